@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make            everything, into build/
+# make B=DIR      ... into DIR
+# make SAN=1      ... with AddressSanitizer and UBSan, into build-san/
+# make CC=clang   ... with clang
+# make check      the tests that need no privileges
+# make install    PREFIX=/usr DESTDIR=
+#
+# Each folder lists its sources in a files.mk; a program NAME is declared by
+# NAME-objs (paths from the top) and NAME-libs, and by adding NAME to programs.
+
+VERSION := 0.1.0
+PREFIX ?= /usr
+SAN ?=
+B ?= $(if $(SAN),build-san,build)
+CC := gcc
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Werror
+OPT ?= -O2 -g
+SANFLAGS := $(if $(SAN),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+CPPFLAGS += -D_GNU_SOURCE -DTORUS_VERSION='"$(VERSION)"' -Iinclude -Ilib/deps -I$(B)/gen -I.
+CFLAGS += -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden $(SANFLAGS)
+LDFLAGS += $(SANFLAGS)
+
+pkg-cflags = $(shell pkg-config --cflags $(1))
+pkg-libs = $(shell pkg-config --libs $(1))
+
+programs :=
+tests :=
+all:
+
+include kernel/core/files.mk
+core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
+include lib/files.mk
+include daemon/files.mk
+include tools/torusemu/files.mk
+include tools/fabricctl/files.mk
+include tools/fabricsim/files.mk
+include tests/files.mk
+
+# The core: conversions count, and nothing but what tn_deps.h lists.
+$(B)/kernel/core/%.o: CFLAGS += -Wconversion -ffreestanding -fno-builtin-printf
+$(B)/kernel/core/%.o: CPPFLAGS := -Ilib/deps -Ikernel/core
+
+all: $(addprefix $(B)/,$(programs)) $(lib-targets)
+
+define program-rule
+$(B)/$(1): $(addprefix $(B)/,$($(1)-objs)) $($(1)-deps)
+	@mkdir -p $$(@D)
+	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $($(1)-libs)
+endef
+$(foreach p,$(programs) $(tests),$(eval $(call program-rule,$(p))))
+
+$(B)/%.o: %.c | $(gen-files)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+
+# Generated C (protobuf-c) is not ours to warn about.
+$(B)/gen/%.o: $(B)/gen/%.c
+	$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<
+
+tests: $(addprefix $(B)/,$(tests))
+
+clean:
+	rm -rf $(B)
+
+.PHONY: all tests clean install
+.DELETE_ON_ERROR:
+-include $(shell test -d $(B) && find $(B) -name '*.o.d')

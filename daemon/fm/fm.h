@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The fabric manager of one node, as a pure state machine: events in by
+ * function calls, actions out through struct fm_ops. No I/O, no clock, no
+ * randomness but what is handed in: the same calls give the same actions.
+ * fabricd binds it to libevent and a NIC, the simulator to a virtual clock.
+ *
+ * Calls never nest: an op must not call back into the machine.
+ */
+#ifndef FM_H
+#define FM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <torus/topology.h>
+#include <torus/torus.h>
+
+#define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
+
+struct fm;
+struct fm_msg;			/* msg.h */
+
+enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
+
+/** struct fm_log - something for the log and the list of events */
+struct fm_log {
+	enum fm_level level;
+	const char *kind;	/* "link", "wiring", "table", "recovery", "node", ... */
+	const char *text;
+};
+
+/**
+ * struct fm_ops - what the machine asks for
+ *
+ * The NIC (0 or negative errno; -ENODEV the NIC is gone):
+ * @mgmt_send: a management packet to the neighbour on @port
+ * @place_set: shape and coordinates
+ * @rows_write: @n changed rows (ids ascending), then the atomic switch to
+ *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
+ * @release, @park_resolve, @park_replay: as in <torus/torus.h>
+ * @flow_get: counters and parking, read now
+ * @seq_get: next TSEQ expected and session of a port that is not up
+ *
+ * The service network. A connection is a number that its owner chose:
+ * @connect: open one to @addr; the answer comes as fm_conn_up() or
+ *	fm_conn_down(). Return: the connection, or a negative errno
+ * @send: @msg stays the caller's; loss shows as fm_conn_down()
+ * @close: no event follows
+ *
+ * @log: tell people
+ */
+struct fm_ops {
+	int (*mgmt_send)(void *io, unsigned int port, const void *data, size_t len);
+	int (*place_set)(void *io, const struct torus_shape *shape,
+			 const struct torus_coords *at);
+	int (*rows_write)(void *io, uint64_t version, const uint32_t *node,
+			  const uint64_t *row, uint32_t n);
+	int (*release)(void *io, uint64_t version, bool give_up);
+	int (*flow_get)(void *io, struct torus_park *out);
+	int (*park_resolve)(void *io, unsigned int port, uint32_t session, int seq);
+	int (*park_replay)(void *io, uint64_t version, uint16_t ports);
+
+	int (*connect)(void *io, const char *addr);
+	void (*send)(void *io, int conn, const struct fm_msg *msg);
+	void (*close)(void *io, int conn);
+
+	void (*log)(void *io, const struct fm_log *log);
+};
+
+/**
+ * struct fm_config - times in ns
+ * @fabric: name of the fabric; a peer of another is refused
+ * @name: of this node; unique in the fabric
+ * @address: own service address "IP:PORT"
+ * @shape: configured shape; ndims 0: discover it (root only)
+ * @fanout: children of a node in the distribution tree
+ * @init_interval: between Init packets on a port whose answer is missing
+ * @quiet: how long nothing new must join before an auto shape is settled
+ * @resend: a step not answered for so long is said again
+ * @drain_max: bound on waiting for old packets that may be lost
+ * @resolve_max: bound on waiting for the other end of a dead link to say what
+ *	it had received
+ * @member_max: bound on waiting for a node whose manager does not answer
+ * @keepalive: of service connections; three unanswered and the peer is lost
+ * @seed: for jitter
+ */
+struct fm_config {
+	char fabric[TORUS_NAME_MAX + 1];
+	char name[TORUS_NAME_MAX + 1];
+	char address[FM_ADDR_MAX];
+	struct torus_shape shape;
+	unsigned int fanout;
+	uint64_t init_interval;
+	uint64_t quiet;
+	uint64_t resend;
+	uint64_t drain_max;
+	uint64_t resolve_max;
+	uint64_t member_max;
+	uint64_t keepalive;
+	uint64_t seed;
+};
+
+/** fm_config_default() - fills everything but names and address */
+void fm_config_default(struct fm_config *c);
+
+/**
+ * fm_new() - a machine for the NIC as it was found
+ * @dev, @links, @rows: what the NIC says now. A NIC that is already placed
+ *	(manager restarted) keeps its coordinates, rows and version.
+ *	@rows is read only if @dev->placed
+ * Return: NULL if out of memory.
+ */
+struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
+		  const struct torus_device *dev, const struct torus_link *links,
+		  const uint64_t *rows, uint64_t now);
+void fm_free(struct fm *fm);
+
+void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
+void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
+void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
+/** fm_conn_up() - an own connect succeeded, or a peer connected */
+void fm_conn_up(struct fm *fm, int conn, uint64_t now);
+void fm_conn_down(struct fm *fm, int conn, uint64_t now);
+void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
+void fm_timer(struct fm *fm, uint64_t now);
+/** fm_expiry() - when fm_timer() must be called; ~0 for never */
+uint64_t fm_expiry(const struct fm *fm);
+
+/**
+ * fm_exclude() - administrative exclusion; root only
+ * @port: -1 for the whole node
+ * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
+ */
+int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
+
+#endif /* FM_H */

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libtorus: one NIC, over generic netlink (torus.ko) or a Unix socket
+ * (torusemu). The messages are those of <torus/uapi.h>; this hides which
+ * transport carries them.
+ *
+ * Functions return 0 or a negative errno; torus_error() then has the text,
+ * with what the NIC itself said. A handle is not thread-safe; make one for
+ * each thread.
+ */
+#ifndef TORUS_TORUS_H
+#define TORUS_TORUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <torus/uapi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct torus_dev;
+
+/** struct torus_device - what DEVICE_GET says */
+struct torus_device {
+	char name[TORUS_NAME_MAX + 1];
+	char ifname[16];
+	char driver[16];
+	uint32_t ifindex;
+	uint64_t guid;
+	uint32_t epoch;
+	uint8_t nports;
+	bool bootstrap;
+	bool placed;			/* the following are set */
+	struct torus_shape shape;
+	struct torus_coords coords;
+	uint32_t node;
+	uint64_t version;
+	uint64_t counter[TORUS_NC_COUNT];
+};
+
+/** struct torus_fault - faults a software NIC puts into what a port sends */
+struct torus_fault {
+	uint64_t ber;			/* units of 1e-18 */
+	uint64_t latency_ns;
+	uint64_t seed;
+	bool silence;
+};
+
+/** struct torus_link - what LINK_GET says of a port */
+struct torus_link {
+	uint8_t port;
+	uint8_t state;			/* enum torus_link_state */
+	uint8_t old_state;		/* in events */
+	uint8_t reason;			/* enum torus_link_reason */
+	bool admin;
+	bool carrier;
+	bool closed;
+	char lower[16];
+	uint32_t session;
+	uint16_t seq;
+	uint64_t peer_guid;
+	uint8_t peer_port;
+	struct torus_fault fault;
+	uint64_t counter[TORUS_PC_COUNT];
+	uint64_t gauge[TORUS_PG_COUNT];
+};
+
+/** struct torus_flow - what FLOW_GET says */
+struct torus_flow {
+	uint64_t version;
+	uint32_t epoch;
+	uint64_t counter[TORUS_FC_COUNT][TORUS_COLOURS];
+};
+
+/** struct torus_park - what PARK_GET says */
+struct torus_park {
+	uint64_t parked;
+	uint64_t unresolved;
+	uint64_t bytes;
+	uint64_t bytes_max;
+	uint64_t held;
+	struct torus_flow flow;
+};
+
+/**
+ * torus_open() - open a NIC
+ * @where: "unix:PATH", "genl:NAME", or NULL for $TORUS_DEVICE or else the only
+ *	one there is
+ */
+int torus_open(const char *where, struct torus_dev **devp);
+void torus_close(struct torus_dev *dev);
+
+/** torus_error() - text of the last error; of torus_open() too if @dev is NULL */
+const char *torus_error(const struct torus_dev *dev);
+
+/**
+ * torus_list() - call @fn with "unix:PATH" or "genl:NAME" for every NIC here
+ * Unix sockets are looked for in $TORUS_RUNDIR (default /run/torus): *.nic
+ * Return: the first nonzero value of @fn, or 0, or a negative errno.
+ */
+int torus_list(int (*fn)(const char *where, void *arg), void *arg);
+
+int torus_device_get(struct torus_dev *dev, struct torus_device *out);
+int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
+		    const struct torus_coords *coords);
+int torus_bootstrap_set(struct torus_dev *dev, bool on);
+int torus_name_set(struct torus_dev *dev, const char *name);
+
+int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *out);
+/** torus_links_get() - all ports; @n: in room, out how many */
+int torus_links_get(struct torus_dev *dev, struct torus_link *out, unsigned int *n);
+int torus_admin_set(struct torus_dev *dev, unsigned int port, bool up);
+int torus_retrain(struct torus_dev *dev, unsigned int port);
+int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus_fault *f);
+/** torus_attach() - bind a port to a lower device; "" detaches */
+int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower);
+
+int torus_rows_begin(struct torus_dev *dev, uint64_t version);
+int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
+		   const uint64_t *rows, uint32_t n);
+int torus_rows_commit(struct torus_dev *dev, uint64_t version);
+/** torus_rows_get() - @n rows from @first; short if the table ends */
+int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *rows, uint32_t *n,
+		   uint64_t *version);
+int torus_hold(struct torus_dev *dev, const uint32_t *nodes, uint32_t n);
+int torus_release(struct torus_dev *dev, uint64_t version, bool give_up);
+
+int torus_flow_get(struct torus_dev *dev, struct torus_flow *out);
+int torus_park_get(struct torus_dev *dev, struct torus_park *out);
+/** torus_park_resolve() - @seq < 0: the peer is dead */
+int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session, int seq);
+int torus_park_replay(struct torus_dev *dev, uint64_t version, uint16_t ports);
+
+int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data, size_t len);
+
+/** struct torus_event - one notification */
+struct torus_event {
+	enum torus_group group;
+	struct torus_link link;		/* TORUS_GROUP_LINK */
+	struct torus_park park;		/* TORUS_GROUP_PARK */
+	unsigned int port;		/* TORUS_GROUP_MGMT */
+	const void *data;		/* valid in the callback */
+	size_t len;
+};
+
+/** torus_events_open() - subscribe on a connection of its own; @groups: mask */
+int torus_events_open(struct torus_dev *dev, uint32_t groups);
+/** torus_events_fd() - readable when torus_events_read() has something */
+int torus_events_fd(const struct torus_dev *dev);
+/**
+ * torus_events_read() - call @fn for every event waiting, without blocking
+ * Return: 0; -ENOBUFS events were lost: read everything again; -ENODEV the NIC
+ * went away; another negative errno.
+ */
+int torus_events_read(struct torus_dev *dev,
+		      void (*fn)(const struct torus_event *ev, void *arg), void *arg);
+
+/* Names of states, reasons, counters; NULL past the end. */
+const char *torus_link_state_name(unsigned int state);
+const char *torus_link_reason_name(unsigned int reason);
+
+/** struct torus_counter_desc - one counter, from the ABI header's lists */
+struct torus_counter_desc {
+	const char *name;
+	const char *unit;
+	const char *help;
+};
+
+extern const struct torus_counter_desc torus_port_counters[TORUS_PC_COUNT];
+extern const struct torus_counter_desc torus_port_gauges[TORUS_PG_COUNT];
+extern const struct torus_counter_desc torus_node_counters[TORUS_NC_COUNT];
+extern const struct torus_counter_desc torus_flow_counters[TORUS_FC_COUNT];
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* TORUS_TORUS_H */

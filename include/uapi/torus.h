@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * Generic netlink family "torus": the one ABI between a torus NIC and those
+ * who manage it. Two transports carry the same messages:
+ *
+ *   - the kernel's generic netlink, served by torus.ko;
+ *   - a SOCK_SEQPACKET Unix socket, served by torusemu. One datagram holds
+ *     whole netlink messages (nlmsghdr, genlmsghdr, attributes), nlmsg_type is
+ *     TORUS_EMU_FAMILY, at most TORUS_MSG_MAX bytes a datagram.
+ *
+ * Every request is answered: a do by its reply (if it has one) and, with
+ * NLM_F_ACK or on error, by NLMSG_ERROR (extended ack text in
+ * NLMSGERR_ATTR_MSG); a dump by NLM_F_MULTI messages and NLMSG_DONE.
+ * Gets are open to everyone who can reach the transport; all else needs
+ * CAP_NET_ADMIN (Unix socket: it is root's alone).
+ * Integers are host order. Unknown attributes are refused.
+ */
+#ifndef _UAPI_LINUX_TORUS_H
+#define _UAPI_LINUX_TORUS_H
+
+#include <linux/types.h>
+
+#define TORUS_GENL_NAME		"torus"
+#define TORUS_GENL_VERSION	1
+#define TORUS_EMU_FAMILY	0x7001	/* nlmsg_type on the Unix socket */
+#define TORUS_MSG_MAX		65536	/* bytes of one datagram */
+
+#define TORUS_MAX_DIMS		6
+#define TORUS_MAX_PORTS		(2 * TORUS_MAX_DIMS)
+#define TORUS_MAX_SIZE		4096	/* nodes along one dimension */
+#define TORUS_MAX_NODES		(1 << 24)
+#define TORUS_NO_NODE		0xffffffff
+#define TORUS_NAME_MAX		63	/* bytes of a device or node name */
+#define TORUS_MGMT_MAX		1024	/* bytes of one management packet */
+
+/*
+ * Ports and directions are one numbering: with n dimensions, port d is +d and
+ * port n + d is -d, which is also the order that routing never decreases:
+ * +x +y +z ... -x -y -z ...
+ */
+
+/**
+ * struct torus_shape - nodes along each dimension
+ * @ndims: 1 to TORUS_MAX_DIMS
+ * @size: 1 to TORUS_MAX_SIZE each, product at most TORUS_MAX_NODES; entries
+ *	from @ndims on are 1
+ */
+struct torus_shape {
+	__u8 ndims;
+	__u16 size[TORUS_MAX_DIMS];
+};
+
+/** struct torus_coords - coordinates of a node; entries past ndims are 0 */
+struct torus_coords {
+	__u16 c[TORUS_MAX_DIMS];
+};
+
+/* Virtual channels. */
+enum torus_vc {
+	TORUS_VC_D0,		/* deterministic, in order: requests */
+	TORUS_VC_D1,		/* deterministic, in order: replies */
+	TORUS_VC_A,		/* adaptive, any order */
+	TORUS_VCS,
+};
+
+#define TORUS_COLOURS		4	/* colour of a packet: table version mod 4 */
+
+enum torus_link_state {
+	TORUS_LINK_DOWN,	/* administratively down or no cable attached */
+	TORUS_LINK_TRAINING,	/* SerDes training */
+	TORUS_LINK_INIT,	/* exchanging init flits */
+	TORUS_LINK_UP,
+	TORUS_LINK_RETRAINING,	/* from up; RETRY buffer kept */
+	TORUS_LINK_FAULTY,	/* probing for recovery */
+	TORUS_LINK_STATES,
+};
+
+/* Why a link left the up state. */
+enum torus_link_reason {
+	TORUS_REASON_NONE,
+	TORUS_REASON_ADMIN,
+	TORUS_REASON_CARRIER,	/* lower device lost its carrier */
+	TORUS_REASON_SILENCE,	/* nothing heard for the silence time */
+	TORUS_REASON_RETRY,	/* retry exhausted */
+	TORUS_REASON_PEER,	/* the peer restarted or began anew */
+	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
+	TORUS_REASONS,
+};
+
+/*
+ * Routing row: one __u64 for each destination node id.
+ *
+ *   bits  0-11  DIR: one per direction; a transit router moves in the first
+ *               set direction whose coordinate is not yet reached
+ *        12-15  first step: a direction, or 15 for none; taken at the source
+ *        16-19  last step: a direction, or 15 for none; taken when all
+ *               coordinates of (destination minus last step) are reached
+ *        20-31  adaptive DIR bits, for VCA
+ *        32-55  relay node id (meaningful if RELAY is set)
+ *        56     VALID   57 HOLD   58 ADAPTIVE allowed   59 RELAY
+ *        60-63  row format, 0
+ */
+#define TORUS_ROW_DIR_SHIFT	0
+#define TORUS_ROW_FIRST_SHIFT	12
+#define TORUS_ROW_LAST_SHIFT	16
+#define TORUS_ROW_ADAPT_SHIFT	20
+#define TORUS_ROW_RELAY_SHIFT	32
+#define TORUS_ROW_DIR_MASK	0xfffULL
+#define TORUS_ROW_STEP_MASK	0xfULL
+#define TORUS_ROW_NODE_MASK	0xffffffULL
+#define TORUS_ROW_NO_STEP	15
+#define TORUS_ROW_VALID		(1ULL << 56)
+#define TORUS_ROW_HOLD		(1ULL << 57)
+#define TORUS_ROW_ADAPTIVE	(1ULL << 58)
+#define TORUS_ROW_RELAY		(1ULL << 59)
+
+/*
+ * Commands. "D" device attributes, "L" link attributes, and so on are the
+ * trees below. Every request may carry TORUS_A_IFINDEX or TORUS_A_NAME to name
+ * the device; on the Unix socket there is only one and both may be left out.
+ *
+ * DEVICE_GET	do, dump; reply: D
+ * DEVICE_SET	any of NAME, SHAPE, COORDS, BOOTSTRAP; SHAPE and COORDS go
+ *		together and bring the router into being (rows all invalid)
+ * LINK_GET	do with PORT, or dump; reply: L with counters
+ * LINK_SET	PORT and any of ADMIN, RETRAIN, FAULT (software NICs only)
+ * LINK_ATTACH	PORT, LOWER: bind the port to a lower device by name; an empty
+ *		name detaches
+ * ROWS_BEGIN	VERSION: opens a shadow table that starts as a copy of the
+ *		active one with all holds as they are; a begin drops a former
+ *		one that was not committed
+ * ROWS_PUT	VERSION, ROWS { FIRST, DATA (array of __u64) }, may repeat
+ * ROWS_COMMIT	VERSION: the shadow becomes the active table in one step; new
+ *		packets carry colour VERSION mod 4
+ * ROWS_GET	dump; FIRST and COUNT may narrow it; reply: VERSION, ROWS
+ * HOLD		NODES (array of __u32): sets the hold flag of active rows
+ * RELEASE	VERSION, GIVE_UP flag: lifts all holds if VERSION is the active
+ *		version; with GIVE_UP the receivers stop waiting for packets
+ *		missing in a flow, deliver what follows, and count them lost
+ * FLOW_GET	reply: F, the counters that a recovery sums, in one small message
+ * PARK_GET	reply: P
+ * PARK_RESOLVE	PORT, SESSION, SEQ: the peer of a dead link has accepted all up
+ *		to (not including) SEQ: forget those parked from the RETRY
+ *		buffer; without SEQ: the peer is dead, keep all
+ * PARK_REPLAY	VERSION, PORTS (mask): reopens these ports to traffic and
+ *		re-injects what is parked, in order, by the active rows
+ * MGMT_SEND	PORT, DATA (1 to TORUS_MGMT_MAX bytes)
+ * SUBSCRIBE	Unix socket only: GROUPS (mask of 1 << enum torus_group)
+ * LINK_NTF	group link: L without counters, REASON, OLD_STATE
+ * MGMT_NTF	group mgmt: PORT, DATA
+ * PARK_NTF	group park: P, sent when parking begins, is full, and is empty
+ *		again, and when packets were counted lost or unreachable
+ */
+enum torus_cmd {
+	TORUS_CMD_UNSPEC,
+	TORUS_CMD_DEVICE_GET,
+	TORUS_CMD_DEVICE_SET,
+	TORUS_CMD_LINK_GET,
+	TORUS_CMD_LINK_SET,
+	TORUS_CMD_LINK_ATTACH,
+	TORUS_CMD_ROWS_BEGIN,
+	TORUS_CMD_ROWS_PUT,
+	TORUS_CMD_ROWS_COMMIT,
+	TORUS_CMD_ROWS_GET,
+	TORUS_CMD_HOLD,
+	TORUS_CMD_RELEASE,
+	TORUS_CMD_FLOW_GET,
+	TORUS_CMD_PARK_GET,
+	TORUS_CMD_PARK_RESOLVE,
+	TORUS_CMD_PARK_REPLAY,
+	TORUS_CMD_MGMT_SEND,
+	TORUS_CMD_SUBSCRIBE,
+	TORUS_CMD_LINK_NTF,
+	TORUS_CMD_MGMT_NTF,
+	TORUS_CMD_PARK_NTF,
+	__TORUS_CMD_MAX,
+};
+#define TORUS_CMD_MAX (__TORUS_CMD_MAX - 1)
+
+enum torus_group {
+	TORUS_GROUP_LINK,
+	TORUS_GROUP_MGMT,
+	TORUS_GROUP_PARK,
+	TORUS_GROUPS,
+};
+#define TORUS_GROUP_LINK_NAME	"link"
+#define TORUS_GROUP_MGMT_NAME	"mgmt"
+#define TORUS_GROUP_PARK_NAME	"park"
+
+/*
+ * Top-level attributes.
+ *
+ * D: NAME, IFINDEX, IFNAME, GUID, EPOCH, DRIVER, PORT_COUNT, BOOTSTRAP, and
+ *    once set SHAPE, COORDS, NODE, VERSION, ROW_COUNT; NODE_COUNTERS
+ * L: PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ,
+ *    PEER_GUID, PEER_PORT, FAULT, PORT_COUNTERS, GAUGES
+ * F: VERSION, EPOCH, FLOW
+ * P: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, FLOW
+ */
+enum torus_attr {
+	TORUS_A_UNSPEC,
+	TORUS_A_PAD,
+	TORUS_A_IFINDEX,	/* u32: netdev of the device */
+	TORUS_A_NAME,		/* string: device (or node) name */
+	TORUS_A_IFNAME,		/* string: its netdev */
+	TORUS_A_DRIVER,		/* string: "torusemu", "torus" */
+	TORUS_A_GUID,		/* u64: names the NIC for ever */
+	TORUS_A_EPOCH,		/* u32: new at every start of the NIC */
+	TORUS_A_PORT_COUNT,	/* u8: 2 .. TORUS_MAX_PORTS, even */
+	TORUS_A_BOOTSTRAP,	/* u8: 0, 1: the BootStrap jumper */
+	TORUS_A_SHAPE,		/* array of u16: nodes along each dimension */
+	TORUS_A_COORDS,		/* array of u16, as many as SHAPE */
+	TORUS_A_NODE,		/* u32: node id, x + X * (y + Y * (z + ...)) */
+	TORUS_A_VERSION,	/* u64: table version */
+	TORUS_A_ROW_COUNT,	/* u32 */
+	TORUS_A_NODE_COUNTERS,	/* nest: enum torus_node_counter + 1: u64 */
+	TORUS_A_PORT,		/* u8 */
+	TORUS_A_LOWER,		/* string: lower device, "" for none */
+	TORUS_A_STATE,		/* u8: enum torus_link_state */
+	TORUS_A_OLD_STATE,	/* u8 */
+	TORUS_A_REASON,		/* u8: enum torus_link_reason */
+	TORUS_A_ADMIN,		/* u8: 0 down, 1 up */
+	TORUS_A_RETRAIN,	/* flag */
+	TORUS_A_CLOSED,		/* u8: 1: diverts to parking until reopened */
+	TORUS_A_CARRIER,	/* u8: 0, 1 */
+	TORUS_A_SESSION,	/* u32: of the link's current or last up time */
+	TORUS_A_SEQ,		/* u16: next sequence number expected from the peer */
+	TORUS_A_PEER_GUID,	/* u64: 0 while unknown */
+	TORUS_A_PEER_PORT,	/* u8 */
+	TORUS_A_FAULT,		/* nest: enum torus_fault_attr */
+	TORUS_A_PORT_COUNTERS,	/* nest: enum torus_port_counter + 1: u64 */
+	TORUS_A_GAUGES,		/* nest: enum torus_port_gauge + 1: u64 */
+	TORUS_A_ROWS,		/* nest: enum torus_rows_attr; may repeat */
+	TORUS_A_FIRST,		/* u32: node id */
+	TORUS_A_COUNT,		/* u32 */
+	TORUS_A_NODES,		/* array of u32 node ids */
+	TORUS_A_GIVE_UP,	/* flag */
+	TORUS_A_FLOW,		/* nest: enum torus_flow_counter * 4 + colour + 1: u64 */
+	TORUS_A_PARKED,		/* u64: packets parked now */
+	TORUS_A_UNRESOLVED,	/* u64: of these, perhaps accepted by the peer */
+	TORUS_A_PARK_BYTES,	/* u64 */
+	TORUS_A_PARK_BYTES_MAX,	/* u64 */
+	TORUS_A_HELD,		/* u64: packets waiting at the source on a hold */
+	TORUS_A_PORTS,		/* u16: mask of ports */
+	TORUS_A_DATA,		/* binary */
+	TORUS_A_GROUPS,		/* u32 */
+	__TORUS_A_MAX,
+};
+#define TORUS_A_MAX (__TORUS_A_MAX - 1)
+
+enum torus_rows_attr {
+	TORUS_ROWS_UNSPEC,
+	TORUS_ROWS_FIRST,	/* u32: node id of the first row in DATA */
+	TORUS_ROWS_DATA,	/* array of u64 */
+	__TORUS_ROWS_MAX,
+};
+#define TORUS_ROWS_MAX (__TORUS_ROWS_MAX - 1)
+
+/* Faults that a software NIC puts into what it sends. */
+enum torus_fault_attr {
+	TORUS_FAULT_UNSPEC,
+	TORUS_FAULT_BER,	/* u64: bit error rate in units of 1e-18 */
+	TORUS_FAULT_SILENCE,	/* u8: 1: send nothing, hear nothing */
+	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
+	TORUS_FAULT_SEED,	/* u64 */
+	__TORUS_FAULT_MAX,
+};
+#define TORUS_FAULT_MAX (__TORUS_FAULT_MAX - 1)
+
+/*
+ * Counters: 64 bit, monotone, defined here once. X(ID, name, unit, help).
+ * Netlink attributes, JSON keys, metrics and documentation come from these.
+ */
+#define TORUS_PORT_COUNTER_LIST(X) \
+	X(TX_PACKETS, tx_packets, packets, "sequenced packets sent, first time") \
+	X(TX_FLITS, tx_flits, flits, "flits of tx_packets") \
+	X(TX_BYTES, tx_bytes, bytes, "payload bytes of tx_packets") \
+	X(TX_FRAMES, tx_frames, frames, "frames given to the wire") \
+	X(RX_PACKETS, rx_packets, packets, "sequenced packets accepted") \
+	X(RX_FLITS, rx_flits, flits, "flits of rx_packets") \
+	X(RX_BYTES, rx_bytes, bytes, "payload bytes of rx_packets") \
+	X(RX_FRAMES, rx_frames, frames, "frames taken from the wire") \
+	X(RETRIES, retries, events, "times the sender went back in its RETRY buffer") \
+	X(REPLAYED, replayed_packets, packets, "packets sent again from the RETRY buffer") \
+	X(CRC_ERRORS, crc_errors, packets, "packets whose LCRC or ECRC was wrong") \
+	X(SEQ_ERRORS, seq_errors, packets, "packets ahead of the expected TSEQ") \
+	X(DUPLICATES, duplicates, packets, "packets behind the expected TSEQ") \
+	X(MALFORMED, malformed, packets, "frames or packets that make no sense") \
+	X(E_SENT, e_sent, events, "reception errors reported to the peer") \
+	X(E_RECEIVED, e_received, events, "reception errors reported by the peer") \
+	X(VB_DROPS, vb_drops, packets, "packets marked bad upstream (VB) and dropped") \
+	X(CREDIT_STALLS, credit_stalls, events, "times a packet waited for a credit or bubble") \
+	X(MGMT_TX, mgmt_tx, packets, "management packets sent") \
+	X(MGMT_RX, mgmt_rx, packets, "management packets received") \
+	X(MGMT_DROPS, mgmt_drops, packets, "management packets refused: queue full") \
+	X(RETRAINS, retrains, events, "trainings begun") \
+	X(STATE_CHANGES, state_changes, events, "changes of link state") \
+	X(NS_DOWN, ns_down, ns, "time down") \
+	X(NS_TRAINING, ns_training, ns, "time training, initialising, retraining") \
+	X(NS_UP, ns_up, ns, "time up") \
+	X(NS_FAULTY, ns_faulty, ns, "time faulty")
+
+#define TORUS_PORT_GAUGE_LIST(X) \
+	X(RETRY_PACKETS, retry_packets, packets, "packets in the RETRY buffer") \
+	X(RETRY_FLITS, retry_flits, flits, "flits in the RETRY buffer") \
+	X(CREDITS_D0, credits_vcd0, slots, "free packet buffers at the peer, VCD0") \
+	X(CREDITS_D1, credits_vcd1, slots, "free packet buffers at the peer, VCD1") \
+	X(CREDITS_A, credits_vca, slots, "free packet buffers at the peer, VCA") \
+	X(QUEUED, queued_packets, packets, "packets in the input buffers")
+
+#define TORUS_NODE_COUNTER_LIST(X) \
+	X(INJECTED, injected, packets, "packets the host injected") \
+	X(DELIVERED, delivered, packets, "packets delivered to the host") \
+	X(FORWARDED, forwarded, packets, "packets passed from port to port") \
+	X(PARKED, parked, packets, "packets put into the parking segment") \
+	X(REPLAYED, replayed, packets, "packets re-injected from the parking segment") \
+	X(UNREACHABLE, unreachable, packets, "packets no row could carry") \
+	X(RETURNED, returned, packets, "own packets that came back as unreachable") \
+	X(DUPLICATES, duplicates, packets, "packets delivered before and discarded") \
+	X(REORDERED, reordered, packets, "packets that waited for an earlier one of their flow") \
+	X(LOST, lost, packets, "packets missing in a flow and given up") \
+	X(HELD, held, packets, "packets that waited at the source on a hold") \
+	X(HOST_MESSAGES_TX, host_messages_tx, messages, "messages taken from the host") \
+	X(HOST_MESSAGES_RX, host_messages_rx, messages, "messages given to the host") \
+	X(HOST_BYTES_TX, host_bytes_tx, bytes, "bytes of host_messages_tx") \
+	X(HOST_BYTES_RX, host_bytes_rx, bytes, "bytes of host_messages_rx") \
+	X(HOST_DROPS, host_drops, messages, "messages the host side refused or could not place")
+
+/* Summed over the fabric by a recovery; each is kept per colour. */
+#define TORUS_FLOW_COUNTER_LIST(X) \
+	X(INJECTED, injected, packets, "VCD packets stamped and put into the network") \
+	X(DELIVERED, delivered, packets, "VCD packets that ended at their destination") \
+	X(PARKED, parked, packets, "VCD packets that ended in a parking segment") \
+	X(UNREACHABLE, unreachable, packets, "VCD packets that ended as unreachable") \
+	X(REPLAY_TX, replay_tx, packets, "parked packets re-injected, by new colour") \
+	X(REPLAY_RX, replay_rx, packets, "replayed packets that ended at their destination") \
+	X(REPLAY_PARKED, replay_parked, packets, "replayed packets that ended parked or unreachable")
+
+enum torus_port_counter {
+#define TORUS_X_(id, name, unit, help) TORUS_PC_##id,
+	TORUS_PORT_COUNTER_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_PC_COUNT,
+};
+
+enum torus_port_gauge {
+#define TORUS_X_(id, name, unit, help) TORUS_PG_##id,
+	TORUS_PORT_GAUGE_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_PG_COUNT,
+};
+
+enum torus_node_counter {
+#define TORUS_X_(id, name, unit, help) TORUS_NC_##id,
+	TORUS_NODE_COUNTER_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_NC_COUNT,
+};
+
+enum torus_flow_counter {
+#define TORUS_X_(id, name, unit, help) TORUS_FC_##id,
+	TORUS_FLOW_COUNTER_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_FC_COUNT,
+};
+
+#endif /* _UAPI_LINUX_TORUS_H */

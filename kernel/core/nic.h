@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The NIC as its host sees it: torus.ko, torusemu, fabricsim and the tests.
+ *
+ * Pattern of use, all calls on one NIC serialised by the host:
+ *
+ *	for each frame received:  tn_nic_rx()
+ *	for each message to send: tn_nic_send() while tn_nic_room()
+ *	tn_nic_poll()             timers, if now >= tn_nic_expiry()
+ *	tn_nic_work()             moves packets between ports, host, parking
+ *	for each port in tn_nic_tx_ports(): tn_nic_tx() until it returns 0
+ *	sleep until a file descriptor is ready or tn_nic_expiry()
+ *
+ * Callbacks come only from inside these calls and must not call back into the
+ * NIC. Time is monotonic nanoseconds and never 0.
+ */
+#ifndef TN_NIC_H
+#define TN_NIC_H
+
+#include "pkt.h"
+#include "topo.h"
+
+struct tn_nic;
+
+enum tn_event_type {
+	TN_EV_LINK,		/* port, state, old_state, reason */
+	TN_EV_PARK,		/* parking began, is full, or is empty again; or
+				 * packets were counted lost or unreachable */
+};
+
+struct tn_event {
+	u8 type;
+	u8 port;
+	u8 state;
+	u8 old_state;
+	u8 reason;
+};
+
+/**
+ * struct tn_ops - what a NIC asks of its host
+ * @pkt_get: a descriptor for a packet whose flits lie inside the frame @owner
+ *	(the @owner given to tn_nic_rx()), taking a reference on that memory;
+ *	NULL if out of memory (the packet is then refused and retried)
+ * @pkt_new: a descriptor with its own memory for @nflits flits; NULL if out
+ * @pkt_put: the descriptor and its reference are free
+ * @deliver: a data packet for the host; true: the host owns it now; false: the
+ *	host is full, it is offered again at the next tn_nic_work(). Packets of
+ *	one (hdr.src, flow VC) come in order for VCD0 and VCD1. type is TN_DATA,
+ *	or TN_UNREACH for an own packet that came back (hdr.src is then the
+ *	destination it was meant for)
+ * @mgmt: a management packet from the neighbour on @port
+ * @event: something to tell
+ * @random: 32 random bits (nonces)
+ */
+struct tn_ops {
+	struct tn_pkt *(*pkt_get)(void *host, void *owner);
+	struct tn_pkt *(*pkt_new)(void *host, unsigned int nflits);
+	void (*pkt_put)(void *host, struct tn_pkt *pkt);
+	bool (*deliver)(void *host, struct tn_pkt *pkt);
+	void (*mgmt)(void *host, unsigned int port, const u8 *data, unsigned int len);
+	void (*event)(void *host, const struct tn_event *ev);
+	u32 (*random)(void *host);
+};
+
+/**
+ * struct tn_params - what an administrator may tune; times in ns
+ * @keepalive: a link with nothing to say sends an IDLE this often
+ * @silence: a link that hears nothing this long is faulty
+ * @ack_delay: how long an acknowledgement or credit may wait for a ride
+ * @replay_timeout: no acknowledgement for so long: go back and send again
+ * @retry_time: and for so long, with at least @retry_count tries: link faulty
+ * @init_interval: between INIT packets while initialising
+ * @probe_interval: between INIT packets while faulty
+ * @retrain_time: a retraining that takes longer makes the link faulty
+ * @retry_count: see @retry_time
+ * @retry_packets: RETRY buffer, 1 to 1024 packets
+ * @slots: packet buffers of each VC of each input, 4 to 1024
+ * @frame_max: bytes of an Ethernet frame's payload, at least TN_PACKET_MAX
+ * @park_bytes: size of the parking segment
+ * @hold_bytes: what may wait at the source on holds before the host must wait
+ */
+struct tn_params {
+	u64 keepalive;
+	u64 silence;
+	u64 ack_delay;
+	u64 replay_timeout;
+	u64 retry_time;
+	u64 init_interval;
+	u64 probe_interval;
+	u64 retrain_time;
+	u32 retry_count;
+	u32 retry_packets;
+	u32 slots;
+	u32 frame_max;
+	u64 park_bytes;
+	u64 hold_bytes;
+};
+
+/** tn_params_default() - 100 ms keep-alive, 350 ms silence, see nic.c */
+void tn_params_default(struct tn_params *p);
+
+struct tn_nic_config {
+	const struct tn_ops *ops;
+	void *host;
+	u8 nports;		/* 2 .. TORUS_MAX_PORTS, even */
+	u64 guid;
+	u32 epoch;
+	struct tn_params params;
+};
+
+/** tn_nic_size() - bytes of memory a NIC takes, without its tables */
+size_t tn_nic_size(void);
+
+/**
+ * tn_nic_init() - make a NIC in @mem (tn_nic_size() bytes, 64-byte aligned)
+ * All links start administratively up, without carrier.
+ * Return: 0 or -EINVAL if @cfg breaks a limit.
+ */
+int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now);
+
+/** tn_nic_flush() - give every packet back to the host, before freeing */
+void tn_nic_flush(struct tn_nic *nic);
+
+/** tn_nic_table_size() - bytes of table memory a shape needs */
+size_t tn_nic_table_size(const struct torus_shape *shape);
+
+/**
+ * tn_nic_set_shape() - give the router its place
+ * @mem: tn_nic_table_size() bytes, 64-byte aligned, owned by the caller, kept
+ *	until the next tn_nic_set_shape() returns or the NIC ends
+ * Rows start invalid, version 0; flow numbering starts anew. The same shape and
+ * coordinates again are a no-op that returns 0 and does not use @mem (the
+ * caller sees this by tn_nic_at()).
+ * Return: 0, -EINVAL (bad shape, coordinates, or more dimensions than ports / 2).
+ */
+int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
+		     const struct torus_coords *at, void *mem);
+
+/** tn_nic_at() - false while no shape is set */
+bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus_coords *at);
+
+/* --- data path ----------------------------------------------------------- */
+
+/**
+ * tn_nic_rx() - a frame came in on @port
+ * @frame: the Ethernet payload; the core reads it in place, packets keep
+ *	pointing into it by pkt_get(@owner)
+ */
+void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len,
+	       void *owner, u64 now);
+
+/** struct tn_seg - a run of bytes to send */
+struct tn_seg {
+	const u8 *base;
+	u32 len;
+};
+
+#define TN_FRAME_SEGS 128
+
+/** struct tn_frame - one Ethernet payload, in pieces */
+struct tn_frame {
+	u32 nsegs;
+	u32 bytes;
+	struct tn_seg seg[TN_FRAME_SEGS];
+};
+
+/** tn_nic_tx_ports() - mask of ports that have a frame to send */
+u32 tn_nic_tx_ports(const struct tn_nic *nic);
+
+/**
+ * tn_nic_tx() - next frame to send on @port
+ * The bytes stay valid until the next call that is not tn_nic_tx() on another
+ * port; a frame the host cannot send may be thrown away, the retry mends it.
+ * Return: bytes of the frame, 0 for none.
+ */
+u32 tn_nic_tx(struct tn_nic *nic, unsigned int port, struct tn_frame *f, u64 now);
+
+/** tn_nic_work() - move packets until none can move */
+void tn_nic_work(struct tn_nic *nic, u64 now);
+
+/** tn_nic_poll() - run what is due by @now */
+void tn_nic_poll(struct tn_nic *nic, u64 now);
+
+/** tn_nic_expiry() - when tn_nic_poll() must be called next; ~0 for never */
+u64 tn_nic_expiry(const struct tn_nic *nic);
+
+/**
+ * tn_nic_room() - packets the host may send on @vc before it has to wait
+ * 0 while the injection queue is full or the hold queue is over its limit.
+ */
+unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc);
+
+/**
+ * tn_nic_send() - inject a packet
+ * @pkt: payload in place, hdr.len and tail.flags (pad, FIRST, LAST) set by the
+ *	host, up to TN_PAYLOAD_MAX bytes; the NIC owns it if 0 is returned
+ * @dst: node id; the NIC's own is delivered at once
+ * @vc: the flow's VC
+ *
+ * Return: 0; -ENODEV no shape yet; -EINVAL bad @dst, @vc or length;
+ * -EHOSTUNREACH no valid row (counted); -EAGAIN no room.
+ */
+int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now);
+
+/* --- links ---------------------------------------------------------------- */
+
+void tn_nic_carrier(struct tn_nic *nic, unsigned int port, bool up, u64 now);
+void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now);
+void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
+
+/** struct tn_link_info - what can be said of a link besides its counters */
+struct tn_link_info {
+	u8 state;
+	u8 reason;		/* why it last left up */
+	bool admin;
+	bool carrier;
+	bool closed;
+	u32 session;		/* of the current or last up time; 0 never up */
+	u16 seq;		/* CTRP: next TSEQ expected from the peer */
+	u64 peer_guid;
+	u8 peer_port;
+	u64 gauge[TORUS_PG_COUNT];
+};
+
+void tn_nic_link_info(struct tn_nic *nic, unsigned int port,
+		      struct tn_link_info *info, u64 now);
+
+/* TORUS_PC_COUNT counters; brings the time counters up to @now. */
+const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now);
+/* TORUS_NC_COUNT counters; the host adds HOST_* itself. */
+u64 *tn_nic_counters(struct tn_nic *nic);
+/* TORUS_FC_COUNT counters for each colour. */
+const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS];
+
+/**
+ * tn_nic_mgmt_send() - a management packet to the neighbour on @port
+ * Return: 0; -EINVAL bad port or length; -ENETDOWN link not up; -EAGAIN queue
+ * full or out of memory.
+ */
+int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data,
+		     unsigned int len, u64 now);
+
+/* --- rows, holds, parking: semantics as in include/uapi/torus.h ------------ */
+
+/* Return: 0, -ENODEV without shape. */
+int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
+/* Return: 0, -ENODEV, -EINVAL range or row, -ESTALE no begin of that version. */
+int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows, u32 n);
+/* Return: 0, -ENODEV, -ESTALE. */
+int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now);
+/* Active rows (n of them) and their version; NULL without shape. */
+const u64 *tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version);
+
+/* Return: 0, -ENODEV, -EINVAL. */
+int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n);
+/* Return: 0, -ENODEV, -ESTALE not the active version. */
+int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now);
+
+struct tn_park_info {
+	u64 parked;
+	u64 unresolved;
+	u64 bytes;
+	u64 bytes_max;
+	u64 held;
+};
+
+void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info);
+
+/**
+ * tn_nic_park_resolve() - settle what was parked from a RETRY buffer
+ * @dead: the peer is gone, @seq means nothing: keep all
+ * Entries of other sessions are not touched; doing it again is harmless.
+ * Return: 0, -EINVAL bad port.
+ */
+int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session,
+			u16 seq, bool dead);
+
+/** tn_nic_park_replay() - reopen @ports and re-inject what is parked
+ * Return: 0, -ENODEV, -ESTALE not the active version, -EBUSY if some entries
+ * are unresolved (nothing is done).
+ */
+int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now);
+
+#endif /* TN_NIC_H */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A packet in a NIC, and queues of packets. */
+#ifndef TN_PKT_H
+#define TN_PKT_H
+
+#include "wire.h"
+
+/**
+ * struct tn_pkt - one packet in memory
+ * @next: in whatever queue holds it; a packet is in at most one
+ * @flits: header flit, payload, tail, contiguous; the core writes header and
+ *	tail here when it sends
+ * @owner: the host's: whose memory @flits is
+ * @hdr: header as numbers, the truth while the packet is in the NIC
+ * @tail: tail as numbers
+ * @in_port: where it came in; TN_PORT_HOST for the host's own
+ * @held: it waits on a hold (diagnostics)
+ *
+ * Memory belongs to the host, which hands out packets by tn_ops.pkt_get and
+ * pkt_new and takes them back by pkt_put.
+ */
+struct tn_pkt {
+	struct tn_pkt *next;
+	u8 *flits;
+	void *owner;
+	struct tn_hdr hdr;
+	struct tn_tail tail;
+	u8 in_port;
+	u8 in_vc;		/* input buffer it occupies; vc may change on the way */
+	u8 vccr_set;		/* VCCR chosen: must stay the same on replay */
+	u8 unresolved;		/* parked from a RETRY buffer; peer may have it */
+	u32 session;		/* of the dead link, while unresolved */
+};
+
+#define TN_PORT_HOST	0xff
+
+static inline u8 *tn_pkt_payload(const struct tn_pkt *p)
+{
+	return p->flits + TN_FLIT;
+}
+
+static inline u8 *tn_pkt_tail(const struct tn_pkt *p)
+{
+	return p->flits + TN_FLIT * (1u + p->hdr.len);
+}
+
+/* Flits and bytes of the whole packet. */
+static inline unsigned int tn_pkt_flits(const struct tn_pkt *p)
+{
+	return p->hdr.len + 2u;
+}
+
+/* Payload bytes without the padding. */
+static inline unsigned int tn_pkt_bytes(const struct tn_pkt *p)
+{
+	unsigned int pad = p->tail.flags & TN_TAIL_PAD;
+
+	return p->hdr.len ? p->hdr.len * TN_FLIT - pad : 0;
+}
+
+struct tn_queue {
+	struct tn_pkt *head;
+	struct tn_pkt *tail;
+	u32 count;
+};
+
+static inline void tn_queue_push(struct tn_queue *q, struct tn_pkt *p)
+{
+	p->next = NULL;
+	if (q->tail)
+		q->tail->next = p;
+	else
+		q->head = p;
+	q->tail = p;
+	q->count++;
+}
+
+static inline struct tn_pkt *tn_queue_pop(struct tn_queue *q)
+{
+	struct tn_pkt *p = q->head;
+
+	if (!p)
+		return NULL;
+	q->head = p->next;
+	if (!q->head)
+		q->tail = NULL;
+	q->count--;
+	p->next = NULL;
+	return p;
+}
+
+#endif /* TN_PKT_H */

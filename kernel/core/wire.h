@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Wire format.
+ *
+ * A packet is a header flit, 0 to 256 payload flits and a tail flit; a flit is
+ * 16 bytes; numbers are little endian. An Ethernet frame of type 0x88b5 holds
+ * packets back to back; a header of type PAD (all zero) or the end of the frame
+ * ends them.
+ *
+ * Header, two 64-bit words, bits from the least significant:
+ *
+ *   w0   0-2  type      3-4  VC       5   E         6  G       7  GE
+ *        8-19 length, payload flits  20-31 TSEQ    32-43 RSEQ
+ *       44-45 VCCR.VC#  46-57 VCCR.CRP 58-59 colour 60-63 first step
+ *   w1   0-23 destination  24-47 source  48-59 DIR bits  60-63 last step
+ *
+ * Tail:
+ *   0-3  ECRC: CRC-32C over the payload flits, then over 16 bytes: destination
+ *        (4), source (4), ESEQ (4), flags without REPLAYED (1), 0 (1),
+ *        epoch (2). Set by the source and never changed on the way.
+ *   4-7  LCRC: CRC-32C over the header flit and the tail flit with LCRC zero,
+ *        started from the link's session instead of ~0 (INIT packets: ~0).
+ *        Set anew at every transmission.
+ *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
+ *   12   VB: 0, or 0xea for a packet found bad after cut-through began
+ *   13   bits 0-3 unused bytes at the end of the last payload flit,
+ *        4 FIRST, 5 LAST packet of a message, 6 ADAPTIVE: the flow's VC is
+ *        VCA, whatever VC carries it now, 7 REPLAYED from a parking segment
+ *   14-15 epoch of the source, low 16 bits
+ *
+ * Types. Sequenced packets take a TSEQ, wait in the RETRY buffer and are
+ * accepted exactly once: DATA, CREDIT (no payload; carries VCCR when there is
+ * no data to carry it), MGMT, UNREACH (DATA on its way back to its source,
+ * which is now its destination). Unsequenced: IDLE (carries RSEQ and E), INIT.
+ *
+ * E with RSEQ and GE: the receiver misses packet RSEQ; GE is the generation G
+ * of the last good packet it saw. The sender turns G over each time it goes
+ * back, and obeys E only if GE is its present G: one error, one going back.
+ *
+ * INIT payload, 4 flits:
+ *   0 version (4 bytes: TN_WIRE_VERSION)   4 port (1)   5 flags (1: bit 0
+ *   RESUME)  6 slot size, flits (2)  8 GUID (8)  16 epoch (4)
+ *   20 own nonce (4)  24 nonce heard from the peer, 0 for none (4)
+ *   28 last session (4)  32 RSEQ of the last session (2)
+ *   34 first TSEQ of the new session (2)
+ *   36 packet buffers of each VC (3 x 2)  42 of these occupied (3 x 2)
+ *   48 zero (16)
+ *
+ * Sources: Angara fault tolerance paper, "контроль целостности данных" and
+ * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are
+ * ours; link.h and flow.h say why.
+ */
+#ifndef TN_WIRE_H
+#define TN_WIRE_H
+
+#include "tn_deps.h"
+#include <torus_uapi.h>
+
+#define TN_ETHERTYPE	0x88b5
+#define TN_WIRE_VERSION	1
+#define TN_FLIT		16
+#define TN_PAYLOAD_MAX	4096				/* bytes */
+#define TN_PAYLOAD_FLITS_MAX (TN_PAYLOAD_MAX / TN_FLIT)
+#define TN_SLOT_FLITS	(TN_PAYLOAD_FLITS_MAX + 2)	/* largest packet */
+#define TN_PACKET_MAX	(TN_SLOT_FLITS * TN_FLIT)	/* bytes */
+#define TN_INIT_FLITS	4
+#define TN_SEQ_MASK	0xfff
+#define TN_CRP_MAX	0xfff
+#define TN_VB_BAD	0xea
+#define TN_NO_STEP	15
+
+enum tn_type {
+	TN_PAD,
+	TN_DATA,
+	TN_IDLE,
+	TN_CREDIT,
+	TN_INIT,
+	TN_MGMT,
+	TN_UNREACH,
+};
+
+/** struct tn_hdr - header flit as numbers; see the layout above */
+struct tn_hdr {
+	u32 dst;
+	u32 src;
+	u16 len;		/* payload flits */
+	u16 dir;
+	u16 tseq;
+	u16 rseq;
+	u16 crp;
+	u8 type;
+	u8 vc;
+	u8 e;
+	u8 gen;
+	u8 gen_echo;
+	u8 crp_vc;
+	u8 colour;
+	u8 first;
+	u8 last;
+};
+
+#define TN_TAIL_PAD	0x0f
+#define TN_TAIL_FIRST	0x10
+#define TN_TAIL_LAST	0x20
+#define TN_TAIL_ADAPTIVE 0x40
+#define TN_TAIL_REPLAYED 0x80
+
+/** struct tn_tail - tail flit as numbers, but for the LCRC */
+struct tn_tail {
+	u32 ecrc;
+	u32 eseq;
+	u16 epoch;
+	u8 vb;
+	u8 flags;
+};
+
+/** struct tn_init - payload of an INIT packet */
+struct tn_init {
+	u64 guid;
+	u32 version;
+	u32 epoch;
+	u32 nonce;
+	u32 nonce_heard;
+	u32 last_session;
+	u16 last_rseq;
+	u16 first_tseq;
+	u16 slot_flits;
+	u16 slots[TORUS_VCS];
+	u16 occupied[TORUS_VCS];
+	u8 port;
+	u8 resume;
+};
+
+void tn_hdr_put(u8 *flit, const struct tn_hdr *h);
+void tn_hdr_get(const u8 *flit, struct tn_hdr *h);
+void tn_tail_put(u8 *flit, const struct tn_tail *t);
+void tn_tail_get(const u8 *flit, struct tn_tail *t);
+void tn_init_put(u8 *payload, const struct tn_init *i);
+void tn_init_get(const u8 *payload, struct tn_init *i);
+
+/** tn_lcrc_set() - write the LCRC of the packet at @flits, @len payload flits */
+void tn_lcrc_set(u8 *flits, unsigned int len, u32 seed);
+bool tn_lcrc_ok(const u8 *flits, unsigned int len, u32 seed);
+
+/** tn_ecrc() - the ECRC that the packet at @flits should have */
+u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t);
+
+#endif /* TN_WIRE_H */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/*
+ * All that kernel/core needs from its world, user-space version. The kernel's
+ * is kernel/deps/tn_deps.h; the include path chooses. Nothing here exists for
+ * one world only, and the core includes nothing else.
+ */
+#ifndef TN_DEPS_H
+#define TN_DEPS_H
+
+#include <errno.h>		/* the numbers only */
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>		/* memcpy, memset */
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s32 s32;
+typedef __s64 s64;
+
+#ifndef likely
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#endif
+#ifndef ARRAY_SIZE
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#endif
+
+/**
+ * tn_crc32c() - CRC-32C (Castagnoli, reflected, polynomial 0x82f63b78)
+ * @crc: value to go on from; ~0 to start. No final inversion is done.
+ * @data: bytes to add
+ * @len: how many
+ *
+ * Return: the new value.
+ */
+u32 tn_crc32c(u32 crc, const void *data, size_t len);
+
+static inline u16 tn_get_le16(const void *p)
+{
+	u16 v;
+
+	memcpy(&v, p, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap16(v);
+#endif
+	return v;
+}
+
+static inline u32 tn_get_le32(const void *p)
+{
+	u32 v;
+
+	memcpy(&v, p, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	return v;
+}
+
+static inline u64 tn_get_le64(const void *p)
+{
+	u64 v;
+
+	memcpy(&v, p, sizeof(v));
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	return v;
+}
+
+static inline void tn_put_le16(void *p, u16 v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap16(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void tn_put_le32(void *p, u32 v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap32(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+static inline void tn_put_le64(void *p, u64 v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
+#endif /* TN_DEPS_H */
