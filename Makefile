@@ -18,7 +18,7 @@ CC := gcc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Werror
 OPT ?= -O2 -g
-SANFLAGS := $(if $(SAN),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CPPFLAGS += -D_GNU_SOURCE -DTORUS_VERSION='"$(VERSION)"' -Iinclude -Ilib/deps -I$(B)/gen -I.
 CFLAGS += -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden $(SANFLAGS)
 LDFLAGS += $(SANFLAGS)
