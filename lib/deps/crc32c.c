@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * CRC-32C for user space: with the CPU's CRC instruction where there is one,
+ * else by eight tables.
+ *
+ * The instruction takes 3 cycles but one can start every cycle, so a buffer is
+ * cut into three runs of equal length whose CRCs are computed side by side. The
+ * CRC of a run followed by n bytes is its CRC times x^(8 n) mod P: one carry-less
+ * multiplication by a constant, reduced by one more CRC instruction, which
+ * multiplies by x^32 while the product of two reflected numbers brings one more
+ * x. shift_by[n / 8] is therefore x^(8 n - 33) mod P.
+ */
+#include "tn_deps.h"
+
+#define POLY	0x82f63b78u
+#define TABLES	8
+
+static u32 table[TABLES][256];
+
+static void table_init(void)
+{
+	for (u32 i = 0; i < 256; i++) {
+		u32 c = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			c = c >> 1 ^ (c & 1 ? POLY : 0);
+		table[0][i] = c;
+	}
+	for (int t = 1; t < TABLES; t++)
+		for (u32 i = 0; i < 256; i++)
+			table[t][i] = table[t - 1][i] >> 8 ^
+				      table[0][table[t - 1][i] & 0xff];
+}
+
+static u32 by_tables(u32 crc, const void *data, size_t len)
+{
+	const u8 *p = data;
+
+	for (; len >= 8; len -= 8, p += 8) {
+		u32 lo = tn_get_le32(p) ^ crc;
+		u32 hi = tn_get_le32(p + 4);
+
+		crc = table[7][lo & 0xff] ^ table[6][lo >> 8 & 0xff] ^
+		      table[5][lo >> 16 & 0xff] ^ table[4][lo >> 24] ^
+		      table[3][hi & 0xff] ^ table[2][hi >> 8 & 0xff] ^
+		      table[1][hi >> 16 & 0xff] ^ table[0][hi >> 24];
+	}
+	while (len--)
+		crc = crc >> 8 ^ table[0][(crc ^ *p++) & 0xff];
+	return crc;
+}
+
+static u32 (*crc32c)(u32 crc, const void *data, size_t len) = by_tables;
+
+#ifdef __x86_64__
+
+#include <nmmintrin.h>
+#include <wmmintrin.h>
+
+#define HW		__attribute__((target("sse4.2,pclmul")))
+#define RUN_MIN		32	/* bytes; shorter runs do not pay */
+#define RUN_MAX		1360	/* a 4096 byte payload in one go */
+
+static u32 shift_by[2 * RUN_MAX / 8 + 1];
+
+HW static void shift_init(void)
+{
+	u32 k = 1;		/* x^31, reflected */
+
+	for (size_t i = 1; i < ARRAY_SIZE(shift_by); i++) {
+		shift_by[i] = k;
+		k = (u32)_mm_crc32_u64(k, 0);
+	}
+}
+
+HW static u64 shift(u64 crc, size_t bytes)
+{
+	__m128i p = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)crc),
+					 _mm_cvtsi32_si128((int)shift_by[bytes / 8]), 0);
+
+	return _mm_crc32_u64(0, (u64)_mm_cvtsi128_si64(p));
+}
+
+HW static u32 by_instruction(u32 crc, const void *data, size_t len)
+{
+	const u8 *p = data;
+	u64 a = crc;
+
+	while (len >= 3 * RUN_MIN) {
+		size_t run = len / 24 * 8 < RUN_MAX ? len / 24 * 8 : RUN_MAX;
+		u64 b = 0, c = 0;
+
+		for (const u8 *end = p + run; p < end; p += 8) {
+			a = _mm_crc32_u64(a, tn_get_le64(p));
+			b = _mm_crc32_u64(b, tn_get_le64(p + run));
+			c = _mm_crc32_u64(c, tn_get_le64(p + 2 * run));
+		}
+		a = shift(a, 2 * run) ^ shift(b, run) ^ c;
+		p += 2 * run;
+		len -= 3 * run;
+	}
+	for (; len >= 8; len -= 8, p += 8)
+		a = _mm_crc32_u64(a, tn_get_le64(p));
+	while (len--)
+		a = _mm_crc32_u8((u32)a, *p++);
+	return (u32)a;
+}
+
+static bool instruction_init(void)
+{
+	__builtin_cpu_init();
+	if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("pclmul"))
+		return false;
+	shift_init();
+	return true;
+}
+
+#else
+
+#define by_instruction by_tables
+
+static bool instruction_init(void)
+{
+	return false;
+}
+
+#endif
+
+/* Before main(), so that threads never see half a table. */
+__attribute__((constructor)) static void init(void)
+{
+	table_init();
+	if (instruction_init())
+		crc32c = by_instruction;
+}
+
+u32 tn_crc32c(u32 crc, const void *data, size_t len)
+{
+	return crc32c(crc, data, len);
+}
