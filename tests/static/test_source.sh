@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What can be told from the sources and objects without running them.
+
+set -u
+cd "${TOP:-$(dirname "$0")/../..}" || exit 2
+B=${B:-$PWD/build}
+B_CLANG=${B_CLANG:-$PWD/build-clang}
+status=0
+
+# check NAME COMMAND...: passes if the command prints nothing and exits 0
+check() {
+	local name=$1 out rc=0
+	shift
+	out=$("$@" 2>&1) || rc=$?
+	if [[ -z $out && $rc == 0 ]]; then
+		echo "ok - $name"
+	else
+		printf 'not ok - %s\n%s\n' "$name" "$out"
+		status=1
+	fi
+}
+
+# Tracked files and new ones, without ignored ones; works in a tarball too.
+files() {
+	if [[ -e .git ]]; then
+		git -c safe.directory='*' ls-files -co --exclude-standard | sort -u
+	else
+		find . -path './build*' -prune -o -type f -printf '%P\n' | sort
+	fi | while IFS= read -r f; do
+		[[ -f $f && ! -L $f ]] && printf '%s\n' "$f"
+	done
+}
+
+is_source() {
+	case $1 in
+	*.[chy] | *.sh | *.mk | *.proto | *.map | *.sym | *.py | Makefile | Kbuild) return 0 ;;
+	*.service | *.socket | *.target | *.in | *.[1-8] | *.awk) return 0 ;;
+	tests/fuzz/corpus/*) return 1 ;;
+	esac
+	[[ $(head -c 2 "$1" | tr -d '\0') == '#!' ]]
+}
+
+# Licence that a file must have, by its folder.
+licence_of() {
+	case $1 in
+	lib/deps/* | kernel/core/topo.[ch] | kernel/core/route.[ch] | kernel/core/files.mk) echo 'GPL-2.0-only' ;;
+	include/torus/*.h | lib/*.[ch]) echo 'LGPL-2.1-or-later' ;;
+	*) echo 'GPL-2.0-only' ;;
+	esac
+}
+
+spdx() {
+	local f line want
+	while IFS= read -r f; do
+		is_source "$f" || continue
+		line=$(head -n 5 "$f" | grep -m 1 -o 'SPDX-License-Identifier:.*')
+		want=$(licence_of "$f")
+		[[ $line == *"$want"* ]] || echo "$f: wants $want, has '${line:-no SPDX line}'"
+	done < <(files)
+}
+
+# Linux style where a machine can tell: no trailing blanks, tabs in C, a newline
+# at the end.
+blanks() {
+	local f
+	while IFS= read -r f; do
+		case $f in
+		*.[ch]) grep -nHE '^ {8}' "$f" ;;
+		*.sh | *.mk | *.md | *.proto) ;;
+		*) continue ;;
+		esac
+		grep -nHE '[[:blank:]]+$' "$f"
+		[[ -z $(tail -c 1 "$f") ]] || echo "$f: no newline at the end"
+	done < <(files)
+	return 0
+}
+
+# The NIC core may ask its world for what tn_deps.h lists, and no more.
+core_symbols() {
+	local dir=$1 objs
+	objs=("$dir"/kernel/core/*.o)
+	[[ -e ${objs[0]} ]] || { echo "$dir: no core objects"; return 1; }
+	comm -13 <(
+		{ printf '%s\n' memcpy memset memmove memcmp tn_crc32c _GLOBAL_OFFSET_TABLE_
+		nm --defined-only -g "${objs[@]}" | awk 'NF == 3 { print $3 }'; } | sort -u
+	) <(nm -u "${objs[@]}" | awk '$1 == "U" { print $2 }' | sort -u)
+}
+
+# Core sources include the deps header, the ABI and each other, nothing else.
+core_includes() {
+	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/core/*.[ch] |
+		grep -vE '"(tn_deps|wire|pkt|topo|route|retry|credit|link|flow|park|nic[a-z_]*)\.h"|<torus_uapi\.h>'
+	grep -nE '__KERNEL__|LINUX_VERSION' kernel/core/*.[ch]
+	return 0
+}
+
+scripts() {
+	local f list=()
+	while IFS= read -r f; do
+		[[ $f == *.sh || $(head -c 2 "$f" | tr -d '\0') == '#!' ]] || continue
+		head -n 1 "$f" | grep -q python && continue
+		list+=("$f")
+	done < <(files)
+	shellcheck -x -S warning "${list[@]}"
+}
+
+manuals() {
+	local f n=0
+	while IFS= read -r f; do
+		[[ $f =~ \.[1-8]$ ]] || continue
+		n=$((n + 1))
+		MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z "$f" 2>&1 >/dev/null |
+			sed "s|^|$f: |"
+	done < <(files)
+	((n)) || echo "no man pages"
+	return 0
+}
+
+# Every test and fuzzer that exists is also built and run.
+declared() {
+	local f have
+	have=$(make -s --no-print-directory list-tests)
+	for f in tests/unit/test_*.c tests/sim/test_*.c tests/fuzz/fuzz_*.c; do
+		[[ -e $f ]] || continue
+		grep -qxF "${f%.c}" <<<"$have" || echo "$f is in no tests/*/*.mk"
+	done
+	for f in kernel/core/*.c; do
+		f=${f##*/}
+		[[ -e tests/unit/test_$f ]] || echo "kernel/core/$f has no tests/unit/test_$f"
+	done
+}
+
+# Every command that fabricctl knows has a heading or entry in its man page.
+commands_documented() {
+	local ctl=$B/tools/fabricctl/fabricctl page=tools/fabricctl/fabricctl.8 w n=0
+	[[ -x $ctl ]] || ctl=$B/fabricctl
+	[[ -x $ctl ]] || { echo "no fabricctl in $B"; return; }
+	for w in $(sed -n 's/^.*COMMAND(\([a-z_]*\).*/\1/p' tools/fabricctl/*.c | sort -u); do
+		n=$((n + 1))
+		grep -qE "^\.(SS|TP|B|SH)?.*\b${w//_/.}\b" "$page" || echo "$page: nothing about '$w'"
+	done
+	((n)) || echo "no commands found"
+}
+
+check "each source file names its licence" spdx
+check "no stray blanks" blanks
+check "core objects ask for nothing foreign (gcc)" core_symbols "$B"
+check "core objects ask for nothing foreign (clang)" core_symbols "$B_CLANG"
+check "core includes nothing foreign" core_includes
+check "shell scripts" scripts
+check "man pages render without warnings" manuals
+check "tests are declared" declared
+check "fabricctl commands are documented" commands_documented
+exit $status
