@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* What a router does with a header. */
+#include "route.h"
+
+/*
+ * A header comes from the wire: a destination or a step that this shape does
+ * not have must end as a wrong row, not as an access past an array.
+ */
+static bool step_ok(const struct torus_shape *shape, u8 step)
+{
+	return step == TORUS_ROW_NO_STEP || step < 2u * shape->ndims;
+}
+
+/*
+ * Where the DIR bits have to lead: the destination, or the node one hop short
+ * of it if there is a last step.
+ */
+static bool target(const struct torus_shape *shape, const struct tn_path *path,
+		   struct torus_coords *goal)
+{
+	u32 id = path->dst;
+	unsigned int d;
+
+	for (d = 0; d < shape->ndims; d++) {
+		goal->c[d] = (u16)(id % shape->size[d]);
+		id /= shape->size[d];
+	}
+	if (id)
+		return false;
+	if (path->last != TORUS_ROW_NO_STEP)
+		tn_step(shape, goal, tn_dir_opposite(shape, path->last));
+	return true;
+}
+
+unsigned int tn_route_next(const struct torus_shape *shape, const struct torus_coords *at,
+			   const struct tn_path *path)
+{
+	struct torus_coords goal;
+	unsigned int dir, d;
+	u32 differ = 0;
+
+	if (!step_ok(shape, path->first) || !step_ok(shape, path->last) ||
+	    !target(shape, path, &goal))
+		return TN_ROUTE_LOST;
+	if (path->first != TORUS_ROW_NO_STEP)
+		return path->first;
+
+	for (d = 0; d < shape->ndims; d++)
+		if (at->c[d] != goal.c[d])
+			differ |= 1u << d;
+	if (!differ)
+		return path->last != TORUS_ROW_NO_STEP ? path->last : TN_ROUTE_HERE;
+
+	differ = (differ | differ << shape->ndims) & path->dir;
+	for (dir = 0; dir < 2u * shape->ndims; dir++)
+		if (differ & 1u << dir)
+			return dir;
+	return TN_ROUTE_LOST;
+}
+
+void tn_route_leave(const struct torus_shape *shape, const struct torus_coords *at,
+		    struct tn_path *path, unsigned int dir)
+{
+	struct torus_coords goal;
+	unsigned int d;
+
+	if (path->first != TORUS_ROW_NO_STEP) {
+		if (dir == path->first)
+			path->first = TORUS_ROW_NO_STEP;
+		return;
+	}
+	if (dir != path->last || !step_ok(shape, path->last) ||
+	    !target(shape, path, &goal))
+		return;
+
+	/* Going in that direction is the last step only once all else is done. */
+	for (d = 0; d < shape->ndims; d++)
+		if (at->c[d] != goal.c[d])
+			return;
+	path->last = TORUS_ROW_NO_STEP;
+}
