@@ -1,3 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-lib-objs :=
-lib-targets :=
+# libtorus. Programs of this repository link the static one:
+#	NAME-deps := $(B)/libtorus.a
+#	NAME-libs := $(lib-libs)
+lib-objs := lib/topology.o kernel/core/topo.o kernel/core/route.o
+lib-libs := $(call pkg-libs,libnl-genl-3.0 jansson)
+lib-targets := $(B)/libtorus.a
+
+$(B)/libtorus.a: $(addprefix $(B)/,$(lib-objs))
+	@mkdir -p $(@D)
+	rm -f $@ && $(AR) rcs $@ $^
