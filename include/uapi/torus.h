@@ -145,7 +145,9 @@ enum torus_link_reason {
  * PARK_REPLAY	VERSION, PORTS (mask): reopens these ports to traffic and
  *		re-injects what is parked, in order, by the active rows
  * MGMT_SEND	PORT, DATA (1 to TORUS_MGMT_MAX bytes)
- * SUBSCRIBE	Unix socket only: GROUPS (mask of 1 << enum torus_group)
+ * SUBSCRIBE	Unix socket only: GROUPS (mask of 1 << enum torus_group); a
+ *		subscriber too slow to read finds NLMSG_OVERRUN where
+ *		notifications are missing (generic netlink: ENOBUFS)
  * LINK_NTF	group link: L without counters, REASON, OLD_STATE
  * MGMT_NTF	group mgmt: PORT, DATA
  * PARK_NTF	group park: P, sent when parking begins, is full, and is empty
@@ -195,7 +197,7 @@ enum torus_group {
  * L: PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ,
  *    PEER_GUID, PEER_PORT, FAULT, PORT_COUNTERS, GAUGES
  * F: VERSION, EPOCH, FLOW
- * P: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, FLOW
+ * P: VERSION, EPOCH, PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, FLOW
  */
 enum torus_attr {
 	TORUS_A_UNSPEC,
