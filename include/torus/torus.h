@@ -92,6 +92,9 @@ struct torus_park {
 int torus_open(const char *where, struct torus_dev **devp);
 void torus_close(struct torus_dev *dev);
 
+/** torus_timeout_set() - how long to wait for an answer; 5000 ms unless set */
+int torus_timeout_set(struct torus_dev *dev, int timeout_ms);
+
 /** torus_error() - text of the last error; of torus_open() too if @dev is NULL */
 const char *torus_error(const struct torus_dev *dev);
 
