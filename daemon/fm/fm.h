@@ -16,10 +16,9 @@
 #include <torus/topology.h>
 #include <torus/torus.h>
 
-#define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
+#include "msg.h"
 
 struct fm;
-struct fm_msg;			/* msg.h */
 
 enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
@@ -40,7 +39,7 @@ struct fm_log {
  *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
  * @release, @park_resolve, @park_replay: as in <torus/torus.h>
  * @flow_get: counters and parking, read now
- * @seq_get: next TSEQ expected and session of a port that is not up
+ * @lost_get: node counter TORUS_NC_LOST, read now; asked once a recovery
  *
  * The service network. A connection is a number that its owner chose:
  * @connect: open one to @addr; the answer comes as fm_conn_up() or
@@ -58,6 +57,7 @@ struct fm_ops {
 			  const uint64_t *row, uint32_t n);
 	int (*release)(void *io, uint64_t version, bool give_up);
 	int (*flow_get)(void *io, struct torus_park *out);
+	int (*lost_get)(void *io, uint64_t *lost);
 	int (*park_resolve)(void *io, unsigned int port, uint32_t session, int seq);
 	int (*park_replay)(void *io, uint64_t version, uint16_t ports);
 
@@ -133,5 +133,14 @@ uint64_t fm_expiry(const struct fm *fm);
  * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
+
+/**
+ * fm_flush() - run a recovery though nothing changed, so that whatever is
+ * parked goes back to the network; root only
+ * Return: 0, -EPERM, -EAGAIN.
+ */
+int fm_flush(struct fm *fm, uint64_t now);
+
+/* What can be read of a machine is in status.h. */
 
 #endif /* FM_H */

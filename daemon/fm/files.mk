@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The manager as a state machine (fm-objs) and the codec of its messages
+# (svc-objs, needs svc-libs). The machine itself needs lib/topology and lib/route.
+fm-objs :=
+svc-objs := daemon/codec.o gen/daemon/svc.pb-c.o
+svc-libs := $(call pkg-libs,libprotobuf-c)
+
+gen-files += $(B)/gen/daemon/svc.pb-c.h
+$(B)/gen/daemon/svc.pb-c.h $(B)/gen/daemon/svc.pb-c.c &: daemon/svc.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(B)/gen daemon/svc.proto

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages between managers, over the service network. The schema is
+ * daemon/svc.proto, the codec daemon/codec.c; the machine sees these structs
+ * only. How they are used is told in tree.c, table.c and recovery.c.
+ *
+ * AUTH, ASK and ANSWER are fabricd's own and never reach the machine: the
+ * first proves that a peer knows the fabric's key, the others carry questions
+ * of the control socket to another node and back.
+ */
+#ifndef FM_MSG_H
+#define FM_MSG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <torus/torus.h>
+
+#define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
+#define FM_TEXT_MAX 256		/* bytes of a reason, with NUL */
+#define FM_AUTH_MAX 64		/* bytes of a nonce or a proof */
+
+enum fm_msg_type {
+	FM_MSG_HELLO = 1,	/* node to root or parent: who I am */
+	FM_MSG_WELCOME,		/* back: you are in; your parent is ... */
+	FM_MSG_REFUSE,		/* back: you are not, because ... */
+	FM_MSG_ROW,		/* up to the root: what my ports are like */
+	FM_MSG_LEFT,		/* up to the root: a child of mine is gone */
+	FM_MSG_TABLE,		/* down: exclusion table, whole or changes */
+	FM_MSG_FETCH,		/* child to parent: send me the whole table */
+	FM_MSG_STEP,		/* down: next step of a recovery */
+	FM_MSG_REPORT,		/* up, summed: the step is done, here are counts */
+	FM_MSG_PING,
+	FM_MSG_PONG,
+	FM_MSG_AUTH,
+	FM_MSG_ASK,
+	FM_MSG_ANSWER,
+};
+
+/* What a node says of one of its ports. */
+enum fm_port_state {
+	FM_PORT_DOWN,		/* never up, or no cable */
+	FM_PORT_UP,
+	FM_PORT_FAULTY,		/* was up and no longer is */
+};
+
+/* What a node found wrong with the neighbour that an Init told of. */
+enum fm_port_problem {
+	FM_PROBLEM_NONE,
+	FM_PROBLEM_FABRIC,	/* of another fabric */
+	FM_PROBLEM_ROOT,	/* of another root */
+	FM_PROBLEM_VERSION,	/* speaks another version of Init */
+};
+
+/**
+ * struct fm_port_row - one port
+ * @state: enum fm_port_state
+ * @problem: enum fm_port_problem
+ * @closed: the NIC diverts what is bound for it to parking
+ * @session: session that ended last; 0 if none did or its end went unseen
+ * @seq: next TSEQ that was expected when it ended
+ * @peer_guid, @peer_port: other end of the cable, as the link's init told
+ */
+struct fm_port_row {
+	uint8_t state;
+	uint8_t problem;
+	bool closed;
+	uint32_t session;
+	uint16_t seq;
+	uint64_t peer_guid;
+	uint8_t peer_port;
+};
+
+/** struct fm_row - all ports of a node; @serial rises with every change */
+struct fm_row {
+	uint32_t serial;
+	uint8_t nports;
+	struct fm_port_row port[TORUS_MAX_PORTS];
+};
+
+/** struct fm_sums - counters of one NIC or the sum over many */
+struct fm_sums {
+	uint64_t flow[TORUS_FC_COUNT][TORUS_COLOURS];
+	uint64_t parked;	/* now */
+	uint64_t unresolved;	/* now */
+	uint64_t held;		/* now */
+	uint64_t lost;		/* given up by receivers, so far */
+	uint32_t reopen;	/* ports closed that the table says are healthy */
+};
+
+/**
+ * struct fm_base - packets known to be lost, when the network was last empty
+ * @version: of the recovery that found it; 0: none did
+ * @set: fingerprint of the NICs that were counted
+ * @missing: put in and never came out, of each colour
+ * @replay_missing: replayed and never came out
+ */
+struct fm_base {
+	uint64_t version;
+	uint64_t set;
+	int64_t missing[TORUS_COLOURS];
+	int64_t replay_missing;
+};
+
+enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
+
+/**
+ * struct fm_hello - a node introduces itself
+ * @role: to the root to join, or to the parent it was given
+ * @placed: @shape and @coords are what its NIC works with
+ * @position: coordinates from the first Init, not reduced by any size
+ * @version: of its NIC's rows; @term: root it last obeyed, 0 for none
+ * @stray: its parent could not be reached: take it yourself
+ */
+struct fm_hello {
+	uint8_t role;
+	bool placed;
+	bool stray;
+	char fabric[TORUS_NAME_MAX + 1];
+	char name[TORUS_NAME_MAX + 1];
+	char address[FM_ADDR_MAX];
+	uint64_t guid;
+	uint32_t epoch;
+	struct torus_shape shape;
+	struct torus_coords coords;
+	int32_t position[TORUS_MAX_DIMS];
+	uint64_t version;
+	uint64_t term;
+	struct fm_row row;
+	struct fm_sums sums;
+	struct fm_base base;
+};
+
+/**
+ * struct fm_welcome - you are in
+ * @term: this start of the root; a new one means that all must join anew
+ * @root_guid: of the root
+ * @parent: address of the parent; "" to stay on this connection
+ */
+struct fm_welcome {
+	uint64_t term;
+	uint64_t root_guid;
+	char parent[FM_ADDR_MAX];
+};
+
+struct fm_refuse {
+	char text[FM_TEXT_MAX];
+};
+
+struct fm_row_msg {
+	uint64_t guid;
+	uint32_t epoch;
+	struct fm_row row;
+};
+
+struct fm_left {
+	uint64_t guid;
+	uint32_t epoch;
+};
+
+enum fm_node_state {
+	FM_NODE_ABSENT,		/* never seen */
+	FM_NODE_JOINING,	/* known to the root, not in the table yet */
+	FM_NODE_UP,
+	FM_NODE_SILENT,		/* NIC alive, manager not */
+	FM_NODE_DEAD,
+	FM_NODE_STATES,
+};
+
+/**
+ * struct fm_entry - a node in the table
+ * @node: its id
+ * @state: enum fm_node_state
+ * @fault, @wiring, @admin: masks of ports excluded, by reason
+ * @ended: ports for which @session and @seq are known
+ * @serial: of the row that went into this entry
+ */
+struct fm_entry {
+	uint32_t node;
+	uint8_t state;
+	uint16_t fault;
+	uint16_t wiring;
+	uint16_t admin;
+	uint16_t ended;
+	uint32_t session[TORUS_MAX_PORTS];
+	uint16_t seq[TORUS_MAX_PORTS];
+	uint64_t guid;
+	uint32_t epoch;
+	uint32_t serial;
+	char name[TORUS_NAME_MAX + 1];
+	char address[FM_ADDR_MAX];
+};
+
+/**
+ * struct fm_table_msg - table @version
+ * @base: what the entries are changes to; 0: these are all (nodes left out are
+ *	absent)
+ * @open: mask of dimensions whose ends are not cabled together: a mesh
+ * @nentries, @entries: ids ascending
+ */
+struct fm_table_msg {
+	uint64_t term;
+	uint64_t version;
+	uint64_t base;
+	struct torus_shape shape;
+	uint8_t open;
+	uint32_t nentries;
+	struct fm_entry *entries;
+};
+
+struct fm_fetch {
+	uint64_t version;	/* that the child has; for the log */
+};
+
+/* Steps of a recovery; a table is itself the first one, round 0. */
+enum fm_step_kind {
+	FM_STEP_APPLY,		/* by a table: rows switched */
+	FM_STEP_COUNT,
+	FM_STEP_REPLAY,
+	FM_STEP_RESUME,
+	FM_STEPS,
+};
+
+/**
+ * struct fm_step - do this and report
+ * @round: rises within a version
+ * @step: enum fm_step_kind
+ * @orphans: what is parked unresolved will never be resolved: keep it
+ * @base: with RESUME, to be remembered for a root that starts anew
+ */
+struct fm_step {
+	uint64_t term;
+	uint64_t version;
+	uint32_t round;
+	uint8_t step;
+	bool orphans;
+	struct fm_base base;
+};
+
+/**
+ * struct fm_report - a subtree has done (@version, @round)
+ * @count: nodes in it; @set: sum of their fingerprints
+ */
+struct fm_report {
+	uint64_t term;
+	uint64_t version;
+	uint32_t round;
+	uint32_t count;
+	uint64_t set;
+	struct fm_sums sums;
+};
+
+struct fm_auth {
+	uint32_t nonce_len;
+	uint32_t proof_len;
+	uint8_t nonce[FM_AUTH_MAX];
+	uint8_t proof[FM_AUTH_MAX];
+};
+
+/** struct fm_text - a question or an answer; @text is JSON */
+struct fm_text {
+	uint64_t id;
+	bool more;		/* another answer follows */
+	char *text;
+};
+
+/** struct fm_msg - one message */
+struct fm_msg {
+	uint8_t type;		/* enum fm_msg_type */
+	union {
+		struct fm_hello hello;
+		struct fm_welcome welcome;
+		struct fm_refuse refuse;
+		struct fm_row_msg row;
+		struct fm_left left;
+		struct fm_table_msg table;
+		struct fm_fetch fetch;
+		struct fm_step step;
+		struct fm_report report;
+		struct fm_auth auth;
+		struct fm_text text;
+	};
+};
+
+/**
+ * fm_msg_pack() - encode a message
+ * @data: set to memory that the caller frees with free()
+ * Return: 0, -EINVAL not a message of this schema, -ENOMEM.
+ */
+int fm_msg_pack(const struct fm_msg *msg, uint8_t **data, size_t *len);
+
+/**
+ * fm_msg_unpack() - decode a message and check every value in it
+ * @out: to be given to fm_msg_clear() after success
+ * Return: 0, -EBADMSG malformed or out of range, -EPROTONOSUPPORT another
+ * version of the schema, -ENOMEM.
+ */
+int fm_msg_unpack(const uint8_t *data, size_t len, struct fm_msg *out);
+void fm_msg_clear(struct fm_msg *msg);
+const char *fm_msg_name(unsigned int type);
+
+#endif /* FM_MSG_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What can be read of a machine, between events. Everything here is of the
+ * node's own table, so any node can tell of the whole fabric; what only the
+ * root knows is marked. Pointers are valid until the next event.
+ */
+#ifndef FM_STATUS_H
+#define FM_STATUS_H
+
+#include "fm.h"
+
+enum fm_state {
+	FM_BOOTSTRAPPING,	/* no table yet */
+	FM_RUNNING,
+	FM_RECOVERING,		/* a version is being put into force */
+	FM_DEGRADED,		/* something is down, excluded or wrongly wired */
+	FM_STATES,
+};
+
+/* When each step of a recovery was reached; 0: it was not needed. */
+enum fm_stamp {
+	FM_AT_DETECTED,
+	FM_AT_TABLE,
+	FM_AT_REBUILT,
+	FM_AT_DRAINED,
+	FM_AT_REPLAYED,
+	FM_AT_RESUMED,
+	FM_STAMPS,
+};
+
+/**
+ * struct fm_recovery - the last one that ended (root)
+ * @version: 0: there was none
+ * @bounded: some wait ended by its bound, not by proof
+ * @lost: packets that went in and will not come out
+ */
+struct fm_recovery {
+	uint64_t version;
+	char cause[FM_TEXT_MAX];
+	uint64_t parked;
+	uint64_t replayed;
+	uint64_t lost;
+	bool bounded;
+	uint64_t at[FM_STAMPS];		/* in the machine's clock */
+};
+
+/** struct fm_root_status - the root, as this node knows it */
+struct fm_root_status {
+	bool known;
+	bool reachable;
+	uint64_t guid;
+	uint32_t node;			/* TORUS_NO_NODE while not in the table */
+	const char *address;
+};
+
+/** struct fm_status - the whole fabric, summed up */
+struct fm_status {
+	enum fm_state state;
+	bool is_root;
+	bool placed;			/* shape and own are set */
+	struct torus_shape shape;
+	uint32_t own;			/* node id */
+	uint64_t version;		/* of the table */
+	uint64_t applied;		/* of the NIC's rows */
+	uint32_t nodes, nodes_up;
+	uint32_t links, links_up, links_faulty, links_excluded;	/* cables */
+	uint64_t parked;		/* in the fabric (root, last count) */
+	struct fm_root_status root;
+	struct fm_recovery last;
+	unsigned int problems;
+};
+
+/** struct fm_problem - something an administrator should look at */
+struct fm_problem {
+	char kind[16];			/* "wiring", "root", "name", "node", ... */
+	char text[FM_TEXT_MAX];
+};
+
+/** struct fm_joiner - a node the root knows that is not in the table yet */
+struct fm_joiner {
+	const char *name;
+	const char *address;
+	uint64_t guid;
+};
+
+void fm_status(const struct fm *fm, struct fm_status *out);
+const char *fm_state_name(unsigned int state);
+const char *fm_node_state_name(unsigned int state);
+
+/** fm_problem() - NULL past the last */
+const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
+
+/** fm_node() - a node's entry of the table; NULL without table or out of range */
+const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
+
+/** fm_node_parent() - its parent in the distribution tree, or TORUS_NO_NODE (root) */
+uint32_t fm_node_parent(const struct fm *fm, uint32_t node);
+
+/** fm_node_by_name() - node id or TORUS_NO_NODE */
+uint32_t fm_node_by_name(const struct fm *fm, const char *name);
+
+/** fm_joiner() - false past the last (root) */
+bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
+
+/** fm_excluded() - why a cable is out: "admin", "wiring", "fault", or NULL */
+const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
+
+/** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
+const uint16_t *fm_exclusions(const struct fm *fm);
+
+/** fm_rows() - this node's rows as written to the NIC, or NULL; @n: how many */
+const uint64_t *fm_rows(const struct fm *fm, uint32_t *n);
+
+#endif /* FM_STATUS_H */

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-only
+tests += tests/unit/test_codec
+tests/unit/test_codec-objs := tests/unit/test_codec.o $(svc-objs)
+tests/unit/test_codec-libs := $(svc-libs) $(call pkg-libs,cmocka)
