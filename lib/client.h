@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Inside the client: a connection, the two transports under it, and the one
+ * place where requests are sent and answers taken apart.
+ */
+#ifndef LIB_CLIENT_H
+#define LIB_CLIENT_H
+
+#include <errno.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include <torus/torus.h>
+
+struct transport;
+
+/**
+ * struct conn - a connection to a NIC
+ * @fd: -1 while closed; never blocks
+ * @family: nlmsg_type of the NIC's messages
+ * @seq: of the last request
+ * @missed: a notification came where it could not be handed on
+ * @buf: TORUS_MSG_MAX bytes, the last datagram
+ * @sk: the transport's own
+ */
+struct conn {
+	const struct transport *ops;
+	int fd;
+	int family;
+	uint32_t seq;
+	bool missed;
+	void *buf;
+	struct nl_sock *sk;
+};
+
+typedef int (*list_fn)(const char *where, void *arg);
+
+/**
+ * struct transport - what carries messages
+ * @scheme: the part of "scheme:name" before the colon
+ * @open: fills @c; @name is the part after the colon, NULL in @list
+ * @send: one message; -EAGAIN if it would block
+ * @recv: one datagram into @c->buf; its length, 0 if the NIC went away,
+ *	-EAGAIN if there is none, -ENOBUFS if some were lost
+ * @subscribe: notifications of these groups come to @c from now on
+ * @list: call @fn for every NIC there is
+ */
+struct transport {
+	const char *scheme;
+	int (*open)(struct torus_dev *dev, struct conn *c, const char *name);
+	int (*send)(struct conn *c, const struct nlmsghdr *nlh);
+	ssize_t (*recv)(struct conn *c);
+	int (*subscribe)(struct torus_dev *dev, struct conn *c, uint32_t groups);
+	void (*close)(struct conn *c);
+	int (*list)(list_fn fn, void *arg);
+};
+
+extern const struct transport transport_unix;
+extern const struct transport transport_genl;
+
+/**
+ * struct torus_dev - a handle
+ * @name: after the colon of "scheme:name"
+ * @ifindex: names the device in requests; 0 where there is only one
+ */
+struct torus_dev {
+	struct conn conn;
+	struct conn events;
+	char *name;
+	uint32_t ifindex;
+	int timeout_ms;
+	char error[256];
+};
+
+/* What to do with one reply: attributes are checked against the policy. */
+typedef int (*reply_fn)(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+			void *arg);
+
+/** client_fail() - keep the text of an error. Return: @err */
+int client_fail(struct torus_dev *dev, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** client_msg() - an empty request of @cmd with room for @bytes of attributes */
+struct nl_msg *client_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
+
+/** client_drop() - a request that memory was short for. Return: -ENOMEM */
+int client_drop(struct torus_dev *dev, struct nl_msg *msg);
+
+/**
+ * client_do() - send a request, wait for its end; the message is consumed
+ * @reply: NULL if none is expected, else exactly one must come
+ */
+int client_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
+
+/**
+ * client_dump() - the same for a dump
+ * @restart: forget all replies so far, the table changed in between
+ */
+int client_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
+		void (*restart)(void *arg), void *arg);
+
+/* client_do() over another connection than the handle's own. */
+int client_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg);
+
+/** client_parse() - attributes of a message of the NIC, -EBADMSG if malformed */
+int client_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb);
+
+/** client_port() - refuse a port number that no NIC has */
+int client_port(struct torus_dev *dev, unsigned int port);
+
+/** client_wait() - until @fd is ready for @events or the deadline (ms) */
+int client_wait(int fd, short events, int64_t deadline);
+int64_t client_now(void);
+
+/** client_new() - a handle with its connection; text of an error: torus_error(NULL) */
+int client_new(const struct transport *ops, const char *name, struct torus_dev **devp);
+
+int conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
+	      const char *name);
+void conn_close(struct conn *c);
+
+/** counters_get() - a nest of u64: type i + 1 into @out[i] */
+int counters_get(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
+		 unsigned int n);
+
+/* Replies taken apart; shared by gets and events. */
+int link_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out);
+int park_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out);
+int device_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+		 void *arg);
+
+const char *command_name(unsigned int cmd);
+
+#endif /* LIB_CLIENT_H */

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Finding and opening NICs; the device object. */
+#include <stdlib.h>
+
+#include <torus/topology.h>
+#include "client.h"
+
+static const struct transport *const transports[] = { &transport_unix, &transport_genl };
+
+#define TIMEOUT_MS	5000
+
+/* Of torus_open(), which has no handle to keep it in. */
+static _Thread_local char open_error[256];
+
+const char *torus_error(const struct torus_dev *dev)
+{
+	return dev ? dev->error : open_error;
+}
+
+/* --- open and close -------------------------------------------------------- */
+
+int conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
+	      const char *name)
+{
+	int err;
+
+	*c = (struct conn) { .ops = ops, .fd = -1 };
+	c->buf = malloc(TORUS_MSG_MAX);
+	if (!c->buf)
+		return client_fail(dev, -ENOMEM, "out of memory");
+	err = ops->open(dev, c, name);
+	if (err)
+		conn_close(c);
+	return err;
+}
+
+void conn_close(struct conn *c)
+{
+	if (c->ops && c->fd >= 0)
+		c->ops->close(c);
+	free(c->buf);
+	*c = (struct conn) { .fd = -1 };
+}
+
+void torus_close(struct torus_dev *dev)
+{
+	if (!dev)
+		return;
+	conn_close(&dev->events);
+	conn_close(&dev->conn);
+	free(dev->name);
+	free(dev);
+}
+
+int client_new(const struct transport *ops, const char *name, struct torus_dev **devp)
+{
+	struct torus_dev *dev = calloc(1, sizeof(*dev));
+	int err = -ENOMEM;
+
+	open_error[0] = '\0';
+	if (dev) {
+		dev->timeout_ms = TIMEOUT_MS;
+		dev->conn.fd = dev->events.fd = -1;
+		dev->name = name ? strdup(name) : NULL;
+		if (!name || dev->name)
+			err = conn_open(dev, &dev->conn, ops, name);
+		memcpy(open_error, dev->error, sizeof(open_error));
+	}
+	if (err) {
+		torus_close(dev);
+		return err;
+	}
+	*devp = dev;
+	return 0;
+}
+
+/* The device by its name once; then by its index, which a renaming keeps. */
+static int resolve(struct torus_dev *dev)
+{
+	struct nl_msg *msg = client_msg(dev, TORUS_CMD_DEVICE_GET, TORUS_NAME_MAX + 8);
+	struct torus_device info;
+	int err;
+
+	if (!msg || nla_put_string(msg, TORUS_A_NAME, dev->name))
+		return client_drop(dev, msg);
+	err = client_do(dev, msg, device_reply, &info);
+	if (err)
+		return err;
+	dev->ifindex = info.ifindex;
+	return 0;
+}
+
+static int open_named(const char *where, struct torus_dev **devp)
+{
+	size_t i, n;
+	int err;
+
+	for (i = 0; i < sizeof(transports) / sizeof(transports[0]); i++) {
+		n = strlen(transports[i]->scheme);
+		if (strncmp(where, transports[i]->scheme, n) || where[n] != ':')
+			continue;
+		err = client_new(transports[i], where + n + 1, devp);
+		if (!err && transports[i] == &transport_genl) {
+			err = resolve(*devp);
+			if (err) {
+				memcpy(open_error, (*devp)->error, sizeof(open_error));
+				torus_close(*devp);
+			}
+		}
+		return err;
+	}
+	snprintf(open_error, sizeof(open_error),
+		 "NIC '%s': allowed are unix:PATH and genl:NAME", where);
+	return -EINVAL;
+}
+
+/**
+ * struct only - looks for the one NIC there is
+ * @where: the first found
+ * @count: how many there are, 2 for more than one
+ */
+struct only {
+	char where[160];
+	unsigned int count;
+};
+
+static int note_only(const char *where, void *arg)
+{
+	struct only *only = arg;
+
+	if (!only->count++)
+		snprintf(only->where, sizeof(only->where), "%s", where);
+	return only->count > 1;
+}
+
+int torus_open(const char *where, struct torus_dev **devp)
+{
+	struct only only = { .count = 0 };
+	int err;
+
+	if (!where)
+		where = secure_getenv("TORUS_DEVICE");
+	if (where && *where)
+		return open_named(where, devp);
+
+	err = torus_list(note_only, &only);
+	if (err < 0) {
+		snprintf(open_error, sizeof(open_error), "looking for NICs: %s",
+			 strerror(-err));
+		return err;
+	}
+	if (only.count == 1)
+		return open_named(only.where, devp);
+	if (!only.count) {
+		snprintf(open_error, sizeof(open_error), "no torus NIC found; "
+			 "unix:PATH or genl:NAME, also in TORUS_DEVICE, names one");
+		return -ENODEV;
+	}
+	snprintf(open_error, sizeof(open_error), "more than one torus NIC (%.100s, ...); "
+		 "set TORUS_DEVICE to one of them", only.where);
+	return -ENOTUNIQ;
+}
+
+int torus_list(int (*fn)(const char *where, void *arg), void *arg)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(transports) / sizeof(transports[0]) && !err; i++)
+		err = transports[i]->list(fn, arg);
+	return err;
+}
+
+/* --- get ------------------------------------------------------------------- */
+
+static void text_get(struct nlattr *attr, char *out, size_t size)
+{
+	if (attr)
+		snprintf(out, size, "%s", nla_get_string(attr));
+}
+
+static int bad_place(struct torus_dev *dev)
+{
+	return client_fail(dev, -EBADMSG, "the NIC's shape, coordinates and node id "
+			   "do not fit together");
+}
+
+/* Shape and coordinates come together or not at all. */
+static int place_parse(struct torus_dev *dev, struct nlattr **tb,
+		       struct torus_device *out)
+{
+	struct nlattr *shape = tb[TORUS_A_SHAPE], *coords = tb[TORUS_A_COORDS];
+	unsigned int d;
+
+	if (!shape && !coords)
+		return 0;
+	if (!shape || !coords || nla_len(shape) != nla_len(coords) || nla_len(shape) % 2)
+		return bad_place(dev);
+	out->shape.ndims = (uint8_t)(nla_len(shape) / 2);
+	for (d = 0; d < TORUS_MAX_DIMS; d++)
+		out->shape.size[d] = 1;
+	memcpy(out->shape.size, nla_data(shape), (size_t)nla_len(shape));
+	memcpy(out->coords.c, nla_data(coords), (size_t)nla_len(coords));
+	if (!torus_nodes(&out->shape) || 2 * out->shape.ndims > out->nports)
+		return bad_place(dev);
+	for (d = 0; d < out->shape.ndims; d++)
+		if (out->coords.c[d] >= out->shape.size[d])
+			return bad_place(dev);
+	out->node = torus_node_id(&out->shape, &out->coords);
+	if (tb[TORUS_A_NODE] && nla_get_u32(tb[TORUS_A_NODE]) != out->node)
+		return bad_place(dev);
+	if (tb[TORUS_A_VERSION])
+		out->version = nla_get_u64(tb[TORUS_A_VERSION]);
+	out->placed = true;
+	return 0;
+}
+
+int device_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+		 void *arg)
+{
+	struct torus_device *out = arg;
+	int err;
+
+	(void)nlh;
+	*out = (struct torus_device) { .node = TORUS_NO_NODE };
+	if (!tb[TORUS_A_GUID] || !tb[TORUS_A_PORT_COUNT])
+		return client_fail(dev, -EBADMSG, "the NIC did not say its GUID and ports");
+	out->guid = nla_get_u64(tb[TORUS_A_GUID]);
+	out->nports = nla_get_u8(tb[TORUS_A_PORT_COUNT]);
+	if (out->nports < 2 || out->nports > TORUS_MAX_PORTS || out->nports % 2)
+		return client_fail(dev, -EBADMSG, "the NIC says it has %u ports: allowed "
+				   "even, 2 to %u", out->nports, TORUS_MAX_PORTS);
+	text_get(tb[TORUS_A_NAME], out->name, sizeof(out->name));
+	text_get(tb[TORUS_A_IFNAME], out->ifname, sizeof(out->ifname));
+	text_get(tb[TORUS_A_DRIVER], out->driver, sizeof(out->driver));
+	if (tb[TORUS_A_IFINDEX])
+		out->ifindex = nla_get_u32(tb[TORUS_A_IFINDEX]);
+	if (tb[TORUS_A_EPOCH])
+		out->epoch = nla_get_u32(tb[TORUS_A_EPOCH]);
+	if (tb[TORUS_A_BOOTSTRAP])
+		out->bootstrap = nla_get_u8(tb[TORUS_A_BOOTSTRAP]);
+	err = place_parse(dev, tb, out);
+	if (!err && tb[TORUS_A_NODE_COUNTERS])
+		err = counters_get(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,
+				   TORUS_NC_COUNT);
+	return err;
+}
+
+int torus_device_get(struct torus_dev *dev, struct torus_device *out)
+{
+	struct nl_msg *msg = client_msg(dev, TORUS_CMD_DEVICE_GET, 0);
+
+	if (!msg)
+		return client_drop(dev, msg);
+	return client_do(dev, msg, device_reply, out);
+}
+
+/* --- set ------------------------------------------------------------------- */
+
+int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
+		    const struct torus_coords *coords)
+{
+	char text[TORUS_TEXT_MAX];
+	struct nl_msg *msg;
+	unsigned int d;
+
+	if (!torus_nodes(shape))
+		return client_fail(dev, -EINVAL, "shape: allowed 1 to %d dimensions of 1 to "
+				   "%d nodes, %d nodes in all", TORUS_MAX_DIMS,
+				   TORUS_MAX_SIZE, TORUS_MAX_NODES);
+	for (d = 0; d < shape->ndims; d++)
+		if (coords->c[d] >= shape->size[d])
+			return client_fail(dev, -EINVAL, "coordinates %s: outside the shape",
+					   torus_coords_text(shape, coords, text));
+	msg = client_msg(dev, TORUS_CMD_DEVICE_SET, 0);
+	if (!msg || nla_put(msg, TORUS_A_SHAPE, 2 * shape->ndims, shape->size) ||
+	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c))
+		return client_drop(dev, msg);
+	return client_do(dev, msg, NULL, NULL);
+}
+
+int torus_bootstrap_set(struct torus_dev *dev, bool on)
+{
+	struct nl_msg *msg = client_msg(dev, TORUS_CMD_DEVICE_SET, 0);
+
+	if (!msg || nla_put_u8(msg, TORUS_A_BOOTSTRAP, on))
+		return client_drop(dev, msg);
+	return client_do(dev, msg, NULL, NULL);
+}
+
+int torus_name_set(struct torus_dev *dev, const char *name)
+{
+	struct nl_msg *msg;
+
+	if (!*name || strlen(name) > TORUS_NAME_MAX)
+		return client_fail(dev, -EINVAL, "name '%.80s': allowed 1 to %d bytes", name,
+				   TORUS_NAME_MAX);
+	msg = client_msg(dev, TORUS_CMD_DEVICE_SET, TORUS_NAME_MAX + 8);
+	if (!msg || nla_put_string(msg, TORUS_A_NAME, name))
+		return client_drop(dev, msg);
+	return client_do(dev, msg, NULL, NULL);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Names of what the ABI numbers. */
+#include "client.h"
+
+static const char *const states[TORUS_LINK_STATES] = {
+	[TORUS_LINK_DOWN] = "down",
+	[TORUS_LINK_TRAINING] = "training",
+	[TORUS_LINK_INIT] = "init",
+	[TORUS_LINK_UP] = "up",
+	[TORUS_LINK_RETRAINING] = "retraining",
+	[TORUS_LINK_FAULTY] = "faulty",
+};
+
+static const char *const reasons[TORUS_REASONS] = {
+	[TORUS_REASON_NONE] = "none",
+	[TORUS_REASON_ADMIN] = "admin",
+	[TORUS_REASON_CARRIER] = "carrier",
+	[TORUS_REASON_SILENCE] = "silence",
+	[TORUS_REASON_RETRY] = "retry",
+	[TORUS_REASON_PEER] = "peer",
+	[TORUS_REASON_PROTOCOL] = "protocol",
+};
+
+static const char *const commands[TORUS_CMD_MAX + 1] = {
+	[TORUS_CMD_DEVICE_GET] = "device get",
+	[TORUS_CMD_DEVICE_SET] = "device set",
+	[TORUS_CMD_LINK_GET] = "link get",
+	[TORUS_CMD_LINK_SET] = "link set",
+	[TORUS_CMD_LINK_ATTACH] = "link attach",
+	[TORUS_CMD_ROWS_BEGIN] = "rows begin",
+	[TORUS_CMD_ROWS_PUT] = "rows put",
+	[TORUS_CMD_ROWS_COMMIT] = "rows commit",
+	[TORUS_CMD_ROWS_GET] = "rows get",
+	[TORUS_CMD_HOLD] = "hold",
+	[TORUS_CMD_RELEASE] = "release",
+	[TORUS_CMD_FLOW_GET] = "flow get",
+	[TORUS_CMD_PARK_GET] = "park get",
+	[TORUS_CMD_PARK_RESOLVE] = "park resolve",
+	[TORUS_CMD_PARK_REPLAY] = "park replay",
+	[TORUS_CMD_MGMT_SEND] = "mgmt send",
+	[TORUS_CMD_SUBSCRIBE] = "subscribe",
+	[TORUS_CMD_LINK_NTF] = "link event",
+	[TORUS_CMD_MGMT_NTF] = "mgmt event",
+	[TORUS_CMD_PARK_NTF] = "park event",
+};
+
+const char *torus_link_state_name(unsigned int state)
+{
+	return state < TORUS_LINK_STATES ? states[state] : NULL;
+}
+
+const char *torus_link_reason_name(unsigned int reason)
+{
+	return reason < TORUS_REASONS ? reasons[reason] : NULL;
+}
+
+const char *command_name(unsigned int cmd)
+{
+	return cmd <= TORUS_CMD_MAX && commands[cmd] ? commands[cmd] : "message";
+}
+
+#define DESC(id, word, unit_, help_) { .name = #word, .unit = #unit_, .help = help_ },
+
+const struct torus_counter_desc torus_port_counters[TORUS_PC_COUNT] = {
+	TORUS_PORT_COUNTER_LIST(DESC)
+};
+
+const struct torus_counter_desc torus_port_gauges[TORUS_PG_COUNT] = {
+	TORUS_PORT_GAUGE_LIST(DESC)
+};
+
+const struct torus_counter_desc torus_node_counters[TORUS_NC_COUNT] = {
+	TORUS_NODE_COUNTER_LIST(DESC)
+};
+
+const struct torus_counter_desc torus_flow_counters[TORUS_FC_COUNT] = {
+	TORUS_FLOW_COUNTER_LIST(DESC)
+};

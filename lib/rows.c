@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Routing rows, in messages as large as the transports carry. */
+#include "client.h"
+
+/*
+ * An attribute's length is 16 bits and its nest's too; 64 bytes stand for the
+ * headers and the small attributes around the rows.
+ */
+#define ROWS_PER_MESSAGE	((TORUS_MSG_MAX - 64) / sizeof(uint64_t))
+#define NODES_PER_MESSAGE	((TORUS_MSG_MAX - 64) / sizeof(uint32_t))
+
+static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version)
+{
+	struct nl_msg *msg = client_msg(dev, cmd, 0);
+
+	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version))
+		return client_drop(dev, msg);
+	return client_do(dev, msg, NULL, NULL);
+}
+
+int torus_rows_begin(struct torus_dev *dev, uint64_t version)
+{
+	return versioned(dev, TORUS_CMD_ROWS_BEGIN, version);
+}
+
+int torus_rows_commit(struct torus_dev *dev, uint64_t version)
+{
+	return versioned(dev, TORUS_CMD_ROWS_COMMIT, version);
+}
+
+static int put_some(struct torus_dev *dev, uint64_t version, uint32_t first,
+		    const uint64_t *rows, uint32_t n)
+{
+	struct nl_msg *msg = client_msg(dev, TORUS_CMD_ROWS_PUT, n * sizeof(*rows));
+	struct nlattr *nest;
+
+	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version))
+		return client_drop(dev, msg);
+	nest = nla_nest_start(msg, TORUS_A_ROWS);
+	if (!nest || nla_put_u32(msg, TORUS_ROWS_FIRST, first) ||
+	    nla_put(msg, TORUS_ROWS_DATA, (int)(n * sizeof(*rows)), rows))
+		return client_drop(dev, msg);
+	nla_nest_end(msg, nest);
+	return client_do(dev, msg, NULL, NULL);
+}
+
+int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
+		   const uint64_t *rows, uint32_t n)
+{
+	int err = 0;
+
+	while (n && !err) {
+		uint32_t some = n < ROWS_PER_MESSAGE ? n : ROWS_PER_MESSAGE;
+
+		err = put_some(dev, version, first, rows, some);
+		first += some;
+		rows += some;
+		n -= some;
+	}
+	return err;
+}
+
+/**
+ * struct table - where a dump of rows goes
+ * @first: node id of @rows[0]
+ * @room: rows wanted
+ * @n: rows that came; they come in order and without gaps
+ * @parts: messages that came
+ * @version: the same in all of them
+ */
+struct table {
+	uint64_t *rows;
+	uint32_t first;
+	uint32_t room;
+	uint32_t n;
+	uint32_t parts;
+	uint64_t version;
+};
+
+static void table_restart(void *arg)
+{
+	struct table *t = arg;
+
+	t->n = 0;
+	t->parts = 0;
+}
+
+static int table_add(struct torus_dev *dev, struct nlattr *nest, struct table *t)
+{
+	static const struct nla_policy policy[TORUS_ROWS_MAX + 1] = {
+		[TORUS_ROWS_FIRST] = { .type = NLA_U32, .minlen = 4, .maxlen = 4 },
+		[TORUS_ROWS_DATA] = { .minlen = sizeof(uint64_t) },
+	};
+	struct nlattr *tb[TORUS_ROWS_MAX + 1];
+	uint32_t first, n;
+
+	if (nla_parse_nested(tb, TORUS_ROWS_MAX, nest, (struct nla_policy *)policy) < 0 ||
+	    !tb[TORUS_ROWS_FIRST] || !tb[TORUS_ROWS_DATA] ||
+	    nla_len(tb[TORUS_ROWS_DATA]) % (int)sizeof(uint64_t))
+		return client_fail(dev, -EBADMSG, "rows get: answered with malformed rows");
+	first = nla_get_u32(tb[TORUS_ROWS_FIRST]);
+	n = (uint32_t)nla_len(tb[TORUS_ROWS_DATA]) / sizeof(uint64_t);
+	if (first != t->first + t->n || n > t->room - t->n)
+		return client_fail(dev, -EBADMSG, "rows get: answered with rows %u to %u "
+				   "where %u were due from %u", first, first + n - 1,
+				   t->room - t->n, t->first + t->n);
+	memcpy(t->rows + t->n, nla_data(tb[TORUS_ROWS_DATA]), n * sizeof(uint64_t));
+	t->n += n;
+	return 0;
+}
+
+static int table_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+		       void *arg)
+{
+	struct genlmsghdr *g = nlmsg_data(nlh);
+	struct table *t = arg;
+	struct nlattr *attr;
+	uint64_t version;
+	int left, err;
+
+	if (!tb[TORUS_A_VERSION])
+		return client_fail(dev, -EBADMSG, "rows get: answered without a version");
+	version = nla_get_u64(tb[TORUS_A_VERSION]);
+	if (t->parts++ && version != t->version)
+		return -EAGAIN;	/* a commit in between: read again */
+	t->version = version;
+	nla_for_each_attr(attr, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0), left) {
+		if (nla_type(attr) != TORUS_A_ROWS)
+			continue;
+		err = table_add(dev, attr, t);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *rows, uint32_t *n,
+		   uint64_t *version)
+{
+	struct table t = { .rows = rows, .first = first, .room = *n };
+	struct nl_msg *msg = client_msg(dev, TORUS_CMD_ROWS_GET, 0);
+	int err;
+
+	if (!msg || nla_put_u32(msg, TORUS_A_FIRST, first) ||
+	    nla_put_u32(msg, TORUS_A_COUNT, *n))
+		return client_drop(dev, msg);
+	err = client_dump(dev, msg, table_reply, table_restart, &t);
+	if (err)
+		return err;
+	*n = t.n;
+	if (version)
+		*version = t.version;
+	return 0;
+}
+
+/* --- holds ----------------------------------------------------------------- */
+
+int torus_hold(struct torus_dev *dev, const uint32_t *nodes, uint32_t n)
+{
+	int err = 0;
+
+	while (n && !err) {
+		uint32_t some = n < NODES_PER_MESSAGE ? n : NODES_PER_MESSAGE;
+		struct nl_msg *msg = client_msg(dev, TORUS_CMD_HOLD, some * sizeof(*nodes));
+
+		if (!msg || nla_put(msg, TORUS_A_NODES, (int)(some * sizeof(*nodes)), nodes))
+			return client_drop(dev, msg);
+		err = client_do(dev, msg, NULL, NULL);
+		nodes += some;
+		n -= some;
+	}
+	return err;
+}
+
+int torus_release(struct torus_dev *dev, uint64_t version, bool give_up)
+{
+	struct nl_msg *msg = client_msg(dev, TORUS_CMD_RELEASE, 0);
+
+	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version) ||
+	    (give_up && nla_put_flag(msg, TORUS_A_GIVE_UP)))
+		return client_drop(dev, msg);
+	return client_do(dev, msg, NULL, NULL);
+}
