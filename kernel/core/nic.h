@@ -72,6 +72,8 @@ struct tn_ops {
  * @init_interval: between INIT packets while initialising
  * @probe_interval: between INIT packets while faulty
  * @retrain_time: a retraining that takes longer makes the link faulty
+ * @gap_time: how long packets wait for a missing one of their flow, unless the
+ *	manager says sooner that it will not come
  * @retry_count: see @retry_time
  * @retry_packets: RETRY buffer, 1 to 1024 packets
  * @slots: packet buffers of each VC of each input, 4 to 1024
@@ -88,6 +90,7 @@ struct tn_params {
 	u64 init_interval;
 	u64 probe_interval;
 	u64 retrain_time;
+	u64 gap_time;
 	u32 retry_count;
 	u32 retry_packets;
 	u32 slots;

@@ -14,7 +14,11 @@
  * @hdr: header as numbers, the truth while the packet is in the NIC
  * @tail: tail as numbers
  * @in_port: where it came in; TN_PORT_HOST for the host's own
- * @held: it waits on a hold (diagnostics)
+ * @in_vc: which of its input buffers it occupies; hdr.vc may change on the way
+ * @vccr_set: VCCR is chosen and must stay the same on replay
+ * @unresolved: parked from a RETRY buffer; the peer may have it
+ * @stalled: it has waited for a credit or bubble (counted once)
+ * @session: of the dead link, while unresolved
  *
  * Memory belongs to the host, which hands out packets by tn_ops.pkt_get and
  * pkt_new and takes them back by pkt_put.
@@ -26,10 +30,11 @@ struct tn_pkt {
 	struct tn_hdr hdr;
 	struct tn_tail tail;
 	u8 in_port;
-	u8 in_vc;		/* input buffer it occupies; vc may change on the way */
-	u8 vccr_set;		/* VCCR chosen: must stay the same on replay */
-	u8 unresolved;		/* parked from a RETRY buffer; peer may have it */
-	u32 session;		/* of the dead link, while unresolved */
+	u8 in_vc;
+	u8 vccr_set;
+	u8 unresolved;
+	u8 stalled;
+	u32 session;
 };
 
 #define TN_PORT_HOST	0xff
@@ -50,12 +55,9 @@ static inline unsigned int tn_pkt_flits(const struct tn_pkt *p)
 	return p->hdr.len + 2u;
 }
 
-/* Payload bytes without the padding. */
-static inline unsigned int tn_pkt_bytes(const struct tn_pkt *p)
+static inline u32 tn_pkt_bytes(const struct tn_pkt *p)
 {
-	unsigned int pad = p->tail.flags & TN_TAIL_PAD;
-
-	return p->hdr.len ? p->hdr.len * TN_FLIT - pad : 0;
+	return tn_payload_bytes(&p->hdr, &p->tail);
 }
 
 struct tn_queue {
@@ -72,6 +74,15 @@ static inline void tn_queue_push(struct tn_queue *q, struct tn_pkt *p)
 	else
 		q->head = p;
 	q->tail = p;
+	q->count++;
+}
+
+static inline void tn_queue_push_front(struct tn_queue *q, struct tn_pkt *p)
+{
+	p->next = q->head;
+	q->head = p;
+	if (!q->tail)
+		q->tail = p;
 	q->count++;
 }
 

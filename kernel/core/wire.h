@@ -131,6 +131,14 @@ struct tn_init {
 	u8 resume;
 };
 
+/** tn_payload_bytes() - payload without the padding of its last flit */
+static inline u32 tn_payload_bytes(const struct tn_hdr *h, const struct tn_tail *t)
+{
+	u32 flits = h->len, pad = t->flags & TN_TAIL_PAD;
+
+	return flits ? flits * TN_FLIT - pad : 0;
+}
+
 void tn_hdr_put(u8 *flit, const struct tn_hdr *h);
 void tn_hdr_get(const u8 *flit, struct tn_hdr *h);
 void tn_tail_put(u8 *flit, const struct tn_tail *t);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Credits of one link, per virtual channel (Angara paper, fig. 4).
+ *
+ * The unit is a packet buffer (slot) of TN_SLOT_FLITS, not a flit: bubble flow
+ * control reasons in whole packet buffers. Were space counted in flits, a ring
+ * could hold room for a packet spread over several inputs, none of which has
+ * room for one: e.g. inputs with 10 and 3 free flits and packets of up to 10:
+ * a packet of 4 moves into the first, leaving 6 and 7, and nothing of 10 can
+ * move any more although 13 flits are free.
+ *
+ * The receiver reports what it has freed since its last report (CRP for VC#);
+ * the sender's counter CT rises with each packet sent and falls by CRP; it may
+ * send while CT + 1 < N_inp, and into a ring only while CT + 2 < N_inp.
+ *
+ * Exactly once: a report travels in the header of a sequenced packet, is chosen
+ * when that packet is first sent, and stays the same in every replay of it; the
+ * receiver counts it only when it accepts the packet, which the retry does
+ * exactly once. So however often a packet is replayed, its CRP counts once.
+ */
+#ifndef TN_CREDIT_H
+#define TN_CREDIT_H
+
+#include "wire.h"
+
+struct tn_credit {
+	u16 ct[TORUS_VCS];	/* sender: buffers taken at the peer */
+	u16 n_inp[TORUS_VCS];	/* sender: buffers the peer has */
+	u16 used[TORUS_VCS];	/* receiver: own buffers occupied */
+	u16 owed[TORUS_VCS];	/* receiver: freed, not reported yet */
+	u8 turn;		/* VC whose report is next */
+};
+
+/** tn_credit_may() - may a packet be sent on @vc, leaving @bubbles buffers? */
+static inline bool tn_credit_may(const struct tn_credit *c, unsigned int vc,
+				 unsigned int bubbles)
+{
+	return c->ct[vc] + 1u + bubbles < c->n_inp[vc];
+}
+
+static inline unsigned int tn_credit_free(const struct tn_credit *c, unsigned int vc)
+{
+	return c->ct[vc] < c->n_inp[vc] ? (unsigned int)(c->n_inp[vc] - c->ct[vc]) : 0;
+}
+
+/**
+ * tn_credit_start() - a new session: the peer has @slots, @occupied of them by
+ * packets of former sessions, whose freeing it will report in this one
+ * Return: false if the numbers make no sense.
+ */
+bool tn_credit_start(struct tn_credit *c, const u16 *slots, const u16 *occupied);
+
+static inline unsigned int tn_credit_owed(const struct tn_credit *c)
+{
+	return (unsigned int)c->owed[0] + c->owed[1] + c->owed[2];
+}
+
+static inline void tn_credit_take(struct tn_credit *c, unsigned int vc)
+{
+	c->ct[vc]++;
+}
+
+/** tn_credit_returned() - the peer reports. Return: false: more than it had. */
+bool tn_credit_returned(struct tn_credit *c, unsigned int vc, unsigned int crp);
+
+/** tn_credit_report() - next report, 0 if nothing is owed; *@vc says for whom */
+u16 tn_credit_report(struct tn_credit *c, u8 *vc);
+
+#endif /* TN_CREDIT_H */

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * End-to-end sequence of the flows (source, destination, VC) of VCD0 and VCD1.
+ *
+ * Links deliver exactly once and in order, and so does a path that stays as it
+ * is. Three things can still go wrong when hardware dies, and the number ESEQ in
+ * the tail settles them at the receiver:
+ *   - a link dies and the far end accepted packets whose acknowledgement never
+ *     came; if the far end is dead too, nobody can tell, and they are sent
+ *     again: the second copy is behind the expected number and is discarded;
+ *   - parts of one flow are parked at two nodes and replayed at once: what is
+ *     ahead waits here until the part before it has come;
+ *   - a node dies with packets inside: the gap is seen, and when the manager
+ *     says that no old packet is left (GIVE_UP), or after gap_time, what waits
+ *     is delivered and the gap is counted lost.
+ *
+ * A receiver that knows nothing of a flow expects 0. So a source starts a flow
+ * anew (number 0, another epoch) when its row to that destination has been
+ * invalid: a node that died and came back is met by fresh flows. A packet of
+ * another epoch than the known one starts the flow anew at the receiver.
+ */
+#ifndef TN_FLOW_H
+#define TN_FLOW_H
+
+#include "pkt.h"
+
+#define TN_FLOW_VCS 2
+
+struct tn_flow_tx {
+	u32 next;
+	u16 epoch;
+	u16 used;
+};
+
+struct tn_flow_rx {
+	u32 expected;
+	u16 epoch;
+	u8 flags;		/* TN_FLOW_KNOWN, TN_FLOW_WAITING */
+	u8 licence;		/* tn_flows.licence when a packet last came */
+};
+
+#define TN_FLOW_KNOWN	1
+#define TN_FLOW_WAITING	2	/* some packet of it is in tn_flows.wait */
+
+/**
+ * struct tn_flows - all flows of a NIC
+ * @tx, @rx: TN_FLOW_VCS for each node, the caller's memory
+ * @wait: packets ahead of their turn
+ * @wait_bytes: of their flits
+ * @since: when the oldest began to wait; ~0: none
+ * @licence: number of the last GIVE_UP
+ * @licensed: it is still in force
+ * @lost: packets given up so far
+ */
+struct tn_flows {
+	struct tn_flow_tx *tx;
+	struct tn_flow_rx *rx;
+	u32 nodes;
+	u16 epoch;
+	u8 licence;
+	bool licensed;
+	u64 lost;
+	struct tn_queue wait;
+	u64 wait_bytes;
+	u64 since;
+};
+
+void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
+		   u32 nodes, u32 epoch);
+
+/** tn_flow_stamp() - number a new packet of this node: ESEQ, epoch */
+void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
+
+/** tn_flow_restart() - the destination was unreachable: begin its flows anew */
+void tn_flow_restart(struct tn_flows *f, u32 dst);
+
+enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND };
+
+/** tn_flow_turn() - is it @pkt's turn? Changes nothing but a new epoch. */
+enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt);
+
+/** tn_flow_done() - @pkt, whose turn it was, is delivered. Return: more of its
+ * flow are waiting. */
+bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt);
+
+void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now);
+
+/** tn_flow_next() - a waiting packet whose turn has come, or NULL */
+struct tn_pkt *tn_flow_next(struct tn_flows *f);
+/** tn_flow_unwait() - take @pkt, found by tn_flow_next(), out of the wait */
+void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt);
+
+/** tn_flow_close_gaps() - close the first gap of every flow that waits */
+void tn_flow_close_gaps(struct tn_flows *f);
+
+/** tn_flow_license() - each flow may begin with a gap, once */
+void tn_flow_license(struct tn_flows *f);
+
+#endif /* TN_FLOW_H */

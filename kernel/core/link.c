@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A link's data path: frames in, frames out, timers. States are in linkstate.c. */
+#include "linkstate.h"
+
+void tn_link_account(struct tn_link *l, u64 now)
+{
+	static const u8 counter_of[TORUS_LINK_STATES] = {
+		[TORUS_LINK_DOWN] = TORUS_PC_NS_DOWN,
+		[TORUS_LINK_TRAINING] = TORUS_PC_NS_TRAINING,
+		[TORUS_LINK_INIT] = TORUS_PC_NS_TRAINING,
+		[TORUS_LINK_UP] = TORUS_PC_NS_UP,
+		[TORUS_LINK_RETRAINING] = TORUS_PC_NS_TRAINING,
+		[TORUS_LINK_FAULTY] = TORUS_PC_NS_FAULTY,
+	};
+
+	if (now > l->since) {
+		l->counter[counter_of[l->state]] += now - l->since;
+		l->since = now;
+	}
+}
+
+/* --- receiving ------------------------------------------------------------- */
+
+/* A packet of generation @gen was damaged or ahead: have the peer go back. */
+static void rx_error(struct tn_link *l, u8 gen, u64 now)
+{
+	if (!tn_retry_error(&l->rx, gen))
+		return;
+	l->ack_now = true;
+	l->e_at = now + l->params->replay_timeout / 2;
+	l->counter[TORUS_PC_E_SENT]++;
+}
+
+/* RSEQ and E of an intact header. Return: false: the link failed. */
+static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
+{
+	struct tn_queue done = { 0 };
+	enum tn_ack ack = tn_retry_ack(&l->tx, h->rseq, &done, now);
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(&done)))
+		l->host_ops->pkt_put(l->host, pkt);
+	if (ack == TN_ACK_LIE) {
+		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
+		return false;
+	}
+	if (h->e && ack == TN_ACK_OK && h->gen_echo == l->tx.gen && tn_retry_back(&l->tx)) {
+		l->counter[TORUS_PC_E_RECEIVED]++;
+		l->counter[TORUS_PC_RETRIES]++;
+	}
+	return true;
+}
+
+static bool sane(const struct tn_hdr *h)
+{
+	switch (h->type) {
+	case TN_DATA:
+	case TN_UNREACH:
+		return h->vc < TORUS_VCS && h->crp_vc < TORUS_VCS;
+	case TN_CREDIT:
+	case TN_IDLE:
+		return !h->len && h->crp_vc < TORUS_VCS;
+	case TN_MGMT:
+		return h->len && h->crp_vc < TORUS_VCS;
+	default:
+		return false;
+	}
+}
+
+/* The next packet in sequence, intact. Return: false: it could not be taken. */
+static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_tail *t,
+		      void *owner, u64 now)
+{
+	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
+	struct tn_pkt *pkt = NULL;
+
+	if (data && l->credit.used[h->vc] >= l->params->slots) {
+		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
+		return false;
+	}
+	if (data && t->vb != TN_VB_BAD) {
+		pkt = l->host_ops->pkt_get(l->host, owner);
+		if (!pkt) {		/* no memory: as if it had not come */
+			rx_error(l, h->gen, now);
+			return false;
+		}
+	}
+	if (h->crp && !tn_credit_returned(&l->credit, h->crp_vc, h->crp)) {
+		if (pkt)
+			l->host_ops->pkt_put(l->host, pkt);
+		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
+		return false;
+	}
+	tn_retry_accept(&l->rx, h);
+	l->unacked++;
+	l->counter[TORUS_PC_RX_PACKETS]++;
+	l->counter[TORUS_PC_RX_FLITS] += h->len + 2u;
+	l->counter[TORUS_PC_RX_BYTES] += tn_payload_bytes(h, t);
+	if (pkt) {
+		l->credit.used[h->vc]++;
+		pkt->flits = flits;
+		pkt->hdr = *h;
+		pkt->tail = *t;
+		pkt->in_port = l->port;
+		pkt->in_vc = h->vc;
+		pkt->unresolved = 0;
+		l->ops->accept(l->ctx, l, pkt);
+	} else if (data) {		/* marked bad upstream; a good one follows */
+		l->counter[TORUS_PC_VB_DROPS]++;
+		l->credit.used[h->vc]++;
+		tn_link_freed(l, h->vc, now);
+	} else if (h->type == TN_MGMT) {
+		l->counter[TORUS_PC_MGMT_RX]++;
+		l->host_ops->mgmt(l->host, l->port, flits + TN_FLIT,
+				  tn_payload_bytes(h, t));
+	}
+	return true;
+}
+
+/* An intact header in the up state. Return: false: stop reading the frame. */
+static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owner, u64 now)
+{
+	struct tn_tail t;
+
+	l->heard_at = now;
+	if (!sane(h)) {
+		l->counter[TORUS_PC_MALFORMED]++;
+		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
+		return false;
+	}
+	if (!rx_ack(l, h, now))
+		return false;
+	if (h->type == TN_IDLE)
+		return true;
+	switch (tn_retry_check(&l->rx, h)) {
+	case TN_RX_BEHIND:
+		l->counter[TORUS_PC_DUPLICATES]++;
+		l->ack_now = true;	/* the peer missed our RSEQ */
+		return true;
+	case TN_RX_AHEAD:
+		if (!l->rx.ignoring)
+			l->counter[TORUS_PC_SEQ_ERRORS]++;
+		rx_error(l, h->gen, now);
+		return true;
+	case TN_RX_ACCEPT:
+		break;
+	}
+	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
+	if (t.vb != TN_VB_BAD && h->len && tn_ecrc(flits, h, &t) != t.ecrc) {
+		l->counter[TORUS_PC_CRC_ERRORS]++;
+		rx_error(l, h->gen, now);
+		return false;
+	}
+	return rx_accept(l, flits, h, &t, owner, now);
+}
+
+/*
+ * What follows a damaged packet in a frame cannot be in sequence, and where it
+ * begins is not certain: the rest of the frame is dropped.
+ */
+void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
+{
+	size_t at = 0, n;
+	struct tn_hdr h;
+
+	l->counter[TORUS_PC_RX_FRAMES]++;
+	while (len - at >= 2 * TN_FLIT) {
+		u8 *flits = frame + at;
+
+		tn_hdr_get(flits, &h);
+		if (h.type == TN_PAD)
+			break;
+		n = (h.len + 2u) * TN_FLIT;
+		if (n > len - at || h.len > TN_PAYLOAD_FLITS_MAX) {
+			l->counter[TORUS_PC_MALFORMED]++;
+			if (l->state == TORUS_LINK_UP)
+				rx_error(l, h.gen, now);
+			break;
+		}
+		at += n;
+		if (h.type == TN_INIT) {
+			if (h.len == TN_INIT_FLITS && tn_lcrc_ok(flits, h.len, ~0u))
+				tn_link_hear_init(l, flits, now);
+			else
+				l->counter[TORUS_PC_CRC_ERRORS]++;
+			continue;
+		}
+		if (l->state != TORUS_LINK_UP)
+			break;
+		if (!tn_lcrc_ok(flits, h.len, l->session)) {
+			l->counter[TORUS_PC_CRC_ERRORS]++;
+			rx_error(l, h.gen, now);
+			break;
+		}
+		if (!rx_packet(l, flits, &h, owner, now))
+			break;
+	}
+	if (l->state != TORUS_LINK_UP)
+		return;
+	if (l->unacked && l->ack_at == ~0ull)
+		l->ack_at = now + l->params->ack_delay;
+	if (l->unacked >= l->params->retry_packets / 4 + 1)
+		l->ack_now = true;
+}
+
+/* --- sending --------------------------------------------------------------- */
+
+static bool seg_add(struct tn_frame *f, const u8 *base, u32 len)
+{
+	struct tn_seg *last = f->nsegs ? &f->seg[f->nsegs - 1] : NULL;
+
+	if (last && last->base + last->len == base) {
+		last->len += len;
+	} else {
+		if (f->nsegs == TN_FRAME_SEGS)
+			return false;
+		f->seg[f->nsegs++] = (struct tn_seg) { .base = base, .len = len };
+	}
+	f->bytes += len;
+	return true;
+}
+
+/* RSEQ, E and G are as of now; VCCR is as of the first time. */
+static void write_header(struct tn_link *l, struct tn_pkt *pkt)
+{
+	struct tn_hdr *h = &pkt->hdr;
+
+	if (!pkt->vccr_set) {
+		h->crp = tn_credit_report(&l->credit, &h->crp_vc);
+		pkt->vccr_set = 1;
+	}
+	h->rseq = l->rx.expected;
+	h->e = l->rx.ignoring;
+	h->gen_echo = l->rx.e_gen;
+	h->gen = l->tx.gen;
+	tn_hdr_put(pkt->flits, h);
+	tn_tail_put(tn_pkt_tail(pkt), &pkt->tail);
+	tn_lcrc_set(pkt->flits, h->len, l->session);
+}
+
+static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
+{
+	if (replay) {
+		l->counter[TORUS_PC_REPLAYED]++;
+		return;
+	}
+	l->counter[TORUS_PC_TX_PACKETS]++;
+	l->counter[TORUS_PC_TX_FLITS] += tn_pkt_flits(pkt);
+	l->counter[TORUS_PC_TX_BYTES] += tn_pkt_bytes(pkt);
+}
+
+/* Moves packets from the RETRY buffer into the frame. */
+static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
+{
+	while (l->tx.next) {
+		struct tn_pkt *pkt = l->tx.next;
+		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
+
+		if (f->bytes + n > l->params->frame_max || f->nsegs == TN_FRAME_SEGS)
+			return;
+		write_header(l, pkt);
+		seg_add(f, pkt->flits, n);
+		count_sent(l, pkt, tn_retry_sending(&l->tx, now));
+	}
+}
+
+/* Credits that no data took along get CREDIT packets. */
+static void push_credits(struct tn_link *l, u64 now)
+{
+	unsigned int i;
+
+	for (i = 0; i < TORUS_VCS && tn_credit_owed(&l->credit); i++) {
+		struct tn_pkt *pkt;
+
+		if (l->tx.sent.count >= l->params->retry_packets + TN_LINK_CTL_SLACK)
+			return;
+		pkt = l->host_ops->pkt_new(l->host, 2);
+		if (!pkt)
+			return;
+		pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT };
+		pkt->tail = (struct tn_tail) { 0 };
+		pkt->in_port = TN_PORT_HOST;
+		tn_retry_push(&l->tx, pkt, now);
+		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
+		pkt->vccr_set = 1;
+	}
+}
+
+static void idle_frame(struct tn_link *l, struct tn_frame *f)
+{
+	struct tn_hdr h = {
+		.type = TN_IDLE,
+		.rseq = l->rx.expected,
+		.e = l->rx.ignoring,
+		.gen_echo = l->rx.e_gen,
+		.gen = l->tx.gen,
+	};
+
+	memset(l->ctl, 0, 2 * TN_FLIT);
+	tn_hdr_put(l->ctl, &h);
+	tn_lcrc_set(l->ctl, 0, l->session);
+	seg_add(f, l->ctl, 2 * TN_FLIT);
+}
+
+bool tn_link_wants(const struct tn_link *l)
+{
+	if (l->init_now)
+		return true;
+	return l->state == TORUS_LINK_UP &&
+	       (l->tx.next || l->ack_now || (l->credit_now && tn_credit_owed(&l->credit)));
+}
+
+u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
+{
+	f->nsegs = 0;
+	f->bytes = 0;
+	if (l->init_now) {
+		l->init_now = false;
+		tn_link_say_init(l, now);
+		seg_add(f, l->ctl, (2 + TN_INIT_FLITS) * TN_FLIT);
+		l->counter[TORUS_PC_TX_FRAMES]++;
+		return f->bytes;
+	}
+	if (!tn_link_wants(l))
+		return 0;
+	fill(l, f, now);
+	if (l->credit_now || l->ack_now) {
+		push_credits(l, now);
+		fill(l, f, now);
+		if (!tn_credit_owed(&l->credit))
+			l->credit_now = false;
+	}
+	if (!f->bytes) {
+		if (!l->ack_now) {	/* credits owed but no memory: later */
+			l->credit_now = false;
+			l->credit_at = now + l->params->ack_delay;
+			return 0;
+		}
+		idle_frame(l, f);
+	}
+	l->ack_now = false;
+	l->unacked = 0;
+	l->ack_at = ~0ull;
+	if (!tn_credit_owed(&l->credit))
+		l->credit_at = ~0ull;
+	tn_link_note_sent(l, now);
+	l->counter[TORUS_PC_TX_FRAMES]++;
+	return f->bytes;
+}
+
+bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
+{
+	return l->state == TORUS_LINK_UP && l->tx.sent.count < l->params->retry_packets &&
+	       tn_credit_may(&l->credit, vc, bubbles);
+}
+
+void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
+{
+	tn_credit_take(&l->credit, pkt->hdr.vc);
+	tn_retry_push(&l->tx, pkt, now);
+}
+
+void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now)
+{
+	l->credit.used[vc]--;
+	l->credit.owed[vc]++;
+	if (l->credit.owed[vc] >= l->params->slots / 4)
+		l->credit_now = true;
+	else if (l->credit_at == ~0ull)
+		l->credit_at = now + l->params->ack_delay;
+}
+
+int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
+{
+	unsigned int flits = (len + TN_FLIT - 1) / TN_FLIT;
+	struct tn_pkt *pkt;
+
+	if (!len || len > TORUS_MGMT_MAX)
+		return -EINVAL;
+	if (l->state != TORUS_LINK_UP)
+		return -ENETDOWN;
+	if (l->tx.sent.count >= l->params->retry_packets + TN_LINK_CTL_SLACK)
+		return -EAGAIN;
+	pkt = l->host_ops->pkt_new(l->host, flits + 2);
+	if (!pkt)
+		return -EAGAIN;
+	pkt->hdr = (struct tn_hdr) { .type = TN_MGMT, .len = (u16)flits };
+	pkt->tail = (struct tn_tail) { .flags = (u8)(flits * TN_FLIT - len) };
+	pkt->in_port = TN_PORT_HOST;
+	memset(tn_pkt_payload(pkt), 0, (size_t)flits * TN_FLIT);
+	memcpy(tn_pkt_payload(pkt), data, len);
+	pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+	tn_retry_push(&l->tx, pkt, now);
+	l->counter[TORUS_PC_MGMT_TX]++;
+	return 0;
+}

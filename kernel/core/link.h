@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One link of a NIC: states, init handshake, retry, credits, frames.
+ *
+ *   down ──carrier, admin──> training ──> init ──handshake──> up
+ *   up ──retrain, or the peer's──> retraining ──handshake──> up, nothing lost
+ *   up, retraining ──carrier, silence, retry exhausted, peer──> faulty
+ *   faulty ──an INIT heard, or carrier back──> init;  faulty probes meanwhile
+ *
+ * Handshake. Each attempt of an end has a random nonce; its INIT carries the
+ * nonce and the one it heard. An end that reads its own nonce in the peer's INIT
+ * is up, with a session made of both nonces, and says so once more by an INIT.
+ * All that an INIT promises (sequence numbers, occupied buffers) is frozen with
+ * the nonce, so which copy of it the peer read does not matter. The session
+ * seeds every LCRC: frames of another session are noise.
+ *
+ * Retraining keeps RETRY buffer, sequence and credits: both INITs say RESUME,
+ * the same last session, and what was accepted in it; the sender drops that
+ * and replays the rest. If either end cannot resume, the link fails first.
+ *
+ * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
+ * peer may have accepted a first part of it. How much, it says itself: in its
+ * next INIT (last session, RSEQ) or through the fabric manager.
+ */
+#ifndef TN_LINK_H
+#define TN_LINK_H
+
+#include "credit.h"
+#include "nic.h"
+#include "retry.h"
+
+#define TN_LINK_CTL_SLACK 64	/* control packets beyond retry_packets */
+
+struct tn_link;
+
+/**
+ * struct tn_link_ops - what a link asks of the NIC around it
+ * @accept: a DATA or UNREACH packet, now owned by the callee; in_port and in_vc
+ *	are set and a buffer is occupied until tn_link_freed()
+ * @failed: the link left up; the callee takes the packets of @retry
+ * @changed: the state changed
+ * @peer_seq: the peer has accepted all of @session before @seq
+ */
+struct tn_link_ops {
+	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);
+	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry);
+	void (*changed)(void *ctx, struct tn_link *l, u8 old_state);
+	void (*peer_seq)(void *ctx, struct tn_link *l, u32 session, u16 seq);
+};
+
+struct tn_link {
+	const struct tn_link_ops *ops;
+	void *ctx;
+	const struct tn_ops *host_ops;
+	void *host;
+	const struct tn_params *params;
+	u64 guid;
+	u32 epoch;
+	u8 port;
+
+	u8 state;
+	u8 reason;
+	bool admin;
+	bool carrier;
+	bool closed;		/* the NIC's: divert to parking until reopened */
+
+	/* What has to go onto the wire. */
+	bool init_now;
+	bool ack_now;
+	bool credit_now;
+
+	struct tn_retry_tx tx;
+	struct tn_retry_rx rx;
+	struct tn_credit credit;
+	u32 unacked;		/* accepted since the last header sent */
+
+	u32 session;		/* of the present or last up time */
+	u32 last_session;	/* what INITs of this attempt say of the time before */
+	u16 last_rseq;
+	u32 nonce;
+	u32 peer_nonce;		/* heard; 0 none */
+	u32 peer_epoch;
+	u64 peer_guid;
+	u8 peer_port;
+	bool resume;		/* this attempt can resume @session */
+	u16 first_tseq;
+	u16 occupied[TORUS_VCS];
+
+	/* Times; 0 or ~0: not running. */
+	u64 init_at;
+	u64 init_gap;
+	u64 give_up_at;		/* retraining, or first tries after faulty */
+	u64 ack_at;
+	u64 credit_at;
+	u64 e_at;
+	u64 keepalive_at;
+	u64 heard_at;
+	u64 since;		/* time counters are right up to here */
+
+	u64 counter[TORUS_PC_COUNT];
+	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];
+};
+
+void tn_link_init(struct tn_link *l, u64 now);
+void tn_link_carrier(struct tn_link *l, bool up, u64 now);
+void tn_link_admin(struct tn_link *l, bool up, u64 now);
+void tn_link_retrain(struct tn_link *l, u64 now);
+
+void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now);
+/* Return: bytes, 0 for nothing. */
+u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now);
+/** tn_link_wants() - tn_link_tx() would give a frame */
+bool tn_link_wants(const struct tn_link *l);
+void tn_link_poll(struct tn_link *l, u64 now);
+u64 tn_link_expiry(const struct tn_link *l);
+
+/**
+ * tn_link_may() - may a packet be pushed now?
+ * @bubbles: free buffers that must remain behind it at the peer
+ */
+bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles);
+/** tn_link_push() - after tn_link_may(); pkt->hdr.vc says which VC */
+void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
+/** tn_link_freed() - a packet accepted here left its input buffer */
+void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now);
+int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now);
+/** tn_link_account() - bring the time counters up to @now */
+void tn_link_account(struct tn_link *l, u64 now);
+
+#endif /* TN_LINK_H */

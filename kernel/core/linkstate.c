@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A link's states, handshake and timers; link.h draws them. */
+#include "linkstate.h"
+
+#define NEVER (~0ull)
+
+static void set_state(struct tn_link *l, u8 state, u64 now)
+{
+	u8 old = l->state;
+
+	if (old == state)
+		return;
+	tn_link_account(l, now);
+	l->state = state;
+	l->counter[TORUS_PC_STATE_CHANGES]++;
+	l->ops->changed(l->ctx, l, old);
+}
+
+static void stop_timers(struct tn_link *l)
+{
+	l->init_at = NEVER;
+	l->give_up_at = NEVER;
+	l->ack_at = NEVER;
+	l->credit_at = NEVER;
+	l->e_at = NEVER;
+	l->keepalive_at = NEVER;
+	l->init_now = false;
+	l->ack_now = false;
+	l->credit_now = false;
+}
+
+void tn_link_init(struct tn_link *l, u64 now)
+{
+	l->state = TORUS_LINK_DOWN;
+	l->admin = true;
+	l->since = now;
+	stop_timers(l);
+	tn_retry_tx_start(&l->tx, 0, now);
+	tn_retry_rx_start(&l->rx, 0);
+}
+
+/*
+ * A new attempt: a new nonce, and with it everything that its INITs promise.
+ * Credits for buffers freed from now on are reported in the session to come.
+ */
+static void begin_attempt(struct tn_link *l, bool resume, u64 now)
+{
+	unsigned int vc;
+
+	do {
+		l->nonce = l->host_ops->random(l->host);
+	} while (!l->nonce);
+	l->peer_nonce = 0;
+	l->resume = resume;
+	l->last_session = l->session;
+	l->last_rseq = l->rx.expected;
+	if (resume) {
+		l->first_tseq = l->tx.tseq;
+	} else {
+		l->first_tseq = (u16)(l->host_ops->random(l->host) & TN_SEQ_MASK);
+		for (vc = 0; vc < TORUS_VCS; vc++) {
+			l->occupied[vc] = l->credit.used[vc];
+			l->credit.owed[vc] = 0;
+		}
+	}
+	l->init_gap = l->params->init_interval;
+	l->init_at = now;
+	l->init_now = true;
+	l->counter[TORUS_PC_RETRAINS]++;
+}
+
+/* From any state with carrier and admin up, nothing to keep. */
+static void start(struct tn_link *l, u64 now)
+{
+	bool was_faulty = l->state == TORUS_LINK_FAULTY;
+
+	stop_timers(l);
+	begin_attempt(l, false, now);
+	/* A software NIC has no SerDes to train: training ends at once. */
+	set_state(l, TORUS_LINK_TRAINING, now);
+	set_state(l, TORUS_LINK_INIT, now);
+	l->give_up_at = was_faulty ? now + 10 * l->params->init_interval : NEVER;
+}
+
+/* Faulty with carrier: listen, and send an INIT now and then. */
+static void probe(struct tn_link *l, u64 now)
+{
+	stop_timers(l);
+	set_state(l, TORUS_LINK_FAULTY, now);
+	if (!l->carrier)
+		return;
+	begin_attempt(l, false, now);
+	l->init_gap = l->params->probe_interval;
+}
+
+void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
+{
+	struct tn_queue retry = l->tx.sent;
+
+	if (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING)
+		return;
+	l->reason = reason;
+	l->tx.sent = (struct tn_queue) { 0 };
+	l->tx.next = NULL;
+	l->tx.flits = 0;
+	l->ops->failed(l->ctx, l, &retry);
+	probe(l, now);
+}
+
+void tn_link_carrier(struct tn_link *l, bool up, u64 now)
+{
+	if (l->carrier == up)
+		return;
+	l->carrier = up;
+	if (!l->admin)
+		return;
+	if (up) {
+		start(l, now);
+		return;
+	}
+	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
+		tn_link_fail(l, TORUS_REASON_CARRIER, now);
+	} else {
+		stop_timers(l);
+		set_state(l, l->session ? TORUS_LINK_FAULTY : TORUS_LINK_DOWN, now);
+	}
+}
+
+void tn_link_admin(struct tn_link *l, bool up, u64 now)
+{
+	if (l->admin == up)
+		return;
+	l->admin = up;
+	if (up) {
+		if (l->carrier)
+			start(l, now);
+		return;
+	}
+	tn_link_fail(l, TORUS_REASON_ADMIN, now);
+	stop_timers(l);
+	set_state(l, TORUS_LINK_DOWN, now);
+}
+
+static void retrain(struct tn_link *l, u64 now)
+{
+	stop_timers(l);
+	begin_attempt(l, true, now);
+	set_state(l, TORUS_LINK_RETRAINING, now);
+	l->give_up_at = now + l->params->retrain_time;
+}
+
+void tn_link_retrain(struct tn_link *l, u64 now)
+{
+	if (l->state == TORUS_LINK_UP)
+		retrain(l, now);
+	else if (l->admin && l->carrier && l->state != TORUS_LINK_RETRAINING)
+		start(l, now);
+}
+
+void tn_link_note_sent(struct tn_link *l, u64 now)
+{
+	u64 k = l->params->keepalive;
+
+	/* On multiples of the interval: the NICs of a machine wake together. */
+	l->keepalive_at = (now / k + 1) * k;
+}
+
+void tn_link_say_init(struct tn_link *l, u64 now)
+{
+	struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
+	struct tn_init i = {
+		.guid = l->guid,
+		.version = TN_WIRE_VERSION,
+		.epoch = l->epoch,
+		.nonce = l->nonce,
+		.nonce_heard = l->peer_nonce,
+		.last_session = l->last_session,
+		.last_rseq = l->last_rseq,
+		.first_tseq = l->first_tseq,
+		.slot_flits = TN_SLOT_FLITS,
+		.port = l->port,
+		.resume = l->resume,
+	};
+	unsigned int vc;
+
+	for (vc = 0; vc < TORUS_VCS; vc++) {
+		i.slots[vc] = (u16)l->params->slots;
+		i.occupied[vc] = l->occupied[vc];
+	}
+	if (l->state != TORUS_LINK_UP) {
+		l->init_at = now + l->init_gap;
+		if (l->init_gap < l->params->probe_interval)
+			l->init_gap *= 2;
+	}
+	memset(l->ctl, 0, sizeof(l->ctl));
+	tn_hdr_put(l->ctl, &h);
+	tn_init_put(l->ctl + TN_FLIT, &i);
+	tn_lcrc_set(l->ctl, TN_INIT_FLITS, ~0u);
+}
+
+/* The same at both ends, and never 0. */
+static u32 session_of(u32 a, u32 b)
+{
+	u8 buf[8];
+	u32 s;
+
+	tn_put_le32(buf, a < b ? a : b);
+	tn_put_le32(buf + 4, a < b ? b : a);
+	s = tn_crc32c(~0u, buf, sizeof(buf));
+	return s ? s : 1;
+}
+
+/* Both ends know both nonces. @i is what the peer promised. */
+static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
+{
+	bool resume = l->state == TORUS_LINK_RETRAINING && l->resume && i->resume &&
+		      i->last_session == l->session;
+	struct tn_queue done = { 0 };
+	struct tn_pkt *pkt;
+
+	if (resume) {
+		if (tn_retry_ack(&l->tx, i->last_rseq, &done, now) != TN_ACK_OK)
+			resume = false;
+		while ((pkt = tn_queue_pop(&done)))
+			l->host_ops->pkt_put(l->host, pkt);
+	}
+	if (l->state == TORUS_LINK_RETRAINING && !resume) {
+		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and begin anew */
+		return;
+	}
+	if (resume) {
+		l->tx.next = l->tx.sent.head;
+		l->tx.gen = 0;
+		l->tx.tries = 0;
+		l->tx.since = now;
+		l->rx.ignoring = false;
+		l->rx.e_gen = 0;
+		l->rx.gen_seen = 0;
+		if (l->tx.next)
+			l->counter[TORUS_PC_RETRIES]++;
+	} else {
+		if (!tn_credit_start(&l->credit, i->slots, i->occupied)) {
+			l->counter[TORUS_PC_MALFORMED]++;
+			return;
+		}
+		tn_retry_tx_start(&l->tx, l->first_tseq, now);
+		tn_retry_rx_start(&l->rx, i->first_tseq);
+	}
+	stop_timers(l);
+	l->session = session_of(l->nonce, l->peer_nonce);
+	l->unacked = 0;
+	l->heard_at = now;
+	l->init_now = true;		/* the peer may lack our echo */
+	if (tn_credit_owed(&l->credit))
+		l->credit_at = now + l->params->ack_delay;
+	tn_link_note_sent(l, now);
+	set_state(l, TORUS_LINK_UP, now);
+}
+
+void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
+{
+	struct tn_init i;
+
+	tn_init_get(flits + TN_FLIT, &i);
+	if (i.version != TN_WIRE_VERSION || i.slot_flits != TN_SLOT_FLITS || !i.nonce) {
+		l->counter[TORUS_PC_MALFORMED]++;
+		return;
+	}
+	if (!l->admin || !l->carrier || i.nonce == l->nonce)
+		return;		/* our own voice, if the port is looped to itself */
+	if (l->state == TORUS_LINK_UP) {
+		if (i.nonce == l->peer_nonce) {
+			if (i.nonce_heard != l->nonce)
+				l->init_now = true;
+			return;
+		}
+		if (i.resume && i.last_session == l->session && i.epoch == l->peer_epoch)
+			retrain(l, now);
+		else
+			tn_link_fail(l, TORUS_REASON_PEER, now);
+	}
+	if (l->state == TORUS_LINK_RETRAINING &&
+	    (!i.resume || i.last_session != l->session))
+		tn_link_fail(l, TORUS_REASON_PEER, now);
+	if (i.last_session && i.last_session == l->session && l->state != TORUS_LINK_RETRAINING)
+		l->ops->peer_seq(l->ctx, l, i.last_session, i.last_rseq);
+	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN)
+		start(l, now);
+	l->peer_nonce = i.nonce;
+	l->peer_epoch = i.epoch;
+	l->peer_guid = i.guid;
+	l->peer_port = i.port;
+	if (i.nonce_heard == l->nonce)
+		establish(l, &i, now);
+	else
+		l->init_now = true;
+}
+
+/* --- timers ---------------------------------------------------------------- */
+
+static u64 replay_at(const struct tn_link *l)
+{
+	u64 from = l->tx.sent_at > l->tx.since ? l->tx.sent_at : l->tx.since;
+	u32 shift = l->tx.tries < 3 ? l->tx.tries : 3;
+
+	if (!l->tx.sent.head || l->tx.next)
+		return NEVER;
+	return from + (l->params->replay_timeout << shift);
+}
+
+static void poll_up(struct tn_link *l, u64 now)
+{
+	if (now >= l->ack_at) {
+		l->ack_at = NEVER;
+		l->ack_now = true;
+	}
+	if (now >= l->credit_at) {
+		l->credit_at = NEVER;
+		l->credit_now = true;
+	}
+	if (l->rx.ignoring && now >= l->e_at) {	/* E or its answer was lost */
+		l->e_at = now + l->params->replay_timeout / 2;
+		l->rx.e_gen = l->rx.e_gen ^ 1;
+		l->ack_now = true;
+		l->counter[TORUS_PC_E_SENT]++;
+	}
+	if (now >= l->keepalive_at) {
+		tn_link_note_sent(l, now);
+		l->ack_now = true;
+	}
+	if (now >= replay_at(l) && tn_retry_back(&l->tx))
+		l->counter[TORUS_PC_RETRIES]++;
+	if (l->tx.sent.head && l->tx.tries >= l->params->retry_count &&
+	    now - l->tx.since >= l->params->retry_time)
+		tn_link_fail(l, TORUS_REASON_RETRY, now);
+	else if (now - l->heard_at >= l->params->silence)
+		tn_link_fail(l, TORUS_REASON_SILENCE, now);
+}
+
+void tn_link_poll(struct tn_link *l, u64 now)
+{
+	if (l->state == TORUS_LINK_UP) {
+		poll_up(l, now);
+		return;
+	}
+	if (now >= l->give_up_at) {
+		if (l->state == TORUS_LINK_RETRAINING)
+			tn_link_fail(l, TORUS_REASON_SILENCE, now);
+		else
+			probe(l, now);
+		return;
+	}
+	if (now >= l->init_at) {
+		l->init_at = now + l->init_gap;
+		l->init_now = true;
+	}
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+u64 tn_link_expiry(const struct tn_link *l)
+{
+	u64 at = sooner(l->init_at, l->give_up_at);
+
+	if (l->state != TORUS_LINK_UP)
+		return at;
+	at = sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l)));
+	if (l->rx.ignoring)
+		at = sooner(at, l->e_at);
+	return sooner(at, l->heard_at + l->params->silence);
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The NIC towards its host: set-up, sending, links, timers, counters. */
+#include "nic_impl.h"
+
+#define MS 1000000ull
+
+void tn_params_default(struct tn_params *p)
+{
+	*p = (struct tn_params) {
+		.keepalive = 100 * MS,
+		.silence = 350 * MS,
+		.ack_delay = 1 * MS,
+		.replay_timeout = 20 * MS,
+		.retry_time = 500 * MS,
+		.init_interval = 10 * MS,
+		.probe_interval = 100 * MS,
+		.retrain_time = 200 * MS,
+		.gap_time = 5000 * MS,
+		.retry_count = 4,
+		.retry_packets = 256,
+		.slots = 256,
+		.frame_max = 65520,
+		.park_bytes = 16 << 20,
+		.hold_bytes = 4 << 20,
+	};
+}
+
+static bool params_ok(const struct tn_params *p)
+{
+	return p->keepalive && p->silence > p->keepalive && p->ack_delay &&
+	       p->replay_timeout > p->ack_delay && p->retry_time && p->init_interval &&
+	       p->probe_interval && p->retrain_time && p->gap_time && p->retry_count &&
+	       p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
+	       p->slots >= 4 && p->slots <= 1024 && p->frame_max >= TN_PACKET_MAX &&
+	       p->frame_max <= 65535 && p->park_bytes && p->hold_bytes;
+}
+
+void tn_tell(struct tn_nic *nic, u8 type)
+{
+	struct tn_event ev = { .type = type };
+
+	nic->ops->event(nic->host, &ev);
+}
+
+/* --- what a link asks of the NIC (struct tn_link_ops) ----------------------- */
+
+static void link_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
+{
+	struct tn_nic *nic = ctx;
+
+	pkt->stalled = 0;
+	tn_input_push(nic, (unsigned int)l->port * TORUS_VCS + pkt->in_vc, pkt);
+}
+
+/* The RETRY buffer of a dead link is parked, unresolved; order as it was sent. */
+static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
+{
+	struct tn_nic *nic = ctx;
+	bool first = !nic->park.q.head;
+	struct tn_pkt *pkt;
+
+	l->closed = true;
+	while ((pkt = tn_queue_pop(retry))) {
+		if (pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) {
+			nic->ops->pkt_put(nic->host, pkt);
+			continue;
+		}
+		pkt->in_port = TN_PORT_HOST;
+		pkt->unresolved = 1;
+		pkt->session = l->session;
+		tn_park_push(&nic->park, pkt);
+	}
+	if (first && nic->park.q.head)
+		tn_tell(nic, TN_EV_PARK);
+}
+
+static void link_changed(void *ctx, struct tn_link *l, u8 old_state)
+{
+	struct tn_nic *nic = ctx;
+	struct tn_event ev = {
+		.type = TN_EV_LINK,
+		.port = l->port,
+		.state = l->state,
+		.old_state = old_state,
+		.reason = l->reason,
+	};
+
+	nic->ops->event(nic->host, &ev);
+}
+
+static void link_peer_seq(void *ctx, struct tn_link *l, u32 session, u16 seq)
+{
+	tn_nic_park_resolve(ctx, l->port, session, seq, false);
+}
+
+static const struct tn_link_ops link_ops = {
+	.accept = link_accept,
+	.failed = link_failed,
+	.changed = link_changed,
+	.peer_seq = link_peer_seq,
+};
+
+/* --- set-up ---------------------------------------------------------------- */
+
+size_t tn_nic_size(void)
+{
+	return sizeof(struct tn_nic);
+}
+
+int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
+{
+	struct tn_nic *nic = mem;
+	unsigned int p;
+
+	if (cfg->nports < 2 || cfg->nports > TORUS_MAX_PORTS || cfg->nports % 2 ||
+	    !params_ok(&cfg->params))
+		return -EINVAL;
+	memset(nic, 0, sizeof(*nic));
+	nic->ops = cfg->ops;
+	nic->host = cfg->host;
+	nic->params = cfg->params;
+	nic->guid = cfg->guid;
+	nic->epoch = cfg->epoch;
+	nic->nports = cfg->nports;
+	nic->park.bytes_max = cfg->params.park_bytes;
+	nic->flows.since = ~0ull;
+	for (p = 0; p < nic->nports; p++) {
+		struct tn_link *l = &nic->link[p];
+
+		l->ops = &link_ops;
+		l->ctx = nic;
+		l->host_ops = nic->ops;
+		l->host = nic->host;
+		l->params = &nic->params;
+		l->guid = nic->guid;
+		l->epoch = nic->epoch;
+		l->port = (u8)p;
+		tn_link_init(l, now);
+	}
+	return 0;
+}
+
+static void drop_all(struct tn_nic *nic, struct tn_queue *q)
+{
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(q)))
+		nic->ops->pkt_put(nic->host, pkt);
+}
+
+/* All packets but those in RETRY buffers, which belong to the links' peers. */
+static void empty(struct tn_nic *nic, u64 now)
+{
+	struct tn_pkt *pkt;
+	unsigned int i;
+
+	for (i = 0; i < TN_INPUTS; i++) {
+		while ((pkt = tn_queue_pop(&nic->input[i]))) {
+			if (pkt->in_port < nic->nports)
+				tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, now);
+			nic->ops->pkt_put(nic->host, pkt);
+		}
+	}
+	nic->active = 0;
+	drop_all(nic, &nic->held);
+	nic->held_bytes = 0;
+	drop_all(nic, &nic->park.q);
+	nic->park = (struct tn_park) { .bytes_max = nic->park.bytes_max };
+	drop_all(nic, &nic->flows.wait);
+}
+
+void tn_nic_flush(struct tn_nic *nic)
+{
+	unsigned int p;
+
+	empty(nic, 1);
+	for (p = 0; p < nic->nports; p++)
+		drop_all(nic, &nic->link[p].tx.sent);
+}
+
+static size_t align64(size_t n)
+{
+	return (n + 63) & ~(size_t)63;
+}
+
+size_t tn_nic_table_size(const struct torus_shape *shape)
+{
+	size_t n = tn_shape_nodes(shape);
+
+	return 2 * align64(n * sizeof(u64)) + align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
+	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
+}
+
+bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus_coords *at)
+{
+	if (!nic->placed)
+		return false;
+	*shape = nic->shape;
+	*at = nic->at;
+	return true;
+}
+
+static bool place_ok(const struct tn_nic *nic, const struct torus_shape *shape,
+		     const struct torus_coords *at)
+{
+	unsigned int d;
+
+	if (!tn_shape_nodes(shape) || 2u * shape->ndims > nic->nports)
+		return false;
+	for (d = 0; d < TORUS_MAX_DIMS; d++) {
+		if (at->c[d] >= shape->size[d])
+			return false;
+	}
+	return true;
+}
+
+/* Written out, not memcmp: padding does not count. */
+static bool same_place(const struct tn_nic *nic, const struct torus_shape *shape,
+		       const struct torus_coords *at)
+{
+	unsigned int d;
+
+	if (!nic->placed || nic->shape.ndims != shape->ndims)
+		return false;
+	for (d = 0; d < TORUS_MAX_DIMS; d++) {
+		if (nic->shape.size[d] != shape->size[d] || nic->at.c[d] != at->c[d])
+			return false;
+	}
+	return true;
+}
+
+int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
+		     const struct torus_coords *at, void *mem)
+{
+	u32 n = tn_shape_nodes(shape);
+	u8 *m = mem;
+	struct tn_flow_tx *tx;
+
+	if (!place_ok(nic, shape, at))
+		return -EINVAL;
+	if (same_place(nic, shape, at))
+		return 0;
+	if (nic->placed)
+		empty(nic, 1);
+	nic->shape = *shape;
+	nic->at = *at;
+	nic->node = tn_node_id(shape, at);
+	nic->nodes = n;
+	nic->rows = (u64 *)m;
+	m += align64(n * sizeof(u64));
+	nic->shadow = (u64 *)m;
+	m += align64(n * sizeof(u64));
+	tx = (struct tn_flow_tx *)m;
+	m += align64(n * TN_FLOW_VCS * sizeof(*tx));
+	memset(nic->rows, 0, n * sizeof(u64));
+	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n, nic->epoch);
+	nic->version = 0;
+	nic->colour = 0;
+	nic->shadow_open = false;
+	nic->holds = false;
+	nic->placed = true;
+	return 0;
+}
+
+/* --- sending --------------------------------------------------------------- */
+
+/* An own packet goes: number it, stamp it, into the injection queue. */
+static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+{
+	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+
+	tn_flow_stamp(&nic->flows, pkt, vc);
+	tn_stamp(nic, pkt, row);
+	pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+	nic->counter[TORUS_NC_INJECTED]++;
+	tn_flow_count(nic, pkt, TORUS_FC_INJECTED);
+	tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
+}
+
+void tn_release_held(struct tn_nic *nic)
+{
+	struct tn_queue all = nic->held;
+	struct tn_pkt *pkt;
+
+	nic->held = (struct tn_queue) { 0 };
+	while ((pkt = tn_queue_pop(&all))) {
+		u64 row = nic->rows[pkt->hdr.dst];
+
+		if (nic->holds && (row & TORUS_ROW_HOLD)) {
+			tn_queue_push(&nic->held, pkt);
+			continue;
+		}
+		nic->held_bytes -= tn_park_cost(pkt);
+		if (row & TORUS_ROW_VALID) {
+			launch(nic, pkt, row);
+			continue;
+		}
+		/* Never counted as injected, so not as unreachable in the sums. */
+		nic->counter[TORUS_NC_UNREACHABLE]++;
+		pkt->hdr.type = TN_UNREACH;
+		pkt->hdr.src = pkt->hdr.dst;
+		pkt->hdr.dst = nic->node;
+		if (!nic->ops->deliver(nic->host, pkt))
+			nic->ops->pkt_put(nic->host, pkt);
+		tn_tell(nic, TN_EV_PARK);
+	}
+}
+
+unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc)
+{
+	u32 queued = nic->input[TN_INPUT_INJECT + vc].count;
+
+	if (nic->held_bytes >= nic->params.hold_bytes || queued >= TN_INJECT_MAX)
+		return 0;
+	return TN_INJECT_MAX - queued;
+}
+
+static int send_self(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (!nic->ops->deliver(nic->host, pkt))
+		return -EAGAIN;
+	nic->counter[TORUS_NC_INJECTED]++;
+	nic->counter[TORUS_NC_DELIVERED]++;
+	return 0;
+}
+
+int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc, u64 now)
+{
+	u16 len = pkt->hdr.len;
+	u64 row;
+
+	(void)now;
+	if (!nic->placed)
+		return -ENODEV;
+	if (dst >= nic->nodes || vc >= TORUS_VCS || len > TN_PAYLOAD_FLITS_MAX)
+		return -EINVAL;
+	if (!tn_nic_room(nic, vc))
+		return -EAGAIN;
+	pkt->hdr = (struct tn_hdr) {
+		.dst = dst,
+		.src = nic->node,
+		.len = len,
+		.type = TN_DATA,
+		.vc = (u8)vc,
+	};
+	pkt->tail = (struct tn_tail) {
+		.flags = pkt->tail.flags & (TN_TAIL_PAD | TN_TAIL_FIRST | TN_TAIL_LAST),
+	};
+	if (vc == TORUS_VC_A)
+		pkt->tail.flags |= TN_TAIL_ADAPTIVE;
+	pkt->in_port = TN_PORT_HOST;
+	pkt->in_vc = (u8)vc;
+	pkt->unresolved = 0;
+	pkt->stalled = 0;
+	if (dst == nic->node)
+		return send_self(nic, pkt);
+	row = nic->rows[dst];
+	if (nic->holds && (row & TORUS_ROW_HOLD)) {
+		nic->counter[TORUS_NC_HELD]++;
+		nic->held_bytes += tn_park_cost(pkt);
+		tn_queue_push(&nic->held, pkt);
+		return 0;
+	}
+	if (!(row & TORUS_ROW_VALID)) {
+		nic->counter[TORUS_NC_UNREACHABLE]++;
+		return -EHOSTUNREACH;
+	}
+	launch(nic, pkt, row);
+	return 0;
+}
+
+/* --- links, timers, counters ------------------------------------------------ */
+
+void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len, void *owner,
+	       u64 now)
+{
+	if (port < nic->nports)
+		tn_link_rx(&nic->link[port], frame, len, owner, now);
+}
+
+u32 tn_nic_tx_ports(const struct tn_nic *nic)
+{
+	u32 mask = 0;
+	unsigned int p;
+
+	for (p = 0; p < nic->nports; p++) {
+		if (tn_link_wants(&nic->link[p]))
+			mask |= 1u << p;
+	}
+	return mask;
+}
+
+u32 tn_nic_tx(struct tn_nic *nic, unsigned int port, struct tn_frame *f, u64 now)
+{
+	return tn_link_tx(&nic->link[port], f, now);
+}
+
+void tn_nic_poll(struct tn_nic *nic, u64 now)
+{
+	struct tn_flows *f = &nic->flows;
+	unsigned int p;
+
+	for (p = 0; p < nic->nports; p++) {
+		if (now >= tn_link_expiry(&nic->link[p]))
+			tn_link_poll(&nic->link[p], now);
+	}
+	if (f->wait.head && now - f->since >= nic->params.gap_time) {
+		u64 lost = f->lost;
+
+		f->since = now;
+		tn_flow_close_gaps(f);
+		tn_deliver_waiting(nic, now);
+		if (f->lost != lost)
+			tn_tell(nic, TN_EV_PARK);
+	}
+}
+
+u64 tn_nic_expiry(const struct tn_nic *nic)
+{
+	u64 at = nic->flows.wait.head ? nic->flows.since + nic->params.gap_time : ~0ull;
+	unsigned int p;
+
+	for (p = 0; p < nic->nports; p++) {
+		u64 e = tn_link_expiry(&nic->link[p]);
+
+		if (e < at)
+			at = e;
+	}
+	return at;
+}
+
+void tn_nic_carrier(struct tn_nic *nic, unsigned int port, bool up, u64 now)
+{
+	tn_link_carrier(&nic->link[port], up, now);
+}
+
+void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now)
+{
+	tn_link_admin(&nic->link[port], up, now);
+}
+
+void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now)
+{
+	tn_link_retrain(&nic->link[port], now);
+}
+
+int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data, unsigned int len,
+		     u64 now)
+{
+	if (port >= nic->nports)
+		return -EINVAL;
+	return tn_link_mgmt(&nic->link[port], data, len, now);
+}
+
+void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info *info,
+		      u64 now)
+{
+	struct tn_link *l = &nic->link[port];
+	unsigned int vc;
+
+	tn_link_account(l, now);
+	*info = (struct tn_link_info) {
+		.state = l->state,
+		.reason = l->reason,
+		.admin = l->admin,
+		.carrier = l->carrier,
+		.closed = l->closed,
+		.session = l->session,
+		.seq = l->rx.expected,
+		.peer_guid = l->peer_guid,
+		.peer_port = l->peer_port,
+	};
+	info->gauge[TORUS_PG_RETRY_PACKETS] = l->tx.sent.count;
+	info->gauge[TORUS_PG_RETRY_FLITS] = l->tx.flits;
+	info->gauge[TORUS_PG_CREDITS_D0] = tn_credit_free(&l->credit, TORUS_VC_D0);
+	info->gauge[TORUS_PG_CREDITS_D1] = tn_credit_free(&l->credit, TORUS_VC_D1);
+	info->gauge[TORUS_PG_CREDITS_A] = tn_credit_free(&l->credit, TORUS_VC_A);
+	for (vc = 0; vc < TORUS_VCS; vc++)
+		info->gauge[TORUS_PG_QUEUED] += nic->input[port * TORUS_VCS + vc].count;
+}
+
+const u64 *tn_nic_port_counters(struct tn_nic *nic, unsigned int port, u64 now)
+{
+	tn_link_account(&nic->link[port], now);
+	return nic->link[port].counter;
+}
+
+u64 *tn_nic_counters(struct tn_nic *nic)
+{
+	nic->counter[TORUS_NC_LOST] = nic->flows.lost;
+	return nic->counter;
+}
+
+const u64 (*tn_nic_flow(const struct tn_nic *nic))[TORUS_COLOURS]
+{
+	return nic->flow;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inside a NIC: nic.c (host side, links, counters), router.c (moves packets),
+ * table.c (rows, holds, colours, parking commands).
+ */
+#ifndef TN_NIC_IMPL_H
+#define TN_NIC_IMPL_H
+
+#include "flow.h"
+#include "link.h"
+#include "nic.h"
+#include "park.h"
+#include "route.h"
+
+#define TN_INJECT_MAX	256		/* packets in an injection queue */
+
+/* Inputs of the router: port * VCS + vc, then one injection queue for each VC. */
+#define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
+#define TN_INPUTS	(TN_INPUT_INJECT + TORUS_VCS)
+
+/**
+ * struct tn_nic
+ * @input: queues in front of the router
+ * @active: mask of inputs with packets
+ * @turn: input that is served first in the next round
+ * @held: own packets whose destination is on hold, in order
+ * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
+ * @lost_row: the shadow made some destination unreachable
+ */
+struct tn_nic {
+	const struct tn_ops *ops;
+	void *host;
+	struct tn_params params;
+	u64 guid;
+	u32 epoch;
+	u8 nports;
+
+	bool placed;
+	struct torus_shape shape;
+	struct torus_coords at;
+	u32 node;
+	u32 nodes;
+
+	u64 *rows;
+	u64 *shadow;
+	u64 version;
+	u64 shadow_version;
+	bool shadow_open;
+	bool lost_row;
+	bool holds;
+	u8 colour;
+
+	u64 active;
+	u8 turn;
+	struct tn_queue input[TN_INPUTS];
+	struct tn_queue held;
+	u64 held_bytes;
+	struct tn_park park;
+	struct tn_flows flows;
+
+	u64 counter[TORUS_NC_COUNT];
+	u64 flow[TORUS_FC_COUNT][TORUS_COLOURS];
+	struct tn_link link[TORUS_MAX_PORTS];
+};
+
+/* Does the packet count in the sums of a recovery? VCD data does. */
+static inline bool tn_counts(const struct tn_pkt *pkt)
+{
+	return pkt->hdr.type == TN_DATA && !(pkt->tail.flags & TN_TAIL_ADAPTIVE);
+}
+
+static inline void tn_flow_count(struct tn_nic *nic, const struct tn_pkt *pkt,
+				 enum torus_flow_counter which)
+{
+	if (tn_counts(pkt))
+		nic->flow[which][pkt->hdr.colour]++;
+}
+
+static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct tn_pkt *pkt)
+{
+	tn_queue_push(&nic->input[input], pkt);
+	nic->active |= 1ull << input;
+}
+
+void tn_tell(struct tn_nic *nic, u8 type);
+
+/* router.c */
+/** tn_stamp() - header of a packet that starts here, from a valid @row */
+void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
+/** tn_parked() - @pkt, resolved, counts as parked from now on */
+void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_unreachable() - no row carries @pkt: count it, send it back */
+void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_deliver_waiting() - packets of flows whose turn has come */
+void tn_deliver_waiting(struct tn_nic *nic, u64 now);
+
+/* table.c */
+/** tn_release_held() - own packets that waited go on their way */
+void tn_release_held(struct tn_nic *nic);
+
+#endif /* TN_NIC_IMPL_H */

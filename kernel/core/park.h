@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The parking segment: host memory into which a NIC puts packets whose link is
+ * dead, in the order in which they would have left (Angara paper, fig. 5), until
+ * the manager has new tables and no packet stamped from old ones is left.
+ *
+ * Packets of a dead link's RETRY buffer come first and are unresolved: the peer
+ * may have accepted the first of them. tn_park_resolve() drops those. Replay is
+ * refused while any is unresolved.
+ *
+ * A full segment refuses packets that can wait in input buffers (back-pressure);
+ * RETRY buffers are always taken, for nothing waits behind a dead link's wire.
+ */
+#ifndef TN_PARK_H
+#define TN_PARK_H
+
+#include "pkt.h"
+
+struct tn_park {
+	struct tn_queue q;
+	u64 bytes;
+	u64 bytes_max;
+	u32 unresolved;
+	u32 replaying;		/* packets at the head that are to be re-injected */
+	bool full;		/* somebody was refused since it was last empty */
+};
+
+static inline u64 tn_park_cost(const struct tn_pkt *pkt)
+{
+	return (u64)tn_pkt_flits(pkt) * TN_FLIT;
+}
+
+static inline bool tn_park_room(const struct tn_park *p, const struct tn_pkt *pkt)
+{
+	return p->bytes + tn_park_cost(pkt) <= p->bytes_max;
+}
+
+void tn_park_push(struct tn_park *p, struct tn_pkt *pkt);
+struct tn_pkt *tn_park_pop(struct tn_park *p);
+
+/**
+ * tn_park_resolve() - settle the unresolved packets of @session
+ * @seq: the peer accepted all before it (unless @dead)
+ * @gone: gets those that the peer has
+ * @kept: called for each that stays, now resolved
+ */
+void tn_park_resolve(struct tn_park *p, u32 session, u16 seq, bool dead,
+		     struct tn_queue *gone, void (*kept)(void *ctx, struct tn_pkt *pkt),
+		     void *ctx);
+
+#endif /* TN_PARK_H */

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The router: moves packets from inputs to links, host and parking segment.
+ *
+ * Deadlock. VCD0 and VCD1: directions never decrease along a path (+x +y ...
+ * -x -y ...), so dependences between rings are acyclic; within a ring a packet
+ * that enters (injected, or turning) must leave one packet buffer free behind it
+ * (CT + 2 < N_inp), one that continues need not (CT + 1 < N_inp), so every ring
+ * always has a free buffer and somebody in it can move. A packet that turns
+ * back into its own direction's ring after a first step continues in it. VCA
+ * takes any allowed direction and, when none has room, enters VCD0's ring by the
+ * same rule and stays there: the escape. Hosts always take what arrives.
+ *
+ * Order. One flow uses one path under one table; queues are FIFO; what is parked
+ * goes before what comes later because a port that once diverted stays closed
+ * until the manager reopens it.
+ */
+#include "nic_impl.h"
+
+#define BURST 16	/* packets from one input before the next has its turn */
+
+enum moved { BLOCKED, MOVED };
+
+void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+{
+	struct tn_path path = tn_path_of_row(pkt->hdr.dst, row);
+	struct tn_hdr *h = &pkt->hdr;
+
+	h->dir = path.dir;
+	h->first = path.first;
+	h->last = path.last;
+	h->colour = nic->colour;
+	if (!(pkt->tail.flags & TN_TAIL_ADAPTIVE))
+		return;
+	if (row & TORUS_ROW_ADAPTIVE) {
+		h->vc = TORUS_VC_A;
+		h->dir = (u16)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
+		h->first = TN_NO_STEP;
+		h->last = TN_NO_STEP;
+	} else {
+		h->vc = TORUS_VC_D0;	/* on the escape from the beginning */
+	}
+}
+
+/* The packet is out of the queue of its input: its buffer is free. */
+static void freed(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
+{
+	if (pkt->in_port < nic->nports)
+		tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, now);
+}
+
+/* --- ends of a packet's way ------------------------------------------------ */
+
+void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	nic->counter[TORUS_NC_PARKED]++;
+	tn_flow_count(nic, pkt, TORUS_FC_PARKED);
+	if (pkt->tail.flags & TN_TAIL_REPLAYED)
+		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
+	pkt->tail.flags &= (u8)~TN_TAIL_REPLAYED;
+}
+
+void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	struct tn_hdr *h = &pkt->hdr;
+	u32 src = h->src;
+	u64 row;
+
+	nic->counter[TORUS_NC_UNREACHABLE]++;
+	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
+	if (pkt->tail.flags & TN_TAIL_REPLAYED)
+		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
+	tn_tell(nic, TN_EV_PARK);
+	if (h->type == TN_UNREACH || src >= nic->nodes) {
+		nic->ops->pkt_put(nic->host, pkt);	/* nor can it go back */
+		return;
+	}
+	h->type = TN_UNREACH;
+	h->vc = TORUS_VC_D1;
+	h->src = h->dst;
+	h->dst = src;
+	pkt->in_port = TN_PORT_HOST;
+	pkt->tail.flags &= (u8)~(TN_TAIL_REPLAYED | TN_TAIL_ADAPTIVE);
+	if (src == nic->node) {
+		nic->counter[TORUS_NC_RETURNED]++;
+		if (!nic->ops->deliver(nic->host, pkt))
+			nic->ops->pkt_put(nic->host, pkt);
+		return;
+	}
+	row = nic->rows[src];
+	if (!(row & TORUS_ROW_VALID)) {
+		nic->ops->pkt_put(nic->host, pkt);
+		return;
+	}
+	tn_stamp(nic, pkt, row);
+	pkt->tail.ecrc = tn_ecrc(pkt->flits, h, &pkt->tail);
+	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
+}
+
+/* A VCD packet that ended here, whatever becomes of it now. */
+static void count_ended(struct tn_nic *nic, const struct tn_pkt *pkt)
+{
+	tn_flow_count(nic, pkt, TORUS_FC_DELIVERED);
+	if (pkt->tail.flags & TN_TAIL_REPLAYED)
+		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_RX);
+}
+
+static bool give_host(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (!nic->ops->deliver(nic->host, pkt))
+		return false;
+	nic->counter[TORUS_NC_DELIVERED]++;
+	return true;
+}
+
+void tn_deliver_waiting(struct tn_nic *nic, u64 now)
+{
+	struct tn_flows *f = &nic->flows;
+	struct tn_pkt *pkt;
+
+	while (f->wait.head && (pkt = tn_flow_next(f))) {
+		struct tn_pkt seen = *pkt;
+
+		f->since = now;
+		tn_flow_unwait(f, pkt);
+		if (tn_flow_turn(f, pkt) != TN_FLOW_NOW) {
+			nic->counter[TORUS_NC_DUPLICATES]++;
+			nic->ops->pkt_put(nic->host, pkt);
+		} else if (give_host(nic, pkt)) {
+			tn_flow_done(f, &seen);
+		} else {
+			tn_flow_wait(f, pkt, now);
+			return;
+		}
+	}
+}
+
+/* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
+static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+{
+	struct tn_pkt seen = *pkt;
+
+	if (pkt->hdr.type == TN_UNREACH) {
+		if (!nic->ops->deliver(nic->host, pkt))
+			return BLOCKED;
+		nic->counter[TORUS_NC_RETURNED]++;
+	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
+		if (!give_host(nic, pkt))
+			return BLOCKED;
+	} else if (pkt->hdr.src >= nic->nodes || pkt->hdr.vc >= TN_FLOW_VCS) {
+		count_ended(nic, pkt);
+		nic->counter[TORUS_NC_HOST_DROPS]++;
+		nic->ops->pkt_put(nic->host, pkt);
+	} else {
+		switch (tn_flow_turn(&nic->flows, pkt)) {
+		case TN_FLOW_NOW:
+			if (!give_host(nic, pkt))
+				return BLOCKED;
+			count_ended(nic, &seen);
+			if (tn_flow_done(&nic->flows, &seen))
+				tn_deliver_waiting(nic, now);
+			break;
+		case TN_FLOW_EARLY:
+			if (nic->flows.wait_bytes + tn_park_cost(pkt) > nic->params.park_bytes)
+				return BLOCKED;
+			count_ended(nic, pkt);
+			nic->counter[TORUS_NC_REORDERED]++;
+			tn_flow_wait(&nic->flows, pkt, now);
+			break;
+		case TN_FLOW_BEHIND:
+			count_ended(nic, pkt);
+			nic->counter[TORUS_NC_DUPLICATES]++;
+			nic->ops->pkt_put(nic->host, pkt);
+			break;
+		}
+	}
+	freed(nic, &seen, now);
+	return MOVED;
+}
+
+/* @pkt, out of its queue, cannot go on by @out. */
+static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
+{
+	struct tn_park *p = &nic->park;
+	bool first = !p->q.head;
+
+	nic->link[out].closed = true;
+	if (!tn_park_room(p, pkt)) {
+		if (!p->full) {
+			p->full = true;
+			tn_tell(nic, TN_EV_PARK);
+		}
+		return BLOCKED;
+	}
+	freed(nic, pkt, now);
+	pkt->in_port = TN_PORT_HOST;
+	tn_parked(nic, pkt);
+	tn_park_push(p, pkt);
+	if (first)
+		tn_tell(nic, TN_EV_PARK);
+	return MOVED;
+}
+
+/* --- onward ---------------------------------------------------------------- */
+
+/* Traffic bound for such a link is diverted; a retraining one is waited for. */
+static bool dead(const struct tn_link *l)
+{
+	return l->closed || (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING);
+}
+
+static bool stall(struct tn_link *l, struct tn_pkt *pkt)
+{
+	if (!pkt->stalled)
+		l->counter[TORUS_PC_CREDIT_STALLS]++;
+	pkt->stalled = 1;
+	return false;
+}
+
+static void forward(struct tn_nic *nic, struct tn_pkt *pkt, struct tn_path *path,
+		    unsigned int out, u64 now)
+{
+	tn_route_leave(&nic->shape, &nic->at, path, out);
+	pkt->hdr.first = TN_NO_STEP;
+	pkt->hdr.last = path->last;
+	freed(nic, pkt, now);
+	if (pkt->in_port < nic->nports)
+		nic->counter[TORUS_NC_FORWARDED]++;
+	pkt->in_port = TN_PORT_HOST;	/* no input buffer is occupied any more */
+	pkt->stalled = 0;
+	tn_link_push(&nic->link[out], pkt, now);
+}
+
+static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, unsigned int vc)
+{
+	bool continues = pkt->in_port < nic->nports && pkt->in_vc == vc &&
+			 out == tn_dir_opposite(&nic->shape, pkt->in_port);
+
+	return tn_link_may(&nic->link[out], vc, vc == TORUS_VC_A || continues ? 0 : 1);
+}
+
+/*
+ * VCA: of the allowed directions that bring it nearer, the healthy one with most
+ * credits; none has any: the escape. Return: a port, or nports: wait, or
+ * nports + 1: all ways are dead.
+ */
+static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int det)
+{
+	unsigned int d, best = nic->nports, most = 0, alive = 0;
+	struct torus_coords to;
+
+	tn_node_coords(&nic->shape, pkt->hdr.dst, &to);
+	for (d = 0; d < 2u * nic->shape.ndims; d++) {
+		unsigned int dim = tn_dir_dim(&nic->shape, d), n;
+		const struct tn_link *l = &nic->link[d];
+
+		if (!(pkt->hdr.dir >> d & 1) || nic->at.c[dim] == to.c[dim] || dead(l))
+			continue;
+		alive++;
+		n = tn_credit_free(&l->credit, TORUS_VC_A);
+		if (n > most && can_go(nic, pkt, d, TORUS_VC_A)) {
+			most = n;
+			best = d;
+		}
+	}
+	if (best < nic->nports)
+		return best;
+	if (!dead(&nic->link[det]) && can_go(nic, pkt, det, TORUS_VC_D0)) {
+		pkt->hdr.vc = TORUS_VC_D0;
+		return det;
+	}
+	return alive ? nic->nports : nic->nports + 1u;
+}
+
+/* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
+static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+{
+	struct tn_path path = {
+		.dst = pkt->hdr.dst,
+		.dir = pkt->hdr.dir,
+		.first = pkt->in_port < nic->nports ? TN_NO_STEP : pkt->hdr.first,
+		.last = pkt->hdr.last,
+	};
+	unsigned int out = tn_route_next(&nic->shape, &nic->at, &path);
+
+	if (out == TN_ROUTE_HERE)
+		return deliver(nic, pkt, now);
+	if (out >= nic->nports) {
+		freed(nic, pkt, now);
+		tn_unreachable(nic, pkt);
+		return MOVED;
+	}
+	if (pkt->hdr.vc == TORUS_VC_A) {
+		unsigned int det = out;
+
+		out = adapt(nic, pkt, det);
+		if (out == nic->nports)
+			return (enum moved)stall(&nic->link[det], pkt);
+		if (out > nic->nports)
+			return park(nic, pkt, det, now);
+	} else if (dead(&nic->link[out])) {
+		return park(nic, pkt, out, now);
+	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
+		return (enum moved)stall(&nic->link[out], pkt);
+	}
+	forward(nic, pkt, &path, out, now);
+	return MOVED;
+}
+
+/* Return: packets moved. */
+static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
+{
+	struct tn_queue *q = &nic->input[input];
+	unsigned int n;
+
+	for (n = 0; n < BURST; n++) {
+		struct tn_pkt *pkt = tn_queue_pop(q);
+
+		if (!pkt)
+			break;
+		if (move(nic, pkt, now) == BLOCKED) {
+			tn_queue_push_front(q, pkt);
+			return n;
+		}
+	}
+	if (!q->head)
+		nic->active &= ~(1ull << input);
+	return n;
+}
+
+/* Parked packets that are to be replayed go back into the network. */
+static unsigned int replay(struct tn_nic *nic)
+{
+	unsigned int n = 0;
+
+	while (nic->park.replaying) {
+		struct tn_pkt *pkt = nic->park.q.head;
+		unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+		u64 row = nic->rows[pkt->hdr.dst];
+
+		if (nic->input[TN_INPUT_INJECT + vc].count >= TN_INJECT_MAX)
+			break;
+		tn_park_pop(&nic->park);
+		n++;
+		nic->counter[TORUS_NC_REPLAYED]++;
+		pkt->hdr.colour = nic->colour;
+		pkt->tail.flags |= TN_TAIL_REPLAYED;
+		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
+		if (!(row & TORUS_ROW_VALID)) {
+			tn_unreachable(nic, pkt);
+			continue;
+		}
+		tn_stamp(nic, pkt, row);
+		tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
+	}
+	if (n && !nic->park.q.head)
+		tn_tell(nic, TN_EV_PARK);
+	return n;
+}
+
+void tn_nic_work(struct tn_nic *nic, u64 now)
+{
+	unsigned int moved;
+
+	if (!nic->placed)
+		return;
+	do {
+		unsigned int i;
+
+		moved = nic->park.replaying ? replay(nic) : 0;
+		if (!nic->active)
+			continue;
+		for (i = 0; i < TN_INPUTS; i++) {
+			unsigned int input = (nic->turn + i) % TN_INPUTS;
+
+			if (nic->active >> input & 1)
+				moved += serve(nic, input, now);
+		}
+		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
+	} while (moved);
+	if (nic->flows.wait.head)
+		tn_deliver_waiting(nic, now);
+}

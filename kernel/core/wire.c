@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Flits to numbers and back; wire.h has the layout. */
+#include "wire.h"
+
+static inline u16 bits16(u64 w, unsigned int shift, u16 mask)
+{
+	return (u16)(w >> shift & mask);
+}
+
+static inline u8 bits8(u64 w, unsigned int shift, u8 mask)
+{
+	return (u8)(w >> shift & mask);
+}
+
+void tn_hdr_put(u8 *flit, const struct tn_hdr *h)
+{
+	tn_put_le64(flit, (u64)h->type | (u64)h->vc << 3 | (u64)h->e << 5 |
+			  (u64)h->gen << 6 | (u64)h->gen_echo << 7 | (u64)h->len << 8 |
+			  (u64)h->tseq << 20 | (u64)h->rseq << 32 | (u64)h->crp_vc << 44 |
+			  (u64)h->crp << 46 | (u64)h->colour << 58 | (u64)h->first << 60);
+	tn_put_le64(flit + 8, (u64)h->dst | (u64)h->src << 24 | (u64)h->dir << 48 |
+			      (u64)h->last << 60);
+}
+
+void tn_hdr_get(const u8 *flit, struct tn_hdr *h)
+{
+	u64 w0 = tn_get_le64(flit), w1 = tn_get_le64(flit + 8);
+
+	h->type = bits8(w0, 0, 7);
+	h->vc = bits8(w0, 3, 3);
+	h->e = bits8(w0, 5, 1);
+	h->gen = bits8(w0, 6, 1);
+	h->gen_echo = bits8(w0, 7, 1);
+	h->len = bits16(w0, 8, 0xfff);
+	h->tseq = bits16(w0, 20, TN_SEQ_MASK);
+	h->rseq = bits16(w0, 32, TN_SEQ_MASK);
+	h->crp_vc = bits8(w0, 44, 3);
+	h->crp = bits16(w0, 46, TN_CRP_MAX);
+	h->colour = bits8(w0, 58, 3);
+	h->first = bits8(w0, 60, 15);
+	h->dst = (u32)(w1 & 0xffffff);
+	h->src = (u32)(w1 >> 24 & 0xffffff);
+	h->dir = bits16(w1, 48, 0xfff);
+	h->last = bits8(w1, 60, 15);
+}
+
+void tn_tail_put(u8 *flit, const struct tn_tail *t)
+{
+	tn_put_le32(flit, t->ecrc);
+	tn_put_le32(flit + 4, 0);
+	tn_put_le32(flit + 8, t->eseq);
+	flit[12] = t->vb;
+	flit[13] = t->flags;
+	tn_put_le16(flit + 14, t->epoch);
+}
+
+void tn_tail_get(const u8 *flit, struct tn_tail *t)
+{
+	t->ecrc = tn_get_le32(flit);
+	t->eseq = tn_get_le32(flit + 8);
+	t->vb = flit[12];
+	t->flags = flit[13];
+	t->epoch = tn_get_le16(flit + 14);
+}
+
+void tn_init_put(u8 *p, const struct tn_init *i)
+{
+	unsigned int vc;
+
+	memset(p, 0, TN_INIT_FLITS * TN_FLIT);
+	tn_put_le32(p, i->version);
+	p[4] = i->port;
+	p[5] = i->resume & 1;
+	tn_put_le16(p + 6, i->slot_flits);
+	tn_put_le64(p + 8, i->guid);
+	tn_put_le32(p + 16, i->epoch);
+	tn_put_le32(p + 20, i->nonce);
+	tn_put_le32(p + 24, i->nonce_heard);
+	tn_put_le32(p + 28, i->last_session);
+	tn_put_le16(p + 32, i->last_rseq);
+	tn_put_le16(p + 34, i->first_tseq);
+	for (vc = 0; vc < TORUS_VCS; vc++) {
+		tn_put_le16(p + 36 + 2 * vc, i->slots[vc]);
+		tn_put_le16(p + 42 + 2 * vc, i->occupied[vc]);
+	}
+}
+
+void tn_init_get(const u8 *p, struct tn_init *i)
+{
+	unsigned int vc;
+
+	i->version = tn_get_le32(p);
+	i->port = p[4];
+	i->resume = p[5] & 1;
+	i->slot_flits = tn_get_le16(p + 6);
+	i->guid = tn_get_le64(p + 8);
+	i->epoch = tn_get_le32(p + 16);
+	i->nonce = tn_get_le32(p + 20);
+	i->nonce_heard = tn_get_le32(p + 24);
+	i->last_session = tn_get_le32(p + 28);
+	i->last_rseq = tn_get_le16(p + 32) & TN_SEQ_MASK;
+	i->first_tseq = tn_get_le16(p + 34) & TN_SEQ_MASK;
+	for (vc = 0; vc < TORUS_VCS; vc++) {
+		i->slots[vc] = tn_get_le16(p + 36 + 2 * vc);
+		i->occupied[vc] = tn_get_le16(p + 42 + 2 * vc);
+	}
+}
+
+static u32 lcrc(const u8 *flits, unsigned int len, u32 seed)
+{
+	const u8 *tail = flits + TN_FLIT * (len + 1);
+	u8 flit[TN_FLIT];
+
+	memcpy(flit, tail, TN_FLIT);
+	memset(flit + 4, 0, 4);
+	return tn_crc32c(tn_crc32c(seed, flits, TN_FLIT), flit, TN_FLIT);
+}
+
+void tn_lcrc_set(u8 *flits, unsigned int len, u32 seed)
+{
+	tn_put_le32(flits + TN_FLIT * (len + 1) + 4, lcrc(flits, len, seed));
+}
+
+bool tn_lcrc_ok(const u8 *flits, unsigned int len, u32 seed)
+{
+	return tn_get_le32(flits + TN_FLIT * (len + 1) + 4) == lcrc(flits, len, seed);
+}
+
+u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t)
+{
+	u8 end[TN_FLIT];
+
+	tn_put_le32(end, h->dst);
+	tn_put_le32(end + 4, h->src);
+	tn_put_le32(end + 8, t->eseq);
+	end[12] = t->flags & (u8)~TN_TAIL_REPLAYED;
+	end[13] = 0;
+	tn_put_le16(end + 14, t->epoch);
+	return tn_crc32c(tn_crc32c(~0u, flits + TN_FLIT, (size_t)h->len * TN_FLIT), end,
+			 sizeof(end));
+}
