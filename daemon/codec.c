@@ -29,6 +29,7 @@ static const char *const names[] = {
 	[FM_MSG_REPORT] = "report", [FM_MSG_PING] = "ping",
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_AUTH] = "auth",
 	[FM_MSG_ASK] = "ask",	    [FM_MSG_ANSWER] = "answer",
+	[FM_MSG_ADOPTED] = "adopted",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -113,6 +114,7 @@ static Svc__Base *put_base(struct base_room *r, const struct fm_base *b)
 	svc__base__init(&r->m);
 	r->m.version = b->version;
 	r->m.set = b->set;
+	r->m.known = b->known;
 	memcpy(r->missing, b->missing, sizeof(r->missing));
 	r->m.n_missing = TORUS_COLOURS;
 	r->m.missing = r->missing;
@@ -299,8 +301,10 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		m->refuse = &refuse;
 		break;
 	case FM_MSG_LEFT:
+	case FM_MSG_ADOPTED:
 		left.guid = msg->left.guid;
 		left.epoch = msg->left.epoch;
+		left.parent = msg->left.parent;
 		m->left = &left;
 		break;
 	case FM_MSG_FETCH:
@@ -433,10 +437,12 @@ static bool get_sums(struct fm_sums *to, const Svc__Sums *from)
 
 static bool get_base(struct fm_base *to, const Svc__Base *from)
 {
-	if (!from || from->n_missing != TORUS_COLOURS)
+	if (!from || from->n_missing != TORUS_COLOURS ||
+	    from->known >> (TORUS_COLOURS + 1))
 		return false;
 	to->version = from->version;
 	to->set = from->set;
+	to->known = (uint8_t)from->known;
 	memcpy(to->missing, from->missing, sizeof(to->missing));
 	to->replay_missing = from->replay_missing;
 	return true;
@@ -592,8 +598,10 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		fine = get_row(&out->row.row, m->row->row);
 		break;
 	case FM_MSG_LEFT:
+	case FM_MSG_ADOPTED:
 		out->left.guid = m->left->guid;
 		out->left.epoch = m->left->epoch;
+		out->left.parent = m->left->parent;
 		break;
 	case FM_MSG_TABLE:
 		return get_table(&out->table, m->table);

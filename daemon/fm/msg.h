@@ -35,6 +35,7 @@ enum fm_msg_type {
 	FM_MSG_AUTH,
 	FM_MSG_ASK,
 	FM_MSG_ANSWER,
+	FM_MSG_ADOPTED,		/* up to the root: a child of mine is here */
 };
 
 /* What a node says of one of its ports. */
@@ -92,12 +93,15 @@ struct fm_sums {
  * struct fm_base - packets known to be lost, when the network was last empty
  * @version: of the recovery that found it; 0: none did
  * @set: fingerprint of the NICs that were counted
+ * @known: mask of colours whose @missing is known; bit TORUS_COLOURS:
+ *	@replay_missing is
  * @missing: put in and never came out, of each colour
  * @replay_missing: replayed and never came out
  */
 struct fm_base {
 	uint64_t version;
 	uint64_t set;
+	uint8_t known;
 	int64_t missing[TORUS_COLOURS];
 	int64_t replay_missing;
 };
@@ -153,8 +157,10 @@ struct fm_row_msg {
 	struct fm_row row;
 };
 
+/** struct fm_left - node @guid left, or was adopted by, its parent @parent */
 struct fm_left {
 	uint64_t guid;
+	uint64_t parent;
 	uint32_t epoch;
 };
 

@@ -64,6 +64,7 @@ static void rnd_base(struct fm_base *b)
 {
 	b->version = rnd();
 	b->set = rnd();
+	b->known = rnd() & 0x1f;
 	b->replay_missing = (int64_t)rnd();
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
 		b->missing[c] = (int64_t)rnd();
@@ -159,6 +160,8 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		rnd_row(&m->row.row);
 		break;
 	case FM_MSG_LEFT:
+	case FM_MSG_ADOPTED:
+		m->left.parent = rnd();
 		m->left.guid = rnd();
 		m->left.epoch = (uint32_t)rnd();
 		break;
@@ -222,12 +225,12 @@ static void assert_same(const struct fm_msg *a, const struct fm_msg *b)
 static void there_and_back(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 14000; i++) {
+	for (unsigned int i = 0; i < 15000; i++) {
 		struct fm_msg m, n;
 		uint8_t *data;
 		size_t len;
 
-		rnd_message(&m, FM_MSG_HELLO + i % FM_MSG_ANSWER);
+		rnd_message(&m, FM_MSG_HELLO + i % FM_MSG_ADOPTED);
 		assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
 		assert_int_equal(fm_msg_unpack(data, len, &n), 0);
 		assert_same(&m, &n);
@@ -243,12 +246,12 @@ static void altered(void **state)
 	unsigned int refused = 0;
 
 	(void)state;
-	for (unsigned int i = 0; i < 14000; i++) {
+	for (unsigned int i = 0; i < 15000; i++) {
 		struct fm_msg m, n;
 		uint8_t *data, *again;
 		size_t len, len2;
 
-		rnd_message(&m, FM_MSG_HELLO + i % FM_MSG_ANSWER);
+		rnd_message(&m, FM_MSG_HELLO + i % FM_MSG_ADOPTED);
 		assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
 		fm_msg_clear(&m);
 		for (unsigned int k = 0; k < 1 + i % 3; k++)

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Init packets on the wire, little endian:
+ *
+ *    0  "tINI"                 4  version (1)      5  flags (1: bit 0 placed,
+ *    1 settled, 2 heard)       6  port (1)         7  dimensions (1)
+ *    8  sender's GUID (8)     16  root's GUID (8)
+ *   24  size of each of 6 dimensions (2 each)
+ *   36  position in each of 6 dimensions, signed (4 each)
+ *   60  three texts, each its length (1) and its bytes: fabric, sender's name,
+ *       root's service address
+ *
+ * Nothing may follow. A receiver that knows another version learns from the
+ * first five bytes that it does.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "init.h"
+
+#define FIXED 60
+#define FLAGS 7
+
+static const char magic[4] = "tINI";
+
+static void put(uint8_t *p, uint64_t v, unsigned int bytes)
+{
+	while (bytes--) {
+		*p++ = (uint8_t)v;
+		v >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *p, unsigned int bytes)
+{
+	uint64_t v = 0;
+
+	while (bytes--)
+		v = v << 8 | p[bytes];
+	return v;
+}
+
+static size_t put_text(uint8_t *p, const char *text)
+{
+	size_t len = strlen(text);
+
+	*p = (uint8_t)len;
+	memcpy(p + 1, text, len);
+	return len + 1;
+}
+
+size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
+{
+	size_t at = FIXED;
+
+	memcpy(buf, magic, sizeof(magic));
+	buf[4] = FM_INIT_VERSION;
+	buf[5] = (uint8_t)(init->placed | init->settled << 1 | init->heard << 2);
+	buf[6] = init->port;
+	buf[7] = init->ndims;
+	put(buf + 8, init->guid, 8);
+	put(buf + 16, init->root_guid, 8);
+	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
+		put(buf + 24 + 2 * d, init->size[d], 2);
+		put(buf + 36 + 4 * d, (uint32_t)init->position[d], 4);
+	}
+	at += put_text(buf + at, init->fabric);
+	at += put_text(buf + at, init->name);
+	at += put_text(buf + at, init->root_address);
+	return at;
+}
+
+/* Takes a text of at most @room - 1 bytes, none of them NUL or control. */
+static bool get_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
+{
+	size_t n;
+
+	if (*at >= len)
+		return false;
+	n = buf[(*at)++];
+	if (n >= room || n > len - *at)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (buf[*at + i] < 0x20 || buf[*at + i] == 0x7f)
+			return false;
+		to[i] = (char)buf[*at + i];
+	}
+	to[n] = '\0';
+	*at += n;
+	return true;
+}
+
+static bool sane(const struct fm_init *i)
+{
+	uint64_t nodes = 1;
+
+	if (i->ndims > TORUS_MAX_DIMS || (i->placed && !i->ndims) ||
+	    (i->settled && !i->placed) || i->port >= TORUS_MAX_PORTS ||
+	    (i->ndims && i->port >= 2 * i->ndims))
+		return false;
+	for (unsigned int d = 0; d < i->ndims; d++) {
+		if (i->size[d] > TORUS_MAX_SIZE || i->position[d] > TORUS_MAX_NODES ||
+		    i->position[d] < -TORUS_MAX_NODES)
+			return false;
+		if (i->settled && (i->position[d] < 0 || i->position[d] >= i->size[d]))
+			return false;
+		if (i->size[d])
+			nodes *= i->size[d];
+		if (nodes > TORUS_MAX_NODES)
+			return false;
+	}
+	return true;
+}
+
+int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
+{
+	size_t at = FIXED;
+
+	memset(out, 0, sizeof(*out));
+	if (len < 5 || memcmp(buf, magic, sizeof(magic)))
+		return -EBADMSG;
+	if (buf[4] != FM_INIT_VERSION)
+		return -EPROTONOSUPPORT;
+	if (len < FIXED || buf[5] & ~FLAGS)
+		return -EBADMSG;
+	out->placed = buf[5] & 1;
+	out->settled = buf[5] & 2;
+	out->heard = buf[5] & 4;
+	out->port = buf[6];
+	out->ndims = buf[7];
+	out->guid = get(buf + 8, 8);
+	out->root_guid = get(buf + 16, 8);
+	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
+		out->size[d] = (uint16_t)get(buf + 24 + 2 * d, 2);
+		out->position[d] = (int32_t)(uint32_t)get(buf + 36 + 4 * d, 4);
+	}
+	if (!get_text(buf, len, &at, out->fabric, sizeof(out->fabric)) ||
+	    !get_text(buf, len, &at, out->name, sizeof(out->name)) ||
+	    !get_text(buf, len, &at, out->root_address, sizeof(out->root_address)) ||
+	    at != len || !sane(out))
+		return -EBADMSG;
+	return 0;
+}

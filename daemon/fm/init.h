@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Init: what managers of neighbouring nodes say to each other over their link. */
+#ifndef FM_INIT_H
+#define FM_INIT_H
+
+#include "fm.h"
+
+#define FM_INIT_VERSION 1
+
+/**
+ * struct fm_init - one Init
+ * @placed: the sender has coordinates; without, it only asks for an Init
+ * @settled: @shape is final and @position are coordinates in it; else the shape
+ *	is still being discovered (sizes 0) or not yet published
+ * @heard: the sender has an Init from the receiver since the link came up
+ * @port: it was sent from
+ * @ndims: dimensions of the fabric
+ * @size: nodes along each dimension, 0 for one not known
+ * @position: the sender's coordinates, not reduced by any size
+ */
+struct fm_init {
+	bool placed;
+	bool settled;
+	bool heard;
+	uint8_t port;
+	uint8_t ndims;
+	uint16_t size[TORUS_MAX_DIMS];
+	int32_t position[TORUS_MAX_DIMS];
+	uint64_t guid;
+	uint64_t root_guid;
+	char fabric[TORUS_NAME_MAX + 1];
+	char name[TORUS_NAME_MAX + 1];
+	char root_address[FM_ADDR_MAX];
+};
+
+/** fm_init_put() - encode. Return: bytes, at most TORUS_MGMT_MAX */
+size_t fm_init_put(uint8_t *buf, const struct fm_init *init);
+
+/**
+ * fm_init_get() - decode and check
+ * Return: 0, -EBADMSG malformed or out of range, -EPROTONOSUPPORT another version.
+ */
+int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out);
+
+#endif /* FM_INIT_H */
