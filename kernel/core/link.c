@@ -154,6 +154,16 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 	return rx_accept(l, flits, h, &t, owner, now);
 }
 
+static bool init_ok(const u8 *flits, const struct tn_hdr *h)
+{
+	struct tn_tail t;
+
+	if (h->len != TN_INIT_FLITS || !tn_lcrc_ok(flits, h->len, ~0u))
+		return false;
+	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
+	return tn_ecrc(flits, h, &t) == t.ecrc;
+}
+
 /*
  * What follows a damaged packet in a frame cannot be in sequence, and where it
  * begins is not certain: the rest of the frame is dropped.
@@ -179,7 +189,7 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 		}
 		at += n;
 		if (h.type == TN_INIT) {
-			if (h.len == TN_INIT_FLITS && tn_lcrc_ok(flits, h.len, ~0u))
+			if (init_ok(flits, &h))
 				tn_link_hear_init(l, flits, now);
 			else
 				l->counter[TORUS_PC_CRC_ERRORS]++;

@@ -168,6 +168,7 @@ void tn_link_note_sent(struct tn_link *l, u64 now)
 void tn_link_say_init(struct tn_link *l, u64 now)
 {
 	struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
+	struct tn_tail t = { 0 };
 	struct tn_init i = {
 		.guid = l->guid,
 		.version = TN_WIRE_VERSION,
@@ -180,6 +181,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.slot_flits = TN_SLOT_FLITS,
 		.port = l->port,
 		.resume = l->resume,
+		.up = l->state == TORUS_LINK_UP,
 	};
 	unsigned int vc;
 
@@ -195,6 +197,8 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	memset(l->ctl, 0, sizeof(l->ctl));
 	tn_hdr_put(l->ctl, &h);
 	tn_init_put(l->ctl + TN_FLIT, &i);
+	t.ecrc = tn_ecrc(l->ctl, &h, &t);
+	tn_tail_put(l->ctl + TN_FLIT * (1 + TN_INIT_FLITS), &t);
 	tn_lcrc_set(l->ctl, TN_INIT_FLITS, ~0u);
 }
 
@@ -270,7 +274,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 		return;		/* our own voice, if the port is looped to itself */
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
-			if (i.nonce_heard != l->nonce)
+			if (!i.up)
 				l->init_now = true;
 			return;
 		}

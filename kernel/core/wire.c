@@ -70,7 +70,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	memset(p, 0, TN_INIT_FLITS * TN_FLIT);
 	tn_put_le32(p, i->version);
 	p[4] = i->port;
-	p[5] = i->resume & 1;
+	p[5] = (u8)((i->resume & 1) | (i->up & 1) << 1);
 	tn_put_le16(p + 6, i->slot_flits);
 	tn_put_le64(p + 8, i->guid);
 	tn_put_le32(p + 16, i->epoch);
@@ -92,6 +92,7 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 	i->version = tn_get_le32(p);
 	i->port = p[4];
 	i->resume = p[5] & 1;
+	i->up = p[5] >> 1 & 1;
 	i->slot_flits = tn_get_le16(p + 6);
 	i->guid = tn_get_le64(p + 8);
 	i->epoch = tn_get_le32(p + 16);

@@ -39,7 +39,8 @@
  *
  * INIT payload, 4 flits:
  *   0 version (4 bytes: TN_WIRE_VERSION)   4 port (1)   5 flags (1: bit 0
- *   RESUME)  6 slot size, flits (2)  8 GUID (8)  16 epoch (4)
+ *   RESUME, bit 1 UP: the sender is up, no answer is needed)
+ *   6 slot size, flits (2)  8 GUID (8)  16 epoch (4)
  *   20 own nonce (4)  24 nonce heard from the peer, 0 for none (4)
  *   28 last session (4)  32 RSEQ of the last session (2)
  *   34 first TSEQ of the new session (2)
@@ -129,6 +130,7 @@ struct tn_init {
 	u16 occupied[TORUS_VCS];
 	u8 port;
 	u8 resume;
+	u8 up;
 };
 
 /** tn_payload_bytes() - payload without the padding of its last flit */
