@@ -2,7 +2,7 @@
 # libtorus. Programs of this repository link the static one:
 #	NAME-deps := $(B)/libtorus.a
 #	NAME-libs := $(lib-libs)
-lib-objs := lib/topology.o lib/names.o \
+lib-objs := lib/topology.o lib/names.o lib/route/health.o lib/route/rows.o lib/route/walk.o \
 	lib/client.o lib/device.o lib/links.o lib/rows.o lib/park.o lib/events.o \
 	lib/transport-unix.o lib/transport-genl.o \
 	kernel/core/topo.o kernel/core/route.o

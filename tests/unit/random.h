@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Random numbers that a failing test can be given again: SEED=N in the
+ * environment, else the test's own fixed seed.
+ */
+#ifndef TESTS_RANDOM_H
+#define TESTS_RANDOM_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+static inline uint64_t random_next(uint64_t *state)
+{
+	uint64_t v = *state += 0x9e3779b97f4a7c15ull;
+
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebull;
+	return v ^ v >> 31;
+}
+
+/* A number below @n. */
+static inline uint32_t random_below(uint64_t *state, uint32_t n)
+{
+	return (uint32_t)((random_next(state) >> 32) * n >> 32);
+}
+
+static inline uint64_t random_seed(uint64_t fixed)
+{
+	const char *text = getenv("SEED");
+
+	return text ? strtoull(text, NULL, 0) : fixed;
+}
+
+#endif /* TESTS_RANDOM_H */
