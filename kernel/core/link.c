@@ -61,7 +61,7 @@ static bool sane(const struct tn_hdr *h)
 	case TN_IDLE:
 		return !h->len && h->crp_vc < TORUS_VCS;
 	case TN_MGMT:
-		return h->len && h->crp_vc < TORUS_VCS;
+		return h->len && h->len <= TORUS_MGMT_MAX / TN_FLIT && h->crp_vc < TORUS_VCS;
 	default:
 		return false;
 	}
@@ -146,6 +146,8 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 		break;
 	}
 	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
+	if (h->type == TN_MGMT)
+		t.vb = 0;	/* one hop: nobody upstream could have marked it */
 	if (t.vb != TN_VB_BAD && h->len && tn_ecrc(flits, h, &t) != t.ecrc) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);

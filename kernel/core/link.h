@@ -39,13 +39,15 @@ struct tn_link;
  *	are set and a buffer is occupied until tn_link_freed()
  * @failed: the link left up; the callee takes the packets of @retry
  * @changed: the state changed
- * @peer_seq: the peer has accepted all of @session before @seq
+ * @peer_seq: what the peer accepted of the last session: all before @seq, or
+ *	@none: it never was up in it (our packets came to a peer that lacked our
+ *	last INIT), or nobody knows any more (it restarted)
  */
 struct tn_link_ops {
 	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);
 	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry);
 	void (*changed)(void *ctx, struct tn_link *l, u8 old_state);
-	void (*peer_seq)(void *ctx, struct tn_link *l, u32 session, u16 seq);
+	void (*peer_seq)(void *ctx, struct tn_link *l, bool none, u16 seq);
 };
 
 struct tn_link {

@@ -261,6 +261,23 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	set_state(l, TORUS_LINK_UP, now);
 }
 
+/*
+ * Retraining, and the peer too. If it came up in the session of this attempt and
+ * began to retrain again before its echo reached us, that session is the last
+ * one for both. Return: false: the peer must catch up first.
+ */
+static bool catch_up(struct tn_link *l, const struct tn_init *i, u64 now)
+{
+	if (i->last_session == l->session)
+		return true;
+	l->init_now = true;
+	if (!l->peer_nonce || i->last_session != session_of(l->nonce, l->peer_nonce))
+		return false;
+	l->session = i->last_session;
+	begin_attempt(l, true, now);
+	return true;
+}
+
 void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 {
 	struct tn_init i;
@@ -274,6 +291,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 		return;		/* our own voice, if the port is looped to itself */
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
+			l->heard_at = now;
 			if (!i.up)
 				l->init_now = true;
 			return;
@@ -283,17 +301,19 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 		else
 			tn_link_fail(l, TORUS_REASON_PEER, now);
 	}
-	if (l->state == TORUS_LINK_RETRAINING &&
-	    (!i.resume || i.last_session != l->session))
+	if (l->state == TORUS_LINK_RETRAINING && !i.resume)
 		tn_link_fail(l, TORUS_REASON_PEER, now);
-	if (i.last_session && i.last_session == l->session && l->state != TORUS_LINK_RETRAINING)
-		l->ops->peer_seq(l->ctx, l, i.last_session, i.last_rseq);
+	if (l->state == TORUS_LINK_RETRAINING && !catch_up(l, &i, now))
+		return;
+	if (l->session && l->state != TORUS_LINK_RETRAINING)
+		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
 	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN)
 		start(l, now);
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_guid = i.guid;
 	l->peer_port = i.port;
+	l->heard_at = now;
 	if (i.nonce_heard == l->nonce)
 		establish(l, &i, now);
 	else

@@ -88,9 +88,9 @@ static void link_changed(void *ctx, struct tn_link *l, u8 old_state)
 	nic->ops->event(nic->host, &ev);
 }
 
-static void link_peer_seq(void *ctx, struct tn_link *l, u32 session, u16 seq)
+static void link_peer_seq(void *ctx, struct tn_link *l, bool none, u16 seq)
 {
-	tn_nic_park_resolve(ctx, l->port, session, seq, false);
+	tn_nic_park_resolve(ctx, l->port, l->session, seq, none);
 }
 
 static const struct tn_link_ops link_ops = {
