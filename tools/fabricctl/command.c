@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of commands: finding one, its options, its help. */
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "number.h"
+#include "say.h"
+
+#define OPTS_MAX 24
+#define DONE (-1)		/* option_take(): all is said, exit 0 */
+
+static const struct opt ask_opts[] = {
+	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0, "ask the manager behind this socket" },
+	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "ask the lab of this name" },
+	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its root" },
+	{ .kind = OPT_END },
+};
+static const struct opt lab_opts[] = {
+	{ OPT_TEXT, "name", 0, "NAME", NULL, 0, 0, "the lab, if there are several" },
+	{ .kind = OPT_END },
+};
+static const struct opt json_opts[] = {
+	{ OPT_FLAG, "json", 'j', NULL, NULL, 0, 0, "machine-readable, one stable shape" },
+	{ .kind = OPT_END },
+};
+static const struct opt watch_opts[] = {
+	{ OPT_TEXT, "watch", 'w', "[=SECONDS]", NULL, 0, 0,
+	  "look again and again, every 2 seconds or as said" },
+	{ .kind = OPT_END },
+};
+static const struct opt help_opts[] = {
+	{ OPT_FLAG, "help", 'h', NULL, NULL, 0, 0, "this" },
+	{ .kind = OPT_END },
+};
+
+/* All options of a command, general ones last. */
+struct options {
+	const struct opt *opt[OPTS_MAX];
+	int n;
+};
+
+static void add(struct options *o, const struct opt *more)
+{
+	for (; more && more->kind != OPT_END && o->n < OPTS_MAX; more++)
+		o->opt[o->n++] = more;
+}
+
+static void collect(const struct command *cmd, struct options *o)
+{
+	o->n = 0;
+	add(o, cmd->opts);
+	if (cmd->watch)
+		add(o, watch_opts);
+	if (cmd->json)
+		add(o, json_opts);
+	if (cmd->asks)
+		add(o, ask_opts);
+	if (cmd->in_lab)
+		add(o, lab_opts);
+	add(o, help_opts);
+}
+
+static const char *family_of(const struct command *cmd)
+{
+	return cmd->family ? cmd->family : "";
+}
+
+static void title(const struct command *cmd, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s%s%s", family_of(cmd), cmd->family ? " " : "", cmd->name);
+}
+
+static void show_help(const struct command *cmd)
+{
+	struct options o;
+	char name[64];
+
+	collect(cmd, &o);
+	title(cmd, name, sizeof(name));
+	printf("usage: fabricctl %s [OPTION...]%s%s\n\n%s.\n", name, *cmd->args ? " " : "",
+	       cmd->args, cmd->brief);
+	if (cmd->help)
+		printf("\n%s\n", cmd->help);
+	printf("\noptions:\n");
+	for (int i = 0; i < o.n; i++) {
+		const struct opt *opt = o.opt[i];
+		bool maybe = opt->arg && opt->arg[0] == '[';
+		char left[64];
+
+		snprintf(left, sizeof(left), "%c%c%s--%s%s%s", opt->letter ? '-' : ' ',
+			 opt->letter ? opt->letter : ' ', opt->letter ? ", " : "  ", opt->name,
+			 opt->arg && !maybe ? " " : "", opt->arg ? opt->arg : "");
+		printf("  %-28s %s\n", left, opt->help);
+	}
+	printf("\nexit status: 0 fine, 1 the fabric has a problem, 2 usage or cannot ask\n");
+}
+
+static void usage_hint(const struct command *cmd)
+{
+	char name[64];
+
+	title(cmd, name, sizeof(name));
+	fprintf(stderr, "usage: fabricctl %s [OPTION...]%s%s\n"
+		"try 'fabricctl %s --help'\n", name, *cmd->args ? " " : "", cmd->args, name);
+}
+
+static int watch_take(struct ctl *ctl, const char *value)
+{
+	ctl->watch = true;
+	ctl->interval = 2;
+	if (value && seconds_parse(value, &ctl->interval))
+		return fail("--watch: '%s' is not a number of seconds, allowed 0.01 to 86400",
+			    value);
+	return OK;
+}
+
+static int list_take(const struct opt *opt, const char *value)
+{
+	const char **list = opt->to;
+	int n = 0;
+
+	while (list[n])
+		n++;
+	if (n == OPT_LIST_MAX - 1)
+		return fail("--%s may be given %d times at most", opt->name, n);
+	list[n] = value;
+	return OK;
+}
+
+static int own_take(const struct opt *opt, const char *value)
+{
+	switch (opt->kind) {
+	case OPT_FLAG:
+		*(bool *)opt->to = true;
+		return OK;
+	case OPT_TEXT:
+		*(const char **)opt->to = value;
+		return OK;
+	case OPT_LIST:
+		return list_take(opt, value);
+	case OPT_NUMBER:
+		if (!number_parse(value, opt->min, opt->max, opt->to))
+			return OK;
+		return fail("--%s: '%s' is not allowed, %s must be %llu to %llu", opt->name,
+			    value, opt->arg, (unsigned long long)opt->min,
+			    (unsigned long long)opt->max);
+	case OPT_END:
+		break;
+	}
+	return OK;
+}
+
+static int option_take(const struct command *cmd, struct ctl *ctl, const struct opt *opt,
+		       const char *value)
+{
+	if (opt == help_opts) {
+		show_help(cmd);
+		return DONE;
+	}
+	if (opt == json_opts)
+		ctl->json = true;
+	else if (opt == watch_opts)
+		return watch_take(ctl, value);
+	else if (opt == lab_opts)
+		ctl->lab = value;
+	else if (opt == &ask_opts[0])
+		ctl->control = value;
+	else if (opt == &ask_opts[1])
+		ctl->lab = value;
+	else if (opt == &ask_opts[2])
+		ctl->node = value;
+	else
+		return own_take(opt, value);
+	return OK;
+}
+
+static void to_getopt(const struct command *cmd, const struct options *o,
+		      struct option *longs, char *shorts)
+{
+	*shorts++ = cmd->rest ? '+' : '-';
+	*shorts++ = ':';
+	for (int i = 0; i < o->n; i++) {
+		const struct opt *opt = o->opt[i];
+		bool maybe = opt->arg && opt->arg[0] == '[';
+
+		longs[i] = (struct option){
+			.name = opt->name,
+			.has_arg = !opt->arg ? no_argument :
+				   maybe ? optional_argument : required_argument,
+			.val = 256 + i,
+		};
+		if (!opt->letter)
+			continue;
+		*shorts++ = opt->letter;
+		if (opt->arg)
+			*shorts++ = ':';
+		if (maybe)
+			*shorts++ = ':';
+	}
+	longs[o->n] = (struct option){ 0 };
+	*shorts = '\0';
+}
+
+static const struct opt *opt_of(const struct options *o, int c)
+{
+	if (c >= 256)
+		return o->opt[c - 256];
+	for (int i = 0; i < o->n; i++)
+		if (o->opt[i]->letter == c)
+			return o->opt[i];
+	return NULL;
+}
+
+static int count_check(const struct command *cmd, int n, char **args)
+{
+	char name[64];
+
+	title(cmd, name, sizeof(name));
+	if (n < cmd->min)
+		warn("%s: %s", name, n ? "an argument is missing" : "arguments are missing");
+	else if (cmd->max != ANY_ARGS && n > cmd->max)
+		warn("%s: '%s' is one argument too many", name, args[cmd->max]);
+	else
+		return OK;
+	usage_hint(cmd);
+	return CANNOT;
+}
+
+static int bad_option(const struct command *cmd, int c, char **argv)
+{
+	if (c == ':')
+		warn("option '%s' needs a value", argv[optind - 1]);
+	else if (optopt && optopt < 256)
+		warn("there is no option '-%c'", optopt);
+	else
+		warn("there is no option '%s', or it takes no value", argv[optind - 1]);
+	usage_hint(cmd);
+	return CANNOT;
+}
+
+/*
+ * "-" at the start of the short options makes getopt hand over arguments in
+ * place: a coordinate or port such as "-x" is refused as an option, but options
+ * may stand anywhere. Arguments are gathered at the end of argv's used part.
+ */
+int command_parse(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
+{
+	struct option longs[OPTS_MAX + 1];
+	char shorts[3 * OPTS_MAX + 3];
+	struct options o;
+	char **args = calloc((size_t)argc + 1, sizeof(*args));
+	int c, n = 0, status = OK;
+
+	if (!args)
+		return -1 - fail("out of memory");
+	collect(cmd, &o);
+	to_getopt(cmd, &o, longs, shorts);
+	optind = 1;
+	opterr = 0;
+	while (status == OK && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (c == 1)
+			args[n++] = optarg;
+		else if (c == '?' || c == ':')
+			status = bad_option(cmd, c, argv);
+		else
+			status = option_take(cmd, ctl, opt_of(&o, c), optarg);
+	}
+	if (status == OK) {
+		while (optind < argc)
+			args[n++] = argv[optind++];
+		memcpy(argv + argc - n, args, (size_t)n * sizeof(*args));
+		status = count_check(cmd, n, args);
+	}
+	free(args);
+	if (status == DONE)
+		return -1 - OK;
+	return status == OK ? argc - n : -1 - status;
+}
+
+/* Edit distance of two short words. */
+static size_t distance(const char *a, const char *b)
+{
+	size_t row[64], n = strlen(b), diagonal, above;
+
+	if (n >= 64)
+		return n;
+	for (size_t j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 1; a[i - 1]; i++) {
+		diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			above = row[j];
+			row[j] = diagonal + (a[i - 1] != b[j - 1]);
+			if (row[j] > above + 1)
+				row[j] = above + 1;
+			if (row[j] > row[j - 1] + 1)
+				row[j] = row[j - 1] + 1;
+			diagonal = above;
+		}
+	}
+	return row[n];
+}
+
+static void suggest(const char *family, const char *name)
+{
+	const struct command *const *p;
+	const char *head = "did you mean";
+
+	for_each_command(p) {
+		size_t len = strlen(name);
+		bool begins = len && !strncmp((*p)->name, name, len);
+
+		if (strcmp(family_of(*p), family) || (!begins && distance(name, (*p)->name) > 2))
+			continue;
+		fprintf(stderr, "%s '%s%s%s'", head, family, *family ? " " : "", (*p)->name);
+		head = " or";
+	}
+	/* The word may be right and only the family forgotten or too much. */
+	for_each_command(p) {
+		if (!strcmp(family_of(*p), family) || strcmp((*p)->name, name))
+			continue;
+		fprintf(stderr, "%s '%s%s%s'", head, family_of(*p), (*p)->family ? " " : "",
+			(*p)->name);
+		head = " or";
+	}
+	if (*head == ' ')
+		fputs("?\n", stderr);
+}
+
+const struct command *command_find(const char *family, const char *name)
+{
+	const struct command *const *p;
+
+	for_each_command(p)
+		if (!strcmp(family_of(*p), family) && !strcmp((*p)->name, name))
+			return *p;
+	warn("there is no command '%s%s%s'", family, *family ? " " : "", name);
+	suggest(family, name);
+	fprintf(stderr, "try 'fabricctl --help'\n");
+	return NULL;
+}
+
+void command_list(const char *family)
+{
+	const struct command *const *p;
+	char left[96];
+
+	for_each_command(p) {
+		if (strcmp(family_of(*p), family))
+			continue;
+		snprintf(left, sizeof(left), "%s%s%s %s", family, *family ? " " : "",
+			 (*p)->name, (*p)->args);
+		printf("  %-34s %s\n", left, (*p)->brief);
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+#include <torus/torus.h>
+
+#include "fault.h"
+#include "number.h"
+#include "say.h"
+
+int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out)
+{
+	if (ber && rate_parse(ber, &out->ber))
+		return fail("bit error rate '%s': allowed are 0 and 1e-18 to 1, such as 1e-6", ber);
+	if (latency && time_parse(latency, &out->latency_ns))
+		return fail("latency '%s': allowed are 0 to 10s with a unit, such as 50us, 2ms",
+			    latency);
+	out->set_ber = ber;
+	out->set_latency = latency;
+	return OK;
+}
+
+static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_wish *wish)
+{
+	struct torus_link link;
+	int err = torus_link_get(dev, port, &link);
+
+	if (err)
+		return err;
+	if (wish->set_ber)
+		link.fault.ber = wish->ber;
+	if (wish->set_latency)
+		link.fault.latency_ns = wish->latency_ns;
+	if (wish->set_silence)
+		link.fault.silence = wish->silence;
+	return torus_fault_set(dev, port, &link.fault);
+}
+
+static int end(const struct lab *lab, uint32_t node, unsigned int port,
+	       const struct fault_wish *wish)
+{
+	char where[LAB_TEXT_MAX], text[LAB_TEXT_MAX];
+	struct torus_dev *dev;
+	int err = torus_open(lab_device(lab, node, where), &dev);
+
+	if (err)
+		return fail("NIC of node %s: %s; if it was killed, 'fabricctl lab revive' starts it",
+			    torus_node_text(&lab->shape, node, text), torus_error(NULL));
+	err = put_end(dev, port, wish);
+	if (err)
+		fail("link %s: %s", lab_link_text(lab, node, port, text), torus_error(dev));
+	torus_close(dev);
+	return err ? CANNOT : OK;
+}
+
+int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
+	      const struct fault_wish *wish)
+{
+	unsigned int peer_port;
+	uint32_t peer;
+
+	lab_peer(lab, node, port, &peer, &peer_port);
+	if (end(lab, node, port, wish))
+		return CANNOT;
+	return end(lab, peer, peer_port, wish);
+}
+
+int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
+{
+	if (!wish->set_ber && !wish->set_latency && !wish->set_silence)
+		return OK;
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		for (unsigned int port = 0; port < lab->shape.ndims; port++)
+			if (lab_cable(lab, port) && fault_put(lab, id, port, wish))
+				return CANNOT;
+	return OK;
+}

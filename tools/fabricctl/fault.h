@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Faults that the NICs of a lab put into their cables, at both ends. */
+#ifndef FAULT_H
+#define FAULT_H
+
+#include "lab.h"
+
+/** struct fault_wish - what to change; what is not set stays as it is */
+struct fault_wish {
+	bool set_ber, set_latency, set_silence;
+	uint64_t ber;
+	uint64_t latency_ns;
+	bool silence;
+};
+
+/** fault_wish_parse() - texts or NULL; says what is wrong. OK or CANNOT */
+int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *out);
+/** fault_put() - on both ends of a cable; says what is wrong. OK or CANNOT */
+int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
+	      const struct fault_wish *wish);
+/** fault_everywhere() - on every cable, if @wish wishes anything */
+int fault_everywhere(const struct lab *lab, const struct fault_wish *wish);
+
+#endif /* FAULT_H */

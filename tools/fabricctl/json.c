@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "say.h"
+
+void json_show(json_t *j)
+{
+	if (!j) {
+		warn("out of memory");
+		return;
+	}
+	json_dumpf(j, stdout, JSON_COMPACT | JSON_ENCODE_ANY);
+	putchar('\n');
+	json_decref(j);
+}
+
+json_t *json_shape(const struct torus_shape *shape)
+{
+	json_t *list = json_array();
+
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		json_array_append_new(list, json_integer(shape->size[d]));
+	return list;
+}
+
+json_t *json_node(const struct torus_shape *shape, uint32_t id)
+{
+	json_t *list = json_array();
+	struct torus_coords at;
+
+	torus_node_coords(shape, id, &at);
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		json_array_append_new(list, json_integer(at.c[d]));
+	return list;
+}
+
+int json_shape_read(const json_t *j, struct torus_shape *shape)
+{
+	size_t n = json_array_size(j);
+
+	if (n < 1 || n > TORUS_MAX_DIMS)
+		return -EINVAL;
+	shape->ndims = (uint8_t)n;
+	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
+		json_int_t v = d < n ? json_integer_value(json_array_get(j, d)) : 1;
+
+		if (v < 1 || v > TORUS_MAX_SIZE)
+			return -EINVAL;
+		shape->size[d] = (uint16_t)v;
+	}
+	return torus_nodes(shape) ? 0 : -EINVAL;
+}
+
+int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *id)
+{
+	struct torus_coords at = { 0 };
+
+	if (json_array_size(j) != shape->ndims)
+		return -EINVAL;
+	for (unsigned int d = 0; d < shape->ndims; d++) {
+		json_t *v = json_array_get(j, d);
+
+		if (!json_is_integer(v) || json_integer_value(v) < 0 ||
+		    json_integer_value(v) >= shape->size[d])
+			return -EINVAL;
+		at.c[d] = (uint16_t)json_integer_value(v);
+	}
+	*id = torus_node_id(shape, &at);
+	return 0;
+}
+
+char *json_node_text(const json_t *j, char *buf)
+{
+	size_t len = 0, i;
+	json_t *v;
+
+	strcpy(buf, "-");
+	json_array_foreach(j, i, v)
+		if (len < TORUS_TEXT_MAX - 8)
+			len += (size_t)sprintf(buf + len, "%s%u", i ? "," : "",
+					       (unsigned int)(json_integer_value(v) & 0xffff));
+	return buf;
+}
+
+char *json_end_text(const json_t *j, char *buf)
+{
+	const char *port = json_text(j, "port");
+
+	json_node_text(json_object_get(j, "node"), buf);
+	if (port && strlen(buf) + strlen(port) + 2 < TORUS_TEXT_MAX)
+		sprintf(buf + strlen(buf), ":%s", port);
+	return buf;
+}
+
+const char *json_text(const json_t *j, const char *key)
+{
+	return json_string_value(json_object_get(j, key));
+}
+
+uint64_t json_count(const json_t *j, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(j, key));
+}

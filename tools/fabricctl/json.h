@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* JSON as it is printed, and coordinates in it. */
+#ifndef JSON_H
+#define JSON_H
+
+#include <jansson.h>
+#include <torus/topology.h>
+
+/** json_show() - prints @j and drops it; NULL is "out of memory" */
+void json_show(json_t *j);
+json_t *json_shape(const struct torus_shape *shape);
+json_t *json_node(const struct torus_shape *shape, uint32_t id);
+/** json_shape_read() - Return: 0 or -EINVAL */
+int json_shape_read(const json_t *j, struct torus_shape *shape);
+/** json_node_read() - Return: 0 or -EINVAL */
+int json_node_read(const json_t *j, const struct torus_shape *shape, uint32_t *id);
+
+/* Texts for people; "-" for null. @buf has TORUS_TEXT_MAX bytes. */
+char *json_node_text(const json_t *j, char *buf);
+/** json_end_text() - {"node","port"} as 1,0:+x */
+char *json_end_text(const json_t *j, char *buf);
+
+/* Members; a missing one is 0, NULL, false. */
+const char *json_text(const json_t *j, const char *key);
+uint64_t json_count(const json_t *j, const char *key);
+
+#endif /* JSON_H */

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "say.h"
+
+int lab_name_check(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len >= 1 && len <= LAB_NAME_MAX && isalpha((unsigned char)name[0]) &&
+	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			 "0123456789_-") == len)
+		return OK;
+	return fail("lab name '%s': allowed are 1 to %d letters, digits, '-' and '_', "
+		    "beginning with a letter", name, LAB_NAME_MAX);
+}
+
+int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
+{
+	uint32_t n = torus_nodes(shape);
+
+	*lab = (struct lab){ .lock = -1, .shape = *shape, .nodes = n, .service_bits = 16 };
+	snprintf(lab->name, sizeof(lab->name), "%s", name);
+	inet_pton(AF_INET, "172.30.0.0", &lab->service);
+	lab->pid = getpid();
+	lab->since = (double)time(NULL);
+	lab->cut = calloc(n, sizeof(*lab->cut));
+	lab->killed = calloc(n, sizeof(*lab->killed));
+	if (lab->cut && lab->killed)
+		return 0;
+	lab_free(lab);
+	return -ENOMEM;
+}
+
+void lab_free(struct lab *lab)
+{
+	free(lab->cut);
+	free(lab->killed);
+	if (lab->lock >= 0)
+		close(lab->lock);
+	lab->cut = NULL;
+	lab->killed = NULL;
+	lab->lock = -1;
+}
+
+static char *joined(const struct lab *lab, uint32_t node, char by, char *buf)
+{
+	struct torus_coords at;
+	char *p = buf;
+
+	torus_node_coords(&lab->shape, node, &at);
+	for (unsigned int d = 0; d < lab->shape.ndims; d++) {
+		if (d)
+			*p++ = by;
+		p += sprintf(p, "%u", at.c[d]);
+	}
+	return buf;
+}
+
+char *lab_dots(const struct lab *lab, uint32_t node, char *buf)
+{
+	return joined(lab, node, '.', buf);
+}
+
+char *lab_host(const struct lab *lab, uint32_t node, char *buf)
+{
+	buf[0] = 'n';
+	joined(lab, node, '-', buf + 1);
+	return buf;
+}
+
+char *lab_netns(const struct lab *lab, uint32_t node, char *buf)
+{
+	joined(lab, node, '.', buf + sprintf(buf, "%s-", lab->name));
+	return buf;
+}
+
+char *lab_bridge_netns(const struct lab *lab, char *buf)
+{
+	sprintf(buf, "%s-service", lab->name);
+	return buf;
+}
+
+char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf)
+{
+	char text[TORUS_TEXT_MAX];
+	char *p = joined(lab, node, ',', buf);
+
+	sprintf(p + strlen(p), ":%s", torus_port_text(lab->shape.ndims, port, text));
+	return buf;
+}
+
+char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf)
+{
+	char dots[TORUS_TEXT_MAX] = "";
+
+	if (node != TORUS_NO_NODE)
+		lab_dots(lab, node, dots);
+	snprintf(buf, LAB_TEXT_MAX, LAB_RUN "/%s%s%s%s%s", lab->name, *dots ? "/" : "", dots,
+		 *file ? "/" : "", file);
+	return buf;
+}
+
+char *lab_device(const struct lab *lab, uint32_t node, char *buf)
+{
+	char path[LAB_TEXT_MAX];
+
+	snprintf(buf, LAB_TEXT_MAX, "unix:%.*s", LAB_TEXT_MAX - 6,
+		 lab_path(lab, node, "nic.sock", path));
+	return buf;
+}
+
+struct in_addr lab_service(const struct lab *lab, uint32_t node)
+{
+	return (struct in_addr){ htonl(ntohl(lab->service.s_addr) + 1 + node) };
+}
+
+/* FNV-1a of the lab's name above, the node's number below. */
+uint64_t lab_guid(const struct lab *lab, uint32_t node)
+{
+	uint64_t h = 0xcbf29ce484222325;
+
+	for (const char *p = lab->name; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3;
+	return h << 24 | (node + 1);
+}
+
+static int node_error(const struct lab *lab, const char *text)
+{
+	char shape[TORUS_TEXT_MAX], first[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
+	char host[TORUS_TEXT_MAX];
+
+	return fail("node '%s': lab '%s' is %s, allowed %s to %s, or a name such as %s", text,
+		    lab->name, torus_shape_text(&lab->shape, shape),
+		    torus_node_text(&lab->shape, 0, first),
+		    torus_node_text(&lab->shape, lab->nodes - 1, last),
+		    lab_host(lab, lab->nodes - 1, host));
+}
+
+int lab_node_parse(const struct lab *lab, const char *text, uint32_t *node)
+{
+	char copy[TORUS_TEXT_MAX];
+	struct torus_coords at;
+	size_t len = strlen(text);
+
+	if (len >= sizeof(copy))
+		return node_error(lab, text);
+	memcpy(copy, text, len + 1);
+	if (copy[0] == 'n') {
+		if (strchr(copy, ','))
+			return node_error(lab, text);
+		for (char *p = copy; *p; p++)
+			if (*p == '-')
+				*p = ',';
+	}
+	if (torus_coords_parse(copy + (copy[0] == 'n'), &lab->shape, &at))
+		return node_error(lab, text);
+	*node = torus_node_id(&lab->shape, &at);
+	return OK;
+}
+
+bool lab_cable(const struct lab *lab, unsigned int port)
+{
+	return lab->shape.size[port % lab->shape.ndims] > 1;
+}
+
+void lab_peer(const struct lab *lab, uint32_t node, unsigned int port, uint32_t *peer,
+	      unsigned int *peer_port)
+{
+	*peer = torus_neighbour(&lab->shape, node, port);
+	*peer_port = torus_dir_opposite(&lab->shape, port);
+}
+
+bool lab_end_up(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	return !(lab->cut[node] & 1 << port) && !(lab->killed[node] & LAB_NO_POWER);
+}
+
+int lab_link_parse(const struct lab *lab, const char *text, uint32_t *node,
+		   unsigned int *port)
+{
+	const char *colon = strchr(text, ':');
+	char at[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
+	unsigned int n = lab->shape.ndims;
+
+	if (!colon || (size_t)(colon - text) >= sizeof(at))
+		return fail("link '%s': write a node and its port, such as %s", text,
+			    lab_link_text(lab, lab->nodes - 1, 0, last));
+	memcpy(at, text, (size_t)(colon - text));
+	at[colon - text] = '\0';
+	if (lab_node_parse(lab, at, node))
+		return CANNOT;
+	if (torus_port_parse(colon + 1, n, port))
+		return fail("link '%s': '%s' is no port of it, allowed are + or - and one of %.*s",
+			    text, colon + 1, (int)n, "xyzabc");
+	if (!lab_cable(lab, *port))
+		return fail("link '%s': dimension %c has one node, hence no cables", text,
+			    "xyzabc"[*port % n]);
+	return OK;
+}

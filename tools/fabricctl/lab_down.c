@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "names.h"
+#include "say.h"
+#include "teardown.h"
+
+static bool all;
+
+/* Names of labs, each once. */
+struct labs {
+	char (*name)[LAB_NAME_MAX + 1];
+	unsigned int n;
+};
+
+static int gather(const char *name, void *arg)
+{
+	struct labs *labs = arg;
+	void *more;
+
+	for (unsigned int i = 0; i < labs->n; i++)
+		if (!strcmp(labs->name[i], name))
+			return 0;
+	more = realloc(labs->name, (labs->n + 1) * sizeof(*labs->name));
+	if (!more)
+		return -ENOMEM;
+	labs->name = more;
+	snprintf(labs->name[labs->n++], sizeof(*labs->name), "%s", name);
+	return 0;
+}
+
+/* A lab that somebody works on right now is locked; a half-dead one is not. */
+static int locked(const char *name)
+{
+	struct lab lab = { .lock = -1 };
+	int err;
+
+	snprintf(lab.name, sizeof(lab.name), "%s", name);
+	err = lab_lock(&lab, LAB_ALONE);
+	if (lab.lock >= 0)
+		close(lab.lock);
+	return err == -EWOULDBLOCK;
+}
+
+static int down(const char *name)
+{
+	struct lab lab;
+
+	if (locked(name))
+		return fail("lab '%s': another fabricctl works on it; wait for it or end it first",
+			    name);
+	if (!lab_load(&lab, name)) {
+		lab.state = LAB_GOING;
+		lab_save(&lab);
+		lab_free(&lab);
+	}
+	progress("lab '%s' goes down", name);
+	if (teardown(name))
+		return CANNOT;
+	progress("%s", "");
+	printf("lab '%s' is gone\n", name);
+	return OK;
+}
+
+static int choose(const char *wanted, struct labs *labs)
+{
+	struct leftovers l;
+
+	if (wanted) {
+		leftovers_find(wanted, &l);
+		if (!l.run && !l.netns && !l.names)
+			return fail("there is no lab '%s'; 'fabricctl lab list' shows them", wanted);
+		gather(wanted, labs);
+		return OK;
+	}
+	if (lab_each(gather, labs) < 0 || names_each(gather, labs) < 0)
+		return fail("cannot look for labs: %m");
+	if (labs->n > 1 && !all)
+		return fail("there are %u labs; name one with --name, or take --all", labs->n);
+	return OK;
+}
+
+static int lab_down(struct ctl *ctl, int argc, char **argv)
+{
+	struct labs labs = { 0 };
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (geteuid())
+		return fail("lab down needs root: run it with sudo");
+	if (ctl->lab && all)
+		return fail("--name and --all exclude each other");
+	if (ctl->lab && lab_name_check(ctl->lab))
+		return CANNOT;
+	status = choose(ctl->lab, &labs);
+	if (status == OK && !labs.n)
+		printf("no lab is up: nothing to do\n");
+	for (unsigned int i = 0; i < labs.n; i++)
+		if (down(labs.name[i]))
+			status = CANNOT;
+	free(labs.name);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every lab of this machine" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(lab_down) = {
+	.family = "lab",
+	.name = "down",
+	.args = "",
+	.brief = "End a lab and leave nothing behind",
+	.help = "Works on whatever it finds: a lab in use, one whose 'lab up' was interrupted, or\n"
+		"what a reboot left in /etc/netns. Programs that run in its nodes end with it.",
+	.opts = opts,
+	.in_lab = true,
+	.run = lab_down,
+};

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fault.h"
+#include "json.h"
+#include "lab.h"
+#include "names.h"
+#include "node.h"
+#include "number.h"
+#include "raise.h"
+#include "say.h"
+#include "teardown.h"
+
+static const char *name = "lab", *backend = "user", *service = "172.30.0.0/16";
+static const char *log_level = "info", *config, *ber, *latency;
+static const char *sets[OPT_LIST_MAX];
+static bool auto_shape, bare, keep;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* struct took - seconds spent in each phase */
+struct took {
+	double network, processes, fabric, total;
+};
+
+static int service_check(struct lab *lab)
+{
+	char address[64];
+	const char *slash = strchr(service, '/');
+	uint64_t bits;
+	uint32_t net, mask;
+
+	if (!slash || (size_t)(slash - service) >= sizeof(address) ||
+	    number_parse(slash + 1, 8, 30, &bits))
+		return fail("--service '%s': write ADDRESS/BITS with 8 to 30 bits, such as "
+			    "172.30.0.0/16", service);
+	memcpy(address, service, (size_t)(slash - service));
+	address[slash - service] = '\0';
+	if (inet_pton(AF_INET, address, &lab->service) != 1)
+		return fail("--service '%s': '%s' is no IPv4 address", service, address);
+	net = ntohl(lab->service.s_addr);
+	mask = ~0U << (32 - bits);
+	if (net & ~mask)
+		return fail("--service '%s': bits below /%u are set", service, (unsigned int)bits);
+	if (net >> 24 == 10 || net >> 24 == 127 || net >> 24 == 0 || net >> 28 >= 14)
+		return fail("--service '%s': 10.0.0.0/8 is the torus's own, and 0, 127 and 224 "
+			    "upwards cannot be used", service);
+	if (lab->nodes + 2 > ~mask)
+		return fail("--service '%s': has room for %u nodes, the lab has %u", service,
+			    ~mask - 2, lab->nodes);
+	lab->service_bits = (unsigned int)bits;
+	return OK;
+}
+
+static int shape_check(const char *text, struct torus_shape *shape)
+{
+	int err = torus_shape_parse(text, shape);
+
+	if (err)
+		return fail("shape '%s': write 1 to %d sizes of 1 to %d, such as 4x4 or 4x4x2",
+			    text, TORUS_MAX_DIMS, TORUS_MAX_SIZE);
+	if (torus_nodes(shape) > LAB_NODES_MAX)
+		return fail("shape '%s': %u nodes, a lab has at most %d", text,
+			    torus_nodes(shape), LAB_NODES_MAX);
+	return OK;
+}
+
+static int levels_check(void)
+{
+	static const char *const allowed[] = { "error", "warning", "info", "debug" };
+
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+		if (!strcmp(log_level, allowed[i]))
+			return OK;
+	return fail("--log-level '%s': allowed are error, warning, info, debug", log_level);
+}
+
+static int free_check(void)
+{
+	struct leftovers l;
+	struct lab old;
+	int err;
+
+	leftovers_find(name, &l);
+	if (!l.run && !l.netns && !l.names)
+		return OK;
+	err = lab_load(&old, name);
+	if (!err && old.state == LAB_UP) {
+		lab_free(&old);
+		return fail("lab '%s' is up already; 'fabricctl lab down --name %s' ends it, "
+			    "--name chooses another name", name, name);
+	}
+	if (!err)
+		lab_free(&old);
+	return fail("lab '%s' is half-dead (%s, %u namespaces, %u entries in " LAB_ETC
+		    "); 'fabricctl lab down --name %s' clears it away", name,
+		    l.run ? "a run directory" : "no run directory", l.netns, l.names, name);
+}
+
+/* Everything that can be wrong is found here, before anything is changed. */
+static int check(const char *shape_text, struct torus_shape *shape, struct programs *p,
+		 struct fault_wish *wish)
+{
+	if (geteuid())
+		return fail("lab up needs root, to make network namespaces: run it with sudo");
+	if (strcmp(backend, "user"))
+		return fail("--backend '%s': allowed is user (NICs in user space)", backend);
+	if (lab_name_check(name) || shape_check(shape_text, shape) || levels_check() ||
+	    fault_wish_parse(ber, latency, wish) || (!bare && programs_find(p)))
+		return CANNOT;
+	return free_check();
+}
+
+static int write_key(const struct lab *lab)
+{
+	unsigned char key[32];
+	char path[LAB_TEXT_MAX];
+	FILE *f;
+	int fd;
+
+	if (getrandom(key, sizeof(key), 0) != sizeof(key))
+		return -EIO;
+	fd = open(lab_path(lab, TORUS_NO_NODE, "key", path),
+		  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!f)
+		return -errno;
+	for (size_t i = 0; i < sizeof(key); i++)
+		fprintf(f, "%02x", key[i]);
+	fputc('\n', f);
+	return fclose(f) ? -errno : 0;
+}
+
+static int files(const struct lab *lab, const struct programs *p)
+{
+	int err = names_write(lab);
+
+	err = err ? err : write_key(lab);
+	for (uint32_t id = 0; !err && id < lab->nodes; id++)
+		err = node_files(lab, id, p);
+	return err ? fail("cannot write the files of lab '%s': %s", lab->name, strerror(-err)) : OK;
+}
+
+static int died(const struct lab *lab, uint32_t node, const char *program)
+{
+	char text[TORUS_TEXT_MAX];
+
+	fail("%s of node %s ended at once", program, torus_node_text(&lab->shape, node, text));
+	node_show_log(lab, node, program);
+	return CANNOT;
+}
+
+static int start_one(const struct lab *lab, uint32_t node, int pid, const char *program)
+{
+	char text[TORUS_TEXT_MAX];
+
+	if (pid >= 0)
+		return OK;
+	return fail("cannot start %s of node %s: %s", program,
+		    torus_node_text(&lab->shape, node, text), strerror(-pid));
+}
+
+static int processes(const struct lab *lab, const int *netns, const struct programs *p)
+{
+	int status = OK, err;
+
+	for (uint32_t id = 0; status == OK && id < lab->nodes; id++) {
+		progress("NICs %u/%u", id, lab->nodes);
+		status = start_one(lab, id, node_start_nic(lab, id, netns[id], p), "torusemu");
+	}
+	for (uint32_t id = 0; status == OK && id < lab->nodes; id++) {
+		progress("managers %u/%u", id, lab->nodes);
+		err = node_wait_nic(lab, id, 10000);
+		if (err)
+			return died(lab, id, "torusemu");
+		status = start_one(lab, id, node_start_manager(lab, id, netns[id], p), "fabricd");
+	}
+	return status;
+}
+
+static int bring_up(struct lab *lab, const struct programs *p, struct took *took)
+{
+	int *netns = calloc(lab->nodes, sizeof(*netns));
+	double start = now();
+	int status;
+
+	if (!netns)
+		return fail("out of memory");
+	status = raise_network(lab, netns);
+	took->network = now() - start;
+	if (status == OK)
+		status = files(lab, p);
+	if (status == OK && !bare && !interrupted)
+		status = processes(lab, netns, p);
+	took->processes = now() - start - took->network;
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (netns[id] >= 0)
+			close(netns[id]);
+	free(netns);
+	took->total = now() - start;
+	took->fabric = took->total - took->network - took->processes;
+	if (status == OK && interrupted)
+		status = fail("interrupted");
+	return status;
+}
+
+static void report(const struct ctl *ctl, const struct lab *lab, const struct took *t)
+{
+	char text[TORUS_TEXT_MAX];
+	unsigned int cables = 0;
+
+	for (unsigned int d = 0; d < lab->shape.ndims; d++)
+		cables += lab_cable(lab, d) ? lab->nodes : 0;
+	torus_shape_text(&lab->shape, text);
+	progress("%s", "");
+	if (ctl->json) {
+		json_show(json_pack("{ss so si si s{sf sf sf sf}}", "name", lab->name, "shape",
+				    json_shape(&lab->shape), "nodes", lab->nodes, "links", cables,
+				    "seconds", "network", t->network, "processes", t->processes,
+				    "fabric", t->fabric, "total", t->total));
+		return;
+	}
+	printf("lab '%s' is up: %s, %u node%s, %u cable%s, in %.1f s (network %.1f, processes "
+	       "%.1f, fabric %.1f)\n", lab->name, text, lab->nodes, lab->nodes == 1 ? "" : "s",
+	       cables, cables == 1 ? "" : "s", t->total, t->network, t->processes, t->fabric);
+}
+
+static int give_up(struct lab *lab)
+{
+	if (keep) {
+		warn("what was made of lab '%s' is kept, with its logs in " LAB_RUN "/%s",
+		     lab->name, lab->name);
+		return CANNOT;
+	}
+	progress("clearing away");
+	teardown(lab->name);
+	progress("%s", "");
+	return CANNOT;
+}
+
+static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
+	      const struct fault_wish *wish)
+{
+	struct took took = { 0 };
+	int err = lab_create(lab);
+
+	if (err == -EEXIST)
+		return fail("lab '%s' is being made by somebody else", name);
+	if (err) {
+		fail("cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
+		return give_up(lab);
+	}
+	if (bring_up(lab, p, &took) || (!bare && fault_everywhere(lab, wish)))
+		return give_up(lab);
+	lab->state = LAB_UP;
+	lab->pid = 0;
+	err = lab_save(lab);
+	if (err) {
+		fail("cannot write lab.json: %s", strerror(-err));
+		return give_up(lab);
+	}
+	report(ctl, lab, &took);
+	return OK;
+}
+
+static int read_config(struct programs *p)
+{
+	static char text[65536];
+	FILE *f;
+	size_t n;
+
+	p->manager_extra = "";
+	if (!config)
+		return OK;
+	f = fopen(config, "re");
+	if (!f)
+		return fail("--config %s: %m", config);
+	n = fread(text, 1, sizeof(text), f);
+	fclose(f);
+	if (n == sizeof(text))
+		return fail("--config %s: more than 64 KiB", config);
+	text[n] = '\0';
+	p->manager_extra = text;
+	return OK;
+}
+
+static int lab_up(struct ctl *ctl, int argc, char **argv)
+{
+	struct programs p = { .log_level = log_level, .nic_sets = sets };
+	struct fault_wish wish = { 0 };
+	struct torus_shape shape;
+	struct lab lab;
+	int status;
+
+	(void)argc;
+	if (check(argv[0], &shape, &p, &wish) || read_config(&p))
+		return CANNOT;
+	if (lab_new(&lab, name, &shape))
+		return fail("out of memory");
+	lab.auto_shape = auto_shape;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	signal(SIGHUP, on_signal);
+	status = service_check(&lab);
+	if (status == OK)
+		status = up(ctl, &lab, &p, &wish);
+	lab_free(&lab);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "name", 'n', "NAME", &name, 0, 0, "of the lab, default 'lab'" },
+	{ OPT_TEXT, "backend", 0, "KIND", &backend, 0, 0,
+	  "kind of NIC: user (in user space), the default" },
+	{ OPT_FLAG, "auto-shape", 0, NULL, &auto_shape, 0, 0,
+	  "let the root discover the shape; default: it is told" },
+	{ OPT_TEXT, "ber", 0, "RATE", &ber, 0, 0, "bit error rate on every cable, such as 1e-6" },
+	{ OPT_TEXT, "latency", 0, "TIME", &latency, 0, 0, "added to every cable, such as 50us" },
+	{ OPT_TEXT, "service", 0, "NET/BITS", &service, 0, 0,
+	  "service network, default 172.30.0.0/16" },
+	{ OPT_LIST, "set", 0, "PARAM=VALUE", sets, 0, 0,
+	  "parameter of every NIC, see torusemu(8); may be given again" },
+	{ OPT_TEXT, "config", 0, "FILE", &config, 0, 0,
+	  "further lines for every fabricd.conf, see fabricd.conf(5)" },
+	{ OPT_TEXT, "log-level", 0, "LEVEL", &log_level, 0, 0,
+	  "of NICs and managers: error, warning, info (default), debug" },
+	{ OPT_FLAG, "bare", 0, NULL, &bare, 0, 0,
+	  "namespaces and cables only: no NICs, no managers" },
+	{ OPT_FLAG, "keep", 0, NULL, &keep, 0, 0,
+	  "if it fails keep what there is, to look at the logs" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(lab_up) = {
+	.family = "lab",
+	.name = "up",
+	.args = "SHAPE",
+	.brief = "Raise a fabric on this machine",
+	.help = "SHAPE is the number of nodes along each dimension: 4x4, 2x3x4. Each node is a\n"
+		"network namespace NAME-x.y.z with a NIC (torusemu), a manager (fabricd) and the\n"
+		"interface torus0. A dimension of two nodes has two cables between them, one of\n"
+		"one node has none. The lab's files and logs are in /run/torus/NAME.",
+	.opts = opts,
+	.min = 1,
+	.max = 1,
+	.json = true,
+	.run = lab_up,
+};

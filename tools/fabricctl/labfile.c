@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* lab.json and the run directory of a lab. */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "say.h"
+
+static const char *const state_names[LAB_STATES] = {
+	[LAB_STARTING] = "starting",
+	[LAB_UP] = "up",
+	[LAB_GOING] = "going down",
+};
+
+static json_t *cuts_json(const struct lab *lab)
+{
+	json_t *list = json_array();
+	char text[LAB_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		for (unsigned int p = 0; p < lab->shape.ndims; p++)
+			if (lab->cut[id] & 1 << p)
+				json_array_append_new(list, json_string(
+					lab_link_text(lab, id, p, text)));
+	return list;
+}
+
+static json_t *killed_json(const struct lab *lab)
+{
+	json_t *all = json_object();
+	char text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (lab->killed[id])
+			json_object_set_new(all, torus_node_text(&lab->shape, id, text),
+					    json_integer(lab->killed[id]));
+	return all;
+}
+
+int lab_save(const struct lab *lab)
+{
+	char path[LAB_TEXT_MAX], fresh[LAB_TEXT_MAX], shape[TORUS_TEXT_MAX];
+	char service[INET_ADDRSTRLEN];
+	json_t *j;
+	int err = 0;
+
+	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
+	j = json_pack("{ss ss sb ss si ss si sf so so}", "name", lab->name, "shape",
+		      torus_shape_text(&lab->shape, shape), "auto_shape", lab->auto_shape,
+		      "service", service, "service_bits", lab->service_bits, "state",
+		      state_names[lab->state], "pid", lab->pid, "since", lab->since, "cut",
+		      cuts_json(lab), "killed", killed_json(lab));
+	if (!j)
+		return -ENOMEM;
+	lab_path(lab, TORUS_NO_NODE, "lab.json", path);
+	lab_path(lab, TORUS_NO_NODE, "lab.json.new", fresh);
+	if (json_dump_file(j, fresh, JSON_INDENT(1)) || rename(fresh, path))
+		err = errno ? -errno : -EIO;
+	json_decref(j);
+	return err;
+}
+
+static int parse_done(struct lab *lab, json_t *cut, json_t *killed)
+{
+	const char *text;
+	uint32_t id, peer;
+	unsigned int port, peer_port;
+	struct torus_coords at;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(cut, i, v) {
+		text = json_string_value(v);
+		if (!text || torus_link_parse(text, &lab->shape, &id, &port))
+			return -EINVAL;
+		lab_peer(lab, id, port, &peer, &peer_port);
+		lab->cut[id] |= (uint16_t)(1 << port);
+		lab->cut[peer] |= (uint16_t)(1 << peer_port);
+	}
+	json_object_foreach(killed, text, v) {
+		if (torus_coords_parse(text, &lab->shape, &at))
+			return -EINVAL;
+		lab->killed[torus_node_id(&lab->shape, &at)] = (uint8_t)json_integer_value(v);
+	}
+	return 0;
+}
+
+static int parse(struct lab *lab, const char *name, json_t *j)
+{
+	const char *shape_text, *service, *state;
+	struct torus_shape shape;
+	json_t *cut, *killed;
+	int auto_shape, bits, pid, err;
+	double since;
+
+	if (json_unpack(j, "{ss sb ss si ss si sF so so}", "shape", &shape_text, "auto_shape",
+			&auto_shape, "service", &service, "service_bits", &bits, "state", &state,
+			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed) ||
+	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
+		return -EINVAL;
+	err = lab_new(lab, name, &shape);
+	if (err)
+		return err;
+	lab->auto_shape = auto_shape;
+	lab->service_bits = (unsigned int)bits;
+	lab->pid = pid;
+	lab->since = since;
+	while (lab->state < LAB_STATES && strcmp(state, state_names[lab->state]))
+		lab->state++;
+	if (lab->state < LAB_STATES && inet_pton(AF_INET, service, &lab->service) == 1)
+		err = parse_done(lab, cut, killed);
+	else
+		err = -EINVAL;
+	if (err)
+		lab_free(lab);
+	return err;
+}
+
+int lab_load(struct lab *lab, const char *name)
+{
+	char path[PATH_MAX];
+	json_t *j;
+	int err;
+
+	*lab = (struct lab){ .lock = -1 };
+	snprintf(lab->name, sizeof(lab->name), "%s", name);
+	snprintf(path, sizeof(path), LAB_RUN "/%s/lab.json", name);
+	if (access(path, R_OK))
+		return -errno;
+	j = json_load_file(path, 0, NULL);
+	if (!j)
+		return -EINVAL;
+	err = parse(lab, name, j);
+	json_decref(j);
+	return err;
+}
+
+int lab_lock(struct lab *lab, enum lab_lock lock)
+{
+	char path[LAB_TEXT_MAX];
+
+	if (lock == LAB_READ)
+		return 0;
+	if (lab->lock < 0)
+		lab->lock = open(lab_path(lab, TORUS_NO_NODE, "", path),
+				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lab->lock < 0)
+		return -errno;
+	if (flock(lab->lock, (lock == LAB_ALONE ? LOCK_EX : LOCK_SH) | LOCK_NB))
+		return -errno;
+	return 0;
+}
+
+int lab_create(struct lab *lab)
+{
+	char path[LAB_TEXT_MAX];
+	int err;
+
+	if (mkdir(LAB_RUN, 0755) && errno != EEXIST)
+		return -errno;
+	if (mkdir(lab_path(lab, TORUS_NO_NODE, "", path), 0755))
+		return -errno;
+	err = lab_lock(lab, LAB_ALONE);
+	return err ? err : lab_save(lab);
+}
+
+int lab_each(int (*fn)(const char *name, void *arg), void *arg)
+{
+	DIR *dir = opendir(LAB_RUN);
+	struct dirent *e;
+	int err = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (e = readdir(dir)) != NULL) {
+		char path[PATH_MAX];
+
+		if (e->d_name[0] == '.' || strlen(e->d_name) > LAB_NAME_MAX)
+			continue;
+		snprintf(path, sizeof(path), LAB_RUN "/%s/lab.json", e->d_name);
+		if (!access(path, F_OK))
+			err = fn(e->d_name, arg);
+	}
+	closedir(dir);
+	return err;
+}
+
+struct only {
+	char name[LAB_NAME_MAX + 1];
+	char all[256];
+	unsigned int n;
+};
+
+static int count(const char *name, void *arg)
+{
+	struct only *only = arg;
+	size_t len = strlen(only->all);
+
+	snprintf(only->all + len, sizeof(only->all) - len, "%s%s", len ? ", " : "", name);
+	snprintf(only->name, sizeof(only->name), "%.*s", LAB_NAME_MAX, name);
+	only->n++;
+	return 0;
+}
+
+static int refuse(const struct lab *lab)
+{
+	bool alive = lab->pid > 0 && !access(LAB_RUN, F_OK);
+	char proc[64];
+
+	snprintf(proc, sizeof(proc), "/proc/%d", lab->pid);
+	alive = alive && !access(proc, F_OK);
+	if (lab->state == LAB_STARTING && alive)
+		return fail("lab '%s' is still coming up (process %d)", lab->name, lab->pid);
+	return fail("lab '%s' is half-dead: it was left %s; "
+		    "'fabricctl lab down --name %s' clears it away", lab->name,
+		    state_names[lab->state], lab->name);
+}
+
+int lab_open(struct lab *lab, const char *name, enum lab_lock lock)
+{
+	struct only only = { 0 };
+	int err;
+
+	*lab = (struct lab){ .lock = -1 };
+	if (!name || !*name)
+		name = getenv("TORUS_LAB");
+	if (!name || !*name) {
+		lab_each(count, &only);
+		if (!only.n)
+			return fail("no lab is up; 'fabricctl lab up 4x4' raises one");
+		if (only.n > 1)
+			return fail("there are %u labs: %s; choose one by name", only.n, only.all);
+		name = only.name;
+	}
+	if (lab_name_check(name))
+		return CANNOT;
+	err = lab_load(lab, name);
+	if (err == -ENOENT)
+		return fail("there is no lab '%s'; 'fabricctl lab list' shows them", name);
+	if (err)
+		return fail("lab '%s' is damaged (lab.json: %s); 'fabricctl lab down --name %s' "
+			    "clears it away", name, strerror(-err), name);
+	if (lock == LAB_READ)
+		return OK;
+	if (lab->state != LAB_UP) {
+		refuse(lab);
+		lab_free(lab);
+		return CANNOT;
+	}
+	err = lab_lock(lab, lock);
+	if (err)
+		fail("lab '%s': %s", name, err == -EWOULDBLOCK ?
+		     "another fabricctl changes it right now; try again" : strerror(-err));
+	if (err)
+		lab_free(lab);
+	return err ? CANNOT : OK;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "names.h"
+
+void names_print(const struct lab *lab, FILE *f)
+{
+	char a[INET6_ADDRSTRLEN], host[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++) {
+		struct in_addr a4 = torus_addr4(&lab->shape, id), s = lab_service(lab, id);
+		struct in6_addr a6 = torus_addr6(&lab->shape, id);
+
+		lab_host(lab, id, host);
+		fprintf(f, "%s\t%s\n", inet_ntop(AF_INET, &a4, a, sizeof(a)), host);
+		fprintf(f, "%s\t%s\n", inet_ntop(AF_INET6, &a6, a, sizeof(a)), host);
+		fprintf(f, "%s\t%s-svc\n", inet_ntop(AF_INET, &s, a, sizeof(a)), host);
+	}
+}
+
+static int link_names(const struct lab *lab, uint32_t node, const char *hosts)
+{
+	char path[sizeof(LAB_ETC) + LAB_TEXT_MAX + 8], ns[LAB_TEXT_MAX];
+
+	snprintf(path, sizeof(path), LAB_ETC "/%s", lab_netns(lab, node, ns));
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return -errno;
+	snprintf(path, sizeof(path), LAB_ETC "/%s/hosts", ns);
+	return symlink(hosts, path) ? -errno : 0;
+}
+
+int names_write(const struct lab *lab)
+{
+	char hosts[LAB_TEXT_MAX];
+	FILE *f = fopen(lab_path(lab, TORUS_NO_NODE, "hosts", hosts), "we");
+	int err = 0;
+
+	if (!f)
+		return -errno;
+	fprintf(f, "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n");
+	names_print(lab, f);
+	if (fclose(f) || (mkdir(LAB_ETC, 0755) && errno != EEXIST))
+		return -errno;
+	for (uint32_t id = 0; !err && id < lab->nodes; id++)
+		err = link_names(lab, id, hosts);
+	return err;
+}
+
+/* The lab whose link lies in /etc/netns/@dir; false if it is not ours. */
+static bool lab_of(const char *dir, char *name)
+{
+	char path[PATH_MAX], to[PATH_MAX], *end;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), LAB_ETC "/%s/hosts", dir);
+	n = readlink(path, to, sizeof(to) - 1);
+	if (n < 0)
+		return false;
+	to[n] = '\0';
+	if (strncmp(to, LAB_RUN "/", sizeof(LAB_RUN)))
+		return false;
+	end = strchr(to + sizeof(LAB_RUN), '/');
+	if (!end || strcmp(end, "/hosts") || end - to - sizeof(LAB_RUN) > LAB_NAME_MAX)
+		return false;
+	*end = '\0';
+	strcpy(name, to + sizeof(LAB_RUN));
+	return true;
+}
+
+int names_each(int (*fn)(const char *name, void *arg), void *arg)
+{
+	DIR *dir = opendir(LAB_ETC);
+	char name[LAB_NAME_MAX + 1];
+	struct dirent *e;
+	int err = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (e = readdir(dir)) != NULL)
+		if (e->d_name[0] != '.' && lab_of(e->d_name, name))
+			err = fn(name, arg);
+	closedir(dir);
+	return err;
+}
+
+int names_remove(const char *name)
+{
+	DIR *dir = opendir(LAB_ETC);
+	char found[LAB_NAME_MAX + 1], path[PATH_MAX];
+	size_t len = strlen(name);
+	struct dirent *e;
+	int n = 0;
+
+	if (!dir)
+		return errno == ENOENT ? 0 : -errno;
+	while ((e = readdir(dir)) != NULL) {
+		const char *rest = e->d_name + len;
+
+		if (strncmp(e->d_name, name, len) || *rest != '-')
+			continue;
+		if (lab_of(e->d_name, found) && !strcmp(found, name)) {
+			snprintf(path, sizeof(path), LAB_ETC "/%s/hosts", e->d_name);
+			unlink(path);
+			n++;
+		}
+		/* An empty directory of a node is what an interrupted up leaves. */
+		snprintf(path, sizeof(path), LAB_ETC "/%s", e->d_name);
+		if (strspn(rest + 1, "0123456789.") == strlen(rest + 1))
+			rmdir(path);
+	}
+	closedir(dir);
+	rmdir(LAB_ETC);
+	return n;
+}

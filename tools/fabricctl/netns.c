@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "netns.h"
+
+#define PATH_LEN (sizeof(LAB_NETNS) + LAB_TEXT_MAX + 1)
+
+static char *path_of(const char *name, char *buf)
+{
+	snprintf(buf, PATH_LEN, LAB_NETNS "/%.*s", LAB_TEXT_MAX, name);
+	return buf;
+}
+
+int netns_home(void)
+{
+	int fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int netns_enter(int fd)
+{
+	return setns(fd, CLONE_NEWNET) ? -errno : 0;
+}
+
+/* The directory must be a shared mount, or other mount namespaces pin what we delete. */
+static int prepare(void)
+{
+	static bool done;
+
+	if (done)
+		return 0;
+	if ((mkdir("/run", 0755) && errno != EEXIST) ||
+	    (mkdir(LAB_NETNS, 0755) && errno != EEXIST))
+		return -errno;
+	if (mount("", LAB_NETNS, "none", MS_SHARED | MS_REC, NULL)) {
+		if (errno != EINVAL)
+			return -errno;
+		if (mount(LAB_NETNS, LAB_NETNS, "none", MS_BIND | MS_REC, NULL) ||
+		    mount("", LAB_NETNS, "none", MS_SHARED | MS_REC, NULL))
+			return -errno;
+	}
+	done = true;
+	return 0;
+}
+
+int netns_create(const char *name)
+{
+	char path[PATH_LEN];
+	int fd, err = prepare();
+
+	if (err)
+		return err;
+	fd = open(path_of(name, path), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	if (unshare(CLONE_NEWNET) || mount("/proc/self/ns/net", path, "none", MS_BIND, NULL)) {
+		err = -errno;
+		unlink(path);
+		return err;
+	}
+	fd = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int netns_open(const char *name)
+{
+	char path[PATH_LEN];
+	struct statfs fs;
+	int fd = open(path_of(name, path), O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstatfs(fd, &fs) && fs.f_type == NSFS_MAGIC &&
+	    ioctl(fd, NS_GET_NSTYPE) == CLONE_NEWNET)
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+int netns_delete(const char *name)
+{
+	char path[PATH_LEN];
+
+	path_of(name, path);
+	if (umount2(path, MNT_DETACH) && errno != EINVAL && errno != ENOENT)
+		return -errno;
+	return unlink(path) && errno != ENOENT ? -errno : 0;
+}
+
+int netns_stat(const char *name, struct stat *st)
+{
+	int fd = netns_open(name);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = fstat(fd, st) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+bool netns_has(const struct stat *ns, int pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
+	return !stat(path, &st) && st.st_dev == ns->st_dev && st.st_ino == ns->st_ino;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Named network namespaces, as ip-netns(8) keeps them. */
+#ifndef NETNS_H
+#define NETNS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/** netns_home() - the caller's own namespace, to come back to */
+int netns_home(void);
+/** netns_create() - Return: open descriptor; the caller is now inside. Or -errno */
+int netns_create(const char *name);
+/** netns_open() - Return: a descriptor, -ENOENT, -EINVAL if it is none */
+int netns_open(const char *name);
+/** netns_enter() - Return: 0 or a negative errno */
+int netns_enter(int fd);
+/** netns_delete() - its name; it is gone when nobody uses it. 0 also if there is none */
+int netns_delete(const char *name);
+/** netns_stat() - identity by device and inode. Return: 0 or a negative errno */
+int netns_stat(const char *name, struct stat *st);
+/** netns_has() - does process @pid live in it? */
+bool netns_has(const struct stat *ns, int pid);
+
+#endif /* NETNS_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One node of a lab: its namespace, cable ends and processes. */
+#ifndef NODE_H
+#define NODE_H
+
+#include "lab.h"
+#include "wire.h"
+
+/** node_port_name() - interface at the node's end of a cable: "px+" */
+char *node_port_name(const struct lab *lab, unsigned int port, char *buf);
+
+/** struct programs - paths, found once, and what to tell them */
+struct programs {
+	char nic[PATH_MAX];
+	char manager[PATH_MAX];
+	const char *log_level;
+	const char *const *nic_sets;	/* param=value, NULL-ended */
+	const char *manager_extra;	/* further lines of its configuration, or "" */
+};
+
+/** programs_find() - says what is missing. OK or CANNOT */
+int programs_find(struct programs *p);
+/** node_files() - the node's directory and its manager's configuration */
+int node_files(const struct lab *lab, uint32_t node, const struct programs *p);
+
+/* Return: pid, or a negative errno. @netns: descriptor of the node's namespace. */
+int node_start_nic(const struct lab *lab, uint32_t node, int netns,
+		   const struct programs *p);
+int node_start_manager(const struct lab *lab, uint32_t node, int netns,
+		       const struct programs *p);
+/** node_running() - which of LAB_NO_NIC, LAB_NO_MANAGER do not run */
+unsigned int node_missing(const struct lab *lab, uint32_t node);
+/** node_kill() - at once, as a crash would: LAB_NO_NIC, LAB_NO_MANAGER in @what */
+int node_kill(const struct lab *lab, uint32_t node, unsigned int what);
+/** node_wait_nic() - until the NIC's socket is there. Return: 0, -ETIMEDOUT, -ECHILD */
+int node_wait_nic(const struct lab *lab, uint32_t node, int timeout_ms);
+
+/** node_wires() - puts the ends of its cables up or down, as lab_end_up() wants them */
+int node_wires(const struct lab *lab, uint32_t node);
+
+/** node_show_log() - the last lines of its log, to stderr */
+void node_show_log(const struct lab *lab, uint32_t node, const char *program);
+
+/** node_enter() - become a process of the node: network, host name, /etc/hosts, /sys.
+ * Return: 0 or a negative errno, having said what failed. */
+int node_enter(const struct lab *lab, uint32_t node);
+
+#endif /* NODE_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <langinfo.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "say.h"
+
+static bool in_progress;
+
+static void say(const char *fmt, va_list ap)
+{
+	progress("%s", "");
+	fputs("fabricctl: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+int fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+	return CANNOT;
+}
+
+void warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+static bool coloured(void)
+{
+	static int known = -1;
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (known < 0)
+		known = isatty(STDOUT_FILENO) && !(no && *no) && term &&
+			strcmp(term, "dumb");
+	return known;
+}
+
+const char *paint(enum colour c)
+{
+	static const char *const code[COLOURS] = {
+		[PLAIN] = "\033[0m",	 [GOOD] = "\033[32m", [BAD] = "\033[1;31m",
+		[DOUBTFUL] = "\033[33m", [FAINT] = "\033[2m", [STRONG] = "\033[1m",
+	};
+
+	return coloured() ? code[c] : "";
+}
+
+bool wide(void)
+{
+	return !strcmp(nl_langinfo(CODESET), "UTF-8");
+}
+
+int screen_columns(void)
+{
+	struct winsize w;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || !w.ws_col)
+		return 80;
+	return w.ws_col;
+}
+
+void progress(const char *fmt, ...)
+{
+	char line[256];
+	va_list ap;
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	if (*line || in_progress)
+		fprintf(stderr, "\r\033[K%s", line);
+	in_progress = *line;
+	fflush(stderr);
+}

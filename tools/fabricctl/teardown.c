@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * First the processes of the pid files, then whoever else lives in the lab's
+ * network namespaces (as a machine's processes end with the machine), then the
+ * namespaces, which take their interfaces with them, then files. lab.json goes
+ * last: until then another "lab down" can begin again.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "names.h"
+#include "netns.h"
+#include "proc.h"
+#include "say.h"
+#include "teardown.h"
+
+#define GRACE_MS 1500
+
+/* Is @file a namespace of this lab: NAME-1.0.3 or NAME-service? */
+static bool is_ours(const char *file, const char *name)
+{
+	size_t len = strlen(name);
+	const char *rest = file + len + 1;
+
+	if (strncmp(file, name, len) || file[len] != '-')
+		return false;
+	if (!strcmp(rest, "service"))
+		return true;
+	return isdigit((unsigned char)*rest) && strspn(rest, "0123456789.") == strlen(rest);
+}
+
+struct list {
+	char **item;
+	unsigned int n;
+};
+
+static void list_add(struct list *l, const char *item)
+{
+	char **more = realloc(l->item, (l->n + 1) * sizeof(*more));
+
+	if (!more)
+		return;
+	l->item = more;
+	l->item[l->n] = strdup(item);
+	l->n += l->item[l->n] != NULL;
+}
+
+static void list_free(struct list *l)
+{
+	while (l->n)
+		free(l->item[--l->n]);
+	free(l->item);
+}
+
+static void namespaces(const char *name, struct list *l)
+{
+	DIR *dir = opendir(LAB_NETNS);
+	struct dirent *e;
+
+	if (!dir)
+		return;
+	while ((e = readdir(dir)) != NULL)
+		if (is_ours(e->d_name, name))
+			list_add(l, e->d_name);
+	closedir(dir);
+}
+
+struct count {
+	const char *name;
+	unsigned int n;
+};
+
+static int count_name(const char *found, void *arg)
+{
+	struct count *count = arg;
+
+	count->n += !strcmp(found, count->name);
+	return 0;
+}
+
+void leftovers_find(const char *name, struct leftovers *out)
+{
+	struct count count = { .name = name };
+	struct list l = { 0 };
+	char path[PATH_MAX];
+
+	namespaces(name, &l);
+	snprintf(path, sizeof(path), LAB_RUN "/%s", name);
+	names_each(count_name, &count);
+	out->run = !access(path, F_OK);
+	out->netns = l.n;
+	out->names = count.n;
+	list_free(&l);
+}
+
+static int end_pidfiles(const char *name)
+{
+	char pattern[PATH_MAX];
+	glob_t g = { 0 };
+	int err = 0;
+
+	snprintf(pattern, sizeof(pattern), LAB_RUN "/%s/*/*.pid", name);
+	if (glob(pattern, GLOB_NOSORT, NULL, &g) == 0) {
+		int *fd = calloc(g.gl_pathc, sizeof(*fd));
+
+		for (size_t i = 0; fd && i < g.gl_pathc; i++)
+			fd[i] = proc_hold(g.gl_pathv[i]);
+		err = fd ? proc_end(fd, (unsigned int)g.gl_pathc, GRACE_MS) : -ENOMEM;
+		free(fd);
+	}
+	globfree(&g);
+	return err;
+}
+
+static bool lives_there(const struct stat *ns, unsigned int n, int pid)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (ns[i].st_ino && netns_has(&ns[i], pid))
+			return true;
+	return false;
+}
+
+/* The descriptor is held before the namespace is looked at: no number is reused then. */
+static unsigned int inhabitants(const struct stat *ns, unsigned int n, int *fd,
+				unsigned int max)
+{
+	DIR *dir = opendir("/proc");
+	unsigned int found = 0;
+	struct dirent *e;
+
+	while (dir && found < max && (e = readdir(dir)) != NULL) {
+		int pid = atoi(e->d_name);
+
+		if (pid <= 1 || pid == getpid() || !lives_there(ns, n, pid))
+			continue;
+		fd[found] = proc_hold_pid(pid);
+		if (fd[found] < 0)
+			continue;
+		if (lives_there(ns, n, pid))
+			found++;
+		else
+			close(fd[found]);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static int end_inhabitants(const struct list *l)
+{
+	struct stat *ns = calloc(l->n + 1, sizeof(*ns));
+	int fd[256], err = 0;
+	unsigned int n;
+
+	if (!ns)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < l->n; i++)
+		if (netns_stat(l->item[i], &ns[i]))
+			ns[i].st_ino = 0;
+	/* Those that are being born while we look are met in a later round. */
+	for (int round = 0; round < 8 && !err; round++) {
+		n = inhabitants(ns, l->n, fd, sizeof(fd) / sizeof(fd[0]));
+		if (!n)
+			break;
+		err = proc_end(fd, n, round ? 0 : GRACE_MS);
+	}
+	free(ns);
+	return err;
+}
+
+static bool inside(const struct list *l)
+{
+	struct stat ns;
+
+	for (unsigned int i = 0; i < l->n; i++)
+		if (!netns_stat(l->item[i], &ns) && netns_has(&ns, getpid()))
+			return true;
+	return false;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	if (ftw->level == 0 || (ftw->level == 1 && !strcmp(path + ftw->base, "lab.json")))
+		return 0;
+	if (remove(path) && errno != ENOENT)
+		warn("cannot remove %s: %m", path);
+	return 0;
+}
+
+static int remove_run(const char *name)
+{
+	char path[PATH_MAX], json[PATH_MAX];
+
+	snprintf(path, sizeof(path), LAB_RUN "/%s", name);
+	snprintf(json, sizeof(json), LAB_RUN "/%s/lab.json", name);
+	if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) && errno != ENOENT)
+		return -errno;
+	if ((unlink(json) && errno != ENOENT) || (rmdir(path) && errno != ENOENT))
+		return -errno;
+	rmdir(LAB_RUN);
+	return 0;
+}
+
+static int clear(const char *name, const struct list *l)
+{
+	int err, status = OK;
+
+	err = end_pidfiles(name);
+	if (err)
+		status = fail("lab '%s': processes do not end: %s", name, strerror(-err));
+	err = end_inhabitants(l);
+	if (err)
+		status = fail("lab '%s': processes in its namespaces do not end: %s", name,
+			      strerror(-err));
+	for (unsigned int i = 0; i < l->n; i++) {
+		err = netns_delete(l->item[i]);
+		if (err)
+			status = fail("cannot delete namespace %s: %s", l->item[i],
+				      strerror(-err));
+	}
+	err = names_remove(name);
+	if (err < 0)
+		status = fail("cannot clear " LAB_ETC ": %s", strerror(-err));
+	if (status != OK)
+		return status;
+	err = remove_run(name);
+	return err ? fail("cannot remove " LAB_RUN "/%s: %s", name, strerror(-err)) : OK;
+}
+
+int teardown(const char *name)
+{
+	struct list l = { 0 };
+	int status;
+
+	namespaces(name, &l);
+	if (inside(&l))
+		status = fail("this process lives in lab '%s' itself: leave it first", name);
+	else
+		status = clear(name, &l);
+	list_free(&l);
+	return status;
+}

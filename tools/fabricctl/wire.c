@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/if_link.h>
+#include <linux/veth.h>
+#include <netlink/netlink.h>
+#include <netlink/route/addr.h>
+#include <netlink/route/link.h>
+#include <netlink/route/link/bridge.h>
+
+#include "wire.h"
+
+/* libnl has its own numbers and forgets the kernel's; keep the meaning. */
+static int to_errno(int err)
+{
+	switch (err < 0 ? -err : err) {
+	case 0:
+		return 0;
+	case NLE_EXIST:
+		return -EEXIST;
+	case NLE_PERM:
+	case NLE_NOACCESS:
+		return -EPERM;
+	case NLE_NODEV:
+	case NLE_OBJ_NOTFOUND:
+		return -ENODEV;
+	case NLE_NOMEM:
+		return -ENOMEM;
+	case NLE_BUSY:
+		return -EBUSY;
+	case NLE_INVAL:
+	case NLE_RANGE:
+		return -EINVAL;
+	case NLE_OPNOTSUPP:
+		return -EOPNOTSUPP;
+	case NLE_AGAIN:
+		return -EAGAIN;
+	case NLE_NOADDR:
+		return -EADDRNOTAVAIL;
+	}
+	return -EIO;
+}
+
+struct nl_sock *wire_open(void)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+
+	if (sk && !nl_connect(sk, NETLINK_ROUTE))
+		return sk;
+	nl_socket_free(sk);
+	return NULL;
+}
+
+void wire_close(struct nl_sock *sk)
+{
+	nl_socket_free(sk);
+}
+
+static int put_end(struct nl_msg *msg, const struct wire_end *end)
+{
+	int err = nla_put_string(msg, IFLA_IFNAME, end->name);
+
+	err = err ? err : nla_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)end->netns);
+	err = err ? err : nla_put_u32(msg, IFLA_TXQLEN, WIRE_QUEUE);
+	return err ? err : nla_put_u32(msg, IFLA_MTU, WIRE_MTU);
+}
+
+/*
+ * Both ends of a veth pair in one message, straight into their namespaces. Only
+ * the first can be born up: the kernel opens the second before they are joined.
+ */
+static int veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b,
+		int master)
+{
+	struct ifinfomsg up = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP }, plain = { 0 };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+	struct nlattr *info, *data, *peer;
+	int err = -NLE_NOMEM;
+
+	if (!msg)
+		return -ENOMEM;
+	if (nlmsg_append(msg, &up, sizeof(up), NLMSG_ALIGNTO) || put_end(msg, a) ||
+	    (master && nla_put_u32(msg, IFLA_MASTER, (uint32_t)master)) ||
+	    !(info = nla_nest_start(msg, IFLA_LINKINFO)) ||
+	    nla_put_string(msg, IFLA_INFO_KIND, "veth") ||
+	    !(data = nla_nest_start(msg, IFLA_INFO_DATA)) ||
+	    !(peer = nla_nest_start(msg, VETH_INFO_PEER)) ||
+	    nlmsg_append(msg, &plain, sizeof(plain), NLMSG_ALIGNTO) || put_end(msg, b)) {
+		nlmsg_free(msg);
+		return to_errno(err);
+	}
+	nla_nest_end(msg, peer);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, info);
+	return to_errno(nl_send_sync(sk, msg));
+}
+
+int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b)
+{
+	return veth(sk, a, b, 0);
+}
+
+int wire_plug(struct nl_sock *sk, int bridge, const struct wire_end *port,
+	      const struct wire_end *end)
+{
+	return veth(sk, port, end, bridge);
+}
+
+static int index_of(struct nl_sock *sk, const char *name)
+{
+	struct rtnl_link *link;
+	int index, err = rtnl_link_get_kernel(sk, 0, name, &link);
+
+	if (err)
+		return to_errno(err);
+	index = rtnl_link_get_ifindex(link);
+	rtnl_link_put(link);
+	return index;
+}
+
+int wire_bridge(struct nl_sock *sk, const char *name)
+{
+	struct rtnl_link *bridge = rtnl_link_bridge_alloc();
+	int err;
+
+	if (!bridge)
+		return -ENOMEM;
+	rtnl_link_set_name(bridge, name);
+	rtnl_link_set_flags(bridge, IFF_UP);
+	err = to_errno(rtnl_link_add(sk, bridge, NLM_F_CREATE | NLM_F_EXCL));
+	rtnl_link_put(bridge);
+	return err ? err : index_of(sk, name);
+}
+
+int wire_address(struct nl_sock *sk, const char *dev, struct in_addr a, unsigned int bits)
+{
+	struct rtnl_addr *addr = rtnl_addr_alloc();
+	struct nl_addr *local = nl_addr_build(AF_INET, &a, sizeof(a));
+	int err = -ENOMEM, index = index_of(sk, dev);
+
+	if (addr && local && index > 0) {
+		nl_addr_set_prefixlen(local, (int)bits);
+		rtnl_addr_set_ifindex(addr, index);
+		err = rtnl_addr_set_local(addr, local);
+		err = to_errno(err ? err : rtnl_addr_add(sk, addr, NLM_F_EXCL));
+	}
+	nl_addr_put(local);
+	rtnl_addr_put(addr);
+	return index < 0 ? index : err;
+}
+
+int wire_set_up(struct nl_sock *sk, const char *dev, bool up)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+	struct ifinfomsg ifi = { .ifi_flags = up ? IFF_UP : 0, .ifi_change = IFF_UP };
+
+	if (!msg)
+		return -ENOMEM;
+	if (nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO) ||
+	    nla_put_string(msg, IFLA_IFNAME, dev)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return to_errno(nl_send_sync(sk, msg));
+}
+
+int wire_get(struct nl_sock *sk, const char *dev, struct wire_state *out)
+{
+	struct rtnl_link *link;
+	int err = rtnl_link_get_kernel(sk, 0, dev, &link);
+
+	if (err)
+		return to_errno(err);
+	out->up = rtnl_link_get_flags(link) & IFF_UP;
+	out->carrier = out->up && (rtnl_link_get_flags(link) & IFF_LOWER_UP);
+	rtnl_link_put(link);
+	return 0;
+}
+
+static int sysctl_set(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;	/* a kernel without IPv6 */
+	n = write(fd, value, strlen(value));
+	close(fd);
+	return n < 0 ? -errno : 0;
+}
+
+int wire_quiet(void)
+{
+	int err = sysctl_set("/proc/sys/net/ipv6/conf/default/addr_gen_mode", "1");
+
+	err = err ? err : sysctl_set("/proc/sys/net/ipv6/conf/default/accept_ra", "0");
+	return err ? err : sysctl_set("/proc/sys/net/ipv6/conf/default/router_solicitations",
+				      "0");
+}

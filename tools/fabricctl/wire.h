@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Cables and service network of a lab, through rtnetlink. */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <linux/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+
+struct nl_sock;
+
+#define WIRE_MTU 65535
+#define WIRE_QUEUE 1000		/* frames waiting at a cable's end */
+
+/** struct wire_end - one end of a veth pair */
+struct wire_end {
+	int netns;
+	char name[IFNAMSIZ];
+};
+
+/** wire_open() - a socket to the network namespace the caller is in; NULL: errno */
+struct nl_sock *wire_open(void);
+void wire_close(struct nl_sock *sk);
+
+/* All return 0 or a negative errno. */
+/** wire_cable() - both ends are made inside their namespaces; @a is up, @b is not */
+int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b);
+/** wire_bridge() - Return: its ifindex */
+int wire_bridge(struct nl_sock *sk, const char *name);
+/** wire_plug() - a veth pair: @port, up, at the bridge of index @bridge, and @end */
+int wire_plug(struct nl_sock *sk, int bridge, const struct wire_end *port,
+	      const struct wire_end *end);
+int wire_address(struct nl_sock *sk, const char *dev, struct in_addr a, unsigned int bits);
+int wire_set_up(struct nl_sock *sk, const char *dev, bool up);
+
+/** struct wire_state - of one interface */
+struct wire_state {
+	bool up;
+	bool carrier;
+};
+
+int wire_get(struct nl_sock *sk, const char *dev, struct wire_state *out);
+
+/** wire_quiet() - no IPv6 autoconfiguration in this namespace: cables carry no IP */
+int wire_quiet(void);
+
+#endif /* WIRE_H */
