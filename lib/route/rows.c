@@ -107,20 +107,32 @@ static bool leg_ok(const struct health *h, const struct leg *leg, unsigned int d
 	return true;
 }
 
-/* Shorter way in each dimension; half way round, one bit of @hash decides. */
-static unsigned int minimal_dirs(const struct health *h, const struct leg *leg,
-				 uint64_t hash)
+/*
+ * Shorter way in each dimension. Half way round, both are: then the parity of a
+ * corner of the box decides, the one with the coordinates of from up to this
+ * dimension and those of to above it. The nodes of a ring take turns that way and
+ * so do the rings, which loads the links of a healthy torus alike (exactly so if
+ * sizes are multiples of 4), where a hash would only do so on average.
+ */
+static struct header minimal(const struct health *h, const struct leg *leg)
 {
-	unsigned int dirs = 0, j;
+	struct header c = { .first = TORUS_ROW_NO_STEP, .last = TORUS_ROW_NO_STEP };
+	unsigned int corner = 0, d;
 
-	for (j = 0; j < leg->k; j++) {
-		unsigned int d = leg->dim[j];
+	for (d = 0; d < h->shape->ndims; d++)
+		corner += leg->to.at.c[d];
+	for (d = 0; d < h->shape->ndims; d++) {
 		unsigned int plus = leg->plus[d], minus = h->shape->size[d] - plus;
-		bool up = plus < minus || (plus == minus && hash >> d & 1);
+		bool up;
 
-		dirs |= 1u << (up ? d : d + h->shape->ndims);
+		corner += (unsigned int)leg->from.at.c[d] - leg->to.at.c[d];
+		if (!plus)
+			continue;
+		up = plus < minus || (plus == minus && !(corner & 1));
+		c.dirs |= (uint16_t)(1u << (up ? d : d + h->shape->ndims));
+		c.hops += up ? plus : minus;
 	}
-	return dirs;
+	return c;
 }
 
 /* --- the search ------------------------------------------------------------ */
@@ -241,13 +253,6 @@ static bool cut_off(const struct health *h, uint32_t node)
 
 /* --- rows ------------------------------------------------------------------ */
 
-static uint64_t row_of(const struct header *c)
-{
-	return TORUS_ROW_VALID | (uint64_t)c->dirs << TORUS_ROW_DIR_SHIFT |
-	       (uint64_t)c->first << TORUS_ROW_FIRST_SHIFT |
-	       (uint64_t)c->last << TORUS_ROW_LAST_SHIFT;
-}
-
 /*
  * Whether a fault lies in the box spanned by @leg in the directions @dirs, so
  * that some order of them would cross it.
@@ -295,32 +300,41 @@ static bool box_ok(const struct health *h, const struct leg *leg, unsigned int d
 	return true;
 }
 
+/* Best header if the minimal one is not fit. Return: whether there is any. */
+static bool search(struct search *s, const struct leg *leg)
+{
+	if (cut_off(s->h, s->to->id))
+		return false;
+	s->best.hops = UINT32_MAX;
+	search_signs(s, leg, TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
+	if (s->best.hops == UINT32_MAX)
+		search_steps(s);
+	return s->best.hops != UINT32_MAX;
+}
+
 /* Row from @from to @to, 0 if there is none. */
 static uint64_t row(const struct health *h, const struct place *from,
 		    const struct place *to)
 {
-	uint64_t hash = mix(((uint64_t)from->id << 32 | to->id) + 0x9e3779b97f4a7c15ull);
-	struct search s = { .h = h, .from = from, .to = to, .hash = hash };
-	struct header minimal = { .first = TORUS_ROW_NO_STEP, .last = TORUS_ROW_NO_STEP };
+	uint64_t pair = ((uint64_t)from->id << 32 | to->id) + 0x9e3779b97f4a7c15ull;
+	struct search s = { .h = h, .from = from, .to = to, .hash = mix(pair) };
+	struct header *best = &s.best;
 	struct leg leg;
+	uint32_t least;
+	uint64_t r;
 
 	leg_set(h, &leg, from, to);
-	minimal.dirs = (uint16_t)minimal_dirs(h, &leg, hash);
-	if (leg_ok(h, &leg, minimal.dirs)) {
-		uint64_t r = row_of(&minimal);
-
-		if (leg.k && box_ok(h, &leg, minimal.dirs))
-			r |= TORUS_ROW_ADAPTIVE |
-			     (uint64_t)minimal.dirs << TORUS_ROW_ADAPT_SHIFT;
-		return r;
-	}
-	if (cut_off(h, to->id))
+	*best = minimal(h, &leg);
+	least = best->hops;
+	if (!leg_ok(h, &leg, best->dirs) && !search(&s, &leg))
 		return 0;
-	s.best.hops = UINT32_MAX;
-	search_signs(&s, &leg, TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
-	if (s.best.hops == UINT32_MAX)
-		search_steps(&s);
-	return s.best.hops == UINT32_MAX ? 0 : row_of(&s.best);
+	r = TORUS_ROW_VALID | (uint64_t)best->dirs << TORUS_ROW_DIR_SHIFT |
+	    (uint64_t)best->first << TORUS_ROW_FIRST_SHIFT |
+	    (uint64_t)best->last << TORUS_ROW_LAST_SHIFT;
+	/* A path of the least length has no steps that DIR bits could not say. */
+	if (leg.k && best->hops == least && box_ok(h, &leg, best->dirs))
+		r |= TORUS_ROW_ADAPTIVE | (uint64_t)best->dirs << TORUS_ROW_ADAPT_SHIFT;
+	return r;
 }
 
 /* The node with the next id. */
