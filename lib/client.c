@@ -63,7 +63,7 @@ static const struct nla_policy policy[TORUS_A_MAX + 1] = {
 
 /* --- errors ---------------------------------------------------------------- */
 
-int client_fail(struct torus_dev *dev, int err, const char *fmt, ...)
+int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -73,17 +73,17 @@ int client_fail(struct torus_dev *dev, int err, const char *fmt, ...)
 	return err;
 }
 
-int client_port(struct torus_dev *dev, unsigned int port)
+int lt_port(struct torus_dev *dev, unsigned int port)
 {
 	if (port < TORUS_MAX_PORTS)
 		return 0;
-	return client_fail(dev, -EINVAL, "port %u: allowed 0 to %u", port,
+	return lt_fail(dev, -EINVAL, "port %u: allowed 0 to %u", port,
 			   TORUS_MAX_PORTS - 1);
 }
 
 /* --- time ------------------------------------------------------------------ */
 
-int64_t client_now(void)
+int64_t lt_now(void)
 {
 	struct timespec ts;
 
@@ -91,12 +91,12 @@ int64_t client_now(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-int client_wait(int fd, short events, int64_t deadline)
+int lt_wait(int fd, short events, int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
 	for (;;) {
-		int64_t left = deadline - client_now();
+		int64_t left = deadline - lt_now();
 		int n = poll(&p, 1, left > 0 ? (int)left : 0);
 
 		if (n > 0)
@@ -111,7 +111,7 @@ int client_wait(int fd, short events, int64_t deadline)
 int torus_timeout_set(struct torus_dev *dev, int timeout_ms)
 {
 	if (timeout_ms < 1)
-		return client_fail(dev, -EINVAL, "timeout %d ms: allowed 1 and more",
+		return lt_fail(dev, -EINVAL, "timeout %d ms: allowed 1 and more",
 				   timeout_ms);
 	dev->timeout_ms = timeout_ms;
 	return 0;
@@ -119,7 +119,7 @@ int torus_timeout_set(struct torus_dev *dev, int timeout_ms)
 
 /* --- requests -------------------------------------------------------------- */
 
-struct nl_msg *client_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes)
+struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes)
 {
 	/* Header, IFINDEX, and some air for small attributes. */
 	struct nl_msg *msg = nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + 128 + bytes);
@@ -135,16 +135,16 @@ struct nl_msg *client_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t byte
 	return msg;
 }
 
-int client_drop(struct torus_dev *dev, struct nl_msg *msg)
+int lt_drop(struct torus_dev *dev, struct nl_msg *msg)
 {
 	nlmsg_free(msg);
-	return client_fail(dev, -ENOMEM, "out of memory for a request");
+	return lt_fail(dev, -ENOMEM, "out of memory for a request");
 }
 
 static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *nlh,
 			unsigned int flags)
 {
-	int64_t deadline = client_now() + dev->timeout_ms;
+	int64_t deadline = lt_now() + dev->timeout_ms;
 	int err;
 
 	if (++c->seq == 0)	/* notifications have 0 */
@@ -152,7 +152,7 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 	nlh->nlmsg_seq = c->seq;
 	nlh->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
 	while ((err = c->ops->send(c, nlh)) == -EAGAIN) {
-		err = client_wait(c->fd, POLLOUT, deadline);
+		err = lt_wait(c->fd, POLLOUT, deadline);
 		if (err)
 			break;
 	}
@@ -205,13 +205,13 @@ static int end_with(struct exchange *x, int err, const char *text)
 	x->done = true;
 	x->end = err;
 	if (err > 0 || err < -4095)
-		return client_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",
-				   command_name(x->cmd), err);
+		return lt_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",
+				   lt_command_name(x->cmd), err);
 	if (err && text)
-		client_fail(x->dev, err, "%s: %s (%s)", command_name(x->cmd), text,
+		lt_fail(x->dev, err, "%s: %s (%s)", lt_command_name(x->cmd), text,
 			    strerror(-err));
 	else if (err)
-		client_fail(x->dev, err, "%s: %s", command_name(x->cmd), strerror(-err));
+		lt_fail(x->dev, err, "%s: %s", lt_command_name(x->cmd), strerror(-err));
 	return err;
 }
 
@@ -243,7 +243,7 @@ static void got_reply(struct exchange *x, struct nlmsghdr *nlh)
 	x->replies++;
 	if (x->err || x->intr || !x->reply)
 		return;
-	x->err = client_parse(x->dev, nlh, tb);
+	x->err = lt_parse(x->dev, nlh, tb);
 	if (!x->err)
 		x->err = x->reply(x->dev, tb, nlh, x->arg);
 }
@@ -266,8 +266,8 @@ static void got_message(struct exchange *x, struct nlmsghdr *nlh)
 	else if (nlh->nlmsg_type == x->c->family)
 		got_reply(x, nlh);
 	else if (nlh->nlmsg_type != NLMSG_NOOP && !x->err)
-		x->err = client_fail(x->dev, -EBADMSG, "%s: answered with message type %u",
-				     command_name(x->cmd), nlh->nlmsg_type);
+		x->err = lt_fail(x->dev, -EBADMSG, "%s: answered with message type %u",
+				     lt_command_name(x->cmd), nlh->nlmsg_type);
 }
 
 static int got_datagram(struct exchange *x, size_t len)
@@ -278,39 +278,39 @@ static int got_datagram(struct exchange *x, size_t len)
 	for (; nlmsg_ok(nlh, left) && !x->done; nlh = nlmsg_next(nlh, &left))
 		got_message(x, nlh);
 	if (left > 0 && !x->done)
-		return client_fail(x->dev, -EBADMSG, "%s: answered with %d bytes of garbage",
-				   command_name(x->cmd), left);
+		return lt_fail(x->dev, -EBADMSG, "%s: answered with %d bytes of garbage",
+				   lt_command_name(x->cmd), left);
 	return 0;
 }
 
 /* Receive until the end; every good datagram buys another timeout. */
 static int receive_answer(struct exchange *x)
 {
-	int64_t deadline = client_now() + x->dev->timeout_ms;
+	int64_t deadline = lt_now() + x->dev->timeout_ms;
 	int err;
 
 	while (!x->done) {
 		unsigned int before = x->replies;
 		ssize_t n;
 
-		err = client_wait(x->c->fd, POLLIN, deadline);
-		if (err == -ETIMEDOUT || client_now() > deadline)
-			return client_fail(x->dev, -ETIMEDOUT, "%s: no answer in %d ms",
-					   command_name(x->cmd), x->dev->timeout_ms);
+		err = lt_wait(x->c->fd, POLLIN, deadline);
+		if (err == -ETIMEDOUT || lt_now() > deadline)
+			return lt_fail(x->dev, -ETIMEDOUT, "%s: no answer in %d ms",
+					   lt_command_name(x->cmd), x->dev->timeout_ms);
 		n = err ? err : x->c->ops->recv(x->c);
 		if (n == -EAGAIN)
 			continue;
 		if (n == 0)
-			return client_fail(x->dev, -ENODEV, "%s: the NIC went away",
-					   command_name(x->cmd));
+			return lt_fail(x->dev, -ENODEV, "%s: the NIC went away",
+					   lt_command_name(x->cmd));
 		if (n < 0)
-			return client_fail(x->dev, (int)n, "%s: %s", command_name(x->cmd),
+			return lt_fail(x->dev, (int)n, "%s: %s", lt_command_name(x->cmd),
 					   strerror((int)-n));
 		err = got_datagram(x, (size_t)n);
 		if (err)
 			return err;
 		if (x->replies != before)
-			deadline = client_now() + x->dev->timeout_ms;
+			deadline = lt_now() + x->dev->timeout_ms;
 	}
 	return x->err ? x->err : x->end;
 }
@@ -325,24 +325,24 @@ static int exchange(struct exchange *x, struct nl_msg *msg, unsigned int flags)
 	x->dev->error[0] = '\0';
 	err = send_request(x->dev, x->c, nlh, flags);
 	if (err)
-		return client_fail(x->dev, err, "%s: sending: %s", command_name(x->cmd),
+		return lt_fail(x->dev, err, "%s: sending: %s", lt_command_name(x->cmd),
 				   strerror(-err));
 	return receive_answer(x);
 }
 
-int client_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg)
+int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg)
 {
 	struct exchange x = { .dev = dev, .c = &dev->conn, .reply = reply, .arg = arg };
 	int err = exchange(&x, msg, 0);
 
 	if (!err && reply && x.replies != 1)
-		err = client_fail(dev, -EBADMSG, "%s: answered with %u replies instead of 1",
-				  command_name(x.cmd), x.replies);
+		err = lt_fail(dev, -EBADMSG, "%s: answered with %u replies instead of 1",
+				  lt_command_name(x.cmd), x.replies);
 	nlmsg_free(msg);
 	return err;
 }
 
-int client_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg)
+int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg)
 {
 	struct exchange x = { .dev = dev, .c = c };
 	int err = exchange(&x, msg, 0);
@@ -351,7 +351,7 @@ int client_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg)
 	return err;
 }
 
-int client_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
+int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 		void (*restart)(void *arg), void *arg)
 {
 	int err = -EAGAIN, try;
@@ -367,26 +367,26 @@ int client_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 			err = -EAGAIN;
 		if (err != -EAGAIN)
 			break;
-		client_fail(dev, err, "%s: what it reads kept changing", command_name(x.cmd));
+		lt_fail(dev, err, "%s: what it reads kept changing", lt_command_name(x.cmd));
 	}
 	nlmsg_free(msg);
 	return err;
 }
 
-int client_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
+int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 {
 	struct genlmsghdr *g = nlmsg_data(nlh);
 
 	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
-		return client_fail(dev, -EBADMSG, "message of the NIC cut short");
+		return lt_fail(dev, -EBADMSG, "message of the NIC cut short");
 	if (nla_parse(tb, TORUS_A_MAX, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0),
 		      (struct nla_policy *)policy) < 0)
-		return client_fail(dev, -EBADMSG, "%s: answered with a malformed attribute",
-				   command_name(g->cmd));
+		return lt_fail(dev, -EBADMSG, "%s: answered with a malformed attribute",
+				   lt_command_name(g->cmd));
 	return 0;
 }
 
-int counters_get(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
+int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
 		 unsigned int n)
 {
 	struct nlattr *attr;
@@ -398,7 +398,7 @@ int counters_get(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
 		if (type < 1 || type > n)
 			continue;	/* of a newer NIC */
 		if (nla_len(attr) != (int)sizeof(uint64_t))
-			return client_fail(dev, -EBADMSG, "counter %u has %d bytes", type,
+			return lt_fail(dev, -EBADMSG, "counter %u has %d bytes", type,
 					   nla_len(attr));
 		out[type - 1] = nla_get_u64(attr);
 	}

@@ -60,8 +60,8 @@ struct transport {
 	int (*list)(list_fn fn, void *arg);
 };
 
-extern const struct transport transport_unix;
-extern const struct transport transport_genl;
+extern const struct transport lt_unix;
+extern const struct transport lt_genl;
 
 /**
  * struct torus_dev - a handle
@@ -81,59 +81,59 @@ struct torus_dev {
 typedef int (*reply_fn)(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 			void *arg);
 
-/** client_fail() - keep the text of an error. Return: @err */
-int client_fail(struct torus_dev *dev, int err, const char *fmt, ...)
+/** lt_fail() - keep the text of an error. Return: @err */
+int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** client_msg() - an empty request of @cmd with room for @bytes of attributes */
-struct nl_msg *client_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
+/** lt_msg() - an empty request of @cmd with room for @bytes of attributes */
+struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
 
-/** client_drop() - a request that memory was short for. Return: -ENOMEM */
-int client_drop(struct torus_dev *dev, struct nl_msg *msg);
+/** lt_drop() - a request that memory was short for. Return: -ENOMEM */
+int lt_drop(struct torus_dev *dev, struct nl_msg *msg);
 
 /**
- * client_do() - send a request, wait for its end; the message is consumed
+ * lt_do() - send a request, wait for its end; the message is consumed
  * @reply: NULL if none is expected, else exactly one must come
  */
-int client_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
+int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
 
 /**
- * client_dump() - the same for a dump
+ * lt_dump() - the same for a dump
  * @restart: forget all replies so far, the table changed in between
  */
-int client_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
+int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 		void (*restart)(void *arg), void *arg);
 
-/* client_do() over another connection than the handle's own. */
-int client_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg);
+/* lt_do() over another connection than the handle's own. */
+int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg);
 
-/** client_parse() - attributes of a message of the NIC, -EBADMSG if malformed */
-int client_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb);
+/** lt_parse() - attributes of a message of the NIC, -EBADMSG if malformed */
+int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb);
 
-/** client_port() - refuse a port number that no NIC has */
-int client_port(struct torus_dev *dev, unsigned int port);
+/** lt_port() - refuse a port number that no NIC has */
+int lt_port(struct torus_dev *dev, unsigned int port);
 
-/** client_wait() - until @fd is ready for @events or the deadline (ms) */
-int client_wait(int fd, short events, int64_t deadline);
-int64_t client_now(void);
+/** lt_wait() - until @fd is ready for @events or the deadline (ms) */
+int lt_wait(int fd, short events, int64_t deadline);
+int64_t lt_now(void);
 
-/** client_new() - a handle with its connection; text of an error: torus_error(NULL) */
-int client_new(const struct transport *ops, const char *name, struct torus_dev **devp);
+/** lt_new() - a handle with its connection; text of an error: torus_error(NULL) */
+int lt_new(const struct transport *ops, const char *name, struct torus_dev **devp);
 
-int conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
+int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
 	      const char *name);
-void conn_close(struct conn *c);
+void lt_conn_close(struct conn *c);
 
-/** counters_get() - a nest of u64: type i + 1 into @out[i] */
-int counters_get(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
+/** lt_counters() - a nest of u64: type i + 1 into @out[i] */
+int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
 		 unsigned int n);
 
 /* Replies taken apart; shared by gets and events. */
-int link_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out);
-int park_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out);
-int device_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out);
+int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out);
+int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 		 void *arg);
 
-const char *command_name(unsigned int cmd);
+const char *lt_command_name(unsigned int cmd);
 
 #endif /* LIB_CLIENT_H */

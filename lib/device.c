@@ -5,7 +5,7 @@
 #include <torus/topology.h>
 #include "client.h"
 
-static const struct transport *const transports[] = { &transport_unix, &transport_genl };
+static const struct transport *const transports[] = { &lt_unix, &lt_genl };
 
 #define TIMEOUT_MS	5000
 
@@ -19,7 +19,7 @@ const char *torus_error(const struct torus_dev *dev)
 
 /* --- open and close -------------------------------------------------------- */
 
-int conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
+int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
 	      const char *name)
 {
 	int err;
@@ -27,14 +27,14 @@ int conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops
 	*c = (struct conn) { .ops = ops, .fd = -1 };
 	c->buf = malloc(TORUS_MSG_MAX);
 	if (!c->buf)
-		return client_fail(dev, -ENOMEM, "out of memory");
+		return lt_fail(dev, -ENOMEM, "out of memory");
 	err = ops->open(dev, c, name);
 	if (err)
-		conn_close(c);
+		lt_conn_close(c);
 	return err;
 }
 
-void conn_close(struct conn *c)
+void lt_conn_close(struct conn *c)
 {
 	if (c->ops && c->fd >= 0)
 		c->ops->close(c);
@@ -46,13 +46,13 @@ void torus_close(struct torus_dev *dev)
 {
 	if (!dev)
 		return;
-	conn_close(&dev->events);
-	conn_close(&dev->conn);
+	lt_conn_close(&dev->events);
+	lt_conn_close(&dev->conn);
 	free(dev->name);
 	free(dev);
 }
 
-int client_new(const struct transport *ops, const char *name, struct torus_dev **devp)
+int lt_new(const struct transport *ops, const char *name, struct torus_dev **devp)
 {
 	struct torus_dev *dev = calloc(1, sizeof(*dev));
 	int err = -ENOMEM;
@@ -63,7 +63,7 @@ int client_new(const struct transport *ops, const char *name, struct torus_dev *
 		dev->conn.fd = dev->events.fd = -1;
 		dev->name = name ? strdup(name) : NULL;
 		if (!name || dev->name)
-			err = conn_open(dev, &dev->conn, ops, name);
+			err = lt_conn_open(dev, &dev->conn, ops, name);
 		memcpy(open_error, dev->error, sizeof(open_error));
 	}
 	if (err) {
@@ -77,13 +77,13 @@ int client_new(const struct transport *ops, const char *name, struct torus_dev *
 /* The device by its name once; then by its index, which a renaming keeps. */
 static int resolve(struct torus_dev *dev)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_DEVICE_GET, TORUS_NAME_MAX + 8);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, TORUS_NAME_MAX + 8);
 	struct torus_device info;
 	int err;
 
 	if (!msg || nla_put_string(msg, TORUS_A_NAME, dev->name))
-		return client_drop(dev, msg);
-	err = client_do(dev, msg, device_reply, &info);
+		return lt_drop(dev, msg);
+	err = lt_do(dev, msg, lt_device, &info);
 	if (err)
 		return err;
 	dev->ifindex = info.ifindex;
@@ -99,8 +99,8 @@ static int open_named(const char *where, struct torus_dev **devp)
 		n = strlen(transports[i]->scheme);
 		if (strncmp(where, transports[i]->scheme, n) || where[n] != ':')
 			continue;
-		err = client_new(transports[i], where + n + 1, devp);
-		if (!err && transports[i] == &transport_genl) {
+		err = lt_new(transports[i], where + n + 1, devp);
+		if (!err && transports[i] == &lt_genl) {
 			err = resolve(*devp);
 			if (err) {
 				memcpy(open_error, (*devp)->error, sizeof(open_error));
@@ -181,7 +181,7 @@ static void text_get(struct nlattr *attr, char *out, size_t size)
 
 static int bad_place(struct torus_dev *dev)
 {
-	return client_fail(dev, -EBADMSG, "the NIC's shape, coordinates and node id "
+	return lt_fail(dev, -EBADMSG, "the NIC's shape, coordinates and node id "
 			   "do not fit together");
 }
 
@@ -215,7 +215,7 @@ static int place_parse(struct torus_dev *dev, struct nlattr **tb,
 	return 0;
 }
 
-int device_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
+int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 		 void *arg)
 {
 	struct torus_device *out = arg;
@@ -224,11 +224,11 @@ int device_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh
 	(void)nlh;
 	*out = (struct torus_device) { .node = TORUS_NO_NODE };
 	if (!tb[TORUS_A_GUID] || !tb[TORUS_A_PORT_COUNT])
-		return client_fail(dev, -EBADMSG, "the NIC did not say its GUID and ports");
+		return lt_fail(dev, -EBADMSG, "the NIC did not say its GUID and ports");
 	out->guid = nla_get_u64(tb[TORUS_A_GUID]);
 	out->nports = nla_get_u8(tb[TORUS_A_PORT_COUNT]);
 	if (out->nports < 2 || out->nports > TORUS_MAX_PORTS || out->nports % 2)
-		return client_fail(dev, -EBADMSG, "the NIC says it has %u ports: allowed "
+		return lt_fail(dev, -EBADMSG, "the NIC says it has %u ports: allowed "
 				   "even, 2 to %u", out->nports, TORUS_MAX_PORTS);
 	text_get(tb[TORUS_A_NAME], out->name, sizeof(out->name));
 	text_get(tb[TORUS_A_IFNAME], out->ifname, sizeof(out->ifname));
@@ -241,18 +241,18 @@ int device_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh
 		out->bootstrap = nla_get_u8(tb[TORUS_A_BOOTSTRAP]);
 	err = place_parse(dev, tb, out);
 	if (!err && tb[TORUS_A_NODE_COUNTERS])
-		err = counters_get(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,
+		err = lt_counters(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,
 				   TORUS_NC_COUNT);
 	return err;
 }
 
 int torus_device_get(struct torus_dev *dev, struct torus_device *out)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_DEVICE_GET, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, 0);
 
 	if (!msg)
-		return client_drop(dev, msg);
-	return client_do(dev, msg, device_reply, out);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, lt_device, out);
 }
 
 /* --- set ------------------------------------------------------------------- */
@@ -265,27 +265,27 @@ int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 	unsigned int d;
 
 	if (!torus_nodes(shape))
-		return client_fail(dev, -EINVAL, "shape: allowed 1 to %d dimensions of 1 to "
+		return lt_fail(dev, -EINVAL, "shape: allowed 1 to %d dimensions of 1 to "
 				   "%d nodes, %d nodes in all", TORUS_MAX_DIMS,
 				   TORUS_MAX_SIZE, TORUS_MAX_NODES);
 	for (d = 0; d < shape->ndims; d++)
 		if (coords->c[d] >= shape->size[d])
-			return client_fail(dev, -EINVAL, "coordinates %s: outside the shape",
+			return lt_fail(dev, -EINVAL, "coordinates %s: outside the shape",
 					   torus_coords_text(shape, coords, text));
-	msg = client_msg(dev, TORUS_CMD_DEVICE_SET, 0);
+	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
 	if (!msg || nla_put(msg, TORUS_A_SHAPE, 2 * shape->ndims, shape->size) ||
 	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_bootstrap_set(struct torus_dev *dev, bool on)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_DEVICE_SET, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
 
 	if (!msg || nla_put_u8(msg, TORUS_A_BOOTSTRAP, on))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_name_set(struct torus_dev *dev, const char *name)
@@ -293,10 +293,10 @@ int torus_name_set(struct torus_dev *dev, const char *name)
 	struct nl_msg *msg;
 
 	if (!*name || strlen(name) > TORUS_NAME_MAX)
-		return client_fail(dev, -EINVAL, "name '%.80s': allowed 1 to %d bytes", name,
+		return lt_fail(dev, -EINVAL, "name '%.80s': allowed 1 to %d bytes", name,
 				   TORUS_NAME_MAX);
-	msg = client_msg(dev, TORUS_CMD_DEVICE_SET, TORUS_NAME_MAX + 8);
+	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, TORUS_NAME_MAX + 8);
 	if (!msg || nla_put_string(msg, TORUS_A_NAME, name))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }

@@ -15,15 +15,15 @@ int torus_events_open(struct torus_dev *dev, uint32_t groups)
 	int err;
 
 	if (!groups || groups >> TORUS_GROUPS)
-		return client_fail(dev, -EINVAL, "groups %#x: allowed a mask of %#x", groups,
+		return lt_fail(dev, -EINVAL, "groups %#x: allowed a mask of %#x", groups,
 				   (1u << TORUS_GROUPS) - 1);
-	conn_close(c);
-	err = conn_open(dev, c, dev->conn.ops, dev->name);
+	lt_conn_close(c);
+	err = lt_conn_open(dev, c, dev->conn.ops, dev->name);
 	if (err)
 		return err;
 	err = c->ops->subscribe(dev, c, groups);
 	if (err)
-		conn_close(c);
+		lt_conn_close(c);
 	return err;
 }
 
@@ -36,7 +36,7 @@ static int mgmt_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_ev
 {
 	if (!tb[TORUS_A_PORT] || !tb[TORUS_A_DATA] ||
 	    nla_get_u8(tb[TORUS_A_PORT]) >= TORUS_MAX_PORTS)
-		return client_fail(dev, -EBADMSG, "a management packet without port or data");
+		return lt_fail(dev, -EBADMSG, "a management packet without port or data");
 	ev->port = nla_get_u8(tb[TORUS_A_PORT]);
 	ev->data = nla_data(tb[TORUS_A_DATA]);
 	ev->len = (size_t)nla_len(tb[TORUS_A_DATA]);
@@ -50,7 +50,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus
 	struct nlattr *tb[TORUS_A_MAX + 1];
 	int err;
 
-	err = client_parse(dev, nlh, tb);
+	err = lt_parse(dev, nlh, tb);
 	if (err)
 		return err;
 	if (dev->ifindex && tb[TORUS_A_IFINDEX] &&
@@ -59,7 +59,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus
 	switch (g->cmd) {
 	case TORUS_CMD_LINK_NTF:
 		ev->group = TORUS_GROUP_LINK;
-		err = link_parse(dev, tb, &ev->link);
+		err = lt_link(dev, tb, &ev->link);
 		break;
 	case TORUS_CMD_MGMT_NTF:
 		ev->group = TORUS_GROUP_MGMT;
@@ -67,7 +67,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus
 		break;
 	case TORUS_CMD_PARK_NTF:
 		ev->group = TORUS_GROUP_PARK;
-		err = park_parse(dev, tb, &ev->park);
+		err = lt_park(dev, tb, &ev->park);
 		break;
 	default:
 		return 0;	/* of a newer NIC */
@@ -81,7 +81,7 @@ static int message(struct torus_dev *dev, struct nlmsghdr *nlh, event_fn fn, voi
 	int err;
 
 	if (nlh->nlmsg_type == NLMSG_OVERRUN)
-		return client_fail(dev, -ENOBUFS, "events were lost");
+		return lt_fail(dev, -ENOBUFS, "events were lost");
 	if (nlh->nlmsg_type != dev->events.family)
 		return 0;
 	memset(&ev, 0, sizeof(ev));
@@ -106,7 +106,7 @@ static int datagram(struct torus_dev *dev, size_t len, event_fn fn, void *arg)
 			first = err;
 	}
 	if (left > 0 && !first)
-		first = client_fail(dev, -EBADMSG, "events: %d bytes of garbage", left);
+		first = lt_fail(dev, -EBADMSG, "events: %d bytes of garbage", left);
 	return first;
 }
 
@@ -119,19 +119,19 @@ int torus_events_read(struct torus_dev *dev,
 	int err;
 
 	if (c->fd < 0)
-		return client_fail(dev, -ENOTCONN, "events: not subscribed");
+		return lt_fail(dev, -ENOTCONN, "events: not subscribed");
 	if (c->missed) {
 		c->missed = false;
-		return client_fail(dev, -ENOBUFS, "events were lost");
+		return lt_fail(dev, -ENOBUFS, "events were lost");
 	}
 	for (i = 0; i < DATAGRAMS_PER_READ; i++) {
 		n = c->ops->recv(c);
 		if (n == -EAGAIN)
 			return 0;
 		if (n == 0)
-			return client_fail(dev, -ENODEV, "events: the NIC went away");
+			return lt_fail(dev, -ENODEV, "events: the NIC went away");
 		if (n < 0)
-			return client_fail(dev, (int)n, "events: %s", strerror((int)-n));
+			return lt_fail(dev, (int)n, "events: %s", strerror((int)-n));
 		err = datagram(dev, (size_t)n, fn, arg);
 		if (err)
 			return err;

@@ -13,7 +13,7 @@ static int fault_parse(struct torus_dev *dev, struct nlattr *nest, struct torus_
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
 
 	if (nla_parse_nested(tb, TORUS_FAULT_MAX, nest, (struct nla_policy *)policy) < 0)
-		return client_fail(dev, -EBADMSG, "faults of a link are malformed");
+		return lt_fail(dev, -EBADMSG, "faults of a link are malformed");
 	if (tb[TORUS_FAULT_BER])
 		out->ber = nla_get_u64(tb[TORUS_FAULT_BER]);
 	if (tb[TORUS_FAULT_SILENCE])
@@ -34,12 +34,12 @@ static uint8_t u8_of(struct nlattr *attr)
 static int link_check(struct torus_dev *dev, const struct torus_link *l)
 {
 	if (l->port >= TORUS_MAX_PORTS)
-		return client_fail(dev, -EBADMSG, "the NIC speaks of port %u", l->port);
+		return lt_fail(dev, -EBADMSG, "the NIC speaks of port %u", l->port);
 	if (l->state >= TORUS_LINK_STATES || l->old_state >= TORUS_LINK_STATES)
-		return client_fail(dev, -EBADMSG, "port %u is in unknown state %u", l->port,
+		return lt_fail(dev, -EBADMSG, "port %u is in unknown state %u", l->port,
 				   l->state);
 	if (l->reason >= TORUS_REASONS)
-		return client_fail(dev, -EBADMSG, "port %u: unknown reason %u", l->port,
+		return lt_fail(dev, -EBADMSG, "port %u: unknown reason %u", l->port,
 				   l->reason);
 	return 0;
 }
@@ -49,22 +49,22 @@ static int link_numbers(struct torus_dev *dev, struct nlattr **tb, struct torus_
 	int err = 0;
 
 	if (tb[TORUS_A_PORT_COUNTERS])
-		err = counters_get(dev, tb[TORUS_A_PORT_COUNTERS], out->counter,
+		err = lt_counters(dev, tb[TORUS_A_PORT_COUNTERS], out->counter,
 				   TORUS_PC_COUNT);
 	if (!err && tb[TORUS_A_GAUGES])
-		err = counters_get(dev, tb[TORUS_A_GAUGES], out->gauge, TORUS_PG_COUNT);
+		err = lt_counters(dev, tb[TORUS_A_GAUGES], out->gauge, TORUS_PG_COUNT);
 	if (!err && tb[TORUS_A_FAULT])
 		err = fault_parse(dev, tb[TORUS_A_FAULT], &out->fault);
 	return err;
 }
 
-int link_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out)
+int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out)
 {
 	int err;
 
 	*out = (struct torus_link) { 0 };
 	if (!tb[TORUS_A_PORT] || !tb[TORUS_A_STATE])
-		return client_fail(dev, -EBADMSG, "a link without port or state");
+		return lt_fail(dev, -EBADMSG, "a link without port or state");
 	out->port = nla_get_u8(tb[TORUS_A_PORT]);
 	out->state = nla_get_u8(tb[TORUS_A_STATE]);
 	out->old_state = u8_of(tb[TORUS_A_OLD_STATE]);
@@ -92,7 +92,7 @@ static int link_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr
 		      void *arg)
 {
 	(void)nlh;
-	return link_parse(dev, tb, arg);
+	return lt_link(dev, tb, arg);
 }
 
 int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *out)
@@ -100,13 +100,13 @@ int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
-	msg = client_msg(dev, TORUS_CMD_LINK_GET, 0);
+	msg = lt_msg(dev, TORUS_CMD_LINK_GET, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, link_reply, out);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, link_reply, out);
 }
 
 /**
@@ -127,9 +127,9 @@ static int links_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 
 	(void)nlh;
 	if (links->n == links->room)
-		return client_fail(dev, -ENOBUFS, "more links than the %u there is room for",
+		return lt_fail(dev, -ENOBUFS, "more links than the %u there is room for",
 				   links->room);
-	return link_parse(dev, tb, &links->out[links->n++]);
+	return lt_link(dev, tb, &links->out[links->n++]);
 }
 
 static void links_restart(void *arg)
@@ -140,12 +140,12 @@ static void links_restart(void *arg)
 int torus_links_get(struct torus_dev *dev, struct torus_link *out, unsigned int *n)
 {
 	struct links links = { .out = out, .room = *n };
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_LINK_GET, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_LINK_GET, 0);
 	int err;
 
 	if (!msg)
-		return client_drop(dev, msg);
-	err = client_dump(dev, msg, links_reply, links_restart, &links);
+		return lt_drop(dev, msg);
+	err = lt_dump(dev, msg, links_reply, links_restart, &links);
 	if (!err)
 		*n = links.n;
 	return err;
@@ -156,14 +156,14 @@ int torus_admin_set(struct torus_dev *dev, unsigned int port, bool up)
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
-	msg = client_msg(dev, TORUS_CMD_LINK_SET, 0);
+	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_u8(msg, TORUS_A_ADMIN, up))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_retrain(struct torus_dev *dev, unsigned int port)
@@ -171,14 +171,14 @@ int torus_retrain(struct torus_dev *dev, unsigned int port)
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
-	msg = client_msg(dev, TORUS_CMD_LINK_SET, 0);
+	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_flag(msg, TORUS_A_RETRAIN))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus_fault *f)
@@ -187,20 +187,20 @@ int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
-	msg = client_msg(dev, TORUS_CMD_LINK_SET, 64);
+	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 64);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port))
-		return client_drop(dev, msg);
+		return lt_drop(dev, msg);
 	nest = nla_nest_start(msg, TORUS_A_FAULT);
 	if (!nest || nla_put_u64(msg, TORUS_FAULT_BER, f->ber) ||
 	    nla_put_u8(msg, TORUS_FAULT_SILENCE, f->silence) ||
 	    nla_put_u64(msg, TORUS_FAULT_LATENCY, f->latency_ns) ||
 	    nla_put_u64(msg, TORUS_FAULT_SEED, f->seed))
-		return client_drop(dev, msg);
+		return lt_drop(dev, msg);
 	nla_nest_end(msg, nest);
-	return client_do(dev, msg, NULL, NULL);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower)
@@ -208,15 +208,15 @@ int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower)
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
 	if (strlen(lower) >= sizeof(((struct torus_link *)0)->lower))
-		return client_fail(dev, -EINVAL, "lower device '%.80s': allowed up to 15 bytes",
+		return lt_fail(dev, -EINVAL, "lower device '%.80s': allowed up to 15 bytes",
 				   lower);
-	msg = client_msg(dev, TORUS_CMD_LINK_ATTACH, 0);
+	msg = lt_msg(dev, TORUS_CMD_LINK_ATTACH, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_string(msg, TORUS_A_LOWER, lower))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }

@@ -54,7 +54,7 @@ const char *torus_link_reason_name(unsigned int reason)
 	return reason < TORUS_REASONS ? reasons[reason] : NULL;
 }
 
-const char *command_name(unsigned int cmd)
+const char *lt_command_name(unsigned int cmd)
 {
 	return cmd <= TORUS_CMD_MAX && commands[cmd] ? commands[cmd] : "message";
 }

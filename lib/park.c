@@ -10,8 +10,8 @@ static int flow_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_fl
 	if (tb[TORUS_A_EPOCH])
 		out->epoch = nla_get_u32(tb[TORUS_A_EPOCH]);
 	if (!tb[TORUS_A_FLOW])
-		return client_fail(dev, -EBADMSG, "the NIC did not say its flow counters");
-	return counters_get(dev, tb[TORUS_A_FLOW], &out->counter[0][0],
+		return lt_fail(dev, -EBADMSG, "the NIC did not say its flow counters");
+	return lt_counters(dev, tb[TORUS_A_FLOW], &out->counter[0][0],
 			    TORUS_FC_COUNT * TORUS_COLOURS);
 }
 
@@ -20,18 +20,18 @@ static int flow_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr
 {
 	(void)nlh;
 	if (!tb[TORUS_A_VERSION] || !tb[TORUS_A_EPOCH])
-		return client_fail(dev, -EBADMSG, "flow get: answered without version and "
+		return lt_fail(dev, -EBADMSG, "flow get: answered without version and "
 				   "epoch");
 	return flow_parse(dev, tb, arg);
 }
 
 int torus_flow_get(struct torus_dev *dev, struct torus_flow *out)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_FLOW_GET, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_FLOW_GET, 0);
 
 	if (!msg)
-		return client_drop(dev, msg);
-	return client_do(dev, msg, flow_reply, out);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, flow_reply, out);
 }
 
 static uint64_t u64_of(struct nlattr *attr)
@@ -39,11 +39,11 @@ static uint64_t u64_of(struct nlattr *attr)
 	return attr ? nla_get_u64(attr) : 0;
 }
 
-int park_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out)
+int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out)
 {
 	*out = (struct torus_park) { 0 };
 	if (!tb[TORUS_A_PARKED] || !tb[TORUS_A_UNRESOLVED])
-		return client_fail(dev, -EBADMSG, "the NIC did not say how much is parked");
+		return lt_fail(dev, -EBADMSG, "the NIC did not say how much is parked");
 	out->parked = nla_get_u64(tb[TORUS_A_PARKED]);
 	out->unresolved = nla_get_u64(tb[TORUS_A_UNRESOLVED]);
 	out->bytes = u64_of(tb[TORUS_A_PARK_BYTES]);
@@ -56,16 +56,16 @@ static int park_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr
 		      void *arg)
 {
 	(void)nlh;
-	return park_parse(dev, tb, arg);
+	return lt_park(dev, tb, arg);
 }
 
 int torus_park_get(struct torus_dev *dev, struct torus_park *out)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_PARK_GET, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_PARK_GET, 0);
 
 	if (!msg)
-		return client_drop(dev, msg);
-	return client_do(dev, msg, park_reply, out);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, park_reply, out);
 }
 
 int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session, int seq)
@@ -73,28 +73,28 @@ int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t sessio
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
 	if (seq > UINT16_MAX)
-		return client_fail(dev, -EINVAL, "sequence number %d: allowed up to %u", seq,
+		return lt_fail(dev, -EINVAL, "sequence number %d: allowed up to %u", seq,
 				   UINT16_MAX);
-	msg = client_msg(dev, TORUS_CMD_PARK_RESOLVE, 0);
+	msg = lt_msg(dev, TORUS_CMD_PARK_RESOLVE, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_u32(msg, TORUS_A_SESSION, session) ||
 	    (seq >= 0 && nla_put_u16(msg, TORUS_A_SEQ, (uint16_t)seq)))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_park_replay(struct torus_dev *dev, uint64_t version, uint16_t ports)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_PARK_REPLAY, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_PARK_REPLAY, 0);
 
 	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version) ||
 	    nla_put_u16(msg, TORUS_A_PORTS, ports))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data, size_t len)
@@ -102,15 +102,15 @@ int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data, 
 	struct nl_msg *msg;
 	int err;
 
-	err = client_port(dev, port);
+	err = lt_port(dev, port);
 	if (err)
 		return err;
 	if (len < 1 || len > TORUS_MGMT_MAX)
-		return client_fail(dev, -EINVAL, "management packet of %zu bytes: allowed "
+		return lt_fail(dev, -EINVAL, "management packet of %zu bytes: allowed "
 				   "1 to %d", len, TORUS_MGMT_MAX);
-	msg = client_msg(dev, TORUS_CMD_MGMT_SEND, len);
+	msg = lt_msg(dev, TORUS_CMD_MGMT_SEND, len);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put(msg, TORUS_A_DATA, (int)len, data))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }

@@ -11,11 +11,11 @@
 
 static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version)
 {
-	struct nl_msg *msg = client_msg(dev, cmd, 0);
+	struct nl_msg *msg = lt_msg(dev, cmd, 0);
 
 	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_rows_begin(struct torus_dev *dev, uint64_t version)
@@ -31,17 +31,17 @@ int torus_rows_commit(struct torus_dev *dev, uint64_t version)
 static int put_some(struct torus_dev *dev, uint64_t version, uint32_t first,
 		    const uint64_t *rows, uint32_t n)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_ROWS_PUT, n * sizeof(*rows));
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_ROWS_PUT, n * sizeof(*rows));
 	struct nlattr *nest;
 
 	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version))
-		return client_drop(dev, msg);
+		return lt_drop(dev, msg);
 	nest = nla_nest_start(msg, TORUS_A_ROWS);
 	if (!nest || nla_put_u32(msg, TORUS_ROWS_FIRST, first) ||
 	    nla_put(msg, TORUS_ROWS_DATA, (int)(n * sizeof(*rows)), rows))
-		return client_drop(dev, msg);
+		return lt_drop(dev, msg);
 	nla_nest_end(msg, nest);
-	return client_do(dev, msg, NULL, NULL);
+	return lt_do(dev, msg, NULL, NULL);
 }
 
 int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
@@ -97,11 +97,11 @@ static int table_add(struct torus_dev *dev, struct nlattr *nest, struct table *t
 	if (nla_parse_nested(tb, TORUS_ROWS_MAX, nest, (struct nla_policy *)policy) < 0 ||
 	    !tb[TORUS_ROWS_FIRST] || !tb[TORUS_ROWS_DATA] ||
 	    nla_len(tb[TORUS_ROWS_DATA]) % (int)sizeof(uint64_t))
-		return client_fail(dev, -EBADMSG, "rows get: answered with malformed rows");
+		return lt_fail(dev, -EBADMSG, "rows get: answered with malformed rows");
 	first = nla_get_u32(tb[TORUS_ROWS_FIRST]);
 	n = (uint32_t)nla_len(tb[TORUS_ROWS_DATA]) / sizeof(uint64_t);
 	if (first != t->first + t->n || n > t->room - t->n)
-		return client_fail(dev, -EBADMSG, "rows get: answered with rows %u to %u "
+		return lt_fail(dev, -EBADMSG, "rows get: answered with rows %u to %u "
 				   "where %u were due from %u", first, first + n - 1,
 				   t->room - t->n, t->first + t->n);
 	memcpy(t->rows + t->n, nla_data(tb[TORUS_ROWS_DATA]), n * sizeof(uint64_t));
@@ -119,7 +119,7 @@ static int table_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 	int left, err;
 
 	if (!tb[TORUS_A_VERSION])
-		return client_fail(dev, -EBADMSG, "rows get: answered without a version");
+		return lt_fail(dev, -EBADMSG, "rows get: answered without a version");
 	version = nla_get_u64(tb[TORUS_A_VERSION]);
 	if (t->parts++ && version != t->version)
 		return -EAGAIN;	/* a commit in between: read again */
@@ -138,13 +138,13 @@ int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *rows, uint32
 		   uint64_t *version)
 {
 	struct table t = { .rows = rows, .first = first, .room = *n };
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_ROWS_GET, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_ROWS_GET, 0);
 	int err;
 
 	if (!msg || nla_put_u32(msg, TORUS_A_FIRST, first) ||
 	    nla_put_u32(msg, TORUS_A_COUNT, *n))
-		return client_drop(dev, msg);
-	err = client_dump(dev, msg, table_reply, table_restart, &t);
+		return lt_drop(dev, msg);
+	err = lt_dump(dev, msg, table_reply, table_restart, &t);
 	if (err)
 		return err;
 	*n = t.n;
@@ -161,11 +161,11 @@ int torus_hold(struct torus_dev *dev, const uint32_t *nodes, uint32_t n)
 
 	while (n && !err) {
 		uint32_t some = n < NODES_PER_MESSAGE ? n : NODES_PER_MESSAGE;
-		struct nl_msg *msg = client_msg(dev, TORUS_CMD_HOLD, some * sizeof(*nodes));
+		struct nl_msg *msg = lt_msg(dev, TORUS_CMD_HOLD, some * sizeof(*nodes));
 
 		if (!msg || nla_put(msg, TORUS_A_NODES, (int)(some * sizeof(*nodes)), nodes))
-			return client_drop(dev, msg);
-		err = client_do(dev, msg, NULL, NULL);
+			return lt_drop(dev, msg);
+		err = lt_do(dev, msg, NULL, NULL);
 		nodes += some;
 		n -= some;
 	}
@@ -174,10 +174,10 @@ int torus_hold(struct torus_dev *dev, const uint32_t *nodes, uint32_t n)
 
 int torus_release(struct torus_dev *dev, uint64_t version, bool give_up)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_RELEASE, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_RELEASE, 0);
 
 	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version) ||
 	    (give_up && nla_put_flag(msg, TORUS_A_GIVE_UP)))
-		return client_drop(dev, msg);
-	return client_do(dev, msg, NULL, NULL);
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
 }

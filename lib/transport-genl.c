@@ -80,14 +80,14 @@ static int genl_open(struct torus_dev *dev, struct conn *c, const char *name)
 	int err;
 
 	if (name && (!*name || strlen(name) > TORUS_NAME_MAX))
-		return client_fail(dev, -EINVAL, "genl:%s: a name has 1 to %d bytes", name,
+		return lt_fail(dev, -EINVAL, "genl:%s: a name has 1 to %d bytes", name,
 				   TORUS_NAME_MAX);
 	err = connect_family(c);
 	if (err == -ENOENT)
-		return client_fail(dev, -ENODEV, "no generic netlink family '%s': is the "
+		return lt_fail(dev, -ENODEV, "no generic netlink family '%s': is the "
 				   "kernel module loaded?", TORUS_GENL_NAME);
 	if (err)
-		return client_fail(dev, err, "generic netlink family '%s': %s",
+		return lt_fail(dev, err, "generic netlink family '%s': %s",
 				   TORUS_GENL_NAME, strerror(-err));
 	return 0;
 }
@@ -139,7 +139,7 @@ static int genl_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups
 		id = genl_ctrl_resolve_grp(ask, TORUS_GENL_NAME, group_name[g]);
 		err = id < 0 ? error_of(id) : error_of(nl_socket_add_membership(c->sk, id));
 		if (err)
-			client_fail(dev, err, "generic netlink group '%s': %s",
+			lt_fail(dev, err, "generic netlink group '%s': %s",
 				    group_name[g], strerror(-err));
 	}
 	nl_socket_free(ask);
@@ -176,7 +176,7 @@ static int names_add(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr 
 
 	(void)nlh;
 	if (!tb[TORUS_A_NAME])
-		return client_fail(dev, -EBADMSG, "a device without a name");
+		return lt_fail(dev, -EBADMSG, "a device without a name");
 	len = strlen(nla_get_string(tb[TORUS_A_NAME])) + 1;
 	text = realloc(names->text, names->len + len);
 	if (!text)
@@ -196,11 +196,11 @@ static int genl_list(list_fn fn, void *arg)
 	size_t at;
 	int err;
 
-	err = client_new(&transport_genl, NULL, &dev);
+	err = lt_new(&lt_genl, NULL, &dev);
 	if (err)	/* no module: no NIC of this kind */
 		return err == -ENOMEM ? err : 0;
-	msg = client_msg(dev, TORUS_CMD_DEVICE_GET, 0);
-	err = msg ? client_dump(dev, msg, names_add, names_reset, &names) : -ENOMEM;
+	msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, 0);
+	err = msg ? lt_dump(dev, msg, names_add, names_reset, &names) : -ENOMEM;
 	for (at = 0; at < names.len && !err; at += strlen(names.text + at) + 1) {
 		snprintf(where, sizeof(where), "genl:%s", names.text + at);
 		err = fn(where, arg);
@@ -210,7 +210,7 @@ static int genl_list(list_fn fn, void *arg)
 	return err;
 }
 
-const struct transport transport_genl = {
+const struct transport lt_genl = {
 	.scheme = "genl",
 	.open = genl_open,
 	.send = genl_send,

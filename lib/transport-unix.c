@@ -49,10 +49,10 @@ static int unix_open(struct torus_dev *dev, struct conn *c, const char *name)
 	int fd = connect_to(name, dev->timeout_ms);
 
 	if (fd == -ENAMETOOLONG)
-		return client_fail(dev, fd, "unix:%s: a path has 1 to %zu bytes", name,
+		return lt_fail(dev, fd, "unix:%s: a path has 1 to %zu bytes", name,
 				   sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
 	if (fd < 0)
-		return client_fail(dev, fd, "unix:%s: %s", name, strerror(-fd));
+		return lt_fail(dev, fd, "unix:%s: %s", name, strerror(-fd));
 	c->fd = fd;
 	c->family = TORUS_EMU_FAMILY;
 	return 0;
@@ -86,11 +86,11 @@ static ssize_t unix_recv(struct conn *c)
 
 static int unix_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups)
 {
-	struct nl_msg *msg = client_msg(dev, TORUS_CMD_SUBSCRIBE, 0);
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_SUBSCRIBE, 0);
 
 	if (!msg || nla_put_u32(msg, TORUS_A_GROUPS, groups))
-		return client_drop(dev, msg);
-	return client_do_on(dev, c, msg);
+		return lt_drop(dev, msg);
+	return lt_do_on(dev, c, msg);
 }
 
 static void unix_close(struct conn *c)
@@ -133,7 +133,7 @@ static int unix_list(list_fn fn, void *arg)
 	return err;
 }
 
-const struct transport transport_unix = {
+const struct transport lt_unix = {
 	.scheme = "unix",
 	.open = unix_open,
 	.send = unix_send,

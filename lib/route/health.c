@@ -143,7 +143,7 @@ static int find_faults(struct health *h, const uint16_t *excluded)
 	return 0;
 }
 
-int health_init(struct health *h, const struct torus_shape *shape,
+int lt_health_init(struct health *h, const struct torus_shape *shape,
 		const uint16_t *excluded)
 {
 	unsigned int d;
@@ -176,11 +176,11 @@ int health_init(struct health *h, const struct torus_shape *shape,
 	return 0;
 
 no_memory:
-	health_free(h);
+	lt_health_free(h);
 	return -ENOMEM;
 }
 
-void health_free(struct health *h)
+void lt_health_free(struct health *h)
 {
 	free(h->run);
 	free(h->fault);

@@ -32,16 +32,16 @@ struct health {
 };
 
 /**
- * health_init() - prepare @h; @shape must outlive it
+ * lt_health_init() - prepare @h; @shape must outlive it
  * A cable excluded at one end only is taken as excluded.
  * Return: 0, -EINVAL bad shape, -ENOMEM.
  */
-int health_init(struct health *h, const struct torus_shape *shape,
+int lt_health_init(struct health *h, const struct torus_shape *shape,
 		const uint16_t *excluded);
-void health_free(struct health *h);
+void lt_health_free(struct health *h);
 
 /* Healthy hops ahead of @node along @dir; at least @hops if all of them are. */
-static inline bool health_run_ok(const struct health *h, uint32_t node, unsigned int dir,
+static inline bool lt_health_run_ok(const struct health *h, uint32_t node, unsigned int dir,
 				 unsigned int hops)
 {
 	return !h->run || h->run[(size_t)node * 2 * h->shape->ndims + dir] >= hops;

@@ -98,7 +98,7 @@ static bool leg_ok(const struct health *h, const struct leg *leg, unsigned int d
 		unsigned int dir = (unsigned int)__builtin_ctz(dirs);
 		unsigned int d = dir < n ? dir : dir - n;
 
-		if (!health_run_ok(h, node, dir, leg_hops(h, leg, dir)))
+		if (!lt_health_run_ok(h, node, dir, leg_hops(h, leg, dir)))
 			return false;
 		/* Unsigned wrap-around is meant: the sum is what counts. */
 		node += ((uint32_t)leg->to.at.c[d] - leg->from.at.c[d]) * h->stride[d];
@@ -197,7 +197,7 @@ static bool step_from(const struct health *h, const struct place *p, unsigned in
 	unsigned int n = h->shape->ndims, d = dir < n ? dir : dir - n;
 	unsigned int size = h->shape->size[d], c = p->at.c[d];
 
-	if (size < 2 || !health_run_ok(h, p->id, dir, 1))
+	if (size < 2 || !lt_health_run_ok(h, p->id, dir, 1))
 		return false;
 	*out = *p;
 	out->at.c[d] = (uint16_t)((dir < n ? c + 1 : c + size - 1) % size);
@@ -246,7 +246,7 @@ static bool cut_off(const struct health *h, uint32_t node)
 	if (!h->run)
 		return false;
 	for (dir = 0; dir < 2u * h->shape->ndims; dir++)
-		if (health_run_ok(h, node, dir, 1))
+		if (lt_health_run_ok(h, node, dir, 1))
 			return false;
 	return true;
 }
@@ -358,11 +358,11 @@ int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
 	int invalid = 0, err;
 	bool alone;
 
-	err = health_init(&h, shape, excluded);
+	err = lt_health_init(&h, shape, excluded);
 	if (err)
 		return err;
 	if (from >= h.nodes) {
-		health_free(&h);
+		lt_health_free(&h);
 		return -EINVAL;
 	}
 	torus_node_coords(shape, from, &own.at);
@@ -371,6 +371,6 @@ int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
 		rows[to.id] = alone && to.id != from ? 0 : row(&h, &own, &to);
 		invalid += !rows[to.id];
 	}
-	health_free(&h);
+	lt_health_free(&h);
 	return invalid;
 }

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Questions to fabricd over its control socket: a JSON object a line.
+ *
+ * Replies carry no number, so an answer that comes after its call gave up would
+ * be taken for the next one's. A connection whose call failed is therefore not
+ * used again; the next call makes a new one.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <torus/fabric.h>
+#include <torus/topology.h>
+#include "client.h"
+
+#define CONTROL_PATH	"/run/fabricd/control"
+#define REQUEST_MAX	(64u << 10)
+#define REPLY_MAX	(16u << 20)
+#define TIMEOUT_MS	5000
+
+/**
+ * struct torus_fabric - a handle
+ * @buf: received and not yet handed out, @len of @room bytes
+ * @seen: how much of it is known to hold no newline
+ */
+struct torus_fabric {
+	char *path;
+	int fd;
+	char *buf;
+	size_t len;
+	size_t room;
+	size_t seen;
+	char error[256];
+};
+
+static _Thread_local char open_error[256];
+
+const char *torus_fabric_error(const struct torus_fabric *f)
+{
+	return f ? f->error : open_error;
+}
+
+int torus_fabric_fd(const struct torus_fabric *f)
+{
+	return f->fd;
+}
+
+__attribute__((format(printf, 3, 4)))
+static int failed(struct torus_fabric *f, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->error, sizeof(f->error), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* --- connection ------------------------------------------------------------ */
+
+static void hang_up(struct torus_fabric *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+	f->len = f->seen = 0;
+}
+
+static int dial(struct torus_fabric *f)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	int fd, err;
+
+	if (!*f->path || strlen(f->path) >= sizeof(sa.sun_path))
+		return failed(f, -ENAMETOOLONG, "%s: a path has 1 to %zu bytes", f->path,
+			      sizeof(sa.sun_path) - 1);
+	strcpy(sa.sun_path, f->path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return failed(f, -errno, "socket: %s", strerror(errno));
+	do {
+		err = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
+	} while (err == -EINTR);
+	if (err) {
+		close(fd);
+		return failed(f, err, "%s: %s%s", f->path, strerror(-err),
+			      err == -ENOENT || err == -ECONNREFUSED ?
+			      "; is fabricd running?" : "");
+	}
+	f->fd = fd;
+	return 0;
+}
+
+int torus_fabric_open(const char *path, struct torus_fabric **fp)
+{
+	struct torus_fabric *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!path)
+		path = secure_getenv("TORUS_CONTROL");
+	if (!path)
+		path = CONTROL_PATH;
+	if (!f || !(f->path = strdup(path))) {
+		free(f);
+		snprintf(open_error, sizeof(open_error), "out of memory");
+		return -ENOMEM;
+	}
+	f->fd = -1;
+	err = dial(f);
+	if (err) {
+		memcpy(open_error, f->error, sizeof(open_error));
+		torus_fabric_close(f);
+		return err;
+	}
+	*fp = f;
+	return 0;
+}
+
+void torus_fabric_close(struct torus_fabric *f)
+{
+	if (!f)
+		return;
+	hang_up(f);
+	free(f->buf);
+	free(f->path);
+	free(f);
+}
+
+/* --- lines ----------------------------------------------------------------- */
+
+static int send_all(struct torus_fabric *f, const char *data, size_t len, int64_t deadline)
+{
+	while (len) {
+		ssize_t n = send(f->fd, data, len, MSG_NOSIGNAL);
+		int err;
+
+		if (n >= 0) {
+			data += n;
+			len -= (size_t)n;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return failed(f, errno == EPIPE ? -ECONNRESET : -errno,
+				      "%s: sending: %s", f->path, strerror(errno));
+		err = lt_wait(f->fd, POLLOUT, deadline);
+		if (err)
+			return failed(f, err, "%s: does not read: %s", f->path,
+				      strerror(-err));
+	}
+	return 0;
+}
+
+/* Room for at least one more byte and a NUL. */
+static int make_room(struct torus_fabric *f)
+{
+	size_t room = f->room ? 2 * f->room : 4096;
+	char *buf;
+
+	if (f->len + 1 < f->room)
+		return 0;
+	if (f->len >= REPLY_MAX)
+		return failed(f, -EMSGSIZE, "%s: a reply of more than %u bytes", f->path,
+			      REPLY_MAX);
+	buf = realloc(f->buf, room);
+	if (!buf)
+		return failed(f, -ENOMEM, "out of memory");
+	f->buf = buf;
+	f->room = room;
+	return 0;
+}
+
+/* Some more bytes; -EAGAIN if none came before the deadline. */
+static int receive(struct torus_fabric *f, int64_t deadline)
+{
+	ssize_t n;
+	int err;
+
+	err = make_room(f);
+	if (err)
+		return err;
+	for (;;) {
+		n = recv(f->fd, f->buf + f->len, f->room - f->len - 1, 0);
+		if (n > 0) {
+			f->len += (size_t)n;
+			return 0;
+		}
+		if (n == 0)
+			return failed(f, -ECONNRESET, "%s: fabricd closed the connection",
+				      f->path);
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return failed(f, -errno, "%s: %s", f->path, strerror(errno));
+		err = lt_wait(f->fd, POLLIN, deadline);
+		if (err)
+			return failed(f, err, "%s: no answer in time", f->path);
+	}
+}
+
+/* The first line received, as a text of its own. */
+static int take_line(struct torus_fabric *f, char **line)
+{
+	char *end = f->len > f->seen ?
+		    memchr(f->buf + f->seen, '\n', f->len - f->seen) : NULL;
+	size_t len;
+
+	if (!end) {
+		f->seen = f->len;
+		return -EAGAIN;
+	}
+	len = (size_t)(end - f->buf);
+	*line = strndup(f->buf, len);
+	if (!*line)
+		return failed(f, -ENOMEM, "out of memory");
+	f->len -= len + 1;
+	memmove(f->buf, end + 1, f->len);
+	f->seen = 0;
+	return 0;
+}
+
+int torus_fabric_next(struct torus_fabric *f, char **reply, int timeout_ms)
+{
+	int64_t deadline = lt_now() + timeout_ms;
+	int err;
+
+	if (f->fd < 0)
+		return failed(f, -ENOTCONN, "%s: no request was made", f->path);
+	while ((err = take_line(f, reply)) == -EAGAIN) {
+		err = receive(f, deadline);
+		if (err)
+			return err;
+	}
+	return err;
+}
+
+int torus_fabric_call(struct torus_fabric *f, const char *request, char **reply,
+		      int timeout_ms)
+{
+	int64_t deadline = lt_now() + timeout_ms;
+	size_t len = strlen(request);
+	int err;
+
+	if (strchr(request, '\n') || len > REQUEST_MAX)
+		return failed(f, -EINVAL, "request of %zu bytes: allowed one line of up to %u",
+			      len, REQUEST_MAX);
+	if (f->fd < 0) {
+		err = dial(f);
+		if (err)
+			return err;
+	}
+	err = send_all(f, request, len, deadline);
+	if (!err)
+		err = send_all(f, "\n", 1, deadline);
+	if (!err) {
+		int64_t left = deadline - lt_now();
+
+		err = torus_fabric_next(f, reply, left > 0 ? (int)left : 0);
+	}
+	if (err)
+		hang_up(f);
+	return err;
+}
+
+/* --- place and names ------------------------------------------------------- */
+
+static int error_of_code(const char *code)
+{
+	static const struct {
+		const char *code;
+		int err;
+	} codes[] = {
+		{ "usage", -EINVAL }, { "denied", -EACCES }, { "not-ready", -EAGAIN },
+		{ "unreachable", -EHOSTUNREACH },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (code && !strcmp(code, codes[i].code))
+			return codes[i].err;
+	return -EIO;
+}
+
+static int malformed(struct torus_fabric *f, const char *what)
+{
+	return failed(f, -EBADMSG, "fabricd answered without a valid %s", what);
+}
+
+/* Numbers 0 to @max, at most TORUS_MAX_DIMS of them. Return: how many, or 0. */
+static unsigned int numbers(const json_t *array, long max, uint16_t *out)
+{
+	size_t n = json_array_size(array), i;
+
+	if (n > TORUS_MAX_DIMS)
+		return 0;
+	for (i = 0; i < n; i++) {
+		const json_t *v = json_array_get(array, i);
+		json_int_t value = json_integer_value(v);
+
+		if (!json_is_integer(v) || value < 0 || value > max)
+			return 0;
+		out[i] = (uint16_t)value;
+	}
+	return (unsigned int)n;
+}
+
+static int get_shape(struct torus_fabric *f, const json_t *data, struct torus_shape *shape)
+{
+	const json_t *array = json_object_get(data, "shape");
+
+	if (json_is_null(array))
+		return failed(f, -EAGAIN, "the fabric has no shape yet");
+	*shape = (struct torus_shape) { .size = { 1, 1, 1, 1, 1, 1 } };
+	shape->ndims = (uint8_t)numbers(array, TORUS_MAX_SIZE, shape->size);
+	return torus_nodes(shape) ? 0 : malformed(f, "shape");
+}
+
+static int get_node(struct torus_fabric *f, const json_t *data,
+		    const struct torus_shape *shape, struct torus_coords *at)
+{
+	const json_t *array = json_object_get(data, "node");
+	unsigned int d;
+
+	if (json_is_null(array))
+		return failed(f, -EAGAIN, "the node has no coordinates yet");
+	*at = (struct torus_coords) { { 0 } };
+	if (numbers(array, TORUS_MAX_SIZE - 1, at->c) != shape->ndims)
+		return malformed(f, "node");
+	for (d = 0; d < shape->ndims; d++)
+		if (at->c[d] >= shape->size[d])
+			return malformed(f, "node");
+	return 0;
+}
+
+/* The "coord" question about a node, or about the own one if @name is NULL. */
+static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shape *shape,
+		     struct torus_coords *at)
+{
+	json_t *question = name ? json_pack("{ss ss}", "cmd", "coord", "name", name) :
+				  json_pack("{ss}", "cmd", "coord");
+	char *request = question ? json_dumps(question, JSON_COMPACT) : NULL;
+	const char *text = NULL, *code = NULL;
+	char *reply = NULL;
+	json_t *answer;
+	int ok = 0, err;
+
+	json_decref(question);
+	if (!request)	/* json_pack() refuses what is not UTF-8 */
+		return failed(f, -EINVAL, "name '%s': not a valid text", name ? name : "");
+	err = torus_fabric_call(f, request, &reply, TIMEOUT_MS);
+	free(request);
+	if (err)
+		return err;
+
+	answer = json_loads(reply, 0, NULL);
+	free(reply);
+	if (json_unpack(answer, "{sb s?s s?s}", "ok", &ok, "error", &text, "code", &code))
+		err = malformed(f, "answer");
+	else if (!ok)
+		err = failed(f, error_of_code(code), "%s", text ? text : "refused");
+	if (!err)
+		err = get_shape(f, json_object_get(answer, "data"), shape);
+	if (!err)
+		err = get_node(f, json_object_get(answer, "data"), shape, at);
+	json_decref(answer);
+	return err;
+}
+
+int torus_fabric_place(struct torus_fabric *f, struct torus_shape *shape,
+		       struct torus_coords *own)
+{
+	return ask_coord(f, NULL, shape, own);
+}
+
+int torus_fabric_node(struct torus_fabric *f, const char *name, struct torus_coords *at)
+{
+	struct torus_shape shape;
+
+	return ask_coord(f, name, &shape, at);
+}
