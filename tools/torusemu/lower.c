@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lower.h"
+
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <sys/epoll.h>
+
+#include "emu.h"
+#include "log.h"
+
+static struct port *port_of(struct emu *e, int ifindex)
+{
+	for (unsigned int i = 0; i < e->nports; i++)
+		if (e->port[i].ifindex == ifindex)
+			return &e->port[i];
+	return NULL;
+}
+
+/* A port whose device went away waits for one of that name to return. */
+static struct port *port_waiting(struct emu *e, const char *name)
+{
+	for (unsigned int i = 0; i < e->nports; i++)
+		if (!e->port[i].ifindex && *name && !strcmp(e->port[i].lower, name))
+			return &e->port[i];
+	return NULL;
+}
+
+static int on_link(struct nl_msg *msg, void *arg)
+{
+	struct emu *e = arg;
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	struct ifinfomsg *ifi = nlmsg_data(nlh);
+	struct nlattr *tb[IFLA_MAX + 1];
+	struct port *port;
+	const char *name, *why;
+
+	if ((nlh->nlmsg_type != RTM_NEWLINK && nlh->nlmsg_type != RTM_DELLINK) ||
+	    nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_IFNAME])
+		return NL_OK;
+	name = nla_get_string(tb[IFLA_IFNAME]);
+	port = port_of(e, ifi->ifi_index);
+	if (port && nlh->nlmsg_type == RTM_DELLINK)
+		port_gone(port, loop_now());
+	else if (port)
+		port_look(port, loop_now());
+	else if (nlh->nlmsg_type == RTM_NEWLINK && (port = port_waiting(e, name)) &&
+		 e->attach(port, name, &why, loop_now()))
+		log_warn("port %u: %s is back: %s", port->num, name, why ? why : "cannot bind");
+	return NL_OK;
+}
+
+static int ask_all(struct nl_sock *sock)
+{
+	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
+
+	return nl_send_simple(sock, RTM_GETLINK, NLM_F_DUMP, &ifi, sizeof(ifi));
+}
+
+static void lower_ready(struct watch *w, u32 events)
+{
+	struct emu *e = container_of(w, struct emu, lower.watch);
+	int err;
+
+	(void)events;
+	err = nl_recvmsgs_default(e->lower.sock);
+	/* News were lost (ENOBUFS becomes this): look at all devices afresh. */
+	if (err == -NLE_NOMEM)
+		ask_all(e->lower.sock);
+	else if (err < 0 && err != -NLE_AGAIN)
+		log_warn("rtnetlink: %s", nl_geterror(err));
+}
+
+int lower_init(struct emu *e)
+{
+	struct nl_sock *sock = nl_socket_alloc();
+	int err = -ENOMEM;
+
+	e->lower.watch.fd = -1;
+	if (!sock)
+		return err;
+	nl_socket_disable_seq_check(sock);
+	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, on_link, e);
+	if (nl_connect(sock, NETLINK_ROUTE) < 0 ||
+	    nl_socket_add_memberships(sock, RTNLGRP_LINK, 0) < 0 ||
+	    nl_socket_set_nonblocking(sock) < 0) {
+		err = -errno;
+		goto err_sock;
+	}
+	nl_socket_set_buffer_size(sock, 1 << 20, 0);
+	err = loop_add(&e->loop, &e->lower.watch, nl_socket_get_fd(sock), EPOLLIN, lower_ready);
+	if (err)
+		goto err_sock;
+	e->lower.sock = sock;
+	return 0;
+
+err_sock:
+	nl_socket_free(sock);
+	return err;
+}
+
+void lower_fini(struct emu *e)
+{
+	if (!e->lower.sock)
+		return;
+	e->lower.watch.fd = -1;	/* the socket closes it */
+	nl_socket_free(e->lower.sock);
+	e->lower.sock = NULL;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A message's packets are numbered one after the other in their flow (ESEQ), so
+ * a message that lost packets to a dead node shows itself and is dropped whole.
+ */
+#include "msg.h"
+
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <stdlib.h>
+#include <torus/topology.h>
+
+#include "emu.h"
+
+#define DSCP_CS1	8	/* lower effort: may arrive in any order */
+#define DSCP_CS4	32	/* replies */
+
+/** struct chain - an unfinished message of one flow */
+struct chain {
+	struct chain *next;		/* in the bucket */
+	struct chain *older, *newer;
+	u32 src;
+	u8 vc;
+	struct tn_queue packets;
+	size_t bytes;
+};
+
+/* --- from the host -------------------------------------------------------- */
+
+static unsigned int vc_of_dscp(unsigned int dscp)
+{
+	if (dscp == DSCP_CS4)
+		return TORUS_VC_D1;
+	return dscp == DSCP_CS1 ? TORUS_VC_A : TORUS_VC_D0;
+}
+
+/* Where a message goes: a node and a VC; TORUS_NO_NODE if not into the fabric. */
+static u32 classify(const struct emu *e, const u8 *msg, size_t len, unsigned int *vc)
+{
+	const u8 *ip = msg + TUN_HDR;
+	size_t n = len < TUN_HDR ? 0 : len - TUN_HDR;
+	struct in6_addr a6;
+	struct in_addr a4;
+
+	if (n >= sizeof(struct iphdr) && ip[0] >> 4 == 4) {
+		memcpy(&a4, ip + offsetof(struct iphdr, daddr), sizeof(a4));
+		*vc = vc_of_dscp(ip[1] >> 2);
+		return torus_node_of_addr4(&e->shape, a4);
+	}
+	if (n >= sizeof(struct ip6_hdr) && ip[0] >> 4 == 6) {
+		memcpy(&a6, ip + offsetof(struct ip6_hdr, ip6_dst), sizeof(a6));
+		*vc = vc_of_dscp((ip[0] & 0xfu) << 2 | ip[1] >> 6);
+		return torus_node_of_addr6(&e->shape, &a6);
+	}
+	return TORUS_NO_NODE;
+}
+
+static void drop(struct emu *e, struct tn_queue *q)
+{
+	struct tn_pkt *p;
+
+	while ((p = tn_queue_pop(q)))
+		pkt_free(&e->pool, p);
+	tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
+}
+
+/* What the NIC takes is the NIC's; the rest waits, or is dropped for good. */
+static void send_out(struct emu *e, u64 now)
+{
+	struct tn_queue *q = &e->msg.out;
+
+	while (q->head) {
+		struct tn_pkt *p = q->head;
+		struct tn_pkt *next = p->next;
+		int err = tn_nic_send(e->nic, p, e->msg.out_dst, e->msg.out_vc, now);
+
+		if (err == -EAGAIN)
+			return;
+		if (err) {
+			if (err == -EHOSTUNREACH && p->tail.flags & TN_TAIL_FIRST)
+				icmp_unreachable(e, tn_pkt_payload(p), tn_pkt_bytes(p));
+			drop(e, q);
+			return;
+		}
+		q->head = next;
+		if (!next)
+			q->tail = NULL;
+		q->count--;
+	}
+}
+
+static struct tn_pkt *make_packet(struct emu *e, struct frame *f, u8 *flits, size_t bytes)
+{
+	struct tn_pkt *p;
+	size_t pad = -bytes % TN_FLIT;
+
+	f->refs++;
+	p = pkt_new(&e->pool, f, flits);
+	if (!p) {
+		f->refs--;
+		return NULL;
+	}
+	memset(flits + TN_FLIT + bytes, 0, pad);
+	p->hdr.len = (u16)((bytes + pad) / TN_FLIT);
+	p->tail.flags = (u8)pad;
+	return p;
+}
+
+static bool cut(struct emu *e, struct frame *f, size_t len)
+{
+	struct tn_queue *q = &e->msg.out;
+	struct tn_pkt *p;
+
+	for (size_t at = 0; at < len; at += TN_PAYLOAD_MAX) {
+		size_t bytes = len - at < TN_PAYLOAD_MAX ? len - at : TN_PAYLOAD_MAX;
+
+		p = make_packet(e, f, f->data + at / TN_PAYLOAD_MAX * TN_PACKET_MAX, bytes);
+		if (!p)
+			return false;
+		if (!at)
+			p->tail.flags |= TN_TAIL_FIRST;
+		if (at + bytes == len)
+			p->tail.flags |= TN_TAIL_LAST;
+		tn_queue_push(q, p);
+	}
+	return true;
+}
+
+void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
+{
+	u64 *counter = tn_nic_counters(e->nic);
+	struct frame *small = NULL;
+	unsigned int vc = TORUS_VC_D0;
+	u32 dst = TORUS_NO_NODE;
+
+	counter[TORUS_NC_HOST_MESSAGES_TX]++;
+	counter[TORUS_NC_HOST_BYTES_TX] += len < TUN_HDR ? 0 : len - TUN_HDR;
+	if (e->is_placed)
+		dst = classify(e, f->data + TN_FLIT, len, &vc);
+	if (dst == TORUS_NO_NODE) {
+		counter[TORUS_NC_HOST_DROPS]++;
+		return;
+	}
+	if (len < EMU_COPY_BREAK)
+		small = frame_new(&e->pool, len + 3 * TN_FLIT);
+	if (small) {
+		memcpy(small->data + TN_FLIT, f->data + TN_FLIT, len);
+		f = small;
+	}
+	e->msg.out_dst = dst;
+	e->msg.out_vc = (u8)(vc == TORUS_VC_A && len > TN_PAYLOAD_MAX ? TORUS_VC_D0 : vc);
+	if (cut(e, f, len))
+		send_out(e, now);
+	else
+		drop(e, &e->msg.out);
+	if (small)
+		frame_put(&e->pool, small);
+}
+
+bool msg_room(const struct emu *e)
+{
+	if (e->msg.out.head)
+		return false;
+	if (!e->is_placed)
+		return true;
+	return tn_nic_room(e->nic, TORUS_VC_D0) && tn_nic_room(e->nic, TORUS_VC_D1) &&
+	       tn_nic_room(e->nic, TORUS_VC_A);
+}
+
+void msg_resume(struct emu *e, u64 now)
+{
+	if (e->msg.out.head)
+		send_out(e, now);
+}
+
+/* --- from the fabric ------------------------------------------------------ */
+
+static struct chain **bucket(struct msg *m, u32 src, u8 vc)
+{
+	return &m->bucket[(src * TORUS_VCS + vc) % MSG_BUCKETS];
+}
+
+static struct chain *chain_find(struct msg *m, u32 src, u8 vc)
+{
+	struct chain *c = *bucket(m, src, vc);
+
+	while (c && (c->src != src || c->vc != vc))
+		c = c->next;
+	return c;
+}
+
+static struct chain *chain_new(struct msg *m, u32 src, u8 vc)
+{
+	struct chain **head = bucket(m, src, vc);
+	struct chain *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->src = src;
+	c->vc = vc;
+	c->next = *head;
+	*head = c;
+	c->older = m->newest;
+	if (m->newest)
+		m->newest->newer = c;
+	else
+		m->oldest = c;
+	m->newest = c;
+	return c;
+}
+
+static void chain_free(struct emu *e, struct chain *c)
+{
+	struct msg *m = &e->msg;
+	struct chain **at = bucket(m, c->src, c->vc);
+	struct tn_pkt *p;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	*(c->older ? &c->older->newer : &m->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &m->newest) = c->older;
+	m->waiting -= c->packets.count;
+	while ((p = tn_queue_pop(&c->packets)))
+		pkt_free(&e->pool, p);
+	free(c);
+}
+
+static void chain_drop(struct emu *e, struct chain *c)
+{
+	tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
+	chain_free(e, c);
+}
+
+static void chain_deliver(struct emu *e, struct chain *c)
+{
+	struct iovec iov[POOL_PACKETS];
+	int n = 0;
+
+	for (struct tn_pkt *p = c->packets.head; p; p = p->next)
+		iov[n++] = (struct iovec) { tn_pkt_payload(p), tn_pkt_bytes(p) };
+	tun_write(e, iov, n, c->bytes);
+	chain_free(e, c);
+}
+
+static void deliver_single(struct emu *e, struct tn_pkt *p)
+{
+	struct iovec iov = { tn_pkt_payload(p), tn_pkt_bytes(p) };
+
+	tun_write(e, &iov, 1, iov.iov_len);
+	pkt_free(&e->pool, p);
+}
+
+/* The chain that @p continues or begins; NULL if it does neither. */
+static struct chain *chain_of(struct emu *e, struct tn_pkt *p, u8 vc)
+{
+	struct chain *c = chain_find(&e->msg, p->hdr.src, vc);
+	bool first = p->tail.flags & TN_TAIL_FIRST;
+
+	if (c && (first || p->tail.eseq != c->packets.tail->tail.eseq + 1 ||
+		  p->tail.epoch != c->packets.tail->tail.epoch ||
+		  c->packets.count == POOL_PACKETS)) {
+		chain_drop(e, c);
+		c = NULL;
+	}
+	return c || !first ? c : chain_new(&e->msg, p->hdr.src, vc);
+}
+
+static void deliver_data(struct emu *e, struct tn_pkt *p)
+{
+	u8 vc = p->tail.flags & TN_TAIL_ADAPTIVE ? (u8)TORUS_VC_A : p->hdr.vc;
+	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST;
+	struct chain *c;
+
+	if ((p->tail.flags & whole) == whole && !chain_find(&e->msg, p->hdr.src, vc)) {
+		deliver_single(e, p);
+		return;
+	}
+	c = chain_of(e, p, vc);
+	if (!c) {
+		tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
+		pkt_free(&e->pool, p);
+		return;
+	}
+	c->bytes += tn_pkt_bytes(p);
+	tn_queue_push(&c->packets, p);
+	e->msg.waiting++;
+	if (p->tail.flags & TN_TAIL_LAST)
+		chain_deliver(e, c);
+	else if (e->msg.waiting > MSG_WAITING_MAX)
+		chain_drop(e, e->msg.oldest);
+}
+
+void msg_deliver(struct emu *e, struct tn_pkt *p)
+{
+	if (p->hdr.type != TN_UNREACH) {
+		deliver_data(e, p);
+		return;
+	}
+	if (p->tail.flags & TN_TAIL_FIRST)
+		icmp_unreachable(e, tn_pkt_payload(p), tn_pkt_bytes(p));
+	pkt_free(&e->pool, p);
+}
+
+void msg_flush(struct emu *e)
+{
+	if (e->msg.out.head)
+		drop(e, &e->msg.out);
+	while (e->msg.oldest)
+		chain_drop(e, e->msg.oldest);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory of packets. A frame is a counted buffer of one of a few sizes; the
+ * largest takes an Ethernet frame as it comes from the wire or a message laid
+ * out as packets. Packet descriptors point into frames and hold a reference.
+ */
+#ifndef EMU_POOL_H
+#define EMU_POOL_H
+
+#include "kernel/core/pkt.h"
+
+#define POOL_HEADROOM	16		/* before data: the Ethernet header */
+#define POOL_PACKETS	17		/* packets of the longest message, 64 KiB */
+#define POOL_FRAME_MAX	(POOL_PACKETS * TN_PACKET_MAX)
+#define POOL_CLASSES	6
+
+/**
+ * struct frame - a counted buffer
+ * @next: in the pool's free list
+ * @refs: descriptors and others that use it
+ * @class: size class
+ * @data: 64-byte aligned, POOL_HEADROOM bytes before it are usable too
+ */
+struct frame {
+	struct frame *next;
+	u32 refs;
+	u8 class;
+	u8 *data;
+};
+
+/**
+ * struct pool - free lists
+ * @frames_max: bound on frames of the largest class that may exist
+ */
+struct pool {
+	struct frame *frame[POOL_CLASSES];
+	struct tn_pkt *pkt;
+	u32 frames;
+	u32 frames_max;
+};
+
+void pool_init(struct pool *pool, u32 frames_max);
+
+/** frame_new() - a frame of at least @bytes with one reference; NULL if out */
+struct frame *frame_new(struct pool *pool, size_t bytes);
+void frame_free(struct pool *pool, struct frame *f);
+
+static inline void frame_put(struct pool *pool, struct frame *f)
+{
+	if (!--f->refs)
+		frame_free(pool, f);
+}
+
+/** pkt_new() - a descriptor that takes over one reference to @f; NULL if out */
+struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *flits);
+void pkt_free(struct pool *pool, struct tn_pkt *p);
+
+#endif /* EMU_POOL_H */

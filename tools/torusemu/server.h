@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The Unix socket: clients, their requests and what they are still to be sent. */
+#ifndef EMU_SERVER_H
+#define EMU_SERVER_H
+
+#include "loop.h"
+
+struct client;
+struct emu;
+struct nl_msg;
+struct req;
+
+#define SERVER_CLIENTS_MAX	64
+#define CLIENT_QUEUE_MAX	(256 * 1024)	/* bytes of notifications not taken */
+
+/**
+ * struct dump - a dump in progress; the next part is made when the last was taken
+ * @part: adds a message for the entries from @next on; Return: 1 more to come,
+ *	0 that was all, or negative errno
+ */
+struct dump {
+	int (*part)(struct client *client, struct dump *dump);
+	u32 seq;
+	u32 next;
+	u32 end;
+	u64 version;
+	bool changed;
+};
+
+/**
+ * struct client - a connection
+ * @groups: mask of groups subscribed
+ * @out, @tail: datagrams that the socket did not take yet
+ * @queued: bytes of these
+ * @overflow: notifications were dropped, and it is to be told
+ */
+struct client {
+	struct watch watch;
+	struct emu *emu;
+	struct client *next;
+	u32 groups;
+	struct out *out;
+	struct out **tail;
+	size_t queued;
+	bool overflow;
+	bool dead;
+	struct dump dump;
+};
+
+struct server {
+	struct watch watch;
+	struct client *clients;
+	unsigned int nclients;
+	char path[108];
+	u8 *buf;
+};
+
+/** server_open() - listen at @path; Return: 0 or negative errno */
+int server_open(struct emu *emu, const char *path);
+void server_close(struct emu *emu);
+
+/** client_new() - a client on a connected socket, which it owns; NULL if no room */
+struct client *client_new(struct emu *emu, int fd);
+void client_free(struct client *client);
+/** client_request() - work on one datagram; @data is aligned for netlink headers */
+void client_request(struct client *client, void *data, size_t len);
+/** client_send() - an answer; never dropped. Takes over @msg; NULL ends the client */
+void client_send(struct client *client, struct nl_msg *msg);
+/** server_notify() - to all subscribers of @group. Takes over @msg */
+void server_notify(struct emu *emu, unsigned int group, struct nl_msg *msg);
+
+/** server_overflow() - all subscribers missed something */
+void server_overflow(struct emu *emu);
+
+/* commands.c */
+
+/** command_run() - do what @r asks; Return: 0 or negative errno */
+int command_run(struct req *r, bool dump);
+
+#endif /* EMU_SERVER_H */

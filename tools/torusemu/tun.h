@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The host side: a tun device that moves whole TCP segments. */
+#ifndef EMU_TUN_H
+#define EMU_TUN_H
+
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <sys/uio.h>
+
+#include "loop.h"
+#include <torus_uapi.h>
+
+struct emu;
+struct frame;
+
+/* Little endian, without the number of buffers: 10 bytes before each IP packet. */
+#define TUN_HDR		sizeof(struct virtio_net_hdr)
+#define TUN_MTU		64000	/* with header and flits it fits one frame of 65535 */
+
+struct tun {
+	struct watch watch;
+	char name[IFNAMSIZ];
+	int ifindex;
+	struct frame *frame;		/* to read into */
+};
+
+/** tun_open() - make the device; Return: 0 or negative errno */
+int tun_open(struct emu *emu, const char *name);
+void tun_close(struct emu *emu);
+/** tun_poll() - listen to the host, or let it wait */
+void tun_poll(struct emu *emu, bool on);
+/** tun_write() - a message for the host, header first, counted */
+void tun_write(struct emu *emu, const struct iovec *iov, int n, size_t bytes);
+
+/** tun_addr_set() - addresses and routes of the NIC's place; removes older ones */
+int tun_addr_set(struct emu *emu, const struct torus_shape *old, u32 old_node);
+
+#endif /* EMU_TUN_H */
