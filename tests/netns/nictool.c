@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One NIC by hand, for tests without a manager:
+ *
+ *	nictool SOCKET place SHAPE COORDS	and rows along lines, without wrap-around
+ *	nictool SOCKET invalid NODE		make the row to NODE invalid
+ *	nictool SOCKET state PORT		prints the link's state
+ *	nictool SOCKET fault PORT [ber=E] [silence=0|1] [latency=NS] [seed=N]
+ *	nictool SOCKET attach PORT IFNAME
+ *	nictool SOCKET port PORT COUNTER	prints a counter or gauge of a port
+ *	nictool SOCKET node COUNTER		prints a counter of the node
+ *	nictool SOCKET hold NODE | release	version 2 after place
+ *	nictool SOCKET mgmt PORT TEXT
+ *	nictool SOCKET events N			prints N events
+ *
+ * PORT is a number. ber is in units of 1e-18.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+#include <torus/torus.h>
+
+#define VERSION 1
+
+static struct torus_dev *dev;
+
+static void check(int err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "nictool: %s\n", torus_error(dev));
+	exit(1);
+}
+
+static void usage(const char *why)
+{
+	fprintf(stderr, "nictool: %s; see its source\n", why);
+	exit(2);
+}
+
+static uint64_t number(const char *text)
+{
+	char *end;
+	uint64_t v = strtoull(text, &end, 0);
+
+	if (*text < '0' || *text > '9' || *end)
+		usage("a number is expected");
+	return v;
+}
+
+/* As if the torus were cut open: from smaller coordinates to larger by +. */
+static uint64_t line_row(const struct torus_shape *s, uint32_t from, uint32_t to)
+{
+	uint64_t dir = 0, none = TORUS_ROW_NO_STEP;
+	struct torus_coords a, b;
+
+	torus_node_coords(s, from, &a);
+	torus_node_coords(s, to, &b);
+	for (unsigned int d = 0; d < s->ndims; d++) {
+		if (b.c[d] > a.c[d])
+			dir |= 1u << d;
+		else if (b.c[d] < a.c[d])
+			dir |= 1u << (s->ndims + d);
+	}
+	return TORUS_ROW_VALID | TORUS_ROW_ADAPTIVE | dir | dir << TORUS_ROW_ADAPT_SHIFT |
+	       none << TORUS_ROW_FIRST_SHIFT | none << TORUS_ROW_LAST_SHIFT;
+}
+
+static void place(char **arg)
+{
+	struct torus_shape shape;
+	struct torus_coords at;
+	uint64_t *row;
+	uint32_t n;
+
+	if (torus_shape_parse(arg[0], &shape) || torus_coords_parse(arg[1], &shape, &at))
+		usage("bad shape or coordinates");
+	check(torus_place_set(dev, &shape, &at));
+	n = torus_nodes(&shape);
+	row = calloc(n, sizeof(*row));
+	if (!row)
+		exit(1);
+	for (uint32_t i = 0; i < n; i++)
+		row[i] = line_row(&shape, torus_node_id(&shape, &at), i);
+	check(torus_rows_begin(dev, VERSION));
+	check(torus_rows_put(dev, VERSION, 0, row, n));
+	check(torus_rows_commit(dev, VERSION));
+	free(row);
+}
+
+static void invalid(char **arg)
+{
+	struct torus_device d;
+	uint64_t row = 0;
+
+	check(torus_device_get(dev, &d));
+	check(torus_rows_begin(dev, d.version + 1));
+	check(torus_rows_put(dev, d.version + 1, (uint32_t)number(arg[0]), &row, 1));
+	check(torus_rows_commit(dev, d.version + 1));
+}
+
+static void state(char **arg)
+{
+	struct torus_link l;
+
+	check(torus_link_get(dev, (unsigned int)number(arg[0]), &l));
+	printf("%s %s\n", torus_link_state_name(l.state), torus_link_reason_name(l.reason));
+}
+
+static void fault(char **arg)
+{
+	unsigned int port = (unsigned int)number(arg[0]);
+	struct torus_link l;
+	struct torus_fault *f = &l.fault;
+
+	check(torus_link_get(dev, port, &l));
+	for (arg++; *arg; arg++) {
+		char *eq = strchr(*arg, '=');
+
+		if (!eq)
+			usage("a fault is NAME=VALUE");
+		*eq++ = 0;
+		if (!strcmp(*arg, "ber"))
+			f->ber = number(eq);
+		else if (!strcmp(*arg, "silence"))
+			f->silence = number(eq);
+		else if (!strcmp(*arg, "latency"))
+			f->latency_ns = number(eq);
+		else if (!strcmp(*arg, "seed"))
+			f->seed = number(eq);
+		else
+			usage("no such fault");
+	}
+	check(torus_fault_set(dev, port, f));
+}
+
+static void attach(char **arg)
+{
+	check(torus_attach(dev, (unsigned int)number(arg[0]), arg[1]));
+}
+
+static void port(char **arg)
+{
+	struct torus_link l;
+
+	check(torus_link_get(dev, (unsigned int)number(arg[0]), &l));
+	for (int i = 0; i < TORUS_PC_COUNT; i++)
+		if (!strcmp(torus_port_counters[i].name, arg[1])) {
+			printf("%" PRIu64 "\n", l.counter[i]);
+			return;
+		}
+	for (int i = 0; i < TORUS_PG_COUNT; i++)
+		if (!strcmp(torus_port_gauges[i].name, arg[1])) {
+			printf("%" PRIu64 "\n", l.gauge[i]);
+			return;
+		}
+	usage("no such counter of a port");
+}
+
+static void node(char **arg)
+{
+	struct torus_device d;
+
+	check(torus_device_get(dev, &d));
+	for (int i = 0; i < TORUS_NC_COUNT; i++)
+		if (!strcmp(torus_node_counters[i].name, arg[0])) {
+			printf("%" PRIu64 "\n", d.counter[i]);
+			return;
+		}
+	usage("no such counter of a node");
+}
+
+static void hold(char **arg)
+{
+	uint32_t n = (uint32_t)number(arg[0]);
+
+	check(torus_hold(dev, &n, 1));
+}
+
+static void release(char **arg)
+{
+	struct torus_device d;
+
+	(void)arg;
+	check(torus_device_get(dev, &d));
+	check(torus_release(dev, d.version, false));
+}
+
+static void mgmt(char **arg)
+{
+	check(torus_mgmt_send(dev, (unsigned int)number(arg[0]), arg[1], strlen(arg[1])));
+}
+
+static void print_event(const struct torus_event *ev, void *arg)
+{
+	uint64_t *n = arg;
+
+	if (ev->group == TORUS_GROUP_LINK)
+		printf("link %u %s %s\n", ev->link.port, torus_link_state_name(ev->link.state),
+		       torus_link_reason_name(ev->link.reason));
+	else if (ev->group == TORUS_GROUP_MGMT)
+		printf("mgmt %u %.*s\n", ev->port, (int)ev->len, (const char *)ev->data);
+	else
+		printf("park %" PRIu64 "\n", ev->park.parked);
+	fflush(stdout);
+	if (*n)
+		--*n;
+}
+
+static void events(char **arg)
+{
+	uint64_t n = number(arg[0]);
+
+	check(torus_events_open(dev, (1u << TORUS_GROUPS) - 1));
+	printf("subscribed\n");
+	fflush(stdout);
+	while (n) {
+		struct pollfd p = { .fd = torus_events_fd(dev), .events = POLLIN };
+
+		if (poll(&p, 1, -1) > 0)
+			check(torus_events_read(dev, print_event, &n));
+	}
+}
+
+static const struct {
+	const char *name;
+	int args;
+	void (*fn)(char **arg);
+} commands[] = {
+	{ "place", 2, place }, { "invalid", 1, invalid }, { "state", 1, state },
+	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
+	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
+	{ "mgmt", 2, mgmt }, { "events", 1, events },
+};
+
+int main(int argc, char **argv)
+{
+	char where[256];
+
+	if (argc < 3)
+		usage("a socket and a command are needed");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(argv[2], commands[i].name))
+			continue;
+		if (argc - 3 < commands[i].args)
+			usage("too few arguments");
+		snprintf(where, sizeof(where), "unix:%s", argv[1]);
+		check(torus_open(where, &dev));
+		commands[i].fn(argv + 3);
+		torus_close(dev);
+		return 0;
+	}
+	usage("no such command");
+}
