@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of libtorus and of the part of the core that it shares.
-lib-tests := test_rows
+lib-tests := test_topo test_route test_topology test_rows
 tests += $(addprefix tests/unit/,$(lib-tests))
 
 define lib-test
