@@ -17,7 +17,7 @@
 #include <torus/torus.h>
 
 #define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
-#define FM_TEXT_MAX 256		/* bytes of a reason, with NUL */
+#define FM_TEXT_MAX 320		/* bytes of a reason, with NUL */
 #define FM_AUTH_MAX 64		/* bytes of a nonce or a proof */
 
 enum fm_msg_type {

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: bootstrap
+ *
+ * The wave. A node that knows the root (the root knows itself) says Init on
+ * every port that is up: fabric, root and its service address, own position.
+ * The first Init a node hears gives it a position, one step beyond the
+ * sender's, and the address to join at; then it says Init itself. So the wave
+ * reaches every node that healthy links join to the root, whatever the order
+ * in which nodes start, and a node or cable added later meets the same talk.
+ *
+ * Nothing is lost for good: on each port an Init is said again, at growing
+ * intervals, until the neighbour's Init says that it has heard; a neighbour
+ * that has not is answered. A node that knows no root yet asks by an Init
+ * without position, which matters only where a manager starts long after its
+ * NIC. Once both have heard, the port is silent.
+ *
+ * The position is provisional, good for the log. Which coordinates a node has
+ * is decided at the root, from the cables that all nodes report (their NICs
+ * told each other GUID and port): one wrong cable would otherwise misplace
+ * all that the wave reached through it. See discover.c.
+ */
+#include "machine.h"
+
+#define INIT_BACKOFF_MAX 20
+#define LONELY (30000 * MS)
+
+unsigned int fm_opposite(unsigned int ndims, unsigned int port)
+{
+	return port < ndims ? port + ndims : port - ndims;
+}
+
+/* Ports that take part: a NIC may have more than the fabric has directions. */
+static unsigned int ports_used(const struct fm *fm)
+{
+	unsigned int n = fm->ndims ? 2 * fm->ndims : fm->nports;
+
+	return n < fm->nports ? n : fm->nports;
+}
+
+static void send_init(struct fm *fm, unsigned int p)
+{
+	struct fm_init init = {
+		.placed = fm->have_root && fm->have_position,
+		.settled = fm->have_root && fm->have_position && fm->table.version,
+		.heard = fm->port[p].heard,
+		.port = (uint8_t)p,
+		.ndims = (uint8_t)fm->ndims,
+		.guid = fm->guid,
+		.root_guid = fm->root_guid,
+	};
+	uint8_t buf[TORUS_MGMT_MAX];
+
+	memcpy(init.size, fm->size, sizeof(init.size));
+	memcpy(init.position, fm->position, sizeof(init.position));
+	strcpy(init.fabric, fm->cfg.fabric);
+	strcpy(init.name, fm->cfg.name);
+	if (fm->have_root)
+		strcpy(init.root_address, fm->root_address);
+	if (!init.placed)
+		init.ndims = 0;
+	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
+}
+
+static void port_schedule(struct fm *fm, unsigned int p)
+{
+	fm->port[p].interval = fm->cfg.init_interval;
+	fm->port[p].next = fm->now;
+}
+
+void fm_bootstrap_spread(struct fm *fm, bool again)
+{
+	for (unsigned int p = 0; p < ports_used(fm); p++) {
+		if (!fm->port[p].up)
+			continue;
+		if (again)
+			fm->port[p].told = false;
+		if (!fm->port[p].told)
+			port_schedule(fm, p);
+	}
+}
+
+/* What the row says of a port, from the link's present state. */
+static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
+{
+	struct fm_port_row r = fm->row.port[l->port];
+	bool was_up = fm->port[l->port].up;
+	uint32_t before = fm->port[l->port].session;
+
+	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
+		r.state = FM_PORT_UP;
+		r.peer_guid = l->peer_guid;
+		r.peer_port = l->peer_port;
+		/* It ended and began again without our seeing where it ended. */
+		if (was_up && before && before != l->session) {
+			r.session = 0;
+			r.seq = 0;
+		}
+		if (!l->closed) {
+			r.session = 0;
+			r.seq = 0;
+		}
+	} else if (l->session) {
+		r.state = FM_PORT_FAULTY;
+		r.session = l->session;
+		r.seq = l->seq;
+	} else {
+		r.state = FM_PORT_DOWN;
+	}
+	r.closed = l->closed;
+	if (r.state != FM_PORT_UP)
+		r.problem = FM_PROBLEM_NONE;
+	return r;
+}
+
+/* Sets a port of the row. Return: whether anything changed. */
+static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
+{
+	struct fm_port_row *old = &fm->row.port[p];
+
+	if (old->state == r->state && old->problem == r->problem && old->closed == r->closed &&
+	    old->session == r->session && old->seq == r->seq &&
+	    old->peer_guid == r->peer_guid && old->peer_port == r->peer_port)
+		return false;
+	*old = *r;
+	fm->row.serial++;
+	fm->row_changed = fm->now;
+	return true;
+}
+
+static bool link_take(struct fm *fm, const struct torus_link *l)
+{
+	struct fm_port *port = &fm->port[l->port];
+	struct fm_port_row r = port_row(fm, l);
+	bool up = r.state == FM_PORT_UP;
+
+	if (up && (!port->up || port->session != l->session)) {
+		port->told = false;
+		port->heard = false;
+		port_schedule(fm, l->port);
+		r.problem = FM_PROBLEM_NONE;
+	}
+	if (!up)
+		port->next = NEVER;
+	port->up = up;
+	port->session = l->session;
+	return row_set(fm, l->port, &r);
+}
+
+void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
+{
+	if (l->port < fm->nports && link_take(fm, l))
+		fm_tree_row(fm);
+}
+
+/* Whether an Init is of our fabric and root; says so in the row. */
+static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	struct fm_port_row r = fm->row.port[port];
+	uint64_t key = 1000 + port;
+
+	r.problem = FM_PROBLEM_NONE;
+	if (strcmp(init->fabric, fm->cfg.fabric)) {
+		r.problem = FM_PROBLEM_FABRIC;
+		fm_problem_set(fm, "fabric", key,
+			       "port %u leads to node '%s' of fabric '%s'; this is '%s'", port,
+			       init->name, init->fabric, fm->cfg.fabric);
+	} else if (init->placed && fm->have_root && init->root_guid != fm->root_guid) {
+		r.problem = FM_PROBLEM_ROOT;
+		fm_problem_set(fm, "root", key,
+			       "two roots: node '%s' at port %u obeys %016llx (%s), this one %016llx (%s)",
+			       init->name, port, (unsigned long long)init->root_guid,
+			       init->root_address, (unsigned long long)fm->root_guid,
+			       fm->root_address);
+	} else if (init->ndims > fm->nports / 2) {
+		r.problem = FM_PROBLEM_FABRIC;
+		fm_problem_set(fm, "fabric", key,
+			       "port %u: node '%s' is in a fabric of %u dimensions; this NIC has %u ports",
+			       port, init->name, init->ndims, fm->nports);
+	} else {
+		fm_problem_clear(fm, "fabric", key);
+		fm_problem_clear(fm, "root", key);
+	}
+	if (row_set(fm, port, &r))
+		fm_tree_row(fm);
+	return !r.problem;
+}
+
+/* A new root is believed if none was known, or the former is long gone. */
+static bool root_take(struct fm *fm, const struct fm_init *init)
+{
+	if (!init->placed || fm->bootstrap)
+		return false;
+	if (fm->have_root && fm->root_guid == init->root_guid) {
+		if (fm_tree_upstream(fm) || !strcmp(fm->root_address, init->root_address))
+			return false;
+	}
+	fm->have_root = true;
+	fm->root_guid = init->root_guid;
+	strcpy(fm->root_address, init->root_address);
+	fm->ndims = init->ndims;
+	memcpy(fm->size, init->size, sizeof(fm->size));
+	return true;
+}
+
+static void position_take(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	unsigned int d = init->port % init->ndims;
+
+	if (fm->have_position || port != fm_opposite(init->ndims, init->port))
+		return;
+	memcpy(fm->position, init->position, sizeof(fm->position));
+	fm->position[d] += init->port < init->ndims ? 1 : -1;
+	if (fm->size[d])
+		fm->position[d] = (fm->position[d] + fm->size[d]) % fm->size[d];
+	fm->have_position = true;
+	fm_say(fm, FM_INFO, "bootstrap", "position from node '%s' at port %u", init->name, port);
+}
+
+static void init_unknown(struct fm *fm, unsigned int port, int err)
+{
+	struct fm_port_row r = fm->row.port[port];
+
+	if (err != -EPROTONOSUPPORT)
+		return;
+	r.problem = FM_PROBLEM_VERSION;
+	fm_problem_set(fm, "fabric", 1000 + port,
+		       "the neighbour at port %u speaks another version of Init; this is %u", port,
+		       FM_INIT_VERSION);
+	if (row_set(fm, port, &r))
+		fm_tree_row(fm);
+}
+
+/*
+ * The neighbour's Init tells whether it has ours; if not, or if it cannot know
+ * yet that we have its, it is answered. Answers to a neighbour that will not be
+ * satisfied (one that can take no position from us) keep their distance.
+ */
+static void port_heard(struct fm *fm, struct fm_port *port, const struct fm_init *init)
+{
+	bool first = init->placed && !port->heard;
+
+	port->heard |= init->placed;
+	port->told |= init->heard;
+	if (first)
+		port->next = fm->now;
+	else if (!init->heard && fm->have_root)
+		port->next = earlier(port->next, port->sent + fm->cfg.init_interval / 2);
+	else if (port->told && port->heard)
+		port->next = NEVER;
+}
+
+void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len)
+{
+	struct fm_init init;
+	int err = fm_init_get(data, len, &init);
+	bool spread = false;
+
+	if (port >= fm->nports)
+		return;
+	if (err) {
+		init_unknown(fm, port, err);
+		return;
+	}
+	if (fm->have_root && init.placed && init.root_guid != fm->root_guid && !fm->bootstrap &&
+	    !fm_tree_upstream(fm) && !strcmp(init.fabric, fm->cfg.fabric)) {
+		fm_say(fm, FM_WARNING, "root", "root %016llx gives way to %016llx",
+		       (unsigned long long)fm->root_guid, (unsigned long long)init.root_guid);
+		fm->have_root = false;
+		fm->have_position = false;
+	}
+	if (!init_ours(fm, port, &init))
+		return;
+	spread = root_take(fm, &init);
+	if (init.placed && init.ndims == fm->ndims && !fm->bootstrap)
+		position_take(fm, port, &init);
+	port_heard(fm, &fm->port[port], &init);
+	if (spread) {
+		fm_bootstrap_spread(fm, true);
+		fm_tree_root_known(fm);
+	}
+}
+
+void fm_bootstrap_due(struct fm *fm)
+{
+	for (unsigned int p = 0; p < ports_used(fm); p++) {
+		struct fm_port *port = &fm->port[p];
+
+		if (!port->up || port->next > fm->now)
+			continue;
+		send_init(fm, p);
+		port->sent = fm->now;
+		port->next = port->told && port->heard ? NEVER : fm->now + port->interval;
+		if (port->interval < INIT_BACKOFF_MAX * fm->cfg.init_interval)
+			port->interval += port->interval / 2;
+	}
+	if (!fm->have_root && !fm->lonely && fm->now >= fm->started + LONELY) {
+		fm->lonely = true;
+		fm_problem_set(fm, "root", 0, "no root heard for 30 s: is a node marked as bootstrap, "
+					      "and joined to this one by links that are up?");
+	} else if (fm->have_root && fm->lonely) {
+		fm->lonely = false;
+		fm_problem_clear(fm, "root", 0);
+	}
+}
+
+uint64_t fm_bootstrap_expiry(const struct fm *fm)
+{
+	uint64_t at = NEVER;
+
+	for (unsigned int p = 0; p < ports_used(fm); p++)
+		if (fm->port[p].up)
+			at = earlier(at, fm->port[p].next);
+	if (!fm->have_root && !fm->lonely)
+		at = earlier(at, fm->started + LONELY);
+	return at;
+}
+
+void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
+			const struct torus_link *links)
+{
+	fm->row.nports = (uint8_t)fm->nports;
+	fm->row.serial = (uint32_t)fm_random(fm);
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		fm->port[p].next = NEVER;
+	if (fm->bootstrap) {
+		fm->have_root = true;
+		fm->have_position = true;
+		fm->root_guid = fm->guid;
+		strcpy(fm->root_address, fm->cfg.address);
+		fm->ndims = fm->cfg.shape.ndims ? fm->cfg.shape.ndims : fm->nports / 2;
+		if (fm->cfg.shape.ndims)
+			memcpy(fm->size, fm->cfg.shape.size, sizeof(fm->size));
+	}
+	if (dev->placed) {
+		fm->ndims = dev->shape.ndims;
+		memcpy(fm->size, dev->shape.size, sizeof(fm->size));
+		for (unsigned int d = 0; d < fm->ndims; d++)
+			fm->position[d] = dev->coords.c[d];
+		fm->have_position = true;
+	}
+	for (unsigned int p = 0; p < fm->nports; p++)
+		link_take(fm, &links[p]);
+	fm->row.serial++;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The half of the tree below this node: who may be a child, and who is. */
+#include <stdio.h>
+
+#include "root.h"
+
+void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
+{
+	struct fm_msg msg = { .type = FM_MSG_REFUSE };
+
+	snprintf(msg.refuse.text, sizeof(msg.refuse.text), "%s", why);
+	fm_tree_send(fm, c, &msg);
+	fm_tree_drop(fm, c);
+}
+
+static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type type)
+{
+	struct fm_msg msg = { .type = (uint8_t)type };
+
+	msg.left.guid = c->guid;
+	msg.left.epoch = c->epoch;
+	msg.left.parent = fm->guid;
+	if (fm->root)
+		fm_root_msg(fm, &msg);
+	else
+		fm_tree_send_up(fm, &msg);
+}
+
+/* A child that comes again on another connection has lost the old one. */
+static void drop_older(struct fm *fm, const struct fm_conn *c)
+{
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		struct fm_conn *o = &fm->tree.conns[i];
+
+		if (o != c && o->role == FM_CONN_CHILD && o->guid == c->guid) {
+			fm_tree_drop(fm, o);
+			return;
+		}
+	}
+}
+
+void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+{
+	int id = c->id;
+
+	c->role = FM_CONN_CHILD;
+	c->guid = h->guid;
+	c->epoch = h->epoch;
+	c->node = fm_table_find(fm, h->guid);
+	c->reported = false;
+	drop_older(fm, c);
+	c = fm_tree_conn(fm, id);
+	announce(fm, c, FM_MSG_ADOPTED);
+	fm_member_child(fm, c, h->version);
+}
+
+void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+{
+	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+	char text[FM_TEXT_MAX];
+
+	if (strcmp(h->fabric, fm->cfg.fabric)) {
+		snprintf(text, sizeof(text), "fabric '%s' is not '%s'", h->fabric, fm->cfg.fabric);
+		fm_child_refuse(fm, c, text);
+	} else if (h->guid == fm->guid) {
+		fm_child_refuse(fm, c, "its GUID is that of this node");
+	} else if (fm->root) {
+		fm_root_hello(fm, c, h);
+	} else if (h->role == FM_ROLE_JOIN) {
+		fm_child_refuse(fm, c, "this node is not the root");
+	} else if (!fm_tree_upstream(fm) || h->term != fm->tree.term) {
+		fm_child_refuse(fm, c, "this node has not joined the root of that term");
+	} else {
+		msg.welcome.term = fm->tree.term;
+		msg.welcome.root_guid = fm->root_guid;
+		fm_tree_send(fm, c, &msg);
+		fm_child_accept(fm, c, h);
+	}
+}
+
+void fm_child_gone(struct fm *fm, const struct fm_conn *c)
+{
+	announce(fm, c, FM_MSG_LEFT);
+	fm_member_check(fm, false);
+}
+
+void fm_children_announce(struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->tree.nconns; i++)
+		if (fm->tree.conns[i].role == FM_CONN_CHILD)
+			announce(fm, &fm->tree.conns[i], FM_MSG_ADOPTED);
+}
+
+void fm_children_drop(struct fm *fm)
+{
+	for (unsigned int i = fm->tree.nconns; i-- > 0;)
+		if (fm->tree.conns[i].role == FM_CONN_CHILD)
+			fm_tree_drop(fm, &fm->tree.conns[i]);
+}
+
+void fm_children_lookup(struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->tree.nconns; i++)
+		if (fm->tree.conns[i].role == FM_CONN_CHILD)
+			fm->tree.conns[i].node = fm_table_find(fm, fm->tree.conns[i].guid);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Times that suit a fabric of real nodes and a lab of 64 on one machine. */
+#include "machine.h"
+
+void fm_config_default(struct fm_config *c)
+{
+	*c = (struct fm_config) {
+		.fanout = 8,
+		.init_interval = 50 * MS,
+		.quiet = 500 * MS,
+		.resend = 100 * MS,
+		.drain_max = 100 * MS,
+		.resolve_max = 300 * MS,
+		.member_max = 3000 * MS,
+		.keepalive = 2000 * MS,
+		.seed = 1,
+	};
+}

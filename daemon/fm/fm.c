@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A machine's beginning and end, and the way of each event to its parts. */
+#include "root.h"
+
+static void due(struct fm *fm)
+{
+	fm_bootstrap_due(fm);
+	fm_tree_due(fm);
+	if (!fm->root)
+		return;
+	fm_settle_due(fm);
+	fm_publish_due(fm);
+	fm_recovery_due(fm);
+}
+
+void fm_timer(struct fm *fm, uint64_t now)
+{
+	fm->now = now;
+	due(fm);
+}
+
+uint64_t fm_expiry(const struct fm *fm)
+{
+	uint64_t at = earlier(fm_bootstrap_expiry(fm), fm_tree_expiry(fm));
+
+	if (!fm->root)
+		return at;
+	at = earlier(at, fm_settle_expiry(fm));
+	at = earlier(at, fm_publish_expiry(fm));
+	return earlier(at, fm_recovery_expiry(fm));
+}
+
+/* A NIC that is placed works on; its rows are taken as they are. */
+static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64_t *rows)
+{
+	fm->placed = dev->placed;
+	if (!dev->placed)
+		return 0;
+	fm->shape = dev->shape;
+	fm->coords = dev->coords;
+	fm->node = dev->node;
+	fm->applied = dev->version;
+	fm->nrows = torus_nodes(&dev->shape);
+	fm->rows = calloc(fm->nrows, sizeof(*fm->rows));
+	if (!fm->nrows || !fm->rows)
+		return -ENOMEM;
+	if (rows)
+		memcpy(fm->rows, rows, fm->nrows * sizeof(*fm->rows));
+	return 0;
+}
+
+struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
+		  const struct torus_device *dev, const struct torus_link *links,
+		  const uint64_t *rows, uint64_t now)
+{
+	struct fm *fm = calloc(1, sizeof(*fm));
+
+	if (!fm)
+		return NULL;
+	fm->cfg = *c;
+	if (!fm->cfg.fanout)
+		fm->cfg.fanout = 1;
+	fm->ops = *ops;
+	fm->io = io;
+	fm->now = fm->started = now;
+	fm->random = fm_mix(c->seed) ^ fm_mix(now + dev->guid);
+	fm->guid = dev->guid;
+	fm->epoch = dev->epoch;
+	fm->bootstrap = dev->bootstrap;
+	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
+	if (take_rows(fm, dev, rows)) {
+		fm_free(fm);
+		return NULL;
+	}
+	fm_bootstrap_start(fm, dev, links);
+	fm_tree_start(fm);
+	if (fm->bootstrap && fm_root_start(fm, dev)) {
+		fm_free(fm);
+		return NULL;
+	}
+	fm_bootstrap_spread(fm, true);
+	return fm;
+}
+
+void fm_free(struct fm *fm)
+{
+	if (!fm)
+		return;
+	fm_root_free(fm);
+	fm_table_free(&fm->table);
+	free(fm->tree.conns);
+	free(fm->rows);
+	free(fm);
+}
+
+void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now)
+{
+	fm->now = now;
+	fm_bootstrap_link(fm, link);
+}
+
+void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now)
+{
+	fm->now = now;
+	fm_bootstrap_init(fm, port, data, len);
+}
+
+void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now)
+{
+	fm->now = now;
+	fm->park = *park;
+}
+
+void fm_conn_up(struct fm *fm, int conn, uint64_t now)
+{
+	fm->now = now;
+	fm_tree_up(fm, conn);
+}
+
+void fm_conn_down(struct fm *fm, int conn, uint64_t now)
+{
+	fm->now = now;
+	fm_tree_down(fm, conn);
+}
+
+void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
+{
+	fm->now = now;
+	fm_tree_msg(fm, conn, msg);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inside of the machine. Each part owns the struct named after it and has a
+ * function for every event it cares about, one that runs what is due, and one
+ * that says when that will be.
+ */
+#ifndef FM_MACHINE_H
+#define FM_MACHINE_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/route.h>
+
+#include "init.h"
+#include "status.h"
+
+#define MS 1000000ULL
+#define NEVER (~0ULL)
+#define FM_PROBLEMS_MAX 64
+
+static inline uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/** struct fm_port - what this node knows of its own port, and the Init talk on it */
+struct fm_port {
+	bool up;
+	bool told;		/* the neighbour has an Init of ours */
+	bool heard;		/* we have one of its, since the link came up */
+	uint64_t next;		/* next Init; NEVER for none */
+	uint64_t sent;		/* last Init */
+	uint64_t interval;
+	uint32_t session;	/* the link's present or last one */
+};
+
+/* What a connection of the service network is for. */
+enum fm_conn_role {
+	FM_CONN_STRANGER,	/* accepted, has not said HELLO */
+	FM_CONN_ROOT,		/* ours, to the root */
+	FM_CONN_PARENT,		/* ours, to the parent */
+	FM_CONN_CHILD,		/* accepted: below us in the tree */
+};
+
+/** struct fm_conn - a connection of the service network */
+struct fm_conn {
+	int id;
+	uint8_t role;
+	bool ready;		/* ours: established */
+	bool confirmed;		/* ours: answered by WELCOME */
+	bool reported;		/* child: @report is of the step at hand */
+	uint64_t guid;		/* child */
+	uint32_t epoch;
+	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
+	uint64_t heard;		/* when something came last */
+	uint64_t asked;		/* when PING went out last, or HELLO */
+	struct fm_report report;
+};
+
+/** struct fm_tree - this node's place in the distribution tree */
+struct fm_tree {
+	struct fm_conn *conns;
+	unsigned int nconns, room;
+	uint64_t retry;		/* when to try the root again; NEVER */
+	uint64_t backoff;
+	bool stray;		/* the parent we were given did not take us */
+	bool refused;
+	char parent[FM_ADDR_MAX];
+	uint64_t term;
+	uint32_t row_told;	/* serial in the last HELLO */
+	uint32_t row_acked;
+	uint64_t row_next;	/* when to say the row again */
+};
+
+/** struct fm_table - the exclusion table as this node has it */
+struct fm_table {
+	uint64_t term;
+	uint64_t version;	/* 0: none */
+	struct torus_shape shape;
+	uint8_t open;
+	uint32_t nodes;
+	struct fm_entry *entry;	/* one for each node */
+	uint16_t *closed;	/* exclusions, closed */
+};
+
+/** struct fm_member - this node's part in the step at hand */
+struct fm_member {
+	uint64_t version;
+	uint32_t round;
+	uint8_t step;
+	bool own;		/* @report holds our own part */
+	bool sent;
+	struct fm_report report;
+	struct fm_base base;	/* as the root told last */
+};
+
+struct fm_root;			/* root.h */
+
+struct fm {
+	struct fm_config cfg;
+	struct fm_ops ops;
+	void *io;
+	uint64_t now;
+	uint64_t started;
+	uint64_t random;
+
+	/* the NIC */
+	uint64_t guid;
+	uint32_t epoch;
+	unsigned int nports;
+	bool bootstrap;
+	bool placed;
+	struct torus_shape shape;
+	struct torus_coords coords;
+	uint32_t node;
+	uint64_t *rows;
+	uint32_t nrows;
+	uint64_t applied;
+	struct torus_park park;
+
+	/* bootstrap.c */
+	struct fm_port port[TORUS_MAX_PORTS];
+	struct fm_row row;
+	uint64_t row_changed;	/* when, for the log of a recovery */
+	unsigned int ndims;	/* of the fabric; 0 while unknown */
+	uint16_t size[TORUS_MAX_DIMS];
+	bool have_root;
+	bool have_position;
+	bool lonely;		/* said that there is no root */
+	int32_t position[TORUS_MAX_DIMS];
+	uint64_t root_guid;
+	char root_address[FM_ADDR_MAX];
+
+	struct fm_tree tree;
+	struct fm_table table;
+	struct fm_member member;
+	struct fm_root *root;	/* NULL on all nodes but the root */
+
+	struct fm_problem problem[FM_PROBLEMS_MAX];
+	uint64_t problem_key[FM_PROBLEMS_MAX];
+	uint8_t problem_mark[FM_PROBLEMS_MAX];
+	unsigned int nproblems;
+};
+
+/* log.c */
+void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
+/* Those of @kind not set again between the two calls are cleared. */
+void fm_problems_mark(struct fm *fm, const char *kind);
+void fm_problems_sweep(struct fm *fm, const char *kind);
+uint64_t fm_random(struct fm *fm);
+uint64_t fm_mix(uint64_t x);
+
+/* bootstrap.c */
+void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
+			const struct torus_link *links);
+void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
+void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);
+/* Says Init again on all ports whose neighbour lacks the present one. */
+void fm_bootstrap_spread(struct fm *fm, bool again);
+void fm_bootstrap_due(struct fm *fm);
+uint64_t fm_bootstrap_expiry(const struct fm *fm);
+unsigned int fm_opposite(unsigned int ndims, unsigned int port);
+
+/* tree.c */
+void fm_tree_start(struct fm *fm);
+void fm_tree_root_known(struct fm *fm);
+void fm_tree_up(struct fm *fm, int id);
+void fm_tree_down(struct fm *fm, int id);
+void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg);
+void fm_tree_row(struct fm *fm);	/* the own row changed */
+void fm_tree_row_acked(struct fm *fm, uint32_t serial);
+void fm_tree_due(struct fm *fm);
+uint64_t fm_tree_expiry(const struct fm *fm);
+struct fm_conn *fm_tree_conn(struct fm *fm, int id);
+struct fm_conn *fm_tree_upstream(struct fm *fm);
+void fm_tree_drop(struct fm *fm, struct fm_conn *c);
+void fm_tree_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
+void fm_tree_send_up(struct fm *fm, const struct fm_msg *msg);
+
+/* children.c: the half of the tree below this node */
+void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why);
+void fm_child_gone(struct fm *fm, const struct fm_conn *c);
+void fm_children_announce(struct fm *fm);
+void fm_children_drop(struct fm *fm);
+void fm_children_lookup(struct fm *fm);
+
+/* table.c */
+bool fm_table_take(struct fm *fm, const struct fm_table_msg *t);
+void fm_table_free(struct fm_table *t);
+void fm_table_close(struct fm *fm);
+/* All of it as a message; entries to be freed by the caller. False: no memory. */
+bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
+/* Node id of the NIC in the table, TORUS_NO_NODE if it is not. */
+uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
+bool fm_table_counts(const struct fm_entry *e);
+uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
+
+/* rows.c */
+int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node);
+int fm_rows_apply(struct fm *fm);
+void fm_rows_resolve(struct fm *fm, bool orphans);
+uint16_t fm_rows_reopen(const struct fm *fm);
+void fm_rows_released(struct fm *fm);
+
+/* member.c */
+void fm_member_table(struct fm *fm, const struct fm_table_msg *t);
+void fm_member_step(struct fm *fm, const struct fm_step *s);
+void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
+void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
+void fm_member_check(struct fm *fm, bool again);
+/* Says the step at hand again to the children that have not reported it. */
+void fm_member_repeat(struct fm *fm);
+void fm_member_sums(struct fm *fm, struct fm_sums *out);
+
+#endif /* FM_MACHINE_H */

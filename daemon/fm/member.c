@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: a node's part in a recovery
+ *
+ * The step at hand is (version, round). A table is round 0 of its version; the
+ * root's steps are rounds 1, 2, ... Whatever comes with a lower pair is old and
+ * ignored, the same again is a repetition and answered again; so messages may
+ * be late, doubled or out of order between connections without harm.
+ *
+ * Each node does the step, and reports upward once it has done so and all of
+ * its children have: counters added up, together with the number of nodes and
+ * the sum of their fingerprints. From these two the root sees that every NIC it
+ * waits for is in the sum exactly once, whatever the tree looked like on the
+ * way. When a child comes or goes the sum is made anew and sent again.
+ *
+ * The root runs this code like everyone; its report goes to recovery.c.
+ */
+#include "root.h"
+
+void fm_member_sums(struct fm *fm, struct fm_sums *out)
+{
+	struct torus_park *p = &fm->park;
+
+	memset(out, 0, sizeof(*out));
+	if (fm->ops.flow_get(fm->io, p))
+		memset(p, 0, sizeof(*p));
+	memcpy(out->flow, p->flow.counter, sizeof(out->flow));
+	out->parked = p->parked;
+	out->unresolved = p->unresolved;
+	out->held = p->held;
+	out->reopen = (uint32_t)__builtin_popcount(fm_rows_reopen(fm));
+}
+
+static void sums_add(struct fm_sums *to, const struct fm_sums *s)
+{
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			to->flow[f][c] += s->flow[f][c];
+	to->parked += s->parked;
+	to->unresolved += s->unresolved;
+	to->held += s->held;
+	to->lost += s->lost;
+	to->reopen += s->reopen;
+}
+
+/* Whether the table expects this node to take part. */
+static bool takes_part(const struct fm *fm)
+{
+	const struct fm_entry *e;
+
+	if (!fm->placed || !fm->table.version || fm->node >= fm->table.nodes)
+		return false;
+	e = &fm->table.entry[fm->node];
+	return e->guid == fm->guid && e->epoch == fm->epoch && fm_table_counts(e);
+}
+
+static bool child_takes_part(const struct fm *fm, const struct fm_conn *c)
+{
+	const struct fm_entry *e;
+
+	if (c->role != FM_CONN_CHILD || c->node >= fm->table.nodes)
+		return false;
+	e = &fm->table.entry[c->node];
+	return e->guid == c->guid && e->epoch == c->epoch && fm_table_counts(e);
+}
+
+static void own_report(struct fm *fm, bool lost)
+{
+	struct fm_member *m = &fm->member;
+
+	memset(&m->report, 0, sizeof(m->report));
+	m->report.count = 1;
+	m->report.set = fm_fingerprint(fm->guid, fm->epoch);
+	fm_member_sums(fm, &m->report.sums);
+	if (lost && fm->ops.lost_get)
+		fm->ops.lost_get(fm->io, &m->report.sums.lost);
+	m->own = true;
+}
+
+/* Sends the sum upward if it is complete, and new or asked for again. */
+void fm_member_check(struct fm *fm, bool again)
+{
+	struct fm_member *m = &fm->member;
+	struct fm_msg msg = { .type = FM_MSG_REPORT };
+	struct fm_report *sum = &msg.report;
+
+	if (!m->version || (m->sent && !again) || (takes_part(fm) && !m->own))
+		return;
+	if (m->own)
+		*sum = m->report;
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		const struct fm_conn *c = &fm->tree.conns[i];
+
+		if (!child_takes_part(fm, c) && !c->reported)
+			continue;
+		if (!c->reported)
+			return;
+		sum->count += c->report.count;
+		sum->set += c->report.set;
+		sums_add(&sum->sums, &c->report.sums);
+	}
+	if (!sum->count)
+		return;
+	m->sent = true;
+	sum->term = fm->tree.term;
+	sum->version = m->version;
+	sum->round = m->round;
+	if (fm->root)
+		fm_recovery_report(fm, sum);
+	else
+		fm_tree_send_up(fm, &msg);
+}
+
+void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r)
+{
+	const struct fm_member *m = &fm->member;
+
+	if (r->term != fm->tree.term || r->version != m->version || r->round != m->round)
+		return;
+	c->report = *r;
+	c->reported = true;
+	fm->member.sent = false;
+	fm_member_check(fm, false);
+}
+
+static void new_step(struct fm *fm, uint64_t version, uint32_t round, uint8_t step)
+{
+	struct fm_member *m = &fm->member;
+
+	m->version = version;
+	m->round = round;
+	m->step = step;
+	m->own = false;
+	m->sent = false;
+	for (unsigned int i = 0; i < fm->tree.nconns; i++)
+		fm->tree.conns[i].reported = false;
+}
+
+static void forward(struct fm *fm, const struct fm_msg *msg)
+{
+	for (unsigned int i = 0; i < fm->tree.nconns; i++)
+		if (fm->tree.conns[i].role == FM_CONN_CHILD && !fm->tree.conns[i].reported)
+			fm_tree_send(fm, &fm->tree.conns[i], msg);
+}
+
+/* The step at hand as a message. A table needs fm_msg_clear(). */
+static bool step_msg(struct fm *fm, struct fm_msg *msg)
+{
+	const struct fm_member *m = &fm->member;
+
+	if (!m->round)
+		return fm_table_whole(fm, msg);
+	memset(msg, 0, sizeof(*msg));
+	msg->type = FM_MSG_STEP;
+	msg->step.term = fm->tree.term;
+	msg->step.version = m->version;
+	msg->step.round = m->round;
+	msg->step.step = m->step;
+	if (m->step == FM_STEP_RESUME)
+		msg->step.base = m->base;
+	return true;
+}
+
+void fm_member_repeat(struct fm *fm)
+{
+	struct fm_msg msg;
+
+	if (!fm->member.version || !step_msg(fm, &msg))
+		return;
+	forward(fm, &msg);
+	if (msg.type == FM_MSG_TABLE)
+		free(msg.table.entries);
+}
+
+/* A child came, or asks: it gets the table unless it has it, and the step. */
+void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
+{
+	struct fm_msg msg;
+
+	if (!fm->table.version || fm->table.term != fm->tree.term)
+		return;
+	if (version != fm->table.version && fm_table_whole(fm, &msg)) {
+		fm_tree_send(fm, c, &msg);
+		free(msg.table.entries);
+	}
+	if (fm->member.round && step_msg(fm, &msg))
+		fm_tree_send(fm, c, &msg);
+}
+
+static void fetch(struct fm *fm)
+{
+	struct fm_msg msg = { .type = FM_MSG_FETCH };
+
+	msg.fetch.version = fm->table.version;
+	fm_tree_send_up(fm, &msg);
+}
+
+/* Finds this node in a new table and takes the place it gives. */
+static void take_place(struct fm *fm)
+{
+	uint32_t node = fm->node;
+	bool known = fm->have_position && fm->ndims == fm->table.shape.ndims;
+
+	if (!fm->placed || node >= fm->table.nodes || fm->table.entry[node].guid != fm->guid)
+		node = fm_table_find(fm, fm->guid);
+	if (node == TORUS_NO_NODE || fm_rows_place(fm, &fm->table.shape, node))
+		return;
+	fm->ndims = fm->shape.ndims;
+	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		fm->position[d] = fm->coords.c[d];
+	fm->have_position = true;
+	if (!known)
+		fm_bootstrap_spread(fm, true);
+}
+
+static void apply(struct fm *fm)
+{
+	take_place(fm);
+	fm_children_lookup(fm);
+	if (!takes_part(fm))
+		return;
+	fm_tree_row_acked(fm, fm->table.entry[fm->node].serial);
+	if (fm_rows_apply(fm))
+		return;
+	fm_rows_resolve(fm, false);
+	own_report(fm, true);
+}
+
+void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
+{
+	bool same_term = t->term == fm->table.term;
+	struct fm_msg msg = { .type = FM_MSG_TABLE, .table = *t };
+
+	if (t->term != fm->tree.term || (same_term && t->version < fm->table.version))
+		return;
+	if (same_term && t->version == fm->table.version) {
+		if (!fm->member.round && !fm->member.own && takes_part(fm))
+			apply(fm);
+		fm_member_repeat(fm);
+		fm_member_check(fm, true);
+		return;
+	}
+	if (!fm_table_take(fm, t)) {
+		fetch(fm);
+		return;
+	}
+	new_step(fm, t->version, 0, FM_STEP_APPLY);
+	forward(fm, &msg);
+	apply(fm);
+	fm_member_check(fm, false);
+}
+
+static void reopen(struct fm *fm)
+{
+	uint16_t ports = fm_rows_reopen(fm);
+	int err = fm->ops.park_replay(fm->io, fm->table.version, ports);
+
+	if (err) {
+		fm_say(fm, FM_WARNING, "recovery", "replay refused: %s", strerror(-err));
+		return;
+	}
+	/* The root knows that all do this and needs no row for it. */
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
+		if (!(ports & 1u << p))
+			continue;
+		fm->row.port[p].closed = false;
+		fm->row.port[p].session = 0;
+		fm->row.port[p].seq = 0;
+	}
+}
+
+static void do_step(struct fm *fm, const struct fm_step *s)
+{
+	switch (s->step) {
+	case FM_STEP_COUNT:
+		if (s->orphans)
+			fm_rows_resolve(fm, true);
+		break;
+	case FM_STEP_REPLAY:
+		reopen(fm);
+		break;
+	case FM_STEP_RESUME:
+		if (!fm->ops.release(fm->io, s->version, true))
+			fm_rows_released(fm);
+		break;
+	}
+	own_report(fm, s->step == FM_STEP_RESUME);
+}
+
+void fm_member_step(struct fm *fm, const struct fm_step *s)
+{
+	struct fm_member *m = &fm->member;
+	struct fm_msg msg = { .type = FM_MSG_STEP, .step = *s };
+
+	if (s->term != fm->tree.term || s->version < fm->table.version)
+		return;
+	if (s->version > fm->table.version || fm->table.term != s->term) {
+		fetch(fm);
+		return;
+	}
+	if (s->round < m->round)
+		return;
+	if (s->round == m->round) {
+		fm_member_repeat(fm);
+		fm_member_check(fm, true);
+		return;
+	}
+	new_step(fm, s->version, s->round, s->step);
+	if (s->step == FM_STEP_RESUME)
+		m->base = s->base;
+	forward(fm, &msg);
+	/* A node that could not apply the table has nothing to go on from. */
+	if (takes_part(fm) && fm->applied == s->version)
+		do_step(fm, s);
+	fm_member_check(fm, false);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Making the next table: judging who is gone, placing who came, checking the
+ * cables, and sending what changed.
+ *
+ * A version's colour is version mod 4, so a version may not begin while packets
+ * of the version four before it can still be in the network: r->clean has the
+ * colours that are known to be gone. If the next one is not, the table waits
+ * for the recovery at hand to find the network drained, which is bounded; what
+ * changes meanwhile goes into the same table.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "root.h"
+
+void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
+{
+	struct fm_root *r = fm->root;
+	va_list ap;
+
+	if (!r->settled)
+		return;
+	if (!r->dirty) {
+		r->dirty = true;
+		r->dirty_since = fm->now;
+		r->publish_at = fm->now + delay;
+		va_start(ap, fmt);
+		vsnprintf(r->cause, sizeof(r->cause), fmt, ap);
+		va_end(ap);
+		return;
+	}
+	/* Once more only brings it forward, so that rows coming in pairs meet. */
+	r->publish_at = earlier(r->publish_at, fm->now + delay);
+}
+
+static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state)
+{
+	char node[TORUS_TEXT_MAX];
+
+	m->state = (uint8_t)state;
+	fm_recovery_set_changed(fm);
+	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s",
+		       m->node == TORUS_NO_NODE ? "?" :
+						  torus_node_text(&fm->table.shape, m->node, node),
+		       m->name, fm_node_state_name(state));
+	fm_publish_dirty(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
+}
+
+/* When more is known of a missing node. */
+static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
+{
+	uint64_t dead_at = m->missing + fm->cfg.resend / 4;
+	uint64_t silent_at = m->missing + fm->cfg.member_max;
+
+	if (m->via || !m->missing) {
+		if (m->state == FM_NODE_UP)
+			fm_problem_clear(fm, "node", m->guid);
+		return NEVER;
+	}
+	if (m->state == FM_NODE_DEAD)
+		return NEVER;
+	if (fm_mate_all_down(fm, m)) {
+		if (fm->now < dead_at)
+			return dead_at;
+		mate_gone(fm, m, FM_NODE_DEAD);
+		return NEVER;
+	}
+	if (m->state == FM_NODE_SILENT)
+		return NEVER;
+	if (fm->now < silent_at)
+		return silent_at;
+	mate_gone(fm, m, FM_NODE_SILENT);
+	return NEVER;
+}
+
+static void judge(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	if (fm->now < r->judge_at || !r->settled)
+		return;
+	r->judge_at = NEVER;
+	for (uint32_t i = 1; i < r->nmates; i++)
+		r->judge_at = earlier(r->judge_at, judge_mate(fm, &r->mate[i]));
+	fm_member_check(fm, false);
+	fm_recovery_recheck(fm);
+}
+
+/*
+ * After a restart it is not known which colours are still about. One that no
+ * node's rows stamp is taken, leaving out numbers if need be.
+ */
+static uint64_t version_anew(struct fm_root *r)
+{
+	const uint8_t all = (1u << TORUS_COLOURS) - 1;
+	uint8_t used = 0;
+
+	for (uint32_t i = 0; i < r->nmates; i++)
+		if (r->mate[i].version)
+			used |= (uint8_t)(1u << r->mate[i].version % TORUS_COLOURS);
+	r->clean = all & (uint8_t)~used;
+	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
+		if (r->clean & 1u << (r->version + j) % TORUS_COLOURS)
+			return r->version + j;
+	return r->version + 1;
+}
+
+/* The next version, or 0 if none may begin yet. */
+static uint64_t next_version(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	if (r->version < r->version_seen)
+		r->version = r->version_seen;
+	if (!fm->table.version && r->version)
+		return version_anew(r);
+	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
+}
+
+static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *e)
+{
+	memset(e, 0, sizeof(*e));
+	e->node = m->node;
+	e->state = m->state;
+	e->guid = m->guid;
+	e->epoch = m->epoch;
+	e->serial = m->row.serial;
+	memcpy(e->name, m->name, sizeof(e->name));
+	memcpy(e->address, m->address, sizeof(e->address));
+	e->wiring = fm_wiring_check(fm, m);
+	e->admin = fm->root->admin[m->node];
+	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+
+		if (port->state != FM_PORT_UP)
+			e->fault |= (uint16_t)(1u << p);
+		if (!port->session || (port->state == FM_PORT_UP && !port->closed))
+			continue;
+		e->ended |= (uint16_t)(1u << p);
+		e->session[p] = port->session;
+		e->seq[p] = port->seq;
+	}
+}
+
+/* Text buffers are compared whole, so what follows the NUL must be zero. */
+static void tidy(char *text, size_t room)
+{
+	size_t len = strlen(text);
+
+	memset(text + len, 0, room - len);
+}
+
+static void unplaced(struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	fm_problems_mark(fm, "place");
+	for (uint32_t i = 1; i < r->nmates; i++) {
+		const struct fm_mate *m = &r->mate[i];
+
+		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
+			fm_problem_set(fm, "place", m->guid,
+				       "node '%s' (%s) has no place: no free coordinates fit its cables",
+				       m->name, m->address);
+	}
+	fm_problems_sweep(fm, "place");
+}
+
+/* Fills @t with what differs from the table at hand. */
+static bool changes(struct fm *fm, struct fm_table_msg *t)
+{
+	t->entries = malloc((fm->table.nodes + 1) * sizeof(*t->entries));
+	if (!t->entries)
+		return false;
+	fm_problems_mark(fm, "wiring");
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		const struct fm_mate *m = fm_mate_at(fm->root, i);
+		struct fm_entry *e = &t->entries[t->nentries];
+
+		if (!m) {
+			if (fm->table.entry[i].state == FM_NODE_ABSENT)
+				continue;
+			memset(e, 0, sizeof(*e));
+			e->node = i;
+		} else {
+			make_entry(fm, m, e);
+			tidy(e->name, sizeof(e->name));
+			tidy(e->address, sizeof(e->address));
+			if (!memcmp(e, &fm->table.entry[i], sizeof(*e)))
+				continue;
+		}
+		t->nentries++;
+	}
+	fm_problems_sweep(fm, "wiring");
+	return true;
+}
+
+static void publish(struct fm *fm, uint64_t version)
+{
+	struct fm_root *r = fm->root;
+	struct fm_table_msg t = {
+		.term = fm->tree.term,
+		.version = version,
+		.base = fm->table.version,
+		.shape = fm->table.shape,
+		.open = r->open,
+	};
+
+	fm_discover_place(fm, &fm->table.shape);
+	unplaced(fm);
+	if (!changes(fm, &t))
+		return;
+	r->dirty = false;
+	r->version = version;
+	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
+	fm_recovery_begin(fm);
+	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->cause);
+	fm_member_table(fm, &t);
+	free(t.entries);
+}
+
+void fm_publish_due(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	uint64_t version;
+
+	judge(fm);
+	if (!r->dirty || fm->now < r->publish_at)
+		return;
+	version = next_version(fm);
+	if (version)
+		publish(fm, version);
+	else
+		r->publish_at = NEVER;	/* recovery.c brings it forward */
+}
+
+uint64_t fm_publish_expiry(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	return earlier(r->settled ? r->judge_at : NEVER, r->dirty ? r->publish_at : NEVER);
+}
+
+/* --- for the administrator ---------------------------------------------------- */
+
+int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
+{
+	struct fm_root *r = fm->root;
+	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
+	uint16_t mask;
+
+	fm->now = now;
+	if (!r)
+		return -EPERM;
+	if (!r->settled || !fm->table.version)
+		return -EAGAIN;
+	if (node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))
+		return -EINVAL;
+	mask = (uint16_t)(port < 0 ? (1u << 2 * fm->ndims) - 1 : 1u << port);
+	if (excluded)
+		r->admin[node] |= mask;
+	else
+		r->admin[node] &= (uint16_t)~mask;
+	if (port >= 0)
+		torus_port_text(fm->ndims, (unsigned int)port, name);
+	fm_publish_dirty(fm, 0, "%s %s:%s", excluded ? "excluded" : "included",
+			 torus_node_text(&fm->table.shape, node, text), name);
+	fm_publish_due(fm);
+	return 0;
+}
+
+int fm_flush(struct fm *fm, uint64_t now)
+{
+	fm->now = now;
+	if (!fm->root)
+		return -EPERM;
+	if (!fm->root->settled || !fm->table.version)
+		return -EAGAIN;
+	fm_publish_dirty(fm, 0, "replay asked for");
+	fm_publish_due(fm);
+	return 0;
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: recovery, the root's part
+ *
+ *	APPLY   table v goes out; every node switches its rows at once, with
+ *		rows that change on hold, settles what is parked unresolved, and
+ *		reports READY with its counters
+ *	DRAIN   counts until no packet of an older colour is in the network
+ *	REPLAY  every node opens the ports that the table says are healthy and
+ *		sends what it has parked by its new rows; until all has arrived
+ *	RESUME  holds are lifted
+ *
+ * Each step goes to all nodes, and the next one begins when all have reported
+ * it. REPLAY is left out if nothing is parked and no port waits to be opened.
+ *
+ * Why one sum is proof that the network is drained. A node stamps colour v
+ * from its switch on, and its READY, or any later report, reads its counters
+ * after that. So once all are ready, what went into the network with an older
+ * colour (injected, replay_tx) is final on every node, and was so when each was
+ * read. What came out (delivered, parked, unreachable) only grows, and at each
+ * reading is at most what has truly come out. If the sums over all nodes are
+ * equal, nothing is left, whenever each of them was read. This is also why
+ * the counts that come with READY may already be the proof. The same holds of
+ * replayed packets once every node has begun to replay and has nothing parked.
+ * The proof needs every NIC to be counted exactly once: reports carry number
+ * and fingerprint of the NICs in them, and are used only if both are right.
+ *
+ * Packets may be missing for good: inside a NIC that died. Their number is the
+ * base. It is known as long as the same NICs are counted; when one goes, comes
+ * with counts of its own, or is silent, it is not, and there is no proof. Then
+ * the network counts as drained when the sums have not moved for drain_max, and
+ * what is missing becomes the new base. The base of the colour in use cannot be
+ * found while it is used, so a recovery without proof is followed by one more,
+ * at rest, with nothing on hold.
+ *
+ * Why nothing is lost: a packet leaves the RETRY buffer only when the next NIC
+ * has it; on a dead link it is parked, and replayed; an unresolved one is kept
+ * unless the other end said that it has it. Doubled: one kept although the
+ * other end had it is recognised by its number in its flow. Reordered: packets
+ * of a flow sent before the switch are delivered or parked before the first
+ * parked one is replayed (DRAIN); all replayed have arrived before the first
+ * held one starts (REPLAY, RESUME); two parts of a flow parked on two nodes may
+ * overtake each other, and are put in order at the receiver by their numbers,
+ * which gives up what is missing only at RESUME, when all that can arrive has.
+ *
+ * Why it ends: every wait is for a report, which is asked for again until it
+ * comes or its node is judged silent or dead, or for sums, which is bounded.
+ *
+ * A change at any step makes version v+1, which supersedes v: its steps are of
+ * a higher version, holds stay in force with those of v+1 added (rows.c), and
+ * its DRAIN covers all older colours, v included. Only then may REPLAY happen,
+ * so what v replayed is drained too. Colours return after four versions, hence
+ * v+1 waits if its colour is not known to be gone (publish.c).
+ */
+#include <stdio.h>
+
+#include "root.h"
+
+#define COUNT_FIRST MS		/* between the first rounds of counts */
+#define COUNT_LAST (20 * MS)
+#define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
+#define STILL_FACTOR 40		/* sums that move for ever */
+
+#define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
+#define REPLAY_KNOWN (1u << TORUS_COLOURS)
+
+void fm_recovery_expected(const struct fm *fm, uint32_t *count, uint64_t *set)
+{
+	*count = 0;
+	*set = 0;
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		const struct fm_entry *e = &fm->table.entry[i];
+		const struct fm_mate *m = fm_mate_at(fm->root, i);
+
+		if (!fm_table_counts(e) || !m || m->guid != e->guid || m->epoch != e->epoch ||
+		    m->state != FM_NODE_UP)
+			continue;
+		++*count;
+		*set += fm_fingerprint(e->guid, e->epoch);
+	}
+}
+
+static bool someone_silent(const struct fm *fm)
+{
+	for (uint32_t i = 0; i < fm->root->nmates; i++)
+		if (fm->root->mate[i].state == FM_NODE_SILENT)
+			return true;
+	return false;
+}
+
+void fm_recovery_set_changed(struct fm *fm)
+{
+	fm->root->base.known = 0;
+}
+
+static void stamp(struct fm *fm, enum fm_stamp at)
+{
+	if (!fm->root->rec.log.at[at])
+		fm->root->rec.log.at[at] = fm->now;
+}
+
+/* Gives everybody the next step. */
+static void step(struct fm *fm, enum fm_step_kind kind)
+{
+	struct fm_root *r = fm->root;
+	struct fm_rec *rec = &r->rec;
+	struct fm_step s = {
+		.term = fm->tree.term,
+		.version = r->version,
+		.round = ++rec->round,
+		.step = (uint8_t)kind,
+		.orphans = rec->orphans,
+	};
+
+	if (kind == FM_STEP_RESUME) {
+		s.base = r->base;
+		s.base.version = r->version;
+	}
+	rec->waiting = true;
+	rec->next = NEVER;
+	rec->asked = rec->round_began = fm->now;
+	fm_member_step(fm, &s);
+}
+
+static void phase(struct fm *fm, enum fm_phase phase)
+{
+	struct fm_rec *rec = &fm->root->rec;
+
+	rec->phase = (uint8_t)phase;
+	rec->phase_began = rec->still_since = fm->now;
+	rec->interval = COUNT_FIRST;
+	rec->next = NEVER;
+}
+
+/* --- sums --------------------------------------------------------------------- */
+
+static int64_t missing(const struct fm_sums *s, unsigned int c)
+{
+	return (int64_t)(s->flow[TORUS_FC_INJECTED][c] + s->flow[TORUS_FC_REPLAY_TX][c] -
+			 s->flow[TORUS_FC_DELIVERED][c] - s->flow[TORUS_FC_PARKED][c] -
+			 s->flow[TORUS_FC_UNREACHABLE][c]);
+}
+
+static int64_t replay_missing(const struct fm_sums *s)
+{
+	uint64_t n = 0;
+
+	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+		n += s->flow[TORUS_FC_REPLAY_TX][c] - s->flow[TORUS_FC_REPLAY_RX][c] -
+		     s->flow[TORUS_FC_REPLAY_PARKED][c];
+	return (int64_t)n;
+}
+
+static uint64_t replayed(const struct fm_sums *s)
+{
+	uint64_t n = 0;
+
+	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+		n += s->flow[TORUS_FC_REPLAY_TX][c];
+	return n;
+}
+
+/* Whether the counters that the present phase waits for have moved. */
+static bool moved(const struct fm_rec *rec, const struct fm_sums *now, unsigned int colour)
+{
+	if (rec->sums.parked != now->parked || rec->sums.unresolved != now->unresolved ||
+	    rec->sums.reopen != now->reopen)
+		return true;
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			if (rec->sums.flow[f][c] != now->flow[f][c] &&
+			    (c != colour || f >= TORUS_FC_REPLAY_TX))
+				return true;
+	return false;
+}
+
+/* Whether waiting any longer is pointless. @known: there could still be proof. */
+static bool bound_reached(const struct fm *fm, bool known)
+{
+	const struct fm_rec *rec = &fm->root->rec;
+	uint64_t still = fm->cfg.drain_max * (known ? PROVEN_FACTOR : 1);
+	uint64_t at_all = fm->cfg.drain_max * (someone_silent(fm) ? 2 : STILL_FACTOR);
+
+	return fm->now - rec->still_since >= still || fm->now - rec->phase_began >= at_all;
+}
+
+static void count_later(struct fm *fm)
+{
+	struct fm_rec *rec = &fm->root->rec;
+
+	rec->next = fm->now + rec->interval;
+	rec->interval = earlier(rec->interval + rec->interval / 2, COUNT_LAST);
+}
+
+/* --- the steps ---------------------------------------------------------------- */
+
+void fm_recovery_begin(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct fm_rec *rec = &r->rec;
+	uint64_t detected = r->dirty_since;
+	bool ongoing = rec->phase != FM_PHASE_REST;
+	struct fm_recovery old = rec->log;
+	int64_t gone = ongoing ? rec->gone : 0;
+	bool base_known = r->base.known == (ALL_COLOURS | REPLAY_KNOWN);
+	uint64_t lost_before = ongoing ? rec->lost_before : ~0ULL;
+
+	base_known &= !ongoing || rec->base_was_known;
+	memset(rec, 0, sizeof(*rec));
+	rec->log.version = r->version;
+	memcpy(rec->log.cause, r->cause, sizeof(rec->log.cause));
+	rec->log.at[FM_AT_DETECTED] = detected;
+	rec->log.at[FM_AT_TABLE] = fm->now;
+	if (ongoing) {		/* what it supersedes is part of its story */
+		rec->log.parked = old.parked;
+		rec->log.replayed = old.replayed;
+		rec->log.bounded = old.bounded;
+		rec->log.at[FM_AT_DETECTED] = old.at[FM_AT_DETECTED];
+	}
+	rec->gone = gone;
+	rec->base_was_known = base_known;
+	rec->lost_before = lost_before;
+	rec->waiting = true;
+	rec->asked = rec->round_began = fm->now;
+	phase(fm, FM_PHASE_APPLY);
+}
+
+static void resume(struct fm *fm)
+{
+	phase(fm, FM_PHASE_RESUME);
+	step(fm, FM_STEP_RESUME);
+}
+
+static void replay(struct fm *fm)
+{
+	phase(fm, FM_PHASE_REPLAY);
+	step(fm, FM_STEP_REPLAY);
+}
+
+static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
+{
+	struct fm_root *r = fm->root;
+	unsigned int colour = r->version % TORUS_COLOURS;
+
+	stamp(fm, FM_AT_DRAINED);
+	for (unsigned int c = 0; c < TORUS_COLOURS; c++) {
+		if (c == colour)
+			continue;
+		if (r->base.known & 1u << c)
+			r->rec.gone += missing(s, c) - r->base.missing[c];
+		r->base.missing[c] = missing(s, c);
+		r->base.known |= (uint8_t)(1u << c);
+	}
+	r->base.replay_missing = replay_missing(s);
+	r->base.known |= REPLAY_KNOWN;
+	r->clean |= ALL_COLOURS & (uint8_t)~(1u << colour);
+	if (!proven) {
+		r->rec.log.bounded = true;
+		fm_say(fm, FM_WARNING, "recovery",
+		       "version %llu: drained without proof, sums at rest for %llu ms",
+		       (unsigned long long)r->version,
+		       (unsigned long long)((fm->now - r->rec.still_since) / MS));
+	}
+	if (r->dirty && r->publish_at == NEVER) {
+		r->publish_at = fm->now;
+		return;
+	}
+	if (s->parked || s->reopen)
+		replay(fm);
+	else
+		resume(fm);
+}
+
+static void drain_check(struct fm *fm, const struct fm_sums *s)
+{
+	struct fm_root *r = fm->root;
+	struct fm_rec *rec = &r->rec;
+	unsigned int colour = r->version % TORUS_COLOURS;
+	uint8_t older = ALL_COLOURS & (uint8_t)~(1u << colour);
+	bool known = (r->base.known & older) == older, equal = true;
+
+	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+		equal &= c == colour || missing(s, c) == r->base.missing[c];
+	if (s->unresolved) {
+		if (!rec->unresolved_since)
+			rec->unresolved_since = fm->now;
+		rec->orphans = fm->now - rec->unresolved_since >= fm->cfg.resolve_max;
+		count_later(fm);
+	} else if (known && equal) {
+		drained(fm, s, true);
+	} else if (bound_reached(fm, known)) {
+		drained(fm, s, false);
+	} else {
+		count_later(fm);
+	}
+}
+
+static void replay_check(struct fm *fm, const struct fm_sums *s)
+{
+	struct fm_root *r = fm->root;
+	bool known = r->base.known & REPLAY_KNOWN;
+
+	if (known && !s->parked && !s->reopen && replay_missing(s) == r->base.replay_missing) {
+		stamp(fm, FM_AT_REPLAYED);
+		resume(fm);
+	} else if (bound_reached(fm, known)) {
+		if (known)
+			r->rec.gone += replay_missing(s) - r->base.replay_missing;
+		r->base.replay_missing = replay_missing(s);
+		r->base.known |= REPLAY_KNOWN;
+		r->rec.log.bounded = true;
+		stamp(fm, FM_AT_REPLAYED);
+		resume(fm);
+	} else {
+		count_later(fm);
+	}
+}
+
+/* The nodes' rows no longer say closed, and the root's copies follow. */
+static void opened(struct fm *fm)
+{
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		struct fm_mate *m = fm_mate_at(fm->root, i);
+
+		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
+			if (fm->table.closed[i] & 1u << p || !m->row.port[p].closed)
+				continue;
+			m->row.port[p].closed = false;
+			m->row.port[p].session = 0;
+			m->row.port[p].seq = 0;
+		}
+	}
+}
+
+static void done(struct fm *fm, const struct fm_sums *s)
+{
+	struct fm_root *r = fm->root;
+	struct fm_rec *rec = &r->rec;
+	struct fm_recovery *log = &rec->log;
+	int64_t lost = rec->base_was_known ? rec->gone : (int64_t)(s->lost - rec->lost_before);
+
+	stamp(fm, FM_AT_RESUMED);
+	log->lost = lost > 0 ? (uint64_t)lost : 0;
+	log->replayed += replayed(s) - replayed(&rec->first);
+	r->last = *log;
+	rec->phase = FM_PHASE_REST;
+	opened(fm);
+	fm_say(fm, log->lost ? FM_WARNING : FM_INFO, "recovery",
+	       "version %llu in force after %llu.%03llu ms: %llu parked, %llu replayed, %llu lost",
+	       (unsigned long long)log->version,
+	       (unsigned long long)((fm->now - log->at[FM_AT_DETECTED]) / MS),
+	       (unsigned long long)((fm->now - log->at[FM_AT_DETECTED]) / 1000 % 1000),
+	       (unsigned long long)log->parked, (unsigned long long)log->replayed,
+	       (unsigned long long)log->lost);
+	if (s->parked || s->reopen)
+		fm_publish_dirty(fm, log->bounded ? 1000 * MS : 20 * MS, "packets left parked");
+	else if (r->base.known != (ALL_COLOURS | REPLAY_KNOWN) && !someone_silent(fm))
+		fm_publish_dirty(fm, 500 * MS, "counting what was lost");
+}
+
+void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
+{
+	struct fm_rec *rec = &fm->root->rec;
+	unsigned int colour = fm->root->version % TORUS_COLOURS;
+	struct fm_sums s = rep->sums;
+	uint32_t count;
+	uint64_t set;
+
+	if (!rec->waiting || rep->version != fm->root->version || rep->round != rec->round)
+		return;
+	fm_recovery_expected(fm, &count, &set);
+	if (rep->count != count || rep->set != set)
+		return;
+	rec->waiting = false;
+	if (rec->phase == FM_PHASE_APPLY) {
+		stamp(fm, FM_AT_REBUILT);
+		rec->first = s;
+		if (rec->lost_before == ~0ULL)
+			rec->lost_before = s.lost;
+		phase(fm, FM_PHASE_DRAIN);
+	} else if (moved(rec, &s, colour)) {
+		rec->still_since = fm->now;
+	}
+	rec->sums = s;
+	if (s.parked > rec->log.parked)
+		rec->log.parked = s.parked;
+	switch (rec->phase) {
+	case FM_PHASE_DRAIN:
+		drain_check(fm, &s);
+		break;
+	case FM_PHASE_REPLAY:
+		replay_check(fm, &s);
+		break;
+	case FM_PHASE_RESUME:
+		done(fm, &s);
+		break;
+	}
+}
+
+/* Fewer nodes are waited for: perhaps all that are left have reported. */
+void fm_recovery_recheck(struct fm *fm)
+{
+	if (fm->root->rec.waiting)
+		fm_member_check(fm, true);
+}
+
+/*
+ * A round that will not end although nobody is missing: some report or notice
+ * went astray with a connection. All begin anew with a new term.
+ */
+static void call_the_roll(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	fm_say(fm, FM_WARNING, "recovery", "version %llu stalls: all nodes are called to join anew",
+	       (unsigned long long)r->version);
+	fm->tree.term = fm_random(fm) | 1;
+	fm->table.term = fm->tree.term;
+	fm_children_drop(fm);
+	for (uint32_t i = 1; i < r->nmates; i++) {
+		if (!r->mate[i].via)
+			continue;
+		r->mate[i].via = 0;
+		r->mate[i].missing = fm->now;
+	}
+	r->judge_at = fm->now;
+	r->rec.round_began = fm->now;
+}
+
+void fm_recovery_due(struct fm *fm)
+{
+	struct fm_rec *rec = &fm->root->rec;
+
+	if (rec->waiting && fm->now >= rec->asked + fm->cfg.resend) {
+		rec->asked = fm->now;
+		if (fm->now >= rec->round_began + 2 * fm->cfg.member_max)
+			call_the_roll(fm);
+		fm_member_repeat(fm);
+	}
+	if (fm->now >= rec->next)
+		step(fm, rec->phase == FM_PHASE_REPLAY ? FM_STEP_REPLAY : FM_STEP_COUNT);
+}
+
+uint64_t fm_recovery_expiry(const struct fm *fm)
+{
+	const struct fm_rec *rec = &fm->root->rec;
+
+	return earlier(rec->next, rec->waiting ? rec->asked + fm->cfg.resend : NEVER);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What only the root has: the roster of all nodes, and the recovery at hand. */
+#ifndef FM_ROOT_H
+#define FM_ROOT_H
+
+#include "machine.h"
+
+/**
+ * struct fm_mate - a node that has said HELLO; the root itself is number 0
+ * @node: its id once placed, else TORUS_NO_NODE
+ * @fixed: @node is in the table or was its own before: not moved any more
+ * @via: GUID of who holds its connection; 0: nobody, since @missing
+ * @state: FM_NODE_UP, _SILENT or _DEAD
+ */
+struct fm_mate {
+	uint64_t guid;
+	uint32_t epoch;
+	uint32_t node;
+	bool fixed;
+	uint8_t state;
+	uint64_t via;
+	uint64_t missing;
+	uint64_t version;	/* of its rows, when it joined */
+	struct fm_row row;
+	char name[TORUS_NAME_MAX + 1];
+	char address[FM_ADDR_MAX];
+};
+
+enum fm_phase {
+	FM_PHASE_REST,
+	FM_PHASE_APPLY,		/* table out, waiting for all to be ready */
+	FM_PHASE_DRAIN,		/* old packets leave the network */
+	FM_PHASE_REPLAY,	/* parked ones go back and arrive */
+	FM_PHASE_RESUME,	/* holds lifted, waiting for all to say so */
+};
+
+/** struct fm_rec - the recovery at hand (recovery.c) */
+struct fm_rec {
+	uint8_t phase;
+	bool waiting;		/* for reports of @round */
+	bool orphans;
+	bool base_was_known;
+	uint32_t round;
+	uint64_t asked;		/* when the round began, or was repeated last */
+	uint64_t round_began;
+	uint64_t next;		/* when the next round of counts is due; NEVER */
+	uint64_t interval;
+	uint64_t phase_began;
+	uint64_t still_since;	/* sums have not moved since */
+	uint64_t unresolved_since;
+	uint64_t lost_before;	/* sum of lost_get at the beginning */
+	struct fm_sums sums;	/* of the last complete round */
+	struct fm_sums first;	/* of the first */
+	int64_t gone;		/* missing beyond the base, when bounded */
+	struct fm_recovery log;
+};
+
+/** struct fm_root - see above */
+struct fm_root {
+	struct fm_mate *mate;
+	uint32_t nmates, room;
+	uint32_t *slot;		/* hash of GUIDs: number in @mate + 1 */
+	uint32_t nslots;
+	uint32_t *at;		/* node id to number in @mate + 1 */
+
+	bool settled;
+	bool restored;		/* the root's NIC was placed already */
+	uint64_t news;		/* when something about the nodes changed last */
+	uint8_t open;
+	uint16_t *admin;	/* ports excluded by the administrator */
+	uint64_t version_seen;	/* highest that any node has */
+	struct fm_base base_seen;
+
+	bool dirty;		/* a new table is due */
+	uint64_t dirty_since;
+	uint64_t publish_at;
+	char cause[FM_TEXT_MAX];
+	uint64_t judge_at;
+	uint64_t rejudge_term;
+	uint64_t version;
+	uint8_t clean;		/* mask of colours that no packet in the network has */
+	struct fm_base base;
+	struct fm_rec rec;
+	struct fm_recovery last;
+};
+
+/* roster.c */
+int fm_root_start(struct fm *fm, const struct torus_device *dev);
+void fm_root_free(struct fm *fm);
+void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+void fm_root_msg(struct fm *fm, const struct fm_msg *msg);
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
+struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
+bool fm_mate_all_down(const struct fm *fm, const struct fm_mate *m);
+
+/* settle.c: when the table may begin, and who joins it later */
+void fm_settle_news(struct fm *fm);
+void fm_settle_due(struct fm *fm);
+uint64_t fm_settle_expiry(const struct fm *fm);
+
+/* discover.c */
+bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
+void fm_discover_place(struct fm *fm, const struct torus_shape *shape);
+
+/* wiring.c: mask of ports of @m that are wrongly cabled; problems are told */
+uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
+
+/* publish.c */
+void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void fm_publish_due(struct fm *fm);
+uint64_t fm_publish_expiry(const struct fm *fm);
+
+/* recovery.c */
+void fm_recovery_begin(struct fm *fm);
+void fm_recovery_report(struct fm *fm, const struct fm_report *r);
+void fm_recovery_recheck(struct fm *fm);
+void fm_recovery_set_changed(struct fm *fm);
+void fm_recovery_due(struct fm *fm);
+uint64_t fm_recovery_expiry(const struct fm *fm);
+void fm_recovery_expected(const struct fm *fm, uint32_t *count, uint64_t *set);
+
+#endif /* FM_ROOT_H */

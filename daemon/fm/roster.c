@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The root's list of all nodes: who said HELLO, who holds its connection now,
+ * what its row says, and whether it is up, silent or dead.
+ *
+ * A node is missing while nobody holds a connection to it. Missing and cut off
+ * (no neighbour has a link to it that is up) is dead, soon; missing with links
+ * that live is silent, after member_max: its NIC goes on forwarding and stays
+ * in the table, but no recovery waits for its manager.
+ */
+#include <stdio.h>
+
+#include "root.h"
+
+static void slot_put(struct fm_root *r, uint32_t i)
+{
+	uint32_t s = (uint32_t)fm_mix(r->mate[i].guid) & (r->nslots - 1);
+
+	while (r->slot[s])
+		s = (s + 1) & (r->nslots - 1);
+	r->slot[s] = i + 1;
+}
+
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+{
+	uint32_t s = (uint32_t)fm_mix(guid) & (r->nslots - 1);
+
+	for (; r->slot[s]; s = (s + 1) & (r->nslots - 1))
+		if (r->mate[r->slot[s] - 1].guid == guid)
+			return &r->mate[r->slot[s] - 1];
+	return NULL;
+}
+
+struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
+{
+	return r->at && r->at[node] ? &r->mate[r->at[node] - 1] : NULL;
+}
+
+static struct fm_mate *mate_add(struct fm_root *r, uint64_t guid)
+{
+	struct fm_mate *m;
+
+	if (r->nmates == r->room) {
+		uint32_t room = r->room ? 2 * r->room : 16;
+		uint32_t *slot = calloc(4 * room, sizeof(*slot));
+
+		m = realloc(r->mate, room * sizeof(*m));
+		if (m)
+			r->mate = m;
+		if (!m || !slot) {
+			free(slot);
+			return NULL;
+		}
+		free(r->slot);
+		r->slot = slot;
+		r->room = room;
+		r->nslots = 4 * room;
+		for (uint32_t i = 0; i < r->nmates; i++)
+			slot_put(r, i);
+	}
+	m = &r->mate[r->nmates++];
+	memset(m, 0, sizeof(*m));
+	m->guid = guid;
+	m->node = TORUS_NO_NODE;
+	m->state = FM_NODE_UP;
+	slot_put(r, r->nmates - 1);
+	return m;
+}
+
+static bool sums_zero(const struct fm_sums *s)
+{
+	static const struct fm_sums zero;
+
+	return !memcmp(s->flow, zero.flow, sizeof(s->flow));
+}
+
+/* A NIC begins to be counted: with all zero it fits any base. */
+static void mate_counts(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
+{
+	struct fm_root *r = fm->root;
+
+	if (sums_zero(&h->sums))
+		r->base.set += fm_fingerprint(m->guid, m->epoch);
+	else
+		r->base.known = 0;
+	if (h->base.version > r->base_seen.version)
+		r->base_seen = h->base;
+}
+
+int fm_root_start(struct fm *fm, const struct torus_device *dev)
+{
+	struct fm_root *r = calloc(1, sizeof(*r));
+	const struct torus_shape *cfg = &fm->cfg.shape;
+	struct fm_hello own = { .guid = fm->guid };
+	struct fm_mate *m;
+
+	if (!r)
+		return -ENOMEM;
+	fm->root = r;
+	r->clean = (1u << TORUS_COLOURS) - 1;
+	r->judge_at = NEVER;
+	r->news = fm->now;
+	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
+	r->rec.next = NEVER;
+	m = mate_add(r, fm->guid);
+	if (!m)
+		return -ENOMEM;
+	m->epoch = fm->epoch;
+	m->via = fm->guid;
+	strcpy(m->name, fm->cfg.name);
+	strcpy(m->address, fm->cfg.address);
+	m->row = fm->row;
+	m->node = 0;
+	m->fixed = true;
+	if (dev->placed && (!cfg->ndims || !memcmp(cfg, &dev->shape, sizeof(*cfg))) &&
+	    dev->node == 0) {
+		r->restored = true;
+		r->version_seen = dev->version;
+		m->version = dev->version;
+	} else if (dev->placed) {
+		fm_say(fm, FM_WARNING, "bootstrap",
+		       "the NIC was placed at another shape or not at 0: placed anew");
+		r->version_seen = dev->version;
+	}
+	fm_member_sums(fm, &own.sums);
+	mate_counts(fm, m, &own);
+	fm_settle_news(fm);
+	return 0;
+}
+
+void fm_root_free(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	if (!r)
+		return;
+	free(r->mate);
+	free(r->slot);
+	free(r->at);
+	free(r->admin);
+	free(r);
+	fm->root = NULL;
+}
+
+static bool rows_same(const struct fm_row *a, const struct fm_row *b)
+{
+	if (a->nports != b->nports)
+		return false;
+	for (unsigned int p = 0; p < a->nports; p++) {
+		const struct fm_port_row *x = &a->port[p], *y = &b->port[p];
+
+		if (x->state != y->state || x->problem != y->problem || x->closed != y->closed ||
+		    x->session != y->session || x->seq != y->seq ||
+		    x->peer_guid != y->peer_guid || x->peer_port != y->peer_port)
+			return false;
+	}
+	return true;
+}
+
+/* Names the first port that differs, as cause of a recovery. */
+static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
+		      char *text, size_t room)
+{
+	static const char *const states[] = { "down", "up", "down" };
+	char port[TORUS_TEXT_MAX], node[TORUS_TEXT_MAX];
+	unsigned int p = 0;
+
+	while (p + 1 < now->nports && m->row.port[p].state == now->port[p].state)
+		p++;
+	if (fm->table.version && m->node != TORUS_NO_NODE && p < 2 * fm->ndims)
+		snprintf(text, room, "link %s:%s %s", torus_node_text(&fm->table.shape, m->node, node),
+			 torus_port_text(fm->ndims, p, port), states[now->port[p].state]);
+	else
+		snprintf(text, room, "links of '%s'", m->name);
+}
+
+/*
+ * Both ends of a cable tell of its change, at nearly the same time: a table
+ * waits a moment for the other end, and a little longer if it has yet to come.
+ */
+#define COALESCE (2 * MS)
+#define OTHER_END (6 * MS)
+
+static bool other_end_pending(const struct fm *fm, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *mine = &m->row.port[p];
+		const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
+
+		if (!o || o == m || o->state != FM_NODE_UP || !o->via || mine->peer_port >= o->row.nports)
+			continue;
+		if ((mine->state == FM_PORT_UP) !=
+		    (o->row.port[mine->peer_port].state == FM_PORT_UP) &&
+		    o->row.port[mine->peer_port].peer_guid == m->guid)
+			return true;
+	}
+	return false;
+}
+
+static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
+{
+	char cause[FM_TEXT_MAX / 2];
+
+	if (rows_same(&m->row, row)) {
+		m->row.serial = row->serial;
+		return;
+	}
+	row_cause(fm, m, row, cause, sizeof(cause));
+	m->row = *row;
+	fm->root->judge_at = fm->now;
+	fm_publish_dirty(fm, other_end_pending(fm, m) ? OTHER_END : COALESCE, "%s", cause);
+	fm_settle_news(fm);
+}
+
+/* --- HELLO ------------------------------------------------------------------ */
+
+/* Why a HELLO cannot be accepted, or NULL. */
+static const char *objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
+{
+	const struct fm_mate *m = fm_mate(fm->root, h->guid);
+
+	if (m && m->via && (strcmp(m->name, h->name) || strcmp(m->address, h->address))) {
+		snprintf(text, room, "GUID %016llx of '%s' (%s) is in use by '%s' (%s)",
+			 (unsigned long long)h->guid, h->name, h->address, m->name, m->address);
+		return text;
+	}
+	if (h->row.nports < 2 * fm->ndims) {
+		snprintf(text, room, "'%s' has %u ports; a fabric of %u dimensions needs %u", h->name,
+			 h->row.nports, fm->ndims, 2 * fm->ndims);
+		return text;
+	}
+	for (uint32_t i = 0; i < fm->root->nmates; i++) {
+		const struct fm_mate *o = &fm->root->mate[i];
+
+		if (o->guid == h->guid || strcmp(o->name, h->name) || !o->via)
+			continue;
+		snprintf(text, room, "name '%s' of %016llx (%s) is in use by %016llx (%s)", h->name,
+			 (unsigned long long)h->guid, h->address, (unsigned long long)o->guid,
+			 o->address);
+		return text;
+	}
+	return NULL;
+}
+
+/*
+ * The tree is a heap of the roster: the parent of number i is (i - 1) / fanout,
+ * or the nearest of its forebears that is there. Numbers fall on the way up, so
+ * there is no circle.
+ */
+static const char *parent_of(struct fm *fm, const struct fm_mate *m, bool stray)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t i = (uint32_t)(m - r->mate);
+
+	while (!stray && i > 0) {
+		i = (i - 1) / fm->cfg.fanout;
+		if (i && r->mate[i].via && r->mate[i].state == FM_NODE_UP)
+			return r->mate[i].address;
+	}
+	return "";
+}
+
+/* Everyone said to hang below @guid must be told of anew. */
+static void forget_below(struct fm *fm, uint64_t guid)
+{
+	for (uint32_t i = 1; i < fm->root->nmates; i++) {
+		struct fm_mate *m = &fm->root->mate[i];
+
+		if (m->via != guid || m->guid == guid)
+			continue;
+		m->via = 0;
+		m->missing = fm->now;
+		fm->root->judge_at = fm->now;
+	}
+}
+
+static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
+{
+	struct fm_root *r = fm->root;
+	bool back = m->state != FM_NODE_UP || m->epoch != h->epoch;
+
+	if (!fresh && m->epoch != h->epoch)
+		fm_recovery_set_changed(fm);
+	m->epoch = h->epoch;
+	m->state = FM_NODE_UP;
+	m->missing = 0;
+	m->version = h->version;
+	strcpy(m->name, h->name);
+	strcpy(m->address, h->address);
+	if (fresh || back)
+		mate_counts(fm, m, h);
+	if (h->version > r->version_seen)
+		r->version_seen = h->version;
+	/* Only a root that knows less than the fabric meets a higher version. */
+	if (r->settled && h->version > r->version)
+		fm_publish_dirty(fm, COALESCE, "node '%s' has version %llu", m->name,
+				 (unsigned long long)h->version);
+	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
+	    !memcmp(&h->shape, &fm->shape, sizeof(h->shape)))
+		m->node = torus_node_id(&h->shape, &h->coords);
+	if (back && r->settled)
+		fm_publish_dirty(fm, COALESCE, "node '%s' is back", m->name);
+	row_take(fm, m, &h->row);
+	m->row.serial = h->row.serial;
+	fm_settle_news(fm);
+}
+
+void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+{
+	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+	struct fm_mate *m;
+	char text[FM_TEXT_MAX];
+	const char *why = objection(fm, h, text, sizeof(text));
+	bool fresh;
+
+	if (why) {
+		fm_problem_set(fm, "refused", fm_mix(h->guid) ^ h->epoch, "%s", why);
+		fm_child_refuse(fm, c, why);
+		return;
+	}
+	fm_problem_clear(fm, "refused", fm_mix(h->guid) ^ h->epoch);
+	m = fm_mate(fm->root, h->guid);
+	fresh = !m;
+	if (fresh)
+		m = mate_add(fm->root, h->guid);
+	if (!m) {
+		fm_child_refuse(fm, c, "the root is out of memory");
+		return;
+	}
+	if (fresh)
+		fm_say(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
+	if (c->role != FM_CONN_CHILD)
+		forget_below(fm, h->guid);
+	mate_hello(fm, m, h, fresh);
+	m = fm_mate(fm->root, h->guid);
+	msg.welcome.term = fm->tree.term;
+	msg.welcome.root_guid = fm->guid;
+	strcpy(msg.welcome.parent, parent_of(fm, m, h->stray));
+	fm_tree_send(fm, c, &msg);
+	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid, .epoch = h->epoch });
+}
+
+/* --- what comes up the tree ------------------------------------------------- */
+
+static void left(struct fm *fm, const struct fm_left *l)
+{
+	struct fm_mate *m = fm_mate(fm->root, l->guid);
+
+	if (!m || m->epoch != l->epoch || m->via != l->parent)
+		return;
+	m->via = 0;
+	m->missing = fm->now;
+	fm->root->judge_at = fm->now;
+	forget_below(fm, l->guid);
+	fm_say(fm, FM_INFO, "node", "connection to '%s' lost", m->name);
+}
+
+static void adopted(struct fm *fm, const struct fm_left *l)
+{
+	struct fm_mate *m = fm_mate(fm->root, l->guid);
+
+	if (!m || m->epoch != l->epoch)
+		return;
+	m->via = l->parent;
+	m->missing = 0;
+}
+
+void fm_root_msg(struct fm *fm, const struct fm_msg *msg)
+{
+	struct fm_mate *m;
+
+	switch (msg->type) {
+	case FM_MSG_ROW:
+		m = fm_mate(fm->root, msg->row.guid);
+		if (m && m->epoch == msg->row.epoch &&
+		    (int32_t)(msg->row.row.serial - m->row.serial) > 0)
+			row_take(fm, m, &msg->row.row);
+		break;
+	case FM_MSG_LEFT:
+		left(fm, &msg->left);
+		break;
+	case FM_MSG_ADOPTED:
+		adopted(fm, &msg->left);
+		break;
+	}
+}
+
+/* Whether no neighbour has a link to @m that is up. */
+bool fm_mate_all_down(const struct fm *fm, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *mine = &m->row.port[p];
+		const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
+
+		if (!mine->peer_guid || !o || o == m || o->state == FM_NODE_DEAD ||
+		    mine->peer_port >= o->row.nports)
+			continue;
+		if (o->row.port[mine->peer_port].state == FM_PORT_UP &&
+		    o->row.port[mine->peer_port].peer_guid == m->guid)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When the first table may be made, and who enters it later.
+ *
+ * The fabric settles at once when the picture is whole: every port that is up
+ * leads to a node that has joined, and there are as many nodes as the shape
+ * asks for or, where it is to be discovered, every port of every node is up.
+ * A picture with known gaps settles when nothing new came for `quiet`; one that
+ * mentions nodes not heard of waits member_max for them. Nothing about this is
+ * final: whoever comes later is placed then.
+ *
+ * A root that starts anew on a placed NIC keeps the shape, and waits in the
+ * same way for the nodes to come back; the network works on meanwhile.
+ */
+#include "root.h"
+
+/* Whether a port of the fabric leads to a node that has not joined. */
+static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
+{
+	bool found = false;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+
+		if (port->state != FM_PORT_UP)
+			*gap = true;
+		else if (port->peer_guid && !fm_mate(fm->root, port->peer_guid) && !port->problem)
+			found = true;
+	}
+	return found;
+}
+
+static bool whole_shape(const struct fm *fm)
+{
+	const struct torus_shape *s = fm->root->restored ? &fm->shape : &fm->cfg.shape;
+
+	return s->ndims && fm->root->nmates == torus_nodes(s);
+}
+
+/* When the table may begin, as far as is known now. */
+static uint64_t settle_at(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	bool waits = false, gap = false;
+
+	if (r->settled)
+		return NEVER;
+	for (uint32_t i = 0; i < r->nmates; i++)
+		waits |= unheard(fm, &r->mate[i], &gap);
+	if (waits)
+		return r->news + fm->cfg.member_max;
+	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored))
+		return r->news;
+	return r->news + fm->cfg.quiet;
+}
+
+void fm_settle_news(struct fm *fm)
+{
+	fm->root->news = fm->now;
+	if (fm->root->settled)
+		fm_publish_dirty(fm, 2 * MS, "nodes or links changed");
+}
+
+uint64_t fm_settle_expiry(const struct fm *fm)
+{
+	return settle_at(fm);
+}
+
+/* A restored root goes on from what the nodes remember of its former life. */
+static void restore(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	uint64_t set = 0;
+
+	for (uint32_t i = 0; i < r->nmates; i++)
+		set += fm_fingerprint(r->mate[i].guid, r->mate[i].epoch);
+	r->base.set = set;
+	if (r->base_seen.version && r->base_seen.set == set)
+		r->base = r->base_seen;
+}
+
+static void settle(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct torus_shape shape = fm->cfg.shape;
+	char text[TORUS_TEXT_MAX];
+	uint32_t nodes;
+
+	if (r->restored)
+		shape = fm->shape;
+	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
+		return;
+	nodes = torus_nodes(&shape);
+	r->admin = calloc(nodes, sizeof(*r->admin));
+	r->at = calloc(nodes, sizeof(*r->at));
+	fm->table.entry = calloc(nodes, sizeof(*fm->table.entry));
+	fm->table.closed = calloc(nodes, sizeof(*fm->table.closed));
+	if (!r->admin || !r->at || !fm->table.entry || !fm->table.closed) {
+		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
+		return;
+	}
+	fm->table.shape = shape;
+	fm->table.nodes = nodes;
+	memcpy(fm->size, shape.size, sizeof(fm->size));
+	if (r->restored || r->version_seen)
+		restore(fm);
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		uint32_t node = r->mate[i].node;
+
+		if (node != TORUS_NO_NODE && (node >= nodes || r->at[node]))
+			r->mate[i].node = TORUS_NO_NODE;
+		else if (node != TORUS_NO_NODE)
+			r->at[node] = i + 1;
+		r->mate[i].fixed = r->mate[i].node != TORUS_NO_NODE;
+	}
+	r->settled = true;
+	r->version = r->version_seen;
+	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
+	       r->nmates, nodes);
+	fm_publish_dirty(fm, 0, r->version ? "root restarted" : "bootstrap");
+}
+
+void fm_settle_due(struct fm *fm)
+{
+	if (fm->now >= settle_at(fm)) {
+		settle(fm);
+		if (!fm->root->settled)
+			fm->root->news = fm->now;
+	}
+}

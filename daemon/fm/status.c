@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Answers to questions; nothing here changes a machine. */
+#include "root.h"
+
+const char *fm_state_name(unsigned int state)
+{
+	static const char *const names[FM_STATES] = { "bootstrapping", "running", "recovering",
+						      "degraded" };
+
+	return state < FM_STATES ? names[state] : NULL;
+}
+
+const char *fm_node_state_name(unsigned int state)
+{
+	static const char *const names[FM_NODE_STATES] = { "absent", "joining", "up", "silent",
+							   "dead" };
+
+	return state < FM_NODE_STATES ? names[state] : NULL;
+}
+
+const struct fm_entry *fm_node(const struct fm *fm, uint32_t node)
+{
+	return fm->table.version && node < fm->table.nodes ? &fm->table.entry[node] : NULL;
+}
+
+uint32_t fm_node_by_name(const struct fm *fm, const char *name)
+{
+	for (uint32_t i = 0; i < fm->table.nodes; i++)
+		if (fm->table.entry[i].state != FM_NODE_ABSENT &&
+		    !strcmp(fm->table.entry[i].name, name))
+			return i;
+	return TORUS_NO_NODE;
+}
+
+uint32_t fm_node_parent(const struct fm *fm, uint32_t node)
+{
+	const struct fm_mate *m, *up;
+
+	if (!fm->root || !fm->table.version || node >= fm->table.nodes)
+		return TORUS_NO_NODE;
+	m = fm_mate_at(fm->root, node);
+	if (!m || !m->via || m->guid == fm->guid)
+		return TORUS_NO_NODE;
+	up = fm_mate(fm->root, m->via);
+	return up ? up->node : TORUS_NO_NODE;
+}
+
+bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
+{
+	for (uint32_t k = 0; fm->root && k < fm->root->nmates; k++) {
+		const struct fm_mate *m = &fm->root->mate[k];
+		bool in_table = fm->table.version && m->node != TORUS_NO_NODE &&
+				fm->table.entry[m->node].guid == m->guid;
+
+		if (in_table || i--)
+			continue;
+		*out = (struct fm_joiner) { m->name, m->address, m->guid };
+		return true;
+	}
+	return false;
+}
+
+/* A cable that was never there, in a dimension whose ends are not joined. */
+static bool no_cable(const struct fm_table *t, uint32_t node, unsigned int d)
+{
+	const struct fm_entry *a = &t->entry[node];
+	const struct fm_entry *b = &t->entry[torus_neighbour(&t->shape, node, d)];
+	unsigned int q = torus_dir_opposite(&t->shape, d);
+
+	return t->open & 1u << d && a->state == FM_NODE_UP && b->state == FM_NODE_UP &&
+	       a->fault & 1u << d && b->fault & 1u << q && !(a->ended & 1u << d) &&
+	       !(b->ended & 1u << q);
+}
+
+const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
+{
+	const struct fm_table *t = &fm->table;
+	const struct fm_entry *a, *b;
+	unsigned int q;
+
+	if (!t->version || node >= t->nodes || port >= 2u * t->shape.ndims ||
+	    !(t->closed[node] & 1u << port))
+		return NULL;
+	a = &t->entry[node];
+	b = &t->entry[torus_neighbour(&t->shape, node, port)];
+	q = torus_dir_opposite(&t->shape, port);
+	if (a->admin & 1u << port || b->admin & 1u << q)
+		return "admin";
+	if (a->wiring & 1u << port || b->wiring & 1u << q)
+		return "wiring";
+	return "fault";
+}
+
+const uint16_t *fm_exclusions(const struct fm *fm)
+{
+	return fm->table.version ? fm->table.closed : NULL;
+}
+
+const uint64_t *fm_rows(const struct fm *fm, uint32_t *n)
+{
+	*n = fm->nrows;
+	return fm->placed ? fm->rows : NULL;
+}
+
+static void count_links(const struct fm *fm, struct fm_status *s)
+{
+	const struct fm_table *t = &fm->table;
+
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		for (unsigned int d = 0; d < t->shape.ndims; d++) {
+			const char *why = fm_excluded(fm, i, d);
+
+			if (t->shape.size[d] == 1 || no_cable(t, i, d))
+				continue;
+			s->links++;
+			if (!why)
+				s->links_up++;
+			else if (why[0] == 'f')
+				s->links_faulty++;
+			else
+				s->links_excluded++;
+		}
+	}
+}
+
+static void root_status(const struct fm *fm, struct fm_root_status *r)
+{
+	r->known = fm->have_root;
+	r->reachable = fm->root || fm_tree_upstream((struct fm *)fm);
+	r->guid = fm->root_guid;
+	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
+	r->address = fm->root_address;
+}
+
+void fm_status(const struct fm *fm, struct fm_status *s)
+{
+	const struct fm_table *t = &fm->table;
+
+	memset(s, 0, sizeof(*s));
+	s->is_root = fm->root;
+	s->placed = fm->placed;
+	s->shape = fm->placed || !t->version ? fm->shape : t->shape;
+	s->own = fm->placed ? fm->node : TORUS_NO_NODE;
+	s->version = t->version;
+	s->applied = fm->applied;
+	s->problems = fm->nproblems;
+	s->parked = fm->park.parked;
+	root_status(fm, &s->root);
+	if (!t->version) {
+		s->state = FM_BOOTSTRAPPING;
+		return;
+	}
+	s->nodes = t->nodes;
+	for (uint32_t i = 0; i < t->nodes; i++)
+		s->nodes_up += t->entry[i].state == FM_NODE_UP;
+	count_links(fm, s);
+	if (fm->root) {
+		s->parked = fm->root->rec.sums.parked;
+		s->last = fm->root->last;
+	}
+	if (fm->root && (fm->root->rec.phase != FM_PHASE_REST || fm->root->dirty))
+		s->state = FM_RECOVERING;
+	else if (!fm->root && fm->member.step != FM_STEP_RESUME)
+		s->state = FM_RECOVERING;
+	else if (s->nodes_up < s->nodes || s->links_up < s->links || fm->nproblems ||
+		 !s->root.reachable)
+		s->state = FM_DEGRADED;
+	else
+		s->state = FM_RUNNING;
+}

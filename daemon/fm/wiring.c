@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cables that are not where the shape wants them. Each is named once, with both
+ * ends as they are and the end that was expected; both its ports are excluded.
+ */
+#include <stdio.h>
+
+#include "root.h"
+
+/* "1,0,3:+x of 'name'"; for a node without place its name alone. */
+static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64_t guid,
+			    unsigned int p, char *buf, size_t room)
+{
+	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+
+	if (p < 2 * fm->ndims)
+		torus_port_text(fm->ndims, p, port);
+	else
+		snprintf(port, sizeof(port), "port %u", p);
+	if (!m)
+		snprintf(buf, room, "NIC %016llx:%s", (unsigned long long)guid, port);
+	else if (m->node == TORUS_NO_NODE)
+		snprintf(buf, room, "'%s':%s", m->name, port);
+	else
+		snprintf(buf, room, "%s:%s ('%s')",
+			 torus_node_text(&fm->table.shape, m->node, node), port, m->name);
+	return buf;
+}
+
+/* What is wrong with the cable at port @p of @m, or NULL. */
+static const char *fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	const struct fm_port_row *port = &m->row.port[p];
+	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
+	const struct fm_mate *due;
+
+	if (port->state != FM_PORT_UP || !port->peer_guid)
+		return NULL;
+	if (port->peer_guid == m->guid)
+		return "a cable from a node to itself";
+	if (port->problem == FM_PROBLEM_FABRIC)
+		return "leads to another fabric";
+	if (port->problem == FM_PROBLEM_ROOT)
+		return "leads to nodes of another root";
+	if (port->problem == FM_PROBLEM_VERSION)
+		return "leads to a manager of another version";
+	if (port->peer_port != fm_opposite(fm->ndims, p))
+		return "joins ports that are not opposite";
+	if (shape->size[p % fm->ndims] == 1)
+		return "in a dimension of size 1";
+	due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+	if (due && due->guid != port->peer_guid && (o || due->state != FM_NODE_DEAD))
+		return "leads to the wrong node";
+	if (!due && o && o->node != TORUS_NO_NODE)
+		return "leads to the wrong node";
+	return NULL;
+}
+
+static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p, const char *what)
+{
+	const struct fm_port_row *port = &m->row.port[p];
+	const struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
+	uint32_t due = torus_neighbour(&fm->table.shape, m->node, p);
+	char here[160], there[160], want[160];
+	uint64_t key = (uint64_t)m->node * TORUS_MAX_PORTS + p;
+
+	if (o && o != m && o->node != TORUS_NO_NODE && port->peer_port < 2 * fm->ndims) {
+		uint64_t other = (uint64_t)o->node * TORUS_MAX_PORTS + port->peer_port;
+
+		if (other < key && fault(fm, o, port->peer_port))
+			return;
+	}
+	end_text(fm, m, m->guid, p, here, sizeof(here));
+	end_text(fm, o, port->peer_guid, port->peer_port, there, sizeof(there));
+	if (port->peer_guid == m->guid) {
+		fm_problem_set(fm, "wiring", key, "%s is cabled to %s: %s", here, there, what);
+		return;
+	}
+	torus_node_text(&fm->table.shape, due, want);
+	strcat(want, ":");
+	torus_port_text(fm->ndims, fm_opposite(fm->ndims, p), want + strlen(want));
+	fm_problem_set(fm, "wiring", key, "%s is cabled to %s, expected %s: %s", here, there, want,
+		       what);
+}
+
+uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+		const char *what = fault(fm, m, p);
+
+		if (!what)
+			continue;
+		mask |= (uint16_t)(1u << p);
+		tell(fm, m, p, what);
+	}
+	return mask;
+}
