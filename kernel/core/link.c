@@ -199,7 +199,7 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 		}
 		if (l->state != TORUS_LINK_UP)
 			break;
-		if (!tn_lcrc_ok(flits, h.len, l->session)) {
+		if (!tn_lcrc_ok(flits, h.len, l->seed)) {
 			l->counter[TORUS_PC_CRC_ERRORS]++;
 			rx_error(l, h.gen, now);
 			break;
@@ -247,7 +247,7 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 	h->gen = l->tx.gen;
 	tn_hdr_put(pkt->flits, h);
 	tn_tail_put(tn_pkt_tail(pkt), &pkt->tail);
-	tn_lcrc_set(pkt->flits, h->len, l->session);
+	tn_lcrc_set(pkt->flits, h->len, l->seed);
 }
 
 static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
@@ -310,7 +310,7 @@ static void idle_frame(struct tn_link *l, struct tn_frame *f)
 
 	memset(l->ctl, 0, 2 * TN_FLIT);
 	tn_hdr_put(l->ctl, &h);
-	tn_lcrc_set(l->ctl, 0, l->session);
+	tn_lcrc_set(l->ctl, 0, l->seed);
 	seg_add(f, l->ctl, 2 * TN_FLIT);
 }
 

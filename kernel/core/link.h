@@ -9,14 +9,21 @@
  *
  * Handshake. Each attempt of an end has a random nonce; its INIT carries the
  * nonce and the one it heard. An end that reads its own nonce in the peer's INIT
- * is up, with a session made of both nonces, and says so once more by an INIT.
+ * is up, with an LCRC seed made of both nonces, and says so once more by an INIT.
  * All that an INIT promises (sequence numbers, occupied buffers) is frozen with
- * the nonce, so which copy of it the peer read does not matter. The session
- * seeds every LCRC: frames of another session are noise.
+ * the nonce, so which copy of it the peer read does not matter. The seed starts
+ * every LCRC: frames of another up time are noise. The first seed names the
+ * session, which goes on, with its TSEQs, through every retraining: so what an
+ * end says of the session is understood even if only one of them had come up
+ * again before the next failure.
  *
  * Retraining keeps RETRY buffer, sequence and credits: both INITs say RESUME,
  * the same last session, and what was accepted in it; the sender drops that
  * and replays the rest. If either end cannot resume, the link fails first.
+ *
+ * Attempts are numbered, so that an INIT that was still on its way when its
+ * sender began anew is known for what it is: what it says of the last session is
+ * older than the session that the receiver asks about.
  *
  * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
  * peer may have accepted a first part of it. How much, it says itself: in its
@@ -76,12 +83,16 @@ struct tn_link {
 	struct tn_credit credit;
 	u32 unacked;		/* accepted since the last header sent */
 
-	u32 session;		/* of the present or last up time */
+	u32 seed;		/* of the LCRCs of the present or last up time */
+	u32 session;		/* that it belongs to */
 	u32 last_session;	/* what INITs of this attempt say of the time before */
 	u16 last_rseq;
 	u32 nonce;
+	u32 attempt;		/* nonces drawn so far */
 	u32 peer_nonce;		/* heard; 0 none */
 	u32 peer_epoch;
+	u32 peer_attempt;	/* of the newest INIT heard in that epoch */
+	u32 up_attempt;		/* of the peer, that led to the last up time */
 	u64 peer_guid;
 	u8 peer_port;
 	bool resume;		/* this attempt can resume @session */

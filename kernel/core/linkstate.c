@@ -4,6 +4,11 @@
 
 #define NEVER (~0ull)
 
+static u64 sooner(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
 static void set_state(struct tn_link *l, u8 state, u64 now)
 {
 	u8 old = l->state;
@@ -50,6 +55,7 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	do {
 		l->nonce = l->host_ops->random(l->host);
 	} while (!l->nonce);
+	l->attempt++;
 	l->peer_nonce = 0;
 	l->resume = resume;
 	l->last_session = l->session;
@@ -175,6 +181,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.epoch = l->epoch,
 		.nonce = l->nonce,
 		.nonce_heard = l->peer_nonce,
+		.attempt = l->attempt,
 		.last_session = l->last_session,
 		.last_rseq = l->last_rseq,
 		.first_tseq = l->first_tseq,
@@ -191,8 +198,9 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	}
 	if (l->state != TORUS_LINK_UP) {
 		l->init_at = now + l->init_gap;
-		if (l->init_gap < l->params->probe_interval)
-			l->init_gap *= 2;
+		/* Traffic waits for a retraining: no patience there. */
+		if (l->state != TORUS_LINK_RETRAINING)
+			l->init_gap = sooner(2 * l->init_gap, l->params->probe_interval);
 	}
 	memset(l->ctl, 0, sizeof(l->ctl));
 	tn_hdr_put(l->ctl, &h);
@@ -203,7 +211,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 }
 
 /* The same at both ends, and never 0. */
-static u32 session_of(u32 a, u32 b)
+static u32 seed_of(u32 a, u32 b)
 {
 	u8 buf[8];
 	u32 s;
@@ -251,7 +259,10 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 		tn_retry_rx_start(&l->rx, i->first_tseq);
 	}
 	stop_timers(l);
-	l->session = session_of(l->nonce, l->peer_nonce);
+	l->seed = seed_of(l->nonce, l->peer_nonce);
+	if (!resume)
+		l->session = l->seed;
+	l->up_attempt = l->peer_attempt;
 	l->unacked = 0;
 	l->heard_at = now;
 	l->init_now = true;		/* the peer may lack our echo */
@@ -262,20 +273,17 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 }
 
 /*
- * Retraining, and the peer too. If it came up in the session of this attempt and
- * began to retrain again before its echo reached us, that session is the last
- * one for both. Return: false: the peer must catch up first.
+ * An INIT of an attempt that its sender has given up since; or, while we are not
+ * up, of the one that led to our last up time, unless it answers what we say now:
+ * then the sender never came up.
  */
-static bool catch_up(struct tn_link *l, const struct tn_init *i, u64 now)
+static bool stale(const struct tn_link *l, const struct tn_init *i)
 {
-	if (i->last_session == l->session)
-		return true;
-	l->init_now = true;
-	if (!l->peer_nonce || i->last_session != session_of(l->nonce, l->peer_nonce))
+	if (i->guid != l->peer_guid || i->epoch != l->peer_epoch)
 		return false;
-	l->session = i->last_session;
-	begin_attempt(l, true, now);
-	return true;
+	return (s32)(i->attempt - l->peer_attempt) < 0 ||
+	       (l->state != TORUS_LINK_UP && i->attempt == l->up_attempt &&
+		i->nonce_heard != l->nonce);
 }
 
 void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
@@ -289,6 +297,8 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 	}
 	if (!l->admin || !l->carrier || i.nonce == l->nonce)
 		return;		/* our own voice, if the port is looped to itself */
+	if (stale(l, &i))
+		return;
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
 			l->heard_at = now;
@@ -301,16 +311,16 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 		else
 			tn_link_fail(l, TORUS_REASON_PEER, now);
 	}
-	if (l->state == TORUS_LINK_RETRAINING && !i.resume)
+	if (l->state == TORUS_LINK_RETRAINING &&
+	    (!i.resume || i.last_session != l->session))
 		tn_link_fail(l, TORUS_REASON_PEER, now);
-	if (l->state == TORUS_LINK_RETRAINING && !catch_up(l, &i, now))
-		return;
 	if (l->session && l->state != TORUS_LINK_RETRAINING)
 		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
 	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN)
 		start(l, now);
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
+	l->peer_attempt = i.attempt;
 	l->peer_guid = i.guid;
 	l->peer_port = i.port;
 	l->heard_at = now;
@@ -378,11 +388,6 @@ void tn_link_poll(struct tn_link *l, u64 now)
 		l->init_at = now + l->init_gap;
 		l->init_now = true;
 	}
-}
-
-static u64 sooner(u64 a, u64 b)
-{
-	return a < b ? a : b;
 }
 
 u64 tn_link_expiry(const struct tn_link *l)

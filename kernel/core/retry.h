@@ -13,7 +13,7 @@
  * it. Nothing is doubled or reordered: CTRP admits each number once and in
  * order; at most TN_RETRY_MAX (a quarter of the 12-bit space) are outstanding,
  * so a frame late by less than half the space cannot be taken for a new one,
- * and one from another session fails its LCRC, which the session seeds.
+ * and one from another session fails its LCRC, which starts from another seed.
  *
  * What is ours: the paper leaves open how an E for an error already being
  * mended is told from one for a new error. Each going back turns the generation

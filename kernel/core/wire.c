@@ -79,6 +79,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	tn_put_le32(p + 28, i->last_session);
 	tn_put_le16(p + 32, i->last_rseq);
 	tn_put_le16(p + 34, i->first_tseq);
+	tn_put_le32(p + 48, i->attempt);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		tn_put_le16(p + 36 + 2 * vc, i->slots[vc]);
 		tn_put_le16(p + 42 + 2 * vc, i->occupied[vc]);
@@ -101,6 +102,7 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 	i->last_session = tn_get_le32(p + 28);
 	i->last_rseq = tn_get_le16(p + 32) & TN_SEQ_MASK;
 	i->first_tseq = tn_get_le16(p + 34) & TN_SEQ_MASK;
+	i->attempt = tn_get_le32(p + 48);
 	for (vc = 0; vc < TORUS_VCS; vc++) {
 		i->slots[vc] = tn_get_le16(p + 36 + 2 * vc);
 		i->occupied[vc] = tn_get_le16(p + 42 + 2 * vc);

@@ -19,7 +19,8 @@
  *        (4), source (4), ESEQ (4), flags without REPLAYED (1), 0 (1),
  *        epoch (2). Set by the source and never changed on the way.
  *   4-7  LCRC: CRC-32C over the header flit and the tail flit with LCRC zero,
- *        started from the link's session instead of ~0 (INIT packets: ~0).
+ *        started from the seed of the link's up time (link.h) instead of ~0
+ *        (INIT packets: ~0).
  *        Set anew at every transmission.
  *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
  *   12   VB: 0, or 0xea for a packet found bad after cut-through began
@@ -45,7 +46,7 @@
  *   28 last session (4)  32 RSEQ of the last session (2)
  *   34 first TSEQ of the new session (2)
  *   36 packet buffers of each VC (3 x 2)  42 of these occupied (3 x 2)
- *   48 zero (16)
+ *   48 attempt (4): rises by one with each nonce of an epoch  52 zero (12)
  *
  * Sources: Angara fault tolerance paper, "контроль целостности данных" and
  * fig. 3, 4 for TSEQ/RSEQ/E/VB/VCCR. G, GE, LCRC apart from ECRC, and ESEQ are
@@ -122,6 +123,7 @@ struct tn_init {
 	u32 epoch;
 	u32 nonce;
 	u32 nonce_heard;
+	u32 attempt;
 	u32 last_session;
 	u16 last_rseq;
 	u16 first_tseq;
