@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit/cable.h"
+
+struct frame *frame_new(size_t len)
+{
+	struct frame *f = malloc(sizeof(*f) + len);
+
+	assert_non_null(f);
+	*f = (struct frame) { .len = len, .refs = 1 };
+	return f;
+}
+
+void frame_put(struct frame *f)
+{
+	assert_true(f->refs > 0);
+	if (!--f->refs)
+		free(f);
+}
+
+static struct tn_pkt *packet(struct memory *m)
+{
+	struct tn_pkt *pkt;
+
+	if (m->r && rnd_one_in(m->r, m->refuse))
+		return NULL;
+	pkt = calloc(1, sizeof(*pkt));
+	assert_non_null(pkt);
+	m->live++;
+	return pkt;
+}
+
+struct tn_pkt *memory_get(struct memory *m, struct frame *owner)
+{
+	struct tn_pkt *pkt = packet(m);
+
+	if (!pkt)
+		return NULL;
+	owner->refs++;
+	pkt->owner = owner;
+	return pkt;
+}
+
+struct tn_pkt *memory_new(struct memory *m, unsigned int nflits)
+{
+	struct tn_pkt *pkt = packet(m);
+	struct frame *f;
+
+	if (!pkt)
+		return NULL;
+	f = frame_new((size_t)nflits * TN_FLIT);
+	pkt->owner = f;
+	pkt->flits = f->data;
+	return pkt;
+}
+
+void memory_put(struct memory *m, struct tn_pkt *pkt)
+{
+	assert_true(m->live > 0);
+	m->live--;
+	frame_put(pkt->owner);
+	free(pkt);
+}
+
+static void insert(struct lane *l, struct frame *f)
+{
+	struct frame **p = &l->head;
+
+	while (*p && (*p)->arrives <= f->arrives)
+		p = &(*p)->next;
+	f->next = *p;
+	*p = f;
+}
+
+static struct frame *gather(const struct tn_frame *f)
+{
+	struct frame *out = frame_new(f->bytes);
+	size_t at = 0;
+
+	for (u32 i = 0; i < f->nsegs; i++) {
+		memcpy(out->data + at, f->seg[i].base, f->seg[i].len);
+		at += f->seg[i].len;
+	}
+	assert_int_equal(at, f->bytes);
+	return out;
+}
+
+static void damage(struct lane *l, struct frame *f)
+{
+	unsigned int n = 1 + rnd_below(l->r, 4);
+
+	l->damaged++;
+	while (n--) {
+		u32 bit = rnd_below(l->r, (u32)f->len * 8);
+
+		f->data[bit / 8] ^= (u8)(1u << bit % 8);
+	}
+	if (rnd_one_in(l->r, 8))	/* or cut short */
+		f->len = rnd_below(l->r, (u32)f->len + 1);
+}
+
+void lane_put(struct lane *l, const struct tn_frame *f, u64 now)
+{
+	unsigned int copies = 1;
+
+	if (l->cut)
+		return;
+	if (rnd_one_in(l->r, l->lose))
+		copies = 0;
+	else if (rnd_one_in(l->r, l->twice))
+		copies = 2;
+	l->frames++;
+	l->lost += !copies;
+	while (copies--) {
+		struct frame *one = gather(f);
+
+		if (l->filter && !l->filter(l->filter_arg, l->frames - 1, one)) {
+			frame_put(one);
+			l->lost++;
+			continue;
+		}
+		one->arrives = now + l->latency;
+		if (rnd_one_in(l->r, l->late))
+			one->arrives += rnd_below(l->r, (u32)l->late_by);
+		if (rnd_one_in(l->r, l->damage))
+			damage(l, one);
+		insert(l, one);
+	}
+}
+
+void lane_forge(struct lane *l, const u8 *data, size_t len, u64 now)
+{
+	struct frame *f = frame_new(len);
+
+	memcpy(f->data, data, len);
+	f->arrives = now;
+	insert(l, f);
+}
+
+struct frame *lane_get(struct lane *l, u64 now)
+{
+	struct frame *f = l->head;
+
+	if (!f || f->arrives > now)
+		return NULL;
+	l->head = f->next;
+	return f;
+}
+
+u64 lane_next(const struct lane *l)
+{
+	return l->head ? l->head->arrives : ~0ull;
+}
+
+void lane_clear(struct lane *l)
+{
+	struct frame *f;
+
+	while ((f = lane_get(l, ~0ull)))
+		frame_put(f);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A host's memory and a cable, for tests that join links or NICs in one process
+ * and one virtual clock. Frames are allocated and counted one by one, so that
+ * sanitizers see every wrong use and every leak.
+ */
+#ifndef TESTS_CABLE_H
+#define TESTS_CABLE_H
+
+#include "tests/unit/seeds.h"
+#include "kernel/core/nic.h"
+
+/** struct frame - one frame's memory, shared by the packets inside */
+struct frame {
+	struct frame *next;
+	u64 arrives;
+	size_t len;
+	unsigned int refs;
+	u8 data[];
+};
+
+struct frame *frame_new(size_t len);
+void frame_put(struct frame *f);
+
+/**
+ * struct memory - packets of one host
+ * @live: packets handed out
+ * @refuse: one allocation in so many fails; 0 never
+ */
+struct memory {
+	struct rnd *r;
+	unsigned int live;
+	unsigned int refuse;
+};
+
+struct tn_pkt *memory_get(struct memory *m, struct frame *owner);
+struct tn_pkt *memory_new(struct memory *m, unsigned int nflits);
+void memory_put(struct memory *m, struct tn_pkt *pkt);
+
+/**
+ * struct lane - one direction of a cable
+ * @lose, @damage, @twice, @late: once in so many frames; 0 never
+ * @latency: of every frame; a late one takes up to @late_by more
+ * @cut: nothing gets in, nothing comes out
+ * @filter: if set, says whether frame number @frames may pass
+ */
+struct lane {
+	struct rnd *r;
+	struct frame *head;
+	u64 latency, late_by;
+	unsigned int lose, damage, twice, late;
+	bool cut;
+	u64 frames, lost, damaged;
+	bool (*filter)(void *arg, u64 number, const struct frame *f);
+	void *filter_arg;
+};
+
+void lane_put(struct lane *l, const struct tn_frame *f, u64 now);
+/* Raw bytes, past all faults. */
+void lane_forge(struct lane *l, const u8 *data, size_t len, u64 now);
+/* Next frame that has arrived by @now, or NULL; frame_put() it. */
+struct frame *lane_get(struct lane *l, u64 now);
+/* When the next one arrives; ~0 never. */
+u64 lane_next(const struct lane *l);
+/* Forget what is under way. */
+void lane_clear(struct lane *l);
+
+#endif /* TESTS_CABLE_H */

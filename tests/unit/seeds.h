@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Seeded random tests: the same seed gives the same run; a failure prints the
+ * seed, and SEED=N in the environment runs that one alone,
+ * SEEDS=N seeds 1 to N.
+ */
+#ifndef TESTS_SEEDS_H
+#define TESTS_SEEDS_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+struct rnd {
+	uint64_t seed;
+	uint64_t state;
+};
+
+static inline struct rnd rnd_new(uint64_t seed)
+{
+	return (struct rnd) { .seed = seed, .state = seed * 0xd1342543de82ef95ULL + 1 };
+}
+
+/* splitmix64 */
+static inline uint64_t rnd64(struct rnd *r)
+{
+	uint64_t z = r->state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* 0 .. n - 1; n > 0 */
+static inline uint32_t rnd_below(struct rnd *r, uint32_t n)
+{
+	return (uint32_t)((rnd64(r) >> 32) * n >> 32);
+}
+
+/* true once in n */
+static inline int rnd_one_in(struct rnd *r, uint32_t n)
+{
+	return n && !rnd_below(r, n);
+}
+
+static inline void rnd_fill(struct rnd *r, void *p, size_t len)
+{
+	uint8_t *b = p;
+
+	while (len--)
+		*b++ = (uint8_t)rnd64(r);
+}
+
+/* Run @fn for seeds 1 .. @n, or for the one in the environment. */
+static inline void for_seeds(unsigned int n, void (*fn)(uint64_t seed))
+{
+	const char *one = getenv("SEED"), *more = getenv("SEEDS");
+	uint64_t s;
+
+	if (one) {
+		fn(strtoull(one, NULL, 0));
+		return;
+	}
+	if (more)
+		n = (unsigned int)strtoul(more, NULL, 0);
+	for (s = 1; s <= n; s++)
+		fn(s);
+}
+
+/* Like assert_true(), and tells how to see it again. */
+#define expect(r, cond, fmt, ...) do {						\
+	if (!(cond)) {								\
+		print_error("SEED=%" PRIu64 ": %s: " fmt "\n", (r)->seed,	\
+			    #cond, ##__VA_ARGS__);				\
+		fail();								\
+	}									\
+} while (0)
+
+#endif /* TESTS_SEEDS_H */

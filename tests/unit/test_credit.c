@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Credits against a model that counts packets instead: a packet is with the
+ * sender's counter, in a buffer, freed, or reported. Sender and receiver are
+ * joined by a wire on which reports travel late.
+ */
+#include "tests/unit/seeds.h"
+#include "kernel/core/credit.h"
+
+struct report {
+	u8 vc;
+	u16 crp;
+};
+
+struct model {
+	unsigned int slots[TORUS_VCS];
+	unsigned int data[TORUS_VCS];	/* on the way to the receiver */
+	unsigned int held[TORUS_VCS];	/* in its buffers */
+	struct report wire[4096];
+	unsigned int head, tail;
+};
+
+static unsigned int reported(const struct model *m, unsigned int vc)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = m->tail; i != m->head; i++)
+		n += m->wire[i % 4096].vc == vc ? m->wire[i % 4096].crp : 0;
+	return n;
+}
+
+/* Every buffer is somewhere, exactly once. */
+static void conserved(struct rnd *r, const struct model *m, const struct tn_credit *tx,
+		      const struct tn_credit *rx)
+{
+	for (unsigned int vc = 0; vc < TORUS_VCS; vc++) {
+		unsigned int taken = m->data[vc] + m->held[vc] + rx->owed[vc] + reported(m, vc);
+
+		expect(r, tx->ct[vc] == taken, "VC %u: CT %u, taken %u", vc, tx->ct[vc], taken);
+		expect(r, m->held[vc] + m->data[vc] < m->slots[vc], "VC %u overruns", vc);
+		expect(r, tn_credit_free(tx, vc) == m->slots[vc] - taken, "VC %u", vc);
+	}
+}
+
+static void step(struct rnd *r, struct model *m, struct tn_credit *tx, struct tn_credit *rx)
+{
+	unsigned int vc = rnd_below(r, TORUS_VCS), bubbles = rnd_below(r, 2);
+	struct report w;
+
+	switch (rnd_below(r, 5)) {
+	case 0:
+	case 1:
+		expect(r, tn_credit_may(tx, vc, bubbles) ==
+		       (tn_credit_free(tx, vc) >= 2 + bubbles), "VC %u", vc);
+		if (!tn_credit_may(tx, vc, bubbles))
+			return;
+		tn_credit_take(tx, vc);
+		m->data[vc]++;
+		return;
+	case 2:
+		if (!m->data[vc])
+			return;
+		m->data[vc]--;
+		m->held[vc]++;
+		rx->used[vc]++;
+		return;
+	case 3:
+		if (!m->held[vc])
+			return;
+		m->held[vc]--;
+		rx->used[vc]--;
+		rx->owed[vc]++;
+		return;
+	case 4:
+		if (rnd_below(r, 2)) {
+			w.crp = tn_credit_report(rx, &w.vc);
+			if (w.crp)
+				m->wire[m->head++ % 4096] = w;
+		} else if (m->tail != m->head) {
+			w = m->wire[m->tail++ % 4096];
+			expect(r, tn_credit_returned(tx, w.vc, w.crp), "VC %u", w.vc);
+		}
+		return;
+	}
+}
+
+static void conserve_one(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	struct tn_credit tx = { 0 }, rx = { 0 };
+	struct model m = { 0 };
+	u16 slots[TORUS_VCS], none[TORUS_VCS] = { 0 };
+
+	for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
+		m.slots[vc] = slots[vc] = (u16)(4 + rnd_below(&r, 20));
+	expect(&r, tn_credit_start(&tx, slots, none), "start");
+	for (int i = 0; i < 20000; i++) {
+		step(&r, &m, &tx, &rx);
+		conserved(&r, &m, &tx, &rx);
+	}
+}
+
+static void test_conserved(void **state)
+{
+	(void)state;
+	for_seeds(50, conserve_one);
+}
+
+static void test_start(void **state)
+{
+	struct tn_credit c = { 0 };
+	const u16 none[] = { 0, 0, 0 }, few[] = { 4, 3, 4 }, four[] = { 4, 4, 4 };
+	const u16 many[] = { 4, 4, TN_CRP_MAX + 1 }, most[] = { 4, 4, TN_CRP_MAX };
+	const u16 taken[] = { 4, 0, 2 }, over[] = { 5, 0, 0 };
+
+	(void)state;
+	assert_false(tn_credit_start(&c, few, none));
+	assert_false(tn_credit_start(&c, many, none));
+	assert_false(tn_credit_start(&c, four, over));
+	assert_int_equal(c.n_inp[0], 0);	/* refused: nothing changed */
+	assert_true(tn_credit_start(&c, most, none));
+	assert_true(tn_credit_start(&c, four, taken));
+	assert_int_equal(c.ct[0], 4);
+	assert_int_equal(c.ct[2], 2);
+	assert_false(tn_credit_may(&c, 0, 0));
+	assert_true(tn_credit_may(&c, 1, 0));
+	assert_true(tn_credit_may(&c, 1, 1));
+	assert_false(tn_credit_may(&c, 1, 3));
+}
+
+static void test_lies(void **state)
+{
+	struct tn_credit c = { 0 };
+	const u16 four[] = { 4, 4, 4 }, none[] = { 0, 0, 0 };
+
+	(void)state;
+	assert_true(tn_credit_start(&c, four, none));
+	assert_false(tn_credit_returned(&c, 0, 1));
+	tn_credit_take(&c, 0);
+	tn_credit_take(&c, 0);
+	assert_false(tn_credit_returned(&c, 1, 1));
+	assert_false(tn_credit_returned(&c, 0, 3));
+	assert_false(tn_credit_returned(&c, 3, 0));
+	assert_int_equal(c.ct[0], 2);
+	assert_true(tn_credit_returned(&c, 0, 2));
+	assert_int_equal(c.ct[0], 0);
+}
+
+/* No VC's report waits behind the others for ever. */
+static void test_turns(void **state)
+{
+	struct tn_credit c = { 0 };
+	unsigned int got[TORUS_VCS] = { 0 };
+	u8 vc;
+
+	(void)state;
+	for (int i = 0; i < 30; i++) {
+		for (unsigned int v = 0; v < TORUS_VCS; v++)
+			c.owed[v]++;
+		assert_int_not_equal(tn_credit_report(&c, &vc), 0);
+		got[vc]++;
+	}
+	for (unsigned int v = 0; v < TORUS_VCS; v++)
+		assert_int_equal(got[v], 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_conserved),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_turns),
+	};
+
+	return cmocka_run_group_tests_name("credit", all, NULL, NULL);
+}

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Two links and a bad cable; linkpair.c checks every step. */
+#include "tests/unit/linkpair.h"
+
+#define MS 1000000ull
+#define UP TORUS_LINK_UP
+#define FAULTY TORUS_LINK_FAULTY
+
+static struct pair p;
+static u64 delivered;
+
+static void faults(struct rnd *r, struct lane *l)
+{
+	static const unsigned int odds[] = { 0, 0, 3, 10, 30, 100, 1000 };
+
+	l->lose = odds[rnd_below(r, 7)];
+	l->damage = odds[rnd_below(r, 7)];
+	l->twice = odds[rnd_below(r, 7)];
+	l->late = odds[rnd_below(r, 7)];
+	l->late_by = 1 + rnd_below(r, 20 * PAIR_TICK);
+	l->latency = rnd_below(r, 10 * PAIR_TICK);
+}
+
+static void vary(struct end *e)
+{
+	static const unsigned int refuse[] = { 0, 0, 0, 50, 1000 };
+	struct rnd *r = &e->pair->r;
+
+	e->params.slots = 4 + rnd_below(r, rnd_below(r, 2) ? 8 : 300);
+	e->params.retry_packets = 1 + rnd_below(r, rnd_below(r, 2) ? 16 : 1024);
+	e->params.frame_max = TN_PACKET_MAX + rnd_below(r, 65535 - TN_PACKET_MAX);
+	e->drain = 1 + rnd_below(r, 8);
+	e->load = 1 + rnd_below(r, 6);
+	e->mgmt = rnd_below(r, 2) ? 50 : 0;
+	e->mem.refuse = refuse[rnd_below(r, 5)];
+	faults(r, &e->out);
+}
+
+/* --- exactly once, in order -------------------------------------------------- */
+
+static void random_one(uint64_t seed)
+{
+	pair_start(&p, seed);
+	vary(&p.end[0]);
+	vary(&p.end[1]);
+	p.limit = 50000;
+	pair_carrier(&p, true);
+	pair_run(&p, 150 * MS);
+	pair_settle(&p, 5000 * MS);
+	for (int i = 0; i < 2; i++) {
+		const struct end *e = &p.end[i];
+
+		/* Management packets in the RETRY buffer die with a link. */
+		if (!p.end[0].fails && !p.end[1].fails)
+			expect(&p.r, e->mgmt_sent == e->peer->mgmt_got, "%u of %u",
+			       e->peer->mgmt_got, e->mgmt_sent);
+	}
+	delivered += p.delivered;
+	pair_end(&p);
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	delivered = 0;
+	for_seeds(150, random_one);
+	print_message("# %" PRIu64 " packets delivered exactly once\n", (uint64_t)delivered);
+	if (!getenv("SEED"))
+		assert_true(delivered > 2000000);
+}
+
+/* A good cable: nothing is ever sent twice, no state changes. */
+static void test_clean(void **state)
+{
+	(void)state;
+	pair_start(&p, 1);
+	p.limit = 20000;
+	p.end[0].load = p.end[1].load = 1;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 500 * MS);
+	pair_settle(&p, 100 * MS);
+	for (int i = 0; i < 2; i++) {
+		const u64 *c = p.end[i].link.counter;
+
+		assert_int_equal(p.end[i].sent[0], 20000);
+		assert_int_equal(c[TORUS_PC_REPLAYED], 0);
+		assert_int_equal(c[TORUS_PC_RETRIES], 0);
+		assert_int_equal(c[TORUS_PC_CRC_ERRORS], 0);
+		assert_int_equal(c[TORUS_PC_E_SENT], 0);
+		assert_int_equal(c[TORUS_PC_DUPLICATES], 0);
+		assert_int_equal(c[TORUS_PC_MALFORMED], 0);
+		assert_int_equal(p.end[i].fails, 0);
+		assert_true(c[TORUS_PC_TX_PACKETS] >= 60000);
+		assert_int_equal(c[TORUS_PC_TX_PACKETS], p.end[!i].link.counter[TORUS_PC_RX_PACKETS]);
+		assert_int_equal(c[TORUS_PC_TX_FLITS], p.end[!i].link.counter[TORUS_PC_RX_FLITS]);
+		assert_int_equal(c[TORUS_PC_TX_BYTES], p.end[!i].link.counter[TORUS_PC_RX_BYTES]);
+	}
+	pair_end(&p);
+}
+
+/* One damaged frame in twenty costs replays, never the link. */
+static void mild_one(uint64_t seed)
+{
+	pair_start(&p, seed);
+	p.limit = 3000;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	for (int i = 0; i < 2; i++)
+		p.end[i].out.damage = 20;
+	pair_run(&p, 100 * MS);
+	expect(&p.r, !p.end[0].fails && !p.end[1].fails, "%s", pair_text(&p));
+	expect(&p.r, p.end[0].link.counter[TORUS_PC_REPLAYED] > 0, "replays");
+	expect(&p.r, p.end[0].link.counter[TORUS_PC_CRC_ERRORS] +
+	       p.end[0].link.counter[TORUS_PC_MALFORMED] > 0, "errors seen");
+	pair_settle(&p, 1000 * MS);
+	pair_end(&p);
+}
+
+static void test_mild_damage(void **state)
+{
+	(void)state;
+	for_seeds(20, mild_one);
+}
+
+/* --- failing and coming back -------------------------------------------------- */
+
+static void cut_one(uint64_t seed)
+{
+	pair_start(&p, seed);
+	vary(&p.end[0]);
+	vary(&p.end[1]);
+	p.limit = 3000;
+	pair_carrier(&p, true);
+	for (int n = 0; n < 6; n++) {
+		int what = (int)rnd_below(&p.r, 4), who = (int)rnd_below(&p.r, 2);
+		struct end *e = &p.end[who];
+
+		pair_run(&p, 1 + rnd_below(&p.r, 60 * MS));
+		switch (what) {
+		case 0:		/* the cable is pulled */
+			pair_carrier(&p, false);
+			pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
+			pair_carrier(&p, true);
+			break;
+		case 1:		/* one side alone sees no carrier */
+			tn_link_carrier(&e->link, false, p.now);
+			pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
+			tn_link_carrier(&e->link, true, p.now);
+			break;
+		case 2:		/* silence */
+			e->out.cut = true;
+			pair_run(&p, 1 + rnd_below(&p.r, 600 * MS));
+			e->out.cut = false;
+			break;
+		case 3:		/* the administrator */
+			tn_link_admin(&e->link, false, p.now);
+			pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
+			tn_link_admin(&e->link, true, p.now);
+			break;
+		}
+	}
+	pair_settle(&p, 5000 * MS);
+	delivered += p.delivered;
+	pair_end(&p);
+}
+
+static void test_cuts(void **state)
+{
+	(void)state;
+	for_seeds(60, cut_one);
+}
+
+static void test_silence(void **state)
+{
+	(void)state;
+	for (int both = 0; both < 2; both++) {
+		u64 from;
+
+		pair_start(&p, 1);
+		p.end[0].load = p.end[1].load = 0;
+		pair_carrier(&p, true);
+		pair_up(&p, 100 * MS);
+		pair_run(&p, 1000 * MS);
+		p.end[0].out.cut = true;
+		p.end[1].out.cut = both;
+		from = p.now;
+		while (p.end[1].link.state == UP)
+			pair_run(&p, PAIR_TICK);
+		assert_int_equal(p.end[1].reason, TORUS_REASON_SILENCE);
+		/* Counted from the last frame heard, up to a keep-alive ago. */
+		assert_true(p.now - from <= p.end[1].params.silence + MS);
+		assert_true(p.now - from >= p.end[1].params.silence -
+			    p.end[1].params.keepalive - MS);
+		while (p.end[0].link.state == UP)
+			pair_run(&p, PAIR_TICK);
+		assert_int_equal(p.end[0].reason,
+				 both ? TORUS_REASON_SILENCE : TORUS_REASON_PEER);
+		assert_true(p.now - from <= p.end[1].params.silence + MS);
+		pair_end(&p);
+	}
+}
+
+/* Idle links stay up, with a frame each way for every keep-alive and no more. */
+static void test_keepalive(void **state)
+{
+	(void)state;
+	pair_start(&p, 1);
+	p.end[0].load = p.end[1].load = 0;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 500 * MS);
+	for (int i = 0; i < 2; i++)
+		p.end[i].out.frames = 0;
+	pair_run(&p, 60000 * MS);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(p.end[i].link.state, UP);
+		assert_int_equal(p.end[i].fails, 0);
+		assert_in_range(p.end[i].out.frames, 595, 605);
+	}
+	pair_end(&p);
+}
+
+static bool no_data(void *arg, u64 number, const struct frame *f)
+{
+	struct tn_hdr h;
+
+	(void)arg;
+	(void)number;
+	tn_hdr_get(f->data, &h);
+	return h.type == TN_IDLE || h.type == TN_INIT;
+}
+
+/* Keep-alives pass, packets do not: the retry is exhausted. */
+static void test_retry_exhausted(void **state)
+{
+	u64 from;
+
+	(void)state;
+	pair_start(&p, 1);
+	p.limit = 100;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 20 * MS);
+	p.limit = 200;
+	p.end[0].out.filter = no_data;
+	from = p.now;
+	while (p.end[0].link.state == UP)
+		pair_run(&p, PAIR_TICK);
+	assert_int_equal(p.end[0].reason, TORUS_REASON_RETRY);
+	assert_true(p.end[0].link.counter[TORUS_PC_RETRIES] >= p.end[0].params.retry_count);
+	assert_in_range(p.now - from, p.end[0].params.retry_time,
+			2 * p.end[0].params.retry_time);
+	pair_run(&p, 5 * MS);
+	assert_int_not_equal(p.end[1].link.session, 0);
+	assert_true(p.end[1].fails == 1 && p.end[1].reason == TORUS_REASON_PEER);
+	pair_settle(&p, 3000 * MS);
+	pair_end(&p);
+}
+
+/* A faulty link with carrier probes, and is back soon after the cable is. */
+static void test_probing(void **state)
+{
+	u64 probes, took;
+
+	(void)state;
+	pair_start(&p, 1);
+	p.limit = 500;
+	pair_carrier(&p, true);
+	pair_run(&p, 20 * MS);
+	p.end[0].out.cut = p.end[1].out.cut = true;
+	pair_run(&p, 1000 * MS);
+	assert_true(pair_both(&p, FAULTY));
+	probes = p.end[0].link.counter[TORUS_PC_TX_FRAMES];
+	pair_run(&p, 10 * p.end[0].params.probe_interval);
+	probes = p.end[0].link.counter[TORUS_PC_TX_FRAMES] - probes;
+	assert_in_range(probes, 9, 11);
+	p.end[0].out.cut = p.end[1].out.cut = false;
+	took = pair_up(&p, 2 * p.end[0].params.probe_interval);
+	assert_true(took <= p.end[0].params.probe_interval + p.end[0].params.init_interval);
+	assert_int_equal(p.end[0].fails, 1);
+	pair_settle(&p, 1000 * MS);
+	pair_end(&p);
+}
+
+/* --- handshake ---------------------------------------------------------------- */
+
+struct mask {
+	u32 bits;	/* bit n: frame n is lost */
+	unsigned int n;
+};
+
+static bool by_mask(void *arg, u64 number, const struct frame *f)
+{
+	const struct mask *m = arg;
+
+	(void)f;
+	return number >= m->n || !(m->bits >> number & 1);
+}
+
+/* Counts INITs only. */
+static bool inits_by_mask(void *arg, u64 number, const struct frame *f)
+{
+	struct mask *m = arg;
+	struct tn_hdr h;
+	bool lost = m->bits & 1;
+
+	(void)number;
+	tn_hdr_get(f->data, &h);
+	if (h.type != TN_INIT)
+		return true;
+	m->bits >>= 1;
+	return !lost;
+}
+
+/* Whichever of the first INITs are lost, both ends are up soon after. */
+static void test_init_losses(void **state)
+{
+	struct mask m[2];
+	u64 worst = 0;
+
+	(void)state;
+	for (u32 bits = 0; bits < 1 << 8; bits++) {
+		u64 took;
+
+		pair_start(&p, 1 + bits);
+		for (int i = 0; i < 2; i++) {
+			m[i].bits = bits >> 4 * i & 15;
+			p.end[i].load = 0;
+			p.end[i].out.filter = inits_by_mask;
+			p.end[i].out.filter_arg = &m[i];
+		}
+		pair_carrier(&p, true);
+		took = pair_up(&p, 2000 * MS);
+		worst = took > worst ? took : worst;
+		expect(&p.r, !p.end[0].fails && !p.end[1].fails, "mask %x: %s", bits,
+		       pair_text(&p));
+		pair_run(&p, 300 * MS);
+		expect(&p.r, pair_both(&p, UP) && !p.end[0].fails && !p.end[1].fails,
+		       "mask %x: %s", bits, pair_text(&p));
+		pair_end(&p);
+	}
+	print_message("# worst %.1f ms\n", (double)worst / 1e6);
+}
+
+static void retrain_one(uint64_t seed)
+{
+	pair_start(&p, seed);
+	p.limit = 4000;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	for (int i = 0; i < 2; i++) {
+		p.end[i].params.retrain_time = 2000 * MS;
+		p.end[i].out.lose = 10;
+		p.end[i].out.damage = 10;
+	}
+	for (int n = 0; n < 20; n++) {
+		pair_run(&p, 1 + rnd_below(&p.r, 5 * MS));
+		pair_up(&p, 2000 * MS);
+		tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
+		if (!rnd_below(&p.r, 3))
+			tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
+	}
+	pair_settle(&p, 3000 * MS);
+	expect(&p.r, !p.end[0].fails && !p.end[1].fails, "%s", pair_text(&p));
+	expect(&p.r, p.end[0].link.counter[TORUS_PC_RETRAINS] > 1, "retrained");
+	pair_end(&p);
+}
+
+static void test_retrain(void **state)
+{
+	(void)state;
+	for_seeds(60, retrain_one);
+}
+
+/* Retrains on top of each other may fail the link, but nothing is lost. */
+static void retrain_hasty_one(uint64_t seed)
+{
+	pair_start(&p, seed);
+	vary(&p.end[0]);
+	vary(&p.end[1]);
+	p.limit = 2000;
+	pair_carrier(&p, true);
+	for (int n = 0; n < 30; n++) {
+		pair_run(&p, 1 + rnd_below(&p.r, 10 * MS));
+		tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
+	}
+	pair_settle(&p, 3000 * MS);
+	pair_end(&p);
+}
+
+static void test_retrain_hasty(void **state)
+{
+	(void)state;
+	for_seeds(60, retrain_hasty_one);
+}
+
+static void test_retrain_gives_up(void **state)
+{
+	u64 from;
+
+	(void)state;
+	pair_start(&p, 1);
+	p.limit = 200;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 5 * MS);
+	p.end[0].out.cut = p.end[1].out.cut = true;
+	tn_link_retrain(&p.end[0].link, p.now);
+	assert_int_equal(p.end[0].link.state, TORUS_LINK_RETRAINING);
+	from = p.now;
+	while (p.end[0].link.state == TORUS_LINK_RETRAINING)
+		pair_run(&p, PAIR_TICK);
+	assert_int_equal(p.end[0].link.state, FAULTY);
+	assert_in_range(p.now - from, p.end[0].params.retrain_time,
+			p.end[0].params.retrain_time + MS);
+	p.end[0].out.cut = p.end[1].out.cut = false;
+	pair_settle(&p, 1000 * MS);
+	pair_end(&p);
+}
+
+/* The peer's NIC is started anew and has forgotten everything. */
+static void restart_one(uint64_t seed)
+{
+	struct end *a = &p.end[0], *b = &p.end[1];
+
+	pair_start(&p, seed);
+	p.limit = 2000;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
+	end_restart(b);
+	/* A fabric manager would call the old peer dead; so nothing is replayed. */
+	while (a->link.state == UP)
+		pair_step(&p);
+	expect(&p.r, a->reason == TORUS_REASON_PEER, "reason %u", a->reason);
+	a->fails = 1;
+	while (a->backlog.head)
+		memory_put(&a->mem, tn_queue_pop(&a->backlog));
+	a->unresolved = 0;
+	memset(a->got, 0, sizeof(a->got));
+	memset(a->sent, 0, sizeof(a->sent));
+	a->mgmt_sent = a->mgmt_got = 0;
+	pair_up(&p, 1000 * MS);
+	pair_run(&p, 20 * MS);
+	pair_settle(&p, 1000 * MS);
+	expect(&p.r, a->sent[0] > 0 && b->sent[0] > 0, "traffic after the restart");
+	pair_end(&p);
+}
+
+static void test_peer_restart(void **state)
+{
+	(void)state;
+	for_seeds(30, restart_one);
+}
+
+/* A cable from a port to itself never comes up, and says so by its state. */
+static void test_loop(void **state)
+{
+	struct end *e = &p.end[0];
+	struct tn_frame f;
+
+	(void)state;
+	pair_start(&p, 1);
+	tn_link_carrier(&e->link, true, p.now);
+	for (int i = 0; i < 20000; i++) {
+		struct frame *in;
+
+		if (tn_link_expiry(&e->link) <= p.now)
+			tn_link_poll(&e->link, p.now);
+		while (tn_link_tx(&e->link, &f, p.now))
+			lane_put(&e->out, &f, p.now);
+		while ((in = lane_get(&e->out, p.now))) {
+			tn_link_rx(&e->link, in->data, in->len, in, p.now);
+			frame_put(in);
+		}
+		assert_int_not_equal(e->link.state, UP);
+		p.now += PAIR_TICK;
+	}
+	assert_true(e->link.counter[TORUS_PC_TX_FRAMES] < 20);
+	pair_end(&p);
+}
+
+/* --- a replayed credit report is not counted twice ----------------------------- */
+
+/*
+ * Brute force: a short conversation in which every packet has a frame of its
+ * own, under every mask of losses of the first frames of both directions.
+ * linkpair checks the credits after every step; at the end all are back.
+ */
+static void test_credit_masks(void **state)
+{
+	const unsigned int n = 7;
+	struct mask m[2] = { { .n = n }, { .n = n } };
+
+	(void)state;
+	for (u32 bits = 0; bits < 1u << 2 * n; bits++) {
+		pair_start(&p, 1 + bits % 5);
+		for (int i = 0; i < 2; i++) {
+			p.end[i].params.slots = 4;
+			p.end[i].params.frame_max = TN_PACKET_MAX;
+			p.end[i].params.retry_packets = 8;
+			p.end[i].drain = 3;
+			p.end[i].load = 0;
+		}
+		p.limit = 4;
+		pair_carrier(&p, true);
+		pair_up(&p, 100 * MS);
+		pair_run(&p, MS);
+		for (int i = 0; i < 2; i++) {
+			m[i].bits = bits >> n * (unsigned int)i & ((1u << n) - 1);
+			p.end[i].out.frames = 0;
+			p.end[i].out.filter = by_mask;
+			p.end[i].out.filter_arg = &m[i];
+			p.end[i].load = 3;
+		}
+		pair_run(&p, 4 * MS);
+		for (int i = 0; i < 2; i++) {
+			p.end[i].load = 0;
+			p.end[i].drain = 1;
+		}
+		pair_run(&p, 800 * MS);
+		expect(&p.r, pair_both(&p, UP) && !p.end[0].fails, "mask %x: %s", bits,
+		       pair_text(&p));
+		pair_settle(&p, 500 * MS);
+		pair_end(&p);
+	}
+}
+
+/* --- lies ---------------------------------------------------------------------- */
+
+/* A well-formed packet from a peer that knows the session but lies. */
+static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
+{
+	u8 flits[TN_PACKET_MAX] = { 0 };
+	struct end *a = &p.end[0], *b = &p.end[1];
+	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
+
+	pair_start(&p, 1);
+	p.limit = 50;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 20 * MS);
+	p.forged = true;
+	pkt.hdr.tseq = (u16)((pkt.hdr.tseq + b->link.rx.expected) & TN_SEQ_MASK);
+	pkt.hdr.rseq = (u16)((pkt.hdr.rseq + b->link.tx.tseq) & TN_SEQ_MASK);
+	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
+	tn_hdr_put(flits, &pkt.hdr);
+	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
+	tn_lcrc_set(flits, pkt.hdr.len, b->link.seed);
+	lane_forge(&a->out, flits, (pkt.hdr.len + 2u) * TN_FLIT, p.now);
+	pair_run(&p, PAIR_TICK);
+	if (reason) {
+		assert_int_equal(b->fails, 1);
+		assert_int_equal(b->reason, reason);
+	} else {
+		assert_int_equal(b->fails, 0);
+	}
+	pair_end(&p);
+}
+
+static void test_lies(void **state)
+{
+	const struct tn_tail none = { 0 };
+	const u8 protocol = TORUS_REASON_PROTOCOL;
+
+	(void)state;
+	/* Acknowledges what was never sent. */
+	forge((struct tn_hdr) { .type = TN_IDLE, .rseq = 5 }, none, protocol);
+	/* Returns buffers that were never taken. */
+	forge((struct tn_hdr) { .type = TN_CREDIT, .crp = 300, .crp_vc = 1 }, none, protocol);
+	/* Types, VCs and lengths that do not exist. */
+	forge((struct tn_hdr) { .type = 7 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_DATA, .vc = 3 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_DATA, .crp_vc = 3 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_CREDIT, .len = 1 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_MGMT, .len = 0 }, none, protocol);
+	/* Behind, or ahead: what a bad cable does too; the link lives. */
+	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 4095 }, none, 0);
+	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 9 }, none, 0);
+	forge((struct tn_hdr) { .type = TN_IDLE }, none, 0);
+}
+
+/* More packets than there are buffers: refused before memory is touched. */
+static void test_overrun(void **state)
+{
+	struct end *a = &p.end[0], *b = &p.end[1];
+
+	(void)state;
+	pair_start(&p, 1);
+	b->params.slots = 8;
+	p.limit = 100;
+	b->drain = 0;
+	b->load = 0;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 20 * MS);
+	assert_true(b->got[0] > 0 && b->got[0] < 8);
+	a->link.credit.n_inp[0] = 1000;		/* the liar's own books */
+	p.forged = true;
+	while (b->link.state == UP && b->got[0] <= 8)
+		pair_run(&p, PAIR_TICK);
+	assert_int_equal(b->got[0], 8);
+	assert_int_equal(b->reason, TORUS_REASON_PROTOCOL);
+	pair_end(&p);
+}
+
+/* Noise of every length, and truncated frames: counted, never believed. */
+static void noise_one(uint64_t seed)
+{
+	static u8 noise[70000];
+
+	pair_start(&p, seed);
+	p.limit = 500;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	for (int i = 0; i < 200; i++) {
+		size_t len = rnd_below(&p.r, rnd_below(&p.r, 2) ? 100 : sizeof(noise));
+
+		rnd_fill(&p.r, noise, len);
+		if (len && rnd_below(&p.r, 2))
+			noise[0] = (u8)((noise[0] & ~7) | rnd_below(&p.r, 7));
+		lane_forge(&p.end[0].out, noise, len, p.now);
+		pair_run(&p, rnd_below(&p.r, 5 * PAIR_TICK) + 1);
+	}
+	expect(&p.r, !p.end[0].fails && !p.end[1].fails, "%s", pair_text(&p));
+	expect(&p.r, p.end[1].link.counter[TORUS_PC_MALFORMED] +
+	       p.end[1].link.counter[TORUS_PC_CRC_ERRORS] > 100, "noise is counted");
+	pair_settle(&p, 1000 * MS);
+	pair_end(&p);
+}
+
+static void test_noise(void **state)
+{
+	(void)state;
+	for_seeds(10, noise_one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_mild_damage),
+		cmocka_unit_test(test_cuts),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_keepalive),
+		cmocka_unit_test(test_retry_exhausted),
+		cmocka_unit_test(test_probing),
+		cmocka_unit_test(test_init_losses),
+		cmocka_unit_test(test_retrain),
+		cmocka_unit_test(test_retrain_hasty),
+		cmocka_unit_test(test_retrain_gives_up),
+		cmocka_unit_test(test_peer_restart),
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_credit_masks),
+		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_noise),
+	};
+
+	return cmocka_run_group_tests_name("link", all, NULL, NULL);
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Retry: a sender and a receiver joined by a wire that loses, damages, doubles
+ * and delays; the model is the list of what was pushed.
+ */
+#include "tests/unit/seeds.h"
+#include "kernel/core/retry.h"
+
+#define WIRE 256	/* headers under way at most */
+#define POOL 1200
+
+/* A header under way: forward a packet, backward an acknowledgement. */
+struct flight {
+	struct tn_hdr h;
+	u32 id;
+	bool damaged;
+};
+
+struct wire {
+	struct flight f[WIRE];
+	unsigned int n;
+	unsigned int lose, damage, twice, mix;	/* once in so many; 0 never */
+};
+
+static void wire_put(struct rnd *r, struct wire *w, struct flight f)
+{
+	unsigned int copies = rnd_one_in(r, w->lose) ? 0 : rnd_one_in(r, w->twice) ? 2 : 1;
+
+	f.damaged = rnd_one_in(r, w->damage);
+	while (copies--) {
+		unsigned int at = w->n;
+
+		if (w->n == WIRE)
+			return;
+		if (rnd_one_in(r, w->mix))
+			at -= rnd_below(r, w->n < 8 ? w->n + 1 : 8);
+		memmove(&w->f[at + 1], &w->f[at], (w->n - at) * sizeof(f));
+		w->f[at] = f;
+		w->n++;
+	}
+}
+
+static bool wire_get(struct wire *w, struct flight *f)
+{
+	if (!w->n)
+		return false;
+	*f = w->f[0];
+	memmove(w->f, w->f + 1, --w->n * sizeof(*f));
+	return true;
+}
+
+struct pair {
+	struct rnd r;
+	struct tn_retry_tx tx;
+	struct tn_retry_rx rx;
+	struct wire fwd, back;
+	struct tn_pkt pool[POOL];
+	struct tn_queue idle;
+	u32 pushed, acked, accepted;	/* ids count up from 0 */
+	u32 window;
+	u16 first;
+	u64 now, news;
+};
+
+static u32 id_of(const struct tn_pkt *p)
+{
+	return p->hdr.dst;
+}
+
+static void push(struct pair *p)
+{
+	struct tn_pkt *pkt;
+
+	if (p->tx.sent.count >= p->window)
+		return;
+	pkt = tn_queue_pop(&p->idle);
+	pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .dst = p->pushed++,
+				     .len = (u16)rnd_below(&p->r, 20) };
+	pkt->vccr_set = 1;
+	tn_retry_push(&p->tx, pkt, p->now);
+	expect(&p->r, !pkt->vccr_set, "a new packet has no VCCR yet");
+}
+
+static void transmit(struct pair *p)
+{
+	struct tn_pkt *pkt = p->tx.next;
+	struct flight f;
+
+	if (!pkt)
+		return;
+	f = (struct flight) { .h = pkt->hdr, .id = id_of(pkt) };
+	f.h.gen = p->tx.gen;
+	tn_retry_sending(&p->tx, p->now);
+	wire_put(&p->r, &p->fwd, f);
+}
+
+static void answer(struct pair *p)
+{
+	struct flight f = { .h = { .type = TN_IDLE, .rseq = p->rx.expected,
+				   .e = p->rx.ignoring,
+				   .gen_echo = p->rx.e_gen } };
+
+	wire_put(&p->r, &p->back, f);
+}
+
+static void receive(struct pair *p)
+{
+	struct flight f;
+
+	if (!wire_get(&p->fwd, &f))
+		return;
+	if (f.damaged) {
+		/* The header cannot be trusted: the last good generation. */
+		if (tn_retry_error(&p->rx, p->rx.gen_seen))
+			p->news++;
+		return;
+	}
+	switch (tn_retry_check(&p->rx, &f.h)) {
+	case TN_RX_ACCEPT:
+		expect(&p->r, f.id == p->accepted, "got %u, next is %u", f.id, p->accepted);
+		p->accepted++;
+		tn_retry_accept(&p->rx, &f.h);
+		break;
+	case TN_RX_AHEAD:
+		expect(&p->r, f.id > p->accepted, "%u is not ahead", f.id);
+		p->news += tn_retry_error(&p->rx, f.h.gen);
+		break;
+	case TN_RX_BEHIND:
+		expect(&p->r, f.id < p->accepted, "%u is not behind", f.id);
+		break;
+	}
+}
+
+static void acknowledged(struct pair *p)
+{
+	struct tn_queue done = { 0 };
+	struct tn_pkt *pkt;
+	struct flight f;
+
+	if (!wire_get(&p->back, &f) || f.damaged)
+		return;
+	expect(&p->r, tn_retry_ack(&p->tx, f.h.rseq, &done, p->now) != TN_ACK_LIE, "honest");
+	while ((pkt = tn_queue_pop(&done))) {
+		expect(&p->r, id_of(pkt) == p->acked, "released %u", id_of(pkt));
+		p->acked++;
+		tn_queue_push(&p->idle, pkt);
+	}
+	expect(&p->r, p->acked <= p->accepted, "released before accepted");
+	if (f.h.e && f.h.gen_echo == p->tx.gen)
+		tn_retry_back(&p->tx);
+}
+
+/* The RETRY buffer is exactly the ids from acked on. */
+static void buffer_right(struct pair *p)
+{
+	struct tn_pkt *pkt = p->tx.sent.head;
+	u32 id = p->acked, flits = 0;
+
+	for (; pkt; pkt = pkt->next, id++) {
+		expect(&p->r, id_of(pkt) == id, "buffer holds %u", id_of(pkt));
+		flits += tn_pkt_flits(pkt);
+	}
+	expect(&p->r, id == p->pushed, "%u of %u", id, p->pushed);
+	expect(&p->r, flits == p->tx.flits, "flits %u", p->tx.flits);
+	expect(&p->r, p->tx.tseq == ((p->first + p->pushed) & TN_SEQ_MASK), "TSEQ");
+	expect(&p->r, p->rx.expected == ((p->first + p->accepted) & TN_SEQ_MASK), "CTRP");
+}
+
+static void pair_start(struct pair *p, uint64_t seed)
+{
+	memset(p, 0, sizeof(*p));
+	p->r = rnd_new(seed);
+	for (int i = 0; i < POOL; i++)
+		tn_queue_push(&p->idle, &p->pool[i]);
+	p->now = 1;
+	p->first = (u16)rnd_below(&p->r, 4096);
+	p->window = 1 + rnd_below(&p->r, rnd_below(&p->r, 4) ? 64 : TN_RETRY_MAX);
+	tn_retry_tx_start(&p->tx, p->first, p->now);
+	tn_retry_rx_start(&p->rx, p->first);
+}
+
+static void lossy_one(uint64_t seed)
+{
+	static const unsigned int odds[] = { 0, 3, 10, 100, 1000 };
+	static struct pair p;
+	struct rnd *r = &p.r;
+	u32 goal = 6000, idle = 0;
+
+	pair_start(&p, seed);
+	for (struct wire *w = &p.fwd; w; w = w == &p.fwd ? &p.back : NULL) {
+		w->lose = odds[rnd_below(r, 5)];
+		w->damage = odds[rnd_below(r, 5)];
+		w->twice = odds[rnd_below(r, 5)];
+		w->mix = odds[rnd_below(r, 5)];
+	}
+	while (p.acked < goal) {
+		u32 before = p.acked;
+
+		p.now++;
+		if (p.pushed < goal)
+			push(&p);
+		transmit(&p);
+		if (rnd_below(r, 3))
+			receive(&p);
+		if (!rnd_below(r, 4))
+			answer(&p);
+		if (rnd_below(r, 3))
+			acknowledged(&p);
+		idle = p.acked == before ? idle + 1 : 0;
+		if (idle % 500 == 499)
+			tn_retry_back(&p.tx);	/* the host's timeout */
+		expect(r, idle < 400000, "stuck at %u", p.acked);
+		if (p.now % 256 == 0)
+			buffer_right(&p);
+	}
+	expect(r, p.accepted == goal && !p.tx.sent.head && !p.tx.flits, "the end");
+}
+
+static void test_lossy(void **state)
+{
+	(void)state;
+	for_seeds(40, lossy_one);
+}
+
+/* On a perfect wire nothing is ever sent twice. */
+static void test_clean(void **state)
+{
+	static struct pair p;
+	u32 replays = 0;
+
+	(void)state;
+	pair_start(&p, 1);
+	for (int i = 0; i < 20000; i++) {
+		struct tn_pkt *next;
+		struct tn_tail t = { 0 };
+
+		push(&p);
+		next = p.tx.next;
+		t.eseq = id_of(next);
+		if (tn_retry_sending(&p.tx, ++p.now))
+			replays++;
+		wire_put(&p.r, &p.fwd, (struct flight) { .h = next->hdr, .id = t.eseq });
+		receive(&p);
+		answer(&p);
+		acknowledged(&p);
+	}
+	assert_int_equal(replays, 0);
+	assert_int_equal(p.acked, 20000);
+	assert_int_equal(p.news, 0);
+}
+
+/* One error costs one going back, however often E is repeated. */
+static void test_one_error_one_back(void **state)
+{
+	static struct pair p;
+	unsigned int backs = 0;
+	struct flight f;
+
+	(void)state;
+	pair_start(&p, 1);
+	p.window = 10;
+	for (int i = 0; i < 10; i++) {
+		push(&p);
+		transmit(&p);
+	}
+	assert_true(wire_get(&p.fwd, &f));	/* lost */
+	for (int i = 0; i < 9; i++) {
+		receive(&p);
+		answer(&p);
+	}
+	assert_int_equal(p.news, 1);
+	while (wire_get(&p.back, &f)) {
+		assert_true(f.h.e);
+		assert_int_equal(f.h.rseq, p.first);
+		if (f.h.gen_echo == p.tx.gen)
+			backs += tn_retry_back(&p.tx);
+	}
+	assert_int_equal(backs, 1);
+	assert_int_equal(p.tx.tries, 1);
+	/* The replay's first packet is hit again: noticed at the second. */
+	for (int i = 0; i < 10; i++)
+		transmit(&p);
+	assert_true(wire_get(&p.fwd, &f));
+	receive(&p);
+	assert_int_equal(p.news, 2);
+	answer(&p);
+	assert_true(wire_get(&p.back, &f));
+	assert_int_equal(f.h.gen_echo, p.tx.gen);
+}
+
+/* An RSEQ for what was never sent is a lie; an old one is only old. */
+static void test_acks(void **state)
+{
+	struct tn_pkt pkt[20] = { 0 };
+	struct tn_queue done = { 0 };
+	struct tn_retry_tx tx;
+
+	(void)state;
+	tn_retry_tx_start(&tx, 4095, 1);
+	assert_int_equal(tn_retry_ack(&tx, 4095, &done, 1), TN_ACK_OK);
+	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
+	assert_int_equal(tn_retry_ack(&tx, 4094, &done, 1), TN_ACK_STALE);
+	for (int i = 0; i < 20; i++)
+		tn_retry_push(&tx, &pkt[i], 1);
+	/* In the buffer, not yet on the wire. */
+	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
+	for (int i = 0; i < 10; i++)
+		assert_false(tn_retry_sending(&tx, 2));
+	assert_int_equal(tn_retry_ack(&tx, 10, &done, 2), TN_ACK_LIE);
+	assert_int_equal(tn_retry_ack(&tx, 9, &done, 2), TN_ACK_OK);
+	assert_int_equal(done.count, 10);
+	assert_int_equal(tn_retry_ack(&tx, 8, &done, 2), TN_ACK_STALE);
+	assert_int_equal(done.count, 10);
+	assert_int_equal(tx.sent.count, 10);
+	/* Going back when the oldest was not sent yet replays nothing. */
+	assert_true(tn_retry_back(&tx));
+	assert_false(tn_retry_sending(&tx, 3));
+	assert_true(tn_retry_back(&tx));
+	assert_true(tn_retry_sending(&tx, 3));
+}
+
+/* An acknowledgement in the middle of a replay skips what it covers. */
+static void test_ack_in_replay(void **state)
+{
+	struct tn_pkt pkt[8] = { 0 };
+	struct tn_queue done = { 0 };
+	struct tn_retry_tx tx;
+
+	(void)state;
+	tn_retry_tx_start(&tx, 0, 1);
+	for (int i = 0; i < 8; i++)
+		tn_retry_push(&tx, &pkt[i], 1);
+	for (int i = 0; i < 8; i++)
+		tn_retry_sending(&tx, 1);
+	tn_retry_back(&tx);
+	assert_true(tn_retry_sending(&tx, 2));
+	assert_int_equal(tn_retry_ack(&tx, 5, &done, 2), TN_ACK_OK);
+	assert_ptr_equal(tx.next, &pkt[5]);
+	assert_int_equal(tx.tries, 0);
+	assert_int_equal(tn_retry_ack(&tx, 8, &done, 2), TN_ACK_OK);
+	assert_null(tx.next);
+	assert_false(tn_retry_back(&tx));
+	assert_int_equal(done.count, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_lossy),
+		cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_one_error_one_back),
+		cmocka_unit_test(test_acks),
+		cmocka_unit_test(test_ack_in_replay),
+	};
+
+	return cmocka_run_group_tests_name("retry", all, NULL, NULL);
+}
