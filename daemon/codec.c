@@ -324,6 +324,8 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		auth.nonce.data = (uint8_t *)msg->auth.nonce;
 		auth.proof.len = msg->auth.proof_len;
 		auth.proof.data = (uint8_t *)msg->auth.proof;
+		auth.fabric = (char *)msg->auth.fabric;
+		auth.name = (char *)msg->auth.name;
 		m->auth = &auth;
 		break;
 	case FM_MSG_ASK:
@@ -557,7 +559,9 @@ static bool get_report(struct fm_report *to, const Svc__Report *from)
 
 static bool get_auth(struct fm_auth *to, const Svc__Auth *from)
 {
-	if (from->nonce.len > FM_AUTH_MAX || from->proof.len > FM_AUTH_MAX)
+	if (!get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
+	    !get_text(to->name, sizeof(to->name), from->name) ||
+	    from->nonce.len > FM_AUTH_MAX || from->proof.len > FM_AUTH_MAX)
 		return false;
 	to->nonce_len = (uint32_t)from->nonce.len;
 	to->proof_len = (uint32_t)from->proof.len;

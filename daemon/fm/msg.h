@@ -256,7 +256,10 @@ struct fm_report {
 	struct fm_sums sums;
 };
 
+/** struct fm_auth - a turn of a proof; @fabric and @name are of the sender */
 struct fm_auth {
+	char fabric[TORUS_NAME_MAX + 1];
+	char name[TORUS_NAME_MAX + 1];
 	uint32_t nonce_len;
 	uint32_t proof_len;
 	uint8_t nonce[FM_AUTH_MAX];

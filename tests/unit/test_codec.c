@@ -189,6 +189,8 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		rnd_sums(&m->report.sums);
 		break;
 	case FM_MSG_AUTH:
+		rnd_text(m->auth.fabric, sizeof(m->auth.fabric));
+		rnd_text(m->auth.name, sizeof(m->auth.name));
 		m->auth.nonce_len = (uint32_t)(rnd() % (FM_AUTH_MAX + 1));
 		memset(m->auth.nonce, (int)rnd(), m->auth.nonce_len);
 		m->auth.proof_len = (uint32_t)(rnd() % (FM_AUTH_MAX + 1));
