@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Service addresses: "10.1.0.3:7117" or "[fd00::3]:7117". */
+#ifndef ADDRESS_H
+#define ADDRESS_H
+
+#include <sys/socket.h>
+
+/**
+ * address_parse() - numeric IP and port 1 to 65535, nothing after them
+ * Return: 0, or -EINVAL.
+ */
+int address_parse(const char *text, struct sockaddr_storage *out, socklen_t *len);
+/** address_text() - into @buf of FM_ADDR_MAX bytes; Return: @buf */
+char *address_text(const struct sockaddr_storage *a, char *buf);
+
+#endif /* ADDRESS_H */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A key that all nodes share.
+ *
+ *	I -> L	nonce I
+ *	L -> I	nonce L
+ *	I -> L	HMAC-SHA256(key, label | 'I' | nonce I | nonce L | fabric | name I | name L)
+ *	L -> I	... the same with 'L'
+ *
+ * The listener proves only to one who has proved, so that a stranger gets
+ * nothing to try keys on. The role in the text keeps a proof from being sent
+ * back to its maker. libgcrypt, because libsystemd has it in memory already.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <gcrypt.h>
+#include "daemon/auth.h"
+
+#define NONCE	32
+#define PROOF	32
+#define LABEL	"fabricd key 1"
+
+struct key {
+	size_t len;
+	uint8_t data[AUTH_KEY_MAX];
+};
+
+static void wipe(void *p, size_t n)
+{
+	explicit_bzero(p, n);
+}
+
+static bool crypto_ready(void)
+{
+	if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P))
+		return true;
+	if (!gcry_check_version(GCRYPT_VERSION))
+		return false;
+	gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
+	gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+	return true;
+}
+
+static ssize_t key_read(int fd, uint8_t *data, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		ssize_t got = read(fd, data + n, max - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	return (ssize_t)n;
+}
+
+static int key_check(const char *where, int fd, struct key *k, char *text)
+{
+	uint8_t more;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		snprintf(text, AUTH_TEXT_MAX, "key file %s is not a regular file", where);
+		return -EINVAL;
+	}
+	if (st.st_mode & 07) {
+		snprintf(text, AUTH_TEXT_MAX, "key file %s has mode %04o, nothing is allowed "
+			 "to others: chmod o= %s", where, (unsigned int)st.st_mode & 07777, where);
+		return -EPERM;
+	}
+	n = key_read(fd, k->data, sizeof(k->data));
+	if (n < 0) {
+		snprintf(text, AUTH_TEXT_MAX, "key file %s: %s", where, strerror((int)-n));
+		return (int)n;
+	}
+	k->len = (size_t)n;
+	/* Editors and echo end a file with a newline that is no part of the key. */
+	while (k->len && (k->data[k->len - 1] == '\n' || k->data[k->len - 1] == '\r'))
+		k->len--;
+	if (k->len < AUTH_KEY_MIN || read(fd, &more, 1) > 0) {
+		snprintf(text, AUTH_TEXT_MAX, "key file %s has %s%zu bytes, allowed are %d to %d",
+			 where, k->len < AUTH_KEY_MIN ? "" : "over ", k->len, AUTH_KEY_MIN,
+			 AUTH_KEY_MAX);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int key_open(struct auth *a, const char *where, char *text)
+{
+	struct key *k;
+	int fd, err;
+
+	if (!crypto_ready()) {
+		snprintf(text, AUTH_TEXT_MAX, "libgcrypt is older than %s", GCRYPT_VERSION);
+		return -ENOTSUP;
+	}
+	fd = open(where, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0) {
+		err = -errno;
+		snprintf(text, AUTH_TEXT_MAX, "key file %s: %s", where, strerror(-err));
+		return err;
+	}
+	k = calloc(1, sizeof(*k));
+	err = k ? key_check(where, fd, k, text) : -ENOMEM;
+	close(fd);
+	if (err) {
+		free(k);
+		return err;
+	}
+	a->data = k;
+	return 0;
+}
+
+static void key_close(struct auth *a)
+{
+	if (a->data)
+		wipe(a->data, sizeof(struct key));
+	free(a->data);
+	a->data = NULL;
+}
+
+static int nonce_make(struct auth_session *s, struct fm_auth *out)
+{
+	ssize_t n;
+
+	do {
+		n = getrandom(s->own_nonce, NONCE, 0);
+	} while (n < 0 && errno == EINTR);
+	if (n != NONCE)
+		return -EIO;
+	memcpy(out->nonce, s->own_nonce, NONCE);
+	out->nonce_len = NONCE;
+	return 0;
+}
+
+/* Of the initiator's proof if @initiator, else of the listener's. */
+static int proof_make(const struct auth_session *s, bool initiator, uint8_t *out)
+{
+	const struct key *k = s->auth->data;
+	const uint8_t *ni = s->initiator ? s->own_nonce : s->peer_nonce;
+	const uint8_t *nl = s->initiator ? s->peer_nonce : s->own_nonce;
+	const char *name_i = s->initiator ? s->auth->name : s->peer_name;
+	const char *name_l = s->initiator ? s->peer_name : s->auth->name;
+	const char *fabric = s->auth->fabric;
+	size_t len = PROOF;
+	gcry_mac_hd_t h;
+	gcry_error_t err;
+
+	err = gcry_mac_open(&h, GCRY_MAC_HMAC_SHA256, 0, NULL);
+	if (err)
+		return -EIO;
+	err = gcry_mac_setkey(h, k->data, k->len);
+	/* The texts go in with their NUL, which no other text can imitate. */
+	if (!err)
+		err = gcry_mac_write(h, LABEL, sizeof(LABEL));
+	if (!err)
+		err = gcry_mac_write(h, initiator ? "I" : "L", 1);
+	if (!err)
+		err = gcry_mac_write(h, ni, NONCE);
+	if (!err)
+		err = gcry_mac_write(h, nl, NONCE);
+	if (!err)
+		err = gcry_mac_write(h, fabric, strlen(fabric) + 1);
+	if (!err)
+		err = gcry_mac_write(h, name_i, strlen(name_i) + 1);
+	if (!err)
+		err = gcry_mac_write(h, name_l, strlen(name_l) + 1);
+	if (!err)
+		err = gcry_mac_read(h, out, &len);
+	gcry_mac_close(h);
+	return err || len != PROOF ? -EIO : 0;
+}
+
+static bool proof_right(const struct auth_session *s, const struct fm_auth *in)
+{
+	uint8_t want[PROOF];
+	uint8_t diff = 0;
+
+	if (in->proof_len != PROOF || proof_make(s, !s->initiator, want))
+		return false;
+	for (unsigned int i = 0; i < PROOF; i++)
+		diff |= (uint8_t)(want[i] ^ in->proof[i]);
+	return !diff;
+}
+
+static enum auth_next refuse(struct auth_session *s, const char *text)
+{
+	snprintf(s->text, sizeof(s->text), "%s", text);
+	return AUTH_REFUSED;
+}
+
+static int key_start(struct auth_session *s, struct fm_auth *out)
+{
+	return nonce_make(s, out);
+}
+
+/* Turn 0 brings the peer's nonce, turn 1 its proof. */
+static enum auth_next key_step(struct auth_session *s, const struct fm_auth *in,
+			       struct fm_auth *out)
+{
+	if (s->turn++ == 0) {
+		if (in->nonce_len != NONCE)
+			return refuse(s, "the nonce has the wrong length");
+		memcpy(s->peer_nonce, in->nonce, NONCE);
+		if (!s->initiator)
+			return nonce_make(s, out) ? refuse(s, "no random numbers") : AUTH_SEND;
+		if (proof_make(s, true, out->proof))
+			return refuse(s, "the proof cannot be made");
+		out->proof_len = PROOF;
+		return AUTH_SEND;
+	}
+	if (!proof_right(s, in))
+		return refuse(s, "the key is another one");
+	if (s->initiator)
+		return AUTH_DONE;
+	if (proof_make(s, false, out->proof))
+		return refuse(s, "the proof cannot be made");
+	out->proof_len = PROOF;
+	return AUTH_LAST;
+}
+
+const struct auth_ops auth_key_ops = {
+	.name = "key",
+	.open = key_open,
+	.close = key_close,
+	.start = key_start,
+	.step = key_step,
+};

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "daemon/address.h"
+#include "daemon/config.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+
+#define KEYS 20
+
+/** struct reading - a file being parsed */
+struct reading {
+	struct config *c;
+	const char *at;
+	const char *end;
+	unsigned int line;
+	unsigned int seen[KEYS];	/* line of each key */
+	bool refused;			/* the current line already */
+	bool bad;
+	config_complain *complain;
+	void *arg;
+};
+
+/**
+ * struct key - a key of the file
+ * @set: Return: 0, or -EINVAL: @allowed tells what would have been right
+ * @at: offset in struct config; @lo, @hi: limits
+ */
+struct key {
+	const char *section;
+	const char *name;
+	int (*set)(struct config *c, const struct key *key, const char *value);
+	size_t at;
+	uint64_t lo;
+	uint64_t hi;
+	const char *allowed;
+};
+
+static void __attribute__((format(printf, 3, 4)))
+complain(struct reading *r, unsigned int line, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	r->bad = true;
+	if (line == r->line)
+		r->refused = true;
+	r->complain(r->arg, line, text);
+}
+
+static int set_name(struct config *c, const struct key *key, const char *value)
+{
+	size_t n = strlen(value);
+
+	if (!n || n > key->hi)
+		return -EINVAL;
+	if (strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			  "0123456789._-") != n)
+		return -EINVAL;
+	memcpy((char *)c + key->at, value, n + 1);
+	return 0;
+}
+
+static int set_path(struct config *c, const struct key *key, const char *value)
+{
+	size_t n = strlen(value);
+
+	if (value[0] != '/' || n > key->hi)
+		return -EINVAL;
+	memcpy((char *)c + key->at, value, n + 1);
+	return 0;
+}
+
+static int set_shape(struct config *c, const struct key *key, const char *value)
+{
+	(void)key;
+	memset(&c->fm.shape, 0, sizeof(c->fm.shape));
+	if (!strcmp(value, "auto"))
+		return 0;
+	return torus_shape_parse(value, &c->fm.shape) ? -EINVAL : 0;
+}
+
+static int set_device(struct config *c, const struct key *key, const char *value)
+{
+	bool unix_ = !strncmp(value, "unix:/", 6) && value[6];
+	bool genl = !strncmp(value, "genl:", 5) && value[5];
+
+	if ((!unix_ && !genl && strcmp(value, "auto")) || strlen(value) > key->hi)
+		return -EINVAL;
+	memcpy(c->device, value, strlen(value) + 1);
+	return 0;
+}
+
+static int set_address(struct config *c, const struct key *key, const char *value)
+{
+	struct sockaddr_storage a;
+	socklen_t len;
+
+	(void)key;
+	if (address_parse(value, &a, &len))
+		return -EINVAL;
+	address_text(&a, c->fm.address);
+	return 0;
+}
+
+static int set_group(struct config *c, const struct key *key, const char *value)
+{
+	struct group *g;
+
+	if (!*value) {
+		c->control_group[0] = '\0';
+		return 0;
+	}
+	g = getgrnam(value);
+	if (!g || strlen(value) > key->hi)
+		return -EINVAL;
+	c->control_gid = g->gr_gid;
+	memcpy(c->control_group, value, strlen(value) + 1);
+	return 0;
+}
+
+static int set_level(struct config *c, const struct key *key, const char *value)
+{
+	(void)key;
+	return log_level_parse(value, &c->level);
+}
+
+static int number(const char *value, char **end, uint64_t *out)
+{
+	if (*value < '0' || *value > '9')
+		return -EINVAL;
+	errno = 0;
+	*out = strtoull(value, end, 10);
+	return errno ? -EINVAL : 0;
+}
+
+static int set_count(struct config *c, const struct key *key, const char *value)
+{
+	uint64_t v;
+	char *end;
+
+	if (number(value, &end, &v) || *end || v < key->lo || v > key->hi)
+		return -EINVAL;
+	*(unsigned int *)((char *)c + key->at) = (unsigned int)v;
+	return 0;
+}
+
+static int set_time(struct config *c, const struct key *key, const char *value)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} unit[] = { { "us", LOOP_US }, { "ms", LOOP_MS }, { "s", LOOP_S }, { "min", 60 * LOOP_S } };
+	uint64_t v;
+	char *end;
+
+	if (number(value, &end, &v))
+		return -EINVAL;
+	while (*end == ' ')
+		end++;
+	for (unsigned int i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
+		if (strcmp(end, unit[i].name))
+			continue;
+		if (v > key->hi / unit[i].ns || v * unit[i].ns < key->lo)
+			return -EINVAL;
+		*(uint64_t *)((char *)c + key->at) = v * unit[i].ns;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+#define AT(member) offsetof(struct config, member)
+#define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
+#define TIME_KEY(key, min, max, text) \
+	{ "timers", #key, set_time, AT(fm.key), min, max, text " (units us, ms, s, min)" }
+
+static const struct key keys[] = {
+	{ "", "fabric", set_name, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "name", set_name, AT(fm.name), 1, TORUS_NAME_MAX, NAME_RULE },
+	{ "", "shape", set_shape, 0, 0, 0, "auto, or 1 to 6 sizes such as 4x4x2, each 1 to 4096" },
+	{ "", "device", set_device, 0, 0, CONFIG_PATH_MAX,
+	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
+	{ "", "service_address", set_address, 0, 0, 0,
+	  "IP:PORT such as 10.1.0.3:7117 or [fd00::3]:7117" },
+	{ "", "key_file", set_path, AT(key_file), 0, CONFIG_PATH_MAX - 1,
+	  "an absolute path of at most 107 bytes" },
+	{ "", "control", set_path, AT(control), 0, CONFIG_PATH_MAX - 1,
+	  "an absolute path of at most 107 bytes" },
+	{ "", "control_group", set_group, 0, 0, sizeof(((struct config *)0)->control_group) - 1,
+	  "the name of a group of this system, or nothing" },
+	{ "", "log_level", set_level, 0, 0, 0, "error, warning, info or debug" },
+	{ "", "fanout", set_count, AT(fm.fanout), 1, 64, "1 to 64" },
+	TIME_KEY(init_interval, 1 * LOOP_MS, 60 * LOOP_S, "1ms to 60s"),
+	TIME_KEY(quiet, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
+	TIME_KEY(resend, 1 * LOOP_MS, 60 * LOOP_S, "1ms to 60s"),
+	TIME_KEY(drain_max, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
+	TIME_KEY(resolve_max, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
+	TIME_KEY(member_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
+	TIME_KEY(keepalive, 10 * LOOP_MS, 600 * LOOP_S, "10ms to 10min"),
+};
+#undef AT
+
+_Static_assert(sizeof(keys) / sizeof(keys[0]) <= KEYS, "struct reading has too few lines");
+#define NKEYS (sizeof(keys) / sizeof(keys[0]))
+
+static bool section_known(const char *section)
+{
+	for (unsigned int i = 0; i < NKEYS; i++)
+		if (!strcmp(section, keys[i].section))
+			return true;
+	return false;
+}
+
+static void unknown(struct reading *r, const char *section, const char *name)
+{
+	char allowed[384] = "";
+	size_t n = 0;
+
+	if (!section_known(section)) {
+		complain(r, r->line, "unknown section [%s]; allowed: [timers], and keys before any section",
+			 section);
+		return;
+	}
+	for (unsigned int i = 0; i < NKEYS; i++)
+		if (!strcmp(section, keys[i].section) && n < sizeof(allowed))
+			n += (size_t)snprintf(allowed + n, sizeof(allowed) - n, "%s%s",
+					      n ? ", " : "", keys[i].name);
+	complain(r, r->line, "unknown key '%s'%s; allowed: %s", name,
+		 *section ? " in [timers]" : "", allowed);
+}
+
+static int on_key(void *arg, const char *section, const char *name, const char *value)
+{
+	struct reading *r = arg;
+
+	for (unsigned int i = 0; i < NKEYS; i++) {
+		if (strcmp(section, keys[i].section) || strcmp(name, keys[i].name))
+			continue;
+		if (r->seen[i])
+			complain(r, r->line, "'%s' is given twice, first in line %u", name,
+				 r->seen[i]);
+		else if (keys[i].set(r->c, &keys[i], value))
+			complain(r, r->line, "%s is '%s', allowed: %s", name, value,
+				 keys[i].allowed);
+		r->seen[i] = r->line;
+		return 1;
+	}
+	unknown(r, section, name);
+	return 1;
+}
+
+/* inih would take the rest of a line too long for its buffer as another line. */
+static char *next_line(char *buf, int room, void *arg)
+{
+	struct reading *r = arg;
+	const char *nl;
+	size_t n;
+
+	if (r->at == r->end)
+		return NULL;
+	r->line++;
+	r->refused = false;
+	nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
+	n = nl ? (size_t)(nl - r->at) : (size_t)(r->end - r->at);
+	if (n >= (size_t)room) {
+		complain(r, r->line, "the line has %zu bytes, allowed are %d", n, room - 1);
+		buf[0] = '\0';
+	} else if (memchr(r->at, '\0', n)) {
+		complain(r, r->line, "the line has a NUL byte in it");
+		buf[0] = '\0';
+	} else {
+		memcpy(buf, r->at, n);
+		buf[n] = '\0';
+	}
+	r->at += nl ? n + 1 : n;
+	return buf;
+}
+
+static bool given(const struct reading *r, const char *name)
+{
+	for (unsigned int i = 0; i < NKEYS; i++)
+		if (!strcmp(keys[i].name, name))
+			return r->seen[i];
+	return false;
+}
+
+void config_default(struct config *c)
+{
+	memset(c, 0, sizeof(*c));
+	fm_config_default(&c->fm);
+	snprintf(c->fm.fabric, sizeof(c->fm.fabric), "torus");
+	if (gethostname(c->fm.name, sizeof(c->fm.name) - 1) || !c->fm.name[0])
+		snprintf(c->fm.name, sizeof(c->fm.name), "localhost");
+	snprintf(c->device, sizeof(c->device), "auto");
+	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
+	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
+	c->level = FM_INFO;
+}
+
+int config_parse(struct config *c, const char *text, size_t len,
+		 config_complain *tell, void *arg)
+{
+	struct reading r = {
+		.c = c, .at = text, .end = text + len, .complain = tell, .arg = arg,
+	};
+	int err;
+
+	ini_allow_multiline = false;
+	err = ini_parse_stream(next_line, &r, on_key, &r);
+	if (err > 0 && !r.bad)
+		complain(&r, (unsigned int)err,
+			 "not understood; allowed: 'key = value', '[timers]', '# comment'");
+	else if (err < 0)
+		complain(&r, 0, "out of memory");
+	if (!given(&r, "service_address"))
+		complain(&r, 0, "service_address is missing: the IP:PORT to listen on");
+	return r.bad ? -EINVAL : 0;
+}
+
+static ssize_t read_all(int fd, char *buf, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		ssize_t got = read(fd, buf + n, max - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	return (ssize_t)n;
+}
+
+int config_load(struct config *c, const char *path, config_complain *tell, void *arg)
+{
+	char *text = malloc(CONFIG_SIZE_MAX + 1);
+	ssize_t n = -ENOMEM;
+	int fd, err;
+
+	if (!text)
+		return -ENOMEM;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -errno : read_all(fd, text, CONFIG_SIZE_MAX + 1);
+	if (fd >= 0)
+		close(fd);
+	config_default(c);
+	if (n < 0) {
+		tell(arg, 0, strerror((int)-n));
+		err = (int)n;
+	} else if (n > CONFIG_SIZE_MAX) {
+		tell(arg, 0, "the file is too long, allowed are 65536 bytes");
+		err = -EFBIG;
+	} else {
+		err = config_parse(c, text, (size_t)n, tell, arg);
+	}
+	free(text);
+	return err;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The configuration file; fabricd.conf(5) describes it. */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include "daemon/fm/fm.h"
+
+#define CONFIG_PATH	"/etc/fabricd.conf"
+#define CONFIG_SIZE_MAX	65536
+#define CONFIG_PATH_MAX	108		/* sun_path, with NUL */
+
+/**
+ * struct config - what the file says
+ * @fm: the manager's part: names, service address, shape, fan-out, times
+ * @device: "auto", "unix:PATH" or "genl:NAME"
+ * @key_file: the shared key
+ * @control: path of the control socket
+ * @control_group: its name, "" for none; @control_gid is then meaningless
+ * @level: log level
+ */
+struct config {
+	struct fm_config fm;
+	char device[CONFIG_PATH_MAX + 8];
+	char key_file[CONFIG_PATH_MAX];
+	char control[CONFIG_PATH_MAX];
+	char control_group[64];
+	gid_t control_gid;
+	enum fm_level level;
+};
+
+/** config_complain - called for everything wrong; @line 0: the file as a whole */
+typedef void config_complain(void *arg, unsigned int line, const char *text);
+
+/** config_default() - what holds when the file says nothing */
+void config_default(struct config *c);
+
+/**
+ * config_parse() - read a configuration from memory
+ * @c: defaults in, configuration out
+ * Return: 0, or -EINVAL after at least one complaint.
+ */
+int config_parse(struct config *c, const char *text, size_t len,
+		 config_complain *complain, void *arg);
+
+/** config_load() - defaults, then the file @path. Return: 0 or a negative errno. */
+int config_load(struct config *c, const char *path, config_complain *complain, void *arg);
+
+#endif /* CONFIG_H */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What happened lately: a ring of events with sequence numbers. Readers keep a
+ * number of their own, so a slow one costs nothing and knows what it missed.
+ */
+#ifndef EVENTS_H
+#define EVENTS_H
+
+#include "daemon/fm/fm.h"
+
+#define EVENTS_KEPT 512
+
+/**
+ * struct event_record - one event
+ * @seq: 1 for the first since start
+ * @time: seconds since the epoch
+ * @node: where it happened; "" if unknown
+ */
+struct event_record {
+	uint64_t seq;
+	double time;
+	enum fm_level level;
+	char node[TORUS_TEXT_MAX];
+	char kind[16];
+	char *text;
+};
+
+struct events;
+
+struct events *events_new(void);
+void events_free(struct events *ev);
+
+/** events_add() - Return: its sequence number, or 0 if out of memory. */
+uint64_t events_add(struct events *ev, double time, const char *node,
+		    enum fm_level level, const char *kind, const char *text);
+/** events_next() - the oldest kept with a number of at least @seq, or NULL */
+const struct event_record *events_next(const struct events *ev, uint64_t seq);
+/** events_last() - number of the newest, 0 if there was none */
+uint64_t events_last(const struct events *ev);
+
+#endif /* EVENTS_H */

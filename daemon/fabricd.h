@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The daemon as a whole: what its parts need of each other. */
+#ifndef FABRICD_H
+#define FABRICD_H
+
+#include "daemon/auth.h"
+#include "daemon/config.h"
+#include "daemon/events.h"
+#include "daemon/loop.h"
+#include "daemon/svc.h"
+#include "daemon/fm/fm.h"
+#include "daemon/fm/status.h"
+
+struct control;
+struct nic;
+struct query;
+
+/**
+ * struct fabricd - one for the process
+ * @fm: NULL while there is no NIC
+ * @own: coordinates as text, "" while unknown
+ * @nic_text: why there is no NIC
+ */
+struct fabricd {
+	struct config config;
+	const char *config_path;
+	struct loop *loop;
+	struct auth auth;
+	struct svc *svc;
+	struct nic *nic;
+	struct fm *fm;
+	struct loop_timer *fm_timer;
+	struct query *query;
+	struct control *control;
+	struct events *events;
+	char own[TORUS_TEXT_MAX];
+	char nic_text[256];
+	enum fm_state told;
+	bool ready;
+};
+
+/* machine.c: the manager between NIC and service network */
+int machine_start(struct fabricd *d);
+void machine_stop(struct fabricd *d);
+/** machine_settle() - after every call into the manager */
+void machine_settle(struct fabricd *d);
+/** fabricd_event() - log it and keep it; of @node, "" for this one */
+void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
+		   const char *kind, const char *text);
+
+#endif /* FABRICD_H */

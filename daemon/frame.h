@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages on a byte stream: 4 bytes of length, big endian, then the message
+ * as svc.proto has it.
+ */
+#ifndef FRAME_H
+#define FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "daemon/fm/msg.h"
+
+#define FRAME_HEADER	4
+#define FRAME_MAX	(16u << 20)	/* bytes of a message */
+#define FRAME_MAX_STRANGER 1024		/* ... of a peer that has proved nothing */
+
+/**
+ * frame_pack() - a message with its length before it
+ * @data: to be freed by the caller
+ * Return: 0, -EINVAL, -EMSGSIZE past FRAME_MAX, -ENOMEM.
+ */
+int frame_pack(const struct fm_msg *msg, uint8_t **data, size_t *len);
+
+/**
+ * frame_next() - find the first message in what was received
+ * @max: longest message to accept
+ * @body, @body_len: the message, in @data
+ * Return: bytes that it takes with its length, 0 if there are too few yet,
+ * -EMSGSIZE if it is longer than @max, -EBADMSG if it is empty.
+ */
+ssize_t frame_next(const uint8_t *data, size_t len, size_t max,
+		   const uint8_t **body, size_t *body_len);
+
+#endif /* FRAME_H */

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The manager's actions done, and what happens told to it. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <systemd/sd-daemon.h>
+#include "daemon/fabricd.h"
+#include "daemon/log.h"
+#include "daemon/nic.h"
+#include "daemon/query.h"
+#include "daemon/fm/msg.h"
+
+/* --- what the manager asks for --------------------------------------------- */
+
+static struct torus_dev *dev_of(struct fabricd *d)
+{
+	return nic_dev(d->nic);
+}
+
+static int op_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	return dev ? nic_check(d->nic, torus_mgmt_send(dev, port, data, len)) : -ENODEV;
+}
+
+static int op_place_set(void *io, const struct torus_shape *shape,
+			const struct torus_coords *at)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	return dev ? nic_check(d->nic, torus_place_set(dev, shape, at)) : -ENODEV;
+}
+
+static int op_rows_write(void *io, uint64_t version, const uint32_t *node,
+			 const uint64_t *row, uint32_t n)
+{
+	struct fabricd *d = io;
+
+	return dev_of(d) ? nic_rows_write(d->nic, version, node, row, n) : -ENODEV;
+}
+
+static int op_release(void *io, uint64_t version, bool give_up)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	return dev ? nic_check(d->nic, torus_release(dev, version, give_up)) : -ENODEV;
+}
+
+static int op_flow_get(void *io, struct torus_park *out)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	return dev ? nic_check(d->nic, torus_park_get(dev, out)) : -ENODEV;
+}
+
+static int op_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	return dev ? nic_check(d->nic, torus_park_resolve(dev, port, session, seq)) : -ENODEV;
+}
+
+static int op_park_replay(void *io, uint64_t version, uint16_t ports)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	return dev ? nic_check(d->nic, torus_park_replay(dev, version, ports)) : -ENODEV;
+}
+
+static int op_connect(void *io, const char *addr)
+{
+	struct fabricd *d = io;
+
+	return svc_connect(d->svc, addr);
+}
+
+static void op_send(void *io, int conn, const struct fm_msg *msg)
+{
+	struct fabricd *d = io;
+
+	svc_send(d->svc, conn, msg);
+}
+
+static void op_close(void *io, int conn)
+{
+	struct fabricd *d = io;
+
+	svc_close(d->svc, conn);
+	query_conn_down(d->query, conn);
+}
+
+static void op_log(void *io, const struct fm_log *log)
+{
+	fabricd_event(io, loop_wall(), "", log->level, log->kind, log->text);
+}
+
+static const struct fm_ops ops = {
+	.mgmt_send = op_mgmt_send,
+	.place_set = op_place_set,
+	.rows_write = op_rows_write,
+	.release = op_release,
+	.flow_get = op_flow_get,
+	.park_resolve = op_park_resolve,
+	.park_replay = op_park_replay,
+	.connect = op_connect,
+	.send = op_send,
+	.close = op_close,
+	.log = op_log,
+};
+
+/* --- events ---------------------------------------------------------------- */
+
+/* Warnings of a node go to the root too, which is where people look. */
+static void tell_root(struct fabricd *d, double time, enum fm_level level,
+		      const char *kind, const char *text)
+{
+	json_t *j = json_pack("{s:f, s:s, s:s, s:s, s:s}", "time", time, "node", d->own,
+			      "level", log_level_name(level), "kind", kind, "text", text);
+
+	if (j)
+		query_event(d->query, j);
+	json_decref(j);
+}
+
+void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
+		   const char *kind, const char *text)
+{
+	bool other = node[0] && strcmp(node, d->own);
+	char line[FM_TEXT_MAX + TORUS_TEXT_MAX + 16];
+
+	if (other) {
+		snprintf(line, sizeof(line), "node %s: %s", node, text);
+		log_line(level, kind, line);
+	} else {
+		log_line(level, kind, text);
+	}
+	if (level == FM_DEBUG)
+		return;
+	events_add(d->events, time, other ? node : d->own, level, kind, text);
+	if (!other && level <= FM_WARNING && d->own[0])
+		tell_root(d, time, level, kind, text);
+}
+
+/* --- what happens ---------------------------------------------------------- */
+
+static void tell_systemd(struct fabricd *d, const struct fm_status *s)
+{
+	sd_notifyf(0, "STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(s->state),
+		   d->own[0] ? ", node " : "", d->own, (unsigned long long)s->version,
+		   s->nodes_up, s->nodes);
+}
+
+void machine_settle(struct fabricd *d)
+{
+	struct fm_status s;
+
+	if (!d->fm)
+		return;
+	loop_timer_set(d->fm_timer, fm_expiry(d->fm));
+	fm_status(d->fm, &s);
+	if (s.placed)
+		torus_node_text(&s.shape, s.own, d->own);
+	if (s.state != d->told) {
+		d->told = s.state;
+		tell_systemd(d, &s);
+	}
+}
+
+static void on_fm_timer(void *arg)
+{
+	struct fabricd *d = arg;
+
+	if (!d->fm)
+		return;
+	fm_timer(d->fm, loop_now());
+	machine_settle(d);
+}
+
+static void on_found(void *arg, const struct torus_device *dev,
+		     const struct torus_link *links, const uint64_t *rows)
+{
+	struct fabricd *d = arg;
+	struct fm_config c = d->config.fm;
+
+	d->nic_text[0] = '\0';
+	if (getrandom(&c.seed, sizeof(c.seed), 0) != sizeof(c.seed))
+		c.seed = loop_now();
+	d->told = FM_STATES;
+	d->fm = fm_new(&c, &ops, d, dev, links, rows, loop_now());
+	if (!d->fm) {
+		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
+		nic_check(d->nic, -ENODEV);
+		return;
+	}
+	machine_settle(d);
+	if (!d->ready)
+		sd_notify(0, "READY=1");
+	d->ready = true;
+}
+
+static void on_gone(void *arg, const char *why)
+{
+	struct fabricd *d = arg;
+
+	machine_stop(d);
+	snprintf(d->nic_text, sizeof(d->nic_text), "the NIC is gone: %s", why);
+	fabricd_event(d, loop_wall(), "", FM_ERROR, "nic", d->nic_text);
+	sd_notifyf(0, "STATUS=waiting for the NIC: %s", why);
+}
+
+static void on_absent(void *arg, const char *why)
+{
+	struct fabricd *d = arg;
+
+	snprintf(d->nic_text, sizeof(d->nic_text), "%s", why);
+	fabricd_event(d, loop_wall(), "", FM_WARNING, "nic", why);
+	sd_notifyf(0, "STATUS=waiting for the NIC: %s", why);
+}
+
+static void on_link(void *arg, const struct torus_link *link)
+{
+	struct fabricd *d = arg;
+
+	if (!d->fm)
+		return;
+	fm_link(d->fm, link, loop_now());
+	machine_settle(d);
+}
+
+static void on_mgmt(void *arg, unsigned int port, const void *data, size_t len)
+{
+	struct fabricd *d = arg;
+
+	if (!d->fm)
+		return;
+	fm_mgmt(d->fm, port, data, len, loop_now());
+	machine_settle(d);
+}
+
+static void on_park(void *arg, const struct torus_park *park)
+{
+	struct fabricd *d = arg;
+
+	if (!d->fm)
+		return;
+	fm_park(d->fm, park, loop_now());
+	machine_settle(d);
+}
+
+static const struct nic_ops nic_ops = {
+	.found = on_found,
+	.gone = on_gone,
+	.absent = on_absent,
+	.link = on_link,
+	.mgmt = on_mgmt,
+	.park = on_park,
+};
+
+static void on_up(void *arg, int conn)
+{
+	struct fabricd *d = arg;
+
+	if (!d->fm) {
+		svc_close(d->svc, conn);
+		return;
+	}
+	fm_conn_up(d->fm, conn, loop_now());
+	machine_settle(d);
+}
+
+static void on_down(void *arg, int conn)
+{
+	struct fabricd *d = arg;
+
+	query_conn_down(d->query, conn);
+	if (!d->fm)
+		return;
+	fm_conn_down(d->fm, conn, loop_now());
+	machine_settle(d);
+}
+
+static void on_msg(void *arg, int conn, const struct fm_msg *msg)
+{
+	struct fabricd *d = arg;
+
+	switch (msg->type) {
+	case FM_MSG_ASK:
+	case FM_MSG_ANSWER:
+		query_msg(d->query, conn, msg);
+		return;
+	case FM_MSG_AUTH:
+		return;
+	default:
+		break;
+	}
+	if (!d->fm)
+		return;
+	fm_msg(d->fm, conn, msg, loop_now());
+	machine_settle(d);
+}
+
+static const struct svc_ops svc_ops = {
+	.up = on_up,
+	.down = on_down,
+	.msg = on_msg,
+};
+
+int machine_start(struct fabricd *d)
+{
+	const struct fm_config *c = &d->config.fm;
+	struct svc_config sc = {
+		.address = c->address,
+		.user_timeout_ms = (unsigned int)(3 * c->keepalive / LOOP_MS),
+		.auth = &d->auth,
+	};
+	int err;
+
+	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
+	if (!d->fm_timer)
+		return -ENOMEM;
+	d->svc = svc_new(d->loop, &sc, &svc_ops, d, &err);
+	if (!d->svc) {
+		log_error("service", "cannot listen on service_address %s: %s", c->address,
+			  strerror(-err));
+		return err;
+	}
+	d->nic = nic_new(d->loop, d->config.device, &nic_ops, d);
+	return d->nic ? 0 : -ENOMEM;
+}
+
+void machine_stop(struct fabricd *d)
+{
+	if (d->svc)
+		svc_reset(d->svc);
+	if (d->query)
+		query_reset(d->query);
+	fm_free(d->fm);
+	d->fm = NULL;
+	if (d->fm_timer)
+		loop_timer_set(d->fm_timer, LOOP_NEVER);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The NIC of this node, through libtorus: found, followed, found again after it
+ * went away. How a kernel NIC announces itself belongs here too.
+ */
+#ifndef NIC_H
+#define NIC_H
+
+#include <torus/torus.h>
+
+struct loop;
+struct nic;
+
+/**
+ * struct nic_ops - what happens, told to the owner
+ * @found: a NIC, and all that it says; @rows is NULL unless it is placed
+ * @gone: it went away; @why in words
+ * @absent: no NIC yet; @why in words, told when it changes
+ */
+struct nic_ops {
+	void (*found)(void *arg, const struct torus_device *dev,
+		      const struct torus_link *links, const uint64_t *rows);
+	void (*gone)(void *arg, const char *why);
+	void (*absent)(void *arg, const char *why);
+	void (*link)(void *arg, const struct torus_link *link);
+	void (*mgmt)(void *arg, unsigned int port, const void *data, size_t len);
+	void (*park)(void *arg, const struct torus_park *park);
+};
+
+/** nic_new() - @where: "auto", "unix:PATH" or "genl:NAME" */
+struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *ops, void *arg);
+void nic_free(struct nic *nic);
+
+/** nic_dev() - NULL while there is none */
+struct torus_dev *nic_dev(const struct nic *nic);
+/**
+ * nic_check() - pass on what a libtorus call returned
+ * An error that means that the NIC is gone leads to @gone, later, and becomes
+ * -ENODEV.
+ */
+int nic_check(struct nic *nic, int err);
+
+/** nic_rows_write() - changed rows (ids ascending) and the switch to @version */
+int nic_rows_write(struct nic *nic, uint64_t version, const uint32_t *node,
+		   const uint64_t *row, uint32_t n);
+/** nic_rows_read() - all rows, to be freed by the caller */
+int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version);
+
+#endif /* NIC_H */

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Questions of the control socket carried to other nodes, as ASK and ANSWER
+ * messages. A question to the root goes up: over the connections that a node
+ * opened itself. A question to a node or to all goes from the root down: over
+ * those that others opened, and each passes it on. Answers come back the way
+ * the question went, one message for each node, and an empty one ends them.
+ * The time allowed shrinks on the way, so a silent branch costs its answers
+ * but not those of its siblings.
+ */
+#ifndef QUERY_H
+#define QUERY_H
+
+#include <stdbool.h>
+#include <jansson.h>
+#include "daemon/fm/msg.h"
+
+struct loop;
+struct query;
+struct svc;
+struct ask;
+
+#define QUERY_NODE_MS	1500	/* from the root down */
+#define QUERY_ROOT_MS	2500	/* to the root, which may have to ask others */
+
+/** enum ask_to - whom */
+enum ask_to {
+	ASK_ROOT,
+	ASK_ALL,
+	ASK_NODE,
+};
+
+/**
+ * struct query_ops - what the owner does
+ * @own: id of this node, TORUS_NO_NODE while unknown
+ * @is_root: this node's manager is the root
+ * @local: answer for this node alone. Return: new reference, or NULL
+ * @serve: answer a whole request in the root's place; query_served() follows,
+ *	now or later. Return: a handle for @drop
+ * @drop: who asked is gone, query_served() must not follow
+ * @event: an event of another node
+ */
+struct query_ops {
+	uint32_t (*own)(void *arg);
+	bool (*is_root)(void *arg);
+	json_t *(*local)(void *arg, json_t *cmd);
+	void *(*serve)(void *arg, json_t *cmd, bool privileged, struct ask *ask);
+	void (*drop)(void *arg, void *handle);
+	void (*event)(void *arg, json_t *event);
+};
+
+/** struct query_done - to whoever asked: any number of items, then the end */
+struct query_done {
+	/** @item: the answer of @node; @data is borrowed */
+	void (*item)(void *arg, uint32_t node, json_t *data);
+	/** @end: all have answered, or time is over */
+	void (*end)(void *arg);
+};
+
+struct query *query_new(struct loop *loop, struct svc *svc, const struct query_ops *ops,
+			void *arg);
+void query_free(struct query *q);
+
+/**
+ * query_ask() - ask others, and this node if it is meant
+ * @node: with ASK_NODE; an answer of the root comes as one item of its reply
+ * @cmd: borrowed
+ *
+ * Nothing is called back before this returns.
+ * Return: NULL if out of memory.
+ */
+struct ask *query_ask(struct query *q, enum ask_to to, uint32_t node, json_t *cmd,
+		      bool privileged, unsigned int timeout_ms,
+		      const struct query_done *done, void *arg);
+void query_cancel(struct ask *ask);
+/** query_served() - the reply to a request taken by @serve */
+void query_served(struct ask *ask, const char *reply);
+
+/** query_event() - tell the root what happened here */
+void query_event(struct query *q, json_t *event);
+
+/** query_msg() - an ASK or ANSWER came */
+void query_msg(struct query *q, int conn, const struct fm_msg *msg);
+void query_conn_down(struct query *q, int conn);
+/** query_reset() - all connections are gone */
+void query_reset(struct query *q);
+
+#endif /* QUERY_H */

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The service network: connections to the managers of other nodes. Everyone
+ * must prove to be of the fabric (auth.h) before anything else is heard.
+ * A connection is a number from 1 on, never used twice.
+ */
+#ifndef SVC_H
+#define SVC_H
+
+#include "daemon/auth.h"
+#include "daemon/fm/msg.h"
+
+struct loop;
+struct svc;
+
+/**
+ * struct svc_config
+ * @address: to listen on and to connect from
+ * @user_timeout_ms: data unacknowledged for so long ends a connection
+ */
+struct svc_config {
+	const char *address;
+	unsigned int user_timeout_ms;
+	const struct auth *auth;
+};
+
+/**
+ * struct svc_ops - what happens, told to the owner
+ * @up: the peer has proved itself
+ * @down: a connection is gone; of own ones also if it never was up
+ * @msg: a message of a peer that is up; cleared after the call
+ */
+struct svc_ops {
+	void (*up)(void *arg, int conn);
+	void (*down)(void *arg, int conn);
+	void (*msg)(void *arg, int conn, const struct fm_msg *msg);
+};
+
+/** struct svc_stats - for status */
+struct svc_stats {
+	uint64_t refused_fabric;	/* of another fabric */
+	uint64_t refused_key;		/* did not prove the key */
+	uint64_t refused_malformed;	/* not our protocol */
+	uint64_t refused_busy;		/* too many at once */
+	char last_refused[AUTH_TEXT_MAX + 192];
+	unsigned int up;
+};
+
+/** svc_new() - @err: set to a negative errno if NULL is returned */
+struct svc *svc_new(struct loop *loop, const struct svc_config *c,
+		    const struct svc_ops *ops, void *arg, int *err);
+void svc_free(struct svc *svc);
+
+/** svc_connect() - Return: the connection, or a negative errno. */
+int svc_connect(struct svc *svc, const char *addr);
+/** svc_send() - to a connection that is up; else nothing happens */
+void svc_send(struct svc *svc, int conn, const struct fm_msg *msg);
+/** svc_close() - no event follows; what was sent goes out first */
+void svc_close(struct svc *svc, int conn);
+/** svc_reset() - close all connections, silently */
+void svc_reset(struct svc *svc);
+
+/** svc_each() - connections that are up; @outgoing: own ones or the others' */
+void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg);
+const struct svc_stats *svc_stats(const struct svc *svc);
+
+#endif /* SVC_H */
