@@ -99,6 +99,7 @@ static void note_refusal(struct conn *c, uint64_t *counter, const char *why)
 	uint64_t skipped;
 
 	++*counter;
+	svc->stats.refused_at = loop_now();
 	snprintf(svc->stats.last_refused, sizeof(svc->stats.last_refused), "%s%s%s: %s",
 		 c->addr, c->session && c->session->peer_name[0] ? " " : "",
 		 c->session ? c->session->peer_name : "", why);

@@ -42,6 +42,7 @@ struct svc_stats {
 	uint64_t refused_key;		/* did not prove the key */
 	uint64_t refused_malformed;	/* not our protocol */
 	uint64_t refused_busy;		/* too many at once */
+	uint64_t refused_at;		/* loop_now() of the last; 0: none yet */
 	char last_refused[AUTH_TEXT_MAX + 192];
 	unsigned int up;
 };

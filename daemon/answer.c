@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/answer.h"
+#include "daemon/log.h"
+#include "daemon/query.h"
+
+static const struct answer_cmd commands[] = {
+	{ "status", "", ANSWER_ROOT, answer_status, NULL },
+	{ "nodes", "", ANSWER_ROOT, answer_nodes, local_nodes },
+	{ "links", " node", ANSWER_ROOT, answer_links, local_links },
+	{ "counters", " node", ANSWER_ROOT, answer_counters, local_counters },
+	{ "rows", " node", ANSWER_ROOT, answer_rows, local_rows },
+	{ "park", " node", ANSWER_ROOT, answer_park, local_park },
+	{ "events", " since follow", 0, answer_events, NULL },
+	{ "coord", " name", 0, answer_coord, NULL },
+	{ "table", "", ANSWER_ROOT, answer_table, NULL },
+	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL },
+	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL },
+	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, local_replay },
+	{ "log", " level", ANSWER_CHANGE, answer_log, NULL },
+};
+
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+/* --- replies --------------------------------------------------------------- */
+
+/** struct gathering - answers by node id */
+struct gathering {
+	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
+	uint32_t n;
+	json_t *by_node[];
+};
+
+static void gathering_free(struct gathering *g)
+{
+	for (uint32_t i = 0; g && i < g->n; i++)
+		json_decref(g->by_node[i]);
+	free(g);
+}
+
+static void request_free(struct request *rq)
+{
+	query_cancel(rq->ask);
+	gathering_free(rq->g);
+	json_decref(rq->args);
+	free(rq);
+}
+
+#define NO_MEMORY "{\"ok\":false,\"code\":\"failed\",\"error\":\"out of memory\"}"
+
+static void finish(struct request *rq, const char *line)
+{
+	void (*reply)(void *arg, const char *line) = rq->reply;
+	void *arg = rq->arg;
+
+	request_free(rq);
+	reply(arg, line ? line : NO_MEMORY);
+}
+
+char *error_line(const char *code, const char *text)
+{
+	char plain[512];
+	char *line;
+	json_t *j;
+
+	/* What was cut or came from a stranger may be no UTF-8, and JSON must be. */
+	snprintf(plain, sizeof(plain), "%s", text);
+	for (char *p = plain; *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	j = json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", plain);
+	line = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	json_decref(j);
+	return line;
+}
+
+void answer_ok(struct request *rq, json_t *data, json_t *missing)
+{
+	json_t *j = json_pack("{s:b, s:o}", "ok", 1, "data", data);
+	char *line;
+
+	if (j && missing && json_array_size(missing))
+		json_object_set(j, "missing", missing);
+	json_decref(missing);
+	line = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	json_decref(j);
+	finish(rq, line);
+	free(line);
+}
+
+void answer_error(struct request *rq, const char *code, const char *fmt, ...)
+{
+	char text[512];
+	char *line;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	line = error_line(code, text);
+	finish(rq, line);
+	free(line);
+}
+
+void answer_drop(struct request *rq)
+{
+	if (rq)
+		request_free(rq);
+}
+
+/* --- arguments ------------------------------------------------------------- */
+
+bool answer_ready(struct request *rq)
+{
+	struct fabricd *d = rq->d;
+	struct fm_status s;
+
+	if (!d->fm) {
+		answer_error(rq, "not-ready", "no NIC: %s", d->nic_text);
+		return false;
+	}
+	fm_status(d->fm, &s);
+	if (!s.placed || !fm_node(d->fm, 0)) {
+		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
+		return false;
+	}
+	return true;
+}
+
+static void wrong_node(struct request *rq, const struct torus_shape *shape, const char *text)
+{
+	char all[TORUS_TEXT_MAX];
+	unsigned int at[TORUS_MAX_DIMS];
+	const char *p = text;
+
+	for (unsigned int i = 0; i < shape->ndims; i++) {
+		char *end;
+
+		at[i] = (unsigned int)strtoul(p, &end, 10);
+		if (end == p || *end != (i + 1 < shape->ndims ? ',' : '\0'))
+			break;
+		if (at[i] >= shape->size[i]) {
+			answer_error(rq, "usage", "node '%.64s': %c is %u, allowed 0 to %u", text,
+				     "xyzabc"[i], at[i], shape->size[i] - 1u);
+			return;
+		}
+		p = end + 1;
+	}
+	answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s",
+		     text, torus_shape_text(shape, all));
+}
+
+int answer_node(struct request *rq, bool needed, uint32_t *out)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "node"));
+	struct torus_coords at;
+	struct fm_status s;
+
+	*out = TORUS_NO_NODE;
+	if (!text && !needed)
+		return 0;
+	if (!text) {
+		answer_error(rq, "usage", "%s: argument 'node' is missing: coordinates such as "
+			     "'1,0,3', or a name", rq->cmd->name);
+		return -EINVAL;
+	}
+	fm_status(rq->d->fm, &s);
+	if (torus_coords_parse(text, &s.shape, &at) == 0)
+		*out = torus_node_id(&s.shape, &at);
+	else
+		*out = fm_node_by_name(rq->d->fm, text);
+	if (*out != TORUS_NO_NODE)
+		return 0;
+	wrong_node(rq, &s.shape, text);
+	return -EINVAL;
+}
+
+int answer_port(struct request *rq, int *out)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "port"));
+	struct fm_status s;
+	unsigned int port;
+	char last[TORUS_TEXT_MAX];
+
+	*out = -1;
+	if (!text)
+		return 0;
+	fm_status(rq->d->fm, &s);
+	if (torus_port_parse(text, s.shape.ndims, &port) == 0) {
+		*out = (int)port;
+		return 0;
+	}
+	answer_error(rq, "usage", "port '%.32s', allowed: +x to %s", text,
+		     torus_port_text(s.shape.ndims, 2u * s.shape.ndims - 1, last));
+	return -EINVAL;
+}
+
+/* "node" and "name" may be given as an array of coordinates, as replies have them. */
+static int coords_to_text(json_t *args, const char *key)
+{
+	json_t *j = json_object_get(args, key);
+	char text[TORUS_TEXT_MAX] = "";
+	size_t n = 0, i;
+	json_t *c;
+
+	if (!json_is_array(j))
+		return 0;
+	if (!json_array_size(j) || json_array_size(j) > TORUS_MAX_DIMS)
+		return -EINVAL;
+	json_array_foreach(j, i, c) {
+		json_int_t v = json_integer_value(c);
+
+		if (!json_is_integer(c) || v < 0 || v >= TORUS_MAX_SIZE)
+			return -EINVAL;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d", i ? "," : "", (int)v);
+	}
+	return json_object_set_new(args, key, json_string(text));
+}
+
+static bool named(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = list; (p = strstr(p, name)); p++)
+		if (n && p > list && p[-1] == ' ' && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+static bool right_type(const char *key, const json_t *v)
+{
+	if (json_is_null(v))
+		return true;
+	if (!strcmp(key, "since"))
+		return json_is_integer(v) && json_integer_value(v) >= 0;
+	if (!strcmp(key, "follow"))
+		return json_is_boolean(v);
+	return json_is_string(v);
+}
+
+/* Return: true if the request may run; else it is answered. */
+static bool check_args(struct request *rq)
+{
+	const char *key;
+	json_t *v;
+
+	if (coords_to_text(rq->args, "node") || coords_to_text(rq->args, "name")) {
+		answer_error(rq, "usage", "coordinates are 1 to %d numbers of 0 to %d",
+			     TORUS_MAX_DIMS, TORUS_MAX_SIZE - 1);
+		return false;
+	}
+	json_object_foreach(rq->args, key, v) {
+		if (!strcmp(key, "cmd"))
+			continue;
+		if (!named(rq->cmd->args, key)) {
+			answer_error(rq, "usage", "%s: unknown argument '%.64s', allowed:%s",
+				     rq->cmd->name, key,
+				     *rq->cmd->args ? rq->cmd->args : " none");
+			return false;
+		}
+		if (!right_type(key, v)) {
+			answer_error(rq, "usage", "%s: argument '%s' has the wrong type, allowed: %s",
+				     rq->cmd->name, key,
+				     !strcmp(key, "since") ? "a number from 0 on" :
+				     !strcmp(key, "follow") ? "true or false" : "a text");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* --- passed on to the root ------------------------------------------------- */
+
+static bool is_root(const struct fabricd *d)
+{
+	struct fm_status s;
+
+	if (!d->fm)
+		return false;
+	fm_status(d->fm, &s);
+	return s.is_root;
+}
+
+/* What a status says of the node asked is not the root's to say. */
+static void own_status(struct request *rq, json_t *reply)
+{
+	json_t *mine, *data = json_object_get(reply, "data");
+
+	if (strcmp(rq->cmd->name, "status") || !json_is_object(data))
+		return;
+	mine = status_json(rq->d);
+	json_object_set(data, "own", json_object_get(mine, "own"));
+	json_object_set(data, "service", json_object_get(mine, "service"));
+	json_decref(mine);
+}
+
+static void root_item(void *arg, uint32_t node, json_t *reply)
+{
+	struct request *rq = arg;
+	char *line;
+
+	(void)node;
+	own_status(rq, reply);
+	line = json_dumps(reply, JSON_COMPACT);
+	finish(rq, line);
+	free(line);
+}
+
+/* Without a root a node tells what it knows itself, if it does. */
+static void root_silent(void *arg)
+{
+	struct request *rq = arg;
+	struct fm_status s;
+
+	rq->ask = NULL;
+	if (!rq->d->fm) {
+		answer_ready(rq);
+		return;
+	}
+	if (rq->cmd->run == answer_status || rq->cmd->run == answer_table) {
+		rq->cmd->run(rq);
+		return;
+	}
+	fm_status(rq->d->fm, &s);
+	if (!s.placed)
+		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
+	else
+		answer_error(rq, "unreachable", "the root%s%s does not answer",
+			     s.root.address ? " at " : "", s.root.address ? s.root.address : "");
+}
+
+static const struct query_done root_done = {
+	.item = root_item,
+	.end = root_silent,
+};
+
+static void pass_on(struct request *rq)
+{
+	rq->ask = query_ask(rq->d->query, ASK_ROOT, TORUS_NO_NODE, rq->args, rq->privileged,
+			    QUERY_ROOT_MS, &root_done, rq);
+	if (!rq->ask)
+		answer_error(rq, "failed", "too many questions at once");
+}
+
+/* --- gathered from nodes --------------------------------------------------- */
+
+static void gathered_item(void *arg, uint32_t node, json_t *data)
+{
+	struct request *rq = arg;
+
+	if (node < rq->g->n && !rq->g->by_node[node])
+		rq->g->by_node[node] = json_incref(data);
+}
+
+static void gathered_end(void *arg)
+{
+	struct request *rq = arg;
+	struct gathering *g = rq->g;
+
+	rq->ask = NULL;
+	rq->g = NULL;
+	g->end(rq, g->by_node, g->n);
+	gathering_free(g);
+}
+
+static const struct query_done gathered = {
+	.item = gathered_item,
+	.end = gathered_end,
+};
+
+void answer_gather(struct request *rq,
+		   void (*end)(struct request *rq, json_t **by_node, uint32_t n))
+{
+	struct fm_status s;
+
+	fm_status(rq->d->fm, &s);
+	rq->g = calloc(1, sizeof(*rq->g) + torus_nodes(&s.shape) * sizeof(json_t *));
+	if (!rq->g) {
+		answer_error(rq, "failed", "out of memory");
+		return;
+	}
+	rq->g->end = end;
+	rq->g->n = torus_nodes(&s.shape);
+	rq->ask = query_ask(rq->d->query, rq->node == TORUS_NO_NODE ? ASK_ALL : ASK_NODE,
+			    rq->node, rq->args, rq->privileged, QUERY_NODE_MS, &gathered, rq);
+	if (!rq->ask)
+		answer_error(rq, "failed", "too many questions at once");
+}
+
+json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)
+{
+	json_t *missing = json_array();
+
+	for (uint32_t i = 0; rq->d->fm && i < n; i++) {
+		const struct fm_entry *e = fm_node(rq->d->fm, i);
+
+		if (by_node[i] || (rq->node != TORUS_NO_NODE && rq->node != i))
+			continue;
+		if (e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT))
+			json_array_append_new(missing, node_json(rq->d, i));
+	}
+	return missing;
+}
+
+/* --- running --------------------------------------------------------------- */
+
+static const struct answer_cmd *command(const char *name)
+{
+	for (unsigned int i = 0; i < NCOMMANDS; i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static void unknown_command(struct request *rq, const char *name)
+{
+	char all[256] = "";
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < NCOMMANDS; i++)
+		n += (size_t)snprintf(all + n, sizeof(all) - n, " %s", commands[i].name);
+	if (name)
+		answer_error(rq, "usage", "unknown cmd '%.64s', allowed:%s", name, all);
+	else
+		answer_error(rq, "usage", "cmd is missing, allowed:%s", all);
+}
+
+struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
+			   void (*reply)(void *arg, const char *line),
+			   void (*follow)(void *arg, uint64_t since), void *arg)
+{
+	struct request *rq = calloc(1, sizeof(*rq));
+
+	if (!rq) {
+		json_decref(args);
+		return NULL;
+	}
+	rq->d = d;
+	rq->args = args;
+	rq->privileged = privileged;
+	rq->reply = reply;
+	rq->follow = follow;
+	rq->arg = arg;
+	rq->node = TORUS_NO_NODE;
+	return rq;
+}
+
+void answer_begin(struct request *rq)
+{
+	const char *name = json_string_value(json_object_get(rq->args, "cmd"));
+
+	rq->cmd = name ? command(name) : NULL;
+	if (!rq->cmd) {
+		unknown_command(rq, name);
+		return;
+	}
+	if (!check_args(rq))
+		return;
+	if ((rq->cmd->flags & ANSWER_CHANGE) && !rq->privileged) {
+		answer_error(rq, "denied", "%s changes the fabric: only root%s%s may",
+			     name, rq->d->config.control_group[0] ? " and group " : "",
+			     rq->d->config.control_group);
+		return;
+	}
+	if ((rq->cmd->flags & ANSWER_ROOT) && !is_root(rq->d))
+		pass_on(rq);
+	else
+		rq->cmd->run(rq);
+}
+
+/* --- of other nodes -------------------------------------------------------- */
+
+/** struct remote - a request that another node passed on to this root */
+struct remote {
+	struct ask *ask;
+	struct request *rq;
+	bool beginning;
+};
+
+static void remote_reply(void *arg, const char *line)
+{
+	struct remote *r = arg;
+
+	r->rq = NULL;
+	query_served(r->ask, line);
+	if (!r->beginning)
+		free(r);
+}
+
+static void *serve(void *arg, json_t *cmd, bool privileged, struct ask *ask)
+{
+	struct remote *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->ask = ask;
+		r->beginning = true;
+		r->rq = answer_new(arg, json_incref(cmd), privileged, remote_reply, NULL, r);
+	}
+	if (!r || !r->rq) {
+		free(r);
+		query_served(ask, NO_MEMORY);
+		return NULL;
+	}
+	answer_begin(r->rq);
+	r->beginning = false;
+	if (r->rq)
+		return r;
+	free(r);
+	return NULL;
+}
+
+static void drop(void *arg, void *handle)
+{
+	struct remote *r = handle;
+
+	(void)arg;
+	answer_drop(r->rq);
+	free(r);
+}
+
+static uint32_t own_node(void *arg)
+{
+	struct fabricd *d = arg;
+	struct fm_status s;
+
+	if (!d->fm)
+		return TORUS_NO_NODE;
+	fm_status(d->fm, &s);
+	return s.placed ? s.own : TORUS_NO_NODE;
+}
+
+static bool own_is_root(void *arg)
+{
+	return is_root(arg);
+}
+
+static json_t *local(void *arg, json_t *cmd)
+{
+	const char *name = json_string_value(json_object_get(cmd, "cmd"));
+	const struct answer_cmd *c = name ? command(name) : NULL;
+	struct fabricd *d = arg;
+
+	return c && c->local && d->fm ? c->local(d, cmd) : NULL;
+}
+
+static void event(void *arg, json_t *j)
+{
+	const char *node, *level_text, *kind, *text;
+	enum fm_level level;
+	double time;
+
+	if (json_unpack(j, "{s:F, s:s, s:s, s:s, s:s}", "time", &time, "node", &node,
+			"level", &level_text, "kind", &kind, "text", &text) ||
+	    log_level_parse(level_text, &level))
+		return;
+	fabricd_event(arg, time, node, level, kind, text);
+}
+
+static const struct query_ops query_ops = {
+	.own = own_node,
+	.is_root = own_is_root,
+	.local = local,
+	.serve = serve,
+	.drop = drop,
+	.event = event,
+};
+
+int answer_start(struct fabricd *d)
+{
+	d->query = query_new(d->loop, d->svc, &query_ops, d);
+	return d->query ? 0 : -ENOMEM;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests of the control socket (CONTROL.md) and their answers. A command is
+ * one function in the table of answer.c; it answers at once or, after asking
+ * other nodes, later.
+ */
+#ifndef ANSWER_H
+#define ANSWER_H
+
+#include <stdbool.h>
+#include <jansson.h>
+#include "daemon/fabricd.h"
+
+struct ask;
+struct request;
+
+/**
+ * struct request - one under way
+ * @args: the request as it came
+ * @privileged: may change things
+ * @reply: takes the reply, a line without its newline
+ * @follow: in place of a reply: events are wanted from @since on, for ever
+ * @ask: question to other nodes under way
+ * @node: that it is about, TORUS_NO_NODE for all
+ */
+struct request {
+	struct fabricd *d;
+	json_t *args;
+	bool privileged;
+	void (*reply)(void *arg, const char *line);
+	void (*follow)(void *arg, uint64_t since);
+	void *arg;
+	const struct answer_cmd *cmd;
+	struct ask *ask;
+	uint32_t node;
+	struct gathering *g;
+};
+
+/** struct answer_cmd - a command; @args: names of its arguments, space before each */
+struct answer_cmd {
+	const char *name;
+	const char *args;
+	unsigned int flags;
+	void (*run)(struct request *rq);
+	json_t *(*local)(struct fabricd *d, json_t *cmd);
+};
+
+#define ANSWER_CHANGE	1u	/* privileged */
+#define ANSWER_ROOT	2u	/* the root's to answer */
+
+/** answer_start() - sets fabricd.query up */
+int answer_start(struct fabricd *d);
+/**
+ * answer_new() - a request, not begun
+ * @args: reference is taken over
+ * @reply: called once, unless the request is dropped; the request is gone then
+ * @follow: see struct request; may be NULL
+ * Return: NULL if out of memory.
+ */
+struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
+			   void (*reply)(void *arg, const char *line),
+			   void (*follow)(void *arg, uint64_t since), void *arg);
+/** answer_begin() - the reply may come before this returns */
+void answer_begin(struct request *rq);
+/** answer_drop() - nobody waits for the reply any more */
+void answer_drop(struct request *rq);
+
+/* Within commands: each ends the request and frees it. */
+void answer_ok(struct request *rq, json_t *data, json_t *missing);
+void answer_error(struct request *rq, const char *code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** answer_ready() - false, and the request is answered, while there is no table */
+bool answer_ready(struct request *rq);
+/**
+ * answer_node() - argument "node": coordinates or a name
+ * @out: TORUS_NO_NODE if it is missing and may be
+ * Return: 0, or -EINVAL after the request was answered.
+ */
+int answer_node(struct request *rq, bool needed, uint32_t *out);
+/** answer_port() - argument "port"; -1 if it is missing */
+int answer_port(struct request *rq, int *out);
+
+/** answer_gather() - ask rq->node or all for the command's local part; @end ends it */
+void answer_gather(struct request *rq,
+		   void (*end)(struct request *rq, json_t **by_node, uint32_t n));
+/** answer_missing() - coordinates of nodes that should have answered */
+json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
+
+/** node_json() - coordinates as an array, null for TORUS_NO_NODE */
+json_t *node_json(const struct fabricd *d, uint32_t node);
+json_t *port_json(const struct fabricd *d, unsigned int port);
+json_t *shape_json(const struct torus_shape *shape);
+json_t *event_json(const struct event_record *r);
+/** error_line() - a reply that is an error; to be freed by the caller */
+char *error_line(const char *code, const char *text);
+
+/* answer_fabric.c */
+void answer_status(struct request *rq);
+void answer_nodes(struct request *rq);
+void answer_table(struct request *rq);
+void answer_coord(struct request *rq);
+void answer_exclude(struct request *rq);
+void answer_include(struct request *rq);
+json_t *local_nodes(struct fabricd *d, json_t *cmd);
+json_t *status_json(struct fabricd *d);
+
+/* answer_nic.c */
+void answer_links(struct request *rq);
+void answer_counters(struct request *rq);
+void answer_rows(struct request *rq);
+void answer_park(struct request *rq);
+void answer_replay(struct request *rq);
+json_t *local_links(struct fabricd *d, json_t *cmd);
+json_t *local_counters(struct fabricd *d, json_t *cmd);
+json_t *local_rows(struct fabricd *d, json_t *cmd);
+json_t *local_park(struct fabricd *d, json_t *cmd);
+json_t *local_replay(struct fabricd *d, json_t *cmd);
+
+/* answer_log.c */
+void answer_events(struct request *rq);
+void answer_log(struct request *rq);
+
+#endif /* ANSWER_H */

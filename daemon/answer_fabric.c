@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Answers from the manager's table: status, nodes, table, coord, exclude, include. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "daemon/answer.h"
+#include "daemon/fm/msg.h"
+
+#define REFUSED_RECENT	(60 * LOOP_S)
+
+json_t *shape_json(const struct torus_shape *shape)
+{
+	json_t *j = json_array();
+
+	for (unsigned int i = 0; i < shape->ndims; i++)
+		json_array_append_new(j, json_integer(shape->size[i]));
+	return j;
+}
+
+json_t *node_json(const struct fabricd *d, uint32_t node)
+{
+	struct torus_coords at;
+	struct fm_status s;
+	json_t *j;
+
+	if (!d->fm || node == TORUS_NO_NODE)
+		return json_null();
+	fm_status(d->fm, &s);
+	if (node >= torus_nodes(&s.shape))
+		return json_null();
+	torus_node_coords(&s.shape, node, &at);
+	j = json_array();
+	for (unsigned int i = 0; i < s.shape.ndims; i++)
+		json_array_append_new(j, json_integer(at.c[i]));
+	return j;
+}
+
+json_t *port_json(const struct fabricd *d, unsigned int port)
+{
+	char text[TORUS_TEXT_MAX];
+	struct fm_status s;
+
+	fm_status(d->fm, &s);
+	return json_string(torus_port_text(s.shape.ndims, port, text));
+}
+
+static const char *node_name(const struct fabricd *d, uint32_t node)
+{
+	const struct fm_entry *e = node == TORUS_NO_NODE ? NULL : fm_node(d->fm, node);
+
+	return e && e->name[0] ? e->name : NULL;
+}
+
+static json_t *text_json(const char *text)
+{
+	return text && *text ? json_string(text) : json_null();
+}
+
+/* --- status ---------------------------------------------------------------- */
+
+static double wall_of(uint64_t at)
+{
+	return loop_wall() - (double)(loop_now() - at) * 1e-9;
+}
+
+static json_t *ms_since(uint64_t from, uint64_t at)
+{
+	return at ? json_real((double)(at - from) * 1e-6) : json_null();
+}
+
+static json_t *recovery_json(const struct fm_recovery *r)
+{
+	static const char *const step[FM_STAMPS] = {
+		[FM_AT_DETECTED] = "detected", [FM_AT_TABLE] = "table",
+		[FM_AT_REBUILT] = "rebuilt", [FM_AT_DRAINED] = "drained",
+		[FM_AT_REPLAYED] = "replayed", [FM_AT_RESUMED] = "resumed",
+	};
+	uint64_t first = r->at[FM_AT_DETECTED], last = first;
+	json_t *line;
+
+	if (!r->version)
+		return json_null();
+	line = json_object();
+	for (unsigned int i = 0; i < FM_STAMPS; i++) {
+		json_object_set_new(line, step[i], ms_since(first, r->at[i]));
+		if (r->at[i] > last)
+			last = r->at[i];
+	}
+	return json_pack("{s:I, s:s, s:f, s:f, s:I, s:I, s:I, s:b, s:o}",
+			 "version", (json_int_t)r->version, "cause", r->cause,
+			 "started", wall_of(first), "duration_ms", (double)(last - first) * 1e-6,
+			 "parked", (json_int_t)r->parked, "replayed", (json_int_t)r->replayed,
+			 "lost", (json_int_t)r->lost, "bounded", r->bounded, "timeline", line);
+}
+
+static void add_problem(json_t *list, const char *kind, const char *text)
+{
+	json_array_append_new(list, json_pack("{s:s, s:s}", "kind", kind, "text", text));
+}
+
+static json_t *problems_json(struct fabricd *d)
+{
+	const struct svc_stats *st = svc_stats(d->svc);
+	json_t *list = json_array();
+	char text[sizeof(st->last_refused) + 16];
+
+	if (!d->fm)
+		add_problem(list, "nic", d->nic_text);
+	for (unsigned int i = 0; d->fm; i++) {
+		const struct fm_problem *p = fm_problem(d->fm, i);
+
+		if (!p)
+			break;
+		add_problem(list, p->kind, p->text);
+	}
+	if (st->refused_at && loop_now() - st->refused_at < REFUSED_RECENT) {
+		snprintf(text, sizeof(text), "refused %s", st->last_refused);
+		add_problem(list, "refused", text);
+	}
+	return list;
+}
+
+static json_t *service_json(struct fabricd *d)
+{
+	const struct svc_stats *st = svc_stats(d->svc);
+
+	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:o}",
+			 "address", d->config.fm.address, "connections", (int)st->up,
+			 "refused_fabric", (json_int_t)st->refused_fabric,
+			 "refused_key", (json_int_t)st->refused_key,
+			 "refused_malformed", (json_int_t)st->refused_malformed,
+			 "refused_busy", (json_int_t)st->refused_busy,
+			 "last_refused", text_json(st->last_refused));
+}
+
+static json_t *root_json(struct fabricd *d, const struct fm_status *s)
+{
+	uint32_t node = s->is_root ? s->own : s->root.node;
+	const char *name;
+
+	if (s->is_root)
+		name = d->config.fm.name;
+	else
+		name = s->root.known ? node_name(d, node) : NULL;
+	return json_pack("{s:o, s:o, s:o, s:b}", "node", node_json(d, node),
+			 "name", text_json(name), "address",
+			 text_json(s->is_root ? d->config.fm.address :
+				   s->root.known ? s->root.address : NULL),
+			 "reachable", s->is_root || s->root.reachable);
+}
+
+json_t *status_json(struct fabricd *d)
+{
+	struct fm_status s = { .root.node = TORUS_NO_NODE };
+	json_t *own;
+
+	if (d->fm)
+		fm_status(d->fm, &s);
+	own = json_pack("{s:o, s:s}", "node", node_json(d, s.placed ? s.own : TORUS_NO_NODE),
+			"name", d->config.fm.name);
+	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:o, s:o,"
+			 " s:s, s:s, s:o, s:o, s:o}",
+			 "shape", s.placed ? shape_json(&s.shape) : json_array(),
+			 "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
+			 "table_version", (json_int_t)s.version,
+			 "nodes", "total", (int)s.nodes, "up", (int)s.nodes_up,
+			 "links", "total", (int)s.links, "up", (int)s.links_up,
+			 "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
+			 "parked_packets", (json_int_t)s.parked,
+			 "root", d->fm ? root_json(d, &s) : json_null(),
+			 "own", own, "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
+			 "service", service_json(d), "problems", problems_json(d),
+			 "last_recovery", recovery_json(&s.last));
+}
+
+void answer_status(struct request *rq)
+{
+	answer_ok(rq, status_json(rq->d), NULL);
+}
+
+/* --- nodes ----------------------------------------------------------------- */
+
+json_t *local_nodes(struct fabricd *d, json_t *cmd)
+{
+	struct fm_status s;
+
+	(void)cmd;
+	fm_status(d->fm, &s);
+	return json_pack("{s:I, s:s}", "table_version", (json_int_t)s.applied,
+			 "software", TORUS_VERSION);
+}
+
+static json_t *address_json(const struct torus_shape *shape, uint32_t node)
+{
+	struct in_addr a = torus_addr4(shape, node);
+	char text[INET_ADDRSTRLEN];
+
+	return json_string(inet_ntop(AF_INET, &a, text, sizeof(text)));
+}
+
+static json_t *guid_json(uint64_t guid)
+{
+	char text[24];
+
+	if (!guid)
+		return json_null();
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)guid);
+	return json_string(text);
+}
+
+static json_t *entry_json(struct fabricd *d, const struct torus_shape *shape, uint32_t node,
+			  json_t *told)
+{
+	const struct fm_entry *e = fm_node(d->fm, node);
+	uint32_t parent = fm_node_parent(d->fm, node);
+	json_t *version = json_object_get(told, "table_version");
+	json_t *software = json_object_get(told, "software");
+
+	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O}",
+			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
+			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
+			 "state", fm_node_state_name(e ? e->state : FM_NODE_ABSENT),
+			 "address", address_json(shape, node),
+			 "service", text_json(e ? e->address : NULL),
+			 "table_version", version ? version : json_null(),
+			 "parent", node_json(d, parent),
+			 "software", software ? software : json_null());
+}
+
+static json_t *joiner_json(const struct fm_joiner *j)
+{
+	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n}",
+			 "node", "name", text_json(j->name), "id", "guid", guid_json(j->guid),
+			 "state", fm_node_state_name(FM_NODE_JOINING), "address",
+			 "service", text_json(j->address), "table_version", "parent", "software");
+}
+
+static void nodes_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	struct fabricd *d = rq->d;
+	json_t *list, *missing;
+	struct fm_joiner joiner;
+	struct fm_status s;
+
+	if (!answer_ready(rq))
+		return;
+	fm_status(d->fm, &s);
+	list = json_array();
+	for (uint32_t i = 0; i < n && i < s.nodes; i++)
+		json_array_append_new(list, entry_json(d, &s.shape, i, by_node[i]));
+	for (unsigned int i = 0; fm_joiner(d->fm, i, &joiner); i++)
+		json_array_append_new(list, joiner_json(&joiner));
+	missing = answer_missing(rq, by_node, n);
+	answer_ok(rq, list, missing);
+}
+
+void answer_nodes(struct request *rq)
+{
+	if (answer_ready(rq))
+		answer_gather(rq, nodes_end);
+}
+
+/* --- table ----------------------------------------------------------------- */
+
+static void add_ports(json_t *list, struct fabricd *d, uint32_t node, uint16_t mask,
+		      const char *why)
+{
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		if (mask & 1u << p)
+			json_array_append_new(list, json_pack("{s:o, s:o, s:s}",
+							      "node", node_json(d, node),
+							      "port", port_json(d, p),
+							      "why", why));
+}
+
+static json_t *table_json(struct fabricd *d)
+{
+	json_t *excluded = json_array(), *nodes = json_array();
+	struct fm_status s;
+
+	fm_status(d->fm, &s);
+	for (uint32_t i = 0; i < torus_nodes(&s.shape); i++) {
+		const struct fm_entry *e = fm_node(d->fm, i);
+
+		json_array_append_new(nodes,
+			json_pack("{s:o, s:s}", "node", node_json(d, i), "state",
+				  fm_node_state_name(e ? e->state : FM_NODE_ABSENT)));
+		if (!e)
+			continue;
+		add_ports(excluded, d, i, e->admin, "admin");
+		add_ports(excluded, d, i, e->wiring & ~e->admin, "wiring");
+		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring), "fault");
+	}
+	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)s.version,
+			 "shape", shape_json(&s.shape), "excluded", excluded, "nodes", nodes);
+}
+
+void answer_table(struct request *rq)
+{
+	if (answer_ready(rq))
+		answer_ok(rq, table_json(rq->d), NULL);
+}
+
+/* --- coord ----------------------------------------------------------------- */
+
+void answer_coord(struct request *rq)
+{
+	const char *name = json_string_value(json_object_get(rq->args, "name"));
+	struct fabricd *d = rq->d;
+	const struct fm_entry *e;
+	struct fm_status s;
+	uint32_t node;
+	json_t *j;
+
+	if (!answer_ready(rq))
+		return;
+	fm_status(d->fm, &s);
+	node = s.own;
+	if (name) {
+		json_object_set_new(rq->args, "node", json_string(name));
+		if (answer_node(rq, true, &node))
+			return;
+	}
+	e = fm_node(d->fm, node);
+	j = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "node", node_json(d, node),
+		      "name", text_json(e && e->name[0] ? e->name :
+					node == s.own ? d->config.fm.name : NULL),
+		      "id", (json_int_t)node, "address", address_json(&s.shape, node),
+		      "shape", shape_json(&s.shape), "own", node_json(d, s.own));
+	answer_ok(rq, j, NULL);
+}
+
+/* --- exclude, include ------------------------------------------------------ */
+
+static void exclude(struct request *rq, bool on)
+{
+	struct fabricd *d = rq->d;
+	uint32_t node;
+	int port, err;
+
+	if (!answer_ready(rq) || answer_node(rq, true, &node) || answer_port(rq, &port))
+		return;
+	err = fm_exclude(d->fm, node, port, on, loop_now());
+	machine_settle(d);
+	if (err == -EAGAIN)
+		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
+	else if (err == -EPERM)
+		answer_error(rq, "unreachable", "this node is not the root any more");
+	else if (err)
+		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
+	else
+		answer_ok(rq, table_json(d), NULL);
+}
+
+void answer_exclude(struct request *rq)
+{
+	exclude(rq, true);
+}
+
+void answer_include(struct request *rq)
+{
+	exclude(rq, false);
+}

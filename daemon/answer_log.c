@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Answers about what happened: events and the log's level. */
+#include <string.h>
+#include <torus/topology.h>
+#include "daemon/answer.h"
+#include "daemon/log.h"
+
+/* Coordinates as texts have them, "1,0", to an array. */
+static json_t *coords_json(const char *text)
+{
+	json_t *j;
+	char *end;
+
+	if (!*text)
+		return json_null();
+	j = json_array();
+	for (;;) {
+		json_array_append_new(j, json_integer(strtol(text, &end, 10)));
+		if (end == text || *end != ',')
+			return j;
+		text = end + 1;
+	}
+}
+
+json_t *event_json(const struct event_record *r)
+{
+	return json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq,
+			 "time", r->time, "node", coords_json(r->node),
+			 "level", log_level_name(r->level), "kind", r->kind, "text", r->text);
+}
+
+void answer_events(struct request *rq)
+{
+	json_int_t since = json_integer_value(json_object_get(rq->args, "since"));
+	const struct events *ev = rq->d->events;
+	const struct event_record *r;
+	json_t *list;
+
+	if (json_is_true(json_object_get(rq->args, "follow"))) {
+		if (rq->follow) {
+			void (*follow)(void *arg, uint64_t since) = rq->follow;
+			void *arg = rq->arg;
+
+			answer_drop(rq);
+			follow(arg, (uint64_t)since);
+		} else {
+			answer_error(rq, "usage", "events cannot be followed from here");
+		}
+		return;
+	}
+	list = json_array();
+	for (uint64_t seq = (uint64_t)since + 1; (r = events_next(ev, seq)); seq = r->seq + 1)
+		json_array_append_new(list, event_json(r));
+	answer_ok(rq, list, NULL);
+}
+
+void answer_log(struct request *rq)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "level"));
+	enum fm_level level;
+
+	if (!text || log_level_parse(text, &level)) {
+		answer_error(rq, "usage", "level '%.32s', allowed: error, warning, info, debug",
+			     text ? text : "");
+		return;
+	}
+	log_level_set(level);
+	answer_ok(rq, json_pack("{s:s}", "level", log_level_name(level)), NULL);
+}

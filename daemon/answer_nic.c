@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Answers read from the NICs: links, counters, rows, park, and replay. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/torus.h>
+#include "daemon/answer.h"
+#include "daemon/nic.h"
+
+static struct torus_dev *dev_of(struct fabricd *d)
+{
+	return nic_dev(d->nic);
+}
+
+static void add_counters(json_t *to, const struct torus_counter_desc *desc,
+			 const uint64_t *value, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		json_object_set_new(to, desc[i].name, json_integer((json_int_t)value[i]));
+}
+
+/* Some commands give an array over all nodes, each node a part of it. */
+static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	json_t *all, *missing;
+
+	if (!answer_ready(rq))
+		return;
+	all = json_array();
+	for (uint32_t i = 0; i < n; i++) {
+		if (json_is_array(by_node[i]))
+			json_array_extend(all, by_node[i]);
+		else if (by_node[i])
+			json_array_append(all, by_node[i]);
+	}
+	missing = answer_missing(rq, by_node, n);
+	if (rq->node != TORUS_NO_NODE && !by_node[rq->node]) {
+		json_decref(all);
+		json_decref(missing);
+		answer_error(rq, "unreachable", "node '%s' does not answer",
+			     json_string_value(json_object_get(rq->args, "node")));
+		return;
+	}
+	answer_ok(rq, all, missing);
+}
+
+static void one_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	json_t *data = rq->node < n ? by_node[rq->node] : NULL;
+	const char *error = json_string_value(json_object_get(data, "error"));
+
+	if (!data)
+		answer_error(rq, "unreachable", "node '%s' does not answer",
+			     json_string_value(json_object_get(rq->args, "node")));
+	else if (error)
+		answer_error(rq, "failed", "%s", error);
+	else
+		answer_ok(rq, json_incref(data), NULL);
+}
+
+/* --- links ----------------------------------------------------------------- */
+
+static json_t *peer_json(struct fabricd *d, const struct fm_status *s,
+			 const struct torus_link *l)
+{
+	uint32_t node;
+
+	if (!l->peer_guid)
+		return json_null();
+	node = torus_neighbour(&s->shape, s->own, l->port);
+	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
+			 port_json(d, l->peer_port));
+}
+
+static json_t *link_json(struct fabricd *d, const struct fm_status *s,
+			 const struct torus_link *l)
+{
+	const char *why = fm_excluded(d->fm, s->own, l->port);
+	const char *state = torus_link_state_name(l->state);
+	const char *reason = torus_link_reason_name(l->reason);
+	json_t *j;
+
+	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:b, s:s, s:I}",
+		      "node", node_json(d, s->own), "port", port_json(d, l->port),
+		      "peer", peer_json(d, s, l), "state", state ? state : "?",
+		      "reason", reason ? reason : "?", "admin", l->admin,
+		      "excluded", why ? json_string(why) : json_null(), "closed", l->closed,
+		      "lower", l->lower, "session", (json_int_t)l->session);
+	if (!j)
+		return NULL;
+	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
+	add_counters(j, torus_port_gauges, l->gauge, TORUS_PG_COUNT);
+	return j;
+}
+
+json_t *local_links(struct fabricd *d, json_t *cmd)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	unsigned int n = TORUS_MAX_PORTS;
+	struct torus_dev *dev = dev_of(d);
+	struct fm_status s;
+	json_t *list;
+
+	(void)cmd;
+	fm_status(d->fm, &s);
+	if (!dev || !s.placed || nic_check(d->nic, torus_links_get(dev, links, &n)))
+		return NULL;
+	list = json_array();
+	for (unsigned int i = 0; i < n; i++)
+		json_array_append_new(list, link_json(d, &s, &links[i]));
+	return list;
+}
+
+static void gather(struct request *rq, bool needed,
+		   void (*end)(struct request *rq, json_t **by_node, uint32_t n))
+{
+	if (answer_ready(rq) && !answer_node(rq, needed, &rq->node))
+		answer_gather(rq, end);
+}
+
+void answer_links(struct request *rq)
+{
+	gather(rq, false, flat_end);
+}
+
+/* --- counters -------------------------------------------------------------- */
+
+static json_t *flow_json(const struct torus_flow *flow)
+{
+	json_t *j = json_object();
+
+	for (unsigned int i = 0; i < TORUS_FC_COUNT; i++) {
+		json_t *colours = json_array();
+
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			json_array_append_new(colours,
+					      json_integer((json_int_t)flow->counter[i][c]));
+		json_object_set_new(j, torus_flow_counters[i].name, colours);
+	}
+	return j;
+}
+
+json_t *local_counters(struct fabricd *d, json_t *cmd)
+{
+	struct torus_dev *dev = dev_of(d);
+	struct torus_device nic;
+	struct torus_flow flow;
+	json_t *j;
+
+	(void)cmd;
+	if (!dev || nic_check(d->nic, torus_device_get(dev, &nic)) ||
+	    nic_check(d->nic, torus_flow_get(dev, &flow)) || !nic.placed)
+		return NULL;
+	j = json_pack("{s:o}", "node", node_json(d, nic.node));
+	add_counters(j, torus_node_counters, nic.counter, TORUS_NC_COUNT);
+	json_object_set_new(j, "flow", flow_json(&flow));
+	return j;
+}
+
+void answer_counters(struct request *rq)
+{
+	gather(rq, false, flat_end);
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+json_t *local_rows(struct fabricd *d, json_t *cmd)
+{
+	struct fm_status s;
+	uint64_t *rows, version;
+	char text[24];
+	json_t *list;
+	uint32_t n;
+
+	(void)cmd;
+	fm_status(d->fm, &s);
+	if (!dev_of(d) || !s.placed || nic_rows_read(d->nic, &rows, &n, &version))
+		return NULL;
+	list = json_array();
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "%016llx", (unsigned long long)rows[i]);
+		json_array_append_new(list, json_string(text));
+	}
+	free(rows);
+	return json_pack("{s:o, s:I, s:o}", "node", node_json(d, s.own),
+			 "version", (json_int_t)version, "rows", list);
+}
+
+void answer_rows(struct request *rq)
+{
+	gather(rq, true, one_end);
+}
+
+/* --- park, replay ---------------------------------------------------------- */
+
+json_t *local_park(struct fabricd *d, json_t *cmd)
+{
+	struct torus_dev *dev = dev_of(d);
+	struct torus_park p;
+	struct fm_status s;
+
+	(void)cmd;
+	fm_status(d->fm, &s);
+	if (!dev || !s.placed || nic_check(d->nic, torus_park_get(dev, &p)))
+		return NULL;
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node", node_json(d, s.own),
+			 "parked", (json_int_t)p.parked, "unresolved", (json_int_t)p.unresolved,
+			 "bytes", (json_int_t)p.bytes, "bytes_max", (json_int_t)p.bytes_max,
+			 "held", (json_int_t)p.held);
+}
+
+void answer_park(struct request *rq)
+{
+	gather(rq, false, flat_end);
+}
+
+/* By hand, and only at rest: within a recovery it is the root that says when. */
+json_t *local_replay(struct fabricd *d, json_t *cmd)
+{
+	struct torus_dev *dev = dev_of(d);
+	struct fm_status s;
+	int err;
+
+	(void)cmd;
+	fm_status(d->fm, &s);
+	if (!dev || !s.placed)
+		return NULL;
+	if (s.state == FM_RECOVERING || s.state == FM_BOOTSTRAPPING)
+		return json_pack("{s:s}", "error",
+				 "a recovery is under way; it replays by itself");
+	err = nic_check(d->nic, torus_park_replay(dev, s.applied, 0));
+	if (err)
+		return json_pack("{s:s}", "error", torus_error(dev));
+	return local_park(d, cmd);
+}
+
+void answer_replay(struct request *rq)
+{
+	gather(rq, true, one_end);
+}

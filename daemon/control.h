@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The control socket; daemon/CONTROL.md is its protocol. */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <stddef.h>
+#include <sys/types.h>
+#include <jansson.h>
+
+struct control;
+struct fabricd;
+
+#define CONTROL_LINE_MAX	65536		/* bytes of a request */
+#define CONTROL_REPLY_MAX	(16u << 20)
+
+/** control_new() - listen; @err: set to a negative errno if NULL is returned */
+struct control *control_new(struct fabricd *d, int *err);
+/** control_free() - removes the socket */
+void control_free(struct control *c);
+
+/** control_events() - an event was added: those who follow want it */
+void control_events(struct control *c);
+
+/**
+ * control_parse() - one request
+ * @error: set to what is wrong with it if NULL is returned, @room bytes
+ */
+json_t *control_parse(const char *line, size_t len, char *error, size_t room);
+
+#endif /* CONTROL_H */

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricd: the fabric manager of one node. */
+#include <errno.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include "daemon/answer.h"
+#include "daemon/control.h"
+#include "daemon/fabricd.h"
+#include "daemon/log.h"
+#include "daemon/nic.h"
+#include "daemon/priv.h"
+#include "daemon/query.h"
+
+#define EXIT_USAGE 2
+
+/** struct watchdog - tells systemd that the loop goes round */
+struct watchdog {
+	struct loop_timer *timer;
+	uint64_t every;
+};
+
+static void usage(FILE *to)
+{
+	fprintf(to,
+		"Usage: fabricd [OPTION]...\n"
+		"The fabric manager of a torus network, one for each node.\n"
+		"\n"
+		"  -c, --config FILE  read FILE instead of " CONFIG_PATH "\n"
+		"      --check        only say whether the configuration is right\n"
+		"  -h, --help         show this\n"
+		"  -V, --version      show the version\n"
+		"\n"
+		"See fabricd(8) and fabricd.conf(5).\n");
+}
+
+static void complain(void *arg, unsigned int line, const char *text)
+{
+	const char *path = arg;
+
+	if (line)
+		log_error("config", "%s:%u: %s", path, line, text);
+	else
+		log_error("config", "%s: %s", path, text);
+}
+
+/* Return: -1 to go on, else the exit status. */
+static int parse_args(int argc, char **argv, const char **config, bool *check)
+{
+	static const struct option opts[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "check", no_argument, NULL, 'C' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int o;
+
+	while ((o = getopt_long(argc, argv, "c:hV", opts, NULL)) != -1) {
+		switch (o) {
+		case 'c':
+			*config = optarg;
+			break;
+		case 'C':
+			*check = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		case 'V':
+			printf("fabricd %s\n", TORUS_VERSION);
+			return 0;
+		default:
+			usage(stderr);
+			return EXIT_USAGE;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "fabricd: unexpected argument '%s'; there are none\n",
+			argv[optind]);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+static int load(struct fabricd *d)
+{
+	char text[AUTH_TEXT_MAX];
+	int err;
+
+	err = config_load(&d->config, d->config_path, complain, (void *)d->config_path);
+	if (err)
+		return err;
+	err = auth_open(&d->auth, &auth_key_ops, d->config.fm.fabric, d->config.fm.name,
+			d->config.key_file, text);
+	if (err)
+		log_error("config", "%s: key_file: %s", d->config_path, text);
+	return err;
+}
+
+static void on_stop(void *arg)
+{
+	struct fabricd *d = arg;
+
+	sd_notify(0, "STOPPING=1");
+	loop_stop(d->loop);
+}
+
+/* Only what can change under a running fabric. */
+static void on_reload(void *arg)
+{
+	struct fabricd *d = arg;
+	struct config c;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)(loop_now() / LOOP_US));
+	if (config_load(&c, d->config_path, complain, (void *)d->config_path) == 0) {
+		log_level_set(c.level);
+		d->config.level = c.level;
+		log_info("config", "log level is %s; other keys are read at start only",
+			 log_level_name(c.level));
+	}
+	sd_notify(0, "READY=1");
+}
+
+static void on_watchdog(void *arg)
+{
+	struct watchdog *w = arg;
+
+	sd_notify(0, "WATCHDOG=1");
+	loop_timer_set(w->timer, loop_now() + w->every);
+}
+
+static void watchdog_start(struct fabricd *d, struct watchdog *w)
+{
+	uint64_t us;
+
+	if (sd_watchdog_enabled(0, &us) <= 0)
+		return;
+	w->timer = loop_timer_new(d->loop, on_watchdog, w);
+	w->every = us * LOOP_US / 2;
+	if (w->timer)
+		on_watchdog(w);
+}
+
+static int start(struct fabricd *d)
+{
+	int err;
+
+	err = machine_start(d);
+	if (!err)
+		err = answer_start(d);
+	if (err)
+		return err;
+	d->control = control_new(d, &err);
+	if (!d->control) {
+		log_error("control", "cannot listen on %s: %s", d->config.control,
+			  err == -EADDRINUSE ? "another fabricd serves it" : strerror(-err));
+		return err;
+	}
+	err = priv_drop();
+	if (err)
+		log_error("start", "cannot drop privileges: %s", strerror(-err));
+	return err;
+}
+
+static int run(struct fabricd *d)
+{
+	struct loop_signal *sig[3];
+	struct watchdog dog = { NULL, 0 };
+	int err;
+
+	sig[0] = loop_signal_new(d->loop, SIGTERM, on_stop, d);
+	sig[1] = loop_signal_new(d->loop, SIGINT, on_stop, d);
+	sig[2] = loop_signal_new(d->loop, SIGHUP, on_reload, d);
+	err = sig[0] && sig[1] && sig[2] ? start(d) : -ENOMEM;
+	if (!err) {
+		log_info("start", "fabricd %s, fabric '%s', node '%s', service %s",
+			 TORUS_VERSION, d->config.fm.fabric, d->config.fm.name,
+			 d->config.fm.address);
+		watchdog_start(d, &dog);
+		err = loop_run(d->loop);
+		log_info("start", "stopping");
+	}
+	control_free(d->control);
+	machine_stop(d);
+	nic_free(d->nic);
+	query_free(d->query);
+	svc_free(d->svc);
+	loop_timer_free(d->fm_timer);
+	loop_timer_free(dog.timer);
+	for (unsigned int i = 0; i < 3; i++)
+		loop_signal_free(sig[i]);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	static struct fabricd d;
+	bool check = false;
+	int status;
+
+	d.config_path = CONFIG_PATH;
+	status = parse_args(argc, argv, &d.config_path, &check);
+	if (status >= 0)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	/* Big answers are rare: their memory goes back at once. */
+	mallopt(M_MMAP_THRESHOLD, 64 * 1024);
+	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+	log_open(NULL);
+	if (load(&d))
+		return EXIT_USAGE;
+	if (check) {
+		printf("%s is right\n", d.config_path);
+		auth_close(&d.auth);
+		return 0;
+	}
+	log_level_set(d.config.level);
+	d.loop = loop_new();
+	d.events = events_new();
+	if (!d.loop || !d.events) {
+		log_error("start", "out of memory");
+		return 1;
+	}
+	log_open(d.loop);
+	status = run(&d) ? 1 : 0;
+	log_close();
+	events_free(d.events);
+	loop_free(d.loop);
+	auth_close(&d.auth);
+	return status;
+}
