@@ -372,7 +372,8 @@ static int listen_on(struct control *control)
 	mode_t mask;
 	int err;
 
-	strncpy(a.sun_path, control->path, sizeof(a.sun_path) - 1);
+	_Static_assert(sizeof(a.sun_path) >= sizeof(control->path), "a path that does not fit");
+	memcpy(a.sun_path, control->path, sizeof(control->path));
 	make_folder(control->path);
 	err = clear_path(&a);
 	if (err)

@@ -1,2 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# fabricd. fabricd-common is everything but main, for the tests.
 include daemon/fm/files.mk
+
+fabricd-common := $(addprefix daemon/,loop.o stream.o log.o events.o address.o config.o \
+	frame.o auth.o auth_key.o svc.o nic.o machine.o query.o \
+	answer.o answer_fabric.o answer_nic.o answer_log.o control.o priv.o) \
+	$(fm-objs) $(svc-objs)
+fabricd-pkgs := libevent_core jansson inih libsystemd libgcrypt libprotobuf-c
+
+# The manager is one piece; without it there is nothing to run.
+ifneq ($(fm-objs),)
+programs += fabricd
+endif
+fabricd-objs := daemon/main.o $(fabricd-common)
+fabricd-deps := $(B)/libtorus.a
+fabricd-libs = $(call pkg-libs,$(fabricd-pkgs)) $(lib-libs)
+
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSCONFDIR ?= /etc
+
+install-fabricd: $(B)/fabricd
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man8 \
+		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(UNITDIR) \
+		$(DESTDIR)$(PREFIX)/share/doc/fabricd
+	install -m 755 $(B)/fabricd $(DESTDIR)$(PREFIX)/sbin/
+	sed -e 's|@PREFIX@|$(PREFIX)|' daemon/fabricd.service.in \
+		> $(DESTDIR)$(UNITDIR)/fabricd.service
+	install -m 644 daemon/fabricd.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	install -m 644 daemon/fabricd.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
+	install -m 644 daemon/fabricd.conf daemon/CONTROL.md $(DESTDIR)$(PREFIX)/share/doc/fabricd/
+	test -e $(DESTDIR)$(SYSCONFDIR)/fabricd.conf || \
+		install -D -m 644 daemon/fabricd.conf $(DESTDIR)$(SYSCONFDIR)/fabricd.conf
+
+install: install-fabricd
+.PHONY: install-fabricd
