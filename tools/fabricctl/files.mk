@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them; then what they share.
-ctl-commands :=
-ctl-lab := up down exec
-ctl-shared := main command say number json \
-	lab labfile names netns wire raise node enter proc teardown fault
+ctl-commands := status nodes links counters routes trace verify exclude include park \
+	events coord log
+ctl-lab := up down list status exec hosts agent cut mend silence ber latency \
+	kill revive
+ctl-shared := main command say table number json ask show map change rows path \
+	lab labfile names netns wire raise node enter proc teardown await fault cable
 
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \

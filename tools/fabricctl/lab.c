@@ -29,6 +29,7 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 
 	*lab = (struct lab){ .lock = -1, .shape = *shape, .nodes = n, .service_bits = 16 };
 	snprintf(lab->name, sizeof(lab->name), "%s", name);
+	strcpy(lab->log_level, "info");
 	inet_pton(AF_INET, "172.30.0.0", &lab->service);
 	lab->pid = getpid();
 	lab->since = (double)time(NULL);
@@ -44,6 +45,10 @@ void lab_free(struct lab *lab)
 {
 	free(lab->cut);
 	free(lab->killed);
+	for (int i = 0; i < OPT_LIST_MAX; i++) {
+		free(lab->sets[i]);
+		lab->sets[i] = NULL;
+	}
 	if (lab->lock >= 0)
 		close(lab->lock);
 	lab->cut = NULL;

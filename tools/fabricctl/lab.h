@@ -44,6 +44,7 @@ enum lab_state {
  * @nodes: of @shape
  * @cut: a bit for each port whose cable is cut, at both its ends
  * @killed: LAB_NO_... for each node
+ * @log_level, @sets: what every NIC and manager is told
  */
 struct lab {
 	char name[LAB_NAME_MAX + 1];
@@ -58,6 +59,8 @@ struct lab {
 	uint32_t nodes;
 	uint16_t *cut;
 	uint8_t *killed;
+	char log_level[16];
+	char *sets[OPT_LIST_MAX];
 };
 
 enum lab_lock { LAB_READ, LAB_SHARED, LAB_ALONE };

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "await.h"
 #include "fault.h"
 #include "json.h"
 #include "lab.h"
@@ -24,7 +25,8 @@
 static const char *name = "lab", *backend = "user", *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;
 static const char *sets[OPT_LIST_MAX];
-static bool auto_shape, bare, keep;
+static bool auto_shape, bare, keep, no_wait;
+static uint64_t timeout = 60;
 
 static volatile sig_atomic_t interrupted;
 
@@ -154,13 +156,13 @@ static int write_key(const struct lab *lab)
 	return fclose(f) ? -errno : 0;
 }
 
-static int files(const struct lab *lab, const struct programs *p)
+static int files(const struct lab *lab, const char *extra)
 {
 	int err = names_write(lab);
 
 	err = err ? err : write_key(lab);
 	for (uint32_t id = 0; !err && id < lab->nodes; id++)
-		err = node_files(lab, id, p);
+		err = node_files(lab, id, extra);
 	return err ? fail("cannot write the files of lab '%s': %s", lab->name, strerror(-err)) : OK;
 }
 
@@ -201,7 +203,8 @@ static int processes(const struct lab *lab, const int *netns, const struct progr
 	return status;
 }
 
-static int bring_up(struct lab *lab, const struct programs *p, struct took *took)
+static int bring_up(struct lab *lab, const struct programs *p, const char *extra,
+		    struct took *took)
 {
 	int *netns = calloc(lab->nodes, sizeof(*netns));
 	double start = now();
@@ -212,7 +215,7 @@ static int bring_up(struct lab *lab, const struct programs *p, struct took *took
 	status = raise_network(lab, netns);
 	took->network = now() - start;
 	if (status == OK)
-		status = files(lab, p);
+		status = files(lab, extra);
 	if (status == OK && !bare && !interrupted)
 		status = processes(lab, netns, p);
 	took->processes = now() - start - took->network;
@@ -220,6 +223,8 @@ static int bring_up(struct lab *lab, const struct programs *p, struct took *took
 		if (netns[id] >= 0)
 			close(netns[id]);
 	free(netns);
+	if (status == OK && !bare && !no_wait)
+		status = await_running(lab, (int)timeout, &interrupted);
 	took->total = now() - start;
 	took->fabric = took->total - took->network - took->processes;
 	if (status == OK && interrupted)
@@ -262,7 +267,7 @@ static int give_up(struct lab *lab)
 }
 
 static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
-	      const struct fault_wish *wish)
+	      const char *extra, const struct fault_wish *wish)
 {
 	struct took took = { 0 };
 	int err = lab_create(lab);
@@ -273,7 +278,7 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 		fail("cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
 		return give_up(lab);
 	}
-	if (bring_up(lab, p, &took) || (!bare && fault_everywhere(lab, wish)))
+	if (bring_up(lab, p, extra, &took) || (!bare && fault_everywhere(lab, wish)))
 		return give_up(lab);
 	lab->state = LAB_UP;
 	lab->pid = 0;
@@ -286,47 +291,58 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 	return OK;
 }
 
-static int read_config(struct programs *p)
+static const char *read_config(char *text, size_t max)
 {
-	static char text[65536];
-	FILE *f;
+	FILE *f = fopen(config, "re");
 	size_t n;
 
-	p->manager_extra = "";
-	if (!config)
-		return OK;
-	f = fopen(config, "re");
-	if (!f)
-		return fail("--config %s: %m", config);
-	n = fread(text, 1, sizeof(text), f);
+	if (!f) {
+		fail("--config %s: %m", config);
+		return NULL;
+	}
+	n = fread(text, 1, max, f);
 	fclose(f);
-	if (n == sizeof(text))
-		return fail("--config %s: more than 64 KiB", config);
+	if (n == max) {
+		fail("--config %s: is larger than %zu bytes", config, max - 1);
+		return NULL;
+	}
 	text[n] = '\0';
-	p->manager_extra = text;
-	return OK;
+	return text;
+}
+
+static int settings(struct lab *lab)
+{
+	lab->auto_shape = auto_shape;
+	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
+	for (int i = 0; sets[i]; i++) {
+		lab->sets[i] = strdup(sets[i]);
+		if (!lab->sets[i])
+			return fail("out of memory");
+	}
+	return service_check(lab);
 }
 
 static int lab_up(struct ctl *ctl, int argc, char **argv)
 {
-	struct programs p = { .log_level = log_level, .nic_sets = sets };
+	static char text[65537];
+	const char *extra = config ? read_config(text, sizeof(text)) : "";
 	struct fault_wish wish = { 0 };
 	struct torus_shape shape;
+	struct programs p;
 	struct lab lab;
 	int status;
 
 	(void)argc;
-	if (check(argv[0], &shape, &p, &wish) || read_config(&p))
+	if (!extra || check(argv[0], &shape, &p, &wish))
 		return CANNOT;
 	if (lab_new(&lab, name, &shape))
 		return fail("out of memory");
-	lab.auto_shape = auto_shape;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
-	status = service_check(&lab);
+	status = settings(&lab);
 	if (status == OK)
-		status = up(ctl, &lab, &p, &wish);
+		status = up(ctl, &lab, &p, extra, &wish);
 	lab_free(&lab);
 	return status;
 }
@@ -347,6 +363,9 @@ static const struct opt opts[] = {
 	  "further lines for every fabricd.conf, see fabricd.conf(5)" },
 	{ OPT_TEXT, "log-level", 0, "LEVEL", &log_level, 0, 0,
 	  "of NICs and managers: error, warning, info (default), debug" },
+	{ OPT_NUMBER, "timeout", 't', "SECONDS", &timeout, 1, 3600,
+	  "give up if the fabric is not running by then, default 60" },
+	{ OPT_FLAG, "no-wait", 0, NULL, &no_wait, 0, 0, "do not wait until the fabric runs" },
 	{ OPT_FLAG, "bare", 0, NULL, &bare, 0, 0,
 	  "namespaces and cables only: no NICs, no managers" },
 	{ OPT_FLAG, "keep", 0, NULL, &keep, 0, 0,

@@ -46,6 +46,15 @@ static json_t *killed_json(const struct lab *lab)
 	return all;
 }
 
+static json_t *sets_json(const struct lab *lab)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; lab->sets[i]; i++)
+		json_array_append_new(list, json_string(lab->sets[i]));
+	return list;
+}
+
 int lab_save(const struct lab *lab)
 {
 	char path[LAB_TEXT_MAX], fresh[LAB_TEXT_MAX], shape[TORUS_TEXT_MAX];
@@ -54,11 +63,12 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb ss si ss si sf so so}", "name", lab->name, "shape",
+	j = json_pack("{ss ss sb ss si ss si sf so so ss so}", "name", lab->name, "shape",
 		      torus_shape_text(&lab->shape, shape), "auto_shape", lab->auto_shape,
 		      "service", service, "service_bits", lab->service_bits, "state",
 		      state_names[lab->state], "pid", lab->pid, "since", lab->since, "cut",
-		      cuts_json(lab), "killed", killed_json(lab));
+		      cuts_json(lab), "killed", killed_json(lab), "log_level", lab->log_level,
+		      "sets", sets_json(lab));
 	if (!j)
 		return -ENOMEM;
 	lab_path(lab, TORUS_NO_NODE, "lab.json", path);
@@ -94,17 +104,36 @@ static int parse_done(struct lab *lab, json_t *cut, json_t *killed)
 	return 0;
 }
 
+static int parse_settings(struct lab *lab, const char *log_level, json_t *sets)
+{
+	json_t *v;
+	size_t i;
+
+	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
+	if (json_array_size(sets) >= OPT_LIST_MAX)
+		return -EINVAL;
+	json_array_foreach(sets, i, v) {
+		if (!json_is_string(v))
+			return -EINVAL;
+		lab->sets[i] = strdup(json_string_value(v));
+		if (!lab->sets[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int parse(struct lab *lab, const char *name, json_t *j)
 {
-	const char *shape_text, *service, *state;
+	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
-	json_t *cut, *killed;
+	json_t *cut, *killed, *sets;
 	int auto_shape, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb ss si ss si sF so so}", "shape", &shape_text, "auto_shape",
+	if (json_unpack(j, "{ss sb ss si ss si sF so so ss so}", "shape", &shape_text, "auto_shape",
 			&auto_shape, "service", &service, "service_bits", &bits, "state", &state,
-			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed) ||
+			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
+			"log_level", &log_level, "sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
 		return -EINVAL;
 	err = lab_new(lab, name, &shape);
@@ -120,6 +149,8 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 		err = parse_done(lab, cut, killed);
 	else
 		err = -EINVAL;
+	if (!err)
+		err = parse_settings(lab, log_level, sets);
 	if (err)
 		lab_free(lab);
 	return err;

@@ -40,8 +40,7 @@ int programs_find(struct programs *p)
 		    "'make' or install it", name);
 }
 
-/* The revived node must be told what the first one was: the extra lines stay in a file. */
-static int write_config(const struct lab *lab, uint32_t node, const struct programs *p)
+static int write_config(const struct lab *lab, uint32_t node, const char *extra)
 {
 	char path[LAB_TEXT_MAX], text[TORUS_TEXT_MAX], service[INET_ADDRSTRLEN];
 	struct in_addr a = lab_service(lab, node);
@@ -58,17 +57,17 @@ static int write_config(const struct lab *lab, uint32_t node, const struct progr
 	fprintf(f, "service_address = %s:%d\n", service, LAB_SERVICE_PORT);
 	fprintf(f, "key_file = %s\n", lab_path(lab, TORUS_NO_NODE, "key", path));
 	fprintf(f, "control = %s\n", lab_path(lab, node, "control", path));
-	fprintf(f, "log_level = %s\n%s", p->log_level, p->manager_extra);
+	fprintf(f, "log_level = %s\n%s", lab->log_level, extra);
 	return fclose(f) ? -errno : 0;
 }
 
-int node_files(const struct lab *lab, uint32_t node, const struct programs *p)
+int node_files(const struct lab *lab, uint32_t node, const char *extra)
 {
 	char path[LAB_TEXT_MAX];
 
 	if (mkdir(lab_path(lab, node, "", path), 0755))
 		return -errno;
-	return write_config(lab, node, p);
+	return write_config(lab, node, extra);
 }
 
 /* An argument list under construction; what it points to is its own. */
@@ -112,6 +111,7 @@ int node_start_nic(const struct lab *lab, uint32_t node, int netns,
 	struct args a = { .n = 0 };
 
 	push(&a, "%s", p->nic);
+	push(&a, "--foreground");
 	push(&a, "--name");
 	push(&a, "%s", lab_host(lab, node, text));
 	push(&a, "--ports");
@@ -123,7 +123,7 @@ int node_start_nic(const struct lab *lab, uint32_t node, int netns,
 	push(&a, "--guid");
 	push(&a, "%016" PRIx64, lab_guid(lab, node));
 	push(&a, "--log-level");
-	push(&a, "%s", p->log_level);
+	push(&a, "%s", lab->log_level);
 	if (node == 0)
 		push(&a, "--bootstrap");
 	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
@@ -133,9 +133,9 @@ int node_start_nic(const struct lab *lab, uint32_t node, int netns,
 		push(&a, "%s=%s", torus_port_text(lab->shape.ndims, port, text),
 		     node_port_name(lab, port, dev));
 	}
-	for (int i = 0; p->nic_sets && p->nic_sets[i]; i++) {
+	for (int i = 0; lab->sets[i]; i++) {
 		push(&a, "--set");
-		push(&a, "%s", p->nic_sets[i]);
+		push(&a, "%s", lab->sets[i]);
 	}
 	return start(lab, node, netns, "torusemu", &a);
 }
@@ -195,32 +195,28 @@ int node_wait_nic(const struct lab *lab, uint32_t node, int timeout_ms)
 	return 0;
 }
 
-static int wires(const struct lab *lab, uint32_t node, struct nl_sock *sk)
+static int wires(const struct lab *lab, uint32_t node, uint16_t ports)
 {
+	struct nl_sock *sk = wire_open();
+	int err = sk ? 0 : -errno;
 	char dev[IFNAMSIZ];
 
-	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
-		int err = lab_cable(lab, port) ?
-			wire_set_up(sk, node_port_name(lab, port, dev),
-				    lab_end_up(lab, node, port)) : 0;
-
-		if (err)
-			return err;
-	}
-	return 0;
+	for (unsigned int port = 0; !err && port < 2u * lab->shape.ndims; port++)
+		if (ports & 1 << port && lab_cable(lab, port))
+			err = wire_set_up(sk, node_port_name(lab, port, dev),
+					  lab_end_up(lab, node, port));
+	wire_close(sk);
+	return err;
 }
 
-int node_wires(const struct lab *lab, uint32_t node)
+static int wires_inside(const struct lab *lab, uint32_t node, uint16_t ports)
 {
 	char name[LAB_TEXT_MAX];
 	int home = netns_home(), ns = netns_open(lab_netns(lab, node, name));
-	struct nl_sock *sk;
 	int err = home < 0 ? home : ns < 0 ? ns : netns_enter(ns);
 
 	if (!err) {
-		sk = wire_open();
-		err = sk ? wires(lab, node, sk) : -errno;
-		wire_close(sk);
+		err = wires(lab, node, ports);
 		netns_enter(home);
 	}
 	if (home >= 0)
@@ -228,6 +224,16 @@ int node_wires(const struct lab *lab, uint32_t node)
 	if (ns >= 0)
 		close(ns);
 	return err;
+}
+
+int node_wire(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	return wires_inside(lab, node, (uint16_t)(1 << port));
+}
+
+int node_wires(const struct lab *lab, uint32_t node)
+{
+	return wires_inside(lab, node, UINT16_MAX);
 }
 
 void node_show_log(const struct lab *lab, uint32_t node, const char *program)

@@ -9,19 +9,16 @@
 /** node_port_name() - interface at the node's end of a cable: "px+" */
 char *node_port_name(const struct lab *lab, unsigned int port, char *buf);
 
-/** struct programs - paths, found once, and what to tell them */
+/** struct programs - paths, found once */
 struct programs {
 	char nic[PATH_MAX];
 	char manager[PATH_MAX];
-	const char *log_level;
-	const char *const *nic_sets;	/* param=value, NULL-ended */
-	const char *manager_extra;	/* further lines of its configuration, or "" */
 };
 
 /** programs_find() - says what is missing. OK or CANNOT */
 int programs_find(struct programs *p);
-/** node_files() - the node's directory and its manager's configuration */
-int node_files(const struct lab *lab, uint32_t node, const struct programs *p);
+/** node_files() - its directory and its manager's configuration, ended by @extra */
+int node_files(const struct lab *lab, uint32_t node, const char *extra);
 
 /* Return: pid, or a negative errno. @netns: descriptor of the node's namespace. */
 int node_start_nic(const struct lab *lab, uint32_t node, int netns,
@@ -35,7 +32,9 @@ int node_kill(const struct lab *lab, uint32_t node, unsigned int what);
 /** node_wait_nic() - until the NIC's socket is there. Return: 0, -ETIMEDOUT, -ECHILD */
 int node_wait_nic(const struct lab *lab, uint32_t node, int timeout_ms);
 
-/** node_wires() - puts the ends of its cables up or down, as lab_end_up() wants them */
+/** node_wire() - puts one end up or down, as lab_end_up() wants it */
+int node_wire(const struct lab *lab, uint32_t node, unsigned int port);
+/** node_wires() - the same for all its ends */
 int node_wires(const struct lab *lab, uint32_t node);
 
 /** node_show_log() - the last lines of its log, to stderr */

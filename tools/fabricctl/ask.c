@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <ctype.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ask.h"
+#include "json.h"
+#include "lab.h"
+#include "say.h"
+
+#define TIMEOUT_MS 10000
+#define DEFAULT_CONTROL "/run/fabricd/control"
+
+static int try(struct ask *ask, const char *path)
+{
+	snprintf(ask->path, sizeof(ask->path), "%s", path);
+	return torus_fabric_open(ask->path, &ask->fabric);
+}
+
+static int open_path(struct ask *ask, const char *path, const char *hint)
+{
+	int err;
+
+	if (strlen(path) >= sizeof(ask->path))
+		return fail("control socket '%s': the path is too long", path);
+	err = try(ask, path);
+	if (!err)
+		return OK;
+	return fail("cannot ask the manager behind %s: %s%s%s", path, strerror(-err),
+		    *hint ? "; " : "", hint);
+}
+
+/* The root knows all, but any node passes questions on: if it is dead, ask another. */
+static int open_lab(struct ask *ask, const struct ctl *ctl)
+{
+	char path[LAB_TEXT_MAX], hint[128];
+	struct lab lab;
+	uint32_t node;
+	int status;
+
+	if (lab_open(&lab, ctl->lab, LAB_READ))
+		return CANNOT;
+	snprintf(hint, sizeof(hint), "'fabricctl lab status --name %s' shows what runs", lab.name);
+	if (ctl->node) {
+		status = lab_node_parse(&lab, ctl->node, &node);
+		if (status == OK)
+			status = open_path(ask, lab_path(&lab, node, "control", path), hint);
+		lab_free(&lab);
+		return status;
+	}
+	for (node = 0; node < lab.nodes; node++)
+		if (!try(ask, lab_path(&lab, node, "control", path)))
+			break;
+	if (node == lab.nodes)
+		status = fail("no manager of lab '%s' answers; %s", lab.name, hint);
+	else
+		status = OK;
+	lab_free(&lab);
+	return status;
+}
+
+int ask_open(const struct ctl *ctl, struct ask *ask)
+{
+	const char *env = getenv("TORUS_CONTROL");
+
+	*ask = (struct ask){ 0 };
+	if (ctl->control && (ctl->lab || ctl->node))
+		return fail("--control names one manager: --lab and --node do not go with it");
+	if (ctl->control)
+		return open_path(ask, ctl->control, "is fabricd running?");
+	if (ctl->lab || ctl->node)
+		return open_lab(ask, ctl);
+	if (env && *env)
+		return open_path(ask, env, "it is what $TORUS_CONTROL names");
+	if (!access(DEFAULT_CONTROL, F_OK))
+		return open_path(ask, DEFAULT_CONTROL, "is fabricd running? 'systemctl status fabricd'");
+	if (!access(LAB_RUN, F_OK))
+		return open_lab(ask, ctl);
+	return fail("no manager to ask: " DEFAULT_CONTROL " is not there and no lab is up; "
+		    "start fabricd, or raise a lab with 'fabricctl lab up 4x4'");
+}
+
+void ask_close(struct ask *ask)
+{
+	torus_fabric_close(ask->fabric);
+	ask->fabric = NULL;
+}
+
+static void tell_missing(struct ask *ask, const json_t *missing)
+{
+	char list[512] = "", text[TORUS_TEXT_MAX];
+	size_t i, len = 0, n = json_array_size(missing);
+	json_t *v;
+
+	if (!n)
+		return;
+	json_array_foreach(missing, i, v)
+		if (len < sizeof(list) - 80)
+			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
+						json_node_text(v, text));
+	warn("%zu node%s did not answer:%s%s", n, n == 1 ? "" : "s", list,
+	     len >= sizeof(list) - 80 ? " ..." : "");
+	ask->missing = true;
+}
+
+/* One reply: its data, whether more follows. */
+static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
+{
+	json_error_t error;
+	json_t *reply = json_loads(text, 0, &error);
+	const char *why;
+
+	free(text);
+	if (!reply)
+		return fail("%s answered what is no JSON: %s", ask->path, error.text);
+	if (!json_is_true(json_object_get(reply, "ok"))) {
+		why = json_text(reply, "error");
+		fail("%s", why ? why : "the manager refused without saying why");
+		json_decref(reply);
+		return CANNOT;
+	}
+	tell_missing(ask, json_object_get(reply, "missing"));
+	*more = json_is_true(json_object_get(reply, "more"));
+	*data = json_object_get(reply, "data");
+	json_incref(*data);
+	json_decref(reply);
+	return *data ? OK : fail("%s answered without data", ask->path);
+}
+
+static int no_answer(const struct ask *ask, int err)
+{
+	return fail("no answer from the manager behind %s: %s", ask->path, strerror(-err));
+}
+
+int ask_next(struct ask *ask, int timeout_ms, json_t **data)
+{
+	char *text;
+	bool more;
+	int err = torus_fabric_next(ask->fabric, &text, timeout_ms);
+
+	return err ? no_answer(ask, err) : unpack(ask, text, data, &more);
+}
+
+static int first(struct ask *ask, json_t *request, json_t **data, bool *more)
+{
+	char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;
+	char *text;
+	int err;
+
+	json_decref(request);
+	if (!line)
+		return fail("out of memory");
+	err = torus_fabric_call(ask->fabric, line, &text, TIMEOUT_MS);
+	free(line);
+	return err ? no_answer(ask, err) : unpack(ask, text, data, more);
+}
+
+int ask_first(struct ask *ask, json_t *request, json_t **data)
+{
+	bool more;
+
+	return first(ask, request, data, &more);
+}
+
+int ask(struct ask *ask, json_t *request, json_t **data)
+{
+	bool more = false;
+	json_t *part;
+	char *text;
+	int err;
+
+	if (first(ask, request, data, &more))
+		return CANNOT;
+	while (more) {
+		err = torus_fabric_next(ask->fabric, &text, TIMEOUT_MS);
+		if (err || unpack(ask, text, &part, &more)) {
+			json_decref(*data);
+			return err ? no_answer(ask, err) : CANNOT;
+		}
+		if (json_is_array(*data))
+			json_array_extend(*data, part);
+		else
+			json_object_update(*data, part);
+		json_decref(part);
+	}
+	return OK;
+}
+
+int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data)
+{
+	struct torus_fabric *f;
+	json_t *reply = NULL;
+	char *text;
+	int err = torus_fabric_open(path, &f);
+
+	if (err)
+		return err;
+	err = torus_fabric_call(f, request, &text, timeout_ms);
+	torus_fabric_close(f);
+	if (err)
+		return err;
+	reply = json_loads(text, 0, NULL);
+	free(text);
+	*data = json_incref(json_object_get(reply, "data"));
+	err = json_is_true(json_object_get(reply, "ok")) && *data ? 0 : -EAGAIN;
+	json_decref(reply);
+	if (err)
+		json_decref(*data);
+	return err;
+}
+
+int ask_status(const struct ask *ask)
+{
+	return ask->missing ? PROBLEM : OK;
+}
+
+int ask_shape(struct ask *a, struct torus_shape *shape)
+{
+	json_t *data;
+	int err;
+
+	if (ask(a, json_pack("{ss}", "cmd", "coord"), &data))
+		return CANNOT;
+	err = json_shape_read(json_object_get(data, "shape"), shape);
+	json_decref(data);
+	if (err)
+		return fail("the fabric has no shape yet: it is still bootstrapping; try again");
+	return OK;
+}
+
+/* Coordinates begin with a digit, names do not: only names need asking. */
+int ask_node(struct ask *a, const char *text, char *buf)
+{
+	struct torus_shape shape;
+	struct torus_coords at;
+	char last[TORUS_TEXT_MAX];
+	json_t *data;
+
+	if (!isdigit((unsigned char)*text)) {
+		if (ask(a, json_pack("{ss ss}", "cmd", "coord", "name", text), &data))
+			return CANNOT;
+		json_node_text(json_object_get(data, "node"), buf);
+		json_decref(data);
+		return OK;
+	}
+	if (ask_shape(a, &shape))
+		return CANNOT;
+	if (torus_coords_parse(text, &shape, &at))
+		return fail("node '%s': allowed are %s to %s, or a name; 'fabricctl nodes' lists "
+			    "them", text, torus_node_text(&shape, 0, buf),
+			    torus_node_text(&shape, torus_nodes(&shape) - 1, last));
+	torus_coords_text(&shape, &at, buf);
+	return OK;
+}
+
+int ask_link(struct ask *a, const char *text, char *node, char *port)
+{
+	const char *colon = strchr(text, ':');
+	char left[TORUS_TEXT_MAX];
+	struct torus_shape shape;
+	unsigned int number;
+
+	if (!colon || (size_t)(colon - text) >= sizeof(left))
+		return fail("link '%s': write a node and its port, such as 1,0:+x", text);
+	memcpy(left, text, (size_t)(colon - text));
+	left[colon - text] = '\0';
+	if (ask_shape(a, &shape) || ask_node(a, left, node))
+		return CANNOT;
+	if (torus_port_parse(colon + 1, shape.ndims, &number))
+		return fail("link '%s': '%s' is no port, allowed are + or - and one of %.*s", text,
+			    colon + 1, (int)shape.ndims, "xyzabc");
+	torus_port_text(shape.ndims, number, port);
+	return OK;
+}

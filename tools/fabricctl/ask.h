@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Questions to the fabric manager: whom to ask, and what its answers mean. */
+#ifndef ASK_H
+#define ASK_H
+
+#include <jansson.h>
+#include <torus/fabric.h>
+#include <torus/topology.h>
+
+#include "command.h"
+
+/** struct ask - a manager that answers */
+struct ask {
+	struct torus_fabric *fabric;
+	char path[128];
+	bool missing;		/* an answer lacked nodes: the fabric has a problem */
+};
+
+/**
+ * ask_open() - --control; --lab and --node; $TORUS_CONTROL; this machine's own
+ * manager; the only lab that is up
+ * Says what is wrong. Return: OK or CANNOT.
+ */
+int ask_open(const struct ctl *ctl, struct ask *ask);
+void ask_close(struct ask *ask);
+
+/**
+ * ask() - one question; @request is dropped
+ * @data: to be dropped by the caller. More parts of an answer are joined.
+ * Says what is wrong, also which nodes did not answer. Return: OK or CANNOT.
+ */
+int ask(struct ask *ask, json_t *request, json_t **data);
+/** ask_first() - a request to be followed: its first reply */
+int ask_first(struct ask *ask, json_t *request, json_t **data);
+/** ask_next() - the next reply of such a request */
+int ask_next(struct ask *ask, int timeout_ms, json_t **data);
+
+/** ask_quietly() - for polling. Return: 0 or a negative errno */
+int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data);
+
+/** ask_status() - the exit status of a command that only shows */
+int ask_status(const struct ask *ask);
+
+/**
+ * ask_node() - a NODE argument, name or coordinates, as the manager takes it
+ * @buf: TORUS_TEXT_MAX bytes; gets coordinates
+ */
+int ask_node(struct ask *ask, const char *text, char *buf);
+/** ask_link() - NODE:PORT into both */
+int ask_link(struct ask *ask, const char *text, char *node, char *port);
+/** ask_shape() - of the fabric */
+int ask_shape(struct ask *ask, struct torus_shape *shape);
+
+#endif /* ASK_H */

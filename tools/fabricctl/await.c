@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "await.h"
+#include "json.h"
+#include "node.h"
+#include "say.h"
+
+#define LOOK_MS 20
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static bool complete(const struct lab *lab, const json_t *status)
+{
+	const char *state = json_text(status, "state");
+	const json_t *nodes = json_object_get(status, "nodes");
+	const json_t *links = json_object_get(status, "links");
+
+	return state && !strcmp(state, "running") && json_count(nodes, "up") == lab->nodes &&
+		json_count(nodes, "total") == lab->nodes &&
+		json_count(links, "up") == json_count(links, "total");
+}
+
+static void show(const struct lab *lab, const json_t *status)
+{
+	const char *state = json_text(status, "state");
+
+	progress("fabric %s, %llu/%u nodes up", state ? state : "starting",
+		 (unsigned long long)json_count(json_object_get(status, "nodes"), "up"),
+		 lab->nodes);
+}
+
+/* Says of the first process that ended how it ended. */
+static int somebody_died(const struct lab *lab)
+{
+	char text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++) {
+		unsigned int missing = node_missing(lab, id);
+		const char *program = missing & LAB_NO_NIC ? "torusemu" : "fabricd";
+
+		if (!missing)
+			continue;
+		fail("%s of node %s has ended", program, torus_node_text(&lab->shape, id, text));
+		node_show_log(lab, id, program);
+		return CANNOT;
+	}
+	return OK;
+}
+
+static int too_late(const struct lab *lab, int seconds, const json_t *status)
+{
+	const json_t *nodes = json_object_get(status, "nodes");
+	const json_t *problems = json_object_get(status, "problems");
+	size_t i;
+	json_t *v;
+
+	if (!status) {
+		fail("after %d s the root's manager does not answer", seconds);
+	} else {
+		fail("after %d s the fabric is '%s' with %llu of %u nodes and %llu of %llu links up",
+		     seconds, json_text(status, "state"),
+		     (unsigned long long)json_count(nodes, "up"), lab->nodes,
+		     (unsigned long long)json_count(json_object_get(status, "links"), "up"),
+		     (unsigned long long)json_count(json_object_get(status, "links"), "total"));
+		json_array_foreach(problems, i, v)
+			fprintf(stderr, "  %s\n", json_text(v, "text"));
+	}
+	node_show_log(lab, 0, "fabricd");
+	return CANNOT;
+}
+
+int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop)
+{
+	struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+	double start = now(), looked = start;
+	char path[LAB_TEXT_MAX];
+	json_t *status = NULL;
+	int result = CANNOT;
+
+	lab_path(lab, 0, "control", path);
+	while (!*stop) {
+		json_decref(status);
+		status = NULL;
+		if (ask_quietly(path, "{\"cmd\":\"status\"}", 1000, &status))
+			status = NULL;
+		if (status && complete(lab, status)) {
+			result = OK;
+			break;
+		}
+		show(lab, status);
+		if (now() - looked > 0.5) {
+			looked = now();
+			if (somebody_died(lab))
+				break;
+		}
+		if (now() - start > seconds) {
+			too_late(lab, seconds, status);
+			break;
+		}
+		nanosleep(&pause, NULL);
+	}
+	json_decref(status);
+	return result;
+}
+
+static bool is_up(const struct lab *lab, uint32_t node, const json_t *nodes)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v) {
+		const char *state = json_text(v, "state");
+		uint32_t id;
+
+		if (state && !strcmp(state, "up") &&
+		    !json_node_read(json_object_get(v, "node"), &lab->shape, &id) && id == node)
+			return true;
+	}
+	return false;
+}
+
+int await_node(const struct lab *lab, uint32_t node, int seconds,
+	       const volatile sig_atomic_t *stop)
+{
+	struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+	char path[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
+	double start = now();
+	json_t *nodes;
+	bool up = false;
+
+	lab_path(lab, node, "control", path);
+	torus_node_text(&lab->shape, node, text);
+	while (!*stop && now() - start < seconds) {
+		progress("node %s comes back", text);
+		if (!ask_quietly(path, "{\"cmd\":\"nodes\"}", 1000, &nodes)) {
+			up = is_up(lab, node, nodes);
+			json_decref(nodes);
+		}
+		if (up)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	progress("%s", "");
+	if (up)
+		return OK;
+	fail("after %.0f s node %s is not up; its processes run", now() - start, text);
+	node_show_log(lab, node, "fabricd");
+	return CANNOT;
+}

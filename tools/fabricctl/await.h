@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef AWAIT_H
+#define AWAIT_H
+
+#include <signal.h>
+
+#include "lab.h"
+
+/**
+ * await_running() - until the fabric is running with all its nodes and links
+ * Shows progress; says what is missing when the time is over or a process died.
+ * Return: OK or CANNOT.
+ */
+int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop);
+/** await_node() - until the fabric counts the node as up again */
+int await_node(const struct lab *lab, uint32_t node, int seconds,
+	       const volatile sig_atomic_t *stop);
+
+#endif /* AWAIT_H */

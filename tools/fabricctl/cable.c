@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+#include <unistd.h>
+
+#include "cable.h"
+#include "node.h"
+#include "say.h"
+
+static void mark(struct lab *lab, uint32_t node, unsigned int port, bool cut)
+{
+	if (cut)
+		lab->cut[node] |= (uint16_t)(1 << port);
+	else
+		lab->cut[node] &= (uint16_t)~(1 << port);
+}
+
+/* Written down first: a revived node must not mend what was cut. */
+static int set(struct lab *lab, uint32_t node, unsigned int port, bool cut)
+{
+	unsigned int peer_port;
+	uint32_t peer;
+	int err;
+
+	lab_peer(lab, node, port, &peer, &peer_port);
+	mark(lab, node, port, cut);
+	mark(lab, peer, peer_port, cut);
+	err = lab_save(lab);
+	err = err ? err : node_wire(lab, node, port);
+	return err ? err : node_wire(lab, peer, peer_port);
+}
+
+int cable_set(const char *lab_name, const char *link, bool cut)
+{
+	struct lab lab;
+	unsigned int port;
+	uint32_t node;
+	int err, status;
+
+	if (geteuid())
+		return fail("cables can be cut and mended by root only: run it with sudo");
+	if (lab_open(&lab, lab_name, LAB_ALONE))
+		return CANNOT;
+	status = lab_link_parse(&lab, link, &node, &port);
+	if (status == OK) {
+		err = set(&lab, node, port, cut);
+		if (err)
+			status = fail("link '%s': %s", link, strerror(-err));
+	}
+	lab_free(&lab);
+	return status;
+}
+
+int cable_fault(const char *lab_name, const char *link, const struct fault_wish *wish)
+{
+	struct lab lab;
+	unsigned int port;
+	uint32_t node;
+	int status;
+
+	if (geteuid())
+		return fail("faults can be made by root only: run it with sudo");
+	if (lab_open(&lab, lab_name, LAB_SHARED))
+		return CANNOT;
+	status = lab_link_parse(&lab, link, &node, &port);
+	if (status == OK)
+		status = fault_put(&lab, node, port, wish);
+	lab_free(&lab);
+	return status;
+}

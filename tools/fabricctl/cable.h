@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* One cable of a lab, by the name of one of its ends. */
+#ifndef CABLE_H
+#define CABLE_H
+
+#include "fault.h"
+#include "lab.h"
+
+/** cable_set() - cut it or mend it. Return: OK or CANNOT */
+int cable_set(const char *lab_name, const char *link, bool cut);
+/** cable_fault() - put a fault into it, at both ends */
+int cable_fault(const char *lab_name, const char *link, const struct fault_wish *wish);
+
+#endif /* CABLE_H */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+
+#include "ask.h"
+#include "json.h"
+#include "say.h"
+
+static void show(const json_t *c)
+{
+	char text[TORUS_TEXT_MAX];
+
+	printf("%s  name %s, id %llu, address %s\n",
+	       json_node_text(json_object_get(c, "node"), text),
+	       json_text(c, "name") ? json_text(c, "name") : "-",
+	       (unsigned long long)json_count(c, "id"),
+	       json_text(c, "address") ? json_text(c, "address") : "-");
+}
+
+static int cmd_coord(struct ctl *ctl, int argc, char **argv)
+{
+	json_t *request = json_pack("{ss}", "cmd", "coord"), *data;
+	struct ask a;
+	int status;
+
+	if (argc)
+		json_object_set_new(request, "name", json_string(argv[0]));
+	if (ask_open(ctl, &a)) {
+		json_decref(request);
+		return CANNOT;
+	}
+	status = ask(&a, request, &data);
+	if (status == OK) {
+		if (ctl->json)
+			json_show(json_incref(data));
+		else
+			show(data);
+		json_decref(data);
+	}
+	ask_close(&a);
+	return status;
+}
+
+COMMAND(cmd_coord) = {
+	.name = "coord",
+	.args = "[NODE]",
+	.brief = "Coordinates, name and address of a node, or of this one",
+	.max = 1,
+	.asks = true,
+	.json = true,
+	.run = cmd_coord,
+};

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <torus/torus.h>
+
+#include "json.h"
+#include "number.h"
+#include "say.h"
+#include "show.h"
+#include "table.h"
+
+static void cell(struct table *t, const json_t *c, const char *key, bool good)
+{
+	uint64_t n = json_count(c, key);
+	char text[32];
+
+	table_cell(t, good ? PLAIN : n ? DOUBTFUL : FAINT, "%s", count_text(n, text));
+}
+
+static void show_table(const json_t *all)
+{
+	static const char *const titles[] = {
+		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">PARKED", ">REPLAYED",
+		">UNREACHABLE", ">REORDERED", ">DUPLICATES", ">LOST", ">DROPS", NULL };
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(all, i, v) {
+		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
+		cell(t, v, "injected", true);
+		cell(t, v, "delivered", true);
+		cell(t, v, "forwarded", true);
+		cell(t, v, "parked", false);
+		cell(t, v, "replayed", false);
+		cell(t, v, "unreachable", false);
+		cell(t, v, "reordered", false);
+		cell(t, v, "duplicates", false);
+		cell(t, v, "lost", false);
+		cell(t, v, "host_drops", false);
+	}
+	table_print(t, "no nodes");
+}
+
+static void show_flow(const json_t *flow)
+{
+	static const char *const titles[] = { "IN FLIGHT, BY COLOUR", ">0", ">1", ">2", ">3",
+					      NULL };
+	struct table *t = table_new(titles);
+
+	for (unsigned int i = 0; i < TORUS_FC_COUNT; i++) {
+		const json_t *list = json_object_get(flow, torus_flow_counters[i].name);
+
+		table_cell(t, PLAIN, "%s", torus_flow_counters[i].name);
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			table_cell(t, PLAIN, "%lld",
+				   (long long)json_integer_value(json_array_get(list, c)));
+	}
+	putchar('\n');
+	table_print(t, "");
+}
+
+static void show_one(const json_t *all)
+{
+	static const char *const titles[] = { "COUNTER", ">VALUE", "UNIT", "MEANING", NULL };
+	const json_t *c = json_array_get(all, 0);
+	struct table *t = table_new(titles);
+
+	for (unsigned int i = 0; i < TORUS_NC_COUNT; i++) {
+		const struct torus_counter_desc *d = &torus_node_counters[i];
+		unsigned long long v = json_count(c, d->name);
+
+		table_cell(t, v ? PLAIN : FAINT, "%s", d->name);
+		table_cell(t, v ? PLAIN : FAINT, "%llu", v);
+		table_cell(t, FAINT, "%s", d->unit);
+		table_cell(t, FAINT, "%s", d->help);
+	}
+	table_print(t, "");
+	show_flow(json_object_get(c, "flow"));
+}
+
+static int cmd_counters(struct ctl *ctl, int argc, char **argv)
+{
+	return show_answer(ctl, "counters", argc ? argv[0] : NULL, argc ? show_one : show_table);
+}
+
+COMMAND(cmd_counters) = {
+	.name = "counters",
+	.args = "[NODE]",
+	.brief = "What the NICs have counted; all of it for one NODE",
+	.help = "Counters only grow, from the start of the NIC.",
+	.max = 1,
+	.asks = true,
+	.json = true,
+	.watch = true,
+	.run = cmd_counters,
+};

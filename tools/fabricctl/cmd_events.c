@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "json.h"
+#include "number.h"
+#include "say.h"
+
+static bool follow;
+static const char *since;
+
+static enum colour level_colour(const char *level)
+{
+	if (!strcmp(level, "error"))
+		return BAD;
+	if (!strcmp(level, "warning"))
+		return DOUBTFUL;
+	return strcmp(level, "debug") ? PLAIN : FAINT;
+}
+
+static void show_one(const json_t *e)
+{
+	double when = json_number_value(json_object_get(e, "time"));
+	const char *level = json_text(e, "level"), *kind = json_text(e, "kind");
+	const char *text = json_text(e, "text");
+	time_t s = (time_t)when;
+	char clock[32], node[TORUS_TEXT_MAX];
+	struct tm tm;
+
+	localtime_r(&s, &tm);
+	strftime(clock, sizeof(clock), "%F %T", &tm);
+	level = level ? level : "info";
+	printf("%llu  %s.%03d  %-8s %s%-8s%s %-9s %s\n",
+	       (unsigned long long)json_count(e, "seq"), clock, (int)((when - (double)s) * 1000),
+	       json_node_text(json_object_get(e, "node"), node), paint(level_colour(level)),
+	       level, paint(PLAIN), kind ? kind : "-", text ? text : "");
+}
+
+/* Following, JSON has one event a line: nobody ever closes the array. */
+static void show(const struct ctl *ctl, const json_t *events)
+{
+	size_t i;
+	json_t *v;
+
+	if (ctl->json && !follow) {
+		json_show(json_incref((json_t *)events));
+		return;
+	}
+	json_array_foreach(events, i, v) {
+		if (ctl->json)
+			json_show(json_incref(v));
+		else
+			show_one(v);
+	}
+	fflush(stdout);
+}
+
+static int keep_on(const struct ctl *ctl, struct ask *a)
+{
+	json_t *data;
+
+	while (ask_next(a, -1, &data) == OK) {
+		show(ctl, data);
+		json_decref(data);
+		if (ferror(stdout))
+			return OK;
+	}
+	return CANNOT;
+}
+
+static int cmd_events(struct ctl *ctl, int argc, char **argv)
+{
+	json_t *request = json_pack("{ss}", "cmd", "events"), *data;
+	uint64_t from;
+	struct ask a;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (since && number_parse(since, 0, INT64_MAX, &from)) {
+		json_decref(request);
+		return fail("--since '%s': it is the number of an event, 0 or more", since);
+	}
+	if (since)
+		json_object_set_new(request, "since", json_integer((json_int_t)from));
+	if (follow)
+		json_object_set_new(request, "follow", json_true());
+	if (ask_open(ctl, &a)) {
+		json_decref(request);
+		return CANNOT;
+	}
+	status = follow ? ask_first(&a, request, &data) : ask(&a, request, &data);
+	if (status == OK) {
+		show(ctl, data);
+		json_decref(data);
+		status = follow ? keep_on(ctl, &a) : ask_status(&a);
+	}
+	ask_close(&a);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "follow", 'f', NULL, &follow, 0, 0, "go on with what happens" },
+	{ OPT_TEXT, "since", 's', "NUMBER", &since, 0, 0, "only events after this one" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_events) = {
+	.name = "events",
+	.args = "",
+	.brief = "What happened lately in the fabric",
+	.help = "With --follow, --json prints one event a line.",
+	.opts = opts,
+	.asks = true,
+	.json = true,
+	.run = cmd_events,
+};

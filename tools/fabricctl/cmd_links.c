@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+#include <torus/torus.h>
+
+#include "json.h"
+#include "number.h"
+#include "say.h"
+#include "show.h"
+#include "table.h"
+
+static bool all, bad;
+
+static const char *or_dash(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+static bool is_fine(const json_t *l)
+{
+	const char *state = json_text(l, "state");
+
+	return state && !strcmp(state, "up") && !json_text(l, "excluded");
+}
+
+/* A port without a cable is not bad: dimensions of one node have no links. */
+static bool is_bad(const json_t *l)
+{
+	const char *lower = json_text(l, "lower");
+
+	return !is_fine(l) && (json_is_object(json_object_get(l, "peer")) || (lower && *lower));
+}
+
+static uint64_t errors(const json_t *l)
+{
+	return json_count(l, "crc_errors") + json_count(l, "seq_errors") +
+		json_count(l, "malformed");
+}
+
+static void state_cell(struct table *t, const json_t *l)
+{
+	const char *state = or_dash(json_text(l, "state")), *reason = json_text(l, "reason");
+	bool tell = strcmp(state, "up") && reason && strcmp(reason, "none");
+
+	table_cell(t, is_fine(l) ? GOOD : is_bad(l) ? BAD : FAINT, "%s%s%s%s", state,
+		   tell ? " (" : "", tell ? reason : "", tell ? ")" : "");
+}
+
+static void count_cell(struct table *t, uint64_t n)
+{
+	char text[32];
+
+	table_cell(t, n ? DOUBTFUL : FAINT, "%s", count_text(n, text));
+}
+
+static void show_table(const json_t *links)
+{
+	static const char *const titles[] = { "LINK", "PEER", "STATE", "EXCLUDED", ">RETRIES",
+					      ">ERRORS", ">RETRAINS", ">SENT", ">RECEIVED",
+					      NULL };
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v) {
+		table_cell(t, PLAIN, "%s", json_end_text(v, text));
+		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
+		state_cell(t, v);
+		table_cell(t, DOUBTFUL, "%s", or_dash(json_text(v, "excluded")));
+		count_cell(t, json_count(v, "retries"));
+		count_cell(t, errors(v));
+		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "retrains"));
+		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "tx_bytes"), text));
+		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "rx_bytes"), text));
+	}
+	table_print(t, bad ? "no link is bad" : "no links");
+}
+
+static void show_counters(const json_t *l, const struct torus_counter_desc *d, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		unsigned long long v = json_count(l, d[i].name);
+
+		printf("  %s%-18s %16llu %-8s%s %s%s%s\n", v ? "" : paint(FAINT), d[i].name, v,
+		       d[i].unit, v ? "" : paint(PLAIN), paint(FAINT), d[i].help, paint(PLAIN));
+	}
+}
+
+static void show_all(const json_t *links)
+{
+	char link[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v) {
+		const char *excluded = json_text(v, "excluded");
+
+		printf("%s%s%s%s to %s: %s, reason %s, admin %s, lower %s, session %llu%s%s%s\n",
+		       i ? "\n" : "", paint(STRONG), json_end_text(v, link), paint(PLAIN),
+		       json_end_text(json_object_get(v, "peer"), peer),
+		       or_dash(json_text(v, "state")), or_dash(json_text(v, "reason")),
+		       json_is_true(json_object_get(v, "admin")) ? "up" : "down",
+		       or_dash(json_text(v, "lower")),
+		       (unsigned long long)json_count(v, "session"),
+		       json_is_true(json_object_get(v, "closed")) ? ", closed" : "",
+		       excluded ? ", excluded: " : "", excluded ? excluded : "");
+		show_counters(v, torus_port_counters, TORUS_PC_COUNT);
+		show_counters(v, torus_port_gauges, TORUS_PG_COUNT);
+	}
+}
+
+static void show(const json_t *links)
+{
+	json_t *some = bad ? show_filter(links, is_bad) : json_incref((json_t *)links);
+
+	if (all)
+		show_all(some);
+	else
+		show_table(some);
+	json_decref(some);
+}
+
+static int cmd_links(struct ctl *ctl, int argc, char **argv)
+{
+	if (ctl->json && (all || bad))
+		return fail("--json holds everything: --all and --bad do not go with it");
+	return show_answer(ctl, "links", argc ? argv[0] : NULL, show);
+}
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means" },
+	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, or excluded" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_links) = {
+	.name = "links",
+	.args = "[NODE]",
+	.brief = "The links: state, peer, retries, errors",
+	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
+		"EXCLUDED: admin (fabricctl exclude), fault, or wiring.",
+	.opts = opts,
+	.max = 1,
+	.asks = true,
+	.json = true,
+	.watch = true,
+	.run = cmd_links,
+};

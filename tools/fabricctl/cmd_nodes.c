@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "map.h"
+#include "say.h"
+#include "show.h"
+#include "table.h"
+
+static bool map;
+
+static const char *or_dash(const char *text)
+{
+	return text && *text ? text : "-";
+}
+
+static void show(const json_t *nodes)
+{
+	static const char *const titles[] = { "NODE", "NAME", "STATE", "ADDRESS", ">TABLE",
+					      "PARENT", "GUID", "SOFTWARE", NULL };
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(nodes, i, v) {
+		const char *state = or_dash(json_text(v, "state"));
+
+		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
+		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
+		table_cell(t, map_colour(state), "%s", state);
+		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
+		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "table_version"));
+		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "parent"), text));
+		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "guid")));
+		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "software")));
+	}
+	table_print(t, "no nodes yet: the fabric is still bootstrapping");
+}
+
+static int show_map(const struct ctl *ctl)
+{
+	struct torus_shape shape;
+	json_t *nodes = NULL, *links = NULL;
+	struct ask a;
+	int status;
+
+	if (ask_open(ctl, &a))
+		return CANNOT;
+	status = ask_shape(&a, &shape);
+	if (status == OK)
+		status = ask(&a, json_pack("{ss}", "cmd", "nodes"), &nodes);
+	if (status == OK)
+		status = ask(&a, json_pack("{ss}", "cmd", "links"), &links);
+	if (status == OK)
+		status = map_print(&shape, nodes, links);
+	if (status == OK)
+		status = ask_status(&a);
+	json_decref(nodes);
+	json_decref(links);
+	ask_close(&a);
+	return status;
+}
+
+static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	if (map && ctl->json)
+		return fail("--map and --json exclude each other");
+	return map ? show_map(ctl) : show_answer(ctl, "nodes", NULL, show);
+}
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "map", 'm', NULL, &map, 0, 0,
+	  "draw them where they are, with their links: 1 to 3 dimensions" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_nodes) = {
+	.name = "nodes",
+	.args = "",
+	.brief = "The nodes: coordinates, names, states",
+	.help = "states: up; joining; silent (the NIC lives, its manager does not answer); dead;\n"
+		"absent (never seen).",
+	.opts = opts,
+	.asks = true,
+	.json = true,
+	.watch = true,
+	.run = cmd_nodes,
+};

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json.h"
+#include "path.h"
+#include "rows.h"
+#include "say.h"
+#include "table.h"
+
+/* What is asked: all rows of a node, or the one to a destination. */
+struct view {
+	struct torus_shape shape;
+	uint32_t node;
+	uint32_t first, last;
+	struct rows rows;
+};
+
+static uint32_t hops(const struct view *v, uint32_t to, uint64_t row)
+{
+	bool relay = row & TORUS_ROW_RELAY;
+	uint32_t n = 0;
+
+	if (relay)
+		to = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
+	torus_walk(&v->shape, NULL, v->node, to, row, NULL, 0, &n);
+	return n;
+}
+
+static json_t *step_json(const struct view *v, uint64_t row, unsigned int shift)
+{
+	char text[TORUS_TEXT_MAX];
+	int step = rows_step(row, shift);
+
+	if (step < 0 || step >= 2 * v->shape.ndims)
+		return json_null();
+	return json_string(torus_port_text(v->shape.ndims, (unsigned int)step, text));
+}
+
+static json_t *relay_json(const struct view *v, uint64_t row)
+{
+	uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
+
+	if (!(row & TORUS_ROW_RELAY) || relay >= torus_nodes(&v->shape))
+		return json_null();
+	return json_node(&v->shape, relay);
+}
+
+static json_t *row_json(const struct view *v, uint32_t to)
+{
+	uint64_t row = v->rows.row[to];
+	unsigned int n = v->shape.ndims;
+	char hex[20];
+
+	snprintf(hex, sizeof(hex), "%016" PRIx64, row);
+	return json_pack("{so sb sb sb so so so so so si ss}", "to", json_node(&v->shape, to),
+			 "valid", !!(row & TORUS_ROW_VALID), "hold", !!(row & TORUS_ROW_HOLD),
+			 "adaptive", !!(row & TORUS_ROW_ADAPTIVE), "dirs",
+			 rows_dirs_json(n, row & TORUS_ROW_DIR_MASK), "first",
+			 step_json(v, row, TORUS_ROW_FIRST_SHIFT), "last",
+			 step_json(v, row, TORUS_ROW_LAST_SHIFT), "adaptive_dirs",
+			 rows_dirs_json(n, row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK),
+			 "via", relay_json(v, row), "length",
+			 row & TORUS_ROW_VALID ? (int)hops(v, to, row) : 0, "row", hex);
+}
+
+static json_t *to_json(const struct view *v)
+{
+	json_t *list = json_array();
+
+	for (uint32_t to = v->first; to <= v->last; to++)
+		json_array_append_new(list, row_json(v, to));
+	return json_pack("{so sI so}", "node", json_node(&v->shape, v->node), "version",
+			 (json_int_t)v->rows.version, "rows", list);
+}
+
+static void step_cell(struct table *t, const struct view *v, uint64_t row, unsigned int shift)
+{
+	char text[TORUS_TEXT_MAX];
+	int step = rows_step(row, shift);
+
+	if (step < 0)
+		table_cell(t, FAINT, "-");
+	else
+		table_cell(t, PLAIN, "%s",
+			   torus_port_text(v->shape.ndims, (unsigned int)step, text));
+}
+
+static void show_row(struct table *t, const struct view *v, uint32_t to)
+{
+	uint64_t row = v->rows.row[to];
+	unsigned int n = v->shape.ndims, adaptive = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK;
+	char text[TORUS_TEXT_MAX];
+
+	table_cell(t, PLAIN, "%s", torus_node_text(&v->shape, to, text));
+	if (!(row & TORUS_ROW_VALID)) {
+		table_cell(t, BAD, "no way");
+		for (int i = 0; i < 6; i++)
+			table_cell(t, FAINT, "-");
+		return;
+	}
+	table_cell(t, PLAIN, "%s", rows_dirs_text(n, row & TORUS_ROW_DIR_MASK, text));
+	step_cell(t, v, row, TORUS_ROW_FIRST_SHIFT);
+	step_cell(t, v, row, TORUS_ROW_LAST_SHIFT);
+	table_cell(t, PLAIN, "%u", hops(v, to, row));
+	table_cell(t, FAINT, "%s",
+		   row & TORUS_ROW_ADAPTIVE ? rows_dirs_text(n, adaptive, text) : "-");
+	if (row & TORUS_ROW_RELAY)
+		table_cell(t, DOUBTFUL, "%s", torus_node_text(&v->shape,
+			   (uint32_t)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK), text));
+	else
+		table_cell(t, FAINT, "-");
+	table_cell(t, DOUBTFUL, "%s", row & TORUS_ROW_HOLD ? "hold" : "-");
+}
+
+static void show(const struct view *v)
+{
+	static const char *const titles[] = { "TO", "DIRECTIONS", "FIRST", "LAST", ">HOPS",
+					      "ADAPTIVE", "VIA", "HOLD", NULL };
+	struct table *t = table_new(titles);
+	char text[TORUS_TEXT_MAX];
+
+	printf("rows in the NIC of %s, version %" PRIu64 "\n",
+	       torus_node_text(&v->shape, v->node, text), v->rows.version);
+	for (uint32_t to = v->first; to <= v->last; to++)
+		show_row(t, v, to);
+	table_print(t, "no rows");
+}
+
+static int find(struct ask *a, const struct torus_shape *shape, const char *text, uint32_t *id)
+{
+	struct torus_coords at;
+	char node[TORUS_TEXT_MAX];
+
+	if (ask_node(a, text, node))
+		return CANNOT;
+	if (torus_coords_parse(node, shape, &at))
+		return fail("node '%s' has no coordinates in this fabric", text);
+	*id = torus_node_id(shape, &at);
+	return OK;
+}
+
+static int look(struct ask *a, struct view *v, int argc, char **argv)
+{
+	if (ask_shape(a, &v->shape) || find(a, &v->shape, argv[0], &v->node))
+		return CANNOT;
+	v->first = 0;
+	v->last = torus_nodes(&v->shape) - 1;
+	if (argc > 1) {
+		if (find(a, &v->shape, argv[1], &v->first))
+			return CANNOT;
+		v->last = v->first;
+	}
+	return rows_get(a, &v->shape, v->node, &v->rows);
+}
+
+static int cmd_routes(struct ctl *ctl, int argc, char **argv)
+{
+	struct view v = { 0 };
+	struct ask a;
+	int status;
+
+	if (ask_open(ctl, &a))
+		return CANNOT;
+	status = look(&a, &v, argc, argv);
+	if (status == OK) {
+		if (ctl->json)
+			json_show(to_json(&v));
+		else
+			show(&v);
+	}
+	rows_free(&v.rows);
+	ask_close(&a);
+	return status;
+}
+
+COMMAND(cmd_routes) = {
+	.name = "routes",
+	.args = "NODE [DESTINATION]",
+	.brief = "Routing rows as they stand in a NIC, decoded",
+	.help = "A packet takes the first step, then the directions in the fixed order\n"
+		"+x +y +z ... -x -y -z ..., then the last step. ADAPTIVE: what VCA may take too.\n"
+		"HOLD: packets wait at their source for the end of a recovery.",
+	.min = 1,
+	.max = 2,
+	.asks = true,
+	.json = true,
+	.run = cmd_routes,
+};

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "json.h"
+#include "number.h"
+#include "say.h"
+
+static const char *or_dash(const char *text)
+{
+	return text ? text : "-";
+}
+
+static enum colour state_colour(const char *state)
+{
+	if (!strcmp(state, "running"))
+		return GOOD;
+	return strcmp(state, "degraded") ? DOUBTFUL : BAD;
+}
+
+static void show_head(const json_t *s)
+{
+	const char *state = or_dash(json_text(s, "state"));
+	struct torus_shape shape;
+	char text[TORUS_TEXT_MAX] = "shape not known yet";
+
+	if (!json_shape_read(json_object_get(s, "shape"), &shape))
+		torus_shape_text(&shape, text);
+	printf("fabric %s%s%s: %s%s%s, %s, table version %llu\n", paint(STRONG),
+	       or_dash(json_text(s, "fabric")), paint(PLAIN), paint(state_colour(state)), state,
+	       paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
+}
+
+static void show_count(const char *what, const json_t *c)
+{
+	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
+
+	printf("%-9s%s%llu of %llu up%s", what, paint(up == total ? GOOD : BAD), up, total,
+	       paint(PLAIN));
+	if (json_count(c, "faulty"))
+		printf(", %s%llu faulty%s", paint(BAD),
+		       (unsigned long long)json_count(c, "faulty"), paint(PLAIN));
+	if (json_count(c, "excluded"))
+		printf(", %s%llu excluded%s", paint(DOUBTFUL),
+		       (unsigned long long)json_count(c, "excluded"), paint(PLAIN));
+	putchar('\n');
+}
+
+static void show_root(const json_t *s)
+{
+	const json_t *root = json_object_get(s, "root"), *own = json_object_get(s, "own");
+	char at[TORUS_TEXT_MAX];
+
+	if (json_is_object(root))
+		printf("%-9s%s (%s)%s\n", "root", or_dash(json_text(root, "name")),
+		       json_node_text(json_object_get(root, "node"), at),
+		       json_is_false(json_object_get(root, "reachable")) ? ", not reachable" : "");
+	if (json_is_object(own))
+		printf("%-9s%s (%s)\n", "asked", or_dash(json_text(own, "name")),
+		       json_node_text(json_object_get(own, "node"), at));
+}
+
+static void show_step(const json_t *timeline, const char *step)
+{
+	const json_t *ms = json_object_get(timeline, step);
+
+	if (json_is_number(ms))
+		printf("           %8.1f ms  %s\n", json_number_value(ms), step);
+	else
+		printf("           %8s     %s%s, not needed%s\n", "-", paint(FAINT), step,
+		       paint(PLAIN));
+}
+
+static void show_recovery(const json_t *r)
+{
+	static const char *const steps[] = { "detected", "table", "rebuilt", "drained",
+					     "replayed", "resumed" };
+	double started = json_number_value(json_object_get(r, "started"));
+	const json_t *timeline = json_object_get(r, "timeline");
+	unsigned long long lost = json_count(r, "lost");
+	char ago[32];
+
+	if (!json_is_object(r)) {
+		printf("%-9snone yet\n", "recovery");
+		return;
+	}
+	printf("%-9sversion %llu: %s", "recovery", (unsigned long long)json_count(r, "version"),
+	       or_dash(json_text(r, "cause")));
+	if (started > 0)
+		printf(", %s ago", duration_text((double)time(NULL) - started, ago));
+	printf("\n         took %.1f ms; packets: %llu parked, %llu replayed, %s%llu lost%s\n",
+	       json_number_value(json_object_get(r, "duration_ms")),
+	       (unsigned long long)json_count(r, "parked"),
+	       (unsigned long long)json_count(r, "replayed"), lost ? paint(BAD) : "", lost,
+	       lost ? paint(PLAIN) : "");
+	if (json_is_object(timeline))
+		for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+			show_step(timeline, steps[i]);
+}
+
+static void show_problems(const json_t *problems)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(problems, i, v)
+		printf("%s%-9s%s%s: %s\n", paint(BAD), i ? "" : "problems", paint(PLAIN),
+		       or_dash(json_text(v, "kind")), or_dash(json_text(v, "text")));
+}
+
+static void show(const json_t *s)
+{
+	unsigned long long parked = json_count(s, "parked_packets");
+
+	show_head(s);
+	show_count("nodes", json_object_get(s, "nodes"));
+	show_count("links", json_object_get(s, "links"));
+	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
+	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
+	show_root(s);
+	show_recovery(json_object_get(s, "last_recovery"));
+	show_problems(json_object_get(s, "problems"));
+}
+
+static int verdict(const json_t *s)
+{
+	const char *state = json_text(s, "state");
+
+	if (!state || !strcmp(state, "degraded"))
+		return PROBLEM;
+	return json_array_size(json_object_get(s, "problems")) ? PROBLEM : OK;
+}
+
+static int cmd_status(struct ctl *ctl, int argc, char **argv)
+{
+	struct ask a;
+	json_t *data;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (ask_open(ctl, &a))
+		return CANNOT;
+	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
+	if (status == OK) {
+		status = verdict(data);
+		if (ctl->json)
+			json_show(json_incref(data));
+		else
+			show(data);
+		json_decref(data);
+	}
+	ask_close(&a);
+	return status;
+}
+
+COMMAND(cmd_status) = {
+	.name = "status",
+	.args = "",
+	.brief = "State of the fabric, its last recovery, its problems",
+	.help = "Exit status 1 if the fabric is degraded or has problems.",
+	.asks = true,
+	.json = true,
+	.watch = true,
+	.run = cmd_status,
+};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+
+#include "json.h"
+#include "path.h"
+#include "rows.h"
+#include "say.h"
+
+struct trace {
+	struct ask ask;
+	struct exclusions table;
+	uint32_t from, to;
+	struct path path;
+};
+
+static int find(struct trace *t, const char *text, uint32_t *id)
+{
+	struct torus_coords at;
+	char node[TORUS_TEXT_MAX];
+
+	if (ask_node(&t->ask, text, node))
+		return CANNOT;
+	if (torus_coords_parse(node, &t->table.shape, &at))
+		return fail("node '%s' has no coordinates in this fabric", text);
+	*id = torus_node_id(&t->table.shape, &at);
+	return OK;
+}
+
+static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
+{
+	struct trace *t = arg;
+	struct rows rows;
+
+	if (rows_get(&t->ask, &t->table.shape, at, &rows))
+		return false;
+	*row = rows.row[to];
+	rows_free(&rows);
+	return true;
+}
+
+static json_t *to_json(const struct trace *t)
+{
+	const struct torus_shape *shape = &t->table.shape;
+	json_t *hops = json_array();
+	char port[TORUS_TEXT_MAX];
+
+	for (uint32_t i = 0; i < t->path.n; i++)
+		json_array_append_new(hops, json_pack("{so ss}", "node",
+				      json_node(shape, t->path.hop[i].node), "port",
+				      torus_port_text(shape->ndims, t->path.hop[i].port, port)));
+	return json_pack("{so si so ss so so}", "hops", hops, "length", t->path.n, "via",
+			 t->path.via == TORUS_NO_NODE ? json_null() :
+				json_node(shape, t->path.via),
+			 "end", path_end_name(t->path.end), "from", json_node(shape, t->from),
+			 "to", json_node(shape, t->to));
+}
+
+static void show(const struct trace *t)
+{
+	const struct torus_shape *shape = &t->table.shape;
+	bool arrived = t->path.end == TORUS_WALK_ARRIVED;
+	char text[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+	const char *arrow = wide() ? "\u2500\u2500\u25b6" : "-->";
+
+	for (uint32_t i = 0; i < t->path.n; i++) {
+		bool bad = !arrived && i + 1 == t->path.n;
+
+		printf("%s%s %s%s%s%s ", torus_node_text(shape, t->path.hop[i].node, text),
+		       t->path.hop[i].node == t->path.via ? " (relay)" : "",
+		       paint(bad ? BAD : FAINT),
+		       torus_port_text(shape->ndims, t->path.hop[i].port, port), arrow,
+		       paint(PLAIN));
+	}
+	if (arrived)
+		printf("%s\n%u hop%s, shortest %u\n", torus_node_text(shape, t->to, text),
+		       t->path.n, t->path.n == 1 ? "" : "s",
+		       torus_distance(shape, t->from, t->to));
+	else
+		printf("%s%s%s\n", paint(BAD), torus_walk_end_text(t->path.end), paint(PLAIN));
+}
+
+static int walk(struct trace *t, char **argv)
+{
+	struct rows rows;
+
+	if (exclusions_get(&t->ask, &t->table))
+		return CANNOT;
+	if (find(t, argv[0], &t->from) || find(t, argv[1], &t->to) ||
+	    rows_get(&t->ask, &t->table.shape, t->from, &rows))
+		return CANNOT;
+	if (path_init(&t->path, &t->table.shape)) {
+		rows_free(&rows);
+		return fail("out of memory");
+	}
+	path_walk(&t->path, &t->table.shape, t->table.port, t->from, t->to, rows.row[t->to],
+		  row_of, t);
+	rows_free(&rows);
+	return OK;
+}
+
+static int cmd_trace(struct ctl *ctl, int argc, char **argv)
+{
+	struct trace t = { .from = 0 };
+	int status;
+
+	(void)argc;
+	if (ask_open(ctl, &t.ask))
+		return CANNOT;
+	status = walk(&t, argv);
+	if (status == OK) {
+		if (ctl->json)
+			json_show(to_json(&t));
+		else
+			show(&t);
+		status = t.path.end == TORUS_WALK_ARRIVED ? OK : PROBLEM;
+	}
+	path_free(&t.path);
+	exclusions_free(&t.table);
+	ask_close(&t.ask);
+	return status;
+}
+
+COMMAND(cmd_trace) = {
+	.name = "trace",
+	.args = "FROM TO",
+	.brief = "The way a packet takes, by the rows in the NICs",
+	.help = "Exit status 1 if it does not arrive.",
+	.min = 2,
+	.max = 2,
+	.asks = true,
+	.json = true,
+	.run = cmd_trace,
+};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* In place of ssh: mpirun --mca plm_rsh_agent "fabricctl lab agent" ... */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lab.h"
+#include "node.h"
+#include "say.h"
+
+/* As rsh and ssh do: the words become one line for the shell. */
+static char *join(int n, char **word)
+{
+	size_t len = 1;
+	char *line, *p;
+
+	for (int i = 0; i < n; i++)
+		len += strlen(word[i]) + 1;
+	line = malloc(len);
+	if (!line)
+		return NULL;
+	p = line;
+	for (int i = 0; i < n; i++) {
+		if (i)
+			*p++ = ' ';
+		p = stpcpy(p, word[i]);
+	}
+	*p = '\0';
+	return line;
+}
+
+static int lab_agent(struct ctl *ctl, int argc, char **argv)
+{
+	const char *host = strrchr(argv[0], '@');
+	struct lab lab;
+	uint32_t node;
+	char *line;
+	int status;
+
+	host = host ? host + 1 : argv[0];
+	if (geteuid())
+		return fail("lab agent needs root: run mpirun by 'sudo fabricctl lab exec'");
+	if (lab_open(&lab, ctl->lab, LAB_READ))
+		return CANNOT;
+	status = lab_node_parse(&lab, host, &node);
+	if (status == OK && node_enter(&lab, node))
+		status = CANNOT;
+	lab_free(&lab);
+	if (status != OK)
+		return status;
+	line = join(argc - 1, argv + 1);
+	if (!line)
+		return fail("out of memory");
+	execl("/bin/sh", "sh", "-c", line, NULL);
+	fail("/bin/sh: %m");
+	return 126;
+}
+
+COMMAND(lab_agent) = {
+	.family = "lab",
+	.name = "agent",
+	.args = "HOST COMMAND...",
+	.brief = "Launcher for mpirun, in place of ssh",
+	.help = "fabricctl lab exec 0,0 -- mpirun --allow-run-as-root \\\n"
+		"    --mca plm_rsh_agent \"fabricctl lab agent\" --mca btl tcp,self \\\n"
+		"    --mca btl_tcp_if_include torus0 --mca oob_tcp_if_include svc0 \\\n"
+		"    --host $(fabricctl lab hosts --list) PROGRAM",
+	.min = 2,
+	.max = ANY_ARGS,
+	.in_lab = true,
+	.rest = true,
+	.run = lab_agent,
+};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "await.h"
+#include "lab.h"
+#include "netns.h"
+#include "node.h"
+#include "say.h"
+
+static bool no_wait;
+static uint64_t timeout = 30;
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int sig)
+{
+	interrupted = sig;
+}
+
+static int start_nic(const struct lab *lab, uint32_t node, int ns, const struct programs *p)
+{
+	char path[LAB_TEXT_MAX];
+	int pid;
+
+	unlink(lab_path(lab, node, "nic.sock", path));
+	pid = node_start_nic(lab, node, ns, p);
+	return pid < 0 ? pid : node_wait_nic(lab, node, 10000);
+}
+
+static int start(struct lab *lab, uint32_t node, int ns)
+{
+	unsigned int missing = node_missing(lab, node);
+	struct programs p;
+	int err = 0;
+
+	if (programs_find(&p))
+		return CANNOT;
+	lab->killed[node] = 0;
+	err = lab_save(lab);
+	err = err ? err : node_wires(lab, node);
+	if (!err && missing & LAB_NO_NIC)
+		err = start_nic(lab, node, ns, &p);
+	if (!err && missing & LAB_NO_MANAGER) {
+		int pid = node_start_manager(lab, node, ns, &p);
+
+		err = pid < 0 ? pid : 0;
+	}
+	if (err) {
+		fail("cannot revive: %s", strerror(-err));
+		node_show_log(lab, node, missing & LAB_NO_NIC ? "torusemu" : "fabricd");
+	}
+	return err ? CANNOT : OK;
+}
+
+static int lab_revive(struct ctl *ctl, int argc, char **argv)
+{
+	char name[LAB_TEXT_MAX];
+	struct lab lab;
+	uint32_t node = 0;
+	int ns = -1, status;
+
+	(void)argc;
+	if (geteuid())
+		return fail("lab revive needs root: run it with sudo");
+	if (lab_open(&lab, ctl->lab, LAB_ALONE))
+		return CANNOT;
+	status = lab_node_parse(&lab, argv[0], &node);
+	if (status == OK) {
+		ns = netns_open(lab_netns(&lab, node, name));
+		status = ns < 0 ? fail("namespace %s: %s", name, strerror(-ns)) :
+				  start(&lab, node, ns);
+	}
+	signal(SIGINT, on_signal);
+	if (status == OK && !no_wait)
+		status = await_node(&lab, node, (int)timeout, &interrupted);
+	if (ns >= 0)
+		close(ns);
+	lab_free(&lab);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_FLAG, "no-wait", 0, NULL, &no_wait, 0, 0,
+	  "do not wait until the fabric has it back" },
+	{ OPT_NUMBER, "timeout", 't', "SECONDS", &timeout, 1, 3600,
+	  "wait so long at most, default 30" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(lab_revive) = {
+	.family = "lab",
+	.name = "revive",
+	.args = "NODE",
+	.brief = "Start again what was killed of a node",
+	.help = "Cables that were cut stay cut.",
+	.opts = opts,
+	.min = 1,
+	.max = 1,
+	.in_lab = true,
+	.run = lab_revive,
+};

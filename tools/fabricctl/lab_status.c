@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+#include <torus/torus.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "lab.h"
+#include "node.h"
+#include "number.h"
+#include "proc.h"
+#include "say.h"
+#include "table.h"
+
+static json_t *pid_json(const struct lab *lab, uint32_t node, const char *pidfile)
+{
+	char path[LAB_TEXT_MAX];
+	int pid = proc_running(lab_path(lab, node, pidfile, path));
+
+	return pid ? json_integer(pid) : json_null();
+}
+
+static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned int ndims)
+{
+	json_t *list = json_array();
+	char port[TORUS_TEXT_MAX];
+
+	for (unsigned int i = 0; i < n; i++) {
+		const struct torus_fault *f = &link[i].fault;
+
+		if (!f->ber && !f->latency_ns && !f->silence)
+			continue;
+		json_array_append_new(list, json_pack("{ss sf sI sb}", "port",
+				      torus_port_text(ndims, link[i].port, port), "ber",
+				      (double)f->ber / 1e18, "latency_ns", (json_int_t)f->latency_ns,
+				      "silence", f->silence));
+	}
+	return list;
+}
+
+/* Null if the NIC does not answer, or the caller may not ask it. */
+static json_t *faults(const struct lab *lab, uint32_t node)
+{
+	struct torus_link link[TORUS_MAX_PORTS];
+	unsigned int n = TORUS_MAX_PORTS;
+	char where[LAB_TEXT_MAX];
+	struct torus_dev *dev;
+	json_t *list = NULL;
+
+	if (geteuid() || torus_open(lab_device(lab, node, where), &dev))
+		return json_null();
+	if (!torus_links_get(dev, link, &n))
+		list = faults_of(link, n, lab->shape.ndims);
+	torus_close(dev);
+	return list ? list : json_null();
+}
+
+static json_t *cut_ports(const struct lab *lab, uint32_t node)
+{
+	json_t *list = json_array();
+	char port[TORUS_TEXT_MAX];
+
+	for (unsigned int p = 0; p < 2u * lab->shape.ndims; p++)
+		if (lab->cut[node] & 1 << p)
+			json_array_append_new(list, json_string(
+				torus_port_text(lab->shape.ndims, p, port)));
+	return list;
+}
+
+static json_t *node_json(const struct lab *lab, uint32_t node)
+{
+	char host[TORUS_TEXT_MAX], ns[LAB_TEXT_MAX];
+
+	return json_pack("{so ss ss so so sb so so}", "node", json_node(&lab->shape, node), "name",
+			 lab_host(lab, node, host), "netns", lab_netns(lab, node, ns), "nic",
+			 pid_json(lab, node, "torusemu.pid"), "manager",
+			 pid_json(lab, node, "fabricd.pid"), "power",
+			 !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
+			 "faults", faults(lab, node));
+}
+
+static json_t *to_json(const struct lab *lab)
+{
+	static const char *const states[] = { "starting", "up", "going down" };
+	json_t *nodes = json_array();
+	char run[LAB_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		json_array_append_new(nodes, node_json(lab, id));
+	return json_pack("{ss so ss sf ss so}", "name", lab->name, "shape",
+			 json_shape(&lab->shape), "state", states[lab->state], "since", lab->since,
+			 "run", lab_path(lab, TORUS_NO_NODE, "", run), "nodes", nodes);
+}
+
+static void pid_cell(struct table *t, const json_t *pid)
+{
+	if (json_is_integer(pid))
+		table_cell(t, GOOD, "%lld", json_integer_value(pid));
+	else
+		table_cell(t, BAD, "dead");
+}
+
+static void cut_cell(struct table *t, const json_t *node)
+{
+	const json_t *cut = json_object_get(node, "cut");
+	char text[64] = "";
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(cut, i, v)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
+			 json_string_value(v));
+	if (!json_is_true(json_object_get(node, "power")))
+		table_cell(t, BAD, "all (no power)");
+	else
+		table_cell(t, *text ? BAD : FAINT, "%s", *text ? text : "-");
+}
+
+static void fault_cell(struct table *t, const json_t *faults)
+{
+	char text[512] = "", time[32];
+	size_t i, len = 0;
+	json_t *v;
+
+	json_array_foreach(faults, i, v) {
+		double ber = json_number_value(json_object_get(v, "ber"));
+		uint64_t ns = json_count(v, "latency_ns");
+
+		if (len > sizeof(text) - 96)
+			break;
+		len += (size_t)sprintf(text + len, "%s%s", i ? ", " : "", json_text(v, "port"));
+		if (json_is_true(json_object_get(v, "silence")))
+			len += (size_t)sprintf(text + len, " silent");
+		if (ber > 0)
+			len += (size_t)sprintf(text + len, " ber %.3g", ber);
+		if (ns)
+			len += (size_t)sprintf(text + len, " +%s", ns < 1000000 ?
+				(snprintf(time, sizeof(time), "%llu us",
+					  (unsigned long long)ns / 1000), time) :
+				duration_text((double)ns / 1e9, time));
+	}
+	if (json_is_null(faults))
+		table_cell(t, FAINT, "?");
+	else
+		table_cell(t, *text ? DOUBTFUL : FAINT, "%s", *text ? text : "-");
+}
+
+static void show(const struct lab *lab, const json_t *j)
+{
+	static const char *const titles[] = { "NODE", "NAME", ">NIC", ">MANAGER", "CUT",
+					      "FAULTS", NULL };
+	struct table *t = table_new(titles);
+	const json_t *nodes = json_object_get(j, "nodes");
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	printf("lab %s%s%s: %s, %s, files in %s\n", paint(STRONG), lab->name, paint(PLAIN),
+	       torus_shape_text(&lab->shape, text), json_text(j, "state"), json_text(j, "run"));
+	json_array_foreach(nodes, i, v) {
+		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
+		table_cell(t, STRONG, "%s", json_text(v, "name"));
+		pid_cell(t, json_object_get(v, "nic"));
+		pid_cell(t, json_object_get(v, "manager"));
+		cut_cell(t, v);
+		fault_cell(t, json_object_get(v, "faults"));
+	}
+	table_print(t, "no nodes");
+}
+
+static int verdict(const struct lab *lab, const json_t *j)
+{
+	const json_t *nodes = json_object_get(j, "nodes");
+	size_t i;
+	json_t *v;
+
+	if (lab->state != LAB_UP)
+		return PROBLEM;
+	json_array_foreach(nodes, i, v)
+		if (json_is_null(json_object_get(v, "nic")) ||
+		    json_is_null(json_object_get(v, "manager")) ||
+		    json_array_size(json_object_get(v, "cut")))
+			return PROBLEM;
+	return OK;
+}
+
+static int lab_status(struct ctl *ctl, int argc, char **argv)
+{
+	struct lab lab;
+	json_t *j;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (lab_open(&lab, ctl->lab, LAB_READ))
+		return CANNOT;
+	j = to_json(&lab);
+	if (!j) {
+		lab_free(&lab);
+		return fail("out of memory");
+	}
+	status = verdict(&lab, j);
+	if (ctl->json)
+		json_show(json_incref(j));
+	else
+		show(&lab, j);
+	json_decref(j);
+	lab_free(&lab);
+	return status;
+}
+
+COMMAND(lab_status) = {
+	.family = "lab",
+	.name = "status",
+	.args = "",
+	.brief = "Processes, cut cables and faults of a lab",
+	.help = "Exit status 1 if a process is dead or a cable is cut. What the fabric makes of it\n"
+		"says 'fabricctl status'.",
+	.in_lab = true,
+	.json = true,
+	.watch = true,
+	.run = lab_status,
+};

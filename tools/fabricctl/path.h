@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The way of a packet from one node to another, by rows of the NICs. */
+#ifndef PATH_H
+#define PATH_H
+
+#include "rows.h"
+
+#define PATH_LEGS_MAX 2		/* through one relay */
+
+/**
+ * struct path - where a packet goes
+ * @n: hops taken; room is for as many as @hop was given
+ * @via: relay node, or TORUS_NO_NODE
+ */
+struct path {
+	struct torus_hop *hop;
+	uint32_t max;
+	uint32_t n;
+	uint32_t via;
+	enum torus_walk_end end;
+};
+
+/** path_init() - with room for any right path. Return: 0 or -ENOMEM */
+int path_init(struct path *p, const struct torus_shape *shape);
+void path_free(struct path *p);
+
+/**
+ * path_walk() - by the row of @from; a relay's row by @row_of
+ * @excluded: closed table, or NULL
+ * @row_of: row of the relay to @to; returns false if it cannot be had
+ */
+void path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
+	       uint32_t from, uint32_t to, uint64_t row,
+	       bool (*row_of)(void *arg, uint32_t at, uint32_t to, uint64_t *row), void *arg);
+
+/** path_end_name() - the end as JSON has it: "arrived", "dead-link", ... */
+const char *path_end_name(enum torus_walk_end end);
+
+#endif /* PATH_H */

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "rows.h"
+#include "say.h"
+
+static int row_read(const json_t *j, uint64_t *row)
+{
+	const char *text = json_string_value(j);
+	char *end;
+
+	if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdefABCDEF") != 16)
+		return CANNOT;
+	*row = strtoull(text, &end, 16);
+	return OK;
+}
+
+static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
+{
+	const json_t *list = json_object_get(data, "rows");
+	size_t i;
+	json_t *v;
+
+	if (json_array_size(list) != nodes)
+		return fail("a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
+			    "try again", json_array_size(list), nodes);
+	out->version = json_count(data, "version");
+	out->n = nodes;
+	out->row = calloc(nodes, sizeof(*out->row));
+	if (!out->row)
+		return fail("out of memory");
+	json_array_foreach(list, i, v) {
+		if (row_read(v, &out->row[i]) == OK)
+			continue;
+		rows_free(out);
+		return fail("row %zu is not 16 hex digits", i);
+	}
+	return OK;
+}
+
+int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, struct rows *out)
+{
+	char at[TORUS_TEXT_MAX];
+	json_t *data;
+	int status;
+
+	*out = (struct rows){ 0 };
+	torus_node_text(shape, node, at);
+	if (ask(a, json_pack("{ss ss}", "cmd", "rows", "node", at), &data))
+		return CANNOT;
+	status = unpack(data, torus_nodes(shape), out);
+	json_decref(data);
+	return status;
+}
+
+void rows_free(struct rows *r)
+{
+	free(r->row);
+	r->row = NULL;
+}
+
+static void take_excluded(const json_t *list, struct exclusions *e)
+{
+	unsigned int port;
+	uint32_t id;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v) {
+		const char *text = json_text(v, "port");
+
+		if (json_node_read(json_object_get(v, "node"), &e->shape, &id))
+			continue;
+		if (!text)
+			e->port[id] = (uint16_t)((1 << 2 * e->shape.ndims) - 1);
+		else if (!torus_port_parse(text, e->shape.ndims, &port))
+			e->port[id] |= (uint16_t)(1 << port);
+	}
+	torus_exclusions_close(&e->shape, e->port);
+}
+
+static void take_nodes(const json_t *list, struct exclusions *e)
+{
+	uint32_t id;
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(list, i, v) {
+		const char *state = json_text(v, "state");
+
+		if (!json_node_read(json_object_get(v, "node"), &e->shape, &id))
+			e->up[id] = state && !strcmp(state, "up");
+	}
+}
+
+int exclusions_get(struct ask *a, struct exclusions *out)
+{
+	uint32_t nodes;
+	json_t *data;
+	int status = OK;
+
+	*out = (struct exclusions){ 0 };
+	if (ask(a, json_pack("{ss}", "cmd", "table"), &data))
+		return CANNOT;
+	out->version = json_count(data, "version");
+	if (json_shape_read(json_object_get(data, "shape"), &out->shape)) {
+		json_decref(data);
+		return fail("the fabric has no table yet: it is still bootstrapping; try again");
+	}
+	nodes = torus_nodes(&out->shape);
+	out->port = calloc(nodes, sizeof(*out->port));
+	out->up = calloc(nodes, sizeof(*out->up));
+	if (out->port && out->up) {
+		take_excluded(json_object_get(data, "excluded"), out);
+		take_nodes(json_object_get(data, "nodes"), out);
+	} else {
+		exclusions_free(out);
+		status = fail("out of memory");
+	}
+	json_decref(data);
+	return status;
+}
+
+void exclusions_free(struct exclusions *e)
+{
+	free(e->port);
+	free(e->up);
+	e->port = NULL;
+	e->up = NULL;
+}
+
+char *rows_dirs_text(unsigned int ndims, unsigned int mask, char *buf)
+{
+	char port[TORUS_TEXT_MAX];
+
+	strcpy(buf, mask ? "" : "-");
+	for (unsigned int p = 0; p < 2 * ndims; p++)
+		if (mask & 1 << p) {
+			if (*buf)
+				strcat(buf, " ");
+			strcat(buf, torus_port_text(ndims, p, port));
+		}
+	return buf;
+}
+
+json_t *rows_dirs_json(unsigned int ndims, unsigned int mask)
+{
+	char port[TORUS_TEXT_MAX];
+	json_t *list = json_array();
+
+	for (unsigned int p = 0; p < 2 * ndims; p++)
+		if (mask & 1 << p)
+			json_array_append_new(list, json_string(torus_port_text(ndims, p, port)));
+	return list;
+}
+
+int rows_step(uint64_t row, unsigned int shift)
+{
+	unsigned int step = row >> shift & TORUS_ROW_STEP_MASK;
+
+	return step == TORUS_ROW_NO_STEP ? -1 : (int)step;
+}

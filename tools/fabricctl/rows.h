@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rows as they really stand in the NICs, and the exclusion table. */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include <torus/route.h>
+
+#include "ask.h"
+
+/** struct rows - of one NIC */
+struct rows {
+	uint64_t version;
+	uint32_t n;
+	uint64_t *row;
+};
+
+/** rows_get() - of @node, read from its NIC. Return: OK or CANNOT */
+int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node,
+	     struct rows *out);
+void rows_free(struct rows *r);
+
+/** struct exclusions - the table, in force all over the fabric */
+struct exclusions {
+	uint64_t version;
+	struct torus_shape shape;
+	uint16_t *port;		/* closed: both ends of a cable agree */
+	bool *up;		/* nodes */
+};
+
+/** exclusions_get() - Return: OK or CANNOT */
+int exclusions_get(struct ask *a, struct exclusions *out);
+void exclusions_free(struct exclusions *e);
+
+/** rows_dirs_text() - "+x -y" of a DIR mask, or "-". @buf: TORUS_TEXT_MAX */
+char *rows_dirs_text(unsigned int ndims, unsigned int mask, char *buf);
+json_t *rows_dirs_json(unsigned int ndims, unsigned int mask);
+/** rows_step() - first or last step: a port, or -1 */
+int rows_step(uint64_t row, unsigned int shift);
+
+#endif /* ROWS_H */

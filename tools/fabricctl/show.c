@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "json.h"
+#include "show.h"
+
+int show_answer(const struct ctl *ctl, const char *request, const char *node,
+		void (*show)(const json_t *data))
+{
+	json_t *question = json_pack("{ss}", "cmd", request), *data;
+	char at[TORUS_TEXT_MAX];
+	struct ask a;
+	int status;
+
+	if (ask_open(ctl, &a)) {
+		json_decref(question);
+		return CANNOT;
+	}
+	status = node ? ask_node(&a, node, at) : OK;
+	if (status == OK && node)
+		json_object_set_new(question, "node", json_string(at));
+	if (status == OK)
+		status = ask(&a, question, &data);
+	else
+		json_decref(question);
+	if (status == OK) {
+		if (ctl->json)
+			json_show(json_incref(data));
+		else
+			show(data);
+		json_decref(data);
+		status = ask_status(&a);
+	}
+	ask_close(&a);
+	return status;
+}
+
+json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item))
+{
+	json_t *some = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(all, i, v)
+		if (keep(v))
+			json_array_append(some, v);
+	return some;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A command that asks one question and shows its answer. */
+#ifndef SHOW_H
+#define SHOW_H
+
+#include "ask.h"
+
+/**
+ * show_answer() - @request, as JSON or by @show
+ * @node: goes into the request as "node" if not NULL
+ * Return: an exit status.
+ */
+int show_answer(const struct ctl *ctl, const char *request, const char *node,
+		void (*show)(const json_t *data));
+
+/** show_filter() - an array without what @keep refuses; a new reference */
+json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item));
+
+#endif /* SHOW_H */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Aligned columns for people. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "say.h"
+
+struct table;
+
+/** table_new() - @titles ends with NULL; one that begins with '>' is aligned right */
+struct table *table_new(const char *const *titles);
+/** table_cell() - the next cell, row after row */
+void table_cell(struct table *t, enum colour c, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/** table_print() - prints and frees it; says @empty if there is no row */
+void table_print(struct table *t, const char *empty);
+
+#endif /* TABLE_H */
