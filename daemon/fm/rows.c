@@ -44,6 +44,10 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 	return 0;
 }
 
+/* What decides the way of packets whose order counts: all but hold and VCA's bits. */
+#define ORDERED_WAY (~(TORUS_ROW_HOLD | TORUS_ROW_ADAPTIVE | \
+		       TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
+
 /* Merges new rows into those at hand; lists what changed. Return: how many. */
 static uint32_t merge(struct fm *fm, uint64_t *rows, uint32_t *node)
 {
@@ -54,7 +58,7 @@ static uint32_t merge(struct fm *fm, uint64_t *rows, uint32_t *node)
 
 		if (!(new & TORUS_ROW_VALID))
 			new = 0;
-		else if (i != fm->node && ((new ^ old) & ~TORUS_ROW_HOLD))
+		else if (i != fm->node && ((new ^ old) & ORDERED_WAY))
 			new |= TORUS_ROW_HOLD;
 		else
 			new |= old & TORUS_ROW_HOLD;
