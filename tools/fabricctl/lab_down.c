@@ -99,7 +99,9 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 	if (ctl->lab && lab_name_check(ctl->lab))
 		return CANNOT;
 	status = choose(ctl->lab, &labs);
-	if (status == OK && !labs.n)
+	if (status != OK)
+		labs.n = 0;
+	else if (!labs.n)
 		printf("no lab is up: nothing to do\n");
 	for (unsigned int i = 0; i < labs.n; i++)
 		if (down(labs.name[i]))
