@@ -73,7 +73,7 @@ char *error_line(const char *code, const char *text)
 		if (*p & 0x80)
 			*p = '?';
 	j = json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", plain);
-	line = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	line = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(j);
 	return line;
 }
@@ -86,7 +86,7 @@ void answer_ok(struct request *rq, json_t *data, json_t *missing)
 	if (j && missing && json_array_size(missing))
 		json_object_set(j, "missing", missing);
 	json_decref(missing);
-	line = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	line = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(j);
 	finish(rq, line);
 	free(line);
@@ -305,7 +305,7 @@ static void root_item(void *arg, uint32_t node, json_t *reply)
 
 	(void)node;
 	own_status(rq, reply);
-	line = json_dumps(reply, JSON_COMPACT);
+	line = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	finish(rq, line);
 	free(line);
 }

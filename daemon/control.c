@@ -83,7 +83,7 @@ static void send_error(struct client *c, const char *code, const char *text)
 static void send_event(struct client *c, json_t *event)
 {
 	json_t *j = json_pack("{s:b, s:[o], s:b}", "ok", 1, "data", event, "more", 1);
-	char *line = j ? json_dumps(j, JSON_COMPACT) : NULL;
+	char *line = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 
 	if (line)
 		send_line(c, line);

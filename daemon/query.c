@@ -88,7 +88,7 @@ static void send_text(struct query *q, int conn, uint8_t type, uint64_t id, bool
 static void send_json(struct query *q, int conn, uint8_t type, uint64_t id, bool more,
 		      json_t *j)
 {
-	char *text = json_dumps(j, JSON_COMPACT);
+	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
 	if (text)
 		send_text(q, conn, type, id, more, text);
