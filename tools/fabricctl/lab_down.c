@@ -87,6 +87,7 @@ static int choose(const char *wanted, struct labs *labs)
 
 static int lab_down(struct ctl *ctl, int argc, char **argv)
 {
+	const char *name = ctl->lab ? ctl->lab : getenv("TORUS_LAB");
 	struct labs labs = { 0 };
 	int status;
 
@@ -96,9 +97,11 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 		return fail("lab down needs root: run it with sudo");
 	if (ctl->lab && all)
 		return fail("--name and --all exclude each other");
-	if (ctl->lab && lab_name_check(ctl->lab))
+	if (all || (name && !*name))
+		name = NULL;
+	if (name && lab_name_check(name))
 		return CANNOT;
-	status = choose(ctl->lab, &labs);
+	status = choose(name, &labs);
 	if (status != OK)
 		labs.n = 0;
 	else if (!labs.n)

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "lab.h"
+#include "netns.h"
+#include "number.h"
+#include "say.h"
+#include "table.h"
+#include "traffic.h"
+
+#define FLOWS 2
+#define BUFFER (8 << 20)
+
+static uint64_t size = 1400;
+static const char *seconds_text = "5", *dscp_text;
+static bool only_tcp, only_udp;
+static uint64_t dscp;
+
+/* A socket belongs to the namespace it was made in; its process need not live there. */
+static int node_socket(const struct lab *lab, uint32_t node, int type)
+{
+	char name[LAB_TEXT_MAX];
+	int home = netns_home(), ns = netns_open(lab_netns(lab, node, name)), fd = -1, err;
+
+	err = home < 0 ? home : ns < 0 ? ns : netns_enter(ns);
+	if (!err) {
+		fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+		err = fd < 0 ? -errno : 0;
+		netns_enter(home);
+	}
+	if (home >= 0)
+		close(home);
+	if (ns >= 0)
+		close(ns);
+	return err ? err : fd;
+}
+
+static void prepare(int fd, int type)
+{
+	struct timeval patience = { .tv_sec = TRAFFIC_PATIENCE_S };
+	int buffer = BUFFER, tos = (int)dscp << 2;
+
+	setsockopt(fd, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
+	if (type == SOCK_STREAM) {
+		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		return;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer));
+}
+
+static int bind_to(int fd, struct in_addr a, struct sockaddr_in *out)
+{
+	socklen_t len = sizeof(*out);
+
+	*out = (struct sockaddr_in){ .sin_family = AF_INET, .sin_addr = a };
+	if (bind(fd, (struct sockaddr *)out, sizeof(*out)) ||
+	    getsockname(fd, (struct sockaddr *)out, &len))
+		return -errno;
+	return 0;
+}
+
+/* The accepting side ends up in @to[1]; the caller closes both. */
+static int join_tcp(int from, int to[2], const struct sockaddr_in *there)
+{
+	if (listen(to[0], 1) ||
+	    connect(from, (const struct sockaddr *)there, sizeof(*there)))
+		return errno == EINPROGRESS || errno == EAGAIN ? -ETIMEDOUT : -errno;
+	to[1] = accept4(to[0], NULL, NULL, SOCK_CLOEXEC);
+	return to[1] < 0 ? -errno : 0;
+}
+
+static int join_udp(int from, int to[2], const struct sockaddr_in *here,
+		    const struct sockaddr_in *there)
+{
+	if (connect(from, (const struct sockaddr *)there, sizeof(*there)) ||
+	    connect(to[0], (const struct sockaddr *)here, sizeof(*here)))
+		return -errno;
+	to[1] = dup(to[0]);
+	return to[1] < 0 ? -errno : 0;
+}
+
+/* Return: 0 with both ends in @fd, or a negative errno. */
+static int joined(const struct lab *lab, const uint32_t node[2], int type, int fd[2])
+{
+	struct sockaddr_in here, there;
+	int from = node_socket(lab, node[0], type), to[2] = { -1, -1 }, err;
+
+	to[0] = node_socket(lab, node[1], type);
+	err = from < 0 ? from : to[0] < 0 ? to[0] : 0;
+	if (!err) {
+		prepare(from, type);
+		prepare(to[0], type);
+		err = bind_to(from, torus_addr4(&lab->shape, node[0]), &here);
+		err = err ? err : bind_to(to[0], torus_addr4(&lab->shape, node[1]), &there);
+	}
+	if (!err)
+		err = type == SOCK_STREAM ? join_tcp(from, to, &there) :
+					    join_udp(from, to, &here, &there);
+	if (to[0] >= 0)
+		close(to[0]);
+	if (err && from >= 0)
+		close(from);
+	if (!err)
+		prepare(to[1], type);
+	fd[0] = from;
+	fd[1] = to[1];
+	return err;
+}
+
+static pid_t child(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		signal(SIGINT, SIG_DFL);
+	return pid;
+}
+
+static int start(int type, const int fd[2], double seconds, struct flow *f, pid_t pid[2])
+{
+	f->protocol = type == SOCK_STREAM ? "tcp" : "udp";
+	pid[0] = child();
+	if (pid[0] == 0) {
+		if (type == SOCK_STREAM)
+			traffic_tcp_receive(fd[1], f);
+		else
+			traffic_udp_receive(fd[1], f);
+		_exit(0);
+	}
+	pid[1] = child();
+	if (pid[1] == 0) {
+		close(fd[1]);
+		if (type == SOCK_STREAM)
+			traffic_tcp_send(fd[0], seconds, (uint32_t)size, f);
+		else
+			traffic_udp_send(fd[0], seconds, (uint32_t)size, f);
+		_exit(0);
+	}
+	close(fd[0]);
+	close(fd[1]);
+	return pid[0] < 0 || pid[1] < 0 ? -errno : 0;
+}
+
+static uint64_t lost(const struct flow *f)
+{
+	uint64_t arrived = f->received + f->corrupt;
+
+	return f->sent > arrived ? f->sent - arrived : 0;
+}
+
+static bool is_clean(const struct flow *f)
+{
+	return !f->err && !lost(f) && !f->doubled && !f->reordered && !f->corrupt &&
+		f->received == f->sent && f->sent;
+}
+
+static double bits(const struct flow *f)
+{
+	return f->seconds > 0 ? 8 * (double)f->bytes / f->seconds : 0;
+}
+
+static json_t *flow_json(const struct flow *f)
+{
+	return json_pack("{ss sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
+			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received,
+			 "lost", (json_int_t)lost(f), "doubled", (json_int_t)f->doubled,
+			 "reordered", (json_int_t)f->reordered, "corrupt",
+			 (json_int_t)f->corrupt, "bytes", (json_int_t)f->bytes, "retransmits",
+			 (json_int_t)f->retransmits, "seconds", f->seconds, "bits_per_second",
+			 bits(f), "longest_gap_ms", f->gap_max_ms, "clean", is_clean(f), "error",
+			 f->err ? json_string(strerror(-f->err)) : json_null());
+}
+
+static void show_json(const struct lab *lab, const uint32_t node[2], const struct flow *flow)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < FLOWS; i++)
+		if (flow[i].protocol)
+			json_array_append_new(list, flow_json(&flow[i]));
+	json_show(json_pack("{so so so}", "from", json_node(&lab->shape, node[0]), "to",
+			    json_node(&lab->shape, node[1]), "flows", list));
+}
+
+static void count(struct table *t, uint64_t n)
+{
+	table_cell(t, n ? BAD : PLAIN, "%llu", (unsigned long long)n);
+}
+
+static void show(const struct flow *flow)
+{
+	static const char *const titles[] = { "FLOW", ">SENT", ">RECEIVED", ">LOST", ">DOUBLED",
+					      ">REORDERED", ">CORRUPT", ">RETRANSMITS",
+					      ">LONGEST PAUSE", ">RATE", "VERDICT", NULL };
+	struct table *t = table_new(titles);
+
+	for (int i = 0; i < FLOWS; i++) {
+		const struct flow *f = &flow[i];
+
+		if (!f->protocol)
+			continue;
+		table_cell(t, STRONG, "%s", f->protocol);
+		table_cell(t, PLAIN, "%llu", (unsigned long long)f->sent);
+		table_cell(t, PLAIN, "%llu", (unsigned long long)f->received);
+		count(t, lost(f));
+		count(t, f->doubled);
+		count(t, f->reordered);
+		count(t, f->corrupt);
+		table_cell(t, f->retransmits ? DOUBTFUL : PLAIN, "%llu",
+			   (unsigned long long)f->retransmits);
+		table_cell(t, PLAIN, "%.1f ms", f->gap_max_ms);
+		table_cell(t, PLAIN, "%.2f Gbit/s", bits(f) / 1e9);
+		table_cell(t, is_clean(f) ? GOOD : BAD, "%s", is_clean(f) ? "clean" :
+			   f->err ? strerror(-f->err) : "not clean");
+	}
+	table_print(t, "no flows");
+}
+
+static int run(const struct lab *lab, const uint32_t node[2], double seconds,
+	       struct flow *flow)
+{
+	static const int types[FLOWS] = { SOCK_STREAM, SOCK_DGRAM };
+	pid_t pid[FLOWS][2] = { { 0 } };
+	int fd[2], err = 0;
+
+	for (int i = 0; !err && i < FLOWS; i++) {
+		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
+			continue;
+		err = joined(lab, node, types[i], fd);
+		err = err ? err : start(types[i], fd, seconds, &flow[i], pid[i]);
+	}
+	for (int i = 0; i < 2 * FLOWS; i++)
+		if (pid[i / 2][i % 2] > 0) {
+			if (err)
+				kill(pid[i / 2][i % 2], SIGKILL);
+			waitpid(pid[i / 2][i % 2], NULL, 0);
+		}
+	if (err)
+		return fail("cannot open a connection through the fabric: %s; "
+			    "'fabricctl trace' shows the way", strerror(-err));
+	return OK;
+}
+
+static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv, double seconds)
+{
+	struct flow *flow = mmap(NULL, FLOWS * sizeof(*flow), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t node[2];
+	int status = OK;
+
+	if (flow == MAP_FAILED)
+		return fail("out of memory");
+	if (lab_node_parse(lab, argv[0], &node[0]) || lab_node_parse(lab, argv[1], &node[1]))
+		return CANNOT;
+	if (node[0] == node[1])
+		return fail("'%s' and '%s' are one node", argv[0], argv[1]);
+	if (run(lab, node, seconds, flow))
+		return CANNOT;
+	if (ctl->json)
+		show_json(lab, node, flow);
+	else
+		show(flow);
+	for (int i = 0; i < FLOWS; i++)
+		if (flow[i].protocol && !is_clean(&flow[i]))
+			status = PROBLEM;
+	munmap(flow, FLOWS * sizeof(*flow));
+	return status;
+}
+
+static int lab_traffic(struct ctl *ctl, int argc, char **argv)
+{
+	double seconds;
+	struct lab lab;
+	int status;
+
+	(void)argc;
+	if (only_tcp && only_udp)
+		return fail("--tcp and --udp exclude each other; without them both run");
+	if (seconds_parse(seconds_text, &seconds))
+		return fail("--seconds '%s': allowed are 0.01 to 86400", seconds_text);
+	if (dscp_text && number_parse(dscp_text, 0, 63, &dscp))
+		return fail("--dscp '%s': allowed are 0 to 63", dscp_text);
+	if (geteuid())
+		return fail("lab traffic needs root: run it with sudo");
+	if (lab_open(&lab, ctl->lab, LAB_READ))
+		return CANNOT;
+	status = traffic(ctl, &lab, argv, seconds);
+	lab_free(&lab);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "seconds", 's', "SECONDS", &seconds_text, 0, 0, "how long, default 5" },
+	{ OPT_NUMBER, "size", 0, "BYTES", &size, sizeof(struct record), TRAFFIC_MAX,
+	  "of a record, default 1400" },
+	{ OPT_TEXT, "dscp", 0, "NUMBER", &dscp_text, 0, 0,
+	  "mark: 32 (CS4) takes VCD1, 8 (CS1) VCA; default 0, VCD0" },
+	{ OPT_FLAG, "tcp", 0, NULL, &only_tcp, 0, 0, "a TCP flow only" },
+	{ OPT_FLAG, "udp", 0, NULL, &only_udp, 0, 0, "a UDP flow only" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(lab_traffic) = {
+	.family = "lab",
+	.name = "traffic",
+	.args = "FROM TO",
+	.brief = "TCP and UDP through the fabric that check themselves",
+	.help = "Every record has a number and a CRC. Says what was lost, doubled, reordered or\n"
+		"corrupted, and the longest pause; exit status 1 if anything was. UDP keeps at\n"
+		"most 64 datagrams under way, less than any queue holds: what is missing the\n"
+		"fabric has lost. In TCP a loss shows as a retransmission.",
+	.opts = opts,
+	.min = 2,
+	.max = 2,
+	.in_lab = true,
+	.json = true,
+	.run = lab_traffic,
+};

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Traffic that checks itself. Every record carries its number and a CRC-32C, so
+ * the receiver knows what was lost, doubled, reordered or corrupted.
+ *
+ * UDP: a datagram is a record. At most TRAFFIC_WINDOW are unacknowledged, less
+ * than any queue on the way holds: what is missing was lost in the fabric. TCP:
+ * a stream of records; what the fabric loses shows as retransmissions.
+ */
+#ifndef TRAFFIC_H
+#define TRAFFIC_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+
+#define TRAFFIC_WINDOW 64
+#define TRAFFIC_MAX 60000	/* bytes of a record */
+#define TRAFFIC_PATIENCE_S 15	/* without progress, and the flow has stalled */
+
+/** struct record - head of each record, host order: both ends are this machine */
+struct record {
+	uint32_t crc;		/* of all that follows */
+	uint32_t size;		/* of the record */
+	uint64_t number;
+	uint64_t last;		/* how many there are in all; 0 while not known */
+};
+
+/** struct flow - what one flow did; shared by its processes */
+struct flow {
+	const char *protocol;
+	uint64_t sent;
+	uint64_t received;	/* each number once */
+	uint64_t doubled;
+	uint64_t reordered;
+	uint64_t corrupt;
+	uint64_t bytes;
+	uint64_t retransmits;	/* TCP */
+	double gap_max_ms;	/* longest time that nothing arrived */
+	double seconds;
+	int err;		/* negative errno of either side, or 0 */
+};
+
+/** record_fill() - number, pattern and CRC into @buf of @size bytes */
+void record_fill(void *buf, uint32_t size, uint64_t number, uint64_t last);
+/** record_good() - is what arrived what was sent? */
+int record_good(const void *buf, uint32_t size);
+
+double traffic_now(void);
+
+/* Each runs in a process of its own until its end; results go into @f. */
+void traffic_udp_send(int fd, double seconds, uint32_t size, struct flow *f);
+void traffic_udp_receive(int fd, struct flow *f);
+void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f);
+void traffic_tcp_receive(int fd, struct flow *f);
+
+#endif /* TRAFFIC_H */

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+#include <time.h>
+
+#include "tn_deps.h"
+#include "traffic.h"
+
+static uint32_t crc_of(const unsigned char *buf, uint32_t size)
+{
+	return ~tn_crc32c(~0U, buf + sizeof(uint32_t), size - sizeof(uint32_t));
+}
+
+void record_fill(void *buf, uint32_t size, uint64_t number, uint64_t last)
+{
+	struct record r = { .size = size, .number = number, .last = last };
+
+	memcpy(buf, &r, sizeof(r));
+	/* Bytes that differ from record to record, so that old ones are not taken for new. */
+	memset((char *)buf + sizeof(r), (int)(number * 37 & 0xff), size - sizeof(r));
+	r.crc = crc_of(buf, size);
+	memcpy(buf, &r.crc, sizeof(r.crc));
+}
+
+int record_good(const void *buf, uint32_t size)
+{
+	struct record r;
+
+	if (size < sizeof(r))
+		return 0;
+	memcpy(&r, buf, sizeof(r));
+	return r.size == size && r.crc == crc_of(buf, size);
+}
+
+double traffic_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "traffic.h"
+
+/* -EAGAIN is the socket's timeout: the stream has stalled. */
+static int all(ssize_t (*io)(int, void *, size_t, int), int fd, void *buf, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = io(fd, (char *)buf + done, size - done, MSG_NOSIGNAL);
+
+		if (n == 0)
+			return done ? -ECONNRESET : 1;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+static ssize_t write_some(int fd, void *buf, size_t size, int flags)
+{
+	return send(fd, buf, size, flags);
+}
+
+void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f)
+{
+	double start = traffic_now();
+	static char buf[TRAFFIC_MAX];
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	while (!f->err && traffic_now() < start + seconds) {
+		record_fill(buf, size, f->sent, 0);
+		f->err = all(write_some, fd, buf, size);
+		f->sent += !f->err;
+	}
+	f->seconds = traffic_now() - start;
+	if (!getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		f->retransmits = info.tcpi_total_retrans;
+	shutdown(fd, SHUT_WR);
+	/* The receiver closes when it has all: only then is the count of retransmits final. */
+	if (recv(fd, buf, sizeof(buf), 0) == 0 && !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		f->retransmits = info.tcpi_total_retrans;
+}
+
+static void take(struct flow *f, const struct record *rec, const char *buf, uint64_t *next)
+{
+	if (!record_good(buf, rec->size)) {
+		f->corrupt++;
+		return;
+	}
+	if (rec->number < *next)
+		f->doubled++;
+	else if (rec->number > *next)
+		f->reordered++;
+	*next = rec->number + 1;
+	f->received++;
+	f->bytes += rec->size;
+}
+
+void traffic_tcp_receive(int fd, struct flow *f)
+{
+	static char buf[TRAFFIC_MAX];
+	double heard = traffic_now();
+	uint64_t next = 0;
+	struct record rec;
+	int err;
+
+	while ((err = all(recv, fd, buf, sizeof(rec))) == 0) {
+		double now;
+
+		memcpy(&rec, buf, sizeof(rec));
+		if (rec.size < sizeof(rec) || rec.size > sizeof(buf)) {
+			f->corrupt++;
+			err = -EBADMSG;
+			break;
+		}
+		err = all(recv, fd, buf + sizeof(rec), rec.size - sizeof(rec));
+		if (err)
+			break;
+		now = traffic_now();
+		if (f->received && (now - heard) * 1e3 > f->gap_max_ms)
+			f->gap_max_ms = (now - heard) * 1e3;
+		heard = now;
+		take(f, &rec, buf, &next);
+	}
+	if (err < 0)
+		f->err = err;
+	shutdown(fd, SHUT_RDWR);
+}
