@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of libtorus and of the part of the core that it shares.
-lib-tests := test_topo test_route test_topology test_rows test_client
+lib-tests := test_topo test_route test_topology test_rows test_client test_fabric
 test_client-extra := tests/unit/fake_nic.o
 tests += $(addprefix tests/unit/,$(lib-tests))
 
