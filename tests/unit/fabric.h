@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A whole torus of NICs in one process and one virtual clock, with random
+ * traffic on all VCs, and a manager that sees everything at once. After every
+ * step it is checked that packets arrive exactly once and, on VCD0 and VCD1, in
+ * order; that the flow counters account for every packet in the network; that
+ * every ring keeps its bubble; and that credits are conserved.
+ */
+#ifndef TESTS_FABRIC_H
+#define TESTS_FABRIC_H
+
+#include "tests/unit/cable.h"
+#include "kernel/core/nic_impl.h"
+
+#define FABRIC_TICK 20000	/* ns */
+#define FABRIC_SEEN 2048	/* VCA packets per pair that are told apart */
+
+/**
+ * struct traffic - what goes from one node to another
+ * @sent, @got: packets of each VC; for VCD0 and VCD1 the next number
+ * @back: returned as unreachable
+ * @seen: VCA packets that came
+ */
+struct traffic {
+	u32 sent[TORUS_VCS];
+	u32 got[TORUS_VCS];
+	u32 back[TORUS_VCS];
+	u8 seen[FABRIC_SEEN / 8];
+};
+
+struct node {
+	struct fabric *fabric;
+	u32 id;
+	struct tn_nic *nic;
+	void *table;
+	struct memory mem;
+	struct lane out[TORUS_MAX_PORTS];
+	u64 link_events, park_events;
+	u32 mgmt_got;
+	bool frozen;		/* its host does not run */
+};
+
+/**
+ * struct fabric
+ * @load: one chance in so many, each step and node, to send; 0 never
+ * @busy_host: one delivery in so many is refused; 0 never
+ * @max_flits: of a packet's payload
+ * @lossy: numbers may be missing (nodes died); order and no doubles still hold
+ * @unchecked: hostile: nothing but memory safety and links is looked at
+ * @excluded: cables out of use, closed
+ * @version: of the tables
+ */
+struct fabric {
+	struct rnd r;
+	u64 now;
+	struct torus_shape shape;
+	u32 n;
+	unsigned int ndims, nports;
+	struct tn_ops ops;
+	struct tn_params params;
+	struct node *node;
+	struct traffic *traffic;	/* n * n */
+	unsigned int load, busy_host, max_flits;
+	bool lossy, unchecked;
+	u16 *excluded;
+	u64 version;
+	u64 delivered, returned, checks;
+};
+
+/* "4x4x2"; params default; cables in, links up, tables of version 1 in force. */
+void fabric_start(struct fabric *f, uint64_t seed, const char *shape);
+/* ... with these; @tune may change f->params before the NICs are made. */
+void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
+			void (*tune)(struct fabric *f));
+void fabric_end(struct fabric *f);
+void fabric_step(struct fabric *f);
+void fabric_run(struct fabric *f, u64 ns);
+/* No new traffic; all must arrive within @limit ns. */
+void fabric_settle(struct fabric *f, u64 limit);
+
+bool fabric_wired(const struct fabric *f, unsigned int port);
+u32 fabric_peer(const struct fabric *f, u32 node, unsigned int port, unsigned int *peer_port);
+void fabric_carrier(struct fabric *f, u32 node, unsigned int port, bool up);
+void fabric_silence(struct fabric *f, u32 node, unsigned int port, bool on);
+
+/* Packets that the counters say are in the network, by colour. */
+void fabric_sums(const struct fabric *f, s64 *sum);
+u64 fabric_parked(const struct fabric *f);
+/* Cables that are not up at both ends; true if that differs from f->excluded. */
+bool fabric_faults(const struct fabric *f, u16 *excluded);
+/*
+ * A recovery as the manager does it: tables with holds, drain, replay, resume;
+ * begun anew when cables change meanwhile. Fails after @limit ns.
+ */
+void fabric_recover(struct fabric *f, u64 limit);
+
+#endif /* TESTS_FABRIC_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tori at saturation: no deadlock, no loss, order, bubbles. */
+#include "tests/unit/fabric.h"
+
+#define MS 1000000ull
+
+static struct fabric f;
+
+static void tight(struct fabric *t)
+{
+	t->params.slots = 4;
+	t->params.retry_packets = 1 + rnd_below(&t->r, 16);
+	t->params.frame_max = TN_PACKET_MAX + rnd_below(&t->r, 4 * TN_PACKET_MAX);
+	t->max_flits = rnd_below(&t->r, 4) ? 4 : 256;
+}
+
+/* More is offered than can be carried, with the fewest buffers there may be. */
+static void saturate(uint64_t seed, const char *shape, u64 ns)
+{
+	fabric_start_tuned(&f, seed, shape, tight);
+	f.load = 1 + rnd_below(&f.r, 3);
+	if (f.load == 1)
+		f.load = 2;
+	f.busy_host = rnd_below(&f.r, 2) ? 3 : 0;
+	fabric_run(&f, ns);
+	fabric_settle(&f, 20000 * MS);
+	expect(&f.r, f.delivered > 0 && !f.returned && !fabric_parked(&f), "%s", shape);
+	fabric_end(&f);
+}
+
+static const char *shape_now;
+static u64 ns_now;
+
+static void saturate_one(uint64_t seed)
+{
+	saturate(seed, shape_now, ns_now);
+}
+
+static void shapes(const char *const *shape, unsigned int n, unsigned int seeds, u64 ns)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		shape_now = shape[i];
+		ns_now = ns;
+		for_seeds(seeds, saturate_one);
+	}
+}
+
+static void test_rings(void **state)
+{
+	static const char *const s[] = { "2", "3", "8", "1x5", "13" };
+
+	(void)state;
+	shapes(s, ARRAY_SIZE(s), 10, 60 * MS);
+}
+
+static void test_planes(void **state)
+{
+	static const char *const s[] = { "2x2", "4x4", "3x1x5", "2x7", "6x6" };
+
+	(void)state;
+	shapes(s, ARRAY_SIZE(s), 5, 30 * MS);
+}
+
+static void test_cubes(void **state)
+{
+	static const char *const s[] = { "2x2x2", "3x3x3", "4x3x2", "4x4x4" };
+
+	(void)state;
+	shapes(s, ARRAY_SIZE(s), 3, 15 * MS);
+}
+
+static void test_six_dimensions(void **state)
+{
+	static const char *const s[] = { "2x2x2x2x2x2", "3x2x1x2x1x3", "1x1x1x1x1x4" };
+
+	(void)state;
+	shapes(s, ARRAY_SIZE(s), 3, 10 * MS);
+}
+
+/* Everybody sends to one node, whose host is slow. */
+static void test_hot_spot(void **state)
+{
+	(void)state;
+	fabric_start_tuned(&f, 3, "4x4", tight);
+	f.busy_host = 20;
+	f.load = 2;
+	for (int i = 0; i < 40; i++) {
+		f.node[5].frozen = i % 4 != 0;
+		fabric_run(&f, MS / 4);
+	}
+	f.node[5].frozen = false;
+	fabric_settle(&f, 20000 * MS);
+	fabric_end(&f);
+}
+
+/* A single node is a torus too: it talks to itself. */
+static void test_single(void **state)
+{
+	(void)state;
+	fabric_start(&f, 1, "1");
+	f.load = 2;
+	fabric_run(&f, 2 * MS);
+	fabric_settle(&f, 10 * MS);
+	assert_true(f.delivered > 50);
+	fabric_end(&f);
+}
+
+static void lossy_one(uint64_t seed)
+{
+	fabric_start_tuned(&f, seed, "3x3x2", tight);
+	for (u32 i = 0; i < f.n; i++) {
+		for (unsigned int p = 0; p < f.nports; p++) {
+			f.node[i].out[p].lose = rnd_below(&f.r, 2) ? 30 : 0;
+			f.node[i].out[p].damage = rnd_below(&f.r, 2) ? 30 : 0;
+		}
+	}
+	f.load = 3;
+	fabric_run(&f, 40 * MS);
+	for (u32 i = 0; i < f.n; i++) {
+		for (unsigned int p = 0; p < f.nports; p++)
+			f.node[i].out[p].lose = f.node[i].out[p].damage = 0;
+	}
+	fabric_settle(&f, 20000 * MS);
+	fabric_end(&f);
+}
+
+/* Bad cables everywhere cost time, not packets. */
+static void test_lossy_cables(void **state)
+{
+	(void)state;
+	for_seeds(4, lossy_one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_planes),
+		cmocka_unit_test(test_cubes),
+		cmocka_unit_test(test_six_dimensions),
+		cmocka_unit_test(test_hot_spot),
+		cmocka_unit_test(test_lossy_cables),
+	};
+
+	return cmocka_run_group_tests_name("router", all, NULL, NULL);
+}
