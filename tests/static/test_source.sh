@@ -46,7 +46,7 @@ is_source() {
 licence_of() {
 	case $1 in
 	lib/deps/* | kernel/core/topo.[ch] | kernel/core/route.[ch] | kernel/core/files.mk) echo 'GPL-2.0-only' ;;
-	include/torus/*.h | lib/*.[ch]) echo 'LGPL-2.1-or-later' ;;
+	include/torus/*.h | lib/*.[ch] | lib/libtorus.*) echo 'LGPL-2.1-or-later' ;;
 	*) echo 'GPL-2.0-only' ;;
 	esac
 }
