@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "ask.h"
 #include "json.h"
@@ -89,7 +88,7 @@ static void show_recovery(const json_t *r)
 	printf("%-9sversion %llu: %s", "recovery", (unsigned long long)json_count(r, "version"),
 	       or_dash(json_text(r, "cause")));
 	if (started > 0)
-		printf(", %s ago", duration_text((double)time(NULL) - started, ago));
+		printf(", %s ago", duration_text(age(started), ago));
 	printf("\n         took %.1f ms; packets: %llu parked, %llu replayed, %s%llu lost%s\n",
 	       json_number_value(json_object_get(r, "duration_ms")),
 	       (unsigned long long)json_count(r, "parked"),

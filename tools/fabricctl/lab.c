@@ -26,13 +26,15 @@ int lab_name_check(const char *name)
 int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 {
 	uint32_t n = torus_nodes(shape);
+	struct timespec now;
 
 	*lab = (struct lab){ .lock = -1, .shape = *shape, .nodes = n, .service_bits = 16 };
 	snprintf(lab->name, sizeof(lab->name), "%s", name);
 	strcpy(lab->log_level, "info");
 	inet_pton(AF_INET, "172.30.0.0", &lab->service);
 	lab->pid = getpid();
-	lab->since = (double)time(NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	lab->since = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 	lab->cut = calloc(n, sizeof(*lab->cut));
 	lab->killed = calloc(n, sizeof(*lab->killed));
 	if (lab->cut && lab->killed)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "json.h"
 #include "lab.h"
@@ -58,7 +57,7 @@ static void show(const json_t *all)
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "nodes"));
 		table_cell(t, strcmp(state, "up") ? BAD : GOOD, "%s", state);
 		table_cell(t, PLAIN, "%s",
-			   since > 0 ? duration_text((double)time(NULL) - since, text) : "-");
+			   since > 0 ? duration_text(age(since), text) : "-");
 	}
 	table_print(t, "no lab is up; 'fabricctl lab up 4x4' raises one");
 }

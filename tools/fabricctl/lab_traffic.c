@@ -172,12 +172,13 @@ static double bits(const struct flow *f)
 
 static json_t *flow_json(const struct flow *f)
 {
-	return json_pack("{ss sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
+	return json_pack("{ss sI sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
 			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received,
 			 "lost", (json_int_t)lost(f), "doubled", (json_int_t)f->doubled,
 			 "reordered", (json_int_t)f->reordered, "corrupt",
 			 (json_int_t)f->corrupt, "bytes", (json_int_t)f->bytes, "retransmits",
-			 (json_int_t)f->retransmits, "seconds", f->seconds, "bits_per_second",
+			 (json_int_t)f->retransmits, "needless_retransmits",
+			 (json_int_t)f->needless, "seconds", f->seconds, "bits_per_second",
 			 bits(f), "longest_gap_ms", f->gap_max_ms, "clean", is_clean(f), "error",
 			 f->err ? json_string(strerror(-f->err)) : json_null());
 }
@@ -202,7 +203,7 @@ static void show(const struct flow *flow)
 {
 	static const char *const titles[] = { "FLOW", ">SENT", ">RECEIVED", ">LOST", ">DOUBLED",
 					      ">REORDERED", ">CORRUPT", ">RETRANSMITS",
-					      ">LONGEST PAUSE", ">RATE", "VERDICT", NULL };
+					      ">NEEDLESS",					      ">LONGEST PAUSE", ">RATE", "VERDICT", NULL };
 	struct table *t = table_new(titles);
 
 	for (int i = 0; i < FLOWS; i++) {
@@ -219,6 +220,7 @@ static void show(const struct flow *flow)
 		count(t, f->corrupt);
 		table_cell(t, f->retransmits ? DOUBTFUL : PLAIN, "%llu",
 			   (unsigned long long)f->retransmits);
+		table_cell(t, PLAIN, "%llu", (unsigned long long)f->needless);
 		table_cell(t, PLAIN, "%.1f ms", f->gap_max_ms);
 		table_cell(t, PLAIN, "%.2f Gbit/s", bits(f) / 1e9);
 		table_cell(t, is_clean(f) ? GOOD : BAD, "%s", is_clean(f) ? "clean" :
@@ -319,7 +321,8 @@ COMMAND(lab_traffic) = {
 	.help = "Every record has a number and a CRC. Says what was lost, doubled, reordered or\n"
 		"corrupted, and the longest pause; exit status 1 if anything was. UDP keeps at\n"
 		"most 64 datagrams under way, less than any queue holds: what is missing the\n"
-		"fabric has lost. In TCP a loss shows as a retransmission.",
+		"fabric has lost. In TCP a loss shows as a retransmission; NEEDLESS are those whose\n"
+		"first copy had arrived as well, only late.",
 	.opts = opts,
 	.min = 2,
 	.max = 2,

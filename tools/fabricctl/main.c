@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* fabricctl: the admin's tool of a torus fabric. */
+#include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "say.h"
@@ -101,6 +104,14 @@ static int dispatch(int argc, char **argv)
 	return cmd ? run(cmd, argc - 1, argv + 1) : CANNOT;
 }
 
+/* "fabricctl links | head" is no error. */
+static bool reader_left(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
@@ -108,7 +119,9 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	signal(SIGPIPE, SIG_IGN);
 	status = dispatch(argc, argv);
-	if (fflush(stdout) || ferror(stdout))
-		return fail("cannot write to standard output: %m");
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && !reader_left())
+		return fail("cannot write to standard output%s%s", errno ? ": " : "",
+			    errno ? strerror(errno) : "");
 	return status;
 }

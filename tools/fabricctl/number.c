@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "number.h"
 
@@ -101,6 +102,16 @@ int time_parse(const char *text, uint64_t *ns)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+double age(double since)
+{
+	struct timespec t;
+	double now;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	now = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return now > since ? now - since : 0;
 }
 
 static char *scaled(double v, double step, const char *const *units, char *buf)

@@ -15,6 +15,9 @@ int rate_parse(const char *text, uint64_t *out);
 /** time_parse() - "5ms", "20us", "0": ns, at most 10 s. A unit is needed but for 0 */
 int time_parse(const char *text, uint64_t *ns);
 
+/** age() - seconds since a unix time, 0 if that is yet to come */
+double age(double since);
+
 /* These write into @buf (32 bytes) and return it. */
 char *bytes_text(uint64_t bytes, char *buf);
 char *count_text(uint64_t n, char *buf);

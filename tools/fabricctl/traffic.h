@@ -5,7 +5,9 @@
  *
  * UDP: a datagram is a record. At most TRAFFIC_WINDOW are unacknowledged, less
  * than any queue on the way holds: what is missing was lost in the fabric. TCP:
- * a stream of records; what the fabric loses shows as retransmissions.
+ * a stream of records; what the fabric loses shows as retransmissions, but not
+ * all of these are losses: a pause makes the sender try again what was only late,
+ * which the receiver then reports as needless.
  */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
@@ -35,6 +37,7 @@ struct flow {
 	uint64_t corrupt;
 	uint64_t bytes;
 	uint64_t retransmits;	/* TCP */
+	uint64_t needless;	/* of these: the receiver had it already (DSACK) */
 	double gap_max_ms;	/* longest time that nothing arrived */
 	double seconds;
 	int err;		/* negative errno of either side, or 0 */

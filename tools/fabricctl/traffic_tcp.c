@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,12 +29,21 @@ static ssize_t write_some(int fd, void *buf, size_t size, int flags)
 	return send(fd, buf, size, flags);
 }
 
+static void count_retransmits(int fd, struct flow *f)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		return;
+	f->retransmits = info.tcpi_total_retrans;
+	f->needless = info.tcpi_dsack_dups;
+}
+
 void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f)
 {
 	double start = traffic_now();
 	static char buf[TRAFFIC_MAX];
-	struct tcp_info info;
-	socklen_t len = sizeof(info);
 
 	while (!f->err && traffic_now() < start + seconds) {
 		record_fill(buf, size, f->sent, 0);
@@ -42,12 +51,11 @@ void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f)
 		f->sent += !f->err;
 	}
 	f->seconds = traffic_now() - start;
-	if (!getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		f->retransmits = info.tcpi_total_retrans;
 	shutdown(fd, SHUT_WR);
-	/* The receiver closes when it has all: only then is the count of retransmits final. */
-	if (recv(fd, buf, sizeof(buf), 0) == 0 && !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
-		f->retransmits = info.tcpi_total_retrans;
+	/* The receiver closes when it has all: only then are the counts final. */
+	while (recv(fd, buf, sizeof(buf), 0) > 0)
+		;
+	count_retransmits(fd, f);
 }
 
 static void take(struct flow *f, const struct record *rec, const char *buf, uint64_t *next)
