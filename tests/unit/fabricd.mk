@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Tests of the daemon around the manager.
+fabricd-tests := test_config test_frame test_auth test_svc test_control
+tests += $(addprefix tests/unit/,$(fabricd-tests))
+
+define fabricd-test
+tests/unit/$(1)-objs := tests/unit/$(1).o $(fabricd-common)
+tests/unit/$(1)-deps := $$(B)/libtorus.a
+tests/unit/$(1)-libs = $$(call pkg-libs,cmocka) $$(fabricd-libs)
+endef
+$(foreach t,$(fabricd-tests),$(eval $(call fabricd-test,$(t))))

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The configuration: what is right is read, what is wrong is named. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/address.h"
+#include "daemon/config.h"
+#include "daemon/loop.h"
+
+#define NEEDED "service_address = 10.1.0.3:7117\n"
+
+/** struct heard - complaints of one reading */
+struct heard {
+	unsigned int n;
+	unsigned int line;	/* of the first */
+	char text[512];
+};
+
+static void hear(void *arg, unsigned int line, const char *text)
+{
+	struct heard *h = arg;
+
+	if (h->n++)
+		return;
+	h->line = line;
+	snprintf(h->text, sizeof(h->text), "%s", text);
+}
+
+static int parse(struct config *c, const char *text, struct heard *h)
+{
+	memset(h, 0, sizeof(*h));
+	config_default(c);
+	return config_parse(c, text, strlen(text), hear, h);
+}
+
+static void right(void **state)
+{
+	struct config c;
+	struct heard h;
+
+	(void)state;
+	assert_int_equal(parse(&c, "# a comment\n"
+			       "fabric = green\n"
+			       "name=node-1.a_b\n"
+			       "  shape = 4x3x2  \n"
+			       "device = unix:/run/torus/x.nic ; why\n"
+			       "service_address = [fd00::0003]:7117\n"
+			       "key_file = /k\ncontrol = /c\ncontrol_group = root\n"
+			       "log_level = debug\nfanout = 64\n"
+			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
+			       "drain_max = 1min", &h), 0);
+	assert_int_equal(h.n, 0);
+	assert_string_equal(c.fm.fabric, "green");
+	assert_string_equal(c.fm.name, "node-1.a_b");
+	assert_int_equal(c.fm.shape.ndims, 3);
+	assert_int_equal(c.fm.shape.size[1], 3);
+	assert_string_equal(c.device, "unix:/run/torus/x.nic");
+	assert_string_equal(c.fm.address, "[fd00::3]:7117");
+	assert_string_equal(c.key_file, "/k");
+	assert_string_equal(c.control, "/c");
+	assert_int_equal(c.control_gid, 0);
+	assert_int_equal(c.level, FM_DEBUG);
+	assert_int_equal(c.fm.fanout, 64);
+	assert_int_equal(c.fm.init_interval, LOOP_MS);
+	assert_int_equal(c.fm.quiet, 2 * LOOP_S);
+	assert_int_equal(c.fm.resend, 1500 * LOOP_US);
+	assert_int_equal(c.fm.drain_max, 60 * LOOP_S);
+}
+
+static void defaults(void **state)
+{
+	struct fm_config fm;
+	struct config c;
+	struct heard h;
+
+	(void)state;
+	fm_config_default(&fm);
+	assert_int_equal(parse(&c, NEEDED, &h), 0);
+	assert_string_equal(c.fm.fabric, "torus");
+	assert_true(c.fm.name[0]);
+	assert_int_equal(c.fm.shape.ndims, 0);
+	assert_string_equal(c.device, "auto");
+	assert_string_equal(c.control_group, "");
+	assert_int_equal(c.level, FM_INFO);
+	assert_int_equal(c.fm.fanout, fm.fanout);
+	assert_int_equal(c.fm.keepalive, fm.keepalive);
+}
+
+static void wrong(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned int line;
+		const char *says;	/* must be in the complaint */
+	} t[] = {
+		{ NEEDED "fabrik = x\n", 2, "'fabrik'; allowed: fabric, name" },
+		{ NEEDED "fabric = a b\n", 2, "'a b', allowed: 1 to 63 letters" },
+		{ NEEDED "fabric =\n", 2, "fabric is ''" },
+		{ NEEDED "\n\nfanout = 0\n", 4, "'0', allowed: 1 to 64" },
+		{ NEEDED "fanout = 65\n", 2, "'65', allowed: 1 to 64" },
+		{ NEEDED "fanout = 8x\n", 2, "'8x'" },
+		{ NEEDED "fanout = -1\n", 2, "'-1'" },
+		{ NEEDED "fanout = 99999999999999999999\n", 2, "99999999999999999999" },
+		{ NEEDED "shape = 4x0\n", 2, "'4x0', allowed: auto" },
+		{ NEEDED "shape = 4x4x4x4x4x4x4\n", 2, "1 to 6 sizes" },
+		{ NEEDED "shape = 4097\n", 2, "1 to 4096" },
+		{ NEEDED "device = eth0\n", 2, "'eth0', allowed: auto, unix:" },
+		{ NEEDED "device = unix:x\n", 2, "'unix:x'" },
+		{ NEEDED "key_file = k\n", 2, "an absolute path" },
+		{ NEEDED "control_group = no-such-group-here\n", 2, "no-such-group-here" },
+		{ NEEDED "log_level = loud\n", 2, "error, warning, info or debug" },
+		{ NEEDED "fabric = a\nfabric = a\n", 3, "given twice, first in line 2" },
+		{ NEEDED "[timers]\nresend = 5\n", 3, "'5', allowed: 1ms to 60s" },
+		{ NEEDED "[timers]\nresend = 5h\n", 3, "units us, ms, s, min" },
+		{ NEEDED "[timers]\nresend = 61s\n", 3, "1ms to 60s" },
+		{ NEEDED "[timers]\nresend = 18446744073709551615min\n", 3, "1ms to 60s" },
+		{ NEEDED "[timers]\nfabric = a\n", 3, "'fabric' in [timers]; allowed: init_interval" },
+		{ NEEDED "[timer]\nresend = 1s\n", 3, "section [timer]" },
+		{ NEEDED "nonsense\n", 2, "not understood" },
+		{ NEEDED "[timers\n", 2, "not understood" },
+		{ "fabric = a\n", 0, "service_address is missing" },
+		{ "service_address = 10.1.0.3\n", 1, "IP:PORT" },
+		{ "service_address = 10.1.0.3:0\n", 1, "IP:PORT" },
+		{ "service_address = 10.1.0.3:65536\n", 1, "IP:PORT" },
+		{ "service_address = host:7117\n", 1, "'host:7117'" },
+	};
+	struct config c;
+	struct heard h;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		if (parse(&c, t[i].text, &h) != -EINVAL || h.line != t[i].line ||
+		    !strstr(h.text, t[i].says))
+			fail_msg("case %u: line %u: %s", i, h.line, h.text);
+	}
+}
+
+static void all_are_told(void **state)
+{
+	struct config c;
+	struct heard h;
+
+	(void)state;
+	assert_int_equal(parse(&c, NEEDED "fanout = 0\nx = 1\nlog_level = y\n", &h), -EINVAL);
+	assert_int_equal(h.n, 3);
+}
+
+static void odd_bytes(void **state)
+{
+	char text[1024] = NEEDED "fabric = ";
+	struct config c;
+	struct heard h;
+	size_t n = strlen(text);
+
+	(void)state;
+	memset(text + n, 'a', 400);
+	assert_int_equal(parse(&c, text, &h), -EINVAL);
+	assert_non_null(strstr(h.text, "bytes, allowed are"));
+	config_default(&c);
+	memset(&h, 0, sizeof(h));
+	assert_int_equal(config_parse(&c, "fabric = a\0b\n", 13, hear, &h), -EINVAL);
+	assert_int_equal(h.line, 1);
+	assert_non_null(strstr(h.text, "NUL"));
+}
+
+static void files(void **state)
+{
+	char path[] = "/tmp/test_config.XXXXXX";
+	struct heard h = { 0 };
+	struct config c;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, NEEDED, strlen(NEEDED)), strlen(NEEDED));
+	assert_int_equal(config_load(&c, path, hear, &h), 0);
+	assert_int_equal(ftruncate(fd, CONFIG_SIZE_MAX + 1), 0);
+	assert_int_equal(config_load(&c, path, hear, &h), -EFBIG);
+	close(fd);
+	unlink(path);
+	assert_int_equal(config_load(&c, path, hear, &h), -ENOENT);
+	assert_int_equal(h.n, 2);
+	assert_int_equal(config_load(&c, "/", hear, &h), -EISDIR);
+	assert_int_equal(config_load(&c, "daemon/fabricd.conf", hear, &h), 0);
+}
+
+static void addresses(void **state)
+{
+	static const char *const good[] = { "1.2.3.4:1", "255.255.255.255:65535", "[::1]:80" };
+	static const char *const bad[] = { "", ":", "1.2.3.4", "1.2.3.4:", "1.2.3:5", "::1:80",
+		"[::1]", "[]:1", "1.2.3.4:+5", "1.2.3.4:5 ", "[::1]x:5", "1.2.3.4:00000000000000"
+		"000000000000000000000000000000000000000000000000000001" };
+	struct sockaddr_storage a;
+	char text[FM_ADDR_MAX];
+	socklen_t len;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(address_parse(good[i], &a, &len), 0);
+		assert_string_equal(address_text(&a, text), good[i]);
+	}
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(address_parse(bad[i], &a, &len), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(right),
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(wrong),
+		cmocka_unit_test(all_are_told),
+		cmocka_unit_test(odd_bytes),
+		cmocka_unit_test(files),
+		cmocka_unit_test(addresses),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}

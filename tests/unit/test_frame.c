@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages on a stream: however it is cut, the same messages come out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/frame.h"
+
+static uint64_t seed = 88172645463325252ULL;
+
+static uint64_t rnd(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+static void put(uint8_t *to, size_t *n, uint64_t id, const char *text)
+{
+	struct fm_msg m = { .type = FM_MSG_ASK, .text = { .id = id, .text = (char *)text } };
+	uint8_t *data;
+	size_t len;
+
+	assert_int_equal(frame_pack(&m, &data, &len), 0);
+	memcpy(to + *n, data, len);
+	*n += len;
+	free(data);
+}
+
+static void round_trip(void **state)
+{
+	uint8_t stream[8192];
+	size_t n = 0, have = 0, at = 0;
+	uint64_t next = 1;
+
+	(void)state;
+	for (uint64_t id = 1; id <= 100; id++)
+		put(stream, &n, id, id % 3 ? "{}" : "{\"cmd\":\"status\"}");
+	while (at < n) {
+		const uint8_t *body;
+		struct fm_msg m;
+		size_t len;
+		ssize_t used = frame_next(stream + at, have - at, FRAME_MAX, &body, &len);
+
+		if (!used) {
+			size_t step = 1 + rnd() % 40;
+
+			assert_true(have < n);
+			have = have + step > n ? n : have + step;
+			continue;
+		}
+		assert_true(used > 0);
+		assert_int_equal(fm_msg_unpack(body, len, &m), 0);
+		assert_int_equal(m.type, FM_MSG_ASK);
+		assert_int_equal(m.text.id, next);
+		assert_string_equal(m.text.text, next % 3 ? "{}" : "{\"cmd\":\"status\"}");
+		fm_msg_clear(&m);
+		next++;
+		at += (size_t)used;
+	}
+	assert_int_equal(next, 101);
+}
+
+static void limits(void **state)
+{
+	uint8_t data[8] = { 0, 0, 4, 0, 1 };
+	const uint8_t *body;
+	size_t len;
+
+	(void)state;
+	for (size_t n = 0; n < FRAME_HEADER; n++)
+		assert_int_equal(frame_next(data, n, 1024, &body, &len), 0);
+	/* The length alone refuses it; nothing needs to be kept meanwhile. */
+	assert_int_equal(frame_next(data, 4, 1023, &body, &len), -EMSGSIZE);
+	assert_int_equal(frame_next(data, 8, 1024, &body, &len), 0);
+	memset(data, 0xff, 4);
+	assert_int_equal(frame_next(data, 4, FRAME_MAX, &body, &len), -EMSGSIZE);
+	memset(data, 0, 4);
+	assert_int_equal(frame_next(data, 4, FRAME_MAX, &body, &len), -EBADMSG);
+}
+
+static void too_long(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_ANSWER };
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	m.text.text = malloc(FRAME_MAX + 1);
+	assert_non_null(m.text.text);
+	memset(m.text.text, 'x', FRAME_MAX);
+	m.text.text[FRAME_MAX] = '\0';
+	assert_int_equal(frame_pack(&m, &data, &len), -EMSGSIZE);
+	m.text.text[FRAME_MAX - 64] = '\0';
+	assert_int_equal(frame_pack(&m, &data, &len), 0);
+	free(data);
+	free(m.text.text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(too_long),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
