@@ -129,6 +129,20 @@ static bool is_up(const struct lab *lab, uint32_t node, const json_t *nodes)
 	return false;
 }
 
+static bool is_settled(const char *control)
+{
+	const char *state;
+	json_t *status;
+	bool settled;
+
+	if (ask_quietly(control, "{\"cmd\":\"status\"}", 1000, &status))
+		return false;
+	state = json_text(status, "state");
+	settled = state && (!strcmp(state, "running") || !strcmp(state, "degraded"));
+	json_decref(status);
+	return settled;
+}
+
 int await_node(const struct lab *lab, uint32_t node, int seconds,
 	       const volatile sig_atomic_t *stop)
 {
@@ -146,6 +160,7 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 			up = is_up(lab, node, nodes);
 			json_decref(nodes);
 		}
+		up = up && is_settled(path);
 		if (up)
 			break;
 		nanosleep(&pause, NULL);

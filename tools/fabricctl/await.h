@@ -12,7 +12,7 @@
  * Return: OK or CANNOT.
  */
 int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop);
-/** await_node() - until the fabric counts the node as up again */
+/** await_node() - until the fabric counts it as up and recovers no more */
 int await_node(const struct lab *lab, uint32_t node, int seconds,
 	       const volatile sig_atomic_t *stop);
 

@@ -20,8 +20,9 @@ struct verify {
 	uint32_t nodes;
 	struct rows *rows;
 	struct path path;
+	uint32_t *island;	/* of each node: the lowest node it has links to */
 	json_t *culprits;
-	uint64_t pairs, held;
+	uint64_t pairs, held, apart;
 	uint32_t read;
 };
 
@@ -95,6 +96,53 @@ static int read_all(struct verify *v)
 	return OK;
 }
 
+/* Which nodes hang together by links in use: no row can lead from one island to another. */
+static void find_islands(struct verify *v)
+{
+	const struct torus_shape *shape = &v->table.shape;
+	bool changed = true;
+
+	for (uint32_t id = 0; id < v->nodes; id++)
+		v->island[id] = id;
+	while (changed) {
+		changed = false;
+		for (uint32_t id = 0; id < v->nodes; id++)
+			for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+				uint32_t peer = torus_neighbour(shape, id, p);
+
+				if (v->table.port[id] & 1 << p || !v->table.up[id] ||
+				    !v->table.up[peer] || v->island[peer] >= v->island[id])
+					continue;
+				v->island[id] = v->island[peer];
+				changed = true;
+			}
+	}
+}
+
+static void blame_islands(struct verify *v)
+{
+	char text[128], at[TORUS_TEXT_MAX], main_at[TORUS_TEXT_MAX];
+	uint32_t mainland = TORUS_NO_NODE, size[2] = { 0 };
+
+	for (uint32_t id = 0; id < v->nodes; id++) {
+		size[0] = 0;
+		for (uint32_t other = id; v->island[id] == id && other < v->nodes; other++)
+			size[0] += v->table.up[other] && v->island[other] == id;
+		if (size[0] > size[1]) {
+			mainland = id;
+			size[1] = size[0];
+		}
+	}
+	for (uint32_t id = 0; id < v->nodes; id++) {
+		if (!v->table.up[id] || v->island[id] == mainland)
+			continue;
+		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
+			 torus_node_text(&v->table.shape, id, at),
+			 torus_node_text(&v->table.shape, mainland, main_at));
+		blame_node(v, id, "cut-off", text);
+	}
+}
+
 static void walk_all(struct verify *v)
 {
 	for (uint32_t from = 0; from < v->nodes; from++) {
@@ -105,6 +153,10 @@ static void walk_all(struct verify *v)
 
 			if (from == to || !v->table.up[to])
 				continue;
+			if (v->island[from] != v->island[to]) {
+				v->apart++;
+				continue;
+			}
 			v->pairs++;
 			v->held += !!(row & TORUS_ROW_HOLD);
 			path_walk(&v->path, &v->table.shape, v->table.port, from, to, row,
@@ -121,9 +173,10 @@ static int report(const struct ctl *ctl, struct verify *v)
 	json_t *c;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI si sO}", "ok", n == 0, "version",
+		json_show(json_pack("{sb sI sI sI sI si sO}", "ok", n == 0, "version",
 				    (json_int_t)v->table.version, "pairs", (json_int_t)v->pairs,
-				    "held", (json_int_t)v->held, "nodes", v->read, "culprits",
+				    "held", (json_int_t)v->held, "cut_off_pairs",
+				    (json_int_t)v->apart, "nodes", v->read, "culprits",
 				    v->culprits));
 		return n ? PROBLEM : OK;
 	}
@@ -153,10 +206,13 @@ static int verify(const struct ctl *ctl, struct verify *v)
 	v->nodes = torus_nodes(&v->table.shape);
 	v->rows = calloc(v->nodes, sizeof(*v->rows));
 	v->culprits = json_array();
-	if (!v->rows || !v->culprits || path_init(&v->path, &v->table.shape))
+	v->island = calloc(v->nodes, sizeof(*v->island));
+	if (!v->rows || !v->culprits || !v->island || path_init(&v->path, &v->table.shape))
 		return fail("out of memory");
 	if (read_all(v))
 		return CANNOT;
+	find_islands(v);
+	blame_islands(v);
 	walk_all(v);
 	return report(ctl, v);
 }
@@ -174,6 +230,7 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)
 		rows_free(&v.rows[id]);
 	free(v.rows);
+	free(v.island);
 	json_decref(v.culprits);
 	path_free(&v.path);
 	exclusions_free(&v.table);

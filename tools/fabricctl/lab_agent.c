@@ -61,10 +61,10 @@ COMMAND(lab_agent) = {
 	.name = "agent",
 	.args = "HOST COMMAND...",
 	.brief = "Launcher for mpirun, in place of ssh",
-	.help = "fabricctl lab exec 0,0 -- mpirun --allow-run-as-root \\\n"
-		"    --mca plm_rsh_agent \"fabricctl lab agent\" --mca btl tcp,self \\\n"
-		"    --mca btl_tcp_if_include torus0 --mca oob_tcp_if_include svc0 \\\n"
-		"    --host $(fabricctl lab hosts --list) PROGRAM",
+	.help = "'lab exec' has told Open MPI all it needs, this agent included:\n\n"
+		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) PROGRAM\n\n"
+		"By hand: mpirun --mca plm_rsh_agent \"fabricctl lab agent\" --mca btl tcp,self\n"
+		"--mca btl_tcp_if_include torus0 --mca oob_tcp_if_include svc0 ...",
 	.min = 2,
 	.max = ANY_ARGS,
 	.in_lab = true,
