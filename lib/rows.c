@@ -7,6 +7,8 @@
  * headers and the small attributes around the rows.
  */
 #define ROWS_PER_MESSAGE	((TORUS_MSG_MAX - 64) / sizeof(uint64_t))
+/* Bytes around a run of rows: nest, FIRST, header of DATA. */
+#define RUN_HEAD		16
 #define NODES_PER_MESSAGE	((TORUS_MSG_MAX - 64) / sizeof(uint32_t))
 
 static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version)
@@ -28,20 +30,25 @@ int torus_rows_commit(struct torus_dev *dev, uint64_t version)
 	return versioned(dev, TORUS_CMD_ROWS_COMMIT, version);
 }
 
-static int put_some(struct torus_dev *dev, uint64_t version, uint32_t first,
-		    const uint64_t *rows, uint32_t n)
+static struct nl_msg *put_new(struct torus_dev *dev, uint64_t version, size_t bytes)
 {
-	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_ROWS_PUT, n * sizeof(*rows));
-	struct nlattr *nest;
+	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_ROWS_PUT, bytes);
 
-	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version))
-		return lt_drop(dev, msg);
-	nest = nla_nest_start(msg, TORUS_A_ROWS);
+	if (msg && !nla_put_u64(msg, TORUS_A_VERSION, version))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+static int put_run(struct nl_msg *msg, uint32_t first, const uint64_t *rows, uint32_t n)
+{
+	struct nlattr *nest = nla_nest_start(msg, TORUS_A_ROWS);
+
 	if (!nest || nla_put_u32(msg, TORUS_ROWS_FIRST, first) ||
 	    nla_put(msg, TORUS_ROWS_DATA, (int)(n * sizeof(*rows)), rows))
-		return lt_drop(dev, msg);
+		return -ENOMEM;
 	nla_nest_end(msg, nest);
-	return lt_do(dev, msg, NULL, NULL);
+	return 0;
 }
 
 int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
@@ -51,11 +58,54 @@ int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
 
 	while (n && !err) {
 		uint32_t some = n < ROWS_PER_MESSAGE ? n : ROWS_PER_MESSAGE;
+		struct nl_msg *msg = put_new(dev, version, some * sizeof(*rows));
 
-		err = put_some(dev, version, first, rows, some);
+		if (!msg || put_run(msg, first, rows, some))
+			return lt_drop(dev, msg);
+		err = lt_do(dev, msg, NULL, NULL);
 		first += some;
 		rows += some;
 		n -= some;
+	}
+	return err;
+}
+
+/* How many of @n ids follow each other. */
+static uint32_t run_length(const uint32_t *node, uint32_t n)
+{
+	uint32_t run = 1;
+
+	while (run < n && node[run] == node[0] + run)
+		run++;
+	return run;
+}
+
+int torus_rows_put_list(struct torus_dev *dev, uint64_t version, const uint32_t *node,
+			const uint64_t *rows, uint32_t n)
+{
+	int err = 0;
+
+	while (n && !err) {
+		size_t each = RUN_HEAD + sizeof(*rows), room = TORUS_MSG_MAX - 64;
+		struct nl_msg *msg;
+
+		if (n < room / each)
+			room = n * each;
+		msg = put_new(dev, version, room);
+		while (msg && n && room >= each) {
+			size_t fit = (room - RUN_HEAD) / sizeof(*rows);
+			uint32_t run = run_length(node, n < fit ? n : (uint32_t)fit);
+
+			if (put_run(msg, node[0], rows, run))
+				return lt_drop(dev, msg);
+			room -= RUN_HEAD + run * sizeof(*rows);
+			node += run;
+			rows += run;
+			n -= run;
+		}
+		if (!msg)
+			return lt_drop(dev, msg);
+		err = lt_do(dev, msg, NULL, NULL);
 	}
 	return err;
 }

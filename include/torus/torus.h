@@ -123,6 +123,9 @@ int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower);
 int torus_rows_begin(struct torus_dev *dev, uint64_t version);
 int torus_rows_put(struct torus_dev *dev, uint64_t version, uint32_t first,
 		   const uint64_t *rows, uint32_t n);
+/** torus_rows_put_list() - rows of any @n nodes, ids ascending, in few messages */
+int torus_rows_put_list(struct torus_dev *dev, uint64_t version, const uint32_t *node,
+			const uint64_t *rows, uint32_t n);
 int torus_rows_commit(struct torus_dev *dev, uint64_t version);
 /** torus_rows_get() - @n rows from @first; short if the table ends */
 int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *rows, uint32_t *n,

@@ -126,7 +126,7 @@ void fake_send(int fd, struct nl_msg *msg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
 
-	if (send(fd, nlh, nlh->nlmsg_len, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+	if (send(fd, nlh, nlh->nlmsg_len, MSG_NOSIGNAL) < 0 && errno != EPIPE && errno != ECONNRESET)
 		perror("fake: send");
 	nlmsg_free(msg);
 }

@@ -770,6 +770,36 @@ static void test_rows(void **state)
 	assert_int_equal(n, 3);
 }
 
+/* Any set of ids, from none to all, in as few messages as can be. */
+static void test_rows_list(void **state)
+{
+	static uint32_t node[ROWS];
+	static uint64_t rows[ROWS], shadow[ROWS];
+	static const unsigned int share[] = { 0, 1, 10, 50, 90, 99, 100 };
+	uint64_t seed = random_seed(1);
+	unsigned int i, requests;
+	uint32_t at, n;
+
+	(void)state;
+	nic.fn = answer_table;
+	for (i = 0; i < sizeof(share) / sizeof(share[0]); i++) {
+		memset(&table, 0, sizeof(table));
+		memset(shadow, 0, sizeof(shadow));
+		for (at = n = 0; at < ROWS; at++) {
+			if (random_below(&seed, 100) >= share[i])
+				continue;
+			node[n] = at;
+			shadow[at] = rows[n++] = random_next(&seed);
+		}
+		requests = nic.requests;
+		assert_int_equal(torus_rows_put_list(dev, 6, node, rows, n), 0);
+		assert_memory_equal(table.row, shadow, sizeof(shadow));
+		assert_true(nic.requests - requests <= (24 * n + 60000) / 60000 + 1);
+		assert_true(n || nic.requests == requests);
+		assert_true(nic.largest <= TORUS_MSG_MAX);
+	}
+}
+
 static void test_rows_tricks(void **state)
 {
 	static uint64_t back[ROWS];
@@ -1340,7 +1370,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(sets), TEST(bad_arguments), TEST(errors), TEST(device), TEST(link),
 		TEST(park), TEST(lies), TEST(dump), TEST(dump_ends_with_error),
-		TEST(dump_is_read_again), TEST(rows), TEST(rows_tricks), TEST(hold),
+		TEST(dump_is_read_again), TEST(rows), TEST(rows_list), TEST(rows_tricks),
+		TEST(hold),
 		TEST(garbage), TEST(timeout), TEST(late_answer), TEST(stale_flood),
 		TEST(signals), TEST(death), TEST(mutated), TEST(events), TEST(events_lost),
 		TEST(events_garbage), TEST(events_death), TEST(event_before_ack),
