@@ -74,8 +74,10 @@ static void hang_up(struct torus_fabric *f)
 	f->len = f->seen = 0;
 }
 
+/* The connect may block, while fabricd is slow to accept; SO_SNDTIMEO bounds that. */
 static int dial(struct torus_fabric *f)
 {
+	struct timeval tv = { TIMEOUT_MS / 1000, 0 };
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int fd, err;
 
@@ -83,14 +85,17 @@ static int dial(struct torus_fabric *f)
 		return failed(f, -ENAMETOOLONG, "%s: a path has 1 to %zu bytes", f->path,
 			      sizeof(sa.sun_path) - 1);
 	strcpy(sa.sun_path, f->path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return failed(f, -errno, "socket: %s", strerror(errno));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 	do {
 		err = connect(fd, (struct sockaddr *)&sa, sizeof(sa)) ? -errno : 0;
 	} while (err == -EINTR);
 	if (err) {
 		close(fd);
+		if (err == -EAGAIN)
+			err = -ETIMEDOUT;
 		return failed(f, err, "%s: %s%s", f->path, strerror(-err),
 			      err == -ENOENT || err == -ECONNREFUSED ?
 			      "; is fabricd running?" : "");
@@ -139,7 +144,7 @@ void torus_fabric_close(struct torus_fabric *f)
 static int send_all(struct torus_fabric *f, const char *data, size_t len, int64_t deadline)
 {
 	while (len) {
-		ssize_t n = send(f->fd, data, len, MSG_NOSIGNAL);
+		ssize_t n = send(f->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		int err;
 
 		if (n >= 0) {
@@ -189,7 +194,7 @@ static int receive(struct torus_fabric *f, int64_t deadline)
 	if (err)
 		return err;
 	for (;;) {
-		n = recv(f->fd, f->buf + f->len, f->room - f->len - 1, 0);
+		n = recv(f->fd, f->buf + f->len, f->room - f->len - 1, MSG_DONTWAIT);
 		if (n > 0) {
 			f->len += (size_t)n;
 			return 0;
