@@ -13,13 +13,13 @@
 
 #include "client.h"
 
-#define DUMP_TRIES	8	/* against a table that keeps changing */
+#define DUMP_TRIES 8 /* against a table that keeps changing */
 
-#define FIXED(t, len)	{ .type = NLA_##t, .minlen = len, .maxlen = len }
-#define U8	FIXED(U8, 1)
-#define U16	FIXED(U16, 2)
-#define U32	FIXED(U32, 4)
-#define U64	FIXED(U64, 8)
+#define FIXED(t, len) { .type = NLA_##t, .minlen = len, .maxlen = len }
+#define U8  FIXED(U8, 1)
+#define U16 FIXED(U16, 2)
+#define U32 FIXED(U32, 4)
+#define U64 FIXED(U64, 8)
 
 static const struct nla_policy policy[TORUS_A_MAX + 1] = {
 	[TORUS_A_IFINDEX] = U32,
@@ -78,7 +78,7 @@ int lt_port(struct torus_dev *dev, unsigned int port)
 	if (port < TORUS_MAX_PORTS)
 		return 0;
 	return lt_fail(dev, -EINVAL, "port %u: allowed 0 to %u", port,
-			   TORUS_MAX_PORTS - 1);
+		       TORUS_MAX_PORTS - 1);
 }
 
 /* --- time ------------------------------------------------------------------ */
@@ -112,7 +112,7 @@ int torus_timeout_set(struct torus_dev *dev, int timeout_ms)
 {
 	if (timeout_ms < 1)
 		return lt_fail(dev, -EINVAL, "timeout %d ms: allowed 1 and more",
-				   timeout_ms);
+			       timeout_ms);
 	dev->timeout_ms = timeout_ms;
 	return 0;
 }
@@ -147,7 +147,7 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 	int64_t deadline = lt_now() + dev->timeout_ms;
 	int err;
 
-	if (++c->seq == 0)	/* notifications have 0 */
+	if (++c->seq == 0) /* notifications have 0 */
 		c->seq = 1;
 	nlh->nlmsg_seq = c->seq;
 	nlh->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | NLM_F_ACK | flags);
@@ -194,7 +194,8 @@ static const char *ext_ack(struct nlmsghdr *nlh, size_t from)
 	len = (size_t)nlmsg_datalen(nlh) - from;
 	attr = nla_find((struct nlattr *)((char *)nlmsg_data(nlh) + from), (int)len,
 			NLMSGERR_ATTR_MSG);
-	if (!attr || nla_len(attr) < 2 || !memchr(nla_data(attr), 0, (size_t)nla_len(attr)))
+	if (!attr || nla_len(attr) < 2 ||
+	    !memchr(nla_data(attr), 0, (size_t)nla_len(attr)))
 		return NULL;
 	return nla_data(attr);
 }
@@ -204,14 +205,14 @@ static int end_with(struct exchange *x, int err, const char *text)
 {
 	x->done = true;
 	x->end = err;
-	if (x->err)	/* what went wrong first is what to tell */
+	if (x->err) /* what went wrong first is what to tell */
 		return err;
 	if (err > 0 || err < -4095)
 		return lt_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",
-				   lt_command_name(x->cmd), err);
+			       lt_command_name(x->cmd), err);
 	if (err && text)
 		lt_fail(x->dev, err, "%s: %s (%s)", lt_command_name(x->cmd), text,
-			    strerror(-err));
+			strerror(-err));
 	else if (err)
 		lt_fail(x->dev, err, "%s: %s", lt_command_name(x->cmd), strerror(-err));
 	return err;
@@ -269,7 +270,7 @@ static void got_message(struct exchange *x, struct nlmsghdr *nlh)
 		got_reply(x, nlh);
 	else if (nlh->nlmsg_type != NLMSG_NOOP && !x->err)
 		x->err = lt_fail(x->dev, -EBADMSG, "%s: answered with message type %u",
-				     lt_command_name(x->cmd), nlh->nlmsg_type);
+				 lt_command_name(x->cmd), nlh->nlmsg_type);
 }
 
 static int got_datagram(struct exchange *x, size_t len)
@@ -281,7 +282,7 @@ static int got_datagram(struct exchange *x, size_t len)
 		got_message(x, nlh);
 	if (left > 0 && !x->done)
 		return lt_fail(x->dev, -EBADMSG, "%s: answered with %d bytes of garbage",
-				   lt_command_name(x->cmd), left);
+			       lt_command_name(x->cmd), left);
 	return 0;
 }
 
@@ -298,16 +299,16 @@ static int receive_answer(struct exchange *x)
 		err = lt_wait(x->c->fd, POLLIN, deadline);
 		if (err == -ETIMEDOUT || lt_now() > deadline)
 			return lt_fail(x->dev, -ETIMEDOUT, "%s: no answer in %d ms",
-					   lt_command_name(x->cmd), x->dev->timeout_ms);
+				       lt_command_name(x->cmd), x->dev->timeout_ms);
 		n = err ? err : x->c->ops->recv(x->c);
 		if (n == -EAGAIN)
 			continue;
 		if (n == 0)
 			return lt_fail(x->dev, -ENODEV, "%s: the NIC went away",
-					   lt_command_name(x->cmd));
+				       lt_command_name(x->cmd));
 		if (n < 0)
 			return lt_fail(x->dev, (int)n, "%s: %s", lt_command_name(x->cmd),
-					   strerror((int)-n));
+				       strerror((int)-n));
 		err = got_datagram(x, (size_t)n);
 		if (err)
 			return err;
@@ -328,7 +329,7 @@ static int exchange(struct exchange *x, struct nl_msg *msg, unsigned int flags)
 	err = send_request(x->dev, x->c, nlh, flags);
 	if (err)
 		return lt_fail(x->dev, err, "%s: sending: %s", lt_command_name(x->cmd),
-				   strerror(-err));
+			       strerror(-err));
 	return receive_answer(x);
 }
 
@@ -339,7 +340,7 @@ int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg)
 
 	if (!err && reply && x.replies != 1)
 		err = lt_fail(dev, -EBADMSG, "%s: answered with %u replies instead of 1",
-				  lt_command_name(x.cmd), x.replies);
+			      lt_command_name(x.cmd), x.replies);
 	nlmsg_free(msg);
 	return err;
 }
@@ -354,7 +355,7 @@ int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg)
 }
 
 int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
-		void (*restart)(void *arg), void *arg)
+	    void (*restart)(void *arg), void *arg)
 {
 	int err = -EAGAIN, try;
 
@@ -369,7 +370,8 @@ int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 			err = -EAGAIN;
 		if (err != -EAGAIN)
 			break;
-		lt_fail(dev, err, "%s: what it reads kept changing", lt_command_name(x.cmd));
+		lt_fail(dev, err, "%s: what it reads kept changing",
+			lt_command_name(x.cmd));
 	}
 	nlmsg_free(msg);
 	return err;
@@ -384,12 +386,11 @@ int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 	if (nla_parse(tb, TORUS_A_MAX, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0),
 		      (struct nla_policy *)policy) < 0)
 		return lt_fail(dev, -EBADMSG, "%s: answered with a malformed attribute",
-				   lt_command_name(g->cmd));
+			       lt_command_name(g->cmd));
 	return 0;
 }
 
-int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
-		 unsigned int n)
+int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out, unsigned int n)
 {
 	struct nlattr *attr;
 	int left;
@@ -398,10 +399,10 @@ int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
 		unsigned int type = (unsigned int)nla_type(attr);
 
 		if (type < 1 || type > n)
-			continue;	/* of a newer NIC */
+			continue; /* of a newer NIC */
 		if (nla_len(attr) != (int)sizeof(uint64_t))
 			return lt_fail(dev, -EBADMSG, "counter %u has %d bytes", type,
-					   nla_len(attr));
+				       nla_len(attr));
 		out[type - 1] = nla_get_u64(attr);
 	}
 	return 0;

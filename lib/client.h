@@ -102,7 +102,7 @@ int lt_do(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply, void *arg);
  * @restart: forget all replies so far, the table changed in between
  */
 int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
-		void (*restart)(void *arg), void *arg);
+	    void (*restart)(void *arg), void *arg);
 
 /* lt_do() over another connection than the handle's own. */
 int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg);
@@ -121,18 +121,17 @@ int64_t lt_now(void);
 int lt_new(const struct transport *ops, const char *name, struct torus_dev **devp);
 
 int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
-	      const char *name);
+		 const char *name);
 void lt_conn_close(struct conn *c);
 
 /** lt_counters() - a nest of u64: type i + 1 into @out[i] */
 int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
-		 unsigned int n);
+		unsigned int n);
 
 /* Replies taken apart; shared by gets and events. */
 int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out);
 int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out);
-int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
-		 void *arg);
+int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg);
 
 const char *lt_command_name(unsigned int cmd);
 

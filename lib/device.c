@@ -7,7 +7,7 @@
 
 static const struct transport *const transports[] = { &lt_unix, &lt_genl };
 
-#define TIMEOUT_MS	5000
+#define TIMEOUT_MS 5000
 
 /* Of torus_open(), which has no handle to keep it in. */
 static _Thread_local char open_error[256];
@@ -20,11 +20,11 @@ const char *torus_error(const struct torus_dev *dev)
 /* --- open and close -------------------------------------------------------- */
 
 int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *ops,
-	      const char *name)
+		 const char *name)
 {
 	int err;
 
-	*c = (struct conn) { .ops = ops, .fd = -1 };
+	*c = (struct conn){ .ops = ops, .fd = -1 };
 	c->buf = malloc(TORUS_MSG_MAX);
 	if (!c->buf)
 		return lt_fail(dev, -ENOMEM, "out of memory");
@@ -39,7 +39,7 @@ void lt_conn_close(struct conn *c)
 	if (c->ops && c->fd >= 0)
 		c->ops->close(c);
 	free(c->buf);
-	*c = (struct conn) { .fd = -1 };
+	*c = (struct conn){ .fd = -1 };
 }
 
 void torus_close(struct torus_dev *dev)
@@ -152,12 +152,14 @@ int torus_open(const char *where, struct torus_dev **devp)
 	if (only.count == 1)
 		return open_named(only.where, devp);
 	if (!only.count) {
-		snprintf(open_error, sizeof(open_error), "no torus NIC found; "
+		snprintf(open_error, sizeof(open_error),
+			 "no torus NIC found; "
 			 "unix:PATH or genl:NAME, also in TORUS_DEVICE, names one");
 		return -ENODEV;
 	}
-	snprintf(open_error, sizeof(open_error), "more than one torus NIC (%.100s, ...); "
-		 "set TORUS_DEVICE to one of them", only.where);
+	snprintf(open_error, sizeof(open_error),
+		 "more than one torus NIC (%.100s, ...); set TORUS_DEVICE to one of them",
+		 only.where);
 	return -ENOTUNIQ;
 }
 
@@ -181,8 +183,8 @@ static void text_get(struct nlattr *attr, char *out, size_t size)
 
 static int bad_place(struct torus_dev *dev)
 {
-	return lt_fail(dev, -EBADMSG, "the NIC's shape, coordinates and node id "
-			   "do not fit together");
+	return lt_fail(dev, -EBADMSG,
+		       "the NIC's shape, coordinates and node id do not fit together");
 }
 
 /* Shape and coordinates come together or not at all. */
@@ -215,21 +217,21 @@ static int place_parse(struct torus_dev *dev, struct nlattr **tb,
 	return 0;
 }
 
-int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
-		 void *arg)
+int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg)
 {
 	struct torus_device *out = arg;
 	int err;
 
 	(void)nlh;
-	*out = (struct torus_device) { .node = TORUS_NO_NODE };
+	*out = (struct torus_device){ .node = TORUS_NO_NODE };
 	if (!tb[TORUS_A_GUID] || !tb[TORUS_A_PORT_COUNT])
 		return lt_fail(dev, -EBADMSG, "the NIC did not say its GUID and ports");
 	out->guid = nla_get_u64(tb[TORUS_A_GUID]);
 	out->nports = nla_get_u8(tb[TORUS_A_PORT_COUNT]);
 	if (out->nports < 2 || out->nports > TORUS_MAX_PORTS || out->nports % 2)
-		return lt_fail(dev, -EBADMSG, "the NIC says it has %u ports: allowed "
-				   "even, 2 to %u", out->nports, TORUS_MAX_PORTS);
+		return lt_fail(dev, -EBADMSG,
+			       "the NIC says it has %u ports: allowed even, 2 to %u",
+			       out->nports, TORUS_MAX_PORTS);
 	text_get(tb[TORUS_A_NAME], out->name, sizeof(out->name));
 	text_get(tb[TORUS_A_IFNAME], out->ifname, sizeof(out->ifname));
 	text_get(tb[TORUS_A_DRIVER], out->driver, sizeof(out->driver));
@@ -242,7 +244,7 @@ int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 	err = place_parse(dev, tb, out);
 	if (!err && tb[TORUS_A_NODE_COUNTERS])
 		err = lt_counters(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,
-				   TORUS_NC_COUNT);
+				  TORUS_NC_COUNT);
 	return err;
 }
 
@@ -265,13 +267,14 @@ int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 	unsigned int d;
 
 	if (!torus_nodes(shape))
-		return lt_fail(dev, -EINVAL, "shape: allowed 1 to %d dimensions of 1 to "
-				   "%d nodes, %d nodes in all", TORUS_MAX_DIMS,
-				   TORUS_MAX_SIZE, TORUS_MAX_NODES);
+		return lt_fail(dev, -EINVAL,
+			       "shape: allowed 1 to %d dimensions of 1 to "
+			       "%d nodes, %d nodes in all",
+			       TORUS_MAX_DIMS, TORUS_MAX_SIZE, TORUS_MAX_NODES);
 	for (d = 0; d < shape->ndims; d++)
 		if (coords->c[d] >= shape->size[d])
 			return lt_fail(dev, -EINVAL, "coordinates %s: outside the shape",
-					   torus_coords_text(shape, coords, text));
+				       torus_coords_text(shape, coords, text));
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
 	if (!msg || nla_put(msg, TORUS_A_SHAPE, 2 * shape->ndims, shape->size) ||
 	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c))
@@ -294,7 +297,7 @@ int torus_name_set(struct torus_dev *dev, const char *name)
 
 	if (!*name || strlen(name) > TORUS_NAME_MAX)
 		return lt_fail(dev, -EINVAL, "name '%.80s': allowed 1 to %d bytes", name,
-				   TORUS_NAME_MAX);
+			       TORUS_NAME_MAX);
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, TORUS_NAME_MAX + 8);
 	if (!msg || nla_put_string(msg, TORUS_A_NAME, name))
 		return lt_drop(dev, msg);

@@ -5,7 +5,7 @@
  */
 #include "client.h"
 
-#define DATAGRAMS_PER_READ	256	/* then others get their turn */
+#define DATAGRAMS_PER_READ 256 /* then others get their turn */
 
 typedef void (*event_fn)(const struct torus_event *ev, void *arg);
 
@@ -16,7 +16,7 @@ int torus_events_open(struct torus_dev *dev, uint32_t groups)
 
 	if (!groups || groups >> TORUS_GROUPS)
 		return lt_fail(dev, -EINVAL, "groups %#x: allowed a mask of %#x", groups,
-				   (1u << TORUS_GROUPS) - 1);
+			       (1u << TORUS_GROUPS) - 1);
 	lt_conn_close(c);
 	err = lt_conn_open(dev, c, dev->conn.ops, dev->name);
 	if (err)
@@ -44,7 +44,8 @@ static int mgmt_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_ev
 }
 
 /* Return: 1 if @ev is to be handed on, 0 if it is not for us. */
-static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_event *ev)
+static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
+		       struct torus_event *ev)
 {
 	struct genlmsghdr *g = nlmsg_data(nlh);
 	struct nlattr *tb[TORUS_A_MAX + 1];
@@ -70,7 +71,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus
 		err = lt_park(dev, tb, &ev->park);
 		break;
 	default:
-		return 0;	/* of a newer NIC */
+		return 0; /* of a newer NIC */
 	}
 	return err ? err : 1;
 }

@@ -21,10 +21,10 @@
 #include <torus/topology.h>
 #include "client.h"
 
-#define CONTROL_PATH	"/run/fabricd/control"
-#define REQUEST_MAX	(64u << 10)
-#define REPLY_MAX	(16u << 20)
-#define TIMEOUT_MS	5000
+#define CONTROL_PATH "/run/fabricd/control"
+#define REQUEST_MAX  (64u << 10)
+#define REPLY_MAX    (16u << 20)
+#define TIMEOUT_MS   5000
 
 /**
  * struct torus_fabric - a handle
@@ -97,8 +97,9 @@ static int dial(struct torus_fabric *f)
 		if (err == -EAGAIN)
 			err = -ETIMEDOUT;
 		return failed(f, err, "%s: %s%s", f->path, strerror(-err),
-			      err == -ENOENT || err == -ECONNREFUSED ?
-			      "; is fabricd running?" : "");
+			      err == -ENOENT || err == -ECONNREFUSED
+				      ? "; is fabricd running?"
+				      : "");
 	}
 	f->fd = fd;
 	return 0;
@@ -141,7 +142,8 @@ void torus_fabric_close(struct torus_fabric *f)
 
 /* --- lines ----------------------------------------------------------------- */
 
-static int send_all(struct torus_fabric *f, const char *data, size_t len, int64_t deadline)
+static int send_all(struct torus_fabric *f, const char *data, size_t len,
+		    int64_t deadline)
 {
 	while (len) {
 		ssize_t n = send(f->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -215,8 +217,8 @@ static int receive(struct torus_fabric *f, int64_t deadline)
 /* The first line received, as a text of its own. */
 static int take_line(struct torus_fabric *f, char **line)
 {
-	char *end = f->len > f->seen ?
-		    memchr(f->buf + f->seen, '\n', f->len - f->seen) : NULL;
+	char *end = f->len > f->seen ? memchr(f->buf + f->seen, '\n', f->len - f->seen)
+				     : NULL;
 	size_t len;
 
 	if (!end) {
@@ -256,8 +258,9 @@ int torus_fabric_call(struct torus_fabric *f, const char *request, char **reply,
 	int err;
 
 	if (strchr(request, '\n') || len > REQUEST_MAX)
-		return failed(f, -EINVAL, "request of %zu bytes: allowed one line of up to %u",
-			      len, REQUEST_MAX);
+		return failed(f, -EINVAL,
+			      "request of %zu bytes: allowed one line of up to %u", len,
+			      REQUEST_MAX);
 	if (f->fd < 0) {
 		err = dial(f);
 		if (err)
@@ -284,7 +287,9 @@ static int error_of_code(const char *code)
 		const char *code;
 		int err;
 	} codes[] = {
-		{ "usage", -EINVAL }, { "denied", -EACCES }, { "not-ready", -EAGAIN },
+		{ "usage", -EINVAL },
+		{ "denied", -EACCES },
+		{ "not-ready", -EAGAIN },
 		{ "unreachable", -EHOSTUNREACH },
 	};
 	size_t i;
@@ -318,13 +323,14 @@ static unsigned int numbers(const json_t *array, long max, uint16_t *out)
 	return (unsigned int)n;
 }
 
-static int get_shape(struct torus_fabric *f, const json_t *data, struct torus_shape *shape)
+static int get_shape(struct torus_fabric *f, const json_t *data,
+		     struct torus_shape *shape)
 {
 	const json_t *array = json_object_get(data, "shape");
 
 	if (json_is_null(array))
 		return failed(f, -EAGAIN, "the fabric has no shape yet");
-	*shape = (struct torus_shape) { .size = { 1, 1, 1, 1, 1, 1 } };
+	*shape = (struct torus_shape){ .size = { 1, 1, 1, 1, 1, 1 } };
 	shape->ndims = (uint8_t)numbers(array, TORUS_MAX_SIZE, shape->size);
 	return torus_nodes(shape) ? 0 : malformed(f, "shape");
 }
@@ -337,7 +343,7 @@ static int get_node(struct torus_fabric *f, const json_t *data,
 
 	if (json_is_null(array))
 		return failed(f, -EAGAIN, "the node has no coordinates yet");
-	*at = (struct torus_coords) { { 0 } };
+	*at = (struct torus_coords){ { 0 } };
 	if (numbers(array, TORUS_MAX_SIZE - 1, at->c) != shape->ndims)
 		return malformed(f, "node");
 	for (d = 0; d < shape->ndims; d++)
@@ -350,8 +356,8 @@ static int get_node(struct torus_fabric *f, const json_t *data,
 static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shape *shape,
 		     struct torus_coords *at)
 {
-	json_t *question = name ? json_pack("{ss ss}", "cmd", "coord", "name", name) :
-				  json_pack("{ss}", "cmd", "coord");
+	json_t *question = name ? json_pack("{ss ss}", "cmd", "coord", "name", name)
+				: json_pack("{ss}", "cmd", "coord");
 	char *request = question ? json_dumps(question, JSON_COMPACT) : NULL;
 	const char *text = NULL, *code = NULL;
 	char *reply = NULL;
@@ -359,8 +365,9 @@ static int ask_coord(struct torus_fabric *f, const char *name, struct torus_shap
 	int ok = 0, err;
 
 	json_decref(question);
-	if (!request)	/* json_pack() refuses what is not UTF-8 */
-		return failed(f, -EINVAL, "name '%s': not a valid text", name ? name : "");
+	if (!request) /* json_pack() refuses what is not UTF-8 */
+		return failed(f, -EINVAL, "name '%s': not a valid text",
+			      name ? name : "");
 	err = torus_fabric_call(f, request, &reply, TIMEOUT_MS);
 	free(request);
 	if (err)

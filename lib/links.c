@@ -2,7 +2,8 @@
 /* Links: state, counters, faults, lower devices. */
 #include "client.h"
 
-static int fault_parse(struct torus_dev *dev, struct nlattr *nest, struct torus_fault *out)
+static int fault_parse(struct torus_dev *dev, struct nlattr *nest,
+		       struct torus_fault *out)
 {
 	static const struct nla_policy policy[TORUS_FAULT_MAX + 1] = {
 		[TORUS_FAULT_BER] = { .type = NLA_U64 },
@@ -37,10 +38,10 @@ static int link_check(struct torus_dev *dev, const struct torus_link *l)
 		return lt_fail(dev, -EBADMSG, "the NIC speaks of port %u", l->port);
 	if (l->state >= TORUS_LINK_STATES || l->old_state >= TORUS_LINK_STATES)
 		return lt_fail(dev, -EBADMSG, "port %u is in unknown state %u", l->port,
-				   l->state);
+			       l->state);
 	if (l->reason >= TORUS_REASONS)
 		return lt_fail(dev, -EBADMSG, "port %u: unknown reason %u", l->port,
-				   l->reason);
+			       l->reason);
 	return 0;
 }
 
@@ -50,7 +51,7 @@ static int link_numbers(struct torus_dev *dev, struct nlattr **tb, struct torus_
 
 	if (tb[TORUS_A_PORT_COUNTERS])
 		err = lt_counters(dev, tb[TORUS_A_PORT_COUNTERS], out->counter,
-				   TORUS_PC_COUNT);
+				  TORUS_PC_COUNT);
 	if (!err && tb[TORUS_A_GAUGES])
 		err = lt_counters(dev, tb[TORUS_A_GAUGES], out->gauge, TORUS_PG_COUNT);
 	if (!err && tb[TORUS_A_FAULT])
@@ -62,7 +63,7 @@ int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out)
 {
 	int err;
 
-	*out = (struct torus_link) { 0 };
+	*out = (struct torus_link){ 0 };
 	if (!tb[TORUS_A_PORT] || !tb[TORUS_A_STATE])
 		return lt_fail(dev, -EBADMSG, "a link without port or state");
 	out->port = nla_get_u8(tb[TORUS_A_PORT]);
@@ -128,7 +129,7 @@ static int links_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 	(void)nlh;
 	if (links->n == links->room)
 		return lt_fail(dev, -ENOBUFS, "more links than the %u there is room for",
-				   links->room);
+			       links->room);
 	return lt_link(dev, tb, &links->out[links->n++]);
 }
 
@@ -212,8 +213,8 @@ int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower)
 	if (err)
 		return err;
 	if (strlen(lower) >= sizeof(((struct torus_link *)0)->lower))
-		return lt_fail(dev, -EINVAL, "lower device '%.80s': allowed up to 15 bytes",
-				   lower);
+		return lt_fail(dev, -EINVAL,
+			       "lower device '%.80s': allowed up to 15 bytes", lower);
 	msg = lt_msg(dev, TORUS_CMD_LINK_ATTACH, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_string(msg, TORUS_A_LOWER, lower))

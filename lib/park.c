@@ -4,7 +4,7 @@
 
 static int flow_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_flow *out)
 {
-	*out = (struct torus_flow) { 0 };
+	*out = (struct torus_flow){ 0 };
 	if (tb[TORUS_A_VERSION])
 		out->version = nla_get_u64(tb[TORUS_A_VERSION]);
 	if (tb[TORUS_A_EPOCH])
@@ -12,7 +12,7 @@ static int flow_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_fl
 	if (!tb[TORUS_A_FLOW])
 		return lt_fail(dev, -EBADMSG, "the NIC did not say its flow counters");
 	return lt_counters(dev, tb[TORUS_A_FLOW], &out->counter[0][0],
-			    TORUS_FC_COUNT * TORUS_COLOURS);
+			   TORUS_FC_COUNT * TORUS_COLOURS);
 }
 
 static int flow_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
@@ -20,8 +20,8 @@ static int flow_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr
 {
 	(void)nlh;
 	if (!tb[TORUS_A_VERSION] || !tb[TORUS_A_EPOCH])
-		return lt_fail(dev, -EBADMSG, "flow get: answered without version and "
-				   "epoch");
+		return lt_fail(dev, -EBADMSG,
+			       "flow get: answered without version and epoch");
 	return flow_parse(dev, tb, arg);
 }
 
@@ -41,7 +41,7 @@ static uint64_t u64_of(struct nlattr *attr)
 
 int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out)
 {
-	*out = (struct torus_park) { 0 };
+	*out = (struct torus_park){ 0 };
 	if (!tb[TORUS_A_PARKED] || !tb[TORUS_A_UNRESOLVED])
 		return lt_fail(dev, -EBADMSG, "the NIC did not say how much is parked");
 	out->parked = nla_get_u64(tb[TORUS_A_PARKED]);
@@ -68,7 +68,8 @@ int torus_park_get(struct torus_dev *dev, struct torus_park *out)
 	return lt_do(dev, msg, park_reply, out);
 }
 
-int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session, int seq)
+int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t session,
+		       int seq)
 {
 	struct nl_msg *msg;
 	int err;
@@ -78,7 +79,7 @@ int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t sessio
 		return err;
 	if (seq > UINT16_MAX)
 		return lt_fail(dev, -EINVAL, "sequence number %d: allowed up to %u", seq,
-				   UINT16_MAX);
+			       UINT16_MAX);
 	msg = lt_msg(dev, TORUS_CMD_PARK_RESOLVE, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_u32(msg, TORUS_A_SESSION, session) ||
@@ -97,7 +98,8 @@ int torus_park_replay(struct torus_dev *dev, uint64_t version, uint16_t ports)
 	return lt_do(dev, msg, NULL, NULL);
 }
 
-int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data, size_t len)
+int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data,
+		    size_t len)
 {
 	struct nl_msg *msg;
 	int err;
@@ -106,8 +108,9 @@ int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data, 
 	if (err)
 		return err;
 	if (len < 1 || len > TORUS_MGMT_MAX)
-		return lt_fail(dev, -EINVAL, "management packet of %zu bytes: allowed "
-				   "1 to %d", len, TORUS_MGMT_MAX);
+		return lt_fail(dev, -EINVAL,
+			       "management packet of %zu bytes: allowed 1 to %d",
+			       len, TORUS_MGMT_MAX);
 	msg = lt_msg(dev, TORUS_CMD_MGMT_SEND, len);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put(msg, TORUS_A_DATA, (int)len, data))

@@ -6,10 +6,10 @@
  * An attribute's length is 16 bits and its nest's too; 64 bytes stand for the
  * headers and the small attributes around the rows.
  */
-#define ROWS_PER_MESSAGE	((TORUS_MSG_MAX - 64) / sizeof(uint64_t))
+#define ROWS_PER_MESSAGE ((TORUS_MSG_MAX - 64) / sizeof(uint64_t))
 /* Bytes around a run of rows: nest, FIRST, header of DATA. */
-#define RUN_HEAD		16
-#define NODES_PER_MESSAGE	((TORUS_MSG_MAX - 64) / sizeof(uint32_t))
+#define RUN_HEAD	  16
+#define NODES_PER_MESSAGE ((TORUS_MSG_MAX - 64) / sizeof(uint32_t))
 
 static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version)
 {
@@ -151,9 +151,10 @@ static int table_add(struct torus_dev *dev, struct nlattr *nest, struct table *t
 	first = nla_get_u32(tb[TORUS_ROWS_FIRST]);
 	n = (uint32_t)nla_len(tb[TORUS_ROWS_DATA]) / sizeof(uint64_t);
 	if (first != t->first + t->n || n > t->room - t->n)
-		return lt_fail(dev, -EBADMSG, "rows get: answered with rows %u to %u "
-				   "where %u were due from %u", first, first + n - 1,
-				   t->room - t->n, t->first + t->n);
+		return lt_fail(dev, -EBADMSG,
+			       "rows get: answered with rows %u to %u "
+			       "where %u were due from %u",
+			       first, first + n - 1, t->room - t->n, t->first + t->n);
 	memcpy(t->rows + t->n, nla_data(tb[TORUS_ROWS_DATA]), n * sizeof(uint64_t));
 	t->n += n;
 	return 0;
@@ -172,7 +173,7 @@ static int table_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghd
 		return lt_fail(dev, -EBADMSG, "rows get: answered without a version");
 	version = nla_get_u64(tb[TORUS_A_VERSION]);
 	if (t->parts++ && version != t->version)
-		return -EAGAIN;	/* a commit in between: read again */
+		return -EAGAIN; /* a commit in between: read again */
 	t->version = version;
 	nla_for_each_attr(attr, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0), left) {
 		if (nla_type(attr) != TORUS_A_ROWS)
@@ -213,7 +214,8 @@ int torus_hold(struct torus_dev *dev, const uint32_t *nodes, uint32_t n)
 		uint32_t some = n < NODES_PER_MESSAGE ? n : NODES_PER_MESSAGE;
 		struct nl_msg *msg = lt_msg(dev, TORUS_CMD_HOLD, some * sizeof(*nodes));
 
-		if (!msg || nla_put(msg, TORUS_A_NODES, (int)(some * sizeof(*nodes)), nodes))
+		if (!msg ||
+		    nla_put(msg, TORUS_A_NODES, (int)(some * sizeof(*nodes)), nodes))
 			return lt_drop(dev, msg);
 		err = lt_do(dev, msg, NULL, NULL);
 		nodes += some;

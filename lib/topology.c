@@ -149,8 +149,8 @@ int torus_port_parse(const char *text, unsigned int ndims, unsigned int *port)
 	return 0;
 }
 
-int torus_link_parse(const char *text, const struct torus_shape *shape,
-		     uint32_t *node, unsigned int *port)
+int torus_link_parse(const char *text, const struct torus_shape *shape, uint32_t *node,
+		     unsigned int *port)
 {
 	struct torus_coords at;
 	unsigned int p;
@@ -212,9 +212,9 @@ char *torus_port_text(unsigned int ndims, unsigned int port, char *buf)
 
 /* --- addresses ------------------------------------------------------------- */
 
-#define ADDR4_NET	0x0a000000u
-#define ADDR6_NET0	0xfd74		/* unique local, then "to" of torus */
-#define ADDR6_NET1	0x6f72
+#define ADDR4_NET  0x0a000000u
+#define ADDR6_NET0 0xfd74 /* unique local, then "to" of torus */
+#define ADDR6_NET1 0x6f72
 
 /* Whether coordinates fit the bytes of an IPv4 address. */
 static bool addr4_shows_coords(const struct torus_shape *shape)
@@ -238,7 +238,7 @@ struct in_addr torus_addr4(const struct torus_shape *shape, uint32_t id)
 		tn_node_coords(shape, id, &at);
 		host = (uint32_t)at.c[0] << 16 | (uint32_t)at.c[1] << 8 | at.c[2];
 	}
-	return (struct in_addr) { htonl(ADDR4_NET | host) };
+	return (struct in_addr){ htonl(ADDR4_NET | host) };
 }
 
 uint32_t torus_node_of_addr4(const struct torus_shape *shape, struct in_addr a)

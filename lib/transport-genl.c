@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-#define EVENT_BUFFER	(1 << 20)	/* bytes; a slower reader gets ENOBUFS */
+#define EVENT_BUFFER (1 << 20) /* bytes; a slower reader gets ENOBUFS */
 
 static const char *const group_name[TORUS_GROUPS] = {
 	[TORUS_GROUP_LINK] = TORUS_GROUP_LINK_NAME,
@@ -81,14 +81,16 @@ static int genl_open(struct torus_dev *dev, struct conn *c, const char *name)
 
 	if (name && (!*name || strlen(name) > TORUS_NAME_MAX))
 		return lt_fail(dev, -EINVAL, "genl:%s: a name has 1 to %d bytes", name,
-				   TORUS_NAME_MAX);
+			       TORUS_NAME_MAX);
 	err = connect_family(c);
 	if (err == -ENOENT)
-		return lt_fail(dev, -ENODEV, "no generic netlink family '%s': is the "
-				   "kernel module loaded?", TORUS_GENL_NAME);
+		return lt_fail(dev, -ENODEV,
+			       "no generic netlink family '%s': is the "
+			       "kernel module loaded?",
+			       TORUS_GENL_NAME);
 	if (err)
 		return lt_fail(dev, err, "generic netlink family '%s': %s",
-				   TORUS_GENL_NAME, strerror(-err));
+			       TORUS_GENL_NAME, strerror(-err));
 	return 0;
 }
 
@@ -112,9 +114,11 @@ static ssize_t genl_recv(struct conn *c)
 	ssize_t n;
 
 	do {
-		mh = (struct msghdr) {
-			.msg_name = &from, .msg_namelen = sizeof(from),
-			.msg_iov = &iov, .msg_iovlen = 1,
+		mh = (struct msghdr){
+			.msg_name = &from,
+			.msg_namelen = sizeof(from),
+			.msg_iov = &iov,
+			.msg_iovlen = 1,
 		};
 		n = recvmsg(c->fd, &mh, MSG_DONTWAIT);
 		/* Any process may send to our port: only the kernel counts. */
@@ -137,10 +141,11 @@ static int genl_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups
 		if (!(groups & 1u << g))
 			continue;
 		id = genl_ctrl_resolve_grp(ask, TORUS_GENL_NAME, group_name[g]);
-		err = id < 0 ? error_of(id) : error_of(nl_socket_add_membership(c->sk, id));
+		err = id < 0 ? error_of(id)
+			     : error_of(nl_socket_add_membership(c->sk, id));
 		if (err)
-			lt_fail(dev, err, "generic netlink group '%s': %s",
-				    group_name[g], strerror(-err));
+			lt_fail(dev, err, "generic netlink group '%s': %s", group_name[g],
+				strerror(-err));
 	}
 	nl_socket_free(ask);
 	return err;
@@ -197,7 +202,7 @@ static int genl_list(list_fn fn, void *arg)
 	int err;
 
 	err = lt_new(&lt_genl, NULL, &dev);
-	if (err)	/* no module: no NIC of this kind */
+	if (err) /* no module: no NIC of this kind */
 		return err == -ENOMEM ? err : 0;
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, 0);
 	err = msg ? lt_dump(dev, msg, names_add, names_reset, &names) : -ENOMEM;

@@ -10,7 +10,7 @@
 
 static int address(const char *path, struct sockaddr_un *sa)
 {
-	*sa = (struct sockaddr_un) { .sun_family = AF_UNIX };
+	*sa = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (!*path || strlen(path) >= sizeof(sa->sun_path))
 		return -ENAMETOOLONG;
 	strcpy(sa->sun_path, path);
@@ -50,7 +50,7 @@ static int unix_open(struct torus_dev *dev, struct conn *c, const char *name)
 
 	if (fd == -ENAMETOOLONG)
 		return lt_fail(dev, fd, "unix:%s: a path has 1 to %zu bytes", name,
-				   sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+			       sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
 	if (fd < 0)
 		return lt_fail(dev, fd, "unix:%s: %s", name, strerror(-fd));
 	c->fd = fd;
@@ -126,7 +126,8 @@ static int unix_list(list_fn fn, void *arg)
 		return err == GLOB_NOSPACE ? -ENOMEM : 0;
 	for (i = 0; i < g.gl_pathc && !err; i++) {
 		if (snprintf(where, sizeof(where), "unix:%s", g.gl_pathv[i]) <
-		    (int)sizeof(where) && !abandoned(g.gl_pathv[i]))
+			    (int)sizeof(where) &&
+		    !abandoned(g.gl_pathv[i]))
 			err = fn(where, arg);
 	}
 	globfree(&g);

@@ -15,8 +15,8 @@ void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded)
 	for (node = 0; node < nodes; node++)
 		for (dir = 0; dir < 2u * shape->ndims; dir++)
 			if (excluded[node] & 1u << dir)
-				excluded[torus_neighbour(shape, node, dir)] |= (uint16_t)
-					(1u << torus_dir_opposite(shape, dir));
+				excluded[torus_neighbour(shape, node, dir)] |=
+					(uint16_t)(1u << torus_dir_opposite(shape, dir));
 }
 
 /**
@@ -60,14 +60,15 @@ static int fault_add(struct health *h, uint32_t node, unsigned int dim)
 	return 0;
 }
 
-static uint16_t *run_of(struct health *h, const struct ring *r, unsigned int i, unsigned int dir)
+static uint16_t *run_of(struct health *h, const struct ring *r, unsigned int i,
+			unsigned int dir)
 {
 	return &h->run[(size_t)ring_node(r, i) * 2 * h->shape->ndims + dir];
 }
 
 /* Both directions of one ring; @cut is a position whose cable is excluded. */
-static void fill_cut_ring(struct health *h, const struct ring *r, const uint16_t *excluded,
-			  unsigned int cut)
+static void fill_cut_ring(struct health *h, const struct ring *r,
+			  const uint16_t *excluded, unsigned int cut)
 {
 	unsigned int ndims = h->shape->ndims, n, i;
 	uint16_t plus = 0, minus = 0;
@@ -103,9 +104,11 @@ static void fill_ring(struct health *h, const struct ring *r, const uint16_t *ex
 
 static struct ring ring_at(const struct health *h, uint32_t base, unsigned int dim)
 {
-	return (struct ring) {
-		.base = base, .stride = h->stride[dim],
-		.size = h->shape->size[dim], .dim = dim,
+	return (struct ring){
+		.base = base,
+		.stride = h->stride[dim],
+		.size = h->shape->size[dim],
+		.dim = dim,
 	};
 }
 
@@ -144,12 +147,12 @@ static int find_faults(struct health *h, const uint16_t *excluded)
 }
 
 int lt_health_init(struct health *h, const struct torus_shape *shape,
-		const uint16_t *excluded)
+		   const uint16_t *excluded)
 {
 	unsigned int d;
 	uint32_t node;
 
-	*h = (struct health) { .shape = shape, .nodes = torus_nodes(shape) };
+	*h = (struct health){ .shape = shape, .nodes = torus_nodes(shape) };
 	if (!h->nodes)
 		return -EINVAL;
 	for (d = 0; d < TORUS_MAX_DIMS; d++)

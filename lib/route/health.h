@@ -37,12 +37,12 @@ struct health {
  * Return: 0, -EINVAL bad shape, -ENOMEM.
  */
 int lt_health_init(struct health *h, const struct torus_shape *shape,
-		const uint16_t *excluded);
+		   const uint16_t *excluded);
 void lt_health_free(struct health *h);
 
 /* Healthy hops ahead of @node along @dir; at least @hops if all of them are. */
-static inline bool lt_health_run_ok(const struct health *h, uint32_t node, unsigned int dir,
-				 unsigned int hops)
+static inline bool lt_health_run_ok(const struct health *h, uint32_t node,
+				    unsigned int dir, unsigned int hops)
 {
 	return !h->run || h->run[(size_t)node * 2 * h->shape->ndims + dir] >= hops;
 }

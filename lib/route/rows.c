@@ -83,7 +83,8 @@ static unsigned int leg_hops(const struct health *h, const struct leg *leg,
 {
 	unsigned int n = h->shape->ndims;
 
-	return dir < n ? leg->plus[dir] : h->shape->size[dir - n] - (unsigned int)leg->plus[dir - n];
+	return dir < n ? leg->plus[dir]
+		       : h->shape->size[dir - n] - (unsigned int)leg->plus[dir - n];
 }
 
 /* Whether the segments of @dirs, one for each dimension that differs, are fit. */
@@ -171,7 +172,8 @@ static void search_signs(struct search *s, const struct leg *leg, unsigned int f
 	unsigned int signs, j;
 
 	for (signs = 0; signs < 1u << leg->k; signs++) {
-		struct header c = { .first = (uint8_t)first, .last = (uint8_t)last,
+		struct header c = { .first = (uint8_t)first,
+				    .last = (uint8_t)last,
 				    .hops = steps };
 
 		for (j = 0; j < leg->k; j++) {
@@ -184,7 +186,8 @@ static void search_signs(struct search *s, const struct leg *leg, unsigned int f
 		}
 		if (c.hops > s->best.hops || !ordered(&c))
 			continue;
-		c.rank = (uint32_t)mix(s->hash + ((uint64_t)c.dirs | first << 12 | last << 16));
+		c.rank = (uint32_t)mix(s->hash +
+				       ((uint64_t)c.dirs | first << 12 | last << 16));
 		if (better(&c, &s->best) && leg_ok(s->h, leg, c.dirs))
 			s->best = c;
 	}

@@ -23,7 +23,7 @@ static bool dead(const struct torus_shape *shape, const uint16_t *excluded, uint
 		 unsigned int dir)
 {
 	if (shape->size[tn_dir_dim(shape, dir)] < 2)
-		return true;	/* a dimension of size 1 has no links */
+		return true; /* a dimension of size 1 has no links */
 	return excluded && excluded[node] & 1u << dir;
 }
 
@@ -42,7 +42,7 @@ enum torus_walk_end torus_walk(const struct torus_shape *shape, const uint16_t *
 	tn_node_coords(shape, from, &at);
 	while ((dir = tn_route_next(shape, &at, &path)) < 2u * shape->ndims) {
 		if (*n < max)
-			hops[*n] = (struct torus_hop) { node, (uint8_t)dir };
+			hops[*n] = (struct torus_hop){ node, (uint8_t)dir };
 		++*n;
 		if (dead(shape, excluded, node, dir))
 			return TORUS_WALK_DEAD_LINK;
