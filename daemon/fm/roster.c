@@ -284,6 +284,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->epoch = h->epoch;
 	m->state = FM_NODE_UP;
 	m->missing = 0;
+	fm_problem_clear(fm, "node", m->guid);
 	m->version = h->version;
 	strcpy(m->name, h->name);
 	strcpy(m->address, h->address);
