@@ -225,8 +225,10 @@ static bool named(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
+	if (!n)
+		return false;
 	for (const char *p = list; (p = strstr(p, name)); p++)
-		if (n && p > list && p[-1] == ' ' && (p[n] == ' ' || !p[n]))
+		if (p > list && p[-1] == ' ' && (p[n] == ' ' || !p[n]))
 			return true;
 	return false;
 }

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-only
+fabricd-fuzzers := fuzz_config fuzz_control fuzz_frame
+fuzzers += $(addprefix tests/fuzz/,$(fabricd-fuzzers))
+
+define fabricd-fuzzer
+tests/fuzz/$(1)-objs := tests/fuzz/$(1).o $(fabricd-common)
+tests/fuzz/$(1)-deps := $$(B)/libtorus.a
+tests/fuzz/$(1)-libs = $$(fabricd-libs)
+endef
+$(foreach f,$(fabricd-fuzzers),$(eval $(call fabricd-fuzzer,$(f))))
