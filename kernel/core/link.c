@@ -27,6 +27,7 @@ static void rx_error(struct tn_link *l, u8 gen, u64 now)
 	if (!tn_retry_error(&l->rx, gen))
 		return;
 	l->ack_now = true;
+	l->eager = TN_RETRY_EAGER;
 	l->e_at = now + l->params->replay_timeout / 2;
 	l->counter[TORUS_PC_E_SENT]++;
 }
@@ -93,6 +94,8 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 	}
 	tn_retry_accept(&l->rx, h);
 	l->unacked++;
+	if (l->eager)
+		l->eager--;
 	l->counter[TORUS_PC_RX_PACKETS]++;
 	l->counter[TORUS_PC_RX_FLITS] += h->len + 2u;
 	l->counter[TORUS_PC_RX_BYTES] += tn_payload_bytes(h, t);
@@ -211,7 +214,7 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 		return;
 	if (l->unacked && l->ack_at == ~0ull)
 		l->ack_at = now + l->params->ack_delay;
-	if (l->unacked >= l->params->retry_packets / 4 + 1)
+	if (l->unacked && (l->eager || l->unacked >= l->params->retry_packets / 4 + 1))
 		l->ack_now = true;
 }
 
@@ -264,7 +267,7 @@ static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
 /* Moves packets from the RETRY buffer into the frame. */
 static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 {
-	while (l->tx.next) {
+	while (tn_retry_ready(&l->tx)) {
 		struct tn_pkt *pkt = l->tx.next;
 		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
 
@@ -319,7 +322,7 @@ bool tn_link_wants(const struct tn_link *l)
 	if (l->init_now)
 		return true;
 	return l->state == TORUS_LINK_UP &&
-	       (l->tx.next || l->ack_now || (l->credit_now && tn_credit_owed(&l->credit)));
+	       (tn_retry_ready(&l->tx) || l->ack_now || (l->credit_now && tn_credit_owed(&l->credit)));
 }
 
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)

@@ -82,6 +82,7 @@ struct tn_link {
 	struct tn_retry_rx rx;
 	struct tn_credit credit;
 	u32 unacked;		/* accepted since the last header sent */
+	u32 eager;		/* packets to acknowledge at once: errors were seen */
 
 	u32 seed;		/* of the LCRCs of the present or last up time */
 	u32 session;		/* that it belongs to */

@@ -3,6 +3,7 @@
 #include "linkstate.h"
 
 #define NEVER (~0ull)
+#define WINDOW_TIMEOUT_MIN 100000	/* ns, beside four round trips */
 
 static u64 sooner(u64 a, u64 b)
 {
@@ -108,6 +109,7 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	l->reason = reason;
 	l->tx.sent = (struct tn_queue) { 0 };
 	l->tx.next = NULL;
+	l->tx.on_wire = 0;
 	l->tx.flits = 0;
 	l->ops->failed(l->ctx, l, &retry);
 	probe(l, now);
@@ -242,6 +244,7 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	}
 	if (resume) {
 		l->tx.next = l->tx.sent.head;
+		l->tx.on_wire = 0;
 		l->tx.gen = 0;
 		l->tx.tries = 0;
 		l->tx.since = now;
@@ -337,8 +340,12 @@ static u64 replay_at(const struct tn_link *l)
 	u64 from = l->tx.sent_at > l->tx.since ? l->tx.sent_at : l->tx.since;
 	u32 shift = l->tx.tries < 3 ? l->tx.tries : 3;
 
-	if (!l->tx.sent.head || l->tx.next)
+	if (!l->tx.on_wire || tn_retry_ready(&l->tx))
 		return NEVER;
+	/* A window that errors made small is full: the peer answers at once. */
+	if (l->tx.on_wire >= l->tx.window / 4)
+		return from + (sooner(4 * l->tx.rtt + WINDOW_TIMEOUT_MIN,
+				      l->params->replay_timeout / 2) << shift);
 	return from + (l->params->replay_timeout << shift);
 }
 

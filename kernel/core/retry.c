@@ -7,6 +7,7 @@ void tn_retry_tx_start(struct tn_retry_tx *tx, u16 first, u64 now)
 	*tx = (struct tn_retry_tx) {
 		.tseq = first & TN_SEQ_MASK,
 		.high = first & TN_SEQ_MASK,
+		.window = 4 * TN_RETRY_MAX,
 		.since = now,
 		.sent_at = now,
 	};
@@ -35,7 +36,12 @@ bool tn_retry_sending(struct tn_retry_tx *tx, u64 now)
 	if (!replay)
 		tx->high = (u16)((pkt->hdr.tseq + 1) & TN_SEQ_MASK);
 	tx->next = pkt->next;
+	tx->on_wire++;
 	tx->sent_at = now;
+	if (!tx->timed_at) {
+		tx->timed_at = now;
+		tx->timed_seq = pkt->hdr.tseq;
+	}
 	return replay;
 }
 
@@ -48,6 +54,14 @@ enum tn_ack tn_retry_ack(struct tn_retry_tx *tx, u16 rseq, struct tn_queue *done
 		return tn_seq_before(rseq, base) ? TN_ACK_STALE : TN_ACK_LIE;
 	if (!n)
 		return TN_ACK_OK;
+	if (tx->timed_at && tn_seq_before(tx->timed_seq, rseq)) {
+		tx->rtt = (7 * tx->rtt + (now - tx->timed_at)) / 8;
+		tx->timed_at = 0;
+	}
+	tx->window += n;
+	if (tx->window > 4 * TN_RETRY_MAX)
+		tx->window = 4 * TN_RETRY_MAX;
+	tx->on_wire = tx->on_wire > n ? tx->on_wire - n : 0;
 	while (n--) {
 		struct tn_pkt *pkt = tn_queue_pop(&tx->sent);
 
@@ -66,6 +80,14 @@ bool tn_retry_back(struct tn_retry_tx *tx)
 	if (!tx->sent.head)
 		return false;
 	tx->next = tx->sent.head;
+	/* A quarter off what was on the wire: a window wider than that was no limit. */
+	if (tx->window > 4 * tx->on_wire)
+		tx->window = 4 * tx->on_wire;
+	tx->window -= tx->window / 4;
+	if (tx->window < 4 * TN_RETRY_WINDOW_MIN)
+		tx->window = 4 * TN_RETRY_WINDOW_MIN;
+	tx->on_wire = 0;
+	tx->timed_at = 0;
 	tx->gen ^= 1;
 	tx->tries++;
 	return true;

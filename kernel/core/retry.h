@@ -22,12 +22,22 @@
  * a level, not an edge), one error costs one going back, and a replay whose
  * first packet is hit again is noticed at the second. Safety never rests on G.
  * A packet behind CTRP is a replay of what was accepted: dropped without E.
+ *
+ * Also ours: the window. What is on the wire behind a damaged packet is sent in
+ * vain, and in software the wire is deep (queues of sockets, processes that
+ * wait for a processor). So going back takes a quarter off what may be on the
+ * wire, and each acknowledgement gives a quarter of what it covers back: at one
+ * error in 30 packets some 30 are on the wire, at one in 300 all that the peer
+ * has room for. A receiver that saw an error acknowledges every frame for a
+ * while (TN_RETRY_EAGER), for a small window must be told soon.
  */
 #ifndef TN_RETRY_H
 #define TN_RETRY_H
 
 #include "pkt.h"
 
+#define TN_RETRY_EAGER 512	/* packets acknowledged at once after an error */
+#define TN_RETRY_WINDOW_MIN 8
 #define TN_RETRY_MAX 1024	/* packets outstanding; a quarter of TSEQ's range */
 
 /**
@@ -37,6 +47,10 @@
  * @tseq: CTTR, the TSEQ of the next packet to enter
  * @high: one past the highest TSEQ that was ever on the wire
  * @gen: generation
+ * @on_wire: packets of @sent before @next
+ * @window: limit of @on_wire, in quarters of a packet
+ * @rtt: mean time from the wire to the acknowledgement, of one packet at a time:
+ *	@timed_seq, sent at @timed_at (0: none)
  * @flits: in @sent
  * @tries: times gone back without progress
  * @since: when the oldest packet first waited or the last progress was made
@@ -48,10 +62,15 @@ struct tn_retry_tx {
 	u16 tseq;
 	u16 high;
 	u8 gen;
+	u32 on_wire;
+	u32 window;
 	u32 flits;
 	u32 tries;
 	u64 since;
 	u64 sent_at;
+	u64 timed_at;
+	u64 rtt;
+	u16 timed_seq;
 };
 
 /**
@@ -81,6 +100,12 @@ static inline bool tn_seq_before(u16 a, u16 b)
 
 void tn_retry_tx_start(struct tn_retry_tx *tx, u16 first, u64 now);
 void tn_retry_push(struct tn_retry_tx *tx, struct tn_pkt *pkt, u64 now);
+
+/** tn_retry_ready() - is there something to send, and may it go? */
+static inline bool tn_retry_ready(const struct tn_retry_tx *tx)
+{
+	return tx->next && tx->on_wire < tx->window / 4;
+}
 
 /** tn_retry_sending() - tx->next goes onto the wire now; true: it is a replay */
 bool tn_retry_sending(struct tn_retry_tx *tx, u64 now);

@@ -63,7 +63,7 @@ static void test_random(void **state)
 {
 	(void)state;
 	delivered = 0;
-	for_seeds(150, random_one);
+	for_seeds(180, random_one);
 	print_message("# %" PRIu64 " packets delivered exactly once\n", (uint64_t)delivered);
 	if (!getenv("SEED"))
 		assert_true(delivered > 2000000);
