@@ -286,7 +286,37 @@ static int got_datagram(struct exchange *x, size_t len)
 	return 0;
 }
 
-/* Receive until the end; every good datagram buys another timeout. */
+static int timed_out(struct exchange *x)
+{
+	return lt_fail(x->dev, -ETIMEDOUT, "%s: no answer in %d ms", lt_command_name(x->cmd),
+		       x->dev->timeout_ms);
+}
+
+static int receive_datagram(struct exchange *x, int64_t deadline)
+{
+	ssize_t n = lt_wait(x->c->fd, POLLIN, deadline);
+
+	if (n == -ETIMEDOUT)
+		return timed_out(x);
+	if (!n) {
+		n = x->c->ops->recv(x->c);
+		if (n == -EAGAIN)
+			return 0;
+		if (n == 0)
+			return lt_fail(x->dev, -ENODEV, "%s: the NIC went away",
+				       lt_command_name(x->cmd));
+	}
+	if (n < 0)
+		return lt_fail(x->dev, (int)n, "%s: %s", lt_command_name(x->cmd),
+			       strerror((int)-n));
+	return got_datagram(x, (size_t)n);
+}
+
+/*
+ * Receive until the end. A reply buys another timeout, anything else does not.
+ * What has come is looked at even if it is late: a busy machine may have kept
+ * us from it.
+ */
 static int receive_answer(struct exchange *x)
 {
 	int64_t deadline = lt_now() + x->dev->timeout_ms;
@@ -294,26 +324,14 @@ static int receive_answer(struct exchange *x)
 
 	while (!x->done) {
 		unsigned int before = x->replies;
-		ssize_t n;
 
-		err = lt_wait(x->c->fd, POLLIN, deadline);
-		if (err == -ETIMEDOUT || lt_now() > deadline)
-			return lt_fail(x->dev, -ETIMEDOUT, "%s: no answer in %d ms",
-				       lt_command_name(x->cmd), x->dev->timeout_ms);
-		n = err ? err : x->c->ops->recv(x->c);
-		if (n == -EAGAIN)
-			continue;
-		if (n == 0)
-			return lt_fail(x->dev, -ENODEV, "%s: the NIC went away",
-				       lt_command_name(x->cmd));
-		if (n < 0)
-			return lt_fail(x->dev, (int)n, "%s: %s", lt_command_name(x->cmd),
-				       strerror((int)-n));
-		err = got_datagram(x, (size_t)n);
+		err = receive_datagram(x, deadline);
 		if (err)
 			return err;
 		if (x->replies != before)
 			deadline = lt_now() + x->dev->timeout_ms;
+		else if (!x->done && lt_now() > deadline)
+			return timed_out(x);
 	}
 	return x->err ? x->err : x->end;
 }
