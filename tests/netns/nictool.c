@@ -9,7 +9,10 @@
  *	nictool SOCKET attach PORT IFNAME
  *	nictool SOCKET port PORT COUNTER	prints a counter or gauge of a port
  *	nictool SOCKET node COUNTER		prints a counter of the node
- *	nictool SOCKET hold NODE | release	version 2 after place
+ *	nictool SOCKET hold NODE | release
+ *	nictool SOCKET received PORT		prints session and next sequence number
+ *	nictool SOCKET resolve PORT SESSION SEQ	as the peer of that port answered
+ *	nictool SOCKET replay PORT
  *	nictool SOCKET mgmt PORT TEXT
  *	nictool SOCKET events N			prints N events
  *
@@ -189,6 +192,28 @@ static void release(char **arg)
 	check(torus_release(dev, d.version, false));
 }
 
+static void received(char **arg)
+{
+	struct torus_link l;
+
+	check(torus_link_get(dev, (unsigned int)number(arg[0]), &l));
+	printf("%u %u\n", l.session, l.seq);
+}
+
+static void resolve(char **arg)
+{
+	check(torus_park_resolve(dev, (unsigned int)number(arg[0]), (uint32_t)number(arg[1]),
+				 (int)number(arg[2])));
+}
+
+static void replay(char **arg)
+{
+	struct torus_device d;
+
+	check(torus_device_get(dev, &d));
+	check(torus_park_replay(dev, d.version, (uint16_t)(1u << number(arg[0]))));
+}
+
 static void mgmt(char **arg)
 {
 	check(torus_mgmt_send(dev, (unsigned int)number(arg[0]), arg[1], strlen(arg[1])));
@@ -233,6 +258,7 @@ static const struct {
 	{ "place", 2, place }, { "invalid", 1, invalid }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
+	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay },
 	{ "mgmt", 2, mgmt }, { "events", 1, events },
 };
 

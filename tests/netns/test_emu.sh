@@ -1,0 +1,282 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# torusemu without a manager: placed and routed by hand.
+#
+#   ┌────────┐     ┌────────┐     ┌────────┐     ┌────────┐
+#   │ n0     │     │ n1     │     │ n2     │     │ n3     │
+#   │ torus0 │     │ torus0 │     │ torus0 │     │ torus0 │
+#   │  NIC e─┼─────┼─w NIC e┼─────┼─w NIC e┼─────┼─w NIC  │
+#   └────────┘     └────────┘     └────────┘     └────────┘
+#    10.0.0.0       10.1.0.0       10.2.0.0       10.3.0.0
+#
+# Shape 4, cut open between n3 and n0. e is port +x (0), w is port -x (1).
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+emu=$B/torusemu
+tool=$B/tests/netns/nictool
+id=temu$$
+dir=$(mktemp -d)
+status=0
+declare -A pid
+
+pretty() { echo "[+] $*" >&2; }
+ns() { local n=$1; shift; pretty "n$n: $*"; ip netns exec "$id-$n" "$@"; }
+nic() { local n=$1; shift; "$tool" "$dir/n$n.nic" "$@"; }
+
+cleanup() {
+	local n p
+	for n in 0 1 2 3; do
+		for p in $(ip netns pids "$id-$n" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
+		ip netns del "$id-$n" 2>/dev/null
+	done
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+# check NAME COMMAND...
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		status=1
+		tail -n 5 "$dir"/*.log | sed 's/^/# /'
+	fi
+}
+
+# until_true SECONDS COMMAND...: poll a state
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || { pretty "still not: $*"; return 1; }
+		sleep 0.02
+	done
+}
+
+state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
+more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
+equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
+
+cable() {
+	local a=$1 b=$(($1 + 1))
+	ip link add e mtu 65535 netns "$id-$a" type veth peer name w mtu 65535 netns "$id-$b"
+	ip -n "$id-$a" link set e up
+	ip -n "$id-$b" link set w up
+}
+
+# start N PORT=DEVICE...
+start() {
+	local n=$1
+	shift
+	pretty "n$n: torusemu ${*/#/--port }"
+	# shellcheck disable=SC2068
+	ip netns exec "$id-$n" "$emu" --name "n$n" --ports 2 --socket "$dir/n$n.nic" \
+		--foreground ${@/#/--port } 2>>"$dir/n$n.log" &
+	pid[$n]=$!
+	until_true 5 "$tool" "$dir/n$n.nic" node lost >/dev/null 2>&1 && return
+	echo "not ok - n$n starts"
+	tail -n 5 "$dir/n$n.log"
+	exit 1
+}
+
+place() { until_true 5 nic "$1" place 4 "$1" 2>/dev/null; }
+ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 2 "${@:2}" >/dev/null; }
+
+# copy FROM TO MEGABYTES: random bytes over TCP; true if they arrive as they left
+copy() {
+	local to=10.$2.0.0 sums=$dir/sums
+	pretty "n$1 -> n$2: $3 MiB over TCP"
+	: >"$sums"
+	ip netns exec "$id-$2" python3 - "$to" >>"$sums" <<-'PY' &
+		import hashlib, socket, sys
+		s = socket.create_server((sys.argv[1], 7000))
+		print("listening", flush=True)
+		s.settimeout(60)
+		c, _ = s.accept()
+		h = hashlib.sha256()
+		while d := c.recv(1 << 20):
+		    h.update(d)
+		print(h.hexdigest(), flush=True)
+	PY
+	local server=$!
+	until_true 5 grep -q listening "$sums"
+	ip netns exec "$id-$1" python3 - "$to" "$3" >>"$sums" <<-'PY' || { kill "$server"; return 1; }
+		import hashlib, os, socket, sys
+		c = socket.create_connection((sys.argv[1], 7000), 60)
+		block, h = os.urandom(1 << 20), hashlib.sha256()
+		for i in range(int(sys.argv[2])):
+		    d = i.to_bytes(8, "little") + block[8:]
+		    h.update(d)
+		    c.sendall(d)
+		c.close()
+		print(h.hexdigest(), flush=True)
+	PY
+	wait "$server"
+	[[ $(grep -v listening "$sums" | sort -u | wc -l) == 1 && $(wc -l <"$sums") == 3 ]]
+}
+
+refused() { "$@" >/dev/null 2>&1; [[ $? == 2 ]]; }
+
+# mend_by_hand A PORT B PORT: what a manager does after a link came back
+mend_by_hand() {
+	local session seq
+	read -r session seq < <(nic "$3" received "$4")
+	nic "$1" resolve "$2" "${5:-$session}" "${6:-$seq}" && nic "$1" replay "$2"
+}
+
+for n in 0 1 2 3; do
+	ip netns add "$id-$n" || exit 2
+	ip -n "$id-$n" link set lo up
+done
+
+# --- two nodes ---------------------------------------------------------------
+
+cable 0
+start 0 +x=e
+start 1 -x=w
+check "link comes up" until_true 5 state_is 0 0 "up none"
+check "link comes up at the other end" until_true 5 state_is 1 1 "up none"
+place 0
+place 1
+check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)
+check "ping" ping_ok 0 10.1.0.0
+check "ping over IPv6" ping_ok 0 fd74:6f72:1::
+check "ping on VCD1" ping_ok 0 -Q 0x80 10.1.0.0
+check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
+check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
+check "TCP delivers what was sent" copy 0 1 100
+check "nothing was sent twice" equals 0 port 0 replayed_packets 0
+
+nic 1 events 1 >"$dir/events" &
+until_true 5 grep -q subscribed "$dir/events"
+check "management packet is sent" nic 0 mgmt 0 hello
+check "management packet arrives" until_true 5 grep -qx "mgmt 1 hello" "$dir/events"
+
+nic 0 fault 0 latency=30000000
+check "latency is added" [ "$(ns 0 ping -c 2 -i 0.1 10.1.0.0 | awk -F/ '/^rtt/ { print ($4 >= 30) }')" = 1 ]
+nic 0 fault 0 latency=0
+
+nic 0 fault 0 ber=1000000000000 seed=7
+nic 1 fault 1 ber=1000000000000 seed=8
+check "TCP is intact at a bit error rate of 1e-6" copy 0 1 100
+check "errors were found" more_than 1 port 1 crc_errors 10
+check "and mended by replay" more_than 0 port 0 replayed_packets 10
+check "nothing was lost" equals 1 node lost 0
+nic 0 fault 0 ber=0
+nic 1 fault 1 ber=0
+
+# --- a link dies and returns -----------------------------------------------------
+
+session_of() { nic "$1" received "$2" | cut -d' ' -f1; }
+
+nic 0 fault 0 silence=1
+check "silence is detected" until_true 5 state_is 0 0 "faulty silence"
+check "silence is detected at the other end" until_true 5 state_is 1 1 "faulty silence"
+ns 0 ping -q -c 3 -i 0.05 -W 1 10.1.0.0 >/dev/null
+check "packets are parked" until_true 2 more_than 0 node parked 2
+read -r session seq < <(nic 1 received 1)
+nic 0 fault 0 silence=0
+check "link returns after silence" until_true 5 state_is 0 0 "up silence"
+mend_by_hand 1 1 0 0
+check "parked packets are replayed" mend_by_hand 0 0 1 1 "$session" "$seq"
+check "all of them" until_true 2 more_than 0 node replayed 2
+check "ping after replay" ping_ok 0 10.1.0.0
+check "nothing arrived twice" equals 1 node duplicates 0
+
+pretty "n1: ip link set w down"
+ip -n "$id-1" link set w down
+check "carrier loss is detected" until_true 5 state_is 1 1 "faulty carrier"
+check "carrier loss is detected at the other end" until_true 5 state_is 0 0 "faulty carrier"
+ip -n "$id-1" link set w up
+check "link returns with its carrier" until_true 5 state_is 0 0 "up carrier"
+until_true 5 state_is 1 1 "up carrier"
+mend_by_hand 0 0 1 1
+mend_by_hand 1 1 0 0
+check "ping after mending" ping_ok 0 10.1.0.0
+
+pretty "n0: ip link del e"
+ip -n "$id-0" link del e
+check "a deleted device is a lost carrier" until_true 5 state_is 0 0 "faulty carrier"
+cable 0
+check "a new device of that name is taken" until_true 5 state_is 0 0 "up carrier"
+until_true 5 state_is 1 1 "up carrier"
+mend_by_hand 0 0 1 1
+mend_by_hand 1 1 0 0
+check "ping over the new device" ping_ok 0 10.1.0.0
+
+# --- unreachable ----------------------------------------------------------------
+
+nic 0 invalid 1
+check "host hears of the unreachable" \
+	grep -q "Host Unreachable" <(ns 0 ping -c 2 -i 0.1 -W 1 10.1.0.0)
+check "host hears of the unreachable over IPv6" \
+	grep -q "Address unreachable" <(ns 0 ping -c 2 -i 0.1 -W 1 fd74:6f72:1::)
+check "and it is counted" more_than 0 node unreachable 1
+nic 0 place 4 1
+check "a new place has a new address" grep -q 10.1.0.0/32 <(ns 0 ip -br addr show dev torus0)
+check "and not the old one" [ -z "$(ip -n "$id-0" -br addr show dev torus0 to 10.0.0.0)" ]
+kill "${pid[0]}"
+wait "${pid[0]}"
+check "SIGTERM ends with status 0" [ $? = 0 ]
+check "and removes the socket" [ ! -e "$dir/n0.nic" ]
+
+# --- four nodes ---------------------------------------------------------------
+
+cable 1
+cable 2
+start 0 +x=e
+start 2 +x=e -x=w
+start 3 -x=w
+nic 1 attach 0 e
+for n in 0 1 2; do until_true 5 state_is $n 0 "up none"; until_true 5 state_is $((n + 1)) 1 "up none" ||
+	until_true 5 state_is $((n + 1)) 1 "up peer"; done
+for n in 0 1 2 3; do place $n; done
+for l in "0 0 1 1" "1 1 0 0" "1 0 2 1" "2 1 1 0"; do
+	# shellcheck disable=SC2086
+	mend_by_hand $l
+done
+check "ping over three links" ping_ok 0 10.3.0.0
+check "ping back" ping_ok 3 10.0.0.0
+check "TCP over three links" copy 0 3 100
+check "transit nodes forwarded it" more_than 1 node forwarded 25000
+nic 1 fault 0 ber=1000000000000
+check "TCP over three links, one with errors" copy 0 3 50
+nic 1 fault 0 ber=0
+
+pretty "n2: kill -9"
+kill -9 "${pid[2]}"
+wait "${pid[2]}" 2>/dev/null
+check "neighbours miss a killed NIC" until_true 5 state_is 1 0 "faulty silence"
+start 2 +x=e -x=w
+check "it starts again on its old socket" until_true 5 state_is 2 1 "up none"
+check "and its neighbours take it" until_true 5 state_is 1 0 "up silence"
+
+# --- bad input ---------------------------------------------------------------------
+
+for bad in "--ports 3" "--ports 14" "--ports x" "--port +y=e" "--port +x" "--port +x=e --port +x=w" \
+	"--guid 0" "--guid 12z" "--set slots=3" "--set slots=" "--set nonsense=1" \
+	"--set keepalive=100" "--set silence=1ms" "--log-level loud" "--nonsense" "extra"; do
+	# shellcheck disable=SC2086
+	check "refused: $bad" refused ip netns exec "$id-0" "$emu" --name x --ports 2 \
+		--socket "$dir/x.nic" --tun x0 $bad
+done
+check "refused: socket in use" refused ip netns exec "$id-0" "$emu" --name x --ports 2 \
+	--socket "$dir/n0.nic" --tun x0
+check "refused: device that is not there" refused ip netns exec "$id-0" "$emu" --name x \
+	--ports 2 --socket "$dir/x.nic" --tun x0 --port +x=nonsense
+check "refused: device that is not Ethernet" refused ip netns exec "$id-0" "$emu" --name x \
+	--ports 2 --socket "$dir/x.nic" --tun x0 --port +x=lo
+chmod 711 "$dir"
+check "refused: client that is not root" \
+	[ "$(setpriv --reuid 65534 --clear-groups "$tool" "$dir/n0.nic" node lost 2>&1 | grep -ci permission)" = 1 ]
+check "refused: port out of range" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
+check "the socket is root's" [ "$(stat -c %a "$dir/n0.nic")" = 600 ]
+
+exit $status
