@@ -11,7 +11,7 @@
 
 struct emu;
 
-#define PORT_RX_BATCH	16	/* frames taken from a port before others have their turn */
+#define PORT_RX_BATCH	8	/* frames taken from a port before others have their turn */
 
 /**
  * struct port - one port
