@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Netlink datagrams at torusemu's socket, with a NIC behind it. The input is a
+ * row of datagrams, each after its length in two bytes (little endian); they are
+ * sent to one NIC one after the other, so that an input can place it first. What
+ * the NIC answers must be whole netlink messages.
+ */
+#include <netlink/msg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tools/torusemu/emu.h"
+#include "tools/torusemu/log.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A table of 16 million nodes is refused, as on a small machine. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "allocator_may_return_null=1:max_allocation_size_mb=64";
+}
+
+static int no_attach(struct port *port, const char *name, const char **why, u64 now)
+{
+	*why = "not here";
+	(void)now;
+	snprintf(port->lower, sizeof(port->lower), "%s", name);
+	return *name == 'x' ? -ENODEV : 0;
+}
+
+static void drain(int fd)
+{
+	static char buf[TORUS_MSG_MAX];
+	ssize_t n;
+
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0) {
+		struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
+		int left = (int)n;
+
+		while (nlmsg_ok(nlh, left))
+			nlh = nlmsg_next(nlh, &left);
+		if (left > 0)
+			abort();
+	}
+}
+
+static struct client *alive(struct emu *e)
+{
+	return e->server.clients;
+}
+
+static void one_datagram(struct emu *e, int fd, const uint8_t *data, size_t len, u64 now)
+{
+	void *copy = aligned_alloc(64, (len + 64) / 64 * 64);
+
+	memcpy(copy, data, len);
+	client_request(alive(e), copy, len);
+	free(copy);
+	emu_step(e, now);
+	for (int i = 0; i < 64 && alive(e) && (alive(e)->out || alive(e)->dump.part); i++) {
+		drain(fd);
+		loop_wait(&e->loop, now, now);
+	}
+	drain(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct emu e;
+	u64 now = 1000000000;
+	int fd[2];
+
+	log_init("fuzz", LOG_ERR);
+	memset(&e, 0, sizeof(e));
+	e.nports = 4;
+	e.attach = no_attach;
+	strcpy(e.name, "n");
+	tn_params_default(&e.params);
+	if (emu_init(&e, now) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd))
+		abort();
+	e.server.buf = malloc(TORUS_MSG_MAX);
+	if (!client_new(&e, fd[0]))
+		abort();
+	while (size > 2 && alive(&e)) {
+		size_t len = data[0] | (size_t)data[1] << 8;
+
+		if (len > size - 2)
+			len = size - 2;
+		one_datagram(&e, fd[1], data + 2, len, now += 1000000);
+		data += 2 + len;
+		size -= 2 + len;
+	}
+	drain(fd[1]);
+	close(fd[1]);
+	server_close(&e);
+	emu_fini(&e);
+	return 0;
+}
