@@ -60,6 +60,8 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 	struct tn_pkt *pkt;
 
 	l->closed = true;
+	nic->reopening &= (u16)~(1u << l->port);
+	nic->park.through = false;
 	while ((pkt = tn_queue_pop(retry))) {
 		if (pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) {
 			nic->ops->pkt_put(nic->host, pkt);
@@ -162,6 +164,7 @@ static void empty(struct tn_nic *nic, u64 now)
 		}
 	}
 	nic->active = 0;
+	nic->reopening = 0;
 	drop_all(nic, &nic->held);
 	nic->held_bytes = 0;
 	drop_all(nic, &nic->park.q);

@@ -278,7 +278,10 @@ void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info);
 int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session,
 			u16 seq, bool dead);
 
-/** tn_nic_park_replay() - reopen @ports and re-inject what is parked
+/**
+ * tn_nic_park_replay() - re-inject what is parked, then reopen @ports
+ * What comes for these ports meanwhile is parked and re-injected too, so that
+ * nothing overtakes.
  * Return: 0, -ENODEV, -ESTALE not the active version, -EBUSY if some entries
  * are unresolved (nothing is done).
  */

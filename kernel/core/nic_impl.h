@@ -14,15 +14,20 @@
 
 #define TN_INJECT_MAX	256		/* packets in an injection queue */
 
-/* Inputs of the router: port * VCS + vc, then one injection queue for each VC. */
+/*
+ * Inputs of the router: port * VCS + vc, then for each VC an injection queue and
+ * one of packets that come from the parking segment.
+ */
 #define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
-#define TN_INPUTS	(TN_INPUT_INJECT + TORUS_VCS)
+#define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_VCS)
+#define TN_INPUTS	(TN_INPUT_REPLAY + TORUS_VCS)
 
 /**
  * struct tn_nic
  * @input: queues in front of the router
  * @active: mask of inputs with packets
  * @turn: input that is served first in the next round
+ * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
  * @lost_row: the shadow made some destination unreachable
@@ -52,6 +57,7 @@ struct tn_nic {
 
 	u64 active;
 	u8 turn;
+	u16 reopening;
 	struct tn_queue input[TN_INPUTS];
 	struct tn_queue held;
 	u64 held_bytes;
@@ -91,6 +97,8 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_unreachable() - no row carries @pkt: count it, send it back */
 void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_reopen() - open the ports that waited for the replay, if it is done */
+bool tn_reopen(struct tn_nic *nic);
 /** tn_deliver_waiting() - packets of flows whose turn has come */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
 

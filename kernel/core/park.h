@@ -8,6 +8,11 @@
  * may have accepted the first of them. tn_park_resolve() drops those. Replay is
  * refused while any is unresolved.
  *
+ * A replay goes on with what is parked after it began: packets that a full
+ * segment had kept waiting, and adaptive ones, which no drain waits for. It ends
+ * when a link fails, when new rows come, or when a replayed packet is parked
+ * again: the rows are then behind the times.
+ *
  * A full segment refuses packets that can wait in input buffers (back-pressure);
  * RETRY buffers are always taken, for nothing waits behind a dead link's wire.
  */
@@ -22,6 +27,7 @@ struct tn_park {
 	u64 bytes_max;
 	u32 unresolved;
 	u32 replaying;		/* packets at the head that are to be re-injected */
+	bool through;		/* what is parked now is re-injected too */
 	bool full;		/* somebody was refused since it was last empty */
 };
 

@@ -13,7 +13,8 @@
  *
  * Order. One flow uses one path under one table; queues are FIFO; what is parked
  * goes before what comes later because a port that once diverted stays closed
- * until the manager reopens it.
+ * until the manager reopens it, and then until all that is parked has gone: what
+ * comes meanwhile is parked behind it.
  */
 #include "nic_impl.h"
 
@@ -178,6 +179,12 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	return MOVED;
 }
 
+/* It comes from this node's own parking segment. */
+static bool from_park(const struct tn_pkt *pkt)
+{
+	return pkt->in_port == TN_PORT_HOST && (pkt->tail.flags & TN_TAIL_REPLAYED);
+}
+
 /* @pkt, out of its queue, cannot go on by @out. */
 static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
 {
@@ -185,17 +192,21 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 	bool first = !p->q.head;
 
 	nic->link[out].closed = true;
-	if (!tn_park_room(p, pkt)) {
+	if (!tn_park_room(p, pkt) && !from_park(pkt)) {
 		if (!p->full) {
 			p->full = true;
 			tn_tell(nic, TN_EV_PARK);
 		}
 		return BLOCKED;
 	}
+	if (from_park(pkt))		/* rows that lead nowhere */
+		p->through = false;
 	freed(nic, pkt, now);
 	pkt->in_port = TN_PORT_HOST;
 	tn_parked(nic, pkt);
 	tn_park_push(p, pkt);
+	if (p->through)
+		p->replaying = p->q.count;
 	if (first)
 		tn_tell(nic, TN_EV_PARK);
 	return MOVED;
@@ -204,9 +215,13 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 /* --- onward ---------------------------------------------------------------- */
 
 /* Traffic bound for such a link is diverted; a retraining one is waited for. */
-static bool dead(const struct tn_link *l)
+static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned int out)
 {
-	return l->closed || (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING);
+	const struct tn_link *l = &nic->link[out];
+
+	if (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING)
+		return true;
+	return l->closed && !(nic->reopening >> out & 1 && from_park(pkt));
 }
 
 static bool stall(struct tn_link *l, struct tn_pkt *pkt)
@@ -254,7 +269,8 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 		unsigned int dim = tn_dir_dim(&nic->shape, d), n;
 		const struct tn_link *l = &nic->link[d];
 
-		if (!(pkt->hdr.dir >> d & 1) || nic->at.c[dim] == to.c[dim] || dead(l))
+		if (!(pkt->hdr.dir >> d & 1) || nic->at.c[dim] == to.c[dim] ||
+		    dead(nic, pkt, d))
 			continue;
 		alive++;
 		n = tn_credit_free(&l->credit, TORUS_VC_A);
@@ -265,7 +281,7 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 	}
 	if (best < nic->nports)
 		return best;
-	if (!dead(&nic->link[det]) && can_go(nic, pkt, det, TORUS_VC_D0)) {
+	if (!dead(nic, pkt, det) && can_go(nic, pkt, det, TORUS_VC_D0)) {
 		pkt->hdr.vc = TORUS_VC_D0;
 		return det;
 	}
@@ -298,7 +314,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 			return (enum moved)stall(&nic->link[det], pkt);
 		if (out > nic->nports)
 			return park(nic, pkt, det, now);
-	} else if (dead(&nic->link[out])) {
+	} else if (dead(nic, pkt, out)) {
 		return park(nic, pkt, out, now);
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
 		return (enum moved)stall(&nic->link[out], pkt);
@@ -338,7 +354,7 @@ static unsigned int replay(struct tn_nic *nic)
 		unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
 		u64 row = nic->rows[pkt->hdr.dst];
 
-		if (nic->input[TN_INPUT_INJECT + vc].count >= TN_INJECT_MAX)
+		if (nic->input[TN_INPUT_REPLAY + vc].count >= TN_INJECT_MAX)
 			break;
 		tn_park_pop(&nic->park);
 		n++;
@@ -351,11 +367,29 @@ static unsigned int replay(struct tn_nic *nic)
 			continue;
 		}
 		tn_stamp(nic, pkt, row);
-		tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
+		tn_input_push(nic, TN_INPUT_REPLAY + vc, pkt);
 	}
 	if (n && !nic->park.q.head)
 		tn_tell(nic, TN_EV_PARK);
 	return n;
+}
+
+bool tn_reopen(struct tn_nic *nic)
+{
+	unsigned int i;
+
+	if (!nic->reopening || nic->park.replaying)
+		return false;
+	for (i = TN_INPUT_REPLAY; i < TN_INPUTS; i++) {
+		if (nic->input[i].head)
+			return false;
+	}
+	for (i = 0; i < nic->nports; i++) {
+		if (nic->reopening >> i & 1)
+			nic->link[i].closed = false;
+	}
+	nic->reopening = 0;
+	return true;
 }
 
 void tn_nic_work(struct tn_nic *nic, u64 now)
@@ -368,15 +402,14 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 		unsigned int i;
 
 		moved = nic->park.replaying ? replay(nic) : 0;
-		if (!nic->active)
-			continue;
-		for (i = 0; i < TN_INPUTS; i++) {
+		for (i = 0; nic->active && i < TN_INPUTS; i++) {
 			unsigned int input = (nic->turn + i) % TN_INPUTS;
 
 			if (nic->active >> input & 1)
 				moved += serve(nic, input, now);
 		}
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
+		moved += tn_reopen(nic);
 	} while (moved);
 	if (nic->flows.wait.head)
 		tn_deliver_waiting(nic, now);

@@ -70,6 +70,7 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->colour = (u8)(version % TORUS_COLOURS);
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
+	nic->park.through = false;
 	for (i = 0; nic->lost_row && i < nic->nodes; i++) {
 		if ((old[i] & TORUS_ROW_VALID) && !(nic->rows[i] & TORUS_ROW_VALID))
 			tn_flow_restart(&nic->flows, i);
@@ -171,8 +172,6 @@ int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session, u16 
 
 int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now)
 {
-	unsigned int p;
-
 	(void)now;
 	if (!nic->placed)
 		return -ENODEV;
@@ -180,10 +179,9 @@ int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now)
 		return -ESTALE;
 	if (nic->park.unresolved)
 		return -EBUSY;
-	for (p = 0; p < nic->nports; p++) {
-		if (ports >> p & 1)
-			nic->link[p].closed = false;
-	}
+	nic->reopening |= (u16)(ports & ((1u << nic->nports) - 1));
 	nic->park.replaying = nic->park.q.count;
+	nic->park.through = true;
+	tn_reopen(nic);
 	return 0;
 }
