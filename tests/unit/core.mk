@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry credit link router
+core-tests := wire pkt retry credit link router table
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-router := tests/unit/fabric.o tests/unit/cable.o
+core-test-table := $(core-test-router)
 
 define core-test
 tests += tests/unit/test_$(1)

@@ -105,6 +105,7 @@ static void arrived(struct fabric *f, struct node *n, struct tn_pkt *pkt)
 		       "%u -> %u, VC %u: got %u, next is %u", src, n->id, vc, number,
 		       t->got[vc]);
 		t->got[vc] = number + 1;
+		t->arrived[vc]++;
 	}
 	f->delivered++;
 }
@@ -603,10 +604,22 @@ static void resolve(struct fabric *f)
 	}
 }
 
+static bool some_full(const struct fabric *f)
+{
+	for (u32 i = 0; i < f->n; i++) {
+		if (f->node[i].nic->park.full)
+			return true;
+	}
+	return false;
+}
+
+/* What waits behind a full parking segment does so until that is replayed. */
 static bool drained(const struct fabric *f)
 {
 	s64 sum[TORUS_COLOURS];
 
+	if (some_full(f))
+		return true;
 	fabric_sums(f, sum);
 	sum[f->version % TORUS_COLOURS] = 0;
 	return !sum[0] && !sum[1] && !sum[2] && !sum[3];
@@ -619,7 +632,7 @@ static bool replayed(const struct fabric *f)
 	for (u32 i = 0; i < f->n; i++) {
 		const u64 (*c)[TORUS_COLOURS] = tn_nic_flow(f->node[i].nic);
 
-		if (f->node[i].nic->park.replaying)
+		if (f->node[i].nic->park.q.head)
 			return false;
 		for (int k = 0; k < TORUS_COLOURS; k++)
 			left += (s64)(c[TORUS_FC_REPLAY_TX][k] - c[TORUS_FC_REPLAY_RX][k] -

@@ -18,12 +18,14 @@
 /**
  * struct traffic - what goes from one node to another
  * @sent, @got: packets of each VC; for VCD0 and VCD1 the next number
+ * @arrived: VCD packets that came, where numbers may be missing
  * @back: returned as unreachable
  * @seen: VCA packets that came
  */
 struct traffic {
 	u32 sent[TORUS_VCS];
 	u32 got[TORUS_VCS];
+	u32 arrived[TORUS_VCS];
 	u32 back[TORUS_VCS];
 	u8 seen[FABRIC_SEEN / 8];
 };
