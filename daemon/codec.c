@@ -154,6 +154,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.epoch = h->epoch;
 	b.version = h->version;
 	b.term = h->term;
+	b.attach = h->attach;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];
@@ -305,6 +306,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		left.guid = msg->left.guid;
 		left.epoch = msg->left.epoch;
 		left.parent = msg->left.parent;
+		left.attach = msg->left.attach;
 		m->left = &left;
 		break;
 	case FM_MSG_FETCH:
@@ -467,6 +469,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->epoch = from->epoch;
 	to->version = from->version;
 	to->term = from->term;
+	to->attach = from->attach;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])
@@ -602,10 +605,11 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		fine = get_row(&out->row.row, m->row->row);
 		break;
 	case FM_MSG_LEFT:
-	case FM_MSG_ADOPTED:
+	case FM_MSG_ADOPTED:	/* one place in the union */
 		out->left.guid = m->left->guid;
 		out->left.epoch = m->left->epoch;
 		out->left.parent = m->left->parent;
+		out->left.attach = m->left->attach;
 		break;
 	case FM_MSG_TABLE:
 		return get_table(&out->table, m->table);

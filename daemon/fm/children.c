@@ -20,6 +20,7 @@ static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type ty
 	msg.left.guid = c->guid;
 	msg.left.epoch = c->epoch;
 	msg.left.parent = fm->guid;
+	msg.left.attach = c->attach;
 	if (fm->root)
 		fm_root_msg(fm, &msg);
 	else
@@ -46,6 +47,7 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	c->role = FM_CONN_CHILD;
 	c->guid = h->guid;
 	c->epoch = h->epoch;
+	c->attach = h->attach;
 	c->node = fm_table_find(fm, h->guid);
 	c->reported = false;
 	drop_older(fm, c);
@@ -86,9 +88,16 @@ void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 
 void fm_children_announce(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm->tree.conns[i].role == FM_CONN_CHILD)
-			announce(fm, &fm->tree.conns[i], FM_MSG_ADOPTED);
+	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+
+	msg.welcome.term = fm->tree.term;
+	msg.welcome.root_guid = fm->root_guid;
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		if (fm->tree.conns[i].role != FM_CONN_CHILD)
+			continue;
+		announce(fm, &fm->tree.conns[i], FM_MSG_ADOPTED);
+		fm_tree_send(fm, &fm->tree.conns[i], &msg);
+	}
 }
 
 void fm_children_drop(struct fm *fm)

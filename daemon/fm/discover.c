@@ -14,7 +14,8 @@
  * multiple of the size, so the greatest common divisor of these is the size. If
  * there are none either, the dimension is a mesh as long as it extends.
  *
- * Coordinates: the root is 0; of all nodes not placed yet the one goes first on
+ * Coordinates: lines that close after as many nodes as they should are believed
+ * first, those that do not close next. The root is 0; of all nodes not placed yet the one goes first on
  * whose place most of its placed neighbours agree; then nodes that most of
  * their neighbours would rather see elsewhere move there, trading places if
  * need be, while this makes more cables right. A crossed pair of cables is thus
@@ -192,6 +193,21 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 
 /* --- coordinates ------------------------------------------------------------- */
 
+/*
+ * How far the cable at a port may be believed: on a line that closes after as
+ * many nodes as it should; on one that does not close; on one that closes
+ * elsewhere, which must have a wrong cable.
+ */
+enum trust { CROSSED, UNSURE, SURE };
+
+static enum trust trust(const struct fm *fm, const struct torus_shape *shape,
+			const struct fm_mate *m, unsigned int p)
+{
+	uint32_t n = line_length(fm, m, p % fm->ndims);
+
+	return !n ? UNSURE : n == shape->size[p % fm->ndims] ? SURE : CROSSED;
+}
+
 /* Where the neighbour at port @p, if placed, sees @m; or TORUS_NO_NODE. */
 static uint32_t seen_at(const struct fm *fm, const struct torus_shape *shape,
 			const struct fm_mate *m, unsigned int p)
@@ -205,18 +221,18 @@ static uint32_t seen_at(const struct fm *fm, const struct torus_shape *shape,
 
 /* How many of its neighbours would see @m at @node. */
 static unsigned int agree(const struct fm *fm, const struct torus_shape *shape,
-			  const struct fm_mate *m, uint32_t node)
+			  const struct fm_mate *m, uint32_t node, enum trust least)
 {
 	unsigned int n = 0;
 
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
-		n += seen_at(fm, shape, m, p) == node;
+		n += seen_at(fm, shape, m, p) == node && trust(fm, shape, m, p) >= least;
 	return n;
 }
 
 /* The free place most of its neighbours agree on. Return: how many do. */
 static unsigned int best_place(const struct fm *fm, const struct torus_shape *shape,
-			       const struct fm_mate *m, uint32_t *node)
+			       const struct fm_mate *m, enum trust least, uint32_t *node)
 {
 	unsigned int best = 0;
 
@@ -228,7 +244,7 @@ static unsigned int best_place(const struct fm *fm, const struct torus_shape *sh
 
 		if (at == TORUS_NO_NODE || (there && there->state != FM_NODE_DEAD))
 			continue;
-		n = agree(fm, shape, m, at);
+		n = agree(fm, shape, m, at, least);
 		if (n > best) {
 			best = n;
 			*node = at;
@@ -248,7 +264,8 @@ static void put(struct fm_root *r, struct fm_mate *m, uint32_t node)
 }
 
 /* One pass: everybody with as many votes as the best. Return: how many moved in. */
-static unsigned int place_pass(struct fm *fm, const struct torus_shape *shape)
+static unsigned int place_pass(struct fm *fm, const struct torus_shape *shape,
+			       enum trust least)
 {
 	struct fm_root *r = fm->root;
 	unsigned int best = 0, placed = 0;
@@ -258,14 +275,14 @@ static unsigned int place_pass(struct fm *fm, const struct torus_shape *shape)
 		unsigned int n = 0;
 
 		if (r->mate[i].node == TORUS_NO_NODE && r->mate[i].state != FM_NODE_DEAD)
-			n = best_place(fm, shape, &r->mate[i], &node);
+			n = best_place(fm, shape, &r->mate[i], least, &node);
 		best = n > best ? n : best;
 	}
 	for (uint32_t i = 0; best && i < r->nmates; i++) {
 		struct fm_mate *m = &r->mate[i];
 
 		if (m->node != TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
-		    best_place(fm, shape, m, &node) < best)
+		    best_place(fm, shape, m, least, &node) < best)
 			continue;
 		put(r, m, node);
 		placed++;
@@ -277,7 +294,7 @@ static unsigned int place_pass(struct fm *fm, const struct torus_shape *shape)
 static bool refine(struct fm *fm, const struct torus_shape *shape, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
-	int here = (int)agree(fm, shape, m, m->node);
+	int here = (int)agree(fm, shape, m, m->node, CROSSED);
 
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		uint32_t at = seen_at(fm, shape, m, p), from = m->node;
@@ -286,9 +303,10 @@ static bool refine(struct fm *fm, const struct torus_shape *shape, struct fm_mat
 
 		if (at == TORUS_NO_NODE || at == from || (o && o->fixed))
 			continue;
-		gain = (int)agree(fm, shape, m, at) - here;
+		gain = (int)agree(fm, shape, m, at, CROSSED) - here;
 		if (o)
-			gain += (int)agree(fm, shape, o, from) - (int)agree(fm, shape, o, at);
+			gain += (int)agree(fm, shape, o, from, CROSSED) -
+				(int)agree(fm, shape, o, at, CROSSED);
 		if (gain <= 0)
 			continue;
 		r->at[from] = 0;
@@ -306,8 +324,9 @@ void fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 	struct fm_root *r = fm->root;
 	bool moved = true;
 
-	while (place_pass(fm, shape))
-		;
+	for (int least = SURE; least >= CROSSED; least--)
+		while (place_pass(fm, shape, (enum trust)least))
+			;
 	for (unsigned int pass = 0; moved && pass < REFINE_PASSES; pass++) {
 		moved = false;
 		for (uint32_t i = 0; i < r->nmates; i++)

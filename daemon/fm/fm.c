@@ -93,6 +93,11 @@ void fm_free(struct fm *fm)
 	free(fm);
 }
 
+void *fm_io(const struct fm *fm)
+{
+	return fm->io;
+}
+
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now)
 {
 	fm->now = now;

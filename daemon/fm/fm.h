@@ -115,6 +115,8 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
 		  const uint64_t *rows, uint64_t now);
 void fm_free(struct fm *fm);
+/** fm_io() - the @io it was made with */
+void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);

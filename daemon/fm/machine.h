@@ -54,6 +54,7 @@ struct fm_conn {
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard;		/* when something came last */
+	uint64_t attach;	/* number of the connection, as its maker counts */
 	uint64_t asked;		/* when PING went out last, or HELLO */
 	struct fm_report report;
 };
@@ -68,6 +69,7 @@ struct fm_tree {
 	bool refused;
 	char parent[FM_ADDR_MAX];
 	uint64_t term;
+	uint64_t attach;	/* last number given to a connection upward */
 	uint32_t row_told;	/* serial in the last HELLO */
 	uint32_t row_acked;
 	uint64_t row_next;	/* when to say the row again */
@@ -173,6 +175,7 @@ void fm_tree_up(struct fm *fm, int id);
 void fm_tree_down(struct fm *fm, int id);
 void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg);
 void fm_tree_row(struct fm *fm);	/* the own row changed */
+void fm_tree_rejoin(struct fm *fm);
 void fm_tree_row_acked(struct fm *fm, uint32_t serial);
 void fm_tree_due(struct fm *fm);
 uint64_t fm_tree_expiry(const struct fm *fm);

@@ -216,10 +216,16 @@ static void take_place(struct fm *fm)
 
 static void apply(struct fm *fm)
 {
+	const struct fm_entry *e;
+
 	take_place(fm);
 	fm_children_lookup(fm);
-	if (!takes_part(fm))
+	if (!takes_part(fm)) {
+		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
+		if (e && e->guid == fm->guid && e->epoch == fm->epoch && !fm->root)
+			fm_tree_rejoin(fm);
 		return;
+	}
 	fm_tree_row_acked(fm, fm->table.entry[fm->node].serial);
 	if (fm_rows_apply(fm))
 		return;

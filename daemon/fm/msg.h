@@ -114,6 +114,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @placed: @shape and @coords are what its NIC works with
  * @position: coordinates from the first Init, not reduced by any size
  * @version: of its NIC's rows; @term: root it last obeyed, 0 for none
+ * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
  */
 struct fm_hello {
@@ -130,6 +131,7 @@ struct fm_hello {
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t version;
 	uint64_t term;
+	uint64_t attach;
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_base base;
@@ -157,10 +159,14 @@ struct fm_row_msg {
 	struct fm_row row;
 };
 
-/** struct fm_left - node @guid left, or was adopted by, its parent @parent */
+/**
+ * struct fm_left - node @guid left, or was adopted by, its parent @parent
+ * @attach: as in the child's HELLO; tells which notice is newer
+ */
 struct fm_left {
 	uint64_t guid;
 	uint64_t parent;
+	uint64_t attach;
 	uint32_t epoch;
 };
 

@@ -10,6 +10,7 @@
  * @node: its id once placed, else TORUS_NO_NODE
  * @fixed: @node is in the table or was its own before: not moved any more
  * @via: GUID of who holds its connection; 0: nobody, since @missing
+ * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
  */
 struct fm_mate {
@@ -19,6 +20,7 @@ struct fm_mate {
 	bool fixed;
 	uint8_t state;
 	uint64_t via;
+	uint64_t attach;
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
 	struct fm_row row;

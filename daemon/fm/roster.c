@@ -279,8 +279,10 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	struct fm_root *r = fm->root;
 	bool back = m->state != FM_NODE_UP || m->epoch != h->epoch;
 
-	if (!fresh && m->epoch != h->epoch)
+	if (!fresh && m->epoch != h->epoch) {
 		fm_recovery_set_changed(fm);
+		m->attach = 0;
+	}
 	m->epoch = h->epoch;
 	m->state = FM_NODE_UP;
 	m->missing = 0;
@@ -332,13 +334,17 @@ void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		fm_say(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
 	if (c->role != FM_CONN_CHILD)
 		forget_below(fm, h->guid);
-	mate_hello(fm, m, h, fresh);
+	/* The same again on one connection may be late: rows have their serial. */
+	if (c->role != FM_CONN_CHILD || (int32_t)(h->row.serial - m->row.serial) > 0)
+		mate_hello(fm, m, h, fresh);
 	m = fm_mate(fm->root, h->guid);
 	msg.welcome.term = fm->tree.term;
 	msg.welcome.root_guid = fm->guid;
 	strcpy(msg.welcome.parent, parent_of(fm, m, h->stray));
 	fm_tree_send(fm, c, &msg);
-	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid, .epoch = h->epoch });
+	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid,
+							 .epoch = h->epoch,
+							 .attach = h->attach });
 }
 
 /* --- what comes up the tree ------------------------------------------------- */
@@ -347,21 +353,23 @@ static void left(struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);
 
-	if (!m || m->epoch != l->epoch || m->via != l->parent)
+	if (!m || m->epoch != l->epoch || l->attach < m->attach)
 		return;
+	m->attach = l->attach + 1;
 	m->via = 0;
 	m->missing = fm->now;
 	fm->root->judge_at = fm->now;
 	forget_below(fm, l->guid);
-	fm_say(fm, FM_INFO, "node", "connection to '%s' lost", m->name);
+	fm_say(fm, FM_DEBUG, "node", "connection to '%s' lost", m->name);
 }
 
 static void adopted(struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);
 
-	if (!m || m->epoch != l->epoch)
+	if (!m || m->epoch != l->epoch || l->attach < m->attach)
 		return;
+	m->attach = l->attach;
 	m->via = l->parent;
 	m->missing = 0;
 }

@@ -114,6 +114,7 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	}
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->tree.term;
+	h->attach = c->attach;
 	h->row = fm->row;
 	h->base = fm->member.base;
 	fm_member_sums(fm, &h->sums);
@@ -206,6 +207,10 @@ void fm_tree_up(struct fm *fm, int id)
 		return;
 	c->ready = true;
 	c->heard = fm->now;
+	/* The clock goes on where a restarted manager would not. */
+	if (fm->tree.attach < fm->now)
+		fm->tree.attach = fm->now;
+	c->attach = ++fm->tree.attach;
 	send_hello(fm, c);
 }
 
@@ -254,7 +259,10 @@ void fm_tree_down(struct fm *fm, int id)
 		conn_lost(fm, c);
 }
 
-/* An upstream has become usable: it learns of all that an older one may not have. */
+/*
+ * The way up is new, here or further up: what was said on the old one may be
+ * lost and is said again, by all below as well.
+ */
 static void upstream_new(struct fm *fm)
 {
 	fm_children_announce(fm);
@@ -281,8 +289,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 		c = conn_of_role(fm, FM_CONN_ROOT);
 		if (c && w->term == t->term)
 			fm_tree_drop(fm, c);
-		if (first)
-			upstream_new(fm);
+		upstream_new(fm);
 		return;
 	}
 	t->row_acked = t->row_told;
@@ -431,6 +438,17 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 		fm_tree_send(fm, c, &ping);
 	}
 	return false;
+}
+
+/* The root does not know that we are here: it is told again, from the start. */
+void fm_tree_rejoin(struct fm *fm)
+{
+	for (unsigned int i = fm->tree.nconns; i-- > 0;)
+		if (fm->tree.conns[i].role == FM_CONN_ROOT ||
+		    fm->tree.conns[i].role == FM_CONN_PARENT)
+			fm_tree_drop(fm, &fm->tree.conns[i]);
+	fm->tree.parent[0] = '\0';
+	retry_later(fm, 0);
 }
 
 static bool row_waits(const struct fm *fm)

@@ -89,6 +89,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->epoch = (uint32_t)rnd();
 	h->version = rnd();
 	h->term = rnd();
+	h->attach = rnd();
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
 		h->position[d] = (int32_t)rnd();
 	if (h->placed) {
@@ -162,6 +163,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 	case FM_MSG_LEFT:
 	case FM_MSG_ADOPTED:
 		m->left.parent = rnd();
+		m->left.attach = rnd();
 		m->left.guid = rnd();
 		m->left.epoch = (uint32_t)rnd();
 		break;

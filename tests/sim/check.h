@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Checkers: they watch a world and read it, and change nothing. */
+#ifndef CHECK_H
+#define CHECK_H
+
+#include "world.h"
+
+struct check_flow;
+
+/** check_flow_new() - watches every packet of @w */
+struct check_flow *check_flow_new(struct world *w);
+void check_flow_free(struct check_flow *c);
+/* Return: what is wrong so far with order or doubled packets, or NULL. */
+const char *check_flow_order(const struct check_flow *c);
+/* Return: packets that neither arrived nor came back. */
+uint64_t check_flow_missing(const struct check_flow *c);
+uint64_t check_flow_arrived(const struct check_flow *c);
+/* Nanoseconds between the last packets of the flow that stood still longest
+ * since the last call, and its node pair. */
+uint64_t check_flow_pause(struct check_flow *c);
+
+/*
+ * check_end() - what is wrong with a world that has come to rest: the table
+ * does not say what the cables are, a row misleads, something is held or parked
+ * Return: a text in @buf, or NULL.
+ */
+const char *check_end(struct world *w, char *buf, size_t room);
+
+#endif /* CHECK_H */

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only
+sim-objs := $(addprefix tests/sim/,world.o nic_side.o svc_side.o check_flow.o check_end.o story.o) \
+	$(fm-objs) $(svc-objs) $(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
+
+tests += tests/sim/test_bootstrap
+tests/sim/test_bootstrap-objs := tests/sim/test_bootstrap.o $(sim-objs)
+tests/sim/test_bootstrap-deps := $(B)/libtorus.a
+tests/sim/test_bootstrap-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The host of a NIC core in a world: memory, cables, traffic. */
+#include "world_impl.h"
+
+#define ALIGN 64
+#define MAGIC 0x53494d31u
+
+/** struct load - payload of the traffic: which packet this is */
+struct load {
+	uint32_t magic;
+	uint32_t src;
+	uint32_t dst;
+	uint32_t vc;
+	uint64_t seq;
+	uint64_t pad;
+};
+
+/* The core is told a host; that is one of these. */
+struct host {
+	struct world *w;
+	uint32_t node;
+};
+
+static struct tn_pkt *pkt_get(void *host, void *owner)
+{
+	struct tn_pkt *p = calloc(1, sizeof(*p));
+	struct frame *f = owner;
+
+	(void)host;
+	if (!p)
+		abort();
+	p->owner = f;
+	f->refs++;
+	return p;
+}
+
+static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
+{
+	struct frame *f = malloc(sizeof(*f) + nflits * TN_FLIT);
+	struct tn_pkt *p = calloc(1, sizeof(*p));
+
+	(void)host;
+	if (!f || !p)
+		abort();
+	f->refs = 1;
+	p->owner = f;
+	p->flits = f->data;
+	return p;
+}
+
+static void pkt_put(void *host, struct tn_pkt *p)
+{
+	(void)host;
+	frame_put(p->owner);
+	free(p);
+}
+
+static bool deliver(void *host, struct tn_pkt *p)
+{
+	struct host *h = host;
+	const struct world_watch *watch = &h->w->watch;
+	struct load l;
+
+	if (tn_pkt_bytes(p) == sizeof(l)) {
+		memcpy(&l, tn_pkt_payload(p), sizeof(l));
+		if (l.magic != MAGIC)
+			abort();
+		if (p->hdr.type == TN_UNREACH) {
+			if (watch->returned)
+				watch->returned(watch->arg, l.src, l.dst, l.vc, l.seq);
+		} else if (watch->got) {
+			if (l.dst != h->node)
+				abort();
+			watch->got(watch->arg, l.src, l.dst, l.vc, l.seq);
+		}
+	}
+	pkt_put(host, p);
+	return true;
+}
+
+static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+{
+	struct host *h = host;
+	struct wnode *n = &h->w->node[h->node];
+	struct ev ev = {
+		.at = h->w->now + 20 * W_US,
+		.kind = EV_MGMT,
+		.node = h->node,
+		.port = (uint8_t)port,
+		.life = n->fm_life,
+		.len = len,
+	};
+
+	if (!n->managed)
+		return;
+	ev.data = malloc(len);
+	if (!ev.data)
+		abort();
+	memcpy(ev.data, data, len);
+	world_post(h->w, &ev);
+}
+
+static void event(void *host, const struct tn_event *e)
+{
+	struct host *h = host;
+
+	if (e->type == TN_EV_LINK)
+		h->w->node[h->node].links_changed |= 1u << e->port;
+}
+
+static u32 nic_random(void *host)
+{
+	struct host *h = host;
+
+	return (u32)world_random(h->w);
+}
+
+static const struct tn_ops ops = {
+	.pkt_get = pkt_get,
+	.pkt_new = pkt_new,
+	.pkt_put = pkt_put,
+	.deliver = deliver,
+	.mgmt = mgmt,
+	.event = event,
+	.random = nic_random,
+};
+
+void nic_start(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	size_t size = (tn_nic_size() + ALIGN - 1) / ALIGN * ALIGN;
+	struct host *h = malloc(sizeof(*h));
+	struct tn_nic_config cfg = {
+		.ops = &ops,
+		.host = h,
+		.nports = (u8)w->nports,
+		.guid = n->guid,
+		.epoch = n->epoch,
+	};
+
+	n->nic = aligned_alloc(ALIGN, size + ALIGN);
+	if (!n->nic || !h)
+		abort();
+	*h = (struct host) { w, node };
+	memcpy((char *)n->nic + size, &h, sizeof(h));	/* to free it by */
+	tn_params_default(&cfg.params);
+	cfg.params.slots = 16;
+	cfg.params.park_bytes = 64 << 20;
+	if (tn_nic_init(n->nic, &cfg, w->now))
+		abort();
+	n->nic_due = ~0ULL;
+	n->table = NULL;
+	nic_pump(w, node);
+	if (w->cfg.traffic)
+		nic_traffic(w, node);
+}
+
+void nic_stop(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	size_t size = (tn_nic_size() + ALIGN - 1) / ALIGN * ALIGN;
+	struct host *h;
+
+	memcpy(&h, (char *)n->nic + size, sizeof(h));
+	tn_nic_flush(n->nic);
+	free(n->nic);
+	free(n->table);
+	free(h);
+	n->nic = NULL;
+	n->table = NULL;
+}
+
+static void send_frame(struct world *w, uint32_t node, unsigned int port,
+		       const struct tn_frame *f)
+{
+	struct wnode *n = &w->node[node];
+	const struct cable *c = n->cable[port] < 0 ? NULL : &w->cable[n->cable[port]];
+	struct ev ev = { .kind = EV_FRAME };
+	struct frame *copy;
+	unsigned int far;
+
+	if (!c || c->cut || c->silent || world_chance(w, w->cfg.frame_loss, 100000))
+		return;
+	far = c->node[0] == node && c->port[0] == port;
+	if (!w->node[c->node[far]].on)
+		return;
+	copy = malloc(sizeof(*copy) + f->bytes);
+	if (!copy)
+		abort();
+	copy->refs = 1;
+	copy->len = 0;
+	for (unsigned int i = 0; i < f->nsegs; i++) {
+		memcpy(copy->data + copy->len, f->seg[i].base, f->seg[i].len);
+		copy->len += f->seg[i].len;
+	}
+	ev.at = w->now + w->cfg.link_latency;
+	ev.node = c->node[far];
+	ev.port = c->port[far];
+	ev.life = w->node[ev.node].nic_life;
+	ev.data = copy;
+	world_post(w, &ev);
+}
+
+/* Link changes go to the manager once the NIC has come to rest. */
+static void tell_links(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+
+	for (unsigned int p = 0; p < w->nports; p++) {
+		struct ev ev = {
+			.at = w->now + 20 * W_US,
+			.kind = EV_LINK,
+			.node = node,
+			.life = n->fm_life,
+		};
+
+		if (!(n->links_changed & 1u << p) || !n->managed)
+			continue;
+		ev.data = malloc(sizeof(struct torus_link));
+		if (!ev.data)
+			abort();
+		nic_link(w, node, p, ev.data);
+		world_post(w, &ev);
+	}
+	n->links_changed = 0;
+}
+
+void nic_pump(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	struct tn_frame f;
+	uint64_t due;
+	u32 ports;
+
+	tn_nic_work(n->nic, w->now);
+	while ((ports = tn_nic_tx_ports(n->nic))) {
+		unsigned int p = (unsigned int)__builtin_ctz(ports);
+		bool some = false;
+
+		while (tn_nic_tx(n->nic, p, &f, w->now)) {
+			send_frame(w, node, p, &f);
+			some = true;
+		}
+		if (!some)
+			break;
+	}
+	tell_links(w, node);
+	due = tn_nic_expiry(n->nic);
+	if (due != ~0ULL && due < n->nic_due) {
+		struct ev ev = {
+			.at = due > w->now ? due : w->now + 1,
+			.kind = EV_NIC,
+			.node = node,
+			.life = n->nic_life,
+		};
+
+		n->nic_due = ev.at;
+		world_post(w, &ev);
+	}
+}
+
+void nic_frame(struct world *w, const struct ev *ev)
+{
+	struct wnode *n = &w->node[ev->node];
+	struct frame *f = ev->data;
+	const struct cable *c;
+
+	if (!n->on || ev->life != n->nic_life || n->cable[ev->port] < 0)
+		return;
+	c = &w->cable[n->cable[ev->port]];
+	if (c->cut || c->silent)
+		return;
+	tn_nic_rx(n->nic, ev->port, f->data, f->len, f, w->now);
+	nic_pump(w, ev->node);
+}
+
+/* Carrier is there if the cable is whole and both ends have power. */
+void nic_carrier(struct world *w, uint32_t cable)
+{
+	const struct cable *c = &w->cable[cable];
+	bool up = c->there && !c->cut && w->node[c->node[0]].on && w->node[c->node[1]].on;
+
+	for (unsigned int e = 0; e < 2; e++) {
+		struct wnode *n = &w->node[c->node[e]];
+
+		if (!n->on)
+			continue;
+		tn_nic_carrier(n->nic, c->port[e], up, w->now);
+		nic_pump(w, c->node[e]);
+	}
+}
+
+void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out)
+{
+	struct tn_link_info i;
+
+	tn_nic_link_info(w->node[node].nic, port, &i, w->now);
+	memset(out, 0, sizeof(*out));
+	out->port = (uint8_t)port;
+	out->state = i.state;
+	out->reason = i.reason;
+	out->admin = i.admin;
+	out->carrier = i.carrier;
+	out->closed = i.closed;
+	out->session = i.session;
+	out->seq = i.seq;
+	out->peer_guid = i.peer_guid;
+	out->peer_port = i.peer_port;
+}
+
+static void send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
+{
+	struct wnode *n = &w->node[node];
+	struct load l = {
+		.magic = MAGIC,
+		.src = node,
+		.dst = dst,
+		.vc = vc,
+		.seq = n->seq[dst * TORUS_VCS + vc],
+	};
+	struct tn_pkt *p = pkt_new(NULL, 2 + sizeof(l) / TN_FLIT);
+
+	p->hdr.len = sizeof(l) / TN_FLIT;
+	p->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
+	memcpy(tn_pkt_payload(p), &l, sizeof(l));
+	/* Told before: a packet to oneself is delivered inside the call. */
+	if (!tn_nic_room(n->nic, vc) || tn_nic_send(n->nic, p, dst, vc, w->now)) {
+		pkt_put(NULL, p);
+		return;
+	}
+	n->seq[dst * TORUS_VCS + vc]++;
+	if (w->watch.sent)
+		w->watch.sent(w->watch.arg, node, dst, vc, l.seq);
+}
+
+void nic_traffic(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	struct ev ev = { .kind = EV_TRAFFIC, .node = node, .life = n->nic_life };
+	struct torus_coords at;
+	struct torus_shape s;
+
+	if (!w->cfg.traffic)
+		return;
+	if (tn_nic_at(n->nic, &s, &at)) {
+		uint32_t dst = n->next_dst++ % w->nodes;
+
+		if (dst != node)
+			send_one(w, node, dst, (unsigned int)(world_random(w) % 2));
+		nic_pump(w, node);
+	}
+	ev.at = w->now + w->cfg.traffic / 2 + world_random(w) % w->cfg.traffic;
+	world_post(w, &ev);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+
+void story_fail(struct story *s, const char *fmt, ...)
+{
+	char text[200];
+	va_list ap;
+
+	if (s->wrong[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(s->wrong, sizeof(s->wrong), "at %.3f ms: %s", (double)world_now(s->w) / 1e6, text);
+}
+
+void story_begin(struct story *s, const struct world_config *c)
+{
+	struct world_config cfg = *c;
+
+	if (getenv("VERBOSE"))
+		cfg.verbose = (unsigned int)atoi(getenv("VERBOSE"));
+	memset(s, 0, sizeof(*s));
+	s->w = world_new(&cfg);
+	s->flow = check_flow_new(s->w);
+}
+
+void story_power_all(struct story *s)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		world_power(s->w, i, true);
+}
+
+void story_rest(struct story *s, uint64_t limit)
+{
+	world_run(s->w, 10 * W_MS);
+	if (!world_until(s->w, world_settled, limit))
+		story_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / W_MS));
+	world_run(s->w, 5 * W_MS);
+}
+
+bool story_end(struct story *s)
+{
+	char buf[200];
+	const char *wrong;
+
+	for (uint32_t i = 0; i < world_cables(s->w); i++) {
+		world_cut(s->w, i, false);
+		world_silence(s->w, i, false);
+	}
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		world_power(s->w, i, true);
+		world_manager(s->w, i, true);
+	}
+	story_rest(s, 60 * W_S);
+	world_run(s->w, 50 * W_MS);
+	world_traffic(s->w, 0);
+	if (s->may_lose)	/* the loss is counted at leisure */
+		world_run(s->w, 3 * W_S);
+	else
+		world_run(s->w, 100 * W_MS);
+	story_rest(s, 60 * W_S);
+	wrong = check_flow_order(s->flow);
+	if (wrong)
+		story_fail(s, "%s", wrong);
+	if (check_flow_missing(s->flow) && !s->may_lose)
+		story_fail(s, "%llu packets lost", (unsigned long long)check_flow_missing(s->flow));
+	wrong = check_end(s->w, buf, sizeof(buf));
+	if (wrong)
+		story_fail(s, "%s", wrong);
+	world_free(s->w);
+	check_flow_free(s->flow);
+	return !s->wrong[0];
+}
+
+bool story_problem(struct story *s, const char *kind, const char *part)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		struct fm *fm = world_fm(s->w, i);
+		const struct fm_problem *p;
+
+		for (unsigned int k = 0; fm && (p = fm_problem(fm, k)); k++)
+			if (!strcmp(p->kind, kind) && strstr(p->text, part))
+				return true;
+	}
+	return false;
+}
+
+void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out)
+{
+	uint32_t n;
+
+	do {
+		memset(out, 0, sizeof(*out));
+		out->ndims = (uint8_t)(1 + random_below(seed, TORUS_MAX_DIMS));
+		n = 1;
+		for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
+			uint32_t most = out->ndims == 1 ? nodes : out->ndims < 4 ? 5 : 3;
+
+			out->size[d] = (uint16_t)(d < out->ndims ? 1 + random_below(seed, most) : 1);
+			n *= out->size[d];
+		}
+	} while (n < 2 || n > nodes);
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host of a manager in a world: its NIC, and the service network. Messages
+ * go through the real codec. A connection delivers in order, or breaks; what is
+ * doubled comes again later, as after a reconnection.
+ */
+#include <stdio.h>
+
+#include "world_impl.h"
+
+struct fm_host {
+	struct world *w;
+	uint32_t node;
+};
+
+static struct wnode *of(void *io)
+{
+	struct fm_host *h = io;
+
+	return &h->w->node[h->node];
+}
+
+/* --- the NIC ------------------------------------------------------------------ */
+
+static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+{
+	struct fm_host *h = io;
+	int err = tn_nic_mgmt_send(of(io)->nic, port, data, (unsigned int)len, h->w->now);
+
+	nic_pump(h->w, h->node);
+	return err;
+}
+
+static int place_set(void *io, const struct torus_shape *shape, const struct torus_coords *at)
+{
+	size_t size = (tn_nic_table_size(shape) + 63) / 64 * 64;
+	void *mem = aligned_alloc(64, size);
+	int err;
+
+	if (!mem)
+		abort();
+	err = tn_nic_set_shape(of(io)->nic, shape, at, mem);
+	if (err) {
+		free(mem);
+		return err;
+	}
+	free(of(io)->table);
+	of(io)->table = mem;
+	return 0;
+}
+
+static int rows_write(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
+		      uint32_t n)
+{
+	struct fm_host *h = io;
+	struct tn_nic *nic = of(io)->nic;
+	int err = tn_nic_rows_begin(nic, version);
+
+	for (uint32_t i = 0; !err && i < n; i++) {
+		u64 r = row[i];
+
+		err = tn_nic_rows_put(nic, version, node[i], &r, 1);
+	}
+	if (!err)
+		err = tn_nic_rows_commit(nic, version, h->w->now);
+	nic_pump(h->w, h->node);
+	return err;
+}
+
+static int release(void *io, uint64_t version, bool give_up)
+{
+	struct fm_host *h = io;
+	int err = tn_nic_release(of(io)->nic, version, give_up, h->w->now);
+
+	nic_pump(h->w, h->node);
+	return err;
+}
+
+static int flow_get(void *io, struct torus_park *out)
+{
+	struct tn_nic *nic = of(io)->nic;
+	struct tn_park_info info;
+	u32 n;
+
+	memset(out, 0, sizeof(*out));
+	tn_nic_park_info(nic, &info);
+	out->parked = info.parked;
+	out->unresolved = info.unresolved;
+	out->held = info.held;
+	tn_nic_rows(nic, &n, (u64 *)&out->flow.version);
+	memcpy(out->flow.counter, tn_nic_flow(nic), sizeof(out->flow.counter));
+	return 0;
+}
+
+static int lost_get(void *io, uint64_t *lost)
+{
+	*lost = tn_nic_counters(of(io)->nic)[TORUS_NC_LOST];
+	return 0;
+}
+
+static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+{
+	return tn_nic_park_resolve(of(io)->nic, port, session, (u16)(seq < 0 ? 0 : seq), seq < 0);
+}
+
+static int park_replay(void *io, uint64_t version, uint16_t ports)
+{
+	struct fm_host *h = io;
+	int err = tn_nic_park_replay(of(io)->nic, version, ports, h->w->now);
+
+	nic_pump(h->w, h->node);
+	return err;
+}
+
+/* --- the service network ---------------------------------------------------------- */
+
+static int end_new(struct world *w, uint32_t node)
+{
+	if (w->nends == w->ends_room) {
+		w->ends_room = w->ends_room ? 2 * w->ends_room : 256;
+		w->end = realloc(w->end, w->ends_room * sizeof(*w->end));
+		if (!w->end)
+			abort();
+	}
+	w->end[w->nends++] = (struct end) {
+		.node = node,
+		.life = w->node[node].fm_life,
+		.open = true,
+		.last = w->now,
+	};
+	return (int)w->nends;
+}
+
+static uint64_t svc_delay(struct world *w)
+{
+	return w->cfg.svc_latency + (w->cfg.svc_jitter ? world_random(w) % w->cfg.svc_jitter : 0);
+}
+
+/* Something arrives at end @id, after all that is on its way there. */
+static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
+{
+	struct end *e = &w->end[id - 1];
+	struct ev ev = {
+		.kind = (uint8_t)kind,
+		.node = e->node,
+		.life = e->life,
+		.conn = id,
+		.data = data,
+		.len = len,
+	};
+
+	ev.at = w->now + svc_delay(w);
+	if (ev.at <= e->last)
+		ev.at = e->last + 1;
+	e->last = ev.at;
+	world_post(w, &ev);
+}
+
+static int svc_connect(void *io, const char *addr)
+{
+	struct fm_host *h = io;
+	struct world *w = h->w;
+	unsigned int to;
+	int a, b;
+
+	if (sscanf(addr, "sim:%u", &to) != 1 || to >= w->nodes)
+		return -EINVAL;
+	a = end_new(w, h->node);
+	if (!w->node[to].managed) {
+		arrive(w, a, EV_CONN_DOWN, NULL, 0);
+		return a;
+	}
+	b = end_new(w, to);
+	w->end[a - 1].peer = b;
+	w->end[b - 1].peer = a;
+	arrive(w, b, EV_CONN_UP, NULL, 0);
+	arrive(w, a, EV_CONN_UP, NULL, 0);
+	return a;
+}
+
+static void svc_close(void *io, int id)
+{
+	struct fm_host *h = io;
+	struct end *e = &h->w->end[id - 1];
+
+	if (!e->open)
+		return;
+	e->open = false;
+	if (e->peer && h->w->end[e->peer - 1].open)
+		arrive(h->w, e->peer, EV_CONN_DOWN, NULL, 0);
+}
+
+static void svc_send(void *io, int id, const struct fm_msg *msg)
+{
+	struct fm_host *h = io;
+	struct world *w = h->w;
+	struct end *e = &w->end[id - 1];
+	uint8_t *data;
+	size_t len;
+
+	if (!e->open || !e->peer)
+		return;
+	if (world_chance(w, w->cfg.svc_break, 100000)) {
+		arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
+		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+		return;
+	}
+	if (fm_msg_pack(msg, &data, &len))
+		abort();
+	if (world_chance(w, w->cfg.svc_double, 1000)) {
+		struct end *to = &w->end[e->peer - 1];
+		struct ev ev = {
+			.at = w->now + svc_delay(w) + world_random(w) % (20 * W_MS),
+			.kind = EV_MSG,
+			.node = to->node,
+			.life = to->life,
+			.conn = e->peer,
+			.data = malloc(len + 1),
+			.len = len,
+		};
+
+		if (!ev.data)
+			abort();
+		memcpy(ev.data, data, len);
+		world_post(w, &ev);
+	}
+	arrive(w, e->peer, EV_MSG, data, len);
+}
+
+static void say(void *io, const struct fm_log *log)
+{
+	struct fm_host *h = io;
+
+	if (h->w->cfg.verbose > (unsigned int)log->level)
+		fprintf(stderr, "%10.3f ms %-6s %-9s %s\n", (double)h->w->now / 1e6,
+			of(io)->name, log->kind, log->text);
+}
+
+static const struct fm_ops ops = {
+	.mgmt_send = mgmt_send,
+	.place_set = place_set,
+	.rows_write = rows_write,
+	.release = release,
+	.flow_get = flow_get,
+	.lost_get = lost_get,
+	.park_resolve = park_resolve,
+	.park_replay = park_replay,
+	.connect = svc_connect,
+	.send = svc_send,
+	.close = svc_close,
+	.log = say,
+};
+
+/* --- manager ------------------------------------------------------------------------ */
+
+static void fm_arm(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	uint64_t due = fm_expiry(n->fm);
+	struct ev ev = { .kind = EV_FM, .node = node, .life = n->fm_life };
+
+	if (due == ~0ULL || due >= n->fm_due)
+		return;
+	ev.at = due > w->now ? due : w->now + 1;
+	n->fm_due = ev.at;
+	world_post(w, &ev);
+}
+
+void fm_start(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	struct fm_host *h = malloc(sizeof(*h));
+	struct torus_link links[TORUS_MAX_PORTS];
+	struct torus_device dev = {
+		.guid = n->guid,
+		.epoch = n->epoch,
+		.nports = (uint8_t)w->nports,
+		.bootstrap = n->jumper,
+	};
+	const u64 *rows = NULL;
+	struct fm_config c;
+	u32 nrows;
+
+	if (!h)
+		abort();
+	*h = (struct fm_host) { w, node };
+	fm_config_default(&c);
+	strcpy(c.fabric, n->fabric);
+	strcpy(c.name, n->name);
+	snprintf(c.address, sizeof(c.address), "sim:%u", node);
+	c.fanout = w->cfg.fanout;
+	c.seed = world_random(w);
+	if (!w->cfg.discover)
+		c.shape = w->cfg.shape;
+	dev.placed = tn_nic_at(n->nic, &dev.shape, &dev.coords);
+	if (dev.placed) {
+		rows = tn_nic_rows(n->nic, &nrows, (u64 *)&dev.version);
+		dev.node = torus_node_id(&dev.shape, &dev.coords);
+	}
+	memset(links, 0, sizeof(links));
+	for (unsigned int p = 0; p < w->nports; p++)
+		nic_link(w, node, p, &links[p]);
+	n->fm = fm_new(&c, &ops, h, &dev, links, (const uint64_t *)rows, w->now);
+	if (!n->fm)
+		abort();
+	n->fm_due = ~0ULL;
+	fm_arm(w, node);
+}
+
+void fm_stop(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	void *io = NULL;
+
+	for (size_t i = 0; i < w->nends; i++) {
+		struct end *e = &w->end[i];
+
+		if (e->node != node || !e->open)
+			continue;
+		e->open = false;
+		if (e->peer && w->end[e->peer - 1].open)
+			arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
+	}
+	io = fm_io(n->fm);
+	fm_free(n->fm);
+	free(io);
+	n->fm = NULL;
+}
+
+static void conn_event(struct world *w, struct ev *ev)
+{
+	struct end *e = &w->end[ev->conn - 1];
+	struct fm *fm = w->node[ev->node].fm;
+	struct fm_msg msg;
+
+	if (!e->open)
+		return;
+	switch (ev->kind) {
+	case EV_CONN_UP:
+		fm_conn_up(fm, ev->conn, w->now);
+		break;
+	case EV_CONN_DOWN:
+		e->open = false;
+		fm_conn_down(fm, ev->conn, w->now);
+		break;
+	case EV_MSG:
+		if (fm_msg_unpack(ev->data, ev->len, &msg))
+			abort();
+		fm_msg(fm, ev->conn, &msg, w->now);
+		fm_msg_clear(&msg);
+		break;
+	}
+}
+
+void fm_event(struct world *w, struct ev *ev)
+{
+	struct wnode *n = &w->node[ev->node];
+
+	if (!n->managed || ev->life != n->fm_life)
+		return;
+	switch (ev->kind) {
+	case EV_FM:
+		if (ev->at != n->fm_due)
+			return;
+		n->fm_due = ~0ULL;
+		fm_timer(n->fm, w->now);
+		break;
+	case EV_LINK:
+		fm_link(n->fm, ev->data, w->now);
+		break;
+	case EV_MGMT:
+		fm_mgmt(n->fm, ev->port, ev->data, ev->len, w->now);
+		break;
+	default:
+		conn_event(w, ev);
+	}
+	fm_arm(w, ev->node);
+}

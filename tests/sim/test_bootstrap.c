@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Addresses from nothing: every order of power-on of small shapes, a thousand
+ * random shapes and times, wrong cabling of each kind, what is plugged in later.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+
+static void end(struct story *s, const char *what, uint64_t seed)
+{
+	if (!story_end(s))
+		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s->wrong);
+}
+
+static void shape_of(struct world_config *c, const char *text)
+{
+	world_config_default(c);
+	assert_int_equal(torus_shape_parse(text, &c->shape), 0);
+}
+
+/* --- power-on orders --------------------------------------------------------- */
+
+/* The next permutation in lexical order. */
+static bool next_order(uint32_t *o, uint32_t n)
+{
+	uint32_t i = n - 1, j = n - 1, t;
+
+	while (i && o[i - 1] >= o[i])
+		i--;
+	if (!i)
+		return false;
+	while (o[j] <= o[i - 1])
+		j--;
+	t = o[i - 1], o[i - 1] = o[j], o[j] = t;
+	for (j = n - 1; i < j; i++, j--)
+		t = o[i], o[i] = o[j], o[j] = t;
+	return true;
+}
+
+static void one_order(const struct world_config *c, const uint32_t *order, uint32_t n,
+		      const char *shape)
+{
+	struct story s;
+
+	story_begin(&s, c);
+	for (uint32_t i = 0; i < n; i++) {
+		world_power(s.w, order[i], true);
+		world_run(s.w, 3 * W_MS);
+	}
+	story_rest(&s, 10 * W_S);
+	end(&s, shape, c->seed);
+}
+
+static void every_order(void **state)
+{
+	static const char *const shapes[] = { "2", "3", "4", "5", "2x2", "3x2", "2x1x2", "1x4" };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+		uint32_t order[8], n;
+		struct world_config c;
+
+		shape_of(&c, shapes[k]);
+		n = torus_nodes(&c.shape);
+		for (unsigned int discover = 0; discover < 2; discover++) {
+			c.discover = discover;
+			for (uint32_t i = 0; i < n; i++)
+				order[i] = i;
+			do {
+				c.seed++;
+				one_order(&c, order, n, shapes[k]);
+			} while (next_order(order, n));
+		}
+	}
+}
+
+/* --- random ---------------------------------------------------------------------- */
+
+static void one_seed(uint64_t seed)
+{
+	uint64_t random = seed;
+	struct world_config c;
+	struct story s;
+	char text[TORUS_TEXT_MAX];
+	uint32_t n;
+
+	world_config_default(&c);
+	c.seed = seed;
+	story_shape(&random, 36, &c.shape);
+	c.discover = random_below(&random, 3);
+	if (!random_below(&random, 4))
+		c.open = (uint8_t)random_below(&random, 1u << c.shape.ndims);
+	c.fanout = 1 + random_below(&random, 8);
+	c.svc_jitter = 10 * W_US << random_below(&random, 10);
+	c.svc_double = random_below(&random, 2) * 50;
+	c.svc_break = random_below(&random, 2) * 500;
+	story_begin(&s, &c);
+	n = world_nodes(s.w);
+	for (uint32_t k = 0, i = random_below(&random, n); k < n; k++, i = (i + 1) % n) {
+		world_power(s.w, i, true);
+		if (random_below(&random, 2))
+			world_run(s.w, 1 + random_below(&random, 10) * W_MS);
+	}
+	story_rest(&s, 30 * W_S);
+	world_disturb(s.w, 0, 0, 50 * W_US);
+	world_traffic(s.w, 200 * W_US);
+	world_run(s.w, 20 * W_MS);
+	if (n > 1 && !check_flow_arrived(s.flow))
+		story_fail(&s, "no traffic");
+	end(&s, torus_shape_text(&c.shape, text), seed);
+}
+
+static void thousand_seeds(void **state)
+{
+	const char *one = getenv("SEED");
+
+	(void)state;
+	if (one) {
+		one_seed(random_seed(0));
+		return;
+	}
+	for (uint64_t seed = 1; seed <= 1000; seed++)
+		one_seed(seed);
+}
+
+/* --- wiring ------------------------------------------------------------------------ */
+
+/* Everything in its place but for the wrong cables, which are named. */
+static void wrong_cables(struct story *s, unsigned int healthy, const char *a, const char *b)
+{
+	struct fm_status st;
+
+	world_run(s->w, 2 * W_S);
+	assert_true(world_fm(s->w, 0));
+	fm_status(world_fm(s->w, 0), &st);
+	if (memcmp(&st.shape, &world_config(s->w)->shape, sizeof(st.shape)))
+		story_fail(s, "shape is wrong");
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		fm_status(world_fm(s->w, i), &st);
+		if (!st.placed || st.own != i)
+			story_fail(s, "node %u thinks it is %u", i, st.own);
+	}
+	fm_status(world_fm(s->w, 0), &st);
+	if (st.links_up != healthy)
+		story_fail(s, "%u links up, expected %u", st.links_up, healthy);
+	if (!story_problem(s, "wiring", a))
+		story_fail(s, "no problem tells of '%s'", a);
+	if (!story_problem(s, "wiring", b))
+		story_fail(s, "no problem tells of '%s'", b);
+	if (s->wrong[0])
+		fail_msg("%s", s->wrong);
+	world_traffic(s->w, 100 * W_US);
+	world_run(s->w, 50 * W_MS);
+	world_traffic(s->w, 0);
+	world_run(s->w, 50 * W_MS);
+	if (!check_flow_arrived(s->flow) || check_flow_missing(s->flow))
+		story_fail(s, "traffic: %llu arrived, %llu missing",
+			   (unsigned long long)check_flow_arrived(s->flow),
+			   (unsigned long long)check_flow_missing(s->flow));
+	if (s->wrong[0])
+		fail_msg("%s", s->wrong);
+	check_flow_free(s->flow);
+	world_free(s->w);
+}
+
+static void crossed(void **state)
+{
+	(void)state;
+	for (unsigned int discover = 0; discover < 2; discover++) {
+		for (uint32_t a = 0; a < 8; a++) {
+			struct world_config c;
+			struct story s;
+
+			shape_of(&c, "4x4");
+			c.discover = discover;
+			c.seed = a + 1;
+			story_begin(&s, &c);
+			world_cross(s.w, 2 * a, 2 * ((a + 5) % 16));
+			story_power_all(&s);
+			wrong_cables(&s, 30, "expected", "leads to the wrong node");
+		}
+	}
+}
+
+static void to_itself(void **state)
+{
+	struct world_config c;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "4x4");
+	story_begin(&s, &c);
+	world_plug(s.w, 2 * 5, 5, 0, 5, 2);
+	story_power_all(&s);
+	wrong_cables(&s, 30, "1,1:+x", "from a node to itself");
+}
+
+static void wrong_port(void **state)
+{
+	struct world_config c;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "4x4");
+	story_begin(&s, &c);
+	/* +x of 5 into -y of 6, and what was there left over */
+	world_plug(s.w, 2 * 5, 5, 0, 6, 3);
+	story_power_all(&s);
+	wrong_cables(&s, 30, "1,1:+x", "not opposite");
+}
+
+static void other_fabric(void **state)
+{
+	struct world_config c;
+	struct fm_status st;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "4x2");
+	c.discover = false;
+	story_begin(&s, &c);
+	world_fabric(s.w, 3, "other");
+	story_power_all(&s);
+	world_run(s.w, 5 * W_S);
+	fm_status(world_fm(s.w, 0), &st);
+	if (!story_problem(&s, "fabric", "'other'"))
+		story_fail(&s, "not told");
+	if (st.nodes_up != 7)
+		story_fail(&s, "%u nodes up", st.nodes_up);
+	fm_status(world_fm(s.w, 3), &st);
+	if (st.placed)
+		story_fail(&s, "a stranger was placed");
+	if (s.wrong[0])
+		fail_msg("%s", s.wrong);
+	check_flow_free(s.flow);
+	world_free(s.w);
+}
+
+static void two_roots(void **state)
+{
+	struct world_config c;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "4x4");
+	c.discover = false;
+	story_begin(&s, &c);
+	world_jumper(s.w, 10, true);
+	story_power_all(&s);
+	world_run(s.w, 5 * W_S);
+	if (!story_problem(&s, "root", "two roots"))
+		story_fail(&s, "not told");
+	if (s.wrong[0])
+		fail_msg("%s", s.wrong);
+	check_flow_free(s.flow);
+	world_free(s.w);
+}
+
+static void no_root(void **state)
+{
+	struct world_config c;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "3");
+	story_begin(&s, &c);
+	world_jumper(s.w, 0, false);
+	story_power_all(&s);
+	world_run(s.w, 31 * W_S);
+	assert_true(story_problem(&s, "root", "no root heard"));
+	check_flow_free(s.flow);
+	world_free(s.w);
+}
+
+static void same_names(void **state)
+{
+	struct world_config c;
+	struct fm_status st;
+	struct story s;
+
+	(void)state;
+	for (unsigned int guid = 0; guid < 2; guid++) {
+		shape_of(&c, "4x2");
+		c.discover = false;
+		story_begin(&s, &c);
+		if (guid) {
+			world_guid(s.w, 3, 0x77);
+			world_guid(s.w, 6, 0x77);
+		} else {
+			world_name(s.w, 6, "n3");
+		}
+		story_power_all(&s);
+		world_run(s.w, 5 * W_S);
+		fm_status(world_fm(s.w, 0), &st);
+		if (!story_problem(&s, "refused", "in use by"))
+			story_fail(&s, "not told");
+		if (st.nodes_up != 7)
+			story_fail(&s, "%u nodes up", st.nodes_up);
+		if (s.wrong[0])
+			fail_msg("%s: %s", guid ? "guid" : "name", s.wrong);
+		check_flow_free(s.flow);
+		world_free(s.w);
+	}
+}
+
+/* --- later ---------------------------------------------------------------------------- */
+
+/* A node and a cable that come when the rest has long settled, under traffic. */
+static void plugged_in_later(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct world_config c;
+		struct story s;
+
+		shape_of(&c, "4x3");
+		c.discover = seed & 1;
+		c.seed = seed;
+		story_begin(&s, &c);
+		for (uint32_t i = 0; i < 12; i++)
+			if (i != 7)
+				world_power(s.w, i, true);
+		world_cut(s.w, 3, true);
+		world_run(s.w, 1 * W_S);
+		story_rest(&s, 10 * W_S);
+		world_traffic(s.w, 50 * W_US);
+		world_run(s.w, 50 * W_MS);
+		world_power(s.w, 7, true);
+		story_rest(&s, 10 * W_S);
+		world_cut(s.w, 3, false);
+		story_rest(&s, 10 * W_S);
+		end(&s, "4x3", seed);
+	}
+}
+
+/* An argument names the one test to run. */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_order),	    cmocka_unit_test(thousand_seeds),
+		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
+		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),
+		cmocka_unit_test(two_roots),	    cmocka_unit_test(no_root),
+		cmocka_unit_test(same_names),	    cmocka_unit_test(plugged_in_later),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The clock, and what an experimenter can do to a world. */
+#include <stdio.h>
+
+#include "world_impl.h"
+
+void world_config_default(struct world_config *c)
+{
+	*c = (struct world_config) {
+		.shape = { .ndims = 2, .size = { 4, 4, 1, 1, 1, 1 } },
+		.discover = true,
+		.seed = 1,
+		.link_latency = 2 * W_US,
+		.svc_latency = 100 * W_US,
+		.svc_jitter = 50 * W_US,
+		.fanout = 4,
+	};
+}
+
+uint64_t world_random(struct world *w)
+{
+	uint64_t v = w->random += 0x9e3779b97f4a7c15ULL;
+
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ULL;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebULL;
+	return v ^ v >> 31;
+}
+
+bool world_chance(struct world *w, unsigned int n, unsigned int of)
+{
+	return n && world_random(w) % of < n;
+}
+
+/* --- events: a binary heap ------------------------------------------------- */
+
+static bool before(const struct ev *a, const struct ev *b)
+{
+	return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+void world_post(struct world *w, struct ev *ev)
+{
+	size_t i;
+
+	if (w->nheap == w->room) {
+		w->room = w->room ? 2 * w->room : 1024;
+		w->heap = realloc(w->heap, w->room * sizeof(*w->heap));
+		if (!w->heap)
+			abort();
+	}
+	ev->order = w->order++;
+	for (i = w->nheap++; i && before(ev, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		w->heap[i] = w->heap[(i - 1) / 2];
+	w->heap[i] = *ev;
+}
+
+static struct ev take(struct world *w)
+{
+	struct ev top = w->heap[0], last = w->heap[--w->nheap];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < w->nheap) {
+		if (child + 1 < w->nheap && before(&w->heap[child + 1], &w->heap[child]))
+			child++;
+		if (!before(&w->heap[child], &last))
+			break;
+		w->heap[i] = w->heap[child];
+		i = child;
+	}
+	w->heap[i] = last;
+	return top;
+}
+
+void frame_put(struct frame *f)
+{
+	if (!--f->refs)
+		free(f);
+}
+
+static void ev_drop(struct ev *ev)
+{
+	if (ev->kind == EV_FRAME)
+		frame_put(ev->data);
+	else
+		free(ev->data);
+}
+
+static void dispatch(struct world *w, struct ev *ev)
+{
+	struct wnode *n = &w->node[ev->node];
+
+	switch (ev->kind) {
+	case EV_FRAME:
+		nic_frame(w, ev);
+		break;
+	case EV_NIC:
+		if (ev->life == n->nic_life && n->on && ev->at == n->nic_due) {
+			n->nic_due = ~0ULL;
+			tn_nic_poll(n->nic, w->now);
+			nic_pump(w, ev->node);
+		}
+		break;
+	case EV_TRAFFIC:
+		if (ev->life == n->nic_life && n->on)
+			nic_traffic(w, ev->node);
+		break;
+	case EV_CARRIER:
+		nic_carrier(w, ev->node);
+		break;
+	default:
+		fm_event(w, ev);
+	}
+	ev_drop(ev);
+}
+
+bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
+{
+	uint64_t end = w->now + ns, check = w->now;
+
+	while (w->nheap && w->heap[0].at <= end) {
+		struct ev ev = take(w);
+
+		w->now = ev.at;
+		dispatch(w, &ev);
+		if (done && w->now >= check) {
+			if (done(w))
+				return true;
+			check = w->now + W_MS;
+		}
+	}
+	w->now = end;
+	return done && done(w);
+}
+
+void world_run(struct world *w, uint64_t ns)
+{
+	world_until(w, NULL, ns);
+}
+
+/* --- making and ending --------------------------------------------------------- */
+
+static void make_cables(struct world *w)
+{
+	const struct torus_shape *s = &w->cfg.shape;
+
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		struct torus_coords at;
+
+		torus_node_coords(s, i, &at);
+		for (unsigned int d = 0; d < s->ndims; d++) {
+			struct cable *c = &w->cable[i * s->ndims + d];
+			bool wraps = at.c[d] == s->size[d] - 1;
+
+			c->node[0] = i;
+			c->port[0] = (uint8_t)d;
+			c->node[1] = torus_neighbour(s, i, d);
+			c->port[1] = (uint8_t)(d + s->ndims);
+			c->there = s->size[d] > 1 && !(wraps && w->cfg.open & 1u << d);
+		}
+	}
+}
+
+static void plug_all(struct world *w)
+{
+	for (uint32_t i = 0; i < w->nodes; i++)
+		for (unsigned int p = 0; p < w->nports; p++)
+			w->node[i].cable[p] = -1;
+	for (uint32_t c = 0; c < w->ncables; c++)
+		for (unsigned int e = 0; w->cable[c].there && e < 2; e++)
+			w->node[w->cable[c].node[e]].cable[w->cable[c].port[e]] = (int32_t)c;
+}
+
+struct world *world_new(const struct world_config *cfg)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		abort();
+	w->cfg = *cfg;
+	w->now = W_MS;
+	w->random = cfg->seed;
+	w->nodes = torus_nodes(&cfg->shape);
+	w->nports = 2u * cfg->shape.ndims;
+	w->ncables = w->nodes * cfg->shape.ndims;
+	w->node = calloc(w->nodes, sizeof(*w->node));
+	w->cable = calloc(w->ncables, sizeof(*w->cable));
+	if (!w->node || !w->cable)
+		abort();
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		struct wnode *n = &w->node[i];
+
+		n->guid = 0x7000 + (world_random(w) & 0xffffffff) * 0x10000 + i;
+		n->epoch = (uint32_t)world_random(w) | 1;
+		n->jumper = i == 0;
+		n->cable = calloc(w->nports, sizeof(*n->cable));
+		n->seq = calloc(w->nodes * TORUS_VCS, sizeof(*n->seq));
+		if (!n->cable || !n->seq)
+			abort();
+		snprintf(n->name, sizeof(n->name), "n%u", i);
+		strcpy(n->fabric, "sim");
+	}
+	make_cables(w);
+	plug_all(w);
+	return w;
+}
+
+void world_free(struct world *w)
+{
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		world_power(w, i, false);
+		free(w->node[i].cable);
+		free(w->node[i].seq);
+	}
+	while (w->nheap) {
+		struct ev ev = take(w);
+
+		ev_drop(&ev);
+	}
+	free(w->heap);
+	free(w->end);
+	free(w->node);
+	free(w->cable);
+	free(w);
+}
+
+/* --- experiments ----------------------------------------------------------------- */
+
+void world_power(struct world *w, uint32_t node, bool on)
+{
+	struct wnode *n = &w->node[node];
+
+	if (n->on == on)
+		return;
+	if (!on)
+		world_manager(w, node, false);
+	n->on = on;
+	n->nic_life++;
+	if (on) {
+		n->epoch += 1 + (uint32_t)(world_random(w) % 1000);
+		nic_start(w, node);
+	} else {
+		nic_stop(w, node);
+	}
+	if (w->watch.power)
+		w->watch.power(w->watch.arg, node, on);
+	for (unsigned int p = 0; p < w->nports; p++)
+		if (n->cable[p] >= 0)
+			nic_carrier(w, (uint32_t)n->cable[p]);
+	if (on)
+		world_manager(w, node, true);
+}
+
+void world_manager(struct world *w, uint32_t node, bool on)
+{
+	struct wnode *n = &w->node[node];
+
+	if (n->managed == on || (on && !n->on))
+		return;
+	n->managed = on;
+	n->fm_life++;
+	if (on)
+		fm_start(w, node);
+	else
+		fm_stop(w, node);
+}
+
+void world_cut(struct world *w, uint32_t cable, bool cut)
+{
+	w->cable[cable].cut = cut;
+	nic_carrier(w, cable);
+}
+
+void world_silence(struct world *w, uint32_t cable, bool silent)
+{
+	w->cable[cable].silent = silent;
+}
+
+void world_cross(struct world *w, uint32_t a, uint32_t b)
+{
+	struct cable was = w->cable[a];
+
+	w->cable[a].node[1] = w->cable[b].node[1];
+	w->cable[a].port[1] = w->cable[b].port[1];
+	w->cable[b].node[1] = was.node[1];
+	w->cable[b].port[1] = was.port[1];
+	plug_all(w);
+}
+
+void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
+		uint32_t node2, unsigned int port2)
+{
+	for (uint32_t c = 0; c < w->ncables; c++)
+		for (unsigned int e = 0; e < 2; e++)
+			if ((w->cable[c].node[e] == node && w->cable[c].port[e] == port) ||
+			    (w->cable[c].node[e] == node2 && w->cable[c].port[e] == port2))
+				w->cable[c].there = false;
+	w->cable[cable] = (struct cable) {
+		.node = { node, node2 },
+		.port = { (uint8_t)port, (uint8_t)port2 },
+		.there = true,
+	};
+	plug_all(w);
+}
+
+void world_remove(struct world *w, uint32_t cable)
+{
+	w->cable[cable].there = false;
+	plug_all(w);
+}
+
+void world_watch(struct world *w, const struct world_watch *watch)
+{
+	w->watch = *watch;
+}
+
+void world_traffic(struct world *w, uint64_t interval)
+{
+	bool began = !w->cfg.traffic && interval;
+
+	w->cfg.traffic = interval;
+	for (uint32_t i = 0; began && i < w->nodes; i++)
+		if (w->node[i].on)
+			nic_traffic(w, i);
+}
+
+void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter)
+{
+	w->cfg.svc_double = doubled;
+	w->cfg.svc_break = breaks;
+	w->cfg.svc_jitter = jitter;
+}
+
+void world_name(struct world *w, uint32_t node, const char *name)
+{
+	snprintf(w->node[node].name, sizeof(w->node[node].name), "%s", name);
+}
+
+void world_fabric(struct world *w, uint32_t node, const char *fabric)
+{
+	snprintf(w->node[node].fabric, sizeof(w->node[node].fabric), "%s", fabric);
+}
+
+void world_jumper(struct world *w, uint32_t node, bool on)
+{
+	w->node[node].jumper = on;
+}
+
+void world_guid(struct world *w, uint32_t node, uint64_t guid)
+{
+	w->node[node].guid = guid;
+}
+
+/* --- looking ------------------------------------------------------------------------ */
+
+uint64_t world_now(const struct world *w)
+{
+	return w->now;
+}
+
+uint32_t world_nodes(const struct world *w)
+{
+	return w->nodes;
+}
+
+uint32_t world_cables(const struct world *w)
+{
+	return w->ncables;
+}
+
+const struct world_config *world_config(const struct world *w)
+{
+	return &w->cfg;
+}
+
+bool world_powered(const struct world *w, uint32_t node)
+{
+	return w->node[node].on;
+}
+
+bool world_managed(const struct world *w, uint32_t node)
+{
+	return w->node[node].managed;
+}
+
+bool world_cable_there(const struct world *w, uint32_t cable)
+{
+	return w->cable[cable].there;
+}
+
+/* Works as far as the experimenter is concerned: plugged, not cut, both ends on. */
+bool world_cable_whole(const struct world *w, uint32_t cable)
+{
+	const struct cable *c = &w->cable[cable];
+
+	return c->there && !c->cut && !c->silent && w->node[c->node[0]].on &&
+	       w->node[c->node[1]].on;
+}
+
+struct fm *world_fm(struct world *w, uint32_t node)
+{
+	return w->node[node].fm;
+}
+
+struct tn_nic *world_nic(struct world *w, uint32_t node)
+{
+	return w->node[node].on ? w->node[node].nic : NULL;
+}
+
+uint32_t world_root(const struct world *w)
+{
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (w->node[i].jumper && w->node[i].on)
+			return i;
+	return 0;
+}
+
+/* Links that the experimenter left whole are up; dead ones are not. */
+static bool links_as_wanted(struct world *w)
+{
+	for (uint32_t i = 0; i < w->ncables; i++) {
+		const struct cable *c = &w->cable[i];
+
+		for (unsigned int e = 0; c->there && e < 2; e++) {
+			struct tn_link_info info;
+			bool up;
+
+			if (!w->node[c->node[e]].on)
+				continue;
+			tn_nic_link_info(w->node[c->node[e]].nic, c->port[e], &info, w->now);
+			up = info.state == TORUS_LINK_UP;
+			if (up != world_cable_whole(w, i))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool world_settled(struct world *w)
+{
+	struct fm *root = w->node[world_root(w)].fm;
+	struct fm_status s, r;
+
+	if (!root || !links_as_wanted(w))
+		return false;
+	fm_status(root, &r);
+	if (r.state == FM_BOOTSTRAPPING || r.state == FM_RECOVERING)
+		return false;
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		if (!w->node[i].managed)
+			continue;
+		fm_status(w->node[i].fm, &s);
+		if (s.version != r.version || s.applied != r.version || s.state == FM_RECOVERING)
+			return false;
+	}
+	return true;
+}

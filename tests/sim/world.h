@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A world of NICs and managers in virtual time: the real cores, joined by
+ * cables with latency and loss; the real machines, joined by a service network
+ * with latency, breaks and doubled messages; and traffic between all nodes.
+ * The same config and the same calls give the same history.
+ *
+ * Nothing here knows of a test framework: checkers watch through struct
+ * world_watch or read the world between calls.
+ */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/status.h"
+#include "kernel/core/nic.h"
+
+#define W_US 1000ULL
+#define W_MS 1000000ULL
+#define W_S 1000000000ULL
+
+struct world;
+
+/** struct world_watch - told of everything that traffic does; any may be NULL */
+struct world_watch {
+	void (*sent)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
+	void (*got)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
+	/* @src's packet came back as unreachable */
+	void (*returned)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
+	void (*power)(void *arg, uint32_t node, bool on);
+	void *arg;
+};
+
+/**
+ * struct world_config - how a world is made
+ * @shape: as cabled; node i has the coordinates of id i, node 0 the jumper
+ * @discover: the root is not told the shape
+ * @open: mask of dimensions whose ends are not cabled together
+ * @link_latency, @svc_latency: one way
+ * @svc_jitter: added to a message at random, order kept within a connection
+ * @svc_double: of 1000 messages, this many come again later
+ * @svc_break: of 100000 messages, this many break their connection
+ * @frame_loss: of 100000 frames, this many are lost
+ * @traffic: ns between a node's packets; 0: none
+ * @verbose: 0: silence; else what machines log up to this level + 1
+ */
+struct world_config {
+	struct torus_shape shape;
+	bool discover;
+	uint8_t open;
+	uint64_t seed;
+	uint64_t link_latency;
+	uint64_t svc_latency;
+	uint64_t svc_jitter;
+	unsigned int svc_double;
+	unsigned int svc_break;
+	unsigned int frame_loss;
+	uint64_t traffic;
+	unsigned int fanout;
+	unsigned int verbose;
+};
+
+void world_config_default(struct world_config *c);
+
+struct world *world_new(const struct world_config *c);
+void world_free(struct world *w);
+void world_watch(struct world *w, const struct world_watch *watch);
+void world_run(struct world *w, uint64_t ns);
+/* Runs until @done or for at most @ns. Return: whether @done. */
+bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns);
+uint64_t world_now(const struct world *w);
+uint64_t world_random(struct world *w);
+uint32_t world_nodes(const struct world *w);
+const struct world_config *world_config(const struct world *w);
+
+/* Power of a node: NIC and manager. Off takes all that is in the NIC with it. */
+void world_power(struct world *w, uint32_t node, bool on);
+/* Its manager alone. */
+void world_manager(struct world *w, uint32_t node, bool on);
+bool world_powered(const struct world *w, uint32_t node);
+bool world_managed(const struct world *w, uint32_t node);
+
+/* Cable c joins two ports; as made, (node, d) is cable node * ndims + d. */
+uint32_t world_cables(const struct world *w);
+bool world_cable_there(const struct world *w, uint32_t cable);
+void world_cut(struct world *w, uint32_t cable, bool cut);
+void world_silence(struct world *w, uint32_t cable, bool silent);
+bool world_cable_whole(const struct world *w, uint32_t cable);
+/* Crosses the far ends of two cables, or plugs one end elsewhere; before power. */
+void world_cross(struct world *w, uint32_t a, uint32_t b);
+void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
+		uint32_t node2, unsigned int port2);
+void world_remove(struct world *w, uint32_t cable);
+/* Gives a node another name, fabric or the jumper; before its power. */
+void world_name(struct world *w, uint32_t node, const char *name);
+void world_fabric(struct world *w, uint32_t node, const char *fabric);
+void world_jumper(struct world *w, uint32_t node, bool on);
+void world_guid(struct world *w, uint32_t node, uint64_t guid);
+
+void world_traffic(struct world *w, uint64_t interval);
+void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter);
+
+struct fm *world_fm(struct world *w, uint32_t node);
+struct tn_nic *world_nic(struct world *w, uint32_t node);
+/* The powered node with the jumper. */
+uint32_t world_root(const struct world *w);
+
+/* At rest: every managed node has the root's version and nothing is under way. */
+bool world_settled(struct world *w);
+
+#endif /* WORLD_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Inside of a world, for its own files. */
+#ifndef WORLD_IMPL_H
+#define WORLD_IMPL_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+enum ev_kind {
+	EV_FRAME,	/* frame arrives at (node, port) */
+	EV_NIC,		/* NIC timer */
+	EV_FM,		/* manager timer */
+	EV_LINK,	/* link event reaches the manager */
+	EV_MGMT,	/* management packet reaches the manager */
+	EV_CONN_UP,
+	EV_CONN_DOWN,
+	EV_MSG,
+	EV_TRAFFIC,
+	EV_CARRIER,
+};
+
+/** struct frame - bytes of a frame, kept while a packet lies in it */
+struct frame {
+	uint32_t refs;
+	uint32_t len;
+	uint8_t data[];
+};
+
+struct ev {
+	uint64_t at;
+	uint64_t order;		/* among events of one time: as they were made */
+	uint8_t kind;
+	uint8_t port;
+	uint32_t node;
+	uint32_t life;		/* of the NIC or manager it is for */
+	int conn;
+	void *data;
+	size_t len;
+};
+
+struct cable {
+	uint32_t node[2];
+	uint8_t port[2];
+	bool there, cut, silent;
+};
+
+/** struct end - one end of a service connection; ids are indices + 1 */
+struct end {
+	uint32_t node;
+	uint32_t life;
+	int peer;		/* 0: gone */
+	bool open;
+	uint64_t last;		/* arrival of the newest message towards this end */
+};
+
+struct wnode {
+	bool on, managed;
+	uint32_t nic_life, fm_life;
+	uint64_t guid;
+	uint32_t epoch;
+	bool jumper;
+	char name[TORUS_NAME_MAX + 1];
+	char fabric[TORUS_NAME_MAX + 1];
+	struct tn_nic *nic;
+	void *table;
+	struct fm *fm;
+	uint64_t nic_due, fm_due;
+	uint32_t links_changed;	/* mask, until the pump ends */
+	uint64_t *seq;		/* next, for each (destination, VC) */
+	uint32_t next_dst;
+	int32_t *cable;		/* of each port, -1 */
+};
+
+struct world {
+	struct world_config cfg;
+	struct world_watch watch;
+	uint64_t now, order, random;
+	uint32_t nodes;
+	unsigned int nports;
+	struct wnode *node;
+	struct cable *cable;
+	uint32_t ncables;
+	struct ev *heap;
+	size_t nheap, room;
+	struct end *end;
+	size_t nends, ends_room;
+};
+
+struct ev *world_at(struct world *w, uint64_t at, enum ev_kind kind, uint32_t node);
+void world_post(struct world *w, struct ev *ev);
+bool world_chance(struct world *w, unsigned int n, unsigned int of);
+void frame_put(struct frame *f);
+
+/* nic_side.c */
+void nic_start(struct world *w, uint32_t node);
+void nic_stop(struct world *w, uint32_t node);
+void nic_pump(struct world *w, uint32_t node);
+void nic_frame(struct world *w, const struct ev *ev);
+void nic_carrier(struct world *w, uint32_t cable);
+void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
+void nic_traffic(struct world *w, uint32_t node);
+
+/* svc_side.c */
+void fm_start(struct world *w, uint32_t node);
+void fm_stop(struct world *w, uint32_t node);
+void fm_event(struct world *w, struct ev *ev);
+
+#endif /* WORLD_IMPL_H */
