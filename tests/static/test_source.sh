@@ -137,7 +137,7 @@ commands_documented() {
 	local ctl=$B/tools/fabricctl/fabricctl page=tools/fabricctl/fabricctl.8 w n=0
 	[[ -x $ctl ]] || ctl=$B/fabricctl
 	[[ -x $ctl ]] || { echo "no fabricctl in $B"; return; }
-	for w in $(sed -n 's/^.*COMMAND(\([a-z_]*\).*/\1/p' tools/fabricctl/*.c | sort -u); do
+	for w in $(sed -n 's/^COMMAND(\(cmd_\)\{0,1\}\([a-z_]*\)).*/\2/p' tools/fabricctl/*.c | sort -u); do
 		n=$((n + 1))
 		grep -qE "^\.(SS|TP|B|SH)?.*\b${w//_/.}\b" "$page" || echo "$page: nothing about '$w'"
 	done

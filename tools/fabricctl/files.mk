@@ -16,3 +16,15 @@ fabricctl-deps := $(B)/libtorus.a
 fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0) -lm
 
 $(B)/tools/fabricctl/%.o: CPPFLAGS += $(call pkg-cflags,libnl-route-3.0 jansson)
+
+COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
+
+install-fabricctl: $(B)/fabricctl
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
+		$(DESTDIR)$(COMPLETIONDIR)
+	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	install -m 644 tools/fabricctl/fabricctl.bash $(DESTDIR)$(COMPLETIONDIR)/fabricctl
+
+install: install-fabricctl
+.PHONY: install-fabricctl

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Completion of fabricctl(8) for bash.
+
+_fabricctl_labs() {
+	local f
+	for f in /run/torus/*/lab.json; do
+		[[ -e $f ]] && f=${f%/lab.json} && printf '%s\n' "${f##*/}"
+	done
+}
+
+# Nodes of the lab named on the line, else of all labs: what lies in /run/torus.
+_fabricctl_nodes() {
+	local i lab='*' d
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		[[ ${COMP_WORDS[i]} == --name || ${COMP_WORDS[i]} == --lab ]] && lab=${COMP_WORDS[i + 1]}
+	done
+	for d in /run/torus/$lab/*/; do
+		[[ -e ${d}fabricd.conf ]] || continue
+		d=${d%/}
+		d=${d##*/}
+		printf '%s\n' "${d//./,}"
+	done
+}
+
+_fabricctl_options() {
+	"${COMP_WORDS[0]}" "$@" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
+}
+
+_fabricctl() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local commands='status nodes links counters routes trace verify exclude include park events coord log lab'
+	local labs='up down list status exec hosts agent cut mend silence ber latency kill revive traffic'
+	local at=1 command words=''
+
+	COMPREPLY=()
+	[[ ${COMP_WORDS[1]-} == lab ]] && at=2
+	command=${COMP_WORDS[at]-}
+	if ((COMP_CWORD == at)); then
+		((at == 1)) && words="$commands --help --version" || words=$labs
+		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+		return
+	fi
+	if [[ $at == 2 && $command == exec ]] && ((COMP_CWORD > at + 1)); then
+		[[ $prev == -- ]] && mapfile -t COMPREPLY < <(compgen -c -- "$cur")
+		return
+	fi
+	case $prev in
+	--name | --lab) words=$(_fabricctl_labs) ;;
+	--node) words=$(_fabricctl_nodes) ;;
+	--log-level | log) words='error warning info debug' ;;
+	--backend) words=user ;;
+	--control | --config)
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		return
+		;;
+	*)
+		if [[ $cur == -* ]]; then
+			words=$(_fabricctl_options "${COMP_WORDS[@]:1:at}")
+		else
+			case $command in
+			links | counters | routes | trace | exclude | include | park | coord | \
+				exec | cut | mend | silence | ber | latency | kill | revive | traffic)
+				words=$(_fabricctl_nodes)
+				;;
+			esac
+		fi
+		;;
+	esac
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+
+complete -F _fabricctl fabricctl
