@@ -319,12 +319,12 @@ static void root_silent(void *arg)
 	struct fm_status s;
 
 	rq->ask = NULL;
-	if (!rq->d->fm) {
-		answer_ready(rq);
-		return;
-	}
 	if (rq->cmd->run == answer_status || rq->cmd->run == answer_table) {
 		rq->cmd->run(rq);
+		return;
+	}
+	if (!rq->d->fm) {
+		answer_ready(rq);
 		return;
 	}
 	fm_status(rq->d->fm, &s);

@@ -143,7 +143,9 @@ static void no_nic(void **state)
 		snprintf(text, sizeof(text), "{\"cmd\":\"%s\"}", cmd[i]);
 		expect(text, "\"code\":\"not-ready\"");
 	}
-	expect("{\"cmd\":\"status\"}", "\"code\":\"not-ready\",\"error\":\"no NIC: none here\"");
+	expect("{\"cmd\":\"table\"}", "\"error\":\"no NIC: none here\"");
+	expect("{\"cmd\":\"status\"}", "\"state\":\"bootstrapping\"");
+	expect("{\"cmd\":\"status\"}", "{\"kind\":\"nic\",\"text\":\"none here\"}");
 }
 
 static void privileges(void **state)

@@ -1,0 +1,392 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# fabricd with real NICs and peers: a torus of namespaces that `fabricctl lab`
+# raises, questions on the control socket, and what an administrator or an
+# enemy may do to managers.
+#
+#	0,0 --- 1,0 --- (0,0)		0,0 is the root; every dimension of two
+#	 |       |			nodes has two cables between them
+#	0,1 --- 1,1 --- (0,1)
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=fd$$
+run=/run/torus/$lab
+work=$(mktemp -d)
+failed=0
+started=()
+
+cleanup() {
+	local p
+	for p in "${started[@]}"; do
+		kill -9 "$p" 2>/dev/null
+	done
+	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+# check NAME COMMAND...: one test
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		failed=1
+		tail -n 20 "$run"/*/fabricd.log 2>/dev/null | sed 's/^/    /'
+	fi
+}
+
+# eventually SECONDS COMMAND...: polls until it succeeds
+eventually() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < end)) || { echo "# not in time: $*"; "$@"; return 1; }
+		sleep 0.05
+	done
+}
+
+ask() { # NODE CMD...
+	local node=$1
+	shift
+	"$TOP/tests/netns/ask" "$run/$node/control" "$@"
+}
+
+# is NODE FILTER CMD...: jq's FILTER holds of the reply
+is() {
+	local node=$1 filter=$2
+	shift 2
+	ask "$node" "$@" | jq -e "$filter" >/dev/null
+}
+
+pid() { # NODE PROGRAM
+	cut -d' ' -f1 "$run/$1/$2.pid"
+}
+
+lab() {
+	"$B/fabricctl" lab "$1" --name "$lab" "${@:2}"
+}
+
+# daemon NODE CONFIG LOG: starts a manager beside the lab's own; sets $last
+daemon() {
+	ip netns exec "$lab-$1" "$B/fabricd" --config "$2" 2>>"$3" &
+	last=$!
+	started+=("$last")
+}
+
+running() { # NODE
+	is "$1" '.data.state == "running" and .data.root.reachable' status
+}
+
+# --- 2x2 ----------------------------------------------------------------------
+
+commands() {
+	is 0.0 '.data.shape == [2,2] and .data.nodes == {total:4,up:4} and .data.links.up == 8
+		and .data.own.node == [0,0] and .data.problems == []' status &&
+	is 1.1 '.data.own.node == [1,1] and .data.root.node == [0,0] and
+		.data.service.connections >= 1' status &&
+	is 1.1 '[.data[].node] == [[0,0],[1,0],[0,1],[1,1]] and
+		all(.data[]; .state == "up" and .table_version >= 1)' nodes &&
+	is 0.0 '(.data | length) == 16 and all(.data[]; .state == "up" and .peer and
+		(.tx_packets | type) == "number" and .excluded == null)' links &&
+	is 1.0 '(.data | length) == 4 and all(.data[]; .node == [0,1])' links node=0,1 &&
+	is 1.0 'all(.data[]; .node == [1,1])' links 'node=[1,1]' &&
+	is 0.1 '(.data | length) == 4 and (.data[0].flow.injected | length) == 4' counters &&
+	is 1.1 '.data.node == [0,1] and (.data.rows | length) == 4 and
+		all(.data.rows[]; test("^[0-9a-f]{16}$"))' rows node=0,1 &&
+	is 0.0 'all(.data[]; .parked == 0 and .bytes_max > 0)' park &&
+	is 0.0 '(.data | length) >= 1 and (.data | map(.seq) == sort)' events &&
+	is 1.0 '.data.node == [0,1] and .data.own == [1,0] and .data.shape == [2,2]' \
+		coord name=n0-1 &&
+	is 0.1 '.data.excluded == [] and (.data.nodes | length) == 4' table
+}
+
+changes() {
+	is 1.1 '.data.excluded | any(.node == [0,0] and .port == "+x" and .why == "admin")' \
+		exclude node=0,0 port=+x &&
+	eventually 5 is 0.0 '.data.state == "degraded" and .data.links.excluded == 1' status &&
+	eventually 5 is 1.0 '.data | any(.port == "-x" and .excluded == "admin")' links node=1,0 &&
+	is 0.0 '.data.excluded == []' include node=0,0 port=+x &&
+	eventually 5 running 0.0 &&
+	is 0.0 '.data.level == "debug"' log level=debug &&
+	is 1.0 '.data.parked == 0' replay node=0,1
+}
+
+refusals() {
+	is 0.0 '.code == "usage" and (.error | test("x is 5, allowed 0 to 1"))' rows node=5,0 &&
+	is 0.0 '.code == "usage" and (.error | test("nobody"))' rows node=nobody &&
+	is 0.0 '.code == "usage" and (.error | test("is missing"))' rows &&
+	is 1.0 '.code == "usage" and (.error | test("port .\\+z., allowed: \\+x to -y"))' \
+		exclude node=0,0 port=+z &&
+	is 0.0 '.code == "usage"' nosuch &&
+	is 0.0 '.code == "usage"' status extra=1
+}
+
+# Questions for everyone, changes for root alone.
+unprivileged() {
+	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	"${as[@]}" "$TOP/tests/netns/ask" "$run/0.0/control" status | jq -e .ok >/dev/null &&
+	"${as[@]}" "$TOP/tests/netns/ask" "$run/0.0/control" exclude node=1,1 |
+		jq -e '.code == "denied"' >/dev/null &&
+	"${as[@]}" "$TOP/tests/netns/ask" "$run/1.0/control" log level=debug |
+		jq -e '.code == "denied"' >/dev/null
+}
+
+malformed() {
+	head -c 300000 /dev/urandom >"$work/random"
+	head -c 200000 /dev/zero | tr '\0' '[' >"$work/brackets"
+	printf '{"cmd":"status"}\n{"cmd":\n\n[]\n{"cmd":"table"}' >"$work/mixed"
+	ask 0.0 --raw "$work/random" >/dev/null 2>&1
+	ask 0.0 --raw "$work/brackets" >"$work/out" 2>/dev/null
+	grep -q '"usage"' "$work/out" || return 1
+	ask 0.0 --raw "$work/mixed" >"$work/out"
+	[[ $(jq -c .ok <"$work/out" | tr '\n' ' ') == "true false false " ]] && running 0.0
+}
+
+# What a node warns of stands in the root's events too.
+followed() {
+	local out=$work/follow
+	"$TOP/tests/netns/ask" "$run/0.0/control" --raw /dev/stdin \
+		<<<'{"cmd":"events","follow":true}' >"$out" 2>/dev/null
+	[[ -s $out ]] && jq -e '.more and (.data | length) == 1' "$out" >/dev/null
+}
+
+traffic() {
+	ip netns exec "$lab-0.0" ping -q -c 3 -i 0.05 -W 1 "$1" >/dev/null
+}
+
+member_killed() {
+	local before
+	before=$(ask 0.0 rows node=1,0 | jq -c .data.rows)
+	lab kill --manager 1,1 >/dev/null &&
+	eventually 10 is 0.0 '.data | any(.node == [1,1] and .state == "silent")' nodes &&
+	is 0.0 '.missing == [[1,1]] and (.data | length) == 12' links &&
+	is 0.0 '.code == "unreachable"' links node=1,1 &&
+	is 0.0 '.data.problems | any(.text | test("1,1"))' status &&
+	traffic 10.1.1.0 &&
+	lab revive 1,1 >/dev/null &&
+	eventually 10 running 0.0 &&
+	[[ $(ask 0.0 rows node=1,0 | jq -c .data.rows) == "$before" ]] &&
+	traffic 10.1.1.0
+}
+
+# The others keep their tables while the root is away, and take it back.
+root_killed() {
+	lab kill --manager 0,0 >/dev/null &&
+	eventually 15 is 1.1 '.data.root.reachable == false' status &&
+	is 1.1 '.code == "unreachable"' links &&
+	is 1.0 '.ok' coord &&
+	traffic 10.1.1.0 &&
+	lab revive 0,0 >/dev/null &&
+	eventually 15 running 0.0 &&
+	eventually 15 running 1.1 &&
+	is 1.1 '.data.node == [1,1]' coord &&
+	traffic 10.1.1.0
+}
+
+cut_and_mended() {
+	lab cut 0,0:+x >/dev/null &&
+	eventually 5 is 0.0 '.data.state == "degraded" and .data.links.faulty == 1 and
+		.data.last_recovery.lost == 0' status &&
+	traffic 10.1.0.0 &&
+	is 1.1 '.data | map(select(.excluded == "fault")) | length == 2' links &&
+	lab mend 0,0:+x >/dev/null &&
+	eventually 10 running 0.0 && traffic 10.1.0.0
+}
+
+nic_killed() {
+	lab kill --nic 1,1 >/dev/null &&
+	eventually 10 is 1.1 '.data.problems | any(.kind == "nic")' status &&
+	is 1.1 '.code == "not-ready"' coord &&
+	kill -0 "$(pid 1.1 fabricd)" &&
+	lab revive 1,1 >/dev/null &&
+	eventually 20 running 0.0 &&
+	eventually 5 is 1.1 '.data.node == [1,1]' coord && traffic 10.1.1.0
+}
+
+# A manager of 1,1 with a changed configuration in place of its own.
+stranger() { # SED-SCRIPT
+	lab kill --manager 1,1 >/dev/null
+	sed "$1" "$run/1.1/fabricd.conf" >"$work/other.conf"
+	: >"$work/other.log"
+	daemon 1.1 "$work/other.conf" "$work/other.log"
+}
+
+own_again() {
+	kill "$last" && wait "$last" && lab revive 1,1 >/dev/null && eventually 10 running 0.0
+}
+
+wrong_key() {
+	(umask 077 && echo "this is another key altogether" >"$work/key")
+	stranger "s|^key_file.*|key_file = $work/key|"
+	eventually 10 is 0.0 '.data.service.refused_key > 0 and
+		(.data.problems | any(.kind == "refused" and (.text | test("n1-1.*key"))))' status &&
+	eventually 10 is 1.1 '.data.problems | any(.kind == "refused")' status &&
+	own_again
+}
+
+wrong_fabric() {
+	stranger "s|^fabric .*|fabric = somewhere-else|"
+	eventually 10 is 0.0 '.data.problems | any(.text | test("somewhere-else"))' status &&
+	own_again
+}
+
+name_twice() {
+	stranger "s|^name .*|name = n1-0|"
+	eventually 10 is 0.0 '.data.problems | any(.text | test("n1-0"))' status &&
+	own_again
+}
+
+# Ended kindly, nothing stays behind; a full disk and a full pipe end nothing.
+ends_clean() {
+	local conf=$run/1.1/fabricd.conf status
+	lab kill --manager 1,1 >/dev/null
+	ip netns exec "$lab-1.1" "$B/fabricd" --config "$conf" 2>/dev/full &
+	last=$!
+	started+=("$last")
+	eventually 10 is 1.1 '.data.state == "running"' status || return 1
+	ask 1.1 log level=debug >/dev/null
+	kill "$last"
+	wait "$last"
+	status=$?
+	[[ $status == 0 && ! -e $run/1.1/control ]] || return 1
+	mkfifo "$work/pipe"
+	python3 -c 'import sys, time; f = open(sys.argv[1]); time.sleep(1000)' "$work/pipe" &
+	started+=("$!")
+	sed 's/^log_level.*/log_level = debug/' "$conf" >"$work/loud.conf"
+	ip netns exec "$lab-1.1" "$B/fabricd" --config "$work/loud.conf" 2>"$work/pipe" &
+	last=$!
+	started+=("$last")
+	eventually 10 is 1.1 '.data.state == "running"' status || return 1
+	for _ in {1..40}; do
+		kill -HUP "$last"
+		ask 1.1 coord >/dev/null || return 1
+	done
+	own_again
+}
+
+second_daemon() {
+	local out
+	out=$(ip netns exec "$lab-1.1" "$B/fabricd" --config "$run/1.1/fabricd.conf" 2>&1)
+	[[ $? == 1 && $out == *"Address already in use"* ]] && running 1.1
+}
+
+configuration() {
+	local out status
+	"$B/fabricd" --check --config "$run/0.0/fabricd.conf" >/dev/null || return 1
+	printf 'service_address = 1.2.3.4:5\nfabrik = x\n' >"$work/bad.conf"
+	out=$("$B/fabricd" --check --config "$work/bad.conf" 2>&1)
+	status=$?
+	[[ $status == 2 && $out == *"bad.conf:2: unknown key 'fabrik'"* ]] || return 1
+	"$B/fabricd" --no-such-option >/dev/null 2>&1
+	[[ $? == 2 ]] && ! "$B/fabricd" --check extra >/dev/null 2>&1
+}
+
+# What it may do once it runs: no capability but CAP_NET_ADMIN (bit 12).
+privileges() {
+	local status
+	status=/proc/$(pid 0.0 fabricd)/status
+	grep -q '^CapEff:.*0000000000001000$' "$status" &&
+	grep -q '^CapBnd:.*0000000000001000$' "$status" &&
+	grep -q '^NoNewPrivs:.*1$' "$status"
+}
+
+readiness() {
+	local sock=$work/notify conf=$run/1.1/fabricd.conf
+	lab kill --manager 1,1 >/dev/null
+	python3 - "$sock" >"$work/notified" <<-'PY' &
+		import socket, sys
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind(sys.argv[1])
+		s.settimeout(20)
+		while True:
+		    text = s.recv(4096).decode()
+		    print(text.replace("\n", " "), flush=True)
+		    if "STOPPING=1" in text:
+		        break
+	PY
+	started+=("$!")
+	eventually 5 test -S "$sock"
+	NOTIFY_SOCKET=$sock WATCHDOG_USEC=200000 ip netns exec "$lab-1.1" \
+		"$B/fabricd" --config "$conf" 2>/dev/null &
+	last=$!
+	started+=("$last")
+	eventually 10 grep -q READY=1 "$work/notified" &&
+	eventually 10 grep -q 'STATUS=running, node 1,1' "$work/notified" &&
+	eventually 5 bash -c "[[ \$(grep -c WATCHDOG=1 '$work/notified') -ge 5 ]]" &&
+	own_again && eventually 5 grep -q STOPPING=1 "$work/notified"
+}
+
+small() { # KIB
+	local node rss
+	for node in "$run"/*.*/; do
+		node=${node%/}
+		rss=$(awk '/^VmRSS/ {print $2}' "/proc/$(pid "${node##*/}" fabricd)/status")
+		((rss < $1)) || { echo "# ${node##*/}: $rss KiB"; return 1; }
+	done
+}
+
+if ! lab up 2x2 >"$work/up" 2>&1; then
+	echo "not ok - lab of 2x2"
+	cat "$work/up"
+	exit 1
+fi
+check "2x2 comes up" eventually 10 running 0.0
+check "every command, on the root and elsewhere" commands
+check "changes, asked of any node" changes
+check "wrong requests are named" refusals
+check "malformed requests" malformed
+check "events are followed" followed
+check "others may ask and not change" unprivileged
+check "configuration is checked" configuration
+check "privileges are dropped" privileges
+check "second manager on a node" second_daemon
+check "cut and mended cable" cut_and_mended
+check "member killed and started again" member_killed
+check "root killed and started again" root_killed
+check "NIC killed and started again" nic_killed
+check "wrong key" wrong_key
+check "wrong fabric" wrong_fabric
+check "name twice" name_twice
+check "readiness and watchdog" readiness
+check "clean end, full disk, full pipe" ends_clean
+lab down >/dev/null 2>&1
+
+# --- 4x4 ----------------------------------------------------------------------
+
+big_commands() {
+	is 3.2 '(.data | length) == 64 and .missing == null' links &&
+	is 2.1 '(.data | length) == 16' counters &&
+	is 0.0 '.data.rows | length == 16' rows node=3,3
+}
+
+# Several managers at once, in the middle of the tree too.
+half_killed() {
+	local n
+	for n in 1,0 3,1 2,2 0,3; do
+		lab kill --manager "$n" >/dev/null || return 1
+	done
+	eventually 15 is 0.0 '.data.nodes.up == 12' status &&
+	is 0.0 '.missing | length == 4' links &&
+	for n in 1,0 3,1 2,2 0,3; do
+		lab revive "$n" >/dev/null || return 1
+	done &&
+	eventually 20 running 0.0 && is 0.0 '.data.nodes.up == 16' status
+}
+
+if ! lab up 4x4 >"$work/up" 2>&1; then
+	echo "not ok - lab of 4x4"
+	cat "$work/up"
+	exit 1
+fi
+check "4x4 comes up" eventually 15 running 0.0
+check "questions to 16 nodes" big_commands
+check "four managers killed and started again" half_killed
+check "less than 6 MiB resident" small 6144
+exit $failed
