@@ -93,8 +93,6 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (geteuid())
-		return fail("lab down needs root: run it with sudo");
 	if (ctl->lab && all)
 		return fail("--name and --all exclude each other");
 	if (all || (name && !*name))
@@ -102,6 +100,8 @@ static int lab_down(struct ctl *ctl, int argc, char **argv)
 	if (name && lab_name_check(name))
 		return CANNOT;
 	status = choose(name, &labs);
+	if (status == OK && labs.n && geteuid())
+		status = fail("lab down needs root: run it with sudo");
 	if (status != OK)
 		labs.n = 0;
 	else if (!labs.n)

@@ -126,13 +126,13 @@ static int free_check(void)
 static int check(const char *shape_text, struct torus_shape *shape, struct programs *p,
 		 struct fault_wish *wish)
 {
-	if (geteuid())
-		return fail("lab up needs root, to make network namespaces: run it with sudo");
 	if (strcmp(backend, "user"))
 		return fail("--backend '%s': allowed is user (NICs in user space)", backend);
 	if (lab_name_check(name) || shape_check(shape_text, shape) || levels_check() ||
 	    fault_wish_parse(ber, latency, wish) || (!bare && programs_find(p)))
 		return CANNOT;
+	if (geteuid())
+		return fail("lab up needs root, to make network namespaces: run it with sudo");
 	return free_check();
 }
 

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <torus/route.h>
+#include <torus/torus.h>
+
+#include "tests/unit/fake_manager.h"
+
+static int listener;
+static pthread_t thread;
+
+static json_t *place(const struct fake *f, uint32_t id)
+{
+	json_t *list = json_array();
+	struct torus_coords at;
+
+	torus_node_coords(&f->shape, id, &at);
+	for (unsigned int d = 0; d < f->shape.ndims; d++)
+		json_array_append_new(list, json_integer(at.c[d]));
+	return list;
+}
+
+static json_t *shape_of(const struct fake *f)
+{
+	json_t *list = json_array();
+
+	for (unsigned int d = 0; d < f->shape.ndims; d++)
+		json_array_append_new(list, json_integer(f->shape.size[d]));
+	return list;
+}
+
+static char *name_of(const struct fake *f, uint32_t id, char *buf)
+{
+	char text[TORUS_TEXT_MAX];
+
+	snprintf(buf, TORUS_TEXT_MAX, "n%.62s", torus_node_text(&f->shape, id, text));
+	for (char *p = buf; *p; p++)
+		if (*p == ',')
+			*p = '-';
+	return buf;
+}
+
+static const char *state_of(const struct fake *f, uint32_t id)
+{
+	return f->dead[id] ? "dead" : "up";
+}
+
+static json_t *status(const struct fake *f)
+{
+	json_t *problems = json_array();
+	uint32_t up = 0;
+
+	for (uint32_t id = 0; id < f->nodes; id++) {
+		up += !f->dead[id];
+		if (f->dead[id])
+			json_array_append_new(problems, json_pack("{ss ss}", "kind", "node",
+					      "text", "a node is dead"));
+	}
+	return json_pack("{so ss sI s{si si} s{si si si si} si s{so ss sb} s{so ss} ss so "
+			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
+			 "shape", shape_of(f), "state", f->state, "table_version",
+			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up,
+			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
+			 "excluded", 0, "parked_packets", 3, "root", "node", place(f, 0), "name",
+			 "n0-0", "reachable", 1, "own", "node", place(f, 1), "name", "n1-0",
+			 "fabric", "fake", "problems", problems, "last_recovery", "version",
+			 (json_int_t)f->table_version, "cause", "link 0,0:+x down", "started",
+			 1700000000.5, "duration_ms", 12.5, "parked", 83, "replayed", 83, "lost",
+			 0, "timeline", "detected", 0.0, "table", 1.25, "rebuilt", 4.0, "drained",
+			 6.0, "replayed", "resumed", 12.5);
+}
+
+static json_t *nodes(const struct fake *f)
+{
+	json_t *list = json_array();
+	char name[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < f->nodes; id++)
+		json_array_append_new(list, json_pack("{so ss si ss ss ss sI sn ss}", "node",
+				      place(f, id), "name", name_of(f, id, name), "id", id,
+				      "guid", "00000000000000aa", "state", state_of(f, id),
+				      "address", "10.0.0.0", "table_version",
+				      (json_int_t)f->version[id], "parent", "software", "0.1.0"));
+	return list;
+}
+
+static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
+{
+	unsigned int n = f->shape.ndims, back = torus_dir_opposite(&f->shape, port);
+	char text[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
+	bool out = f->excluded[id] & 1 << port;
+
+	return json_pack("{so ss s{so ss} ss ss sb so sb ss si sI sI sI}", "node", place(f, id),
+			 "port", torus_port_text(n, port, text), "peer", "node",
+			 place(f, torus_neighbour(&f->shape, id, port)), "port",
+			 torus_port_text(n, back, peer), "state", out ? "faulty" : "up", "reason",
+			 out ? "carrier" : "none", "admin", 1, "excluded",
+			 out ? json_string("fault") : json_null(), "closed", 0, "lower", "px+",
+			 "session", 1, "retries", (json_int_t)(out ? 1500 : 0), "crc_errors",
+			 (json_int_t)2, "tx_bytes", (json_int_t)(5 << 20));
+}
+
+static json_t *links(const struct fake *f, int only)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = 0; id < f->nodes; id++)
+		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
+			if ((only < 0 || (uint32_t)only == id) &&
+			    f->shape.size[p % f->shape.ndims] > 1)
+				json_array_append_new(list, link_json(f, id, p));
+	return list;
+}
+
+static json_t *counters(const struct fake *f, int only)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = 0; id < f->nodes; id++)
+		if (only < 0 || (uint32_t)only == id)
+			json_array_append_new(list, json_pack("{so sI sI sI s{s[iiii]}}", "node",
+					      place(f, id), "injected", (json_int_t)1234567,
+					      "delivered", (json_int_t)7, "lost", (json_int_t)id,
+					      "flow", "injected", 1, 2, 3, 4));
+	return list;
+}
+
+static json_t *rows(const struct fake *f, uint32_t id)
+{
+	json_t *list = json_array();
+	char hex[20];
+
+	for (uint32_t to = 0; to < f->nodes; to++) {
+		snprintf(hex, sizeof(hex), "%016" PRIx64, f->row[id][to]);
+		json_array_append_new(list, json_string(hex));
+	}
+	return json_pack("{so sI so}", "node", place(f, id), "version",
+			 (json_int_t)f->version[id], "rows", list);
+}
+
+static json_t *table(const struct fake *f)
+{
+	json_t *excluded = json_array(), *list = json_array();
+	char text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < f->nodes; id++) {
+		json_array_append_new(list, json_pack("{so ss}", "node", place(f, id), "state",
+				      state_of(f, id)));
+		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
+			if (f->excluded[id] & 1 << p)
+				json_array_append_new(excluded, json_pack("{so ss ss}", "node",
+						      place(f, id), "port",
+						      torus_port_text(f->shape.ndims, p, text),
+						      "why", "fault"));
+	}
+	return json_pack("{sI so so so}", "version", (json_int_t)f->table_version, "shape",
+			 shape_of(f), "excluded", excluded, "nodes", list);
+}
+
+static json_t *park(const struct fake *f, int only)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = 0; id < f->nodes; id++)
+		if (only < 0 || (uint32_t)only == id)
+			json_array_append_new(list, json_pack("{so si si sI sI si}", "node",
+					      place(f, id), "parked", id, "unresolved", 0, "bytes",
+					      (json_int_t)id * 4096, "bytes_max",
+					      (json_int_t)16 << 20, "held", 0));
+	return list;
+}
+
+/* -1: no node in the request; -2: not one of this fabric. */
+static int node_of(const struct fake *f, const json_t *request, const char *key)
+{
+	const char *text = json_string_value(json_object_get(request, key));
+	struct torus_coords at;
+	char copy[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX];
+
+	if (!text)
+		return -1;
+	for (uint32_t id = 0; id < f->nodes; id++)
+		if (!strcmp(text, name_of(f, id, name)))
+			return (int)id;
+	snprintf(copy, sizeof(copy), "%s", text);
+	return torus_coords_parse(copy, &f->shape, &at) ? -2 : (int)torus_node_id(&f->shape, &at);
+}
+
+static json_t *coord(const struct fake *f, const json_t *request)
+{
+	int id = node_of(f, request, "name");
+	char name[TORUS_TEXT_MAX];
+
+	if (id == -2)
+		return NULL;
+	id = id < 0 ? 0 : id;
+	return json_pack("{so ss si ss so so}", "node", place(f, (uint32_t)id), "name",
+			 name_of(f, (uint32_t)id, name), "id", id, "address", "10.0.0.0", "shape",
+			 shape_of(f), "own", place(f, 0));
+}
+
+json_t *fake_answer(struct fake *f, const json_t *request)
+{
+	const char *cmd = json_string_value(json_object_get(request, "cmd"));
+	int node = node_of(f, request, "node");
+
+	if (!cmd || node == -2)
+		return NULL;
+	if (!strcmp(cmd, "status"))
+		return status(f);
+	if (!strcmp(cmd, "nodes"))
+		return nodes(f);
+	if (!strcmp(cmd, "links"))
+		return links(f, node);
+	if (!strcmp(cmd, "counters"))
+		return counters(f, node);
+	if (!strcmp(cmd, "rows") && node >= 0 && !f->silent[node])
+		return rows(f, (uint32_t)node);
+	if (!strcmp(cmd, "park"))
+		return park(f, node);
+	if (!strcmp(cmd, "coord"))
+		return coord(f, request);
+	if (!strcmp(cmd, "table") || !strcmp(cmd, "exclude") || !strcmp(cmd, "include"))
+		return table(f);
+	if (!strcmp(cmd, "log"))
+		return json_pack("{sO}", "level", json_object_get(request, "level"));
+	if (!strcmp(cmd, "events"))
+		return json_pack("[{si sf so ss ss ss}]", "seq", 7, "time", 1700000000.25, "node",
+				 place(f, 1), "level", "warning", "kind", "link", "text",
+				 "link 1,0:+x down");
+	return NULL;
+}
+
+static json_t *missing(const struct fake *f)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = 0; id < f->nodes; id++)
+		if (f->silent[id])
+			json_array_append_new(list, place(f, id));
+	return list;
+}
+
+static char *reply_to(struct fake *f, const char *line)
+{
+	json_t *data, *reply;
+	char *text;
+
+	if (f->raw)
+		return strdup(f->raw);
+	json_decref(f->request);
+	f->request = json_loads(line, 0, NULL);
+	data = fake_answer(f, f->request);
+	if (data)
+		reply = json_pack("{sb so so}", "ok", 1, "data", data, "missing", missing(f));
+	else
+		reply = json_pack("{sb ss ss}", "ok", 0, "code", "unreachable", "error",
+				  "no such thing in this fabric");
+	text = json_dumps(reply, JSON_COMPACT);
+	json_decref(reply);
+	return text;
+}
+
+static void serve_one(struct fake *f, int fd)
+{
+	FILE *in = fdopen(fd, "r");
+	char line[4096];
+
+	while (fgets(line, sizeof(line), in)) {
+		char *text = reply_to(f, line);
+
+		dprintf(fd, "%s\n", text);
+		free(text);
+	}
+	fclose(in);
+}
+
+static void *serve(void *arg)
+{
+	int fd;
+
+	while ((fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+		serve_one(arg, fd);
+	return NULL;
+}
+
+void fake_rows(struct fake *f)
+{
+	uint16_t closed[FAKE_NODES_MAX];
+
+	memcpy(closed, f->excluded, sizeof(closed));
+	torus_exclusions_close(&f->shape, closed);
+	for (uint32_t id = 0; id < f->nodes; id++) {
+		torus_route_rows(&f->shape, closed, id, f->row[id]);
+		f->version[id] = f->table_version;
+	}
+}
+
+void fake_start(struct fake *f, const char *shape)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	memset(f, 0, sizeof(*f));
+	torus_shape_parse(shape, &f->shape);
+	f->nodes = torus_nodes(&f->shape);
+	f->state = "running";
+	f->table_version = 7;
+	fake_rows(f);
+	snprintf(f->path, sizeof(f->path), "/tmp/test_fabricctl.%d", getpid());
+	unlink(f->path);
+	strcpy(sa.sun_path, f->path);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(listener, (struct sockaddr *)&sa, sizeof(sa)) || listen(listener, 8) ||
+	    pthread_create(&thread, NULL, serve, f))
+		abort();
+}
+
+void fake_stop(struct fake *f)
+{
+	shutdown(listener, SHUT_RDWR);
+	pthread_join(thread, NULL);
+	close(listener);
+	unlink(f->path);
+	json_decref(f->request);
+	f->request = NULL;
+}
