@@ -6,12 +6,15 @@
 #include "emu.h"
 
 #include <stdlib.h>
+#include <time.h>
 #include <torus/topology.h>
 
 #include "log.h"
 #include "reply.h"
 
 #define FRAMES_MAX	8192	/* 64 KiB buffers: half a gigabyte */
+#define IDLE_TIME	500000000ull	/* ns without traffic */
+#define NAP		3000000		/* ns */
 #define LOOK_INTERVAL	100000000ull
 #define MOVES_MAX	4	/* rounds of moving before looking at sockets again */
 
@@ -215,6 +218,18 @@ static u64 expiry(const struct emu *e)
 	return e->look_at < at ? e->look_at : at;
 }
 
+/*
+ * All idle NICs of a machine say so at the same moment. Sleeping until all have
+ * done it takes their frames in one go instead of waking up for each.
+ */
+static void nap(const struct emu *e, u64 now)
+{
+	const struct timespec ts = { .tv_nsec = NAP };
+
+	if (now - e->busy_at > IDLE_TIME)
+		nanosleep(&ts, NULL);
+}
+
 void emu_run(struct emu *e)
 {
 	while (!e->stop) {
@@ -223,6 +238,9 @@ void emu_run(struct emu *e)
 		u64 until = tn_nic_tx_ports(e->nic) ? now : expiry(e);
 
 		loop_wait(&e->loop, now, until);
-		emu_step(e, loop_now());
+		now = loop_now();
+		emu_step(e, now);
+		if (now >= until)
+			nap(e, now);
 	}
 }

@@ -22,6 +22,7 @@
  * @table: memory of the routing tables
  * @rx: frames to receive into
  * @tx: the frame being sent
+ * @busy_at: when something other than keep-alives last passed
  * @look_at: when to look again for the carrier of ports that have none
  */
 struct emu {
@@ -56,6 +57,7 @@ struct emu {
 	bool park_event;
 	u64 rng;
 	u64 look_at;
+	u64 busy_at;
 
 	struct frame *rx[PORT_RX_BATCH];
 	struct tn_frame tx;

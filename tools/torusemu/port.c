@@ -25,6 +25,7 @@
  * price of about twice the bytes for a large frame. */
 #define SOCKET_BYTES	(32 << 20)
 #define TX_BATCH	16
+#define IDLE_BYTES	(2 * TN_FLIT)
 
 void port_init(struct port *port, struct emu *emu, u8 num)
 {
@@ -49,6 +50,8 @@ static void give(struct port *port, struct frame *f, size_t len, u64 now)
 	struct emu *e = port->emu;
 	struct frame *small = NULL;
 
+	if (len > IDLE_BYTES)
+		e->busy_at = now;
 	if (len < EMU_COPY_BREAK)
 		small = frame_new(&e->pool, len);
 	if (small) {

@@ -55,6 +55,7 @@ static void tun_ready(struct watch *w, u32 events)
 
 	if (!(events & EPOLLIN))
 		return;
+	e->busy_at = now;
 	for (int i = 0; i < READ_BATCH && msg_room(e); i++)
 		if (read_message(e, now))
 			return;
