@@ -134,18 +134,18 @@ bool answer_ready(struct request *rq)
 static void wrong_node(struct request *rq, const struct torus_shape *shape, const char *text)
 {
 	char all[TORUS_TEXT_MAX];
-	unsigned int at[TORUS_MAX_DIMS];
 	const char *p = text;
 
 	for (unsigned int i = 0; i < shape->ndims; i++) {
 		char *end;
+		unsigned long at = strtoul(p, &end, 10);
 
-		at[i] = (unsigned int)strtoul(p, &end, 10);
 		if (end == p || *end != (i + 1 < shape->ndims ? ',' : '\0'))
 			break;
-		if (at[i] >= shape->size[i]) {
-			answer_error(rq, "usage", "node '%.64s': %c is %u, allowed 0 to %u", text,
-				     "xyzabc"[i], at[i], shape->size[i] - 1u);
+		if (at >= shape->size[i]) {
+			answer_error(rq, "usage", "node '%.64s': %c is %.*s, allowed 0 to %u", text,
+				     "xyzabc"[i], (int)(end - p < 20 ? end - p : 20), p,
+				     shape->size[i] - 1u);
 			return;
 		}
 		p = end + 1;

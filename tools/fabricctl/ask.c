@@ -25,6 +25,9 @@ static int open_path(struct ask *ask, const char *path, const char *hint)
 {
 	int err;
 
+	if (!*path)
+		return fail("control socket '': name the socket of a manager, such as "
+			    DEFAULT_CONTROL);
 	if (strlen(path) >= sizeof(ask->path))
 		return fail("control socket '%s': the path is too long", path);
 	err = try(ask, path);

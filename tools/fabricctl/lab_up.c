@@ -301,6 +301,11 @@ static const char *read_config(char *text, size_t max)
 		return NULL;
 	}
 	n = fread(text, 1, max, f);
+	if (ferror(f)) {
+		fail("--config %s: %m", config);
+		fclose(f);
+		return NULL;
+	}
 	fclose(f);
 	if (n == max) {
 		fail("--config %s: is larger than %zu bytes", config, max - 1);

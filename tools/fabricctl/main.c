@@ -25,6 +25,14 @@ static int help(void)
 	return OK;
 }
 
+/* "fabricctl links | head" is no error. */
+static bool reader_left(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
 /* Looks until the user has seen enough; the exit status is that of the last. */
 static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
 {
@@ -41,7 +49,7 @@ static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **ar
 		if (!ctl->json && !*paint(PLAIN))
 			putchar('\n');
 		fflush(stdout);
-		if (status == CANNOT && !ctl->again)
+		if ((status == CANNOT && !ctl->again) || ferror(stdout) || reader_left())
 			return status;
 		ctl->again = true;
 		nanosleep(&pause, NULL);
@@ -102,14 +110,6 @@ static int dispatch(int argc, char **argv)
 	}
 	cmd = command_find(family, argv[1]);
 	return cmd ? run(cmd, argc - 1, argv + 1) : CANNOT;
-}
-
-/* "fabricctl links | head" is no error. */
-static bool reader_left(void)
-{
-	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
-
-	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,10 +15,14 @@ static bool in_progress;
 
 static void say(const char *fmt, va_list ap)
 {
+	int err = errno;	/* for %m */
+
 	progress("%s", "");
 	fputs("fabricctl: ", stderr);
+	errno = err;
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
+	errno = err;
 }
 
 int fail(const char *fmt, ...)
