@@ -458,6 +458,10 @@ static void bears_bad_answers(void **state)
 		}
 }
 
+static const char long_node[] =
+	"{\"ok\":true,\"data\":{\"shape\":[4,4],\"node\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
+	"17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38]}}";
+
 /* Data of the wrong kind: nothing may crash, whatever is said. */
 static void bears_odd_data(void **state)
 {
@@ -466,8 +470,7 @@ static void bears_odd_data(void **state)
 		"{\"ok\":true,\"data\":[[]]}", "{\"ok\":true,\"data\":{}}",
 		"{\"ok\":true,\"data\":{\"shape\":[4,4],\"state\":5,\"nodes\":[{\"node\":[9,9]}]}}",
 		"{\"ok\":true,\"data\":{\"shape\":[4,4],\"rows\":[1,2]}}",
-		"{\"ok\":true,\"data\":{\"shape\":[4,4],\"node\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,"
-		"16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38]}}",
+		long_node,
 		"{\"ok\":true,\"data\":{\"shape\":[65535,65535,9]},\"missing\":[1,\"x\",[1]]}",
 		"{\"ok\":true,\"data\":[{\"node\":\"x\",\"port\":\"+q\",\"peer\":7,\"state\":[]}]}",
 	};

@@ -73,3 +73,41 @@ int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
 				return CANNOT;
 	return OK;
 }
+
+static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
+		   struct torus_fault *out)
+{
+	char where[LAB_TEXT_MAX];
+	struct torus_link link;
+	struct torus_dev *dev;
+	int err = torus_open(lab_device(lab, node, where), &dev);
+
+	if (err)
+		return err;
+	err = torus_link_get(dev, port, &link);
+	torus_close(dev);
+	*out = link.fault;
+	return err;
+}
+
+int fault_copy(const struct lab *lab, uint32_t node)
+{
+	unsigned int peer_port;
+	uint32_t peer;
+
+	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
+		struct torus_fault f;
+		struct fault_wish wish;
+
+		if (!lab_cable(lab, port))
+			continue;
+		lab_peer(lab, node, port, &peer, &peer_port);
+		/* A peer that does not answer is dead, and tells when it is revived. */
+		if (get_end(lab, peer, peer_port, &f) || !(f.ber || f.latency_ns || f.silence))
+			continue;
+		wish = (struct fault_wish){ true, true, true, f.ber, f.latency_ns, f.silence };
+		if (end(lab, node, port, &wish))
+			return CANNOT;
+	}
+	return OK;
+}

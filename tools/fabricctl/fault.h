@@ -20,5 +20,7 @@ int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 	      const struct fault_wish *wish);
 /** fault_everywhere() - on every cable, if @wish wishes anything */
 int fault_everywhere(const struct lab *lab, const struct fault_wish *wish);
+/** fault_copy() - gives a NIC that was started anew the faults its cables have */
+int fault_copy(const struct lab *lab, uint32_t node);
 
 #endif /* FAULT_H */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "await.h"
+#include "fault.h"
 #include "lab.h"
 #include "netns.h"
 #include "node.h"
@@ -42,6 +43,8 @@ static int start(struct lab *lab, uint32_t node, int ns)
 	err = err ? err : node_wires(lab, node);
 	if (!err && missing & LAB_NO_NIC)
 		err = start_nic(lab, node, ns, &p);
+	if (!err && missing & LAB_NO_NIC && fault_copy(lab, node))
+		return CANNOT;
 	if (!err && missing & LAB_NO_MANAGER) {
 		int pid = node_start_manager(lab, node, ns, &p);
 
@@ -94,7 +97,7 @@ COMMAND(lab_revive) = {
 	.name = "revive",
 	.args = "NODE",
 	.brief = "Start again what was killed of a node",
-	.help = "Cables that were cut stay cut.",
+	.help = "Cables that were cut stay cut, and those with faults keep them.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

@@ -227,7 +227,7 @@ static int bring_up(struct lab *lab, const struct programs *p, const char *extra
 		status = await_running(lab, (int)timeout, &interrupted);
 	took->total = now() - start;
 	took->fabric = took->total - took->network - took->processes;
-	if (status == OK && interrupted)
+	if (interrupted)
 		status = fail("interrupted");
 	return status;
 }
