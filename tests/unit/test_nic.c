@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The NIC towards its host, and a neighbour that lies. */
+#include "tests/unit/fabric.h"
+
+#define MS 1000000ull
+#define STILL 1000000000
+
+static struct fabric f;
+
+/* --- set-up ------------------------------------------------------------------------- */
+
+struct limit {
+	size_t at;
+	u64 good, bad;
+	bool wide;
+};
+
+#define U32(field, g, b) { offsetof(struct tn_params, field), g, b, false }
+#define U64(field, g, b) { offsetof(struct tn_params, field), g, b, true }
+
+static void set(struct tn_params *p, const struct limit *l, u64 v)
+{
+	u8 *at = (u8 *)p + l->at;
+	u32 narrow = (u32)v;
+
+	memcpy(at, l->wide ? (void *)&v : (void *)&narrow, l->wide ? sizeof(v) : sizeof(narrow));
+}
+
+static void test_params(void **state)
+{
+	static const struct limit limits[] = {
+		U32(slots, 4, 3), U32(slots, 1024, 1025), U32(retry_packets, 1, 0),
+		U32(retry_packets, 1024, 1025), U32(retry_count, 1, 0),
+		U32(frame_max, TN_PACKET_MAX, TN_PACKET_MAX - 1), U32(frame_max, 65535, 65536),
+		U64(keepalive, 1, 0), U64(silence, 200 * MS, 100 * MS), U64(ack_delay, 1, 0),
+		U64(replay_timeout, 2 * MS, 1 * MS), U64(retry_time, 1, 0),
+		U64(init_interval, 1, 0), U64(probe_interval, 1, 0), U64(retrain_time, 1, 0),
+		U64(gap_time, 1, 0), U64(park_bytes, 1, 0), U64(hold_bytes, 1, 0),
+	};
+	static const u8 ports[] = { 0, 1, 3, 11, 13, 14, 255 };
+	struct tn_nic_config cfg = { .ops = &f.ops, .nports = 4 };
+	void *mem = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
+
+	(void)state;
+	assert_non_null(mem);
+	for (unsigned int i = 0; i < ARRAY_SIZE(limits); i++) {
+		tn_params_default(&cfg.params);
+		set(&cfg.params, &limits[i], limits[i].bad);
+		if (tn_nic_init(mem, &cfg, 1) != -EINVAL)
+			fail_msg("limit %u: bad value taken", i);
+		set(&cfg.params, &limits[i], limits[i].good);
+		if (tn_nic_init(mem, &cfg, 1))
+			fail_msg("limit %u: good value refused", i);
+	}
+	tn_params_default(&cfg.params);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ports); i++) {
+		cfg.nports = ports[i];
+		assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
+	}
+	free(mem);
+}
+
+/* Before it has a place, a NIC talks to its neighbours and nothing else. */
+static void test_unplaced(void **state)
+{
+	struct tn_nic_config cfg = { .ops = &f.ops, .host = &f.node, .nports = 4 };
+	struct tn_nic *nic = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
+	struct torus_shape s;
+	struct torus_coords at;
+	struct tn_pkt pkt = { 0 };
+	u32 n = 0;
+	u64 v;
+
+	(void)state;
+	assert_non_null(nic);
+	tn_params_default(&cfg.params);
+	assert_int_equal(tn_nic_init(nic, &cfg, 1), 0);
+	assert_false(tn_nic_at(nic, &s, &at));
+	assert_null(tn_nic_rows(nic, &n, &v));
+	assert_int_equal(tn_nic_send(nic, &pkt, 0, 0, 1), -ENODEV);
+	assert_int_equal(tn_nic_rows_begin(nic, 1), -ENODEV);
+	assert_int_equal(tn_nic_rows_put(nic, 1, 0, &v, 0), -ENODEV);
+	assert_int_equal(tn_nic_rows_commit(nic, 1, 1), -ENODEV);
+	assert_int_equal(tn_nic_hold(nic, &n, 0), -ENODEV);
+	assert_int_equal(tn_nic_release(nic, 0, false, 1), -ENODEV);
+	assert_int_equal(tn_nic_park_replay(nic, 0, 0, 1), -ENODEV);
+	assert_int_equal(tn_nic_mgmt_send(nic, 0, (const u8 *)"x", 1, 1), -ENETDOWN);
+	assert_int_equal(tn_nic_mgmt_send(nic, 4, (const u8 *)"x", 1, 1), -EINVAL);
+	tn_nic_work(nic, 1);
+	assert_int_equal(tn_nic_expiry(nic), ~0ull);
+	tn_nic_flush(nic);
+	free(nic);
+}
+
+static void test_place(void **state)
+{
+	static const struct torus_shape shapes[] = {
+		{ 0, { 1, 1, 1, 1, 1, 1 } }, { 3, { 2, 2, 2, 1, 1, 1 } },
+		{ 7, { 1, 1, 1, 1, 1, 1 } }, { 2, { 0, 2, 1, 1, 1, 1 } },
+		{ 2, { 4097, 1, 1, 1, 1, 1 } }, { 2, { 2, 2, 2, 1, 1, 1 } },
+	};
+	struct torus_coords at = { { 0 } }, out = { { 3, 0 } }, extra = { { 0, 0, 1 } }, now;
+	struct torus_shape s;
+	struct tn_nic *nic;
+	void *table;
+	u64 v;
+	u32 n;
+
+	(void)state;
+	fabric_start(&f, 1, "3x3");
+	nic = f.node[4].nic;
+	for (unsigned int i = 0; i < ARRAY_SIZE(shapes); i++)
+		assert_int_equal(tn_nic_set_shape(nic, &shapes[i], &at, f.node[4].table), -EINVAL);
+	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &out, f.node[4].table), -EINVAL);
+	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &extra, f.node[4].table), -EINVAL);
+	assert_true(tn_nic_at(nic, &s, &now));
+	assert_true(now.c[0] == 1 && now.c[1] == 1);
+	/* The same again changes nothing and leaves the memory alone. */
+	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &now, NULL), 0);
+	assert_true(tn_nic_rows(nic, &n, &v)[0] & TORUS_ROW_VALID);
+	/* Another place: all rows invalid, version 0, nothing left inside. */
+	f.load = 2;
+	fabric_run(&f, 2 * MS);
+	table = aligned_alloc(64, (tn_nic_table_size(&f.shape) + 63) & ~63ul);
+	assert_non_null(table);
+	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &at, table), 0);
+	free(f.node[4].table);
+	f.node[4].table = table;
+	assert_false(tn_nic_rows(nic, &n, &v)[1] & TORUS_ROW_VALID);
+	assert_int_equal(v, 0);
+	fabric_end(&f);
+}
+
+static void test_send_errors(void **state)
+{
+	struct tn_nic *nic;
+	struct tn_pkt *pkt;
+	u64 zero = 0;
+
+	(void)state;
+	fabric_start(&f, 1, "3x3");
+	nic = f.node[0].nic;
+	pkt = memory_new(&f.node[0].mem, TN_SLOT_FLITS + 1);
+	assert_non_null(pkt);
+	pkt->hdr.len = 1;
+	assert_int_equal(tn_nic_send(nic, pkt, 9, 0, f.now), -EINVAL);
+	assert_int_equal(tn_nic_send(nic, pkt, TORUS_NO_NODE, 0, f.now), -EINVAL);
+	assert_int_equal(tn_nic_send(nic, pkt, 1, TORUS_VCS, f.now), -EINVAL);
+	pkt->hdr.len = TN_PAYLOAD_FLITS_MAX + 1;
+	assert_int_equal(tn_nic_send(nic, pkt, 1, 0, f.now), -EINVAL);
+	pkt->hdr.len = 1;
+	assert_int_equal(tn_nic_rows_begin(nic, 2), 0);
+	assert_int_equal(tn_nic_rows_put(nic, 2, 5, &zero, 1), 0);
+	assert_int_equal(tn_nic_rows_commit(nic, 2, f.now), 0);
+	assert_int_equal(tn_nic_send(nic, pkt, 5, 0, f.now), -EHOSTUNREACH);
+	assert_int_equal(tn_nic_counters(nic)[TORUS_NC_UNREACHABLE], 1);
+	memory_put(&f.node[0].mem, pkt);
+	fabric_end(&f);
+}
+
+/* An injection queue has an end, and says so before. */
+static void test_room(void **state)
+{
+	struct tn_nic *nic;
+	unsigned int n = 0, room;
+
+	(void)state;
+	fabric_start(&f, 1, "4");
+	nic = f.node[0].nic;
+	room = tn_nic_room(nic, 1);
+	assert_true(room > 0);
+	for (;; n++) {
+		struct tn_pkt *pkt = memory_new(&f.node[0].mem, 3);
+		int err;
+
+		memset(pkt->flits, 0, 3 * TN_FLIT);
+		pkt->hdr.len = 1;
+		assert_int_equal(tn_nic_room(nic, 1), room - n);
+		err = tn_nic_send(nic, pkt, 1, 1, f.now);
+		if (!err)
+			continue;
+		memory_put(&f.node[0].mem, pkt);
+		assert_int_equal(err, -EAGAIN);
+		break;
+	}
+	assert_int_equal(n, room);
+	assert_int_equal(tn_nic_room(nic, 1), 0);
+	assert_int_equal(tn_nic_room(nic, 0), room);
+	f.unchecked = true;
+	f.load = STILL;
+	fabric_run(&f, 50 * MS);
+	assert_int_equal(tn_nic_room(nic, 1), room);
+	assert_int_equal(f.delivered, n);
+	fabric_end(&f);
+}
+
+/* --- what counters and queries say ----------------------------------------------------- */
+
+static void test_counters(void **state)
+{
+	u64 injected = 0, delivered = 0, sent = 0, up = 0;
+	struct tn_link_info info;
+
+	(void)state;
+	fabric_start(&f, 5, "3x2");
+	f.load = 3;
+	fabric_run(&f, 10 * MS);
+	fabric_settle(&f, 100 * MS);
+	for (u32 i = 0; i < f.n; i++) {
+		const u64 *c = tn_nic_counters(f.node[i].nic);
+
+		injected += c[TORUS_NC_INJECTED];
+		delivered += c[TORUS_NC_DELIVERED];
+		assert_int_equal(c[TORUS_NC_UNREACHABLE], 0);
+		assert_int_equal(c[TORUS_NC_PARKED], 0);
+	}
+	for (u32 i = 0; i < f.n * f.n; i++)
+		sent += f.traffic[i].sent[0] + f.traffic[i].sent[1] + f.traffic[i].sent[2];
+	assert_true(sent > 500);
+	assert_int_equal(injected, sent);
+	assert_int_equal(delivered, sent);
+	fabric_run(&f, 5 * MS);		/* the last credits come home */
+	for (unsigned int p = 0; p < f.nports; p++) {
+		const u64 *c = tn_nic_port_counters(f.node[0].nic, p, f.now);
+
+		tn_nic_link_info(f.node[0].nic, p, &info, f.now);
+		assert_int_equal(info.state, TORUS_LINK_UP);
+		assert_true(info.session && info.admin && info.carrier && !info.closed);
+		assert_int_equal(info.peer_guid, 1000 + fabric_peer(&f, 0, p, &(unsigned int){ 0 }));
+		assert_int_equal(info.peer_port, tn_dir_opposite(&f.shape, p));
+		assert_int_equal(info.gauge[TORUS_PG_CREDITS_D0], f.params.slots);
+		assert_int_equal(info.gauge[TORUS_PG_CREDITS_A], f.params.slots);
+		assert_int_equal(info.gauge[TORUS_PG_QUEUED], 0);
+		assert_int_equal(info.gauge[TORUS_PG_RETRY_FLITS], 0);
+		up = c[TORUS_PC_NS_UP];
+		assert_true(up > 10 * MS && up + c[TORUS_PC_NS_TRAINING] + c[TORUS_PC_NS_DOWN] +
+			    c[TORUS_PC_NS_FAULTY] <= f.now);
+	}
+	fabric_end(&f);
+}
+
+/* --- a neighbour that lies ---------------------------------------------------------------- */
+
+/* A packet of any content that the link of node 0, port 0 takes for its next. */
+static void forge(struct tn_hdr h, struct tn_tail t)
+{
+	unsigned int pp;
+	struct node *liar = &f.node[fabric_peer(&f, 0, 0, &pp)];
+	struct tn_link *l = &f.node[0].nic->link[0];
+	static u8 flits[TN_PACKET_MAX];
+	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
+
+	rnd_fill(&f.r, flits, sizeof(flits));
+	pkt.hdr.tseq = l->rx.expected;
+	pkt.hdr.rseq = l->tx.sent.head ? l->tx.sent.head->hdr.tseq : l->tx.tseq;
+	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
+	tn_hdr_put(flits, &pkt.hdr);
+	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
+	tn_lcrc_set(flits, h.len, l->seed);
+	tn_nic_rx(f.node[0].nic, 0, flits, (h.len + 2u) * TN_FLIT, NULL, f.now);
+	(void)liar;
+}
+
+static struct tn_hdr random_hdr(void)
+{
+	struct rnd *r = &f.r;
+
+	return (struct tn_hdr) {
+		.type = (u8)rnd_below(r, 8), .vc = (u8)rnd_below(r, 4), .e = (u8)rnd_below(r, 2),
+		.gen = (u8)rnd_below(r, 2), .gen_echo = (u8)rnd_below(r, 2),
+		.len = (u16)(rnd_below(r, 4) ? rnd_below(r, 4) : rnd_below(r, 257)),
+		.crp = rnd_below(r, 3) ? 0 : (u16)rnd_below(r, 4096),
+		.crp_vc = (u8)rnd_below(r, 4), .colour = (u8)rnd_below(r, 4),
+		.first = (u8)rnd_below(r, 16), .last = (u8)rnd_below(r, 16),
+		.dst = rnd_below(r, 2) ? rnd_below(r, f.n) : rnd_below(r, 1 << 24),
+		.src = rnd_below(r, 2) ? rnd_below(r, f.n) : rnd_below(r, 1 << 24),
+		.dir = (u16)rnd_below(r, 4096),
+	};
+}
+
+static struct tn_pkt *forged_get(void *host, void *owner)
+{
+	struct node *n = host;
+	struct frame *frame = owner;
+	struct tn_pkt *pkt;
+
+	if (frame)
+		return memory_get(&n->mem, frame);
+	/* Forged bytes have no frame: give them one that lasts. */
+	frame = frame_new(0);
+	pkt = memory_get(&n->mem, frame);
+	frame_put(frame);
+	return pkt;
+}
+
+/*
+ * Well-formed frames with right checksums and random content: only the link to
+ * the liar may fail, and what others send to each other arrives, in order.
+ */
+static void liar_one(uint64_t seed)
+{
+	unsigned int pp;
+	u32 liar;
+
+	fabric_start(&f, seed, "3x3");
+	f.ops.pkt_get = forged_get;
+	f.unchecked = true;
+	liar = fabric_peer(&f, 0, 0, &pp);
+	f.load = 6;
+	for (int i = 0; i < 400; i++) {
+		forge(random_hdr(), (struct tn_tail) {
+			.eseq = (u32)rnd64(&f.r), .epoch = (u16)rnd64(&f.r),
+			.flags = (u8)rnd64(&f.r), .vb = rnd_below(&f.r, 8) ? 0 : TN_VB_BAD,
+		});
+		fabric_run(&f, FABRIC_TICK * rnd_below(&f.r, 4));
+	}
+	for (u32 i = 0; i < f.n; i++) {
+		for (unsigned int p = 0; p < f.nports; p++) {
+			if ((i == 0 && p == 0) || (i == liar && p == pp))
+				continue;
+			expect(&f.r, f.node[i].nic->link[p].state == TORUS_LINK_UP &&
+			       f.node[i].nic->link[p].reason == TORUS_REASON_NONE,
+			       "node %u, port %u failed: reason %u", i, p,
+			       f.node[i].nic->link[p].reason);
+		}
+	}
+	expect(&f.r, f.delivered > 100, "%llu delivered", (unsigned long long)f.delivered);
+	fabric_end(&f);
+}
+
+static void test_liar(void **state)
+{
+	(void)state;
+	for_seeds(15, liar_one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_params),
+		cmocka_unit_test(test_unplaced),
+		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_send_errors),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_liar),
+	};
+
+	return cmocka_run_group_tests_name("nic", all, NULL, NULL);
+}
