@@ -101,7 +101,7 @@ commands() {
 	is 1.1 '.data.node == [0,1] and (.data.rows | length) == 4 and
 		all(.data.rows[]; test("^[0-9a-f]{16}$"))' rows node=0,1 &&
 	is 0.0 'all(.data[]; .parked == 0 and .bytes_max > 0)' park &&
-	is 0.0 '(.data | length) >= 1 and (.data | map(.seq) == sort)' events &&
+	is 0.0 '[.data[].seq] | length >= 1 and . == sort' events &&
 	is 1.0 '.data.node == [0,1] and .data.own == [1,0] and .data.shape == [2,2]' \
 		coord name=n0-1 &&
 	is 0.1 '.data.excluded == [] and (.data.nodes | length) == 4' table
@@ -223,24 +223,33 @@ own_again() {
 }
 
 wrong_key() {
+	local fine=1
 	(umask 077 && echo "this is another key altogether" >"$work/key")
 	stranger "s|^key_file.*|key_file = $work/key|"
 	eventually 10 is 0.0 '.data.service.refused_key > 0 and
 		(.data.problems | any(.kind == "refused" and (.text | test("n1-1.*key"))))' status &&
 	eventually 10 is 1.1 '.data.problems | any(.kind == "refused")' status &&
-	own_again
+	fine=0
+	own_again && return $fine
 }
 
 wrong_fabric() {
+	local fine=1
 	stranger "s|^fabric .*|fabric = somewhere-else|"
-	eventually 10 is 0.0 '.data.problems | any(.text | test("somewhere-else"))' status &&
-	own_again
+	eventually 10 is 1.1 '.data.problems | any(.text | test("of fabric .*this is .somewhere-else"))' \
+		status &&
+	eventually 10 is 0.0 '.data.problems | any(.text | test("1,1.*another fabric"))' status &&
+	eventually 5 is 0.0 '.data | any(.kind == "fabric" and (.text | test("somewhere-else")))' \
+		events &&
+	fine=0
+	own_again && return $fine
 }
 
 name_twice() {
+	local fine=1
 	stranger "s|^name .*|name = n1-0|"
-	eventually 10 is 0.0 '.data.problems | any(.text | test("n1-0"))' status &&
-	own_again
+	eventually 10 is 0.0 '.data.problems | any(.text | test("n1-0"))' status && fine=0
+	own_again && return $fine
 }
 
 # Ended kindly, nothing stays behind; a full disk and a full pipe end nothing.
