@@ -277,6 +277,12 @@ static void serve_one(struct fake *f, int fd)
 		char *text = reply_to(f, line);
 
 		dprintf(fd, "%s\n", text);
+		/* Followed: two events, then the manager goes away. */
+		if (json_is_true(json_object_get(f->request, "follow"))) {
+			dprintf(fd, "%s\n", text);
+			free(text);
+			break;
+		}
 		free(text);
 	}
 	fclose(in);

@@ -487,6 +487,22 @@ static void bears_odd_data(void **state)
 		}
 }
 
+static void follows_events(void **state)
+{
+	const char *second;
+
+	(void)state;
+	expect("events --follow --since 3", 2);
+	assert_int_equal(json_integer_value(json_object_get(fake.request, "since")), 3);
+	has(err, "no answer from the manager");
+	second = strchr(out, '\n');
+	assert_non_null(second);
+	has(second + 1, "link 1,0:+x down");
+	expect("events --follow --json", 2);
+	*strchr(out, '\n') = '\0';
+	json_decref(printed());
+}
+
 static void full_disk(void **state)
 {
 	char line[PATH_MAX + 64];
@@ -569,6 +585,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(names_who_is_missing, start, stop),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, start, stop),
 		cmocka_unit_test_setup_teardown(bears_odd_data, start, stop),
+		cmocka_unit_test_setup_teardown(follows_events, start, stop),
 		cmocka_unit_test_setup_teardown(full_disk, start, stop),
 	};
 	char self[PATH_MAX];

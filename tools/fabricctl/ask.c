@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,7 +149,7 @@ int ask_next(struct ask *ask, int timeout_ms, json_t **data)
 	return err ? no_answer(ask, err) : unpack(ask, text, data, &more);
 }
 
-static int first(struct ask *ask, json_t *request, json_t **data, bool *more)
+static int first(struct ask *ask, json_t *request, int timeout_ms, json_t **data, bool *more)
 {
 	char *line = request ? json_dumps(request, JSON_COMPACT) : NULL;
 	char *text;
@@ -157,7 +158,7 @@ static int first(struct ask *ask, json_t *request, json_t **data, bool *more)
 	json_decref(request);
 	if (!line)
 		return fail("out of memory");
-	err = torus_fabric_call(ask->fabric, line, &text, TIMEOUT_MS);
+	err = torus_fabric_call(ask->fabric, line, &text, timeout_ms);
 	free(line);
 	return err ? no_answer(ask, err) : unpack(ask, text, data, more);
 }
@@ -166,7 +167,7 @@ int ask_first(struct ask *ask, json_t *request, json_t **data)
 {
 	bool more;
 
-	return first(ask, request, data, &more);
+	return first(ask, request, INT_MAX, data, &more);
 }
 
 int ask(struct ask *ask, json_t *request, json_t **data)
@@ -176,7 +177,7 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	char *text;
 	int err;
 
-	if (first(ask, request, data, &more))
+	if (first(ask, request, TIMEOUT_MS, data, &more))
 		return CANNOT;
 	while (more) {
 		err = torus_fabric_next(ask->fabric, &text, TIMEOUT_MS);

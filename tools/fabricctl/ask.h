@@ -30,7 +30,7 @@ void ask_close(struct ask *ask);
  * Says what is wrong, also which nodes did not answer. Return: OK or CANNOT.
  */
 int ask(struct ask *ask, json_t *request, json_t **data);
-/** ask_first() - a request to be followed: its first reply */
+/** ask_first() - a request to be followed: its first reply, however long it takes */
 int ask_first(struct ask *ask, json_t *request, json_t **data);
 /** ask_next() - the next reply of such a request */
 int ask_next(struct ask *ask, int timeout_ms, json_t **data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static int keep_on(const struct ctl *ctl, struct ask *a)
 {
 	json_t *data;
 
-	while (ask_next(a, -1, &data) == OK) {
+	while (ask_next(a, INT_MAX, &data) == OK) {
 		show(ctl, data);
 		json_decref(data);
 		if (ferror(stdout))
