@@ -250,6 +250,22 @@ name_twice() {
 	own_again && return $fine
 }
 
+# The NIC of 1,1 comes back with its bootstrap jumper set.
+two_roots() {
+	local fine=1 cmd
+	mapfile -d '' -t cmd <"/proc/$(pid 1.1 torusemu)/cmdline"
+	lab kill --nic 1,1 >/dev/null || return 1
+	ip netns exec "$lab-1.1" "${cmd[@]}" --bootstrap 2>/dev/null &
+	last=$!
+	started+=("$last")
+	eventually 10 is 1.1 '.data.problems | any(.kind == "root" and (.text | test("two roots")))' \
+		status &&
+	eventually 10 is 0.0 '.data.problems | any(.text | test("1,1.*another root"))' status &&
+	traffic 10.1.0.0 && fine=0
+	kill "$last" && wait "$last"
+	lab revive 1,1 >/dev/null && eventually 20 running 0.0 && return $fine
+}
+
 # Ended kindly, nothing stays behind; a full disk and a full pipe end nothing.
 ends_clean() {
 	local conf=$run/1.1/fabricd.conf status
@@ -361,6 +377,7 @@ check "NIC killed and started again" nic_killed
 check "wrong key" wrong_key
 check "wrong fabric" wrong_fabric
 check "name twice" name_twice
+check "two roots" two_roots
 check "readiness and watchdog" readiness
 check "clean end, full disk, full pipe" ends_clean
 lab down >/dev/null 2>&1
