@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,10 +121,11 @@ static int joined(const struct lab *lab, const uint32_t node[2], int type, int f
 
 static pid_t child(void)
 {
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 
-	if (pid == 0)
-		signal(SIGINT, SIG_DFL);
+	/* Without whom they report to they end. */
+	if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent))
+		_exit(1);
 	return pid;
 }
 
