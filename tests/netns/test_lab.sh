@@ -1,0 +1,308 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Whole labs of real processes, raised and used by fabricctl as an admin would:
+# bring-up, traffic under every fault the lab knows, bad input, and what is left
+# behind. First a 4x4 with the plain build, then a 3x2 with sanitizers, whose
+# processes must end without a report.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+B_SAN=${B_SAN:-$TOP/build-san}
+lab=tl$$
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+status=0
+
+pretty() { echo "[+] $*" >&2; }
+ctl() { pretty "fabricctl $*"; "$bin/fabricctl" "$@"; }
+lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
+ask() { ctl "$1" --lab "$lab" "${@:2}"; }
+
+# shellcheck disable=SC2317
+cleanup() {
+	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+# check NAME COMMAND...
+check() {
+	local name=$1
+	shift
+	if "$@" >"$tmp/out" 2>&1; then
+		echo "ok - $tag$name"
+	else
+		echo "not ok - $tag$name"
+		status=1
+	fi
+	sed 's/^/# /' "$tmp/out"
+}
+
+# until_true SECONDS COMMAND...: poll a state
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || { pretty "still not: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+# exits STATUS TEXT COMMAND...: ends so, and says so
+exits() {
+	local want=$1 text=$2 rc=0
+	shift 2
+	"$@" >"$tmp/said" 2>&1 || rc=$?
+	cat "$tmp/said"
+	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
+	grep -qF -- "$text" "$tmp/said" || { echo "says nothing of '$text'"; return 1; }
+}
+
+is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
+running() { is .state running; }
+# Recovered at version greater than $1.
+newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
+version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
+
+# --- bring-up -----------------------------------------------------------------
+
+up_right() {
+	lab up "$shape" && running &&
+		is .nodes.up "$nodes" && is .links.up "$links" && is .links.total "$links" &&
+		is '.shape | map(tostring) | join("x")' "$shape" &&
+		is '.problems | length' 0 && is .parked_packets 0
+}
+
+coordinates_right() {
+	local got
+	got=$(ask nodes --json | jq -r '.[] | select(.state == "up") | .node | map(tostring) | join(",")' | sort -u | wc -l)
+	[[ $got == "$nodes" ]] || { echo "$got different coordinates"; return 1; }
+	# Every cable leads where the coordinates say, and each end names the other.
+	ask links --json | jq -e '
+		(map({key: "\(.node)\(.port)", value: "\(.peer.node)\(.peer.port)"}) | from_entries) as $m
+		| [.[] | select(.peer != null) | select($m["\(.peer.node)\(.peer.port)"] != "\(.node)\(.port)")]
+		| length == 0'
+}
+
+names() { "$bin/fabricctl" lab hosts --name "$lab" --list | tr ',' ' '; }
+
+ping_from() {
+	local from=$1 all=$2
+	# shellcheck disable=SC2016
+	"$bin/fabricctl" lab exec --name "$lab" "$from" -- sh -c \
+		'for n in '"$all"'; do ping -q -c 1 -W 2 $n >/dev/null || echo "'"$from"' -> $n: nothing"; done'
+}
+
+ping_all() {
+	local all n
+	all=$(names)
+	for n in $all; do
+		ping_from "$n" "$all" &
+	done >"$tmp/pings" 2>&1
+	wait
+	cat "$tmp/pings"
+	[[ -n $all && ! -s $tmp/pings ]]
+}
+
+# --- faults under traffic --------------------------------------------------------
+
+# under SECONDS FLAGS COMMAND...: traffic 0,0 -> $far, a second later COMMAND
+under() {
+	local seconds=$1 flags=$2 pid rc=0
+	shift 2
+	# shellcheck disable=SC2086
+	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
+	pid=$!
+	sleep 1
+	"$@" || rc=1
+	wait "$pid" || rc=1
+	cat "$tmp/traffic"
+	return $rc
+}
+
+# The first cable on the way of that traffic.
+way() {
+	ask trace 0,0 "$far" --json |
+		jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"'
+}
+
+cut_and_mend() {
+	local link v
+	link=$(way)
+	v=$(version)
+	lab cut "$link" && until_true 10 newer "$v" &&
+		until_true 10 is .state degraded && ask verify && is .last_recovery.lost 0 &&
+		is .parked_packets 0 || return 1
+	[[ $(way) != "$link" ]] || { echo "still by $link"; return 1; }
+	v=$(version)
+	lab mend "$link" && until_true 10 newer "$v" && until_true 10 running && ask verify
+}
+
+silence() {
+	local link v rc=0
+	link=$(way)
+	v=$(version)
+	lab silence "$link" && until_true 10 newer "$v" && ask verify || rc=1
+	lab silence "$link" off && until_true 10 running && ask verify || rc=1
+	return $rc
+}
+
+two_cuts() {
+	local v
+	v=$(version)
+	lab cut 0,0:+x && lab cut 0,0:+y && until_true 10 newer "$v" && ask verify || return 1
+	lab mend 0,0:+x && lab mend 0,0:+y && until_true 10 running && ask verify
+}
+
+noise() {
+	local link rc=0
+	link=$(way)
+	lab ber "$link" 1e-6 || return 1
+	sleep 2
+	ask links --json | jq -e '[.[].crc_errors] | add > 0' || rc=1
+	lab ber "$link" 0 || rc=1
+	is '.links.faulty' 0 || rc=1
+	return $rc
+}
+
+manager_killed() {
+	local node=$1
+	lab kill "$node" --manager && sleep 1 && lab revive "$node" && until_true 20 running && ask verify
+}
+
+node_killed() {
+	local node=$1
+	lab kill "$node" && until_true 20 is .nodes.up $((nodes - 1)) &&
+		until_true 20 is .state degraded && ask verify || return 1
+	lab revive "$node" && until_true 30 running && is .nodes.up "$nodes" && ask verify
+}
+
+nic_killed() {
+	local node=$1
+	lab kill "$node" --nic && sleep 1 && lab revive "$node" && until_true 30 running && ask verify
+}
+
+exclude_include() {
+	local link
+	link=$(way)
+	ask exclude "$link" && until_true 10 is .links.excluded 1 && ask verify || return 1
+	[[ $(way) != "$link" ]] || { echo "still by $link"; return 1; }
+	ask include "$link" && until_true 10 running && is .links.excluded 0
+}
+
+# --- bad input --------------------------------------------------------------------
+
+refusals() {
+	exits 2 "$lab" lab up 2x2 &&
+		exits 2 '0x4' ctl lab up --name "$lab"x 0x4 &&
+		exits 2 '4x' ctl lab up --name "$lab"x 4x &&
+		exits 2 '5000' ctl lab up --name "$lab"x 5000 &&
+		exits 2 '2x2x2x2x2x2x2' ctl lab up --name "$lab"x 2x2x2x2x2x2x2 &&
+		exits 2 'a/b' ctl lab up --name a/b 2x2 &&
+		exits 2 'nonsense' ctl lab nonsense &&
+		exits 2 '9,9' lab exec 9,9 -- true &&
+		exits 2 '0,0:+q' lab cut 0,0:+q &&
+		exits 2 '9,0:+x' lab cut 9,0:+x &&
+		exits 2 'lots' lab ber 0,0:+x lots &&
+		exits 2 '2' lab ber 0,0:+x 2 &&
+		exits 2 '9,9' ask trace 0,0 9,9 &&
+		exits 2 '0,0:*' ask exclude '0,0:*' &&
+		running && [[ ! -e /run/torus/"$lab"x ]]
+}
+
+no_root() {
+	exits 2 root setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$copy" lab up --name "$lab"y 2x2 && [[ ! -e /run/torus/"$lab"y ]]
+}
+
+exec_status() {
+	lab exec 0,0 -- true && exits 7 '' lab exec 0,0 -- sh -c 'exit 7' &&
+		exits 127 no-such-command lab exec 0,0 -- no-such-command
+}
+
+# Anyone on the node may ask; only root may change.
+privileges() {
+	local control nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	control=$(lab exec 0,0 -- printenv TORUS_CONTROL) || return 1
+	lab exec 0,0 -- "${nobody[@]}" "$copy" status --control "$control" &&
+		exits 2 '' lab exec 0,0 -- "${nobody[@]}" "$copy" exclude --control "$control" 0,0:+x &&
+		is .links.excluded 0
+}
+
+# --- what is left ------------------------------------------------------------------
+
+# All that a lab makes, seen from outside: this lab's names, and the links and
+# bridges of the host's own network.
+traces() {
+	ip netns list | awk '{ print "netns", $1 }' | grep -F "$lab"
+	find /etc/netns /run/torus /run/netns -maxdepth 1 -name "$lab*" 2>/dev/null
+	pgrep -af -- "/run/torus/$lab" | grep -v grep
+	ip -o link | awk '{ print "link", $2 }' | grep -F "$lab"
+	mount | grep -F "$lab"
+}
+
+nothing_left() {
+	local left
+	left=$(traces)
+	[[ -z $left ]] || { echo "$left"; return 1; }
+}
+
+down_clean() {
+	lab down && until_true 5 nothing_left
+}
+
+half_dead() {
+	local pid
+	lab up "$shape" || return 1
+	for pid in $(ip netns pids "$lab-1.0"); do kill -9 "$pid"; done
+	ip netns del "$lab-0.1"
+	rm -rf "/run/torus/$lab/0.0"
+	exits 2 "$lab" lab up "$shape" && down_clean && lab up "$shape" && running && down_clean
+}
+
+no_reports() {
+	local found
+	found=$(grep -lE 'AddressSanitizer|LeakSanitizer|runtime error' -r "/run/torus/$lab" "$tmp"/asan* 2>/dev/null)
+	[[ -z $found ]] || { cat "$tmp"/asan* 2>/dev/null; grep -hE -A 20 'Sanitizer|runtime error' $found; return 1; }
+}
+
+# ------------------------------------------------------------------------------------
+
+suite() {
+	check "up, addressed, all links" up_right
+	check "coordinates and cables agree" coordinates_right
+	check "all pairs ping by name" ping_all
+	check "verify" ask verify
+	check "exit status of a command on a node" exec_status
+	check "bad input is refused by name, and changes nothing" refusals
+	check "questions are open, changes are not" privileges
+	check "traffic stays whole: cut and mend" under 6 "" cut_and_mend
+	check "traffic stays whole: silence" under 6 "" silence
+	check "traffic stays whole: two cuts at once" under 6 "" two_cuts
+	check "traffic stays whole: bit errors" under 5 --tcp noise
+	check "traffic stays whole: exclude and include" under 5 "" exclude_include
+	check "traffic stays whole: kill -9 of a manager" under 6 "" manager_killed "$aside"
+	check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
+	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
+	check "TCP stays whole: kill -9 of a NIC" under 8 --tcp nic_killed "$aside"
+	check "all pairs ping afterwards" ping_all
+}
+
+bin=$B tag='' shape=4x4 nodes=16 links=32 far=2,1 aside=3,3
+copy=$tmp/fabricctl
+cp "$B/fabricctl" "$copy" && chmod 755 "$copy"
+check "without root" no_root
+suite
+check "lab down leaves nothing" down_clean
+check "half-dead lab: refused, cleared, raised again" half_dead
+
+bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$tmp/asan"
+chmod 1777 "$tmp"
+suite
+check "no sanitizer report while up" no_reports
+check "lab down leaves nothing" down_clean
+check "no sanitizer report at the end" no_reports
+exit $status
