@@ -351,13 +351,13 @@ static void take_item(struct ask *a, const struct fm_text *t)
 		send_text(a->q, a->from, FM_MSG_ANSWER, a->id, true, t->text);
 		return;
 	}
-	j = json_loads(t->text, 0, NULL);
-	if (!j)
+	if (a->to == ASK_ROOT) {
+		a->done->reply(a->arg, t->text);
 		return;
-	if (a->to == ASK_ROOT)
-		a->done->item(a->arg, TORUS_NO_NODE, j);
-	else if (!json_unpack(j, "{s:I, s:o}", "node", &node, "data", &data) && node >= 0 &&
-		 node < TORUS_NO_NODE)
+	}
+	j = json_loads(t->text, 0, NULL);
+	if (j && !json_unpack(j, "{s:I, s:o}", "node", &node, "data", &data) && node >= 0 &&
+	    node < TORUS_NO_NODE)
 		a->done->item(a->arg, (uint32_t)node, data);
 	json_decref(j);
 }

@@ -49,10 +49,12 @@ struct query_ops {
 	void (*event)(void *arg, json_t *event);
 };
 
-/** struct query_done - to whoever asked: any number of items, then the end */
+/** struct query_done - to whoever asked: any number of the first two, then the end */
 struct query_done {
 	/** @item: the answer of @node; @data is borrowed */
 	void (*item)(void *arg, uint32_t node, json_t *data);
+	/** @reply: the root's reply, as it came */
+	void (*reply)(void *arg, const char *text);
 	/** @end: all have answered, or time is over */
 	void (*end)(void *arg);
 };
@@ -63,7 +65,7 @@ void query_free(struct query *q);
 
 /**
  * query_ask() - ask others, and this node if it is meant
- * @node: with ASK_NODE; an answer of the root comes as one item of its reply
+ * @node: with ASK_NODE
  * @cmd: borrowed
  *
  * Nothing is called back before this returns.
