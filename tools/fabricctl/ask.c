@@ -81,7 +81,8 @@ int ask_open(const struct ctl *ctl, struct ask *ask)
 	if (env && *env)
 		return open_path(ask, env, "it is what $TORUS_CONTROL names");
 	if (!access(DEFAULT_CONTROL, F_OK))
-		return open_path(ask, DEFAULT_CONTROL, "is fabricd running? 'systemctl status fabricd'");
+		return open_path(ask, DEFAULT_CONTROL,
+				 "is fabricd running? 'systemctl status fabricd'");
 	if (!access(LAB_RUN, F_OK))
 		return open_lab(ask, ctl);
 	return fail("no manager to ask: " DEFAULT_CONTROL " is not there and no lab is up; "

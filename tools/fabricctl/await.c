@@ -67,7 +67,8 @@ static int too_late(const struct lab *lab, int seconds, const json_t *status)
 	if (!status) {
 		fail("after %d s the root's manager does not answer", seconds);
 	} else {
-		fail("after %d s the fabric is '%s' with %llu of %u nodes and %llu of %llu links up",
+		fail("after %d s the fabric is '%s' with %llu of %u nodes and %llu of %llu "
+		     "links up",
 		     seconds, json_text(status, "state"),
 		     (unsigned long long)json_count(nodes, "up"), lab->nodes,
 		     (unsigned long long)json_count(json_object_get(status, "links"), "up"),

@@ -89,7 +89,8 @@ static void step_cell(struct table *t, const struct view *v, uint64_t row, unsig
 static void show_row(struct table *t, const struct view *v, uint32_t to)
 {
 	uint64_t row = v->rows.row[to];
-	unsigned int n = v->shape.ndims, adaptive = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK;
+	unsigned int adaptive = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK;
+	unsigned int n = v->shape.ndims;
 	char text[TORUS_TEXT_MAX];
 
 	table_cell(t, PLAIN, "%s", torus_node_text(&v->shape, to, text));

@@ -19,8 +19,8 @@ static void show_sys(void)
 	struct statvfs st;
 	unsigned long flags = 0;
 
-	if (umount2("/sys", MNT_DETACH) == 0 && statvfs("/sys", &st) == 0 &&
-	    st.f_flag & ST_RDONLY)
+	/* One that cannot be taken away is covered; what is read-only stays so. */
+	if (umount2("/sys", MNT_DETACH) && !statvfs("/sys", &st) && st.f_flag & ST_RDONLY)
 		flags = MS_RDONLY;
 	if (mount("sysfs", "/sys", "sysfs", flags, NULL))
 		warn("cannot show /sys of the node: %m");

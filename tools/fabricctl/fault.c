@@ -42,7 +42,7 @@ static int end(const struct lab *lab, uint32_t node, unsigned int port,
 	int err = torus_open(lab_device(lab, node, where), &dev);
 
 	if (err)
-		return fail("NIC of node %s: %s; if it was killed, 'fabricctl lab revive' starts it",
+		return fail("NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
 			    torus_node_text(&lab->shape, node, text), torus_error(NULL));
 	err = put_end(dev, port, wish);
 	if (err)

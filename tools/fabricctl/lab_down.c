@@ -74,7 +74,8 @@ static int choose(const char *wanted, struct labs *labs)
 	if (wanted) {
 		leftovers_find(wanted, &l);
 		if (!l.run && !l.netns && !l.names)
-			return fail("there is no lab '%s'; 'fabricctl lab list' shows them", wanted);
+			return fail("there is no lab '%s'; 'fabricctl lab list' shows them",
+				    wanted);
 		gather(wanted, labs);
 		return OK;
 	}

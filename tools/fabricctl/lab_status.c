@@ -32,8 +32,8 @@ static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned
 			continue;
 		json_array_append_new(list, json_pack("{ss sf sI sb}", "port",
 				      torus_port_text(ndims, link[i].port, port), "ber",
-				      (double)f->ber / 1e18, "latency_ns", (json_int_t)f->latency_ns,
-				      "silence", f->silence));
+				      (double)f->ber / 1e18, "latency_ns",
+				      (json_int_t)f->latency_ns, "silence", f->silence));
 	}
 	return list;
 }

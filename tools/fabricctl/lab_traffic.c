@@ -205,7 +205,8 @@ static void show(const struct flow *flow)
 {
 	static const char *const titles[] = { "FLOW", ">SENT", ">RECEIVED", ">LOST", ">DOUBLED",
 					      ">REORDERED", ">CORRUPT", ">RETRANSMITS",
-					      ">NEEDLESS",					      ">LONGEST PAUSE", ">RATE", "VERDICT", NULL };
+					      ">NEEDLESS", ">LONGEST PAUSE", ">RATE", "VERDICT",
+					      NULL };
 	struct table *t = table_new(titles);
 
 	for (int i = 0; i < FLOWS; i++) {
