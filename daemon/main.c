@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
 #include "daemon/control.h"
@@ -15,6 +16,8 @@
 #include "daemon/nic.h"
 #include "daemon/priv.h"
 #include "daemon/query.h"
+
+#define NICE (-10)
 
 #define EXIT_USAGE 2
 
@@ -162,6 +165,8 @@ static int start(struct fabricd *d)
 			  err == -EADDRINUSE ? "another fabricd serves it" : strerror(-err));
 		return err;
 	}
+	/* A recovery waits for the slowest manager; jobs fill the processors. */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	err = priv_drop();
 	if (err)
 		log_error("start", "cannot drop privileges: %s", strerror(-err));
