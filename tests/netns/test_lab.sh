@@ -292,7 +292,7 @@ suite() {
 
 bin=$B tag='' shape=4x4 nodes=16 links=32 far=2,1 aside=3,3
 copy=$tmp/fabricctl
-cp "$B/fabricctl" "$copy" && chmod 755 "$copy"
+cp "$B"/{fabricctl,torusemu,fabricd} "$tmp" && chmod 755 "$tmp"/fabric* "$tmp/torusemu"
 check "without root" no_root
 suite
 check "lab down leaves nothing" down_clean
