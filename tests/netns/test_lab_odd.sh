@@ -1,0 +1,203 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Labs that things go wrong with, and labs of odd shapes: whatever happens, "lab
+# up" refuses what it cannot use and changes nothing, and "lab down" leaves
+# nothing behind and harms nobody else.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=odd$$
+run=/run/torus/$lab
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+status=0
+
+ctl() { echo "[+] fabricctl $*" >&2; "$B/fabricctl" "$@"; }
+lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
+
+# shellcheck disable=SC2317
+cleanup() {
+	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+	[[ -n ${bystander-} ]] && kill "$bystander" 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+check() {
+	local name=$1
+	shift
+	if "$@" >"$tmp/out" 2>&1; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		status=1
+		sed 's/^/# /' "$tmp/out"
+		"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+	fi
+}
+
+# exits STATUS TEXT COMMAND...
+exits() {
+	local want=$1 text=$2 rc=0
+	shift 2
+	"$@" >"$tmp/said" 2>&1 || rc=$?
+	cat "$tmp/said"
+	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
+	grep -qF -- "$text" "$tmp/said" || { echo "says nothing of '$text'"; return 1; }
+}
+
+# What there is of this lab anywhere.
+remains() {
+	ls -d "$run" /etc/netns/"$lab"-* /run/netns/"$lab"-* 2>/dev/null
+	pgrep -f -a "/run/torus/$lab/"
+}
+
+nothing_left() {
+	local left
+	left=$(remains)
+	[[ -z $left ]] || { echo "left behind: $left"; return 1; }
+}
+
+odd_shape() {
+	local nodes=$2
+	lab up "$1" || return 1
+	[[ $(ctl status --lab "$lab" --json | jq -c '[.state, .nodes.up]') == "[\"running\",$nodes]" ]] || return 1
+	[[ $(ctl verify --lab "$lab" --json | jq .pairs) == $((nodes * (nodes - 1))) ]] || return 1
+	ctl verify --lab "$lab" && lab down && nothing_left
+}
+
+# A half-dead lab, whatever made it so: named, refused, cleared away.
+half_dead() {
+	local before
+	before=$(remains | sort)
+	exits 2 'half-dead' lab up 2x2 || return 1
+	[[ $(remains | sort) == "$before" ]] || { echo "lab up changed something"; return 1; }
+	exits 2 '' lab cut 0,0:+x || return 1
+	lab down && nothing_left
+}
+
+# Killed that many ms after it began.
+killed_up() {
+	"$B/fabricctl" lab up 2x2x2x2x2x2 --name "$lab" &
+	local up=$!
+	sleep "$(printf '0.%03d' "$1")"
+	kill -9 "$up" || { echo "was already up"; return 1; }
+	wait "$up"
+	half_dead
+}
+
+interrupted_up() {
+	# A job of a script ignores SIGINT, but TERM is handled alike.
+	"$B/fabricctl" lab up 4x4x4 --name "$lab" >"$tmp/said" 2>&1 &
+	local up=$!
+	sleep 0.15
+	kill -TERM "$up"
+	wait "$up"
+	[[ $? == 2 ]] && cat "$tmp/said" && grep interrupted "$tmp/said" && nothing_left
+}
+
+rebooted() {
+	local n p
+	lab up 2x2 || return 1
+	for n in 0.0 1.0 0.1 1.1; do
+		for p in fabricd torusemu; do
+			kill -9 "$(cut -d' ' -f1 "$run/$n/$p.pid")"
+		done
+	done
+	for n in 0.0 1.0 0.1 1.1 service; do
+		ip netns del "$lab-$n"
+	done
+	rm -r "$run"
+	[[ -n $(remains) ]] || { echo "nothing is left, nothing to test"; return 1; }
+	half_dead
+}
+
+damaged() {
+	lab up 2x2 || return 1
+	echo '{"name":' >"$run/lab.json"
+	exits 2 damaged lab status || return 1
+	half_dead
+}
+
+# A pid file that names somebody else, once with his start time and once without,
+# is no reason to kill him; one who lives in the lab ends with it.
+bystanders() {
+	local inside
+	sleep 300 &
+	bystander=$!
+	lab up 2x2 || return 1
+	echo "$bystander 1" >"$run/1.0/fabricd.pid"
+	echo "$bystander" >"$run/0.1/fabricd.pid"
+	echo "1 1" >"$run/1.1/fabricd.pid"
+	ip netns exec "$lab-0.0" sleep 301 &
+	inside=$!
+	exits 1 dead lab status || return 1
+	lab down && nothing_left || return 1
+	kill -0 "$bystander" || { echo "killed a bystander"; return 1; }
+	wait "$inside"
+	[[ $? -gt 128 ]] || { echo "a process in the lab went on"; return 1; }
+	kill "$bystander"
+	bystander=
+}
+
+from_within() {
+	lab up 2x2 || return 1
+	exits 2 'lives in lab' lab exec 0,0 -- "$B/fabricctl" lab down --name "$lab" || return 1
+	ctl status --lab "$lab" && lab down && nothing_left
+}
+
+bad_nic() {
+	exits 2 'bogus' lab up 2x2 --set bogus=1 && nothing_left || return 1
+	exits 2 '' lab up 2x2 --config <(echo 'nonsense = 1') && nothing_left
+}
+
+two_labs() {
+	lab up 2x2 || return 1
+	exits 2 'up already' lab up 2x2 || return 1
+	"$B/fabricctl" lab up 3 --name "$lab-3" || return 1
+	exits 2 'name one' env -u TORUS_LAB "$B/fabricctl" lab down || return 1
+	"$B/fabricctl" lab down --name "$lab-3" && ctl status --lab "$lab" && lab down && nothing_left
+}
+
+cables() {
+	lab up 3x2 || return 1
+	lab cut 1,0:+x && lab kill 1,0 && lab revive 1,0 || return 1
+	[[ $(lab status --json | jq -c '[.nodes[] | select(.cut != []) | [.node, .cut]]') == \
+		'[[[1,0],["+x"]],[[2,0],["-x"]]]' ]] || { lab status; return 1; }
+	ip -n "$lab-1.0" -br link show px+ | grep -q DOWN || return 1
+	lab ber 0,0:+y 1e-7 && lab latency 0,0:+y 10us && lab silence 0,0:-y on || return 1
+	[[ $(lab status --json | jq -c '.nodes[3].faults | sort_by(.port) | map([.port, .latency_ns, .silence])') == \
+		'[["+y",0,true],["-y",10000,false]]' ]] || { lab status; return 1; }
+	lab mend 1,0:+x && ip -n "$lab-2.0" -br link show px- | grep -q UP && lab down && nothing_left
+}
+
+mpi() {
+	command -v mpirun >/dev/null || { echo "no mpirun"; return 1; }
+	lab up 2x2 || return 1
+	[[ $(lab exec 0,0 -- mpirun --host n0-0,n1-0,n0-1,n1-1 hostname 2>/dev/null | sort | xargs) == \
+		"n0-0 n0-1 n1-0 n1-1" ]] || return 1
+	exits 7 '' lab exec 1,1 -- sh -c 'exit 7' || return 1
+	exits 127 'no-such-program' lab exec 1,1 -- no-such-program || return 1
+	[[ $(lab agent n1-0 echo '$(hostname)' two words) == "n1-0 two words" ]] || return 1
+	lab down && nothing_left
+}
+
+for shape in '1 1' '2 2' '5 5' '1x1 1' '2x2 4' '3x1x2 6' '2x1x2x1x2x1 8'; do
+	read -r sizes nodes <<<"$shape"
+	check "shape $sizes" odd_shape "$sizes" "$nodes"
+done
+for ms in 20 100 300 600; do
+	check "lab up killed after $ms ms" killed_up "$ms"
+done
+check "lab up interrupted" interrupted_up
+check "after a reboot" rebooted
+check "lab.json damaged" damaged
+check "bystanders live, inhabitants end" bystanders
+check "lab down from within" from_within
+check "a NIC or manager that does not start" bad_nic
+check "two labs" two_labs
+check "cut cables and faults outlive a revived node" cables
+check "MPI and exit statuses" mpi
+exit $status
