@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of libtorus and of the part of the core that it shares.
-lib-tests := test_topo test_route test_topology test_rows test_client test_fabric
-test_client-extra := tests/unit/fake_nic.o
+lib-tests := test_topo test_route test_topology test_rows test_client test_client_rows test_client_faults \
+	test_client_events test_fabric
+client-nic := tests/unit/client_nic.o tests/unit/fake_nic.o
+test_client-extra := $(client-nic)
+test_client_rows-extra := $(client-nic)
+test_client_faults-extra := $(client-nic)
+test_client_events-extra := $(client-nic)
 tests += $(addprefix tests/unit/,$(lib-tests))
 
 define lib-test
@@ -11,4 +16,5 @@ tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
 endef
 $(foreach t,$(lib-tests),$(eval $(call lib-test,$(t))))
 
-$(addprefix $(B)/tests/unit/,test_client.o fake_nic.o): CPPFLAGS += $(lib-cflags)
+$(patsubst %,$(B)/tests/unit/%.o,fake_nic client_nic test_client test_client_rows \
+	test_client_faults test_client_events): CPPFLAGS += $(lib-cflags)
