@@ -122,6 +122,12 @@ void answer_gets(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, 0, NULL);
 }
 
+void answer_refused_mutely(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	fake_ack(fd, req, -EPERM, NULL);
+}
+
 /* --- frame of every test --------------------------------------------------- */
 
 int open_nic(void **state)

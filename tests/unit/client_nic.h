@@ -21,6 +21,7 @@ int open_nic(void **state);
 int close_nic(void **state);
 long now_ms(void);
 void assert_usable(void);
+void answer_refused_mutely(struct fake *f, int fd, struct nlmsghdr *req);
 
 #define TEST(t) cmocka_unit_test_setup_teardown(test_##t, open_nic, close_nic)
 

@@ -116,12 +116,6 @@ static void answer_refused(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -EBUSY, "port 3 is attached to 'px'");
 }
 
-static void answer_refused_mutely(struct fake *f, int fd, struct nlmsghdr *req)
-{
-	(void)f;
-	fake_ack(fd, req, -EPERM, NULL);
-}
-
 /* As kernels do without NETLINK_CAP_ACK: the whole request before the text. */
 static void answer_refused_uncapped(struct fake *f, int fd, struct nlmsghdr *req)
 {
