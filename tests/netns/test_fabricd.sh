@@ -158,7 +158,7 @@ followed() {
 }
 
 traffic() {
-	ip netns exec "$lab-0.0" ping -q -c 3 -i 0.05 -W 1 "$1" >/dev/null
+	ip netns exec "$lab-0.0" ping -q -c 5 -i 0.05 -W 3 "$1" >/dev/null
 }
 
 member_killed() {
@@ -178,12 +178,13 @@ member_killed() {
 
 # The others keep their tables while the root is away, and take it back.
 root_killed() {
+	local fine=1
 	lab kill --manager 0,0 >/dev/null &&
 	eventually 15 is 1.1 '.data.root.reachable == false' status &&
 	is 1.1 '.code == "unreachable"' links &&
 	is 1.0 '.ok' coord &&
-	traffic 10.1.1.0 &&
-	lab revive 0,0 >/dev/null &&
+	traffic 10.1.1.0 && fine=0
+	lab revive 0,0 >/dev/null && ((fine == 0)) &&
 	eventually 15 running 0.0 &&
 	eventually 15 running 1.1 &&
 	is 1.1 '.data.node == [1,1]' coord &&
@@ -230,7 +231,7 @@ wrong_key() {
 		(.data.problems | any(.kind == "refused" and (.text | test("n1-1.*key"))))' status &&
 	eventually 10 is 1.1 '.data.problems | any(.kind == "refused")' status &&
 	fine=0
-	own_again && return $fine
+	own_again && return "$fine"
 }
 
 wrong_fabric() {
@@ -240,14 +241,14 @@ wrong_fabric() {
 	eventually 5 is 0.0 '.data | any(.kind == "fabric" and (.text | test("somewhere-else")))' \
 		events &&
 	fine=0
-	own_again && return $fine
+	own_again && return "$fine"
 }
 
 name_twice() {
 	local fine=1
 	stranger "s|^name .*|name = n1-0|"
 	eventually 10 is 0.0 '.data.problems | any(.text | test("n1-0"))' status && fine=0
-	own_again && return $fine
+	own_again && return "$fine"
 }
 
 # The NIC of 1,1 comes back with its bootstrap jumper set.
@@ -263,7 +264,7 @@ two_roots() {
 	eventually 10 is 0.0 '.data.problems | any(.text | test("1,1.*another root"))' status &&
 	traffic 10.1.0.0 && fine=0
 	kill "$last" && wait "$last"
-	lab revive 1,1 >/dev/null && eventually 20 running 0.0 && return $fine
+	lab revive 1,1 >/dev/null && eventually 20 running 0.0 && return "$fine"
 }
 
 # Ended kindly, nothing stays behind; a full disk and a full pipe end nothing.
