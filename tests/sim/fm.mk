@@ -6,3 +6,8 @@ tests += tests/sim/test_bootstrap
 tests/sim/test_bootstrap-objs := tests/sim/test_bootstrap.o $(sim-objs)
 tests/sim/test_bootstrap-deps := $(B)/libtorus.a
 tests/sim/test_bootstrap-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_recovery
+tests/sim/test_recovery-objs := tests/sim/test_recovery.o $(sim-objs)
+tests/sim/test_recovery-deps := $(B)/libtorus.a
+tests/sim/test_recovery-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -290,6 +290,8 @@ void fm_start(struct world *w, uint32_t node)
 	snprintf(c.address, sizeof(c.address), "sim:%u", node);
 	c.fanout = w->cfg.fanout;
 	c.seed = world_random(w);
+	if (w->cfg.member_max)
+		c.member_max = w->cfg.member_max;
 	if (!w->cfg.discover)
 		c.shape = w->cfg.shape;
 	dev.placed = tn_nic_at(n->nic, &dev.shape, &dev.coords);

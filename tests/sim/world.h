@@ -44,6 +44,7 @@ struct world_watch {
  * @svc_break: of 100000 messages, this many break their connection
  * @frame_loss: of 100000 frames, this many are lost
  * @traffic: ns between a node's packets; 0: none
+ * @member_max: as in struct fm_config; 0: its default
  * @verbose: 0: silence; else what machines log up to this level + 1
  */
 struct world_config {
@@ -59,6 +60,7 @@ struct world_config {
 	unsigned int frame_loss;
 	uint64_t traffic;
 	unsigned int fanout;
+	uint64_t member_max;
 	unsigned int verbose;
 };
 

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Traffic between all nodes while things break: nothing lost, doubled or out of
+ * order, and the fabric comes to rest with a right table. A second fault hits at
+ * every step of the recovery from the first.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+
+/* What may happen. */
+enum fault {
+	CUT,
+	SILENCE,
+	FLAP,			/* cut, and whole again before the table is made */
+	NODE_DIES,
+	MANAGER_DIES,
+	MANAGER_RESTARTS,
+	ROOT_RESTARTS,
+	NODE_COMES_BACK,	/* another than that of NODE_DIES; it was off */
+	MEND,			/* a cable that was cut before */
+	EXCLUDE,
+	FAULTS,
+};
+
+static const char *const names[FAULTS] = {
+	"cut",		    "silence",	     "flap",	      "node dies",   "manager dies",
+	"manager restarts", "root restarts", "node comes back", "mend",	     "exclude",
+};
+
+static unsigned int failures;
+
+static void happen(struct story *s, enum fault f, uint32_t k)
+{
+	uint32_t nodes = world_nodes(s->w), node = 1 + (k * 5 + 2) % (nodes - 1);
+	uint32_t cable = (k * 7 + 3) % world_cables(s->w);
+
+	switch (f) {
+	case CUT:
+		world_cut(s->w, cable, true);
+		break;
+	case SILENCE:
+		world_silence(s->w, cable, true);
+		break;
+	case FLAP:
+		world_cut(s->w, cable, true);
+		world_run(s->w, 30 * W_US);
+		world_cut(s->w, cable, false);
+		break;
+	case NODE_DIES:
+		s->may_lose = true;
+		world_power(s->w, node, false);
+		break;
+	case MANAGER_DIES:	/* and what its NIC parks, nobody replays in time */
+		s->may_lose = true;
+		world_manager(s->w, node, false);
+		break;
+	case MANAGER_RESTARTS:
+		world_manager(s->w, node, false);
+		world_run(s->w, 100 * W_US);
+		world_manager(s->w, node, true);
+		break;
+	case ROOT_RESTARTS:
+		world_manager(s->w, 0, false);
+		world_run(s->w, 500 * W_US);
+		world_manager(s->w, 0, true);
+		break;
+	case NODE_COMES_BACK:
+		world_power(s->w, nodes - 1, true);
+		break;
+	case MEND:
+		world_cut(s->w, 1, false);
+		break;
+	case EXCLUDE:
+		if (world_fm(s->w, 0))
+			fm_exclude(world_fm(s->w, 0), node, (int)(k % 2), true, world_now(s->w));
+		break;
+	default:
+		break;
+	}
+}
+
+static void include_all(struct story *s)
+{
+	for (uint32_t i = 0; world_fm(s->w, 0) && i < world_nodes(s->w); i++)
+		fm_exclude(world_fm(s->w, 0), i, -1, false, world_now(s->w));
+}
+
+static void begin(struct story *s, struct world_config *c, enum fault a, enum fault b)
+{
+	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
+
+	story_begin(s, c);
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		if (!absent || i != world_nodes(s->w) - 1)
+			world_power(s->w, i, true);
+	if (a == MEND || b == MEND)
+		world_cut(s->w, 1, true);
+	world_run(s->w, absent ? 1000 * W_MS : 0);
+	story_rest(s, 10 * W_S);
+	world_traffic(s->w, 150 * W_US);
+	world_run(s->w, 10 * W_MS);
+}
+
+static void finish(struct story *s, const char *what, uint64_t seed, uint64_t gap)
+{
+	world_run(s->w, 400 * W_MS);	/* time for silence to be noticed */
+	story_rest(s, 30 * W_S);
+	include_all(s);
+	if (story_end(s))
+		return;
+	print_error("%s, seed %llu, gap %llu us: %s\n", what, (unsigned long long)seed,
+		    (unsigned long long)(gap / W_US), s->wrong);
+	failures++;
+}
+
+static void config(struct world_config *c, const char *shape, uint64_t seed)
+{
+	world_config_default(c);
+	assert_int_equal(torus_shape_parse(shape, &c->shape), 0);
+	c->seed = seed;
+	c->discover = false;
+	c->member_max = 500 * W_MS;
+}
+
+static void single(enum fault f)
+{
+	static const char *const shapes[] = { "4x4", "5", "3x2x2", "2x1x3", "2x2", "2x2x2x2" };
+
+	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++) {
+		for (uint32_t n = 0; n < 3; n++) {
+			struct world_config c;
+			struct story s;
+			char what[80];
+
+			config(&c, shapes[k], n + 1);
+			begin(&s, &c, f, f);
+			happen(&s, f, n);
+			s.may_lose = f == NODE_DIES;
+			snprintf(what, sizeof(what), "%s on %s", names[f], shapes[k]);
+			finish(&s, what, n + 1, 0);
+		}
+	}
+}
+
+static void singles(void **state)
+{
+	(void)state;
+	failures = 0;
+	for (unsigned int f = 0; f < FAULTS; f++)
+		single((enum fault)f);
+	assert_int_equal(failures, 0);
+}
+
+/* A recovery takes a few ms: the gaps reach every step of it. */
+static void doubles(void **state)
+{
+	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
+					 2600, 3000, 3500, 4000, 5000, 6000, 8000, 400000 };
+
+	const char *one = getenv("SEED");
+
+	(void)state;
+	failures = 0;
+	for (unsigned int a = 0; a < FAULTS; a++) {
+		for (unsigned int b = 0; b < FAULTS; b++) {
+			for (size_t g = 0; g < sizeof(gaps) / sizeof(gaps[0]); g++) {
+				struct world_config c;
+				struct story s;
+				char what[80];
+
+				/* All pairs, each at some of the gaps. */
+				if ((a * 7 + b * 3 + g) % 4)
+					continue;
+				if (one && strtoul(one, NULL, 0) != a * 1000 + b * 100 + g)
+					continue;
+				config(&c, g % 2 ? "4x3" : "3x2x2", a * 1000 + b * 100 + g);
+				begin(&s, &c, (enum fault)a, (enum fault)b);
+				happen(&s, (enum fault)a, 0);
+				world_run(s.w, gaps[g] * W_US);
+				happen(&s, (enum fault)b, 1);
+				snprintf(what, sizeof(what), "%s, then %s", names[a], names[b]);
+				finish(&s, what, c.seed, gaps[g] * W_US);
+			}
+		}
+	}
+	assert_int_equal(failures, 0);
+}
+
+/* Messages doubled, late, and connections that break, all at once. */
+static void disturbed(void **state)
+{
+	const char *one = getenv("SEED");
+
+	(void)state;
+	failures = 0;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		if (one && strtoul(one, NULL, 0) != seed)
+			continue;
+		struct world_config c;
+		uint64_t random = seed;
+		struct story s;
+		enum fault f;
+
+		config(&c, "4x3", seed);
+		begin(&s, &c, FAULTS, FAULTS);
+		world_disturb(s.w, 100, 300, 5 * W_MS);
+		for (unsigned int i = 0; i < 4; i++) {
+			f = (enum fault)random_below(&random, EXCLUDE);
+			if (f == NODE_COMES_BACK || f == MEND)
+				f = CUT;
+			happen(&s, f, random_below(&random, 100));
+			world_run(s.w, random_below(&random, 20000) * W_US);
+		}
+		world_run(s.w, 300 * W_MS);
+		world_disturb(s.w, 0, 0, 50 * W_US);
+		finish(&s, "disturbed", seed, 0);
+	}
+	assert_int_equal(failures, 0);
+}
+
+/* The figure that matters: one cable cut, 64 nodes. */
+static void pause_of_a_cut(void **state)
+{
+	struct world_config c;
+	struct fm_status st;
+	struct story s;
+
+	(void)state;
+	failures = 0;
+	config(&c, "4x4x4", 1);
+	c.fanout = 8;
+	begin(&s, &c, FAULTS, FAULTS);
+	happen(&s, CUT, 3);
+	world_run(s.w, 5 * W_MS);
+	story_rest(&s, 1 * W_S);
+	fm_status(world_fm(s.w, 0), &st);
+	print_message("4x4x4 recovery: table %.3f ms, rebuilt %.3f, drained %.3f, replayed %.3f, resumed %.3f\n",
+		      (double)(st.last.at[FM_AT_TABLE] - st.last.at[FM_AT_DETECTED]) / 1e6,
+		      (double)(st.last.at[FM_AT_REBUILT] - st.last.at[FM_AT_DETECTED]) / 1e6,
+		      (double)(st.last.at[FM_AT_DRAINED] - st.last.at[FM_AT_DETECTED]) / 1e6,
+		      (double)(st.last.at[FM_AT_REPLAYED] - st.last.at[FM_AT_DETECTED]) / 1e6,
+		      (double)(st.last.at[FM_AT_RESUMED] - st.last.at[FM_AT_DETECTED]) / 1e6);
+	assert_int_equal(st.last.lost, 0);
+	assert_false(st.last.bounded);
+	finish(&s, "cut", 1, 0);
+	assert_int_equal(failures, 0);
+}
+
+/* An argument names the one test to run. */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(singles),
+		cmocka_unit_test(doubles),
+		cmocka_unit_test(disturbed),
+		cmocka_unit_test(pause_of_a_cut),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
