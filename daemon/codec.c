@@ -248,6 +248,7 @@ static int pack_row(Svc__Message *m, const struct fm_row_msg *r, uint8_t **data,
 
 static int pack_step(Svc__Message *m, const struct fm_step *s, uint8_t **data, size_t *len)
 {
+	Svc__NodeEnded ended[FM_ENDED_MAX], *list[FM_ENDED_MAX];
 	Svc__Step b = SVC__STEP__INIT;
 	struct base_room base;
 
@@ -258,6 +259,15 @@ static int pack_step(Svc__Message *m, const struct fm_step *s, uint8_t **data, s
 	b.orphans = s->orphans;
 	if (s->step == FM_STEP_RESUME)
 		b.baseline = put_base(&base, &s->base);
+	for (uint32_t i = 0; i < s->nended && i < FM_ENDED_MAX; i++) {
+		svc__node_ended__init(&ended[i]);
+		ended[i].node = s->ended[i].node;
+		ended[i].port = s->ended[i].port;
+		ended[i].session = s->ended[i].session;
+		ended[i].seq = s->ended[i].seq;
+		list[b.n_ended++] = &ended[i];
+	}
+	b.ended = list;
 	m->step = &b;
 	return pack_message(m, FM_MSG_STEP, data, len);
 }
@@ -540,13 +550,24 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 
 static bool get_step(struct fm_step *to, const Svc__Step *from)
 {
-	if (from->step <= FM_STEP_APPLY || from->step >= FM_STEPS || !from->round)
+	if (from->n_ended > FM_ENDED_MAX || from->step <= FM_STEP_APPLY || from->step >= FM_STEPS || !from->round)
 		return false;
 	to->term = from->term;
 	to->version = from->version;
 	to->round = from->round;
 	to->step = (uint8_t)from->step;
 	to->orphans = from->orphans;
+	for (size_t i = 0; i < from->n_ended; i++) {
+		const Svc__NodeEnded *e = from->ended[i];
+
+		if (e->port >= PORTS || e->seq > UINT16_MAX)
+			return false;
+		to->ended[i].node = e->node;
+		to->ended[i].port = (uint8_t)e->port;
+		to->ended[i].session = e->session;
+		to->ended[i].seq = (uint16_t)e->seq;
+	}
+	to->nended = (uint32_t)from->n_ended;
 	return from->step != FM_STEP_RESUME || get_base(&to->base, from->baseline);
 }
 

@@ -90,7 +90,7 @@ struct fm_table {
 struct fm_member {
 	uint64_t version;
 	uint32_t round;
-	uint8_t step;
+	struct fm_step step;	/* the last one of this version */
 	bool own;		/* @report holds our own part */
 	bool sent;
 	struct fm_report report;
@@ -202,6 +202,7 @@ void fm_table_close(struct fm *fm);
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
 /* Node id of the NIC in the table, TORUS_NO_NODE if it is not. */
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
+void fm_table_ended(struct fm *fm, const struct fm_ended *e);
 bool fm_table_counts(const struct fm_entry *e);
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
 

@@ -123,13 +123,12 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 	fm_member_check(fm, false);
 }
 
-static void new_step(struct fm *fm, uint64_t version, uint32_t round, uint8_t step)
+static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 {
 	struct fm_member *m = &fm->member;
 
 	m->version = version;
 	m->round = round;
-	m->step = step;
 	m->own = false;
 	m->sent = false;
 	for (unsigned int i = 0; i < fm->tree.nconns; i++)
@@ -152,12 +151,8 @@ static bool step_msg(struct fm *fm, struct fm_msg *msg)
 		return fm_table_whole(fm, msg);
 	memset(msg, 0, sizeof(*msg));
 	msg->type = FM_MSG_STEP;
+	msg->step = m->step;
 	msg->step.term = fm->tree.term;
-	msg->step.version = m->version;
-	msg->step.round = m->round;
-	msg->step.step = m->step;
-	if (m->step == FM_STEP_RESUME)
-		msg->step.base = m->base;
 	return true;
 }
 
@@ -251,7 +246,8 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 		fetch(fm);
 		return;
 	}
-	new_step(fm, t->version, 0, FM_STEP_APPLY);
+	new_step(fm, t->version, 0);
+	memset(&fm->member.step, 0, sizeof(fm->member.step));
 	forward(fm, &msg);
 	apply(fm);
 	fm_member_check(fm, false);
@@ -280,8 +276,8 @@ static void do_step(struct fm *fm, const struct fm_step *s)
 {
 	switch (s->step) {
 	case FM_STEP_COUNT:
-		if (s->orphans)
-			fm_rows_resolve(fm, true);
+		if (s->orphans || s->nended)
+			fm_rows_resolve(fm, s->orphans);
 		break;
 	case FM_STEP_REPLAY:
 		reopen(fm);
@@ -312,7 +308,10 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		fm_member_check(fm, true);
 		return;
 	}
-	new_step(fm, s->version, s->round, s->step);
+	new_step(fm, s->version, s->round);
+	m->step = *s;
+	for (uint32_t i = 0; i < s->nended; i++)
+		fm_table_ended(fm, &s->ended[i]);
 	if (s->step == FM_STEP_RESUME)
 		m->base = s->base;
 	forward(fm, &msg);

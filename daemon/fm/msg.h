@@ -233,11 +233,22 @@ enum fm_step_kind {
 	FM_STEPS,
 };
 
+/** struct fm_ended - @node expected @seq next when @session of @port ended */
+struct fm_ended {
+	uint32_t node;
+	uint32_t session;
+	uint16_t seq;
+	uint8_t port;
+};
+
+#define FM_ENDED_MAX 64
+
 /**
  * struct fm_step - do this and report
  * @round: rises within a version
  * @step: enum fm_step_kind
  * @orphans: what is parked unresolved will never be resolved: keep it
+ * @nended, @ended: with COUNT, what became known since the table was made
  * @base: with RESUME, to be remembered for a root that starts anew
  */
 struct fm_step {
@@ -246,6 +257,8 @@ struct fm_step {
 	uint32_t round;
 	uint8_t step;
 	bool orphans;
+	uint32_t nended;
+	struct fm_ended ended[FM_ENDED_MAX];
 	struct fm_base base;
 };
 

@@ -167,6 +167,16 @@ static void unplaced(struct fm *fm)
 	fm_problems_sweep(fm, "place");
 }
 
+/* Whether not everybody may have the entry as the root has it. */
+static bool amended(struct fm *fm, uint32_t node)
+{
+	struct fm_mate *m = fm_mate_at(fm->root, node);
+	bool was = m->amended;
+
+	m->amended = false;
+	return was;
+}
+
 /* Fills @t with what differs from the table at hand. */
 static bool changes(struct fm *fm, struct fm_table_msg *t)
 {
@@ -187,7 +197,7 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 			make_entry(fm, m, e);
 			tidy(e->name, sizeof(e->name));
 			tidy(e->address, sizeof(e->address));
-			if (!memcmp(e, &fm->table.entry[i], sizeof(*e)))
+			if (!memcmp(e, &fm->table.entry[i], sizeof(*e)) && !amended(fm, i))
 				continue;
 		}
 		t->nentries++;

@@ -99,6 +99,32 @@ static void stamp(struct fm *fm, enum fm_stamp at)
 		fm->root->rec.log.at[at] = fm->now;
 }
 
+/*
+ * The second end of a cable may tell of its end after the table was made. Those
+ * who wait for it get it with the next count; a version of its own would cost a
+ * colour.
+ */
+static void amend(struct fm *fm, struct fm_step *s)
+{
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		const struct fm_entry *e = &fm->table.entry[i];
+		struct fm_mate *m = fm_mate_at(fm->root, i);
+
+		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
+			const struct fm_port_row *port = &m->row.port[p];
+
+			if (!port->session || s->nended == FM_ENDED_MAX ||
+			    (port->state == FM_PORT_UP && !port->closed) ||
+			    (e->ended & 1u << p && e->session[p] == port->session &&
+			     e->seq[p] == port->seq))
+				continue;
+			s->ended[s->nended++] = (struct fm_ended) { i, port->session, port->seq,
+								    (uint8_t)p };
+			m->amended = true;
+		}
+	}
+}
+
 /* Gives everybody the next step. */
 static void step(struct fm *fm, enum fm_step_kind kind)
 {
@@ -116,6 +142,8 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 		s.base = r->base;
 		s.base.version = r->version;
 	}
+	if (rec->sums.unresolved)
+		amend(fm, &s);
 	rec->waiting = true;
 	rec->next = NEVER;
 	rec->asked = rec->round_began = fm->now;
@@ -163,8 +191,9 @@ static uint64_t replayed(const struct fm_sums *s)
 /* Whether the counters that the present phase waits for have moved. */
 static bool moved(const struct fm_rec *rec, const struct fm_sums *now, unsigned int colour)
 {
-	if (rec->sums.parked != now->parked || rec->sums.unresolved != now->unresolved ||
-	    rec->sums.reopen != now->reopen)
+	if (rec->sums.unresolved != now->unresolved ||
+	    (rec->phase == FM_PHASE_REPLAY &&
+	     (rec->sums.parked != now->parked || rec->sums.reopen != now->reopen)))
 		return true;
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
 		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
@@ -201,6 +230,8 @@ void fm_recovery_begin(struct fm *fm)
 	uint64_t detected = r->dirty_since;
 	bool ongoing = rec->phase != FM_PHASE_REST;
 	struct fm_recovery old = rec->log;
+	struct fm_sums first = rec->first;
+	bool began = ongoing && rec->began;
 	int64_t gone = ongoing ? rec->gone : 0;
 	bool base_known = r->base.known == (ALL_COLOURS | REPLAY_KNOWN);
 	uint64_t lost_before = ongoing ? rec->lost_before : ~0ULL;
@@ -213,10 +244,11 @@ void fm_recovery_begin(struct fm *fm)
 	rec->log.at[FM_AT_TABLE] = fm->now;
 	if (ongoing) {		/* what it supersedes is part of its story */
 		rec->log.parked = old.parked;
-		rec->log.replayed = old.replayed;
 		rec->log.bounded = old.bounded;
 		rec->log.at[FM_AT_DETECTED] = old.at[FM_AT_DETECTED];
 	}
+	rec->began = began;
+	rec->first = first;
 	rec->gone = gone;
 	rec->base_was_known = base_known;
 	rec->lost_before = lost_before;
@@ -284,7 +316,10 @@ static void drain_check(struct fm *fm, const struct fm_sums *s)
 	if (s->unresolved) {
 		if (!rec->unresolved_since)
 			rec->unresolved_since = fm->now;
-		rec->orphans = fm->now - rec->unresolved_since >= fm->cfg.resolve_max;
+		if (!rec->orphans && fm->now - rec->unresolved_since >= fm->cfg.resolve_max) {
+			rec->orphans = true;
+			r->base.known = 0;	/* some may be counted twice */
+		}
 		count_later(fm);
 	} else if (known && equal) {
 		drained(fm, s, true);
@@ -341,7 +376,7 @@ static void done(struct fm *fm, const struct fm_sums *s)
 
 	stamp(fm, FM_AT_RESUMED);
 	log->lost = lost > 0 ? (uint64_t)lost : 0;
-	log->replayed += replayed(s) - replayed(&rec->first);
+	log->replayed = replayed(s) - replayed(&rec->first);
 	r->last = *log;
 	rec->phase = FM_PHASE_REST;
 	opened(fm);
@@ -374,7 +409,9 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	rec->waiting = false;
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
-		rec->first = s;
+		if (!rec->began)
+			rec->first = s;
+		rec->began = true;
 		if (rec->lost_before == ~0ULL)
 			rec->lost_before = s.lost;
 		phase(fm, FM_PHASE_DRAIN);
@@ -382,6 +419,12 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		rec->still_since = fm->now;
 	}
 	rec->sums = s;
+	fm_say(fm, FM_DEBUG, "recovery",
+	       "version %llu phase %u round %u: missing %lld %lld %lld %lld, parked %llu, unresolved %llu, held %llu, to open %u",
+	       (unsigned long long)rep->version, rec->phase, rep->round, (long long)missing(&s, 0),
+	       (long long)missing(&s, 1), (long long)missing(&s, 2), (long long)missing(&s, 3),
+	       (unsigned long long)s.parked, (unsigned long long)s.unresolved,
+	       (unsigned long long)s.held, s.reopen);
 	if (s.parked > rec->log.parked)
 		rec->log.parked = s.parked;
 	switch (rec->phase) {

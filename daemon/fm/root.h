@@ -18,6 +18,7 @@ struct fm_mate {
 	uint32_t epoch;
 	uint32_t node;
 	bool fixed;
+	bool amended;		/* its entry changed without a new version */
 	uint8_t state;
 	uint64_t via;
 	uint64_t attach;
@@ -52,6 +53,7 @@ struct fm_rec {
 	uint64_t unresolved_since;
 	uint64_t lost_before;	/* sum of lost_get at the beginning */
 	struct fm_sums sums;	/* of the last complete round */
+	bool began;		/* @first is known */
 	struct fm_sums first;	/* of the first */
 	int64_t gone;		/* missing beyond the base, when bounded */
 	struct fm_recovery log;

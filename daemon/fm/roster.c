@@ -294,10 +294,13 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		mate_counts(fm, m, h);
 	if (h->version > r->version_seen)
 		r->version_seen = h->version;
-	/* Only a root that knows less than the fabric meets a higher version. */
-	if (r->settled && h->version > r->version)
+	/* A manager that missed versions, or has seen those of a former root. */
+	if (h->placed && h->version != r->version &&
+	    (r->rec.phase == FM_PHASE_REST || h->version > r->version))
 		fm_publish_dirty(fm, COALESCE, "node '%s' has version %llu", m->name,
 				 (unsigned long long)h->version);
+	if (fresh || m->node == TORUS_NO_NODE)
+		fm_publish_dirty(fm, COALESCE, "node '%s' joins", m->name);
 	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
 	    !memcmp(&h->shape, &fm->shape, sizeof(h->shape)))
 		m->node = torus_node_id(&h->shape, &h->coords);

@@ -57,8 +57,6 @@ static uint64_t settle_at(const struct fm *fm)
 void fm_settle_news(struct fm *fm)
 {
 	fm->root->news = fm->now;
-	if (fm->root->settled)
-		fm_publish_dirty(fm, 2 * MS, "nodes or links changed");
 }
 
 uint64_t fm_settle_expiry(const struct fm *fm)

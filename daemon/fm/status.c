@@ -160,7 +160,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	}
 	if (fm->root && (fm->root->rec.phase != FM_PHASE_REST || fm->root->dirty))
 		s->state = FM_RECOVERING;
-	else if (!fm->root && fm->member.step != FM_STEP_RESUME)
+	else if (!fm->root && fm->member.step.step != FM_STEP_RESUME)
 		s->state = FM_RECOVERING;
 	else if (s->nodes_up < s->nodes || s->links_up < s->links || fm->nproblems ||
 		 !s->root.reachable)

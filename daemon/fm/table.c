@@ -88,6 +88,19 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	return true;
 }
 
+/* What a node told too late for the table. */
+void fm_table_ended(struct fm *fm, const struct fm_ended *e)
+{
+	struct fm_entry *entry;
+
+	if (e->node >= fm->table.nodes || e->port >= TORUS_MAX_PORTS)
+		return;
+	entry = &fm->table.entry[e->node];
+	entry->ended |= (uint16_t)(1u << e->port);
+	entry->session[e->port] = e->session;
+	entry->seq[e->port] = e->seq;
+}
+
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 {
 	const struct fm_table *t = &fm->table;

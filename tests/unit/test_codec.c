@@ -179,6 +179,13 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->step.round = 1 + (uint32_t)(rnd() % 1000);
 		m->step.step = (uint8_t)(FM_STEP_COUNT + rnd() % (FM_STEPS - FM_STEP_COUNT));
 		m->step.orphans = rnd() & 1;
+		m->step.nended = (uint32_t)(rnd() % (FM_ENDED_MAX + 1));
+		for (uint32_t i = 0; i < m->step.nended; i++) {
+			m->step.ended[i].node = (uint32_t)rnd();
+			m->step.ended[i].port = (uint8_t)(rnd() % TORUS_MAX_PORTS);
+			m->step.ended[i].session = (uint32_t)rnd();
+			m->step.ended[i].seq = (uint16_t)rnd();
+		}
 		if (m->step.step == FM_STEP_RESUME)
 			rnd_base(&m->step.base);
 		break;
