@@ -201,7 +201,8 @@ static int start(struct args *a)
 	err = attach_all(a);
 	if (err)
 		return err;
-	setpriority(PRIO_PROCESS, 0, NICE);
+	if (getpriority(PRIO_PROCESS, 0) > NICE)
+		setpriority(PRIO_PROCESS, 0, NICE);
 	err = priv_drop();
 	return err ? failed("dropping privileges", err) : 0;
 }

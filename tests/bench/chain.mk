@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 programs += tests/bench/bare
 tests/bench/bare-objs := tests/bench/bare.o
+
+programs += tests/bench/udp_rate
+tests/bench/udp_rate-objs := tests/bench/udp_rate.o
