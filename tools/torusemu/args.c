@@ -293,6 +293,8 @@ int args_parse(struct args *a, int argc, char **argv)
 	tn_params_default(&a->params);
 	/* Waking up only to acknowledge costs more than a longer RETRY buffer. */
 	a->params.ack_delay = 5 * MS;
+	/* A peer that waits for a processor is not a loss. */
+	a->params.replay_timeout = 50 * MS;
 	a->log_level = LOG_INFO;
 	strcpy(a->tun, "torus0");
 	while (!err && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
