@@ -4,6 +4,7 @@
 # make B=DIR      ... into DIR
 # make SAN=1      ... with AddressSanitizer and UBSan, into build-san/
 # make CC=clang   ... with clang
+# make V=1        ... showing every command
 # make check      the tests that need no privileges
 # make install    PREFIX=/usr DESTDIR=
 #
@@ -13,6 +14,7 @@
 VERSION := 0.1.0
 PREFIX ?= /usr
 SAN ?=
+V ?=
 B ?= $(if $(SAN),build-san,build)
 CC := gcc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
@@ -26,6 +28,10 @@ LDFLAGS += $(SANFLAGS)
 pkg-cflags = $(shell pkg-config --cflags $(1))
 pkg-libs = $(shell pkg-config --libs $(1))
 
+# One line a step, or with V=1 the command itself.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(2))
+
 programs :=
 tests :=
 all:
@@ -36,7 +42,6 @@ include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
 include tools/fabricctl/files.mk
-include tools/fabricsim/files.mk
 include tests/files.mk
 
 # The core: conversions count, and nothing but what tn_deps.h lists.
@@ -48,23 +53,31 @@ all: $(addprefix $(B)/,$(programs)) $(lib-targets)
 define program-rule
 $(B)/$(1): $(addprefix $(B)/,$($(1)-objs)) $($(1)-deps)
 	@mkdir -p $$(@D)
-	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $($(1)-libs)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$(filter %.o %.a,$$^) $($(1)-libs)
 endef
 $(foreach p,$(programs) $(tests),$(eval $(call program-rule,$(p))))
 
 $(B)/%.o: %.c | $(gen-files)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -MF $@.d -c -o $@ $<
 
 # Generated C (protobuf-c) is not ours to warn about.
 $(B)/gen/%.o: $(B)/gen/%.c
-	$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<
+	$(call say,CC,$@)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<
 
 tests: $(addprefix $(B)/,$(tests))
+
+check: all tests
+	$(Q)for t in $(filter tests/unit/% tests/sim/%,$(tests)); do \
+		$(B)/$$t || exit 1; \
+	done
 
 clean:
 	rm -rf $(B)
 
-.PHONY: all tests clean install
+.PHONY: all tests check clean install
 .DELETE_ON_ERROR:
 -include $(shell test -d $(B) && find $(B) -name '*.o.d')

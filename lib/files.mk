@@ -20,12 +20,14 @@ $(B)/lib/%.o: CFLAGS += -fvisibility=default -fno-semantic-interposition
 
 $(B)/libtorus.a: $(addprefix $(B)/,$(lib-objs))
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 # A sanitized library gets the sanitizer's symbols from the program.
 $(B)/$(lib-so): $(addprefix $(B)/,$(lib-objs)) lib/libtorus.map
 	@mkdir -p $(@D)
-	$(CC) -shared $(LDFLAGS) -Wl,-soname,$(lib-soname) \
+	$(call say,LINK,$@)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(lib-soname) \
 		-Wl,--version-script,lib/libtorus.map $(if $(SANFLAGS),,-Wl,-z,defs) \
 		-o $@ $(filter %.o,$^) $(lib-libs)
 
