@@ -3,6 +3,8 @@
 #ifndef EMU_H
 #define EMU_H
 
+#include <sys/socket.h>
+
 #include "kernel/core/nic.h"
 #include "lower.h"
 #include "loop.h"
@@ -20,7 +22,8 @@
  * @attach, @placed: what LINK_ATTACH and DEVICE_SET do to the machine around the
  *	NIC; a fuzzer puts its own here
  * @table: memory of the routing tables
- * @rx: frames to receive into
+ * @rx, @rx_iov, @rx_mm: frames to receive into; the first @rx_taken of them were
+ *	used last time
  * @tx: the frame being sent
  * @busy_at: when something other than keep-alives last passed
  * @look_at: when to look again for the carrier of ports that have none
@@ -60,6 +63,9 @@ struct emu {
 	u64 busy_at;
 
 	struct frame *rx[PORT_RX_BATCH];
+	struct iovec rx_iov[PORT_RX_BATCH];
+	struct mmsghdr rx_mm[PORT_RX_BATCH];
+	u32 rx_taken;
 	struct tn_frame tx;
 };
 

@@ -63,41 +63,42 @@ static void give(struct port *port, struct frame *f, size_t len, u64 now)
 		frame_put(&e->pool, small);
 }
 
-/* Fill the batch with frames nobody else uses. Return: how many. */
-static unsigned int rx_prepare(struct emu *e, struct mmsghdr *mm, struct iovec *iov)
+/* Give place @i of the batch a frame that nobody else uses. */
+static bool rx_place(struct emu *e, unsigned int i)
 {
-	unsigned int n;
+	struct frame *f = e->rx[i];
 
-	for (n = 0; n < PORT_RX_BATCH; n++) {
-		struct frame *f = e->rx[n];
+	if (f && f->refs == 1)
+		return true;
+	if (f)
+		frame_put(&e->pool, f);
+	f = e->rx[i] = frame_new(&e->pool, POOL_FRAME_MAX);
+	if (!f)
+		return false;
+	e->rx_iov[i] = (struct iovec) { f->data - ETH_HLEN, POOL_FRAME_MAX + ETH_HLEN };
+	e->rx_mm[i].msg_hdr = (struct msghdr) { .msg_iov = &e->rx_iov[i], .msg_iovlen = 1 };
+	return true;
+}
 
-		if (f && f->refs > 1) {
-			frame_put(&e->pool, f);
-			f = NULL;
-		}
-		if (!f)
-			f = frame_new(&e->pool, POOL_FRAME_MAX);
-		e->rx[n] = f;
-		if (!f)
-			break;
-		iov[n].iov_base = f->data - ETH_HLEN;
-		iov[n].iov_len = POOL_FRAME_MAX + ETH_HLEN;
-		mm[n].msg_hdr = (struct msghdr) { .msg_iov = &iov[n], .msg_iovlen = 1 };
-	}
-	return n;
+/* Only what the last call took needs care. Return: places ready. */
+static unsigned int rx_prepare(struct emu *e)
+{
+	for (unsigned int i = 0; i < e->rx_taken; i++)
+		if (!rx_place(e, i))
+			return i;
+	return PORT_RX_BATCH;
 }
 
 static void port_ready(struct watch *w, u32 events)
 {
 	struct port *port = container_of(w, struct port, watch);
 	struct emu *e = port->emu;
-	struct mmsghdr mm[PORT_RX_BATCH];
-	struct iovec iov[PORT_RX_BATCH];
-	unsigned int room = rx_prepare(e, mm, iov);
+	unsigned int room = rx_prepare(e);
 	u64 now;
 	int n;
 
-	n = recvmmsg(w->fd, mm, room, MSG_DONTWAIT, NULL);
+	n = recvmmsg(w->fd, e->rx_mm, room, MSG_DONTWAIT, NULL);
+	e->rx_taken = room < PORT_RX_BATCH ? PORT_RX_BATCH : n > 0 ? (unsigned int)n : 0;
 	now = loop_now();
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
@@ -108,9 +109,10 @@ static void port_ready(struct watch *w, u32 events)
 	if (n && !port->carrier)
 		port_look(port, now);
 	for (int i = 0; i < n; i++) {
-		if (port->fault.silence || mm[i].msg_len < ETH_HLEN)
-			continue;
-		give(port, e->rx[i], mm[i].msg_len - ETH_HLEN, now);
+		u32 len = e->rx_mm[i].msg_len;
+
+		if (!port->fault.silence && len >= ETH_HLEN)
+			give(port, e->rx[i], len - ETH_HLEN, now);
 	}
 }
 
