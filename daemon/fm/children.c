@@ -83,6 +83,8 @@ void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 {
 	announce(fm, c, FM_MSG_LEFT);
+	/* Its part may have been in the sum, and by now in that of its new parent too. */
+	fm->member.sent = false;
 	fm_member_check(fm, false);
 }
 
