@@ -11,6 +11,8 @@
  * Every request is answered: a do by its reply (if it has one) and, with
  * NLM_F_ACK or on error, by NLMSG_ERROR (extended ack text in
  * NLMSGERR_ATTR_MSG); a dump by NLM_F_MULTI messages and NLMSG_DONE.
+ * A subscriber too slow for its notifications loses some and hears of it: ENOBUFS
+ * on a netlink socket, a message NLMSG_OVERRUN on the Unix socket.
  * Gets are open to everyone who can reach the transport; all else needs
  * CAP_NET_ADMIN (Unix socket: it is root's alone).
  * Integers are host order. Unknown attributes are refused.
