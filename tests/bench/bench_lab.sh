@@ -42,6 +42,8 @@ at_rest() {
 
 row() { printf '%-46s %16s %16s   %s\n' "$@"; }
 
+running() { [[ $(status .state) == running ]]; }
+
 bring_up() {
 	local began bare full
 	began=$(ms)
@@ -94,7 +96,7 @@ pause() {
 	row "longest pause of a flow over a cut cable" "-" \
 		"$(jq -r '[.. | objects | .longest_gap_ms? // empty] | max' "$tmp/traffic") ms" "< 200 ms"
 	lab mend "$link" >/dev/null
-	until_true [ "$(status .state)" = running ]
+	until_true running
 }
 
 pids() { pgrep -f -- "/run/torus/$lab/" | while read -r p; do

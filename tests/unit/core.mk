@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry credit link router table nic park flow
+core-tests := wire pkt retry credit link linkstate router table nic park flow
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
+core-test-linkstate := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/cable.o
 core-test-table := $(core-test-router)
 core-test-nic := $(core-test-router)

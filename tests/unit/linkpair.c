@@ -209,6 +209,33 @@ void pair_start(struct pair *p, uint64_t seed)
 	}
 }
 
+static void faults(struct rnd *r, struct lane *l)
+{
+	static const unsigned int odds[] = { 0, 0, 3, 10, 30, 100, 1000 };
+
+	l->lose = odds[rnd_below(r, 7)];
+	l->damage = odds[rnd_below(r, 7)];
+	l->twice = odds[rnd_below(r, 7)];
+	l->late = odds[rnd_below(r, 7)];
+	l->late_by = 1 + rnd_below(r, 20 * PAIR_TICK);
+	l->latency = rnd_below(r, 10 * PAIR_TICK);
+}
+
+void end_vary(struct end *e)
+{
+	static const unsigned int refuse[] = { 0, 0, 0, 50, 1000 };
+	struct rnd *r = &e->pair->r;
+
+	e->params.slots = 4 + rnd_below(r, rnd_below(r, 2) ? 8 : 300);
+	e->params.retry_packets = 1 + rnd_below(r, rnd_below(r, 2) ? 16 : 1024);
+	e->params.frame_max = TN_PACKET_MAX + rnd_below(r, 65535 - TN_PACKET_MAX);
+	e->drain = 1 + rnd_below(r, 8);
+	e->load = 1 + rnd_below(r, 6);
+	e->mgmt = rnd_below(r, 2) ? 50 : 0;
+	e->mem.refuse = refuse[rnd_below(r, 5)];
+	faults(r, &e->out);
+}
+
 static void drop(struct end *e, struct tn_queue *q)
 {
 	struct tn_pkt *pkt;

@@ -55,7 +55,6 @@ struct pair {
 };
 
 void pair_start(struct pair *p, uint64_t seed);
-/* Before the links come up: same loss and so on both ways. */
 void pair_carrier(struct pair *p, bool up);
 void pair_step(struct pair *p);
 void pair_run(struct pair *p, u64 ns);
@@ -67,6 +66,8 @@ void pair_settle(struct pair *p, u64 limit);
 /* Free all, and see that nothing leaked. */
 void pair_end(struct pair *p);
 void end_restart(struct end *e);
+/* Before the links come up: random sizes, paces and faults of the cable. */
+void end_vary(struct end *e);
 const char *pair_text(const struct pair *p);
 
 #endif /* TESTS_LINKPAIR_H */

@@ -9,40 +9,13 @@
 static struct pair p;
 static u64 delivered;
 
-static void faults(struct rnd *r, struct lane *l)
-{
-	static const unsigned int odds[] = { 0, 0, 3, 10, 30, 100, 1000 };
-
-	l->lose = odds[rnd_below(r, 7)];
-	l->damage = odds[rnd_below(r, 7)];
-	l->twice = odds[rnd_below(r, 7)];
-	l->late = odds[rnd_below(r, 7)];
-	l->late_by = 1 + rnd_below(r, 20 * PAIR_TICK);
-	l->latency = rnd_below(r, 10 * PAIR_TICK);
-}
-
-static void vary(struct end *e)
-{
-	static const unsigned int refuse[] = { 0, 0, 0, 50, 1000 };
-	struct rnd *r = &e->pair->r;
-
-	e->params.slots = 4 + rnd_below(r, rnd_below(r, 2) ? 8 : 300);
-	e->params.retry_packets = 1 + rnd_below(r, rnd_below(r, 2) ? 16 : 1024);
-	e->params.frame_max = TN_PACKET_MAX + rnd_below(r, 65535 - TN_PACKET_MAX);
-	e->drain = 1 + rnd_below(r, 8);
-	e->load = 1 + rnd_below(r, 6);
-	e->mgmt = rnd_below(r, 2) ? 50 : 0;
-	e->mem.refuse = refuse[rnd_below(r, 5)];
-	faults(r, &e->out);
-}
-
 /* --- exactly once, in order -------------------------------------------------- */
 
 static void random_one(uint64_t seed)
 {
 	pair_start(&p, seed);
-	vary(&p.end[0]);
-	vary(&p.end[1]);
+	end_vary(&p.end[0]);
+	end_vary(&p.end[1]);
 	p.limit = 50000;
 	pair_carrier(&p, true);
 	pair_run(&p, 150 * MS);
@@ -128,8 +101,8 @@ static void test_mild_damage(void **state)
 static void cut_one(uint64_t seed)
 {
 	pair_start(&p, seed);
-	vary(&p.end[0]);
-	vary(&p.end[1]);
+	end_vary(&p.end[0]);
+	end_vary(&p.end[1]);
 	p.limit = 3000;
 	pair_carrier(&p, true);
 	for (int n = 0; n < 6; n++) {
@@ -171,119 +144,7 @@ static void test_cuts(void **state)
 	for_seeds(60, cut_one);
 }
 
-static void test_silence(void **state)
-{
-	(void)state;
-	for (int both = 0; both < 2; both++) {
-		u64 from;
-
-		pair_start(&p, 1);
-		p.end[0].load = p.end[1].load = 0;
-		pair_carrier(&p, true);
-		pair_up(&p, 100 * MS);
-		pair_run(&p, 1000 * MS);
-		p.end[0].out.cut = true;
-		p.end[1].out.cut = both;
-		from = p.now;
-		while (p.end[1].link.state == UP)
-			pair_run(&p, PAIR_TICK);
-		assert_int_equal(p.end[1].reason, TORUS_REASON_SILENCE);
-		/* Counted from the last frame heard, up to a keep-alive ago. */
-		assert_true(p.now - from <= p.end[1].params.silence + MS);
-		assert_true(p.now - from >= p.end[1].params.silence -
-			    p.end[1].params.keepalive - MS);
-		while (p.end[0].link.state == UP)
-			pair_run(&p, PAIR_TICK);
-		assert_int_equal(p.end[0].reason,
-				 both ? TORUS_REASON_SILENCE : TORUS_REASON_PEER);
-		assert_true(p.now - from <= p.end[1].params.silence + MS);
-		pair_end(&p);
-	}
-}
-
-/* Idle links stay up, with a frame each way for every keep-alive and no more. */
-static void test_keepalive(void **state)
-{
-	(void)state;
-	pair_start(&p, 1);
-	p.end[0].load = p.end[1].load = 0;
-	pair_carrier(&p, true);
-	pair_up(&p, 100 * MS);
-	pair_run(&p, 500 * MS);
-	for (int i = 0; i < 2; i++)
-		p.end[i].out.frames = 0;
-	pair_run(&p, 60000 * MS);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(p.end[i].link.state, UP);
-		assert_int_equal(p.end[i].fails, 0);
-		assert_in_range(p.end[i].out.frames, 595, 605);
-	}
-	pair_end(&p);
-}
-
-static bool no_data(void *arg, u64 number, const struct frame *f)
-{
-	struct tn_hdr h;
-
-	(void)arg;
-	(void)number;
-	tn_hdr_get(f->data, &h);
-	return h.type == TN_IDLE || h.type == TN_INIT;
-}
-
-/* Keep-alives pass, packets do not: the retry is exhausted. */
-static void test_retry_exhausted(void **state)
-{
-	u64 from;
-
-	(void)state;
-	pair_start(&p, 1);
-	p.limit = 100;
-	pair_carrier(&p, true);
-	pair_up(&p, 100 * MS);
-	pair_run(&p, 20 * MS);
-	p.limit = 200;
-	p.end[0].out.filter = no_data;
-	from = p.now;
-	while (p.end[0].link.state == UP)
-		pair_run(&p, PAIR_TICK);
-	assert_int_equal(p.end[0].reason, TORUS_REASON_RETRY);
-	assert_true(p.end[0].link.counter[TORUS_PC_RETRIES] >= p.end[0].params.retry_count);
-	assert_in_range(p.now - from, p.end[0].params.retry_time,
-			2 * p.end[0].params.retry_time);
-	pair_run(&p, 5 * MS);
-	assert_int_not_equal(p.end[1].link.session, 0);
-	assert_true(p.end[1].fails == 1 && p.end[1].reason == TORUS_REASON_PEER);
-	pair_settle(&p, 3000 * MS);
-	pair_end(&p);
-}
-
-/* A faulty link with carrier probes, and is back soon after the cable is. */
-static void test_probing(void **state)
-{
-	u64 probes, took;
-
-	(void)state;
-	pair_start(&p, 1);
-	p.limit = 500;
-	pair_carrier(&p, true);
-	pair_run(&p, 20 * MS);
-	p.end[0].out.cut = p.end[1].out.cut = true;
-	pair_run(&p, 1000 * MS);
-	assert_true(pair_both(&p, FAULTY));
-	probes = p.end[0].link.counter[TORUS_PC_TX_FRAMES];
-	pair_run(&p, 10 * p.end[0].params.probe_interval);
-	probes = p.end[0].link.counter[TORUS_PC_TX_FRAMES] - probes;
-	assert_in_range(probes, 9, 11);
-	p.end[0].out.cut = p.end[1].out.cut = false;
-	took = pair_up(&p, 2 * p.end[0].params.probe_interval);
-	assert_true(took <= p.end[0].params.probe_interval + p.end[0].params.init_interval);
-	assert_int_equal(p.end[0].fails, 1);
-	pair_settle(&p, 1000 * MS);
-	pair_end(&p);
-}
-
-/* --- handshake ---------------------------------------------------------------- */
+/* --- a replayed credit report is not counted twice ----------------------------- */
 
 struct mask {
 	u32 bits;	/* bit n: frame n is lost */
@@ -297,191 +158,6 @@ static bool by_mask(void *arg, u64 number, const struct frame *f)
 	(void)f;
 	return number >= m->n || !(m->bits >> number & 1);
 }
-
-/* Counts INITs only. */
-static bool inits_by_mask(void *arg, u64 number, const struct frame *f)
-{
-	struct mask *m = arg;
-	struct tn_hdr h;
-	bool lost = m->bits & 1;
-
-	(void)number;
-	tn_hdr_get(f->data, &h);
-	if (h.type != TN_INIT)
-		return true;
-	m->bits >>= 1;
-	return !lost;
-}
-
-/* Whichever of the first INITs are lost, both ends are up soon after. */
-static void test_init_losses(void **state)
-{
-	struct mask m[2];
-	u64 worst = 0;
-
-	(void)state;
-	for (u32 bits = 0; bits < 1 << 8; bits++) {
-		u64 took;
-
-		pair_start(&p, 1 + bits);
-		for (int i = 0; i < 2; i++) {
-			m[i].bits = bits >> 4 * i & 15;
-			p.end[i].load = 0;
-			p.end[i].out.filter = inits_by_mask;
-			p.end[i].out.filter_arg = &m[i];
-		}
-		pair_carrier(&p, true);
-		took = pair_up(&p, 2000 * MS);
-		worst = took > worst ? took : worst;
-		expect(&p.r, !p.end[0].fails && !p.end[1].fails, "mask %x: %s", bits,
-		       pair_text(&p));
-		pair_run(&p, 300 * MS);
-		expect(&p.r, pair_both(&p, UP) && !p.end[0].fails && !p.end[1].fails,
-		       "mask %x: %s", bits, pair_text(&p));
-		pair_end(&p);
-	}
-	print_message("# worst %.1f ms\n", (double)worst / 1e6);
-}
-
-static void retrain_one(uint64_t seed)
-{
-	pair_start(&p, seed);
-	p.limit = 4000;
-	pair_carrier(&p, true);
-	pair_up(&p, 100 * MS);
-	for (int i = 0; i < 2; i++) {
-		p.end[i].params.retrain_time = 2000 * MS;
-		p.end[i].out.lose = 10;
-		p.end[i].out.damage = 10;
-	}
-	for (int n = 0; n < 20; n++) {
-		pair_run(&p, 1 + rnd_below(&p.r, 5 * MS));
-		pair_up(&p, 2000 * MS);
-		tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
-		if (!rnd_below(&p.r, 3))
-			tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
-	}
-	pair_settle(&p, 3000 * MS);
-	expect(&p.r, !p.end[0].fails && !p.end[1].fails, "%s", pair_text(&p));
-	expect(&p.r, p.end[0].link.counter[TORUS_PC_RETRAINS] > 1, "retrained");
-	pair_end(&p);
-}
-
-static void test_retrain(void **state)
-{
-	(void)state;
-	for_seeds(60, retrain_one);
-}
-
-/* Retrains on top of each other may fail the link, but nothing is lost. */
-static void retrain_hasty_one(uint64_t seed)
-{
-	pair_start(&p, seed);
-	vary(&p.end[0]);
-	vary(&p.end[1]);
-	p.limit = 2000;
-	pair_carrier(&p, true);
-	for (int n = 0; n < 30; n++) {
-		pair_run(&p, 1 + rnd_below(&p.r, 10 * MS));
-		tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
-	}
-	pair_settle(&p, 3000 * MS);
-	pair_end(&p);
-}
-
-static void test_retrain_hasty(void **state)
-{
-	(void)state;
-	for_seeds(60, retrain_hasty_one);
-}
-
-static void test_retrain_gives_up(void **state)
-{
-	u64 from;
-
-	(void)state;
-	pair_start(&p, 1);
-	p.limit = 200;
-	pair_carrier(&p, true);
-	pair_up(&p, 100 * MS);
-	pair_run(&p, 5 * MS);
-	p.end[0].out.cut = p.end[1].out.cut = true;
-	tn_link_retrain(&p.end[0].link, p.now);
-	assert_int_equal(p.end[0].link.state, TORUS_LINK_RETRAINING);
-	from = p.now;
-	while (p.end[0].link.state == TORUS_LINK_RETRAINING)
-		pair_run(&p, PAIR_TICK);
-	assert_int_equal(p.end[0].link.state, FAULTY);
-	assert_in_range(p.now - from, p.end[0].params.retrain_time,
-			p.end[0].params.retrain_time + MS);
-	p.end[0].out.cut = p.end[1].out.cut = false;
-	pair_settle(&p, 1000 * MS);
-	pair_end(&p);
-}
-
-/* The peer's NIC is started anew and has forgotten everything. */
-static void restart_one(uint64_t seed)
-{
-	struct end *a = &p.end[0], *b = &p.end[1];
-
-	pair_start(&p, seed);
-	p.limit = 2000;
-	pair_carrier(&p, true);
-	pair_up(&p, 100 * MS);
-	pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
-	end_restart(b);
-	/* A fabric manager would call the old peer dead; so nothing is replayed. */
-	while (a->link.state == UP)
-		pair_step(&p);
-	expect(&p.r, a->reason == TORUS_REASON_PEER, "reason %u", a->reason);
-	a->fails = 1;
-	while (a->backlog.head)
-		memory_put(&a->mem, tn_queue_pop(&a->backlog));
-	a->unresolved = 0;
-	memset(a->got, 0, sizeof(a->got));
-	memset(a->sent, 0, sizeof(a->sent));
-	a->mgmt_sent = a->mgmt_got = 0;
-	pair_up(&p, 1000 * MS);
-	pair_run(&p, 20 * MS);
-	pair_settle(&p, 1000 * MS);
-	expect(&p.r, a->sent[0] > 0 && b->sent[0] > 0, "traffic after the restart");
-	pair_end(&p);
-}
-
-static void test_peer_restart(void **state)
-{
-	(void)state;
-	for_seeds(30, restart_one);
-}
-
-/* A cable from a port to itself never comes up, and says so by its state. */
-static void test_loop(void **state)
-{
-	struct end *e = &p.end[0];
-	struct tn_frame f;
-
-	(void)state;
-	pair_start(&p, 1);
-	tn_link_carrier(&e->link, true, p.now);
-	for (int i = 0; i < 20000; i++) {
-		struct frame *in;
-
-		if (tn_link_expiry(&e->link) <= p.now)
-			tn_link_poll(&e->link, p.now);
-		while (tn_link_tx(&e->link, &f, p.now))
-			lane_put(&e->out, &f, p.now);
-		while ((in = lane_get(&e->out, p.now))) {
-			tn_link_rx(&e->link, in->data, in->len, in, p.now);
-			frame_put(in);
-		}
-		assert_int_not_equal(e->link.state, UP);
-		p.now += PAIR_TICK;
-	}
-	assert_true(e->link.counter[TORUS_PC_TX_FRAMES] < 20);
-	pair_end(&p);
-}
-
-/* --- a replayed credit report is not counted twice ----------------------------- */
 
 /*
  * Brute force: a short conversation in which every packet has a frame of its
@@ -643,16 +319,6 @@ int main(void)
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_mild_damage),
 		cmocka_unit_test(test_cuts),
-		cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_keepalive),
-		cmocka_unit_test(test_retry_exhausted),
-		cmocka_unit_test(test_probing),
-		cmocka_unit_test(test_init_losses),
-		cmocka_unit_test(test_retrain),
-		cmocka_unit_test(test_retrain_hasty),
-		cmocka_unit_test(test_retrain_gives_up),
-		cmocka_unit_test(test_peer_restart),
-		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_credit_masks),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_overrun),
