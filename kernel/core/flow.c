@@ -147,19 +147,30 @@ static struct tn_pkt *lowest(struct tn_flows *f, const struct tn_pkt *of)
 	return low;
 }
 
+bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
+{
+	const struct tn_flow_rx *rx = rx_of(f, pkt);
+
+	return (rx->flags & TN_FLOW_WAITING) && rx->epoch != pkt->tail.epoch;
+}
+
+void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)
+{
+	struct tn_flow_rx *rx = rx_of(f, of);
+	struct tn_pkt *low = lowest(f, of);
+
+	if (!low || (s32)(low->tail.eseq - rx->expected) <= 0)
+		return;
+	f->lost += low->tail.eseq - rx->expected;
+	rx->expected = low->tail.eseq;
+}
+
 void tn_flow_close_gaps(struct tn_flows *f)
 {
 	struct tn_pkt *q;
 
-	for (q = f->wait.head; q; q = q->next) {
-		struct tn_flow_rx *rx = rx_of(f, q);
-		struct tn_pkt *low = lowest(f, q);
-
-		if (!low || (s32)(low->tail.eseq - rx->expected) <= 0)
-			continue;
-		f->lost += low->tail.eseq - rx->expected;
-		rx->expected = low->tail.eseq;
-	}
+	for (q = f->wait.head; q; q = q->next)
+		tn_flow_close_gap(f, q);
 }
 
 void tn_flow_license(struct tn_flows *f)

@@ -90,6 +90,15 @@ struct tn_pkt *tn_flow_next(struct tn_flows *f);
 /** tn_flow_unwait() - take @pkt, found by tn_flow_next(), out of the wait */
 void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt);
 
+/**
+ * tn_flow_overdue() - does @pkt begin its flow anew while packets of the flow's
+ * former epoch wait behind a gap? No more of those will come: they go first.
+ */
+bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt);
+
+/** tn_flow_close_gap() - close the first gap of @of's flow, if it waits at one */
+void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of);
+
 /** tn_flow_close_gaps() - close the first gap of every flow that waits */
 void tn_flow_close_gaps(struct tn_flows *f);
 

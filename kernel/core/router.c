@@ -136,6 +136,22 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	}
 }
 
+/* Delivers what waits of the epoch before @pkt's. Return: false: the host is full. */
+static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 now)
+{
+	struct tn_flows *f = &nic->flows;
+	u32 before;
+
+	while (tn_flow_overdue(f, pkt)) {
+		before = f->wait.count;
+		tn_flow_close_gap(f, pkt);
+		tn_deliver_waiting(nic, now);
+		if (f->wait.count == before)
+			return false;
+	}
+	return true;
+}
+
 /* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
 static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
@@ -152,6 +168,8 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		count_ended(nic, pkt);
 		nic->counter[TORUS_NC_HOST_DROPS]++;
 		nic->ops->pkt_put(nic->host, pkt);
+	} else if (!former_epoch_done(nic, pkt, now)) {
+		return BLOCKED;
 	} else {
 		switch (tn_flow_turn(&nic->flows, pkt)) {
 		case TN_FLOW_NOW:
