@@ -11,3 +11,8 @@ tests += tests/sim/test_recovery
 tests/sim/test_recovery-objs := tests/sim/test_recovery.o $(sim-objs)
 tests/sim/test_recovery-deps := $(B)/libtorus.a
 tests/sim/test_recovery-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_campaign
+tests/sim/test_campaign-objs := tests/sim/campaign.o $(sim-objs)
+tests/sim/test_campaign-deps := $(B)/libtorus.a
+tests/sim/test_campaign-libs := $(svc-libs)
