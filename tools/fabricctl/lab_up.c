@@ -253,6 +253,28 @@ static void report(const struct ctl *ctl, const struct lab *lab, const struct to
 	       cables, cables == 1 ? "" : "s", t->total, t->network, t->processes, t->fabric);
 }
 
+/*
+ * All namespaces share one table of neighbours. Each node has a few in it (the
+ * root, its parent and children); where they do not fit, connections of the service
+ * network wait for each other. It is the host's setting, so it is only named.
+ */
+#define NEIGHBOURS_EACH 4
+#define NEIGHBOURS_MAX "/proc/sys/net/ipv4/neigh/default/gc_thresh3"
+
+static void neighbours_check(const struct lab *lab)
+{
+	FILE *f = fopen(NEIGHBOURS_MAX, "re");
+	unsigned int max;
+
+	if (!f)
+		return;
+	if (fscanf(f, "%u", &max) == 1 && lab->nodes * NEIGHBOURS_EACH >= max)
+		warn("this host keeps %u neighbours, few for %u nodes: bring-up may take long; "
+		     "'sysctl net.ipv4.neigh.default.gc_thresh3=%u' and gc_thresh2 likewise help",
+		     max, lab->nodes, lab->nodes * 4 * NEIGHBOURS_EACH);
+	fclose(f);
+}
+
 static int give_up(struct lab *lab)
 {
 	if (keep) {
@@ -278,6 +300,8 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 		fail("cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
 		return give_up(lab);
 	}
+	if (!bare)
+		neighbours_check(lab);
 	if (bring_up(lab, p, extra, &took) || (!bare && fault_everywhere(lab, wish)))
 		return give_up(lab);
 	lab->state = LAB_UP;
