@@ -91,7 +91,7 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
 json_t *node_json(const struct fabricd *d, uint32_t node);
 json_t *port_json(const struct fabricd *d, unsigned int port);
 json_t *shape_json(const struct torus_shape *shape);
-json_t *event_json(const struct event_record *r);
+json_t *event_json(const struct fabricd *d, const struct event_record *r);
 /** error_line() - a reply that is an error; to be freed by the caller */
 char *error_line(const char *code, const char *text);
 

@@ -22,10 +22,11 @@ static json_t *coords_json(const char *text)
 	}
 }
 
-json_t *event_json(const struct event_record *r)
+/* What happened here before the place was known happened at the place after all. */
+json_t *event_json(const struct fabricd *d, const struct event_record *r)
 {
 	return json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq,
-			 "time", r->time, "node", coords_json(r->node),
+			 "time", r->time, "node", coords_json(r->node[0] ? r->node : d->own),
 			 "level", log_level_name(r->level), "kind", r->kind, "text", r->text);
 }
 
@@ -50,7 +51,7 @@ void answer_events(struct request *rq)
 	}
 	list = json_array();
 	for (uint64_t seq = (uint64_t)since + 1; (r = events_next(ev, seq)); seq = r->seq + 1)
-		json_array_append_new(list, event_json(r));
+		json_array_append_new(list, event_json(rq->d, r));
 	answer_ok(rq, list, NULL);
 }
 

@@ -114,7 +114,7 @@ static void follow_on(struct client *c)
 		if (r->seq > c->seq && c->seq > 1)
 			tell_missed(c, r->seq - c->seq);
 		c->seq = r->seq + 1;
-		send_event(c, event_json(r));
+		send_event(c, event_json(c->control->d, r));
 	}
 }
 

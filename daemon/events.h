@@ -14,7 +14,7 @@
  * struct event_record - one event
  * @seq: 1 for the first since start
  * @time: seconds since the epoch
- * @node: where it happened; "" if unknown
+ * @node: where it happened; "" for this node
  */
 struct event_record {
 	uint64_t seq;

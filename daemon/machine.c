@@ -146,7 +146,7 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 	}
 	if (level == FM_DEBUG)
 		return;
-	events_add(d->events, time, other ? node : d->own, level, kind, text);
+	events_add(d->events, time, other ? node : "", level, kind, text);
 	control_events(d->control);
 	if (!other && level <= FM_WARNING && d->own[0])
 		tell_root(d, time, level, kind, text);

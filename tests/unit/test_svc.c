@@ -37,6 +37,7 @@ static struct loop_timer *limit;
 static struct end a, b;
 static bool (*until)(void);
 static bool late;
+static const char *host = "127.0.0.1";
 
 static void check(void)
 {
@@ -110,7 +111,7 @@ static void end_open(struct end *e, const char *fabric, const char *name, const 
 	if (!port)
 		port = 20000 + (unsigned int)getpid() % 20000;
 	while (err == -EADDRINUSE) {
-		snprintf(e->address, sizeof(e->address), "127.0.0.1:%u", port++);
+		snprintf(e->address, sizeof(e->address), "%s:%u", host, port++);
 		c.address = e->address;
 		e->svc = svc_new(loop, &c, &ops, e, &err);
 	}
@@ -183,6 +184,27 @@ static void members(void **state)
 	run_until(a_down);
 	assert_int_equal(b.down, 0);
 	assert_int_equal(svc_stats(a.svc)->up, 0);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void over_ipv6(void **state)
+{
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+	struct sockaddr_storage s;
+	socklen_t len;
+
+	(void)state;
+	assert_int_equal(address_parse("[::1]:19999", &s, &len), 0);
+	if (fd < 0 || (bind(fd, (struct sockaddr *)&s, len) && errno != EADDRINUSE))
+		skip();		/* a machine without IPv6 */
+	close(fd);
+	host = "[::1]";
+	end_open(&a, "green", "n0", KEY_A);
+	end_open(&b, "green", "n1", KEY_A);
+	host = "127.0.0.1";
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
 	end_close(&a);
 	end_close(&b);
 }
@@ -338,6 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(members),
+		cmocka_unit_test(over_ipv6),
 		cmocka_unit_test(overflow),
 		cmocka_unit_test(other_key),
 		cmocka_unit_test(other_fabric),
