@@ -193,6 +193,8 @@ void emu_step(struct emu *e, u64 now)
 	look_for_carrier(e, now);
 	if (now >= tn_nic_expiry(e->nic))
 		tn_nic_poll(e->nic, now);
+	/* Answers first: the peer waits for E, and delivering takes its time. */
+	send_all(e, now);
 	for (int i = 0; i < MOVES_MAX; i++) {
 		tn_nic_work(e->nic, now);
 		send_all(e, now);
