@@ -135,15 +135,10 @@ int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *versi
 int nic_rows_write(struct nic *nic, uint64_t version, const uint32_t *node,
 		   const uint64_t *row, uint32_t n)
 {
-	uint32_t i, run;
-	int err;
+	int err = torus_rows_begin(nic->dev, version);
 
-	err = torus_rows_begin(nic->dev, version);
-	for (i = 0; !err && i < n; i += run) {
-		for (run = 1; i + run < n && node[i + run] == node[i] + run; run++)
-			;
-		err = torus_rows_put(nic->dev, version, node[i], row + i, run);
-	}
+	if (!err && n)
+		err = torus_rows_put_list(nic->dev, version, node, row, n);
 	if (!err)
 		err = torus_rows_commit(nic->dev, version);
 	return nic_check(nic, err);

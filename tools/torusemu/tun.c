@@ -16,14 +16,16 @@
 #include "emu.h"
 #include "log.h"
 
-#define READ_BATCH 64
+#define READ_BATCH 64		/* messages, and */
+#define READ_BYTES 131072	/* bytes of a round: what came in has its turn too */
 
 #ifndef TUN_F_USO4
 #define TUN_F_USO4 0x20
 #define TUN_F_USO6 0x40
 #endif
 
-static int read_message(struct emu *e, u64 now)
+/* Return: bytes, or negative errno. */
+static ssize_t read_message(struct emu *e, u64 now)
 {
 	struct iovec iov[POOL_PACKETS];
 	struct frame *f = e->tun.frame;
@@ -45,20 +47,25 @@ static int read_message(struct emu *e, u64 now)
 		frame_put(&e->pool, f);
 		e->tun.frame = NULL;
 	}
-	return 0;
+	return n;
 }
 
 static void tun_ready(struct watch *w, u32 events)
 {
 	struct emu *e = container_of(w, struct emu, tun.watch);
 	u64 now = loop_now();
+	ssize_t bytes = 0;
 
 	if (!(events & EPOLLIN))
 		return;
 	e->busy_at = now;
-	for (int i = 0; i < READ_BATCH && msg_room(e); i++)
-		if (read_message(e, now))
+	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && msg_room(e); i++) {
+		ssize_t n = read_message(e, now);
+
+		if (n < 0)
 			return;
+		bytes += n;
+	}
 }
 
 void tun_poll(struct emu *e, bool on)
