@@ -7,9 +7,10 @@
  * the wave handed out.
  *
  * Size of a dimension: follow its + ports until they come back to the start;
- * each node votes for the length of its line, the majority wins. A few crossed
- * cables change the length of a few lines only. If no line closes (every one
- * has a link that is down, or the dimension is a mesh), lay the nodes out by
+ * each line votes for its length, the majority wins, the shorter if they are
+ * even. Crossed cables change the length of a few lines; two lines that became
+ * one have one vote, not one for each node. If no line closes (every one has a
+ * link that is down, or the dimension is a mesh), lay the nodes out by
  * breadth first search without reducing; what a cable says beyond one step is a
  * multiple of the size, so the greatest common divisor of these is the size. If
  * there are none either, the dimension is a mesh as long as it extends.
@@ -57,17 +58,17 @@ static uint32_t line_length(const struct fm *fm, const struct fm_mate *m, unsign
 
 static uint32_t size_by_lines(const struct fm *fm, unsigned int d)
 {
-	uint32_t *votes = calloc(TORUS_MAX_SIZE + 1, sizeof(*votes));
+	uint32_t *on_lines = calloc(TORUS_MAX_SIZE + 1, sizeof(*on_lines));
 	uint32_t best = 0;
 
-	if (!votes)
+	if (!on_lines)
 		return 0;
 	for (uint32_t i = 0; i < fm->root->nmates; i++)
-		votes[line_length(fm, &fm->root->mate[i], d)]++;
+		on_lines[line_length(fm, &fm->root->mate[i], d)]++;
 	for (uint32_t n = 1; n <= TORUS_MAX_SIZE; n++)
-		if (votes[n] && (!best || votes[n] > votes[best]))
+		if (on_lines[n] && (!best || on_lines[n] / n > on_lines[best] / best))
 			best = n;
-	free(votes);
+	free(on_lines);
 	return best;
 }
 

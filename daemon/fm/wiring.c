@@ -42,7 +42,7 @@ static const char *fault(const struct fm *fm, const struct fm_mate *m, unsigned 
 	if (port->problem == FM_PROBLEM_FABRIC)
 		return "leads to another fabric";
 	if (port->problem == FM_PROBLEM_ROOT)
-		return "leads to nodes of another root";
+		return "leads to nodes of another root: two are marked as bootstrap";
 	if (port->problem == FM_PROBLEM_VERSION)
 		return "leads to a manager of another version";
 	if (port->peer_port != fm_opposite(fm->ndims, p))
@@ -71,6 +71,8 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p, const c
 		if (other < key && fault(fm, o, port->peer_port))
 			return;
 	}
+	if (o == m && port->peer_port < p)
+		return;
 	end_text(fm, m, m->guid, p, here, sizeof(here));
 	end_text(fm, o, port->peer_guid, port->peer_port, there, sizeof(there));
 	if (port->peer_guid == m->guid) {
