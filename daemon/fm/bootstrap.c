@@ -23,7 +23,6 @@
 #include "machine.h"
 
 #define INIT_BACKOFF_MAX 20
-#define LONELY (30000 * MS)
 
 unsigned int fm_opposite(unsigned int ndims, unsigned int port)
 {
@@ -134,6 +133,7 @@ static bool link_take(struct fm *fm, const struct torus_link *l)
 	struct fm_port_row r = port_row(fm, l);
 	bool up = r.state == FM_PORT_UP;
 
+	fm->cabled |= l->lower[0] != '\0';
 	if (up && (!port->up || port->session != l->session)) {
 		port->told = false;
 		port->heard = false;

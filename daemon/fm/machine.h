@@ -17,6 +17,7 @@
 
 #define MS 1000000ULL
 #define NEVER (~0ULL)
+#define LONELY (30000 * MS)	/* until it is said that nobody was heard */
 #define FM_PROBLEMS_MAX 64
 
 static inline uint64_t earlier(uint64_t a, uint64_t b)
@@ -129,6 +130,7 @@ struct fm {
 	uint16_t size[TORUS_MAX_DIMS];
 	bool have_root;
 	bool have_position;
+	bool cabled;		/* some port is bound to a device */
 	bool lonely;		/* said that there is no root */
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t root_guid;

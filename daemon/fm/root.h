@@ -69,6 +69,7 @@ struct fm_root {
 
 	bool settled;
 	bool restored;		/* the root's NIC was placed already */
+	bool alone;		/* said that nobody else has joined */
 	uint64_t news;		/* when something about the nodes changed last */
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */

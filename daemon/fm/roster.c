@@ -112,8 +112,9 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	m->row = fm->row;
 	m->node = 0;
 	m->fixed = true;
-	if (dev->placed && (!cfg->ndims || !memcmp(cfg, &dev->shape, sizeof(*cfg))) &&
-	    dev->node == 0) {
+	if (dev->placed && dev->node == 0 &&
+	    (cfg->ndims ? !memcmp(cfg, &dev->shape, sizeof(*cfg)) :
+			  !fm->cabled || torus_nodes(&dev->shape) > 1)) {
 		r->restored = true;
 		r->version_seen = dev->version;
 		m->version = dev->version;

@@ -6,8 +6,9 @@
  * leads to a node that has joined, and there are as many nodes as the shape
  * asks for or, where it is to be discovered, every port of every node is up.
  * A picture with known gaps settles when nothing new came for `quiet`; one that
- * mentions nodes not heard of waits member_max for them. Nothing about this is
- * final: whoever comes later is placed then.
+ * mentions nodes not heard of waits member_max for them. Whoever comes later is
+ * placed then. The shape stays, so a root alone, which would discover that the
+ * fabric is itself, waits for a neighbour if it has any cables.
  *
  * A root that starts anew on a placed NIC keeps the shape, and waits in the
  * same way for the nodes to come back; the network works on meanwhile.
@@ -37,13 +38,21 @@ static bool whole_shape(const struct fm *fm)
 	return s->ndims && fm->root->nmates == torus_nodes(s);
 }
 
+static bool alone(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	return !r->settled && !r->restored && !fm->cfg.shape.ndims && fm->cabled &&
+	       r->nmates == 1;
+}
+
 /* When the table may begin, as far as is known now. */
 static uint64_t settle_at(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	if (r->settled)
+	if (r->settled || alone(fm))
 		return NEVER;
 	for (uint32_t i = 0; i < r->nmates; i++)
 		waits |= unheard(fm, &r->mate[i], &gap);
@@ -61,7 +70,23 @@ void fm_settle_news(struct fm *fm)
 
 uint64_t fm_settle_expiry(const struct fm *fm)
 {
+	if (alone(fm))
+		return fm->root->alone ? NEVER : fm->started + LONELY;
 	return settle_at(fm);
+}
+
+static void alone_tell(struct fm *fm)
+{
+	if (!alone(fm)) {
+		if (fm->root->alone)
+			fm_problem_clear(fm, "bootstrap", 1);
+		fm->root->alone = false;
+	} else if (!fm->root->alone && fm->now >= fm->started + LONELY) {
+		fm->root->alone = true;
+		fm_problem_set(fm, "bootstrap", 1,
+			       "no other node joined for 30 s: do neighbours run, with links that "
+			       "are up? shape = auto finds nothing without them");
+	}
 }
 
 /* A restored root goes on from what the nodes remember of its former life. */
@@ -120,6 +145,7 @@ static void settle(struct fm *fm)
 
 void fm_settle_due(struct fm *fm)
 {
+	alone_tell(fm);
 	if (fm->now >= settle_at(fm)) {
 		settle(fm);
 		if (!fm->root->settled)
