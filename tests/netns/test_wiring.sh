@@ -1,0 +1,328 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# Cables and configurations that are wrong, found and named by real managers.
+# Each test builds its fabric of nine nodes, as a torus of 3x3 but for what it
+# has wrong; node i stands at i % 3, i / 3, node 0 is the root.
+#
+#	6 - 7 - 8 - (6)		Cables run from a port + to a port -. Every line
+#	|   |   |		closes. The service network is a bridge.
+#	3 - 4 - 5 - (3)
+#	|   |   |
+#	0 - 1 - 2 - (0)
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+id=tw$$
+work=$(mktemp -d)
+failed=0
+nodes=(0 1 2 3 4 5 6 7 8)
+declare -A end nic manager config
+
+pretty() { echo "[+] $*" >&2; }
+ns() { ip netns exec "$id-$1" "${@:2}"; }
+
+stop_all() {
+	local p
+	for p in "${manager[@]}" "${nic[@]}"; do
+		kill -9 "$p" 2>/dev/null && wait "$p" 2>/dev/null
+	done
+	nic=() manager=()
+}
+
+clear_away() {
+	local n
+	stop_all
+	for n in "${nodes[@]}" sw; do
+		ip netns del "$id-$n" 2>/dev/null
+	done
+	rm -rf "${work:?}"/*
+}
+trap 'clear_away; rm -rf "$work"' EXIT
+
+# eventually SECONDS COMMAND...: polls until it succeeds
+eventually() {
+	local limit=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		((SECONDS < limit)) || { echo "# not in time: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+# check NAME COMMAND...: one test
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "ok - $name"
+		return 0
+	fi
+	echo "not ok - $name"
+	failed=1
+	ctl 0 status 2>&1 | sed 's/^/    /'
+	grep -hE 'error|warning' "$work"/*.fabricd 2>/dev/null | tail -n 20 | sed 's/^/    /'
+	return 1
+}
+
+ctl() { # NODE COMMAND...
+	timeout 10 "$B/fabricctl" "$2" --control "$work/$1.control" "${@:3}"
+}
+
+# is NODE FILTER COMMAND...: jq's FILTER holds of what fabricctl says
+is() {
+	local node=$1 filter=$2
+	shift 2
+	ctl "$node" "$@" --json 2>/dev/null | jq -e "$filter" >/dev/null
+}
+
+state() { is "$1" ".state == \"$2\"" status; }
+# problem NODE KIND PATTERN: stands in the status and in the log
+problem() {
+	ctl "$1" status --json 2>/dev/null | jq -e --arg kind "$2" --arg text "$3" \
+		'.problems | any(.kind == $kind and (.text | test($text)))' >/dev/null &&
+		grep -qE "$3" "$work/$1.fabricd"
+}
+problems() { is "$1" "[.problems[] | select(.kind == \"$3\")] | length == $2" status; }
+
+# --- building -------------------------------------------------------------------
+
+# The 18 cables of a torus, as end[+PORT of NODE]=NODE and port.
+right_cables() {
+	local n x y
+	end=()
+	for n in "${nodes[@]}"; do
+		x=$((n % 3)) y=$((n / 3))
+		end[$n:+x]=$(((x + 1) % 3 + 3 * y)):-x
+		end[$n:+y]=$((x + 3 * ((y + 1) % 3))):-y
+	done
+	config=()
+}
+
+device() { # NODE:PORT
+	local port=${1#*:}
+	port=${port/+/p}
+	echo "${port/-/m}"
+}
+
+cable() { # END END
+	pretty "cable $1 = $2"
+	ip link add "$(device "$1")" mtu 65535 netns "$id-${1%%:*}" type veth \
+		peer name "$(device "$2")" mtu 65535 netns "$id-${2%%:*}"
+	ip -n "$id-${1%%:*}" link set "$(device "$1")" up
+	ip -n "$id-${2%%:*}" link set "$(device "$2")" up
+}
+
+network() {
+	local n from
+	ip netns add "$id-sw"
+	ip -n "$id-sw" link add br0 up type bridge
+	for n in "${nodes[@]}"; do
+		ip netns add "$id-$n"
+		ip -n "$id-$n" link set lo up
+		ip link add svc0 netns "$id-$n" type veth peer name "s$n" netns "$id-sw"
+		ip -n "$id-sw" link set "s$n" master br0 up
+		ip -n "$id-$n" addr add "172.29.0.1$n/24" dev svc0
+		ip -n "$id-$n" link set svc0 up
+	done
+	for from in "${!end[@]}"; do
+		cable "$from" "${end[$from]}"
+	done
+}
+
+start_nic() { # NODE [OPTION...]
+	local n=$1 p ports=()
+	for p in +x +y -x -y; do
+		ip -n "$id-$n" link show "$(device ":$p")" >/dev/null 2>&1 &&
+			ports+=(--port "$p=$(device ":$p")")
+	done
+	ip netns exec "$id-$n" "$B/torusemu" --foreground --name "n$n" --ports 4 \
+		--socket "$work/$n.nic" --guid "00000000000000a$n" "${ports[@]}" "${@:2}" \
+		>>"$work/$n.torusemu" 2>&1 &
+	nic[$n]=$!
+	eventually 5 test -S "$work/$n.nic"
+}
+
+# start_manager NODE: its configuration is usual but for the lines of config[NODE]
+start_manager() {
+	local n=$1
+	{
+		printf 'fabric = wires\nname = n%s\nkey_file = %s\n' "$n" "$work/key"
+		printf 'device = unix:%s\ncontrol = %s\n' "$work/$n.nic" "$work/$n.control"
+		printf 'service_address = 172.29.0.1%s:7117\nshape = auto\n' "$n"
+	} >"$work/$n.conf"
+	local line
+	while IFS= read -r line; do
+		[[ $line ]] || continue
+		sed -i "/^${line%% *} =/d" "$work/$n.conf"
+		echo "$line" >>"$work/$n.conf"
+	done <<<"${config[$n]-}"
+	ip netns exec "$id-$n" "$B/fabricd" --config "$work/$n.conf" >>"$work/$n.fabricd" 2>&1 &
+	manager[$n]=$!
+}
+
+lay_out() {
+	network
+	(umask 077 && echo "the key of all these nodes" >"$work/key")
+}
+
+# raise [ROOT...]: everything, with these nodes marked as roots (0)
+raise() {
+	local n roots=" ${*-0} "
+	lay_out
+	for n in "${nodes[@]}"; do
+		if [[ $roots == *" $n "* ]]; then
+			start_nic "$n" --bootstrap
+		else
+			start_nic "$n"
+		fi || return 1
+	done
+	for n in "${nodes[@]}"; do
+		start_manager "$n"
+	done
+}
+
+# all_reach NODE...: they reach each other, by the rows in the NICs and in fact
+all_reach() {
+	local a b
+	for a in "$@"; do
+		for b in "$@"; do
+			((a < b)) || continue
+			ns "$a" ping -q -c 1 -W 1 "10.$((b % 3)).$((b / 3)).0" >/dev/null || {
+				echo "# $a does not reach $b"
+				return 1
+			}
+		done
+	done
+}
+
+everybody_up() { is 0 '.nodes.up == 9' status; }
+
+# --- the tests --------------------------------------------------------------------
+
+right() {
+	raise && eventually 10 state 0 running && is 0 '.shape == [3,3] and .problems == []' status &&
+	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
+}
+
+# The root is up long before the others: what it finds alone is no shape.
+root_early() {
+	local n
+	lay_out
+	start_nic 0 --bootstrap && start_manager 0
+	sleep 1
+	state 0 bootstrapping || return 1
+	for n in 1 2 3 4 5 6 7 8; do
+		start_nic "$n" && start_manager "$n"
+	done
+	eventually 10 is 0 '.state == "running" and .shape == [3,3]' status &&
+	all_reach "${nodes[@]}"
+}
+
+# 0,1:+x and 0,2:+x trade their far ends, and get them back: no restart is needed.
+swapped() {
+	local n
+	end[3:+x]=7:-x
+	end[6:+x]=4:-x
+	raise && eventually 10 problem 0 wiring '0,1:\+x .*cabled to 1,2:-x .*expected 1,1:-x' &&
+	eventually 5 problem 0 wiring '1,1:-x .*cabled to 0,2:\+x .*expected 0,1:\+x' &&
+	problems 0 2 wiring && everybody_up && eventually 5 state 0 degraded &&
+	is 0 '.shape == [3,3] and .links.excluded == 2' status &&
+	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null || return 1
+	for n in 3 6; do
+		ip -n "$id-$n" link del "$(device :+x)"
+	done
+	cable 3:+x 4:-x
+	cable 6:+x 7:-x
+	eventually 15 state 0 running && is 0 '.problems == []' status &&
+	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
+}
+
+# 1,1:+x leads to 1,1:-x.
+to_itself() {
+	end[4:+x]=4:-x
+	unset 'end[3:+x]'
+	raise && eventually 10 problem 0 wiring '1,1:\+x .*n4.* is cabled to 1,1:-x .*itself' && problems 0 1 wiring &&
+	eventually 5 everybody_up && eventually 5 state 0 degraded && is 0 '.shape == [3,3]' status &&
+	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
+}
+
+# A cable whose end -x is plugged in at -y, and the other way round.
+not_opposite() {
+	end[3:+x]=4:-y
+	end[1:+y]=4:-x
+	raise && eventually 10 problem 0 wiring '0,1:\+x .*cabled to 1,1:-y .*expected 1,1:-x' &&
+	eventually 5 problem 0 wiring '1,0:\+y .*cabled to 1,1:-x .*expected 1,1:-y' &&
+	eventually 5 everybody_up && eventually 5 state 0 degraded && is 0 '.shape == [3,3]' status &&
+	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
+}
+
+# Each keeps the nodes that it reached first, maybe none but itself; the cables
+# between the two are not used.
+two_roots() {
+	local n
+	raise 0 8
+	for n in 0 8; do
+		eventually 10 is "$n" '.problems |
+			any(.text | test("two roots: node .*obeys|NIC 00.*another root: two are"))' status &&
+		is "$n" '.state == "degraded" or .state == "bootstrapping"' status || return 1
+	done
+	grep -qE "two roots: node 'n[0-9]' at port [0-3] obeys 00000000000000a[08]" "$work"/*.fabricd &&
+	{ eventually 5 ctl 0 verify || eventually 5 ctl 8 verify; }
+}
+
+no_root() {
+	raise none && eventually 40 problem 4 root 'no root' && state 4 bootstrapping &&
+	eventually 5 problem 0 root 'no root' &&
+	! ctl 4 nodes >/dev/null 2>&1
+}
+
+wrong_shape() {
+	config[0]='shape = 3x4'
+	raise && eventually 10 state 0 degraded && is 0 ".problems | length > 0" status &&
+	grep -qE 'expected' "$work/0.fabricd" && all_reach 0 1 2 3 4 5
+}
+
+name_twice() {
+	config[5]='name = n4'
+	raise && eventually 10 problem 0 refused "name 'n4' of .*172.29.0.1[45].* in use by .*172.29.0.1[45]" &&
+	eventually 10 is 0 '.nodes.up == 8' status && eventually 5 state 0 degraded &&
+	all_reach 0 1 2 3 6 7 8
+}
+
+stranger() { # LINE KIND PATTERN: node 4 has this line; the other eight run
+	config[4]=$1
+	raise && eventually 10 problem 0 "$2" "$3" && eventually 10 is 0 '.nodes.up == 8' status &&
+	eventually 5 state 0 degraded && all_reach 0 1 2 3 5 6 7 8
+}
+
+wrong_key() {
+	(umask 077 && echo "a key of another fabric" >"$work.key")
+	stranger "key_file = $work.key" refused "n4.*key"
+	local rc=$?
+	rm -f "$work.key"
+	return "$rc"
+}
+
+run_one() { # NAME FUNCTION ARGUMENT...
+	[[ -z ${ONLY-} || $ONLY == "$2" ]] || return 0
+	clear_away
+	right_cables
+	check "$@"
+}
+
+run_one "a torus of 3x3 is found" right
+run_one "and if the root is there first" root_early
+run_one "two swapped cables are named, all nodes reached, mended" swapped
+run_one "a cable from a node to itself" to_itself
+run_one "a cable between ports that are not opposite" not_opposite
+run_one "two roots" two_roots
+run_one "no root" no_root
+run_one "a shape that is not that of the cables" wrong_shape
+run_one "a node's name twice" name_twice
+run_one "wrong key" wrong_key
+run_one "wrong fabric" stranger 'fabric = elsewhere' wiring 'NIC 00000000000000a4:.*another fabric'
+exit $failed
