@@ -30,15 +30,23 @@ int frame_pack(const struct fm_msg *msg, uint8_t **data, size_t *len)
 	return 0;
 }
 
-ssize_t frame_next(const uint8_t *data, size_t len, size_t max,
-		   const uint8_t **body, size_t *body_len)
+size_t frame_length(const uint8_t *header)
 {
 	size_t n = 0;
 
+	for (unsigned int i = 0; i < FRAME_HEADER; i++)
+		n = n << 8 | header[i];
+	return n;
+}
+
+ssize_t frame_next(const uint8_t *data, size_t len, size_t max,
+		   const uint8_t **body, size_t *body_len)
+{
+	size_t n;
+
 	if (len < FRAME_HEADER)
 		return 0;
-	for (unsigned int i = 0; i < FRAME_HEADER; i++)
-		n = n << 8 | data[i];
+	n = frame_length(data);
 	if (n > max)
 		return -EMSGSIZE;
 	if (!n)

@@ -22,6 +22,9 @@
  */
 int frame_pack(const struct fm_msg *msg, uint8_t **data, size_t *len);
 
+/** frame_length() - of the message whose length is at @header */
+size_t frame_length(const uint8_t *header);
+
 /**
  * frame_next() - find the first message in what was received
  * @max: longest message to accept

@@ -16,6 +16,7 @@
 
 #define CONNS_MAX	4096
 #define STRANGERS_MAX	256		/* connections that have proved nothing yet */
+#define STRANGERS_EACH	(STRANGERS_MAX / 4)	/* of them from one address */
 #define HANDSHAKE_MAX	(5 * LOOP_S)
 #define OUT_MAX		(24u << 20)
 #define ACCEPT_PAUSE	LOOP_S		/* after running out of files */
@@ -177,6 +178,21 @@ static ssize_t conn_prove(struct conn *c, const struct fm_msg *m)
 	return 0;
 }
 
+/* @used: negative if not even the frame at @data is right. */
+static void note_malformed(struct conn *c, const uint8_t *data, ssize_t used, ssize_t err)
+{
+	char why[128];
+
+	if (used < 0)
+		snprintf(why, sizeof(why), "malformed frame of %zu bytes, allowed 1 to %zu",
+			 frame_length(data), (size_t)(c->up ? FRAME_MAX : FRAME_MAX_STRANGER));
+	else
+		snprintf(why, sizeof(why), "malformed message: %s",
+			 err == -EPROTONOSUPPORT ? "of another version of the schema" :
+			 strerror((int)-err));
+	note_refusal(c, &c->svc->stats.refused_malformed, why);
+}
+
 static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 {
 	struct conn *c = arg;
@@ -192,12 +208,7 @@ static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 		return 0;
 	err = used < 0 ? used : fm_msg_unpack(body, n, &m);
 	if (err) {
-		char why[128];
-
-		snprintf(why, sizeof(why), "malformed message: %s",
-			 err == -EPROTONOSUPPORT ? "of another version of the schema" :
-			 strerror((int)-err));
-		note_refusal(c, &c->svc->stats.refused_malformed, why);
+		note_malformed(c, data, used, err);
 		return err;
 	}
 	if (c->up)
@@ -291,7 +302,32 @@ err_close:
 	return NULL;
 }
 
-/* Room for strangers is kept apart, so that they cannot lock members out. */
+static bool same_host(const char *a, const char *b)
+{
+	size_t n = (size_t)(strrchr(a, ':') - a);
+
+	return !strncmp(a, b, n + 1) && !strchr(b + n + 1, ':');
+}
+
+/*
+ * Room for strangers is kept apart, so that they cannot lock members out, and no
+ * address may take all of it, so that it cannot lock other strangers out.
+ */
+static bool room_for(const struct svc *svc, const struct sockaddr_storage *peer)
+{
+	unsigned int n = 0;
+	char addr[FM_ADDR_MAX];
+
+	if (svc->nconns >= CONNS_MAX || svc->nstrangers >= STRANGERS_MAX)
+		return false;
+	if (svc->nstrangers < STRANGERS_EACH)
+		return true;
+	address_text(peer, addr);
+	for (const struct conn *c = svc->conns; c; c = c->next)
+		n += !c->up && !c->outgoing && same_host(addr, c->addr);
+	return n < STRANGERS_EACH;
+}
+
 static bool accept_one(struct svc *svc)
 {
 	struct sockaddr_storage peer;
@@ -309,7 +345,7 @@ static bool accept_one(struct svc *svc)
 	}
 	if (fd < 0)
 		return false;
-	if (svc->nconns >= CONNS_MAX || svc->nstrangers >= STRANGERS_MAX) {
+	if (!room_for(svc, &peer)) {
 		svc->stats.refused_busy++;
 		if (log_allowed(&svc->limit, loop_now(), &skipped))
 			log_warning("service", "too many connections: one is refused");
