@@ -84,6 +84,8 @@ int lab_load(struct lab *lab, const char *name);
 int lab_create(struct lab *lab);
 /** lab_lock() - Return: 0, -EWOULDBLOCK, ... */
 int lab_lock(struct lab *lab, enum lab_lock lock);
+/** lab_busy() - somebody works on it right now; a half-dead lab is not busy */
+bool lab_busy(const char *name);
 /** lab_save() - writes lab.json in one step. Return: 0 or a negative errno */
 int lab_save(const struct lab *lab);
 

@@ -34,24 +34,11 @@ static int gather(const char *name, void *arg)
 	return 0;
 }
 
-/* A lab that somebody works on right now is locked; a half-dead one is not. */
-static int locked(const char *name)
-{
-	struct lab lab = { .lock = -1 };
-	int err;
-
-	snprintf(lab.name, sizeof(lab.name), "%s", name);
-	err = lab_lock(&lab, LAB_ALONE);
-	if (lab.lock >= 0)
-		close(lab.lock);
-	return err == -EWOULDBLOCK;
-}
-
 static int down(const char *name)
 {
 	struct lab lab;
 
-	if (locked(name))
+	if (lab_busy(name))
 		return fail("lab '%s': another fabricctl works on it; wait for it or end it first",
 			    name);
 	if (!lab_load(&lab, name)) {

@@ -117,6 +117,8 @@ static int free_check(void)
 	}
 	if (!err)
 		lab_free(&old);
+	if (l.run && lab_busy(name))
+		return fail("lab '%s' is being made or ended by another fabricctl", name);
 	return fail("lab '%s' is half-dead (%s, %u namespaces, %u entries in " LAB_ETC
 		    "); 'fabricctl lab down --name %s' clears it away", name,
 		    l.run ? "a run directory" : "no run directory", l.netns, l.names, name);

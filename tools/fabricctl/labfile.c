@@ -191,6 +191,18 @@ int lab_lock(struct lab *lab, enum lab_lock lock)
 	return 0;
 }
 
+bool lab_busy(const char *name)
+{
+	struct lab lab = { .lock = -1 };
+	int err;
+
+	snprintf(lab.name, sizeof(lab.name), "%s", name);
+	err = lab_lock(&lab, LAB_ALONE);
+	if (lab.lock >= 0)
+		close(lab.lock);
+	return err == -EWOULDBLOCK;
+}
+
 int lab_create(struct lab *lab)
 {
 	char path[LAB_TEXT_MAX];

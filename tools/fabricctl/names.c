@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "names.h"
+#include "say.h"
 
 void names_print(const struct lab *lab, FILE *f)
 {
@@ -31,7 +32,11 @@ static int link_names(const struct lab *lab, uint32_t node, const char *hosts)
 	if (mkdir(path, 0755) && errno != EEXIST)
 		return -errno;
 	snprintf(path, sizeof(path), LAB_ETC "/%s/hosts", ns);
-	return symlink(hosts, path) ? -errno : 0;
+	if (!symlink(hosts, path))
+		return 0;
+	if (errno == EEXIST)
+		warn("%s is there already and no lab's: remove it, or take another --name", path);
+	return -errno;
 }
 
 int names_write(const struct lab *lab)
