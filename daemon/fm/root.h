@@ -95,6 +95,7 @@ void fm_root_free(struct fm *fm);
 void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 void fm_root_msg(struct fm *fm, const struct fm_msg *msg);
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
+struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 bool fm_mate_all_down(const struct fm *fm, const struct fm_mate *m);
 

@@ -36,7 +36,7 @@ struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 	return r->at && r->at[node] ? &r->mate[r->at[node] - 1] : NULL;
 }
 
-static struct fm_mate *mate_add(struct fm_root *r, uint64_t guid)
+struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 {
 	struct fm_mate *m;
 
@@ -102,7 +102,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	r->news = fm->now;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	r->rec.next = NEVER;
-	m = mate_add(r, fm->guid);
+	m = fm_mate_add(r, fm->guid);
 	if (!m)
 		return -ENOMEM;
 	m->epoch = fm->epoch;
@@ -329,7 +329,7 @@ void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	m = fm_mate(fm->root, h->guid);
 	fresh = !m;
 	if (fresh)
-		m = mate_add(fm->root, h->guid);
+		m = fm_mate_add(fm->root, h->guid);
 	if (!m) {
 		fm_child_refuse(fm, c, "the root is out of memory");
 		return;

@@ -11,7 +11,9 @@
  * fabric is itself, waits for a neighbour if it has any cables.
  *
  * A root that starts anew on a placed NIC keeps the shape, and waits in the
- * same way for the nodes to come back; the network works on meanwhile.
+ * same way for the nodes to come back, twice as long; the network works on
+ * meanwhile. Those that do not come although their links are up enter the table
+ * as silent: their NICs have rows and traffic, and must not be cut off.
  */
 #include "root.h"
 
@@ -57,7 +59,7 @@ static uint64_t settle_at(const struct fm *fm)
 	for (uint32_t i = 0; i < r->nmates; i++)
 		waits |= unheard(fm, &r->mate[i], &gap);
 	if (waits)
-		return r->news + fm->cfg.member_max;
+		return r->news + (r->restored ? 2 : 1) * fm->cfg.member_max;
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored))
 		return r->news;
 	return r->news + fm->cfg.quiet;
@@ -86,6 +88,49 @@ static void alone_tell(struct fm *fm)
 		fm_problem_set(fm, "bootstrap", 1,
 			       "no other node joined for 30 s: do neighbours run, with links that "
 			       "are up? shape = auto finds nothing without them");
+	}
+}
+
+/* A node that nobody has heard of, but that a neighbour has a link to. */
+static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shape,
+				   uint64_t guid, uint32_t node)
+{
+	struct fm_mate *m = fm_mate_add(fm->root, guid);
+
+	if (!m)
+		return NULL;
+	m->node = node;
+	m->state = FM_NODE_SILENT;
+	m->missing = fm->now;
+	m->row.nports = (uint8_t)(2 * shape->ndims);
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		m->row.port[p].state = FM_PORT_UP;
+		m->row.port[p].peer_port = (uint8_t)torus_dir_opposite(shape, p);
+	}
+	fm->root->base.known = 0;
+	return m;
+}
+
+static void find_silent(struct fm *fm, const struct torus_shape *shape)
+{
+	uint32_t joined = fm->root->nmates;
+
+	for (uint32_t i = 0; i < joined; i++) {
+		for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+			const struct fm_mate m = fm->root->mate[i];
+			const struct fm_port_row *port = &m.row.port[p];
+			struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
+
+			if (m.node == TORUS_NO_NODE || port->state != FM_PORT_UP ||
+			    !port->peer_guid || port->problem ||
+			    port->peer_port != torus_dir_opposite(shape, p))
+				continue;
+			if (!o)
+				o = silent_mate(fm, shape, port->peer_guid,
+						torus_neighbour(shape, m.node, p));
+			if (o && o->state == FM_NODE_SILENT)
+				o->row.port[port->peer_port].peer_guid = m.guid;
+		}
 	}
 }
 
@@ -127,6 +172,8 @@ static void settle(struct fm *fm)
 	memcpy(fm->size, shape.size, sizeof(fm->size));
 	if (r->restored || r->version_seen)
 		restore(fm);
+	if (r->restored)
+		find_silent(fm, &shape);
 	for (uint32_t i = 0; i < r->nmates; i++) {
 		uint32_t node = r->mate[i].node;
 

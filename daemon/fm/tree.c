@@ -133,7 +133,7 @@ static void retry_later(struct fm *fm, uint64_t least)
 {
 	struct fm_tree *t = &fm->tree;
 
-	t->backoff = t->backoff ? earlier(2 * t->backoff, 20 * fm->cfg.resend) :
+	t->backoff = t->backoff ? earlier(2 * t->backoff, fm->cfg.member_max / 6) :
 				  fm->cfg.resend / 4 + 1;
 	if (t->backoff < least)
 		t->backoff = least;

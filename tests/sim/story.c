@@ -91,7 +91,7 @@ bool story_end(struct story *s)
 		world_run(s->w, 100 * W_MS);
 	story_rest(s, 60 * W_S);
 	/* Links that lose frames need a while for what has piled up. */
-	for (unsigned int i = 0; i < 20 && check_flow_missing(s->flow); i++)
+	for (unsigned int i = 0; i < 100 && check_flow_missing(s->flow); i++)
 		world_run(s->w, 200 * W_MS);
 	wrong = check_flow_order(s->flow);
 	if (wrong)
