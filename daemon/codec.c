@@ -379,12 +379,16 @@ int fm_msg_pack(const struct fm_msg *msg, uint8_t **data, size_t *len)
 
 /* --- unpacking: each get_ returns false for what breaks a limit ------------- */
 
+/* Printable ASCII: it goes to logs, terminals and JSON, before any proof too. */
 static bool get_text(char *to, size_t room, const char *from)
 {
 	size_t len = strlen(from);
 
 	if (len >= room)
 		return false;
+	for (size_t i = 0; i < len; i++)
+		if (from[i] < ' ' || from[i] > '~')
+			return false;
 	memcpy(to, from, len + 1);
 	return true;
 }

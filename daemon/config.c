@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -102,13 +103,24 @@ static int set_device(struct config *c, const struct key *key, const char *value
 	return 0;
 }
 
+/* An address to be told to others, so one, and of one host. */
+static bool of_one_host(const struct sockaddr_storage *a)
+{
+	const struct sockaddr_in *a4 = (const struct sockaddr_in *)a;
+	const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)a;
+
+	if (a->ss_family == AF_INET)
+		return a4->sin_addr.s_addr != INADDR_ANY && ntohl(a4->sin_addr.s_addr) >> 28 < 14;
+	return !IN6_IS_ADDR_UNSPECIFIED(&a6->sin6_addr) && !IN6_IS_ADDR_MULTICAST(&a6->sin6_addr);
+}
+
 static int set_address(struct config *c, const struct key *key, const char *value)
 {
 	struct sockaddr_storage a;
 	socklen_t len;
 
 	(void)key;
-	if (address_parse(value, &a, &len))
+	if (address_parse(value, &a, &len) || !of_one_host(&a))
 		return -EINVAL;
 	address_text(&a, c->fm.address);
 	return 0;
@@ -192,7 +204,7 @@ static const struct key keys[] = {
 	{ "", "device", set_device, 0, 0, CONFIG_PATH_MAX,
 	  "auto, unix:/PATH (at most 102 bytes) or genl:NAME" },
 	{ "", "service_address", set_address, 0, 0, 0,
-	  "IP:PORT such as 10.1.0.3:7117 or [fd00::3]:7117" },
+	  "IP:PORT of one host, such as 172.16.0.3:7117 or [fd00::3]:7117" },
 	{ "", "key_file", set_path, AT(key_file), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
 	{ "", "control", set_path, AT(control), 0, CONFIG_PATH_MAX - 1,

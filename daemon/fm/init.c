@@ -70,7 +70,7 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 	return at;
 }
 
-/* Takes a text of at most @room - 1 bytes, none of them NUL or control. */
+/* Takes a text of at most @room - 1 bytes, all of them printable ASCII. */
 static bool get_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_t room)
 {
 	size_t n;
@@ -81,7 +81,7 @@ static bool get_text(const uint8_t *buf, size_t len, size_t *at, char *to, size_
 	if (n >= room || n > len - *at)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if (buf[*at + i] < 0x20 || buf[*at + i] == 0x7f)
+		if (buf[*at + i] < ' ' || buf[*at + i] > '~')
 			return false;
 		to[i] = (char)buf[*at + i];
 	}

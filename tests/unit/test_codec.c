@@ -281,6 +281,29 @@ static void altered(void **state)
 	assert_true(refused > 7000);
 }
 
+/* Names reach logs and terminals: nothing but printable ASCII may pass. */
+static void texts(void **state)
+{
+	static const char *const bad[] = { "a\033[2J", "a\nb", "\177", "\200", "a\xff\xfe", NULL };
+	struct fm_msg m = { .type = FM_MSG_AUTH }, out;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	strcpy(m.auth.fabric, "torus");
+	for (int i = 0; bad[i]; i++) {
+		strcpy(m.auth.name, bad[i]);
+		assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
+		assert_int_equal(fm_msg_unpack(data, len, &out), -EBADMSG);
+		free(data);
+	}
+	strcpy(m.auth.name, "n0-0");
+	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
+	assert_int_equal(fm_msg_unpack(data, len, &out), 0);
+	fm_msg_clear(&out);
+	free(data);
+}
+
 static void limits(void **state)
 {
 	struct fm_msg m, n;
@@ -317,6 +340,7 @@ int main(void)
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(altered),
 		cmocka_unit_test(limits),
+		cmocka_unit_test(texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,6 +131,9 @@ static void wrong(void **state)
 		{ "service_address = 10.1.0.3:0\n", 1, "IP:PORT" },
 		{ "service_address = 10.1.0.3:65536\n", 1, "IP:PORT" },
 		{ "service_address = host:7117\n", 1, "'host:7117'" },
+		{ "service_address = 0.0.0.0:7117\n", 1, "'0.0.0.0:7117'" },
+		{ "service_address = 224.0.0.1:7117\n", 1, "IP:PORT" },
+		{ "service_address = [::]:7117\n", 1, "'[::]:7117'" },
 	};
 	struct config c;
 	struct heard h;
