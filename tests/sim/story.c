@@ -134,3 +134,11 @@ void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out)
 		}
 	} while (n < 2 || n > nodes);
 }
+
+unsigned int story_every(void)
+{
+	const char *text = getenv("EVERY");
+	unsigned long n = text ? strtoul(text, NULL, 10) : 1;
+
+	return n && n < 1000 ? (unsigned int)n : 1;
+}

@@ -26,4 +26,7 @@ bool story_problem(struct story *s, const char *kind, const char *part);
 /* A shape of up to @nodes nodes in 1 to 6 dimensions, sizes 1 and 2 included. */
 void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out);
 
+/* $EVERY: only each so many'th story of a long series; 1 if it is not set. */
+unsigned int story_every(void);
+
 #endif /* STORY_H */

@@ -167,6 +167,7 @@ static void doubles(void **state)
 					 2600, 3000, 3500, 4000, 5000, 6000, 8000, 400000 };
 
 	const char *one = getenv("SEED");
+	unsigned int count = 0;
 
 	(void)state;
 	failures = 0;
@@ -179,6 +180,8 @@ static void doubles(void **state)
 
 				/* All pairs, each at some of the gaps. */
 				if ((a * 7 + b * 3 + g) % 6)
+					continue;
+				if (!one && count++ % story_every())
 					continue;
 				if (one && strtoul(one, NULL, 0) != a * 1000 + b * 100 + g)
 					continue;
@@ -202,7 +205,7 @@ static void disturbed(void **state)
 
 	(void)state;
 	failures = 0;
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= 60; seed += one ? 1 : story_every()) {
 		if (one && strtoul(one, NULL, 0) != seed)
 			continue;
 		struct world_config c;
