@@ -11,3 +11,11 @@ torusemu-objs := $(addprefix tools/torusemu/,main.o args.o priv.o) $(torusemu-co
 torusemu-libs := $(call pkg-libs,$(torusemu-pkgs)) -lm
 
 $(B)/tools/torusemu/%.o: CPPFLAGS += $(call pkg-cflags,$(torusemu-pkgs))
+
+install-torusemu: $(B)/torusemu
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 755 $(B)/torusemu $(DESTDIR)$(PREFIX)/sbin/
+	install -m 644 tools/torusemu/torusemu.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+
+install: install-torusemu
+.PHONY: install-torusemu

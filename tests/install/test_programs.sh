@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The programs as installed: all there, with manuals, and a lab can be raised
+# from where they were put.
+
+set -u
+cd "${TOP:-$(dirname "$0")/../..}" || exit 2
+B=${B:-build}
+status=0
+lab=ti$$
+tmp=$(mktemp -d) || exit 2
+chmod 755 "$tmp"
+trap '"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; rm -rf "$tmp"' EXIT
+
+check() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		echo "ok - $name"
+	else
+		printf 'not ok - %s\n%s\n' "$name" "$out"
+		status=1
+	fi
+}
+
+installed() {
+	make -s B="$B" install DESTDIR="$tmp"
+}
+
+complete() {
+	local f missing=0
+	for f in bin/fabricctl sbin/fabricd sbin/torusemu lib/systemd/system/fabricd.service \
+		share/man/man8/{fabricctl,fabricd,torusemu}.8 include/torus/torus.h; do
+		[[ -s $tmp/usr/$f ]] || { echo "no $f"; missing=1; }
+	done
+	return $missing
+}
+
+version() {
+	local p
+	for p in "$tmp"/usr/bin/fabricctl "$tmp"/usr/sbin/{fabricd,torusemu}; do
+		"$p" --version || return 1
+	done
+}
+
+works() {
+	local PATH=$tmp/usr/bin:$tmp/usr/sbin:$PATH
+	fabricctl lab up --name "$lab" 2x2 && fabricctl verify --lab "$lab" &&
+		fabricctl lab exec --name "$lab" 0,0 -- ping -q -c 1 -W 2 n1-1 &&
+		fabricctl lab down --name "$lab"
+}
+
+check "make install" installed
+check "programs and manuals are there" complete
+check "programs tell their version" version
+check "a lab runs from the installed programs" works
+exit $status
