@@ -123,6 +123,17 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 	fm_member_check(fm, false);
 }
 
+uint64_t fm_member_awaited(const struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		const struct fm_conn *c = &fm->tree.conns[i];
+
+		if (child_takes_part(fm, c) && !c->reported)
+			return c->guid;
+	}
+	return 0;
+}
+
 static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 {
 	struct fm_member *m = &fm->member;

@@ -56,6 +56,8 @@
 
 #include "root.h"
 
+#define PATIENCE 10	/* times a step is said again before it is told who is slow */
+
 #define COUNT_FIRST MS		/* between the first rounds of counts */
 #define COUNT_LAST (20 * MS)
 #define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
@@ -407,6 +409,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	if (rep->count != count || rep->set != set)
 		return;
 	rec->waiting = false;
+	fm_problem_clear(fm, "recovery", 0);
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
 		if (!rec->began)
@@ -470,12 +473,25 @@ static void call_the_roll(struct fm *fm)
 	r->rec.round_began = fm->now;
 }
 
+/* A manager that hangs is waited for until its connection counts as lost. */
+static void tell_awaited(struct fm *fm)
+{
+	const struct fm_mate *m = fm_mate(fm->root, fm_member_awaited(fm));
+
+	if (m)
+		fm_problem_set(fm, "recovery", 0,
+			       "version %llu waits for an answer of '%s' (%s), or of a node below it in the tree",
+			       (unsigned long long)fm->root->version, m->name, m->address);
+}
+
 void fm_recovery_due(struct fm *fm)
 {
 	struct fm_rec *rec = &fm->root->rec;
 
 	if (rec->waiting && fm->now >= rec->asked + fm->cfg.resend) {
 		rec->asked = fm->now;
+		if (fm->now >= rec->round_began + PATIENCE * fm->cfg.resend)
+			tell_awaited(fm);
 		if (fm->now >= rec->round_began + 2 * fm->cfg.member_max)
 			call_the_roll(fm);
 		fm_member_repeat(fm);
