@@ -87,6 +87,7 @@ static bool history(uint64_t seed)
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
 	c.member_max = 300 * W_MS;
+	c.link_latency = (2 * W_US) << random_below(&random, 10);
 	c.frame_loss = random_below(&random, 3) ? 0 : 1000;
 	story_begin(&s, &c);
 	story_power_all(&s);
