@@ -61,10 +61,20 @@
 #define COUNT_FIRST MS		/* between the first rounds of counts */
 #define COUNT_LAST (20 * MS)
 #define PROVEN_FACTOR 10	/* a missing packet is more likely late than lost */
-#define STILL_FACTOR 40		/* sums that move for ever */
+#define STILL_FACTOR 40		/* sums that move for ever, at replay */
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
+
+/* Whether a node takes part in the version at hand. */
+static bool expected(const struct fm *fm, uint32_t node)
+{
+	const struct fm_entry *e = &fm->table.entry[node];
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
+
+	return fm_table_counts(e) && m && m->guid == e->guid && m->epoch == e->epoch &&
+	       m->state == FM_NODE_UP;
+}
 
 void fm_recovery_expected(const struct fm *fm, uint32_t *count, uint64_t *set)
 {
@@ -72,21 +82,23 @@ void fm_recovery_expected(const struct fm *fm, uint32_t *count, uint64_t *set)
 	*set = 0;
 	for (uint32_t i = 0; i < fm->table.nodes; i++) {
 		const struct fm_entry *e = &fm->table.entry[i];
-		const struct fm_mate *m = fm_mate_at(fm->root, i);
 
-		if (!fm_table_counts(e) || !m || m->guid != e->guid || m->epoch != e->epoch ||
-		    m->state != FM_NODE_UP)
+		if (!expected(fm, i))
 			continue;
 		++*count;
 		*set += fm_fingerprint(e->guid, e->epoch);
 	}
 }
 
+/* A NIC that lives and does not take part goes on stamping an older colour. */
 static bool someone_silent(const struct fm *fm)
 {
-	for (uint32_t i = 0; i < fm->root->nmates; i++)
-		if (fm->root->mate[i].state == FM_NODE_SILENT)
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		const struct fm_entry *e = &fm->table.entry[i];
+
+		if ((e->state == FM_NODE_UP || e->state == FM_NODE_SILENT) && !expected(fm, i))
 			return true;
+	}
 	return false;
 }
 
@@ -212,6 +224,9 @@ static bool bound_reached(const struct fm *fm, bool known)
 	uint64_t still = fm->cfg.drain_max * (known ? PROVEN_FACTOR : 1);
 	uint64_t at_all = fm->cfg.drain_max * (someone_silent(fm) ? 2 : STILL_FACTOR);
 
+	/* Only a silent node puts in more of an older colour: else it is progress. */
+	if (rec->phase == FM_PHASE_DRAIN && !someone_silent(fm))
+		at_all = NEVER;
 	return fm->now - rec->still_since >= still || fm->now - rec->phase_began >= at_all;
 }
 

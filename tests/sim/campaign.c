@@ -92,7 +92,7 @@ static bool history(uint64_t seed)
 	story_begin(&s, &c);
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);
-	world_traffic(s.w, 300 * W_US);
+	world_traffic(s.w, c.frame_loss ? 2 * W_MS : 300 * W_US);
 	world_run(s.w, 5 * W_MS);
 	if (random_below(&random, 2))
 		world_disturb(s.w, random_below(&random, 200), random_below(&random, 1000),
