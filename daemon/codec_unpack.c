@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the bytes of svc.proto to struct fm_msg; the other way is codec.c. Each
+ * get_ returns false for what breaks a limit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/fm/msg.h"
+#include "daemon/svc.pb-c.h"
+
+#define SCHEMA 1
+#define PORTS TORUS_MAX_PORTS
+#define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
+
+/* Printable ASCII: it goes to logs, terminals and JSON, before any proof too. */
+static bool get_text(char *to, size_t room, const char *from)
+{
+	size_t len = strlen(from);
+
+	if (len >= room)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (from[i] < ' ' || from[i] > '~')
+			return false;
+	memcpy(to, from, len + 1);
+	return true;
+}
+
+static bool get_shape(struct torus_shape *to, const Svc__Shape *from, bool may_be_none)
+{
+	uint64_t nodes = 1;
+
+	if (!from || !from->n_size)
+		return may_be_none;
+	if (from->n_size > TORUS_MAX_DIMS)
+		return false;
+	to->ndims = (uint8_t)from->n_size;
+	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
+		uint32_t size = d < to->ndims ? from->size[d] : 1;
+
+		if (size < 1 || size > TORUS_MAX_SIZE)
+			return false;
+		to->size[d] = (uint16_t)size;
+		nodes *= size;
+		if (nodes > TORUS_MAX_NODES)
+			return false;
+	}
+	return true;
+}
+
+static bool get_row(struct fm_row *to, const Svc__Row *from)
+{
+	if (!from || from->n_port > PORTS || from->n_port % 2)
+		return false;
+	to->serial = from->serial;
+	to->nports = (uint8_t)from->n_port;
+	for (unsigned int p = 0; p < to->nports; p++) {
+		const Svc__PortRow *in = from->port[p];
+
+		if (in->state > FM_PORT_FAULTY || in->problem > FM_PROBLEM_VERSION ||
+		    in->peer_port > UINT8_MAX || in->seq > UINT16_MAX)
+			return false;
+		to->port[p] = (struct fm_port_row) {
+			.state = (uint8_t)in->state,
+			.problem = (uint8_t)in->problem,
+			.closed = in->closed,
+			.session = in->session,
+			.seq = (uint16_t)in->seq,
+			.peer_guid = in->peer_guid,
+			.peer_port = (uint8_t)in->peer_port,
+		};
+	}
+	return true;
+}
+
+static bool get_sums(struct fm_sums *to, const Svc__Sums *from)
+{
+	if (!from || from->n_flow != FLOWS)
+		return false;
+	memcpy(to->flow, from->flow, sizeof(to->flow));
+	to->parked = from->parked;
+	to->unresolved = from->unresolved;
+	to->held = from->held;
+	to->lost = from->lost;
+	to->reopen = from->reopen;
+	return true;
+}
+
+static bool get_base(struct fm_base *to, const Svc__Base *from)
+{
+	if (!from || from->n_missing != TORUS_COLOURS ||
+	    from->known >> (TORUS_COLOURS + 1))
+		return false;
+	to->version = from->version;
+	to->set = from->set;
+	to->known = (uint8_t)from->known;
+	memcpy(to->missing, from->missing, sizeof(to->missing));
+	to->replay_missing = from->replay_missing;
+	return true;
+}
+
+static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
+{
+	if (from->role > FM_ROLE_CHILD || !get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
+	    !get_text(to->name, sizeof(to->name), from->name) ||
+	    !get_text(to->address, sizeof(to->address), from->address) ||
+	    !get_shape(&to->shape, from->shape, !from->placed) || !get_row(&to->row, from->row) ||
+	    !get_sums(&to->sums, from->sums) || !get_base(&to->base, from->baseline) ||
+	    from->n_position != TORUS_MAX_DIMS ||
+	    from->n_coords != (from->placed ? to->shape.ndims : 0))
+		return false;
+	to->role = (uint8_t)from->role;
+	to->placed = from->placed;
+	to->stray = from->stray;
+	to->guid = from->guid;
+	to->epoch = from->epoch;
+	to->version = from->version;
+	to->term = from->term;
+	to->attach = from->attach;
+	memcpy(to->position, from->position, sizeof(to->position));
+	for (unsigned int d = 0; d < from->n_coords; d++) {
+		if (from->coords[d] >= to->shape.size[d])
+			return false;
+		to->coords.c[d] = (uint16_t)from->coords[d];
+	}
+	return true;
+}
+
+static bool get_entry(struct fm_entry *to, const Svc__Entry *from, uint32_t nodes, int64_t above)
+{
+	const uint32_t mask = (1u << PORTS) - 1;
+
+	if (from->node >= nodes || from->node <= above || from->state >= FM_NODE_STATES ||
+	    (from->fault | from->wiring | from->admin) & ~mask ||
+	    !get_text(to->name, sizeof(to->name), from->name) ||
+	    !get_text(to->address, sizeof(to->address), from->address))
+		return false;
+	to->node = from->node;
+	to->state = (uint8_t)from->state;
+	to->fault = (uint16_t)from->fault;
+	to->wiring = (uint16_t)from->wiring;
+	to->admin = (uint16_t)from->admin;
+	to->guid = from->guid;
+	to->epoch = from->epoch;
+	to->serial = from->serial;
+	for (size_t i = 0; i < from->n_ended; i++) {
+		const Svc__Ended *e = from->ended[i];
+
+		if (e->port >= PORTS || e->seq > UINT16_MAX)
+			return false;
+		to->ended |= (uint16_t)(1u << e->port);
+		to->session[e->port] = e->session;
+		to->seq[e->port] = (uint16_t)e->seq;
+	}
+	return true;
+}
+
+static int get_table(struct fm_table_msg *to, const Svc__Table *from)
+{
+	uint32_t nodes = 1;
+	int64_t above = -1;
+
+	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
+	    from->open >> TORUS_MAX_DIMS)
+		return -EBADMSG;
+	for (unsigned int d = 0; d < to->shape.ndims; d++)
+		nodes *= to->shape.size[d];
+	if (from->n_entry > nodes)
+		return -EBADMSG;
+	to->term = from->term;
+	to->version = from->version;
+	to->base = from->since;
+	to->open = (uint8_t)from->open;
+	to->entries = calloc(from->n_entry + 1, sizeof(*to->entries));
+	if (!to->entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->n_entry; i++) {
+		if (!get_entry(&to->entries[i], from->entry[i], nodes, above)) {
+			free(to->entries);
+			return -EBADMSG;
+		}
+		above = from->entry[i]->node;
+	}
+	to->nentries = (uint32_t)from->n_entry;
+	return 0;
+}
+
+static bool get_step(struct fm_step *to, const Svc__Step *from)
+{
+	if (from->n_ended > FM_ENDED_MAX || from->step <= FM_STEP_APPLY || from->step >= FM_STEPS || !from->round)
+		return false;
+	to->term = from->term;
+	to->version = from->version;
+	to->round = from->round;
+	to->step = (uint8_t)from->step;
+	to->orphans = from->orphans;
+	for (size_t i = 0; i < from->n_ended; i++) {
+		const Svc__NodeEnded *e = from->ended[i];
+
+		if (e->port >= PORTS || e->seq > UINT16_MAX)
+			return false;
+		to->ended[i].node = e->node;
+		to->ended[i].port = (uint8_t)e->port;
+		to->ended[i].session = e->session;
+		to->ended[i].seq = (uint16_t)e->seq;
+	}
+	to->nended = (uint32_t)from->n_ended;
+	return from->step != FM_STEP_RESUME || get_base(&to->base, from->baseline);
+}
+
+static bool get_report(struct fm_report *to, const Svc__Report *from)
+{
+	to->term = from->term;
+	to->version = from->version;
+	to->round = from->round;
+	to->count = from->count;
+	to->set = from->set;
+	return get_sums(&to->sums, from->sums);
+}
+
+static bool get_auth(struct fm_auth *to, const Svc__Auth *from)
+{
+	if (!get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
+	    !get_text(to->name, sizeof(to->name), from->name) ||
+	    from->nonce.len > FM_AUTH_MAX || from->proof.len > FM_AUTH_MAX)
+		return false;
+	to->nonce_len = (uint32_t)from->nonce.len;
+	to->proof_len = (uint32_t)from->proof.len;
+	if (to->nonce_len)
+		memcpy(to->nonce, from->nonce.data, to->nonce_len);
+	if (to->proof_len)
+		memcpy(to->proof, from->proof.data, to->proof_len);
+	return true;
+}
+
+static int get_asked(struct fm_text *to, uint64_t id, bool more, const char *text)
+{
+	to->id = id;
+	to->more = more;
+	to->text = strdup(text);
+	return to->text ? 0 : -ENOMEM;
+}
+
+static int get_body(struct fm_msg *out, const Svc__Message *m)
+{
+	bool fine = true;
+
+	switch (out->type) {
+	case FM_MSG_HELLO:
+		fine = get_hello(&out->hello, m->hello);
+		break;
+	case FM_MSG_WELCOME:
+		out->welcome.term = m->welcome->term;
+		out->welcome.root_guid = m->welcome->root_guid;
+		fine = get_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
+		break;
+	case FM_MSG_REFUSE:
+		fine = get_text(out->refuse.text, FM_TEXT_MAX, m->refuse->text);
+		break;
+	case FM_MSG_ROW:
+		out->row.guid = m->row->guid;
+		out->row.epoch = m->row->epoch;
+		fine = get_row(&out->row.row, m->row->row);
+		break;
+	case FM_MSG_LEFT:
+	case FM_MSG_ADOPTED:	/* one place in the union */
+		out->left.guid = m->left->guid;
+		out->left.epoch = m->left->epoch;
+		out->left.parent = m->left->parent;
+		out->left.attach = m->left->attach;
+		break;
+	case FM_MSG_TABLE:
+		return get_table(&out->table, m->table);
+	case FM_MSG_FETCH:
+		out->fetch.version = m->fetch->version;
+		break;
+	case FM_MSG_STEP:
+		fine = get_step(&out->step, m->step);
+		break;
+	case FM_MSG_REPORT:
+		fine = get_report(&out->report, m->report);
+		break;
+	case FM_MSG_PING:
+	case FM_MSG_PONG:
+		break;
+	case FM_MSG_AUTH:
+		fine = get_auth(&out->auth, m->auth);
+		break;
+	case FM_MSG_ASK:
+		return get_asked(&out->text, m->ask->id, false, m->ask->text);
+	case FM_MSG_ANSWER:
+		return get_asked(&out->text, m->answer->id, m->answer->more, m->answer->text);
+	default:
+		fine = false;
+	}
+	return fine ? 0 : -EBADMSG;
+}
+
+int fm_msg_unpack(const uint8_t *data, size_t len, struct fm_msg *out)
+{
+	Svc__Message *m = svc__message__unpack(NULL, len, data);
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!m)
+		return -EBADMSG;
+	if (m->schema != SCHEMA) {
+		err = -EPROTONOSUPPORT;
+	} else if (m->body_case == SVC__MESSAGE__BODY__NOT_SET) {
+		err = -EBADMSG;
+	} else {
+		out->type = (uint8_t)(m->body_case - 1);
+		err = get_body(out, m);
+	}
+	svc__message__free_unpacked(m, NULL);
+	return err;
+}
+
+void fm_msg_clear(struct fm_msg *msg)
+{
+	if (msg->type == FM_MSG_TABLE)
+		free(msg->table.entries);
+	if (msg->type == FM_MSG_ASK || msg->type == FM_MSG_ANSWER)
+		free(msg->text.text);
+	memset(msg, 0, sizeof(*msg));
+}
