@@ -295,16 +295,24 @@ static void on_poll(void *arg)
 	loop_timer_set(poll_timer, loop_now() + 5 * LOOP_MS);
 }
 
-static int stranger(void)
+static int stranger_from(const char *address)
 {
 	struct sockaddr_storage s;
 	socklen_t len;
 	int fd;
 
-	assert_int_equal(address_parse(b.address, &s, &len), 0);
+	assert_int_equal(address_parse(address, &s, &len), 0);
 	fd = socket(s.ss_family, SOCK_STREAM, 0);
+	((struct sockaddr_in *)&s)->sin_port = 0;
+	assert_int_equal(bind(fd, (struct sockaddr *)&s, len), 0);
+	assert_int_equal(address_parse(b.address, &s, &len), 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&s, len), 0);
 	return fd;
+}
+
+static int stranger(void)
+{
+	return stranger_from("127.0.0.1:1");
 }
 
 static void refuses(const void *data, size_t len)
@@ -339,6 +347,34 @@ static void strangers(void **state)
 	loop_timer_free(poll_timer);
 }
 
+static bool refused_busy(void)
+{
+	return svc_stats(b.svc)->refused_busy == 36;
+}
+
+/* Who opens many connections and proves nothing keeps nobody else out. */
+static void crowd(void **state)
+{
+	int fd[100], other;
+
+	(void)state;
+	poll_timer = loop_timer_new(loop, on_poll, NULL);
+	loop_timer_set(poll_timer, 0);
+	end_open(&b, "green", "n1", KEY_A);
+	for (int i = 0; i < 100; i++)
+		fd[i] = stranger();
+	run_until(refused_busy);
+	other = stranger_from("127.0.0.2:1");
+	assert_int_equal(send(other, "\0\0\0\0", 4, 0), 4);
+	run_until(refused_malformed);
+	assert_true(refused_busy());
+	close(other);
+	for (int i = 0; i < 100; i++)
+		close(fd[i]);
+	end_close(&b);
+	loop_timer_free(poll_timer);
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -366,6 +402,7 @@ int main(void)
 		cmocka_unit_test(other_fabric),
 		cmocka_unit_test(nobody_there),
 		cmocka_unit_test(strangers),
+		cmocka_unit_test(crowd),
 	};
 
 	return cmocka_run_group_tests(t, setup, teardown);
