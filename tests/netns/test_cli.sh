@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# fabricctl as people mistype it: exit statuses, what errors say, JSON, pipes
+# and full disks, and answers to those who are not root. One lab of 2x2.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+lab=cli$$
+work=$(mktemp -d)
+failed=0
+unset TORUS_LAB TORUS_CONTROL
+export PATH=$B:$PATH
+
+trap 'fabricctl lab down --name "$lab" >/dev/null 2>&1; rm -rf "$work"' EXIT
+
+# check NAME COMMAND...: one test
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		failed=1
+	fi
+}
+
+# says STATUS PATTERN COMMAND...: exit status and what goes to standard error
+says() {
+	local want=$1 pattern=$2 rc
+	shift 2
+	timeout 20 "$@" </dev/null >"$work/out" 2>"$work/err"
+	rc=$?
+	[[ $rc == "$want" ]] && { [[ -z $pattern ]] || grep -qE -- "$pattern" "$work/err"; } && return
+	echo "# $*: exit status $rc, wanted $want; said: $(head -n 3 "$work/err")"
+	return 1
+}
+
+ask() { local cmd=$1; shift; says 2 "$1" fabricctl "$cmd" --lab "$lab" "${@:2}"; }
+in_lab() { local cmd=$1; shift; says 2 "$1" fabricctl lab "$cmd" --name "$lab" "${@:2}"; }
+
+usage() {
+	says 2 "" fabricctl && says 2 "no command 'frob'" fabricctl frob &&
+	says 2 "did you mean 'status'" fabricctl statu && says 2 "did you mean 'lab up'" fabricctl up &&
+	says 2 "'x' is one argument too many" fabricctl status x &&
+	says 2 "no option '--frob'" fabricctl lab up --frob &&
+	says 2 "there is no lab 'nolab'" fabricctl status --lab nolab &&
+	says 2 "lab name '../x'" fabricctl status --lab ../x &&
+	says 2 "/nope: No such file" fabricctl status --control /nope &&
+	says 2 "control socket ''" fabricctl status --control '' &&
+	says 0 "" fabricctl --help && says 0 "" fabricctl lab traffic --help
+}
+
+nodes_and_links() {
+	local cmd
+	for cmd in links counters routes park coord; do
+		ask "$cmd" "node '9,0'.*allowed" 9,0 && ask "$cmd" "node 'n9-9'" n9-9 || return 1
+	done
+	ask coord "x is 99999999999, allowed 0 to 1" 99999999999,0 &&
+	ask exclude "'\+z' is no port.*xy" 0,0:+z && ask exclude "arguments are missing" &&
+	ask trace "an argument is missing" 0,0 && ask events "'x'.*number" --since x &&
+	ask log "'loud'.*error, warning, info, debug" loud &&
+	ask status "'0' is not a number.*allowed 0.01" --watch=0
+}
+
+lab_arguments() {
+	in_lab cut "write a node and its port" 0,0 && in_lab cut "'\+z' is no port" 0,0:+z &&
+	in_lab ber "bit error rate '1.5'.*allowed" 0,0:+x 1.5 &&
+	in_lab ber "'nan'" 0,0:+x nan && in_lab latency "latency '5'.*unit" 0,0:+x 5 &&
+	in_lab silence "'maybe'.*on and off" 0,0:+x maybe && in_lab kill "node '7,7'" 7,7 &&
+	in_lab traffic "are one node" 0,0 0,0 && in_lab traffic "'64'.*0 to 63" 0,0 1,1 --dscp 64 &&
+	in_lab up "is up already" 2x2 &&
+	says 2 "shape '0x4'" fabricctl lab up 0x4 --name "${lab}b" &&
+	says 2 "--config /etc: Is a directory" fabricctl lab up 2 --name "${lab}b" --config /etc &&
+	says 2 "--service '10.0.0.0/8'" fabricctl lab up 2 --name "${lab}b" --service 10.0.0.0/8 &&
+	[[ ! -e /run/torus/${lab}b ]] && ! ip netns list | grep -q "^${lab}b-"
+}
+
+exec_status() {
+	says 7 "" fabricctl lab exec --name "$lab" 0,0 -- sh -c 'exit 7' &&
+	says 127 "nonesuch: No such file" fabricctl lab exec --name "$lab" 0,0 -- nonesuch &&
+	says 126 "/etc/passwd: Permission denied" fabricctl lab exec --name "$lab" 0,0 -- /etc/passwd
+}
+
+json() {
+	local cmd
+	for cmd in status nodes links counters verify park events coord "routes 0,0" "trace 0,0 1,1"; do
+		# shellcheck disable=SC2086
+		fabricctl $cmd --lab "$lab" --json | jq -e . >/dev/null || { echo "# $cmd"; return 1; }
+		# shellcheck disable=SC2086
+		! fabricctl $cmd --lab "$lab" | grep -q $'\e' || { echo "# colour in $cmd"; return 1; }
+	done
+	fabricctl lab list --json | jq -e . >/dev/null &&
+	fabricctl lab status --name "$lab" --json | jq -e . >/dev/null
+}
+
+outputs() {
+	says 2 "No space left" bash -c "fabricctl links --lab $lab >/dev/full" &&
+	says 2 "No space left" bash -c "fabricctl lab list --json >/dev/full" &&
+	says 2 "Bad file descriptor" bash -c "fabricctl links --lab $lab >&-" &&
+	says 0 "" bash -c "set -o pipefail; fabricctl links --lab $lab | head -n 0" &&
+	says 0 "" bash -c "set -o pipefail; fabricctl status --watch=0.05 --lab $lab | head -n 1"
+}
+
+not_root() {
+	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups "$work/fabricctl")
+	# The build may lie where only root may look.
+	chmod 755 "$work" && cp "$B/fabricctl" "$work/" || return 1
+	says 0 "" "${as[@]}" status --lab "$lab" &&
+	says 0 "" "${as[@]}" verify --lab "$lab" &&
+	says 0 "" "${as[@]}" lab status --name "$lab" &&
+	says 2 "only root may" "${as[@]}" exclude 0,0:+x --lab "$lab" &&
+	says 2 "needs root" "${as[@]}" lab up 2 --name "${lab}b" &&
+	says 2 "needs root" "${as[@]}" lab down --name "$lab" &&
+	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
+}
+
+if ! fabricctl lab up 2x2 --name "$lab" >"$work/up" 2>&1; then
+	echo "not ok - lab of 2x2"
+	cat "$work/up"
+	exit 1
+fi
+check "usage errors" usage
+check "nodes, links and numbers that are not" nodes_and_links
+check "arguments of lab commands" lab_arguments
+check "exit status of lab exec" exec_status
+check "JSON everywhere, no colour in pipes" json
+check "full disk, closed output, readers that leave" outputs
+check "who is not root asks and does not change" not_root
+exit $failed
