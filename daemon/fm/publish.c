@@ -161,8 +161,9 @@ static void unplaced(struct fm *fm)
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
 			fm_problem_set(fm, "place", m->guid,
-				       "node '%s' (%s) has no place: no free coordinates fit its cables",
-				       m->name, m->address);
+				       "node '%s' (%s) has no place: no free coordinates fit its cables%s",
+				       m->name, m->address, fm->cfg.shape.ndims ? "" :
+				       "; the shape was discovered before it came: tell the root the shape");
 	}
 	fm_problems_sweep(fm, "place");
 }

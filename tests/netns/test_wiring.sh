@@ -222,6 +222,24 @@ root_early() {
 	all_reach "${nodes[@]}"
 }
 
+# Two nodes are up long before the others and settle on 2x1; the problem says what
+# helps, and it does.
+part_early() {
+	local n
+	lay_out
+	start_nic 0 --bootstrap && start_nic 1 && start_manager 0 && start_manager 1
+	eventually 10 is 0 '.state == "running" and .shape == [2,1]' status || return 1
+	for n in 2 3 4 5 6 7 8; do
+		start_nic "$n" && start_manager "$n"
+	done
+	eventually 10 problem 0 place "'n8' .*no place.* tell the root the shape" || return 1
+	kill "${manager[0]}" && wait "${manager[0]}"
+	config[0]='shape = 3x3'
+	start_manager 0
+	eventually 20 is 0 '.state == "running" and .shape == [3,3]' status &&
+	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
+}
+
 # 0,1:+x and 0,2:+x trade their far ends, and get them back: no restart is needed.
 swapped() {
 	local n
@@ -316,6 +334,7 @@ run_one() { # NAME FUNCTION ARGUMENT...
 
 run_one "a torus of 3x3 is found" right
 run_one "and if the root is there first" root_early
+run_one "and if a part of it is there first and the root is told the shape" part_early
 run_one "two swapped cables are named, all nodes reached, mended" swapped
 run_one "a cable from a node to itself" to_itself
 run_one "a cable between ports that are not opposite" not_opposite
