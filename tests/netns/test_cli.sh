@@ -90,12 +90,12 @@ json() {
 	local cmd
 	for cmd in status nodes links counters verify park events coord "routes 0,0" "trace 0,0 1,1"; do
 		# shellcheck disable=SC2086
-		fabricctl $cmd --lab "$lab" --json | jq -e . >/dev/null || { echo "# $cmd"; return 1; }
+		fabricctl $cmd --lab "$lab" --json | jq -es ".[0]" >/dev/null || { echo "# $cmd"; return 1; }
 		# shellcheck disable=SC2086
 		! fabricctl $cmd --lab "$lab" | grep -q $'\e' || { echo "# colour in $cmd"; return 1; }
 	done
-	fabricctl lab list --json | jq -e . >/dev/null &&
-	fabricctl lab status --name "$lab" --json | jq -e . >/dev/null
+	fabricctl lab list --json | jq -es ".[0]" >/dev/null &&
+	fabricctl lab status --name "$lab" --json | jq -es ".[0]" >/dev/null
 }
 
 outputs() {

@@ -72,18 +72,19 @@ ctl() { # NODE COMMAND...
 	timeout 10 "$B/fabricctl" "$2" --control "$work/$1.control" "${@:3}"
 }
 
-# is NODE FILTER COMMAND...: jq's FILTER holds of what fabricctl says
+# is NODE FILTER COMMAND...: jq's FILTER holds of what fabricctl says. -s, because
+# jq 1.6 is content with no answer at all.
 is() {
 	local node=$1 filter=$2
 	shift 2
-	ctl "$node" "$@" --json 2>/dev/null | jq -e "$filter" >/dev/null
+	ctl "$node" "$@" --json 2>/dev/null | jq -es ".[0] | ($filter)" >/dev/null
 }
 
 state() { is "$1" ".state == \"$2\"" status; }
 # problem NODE KIND PATTERN: stands in the status and in the log
 problem() {
-	ctl "$1" status --json 2>/dev/null | jq -e --arg kind "$2" --arg text "$3" \
-		'.problems | any(.kind == $kind and (.text | test($text)))' >/dev/null &&
+	ctl "$1" status --json 2>/dev/null | jq -es --arg kind "$2" --arg text "$3" \
+		'.[0].problems | any(.kind == $kind and (.text | test($text)))' >/dev/null &&
 		grep -qE "$3" "$work/$1.fabricd"
 }
 problems() { is "$1" "[.problems[] | select(.kind == \"$3\")] | length == $2" status; }
