@@ -53,14 +53,30 @@ static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
 }
 
+/* Whether @epoch is one that the flow has left behind. */
+static bool is_former(const struct tn_flow_rx *rx, u16 epoch)
+{
+	return (rx->flags & TN_FLOW_KNOWN) && epoch != rx->epoch &&
+	       (epoch == rx->former[0] || epoch == rx->former[1]);
+}
+
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 	bool may_jump = f->licensed && rx->licence != f->licence;
 	s32 ahead;
 
-	if (!(rx->flags & TN_FLOW_KNOWN) || rx->epoch != pkt->tail.epoch) {
+	if (is_former(rx, pkt->tail.epoch))
+		return TN_FLOW_LATE;
+	if (!(rx->flags & TN_FLOW_KNOWN)) {
 		rx->flags |= TN_FLOW_KNOWN;
+		rx->epoch = pkt->tail.epoch;
+		rx->former[0] = rx->epoch;
+		rx->former[1] = rx->epoch;
+		rx->expected = 0;
+	} else if (rx->epoch != pkt->tail.epoch) {
+		rx->former[1] = rx->former[0];
+		rx->former[0] = rx->epoch;
 		rx->epoch = pkt->tail.epoch;
 		rx->expected = 0;
 	}
@@ -151,7 +167,8 @@ bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	const struct tn_flow_rx *rx = rx_of(f, pkt);
 
-	return (rx->flags & TN_FLOW_WAITING) && rx->epoch != pkt->tail.epoch;
+	return (rx->flags & TN_FLOW_WAITING) && rx->epoch != pkt->tail.epoch &&
+	       !is_former(rx, pkt->tail.epoch);
 }
 
 void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)

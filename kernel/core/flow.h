@@ -17,7 +17,9 @@
  * A receiver that knows nothing of a flow expects 0. So a source starts a flow
  * anew (number 0, another epoch) when its row to that destination has been
  * invalid: a node that died and came back is met by fresh flows. A packet of
- * another epoch than the known one starts the flow anew at the receiver.
+ * another epoch than the known one starts the flow anew at the receiver; but one
+ * of the two epochs before it is late (parked on a node whose manager slept,
+ * say, and replayed when the source had long begun anew): it is lost.
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H
@@ -37,6 +39,7 @@ struct tn_flow_rx {
 	u16 epoch;
 	u8 flags;		/* TN_FLOW_KNOWN, TN_FLOW_WAITING */
 	u8 licence;		/* tn_flows.licence when a packet last came */
+	u16 former[2];		/* the epochs before; unused ones equal the first */
 };
 
 #define TN_FLOW_KNOWN	1
@@ -74,7 +77,7 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 /** tn_flow_restart() - the destination was unreachable: begin its flows anew */
 void tn_flow_restart(struct tn_flows *f, u32 dst);
 
-enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND };
+enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };
 
 /** tn_flow_turn() - is it @pkt's turn? Changes nothing but a new epoch. */
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt);

@@ -191,6 +191,11 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 			nic->counter[TORUS_NC_DUPLICATES]++;
 			nic->ops->pkt_put(nic->host, pkt);
 			break;
+		case TN_FLOW_LATE:
+			count_ended(nic, pkt);
+			nic->flows.lost++;
+			nic->ops->pkt_put(nic->host, pkt);
+			break;
 		}
 	}
 	freed(nic, &seen, now);

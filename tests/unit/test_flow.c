@@ -90,6 +90,9 @@ static void receive(struct world *w, struct tn_pkt *p)
 		expect(&w->r, p->tail.eseq < w->got[f], "%u is not behind", p->tail.eseq);
 		tn_queue_push(&w->idle, p);
 		break;
+	case TN_FLOW_LATE:
+		expect(&w->r, false, "%u is of no former epoch", p->tail.eseq);
+		break;
 	}
 }
 
@@ -209,7 +212,7 @@ static void test_loss(void **state)
 static void test_epochs(void **state)
 {
 	static struct world w;
-	struct tn_pkt p = { .hdr = { .dst = 2, .src = 2, .vc = 1 } };
+	struct tn_pkt p = { .hdr = { .dst = 2, .src = 2, .vc = 1 } }, late;
 	u16 first;
 
 	(void)state;
@@ -227,6 +230,15 @@ static void test_epochs(void **state)
 	assert_int_not_equal(p.tail.epoch, first);
 	assert_int_equal(tn_flow_turn(&w.in, &p), TN_FLOW_NOW);
 	tn_flow_done(&w.in, &p);
+	/* What was sent before and comes only now is late, and changes nothing. */
+	late = p;
+	late.tail.epoch = first;
+	for (late.tail.eseq = 0; late.tail.eseq < 5; late.tail.eseq++)
+		assert_int_equal(tn_flow_turn(&w.in, &late), TN_FLOW_LATE);
+	assert_false(tn_flow_overdue(&w.in, &late));
+	tn_flow_stamp(&w.out, &p, 1);
+	assert_int_equal(p.tail.eseq, 1);
+	assert_int_equal(tn_flow_turn(&w.in, &p), TN_FLOW_NOW);
 	/* The other VC's flow was never used: restarting it means nothing. */
 	p.hdr.vc = 0;
 	tn_flow_stamp(&w.out, &p, 0);
