@@ -302,6 +302,7 @@ no_root() {
 wrong_shape() {
 	config[0]='shape = 3x4'
 	raise && eventually 10 state 0 degraded && is 0 ".problems | length > 0" status &&
+	eventually 10 is 0 '.nodes.up == 9' status && eventually 5 state 0 degraded &&
 	grep -qE 'expected' "$work/0.fabricd" && all_reach 0 1 2 3 4 5
 }
 
