@@ -200,6 +200,14 @@ all_reach() {
 	done
 }
 
+# The same by the addresses that the fabric gave, whatever they are.
+all_up_reached() {
+	local to
+	for to in $(ctl 0 nodes --json | jq -r '.[] | select(.state == "up") | .address'); do
+		ns 0 ping -q -c 1 -W 1 "$to" >/dev/null || { echo "# 0 does not reach $to"; return 1; }
+	done
+}
+
 everybody_up() { is 0 '.nodes.up == 9' status; }
 
 # --- the tests --------------------------------------------------------------------
@@ -303,7 +311,7 @@ wrong_shape() {
 	config[0]='shape = 3x4'
 	raise && eventually 10 state 0 degraded && is 0 ".problems | length > 0" status &&
 	eventually 10 is 0 '.nodes.up == 9' status && eventually 5 state 0 degraded &&
-	grep -qE 'expected' "$work/0.fabricd" && all_reach 0 1 2 3 4 5
+	grep -qE 'expected' "$work/0.fabricd" && all_up_reached
 }
 
 name_twice() {
