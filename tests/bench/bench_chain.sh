@@ -27,6 +27,7 @@ down() {
 		for p in $(ip netns pids "$id-$i" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
 		ip netns del "$id-$i" 2>/dev/null
 	done
+	rm -f "$dir"/*.nic	# who was just killed may still listen for a moment
 }
 trap 'down; rm -rf "$dir"' EXIT
 
