@@ -21,6 +21,7 @@
 #include <unistd.h>
 #include <gcrypt.h>
 #include "daemon/auth.h"
+#include "daemon/read_all.h"
 
 #define NONCE	32
 #define PROOF	32
@@ -47,24 +48,6 @@ static bool crypto_ready(void)
 	return true;
 }
 
-static ssize_t key_read(int fd, uint8_t *data, size_t max)
-{
-	size_t n = 0;
-
-	while (n < max) {
-		ssize_t got = read(fd, data + n, max - n);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		n += (size_t)got;
-	}
-	return (ssize_t)n;
-}
-
 static int key_check(const char *where, int fd, struct key *k, char *text)
 {
 	uint8_t more;
@@ -80,7 +63,7 @@ static int key_check(const char *where, int fd, struct key *k, char *text)
 			 "to others: chmod o= %s", where, (unsigned int)st.st_mode & 07777, where);
 		return -EPERM;
 	}
-	n = key_read(fd, k->data, sizeof(k->data));
+	n = read_all(fd, k->data, sizeof(k->data));
 	if (n < 0) {
 		snprintf(text, AUTH_TEXT_MAX, "key file %s: %s", where, strerror((int)-n));
 		return (int)n;

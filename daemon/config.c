@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/address.h"
+#include "daemon/read_all.h"
 #include "daemon/config.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
@@ -338,24 +339,6 @@ int config_parse(struct config *c, const char *text, size_t len,
 	if (!given(&r, "service_address"))
 		complain(&r, 0, "service_address is missing: the IP:PORT to listen on");
 	return r.bad ? -EINVAL : 0;
-}
-
-static ssize_t read_all(int fd, char *buf, size_t max)
-{
-	size_t n = 0;
-
-	while (n < max) {
-		ssize_t got = read(fd, buf + n, max - n);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		n += (size_t)got;
-	}
-	return (ssize_t)n;
 }
 
 int config_load(struct config *c, const char *path, config_complain *tell, void *arg)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DAEMON_READ_ALL_H
+#define DAEMON_READ_ALL_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+/**
+ * read_all() - read a file from where it stands to its end, at most @max bytes
+ * Return: bytes, or negative errno.
+ */
+static inline ssize_t read_all(int fd, void *data, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max) {
+		ssize_t got = read(fd, (uint8_t *)data + n, max - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		n += (size_t)got;
+	}
+	return (ssize_t)n;
+}
+
+#endif /* DAEMON_READ_ALL_H */
