@@ -42,6 +42,7 @@ include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
 include tools/fabricctl/files.mk
+include tools/fabricsim/files.mk
 include tests/files.mk
 
 # The core: conversions count, and nothing but what tn_deps.h lists.

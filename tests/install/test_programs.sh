@@ -30,8 +30,8 @@ installed() {
 
 complete() {
 	local f missing=0
-	for f in bin/fabricctl sbin/fabricd sbin/torusemu lib/systemd/system/fabricd.service \
-		share/man/man8/{fabricctl,fabricd,torusemu}.8 include/torus/torus.h; do
+	for f in bin/fabricctl bin/fabricsim sbin/fabricd sbin/torusemu lib/systemd/system/fabricd.service \
+		share/man/man8/{fabricctl,fabricd,torusemu}.8 share/man/man1/fabricsim.1 include/torus/torus.h; do
 		[[ -s $tmp/usr/$f ]] || { echo "no $f"; missing=1; }
 	done
 	return $missing
@@ -39,7 +39,7 @@ complete() {
 
 version() {
 	local p
-	for p in "$tmp"/usr/bin/fabricctl "$tmp"/usr/sbin/{fabricd,torusemu}; do
+	for p in "$tmp"/usr/bin/{fabricctl,fabricsim} "$tmp"/usr/sbin/{fabricd,torusemu}; do
 		"$p" --version || return 1
 	done
 }

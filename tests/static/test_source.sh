@@ -132,14 +132,15 @@ declared() {
 	done
 }
 
-# Every command that fabricctl knows has a heading or entry in its man page.
+# Every command that a program knows has a heading or entry in its man page and a
+# word in its completion.
 commands_documented() {
-	local ctl=$B/tools/fabricctl/fabricctl page=tools/fabricctl/fabricctl.8 w n=0
-	[[ -x $ctl ]] || ctl=$B/fabricctl
-	[[ -x $ctl ]] || { echo "no fabricctl in $B"; return; }
-	for w in $(sed -n 's/^COMMAND(\(cmd_\)\{0,1\}\([a-z_]*\)).*/\2/p' tools/fabricctl/*.c | sort -u); do
+	local name=$1 dir=tools/$1 page=tools/$1/$2 w n=0
+	[[ -x $B/$name ]] || { echo "no $name in $B"; return; }
+	for w in $(sed -n 's/^COMMAND(\(cmd_\)\{0,1\}\([a-z_]*\)).*/\2/p' "$dir"/*.c | sort -u); do
 		n=$((n + 1))
 		grep -qE "^\.(SS|TP|B|SH)?.*\b${w//_/.}\b" "$page" || echo "$page: nothing about '$w'"
+		grep -qwF -- "${w#lab_}" "$dir/$name.bash" || echo "$dir/$name.bash: nothing about '$w'"
 	done
 	((n)) || echo "no commands found"
 }
@@ -152,5 +153,6 @@ check "core includes nothing foreign" core_includes
 check "shell scripts" scripts
 check "man pages render without warnings" manuals
 check "tests are declared" declared
-check "fabricctl commands are documented" commands_documented
+check "fabricctl commands are documented" commands_documented fabricctl fabricctl.8
+check "fabricsim commands are documented" commands_documented fabricsim fabricsim.1
 exit $status

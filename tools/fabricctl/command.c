@@ -10,7 +10,7 @@
 #include "number.h"
 #include "say.h"
 
-#define OPTS_MAX 24
+#define OPTS_MAX 40
 #define DONE (-1)		/* option_take(): all is said, exit 0 */
 
 static const struct opt ask_opts[] = {
@@ -30,6 +30,12 @@ static const struct opt json_opts[] = {
 static const struct opt watch_opts[] = {
 	{ OPT_TEXT, "watch", 'w', "[=SECONDS]", NULL, 0, 0,
 	  "look again and again, every 2 seconds or as said" },
+	{ .kind = OPT_END },
+};
+static const struct opt sim_opts[] = {
+	{ OPT_FLAG, "csv", 0, NULL, NULL, 0, 0, "comma-separated values, a line each point" },
+	{ OPT_TEXT, "svg", 0, "FILE", NULL, 0, 0, "draw the result into this file" },
+	{ OPT_NUMBER, "seed", 0, "N", NULL, 0, UINT64_MAX, "of all chance, 1 by default" },
 	{ .kind = OPT_END },
 };
 static const struct opt help_opts[] = {
@@ -57,6 +63,8 @@ static void collect(const struct command *cmd, struct options *o)
 		add(o, watch_opts);
 	if (cmd->json)
 		add(o, json_opts);
+	if (cmd->simulates)
+		add(o, sim_opts);
 	if (cmd->asks)
 		add(o, ask_opts);
 	if (cmd->in_lab)
@@ -81,7 +89,7 @@ static void show_help(const struct command *cmd)
 
 	collect(cmd, &o);
 	title(cmd, name, sizeof(name));
-	printf("usage: fabricctl %s [OPTION...]%s%s\n\n%s.\n", name, *cmd->args ? " " : "",
+	printf("usage: %s %s [OPTION...]%s%s\n\n%s.\n", this_program.name, name, *cmd->args ? " " : "",
 	       cmd->args, cmd->brief);
 	if (cmd->help)
 		printf("\n%s\n", cmd->help);
@@ -96,7 +104,7 @@ static void show_help(const struct command *cmd)
 			 opt->arg && !maybe ? " " : "", opt->arg ? opt->arg : "");
 		printf("  %-28s %s\n", left, opt->help);
 	}
-	printf("\nexit status: 0 fine, 1 the fabric has a problem, 2 usage or cannot ask\n");
+	printf("\nexit status: %s\n", this_program.status);
 }
 
 static void usage_hint(const struct command *cmd)
@@ -104,8 +112,9 @@ static void usage_hint(const struct command *cmd)
 	char name[64];
 
 	title(cmd, name, sizeof(name));
-	fprintf(stderr, "usage: fabricctl %s [OPTION...]%s%s\n"
-		"try 'fabricctl %s --help'\n", name, *cmd->args ? " " : "", cmd->args, name);
+	fprintf(stderr, "usage: %s %s [OPTION...]%s%s\n"
+		"try '%s %s --help'\n", this_program.name, name, *cmd->args ? " " : "", cmd->args,
+		this_program.name, name);
 }
 
 static int watch_take(struct ctl *ctl, const char *value)
@@ -131,6 +140,14 @@ static int list_take(const struct opt *opt, const char *value)
 	return OK;
 }
 
+static int number_take(const struct opt *opt, const char *value, uint64_t *to)
+{
+	if (!number_parse(value, opt->min, opt->max, to))
+		return OK;
+	return fail("--%s: '%s' is not allowed, %s must be %llu to %llu", opt->name, value,
+		    opt->arg, (unsigned long long)opt->min, (unsigned long long)opt->max);
+}
+
 static int own_take(const struct opt *opt, const char *value)
 {
 	switch (opt->kind) {
@@ -143,11 +160,7 @@ static int own_take(const struct opt *opt, const char *value)
 	case OPT_LIST:
 		return list_take(opt, value);
 	case OPT_NUMBER:
-		if (!number_parse(value, opt->min, opt->max, opt->to))
-			return OK;
-		return fail("--%s: '%s' is not allowed, %s must be %llu to %llu", opt->name,
-			    value, opt->arg, (unsigned long long)opt->min,
-			    (unsigned long long)opt->max);
+		return number_take(opt, value, opt->to);
 	case OPT_END:
 		break;
 	}
@@ -167,6 +180,12 @@ static int option_take(const struct command *cmd, struct ctl *ctl, const struct 
 		return watch_take(ctl, value);
 	else if (opt == lab_opts)
 		ctl->lab = value;
+	else if (opt == &sim_opts[0])
+		ctl->csv = true;
+	else if (opt == &sim_opts[1])
+		ctl->svg = value;
+	else if (opt == &sim_opts[2])
+		return number_take(opt, value, &ctl->seed);
 	else if (opt == &ask_opts[0])
 		ctl->control = value;
 	else if (opt == &ask_opts[1])
@@ -341,7 +360,7 @@ const struct command *command_find(const char *family, const char *name)
 			return *p;
 	warn("there is no command '%s%s%s'", family, *family ? " " : "", name);
 	suggest(family, name);
-	fprintf(stderr, "try 'fabricctl --help'\n");
+	fprintf(stderr, "try '%s --help'\n", this_program.name);
 	return NULL;
 }
 

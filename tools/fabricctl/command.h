@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a command of fabricctl is: one file that ends with a COMMAND() entry.
- * The entries lie in a linker section, in the order of the files in files.mk,
- * which is the order of the help.
+ * What a command of fabricctl or fabricsim is: one file that ends with a COMMAND()
+ * entry. The entries lie in a linker section, in the order of the files in
+ * files.mk, which is the order of the help. What differs between the two programs
+ * stands in struct program, in the main.c of each.
  */
 #ifndef COMMAND_H
 #define COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Exit status of every command, but for "lab exec", which passes its own on. */
@@ -17,11 +19,42 @@ enum status {
 	CANNOT = 2,		/* usage, or nobody to ask */
 };
 
+/** struct family - commands of two words; the first, name "", has those of one */
+struct family {
+	const char *name;
+	const char *title;	/* over its commands in the program's help */
+	const char *help;	/* over them in its own help */
+};
+
+/**
+ * struct program - whose commands these are
+ * @name: what it is called
+ * @help: about its arguments, over the list of commands
+ * @manual: where more is said: "fabricctl(8)"
+ * @status: what its exit statuses mean
+ * @family: its families, ended by one without a name
+ */
+struct program {
+	const char *name;
+	const char *help;
+	const char *manual;
+	const char *status;
+	const struct family *family;
+};
+
+extern const struct program this_program;
+
+/** program_run() - does what the command line says. Return: the exit status */
+int program_run(int argc, char **argv);
+
 /** struct ctl - what the user asked of every command alike */
 struct ctl {
 	const char *control;	/* --control */
 	const char *lab;	/* --lab */
 	const char *node;	/* --node */
+	const char *svg;	/* --svg */
+	uint64_t seed;		/* --seed */
+	bool csv;		/* --csv */
 	bool json;		/* --json */
 	bool watch;		/* --watch */
 	double interval;	/* seconds between two looks of --watch */
@@ -62,6 +95,7 @@ struct opt {
  * @asks: questions fabricd: --control, --lab, --node
  * @in_lab: works on a lab: --name
  * @json, @watch: has these options
+ * @simulates: has --csv, --svg and --seed
  * @rest: options end at the first argument: the rest is somebody else's command
  * @run: returns an exit status
  */
@@ -77,6 +111,7 @@ struct command {
 	bool in_lab;
 	bool json;
 	bool watch;
+	bool simulates;
 	bool rest;
 	int (*run)(struct ctl *ctl, int argc, char **argv);
 };

@@ -4,7 +4,7 @@ ctl-commands := status nodes links counters routes trace verify exclude include 
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency \
 	kill revive traffic
-ctl-shared := main command say table number json ask show map change rows path \
+ctl-shared := main program command say table number json ask show map change rows path \
 	lab labfile names netns wire raise node enter proc teardown await fault cable \
 	traffic_record traffic_udp traffic_tcp
 

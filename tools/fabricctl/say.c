@@ -18,7 +18,7 @@ static void say(const char *fmt, va_list ap)
 	int err = errno;	/* for %m */
 
 	progress("%s", "");
-	fputs("fabricctl: ", stderr);
+	fprintf(stderr, "%s: ", this_program.name);
 	errno = err;
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/** fail() - "fabricctl: text" to stderr; returns CANNOT, for return statements */
+/** fail() - "PROGRAM: text" to stderr; returns CANNOT, for return statements */
 int fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** warn() - the same, returning nothing */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

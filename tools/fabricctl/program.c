@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From a command line to a command: help, families, --watch, the exit status. */
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "say.h"
+
+static int help(void)
+{
+	printf("usage: %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n", this_program.name,
+	       this_program.help);
+	for (const struct family *f = this_program.family; f->name; f++) {
+		printf("\n%s:\n", f->title);
+		command_list(f->name);
+	}
+	printf("\n'%s COMMAND --help' says more, and so does %s\nexit status: %s\n",
+	       this_program.name, this_program.manual, this_program.status);
+	return OK;
+}
+
+static int family_help(const struct family *f)
+{
+	printf("usage: %s %s COMMAND [OPTION...] [ARGUMENT...]\n\n%s\n\n", this_program.name, f->name,
+	       f->help);
+	command_list(f->name);
+	return OK;
+}
+
+static const struct family *family_find(const char *name)
+{
+	const struct family *f = this_program.family + 1;
+
+	while (f->name && strcmp(f->name, name))
+		f++;
+	return f->name ? f : NULL;
+}
+
+/* "fabricctl links | head" is no error. */
+static bool reader_left(void)
+{
+	struct pollfd p = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
+/* Looks until the user has seen enough; the exit status is that of the last. */
+static int watch(const struct command *cmd, struct ctl *ctl, int argc, char **argv)
+{
+	struct timespec pause = {
+		.tv_sec = (time_t)ctl->interval,
+		.tv_nsec = (long)((ctl->interval - (double)(time_t)ctl->interval) * 1e9),
+	};
+	int status;
+
+	for (;;) {
+		if (!ctl->json && *paint(PLAIN))
+			fputs("\033[H\033[2J", stdout);
+		status = cmd->run(ctl, argc, argv);
+		if (!ctl->json && !*paint(PLAIN))
+			putchar('\n');
+		fflush(stdout);
+		if ((status == CANNOT && !ctl->again) || ferror(stdout) || reader_left())
+			return status;
+		ctl->again = true;
+		nanosleep(&pause, NULL);
+	}
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	struct ctl ctl = { .seed = 1 };
+	int first = command_parse(cmd, &ctl, argc, argv);
+
+	if (first < 0)
+		return -1 - first;
+	if (ctl.watch)
+		return watch(cmd, &ctl, argc - first, argv + first);
+	return cmd->run(&ctl, argc - first, argv + first);
+}
+
+static bool is(const char *arg, const char *a, const char *b)
+{
+	return !strcmp(arg, a) || !strcmp(arg, b);
+}
+
+static bool asks_help(const char *arg)
+{
+	return is(arg, "--help", "-h") || !strcmp(arg, "help");
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const struct family *family;
+	const struct command *cmd;
+
+	if (argc < 2) {
+		help();
+		return CANNOT;
+	}
+	if (asks_help(argv[1]))
+		return help();
+	if (is(argv[1], "--version", "-V")) {
+		printf("%s %s\n", this_program.name, TORUS_VERSION);
+		return OK;
+	}
+	family = family_find(argv[1]);
+	if (family) {
+		argc--;
+		argv++;
+		if (argc < 2) {
+			family_help(family);
+			return CANNOT;
+		}
+		if (asks_help(argv[1]))
+			return family_help(family);
+	}
+	cmd = command_find(family ? family->name : "", argv[1]);
+	return cmd ? run(cmd, argc - 1, argv + 1) : CANNOT;
+}
+
+int program_run(int argc, char **argv)
+{
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	signal(SIGPIPE, SIG_IGN);
+	status = dispatch(argc, argv);
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && !reader_left())
+		return fail("cannot write to standard output%s%s", errno ? ": " : "",
+			    errno ? strerror(errno) : "");
+	return status;
+}

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+# Completion of fabricsim(1) for bash.
+
+_fabricsim_options() {
+	"${COMP_WORDS[0]}" "$1" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
+}
+
+_fabricsim() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+	local commands='flow'
+	local words=''
+
+	COMPREPLY=()
+	if ((COMP_CWORD == 1)); then
+		words="$commands --help --version"
+	else
+		case $prev in
+		--svg | --trace)
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			return
+			;;
+		*) words=$(_fabricsim_options "${COMP_WORDS[1]}") ;;
+		esac
+	fi
+	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+
+complete -F _fabricsim fabricsim

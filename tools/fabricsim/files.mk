@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Commands first, in the order in which help lists them, then what they share, then
+# what belongs to one of them. From fabricctl comes what commands are made of.
+sim-commands := flow
+sim-shared := main range points plot jobs
+sim-flow :=
+sim-ctl := program command say table number json
+
+programs += fabricsim
+fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
+	$(sim-shared:%=tools/fabricsim/%.o) $(sim-flow:%=tools/fabricsim/%.o) \
+	$(sim-ctl:%=tools/fabricctl/%.o)
+fabricsim-deps := $(B)/libtorus.a
+fabricsim-libs := $(lib-libs) -lm -lpthread
+
+$(B)/tools/fabricsim/%.o: CPPFLAGS += $(call pkg-cflags,jansson)
+
+install-fabricsim: $(B)/fabricsim
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(COMPLETIONDIR)
+	install -m 755 $(B)/fabricsim $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 tools/fabricsim/fabricsim.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 tools/fabricsim/fabricsim.bash $(DESTDIR)$(COMPLETIONDIR)/fabricsim
+
+install: install-fabricsim
+.PHONY: install-fabricsim

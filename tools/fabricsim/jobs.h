@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Many independent simulations on all cores. The answer depends on the number of
+ * a job alone, never on who did it or when.
+ */
+#ifndef JOBS_H
+#define JOBS_H
+
+#include <stddef.h>
+
+/**
+ * jobs_run() - calls @job(arg, 0..n-1), each once, in any order, in @threads threads
+ * @threads: 0: as many as there are cores
+ * @what: for the progress line, "simulating"
+ * @job: returns 0, or not 0 to begin no further job
+ * Return: 0, or what the failing job of the lowest number returned.
+ */
+int jobs_run(size_t n, unsigned int threads, const char *what,
+	     int (*job)(void *arg, size_t i), void *arg);
+
+/** jobs_seed() - a seed for job @i, independent of that of any other job or @seed */
+unsigned long long jobs_seed(unsigned long long seed, size_t i);
+
+#endif /* JOBS_H */

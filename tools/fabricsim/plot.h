@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Curves drawn as SVG: panels side by side, each with its axes and a legend. */
+#ifndef PLOT_H
+#define PLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct plot;
+
+/** plot_new() - a drawing with @title over it; NULL: out of memory */
+struct plot *plot_new(const char *title);
+
+/** plot_panel() - the next panel; curves that follow belong to it */
+void plot_panel(struct plot *p, const char *title, const char *x, const char *y);
+/** plot_log() - the axes of this panel that are logarithmic; values <= 0 are left out */
+void plot_log(struct plot *p, bool x, bool y);
+/** plot_top() - the y axis of this panel ends here at most: what is above is clipped */
+void plot_top(struct plot *p, double top);
+
+/** plot_curve() - begins a curve; one of the same name has the same colour in every panel */
+void plot_curve(struct plot *p, const char *name);
+/** plot_point() - the next point of the curve, with an error bar of +-@error unless 0 */
+void plot_point(struct plot *p, double x, double y, double error);
+
+/**
+ * plot_write() - writes the drawing into @file and drops it
+ * Return: OK, or CANNOT when it has said what is wrong.
+ */
+int plot_write(struct plot *p, const char *file);
+
+#endif /* PLOT_H */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "points.h"
+#include "tools/fabricctl/json.h"
+#include "tools/fabricctl/say.h"
+#include "tools/fabricctl/table.h"
+
+#define COLUMNS_MAX 40
+#define CELL_MAX 64
+
+static const char *cell(const json_t *v, int digits, char *buf)
+{
+	if (json_is_string(v))
+		return json_string_value(v);
+	if (json_is_integer(v))
+		snprintf(buf, CELL_MAX, "%lld", (long long)json_integer_value(v));
+	else if (json_is_real(v))
+		snprintf(buf, CELL_MAX, "%.*g", digits, json_real_value(v));
+	else if (json_is_boolean(v))
+		snprintf(buf, CELL_MAX, "%s", json_is_true(v) ? "yes" : "no");
+	else
+		*buf = '\0';
+	return buf;
+}
+
+static void csv_cell(const char *text, bool first)
+{
+	if (!first)
+		putchar(',');
+	if (!*text || text[0] == '"')
+		return;
+	for (const char *p = text; *p; p++)
+		putchar(*p == ',' ? ';' : *p);
+}
+
+static void show_csv(const json_t *points)
+{
+	const char *key;
+	char buf[CELL_MAX];
+	json_t *point, *v;
+	size_t i;
+
+	json_array_foreach(points, i, point) {
+		bool first = true;
+
+		if (i == 0) {
+			json_object_foreach(point, key, v) {
+				csv_cell(key, first);
+				first = false;
+			}
+			putchar('\n');
+			first = true;
+		}
+		json_object_foreach(point, key, v) {
+			csv_cell(json_is_boolean(v) ? json_is_true(v) ? "1" : "0" :
+				 cell(v, 10, buf), first);
+			first = false;
+		}
+		putchar('\n');
+	}
+}
+
+static void show_table(const json_t *points)
+{
+	const char *title[COLUMNS_MAX + 1] = { NULL };
+	char text[COLUMNS_MAX][CELL_MAX], buf[CELL_MAX];
+	const char *key;
+	struct table *t;
+	json_t *point, *v;
+	size_t i, n = 0;
+
+	json_object_foreach(json_array_get(points, 0), key, v) {
+		if (n == COLUMNS_MAX)
+			break;
+		snprintf(text[n], CELL_MAX, "%s%s", json_is_number(v) ? ">" : "", key);
+		title[n] = text[n];
+		n++;
+	}
+	t = table_new(title);
+	json_array_foreach(points, i, point) {
+		n = 0;
+		json_object_foreach(point, key, v)
+			if (n++ < COLUMNS_MAX)
+				table_cell(t, PLAIN, "%s", cell(v, 4, buf));
+	}
+	table_print(t, "no points");
+}
+
+int points_check(const struct ctl *ctl)
+{
+	if (ctl->json && ctl->csv)
+		return fail("--json and --csv: one of them");
+	return OK;
+}
+
+int points_show(const struct ctl *ctl, json_t *about, json_t *points)
+{
+	if (!about || !points) {
+		json_decref(about);
+		json_decref(points);
+		return fail("out of memory");
+	}
+	if (ctl->json) {
+		json_object_set(about, "points", points);
+		json_show(json_incref(about));
+	} else if (ctl->csv) {
+		show_csv(points);
+	} else {
+		show_table(points);
+	}
+	json_decref(about);
+	json_decref(points);
+	return OK;
+}

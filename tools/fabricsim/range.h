@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Ranges and words as people type them: 0.1:1.0:0.1, 1,2,4, bloc,mbs. */
+#ifndef RANGE_H
+#define RANGE_H
+
+#include <stddef.h>
+
+#define RANGE_MAX 4096
+
+/** struct range - numbers in the order in which they were given */
+struct range {
+	double *v;
+	size_t n;
+};
+
+/**
+ * range_parse() - one number, some with commas between, or FROM:TO:STEP with TO
+ * included; each from @min to @max
+ * @option: whose value it is, for the complaint
+ * Return: OK; the caller frees r->v. CANNOT when it has said what is wrong.
+ */
+int range_parse(const char *option, const char *text, double min, double max,
+		struct range *r);
+
+/** range_decades() - FROM:TO as @n numbers equally spaced on a logarithmic axis. As above */
+int range_decades(const char *option, const char *text, double min, double max, size_t n,
+		  struct range *r);
+
+/** real_option() - one number from @min to @max. Return: OK, CANNOT */
+int real_option(const char *option, const char *text, double min, double max, double *out);
+
+/**
+ * word_option() - which of @words, ended by NULL, @text is
+ * Return: its index, or -1 when it has said what is wrong.
+ */
+int word_option(const char *option, const char *text, size_t len, const char *const *words);
+
+#endif /* RANGE_H */
