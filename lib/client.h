@@ -22,20 +22,24 @@ struct transport;
 /**
  * struct conn - a connection to a NIC
  * @fd: -1 while closed; never blocks
+ * @poll: readable when @recv has something: @fd, or what watches it and more
  * @family: nlmsg_type of the NIC's messages
  * @seq: of the last request
  * @missed: a notification came where it could not be handed on
  * @buf: TORUS_MSG_MAX bytes, the last datagram
- * @sk: the transport's own
+ * @sk, @watch, @ifindex: the transport's own
  */
 struct conn {
 	const struct transport *ops;
 	int fd;
+	int poll;
 	int family;
 	uint32_t seq;
 	bool missed;
 	void *buf;
 	struct nl_sock *sk;
+	struct nl_sock *watch;
+	uint32_t ifindex;
 };
 
 typedef int (*list_fn)(const char *where, void *arg);
@@ -44,6 +48,8 @@ typedef int (*list_fn)(const char *where, void *arg);
  * struct transport - what carries messages
  * @scheme: the part of "scheme:name" before the colon
  * @open: fills @c; @name is the part after the colon, NULL in @list
+ * @resolve: finds out which of several NICs @dev->name means; NULL where a
+ *	connection leads to one only
  * @send: one message; -EAGAIN if it would block
  * @recv: one datagram into @c->buf; its length, 0 if the NIC went away,
  *	-EAGAIN if there is none, -ENOBUFS if some were lost
@@ -53,6 +59,7 @@ typedef int (*list_fn)(const char *where, void *arg);
 struct transport {
 	const char *scheme;
 	int (*open)(struct torus_dev *dev, struct conn *c, const char *name);
+	int (*resolve)(struct torus_dev *dev);
 	int (*send)(struct conn *c, const struct nlmsghdr *nlh);
 	ssize_t (*recv)(struct conn *c);
 	int (*subscribe)(struct torus_dev *dev, struct conn *c, uint32_t groups);

@@ -24,13 +24,15 @@ int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *
 {
 	int err;
 
-	*c = (struct conn){ .ops = ops, .fd = -1 };
+	*c = (struct conn){ .ops = ops, .fd = -1, .poll = -1 };
 	c->buf = malloc(TORUS_MSG_MAX);
 	if (!c->buf)
 		return lt_fail(dev, -ENOMEM, "out of memory");
 	err = ops->open(dev, c, name);
 	if (err)
 		lt_conn_close(c);
+	else
+		c->poll = c->fd;
 	return err;
 }
 
@@ -39,7 +41,7 @@ void lt_conn_close(struct conn *c)
 	if (c->ops && c->fd >= 0)
 		c->ops->close(c);
 	free(c->buf);
-	*c = (struct conn){ .fd = -1 };
+	*c = (struct conn){ .fd = -1, .poll = -1 };
 }
 
 void torus_close(struct torus_dev *dev)
@@ -60,7 +62,7 @@ int lt_new(const struct transport *ops, const char *name, struct torus_dev **dev
 	open_error[0] = '\0';
 	if (dev) {
 		dev->timeout_ms = TIMEOUT_MS;
-		dev->conn.fd = dev->events.fd = -1;
+		dev->conn.fd = dev->events.fd = dev->events.poll = -1;
 		dev->name = name ? strdup(name) : NULL;
 		if (!name || dev->name)
 			err = lt_conn_open(dev, &dev->conn, ops, name);
@@ -74,22 +76,6 @@ int lt_new(const struct transport *ops, const char *name, struct torus_dev **dev
 	return 0;
 }
 
-/* The device by its name once; then by its index, which a renaming keeps. */
-static int resolve(struct torus_dev *dev)
-{
-	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, TORUS_NAME_MAX + 8);
-	struct torus_device info;
-	int err;
-
-	if (!msg || nla_put_string(msg, TORUS_A_NAME, dev->name))
-		return lt_drop(dev, msg);
-	err = lt_do(dev, msg, lt_device, &info);
-	if (err)
-		return err;
-	dev->ifindex = info.ifindex;
-	return 0;
-}
-
 static int open_named(const char *where, struct torus_dev **devp)
 {
 	size_t i, n;
@@ -100,8 +86,8 @@ static int open_named(const char *where, struct torus_dev **devp)
 		if (strncmp(where, transports[i]->scheme, n) || where[n] != ':')
 			continue;
 		err = lt_new(transports[i], where + n + 1, devp);
-		if (!err && transports[i] == &lt_genl) {
-			err = resolve(*devp);
+		if (!err && transports[i]->resolve) {
+			err = transports[i]->resolve(*devp);
 			if (err) {
 				memcpy(open_error, (*devp)->error, sizeof(open_error));
 				torus_close(*devp);

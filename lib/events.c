@@ -29,7 +29,7 @@ int torus_events_open(struct torus_dev *dev, uint32_t groups)
 
 int torus_events_fd(const struct torus_dev *dev)
 {
-	return dev->events.fd;
+	return dev->events.poll;
 }
 
 static int mgmt_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_event *ev)

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Netlink messages over the kernel's generic netlink, by libnl. */
+/*
+ * Netlink messages over the kernel's generic netlink, by libnl.
+ *
+ * A handle belongs to the network namespace in which it was opened, wherever
+ * its process goes later. Generic netlink does not say when a NIC goes away, so
+ * notifications come with a second socket that hears of it from rtnetlink; an
+ * epoll descriptor makes one of the two.
+ */
+#include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netlink/errno.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/socket.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <torus/topology.h>
 #include "client.h"
 
 #define EVENT_BUFFER (1 << 20) /* bytes; a slower reader gets ENOBUFS */
+/* The kernel refuses a message that is not smaller than the send buffer. */
+#define SEND_BUFFER  (2 * TORUS_MSG_MAX)
 
 static const char *const group_name[TORUS_GROUPS] = {
 	[TORUS_GROUP_LINK] = TORUS_GROUP_LINK_NAME,
@@ -30,6 +44,10 @@ static int error_of(int nle)
 		return -EACCES;
 	case NLE_OBJ_NOTFOUND:
 		return -ENOENT;
+	case NLE_NODEV:
+		return -ENODEV;
+	case NLE_BUSY:
+		return -EBUSY;
 	case NLE_AF_NOSUPPORT:
 		return -EAFNOSUPPORT;
 	case NLE_INVAL:
@@ -41,10 +59,18 @@ static int error_of(int nle)
 	}
 }
 
+/* More than the system's limit, if we may. */
+static void buffer_set(int fd, int which, int force, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, force, &bytes, sizeof(bytes)))
+		setsockopt(fd, SOL_SOCKET, which, &bytes, sizeof(bytes));
+}
+
 static void set_up(struct conn *c)
 {
 	int on = 1;
 
+	buffer_set(c->fd, SO_SNDBUF, SO_SNDBUFFORCE, SEND_BUFFER);
 	/* Older kernels lack these; texts are then missing, nothing else. */
 	setsockopt(c->fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	setsockopt(c->fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
@@ -75,6 +101,18 @@ static int connect_family(struct conn *c)
 	return 0;
 }
 
+static int no_family(struct torus_dev *dev, int err)
+{
+	if (err == -ENOENT)
+		return lt_fail(dev, -ENODEV,
+			       "this kernel has no generic netlink family '%s': "
+			       "'modprobe torus' loads the driver, "
+			       "and torusemu makes NICs without it",
+			       TORUS_GENL_NAME);
+	return lt_fail(dev, err, "generic netlink family '%s': %s", TORUS_GENL_NAME,
+		       strerror(-err));
+}
+
 static int genl_open(struct torus_dev *dev, struct conn *c, const char *name)
 {
 	int err;
@@ -83,16 +121,56 @@ static int genl_open(struct torus_dev *dev, struct conn *c, const char *name)
 		return lt_fail(dev, -EINVAL, "genl:%s: a name has 1 to %d bytes", name,
 			       TORUS_NAME_MAX);
 	err = connect_family(c);
-	if (err == -ENOENT)
-		return lt_fail(dev, -ENODEV,
-			       "no generic netlink family '%s': is the "
-			       "kernel module loaded?",
-			       TORUS_GENL_NAME);
-	if (err)
-		return lt_fail(dev, err, "generic netlink family '%s': %s",
-			       TORUS_GENL_NAME, strerror(-err));
-	return 0;
+	return err ? no_family(dev, err) : 0;
 }
+
+/* --- which NIC ------------------------------------------------------------- */
+
+/* Return: -ENODEV if there is no such NIC. */
+static int ask_device(struct torus_dev *dev, uint32_t ifindex, const char *name)
+{
+	struct nl_msg *msg;
+	struct torus_device info;
+	int err;
+
+	dev->ifindex = ifindex;
+	msg = lt_msg(dev, TORUS_CMD_DEVICE_GET, TORUS_NAME_MAX + 8);
+	if (!msg || (name && nla_put_string(msg, TORUS_A_NAME, name)))
+		return lt_drop(dev, msg);
+	err = lt_do(dev, msg, lt_device, &info);
+	dev->ifindex = err ? 0 : info.ifindex;
+	return err;
+}
+
+static uint32_t index_of(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	return *text >= '1' && *text <= '9' && !*end && n <= INT32_MAX ? (uint32_t)n : 0;
+}
+
+/*
+ * By the name of its interface, which is the only one of that name here; else by
+ * its own name, else by index. From then on the index names it: a renaming does
+ * not change that, and another NIC never gets it.
+ */
+static int genl_resolve(struct torus_dev *dev)
+{
+	uint32_t ifindex = if_nametoindex(dev->name);
+	int err = ifindex ? ask_device(dev, ifindex, NULL) : -ENODEV;
+
+	if (err == -ENODEV)
+		err = ask_device(dev, 0, dev->name);
+	if (err == -ENODEV && index_of(dev->name))
+		err = ask_device(dev, index_of(dev->name), NULL);
+	if (err == -ENODEV)
+		lt_fail(dev, err, "genl:%s: no kernel NIC has this name, interface or index",
+			dev->name);
+	return err;
+}
+
+/* --- messages -------------------------------------------------------------- */
 
 static int genl_send(struct conn *c, const struct nlmsghdr *nlh)
 {
@@ -106,7 +184,7 @@ static int genl_send(struct conn *c, const struct nlmsghdr *nlh)
 	return n < 0 ? -errno : 0;
 }
 
-static ssize_t genl_recv(struct conn *c)
+static ssize_t recv_from(struct conn *c, struct nl_sock *sk)
 {
 	struct sockaddr_nl from;
 	struct iovec iov = { c->buf, TORUS_MSG_MAX };
@@ -120,7 +198,7 @@ static ssize_t genl_recv(struct conn *c)
 			.msg_iov = &iov,
 			.msg_iovlen = 1,
 		};
-		n = recvmsg(c->fd, &mh, MSG_DONTWAIT);
+		n = recvmsg(nl_socket_get_fd(sk), &mh, MSG_DONTWAIT);
 		/* Any process may send to our port: only the kernel counts. */
 	} while ((n < 0 && errno == EINTR) || (n >= 0 && from.nl_pid != 0));
 	if (n < 0)
@@ -128,21 +206,75 @@ static ssize_t genl_recv(struct conn *c)
 	return mh.msg_flags & MSG_TRUNC ? -EMSGSIZE : n;
 }
 
-static int genl_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups)
+/*
+ * Is the NIC gone? News that were lost may have said so: the reader then reads
+ * everything again, and is told.
+ */
+static ssize_t watch_recv(struct conn *c)
 {
-	struct nl_sock *ask = nl_socket_alloc();
-	unsigned int g;
-	int err, id;
+	struct nlmsghdr *nlh = c->buf;
+	ssize_t n = recv_from(c, c->watch);
+	int left = (int)n;
 
+	if (n < 0)
+		return n;
+	for (; nlmsg_ok(nlh, left); nlh = nlmsg_next(nlh, &left)) {
+		struct ifinfomsg *ifi = nlmsg_data(nlh);
+
+		if (nlh->nlmsg_type == RTM_DELLINK && nlmsg_datalen(nlh) >= (int)sizeof(*ifi) &&
+		    ifi->ifi_family == AF_UNSPEC && (uint32_t)ifi->ifi_index == c->ifindex)
+			return 0;
+	}
+	return 1;
+}
+
+static ssize_t genl_recv(struct conn *c)
+{
+	ssize_t n = recv_from(c, c->sk);
+
+	if (n != -EAGAIN || !c->watch)
+		return n;
+	do {
+		n = watch_recv(c);
+	} while (n > 0);
+	return n;
+}
+
+static int watch_open(struct conn *c, uint32_t ifindex)
+{
+	struct nl_sock *socks[] = { c->sk, NULL };
+	struct epoll_event ev = { .events = EPOLLIN };
+	int err;
+
+	c->poll = -1;
+	c->ifindex = ifindex;
+	socks[1] = c->watch = nl_socket_alloc();
+	err = c->watch ? error_of(nl_connect(c->watch, NETLINK_ROUTE)) : -ENOMEM;
+	if (!err)
+		err = error_of(nl_socket_add_memberships(c->watch, RTNLGRP_LINK, 0));
+	if (err)
+		return err;
+	buffer_set(nl_socket_get_fd(c->watch), SO_RCVBUF, SO_RCVBUFFORCE, EVENT_BUFFER);
+	c->poll = epoll_create1(EPOLL_CLOEXEC);
+	for (int i = 0; i < 2 && c->poll >= 0; i++)
+		if (epoll_ctl(c->poll, EPOLL_CTL_ADD, nl_socket_get_fd(socks[i]), &ev))
+			return -errno;
+	return c->poll < 0 ? -errno : 0;
+}
+
+static int join_groups(struct torus_dev *dev, struct conn *c, uint32_t groups)
+{
 	/* Names are resolved on a socket of their own: this one may have events. */
-	err = ask ? error_of(genl_connect(ask)) : -ENOMEM;
-	nl_socket_set_buffer_size(c->sk, EVENT_BUFFER, 0);
-	for (g = 0; g < TORUS_GROUPS && !err; g++) {
+	struct nl_sock *ask = nl_socket_alloc();
+	int err = ask ? error_of(genl_connect(ask)) : -ENOMEM;
+
+	for (unsigned int g = 0; g < TORUS_GROUPS && !err; g++) {
+		int id;
+
 		if (!(groups & 1u << g))
 			continue;
 		id = genl_ctrl_resolve_grp(ask, TORUS_GENL_NAME, group_name[g]);
-		err = id < 0 ? error_of(id)
-			     : error_of(nl_socket_add_membership(c->sk, id));
+		err = error_of(id < 0 ? id : nl_socket_add_membership(c->sk, id));
 		if (err)
 			lt_fail(dev, err, "generic netlink group '%s': %s", group_name[g],
 				strerror(-err));
@@ -151,8 +283,22 @@ static int genl_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups
 	return err;
 }
 
+static int genl_subscribe(struct torus_dev *dev, struct conn *c, uint32_t groups)
+{
+	int err;
+
+	buffer_set(c->fd, SO_RCVBUF, SO_RCVBUFFORCE, EVENT_BUFFER);
+	err = watch_open(c, dev->ifindex);
+	if (err)
+		return lt_fail(dev, err, "events: rtnetlink: %s", strerror(-err));
+	return join_groups(dev, c, groups);
+}
+
 static void genl_close(struct conn *c)
 {
+	if (c->watch && c->poll >= 0)
+		close(c->poll);
+	nl_socket_free(c->watch);
 	nl_socket_free(c->sk);
 }
 
@@ -172,21 +318,25 @@ static void names_reset(void *arg)
 	((struct names *)arg)->len = 0;
 }
 
+/* Every kernel NIC has an interface, whose name no other has. */
 static int names_add(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 		     void *arg)
 {
 	struct names *names = arg;
+	struct torus_device info;
 	size_t len;
 	char *text;
+	int err = lt_device(dev, tb, nlh, &info);
 
-	(void)nlh;
-	if (!tb[TORUS_A_NAME])
-		return lt_fail(dev, -EBADMSG, "a device without a name");
-	len = strlen(nla_get_string(tb[TORUS_A_NAME])) + 1;
+	if (err)
+		return err;
+	if (!*info.ifname)
+		return lt_fail(dev, -EBADMSG, "a device without an interface");
+	len = strlen(info.ifname) + 1;
 	text = realloc(names->text, names->len + len);
 	if (!text)
 		return -ENOMEM;
-	memcpy(text + names->len, nla_get_string(tb[TORUS_A_NAME]), len);
+	memcpy(text + names->len, info.ifname, len);
 	names->text = text;
 	names->len += len;
 	return 0;
@@ -218,6 +368,7 @@ static int genl_list(list_fn fn, void *arg)
 const struct transport lt_genl = {
 	.scheme = "genl",
 	.open = genl_open,
+	.resolve = genl_resolve,
 	.send = genl_send,
 	.recv = genl_recv,
 	.subscribe = genl_subscribe,

@@ -86,8 +86,9 @@ struct torus_park {
 
 /**
  * torus_open() - open a NIC
- * @where: "unix:PATH", "genl:NAME", or NULL for $TORUS_DEVICE or else the only
- *	one there is
+ * @where: "unix:PATH"; "genl:NAME", the interface, name or index of a kernel NIC
+ *	in the caller's network namespace, to which the handle then belongs; or
+ *	NULL for $TORUS_DEVICE or else the only one there is
  */
 int torus_open(const char *where, struct torus_dev **devp);
 void torus_close(struct torus_dev *dev);
@@ -99,7 +100,7 @@ int torus_timeout_set(struct torus_dev *dev, int timeout_ms);
 const char *torus_error(const struct torus_dev *dev);
 
 /**
- * torus_list() - call @fn with "unix:PATH" or "genl:NAME" for every NIC here
+ * torus_list() - call @fn with "unix:PATH" or "genl:INTERFACE" for every NIC here
  * Unix sockets are looked for in $TORUS_RUNDIR (default /run/torus): *.nic
  * Return: the first nonzero value of @fn, or 0, or a negative errno.
  */
