@@ -36,6 +36,24 @@
 #define TORUS_MGMT_MAX		1024	/* bytes of one management packet */
 
 /*
+ * A kernel NIC and its interface are made by RTM_NEWLINK of kind "torus", and end
+ * with RTM_DELLINK or with their network namespace. Attributes of IFLA_INFO_DATA,
+ * all of them optional:
+ */
+enum torus_ifla {
+	IFLA_TORUS_UNSPEC,
+	IFLA_TORUS_PAD,
+	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even */
+	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; else the interface's */
+	IFLA_TORUS_GUID,	/* u64: not 0; else random */
+	IFLA_TORUS_BOOTSTRAP,	/* u8: 0, 1 */
+	IFLA_TORUS_PARK_BYTES,	/* u64: size of the parking segment */
+	IFLA_TORUS_HOLD_BYTES,	/* u64: what may wait at the source */
+	__IFLA_TORUS_MAX,
+};
+#define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)
+
+/*
  * Ports and directions are one numbering: with n dimensions, port d is +d and
  * port n + d is -d, which is also the order that routing never decreases:
  * +x +y +z ... -x -y -z ...
