@@ -140,7 +140,7 @@ commands_documented() {
 	for w in $(sed -n 's/^COMMAND(\(cmd_\)\{0,1\}\([a-z_]*\)).*/\2/p' "$dir"/*.c | sort -u); do
 		n=$((n + 1))
 		grep -qE "^\.(SS|TP|B|SH)?.*\b${w//_/.}\b" "$page" || echo "$page: nothing about '$w'"
-		grep -qwF -- "${w#lab_}" "$dir/$name.bash" || echo "$dir/$name.bash: nothing about '$w'"
+		grep -qwF -- "${w#*_}" "$dir/$name.bash" || echo "$dir/$name.bash: nothing about '$w'"
 	done
 	((n)) || echo "no commands found"
 }

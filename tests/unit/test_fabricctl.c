@@ -168,6 +168,24 @@ static void wrong_arguments(void **state)
 		{ "lab hosts --list --json", "exclude each other" },
 		{ "lab down --name no-such-lab", "no-such-lab" },
 		{ "lab down --name x --all", "exclude each other" },
+		{ "device", "" },
+		{ "device ad", "did you mean 'device add'" },
+		{ "device add", "missing" },
+		{ "device add a b", "too many" },
+		{ "device add t0 --ports 5", "allowed are even" },
+		{ "device add t0 --ports 14", "2 to 12" },
+		{ "device add t0 --guid 0", "16 hexadecimal digits" },
+		{ "device add t0 --guid 12345678123456781", "16 hexadecimal digits" },
+		{ "device add t0 --park 0", "16M" },
+		{ "device add t0 --park 1T", "16M" },
+		{ "device add t0 --park 99999999999G", "16M" },
+		{ "device del no-such-nic", "'no-such-nic'" },
+		{ "device attach no-such-nic:+x", "missing" },
+		{ "device attach no-such-nic eth0", "torus0:+x" },
+		{ "device attach :+x eth0", "torus0:+x" },
+		{ "device attach no-such-nic:+x eth0", "'no-such-nic'" },
+		{ "device attach genl:no-such-nic:+x eth0", "torus" },
+		{ "device detach unix:/no/such/nic:+x", "/no/such/nic" },
 	};
 
 	(void)state;
@@ -541,6 +559,22 @@ static void numbers(void **state)
 	assert_int_equal(rate_parse("nan", &n), -EINVAL);
 	assert_int_equal(rate_parse("inf", &n), -EINVAL);
 	assert_int_equal(rate_parse("0x1p-3", &n), -EINVAL);
+
+	assert_int_equal(size_parse("16M", &n), 0);
+	assert_int_equal(n, 16 << 20);
+	assert_int_equal(size_parse("18446744073709551615", &n), 0);
+	assert_int_equal(n, UINT64_MAX);
+	assert_int_equal(size_parse("18014398509481983K", &n), 0);
+	assert_int_equal(size_parse("18014398509481984K", &n), -ERANGE);
+	assert_int_equal(size_parse("M", &n), -EINVAL);
+	assert_int_equal(size_parse("", &n), -EINVAL);
+	assert_int_equal(size_parse("1k", &n), -EINVAL);
+	assert_int_equal(hex_parse("00fF", &n), 0);
+	assert_int_equal(n, 0xff);
+	assert_int_equal(hex_parse("ffffffffffffffff", &n), 0);
+	assert_int_equal(hex_parse("0", &n), -EINVAL);
+	assert_int_equal(hex_parse("0x1", &n), -EINVAL);
+	assert_int_equal(hex_parse("", &n), -EINVAL);
 
 	assert_int_equal(time_parse("5ms", &n), 0);
 	assert_int_equal(n, 5000000);

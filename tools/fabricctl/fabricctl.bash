@@ -23,21 +23,29 @@ _fabricctl_nodes() {
 	done
 }
 
+# Kernel NICs and, after a colon, their ports; other interfaces are cables.
+_fabricctl_nics() {
+	grep -lsx DEVTYPE=torus /sys/class/net/*/uevent | sed 's|/uevent$||; s|.*/||'
+}
+
 _fabricctl_options() {
 	"${COMP_WORDS[0]}" "$@" --help 2>/dev/null | sed -nE 's/^  (-., |    )(--[a-z-]+).*/\2/p'
 }
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status nodes links counters routes trace verify exclude include park events coord log lab'
+	local commands='status nodes links counters routes trace verify exclude include park events coord log device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber latency kill revive traffic'
+	local devices='add del list attach detach'
 	local at=1 command words=''
 
 	COMPREPLY=()
-	[[ ${COMP_WORDS[1]-} == lab ]] && at=2
+	[[ ${COMP_WORDS[1]-} == lab || ${COMP_WORDS[1]-} == device ]] && at=2
 	command=${COMP_WORDS[at]-}
 	if ((COMP_CWORD == at)); then
-		((at == 1)) && words="$commands --help --version" || words=$labs
+		words="$commands --help --version"
+		((at == 1)) || words=$labs
+		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
@@ -59,6 +67,9 @@ _fabricctl() {
 			words=$(_fabricctl_options "${COMP_WORDS[@]:1:at}")
 		else
 			case $command in
+			add) ;;
+			del | detach) words=$(_fabricctl_nics) ;;
+			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			links | counters | routes | trace | exclude | include | park | coord | \
 				exec | cut | mend | silence | ber | latency | kill | revive | traffic)
 				words=$(_fabricctl_nodes)

@@ -4,13 +4,15 @@ ctl-commands := status nodes links counters routes trace verify exclude include 
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency \
 	kill revive traffic
+ctl-device := add del list attach detach
 ctl-shared := main program command say table number json ask show map change rows path \
-	lab labfile names netns wire raise node enter proc teardown await fault cable \
+	lab labfile names netns wire device raise node enter proc teardown await fault cable \
 	traffic_record traffic_udp traffic_tcp
 
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
-	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-shared:%=tools/fabricctl/%.o) \
+	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
+	$(ctl-shared:%=tools/fabricctl/%.o) \
 	lib/deps/crc32c.o
 fabricctl-deps := $(B)/libtorus.a
 fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0) -lm

@@ -104,6 +104,34 @@ int time_parse(const char *text, uint64_t *ns)
 	return -EINVAL;
 }
 
+int size_parse(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	size_t len = strlen(text);
+	const char *unit = len ? strchr(units, text[len - 1]) : NULL;
+	unsigned int shift = unit ? 10 * (unsigned int)(unit - units + 1) : 0;
+	char digits[24];
+	int err;
+
+	if (len >= sizeof(digits))
+		return -EINVAL;
+	snprintf(digits, sizeof(digits), "%.*s", (int)len - !!unit, text);
+	err = number_parse(digits, 0, UINT64_MAX >> shift, bytes);
+	if (!err)
+		*bytes <<= shift;
+	return err;
+}
+
+int hex_parse(const char *text, uint64_t *out)
+{
+	size_t len = strlen(text);
+
+	if (len < 1 || len > 16 || strspn(text, "0123456789abcdefABCDEF") != len)
+		return -EINVAL;
+	*out = strtoull(text, NULL, 16);
+	return *out ? 0 : -EINVAL;
+}
+
 double age(double since)
 {
 	struct timespec t;

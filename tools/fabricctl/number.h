@@ -15,6 +15,11 @@ int rate_parse(const char *text, uint64_t *out);
 /** time_parse() - "5ms", "20us", "0": ns, at most 10 s. A unit is needed but for 0 */
 int time_parse(const char *text, uint64_t *ns);
 
+/** size_parse() - bytes, or with K, M, G of 1024: "16M". Return: 0, -EINVAL, -ERANGE */
+int size_parse(const char *text, uint64_t *bytes);
+/** hex_parse() - 1 to 16 hexadecimal digits, not 0. Return: 0, -EINVAL */
+int hex_parse(const char *text, uint64_t *out);
+
 /** age() - seconds since a unix time, 0 if that is yet to come */
 double age(double since);
 

@@ -5,22 +5,46 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/if_link.h>
+#include <linux/netlink.h>
 #include <linux/veth.h>
 #include <netlink/netlink.h>
 #include <netlink/route/addr.h>
 #include <netlink/route/link.h>
 #include <netlink/route/link/bridge.h>
+#include <netlink/socket.h>
+#include <sys/socket.h>
 
 #include "wire.h"
 
-/* libnl has its own numbers and forgets the kernel's; keep the meaning. */
-static int to_errno(int err)
+/* What the kernel said last: libnl translates its errors and forgets its words. */
+static struct {
+	int err;
+	char text[192];
+} refused;
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+{
+	struct nlmsghdr *nlh = (struct nlmsghdr *)((char *)e - NLMSG_HDRLEN);
+	size_t head = NLMSG_ALIGN(sizeof(*e)), len = (size_t)nlmsg_datalen(nlh);
+	struct nlattr *text = NULL;
+
+	(void)from;
+	(void)arg;
+	if (!(nlh->nlmsg_flags & NLM_F_CAPPED))
+		head += NLMSG_ALIGN(e->msg.nlmsg_len - NLMSG_HDRLEN);
+	if (nlh->nlmsg_flags & NLM_F_ACK_TLVS && len > head)
+		text = nla_find((struct nlattr *)((char *)e + head), (int)(len - head),
+				NLMSGERR_ATTR_MSG);
+	refused.err = e->error;
+	snprintf(refused.text, sizeof(refused.text), "%s%s%s",
+		 text ? nla_get_string(text) : "", text ? ": " : "", strerror(-e->error));
+	return NL_STOP;
+}
+
+/* Of what did not come from the kernel. */
+static int of_libnl(int err)
 {
 	switch (err < 0 ? -err : err) {
-	case 0:
-		return 0;
-	case NLE_EXIST:
-		return -EEXIST;
 	case NLE_PERM:
 	case NLE_NOACCESS:
 		return -EPERM;
@@ -29,29 +53,47 @@ static int to_errno(int err)
 		return -ENODEV;
 	case NLE_NOMEM:
 		return -ENOMEM;
-	case NLE_BUSY:
-		return -EBUSY;
 	case NLE_INVAL:
 	case NLE_RANGE:
 		return -EINVAL;
-	case NLE_OPNOTSUPP:
-		return -EOPNOTSUPP;
 	case NLE_AGAIN:
 		return -EAGAIN;
-	case NLE_NOADDR:
-		return -EADDRNOTAVAIL;
 	}
 	return -EIO;
+}
+
+static int to_errno(int nle)
+{
+	int err = refused.err ? refused.err : nle ? of_libnl(nle) : 0;
+
+	if (err && !refused.err)
+		snprintf(refused.text, sizeof(refused.text), "%s", strerror(-err));
+	refused.err = 0;
+	return err;
+}
+
+const char *wire_error(void)
+{
+	return refused.text;
 }
 
 struct nl_sock *wire_open(void)
 {
 	struct nl_sock *sk = nl_socket_alloc();
+	int on = 1;
 
-	if (sk && !nl_connect(sk, NETLINK_ROUTE))
-		return sk;
-	nl_socket_free(sk);
-	return NULL;
+	if (!sk || nl_connect(sk, NETLINK_ROUTE)) {
+		nl_socket_free(sk);
+		return NULL;
+	}
+	nl_socket_modify_err_cb(sk, NL_CB_CUSTOM, on_error, NULL);
+	setsockopt(nl_socket_get_fd(sk), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	return sk;
+}
+
+int wire_send(struct nl_sock *sk, struct nl_msg *msg)
+{
+	return to_errno(nl_send_sync(sk, msg));
 }
 
 void wire_close(struct nl_sock *sk)
@@ -78,7 +120,6 @@ static int veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_
 	struct ifinfomsg up = { .ifi_flags = IFF_UP, .ifi_change = IFF_UP }, plain = { 0 };
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
 	struct nlattr *info, *data, *peer;
-	int err = -NLE_NOMEM;
 
 	if (!msg)
 		return -ENOMEM;
@@ -90,12 +131,12 @@ static int veth(struct nl_sock *sk, const struct wire_end *a, const struct wire_
 	    !(peer = nla_nest_start(msg, VETH_INFO_PEER)) ||
 	    nlmsg_append(msg, &plain, sizeof(plain), NLMSG_ALIGNTO) || put_end(msg, b)) {
 		nlmsg_free(msg);
-		return to_errno(err);
+		return -ENOMEM;
 	}
 	nla_nest_end(msg, peer);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, info);
-	return to_errno(nl_send_sync(sk, msg));
+	return wire_send(sk, msg);
 }
 
 int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b)
@@ -164,7 +205,7 @@ int wire_set_up(struct nl_sock *sk, const char *dev, bool up)
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
-	return to_errno(nl_send_sync(sk, msg));
+	return wire_send(sk, msg);
 }
 
 int wire_get(struct nl_sock *sk, const char *dev, struct wire_state *out)

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
+struct nl_msg;
 struct nl_sock;
 
 #define WIRE_MTU 65535
@@ -23,6 +24,10 @@ struct nl_sock *wire_open(void);
 void wire_close(struct nl_sock *sk);
 
 /* All return 0 or a negative errno. */
+/** wire_send() - a message of one's own, consumed; waits for its ACK */
+int wire_send(struct nl_sock *sk, struct nl_msg *msg);
+/** wire_error() - text of the last error, with what the kernel itself said */
+const char *wire_error(void);
 /** wire_cable() - both ends are made inside their namespaces; @a is up, @b is not */
 int wire_cable(struct nl_sock *sk, const struct wire_end *a, const struct wire_end *b);
 /** wire_bridge() - Return: its ifindex */

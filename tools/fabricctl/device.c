@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <torus/topology.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "say.h"
+
+#define KIND "torus"
+
+int device_kernel(void)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	int family = -1;
+
+	/* The question itself loads the module where it is installed. */
+	if (sk && !genl_connect(sk))
+		family = genl_ctrl_resolve(sk, TORUS_GENL_NAME);
+	nl_socket_free(sk);
+	if (family >= 0)
+		return OK;
+	return fail("this kernel has no torus driver: load it with 'modprobe torus', or take NICs "
+		    "in user space (torusemu, or lab up --backend user)");
+}
+
+static struct nl_msg *request(int type, int flags, const char *ifname)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
+	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
+
+	if (msg && !nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO) &&
+	    !nla_put_string(msg, IFLA_IFNAME, ifname))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* What is not said is the driver's to choose. */
+static int put_spec(struct nl_msg *msg, const struct device_spec *s)
+{
+	if ((s->ports && nla_put_u8(msg, IFLA_TORUS_PORTS, s->ports)) ||
+	    (s->name && nla_put_string(msg, IFLA_TORUS_NAME, s->name)) ||
+	    (s->guid && nla_put_u64(msg, IFLA_TORUS_GUID, s->guid)) ||
+	    (s->bootstrap && nla_put_u8(msg, IFLA_TORUS_BOOTSTRAP, 1)) ||
+	    (s->park_bytes && nla_put_u64(msg, IFLA_TORUS_PARK_BYTES, s->park_bytes)) ||
+	    (s->hold_bytes && nla_put_u64(msg, IFLA_TORUS_HOLD_BYTES, s->hold_bytes)))
+		return -ENOMEM;
+	return 0;
+}
+
+int device_make(struct nl_sock *sk, const struct device_spec *spec)
+{
+	struct nl_msg *msg = request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, spec->ifname);
+	struct nlattr *info, *data;
+
+	if (!msg || !(info = nla_nest_start(msg, IFLA_LINKINFO)) ||
+	    nla_put_string(msg, IFLA_INFO_KIND, KIND) ||
+	    !(data = nla_nest_start(msg, IFLA_INFO_DATA)) || put_spec(msg, spec)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, info);
+	return wire_send(sk, msg);
+}
+
+int device_remove(struct nl_sock *sk, const char *ifname)
+{
+	struct nl_msg *msg = request(RTM_DELLINK, 0, ifname);
+
+	return msg ? wire_send(sk, msg) : -ENOMEM;
+}
+
+/* --- by name --------------------------------------------------------------- */
+
+/**
+ * struct search - for the NIC of a name among those whose sockets are found
+ * @where: of the first that has it
+ */
+struct search {
+	const char *name;
+	char where[160];
+};
+
+static int look(const char *where, void *arg)
+{
+	struct search *s = arg;
+	struct torus_device info;
+	struct torus_dev *dev;
+
+	if (strncmp(where, "unix:", 5) || torus_open(where, &dev))
+		return 0;
+	if (!torus_device_get(dev, &info) &&
+	    (!strcmp(info.name, s->name) || !strcmp(info.ifname, s->name)))
+		snprintf(s->where, sizeof(s->where), "%s", where);
+	torus_close(dev);
+	return *s->where != '\0';
+}
+
+int device_open(const char *name, struct torus_dev **dev)
+{
+	struct search s = { .name = name };
+	char where[TORUS_NAME_MAX + 8];
+
+	if (!strncmp(name, "unix:", 5) || !strncmp(name, "genl:", 5)) {
+		if (!torus_open(name, dev))
+			return OK;
+		return fail("%s", torus_error(NULL));
+	}
+	if (!*name || strlen(name) > TORUS_NAME_MAX)
+		return fail("NIC '%s': a name has 1 to %d bytes", name, TORUS_NAME_MAX);
+	snprintf(where, sizeof(where), "genl:%s", name);
+	if (!torus_open(where, dev))
+		return OK;
+	torus_list(look, &s);
+	if (*s.where && !torus_open(s.where, dev))
+		return OK;
+	return fail("there is no NIC '%s' here; 'fabricctl device list' shows them", name);
+}
+
+static int port_of(struct torus_dev *dev, const char *text, unsigned int *port)
+{
+	struct torus_device info;
+
+	if (torus_device_get(dev, &info))
+		return fail("%s", torus_error(dev));
+	if (!torus_port_parse(text, info.nports / 2u, port))
+		return OK;
+	return fail("'%s' is no port of a NIC with %u, allowed are + or - and one of %.*s", text,
+		    info.nports, info.nports / 2, "xyzabc");
+}
+
+int device_port(const char *text, struct torus_dev **dev, unsigned int *port)
+{
+	const char *colon = strrchr(text, ':');
+	char name[160];
+
+	if (!colon || colon == text || (size_t)(colon - text) >= sizeof(name))
+		return fail("port '%s': write a NIC and its port, such as torus0:+x", text);
+	memcpy(name, text, (size_t)(colon - text));
+	name[colon - text] = '\0';
+	if (device_open(name, dev))
+		return CANNOT;
+	if (port_of(*dev, colon + 1, port) == OK)
+		return OK;
+	torus_close(*dev);
+	return CANNOT;
+}
+
+int device_plug(const char *text, const char *lower)
+{
+	struct torus_dev *dev;
+	unsigned int port;
+	int status = OK;
+
+	if (geteuid())
+		return fail("cables can be plugged by root only: run it with sudo");
+	if (device_port(text, &dev, &port))
+		return CANNOT;
+	if (torus_attach(dev, port, lower))
+		status = fail("%s: %s", text, torus_error(dev));
+	torus_close(dev);
+	return status;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * NICs of the caller's network namespace: those of the kernel are made and removed
+ * here, the cables of every kind are plugged in.
+ */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <torus/torus.h>
+
+#include "command.h"
+#include "wire.h"
+
+/**
+ * struct device_spec - a kernel NIC to be made; what is 0 is left to the driver
+ * @ifname: of its interface
+ * @name: of the NIC itself
+ * @park_bytes, @hold_bytes: of the parking segment, and waiting at the source
+ */
+struct device_spec {
+	const char *ifname;
+	const char *name;
+	uint64_t guid;
+	uint64_t park_bytes;
+	uint64_t hold_bytes;
+	uint8_t ports;
+	bool bootstrap;
+};
+
+/** device_kernel() - can this kernel make NICs? Says what to do if not. OK or CANNOT */
+int device_kernel(void);
+/** device_make() - Return: 0 or a negative errno, with wire_error() */
+int device_make(struct nl_sock *sk, const struct device_spec *spec);
+/** device_remove() - the interface @ifname of a kernel NIC; as device_make() */
+int device_remove(struct nl_sock *sk, const char *ifname);
+
+/**
+ * device_open() - by whatever names it: "unix:PATH", "genl:NAME", or NAME alone of a
+ * NIC in the kernel or of one whose socket is found
+ * Says what is wrong. Return: OK or CANNOT.
+ */
+int device_open(const char *name, struct torus_dev **dev);
+/** device_port() - open the NIC of "NAME:+x"; as device_open() */
+int device_port(const char *text, struct torus_dev **dev, unsigned int *port);
+/** device_plug() - bind the port of "NAME:+x" to @lower; "" detaches. OK or CANNOT */
+int device_plug(const char *text, const char *lower);
+
+#endif /* DEVICE_H */

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <string.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "say.h"
+
+/* The interface of a kernel NIC; nothing else is to be removed by a slip. */
+static int interface_of(const char *name, struct torus_device *info)
+{
+	struct torus_dev *dev;
+	int err;
+
+	if (device_open(name, &dev))
+		return CANNOT;
+	err = torus_device_get(dev, info);
+	if (err)
+		fail("%s", torus_error(dev));
+	torus_close(dev);
+	if (err)
+		return CANNOT;
+	if (!strcmp(info->driver, "torusemu"))
+		return fail("NIC '%s' is a process: end its torusemu", name);
+	return OK;
+}
+
+static int device_del(struct ctl *ctl, int argc, char **argv)
+{
+	struct torus_device info;
+	struct nl_sock *sk;
+	int status;
+
+	(void)ctl;
+	(void)argc;
+	if (geteuid())
+		return fail("device del needs root: run it with sudo");
+	if (interface_of(argv[0], &info))
+		return CANNOT;
+	sk = wire_open();
+	if (!sk)
+		return fail("cannot open rtnetlink: %m");
+	status = device_remove(sk, info.ifname) ? fail("NIC '%s': %s", argv[0], wire_error()) : OK;
+	wire_close(sk);
+	return status;
+}
+
+COMMAND(device_del) = {
+	.family = "device",
+	.name = "del",
+	.args = "NAME",
+	.brief = "Remove a NIC from the kernel, whatever it is doing",
+	.min = 1,
+	.max = 1,
+	.run = device_del,
+};
