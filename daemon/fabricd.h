@@ -36,7 +36,6 @@ struct fabricd {
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
 	enum fm_state told;
-	bool ready;
 };
 
 /* machine.c: the manager between NIC and service network */

@@ -204,9 +204,6 @@ static void on_found(void *arg, const struct torus_device *dev,
 		return;
 	}
 	machine_settle(d);
-	if (!d->ready)
-		sd_notify(0, "READY=1");
-	d->ready = true;
 }
 
 static void on_gone(void *arg, const char *why)

@@ -184,6 +184,7 @@ static int run(struct fabricd *d)
 	sig[2] = loop_signal_new(d->loop, SIGHUP, on_reload, d);
 	err = sig[0] && sig[1] && sig[2] ? start(d) : -ENOMEM;
 	if (!err) {
+		sd_notify(0, "READY=1");
 		log_info("start", "fabricd %s, fabric '%s', node '%s', service %s",
 			 TORUS_VERSION, d->config.fm.fabric, d->config.fm.name,
 			 d->config.fm.address);
