@@ -49,8 +49,8 @@ static void test_rate(void **state)
 	u64 where;
 
 	(void)state;
-	for (u64 ber = FAULT_BER_ONE / 1000000; ber <= FAULT_BER_ONE / 10; ber *= 10) {
-		double want = (double)bits * (double)ber / (double)FAULT_BER_ONE;
+	for (u64 ber = TORUS_BER_ONE / 1000000; ber <= TORUS_BER_ONE / 10; ber *= 10) {
+		double want = (double)bits * (double)ber / (double)TORUS_BER_ONE;
 		double got;
 
 		arm(&f, ber, ber);
@@ -68,7 +68,7 @@ static void test_ends(void **state)
 	(void)state;
 	arm(&f, 0, 1);
 	assert_int_equal(flips(&f, 10, &where), 0);
-	arm(&f, FAULT_BER_ONE, 1);
+	arm(&f, TORUS_BER_ONE, 1);
 	assert_int_equal(flips(&f, 10, &where), 10 * 8 * BYTES);
 	arm(&f, 1, 1);
 	assert_int_equal(flips(&f, FRAMES, &where), 0);
@@ -80,11 +80,11 @@ static void test_seed(void **state)
 	u64 a, b, c;
 
 	(void)state;
-	arm(&f, FAULT_BER_ONE / 100000, 7);
+	arm(&f, TORUS_BER_ONE / 100000, 7);
 	flips(&f, FRAMES, &a);
-	arm(&f, FAULT_BER_ONE / 100000, 7);
+	arm(&f, TORUS_BER_ONE / 100000, 7);
 	flips(&f, FRAMES, &b);
-	arm(&f, FAULT_BER_ONE / 100000, 8);
+	arm(&f, TORUS_BER_ONE / 100000, 8);
 	flips(&f, FRAMES, &c);
 	assert_int_equal(a, b);
 	assert_int_not_equal(a, c);

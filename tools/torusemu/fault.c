@@ -26,11 +26,11 @@ static u64 rnd(struct fault *f)
 
 static u64 distance(struct fault *f)
 {
-	double p = (double)f->ber / (double)FAULT_BER_ONE;
+	double p = (double)f->ber / (double)TORUS_BER_ONE;
 	double u = ((double)(rnd(f) >> 11) + 1.0) / 9007199254740993.0;
 	double bits;
 
-	if (f->ber >= FAULT_BER_ONE)
+	if (f->ber >= TORUS_BER_ONE)
 		return 0;
 	bits = log(u) / log1p(-p);
 	return bits < 9e18 ? (u64)bits : (u64)9e18;

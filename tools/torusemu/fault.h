@@ -3,10 +3,10 @@
 #ifndef EMU_FAULT_H
 #define EMU_FAULT_H
 
+#include <uapi/torus_policy.h>
+
 #include "pool.h"
 
-#define FAULT_BER_ONE	1000000000000000000ull	/* a bit error rate of 1 */
-#define FAULT_LATENCY_MAX 10000000000ull	/* 10 s */
 #define FAULT_DELAYED_MAX 1024			/* frames on their way */
 
 /**

@@ -3,11 +3,9 @@
 
 #include <inttypes.h>
 #include <linux/genetlink.h>
-#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "fault.h"
+#include <uapi/torus_policy.h>
 
 enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
 
@@ -23,70 +21,42 @@ struct rule {
 	u64 min, max;
 };
 
-#define ANY	0, ~0ull
+#define RULE(prefix, text, id, kind, min, max) \
+	[prefix##id] = { text #id, kind, (kind) == NEST && (max) != 1, min, max },
 
 static const struct rule rules[TORUS_A_MAX + 1] = {
-	[TORUS_A_IFINDEX] = { "IFINDEX", U32, false, 1, 0x7fffffff },
-	[TORUS_A_NAME] = { "NAME", TEXT, false, 1, TORUS_NAME_MAX },
-	[TORUS_A_BOOTSTRAP] = { "BOOTSTRAP", U8, false, 0, 1 },
-	[TORUS_A_SHAPE] = { "SHAPE", U16S, false, 1, TORUS_MAX_DIMS },
-	[TORUS_A_COORDS] = { "COORDS", U16S, false, 1, TORUS_MAX_DIMS },
-	[TORUS_A_VERSION] = { "VERSION", U64, false, ANY },
-	[TORUS_A_PORT] = { "PORT", U8, false, 0, TORUS_MAX_PORTS - 1 },
-	[TORUS_A_LOWER] = { "LOWER", TEXT, false, 0, IFNAMSIZ - 1 },
-	[TORUS_A_ADMIN] = { "ADMIN", U8, false, 0, 1 },
-	[TORUS_A_RETRAIN] = { "RETRAIN", FLAG, false, 0, 0 },
-	[TORUS_A_SESSION] = { "SESSION", U32, false, 0, 0xffffffff },
-	[TORUS_A_SEQ] = { "SEQ", U16, false, 0, 0xfff },
-	[TORUS_A_FAULT] = { "FAULT", NEST, false, 0, 0 },
-	[TORUS_A_ROWS] = { "ROWS", NEST, true, 0, 0 },
-	[TORUS_A_FIRST] = { "FIRST", U32, false, 0, TORUS_MAX_NODES - 1 },
-	[TORUS_A_COUNT] = { "COUNT", U32, false, 0, TORUS_MAX_NODES },
-	[TORUS_A_NODES] = { "NODES", U32S, false, 1, TORUS_MSG_MAX / 4 },
-	[TORUS_A_GIVE_UP] = { "GIVE_UP", FLAG, false, 0, 0 },
-	[TORUS_A_PORTS] = { "PORTS", U16, false, 0, (1 << TORUS_MAX_PORTS) - 1 },
-	[TORUS_A_DATA] = { "DATA", BYTES, false, 1, TORUS_MGMT_MAX },
-	[TORUS_A_GROUPS] = { "GROUPS", U32, false, 0, (1 << TORUS_GROUPS) - 1 },
+#define TOP(id, kind, min, max) RULE(TORUS_A_, "", id, kind, min, max)
+	TORUS_REQUEST_ATTR_LIST(TOP)
 };
 
 static const struct rule fault_rules[TORUS_FAULT_MAX + 1] = {
-	[TORUS_FAULT_BER] = { "FAULT.BER", U64, false, 0, FAULT_BER_ONE },
-	[TORUS_FAULT_SILENCE] = { "FAULT.SILENCE", U8, false, 0, 1 },
-	[TORUS_FAULT_LATENCY] = { "FAULT.LATENCY", U64, false, 0, FAULT_LATENCY_MAX },
-	[TORUS_FAULT_SEED] = { "FAULT.SEED", U64, false, ANY },
+#define FAULT(id, kind, min, max) RULE(TORUS_FAULT_, "FAULT.", id, kind, min, max)
+	TORUS_REQUEST_FAULT_LIST(FAULT)
 };
 
 static const struct rule rows_rules[TORUS_ROWS_MAX + 1] = {
-	[TORUS_ROWS_FIRST] = { "ROWS.FIRST", U32, false, 0, TORUS_MAX_NODES - 1 },
-	[TORUS_ROWS_DATA] = { "ROWS.DATA", U64S, false, 1, TORUS_MSG_MAX / 8 },
+#define ROWS(id, kind, min, max) RULE(TORUS_ROWS_, "ROWS.", id, kind, min, max)
+	TORUS_REQUEST_ROWS_LIST(ROWS)
 };
 
-static const char *const cmd_names[TORUS_CMD_MAX + 1] = {
-	[TORUS_CMD_DEVICE_GET] = "DEVICE_GET",
-	[TORUS_CMD_DEVICE_SET] = "DEVICE_SET",
-	[TORUS_CMD_LINK_GET] = "LINK_GET",
-	[TORUS_CMD_LINK_SET] = "LINK_SET",
-	[TORUS_CMD_LINK_ATTACH] = "LINK_ATTACH",
-	[TORUS_CMD_ROWS_BEGIN] = "ROWS_BEGIN",
-	[TORUS_CMD_ROWS_PUT] = "ROWS_PUT",
-	[TORUS_CMD_ROWS_COMMIT] = "ROWS_COMMIT",
-	[TORUS_CMD_ROWS_GET] = "ROWS_GET",
-	[TORUS_CMD_HOLD] = "HOLD",
-	[TORUS_CMD_RELEASE] = "RELEASE",
-	[TORUS_CMD_FLOW_GET] = "FLOW_GET",
-	[TORUS_CMD_PARK_GET] = "PARK_GET",
-	[TORUS_CMD_PARK_RESOLVE] = "PARK_RESOLVE",
-	[TORUS_CMD_PARK_REPLAY] = "PARK_REPLAY",
-	[TORUS_CMD_MGMT_SEND] = "MGMT_SEND",
-	[TORUS_CMD_SUBSCRIBE] = "SUBSCRIBE",
-	[TORUS_CMD_LINK_NTF] = "LINK_NTF",
-	[TORUS_CMD_MGMT_NTF] = "MGMT_NTF",
-	[TORUS_CMD_PARK_NTF] = "PARK_NTF",
+/** struct scope_of - attributes of one command, as masks of 1 << attribute */
+struct scope_of {
+	const char *name;
+	u64 allowed, required, dump;
+};
+
+static const struct scope_of commands[TORUS_CMD_MAX + 1] = {
+#define COMMAND(id, privilege, allowed, required, dump) \
+	[TORUS_CMD_##id] = { #id, allowed, required, dump },
+	TORUS_COMMAND_LIST(COMMAND)
+	[TORUS_CMD_LINK_NTF] = { .name = "LINK_NTF" },
+	[TORUS_CMD_MGMT_NTF] = { .name = "MGMT_NTF" },
+	[TORUS_CMD_PARK_NTF] = { .name = "PARK_NTF" },
 };
 
 const char *policy_cmd_name(unsigned int cmd)
 {
-	return cmd <= TORUS_CMD_MAX && cmd_names[cmd] ? cmd_names[cmd] : "unknown command";
+	return cmd <= TORUS_CMD_MAX && commands[cmd].name ? commands[cmd].name : "unknown command";
 }
 
 int req_fail(struct req *r, int err, const char *fmt, ...)
@@ -237,19 +207,19 @@ static int check_all(struct req *r, struct nlattr *head, int len, const struct s
 	return 0;
 }
 
-int policy_check(struct req *r, u64 allowed, u64 required)
+int policy_check(struct req *r, bool dump)
 {
-	struct scope s = { rules, TORUS_A_MAX, allowed, policy_cmd_name(r->cmd) };
+	const struct scope_of *c = &commands[r->cmd];
+	struct scope s = {
+		rules, TORUS_A_MAX, TORUS_A_DEVICE | (dump ? c->dump : c->allowed), c->name
+	};
 	int len = nlmsg_attrlen(r->nlh, GENL_HDRLEN);
 	int err = check_all(r, nlmsg_attrdata(r->nlh, GENL_HDRLEN), len, &s, r->tb);
 
-	if (err)
-		return err;
-	for (int type = 1; type <= TORUS_A_MAX; type++)
-		if (required >> type & 1 && !r->tb[type])
-			return req_fail(r, -EINVAL, "%s needs %s", policy_cmd_name(r->cmd),
-					rules[type].name);
-	return 0;
+	for (int type = 1; type <= TORUS_A_MAX && !err && !dump; type++)
+		if (c->required >> type & 1 && !r->tb[type])
+			return req_fail(r, -EINVAL, "%s needs %s", c->name, rules[type].name);
+	return err;
 }
 
 int policy_nest(struct req *r, struct nlattr *nest, struct nlattr **tb)

@@ -34,11 +34,11 @@ __attribute__((format(printf, 3, 4)))
 int req_fail(struct req *r, int err, const char *fmt, ...);
 
 /**
- * policy_check() - parse and check the attributes of a request into @r->tb
- * @allowed, @required: masks of 1 << attribute
+ * policy_check() - parse and check the attributes of a request into @r->tb, as
+ * <uapi/torus_policy.h> says for its command, which must be one to ask for
  * Return: 0 or negative errno with @r->text set.
  */
-int policy_check(struct req *r, u64 allowed, u64 required);
+int policy_check(struct req *r, bool dump);
 
 /** policy_nest() - the same for a nest that policy_check() accepted */
 int policy_nest(struct req *r, struct nlattr *nest, struct nlattr **tb);
