@@ -260,6 +260,7 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	nic->version = 0;
 	nic->colour = 0;
 	nic->shadow_open = false;
+	nic->copying = false;
 	nic->holds = false;
 	nic->placed = true;
 	return 0;

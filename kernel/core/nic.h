@@ -247,6 +247,16 @@ int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data,
 
 /* Return: 0, -ENODEV without shape. */
 int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
+/*
+ * The same in parts, for a host that must not keep its lock for as long as a
+ * table of millions takes to copy: open, then copy @n rows at a time until it
+ * returns 0. The shadow takes rows from then on. What happens to holds between
+ * the parts happened before the begin for rows not copied yet, after it for others.
+ * Return: 0; 1 more to copy; -ENODEV; -ESTALE another begin or a new shape came
+ * in between.
+ */
+int tn_nic_rows_open(struct tn_nic *nic, u64 version);
+int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n);
 /* Return: 0, -ENODEV, -EINVAL range or row, -ESTALE no begin of that version. */
 int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows, u32 n);
 /* Return: 0, -ENODEV, -ESTALE. */

@@ -30,6 +30,7 @@
  * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
+ * @copying: one is being begun, its first @copied rows are there
  * @lost_row: the shadow made some destination unreachable
  */
 struct tn_nic {
@@ -51,6 +52,8 @@ struct tn_nic {
 	u64 version;
 	u64 shadow_version;
 	bool shadow_open;
+	bool copying;
+	u32 copied;
 	bool lost_row;
 	bool holds;
 	u8 colour;

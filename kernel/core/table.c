@@ -19,15 +19,41 @@ static bool row_ok(const struct tn_nic *nic, u64 row)
 	       (last < ndirs || last == TORUS_ROW_NO_STEP);
 }
 
-int tn_nic_rows_begin(struct tn_nic *nic, u64 version)
+int tn_nic_rows_open(struct tn_nic *nic, u64 version)
 {
 	if (!nic->placed)
 		return -ENODEV;
-	memcpy(nic->shadow, nic->rows, sizeof(u64) * nic->nodes);
 	nic->shadow_version = version;
-	nic->shadow_open = true;
+	nic->shadow_open = false;
+	nic->copying = true;
+	nic->copied = 0;
 	nic->lost_row = false;
 	return 0;
+}
+
+int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n)
+{
+	u32 left;
+
+	if (!nic->copying || nic->shadow_version != version)
+		return -ESTALE;
+	left = nic->nodes - nic->copied;
+	if (n > left)
+		n = left;
+	memcpy(nic->shadow + nic->copied, nic->rows + nic->copied, sizeof(u64) * n);
+	nic->copied += n;
+	if (n < left)
+		return 1;
+	nic->copying = false;
+	nic->shadow_open = true;
+	return 0;
+}
+
+int tn_nic_rows_begin(struct tn_nic *nic, u64 version)
+{
+	int err = tn_nic_rows_open(nic, version);
+
+	return err ? err : tn_nic_rows_copy(nic, version, nic->nodes);
 }
 
 int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows, u32 n)

@@ -336,6 +336,61 @@ static void test_rows(void **state)
 	fabric_end(&f);
 }
 
+/* A begin in parts: nothing is open before its end, and others may come between. */
+static void test_rows_parts(void **state)
+{
+	const struct torus_shape other = { .ndims = 2, .size = { 2, 2, 1, 1, 1, 1 } };
+	const struct torus_coords at = { 0 };
+	const u32 early = 2, late = 7;
+	struct tn_nic *nic;
+	u64 row, version;
+	const u64 *active;
+	void *mem;
+	u32 n;
+
+	(void)state;
+	fabric_start(&f, 1, "3x3");
+	nic = f.node[0].nic;
+	row = tn_nic_rows(nic, &n, &version)[4];
+	assert_int_equal(tn_nic_rows_copy(nic, 5, 9), -ESTALE);
+	assert_int_equal(tn_nic_rows_open(nic, 5), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 6, 9), -ESTALE);
+	assert_int_equal(tn_nic_rows_copy(nic, 5, 4), 1);
+	assert_int_equal(tn_nic_rows_put(nic, 5, 4, &row, 1), -ESTALE);
+	assert_int_equal(tn_nic_rows_commit(nic, 5, f.now), -ESTALE);
+	assert_int_equal(tn_nic_hold(nic, &early, 1), 0);
+	assert_int_equal(tn_nic_hold(nic, &late, 1), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 5, 4), 1);
+	assert_int_equal(tn_nic_rows_copy(nic, 5, ~0u), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 5, 1), -ESTALE);
+	assert_int_equal(tn_nic_rows_commit(nic, 5, f.now), 0);
+	active = tn_nic_rows(nic, &n, &version);
+	assert_true(version == 5 && !(active[early] & TORUS_ROW_HOLD) &&
+		    (active[late] & TORUS_ROW_HOLD) && active[4] == row);
+	/* Another one begins; the first finds out. */
+	assert_int_equal(tn_nic_rows_open(nic, 6), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 6, 8), 1);
+	assert_int_equal(tn_nic_rows_begin(nic, 7), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 6, 1), -ESTALE);
+	assert_int_equal(tn_nic_rows_commit(nic, 7, f.now), 0);
+	/* A release between the parts leaves no hold behind in the shadow. */
+	assert_int_equal(tn_nic_rows_open(nic, 8), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 8, 8), 1);
+	assert_int_equal(tn_nic_release(nic, 7, false, f.now), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 8, 1), 0);
+	assert_int_equal(tn_nic_rows_commit(nic, 8, f.now), 0);
+	active = tn_nic_rows(nic, &n, &version);
+	for (u32 i = 0; i < n; i++)
+		assert_false(active[i] & TORUS_ROW_HOLD);
+	/* And so it does when the NIC moves. */
+	mem = aligned_alloc(64, tn_nic_table_size(&other));
+	assert_int_equal(tn_nic_rows_open(nic, 9), 0);
+	assert_int_equal(tn_nic_set_shape(nic, &other, &at, mem), 0);
+	assert_int_equal(tn_nic_rows_copy(nic, 9, 1), -ESTALE);
+	fabric_end(&f);
+	free(mem);
+}
+
 /* Held packets wait, in order, and only those; new ones carry the new colour. */
 static void test_holds(void **state)
 {
@@ -403,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_park_commands),
 		cmocka_unit_test(test_unreachable),
 		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rows_parts),
 		cmocka_unit_test(test_holds),
 		cmocka_unit_test(test_hold_limit),
 	};
