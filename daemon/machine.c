@@ -32,9 +32,8 @@ static int op_place_set(void *io, const struct torus_shape *shape,
 			const struct torus_coords *at)
 {
 	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
 
-	return dev ? nic_check(d->nic, torus_place_set(dev, shape, at)) : -ENODEV;
+	return dev_of(d) ? nic_place_set(d->nic, shape, at) : -ENODEV;
 }
 
 static int op_rows_write(void *io, uint64_t version, const uint32_t *node,

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One daemon manages one NIC. With "auto" it takes the only one there is, and waits
+ * while there are none or several; a further one that comes later changes nothing.
+ * A NIC of the kernel announces itself (hotplug); for sockets of NICs in user space
+ * we look, less and less often.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
+#include "daemon/hotplug.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/nic.h"
+#include "lib/netdev.h"
 
 #define RETRY_MIN	(100 * LOOP_MS)
 #define RETRY_MAX	(5 * LOOP_S)
@@ -21,6 +29,8 @@ struct nic {
 	struct torus_dev *dev;
 	struct loop_fd *watch;
 	struct loop_timer *timer;	/* looks for it; or reports its loss */
+	struct hotplug *hotplug;	/* NULL where only a socket can be meant */
+	bool kernel;			/* its interface is ours to set up */
 	uint64_t retry;
 	int lost;			/* negative errno, to be reported */
 	char why[256];
@@ -99,6 +109,40 @@ int nic_check(struct nic *nic, int err)
 	}
 }
 
+/* --- its place ------------------------------------------------------------- */
+
+static void interface_place(const struct torus_device *before, const struct torus_shape *shape,
+			    const struct torus_coords *at)
+{
+	struct lt_netdev dev = {
+		.ifindex = before->ifindex,
+		.old = before->placed ? &before->shape : NULL, .old_node = before->node,
+		.shape = shape, .node = torus_node_id(shape, at),
+	};
+	char text[128];
+	int err = lt_netdev_place(&dev, text, sizeof(text));
+
+	if (err == -EAFNOSUPPORT)
+		log_warning("nic", "%s has no IPv6 address: %s", before->ifname, text);
+	else if (err)
+		log_error("nic", "%s: cannot set addresses: %s", before->ifname, text);
+}
+
+int nic_place_set(struct nic *nic, const struct torus_shape *shape,
+		  const struct torus_coords *at)
+{
+	struct torus_device before;
+	int err = nic->kernel ? torus_device_get(nic->dev, &before) : 0;
+
+	if (!err)
+		err = torus_place_set(nic->dev, shape, at);
+	if (!err && nic->kernel)
+		interface_place(&before, shape, at);
+	return nic_check(nic, err);
+}
+
+/* --- its rows -------------------------------------------------------------- */
+
 int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version)
 {
 	struct torus_device dev;
@@ -143,6 +187,8 @@ int nic_rows_write(struct nic *nic, uint64_t version, const uint32_t *node,
 		err = torus_rows_commit(nic->dev, version);
 	return nic_check(nic, err);
 }
+
+/* --- its events ------------------------------------------------------------ */
 
 static void on_event(const struct torus_event *ev, void *arg)
 {
@@ -195,6 +241,8 @@ static void on_readable(void *arg, unsigned int what)
 		nic_check(nic, err == -ENOMEM ? err : -ENODEV);
 }
 
+/* --- found and lost -------------------------------------------------------- */
+
 static int bind_dev(struct nic *nic, const char *where)
 {
 	struct torus_link links[TORUS_MAX_PORTS];
@@ -233,6 +281,9 @@ static int bind_dev(struct nic *nic, const char *where)
 	}
 	nic->why[0] = '\0';
 	nic->retry = RETRY_MIN;
+	nic->kernel = !strncmp(where, "genl:", 5);
+	if (nic->kernel && dev.placed)
+		interface_place(&dev, &dev.shape, &dev.coords);
 	log_info("nic", "%s: %s '%s', guid %016llx, %u ports", where, dev.driver, dev.name,
 		 (unsigned long long)dev.guid, dev.nports);
 	nic->ops->found(nic->arg, &dev, links, rows);
@@ -280,6 +331,16 @@ static void on_timer(void *arg)
 	look(nic);
 }
 
+static void on_hotplug(void *arg)
+{
+	struct nic *nic = arg;
+
+	if (nic->dev)
+		return;
+	nic->retry = RETRY_MIN;
+	loop_timer_set(nic->timer, 0);
+}
+
 struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *ops, void *arg)
 {
 	struct nic *nic = calloc(1, sizeof(*nic));
@@ -296,6 +357,11 @@ struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *
 		free(nic);
 		return NULL;
 	}
+	if (strncmp(where, "unix:", 5)) {
+		nic->hotplug = hotplug_new(loop, on_hotplug, nic);
+		if (!nic->hotplug)
+			log_warning("nic", "no word of NICs that come: %s", strerror(errno));
+	}
 	loop_timer_set(nic->timer, 0);
 	return nic;
 }
@@ -307,5 +373,6 @@ void nic_free(struct nic *nic)
 	if (nic->dev)
 		unbind(nic);
 	loop_timer_free(nic->timer);
+	hotplug_free(nic->hotplug);
 	free(nic);
 }

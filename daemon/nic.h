@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The NIC of this node, through libtorus: found, followed, found again after it
- * went away. How a kernel NIC announces itself belongs here too.
+ * went away.
  */
 #ifndef NIC_H
 #define NIC_H
@@ -40,6 +40,9 @@ struct torus_dev *nic_dev(const struct nic *nic);
  */
 int nic_check(struct nic *nic, int err);
 
+/** nic_place_set() - its place in the torus, and that of its interface's addresses */
+int nic_place_set(struct nic *nic, const struct torus_shape *shape,
+		  const struct torus_coords *at);
 /** nic_rows_write() - changed rows (ids ascending) and the switch to @version */
 int nic_rows_write(struct nic *nic, uint64_t version, const uint32_t *node,
 		   const uint64_t *row, uint32_t n);

@@ -5,7 +5,7 @@
 lib-objs := lib/topology.o lib/route/health.o lib/route/rows.o lib/route/walk.o \
 	lib/client.o lib/transport-unix.o lib/transport-genl.o lib/names.o \
 	lib/device.o lib/links.o lib/rows.o lib/park.o lib/events.o \
-	lib/fabric.o \
+	lib/netdev.o lib/fabric.o \
 	kernel/core/topo.o kernel/core/route.o
 lib-cflags := $(call pkg-cflags,libnl-genl-3.0 jansson)
 lib-libs := $(call pkg-libs,libnl-genl-3.0 jansson)

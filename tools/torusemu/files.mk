@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 torusemu-srcs := $(addprefix tools/torusemu/, \
-	loop.c log.c pool.c fault.c port.c lower.c tun.c addr.c msg.c icmp.c \
+	loop.c log.c pool.c fault.c port.c lower.c tun.c msg.c icmp.c \
 	policy.c server.c commands.c reply.c notify.c emu.c)
 # Shared with the fuzzer.
-torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o $(core-objs)
-torusemu-pkgs := libnl-3.0 libnl-route-3.0 libsystemd
+torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/netdev.o $(core-objs)
+torusemu-pkgs := libnl-3.0 libsystemd
 
 programs += torusemu
 torusemu-objs := $(addprefix tools/torusemu/,main.o args.o priv.o) $(torusemu-common)

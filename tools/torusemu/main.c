@@ -17,6 +17,7 @@
 #include "emu.h"
 #include "log.h"
 #include "priv.h"
+#include "lib/netdev.h"
 
 #define NICE (-10)
 
@@ -110,8 +111,18 @@ static int fit_frames(struct args *a)
 
 static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
 {
+	struct lt_netdev dev = {
+		.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
+		.old = old, .old_node = old_node, .shape = &e->shape, .node = e->node,
+	};
+	char text[128];
+	int err = lt_netdev_place(&dev, text, sizeof(text));
+
 	log_info("node %u of %u", e->node, tn_shape_nodes(&e->shape));
-	tun_addr_set(e, old, old_node);
+	if (err == -EAFNOSUPPORT)
+		log_warn("%s has no IPv6 address: %s", e->tun.name, text);
+	else if (err)
+		log_err("%s: cannot set addresses: %s", e->tun.name, text);
 }
 
 static int make_nic(const struct args *a)

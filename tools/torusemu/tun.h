@@ -32,7 +32,4 @@ void tun_poll(struct emu *emu, bool on);
 /** tun_write() - a message for the host, header first, counted */
 void tun_write(struct emu *emu, const struct iovec *iov, int n, size_t bytes);
 
-/** tun_addr_set() - addresses and routes of the NIC's place; removes older ones */
-int tun_addr_set(struct emu *emu, const struct torus_shape *old, u32 old_node);
-
 #endif /* EMU_TUN_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <linux/if.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/errno.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "netdev.h"
+
+/* The torus's own networks: 10.0.0.0/8 and fd74:6f72::/32. */
+static const uint8_t net4[] = { 10 };
+static const uint8_t net6[] = { 0xfd, 0x74, 0x6f, 0x72 };
+
+/**
+ * struct address - of a node, in one family
+ * @len: bytes of @at
+ * @net, @net_len: prefix of the whole fabric
+ */
+struct address {
+	uint8_t family;
+	int len;
+	uint8_t at[16];
+	const uint8_t *net;
+	unsigned int net_len;
+};
+
+static void address_of(const struct torus_shape *shape, uint32_t node, uint8_t family,
+		       struct address *a)
+{
+	struct in_addr a4 = torus_addr4(shape, node);
+	struct in6_addr a6 = torus_addr6(shape, node);
+
+	*a = family == AF_INET ? (struct address){ family, 4, { 0 }, net4, sizeof(net4) }
+			       : (struct address){ family, 16, { 0 }, net6, sizeof(net6) };
+	memcpy(a->at, family == AF_INET ? (void *)&a4 : (void *)&a6, (size_t)a->len);
+}
+
+static struct nl_msg *request(int type, int flags, void *head, size_t len)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
+
+	if (msg && !nlmsg_append(msg, head, len, NLMSG_ALIGNTO))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* Sends @msg unless it could not be built (@bad). Return: 0 or a libnl error. */
+static int finish(struct nl_sock *sk, struct nl_msg *msg, bool bad)
+{
+	if (msg && !bad)
+		return nl_send_sync(sk, msg);
+	nlmsg_free(msg);
+	return -NLE_NOMEM;
+}
+
+/* No link-local address: nobody here answers its multicasts. Only before up. */
+static int quiet(struct nl_sock *sk, uint32_t ifindex)
+{
+	struct ifinfomsg ifi = { .ifi_index = (int)ifindex };
+	struct nl_msg *msg = request(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
+	struct nlattr *spec = msg ? nla_nest_start(msg, IFLA_AF_SPEC) : NULL;
+	struct nlattr *inet6 = spec ? nla_nest_start(msg, AF_INET6) : NULL;
+	bool bad = !inet6 || nla_put_u8(msg, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
+
+	if (!bad) {
+		nla_nest_end(msg, inet6);
+		nla_nest_end(msg, spec);
+	}
+	return finish(sk, msg, bad);
+}
+
+static int set_up(struct nl_sock *sk, uint32_t ifindex, uint32_t mtu)
+{
+	struct ifinfomsg ifi = {
+		.ifi_index = (int)ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP,
+	};
+	struct nl_msg *msg = request(RTM_NEWLINK, 0, &ifi, sizeof(ifi));
+
+	return finish(sk, msg, !msg || (mtu && nla_put_u32(msg, IFLA_MTU, mtu)));
+}
+
+static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a,
+			  bool add)
+{
+	struct ifaddrmsg ifa = {
+		.ifa_family = a->family, .ifa_prefixlen = (uint8_t)(8 * a->len),
+		.ifa_flags = IFA_F_NODAD, .ifa_index = ifindex,
+	};
+	struct nl_msg *msg = request(add ? RTM_NEWADDR : RTM_DELADDR,
+				     add ? NLM_F_CREATE | NLM_F_REPLACE : 0, &ifa, sizeof(ifa));
+	int err = finish(sk, msg, !msg || nla_put(msg, IFA_LOCAL, a->len, a->at));
+
+	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
+}
+
+static int route_add(struct nl_sock *sk, uint32_t ifindex, const struct address *a)
+{
+	struct rtmsg rtm = {
+		.rtm_family = a->family, .rtm_dst_len = (uint8_t)(8 * a->net_len),
+		.rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
+		.rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST,
+	};
+	struct nl_msg *msg = request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, &rtm,
+				     sizeof(rtm));
+	uint8_t dst[16] = { 0 };
+
+	memcpy(dst, a->net, a->net_len);
+	return finish(sk, msg, !msg || nla_put(msg, RTA_DST, a->len, dst) ||
+		      nla_put(msg, RTA_PREFSRC, a->len, a->at) ||
+		      nla_put_u32(msg, RTA_OIF, ifindex));
+}
+
+static int set_family(struct nl_sock *sk, const struct lt_netdev *dev, uint8_t family)
+{
+	struct address a, old;
+	int err;
+
+	address_of(dev->shape, dev->node, family, &a);
+	if (dev->old) {
+		address_of(dev->old, dev->old_node, family, &old);
+		if (memcmp(old.at, a.at, sizeof(a.at)))
+			address_change(sk, dev->ifindex, &old, false);
+	}
+	err = address_change(sk, dev->ifindex, &a, true);
+	return err ? err : route_add(sk, dev->ifindex, &a);
+}
+
+int lt_netdev_place(const struct lt_netdev *dev, char *text, size_t len)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	const char *step = "rtnetlink";
+	int status = -EIO, err = sk ? nl_connect(sk, NETLINK_ROUTE) : -NLE_NOMEM;
+
+	if (!err) {
+		step = "taking it up";
+		quiet(sk, dev->ifindex); /* fails where there is no IPv6 */
+		err = set_up(sk, dev->ifindex, dev->mtu);
+	}
+	if (!err) {
+		step = "IPv4";
+		err = set_family(sk, dev, AF_INET);
+	}
+	if (!err) {
+		step = "IPv6";
+		status = -EAFNOSUPPORT;
+		err = set_family(sk, dev, AF_INET6);
+	}
+	if (err)
+		snprintf(text, len, "%s: %s", step, nl_geterror(err));
+	nl_socket_free(sk);
+	return err ? status : 0;
+}
