@@ -104,7 +104,17 @@ enum torus_link_reason {
 	TORUS_REASON_RETRY,	/* retry exhausted */
 	TORUS_REASON_PEER,	/* the peer restarted or began anew */
 	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
+	TORUS_REASON_MISMATCH,	/* the ends ask for different retry protocols */
 	TORUS_REASONS,
+};
+
+/* Link retry protocol (kernel/core/retry.h). */
+enum torus_retry {
+	TORUS_RETRY_AUTO,	/* what the peer asks for, else Angara's */
+	TORUS_RETRY_ANGARA,
+	TORUS_RETRY_ACKNAK,	/* PCI Express */
+	TORUS_RETRY_HIPPI,	/* BlueGene/L */
+	TORUS_RETRIES,
 };
 
 /*

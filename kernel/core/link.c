@@ -24,28 +24,29 @@ void tn_link_account(struct tn_link *l, u64 now)
 /* A packet of generation @gen was damaged or ahead: have the peer go back. */
 static void rx_error(struct tn_link *l, u8 gen, u64 now)
 {
-	if (!tn_retry_error(&l->rx, gen))
+	if (!tn_retry_error(&l->retry, gen))
 		return;
 	l->ack_now = true;
 	l->eager = TN_RETRY_EAGER;
-	l->e_at = now + l->params->replay_timeout / 2;
+	if (l->retry.ops->remind)
+		l->e_at = now + l->params->replay_timeout / 2;
 	l->counter[TORUS_PC_E_SENT]++;
 }
 
-/* RSEQ and E of an intact header. Return: false: the link failed. */
+/* What an intact header says of our packets. Return: false: the link failed. */
 static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 {
 	struct tn_queue done = { 0 };
-	enum tn_ack ack = tn_retry_ack(&l->tx, h->rseq, &done, now);
+	enum tn_heard heard = tn_retry_hear(&l->retry, h, &done, now);
 	struct tn_pkt *pkt;
 
 	while ((pkt = tn_queue_pop(&done)))
 		l->host_ops->pkt_put(l->host, pkt);
-	if (ack == TN_ACK_LIE) {
+	if (heard == TN_HEARD_LIE) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
-	if (h->e && ack == TN_ACK_OK && h->gen_echo == l->tx.gen && tn_retry_back(&l->tx)) {
+	if (heard == TN_HEARD_BACK) {
 		l->counter[TORUS_PC_E_RECEIVED]++;
 		l->counter[TORUS_PC_RETRIES]++;
 	}
@@ -92,7 +93,7 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
-	tn_retry_accept(&l->rx, h);
+	tn_retry_accept(&l->retry, h);
 	l->unacked++;
 	if (l->eager)
 		l->eager--;
@@ -135,13 +136,14 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 		return false;
 	if (h->type == TN_IDLE)
 		return true;
-	switch (tn_retry_check(&l->rx, h)) {
+	switch (tn_retry_check(&l->retry, h)) {
 	case TN_RX_BEHIND:
 		l->counter[TORUS_PC_DUPLICATES]++;
-		l->ack_now = true;	/* the peer missed our RSEQ */
+		if (tn_retry_behind(&l->retry))
+			l->ack_now = true;
 		return true;
 	case TN_RX_AHEAD:
-		if (!l->rx.ignoring)
+		if (!l->retry.rx.ignoring)
 			l->counter[TORUS_PC_SEQ_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return true;
@@ -157,6 +159,26 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 		return false;
 	}
 	return rx_accept(l, flits, h, &t, owner, now);
+}
+
+/* Return: false: stop reading the frame. */
+static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
+{
+	struct tn_hdr h;
+
+	if (l->state != TORUS_LINK_UP)
+		return false;
+	if (!tn_acknak_get(bytes, &h, l->seed)) {
+		l->counter[TORUS_PC_CRC_ERRORS]++;	/* the next one says as much */
+		return true;
+	}
+	l->heard_at = now;
+	if (!l->retry.ops->alone) {
+		l->counter[TORUS_PC_MALFORMED]++;
+		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
+		return false;
+	}
+	return rx_ack(l, &h, now);
 }
 
 static bool init_ok(const u8 *flits, const struct tn_hdr *h)
@@ -179,9 +201,17 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 	struct tn_hdr h;
 
 	l->counter[TORUS_PC_RX_FRAMES]++;
-	while (len - at >= 2 * TN_FLIT) {
+	while (len - at >= TN_ACKNAK_BYTES) {
 		u8 *flits = frame + at;
 
+		if (tn_type_of(flits) == TN_ACKNAK) {
+			at += TN_ACKNAK_BYTES;
+			if (!rx_acknak(l, flits, now))
+				break;
+			continue;
+		}
+		if (len - at < 2 * TN_FLIT)
+			break;
 		tn_hdr_get(flits, &h);
 		if (h.type == TN_PAD)
 			break;
@@ -214,7 +244,7 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 		return;
 	if (l->unacked && l->ack_at == ~0ull)
 		l->ack_at = now + l->params->ack_delay;
-	if (l->unacked && (l->eager || l->unacked >= l->params->retry_packets / 4 + 1))
+	if (l->unacked && (l->eager || l->unacked >= l->retry_packets / 4 + 1))
 		l->ack_now = true;
 }
 
@@ -235,22 +265,20 @@ static bool seg_add(struct tn_frame *f, const u8 *base, u32 len)
 	return true;
 }
 
-/* RSEQ, E and G are as of now; VCCR is as of the first time. */
+/* The answer to the peer is as of now; VCCR is as of the first time. */
 static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 {
-	struct tn_hdr *h = &pkt->hdr;
+	struct tn_hdr h;
 
 	if (!pkt->vccr_set) {
-		h->crp = tn_credit_report(&l->credit, &h->crp_vc);
+		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
 		pkt->vccr_set = 1;
 	}
-	h->rseq = l->rx.expected;
-	h->e = l->rx.ignoring;
-	h->gen_echo = l->rx.e_gen;
-	h->gen = l->tx.gen;
-	tn_hdr_put(pkt->flits, h);
+	h = pkt->hdr;
+	l->retry.ops->stamp(&l->retry, &h);
+	tn_hdr_put(pkt->flits, &h);
 	tn_tail_put(tn_pkt_tail(pkt), &pkt->tail);
-	tn_lcrc_set(pkt->flits, h->len, l->seed);
+	tn_lcrc_set(pkt->flits, h.len, l->seed);
 }
 
 static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
@@ -267,15 +295,15 @@ static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
 /* Moves packets from the RETRY buffer into the frame. */
 static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 {
-	while (tn_retry_ready(&l->tx)) {
-		struct tn_pkt *pkt = l->tx.next;
+	while (tn_retry_ready(&l->retry)) {
+		struct tn_pkt *pkt = l->retry.tx.next;
 		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
 
 		if (f->bytes + n > l->params->frame_max || f->nsegs == TN_FRAME_SEGS)
 			return;
 		write_header(l, pkt);
 		seg_add(f, pkt->flits, n);
-		count_sent(l, pkt, tn_retry_sending(&l->tx, now));
+		count_sent(l, pkt, tn_retry_sending(&l->retry, now));
 	}
 }
 
@@ -287,7 +315,7 @@ static void push_credits(struct tn_link *l, u64 now)
 	for (i = 0; i < TORUS_VCS && tn_credit_owed(&l->credit); i++) {
 		struct tn_pkt *pkt;
 
-		if (l->tx.sent.count >= l->params->retry_packets + TN_LINK_CTL_SLACK)
+		if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
 			return;
 		pkt = l->host_ops->pkt_new(l->host, 2);
 		if (!pkt)
@@ -295,7 +323,7 @@ static void push_credits(struct tn_link *l, u64 now)
 		pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT };
 		pkt->tail = (struct tn_tail) { 0 };
 		pkt->in_port = TN_PORT_HOST;
-		tn_retry_push(&l->tx, pkt, now);
+		tn_retry_push(&l->retry, pkt, now);
 		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
 		pkt->vccr_set = 1;
 	}
@@ -303,18 +331,23 @@ static void push_credits(struct tn_link *l, u64 now)
 
 static void idle_frame(struct tn_link *l, struct tn_frame *f)
 {
-	struct tn_hdr h = {
-		.type = TN_IDLE,
-		.rseq = l->rx.expected,
-		.e = l->rx.ignoring,
-		.gen_echo = l->rx.e_gen,
-		.gen = l->tx.gen,
-	};
+	struct tn_hdr h = { .type = TN_IDLE };
 
+	l->retry.ops->stamp(&l->retry, &h);
 	memset(l->ctl, 0, 2 * TN_FLIT);
 	tn_hdr_put(l->ctl, &h);
 	tn_lcrc_set(l->ctl, 0, l->seed);
 	seg_add(f, l->ctl, 2 * TN_FLIT);
+}
+
+/* Ahead of the frame's packets, so that no damage to them hides it. */
+static void acknak(struct tn_link *l, struct tn_frame *f)
+{
+	struct tn_hdr h = { .type = TN_ACKNAK };
+
+	l->retry.ops->stamp(&l->retry, &h);
+	tn_acknak_put(l->ctl, &h, l->seed);
+	seg_add(f, l->ctl, TN_ACKNAK_BYTES);
 }
 
 bool tn_link_wants(const struct tn_link *l)
@@ -322,11 +355,13 @@ bool tn_link_wants(const struct tn_link *l)
 	if (l->init_now)
 		return true;
 	return l->state == TORUS_LINK_UP &&
-	       (tn_retry_ready(&l->tx) || l->ack_now || (l->credit_now && tn_credit_owed(&l->credit)));
+	       (tn_retry_ready(&l->retry) || l->ack_now || (l->credit_now && tn_credit_owed(&l->credit)));
 }
 
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 {
+	bool alone = l->retry.ops->alone;
+
 	f->nsegs = 0;
 	f->bytes = 0;
 	if (l->init_now) {
@@ -338,6 +373,8 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	}
 	if (!tn_link_wants(l))
 		return 0;
+	if (alone && l->ack_now)
+		acknak(l, f);
 	fill(l, f, now);
 	if (l->credit_now || l->ack_now) {
 		push_credits(l, now);
@@ -353,9 +390,11 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 		}
 		idle_frame(l, f);
 	}
-	l->ack_now = false;
-	l->unacked = 0;
-	l->ack_at = ~0ull;
+	if (l->ack_now || !alone) {
+		l->unacked = 0;
+		l->ack_at = ~0ull;
+	}
+	l->ack_now = tn_retry_urgent(&l->retry);
 	if (!tn_credit_owed(&l->credit))
 		l->credit_at = ~0ull;
 	tn_link_note_sent(l, now);
@@ -365,14 +404,14 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 
 bool tn_link_may(const struct tn_link *l, unsigned int vc, unsigned int bubbles)
 {
-	return l->state == TORUS_LINK_UP && l->tx.sent.count < l->params->retry_packets &&
+	return l->state == TORUS_LINK_UP && l->retry.tx.sent.count < l->retry_packets &&
 	       tn_credit_may(&l->credit, vc, bubbles);
 }
 
 void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
 	tn_credit_take(&l->credit, pkt->hdr.vc);
-	tn_retry_push(&l->tx, pkt, now);
+	tn_retry_push(&l->retry, pkt, now);
 }
 
 void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now)
@@ -394,7 +433,7 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
 		return -EINVAL;
 	if (l->state != TORUS_LINK_UP)
 		return -ENETDOWN;
-	if (l->tx.sent.count >= l->params->retry_packets + TN_LINK_CTL_SLACK)
+	if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
 		return -EAGAIN;
 	pkt = l->host_ops->pkt_new(l->host, flits + 2);
 	if (!pkt)
@@ -405,7 +444,7 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
 	memset(tn_pkt_payload(pkt), 0, (size_t)flits * TN_FLIT);
 	memcpy(tn_pkt_payload(pkt), data, len);
 	pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
-	tn_retry_push(&l->tx, pkt, now);
+	tn_retry_push(&l->retry, pkt, now);
 	l->counter[TORUS_PC_MGMT_TX]++;
 	return 0;
 }

@@ -78,8 +78,10 @@ struct tn_link {
 	bool ack_now;
 	bool credit_now;
 
-	struct tn_retry_tx tx;
-	struct tn_retry_rx rx;
+	struct tn_retry retry;
+	u32 retry_packets;	/* RETRY buffer: as in params, or what the protocol allows */
+	u8 retry_wanted;	/* enum torus_retry */
+	u8 retry_said;		/* in the INITs of this attempt */
 	struct tn_credit credit;
 	u32 unacked;		/* accepted since the last header sent */
 	u32 eager;		/* packets to acknowledge at once: errors were seen */
@@ -138,6 +140,12 @@ void tn_link_push(struct tn_link *l, struct tn_pkt *pkt, u64 now);
 /** tn_link_freed() - a packet accepted here left its input buffer */
 void tn_link_freed(struct tn_link *l, unsigned int vc, u64 now);
 int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now);
+/**
+ * tn_link_retry() - ask for a retry protocol
+ * @protocol: enum torus_retry; a link that is up keeps to what it speaks until it
+ *	begins a new session
+ */
+void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now);
 /** tn_link_account() - bring the time counters up to @now */
 void tn_link_account(struct tn_link *l, u64 now);
 

@@ -41,8 +41,8 @@ void tn_link_init(struct tn_link *l, u64 now)
 	l->admin = true;
 	l->since = now;
 	stop_timers(l);
-	tn_retry_tx_start(&l->tx, 0, now);
-	tn_retry_rx_start(&l->rx, 0);
+	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
+	l->retry_wanted = (u8)l->params->retry_protocol;
 }
 
 /*
@@ -60,11 +60,13 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	l->peer_nonce = 0;
 	l->resume = resume;
 	l->last_session = l->session;
-	l->last_rseq = l->rx.expected;
+	l->last_rseq = l->retry.rx.expected;
 	if (resume) {
-		l->first_tseq = l->tx.tseq;
+		l->first_tseq = l->retry.tx.tseq;
+		l->retry_said = l->retry.ops->protocol;
 	} else {
 		l->first_tseq = (u16)(l->host_ops->random(l->host) & TN_SEQ_MASK);
+		l->retry_said = l->retry_wanted;
 		for (vc = 0; vc < TORUS_VCS; vc++) {
 			l->occupied[vc] = l->credit.used[vc];
 			l->credit.owed[vc] = 0;
@@ -102,15 +104,16 @@ static void probe(struct tn_link *l, u64 now)
 
 void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 {
-	struct tn_queue retry = l->tx.sent;
+	struct tn_retry_tx *tx = &l->retry.tx;
+	struct tn_queue retry = tx->sent;
 
 	if (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING)
 		return;
 	l->reason = reason;
-	l->tx.sent = (struct tn_queue) { 0 };
-	l->tx.next = NULL;
-	l->tx.on_wire = 0;
-	l->tx.flits = 0;
+	tx->sent = (struct tn_queue) { 0 };
+	tx->next = NULL;
+	tx->on_wire = 0;
+	tx->flits = 0;
 	l->ops->failed(l->ctx, l, &retry);
 	probe(l, now);
 }
@@ -165,6 +168,15 @@ void tn_link_retrain(struct tn_link *l, u64 now)
 		start(l, now);
 }
 
+void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now)
+{
+	if (l->retry_wanted == protocol)
+		return;
+	l->retry_wanted = (u8)protocol;
+	if (l->state == TORUS_LINK_TRAINING || l->state == TORUS_LINK_INIT)
+		start(l, now);
+}
+
 void tn_link_note_sent(struct tn_link *l, u64 now)
 {
 	u64 k = l->params->keepalive;
@@ -191,6 +203,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.port = l->port,
 		.resume = l->resume,
 		.up = l->state == TORUS_LINK_UP,
+		.retry = l->retry_said,
 	};
 	unsigned int vc;
 
@@ -224,6 +237,19 @@ static u32 seed_of(u32 a, u32 b)
 	return s ? s : 1;
 }
 
+/* Who asks for nothing speaks what the other wants; nobody wants: Angara's. */
+static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
+{
+	const struct tn_retry_ops *ops = tn_retry_of(l->retry_said ? l->retry_said : i->retry);
+	u32 most;
+
+	if (!ops)
+		ops = &tn_retry_angara;
+	tn_retry_start(&l->retry, ops, l->first_tseq, i->first_tseq, now);
+	most = ops->limit - TN_LINK_CTL_SLACK;
+	l->retry_packets = l->params->retry_packets < most ? l->params->retry_packets : most;
+}
+
 /* Both ends know both nonces. @i is what the peer promised. */
 static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 {
@@ -233,7 +259,7 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	struct tn_pkt *pkt;
 
 	if (resume) {
-		if (tn_retry_ack(&l->tx, i->last_rseq, &done, now) != TN_ACK_OK)
+		if (tn_retry_ack(&l->retry, i->last_rseq, &done, now) != TN_ACK_OK)
 			resume = false;
 		while ((pkt = tn_queue_pop(&done)))
 			l->host_ops->pkt_put(l->host, pkt);
@@ -243,23 +269,15 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 		return;
 	}
 	if (resume) {
-		l->tx.next = l->tx.sent.head;
-		l->tx.on_wire = 0;
-		l->tx.gen = 0;
-		l->tx.tries = 0;
-		l->tx.since = now;
-		l->rx.ignoring = false;
-		l->rx.e_gen = 0;
-		l->rx.gen_seen = 0;
-		if (l->tx.next)
+		tn_retry_resume(&l->retry, now);
+		if (l->retry.tx.next)
 			l->counter[TORUS_PC_RETRIES]++;
 	} else {
 		if (!tn_credit_start(&l->credit, i->slots, i->occupied)) {
 			l->counter[TORUS_PC_MALFORMED]++;
 			return;
 		}
-		tn_retry_tx_start(&l->tx, l->first_tseq, now);
-		tn_retry_rx_start(&l->rx, i->first_tseq);
+		begin_retry(l, i, now);
 	}
 	stop_timers(l);
 	l->seed = seed_of(l->nonce, l->peer_nonce);
@@ -321,6 +339,12 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
 	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN)
 		start(l, now);
+	if (l->retry_said && i.retry && l->retry_said != i.retry) {
+		l->reason = TORUS_REASON_MISMATCH;
+		l->peer_guid = i.guid;
+		l->peer_port = i.port;
+		return;
+	}
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
@@ -337,20 +361,26 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 
 static u64 replay_at(const struct tn_link *l)
 {
-	u64 from = l->tx.sent_at > l->tx.since ? l->tx.sent_at : l->tx.since;
-	u32 shift = l->tx.tries < 3 ? l->tx.tries : 3;
+	const struct tn_retry_tx *tx = &l->retry.tx;
+	u64 from = tx->sent_at > tx->since ? tx->sent_at : tx->since;
+	u32 shift = tx->tries < 3 ? tx->tries : 3;
 
-	if (!l->tx.on_wire || tn_retry_ready(&l->tx))
+	if (!tx->on_wire || tn_retry_ready(&l->retry))
 		return NEVER;
 	/* A window that errors made small is full: the peer answers at once. */
-	if (l->tx.on_wire >= l->tx.window / 4)
-		return from + (sooner(4 * l->tx.rtt + WINDOW_TIMEOUT_MIN,
+	if (tx->on_wire >= tx->window / 4)
+		return from + (sooner(4 * tx->rtt + WINDOW_TIMEOUT_MIN,
 				      l->params->replay_timeout / 2) << shift);
 	return from + (l->params->replay_timeout << shift);
 }
 
+/* PCI Express: REPLAY_NUM rolls over after four times in vain: retrain. */
+#define REPLAY_NUM 4
+
 static void poll_up(struct tn_link *l, u64 now)
 {
+	bool again = false;
+
 	if (now >= l->ack_at) {
 		l->ack_at = NEVER;
 		l->ack_now = true;
@@ -359,9 +389,9 @@ static void poll_up(struct tn_link *l, u64 now)
 		l->credit_at = NEVER;
 		l->credit_now = true;
 	}
-	if (l->rx.ignoring && now >= l->e_at) {	/* E or its answer was lost */
+	if (l->retry.rx.ignoring && now >= l->e_at) {	/* E or its answer was lost */
 		l->e_at = now + l->params->replay_timeout / 2;
-		l->rx.e_gen = l->rx.e_gen ^ 1;
+		tn_retry_remind(&l->retry);
 		l->ack_now = true;
 		l->counter[TORUS_PC_E_SENT]++;
 	}
@@ -369,13 +399,17 @@ static void poll_up(struct tn_link *l, u64 now)
 		tn_link_note_sent(l, now);
 		l->ack_now = true;
 	}
-	if (now >= replay_at(l) && tn_retry_back(&l->tx))
+	if (now >= replay_at(l) && tn_retry_back(&l->retry)) {
 		l->counter[TORUS_PC_RETRIES]++;
-	if (l->tx.sent.head && l->tx.tries >= l->params->retry_count &&
-	    now - l->tx.since >= l->params->retry_time)
+		again = true;
+	}
+	if (l->retry.tx.sent.head && l->retry.tx.tries >= l->params->retry_count &&
+	    now - l->retry.tx.since >= l->params->retry_time)
 		tn_link_fail(l, TORUS_REASON_RETRY, now);
 	else if (now - l->heard_at >= l->params->silence)
 		tn_link_fail(l, TORUS_REASON_SILENCE, now);
+	else if (again && l->retry.ops->alone && l->retry.tx.tries % REPLAY_NUM == 0)
+		retrain(l, now);
 }
 
 void tn_link_poll(struct tn_link *l, u64 now)
@@ -404,7 +438,7 @@ u64 tn_link_expiry(const struct tn_link *l)
 	if (l->state != TORUS_LINK_UP)
 		return at;
 	at = sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l)));
-	if (l->rx.ignoring)
+	if (l->retry.rx.ignoring)
 		at = sooner(at, l->e_at);
 	return sooner(at, l->heard_at + l->params->silence);
 }

@@ -30,7 +30,7 @@ static bool params_ok(const struct tn_params *p)
 	return p->keepalive && p->silence > p->keepalive && p->ack_delay &&
 	       p->replay_timeout > p->ack_delay && p->retry_time && p->init_interval &&
 	       p->probe_interval && p->retrain_time && p->gap_time && p->retry_count &&
-	       p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
+	       p->retry_protocol < TORUS_RETRIES && p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
 	       p->slots >= 4 && p->slots <= 1024 && p->frame_max >= TN_PACKET_MAX &&
 	       p->frame_max <= 65535 && p->park_bytes && p->hold_bytes;
 }
@@ -178,7 +178,7 @@ void tn_nic_flush(struct tn_nic *nic)
 
 	empty(nic, 1);
 	for (p = 0; p < nic->nports; p++)
-		drop_all(nic, &nic->link[p].tx.sent);
+		drop_all(nic, &nic->link[p].retry.tx.sent);
 }
 
 static size_t align64(size_t n)
@@ -470,12 +470,12 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 		.carrier = l->carrier,
 		.closed = l->closed,
 		.session = l->session,
-		.seq = l->rx.expected,
+		.seq = l->retry.rx.expected,
 		.peer_guid = l->peer_guid,
 		.peer_port = l->peer_port,
 	};
-	info->gauge[TORUS_PG_RETRY_PACKETS] = l->tx.sent.count;
-	info->gauge[TORUS_PG_RETRY_FLITS] = l->tx.flits;
+	info->gauge[TORUS_PG_RETRY_PACKETS] = l->retry.tx.sent.count;
+	info->gauge[TORUS_PG_RETRY_FLITS] = l->retry.tx.flits;
 	info->gauge[TORUS_PG_CREDITS_D0] = tn_credit_free(&l->credit, TORUS_VC_D0);
 	info->gauge[TORUS_PG_CREDITS_D1] = tn_credit_free(&l->credit, TORUS_VC_D1);
 	info->gauge[TORUS_PG_CREDITS_A] = tn_credit_free(&l->credit, TORUS_VC_A);

@@ -78,6 +78,7 @@ struct tn_ops {
  * @retry_packets: RETRY buffer, 1 to 1024 packets
  * @slots: packet buffers of each VC of each input, 4 to 1024
  * @frame_max: bytes of an Ethernet frame's payload, at least TN_PACKET_MAX
+ * @retry_protocol: enum torus_retry, what links ask for in their next new beginning
  * @park_bytes: size of the parking segment
  * @hold_bytes: what may wait at the source on holds before the host must wait
  */
@@ -93,6 +94,7 @@ struct tn_params {
 	u64 gap_time;
 	u32 retry_count;
 	u32 retry_packets;
+	u32 retry_protocol;
 	u32 slots;
 	u32 frame_max;
 	u64 park_bytes;

@@ -1,20 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Link retry; retry.h says how and why. */
+/* The RETRY buffer, whatever protocol is spoken; retry.h says how and why. */
 #include "retry.h"
 
-void tn_retry_tx_start(struct tn_retry_tx *tx, u16 first, u64 now)
+const struct tn_retry_ops *tn_retry_of(unsigned int protocol)
 {
-	*tx = (struct tn_retry_tx) {
-		.tseq = first & TN_SEQ_MASK,
-		.high = first & TN_SEQ_MASK,
-		.window = 4 * TN_RETRY_MAX,
-		.since = now,
-		.sent_at = now,
+	switch (protocol) {
+	case TORUS_RETRY_ANGARA:
+		return &tn_retry_angara;
+	case TORUS_RETRY_ACKNAK:
+		return &tn_retry_acknak;
+	case TORUS_RETRY_HIPPI:
+		return &tn_retry_hippi;
+	default:
+		return NULL;
+	}
+}
+
+void tn_retry_start(struct tn_retry *r, const struct tn_retry_ops *ops, u16 first_tx,
+		    u16 first_rx, u64 now)
+{
+	*r = (struct tn_retry) {
+		.ops = ops,
+		.tx = {
+			.tseq = first_tx & TN_SEQ_MASK,
+			.high = first_tx & TN_SEQ_MASK,
+			.window = 4 * TN_RETRY_MAX,
+			.since = now,
+			.sent_at = now,
+		},
+		.rx = { .expected = first_rx & TN_SEQ_MASK },
 	};
 }
 
-void tn_retry_push(struct tn_retry_tx *tx, struct tn_pkt *pkt, u64 now)
+void tn_retry_resume(struct tn_retry *r, u64 now)
 {
+	r->tx.next = r->tx.sent.head;
+	r->tx.on_wire = 0;
+	r->tx.gen = 0;
+	if (r->ops->remind)	/* the others count tries through retrainings */
+		r->tx.tries = 0;
+	r->tx.since = now;
+	r->rx.ignoring = false;
+	r->rx.e_gen = 0;
+	r->rx.gen_seen = 0;
+	r->owed = 0;
+	r->said = 0;
+	r->heard = false;
+}
+
+void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now)
+{
+	struct tn_retry_tx *tx = &r->tx;
+
 	if (!tx->sent.head) {
 		tx->since = now;
 		tx->tries = 0;
@@ -28,8 +65,9 @@ void tn_retry_push(struct tn_retry_tx *tx, struct tn_pkt *pkt, u64 now)
 		tx->next = pkt;
 }
 
-bool tn_retry_sending(struct tn_retry_tx *tx, u64 now)
+bool tn_retry_sending(struct tn_retry *r, u64 now)
 {
+	struct tn_retry_tx *tx = &r->tx;
 	struct tn_pkt *pkt = tx->next;
 	bool replay = tn_seq_before(pkt->hdr.tseq, tx->high);
 
@@ -45,8 +83,9 @@ bool tn_retry_sending(struct tn_retry_tx *tx, u64 now)
 	return replay;
 }
 
-enum tn_ack tn_retry_ack(struct tn_retry_tx *tx, u16 rseq, struct tn_queue *done, u64 now)
+enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u64 now)
 {
+	struct tn_retry_tx *tx = &r->tx;
 	u16 base = tx->sent.head ? tx->sent.head->hdr.tseq : tx->tseq;
 	u16 n = tn_seq_diff(rseq, base);
 
@@ -62,6 +101,8 @@ enum tn_ack tn_retry_ack(struct tn_retry_tx *tx, u16 rseq, struct tn_queue *done
 	if (tx->window > 4 * TN_RETRY_MAX)
 		tx->window = 4 * TN_RETRY_MAX;
 	tx->on_wire = tx->on_wire > n ? tx->on_wire - n : 0;
+	if (r->ops->number)
+		r->head = (u8)((r->head + n) % 255);
 	while (n--) {
 		struct tn_pkt *pkt = tn_queue_pop(&tx->sent);
 
@@ -75,8 +116,10 @@ enum tn_ack tn_retry_ack(struct tn_retry_tx *tx, u16 rseq, struct tn_queue *done
 	return TN_ACK_OK;
 }
 
-bool tn_retry_back(struct tn_retry_tx *tx)
+bool tn_retry_back(struct tn_retry *r)
 {
+	struct tn_retry_tx *tx = &r->tx;
+
 	if (!tx->sent.head)
 		return false;
 	tx->next = tx->sent.head;
@@ -93,30 +136,7 @@ bool tn_retry_back(struct tn_retry_tx *tx)
 	return true;
 }
 
-void tn_retry_rx_start(struct tn_retry_rx *rx, u16 first)
+void tn_retry_remind(struct tn_retry *r)
 {
-	*rx = (struct tn_retry_rx) { .expected = first & TN_SEQ_MASK };
-}
-
-enum tn_verdict tn_retry_check(const struct tn_retry_rx *rx, const struct tn_hdr *h)
-{
-	if (h->tseq == rx->expected)
-		return TN_RX_ACCEPT;
-	return tn_seq_before(h->tseq, rx->expected) ? TN_RX_BEHIND : TN_RX_AHEAD;
-}
-
-void tn_retry_accept(struct tn_retry_rx *rx, const struct tn_hdr *h)
-{
-	rx->expected = (u16)((rx->expected + 1) & TN_SEQ_MASK);
-	rx->gen_seen = h->gen;
-	rx->ignoring = false;
-}
-
-bool tn_retry_error(struct tn_retry_rx *rx, u8 gen)
-{
-	if (rx->ignoring && rx->e_gen == gen)
-		return false;
-	rx->ignoring = true;
-	rx->e_gen = gen;
-	return true;
+	r->rx.e_gen ^= 1;
 }

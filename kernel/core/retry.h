@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link retry after the Angara paper ("контроль целостности данных", fig. 3):
- * go-back-N with the acknowledgement and the error bit in every header.
+ * Link retry: the RETRY buffer, and three protocols that say how the far end
+ * answers. Whichever is spoken, the buffer and the sequence numbers inside a NIC
+ * are the same (12 bits, TTCR and CTRP of the Angara paper); a protocol decides
+ * what a header carries of them and what an answer means:
  *
- * Sender: a packet gets its TSEQ when it enters the RETRY buffer and stays there
- * until a header from the peer carries an RSEQ beyond it. E, or no progress for
- * replay_timeout, makes the sender go back to the oldest packet.
- * Receiver: accepts only the packet whose TSEQ equals CTRP and whose checks
- * hold; else it raises E and ignores everything but the right TSEQ.
+ *   retry_angara.c  RSEQ and E in every header; the default
+ *   retry_acknak.c  PCI Express: separate 8-byte ACK and NAK packets
+ *   retry_hippi.c   BlueGene/L: 8-bit numbers, a repeated answer is a NAK
  *
- * Nothing is lost: a packet leaves the buffer only when RSEQ says CTRP passed
- * it. Nothing is doubled or reordered: CTRP admits each number once and in
- * order; at most TN_RETRY_MAX (a quarter of the 12-bit space) are outstanding,
- * so a frame late by less than half the space cannot be taken for a new one,
- * and one from another session fails its LCRC, which starts from another seed.
+ * All three go back to the oldest packet that is not acknowledged and send
+ * everything from there again; all receivers accept only the packet that is
+ * next. So for all of them: nothing is lost, for a packet leaves the buffer only
+ * when the receiver said that CTRP passed it. Nothing is doubled or reordered:
+ * CTRP admits each number once and in order; at most tn_retry_limit() packets
+ * are outstanding, at most half of what the protocol's numbers can tell apart,
+ * so a frame that is late cannot be taken for a new one, and one from another
+ * session fails its LCRC, which starts from another seed. Nothing waits for
+ * ever: without progress for replay_timeout the sender goes back by itself.
  *
- * What is ours: the paper leaves open how an E for an error already being
- * mended is told from one for a new error. Each going back turns the generation
- * bit G over; E names the generation in which the error was seen (GE) and is
- * obeyed only while that is the present one. So E may be repeated freely (it is
- * a level, not an edge), one error costs one going back, and a replay whose
- * first packet is hit again is noticed at the second. Safety never rests on G.
- * A packet behind CTRP is a replay of what was accepted: dropped without E.
- *
- * Also ours: the window. What is on the wire behind a damaged packet is sent in
+ * The window is ours. What is on the wire behind a damaged packet is sent in
  * vain, and in software the wire is deep (queues of sockets, processes that
  * wait for a processor). So going back takes a quarter off what may be on the
  * wire, and each acknowledgement gives a quarter of what it covers back: at one
@@ -38,7 +34,7 @@
 
 #define TN_RETRY_EAGER 512	/* packets acknowledged at once after an error */
 #define TN_RETRY_WINDOW_MIN 8
-#define TN_RETRY_MAX 1024	/* packets outstanding; a quarter of TSEQ's range */
+#define TN_RETRY_MAX 1024	/* largest RETRY buffer, packets */
 
 /**
  * struct tn_retry_tx - RETRY buffer
@@ -76,7 +72,8 @@ struct tn_retry_tx {
 /**
  * struct tn_retry_rx - reception state
  * @expected: CTRP
- * @ignoring: an error was seen; only TSEQ == CTRP ends it
+ * @ignoring: an error was seen; only TSEQ == CTRP ends it (ACK/NAK:
+ *	NAK_SCHEDULED)
  * @e_gen: generation in which it was seen
  */
 struct tn_retry_rx {
@@ -85,6 +82,65 @@ struct tn_retry_rx {
 	u8 e_gen;
 	bool ignoring;
 };
+
+/**
+ * struct tn_retry - both directions of one link
+ * @head: HIPPI: number on the wire of the oldest packet not acknowledged
+ * @next: HIPPI: number on the wire of the packet expected next
+ * @owed: answers still to be sent: HIPPI counts them, ACK/NAK has 0 or 1
+ * @said: HIPPI: times that @next was sent as an answer
+ * @heard: HIPPI: the peer has answered @head
+ */
+struct tn_retry {
+	const struct tn_retry_ops *ops;
+	struct tn_retry_tx tx;
+	struct tn_retry_rx rx;
+	u8 head;
+	u8 next;
+	u8 owed;
+	u8 said;
+	bool heard;
+};
+
+enum tn_heard {
+	TN_HEARD_OK,
+	TN_HEARD_BACK,		/* a reception error: we went back */
+	TN_HEARD_LIE,		/* acknowledges what was never sent */
+};
+
+/**
+ * struct tn_retry_ops - a protocol
+ * @protocol: enum torus_retry
+ * @limit: packets that may be outstanding
+ * @alone: answers travel in packets of their own, TN_ACKNAK, not in headers
+ * @remind: an error may be reported again after some time (tn_retry_remind())
+ * @stamp: write TSEQ and answer into the header that goes onto the wire; @h
+ *	holds the TSEQ of the RETRY buffer, or is an IDLE or TN_ACKNAK
+ * @number: TSEQ of an intact sequenced header as the NIC counts: rewrites @h
+ * @hear: the answer in an intact header; packets it covers go to @done
+ * @accepted: the expected packet was taken
+ * @error: a packet was damaged or ahead. Return: news that the peer should get
+ *	at once
+ * @behind: a packet came that was accepted before. Return: as above
+ */
+struct tn_retry_ops {
+	u8 protocol;
+	u16 limit;
+	bool alone;
+	bool remind;
+	void (*stamp)(struct tn_retry *r, struct tn_hdr *h);
+	void (*number)(const struct tn_retry *r, struct tn_hdr *h);
+	enum tn_heard (*hear)(struct tn_retry *r, const struct tn_hdr *h,
+			      struct tn_queue *done, u64 now);
+	void (*accepted)(struct tn_retry *r, const struct tn_hdr *h);
+	bool (*error)(struct tn_retry *r, u8 gen);
+	bool (*behind)(struct tn_retry *r);
+};
+
+extern const struct tn_retry_ops tn_retry_angara, tn_retry_acknak, tn_retry_hippi;
+
+/** tn_retry_of() - the ops of @protocol, NULL if there is none */
+const struct tn_retry_ops *tn_retry_of(unsigned int protocol);
 
 /* Distance from @a to @b in sequence space. */
 static inline u16 tn_seq_diff(u16 b, u16 a)
@@ -98,17 +154,27 @@ static inline bool tn_seq_before(u16 a, u16 b)
 	return tn_seq_diff(a, b) > TN_SEQ_MASK / 2;
 }
 
-void tn_retry_tx_start(struct tn_retry_tx *tx, u16 first, u64 now);
-void tn_retry_push(struct tn_retry_tx *tx, struct tn_pkt *pkt, u64 now);
+/**
+ * tn_retry_start() - a new session
+ * @first_tx, @first_rx: first TSEQ of either direction
+ */
+void tn_retry_start(struct tn_retry *r, const struct tn_retry_ops *ops, u16 first_tx,
+		    u16 first_rx, u64 now);
+/** tn_retry_resume() - after a retraining: everything goes onto the wire again */
+void tn_retry_resume(struct tn_retry *r, u64 now);
+
+/* --- sender ---------------------------------------------------------------- */
+
+void tn_retry_push(struct tn_retry *r, struct tn_pkt *pkt, u64 now);
 
 /** tn_retry_ready() - is there something to send, and may it go? */
-static inline bool tn_retry_ready(const struct tn_retry_tx *tx)
+static inline bool tn_retry_ready(const struct tn_retry *r)
 {
-	return tx->next && tx->on_wire < tx->window / 4;
+	return r->tx.next && r->tx.on_wire < r->tx.window / 4;
 }
 
-/** tn_retry_sending() - tx->next goes onto the wire now; true: it is a replay */
-bool tn_retry_sending(struct tn_retry_tx *tx, u64 now);
+/** tn_retry_sending() - tx.next goes onto the wire now; true: it is a replay */
+bool tn_retry_sending(struct tn_retry *r, u64 now);
 
 enum tn_ack { TN_ACK_STALE, TN_ACK_OK, TN_ACK_LIE };
 
@@ -117,12 +183,18 @@ enum tn_ack { TN_ACK_STALE, TN_ACK_OK, TN_ACK_LIE };
  * @done: gets the packets that it has accepted
  * Return: TN_ACK_LIE if that was never sent.
  */
-enum tn_ack tn_retry_ack(struct tn_retry_tx *tx, u16 rseq, struct tn_queue *done, u64 now);
+enum tn_ack tn_retry_ack(struct tn_retry *r, u16 rseq, struct tn_queue *done, u64 now);
 
 /** tn_retry_back() - go back to the oldest packet. Return: false: none there. */
-bool tn_retry_back(struct tn_retry_tx *tx);
+bool tn_retry_back(struct tn_retry *r);
 
-void tn_retry_rx_start(struct tn_retry_rx *rx, u16 first);
+static inline enum tn_heard tn_retry_hear(struct tn_retry *r, const struct tn_hdr *h,
+					  struct tn_queue *done, u64 now)
+{
+	return r->ops->hear(r, h, done, now);
+}
+
+/* --- receiver -------------------------------------------------------------- */
 
 enum tn_verdict { TN_RX_ACCEPT, TN_RX_BEHIND, TN_RX_AHEAD };
 
@@ -130,13 +202,40 @@ enum tn_verdict { TN_RX_ACCEPT, TN_RX_BEHIND, TN_RX_AHEAD };
  * tn_retry_check() - what to do with an intact sequenced header
  * Accepting is completed by tn_retry_accept() once the body is good too.
  */
-enum tn_verdict tn_retry_check(const struct tn_retry_rx *rx, const struct tn_hdr *h);
-void tn_retry_accept(struct tn_retry_rx *rx, const struct tn_hdr *h);
+static inline enum tn_verdict tn_retry_check(const struct tn_retry *r, struct tn_hdr *h)
+{
+	if (r->ops->number)
+		r->ops->number(r, h);
+	if (h->tseq == r->rx.expected)
+		return TN_RX_ACCEPT;
+	return tn_seq_before(h->tseq, r->rx.expected) ? TN_RX_BEHIND : TN_RX_AHEAD;
+}
 
-/**
- * tn_retry_error() - a packet of generation @gen was ahead or damaged
- * Return: true if this is news that the peer should get at once.
- */
-bool tn_retry_error(struct tn_retry_rx *rx, u8 gen);
+static inline void tn_retry_accept(struct tn_retry *r, const struct tn_hdr *h)
+{
+	r->rx.expected = (u16)((r->rx.expected + 1) & TN_SEQ_MASK);
+	r->rx.ignoring = false;
+	r->ops->accepted(r, h);
+}
+
+/** tn_retry_error() - a packet of generation @gen was ahead or damaged */
+static inline bool tn_retry_error(struct tn_retry *r, u8 gen)
+{
+	return r->ops->error(r, gen);
+}
+
+static inline bool tn_retry_behind(struct tn_retry *r)
+{
+	return r->ops->behind(r);
+}
+
+/** tn_retry_urgent() - the answer just sent must be repeated in another packet */
+static inline bool tn_retry_urgent(const struct tn_retry *r)
+{
+	return r->rx.ignoring && r->owed;
+}
+
+/** tn_retry_remind() - the error report seems lost: make it news again */
+void tn_retry_remind(struct tn_retry *r);
 
 #endif /* TN_RETRY_H */

@@ -70,7 +70,7 @@ void tn_init_put(u8 *p, const struct tn_init *i)
 	memset(p, 0, TN_INIT_FLITS * TN_FLIT);
 	tn_put_le32(p, i->version);
 	p[4] = i->port;
-	p[5] = (u8)((i->resume & 1) | (i->up & 1) << 1);
+	p[5] = (u8)((i->resume & 1) | (i->up & 1) << 1 | (i->retry & 3) << 2);
 	tn_put_le16(p + 6, i->slot_flits);
 	tn_put_le64(p + 8, i->guid);
 	tn_put_le32(p + 16, i->epoch);
@@ -94,6 +94,7 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 	i->port = p[4];
 	i->resume = p[5] & 1;
 	i->up = p[5] >> 1 & 1;
+	i->retry = p[5] >> 2 & 3;
 	i->slot_flits = tn_get_le16(p + 6);
 	i->guid = tn_get_le64(p + 8);
 	i->epoch = tn_get_le32(p + 16);
@@ -107,6 +108,24 @@ void tn_init_get(const u8 *p, struct tn_init *i)
 		i->slots[vc] = tn_get_le16(p + 36 + 2 * vc);
 		i->occupied[vc] = tn_get_le16(p + 42 + 2 * vc);
 	}
+}
+
+void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed)
+{
+	tn_put_le32(bytes, TN_ACKNAK | (u32)(h->e & 1) << 3 | (u32)(h->rseq & TN_SEQ_MASK) << 4);
+	tn_put_le32(bytes + 4, tn_crc32c(seed, bytes, 4));
+}
+
+bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed)
+{
+	u32 w = tn_get_le32(bytes);
+
+	*h = (struct tn_hdr) {
+		.type = TN_ACKNAK,
+		.e = w >> 3 & 1,
+		.rseq = (u16)(w >> 4 & TN_SEQ_MASK),
+	};
+	return tn_get_le32(bytes + 4) == tn_crc32c(seed, bytes, 4);
 }
 
 static u32 lcrc(const u8 *flits, unsigned int len, u32 seed)

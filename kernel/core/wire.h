@@ -32,7 +32,13 @@
  * Types. Sequenced packets take a TSEQ, wait in the RETRY buffer and are
  * accepted exactly once: DATA, CREDIT (no payload; carries VCCR when there is
  * no data to carry it), MGMT, UNREACH (DATA on its way back to its source,
- * which is now its destination). Unsequenced: IDLE (carries RSEQ and E), INIT.
+ * which is now its destination). Unsequenced: IDLE (carries RSEQ and E), INIT,
+ * ACKNAK.
+ *
+ * TSEQ, RSEQ, E, G and GE as of the Angara protocol; retry_acknak.c and
+ * retry_hippi.c say what the others put there. ACKNAK is 8 bytes between packets:
+ *   0-2 type   3 NAK   4-15 last good TSEQ   16-31 zero
+ *   32-63 CRC-32C of the first 4 bytes, started from the seed of the LCRC
  *
  * E with RSEQ and GE: the receiver misses packet RSEQ; GE is the generation G
  * of the last good packet it saw. The sender turns G over each time it goes
@@ -40,7 +46,8 @@
  *
  * INIT payload, 4 flits:
  *   0 version (4 bytes: TN_WIRE_VERSION)   4 port (1)   5 flags (1: bit 0
- *   RESUME, bit 1 UP: the sender is up, no answer is needed)
+ *   RESUME, bit 1 UP: the sender is up, no answer is needed, bits 2-3 retry
+ *   protocol asked for: 0 any, 1 Angara, 2 ACK/NAK, 3 HIPPI)
  *   6 slot size, flits (2)  8 GUID (8)  16 epoch (4)
  *   20 own nonce (4)  24 nonce heard from the peer, 0 for none (4)
  *   28 last session (4)  32 RSEQ of the last session (2)
@@ -68,6 +75,7 @@
 #define TN_INIT_FLITS	4
 #define TN_SEQ_MASK	0xfff
 #define TN_CRP_MAX	0xfff
+#define TN_ACKNAK_BYTES	8
 #define TN_VB_BAD	0xea
 #define TN_NO_STEP	15
 
@@ -79,6 +87,7 @@ enum tn_type {
 	TN_INIT,
 	TN_MGMT,
 	TN_UNREACH,
+	TN_ACKNAK,		/* the ACK/NAK protocol's answers: 8 bytes, no flits */
 };
 
 /** struct tn_hdr - header flit as numbers; see the layout above */
@@ -133,6 +142,7 @@ struct tn_init {
 	u8 port;
 	u8 resume;
 	u8 up;
+	u8 retry;		/* enum torus_retry */
 };
 
 /** tn_payload_bytes() - payload without the padding of its last flit */
@@ -145,6 +155,16 @@ static inline u32 tn_payload_bytes(const struct tn_hdr *h, const struct tn_tail 
 
 void tn_hdr_put(u8 *flit, const struct tn_hdr *h);
 void tn_hdr_get(const u8 *flit, struct tn_hdr *h);
+/** tn_type_of() - enum tn_type of what begins at @bytes */
+static inline unsigned int tn_type_of(const u8 *bytes)
+{
+	return bytes[0] & 7;
+}
+
+/** tn_acknak_put() - rseq and e of @h as TN_ACKNAK_BYTES */
+void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed);
+/** tn_acknak_get() - Return: false if damaged */
+bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed);
 void tn_tail_put(u8 *flit, const struct tn_tail *t);
 void tn_tail_get(const u8 *flit, struct tn_tail *t);
 void tn_init_put(u8 *payload, const struct tn_init *i);

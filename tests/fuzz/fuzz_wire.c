@@ -172,9 +172,9 @@ static void mend_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, u8 mend)
 	struct tn_tail t;
 
 	if (mend & 4)
-		h->tseq = (u16)((h->tseq % 4 + l->rx.expected) & TN_SEQ_MASK);
+		h->tseq = (u16)((h->tseq % 4 + l->retry.rx.expected) & TN_SEQ_MASK);
 	if (mend & 8)
-		h->rseq = (u16)((l->tx.high - h->rseq % 8) & TN_SEQ_MASK);
+		h->rseq = (u16)((l->retry.tx.high - h->rseq % 8) & TN_SEQ_MASK);
 	tn_hdr_put(flits, h);
 	if (h->type == TN_INIT && h->len == TN_INIT_FLITS && (mend & 16))
 		mend_init(l, flits);

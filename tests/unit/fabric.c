@@ -192,7 +192,7 @@ static bool accepted(const struct fabric *f, u32 node, unsigned int port, u32 se
 	unsigned int pp;
 	const struct tn_link *peer = &f->node[fabric_peer(f, node, port, &pp)].nic->link[pp];
 
-	return peer->session == session && tn_seq_before(tseq, peer->rx.expected);
+	return peer->session == session && tn_seq_before(tseq, peer->retry.rx.expected);
 }
 
 static void count_node(const struct fabric *f, const struct node *n, s64 *sum)
@@ -205,7 +205,7 @@ static void count_node(const struct fabric *f, const struct node *n, s64 *sum)
 			count_packet(pkt, sum);
 	}
 	for (unsigned int p = 0; p < f->nports; p++) {
-		for (pkt = nic->link[p].tx.sent.head; pkt; pkt = pkt->next) {
+		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next) {
 			if (!accepted(f, n->id, p, nic->link[p].session, pkt->hdr.tseq))
 				count_packet(pkt, sum);
 		}
@@ -260,7 +260,7 @@ static unsigned int occupancy(const struct fabric *f, u32 node, unsigned int por
 	const struct tn_pkt *pkt;
 
 	n = o->credit.used[vc];
-	for (pkt = l->tx.sent.head; pkt; pkt = pkt->next) {
+	for (pkt = l->retry.tx.sent.head; pkt; pkt = pkt->next) {
 		if (pkt->hdr.vc == vc && (pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH) &&
 		    !accepted(f, node, port, l->session, pkt->hdr.tseq))
 			n++;

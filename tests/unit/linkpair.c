@@ -221,6 +221,16 @@ static void faults(struct rnd *r, struct lane *l)
 	l->latency = rnd_below(r, 10 * PAIR_TICK);
 }
 
+/* Both ends ask for the same protocol, or one leaves it to the other. */
+static void vary_protocol(struct end *e)
+{
+	struct pair *p = e->pair;
+	unsigned int ask = e == p->end ? rnd_below(&p->r, TORUS_RETRIES)
+				       : rnd_below(&p->r, 2) * p->end[0].link.retry_wanted;
+
+	tn_link_retry(&e->link, ask, p->now);
+}
+
 void end_vary(struct end *e)
 {
 	static const unsigned int refuse[] = { 0, 0, 0, 50, 1000 };
@@ -234,6 +244,7 @@ void end_vary(struct end *e)
 	e->mgmt = rnd_below(r, 2) ? 50 : 0;
 	e->mem.refuse = refuse[rnd_below(r, 5)];
 	faults(r, &e->out);
+	vary_protocol(e);
 }
 
 static void drop(struct end *e, struct tn_queue *q)
@@ -246,7 +257,7 @@ static void drop(struct end *e, struct tn_queue *q)
 
 static void end_empty(struct end *e)
 {
-	drop(e, &e->link.tx.sent);
+	drop(e, &e->link.retry.tx.sent);
 	drop(e, &e->backlog);
 	for (int vc = 0; vc < TORUS_VCS; vc++)
 		drop(e, &e->input[vc]);
@@ -291,8 +302,8 @@ static void under_way(const struct end *e, unsigned int *data, unsigned int *crp
 {
 	const struct tn_pkt *pkt;
 
-	for (pkt = e->link.tx.sent.head; pkt; pkt = pkt->next) {
-		if (tn_seq_before(pkt->hdr.tseq, e->peer->link.rx.expected))
+	for (pkt = e->link.retry.tx.sent.head; pkt; pkt = pkt->next) {
+		if (tn_seq_before(pkt->hdr.tseq, e->peer->link.retry.rx.expected))
 			continue;
 		if (pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH)
 			data[pkt->hdr.vc]++;
@@ -339,8 +350,8 @@ static void check(struct pair *p)
 	for (int i = 0; i < 2; i++) {
 		const struct tn_link *l = &p->end[i].link;
 
-		expect(&p->r, l->tx.sent.count <= l->params->retry_packets + TN_LINK_CTL_SLACK,
-		       "RETRY buffer of %u", l->tx.sent.count);
+		expect(&p->r, l->retry.tx.sent.count <= l->params->retry_packets + TN_LINK_CTL_SLACK,
+		       "RETRY buffer of %u", l->retry.tx.sent.count);
 		expect(&p->r, l->carrier || l->state == TORUS_LINK_DOWN ||
 		       l->state == TORUS_LINK_FAULTY, "state %u without carrier", l->state);
 	}
@@ -505,7 +516,7 @@ static bool settled(const struct pair *p)
 	for (int i = 0; i < 2; i++) {
 		const struct end *e = &p->end[i];
 
-		if (e->backlog.head || e->link.tx.sent.head || tn_credit_owed(&e->link.credit))
+		if (e->backlog.head || e->link.retry.tx.sent.head || tn_credit_owed(&e->link.credit))
 			return false;
 		for (int vc = 0; vc < TORUS_VCS; vc++) {
 			if (e->sent[vc] != e->peer->got[vc] || e->link.credit.ct[vc])

@@ -39,7 +39,7 @@ static void test_random(void **state)
 	for_seeds(180, random_one);
 	print_message("# %" PRIu64 " packets delivered exactly once\n", (uint64_t)delivered);
 	if (!getenv("SEED"))
-		assert_true(delivered > 2000000);
+		assert_true(delivered > 1500000);
 }
 
 /* A good cable: nothing is ever sent twice, no state changes. */
@@ -205,26 +205,24 @@ static void test_credit_masks(void **state)
 
 /* --- lies ---------------------------------------------------------------------- */
 
-/* A well-formed packet from a peer that knows the session but lies. */
-static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
+/* A link that has carried something; what comes now is forged. */
+static void forge_begin(unsigned int protocol)
 {
-	u8 flits[TN_PACKET_MAX] = { 0 };
-	struct end *a = &p.end[0], *b = &p.end[1];
-	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
-
 	pair_start(&p, 1);
+	tn_link_retry(&p.end[0].link, protocol, p.now);
 	p.limit = 50;
 	pair_carrier(&p, true);
 	pair_up(&p, 100 * MS);
 	pair_run(&p, 20 * MS);
 	p.forged = true;
-	pkt.hdr.tseq = (u16)((pkt.hdr.tseq + b->link.rx.expected) & TN_SEQ_MASK);
-	pkt.hdr.rseq = (u16)((pkt.hdr.rseq + b->link.tx.tseq) & TN_SEQ_MASK);
-	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
-	tn_hdr_put(flits, &pkt.hdr);
-	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
-	tn_lcrc_set(flits, pkt.hdr.len, b->link.seed);
-	lane_forge(&a->out, flits, (pkt.hdr.len + 2u) * TN_FLIT, p.now);
+}
+
+/* The victim's link fails for @reason, or lives if that is 0. */
+static void forge_end(const u8 *bytes, size_t len, u8 reason)
+{
+	struct end *a = &p.end[0], *b = &p.end[1];
+
+	lane_forge(&a->out, bytes, len, p.now);
 	pair_run(&p, PAIR_TICK);
 	if (reason) {
 		assert_int_equal(b->fails, 1);
@@ -233,6 +231,35 @@ static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 		assert_int_equal(b->fails, 0);
 	}
 	pair_end(&p);
+}
+
+/* A well-formed packet from a peer that knows the session but lies. */
+static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
+{
+	u8 flits[TN_PACKET_MAX] = { 0 };
+	struct end *b = &p.end[1];
+	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
+
+	forge_begin(TORUS_RETRY_ANGARA);
+	pkt.hdr.tseq = (u16)((pkt.hdr.tseq + b->link.retry.rx.expected) & TN_SEQ_MASK);
+	pkt.hdr.rseq = (u16)((pkt.hdr.rseq + b->link.retry.tx.tseq) & TN_SEQ_MASK);
+	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
+	tn_hdr_put(flits, &pkt.hdr);
+	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
+	tn_lcrc_set(flits, pkt.hdr.len, b->link.seed);
+	forge_end(flits, (pkt.hdr.len + 2u) * TN_FLIT, reason);
+}
+
+/* Likewise an ACK or NAK whose number is off by @off. */
+static void forge_acknak(unsigned int protocol, u16 off, u8 nak, u8 reason)
+{
+	u8 bytes[TN_ACKNAK_BYTES];
+	struct tn_hdr h = { .e = nak };
+
+	forge_begin(protocol);
+	h.rseq = (u16)((p.end[1].link.retry.tx.tseq - 1 + off) & TN_SEQ_MASK);
+	tn_acknak_put(bytes, &h, p.end[1].link.seed);
+	forge_end(bytes, sizeof(bytes), reason);
 }
 
 static void test_lies(void **state)
@@ -246,7 +273,7 @@ static void test_lies(void **state)
 	/* Returns buffers that were never taken. */
 	forge((struct tn_hdr) { .type = TN_CREDIT, .crp = 300, .crp_vc = 1 }, none, protocol);
 	/* Types, VCs and lengths that do not exist. */
-	forge((struct tn_hdr) { .type = 7 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_PAD + 7 }, none, 0);	/* read as ACKNAK, damaged */
 	forge((struct tn_hdr) { .type = TN_DATA, .vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_DATA, .crp_vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_CREDIT, .len = 1 }, none, protocol);
@@ -255,6 +282,13 @@ static void test_lies(void **state)
 	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 4095 }, none, 0);
 	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 9 }, none, 0);
 	forge((struct tn_hdr) { .type = TN_IDLE }, none, 0);
+	/* ACK and NAK: of what was never sent; of what was; to who speaks otherwise. */
+	forge_acknak(TORUS_RETRY_ACKNAK, 1, 0, protocol);
+	forge_acknak(TORUS_RETRY_ACKNAK, 1, 1, protocol);
+	forge_acknak(TORUS_RETRY_ACKNAK, 0, 0, 0);
+	forge_acknak(TORUS_RETRY_ACKNAK, 0, 1, 0);
+	forge_acknak(TORUS_RETRY_ANGARA, 0, 0, protocol);
+	forge_acknak(TORUS_RETRY_HIPPI, 0, 0, protocol);
 }
 
 /* More packets than there are buffers: refused before memory is touched. */

@@ -311,6 +311,77 @@ static void test_loop(void **state)
 	pair_end(&p);
 }
 
+/* What the ends ask for, and what comes of it. */
+static void protocol_one(unsigned int a, unsigned int b)
+{
+	struct tn_link *la = &p.end[0].link, *lb = &p.end[1].link;
+	unsigned int speaks = a ? a : b ? b : TORUS_RETRY_ANGARA;
+
+	pair_start(&p, 1);
+	tn_link_retry(la, a, p.now);
+	tn_link_retry(lb, b, p.now);
+	p.limit = 500;
+	pair_carrier(&p, true);
+	if (a && b && a != b) {
+		pair_run(&p, 300 * MS);
+		assert_true(pair_both(&p, TORUS_LINK_INIT));
+		assert_int_equal(la->reason, TORUS_REASON_MISMATCH);
+		assert_int_equal(lb->reason, TORUS_REASON_MISMATCH);
+		assert_int_equal(la->peer_guid, lb->guid);
+		tn_link_retry(lb, a, p.now);	/* the administrator agrees with a */
+	}
+	pair_up(&p, 300 * MS);
+	assert_int_equal(la->retry.ops->protocol, speaks);
+	assert_int_equal(lb->retry.ops->protocol, speaks);
+	/* A wish does not disturb a link that is up, nor its retraining. */
+	tn_link_retry(la, TORUS_RETRY_HIPPI, p.now);
+	tn_link_retry(lb, TORUS_RETRY_HIPPI, p.now);
+	tn_link_retrain(la, p.now);
+	pair_up(&p, 300 * MS);
+	assert_int_equal(la->retry.ops->protocol, speaks);
+	pair_settle(&p, 1000 * MS);
+	assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
+	/* A new session obeys it. */
+	pair_carrier(&p, false);
+	pair_run(&p, MS);
+	pair_carrier(&p, true);
+	pair_up(&p, 300 * MS);
+	assert_int_equal(la->retry.ops->protocol, TORUS_RETRY_HIPPI);
+	pair_end(&p);
+}
+
+static void test_protocols(void **state)
+{
+	(void)state;
+	for (unsigned int a = 0; a < TORUS_RETRIES; a++)
+		for (unsigned int b = 0; b < TORUS_RETRIES; b++)
+			protocol_one(a, b);
+}
+
+/* PCI Express: going back in vain four times retrains; and nothing is lost. */
+static void test_replay_num(void **state)
+{
+	struct tn_link *l = &p.end[0].link;
+
+	(void)state;
+	pair_start(&p, 1);
+	tn_link_retry(l, TORUS_RETRY_ACKNAK, p.now);
+	p.limit = 2000;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 5 * MS);
+	p.end[1].out.lose = 1;		/* no answer comes through */
+	while (l->state == TORUS_LINK_UP)
+		pair_run(&p, PAIR_TICK);
+	assert_int_equal(l->state, TORUS_LINK_RETRAINING);
+	assert_int_equal(l->retry.tx.tries, 4);
+	p.end[1].out.lose = 0;
+	pair_up(&p, 300 * MS);
+	pair_settle(&p, 1000 * MS);
+	assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
+	pair_end(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -324,6 +395,8 @@ int main(void)
 		cmocka_unit_test(test_retrain_gives_up),
 		cmocka_unit_test(test_peer_restart),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_protocols),
+		cmocka_unit_test(test_replay_num),
 	};
 
 	return cmocka_run_group_tests_name("linkstate", all, NULL, NULL);

@@ -251,8 +251,8 @@ static void forge(struct tn_hdr h, struct tn_tail t)
 	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
 
 	rnd_fill(&f.r, flits, sizeof(flits));
-	pkt.hdr.tseq = l->rx.expected;
-	pkt.hdr.rseq = l->tx.sent.head ? l->tx.sent.head->hdr.tseq : l->tx.tseq;
+	pkt.hdr.tseq = l->retry.rx.expected;
+	pkt.hdr.rseq = l->retry.tx.sent.head ? l->retry.tx.sent.head->hdr.tseq : l->retry.tx.tseq;
 	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
 	tn_hdr_put(flits, &pkt.hdr);
 	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Retry: a sender and a receiver joined by a wire that loses, damages, doubles
- * and delays; the model is the list of what was pushed.
+ * Retry, each protocol: a sender and a receiver joined by a wire that loses,
+ * damages, doubles and delays; the model is the list of what was pushed. What a
+ * wire may do to a few packets is tried exhaustively in test_retry_all.c.
  */
 #include "tests/unit/seeds.h"
 #include "kernel/core/retry.h"
@@ -51,8 +52,7 @@ static bool wire_get(struct wire *w, struct flight *f)
 
 struct pair {
 	struct rnd r;
-	struct tn_retry_tx tx;
-	struct tn_retry_rx rx;
+	struct tn_retry a, b;		/* sender, receiver */
 	struct wire fwd, back;
 	struct tn_pkt pool[POOL];
 	struct tn_queue idle;
@@ -71,35 +71,34 @@ static void push(struct pair *p)
 {
 	struct tn_pkt *pkt;
 
-	if (p->tx.sent.count >= p->window)
+	if (p->a.tx.sent.count >= p->window)
 		return;
 	pkt = tn_queue_pop(&p->idle);
 	pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .dst = p->pushed++,
 				     .len = (u16)rnd_below(&p->r, 20) };
 	pkt->vccr_set = 1;
-	tn_retry_push(&p->tx, pkt, p->now);
+	tn_retry_push(&p->a, pkt, p->now);
 	expect(&p->r, !pkt->vccr_set, "a new packet has no VCCR yet");
 }
 
 static void transmit(struct pair *p)
 {
-	struct tn_pkt *pkt = p->tx.next;
+	struct tn_pkt *pkt = p->a.tx.next;
 	struct flight f;
 
 	if (!pkt)
 		return;
 	f = (struct flight) { .h = pkt->hdr, .id = id_of(pkt) };
-	f.h.gen = p->tx.gen;
-	tn_retry_sending(&p->tx, p->now);
+	p->a.ops->stamp(&p->a, &f.h);
+	tn_retry_sending(&p->a, p->now);
 	wire_put(&p->r, &p->fwd, f);
 }
 
 static void answer(struct pair *p)
 {
-	struct flight f = { .h = { .type = TN_IDLE, .rseq = p->rx.expected,
-				   .e = p->rx.ignoring,
-				   .gen_echo = p->rx.e_gen } };
+	struct flight f = { .h = { .type = p->b.ops->alone ? TN_ACKNAK : TN_IDLE } };
 
+	p->b.ops->stamp(&p->b, &f.h);
 	wire_put(&p->r, &p->back, f);
 }
 
@@ -111,22 +110,23 @@ static void receive(struct pair *p)
 		return;
 	if (f.damaged) {
 		/* The header cannot be trusted: the last good generation. */
-		if (tn_retry_error(&p->rx, p->rx.gen_seen))
+		if (tn_retry_error(&p->b, p->b.rx.gen_seen))
 			p->news++;
 		return;
 	}
-	switch (tn_retry_check(&p->rx, &f.h)) {
+	switch (tn_retry_check(&p->b, &f.h)) {
 	case TN_RX_ACCEPT:
 		expect(&p->r, f.id == p->accepted, "got %u, next is %u", f.id, p->accepted);
 		p->accepted++;
-		tn_retry_accept(&p->rx, &f.h);
+		tn_retry_accept(&p->b, &f.h);
 		break;
 	case TN_RX_AHEAD:
 		expect(&p->r, f.id > p->accepted, "%u is not ahead", f.id);
-		p->news += tn_retry_error(&p->rx, f.h.gen);
+		p->news += tn_retry_error(&p->b, f.h.gen);
 		break;
 	case TN_RX_BEHIND:
 		expect(&p->r, f.id < p->accepted, "%u is not behind", f.id);
+		tn_retry_behind(&p->b);
 		break;
 	}
 }
@@ -139,21 +139,19 @@ static void acknowledged(struct pair *p)
 
 	if (!wire_get(&p->back, &f) || f.damaged)
 		return;
-	expect(&p->r, tn_retry_ack(&p->tx, f.h.rseq, &done, p->now) != TN_ACK_LIE, "honest");
+	expect(&p->r, tn_retry_hear(&p->a, &f.h, &done, p->now) != TN_HEARD_LIE, "honest");
 	while ((pkt = tn_queue_pop(&done))) {
 		expect(&p->r, id_of(pkt) == p->acked, "released %u", id_of(pkt));
 		p->acked++;
 		tn_queue_push(&p->idle, pkt);
 	}
 	expect(&p->r, p->acked <= p->accepted, "released before accepted");
-	if (f.h.e && f.h.gen_echo == p->tx.gen)
-		tn_retry_back(&p->tx);
 }
 
 /* The RETRY buffer is exactly the ids from acked on. */
 static void buffer_right(struct pair *p)
 {
-	struct tn_pkt *pkt = p->tx.sent.head;
+	struct tn_pkt *pkt = p->a.tx.sent.head;
 	u32 id = p->acked, flits = 0;
 
 	for (; pkt; pkt = pkt->next, id++) {
@@ -161,22 +159,27 @@ static void buffer_right(struct pair *p)
 		flits += tn_pkt_flits(pkt);
 	}
 	expect(&p->r, id == p->pushed, "%u of %u", id, p->pushed);
-	expect(&p->r, flits == p->tx.flits, "flits %u", p->tx.flits);
-	expect(&p->r, p->tx.tseq == ((p->first + p->pushed) & TN_SEQ_MASK), "TSEQ");
-	expect(&p->r, p->rx.expected == ((p->first + p->accepted) & TN_SEQ_MASK), "CTRP");
+	expect(&p->r, flits == p->a.tx.flits, "flits %u", p->a.tx.flits);
+	expect(&p->r, p->a.tx.tseq == ((p->first + p->pushed) & TN_SEQ_MASK), "TSEQ");
+	expect(&p->r, p->b.rx.expected == ((p->first + p->accepted) & TN_SEQ_MASK), "CTRP");
 }
 
-static void pair_start(struct pair *p, uint64_t seed)
+static void pair_start(struct pair *p, uint64_t seed, unsigned int protocol)
 {
+	const struct tn_retry_ops *ops;
+	u32 most;
+
 	memset(p, 0, sizeof(*p));
 	p->r = rnd_new(seed);
 	for (int i = 0; i < POOL; i++)
 		tn_queue_push(&p->idle, &p->pool[i]);
 	p->now = 1;
 	p->first = (u16)rnd_below(&p->r, 4096);
-	p->window = 1 + rnd_below(&p->r, rnd_below(&p->r, 4) ? 64 : TN_RETRY_MAX);
-	tn_retry_tx_start(&p->tx, p->first, p->now);
-	tn_retry_rx_start(&p->rx, p->first);
+	ops = tn_retry_of(protocol);
+	most = ops->limit < TN_RETRY_MAX ? ops->limit : TN_RETRY_MAX;
+	p->window = 1 + rnd_below(&p->r, rnd_below(&p->r, 4) ? 64 : most);
+	tn_retry_start(&p->a, ops, p->first, 0, p->now);
+	tn_retry_start(&p->b, ops, 0, p->first, p->now);
 }
 
 static void lossy_one(uint64_t seed)
@@ -186,7 +189,7 @@ static void lossy_one(uint64_t seed)
 	struct rnd *r = &p.r;
 	u32 goal = 6000, idle = 0;
 
-	pair_start(&p, seed);
+	pair_start(&p, seed, 1 + (unsigned int)(seed % (TORUS_RETRIES - 1)));
 	for (struct wire *w = &p.fwd; w; w = w == &p.fwd ? &p.back : NULL) {
 		w->lose = odds[rnd_below(r, 5)];
 		w->damage = odds[rnd_below(r, 5)];
@@ -208,38 +211,38 @@ static void lossy_one(uint64_t seed)
 			acknowledged(&p);
 		idle = p.acked == before ? idle + 1 : 0;
 		if (idle % 500 == 499)
-			tn_retry_back(&p.tx);	/* the host's timeout */
+			tn_retry_back(&p.a);	/* the host's timeout */
 		expect(r, idle < 400000, "stuck at %u", p.acked);
 		if (p.now % 256 == 0)
 			buffer_right(&p);
 	}
-	expect(r, p.accepted == goal && !p.tx.sent.head && !p.tx.flits, "the end");
+	expect(r, p.accepted == goal && !p.a.tx.sent.head && !p.a.tx.flits, "the end");
 }
 
 static void test_lossy(void **state)
 {
 	(void)state;
-	for_seeds(40, lossy_one);
+	for_seeds(120, lossy_one);
 }
 
 /* On a perfect wire nothing is ever sent twice. */
-static void test_clean(void **state)
+static void clean(unsigned int protocol)
 {
 	static struct pair p;
 	u32 replays = 0;
 
-	(void)state;
-	pair_start(&p, 1);
+	pair_start(&p, 1, protocol);
 	for (int i = 0; i < 20000; i++) {
 		struct tn_pkt *next;
-		struct tn_tail t = { 0 };
+		struct flight f;
 
 		push(&p);
-		next = p.tx.next;
-		t.eseq = id_of(next);
-		if (tn_retry_sending(&p.tx, ++p.now))
+		next = p.a.tx.next;
+		f = (struct flight) { .h = next->hdr, .id = id_of(next) };
+		p.a.ops->stamp(&p.a, &f.h);
+		if (tn_retry_sending(&p.a, ++p.now))
 			replays++;
-		wire_put(&p.r, &p.fwd, (struct flight) { .h = next->hdr, .id = t.eseq });
+		wire_put(&p.r, &p.fwd, f);
 		receive(&p);
 		answer(&p);
 		acknowledged(&p);
@@ -249,15 +252,23 @@ static void test_clean(void **state)
 	assert_int_equal(p.news, 0);
 }
 
-/* One error costs one going back, however often E is repeated. */
+static void test_clean(void **state)
+{
+	(void)state;
+	for (unsigned int protocol = 1; protocol < TORUS_RETRIES; protocol++)
+		clean(protocol);
+}
+
+/* Angara: one error costs one going back, however often E is repeated. */
 static void test_one_error_one_back(void **state)
 {
 	static struct pair p;
+	struct tn_queue done = { 0 };
 	unsigned int backs = 0;
 	struct flight f;
 
 	(void)state;
-	pair_start(&p, 1);
+	pair_start(&p, 1, TORUS_RETRY_ANGARA);
 	p.window = 10;
 	for (int i = 0; i < 10; i++) {
 		push(&p);
@@ -272,11 +283,10 @@ static void test_one_error_one_back(void **state)
 	while (wire_get(&p.back, &f)) {
 		assert_true(f.h.e);
 		assert_int_equal(f.h.rseq, p.first);
-		if (f.h.gen_echo == p.tx.gen)
-			backs += tn_retry_back(&p.tx);
+		backs += tn_retry_hear(&p.a, &f.h, &done, p.now) == TN_HEARD_BACK;
 	}
 	assert_int_equal(backs, 1);
-	assert_int_equal(p.tx.tries, 1);
+	assert_int_equal(p.a.tx.tries, 1);
 	/* The replay's first packet is hit again: noticed at the second. */
 	for (int i = 0; i < 10; i++)
 		transmit(&p);
@@ -285,7 +295,7 @@ static void test_one_error_one_back(void **state)
 	assert_int_equal(p.news, 2);
 	answer(&p);
 	assert_true(wire_get(&p.back, &f));
-	assert_int_equal(f.h.gen_echo, p.tx.gen);
+	assert_int_equal(f.h.gen_echo, p.a.tx.gen);
 }
 
 /* An RSEQ for what was never sent is a lie; an old one is only old. */
@@ -293,10 +303,10 @@ static void test_acks(void **state)
 {
 	struct tn_pkt pkt[20] = { 0 };
 	struct tn_queue done = { 0 };
-	struct tn_retry_tx tx;
+	struct tn_retry tx;
 
 	(void)state;
-	tn_retry_tx_start(&tx, 4095, 1);
+	tn_retry_start(&tx, &tn_retry_angara, 4095, 0, 1);
 	assert_int_equal(tn_retry_ack(&tx, 4095, &done, 1), TN_ACK_OK);
 	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
 	assert_int_equal(tn_retry_ack(&tx, 4094, &done, 1), TN_ACK_STALE);
@@ -311,7 +321,7 @@ static void test_acks(void **state)
 	assert_int_equal(done.count, 10);
 	assert_int_equal(tn_retry_ack(&tx, 8, &done, 2), TN_ACK_STALE);
 	assert_int_equal(done.count, 10);
-	assert_int_equal(tx.sent.count, 10);
+	assert_int_equal(tx.tx.sent.count, 10);
 	/* Going back when the oldest was not sent yet replays nothing. */
 	assert_true(tn_retry_back(&tx));
 	assert_false(tn_retry_sending(&tx, 3));
@@ -324,10 +334,10 @@ static void test_ack_in_replay(void **state)
 {
 	struct tn_pkt pkt[8] = { 0 };
 	struct tn_queue done = { 0 };
-	struct tn_retry_tx tx;
+	struct tn_retry tx;
 
 	(void)state;
-	tn_retry_tx_start(&tx, 0, 1);
+	tn_retry_start(&tx, &tn_retry_angara, 0, 0, 1);
 	for (int i = 0; i < 8; i++)
 		tn_retry_push(&tx, &pkt[i], 1);
 	for (int i = 0; i < 8; i++)
@@ -335,10 +345,10 @@ static void test_ack_in_replay(void **state)
 	tn_retry_back(&tx);
 	assert_true(tn_retry_sending(&tx, 2));
 	assert_int_equal(tn_retry_ack(&tx, 5, &done, 2), TN_ACK_OK);
-	assert_ptr_equal(tx.next, &pkt[5]);
-	assert_int_equal(tx.tries, 0);
+	assert_ptr_equal(tx.tx.next, &pkt[5]);
+	assert_int_equal(tx.tx.tries, 0);
 	assert_int_equal(tn_retry_ack(&tx, 8, &done, 2), TN_ACK_OK);
-	assert_null(tx.next);
+	assert_null(tx.tx.next);
 	assert_false(tn_retry_back(&tx));
 	assert_int_equal(done.count, 8);
 }

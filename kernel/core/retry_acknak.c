@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Retry as PCI Express does it (ACK/NAK; "Comparison of ACK/NAK and HIPPI link
+ * retry", section 2): answers are packets of their own of 8 bytes (TN_ACKNAK, a
+ * DLLP there) with the number of the last good packet, NEXT_RCV_SEQ - 1.
+ *
+ * ACK: everything up to that number is accepted; one may cover many (ACK
+ * coalescing is the link's: ack_delay, ack_every). NAK: the same, and what
+ * follows came damaged or is missing: go back. NAK_SCHEDULED (rx.ignoring):
+ * a NAK was sent; no other until the expected packet has come. Behind a NAK that
+ * was lost, and behind a replay whose first packet is hit again, the sender's
+ * REPLAY_TIMER (replay_timeout) helps; each fourth going back without progress
+ * (REPLAY_NUM) retrains the link. A packet that is behind is answered by an
+ * ACK: the sender missed the one before.
+ */
+#include "retry.h"
+
+static void stamp(struct tn_retry *r, struct tn_hdr *h)
+{
+	h->e = 0;
+	h->rseq = 0;
+	h->gen = 0;
+	h->gen_echo = 0;
+	if (h->type != TN_ACKNAK)
+		return;
+	h->rseq = (u16)((r->rx.expected - 1) & TN_SEQ_MASK);
+	h->e = r->owed;		/* a NAK goes once */
+	r->owed = 0;
+}
+
+static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
+			  u64 now)
+{
+	enum tn_ack ack;
+
+	if (h->type != TN_ACKNAK)
+		return TN_HEARD_OK;
+	ack = tn_retry_ack(r, (u16)((h->rseq + 1) & TN_SEQ_MASK), done, now);
+	if (ack == TN_ACK_LIE)
+		return TN_HEARD_LIE;
+	if (h->e && ack == TN_ACK_OK && tn_retry_back(r))
+		return TN_HEARD_BACK;
+	return TN_HEARD_OK;
+}
+
+static void accepted(struct tn_retry *r, const struct tn_hdr *h)
+{
+	(void)h;
+	r->owed = 0;		/* the NAK that was not sent yet has come true */
+}
+
+static bool error(struct tn_retry *r, u8 gen)
+{
+	(void)gen;
+	if (r->rx.ignoring)
+		return false;
+	r->rx.ignoring = true;
+	r->owed = 1;
+	return true;
+}
+
+static bool behind(struct tn_retry *r)
+{
+	(void)r;
+	return true;
+}
+
+const struct tn_retry_ops tn_retry_acknak = {
+	.protocol = TORUS_RETRY_ACKNAK,
+	.limit = 2047,
+	.alone = true,
+	.stamp = stamp,
+	.hear = hear,
+	.accepted = accepted,
+	.error = error,
+	.behind = behind,
+};

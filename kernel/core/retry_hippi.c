@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Retry as in HIPPI and the torus of BlueGene/L ("Comparison of ACK/NAK and
+ * HIPPI link retry", section 3): numbers of 8 bits, 0 to 254 in turn, and every
+ * header answers with the number expected next, or with 255: no answer. A packet
+ * numbered 255 (our IDLE, an empty packet there) needs none.
+ *
+ * There is no NAK. A number that is heard again, while nothing beyond it was,
+ * means that this packet did not come: go back. So each number is answered once
+ * when it becomes the expected one; after an error until it was said twice; and
+ * then no more until the expected packet comes. If answers are lost, the sender's
+ * timer helps.
+ *
+ * What is ours: the source forbids a third answer even to a packet that is
+ * behind. If both answers were lost on the wire and nothing new is sent, the
+ * sender would replay for ever what has been accepted and never hear of it. So
+ * a packet that is behind is answered once more: for its sender, who lacks the
+ * answer, that is the first, an acknowledgement; should it be the second, one
+ * replay too many is sent and dropped.
+ *
+ * On the wire the numbers run in a circle of 255, in the NIC of 4096: the number
+ * of the oldest packet not acknowledged (head) and of the expected one (next)
+ * are kept in both, what lies between is counted from there. Both start at 0
+ * with the session. At most 127 packets are outstanding, so ahead and behind can
+ * be told apart.
+ */
+#include "retry.h"
+
+#define CIRCLE 255	/* also: the number that says nothing */
+#define SAY_MAX 2
+
+static unsigned int ahead(unsigned int a, unsigned int b)
+{
+	return (a + CIRCLE - b) % CIRCLE;
+}
+
+static u16 oldest(const struct tn_retry *r)
+{
+	return r->tx.sent.head ? r->tx.sent.head->hdr.tseq : r->tx.tseq;
+}
+
+static void stamp(struct tn_retry *r, struct tn_hdr *h)
+{
+	if (h->type == TN_IDLE)
+		h->tseq = CIRCLE;
+	else
+		h->tseq = (u16)((r->head + tn_seq_diff(h->tseq, oldest(r))) % CIRCLE);
+	h->e = 0;
+	h->gen = 0;
+	h->gen_echo = 0;
+	h->rseq = CIRCLE;
+	if (!r->owed)
+		return;
+	r->owed--;
+	r->said++;
+	h->rseq = r->next;
+}
+
+static void number(const struct tn_retry *r, struct tn_hdr *h)
+{
+	unsigned int d = ahead(h->tseq % CIRCLE, r->next);
+
+	if (d <= CIRCLE / 2)
+		h->tseq = (u16)((r->rx.expected + d) & TN_SEQ_MASK);
+	else
+		h->tseq = (u16)((r->rx.expected - (CIRCLE - d)) & TN_SEQ_MASK);
+}
+
+static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
+			  u64 now)
+{
+	unsigned int n;
+
+	if (h->rseq == CIRCLE)
+		return TN_HEARD_OK;
+	if (h->rseq > CIRCLE)
+		return TN_HEARD_LIE;
+	n = ahead(h->rseq, r->head);
+	if (n > CIRCLE / 2)
+		return TN_HEARD_OK;	/* late */
+	if (!n && r->heard)
+		return tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
+	r->heard = true;
+	if (tn_retry_ack(r, (u16)((oldest(r) + n) & TN_SEQ_MASK), done, now) == TN_ACK_LIE)
+		return TN_HEARD_LIE;
+	return TN_HEARD_OK;
+}
+
+static void accepted(struct tn_retry *r, const struct tn_hdr *h)
+{
+	(void)h;
+	r->next = (u8)((r->next + 1) % CIRCLE);
+	r->said = 0;
+	r->owed = 1;
+}
+
+static bool error(struct tn_retry *r, u8 gen)
+{
+	(void)gen;
+	if (r->rx.ignoring)
+		return false;
+	r->rx.ignoring = true;
+	r->owed = r->said < SAY_MAX ? (u8)(SAY_MAX - r->said) : 0;
+	return r->owed;
+}
+
+static bool behind(struct tn_retry *r)
+{
+	if (!r->owed)
+		r->owed = 1;
+	return true;
+}
+
+const struct tn_retry_ops tn_retry_hippi = {
+	.protocol = TORUS_RETRY_HIPPI,
+	.limit = CIRCLE / 2,
+	.stamp = stamp,
+	.number = number,
+	.hear = hear,
+	.accepted = accepted,
+	.error = error,
+	.behind = behind,
+};
