@@ -2,8 +2,12 @@
 /* End-to-end sequence; flow.h says why. */
 #include "flow.h"
 
+#define AGE_STEP	12	/* flows are looked through every 2^12 versions */
+#define AGE_OLD		0x2000u	/* for epochs so far behind */
+#define BEFORE		0x8000u	/* an epoch less others from here on is before them */
+
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
-		   u32 nodes, u32 epoch)
+		   u32 nodes)
 {
 	memset(tx, 0, sizeof(*tx) * TN_FLOW_VCS * nodes);
 	memset(rx, 0, sizeof(*rx) * TN_FLOW_VCS * nodes);
@@ -11,7 +15,6 @@ void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx 
 		.tx = tx,
 		.rx = rx,
 		.nodes = nodes,
-		.epoch = (u16)epoch,
 		.since = ~0ull,
 	};
 }
@@ -20,31 +23,42 @@ void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc)
 {
 	struct tn_flow_tx *tx;
 
-	pkt->tail.epoch = f->epoch;
+	pkt->tail.epoch = 0;
 	pkt->tail.eseq = 0;
 	if (vc >= TN_FLOW_VCS)
 		return;
 	tx = &f->tx[pkt->hdr.dst * TN_FLOW_VCS + vc];
-	if (!tx->used) {
-		tx->used = 1;
-		tx->epoch = (u16)(tx->epoch + f->epoch);
-	}
 	pkt->tail.epoch = tx->epoch;
 	pkt->tail.eseq = tx->next++;
 }
 
-void tn_flow_restart(struct tn_flows *f, u32 dst)
+void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version)
 {
 	unsigned int vc;
 
 	for (vc = 0; vc < TN_FLOW_VCS; vc++) {
 		struct tn_flow_tx *tx = &f->tx[dst * TN_FLOW_VCS + vc];
 
-		if (!tx->used)
+		if (tx->epoch == (u16)version)	/* never twice from 0 in one epoch */
 			continue;
-		/* Odd steps: not the epoch of a NIC restarted in between. */
-		tx->epoch = (u16)(tx->epoch + 0x4e35);
+		tx->epoch = (u16)version;
 		tx->next = 0;
+	}
+}
+
+void tn_flows_age(struct tn_flows *f, u64 old, u64 version)
+{
+	u32 i;
+
+	if (old >> AGE_STEP == version >> AGE_STEP)
+		return;
+	for (i = 0; i < f->nodes * TN_FLOW_VCS; i++) {
+		struct tn_flow_rx *rx = &f->rx[i];
+		u16 behind = (u16)((u16)version - rx->epoch);
+
+		/* Else it is of a source that has the next table already. */
+		if (behind >= AGE_OLD && behind < BEFORE)
+			rx->flags |= TN_FLOW_OLD;
 	}
 }
 
@@ -53,43 +67,52 @@ static struct tn_flow_rx *rx_of(struct tn_flows *f, const struct tn_pkt *pkt)
 	return &f->rx[pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc];
 }
 
-/* Whether @epoch is one that the flow has left behind. */
-static bool is_former(const struct tn_flow_rx *rx, u16 epoch)
+/* Of a numbering that the flow has left behind. */
+static bool is_late(const struct tn_flow_rx *rx, u16 epoch)
 {
-	return (rx->flags & TN_FLOW_KNOWN) && epoch != rx->epoch &&
-	       (epoch == rx->former[0] || epoch == rx->former[1]);
+	return (rx->flags & (TN_FLOW_KNOWN | TN_FLOW_OLD)) == TN_FLOW_KNOWN &&
+	       (u16)(epoch - rx->epoch) >= BEFORE;
+}
+
+/* Above 0: its turn is yet to come; below: it had its turn. */
+static s32 ahead(const struct tn_flow_rx *rx, u32 eseq)
+{
+	if (rx->flags & TN_FLOW_FRESH)
+		return eseq != 0;
+	return (s32)(eseq - rx->expected);
+}
+
+/* What is missing before @eseq will not come. */
+static void give_up(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
+{
+	f->lost += eseq - rx->expected;
+	rx->expected = eseq;
+	rx->flags &= (u8)~TN_FLOW_FRESH;
 }
 
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 	bool may_jump = f->licensed && rx->licence != f->licence;
-	s32 ahead;
+	s32 turn;
 
-	if (is_former(rx, pkt->tail.epoch))
+	if (is_late(rx, pkt->tail.epoch))
 		return TN_FLOW_LATE;
-	if (!(rx->flags & TN_FLOW_KNOWN)) {
-		rx->flags |= TN_FLOW_KNOWN;
-		rx->epoch = pkt->tail.epoch;
-		rx->former[0] = rx->epoch;
-		rx->former[1] = rx->epoch;
-		rx->expected = 0;
-	} else if (rx->epoch != pkt->tail.epoch) {
-		rx->former[1] = rx->former[0];
-		rx->former[0] = rx->epoch;
+	if (!(rx->flags & TN_FLOW_KNOWN) || rx->epoch != pkt->tail.epoch) {
+		rx->flags |= TN_FLOW_KNOWN | TN_FLOW_FRESH;
+		rx->flags &= (u8)~TN_FLOW_OLD;
 		rx->epoch = pkt->tail.epoch;
 		rx->expected = 0;
 	}
-	ahead = (s32)(pkt->tail.eseq - rx->expected);
-	if (ahead > 0 && may_jump) {
-		f->lost += (u32)ahead;
-		rx->expected = pkt->tail.eseq;
-		ahead = 0;
+	turn = ahead(rx, pkt->tail.eseq);
+	if (turn > 0 && may_jump) {
+		give_up(f, rx, pkt->tail.eseq);
+		turn = 0;
 	}
 	rx->licence = f->licence;
-	if (!ahead)
+	if (!turn)
 		return TN_FLOW_NOW;
-	return ahead > 0 ? TN_FLOW_EARLY : TN_FLOW_BEHIND;
+	return turn > 0 ? TN_FLOW_EARLY : TN_FLOW_BEHIND;
 }
 
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt)
@@ -97,6 +120,7 @@ bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt)
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 
 	rx->expected = pkt->tail.eseq + 1;
+	rx->flags &= (u8)~TN_FLOW_FRESH;
 	return rx->flags & TN_FLOW_WAITING;
 }
 
@@ -117,8 +141,7 @@ struct tn_pkt *tn_flow_next(struct tn_flows *f)
 		const struct tn_flow_rx *rx = rx_of(f, pkt);
 
 		/* Of an older epoch, or given up past it: delivered at once. */
-		if (rx->epoch != pkt->tail.epoch ||
-		    (s32)(pkt->tail.eseq - rx->expected) <= 0)
+		if (rx->epoch != pkt->tail.epoch || ahead(rx, pkt->tail.eseq) <= 0)
 			return pkt;
 	}
 	return NULL;
@@ -168,7 +191,7 @@ bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
 	const struct tn_flow_rx *rx = rx_of(f, pkt);
 
 	return (rx->flags & TN_FLOW_WAITING) && rx->epoch != pkt->tail.epoch &&
-	       !is_former(rx, pkt->tail.epoch);
+	       !is_late(rx, pkt->tail.epoch);
 }
 
 void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)
@@ -176,10 +199,8 @@ void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)
 	struct tn_flow_rx *rx = rx_of(f, of);
 	struct tn_pkt *low = lowest(f, of);
 
-	if (!low || (s32)(low->tail.eseq - rx->expected) <= 0)
-		return;
-	f->lost += low->tail.eseq - rx->expected;
-	rx->expected = low->tail.eseq;
+	if (low && ahead(rx, low->tail.eseq) > 0)
+		give_up(f, rx, low->tail.eseq);
 }
 
 void tn_flow_close_gaps(struct tn_flows *f)

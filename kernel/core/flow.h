@@ -14,12 +14,34 @@
  *     says that no old packet is left (GIVE_UP), or after gap_time, what waits
  *     is delivered and the gap is counted lost.
  *
- * A receiver that knows nothing of a flow expects 0. So a source starts a flow
- * anew (number 0, another epoch) when its row to that destination has been
- * invalid: a node that died and came back is met by fresh flows. A packet of
- * another epoch than the known one starts the flow anew at the receiver; but one
- * of the two epochs before it is late (parked on a node whose manager slept,
- * say, and replayed when the source had long begun anew): it is lost.
+ * Numberings. A flow is numbered from 0, and anew whenever the source's row to the
+ * destination becomes valid that was not: a node that died and came back is met
+ * by fresh flows, and a source that died and came back has lost all its rows. The
+ * epoch of a numbering is the version of the table that made the row valid. The
+ * versions of a fabric only grow, for the root goes on from the highest that any
+ * NIC has, and a NIC that starts anew gets its rows from a table made after its
+ * start. So of two numberings of one flow the later one has the higher epoch,
+ * whichever NIC was restarted in between, and a receiver needs no memory of the
+ * older one to know it: a packet of an epoch below the flow's is late (parked on
+ * a node whose manager slept, say, and replayed when the source had long begun
+ * anew) and is lost; of one above it, it begins the flow anew at number 0. What a
+ * NIC that knows nothing of the flow is given first is in order, late or not.
+ *
+ * Between two numberings the row was invalid or the source dead, hence all of the
+ * older one was delivered, parked or dead before the newer began, and nothing but
+ * what the manager gave up can be late.
+ *
+ * Epochs are 16 bits of a version and are compared around the circle: right for
+ * numberings begun less than 2^15 versions apart. A flow may live longer on one
+ * numbering, or be silent so long. So every 2^12 versions a NIC marks flows whose
+ * epoch is 2^13 or more behind its own version: of a marked flow, any other epoch
+ * is a newer one. That leaves out a NIC whose manager sleeps through some 20000
+ * versions, and a packet parked on one; a fabric whose table changes every second
+ * takes five hours for that.
+ *
+ * A number is ahead or behind by its distance from the expected one, around the
+ * circle of 2^32, but in a flow that a NIC has just heard of every number other
+ * than 0 is ahead: the source may have counted for long before this NIC came.
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H
@@ -31,19 +53,19 @@
 struct tn_flow_tx {
 	u32 next;
 	u16 epoch;
-	u16 used;
 };
 
 struct tn_flow_rx {
 	u32 expected;
 	u16 epoch;
-	u8 flags;		/* TN_FLOW_KNOWN, TN_FLOW_WAITING */
+	u8 flags;		/* TN_FLOW_* */
 	u8 licence;		/* tn_flows.licence when a packet last came */
-	u16 former[2];		/* the epochs before; unused ones equal the first */
 };
 
 #define TN_FLOW_KNOWN	1
 #define TN_FLOW_WAITING	2	/* some packet of it is in tn_flows.wait */
+#define TN_FLOW_FRESH	4	/* nothing of the epoch was delivered or given up yet */
+#define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
 
 /**
  * struct tn_flows - all flows of a NIC
@@ -59,7 +81,6 @@ struct tn_flows {
 	struct tn_flow_tx *tx;
 	struct tn_flow_rx *rx;
 	u32 nodes;
-	u16 epoch;
 	u8 licence;
 	bool licensed;
 	u64 lost;
@@ -69,13 +90,16 @@ struct tn_flows {
 };
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
-		   u32 nodes, u32 epoch);
+		   u32 nodes);
 
 /** tn_flow_stamp() - number a new packet of this node: ESEQ, epoch */
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 
-/** tn_flow_restart() - the destination was unreachable: begin its flows anew */
-void tn_flow_restart(struct tn_flows *f, u32 dst);
+/** tn_flow_begin() - the row to @dst has become valid: number its flows anew */
+void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
+
+/** tn_flows_age() - the table's version goes from @old to @version */
+void tn_flows_age(struct tn_flows *f, u64 old, u64 version);
 
 enum tn_flow_turn { TN_FLOW_NOW, TN_FLOW_EARLY, TN_FLOW_BEHIND, TN_FLOW_LATE };
 

@@ -256,7 +256,7 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	tx = (struct tn_flow_tx *)m;
 	m += align64(n * TN_FLOW_VCS * sizeof(*tx));
 	memset(nic->rows, 0, n * sizeof(u64));
-	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n, nic->epoch);
+	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n);
 	nic->version = 0;
 	nic->colour = 0;
 	nic->shadow_open = false;

@@ -31,7 +31,7 @@
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
  * @copying: one is being begun, its first @copied rows are there
- * @lost_row: the shadow made some destination unreachable
+ * @new_row: the shadow may have made some destination reachable
  */
 struct tn_nic {
 	const struct tn_ops *ops;
@@ -54,7 +54,7 @@ struct tn_nic {
 	bool shadow_open;
 	bool copying;
 	u32 copied;
-	bool lost_row;
+	bool new_row;
 	bool holds;
 	u8 colour;
 

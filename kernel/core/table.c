@@ -27,7 +27,7 @@ int tn_nic_rows_open(struct tn_nic *nic, u64 version)
 	nic->shadow_open = false;
 	nic->copying = true;
 	nic->copied = 0;
-	nic->lost_row = false;
+	nic->new_row = false;
 	return 0;
 }
 
@@ -71,8 +71,8 @@ int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows,
 			return -EINVAL;
 	}
 	for (i = 0; i < n; i++) {
-		if (!(rows[i] & TORUS_ROW_VALID))
-			nic->lost_row = true;
+		if (rows[i] & ~nic->shadow[first + i] & TORUS_ROW_VALID)
+			nic->new_row = true;
 		if (rows[i] & TORUS_ROW_HOLD)
 			nic->holds = true;
 		nic->shadow[first + i] = rows[i];
@@ -92,14 +92,15 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 		return -ESTALE;
 	nic->rows = nic->shadow;
 	nic->shadow = old;
+	tn_flows_age(&nic->flows, nic->version, version);
 	nic->version = version;
 	nic->colour = (u8)(version % TORUS_COLOURS);
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
 	nic->park.through = false;
-	for (i = 0; nic->lost_row && i < nic->nodes; i++) {
-		if ((old[i] & TORUS_ROW_VALID) && !(nic->rows[i] & TORUS_ROW_VALID))
-			tn_flow_restart(&nic->flows, i);
+	for (i = 0; nic->new_row && i < nic->nodes; i++) {
+		if (nic->rows[i] & ~old[i] & TORUS_ROW_VALID)
+			tn_flow_begin(&nic->flows, i, version);
 	}
 	tn_release_held(nic);
 	return 0;

@@ -27,7 +27,8 @@
  *   13   bits 0-3 unused bytes at the end of the last payload flit,
  *        4 FIRST, 5 LAST packet of a message, 6 ADAPTIVE: the flow's VC is
  *        VCA, whatever VC carries it now, 7 REPLAYED from a parking segment
- *   14-15 epoch of the source, low 16 bits
+ *   14-15 epoch: version of the table by which the flow's numbering began, low
+ *        16 bits (flow.h)
  *
  * Types. Sequenced packets take a TSEQ, wait in the RETRY buffer and are
  * accepted exactly once: DATA, CREDIT (no payload; carries VCCR when there is
@@ -66,7 +67,7 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	1
+#define TN_WIRE_VERSION	2
 #define TN_FLIT		16
 #define TN_PAYLOAD_MAX	4096				/* bytes */
 #define TN_PAYLOAD_FLITS_MAX (TN_PAYLOAD_MAX / TN_FLIT)

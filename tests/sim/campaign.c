@@ -6,6 +6,8 @@
  * with packets in it), doubled or out of order.
  *
  *	campaign [FIRST [COUNT]]	VERBOSE=1..4 tells what happens
+ *
+ * Without arguments: those that found something before, then seeds 1 to 200.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,11 +113,34 @@ static bool history(uint64_t seed)
 	return false;
 }
 
+/* Histories that once went wrong, and what they found. */
+static const struct {
+	uint64_t seed;
+	const char *what;
+} found[] = {
+	{ 12446, "a destination that restarted took a late numbering for a new one" },
+	{ 12452, "the same, on another way" },
+};
+
+static unsigned int histories_found(void)
+{
+	unsigned int failed = 0;
+
+	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+		if (history(found[i].seed))
+			continue;
+		printf("# seed %llu is known: %s\n", (unsigned long long)found[i].seed,
+		       found[i].what);
+		failed++;
+	}
+	return failed;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 200;
-	unsigned int failed = 0;
+	unsigned int failed = argc > 1 ? 0 : histories_found();
 
 	for (uint64_t seed = first; seed < first + count; seed++)
 		failed += !history(seed);

@@ -126,8 +126,8 @@ static void world_start(struct world *w, uint64_t seed)
 	w->r = rnd_new(seed);
 	for (int i = 0; i < PACKETS; i++)
 		tn_queue_push(&w->idle, &w->pool[i]);
-	tn_flows_init(&w->out, w->tx[0], w->rx[0], NODES, (u32)rnd64(&w->r));
-	tn_flows_init(&w->in, w->tx[1], w->rx[1], NODES, (u32)rnd64(&w->r));
+	tn_flows_init(&w->out, w->tx[0], w->rx[0], NODES);
+	tn_flows_init(&w->in, w->tx[1], w->rx[1], NODES);
 	w->now = 1;
 }
 
@@ -208,46 +208,230 @@ static void test_loss(void **state)
 	for_seeds(20, loss_one);
 }
 
-/* A source that starts anew, or a flow that does, begins at 0 again. */
+static enum tn_flow_turn turn_of(struct world *w, u16 epoch, u32 eseq)
+{
+	struct tn_pkt p = { .hdr = { .src = 2, .vc = 1 },
+			    .tail = { .eseq = eseq, .epoch = epoch } };
+	enum tn_flow_turn turn = tn_flow_turn(&w->in, &p);
+
+	if (turn == TN_FLOW_NOW)
+		tn_flow_done(&w->in, &p);
+	return turn;
+}
+
+/* A row that becomes valid begins its flows anew, at 0, in a later epoch. */
 static void test_epochs(void **state)
 {
 	static struct world w;
-	struct tn_pkt p = { .hdr = { .dst = 2, .src = 2, .vc = 1 } }, late;
-	u16 first;
+	struct tn_pkt p = { .hdr = { .dst = 2, .src = 2, .vc = 1 } };
 
 	(void)state;
 	world_start(&w, 1);
+	tn_flow_begin(&w.out, 2, 7);
 	for (u32 i = 0; i < 3; i++) {
 		tn_flow_stamp(&w.out, &p, 1);
 		assert_int_equal(p.tail.eseq, i);
-		assert_int_equal(tn_flow_turn(&w.in, &p), TN_FLOW_NOW);
-		tn_flow_done(&w.in, &p);
+		assert_int_equal(p.tail.epoch, 7);
+		assert_int_equal(turn_of(&w, p.tail.epoch, p.tail.eseq), TN_FLOW_NOW);
 	}
-	first = p.tail.epoch;
-	tn_flow_restart(&w.out, 2);
+	tn_flow_begin(&w.out, 2, 9);
 	tn_flow_stamp(&w.out, &p, 1);
 	assert_int_equal(p.tail.eseq, 0);
-	assert_int_not_equal(p.tail.epoch, first);
-	assert_int_equal(tn_flow_turn(&w.in, &p), TN_FLOW_NOW);
-	tn_flow_done(&w.in, &p);
+	assert_int_equal(p.tail.epoch, 9);
+	assert_int_equal(turn_of(&w, 9, 0), TN_FLOW_NOW);
 	/* What was sent before and comes only now is late, and changes nothing. */
-	late = p;
-	late.tail.epoch = first;
-	for (late.tail.eseq = 0; late.tail.eseq < 5; late.tail.eseq++)
-		assert_int_equal(tn_flow_turn(&w.in, &late), TN_FLOW_LATE);
-	assert_false(tn_flow_overdue(&w.in, &late));
+	for (u32 i = 0; i < 5; i++)
+		assert_int_equal(turn_of(&w, 7, i), TN_FLOW_LATE);
+	/* Nor need this NIC have known that epoch. */
+	assert_int_equal(turn_of(&w, 8, 0), TN_FLOW_LATE);
+	/* The same table once more does not number twice from 0. */
+	tn_flow_begin(&w.out, 2, 9);
 	tn_flow_stamp(&w.out, &p, 1);
 	assert_int_equal(p.tail.eseq, 1);
-	assert_int_equal(tn_flow_turn(&w.in, &p), TN_FLOW_NOW);
-	/* The other VC's flow was never used: restarting it means nothing. */
-	p.hdr.vc = 0;
-	tn_flow_stamp(&w.out, &p, 0);
-	assert_int_equal(p.tail.eseq, 0);
-	assert_int_equal(p.tail.epoch, first);
+	assert_int_equal(turn_of(&w, 9, 1), TN_FLOW_NOW);
 	/* VCA has no flows. */
-	p.hdr.vc = TORUS_VC_A;
 	tn_flow_stamp(&w.out, &p, TORUS_VC_A);
 	assert_int_equal(p.tail.eseq, 0);
+	assert_int_equal(p.tail.epoch, 0);
+}
+
+/* A receiver that starts anew finds flows at any number, also beyond 2^31. */
+static void test_unknown(void **state)
+{
+	static struct world w;
+	struct tn_pkt p = { .hdr = { .src = 2, .vc = 1 },
+			    .tail = { .eseq = 3000000000u, .epoch = 5 } };
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(tn_flow_turn(&w.in, &p), TN_FLOW_EARLY);
+	tn_flow_wait(&w.in, &p, 1);
+	assert_null(tn_flow_next(&w.in));
+	tn_flow_close_gaps(&w.in);
+	assert_ptr_equal(tn_flow_next(&w.in), &p);
+	tn_flow_unwait(&w.in, &p);
+	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);
+	assert_int_equal(turn_of(&w, 5, 3000000001u), TN_FLOW_NOW);
+	assert_int_equal(turn_of(&w, 5, 2999999999u), TN_FLOW_BEHIND);
+	/* The next numbering starts at 0 for everybody. */
+	assert_int_equal(turn_of(&w, 6, 4000000000u), TN_FLOW_EARLY);
+	assert_int_equal(turn_of(&w, 6, 0), TN_FLOW_NOW);
+	/* And licensed, at once. */
+	world_start(&w, 1);
+	tn_flow_license(&w.in);
+	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);
+}
+
+/* A flow outlives half the circle of epochs, in use or idle. */
+static void test_age(void **state)
+{
+	static struct world w;
+	u64 version = 5;
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
+	for (u32 i = 1; i < 190; i++) {
+		u64 next = version + 997;
+
+		tn_flows_age(&w.in, version, next);
+		version = next;
+		if (i < 150)
+			assert_int_equal(turn_of(&w, 5, i), TN_FLOW_NOW);
+	}
+	/* Ahead of 5 by more than half a circle, and no multiple of it. */
+	assert_true((u16)(version - 5) > 0x8000);
+	assert_int_equal(turn_of(&w, (u16)version, 0), TN_FLOW_NOW);
+	assert_int_equal(turn_of(&w, (u16)(version - 1), 0), TN_FLOW_LATE);
+}
+
+/*
+ * Histories of one flow: the source restarts or finds its destination again, the
+ * destination restarts, packets are kept back somewhere while the table's version
+ * rises, up to several circles of epochs. Whatever comes when, a destination gets
+ * the packets in the order in which they were sent, and is never deaf: the newest
+ * packet is taken.
+ */
+#define KEPT 64
+#define KEPT_VERSIONS 20000	/* as flow.h promises */
+
+struct history {
+	struct rnd r;
+	struct world w;
+	struct { struct tn_pkt p; u64 key, version; } kept[KEPT];
+	unsigned int nkept;
+	u64 version, numbering, last;
+	bool any;
+	unsigned int late, taken;
+};
+
+static void history_deliver(struct history *h, unsigned int i)
+{
+	struct tn_pkt p = h->kept[i].p;
+	u64 key = h->kept[i].key;
+
+	h->kept[i] = h->kept[--h->nkept];
+	/* Gaps are given up at once: who waits for what is the business of others. */
+	tn_flow_license(&h->w.in);
+	switch (tn_flow_turn(&h->w.in, &p)) {
+	case TN_FLOW_NOW:
+		expect(&h->r, !h->any || key > h->last, "version %llu: %llx came after %llx",
+		       (unsigned long long)h->version, (unsigned long long)key,
+		       (unsigned long long)h->last);
+		tn_flow_done(&h->w.in, &p);
+		h->last = key;
+		h->any = true;
+		h->taken++;
+		break;
+	case TN_FLOW_EARLY:
+		expect(&h->r, false, "a gap is licensed");
+		break;
+	case TN_FLOW_BEHIND:
+	case TN_FLOW_LATE:
+		expect(&h->r, h->any && key < h->last, "version %llu: %llx refused after %llx",
+		       (unsigned long long)h->version, (unsigned long long)key,
+		       (unsigned long long)h->last);
+		h->late++;
+		break;
+	}
+}
+
+static void history_send(struct history *h)
+{
+	struct tn_pkt *p = &h->kept[h->nkept].p;
+
+	if (h->nkept == KEPT)
+		history_deliver(h, 0);
+	p = &h->kept[h->nkept].p;
+	*p = (struct tn_pkt) { .hdr = { .dst = 2, .src = 2, .vc = 1 } };
+	tn_flow_stamp(&h->w.out, p, 1);
+	h->kept[h->nkept].key = h->numbering << 32 | p->tail.eseq;
+	h->kept[h->nkept++].version = h->version;
+}
+
+/* The next table; the row was lost before, perhaps, and is there again. */
+static void history_table(struct history *h, u64 step, bool new_row)
+{
+	u64 next = h->version + step;
+
+	tn_flows_age(&h->w.in, h->version, next);
+	tn_flows_age(&h->w.out, h->version, next);
+	h->version = next;
+	if (new_row) {
+		tn_flow_begin(&h->w.out, 2, h->version);
+		h->numbering++;
+	}
+	for (unsigned int i = 0; i < h->nkept;) {
+		if (h->version - h->kept[i].version < KEPT_VERSIONS)
+			i++;
+		else
+			h->kept[i] = h->kept[--h->nkept];
+	}
+}
+
+static void history_one(uint64_t seed)
+{
+	static struct history h;
+
+	memset(&h, 0, sizeof(h));
+	world_start(&h.w, seed);
+	h.r = rnd_new(seed);
+	h.version = rnd64(&h.r) >> (16 + rnd_below(&h.r, 48));
+	history_table(&h, 1, true);
+	for (int i = 0; i < 3000; i++) {
+		switch (rnd_below(&h.r, 16)) {
+		case 0:
+			history_table(&h, 1 + rnd_below(&h.r, 3), true);
+			break;
+		case 1:		/* a source that restarts has no rows before the next table */
+			tn_flows_init(&h.w.out, h.w.tx[0], h.w.rx[0], NODES);
+			history_table(&h, 1 + rnd_below(&h.r, 3), true);
+			break;
+		case 2:
+			tn_flows_init(&h.w.in, h.w.tx[1], h.w.rx[1], NODES);
+			h.any = false;
+			break;
+		case 3:
+			history_table(&h, 1 + rnd_below(&h.r, 1 << rnd_below(&h.r, 12)), false);
+			break;
+		case 4:
+			history_send(&h);
+			history_deliver(&h, h.nkept - 1);
+			break;
+		default:
+			if (rnd_one_in(&h.r, 2))
+				history_send(&h);
+			else if (h.nkept)
+				history_deliver(&h, rnd_below(&h.r, h.nkept));
+		}
+	}
+	expect(&h.r, h.late && h.taken, "late %u, taken %u", h.late, h.taken);
+}
+
+static void test_histories(void **state)
+{
+	(void)state;
+	for_seeds(200, history_one);
 }
 
 int main(void)
@@ -256,6 +440,9 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_histories),
 	};
 
 	return cmocka_run_group_tests_name("flow", all, NULL, NULL);
