@@ -7,11 +7,13 @@
 # make V=1        ... showing every command
 # make check      the tests that need no privileges
 # make install    PREFIX=/usr DESTDIR=
+# make uninstall  removes that, but keeps configuration
+# make dkms-install, dkms-uninstall    the driver, for each kernel that comes
 #
 # Each folder lists its sources in a files.mk; a program NAME is declared by
 # NAME-objs (paths from the top) and NAME-libs, and by adding NAME to programs.
 
-VERSION := 0.1.0
+VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 PREFIX ?= /usr
 SAN ?=
 V ?=
@@ -43,6 +45,7 @@ include daemon/files.mk
 include tools/torusemu/files.mk
 include tools/fabricctl/files.mk
 include tools/fabricsim/files.mk
+include kernel/install/files.mk
 include tests/files.mk
 
 # The core: conversions count, and nothing but what tn_deps.h lists.
@@ -76,9 +79,17 @@ check: all tests
 		$(B)/$$t || exit 1; \
 	done
 
+# What an installation elsewhere puts down is what there is to remove.
+uninstall:
+	$(Q)rm -rf $(B)/installed
+	$(Q)$(MAKE) -s install DESTDIR=$(abspath $(B)/installed)
+	$(Q)cd $(B)/installed && find . ! -type d ! -path '.$(SYSCONFDIR)/*' -printf '%P\n' | \
+		(cd $(DESTDIR)/ && xargs -d '\n' rm -f --)
+	$(Q)rm -rf $(B)/installed
+
 clean:
 	rm -rf $(B)
 
-.PHONY: all tests check clean install
+.PHONY: all tests check clean install uninstall
 .DELETE_ON_ERROR:
 -include $(shell test -d $(B) && find $(B) -name '*.o.d')

@@ -51,8 +51,34 @@ works() {
 		fabricctl lab down --name "$lab"
 }
 
+# What is written by hand stays, what others put there too.
+uninstalled() {
+	local left
+	mkdir -p "$tmp/etc/torus" && echo >"$tmp/etc/torus/torus0.conf" && echo >"$tmp/usr/bin/other"
+	make -s B="$B" uninstall DESTDIR="$tmp" || return 1
+	left=$(cd "$tmp" && find etc usr ! -type d | sort | tr '\n' ' ')
+	[[ $left == 'etc/fabricd.conf etc/torus/torus0.conf usr/bin/other ' ]] ||
+		{ echo "left: $left"; return 1; }
+}
+
+# The threshold of systemd-analyze is in tenths.
+sandboxed() {
+	local unit copy=$tmp/units
+	mkdir -p "$copy"
+	for unit in fabricd.service torus-nic@.service; do
+		cp "$tmp/usr/lib/systemd/system/$unit" "$copy/${unit/@/@torus0}"
+	done
+	for unit in "$copy"/*; do
+		systemd-analyze security --offline=true --no-pager --threshold=30 "$unit" >"$tmp/out" 2>&1 ||
+			{ tail -n 30 "$tmp/out"; return 1; }
+		tail -n 1 "$tmp/out"
+	done
+}
+
 check "make install" installed
 check "programs and manuals are there" complete
 check "programs tell their version" version
 check "a lab runs from the installed programs" works
+check "services are confined: exposure at most 3.0" sandboxed
+check "make uninstall" uninstalled
 exit $status

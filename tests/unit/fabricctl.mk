@@ -7,3 +7,9 @@ tests/unit/test_fabricctl-deps := $(B)/libtorus.a $(B)/fabricctl
 tests/unit/test_fabricctl-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 $(addprefix $(B)/tests/unit/,test_fabricctl.o fake_manager.o): CPPFLAGS += $(lib-cflags)
+
+tests += tests/unit/test_nicfile
+tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \
+	$(addprefix tools/fabricctl/,nicfile.o number.o say.o)
+tests/unit/test_nicfile-deps := $(B)/libtorus.a
+tests/unit/test_nicfile-libs := $(call pkg-libs,cmocka inih) $(lib-libs) -lm

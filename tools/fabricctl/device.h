@@ -11,6 +11,8 @@
 #include "command.h"
 #include "wire.h"
 
+#define DEVICE_PORTS 6		/* if not said otherwise */
+
 /**
  * struct device_spec - a kernel NIC to be made; what is 0 is left to the driver
  * @ifname: of its interface

@@ -7,7 +7,7 @@
 
 static const char *guid, *name, *park;
 static bool bootstrap;
-static uint64_t ports = 6;
+static uint64_t ports = DEVICE_PORTS;
 
 static int spec_parse(struct device_spec *s)
 {

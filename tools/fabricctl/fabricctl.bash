@@ -36,7 +36,7 @@ _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local commands='status nodes links counters routes trace verify exclude include park events coord log device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber latency kill revive traffic'
-	local devices='add del list attach detach'
+	local devices='up add del list attach detach'
 	local at=1 command words=''
 
 	COMPREPLY=()

@@ -4,18 +4,18 @@ ctl-commands := status nodes links counters routes trace verify exclude include 
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency \
 	kill revive traffic
-ctl-device := add del list attach detach
+ctl-device := up add del list attach detach
 ctl-shared := main program command say table number json ask show map change rows path \
-	lab labfile names netns wire device raise node enter proc teardown await fault cable \
+	lab labfile names netns wire device nicfile raise node enter proc teardown await fault cable \
 	traffic_record traffic_udp traffic_tcp
 
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
 	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
 	$(ctl-shared:%=tools/fabricctl/%.o) \
-	lib/deps/crc32c.o
+	tools/torusemu/guid.o lib/deps/crc32c.o
 fabricctl-deps := $(B)/libtorus.a
-fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0) -lm
+fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0 inih) -lm
 
 $(B)/tools/fabricctl/%.o: CPPFLAGS += $(call pkg-cflags,libnl-route-3.0 jansson)
 
@@ -23,9 +23,15 @@ COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 
 install-fabricctl: $(B)/fabricctl
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
-		$(DESTDIR)$(COMPLETIONDIR)
+		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(COMPLETIONDIR) \
+		$(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/share/doc/fabricctl \
+		$(DESTDIR)$(SYSCONFDIR)/torus
 	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
+	install -m 644 tools/fabricctl/torus-nic.conf.5 $(DESTDIR)$(PREFIX)/share/man/man5/
+	install -m 644 tools/fabricctl/torus0.conf $(DESTDIR)$(PREFIX)/share/doc/fabricctl/
+	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-nic@.service.in \
+		> $(DESTDIR)$(UNITDIR)/torus-nic@.service
 	install -m 644 tools/fabricctl/fabricctl.bash $(DESTDIR)$(COMPLETIONDIR)/fabricctl
 
 install: install-fabricctl

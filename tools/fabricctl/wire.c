@@ -193,19 +193,30 @@ int wire_address(struct nl_sock *sk, const char *dev, struct in_addr a, unsigned
 	return index < 0 ? index : err;
 }
 
-int wire_set_up(struct nl_sock *sk, const char *dev, bool up)
+static int link_change(struct nl_sock *sk, const char *dev, unsigned int flags, uint32_t mtu)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, 0);
-	struct ifinfomsg ifi = { .ifi_flags = up ? IFF_UP : 0, .ifi_change = IFF_UP };
+	struct ifinfomsg ifi = { .ifi_flags = flags, .ifi_change = mtu ? 0 : IFF_UP };
 
 	if (!msg)
 		return -ENOMEM;
 	if (nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO) ||
-	    nla_put_string(msg, IFLA_IFNAME, dev)) {
+	    nla_put_string(msg, IFLA_IFNAME, dev) ||
+	    (mtu && nla_put_u32(msg, IFLA_MTU, mtu))) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
 	return wire_send(sk, msg);
+}
+
+int wire_set_mtu(struct nl_sock *sk, const char *dev, uint32_t mtu)
+{
+	return link_change(sk, dev, 0, mtu);
+}
+
+int wire_set_up(struct nl_sock *sk, const char *dev, bool up)
+{
+	return link_change(sk, dev, up ? IFF_UP : 0, 0);
 }
 
 int wire_get(struct nl_sock *sk, const char *dev, struct wire_state *out)

@@ -36,6 +36,7 @@ int wire_bridge(struct nl_sock *sk, const char *name);
 int wire_plug(struct nl_sock *sk, int bridge, const struct wire_end *port,
 	      const struct wire_end *end);
 int wire_address(struct nl_sock *sk, const char *dev, struct in_addr a, unsigned int bits);
+int wire_set_mtu(struct nl_sock *sk, const char *dev, uint32_t mtu);
 int wire_set_up(struct nl_sock *sk, const char *dev, bool up);
 
 /** struct wire_state - of one interface */

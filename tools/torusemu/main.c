@@ -15,6 +15,7 @@
 
 #include "args.h"
 #include "emu.h"
+#include "guid.h"
 #include "log.h"
 #include "priv.h"
 #include "lib/netdev.h"
@@ -52,26 +53,6 @@ static int catch_signals(void)
 	if (err)
 		close(fd);
 	return err;
-}
-
-/* Names the NIC for ever: by its name and the machine it is on. FNV-1a. */
-static u64 default_guid(const char *name)
-{
-	char id[128] = "";
-	u64 h = 0xcbf29ce484222325ull;
-	int fd = open("/etc/machine-id", O_RDONLY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		ssize_t n = read(fd, id, sizeof(id) - 1);
-
-		id[n > 0 ? n : 0] = 0;
-		close(fd);
-	}
-	for (const char *p = id; *p; p++)
-		h = (h ^ (u8)*p) * 0x100000001b3ull;
-	for (const char *p = name; *p; p++)
-		h = (h ^ (u8)*p) * 0x100000001b3ull;
-	return h ? h : 1;
 }
 
 /* In steps of 10 ms: a NIC that starts again never has its last low 16 bits. */
@@ -131,7 +112,7 @@ static int make_nic(const struct args *a)
 
 	emu.params = a->params;
 	emu.nports = (u8)a->nports;
-	emu.guid = a->guid_set ? a->guid : default_guid(a->name);
+	emu.guid = a->guid_set ? a->guid : guid_lasting(a->name);
 	emu.epoch = new_epoch();
 	emu.bootstrap = a->bootstrap;
 	emu.attach = port_attach;

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The file of a NIC: what is right is read, what is wrong is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tools/fabricctl/nicfile.h"
+
+const struct program this_program = { .name = "test_nicfile" };
+
+static int nicfile_of(struct nicfile *f, const char *text)
+{
+	char path[] = "/tmp/nicfileXXXXXX";
+	int fd = mkstemp(path), status;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	status = nicfile_read(f, path, "torus0");
+	unlink(path);
+	return status;
+}
+
+static void defaults(void **state)
+{
+	struct nicfile f;
+
+	(void)state;
+	assert_int_equal(nicfile_of(&f, ""), OK);
+	assert_string_equal(f.spec.ifname, "torus0");
+	assert_null(f.spec.name);
+	assert_int_equal(f.spec.ports, 6);
+	assert_int_equal(f.spec.guid, 0);
+	assert_false(f.spec.bootstrap);
+	assert_int_equal(f.mtu, 9000);
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		assert_string_equal(f.lower[p], "");
+}
+
+/* Ports may stand before their number. */
+static void right(void **state)
+{
+	struct nicfile f;
+
+	(void)state;
+	assert_int_equal(nicfile_of(&f, "# a comment\n"
+				    "+x = eth1 ; why\n-x=eth2\n  +y = eth3 \n-y = eth4\n"
+				    "ports = 4\nbootstrap = yes\nguid = 1f\nname = left\n"
+				    "park = 16M\nmtu = 4128"), OK);
+	assert_int_equal(f.spec.ports, 4);
+	assert_true(f.spec.bootstrap);
+	assert_int_equal(f.spec.guid, 0x1f);
+	assert_string_equal(f.spec.name, "left");
+	assert_int_equal(f.spec.park_bytes, 16 << 20);
+	assert_int_equal(f.mtu, 4128);
+	assert_string_equal(f.lower[0], "eth1");
+	assert_string_equal(f.lower[1], "eth3");
+	assert_string_equal(f.lower[2], "eth2");
+	assert_string_equal(f.lower[3], "eth4");
+}
+
+/* Every port of a NIC of every size has its place. */
+static void numbering(void **state)
+{
+	static const char letter[] = "xyzabc";
+	char text[256], want[IFNAMSIZ];
+	struct nicfile f;
+
+	(void)state;
+	for (unsigned int n = 1; n <= TORUS_MAX_DIMS; n++) {
+		int len = snprintf(text, sizeof(text), "ports = %u\n", 2 * n);
+
+		for (unsigned int d = 0; d < n; d++)
+			len += snprintf(text + len, sizeof(text) - (size_t)len,
+					"-%c = e%u\n+%c = e%u\n", letter[d], n + d, letter[d], d);
+		assert_int_equal(nicfile_of(&f, text), OK);
+		for (unsigned int p = 0; p < 2 * n; p++) {
+			snprintf(want, sizeof(want), "e%u", p);
+			assert_string_equal(f.lower[p], want);
+		}
+	}
+}
+
+static void wrong(void **state)
+{
+	static const char *const text[] = {
+		"ports = 3", "ports = 0", "ports = 14", "ports = four", "ports =",
+		"bootstrap = 1", "bootstrap", "guid = 0", "guid = xyz",
+		"guid = 10000000000000000", "name =", "park = 0", "park = 16Q",
+		"mtu = 4127", "mtu = 65536", "mtu = -1",
+		"+x =", "+x = a/b", "+x = sixteen_bytes_xx", "+q = eth1", "x = eth1",
+		"+y = eth1\nports = 2", "+x = eth1\n-x = eth1", "+x = eth1\n+x = eth2",
+		"ports = 4\nports = 4", "shape = 4x4", "[nic]\nports = 4", "??",
+	};
+	struct nicfile f;
+	char longest[256];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		if (nicfile_of(&f, text[i]) != CANNOT)
+			fail_msg("'%s' is taken", text[i]);
+	memset(longest, 'a', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	memcpy(longest, "name = ", 7);
+	assert_int_equal(nicfile_of(&f, longest), CANNOT);
+	assert_int_equal(nicfile_read(&f, "/nonexistent/torus0.conf", "torus0"), CANNOT);
+	assert_int_equal(nicfile_read(&f, "/", "torus0"), CANNOT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(right),
+		cmocka_unit_test(numbering),
+		cmocka_unit_test(wrong),
+	};
+
+	return cmocka_run_group_tests_name("nicfile", tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What torus-nic@.service does at boot, and again whenever it failed: brings a NIC
+ * from any state to that of its file, touching only what differs. So a device that
+ * comes late, or a file that has changed, needs no more than another run, and
+ * traffic on the other ports goes on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <torus/topology.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "nicfile.h"
+#include "say.h"
+#include "tools/torusemu/guid.h"
+
+static const char *config;
+
+static bool same(const struct torus_device *info, const struct nicfile *f)
+{
+	return info->nports == f->spec.ports && info->guid == f->spec.guid;
+}
+
+/* Return: OK or CANNOT, and the NIC. */
+static int made(struct nl_sock *sk, const struct nicfile *f, struct torus_dev **dev,
+		struct torus_device *info)
+{
+	const char *ifname = f->spec.ifname;
+	char where[sizeof("genl:") + IFNAMSIZ];
+	int err;
+
+	snprintf(where, sizeof(where), "genl:%s", ifname);
+	err = device_make(sk, &f->spec);
+	if (err && err != -EEXIST)
+		return fail("NIC '%s': %s", ifname, wire_error());
+	if (torus_open(where, dev))
+		return fail("%s", torus_error(NULL));
+	if (torus_device_get(*dev, info))
+		return fail("NIC '%s': %s", ifname, torus_error(*dev));
+	if (!same(info, f))
+		return fail("NIC '%s' has %u ports and guid %016llx, wanted are %u and %016llx: "
+			    "'fabricctl device del %s' first", ifname, info->nports,
+			    (unsigned long long)info->guid, f->spec.ports,
+			    (unsigned long long)f->spec.guid, ifname);
+	if (info->bootstrap != f->spec.bootstrap &&
+	    torus_bootstrap_set(*dev, f->spec.bootstrap))
+		return fail("NIC '%s': %s", ifname, torus_error(*dev));
+	return OK;
+}
+
+/* Return: OK, or PROBLEM if the device is not there yet or does not suit. */
+static int plugged(struct nl_sock *sk, const struct nicfile *f, struct torus_dev *dev,
+		   const struct torus_link *link)
+{
+	const char *lower = f->lower[link->port];
+	char port[TORUS_TEXT_MAX];
+	int err = 0;
+
+	torus_port_text(f->spec.ports / 2u, link->port, port);
+	if (*lower)
+		err = wire_set_mtu(sk, lower, f->mtu);
+	if (*lower && !err)
+		err = wire_set_up(sk, lower, true);
+	if (err) {
+		warn("port %s: %s: %s", port, lower, wire_error());
+		return PROBLEM;
+	}
+	if (!strcmp(link->lower, lower) || !torus_attach(dev, link->port, lower))
+		return OK;
+	warn("port %s: %s: %s", port, lower, torus_error(dev));
+	return PROBLEM;
+}
+
+static int plug_all(struct nl_sock *sk, const struct nicfile *f, struct torus_dev *dev)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	unsigned int n = TORUS_MAX_PORTS;
+	int status = OK;
+
+	if (torus_links_get(dev, links, &n))
+		return fail("%s", torus_error(dev));
+	for (unsigned int i = 0; i < n; i++)	/* free what has moved to another port */
+		if (*links[i].lower && strcmp(links[i].lower, f->lower[links[i].port]) &&
+		    !torus_attach(dev, links[i].port, ""))
+			*links[i].lower = '\0';
+	for (unsigned int i = 0; i < n; i++)
+		if (plugged(sk, f, dev, &links[i]))
+			status = PROBLEM;
+	return status;
+}
+
+static int bring_up(struct nl_sock *sk, const struct nicfile *f)
+{
+	struct torus_dev *dev = NULL;
+	struct torus_device info;
+	int status = made(sk, f, &dev, &info);
+
+	if (status == OK && wire_set_up(sk, f->spec.ifname, true))
+		status = fail("NIC '%s': %s", f->spec.ifname, wire_error());
+	if (status == OK)
+		status = plug_all(sk, f, dev);
+	torus_close(dev);
+	return status;
+}
+
+static int device_up(struct ctl *ctl, int argc, char **argv)
+{
+	char path[sizeof(NICFILE_DIR) + IFNAMSIZ + 8];
+	struct nicfile f;
+	struct nl_sock *sk;
+	int status;
+
+	(void)ctl;
+	(void)argc;
+	if (!*argv[0] || strlen(argv[0]) >= IFNAMSIZ || strchr(argv[0], '/'))
+		return fail("'%s' is no name of an interface: 1 to %d bytes without '/'", argv[0],
+			    IFNAMSIZ - 1);
+	snprintf(path, sizeof(path), NICFILE_DIR "/%s.conf", argv[0]);
+	if (nicfile_read(&f, config ? config : path, argv[0]))
+		return CANNOT;
+	if (!f.spec.guid)
+		f.spec.guid = guid_lasting(f.spec.name ? f.spec.name : argv[0]);
+	if (geteuid())
+		return fail("device up needs root: run it with sudo");
+	if (device_kernel())
+		return CANNOT;
+	sk = wire_open();
+	if (!sk)
+		return fail("cannot open rtnetlink: %m");
+	status = bring_up(sk, &f);
+	wire_close(sk);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "config", 'c', "FILE", &config, 0, 0,
+	  "read FILE instead of " NICFILE_DIR "/NAME.conf" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(device_up) = {
+	.family = "device",
+	.name = "up",
+	.args = "NAME",
+	.brief = "Make the NIC and plug its cables as " NICFILE_DIR "/NAME.conf says",
+	.help = "The file is described in torus-nic.conf(5). A NIC that is there is kept, and only\n"
+		"what differs is changed. torus-nic@NAME.service runs this at boot. Exit status 1 if\n"
+		"a cable is missing: the others are plugged in.",
+	.opts = opts,
+	.min = 1,
+	.max = 1,
+	.run = device_up,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* /etc/torus/NAME.conf: a kernel NIC as it is wanted after every boot; torus-nic.conf(5). */
+#ifndef NICFILE_H
+#define NICFILE_H
+
+#include <linux/if.h>
+
+#include "device.h"
+
+#define NICFILE_MTU 9000	/* what most Ethernet devices can do at most */
+#define NICFILE_DIR "/etc/torus"
+
+/**
+ * struct nicfile - what the file says
+ * @spec: the NIC; its name lies in @name
+ * @mtu: of the devices of its ports
+ * @lower: device of each port, "" for none
+ */
+struct nicfile {
+	struct device_spec spec;
+	char name[TORUS_NAME_MAX + 1];
+	uint32_t mtu;
+	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
+};
+
+/** nicfile_read() - all that is wrong is said. Return: OK or CANNOT */
+int nicfile_read(struct nicfile *f, const char *path, const char *ifname);
+
+#endif /* NICFILE_H */
