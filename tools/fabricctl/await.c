@@ -46,12 +46,12 @@ static int somebody_died(const struct lab *lab)
 
 	for (uint32_t id = 0; id < lab->nodes; id++) {
 		unsigned int missing = node_missing(lab, id);
-		const char *program = missing & LAB_NO_NIC ? "torusemu" : "fabricd";
+		const char *what = missing & LAB_NO_NIC ? "the NIC" : "fabricd";
 
 		if (!missing)
 			continue;
-		fail("%s of node %s has ended", program, torus_node_text(&lab->shape, id, text));
-		node_show_log(lab, id, program);
+		fail("%s of node %s has ended", what, torus_node_text(&lab->shape, id, text));
+		node_show_log(lab, id, missing & LAB_NO_NIC ? "torusemu" : "fabricd");
 		return CANNOT;
 	}
 	return OK;

@@ -57,7 +57,7 @@ _fabricctl() {
 	--name | --lab) words=$(_fabricctl_labs) ;;
 	--node) words=$(_fabricctl_nodes) ;;
 	--log-level | log) words='error warning info debug' ;;
-	--backend) words=user ;;
+	--backend) words='user kernel mixed' ;;
 	--control | --config)
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		return

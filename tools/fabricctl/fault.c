@@ -3,6 +3,7 @@
 #include <torus/torus.h>
 
 #include "fault.h"
+#include "nic.h"
 #include "number.h"
 #include "say.h"
 
@@ -37,9 +38,9 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 static int end(const struct lab *lab, uint32_t node, unsigned int port,
 	       const struct fault_wish *wish)
 {
-	char where[LAB_TEXT_MAX], text[LAB_TEXT_MAX];
+	char text[LAB_TEXT_MAX];
 	struct torus_dev *dev;
-	int err = torus_open(lab_device(lab, node, where), &dev);
+	int err = nic_open(lab, node, &dev);
 
 	if (err)
 		return fail("NIC of node %s: %s; 'fabricctl lab revive' starts a killed one",
@@ -77,10 +78,9 @@ int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
 static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
 		   struct torus_fault *out)
 {
-	char where[LAB_TEXT_MAX];
 	struct torus_link link;
 	struct torus_dev *dev;
-	int err = torus_open(lab_device(lab, node, where), &dev);
+	int err = nic_open(lab, node, &dev);
 
 	if (err)
 		return err;

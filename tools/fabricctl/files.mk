@@ -6,8 +6,8 @@ ctl-lab := up down list status exec hosts agent cut mend silence ber latency \
 	kill revive traffic
 ctl-device := up add del list attach detach
 ctl-shared := main program command say table number json ask show map change rows path \
-	lab labfile names netns wire device nicfile raise node enter proc teardown await fault cable \
-	traffic_record traffic_udp traffic_tcp
+	lab labfile names netns wire device nicfile nic raise node enter proc teardown await \
+	fault cable traffic_record traffic_udp traffic_tcp
 
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \

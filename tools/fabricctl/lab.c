@@ -37,7 +37,8 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	lab->since = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 	lab->cut = calloc(n, sizeof(*lab->cut));
 	lab->killed = calloc(n, sizeof(*lab->killed));
-	if (lab->cut && lab->killed)
+	lab->kernel = calloc(n, sizeof(*lab->kernel));
+	if (lab->cut && lab->killed && lab->kernel)
 		return 0;
 	lab_free(lab);
 	return -ENOMEM;
@@ -47,6 +48,7 @@ void lab_free(struct lab *lab)
 {
 	free(lab->cut);
 	free(lab->killed);
+	free(lab->kernel);
 	for (int i = 0; i < OPT_LIST_MAX; i++) {
 		free(lab->sets[i]);
 		lab->sets[i] = NULL;
@@ -55,6 +57,7 @@ void lab_free(struct lab *lab)
 		close(lab->lock);
 	lab->cut = NULL;
 	lab->killed = NULL;
+	lab->kernel = NULL;
 	lab->lock = -1;
 }
 
@@ -120,6 +123,8 @@ char *lab_device(const struct lab *lab, uint32_t node, char *buf)
 {
 	char path[LAB_TEXT_MAX];
 
+	if (lab->kernel[node])
+		return strcpy(buf, "genl:" LAB_INTERFACE);
 	snprintf(buf, LAB_TEXT_MAX, "unix:%.*s", LAB_TEXT_MAX - 6,
 		 lab_path(lab, node, "nic.sock", path));
 	return buf;

@@ -21,6 +21,7 @@
 #define LAB_NAME_MAX 31
 #define LAB_NODES_MAX 1024
 #define LAB_SERVICE_PORT 7117
+#define LAB_INTERFACE "torus0"
 
 enum lab_state {
 	LAB_STARTING,		/* lab up works on it, or was interrupted */
@@ -44,6 +45,7 @@ enum lab_state {
  * @nodes: of @shape
  * @cut: a bit for each port whose cable is cut, at both its ends
  * @killed: LAB_NO_... for each node
+ * @kernel: for each node, is its NIC one of the kernel?
  * @log_level, @sets: what every NIC and manager is told
  */
 struct lab {
@@ -59,6 +61,7 @@ struct lab {
 	uint32_t nodes;
 	uint16_t *cut;
 	uint8_t *killed;
+	uint8_t *kernel;
 	char log_level[16];
 	char *sets[OPT_LIST_MAX];
 };
@@ -100,7 +103,7 @@ char *lab_bridge_netns(const struct lab *lab, char *buf);
 char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 /** lab_path() - /run/torus/NAME/x.y.z/@file; @node TORUS_NO_NODE: the lab's own */
 char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf);
-/** lab_device() - "unix:PATH" of the node's NIC */
+/** lab_device() - the node's NIC: "unix:PATH", or "genl:torus0" inside the node */
 char *lab_device(const struct lab *lab, uint32_t node, char *buf);
 #define LAB_TEXT_MAX 128
 

@@ -44,7 +44,7 @@ static int lab_kill(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt opts[] = {
 	{ OPT_FLAG, "manager", 0, NULL, &manager, 0, 0, "kill its manager (fabricd)" },
-	{ OPT_FLAG, "nic", 0, NULL, &nic, 0, 0, "kill its NIC (torusemu); the carrier stays" },
+	{ OPT_FLAG, "nic", 0, NULL, &nic, 0, 0, "kill its NIC; the carrier stays" },
 	{ .kind = OPT_END },
 };
 

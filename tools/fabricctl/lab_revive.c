@@ -8,7 +8,7 @@
 #include "fault.h"
 #include "lab.h"
 #include "netns.h"
-#include "node.h"
+#include "nic.h"
 #include "say.h"
 
 static bool no_wait;
@@ -22,12 +22,11 @@ static void on_signal(int sig)
 
 static int start_nic(const struct lab *lab, uint32_t node, int ns, const struct programs *p)
 {
-	char path[LAB_TEXT_MAX];
-	int pid;
+	int status = nic_start(lab, node, ns, p->nic);
 
-	unlink(lab_path(lab, node, "nic.sock", path));
-	pid = node_start_nic(lab, node, ns, p);
-	return pid < 0 ? pid : node_wait_nic(lab, node, 10000);
+	if (status == OK)
+		status = nic_wait(lab, node);
+	return status == OK ? fault_copy(lab, node) : status;
 }
 
 static int start(struct lab *lab, uint32_t node, int ns)
@@ -41,9 +40,7 @@ static int start(struct lab *lab, uint32_t node, int ns)
 	lab->killed[node] = 0;
 	err = lab_save(lab);
 	err = err ? err : node_wires(lab, node);
-	if (!err && missing & LAB_NO_NIC)
-		err = start_nic(lab, node, ns, &p);
-	if (!err && missing & LAB_NO_NIC && fault_copy(lab, node))
+	if (!err && missing & LAB_NO_NIC && start_nic(lab, node, ns, &p))
 		return CANNOT;
 	if (!err && missing & LAB_NO_MANAGER) {
 		int pid = node_start_manager(lab, node, ns, &p);
@@ -52,7 +49,7 @@ static int start(struct lab *lab, uint32_t node, int ns)
 	}
 	if (err) {
 		fail("cannot revive: %s", strerror(-err));
-		node_show_log(lab, node, missing & LAB_NO_NIC ? "torusemu" : "fabricd");
+		node_show_log(lab, node, "fabricd");
 	}
 	return err ? CANNOT : OK;
 }

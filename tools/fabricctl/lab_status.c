@@ -6,18 +6,17 @@
 
 #include "json.h"
 #include "lab.h"
+#include "nic.h"
 #include "node.h"
 #include "number.h"
 #include "proc.h"
 #include "say.h"
 #include "table.h"
 
-static json_t *pid_json(const struct lab *lab, uint32_t node, const char *pidfile)
+/* Of a process, or of an interface; 0: there is none. */
+static json_t *number_json(int number)
 {
-	char path[LAB_TEXT_MAX];
-	int pid = proc_running(lab_path(lab, node, pidfile, path));
-
-	return pid ? json_integer(pid) : json_null();
+	return number ? json_integer(number) : json_null();
 }
 
 static json_t *faults_of(const struct torus_link *link, unsigned int n, unsigned int ndims)
@@ -43,11 +42,10 @@ static json_t *faults(const struct lab *lab, uint32_t node)
 {
 	struct torus_link link[TORUS_MAX_PORTS];
 	unsigned int n = TORUS_MAX_PORTS;
-	char where[LAB_TEXT_MAX];
 	struct torus_dev *dev;
 	json_t *list = NULL;
 
-	if (geteuid() || torus_open(lab_device(lab, node, where), &dev))
+	if (geteuid() || nic_open(lab, node, &dev))
 		return json_null();
 	if (!torus_links_get(dev, link, &n))
 		list = faults_of(link, n, lab->shape.ndims);
@@ -69,12 +67,14 @@ static json_t *cut_ports(const struct lab *lab, uint32_t node)
 
 static json_t *node_json(const struct lab *lab, uint32_t node)
 {
-	char host[TORUS_TEXT_MAX], ns[LAB_TEXT_MAX];
+	char host[TORUS_TEXT_MAX], ns[LAB_TEXT_MAX], path[LAB_TEXT_MAX];
+	int manager = proc_running(lab_path(lab, node, "fabricd.pid", path));
 
-	return json_pack("{so ss ss so so sb so so}", "node", json_node(&lab->shape, node), "name",
-			 lab_host(lab, node, host), "netns", lab_netns(lab, node, ns), "nic",
-			 pid_json(lab, node, "torusemu.pid"), "manager",
-			 pid_json(lab, node, "fabricd.pid"), "power",
+	return json_pack("{so ss ss ss so so sb so so}", "node", json_node(&lab->shape, node), "name",
+			 lab_host(lab, node, host), "netns", lab_netns(lab, node, ns), "backend",
+			 lab->kernel[node] ? "kernel" : "user", "nic",
+			 number_json(nic_running(lab, node)), "manager", number_json(manager),
+			 "power",
 			 !(lab->killed[node] & LAB_NO_POWER), "cut", cut_ports(lab, node),
 			 "faults", faults(lab, node));
 }
@@ -92,10 +92,10 @@ static json_t *to_json(const struct lab *lab)
 			 "run", lab_path(lab, TORUS_NO_NODE, "", run), "nodes", nodes);
 }
 
-static void pid_cell(struct table *t, const json_t *pid)
+static void number_cell(struct table *t, const char *what, const json_t *number)
 {
-	if (json_is_integer(pid))
-		table_cell(t, GOOD, "%lld", json_integer_value(pid));
+	if (json_is_integer(number))
+		table_cell(t, GOOD, "%s%lld", what, json_integer_value(number));
 	else
 		table_cell(t, BAD, "dead");
 }
@@ -160,8 +160,9 @@ static void show(const struct lab *lab, const json_t *j)
 	json_array_foreach(nodes, i, v) {
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", json_text(v, "name"));
-		pid_cell(t, json_object_get(v, "nic"));
-		pid_cell(t, json_object_get(v, "manager"));
+		number_cell(t, strcmp(json_text(v, "backend"), "kernel") ? "" : "kernel #",
+			    json_object_get(v, "nic"));
+		number_cell(t, "", json_object_get(v, "manager"));
 		cut_cell(t, v);
 		fault_cell(t, json_object_get(v, "faults"));
 	}
@@ -214,7 +215,8 @@ COMMAND(lab_status) = {
 	.name = "status",
 	.args = "",
 	.brief = "Processes, cut cables and faults of a lab",
-	.help = "Exit status 1 if a process is dead or a cable is cut. What the fabric makes of it\n"
+	.help = "NIC is the process of one in user space, or the index of the interface of one of\n"
+		"the kernel. Exit status 1 if a process is dead or a cable is cut. What the fabric makes of it\n"
 		"says 'fabricctl status'.",
 	.in_lab = true,
 	.json = true,

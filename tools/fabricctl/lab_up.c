@@ -12,17 +12,19 @@
 #include <unistd.h>
 
 #include "await.h"
+#include "device.h"
 #include "fault.h"
 #include "json.h"
 #include "lab.h"
 #include "names.h"
+#include "nic.h"
 #include "node.h"
 #include "number.h"
 #include "raise.h"
 #include "say.h"
 #include "teardown.h"
 
-static const char *name = "lab", *backend = "user", *service = "172.30.0.0/16";
+static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;
 static const char *sets[OPT_LIST_MAX];
 static bool auto_shape, bare, keep, no_wait;
@@ -124,17 +126,23 @@ static int free_check(void)
 		    l.run ? "a run directory" : "no run directory", l.netns, l.names, name);
 }
 
-/* Everything that can be wrong is found here, before anything is changed. */
+/* Everything that can be wrong is found before anything is changed: in words, */
 static int check(const char *shape_text, struct torus_shape *shape, struct programs *p,
 		 struct fault_wish *wish)
 {
-	if (strcmp(backend, "user"))
-		return fail("--backend '%s': allowed is user (NICs in user space)", backend);
 	if (lab_name_check(name) || shape_check(shape_text, shape) || levels_check() ||
-	    fault_wish_parse(ber, latency, wish) || (!bare && programs_find(p)))
+	    fault_wish_parse(ber, latency, wish))
 		return CANNOT;
+	return bare ? OK : programs_find(p);
+}
+
+/* and in this machine. */
+static int check_machine(const struct lab *lab)
+{
 	if (geteuid())
 		return fail("lab up needs root, to make network namespaces: run it with sudo");
+	if (!bare && memchr(lab->kernel, true, lab->nodes) && device_kernel())
+		return CANNOT;
 	return free_check();
 }
 
@@ -168,39 +176,31 @@ static int files(const struct lab *lab, const char *extra)
 	return err ? fail("cannot write the files of lab '%s': %s", lab->name, strerror(-err)) : OK;
 }
 
-static int died(const struct lab *lab, uint32_t node, const char *program)
+static int start_manager(const struct lab *lab, uint32_t node, int netns,
+			 const struct programs *p)
 {
 	char text[TORUS_TEXT_MAX];
-
-	fail("%s of node %s ended at once", program, torus_node_text(&lab->shape, node, text));
-	node_show_log(lab, node, program);
-	return CANNOT;
-}
-
-static int start_one(const struct lab *lab, uint32_t node, int pid, const char *program)
-{
-	char text[TORUS_TEXT_MAX];
+	int pid = node_start_manager(lab, node, netns, p);
 
 	if (pid >= 0)
 		return OK;
-	return fail("cannot start %s of node %s: %s", program,
+	return fail("cannot start fabricd of node %s: %s",
 		    torus_node_text(&lab->shape, node, text), strerror(-pid));
 }
 
 static int processes(const struct lab *lab, const int *netns, const struct programs *p)
 {
-	int status = OK, err;
+	int status = OK;
 
 	for (uint32_t id = 0; status == OK && id < lab->nodes; id++) {
 		progress("NICs %u/%u", id, lab->nodes);
-		status = start_one(lab, id, node_start_nic(lab, id, netns[id], p), "torusemu");
+		status = nic_start(lab, id, netns[id], p->nic);
 	}
 	for (uint32_t id = 0; status == OK && id < lab->nodes; id++) {
 		progress("managers %u/%u", id, lab->nodes);
-		err = node_wait_nic(lab, id, 10000);
-		if (err)
-			return died(lab, id, "torusemu");
-		status = start_one(lab, id, node_start_manager(lab, id, netns[id], p), "fabricd");
+		status = nic_wait(lab, id);
+		if (status == OK)
+			status = start_manager(lab, id, netns[id], p);
 	}
 	return status;
 }
@@ -341,6 +341,51 @@ static const char *read_config(char *text, size_t max)
 	return text;
 }
 
+/* Every other node, so that each cable joins one of either kind; the root is user. */
+static bool alternate(const struct lab *lab, uint32_t node)
+{
+	struct torus_coords at;
+	unsigned int sum = 0;
+
+	torus_node_coords(&lab->shape, node, &at);
+	for (unsigned int d = 0; d < lab->shape.ndims; d++)
+		sum += at.c[d];
+	return sum % 2;
+}
+
+static int kernel_list(struct lab *lab, const char *list)
+{
+	char *copy = strdup(list), *at = copy, *text;
+	int status = copy ? OK : fail("out of memory");
+	uint32_t node;
+
+	while (status == OK && (text = strsep(&at, ",")) != NULL) {
+		status = lab_node_parse(lab, text, &node);
+		if (status == OK)
+			lab->kernel[node] = true;
+	}
+	free(copy);
+	return status;
+}
+
+static int backends(struct lab *lab)
+{
+	const char *kind = backend && *backend ? backend : "user";
+	bool all = !strcmp(kind, "kernel"), mixed = !strcmp(kind, "mixed");
+
+	if (!all && !mixed && strcmp(kind, "user"))
+		return fail("--backend '%s': allowed are user (NICs in user space), kernel, and "
+			    "mixed (every other node)", kind);
+	if (kernel_nodes && (all || mixed))
+		return fail("--kernel-nodes says which nodes have a NIC of the kernel: "
+			    "--backend %s does too", kind);
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		lab->kernel[id] = all || (mixed && alternate(lab, id));
+	if (kernel_nodes && kernel_list(lab, kernel_nodes))
+		return CANNOT;
+	return nic_sets_check(lab);
+}
+
 static int settings(struct lab *lab)
 {
 	lab->auto_shape = auto_shape;
@@ -350,7 +395,7 @@ static int settings(struct lab *lab)
 		if (!lab->sets[i])
 			return fail("out of memory");
 	}
-	return service_check(lab);
+	return service_check(lab) == OK ? backends(lab) : CANNOT;
 }
 
 static int lab_up(struct ctl *ctl, int argc, char **argv)
@@ -364,6 +409,8 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	(void)argc;
+	if (!backend && !kernel_nodes)
+		backend = getenv("TORUS_BACKEND");
 	if (!extra || check(argv[0], &shape, &p, &wish))
 		return CANNOT;
 	if (lab_new(&lab, name, &shape))
@@ -373,6 +420,8 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 	signal(SIGHUP, on_signal);
 	status = settings(&lab);
 	if (status == OK)
+		status = check_machine(&lab);
+	if (status == OK)
 		status = up(ctl, &lab, &p, extra, &wish);
 	lab_free(&lab);
 	return status;
@@ -381,7 +430,9 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_TEXT, "name", 'n', "NAME", &name, 0, 0, "of the lab, default 'lab'" },
 	{ OPT_TEXT, "backend", 0, "KIND", &backend, 0, 0,
-	  "kind of NIC: user (in user space), the default" },
+	  "NICs: user (in user space), kernel, or mixed; default $TORUS_BACKEND, else user" },
+	{ OPT_TEXT, "kernel-nodes", 0, "NAMES", &kernel_nodes, 0, 0,
+	  "nodes whose NICs are the kernel's: n0-1,n2-3" },
 	{ OPT_FLAG, "auto-shape", 0, NULL, &auto_shape, 0, 0,
 	  "let the root discover the shape; default: it is told" },
 	{ OPT_TEXT, "ber", 0, "RATE", &ber, 0, 0, "bit error rate on every cable, such as 1e-6" },
@@ -410,8 +461,8 @@ COMMAND(lab_up) = {
 	.args = "SHAPE",
 	.brief = "Raise a fabric on this machine",
 	.help = "SHAPE is the number of nodes along each dimension: 4x4, 2x3x4. Each node is a\n"
-		"network namespace NAME-x.y.z with a NIC (torusemu), a manager (fabricd) and the\n"
-		"interface torus0. A dimension of two nodes has two cables between them, one of\n"
+		"network namespace NAME-x.y.z with a NIC (torusemu, or one of the kernel), a\n"
+		"manager (fabricd) and the interface torus0. A dimension of two nodes has two cables between them, one of\n"
 		"one node has none. The lab's files and logs are in /run/torus/NAME.",
 	.opts = opts,
 	.min = 1,

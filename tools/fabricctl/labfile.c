@@ -46,6 +46,18 @@ static json_t *killed_json(const struct lab *lab)
 	return all;
 }
 
+static json_t *kernel_json(const struct lab *lab)
+{
+	json_t *list = json_array();
+	char text[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		if (lab->kernel[id])
+			json_array_append_new(list, json_string(
+				torus_node_text(&lab->shape, id, text)));
+	return list;
+}
+
 static json_t *sets_json(const struct lab *lab)
 {
 	json_t *list = json_array();
@@ -63,12 +75,12 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb ss si ss si sf so so ss so}", "name", lab->name, "shape",
+	j = json_pack("{ss ss sb ss si ss si sf so so so ss so}", "name", lab->name, "shape",
 		      torus_shape_text(&lab->shape, shape), "auto_shape", lab->auto_shape,
 		      "service", service, "service_bits", lab->service_bits, "state",
 		      state_names[lab->state], "pid", lab->pid, "since", lab->since, "cut",
-		      cuts_json(lab), "killed", killed_json(lab), "log_level", lab->log_level,
-		      "sets", sets_json(lab));
+		      cuts_json(lab), "killed", killed_json(lab), "kernel", kernel_json(lab),
+		      "log_level", lab->log_level, "sets", sets_json(lab));
 	if (!j)
 		return -ENOMEM;
 	lab_path(lab, TORUS_NO_NODE, "lab.json", path);
@@ -77,6 +89,22 @@ int lab_save(const struct lab *lab)
 		err = errno ? -errno : -EIO;
 	json_decref(j);
 	return err;
+}
+
+static int parse_kernel(struct lab *lab, json_t *kernel)
+{
+	struct torus_coords at;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(kernel, i, v) {
+		const char *text = json_string_value(v);
+
+		if (!text || torus_coords_parse(text, &lab->shape, &at))
+			return -EINVAL;
+		lab->kernel[torus_node_id(&lab->shape, &at)] = true;
+	}
+	return 0;
 }
 
 static int parse_done(struct lab *lab, json_t *cut, json_t *killed)
@@ -126,14 +154,14 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 {
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
-	json_t *cut, *killed, *sets;
+	json_t *cut, *killed, *kernel, *sets;
 	int auto_shape, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb ss si ss si sF so so ss so}", "shape", &shape_text, "auto_shape",
+	if (json_unpack(j, "{ss sb ss si ss si sF so so so ss so}", "shape", &shape_text, "auto_shape",
 			&auto_shape, "service", &service, "service_bits", &bits, "state", &state,
 			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
-			"log_level", &log_level, "sets", &sets) ||
+			"kernel", &kernel, "log_level", &log_level, "sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
 		return -EINVAL;
 	err = lab_new(lab, name, &shape);
@@ -149,6 +177,8 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 		err = parse_done(lab, cut, killed);
 	else
 		err = -EINVAL;
+	if (!err)
+		err = parse_kernel(lab, kernel);
 	if (!err)
 		err = parse_settings(lab, log_level, sets);
 	if (err)

@@ -12,11 +12,10 @@
 #include <arpa/inet.h>
 
 #include "netns.h"
+#include "nic.h"
 #include "node.h"
 #include "proc.h"
 #include "say.h"
-
-#define ARGS_MAX 96
 
 char *node_port_name(const struct lab *lab, unsigned int port, char *buf)
 {
@@ -70,86 +69,29 @@ int node_files(const struct lab *lab, uint32_t node, const char *extra)
 	return write_config(lab, node, extra);
 }
 
-/* An argument list under construction; what it points to is its own. */
-struct args {
-	char *arg[ARGS_MAX];
-	int n;
-};
-
-static void __attribute__((format(printf, 2, 3))) push(struct args *a, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (a->n < ARGS_MAX - 1 && vasprintf(&a->arg[a->n], fmt, ap) >= 0)
-		a->n++;
-	va_end(ap);
-	a->arg[a->n] = NULL;
-}
-
-static int start(const struct lab *lab, uint32_t node, int netns, const char *program,
-		 struct args *a)
+int node_start(const struct lab *lab, uint32_t node, int netns, const char *program,
+	       char *const *argv)
 {
 	char file[64], log[LAB_TEXT_MAX], pidfile[LAB_TEXT_MAX];
-	struct proc p = { .argv = a->arg, .netns = netns, .log = log, .pidfile = pidfile };
-	int pid;
+	struct proc p = { .argv = argv, .netns = netns, .log = log, .pidfile = pidfile };
 
 	snprintf(file, sizeof(file), "%s.log", program);
 	lab_path(lab, node, file, log);
 	snprintf(file, sizeof(file), "%s.pid", program);
 	lab_path(lab, node, file, pidfile);
-	pid = proc_start(&p);
-	while (a->n)
-		free(a->arg[--a->n]);
-	return pid;
-}
-
-int node_start_nic(const struct lab *lab, uint32_t node, int netns,
-		   const struct programs *p)
-{
-	char text[LAB_TEXT_MAX], dev[IFNAMSIZ];
-	struct args a = { .n = 0 };
-
-	push(&a, "%s", p->nic);
-	push(&a, "--foreground");
-	push(&a, "--name");
-	push(&a, "%s", lab_host(lab, node, text));
-	push(&a, "--ports");
-	push(&a, "%d", 2 * lab->shape.ndims);
-	push(&a, "--socket");
-	push(&a, "%s", lab_path(lab, node, "nic.sock", text));
-	push(&a, "--tun");
-	push(&a, "torus0");
-	push(&a, "--guid");
-	push(&a, "%016" PRIx64, lab_guid(lab, node));
-	push(&a, "--log-level");
-	push(&a, "%s", lab->log_level);
-	if (node == 0)
-		push(&a, "--bootstrap");
-	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
-		if (!lab_cable(lab, port))
-			continue;
-		push(&a, "--port");
-		push(&a, "%s=%s", torus_port_text(lab->shape.ndims, port, text),
-		     node_port_name(lab, port, dev));
-	}
-	for (int i = 0; lab->sets[i]; i++) {
-		push(&a, "--set");
-		push(&a, "%s", lab->sets[i]);
-	}
-	return start(lab, node, netns, "torusemu", &a);
+	return proc_start(&p);
 }
 
 int node_start_manager(const struct lab *lab, uint32_t node, int netns,
 		       const struct programs *p)
 {
 	char path[LAB_TEXT_MAX];
-	struct args a = { .n = 0 };
+	char *const argv[] = {
+		(char *)p->manager, (char *)"--config",
+		lab_path(lab, node, "fabricd.conf", path), NULL,
+	};
 
-	push(&a, "%s", p->manager);
-	push(&a, "--config");
-	push(&a, "%s", lab_path(lab, node, "fabricd.conf", path));
-	return start(lab, node, netns, "fabricd", &a);
+	return node_start(lab, node, netns, "fabricd", argv);
 }
 
 unsigned int node_missing(const struct lab *lab, uint32_t node)
@@ -157,42 +99,29 @@ unsigned int node_missing(const struct lab *lab, uint32_t node)
 	char path[LAB_TEXT_MAX];
 	unsigned int missing = 0;
 
-	if (!proc_running(lab_path(lab, node, "torusemu.pid", path)))
+	if (!nic_running(lab, node))
 		missing |= LAB_NO_NIC;
 	if (!proc_running(lab_path(lab, node, "fabricd.pid", path)))
 		missing |= LAB_NO_MANAGER;
 	return missing;
 }
 
-int node_kill(const struct lab *lab, uint32_t node, unsigned int what)
+static int end_manager(const struct lab *lab, uint32_t node)
 {
 	char path[LAB_TEXT_MAX];
-	unsigned int n = 0;
-	int fd[2], err = 0;
+	int fd = proc_hold(lab_path(lab, node, "fabricd.pid", path));
 
-	if (what & LAB_NO_MANAGER)
-		fd[n++] = proc_hold(lab_path(lab, node, "fabricd.pid", path));
-	if (what & LAB_NO_NIC)
-		fd[n++] = proc_hold(lab_path(lab, node, "torusemu.pid", path));
-	for (unsigned int i = 0; i < n; i++)
-		if (fd[i] < 0 && fd[i] != -ESRCH)
-			err = fd[i];
-	return proc_end(fd, n, 0) ? -EBUSY : err;
+	if (fd < 0)
+		return fd == -ESRCH ? 0 : fd;
+	return proc_end(&fd, 1, 0);
 }
 
-int node_wait_nic(const struct lab *lab, uint32_t node, int timeout_ms)
+int node_kill(const struct lab *lab, uint32_t node, unsigned int what)
 {
-	struct timespec pause = { .tv_nsec = 1000000 };
-	char path[LAB_TEXT_MAX];
+	int err = what & LAB_NO_MANAGER ? end_manager(lab, node) : 0;
+	int nic = what & LAB_NO_NIC ? nic_end(lab, node) : 0;
 
-	while (access(lab_path(lab, node, "nic.sock", path), F_OK)) {
-		if (node_missing(lab, node) & LAB_NO_NIC)
-			return -ECHILD;
-		if (--timeout_ms < 0)
-			return -ETIMEDOUT;
-		nanosleep(&pause, NULL);
-	}
-	return 0;
+	return err ? err : nic;
 }
 
 static int wires(const struct lab *lab, uint32_t node, uint16_t ports)

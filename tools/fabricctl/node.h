@@ -21,16 +21,15 @@ int programs_find(struct programs *p);
 int node_files(const struct lab *lab, uint32_t node, const char *extra);
 
 /* Return: pid, or a negative errno. @netns: descriptor of the node's namespace. */
-int node_start_nic(const struct lab *lab, uint32_t node, int netns,
-		   const struct programs *p);
+/** node_start() - a program with its log and pid file in the node's directory */
+int node_start(const struct lab *lab, uint32_t node, int netns, const char *program,
+	       char *const *argv);
 int node_start_manager(const struct lab *lab, uint32_t node, int netns,
 		       const struct programs *p);
-/** node_running() - which of LAB_NO_NIC, LAB_NO_MANAGER do not run */
+/** node_missing() - which of LAB_NO_NIC, LAB_NO_MANAGER do not run */
 unsigned int node_missing(const struct lab *lab, uint32_t node);
 /** node_kill() - at once, as a crash would: LAB_NO_NIC, LAB_NO_MANAGER in @what */
 int node_kill(const struct lab *lab, uint32_t node, unsigned int what);
-/** node_wait_nic() - until the NIC's socket is there. Return: 0, -ETIMEDOUT, -ECHILD */
-int node_wait_nic(const struct lab *lab, uint32_t node, int timeout_ms);
 
 /** node_wire() - puts one end up or down, as lab_end_up() wants it */
 int node_wire(const struct lab *lab, uint32_t node, unsigned int port);
