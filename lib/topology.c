@@ -212,57 +212,21 @@ char *torus_port_text(unsigned int ndims, unsigned int port, char *buf)
 
 /* --- addresses ------------------------------------------------------------- */
 
-#define ADDR4_NET  0x0a000000u
-#define ADDR6_NET0 0xfd74 /* unique local, then "to" of torus */
-#define ADDR6_NET1 0x6f72
-
-/* Whether coordinates fit the bytes of an IPv4 address. */
-static bool addr4_shows_coords(const struct torus_shape *shape)
-{
-	unsigned int d;
-
-	if (shape->ndims > 3)
-		return false;
-	for (d = 0; d < shape->ndims; d++)
-		if (shape->size[d] > 255)
-			return false;
-	return true;
-}
-
 struct in_addr torus_addr4(const struct torus_shape *shape, uint32_t id)
 {
 	struct torus_coords at;
 	uint32_t host = id;
 
-	if (addr4_shows_coords(shape)) {
+	if (tn_addr4_shows_coords(shape)) {
 		tn_node_coords(shape, id, &at);
 		host = (uint32_t)at.c[0] << 16 | (uint32_t)at.c[1] << 8 | at.c[2];
 	}
-	return (struct in_addr){ htonl(ADDR4_NET | host) };
+	return (struct in_addr){ htonl(TN_ADDR4_NET | host) };
 }
 
 uint32_t torus_node_of_addr4(const struct torus_shape *shape, struct in_addr a)
 {
-	uint32_t host = ntohl(a.s_addr);
-	struct torus_coords at = { { 0 } };
-	unsigned int d;
-
-	if ((host & 0xff000000u) != ADDR4_NET)
-		return TORUS_NO_NODE;
-	host &= 0xffffffu;
-	if (!addr4_shows_coords(shape))
-		return host < tn_shape_nodes(shape) ? host : TORUS_NO_NODE;
-	for (d = 0; d < 3; d++) {
-		at.c[d] = (uint16_t)(host >> (16 - 8 * d) & 0xff);
-		if (at.c[d] >= (d < shape->ndims ? shape->size[d] : 1))
-			return TORUS_NO_NODE;
-	}
-	return tn_node_id(shape, &at);
-}
-
-static uint16_t group(const struct in6_addr *a, unsigned int i)
-{
-	return (uint16_t)(a->s6_addr[2 * i] << 8 | a->s6_addr[2 * i + 1]);
+	return tn_node_of_addr4(shape, ntohl(a.s_addr));
 }
 
 static void group_set(struct in6_addr *a, unsigned int i, uint16_t v)
@@ -278,8 +242,8 @@ struct in6_addr torus_addr6(const struct torus_shape *shape, uint32_t id)
 	unsigned int d;
 
 	tn_node_coords(shape, id, &at);
-	group_set(&a, 0, ADDR6_NET0);
-	group_set(&a, 1, ADDR6_NET1);
+	group_set(&a, 0, TN_ADDR6_NET >> 16);
+	group_set(&a, 1, TN_ADDR6_NET & 0xffff);
 	for (d = 0; d < TORUS_MAX_DIMS; d++)
 		group_set(&a, 2 + d, at.c[d]);
 	return a;
@@ -287,15 +251,5 @@ struct in6_addr torus_addr6(const struct torus_shape *shape, uint32_t id)
 
 uint32_t torus_node_of_addr6(const struct torus_shape *shape, const struct in6_addr *a)
 {
-	struct torus_coords at;
-	unsigned int d;
-
-	if (group(a, 0) != ADDR6_NET0 || group(a, 1) != ADDR6_NET1)
-		return TORUS_NO_NODE;
-	for (d = 0; d < TORUS_MAX_DIMS; d++) {
-		at.c[d] = group(a, 2 + d);
-		if (at.c[d] >= (d < shape->ndims ? shape->size[d] : 1))
-			return TORUS_NO_NODE;
-	}
-	return tn_node_id(shape, &at);
+	return tn_node_of_addr6(shape, a->s6_addr);
 }

@@ -43,12 +43,14 @@
 enum torus_ifla {
 	IFLA_TORUS_UNSPEC,
 	IFLA_TORUS_PAD,
-	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even */
+	IFLA_TORUS_PORTS,	/* u8: 2 .. TORUS_MAX_PORTS, even; else the module's */
 	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; else the interface's */
 	IFLA_TORUS_GUID,	/* u64: not 0; else random */
 	IFLA_TORUS_BOOTSTRAP,	/* u8: 0, 1 */
 	IFLA_TORUS_PARK_BYTES,	/* u64: size of the parking segment */
 	IFLA_TORUS_HOLD_BYTES,	/* u64: what may wait at the source */
+	IFLA_TORUS_SLOTS,	/* u16: packet buffers of each VC of each input, 4 to 1024 */
+	IFLA_TORUS_EPOCH,	/* u32, shown only: new at every start of the NIC */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)

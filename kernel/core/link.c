@@ -299,7 +299,7 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 		struct tn_pkt *pkt = l->retry.tx.next;
 		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
 
-		if (f->bytes + n > l->params->frame_max || f->nsegs == TN_FRAME_SEGS)
+		if (f->bytes + n > l->frame_max || f->nsegs == TN_FRAME_SEGS)
 			return;
 		write_header(l, pkt);
 		seg_add(f, pkt->flits, n);

@@ -65,6 +65,7 @@ struct tn_link {
 	const struct tn_params *params;
 	u64 guid;
 	u32 epoch;
+	u32 frame_max;		/* of this link; params' or less */
 	u8 port;
 
 	u8 state;

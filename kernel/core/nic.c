@@ -443,6 +443,13 @@ void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now)
 	tn_link_admin(&nic->link[port], up, now);
 }
 
+void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes)
+{
+	u32 max = nic->params.frame_max;
+
+	nic->link[port].frame_max = bytes < max ? bytes : max;
+}
+
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now)
 {
 	tn_link_retrain(&nic->link[port], now);

@@ -211,6 +211,11 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 
 void tn_nic_carrier(struct tn_nic *nic, unsigned int port, bool up, u64 now);
 void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now);
+/**
+ * tn_nic_frame_max() - frames of @port are @bytes at most: what its wire takes
+ * @bytes: TN_PACKET_MAX at least; more than params.frame_max has no effect
+ */
+void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes);
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
 
 /** struct tn_link_info - what can be said of a link besides its counters */

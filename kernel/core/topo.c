@@ -54,3 +54,49 @@ void tn_step(const struct torus_shape *shape, struct torus_coords *at, unsigned 
 	else
 		at->c[d] = (u16)(at->c[d] > 0 ? at->c[d] - 1u : size - 1u);
 }
+
+bool tn_addr4_shows_coords(const struct torus_shape *shape)
+{
+	unsigned int d;
+
+	if (shape->ndims > 3)
+		return false;
+	for (d = 0; d < shape->ndims; d++) {
+		if (shape->size[d] > 255)
+			return false;
+	}
+	return true;
+}
+
+u32 tn_node_of_addr4(const struct torus_shape *shape, u32 addr)
+{
+	struct torus_coords at = { { 0 } };
+	u32 host = addr & 0xffffffu;
+	unsigned int d;
+
+	if ((addr & 0xff000000u) != TN_ADDR4_NET)
+		return TORUS_NO_NODE;
+	if (!tn_addr4_shows_coords(shape))
+		return host < tn_shape_nodes(shape) ? host : TORUS_NO_NODE;
+	for (d = 0; d < 3; d++) {
+		at.c[d] = (u16)(host >> (16 - 8 * d) & 0xff);
+		if (at.c[d] >= shape->size[d])
+			return TORUS_NO_NODE;
+	}
+	return tn_node_id(shape, &at);
+}
+
+u32 tn_node_of_addr6(const struct torus_shape *shape, const u8 *addr)
+{
+	struct torus_coords at;
+	unsigned int d;
+
+	if (((u32)addr[0] << 24 | (u32)addr[1] << 16 | (u32)addr[2] << 8 | addr[3]) != TN_ADDR6_NET)
+		return TORUS_NO_NODE;
+	for (d = 0; d < TORUS_MAX_DIMS; d++) {
+		at.c[d] = (u16)(addr[4 + 2 * d] << 8 | addr[5 + 2 * d]);
+		if (at.c[d] >= shape->size[d])
+			return TORUS_NO_NODE;
+	}
+	return tn_node_id(shape, &at);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The distance to the next error is floor(ln u / ln(1 - p)), u uniform in (0, 1],
+ * in fixed point: logarithms have LOG_BITS fraction bits, good to 1e-9.
+ */
+#include "fault.h"
+
+#define LOG_BITS	40
+#define LN2		762123384785ull		/* ln 2 in LOG_BITS */
+#define SMALL		(TN_FAULT_BER_ONE >> 10)
+#define FAR		(1ull << 63)
+
+static u64 rnd(struct tn_fault *f)
+{
+	u64 z = f->rng += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+/* High 64 bits of a product; *@low gets the rest. */
+static u64 multiply(u64 a, u64 b, u64 *low)
+{
+	u64 al = (u32)a, ah = a >> 32, bl = (u32)b, bh = b >> 32;
+	u64 mid = ah * bl + (al * bl >> 32);
+	u64 mid2 = al * bh + (u32)mid;
+
+	*low = a * b;
+	return ah * bh + (mid >> 32) + (mid2 >> 32);
+}
+
+/* -log2(u / 2^64), @u not 0: bit by bit, squaring what is left. */
+static u64 minus_log2(u64 u)
+{
+	u64 whole = 1, frac = 0, low;
+	unsigned int i;
+
+	for (; !(u >> 63); u <<= 1)
+		whole++;
+	for (i = 0; i < LOG_BITS; i++) {
+		u64 square = multiply(u, u, &low);	/* u in [1, 2), 63 fraction bits */
+
+		frac <<= 1;
+		if (square >> 63) {
+			frac |= 1;
+			u = square;
+		} else {
+			u = square << 1 | low >> 63;
+		}
+	}
+	return (whole << LOG_BITS) - frac;
+}
+
+/* @part / @whole as a fraction of 2^64; @part < @whole < 2^63. */
+static u64 fraction(u64 part, u64 whole)
+{
+	u64 q = 0;
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		part <<= 1;
+		q <<= 1;
+		if (part >= whole) {
+			part -= whole;
+			q |= 1;
+		}
+	}
+	return q;
+}
+
+static u64 distance(struct tn_fault *f)
+{
+	u64 u = rnd(f), log, high, low, p;
+
+	if (f->ber >= TN_FAULT_BER_ONE)
+		return 0;
+	log = minus_log2(u ? u : 1);
+	if (f->ber >= SMALL)
+		return log / minus_log2(fraction(TN_FAULT_BER_ONE - f->ber, TN_FAULT_BER_ONE));
+	/* -ln(1 - p) is p + p^2 / 2 here, in units of 1e-18. */
+	p = f->ber / 1000000000;
+	p = f->ber + p * p / 2;
+	high = multiply(log, LN2, &low);
+	log = high << (64 - LOG_BITS) | low >> LOG_BITS;	/* now natural */
+	high = multiply(log, TN_FAULT_BER_ONE, &low);
+	if (high >> (LOG_BITS - 1))
+		return FAR / p;
+	return (high << (64 - LOG_BITS) | low >> LOG_BITS) / p;
+}
+
+void tn_fault_arm(struct tn_fault *f)
+{
+	f->rng = f->seed;
+	if (f->ber)
+		f->skip = distance(f);
+}
+
+bool tn_fault_hits(struct tn_fault *f, u32 bytes)
+{
+	u64 bits = 8ull * bytes;
+
+	if (!f->ber)
+		return false;
+	if (f->skip < bits)
+		return true;
+	f->skip -= bits;
+	return false;
+}
+
+void tn_fault_corrupt(struct tn_fault *f, u8 *data, u32 bytes)
+{
+	u64 bits = 8ull * bytes;
+
+	while (f->skip < bits) {
+		data[f->skip / 8] ^= (u8)(1u << f->skip % 8);
+		f->skip += 1 + distance(f);
+	}
+	f->skip -= bits;
+}

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The core sees the ABI by this name, wherever the include path puts it. */
+#include "../../include/uapi/torus.h"

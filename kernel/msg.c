@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages of the host. One is a virtio_net_hdr, little endian, and an IP packet,
+ * so that segmentation and checksums may be left to whoever needs them done; it
+ * crosses the fabric cut into packets, FIRST to LAST of one flow.
+ *
+ * A message's packets are numbered one after the other in their flow (ESEQ), so
+ * a message that lost packets to a dead node shows itself and is dropped whole.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/slab.h>
+#include <linux/virtio_net.h>
+#include <net/dsfield.h>
+#include <net/ip_tunnels.h>
+
+#include "torus.h"
+
+#define HDR		((unsigned int)sizeof(struct virtio_net_hdr))
+#define MSG_BYTES_MAX	(HDR + 65535)
+#define MSG_PACKETS_MAX	DIV_ROUND_UP(MSG_BYTES_MAX, TN_PAYLOAD_MAX)
+#define WAITING_MAX	8192	/* packets of unfinished messages */
+#define XMIT_BATCH	64	/* messages, and */
+#define XMIT_BYTES	262144	/* bytes before the core moves what it has */
+#define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
+#define LINEAR_HEAD	256	/* bytes of a larger one that are not in pages */
+
+#define DSCP_CS1	8	/* lower effort: may arrive in any order */
+#define DSCP_CS4	32	/* replies */
+
+/** struct torus_chain - an unfinished message of one flow */
+struct torus_chain {
+	struct list_head list;
+	struct hlist_node node;
+	struct tn_queue packets;
+	u32 src;
+	u32 bytes;
+	u8 vc;
+};
+
+void torus_msg_init(struct torus_dev *d)
+{
+	INIT_LIST_HEAD(&d->msgs.chains);
+}
+
+static void count(struct torus_dev *d, enum torus_node_counter which, u64 n)
+{
+	tn_nic_counters(d->nic)[which] += n;
+}
+
+/* --- from the host ----------------------------------------------------------------- */
+
+static u8 vc_of(u8 dsfield)
+{
+	switch (dsfield >> 2) {
+	case DSCP_CS4:
+		return TORUS_VC_D1;
+	case DSCP_CS1:
+		return TORUS_VC_A;
+	default:
+		return TORUS_VC_D0;
+	}
+}
+
+/* Where a message goes: a node and a VC; TORUS_NO_NODE if not into the fabric. */
+static u32 classify(const struct torus_dev *d, const struct sk_buff *skb, u8 *vc)
+{
+	union {
+		struct iphdr v4;
+		struct ipv6hdr v6;
+	} buf;
+	const struct iphdr *v4 = skb_header_pointer(skb, 0, sizeof(*v4), &buf);
+	const struct ipv6hdr *v6;
+
+	if (!d->placed || !v4)
+		return TORUS_NO_NODE;
+	if (v4->version == 4) {
+		*vc = vc_of(ipv4_get_dsfield(v4));
+		return tn_node_of_addr4(&d->shape, ntohl(v4->daddr));
+	}
+	v6 = skb_header_pointer(skb, 0, sizeof(*v6), &buf);
+	if (!v6 || v6->version != 6)
+		return TORUS_NO_NODE;
+	*vc = vc_of(ipv6_get_dsfield(v6));
+	return tn_node_of_addr6(&d->shape, v6->daddr.s6_addr);
+}
+
+static void drop(struct torus_dev *d, struct tn_queue *q)
+{
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(q)))
+		torus_pkt_free(pkt);
+	count(d, TORUS_NC_HOST_DROPS, 1);
+}
+
+static void say_unreachable(struct torus_dev *d, const struct tn_pkt *pkt)
+{
+	u32 bytes = tn_pkt_bytes(pkt);
+
+	if (pkt->tail.flags & TN_TAIL_FIRST && bytes > HDR)
+		torus_icmp_unreachable(d, tn_pkt_payload(pkt) + HDR, bytes - HDR);
+}
+
+/* What the NIC takes is the NIC's; the rest waits, or is dropped for good. */
+static void send_out(struct torus_dev *d, u64 now)
+{
+	struct tn_queue *q = &d->msgs.out;
+
+	while (q->head) {
+		struct tn_pkt *pkt = q->head;
+		struct tn_pkt *next = pkt->next;
+		int err = tn_nic_send(d->nic, pkt, d->msgs.out_dst, d->msgs.out_vc, now);
+
+		if (err == -EAGAIN)
+			return;
+		if (err) {
+			if (err == -EHOSTUNREACH)
+				say_unreachable(d, pkt);
+			drop(d, q);
+			return;
+		}
+		q->head = next;
+		if (!next)
+			q->tail = NULL;
+		q->count--;
+	}
+}
+
+/* Bytes @at to @at + @bytes of the message as one packet. */
+static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
+				  unsigned int at, unsigned int bytes)
+{
+	unsigned int pad = -bytes % TN_FLIT, flits = (bytes + pad) / TN_FLIT;
+	struct tn_pkt *pkt = torus_pkt_alloc(flits + 2);
+	u8 *to;
+	int err;
+
+	if (!pkt)
+		return NULL;
+	to = tn_pkt_payload(pkt);
+	if (at) {
+		err = skb_copy_bits(skb, (int)(at - HDR), to, (int)bytes);
+	} else {
+		memcpy(to, hdr, HDR);
+		err = skb_copy_bits(skb, 0, to + HDR, (int)(bytes - HDR));
+	}
+	if (err) {
+		torus_pkt_free(pkt);
+		return NULL;
+	}
+	memset(to + bytes, 0, pad);
+	pkt->hdr.len = (u16)flits;
+	pkt->tail.flags = (u8)pad;
+	return pkt;
+}
+
+static bool cut(struct tn_queue *q, const struct sk_buff *skb)
+{
+	unsigned int at, bytes, len = HDR + skb->len;
+	struct virtio_net_hdr hdr;
+	struct tn_pkt *pkt;
+
+	if (len > MSG_BYTES_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
+		return false;
+	for (at = 0; at < len; at += bytes) {
+		bytes = min(len - at, (unsigned int)TN_PAYLOAD_MAX);
+		pkt = make_packet(skb, &hdr, at, bytes);
+		if (!pkt)
+			return false;
+		if (!at)
+			pkt->tail.flags |= TN_TAIL_FIRST;
+		if (at + bytes == len)
+			pkt->tail.flags |= TN_TAIL_LAST;
+		tn_queue_push(q, pkt);
+	}
+	return true;
+}
+
+static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
+{
+	u8 vc = TORUS_VC_D0;
+	u32 dst;
+
+	count(d, TORUS_NC_HOST_MESSAGES_TX, 1);
+	count(d, TORUS_NC_HOST_BYTES_TX, skb->len);
+	dst = classify(d, skb, &vc);
+	if (dst == TORUS_NO_NODE) {
+		count(d, TORUS_NC_HOST_DROPS, 1);
+		kfree_skb(skb);
+		return;
+	}
+	if (vc == TORUS_VC_A && HDR + skb->len > TN_PAYLOAD_MAX)
+		vc = TORUS_VC_D0;
+	d->msgs.out_dst = dst;
+	d->msgs.out_vc = vc;
+	if (cut(&d->msgs.out, skb)) {
+		send_out(d, now);
+		consume_skb(skb);
+	} else {
+		drop(d, &d->msgs.out);
+		kfree_skb(skb);
+	}
+}
+
+static bool room(const struct torus_dev *d)
+{
+	unsigned int vc;
+
+	if (d->msgs.out.head)
+		return false;
+	for (vc = 0; d->placed && vc < TORUS_VCS; vc++) {
+		if (!tn_nic_room(d->nic, vc))
+			return false;
+	}
+	return true;
+}
+
+bool torus_msg_pending(const struct torus_dev *d)
+{
+	return !skb_queue_empty_lockless(&d->txq) && room(d);
+}
+
+void torus_msg_xmit(struct torus_dev *d, u64 now)
+{
+	unsigned int n = 0, bytes = 0;
+	struct sk_buff *skb;
+
+	if (d->msgs.out.head)
+		send_out(d, now);
+	while (n < XMIT_BATCH && bytes < XMIT_BYTES && room(d)) {
+		skb = skb_dequeue(&d->txq);
+		if (!skb)
+			return;
+		n++;
+		bytes += skb->len;
+		xmit_one(d, skb, now);
+	}
+}
+
+/* --- from the fabric ---------------------------------------------------------------- */
+
+static struct hlist_head *bucket(struct torus_msgs *m, u32 src, u8 vc)
+{
+	return &m->bucket[(src * TORUS_VCS + vc) % ARRAY_SIZE(m->bucket)];
+}
+
+static struct torus_chain *chain_find(struct torus_msgs *m, u32 src, u8 vc)
+{
+	struct torus_chain *c;
+
+	hlist_for_each_entry(c, bucket(m, src, vc), node) {
+		if (c->src == src && c->vc == vc)
+			return c;
+	}
+	return NULL;
+}
+
+static struct torus_chain *chain_new(struct torus_msgs *m, u32 src, u8 vc)
+{
+	struct torus_chain *c = kzalloc(sizeof(*c), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!c)
+		return NULL;
+	c->src = src;
+	c->vc = vc;
+	list_add_tail(&c->list, &m->chains);
+	hlist_add_head(&c->node, bucket(m, src, vc));
+	return c;
+}
+
+static void chain_free(struct torus_dev *d, struct torus_chain *c)
+{
+	struct tn_pkt *pkt;
+
+	d->msgs.waiting -= c->packets.count;
+	while ((pkt = tn_queue_pop(&c->packets)))
+		torus_pkt_free(pkt);
+	list_del(&c->list);
+	hlist_del(&c->node);
+	kfree(c);
+}
+
+static void chain_drop(struct torus_dev *d, struct torus_chain *c)
+{
+	count(d, TORUS_NC_HOST_DROPS, 1);
+	chain_free(d, c);
+}
+
+/* Memory for a message; what is long lies in pages, its headers do not. */
+static struct sk_buff *message_alloc(u32 len)
+{
+	struct sk_buff *skb;
+	int err;
+
+	if (len <= LINEAR_MAX) {
+		skb = alloc_skb(NET_SKB_PAD + len, GFP_ATOMIC | __GFP_NOWARN);
+		if (skb) {
+			skb_reserve(skb, NET_SKB_PAD);
+			skb_put(skb, len);
+		}
+		return skb;
+	}
+	skb = alloc_skb_with_frags(NET_SKB_PAD + LINEAR_HEAD, len - LINEAR_HEAD,
+				   PAGE_ALLOC_COSTLY_ORDER, &err, GFP_ATOMIC | __GFP_NOWARN);
+	if (skb) {
+		skb_reserve(skb, NET_SKB_PAD);
+		skb_put(skb, LINEAR_HEAD);
+		skb->len += len - LINEAR_HEAD;
+		skb->data_len = len - LINEAR_HEAD;
+	}
+	return skb;
+}
+
+/* The message of @first and what follows it, @bytes in all. */
+static struct sk_buff *message(const struct tn_pkt *first, u32 bytes)
+{
+	struct virtio_net_hdr hdr;
+	const struct tn_pkt *pkt;
+	struct sk_buff *skb;
+	int at = 0;
+
+	if (tn_pkt_bytes(first) < HDR + 1 || bytes > MSG_BYTES_MAX)
+		return NULL;
+	memcpy(&hdr, tn_pkt_payload(first), HDR);
+	skb = message_alloc(bytes - HDR);
+	if (!skb)
+		return NULL;
+	for (pkt = first; pkt; pkt = pkt->next) {
+		unsigned int skip = pkt == first ? HDR : 0;
+		int n = (int)(tn_pkt_bytes(pkt) - skip);
+
+		skb_store_bits(skb, at, tn_pkt_payload(pkt) + skip, n);
+		at += n;
+	}
+	skb_reset_network_header(skb);
+	skb->protocol = ip_tunnel_parse_protocol(skb);
+	if (!skb->protocol || virtio_net_hdr_to_skb(skb, &hdr, true)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	skb_reset_mac_header(skb);
+	skb_probe_transport_header(skb);
+	return skb;
+}
+
+static void deliver(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
+{
+	struct sk_buff *skb = message(first, bytes);
+
+	if (!skb) {
+		count(d, TORUS_NC_HOST_DROPS, 1);
+		return;
+	}
+	count(d, TORUS_NC_HOST_MESSAGES_RX, 1);
+	count(d, TORUS_NC_HOST_BYTES_RX, skb->len);
+	skb->dev = d->netdev;
+	__skb_queue_tail(&d->up, skb);
+}
+
+/* The chain that @pkt continues or begins; NULL if it does neither. */
+static struct torus_chain *chain_of(struct torus_dev *d, const struct tn_pkt *pkt, u8 vc)
+{
+	struct torus_chain *c = chain_find(&d->msgs, pkt->hdr.src, vc);
+	bool first = pkt->tail.flags & TN_TAIL_FIRST;
+
+	if (c && (first || pkt->tail.eseq != c->packets.tail->tail.eseq + 1 ||
+		  pkt->tail.epoch != c->packets.tail->tail.epoch ||
+		  c->packets.count == MSG_PACKETS_MAX)) {
+		chain_drop(d, c);
+		c = NULL;
+	}
+	return c || !first ? c : chain_new(&d->msgs, pkt->hdr.src, vc);
+}
+
+static void deliver_data(struct torus_dev *d, struct tn_pkt *pkt)
+{
+	u8 vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
+	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST;
+	struct torus_chain *c;
+
+	if ((pkt->tail.flags & whole) == whole && !chain_find(&d->msgs, pkt->hdr.src, vc)) {
+		pkt->next = NULL;
+		deliver(d, pkt, tn_pkt_bytes(pkt));
+		torus_pkt_free(pkt);
+		return;
+	}
+	c = chain_of(d, pkt, vc);
+	if (!c) {
+		count(d, TORUS_NC_HOST_DROPS, 1);
+		torus_pkt_free(pkt);
+		return;
+	}
+	c->bytes += tn_pkt_bytes(pkt);
+	tn_queue_push(&c->packets, pkt);
+	d->msgs.waiting++;
+	if (pkt->tail.flags & TN_TAIL_LAST) {
+		deliver(d, c->packets.head, c->bytes);
+		chain_free(d, c);
+	} else if (d->msgs.waiting > WAITING_MAX) {
+		chain_drop(d, list_first_entry(&d->msgs.chains, struct torus_chain, list));
+	}
+}
+
+void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt)
+{
+	if (pkt->hdr.type != TN_UNREACH) {
+		deliver_data(d, pkt);
+		return;
+	}
+	say_unreachable(d, pkt);
+	torus_pkt_free(pkt);
+}
+
+void torus_msg_flush(struct torus_dev *d)
+{
+	struct torus_chain *c, *next;
+
+	if (d->msgs.out.head)
+		drop(d, &d->msgs.out);
+	list_for_each_entry_safe(c, next, &d->msgs.chains, list)
+		chain_drop(d, c);
+}

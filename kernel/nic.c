@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The core's host: the lock, NAPI, the timer, packets, events.
+ *
+ * All that moves moves in the NAPI poll. Frames, messages, timers and commands
+ * only leave something behind and schedule it. A round takes at most its budget
+ * of frames, and comes again while it finds more to do. What the core gives up
+ * during a round (frames for lower devices, messages for the host) is collected
+ * and handed on after the lock is released, still in the same poll.
+ */
+#include <linux/if_ether.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "torus.h"
+
+#define MOVES_MAX	4	/* rounds of moving before looking at queues again */
+
+static struct kmem_cache *pkt_cache;
+
+/* --- packets --------------------------------------------------------------------- */
+
+struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
+{
+	struct tn_pkt *pkt = kmem_cache_alloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!pkt)
+		return NULL;
+	pkt->owner = NULL;
+	pkt->flits = netdev_alloc_frag(nflits * TN_FLIT);
+	if (!pkt->flits) {
+		kmem_cache_free(pkt_cache, pkt);
+		return NULL;
+	}
+	return pkt;
+}
+
+void torus_pkt_free(struct tn_pkt *pkt)
+{
+	if (pkt->owner)
+		consume_skb(pkt->owner);
+	else
+		skb_free_frag(pkt->flits);
+	kmem_cache_free(pkt_cache, pkt);
+}
+
+/* --- what the core asks (struct tn_ops) -------------------------------------------- */
+
+static struct tn_pkt *op_pkt_get(void *host, void *owner)
+{
+	struct tn_pkt *pkt = kmem_cache_alloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (pkt)
+		pkt->owner = skb_get(owner);
+	return pkt;
+}
+
+static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
+{
+	return torus_pkt_alloc(nflits);
+}
+
+static void op_pkt_put(void *host, struct tn_pkt *pkt)
+{
+	torus_pkt_free(pkt);
+}
+
+static bool op_deliver(void *host, struct tn_pkt *pkt)
+{
+	torus_msg_deliver(host, pkt);
+	return true;
+}
+
+static void op_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+{
+	torus_genl_mgmt(host, port, data, len);
+}
+
+/* The core may not be asked anything yet, so events wait until its call is over. */
+static void op_event(void *host, const struct tn_event *ev)
+{
+	struct torus_dev *d = host;
+
+	if (ev->type == TN_EV_PARK)
+		d->park_event = true;
+	else if (d->nevents < TORUS_EVENTS)
+		d->event[d->nevents++] = *ev;
+	else
+		d->events_lost = true;
+	if (ev->type != TN_EV_LINK)
+		return;
+	if (ev->state == TORUS_LINK_UP || ev->state == TORUS_LINK_RETRAINING)
+		d->links_up |= 1u << ev->port;
+	else
+		d->links_up &= ~(1u << ev->port);
+}
+
+static u32 op_random(void *host)
+{
+	return get_random_u32();
+}
+
+static const struct tn_ops nic_ops = {
+	.pkt_get = op_pkt_get,
+	.pkt_new = op_pkt_new,
+	.pkt_put = op_pkt_put,
+	.deliver = op_deliver,
+	.mgmt = op_mgmt,
+	.event = op_event,
+	.random = op_random,
+};
+
+/* --- the lock ------------------------------------------------------------------------ */
+
+/* The host can send while the NIC has a place and some link. */
+static void tell_carrier(struct torus_dev *d)
+{
+	bool up = d->placed && d->links_up && !d->gone;
+
+	if (up == netif_carrier_ok(d->netdev))
+		return;
+	if (up)
+		netif_carrier_on(d->netdev);
+	else
+		netif_carrier_off(d->netdev);
+}
+
+static void tell_events(struct torus_dev *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < d->nevents; i++)
+		torus_genl_link_event(d, &d->event[i]);
+	d->nevents = 0;
+	if (d->park_event)
+		torus_genl_park_event(d);
+	d->park_event = false;
+	if (d->events_lost)
+		torus_genl_overrun(d);
+	d->events_lost = false;
+	tell_carrier(d);
+}
+
+void torus_dev_lock(struct torus_dev *d)
+{
+	spin_lock_bh(&d->lock);
+}
+
+void torus_dev_unlock(struct torus_dev *d)
+{
+	tell_events(d);
+	napi_schedule(&d->napi);
+	spin_unlock_bh(&d->lock);
+}
+
+void torus_dev_unlock_read(struct torus_dev *d)
+{
+	spin_unlock_bh(&d->lock);
+}
+
+/* --- NAPI ------------------------------------------------------------------------------ */
+
+static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+{
+	struct torus_dev *d = container_of(timer, struct torus_dev, timer);
+
+	napi_schedule(&d->napi);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Under the lock, so that two rounds cannot arm it in the wrong order. One that
+ * fires too early does no harm and is left alone: arming costs more.
+ */
+static void arm(struct torus_dev *d, u64 now)
+{
+	u64 at = tn_nic_expiry(d->nic);
+	unsigned int i;
+
+	for (i = 0; i < d->nports; i++)
+		at = min(at, torus_fault_expiry(&d->port[i].fault));
+	if (at == ~0ull || (d->armed > now && d->armed <= at))
+		return;
+	d->armed = at;
+	hrtimer_start(&d->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Return: there is more to do. */
+static bool work(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
+{
+	int i;
+
+	torus_ports_rx(d, rx, now);
+	if (now >= tn_nic_expiry(d->nic))
+		tn_nic_poll(d->nic, now);
+	/* Answers first: the peer waits for E, and delivering takes its time. */
+	torus_ports_tx(d, now);
+	for (i = 0; i < MOVES_MAX; i++) {
+		torus_msg_xmit(d, now);
+		tn_nic_work(d->nic, now);
+		torus_ports_tx(d, now);
+		if (!torus_msg_pending(d))
+			break;
+	}
+	tell_events(d);
+	return tn_nic_tx_ports(d->nic) || torus_msg_pending(d);
+}
+
+static void hand_on(struct torus_dev *d, struct sk_buff_head *down, struct sk_buff_head *up)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(down)))
+		dev_queue_xmit(skb);
+	while ((skb = __skb_dequeue(up))) {
+		if (netif_running(d->netdev))
+			netif_receive_skb(skb);
+		else
+			kfree_skb(skb);
+	}
+	if (netif_queue_stopped(d->netdev) && netif_running(d->netdev) &&
+	    skb_queue_len_lockless(&d->txq) < TORUS_TXQ_MAX / 2)
+		netif_wake_queue(d->netdev);
+}
+
+static int torus_poll(struct napi_struct *napi, int budget)
+{
+	struct torus_dev *d = container_of(napi, struct torus_dev, napi);
+	struct sk_buff_head rx, down, up;
+	bool more;
+	int done;
+	u64 now;
+
+	if (!budget)		/* netpoll: nothing may be received */
+		return 0;
+	__skb_queue_head_init(&rx);
+	__skb_queue_head_init(&down);
+	__skb_queue_head_init(&up);
+	more = torus_ports_take(d, &rx, budget);
+	done = skb_queue_len(&rx);
+
+	spin_lock(&d->lock);
+	now = torus_now();
+	more |= work(d, &rx, now);
+	skb_queue_splice_init(&d->down, &down);
+	skb_queue_splice_init(&d->up, &up);
+	if (!more)
+		arm(d, now);
+	spin_unlock(&d->lock);
+
+	hand_on(d, &down, &up);
+	if (more || done >= budget)
+		return budget;
+	napi_complete_done(napi, done);
+	return done;
+}
+
+/* --- lifetime ----------------------------------------------------------------------------- */
+
+int torus_nic_init(struct torus_dev *d)
+{
+	struct tn_nic_config cfg = {
+		.ops = &nic_ops,
+		.host = d,
+		.nports = d->nports,
+		.guid = d->guid,
+		.epoch = d->epoch,
+		.params = d->params,
+	};
+	unsigned int i;
+	int err;
+
+	d->nic = kvzalloc(tn_nic_size(), GFP_KERNEL_ACCOUNT);
+	if (!d->nic)
+		return -ENOMEM;
+	err = tn_nic_init(d->nic, &cfg, torus_now());
+	if (err) {
+		kvfree(d->nic);
+		d->nic = NULL;
+		return err;
+	}
+	for (i = 0; i < TORUS_MAX_PORTS; i++)
+		torus_port_init(d, i);
+	torus_msg_init(d);
+	skb_queue_head_init(&d->txq);
+	__skb_queue_head_init(&d->up);
+	__skb_queue_head_init(&d->down);
+	d->armed = ~0ull;
+	hrtimer_setup(&d->timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	netif_napi_add(d->netdev, &d->napi, torus_poll);
+	return 0;
+}
+
+void torus_nic_start(struct torus_dev *d)
+{
+	napi_enable(&d->napi);
+	d->started = true;
+}
+
+/* Frames may come no more. */
+void torus_nic_stop(struct torus_dev *d)
+{
+	if (d->started)
+		napi_disable(&d->napi);
+	d->started = false;
+	hrtimer_cancel(&d->timer);
+	netif_napi_del(&d->napi);
+	skb_queue_purge(&d->txq);
+}
+
+void torus_nic_free(struct torus_dev *d)
+{
+	torus_dev_lock(d);
+	torus_msg_flush(d);
+	tn_nic_flush(d->nic);
+	__skb_queue_purge(&d->up);
+	__skb_queue_purge(&d->down);
+	torus_dev_unlock_read(d);
+	kvfree(d->table);
+	kvfree(d->nic);
+}
+
+int torus_nic_cache_init(void)
+{
+	pkt_cache = kmem_cache_create("torus_pkt", sizeof(struct tn_pkt), 0,
+				      SLAB_HWCACHE_ALIGN, NULL);
+	return pkt_cache ? 0 : -ENOMEM;
+}
+
+void torus_nic_cache_exit(void)
+{
+	kmem_cache_destroy(pkt_cache);
+}

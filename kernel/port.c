@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Ports and the lower Ethernet devices they are bound to.
+ *
+ * A port takes frames of TN_ETHERTYPE through the lower device's rx_handler and
+ * leaves all others to it. The core changes frames in place and keeps pointers
+ * into them while their packets are in the NIC, also in a RETRY buffer; so a
+ * frame that comes must be ours alone and in one piece, and one that goes is a
+ * copy. That is one copy for each hop.
+ *
+ * The lower device is an upper/lower neighbour in the sense of the stack, which
+ * refuses loops and too high stacks. A port has carrier while its lower device
+ * is up, has carrier, and its MTU takes the largest packet.
+ */
+#include <linux/if_arp.h>
+#include <linux/if_vlan.h>
+#include <net/rtnetlink.h>
+
+#include "torus.h"
+
+#define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
+#define TX_BATCH	16	/* frames of a port before others have their turn */
+/*
+ * Memory of a frame: pages of an order that can be had without waiting. One that
+ * comes larger or in pieces is taken apart into runs of packets of this size.
+ */
+#define FRAME_MEMORY	32768
+#define PIECE_MAX	16384
+
+/* --- receiving --------------------------------------------------------------------- */
+
+struct rx_cb {
+	u8 port;
+};
+
+static struct rx_cb *rx_cb(struct sk_buff *skb)
+{
+	return (struct rx_cb *)skb->cb;
+}
+
+static rx_handler_result_t port_rx(struct sk_buff **pskb)
+{
+	struct sk_buff *skb = *pskb;
+	struct torus_port *port;
+
+	if (skb->protocol != htons(TN_ETHERTYPE) || skb_vlan_tag_present(skb) ||
+	    skb->pkt_type == PACKET_LOOPBACK || skb->pkt_type == PACKET_OTHERHOST)
+		return RX_HANDLER_PASS;
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (!skb)
+		return RX_HANDLER_CONSUMED;
+	port = rcu_dereference(skb->dev->rx_handler_data);
+	if (skb_queue_len_lockless(&port->rx) >= RX_QUEUE_MAX) {
+		atomic_long_inc(&port->rx_dropped);
+		kfree_skb(skb);
+		return RX_HANDLER_CONSUMED;
+	}
+	skb_queue_tail(&port->rx, skb);
+	napi_schedule(&port->dev->napi);
+	return RX_HANDLER_CONSUMED;
+}
+
+/* Bytes of the packet at @at, or of all that follows if it makes no sense. */
+static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
+{
+	unsigned int left = skb->len - at, n;
+	u8 flit[TN_FLIT];
+	struct tn_hdr h;
+
+	if (left < TN_FLIT || skb_copy_bits(skb, at, flit, TN_FLIT))
+		return left;
+	tn_hdr_get(flit, &h);
+	n = (h.len + 2u) * TN_FLIT;
+	return h.type == TN_PAD || n > left ? left : n;
+}
+
+/* A copy of the packets of @skb, as runs of them, each a frame by itself. */
+static void take_apart(struct sk_buff *skb, u8 port, struct sk_buff_head *out)
+{
+	unsigned int at = 0;
+
+	while (at < skb->len) {
+		unsigned int n = 0, next = packet_bytes(skb, at);
+		struct sk_buff *piece;
+
+		while (next && n + next <= PIECE_MAX) {
+			n += next;
+			next = packet_bytes(skb, at + n);
+		}
+		if (!n)			/* no packet is as long as that */
+			n = min(next, PIECE_MAX);
+		piece = alloc_skb(n, GFP_ATOMIC | __GFP_NOWARN);
+		if (!piece)
+			break;		/* as lost on the wire */
+		skb_copy_bits(skb, at, skb_put(piece, n), n);
+		rx_cb(piece)->port = port;
+		__skb_queue_tail(out, piece);
+		at += n;
+	}
+	consume_skb(skb);
+}
+
+bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget)
+{
+	unsigned int i, first = d->rx_turn++;
+
+	for (i = 0; i < d->nports; i++) {
+		struct torus_port *port = &d->port[(first + i) % d->nports];
+		struct sk_buff *skb;
+
+		if (skb_queue_empty_lockless(&port->rx))
+			continue;
+		while (budget > 0 && (skb = skb_dequeue(&port->rx))) {
+			budget--;
+			skb_orphan(skb);
+			if (skb_is_nonlinear(skb) || skb_cloned(skb)) {
+				take_apart(skb, port->num, out);
+				continue;
+			}
+			rx_cb(skb)->port = port->num;
+			__skb_queue_tail(out, skb);
+		}
+	}
+	return budget <= 0;
+}
+
+void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(rx))) {
+		u8 port = rx_cb(skb)->port;
+
+		if (!d->port[port].fault.silence)
+			tn_nic_rx(d->nic, port, skb->data, skb->len, skb, now);
+		consume_skb(skb);
+	}
+}
+
+/* --- sending ----------------------------------------------------------------------- */
+
+static void put_header(struct sk_buff *skb, struct net_device *lower)
+{
+	struct ethhdr *eth;
+
+	skb->dev = lower;
+	skb_reset_network_header(skb);
+	eth = skb_push(skb, ETH_HLEN);
+	skb_reset_mac_header(skb);
+	eth_broadcast_addr(eth->h_dest);
+	ether_addr_copy(eth->h_source, lower->dev_addr);
+	eth->h_proto = htons(TN_ETHERTYPE);
+	skb->protocol = eth->h_proto;
+}
+
+static struct sk_buff *copy_frame(const struct tn_frame *f, unsigned int headroom)
+{
+	struct sk_buff *skb = alloc_skb(headroom + f->bytes, GFP_ATOMIC | __GFP_NOWARN);
+	u32 i;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, headroom);
+	for (i = 0; i < f->nsegs; i++)
+		skb_put_data(skb, f->seg[i].base, f->seg[i].len);
+	return skb;
+}
+
+/* Frames that cannot be sent are as lost on the wire: the retry mends it. */
+static void send_frame(struct torus_port *port, struct net_device *lower,
+		       const struct tn_frame *f, u64 now)
+{
+	struct torus_fault *fault = &port->fault;
+	struct sk_buff *skb;
+	bool hit;
+
+	if (fault->silence)
+		return;
+	hit = tn_fault_hits(&fault->bits, f->bytes);
+	skb = copy_frame(f, LL_RESERVED_SPACE(lower));
+	if (!skb)
+		return;
+	if (hit)
+		tn_fault_corrupt(&fault->bits, skb->data, skb->len);
+	if (fault->latency || !skb_queue_empty(&fault->delayed)) {
+		torus_fault_delay(fault, skb, now);
+		return;
+	}
+	put_header(skb, lower);
+	__skb_queue_tail(&port->dev->down, skb);
+}
+
+static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
+{
+	struct sk_buff *skb;
+
+	while ((skb = torus_fault_due(&port->fault, now))) {
+		if (!lower || port->fault.silence) {
+			kfree_skb(skb);
+			continue;
+		}
+		put_header(skb, lower);
+		__skb_queue_tail(&port->dev->down, skb);
+	}
+}
+
+void torus_ports_tx(struct torus_dev *d, u64 now)
+{
+	u32 ports = tn_nic_tx_ports(d->nic);
+	unsigned int i, n;
+
+	for (i = 0; i < d->nports; i++) {
+		struct torus_port *port = &d->port[i];
+		struct net_device *lower = rcu_dereference_bh(port->lower);
+
+		if (!skb_queue_empty(&port->fault.delayed))
+			send_due(port, lower, now);
+		if (!(ports >> i & 1))
+			continue;
+		for (n = 0; n < TX_BATCH && tn_nic_tx(d->nic, i, &d->frame, now); n++) {
+			if (lower)
+				send_frame(port, lower, &d->frame, now);
+		}
+	}
+}
+
+/* --- lower devices -------------------------------------------------------------------- */
+
+void torus_port_init(struct torus_dev *d, unsigned int num)
+{
+	struct torus_port *port = &d->port[num];
+
+	port->dev = d;
+	port->num = (u8)num;
+	skb_queue_head_init(&port->rx);
+	torus_fault_init(&port->fault);
+}
+
+/* The carrier and frame size of a port, after its lower device changed. */
+static void port_look(struct torus_port *port)
+{
+	struct net_device *lower = rtnl_dereference(port->lower);
+	struct torus_dev *d = port->dev;
+	bool up = lower && netif_running(lower) && netif_carrier_ok(lower);
+
+	if (up && lower->mtu < TN_PACKET_MAX) {
+		netdev_warn(d->netdev, "port %u: MTU of %s is %u, packets need %u: no carrier\n",
+			    port->num, lower->name, lower->mtu, TN_PACKET_MAX);
+		up = false;
+	}
+	torus_dev_lock(d);
+	if (up)
+		tn_nic_frame_max(d->nic, port->num, lower->mtu);
+	tn_nic_carrier(d->nic, port->num, up, torus_now());
+	torus_dev_unlock(d);
+}
+
+static void set_name(struct torus_port *port, const char *name)
+{
+	torus_dev_lock(port->dev);
+	strscpy(port->lower_name, name, sizeof(port->lower_name));
+	torus_dev_unlock_read(port->dev);
+}
+
+void torus_port_detach(struct torus_dev *d, unsigned int num)
+{
+	struct torus_port *port = &d->port[num];
+	struct net_device *lower = rtnl_dereference(port->lower);
+
+	ASSERT_RTNL();
+	if (!lower)
+		return;
+	RCU_INIT_POINTER(port->lower, NULL);
+	netdev_rx_handler_unregister(lower);	/* waits for those inside */
+	synchronize_net();			/* and for our poll, which may be sending */
+	netdev_upper_dev_unlink(lower, d->netdev);
+	set_name(port, "");
+	port_look(port);
+	skb_queue_purge(&port->rx);
+	netdev_put(lower, &port->lower_tracker);
+}
+
+static int check_lower(struct torus_dev *d, unsigned int num, struct net_device *lower,
+		       struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	if (lower->type != ARPHRD_ETHER || lower->flags & IFF_LOOPBACK) {
+		NL_SET_ERR_MSG(extack, "lower device is not an Ethernet device");
+		return -EINVAL;
+	}
+	if (lower->mtu < TN_PACKET_MAX) {
+		NL_SET_ERR_MSG(extack, "MTU of the lower device must be 4128 at least");
+		return -EINVAL;
+	}
+	for (i = 0; i < d->nports; i++) {
+		if (i != num && rtnl_dereference(d->port[i].lower) == lower) {
+			NL_SET_ERR_MSG(extack, "lower device is bound to another port of this NIC");
+			return -EBUSY;
+		}
+	}
+	return 0;
+}
+
+static int bind_lower(struct torus_port *port, struct net_device *lower,
+		      struct netlink_ext_ack *extack)
+{
+	struct torus_dev *d = port->dev;
+	int err;
+
+	err = netdev_upper_dev_link(lower, d->netdev, extack);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "lower device cannot carry a torus device: loop or too deep");
+		return err;
+	}
+	err = netdev_rx_handler_register(lower, port_rx, port);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "lower device is in use by a bridge or the like");
+		netdev_upper_dev_unlink(lower, d->netdev);
+		return err;
+	}
+	netdev_hold(lower, &port->lower_tracker, GFP_KERNEL);
+	rcu_assign_pointer(port->lower, lower);
+	set_name(port, lower->name);
+	port_look(port);
+	return 0;
+}
+
+int torus_port_attach(struct torus_dev *d, unsigned int num, const char *name,
+		      struct netlink_ext_ack *extack)
+{
+	struct torus_port *port = &d->port[num];
+	struct net_device *lower;
+	int err;
+
+	ASSERT_RTNL();
+	if (d->gone) {		/* set under RTNL */
+		NL_SET_ERR_MSG(extack, "the device is being removed");
+		return -ENODEV;
+	}
+	lower = __dev_get_by_name(dev_net(d->netdev), name);
+	if (!lower) {
+		NL_SET_ERR_MSG(extack, "no such lower device in this network namespace");
+		return -ENODEV;
+	}
+	if (rtnl_dereference(port->lower) == lower)
+		return 0;
+	err = check_lower(d, num, lower, extack);
+	if (err)
+		return err;
+	torus_port_detach(d, num);
+	return bind_lower(port, lower, extack);
+}
+
+static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+	struct torus_port *port;
+
+	if (rcu_access_pointer(dev->rx_handler) != port_rx)
+		return NOTIFY_DONE;
+	port = rtnl_dereference(dev->rx_handler_data);
+	switch (event) {
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEMTU:
+		port_look(port);
+		break;
+	case NETDEV_CHANGENAME:
+		set_name(port, dev->name);
+		break;
+	case NETDEV_UNREGISTER:		/* it goes, or moves to another namespace */
+		torus_port_detach(port->dev, port->num);
+		break;
+	case NETDEV_PRE_TYPE_CHANGE:
+		return NOTIFY_BAD;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block lower_notifier = { .notifier_call = lower_event };
+
+int torus_port_register(void)
+{
+	return register_netdevice_notifier(&lower_notifier);
+}
+
+void torus_port_unregister(void)
+{
+	unregister_netdevice_notifier(&lower_notifier);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * torus.ko inside: one NIC, its ports, and what the files say to each other.
+ *
+ *	main.c     the module             device.c   rtnl link type, netdev, lifetime
+ *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
+ *	msg.c      host messages          icmp.c     "unreachable" to the host
+ *	fault.c    fault injection        ethtool.c  what ethtool asks
+ *	genl*.c    the netlink family
+ *
+ * Locking.
+ *
+ * torus_dev.lock serialises the core and all that is marked (lock) below. It is
+ * a spinlock taken with bottom halves off, never from hard interrupts. Under it
+ * nothing sleeps, and nothing is handed to another device or to the network
+ * stack, so it is never taken twice on one CPU, whatever is stacked on what. The
+ * only callbacks made under it are those into genl.c named below.
+ *
+ * Each queue between contexts has its own lock (sk_buff_head.lock), held for
+ * single list operations: torus_port.rx from the lower device's receive path to
+ * NAPI, torus_dev.txq from ndo_start_xmit to NAPI. NICs that send each other
+ * frames touch no more of each other than these. All frames and messages of a
+ * NIC leave from its NAPI poll, which runs on one CPU at a time: order is kept.
+ *
+ * RTNL protects attaching and detaching ports, and torus_port.lower against
+ * change; the data path reads torus_port.lower under RCU.
+ *
+ * Lifetime.
+ *
+ * The core lives as long as the net_device: from ndo_init to the destructor,
+ * which runs when the last reference is gone. Who holds a reference to the
+ * device (torus_dev_get_*()) may use everything here, even while the device is
+ * being unregistered. Order of ndo_uninit: mark gone, detach ports (no more
+ * frames, RCU waited for), stop NAPI (no more sending, arming of the timer,
+ * events), stop the timer, purge queues. The destructor then frees the core's
+ * packets and memory. A device in a dying namespace is unregistered by the
+ * rtnl core like any other; a lower device that goes detaches its port first.
+ */
+#ifndef TORUS_KERNEL_H
+#define TORUS_KERNEL_H
+
+#include <linux/ethtool.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <torus_uapi.h>
+
+#include "core/nic.h"
+#include "fault.h"
+
+#define TORUS_DRIVER		"torus"
+#define TORUS_TXQ_MAX		128	/* messages of the host that wait */
+#define TORUS_EVENTS		64	/* events of one hold of the lock */
+
+struct torus_dev;
+struct torus_chain;
+
+/**
+ * struct torus_port - one port
+ * @lower: the Ethernet device it is bound to, or NULL (RTNL; RCU to read)
+ * @lower_name: its name when last seen, "" for none (lock)
+ * @rx: frames on their way to NAPI
+ * @rx_dropped: frames that did not fit there
+ * @fault: injected faults (lock)
+ */
+struct torus_port {
+	struct torus_dev *dev;
+	struct net_device __rcu *lower;
+	netdevice_tracker lower_tracker;
+	char lower_name[IFNAMSIZ];
+	struct sk_buff_head rx;
+	atomic_long_t rx_dropped;
+	struct torus_fault fault;
+	u8 num;
+};
+
+/**
+ * struct torus_msgs - host messages, in both directions (lock)
+ * @out: packets of a message that the NIC had no room for
+ * @out_dst, @out_vc: where they go
+ * @chains: unfinished messages from the fabric, oldest first
+ * @bucket: the same, by flow
+ * @waiting: packets of these
+ * @icmp_next: when the next "unreachable" may be said, ns
+ */
+struct torus_msgs {
+	struct tn_queue out;
+	u32 out_dst;
+	u8 out_vc;
+	struct list_head chains;
+	struct hlist_head bucket[64];
+	u32 waiting;
+	u64 icmp_next;
+};
+
+/**
+ * struct torus_dev - one NIC; netdev_priv() of its net_device
+ * @nic: the core (lock)
+ * @table: memory of its tables (lock)
+ * @name: what the manager calls it (lock)
+ * @guid, @epoch, @nports: fixed when it is made
+ * @bootstrap: the BootStrap jumper (lock)
+ * @gone: being unregistered (lock)
+ * @shape, @at, @node: its place, if @placed (lock)
+ * @armed: when @timer will fire; ~0: not armed (lock)
+ * @up: messages for the host, until the lock is released (lock)
+ * @down: frames for lower devices, likewise (lock)
+ * @links_up: mask of ports whose link is up (lock)
+ * @rx_turn: port that NAPI looks at first (NAPI)
+ * @started: NAPI is enabled (RTNL)
+ */
+struct torus_dev {
+	struct net_device *netdev;
+	spinlock_t lock;
+	struct napi_struct napi;
+	struct hrtimer timer;
+	struct tn_nic *nic;
+	void *table;
+	struct tn_params params;
+
+	char name[TORUS_NAME_MAX + 1];
+	u64 guid;
+	u32 epoch;
+	u8 nports;
+	bool bootstrap;
+	bool gone;
+	bool started;
+
+	bool placed;
+	struct torus_shape shape;
+	struct torus_coords at;
+	u32 node;
+
+	u32 links_up;
+	unsigned int rx_turn;
+	u64 armed;
+	struct sk_buff_head txq;
+	struct sk_buff_head up;
+	struct sk_buff_head down;
+	struct tn_event event[TORUS_EVENTS];
+	unsigned int nevents;
+	bool events_lost;
+	bool park_event;
+
+	struct torus_msgs msgs;
+	struct tn_frame frame;
+	struct torus_port port[TORUS_MAX_PORTS];
+};
+
+/* --- device.c ---------------------------------------------------------------- */
+
+extern struct rtnl_link_ops torus_link_ops;
+
+/**
+ * torus_dev_get_by_index() - the torus device of this ifindex in @net
+ * Any context that may take rcu_read_lock().
+ * Return: the device, with a reference for torus_dev_put(), or NULL.
+ */
+struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice_tracker *t);
+/* The same by interface name. */
+struct torus_dev *torus_dev_get_by_ifname(struct net *net, const char *ifname,
+					  netdevice_tracker *t);
+/* The same by torus_dev.name (the one of least ifindex, should two have it). */
+struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
+					netdevice_tracker *t);
+/*
+ * The torus device of least ifindex above @ifindex: for dumps, which continue at
+ * the ifindex they came to whatever happened in between; net->dev_base_seq tells
+ * whether devices came or went.
+ */
+struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tracker *t);
+void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
+
+/**
+ * torus_dev_place() - give the NIC its place
+ * May sleep, allocates; takes the lock itself. The same place again is a no-op.
+ * Return: 0, -EINVAL or -ERANGE (shape or coordinates), -ENOMEM.
+ */
+int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
+		    const struct torus_coords *at, struct netlink_ext_ack *extack);
+
+/* --- nic.c --------------------------------------------------------------------- */
+
+/** torus_now() - what the core calls time: monotonic ns, never 0 */
+static inline u64 torus_now(void)
+{
+	return ktime_get_ns();
+}
+
+/**
+ * torus_dev_lock() - the core is the caller's, bottom halves off
+ */
+void torus_dev_lock(struct torus_dev *d) __acquires(&d->lock);
+/**
+ * torus_dev_unlock() - release, after a change
+ * Tells events and wakes NAPI, so that what the command made possible happens.
+ */
+void torus_dev_unlock(struct torus_dev *d) __releases(&d->lock);
+/** torus_dev_unlock_read() - release, nothing was changed */
+void torus_dev_unlock_read(struct torus_dev *d) __releases(&d->lock);
+
+int torus_nic_init(struct torus_dev *d);
+void torus_nic_start(struct torus_dev *d);
+void torus_nic_stop(struct torus_dev *d);
+void torus_nic_free(struct torus_dev *d);
+int torus_nic_cache_init(void);
+void torus_nic_cache_exit(void);
+/** torus_pkt_free() - descriptor and memory of a packet; any context */
+void torus_pkt_free(struct tn_pkt *pkt);
+/** torus_pkt_alloc() - a packet with its own memory for @nflits flits, or NULL */
+struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
+
+/* --- port.c --------------------------------------------------------------------- */
+
+/**
+ * torus_port_attach() - bind port @num to the lower device named @name in the
+ * NIC's namespace; what it was bound to before is released first
+ * RTNL. Return: 0; -EINVAL, -ENODEV, -EBUSY, -EEXIST with text in @extack.
+ */
+int torus_port_attach(struct torus_dev *d, unsigned int num, const char *name,
+		      struct netlink_ext_ack *extack);
+/** torus_port_detach() - unbind, if bound; RTNL */
+void torus_port_detach(struct torus_dev *d, unsigned int num);
+/*
+ * Faults: read and write torus_port.fault.{bits.ber, bits.seed, latency, silence}
+ * under the lock; after ber or seed were set, tn_fault_arm(&fault.bits).
+ */
+
+void torus_port_init(struct torus_dev *d, unsigned int num);
+/**
+ * torus_ports_take() - frames that came, ready for the core (NAPI, without the lock)
+ * Return: there may be more than @budget.
+ */
+bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget);
+/** torus_ports_rx() - frames @rx to the core (lock) */
+void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now);
+/** torus_ports_tx() - frames of the core into d->down (lock) */
+void torus_ports_tx(struct torus_dev *d, u64 now);
+int torus_port_register(void);
+void torus_port_unregister(void);
+
+/* --- msg.c, icmp.c ----------------------------------------------------------------- */
+
+void torus_msg_init(struct torus_dev *d);
+/** torus_msg_xmit() - messages of the host into the core, while there is room (lock) */
+void torus_msg_xmit(struct torus_dev *d, u64 now);
+/** torus_msg_pending() - one waits, and there is room for it (lock) */
+bool torus_msg_pending(const struct torus_dev *d);
+/** torus_msg_deliver() - a packet for the host, now owned here (lock) */
+void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt);
+/** torus_msg_flush() - forget all unfinished messages (lock) */
+void torus_msg_flush(struct torus_dev *d);
+/** torus_icmp_unreachable() - @ip, @len bytes of it, cannot arrive (lock) */
+void torus_icmp_unreachable(struct torus_dev *d, const u8 *ip, size_t len);
+
+/* --- ethtool.c --------------------------------------------------------------------- */
+
+extern const struct ethtool_ops torus_ethtool_ops;
+
+/* --- genl.c ------------------------------------------------------------------------- */
+
+int torus_genl_init(void);
+void torus_genl_exit(void);
+/*
+ * Events. Called with the lock held, bottom halves off, but not from inside a
+ * call of the core: the core may be asked (tn_nic_link_info()); nothing may
+ * sleep, so GFP_ATOMIC. Events come in the order in which they happened.
+ */
+void torus_genl_link_event(struct torus_dev *d, const struct tn_event *ev);
+void torus_genl_park_event(struct torus_dev *d);
+void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
+/* Some were lost here: subscribers are to read everything again (ENOBUFS). */
+void torus_genl_overrun(struct torus_dev *d);
+
+#endif /* TORUS_KERNEL_H */
