@@ -7,6 +7,8 @@
 # make V=1        ... showing every command
 # make check      the tests that need no privileges
 # make install    PREFIX=/usr DESTDIR=
+# make modules    torus.ko for kernel KREL, into build/kmod-KREL/; SPARSE=1 checks it
+# make modules_install    ... and into /lib/modules
 # make uninstall  removes that, but keeps configuration
 # make dkms-install, dkms-uninstall    the driver, for each kernel that comes
 #
@@ -39,6 +41,7 @@ tests :=
 all:
 
 include kernel/core/files.mk
+include kernel/files.mk
 core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
 include lib/files.mk
 include daemon/files.mk

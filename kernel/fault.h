@@ -7,7 +7,6 @@
 
 #include "core/fault.h"
 
-#define TORUS_FAULT_LATENCY_MAX	10000000000ull		/* 10 s */
 #define TORUS_FAULT_DELAYED_MAX	1024			/* frames on their way */
 
 /**

@@ -7,7 +7,7 @@
 
 #define LOG_BITS	40
 #define LN2		762123384785ull		/* ln 2 in LOG_BITS */
-#define SMALL		(TN_FAULT_BER_ONE >> 10)
+#define SMALL		(TORUS_BER_ONE >> 10)
 #define FAR		(1ull << 63)
 
 static u64 rnd(struct tn_fault *f)
@@ -73,17 +73,17 @@ static u64 distance(struct tn_fault *f)
 {
 	u64 u = rnd(f), log, high, low, p;
 
-	if (f->ber >= TN_FAULT_BER_ONE)
+	if (f->ber >= TORUS_BER_ONE)
 		return 0;
 	log = minus_log2(u ? u : 1);
 	if (f->ber >= SMALL)
-		return log / minus_log2(fraction(TN_FAULT_BER_ONE - f->ber, TN_FAULT_BER_ONE));
+		return log / minus_log2(fraction(TORUS_BER_ONE - f->ber, TORUS_BER_ONE));
 	/* -ln(1 - p) is p + p^2 / 2 here, in units of 1e-18. */
 	p = f->ber / 1000000000;
 	p = f->ber + p * p / 2;
 	high = multiply(log, LN2, &low);
 	log = high << (64 - LOG_BITS) | low >> LOG_BITS;	/* now natural */
-	high = multiply(log, TN_FAULT_BER_ONE, &low);
+	high = multiply(log, TORUS_BER_ONE, &low);
 	if (high >> (LOG_BITS - 1))
 		return FAR / p;
 	return (high << (64 - LOG_BITS) | low >> LOG_BITS) / p;

@@ -10,12 +10,11 @@
 #define TN_FAULT_H
 
 #include "tn_deps.h"
-
-#define TN_FAULT_BER_ONE 1000000000000000000ull	/* a bit error rate of 1 */
+#include <torus_uapi.h>
 
 /**
  * struct tn_fault - bit errors of one wire
- * @ber: errors per bit, in units of 1e-18, at most TN_FAULT_BER_ONE; 0 for none
+ * @ber: errors per bit, in units of 1e-18, at most TORUS_BER_ONE; 0 for none
  * @seed: of the error positions
  */
 struct tn_fault {

@@ -295,11 +295,15 @@ static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
 /* Moves packets from the RETRY buffer into the frame. */
 static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 {
+	u32 max = l->params->frame_max;
+
+	if (l->frame_max && l->frame_max < max)
+		max = l->frame_max;
 	while (tn_retry_ready(&l->retry)) {
 		struct tn_pkt *pkt = l->retry.tx.next;
 		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
 
-		if (f->bytes + n > l->frame_max || f->nsegs == TN_FRAME_SEGS)
+		if (f->bytes + n > max || f->nsegs == TN_FRAME_SEGS)
 			return;
 		write_header(l, pkt);
 		seg_add(f, pkt->flits, n);

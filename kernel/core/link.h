@@ -65,7 +65,7 @@ struct tn_link {
 	const struct tn_params *params;
 	u64 guid;
 	u32 epoch;
-	u32 frame_max;		/* of this link; params' or less */
+	u32 frame_max;		/* of this link, if less than params'; 0: is not */
 	u8 port;
 
 	u8 state;

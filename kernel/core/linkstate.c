@@ -38,7 +38,6 @@ static void stop_timers(struct tn_link *l)
 void tn_link_init(struct tn_link *l, u64 now)
 {
 	l->state = TORUS_LINK_DOWN;
-	l->frame_max = l->params->frame_max;
 	l->admin = true;
 	l->since = now;
 	stop_timers(l);

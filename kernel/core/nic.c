@@ -445,9 +445,7 @@ void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now)
 
 void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes)
 {
-	u32 max = nic->params.frame_max;
-
-	nic->link[port].frame_max = bytes < max ? bytes : max;
+	nic->link[port].frame_max = bytes;
 }
 
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now)

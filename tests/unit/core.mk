@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry credit link linkstate router table nic park flow
+core-tests := wire pkt retry credit link linkstate router table nic park flow fault
+core-test-libs-fault := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-linkstate := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/cable.o
@@ -11,6 +12,6 @@ define core-test
 tests += tests/unit/test_$(1)
 tests/unit/test_$(1)-objs := tests/unit/test_$(1).o $(core-test-$(1)) $(core-objs)
 tests/unit/test_$(1)-deps := $$(B)/libtorus.a
-tests/unit/test_$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
+tests/unit/test_$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs) $(core-test-libs-$(1))
 endef
 $(foreach t,$(core-tests),$(eval $(call core-test,$(t))))

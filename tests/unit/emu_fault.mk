@@ -2,4 +2,4 @@
 tests += tests/unit/test_emu_fault
 tests/unit/test_emu_fault-objs := tests/unit/test_emu_fault.o \
 	tools/torusemu/fault.o tools/torusemu/pool.o
-tests/unit/test_emu_fault-libs := $(call pkg-libs,cmocka) -lm
+tests/unit/test_emu_fault-libs := $(call pkg-libs,cmocka)

@@ -169,11 +169,11 @@ static int set_fault(struct req *r, struct port *port)
 	if (tb[TORUS_FAULT_LATENCY])
 		f->latency = nla_get_u64(tb[TORUS_FAULT_LATENCY]);
 	if (tb[TORUS_FAULT_SEED])
-		f->seed = nla_get_u64(tb[TORUS_FAULT_SEED]);
+		f->bits.seed = nla_get_u64(tb[TORUS_FAULT_SEED]);
 	if (tb[TORUS_FAULT_BER])
-		f->ber = nla_get_u64(tb[TORUS_FAULT_BER]);
+		f->bits.ber = nla_get_u64(tb[TORUS_FAULT_BER]);
 	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
-		fault_arm(f);
+		tn_fault_arm(&f->bits);
 	return 0;
 }
 

@@ -8,7 +8,7 @@ torusemu-pkgs := libnl-3.0 libsystemd
 
 programs += torusemu
 torusemu-objs := $(addprefix tools/torusemu/,main.o args.o guid.o priv.o) $(torusemu-common)
-torusemu-libs := $(call pkg-libs,$(torusemu-pkgs)) -lm
+torusemu-libs := $(call pkg-libs,$(torusemu-pkgs))
 
 $(B)/tools/torusemu/%.o: CPPFLAGS += $(call pkg-cflags,$(torusemu-pkgs))
 

@@ -306,7 +306,7 @@ static void send_faulty(struct port *port, const struct tn_frame *tx, bool hit, 
 	if (!f)
 		return;
 	if (hit)
-		fault_corrupt(&port->fault, f->data, tx->bytes);
+		tn_fault_corrupt(&port->fault.bits, f->data, tx->bytes);
 	if (port->fault.latency || port->fault.ndelayed)
 		fault_delay(&port->fault, &e->pool, f, tx->bytes, now);
 	else
@@ -321,7 +321,7 @@ static void send_frame(struct port *port, const struct tn_frame *tx, u64 now)
 
 	if (port->watch.fd < 0 || port->fault.silence)
 		return;
-	hit = fault_hits(&port->fault, tx->bytes);
+	hit = tn_fault_hits(&port->fault.bits, tx->bytes);
 	if (hit || port->fault.latency || port->fault.ndelayed) {
 		send_faulty(port, tx, hit, now);
 		return;

@@ -66,10 +66,10 @@ static int put_fault(struct nl_msg *msg, const struct fault *f)
 	struct nlattr *nest = nla_nest_start(msg, TORUS_A_FAULT);
 	int err = nest ? 0 : -NLE_NOMEM;
 
-	err = err ?: nla_put_u64(msg, TORUS_FAULT_BER, f->ber) ?:
+	err = err ?: nla_put_u64(msg, TORUS_FAULT_BER, f->bits.ber) ?:
 	      nla_put_u8(msg, TORUS_FAULT_SILENCE, f->silence) ?:
 	      nla_put_u64(msg, TORUS_FAULT_LATENCY, f->latency) ?:
-	      nla_put_u64(msg, TORUS_FAULT_SEED, f->seed);
+	      nla_put_u64(msg, TORUS_FAULT_SEED, f->bits.seed);
 	if (!err)
 		nla_nest_end(msg, nest);
 	return err;
