@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Routing: rows from shape and exclusion table, walks, verification.
+ * Routing: which cables are fit for use, rows from that, increments, walks,
+ * verification.
  *
- * The exclusion table is an array of one u16 for each node: bit p set means the
- * node's port p must not be used, in either direction of the cable. Pass it
- * through torus_exclusions_close() so that both ends of a cable agree.
+ * An exclusion table is an array of one u16 for each node: bit p set means the
+ * node's port p must not be used, in either direction of the cable. A cable that
+ * one end excludes is excluded, whatever the other end says.
+ *
+ * Which path of all that a header can describe is taken, and why they never wait
+ * for each other in a circle: lib/route/search.h; through which node, if no header
+ * will do: lib/route/relay.h. All is decided by (shape, exclusions, from, to)
+ * alone: every node computes the same.
  */
 #ifndef TORUS_ROUTE_H
 #define TORUS_ROUTE_H
@@ -20,19 +26,122 @@ extern "C" {
 /** torus_exclusions_close() - a cable excluded at one end is so at both */
 void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded);
 
+/* --- health ---------------------------------------------------------------- */
+
+/** struct torus_cable - from @node along +@dim */
+struct torus_cable {
+	uint32_t node;
+	uint8_t dim;
+};
+
 /**
- * torus_route_rows() - rows of node @from to every node
- * @excluded: closed exclusion table
- * @rows: one for each node; a destination that no path of this engine reaches
- *	gets an invalid row (0); the row to @from itself is valid with no DIR bits
+ * struct torus_health - a torus and its excluded cables
  *
- * Candidates in order: minimal; any sign per dimension (fewest hops first);
- * first or last step added so that the direction order never decreases. The
- * choice among equals is a function of (from, to) alone that spreads load.
+ * One is shared by the rows of as many nodes as there are. No locks: whoever
+ * changes it is alone with it and with all rows made from it.
+ */
+struct torus_health;
+
+/**
+ * torus_health_new() - @excluded: one entry a node, or NULL: nothing is
+ * Return: 0, -EINVAL bad shape, -ENOMEM.
+ */
+int torus_health_new(const struct torus_shape *shape, const uint16_t *excluded,
+		     struct torus_health **out);
+void torus_health_free(struct torus_health *h);
+
+/**
+ * torus_health_set() - what @node says now
+ * @ports: that it says must not be used; all others it says may be
+ * @changed: the cables whose state changed, to be given to torus_routes_update();
+ *	or NULL
+ * Return: how many changed; -EINVAL there is no such node or port, -ENOMEM:
+ * nothing has changed.
+ */
+int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
+		     struct torus_cable changed[TORUS_MAX_PORTS]);
+
+/** torus_health_cut() - whether the cable at this port is excluded or not there */
+bool torus_health_cut(const struct torus_health *h, uint32_t node, unsigned int port);
+
+/** torus_health_disagree() - whether the two ends of the cable say different things */
+bool torus_health_disagree(const struct torus_health *h, uint32_t node, unsigned int port);
+
+/**
+ * torus_health_faults() - the excluded cables
+ * @list: NULL or where to put them; valid until the next change
+ * Return: how many.
+ */
+uint32_t torus_health_faults(const struct torus_health *h, const struct torus_cable **list);
+
+/**
+ * torus_health_component() - which nodes hang together
+ * Return: the lowest node that healthy cables join @node to; TORUS_NO_NODE if out
+ * of memory or there is no such node.
+ */
+uint32_t torus_health_component(struct torus_health *h, uint32_t node);
+
+/* --- rows ------------------------------------------------------------------ */
+
+/* Relays for destinations that no header reaches; without it they have no row. */
+#define TORUS_ROUTES_RELAY 1u
+
+/**
+ * struct torus_routes - the rows of one node, kept up to date
+ *
+ * A destination that cannot be reached has an invalid row (0); the row of the node
+ * to itself is valid with no DIR bits. A row with a relay describes the path to
+ * that relay. TORUS_ROW_ADAPTIVE is set, with the adaptive bits, only if wherever
+ * adaptivity can carry the packet a healthy way on exists (lib/route/box.h).
+ */
+struct torus_routes;
+
+/** struct torus_range - rows @first to @first + @count - 1 */
+struct torus_range {
+	uint32_t first;
+	uint32_t count;
+};
+
+/**
+ * torus_routes_new() - rows of node @from
+ * @h: must outlive them
+ * @flags: TORUS_ROUTES_*
+ * Return: 0, -EINVAL there is no such node, -ENOMEM.
+ */
+int torus_routes_new(struct torus_health *h, uint32_t from, unsigned int flags,
+		     struct torus_routes **out);
+void torus_routes_free(struct torus_routes *r);
+
+/** torus_routes_rows() - one for each node; valid as long as @r */
+const uint64_t *torus_routes_rows(const struct torus_routes *r);
+
+/** torus_routes_invalid() - how many rows are invalid */
+uint32_t torus_routes_invalid(const struct torus_routes *r);
+
+/**
+ * torus_routes_update() - the health has changed
+ * @cables: those that changed since the rows were made or last updated; more do
+ *	no harm. The result is, bit for bit, what torus_routes_new() would make
+ * @ranges, @n_ranges: rows that may have changed, in no order, perhaps more than
+ *	once; valid until the next update. NULL if not wanted
+ * Return: 0; -ENOMEM: the rows are not to be used, the next update makes them anew.
+ */
+int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables, uint32_t n,
+			const struct torus_range **ranges, uint32_t *n_ranges);
+
+/**
+ * torus_health_rows() - rows of node @from, once and into the caller's memory
+ * @rows: one for each node
  * Return: number of invalid rows, or a negative errno.
  */
+int torus_health_rows(struct torus_health *h, uint32_t from, unsigned int flags,
+		      uint64_t *rows);
+
+/** torus_route_rows() - the same from shape and exclusions, without relays */
 int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
 		     uint32_t from, uint64_t *rows);
+
+/* --- walks ----------------------------------------------------------------- */
 
 /** struct torus_hop - a node and the port by which the packet leaves it */
 struct torus_hop {

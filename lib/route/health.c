@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Run lengths of healthy links along every ring. */
+/*
+ * A torus and its excluded cables.
+ *
+ * A cable may be used if both ends say so: of contradictory rows, down wins.
+ * What each end said is kept, so that a cable comes back only when the last one
+ * that excluded it has taken that back, and disagreements can be named.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,181 +18,382 @@ void torus_exclusions_close(const struct torus_shape *shape, uint16_t *excluded)
 	uint32_t nodes = torus_nodes(shape), node;
 	unsigned int dir;
 
-	for (node = 0; node < nodes; node++)
+	for (node = 0; node < nodes; node++) {
+		if (!excluded[node])
+			continue;
 		for (dir = 0; dir < 2u * shape->ndims; dir++)
 			if (excluded[node] & 1u << dir)
 				excluded[torus_neighbour(shape, node, dir)] |=
 					(uint16_t)(1u << torus_dir_opposite(shape, dir));
+	}
 }
 
-/**
- * struct ring - the nodes that differ in one coordinate only
- * @base: the one whose coordinate is 0
- */
-struct ring {
-	uint32_t base;
-	uint32_t stride;
-	unsigned int size;
-	unsigned int dim;
+/* --- runs ------------------------------------------------------------------ */
+
+static uint64_t *ring_at(const struct torus_health *h, const struct torus_coords *at,
+			 unsigned int d)
+{
+	uint32_t ring = 0;
+	unsigned int j;
+
+	for (j = 0; j < h->shape.ndims; j++)
+		ring += at->c[j] * h->ring[d][j];
+	return h->cut[d] + (size_t)ring * h->words[d];
+}
+
+/* Whether bits @lo up to, not including, @hi are clear. */
+static bool clear_between(const uint64_t *bits, unsigned int lo, unsigned int hi)
+{
+	unsigned int w;
+
+	for (w = lo / 64; w * 64 < hi; w++) {
+		uint64_t mask = ~0ull;
+
+		if (w == lo / 64)
+			mask <<= lo % 64;
+		if (hi - w * 64 < 64)
+			mask &= (1ull << (hi - w * 64)) - 1;
+		if (bits[w] & mask)
+			return false;
+	}
+	return true;
+}
+
+bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
+	       unsigned int dir, unsigned int hops)
+{
+	unsigned int n = h->shape.ndims, d = dir < n ? dir : dir - n;
+	unsigned int size = h->shape.size[d], lo = at->c[d];
+	const uint64_t *bits;
+
+	if (!h->nfaults)
+		return true;
+	bits = ring_at(h, at, d);
+	if (h->words[d] == 1 && !*bits)
+		return true;
+	if (dir >= n)
+		lo = lo >= hops ? lo - hops : lo + size - hops;
+	if (lo + hops <= size)
+		return clear_between(bits, lo, lo + hops);
+	return clear_between(bits, lo, size) && clear_between(bits, 0, lo + hops - size);
+}
+
+static bool cable_ok(const struct torus_health *h, const struct torus_coords *at,
+		     unsigned int dir)
+{
+	unsigned int n = h->shape.ndims;
+
+	return h->shape.size[dir < n ? dir : dir - n] > 1 && lt_run_ok(h, at, dir, 1);
+}
+
+bool lt_isolated(const struct torus_health *h, uint32_t node)
+{
+	struct torus_coords at;
+	unsigned int dir;
+
+	/* Its own word is mostly the answer. */
+	if (!h->nfaults)
+		return false;
+	torus_node_coords(&h->shape, node, &at);
+	for (dir = 0; dir < 2u * h->shape.ndims; dir++)
+		if (!(h->said[node] & 1u << dir) && cable_ok(h, &at, dir))
+			return false;
+	return true;
+}
+
+/* --- components ------------------------------------------------------------ */
+
+static int searchable(struct torus_health *h)
+{
+	if (!h->mark)
+		h->mark = calloc(h->nodes, sizeof(*h->mark));
+	if (!h->queue)
+		h->queue = calloc(h->nodes, sizeof(*h->queue));
+	if (!h->mark || !h->queue)
+		return -ENOMEM;
+	if (!++h->round) {
+		memset(h->mark, 0, h->nodes * sizeof(*h->mark));
+		h->round = 1;
+	}
+	return 0;
+}
+
+/* Appends the unseen neighbours of @node to the queue. Return: its new length. */
+static uint32_t push_neighbours(struct torus_health *h, uint32_t node, uint32_t tail)
+{
+	struct torus_coords at, next;
+	unsigned int dir;
+
+	torus_node_coords(&h->shape, node, &at);
+	for (dir = 0; dir < 2u * h->shape.ndims; dir++) {
+		uint32_t to;
+
+		if (!cable_ok(h, &at, dir))
+			continue;
+		next = at;
+		to = lt_step(h, &next, node, dir);
+		if (h->mark[to] == h->round)
+			continue;
+		h->mark[to] = h->round;
+		h->queue[tail++] = to;
+	}
+	return tail;
+}
+
+int lt_spread(struct torus_health *h, uint32_t from,
+	      int (*shell)(void *arg, const uint32_t *node, uint32_t n), void *arg)
+{
+	uint32_t head = 0, tail = 0, end;
+	int ret = searchable(h);
+
+	if (ret)
+		return ret;
+	h->mark[from] = h->round;
+	h->queue[tail++] = from;
+	while (head < tail && !ret) {
+		for (end = tail; head < end; head++)
+			tail = push_neighbours(h, h->queue[head], tail);
+		if (tail > end)
+			ret = shell(arg, h->queue + end, tail - end);
+	}
+	return ret;
+}
+
+struct label {
+	uint32_t *of;
+	uint32_t name;
 };
 
-static uint32_t ring_node(const struct ring *r, unsigned int i)
+static int label_shell(void *arg, const uint32_t *node, uint32_t n)
 {
-	return r->base + (i < r->size ? i : i - r->size) * r->stride;
-}
+	const struct label *l = arg;
 
-/* Whether the cable from the node at @i to the next one is excluded. */
-static bool ring_cut(const struct ring *r, const uint16_t *excluded, unsigned int ndims,
-		     unsigned int i)
-{
-	return excluded[ring_node(r, i)] & 1u << r->dim ||
-	       excluded[ring_node(r, i + 1)] & 1u << (ndims + r->dim);
-}
-
-static int fault_add(struct health *h, uint32_t node, unsigned int dim)
-{
-	struct fault *f = h->fault;
-
-	/* Room doubles whenever the count is a power of two. */
-	if (!(h->nfaults & (h->nfaults - 1))) {
-		f = realloc(f, sizeof(*f) * (h->nfaults ? 2 * (size_t)h->nfaults : 1));
-		if (!f)
-			return -ENOMEM;
-		h->fault = f;
-	}
-	f += h->nfaults++;
-	torus_node_coords(h->shape, node, &f->at);
-	f->dim = (uint8_t)dim;
+	while (n--)
+		l->of[node[n]] = l->name;
 	return 0;
 }
 
-static uint16_t *run_of(struct health *h, const struct ring *r, unsigned int i,
-			unsigned int dir)
+static int label_all(struct torus_health *h)
 {
-	return &h->run[(size_t)ring_node(r, i) * 2 * h->shape->ndims + dir];
-}
+	struct label l;
+	uint32_t i;
+	int err;
 
-/* Both directions of one ring; @cut is a position whose cable is excluded. */
-static void fill_cut_ring(struct health *h, const struct ring *r,
-			  const uint16_t *excluded, unsigned int cut)
-{
-	unsigned int ndims = h->shape->ndims, n, i;
-	uint16_t plus = 0, minus = 0;
-
-	for (n = 0; n < r->size; n++) {
-		/* Backwards from the cut for plus, forwards from it for minus. */
-		i = (cut + r->size - n) % r->size;
-		plus = ring_cut(r, excluded, ndims, i) ? 0 : (uint16_t)(plus + 1);
-		*run_of(h, r, i, r->dim) = plus;
-
-		i = (cut + n) % r->size;
-		minus = ring_cut(r, excluded, ndims, i) ? 0 : (uint16_t)(minus + 1);
-		*run_of(h, r, i + 1, ndims + r->dim) = minus;
-	}
-}
-
-static void fill_ring(struct health *h, const struct ring *r, const uint16_t *excluded)
-{
-	unsigned int ndims = h->shape->ndims, i;
-
-	for (i = 0; i < r->size; i++)
-		if (ring_cut(r, excluded, ndims, i))
-			break;
-	if (i < r->size) {
-		fill_cut_ring(h, r, excluded, i);
-		return;
-	}
-	for (i = 0; i < r->size; i++) {
-		*run_of(h, r, i, r->dim) = (uint16_t)r->size;
-		*run_of(h, r, i, ndims + r->dim) = (uint16_t)r->size;
-	}
-}
-
-static struct ring ring_at(const struct health *h, uint32_t base, unsigned int dim)
-{
-	return (struct ring){
-		.base = base,
-		.stride = h->stride[dim],
-		.size = h->shape->size[dim],
-		.dim = dim,
-	};
-}
-
-/* Whether @node's coordinate along @dim is 0, so that a ring begins there. */
-static bool begins_ring(const struct health *h, uint32_t node, unsigned int dim)
-{
-	return node / h->stride[dim] % h->shape->size[dim] == 0;
-}
-
-static int find_faults(struct health *h, const uint16_t *excluded)
-{
-	unsigned int ndims = h->shape->ndims, d, i;
-	uint32_t node;
-
-	for (node = 0; node < h->nodes; node++) {
-		unsigned int plus = excluded[node] & ((1u << ndims) - 1);
-		unsigned int minus = excluded[node] >> ndims & ((1u << ndims) - 1);
-
-		if (!(plus | minus))
+	if (!h->label)
+		h->label = malloc(h->nodes * sizeof(*h->label));
+	if (!h->label)
+		return -ENOMEM;
+	memset(h->label, 0xff, h->nodes * sizeof(*h->label));
+	l.of = h->label;
+	for (i = 0; i < h->nodes; i++) {
+		if (h->label[i] != TORUS_NO_NODE)
 			continue;
-		for (d = 0; d < ndims; d++) {
-			struct ring r = ring_at(h, node, d);
-
-			if (r.size < 2)
-				continue;
-			if (plus & 1u << d && fault_add(h, node, d))
-				return -ENOMEM;
-			/* Once: only if the other end does not say it itself. */
-			i = torus_neighbour(h->shape, node, ndims + d);
-			if (minus & 1u << d && !(excluded[i] & 1u << d) &&
-			    fault_add(h, i, d))
-				return -ENOMEM;
-		}
+		h->label[i] = l.name = i;
+		err = lt_spread(h, i, label_shell, &l);
+		if (err)
+			return err;
 	}
+	h->labelled = true;
 	return 0;
 }
 
-int lt_health_init(struct health *h, const struct torus_shape *shape,
-		   const uint16_t *excluded)
+int lt_apart(struct torus_health *h, uint32_t a, uint32_t b)
 {
-	unsigned int d;
-	uint32_t node;
-
-	*h = (struct health){ .shape = shape, .nodes = torus_nodes(shape) };
-	if (!h->nodes)
-		return -EINVAL;
-	for (d = 0; d < TORUS_MAX_DIMS; d++)
-		h->stride[d] = d ? h->stride[d - 1] * shape->size[d - 1] : 1;
-	if (find_faults(h, excluded))
-		goto no_memory;
 	if (!h->nfaults)
 		return 0;
+	if (!h->labelled) {
+		int err = label_all(h);
 
-	h->run = calloc((size_t)h->nodes * 2 * shape->ndims, sizeof(*h->run));
-	if (!h->run)
-		goto no_memory;
-	for (d = 0; d < shape->ndims; d++) {
-		if (shape->size[d] < 2)
-			continue;
-		for (node = 0; node < h->nodes; node++) {
-			if (begins_ring(h, node, d)) {
-				struct ring r = ring_at(h, node, d);
-
-				fill_ring(h, &r, excluded);
-			}
-		}
+		if (err)
+			return err;
 	}
-	return 0;
-
-no_memory:
-	lt_health_free(h);
-	return -ENOMEM;
+	return h->label[a] != h->label[b];
 }
 
-void lt_health_free(struct health *h)
+uint32_t torus_health_component(struct torus_health *h, uint32_t node)
 {
-	free(h->run);
+	if (node >= h->nodes || (!h->labelled && label_all(h)))
+		return TORUS_NO_NODE;
+	return h->label[node];
+}
+
+/* --- changes --------------------------------------------------------------- */
+
+/* So that nothing can fail half-way. */
+static int reserve(struct torus_health *h)
+{
+	uint32_t room = h->room ? 2 * h->room : 64;
+	struct torus_cable *f;
+
+	if (h->room - h->nfaults >= TORUS_MAX_PORTS)
+		return 0;
+	f = realloc(h->fault, room * sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	h->fault = f;
+	h->room = room;
+	return 0;
+}
+
+static void fault_remove(struct torus_health *h, const struct torus_cable *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < h->nfaults; i++)
+		if (h->fault[i].node == c->node && h->fault[i].dim == c->dim) {
+			h->fault[i] = h->fault[--h->nfaults];
+			return;
+		}
+}
+
+/* Brings the cable in line with what its ends say. Return: whether it changed. */
+static bool settle(struct torus_health *h, const struct torus_cable *c)
+{
+	unsigned int n = h->shape.ndims, d = c->dim;
+	struct torus_coords at;
+	uint64_t *word, bit;
+	uint32_t far;
+	bool down;
+
+	far = torus_neighbour(&h->shape, c->node, d);
+	down = h->said[c->node] & 1u << d || h->said[far] & 1u << (n + d);
+	torus_node_coords(&h->shape, c->node, &at);
+	word = ring_at(h, &at, d) + at.c[d] / 64;
+	bit = 1ull << at.c[d] % 64;
+	if (down == !!(*word & bit))
+		return false;
+	if (down)
+		h->fault[h->nfaults++] = *c;
+	else
+		fault_remove(h, c);
+	*word ^= bit;
+	h->labelled = false;
+	return true;
+}
+
+int torus_health_set(struct torus_health *h, uint32_t node, uint16_t ports,
+		     struct torus_cable changed[TORUS_MAX_PORTS])
+{
+	unsigned int n = h->shape.ndims, dir;
+	uint16_t differ;
+	int count = 0;
+
+	if (node >= h->nodes || ports >> 2 * n)
+		return -EINVAL;
+	if (reserve(h))
+		return -ENOMEM;
+	differ = h->said[node] ^ ports;
+	h->said[node] = ports;
+	for (dir = 0; differ && dir < 2 * n; dir++) {
+		struct torus_cable c = { .node = node, .dim = (uint8_t)dir };
+
+		if (!(differ & 1u << dir) || h->shape.size[dir < n ? dir : dir - n] < 2)
+			continue;
+		if (dir >= n) {
+			c.node = torus_neighbour(&h->shape, node, dir);
+			c.dim = (uint8_t)(dir - n);
+		}
+		if (!settle(h, &c))
+			continue;
+		if (changed)
+			changed[count] = c;
+		count++;
+	}
+	return count;
+}
+
+bool torus_health_cut(const struct torus_health *h, uint32_t node, unsigned int port)
+{
+	struct torus_coords at;
+
+	if (node >= h->nodes || port >= 2u * h->shape.ndims)
+		return true;
+	torus_node_coords(&h->shape, node, &at);
+	return !cable_ok(h, &at, port);
+}
+
+bool torus_health_disagree(const struct torus_health *h, uint32_t node, unsigned int port)
+{
+	uint32_t far;
+
+	if (node >= h->nodes || port >= 2u * h->shape.ndims)
+		return false;
+	far = torus_neighbour(&h->shape, node, port);
+	return (h->said[node] >> port & 1) !=
+	       (h->said[far] >> torus_dir_opposite(&h->shape, port) & 1);
+}
+
+uint32_t torus_health_faults(const struct torus_health *h, const struct torus_cable **list)
+{
+	if (list)
+		*list = h->fault;
+	return h->nfaults;
+}
+
+/* --- beginning and end ----------------------------------------------------- */
+
+static int make_rings(struct torus_health *h)
+{
+	unsigned int n = h->shape.ndims, d, j;
+
+	for (d = 0; d < n; d++)
+		h->stride[d] = d ? h->stride[d - 1] * h->shape.size[d - 1] : 1;
+	for (d = 0; d < n; d++) {
+		uint32_t rings = h->nodes / h->shape.size[d];
+
+		for (j = 0; j < n; j++)
+			h->ring[d][j] = j < d ? h->stride[j] :
+					j > d ? h->stride[j] / h->shape.size[d] : 0;
+		h->words[d] = (h->shape.size[d] + 63u) / 64;
+		h->cut[d] = calloc((size_t)rings * h->words[d], sizeof(*h->cut[d]));
+		if (!h->cut[d])
+			return -ENOMEM;
+	}
+	h->said = calloc(h->nodes, sizeof(*h->said));
+	return h->said ? 0 : -ENOMEM;
+}
+
+int torus_health_new(const struct torus_shape *shape, const uint16_t *excluded,
+		     struct torus_health **out)
+{
+	struct torus_health *h;
+	uint16_t all;
+	uint32_t i;
+	int err;
+
+	*out = NULL;
+	if (!torus_nodes(shape))
+		return -EINVAL;
+	h = calloc(1, sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	h->shape = *shape;
+	h->nodes = torus_nodes(shape);
+	err = make_rings(h);
+	all = (uint16_t)((1u << 2 * shape->ndims) - 1);
+	for (i = 0; excluded && !err && i < h->nodes; i++)
+		if (excluded[i] & all)
+			err = torus_health_set(h, i, excluded[i] & all, NULL) < 0 ? -ENOMEM : 0;
+	if (err) {
+		torus_health_free(h);
+		return err;
+	}
+	*out = h;
+	return 0;
+}
+
+void torus_health_free(struct torus_health *h)
+{
+	unsigned int d;
+
+	if (!h)
+		return;
+	for (d = 0; d < h->shape.ndims; d++)
+		free(h->cut[d]);
+	free(h->said);
 	free(h->fault);
-	h->run = NULL;
-	h->fault = NULL;
+	free(h->label);
+	free(h->mark);
+	free(h->queue);
+	free(h);
 }

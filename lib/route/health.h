@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What of a torus may be used, prepared so that a straight run of hops is
- * checked by one look instead of one look a hop.
+ * What of a torus may be used: one bit a cable, the cables of a ring side by
+ * side, so that a straight run of hops is checked by a look at a word or two.
  */
 #ifndef LIB_ROUTE_HEALTH_H
 #define LIB_ROUTE_HEALTH_H
@@ -9,42 +9,76 @@
 #include <stdbool.h>
 #include <torus/route.h>
 
-/** struct fault - an excluded cable: from @at along +@dim */
-struct fault {
-	struct torus_coords at;
-	uint8_t dim;
-};
+#define DIMS TORUS_MAX_DIMS
 
 /**
- * struct health - a torus and its exclusions
+ * struct torus_health - a torus and its exclusions
  * @stride: difference of node ids between neighbours along a dimension
- * @run: for each node and direction, the healthy hops that lie ahead; the size
- *	of the ring if none of it is excluded. NULL if nothing at all is
- * @fault: the excluded cables, each once
+ * @said: for each node, the ports that it says must not be used
+ * @cut: for each dimension the rings, @words each; bit i of a ring: the cable
+ *	from position i to the next one is excluded by one end or both
+ * @ring: number of a node's ring in dimension d: sum of its coordinates j times
+ *	@ring[d][j]
+ * @fault: the excluded cables, each once, in no order
+ * @label, @labelled: component of each node, made when first asked for
+ * @mark, @round, @queue: of searches over nodes; @round is the present one's
  */
-struct health {
-	const struct torus_shape *shape;
+struct torus_health {
+	struct torus_shape shape;
 	uint32_t nodes;
-	uint32_t stride[TORUS_MAX_DIMS];
-	uint16_t *run;
-	struct fault *fault;
-	uint32_t nfaults;
+	uint32_t stride[DIMS];
+	uint16_t *said;
+	uint64_t *cut[DIMS];
+	uint32_t words[DIMS];
+	uint32_t ring[DIMS][DIMS];
+	struct torus_cable *fault;
+	uint32_t nfaults, room;
+	uint32_t *label;
+	bool labelled;
+	uint32_t *mark;
+	uint32_t *queue;
+	uint32_t round;
 };
 
-/**
- * lt_health_init() - prepare @h; @shape must outlive it
- * A cable excluded at one end only is taken as excluded.
- * Return: 0, -EINVAL bad shape, -ENOMEM.
- */
-int lt_health_init(struct health *h, const struct torus_shape *shape,
-		   const uint16_t *excluded);
-void lt_health_free(struct health *h);
+/** lt_run_ok() - whether @hops hops along @dir from @at cross healthy cables only */
+bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
+	       unsigned int dir, unsigned int hops);
 
-/* Healthy hops ahead of @node along @dir; at least @hops if all of them are. */
-static inline bool lt_health_run_ok(const struct health *h, uint32_t node,
-				    unsigned int dir, unsigned int hops)
+/** lt_isolated() - a node that no healthy cable reaches */
+bool lt_isolated(const struct torus_health *h, uint32_t node);
+
+/**
+ * lt_apart() - whether two nodes are in different components
+ * Return: 0, 1 or -ENOMEM.
+ */
+int lt_apart(struct torus_health *h, uint32_t a, uint32_t b);
+
+/**
+ * lt_spread() - a breadth-first search over healthy cables
+ * @from: where it begins
+ * @shell: called with the nodes of each distance from 1 on; nonzero ends it
+ * Return: what @shell returned, 0 if it never ended the search, -ENOMEM.
+ */
+int lt_spread(struct torus_health *h, uint32_t from,
+	      int (*shell)(void *arg, const uint32_t *node, uint32_t n), void *arg);
+
+/* The far end of a cable and its port there. */
+static inline uint32_t lt_step(const struct torus_health *h, struct torus_coords *at,
+			       uint32_t node, unsigned int dir)
 {
-	return !h->run || h->run[(size_t)node * 2 * h->shape->ndims + dir] >= hops;
+	unsigned int n = h->shape.ndims, d = dir < n ? dir : dir - n;
+	uint16_t c = at->c[d], size = h->shape.size[d];
+
+	at->c[d] = (uint16_t)(dir < n ? (c + 1u < size ? c + 1u : 0u) : (c ? c : size) - 1u);
+	/* Unsigned wrap-around is meant: the sum is what counts. */
+	return node + ((uint32_t)at->c[d] - c) * h->stride[d];
+}
+
+static inline uint64_t lt_mix(uint64_t v)
+{
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebull;
+	return v ^ v >> 31;
 }
 
 #endif /* LIB_ROUTE_HEALTH_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rows of the fault-free torus, composed: the direction bits of a row are
+ * the sum of one choice a dimension, which depends on that dimension's two
+ * coordinates and, in a tie, on the parity of the destination's coordinates above
+ * it. So a line of dimension 0 is one of two templates plus what is above.
+ */
+#include "plain.h"
+#include "search.h"
+
+#define BIT_OF(dir) ((1ull << TORUS_ROW_DIR_SHIFT | 1ull << TORUS_ROW_ADAPT_SHIFT) << (dir))
+
+/**
+ * struct plain - a table in the making
+ * @odd: parity of the source's coordinates up to and with each dimension
+ * @line: rows along dimension 0, for both parities of the coordinates above
+ */
+struct plain {
+	const struct torus_health *h;
+	const struct torus_coords *from;
+	uint64_t *rows;
+	unsigned int odd[DIMS];
+	uint64_t line[2][TORUS_MAX_SIZE];
+};
+
+static uint64_t bits(const struct plain *p, unsigned int d, unsigned int to,
+		     unsigned int to_odd)
+{
+	unsigned int n = p->h->shape.ndims, size = p->h->shape.size[d], from = p->from->c[d];
+	unsigned int plus = to >= from ? to - from : to + size - from;
+
+	if (!plus)
+		return 0;
+	if (2 * plus == size)
+		return BIT_OF(lt_tie_up(p->odd[d], to_odd) ? d : n + d);
+	return BIT_OF(2 * plus < size ? d : n + d);
+}
+
+static void put_line(const struct plain *p, uint32_t id, uint64_t above, unsigned int to_odd)
+{
+	const uint64_t *restrict line = p->line[to_odd & 1];
+	uint64_t *restrict rows = p->rows + id;
+	unsigned int size = p->h->shape.size[0], c;
+
+	for (c = 0; c + 4 <= size; c += 4) {
+		rows[c] = line[c] | above;
+		rows[c + 1] = line[c + 1] | above;
+		rows[c + 2] = line[c + 2] | above;
+		rows[c + 3] = line[c + 3] | above;
+	}
+	for (; c < size; c++)
+		rows[c] = line[c] | above;
+}
+
+static void put(const struct plain *p, unsigned int d, uint32_t id, uint64_t above,
+		unsigned int to_odd)
+{
+	unsigned int size = p->h->shape.size[d], c;
+
+	if (!d) {
+		put_line(p, id, above, to_odd);
+		return;
+	}
+	for (c = 0; c < size; c++, id += p->h->stride[d])
+		put(p, d - 1, id, above | bits(p, d, c, to_odd), to_odd ^ c);
+}
+
+void lt_plain_rows(const struct torus_health *h, uint32_t from,
+		   const struct torus_coords *at, uint64_t *rows)
+{
+	unsigned int d, c, odd = 0;
+	struct plain p;
+
+	p.h = h;
+	p.from = at;
+	p.rows = rows;
+	for (d = 0; d < h->shape.ndims; d++)
+		p.odd[d] = odd ^= at->c[d];
+	for (c = 0; c < h->shape.size[0]; c++) {
+		p.line[0][c] = bits(&p, 0, c, 0);
+		p.line[1][c] = bits(&p, 0, c, 1);
+	}
+	put(&p, h->shape.ndims - 1u, 0, ROW_PLAIN | TORUS_ROW_ADAPTIVE, 0);
+	rows[from] = ROW_PLAIN;
+}

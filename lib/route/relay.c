@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <torus/topology.h>
+#include "relay.h"
+#include "search.h"
+
+/**
+ * struct choice - of a relay for one pair
+ * @relay: the best of the present shell; TORUS_NO_NODE: none yet
+ */
+struct choice {
+	const struct torus_health *h;
+	struct torus_coords from;
+	const uint64_t *rows;
+	uint64_t hash;
+	uint32_t relay;
+	unsigned int hops;
+	uint64_t rank;
+};
+
+static int shell(void *arg, const uint32_t *node, uint32_t n)
+{
+	struct choice *c = arg;
+
+	for (; n--; node++) {
+		uint64_t row = c->rows[*node], rank = lt_mix(c->hash + *node);
+		struct torus_coords at;
+		unsigned int hops;
+
+		if (!(row & TORUS_ROW_VALID) || row & TORUS_ROW_RELAY)
+			continue;
+		torus_node_coords(&c->h->shape, *node, &at);
+		hops = lt_row_hops(c->h, &c->from, &at, row);
+		if (c->relay != TORUS_NO_NODE &&
+		    (hops > c->hops || (hops == c->hops && rank >= c->rank)))
+			continue;
+		c->relay = *node;
+		c->hops = hops;
+		c->rank = rank;
+	}
+	return c->relay != TORUS_NO_NODE;
+}
+
+int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint64_t *rows,
+		 uint64_t *row)
+{
+	struct choice c = { .h = h, .rows = rows, .relay = TORUS_NO_NODE };
+	int ret;
+
+	*row = 0;
+	if (lt_isolated(h, to) || lt_isolated(h, from))
+		return 0;
+	ret = lt_apart(h, from, to);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	torus_node_coords(&h->shape, from, &c.from);
+	c.hash = lt_mix(((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull);
+	ret = lt_spread(h, to, shell, &c);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		*row = (rows[c.relay] & ~ROW_FLAGS) | TORUS_ROW_RELAY |
+		       (uint64_t)c.relay << TORUS_ROW_RELAY_SHIFT;
+	return 0;
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The rows of one node: made from nothing, and kept up to date.
+ *
+ * A row is one of three kinds.
+ *	plain: the header of the fault-free torus (plain.c), all whose cables are
+ *		healthy; adaptive unless an excluded channel stands in its way;
+ *	detour: the best of all fit headers (search.c);
+ *	far: none is fit: a relay (relay.c), or no row.
+ * Plain rows are never listed: which of them a cable matters to is told by box.c
+ * without looking at them. All others are, in @odd.
+ *
+ * Increment. A cable that goes takes the adaptive flag from the rows of its
+ * escape box, and turns the rows of its path box into detours; a detour that does
+ * not cross it stays what it is, since nothing that was worse became better. A
+ * cable that comes back matters to detours which could now cross it, and to far
+ * rows; those that become plain, and all plain rows of its escape box, get the
+ * flag unless another excluded channel's box holds them. Far rows look for a relay
+ * again after every change, when all others are right. Each row is then what it
+ * would be if made from nothing, which is itself no more than an increment: all
+ * excluded cables go at once from a fault-free torus.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <torus/topology.h>
+#include "box.h"
+#include "plain.h"
+#include "relay.h"
+#include "search.h"
+
+/* So many cables at once: no worse made from nothing. */
+#define UPDATE_MAX 64
+
+/**
+ * struct torus_routes - see <torus/route.h>
+ * @own: coordinates of @from
+ * @alone: no healthy cable reaches @from
+ * @stale: an update failed half-way
+ * @track: ranges are wanted
+ * @failed: out of memory in a callback
+ * @odd: destinations whose row is not plain, in no order; @is_odd: one bit each
+ * @first_new: the first of @odd that the update at hand added
+ */
+struct torus_routes {
+	struct torus_health *h;
+	uint32_t from;
+	struct torus_coords own;
+	unsigned int flags;
+	bool alone;
+	bool stale;
+	bool track;
+	bool failed;
+	uint64_t *rows;
+	uint32_t invalid;
+	uint32_t *odd;
+	uint32_t nodd, odd_room, first_new;
+	uint64_t *is_odd;
+	struct torus_range *range;
+	uint32_t nranges, range_room;
+};
+
+/**
+ * struct change - a cable of an update
+ * @went: it is excluded now
+ * @at: the node at its - end
+ * @any: dimensions in which a path from here may be at the cable whatever its
+ *	destination: the cable's own, and those that the two differ in by a hop at most
+ */
+struct change {
+	struct torus_cable cable;
+	bool went;
+	struct torus_coords at;
+	bool any[DIMS];
+};
+
+/* Room for one more in an array that doubles. */
+static bool grow(struct torus_routes *r, void **array, uint32_t n, uint32_t *room, size_t size)
+{
+	uint32_t want = *room ? 2 * *room : 64;
+	void *bigger;
+
+	if (n < *room)
+		return true;
+	bigger = realloc(*array, want * size);
+	if (!bigger) {
+		r->failed = true;
+		return false;
+	}
+	*array = bigger;
+	*room = want;
+	return true;
+}
+
+static void touched(struct torus_routes *r, uint32_t first, uint32_t n)
+{
+	void *array = r->range;
+
+	if (!r->track || !grow(r, &array, r->nranges, &r->range_room, sizeof(*r->range)))
+		return;
+	r->range = array;
+	r->range[r->nranges++] = (struct torus_range){ first, n };
+}
+
+static bool is_odd(const struct torus_routes *r, uint32_t to)
+{
+	return r->is_odd && r->is_odd[to / 64] >> to % 64 & 1;
+}
+
+static void make_odd(struct torus_routes *r, uint32_t to)
+{
+	void *array = r->odd;
+
+	if (is_odd(r, to))
+		return;
+	if (!r->is_odd)
+		r->is_odd = calloc((r->h->nodes + 63) / 64, sizeof(*r->is_odd));
+	if (!r->is_odd) {
+		r->failed = true;
+		return;
+	}
+	if (!grow(r, &array, r->nodd, &r->odd_room, sizeof(*r->odd)))
+		return;
+	r->odd = array;
+	r->odd[r->nodd++] = to;
+	r->is_odd[to / 64] |= 1ull << to % 64;
+}
+
+static void put(struct torus_routes *r, uint32_t to, uint64_t row)
+{
+	if (r->rows[to] == row)
+		return;
+	r->invalid += !row;
+	r->invalid -= !r->rows[to];
+	r->rows[to] = row;
+	touched(r, to, 1);
+}
+
+/* --- a cable that went ----------------------------------------------------- */
+
+static void unflag(void *arg, uint32_t first, uint32_t n)
+{
+	struct torus_routes *r = arg;
+	uint64_t *row = r->rows + first;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		row[i] &= ~ROW_FLAGS;
+}
+
+static void unflag_run(void *arg, uint32_t first, uint32_t n)
+{
+	unflag(arg, first, n);
+	touched(arg, first, n);
+}
+
+static void crossed(void *arg, uint32_t first, uint32_t n)
+{
+	for (; n--; first++)
+		make_odd(arg, first);
+}
+
+static void cable_went(struct torus_routes *r, const struct torus_cable *c)
+{
+	struct channel ch[2];
+	struct box box;
+	unsigned int i;
+
+	lt_channels(r->h, c, ch);
+	for (i = 0; i < 2; i++) {
+		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
+			continue;
+		lt_box_each(r->h, &r->own, &box, unflag_run, r);
+		if (lt_box_path(r->h, &r->own, &ch[i], &box))
+			lt_box_each(r->h, &r->own, &box, crossed, r);
+	}
+}
+
+/* --- a cable that came back ------------------------------------------------ */
+
+static void flag(void *arg, uint32_t first, uint32_t n)
+{
+	struct torus_routes *r = arg;
+	uint64_t *row = r->rows + first;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (!is_odd(r, first + i))
+			row[i] |= TORUS_ROW_ADAPTIVE |
+				  (row[i] >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK)
+				  << TORUS_ROW_ADAPT_SHIFT;
+	touched(r, first, n);
+}
+
+/* Takes the flags in @box back that an excluded channel forbids. */
+static void unflag_others(struct torus_routes *r, const struct box *box)
+{
+	struct channel ch[2];
+	struct box other, both;
+	uint32_t f;
+	unsigned int i;
+
+	for (f = 0; f < r->h->nfaults; f++) {
+		lt_channels(r->h, &r->h->fault[f], ch);
+		for (i = 0; i < 2; i++)
+			if (lt_box_escape(r->h, &r->own, &ch[i], &other) &&
+			    lt_box_meet(r->h, box, &other, &both))
+				lt_box_each(r->h, &r->own, &both, unflag, r);
+	}
+}
+
+static void cable_came(struct torus_routes *r, const struct torus_cable *c)
+{
+	struct channel ch[2];
+	struct box box;
+	unsigned int i;
+
+	lt_channels(r->h, c, ch);
+	for (i = 0; i < 2; i++) {
+		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
+			continue;
+		lt_box_each(r->h, &r->own, &box, flag, r);
+		unflag_others(r, &box);
+	}
+}
+
+/* --- rows that are not plain ------------------------------------------------ */
+
+static bool is_far(uint64_t row)
+{
+	return !row || row & TORUS_ROW_RELAY;
+}
+
+static bool has_steps(uint64_t row)
+{
+	return (row & ROW_PLAIN) != ROW_PLAIN;
+}
+
+/*
+ * Whether any path that a header describes could cross the cable. What a path has
+ * not reached of the other coordinates is still the source's, give or take a
+ * step. Asked of all rows that are not plain, so the quick answer comes first.
+ */
+static bool within_reach(const struct torus_routes *r, uint32_t to, const struct change *c)
+{
+	unsigned int d = r->h->shape.ndims;
+
+	while (d--) {
+		unsigned int size = r->h->shape.size[d], to_c = to / r->h->stride[d], away;
+
+		to -= to_c * r->h->stride[d];
+		if (c->any[d])
+			continue;
+		away = to_c > c->at.c[d] ? to_c - c->at.c[d] : c->at.c[d] - to_c;
+		if (away > 1 && away != size - 1)
+			return false;
+	}
+	return true;
+}
+
+/* The same of a path of signs alone. */
+static bool signs_reach(const struct torus_routes *r, const struct torus_coords *to,
+			const struct change *c)
+{
+	unsigned int d;
+
+	for (d = 0; d < r->h->shape.ndims; d++)
+		if (d != c->cable.dim && c->at.c[d] != r->own.c[d] && c->at.c[d] != to->c[d])
+			return false;
+	return true;
+}
+
+/* Whether a row that is not plain may be another now. Not asked of relays. */
+static bool concerned(const struct torus_routes *r, uint32_t to, const struct change *c,
+		      uint32_t n)
+{
+	uint64_t row = r->rows[to];
+	struct torus_coords at;
+
+	for (; n--; c++) {
+		if (!within_reach(r, to, c))
+			continue;
+		torus_node_coords(&r->h->shape, to, &at);
+		if (c->went) {
+			if (!is_far(row) && lt_row_crosses(r->h, &r->own, &at, row, &c->cable))
+				return true;
+		} else if (is_far(row) || has_steps(row) || signs_reach(r, &at, c)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void search_odd(struct torus_routes *r, const struct change *c, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < r->nodd; i++) {
+		uint32_t to = r->odd[i];
+		struct torus_coords at;
+		uint64_t row;
+
+		r->odd[kept++] = to;
+		if (i < r->first_new && !concerned(r, to, c, n))
+			continue;
+		row = lt_direct_row(r->h, r->from, to);
+		if (!row && !is_far(r->rows[to]))
+			put(r, to, 0);
+		if (!row)
+			continue;
+		put(r, to, row);
+		torus_node_coords(&r->h->shape, to, &at);
+		if (row == lt_plain_row(r->h, &r->own, &at)) {
+			r->is_odd[to / 64] &= ~(1ull << to % 64);
+			kept--;
+		}
+	}
+	r->nodd = kept;
+}
+
+static int relay_odd(struct torus_routes *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nodd; i++) {
+		uint32_t to = r->odd[i];
+		uint64_t row = 0;
+		int err;
+
+		if (!is_far(r->rows[to]))
+			continue;
+		if (r->flags & TORUS_ROUTES_RELAY) {
+			err = lt_relay_row(r->h, r->from, to, r->rows, &row);
+			if (err)
+				return err;
+		}
+		put(r, to, row);
+	}
+	return 0;
+}
+
+/* --- making ---------------------------------------------------------------- */
+
+static void nobody(struct torus_routes *r)
+{
+	memset(r->rows, 0, r->h->nodes * sizeof(*r->rows));
+	r->rows[r->from] = ROW_PLAIN;
+	r->invalid = r->h->nodes - 1;
+}
+
+static int make(struct torus_routes *r)
+{
+	uint32_t i;
+
+	r->stale = true;
+	r->failed = false;
+	r->alone = lt_isolated(r->h, r->from);
+	for (i = 0; i < r->nodd; i++)
+		r->is_odd[r->odd[i] / 64] = 0;
+	r->nodd = 0;
+	r->first_new = 0;
+	if (r->alone) {
+		nobody(r);
+	} else {
+		lt_plain_rows(r->h, r->from, &r->own, r->rows);
+		r->invalid = 0;
+		for (i = 0; i < r->h->nfaults; i++)
+			cable_went(r, &r->h->fault[i]);
+		search_odd(r, NULL, 0);
+		if (!r->failed && relay_odd(r))
+			r->failed = true;
+	}
+	if (r->failed)
+		return -ENOMEM;
+	r->stale = false;
+	return 0;
+}
+
+static void change_set(const struct torus_routes *r, const struct torus_cable *cable,
+		       struct change *c)
+{
+	unsigned int d;
+
+	c->cable = *cable;
+	c->went = torus_health_cut(r->h, cable->node, cable->dim);
+	torus_node_coords(&r->h->shape, cable->node, &c->at);
+	for (d = 0; d < r->h->shape.ndims; d++) {
+		unsigned int away = (unsigned int)(c->at.c[d] > r->own.c[d]
+				    ? c->at.c[d] - r->own.c[d] : r->own.c[d] - c->at.c[d]);
+
+		c->any[d] = d == cable->dim || away <= 1 || away == r->h->shape.size[d] - 1u;
+	}
+}
+
+static int increment(struct torus_routes *r, const struct torus_cable *cables, uint32_t n)
+{
+	struct change c[UPDATE_MAX];
+	uint32_t i;
+
+	r->stale = true;
+	r->failed = false;
+	c[0].went = false;
+	r->first_new = r->nodd;
+	for (i = 0; i < n; i++) {
+		change_set(r, &cables[i], &c[i]);
+		if (c[i].went)
+			cable_went(r, &cables[i]);
+	}
+	search_odd(r, c, n);
+	for (i = 0; i < n; i++)
+		if (!c[i].went)
+			cable_came(r, &cables[i]);
+	if (r->failed || relay_odd(r))
+		return -ENOMEM;
+	r->stale = false;
+	return 0;
+}
+
+int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables, uint32_t n,
+			const struct torus_range **ranges, uint32_t *n_ranges)
+{
+	int err;
+
+	r->track = ranges;
+	r->nranges = 0;
+	if (r->stale || n > UPDATE_MAX || r->alone || lt_isolated(r->h, r->from)) {
+		r->track = false;
+		err = make(r);
+		r->track = ranges;
+		r->nranges = 0;
+		touched(r, 0, r->h->nodes);
+	} else {
+		err = increment(r, cables, n);
+	}
+	if (r->failed)
+		err = -ENOMEM;
+	if (ranges) {
+		*ranges = r->range;
+		*n_ranges = r->nranges;
+	}
+	return err;
+}
+
+int torus_routes_new(struct torus_health *h, uint32_t from, unsigned int flags,
+		     struct torus_routes **out)
+{
+	struct torus_routes *r;
+	int err = -ENOMEM;
+
+	*out = NULL;
+	if (from >= h->nodes)
+		return -EINVAL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return -ENOMEM;
+	*r = (struct torus_routes){ .h = h, .from = from, .flags = flags };
+	torus_node_coords(&h->shape, from, &r->own);
+	r->rows = malloc(h->nodes * sizeof(*r->rows));
+	if (r->rows)
+		err = make(r);
+	if (err) {
+		torus_routes_free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+static void tidy(struct torus_routes *r)
+{
+	free(r->odd);
+	free(r->is_odd);
+	free(r->range);
+}
+
+void torus_routes_free(struct torus_routes *r)
+{
+	if (!r)
+		return;
+	free(r->rows);
+	tidy(r);
+	free(r);
+}
+
+const uint64_t *torus_routes_rows(const struct torus_routes *r)
+{
+	return r->rows;
+}
+
+uint32_t torus_routes_invalid(const struct torus_routes *r)
+{
+	return r->invalid;
+}
+
+int torus_health_rows(struct torus_health *h, uint32_t from, unsigned int flags,
+		      uint64_t *rows)
+{
+	struct torus_routes r = { .h = h, .from = from, .flags = flags, .rows = rows };
+	int err;
+
+	if (from >= h->nodes)
+		return -EINVAL;
+	torus_node_coords(&h->shape, from, &r.own);
+	err = make(&r);
+	tidy(&r);
+	return err ? err : (int)r.invalid;
+}
+
+int torus_route_rows(const struct torus_shape *shape, const uint16_t *excluded,
+		     uint32_t from, uint64_t *rows)
+{
+	struct torus_health *h;
+	int ret = torus_health_new(shape, excluded, &h);
+
+	if (ret)
+		return ret;
+	ret = torus_health_rows(h, from, 0, rows);
+	torus_health_free(h);
+	return ret;
+}

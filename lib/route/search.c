@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <string.h>
+
+#include <torus/topology.h>
+#include "search.h"
+
+/**
+ * struct header - a candidate
+ * @hops: length of its path, steps included
+ * @rank: order among equals
+ */
+struct header {
+	uint16_t dirs;
+	uint8_t first;
+	uint8_t last;
+	uint32_t hops;
+	uint32_t rank;
+};
+
+/**
+ * struct leg - what lies between the steps
+ * @hops: for each direction; 0 if the dimension does not differ
+ * @dim: the @k dimensions that differ
+ */
+struct leg {
+	struct torus_coords from;
+	struct torus_coords to;
+	uint16_t hops[TORUS_MAX_PORTS];
+	uint8_t dim[DIMS];
+	unsigned int k;
+};
+
+static void leg_set(const struct torus_health *h, struct leg *leg,
+		    const struct torus_coords *from, const struct torus_coords *to)
+{
+	unsigned int n = h->shape.ndims, d;
+
+	leg->from = *from;
+	leg->to = *to;
+	leg->k = 0;
+	for (d = 0; d < n; d++) {
+		unsigned int a = from->c[d], b = to->c[d], size = h->shape.size[d];
+
+		leg->hops[d] = (uint16_t)(b >= a ? b - a : b + size - a);
+		leg->hops[n + d] = (uint16_t)(a >= b ? a - b : a + size - b);
+		if (a != b)
+			leg->dim[leg->k++] = (uint8_t)d;
+	}
+}
+
+/* Whether the segments of @dirs, one for each dimension that differs, are fit. */
+static bool leg_ok(const struct torus_health *h, const struct leg *leg, unsigned int dirs)
+{
+	unsigned int n = h->shape.ndims;
+	struct torus_coords at = leg->from;
+
+	while (dirs) {
+		unsigned int dir = (unsigned int)__builtin_ctz(dirs);
+		unsigned int d = dir < n ? dir : dir - n;
+
+		if (!lt_run_ok(h, &at, dir, leg->hops[dir]))
+			return false;
+		at.c[d] = leg->to.c[d];
+		dirs &= dirs - 1;
+	}
+	return true;
+}
+
+/* Shorter way in each dimension. */
+static unsigned int plain_dirs(const struct torus_health *h, const struct leg *leg)
+{
+	unsigned int n = h->shape.ndims, from_odd = 0, to_odd = 0, dirs = 0, d;
+
+	for (d = 0; d < n; d++)
+		to_odd ^= leg->to.c[d];
+	for (d = 0; d < n; d++) {
+		unsigned int plus = leg->hops[d], minus = leg->hops[n + d];
+
+		from_odd ^= leg->from.c[d];
+		to_odd ^= leg->to.c[d];
+		if (!plus)
+			continue;
+		dirs |= plus < minus || (plus == minus && lt_tie_up(from_odd, to_odd))
+				? 1u << d : 1u << (n + d);
+	}
+	return dirs;
+}
+
+uint64_t lt_plain_row(const struct torus_health *h, const struct torus_coords *from,
+		      const struct torus_coords *to)
+{
+	struct leg leg;
+
+	leg_set(h, &leg, from, to);
+	return ROW_PLAIN | (uint64_t)plain_dirs(h, &leg) << TORUS_ROW_DIR_SHIFT;
+}
+
+/* --- the search ------------------------------------------------------------ */
+
+/**
+ * struct search - for the header of one pair
+ * @best: so far; hops are ~0 if there is none
+ */
+struct search {
+	const struct torus_health *h;
+	struct torus_coords from;
+	struct torus_coords to;
+	uint64_t hash;
+	struct header best;
+};
+
+static bool better(const struct header *a, const struct header *b)
+{
+	return a->hops != b->hops ? a->hops < b->hops : a->rank < b->rank;
+}
+
+static bool ordered(const struct header *c)
+{
+	unsigned int low = c->dirs ? (unsigned int)__builtin_ctz(c->dirs) : c->last;
+	unsigned int high = c->dirs ? 31 - (unsigned int)__builtin_clz(c->dirs) : 0;
+
+	/* TORUS_ROW_NO_STEP as last is above all directions. */
+	return (c->first == TORUS_ROW_NO_STEP || c->first <= low) && c->last >= high;
+}
+
+/* Every choice of signs for @leg, between the given steps. */
+static void search_signs(struct search *s, const struct leg *leg, unsigned int first,
+			 unsigned int last)
+{
+	unsigned int steps = (first != TORUS_ROW_NO_STEP) + (last != TORUS_ROW_NO_STEP);
+	unsigned int n = s->h->shape.ndims, signs, j;
+
+	for (signs = 0; signs < 1u << leg->k; signs++) {
+		struct header c = { .first = (uint8_t)first,
+				    .last = (uint8_t)last,
+				    .hops = steps };
+
+		for (j = 0; j < leg->k; j++) {
+			unsigned int dir = leg->dim[j] + (signs & 1u << j ? n : 0);
+
+			c.dirs |= (uint16_t)(1u << dir);
+			c.hops += leg->hops[dir];
+		}
+		if (c.hops > s->best.hops || !ordered(&c))
+			continue;
+		c.rank = (uint32_t)lt_mix(s->hash +
+					  ((uint64_t)c.dirs | first << 12 | last << 16));
+		if (better(&c, &s->best) && leg_ok(s->h, leg, c.dirs))
+			s->best = c;
+	}
+}
+
+/* The node next to @p along @dir, if the cable between them is fit for use. */
+static bool step_from(const struct torus_health *h, const struct torus_coords *p,
+		      unsigned int dir, struct torus_coords *out)
+{
+	unsigned int n = h->shape.ndims;
+
+	if (h->shape.size[dir < n ? dir : dir - n] < 2 || !lt_run_ok(h, p, dir, 1))
+		return false;
+	*out = *p;
+	lt_step(h, out, 0, dir);
+	return true;
+}
+
+/* Every last step after the given first one; the step itself runs backwards. */
+static void search_last(struct search *s, const struct torus_coords *from, unsigned int first)
+{
+	unsigned int ndirs = 2u * s->h->shape.ndims, last;
+	struct torus_coords to;
+	struct leg leg;
+
+	for (last = 0; last < ndirs; last++) {
+		if (first != TORUS_ROW_NO_STEP && last < first)
+			continue;
+		if (!step_from(s->h, &s->to, torus_dir_opposite(&s->h->shape, last), &to))
+			continue;
+		leg_set(s->h, &leg, from, &to);
+		search_signs(s, &leg, first, last);
+	}
+}
+
+static void search_steps(struct search *s)
+{
+	unsigned int ndirs = 2u * s->h->shape.ndims, first;
+	struct torus_coords from;
+	struct leg leg;
+
+	search_last(s, &s->from, TORUS_ROW_NO_STEP);
+	for (first = 0; first < ndirs; first++) {
+		if (!step_from(s->h, &s->from, first, &from))
+			continue;
+		leg_set(s->h, &leg, &from, &s->to);
+		search_signs(s, &leg, first, TORUS_ROW_NO_STEP);
+		search_last(s, &from, first);
+	}
+}
+
+uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to)
+{
+	uint64_t pair = ((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull;
+	struct search s = { .h = h, .hash = lt_mix(pair), .best = { .hops = UINT32_MAX } };
+	struct leg leg;
+	unsigned int dirs;
+
+	torus_node_coords(&h->shape, from, &s.from);
+	torus_node_coords(&h->shape, to, &s.to);
+	leg_set(h, &leg, &s.from, &s.to);
+	dirs = plain_dirs(h, &leg);
+	if (leg_ok(h, &leg, dirs))
+		return ROW_PLAIN | (uint64_t)dirs << TORUS_ROW_DIR_SHIFT;
+	if (lt_isolated(h, to) || lt_isolated(h, from))
+		return 0;
+	search_signs(&s, &leg, TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
+	if (s.best.hops == UINT32_MAX) {
+		/* Components cost a flood; the first pair that fails asks for one. */
+		if (h->labelled && lt_apart(h, from, to))
+			return 0;
+		search_steps(&s);
+	}
+	if (s.best.hops == UINT32_MAX) {
+		lt_apart(h, from, to);
+		return 0;
+	}
+	return TORUS_ROW_VALID | (uint64_t)s.best.dirs << TORUS_ROW_DIR_SHIFT |
+	       (uint64_t)s.best.first << TORUS_ROW_FIRST_SHIFT |
+	       (uint64_t)s.best.last << TORUS_ROW_LAST_SHIFT;
+}
+
+/* --- questions about a row ------------------------------------------------- */
+
+/**
+ * struct straights - a direct row as segments
+ * @dir, @hops: of each; the steps are segments of one hop
+ */
+struct straights {
+	unsigned int n;
+	uint8_t dir[DIMS + 2];
+	uint16_t hops[DIMS + 2];
+};
+
+static void add(struct straights *s, unsigned int dir, unsigned int hops)
+{
+	s->dir[s->n] = (uint8_t)dir;
+	s->hops[s->n++] = (uint16_t)hops;
+}
+
+static void straights(const struct torus_health *h, const struct torus_coords *from,
+		      const struct torus_coords *to, uint64_t row, struct straights *s)
+{
+	unsigned int dirs = row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK;
+	unsigned int first = row >> TORUS_ROW_FIRST_SHIFT & TORUS_ROW_STEP_MASK;
+	unsigned int last = row >> TORUS_ROW_LAST_SHIFT & TORUS_ROW_STEP_MASK;
+	struct torus_coords a = *from, b = *to;
+	struct leg leg;
+
+	s->n = 0;
+	if (first != TORUS_ROW_NO_STEP) {
+		lt_step(h, &a, 0, first);
+		add(s, first, 1);
+	}
+	if (last != TORUS_ROW_NO_STEP)
+		lt_step(h, &b, 0, torus_dir_opposite(&h->shape, last));
+	leg_set(h, &leg, &a, &b);
+	for (; dirs; dirs &= dirs - 1) {
+		unsigned int dir = (unsigned int)__builtin_ctz(dirs);
+
+		if (leg.hops[dir])
+			add(s, dir, leg.hops[dir]);
+	}
+	if (last != TORUS_ROW_NO_STEP)
+		add(s, last, 1);
+}
+
+unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords *from,
+			 const struct torus_coords *to, uint64_t row)
+{
+	struct straights s;
+	unsigned int i, hops = 0;
+
+	straights(h, from, to, row, &s);
+	for (i = 0; i < s.n; i++)
+		hops += s.hops[i];
+	return hops;
+}
+
+/* Whether a segment of the ring that @c is part of crosses it. */
+static bool spans(unsigned int size, unsigned int at, bool up, unsigned int hops,
+		  unsigned int cable)
+{
+	unsigned int away = up ? cable + size - at : at + size - cable - 1;
+
+	return away % size < hops;
+}
+
+bool lt_row_crosses(const struct torus_health *h, const struct torus_coords *from,
+		    const struct torus_coords *to, uint64_t row, const struct torus_cable *c)
+{
+	unsigned int n = h->shape.ndims, i, d, j;
+	struct torus_coords at = *from, cable;
+	struct straights s;
+
+	torus_node_coords(&h->shape, c->node, &cable);
+	straights(h, from, to, row, &s);
+	for (i = 0; i < s.n; i++) {
+		bool up = s.dir[i] < n;
+		unsigned int size;
+
+		d = up ? s.dir[i] : s.dir[i] - n;
+		size = h->shape.size[d];
+		if (d == c->dim) {
+			for (j = 0; j < n; j++)
+				if (j != d && at.c[j] != cable.c[j])
+					break;
+			if (j == n && spans(size, at.c[d], up, s.hops[i], cable.c[d]))
+				return true;
+		}
+		at.c[d] = (uint16_t)((at.c[d] + (up ? s.hops[i] : size - s.hops[i])) % size);
+	}
+	return false;
+}

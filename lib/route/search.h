@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The direct paths from a node to another, and which of them is taken.
+ *
+ * A header fixes a path: the first step, if any; then for each dimension that
+ * still differs one direction, all the way, in the order +x +y ... -x -y ...;
+ * then the last step. So a path is at most one straight segment a dimension,
+ * and struct torus_health checks a segment in one look. What can be chosen is
+ * the sign of each dimension and the two steps; a path is fit for use if its
+ * directions never decrease and no segment crosses an excluded cable. Paths of
+ * that kind, of whatever tables, never wait for each other in a circle.
+ *
+ * Most destinations take the plain header, minimal with ties broken by
+ * lt_tie_up(). If its path is not fit, all signs are compared, and if none is,
+ * all signs with all steps; the shortest wins, and among equals the smallest
+ * hash of (from, to, header). So a path stays as it is while it and everything
+ * better than it stays as it is, whatever changes elsewhere: nobody's traffic is
+ * held without need.
+ */
+#ifndef LIB_ROUTE_SEARCH_H
+#define LIB_ROUTE_SEARCH_H
+
+#include "health.h"
+
+/* A row's bits that are no header of it: valid, no steps. */
+#define ROW_PLAIN (TORUS_ROW_VALID | \
+		   (uint64_t)TORUS_ROW_NO_STEP << TORUS_ROW_FIRST_SHIFT | \
+		   (uint64_t)TORUS_ROW_NO_STEP << TORUS_ROW_LAST_SHIFT)
+#define ROW_FLAGS (TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)
+
+/**
+ * lt_tie_up() - half way round, both directions are minimal: which is taken
+ * @from_odd: parity of the source's coordinates up to and with this dimension
+ * @to_odd: parity of the destination's coordinates above this dimension
+ *
+ * The parity of a corner of the box between the two decides. The nodes of a ring
+ * take turns that way and so do the rings, which loads the links of a healthy
+ * torus alike (exactly so if sizes are multiples of 4), where a hash would only
+ * do so on average.
+ */
+static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
+{
+	return !((from_odd ^ to_odd) & 1);
+}
+
+/** lt_plain_row() - the row of the fault-free torus, without its adaptive part */
+uint64_t lt_plain_row(const struct torus_health *h, const struct torus_coords *from,
+		      const struct torus_coords *to);
+
+/** lt_direct_row() - the row of the best fit header, never adaptive; 0: there is none */
+uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
+
+/** lt_row_hops() - length of a direct row's path */
+unsigned int lt_row_hops(const struct torus_health *h, const struct torus_coords *from,
+			 const struct torus_coords *to, uint64_t row);
+
+/** lt_row_crosses() - whether a direct row's path crosses the cable, either way */
+bool lt_row_crosses(const struct torus_health *h, const struct torus_coords *from,
+		    const struct torus_coords *to, uint64_t row, const struct torus_cable *c);
+
+#endif /* LIB_ROUTE_SEARCH_H */

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Increments against rows made from nothing, over random histories of faults and
+ * repairs; and relays against a flood over healthy cables: whom it reaches must
+ * have a row, and the chain of relays must end there.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/route.h>
+#include <torus/topology.h>
+#include "random.h"
+
+#define NODES_MAX 2048
+#define OBSERVERS 3
+
+static const char *const shapes[] = {
+	"4x4x4", "4x4", "8x2x4", "2x2x3", "1x7x1", "9", "2", "1", "1x1", "2x2", "5x3x2x4",
+	"2x3x1x2x4", "2x2x2x2x2x2", "3x2x1x2x3x4", "130", "70x3", "6x6x6", "65x2x2",
+};
+
+static struct torus_shape shape_of(const char *text)
+{
+	struct torus_shape s;
+
+	assert_int_equal(torus_shape_parse(text, &s), 0);
+	return s;
+}
+
+/**
+ * struct history - a torus that changes, and rows that follow
+ * @said: what each node says: the shadow of the health
+ * @was: rows before the update at hand
+ */
+struct history {
+	struct torus_shape shape;
+	uint32_t nodes;
+	struct torus_health *health;
+	uint16_t said[NODES_MAX];
+	uint16_t closed[NODES_MAX];
+	unsigned int n;
+	uint32_t from[OBSERVERS];
+	unsigned int flags[OBSERVERS];
+	struct torus_routes *routes[OBSERVERS];
+	uint64_t was[OBSERVERS][NODES_MAX];
+	struct torus_cable changed[512];
+	unsigned int nchanged;
+	uint64_t seed, began;
+};
+
+static void begin(struct history *h, const char *shape, uint64_t seed)
+{
+	unsigned int i;
+
+	memset(h, 0, sizeof(*h));
+	h->seed = h->began = seed;
+	h->shape = shape_of(shape);
+	h->nodes = torus_nodes(&h->shape);
+	h->n = OBSERVERS;
+	assert_true(h->nodes <= NODES_MAX);
+	assert_int_equal(torus_health_new(&h->shape, NULL, &h->health), 0);
+	for (i = 0; i < h->n; i++) {
+		h->from[i] = random_below(&h->seed, h->nodes);
+		h->flags[i] = i ? TORUS_ROUTES_RELAY : 0;
+		assert_int_equal(torus_routes_new(h->health, h->from[i], h->flags[i],
+						  &h->routes[i]), 0);
+	}
+}
+
+static void end(struct history *h)
+{
+	unsigned int i;
+
+	for (i = 0; i < h->n; i++)
+		torus_routes_free(h->routes[i]);
+	torus_health_free(h->health);
+}
+
+static void say(struct history *h, uint32_t node, uint16_t ports)
+{
+	int ret = torus_health_set(h->health, node, ports, h->changed + h->nchanged);
+
+	assert_true(ret >= 0);
+	h->said[node] = ports;
+	h->nchanged += (unsigned int)ret;
+}
+
+/* One event: mostly an end of a cable, sometimes a whole node. */
+static void event(struct history *h, unsigned int density)
+{
+	uint32_t node = random_below(&h->seed, h->nodes);
+	unsigned int ports = 2u * h->shape.ndims;
+
+	switch (random_below(&h->seed, 12)) {
+	case 0:
+		say(h, node, (uint16_t)((1u << ports) - 1));
+		break;
+	case 1:
+	case 2:
+		say(h, node, 0);
+		break;
+	default:
+		if (random_below(&h->seed, 100) < density)
+			say(h, node, h->said[node] |
+			    (uint16_t)(1u << random_below(&h->seed, ports)));
+		else
+			say(h, node, h->said[node] &
+			    (uint16_t)~(1u << random_below(&h->seed, ports)));
+	}
+}
+
+/* Rows outside the ranges that an update tells are as they were. */
+static void check_ranges(const struct history *h, unsigned int i,
+			 const struct torus_range *range, uint32_t n)
+{
+	static bool told[NODES_MAX];
+	const uint64_t *rows = torus_routes_rows(h->routes[i]);
+	uint32_t j, to;
+
+	memset(told, 0, sizeof(told));
+	for (j = 0; j < n; j++) {
+		assert_true(range[j].first < h->nodes);
+		assert_true(range[j].count <= h->nodes - range[j].first);
+		for (to = 0; to < range[j].count; to++)
+			told[range[j].first + to] = true;
+	}
+	for (to = 0; to < h->nodes; to++)
+		if (rows[to] != h->was[i][to] && !told[to])
+			fail_msg("SEED=%llu row %u to %u changed untold",
+				 (unsigned long long)h->began, h->from[i], to);
+}
+
+static void check_equal(const struct history *h, unsigned int i)
+{
+	static uint64_t fresh[NODES_MAX];
+	const uint64_t *rows = torus_routes_rows(h->routes[i]);
+	struct torus_health *health;
+	int invalid;
+	uint32_t to;
+
+	/* From nothing, the exclusions included. */
+	assert_int_equal(torus_health_new(&h->shape, h->said, &health), 0);
+	invalid = torus_health_rows(health, h->from[i], h->flags[i], fresh);
+	torus_health_free(health);
+	for (to = 0; to < h->nodes; to++)
+		if (rows[to] != fresh[to])
+			fail_msg("SEED=%llu row %u to %u is %016llx, anew %016llx",
+				 (unsigned long long)h->began, h->from[i], to,
+				 (unsigned long long)rows[to], (unsigned long long)fresh[to]);
+	assert_int_equal(torus_routes_invalid(h->routes[i]), invalid);
+}
+
+static void follow(struct history *h)
+{
+	unsigned int i;
+
+	for (i = 0; i < h->n; i++) {
+		const struct torus_range *range;
+		uint32_t n;
+
+		memcpy(h->was[i], torus_routes_rows(h->routes[i]), h->nodes * sizeof(uint64_t));
+		assert_int_equal(torus_routes_update(h->routes[i], h->changed, h->nchanged,
+						     &range, &n), 0);
+		check_ranges(h, i, range, n);
+		check_equal(h, i);
+	}
+	h->nchanged = 0;
+}
+
+static void check_health(struct history *h)
+{
+	uint32_t node, faults = 0;
+	unsigned int p;
+
+	memcpy(h->closed, h->said, sizeof(h->said));
+	torus_exclusions_close(&h->shape, h->closed);
+	for (node = 0; node < h->nodes; node++)
+		for (p = 0; p < 2u * h->shape.ndims; p++) {
+			bool there = h->shape.size[p % h->shape.ndims] > 1;
+			bool down = h->closed[node] >> p & 1;
+
+			assert_int_equal(torus_health_cut(h->health, node, p), down || !there);
+			faults += down && there && p < h->shape.ndims;
+		}
+	assert_int_equal(torus_health_faults(h->health, NULL), faults);
+}
+
+static void test_histories(void **state)
+{
+	static struct history h;
+	uint64_t seed = random_seed(1);
+	unsigned int i, round, step, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (round = 0; round < 6; round++) {
+			begin(&h, shapes[i], getenv("SEED") ? seed : random_next(&seed));
+			for (step = 0; step < 40; step++) {
+				unsigned int batch = random_below(&h.seed, 8) ? 1 :
+						     random_below(&h.seed, 30);
+
+				for (k = 0; k < batch; k++)
+					event(&h, 30 + 10 * round);
+				check_health(&h);
+				follow(&h);
+			}
+			end(&h);
+		}
+}
+
+/* --- relays ---------------------------------------------------------------- */
+
+static uint32_t find(uint32_t *up, uint32_t i)
+{
+	while (up[i] != i)
+		i = up[i] = up[up[i]];
+	return i;
+}
+
+static void components(const struct torus_shape *s, const uint16_t *closed, uint32_t *up)
+{
+	uint32_t nodes = torus_nodes(s), i;
+	unsigned int p;
+
+	for (i = 0; i < nodes; i++)
+		up[i] = i;
+	for (i = 0; i < nodes; i++)
+		for (p = 0; p < s->ndims; p++)
+			if (!(closed[i] & 1u << p) && s->size[p] > 1)
+				up[find(up, i)] = find(up, torus_neighbour(s, i, p));
+}
+
+/* Follows relay by relay. Return: legs taken. */
+static unsigned int chain(const struct torus_shape *s, const uint16_t *closed,
+			  uint64_t rows[][64], uint32_t from, uint32_t to)
+{
+	unsigned int legs = 0;
+	uint32_t hops;
+
+	while (from != to) {
+		uint64_t row = rows[from][to];
+		uint32_t next = row & TORUS_ROW_RELAY
+				? row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK : to;
+
+		assert_true(row & TORUS_ROW_VALID);
+		assert_int_equal(torus_walk(s, closed, from, next, row, NULL, 0, &hops),
+				 TORUS_WALK_ARRIVED);
+		assert_true(++legs <= 64);
+		from = next;
+	}
+	return legs;
+}
+
+static void test_everyone_reached(void **state)
+{
+	static const char *const small[] = { "4x4x4", "4x4", "8x2x4", "2x2x2x2x2x2", "3x3",
+					     "7", "2", "1x5x3" };
+	static uint64_t rows[64][64];
+	unsigned int i, round, k, legs, most = 0, relayed = 0;
+	uint64_t seed = random_seed(2);
+	uint32_t up[64], from, to;
+
+	(void)state;
+	for (i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
+		struct torus_shape s = shape_of(small[i]);
+		uint32_t nodes = torus_nodes(&s);
+
+		for (round = 0; round < 60; round++) {
+			struct torus_health *health;
+			uint16_t closed[64] = { 0 };
+
+			for (k = 0; k < round * nodes / 60; k++)
+				closed[random_below(&seed, nodes)] |=
+					(uint16_t)(1u << random_below(&seed, 2u * s.ndims));
+			torus_exclusions_close(&s, closed);
+			components(&s, closed, up);
+			assert_int_equal(torus_health_new(&s, closed, &health), 0);
+			for (from = 0; from < nodes; from++)
+				assert_true(torus_health_rows(health, from, TORUS_ROUTES_RELAY,
+							      rows[from]) >= 0);
+			for (from = 0; from < nodes; from++)
+				for (to = 0; to < nodes; to++) {
+					bool joined = find(up, from) == find(up, to);
+
+					assert_int_equal(torus_health_component(health, from) ==
+							 torus_health_component(health, to),
+							 joined);
+					if (!joined) {
+						assert_true(rows[from][to] == 0);
+						continue;
+					}
+					legs = chain(&s, closed, rows, from, to);
+					most = legs > most ? legs : most;
+					relayed += legs > 1;
+				}
+			torus_health_free(health);
+		}
+	}
+	printf("%u pairs through relays, %u legs at most\n", relayed, most);
+	assert_true(relayed > 100 && most > 2);
+}
+
+/* --- the rest -------------------------------------------------------------- */
+
+/* Down wins, and a cable is up again only when both ends say so. */
+static void test_contradiction(void **state)
+{
+	struct torus_shape s = shape_of("4x4");
+	struct torus_cable changed[TORUS_MAX_PORTS];
+	struct torus_health *h;
+
+	(void)state;
+	assert_int_equal(torus_health_new(&s, NULL, &h), 0);
+	assert_int_equal(torus_health_set(h, 0, 1 << 0, changed), 1);
+	assert_int_equal(changed[0].node, 0);
+	assert_int_equal(changed[0].dim, 0);
+	assert_true(torus_health_cut(h, 0, 0) && torus_health_cut(h, 1, 2));
+	assert_true(torus_health_disagree(h, 0, 0) && torus_health_disagree(h, 1, 2));
+	assert_int_equal(torus_health_set(h, 1, 1 << 2, changed), 0);
+	assert_false(torus_health_disagree(h, 0, 0));
+	assert_int_equal(torus_health_set(h, 0, 0, changed), 0);
+	assert_true(torus_health_cut(h, 0, 0) && torus_health_disagree(h, 0, 0));
+	assert_int_equal(torus_health_set(h, 1, 0, changed), 1);
+	assert_false(torus_health_cut(h, 0, 0));
+	torus_health_free(h);
+}
+
+static void test_bad_arguments(void **state)
+{
+	static const struct torus_shape bad[] = {
+		{ 0, { 1, 1, 1, 1, 1, 1 } }, { 7, { 2, 2, 2, 2, 2, 2 } },
+		{ 2, { 0, 4, 1, 1, 1, 1 } }, { 1, { 4097, 1, 1, 1, 1, 1 } },
+		{ 2, { 4, 4, 2, 1, 1, 1 } }, { 3, { 4096, 4096, 2, 1, 1, 1 } },
+		{ 6, { 4096, 4096, 4096, 4096, 4096, 4096 } },
+	};
+	struct torus_shape s = shape_of("4x1");
+	struct torus_routes *r;
+	struct torus_health *h;
+	uint64_t rows[4];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(torus_health_new(&bad[i], NULL, &h), -EINVAL);
+		assert_null(h);
+	}
+	assert_int_equal(torus_health_new(&s, NULL, &h), 0);
+	assert_int_equal(torus_health_set(h, 4, 1, NULL), -EINVAL);
+	assert_int_equal(torus_health_set(h, 0, 1 << 4, NULL), -EINVAL);
+	assert_int_equal(torus_health_faults(h, NULL), 0);
+	/* A dimension of size 1 has no cable to exclude. */
+	assert_int_equal(torus_health_set(h, 0, 1 << 1, NULL), 0);
+	assert_true(torus_health_cut(h, 0, 1) && torus_health_cut(h, 0, 9));
+	assert_true(torus_health_cut(h, 4, 0));
+	assert_int_equal(torus_routes_new(h, 4, 0, &r), -EINVAL);
+	assert_null(r);
+	assert_int_equal(torus_health_rows(h, 4, 0, rows), -EINVAL);
+	assert_int_equal(torus_health_component(h, 4), TORUS_NO_NODE);
+	torus_routes_free(NULL);
+	torus_health_free(NULL);
+	torus_health_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_histories),
+		cmocka_unit_test(test_everyone_reached),
+		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_bad_arguments),
+	};
+
+	return cmocka_run_group_tests_name("routes", tests, NULL, NULL);
+}
