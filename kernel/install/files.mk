@@ -18,8 +18,8 @@ install: install-driver
 # What Kbuild includes and compiles, and what that includes; without the test suites.
 dkms-dir := $(DESTDIR)/usr/src/torus-$(VERSION)
 dkms-files := Kbuild dkms.conf LICENSE $(wildcard include/uapi/*.h) \
-	$(shell find kernel \( -name '*.[ch]' -o -name files.mk \) \
-		! -path 'kernel/install/*' ! -name 'kunit_*')
+	$(shell find kernel \( -name '*.[ch]' -o -path kernel/core/files.mk \) \
+		! -name 'kunit_*')
 
 dkms-install:
 	rm -rf $(dkms-dir)
