@@ -154,6 +154,7 @@ int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
 		d->at = *at;
 		d->node = tn_node_id(shape, at);
 		d->placed = true;
+		d->rows_gen++;
 	}
 	torus_dev_unlock(d);
 	kvfree(mem);

@@ -103,6 +103,7 @@ struct torus_msgs {
  * @bootstrap: the BootStrap jumper (lock)
  * @gone: being unregistered (lock)
  * @shape, @at, @node: its place, if @placed (lock)
+ * @rows_gen: counts changes of the rows: commits, holds, releases, places (lock)
  * @armed: when @timer will fire; ~0: not armed (lock)
  * @up: messages for the host, until the lock is released (lock)
  * @down: frames for lower devices, likewise (lock)
@@ -131,6 +132,7 @@ struct torus_dev {
 	struct torus_shape shape;
 	struct torus_coords at;
 	u32 node;
+	u32 rows_gen;
 
 	u32 links_up;
 	unsigned int rx_turn;

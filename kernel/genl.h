@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the netlink family say to each other; genl.c is the table. */
+#ifndef TORUS_GENL_H
+#define TORUS_GENL_H
+
+#include <net/genetlink.h>
+#include <net/sock.h>
+
+#include "torus.h"
+
+extern struct genl_family torus_family;
+
+/* --- genl_policy.c ------------------------------------------------------------- */
+
+extern struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1];
+
+/** torus_policy_init() - make torus_policies[] from <uapi/torus_policy.h> */
+void torus_policy_init(void);
+
+/**
+ * torus_policy_check() - what a netlink policy cannot say
+ * No attribute twice (but nests that may repeat), all that the command needs, of
+ * a dump only what a dump may carry, arrays of whole entries.
+ * Return: 0 or -EINVAL with text and attribute in @extack.
+ */
+int torus_policy_check(unsigned int cmd, bool dump, const struct nlattr *head, int len,
+		       struct nlattr **attrs, struct netlink_ext_ack *extack);
+
+/* --- genl.c --------------------------------------------------------------------- */
+
+/** torus_req_dev() - the device that genl.c found for a do; referenced until its end */
+static inline struct torus_dev *torus_req_dev(const struct genl_info *info)
+{
+	return info->user_ptr[0];
+}
+
+/**
+ * struct torus_dump - a dump in progress, in netlink_callback.ctx
+ * No reference to the device: who stops reading must not keep it from going.
+ * @ifindex: the device; of a dump of devices: the last one told
+ * @next: port or row to go on with
+ * @end: of rows
+ */
+struct torus_dump {
+	int ifindex;
+	u32 next;
+	u32 end;
+};
+
+static inline struct torus_dump *torus_dump_of(struct netlink_callback *cb)
+{
+	BUILD_BUG_ON(sizeof(struct torus_dump) > sizeof(cb->ctx));
+	return (struct torus_dump *)cb->ctx;
+}
+
+/**
+ * torus_dump_check() - check the request of a dump, find its device if it names one
+ * @d: the device, referenced with @t; NULL: none is asked for
+ */
+int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus_dev **d,
+		     netdevice_tracker *t);
+
+/** torus_dump_put() - begin a message of a dump; NULL if it does not fit */
+void *torus_dump_put(struct sk_buff *skb, struct netlink_callback *cb, unsigned int cmd);
+
+/** torus_reply_new() - a reply with its header put, at @hdr; NULL if out of memory */
+struct sk_buff *torus_reply_new(struct genl_info *info, void **hdr);
+/** torus_reply() - finish and send it, or drop it if @err; Return: 0 or -errno */
+int torus_reply(struct genl_info *info, struct sk_buff *skb, void *hdr, int err);
+
+/** torus_req_port() - PORT, which must be one of the device's; Return: it or -EINVAL */
+int torus_req_port(struct genl_info *info);
+/** torus_need_place() - -ENODEV with text if the NIC has none (lock) */
+int torus_need_place(struct torus_dev *d, struct netlink_ext_ack *extack);
+
+/* --- genl_reply.c: the trees of <uapi/torus.h>, all with the lock held ------------- */
+
+/* Return: 0 or -EMSGSIZE. */
+int torus_put_dev(struct sk_buff *skb, struct torus_dev *d);
+int torus_put_device(struct sk_buff *skb, struct torus_dev *d);
+int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, u64 now);
+int torus_put_link_state(struct sk_buff *skb, const struct tn_link_info *li, u8 state,
+			 u8 reason);
+int torus_put_flow(struct sk_buff *skb, struct torus_dev *d);
+int torus_put_park(struct sk_buff *skb, struct torus_dev *d);
+
+/* --- commands: genl_device.c, genl_link.c, genl_rows.c, genl_park.c ----------------- */
+
+int torus_device_get(struct sk_buff *skb, struct genl_info *info);
+int torus_device_set(struct sk_buff *skb, struct genl_info *info);
+int torus_device_dump_start(struct netlink_callback *cb);
+int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+int torus_link_get(struct sk_buff *skb, struct genl_info *info);
+int torus_link_set(struct sk_buff *skb, struct genl_info *info);
+int torus_link_attach(struct sk_buff *skb, struct genl_info *info);
+int torus_link_dump_start(struct netlink_callback *cb);
+int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int torus_mgmt_send(struct sk_buff *skb, struct genl_info *info);
+
+int torus_rows_begin(struct sk_buff *skb, struct genl_info *info);
+int torus_rows_put(struct sk_buff *skb, struct genl_info *info);
+int torus_rows_commit(struct sk_buff *skb, struct genl_info *info);
+int torus_rows_dump_start(struct netlink_callback *cb);
+int torus_rows_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/**
+ * torus_version_error() - what an error of the core means for a request that
+ * names a version
+ * @active: the version that was active then
+ * Return: @err, with a text.
+ */
+int torus_version_error(struct genl_info *info, int err, u64 active);
+
+int torus_hold(struct sk_buff *skb, struct genl_info *info);
+int torus_release(struct sk_buff *skb, struct genl_info *info);
+int torus_flow_get(struct sk_buff *skb, struct genl_info *info);
+int torus_park_get(struct sk_buff *skb, struct genl_info *info);
+int torus_park_resolve(struct sk_buff *skb, struct genl_info *info);
+int torus_park_replay(struct sk_buff *skb, struct genl_info *info);
+
+#endif /* TORUS_GENL_H */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * LINK_NTF, MGMT_NTF, PARK_NTF. They are composed where things happen, with the
+ * device's lock held, so what they say is what was at that moment and their order
+ * is that of the events. What cannot be composed, for want of memory, is a loss
+ * like any other: listeners of its group find ENOBUFS.
+ */
+#include "genl.h"
+
+static struct net *net_of(struct torus_dev *d)
+{
+	return dev_net(d->netdev);
+}
+
+static void lost(struct torus_dev *d, unsigned int group)
+{
+	genl_set_err(&torus_family, net_of(d), 0, group, -ENOBUFS);
+}
+
+/* NULL: nobody listens, or no memory. */
+static struct sk_buff *ntf_new(struct torus_dev *d, unsigned int group, unsigned int cmd,
+			       void **hdr)
+{
+	struct sk_buff *skb;
+
+	if (!genl_has_listeners(&torus_family, net_of(d), group))
+		return NULL;
+	skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_ATOMIC);
+	if (!skb) {
+		lost(d, group);
+		return NULL;
+	}
+	*hdr = genlmsg_put(skb, 0, 0, &torus_family, 0, (u8)cmd);
+	return skb;
+}
+
+static void ntf_send(struct torus_dev *d, unsigned int group, struct sk_buff *skb, void *hdr,
+		     int err)
+{
+	if (err) {
+		nlmsg_free(skb);
+		lost(d, group);
+		return;
+	}
+	genlmsg_end(skb, hdr);
+	genlmsg_multicast_netns(&torus_family, net_of(d), skb, 0, group, GFP_ATOMIC);
+}
+
+void torus_genl_link_event(struct torus_dev *d, const struct tn_event *ev)
+{
+	struct tn_link_info li;
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = ntf_new(d, TORUS_GROUP_LINK, TORUS_CMD_LINK_NTF, &hdr);
+	if (!skb)
+		return;
+	tn_nic_link_info(d->nic, ev->port, &li, torus_now());
+	err = torus_put_dev(skb, d) ?:
+	      nla_put_u8(skb, TORUS_A_PORT, ev->port) ?:
+	      nla_put_string(skb, TORUS_A_LOWER, d->port[ev->port].lower_name) ?:
+	      nla_put_u8(skb, TORUS_A_OLD_STATE, ev->old_state) ?:
+	      torus_put_link_state(skb, &li, ev->state, ev->reason);
+	ntf_send(d, TORUS_GROUP_LINK, skb, hdr, err);
+}
+
+void torus_genl_park_event(struct torus_dev *d)
+{
+	struct sk_buff *skb;
+	void *hdr;
+
+	skb = ntf_new(d, TORUS_GROUP_PARK, TORUS_CMD_PARK_NTF, &hdr);
+	if (skb)
+		ntf_send(d, TORUS_GROUP_PARK, skb, hdr, torus_put_park(skb, d));
+}
+
+void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len)
+{
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = ntf_new(d, TORUS_GROUP_MGMT, TORUS_CMD_MGMT_NTF, &hdr);
+	if (!skb)
+		return;
+	err = torus_put_dev(skb, d) ?:
+	      nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
+	      nla_put(skb, TORUS_A_DATA, (int)len, data);
+	ntf_send(d, TORUS_GROUP_MGMT, skb, hdr, err);
+}
+
+void torus_genl_overrun(struct torus_dev *d)
+{
+	for (unsigned int group = 0; group < TORUS_GROUPS; group++)
+		lost(d, group);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* LINK_GET, LINK_SET, LINK_ATTACH, MGMT_SEND: what concerns one port. */
+#include <linux/rtnetlink.h>
+
+#include "genl.h"
+
+#define LINK_BYTES	1024	/* room for one L; 12 of them are told in one message */
+
+int torus_link_get(struct sk_buff *req, struct genl_info *info)
+{
+	struct torus_dev *d = torus_req_dev(info);
+	int err, port = torus_req_port(info);
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (port < 0)
+		return port;
+	skb = torus_reply_new(info, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	torus_dev_lock(d);
+	err = torus_put_link(skb, d, (unsigned int)port, torus_now());
+	torus_dev_unlock_read(d);
+	return torus_reply(info, skb, hdr, err);
+}
+
+int torus_link_dump_start(struct netlink_callback *cb)
+{
+	struct torus_dump *dump = torus_dump_of(cb);
+	netdevice_tracker t;
+	struct torus_dev *d;
+	int err;
+
+	err = torus_dump_check(cb, TORUS_CMD_LINK_GET, &d, &t);
+	if (err)
+		return err;
+	*dump = (struct torus_dump) { .ifindex = d->netdev->ifindex, .end = d->nports };
+	cb->min_dump_alloc = dump->end * LINK_BYTES;
+	torus_dev_put(d, &t);
+	return 0;
+}
+
+/* One hold of the lock for all that fit: counters of one moment. */
+static int put_links(struct sk_buff *skb, struct netlink_callback *cb, struct torus_dev *d)
+{
+	struct torus_dump *dump = torus_dump_of(cb);
+	u64 now = torus_now();
+
+	for (; dump->next < dump->end; dump->next++) {
+		void *hdr = torus_dump_put(skb, cb, TORUS_CMD_LINK_GET);
+
+		if (!hdr)
+			return -EMSGSIZE;
+		if (torus_put_link(skb, d, dump->next, now)) {
+			genlmsg_cancel(skb, hdr);
+			return -EMSGSIZE;
+		}
+		genlmsg_end(skb, hdr);
+	}
+	return 0;
+}
+
+int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	netdevice_tracker t;
+	struct torus_dev *d;
+	int err;
+
+	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);
+	if (!d)
+		return -ENODEV;
+	torus_dev_lock(d);
+	err = put_links(skb, cb, d);
+	torus_dev_unlock_read(d);
+	torus_dev_put(d, &t);
+	return skb->len ?: err;
+}
+
+/* --- set --------------------------------------------------------------------------- */
+
+static int set_fault(struct genl_info *info, struct torus_port *p)
+{
+	struct nlattr *tb[TORUS_FAULT_MAX + 1];
+	struct torus_fault *f = &p->fault;
+	int err;
+
+	/* The policy of the command has checked it. */
+	err = nla_parse_nested(tb, TORUS_FAULT_MAX, info->attrs[TORUS_A_FAULT], NULL,
+			       info->extack);
+	if (err)
+		return err;
+	if (tb[TORUS_FAULT_SILENCE])
+		f->silence = nla_get_u8(tb[TORUS_FAULT_SILENCE]);
+	if (tb[TORUS_FAULT_LATENCY])
+		f->latency = nla_get_u64(tb[TORUS_FAULT_LATENCY]);
+	if (tb[TORUS_FAULT_SEED])
+		f->bits.seed = nla_get_u64(tb[TORUS_FAULT_SEED]);
+	if (tb[TORUS_FAULT_BER])
+		f->bits.ber = nla_get_u64(tb[TORUS_FAULT_BER]);
+	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
+		tn_fault_arm(&f->bits);
+	return 0;
+}
+
+int torus_link_set(struct sk_buff *req, struct genl_info *info)
+{
+	const struct nlattr *admin = info->attrs[TORUS_A_ADMIN];
+	struct torus_dev *d = torus_req_dev(info);
+	int err = 0, port = torus_req_port(info);
+	u64 now = torus_now();
+
+	if (port < 0)
+		return port;
+	torus_dev_lock(d);
+	if (info->attrs[TORUS_A_FAULT])
+		err = set_fault(info, &d->port[port]);
+	if (!err && admin)
+		tn_nic_admin(d->nic, (unsigned int)port, nla_get_u8(admin), now);
+	if (!err && info->attrs[TORUS_A_RETRAIN])
+		tn_nic_retrain(d->nic, (unsigned int)port, now);
+	torus_dev_unlock(d);
+	return err;
+}
+
+int torus_link_attach(struct sk_buff *req, struct genl_info *info)
+{
+	const char *lower = nla_data(info->attrs[TORUS_A_LOWER]);
+	struct torus_dev *d = torus_req_dev(info);
+	int err, port = torus_req_port(info);
+
+	if (port < 0)
+		return port;
+	rtnl_lock();
+	if (d->netdev->reg_state != NETREG_REGISTERED) {
+		NL_SET_ERR_MSG(info->extack, "the NIC is being removed");
+		err = -ENODEV;
+	} else if (*lower) {
+		err = torus_port_attach(d, (unsigned int)port, lower, info->extack);
+	} else {
+		torus_port_detach(d, (unsigned int)port);
+		err = 0;
+	}
+	rtnl_unlock();
+	if (err)
+		NL_SET_BAD_ATTR(info->extack, info->attrs[TORUS_A_LOWER]);
+	return err;
+}
+
+int torus_mgmt_send(struct sk_buff *req, struct genl_info *info)
+{
+	const struct nlattr *data = info->attrs[TORUS_A_DATA];
+	struct torus_dev *d = torus_req_dev(info);
+	int err, port = torus_req_port(info);
+
+	if (port < 0)
+		return port;
+	torus_dev_lock(d);
+	err = tn_nic_mgmt_send(d->nic, (unsigned int)port, nla_data(data),
+			       (unsigned int)nla_len(data), torus_now());
+	torus_dev_unlock(d);
+	if (err == -ENETDOWN)
+		NL_SET_ERR_MSG_FMT(info->extack, "the link of port %d is not up", port);
+	else if (err == -EAGAIN)
+		NL_SET_ERR_MSG_FMT(info->extack,
+				   "port %d has too many management packets waiting", port);
+	return err;
+}

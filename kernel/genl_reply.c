@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The attribute trees D, L, F and P of <uapi/torus.h>. */
+#include "genl.h"
+
+static int put_u64(struct sk_buff *skb, int type, u64 value)
+{
+	return nla_put(skb, type, sizeof(value), &value);
+}
+
+static int put_counters(struct sk_buff *skb, int type, const u64 *counter, unsigned int n)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (unsigned int i = 0; i < n; i++) {
+		if (put_u64(skb, (int)i + 1, counter[i]))
+			return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int torus_put_dev(struct sk_buff *skb, struct torus_dev *d)
+{
+	return nla_put_u32(skb, TORUS_A_IFINDEX, (u32)d->netdev->ifindex);
+}
+
+static int put_place(struct sk_buff *skb, const struct torus_dev *d)
+{
+	int n = d->shape.ndims * (int)sizeof(u16);
+	u64 version = 0;
+	u32 rows = 0;
+
+	tn_nic_rows(d->nic, &rows, &version);
+	return nla_put(skb, TORUS_A_SHAPE, n, d->shape.size) ?:
+	       nla_put(skb, TORUS_A_COORDS, n, d->at.c) ?:
+	       nla_put_u32(skb, TORUS_A_NODE, d->node) ?:
+	       put_u64(skb, TORUS_A_VERSION, version) ?:
+	       nla_put_u32(skb, TORUS_A_ROW_COUNT, rows);
+}
+
+int torus_put_device(struct sk_buff *skb, struct torus_dev *d)
+{
+	char ifname[IFNAMSIZ];
+	int err;
+
+	/* It may be renamed meanwhile. */
+	strscpy(ifname, d->netdev->name, sizeof(ifname));
+	err = nla_put_string(skb, TORUS_A_NAME, d->name) ?:
+	      torus_put_dev(skb, d) ?:
+	      nla_put_string(skb, TORUS_A_IFNAME, ifname) ?:
+	      nla_put_string(skb, TORUS_A_DRIVER, TORUS_DRIVER) ?:
+	      put_u64(skb, TORUS_A_GUID, d->guid) ?:
+	      nla_put_u32(skb, TORUS_A_EPOCH, d->epoch) ?:
+	      nla_put_u8(skb, TORUS_A_PORT_COUNT, d->nports) ?:
+	      nla_put_u8(skb, TORUS_A_BOOTSTRAP, d->bootstrap);
+	if (!err && d->placed)
+		err = put_place(skb, d);
+	return err ?: put_counters(skb, TORUS_A_NODE_COUNTERS, tn_nic_counters(d->nic),
+				   TORUS_NC_COUNT);
+}
+
+static int put_fault(struct sk_buff *skb, const struct torus_fault *f)
+{
+	struct nlattr *nest = nla_nest_start(skb, TORUS_A_FAULT);
+
+	if (!nest || put_u64(skb, TORUS_FAULT_BER, f->bits.ber) ||
+	    nla_put_u8(skb, TORUS_FAULT_SILENCE, f->silence) ||
+	    put_u64(skb, TORUS_FAULT_LATENCY, f->latency) ||
+	    put_u64(skb, TORUS_FAULT_SEED, f->bits.seed))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+int torus_put_link_state(struct sk_buff *skb, const struct tn_link_info *li, u8 state,
+			 u8 reason)
+{
+	return nla_put_u8(skb, TORUS_A_STATE, state) ?:
+	       nla_put_u8(skb, TORUS_A_REASON, reason) ?:
+	       nla_put_u8(skb, TORUS_A_ADMIN, li->admin) ?:
+	       nla_put_u8(skb, TORUS_A_CLOSED, li->closed) ?:
+	       nla_put_u8(skb, TORUS_A_CARRIER, li->carrier) ?:
+	       nla_put_u32(skb, TORUS_A_SESSION, li->session) ?:
+	       nla_put_u16(skb, TORUS_A_SEQ, li->seq) ?:
+	       put_u64(skb, TORUS_A_PEER_GUID, li->peer_guid) ?:
+	       nla_put_u8(skb, TORUS_A_PEER_PORT, li->peer_port);
+}
+
+int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, u64 now)
+{
+	const struct torus_port *p = &d->port[port];
+	struct tn_link_info li;
+
+	tn_nic_link_info(d->nic, port, &li, now);
+	return torus_put_dev(skb, d) ?:
+	       nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
+	       nla_put_string(skb, TORUS_A_LOWER, p->lower_name) ?:
+	       torus_put_link_state(skb, &li, li.state, li.reason) ?:
+	       put_fault(skb, &p->fault) ?:
+	       put_counters(skb, TORUS_A_PORT_COUNTERS,
+			    tn_nic_port_counters(d->nic, port, now), TORUS_PC_COUNT) ?:
+	       put_counters(skb, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT);
+}
+
+int torus_put_flow(struct sk_buff *skb, struct torus_dev *d)
+{
+	u64 version = 0;
+	u32 rows;
+
+	tn_nic_rows(d->nic, &rows, &version);
+	return torus_put_dev(skb, d) ?:
+	       put_u64(skb, TORUS_A_VERSION, version) ?:
+	       nla_put_u32(skb, TORUS_A_EPOCH, d->epoch) ?:
+	       put_counters(skb, TORUS_A_FLOW, &tn_nic_flow(d->nic)[0][0],
+			    TORUS_FC_COUNT * TORUS_COLOURS);
+}
+
+int torus_put_park(struct sk_buff *skb, struct torus_dev *d)
+{
+	struct tn_park_info pi;
+
+	tn_nic_park_info(d->nic, &pi);
+	return put_u64(skb, TORUS_A_PARKED, pi.parked) ?:
+	       put_u64(skb, TORUS_A_UNRESOLVED, pi.unresolved) ?:
+	       put_u64(skb, TORUS_A_PARK_BYTES, pi.bytes) ?:
+	       put_u64(skb, TORUS_A_PARK_BYTES_MAX, pi.bytes_max) ?:
+	       put_u64(skb, TORUS_A_HELD, pi.held) ?:
+	       torus_put_flow(skb, d);
+}
