@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# awk -f tests/vm/scan.awk [-v allow=REGEX] CONSOLE...
+#
+# Prints the complaints in a kernel's log and exits 1 if there are any. A known
+# report is left out: UML's own first fork touches two trees without the lock that
+# RCU's check asks for. A report is its headline and what follows up to a line that
+# begins one anew; known ones are told by the place named on the line after it.
+
+function complain(line) {
+	if (allow == "" || line !~ allow) {
+		print line
+		found++
+	}
+}
+
+{ sub(/\r$/, "") }
+
+pending != "" {
+	if ($0 ~ /^(\[[ 0-9.]*\] )?[0-9.]+[^ ]* (Not tainted|#)/ || $0 ~ /-----/ || /Not tainted|Tainted/)
+		next
+	if ($0 !~ /(lib\/maple_tree\.c|kernel\/fork\.c|include\/linux\/sched\/signal\.h).*suspicious/)
+		complain(pending " " $0)
+	pending = ""
+	next
+}
+
+/WARNING: suspicious RCU usage/ { pending = $0; next }
+
+/BUG: |BUG\(|kernel BUG at|WARNING: |Oops|Kernel panic|general protection|divide error/ ||
+/KASAN: |UBSAN: |ODEBUG: |refcount_t: |(list_add|list_del) corruption/ ||
+/INFO: (possible|inconsistent|task .* blocked|rcu|trying to register non-static)/ ||
+/(circular|recursive) locking|inconsistent lock state|bad unlock balance|held lock freed/ ||
+/unregister_netdevice: waiting|ref_tracker: |leaked reference/ ||
+/soft lockup|hard LOCKUP|stall(s)? on CPU|detected stalls|hung_task/ ||
+/sleeping function called|scheduling while atomic|Unable to handle|Bad page/ ||
+/invalid opcode|segfault at|page allocation failure|[0-9] new suspected memory leaks/ {
+	complain($0)
+}
+
+END {
+	if (pending != "")
+		complain(pending)
+	exit found > 0
+}

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The guests' own test: each kind of mistake that they are there to catch is made
+# on purpose, and must be told. Lock orders come before memory: a report about
+# memory turns lockdep off.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+VM=${VM:-uml}
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+status=0
+
+# caught NAME REGEX: the run told of it
+caught() {
+	if grep -qE "$2" "$out"; then
+		echo "ok - caught: $1"
+	else
+		echo "not ok - caught: $1"
+		sed 's/^/# /' "$out"
+		status=1
+	fi
+}
+
+guest() {
+	"$TOP/tests/vm/guest" --no-driver "$@" >"$out" 2>&1 && {
+		echo "not ok - a run with mistakes passed: $*"
+		status=1
+	}
+	# what it prints must not count as tests of ours
+	sed -i 's/^/  /' "$out"
+}
+
+# shellcheck disable=SC2016 # for the guest's shell
+guest --leaks --module "$TOP/tests/vm/faulty" "$VM" bash -c '
+	for m in sleep rcu shift bounds list lock-order timer overrun use-after-free leak; do
+		insmod "$KMOD2/faulty.ko" "mistake=$m" 2>/dev/null
+	done
+	exit 0'
+caught 'sleeping under a spinlock' 'BUG: sleeping function called from invalid context'
+caught 'RCU pointer read without the lock' 'suspicious RCU usage.*faulty\.c'
+caught 'shift too far' 'UBSAN: shift-out-of-bounds in .*faulty\.c'
+caught 'index out of bounds' 'UBSAN: array-index-out-of-bounds in .*faulty\.c'
+caught 'list entry added twice' 'WARNING: .*lib/list_debug'
+caught 'locks in two orders' 'possible circular locking dependency'
+caught 'armed timer freed' 'ODEBUG: free active'
+caught 'write past the end' 'KASAN: slab-out-of-bounds in overrun'
+caught 'use after free' 'KASAN: slab-use-after-free in use_after|KASAN: use-after-free in use_after'
+caught 'lockdep turned off' 'not ok - lockdep watches to the end'
+caught 'memory leak' 'not ok - no memory is leaked: unreferenced object .*size 1024'
+
+# shellcheck disable=SC2016
+guest --module "$TOP/tests/vm/faulty" "$VM" bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
+caught 'panic' 'not ok - ends by itself: the guest died'
+guest "$VM" false
+caught 'a script that fails' 'not ok - script: exit status 1'
+guest --limit 8 "$VM" sleep 1000
+caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
+exit $status

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+#
+# What guests run on; sourced by tests/vm/guest. launch_KIND starts the kernel in
+# $kernel with $here/init as its first process and its console on standard input
+# and output, and returns when it has ended: 0 if it switched itself off. Callers
+# set: kind, kernel (a directory of tests/vm/kernel), results, mem (MiB), cpus, extra (words
+# for the kernel's command line), work (a directory for files of the run).
+
+# Every report, not only the first; no devices that nobody made.
+boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0)
+
+# A directory for the guest's memory, a sparse file that is mapped executable
+memory_dir() {
+	local d
+	for d in /dev/shm "${TMPDIR:-/tmp}" /tmp; do
+		[[ -d $d && $(findmnt -no OPTIONS -T "$d") != *noexec* ]] || continue
+		(($(df --output=avail -m "$d" | tail -n 1) > mem)) || continue
+		echo "$d"
+		return
+	done
+	die "no directory with $mem MiB for the guest's memory (/dev/shm, TMPDIR, /tmp)"
+}
+
+launch_uml() {
+	# VAR=value words that the kernel does not know reach init's environment.
+	TMPDIR=$(memory_dir) "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
+		rootflags=/ ro "init=$here/init" con=null con0=fd:0,fd:1 \
+		"${boot[@]}" 		VM_KIND=uml "VM_DIR=$results" "${extra[@]}"
+}
+
+# The stock kernel has all drivers as modules; those needed to reach the host's files
+# go into the initramfs, in the order of their dependencies.
+initramfs_modules() {
+	local root=$work/initramfs m file
+	[[ -e $kernel/modules ]] || return 0
+	for m in virtio_pci 9pnet_virtio 9p overlay; do
+		# lines "insmod /path/x.ko"; the tree's name ends in lib/modules/RELEASE
+		modprobe -S "$(basename "$(readlink "$kernel/modules")")" \
+			-d "$(readlink "$kernel/modules" | sed 's,lib/modules/.*,,')" \
+			--show-depends "$m" | awk '$1 == "insmod" { print $2 }'
+	done | awk '!seen[$0]++' >"$work/order"
+	while read -r file; do
+		cp "$file" "$root/lib/"
+		basename "$file" >>"$root/lib/order"
+	done <"$work/order"
+}
+
+initramfs() {
+	local root=$work/initramfs
+	mkdir -p "$root"/{bin,lib,dev,proc,lower,upper,new}
+	cp "$(command -v busybox)" "$root/bin/busybox"
+	: >"$root/lib/order"
+	initramfs_modules
+	cat >"$root/init" <<-'INIT'
+		#!/bin/busybox sh
+		exec 2>&1
+		bb=/bin/busybox
+		$bb mount -t devtmpfs devtmpfs /dev
+		for m in $($bb cat /lib/order); do $bb insmod /lib/$m; done
+		$bb mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 root /lower
+		$bb mount -t tmpfs tmpfs /upper
+		$bb mkdir /upper/up /upper/work
+		$bb mount -t overlay -o lowerdir=/lower,upperdir=/upper/up,workdir=/upper/work root /new
+		$bb mount -o move /dev /new/dev
+		exec $bb switch_root /new $VM_INIT
+	INIT
+	chmod +x "$root/init"
+	(cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
+}
+
+launch_qemu() {
+	local rc=0
+	initramfs
+	qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max -m "$mem" -smp "$cpus" \
+		-nodefaults -display none -serial stdio -no-reboot \
+		-kernel "$kernel/kernel" -initrd "$work/initrd" \
+		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev "local,id=results,path=$results,security_model=none" \
+		-device virtio-9p-pci,fsdev=results,mount_tag=results \
+		-device isa-debug-exit,iobase=0xf4,iosize=0x04 \
+		-append "console=ttyS0 panic=-1 mitigations=off nokaslr no_timer_check \
+random.trust_cpu=on ${boot[*]} VM_KIND=$kind VM_DIR=$results VM_INIT=$here/init \
+${extra[*]}" || rc=$?
+	((rc == 33)) && return 0
+	return $((rc ? rc : 1))
+}
+
+launch_stock() {
+	launch_qemu
+}
+
+launch_smp() {
+	launch_qemu
+}
