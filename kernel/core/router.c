@@ -6,7 +6,7 @@
  * -x -y ...), so dependences between rings are acyclic; within a ring a packet
  * that enters (injected, or turning) must leave one packet buffer free behind it
  * (CT + 2 < N_inp), one that continues need not (CT + 1 < N_inp), so every ring
- * always has a free buffer and somebody in it can move. A packet that turns
+ * always has a free buffer and somebody in it can move (BLOC, bubble.h). A packet that turns
  * back into its own direction's ring after a first step continues in it. VCA
  * takes any allowed direction and, when none has room, enters VCD0's ring by the
  * same rule and stays there: the escape. Hosts always take what arrives.
@@ -16,6 +16,7 @@
  * until the manager reopens it, and then until all that is parked has gone: what
  * comes meanwhile is parked behind it.
  */
+#include "bubble.h"
 #include "nic_impl.h"
 
 #define BURST 16	/* packets from one input before the next has its turn */
@@ -274,7 +275,9 @@ static bool can_go(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, uns
 	bool continues = pkt->in_port < nic->nports && pkt->in_vc == vc &&
 			 out == tn_dir_opposite(&nic->shape, pkt->in_port);
 
-	return tn_link_may(&nic->link[out], vc, vc == TORUS_VC_A || continues ? 0 : 1);
+	return tn_link_may(&nic->link[out], vc,
+			   tn_bubble_reserve(vc == TORUS_VC_A ? TN_BUBBLE_NONE : TN_BUBBLE_BLOC,
+					     !continues, 0));
 }
 
 /*

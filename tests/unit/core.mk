@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry credit link linkstate router table nic park flow fault
+core-tests := wire pkt retry credit bubble link linkstate router table nic park flow fault
 core-test-libs-fault := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-linkstate := $(core-test-link)

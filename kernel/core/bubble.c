@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The false packets of MBS: the timer that asks for them, and the answer. */
+#include "bubble.h"
+
+/*
+ * A false packet enters the ring like any other (rule 2): it needs a buffer that is
+ * not critical. With traffic at hand it is not needed: that will move the bubble.
+ */
+bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle)
+{
+	if (policy != TN_BUBBLE_MBS || !idle || !tn_bubble_may(policy, b, true))
+		return false;
+	b->free--;
+	return true;
+}
+
+bool tn_bubble_watch(enum tn_bubble_policy policy, struct tn_bubble *b, u32 now)
+{
+	if (policy != TN_BUBBLE_MBS || !tn_bubble_stuck(b)) {
+		b->since = 0;
+		return false;
+	}
+	if (b->since)
+		return false;
+	b->since = now;
+	return true;
+}
+
+bool tn_bubble_due(struct tn_bubble *b, u32 now, u32 threshold)
+{
+	if (!b->since || now - b->since < threshold)
+		return false;
+	b->since = now;
+	return true;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Bubble flow control: when may a packet take a buffer of a ring, so that the ring
+ * never fills up? One implementation, of the NIC's router and of fabricsim.
+ *
+ * A ring is one direction of one dimension: k inputs, one in each node, each with
+ * some packet buffers. Between rings dimension order leaves no cycle; within a ring
+ * a packet can always move on if one of the ring's buffers is free. So a packet that
+ * goes on in its ring needs a free buffer and keeps their number; one that enters
+ * (from a host or from another dimension) takes one away and must leave one:
+ *
+ *  BLOC	leaves a buffer free at the very input that it enters (Puente et al., J.
+ *	Parallel Distrib. Comput. 61, 2001: the bubble). Local, and no word on the
+ *	wire; an input needs two buffers.
+ *  CBS	K of the ring's buffers are marked as critical, and an entering packet may
+ *	not take a critical one: they stay free, wherever in the ring they are (Chen
+ *	et al., IPDPS 2011). One that goes on may, and the buffer that it leaves
+ *	behind is critical instead: the bubble has moved upstream. A bubble that
+ *	nobody in the ring passes stays, and blocks who would enter there, for ever.
+ *  MBS	CBS, and bubbles that nobody passes are moved (Wang and Zhang, J. NUDT 34(6),
+ *	2012, section 2.2): a buffer freed upstream by whatever packet takes over
+ *	(case 3), and where none is freed, after a while the output asks its node's
+ *	input, which asks upstream for a false packet (case 4, section 2.1).
+ *
+ * Why MBS and CBS are free of deadlock: a critical bubble is at any time either one
+ * of the B of an output's C free buffers (B <= C), or in a buffer that is being left,
+ * or in a credit on its way back. Every step below hands it on, none makes or drops
+ * one. Hence K of the ring's buffers are free or are being freed; where the free one
+ * is, the packet behind it moves.
+ *
+ * The NIC uses BLOC: MBS needs a bit in every credit and false packets on the wire,
+ * and hardly carries more than BLOC's test of the input that the packet goes to:
+ * fabricsim(1), flow.
+ */
+#ifndef TN_BUBBLE_H
+#define TN_BUBBLE_H
+
+#include "tn_deps.h"
+
+enum tn_bubble_policy {
+	TN_BUBBLE_NONE,		/* no rule: rings deadlock unless something else helps */
+	TN_BUBBLE_BLOC,
+	TN_BUBBLE_CBS,
+	TN_BUBBLE_MBS,
+};
+
+/**
+ * struct tn_bubble - an output's view of the input at the other end of its link
+ * @since: ticks of the host's clock when its timer was started; 0: it is stopped
+ * @free: buffers free, C of the paper (section 3)
+ * @critical: those of them that are critical bubbles, B <= C
+ */
+struct tn_bubble {
+	u32 since;
+	u16 free;
+	u16 critical;
+};
+
+/**
+ * tn_bubble_reserve() - how many free buffers a packet must leave behind it
+ * @enters: it comes from outside the ring
+ * @critical: B of the input that it goes to (CBS and MBS)
+ */
+static inline unsigned int tn_bubble_reserve(enum tn_bubble_policy policy, bool enters,
+					     unsigned int critical)
+{
+	if (!enters || policy == TN_BUBBLE_NONE)
+		return 0;
+	return policy == TN_BUBBLE_BLOC ? 1 : critical;
+}
+
+/** tn_bubble_may() - may a packet be sent? */
+static inline bool tn_bubble_may(enum tn_bubble_policy policy, const struct tn_bubble *b,
+				 bool enters)
+{
+	return b->free > tn_bubble_reserve(policy, enters, b->critical);
+}
+
+/** tn_bubble_stuck() - all that is free is critical: nobody may enter */
+static inline bool tn_bubble_stuck(const struct tn_bubble *b)
+{
+	return b->critical && b->critical == b->free;
+}
+
+/**
+ * tn_bubble_take() - a packet is sent, for which tn_bubble_may() was true
+ * Return: true if it took a critical bubble: the buffer that it leaves is to be
+ * given back as critical.
+ */
+static inline bool tn_bubble_take(struct tn_bubble *b)
+{
+	bool took = tn_bubble_stuck(b);
+
+	b->free--;
+	b->critical = (u16)(b->critical - took);
+	return took;
+}
+
+/** tn_bubble_returned() - a credit has come back from the other end */
+static inline void tn_bubble_returned(struct tn_bubble *b, bool critical)
+{
+	b->free++;
+	b->critical = (u16)(b->critical + critical);
+}
+
+/**
+ * tn_bubble_move() - a buffer of an input is freed; @b is the output of the same node
+ * into the same ring. MBS, cases 3 and 4.
+ * Return: true: it takes a critical bubble over, and is to be given back as critical.
+ */
+static inline bool tn_bubble_move(enum tn_bubble_policy policy, struct tn_bubble *b)
+{
+	if (policy != TN_BUBBLE_MBS || !tn_bubble_stuck(b))
+		return false;
+	b->critical--;
+	return true;
+}
+
+/**
+ * tn_bubble_respond() - the node below asks for a false packet
+ * @idle: this output is sending nothing and nothing waits for it
+ *
+ * Return: true: send one; it goes no further than to the other end, where
+ * tn_bubble_move() decides how its buffer is given back.
+ */
+bool tn_bubble_respond(enum tn_bubble_policy policy, struct tn_bubble *b, bool idle);
+
+/**
+ * tn_bubble_watch() - starts or stops the timer T; call it when @b has changed
+ * @now: ticks of the host's clock, not 0
+ *
+ * Return: true if it has just been started.
+ */
+bool tn_bubble_watch(enum tn_bubble_policy policy, struct tn_bubble *b, u32 now);
+
+/**
+ * tn_bubble_due() - is it time to ask upstream? If so, the timer starts anew.
+ * @threshold: ticks
+ */
+bool tn_bubble_due(struct tn_bubble *b, u32 now, u32 threshold);
+
+#endif /* TN_BUBBLE_H */
