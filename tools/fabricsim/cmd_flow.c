@@ -1,20 +1,169 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim flow: the flow-control simulator's command line. */
-#include "tools/fabricctl/command.h"
+/* fabricsim flow: load against throughput and latency under bubble flow control. */
+#include <math.h>
+#include <stdio.h>
+
+#include "flow_option.h"
+#include "plot.h"
+#include "points.h"
+#include "tools/fabricctl/json.h"
 #include "tools/fabricctl/say.h"
+
+static json_t *real(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *about(const struct flow_plan *plan, uint64_t seed)
+{
+	const struct flow_params *p = &plan->base;
+	double bytes = 0;
+
+	for (size_t i = 0; i < plan->n; i++)
+		bytes = fmax(bytes, (double)plan->point[i].bytes /
+			     (double)flow_buffers(&plan->point[i].params));
+	return json_pack("{so ss sI si si si si si si si si ss ss ss ss ss ss so}",
+			 "shape", json_shape(&p->shape), "preset", plan->preset,
+			 "seed", (json_int_t)seed, "seeds", plan->seeds,
+			 "warmup", p->warmup, "cycles", p->cycles, "packet", p->packet,
+			 "hop", p->hop, "credit_delay", p->credit_delay, "timer", p->timer,
+			 "response", p->response,
+			 "bubble_test", flow_tests[p->test], "slot_free", flow_freeds[p->freed],
+			 "consumption", flow_sinks[p->sink],
+			 "arbitration", flow_arbiters[p->arbiter],
+			 "placement", flow_places[p->place], "tie", flow_ties[p->tie],
+			 "bytes_per_buffer", real(bytes));
+}
+
+static json_t *point_json(const struct flow_plan *plan, const struct flow_point *r)
+{
+	const struct flow_params *p = &r->params;
+
+	return json_pack("{ss si si ss so so so so so so sI sI so sI sI sb si si sI so}",
+			 "policy", flow_policies[p->policy], "bubbles", p->bubbles,
+			 "queue", p->queue, "pattern", flow_patterns[p->pattern],
+			 "load", p->trace ? json_null() : json_real(p->load),
+			 "accepted", real(r->accepted.mean), "ci95", real(r->accepted.ci95),
+			 "latency_mean", real(r->latency.mean),
+			 "latency_ci95", real(r->latency.ci95),
+			 "latency_p99", real(r->delivered ? r->p99 : NAN),
+			 "wait_max", (json_int_t)r->wait_max,
+			 "delivered", (json_int_t)r->delivered, "refused", real(r->refused),
+			 "requests", (json_int_t)r->requests,
+			 "responses", (json_int_t)r->responses,
+			 "deadlock", r->deadlocks > 0, "deadlocks", r->deadlocks,
+			 "seeds", plan->seeds, "cycles", (json_int_t)r->cycles,
+			 "cycles_per_s", real(round(r->cycles_per_s)));
+}
+
+/* What differs between the curves of this plan. */
+static void curve_name(const struct flow_plan *plan, const struct flow_params *p, char *buf,
+		       size_t len)
+{
+	bool queues = false, patterns = false;
+	int n = snprintf(buf, len, "%s", flow_policies[p->policy]);
+
+	for (size_t i = 1; i < plan->n; i++) {
+		queues |= plan->point[i].params.queue != plan->point[0].params.queue;
+		patterns |= plan->point[i].params.pattern != plan->point[0].params.pattern;
+	}
+	if (p->bubbles)
+		n += snprintf(buf + n, len - (size_t)n, ", %u a ring", p->bubbles);
+	if (queues)
+		n += snprintf(buf + n, len - (size_t)n, ", queue %u", p->queue);
+	if (patterns)
+		snprintf(buf + n, len - (size_t)n, ", %s", flow_patterns[p->pattern]);
+}
+
+static bool same_curve(const struct flow_params *a, const struct flow_params *b)
+{
+	return a->policy == b->policy && a->bubbles == b->bubbles && a->queue == b->queue &&
+	       a->pattern == b->pattern;
+}
+
+static void draw_panel(struct plot *plot, const struct flow_plan *plan, bool latency)
+{
+	double least = INFINITY;
+	char name[96];
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct flow_point *r = &plan->point[i];
+		const struct mean *m = latency ? &r->latency : &r->accepted;
+
+		if (!i || !same_curve(&r->params, &plan->point[i - 1].params)) {
+			curve_name(plan, &r->params, name, sizeof(name));
+			plot_curve(plot, name);
+		}
+		plot_point(plot, r->params.load, m->mean, isfinite(m->ci95) ? m->ci95 : 0);
+		least = fmin(least, m->mean);
+	}
+	/* beyond saturation it is the source queue's length that is drawn */
+	if (latency && isfinite(least))
+		plot_top(plot, 12 * least);
+}
+
+static int draw(const struct flow_plan *plan, const char *file)
+{
+	char shape[TORUS_TEXT_MAX], title[160];
+	struct plot *plot;
+
+	snprintf(title, sizeof(title), "%s torus, packets of %u phits, %u seeds",
+		 torus_shape_text(&plan->base.shape, shape), plan->base.packet, plan->seeds);
+	plot = plot_new(title);
+	plot_panel(plot, "throughput", "load, phits / node / cycle", "accepted");
+	draw_panel(plot, plan, false);
+	plot_panel(plot, "latency", "load, phits / node / cycle", "cycles");
+	draw_panel(plot, plan, true);
+	return plot_write(plot, file);
+}
+
+static int show(const struct ctl *ctl, const struct flow_plan *plan)
+{
+	static const char *const columns[] = {
+		"policy", "bubbles", "queue", "pattern", "load", "accepted", "ci95",
+		"latency_mean", "latency_p99", "wait_max", "deadlocks", NULL
+	};
+	json_t *points = json_array();
+	int status = OK;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		json_array_append_new(points, point_json(plan, &plan->point[i]));
+		if (plan->point[i].deadlocks)
+			status = PROBLEM;
+	}
+	if (ctl->svg && draw(plan, ctl->svg))
+		status = CANNOT;
+	if (points_show_columns(ctl, about(plan, ctl->seed), points, columns))
+		return CANNOT;
+	return status;
+}
 
 static int cmd_flow(struct ctl *ctl, int argc, char **argv)
 {
-	(void)ctl;
+	struct flow_plan plan;
+	int status;
+
 	(void)argc;
 	(void)argv;
-	return fail("flow: not in this build yet");
+	if (points_check(ctl))
+		return CANNOT;
+	status = flow_plan_make(&plan);
+	if (status == OK)
+		status = flow_sweep(plan.point, plan.n, plan.seeds, ctl->seed, plan.threads);
+	if (status == OK)
+		status = show(ctl, &plan);
+	flow_plan_free(&plan);
+	return status;
 }
 
 COMMAND(cmd_flow) = {
 	.name = "flow",
 	.args = "",
 	.brief = "Load against throughput and latency under bubble flow control",
+	.help = "Simulates the torus cycle by cycle: virtual cut-through, dimension order, a phit a\n"
+		"link and cycle. Each combination of policy, pattern, queue, bubbles and load is a\n"
+		"point. Exit status 1 if a point deadlocks, as --policy none does.",
+	.opts = flow_opts,
 	.json = true,
 	.simulates = true,
 	.run = cmd_flow,

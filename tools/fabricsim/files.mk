@@ -3,13 +3,14 @@
 # what belongs to one of them. From fabricctl comes what commands are made of.
 sim-commands := flow
 sim-shared := main range points plot jobs
-sim-flow :=
+sim-flow := flow_option flow_sweep flow_trace flow_net flow_step flow_birth flow_pattern \
+	flow_wheel flow_check
 sim-ctl := program command say table number json
 
 programs += fabricsim
 fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-shared:%=tools/fabricsim/%.o) $(sim-flow:%=tools/fabricsim/%.o) \
-	$(sim-ctl:%=tools/fabricctl/%.o)
+	$(sim-ctl:%=tools/fabricctl/%.o) kernel/core/bubble.o
 fabricsim-deps := $(B)/libtorus.a
 fabricsim-libs := $(lib-libs) -lm -lpthread
 

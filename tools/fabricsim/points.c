@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "points.h"
-#include "tools/fabricctl/json.h"
 #include "tools/fabricctl/say.h"
 #include "tools/fabricctl/table.h"
 
@@ -62,29 +61,31 @@ static void show_csv(const json_t *points)
 	}
 }
 
-static void show_table(const json_t *points)
+/* @columns: which keys, or NULL: all. */
+static void show_table(const json_t *points, const char *const *columns)
 {
-	const char *title[COLUMNS_MAX + 1] = { NULL };
+	const char *title[COLUMNS_MAX + 1] = { NULL }, *key[COLUMNS_MAX];
 	char text[COLUMNS_MAX][CELL_MAX], buf[CELL_MAX];
-	const char *key;
+	const json_t *first = json_array_get(points, 0);
+	const char *name;
 	struct table *t;
 	json_t *point, *v;
 	size_t i, n = 0;
 
-	json_object_foreach(json_array_get(points, 0), key, v) {
-		if (n == COLUMNS_MAX)
-			break;
-		snprintf(text[n], CELL_MAX, "%s%s", json_is_number(v) ? ">" : "", key);
-		title[n] = text[n];
-		n++;
+	for (; columns && columns[n] && n < COLUMNS_MAX; n++)
+		key[n] = columns[n];
+	json_object_foreach((json_t *)first, name, v)
+		if (!columns && n < COLUMNS_MAX)
+			key[n++] = name;
+	for (i = 0; i < n; i++) {
+		snprintf(text[i], CELL_MAX, "%s%s",
+			 json_is_string(json_object_get(first, key[i])) ? "" : ">", key[i]);
+		title[i] = text[i];
 	}
 	t = table_new(title);
-	json_array_foreach(points, i, point) {
-		n = 0;
-		json_object_foreach(point, key, v)
-			if (n++ < COLUMNS_MAX)
-				table_cell(t, PLAIN, "%s", cell(v, 4, buf));
-	}
+	json_array_foreach(points, i, point)
+		for (size_t k = 0; k < n; k++)
+			table_cell(t, PLAIN, "%s", cell(json_object_get(point, key[k]), 4, buf));
 	table_print(t, "no points");
 }
 
@@ -97,6 +98,12 @@ int points_check(const struct ctl *ctl)
 
 int points_show(const struct ctl *ctl, json_t *about, json_t *points)
 {
+	return points_show_columns(ctl, about, points, NULL);
+}
+
+int points_show_columns(const struct ctl *ctl, json_t *about, json_t *points,
+			const char *const *columns)
+{
 	if (!about || !points) {
 		json_decref(about);
 		json_decref(points);
@@ -104,11 +111,13 @@ int points_show(const struct ctl *ctl, json_t *about, json_t *points)
 	}
 	if (ctl->json) {
 		json_object_set(about, "points", points);
-		json_show(json_incref(about));
+		/* 0.3, not 0.29999999999999999 */
+		json_dumpf(about, stdout, JSON_COMPACT | JSON_REAL_PRECISION(12));
+		putchar('\n');
 	} else if (ctl->csv) {
 		show_csv(points);
 	} else {
-		show_table(points);
+		show_table(points, columns);
 	}
 	json_decref(about);
 	json_decref(points);

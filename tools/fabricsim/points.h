@@ -18,6 +18,10 @@
  */
 int points_show(const struct ctl *ctl, json_t *about, json_t *points);
 
+/** points_show_columns() - the same, but the table has only these keys; ended by NULL */
+int points_show_columns(const struct ctl *ctl, json_t *about, json_t *points,
+			const char *const *columns);
+
 /** points_check() - refuses --json with --csv. Return: OK or CANNOT */
 int points_check(const struct ctl *ctl);
 

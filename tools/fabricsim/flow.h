@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A torus of virtual cut-through routers, simulated cycle by cycle.
+ *
+ * A router has an input queue of whole packet buffers for each direction of travel
+ * (and virtual channel), a source queue, a crossbar, and outputs that carry a phit a
+ * cycle. A packet at the head of its queue asks for an output; a cycle later at the
+ * earliest another may. Once granted at cycle t it streams a phit a cycle: its head
+ * can be granted at the next node at t + hop, its tail has left at t + packet. So an
+ * unhindered packet over h hops takes h * hop + packet cycles, born to consumed.
+ *
+ * Within a cycle all buffers that are left are freed, then heads arrive, credits and
+ * false packets, then packets are born, then outputs are granted; no step sees what
+ * another node does in the same cycle, so the order of nodes does not matter.
+ */
+#ifndef FLOW_H
+#define FLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/topology.h>
+
+enum flow_policy { FLOW_BLOC, FLOW_CBS, FLOW_MBS, FLOW_DATELINE, FLOW_ADAPTIVE, FLOW_NONE };
+enum flow_pattern { FLOW_UNIFORM, FLOW_DISTRIBUTE, FLOW_TRANSPOSE, FLOW_HOTREGION,
+		    FLOW_COMPLEMENT, FLOW_TORNADO, FLOW_NEIGHBOUR, FLOW_TRACE };
+enum flow_test { FLOW_DOWNSTREAM, FLOW_LOCAL, FLOW_EITHER };
+enum flow_freed { FLOW_TAIL, FLOW_HEAD };
+enum flow_arbiter { FLOW_ROUND_ROBIN, FLOW_RANDOM, FLOW_OLDEST, FLOW_TRANSIT };
+enum flow_sink { FLOW_SINGLE, FLOW_MULTIPLE };
+enum flow_tie { FLOW_TIE_RANDOM, FLOW_TIE_PLUS };
+enum flow_place { FLOW_PLACE_RANDOM, FLOW_PLACE_EVEN };
+
+/* Names for each of the above, in their order, ended by NULL. */
+extern const char *const flow_policies[], *const flow_patterns[], *const flow_tests[],
+	*const flow_freeds[], *const flow_arbiters[], *const flow_sinks[], *const flow_ties[],
+	*const flow_places[];
+
+/** struct flow_entry - a packet of a trace */
+struct flow_entry {
+	uint32_t time;		/* cycle from which it wants to be sent, from 0 */
+	uint32_t src, dst;
+};
+
+/** struct flow_trace - sorted by time */
+struct flow_trace {
+	struct flow_entry *entry;
+	uint64_t n;
+};
+
+/**
+ * struct flow_params - what is simulated
+ * @bubbles: critical bubbles in each ring (CBS, MBS)
+ * @queue: buffers of an input, packets
+ * @source_queue: packets that wait at a node; while it is full none is born
+ * @packet: phits
+ * @hop: cycles from the grant of an output to the earliest in the next node
+ * @credit_delay: cycles until the other end knows of a freed buffer
+ * @timer: cycles that an input has only critical bubbles free before MBS asks
+ * @response: phits of a false packet
+ * @test: where BLOC looks for two free buffers
+ * @freed: when a buffer counts as free: its packet's head or its tail has left
+ * @sink: packets that a node consumes at a time: one, or one from each input
+ * @tie: which way halfway around a ring of even size
+ * @place: where critical bubbles are at the beginning
+ * @load: packets born a node and cycle, times @packet; 0 to 1
+ * @trace: instead of pattern and load, or NULL; not owned
+ */
+struct flow_params {
+	struct torus_shape shape;
+	enum flow_policy policy;
+	unsigned int bubbles, queue, source_queue, packet, hop, credit_delay, timer, response;
+	enum flow_test test;
+	enum flow_freed freed;
+	enum flow_arbiter arbiter;
+	enum flow_sink sink;
+	enum flow_tie tie;
+	enum flow_place place;
+	enum flow_pattern pattern;
+	double load;
+	uint32_t warmup, cycles;
+	uint64_t seed;
+	const struct flow_trace *trace;
+};
+
+/**
+ * struct flow_result - what happened from the end of the warm-up on
+ * @accepted: phits consumed a node and cycle
+ * @latency: cycles from birth to consumption, mean of the packets consumed
+ * @p99: 99 of 100 took no longer, to 1/16
+ * @wait_max: longest time that a packet has been first in its queue, whole run
+ * @refused: packets not born because the source queue was full
+ * @deadlock: found; then the run ended at @end
+ * @requests, @responses: false packets asked for and sent, whole run
+ * @cpu: seconds of processor time
+ * @bytes: memory
+ * @consistent: at the end all packets, buffers and bubbles were accounted for
+ */
+struct flow_result {
+	double accepted, latency, cpu;
+	uint64_t born, delivered, refused, requests, responses, bytes;
+	uint32_t p99, wait_max, end;
+	bool deadlock, consistent;
+};
+
+struct flow_net;
+
+/**
+ * flow_check_params() - can this be simulated?
+ * Return: 0, or -1 with the reason in @why (256 bytes).
+ */
+int flow_check_params(const struct flow_params *p, char *why);
+
+/** flow_new() - NULL: out of memory. @p is checked; it is copied */
+struct flow_net *flow_new(const struct flow_params *p);
+void flow_free(struct flow_net *net);
+
+/** flow_run() - to the end, or until it deadlocks. Return: 0 or -ENOMEM */
+int flow_run(struct flow_net *net, struct flow_result *result);
+
+/** flow_step() - one cycle only, for who wants to look between. Return as above */
+int flow_step(struct flow_net *net);
+
+/** flow_on_delivery() - calls @fn for each packet at the cycle of its consumption */
+void flow_on_delivery(struct flow_net *net,
+		      void (*fn)(void *arg, uint32_t now, uint32_t src, uint32_t dst,
+				 uint32_t born), void *arg);
+
+/** flow_deadlocked() - packets that can never move again, whatever happens elsewhere */
+uint64_t flow_deadlocked(struct flow_net *net);
+
+/** flow_consistent() - are all buffers, packets and critical bubbles accounted for? */
+bool flow_consistent(const struct flow_net *net);
+
+/** flow_inside() - packets born and not yet consumed */
+uint64_t flow_inside(const struct flow_net *net);
+
+/** flow_buffers() - packet buffers modelled, without source queues */
+uint64_t flow_buffers(const struct flow_params *p);
+
+#endif /* FLOW_H */

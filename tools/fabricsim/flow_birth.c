@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets are born: at each node and cycle with probability load / packet, from the
+ * node's own random numbers, or as a trace says. The next birth of a node is drawn
+ * from the geometric distribution, so that nothing is done in between. One that
+ * finds the source queue full is not born (Wang and Zhang, section 4); one of a
+ * trace waits.
+ */
+#include <math.h>
+
+#include "flow_net.h"
+
+static u32 packet_new(struct flow_net *net)
+{
+	u32 i = net->free_packet, room;
+	struct packet *more;
+
+	if (i != NONE) {
+		net->free_packet = net->packet[i].next;
+		return i;
+	}
+	room = net->packets ? 2 * net->packets : 64;
+	more = realloc(net->packet, room * sizeof(*more));
+	if (!more) {
+		net->failed = true;
+		return NONE;
+	}
+	net->bytes += (room - net->packets) * sizeof(*more);
+	net->packet = more;
+	for (i = net->packets + 1; i < room; i++)
+		more[i].next = i + 1 < room ? i + 1 : NONE;
+	net->free_packet = net->packets + 1;
+	i = net->packets;
+	net->packets = room;
+	return i;
+}
+
+void packet_drop(struct flow_net *net, u32 packet)
+{
+	net->packet[packet].next = net->free_packet;
+	net->free_packet = packet;
+}
+
+/* Minimal; halfway around as the tie says. */
+static void aim(struct flow_net *net, struct packet *p)
+{
+	struct node *src = &net->node[p->src];
+	const struct node *dst = &net->node[p->dst];
+
+	p->dim = 0;
+	for (unsigned int d = 0; d < net->dims; d++) {
+		int k = net->p.shape.size[d];
+		int plus = dst->at[d] - src->at[d];
+
+		if (plus < 0)
+			plus += k;
+		if (2 * plus > k || (2 * plus == k && net->p.tie == FLOW_TIE_RANDOM &&
+				     random64(&src->random) >> 63))
+			plus -= k;
+		p->off[d] = (int16_t)plus;
+	}
+}
+
+static void enqueue(struct flow_net *net, u32 node, u32 packet)
+{
+	u32 channel = channel_of(net, node, net->host);
+	struct input *in = &net->input[channel];
+	unsigned int n, at;
+	u32 *slot = slots_of(net, channel, &n);
+
+	at = in->head + in->count;
+	slot[at >= n ? at - n : at] = packet;
+	if (!in->count++)
+		input_ready(net, channel);
+}
+
+static u32 birth(struct flow_net *net, u32 src, u32 dst)
+{
+	u32 i = packet_new(net);
+	struct packet *p = &net->packet[i];
+
+	if (i == NONE)
+		return NONE;
+	p->born = net->now;
+	p->src = src;
+	p->dst = dst;
+	aim(net, p);
+	net->born += net->measuring;
+	net->inside++;
+	return i;
+}
+
+static bool source_full(const struct flow_net *net, u32 node)
+{
+	return net->input[channel_of(net, node, net->host)].count == net->p.source_queue;
+}
+
+/* --- by chance ------------------------------------------------------------- */
+
+static void plan(struct flow_net *net, u32 node)
+{
+	struct node *n = &net->node[node];
+	/* (0, 1], 53 bits */
+	double u = (double)((random64(&n->random) >> 11) + 1) * 0x1p-53;
+	double gap = 1 + floor(log(u) * net->inverse_log);
+	u64 cycles = gap < 4e9 ? (u64)gap : 4000000000u;
+	u32 at = (u32)(net->now + cycles) % BIRTHS;
+
+	/* a bucket of this very cycle is being emptied: a full round is one to wait */
+	n->wait = (u32)((cycles - 1) / BIRTHS);
+	n->next = net->birth[at];
+	net->birth[at] = node;
+}
+
+static void births_by_chance(struct flow_net *net)
+{
+	u32 *bucket = &net->birth[net->now % BIRTHS];
+	u32 node = *bucket, next;
+
+	for (*bucket = NONE; node != NONE; node = next) {
+		struct node *n = &net->node[node];
+		u32 dst, packet;
+
+		next = n->next;
+		if (n->wait) {
+			n->wait--;
+			n->next = *bucket;
+			*bucket = node;
+			continue;
+		}
+		if (source_full(net, node)) {
+			net->refused += net->measuring;
+		} else {
+			dst = pattern_destination(net, node);
+			packet = dst == NONE ? NONE : birth(net, node, dst);
+			if (packet != NONE)
+				enqueue(net, node, packet);
+			else
+				continue;	/* sends nothing ever, or no memory */
+		}
+		plan(net, node);
+	}
+}
+
+/* --- by a trace ------------------------------------------------------------ */
+
+void births_refill(struct flow_net *net, u32 node)
+{
+	u32 *list = net->backlog + 2 * (size_t)node;
+	u32 packet = list[0];
+
+	if (packet == NONE)
+		return;
+	list[0] = net->packet[packet].next;
+	enqueue(net, node, packet);
+}
+
+static void births_by_trace(struct flow_net *net)
+{
+	const struct flow_trace *t = net->p.trace;
+
+	while (net->traced < t->n && t->entry[net->traced].time + FIRST <= net->now) {
+		const struct flow_entry *e = &t->entry[net->traced++];
+		u32 packet = birth(net, e->src, e->dst);
+		u32 *list = net->backlog + 2 * (size_t)e->src;
+
+		if (packet == NONE)
+			return;
+		if (!source_full(net, e->src)) {
+			enqueue(net, e->src, packet);
+			continue;
+		}
+		net->packet[packet].next = NONE;
+		if (list[0] == NONE)
+			list[0] = packet;
+		else
+			net->packet[list[1]].next = packet;
+		list[1] = packet;
+	}
+}
+
+void births_begin(struct flow_net *net)
+{
+	double p = net->p.load / net->p.packet;
+
+	for (u32 i = 0; i < BIRTHS; i++)
+		net->birth[i] = NONE;
+	if (net->p.trace || p <= 0)
+		return;
+	net->inverse_log = p < 1 ? 1 / log1p(-p) : 0;
+	for (u32 i = 0; i < net->nodes; i++)
+		plan(net, i);
+}
+
+void births(struct flow_net *net)
+{
+	if (net->p.trace)
+		births_by_trace(net);
+	else
+		births_by_chance(net);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow_option.h"
+#include "flow_trace.h"
+#include "range.h"
+#include "tools/fabricctl/say.h"
+
+#define LIST_MAX 16
+#define UNSET UINT64_MAX
+#define CYCLES_MAX 1000000000
+
+static struct {
+	const char *shape, *preset, *policy, *pattern, *load, *trace, *bubbles, *queue;
+	const char *test, *freed, *arbiter, *sink, *tie, *place;
+	uint64_t seeds, warmup, cycles, packet, hop, credit_delay, timer, response, source_queue;
+	uint64_t threads;
+} asked = {
+	.shape = "8x8", .preset = "mbs2012", .policy = "bloc,cbs,mbs", .pattern = "uniform",
+	.seeds = 5, .warmup = UNSET, .cycles = UNSET, .packet = UNSET, .hop = UNSET,
+	.credit_delay = UNSET, .timer = UNSET, .response = UNSET, .source_queue = UNSET,
+};
+
+const struct opt flow_opts[] = {
+	{ OPT_TEXT, "shape", 0, "SHAPE", &asked.shape, 0, 0, "sizes of the torus, 8x8 by default" },
+	{ OPT_TEXT, "policy", 0, "LIST", &asked.policy, 0, 0,
+	  "of bloc, cbs, mbs, dateline, adaptive, none; the first three by default" },
+	{ OPT_TEXT, "bubbles", 0, "RANGE", &asked.bubbles, 0, 0,
+	  "critical bubbles in each ring (cbs, mbs); see below" },
+	{ OPT_TEXT, "queue", 0, "RANGE", &asked.queue, 0, 0,
+	  "packet buffers of an input and virtual channel, 2 by default" },
+	{ OPT_TEXT, "pattern", 0, "LIST", &asked.pattern, 0, 0,
+	  "of uniform, distribute, transpose, hotregion, bit-complement, tornado, neighbour" },
+	{ OPT_TEXT, "trace", 0, "FILE", &asked.trace, 0, 0,
+	  "instead of --pattern and --load: lines TIME SRC DST" },
+	{ OPT_TEXT, "load", 0, "RANGE", &asked.load, 0, 0,
+	  "phits a node and cycle, 0 to 1; 0.1:1.0:0.1 by default" },
+	{ OPT_NUMBER, "seeds", 0, "N", &asked.seeds, 1, 1000, "runs of each point, 5 by default" },
+	{ OPT_NUMBER, "warmup", 0, "N", &asked.warmup, 0, CYCLES_MAX, "cycles not measured" },
+	{ OPT_NUMBER, "cycles", 0, "N", &asked.cycles, 1, CYCLES_MAX, "cycles measured" },
+	{ OPT_TEXT, "preset", 0, "NAME", &asked.preset, 0, 0,
+	  "values of all that follow: mbs2012, the default" },
+	{ OPT_NUMBER, "packet", 0, "N", &asked.packet, 1, 65536, "phits of a packet" },
+	{ OPT_NUMBER, "hop", 0, "N", &asked.hop, 1, 65536, "cycles from router to router" },
+	{ OPT_NUMBER, "source-queue", 0, "N", &asked.source_queue, 1, 4096,
+	  "packets that wait at a node; when full, none is born" },
+	{ OPT_NUMBER, "credit-delay", 0, "N", &asked.credit_delay, 0, 65536,
+	  "cycles until a freed buffer is known upstream" },
+	{ OPT_TEXT, "bubble-test", 0, "WHERE", &asked.test, 0, 0,
+	  "where bloc wants 2 buffers free: downstream, local, either" },
+	{ OPT_TEXT, "slot-free", 0, "WHEN", &asked.freed, 0, 0,
+	  "a buffer is free when its packet's tail has left, or its head: tail, head" },
+	{ OPT_TEXT, "consumption", 0, "HOW", &asked.sink, 0, 0,
+	  "a node takes one packet at a time, or one from each input: single, multiple" },
+	{ OPT_TEXT, "arbitration", 0, "HOW", &asked.arbiter, 0, 0,
+	  "round-robin, random, oldest, transit (who is in the ring goes first)" },
+	{ OPT_NUMBER, "timer", 0, "N", &asked.timer, 1, 65536,
+	  "cycles stuck until mbs asks for a false packet" },
+	{ OPT_NUMBER, "response", 0, "N", &asked.response, 1, 65536, "phits of a false packet" },
+	{ OPT_TEXT, "placement", 0, "HOW", &asked.place, 0, 0,
+	  "of critical bubbles at the beginning: random, even" },
+	{ OPT_TEXT, "tie", 0, "HOW", &asked.tie, 0, 0,
+	  "halfway around a ring: random, plus" },
+	{ OPT_NUMBER, "threads", 0, "N", &asked.threads, 1, 256, "as many as cores by default" },
+	{ .kind = OPT_END },
+};
+
+/*
+ * What Wang and Zhang leave open is set to what comes nearest to their figure 3 and to
+ * the INSEE simulator that they used: a phit a cycle and router, no delay of credits,
+ * a buffer free when it is empty, as many packets consumed as arrive.
+ */
+static const char *const presets[] = { "mbs2012", NULL };
+
+static const struct flow_params preset_params[] = {
+	{
+		.queue = 2, .source_queue = 8, .packet = 16, .hop = 1, .credit_delay = 0,
+		.timer = 16, .response = 1, .test = FLOW_DOWNSTREAM, .freed = FLOW_TAIL,
+		.arbiter = FLOW_ROUND_ROBIN, .sink = FLOW_MULTIPLE, .tie = FLOW_TIE_RANDOM,
+		.place = FLOW_PLACE_RANDOM, .warmup = 25000, .cycles = 20000,
+	},
+};
+
+/* --- options to values ----------------------------------------------------- */
+
+static void number(uint64_t value, unsigned int *to)
+{
+	if (value != UNSET)
+		*to = (unsigned int)value;
+}
+
+/* Return: OK; *@to stays as it is where nothing was asked. */
+static int word(const char *option, const char *text, const char *const *words, int *to)
+{
+	int i;
+
+	if (!text)
+		return OK;
+	i = word_option(option, text, strlen(text), words);
+	if (i < 0)
+		return CANNOT;
+	*to = i;
+	return OK;
+}
+
+/* Words with commas between. Return: how many, 0 when it has said what is wrong. */
+static int word_list(const char *option, const char *text, const char *const *words, int *to)
+{
+	int n = 0;
+
+	for (;;) {
+		size_t len = strcspn(text, ",");
+
+		if (n == LIST_MAX) {
+			fail("--%s: %d of them at most", option, LIST_MAX);
+			return 0;
+		}
+		to[n] = word_option(option, text, len, words);
+		if (to[n++] < 0)
+			return 0;
+		if (!text[len])
+			return n;
+		text += len + 1;
+	}
+}
+
+static int take_words(struct flow_params *p)
+{
+	int test = (int)p->test, freed = (int)p->freed, arbiter = (int)p->arbiter;
+	int sink = (int)p->sink, tie = (int)p->tie, place = (int)p->place;
+
+	if (word("bubble-test", asked.test, flow_tests, &test) ||
+	    word("slot-free", asked.freed, flow_freeds, &freed) ||
+	    word("arbitration", asked.arbiter, flow_arbiters, &arbiter) ||
+	    word("consumption", asked.sink, flow_sinks, &sink) ||
+	    word("tie", asked.tie, flow_ties, &tie) ||
+	    word("placement", asked.place, flow_places, &place))
+		return CANNOT;
+	p->test = (enum flow_test)test;
+	p->freed = (enum flow_freed)freed;
+	p->arbiter = (enum flow_arbiter)arbiter;
+	p->sink = (enum flow_sink)sink;
+	p->tie = (enum flow_tie)tie;
+	p->place = (enum flow_place)place;
+	return OK;
+}
+
+static int take_base(struct flow_plan *plan)
+{
+	struct flow_params *p = &plan->base;
+	int preset = word_option("preset", asked.preset, strlen(asked.preset), presets);
+	int err;
+
+	if (preset < 0)
+		return CANNOT;
+	plan->preset = presets[preset];
+	*p = preset_params[preset];
+	err = torus_shape_parse(asked.shape, &p->shape);
+	if (err || !torus_nodes(&p->shape))
+		return fail("--shape: '%s' is no shape: 1 to %d sizes with x between, each up to %d, "
+			    "at most %d nodes, as 8x8 or 4x4x4", asked.shape, TORUS_MAX_DIMS,
+			    TORUS_MAX_SIZE, TORUS_MAX_NODES);
+	number(asked.warmup, &p->warmup);
+	number(asked.cycles, &p->cycles);
+	number(asked.packet, &p->packet);
+	number(asked.hop, &p->hop);
+	number(asked.credit_delay, &p->credit_delay);
+	number(asked.timer, &p->timer);
+	number(asked.response, &p->response);
+	number(asked.source_queue, &p->source_queue);
+	plan->seeds = (unsigned int)asked.seeds;
+	plan->threads = (unsigned int)asked.threads;
+	return take_words(p);
+}
+
+/* --- the points ------------------------------------------------------------ */
+
+struct axes {
+	int policy[LIST_MAX], pattern[LIST_MAX];
+	int policies, patterns;
+	struct range bubbles, queue, load;
+};
+
+static int whole_range(const char *option, const char *text, double min, double max,
+		       struct range *r)
+{
+	if (range_parse(option, text, min, max, r))
+		return CANNOT;
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->v[i] == (double)(uint64_t)r->v[i])
+			continue;
+		fail("--%s: %g is not a whole number", option, r->v[i]);
+		free(r->v);
+		r->v = NULL;
+		return CANNOT;
+	}
+	return OK;
+}
+
+static int take_axes(struct axes *a, const char *queue)
+{
+	*a = (struct axes){ .policies = 0 };
+	if (asked.trace && asked.load)
+		return fail("--trace says when packets are sent: --load cannot too");
+	a->policies = word_list("policy", asked.policy, flow_policies, a->policy);
+	a->patterns = word_list("pattern", asked.pattern, flow_patterns, a->pattern);
+	if (!a->policies || !a->patterns)
+		return CANNOT;
+	for (int i = 0; i < a->patterns && !asked.trace; i++)
+		if (a->pattern[i] == FLOW_TRACE)
+			return fail("--pattern trace: name the file with --trace FILE");
+	if (asked.trace) {
+		a->patterns = 1;
+		a->pattern[0] = FLOW_TRACE;
+	}
+	if (!strcmp(queue, "0"))
+		return fail("--queue: a queue of 0 is smaller than a packet, allowed 1 to 4096");
+	/* 0 bubbles: as many as are best, see cmd_flow.c */
+	if (whole_range("bubbles", asked.bubbles ? asked.bubbles : "0", asked.bubbles ? 1 : 0,
+			1 << 24, &a->bubbles) ||
+	    whole_range("queue", queue, 1, 4096, &a->queue) ||
+	    range_parse("load", asked.load ? asked.load : asked.trace ? "0" : "0.1:1.0:0.1", 0, 1,
+			&a->load))
+		return CANNOT;
+	return OK;
+}
+
+static void free_axes(struct axes *a)
+{
+	free(a->bubbles.v);
+	free(a->queue.v);
+	free(a->load.v);
+}
+
+/* A quarter of the smallest ring's buffers, but not more than 4: see cmd_flow.c. */
+static unsigned int best_bubbles(const struct flow_params *p)
+{
+	unsigned int least = 16;
+
+	for (unsigned int d = 0; d < p->shape.ndims; d++)
+		if (p->shape.size[d] > 1 && p->shape.size[d] * p->queue < least)
+			least = p->shape.size[d] * p->queue;
+	return least < 8 ? 1 : least / 4;
+}
+
+static int add_point(struct flow_plan *plan, struct flow_params p)
+{
+	struct flow_point *more = realloc(plan->point, (plan->n + 1) * sizeof(*more));
+	char why[256];
+
+	if (!more)
+		return fail("out of memory");
+	plan->point = more;
+	if (p.policy != FLOW_CBS && p.policy != FLOW_MBS)
+		p.bubbles = 0;
+	else if (!p.bubbles)
+		p.bubbles = best_bubbles(&p);
+	p.trace = asked.trace ? &plan->trace : NULL;
+	if (flow_check_params(&p, why))
+		return fail("%s", why);
+	more[plan->n++] = (struct flow_point){ .params = p };
+	return OK;
+}
+
+/* Loads are innermost: a curve is a run of points. */
+static int cross(struct flow_plan *plan, const struct axes *a)
+{
+	struct flow_params p = plan->base;
+
+	for (int pattern = 0; pattern < a->patterns; pattern++)
+		for (int policy = 0; policy < a->policies; policy++)
+			for (size_t q = 0; q < a->queue.n; q++)
+				for (size_t b = 0; b < a->bubbles.n; b++) {
+					p.pattern = (enum flow_pattern)a->pattern[pattern];
+					p.policy = (enum flow_policy)a->policy[policy];
+					p.queue = (unsigned int)a->queue.v[q];
+					p.bubbles = (unsigned int)a->bubbles.v[b];
+					if (b && p.policy != FLOW_CBS && p.policy != FLOW_MBS)
+						continue;
+					for (size_t l = 0; l < a->load.n; l++) {
+						p.load = a->load.v[l];
+						if (add_point(plan, p))
+							return CANNOT;
+					}
+				}
+	return OK;
+}
+
+int flow_plan_make(struct flow_plan *plan)
+{
+	struct axes a = { .policies = 0 };
+	int status;
+
+	*plan = (struct flow_plan){ .n = 0 };
+	status = take_base(plan);
+	if (status == OK)
+		status = take_axes(&a, asked.queue ? asked.queue : "2");
+	if (status == OK && asked.trace)
+		status = flow_trace_read(asked.trace, &plan->base.shape, &plan->trace);
+	if (status == OK)
+		status = cross(plan, &a);
+	free_axes(&a);
+	return status;
+}
+
+void flow_plan_free(struct flow_plan *plan)
+{
+	free(plan->point);
+	free(plan->trace.entry);
+}
