@@ -81,12 +81,14 @@ static json_t *link_json(struct fabricd *d, const struct fm_status *s,
 	const char *reason = torus_link_reason_name(l->reason);
 	json_t *j;
 
-	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:b, s:s, s:I}",
+	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:b, s:s, s:I, s:s*, s:s*}",
 		      "node", node_json(d, s->own), "port", port_json(d, l->port),
 		      "peer", peer_json(d, s, l), "state", state ? state : "?",
 		      "reason", reason ? reason : "?", "admin", l->admin,
 		      "excluded", why ? json_string(why) : json_null(), "closed", l->closed,
-		      "lower", l->lower, "session", (json_int_t)l->session);
+		      "lower", l->lower, "session", (json_int_t)l->session,
+		      "retry", torus_retry_name(l->retry),
+		      "retry_wanted", torus_retry_name(l->retry_wanted));
 	if (!j)
 		return NULL;
 	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);

@@ -48,6 +48,8 @@ static const struct nla_policy policy[TORUS_A_MAX + 1] = {
 	[TORUS_A_SEQ] = U16,
 	[TORUS_A_PEER_GUID] = U64,
 	[TORUS_A_PEER_PORT] = U8,
+	[TORUS_A_RETRY] = U8,
+	[TORUS_A_RETRY_WANTED] = U8,
 	[TORUS_A_FAULT] = { .type = NLA_NESTED },
 	[TORUS_A_PORT_COUNTERS] = { .type = NLA_NESTED },
 	[TORUS_A_GAUGES] = { .type = NLA_NESTED },

@@ -77,6 +77,8 @@ int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out)
 	out->carrier = u8_of(tb[TORUS_A_CARRIER]);
 	out->closed = u8_of(tb[TORUS_A_CLOSED]);
 	out->peer_port = u8_of(tb[TORUS_A_PEER_PORT]);
+	out->retry = u8_of(tb[TORUS_A_RETRY]);
+	out->retry_wanted = u8_of(tb[TORUS_A_RETRY_WANTED]);
 	if (tb[TORUS_A_LOWER])
 		snprintf(out->lower, sizeof(out->lower), "%s",
 			 nla_get_string(tb[TORUS_A_LOWER]));
@@ -163,6 +165,21 @@ int torus_admin_set(struct torus_dev *dev, unsigned int port, bool up)
 	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
 	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
 	    nla_put_u8(msg, TORUS_A_ADMIN, up))
+		return lt_drop(dev, msg);
+	return lt_do(dev, msg, NULL, NULL);
+}
+
+int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry protocol)
+{
+	struct nl_msg *msg;
+	int err;
+
+	err = lt_port(dev, port);
+	if (err)
+		return err;
+	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
+	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
+	    nla_put_u8(msg, TORUS_A_RETRY_WANTED, (uint8_t)protocol))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }

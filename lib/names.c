@@ -2,6 +2,9 @@
 /* Names of what the ABI numbers. */
 #include "client.h"
 
+#include <errno.h>
+#include <string.h>
+
 static const char *const states[TORUS_LINK_STATES] = {
 	[TORUS_LINK_DOWN] = "down",
 	[TORUS_LINK_TRAINING] = "training",
@@ -19,6 +22,14 @@ static const char *const reasons[TORUS_REASONS] = {
 	[TORUS_REASON_RETRY] = "retry",
 	[TORUS_REASON_PEER] = "peer",
 	[TORUS_REASON_PROTOCOL] = "protocol",
+	[TORUS_REASON_MISMATCH] = "mismatch",
+};
+
+static const char *const retries[TORUS_RETRIES] = {
+	[TORUS_RETRY_AUTO] = "auto",
+	[TORUS_RETRY_ANGARA] = "angara",
+	[TORUS_RETRY_ACKNAK] = "acknak",
+	[TORUS_RETRY_HIPPI] = "hippi",
 };
 
 static const char *const commands[TORUS_CMD_MAX + 1] = {
@@ -52,6 +63,22 @@ const char *torus_link_state_name(unsigned int state)
 const char *torus_link_reason_name(unsigned int reason)
 {
 	return reason < TORUS_REASONS ? reasons[reason] : NULL;
+}
+
+const char *torus_retry_name(unsigned int protocol)
+{
+	return protocol < TORUS_RETRIES ? retries[protocol] : NULL;
+}
+
+int torus_retry_parse(const char *text, enum torus_retry *out)
+{
+	for (unsigned int i = 0; i < TORUS_RETRIES; i++) {
+		if (!strcmp(text, retries[i])) {
+			*out = (enum torus_retry)i;
+			return 0;
+		}
+	}
+	return -EINVAL;
 }
 
 const char *lt_command_name(unsigned int cmd)

@@ -62,6 +62,8 @@ struct torus_link {
 	uint16_t seq;
 	uint64_t peer_guid;
 	uint8_t peer_port;
+	uint8_t retry;			/* enum torus_retry: spoken now or last */
+	uint8_t retry_wanted;
 	struct torus_fault fault;
 	uint64_t counter[TORUS_PC_COUNT];
 	uint64_t gauge[TORUS_PG_COUNT];
@@ -117,6 +119,8 @@ int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *
 int torus_links_get(struct torus_dev *dev, struct torus_link *out, unsigned int *n);
 int torus_admin_set(struct torus_dev *dev, unsigned int port, bool up);
 int torus_retrain(struct torus_dev *dev, unsigned int port);
+/** torus_retry_set() - ask for a retry protocol, from the next session on */
+int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry protocol);
 int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus_fault *f);
 /** torus_attach() - bind a port to a lower device; "" detaches */
 int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower);
@@ -167,6 +171,9 @@ int torus_events_read(struct torus_dev *dev,
 /* Names of states, reasons, counters; NULL past the end. */
 const char *torus_link_state_name(unsigned int state);
 const char *torus_link_reason_name(unsigned int reason);
+const char *torus_retry_name(unsigned int protocol);
+/** torus_retry_parse() - Return: 0 or -EINVAL: no such protocol */
+int torus_retry_parse(const char *text, enum torus_retry *out);
 
 /** struct torus_counter_desc - one counter, from the ABI header's lists */
 struct torus_counter_desc {

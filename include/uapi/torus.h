@@ -155,7 +155,8 @@ enum torus_retry {
  * DEVICE_SET	any of NAME, SHAPE, COORDS, BOOTSTRAP; SHAPE and COORDS go
  *		together and bring the router into being (rows all invalid)
  * LINK_GET	do with PORT, or dump; reply: L with counters
- * LINK_SET	PORT and any of ADMIN, RETRAIN, FAULT (software NICs only)
+ * LINK_SET	PORT and any of ADMIN, RETRAIN, RETRY_WANTED (obeyed when the link
+ *		begins its next session), FAULT (software NICs only)
  * LINK_ATTACH	PORT, LOWER: bind the port to a lower device by name; an empty
  *		name detaches
  * ROWS_BEGIN	VERSION: opens a shadow table that starts as a copy of the
@@ -227,7 +228,7 @@ enum torus_group {
  * D: NAME, IFINDEX, IFNAME, GUID, EPOCH, DRIVER, PORT_COUNT, BOOTSTRAP, and
  *    once set SHAPE, COORDS, NODE, VERSION, ROW_COUNT; NODE_COUNTERS
  * L: PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ,
- *    PEER_GUID, PEER_PORT, FAULT, PORT_COUNTERS, GAUGES
+ *    PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED, FAULT, PORT_COUNTERS, GAUGES
  * F: VERSION, EPOCH, FLOW
  * P: VERSION, EPOCH, PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, FLOW
  */
@@ -278,6 +279,9 @@ enum torus_attr {
 	TORUS_A_PORTS,		/* u16: mask of ports */
 	TORUS_A_DATA,		/* binary */
 	TORUS_A_GROUPS,		/* u32 */
+	TORUS_A_RETRY,		/* u8: enum torus_retry, that the link speaks or last spoke;
+				 * AUTO: it never was up */
+	TORUS_A_RETRY_WANTED,	/* u8: enum torus_retry, that it asks for */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

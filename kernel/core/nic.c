@@ -448,6 +448,11 @@ void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes)
 	nic->link[port].frame_max = bytes;
 }
 
+void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, u64 now)
+{
+	tn_link_retry(&nic->link[port], protocol, now);
+}
+
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now)
 {
 	tn_link_retrain(&nic->link[port], now);
@@ -476,6 +481,8 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 		.closed = l->closed,
 		.session = l->session,
 		.seq = l->retry.rx.expected,
+		.retry = l->session ? l->retry.ops->protocol : TORUS_RETRY_AUTO,
+		.retry_wanted = l->retry_wanted,
 		.peer_guid = l->peer_guid,
 		.peer_port = l->peer_port,
 	};

@@ -217,6 +217,8 @@ void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now);
  */
 void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes);
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
+/* Ask for a retry protocol, enum torus_retry; see tn_link_retry(). */
+void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, u64 now);
 
 /** struct tn_link_info - what can be said of a link besides its counters */
 struct tn_link_info {
@@ -229,6 +231,8 @@ struct tn_link_info {
 	u16 seq;		/* CTRP: next TSEQ expected from the peer */
 	u64 peer_guid;
 	u8 peer_port;
+	u8 retry;		/* enum torus_retry: spoken now or last; AUTO: never up */
+	u8 retry_wanted;
 	u64 gauge[TORUS_PG_COUNT];
 };
 

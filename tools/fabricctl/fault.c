@@ -32,7 +32,9 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 		link.fault.latency_ns = wish->latency_ns;
 	if (wish->set_silence)
 		link.fault.silence = wish->silence;
-	return torus_fault_set(dev, port, &link.fault);
+	if (wish->set_retry)
+		err = torus_retry_set(dev, port, wish->retry);
+	return err ? err : torus_fault_set(dev, port, &link.fault);
 }
 
 static int end(const struct lab *lab, uint32_t node, unsigned int port,
@@ -105,7 +107,10 @@ int fault_copy(const struct lab *lab, uint32_t node)
 		/* A peer that does not answer is dead, and tells when it is revived. */
 		if (get_end(lab, peer, peer_port, &f) || !(f.ber || f.latency_ns || f.silence))
 			continue;
-		wish = (struct fault_wish){ true, true, true, f.ber, f.latency_ns, f.silence };
+		wish = (struct fault_wish){
+			.set_ber = true, .set_latency = true, .set_silence = true,
+			.ber = f.ber, .latency_ns = f.latency_ns, .silence = f.silence,
+		};
 		if (end(lab, node, port, &wish))
 			return CANNOT;
 	}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Faults that the NICs of a lab put into their cables, at both ends. */
+/* What the NICs of a lab do to their cables, at both ends: faults, retry protocol. */
 #ifndef FAULT_H
 #define FAULT_H
+
+#include <torus/torus.h>
 
 #include "lab.h"
 
@@ -11,6 +13,8 @@ struct fault_wish {
 	uint64_t ber;
 	uint64_t latency_ns;
 	bool silence;
+	bool set_retry;
+	enum torus_retry retry;
 };
 
 /** fault_wish_parse() - texts or NULL; says what is wrong. OK or CANNOT */

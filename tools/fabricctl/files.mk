@@ -2,7 +2,7 @@
 # Commands first, in the order in which help lists them; then what they share.
 ctl-commands := status nodes links counters routes trace verify exclude include park \
 	events coord log
-ctl-lab := up down list status exec hosts agent cut mend silence ber latency \
+ctl-lab := up down list status exec hosts agent cut mend silence ber latency retry \
 	kill revive traffic
 ctl-device := up add del list attach detach
 ctl-shared := main program command say table number json ask show map change rows path \

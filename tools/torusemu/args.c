@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <syslog.h>
 #include <torus/topology.h>
+#include <torus/torus.h>
 
 #include "log.h"
 
@@ -60,6 +61,7 @@ static const char help[] =
 	"  --tun NAME          tun device to make (torus0)\n"
 	"  --guid HEX          identity of the NIC (made from the name)\n"
 	"  --bootstrap         set the BootStrap jumper\n"
+	"  --retry PROTOCOL    angara, acknak, hippi or auto: what the peer asks for (auto)\n"
 	"  --set PARAM=VALUE   tune; times like 350ms, sizes like 4M\n"
 	"  --log-level LEVEL   error, warning, info, debug (info)\n"
 	"  --foreground        stay there; else return when the NIC is ready\n"
@@ -195,6 +197,16 @@ static int set_guid(struct args *a, const char *text)
 	return 0;
 }
 
+static int set_retry(struct args *a, const char *text)
+{
+	enum torus_retry protocol;
+
+	if (torus_retry_parse(text, &protocol))
+		return bad("--retry '%s': allowed angara, acknak, hippi, auto", text);
+	a->params.retry_protocol = protocol;
+	return 0;
+}
+
 /* Port names depend on --ports, so these are looked at last. */
 static int bind_port(struct args *a, const char *text)
 {
@@ -219,7 +231,7 @@ static int bind_port(struct args *a, const char *text)
 	return copy_ifname(a->lower[port], "--port", eq + 1);
 }
 
-enum { NAME = 1, PORTS, SOCKET, PORT, TUN, GUID, BOOTSTRAP, SET, LOG_LEVEL, FOREGROUND, HELP,
+enum { NAME = 1, PORTS, SOCKET, PORT, TUN, GUID, BOOTSTRAP, RETRY, SET, LOG_LEVEL, FOREGROUND, HELP,
 	VERSION };
 
 static int one_option(struct args *a, int option, char *text)
@@ -239,6 +251,8 @@ static int one_option(struct args *a, int option, char *text)
 	case BOOTSTRAP:
 		a->bootstrap = true;
 		return 0;
+	case RETRY:
+		return set_retry(a, text);
 	case SET:
 		return set_param(a, text);
 	case LOG_LEVEL:
@@ -281,7 +295,8 @@ int args_parse(struct args *a, int argc, char **argv)
 		{ "name", 1, NULL, NAME }, { "ports", 1, NULL, PORTS },
 		{ "socket", 1, NULL, SOCKET }, { "port", 1, NULL, PORT },
 		{ "tun", 1, NULL, TUN }, { "guid", 1, NULL, GUID },
-		{ "bootstrap", 0, NULL, BOOTSTRAP }, { "set", 1, NULL, SET },
+		{ "bootstrap", 0, NULL, BOOTSTRAP },
+		{ "retry", 1, NULL, RETRY }, { "set", 1, NULL, SET },
 		{ "log-level", 1, NULL, LOG_LEVEL }, { "foreground", 0, NULL, FOREGROUND },
 		{ "help", 0, NULL, HELP }, { "version", 0, NULL, VERSION }, { 0 },
 	};

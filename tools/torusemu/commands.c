@@ -188,6 +188,8 @@ static int link_set(struct req *r)
 		return err;
 	if (r->tb[TORUS_A_ADMIN])
 		tn_nic_admin(r->emu->nic, port, nla_get_u8(r->tb[TORUS_A_ADMIN]), r->now);
+	if (r->tb[TORUS_A_RETRY_WANTED])
+		tn_nic_retry(r->emu->nic, port, nla_get_u8(r->tb[TORUS_A_RETRY_WANTED]), r->now);
 	if (r->tb[TORUS_A_RETRAIN])
 		tn_nic_retrain(r->emu->nic, port, r->now);
 	return 0;

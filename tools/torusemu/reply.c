@@ -85,7 +85,9 @@ int reply_link_state(struct nl_msg *msg, const struct tn_link_info *li, int stat
 	       nla_put_u32(msg, TORUS_A_SESSION, li->session) ?:
 	       nla_put_u16(msg, TORUS_A_SEQ, li->seq) ?:
 	       nla_put_u64(msg, TORUS_A_PEER_GUID, li->peer_guid) ?:
-	       nla_put_u8(msg, TORUS_A_PEER_PORT, li->peer_port);
+	       nla_put_u8(msg, TORUS_A_PEER_PORT, li->peer_port) ?:
+	       nla_put_u8(msg, TORUS_A_RETRY, li->retry) ?:
+	       nla_put_u8(msg, TORUS_A_RETRY_WANTED, li->retry_wanted);
 }
 
 int reply_link(struct nl_msg *msg, struct emu *e, unsigned int port, u64 now)

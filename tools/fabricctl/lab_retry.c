@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "cable.h"
+#include "say.h"
+
+static int lab_retry(struct ctl *ctl, int argc, char **argv)
+{
+	struct fault_wish wish = { .set_retry = true };
+
+	(void)argc;
+	if (torus_retry_parse(argv[1], &wish.retry))
+		return fail("retry protocol '%s': allowed are angara, acknak, hippi and auto",
+			    argv[1]);
+	return cable_fault(ctl->lab, argv[0], &wish);
+}
+
+COMMAND(lab_retry) = {
+	.family = "lab",
+	.name = "retry",
+	.args = "LINK PROTOCOL",
+	.brief = "Retry protocol of a cable: angara, acknak, hippi or auto",
+	.help = "Both ends ask for it when the link begins its next session: cut and mend the\n"
+		"cable to see it. 'fabricctl links --all' shows what a link speaks.",
+	.min = 2,
+	.max = 2,
+	.in_lab = true,
+	.run = lab_retry,
+};
