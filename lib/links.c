@@ -42,6 +42,9 @@ static int link_check(struct torus_dev *dev, const struct torus_link *l)
 	if (l->reason >= TORUS_REASONS)
 		return lt_fail(dev, -EBADMSG, "port %u: unknown reason %u", l->port,
 			       l->reason);
+	if (l->retry >= TORUS_RETRIES || l->retry_wanted >= TORUS_RETRIES)
+		return lt_fail(dev, -EBADMSG, "port %u: unknown retry protocol %u", l->port,
+			       l->retry < TORUS_RETRIES ? l->retry_wanted : l->retry);
 	return 0;
 }
 
@@ -70,6 +73,8 @@ int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out)
 	out->state = nla_get_u8(tb[TORUS_A_STATE]);
 	out->old_state = u8_of(tb[TORUS_A_OLD_STATE]);
 	out->reason = u8_of(tb[TORUS_A_REASON]);
+	out->retry = u8_of(tb[TORUS_A_RETRY]);
+	out->retry_wanted = u8_of(tb[TORUS_A_RETRY_WANTED]);
 	err = link_check(dev, out);
 	if (err)
 		return err;
@@ -77,8 +82,6 @@ int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out)
 	out->carrier = u8_of(tb[TORUS_A_CARRIER]);
 	out->closed = u8_of(tb[TORUS_A_CLOSED]);
 	out->peer_port = u8_of(tb[TORUS_A_PEER_PORT]);
-	out->retry = u8_of(tb[TORUS_A_RETRY]);
-	out->retry_wanted = u8_of(tb[TORUS_A_RETRY_WANTED]);
 	if (tb[TORUS_A_LOWER])
 		snprintf(out->lower, sizeof(out->lower), "%s",
 			 nla_get_string(tb[TORUS_A_LOWER]));

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry credit bubble link linkstate router table nic park flow fault
+core-tests := wire pkt retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault
 core-test-libs-fault := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
+core-test-retry_angara := tests/unit/retrymasks.o
+core-test-retry_acknak := tests/unit/retrymasks.o
+core-test-retry_hippi := tests/unit/retrymasks.o
 core-test-linkstate := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/cable.o
 core-test-table := $(core-test-router)

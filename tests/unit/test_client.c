@@ -51,6 +51,8 @@ static void test_sets(void **state)
 	assert_int_equal(nla_get_u64(tb[TORUS_FAULT_LATENCY]), 6);
 	assert_int_equal(nla_get_u64(tb[TORUS_FAULT_SEED]), 7);
 
+	assert_int_equal(torus_retry_set(dev, 2, TORUS_RETRY_HIPPI), 0);
+	assert_int_equal(nla_get_u8(fake_attr(&nic, TORUS_A_RETRY_WANTED)), TORUS_RETRY_HIPPI);
 	assert_int_equal(torus_retrain(dev, 2), 0);
 	assert_non_null(fake_attr(&nic, TORUS_A_RETRAIN));
 	assert_int_equal(torus_attach(dev, 2, ""), 0);
@@ -303,7 +305,7 @@ static void test_lies(void **state)
 			      outside[] = { 3, 0, 2 }, huge[] = { 4, 4, 5000 };
 	static const uint32_t node = 20, bad_nest[] = { 0x00010006, 0 };
 	static const char name[70] = "name without an end";
-	static const uint8_t byte[] = { 0, 1, 5, 6, 7, 12, 14, 255 };
+	static const uint8_t byte[] = { 0, 1, 5, 6, 7, 12, 14, 255 }, reasons = TORUS_REASONS;
 	static const struct {
 		bool link;
 		int type, len;
@@ -341,7 +343,9 @@ static void test_lies(void **state)
 		{ true, TORUS_A_PORT, 1, &byte[5], false, -EBADMSG },
 		{ true, TORUS_A_STATE, 1, &byte[3], false, -EBADMSG },
 		{ true, TORUS_A_OLD_STATE, 1, &byte[7], false, -EBADMSG },
-		{ true, TORUS_A_REASON, 1, &byte[4], false, -EBADMSG },
+		{ true, TORUS_A_REASON, 1, &reasons, false, -EBADMSG },
+		{ true, TORUS_A_RETRY, 1, &byte[4], false, -EBADMSG },
+		{ true, TORUS_A_RETRY_WANTED, 1, &byte[4], false, -EBADMSG },
 		{ true, TORUS_A_LOWER, 17, "seventeen bytes.", false, -EBADMSG },
 		{ true, TORUS_A_SEQ, 1, &byte[0], false, -EBADMSG },
 		{ true, TORUS_A_FAULT, 8, bad_nest, false, -EBADMSG },

@@ -2,7 +2,7 @@
 /*
  * Retry, each protocol: a sender and a receiver joined by a wire that loses,
  * damages, doubles and delays; the model is the list of what was pushed. What a
- * wire may do to a few packets is tried exhaustively in test_retry_all.c.
+ * wire may do to a few packets is tried exhaustively in test_retry_*.c.
  */
 #include "tests/unit/seeds.h"
 #include "kernel/core/retry.h"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* PCI Express: every history of a bad wire, and the rules of NAK_SCHEDULED. */
+#include "tests/unit/retrymasks.h"
+
+static void test_masks(void **state)
+{
+	(void)state;
+	masks_all(&tn_retry_acknak);
+}
+
+static struct tn_retry a, b;
+static struct tn_pkt pkt[8];
+
+static struct tn_hdr sent(unsigned int i)
+{
+	struct tn_hdr h;
+
+	pkt[i].hdr = (struct tn_hdr) { .type = TN_DATA };
+	tn_retry_push(&a, &pkt[i], 1);
+	h = pkt[i].hdr;
+	a.ops->stamp(&a, &h);
+	tn_retry_sending(&a, 1);
+	return h;
+}
+
+static struct tn_hdr answer(void)
+{
+	struct tn_hdr h = { .type = TN_ACKNAK };
+
+	b.ops->stamp(&b, &h);
+	return h;
+}
+
+/*
+ * One NAK for any number of damaged packets; it acknowledges what was good; the
+ * next good packet allows another. One ACK covers all before it.
+ */
+static void test_nak_scheduled(void **state)
+{
+	struct tn_queue done = { 0 };
+	struct tn_hdr h[6], dllp;
+
+	(void)state;
+	tn_retry_start(&a, &tn_retry_acknak, 0, 0, 1);
+	tn_retry_start(&b, &tn_retry_acknak, 0, 0, 1);
+	for (unsigned int i = 0; i < 6; i++)
+		h[i] = sent(i);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(tn_retry_check(&b, &h[i]), TN_RX_ACCEPT);
+		tn_retry_accept(&b, &h[i]);
+	}
+	assert_true(tn_retry_error(&b, 0));		/* the third is damaged */
+	for (unsigned int i = 3; i < 6; i++) {
+		assert_int_equal(tn_retry_check(&b, &h[i]), TN_RX_AHEAD);
+		assert_false(tn_retry_error(&b, 0));
+	}
+	dllp = answer();
+	assert_int_equal(dllp.e, 1);
+	assert_int_equal(dllp.rseq, 1);			/* the last good one */
+	assert_int_equal(answer().e, 0);		/* a NAK goes once */
+	assert_int_equal(tn_retry_hear(&a, &dllp, &done, 2), TN_HEARD_BACK);
+	assert_int_equal(done.count, 2);
+	assert_ptr_equal(a.tx.next, &pkt[2]);
+	tn_retry_check(&b, &h[2]);
+	tn_retry_accept(&b, &h[2]);
+	assert_true(tn_retry_error(&b, 0));
+	assert_int_equal(answer().rseq, 2);
+}
+
+/* A header of data says nothing of the other direction. */
+static void test_separate(void **state)
+{
+	struct tn_queue done = { 0 };
+	struct tn_hdr h = { .type = TN_DATA, .rseq = 77, .e = 1, .gen = 1 };
+
+	(void)state;
+	tn_retry_start(&a, &tn_retry_acknak, 0, 0, 1);
+	sent(0);
+	assert_int_equal(tn_retry_hear(&a, &h, &done, 2), TN_HEARD_OK);
+	assert_int_equal(done.count, 0);
+	a.ops->stamp(&a, &h);
+	assert_int_equal(h.rseq | h.e | h.gen, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_masks),
+		cmocka_unit_test(test_nak_scheduled),
+		cmocka_unit_test(test_separate),
+	};
+
+	return cmocka_run_group_tests_name("retry_acknak", all, NULL, NULL);
+}
