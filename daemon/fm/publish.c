@@ -40,10 +40,12 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 
 	m->state = (uint8_t)state;
 	fm_recovery_set_changed(fm);
-	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s",
+	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",
 		       m->node == TORUS_NO_NODE ? "?" :
 						  torus_node_text(&fm->table.shape, m->node, node),
-		       m->name, fm_node_state_name(state));
+		       m->name, fm_node_state_name(state),
+		       state == FM_NODE_SILENT ?
+		       ": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers" : "");
 	fm_publish_dirty(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
 }
 
@@ -168,6 +170,56 @@ static void unplaced(struct fm *fm)
 	fm_problems_sweep(fm, "place");
 }
 
+/* Marks who is joined to the root by healthy links. False: no memory. */
+static bool mark_joined(const struct fm_table *t, uint32_t root, bool *seen)
+{
+	uint32_t *queue = malloc(t->nodes * sizeof(*queue)), head = 0, tail = 0;
+
+	if (!queue)
+		return false;
+	queue[tail++] = root;
+	seen[root] = true;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+
+		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
+			uint32_t to = torus_neighbour(&t->shape, at, p);
+
+			if (t->closed[at] & 1u << p || seen[to])
+				continue;
+			seen[to] = true;
+			queue[tail++] = to;
+		}
+	}
+	free(queue);
+	return true;
+}
+
+/* Nodes that answer, but that no packet can reach; unless it is wished so. */
+static void isolated(struct fm *fm)
+{
+	const struct fm_table *t = &fm->table;
+	uint16_t all = (uint16_t)((1u << 2 * t->shape.ndims) - 1);
+	bool *seen = calloc(t->nodes, sizeof(*seen));
+	char node[TORUS_TEXT_MAX];
+
+	if (!seen || !mark_joined(t, fm->node, seen)) {
+		free(seen);
+		return;
+	}
+	fm_problems_mark(fm, "isolated");
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		const struct fm_entry *e = &t->entry[i];
+
+		if (e->state == FM_NODE_UP && !seen[i] && e->admin != all)
+			fm_problem_set(fm, "isolated", e->guid,
+				       "node %s ('%s') is cut off: its manager answers, but no path of healthy links joins it to the root",
+				       torus_node_text(&t->shape, i, node), e->name);
+	}
+	fm_problems_sweep(fm, "isolated");
+	free(seen);
+}
+
 /* Whether not everybody may have the entry as the root has it. */
 static bool amended(struct fm *fm, uint32_t node)
 {
@@ -229,6 +281,7 @@ static void publish(struct fm *fm, uint64_t version)
 	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->cause);
 	fm_member_table(fm, &t);
 	free(t.entries);
+	isolated(fm);
 }
 
 void fm_publish_due(struct fm *fm)
