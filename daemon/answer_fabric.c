@@ -143,11 +143,13 @@ static json_t *root_json(struct fabricd *d, const struct fm_status *s)
 		name = d->config.fm.name;
 	else
 		name = s->root.known ? node_name(d, node) : NULL;
-	return json_pack("{s:o, s:o, s:o, s:b}", "node", node_json(d, node),
+	return json_pack("{s:o, s:o, s:o, s:b, s:o}", "node", node_json(d, node),
 			 "name", text_json(name), "address",
 			 text_json(s->is_root ? d->config.fm.address :
 				   s->root.known ? s->root.address : NULL),
-			 "reachable", s->is_root || s->root.reachable);
+			 "reachable", s->is_root || s->root.reachable, "unreachable_since",
+			 s->is_root || !s->root.lost ? json_null() :
+			 json_real(wall_of(s->root.lost)));
 }
 
 json_t *status_json(struct fabricd *d)

@@ -327,6 +327,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		m->ping = &ping;
 		break;
 	case FM_MSG_PONG:
+		pong.adrift = msg->pong.adrift;
 		m->pong = &pong;
 		break;
 	case FM_MSG_AUTH:

@@ -283,7 +283,9 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		fine = get_report(&out->report, m->report);
 		break;
 	case FM_MSG_PING:
+		break;
 	case FM_MSG_PONG:
+		out->pong.adrift = m->pong->adrift;
 		break;
 	case FM_MSG_AUTH:
 		fine = get_auth(&out->auth, m->auth);

@@ -50,9 +50,12 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	c->attach = h->attach;
 	c->node = fm_table_find(fm, h->guid);
 	c->reported = false;
+	c->asked = fm->now;
 	drop_older(fm, c);
 	c = fm_tree_conn(fm, id);
 	announce(fm, c, FM_MSG_ADOPTED);
+	if (!fm->root && fm->tree.cut_off)
+		fm_tree_pong(fm, c);
 	fm_member_child(fm, c, h->version);
 }
 

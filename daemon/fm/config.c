@@ -12,7 +12,7 @@ void fm_config_default(struct fm_config *c)
 		.drain_max = 100 * MS,
 		.resolve_max = 300 * MS,
 		.member_max = 3000 * MS,
-		.keepalive = 2000 * MS,
+		.keepalive = 1000 * MS,
 		.seed = 1,
 	};
 }

@@ -77,12 +77,13 @@ struct fm_ops {
  * @fanout: children of a node in the distribution tree
  * @init_interval: between Init packets on a port whose answer is missing
  * @quiet: how long nothing new must join before an auto shape is settled
- * @resend: a step not answered for so long is said again
+ * @resend: a step not answered for so long is said again; twenty times without
+ *	a sign of life and the connection counts as lost
  * @drain_max: bound on waiting for old packets that may be lost
  * @resolve_max: bound on waiting for the other end of a dead link to say what
  *	it had received
  * @member_max: bound on waiting for a node whose manager does not answer
- * @keepalive: of service connections; three unanswered and the peer is lost
+ * @keepalive: of service connections; four unanswered and the peer is lost
  * @seed: for jitter
  */
 struct fm_config {

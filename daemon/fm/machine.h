@@ -56,7 +56,8 @@ struct fm_conn {
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard;		/* when something came last */
 	uint64_t attach;	/* number of the connection, as its maker counts */
-	uint64_t asked;		/* when PING went out last, or HELLO */
+	uint64_t asked;		/* ours: when PING went out last, or HELLO;
+				 * child: when the step at hand did first */
 	struct fm_report report;
 };
 
@@ -74,6 +75,7 @@ struct fm_tree {
 	uint32_t row_told;	/* serial in the last HELLO */
 	uint32_t row_acked;
 	uint64_t row_next;	/* when to say the row again */
+	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
 };
 
 /** struct fm_table - the exclusion table as this node has it */
@@ -186,6 +188,8 @@ struct fm_conn *fm_tree_upstream(struct fm *fm);
 void fm_tree_drop(struct fm *fm, struct fm_conn *c);
 void fm_tree_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 void fm_tree_send_up(struct fm *fm, const struct fm_msg *msg);
+/* Says that this node is there, and whether it has a way to the root. */
+void fm_tree_pong(struct fm *fm, const struct fm_conn *c);
 
 /* children.c: the half of the tree below this node */
 void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
@@ -223,6 +227,8 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
 void fm_member_check(struct fm *fm, bool again);
 /* Says the step at hand again to the children that have not reported it. */
 void fm_member_repeat(struct fm *fm);
+/* Whether the report of the step at hand is missing from that child. */
+bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c);
 /* GUID of a child whose report of the step at hand is missing, or 0. */
 uint64_t fm_member_awaited(const struct fm *fm);
 void fm_member_sums(struct fm *fm, struct fm_sums *out);

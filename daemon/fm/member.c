@@ -123,14 +123,16 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 	fm_member_check(fm, false);
 }
 
+bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c)
+{
+	return fm->member.version && child_takes_part(fm, c) && !c->reported;
+}
+
 uint64_t fm_member_awaited(const struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		const struct fm_conn *c = &fm->tree.conns[i];
-
-		if (child_takes_part(fm, c) && !c->reported)
-			return c->guid;
-	}
+	for (unsigned int i = 0; i < fm->tree.nconns; i++)
+		if (fm_member_awaits(fm, &fm->tree.conns[i]))
+			return fm->tree.conns[i].guid;
 	return 0;
 }
 
@@ -142,8 +144,13 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	m->round = round;
 	m->own = false;
 	m->sent = false;
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		fm->tree.conns[i].reported = false;
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		struct fm_conn *c = &fm->tree.conns[i];
+
+		c->reported = false;
+		if (c->role == FM_CONN_CHILD)
+			c->asked = fm->now;
+	}
 }
 
 static void forward(struct fm *fm, const struct fm_msg *msg)
@@ -176,6 +183,20 @@ void fm_member_repeat(struct fm *fm)
 	forward(fm, &msg);
 	if (msg.type == FM_MSG_TABLE)
 		free(msg.table.entries);
+}
+
+/*
+ * The step at hand is asked for again: who cannot report it yet, for somebody
+ * below has not, shows that it lives.
+ */
+static void answer_again(struct fm *fm)
+{
+	const struct fm_conn *up = fm_tree_upstream(fm);
+
+	fm_member_repeat(fm);
+	fm_member_check(fm, true);
+	if (up && !fm->member.sent)
+		fm_tree_pong(fm, up);
 }
 
 /* A child came, or asks: it gets the table unless it has it, and the step. */
@@ -249,8 +270,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	if (same_term && t->version == fm->table.version) {
 		if (!fm->member.round && !fm->member.own && takes_part(fm))
 			apply(fm);
-		fm_member_repeat(fm);
-		fm_member_check(fm, true);
+		answer_again(fm);
 		return;
 	}
 	if (!fm_table_take(fm, t)) {
@@ -315,8 +335,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	if (s->round < m->round)
 		return;
 	if (s->round == m->round) {
-		fm_member_repeat(fm);
-		fm_member_check(fm, true);
+		answer_again(fm);
 		return;
 	}
 	new_step(fm, s->version, s->round);

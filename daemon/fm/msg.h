@@ -275,6 +275,11 @@ struct fm_report {
 	struct fm_sums sums;
 };
 
+/** struct fm_pong - the sender is there; @adrift: it has no way to the root */
+struct fm_pong {
+	bool adrift;
+};
+
 /** struct fm_auth - a turn of a proof; @fabric and @name are of the sender */
 struct fm_auth {
 	char fabric[TORUS_NAME_MAX + 1];
@@ -305,6 +310,7 @@ struct fm_msg {
 		struct fm_fetch fetch;
 		struct fm_step step;
 		struct fm_report report;
+		struct fm_pong pong;
 		struct fm_auth auth;
 		struct fm_text text;
 	};

@@ -126,7 +126,8 @@ static void count_links(const struct fm *fm, struct fm_status *s)
 static void root_status(const struct fm *fm, struct fm_root_status *r)
 {
 	r->known = fm->have_root;
-	r->reachable = fm->root || fm_tree_upstream((struct fm *)fm);
+	r->reachable = fm->root || !fm->tree.cut_off;
+	r->lost = r->reachable ? 0 : fm->tree.cut_off;
 	r->guid = fm->root_guid;
 	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
 	r->address = fm->root_address;

@@ -44,10 +44,15 @@ struct fm_recovery {
 	uint64_t at[FM_STAMPS];		/* in the machine's clock */
 };
 
-/** struct fm_root_status - the root, as this node knows it */
+/**
+ * struct fm_root_status - the root, as this node knows it
+ * @lost: since when it is not reachable, in the machine's clock; 0: it is. What
+ *	this node tells of the fabric is as it was then
+ */
 struct fm_root_status {
 	bool known;
 	bool reachable;
+	uint64_t lost;
 	uint64_t guid;
 	uint32_t node;			/* TORUS_NO_NODE while not in the table */
 	const char *address;

@@ -16,10 +16,17 @@
  * again: HELLO until WELCOME; a row until a table comes that was made from it;
  * children are announced anew to each new upstream; steps are repeated by who
  * waits for their reports (member.c, recovery.c).
+ *
+ * A manager that hangs keeps its connections. It is found by its silence: after
+ * PARENT_WAIT keep-alives, and sooner by a parent that waits for its report in a
+ * recovery, for a step said again is answered at once by whoever lives. A node
+ * without a way to the root tells its children, so that all know whose picture
+ * of the fabric is old.
  */
 #include "root.h"
 
 #define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
+#define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 
 struct fm_conn *fm_tree_conn(struct fm *fm, int id)
 {
@@ -92,6 +99,25 @@ void fm_tree_send_up(struct fm *fm, const struct fm_msg *msg)
 
 	if (c)
 		fm_tree_send(fm, c, msg);
+}
+
+void fm_tree_pong(struct fm *fm, const struct fm_conn *c)
+{
+	struct fm_msg msg = { .type = FM_MSG_PONG };
+
+	msg.pong.adrift = !fm->root && fm->tree.cut_off;
+	fm_tree_send(fm, c, &msg);
+}
+
+/* The way to the root is lost or found; all below are told. */
+static void set_adrift(struct fm *fm, bool adrift)
+{
+	if (!fm->tree.cut_off == !adrift)
+		return;
+	fm->tree.cut_off = adrift ? fm->now : 0;
+	for (unsigned int i = 0; i < fm->tree.nconns; i++)
+		if (fm->tree.conns[i].role == FM_CONN_CHILD)
+			fm_tree_pong(fm, &fm->tree.conns[i]);
 }
 
 static void send_hello(struct fm *fm, struct fm_conn *c)
@@ -176,6 +202,7 @@ static void connect_parent(struct fm *fm, const char *address)
 void fm_tree_start(struct fm *fm)
 {
 	fm->tree.retry = NEVER;
+	fm->tree.cut_off = fm->now;
 	if (fm->bootstrap)
 		fm->tree.term = fm_random(fm) | 1;
 }
@@ -237,6 +264,8 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 	struct fm_conn was = *c;
 
 	conn_forget(fm, c);
+	if (was.confirmed && !fm_tree_upstream(fm))
+		set_adrift(fm, true);
 	switch (was.role) {
 	case FM_CONN_ROOT:
 		if (!conn_of_role(fm, FM_CONN_PARENT))
@@ -279,6 +308,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 	if (w->root_guid != fm->root_guid || !w->term)
 		return;
 	c->confirmed = true;
+	set_adrift(fm, false);
 	t->backoff = 0;
 	if (t->refused) {
 		t->refused = false;
@@ -328,6 +358,10 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_REFUSE:
 		refused(fm, c, msg->refuse.text);
 		break;
+	case FM_MSG_PONG:
+		if (c == fm_tree_upstream(fm))
+			set_adrift(fm, msg->pong.adrift);
+		break;
 	case FM_MSG_TABLE:
 		if (c->confirmed)
 			fm_member_table(fm, &msg->table);
@@ -341,11 +375,9 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 
 static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
 {
-	struct fm_msg answer = { .type = FM_MSG_PONG };
-
 	switch (msg->type) {
 	case FM_MSG_PING:
-		fm_tree_send(fm, c, &answer);
+		fm_tree_pong(fm, c);
 		break;
 	case FM_MSG_FETCH:
 		fm_member_child(fm, c, 0);
@@ -412,6 +444,8 @@ static uint64_t conn_expiry(const struct fm *fm, const struct fm_conn *c)
 	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
 	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
 
+	if (fm_member_awaits(fm, c))
+		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend);
 	if (c->role == FM_CONN_CHILD || c->role == FM_CONN_STRANGER || !c->ready)
 		return lost;
 	if (!c->confirmed)
@@ -426,7 +460,8 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 
 	if (conn_expiry(fm, c) > fm->now)
 		return false;
-	if (fm->now >= c->heard + PARENT_WAIT * fm->cfg.keepalive) {
+	if (c->role == FM_CONN_CHILD || c->role == FM_CONN_STRANGER || !c->ready ||
+	    fm->now >= c->heard + PARENT_WAIT * fm->cfg.keepalive) {
 		fm->ops.close(fm->io, c->id);
 		conn_lost(fm, c);
 		return true;
@@ -448,6 +483,7 @@ void fm_tree_rejoin(struct fm *fm)
 		    fm->tree.conns[i].role == FM_CONN_PARENT)
 			fm_tree_drop(fm, &fm->tree.conns[i]);
 	fm->tree.parent[0] = '\0';
+	set_adrift(fm, true);
 	retry_later(fm, 0);
 }
 

@@ -88,7 +88,8 @@ daemon() {
 }
 
 running() { # NODE
-	is "$1" '.data.state == "running" and .data.root.reachable' status
+	is "$1" '.data.state == "running" and .data.root.reachable and
+		.data.root.unreachable_since == null' status
 }
 
 # --- 2x2 ----------------------------------------------------------------------
@@ -187,7 +188,8 @@ member_killed() {
 root_killed() {
 	local fine=1
 	lab kill --manager 0,0 >/dev/null &&
-	eventually 15 is 1.1 '.data.root.reachable == false' status &&
+	eventually 15 is 1.1 '.data.root.reachable == false and
+		.data.root.unreachable_since > 1e9' status &&
 	is 1.1 '.code == "unreachable"' links &&
 	is 1.0 '.ok' coord &&
 	traffic 10.1.1.0 && fine=0

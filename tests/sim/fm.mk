@@ -12,6 +12,11 @@ tests/sim/test_recovery-objs := tests/sim/test_recovery.o $(sim-objs)
 tests/sim/test_recovery-deps := $(B)/libtorus.a
 tests/sim/test_recovery-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_members
+tests/sim/test_members-objs := tests/sim/test_members.o $(sim-objs)
+tests/sim/test_members-deps := $(B)/libtorus.a
+tests/sim/test_members-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_campaign
 tests/sim/test_campaign-objs := tests/sim/campaign.o $(sim-objs)
 tests/sim/test_campaign-deps := $(B)/libtorus.a

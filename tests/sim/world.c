@@ -85,6 +85,19 @@ static void ev_drop(struct ev *ev)
 		free(ev->data);
 }
 
+/* Events of a manager that hangs pile up, in order. */
+static void put_off(struct world *w, struct ev *ev)
+{
+	if (ev->kind == EV_FM && ev->at != w->node[ev->node].fm_due) {
+		ev_drop(ev);
+		return;
+	}
+	ev->at = w->now + W_MS;
+	if (ev->kind == EV_FM)
+		w->node[ev->node].fm_due = ev->at;
+	world_post(w, ev);
+}
+
 static void dispatch(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -108,6 +121,10 @@ static void dispatch(struct world *w, struct ev *ev)
 		nic_carrier(w, ev->node);
 		break;
 	default:
+		if (n->hung && n->managed && ev->life == n->fm_life) {
+			put_off(w, ev);
+			return;
+		}
 		fm_event(w, ev);
 	}
 	ev_drop(ev);
@@ -257,11 +274,17 @@ void world_manager(struct world *w, uint32_t node, bool on)
 	if (n->managed == on || (on && !n->on))
 		return;
 	n->managed = on;
+	n->hung = false;
 	n->fm_life++;
 	if (on)
 		fm_start(w, node);
 	else
 		fm_stop(w, node);
+}
+
+void world_hang(struct world *w, uint32_t node, bool hung)
+{
+	w->node[node].hung = hung;
 }
 
 void world_cut(struct world *w, uint32_t cable, bool cut)

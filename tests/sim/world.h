@@ -81,6 +81,8 @@ const struct world_config *world_config(const struct world *w);
 void world_power(struct world *w, uint32_t node, bool on);
 /* Its manager alone. */
 void world_manager(struct world *w, uint32_t node, bool on);
+/* It stands still, connections open, and goes on later where it was. */
+void world_hang(struct world *w, uint32_t node, bool hung);
 bool world_powered(const struct world *w, uint32_t node);
 bool world_managed(const struct world *w, uint32_t node);
 

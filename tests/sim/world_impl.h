@@ -56,7 +56,7 @@ struct end {
 };
 
 struct wnode {
-	bool on, managed;
+	bool on, managed, hung;
 	uint32_t nic_life, fm_life;
 	uint64_t guid;
 	uint32_t epoch;

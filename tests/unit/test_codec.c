@@ -197,6 +197,9 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->report.set = rnd();
 		rnd_sums(&m->report.sums);
 		break;
+	case FM_MSG_PONG:
+		m->pong.adrift = rnd() & 1;
+		break;
 	case FM_MSG_AUTH:
 		rnd_text(m->auth.fabric, sizeof(m->auth.fabric));
 		rnd_text(m->auth.name, sizeof(m->auth.name));

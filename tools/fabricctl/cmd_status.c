@@ -50,12 +50,19 @@ static void show_count(const char *what, const json_t *c)
 static void show_root(const json_t *s)
 {
 	const json_t *root = json_object_get(s, "root"), *own = json_object_get(s, "own");
-	char at[TORUS_TEXT_MAX];
+	double since = json_number_value(json_object_get(root, "unreachable_since"));
+	char at[TORUS_TEXT_MAX], ago[32];
 
 	if (json_is_object(root))
-		printf("%-9s%s (%s)%s\n", "root", or_dash(json_text(root, "name")),
-		       json_node_text(json_object_get(root, "node"), at),
-		       json_is_false(json_object_get(root, "reachable")) ? ", not reachable" : "");
+		printf("%-9s%s (%s)", "root", or_dash(json_text(root, "name")),
+		       json_node_text(json_object_get(root, "node"), at));
+	if (json_is_false(json_object_get(root, "reachable")))
+		printf(", %snot reachable%s", paint(BAD), paint(PLAIN));
+	if (since > 0)
+		printf(" for %s: nodes and links are as they were then",
+		       duration_text(age(since), ago));
+	if (json_is_object(root))
+		putchar('\n');
 	if (json_is_object(own))
 		printf("%-9s%s (%s)\n", "asked", or_dash(json_text(own, "name")),
 		       json_node_text(json_object_get(own, "node"), at));

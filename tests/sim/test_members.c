@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that are there and cannot take part: what is told of them, and how long
+ * a recovery waits for them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "story.h"
+
+static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.fanout = fanout;
+	c.discover = false;
+	story_begin(s, &c);
+	story_power_all(s);
+	story_rest(s, 10 * W_S);
+	world_traffic(s->w, 300 * W_US);
+	world_run(s->w, 5 * W_MS);
+}
+
+static void end(struct story *s, const char *what)
+{
+	if (story_end(s))
+		return;
+	print_error("%s: %s\n", what, s->wrong);
+	fail();
+}
+
+/* All cables of a node, or back again. */
+static void cut_node(struct world *w, uint32_t node, bool cut)
+{
+	const struct torus_shape *shape = &world_config(w)->shape;
+
+	for (unsigned int d = 0; d < shape->ndims; d++) {
+		world_cut(w, node * shape->ndims + d, cut);
+		world_cut(w, torus_neighbour(shape, node, d + shape->ndims) * shape->ndims + d, cut);
+	}
+}
+
+/* --- isolated ------------------------------------------------------------------ */
+
+static void node_without_links(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, "4x4", 1, 4);
+	cut_node(s.w, 5, true);
+	world_run(s.w, 20 * W_MS);
+	assert_true(world_until(s.w, world_settled, 5 * W_S));
+	assert_true(story_problem(&s, "isolated", "node 1,1 ('n5') is cut off"));
+	assert_false(story_problem(&s, "isolated", "'n6'"));
+	cut_node(s.w, 5, false);
+	world_run(s.w, 20 * W_MS);
+	assert_true(world_until(s.w, world_settled, 5 * W_S));
+	assert_false(story_problem(&s, "isolated", ""));
+	/* Taken out by the administrator it is as he wants it. */
+	fm_exclude(world_fm(s.w, 0), 5, -1, true, world_now(s.w));
+	story_rest(&s, 5 * W_S);
+	assert_false(story_problem(&s, "isolated", ""));
+	fm_exclude(world_fm(s.w, 0), 5, -1, false, world_now(s.w));
+	story_rest(&s, 5 * W_S);
+	end(&s, "a node without links");
+}
+
+/* A ring in two parts: all of the part without the root are told of. */
+static void ring_in_two(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, "6", 2, 4);
+	world_cut(s.w, 1, true);
+	world_cut(s.w, 3, true);
+	world_run(s.w, 20 * W_MS);
+	assert_true(world_until(s.w, world_settled, 5 * W_S));
+	assert_true(story_problem(&s, "isolated", "'n2'"));
+	assert_true(story_problem(&s, "isolated", "'n3'"));
+	assert_false(story_problem(&s, "isolated", "'n1'"));
+	assert_false(story_problem(&s, "isolated", "'n4'"));
+	end(&s, "a ring in two");
+}
+
+/* --- without the root ------------------------------------------------------------ */
+
+static bool all_reach_root(struct world *w)
+{
+	for (uint32_t i = 1; i < world_nodes(w); i++) {
+		struct fm_status st;
+
+		fm_status(world_fm(w, i), &st);
+		if (!st.root.reachable || st.root.lost)
+			return false;
+	}
+	return true;
+}
+
+/* Those far down the tree know it as well, and since when. */
+static void root_away(void **state)
+{
+	struct fm_status st;
+	struct story s;
+	uint64_t gone;
+
+	(void)state;
+	start(&s, "3x3", 3, 1);		/* a tree eight levels deep */
+	assert_true(all_reach_root(s.w));
+	gone = world_now(s.w);
+	world_manager(s.w, 0, false);
+	world_run(s.w, 100 * W_MS);
+	for (uint32_t i = 1; i < 9; i++) {
+		fm_status(world_fm(s.w, i), &st);
+		assert_false(st.root.reachable);
+		assert_in_range(st.root.lost, gone, gone + 50 * W_MS);
+		assert_int_equal(st.state, FM_DEGRADED);
+		assert_int_equal(st.nodes_up, 9);
+	}
+	world_manager(s.w, 0, true);
+	story_rest(&s, 10 * W_S);
+	assert_true(all_reach_root(s.w));
+	end(&s, "root away");
+}
+
+/* --- hung ------------------------------------------------------------------------ */
+
+static bool recovered(struct world *w)
+{
+	struct fm_status st;
+
+	fm_status(world_fm(w, 0), &st);
+	return st.state != FM_RECOVERING && st.links_faulty;
+}
+
+/*
+ * A cable is cut while a manager hangs: the recovery goes on without it when it
+ * has been asked in vain (20 * resend), and missing for member_max.
+ */
+static void hung(uint32_t node, unsigned int fanout)
+{
+	struct story s;
+	char what[40];
+
+	snprintf(what, sizeof(what), "node %u hangs, fanout %u", node, fanout);
+	start(&s, "3x3", 4, fanout);
+	world_hang(s.w, node, true);
+	world_cut(s.w, 2, true);
+	world_run(s.w, 20 * W_MS);
+	if (!world_until(s.w, recovered, 6 * W_S))
+		story_fail(&s, "the recovery still waits");
+	if (!story_problem(&s, "node", "is silent"))
+		story_fail(&s, "nobody is said to be silent");
+	world_hang(s.w, node, false);
+	s.may_lose = true;		/* what its NIC parks is given up */
+	story_rest(&s, 10 * W_S);
+	if (story_problem(&s, "node", ""))
+		story_fail(&s, "it is still said to be silent");
+	end(&s, what);
+}
+
+static void manager_hangs(void **state)
+{
+	(void)state;
+	hung(5, 8);
+	hung(1, 2);			/* with nodes below it */
+	hung(1, 1);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(node_without_links),
+		cmocka_unit_test(ring_in_two),
+		cmocka_unit_test(root_away),
+		cmocka_unit_test(manager_hangs),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
