@@ -89,7 +89,7 @@ void fm_free(struct fm *fm)
 	fm_root_free(fm);
 	fm_table_free(&fm->table);
 	free(fm->tree.conns);
-	free(fm->rows);
+	fm_rows_free(fm);
 	free(fm);
 }
 

@@ -119,9 +119,12 @@ struct fm {
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;
-	uint64_t *rows;
+	uint64_t *rows;		/* as they stand in the NIC */
 	uint32_t nrows;
 	uint64_t applied;
+	struct torus_health *health;
+	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
+	bool merged;		/* @rows are those of @routes, and holds */
 	struct torus_park park;
 
 	/* bootstrap.c */
@@ -215,6 +218,7 @@ uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
 /* rows.c */
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node);
 int fm_rows_apply(struct fm *fm);
+void fm_rows_free(struct fm *fm);
 void fm_rows_resolve(struct fm *fm, bool orphans);
 uint16_t fm_rows_reopen(const struct fm *fm);
 void fm_rows_released(struct fm *fm);

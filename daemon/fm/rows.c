@@ -33,7 +33,7 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 	}
 	if (fm->placed)
 		fm_say(fm, FM_WARNING, "bootstrap", "this node moves to another place");
-	free(fm->rows);
+	fm_rows_free(fm);
 	fm->rows = rows;
 	fm->nrows = nodes;
 	fm->shape = *shape;
@@ -48,61 +48,188 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 #define ORDERED_WAY (~(TORUS_ROW_HOLD | TORUS_ROW_ADAPTIVE | \
 		       TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
-/* Merges new rows into those at hand; lists what changed. Return: how many. */
-static uint32_t merge(struct fm *fm, uint64_t *rows, uint32_t *node)
+static void routes_free(struct fm *fm)
 {
-	uint32_t n = 0;
+	torus_routes_free(fm->routes);
+	torus_health_free(fm->health);
+	fm->routes = NULL;
+	fm->health = NULL;
+}
 
-	for (uint32_t i = 0; i < fm->nrows; i++) {
-		uint64_t old = fm->rows[i], new = rows[i];
+void fm_rows_free(struct fm *fm)
+{
+	routes_free(fm);
+	free(fm->rows);
+	fm->rows = NULL;
+}
 
-		if (!(new & TORUS_ROW_VALID))
-			new = 0;
-		else if (i != fm->node && ((new ^ old) & ORDERED_WAY))
-			new |= TORUS_ROW_HOLD;
-		else
-			new |= old & TORUS_ROW_HOLD;
-		if (new == old)
-			continue;
-		fm->rows[i] = new;
-		node[n] = i;
-		rows[n++] = new;
+/* --- what the table asks for ---------------------------------------------------- */
+
+#define FOLLOW_MAX 256	/* cables listed in one change; more: all anew */
+
+/**
+ * struct rows_change - what a table changes
+ * @range: rows that may be others, ascending; they may overlap
+ * @node, @row, @before: those that are, as they were written and as they were
+ */
+struct rows_change {
+	struct torus_range *range;
+	uint32_t nranges;
+	uint32_t *node;
+	uint64_t *row, *before;
+	uint32_t n;
+};
+
+/* Rows of the table, made from nothing. */
+static int routes_begin(struct fm *fm)
+{
+	int err;
+
+	fm->merged = false;
+	err = torus_health_new(&fm->table.shape, fm->table.closed, &fm->health);
+	if (err)
+		return err;
+	/* The NIC refuses rows through relays. */
+	return torus_routes_new(fm->health, fm->node, 0, &fm->routes);
+}
+
+/* The rows at hand follow the table. */
+static int routes_follow(struct fm *fm, const struct torus_range **range, uint32_t *n)
+{
+	struct torus_cable cable[FOLLOW_MAX + TORUS_MAX_PORTS];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		bool list = count <= FOLLOW_MAX;
+		int ret = torus_health_set(fm->health, i, fm->table.closed[i],
+					   list ? cable + count : NULL);
+
+		if (ret < 0)
+			return ret;
+		count += (uint32_t)ret;
 	}
-	return n;
+	return torus_routes_update(fm->routes, count <= FOLLOW_MAX ? cable : NULL, count, range,
+				   n);
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct torus_range *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static int find_ranges(struct fm *fm, struct rows_change *c)
+{
+	const struct torus_range *range = NULL;
+	struct torus_range all = { 0, fm->nrows };
+	int err = fm->routes ? routes_follow(fm, &range, &c->nranges) : routes_begin(fm);
+
+	if (err) {
+		routes_free(fm);
+		return err;
+	}
+	if (!fm->merged) {
+		range = &all;
+		c->nranges = 1;
+	}
+	c->range = malloc((c->nranges + 1) * sizeof(*c->range));
+	if (!c->range)
+		return -ENOMEM;
+	if (c->nranges)
+		memcpy(c->range, range, c->nranges * sizeof(*c->range));
+	qsort(c->range, c->nranges, sizeof(*c->range), by_first);
+	return 0;
+}
+
+static int change_room(const struct fm *fm, struct rows_change *c)
+{
+	size_t room = 1;
+
+	for (uint32_t i = 0; i < c->nranges; i++)
+		room += c->range[i].count;
+	room = room < fm->nrows ? room : fm->nrows;
+	c->node = malloc(room * sizeof(*c->node));
+	c->row = malloc(room * sizeof(*c->row));
+	c->before = malloc(room * sizeof(*c->before));
+	return c->node && c->row && c->before ? 0 : -ENOMEM;
+}
+
+/* --- what the NIC gets ---------------------------------------------------------- */
+
+/* The row that is to stand in the NIC, of one that the table asks for. */
+static uint64_t merged(const struct fm *fm, uint32_t to, uint64_t new)
+{
+	uint64_t old = fm->rows[to];
+
+	if (!(new & TORUS_ROW_VALID))
+		return 0;
+	if (to != fm->node && ((new ^ old) & ORDERED_WAY))
+		return new | TORUS_ROW_HOLD;
+	return new | (old & TORUS_ROW_HOLD);
+}
+
+static void merge(struct fm *fm, struct rows_change *c)
+{
+	const uint64_t *rows = torus_routes_rows(fm->routes);
+	uint32_t next = 0;
+
+	for (uint32_t i = 0; i < c->nranges; i++) {
+		const struct torus_range *r = &c->range[i];
+
+		for (next = next > r->first ? next : r->first; next < r->first + r->count; next++) {
+			uint64_t row = merged(fm, next, rows[next]);
+
+			if (row == fm->rows[next])
+				continue;
+			c->node[c->n] = next;
+			c->before[c->n] = fm->rows[next];
+			c->row[c->n++] = row;
+			fm->rows[next] = row;
+		}
+	}
+}
+
+static int rows_write(struct fm *fm, const struct rows_change *c)
+{
+	int err = 0;
+
+	if (c->n || fm->applied != fm->table.version)
+		err = fm->ops.rows_write(fm->io, fm->table.version, c->node, c->row, c->n);
+	for (uint32_t i = 0; err && i < c->n; i++)
+		fm->rows[c->node[i]] = c->before[i];
+	return err;
 }
 
 /* Return: 0 or negative errno; the table's version is then not in force here. */
 int fm_rows_apply(struct fm *fm)
 {
-	uint64_t *rows = malloc(fm->nrows * sizeof(*rows));
-	uint32_t *node = malloc(fm->nrows * sizeof(*node));
-	uint64_t *before = malloc(fm->nrows * sizeof(*before));
-	int err = -ENOMEM;
-	uint32_t n;
+	struct rows_change c = { .n = 0 };
+	int err = find_ranges(fm, &c);
 
-	if (!rows || !node || !before)
-		goto out;
-	err = torus_route_rows(&fm->table.shape, fm->table.closed, fm->node, rows);
-	if (err < 0)
-		goto out;
-	memcpy(before, fm->rows, fm->nrows * sizeof(*before));
-	n = merge(fm, rows, node);
-	err = 0;
-	if (n || fm->applied != fm->table.version)
-		err = fm->ops.rows_write(fm->io, fm->table.version, node, rows, n);
-	if (err)
-		memcpy(fm->rows, before, fm->nrows * sizeof(*before));
-	else
+	if (!err)
+		err = change_room(fm, &c);
+	/* Until it has come to its end, no row is known to be the table's. */
+	fm->merged = false;
+	if (!err) {
+		merge(fm, &c);
+		err = rows_write(fm, &c);
+	}
+	if (!err) {
+		fm->merged = true;
 		fm->applied = fm->table.version;
-out:
-	free(before);
-	free(node);
-	free(rows);
+	}
+	free(c.before);
+	free(c.row);
+	free(c.node);
+	free(c.range);
 	if (err)
 		fm_say(fm, FM_ERROR, "table", "table %llu cannot be applied: %s",
 		       (unsigned long long)fm->table.version, strerror(-err));
 	return err;
 }
+
+/* --- parking -------------------------------------------------------------------- */
 
 /*
  * A dead link leaves packets that were sent but not acknowledged. The other end

@@ -424,7 +424,7 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 
 	r->track = ranges;
 	r->nranges = 0;
-	if (r->stale || n > UPDATE_MAX || r->alone || lt_isolated(r->h, r->from)) {
+	if (r->stale || !cables || n > UPDATE_MAX || r->alone || lt_isolated(r->h, r->from)) {
 		r->track = false;
 		err = make(r);
 		r->track = ranges;
