@@ -169,6 +169,99 @@ enum torus_walk_end torus_walk(const struct torus_shape *shape, const uint16_t *
 
 const char *torus_walk_end_text(enum torus_walk_end end);
 
+/* --- verification ---------------------------------------------------------- */
+
+/**
+ * enum torus_wrong - what is wrong with a row, or with several together
+ * The first are those of enum torus_walk_end.
+ */
+enum torus_wrong {
+	TORUS_WRONG_NO_ROW = TORUS_WALK_NO_ROW,	/* though healthy cables lead there */
+	TORUS_WRONG_LOST,
+	TORUS_WRONG_DEAD_LINK,
+	TORUS_WRONG_ORDER,
+	TORUS_WRONG_LOOP,
+	TORUS_WRONG_RING,	/* once round a ring: it would wait for itself */
+	TORUS_WRONG_RELAY,	/* names no node, or itself, or the chain does not end */
+	TORUS_WRONG_ESCAPE,	/* an adaptive packet may come where no healthy way goes on */
+	TORUS_WRONG_CYCLE,	/* turns within a circle of waiting channels */
+};
+
+const char *torus_wrong_text(enum torus_wrong what);
+
+/**
+ * struct torus_culprit - a row that is wrong
+ * @table: which of the tables
+ * @node, @port: where it shows; TORUS_NO_NODE if nowhere in particular
+ */
+struct torus_culprit {
+	enum torus_wrong what;
+	unsigned int table;
+	uint32_t from;
+	uint32_t to;
+	uint64_t row;
+	uint32_t node;
+	uint8_t port;
+};
+
+/**
+ * struct torus_tables - rows of all nodes under one version
+ * @rows: for each node its rows, or NULL: not known, and nothing said about them
+ * @old: of a former version: rows may be invalid or end at a dead link, where
+ *	routers park what comes
+ */
+struct torus_tables {
+	const uint64_t *const *rows;
+	bool old;
+};
+
+/**
+ * struct torus_verify - what is to be verified
+ * @excluded: closed table
+ * @tables: @n of them; several: any node, source or relay, may use any of them
+ * @up: nodes that count, or NULL: all that a healthy cable reaches
+ * @culprit: told of every wrong row, NULL to count only; may be told of one row
+ *	more than once
+ */
+struct torus_verify {
+	const struct torus_shape *shape;
+	const uint16_t *excluded;
+	const struct torus_tables *tables;
+	unsigned int n;
+	const bool *up;
+	void (*culprit)(void *arg, const struct torus_culprit *c);
+	void *arg;
+};
+
+/**
+ * struct torus_verified - what was found
+ * @wrong: culprits
+ * @pairs: of nodes joined by healthy cables
+ * @apart: pairs of nodes that are not
+ * @unroutable: of @pairs, those whose row is invalid or goes wrong
+ * @relayed, @adaptive: such rows
+ * @hops_max, @legs_max: of a packet's whole way, through all relays
+ * @load_max: rows whose own leg crosses the busiest channel
+ * @cycles: sets of channels that can wait for each other in a circle
+ */
+struct torus_verified {
+	uint64_t wrong;
+	uint64_t pairs, apart, unroutable, relayed, adaptive;
+	uint32_t hops_max, legs_max;
+	uint64_t load_max;
+	uint32_t cycles;
+};
+
+/**
+ * torus_verify() - whether every pair is served, and nothing can deadlock
+ *
+ * Every pair's row is walked as routers do, relay by relay; where adaptivity may
+ * carry a packet, its escape is walked as well; all that channels may wait for
+ * gives the channel dependency graph (lib/route/deps.h).
+ * Return: 0 (look at @out->wrong), -EINVAL bad shape, -ENOMEM.
+ */
+int torus_verify(const struct torus_verify *v, struct torus_verified *out);
+
 #ifdef __cplusplus
 }
 #endif

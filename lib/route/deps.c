@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdlib.h>
+
+#include <torus/topology.h>
+#include "deps.h"
+
+#define UNSEEN 0xffffffffu
+
+int lt_deps_init(struct deps *g, const struct torus_shape *shape)
+{
+	*g = (struct deps){
+		.shape = shape,
+		.channels = torus_nodes(shape) * 2u * shape->ndims,
+	};
+	g->next = calloc(g->channels, sizeof(*g->next));
+	g->component = malloc(g->channels * sizeof(*g->component));
+	g->bad = calloc(g->channels, sizeof(*g->bad));
+	if (g->next && g->component && g->bad)
+		return 0;
+	lt_deps_free(g);
+	return -ENOMEM;
+}
+
+void lt_deps_free(struct deps *g)
+{
+	free(g->next);
+	free(g->component);
+	free(g->bad);
+	*g = (struct deps){ .channels = 0 };
+}
+
+/**
+ * struct solver - R. Tarjan's algorithm without recursion
+ * @index: in which order channels were found; @low: the least that each leads to
+ * @path: channels on the way from the root to the one at hand; @todo: what each
+ *	has still to look at
+ * @stack: found but of no component yet
+ */
+struct solver {
+	struct deps *g;
+	uint32_t *index, *low, *path, *stack;
+	uint16_t *todo;
+	uint32_t found, depth, height, components;
+};
+
+static void enter(struct solver *s, uint32_t c)
+{
+	s->index[c] = s->low[c] = s->found++;
+	s->todo[c] = s->g->next[c];
+	s->path[s->depth++] = c;
+	s->stack[s->height++] = c;
+}
+
+/* Whether two channels are of one ring and go the same way. */
+static bool same_ring(const struct deps *g, uint32_t a, uint32_t b)
+{
+	unsigned int ports = 2u * g->shape->ndims, port = a % ports, d;
+	struct torus_coords x, y;
+
+	if (port != b % ports)
+		return false;
+	torus_node_coords(g->shape, a / ports, &x);
+	torus_node_coords(g->shape, b / ports, &y);
+	for (d = 0; d < g->shape->ndims; d++)
+		if (d != port % g->shape->ndims && x.c[d] != y.c[d])
+			return false;
+	return true;
+}
+
+/* @c is the first of its component that was found; the rest is above it. */
+static void close_component(struct solver *s, uint32_t c)
+{
+	struct deps *g = s->g;
+	uint32_t member;
+
+	do {
+		member = s->stack[--s->height];
+		g->component[member] = s->components;
+		if (!same_ring(g, c, member))
+			g->bad[s->components] = true;
+	} while (member != c);
+	s->components++;
+}
+
+static void search(struct solver *s, uint32_t root)
+{
+	struct deps *g = s->g;
+	unsigned int ports = 2u * g->shape->ndims;
+
+	enter(s, root);
+	while (s->depth) {
+		uint32_t c = s->path[s->depth - 1], next;
+		unsigned int port;
+
+		if (!s->todo[c]) {
+			if (s->low[c] == s->index[c])
+				close_component(s, c);
+			if (--s->depth && s->low[s->path[s->depth - 1]] > s->low[c])
+				s->low[s->path[s->depth - 1]] = s->low[c];
+			continue;
+		}
+		port = (unsigned int)__builtin_ctz(s->todo[c]);
+		s->todo[c] &= (uint16_t)(s->todo[c] - 1);
+		next = lt_channel(g, torus_neighbour(g->shape, c / ports, c % ports), port);
+		if (s->index[next] == UNSEEN)
+			enter(s, next);
+		else if (g->component[next] == UNSEEN && s->index[next] < s->low[c])
+			s->low[c] = s->index[next];
+	}
+}
+
+int lt_deps_solve(struct deps *g)
+{
+	size_t n = g->channels;
+	struct solver s = {
+		.g = g,
+		.index = malloc(n * sizeof(*s.index)),
+		.low = malloc(n * sizeof(*s.low)),
+		.path = malloc(n * sizeof(*s.path)),
+		.stack = malloc(n * sizeof(*s.stack)),
+		.todo = malloc(n * sizeof(*s.todo)),
+	};
+	int bad = -ENOMEM;
+
+	if (s.index && s.low && s.path && s.stack && s.todo) {
+		for (uint32_t c = 0; c < n; c++)
+			s.index[c] = g->component[c] = UNSEEN;
+		for (uint32_t c = 0; c < n; c++)
+			if (s.index[c] == UNSEEN)
+				search(&s, c);
+		bad = 0;
+		for (uint32_t i = 0; i < s.components; i++)
+			bad += g->bad[i];
+	}
+	free(s.index);
+	free(s.low);
+	free(s.path);
+	free(s.stack);
+	free(s.todo);
+	return bad;
+}
+
+bool lt_deps_bad(const struct deps *g, uint32_t a, uint32_t b)
+{
+	return g->component[a] == g->component[b] && g->bad[g->component[a]];
+}

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Proof that a set of rows is safe, whoever made them.
+ *
+ * A row's own leg is walked by the routers' code (walk.c). Beyond its relay the
+ * relay's rows count, any of them if tables are mixed: for each destination the
+ * relays that rows name make a graph over the nodes, and it must have no circle.
+ * A relay takes the packet out of the network into its memory and puts it in
+ * anew, so nothing in the network waits across it; legs are separate paths in the
+ * channel dependency graph.
+ *
+ * An adaptive packet may be at every node that its adaptive bits reach, and can
+ * enter the deterministic channels from there: that way is walked from each such
+ * node, each (node, directions) once a destination.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <torus/topology.h>
+#include "deps.h"
+#include "health.h"
+#include "kernel/core/route.h"
+
+enum visit { NEW, OPEN, DONE };
+
+/**
+ * struct proof - in the making
+ * @hop: of the leg at hand, room for @max
+ * @load: rows that cross each channel
+ * @hops: whole way to the destination at hand from each node, the worst of all
+ *	tables; @legs likewise; @visit: how far that is found out
+ * @bad: a row on the way from the node is wrong
+ * @seen: adaptive directions with which each node was looked at last; of old
+ *	and other tables apart, since they are asked different things
+ * @stack: of searches over nodes
+ */
+struct proof {
+	const struct torus_verify *v;
+	struct torus_verified *out;
+	struct torus_health *h;
+	struct deps deps;
+	uint32_t nodes;
+	struct torus_hop *hop;
+	uint32_t max;
+	uint64_t *load;
+	uint32_t *hops, *legs;
+	uint8_t *visit;
+	bool *bad;
+	uint16_t *seen;
+	uint32_t *stack;
+};
+
+static uint64_t row_of(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
+{
+	const uint64_t *rows = p->v->tables[table].rows[from];
+
+	return rows && rows[to] & TORUS_ROW_VALID ? rows[to] : 0;
+}
+
+static void blame(struct proof *p, enum torus_wrong what, unsigned int table, uint32_t from,
+		  uint32_t to, const struct torus_hop *at)
+{
+	const uint64_t *rows = p->v->tables[table].rows[from];
+	struct torus_culprit c = {
+		.what = what,
+		.table = table,
+		.from = from,
+		.to = to,
+		.row = rows ? rows[to] : 0,
+		.node = at ? at->node : TORUS_NO_NODE,
+		.port = at ? at->port : 0,
+	};
+
+	p->out->wrong++;
+	if (p->v->culprit)
+		p->v->culprit(p->v->arg, &c);
+}
+
+/* Where the row's own leg ends. */
+static uint32_t leg_end(uint64_t row, uint32_t to)
+{
+	return row & TORUS_ROW_RELAY ? row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK : to;
+}
+
+/* --- legs ------------------------------------------------------------------ */
+
+/* The hop that closes a circle round a ring; NULL if there is none. */
+static const struct torus_hop *whole_ring(const struct proof *p, uint32_t n)
+{
+	uint32_t i, run = 0;
+
+	for (i = 0; i < n; i++) {
+		unsigned int d = tn_dir_dim(p->v->shape, p->hop[i].port);
+
+		run = i && p->hop[i].port == p->hop[i - 1].port ? run + 1 : 1;
+		if (run >= p->v->shape->size[d])
+			return &p->hop[i];
+	}
+	return NULL;
+}
+
+/* Walks a leg into @p->hop. Return: whether it is right; *@n its hops. */
+static bool leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to, uint64_t row,
+		uint32_t *n)
+{
+	uint32_t end = leg_end(row, to), i;
+	const struct torus_hop *at;
+	enum torus_walk_end walk;
+
+	*n = 0;
+	if (end >= p->nodes || end == from || (row & TORUS_ROW_RELAY && end == to)) {
+		blame(p, TORUS_WRONG_RELAY, table, from, to, NULL);
+		return false;
+	}
+	walk = torus_walk(p->v->shape, p->v->excluded, from, end, row, p->hop, p->max, n);
+	*n = *n < p->max ? *n : p->max;
+	for (i = 0; i < *n; i++)
+		p->load[lt_channel(&p->deps, p->hop[i].node, p->hop[i].port)]++;
+	for (i = 1; i < *n; i++)
+		lt_deps_add(&p->deps, p->hop[i - 1].node, p->hop[i - 1].port, p->hop[i].port);
+	if (walk == TORUS_WALK_DEAD_LINK && p->v->tables[table].old)
+		return true;
+	at = *n ? &p->hop[*n - 1] : NULL;
+	if (walk != TORUS_WALK_ARRIVED) {
+		blame(p, (enum torus_wrong)walk, table, from, to, at);
+		return false;
+	}
+	at = whole_ring(p, *n);
+	if (at)
+		blame(p, TORUS_WRONG_RING, table, from, to, at);
+	return !at;
+}
+
+/* --- the escape ------------------------------------------------------------ */
+
+/* The deterministic way on from @at; nports or more: none. */
+static unsigned int escape(const struct proof *p, const struct torus_coords *at, uint32_t to,
+			   uint16_t dirs)
+{
+	struct tn_path path = {
+		.dst = to, .dir = dirs, .first = TORUS_ROW_NO_STEP, .last = TORUS_ROW_NO_STEP,
+	};
+
+	return tn_route_next(p->v->shape, at, &path);
+}
+
+static uint16_t seen_as(uint16_t dirs, bool old)
+{
+	return (uint16_t)(dirs | (old ? 1u << TORUS_MAX_PORTS : 0));
+}
+
+/*
+ * One node that the packet may come to. Return: whether the way on is healthy.
+ * Pushes the nodes it may go to from there. Where an old row meets a dead link,
+ * the packet is parked; it may have crossed it before.
+ */
+static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs, bool old,
+		      uint32_t *height, struct torus_hop *where)
+{
+	const struct torus_shape *s = p->v->shape;
+	struct torus_coords at, goal, next;
+	unsigned int dir, det, then;
+
+	tn_node_coords(s, node, &at);
+	tn_node_coords(s, to, &goal);
+	det = escape(p, &at, to, dirs);
+	*where = (struct torus_hop){ node, (uint8_t)det };
+	if (det == TN_ROUTE_HERE)
+		return true;
+	if (det >= 2u * s->ndims || (torus_health_cut(p->h, node, det) && !old))
+		return false;
+	next = at;
+	tn_step(s, &next, det);
+	then = escape(p, &next, to, dirs);
+	if (then < 2u * s->ndims)
+		lt_deps_add(&p->deps, node, det, then);
+	for (dir = 0; dir < 2u * s->ndims; dir++) {
+		uint32_t to_node;
+
+		if (!(dirs & 1u << dir) || at.c[tn_dir_dim(s, dir)] == goal.c[tn_dir_dim(s, dir)] ||
+		    (torus_health_cut(p->h, node, dir) && !old))
+			continue;
+		next = at;
+		tn_step(s, &next, dir);
+		to_node = tn_node_id(s, &next);
+		if (p->seen[to_node] == seen_as(dirs, old))
+			continue;
+		p->seen[to_node] = seen_as(dirs, old);
+		p->stack[(*height)++] = to_node;
+	}
+	return true;
+}
+
+static bool escapes(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
+		    uint64_t row)
+{
+	uint16_t dirs = (uint16_t)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
+	struct torus_hop where;
+	bool old = p->v->tables[table].old;
+	uint32_t height = 0;
+
+	if (p->seen[from] == seen_as(dirs, old))
+		return true;
+	p->seen[from] = seen_as(dirs, old);
+	p->stack[height++] = from;
+	while (height) {
+		uint32_t node = p->stack[--height];
+
+		if (escape_at(p, node, to, dirs, old, &height, &where))
+			continue;
+		/* Whoever comes here next is to be blamed as well. */
+		memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
+		blame(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
+		return false;
+	}
+	return true;
+}
+
+/* --- chains of relays ------------------------------------------------------ */
+
+/* One row: its leg, its escape. */
+static void check_row(struct proof *p, unsigned int table, uint32_t from, uint32_t to)
+{
+	uint64_t row = row_of(p, table, from, to);
+	bool old = p->v->tables[table].old, right;
+	uint32_t n;
+
+	if (!p->v->tables[table].rows[from])
+		return;
+	if (!row) {
+		if (!old)
+			blame(p, TORUS_WRONG_NO_ROW, table, from, to, NULL);
+		p->bad[from] = p->bad[from] || !old;
+		return;
+	}
+	right = leg(p, table, from, to, row, &n);
+	if (right && row & TORUS_ROW_ADAPTIVE) {
+		right = escapes(p, table, from, to, row);
+		p->out->adaptive++;
+	}
+	p->out->relayed += !!(row & TORUS_ROW_RELAY);
+	p->bad[from] = p->bad[from] || !right;
+	if (!(row & TORUS_ROW_RELAY) && right) {
+		p->hops[from] = n > p->hops[from] ? n : p->hops[from];
+		p->legs[from] = p->legs[from] ? p->legs[from] : 1;
+	}
+}
+
+/* The relay that a row to @to names, TORUS_NO_NODE if none (or nonsense). */
+static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t from, uint32_t to)
+{
+	uint64_t row = row_of(p, table, from, to);
+	uint32_t relay = leg_end(row, to);
+
+	return row && row & TORUS_ROW_RELAY && relay < p->nodes ? relay : TORUS_NO_NODE;
+}
+
+/* All relays of @node are known: so is its way. */
+static void chain_done(struct proof *p, uint32_t node, uint32_t to)
+{
+	unsigned int t;
+	uint32_t n;
+
+	for (t = 0; t < p->v->n; t++) {
+		uint32_t relay = relay_of(p, t, node, to);
+
+		if (relay == TORUS_NO_NODE)
+			continue;
+		torus_walk(p->v->shape, p->v->excluded, node, relay, row_of(p, t, node, to),
+			   NULL, 0, &n);
+		if (relay == to)
+			continue;
+		if (p->bad[relay])
+			p->bad[node] = true;
+		if (p->hops[node] < n + p->hops[relay])
+			p->hops[node] = n + p->hops[relay];
+		if (p->legs[node] < 1 + p->legs[relay])
+			p->legs[node] = 1 + p->legs[relay];
+	}
+	p->visit[node] = DONE;
+}
+
+/* Depth first from relay to relay; a node met while open closes a circle. */
+static void chain(struct proof *p, uint32_t from, uint32_t to)
+{
+	uint32_t height = 0;
+
+	if (p->visit[from] != NEW)
+		return;
+	p->stack[height++] = from;
+	p->visit[from] = OPEN;
+	while (height) {
+		uint32_t node = p->stack[height - 1], next = TORUS_NO_NODE;
+		unsigned int t;
+
+		for (t = 0; t < p->v->n && next == TORUS_NO_NODE; t++) {
+			uint32_t relay = relay_of(p, t, node, to);
+
+			if (relay == TORUS_NO_NODE || p->visit[relay] == DONE)
+				continue;
+			if (p->visit[relay] == NEW) {
+				next = relay;
+			} else if (!p->bad[node]) {
+				p->bad[node] = true;
+				blame(p, TORUS_WRONG_RELAY, t, node, to, NULL);
+			}
+		}
+		if (next != TORUS_NO_NODE) {
+			p->visit[next] = OPEN;
+			p->stack[height++] = next;
+		} else {
+			chain_done(p, node, to);
+			height--;
+		}
+	}
+}
+
+/* --- the whole ------------------------------------------------------------- */
+
+static bool counts(const struct proof *p, uint32_t node)
+{
+	return p->v->up ? p->v->up[node] : !lt_isolated(p->h, node);
+}
+
+static bool known(const struct proof *p, uint32_t node)
+{
+	unsigned int t;
+
+	for (t = 0; t < p->v->n; t++)
+		if (p->v->tables[t].rows[node])
+			return true;
+	return false;
+}
+
+static int check_to(struct proof *p, uint32_t to)
+{
+	struct torus_verified *out = p->out;
+	uint32_t from;
+	unsigned int t;
+
+	memset(p->hops, 0, p->nodes * sizeof(*p->hops));
+	memset(p->legs, 0, p->nodes * sizeof(*p->legs));
+	memset(p->visit, NEW, p->nodes);
+	memset(p->bad, 0, p->nodes * sizeof(*p->bad));
+	memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
+	for (from = 0; from < p->nodes; from++) {
+		int apart = from == to || !counts(p, from) || !known(p, from)
+			    ? -1 : lt_apart(p->h, from, to);
+
+		if (apart == -ENOMEM)
+			return apart;
+		p->visit[from] = apart ? DONE : NEW;
+		out->apart += apart == 1;
+		for (t = 0; !apart && t < p->v->n; t++)
+			check_row(p, t, from, to);
+	}
+	for (from = 0; from < p->nodes; from++)
+		chain(p, from, to);
+	return 0;
+}
+
+static void tally(struct proof *p, uint32_t to)
+{
+	struct torus_verified *out = p->out;
+	uint32_t from;
+
+	for (from = 0; from < p->nodes; from++) {
+		if (from == to || !counts(p, from) || !known(p, from) ||
+		    lt_apart(p->h, from, to))
+			continue;
+		out->pairs++;
+		out->unroutable += p->bad[from];
+		out->hops_max = p->hops[from] > out->hops_max ? p->hops[from] : out->hops_max;
+		out->legs_max = p->legs[from] > out->legs_max ? p->legs[from] : out->legs_max;
+	}
+}
+
+/* Rows that turn within a bad component of the graph. */
+static void blame_cycles(struct proof *p)
+{
+	uint32_t from, to, n, i;
+	unsigned int t;
+
+	for (t = 0; t < p->v->n; t++)
+		for (from = 0; from < p->nodes; from++)
+			for (to = 0; to < p->nodes; to++) {
+				uint64_t row = row_of(p, t, from, to);
+
+				if (!row || from == to || leg_end(row, to) >= p->nodes)
+					continue;
+				torus_walk(p->v->shape, p->v->excluded, from, leg_end(row, to),
+					   row, p->hop, p->max, &n);
+				for (i = 1; i < n && i < p->max; i++) {
+					const struct torus_hop *a = &p->hop[i - 1], *b = a + 1;
+
+					if (a->port == b->port ||
+					    !lt_deps_bad(&p->deps,
+							 lt_channel(&p->deps, a->node, a->port),
+							 lt_channel(&p->deps, b->node, b->port)))
+						continue;
+					blame(p, TORUS_WRONG_CYCLE, t, from, to, b);
+					break;
+				}
+			}
+}
+
+static int prove(struct proof *p)
+{
+	uint32_t to, i;
+	int ret = 0;
+
+	for (to = 0; to < p->nodes && !ret; to++) {
+		if (!counts(p, to))
+			continue;
+		ret = check_to(p, to);
+		tally(p, to);
+	}
+	if (ret)
+		return ret;
+	ret = lt_deps_solve(&p->deps);
+	if (ret < 0)
+		return ret;
+	p->out->cycles = (uint32_t)ret;
+	if (ret)
+		blame_cycles(p);
+	for (i = 0; i < p->deps.channels; i++)
+		if (p->load[i] > p->out->load_max)
+			p->out->load_max = p->load[i];
+	return 0;
+}
+
+static int make(struct proof *p)
+{
+	const struct torus_shape *s = p->v->shape;
+	unsigned int d;
+	int err = torus_health_new(s, p->v->excluded, &p->h);
+
+	if (err)
+		return err;
+	p->nodes = torus_nodes(s);
+	p->max = 4;
+	for (d = 0; d < s->ndims; d++)
+		p->max += 2u * s->size[d];
+	p->hop = malloc(p->max * sizeof(*p->hop));
+	p->load = calloc((size_t)p->nodes * 2 * s->ndims, sizeof(*p->load));
+	p->hops = calloc(p->nodes, sizeof(*p->hops));
+	p->legs = calloc(p->nodes, sizeof(*p->legs));
+	p->visit = calloc(p->nodes, sizeof(*p->visit));
+	p->bad = calloc(p->nodes, sizeof(*p->bad));
+	p->seen = calloc(p->nodes, sizeof(*p->seen));
+	p->stack = calloc(p->nodes, sizeof(*p->stack));
+	if (!p->hop || !p->load || !p->hops || !p->legs || !p->visit || !p->bad || !p->seen ||
+	    !p->stack)
+		return -ENOMEM;
+	return lt_deps_init(&p->deps, s);
+}
+
+int torus_verify(const struct torus_verify *v, struct torus_verified *out)
+{
+	struct proof p = { .v = v, .out = out };
+	int err;
+
+	*out = (struct torus_verified){ .wrong = 0 };
+	err = make(&p);
+	if (!err)
+		err = prove(&p);
+	lt_deps_free(&p.deps);
+	free(p.hop);
+	free(p.load);
+	free(p.hops);
+	free(p.legs);
+	free(p.visit);
+	free(p.bad);
+	free(p.seen);
+	free(p.stack);
+	torus_health_free(p.h);
+	return err;
+}
+
+const char *torus_wrong_text(enum torus_wrong what)
+{
+	switch (what) {
+	case TORUS_WRONG_RING:
+		return "goes once round a ring";
+	case TORUS_WRONG_RELAY:
+		return "its chain of relays does not end";
+	case TORUS_WRONG_ESCAPE:
+		return "adaptive, but comes where no healthy way goes on";
+	case TORUS_WRONG_CYCLE:
+		return "turns within a circle of waiting channels";
+	default:
+		return torus_walk_end_text((enum torus_walk_end)what);
+	}
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The proof must hold for what the engine makes, also for old and new tables
+ * together, and must fail for every kind of wrong row that is put in.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/route.h>
+#include <torus/topology.h>
+#include "random.h"
+
+#define NODES 64
+#define NONE (TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT)
+
+/** struct fabric - rows of all nodes, old and new; what the proof found */
+struct fabric {
+	struct torus_shape shape;
+	uint32_t nodes;
+	uint16_t excluded[NODES];
+	uint64_t rows[2][NODES][NODES];
+	const uint64_t *list[2][NODES];
+	struct torus_tables tables[2];
+	unsigned int told[16];
+	struct torus_culprit last;
+	struct torus_verified found;
+};
+
+static void note(void *arg, const struct torus_culprit *c)
+{
+	struct fabric *f = arg;
+
+	f->told[c->what]++;
+	if (c->what != TORUS_WRONG_CYCLE)	/* said last, of many rows */
+		f->last = *c;
+}
+
+static void begin(struct fabric *f, const char *shape)
+{
+	uint32_t i;
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(torus_shape_parse(shape, &f->shape), 0);
+	f->nodes = torus_nodes(&f->shape);
+	assert_true(f->nodes <= NODES);
+	for (i = 0; i < f->nodes; i++) {
+		f->list[0][i] = f->rows[0][i];
+		f->list[1][i] = f->rows[1][i];
+	}
+	f->tables[0].rows = f->list[0];
+	f->tables[1].rows = f->list[1];
+	f->tables[1].old = true;
+}
+
+static void cut(struct fabric *f, uint32_t node, unsigned int port)
+{
+	f->excluded[node] |= (uint16_t)(1u << port);
+	torus_exclusions_close(&f->shape, f->excluded);
+}
+
+static void make_rows(struct fabric *f)
+{
+	struct torus_health *h;
+	uint32_t i;
+
+	memcpy(f->rows[1], f->rows[0], sizeof(f->rows[1]));
+	assert_int_equal(torus_health_new(&f->shape, f->excluded, &h), 0);
+	for (i = 0; i < f->nodes; i++)
+		assert_true(torus_health_rows(h, i, TORUS_ROUTES_RELAY, f->rows[0][i]) >= 0);
+	torus_health_free(h);
+}
+
+static void verify(struct fabric *f, unsigned int n)
+{
+	struct torus_verify v = {
+		.shape = &f->shape, .excluded = f->excluded, .tables = f->tables, .n = n,
+		.culprit = note, .arg = f,
+	};
+
+	memset(f->told, 0, sizeof(f->told));
+	assert_int_equal(torus_verify(&v, &f->found), 0);
+}
+
+static void good(struct fabric *f, unsigned int n, uint64_t seed)
+{
+	verify(f, n);
+	if (f->found.wrong || f->found.unroutable || f->found.cycles)
+		fail_msg("SEED=%llu %u tables: %llu wrong, the last %u to %u: %s",
+			 (unsigned long long)seed, n, (unsigned long long)f->found.wrong,
+			 f->last.from, f->last.to, torus_wrong_text(f->last.what));
+}
+
+static void test_engine_is_safe(void **state)
+{
+	static const char *const shapes[] = { "4x4", "4x4x4", "2x2x2x2x2x2", "3x5", "7", "2x3x1x4",
+					      "1" };
+	static struct fabric f;
+	uint64_t seed = random_seed(1), was, relayed = 0, adaptive = 0;
+	unsigned int i, round, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (round = 0; round < 30; round++) {
+			was = seed;
+			begin(&f, shapes[i]);
+			make_rows(&f);
+			for (k = 0; k < round % 20; k++) {
+				cut(&f, random_below(&seed, f.nodes),
+				    random_below(&seed, 2u * f.shape.ndims));
+				make_rows(&f);
+			}
+			good(&f, 1, was);
+			relayed += f.found.relayed;
+			adaptive += f.found.adaptive;
+		}
+	assert_true(relayed > 100 && adaptive > 100);
+}
+
+/*
+ * In the middle of a recovery some nodes have the new table and some the old
+ * one. Without relays: a chain through rows of different tables need not end,
+ * which the next test shows to be noticed.
+ */
+static void test_old_and_new(void **state)
+{
+	static const char *const shapes[] = { "4x4", "4x4x4", "2x2x2x2", "3x5" };
+	static struct fabric f;
+	uint64_t seed = random_seed(2), was;
+	unsigned int i, round, k;
+	uint32_t node;
+
+	(void)state;
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (round = 0; round < 40; round++) {
+			was = seed;
+			begin(&f, shapes[i]);
+			make_rows(&f);
+			for (k = 0; k < 1 + round % 3; k++)
+				cut(&f, random_below(&seed, f.nodes),
+				    random_below(&seed, 2u * f.shape.ndims));
+			make_rows(&f);
+			if (round % 2) {
+				/* A repair: the old table avoids what is well again. */
+				memset(f.excluded, 0, sizeof(f.excluded));
+				make_rows(&f);
+			}
+			for (node = 0; node < f.nodes; node++)
+				if (!random_below(&seed, 3))
+					f.list[random_below(&seed, 2)][node] = NULL;
+			good(&f, 2, was);
+		}
+}
+
+/* --- what is put in must be found -------------------------------------------- */
+
+static void expect(struct fabric *f, enum torus_wrong what, uint32_t from, uint32_t to)
+{
+	verify(f, 1);
+	if (!f->told[what])
+		fail_msg("'%s' of %u to %u is not found (%llu wrong)", torus_wrong_text(what), from,
+			 to, (unsigned long long)f->found.wrong);
+	if (what != TORUS_WRONG_CYCLE) {
+		assert_int_equal(f->last.what, what);
+		assert_int_equal(f->last.from, from);
+		assert_int_equal(f->last.to, to);
+		assert_true(f->found.unroutable >= 1);
+	}
+	assert_true(f->found.wrong >= 1);
+}
+
+static void wrong_row(const char *shape, uint32_t from, uint32_t to, uint64_t row,
+		      enum torus_wrong what)
+{
+	static struct fabric f;
+
+	begin(&f, shape);
+	make_rows(&f);
+	f.rows[0][from][to] = row;
+	expect(&f, what, from, to);
+}
+
+static uint64_t steps(uint64_t dirs, uint64_t first, uint64_t last)
+{
+	return TORUS_ROW_VALID | dirs | first << TORUS_ROW_FIRST_SHIFT |
+	       last << TORUS_ROW_LAST_SHIFT;
+}
+
+static void test_wrong_rows(void **state)
+{
+	(void)state;
+	/* 4x4: ports +x 0, +y 1, -x 2, -y 3; node x + 4 y. */
+	wrong_row("4x4", 0, 5, 0, TORUS_WRONG_NO_ROW);
+	wrong_row("4x4", 0, 5, NONE | 1, TORUS_WRONG_LOST);
+	wrong_row("4x4", 0, 5, steps(1, 9, 15), TORUS_WRONG_LOST);
+	wrong_row("4x4", 0, 5, steps(1, 1, 15), TORUS_WRONG_ORDER);
+	/* First step +x, then all the way on to where it began. */
+	wrong_row("4x4", 0, 4, steps(1 | 2, 0, 15), TORUS_WRONG_RING);
+	wrong_row("1x4", 0, 1, steps(2, 0, 15), TORUS_WRONG_DEAD_LINK);
+	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3, TORUS_WRONG_ESCAPE);
+	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3 | 1ull << TORUS_ROW_ADAPT_SHIFT,
+		  TORUS_WRONG_ESCAPE);
+	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY | 16ull << TORUS_ROW_RELAY_SHIFT,
+		  TORUS_WRONG_RELAY);
+	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY, TORUS_WRONG_RELAY);
+	wrong_row("4x4", 0, 5, NONE | 3 | TORUS_ROW_RELAY | 5ull << TORUS_ROW_RELAY_SHIFT,
+		  TORUS_WRONG_RELAY);
+}
+
+static void test_dead_links(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "4x4");
+	cut(&f, 1, 0);
+	make_rows(&f);
+	f.rows[0][0][2] = NONE | 1;
+	expect(&f, TORUS_WRONG_DEAD_LINK, 0, 2);
+	assert_int_equal(f.last.node, 1);
+	assert_int_equal(f.last.port, 0);
+	/* A row of the old table may: what comes is parked. */
+	f.rows[0][0][2] = f.rows[1][0][2] = 0;
+	f.list[0][0] = NULL;
+	f.rows[1][0][2] = NONE | 1;
+	good(&f, 2, 0);
+}
+
+/* Its own path is healthy; where adaptivity may carry it, the way on is not. */
+static void test_escape(void **state)
+{
+	uint64_t adaptive = TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT;
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "5x5");
+	cut(&f, 5, 0);		/* 0,1:+x; to 1,1 the path is +x +y */
+	make_rows(&f);
+	assert_false(f.rows[0][0][6] & TORUS_ROW_ADAPTIVE);
+	f.rows[0][0][6] |= adaptive;
+	expect(&f, TORUS_WRONG_ESCAPE, 0, 6);
+	assert_int_equal(f.last.node, 5);
+	/* A link that only adaptive packets would take is no harm: they have +x. */
+	begin(&f, "5x5");
+	cut(&f, 0, 1);
+	make_rows(&f);
+	assert_true(f.rows[0][0][6] & TORUS_ROW_ADAPTIVE);
+	good(&f, 1, 0);
+}
+
+static void test_relay_circles(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "8");
+	make_rows(&f);
+	/* 0 sends what is for 3 through 1, which sends it through 0. */
+	f.rows[0][0][3] = NONE | 1 | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT;
+	good(&f, 1, 0);
+	assert_int_equal(f.found.legs_max, 2);
+	f.rows[0][1][3] = NONE | 2 | TORUS_ROW_RELAY;
+	verify(&f, 1);
+	assert_int_equal(f.told[TORUS_WRONG_RELAY], 1);
+	assert_int_equal(f.found.unroutable, 2);
+	/* The same with one of the two in the old table: either may be used. */
+	f.rows[0][1][3] = NONE | 1;
+	memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
+	f.rows[1][1][3] = NONE | 2 | TORUS_ROW_RELAY;
+	verify(&f, 2);
+	assert_int_equal(f.told[TORUS_WRONG_RELAY], 1);
+	verify(&f, 1);
+	assert_int_equal(f.found.wrong, 0);
+}
+
+/* Rows fine one by one, each pair of turns seen elsewhere; together a circle. */
+static void test_cycle(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "5x5");
+	make_rows(&f);
+	good(&f, 1, 0);
+	assert_int_equal(f.found.cycles, 0);
+	/* 0,1 to 1,0 by -y +x: the one turn that the order of directions forbids. */
+	f.rows[0][5][1] = steps(1, 3, 15);
+	expect(&f, TORUS_WRONG_CYCLE, 5, 1);
+	assert_true(f.found.cycles >= 1);
+	assert_true(f.told[TORUS_WRONG_ORDER] >= 1);
+}
+
+static void test_counts(void **state)
+{
+	static struct fabric f;
+	struct torus_verify v = { .shape = &f.shape, .excluded = f.excluded, .n = 0 };
+
+	(void)state;
+	begin(&f, "4");
+	make_rows(&f);
+	good(&f, 1, 0);
+	assert_int_equal(f.found.pairs, 12);
+	assert_int_equal(f.found.hops_max, 2);
+	assert_int_equal(f.found.legs_max, 1);
+	/* Distances 1 2 1 from each of four: 16 hops over 8 channels, evenly. */
+	assert_int_equal(f.found.load_max, 2);
+	/* In two halves. */
+	cut(&f, 1, 0);
+	cut(&f, 3, 0);
+	make_rows(&f);
+	good(&f, 1, 0);
+	assert_int_equal(f.found.pairs, 4);
+	assert_int_equal(f.found.apart, 8);
+	f.shape.size[0] = 0;
+	assert_int_equal(torus_verify(&v, &f.found), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_engine_is_safe),
+		cmocka_unit_test(test_old_and_new),
+		cmocka_unit_test(test_wrong_rows),
+		cmocka_unit_test(test_dead_links),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_relay_circles),
+		cmocka_unit_test(test_cycle),
+		cmocka_unit_test(test_counts),
+	};
+
+	return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
+}
