@@ -3,8 +3,8 @@
 # what belongs to one of them. From fabricctl comes what commands are made of.
 sim-commands := flow
 sim-shared := main range points plot jobs
-sim-flow := flow_option flow_sweep flow_trace flow_net flow_step flow_birth flow_pattern \
-	flow_wheel flow_check
+sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check
+sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
 sim-ctl := program command say table number json
 
 programs += fabricsim

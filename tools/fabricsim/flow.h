@@ -134,6 +134,9 @@ bool flow_consistent(const struct flow_net *net);
 /** flow_inside() - packets born and not yet consumed */
 uint64_t flow_inside(const struct flow_net *net);
 
+/** flow_false_packets() - asked for and sent so far */
+void flow_false_packets(const struct flow_net *net, uint64_t *requests, uint64_t *responses);
+
 /** flow_buffers() - packet buffers modelled, without source queues */
 uint64_t flow_buffers(const struct flow_params *p);
 

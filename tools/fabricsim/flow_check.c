@@ -110,7 +110,7 @@ static void count_wheels(const struct flow_net *net, struct account *a)
 		}
 	for (u32 t = 0; t <= net->leave.mask; t++)	/* false packets */
 		for (u32 i = 0; i < net->leave.bucket[t].n; i++)
-			if (net->leave.bucket[t].ev[i] >> 32)
+			if (net->leave.bucket[t].ev[i] & RESPONSE_ENDS)
 				a->taken[(u32)net->leave.bucket[t].ev[i]]++;
 	for (u32 t = 0; t <= net->late.mask; t++)
 		for (u32 i = 0; i < net->late.bucket[t].n; i++) {
@@ -135,7 +135,7 @@ static void count_inputs(const struct flow_net *net, struct account *a)
 		if (number_of(net, c) > net->host)
 			continue;
 		a->packets += in->count - gone;
-		a->taken[c] += in->count - (net->p.freed == FLOW_HEAD && in->sending);
+		a->taken[c] += in->count - head_left(net, in);
 		a->critical[c] += in->critical;
 	}
 	for (u32 n = 0; net->backlog && n < net->nodes; n++)

@@ -192,7 +192,7 @@ static int make_wheels(struct flow_net *net)
 
 	return wheel_make(net, &net->leave, larger(p->packet, p->hop + p->response)) ||
 	       wheel_make(net, &net->arrive, p->hop) ||
-	       wheel_make(net, &net->late, larger(net->credit_delay, p->response)) ||
+	       wheel_make(net, &net->late, larger(net->p.credit_delay, p->response)) ||
 	       wheel_make(net, &net->ask, larger(p->timer, p->hop));
 }
 
@@ -224,7 +224,6 @@ static void size_up(struct flow_net *net)
 	net->rule = rule_of(p);
 	net->slots = p->queue + (p->freed == FLOW_HEAD);
 	net->source_slots = p->source_queue;
-	net->credit_delay = larger(p->credit_delay, p->freed == FLOW_HEAD);
 	net->free_packet = NONE;
 }
 
@@ -294,6 +293,12 @@ void flow_on_delivery(struct flow_net *net,
 uint64_t flow_inside(const struct flow_net *net)
 {
 	return net->inside;
+}
+
+void flow_false_packets(const struct flow_net *net, uint64_t *requests, uint64_t *responses)
+{
+	*requests = net->requests;
+	*responses = net->responses;
 }
 
 /* --- a run ----------------------------------------------------------------- */

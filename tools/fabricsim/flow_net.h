@@ -36,7 +36,7 @@ struct packet {
 };
 
 struct input {
-	u32 since;		/* when the packet became the first */
+	u32 since;		/* when the packet became the first, or was granted */
 	u16 head, count;	/* of its slots */
 	u8 out;			/* output that the first is being sent to */
 	bool sending;
@@ -72,6 +72,10 @@ struct wheel {
 	u32 mask;
 };
 
+/* In the wheel leave: a false packet's tail has come, a packet's head has left. */
+#define RESPONSE_ENDS (1ull << 32)
+#define HEAD_LEFT (1ull << 33)
+
 enum event { EV_CREDIT, EV_RESPONSE, EV_IDLE, EV_TIMER, EV_REQUEST };
 
 struct flow_net {
@@ -83,7 +87,6 @@ struct flow_net {
 	enum tn_bubble_policy rule;
 	unsigned int slots;	/* of an input's ring of packet numbers */
 	unsigned int source_slots;
-	u32 credit_delay;
 
 	struct node *node;
 	struct input *input;
@@ -96,7 +99,7 @@ struct flow_net {
 	struct packet *packet;
 	u32 packets, free_packet;
 
-	struct wheel leave;	/* inputs whose packet's tail leaves */
+	struct wheel leave;	/* inputs whose packet's tail leaves, and the above */
 	struct wheel arrive;	/* input | packet << 32 */
 	struct wheel late;	/* EV_CREDIT, EV_RESPONSE, EV_IDLE: after those */
 	struct wheel ask;	/* EV_TIMER, EV_REQUEST: after all others */
@@ -163,6 +166,12 @@ static inline u32 first_of(const struct flow_net *net, u32 channel)
 	u32 *slot = slots_of(net, channel, &n);
 
 	return slot[net->input[channel].head];
+}
+
+/* With FLOW_HEAD: is the first packet's buffer free already? */
+static inline bool head_left(const struct flow_net *net, const struct input *in)
+{
+	return net->p.freed == FLOW_HEAD && in->sending && in->since != net->now;
 }
 
 /* Return: a direction, or dirs: it has arrived. Dimension order. */

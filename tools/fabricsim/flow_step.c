@@ -9,8 +9,6 @@
 
 #include "flow_net.h"
 
-#define RESPONSE_ENDS (1ull << 32)	/* in the wheel leave: no packet, a false one */
-
 static inline void wake(struct flow_net *net, u32 node, unsigned int dir)
 {
 	net->node[node].act |= 1u << dir;
@@ -50,10 +48,10 @@ static inline void give_back(struct flow_net *net, u32 channel, bool critical)
 {
 	u32 up = feeder(net, node_of(net, channel), number_of(net, channel));
 
-	if (!net->credit_delay && net->rule != TN_BUBBLE_MBS)
+	if (!net->p.credit_delay && net->rule != TN_BUBBLE_MBS)
 		credited(net, up, critical);
 	else
-		wheel_add(net, &net->late, net->now + net->credit_delay,
+		wheel_add(net, &net->late, net->now + net->p.credit_delay,
 			  (u64)(EV_CREDIT | (unsigned int)critical << 8) << 32 | up);
 }
 
@@ -70,6 +68,15 @@ static inline void freed(struct flow_net *net, u32 channel, bool critical)
 	if (net->p.test != FLOW_DOWNSTREAM)
 		wake(net, node_of(net, channel), dir);
 	give_back(net, channel, critical);
+}
+
+/* The buffer of the first packet. */
+static inline void first_freed(struct flow_net *net, u32 channel)
+{
+	bool critical = net->input[channel].critical;
+
+	net->input[channel].critical = false;
+	freed(net, channel, critical);
 }
 
 /* --- packets --------------------------------------------------------------- */
@@ -104,15 +111,12 @@ static inline void granted(struct flow_net *net, u32 channel, unsigned int out)
 
 	if (waited > net->wait_max)
 		net->wait_max = waited;
+	in->since = net->now;
 	in->out = (u8)out;
 	in->sending = true;
 	wheel_add(net, &net->leave, net->now + net->p.packet, channel);
-	if (net->p.freed == FLOW_HEAD && number_of(net, channel) != net->host) {
-		bool critical = in->critical;
-
-		in->critical = false;
-		freed(net, channel, critical);
-	}
+	if (net->p.freed == FLOW_HEAD && number_of(net, channel) != net->host)
+		wheel_add(net, &net->leave, net->now + 1, HEAD_LEFT | channel);
 }
 
 void input_ready(struct flow_net *net, u32 channel)
@@ -125,10 +129,6 @@ void input_ready(struct flow_net *net, u32 channel)
 	dir = route(net, &net->packet[first_of(net, channel)]);
 	if (dir == net->dirs) {
 		out = net->host;
-		if (net->p.sink == FLOW_MULTIPLE) {
-			granted(net, channel, out);
-			return;
-		}
 	} else if (net->vcs == 1) {
 		out = dir;
 	} else if (net->p.policy == FLOW_ADAPTIVE) {
@@ -167,8 +167,7 @@ static inline void leave(struct flow_net *net, u32 channel)
 		if (net->backlog)
 			births_refill(net, node);
 	} else if (net->p.freed == FLOW_TAIL) {
-		freed(net, channel, in->critical);
-		in->critical = false;
+		first_freed(net, channel);
 	}
 	/* a packet out of the backlog into the empty queue is ready already */
 	if (in->count && in->since != net->now)
@@ -305,7 +304,7 @@ static inline unsigned int local_free(const struct flow_net *net, u32 channel)
 {
 	const struct input *in = &net->input[channel];
 
-	return net->p.queue - in->count + (net->p.freed == FLOW_HEAD && in->sending);
+	return net->p.queue - in->count + head_left(net, in);
 }
 
 /* BLOC where the test is not (only) of the input that the packet goes to. */
@@ -330,9 +329,16 @@ static inline void sink(struct flow_net *net, u32 node)
 {
 	struct output *out = &net->output[channel_of(net, node, net->host)];
 
-	if (out->requests)
+	if (!out->requests)
+		return;
+	if (net->p.sink == FLOW_SINGLE) {
 		grant(net, node, pick(net, node, out->requests, ~(1u << net->host), &out->last),
 		      net->host);
+		return;
+	}
+	while (out->requests)
+		grant(net, node, (unsigned int)__builtin_ctz(out->requests), net->host);
+	net->node[node].idle |= 1u << net->dirs;
 }
 
 /* One virtual channel, dimension order. */
@@ -463,10 +469,12 @@ int flow_step(struct flow_net *net)
 	for (u32 i = 0; i < b->n; i++) {
 		u64 ev = b->ev[i];
 
-		if (unlikely(ev & RESPONSE_ENDS))
-			freed(net, (u32)ev, false);
-		else
+		if (likely(!(ev >> 32)))
 			leave(net, (u32)ev);
+		else if (ev & HEAD_LEFT)
+			first_freed(net, (u32)ev);
+		else
+			freed(net, (u32)ev, false);
 	}
 	b->n = 0;
 	b = bucket_now(net, &net->arrive);
