@@ -112,6 +112,17 @@ static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 	return r;
 }
 
+/*
+ * Serials rise in a manager's life, and follow the clock so that they rise from
+ * one to the next: a row that its former life sent may still be under way.
+ */
+static void row_renumber(struct fm *fm)
+{
+	uint32_t clock = (uint32_t)(fm->now / MS), next = fm->row.serial + 1;
+
+	fm->row.serial = (int32_t)(clock - next) > 0 ? clock : next;
+}
+
 /* Sets a port of the row. Return: whether anything changed. */
 static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 {
@@ -122,7 +133,7 @@ static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 	    old->peer_guid == r->peer_guid && old->peer_port == r->peer_port)
 		return false;
 	*old = *r;
-	fm->row.serial++;
+	row_renumber(fm);
 	fm->row_changed = fm->now;
 	return true;
 }
@@ -320,7 +331,7 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
 	fm->row.nports = (uint8_t)fm->nports;
-	fm->row.serial = (uint32_t)fm_random(fm);
+	fm->row.serial = (uint32_t)(fm->now / MS);
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 		fm->port[p].next = NEVER;
 	if (fm->bootstrap) {
@@ -341,5 +352,5 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 	}
 	for (unsigned int p = 0; p < fm->nports; p++)
 		link_take(fm, &links[p]);
-	fm->row.serial++;
+	row_renumber(fm);
 }

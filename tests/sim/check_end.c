@@ -35,8 +35,10 @@ static bool joined(const struct world *w, const uint16_t *closed, uint32_t a, ui
 }
 
 /* The table's exclusions against the cables as they are. */
-static const char *table_wrong(struct world *w, const uint16_t *closed, char *buf, size_t room)
+static const char *table_wrong(struct world *w, const struct fm *root, char *buf, size_t room)
 {
+	const uint16_t *closed = fm_exclusions(root);
+
 	for (uint32_t i = 0; i < w->ncables; i++) {
 		const struct cable *c = &w->cable[i];
 		bool usable = world_cable_whole(w, i) && w->node[c->node[0]].managed &&
@@ -44,9 +46,14 @@ static const char *table_wrong(struct world *w, const uint16_t *closed, char *bu
 		bool open = !(closed[c->node[0]] & 1u << c->port[0]);
 
 		if (c->there && usable != open) {
-			snprintf(buf, room, "cable %u at %u:%u is %s but the table says %s", i,
-				 c->node[0], c->port[0], usable ? "whole" : "down",
-				 open ? "up" : "excluded");
+			const struct fm_entry *a = fm_node(root, c->node[0]);
+			const struct fm_entry *b = fm_node(root, c->node[1]);
+
+			snprintf(buf, room,
+				 "cable %u at %u:%u and %u:%u is %s but the table says %s: states %u %u, faults %x %x, wiring %x %x",
+				 i, c->node[0], c->port[0], c->node[1], c->port[1],
+				 usable ? "whole" : "down", open ? "up" : "excluded", a->state,
+				 b->state, a->fault, b->fault, a->wiring, b->wiring);
 			return buf;
 		}
 	}
@@ -116,7 +123,7 @@ const char *check_end(struct world *w, char *buf, size_t room)
 		snprintf(buf, room, "shape found is %s", torus_shape_text(&s.shape, text));
 		return buf;
 	}
-	wrong = table_wrong(w, closed, buf, room);
+	wrong = table_wrong(w, root, buf, room);
 	for (uint32_t i = 0; !wrong && i < w->nodes; i++) {
 		if (!w->node[i].managed)
 			continue;

@@ -88,14 +88,12 @@ static void ev_drop(struct ev *ev)
 /* Events of a manager that hangs pile up, in order. */
 static void put_off(struct world *w, struct ev *ev)
 {
-	if (ev->kind == EV_FM && ev->at != w->node[ev->node].fm_due) {
-		ev_drop(ev);
-		return;
-	}
-	ev->at = w->now + W_MS;
-	if (ev->kind == EV_FM)
-		w->node[ev->node].fm_due = ev->at;
-	world_post(w, ev);
+	struct wnode *n = &w->node[ev->node];
+
+	n->late = realloc(n->late, (n->nlate + 1) * sizeof(*n->late));
+	if (!n->late)
+		abort();
+	n->late[n->nlate++] = *ev;
 }
 
 static void dispatch(struct world *w, struct ev *ev)
@@ -227,6 +225,7 @@ void world_free(struct world *w)
 		world_power(w, i, false);
 		free(w->node[i].cable);
 		free(w->node[i].seq);
+		free(w->node[i].late);
 	}
 	while (w->nheap) {
 		struct ev ev = take(w);
@@ -274,7 +273,7 @@ void world_manager(struct world *w, uint32_t node, bool on)
 	if (n->managed == on || (on && !n->on))
 		return;
 	n->managed = on;
-	n->hung = false;
+	world_hang(w, node, false);
 	n->fm_life++;
 	if (on)
 		fm_start(w, node);
@@ -284,7 +283,17 @@ void world_manager(struct world *w, uint32_t node, bool on)
 
 void world_hang(struct world *w, uint32_t node, bool hung)
 {
-	w->node[node].hung = hung;
+	struct wnode *n = &w->node[node];
+
+	n->hung = hung;
+	for (size_t i = 0; !hung && i < n->nlate; i++) {
+		if (n->late[i].kind == EV_FM && n->late[i].at == n->fm_due)
+			n->fm_due = w->now;
+		n->late[i].at = w->now;
+		world_post(w, &n->late[i]);
+	}
+	if (!hung)
+		n->nlate = 0;
 }
 
 void world_cut(struct world *w, uint32_t cable, bool cut)

@@ -67,6 +67,8 @@ struct wnode {
 	void *table;
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
+	struct ev *late;	/* for a manager that hangs */
+	size_t nlate;
 	uint32_t links_changed;	/* mask, until the pump ends */
 	uint64_t *seq;		/* next, for each (destination, VC) */
 	uint32_t next_dst;
