@@ -313,7 +313,7 @@ static struct sk_buff *message_alloc(u32 len)
 }
 
 /* The message of @first and what follows it, @bytes in all. */
-static struct sk_buff *message(const struct tn_pkt *first, u32 bytes)
+static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 {
 	struct virtio_net_hdr hdr;
 	const struct tn_pkt *pkt;
@@ -333,6 +333,7 @@ static struct sk_buff *message(const struct tn_pkt *first, u32 bytes)
 		skb_store_bits(skb, at, tn_pkt_payload(pkt) + skip, n);
 		at += n;
 	}
+	skb->dev = d->netdev;	/* the flow dissector asks for its namespace */
 	skb_reset_network_header(skb);
 	skb->protocol = ip_tunnel_parse_protocol(skb);
 	if (!skb->protocol || virtio_net_hdr_to_skb(skb, &hdr, true)) {
@@ -346,7 +347,7 @@ static struct sk_buff *message(const struct tn_pkt *first, u32 bytes)
 
 static void deliver(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 {
-	struct sk_buff *skb = message(first, bytes);
+	struct sk_buff *skb = message(d, first, bytes);
 
 	if (!skb) {
 		count(d, TORUS_NC_HOST_DROPS, 1);
@@ -354,7 +355,6 @@ static void deliver(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 	}
 	count(d, TORUS_NC_HOST_MESSAGES_RX, 1);
 	count(d, TORUS_NC_HOST_BYTES_RX, skb->len);
-	skb->dev = d->netdev;
 	__skb_queue_tail(&d->up, skb);
 }
 
