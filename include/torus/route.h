@@ -241,7 +241,7 @@ struct torus_verify {
  * @unroutable: of @pairs, those whose row is invalid or goes wrong
  * @relayed, @adaptive: such rows
  * @hops_max, @legs_max: of a packet's whole way, through all relays
- * @load_max: rows whose own leg crosses the busiest channel
+ * @load_max: rows whose way, through all relays, crosses the busiest channel
  * @cycles: sets of channels that can wait for each other in a circle
  */
 struct torus_verified {

@@ -360,15 +360,36 @@ static int check_to(struct proof *p, uint32_t to)
 	return 0;
 }
 
+/* The load that the pair puts on channels beyond its first relay. */
+static void load_on(struct proof *p, unsigned int table, uint32_t from, uint32_t to)
+{
+	uint32_t node = relay_of(p, table, from, to), n, i;
+
+	while (node != TORUS_NO_NODE && node != to && !p->bad[node]) {
+		uint64_t row = row_of(p, table, node, to);
+
+		if (!row)
+			return;
+		torus_walk(p->v->shape, p->v->excluded, node, leg_end(row, to), row, p->hop,
+			   p->max, &n);
+		for (i = 0; i < n && i < p->max; i++)
+			p->load[lt_channel(&p->deps, p->hop[i].node, p->hop[i].port)]++;
+		node = leg_end(row, to);
+	}
+}
+
 static void tally(struct proof *p, uint32_t to)
 {
 	struct torus_verified *out = p->out;
 	uint32_t from;
+	unsigned int t;
 
 	for (from = 0; from < p->nodes; from++) {
 		if (from == to || !counts(p, from) || !known(p, from) ||
 		    lt_apart(p->h, from, to))
 			continue;
+		for (t = 0; t < p->v->n && !p->bad[from]; t++)
+			load_on(p, t, from, to);
 		out->pairs++;
 		out->unroutable += p->bad[from];
 		out->hops_max = p->hops[from] > out->hops_max ? p->hops[from] : out->hops_max;

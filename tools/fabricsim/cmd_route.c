@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fabricsim route: the routing engine on random faulty fabrics: whom it reaches,
+ * whether what it makes can deadlock, what it costs. Nothing of the network is
+ * simulated: the rows are proven, by torus_verify().
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <torus/topology.h>
+#include "jobs.h"
+#include "points.h"
+#include "range.h"
+#include "route_fabric.h"
+#include "tools/fabricctl/say.h"
+
+/* All rows of a fabric are in memory, 8 bytes for each pair, for each core. */
+#define NODES_MAX 8192
+#define POINTS_MAX 256
+#define ALL_FABRICS UINT64_MAX
+
+static const char *shape_text, *dead_text, *cut_text;
+static uint64_t fabrics = 100, threads, only = ALL_FABRICS;
+static bool no_relays;
+
+/** struct point - one kind of fabric, and its fabrics' results */
+struct point {
+	struct route_case c;
+	struct route_result *result;
+};
+
+/** struct plan - all points; job i is fabric i % @each of point i / @each */
+struct plan {
+	struct torus_shape shape;
+	uint64_t seed;
+	uint64_t first;
+	size_t each;
+	struct point point[POINTS_MAX];
+	size_t n;
+	uint64_t healthy_load;
+};
+
+/** struct sum - of some fabrics; see route_result */
+struct sum {
+	uint64_t fabrics, connected, routed, pairs, apart, unroutable, relayed, adaptive, wrong, unsafe;
+	uint64_t cycles, unequal, hops_max, legs_max, load_max;
+	uint64_t tables, tables_ns, increment_ns;
+};
+
+static void sum_add(struct sum *s, const struct route_result *r)
+{
+	const struct torus_verified *v = &r->sound;
+
+	s->fabrics++;
+	s->connected += r->connected;
+	s->routed += r->connected && !v->unroutable;
+	s->pairs += v->pairs;
+	s->apart += v->apart;
+	s->unroutable += v->unroutable;
+	s->relayed += v->relayed;
+	s->adaptive += v->adaptive;
+	s->wrong += v->wrong;
+	s->unsafe += r->unsafe;
+	s->cycles += v->cycles;
+	s->unequal += r->unequal;
+	s->hops_max = v->hops_max > s->hops_max ? v->hops_max : s->hops_max;
+	s->legs_max = v->legs_max > s->legs_max ? v->legs_max : s->legs_max;
+	s->load_max = v->load_max > s->load_max ? v->load_max : s->load_max;
+	s->tables += r->tables;
+	s->tables_ns += r->tables_ns;
+	s->increment_ns += r->increment_ns;
+}
+
+static json_t *sum_json(const struct plan *p, const struct sum *s)
+{
+	double n = (double)(s->fabrics ? s->fabrics : 1);
+	double tables = (double)(s->tables ? s->tables : 1);
+
+	return json_pack("{sI sI sI sI sI sI sI sI sb sI sI sI sI sf sI sf sf sf}",
+			 "fabrics", (json_int_t)s->fabrics, "connected", (json_int_t)s->connected,
+			 "routed", (json_int_t)s->routed, "pairs", (json_int_t)s->pairs,
+			 "apart_pairs", (json_int_t)s->apart,
+			 "unroutable_pairs", (json_int_t)s->unroutable,
+			 "relayed_pairs", (json_int_t)s->relayed,
+			 "adaptive_pairs", (json_int_t)s->adaptive,
+			 "deadlock_free", !s->unsafe && !s->cycles,
+			 "wrong_rows", (json_int_t)s->wrong,
+			 "max_hops", (json_int_t)s->hops_max, "max_legs", (json_int_t)s->legs_max,
+			 "max_link_load", (json_int_t)s->load_max,
+			 "link_load_ratio",
+			 p->healthy_load ? (double)s->load_max / (double)p->healthy_load : 1.0,
+			 "unequal_rows", (json_int_t)s->unequal,
+			 "table_us_one", (double)s->tables_ns / tables / 1e3,
+			 "tables_ms_all", (double)s->tables_ns / n / 1e6,
+			 "increment_ms_all", (double)s->increment_ns / n / 1e6);
+}
+
+/* --- options --------------------------------------------------------------- */
+
+static int shape_make(struct plan *p)
+{
+	uint32_t nodes;
+
+	if (torus_shape_parse(shape_text ? shape_text : "4x4x4", &p->shape))
+		return fail("--shape '%s': allowed is like 4x4x4: 1 to 6 sizes of 1 to %d, %d nodes "
+			    "at most", shape_text, TORUS_MAX_SIZE, NODES_MAX);
+	nodes = torus_nodes(&p->shape);
+	if (nodes > NODES_MAX)
+		return fail("--shape '%s': %u nodes, allowed are %d: all rows are in memory",
+			    shape_text, nodes, NODES_MAX);
+	return OK;
+}
+
+static int point_add(struct plan *p, double dead, double cut)
+{
+	struct point *new = &p->point[p->n];
+	uint32_t nodes = torus_nodes(&p->shape), links = route_links(&p->shape);
+	uint32_t lost;
+
+	if (p->n == POINTS_MAX)
+		return fail("more than %d points", POINTS_MAX);
+	new->c = (struct route_case){
+		.shape = p->shape, .dead_nodes = (unsigned int)dead,
+		.cut_links = (unsigned int)cut, .relays = !no_relays,
+	};
+	if (new->c.dead_nodes != dead || new->c.cut_links != cut)
+		return fail("--dead-nodes %g, --cut-links %g: allowed are whole numbers", dead, cut);
+	if (new->c.dead_nodes >= nodes)
+		return fail("--dead-nodes %u: allowed 0 to %u, one of %u has to live",
+			    new->c.dead_nodes, nodes - 1, nodes);
+	lost = 2u * p->shape.ndims * new->c.dead_nodes;
+	links = links > lost ? links - lost : 0;
+	if (new->c.cut_links > links)
+		return fail("--cut-links %u: allowed 0 to %u with %u dead nodes", new->c.cut_links,
+			    links, new->c.dead_nodes);
+	new->result = calloc(p->each, sizeof(*new->result));
+	if (!new->result)
+		return fail("out of memory");
+	p->n++;
+	return OK;
+}
+
+static int points_make(struct plan *p)
+{
+	struct range dead = { .n = 0 }, cut = { .n = 0 };
+	int status = range_parse("dead-nodes", dead_text ? dead_text : "0", 0, NODES_MAX, &dead);
+
+	if (status == OK)
+		status = range_parse("cut-links", cut_text ? cut_text : "0", 0,
+				     NODES_MAX * TORUS_MAX_DIMS, &cut);
+	for (size_t i = 0; status == OK && i < dead.n; i++)
+		for (size_t j = 0; status == OK && j < cut.n; j++)
+			status = point_add(p, dead.v[i], cut.v[j]);
+	free(dead.v);
+	free(cut.v);
+	return status;
+}
+
+static int plan_make(struct plan *p, const struct ctl *ctl)
+{
+	p->seed = ctl->seed;
+	p->first = only == ALL_FABRICS ? 0 : only;
+	p->each = only == ALL_FABRICS ? fabrics : 1;
+	if (shape_make(p))
+		return CANNOT;
+	return points_make(p);
+}
+
+/* --- the run --------------------------------------------------------------- */
+
+static int job(void *arg, size_t i)
+{
+	struct plan *p = arg;
+	struct point *point = &p->point[i / p->each];
+	struct route_result *r = &point->result[i % p->each];
+	/* A fabric's seed depends on its number alone, not on what else is asked for. */
+	uint64_t seed = jobs_seed(p->seed, p->first + i % p->each);
+	char shape[TORUS_TEXT_MAX];
+
+	if (route_fabric(&point->c, seed, r))
+		return -ENOMEM;
+	if (r->sound.wrong || r->sound.unroutable || r->sound.cycles || r->unequal)
+		warn("%llu wrong rows, %llu unroutable pairs, %llu unequal rows: fabricsim route "
+		     "--shape %s --dead-nodes %u --cut-links %u%s --seed %llu --only %llu",
+		     (unsigned long long)r->sound.wrong,
+		     (unsigned long long)r->sound.unroutable, (unsigned long long)r->unequal,
+		     torus_shape_text(&p->shape, shape), point->c.dead_nodes, point->c.cut_links,
+		     no_relays ? " --no-relays" : "", (unsigned long long)p->seed,
+		     (unsigned long long)(p->first + i % p->each));
+	return 0;
+}
+
+static int show(const struct ctl *ctl, const struct plan *p)
+{
+	static const char *const columns[] = {
+		"dead_nodes", "cut_links", "fabrics", "connected", "routed", "unroutable_pairs",
+		"relayed_pairs", "deadlock_free", "max_hops", "max_link_load", "link_load_ratio",
+		"table_us_one", "tables_ms_all", "increment_ms_all", NULL
+	};
+	struct sum all = { .fabrics = 0 };
+	json_t *points = json_array(), *about, *total;
+	char shape[TORUS_TEXT_MAX];
+	int status;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct sum s = { .fabrics = 0 };
+		json_t *point = json_pack("{si si}", "dead_nodes", p->point[i].c.dead_nodes,
+					  "cut_links", p->point[i].c.cut_links), *found;
+
+		for (size_t j = 0; j < p->each; j++) {
+			sum_add(&s, &p->point[i].result[j]);
+			sum_add(&all, &p->point[i].result[j]);
+		}
+		found = sum_json(p, &s);
+		json_object_update(point, found);
+		json_decref(found);
+		json_array_append_new(points, point);
+	}
+	about = json_pack("{ss si si sI sb sI}", "shape", torus_shape_text(&p->shape, shape),
+			  "nodes", torus_nodes(&p->shape), "links", route_links(&p->shape), "seed",
+			  (json_int_t)p->seed, "relays", !no_relays, "fault_free_link_load",
+			  (json_int_t)p->healthy_load);
+	total = sum_json(p, &all);
+	json_object_update(about, total);
+	json_decref(total);
+	status = all.wrong || all.unroutable || all.cycles || all.unequal ? PROBLEM : OK;
+	return points_show_columns(ctl, about, points, columns) ? CANNOT : status;
+}
+
+static int run(const struct ctl *ctl, struct plan *p)
+{
+	struct route_case healthy = { .shape = p->shape };
+	struct route_result r;
+
+	if (route_fabric(&healthy, 1, &r) ||
+	    jobs_run(p->n * p->each, (unsigned int)threads, "fabrics", job, p))
+		return fail("out of memory");
+	p->healthy_load = r.sound.load_max;
+	return show(ctl, p);
+}
+
+static int cmd_route(struct ctl *ctl, int argc, char **argv)
+{
+	struct plan *p;
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (points_check(ctl))
+		return CANNOT;
+	if (ctl->svg)
+		return fail("--svg: route has nothing to draw; --csv is for your own plots");
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return fail("out of memory");
+	status = plan_make(p, ctl);
+	if (status == OK)
+		status = run(ctl, p);
+	for (size_t i = 0; i < p->n; i++)
+		free(p->point[i].result);
+	free(p);
+	return status;
+}
+
+static const struct opt route_opts[] = {
+	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "nodes along each dimension (4x4x4)" },
+	{ OPT_TEXT, "dead-nodes", 0, "LIST", &dead_text, 0, 0, "dead nodes a fabric: 2, 0,2,4 or "
+	  "0:4:1 (0)" },
+	{ OPT_TEXT, "cut-links", 0, "LIST", &cut_text, 0, 0, "cut links besides theirs (0)" },
+	{ OPT_NUMBER, "fabrics", 0, "N", &fabrics, 1, 1000000, "of each combination, 100 by default" },
+	{ OPT_NUMBER, "only", 0, "N", &only, 0, 999999, "only the fabric of this number" },
+	{ OPT_FLAG, "no-relays", 0, NULL, &no_relays, 0, 0, "headers alone, as today's NIC has it" },
+	{ OPT_NUMBER, "threads", 0, "N", &threads, 1, 256, "how many at once (all cores)" },
+	{ OPT_END }
+};
+
+COMMAND(cmd_route) = {
+	.name = "route",
+	.args = "",
+	.brief = "Whom the routing engine reaches on faulty fabrics, and what it costs",
+	.help = "Makes fabrics with random dead nodes and cut links, all nodes' rows for each, and\n"
+		"proves them: every pair that healthy links join is delivered, by relays where no\n"
+		"header will do, and channels cannot deadlock. Then one more link fails and comes\n"
+		"back: the rows must be what they are when made anew. Times are processor time.\n"
+		"Exit status 1 if a pair is not routed or a proof fails; the fabric is named.",
+	.opts = route_opts,
+	.json = true,
+	.simulates = true,
+	.run = cmd_route,
+};

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <torus/topology.h>
+#include "jobs.h"
+#include "route_fabric.h"
+
+/**
+ * struct fabric - at hand
+ * @excluded: closed
+ * @routes: of each node that lives; @rows: where theirs are
+ * @again: rows made anew, one node's
+ */
+struct fabric {
+	const struct route_case *c;
+	uint32_t nodes;
+	uint64_t random;
+	uint16_t *excluded;
+	bool *up;
+	struct torus_health *health;
+	struct torus_routes **routes;
+	const uint64_t **rows;
+	uint64_t *again;
+};
+
+static uint64_t processor_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint32_t below(struct fabric *f, uint32_t n)
+{
+	f->random = jobs_seed(f->random, 0);
+	return (uint32_t)((f->random >> 32) * n >> 32);
+}
+
+uint32_t route_links(const struct torus_shape *shape)
+{
+	uint32_t links = 0;
+
+	for (unsigned int d = 0; d < shape->ndims; d++)
+		links += shape->size[d] > 1 ? torus_nodes(shape) : 0;
+	return links;
+}
+
+/* A healthy cable; the caller knows that there is one. */
+static struct torus_cable some_cable(struct fabric *f)
+{
+	struct torus_cable c;
+
+	do {
+		c.node = below(f, f->nodes);
+		c.dim = (uint8_t)below(f, f->c->shape.ndims);
+	} while (f->c->shape.size[c.dim] < 2 || f->excluded[c.node] & 1u << c.dim);
+	return c;
+}
+
+static void break_things(struct fabric *f)
+{
+	const struct torus_shape *s = &f->c->shape;
+	unsigned int n;
+
+	for (uint32_t i = 0; i < f->nodes; i++)
+		f->up[i] = true;
+	for (n = 0; n < f->c->dead_nodes; ) {
+		uint32_t node = below(f, f->nodes);
+
+		n += f->up[node];
+		f->up[node] = false;
+		f->excluded[node] = (uint16_t)((1u << 2 * s->ndims) - 1);
+	}
+	torus_exclusions_close(s, f->excluded);
+	for (n = 0; n < f->c->cut_links; n++) {
+		struct torus_cable c = some_cable(f);
+
+		f->excluded[c.node] |= (uint16_t)(1u << c.dim);
+		f->excluded[torus_neighbour(s, c.node, c.dim)] |=
+			(uint16_t)(1u << (s->ndims + c.dim));
+	}
+}
+
+static unsigned int flags(const struct fabric *f)
+{
+	return f->c->relays ? TORUS_ROUTES_RELAY : 0;
+}
+
+static int make_tables(struct fabric *f, struct route_result *r)
+{
+	uint64_t began;
+	int err = 0;
+
+	/* One by one into the same memory: how fast rows are made, not memory. */
+	began = processor_ns();
+	for (uint32_t i = 0; i < f->nodes && err >= 0; i++)
+		if (f->up[i])
+			err = torus_health_rows(f->health, i, flags(f), f->again);
+	r->tables_ns = processor_ns() - began;
+	if (err < 0)
+		return err;
+	for (uint32_t i = 0; i < f->nodes; i++) {
+		if (!f->up[i])
+			continue;
+		err = torus_routes_new(f->health, i, flags(f), &f->routes[i]);
+		if (err)
+			return err;
+		f->rows[i] = torus_routes_rows(f->routes[i]);
+		r->tables++;
+	}
+	return 0;
+}
+
+static void note(void *arg, const struct torus_culprit *c)
+{
+	struct route_result *r = arg;
+
+	r->unsafe += c->what != TORUS_WRONG_NO_ROW;
+}
+
+static int verify(struct fabric *f, struct route_result *r)
+{
+	struct torus_tables tables = { .rows = f->rows };
+	struct torus_verify v = {
+		.shape = &f->c->shape, .excluded = f->excluded, .tables = &tables, .n = 1,
+		.up = f->up, .culprit = note, .arg = r,
+	};
+	int err = torus_verify(&v, &r->sound);
+
+	r->connected = !r->sound.apart;
+	return err;
+}
+
+/* All tables follow the health; *@ns grows by the time it took. */
+static int follow(struct fabric *f, const struct torus_cable *cable, uint32_t n, uint64_t *ns)
+{
+	uint64_t began = processor_ns();
+	int err = 0;
+
+	for (uint32_t i = 0; i < f->nodes && !err; i++)
+		if (f->up[i])
+			err = torus_routes_update(f->routes[i], cable, n, NULL, NULL);
+	*ns += processor_ns() - began;
+	return err;
+}
+
+/* Compares all rows with rows made anew. */
+static int compare(struct fabric *f, struct route_result *r)
+{
+	for (uint32_t i = 0; i < f->nodes; i++) {
+		if (!f->up[i])
+			continue;
+		if (torus_health_rows(f->health, i, flags(f), f->again) < 0)
+			return -ENOMEM;
+		for (uint32_t to = 0; to < f->nodes; to++)
+			r->unequal += f->again[to] != f->rows[i][to];
+	}
+	return 0;
+}
+
+static int one_more_fault(struct fabric *f, struct route_result *r)
+{
+	struct torus_cable c, changed[TORUS_MAX_PORTS];
+	uint64_t ns = 0;
+	uint16_t ports;
+	int n, err;
+
+	if (torus_health_faults(f->health, NULL) == route_links(&f->c->shape))
+		return 0;
+	c = some_cable(f);
+	ports = f->excluded[c.node];
+	n = torus_health_set(f->health, c.node, ports | (uint16_t)(1u << c.dim), changed);
+	if (n < 0)
+		return n;
+	err = follow(f, changed, (uint32_t)n, &ns);
+	if (!err)
+		err = compare(f, r);
+	n = torus_health_set(f->health, c.node, ports, changed);
+	if (n < 0)
+		return n;
+	if (!err)
+		err = follow(f, changed, (uint32_t)n, &ns);
+	if (!err)
+		err = compare(f, r);
+	r->increment_ns = ns / 2;
+	return err;
+}
+
+static int make(struct fabric *f)
+{
+	f->nodes = torus_nodes(&f->c->shape);
+	f->excluded = calloc(f->nodes, sizeof(*f->excluded));
+	f->up = calloc(f->nodes, sizeof(*f->up));
+	f->routes = calloc(f->nodes, sizeof(struct torus_routes *));
+	f->rows = calloc(f->nodes, sizeof(uint64_t *));
+	f->again = calloc(f->nodes, sizeof(*f->again));
+	if (!f->excluded || !f->up || !f->routes || !f->rows || !f->again)
+		return -ENOMEM;
+	break_things(f);
+	return torus_health_new(&f->c->shape, f->excluded, &f->health);
+}
+
+int route_fabric(const struct route_case *c, uint64_t seed, struct route_result *r)
+{
+	struct fabric f = { .c = c, .random = seed };
+	int err;
+
+	*r = (struct route_result){ .connected = false };
+	err = make(&f);
+	if (!err)
+		err = make_tables(&f, r);
+	if (!err)
+		err = verify(&f, r);
+	if (!err)
+		err = one_more_fault(&f, r);
+	for (uint32_t i = 0; f.routes && i < f.nodes; i++)
+		torus_routes_free(f.routes[i]);
+	torus_health_free(f.health);
+	free(f.excluded);
+	free(f.up);
+	free(f.routes);
+	free(f.rows);
+	free(f.again);
+	return err;
+}
