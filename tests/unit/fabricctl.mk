@@ -2,11 +2,12 @@
 # fabricctl as a whole against a manager that the test plays, and its parsers.
 tests += tests/unit/test_fabricctl
 tests/unit/test_fabricctl-objs := tests/unit/test_fabricctl.o tests/unit/fake_manager.o \
+	tests/unit/program.o \
 	tools/fabricctl/number.o
 tests/unit/test_fabricctl-deps := $(B)/libtorus.a $(B)/fabricctl
 tests/unit/test_fabricctl-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
-$(addprefix $(B)/tests/unit/,test_fabricctl.o fake_manager.o): CPPFLAGS += $(lib-cflags)
+$(addprefix $(B)/tests/unit/,test_fabricctl.o fake_manager.o program.o): CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \

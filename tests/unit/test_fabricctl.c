@@ -5,8 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,81 +18,16 @@
 #include <cmocka.h>
 
 #include "tests/unit/fake_manager.h"
+#include "tests/unit/program.h"
 #include "tools/fabricctl/number.h"
 
-static char program[PATH_MAX];
 static struct fake fake;
-static char out[1 << 20], err[1 << 16];
-
-static void slurp(FILE *f, char *buf, size_t size)
-{
-	size_t n;
-
-	rewind(f);
-	n = fread(buf, 1, size - 1, f);
-	buf[n] = '\0';
-	fclose(f);
-}
-
-/* Runs fabricctl with words split at blanks. Return: its exit status. */
-static int run(const char *args)
-{
-	char copy[512], *argv[32] = { program };
-	FILE *o = tmpfile(), *e = tmpfile();
-	int n = 1, status;
-	pid_t pid;
-
-	snprintf(copy, sizeof(copy), "%s", args);
-	for (char *p = strtok(copy, " "); p && n < 31; p = strtok(NULL, " "))
-		argv[n++] = p;
-	argv[n] = NULL;
-	pid = fork();
-	if (pid == 0) {
-		dup2(fileno(o), 1);
-		dup2(fileno(e), 2);
-		setenv("TORUS_CONTROL", fake.path, 1);
-		setenv("LC_ALL", "C", 1);
-		unsetenv("TORUS_LAB");
-		execv(program, argv);
-		_exit(99);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	slurp(o, out, sizeof(out));
-	slurp(e, err, sizeof(err));
-	if (strstr(err, "Sanitizer") || strstr(err, "runtime error"))
-		fail_msg("fabricctl %s:\n%s", args, err);
-	if (!WIFEXITED(status))
-		fail_msg("fabricctl %s: died of signal %d\n%s", args, WTERMSIG(status), err);
-	return WEXITSTATUS(status);
-}
-
-static void expect(const char *args, int status)
-{
-	int got = run(args);
-
-	if (got != status)
-		fail_msg("fabricctl %s: exit status %d, not %d\n%s%s", args, got, status, out, err);
-}
-
-static void has(const char *text, const char *what)
-{
-	if (!strstr(text, what))
-		fail_msg("nothing of '%s' in:\n%s", what, text);
-}
-
-static json_t *printed(void)
-{
-	json_t *j = json_loads(out, 0, NULL);
-
-	if (!j)
-		fail_msg("no JSON: %s", out);
-	return j;
-}
 
 static int start(void **state)
 {
 	(void)state;
 	fake_start(&fake, "4x4");
+	setenv("TORUS_CONTROL", fake.path, 1);
 	return 0;
 }
 
@@ -629,11 +562,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(follows_events, start, stop),
 		cmocka_unit_test_setup_teardown(full_disk, start, stop),
 	};
-	char self[PATH_MAX];
 
 	(void)argc;
-	signal(SIGPIPE, SIG_IGN);
-	snprintf(self, sizeof(self), "%s", argv[0]);
-	snprintf(program, sizeof(program), "%.4000s/../../fabricctl", dirname(self));
+	program_is(argv[0], "fabricctl");
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A program of this build, run as people run it. */
+#ifndef TESTS_PROGRAM_H
+#define TESTS_PROGRAM_H
+
+#include <limits.h>
+#include <jansson.h>
+
+extern char program[PATH_MAX];
+/* What it printed when it was run last. */
+extern char out[1 << 20], err[1 << 16];
+
+/** program_is() - which: @name of the build that the test @self belongs to */
+void program_is(const char *self, const char *name);
+
+/** run() - with words split at blanks. Return: its exit status */
+int run(const char *args);
+/** expect() - runs it; fails unless that is its exit status */
+void expect(const char *args, int status);
+/** has() - fails unless @what is in @text */
+void has(const char *text, const char *what);
+/** printed() - what it printed, as JSON; the caller drops it */
+json_t *printed(void);
+
+#endif /* TESTS_PROGRAM_H */
