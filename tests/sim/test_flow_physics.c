@@ -121,18 +121,24 @@ static void only_no_rule_deadlocks(void **state)
 
 	(void)state;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
-		for (int policy = 0; policy <= FLOW_NONE; policy++) {
-			struct flow_params p = params(shapes[s], (enum flow_policy)policy);
+		for (int policy = -FLOW_EITHER; policy <= FLOW_NONE; policy++) {
+			/* below 0: BLOC with its other tests */
+			struct flow_params p = params(shapes[s], policy < 0 ? FLOW_BLOC :
+						      (enum flow_policy)policy);
 			struct flow_result r;
 
+			if (policy < 0) {
+				p.test = (enum flow_test)-policy;
+				p.hop = 4;
+			}
 			p.load = 1;
 			p.packet = 4;
 			p.warmup = 16000;
 			p.cycles = 1000;
 			r = run(&p);
 			if (r.deadlock != (policy == FLOW_NONE))
-				fail_msg("%s %s: deadlock %d", shapes[s], flow_policies[policy],
-					 r.deadlock);
+				fail_msg("%s %s %s: deadlock %d", shapes[s],
+					 flow_policies[p.policy], flow_tests[p.test], r.deadlock);
 			/* CBS may be starved by then; the others still deliver */
 			if (policy != FLOW_NONE && policy != FLOW_CBS)
 				assert_true(r.accepted > 0.05);

@@ -128,7 +128,9 @@ int flow_trace_read(const char *file, const struct torus_shape *shape, struct fl
 	else if (status == OK)
 		status = fail("out of memory");
 	free(spare);
-	if (status != OK)
+	if (status != OK) {
 		free(t->entry);
+		t->entry = NULL;
+	}
 	return status;
 }

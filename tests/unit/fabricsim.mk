@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What fabricsim's commands share, and its command flow.
+tests += tests/unit/test_fabricsim
+tests/unit/test_fabricsim-objs := tests/unit/test_fabricsim.o tests/unit/program.o \
+	$(addprefix tools/fabricsim/,range.o jobs.o) $(addprefix tools/fabricctl/,say.o number.o)
+tests/unit/test_fabricsim-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
+
+tests += tests/unit/test_fabricsim_flow
+tests/unit/test_fabricsim_flow-objs := tests/unit/test_fabricsim_flow.o tests/unit/program.o \
+	$(sim-flow:%=tools/fabricsim/%.o) $(addprefix tools/fabricsim/,range.o jobs.o) \
+	$(addprefix tools/fabricctl/,say.o number.o) kernel/core/bubble.o
+tests/unit/test_fabricsim_flow-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_flow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
+
+$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_flow.o): CPPFLAGS += $(lib-cflags)

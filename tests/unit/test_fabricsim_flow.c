@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricsim flow as people run it: right and wrong options, its answers, traces. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tests/unit/program.h"
+#include "tools/fabricctl/command.h"
+#include "tools/fabricsim/flow_sweep.h"
+
+#define FAST " --shape 4x4 --warmup 500 --cycles 1000 --seeds 2"
+
+const struct program this_program = { .name = "test_fabricsim_flow" };
+
+static char dir[] = "/tmp/fabricsim-test-XXXXXX";
+static char file[64];
+
+static void write_file(const char *text)
+{
+	FILE *f = fopen(file, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void wrong_options(void **state)
+{
+	static const struct {
+		const char *args, *says;
+	} c[] = {
+		{ "--load 1.1", "0 to 1" },
+		{ "--load -0.1", "0 to 1" },
+		{ "--load x", "'x'" },
+		{ "--policy blok", "there is no 'blok', allowed: bloc, cbs" },
+		{ "--policy bloc,", "there is no ''" },
+		{ "--pattern unifrom", "there is no 'unifrom', allowed: uniform" },
+		{ "--pattern trace", "--trace FILE" },
+		{ "--shape 8y8", "'8y8' is no shape" },
+		{ "--shape 1x1", "no traffic" },
+		{ "--shape 8x8x8x8x8x8x8", "no shape" },
+		{ "--queue 0", "smaller than a packet" },
+		{ "--queue 1.5", "not a whole number" },
+		{ "--queue 1 --policy bloc", "queue of 2" },
+		{ "--bubbles 0", "1 to" },
+		{ "--bubbles 16 --policy mbs", "allowed 1 to 15" },
+		{ "--bubbles 8 --policy cbs --queue 1", "allowed 1 to 7" },
+		{ "--preset mbs2013", "allowed: mbs2012" },
+		{ "--bubble-test here", "allowed: downstream, local, either" },
+		{ "--bubble-test local --hop 17", "not safe" },
+		{ "--seeds 0", "1 to 1000" },
+		{ "--cycles 0", "1 to" },
+		{ "--hop 0", "1 to" },
+		{ "--timer 0", "1 to" },
+		{ "--trace /nonexistent", "cannot read '/nonexistent'" },
+		{ "--trace /dev/null", "has no packets" },
+		{ "--pattern transpose --shape 4x8", "read backwards" },
+		{ "--svg /nonexistent/x --load 0.1 --shape 4 --cycles 1", "cannot write" },
+	};
+	char args[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		snprintf(args, sizeof(args), "flow %s", c[i].args);
+		expect(args, 2);
+		has(err, c[i].says);
+		has(err, "fabricsim: ");
+	}
+}
+
+static void json_has_the_points(void **state)
+{
+	static const char *const keys[] = { "accepted", "latency_mean", "ci95", "latency_ci95",
+		"latency_p99", "cycles_per_s", "load" };
+	json_t *j, *points, *p;
+	size_t i;
+
+	(void)state;
+	expect("flow --json --policy bloc,mbs,dateline,adaptive --bubbles 1,2 --load 0.1:0.3:0.1"
+	       " --pattern uniform,transpose" FAST, 0);
+	j = printed();
+	points = json_object_get(j, "points");
+	/* bubbles count for mbs only */
+	assert_int_equal(json_array_size(points), 2 * 3 * (4 + 1));
+	json_array_foreach(points, i, p) {
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			assert_true(json_is_number(json_object_get(p, keys[k])));
+		assert_true(json_is_string(json_object_get(p, "policy")));
+		assert_true(json_is_string(json_object_get(p, "pattern")));
+		assert_true(json_is_false(json_object_get(p, "deadlock")));
+	}
+	p = json_array_get(points, 4);
+	assert_string_equal(json_string_value(json_object_get(p, "policy")), "mbs");
+	assert_int_equal(json_integer_value(json_object_get(p, "bubbles")), 1);
+	assert_true(json_real_value(json_object_get(p, "load")) == 0.2);
+	assert_true(json_real_value(json_object_get(j, "bytes_per_buffer")) < 1024);
+	json_decref(j);
+}
+
+static void deadlock_is_a_problem(void **state)
+{
+	json_t *j, *p;
+
+	(void)state;
+	expect("flow --policy none --load 0.9 --seeds 2 --json", 1);
+	j = printed();
+	p = json_array_get(json_object_get(j, "points"), 0);
+	assert_true(json_is_true(json_object_get(p, "deadlock")));
+	assert_int_equal(json_integer_value(json_object_get(p, "deadlocks")), 2);
+	json_decref(j);
+}
+
+/* All but how fast it was. */
+static json_t *without_speed(void)
+{
+	json_t *j = printed(), *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(j, "points"), i, p)
+		json_object_del(p, "cycles_per_s");
+	return j;
+}
+
+static void threads_do_not_matter(void **state)
+{
+	json_t *a, *b;
+
+	(void)state;
+	expect("flow --json --load 0.2,0.8 --threads 1" FAST, 0);
+	a = without_speed();
+	expect("flow --json --load 0.2,0.8 --threads 3" FAST, 0);
+	b = without_speed();
+	assert_true(json_equal(a, b));
+	json_decref(b);
+	expect("flow --json --load 0.2,0.8 --seed 2" FAST, 0);
+	b = without_speed();
+	assert_false(json_equal(a, b));
+	json_decref(a);
+	json_decref(b);
+}
+
+static unsigned int commas(const char *line)
+{
+	unsigned int n = 0;
+
+	for (; *line && *line != '\n'; line++)
+		n += *line == ',';
+	return n;
+}
+
+static void csv_and_table(void **state)
+{
+	unsigned int lines = 0, wide;
+
+	(void)state;
+	expect("flow --csv --load 0.1,0.2 --policy bloc" FAST, 0);
+	wide = commas(out);
+	assert_memory_equal(out, "policy,bubbles,", 15);
+	for (const char *p = out; *p; p = strchr(p, '\n') + 1, lines++)
+		assert_int_equal(commas(p), wide);
+	assert_int_equal(lines, 3);
+	expect("flow --load 0.1,0.2 --policy bloc" FAST, 0);
+	has(out, "accepted");
+	has(out, "bloc");
+}
+
+static void draws(void **state)
+{
+	char args[256], text[16384];
+	size_t n;
+	FILE *f;
+
+	(void)state;
+	snprintf(args, sizeof(args), "flow --load 0.1:0.9:0.2 --policy bloc,mbs --svg %s" FAST,
+		 file);
+	expect(args, 0);
+	f = fopen(file, "r");
+	assert_non_null(f);
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	fclose(f);
+	has(text, "<svg xmlns=");
+	has(text, "</svg>");
+	has(text, "bloc");
+	has(text, "mbs, 2 a ring");
+	has(text, "throughput");
+	assert_null(strstr(text, "nan"));
+}
+
+static void traces(void **state)
+{
+	char args[256];
+	json_t *j, *p;
+
+	(void)state;
+	write_file("# time src dst\n\n5 0 5\n0 0,0 1,1   # the same way\n5 3 0\n");
+	snprintf(args, sizeof(args), "flow --shape 4x4 --policy dateline --seeds 1 --json"
+		 " --trace %s",
+		 file);
+	expect(args, 0);
+	j = printed();
+	p = json_array_get(json_object_get(j, "points"), 0);
+	assert_int_equal(json_integer_value(json_object_get(p, "delivered")), 3);
+	assert_string_equal(json_string_value(json_object_get(p, "pattern")), "trace");
+	/* two hops, two behind the first packet of the same node, one around the ring */
+	assert_true(fabs(json_real_value(json_object_get(p, "latency_mean")) -
+			 (18 + (16 - 5 + 18) + 17) / 3.0) < 1e-6);
+	assert_true(json_is_null(json_object_get(p, "load")));
+	json_decref(j);
+	snprintf(args, sizeof(args), "flow --load 0.1 --trace %s", file);
+	expect(args, 2);
+	has(err, "--load cannot");
+}
+
+static void broken_trace_lines(void **state)
+{
+	static const struct {
+		const char *line, *says;
+	} c[] = {
+		{ "1 2", "TIME SRC DST" },	   { "1 2 3 4", "TIME SRC DST" },
+		{ "x 2 3", "the time" },	   { "-1 2 3", "the time" },
+		{ "1 16 3", "no such source" },	   { "1 0 4,0", "no such destination" },
+		{ "1 3 3", "the same" },	   { "1 1,1,1 3", "no such source" },
+		{ "1 +1 3", "no such source" },	   { "99999999999999999999 1 2", "the time" },
+	};
+	char args[256], text[128], where[96];
+
+	(void)state;
+	snprintf(args, sizeof(args), "flow --shape 4x4 --trace %s", file);
+	snprintf(where, sizeof(where), "%s:3: ", file);
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		snprintf(text, sizeof(text), "0 1 2\n# fine\n%s\n3 4 5\n", c[i].line);
+		write_file(text);
+		expect(args, 2);
+		has(err, where);
+		has(err, c[i].says);
+	}
+}
+
+static void confidence(void **state)
+{
+	static const double sample[] = { 1, 2, 3, 4, 5 };
+	struct mean m = mean_of(sample, 5);
+
+	(void)state;
+	/* sd 1.5811, t(4) 2.776 */
+	assert_true(fabs(m.mean - 3) < 1e-12 && fabs(m.ci95 - 1.9629) < 1e-3);
+	assert_true(isnan(mean_of(sample, 1).ci95) && mean_of(sample, 1).mean == 1);
+	assert_true(isnan(mean_of(sample, 0).mean));
+}
+
+static int start(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(file, sizeof(file), "%s/file", dir);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	unlink(file);
+	return rmdir(dir);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_options),
+		cmocka_unit_test(json_has_the_points),
+		cmocka_unit_test(deadlock_is_a_problem),
+		cmocka_unit_test(threads_do_not_matter),
+		cmocka_unit_test(csv_and_table),
+		cmocka_unit_test(draws),
+		cmocka_unit_test(traces),
+		cmocka_unit_test(broken_trace_lines),
+		cmocka_unit_test(confidence),
+	};
+
+	(void)argc;
+	program_is(argv[0], "fabricsim");
+	return cmocka_run_group_tests(tests, start, stop);
+}
