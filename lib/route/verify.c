@@ -397,7 +397,10 @@ static void tally(struct proof *p, uint32_t to)
 	}
 }
 
-/* Rows that turn within a bad component of the graph. */
+/*
+ * Rows that close a circle: turns within a bad component of the graph, from a
+ * direction to a lower one. Without such there would be no circle.
+ */
 static void blame_cycles(struct proof *p)
 {
 	uint32_t from, to, n, i;
@@ -415,7 +418,7 @@ static void blame_cycles(struct proof *p)
 				for (i = 1; i < n && i < p->max; i++) {
 					const struct torus_hop *a = &p->hop[i - 1], *b = a + 1;
 
-					if (a->port == b->port ||
+					if (a->port <= b->port ||
 					    !lt_deps_bad(&p->deps,
 							 lt_channel(&p->deps, a->node, a->port),
 							 lt_channel(&p->deps, b->node, b->port)))

@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "change.h"
+#include "dry_run.h"
+
+static bool dry;
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
 	(void)argc;
-	return change_exclusion(ctl, "exclude", argv[0]);
+	return dry ? dry_run_exclude(ctl, argv[0]) : change_exclusion(ctl, "exclude", argv[0]);
 }
+
+static const struct opt exclude_opts[] = {
+	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
+	{ OPT_END }
+};
 
 COMMAND(cmd_exclude) = {
 	.name = "exclude",
 	.args = "NODE | LINK",
 	.brief = "Route around a link or a node, for maintenance",
 	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
-		"Only root and the control group may.",
+		"Only root and the control group may; anyone may ask with --dry-run, whose exit\n"
+		"status is 1 if pairs of other nodes would lose their way.",
+	.opts = exclude_opts,
 	.min = 1,
 	.max = 1,
 	.asks = true,

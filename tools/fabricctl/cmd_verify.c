@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads the rows of every NIC and walks every pair of nodes that are up, as the
- * routers would. Who is wrong is named: the node whose row it is.
+ * Reads the rows of every NIC and has them proven, for all pairs of nodes that are
+ * up. Who is wrong is named: the node whose row it is.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,23 +17,30 @@
 struct verify {
 	struct ask ask;
 	struct exclusions table;
+	struct torus_health *health;
 	uint32_t nodes;
 	struct rows *rows;
-	struct path path;
-	uint32_t *island;	/* of each node: the lowest node it has links to */
+	const uint64_t **row;		/* of each node, NULL: not read */
+	struct torus_verified found;
 	json_t *culprits;
-	uint64_t pairs, held, apart;
+	uint64_t held;
 	uint32_t read;
 };
 
-static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
+static const char *wrong_name(enum torus_wrong what)
 {
-	struct verify *v = arg;
-
-	if (!v->rows[at].row)
-		return false;
-	*row = v->rows[at].row[to];
-	return true;
+	switch (what) {
+	case TORUS_WRONG_RING:
+		return "ring";
+	case TORUS_WRONG_RELAY:
+		return "relay";
+	case TORUS_WRONG_ESCAPE:
+		return "escape";
+	case TORUS_WRONG_CYCLE:
+		return "cycle";
+	default:
+		return path_end_name((enum torus_walk_end)what);
+	}
 }
 
 static void blame_node(struct verify *v, uint32_t node, const char *kind, const char *text)
@@ -42,23 +49,24 @@ static void blame_node(struct verify *v, uint32_t node, const char *kind, const 
 			      json_node(&v->table.shape, node), "to", "text", text, "row"));
 }
 
-static void blame_pair(struct verify *v, uint32_t from, uint32_t to)
+static void blame_row(void *arg, const struct torus_culprit *w)
 {
+	struct verify *v = arg;
 	const struct torus_shape *shape = &v->table.shape;
 	char a[TORUS_TEXT_MAX], b[TORUS_TEXT_MAX], c[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
-	char text[4 * TORUS_TEXT_MAX], hex[20];
-	const struct torus_hop *last = v->path.n ? &v->path.hop[v->path.n - 1] : NULL;
-	int len = snprintf(text, sizeof(text), "%s to %s: %s", torus_node_text(shape, from, a),
-			   torus_node_text(shape, to, b), torus_walk_end_text(v->path.end));
+	char text[5 * TORUS_TEXT_MAX], hex[20];
+	int len = snprintf(text, sizeof(text), "%s to %s: %s", torus_node_text(shape, w->from, a),
+			   torus_node_text(shape, w->to, b), torus_wrong_text(w->what));
 
-	if (last && len > 0 && (size_t)len < sizeof(text))
+	if (w->node < v->nodes && w->port < 2 * shape->ndims && len > 0 &&
+	    (size_t)len < sizeof(text))
 		snprintf(text + len, sizeof(text) - (size_t)len, " at %s:%s",
-			 torus_node_text(shape, last->node, c),
-			 torus_port_text(shape->ndims, last->port, port));
-	snprintf(hex, sizeof(hex), "%016" PRIx64, v->rows[from].row[to]);
+			 torus_node_text(shape, w->node, c),
+			 torus_port_text(shape->ndims, w->port, port));
+	snprintf(hex, sizeof(hex), "%016" PRIx64, w->row);
 	json_array_append_new(v->culprits, json_pack("{ss so so ss ss}", "kind",
-			      path_end_name(v->path.end), "node", json_node(shape, from), "to",
-			      json_node(shape, to), "text", text, "row", hex));
+			      wrong_name(w->what), "node", json_node(shape, w->from), "to",
+			      json_node(shape, w->to), "text", text, "row", hex));
 }
 
 static void check_version(struct verify *v, uint32_t node)
@@ -88,6 +96,7 @@ static int read_all(struct verify *v)
 			continue;
 		}
 		v->read++;
+		v->row[id] = v->rows[id].row;
 		check_version(v, id);
 	}
 	progress("%s", "");
@@ -96,27 +105,10 @@ static int read_all(struct verify *v)
 	return OK;
 }
 
-/* Which nodes hang together by links in use: no row can lead from one island to another. */
-static void find_islands(struct verify *v)
+/* Of which nodes the node hangs together with: the lowest. */
+static uint32_t island(struct verify *v, uint32_t id)
 {
-	const struct torus_shape *shape = &v->table.shape;
-	bool changed = true;
-
-	for (uint32_t id = 0; id < v->nodes; id++)
-		v->island[id] = id;
-	while (changed) {
-		changed = false;
-		for (uint32_t id = 0; id < v->nodes; id++)
-			for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-				uint32_t peer = torus_neighbour(shape, id, p);
-
-				if (v->table.port[id] & 1 << p || !v->table.up[id] ||
-				    !v->table.up[peer] || v->island[peer] >= v->island[id])
-					continue;
-				v->island[id] = v->island[peer];
-				changed = true;
-			}
-	}
+	return torus_health_component(v->health, id);
 }
 
 static void blame_islands(struct verify *v)
@@ -126,15 +118,15 @@ static void blame_islands(struct verify *v)
 
 	for (uint32_t id = 0; id < v->nodes; id++) {
 		size[0] = 0;
-		for (uint32_t other = id; v->island[id] == id && other < v->nodes; other++)
-			size[0] += v->table.up[other] && v->island[other] == id;
+		for (uint32_t other = id; island(v, id) == id && other < v->nodes; other++)
+			size[0] += v->table.up[other] && island(v, other) == id;
 		if (size[0] > size[1]) {
 			mainland = id;
 			size[1] = size[0];
 		}
 	}
 	for (uint32_t id = 0; id < v->nodes; id++) {
-		if (!v->table.up[id] || v->island[id] == mainland)
+		if (!v->table.up[id] || island(v, id) == mainland)
 			continue;
 		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
 			 torus_node_text(&v->table.shape, id, at),
@@ -143,28 +135,19 @@ static void blame_islands(struct verify *v)
 	}
 }
 
-static void walk_all(struct verify *v)
+static int prove(struct verify *v)
 {
-	for (uint32_t from = 0; from < v->nodes; from++) {
-		if (!v->rows[from].row)
-			continue;
-		for (uint32_t to = 0; to < v->nodes; to++) {
-			uint64_t row = v->rows[from].row[to];
+	struct torus_tables tables = { .rows = v->row };
+	struct torus_verify what = {
+		.shape = &v->table.shape, .excluded = v->table.port, .tables = &tables, .n = 1,
+		.up = v->table.up, .culprit = blame_row, .arg = v,
+	};
 
-			if (from == to || !v->table.up[to])
-				continue;
-			if (v->island[from] != v->island[to]) {
-				v->apart++;
-				continue;
-			}
-			v->pairs++;
-			v->held += !!(row & TORUS_ROW_HOLD);
-			path_walk(&v->path, &v->table.shape, v->table.port, from, to, row,
-				  row_of, v);
-			if (v->path.end != TORUS_WALK_ARRIVED)
-				blame_pair(v, from, to);
-		}
-	}
+	for (uint32_t from = 0; from < v->nodes; from++)
+		for (uint32_t to = 0; v->row[from] && to < v->nodes; to++)
+			v->held += from != to && v->table.up[to] &&
+				   v->row[from][to] & TORUS_ROW_HOLD;
+	return torus_verify(&what, &v->found);
 }
 
 static int report(const struct ctl *ctl, struct verify *v)
@@ -173,11 +156,13 @@ static int report(const struct ctl *ctl, struct verify *v)
 	json_t *c;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI sI si sO}", "ok", n == 0, "version",
-				    (json_int_t)v->table.version, "pairs", (json_int_t)v->pairs,
-				    "held", (json_int_t)v->held, "cut_off_pairs",
-				    (json_int_t)v->apart, "nodes", v->read, "culprits",
-				    v->culprits));
+		json_show(json_pack("{sb sI sI sI sI si sI sI si sO}", "ok", n == 0, "version",
+				    (json_int_t)v->table.version, "pairs",
+				    (json_int_t)v->found.pairs, "held", (json_int_t)v->held,
+				    "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
+				    "relayed", (json_int_t)v->found.relayed, "adaptive",
+				    (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
+				    "culprits", v->culprits));
 		return n ? PROBLEM : OK;
 	}
 	json_array_foreach(v->culprits, i, c) {
@@ -189,8 +174,9 @@ static int report(const struct ctl *ctl, struct verify *v)
 		       json_text(c, "text"));
 	}
 	printf("%" PRIu64 " pairs of %u nodes walked, table version %" PRIu64 ": %s%s%s",
-	       v->pairs, v->read, v->table.version, paint(n ? BAD : GOOD),
-	       n ? "" : "all arrive, in direction order, over no dead link", paint(PLAIN));
+	       v->found.pairs, v->read, v->table.version, paint(n ? BAD : GOOD),
+	       n ? "" : "all arrive, over no dead link, and nothing can deadlock",
+	       paint(PLAIN));
 	if (n)
 		printf("%s%zu culprit%s%s", paint(BAD), n, n == 1 ? "" : "s", paint(PLAIN));
 	if (v->held)
@@ -205,15 +191,16 @@ static int verify(const struct ctl *ctl, struct verify *v)
 		return CANNOT;
 	v->nodes = torus_nodes(&v->table.shape);
 	v->rows = calloc(v->nodes, sizeof(*v->rows));
+	v->row = calloc(v->nodes, sizeof(uint64_t *));
 	v->culprits = json_array();
-	v->island = calloc(v->nodes, sizeof(*v->island));
-	if (!v->rows || !v->culprits || !v->island || path_init(&v->path, &v->table.shape))
+	if (!v->rows || !v->row || !v->culprits ||
+	    torus_health_new(&v->table.shape, v->table.port, &v->health))
 		return fail("out of memory");
 	if (read_all(v))
 		return CANNOT;
-	find_islands(v);
 	blame_islands(v);
-	walk_all(v);
+	if (prove(v))
+		return fail("out of memory");
 	return report(ctl, v);
 }
 
@@ -230,9 +217,9 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)
 		rows_free(&v.rows[id]);
 	free(v.rows);
-	free(v.island);
+	free(v.row);
+	torus_health_free(v.health);
 	json_decref(v.culprits);
-	path_free(&v.path);
 	exclusions_free(&v.table);
 	ask_close(&v.ask);
 	return status;
@@ -241,10 +228,11 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 COMMAND(cmd_verify) = {
 	.name = "verify",
 	.args = "",
-	.brief = "Walk every pair of nodes by the rows really in the NICs",
+	.brief = "Prove the rows really in the NICs, for every pair of nodes",
 	.help = "Every pair of nodes that are up must arrive, in direction order, over no excluded\n"
-		"link, and all rows must be of the table's version. Exit status 1 and a list of\n"
-		"culprits otherwise.",
+		"link, through relays and wherever adaptivity may carry a packet; links must not be\n"
+		"able to wait for each other in a circle; all rows must be of the table's version.\n"
+		"Exit status 1 and a list of culprits otherwise.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

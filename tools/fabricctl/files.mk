@@ -5,7 +5,7 @@ ctl-commands := status nodes links counters routes trace verify exclude include 
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency retry \
 	kill revive traffic
 ctl-device := up add del list attach detach
-ctl-shared := main program command say table number json ask show map change rows path \
+ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic raise node enter proc teardown await \
 	fault cable traffic_record traffic_udp traffic_tcp
 
