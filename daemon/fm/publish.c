@@ -165,7 +165,7 @@ static void unplaced(struct fm *fm)
 			fm_problem_set(fm, "place", m->guid,
 				       "node '%s' (%s) has no place: no free coordinates fit its cables%s",
 				       m->name, m->address, fm->cfg.shape.ndims ? "" :
-				       "; the shape was discovered before it came: tell the root the shape");
+				       "; shape = auto found the fabric before it came: set the whole shape (shape = 4x4) in the root's fabricd.conf, then restart the root: systemctl restart fabricd");
 	}
 	fm_problems_sweep(fm, "place");
 }

@@ -27,6 +27,11 @@
  * anew) and is lost; of one above it, it begins the flow anew at number 0. What a
  * NIC that knows nothing of the flow is given first is in order, late or not.
  *
+ * One case is left. If all NICs but one lose their power, among them the root's, and
+ * the manager of that one sleeps, the versions begin anew until it wakes; what it
+ * then replays looks newer than what was sent since. Its traffic is of NICs that are
+ * no more; a node that is left alone with a dead manager is to be restarted whole.
+ *
  * Between two numberings the row was invalid or the source dead, hence all of the
  * older one was delivered, parked or dead before the newer began, and nothing but
  * what the manager gave up can be late.

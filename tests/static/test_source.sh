@@ -96,6 +96,15 @@ core_includes() {
 	return 0
 }
 
+# The clock of the wall may jump: it is read to be told to people, nothing else.
+wall_clock() {
+	grep -rnE 'CLOCK_REALTIME|gettimeofday|\btime\(NULL\)' daemon lib kernel/core \
+		tools/torusemu --include='*.[ch]' | grep -v '^daemon/loop\.c:.*CLOCK_REALTIME'
+	grep -rn 'loop_wall()' daemon --include='*.c' |
+		grep -vE 'fabricd_event\(|"time", loop_wall|return loop_wall\(\) -'
+	return 0
+}
+
 scripts() {
 	local f list=()
 	while IFS= read -r f; do
@@ -150,6 +159,7 @@ check "no stray blanks" blanks
 check "core objects ask for nothing foreign (gcc)" core_symbols "$B"
 check "core objects ask for nothing foreign (clang)" core_symbols "$B_CLANG"
 check "core includes nothing foreign" core_includes
+check "no timer by the clock of the wall" wall_clock
 check "shell scripts" scripts
 check "man pages render without warnings" manuals
 check "tests are declared" declared

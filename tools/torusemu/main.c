@@ -10,7 +10,6 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "args.h"
@@ -53,17 +52,6 @@ static int catch_signals(void)
 	if (err)
 		close(fd);
 	return err;
-}
-
-/* In steps of 10 ms: a NIC that starts again never has its last low 16 bits. */
-static u32 new_epoch(void)
-{
-	struct timespec ts;
-	u32 e;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	e = (u32)((u64)ts.tv_sec * 100 + (u64)ts.tv_nsec / 10000000);
-	return e ? e : 1;
 }
 
 /* The frames of the whole NIC must fit the smallest of its devices. */
@@ -113,13 +101,14 @@ static int make_nic(const struct args *a)
 	emu.params = a->params;
 	emu.nports = (u8)a->nports;
 	emu.guid = a->guid_set ? a->guid : guid_lasting(a->name);
-	emu.epoch = new_epoch();
 	emu.bootstrap = a->bootstrap;
 	emu.attach = port_attach;
 	emu.placed = placed;
 	strcpy(emu.name, a->name);
 	if (getrandom(&emu.rng, sizeof(emu.rng), 0) < 0)
 		emu.rng = loop_now();
+	/* Not the time of day: a machine without a clock of its own repeats that. */
+	emu.epoch = (u32)(emu.rng >> 32) | 1;
 	err = emu_init(&emu, loop_now());
 	if (err)
 		log_err("the parameters do not fit together: %s", strerror(-err));
