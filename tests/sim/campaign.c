@@ -165,6 +165,7 @@ static const struct {
 } found[] = {
 	{ 12446, CUT_AND_RESTART, "a destination that restarted took a late numbering for a new one" },
 	{ 12452, CUT_AND_RESTART, "the same, on another way" },
+	{ 2184, WAKE + 1, "a row of a manager's former life came late and was kept" },
 };
 
 static unsigned int histories_found(void)
