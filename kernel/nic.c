@@ -141,19 +141,19 @@ static void tell_events(struct torus_dev *d)
 	tell_carrier(d);
 }
 
-void torus_dev_lock(struct torus_dev *d)
+void torus_dev_lock(struct torus_dev *d) __acquires(&d->lock)
 {
 	spin_lock_bh(&d->lock);
 }
 
-void torus_dev_unlock(struct torus_dev *d)
+void torus_dev_unlock(struct torus_dev *d) __releases(&d->lock)
 {
 	tell_events(d);
 	napi_schedule(&d->napi);
 	spin_unlock_bh(&d->lock);
 }
 
-void torus_dev_unlock_read(struct torus_dev *d)
+void torus_dev_unlock_read(struct torus_dev *d) __releases(&d->lock)
 {
 	spin_unlock_bh(&d->lock);
 }

@@ -59,7 +59,7 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 	tn_flow_count(nic, pkt, TORUS_FC_PARKED);
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_PARKED);
-	pkt->tail.flags &= (u8)~TN_TAIL_REPLAYED;
+	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 }
 
 void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -82,7 +82,7 @@ void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
 	h->src = h->dst;
 	h->dst = src;
 	pkt->in_port = TN_PORT_HOST;
-	pkt->tail.flags &= (u8)~(TN_TAIL_REPLAYED | TN_TAIL_ADAPTIVE);
+	pkt->tail.flags &= (u8)(0xff ^ (TN_TAIL_REPLAYED | TN_TAIL_ADAPTIVE));
 	if (src == nic->node) {
 		nic->counter[TORUS_NC_RETURNED]++;
 		if (!nic->ops->deliver(nic->host, pkt))

@@ -155,7 +155,7 @@ u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t)
 	tn_put_le32(end, h->dst);
 	tn_put_le32(end + 4, h->src);
 	tn_put_le32(end + 8, t->eseq);
-	end[12] = t->flags & (u8)~TN_TAIL_REPLAYED;
+	end[12] = t->flags & (u8)(0xff ^ TN_TAIL_REPLAYED);
 	end[13] = 0;
 	tn_put_le16(end + 14, t->epoch);
 	return tn_crc32c(tn_crc32c(~0u, flits + TN_FLIT, (size_t)h->len * TN_FLIT), end,
