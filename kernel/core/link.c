@@ -46,6 +46,8 @@ static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
 	}
+	if (heard == TN_HEARD_ASK)
+		l->ack_now = true;
 	if (heard == TN_HEARD_BACK) {
 		l->counter[TORUS_PC_E_RECEIVED]++;
 		l->counter[TORUS_PC_RETRIES]++;

@@ -105,6 +105,7 @@ struct tn_retry {
 enum tn_heard {
 	TN_HEARD_OK,
 	TN_HEARD_BACK,		/* a reception error: we went back */
+	TN_HEARD_ASK,		/* a reception error, but nothing was sent: say so */
 	TN_HEARD_LIE,		/* acknowledges what was never sent */
 };
 

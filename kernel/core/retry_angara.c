@@ -11,6 +11,11 @@
  * a level, not an edge), one error costs one going back, and a replay whose
  * first packet is hit again is noticed at the second. Safety never rests on G.
  * A packet behind CTRP is a replay of what was accepted: dropped without E.
+ *
+ * Also ours: the TSEQ of an IDLE is that of the packet that goes onto the wire
+ * next. A receiver that expects just this one has missed nothing, so it may take
+ * back an E that a damaged IDLE caused; and a sender with an empty RETRY buffer
+ * answers an E by an IDLE. Otherwise an idle link would complain until data come.
  */
 #include "retry.h"
 
@@ -20,6 +25,8 @@ static void stamp(struct tn_retry *r, struct tn_hdr *h)
 	h->e = r->rx.ignoring;
 	h->gen_echo = r->rx.e_gen;
 	h->gen = r->tx.gen;
+	if (h->type == TN_IDLE)
+		h->tseq = r->tx.next ? r->tx.next->hdr.tseq : r->tx.tseq;
 }
 
 static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_queue *done,
@@ -29,9 +36,13 @@ static enum tn_heard hear(struct tn_retry *r, const struct tn_hdr *h, struct tn_
 
 	if (ack == TN_ACK_LIE)
 		return TN_HEARD_LIE;
-	if (h->e && ack == TN_ACK_OK && h->gen_echo == r->tx.gen && tn_retry_back(r))
-		return TN_HEARD_BACK;
-	return TN_HEARD_OK;
+	if (h->type == TN_IDLE && h->tseq == r->rx.expected)
+		r->rx.ignoring = false;
+	if (!h->e || ack != TN_ACK_OK)
+		return TN_HEARD_OK;
+	if (!r->tx.sent.head)
+		return TN_HEARD_ASK;
+	return h->gen_echo == r->tx.gen && tn_retry_back(r) ? TN_HEARD_BACK : TN_HEARD_OK;
 }
 
 static void accepted(struct tn_retry *r, const struct tn_hdr *h)

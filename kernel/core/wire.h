@@ -36,6 +36,8 @@
  * which is now its destination). Unsequenced: IDLE (carries RSEQ and E), INIT,
  * ACKNAK.
  *
+ * The TSEQ of an IDLE is that of the packet that goes next.
+ *
  * TSEQ, RSEQ, E, G and GE as of the Angara protocol; retry_acknak.c and
  * retry_hippi.c say what the others put there. ACKNAK is 8 bytes between packets:
  *   0-2 type   3 NAK   4-15 last good TSEQ   16-31 zero

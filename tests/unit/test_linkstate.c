@@ -311,6 +311,33 @@ static void test_loop(void **state)
 	pair_end(&p);
 }
 
+/*
+ * Found by tests/spin: an IDLE is damaged on a link that has nothing to send; its
+ * receiver could not know that nothing is missing, and complained for ever.
+ */
+static void test_idle_damaged(void **state)
+{
+	struct tn_link *l = &p.end[1].link;
+	u64 said;
+
+	(void)state;
+	pair_start(&p, 1);
+	p.limit = 20;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 50 * MS);
+	p.end[0].out.damage = 1;
+	while (!l->retry.rx.ignoring)
+		pair_run(&p, PAIR_TICK);
+	p.end[0].out.damage = 0;
+	pair_run(&p, 200 * MS);
+	assert_false(l->retry.rx.ignoring);
+	said = l->counter[TORUS_PC_E_SENT];
+	pair_run(&p, 1000 * MS);
+	assert_int_equal(l->counter[TORUS_PC_E_SENT], said);
+	pair_end(&p);
+}
+
 /* What the ends ask for, and what comes of it. */
 static void protocol_one(unsigned int a, unsigned int b)
 {
@@ -395,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_retrain_gives_up),
 		cmocka_unit_test(test_peer_restart),
 		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_idle_damaged),
 		cmocka_unit_test(test_protocols),
 		cmocka_unit_test(test_replay_num),
 	};
