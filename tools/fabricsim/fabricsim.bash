@@ -20,6 +20,17 @@ _fabricsim() {
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			return
 			;;
+		--policy) words='bloc cbs mbs dateline adaptive none' ;;
+		--pattern)
+			words='uniform distribute transpose hotregion bit-complement tornado neighbour'
+			;;
+		--preset) words=mbs2012 ;;
+		--bubble-test) words='downstream local either' ;;
+		--slot-free) words='tail head' ;;
+		--consumption) words='single multiple' ;;
+		--arbitration) words='round-robin random oldest transit' ;;
+		--placement) words='random even' ;;
+		--tie) words='random plus' ;;
 		*) words=$(_fabricsim_options "${COMP_WORDS[1]}") ;;
 		esac
 	fi

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fabricsim flow: simulated cycles a second on one core, beside the simulator of
+ * the tests that moves every phit; memory; and what two threads gain on a sweep
+ * (wall time, so on an idle machine only). Processor time of the thread is
+ * measured, the best of three runs.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tests/sim/flow_naive.h"
+#include "tools/fabricctl/command.h"
+#include "tools/fabricsim/flow_sweep.h"
+
+#define RUNS 3
+#define NAIVE_CYCLES 2000
+
+const struct program this_program = { .name = "bench_flow" };
+
+
+static double seconds(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Uniform traffic of the wanted load as a trace: the slow one knows nothing else. */
+static struct flow_trace traffic(const struct flow_params *p, uint32_t cycles)
+{
+	uint32_t nodes = torus_nodes(&p->shape);
+	struct flow_trace t = { 0 };
+
+	t.entry = malloc((size_t)nodes * cycles * sizeof(*t.entry));
+	srand(1);
+	for (uint32_t c = 0; t.entry && c < cycles; c++)
+		for (uint32_t n = 0; n < nodes; n++)
+			if (rand() < RAND_MAX * (p->load / p->packet))
+				t.entry[t.n++] = (struct flow_entry){
+					c, n, (n + 1 + (uint32_t)rand() % (nodes - 1)) % nodes,
+				};
+	return t;
+}
+
+static double naive_speed(struct flow_params p)
+{
+	struct flow_trace t = traffic(&p, NAIVE_CYCLES);
+	struct naive *s;
+	double began;
+
+	p.trace = &t;
+	p.tie = FLOW_TIE_PLUS;
+	p.place = FLOW_PLACE_EVEN;
+	s = naive_new(&p);
+	began = seconds(CLOCK_THREAD_CPUTIME_ID);
+	for (int i = 0; i < NAIVE_CYCLES; i++)
+		naive_step(s);
+	began = seconds(CLOCK_THREAD_CPUTIME_ID) - began;
+	naive_free(s);
+	free(t.entry);
+	return NAIVE_CYCLES / began;
+}
+
+static void speed(const char *shape, enum flow_policy policy, double load, uint32_t warmup,
+		  uint32_t cycles, bool with_naive)
+{
+	struct flow_params p = {
+		.policy = policy, .bubbles = 4, .queue = 2, .source_queue = 8, .packet = 16,
+		.hop = 1, .timer = 16, .response = 1, .sink = FLOW_MULTIPLE, .warmup = warmup,
+		.cycles = cycles, .seed = 1, .load = load,
+	};
+	struct flow_result r, best = { .cpu = 1e9 };
+
+	torus_shape_parse(shape, &p.shape);
+	for (int i = 0; i < RUNS; i++) {
+		struct flow_net *net = flow_new(&p);
+
+		if (!net || flow_run(net, &r))
+			exit(2);
+		flow_free(net);
+		if (r.cpu < best.cpu)
+			best = r;
+	}
+	printf("%-12s %-9s %4.2f %8.3f %12.0f %9.1f", shape, flow_policies[policy], load,
+	       best.accepted, best.end / best.cpu,
+	       (double)best.bytes / (double)flow_buffers(&p));
+	if (with_naive) {
+		double naive = naive_speed(p);
+
+		printf(" %12.0f %6.0fx", naive, best.end / best.cpu / naive);
+	}
+	putchar('\n');
+	fflush(stdout);
+}
+
+static double sweep(unsigned int threads)
+{
+	struct flow_point point[10];
+	double began = seconds(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < 10; i++) {
+		point[i] = (struct flow_point){ .params = {
+			.policy = FLOW_MBS, .bubbles = 4, .queue = 2, .source_queue = 8,
+			.packet = 16, .hop = 1, .timer = 16, .response = 1,
+			.sink = FLOW_MULTIPLE, .warmup = 5000, .cycles = 20000,
+			.load = 0.1 * (i + 1),
+		} };
+		torus_shape_parse("8x8", &point[i].params.shape);
+	}
+	if (flow_sweep(point, 10, 6, 1, threads))
+		exit(2);
+	return seconds(CLOCK_MONOTONIC) - began;
+}
+
+int main(void)
+{
+	double one, two;
+
+	printf("flow simulator         load accepted     cycles/s  B/buffer phit by phit\n");
+	for (int policy = 0; policy <= FLOW_ADAPTIVE; policy++)
+		speed("8x8", (enum flow_policy)policy, 0.6, 5000, 50000, policy == FLOW_BLOC);
+	speed("16x16x16", FLOW_BLOC, 0.3, 2000, 4000, false);
+	speed("16x16x16", FLOW_MBS, 0.3, 2000, 4000, false);
+	speed("4x4x4x4x4x4", FLOW_BLOC, 0.3, 2000, 4000, false);
+	speed("64x64", FLOW_BLOC, 0.1, 2000, 4000, false);
+	one = sweep(1);
+	two = sweep(2);
+	printf("sweep of 60 runs: %.2f s with one thread, %.2f s with two: %.2fx\n", one, two,
+	       one / two);
+	return 0;
+}
