@@ -87,6 +87,10 @@ static int set_up(struct nl_sock *sk, uint32_t ifindex, uint32_t mtu)
 	return finish(sk, msg, !msg || (mtu && nla_put_u32(msg, IFLA_MTU, mtu)));
 }
 
+/*
+ * One that is there already is left as it is: replacing an IPv6 address takes away
+ * its local route (seen on Linux 6.1).
+ */
 static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct address *a,
 			  bool add)
 {
@@ -95,7 +99,7 @@ static int address_change(struct nl_sock *sk, uint32_t ifindex, const struct add
 		.ifa_flags = IFA_F_NODAD, .ifa_index = ifindex,
 	};
 	struct nl_msg *msg = request(add ? RTM_NEWADDR : RTM_DELADDR,
-				     add ? NLM_F_CREATE | NLM_F_REPLACE : 0, &ifa, sizeof(ifa));
+				     add ? NLM_F_CREATE | NLM_F_EXCL : 0, &ifa, sizeof(ifa));
 	int err = finish(sk, msg, !msg || nla_put(msg, IFA_LOCAL, a->len, a->at));
 
 	return err == -NLE_EXIST || (!add && err == -NLE_NOADDR) ? 0 : err;
