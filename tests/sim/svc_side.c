@@ -329,6 +329,36 @@ void fm_stop(struct world *w, uint32_t node)
 	n->fm = NULL;
 }
 
+bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg)
+{
+	struct wnode *n = &w->node[node];
+	unsigned int open = 0, turn;
+	struct fm_msg got;
+	uint8_t *data;
+	size_t len;
+	int err;
+
+	for (size_t i = 0; i < w->nends; i++)
+		open += w->end[i].node == node && w->end[i].open && w->end[i].life == n->fm_life;
+	if (!n->managed || !open || fm_msg_pack(msg, &data, &len))
+		return false;
+	err = fm_msg_unpack(data, len, &got);
+	free(data);
+	if (err)
+		return false;
+	turn = k % open;
+	for (size_t i = 0; i < w->nends; i++) {
+		if (w->end[i].node != node || !w->end[i].open || w->end[i].life != n->fm_life ||
+		    turn--)
+			continue;
+		fm_msg(n->fm, (int)i + 1, &got, w->now);
+		break;
+	}
+	fm_msg_clear(&got);
+	fm_arm(w, node);
+	return true;
+}
+
 static void conn_event(struct world *w, struct ev *ev)
 {
 	struct end *e = &w->end[ev->conn - 1];

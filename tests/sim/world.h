@@ -106,6 +106,10 @@ void world_guid(struct world *w, uint32_t node, uint64_t guid);
 void world_traffic(struct world *w, uint64_t interval);
 void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter);
 
+/* A peer of that manager says something, on its @k-th connection (modulo). Return:
+ * whether the codec lets it pass. */
+bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg);
+
 struct fm *world_fm(struct world *w, uint32_t node);
 struct tn_nic *world_nic(struct world *w, uint32_t node);
 /* The powered node with the jumper. */
