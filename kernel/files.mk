@@ -21,9 +21,9 @@ modules:
 	$(Q)cp -u --parents Kbuild dkms.conf $$(find kernel include -name '*.[ch]' -o -name files.mk) \
 		$(KBUILD_DIR)
 	$(call say,KBUILD,$(KBUILD_DIR)/torus.ko)
-	$(Q)$(kbuild) W=1 modules
+	+$(Q)$(kbuild) W=1 modules
 
 modules_install: modules
-	$(Q)$(kbuild) $(if $(DESTDIR),INSTALL_MOD_PATH=$(abspath $(DESTDIR))) modules_install
+	+$(Q)$(kbuild) $(if $(DESTDIR),INSTALL_MOD_PATH=$(abspath $(DESTDIR))) modules_install
 
 .PHONY: modules modules_install

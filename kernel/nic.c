@@ -87,12 +87,6 @@ static void op_event(void *host, const struct tn_event *ev)
 		d->event[d->nevents++] = *ev;
 	else
 		d->events_lost = true;
-	if (ev->type != TN_EV_LINK)
-		return;
-	if (ev->state == TORUS_LINK_UP || ev->state == TORUS_LINK_RETRAINING)
-		d->links_up |= 1u << ev->port;
-	else
-		d->links_up &= ~(1u << ev->port);
 }
 
 static u32 op_random(void *host)
@@ -112,10 +106,13 @@ static const struct tn_ops nic_ops = {
 
 /* --- the lock ------------------------------------------------------------------------ */
 
-/* The host can send while the NIC has a place and some link. */
+/*
+ * The host can send while the NIC has a place: with all links faulty packets are parked,
+ * and a carrier that is lost would have the stack drop them.
+ */
 static void tell_carrier(struct torus_dev *d)
 {
-	bool up = d->placed && d->links_up && !d->gone;
+	bool up = d->placed && !d->gone;
 
 	if (up == netif_carrier_ok(d->netdev))
 		return;

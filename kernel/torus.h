@@ -107,7 +107,6 @@ struct torus_msgs {
  * @armed: when @timer will fire; ~0: not armed (lock)
  * @up: messages for the host, until the lock is released (lock)
  * @down: frames for lower devices, likewise (lock)
- * @links_up: mask of ports whose link is up (lock)
  * @rx_turn: port that NAPI looks at first (NAPI)
  * @started: NAPI is enabled (RTNL)
  */
@@ -134,7 +133,6 @@ struct torus_dev {
 	u32 node;
 	u32 rows_gen;
 
-	u32 links_up;
 	unsigned int rx_turn;
 	u64 armed;
 	struct sk_buff_head txq;

@@ -16,7 +16,8 @@
  *	nictool SOCKET mgmt PORT TEXT
  *	nictool SOCKET events N			prints N events
  *
- * PORT is a number. ber is in units of 1e-18.
+ * SOCKET is torusemu's, or genl:NAME for a NIC of the kernel. PORT is a number. ber is
+ * in units of 1e-18.
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -273,7 +274,8 @@ int main(int argc, char **argv)
 			continue;
 		if (argc - 3 < commands[i].args)
 			usage("too few arguments");
-		snprintf(where, sizeof(where), "unix:%s", argv[1]);
+		snprintf(where, sizeof(where), "%s%s",
+			 strncmp(argv[1], "genl:", 5) ? "unix:" : "", argv[1]);
 		check(torus_open(where, &dev));
 		commands[i].fn(argv + 3);
 		torus_close(dev);

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# NICs of the kernel without a manager: a line of nodes, placed and routed by hand.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+
+check "driver loads" load ports=2
+check "three nodes in a line" line 3
+check "ping" ping_ok 0 10.1.0.0
+check "ping over two links" ping_ok 0 10.2.0.0
+check "ping on VCD1" ping_ok 0 -Q 0x80 10.2.0.0
+check "ping on VCA" ping_ok 0 -Q 0x20 10.2.0.0
+check "ping of 60000 bytes" ping_ok 0 -s 60000 10.2.0.0
+check "TCP over two links" copy 0 2 10
+check "and back" copy 2 0 10
+check "nothing was lost" equals 0 node lost 0
+
+nic 0 fault 0 ber=1000000000000 seed=7
+nic 1 fault 1 ber=1000000000000 seed=8
+check "TCP at a bit error rate of 1e-6" copy 0 2 5
+check "errors were found" more_than 1 port 1 crc_errors 10
+nic 0 fault 0 ber=0
+nic 1 fault 1 ber=0
+
+nic 0 fault 0 silence=1
+check "silence is detected" until_true 10 state_is 0 0 "faulty silence"
+check "at the other end, too" until_true 10 state_is 1 1 "faulty silence"
+ns 0 ping -q -c 3 -i 0.05 -W 1 10.1.0.0 >/dev/null
+check "packets are parked" until_true 5 more_than 0 node parked 2
+nic 0 fault 0 silence=0
+until_true 10 state_is 1 1 "up silence"
+check "the link returns" until_true 10 state_is 0 0 "up silence"
+mend 0 0 1 1 && mend 1 1 0 0
+check "parked packets are replayed" until_true 5 more_than 0 node replayed 2
+check "ping after replay" ping_ok 0 10.2.0.0
+
+ip -n n1 link set w down
+check "carrier loss is detected" until_true 10 state_is 1 1 "faulty carrier"
+ip -n n1 link set w up
+until_true 10 state_is 1 1 "up carrier"
+check "the link returns with its carrier" until_true 10 state_is 0 0 "up carrier"
+mend 0 0 1 1 && mend 1 1 0 0
+check "ping after mending" ping_ok 0 10.1.0.0
+
+say "n1: ip link del w"
+ip -n n1 link del w
+check "a deleted device is a lost carrier" until_true 10 state_is 0 0 "faulty carrier"
+cable 0 1
+attach 0
+attach 1
+until_true 10 state_is 0 0 "up carrier"
+check "a new cable is taken" until_true 10 state_is 1 1 "up carrier"
+mend 0 0 1 1 && mend 1 1 0 0
+check "ping over the new cable" ping_ok 0 10.2.0.0
+
+check "unloads with everything in use" unload
+exit $status

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034
+#
+# For scripts in a guest: nodes n0, n1, ... are network namespaces with a NIC of the
+# kernel each, torus0. Programs are slow to start here (UML), so `ip` gets its commands
+# in batches. The guest ends with all that was made: nothing is cleaned up.
+
+set -u
+tool=$B/tests/netns/nictool
+status=0
+
+say() { echo "[+] $*"; }
+
+# check NAME COMMAND...
+check() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "ok - $name"
+	else
+		echo "not ok - $name"
+		status=1
+	fi
+}
+
+# until_true SECONDS COMMAND...: poll a state
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || { say "still not: $*"; return 1; }
+		sleep 0.05
+	done
+}
+
+# load [PARAMETER=VALUE...]: the driver, and what it needs
+load() {
+	local m
+	for m in $(modinfo -F depends "$KMOD/torus.ko" | tr , ' ') veth; do
+		modprobe -q "$m" || :
+	done
+	insmod "$KMOD/torus.ko" "$@"
+}
+
+unload() { rmmod torus; }
+loaded() { [[ -e /sys/module/torus ]]; }
+
+ns() { local n=$1; shift; ip netns exec "n$n" "$@"; }
+nic() { local n=$1; shift; ip netns exec "n$n" "$tool" genl:torus0 "$@"; }
+
+state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
+more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
+equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
+
+# node N...: a namespace with a NIC, addressed as its place will be
+node() {
+	local n
+	for n; do
+		ip netns add "n$n" || return
+		ip -n "n$n" -batch - <<-END || return
+			link set lo up
+			link add torus0 type torus
+			addr add 10.$n.0.0/32 dev torus0
+			link set torus0 up
+			route add 10.0.0.0/8 dev torus0
+		END
+	done
+}
+
+# cable A B: from +x of node A to -x of node B, where it is w
+cable() {
+	ip -batch - <<-END || return
+		link add e mtu 65535 netns n$1 type veth peer name w mtu 65535 netns n$2
+	END
+	ip -n "n$1" link set e up
+	ip -n "n$2" link set w up
+}
+
+# attach N: its ends of cables to its ports
+attach() {
+	ns "$1" sh -c "
+		! ip link show dev e >/dev/null 2>&1 || $tool genl:torus0 attach 0 e
+		! ip link show dev w >/dev/null 2>&1 || $tool genl:torus0 attach 1 w"
+}
+
+# line N: nodes 0 to N-1 in a row, cabled and placed
+line() {
+	local n last=$(($1 - 1)) all
+	all=$(seq 0 "$last")
+	# shellcheck disable=SC2086 # numbers
+	node $all || return
+	for ((n = 0; n < last; n++)); do cable "$n" $((n + 1)) || return; done
+	for n in $all; do attach "$n" || return; done
+	for ((n = 0; n < last; n++)); do
+		until_true 10 state_is "$n" 0 "up none" || return
+		until_true 10 state_is "$((n + 1))" 1 "up none" || return
+	done
+	for n in $all; do nic "$n" place "$1" "$n" || return; done
+}
+
+# What a manager does after a link came back: mend A PORT B PORT
+mend() {
+	local session seq
+	read -r session seq < <(nic "$3" received "$4")
+	nic "$1" resolve "$2" "$session" "$seq" && nic "$1" replay "$2"
+}
+
+ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 5 "${@:2}" >/dev/null; }
+
+# copy FROM TO MEGABYTES: true if TCP delivers what was sent
+copy() {
+	ns "$2" python3 "$TOP/tests/vm/inside/tcp.py" receive "10.$2.0.0" >/tmp/received &
+	until_true 20 grep -q listening /tmp/received || return
+	ns "$1" python3 "$TOP/tests/vm/inside/tcp.py" send "10.$2.0.0" "$3" >/tmp/sent || return
+	wait $! && [[ $(tail -n 1 /tmp/received) == $(cat /tmp/sent) ]]
+}

@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# inside/lifetime.sh [ROUNDS]
+#
+# What goes away while it is in use: NICs, lower devices, namespaces, the module,
+# under traffic, over and over. The kernel's own checks are the judges.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+rounds=${1:-100}
+
+# Namespaces end in the background, and cables with them.
+no_cables() { ! ns "$1" ip -br link show type veth | grep -q .; }
+
+# flood N: messages to all that may be there, as fast as they go, until killed
+flood() {
+	ip netns exec "n$1" python3 "$TOP/tests/vm/inside/flood.py" 10.0.0.0 10.1.0.0 10.2.0.0 &
+	floods+=($!)
+}
+
+calm() {
+	kill "${floods[@]}" 2>/dev/null
+	wait "${floods[@]}" 2>/dev/null
+	floods=()
+}
+floods=()
+
+# Each of these leaves the fabric as it was.
+
+# 30 times in one batch: processes are slow to start, devices are not
+cycle_links() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		printf 'link add t%d type torus\nlink set t%d up\nlink del t%d\n' "$i" "$i" "$i"
+	done | ip -batch -
+}
+
+cycle_nics() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		ip -n n1 link del torus0 && ip -n n1 link add torus0 type torus &&
+			attach 1 && ip -n n1 link set torus0 up || return
+	done
+}
+
+cycle_lowers() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		ip -n n0 link del e && cable 0 1 && attach 0 && attach 1 || return
+	done
+}
+
+cycle_moves() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		ip -n n1 -batch - <<-END || return
+			link set torus0 netns n2 name moved
+			netns exec n2 ip link set moved netns n1 name torus0
+		END
+	done
+}
+
+cycle_ports() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		ns 1 sh -c "$tool genl:torus0 attach 1 '' && $tool genl:torus0 attach 1 w &&
+			ip link set w down && ip link set w mtu 1000 &&
+			ip link set w up && ip link set w mtu 65535" || return
+	done
+}
+
+check "load and unload, $rounds times" \
+	bash -c "for ((i = 0; i < $rounds; i++)); do insmod $KMOD/torus.ko && rmmod torus || exit; done"
+check "load" load ports=2
+check "add and delete, $rounds times" cycle_links "$rounds"
+check "three nodes in a line" line 3
+for n in 0 1 2; do flood $n; done
+check "a NIC comes and goes under traffic" cycle_nics $((rounds / 10))
+check "a cable comes and goes under traffic" cycle_lowers $((rounds / 10))
+check "a NIC moves and returns under traffic" cycle_moves $((rounds / 10))
+check "a port comes and goes under traffic" cycle_ports $((rounds / 10))
+calm
+for ((i = 0; i < rounds / 20; i++)); do
+	ip netns del n0
+	ip netns del n2
+	until_true 30 no_cables 1
+	if ! { node 0 2 && cable 0 1 && cable 1 2 && attach 0 && attach 1 && attach 2; }; then
+		break
+	fi
+	for n in 0 1 2; do flood $n; done
+	sleep 0.2
+	calm
+done
+check "a namespace ends with its NIC, again and again" [ "$i" = $((rounds / 20)) ]
+for n in 0 1 2; do flood $n; done
+check "unloads under traffic" unload
+calm
+check "loads again" load ports=2
+for n in 0 1 2; do ip netns del n$n; done
+check "and works" line 3
+check "ping" ping_ok 0 10.2.0.0
+check "unloads" unload
+exit $status

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""tcp.py receive ADDRESS | send ADDRESS MEGABYTES: both print the data's hash."""
+import hashlib
+import os
+import socket
+import sys
+
+PORT = 7000
+
+
+def receive(address):
+    server = socket.create_server((address, PORT))
+    print("listening", flush=True)
+    server.settimeout(120)
+    connection, _ = server.accept()
+    connection.settimeout(120)
+    hashed = hashlib.sha256()
+    while data := connection.recv(1 << 20):
+        hashed.update(data)
+    print(hashed.hexdigest(), flush=True)
+
+
+def send(address, megabytes):
+    connection = socket.create_connection((address, PORT), 120)
+    block, hashed = os.urandom(1 << 20), hashlib.sha256()
+    for i in range(int(megabytes)):
+        data = i.to_bytes(8, "little") + block[8:]
+        hashed.update(data)
+        connection.sendall(data)
+    connection.close()
+    print(hashed.hexdigest(), flush=True)
+
+
+{"receive": receive, "send": send}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# NICs, cables, namespaces and the module go away while in use, in a guest.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+VM=${VM:-uml}
+exec "$TOP/tests/vm/guest" --leaks --limit 800 "$VM" bash "$TOP/tests/vm/inside/lifetime.sh"
