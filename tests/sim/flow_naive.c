@@ -554,10 +554,12 @@ static void lay_bubbles(struct naive *s, unsigned int node, unsigned int dir)
 {
 	unsigned int k = s->p.shape.size[dim_of(s, dir)], buffers = k * s->p.queue;
 
+	unsigned int bubbles = s->p.bubbles ? s->p.bubbles : buffers < 8 ? 1 : buffers / 4;
+
 	for (unsigned int i = 0; i < buffers; i++) {
 		if (i && i % s->p.queue == 0)
 			node = peer(s, node, dir);
-		if ((i + 1) * s->p.bubbles / buffers != i * s->p.bubbles / buffers)
+		if ((i + 1) * bubbles / buffers != i * bubbles / buffers)
 			s->at[node].out[dir].b++;
 	}
 }

@@ -19,7 +19,7 @@ static inline struct flow_params flow_random(struct rnd *r)
 	torus_shape_parse(shapes[rnd_below(r, sizeof(shapes) / sizeof(shapes[0]))], &p.shape);
 	do {
 		p.policy = (enum flow_policy)rnd_below(r, 6);
-		p.bubbles = 1 + rnd_below(r, 5);
+		p.bubbles = rnd_below(r, 6);
 		p.queue = 1 + rnd_below(r, 3);
 		p.source_queue = 1 + rnd_below(r, 3);
 		p.packet = 1 + rnd_below(r, rnd_one_in(r, 3) ? 16 : 5);

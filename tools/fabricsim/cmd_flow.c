@@ -35,12 +35,23 @@ static json_t *about(const struct flow_plan *plan, uint64_t seed)
 			 "bytes_per_buffer", real(bytes));
 }
 
+/* Of the longest ring, where they differ. */
+static unsigned int most_bubbles(const struct flow_params *p)
+{
+	unsigned int most = 0;
+
+	for (unsigned int d = 0; d < p->shape.ndims; d++)
+		if (p->shape.size[d] > 1 && flow_ring_bubbles(p, d) > most)
+			most = flow_ring_bubbles(p, d);
+	return most;
+}
+
 static json_t *point_json(const struct flow_plan *plan, const struct flow_point *r)
 {
 	const struct flow_params *p = &r->params;
 
 	return json_pack("{ss si si ss so so so so so so sI sI so sI sI sb si si sI so}",
-			 "policy", flow_policies[p->policy], "bubbles", p->bubbles,
+			 "policy", flow_policies[p->policy], "bubbles", most_bubbles(p),
 			 "queue", p->queue, "pattern", flow_patterns[p->pattern],
 			 "load", p->trace ? json_null() : json_real(p->load),
 			 "accepted", real(r->accepted.mean), "ci95", real(r->accepted.ci95),
@@ -67,8 +78,8 @@ static void curve_name(const struct flow_plan *plan, const struct flow_params *p
 		queues |= plan->point[i].params.queue != plan->point[0].params.queue;
 		patterns |= plan->point[i].params.pattern != plan->point[0].params.pattern;
 	}
-	if (p->bubbles)
-		n += snprintf(buf + n, len - (size_t)n, ", %u a ring", p->bubbles);
+	if (most_bubbles(p))
+		n += snprintf(buf + n, len - (size_t)n, ", %u a ring", most_bubbles(p));
 	if (queues)
 		n += snprintf(buf + n, len - (size_t)n, ", queue %u", p->queue);
 	if (patterns)

@@ -49,7 +49,7 @@ struct flow_trace {
 
 /**
  * struct flow_params - what is simulated
- * @bubbles: critical bubbles in each ring (CBS, MBS)
+ * @bubbles: critical bubbles in each ring (CBS, MBS); 0: a quarter of its buffers
  * @queue: buffers of an input, packets
  * @source_queue: packets that wait at a node; while it is full none is born
  * @packet: phits
@@ -109,6 +109,9 @@ struct flow_net;
  * Return: 0, or -1 with the reason in @why (256 bytes).
  */
 int flow_check_params(const struct flow_params *p, char *why);
+
+/** flow_ring_bubbles() - critical bubbles in the rings of dimension @dim */
+unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim);
 
 /** flow_new() - NULL: out of memory. @p is checked; it is copied */
 struct flow_net *flow_new(const struct flow_params *p);

@@ -157,7 +157,7 @@ static bool ring_whole(const struct flow_net *net, const struct account *a, u32 
 		bubbles += b->critical + a->critical[to];
 		at = node_of(net, to);
 	} while (at != node);
-	return bubbles == net->p.bubbles;
+	return bubbles == flow_ring_bubbles(&net->p, number / net->vcs % net->dims);
 }
 
 static bool begins_ring(const struct flow_net *net, u32 node, unsigned int dim)

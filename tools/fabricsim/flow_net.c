@@ -31,6 +31,17 @@ static bool has_bubbles(const struct flow_params *p)
 	return p->policy == FLOW_CBS || p->policy == FLOW_MBS;
 }
 
+unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim)
+{
+	unsigned int buffers = p->shape.size[dim] * p->queue;
+
+	if (!has_bubbles(p))
+		return 0;
+	if (p->bubbles)
+		return p->bubbles;
+	return buffers < 4 ? 1 : buffers / 4;
+}
+
 /* --- parameters ------------------------------------------------------------ */
 
 static int check_rule(const struct flow_params *p, char *why)
@@ -46,8 +57,6 @@ static int check_rule(const struct flow_params *p, char *why)
 				p->hop, p->packet), -1;
 	if (!has_bubbles(p))
 		return 0;
-	if (!p->bubbles)
-		return snprintf(why, 256, "%s needs 1 critical bubble a ring at least", policy), -1;
 	for (unsigned int d = 0; d < p->shape.ndims; d++) {
 		unsigned int k = p->shape.size[d];
 
@@ -140,7 +149,8 @@ static void place_node(struct flow_net *net, u32 id)
 static void place_bubbles(struct flow_net *net, u32 node, unsigned int dir, u64 *random)
 {
 	u32 k = net->p.shape.size[dir % net->dims], at = node;
-	u32 left = net->p.bubbles, buffers = k * net->p.queue, seen = 0;
+	u32 buffers = k * net->p.queue, seen = 0;
+	u32 bubbles = flow_ring_bubbles(&net->p, dir % net->dims), left = bubbles;
 
 	for (u32 i = 0; i < k; i++) {
 		struct tn_bubble *b = &net->output[channel_of(net, at, dir)].bubble;
@@ -148,8 +158,8 @@ static void place_bubbles(struct flow_net *net, u32 node, unsigned int dir, u64 
 		for (u32 q = 0; q < net->p.queue; q++, seen++) {
 			/* even: one at each buffer where the line passes a whole number */
 			bool here = net->p.place == FLOW_PLACE_EVEN ?
-				    (u64)(seen + 1) * net->p.bubbles / buffers >
-				    (u64)seen * net->p.bubbles / buffers :
+				    (u64)(seen + 1) * bubbles / buffers >
+				    (u64)seen * bubbles / buffers :
 				    below(random, buffers - seen) < left;
 
 			left -= here;
@@ -236,8 +246,6 @@ struct flow_net *flow_new(const struct flow_params *p)
 		return NULL;
 	net->bytes = sizeof(*net);
 	net->p = *p;
-	if (!has_bubbles(p))
-		net->p.bubbles = 0;
 	if (p->policy != FLOW_BLOC)
 		net->p.test = FLOW_DOWNSTREAM;
 	size_up(net);

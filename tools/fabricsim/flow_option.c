@@ -27,7 +27,7 @@ const struct opt flow_opts[] = {
 	{ OPT_TEXT, "policy", 0, "LIST", &asked.policy, 0, 0,
 	  "of bloc, cbs, mbs, dateline, adaptive, none; the first three by default" },
 	{ OPT_TEXT, "bubbles", 0, "RANGE", &asked.bubbles, 0, 0,
-	  "critical bubbles in each ring (cbs, mbs); see below" },
+	  "critical bubbles in each ring (cbs, mbs), a quarter of its buffers by default" },
 	{ OPT_TEXT, "queue", 0, "RANGE", &asked.queue, 0, 0,
 	  "packet buffers of an input and virtual channel, 2 by default" },
 	{ OPT_TEXT, "pattern", 0, "LIST", &asked.pattern, 0, 0,
@@ -216,7 +216,6 @@ static int take_axes(struct axes *a, const char *queue)
 	}
 	if (!strcmp(queue, "0"))
 		return fail("--queue: a queue of 0 is smaller than a packet, allowed 1 to 4096");
-	/* 0 bubbles: as many as are best, see cmd_flow.c */
 	if (whole_range("bubbles", asked.bubbles ? asked.bubbles : "0", asked.bubbles ? 1 : 0,
 			1 << 24, &a->bubbles) ||
 	    whole_range("queue", queue, 1, 4096, &a->queue) ||
@@ -233,17 +232,6 @@ static void free_axes(struct axes *a)
 	free(a->load.v);
 }
 
-/* A quarter of the smallest ring's buffers, but not more than 4: see cmd_flow.c. */
-static unsigned int best_bubbles(const struct flow_params *p)
-{
-	unsigned int least = 16;
-
-	for (unsigned int d = 0; d < p->shape.ndims; d++)
-		if (p->shape.size[d] > 1 && p->shape.size[d] * p->queue < least)
-			least = p->shape.size[d] * p->queue;
-	return least < 8 ? 1 : least / 4;
-}
-
 static int add_point(struct flow_plan *plan, struct flow_params p)
 {
 	struct flow_point *more = realloc(plan->point, (plan->n + 1) * sizeof(*more));
@@ -252,10 +240,6 @@ static int add_point(struct flow_plan *plan, struct flow_params p)
 	if (!more)
 		return fail("out of memory");
 	plan->point = more;
-	if (p.policy != FLOW_CBS && p.policy != FLOW_MBS)
-		p.bubbles = 0;
-	else if (!p.bubbles)
-		p.bubbles = best_bubbles(&p);
 	p.trace = asked.trace ? &plan->trace : NULL;
 	if (flow_check_params(&p, why))
 		return fail("%s", why);
