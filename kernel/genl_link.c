@@ -105,6 +105,7 @@ static int set_fault(struct genl_info *info, struct torus_port *p)
 int torus_link_set(struct sk_buff *req, struct genl_info *info)
 {
 	const struct nlattr *admin = info->attrs[TORUS_A_ADMIN];
+	const struct nlattr *retry = info->attrs[TORUS_A_RETRY_WANTED];
 	struct torus_dev *d = torus_req_dev(info);
 	int err = 0, port = torus_req_port(info);
 	u64 now = torus_now();
@@ -114,6 +115,8 @@ int torus_link_set(struct sk_buff *req, struct genl_info *info)
 	torus_dev_lock(d);
 	if (info->attrs[TORUS_A_FAULT])
 		err = set_fault(info, &d->port[port]);
+	if (!err && retry)
+		tn_nic_retry(d->nic, (unsigned int)port, nla_get_u8(retry), now);
 	if (!err && admin)
 		tn_nic_admin(d->nic, (unsigned int)port, nla_get_u8(admin), now);
 	if (!err && info->attrs[TORUS_A_RETRAIN])

@@ -85,7 +85,9 @@ int torus_put_link_state(struct sk_buff *skb, const struct tn_link_info *li, u8 
 	       nla_put_u32(skb, TORUS_A_SESSION, li->session) ?:
 	       nla_put_u16(skb, TORUS_A_SEQ, li->seq) ?:
 	       put_u64(skb, TORUS_A_PEER_GUID, li->peer_guid) ?:
-	       nla_put_u8(skb, TORUS_A_PEER_PORT, li->peer_port);
+	       nla_put_u8(skb, TORUS_A_PEER_PORT, li->peer_port) ?:
+	       nla_put_u8(skb, TORUS_A_RETRY, li->retry) ?:
+	       nla_put_u8(skb, TORUS_A_RETRY_WANTED, li->retry_wanted);
 }
 
 int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, u64 now)

@@ -15,7 +15,8 @@
  * on a netlink socket, a message NLMSG_OVERRUN on the Unix socket.
  * Gets are open to everyone who can reach the transport; all else needs
  * CAP_NET_ADMIN (Unix socket: it is root's alone).
- * Integers are host order. Unknown attributes are refused.
+ * Integers are host order. Unknown attributes are refused; torus_policy.h says what
+ * each command may carry, torus.yaml all of it in the form of the kernel's specs.
  */
 #ifndef _UAPI_LINUX_TORUS_H
 #define _UAPI_LINUX_TORUS_H
@@ -149,7 +150,8 @@ enum torus_retry {
 /*
  * Commands. "D" device attributes, "L" link attributes, and so on are the
  * trees below. Every request may carry TORUS_A_IFINDEX or TORUS_A_NAME to name
- * the device; on the Unix socket there is only one and both may be left out.
+ * the device; who leaves both out means the only one there is (in his network
+ * namespace, or on the Unix socket). DEVICE_SET takes NAME for the new name.
  *
  * DEVICE_GET	do, dump; reply: D
  * DEVICE_SET	any of NAME, SHAPE, COORDS, BOOTSTRAP; SHAPE and COORDS go
@@ -231,6 +233,7 @@ enum torus_group {
  *    PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED, FAULT, PORT_COUNTERS, GAUGES
  * F: VERSION, EPOCH, FLOW
  * P: VERSION, EPOCH, PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, FLOW
+ * The kernel puts IFINDEX before each, and into notifications.
  */
 enum torus_attr {
 	TORUS_A_UNSPEC,
