@@ -554,7 +554,7 @@ static void lay_bubbles(struct naive *s, unsigned int node, unsigned int dir)
 {
 	unsigned int k = s->p.shape.size[dim_of(s, dir)], buffers = k * s->p.queue;
 
-	unsigned int bubbles = s->p.bubbles ? s->p.bubbles : buffers < 8 ? 1 : buffers / 4;
+	unsigned int bubbles = flow_ring_bubbles(&s->p, dim_of(s, dir));
 
 	for (unsigned int i = 0; i < buffers; i++) {
 		if (i && i % s->p.queue == 0)

@@ -33,13 +33,12 @@ static bool has_bubbles(const struct flow_params *p)
 
 unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim)
 {
-	unsigned int buffers = p->shape.size[dim] * p->queue;
+	unsigned int k = p->shape.size[dim], eighths = k > 8 ? 3 : 2;
+	unsigned int best = k * p->queue * eighths / 8;
 
 	if (!has_bubbles(p))
 		return 0;
-	if (p->bubbles)
-		return p->bubbles;
-	return buffers < 4 ? 1 : buffers / 4;
+	return p->bubbles ? p->bubbles : best ? best : 1;
 }
 
 /* --- parameters ------------------------------------------------------------ */

@@ -27,7 +27,7 @@ const struct opt flow_opts[] = {
 	{ OPT_TEXT, "policy", 0, "LIST", &asked.policy, 0, 0,
 	  "of bloc, cbs, mbs, dateline, adaptive, none; the first three by default" },
 	{ OPT_TEXT, "bubbles", 0, "RANGE", &asked.bubbles, 0, 0,
-	  "critical bubbles in each ring (cbs, mbs), a quarter of its buffers by default" },
+	  "critical bubbles in each ring (cbs, mbs); what is best by default, see above" },
 	{ OPT_TEXT, "queue", 0, "RANGE", &asked.queue, 0, 0,
 	  "packet buffers of an input and virtual channel, 2 by default" },
 	{ OPT_TEXT, "pattern", 0, "LIST", &asked.pattern, 0, 0,
