@@ -260,6 +260,36 @@ name_twice() {
 	own_again && return "$fine"
 }
 
+# What the root takes from strangers: not a proof that was overheard, nor a
+# message of another schema; each is counted and named.
+overheard() {
+	local at port before
+	before=$(ask 0.0 status | jq .data.service.refused_key)
+	at=$(ask 0.0 status | jq -r .data.service.address)
+	port=${at##*:}
+	at=${at%:*}
+	lab kill --manager 1,1 >/dev/null
+	coproc ear { ip netns exec "$lab-0.0" "$TOP/tests/netns/eavesdrop.py" listen "$at" "$port" \
+		"$work/heard"; }
+	# shellcheck disable=SC2154
+	started+=("$ear_PID")
+	read -r -t 10 -u "${ear[0]}" || return 1
+	lab revive 1,1 >/dev/null && eventually 10 running 0.0 &&
+	eventually 10 test -s "$work/heard" &&
+	ip netns exec "$lab-1.1" "$TOP/tests/netns/eavesdrop.py" say "$at" "$port" "$work/heard" &&
+	is 0.0 ".data.service | .refused_key > $before and (.last_refused | test(\"n1-1\"))" \
+		status &&
+	running 0.0
+}
+
+other_schema() {
+	local at
+	at=$(ask 0.0 status | jq -r .data.service.address)
+	ip netns exec "$lab-1.1" "$TOP/tests/netns/eavesdrop.py" schema "${at%:*}" "${at##*:}" &&
+	is 0.0 '.data.service | .refused_malformed > 0 and
+		(.last_refused | test("another version of the schema"))' status
+}
+
 # The NIC of 1,1 comes back with its bootstrap jumper set.
 two_roots() {
 	local fine=1 cmd
@@ -387,6 +417,8 @@ check "root killed and started again" root_killed
 check "NIC killed and started again" nic_killed
 check "wrong key" wrong_key
 check "wrong fabric" wrong_fabric
+check "proof that was overheard" overheard
+check "another schema" other_schema
 check "name twice" name_twice
 check "two roots" two_roots
 check "readiness and watchdog" readiness
