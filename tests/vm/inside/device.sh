@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# NICs of the kernel as an admin has them: made, plugged, listed and removed by
+# fabricctl; found by fabricd when they come, missed when they go, and given their
+# addresses. Two nodes, a ring of two, each end of a cable in a namespace.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../../.." && pwd)}
+B=${B:-$TOP/build}
+tmp=$(mktemp -d)
+status=0
+pids=()
+
+pretty() { echo "[+] $*" >&2; }
+at() { local ns=$1; shift; pretty "$ns: $*"; ip netns exec "$ns" "$@"; }
+dev() { local ns=$1; shift; at "$ns" "$B/fabricctl" device "$@"; }
+ask() { TORUS_CONTROL=$tmp/$1.control "$B/fabricctl" "${@:2}"; }
+
+# shellcheck disable=SC2317
+cleanup() {
+	((${#pids[@]})) && kill "${pids[@]}" 2>/dev/null
+	wait
+	ip netns del dev0 2>/dev/null
+	ip netns del dev1 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+
+# check NAME COMMAND...
+check() {
+	local name=$1
+	shift
+	if "$@" >"$tmp/out" 2>&1; then
+		echo "ok - device: $name"
+	else
+		echo "not ok - device: $name"
+		status=1
+	fi
+	sed 's/^/# /' "$tmp/out"
+}
+
+# until_true SECONDS COMMAND...: poll a state
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		((SECONDS < end)) || { pretty "still not: $*"; return 1; }
+		sleep 0.1
+	done
+}
+
+# exits STATUS TEXT COMMAND...: ends so, and says so
+exits() {
+	local want=$1 text=$2 rc=0
+	shift 2
+	"$@" >"$tmp/said" 2>&1 || rc=$?
+	cat "$tmp/said"
+	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
+	grep -qF -- "$text" "$tmp/said" || { echo "says nothing of '$text'"; return 1; }
+}
+
+# listed NS FILTER WANT: what the list says
+listed() {
+	local got
+	got=$(ip netns exec "$1" "$B/fabricctl" device list --json | jq -r "$2")
+	[[ $got == "$3" ]] || { echo "'$2' is '$got', not '$3'"; return 1; }
+}
+
+network() {
+	ip netns add dev0 && ip netns add dev1 || return 1
+	for c in a b; do
+		ip link add "c$c" netns dev0 mtu 65535 type veth peer name "c$c" netns dev1 &&
+			ip -n dev1 link set "c$c" mtu 65535 &&
+			ip -n dev0 link set "c$c" up && ip -n dev1 link set "c$c" up || return 1
+	done
+	ip link add svc netns dev0 type veth peer name svc netns dev1 &&
+		ip -n dev0 addr add 172.31.0.1/24 dev svc && ip -n dev1 addr add 172.31.0.2/24 dev svc &&
+		ip -n dev0 link set svc up && ip -n dev1 link set svc up
+}
+
+# --- by hand --------------------------------------------------------------------
+
+made() {
+	dev dev0 add torus0 --ports 2 --guid 00c0ffee --nic-name left --bootstrap &&
+		dev dev1 add torus0 --ports 2 --guid 00c0fff0 || return 1
+	listed dev0 '.[] | "\(.device) \(.name) \(.guid) \(.bootstrap) \(.ports | length) \(.node)"' \
+		'genl:torus0 left 0000000000c0ffee true 2 null' &&
+		listed dev1 '.[] | "\(.name) \(.bootstrap) \(.driver)"' 'torus0 false torus'
+}
+
+# A namespace's NICs are its own.
+apart() {
+	listed dev0 length 1 && exits 2 "'right'" dev dev0 attach right:+x ca &&
+		[[ $("$B/fabricctl" device list --json | jq length) == 0 ]]
+}
+
+refused() {
+	exits 2 torus0 dev dev0 add torus0 &&
+		exits 2 '+y' dev dev0 attach torus0:+y ca &&
+		exits 2 nosuch dev dev0 attach torus0:+x nosuch &&
+		exits 2 nosuch dev dev0 del nosuch &&
+		exits 2 "'ca'" dev dev0 del ca &&
+		exits 2 'sudo' ip netns exec dev0 setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$tmp/fabricctl" device attach torus0:+x ca &&
+		listed dev0 '[.[].ports[].lower] | unique | join(",")' ''
+}
+
+# By each name that a NIC has: its interface's, its own, and its index.
+plugged() {
+	local index
+	index=$(ip -n dev0 -j link show torus0 | jq '.[0].ifindex')
+	dev dev0 attach torus0:+x ca && dev dev0 attach left:-x cb && dev dev0 detach left:-x &&
+		dev dev0 attach "$index:-x" cb &&
+		dev dev1 attach genl:torus0:-x ca && dev dev1 attach torus0:+x cb &&
+		until_true 10 listed dev0 '[.[].ports[].state] | join(",")' up,up &&
+		until_true 10 listed dev1 '[.[].ports[].state] | join(",")' up,up
+}
+
+# --- the manager -------------------------------------------------------------------
+
+manager() {
+	local ns=$1 address=$2
+	cat >"$tmp/$ns.conf" <<-CONF
+		fabric = device
+		name = $ns
+		shape = 2
+		device = ${3-auto}
+		service_address = $address:7117
+		key_file = $tmp/key
+		control = $tmp/$ns.control
+		log_level = debug
+	CONF
+	ip netns exec "$ns" "$B/fabricd" --config "$tmp/$ns.conf" >>"$tmp/$ns.log" 2>&1 &
+	pids+=($!)
+}
+
+state_is() { [[ $(ask "$1" status --json 2>/dev/null | jq -r "$2" 2>/dev/null) == "$3" ]]; }
+# A manager without NIC says so.
+misses() { ask "$1" status 2>&1 | grep -q -- "$2"; }
+
+both_run() {
+	manager dev0 172.31.0.1
+	manager dev1 172.31.0.2 genl:torus0
+	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
+		at dev0 ping -q -c 2 -W 2 10.1.0.0 && at dev1 ping -q -c 2 -W 2 fd74:6f72:: &&
+		listed dev1 '.[] | "\(.node[0]) \(.shape[0])"' '1 2'
+}
+
+# Far below the 5 s in which a manager looks for sockets by itself.
+nic_goes_and_comes() {
+	dev dev1 del torus0 && until_true 10 misses dev1 'no kernel NIC' &&
+		until_true 20 state_is dev0 .nodes.up 1 || { ask dev1 status; return 1; }
+	sleep 6	# it now looks for itself only every 5 s
+	dev dev1 add torus0 --ports 2 --guid 00c0fff0 && dev dev1 attach torus0:-x ca &&
+		dev dev1 attach torus0:+x cb || return 1
+	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
+		at dev0 ping -q -c 2 -W 2 10.1.0.0 &&
+		grep -q 'torus0: add' "$tmp/dev1.log" || { tail -n 30 "$tmp/dev1.log"; return 1; }
+}
+
+# One that moves away is as one that went.
+nic_moves() {
+	dev dev1 detach torus0:+x && ip netns add dev2 &&
+		ip -n dev1 link set torus0 netns dev2 && until_true 10 misses dev1 'no kernel NIC' &&
+		listed dev1 length 0 && listed dev2 '.[].name' torus0 || { ip netns del dev2; return 1; }
+	ip netns del dev2
+	dev dev1 add torus0 --ports 2 --guid 00c0fff0 && dev dev1 attach torus0:-x ca &&
+		dev dev1 attach torus0:+x cb &&
+		until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2'
+}
+
+manager_restarts() {
+	kill -9 "${pids[0]}"
+	wait "${pids[0]}" 2>/dev/null
+	rm -f "$tmp/dev0.control"
+	ip -n dev0 addr flush dev torus0
+	manager dev0 172.31.0.1
+	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
+		at dev0 ping -q -c 2 -W 2 10.1.0.0 && at dev0 ping -q -c 2 -W 2 fd74:6f72:1::
+}
+
+# Told of in the status: a second NIC is left alone, two at the start are too many.
+two_nics() {
+	dev dev0 add torus7 --ports 2 && sleep 1 && state_is dev0 .state running || return 1
+	kill "${pids[-1]}" && wait "${pids[-1]}"
+	manager dev0 172.31.0.1
+	until_true 10 misses dev0 '2 NICs' && dev dev0 del torus7 &&
+		until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2'
+}
+
+cp "$B/fabricctl" "$tmp" && chmod 755 "$tmp" "$tmp/fabricctl"
+head -c 32 /dev/urandom | base64 >"$tmp/key" && chmod 600 "$tmp/key"
+check "network" network
+check "made, with what was asked for" made
+check "each namespace has its own" apart
+check "wrong wishes are refused by name" refused
+check "plugged in by any of its names" plugged
+check "managers find them, and give addresses" both_run
+check "one goes and comes back: by its uevent" nic_goes_and_comes
+check "one moves to another namespace" nic_moves
+check "a manager restarts: addresses that were flushed are back" manager_restarts
+check "two NICs: the manager says so" two_nics
+exit $status
