@@ -12,7 +12,7 @@ static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt exclude_opts[] = {
 	{ OPT_FLAG, "dry-run", 'n', NULL, &dry, 0, 0, "only say what would break" },
-	{ OPT_END }
+	{ .kind = OPT_END }
 };
 
 COMMAND(cmd_exclude) = {

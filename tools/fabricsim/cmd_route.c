@@ -273,7 +273,7 @@ static const struct opt route_opts[] = {
 	{ OPT_NUMBER, "only", 0, "N", &only, 0, 999999, "only the fabric of this number" },
 	{ OPT_FLAG, "no-relays", 0, NULL, &no_relays, 0, 0, "headers alone, as today's NIC has it" },
 	{ OPT_NUMBER, "threads", 0, "N", &threads, 1, 256, "how many at once (all cores)" },
-	{ OPT_END }
+	{ .kind = OPT_END }
 };
 
 COMMAND(cmd_route) = {
