@@ -141,7 +141,7 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 	switch (tn_retry_check(&l->retry, h)) {
 	case TN_RX_BEHIND:
 		l->counter[TORUS_PC_DUPLICATES]++;
-		if (tn_retry_behind(&l->retry))
+		if (tn_retry_behind(&l->retry, h))
 			l->ack_now = true;
 		return true;
 	case TN_RX_AHEAD:

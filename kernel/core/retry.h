@@ -90,6 +90,7 @@ struct tn_retry_rx {
  * @owed: answers still to be sent: HIPPI counts them, ACK/NAK has 0 or 1
  * @said: HIPPI: times that @next was sent as an answer
  * @heard: HIPPI: the peer has answered @head
+ * @stuck: HIPPI: the last accepted packet has come again
  */
 struct tn_retry {
 	const struct tn_retry_ops *ops;
@@ -100,6 +101,7 @@ struct tn_retry {
 	u8 owed;
 	u8 said;
 	bool heard;
+	bool stuck;
 };
 
 enum tn_heard {
@@ -135,7 +137,7 @@ struct tn_retry_ops {
 			      struct tn_queue *done, u64 now);
 	void (*accepted)(struct tn_retry *r, const struct tn_hdr *h);
 	bool (*error)(struct tn_retry *r, u8 gen);
-	bool (*behind)(struct tn_retry *r);
+	bool (*behind)(struct tn_retry *r, const struct tn_hdr *h);
 };
 
 extern const struct tn_retry_ops tn_retry_angara, tn_retry_acknak, tn_retry_hippi;
@@ -225,9 +227,9 @@ static inline bool tn_retry_error(struct tn_retry *r, u8 gen)
 	return r->ops->error(r, gen);
 }
 
-static inline bool tn_retry_behind(struct tn_retry *r)
+static inline bool tn_retry_behind(struct tn_retry *r, const struct tn_hdr *h)
 {
-	return r->ops->behind(r);
+	return r->ops->behind(r, h);
 }
 
 /** tn_retry_urgent() - the answer just sent must be repeated in another packet */

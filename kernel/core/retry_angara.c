@@ -59,9 +59,10 @@ static bool error(struct tn_retry *r, u8 gen)
 	return true;
 }
 
-static bool behind(struct tn_retry *r)
+static bool behind(struct tn_retry *r, const struct tn_hdr *h)
 {
 	(void)r;
+	(void)h;
 	return true;		/* the peer missed our RSEQ */
 }
 

@@ -14,9 +14,10 @@
  * What is ours: the source forbids a third answer even to a packet that is
  * behind. If both answers were lost on the wire and nothing new is sent, the
  * sender would replay for ever what has been accepted and never hear of it. So
- * a packet that is behind is answered once more: for its sender, who lacks the
- * answer, that is the first, an acknowledgement; should it be the second, one
- * replay too many is sent and dropped.
+ * the last accepted packet is answered again when it comes back a second time
+ * with nothing new behind it: the sender is stuck. Answering every packet that is
+ * behind would be worse than none: each answer is a number that comes again, a
+ * NAK, and brings a replay that is behind too.
  *
  * On the wire the numbers run in a circle of 255, in the NIC of 4096: the number
  * of the oldest packet not acknowledged (head) and of the expected one (next)
@@ -92,6 +93,7 @@ static void accepted(struct tn_retry *r, const struct tn_hdr *h)
 	r->next = (u8)((r->next + 1) % CIRCLE);
 	r->said = 0;
 	r->owed = 1;
+	r->stuck = false;
 }
 
 static bool error(struct tn_retry *r, u8 gen)
@@ -104,11 +106,14 @@ static bool error(struct tn_retry *r, u8 gen)
 	return r->owed;
 }
 
-static bool behind(struct tn_retry *r)
+static bool behind(struct tn_retry *r, const struct tn_hdr *h)
 {
-	if (!r->owed)
+	if (h->tseq != ((r->rx.expected - 1) & TN_SEQ_MASK))
+		return false;
+	if (r->stuck && !r->owed)
 		r->owed = 1;
-	return true;
+	r->stuck = !r->stuck;
+	return r->owed;
 }
 
 const struct tn_retry_ops tn_retry_hippi = {

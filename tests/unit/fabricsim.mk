@@ -13,4 +13,10 @@ tests/unit/test_fabricsim_flow-objs := tests/unit/test_fabricsim_flow.o tests/un
 tests/unit/test_fabricsim_flow-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_flow-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
 
-$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_flow.o): CPPFLAGS += $(lib-cflags)
+tests += tests/unit/test_fabricsim_retry
+tests/unit/test_fabricsim_retry-objs := tests/unit/test_fabricsim_retry.o tests/unit/program.o \
+	$(sim-retry:%=tools/fabricsim/%.o) $(sim-core:%=kernel/core/%.o)
+tests/unit/test_fabricsim_retry-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_retry-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+
+$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_flow.o test_fabricsim_retry.o): CPPFLAGS += $(lib-cflags)

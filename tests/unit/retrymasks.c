@@ -114,7 +114,7 @@ static void receive(struct history *h)
 			break;
 		case TN_RX_BEHIND:
 			check(h, f.id < h->accepted, "called behind");
-			h->answer_now |= tn_retry_behind(b);
+			h->answer_now |= tn_retry_behind(b, &f.h);
 			break;
 		}
 	}

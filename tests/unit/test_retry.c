@@ -126,7 +126,7 @@ static void receive(struct pair *p)
 		break;
 	case TN_RX_BEHIND:
 		expect(&p->r, f.id < p->accepted, "%u is not behind", f.id);
-		tn_retry_behind(&p->b);
+		tn_retry_behind(&p->b, &f.h);
 		break;
 	}
 }

@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route'
+	local commands='flow route retry'
 	local words=''
 
 	COMPREPLY=()

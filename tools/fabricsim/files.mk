@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them, then what they share, then
 # what belongs to one of them. From fabricctl comes what commands are made of.
-sim-commands := flow route
+sim-commands := flow route retry
 sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check
 sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
 sim-route := route_fabric
+sim-retry := retry_wire retry_formula
+sim-core := bubble retry retry_angara retry_acknak retry_hippi
 sim-ctl := program command say table number json
 
 programs += fabricsim
 fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-shared:%=tools/fabricsim/%.o) $(sim-flow:%=tools/fabricsim/%.o) \
-	$(sim-route:%=tools/fabricsim/%.o) \
-	$(sim-ctl:%=tools/fabricctl/%.o) kernel/core/bubble.o
+	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
+	$(sim-ctl:%=tools/fabricctl/%.o) $(sim-core:%=kernel/core/%.o)
 fabricsim-deps := $(B)/libtorus.a
 fabricsim-libs := $(lib-libs) -lm -lpthread
 

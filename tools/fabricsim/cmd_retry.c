@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricsim retry: what three retry protocols make of a bad line. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/torus.h>
+
+#include "jobs.h"
+#include "plot.h"
+#include "points.h"
+#include "range.h"
+#include "retry_formula.h"
+#include "retry_wire.h"
+#include "tools/fabricctl/json.h"
+#include "tools/fabricctl/say.h"
+
+#define DECADES 25		/* points of --ber FROM:TO */
+#define HIT_UNIT 20		/* --retries: the message that is hit */
+#define HIT_MESSAGES 60
+#define PAPER_WASTE 2		/* packets that follow a damaged one, in the paper */
+#define PAPER_WASTE_MICRO 49
+
+static const char *const protocols[] = { "angara", "acknak", "hippi", NULL };
+
+/* The paper's formats; ours for Angara. Bytes besides the payload, of an answer. */
+static const struct {
+	unsigned int overhead, answer;
+} format[] = { { 32, 32 }, { 28, 8 }, { 8, 8 } };
+
+static const char *protocol_list = "angara,acknak,hippi", *ber_list, *payload_list = "4096";
+static const char *delay_list, *coalesce_list = "1", *retries_list;
+static uint64_t micro = 32, window, timeout, messages = 20000;
+static bool micro_asked, one_way;
+static const char *micro_text;
+
+/** struct point - one combination, and what came of it */
+struct point {
+	unsigned int protocol;	/* index of protocols[] */
+	struct formula f;
+	double analytic, exact, measured;
+	struct wire_plan plan;
+	struct wire_cost cost;
+	bool fixed;		/* --retries */
+};
+
+struct plan {
+	struct range ber, payload, delay, coalesce, retries;
+	unsigned int protocol[3];
+	size_t nprotocols;
+	struct point *point;
+	size_t n;
+};
+
+/* --- the plan ------------------------------------------------------------- */
+
+static int protocols_parse(struct plan *p)
+{
+	const char *at = protocol_list;
+
+	while (p->nprotocols < 3) {
+		size_t len = strcspn(at, ",");
+		int which = word_option("protocol", at, len, protocols);
+
+		if (which < 0)
+			return CANNOT;
+		p->protocol[p->nprotocols++] = (unsigned int)which;
+		if (!at[len])
+			return OK;
+		at += len + 1;
+	}
+	return fail("--protocol '%s': allowed are each of angara, acknak, hippi once",
+		    protocol_list);
+}
+
+static int ber_parse(struct range *r)
+{
+	const char *text = ber_list ? ber_list : "1e-9:1e-3", *colon = strchr(text, ':');
+
+	if (colon && !strchr(colon + 1, ':'))
+		return range_decades("ber", text, 1e-18, 0.5, DECADES, r);
+	return range_parse("ber", text, 0, 0.5, r);
+}
+
+static int ranges_parse(struct plan *p)
+{
+	if (protocols_parse(p) || ber_parse(&p->ber) ||
+	    range_parse("payload", payload_list, 1, 1 << 20, &p->payload) ||
+	    range_parse("delay", delay_list ? delay_list : "0", 0, 1e9, &p->delay) ||
+	    range_parse("coalesce", coalesce_list, 1, 1024, &p->coalesce) ||
+	    range_parse("retries", retries_list ? retries_list : "0", 0, 100, &p->retries))
+		return CANNOT;
+	if (retries_list && ber_list)
+		return fail("--retries says which transmissions are hit: it does not go with --ber");
+	if (micro_text) {
+		double v;
+
+		if (real_option("micro", micro_text, 0, 1 << 20, &v))
+			return CANNOT;
+		micro = (uint64_t)v;
+		micro_asked = true;
+	}
+	return OK;
+}
+
+/* Combinations that cannot be: refused, never mended in silence. */
+static int check(const struct plan *p)
+{
+	for (size_t i = 0; i < p->nprotocols; i++) {
+		const char *name = protocols[p->protocol[i]];
+		bool hippi = p->protocol[i] == 2;
+		unsigned int most = wire_window_max(p->protocol[i] + 1);
+
+		if (window > most)
+			return fail("--window %" PRIu64 ": the numbers of %s allow at most %u "
+				    "outstanding%s", window, name, most,
+				    hippi ? ": 8 bits, 0 to 254" : "");
+		if (micro_asked && micro && !hippi)
+			return fail("--micro %" PRIu64 ": micro-packets go with the 8-bit numbers of "
+				    "hippi; %s numbers packets with 12 bits", micro, name);
+	}
+	for (size_t i = 0; micro && i < p->payload.n; i++)
+		if (fmod(p->payload.v[i], (double)micro))
+			for (size_t k = 0; k < p->nprotocols; k++)
+				if (p->protocol[k] == 2)
+					return fail("--payload %g: not a multiple of the micro-packet's "
+						    "%" PRIu64 " bytes (--micro)", p->payload.v[i], micro);
+	return OK;
+}
+
+static double line_delay(const struct point *t, double asked)
+{
+	double unit = t->f.unit + t->f.overhead;
+	double waste = t->f.unit < t->f.payload ? PAPER_WASTE_MICRO : PAPER_WASTE;
+
+	return delay_list ? asked : floor(((waste - 0.5) * unit - format[t->protocol].answer) / 2);
+}
+
+/* Units that follow a damaged one: the line there and back, waiting for a ride. */
+static double waste(const struct point *t, bool saturated)
+{
+	double unit = t->f.unit + t->f.overhead, back;
+
+	if (!saturated)
+		back = format[t->protocol].answer;
+	else if (t->protocol == 1)
+		back = unit / 2 + format[t->protocol].answer;
+	else
+		back = unit / 2 + unit;
+	return (2 * (double)t->plan.delay + back) / unit + 0.5;
+}
+
+static struct point point_of(unsigned int protocol, double payload, double delay,
+			     double coalesce, double ber, double retries, uint64_t seed)
+{
+	struct point t = { .protocol = protocol, .fixed = retries_list };
+	bool hippi = protocol == 2;
+	double unit = hippi && micro ? (double)micro : payload;
+	uint64_t line;
+
+	t.f = (struct formula) {
+		.payload = payload, .unit = unit, .overhead = format[protocol].overhead,
+		.answer = protocol == 1 && !t.fixed ? format[1].answer / coalesce : 0,
+		.ber = t.fixed ? 0 : ber,
+	};
+	t.plan = (struct wire_plan) {
+		.protocol = protocol + 1, .payload = (unsigned int)unit,
+		.overhead = format[protocol].overhead, .answer = format[protocol].answer,
+		.delay = (uint64_t)line_delay(&t, delay),
+		.window = window ? (unsigned int)window : wire_window_max(protocol + 1),
+		.coalesce = (unsigned int)coalesce, .ber = t.f.ber, .seed = seed,
+		.one_way = one_way || t.fixed,
+		.units = (t.fixed ? HIT_MESSAGES : messages) * (uint64_t)(payload / unit),
+		.hit = (unsigned int)retries,
+		.hit_unit = HIT_UNIT * (uint64_t)(payload / unit),
+	};
+	line = 2 * t.plan.delay + (uint64_t)(4 + coalesce) * (t.plan.payload + t.plan.overhead);
+	t.plan.timeout = timeout ? timeout : 2 * line;
+	t.f.waste = waste(&t, !t.plan.one_way);
+	t.analytic = t.fixed ? paper_retries(&t.f, (unsigned int)retries) : paper_efficiency(&t.f);
+	t.exact = t.fixed ? exact_retries(&t.f, (unsigned int)retries) : exact_efficiency(&t.f);
+	if (!protocol)		/* the paper does not have it */
+		t.analytic = t.exact;
+	return t;
+}
+
+static int points_make(struct plan *p, uint64_t seed)
+{
+	const struct range *swept = retries_list ? &p->retries : &p->ber;
+
+	p->point = calloc(p->nprotocols * p->payload.n * p->delay.n * p->coalesce.n * swept->n,
+			  sizeof(*p->point));
+	if (!p->point)
+		return fail("out of memory");
+	for (size_t a = 0; a < p->nprotocols; a++)
+		for (size_t b = 0; b < p->payload.n; b++)
+			for (size_t c = 0; c < p->delay.n; c++)
+				for (size_t d = 0; d < p->coalesce.n; d++)
+					for (size_t e = 0; e < swept->n; e++) {
+						p->point[p->n] = point_of(
+							p->protocol[a], floor(p->payload.v[b]),
+							p->delay.v[c], floor(p->coalesce.v[d]),
+							retries_list ? 0 : p->ber.v[e],
+							retries_list ? floor(p->retries.v[e]) : 0,
+							jobs_seed(seed, p->n));
+						p->n++;
+					}
+	return OK;
+}
+
+/* --- the runs ------------------------------------------------------------- */
+
+static int run(void *arg, size_t i)
+{
+	struct point *t = &((struct plan *)arg)->point[i];
+	double unit = t->f.unit + t->f.overhead, clean = t->f.payload / t->f.unit * unit;
+
+	t->cost = wire_run(&t->plan);
+	if (t->fixed)	/* all flow but that of the other messages is of the one that was hit */
+		t->measured = t->f.payload /
+			((double)t->cost.sent * unit - (HIT_MESSAGES - 1) * clean);
+	else
+		t->measured = t->cost.flow ? (double)t->cost.payload / (double)t->cost.flow : 0;
+	return 0;
+}
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *point_json(const struct point *t)
+{
+	const struct wire_plan *p = &t->plan;
+
+	return json_pack("{ss si si sI si so so so so so so sI sI sI sI sb}",
+			 "protocol", protocols[t->protocol], "payload", (int)t->f.payload,
+			 "unit", (int)p->payload, "delay", (json_int_t)p->delay,
+			 "coalesce", (int)p->coalesce,
+			 "ber", t->fixed ? json_null() : json_real(t->f.ber),
+			 "retries", t->fixed ? json_integer(p->hit) : json_null(),
+			 "analytic", number(t->analytic), "exact", number(t->exact),
+			 "measured", number(t->measured),
+			 "utilisation", number(t->cost.time ? (double)t->cost.payload /
+				(double)t->cost.time / (p->one_way ? 1 : 2) : NAN),
+			 "sent", (json_int_t)t->cost.sent, "answers", (json_int_t)t->cost.answers,
+			 "backs", (json_int_t)t->cost.backs,
+			 "timeouts", (json_int_t)t->cost.timeouts, "ended", t->cost.ended);
+}
+
+/* Where packets and micro-packets are equally efficient, for the first payload. */
+static json_t *crossover(const struct plan *p)
+{
+	struct point a, b;
+	double payload = floor(p->payload.v[0]);
+
+	if (!micro || fmod(payload, (double)micro))
+		return json_null();
+	a = point_of(1, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, 0);
+	b = point_of(2, payload, p->delay.v[0], p->coalesce.v[0], 0, 0, 0);
+	a.f.answer = 0;		/* the paper leaves answers out here */
+	return json_pack("{so so}", "analytic", number(crossing(a.f, b.f, paper_efficiency)),
+			 "exact", number(crossing(a.f, b.f, exact_efficiency)));
+}
+
+static int draw(const struct plan *p, const char *file)
+{
+	struct plot *plot = plot_new("Efficiency of link retry");
+	char name[64];
+
+	plot_panel(plot, "payload / flow", retries_list ? "retries" : "bit error rate", "efficiency");
+	plot_log(plot, !retries_list, false);
+	for (int kind = 0; kind < 2; kind++) {
+		for (size_t i = 0; i < p->n; i++) {
+			const struct point *t = &p->point[i], *before = i ? t - 1 : NULL;
+			bool same = before && before->protocol == t->protocol &&
+				    before->f.payload == t->f.payload &&
+				    before->plan.delay == t->plan.delay &&
+				    before->plan.coalesce == t->plan.coalesce;
+
+			if (!same) {
+				snprintf(name, sizeof(name), "%s %g, %s", protocols[t->protocol],
+					 t->f.payload, kind ? "measured" : "exact");
+				plot_curve(plot, name);
+			}
+			plot_point(plot, t->fixed ? t->plan.hit : t->f.ber,
+				   kind ? t->measured : t->exact, 0);
+		}
+	}
+	return plot_write(plot, file);
+}
+
+static int show(const struct ctl *ctl, const struct plan *p)
+{
+	static const char *const columns[] = { "protocol", "payload", "unit", "delay", "ber",
+		"retries", "analytic", "exact", "measured", "backs", "timeouts", NULL };
+	json_t *points = json_array(), *about;
+	int status = OK;
+
+	for (size_t i = 0; i < p->n; i++) {
+		json_array_append_new(points, point_json(&p->point[i]));
+		if (!p->point[i].cost.ended)
+			status = PROBLEM;
+	}
+	about = json_pack("{sI sI sI sb so}", "seed", (json_int_t)ctl->seed, "micro",
+			  (json_int_t)micro, "messages", (json_int_t)messages, "one_way", one_way,
+			  "crossover", crossover(p));
+	if (ctl->svg && draw(p, ctl->svg))
+		status = CANNOT;
+	if (points_show_columns(ctl, about, points, columns))
+		return CANNOT;
+	return status;
+}
+
+static int cmd_retry(struct ctl *ctl, int argc, char **argv)
+{
+	struct plan p = { 0 };
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (points_check(ctl))
+		return CANNOT;
+	status = ranges_parse(&p);
+	if (status == OK)
+		status = check(&p);
+	if (status == OK)
+		status = points_make(&p, ctl->seed);
+	if (status == OK)
+		status = jobs_run(p.n, 0, "running", run, &p) ? CANNOT : show(ctl, &p);
+	free(p.point);
+	free(p.ber.v);
+	free(p.payload.v);
+	free(p.delay.v);
+	free(p.coalesce.v);
+	free(p.retries.v);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "protocol", 0, "LIST", &protocol_list, 0, 0, "of angara, acknak, hippi" },
+	{ OPT_TEXT, "ber", 0, "RANGE", &ber_list, 0, 0,
+	  "bit error rates; FROM:TO in decades, 1e-9:1e-3 by default" },
+	{ OPT_TEXT, "payload", 0, "RANGE", &payload_list, 0, 0, "bytes of a message, 4096 by default" },
+	{ OPT_TEXT, "micro", 0, "BYTES", &micro_text, 0, 0,
+	  "payload of hippi's micro-packets, 32 by default; 0: whole packets" },
+	{ OPT_TEXT, "delay", 0, "RANGE", &delay_list, 0, 0,
+	  "bytes that the line holds one way; by default such that 2 packets or 49 micro-packets "
+	  "follow a damaged one" },
+	{ OPT_TEXT, "coalesce", 0, "RANGE", &coalesce_list, 0, 0,
+	  "acknak: packets for each ACK, 1 by default" },
+	{ OPT_NUMBER, "window", 0, "N", &window, 1, 1024, "RETRY buffer; what the numbers allow" },
+	{ OPT_NUMBER, "timeout", 0, "BYTES", &timeout, 1, 1000000000,
+	  "the sender's timer, in bytes of time" },
+	{ OPT_TEXT, "retries", 0, "RANGE", &retries_list, 0, 0,
+	  "instead of --ber: hit one message so many times, count its flow" },
+	{ OPT_NUMBER, "messages", 0, "N", &messages, 1, 100000000, "each way, 20000 by default" },
+	{ OPT_FLAG, "one-way", 0, NULL, &one_way, 0, 0, "the other direction carries answers only" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_retry) = {
+	.name = "retry",
+	.args = "",
+	.brief = "Efficiency of three link retry protocols on a bad line",
+	.help = "payload / flow of Angara's retry, PCI Express's ACK/NAK and the micro-packets of\n"
+		"HIPPI (BlueGene/L): ANALYTIC as published, EXACT as go-back-N costs, MEASURED on\n"
+		"the NIC's own code. Exit status 1 if a run made no progress any more.",
+	.opts = opts,
+	.json = true,
+	.simulates = true,
+	.run = cmd_retry,
+};

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An end's transmitter is free or busy until some time; what it sent arrives
+ * whole, after the line's delay. The next thing to happen is an arrival, a
+ * transmitter that gets free and has something to send, or a timer: the earliest
+ * of these is done, and ties go to arrivals, so that an answer may still go along.
+ */
+#include "retry_wire.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/core/retry.h"
+
+#define NEVER UINT64_MAX
+#define FLYING 4096		/* frames on the line: more than any window */
+
+struct flight {
+	struct tn_hdr h;
+	uint64_t arrives;
+	uint64_t unit;
+	bool damaged;
+};
+
+struct end {
+	struct tn_retry retry;
+	struct tn_pkt *pool;
+	struct tn_queue idle;
+	struct flight line[FLYING];	/* from this end, a ring */
+	unsigned int first, flying;
+	uint64_t free_at;
+	uint64_t pushed, acked, got;
+	uint64_t progress_at;
+	uint64_t clean_bits;		/* until the next error */
+	unsigned int unanswered;
+	unsigned int eager;		/* units to answer at once: an error was seen */
+	bool answer_now;
+	uint64_t to_send;
+};
+
+struct wire {
+	const struct wire_plan *plan;
+	struct wire_cost cost;
+	struct end end[2];
+	uint64_t now, rng;
+	unsigned int hits;
+};
+
+unsigned int wire_window_max(unsigned int protocol)
+{
+	unsigned int limit = tn_retry_of(protocol)->limit;
+
+	return limit < TN_RETRY_MAX ? limit : TN_RETRY_MAX;
+}
+
+/* --- chance --------------------------------------------------------------- */
+
+static double uniform(struct wire *w)
+{
+	uint64_t z = w->rng += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Good bits before the next bad one. */
+static uint64_t clean_bits(struct wire *w)
+{
+	double n;
+
+	if (w->plan->ber <= 0)
+		return NEVER;
+	if (w->plan->ber >= 1)
+		return 0;
+	n = floor(log(uniform(w)) / log1p(-w->plan->ber));
+	return n < 1e18 ? (uint64_t)n : NEVER;
+}
+
+static bool damaged(struct wire *w, struct end *e, unsigned int bytes)
+{
+	uint64_t bits = 8ull * bytes;
+	bool hit = false;
+
+	while (e->clean_bits < bits) {
+		hit = true;
+		bits -= e->clean_bits + 1;
+		e->clean_bits = clean_bits(w);
+	}
+	if (e->clean_bits != NEVER)
+		e->clean_bits -= bits;
+	return hit;
+}
+
+/* --- sending -------------------------------------------------------------- */
+
+static void put(struct wire *w, struct end *e, const struct tn_hdr *h, unsigned int bytes,
+		uint64_t unit)
+{
+	struct flight *f = &e->line[(e->first + e->flying++) % FLYING];
+	bool chosen = h->type == TN_DATA && e == w->end && unit == w->plan->hit_unit &&
+		      w->hits < w->plan->hit;
+
+	w->hits += chosen;
+	e->free_at = w->now + bytes;
+	w->cost.flow += bytes;
+	*f = (struct flight) {
+		.h = *h,
+		.arrives = e->free_at + w->plan->delay,
+		.unit = unit,
+		.damaged = damaged(w, e, bytes) || chosen,
+	};
+}
+
+static void push(struct wire *w, struct end *e)
+{
+	struct tn_pkt *pkt;
+
+	while (e->pushed < e->to_send && e->retry.tx.sent.count < w->plan->window) {
+		pkt = tn_queue_pop(&e->idle);
+		pkt->hdr = (struct tn_hdr) { .type = TN_DATA };
+		pkt->session = (u32)e->pushed++;
+		tn_retry_push(&e->retry, pkt, w->now + 1);
+	}
+}
+
+static bool wants(const struct end *e)
+{
+	return e->answer_now || tn_retry_ready(&e->retry);
+}
+
+static void answer(struct wire *w, struct end *e)
+{
+	struct tn_hdr h = { .type = e->retry.ops->alone ? TN_ACKNAK : TN_IDLE };
+
+	e->retry.ops->stamp(&e->retry, &h);
+	e->answer_now = tn_retry_urgent(&e->retry);
+	e->unanswered = 0;
+	w->cost.answers++;
+	put(w, e, &h, w->plan->answer, 0);
+}
+
+static void transmit(struct wire *w, struct end *e)
+{
+	struct tn_pkt *pkt = e->retry.tx.next;
+	struct tn_hdr h;
+
+	if (e->answer_now && (e->retry.ops->alone || !tn_retry_ready(&e->retry))) {
+		answer(w, e);
+		return;
+	}
+	h = pkt->hdr;
+	e->retry.ops->stamp(&e->retry, &h);
+	tn_retry_sending(&e->retry, w->now + 1);
+	if (!e->retry.ops->alone) {
+		e->answer_now = tn_retry_urgent(&e->retry);
+		e->unanswered = 0;
+	}
+	w->cost.sent++;
+	put(w, e, &h, w->plan->payload + w->plan->overhead, pkt->session);
+}
+
+/* --- receiving ------------------------------------------------------------ */
+
+/* Return: the wire's fault is harmless to this protocol; false: it is broken. */
+static bool hear(struct wire *w, struct end *e, const struct tn_hdr *h)
+{
+	struct tn_queue done = { 0 };
+	enum tn_heard heard = tn_retry_hear(&e->retry, h, &done, w->now + 1);
+	struct tn_pkt *pkt;
+
+	w->cost.backs += heard == TN_HEARD_BACK;
+	if (heard == TN_HEARD_ASK)
+		e->answer_now = true;
+	while ((pkt = tn_queue_pop(&done))) {
+		e->acked++;
+		e->progress_at = w->now;
+		tn_queue_push(&e->idle, pkt);
+	}
+	return heard != TN_HEARD_LIE;
+}
+
+static bool take(struct wire *w, struct end *e, struct flight *f)
+{
+	bool alone = e->retry.ops->alone;
+
+	if (f->unit != e->got)
+		return false;		/* out of order: never */
+	e->got++;
+	w->cost.payload += w->plan->payload;
+	tn_retry_accept(&e->retry, &f->h);
+	/* What rides along needs no answer of its own while there is a ride. */
+	if (++e->unanswered >= (alone ? w->plan->coalesce : 1) || e->eager ||
+	    e->got == w->plan->units)
+		e->answer_now = true;
+	e->eager -= e->eager > 0;
+	return true;
+}
+
+/* As a link does: a small window must be told soon. */
+static void wrong(struct end *e, unsigned int gen)
+{
+	if (!tn_retry_error(&e->retry, (u8)gen))
+		return;
+	e->answer_now = true;
+	e->eager = TN_RETRY_EAGER;
+}
+
+static bool arrive(struct wire *w, struct end *e, struct flight *f)
+{
+	if (f->damaged) {
+		/* A damaged answer is only missed; a receiver cannot tell it from data. */
+		if (f->h.type != TN_ACKNAK)
+			wrong(e, e->retry.rx.gen_seen);
+		return true;
+	}
+	if (!hear(w, e, &f->h))
+		return false;
+	if (f->h.type != TN_DATA)
+		return true;
+	switch (tn_retry_check(&e->retry, &f->h)) {
+	case TN_RX_ACCEPT:
+		return take(w, e, f);
+	case TN_RX_AHEAD:
+		wrong(e, f->h.gen);
+		return true;
+	default:
+		e->answer_now |= tn_retry_behind(&e->retry, &f->h);
+		return true;
+	}
+}
+
+/* --- time ----------------------------------------------------------------- */
+
+static uint64_t timer_at(const struct wire *w, const struct end *e)
+{
+	const struct tn_retry_tx *tx = &e->retry.tx;
+	uint64_t from = tx->sent_at > e->progress_at ? tx->sent_at : e->progress_at;
+
+	/* PCI Express: REPLAY_TIMER runs from the last progress on. */
+	if (e->retry.ops->alone)
+		from = e->progress_at;
+	return tx->on_wire || e->unanswered ? from + w->plan->timeout : NEVER;
+}
+
+static void timer(struct wire *w, struct end *e)
+{
+	e->progress_at = w->now;
+	e->retry.tx.sent_at = w->now;
+	if (e->retry.tx.on_wire && tn_retry_back(&e->retry)) {
+		w->cost.backs++;
+		w->cost.timeouts++;
+	}
+	e->answer_now |= e->unanswered > 0;
+	if (e->retry.rx.ignoring && e->retry.ops->remind) {
+		tn_retry_remind(&e->retry);
+		e->answer_now = true;
+	}
+}
+
+static uint64_t next_time(const struct wire *w)
+{
+	uint64_t at = NEVER;
+
+	for (int i = 0; i < 2; i++) {
+		const struct end *e = &w->end[i];
+		uint64_t t = e->flying ? e->line[e->first].arrives : NEVER;
+
+		at = t < at ? t : at;
+		t = wants(e) ? e->free_at : timer_at(w, e);
+		at = t < at ? t : at;
+	}
+	return at < w->now ? w->now : at;
+}
+
+/* Return: false if the protocol broke its promise. */
+static bool step(struct wire *w)
+{
+	for (int i = 0; i < 2; i++) {
+		struct end *e = &w->end[i];
+
+		while (e->flying && e->line[e->first].arrives <= w->now) {
+			struct flight *f = &e->line[e->first];
+
+			e->first = (e->first + 1) % FLYING;
+			e->flying--;
+			if (!arrive(w, &w->end[!i], f))
+				return false;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		struct end *e = &w->end[i];
+
+		push(w, e);
+		if (wants(e) && e->free_at <= w->now)
+			transmit(w, e);
+		else if (!wants(e) && timer_at(w, e) <= w->now)
+			timer(w, e);
+	}
+	return true;
+}
+
+/* --- a run ---------------------------------------------------------------- */
+
+static bool begin(struct wire *w, const struct wire_plan *plan)
+{
+	w->plan = plan;
+	w->rng = plan->seed;
+	for (int i = 0; i < 2; i++) {
+		struct end *e = &w->end[i];
+
+		e->pool = calloc(plan->window, sizeof(*e->pool));
+		if (!e->pool)
+			return false;
+		for (unsigned int k = 0; k < plan->window; k++)
+			tn_queue_push(&e->idle, &e->pool[k]);
+		tn_retry_start(&e->retry, tn_retry_of(plan->protocol), 0, 0, 1);
+		e->to_send = i && plan->one_way ? 0 : plan->units;
+		e->clean_bits = clean_bits(w);
+		push(w, e);
+	}
+	return true;
+}
+
+static bool done(const struct wire *w)
+{
+	return w->end[0].acked == w->end[0].to_send && w->end[1].acked == w->end[1].to_send;
+}
+
+struct wire_cost wire_run(const struct wire_plan *plan)
+{
+	struct wire *w = calloc(1, sizeof(*w));
+	struct wire_cost cost = { 0 };
+	uint64_t stuck = 0, before = 0;
+
+	if (!w || !begin(w, plan))
+		goto out;
+	while (!done(w) && stuck < 1000) {
+		w->now = next_time(w);
+		if (!step(w))
+			goto out;
+		stuck = w->end[0].acked + w->end[1].acked > before ? 0 :
+			stuck + (w->cost.timeouts > cost.timeouts);
+		before = w->end[0].acked + w->end[1].acked;
+		cost.timeouts = w->cost.timeouts;
+	}
+	w->cost.time = w->now;
+	w->cost.ended = done(w);
+	cost = w->cost;
+out:
+	for (int i = 0; w && i < 2; i++)
+		free(w->end[i].pool);
+	free(w);
+	return cost;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Two ends of a link on a wire that is exact to the byte: the production retry
+ * (kernel/core/retry*.c) decides what is sent, answered and sent again; this
+ * counts what it costs. A unit is what gets a sequence number and a CRC: a packet,
+ * or a micro-packet. Time is counted in bytes of the line. Both directions are
+ * saturated, or one is.
+ */
+#ifndef RETRY_WIRE_H
+#define RETRY_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct wire_plan - one run
+ * @protocol: enum torus_retry
+ * @payload: bytes of a unit's payload
+ * @overhead: bytes of a unit besides
+ * @answer: bytes of an answer that travels alone (a DLLP, an empty packet)
+ * @delay: bytes that fit on the line one way
+ * @window: RETRY buffer, units
+ * @coalesce: ACK/NAK: good units for each ACK
+ * @timeout: without progress for so long the sender goes back; in bytes of time
+ * @ber: bit error rate, of both directions
+ * @units: to be delivered each way
+ * @one_way: the other direction carries answers alone
+ * @hit: instead of @ber: the transmissions of unit @hit_unit that are damaged
+ */
+struct wire_plan {
+	unsigned int protocol;
+	unsigned int payload, overhead, answer;
+	uint64_t delay;
+	unsigned int window, coalesce;
+	uint64_t timeout;
+	double ber;
+	uint64_t units;
+	bool one_way;
+	unsigned int hit;
+	uint64_t hit_unit;
+	uint64_t seed;
+};
+
+/**
+ * struct wire_cost - what it took
+ * @payload: bytes delivered, both ways
+ * @flow: bytes on the wire, both ways
+ * @time: until the last unit was acknowledged
+ * @sent: units put onto the wire; @answers: answers that travelled alone
+ * @backs: times that a sender went back; @timeouts: of these, by its timer
+ * @ended: false if it made no progress any more
+ */
+struct wire_cost {
+	uint64_t payload, flow, time;
+	uint64_t sent, answers, backs, timeouts;
+	bool ended;
+};
+
+/** wire_window_max() - units that may be outstanding under @protocol */
+unsigned int wire_window_max(unsigned int protocol);
+
+/** wire_run() - Return: the cost; the same plan always costs the same */
+struct wire_cost wire_run(const struct wire_plan *plan);
+
+#endif /* RETRY_WIRE_H */
