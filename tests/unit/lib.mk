@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of libtorus and of the part of the core that it shares.
 lib-tests := test_topo test_route test_topology test_rows test_routes test_verify test_client test_client_rows test_client_faults \
-	test_client_events test_fabric
+	test_client_events test_client_genl test_fabric
 client-nic := tests/unit/client_nic.o tests/unit/fake_nic.o
 test_client-extra := $(client-nic)
 test_client_rows-extra := $(client-nic)
 test_client_faults-extra := $(client-nic)
 test_client_events-extra := $(client-nic)
+test_client_genl-extra := $(client-nic)
+test_client_genl-wrap := genl_connect nl_connect nl_socket_get_fd nl_socket_free \
+	genl_ctrl_resolve genl_ctrl_resolve_grp nl_socket_add_membership \
+	nl_socket_add_memberships if_nametoindex sendto recvmsg
 tests += $(addprefix tests/unit/,$(lib-tests))
 
+comma := ,
 define lib-test
 tests/unit/$(1)-objs := tests/unit/$(1).o $$($(1)-extra)
 tests/unit/$(1)-deps := $$(B)/libtorus.a
-tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
+tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs) \
+	$$(addprefix -Wl$$(comma)--wrap=,$$($(1)-wrap))
 endef
 $(foreach t,$(lib-tests),$(eval $(call lib-test,$(t))))
 
 $(patsubst %,$(B)/tests/unit/%.o,fake_nic client_nic test_client test_client_rows \
-	test_client_faults test_client_events): CPPFLAGS += $(lib-cflags)
+	test_client_faults test_client_events test_client_genl): CPPFLAGS += $(lib-cflags)

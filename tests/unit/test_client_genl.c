@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The client over generic netlink, with a kernel that is made up: the linker puts
+ * the functions below (--wrap) between the transport and netlink. A request is
+ * answered while it is sent, as the kernel does it.
+ */
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <netlink/errno.h>
+#include <cmocka.h>
+
+#include "client_nic.h"
+
+#define SOCKS		8
+#define FIRST_GROUP	100
+
+/**
+ * struct ksock - a netlink socket of the client
+ * @fd: the client's end of a pair, @kernel: ours
+ * @rtnl: it asks rtnetlink, not the family
+ * @groups: mask of what it joined
+ */
+struct ksock {
+	struct nl_sock *sk;
+	int fd, kernel;
+	bool rtnl;
+	unsigned int groups;
+};
+
+static struct ksock socks[SOCKS];
+static fake_fn answer;
+static struct fake asked;	/* only its copy of the last request */
+static unsigned int interface;	/* index of the interface that the host has */
+static bool no_module;
+static unsigned int foreign;	/* so many messages come from another process */
+static int overrun = -1;	/* this descriptor has lost something */
+
+/* --- the made-up kernel ------------------------------------------------------ */
+
+static struct ksock *of_sock(const struct nl_sock *sk)
+{
+	for (int i = 0; i < SOCKS; i++)
+		if (socks[i].sk == sk)
+			return &socks[i];
+	return NULL;
+}
+
+static struct ksock *of_fd(int fd)
+{
+	for (int i = 0; i < SOCKS; i++)
+		if (socks[i].sk && socks[i].fd == fd)
+			return &socks[i];
+	return NULL;
+}
+
+static int connect_sock(struct nl_sock *sk, bool rtnl)
+{
+	struct ksock *k = of_sock(NULL);
+	int pair[2];
+
+	assert_non_null(k);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	*k = (struct ksock){ .sk = sk, .fd = pair[0], .kernel = pair[1], .rtnl = rtnl };
+	return 0;
+}
+
+/* libnl's own libraries name some of them. */
+#pragma GCC visibility push(default)
+int __wrap_genl_connect(struct nl_sock *sk);
+int __wrap_nl_connect(struct nl_sock *sk, int protocol);
+int __wrap_nl_socket_get_fd(const struct nl_sock *sk);
+void __real_nl_socket_free(struct nl_sock *sk);
+void __wrap_nl_socket_free(struct nl_sock *sk);
+int __wrap_genl_ctrl_resolve(struct nl_sock *sk, const char *name);
+int __wrap_genl_ctrl_resolve_grp(struct nl_sock *sk, const char *family, const char *group);
+int __wrap_nl_socket_add_membership(struct nl_sock *sk, int group);
+int __wrap_nl_socket_add_memberships(struct nl_sock *sk, int group, ...);
+unsigned int __wrap_if_nametoindex(const char *name);
+ssize_t __real_sendto(int fd, const void *buf, size_t len, int flags,
+		      const struct sockaddr *to, socklen_t tolen);
+ssize_t __wrap_sendto(int fd, const void *buf, size_t len, int flags,
+		      const struct sockaddr *to, socklen_t tolen);
+ssize_t __real_recvmsg(int fd, struct msghdr *mh, int flags);
+ssize_t __wrap_recvmsg(int fd, struct msghdr *mh, int flags);
+#pragma GCC visibility pop
+
+int __wrap_genl_connect(struct nl_sock *sk)
+{
+	return connect_sock(sk, false);
+}
+
+int __wrap_nl_connect(struct nl_sock *sk, int protocol)
+{
+	assert_int_equal(protocol, NETLINK_ROUTE);
+	return connect_sock(sk, true);
+}
+
+int __wrap_nl_socket_get_fd(const struct nl_sock *sk)
+{
+	return of_sock(sk)->fd;
+}
+
+void __wrap_nl_socket_free(struct nl_sock *sk)
+{
+	struct ksock *k = sk ? of_sock(sk) : NULL;
+
+	if (k) {
+		close(k->fd);
+		close(k->kernel);
+		k->sk = NULL;
+	}
+	__real_nl_socket_free(sk);
+}
+
+int __wrap_genl_ctrl_resolve(struct nl_sock *sk, const char *name)
+{
+	(void)sk;
+	assert_string_equal(name, TORUS_GENL_NAME);
+	return no_module ? -NLE_OBJ_NOTFOUND : TORUS_EMU_FAMILY;
+}
+
+int __wrap_genl_ctrl_resolve_grp(struct nl_sock *sk, const char *family, const char *group)
+{
+	static const char *const names[] = { "link", "mgmt", "park" };
+
+	(void)sk;
+	assert_string_equal(family, TORUS_GENL_NAME);
+	for (int i = 0; i < 3; i++)
+		if (!strcmp(group, names[i]))
+			return FIRST_GROUP + i;
+	return -NLE_OBJ_NOTFOUND;
+}
+
+int __wrap_nl_socket_add_membership(struct nl_sock *sk, int group)
+{
+	of_sock(sk)->groups |= 1u << (group - FIRST_GROUP);
+	return 0;
+}
+
+int __wrap_nl_socket_add_memberships(struct nl_sock *sk, int group, ...)
+{
+	assert_int_equal(group, RTNLGRP_LINK);
+	assert_true(of_sock(sk)->rtnl);
+	return 0;
+}
+
+unsigned int __wrap_if_nametoindex(const char *name)
+{
+	return strcmp(name, "torus0") ? 0 : interface;
+}
+
+ssize_t __wrap_sendto(int fd, const void *buf, size_t len, int flags,
+		      const struct sockaddr *to, socklen_t tolen)
+{
+	struct ksock *k = of_fd(fd);
+
+	if (!k)
+		return __real_sendto(fd, buf, len, flags, to, tolen);
+	assert_true(len <= sizeof(asked.last));
+	memcpy(asked.last, buf, len);
+	asked.requests++;
+	answer(&asked, k->kernel, (struct nlmsghdr *)asked.last);
+	return (ssize_t)len;
+}
+
+ssize_t __wrap_recvmsg(int fd, struct msghdr *mh, int flags)
+{
+	struct sockaddr_nl *from = mh->msg_name;
+	ssize_t n;
+
+	if (!of_fd(fd))
+		return __real_recvmsg(fd, mh, flags);
+	if (fd == overrun) {
+		overrun = -1;
+		errno = ENOBUFS;
+		return -1;
+	}
+	mh->msg_name = NULL;
+	n = __real_recvmsg(fd, mh, flags);
+	*from = (struct sockaddr_nl){ .nl_family = AF_NETLINK };
+	if (n > 0 && foreign) {
+		foreign--;
+		from->nl_pid = 4711;
+	}
+	return n;
+}
+
+/* --- its answers ------------------------------------------------------------- */
+
+static void answer_device(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	struct nl_msg *msg = fake_reply(req, TORUS_CMD_DEVICE_GET, 0);
+
+	(void)f;
+	put_device(msg);
+	fake_send(fd, msg);
+	fake_ack(fd, req, 0, NULL);
+}
+
+static void answer_none(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	fake_ack(fd, req, -ENODEV, "no such device");
+}
+
+/* Only who asks by @type gets the device. */
+static void answer_by(int type, struct fake *f, int fd, struct nlmsghdr *req)
+{
+	if (fake_attr(f, type))
+		answer_device(f, fd, req);
+	else
+		answer_none(f, fd, req);
+}
+
+static void answer_by_name(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	answer_by(TORUS_A_NAME, f, fd, req);
+}
+
+static void answer_by_index(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	answer_by(TORUS_A_IFINDEX, f, fd, req);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	answer = answer_device;
+	interface = 7;
+	no_module = false;
+	foreign = 0;
+	overrun = -1;
+	asked.requests = 0;
+	dev = NULL;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	torus_close(dev);
+	for (int i = 0; i < SOCKS; i++)
+		if (socks[i].sk)
+			return -1;	/* a socket was left open */
+	return 0;
+}
+
+/* --- which NIC ---------------------------------------------------------------- */
+
+static void assert_asks_7(void)
+{
+	struct torus_device info;
+
+	assert_int_equal(torus_device_get(dev, &info), 0);
+	assert_int_equal(nla_get_u32(fake_attr(&asked, TORUS_A_IFINDEX)), 7);
+	assert_null(fake_attr(&asked, TORUS_A_NAME));
+}
+
+static void test_by_interface(void **state)
+{
+	(void)state;
+	answer = answer_by_index;
+	assert_int_equal(torus_open("genl:torus0", &dev), 0);
+	assert_int_equal(asked.requests, 1);
+	assert_asks_7();
+}
+
+static void test_by_name(void **state)
+{
+	(void)state;
+	answer = answer_by_name;
+	assert_int_equal(torus_open("genl:n3-0-1", &dev), 0);
+	assert_string_equal(nla_get_string(fake_attr(&asked, TORUS_A_NAME)), "n3-0-1");
+	answer = answer_by_index;
+	assert_asks_7();
+}
+
+/* An interface of that name which is no NIC is not in the way of a NIC's name. */
+static void test_by_name_of_other_interface(void **state)
+{
+	(void)state;
+	interface = 3;
+	answer = answer_by_name;
+	assert_int_equal(torus_open("genl:torus0", &dev), 0);
+	answer = answer_by_index;
+	assert_asks_7();
+}
+
+static void test_by_index(void **state)
+{
+	(void)state;
+	answer = answer_by_index;
+	assert_int_equal(torus_open("genl:7", &dev), 0);
+	assert_asks_7();
+}
+
+static void test_none(void **state)
+{
+	(void)state;
+	answer = answer_none;
+	assert_int_equal(torus_open("genl:07", &dev), -ENODEV);
+	assert_non_null(strstr(torus_error(NULL), "genl:07: no kernel NIC"));
+	assert_int_equal(torus_open("genl:", &dev), -EINVAL);
+	no_module = true;
+	assert_int_equal(torus_open("genl:torus0", &dev), -ENODEV);
+	assert_non_null(strstr(torus_error(NULL), "modprobe torus"));
+	dev = NULL;
+}
+
+/* --- answers ------------------------------------------------------------------- */
+
+/* What another process sends to our port is no answer. */
+static void answer_forged(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	foreign = 1;
+	fake_ack(fd, req, -EPERM, "forged");
+	answer_device(f, fd, req);
+}
+
+static void test_forged_answer(void **state)
+{
+	(void)state;
+	assert_int_equal(torus_open("genl:torus0", &dev), 0);
+	answer = answer_forged;
+	assert_asks_7();
+}
+
+static void answer_error(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	fake_ack(fd, req, -ERANGE, "PORT is 9, allowed 0 to 5");
+}
+
+static void test_kernels_words(void **state)
+{
+	(void)state;
+	assert_int_equal(torus_open("genl:torus0", &dev), 0);
+	answer = answer_error;
+	assert_int_equal(torus_retrain(dev, 9), -ERANGE);
+	assert_non_null(strstr(torus_error(dev), "PORT is 9, allowed 0 to 5"));
+}
+
+/* A dump of two NICs that changes under the first reading. */
+static void answer_list(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	static const char *const names[] = { "torus0", "torus1" };
+
+	for (int i = 0; i < 2; i++) {
+		struct nl_msg *msg = fake_reply(req, TORUS_CMD_DEVICE_GET,
+						NLM_F_MULTI | (f->requests < 2 && i ?
+							       NLM_F_DUMP_INTR : 0));
+
+		nla_put_string(msg, TORUS_A_NAME, "same");
+		nla_put_string(msg, TORUS_A_IFNAME, names[i]);
+		nla_put_u64(msg, TORUS_A_GUID, 5);
+		nla_put_u8(msg, TORUS_A_PORT_COUNT, 4);
+		fake_send(fd, msg);
+	}
+	fake_done(fd, req, 0, NULL, 0);
+}
+
+static int note(const char *found, void *arg)
+{
+	if (!strncmp(found, "genl:", 5))
+		snprintf((char *)arg + strlen(arg), 64 - strlen(arg), "%s ", found);
+	return 0;
+}
+
+static void test_list(void **state)
+{
+	char all[64] = "";
+
+	(void)state;
+	setenv("TORUS_RUNDIR", "/nonexistent", 1);
+	answer = answer_list;
+	assert_int_equal(torus_list(note, all), 0);
+	assert_string_equal(all, "genl:torus0 genl:torus1 ");
+	assert_int_equal(asked.requests, 2);
+	no_module = true;
+	*all = '\0';
+	assert_int_equal(torus_list(note, all), 0);
+	assert_string_equal(all, "");
+}
+
+/* --- events ---------------------------------------------------------------------- */
+
+static unsigned int heard;
+
+static void hear(const struct torus_event *ev, void *arg)
+{
+	(void)arg;
+	assert_int_equal(ev->group, TORUS_GROUP_LINK);
+	heard++;
+}
+
+static struct ksock *joined(bool rtnl)
+{
+	for (int i = 0; i < SOCKS; i++)
+		if (socks[i].sk && (rtnl ? socks[i].rtnl : socks[i].groups))
+			return &socks[i];
+	return NULL;
+}
+
+static void subscribe(unsigned int groups)
+{
+	assert_int_equal(torus_open("genl:torus0", &dev), 0);
+	assert_int_equal(torus_events_open(dev, groups), 0);
+	assert_int_equal(joined(false)->groups, groups);
+	heard = 0;
+}
+
+static bool readable(void)
+{
+	struct pollfd p = { .fd = torus_events_fd(dev), .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static void link_event(uint32_t ifindex)
+{
+	struct nl_msg *msg = fake_reply(NULL, TORUS_CMD_LINK_NTF, 0);
+
+	nla_put_u32(msg, TORUS_A_IFINDEX, ifindex);
+	put_link(msg, 1);
+	fake_send(joined(false)->kernel, msg);
+}
+
+static void interface_event(int type, int family, int ifindex)
+{
+	struct ifinfomsg ifi = { .ifi_family = (unsigned char)family, .ifi_index = ifindex };
+	struct nl_msg *msg = nlmsg_alloc_simple(type, 0);
+
+	assert_int_equal(nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO), 0);
+	nlmsg_hdr(msg)->nlmsg_len = nlmsg_total_size(sizeof(ifi));
+	fake_send(joined(true)->kernel, msg);
+}
+
+static void test_events(void **state)
+{
+	(void)state;
+	subscribe(1u << TORUS_GROUP_LINK | 1u << TORUS_GROUP_PARK);
+	assert_false(readable());
+	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	link_event(7);
+	link_event(8);		/* of another NIC */
+	link_event(7);
+	assert_true(readable());
+	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(heard, 2);
+	assert_false(readable());
+}
+
+static void test_events_lost(void **state)
+{
+	(void)state;
+	subscribe(1u << TORUS_GROUP_LINK);
+	link_event(7);
+	overrun = joined(false)->fd;
+	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_int_equal(heard, 1);
+	/* Who watches for its end may have missed that too. */
+	overrun = joined(true)->fd;
+	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
+	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+}
+
+static void test_nic_goes(void **state)
+{
+	(void)state;
+	subscribe(1u << TORUS_GROUP_LINK);
+	interface_event(RTM_NEWLINK, AF_UNSPEC, 7);
+	interface_event(RTM_DELLINK, AF_UNSPEC, 8);
+	interface_event(RTM_DELLINK, AF_BRIDGE, 7);	/* it left a bridge */
+	assert_true(readable());
+	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
+	assert_false(readable());
+	link_event(7);
+	interface_event(RTM_DELLINK, AF_UNSPEC, 7);
+	assert_true(readable());
+	assert_int_equal(torus_events_read(dev, hear, NULL), -ENODEV);
+	assert_int_equal(heard, 1);
+}
+
+/* Opened again: the first subscription and its sockets are gone. */
+static void test_subscribe_again(void **state)
+{
+	(void)state;
+	subscribe(1u << TORUS_GROUP_LINK);
+	assert_int_equal(torus_events_open(dev, 1u << TORUS_GROUP_MGMT), 0);
+	assert_int_equal(joined(false)->groups, 1u << TORUS_GROUP_MGMT);
+}
+
+#define GENL(t) cmocka_unit_test_setup_teardown(test_##t, begin, end)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		GENL(by_interface),
+		GENL(by_name),
+		GENL(by_name_of_other_interface),
+		GENL(by_index),
+		GENL(none),
+		GENL(forged_answer),
+		GENL(kernels_words),
+		GENL(list),
+		GENL(events),
+		GENL(events_lost),
+		GENL(nic_goes),
+		GENL(subscribe_again),
+	};
+
+	return cmocka_run_group_tests_name("client, generic netlink", tests, NULL, NULL);
+}
