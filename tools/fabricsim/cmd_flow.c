@@ -189,8 +189,9 @@ COMMAND(cmd_flow) = {
 		"\n"
 		"mbs wants a quarter of a ring's buffers as bubbles, in rings of 16 nodes and more\n"
 		"three eighths; with one it collapses there (0.046 on 16x16). It beats bloc by 10 % in\n"
-		"rings of 4, by 3 % in rings of 8, and loses by 4 % in rings of 16. cbs starves: see\n"
-		"wait_max. An adaptive channel gains more than any of them.",
+		"rings of 4, by 3 % in rings of 8, and loses by 4 % in rings of 16. cbs may block a\n"
+		"node for ever with as many bubbles as an input has buffers (wait_max shows it).\n"
+		"An adaptive channel gains more than any of them.",
 	.opts = flow_opts,
 	.json = true,
 	.simulates = true,

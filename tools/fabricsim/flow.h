@@ -114,8 +114,9 @@ int flow_check_params(const struct flow_params *p, char *why);
 /**
  * flow_ring_bubbles() - critical bubbles in the rings of dimension @dim
  *
- * Unless they are given, a quarter of the ring's buffers, in rings of more than 8
- * nodes three eighths: within 3 % of what carries most uniform traffic (README.md).
+ * Unless they are given: MBS, a quarter of the ring's buffers, in rings of more than
+ * 8 nodes three eighths, within 3 % of what carries most uniform traffic (README.md);
+ * CBS, one, for as many as an input has buffers may starve a node for ever.
  */
 unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim);
 

@@ -38,7 +38,9 @@ unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim)
 
 	if (!has_bubbles(p))
 		return 0;
-	return p->bubbles ? p->bubbles : best ? best : 1;
+	if (p->bubbles)
+		return p->bubbles;
+	return p->policy == FLOW_CBS || !best ? 1 : best;
 }
 
 /* --- parameters ------------------------------------------------------------ */
