@@ -40,16 +40,20 @@ programs :=
 tests :=
 all:
 
-include kernel/core/files.mk
 include kernel/files.mk
+include kernel/install/files.mk
+
+# Who builds nothing but the driver has none of the libraries.
+ifneq ($(filter-out modules% dkms-%,$(or $(MAKECMDGOALS),all)),)
+include kernel/core/files.mk
 core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
 include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
 include tools/fabricctl/files.mk
 include tools/fabricsim/files.mk
-include kernel/install/files.mk
 include tests/files.mk
+endif
 
 # The core: conversions count, and nothing but what tn_deps.h lists.
 $(B)/kernel/core/%.o: CFLAGS += -Wconversion -ffreestanding -fno-builtin-printf

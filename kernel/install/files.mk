@@ -15,6 +15,8 @@ install-driver:
 
 install: install-driver
 
+# For the running kernel, or for KREL if that is said.
+dkms-kernel := $(if $(filter command environment,$(firstword $(origin KREL))),-k $(KREL))
 # What Kbuild includes and compiles, and what that includes; without the test suites.
 dkms-dir := $(DESTDIR)/usr/src/torus-$(VERSION)
 dkms-files := Kbuild dkms.conf LICENSE $(wildcard include/uapi/*.h) \
@@ -25,7 +27,7 @@ dkms-install:
 	rm -rf $(dkms-dir)
 	install -d $(dkms-dir)
 	cp --parents $(dkms-files) $(dkms-dir)
-	$(if $(DESTDIR),,dkms install --force torus/$(VERSION))
+	$(if $(DESTDIR),,dkms install --force torus/$(VERSION) $(dkms-kernel))
 
 dkms-uninstall:
 	$(if $(DESTDIR),,-dkms remove torus/$(VERSION) --all)
