@@ -67,23 +67,19 @@ static json_t *point_json(const struct flow_plan *plan, const struct flow_point 
 			 "cycles_per_s", real(round(r->cycles_per_s)));
 }
 
-/* What differs between the curves of this plan. */
+/* What differs between the curves of a panel. */
 static void curve_name(const struct flow_plan *plan, const struct flow_params *p, char *buf,
 		       size_t len)
 {
-	bool queues = false, patterns = false;
 	int n = snprintf(buf, len, "%s", flow_policies[p->policy]);
+	bool queues = false;
 
-	for (size_t i = 1; i < plan->n; i++) {
+	for (size_t i = 1; i < plan->n; i++)
 		queues |= plan->point[i].params.queue != plan->point[0].params.queue;
-		patterns |= plan->point[i].params.pattern != plan->point[0].params.pattern;
-	}
 	if (most_bubbles(p))
 		n += snprintf(buf + n, len - (size_t)n, ", %u a ring", most_bubbles(p));
 	if (queues)
-		n += snprintf(buf + n, len - (size_t)n, ", queue %u", p->queue);
-	if (patterns)
-		snprintf(buf + n, len - (size_t)n, ", %s", flow_patterns[p->pattern]);
+		snprintf(buf + n, len - (size_t)n, ", queue %u", p->queue);
 }
 
 static bool same_curve(const struct flow_params *a, const struct flow_params *b)
@@ -92,15 +88,21 @@ static bool same_curve(const struct flow_params *a, const struct flow_params *b)
 	       a->pattern == b->pattern;
 }
 
-static void draw_panel(struct plot *plot, const struct flow_plan *plan, bool latency)
+static void draw_panel(struct plot *plot, const struct flow_plan *plan,
+		       enum flow_pattern pattern, bool latency)
 {
 	double least = INFINITY;
 	char name[96];
 
+	snprintf(name, sizeof(name), "%s of %s traffic", latency ? "latency" : "throughput",
+		 flow_patterns[pattern]);
+	plot_panel(plot, name, "load, phits / node / cycle", latency ? "cycles" : "accepted");
 	for (size_t i = 0; i < plan->n; i++) {
 		const struct flow_point *r = &plan->point[i];
 		const struct mean *m = latency ? &r->latency : &r->accepted;
 
+		if (r->params.pattern != pattern)
+			continue;
 		if (!i || !same_curve(&r->params, &plan->point[i - 1].params)) {
 			curve_name(plan, &r->params, name, sizeof(name));
 			plot_curve(plot, name);
@@ -121,10 +123,14 @@ static int draw(const struct flow_plan *plan, const char *file)
 	snprintf(title, sizeof(title), "%s torus, packets of %u phits, %u seeds",
 		 torus_shape_text(&plan->base.shape, shape), plan->base.packet, plan->seeds);
 	plot = plot_new(title);
-	plot_panel(plot, "throughput", "load, phits / node / cycle", "accepted");
-	draw_panel(plot, plan, false);
-	plot_panel(plot, "latency", "load, phits / node / cycle", "cycles");
-	draw_panel(plot, plan, true);
+	for (size_t i = 0; i < plan->n; i++) {
+		enum flow_pattern pattern = plan->point[i].params.pattern;
+
+		if (i && plan->point[i - 1].params.pattern == pattern)
+			continue;
+		draw_panel(plot, plan, pattern, false);
+		draw_panel(plot, plan, pattern, true);
+	}
 	return plot_write(plot, file);
 }
 

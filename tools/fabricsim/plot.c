@@ -231,7 +231,8 @@ static void ticks(FILE *f, const struct axis *a, int which)
 	}
 }
 
-static const char *colour_of(const struct plot *p, const char *name)
+/* Which of the names this is: it says colour and dashes. */
+static size_t style_of(const struct plot *p, const char *name)
 {
 	size_t n = 0;
 
@@ -246,13 +247,27 @@ static const char *colour_of(const struct plot *p, const char *name)
 			break;
 		n++;
 	}
-	return colours[n % COLOURS];
+	return n;
+}
+
+static const char *colour_of(const struct plot *p, const char *name)
+{
+	return colours[style_of(p, name) % COLOURS];
+}
+
+static const char *dashes_of(const struct plot *p, const char *name)
+{
+	static const char *const dashes[] = { "", " stroke-dasharray='6 3'",
+		" stroke-dasharray='2 3'", " stroke-dasharray='8 3 2 3'" };
+
+	return dashes[style_of(p, name) / COLOURS % (sizeof(dashes) / sizeof(dashes[0]))];
 }
 
 static void draw_curve(FILE *f, const struct plot *p, const struct curve *c,
 		       const struct axis *x, const struct axis *y)
 {
-	fprintf(f, "<path class='c' stroke='%s' d='", colour_of(p, c->name));
+	fprintf(f, "<path class='c' stroke='%s'%s d='", colour_of(p, c->name),
+		dashes_of(p, c->name));
 	for (size_t k = 0; k < c->n; k++)
 		fprintf(f, "%c%.1f %.1f", k ? 'L' : 'M', at_x(x, c->at[3 * k]),
 			at_y(y, c->at[3 * k + 1]));
@@ -271,13 +286,13 @@ static void draw_curve(FILE *f, const struct plot *p, const struct curve *c,
 	}
 }
 
-static void draw_panel(FILE *f, const struct plot *p, size_t i)
+static void draw_panel(FILE *f, const struct plot *p, size_t i, size_t left, size_t top)
 {
 	const struct panel *panel = &p->panel[i];
 	struct axis x = axis_of(p, i, 0), y = axis_of(p, i, 1);
 	char turned[96];
 
-	fprintf(f, "<g transform='translate(%zu 0)'>\n", i * WIDE);
+	fprintf(f, "<g transform='translate(%zu %zu)'>\n", left, top);
 	text(f, LEFT, TOP - 10, " class='t'", panel->title);
 	ticks(f, &x, 0);
 	ticks(f, &y, 1);
@@ -294,7 +309,7 @@ static void draw_panel(FILE *f, const struct plot *p, size_t i)
 }
 
 /* Each name once. Return: how many there are; @f NULL only counts. */
-static size_t legend(FILE *f, const struct plot *p, size_t columns)
+static size_t legend(FILE *f, const struct plot *p, size_t columns, size_t top)
 {
 	size_t n = 0;
 
@@ -307,26 +322,28 @@ static size_t legend(FILE *f, const struct plot *p, size_t columns)
 		if (k < i)
 			continue;
 		x = LEFT + (double)(n % columns * LEGEND_COLUMN);
-		y = HIGH + 4 + (double)(n / columns * LEGEND_LINE);
+		y = (double)(top + 4 + n / columns * LEGEND_LINE);
 		n++;
 		if (!f)
 			continue;
-		fprintf(f, "<path class='c' stroke='%s' d='M%.1f %.1fh22'/>\n",
-			colour_of(p, p->curve[i].name), x, y);
+		fprintf(f, "<path class='c' stroke='%s'%s d='M%.1f %.1fh22'/>\n",
+			colour_of(p, p->curve[i].name), dashes_of(p, p->curve[i].name), x, y);
 		text(f, x + 28, y + 4, "", p->curve[i].name);
 	}
 	return n;
 }
 
+/* Up to three panels stand in a row, more in rows of two. */
 static void draw(FILE *f, const struct plot *p)
 {
-	size_t wide = WIDE * (p->panels ? p->panels : 1);
+	size_t across = p->panels > 3 ? 2 : p->panels ? p->panels : 1;
+	size_t rows = p->panels ? (p->panels + across - 1) / across : 1;
+	size_t wide = WIDE * across, top = HIGH * rows, high;
 	size_t columns = (wide - LEFT) / LEGEND_COLUMN;
-	size_t high;
 
 	if (!columns)
 		columns = 1;
-	high = HIGH + 8 + (legend(NULL, p, columns) + columns - 1) / columns * LEGEND_LINE;
+	high = top + 8 + (legend(NULL, p, columns, top) + columns - 1) / columns * LEGEND_LINE;
 	fprintf(f, "<?xml version='1.0' encoding='UTF-8'?>\n"
 		"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %zu %zu' width='%zu'"
 		" height='%zu'>\n<style>text{font:12px sans-serif}.t{font-weight:bold}"
@@ -335,8 +352,8 @@ static void draw(FILE *f, const struct plot *p)
 		"<rect width='100%%' height='100%%' fill='#fff'/>\n", wide, high, wide, high);
 	text(f, LEFT, 22, " style='font-size:15px'", p->title);
 	for (size_t i = 0; i < p->panels; i++)
-		draw_panel(f, p, i);
-	legend(f, p, columns);
+		draw_panel(f, p, i, i % across * WIDE, i / across * HIGH);
+	legend(f, p, columns, top);
 	fputs("</svg>\n", f);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Curves drawn as SVG: panels side by side, each with its axes and a legend. */
+/* Curves drawn as SVG: panels, each with its axes, over a common legend. */
 #ifndef PLOT_H
 #define PLOT_H
 
