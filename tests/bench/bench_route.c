@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The routing engine on one core: a node's table beside a memcpy of it, and the
+ * mean increment when a random link fails or comes back. Processor time; the
+ * same random links in every run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <torus/route.h>
+#include <torus/topology.h>
+#include "tests/unit/random.h"
+
+#define TABLES 9	/* of which the median counts */
+#define INCREMENTS 10000
+
+static double processor_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct bench {
+	struct torus_shape shape;
+	uint32_t nodes;
+	struct torus_health *health;
+	uint64_t seed;
+};
+
+/* One more link fails. Return: how many changed, 0: it had failed before. */
+static int fail_one(struct bench *b, uint32_t *node, struct torus_cable *changed)
+{
+	*node = random_below(&b->seed, b->nodes);
+	return torus_health_set(b->health, *node,
+				(uint16_t)(1u << random_below(&b->seed, b->shape.ndims)), changed);
+}
+
+static void increments(struct bench *b, double *us, double *rows)
+{
+	struct torus_cable changed[TORUS_MAX_PORTS];
+	struct torus_routes *r;
+	unsigned int done = 0;
+
+	if (torus_routes_new(b->health, 0, TORUS_ROUTES_RELAY, &r))
+		abort();
+	us[0] = us[1] = *rows = 0;
+	while (done < INCREMENTS) {
+		const struct torus_range *range;
+		uint32_t node, n;
+		double began;
+		int count = fail_one(b, &node, changed);
+
+		if (count != 1)
+			continue;
+		for (int back = 0; back < 2; back++) {
+			if (back && torus_health_set(b->health, node, 0, changed) != 1)
+				abort();
+			began = processor_us();
+			if (torus_routes_update(r, changed, 1, &range, &n))
+				abort();
+			us[back] += (processor_us() - began) / INCREMENTS;
+			for (uint32_t i = 0; !back && i < n; i++)
+				*rows += (double)range[i].count / INCREMENTS;
+		}
+		done++;
+	}
+	torus_routes_free(r);
+}
+
+static void bench(const char *shape, unsigned int faults)
+{
+	struct bench b = { .seed = random_seed(1) };
+	double table[TABLES], copy[TABLES], us[2], rows;
+	struct torus_cable changed[TORUS_MAX_PORTS];
+	uint64_t *to, *from;
+	uint32_t node;
+
+	torus_shape_parse(shape, &b.shape);
+	b.nodes = torus_nodes(&b.shape);
+	to = malloc(b.nodes * sizeof(*to));
+	from = malloc(b.nodes * sizeof(*from));
+	if (!to || !from || torus_health_new(&b.shape, NULL, &b.health))
+		abort();
+	while (torus_health_faults(b.health, NULL) < faults)
+		fail_one(&b, &node, changed);
+	for (unsigned int i = 0; i < TABLES; i++) {
+		double began = processor_us();
+
+		if (torus_health_rows(b.health, random_below(&b.seed, b.nodes), TORUS_ROUTES_RELAY, from) < 0)
+			abort();
+		table[i] = processor_us() - began;
+		began = processor_us();
+		memcpy(to, from, b.nodes * sizeof(*to));
+		copy[i] = processor_us() - began;
+	}
+	qsort(table, TABLES, sizeof(*table), by_value);
+	qsort(copy, TABLES, sizeof(*copy), by_value);
+	increments(&b, us, &rows);
+	printf("%-12s %8u %8u %12.1f %12.1f %7.2f %10.2f %10.2f %10.0f\n", shape, b.nodes, faults,
+	       table[TABLES / 2], copy[TABLES / 2], table[TABLES / 2] / copy[TABLES / 2], us[0],
+	       us[1], rows);
+	torus_health_free(b.health);
+	free(to);
+	free(from);
+}
+
+int main(void)
+{
+	static const unsigned int faults[] = { 0, 1, 100 };
+	static const char *const shapes[] = { "16x16x16", "32x32x32", "128x128x64" };
+
+	printf("one node's rows, one core, microseconds of processor time\n"
+	       "%-12s %8s %8s %12s %12s %7s %10s %10s %10s\n", "shape", "nodes", "faults", "table",
+	       "memcpy of it", "ratio", "link fails", "comes back", "rows told");
+	for (unsigned int i = 0; i < 3; i++)
+		for (unsigned int j = 0; j < 3; j++)
+			bench(shapes[i], faults[j]);
+	return 0;
+}
