@@ -82,6 +82,13 @@ static void __init make(const struct rule *rule, int max, struct netlink_range_v
 			put(policy, (struct nla_policy) { .type = type, .len = (u16)rule->max });
 		} else if (type == NLA_FLAG || type == NLA_UNSPEC) {
 			put(policy, (struct nla_policy) { .type = type });
+		} else if (entry && rule->max * entry <= S16_MAX) {
+			put(policy, (struct nla_policy) {
+				.type = type,
+				.validation_type = NLA_VALIDATE_RANGE,
+				.min = (s16)(rule->min * entry),
+				.max = (s16)(rule->max * entry),
+			});
 		} else if (type != NLA_NESTED) {
 			range->min = rule->min * (entry ?: 1);
 			range->max = entry ? rule->max * entry : rule->max;

@@ -1,0 +1,17 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tables through the kernel's netlink family, in a guest with Debian's kernel.
+# Wanted of a machine, not of an emulated one: 32768 rows in 20 ms, 1048576 in 500.
+
+set -u
+top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
+export TOP=$top B=${B:-$top/build}
+echo "rows through the kernel's netlink family (guest ${VM:-stock})"
+# shellcheck disable=SC2016 # for the guest's shell
+exec "$top/tests/vm/guest" --mem 1024 "${VM:-stock}" bash -c '
+	set -e
+	modprobe libcrc32c 2>/dev/null || true
+	insmod "$KMOD/torus.ko"
+	"$B/fabricctl" device add torus0 --ports 12
+	"$B/tests/bench/kernel_rows" genl:torus0'
