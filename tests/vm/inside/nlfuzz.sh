@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In a guest: COUNT messages (60000) at the netlink family, in batches of EVERY (10000),
+# each with a seed of its own, most of them as root, some by people without
+# privilege. After each batch a link in other namespaces must still be up.
+#
+#	h1:torus0 --left--right-- h2:torus0		left alone
+#	torus0 --fuzz0--fuzz1--			the target
+
+set -eu
+COUNT=${COUNT:-60000}
+EVERY=${EVERY:-10000}
+SEED=${SEED:-1}
+ctl=$B/fabricctl
+
+# wait_for SECONDS COMMAND...: until it succeeds
+wait_for() {
+	local i
+	for ((i = 0; i < $1 * 20; i++)); do
+		"${@:2}" && return
+		sleep 0.05
+	done
+	echo "not ok - waited for: ${*:2}"
+	return 1
+}
+
+healthy() {
+	ip netns exec h1 "$ctl" device list --json |
+		jq -e '.[0].ports[0] | .port == "+x" and .state == "up"' >/dev/null
+}
+
+lsmod | grep -q '^torus ' || insmod "$KMOD/torus.ko"
+for h in h1 h2; do
+	ip netns add $h
+	ip -n $h link add torus0 type torus
+done
+ip link add left netns h1 type veth peer name right netns h2
+ip -n h1 link set left mtu 65535 up
+ip -n h2 link set right mtu 65535 up
+ip netns exec h1 "$ctl" device attach torus0:+x left
+ip netns exec h2 "$ctl" device attach torus0:-x right
+wait_for 20 healthy
+
+ip link add torus0 type torus
+ip link add fuzz0 type veth peer name fuzz1
+ip link set fuzz0 mtu 65535 up
+ip link set fuzz1 mtu 65535 up
+
+roles=(root root root none root root userns root)
+for ((i = 0; i * EVERY < COUNT; i++)); do
+	SEED=$((SEED + i)) "$B/tests/vm/nlfuzz" --count "$EVERY" \
+		--role "${roles[i % ${#roles[@]}]}" fuzz0 fuzz1 lo torus0
+	wait_for 20 healthy
+done
+ip link del torus0
+ip netns del h1
+ip netns del h2

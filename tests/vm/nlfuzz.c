@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages of all kinds at the netlink family, or at torusemu's socket: sensible
+ * ones and such with wrong types, lengths, nests, values, headers. They are made
+ * from the lists that the policies are made from. What may not happen: an answer
+ * that is no whole message; a set that succeeds for somebody without privilege; no
+ * answer at all to a last, sensible question. The kernel's own checks do the rest.
+ *
+ * Same seed, same messages. Exit status: 0 fine, 1 a fault was found, 2 usage.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <linux/genetlink.h>
+#include <netlink/genl/ctrl.h>
+#include <netlink/genl/genl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <uapi/torus_policy.h>
+
+#include "tests/unit/random.h"
+
+#define BATCH_MAX	32768	/* bytes of one datagram, and one more attribute */
+#define ANSWER_MAX	(256 * 1024)
+
+enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
+
+struct rule {
+	enum kind kind;
+	uint64_t min, max;
+};
+
+static const struct rule rules[TORUS_A_MAX + 1] = {
+#define TOP(id, kind, min, max) [TORUS_A_##id] = { kind, min, max },
+	TORUS_REQUEST_ATTR_LIST(TOP)
+};
+
+static const struct rule rows_rules[TORUS_ROWS_MAX + 1] = {
+#define ROWS(id, kind, min, max) [TORUS_ROWS_##id] = { kind, min, max },
+	TORUS_REQUEST_ROWS_LIST(ROWS)
+};
+
+static const struct rule fault_rules[TORUS_FAULT_MAX + 1] = {
+#define FAULT(id, kind, min, max) [TORUS_FAULT_##id] = { kind, min, max },
+	TORUS_REQUEST_FAULT_LIST(FAULT)
+};
+
+enum { GET, SET };
+
+static const struct command {
+	int privilege;
+	uint64_t allowed, required;
+} commands[TORUS_CMD_MAX + 1] = {
+#define COMMAND(id, privilege, allowed, required, dump) \
+	[TORUS_CMD_##id] = { privilege, allowed, required },
+	TORUS_COMMAND_LIST(COMMAND)
+};
+
+/**
+ * struct fuzz - a run
+ * @role: who asks; "none" and "userns" may set nothing
+ * @lower: devices that LINK_ATTACH may name
+ * @verbose: print what was said of refused ones
+ * @sent, @answers, @done: messages; @done succeeded
+ */
+static struct fuzz {
+	uint64_t seed, rng;
+	uint64_t count;
+	const char *role;
+	const char *path;
+	const char *lower[8];
+	unsigned int nlower;
+	int fd;
+	uint16_t family;
+	uint64_t sent, answers, done, refused;
+	uint64_t set_done;
+	bool verbose;
+	char buf[BATCH_MAX + 2 * 65536] __attribute__((aligned(8)));
+	char answer[ANSWER_MAX] __attribute__((aligned(8)));
+	size_t len;
+} f;
+
+static uint32_t below(uint32_t n)
+{
+	return random_below(&f.rng, n);
+}
+
+static bool one_in(uint32_t n)
+{
+	return below(n) == 0;
+}
+
+static void fault(const char *what)
+{
+	printf("not ok - %s; after %" PRIu64 " messages; replay: SEED=%" PRIu64 " --role %s\n",
+	       what, f.sent, f.seed, f.role);
+	exit(1);
+}
+
+/* --- values ------------------------------------------------------------------------ */
+
+static uint64_t number(const struct rule *r)
+{
+	uint64_t span = r->max - r->min;
+
+	switch (below(8)) {
+	case 0:
+		return r->min;
+	case 1:
+		return r->max;
+	case 2:
+		return one_in(4) ? r->max + 1 : r->min + 1;
+	case 3:
+		return one_in(4) ? r->min - 1 : r->min;
+	case 4:
+		return one_in(4) ? random_next(&f.rng) : 1;
+	case 5:
+		return r->min + below(2);
+	default:
+		return r->min + (span > 12 ? below(12) : below((uint32_t)span + 1));
+	}
+}
+
+static size_t text(char *to, unsigned int type)
+{
+	static const char *const some[] = { "torus0", "n", "", "lo", "nobody", "a b", "%s%n" };
+	const char *s = type == TORUS_A_LOWER && f.nlower && !one_in(3) ?
+			f.lower[below(f.nlower)] : some[below(sizeof(some) / sizeof(*some))];
+	size_t len = strlen(s) + 1;
+
+	memcpy(to, s, len);
+	if (one_in(20)) {
+		len = below(120);
+		memset(to, 'x', len);
+	}
+	return one_in(20) && len ? len - 1 : len;
+}
+
+static size_t width(enum kind kind)
+{
+	return kind == U8 || kind == BYTES ? 1 : kind == U16 || kind == U16S ? 2 :
+	       kind == U32 || kind == U32S ? 4 : 8;
+}
+
+/* Sizes of a shape: small, or a million nodes now and then, or nonsense. */
+static uint64_t entry(unsigned int type, enum kind kind)
+{
+	if (kind == U64S)	/* rows */
+		return one_in(4) ? random_next(&f.rng) :
+		       TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT |
+		       15ull << TORUS_ROW_LAST_SHIFT | 1ull << below(6) |
+		       (one_in(8) ? TORUS_ROW_HOLD : 0);
+	if (type == TORUS_A_SHAPE)
+		return one_in(30) ? below(65536) : one_in(50) ? 64 : 1 + below(4);
+	return one_in(20) ? random_next(&f.rng) : below(type == TORUS_A_COORDS ? 2 : 4);
+}
+
+static size_t array(char *to, unsigned int type, const struct rule *r)
+{
+	static size_t dims;	/* of the last SHAPE: COORDS often has as many */
+	size_t w = width(r->kind), n = r->kind == U64S && one_in(10) ? below(7000) : 1 + below(6);
+	size_t len;
+
+	if (type == TORUS_A_SHAPE)
+		dims = n = one_in(5) ? n : 1 + below(3);
+	else if (type == TORUS_A_COORDS && !one_in(10))
+		n = dims;
+	len = n * w;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t v = entry(type, r->kind);
+
+		memcpy(to + i * w, &v, w);
+	}
+	return one_in(15) ? below((uint32_t)len + 3) : len;
+}
+
+/* --- attributes ---------------------------------------------------------------------- */
+
+static void attr(unsigned int type, const struct rule *r, bool top);
+
+static void nest(unsigned int type)
+{
+	const struct rule *in = type == TORUS_A_ROWS ? rows_rules : fault_rules;
+	unsigned int max = type == TORUS_A_ROWS ? TORUS_ROWS_MAX : TORUS_FAULT_MAX;
+
+	for (unsigned int t = 1; t <= max; t++)
+		if (type == TORUS_A_ROWS ? !one_in(20) : one_in(2))
+			attr(t, &in[t], false);
+	if (one_in(30))
+		attr(below(64), &in[1], false);
+	for (unsigned int depth = one_in(50) ? below(40) : 0; depth && f.len < BATCH_MAX; depth--) {
+		struct nlattr *a = (struct nlattr *)(f.buf + f.len);
+
+		a->nla_type = (uint16_t)(type | NLA_F_NESTED);
+		a->nla_len = (uint16_t)(NLA_HDRLEN * depth);
+		f.len += NLA_HDRLEN;
+	}
+}
+
+static size_t value(char *to, unsigned int type, const struct rule *r)
+{
+	uint64_t v;
+	size_t len;
+
+	switch (r->kind) {
+	case TEXT:
+		return text(to, type);
+	case FLAG:
+		return one_in(20) ? below(9) : 0;
+	case BYTES:
+		len = one_in(10) ? below(1100) : 1 + below(40);
+		memset(to, (int)below(256), len);
+		return len;
+	case U16S:
+	case U32S:
+	case U64S:
+		return array(to, type, r);
+	default:
+		v = number(r);
+		memcpy(to, &v, sizeof(v));
+		return one_in(30) ? below(12) : width(r->kind);
+	}
+}
+
+static void attr(unsigned int type, const struct rule *r, bool top)
+{
+	struct nlattr *a = (struct nlattr *)(f.buf + f.len);
+	size_t start = f.len;
+
+	if (f.len > BATCH_MAX)
+		return;
+	memset(a, 0, 256);
+	a->nla_type = (uint16_t)type;
+	f.len += NLA_HDRLEN;
+	if (top && r->kind == NEST) {
+		if (!one_in(20))
+			a->nla_type |= NLA_F_NESTED;
+		nest(type);
+	} else {
+		f.len += value(f.buf + f.len, type, r);
+	}
+	a->nla_len = (uint16_t)(f.len - start);
+	f.len = start + NLA_ALIGN(f.len - start);
+	if (one_in(200))
+		a->nla_len = (uint16_t)random_next(&f.rng);
+	if (one_in(200))
+		a->nla_type = (uint16_t)random_next(&f.rng);
+}
+
+/* --- messages -------------------------------------------------------------------------- */
+
+static unsigned int pick_command(void)
+{
+	if (one_in(100))
+		return below(256);
+	return 1 + below(TORUS_CMD_MAX);
+}
+
+static void message(void)
+{
+	struct nlmsghdr *nlh = (struct nlmsghdr *)(f.buf + f.len);
+	struct genlmsghdr *g = (struct genlmsghdr *)(nlh + 1);
+	unsigned int cmd = pick_command();
+	const struct command *c = &commands[cmd <= TORUS_CMD_MAX ? cmd : 0];
+	size_t start = f.len;
+
+	memset(nlh, 0, NLMSG_HDRLEN + GENL_HDRLEN);
+	nlh->nlmsg_type = f.family;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	g->cmd = (uint8_t)cmd;
+	g->version = TORUS_GENL_VERSION;
+	f.len += NLMSG_HDRLEN + GENL_HDRLEN;
+	for (unsigned int t = 1; t <= TORUS_A_MAX; t++) {
+		bool wanted = c->required >> t & 1 ? !one_in(30) : c->allowed >> t & 1 ?
+			      one_in(2) : one_in(1000);
+
+		if (wanted || (t == TORUS_A_IFINDEX && one_in(40)) ||
+		    (t == TORUS_A_NAME && one_in(40)))
+			attr(t, &rules[t], true);
+	}
+	if (c->allowed >> TORUS_A_ROWS & 1 && one_in(4))
+		attr(TORUS_A_ROWS, &rules[TORUS_A_ROWS], true);
+	if ((cmd == TORUS_CMD_LINK_GET || cmd == TORUS_CMD_DEVICE_GET ||
+	     cmd == TORUS_CMD_ROWS_GET || one_in(100)) && one_in(2))
+		nlh->nlmsg_flags |= NLM_F_DUMP;
+	nlh->nlmsg_len = (uint32_t)(f.len - start);
+	if (one_in(100)) {
+		nlh->nlmsg_len -= below(nlh->nlmsg_len - NLMSG_HDRLEN + 1);
+		f.len = start + NLMSG_ALIGN(nlh->nlmsg_len);
+	}
+	if (one_in(200))
+		f.buf[start + below((uint32_t)(f.len - start))] ^= (char)(1 << below(8));
+	if (one_in(1000))
+		nlh->nlmsg_len = (uint32_t)random_next(&f.rng);
+	/* Never another family's messages: they could do anything. */
+	nlh->nlmsg_type = f.family;
+	/* The sequence number tells the answer's reader what was asked. */
+	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && commands[g->cmd].privilege == SET;
+	f.sent++;
+}
+
+/* --- the other side ---------------------------------------------------------------------- */
+
+static void tell(const struct nlmsghdr *nlh, const struct nlmsgerr *e)
+{
+	struct nlattr *text = NULL;
+	int len = (int)nlh->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*e));
+
+	if (nlh->nlmsg_flags & NLM_F_ACK_TLVS && len > 0)
+		text = nla_find((struct nlattr *)(e + 1), len, NLMSGERR_ATTR_MSG);
+	printf("%s: %s\n", strerror(-e->error), text ? (char *)nla_data(text) : "");
+}
+
+static void answered(const struct nlmsghdr *nlh)
+{
+	const struct nlmsgerr *e = (const void *)(nlh + 1);
+
+	f.answers++;
+	if (nlh->nlmsg_type != NLMSG_ERROR)
+		return;
+	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*e)) || e->error > 0 || e->error < -4095)
+		fault("an answer with an impossible error");
+	if (e->error) {
+		f.refused++;
+		if (f.verbose)
+			tell(nlh, e);
+		return;
+	}
+	f.done++;
+	if (nlh->nlmsg_seq)
+		f.set_done++;
+	if (nlh->nlmsg_seq && strcmp(f.role, "root"))
+		fault("a set succeeded without privilege");
+}
+
+/* Return: false if nothing came for so long. */
+static bool receive(int ms)
+{
+	struct pollfd p = { .fd = f.fd, .events = POLLIN };
+	struct nlmsghdr *nlh = (struct nlmsghdr *)f.answer;
+	ssize_t n;
+	int left;
+
+	if (poll(&p, 1, ms) <= 0)
+		return false;
+	n = recv(f.fd, f.answer, sizeof(f.answer), MSG_DONTWAIT);
+	if (n < 0 && (errno == ENOBUFS || errno == EAGAIN))
+		return true;
+	if (n <= 0)
+		fault("the other side is gone");
+	for (left = (int)n; NLMSG_OK(nlh, (unsigned int)left); nlh = NLMSG_NEXT(nlh, left))
+		answered(nlh);
+	if (left > 0)
+		fault("an answer that is no whole message");
+	return true;
+}
+
+static void deliver(void)
+{
+	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+	ssize_t n = 0;
+
+	if (f.len)
+		n = f.path ? send(f.fd, f.buf, f.len, MSG_NOSIGNAL) :
+		    sendto(f.fd, f.buf, f.len, 0, (struct sockaddr *)&kernel, sizeof(kernel));
+	if (n < 0 && errno != ENOBUFS && errno != EAGAIN && errno != EMSGSIZE)
+		fault(strerror(errno));
+	f.len = 0;
+	while (receive(0))
+		;
+}
+
+/* A last, sensible question: all devices. */
+static void still_there(void)
+{
+	struct nlmsghdr *nlh = (struct nlmsghdr *)f.buf;
+	struct genlmsghdr *g = (struct genlmsghdr *)(nlh + 1);
+	uint64_t before;
+
+	while (receive(50))
+		;
+	before = f.answers;
+	memset(nlh, 0, NLMSG_HDRLEN + GENL_HDRLEN);
+	nlh->nlmsg_len = NLMSG_HDRLEN + GENL_HDRLEN;
+	nlh->nlmsg_type = f.family;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_DUMP;
+	g->cmd = TORUS_CMD_DEVICE_GET;
+	g->version = TORUS_GENL_VERSION;
+	f.len = nlh->nlmsg_len;
+	deliver();
+	receive(10000);
+	if (f.answers == before)
+		fault("no answer to a sensible question");
+}
+
+static void connect_kernel(void)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	int size = 4 << 20, on = 1, id;
+
+	if (!sk || genl_connect(sk) < 0)
+		fault("no generic netlink");
+	id = genl_ctrl_resolve(sk, TORUS_GENL_NAME);
+	if (id < 0) {
+		fprintf(stderr, "nlfuzz: there is no netlink family '%s': load the module\n",
+			TORUS_GENL_NAME);
+		exit(2);
+	}
+	f.family = (uint16_t)id;
+	f.fd = nl_socket_get_fd(sk);
+	setsockopt(f.fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+	setsockopt(f.fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+	setsockopt(f.fd, SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
+	setsockopt(f.fd, SOL_NETLINK, NETLINK_CAP_ACK, &on, sizeof(on));
+}
+
+static void connect_emu(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", f.path);
+	f.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (f.fd < 0 || connect(f.fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
+		fprintf(stderr, "nlfuzz: %s: %s\n", f.path, strerror(errno));
+		exit(2);
+	}
+	f.family = TORUS_EMU_FAMILY;
+}
+
+/* Before the socket is opened: who opens it counts, too. */
+static int take_role(void)
+{
+	if (!strcmp(f.role, "none"))
+		return setgid(65534) || setuid(65534) ? -errno : 0;
+	if (!strcmp(f.role, "userns"))	/* root there, but our network is not its */
+		return unshare(CLONE_NEWUSER) ? -errno : 0;
+	return strcmp(f.role, "root") ? -EINVAL : 0;
+}
+
+static void usage(FILE *to)
+{
+	fputs("usage: [SEED=N] nlfuzz [--count N] [--role root|none|userns] [--socket PATH]\n"
+	      "              [--verbose] [LOWER...]\n\n"
+	      "Sends N (10000) messages to the netlink family 'torus', or to torusemu.\n"
+	      "LOWER: devices that ports may be attached to. --verbose tells why it was refused.\n", to);
+}
+
+static int options(int argc, char **argv)
+{
+	static const struct option opts[] = {
+		{ "count", required_argument, NULL, 'c' },
+		{ "role", required_argument, NULL, 'r' },
+		{ "socket", required_argument, NULL, 's' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 }
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "hv", opts, NULL)) != -1) {
+		if (c == 'c')
+			f.count = strtoull(optarg, NULL, 0);
+		else if (c == 'r')
+			f.role = optarg;
+		else if (c == 's')
+			f.path = optarg;
+		else if (c == 'v')
+			f.verbose = true;
+		else
+			return usage(c == 'h' ? stdout : stderr), c == 'h' ? 0 : 2;
+	}
+	while (optind < argc && f.nlower < 8)
+		f.lower[f.nlower++] = argv[optind++];
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	int err;
+
+	f.count = 10000;
+	f.role = "root";
+	err = options(argc, argv);
+	if (err >= 0)
+		return err;
+	f.seed = random_seed(1);
+	f.rng = f.seed;
+	err = take_role();
+	if (err) {
+		fprintf(stderr, "nlfuzz: role '%s': %s; allowed: root, none, userns\n", f.role,
+			strerror(-err));
+		return 2;
+	}
+	if (f.path)
+		connect_emu();
+	else
+		connect_kernel();
+	while (f.sent < f.count) {
+		message();
+		/* A broken length would hide what follows it. */
+		if (f.len > BATCH_MAX / 4 || one_in(16))
+			deliver();
+	}
+	deliver();
+	still_there();
+	printf("ok - %" PRIu64 " messages as %s: %" PRIu64 " answers, %" PRIu64 " done (%" PRIu64
+	       " sets), %" PRIu64 " refused\n", f.sent, f.role, f.answers, f.done, f.set_done,
+	       f.refused);
+	if (strcmp(f.role, "root") == 0 && f.count >= 10000 && !f.set_done)
+		fault("no set succeeded: this was no test");
+	return 0;
+}
