@@ -322,22 +322,15 @@ static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 	return 0;
 }
 
-/* In steps of 10 ms: a NIC that starts again never has its last low 16 bits. */
-static u32 new_epoch(void)
+/* Not 0, which means none; two starts of a NIC need only differ. */
+static u64 new_number(void)
 {
-	u32 e = (u32)div_u64(ktime_get_real_ns(), 10 * NSEC_PER_MSEC);
-
-	return e ? e : 1;
-}
-
-static u64 new_guid(void)
-{
-	u64 guid;
+	u64 n;
 
 	do {
-		get_random_bytes(&guid, sizeof(guid));
-	} while (!guid);
-	return guid;
+		get_random_bytes(&n, sizeof(n));
+	} while (!(u32)n);
+	return n;
 }
 
 /* Module parameters were not checked by any policy. */
@@ -354,8 +347,8 @@ static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
 	}
 	d->nports = (u8)ports;
 	d->params.park_bytes = park_bytes;
-	d->guid = new_guid();
-	d->epoch = new_epoch();
+	d->guid = new_number();
+	d->epoch = (u32)new_number();
 	return 0;
 }
 

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# NICs of the kernel against the kernel's own forwarding, in one guest with Debian's
+# kernel: packets through one node, and TCP through three links.
+#
+#	bench_kernel.sh [SECONDS [ROUNDS]]
+#
+# The ways take turns, ROUNDS times; the table shows medians. In an emulated
+# processor only the ratios mean something. Cables have MTU 65535 for both, which
+# favours plain forwarding: its segments then pass whole.
+
+set -u
+seconds=${1:-3}
+rounds=${2:-3}
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+
+# Outside of a guest: start one. The driver is in KMOD there.
+if [[ -z ${KMOD-} ]]; then
+	exec "$TOP/tests/vm/guest" --limit 900 "${VM:-stock}" bash "$TOP/tests/bench/bench_kernel.sh" \
+		"$seconds" "$rounds"
+fi
+
+# shellcheck source=tests/bench/chain.sh
+. "$TOP/tests/bench/chain.sh"
+
+nic() { ip netns exec "$id-$1" "$B/tests/netns/nictool" genl:torus0 "${@:2}"; }
+is_up() { [[ $(nic "$1" state "$2") == up* ]]; }
+
+torus() {
+	local n=$1 i
+	cables "$n" 65535
+	for ((i = 0; i < n; i++)); do
+		ip -n "$id-$i" link add torus0 type torus
+		((i < n - 1)) && nic "$i" attach 0 e
+		((i > 0)) && nic "$i" attach 3 w
+	done
+	for ((i = 0; i < n; i++)); do
+		((i < n - 1)) && until_true is_up "$i" 0
+		((i > 0)) && until_true is_up "$i" 3
+		nic "$i" place "${n}x1x1" "$i,0,0"
+		ip -n "$id-$i" link set torus0 up
+		ip -n "$id-$i" addr add "10.$i.0.0/32" dev torus0
+		ip -n "$id-$i" route add 10.0.0.0/8 dev torus0 src "10.$i.0.0"
+	done
+}
+
+if [[ ! -e /sys/module/torus ]]; then
+	for m in $(modinfo -F depends "$KMOD/torus.ko" | tr , ' '); do modprobe "$m" 2>/dev/null; done
+	insmod "$KMOD/torus.ko" || exit 2
+fi
+declare -A result
+for ((round = 0; round < rounds; round++)); do
+	for way in kernel64k torus; do
+		$way 4
+		ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.3.0.0 >/dev/null
+		result[$way,tcp]+="$(tcp 3) "
+		down
+		$way 3
+		ip netns exec "$id-0" ping -q -c 10 -i 0.01 10.2.0.0 >/dev/null
+		result[$way,64]+="$(packets 2 64) "
+		result[$way,1400]+="$(packets 2 1400) "
+		down
+	done
+done
+
+row() {
+	local a b
+	a=$(median "${result[kernel64k,$2]}")
+	b=$(median "${result[torus,$2]}")
+	printf '%-42s %12s %12s %8s   %s\n' "$1" "$a" "$b" "$(ratio "$b" "$a")" "$3"
+}
+printf '%-42s %12s %12s %8s   %s\n' "" "forwarding" "torus" "ratio" "wanted"
+row "64-byte UDP through one node, 1/s" 64 "0.7"
+row "1400-byte UDP through one node, 1/s" 1400 "0.7"
+row "TCP through 3 links, Gbit/s" tcp "0.6"
