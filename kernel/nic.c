@@ -22,11 +22,10 @@ static struct kmem_cache *pkt_cache;
 
 struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
 {
-	struct tn_pkt *pkt = kmem_cache_alloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
+	struct tn_pkt *pkt = kmem_cache_zalloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
 
 	if (!pkt)
 		return NULL;
-	pkt->owner = NULL;
 	pkt->flits = netdev_alloc_frag(nflits * TN_FLIT);
 	if (!pkt->flits) {
 		kmem_cache_free(pkt_cache, pkt);
@@ -48,7 +47,7 @@ void torus_pkt_free(struct tn_pkt *pkt)
 
 static struct tn_pkt *op_pkt_get(void *host, void *owner)
 {
-	struct tn_pkt *pkt = kmem_cache_alloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
+	struct tn_pkt *pkt = kmem_cache_zalloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
 
 	if (pkt)
 		pkt->owner = skb_get(owner);

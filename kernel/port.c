@@ -8,6 +8,10 @@
  * frame that comes must be ours alone and in one piece, and one that goes is a
  * copy. That is one copy for each hop.
  *
+ * ECRCs are left out (core/link.h, Memory) between two NICs of this kernel at the
+ * ends of one virtual cable, as checksums are. A frame that has none is marked in
+ * a way that nothing outside of this module can set.
+ *
  * The lower device is an upper/lower neighbour in the sense of the stack, which
  * refuses loops and too high stacks. A port has carrier while its lower device
  * is up, has carrier, and its MTU takes the largest packet.
@@ -31,11 +35,36 @@
 
 struct rx_cb {
 	u8 port;
+	bool memory;
 };
 
 static struct rx_cb *rx_cb(struct sk_buff *skb)
 {
 	return (struct rx_cb *)skb->cb;
+}
+
+static rx_handler_result_t port_rx(struct sk_buff **pskb);
+
+/* The other end of @lower is a port of a NIC here. RCU. */
+static bool is_memory(const struct net_device *lower)
+{
+	const struct net_device_ops *ops = lower->netdev_ops;
+	struct net_device *peer;
+
+	peer = ops->ndo_get_peer_dev ? ops->ndo_get_peer_dev((struct net_device *)lower) : NULL;
+	return peer && rcu_access_pointer(peer->rx_handler) == port_rx;
+}
+
+static void mark_memory(struct sk_buff *skb)
+{
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb->csum_level = SKB_MAX_CSUM_LEVEL;
+}
+
+static bool is_marked(const struct sk_buff *skb)
+{
+	return skb->ip_summed == CHECKSUM_UNNECESSARY &&
+	       skb->csum_level == SKB_MAX_CSUM_LEVEL && is_memory(skb->dev);
 }
 
 static rx_handler_result_t port_rx(struct sk_buff **pskb)
@@ -55,6 +84,8 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 		kfree_skb(skb);
 		return RX_HANDLER_CONSUMED;
 	}
+	rx_cb(skb)->port = port->num;
+	rx_cb(skb)->memory = is_marked(skb);
 	skb_queue_tail(&port->rx, skb);
 	napi_schedule(&port->dev->napi);
 	return RX_HANDLER_CONSUMED;
@@ -75,7 +106,7 @@ static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 }
 
 /* A copy of the packets of @skb, as runs of them, each a frame by itself. */
-static void take_apart(struct sk_buff *skb, u8 port, struct sk_buff_head *out)
+static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 {
 	unsigned int at = 0;
 
@@ -93,7 +124,7 @@ static void take_apart(struct sk_buff *skb, u8 port, struct sk_buff_head *out)
 		if (!piece)
 			break;		/* as lost on the wire */
 		skb_copy_bits(skb, at, skb_put(piece, n), n);
-		rx_cb(piece)->port = port;
+		*rx_cb(piece) = *rx_cb(skb);
 		__skb_queue_tail(out, piece);
 		at += n;
 	}
@@ -114,10 +145,9 @@ bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget)
 			budget--;
 			skb_orphan(skb);
 			if (skb_is_nonlinear(skb) || skb_cloned(skb)) {
-				take_apart(skb, port->num, out);
+				take_apart(skb, out);
 				continue;
 			}
-			rx_cb(skb)->port = port->num;
 			__skb_queue_tail(out, skb);
 		}
 	}
@@ -131,8 +161,10 @@ void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
 	while ((skb = __skb_dequeue(rx))) {
 		u8 port = rx_cb(skb)->port;
 
-		if (!d->port[port].fault.silence)
+		if (!d->port[port].fault.silence) {
+			tn_nic_rx_memory(d->nic, port, rx_cb(skb)->memory);
 			tn_nic_rx(d->nic, port, skb->data, skb->len, skb, now);
+		}
 		consume_skb(skb);
 	}
 }
@@ -168,7 +200,7 @@ static struct sk_buff *copy_frame(const struct tn_frame *f, unsigned int headroo
 
 /* Frames that cannot be sent are as lost on the wire: the retry mends it. */
 static void send_frame(struct torus_port *port, struct net_device *lower,
-		       const struct tn_frame *f, u64 now)
+		       const struct tn_frame *f, bool memory, u64 now)
 {
 	struct torus_fault *fault = &port->fault;
 	struct sk_buff *skb;
@@ -180,6 +212,8 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	skb = copy_frame(f, LL_RESERVED_SPACE(lower));
 	if (!skb)
 		return;
+	if (memory)
+		mark_memory(skb);
 	if (hit)
 		tn_fault_corrupt(&fault->bits, skb->data, skb->len);
 	if (fault->latency || !skb_queue_empty(&fault->delayed)) {
@@ -209,19 +243,24 @@ void torus_ports_tx(struct torus_dev *d, u64 now)
 	u32 ports = tn_nic_tx_ports(d->nic);
 	unsigned int i, n;
 
+	rcu_read_lock();
 	for (i = 0; i < d->nports; i++) {
 		struct torus_port *port = &d->port[i];
-		struct net_device *lower = rcu_dereference_bh(port->lower);
+		struct net_device *lower = rcu_dereference(port->lower);
+		bool memory;
 
 		if (!skb_queue_empty(&port->fault.delayed))
 			send_due(port, lower, now);
 		if (!(ports >> i & 1))
 			continue;
+		memory = lower && !port->fault.bits.ber && is_memory(lower);
+		tn_nic_tx_memory(d->nic, i, memory);
 		for (n = 0; n < TX_BATCH && tn_nic_tx(d->nic, i, &d->frame, now); n++) {
 			if (lower)
-				send_frame(port, lower, &d->frame, now);
+				send_frame(port, lower, &d->frame, memory, now);
 		}
 	}
+	rcu_read_unlock();
 }
 
 /* --- lower devices -------------------------------------------------------------------- */

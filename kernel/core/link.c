@@ -110,6 +110,7 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 		pkt->in_port = l->port;
 		pkt->in_vc = h->vc;
 		pkt->unresolved = 0;
+		pkt->unsummed = l->rx_memory ? TN_UNSUMMED : 0;
 		l->ops->accept(l->ctx, l, pkt);
 	} else if (data) {		/* marked bad upstream; a good one follows */
 		l->counter[TORUS_PC_VB_DROPS]++;
@@ -155,7 +156,7 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
 	if (h->type == TN_MGMT)
 		t.vb = 0;	/* one hop: nobody upstream could have marked it */
-	if (t.vb != TN_VB_BAD && h->len && tn_ecrc(flits, h, &t) != t.ecrc) {
+	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && tn_ecrc(flits, h, &t) != t.ecrc) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return false;
@@ -268,9 +269,21 @@ static bool seg_add(struct tn_frame *f, const u8 *base, u32 len)
 }
 
 /* The answer to the peer is as of now; VCCR is as of the first time. */
+static void sum(const struct tn_link *l, struct tn_pkt *pkt)
+{
+	if (l->tx_memory && pkt->unsummed == TN_UNSUMMED) {
+		pkt->unsummed = TN_UNSUMMED_SENT;
+	} else if (pkt->unsummed) {
+		pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+		pkt->unsummed = 0;
+	}
+}
+
 static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 {
 	struct tn_hdr h;
+
+	sum(l, pkt);
 
 	if (!pkt->vccr_set) {
 		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
@@ -328,6 +341,7 @@ static void push_credits(struct tn_link *l, u64 now)
 			return;
 		pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT };
 		pkt->tail = (struct tn_tail) { 0 };
+		pkt->unsummed = 0;
 		pkt->in_port = TN_PORT_HOST;
 		tn_retry_push(&l->retry, pkt, now);
 		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);

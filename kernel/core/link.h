@@ -25,6 +25,12 @@
  * sender began anew is known for what it is: what it says of the last session is
  * older than the session that the receiver asks about.
  *
+ * Memory. Payload that goes from NIC to NIC by memory alone (one host, virtual
+ * cables) needs no ECRC, as local TCP needs no checksum: it is left out on frames
+ * that the host gives straight to another such host, who says so when it gives
+ * them to tn_nic_rx(), and is computed by whoever sends the packet elsewhere.
+ * Should it be checked after all somewhere, the replay has it.
+ *
  * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
  * peer may have accepted a first part of it. How much, it says itself: in its
  * next INIT (last session, RSEQ) or through the fabric manager.
@@ -67,6 +73,8 @@ struct tn_link {
 	u32 epoch;
 	u32 frame_max;		/* of this link, if less than params'; 0: is not */
 	u8 port;
+	bool tx_memory;		/* see Memory, above */
+	bool rx_memory;
 
 	u8 state;
 	u8 reason;

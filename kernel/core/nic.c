@@ -275,7 +275,7 @@ static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 
 	tn_flow_stamp(&nic->flows, pkt, vc);
 	tn_stamp(nic, pkt, row);
-	pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+	pkt->unsummed = TN_UNSUMMED;
 	nic->counter[TORUS_NC_INJECTED]++;
 	tn_flow_count(nic, pkt, TORUS_FC_INJECTED);
 	tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
@@ -380,6 +380,16 @@ void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len, voi
 {
 	if (port < nic->nports)
 		tn_link_rx(&nic->link[port], frame, len, owner, now);
+}
+
+void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on)
+{
+	nic->link[port].rx_memory = on;
+}
+
+void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on)
+{
+	nic->link[port].tx_memory = on;
 }
 
 u32 tn_nic_tx_ports(const struct tn_nic *nic)

@@ -154,6 +154,13 @@ bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus
 void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len,
 	       void *owner, u64 now);
 
+/*
+ * Frames of @port that are received, or sent, from now on pass through memory
+ * only, from one host that says so to another (link.h). Off at first.
+ */
+void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on);
+void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
+
 /** struct tn_seg - a run of bytes to send */
 struct tn_seg {
 	const u8 *base;

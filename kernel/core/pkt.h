@@ -17,6 +17,8 @@
  * @in_vc: which of its input buffers it occupies; hdr.vc may change on the way
  * @vccr_set: VCCR is chosen and must stay the same on replay
  * @unresolved: parked from a RETRY buffer; the peer may have it
+ * @unsummed: its ECRC is not computed yet: TN_UNSUMMED, or TN_UNSUMMED_SENT once
+ *	it was sent without; 0: it is
  * @stalled: it has waited for a credit or bubble (counted once)
  * @session: of the dead link, while unresolved
  *
@@ -34,10 +36,14 @@ struct tn_pkt {
 	u8 vccr_set;
 	u8 unresolved;
 	u8 stalled;
+	u8 unsummed;
 	u32 session;
 };
 
 #define TN_PORT_HOST	0xff
+
+#define TN_UNSUMMED	1
+#define TN_UNSUMMED_SENT 2
 
 static inline u8 *tn_pkt_payload(const struct tn_pkt *p)
 {

@@ -95,7 +95,7 @@ void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
 		return;
 	}
 	tn_stamp(nic, pkt, row);
-	pkt->tail.ecrc = tn_ecrc(pkt->flits, h, &pkt->tail);
+	pkt->unsummed = TN_UNSUMMED;
 	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
 }
 
