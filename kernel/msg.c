@@ -4,6 +4,11 @@
  * so that segmentation and checksums may be left to whoever needs them done; it
  * crosses the fabric cut into packets, FIRST to LAST of one flow.
  *
+ * A host that has to wait (held, parked full, no credits) waits: its queue is
+ * stopped. But not for ever: messages hold their sockets, those their network
+ * namespace, and that one this NIC. After STALL_TIME without room what waits is
+ * dropped and counted, until there is room again.
+ *
  * A message's packets are numbered one after the other in their flow (ESEQ), so
  * a message that lost packets to a dead node shows itself and is dropped whole.
  */
@@ -22,6 +27,7 @@
 #define WAITING_MAX	8192	/* packets of unfinished messages */
 #define XMIT_BATCH	64	/* messages, and */
 #define XMIT_BYTES	262144	/* bytes before the core moves what it has */
+#define STALL_TIME	(10 * NSEC_PER_SEC)
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
 #define LINEAR_HEAD	256	/* bytes of a larger one that are not in pages */
 
@@ -221,6 +227,31 @@ bool torus_msg_pending(const struct torus_dev *d)
 	return !skb_queue_empty_lockless(&d->txq) && room(d);
 }
 
+u64 torus_msg_expiry(const struct torus_dev *d, u64 now)
+{
+	u64 at = d->msgs.full_since + STALL_TIME;
+
+	return d->msgs.full_since && at > now ? at : ~0ull;
+}
+
+static void watch_stall(struct torus_dev *d, u64 now)
+{
+	struct sk_buff *skb;
+
+	if (room(d)) {
+		d->msgs.full_since = 0;
+		return;
+	}
+	if (!d->msgs.full_since)
+		d->msgs.full_since = now;
+	if (now - d->msgs.full_since < STALL_TIME)
+		return;
+	while ((skb = skb_dequeue(&d->txq))) {
+		count(d, TORUS_NC_HOST_DROPS, 1);
+		kfree_skb(skb);
+	}
+}
+
 void torus_msg_xmit(struct torus_dev *d, u64 now)
 {
 	unsigned int n = 0, bytes = 0;
@@ -228,6 +259,7 @@ void torus_msg_xmit(struct torus_dev *d, u64 now)
 
 	if (d->msgs.out.head)
 		send_out(d, now);
+	watch_stall(d, now);
 	while (n < XMIT_BATCH && bytes < XMIT_BYTES && room(d)) {
 		skb = skb_dequeue(&d->txq);
 		if (!skb)

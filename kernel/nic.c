@@ -170,7 +170,7 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
  */
 static void arm(struct torus_dev *d, u64 now)
 {
-	u64 at = tn_nic_expiry(d->nic);
+	u64 at = min(tn_nic_expiry(d->nic), torus_msg_expiry(d, now));
 	unsigned int i;
 
 	for (i = 0; i < d->nports; i++)

@@ -82,6 +82,7 @@ struct torus_port {
  * @chains: unfinished messages from the fabric, oldest first
  * @bucket: the same, by flow
  * @waiting: packets of these
+ * @full_since: since when the host has to wait, ns; 0: it has not
  * @icmp_next: when the next "unreachable" may be said, ns
  */
 struct torus_msgs {
@@ -91,6 +92,7 @@ struct torus_msgs {
 	struct list_head chains;
 	struct hlist_head bucket[64];
 	u32 waiting;
+	u64 full_since;
 	u64 icmp_next;
 };
 
@@ -247,6 +249,8 @@ void torus_msg_init(struct torus_dev *d);
 void torus_msg_xmit(struct torus_dev *d, u64 now);
 /** torus_msg_pending() - one waits, and there is room for it (lock) */
 bool torus_msg_pending(const struct torus_dev *d);
+/** torus_msg_expiry() - when messages that have waited too long are dropped (lock) */
+u64 torus_msg_expiry(const struct torus_dev *d, u64 now);
 /** torus_msg_deliver() - a packet for the host, now owned here (lock) */
 void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt);
 /** torus_msg_flush() - forget all unfinished messages (lock) */
