@@ -159,12 +159,13 @@ two_cuts() {
 	lab mend 0,0:+x && lab mend 0,0:+y && until_true 10 running && ask verify
 }
 
+noisy() { ask links --json | jq -e '[.[].crc_errors] | add > 0'; }
+
 noise() {
 	local link rc=0
 	link=$(way)
 	lab ber "$link" 1e-6 || return 1
-	sleep 2
-	ask links --json | jq -e '[.[].crc_errors] | add > 0' || rc=1
+	until_true 10 noisy || rc=1
 	lab ber "$link" 0 || rc=1
 	is '.links.faulty' 0 || rc=1
 	return $rc
