@@ -3,9 +3,10 @@
 #
 # What guests run on; sourced by tests/vm/guest. launch_KIND starts the kernel in
 # $kernel with $here/init as its first process and its console on standard input
-# and output, and returns when it has ended: 0 if it switched itself off. Callers
-# set: kind, kernel (a directory of tests/vm/kernel), results, mem (MiB), cpus, extra (words
-# for the kernel's command line), work (a directory for files of the run).
+# and output, and ends with it: 0 if it switched itself off. To be called in a
+# subshell, which it may replace. Callers set: kind, kernel (a directory of
+# tests/vm/kernel), results, mem (MiB), cpus, extra (words for the kernel's command
+# line), work (a directory for files of the run).
 
 # Every report, not only the first; no devices that nobody made.
 boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0)
@@ -23,8 +24,9 @@ memory_dir() {
 }
 
 launch_uml() {
-	# VAR=value words that the kernel does not know reach init's environment.
-	TMPDIR=$(memory_dir) "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
+	# VAR=value words that the kernel does not know reach init's environment. UML makes
+	# itself a process group: instead of the shell, whose number the caller knows.
+	exec env TMPDIR="$(memory_dir)" "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
 		rootflags=/ ro "init=$here/init" con=null con0=fd:0,fd:1 \
 		"${boot[@]}" 		VM_KIND=uml "VM_DIR=$results" "${extra[@]}"
 }
