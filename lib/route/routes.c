@@ -40,6 +40,7 @@
  * @stale: an update failed half-way
  * @track: ranges are wanted
  * @failed: out of memory in a callback
+ * @invalid: rows that are; @far: these and those through relays
  * @odd: destinations whose row is not plain, in no order; @is_odd: one bit each
  * @first_new: the first of @odd that the update at hand added
  */
@@ -53,7 +54,7 @@ struct torus_routes {
 	bool track;
 	bool failed;
 	uint64_t *rows;
-	uint32_t invalid;
+	uint32_t invalid, far;
 	uint32_t *odd;
 	uint32_t nodd, odd_room, first_new;
 	uint64_t *is_odd;
@@ -67,12 +68,15 @@ struct torus_routes {
  * @at: the node at its - end
  * @any: dimensions in which a path from here may be at the cable whatever its
  *	destination: the cable's own, and those that the two differ in by a hop at most
+ * @low, @span: ids, modulo the number of nodes, whose coordinate in the highest
+ *	dimension is near enough: the first to be asked of every row that is not plain
  */
 struct change {
 	struct torus_cable cable;
 	bool went;
 	struct torus_coords at;
 	bool any[DIMS];
+	uint32_t low, span;
 };
 
 /* Room for one more in an array that doubles. */
@@ -127,12 +131,19 @@ static void make_odd(struct torus_routes *r, uint32_t to)
 	r->is_odd[to / 64] |= 1ull << to % 64;
 }
 
+static bool is_far(uint64_t row)
+{
+	return !row || row & TORUS_ROW_RELAY;
+}
+
 static void put(struct torus_routes *r, uint32_t to, uint64_t row)
 {
 	if (r->rows[to] == row)
 		return;
 	r->invalid += !row;
 	r->invalid -= !r->rows[to];
+	r->far += is_far(row);
+	r->far -= is_far(r->rows[to]);
 	r->rows[to] = row;
 	touched(r, to, 1);
 }
@@ -227,11 +238,6 @@ static void cable_came(struct torus_routes *r, const struct torus_cable *c)
 
 /* --- rows that are not plain ------------------------------------------------ */
 
-static bool is_far(uint64_t row)
-{
-	return !row || row & TORUS_ROW_RELAY;
-}
-
 static bool has_steps(uint64_t row)
 {
 	return (row & ROW_PLAIN) != ROW_PLAIN;
@@ -246,6 +252,8 @@ static bool within_reach(const struct torus_routes *r, uint32_t to, const struct
 {
 	unsigned int d = r->h->shape.ndims;
 
+	if ((to >= c->low ? to - c->low : to + r->h->nodes - c->low) >= c->span)
+		return false;
 	while (d--) {
 		unsigned int size = r->h->shape.size[d], to_c = to / r->h->stride[d], away;
 
@@ -323,7 +331,7 @@ static int relay_odd(struct torus_routes *r)
 {
 	uint32_t i;
 
-	for (i = 0; i < r->nodd; i++) {
+	for (i = 0; r->far && i < r->nodd; i++) {
 		uint32_t to = r->odd[i];
 		uint64_t row = 0;
 		int err;
@@ -365,6 +373,7 @@ static int make(struct torus_routes *r)
 	} else {
 		lt_plain_rows(r->h, r->from, &r->own, r->rows);
 		r->invalid = 0;
+		r->far = 0;
 		for (i = 0; i < r->h->nfaults; i++)
 			cable_went(r, &r->h->fault[i]);
 		search_odd(r, NULL, 0);
@@ -391,6 +400,9 @@ static void change_set(const struct torus_routes *r, const struct torus_cable *c
 
 		c->any[d] = d == cable->dim || away <= 1 || away == r->h->shape.size[d] - 1u;
 	}
+	d--;
+	c->low = (c->at.c[d] ? c->at.c[d] - 1u : r->h->shape.size[d] - 1u) * r->h->stride[d];
+	c->span = c->any[d] ? r->h->nodes : 3 * r->h->stride[d];
 }
 
 static int increment(struct torus_routes *r, const struct torus_cable *cables, uint32_t n)
