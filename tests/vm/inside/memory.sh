@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Allocations fail: every seventh of those that a command makes in turn (or all: EVERY=1),
+# and then one in ten of all that the driver makes while it works. Commands fail whole
+# or not at all, traffic arrives, and nothing is leaked.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+faults=/sys/kernel/debug
+every=${EVERY:-7} # 1: each allocation; takes minutes
+most=700         # more allocations than any command makes
+
+# The driver's allocations only: those with its code on the call stack.
+choose() {
+	local d size start
+	read -r size start < <(awk '$1 == "torus" { print $2, $6 }' /proc/modules)
+	for d in $faults/failslab $faults/fail_page_alloc; do
+		echo 0 >"$d/verbose"
+		echo N >"$d/ignore-gfp-wait"
+		echo N >"$d/task-filter"
+		echo -1 >"$d/times"
+		echo 12 >"$d/stacktrace-depth"
+		printf '%d' "$start" >"$d/require-start"
+		printf '%d' $((start + size)) >"$d/require-end"
+	done
+	echo 0 >$faults/fail_page_alloc/min-order
+	echo N >$faults/fail_page_alloc/ignore-gfp-highmem
+}
+
+probability() {
+	echo "$1" >$faults/failslab/probability
+	echo "$1" >$faults/fail_page_alloc/probability
+}
+
+# each NAME UNDO COMMAND...: the command with its first allocation failing, with its
+# eighth... until it makes no more. Then it must succeed. UNDO brings back the state
+# before after a success and must not be needed, or do no harm, after a failure.
+each() {
+	local name=$1 undo=$2 n failed=0
+	shift 2
+	for ((n = 1; n <= most; n += every)); do
+		rm -f /tmp/injected
+		if LD_PRELOAD=$B/tests/vm/failnth.so FAILNTH=$n FAILNTH_FILE=/tmp/injected \
+			"$@" >/tmp/each 2>&1; then
+			[[ -e /tmp/injected ]] || break
+		else
+			failed=$((failed + 1))
+		fi
+		$undo || break
+	done
+	say "$name: fewer than $n allocations, $failed of those tried made it fail"
+	check "$name with allocations failing" [ "$n" -gt 1 ]
+	check "$name with none failing" [ ! -e /tmp/injected ]
+}
+
+delete_t0() { ! ip link show dev t0 >/dev/null 2>&1 || ip link del t0; }
+nothing() { :; }
+detach() { nic 0 attach 0 ''; }
+
+load ports=2 || exit
+choose
+each "a NIC is made" delete_t0 ip link add t0 type torus
+delete_t0
+check "two nodes in a line" line 2
+each "a port is attached" detach nic 0 attach 0 e
+each "a place and rows are given" nothing nic 0 place 2 0
+each "a NIC is asked" nothing nic 0 node lost
+each "a link is asked" nothing nic 0 state 0
+each "a management packet is sent" nothing nic 0 mgmt 0 hello
+nic 0 attach 0 e
+up() { [[ $(nic 0 state 0) == up* ]]; }
+until_true 10 up
+until_true 10 nic 0 place 2 0
+mend 0 0 1 1
+mend 1 1 0 0
+check "ping afterwards" ping_ok 0 10.1.0.0
+probability 10
+check "TCP while one in ten fails" copy 0 1 3
+ns 0 ping -q -c 20 -i 0.02 -W 1 -s 20000 10.1.0.0
+probability 0
+check "ping afterwards" ping_ok 0 10.1.0.0
+ns 0 ethtool -S torus0 | grep -E 'drops|lost|no_mem' || :
+check "unloads" unload
+exit $status
