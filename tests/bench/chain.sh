@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
 #
 # What benchmarks of traffic through a chain of nodes have in common: the chain, the
 # kernel's own forwarding as the reference, and what is measured. They have set

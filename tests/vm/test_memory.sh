@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The driver when memory runs out, in a guest.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+VM=${VM:-uml}
+exec "$TOP/tests/vm/guest" --leaks --limit 600 "$VM" bash "$TOP/tests/vm/inside/memory.sh"
