@@ -120,3 +120,54 @@ run_tap() {
 	((rc != 0 || bad != 0)) || return 0
 	explain "$log" "$(printf '%q ' "${replay[@]}" "$@")"
 }
+
+# run_pool N: run_tap for each line LIMIT_S <tab> LABEL <tab> COMMAND of standard input,
+# N at a time. Of several at once, each one's output appears whole when it has ended.
+# Sets count to the number of lines.
+run_pool() {
+	local room=$1 limit label command pool running=0
+	pool=$(mktemp -d)
+	mkfifo "$pool/ended"
+	exec 7<>"$pool/ended"
+	count=0
+	while IFS=$'\t' read -r limit label command; do
+		count=$((count + 1))
+		if ((room == 1)); then
+			# shellcheck disable=SC2086 # the command is words without quotes
+			run_tap "$limit" "$label" $command
+			continue
+		fi
+		((running < room)) || reap
+		in_pool "$count" "$limit" "$label" "$command" </dev/null &
+		running=$((running + 1))
+	done
+	while ((running)); do reap; done
+	exec 7>&-
+	rm -rf "$pool"
+}
+
+# in_pool N LIMIT LABEL COMMAND: in a process of its own, with counts of its own
+in_pool() {
+	passed=0 failed=0 skipped=0 failures=()
+	# shellcheck disable=SC2086 # the command is words without quotes
+	run_tap "$2" "$3" $4 >"$pool/$1.out" 7>&-
+	{
+		echo "$passed $failed $skipped"
+		((!failed)) || printf '%s\n' "${failures[@]}"
+	} >"$pool/$1.counts"
+	echo "$1" >&7
+}
+
+# reap: waits for one of the pool to end, shows what it printed, and adds it up
+reap() {
+	local n p f s names
+	read -r -u 7 n
+	cat "$pool/$n.out"
+	{
+		read -r p f s
+		mapfile -t names
+	} <"$pool/$n.counts"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	failures+=("${names[@]}")
+	running=$((running - 1))
+}
