@@ -120,6 +120,17 @@ enum torus_retry {
 	TORUS_RETRIES,
 };
 
+/* Lanes of a link's receiver (kernel/core/train.h). */
+#define TORUS_LANES_MAX		12
+
+enum torus_lane {
+	TORUS_LANE_OFF,		/* not trained yet */
+	TORUS_LANE_ON,		/* in use, or being searched */
+	TORUS_LANE_DEAD,	/* no signal: switched off */
+	TORUS_LANE_POOR,	/* no setting reaches the target error rate: switched off */
+	TORUS_LANE_STATES,
+};
+
 /*
  * Routing row: one __u64 for each destination node id.
  *

@@ -96,6 +96,15 @@ void tn_fault_arm(struct tn_fault *f)
 		f->skip = distance(f);
 }
 
+void tn_fault_rate(struct tn_fault *f, u64 ber)
+{
+	if (f->ber == ber)
+		return;
+	f->ber = ber;
+	if (ber)
+		f->skip = distance(f);
+}
+
 bool tn_fault_hits(struct tn_fault *f, u32 bytes)
 {
 	u64 bits = 8ull * bytes;

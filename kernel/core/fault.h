@@ -27,6 +27,12 @@ struct tn_fault {
 
 /** tn_fault_arm() - after @ber or @seed were set */
 void tn_fault_arm(struct tn_fault *f);
+/**
+ * tn_fault_rate() - another rate from here on
+ * Errors have no memory: drawing the distance to the next one anew is exact, and
+ * unlike tn_fault_arm() goes on with the random numbers.
+ */
+void tn_fault_rate(struct tn_fault *f, u64 ber);
 /** tn_fault_hits() - will an error fall into the next @bytes? If not, they are passed */
 bool tn_fault_hits(struct tn_fault *f, u32 bytes);
 /** tn_fault_corrupt() - flip the bits of @data whose turn it is, and pass it */

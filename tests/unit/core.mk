@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault
+core-tests := wire pkt retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault train serdes_model
 core-test-libs-fault := -lm
+core-test-libs-train := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-retry_angara := tests/unit/retrymasks.o
 core-test-retry_acknak := tests/unit/retrymasks.o

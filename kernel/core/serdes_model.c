@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Amplitudes are in 1/65536 of the swing; serdes_model.h has the equations. */
+#include "serdes_model.h"
+
+#define ONE		65536
+#define SWING		400		/* mV: from the centre to a full level */
+#define NOISE		7		/* mV rms */
+#define JITTER		14		/* 1/1000 UI rms */
+#define WIDTH		460		/* 1/1000 UI, of an eye without any distortion */
+#define TAP		(ONE / 40)	/* one step */
+#define SETTLE		100000ull	/* ns; 802.3 clause 72 trains in 500 ms at most */
+#define ERRORS_FOR	10000000ull	/* ns that a computed rate holds */
+#define SECOND		1000000000ull
+
+/* Lanes of 6.25 Gb/s and less; the loss in dB goes with the root: 1/1000. */
+static const u32 mbps[TN_RATES_MAX] = { 6250, 5000, 3125, 2500 };
+static const u32 root[TN_RATES_MAX] = { 1000, 894, 707, 632 };
+
+/* 2^(-i/16) */
+static const u32 half[] = {
+	65536, 62757, 60097, 57549, 55109, 52773, 50535, 48393, 46341, 44376, 42495, 40693,
+	38968, 37316, 35734, 34219, 32768,
+};
+
+/* 10^(-mdb / 20000); 6.0206 dB halve. */
+static s32 attenuation(u32 mdb)
+{
+	u32 whole = mdb * 10 / 60206, rest = mdb * 10 % 60206 * 16;
+	u32 i = rest / 60206, part = rest % 60206;
+	u32 v = half[i] - (u32)((u64)(half[i] - half[i + 1]) * part / 60206);
+
+	return whole < 16 ? (s32)(v >> whole) : 0;
+}
+
+static u32 hash(u64 seed, u32 lane)
+{
+	u64 z = (seed + lane + 1) * 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (u32)(z >> 33);
+}
+
+/* From -1000 to 1000 and back, in TN_CABLE_PERIOD, beginning with 0. */
+static s32 swing_at(u64 age)
+{
+	u32 phase = (u32)(age % TN_CABLE_PERIOD / (TN_CABLE_PERIOD / 4000));
+
+	if (phase < 1000)
+		return (s32)phase;
+	return phase < 3000 ? 2000 - (s32)phase : (s32)phase - 4000;
+}
+
+/* mdB at the present rate */
+static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
+{
+	const struct tn_cable *c = &m->cable;
+	u64 age = now > m->since ? now - m->since : 0;
+	u64 mdb = (u64)c->length * c->loss / 100;
+
+	mdb += mdb * (hash(c->seed, lane) % 101) / 1000 - mdb / 20;
+	mdb = (u64)((s64)mdb + (s64)mdb * (s64)c->drift * swing_at(age) / 1000000);
+	if (c->aged >> lane & 1)
+		mdb += age / 1000000 * c->ageing / 1000;
+	mdb = mdb * root[m->rate] / 1000;
+	return mdb < 200000 ? (u32)mdb : 200000;
+}
+
+static s32 size(s32 v)
+{
+	return v < 0 ? -v : v;
+}
+
+/* Pulse of the lane: p(-2) .. p(3), with its taps. */
+static void pulse(const struct tn_serdes_model *m, unsigned int lane, u64 now, s32 p[6])
+{
+	s32 x = attenuation(loss_of(m, lane, now)), odd = (ONE - x) / 2;
+	s32 pre = m->taps[lane].pre * TAP, post = m->taps[lane].post * TAP;
+	s32 tap[3] = { -pre, ONE - pre - post, -post };
+	s32 h[4] = { odd / 4, (ONE + x) / 2 - odd / 8, odd - odd / 4, odd / 8 };
+	unsigned int i, j;
+
+	memset(p, 0, 6 * sizeof(*p));
+	for (i = 0; i < 3; i++) {
+		for (j = 0; j < 4; j++)
+			p[i + j] += (s32)((s64)tap[i] * h[j] / ONE);
+	}
+}
+
+static unsigned int neighbours(const struct tn_serdes_model *m, unsigned int lane)
+{
+	u32 on = (u32)m->on << 1;
+
+	return (on >> lane & 1) + (on >> (lane + 2) & 1);
+}
+
+static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
+{
+	const struct tn_serdes_model *m = ctx;
+	s32 p[6], open;
+	unsigned int i;
+
+	*eye = (struct tn_eye) { .noise = NOISE, .jitter = JITTER };
+	eye->signal = !(m->cable.dead >> lane & 1);
+	if (!eye->signal)
+		return;
+	if (!m->cable.length) {
+		eye->height = SWING;
+		eye->width = TN_HALF_UI;
+		return;
+	}
+	pulse(m, lane, now, p);
+	open = 2 * p[2];
+	for (i = 0; i < 6; i++)
+		open -= i == 2 ? p[2] : size(p[i]);
+	open -= (s32)(neighbours(m, lane) * m->cable.crosstalk * ONE / 1000);
+	if (open <= 0)
+		return;
+	eye->height = (u16)(open * SWING / ONE);
+	eye->width = (u16)((s64)WIDTH * open / p[2]);
+}
+
+/* The eye is a rhombus; whichever of noise and jitter crosses it more often counts. */
+static u64 sample(void *ctx, unsigned int lane, int phase, int offset, u64 now)
+{
+	s32 height, width, q, qt;
+	struct tn_eye eye;
+
+	measure(ctx, lane, &eye, now);
+	if (!eye.signal || !eye.height || !eye.width)
+		return TORUS_BER_ONE / 2;
+	phase = size(phase);
+	offset = size(offset);
+	height = eye.height - (s32)eye.height * phase / eye.width - offset;
+	width = eye.width - (s32)eye.width * offset / eye.height - phase;
+	q = height * 16 / eye.noise;
+	qt = width * 16 / eye.jitter;
+	return tn_gauss_ber(q < qt ? q : qt);
+}
+
+static void set_rate(void *ctx, unsigned int rate)
+{
+	struct tn_serdes_model *m = ctx;
+
+	m->rate = (u8)rate;
+	m->errors_at = 0;
+}
+
+static void set_taps(void *ctx, unsigned int lane, struct tn_taps taps)
+{
+	struct tn_serdes_model *m = ctx;
+
+	m->taps[lane] = taps;
+	m->errors_at = 0;
+}
+
+static void enable(void *ctx, unsigned int lane, bool on)
+{
+	struct tn_serdes_model *m = ctx;
+
+	m->on = (u16)(on ? m->on | 1u << lane : m->on & ~(1u << lane));
+	m->errors_at = 0;
+}
+
+static const struct tn_serdes_ops ops = {
+	.set_rate = set_rate,
+	.set_taps = set_taps,
+	.enable = enable,
+	.measure = measure,
+	.sample = sample,
+};
+
+void tn_serdes_model_init(struct tn_serdes_model *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->serdes = (struct tn_serdes) {
+		.ops = &ops,
+		.ctx = m,
+		.lanes = TORUS_LANES_MAX,
+		.rates = TN_RATES_MAX,
+		.pre_max = 7,
+		.post_max = 15,
+		.swing = SWING,
+		.steady = true,
+	};
+	memcpy(m->serdes.mbps, mbps, sizeof(mbps));
+	m->on = (1u << TORUS_LANES_MAX) - 1;
+	tn_fault_arm(&m->errors);
+}
+
+void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now)
+{
+	m->cable = *cable;
+	m->since = now;
+	m->serdes.settle = cable->length ? SETTLE : 0;
+	m->serdes.steady = !cable->length && !cable->dead;
+	m->errors = (struct tn_fault) { .seed = cable->seed };
+	tn_fault_arm(&m->errors);
+	m->errors_at = 0;
+}
+
+/* A lane that is on and dead guesses; bits are spread over the lanes that are on. */
+u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
+{
+	unsigned int i, n = 0;
+	struct tn_eye eye;
+	u64 sum = 0;
+
+	for (i = 0; i < m->serdes.lanes; i++) {
+		if (!(m->on >> i & 1))
+			continue;
+		measure((void *)m, i, &eye, now);
+		sum += tn_eye_ber(&eye);
+		n++;
+	}
+	return n ? sum / n : TORUS_BER_ONE / 2;
+}
+
+bool tn_serdes_model_hits(struct tn_serdes_model *m, u32 bytes, u64 now)
+{
+	if (m->serdes.steady)
+		return false;
+	if (!m->errors_at || now - m->errors_at >= ERRORS_FOR) {
+		tn_fault_rate(&m->errors, tn_serdes_model_ber(m, now));
+		m->errors_at = now;
+	}
+	return tn_fault_hits(&m->errors, bytes);
+}

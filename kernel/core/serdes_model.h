@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A cable and the SerDes behind it, for software NICs: what tn_serdes_ops asks
+ * of hardware, computed; and the bit errors that follow.
+ *
+ * Cable. A pulse of one bit arrives spread over its neighbours, h(-1) .. h(2). Two
+ * things are known of it at each rate: slow signals pass (the sum is 1), and
+ * the fastest, 1010..., is weaker by the cable's loss x (the alternating sum is x).
+ * Hence h(-1) + h(1) = (1 - x) / 2 and h(0) + h(2) = (1 + x) / 2; a quarter of
+ * the former comes early, an eighth as much as it comes two bits late. Loss in
+ * dB grows with length and with the root of the rate (skin effect).
+ *
+ * Eye. The transmitter's taps make of h the pulse p; the innermost trace lies where
+ * all other bits conspire: height = |p(0)| - |p(-2)| - |p(-1)| - |p(1)| ... (peak
+ * distortion, Lucky 1965), less the crosstalk of the lanes beside it that are on.
+ * An eye half as high as its pulse is half as wide. Noise and jitter are Gaussian.
+ *
+ * Time. Temperature makes the loss swing by @drift per mille around what it is
+ * said to be, once in TN_CABLE_PERIOD; aged lanes lose @ageing more each second.
+ * The seed decides how lanes differ, by up to 5 % of the loss. All is fixed point,
+ * and the same for the same configuration and times.
+ *
+ * A cable of length 0 is no cable: eyes are as wide as can be, at once, and only
+ * dead lanes matter.
+ */
+#ifndef TN_SERDES_MODEL_H
+#define TN_SERDES_MODEL_H
+
+#include "fault.h"
+#include "train.h"
+
+#define TN_CABLE_PERIOD	60000000000ull	/* ns */
+
+/**
+ * struct tn_cable - what a software NIC is told of the cable it receives from
+ * @length: cm, at most TORUS_CABLE_LENGTH_MAX; 0: none
+ * @loss: mdB per metre, for the fastest bits at the highest rate
+ * @crosstalk: per mille of the swing, from each neighbouring lane
+ * @drift: per mille of the loss
+ * @ageing: mdB per second, of @aged lanes
+ * @dead, @aged: masks of lanes
+ */
+struct tn_cable {
+	u32 length;
+	u32 loss;
+	u32 crosstalk;
+	u32 drift;
+	u32 ageing;
+	u16 dead, aged;
+	u64 seed;
+};
+
+/** struct tn_serdes_model - the receiver of one port */
+struct tn_serdes_model {
+	struct tn_serdes serdes;	/* for tn_nic_serdes() */
+	struct tn_cable cable;
+	/* private: */
+	u64 since;			/* when the cable was laid */
+	u16 on;
+	u8 rate;
+	struct tn_taps taps[TORUS_LANES_MAX];
+	struct tn_fault errors;
+	u64 errors_at;			/* when their rate was computed */
+};
+
+/** tn_serdes_model_init() - without a cable */
+void tn_serdes_model_init(struct tn_serdes_model *m);
+/** tn_serdes_model_lay() - another cable; then call tn_nic_cable() */
+void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now);
+/** tn_serdes_model_ber() - of the whole link as it is set now, in units of 1e-18 */
+u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now);
+/**
+ * tn_serdes_model_hits() - do the next @bytes suffer?
+ * If so, tn_fault_corrupt(&m->errors) flips the bits; if not, they are passed.
+ */
+bool tn_serdes_model_hits(struct tn_serdes_model *m, u32 bytes, u64 now);
+
+#endif /* TN_SERDES_MODEL_H */

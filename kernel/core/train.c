@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Search of the taps, choice of rate and lanes; train.h says why this is the best fit. */
+#include "train.h"
+
+#define NEAR	2		/* settings to each side, around the present ones */
+#define NEAR_SIDE (2 * NEAR + 1)
+
+void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
+		   const struct tn_train_params *params)
+{
+	memset(t, 0, sizeof(*t));
+	t->serdes = serdes;
+	t->params = *params;
+	if (!serdes)
+		t->state = TN_TRAIN_DONE;
+}
+
+/* --- what an eye is worth ---------------------------------------------------- */
+
+/* erfc(i / 8 / sqrt 2) / 2 in units of 1e-18, rounded up. */
+static const u64 gauss[] = {
+	500000000000000000, 450261775169887104, 401293674317076288, 353830233327276224,
+	308537538725986880, 265985529048700544, 226627352376868192, 190786952852510624,
+	158655253931457088, 130294517136808864, 105649773666855280, 84565722351335728,
+	66807201268858088, 52081279415219552, 40059156863817096, 30396361765261392,
+	22750131948179220, 16793306448448818, 12224472655044704, 8774475095738369,
+	6209665325776139, 4332448363012560, 2979763235054558, 2020137489946003,
+	1349898031630096, 889025299108434, 577025042390768, 369078454275068,
+	232629079035526, 144480725881236, 88417285200805, 53312349751097, 31671241833120,
+	18536737846202, 10688525774935, 6071623911331, 3397673124731, 1872992005557,
+	1017083242569, 544042275575, 286651571880, 148768873188, 76049605165, 38291341062,
+	18989562466, 9275398735, 4462172454, 2114216743, 986587646, 453418033, 205226343,
+	91481476, 40160006, 17362409, 7392258, 3099493, 1279813, 520404, 208386, 82173, 31909,
+	12202, 4595, 1704, 623, 224, 80, 28, 10, 4, 2, 1, 1, 0,
+};
+
+/* Between two entries the straight line: the curve is convex, so never too little. */
+u64 tn_gauss_ber(s32 q16)
+{
+	u32 i;
+
+	if (q16 < 0)
+		q16 = 0;
+	i = (u32)q16 / 2;
+	if (i >= ARRAY_SIZE(gauss) - 1)
+		return 0;
+	return q16 & 1 ? gauss[i + 1] + (gauss[i] - gauss[i + 1] + 1) / 2 : gauss[i];
+}
+
+static u32 least(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p)
+{
+	if (!eye->signal)
+		return 0;
+	return least(least(eye->height * 100u / p->mask_height, eye->width * 100u / p->mask_width),
+		     TN_MARGIN_MAX);
+}
+
+/* A rate beyond any table's end, for nobody divides by a noise of 0. */
+static u32 distance(u32 opening, u32 rms)
+{
+	return rms ? least(opening * 16u / rms, 0xffff) : 0xffff;
+}
+
+u64 tn_eye_ber(const struct tn_eye *eye)
+{
+	if (!eye->signal || !eye->height || !eye->width)
+		return TORUS_BER_ONE / 2;
+	return tn_gauss_ber((s32)least(distance(eye->height, eye->noise),
+				       distance(eye->width, eye->jitter)));
+}
+
+/* --- lanes --------------------------------------------------------------------- */
+
+static void look(struct tn_train *t, unsigned int lane, struct tn_lane *out, u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+
+	s->ops->measure(s->ctx, lane, &out->eye, now);
+	out->margin = tn_eye_margin(&out->eye, &t->params);
+	out->ber = tn_eye_ber(&out->eye);
+}
+
+static bool reaches(const struct tn_train *t, const struct tn_lane *l)
+{
+	return l->eye.signal && l->margin >= t->params.margin_train &&
+	       l->ber <= t->params.target_ber;
+}
+
+/* Does the mask fit better? Where it fits alike, the wider eye errs less. */
+static bool better(const struct tn_lane *a, const struct tn_lane *b)
+{
+	if (a->margin != b->margin)
+		return a->margin > b->margin;
+	return a->eye.height * a->eye.width > b->eye.height * b->eye.width;
+}
+
+static bool perfect(const struct tn_train *t, const struct tn_lane *l)
+{
+	return l->eye.height >= t->serdes->swing && l->eye.width >= TN_HALF_UI;
+}
+
+/* --- the search ------------------------------------------------------------------ */
+
+static unsigned int settings(const struct tn_train *t)
+{
+	return t->near ? NEAR_SIDE * NEAR_SIDE :
+			 (t->serdes->pre_max + 1u) * (t->serdes->post_max + 1u);
+}
+
+static u8 clip(s32 v, u8 max)
+{
+	return v < 0 ? 0 : v > max ? max : (u8)v;
+}
+
+static struct tn_taps setting(const struct tn_train *t, unsigned int lane)
+{
+	const struct tn_serdes *s = t->serdes;
+	u32 side = t->near ? NEAR_SIDE : s->post_max + 1u;
+	s32 pre = (s32)(t->cursor / side), post = (s32)(t->cursor % side);
+
+	if (t->near) {
+		pre += t->base[lane].pre - NEAR;
+		post += t->base[lane].post - NEAR;
+	}
+	return (struct tn_taps) { clip(pre, s->pre_max), clip(post, s->post_max) };
+}
+
+/* Lanes that take part in the search. */
+static bool searched(const struct tn_train *t, unsigned int lane)
+{
+	return t->lane[lane].state == TORUS_LANE_ON;
+}
+
+static void set_all(struct tn_train *t, u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+	unsigned int i;
+
+	for (i = 0; i < s->lanes; i++) {
+		if (searched(t, i))
+			s->ops->set_taps(s->ctx, i, setting(t, i));
+	}
+	t->at = now + s->settle;
+}
+
+static void begin_rate(struct tn_train *t, u8 rate, u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+	unsigned int i;
+
+	t->rate = rate;
+	t->cursor = 0;
+	s->ops->set_rate(s->ctx, rate);
+	for (i = 0; i < s->lanes; i++) {
+		t->lane[i].margin = 0;
+		t->lane[i].eye = (struct tn_eye) { 0 };
+		t->lane[i].ber = TORUS_BER_ONE / 2;
+		t->lane[i].taps = setting(t, i);
+	}
+	set_all(t, now);
+}
+
+static void begin_search(struct tn_train *t, bool near, u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+	unsigned int i;
+
+	t->near = near;
+	t->found_mbps = 0;
+	for (i = 0; i < s->lanes; i++) {
+		t->base[i] = t->lane[i].taps;
+		if (near && t->lane[i].state != TORUS_LANE_ON)
+			continue;
+		t->lane[i].state = TORUS_LANE_ON;
+		s->ops->enable(s->ctx, i, true);
+	}
+	begin_rate(t, near ? t->rate : 0, now);
+}
+
+void tn_train_begin(struct tn_train *t, bool near, u64 now)
+{
+	bool was_done = t->state == TN_TRAIN_DONE;
+
+	if (!t->serdes)
+		return;
+	t->state = TN_TRAIN_BUSY;
+	begin_search(t, near && was_done, now);
+}
+
+/* Return: nothing can be better than what all lanes have. */
+static bool measure_all(struct tn_train *t, u64 now)
+{
+	bool all = true;
+	unsigned int i;
+
+	for (i = 0; i < t->serdes->lanes; i++) {
+		struct tn_lane *l = &t->lane[i], try = { .state = TORUS_LANE_ON };
+
+		if (!searched(t, i))
+			continue;
+		look(t, i, &try, now);
+		try.taps = setting(t, i);
+		if (!try.eye.signal)
+			l->state = TORUS_LANE_DEAD;
+		else if (!l->eye.signal || better(&try, l))
+			*l = try;
+		if (l->state == TORUS_LANE_ON && !perfect(t, l))
+			all = false;
+	}
+	return all;
+}
+
+static unsigned int count(const struct tn_train *t, bool reaching)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < t->serdes->lanes; i++) {
+		if (searched(t, i) && (!reaching || reaches(t, &t->lane[i])))
+			n++;
+	}
+	return n;
+}
+
+/* All that was found into the SerDes. */
+static void settle(struct tn_train *t)
+{
+	const struct tn_serdes *s = t->serdes;
+	unsigned int i;
+
+	if (t->found_mbps) {
+		memcpy(t->lane, t->found, sizeof(t->lane));
+		t->rate = t->found_rate;
+		s->ops->set_rate(s->ctx, t->rate);
+	}
+	for (i = 0; i < s->lanes; i++) {
+		struct tn_lane *l = &t->lane[i];
+
+		if (l->state == TORUS_LANE_ON && !reaches(t, l))
+			l->state = TORUS_LANE_POOR;
+		if (l->state == TORUS_LANE_ON)
+			s->ops->set_taps(s->ctx, i, l->taps);
+		s->ops->enable(s->ctx, i, l->state == TORUS_LANE_ON);
+	}
+	t->state = t->found_mbps ? TN_TRAIN_DONE : TN_TRAIN_IDLE;
+}
+
+/* All settings at one rate were measured. */
+static void end_rate(struct tn_train *t, u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+	unsigned int live = count(t, false), reaching = count(t, true);
+	u32 mbps = reaching * s->mbps[t->rate];
+
+	if (t->near && reaching < live) {
+		begin_search(t, false, now);
+		return;
+	}
+	if (mbps > t->found_mbps) {
+		t->found_mbps = mbps;
+		t->found_rate = t->rate;
+		memcpy(t->found, t->lane, sizeof(t->found));
+	}
+	if (!t->near && t->rate + 1 < s->rates && live * s->mbps[t->rate + 1] > t->found_mbps)
+		begin_rate(t, t->rate + 1, now);
+	else
+		settle(t);
+}
+
+u8 tn_train_poll(struct tn_train *t, u64 now)
+{
+	if (t->state != TN_TRAIN_BUSY || now < t->at)
+		return t->state;
+	if (measure_all(t, now) || ++t->cursor == settings(t))
+		end_rate(t, now);
+	else
+		set_all(t, now);
+	return t->state;
+}
+
+u64 tn_train_expiry(const struct tn_train *t)
+{
+	return t->state == TN_TRAIN_BUSY ? t->at : ~0ull;
+}
+
+/* --- afterwards ------------------------------------------------------------------ */
+
+static bool in_use(const struct tn_train *t, unsigned int lane)
+{
+	return t->state == TN_TRAIN_DONE && t->lane[lane].state == TORUS_LANE_ON;
+}
+
+bool tn_train_watch(struct tn_train *t, u64 now)
+{
+	bool bad = false;
+	unsigned int i;
+
+	for (i = 0; t->serdes && i < t->serdes->lanes; i++) {
+		struct tn_lane *l = &t->lane[i];
+
+		if (!in_use(t, i))
+			continue;
+		look(t, i, l, now);
+		if (!l->eye.signal || l->margin < t->params.margin_retrain ||
+		    l->ber > t->params.target_ber)
+			bad = true;
+	}
+	return bad;
+}
+
+unsigned int tn_train_width(const struct tn_train *t)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; t->serdes && i < t->serdes->lanes; i++)
+		n += in_use(t, i);
+	return n;
+}
+
+u32 tn_train_margin(const struct tn_train *t)
+{
+	u32 margin = ~0u;
+	unsigned int i;
+
+	for (i = 0; t->serdes && i < t->serdes->lanes; i++) {
+		if (in_use(t, i))
+			margin = least(margin, t->lane[i].margin);
+	}
+	return margin == ~0u ? 0 : margin;
+}
+
+u64 tn_train_ber(const struct tn_train *t)
+{
+	unsigned int width = tn_train_width(t), i;
+	u64 sum = 0;
+
+	for (i = 0; t->serdes && i < t->serdes->lanes; i++) {
+		if (in_use(t, i))
+			sum += t->lane[i].ber;
+	}
+	return width ? sum / width : 0;
+}

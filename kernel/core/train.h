@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Training of a link's receiver: taps, rate and lanes for the cable that is there.
+ *
+ * The algorithm of the Angara network ("Methods for ensuring the fault tolerance
+ * of the Angara network", link initialisation): transmitters have pre-emphasis,
+ * receivers an eye monitor; instead of looking up a cable in a list, each power-up
+ * measures it.
+ *
+ *   for rates from the fastest down
+ *	for all settings of the taps: set them, measure the eye of every lane
+ *	a lane keeps the setting in which the mask fits best
+ *	a lane without signal is dead; it is not asked again
+ *	stop if no lower rate could carry more than the best so far
+ *   take the rate that carries most: rate times lanes that reach the target
+ *   switch off all other lanes; no lane is left: training has failed
+ *
+ * Margin is how far the mask could grow, in percent of its size, until it touches
+ * the eye: 100 fits just so. A lane reaches the target if its margin is at least
+ * margin_train and the bit error rate that its eye lets expect is at most
+ * target_ber. All settings are tried, so the best is found whatever the surface
+ * looks like; an eye that cannot be wider ends the search. Lanes have an eye monitor
+ * each and are searched at the same time: settings x rates measurements at most.
+ *
+ * An up link looks at its eyes now and then (tn_train_watch()). When a mask fits no
+ * more, it retrains while the retry still mends what few errors there are: settings
+ * around the present ones, which is all that temperature and age call for; if that
+ * is not enough, from the beginning. margin_retrain is less than margin_train, so that
+ * a link that has just been trained does not ask for it again.
+ *
+ * Each end trains what it receives; taps of the peer's transmitter are set through
+ * the SerDes's back channel (as in IEEE 802.3 clause 72). So the directions of a
+ * cable may differ in rate and width.
+ *
+ * One call makes one measurement of each lane at most: tens of register accesses.
+ */
+#ifndef TN_TRAIN_H
+#define TN_TRAIN_H
+
+#include "tn_deps.h"
+#include <torus_uapi.h>
+
+#define TN_RATES_MAX	4
+#define TN_HALF_UI	500		/* half a bit's time, in 1/1000 UI */
+#define TN_MARGIN_MAX	9999		/* percent */
+
+/** struct tn_taps - pre-emphasis: steps of the taps before and after the cursor */
+struct tn_taps {
+	u8 pre, post;
+};
+
+/**
+ * struct tn_eye - what an eye monitor says of a lane
+ * @signal: there is any
+ * @height: from its centre to the innermost trace, mV; 0: closed
+ * @width: likewise, in 1/1000 UI, TN_HALF_UI at most
+ * @noise: on the traces, rms, mV
+ * @jitter: rms, in 1/1000 UI
+ */
+struct tn_eye {
+	bool signal;
+	u16 height, width;
+	u16 noise, jitter;
+};
+
+/**
+ * struct tn_serdes_ops - what hardware implements; called under the host's lock
+ * @set_rate: of all lanes; index into tn_serdes.mbps
+ * @set_taps: of the transmitter that feeds receiver lane @lane
+ * @enable: switch a lane on or off
+ * @measure: the eye of @lane at @now
+ * @sample: bit error rate, in units of 1e-18, if bits were decided @phase (1/1000 UI,
+ *	-TN_HALF_UI .. TN_HALF_UI) beside and @offset mV above the centre of the eye
+ */
+struct tn_serdes_ops {
+	void (*set_rate)(void *ctx, unsigned int rate);
+	void (*set_taps)(void *ctx, unsigned int lane, struct tn_taps taps);
+	void (*enable)(void *ctx, unsigned int lane, bool on);
+	void (*measure)(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now);
+	u64 (*sample)(void *ctx, unsigned int lane, int phase, int offset, u64 now);
+};
+
+/**
+ * struct tn_serdes - the receiver of one link
+ * @lanes: 1 to TORUS_LANES_MAX
+ * @rates: 1 to TN_RATES_MAX
+ * @mbps: of one lane at each rate, fastest first
+ * @pre_max, @post_max: tap settings are 0 to these
+ * @swing: height of the widest eye, mV
+ * @settle: ns from a setting to its measurement; 0: at once
+ * @steady: eyes never change: no need to look at them again. May change; then
+ *	tn_nic_cable() must be called
+ */
+struct tn_serdes {
+	const struct tn_serdes_ops *ops;
+	void *ctx;
+	u8 lanes;
+	u8 rates;
+	u32 mbps[TN_RATES_MAX];
+	u8 pre_max, post_max;
+	u16 swing;
+	u64 settle;
+	bool steady;
+};
+
+/**
+ * struct tn_train_params - thresholds
+ * @target_ber: of a lane, in units of 1e-18
+ * @mask_height, @mask_width: of the mask, from its centre, mV and 1/1000 UI
+ * @margin_train, @margin_retrain: percent of the mask
+ */
+struct tn_train_params {
+	u64 target_ber;
+	u32 mask_height, mask_width;
+	u32 margin_train, margin_retrain;
+};
+
+/** struct tn_lane - a lane in its best setting so far; state: enum torus_lane */
+struct tn_lane {
+	u8 state;
+	struct tn_taps taps;
+	struct tn_eye eye;
+	u32 margin;
+	u64 ber;
+};
+
+enum tn_train_state {
+	TN_TRAIN_IDLE,		/* never trained, or failed */
+	TN_TRAIN_BUSY,
+	TN_TRAIN_DONE,
+};
+
+/**
+ * struct tn_train - training of one link
+ * @lane: as they are used, or while busy as found best at @rate
+ * @found: while busy: lanes at the rate that carries most so far, @found_mbps
+ */
+struct tn_train {
+	const struct tn_serdes *serdes;
+	struct tn_train_params params;
+	u8 state;
+	u8 rate;
+	struct tn_lane lane[TORUS_LANES_MAX];
+	/* private: */
+	bool near;		/* only around the former settings */
+	u8 found_rate;
+	u16 cursor;		/* which setting is measured */
+	u32 found_mbps;
+	u64 at;			/* when */
+	struct tn_taps base[TORUS_LANES_MAX];
+	struct tn_lane found[TORUS_LANES_MAX];
+};
+
+/** tn_train_init() - @serdes is kept; NULL: nothing to train, done at once */
+void tn_train_init(struct tn_train *t, const struct tn_serdes *serdes,
+		   const struct tn_train_params *params);
+/**
+ * tn_train_begin() - begin anew; @near: look around the present settings first
+ * Ends by tn_train_poll(), after at most pre x post x rates measurements, or twice
+ * that many around the present settings before.
+ */
+void tn_train_begin(struct tn_train *t, bool near, u64 now);
+/** tn_train_poll() - at tn_train_expiry(); Return: enum tn_train_state */
+u8 tn_train_poll(struct tn_train *t, u64 now);
+u64 tn_train_expiry(const struct tn_train *t);
+/**
+ * tn_train_watch() - measure lanes in use
+ * Return: true: some mask fits no more, or a lane errs too often: retrain.
+ */
+bool tn_train_watch(struct tn_train *t, u64 now);
+
+/** tn_train_width() - lanes in use */
+unsigned int tn_train_width(const struct tn_train *t);
+/** tn_train_margin() - the smallest of lanes in use; 0: none is */
+u32 tn_train_margin(const struct tn_train *t);
+/** tn_train_ber() - to be expected: bits are spread over all lanes in use */
+u64 tn_train_ber(const struct tn_train *t);
+
+/** tn_eye_margin() - how well the mask fits, in percent of it */
+u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p);
+/** tn_eye_ber() - bit error rate to be expected at the eye's centre, in 1e-18 */
+u64 tn_eye_ber(const struct tn_eye *eye);
+/**
+ * tn_gauss_ber() - how often noise exceeds a distance: erfc(q / sqrt 2) / 2
+ * @q16: distance in 1/16 of the noise's rms; below 0: as for 0
+ * Return: in units of 1e-18.
+ */
+u64 tn_gauss_ber(s32 q16);
+
+#endif /* TN_TRAIN_H */

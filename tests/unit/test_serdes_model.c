@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Trainings over cables: random ones, longer and longer ones, ones that change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "kernel/core/serdes_model.h"
+#include "tests/unit/random.h"
+
+#define MS	1000000ull
+
+static const struct tn_train_params params = {
+	.target_ber = 1000000, .mask_height = 60, .mask_width = 100,
+	.margin_train = 110, .margin_retrain = 100,
+};
+
+struct port {
+	struct tn_serdes_model m;
+	struct tn_train t;
+	u64 now;
+};
+
+/* Return: ns it took. */
+static u64 train(struct port *p, bool near)
+{
+	u64 from = p->now;
+
+	tn_train_begin(&p->t, near, p->now);
+	while (p->t.state == TN_TRAIN_BUSY) {
+		p->now = tn_train_expiry(&p->t);
+		tn_train_poll(&p->t, p->now);
+	}
+	return p->now - from;
+}
+
+static void start(struct port *p, const struct tn_cable *cable)
+{
+	p->now = 1;
+	tn_serdes_model_init(&p->m);
+	tn_serdes_model_lay(&p->m, cable, p->now);
+	tn_train_init(&p->t, &p->m.serdes, &params);
+}
+
+static u32 mbps(const struct port *p)
+{
+	return tn_train_width(&p->t) * p->m.serdes.mbps[p->t.rate];
+}
+
+/* The best margin of lane @l as the other lanes are now, by trying everything. */
+static u32 best_of(struct port *p, unsigned int l)
+{
+	struct tn_serdes_model m = p->m;
+	u32 best = 0;
+
+	for (u8 a = 0; a <= m.serdes.pre_max; a++)
+		for (u8 b = 0; b <= m.serdes.post_max; b++) {
+			struct tn_eye e;
+			u32 margin;
+
+			m.serdes.ops->set_taps(&m, l, (struct tn_taps) { a, b });
+			m.serdes.ops->measure(&m, l, &e, p->now);
+			margin = tn_eye_margin(&e, &params);
+			best = margin > best ? margin : best;
+		}
+	return best;
+}
+
+static void test_random(void **state)
+{
+	uint64_t seed = random_seed(3), r = seed;
+	unsigned int trained = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	for (unsigned int i = 0; i < 200; i++) {
+		struct tn_cable c = {
+			.length = 1 + random_below(&r, 1500), .loss = random_below(&r, 4000),
+			.crosstalk = random_below(&r, 40), .seed = random_next(&r),
+			.dead = (u16)(random_next(&r) & random_next(&r) & 0xfff),
+		};
+		struct port p;
+
+		start(&p, &c);
+		assert_true(train(&p, false) < 100 * MS);
+		if (p.t.state != TN_TRAIN_DONE) {
+			assert_int_equal(p.m.on, 0);
+			continue;
+		}
+		trained++;
+		assert_true(tn_serdes_model_ber(&p.m, p.now) <= params.target_ber);
+		assert_int_equal(p.m.on & c.dead, 0);
+		for (unsigned int l = 0; l < TORUS_LANES_MAX; l++) {
+			if (!(p.m.on >> l & 1))
+				continue;
+			/* Lanes switched off since have taken their crosstalk along. */
+			assert_true(tn_train_watch(&p.t, p.now) == false);
+			if (p.m.on == 0xfff)
+				assert_int_equal(p.t.lane[l].margin, best_of(&p, l));
+		}
+	}
+	assert_true(trained > 50 && trained < 200);
+}
+
+/* Twelve lanes from cold; a longer cable carries no more; in the end nothing. */
+static void test_length(void **state)
+{
+	struct tn_cable c = { .loss = 2000, .crosstalk = 10, .seed = 1 };
+	u32 last = 12 * 6250;
+	struct port p;
+
+	(void)state;
+	for (c.length = 0; c.length < 1500; c.length += 50) {
+		start(&p, &c);
+		assert_true(train(&p, false) < 100 * MS);
+		assert_true(mbps(&p) <= last);
+		if (c.length <= 500)
+			assert_int_equal(mbps(&p), 12 * 6250);
+		last = mbps(&p);
+	}
+	assert_int_equal(last, 0);
+}
+
+static void test_dying(void **state)
+{
+	struct tn_cable c = { .length = 300, .loss = 2000, .crosstalk = 10, .seed = 1 };
+	struct port p;
+
+	(void)state;
+	start(&p, &c);
+	train(&p, false);
+	for (unsigned int l = 0; l < TORUS_LANES_MAX; l++) {
+		assert_int_equal(tn_train_width(&p.t), TORUS_LANES_MAX - l);
+		c.dead |= (u16)(1u << l);
+		tn_serdes_model_lay(&p.m, &c, p.now);
+		assert_true(tn_serdes_model_ber(&p.m, p.now) > TORUS_BER_ONE / 30);
+		assert_true(tn_train_watch(&p.t, p.now));
+		assert_true(train(&p, true) < 100 * MS);
+		assert_int_equal(p.t.lane[l].state, TORUS_LANE_DEAD);
+	}
+	assert_int_equal(p.t.state, TN_TRAIN_IDLE);
+	assert_true(tn_serdes_model_ber(&p.m, p.now) == TORUS_BER_ONE / 2);
+}
+
+/* Temperature and age: who looks each 50 ms retrains before errors come. */
+static void test_drift(void **state)
+{
+	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5,
+			      .drift = 150, .ageing = 300, .aged = 0x21 };
+	unsigned int retrains = 0;
+	struct port p;
+
+	(void)state;
+	start(&p, &c);
+	train(&p, false);
+	for (u64 end = p.now + 30000 * MS; p.now < end; p.now += 50 * MS) {
+		assert_true(tn_serdes_model_ber(&p.m, p.now) < 100 * params.target_ber);
+		if (!tn_train_watch(&p.t, p.now))
+			continue;
+		retrains++;
+		assert_true(train(&p, true) < 100 * MS);
+		assert_int_equal(p.t.state, TN_TRAIN_DONE);
+	}
+	assert_true(retrains > 0 && retrains < 100);
+	assert_true(mbps(&p) < 12 * 6250);
+}
+
+/* The map of the eye: best in the middle, alike on both sides, worse outwards. */
+static void test_sample(void **state)
+{
+	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 1 };
+	const struct tn_serdes_ops *ops;
+	u64 middle, last;
+	struct port p;
+
+	(void)state;
+	start(&p, &c);
+	train(&p, false);
+	ops = p.m.serdes.ops;
+	middle = ops->sample(&p.m, 0, 0, 0, p.now);
+	assert_true(middle == p.t.lane[0].ber);
+	for (int offset = 0; offset <= 400; offset += 20) {
+		last = 0;
+		for (int phase = 0; phase <= TN_HALF_UI; phase += 20) {
+			u64 ber = ops->sample(&p.m, 0, phase, offset, p.now);
+
+			assert_true(ber >= last && ber >= middle);
+			assert_true(ber == ops->sample(&p.m, 0, -phase, -offset, p.now));
+			last = ber;
+		}
+		assert_true(last == TORUS_BER_ONE / 2);
+	}
+}
+
+/* Errors come at the rate that is told. */
+static void test_errors(void **state)
+{
+	struct tn_cable c = { .length = 300, .loss = 2000, .dead = 1, .seed = 9 };
+	unsigned int flips = 0, frames = 2000;
+	static u8 frame[64];
+	struct port p;
+
+	(void)state;
+	start(&p, &c);
+	for (unsigned int i = 0; i < frames; i++) {
+		memset(frame, 0, sizeof(frame));
+		if (tn_serdes_model_hits(&p.m, sizeof(frame), p.now))
+			tn_fault_corrupt(&p.m.errors, frame, sizeof(frame));
+		for (unsigned int j = 0; j < sizeof(frame); j++)
+			flips += (unsigned int)__builtin_popcount(frame[j]);
+	}
+	/* Not trained: lane 0 of 12 guesses, the others suffer from a closed eye or not. */
+	u64 ber = tn_serdes_model_ber(&p.m, p.now);
+	double expected = (double)ber / (double)TORUS_BER_ONE * 8 * sizeof(frame) * frames;
+
+	assert_true(ber >= TORUS_BER_ONE / 24);
+	assert_true(flips > 0.95 * expected && flips < 1.05 * expected);
+	tn_serdes_model_lay(&p.m, &(struct tn_cable) { 0 }, p.now);
+	assert_false(tn_serdes_model_hits(&p.m, 1u << 30, p.now));
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_length),
+		cmocka_unit_test(test_dying),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_errors),
+	};
+
+	return cmocka_run_group_tests(all, NULL, NULL);
+}
