@@ -3,7 +3,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include "world.h"
+#include "tools/fabricsim/world.h"
 
 struct check_flow;
 

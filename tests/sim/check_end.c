@@ -4,7 +4,7 @@
 #include <torus/route.h>
 
 #include "check.h"
-#include "world_impl.h"
+#include "tools/fabricsim/world_impl.h"
 
 /* A path of healthy links between two nodes: rows may be missing only else. */
 static bool joined(const struct world *w, const uint16_t *closed, uint32_t a, uint32_t b)

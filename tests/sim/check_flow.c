@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "check.h"
-#include "world_impl.h"
+#include "tools/fabricsim/world_impl.h"
 
 struct flow {
 	uint64_t sent, got, returned;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-sim-objs := $(addprefix tests/sim/,world.o nic_side.o svc_side.o check_flow.o check_end.o story.o) \
-	$(fm-objs) $(svc-objs) $(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
+# The world they watch is fabricsim's.
+sim-objs := $(addprefix tests/sim/,check_flow.o check_end.o story.o) $(sim-world-objs)
 
 tests += tests/sim/test_bootstrap
 tests/sim/test_bootstrap-objs := tests/sim/test_bootstrap.o $(sim-objs)

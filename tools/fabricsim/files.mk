@@ -6,17 +6,24 @@ sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check
 sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
 sim-route := route_fabric
-sim-retry := retry_wire retry_formula
+sim-recovery :=
 sim-core := bubble retry retry_angara retry_acknak retry_hippi
+sim-retry := retry_wire retry_formula
 sim-ctl := program command say table number json
+
+# Managers and NICs in virtual time; the tests' worlds are made of the same objects.
+# What the library has of the core is taken from there.
+sim-world-objs := $(addprefix tools/fabricsim/,world.o nic_side.o svc_side.o) $(fm-objs) \
+	$(svc-objs) $(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
 
 programs += fabricsim
 fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-shared:%=tools/fabricsim/%.o) $(sim-flow:%=tools/fabricsim/%.o) \
 	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
-	$(sim-ctl:%=tools/fabricctl/%.o) $(sim-core:%=kernel/core/%.o)
+	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-world-objs) \
+	$(sim-ctl:%=tools/fabricctl/%.o)
 fabricsim-deps := $(B)/libtorus.a
-fabricsim-libs := $(lib-libs) -lm -lpthread
+fabricsim-libs := $(lib-libs) $(svc-libs) -lm -lpthread
 
 $(B)/tools/fabricsim/%.o: CPPFLAGS += $(call pkg-cflags,jansson)
 

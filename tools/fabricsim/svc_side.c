@@ -49,20 +49,34 @@ static int place_set(void *io, const struct torus_shape *shape, const struct tor
 	return 0;
 }
 
+static void rows_counted(struct fm_host *h, uint32_t n)
+{
+	h->w->counts.rows += n;
+	h->w->counts.versions += of(h)->jumper;
+}
+
 static int rows_write(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
 		      uint32_t n)
 {
 	struct fm_host *h = io;
 	struct tn_nic *nic = of(io)->nic;
 	int err = tn_nic_rows_begin(nic, version);
+	uint32_t held = 0, nrows;
+	u64 now_active;
+	const u64 *old = tn_nic_rows(nic, &nrows, &now_active);
 
 	for (uint32_t i = 0; !err && i < n; i++) {
 		u64 r = row[i];
 
+		held += r & TORUS_ROW_HOLD && !(old && old[node[i]] & TORUS_ROW_HOLD);
 		err = tn_nic_rows_put(nic, version, node[i], &r, 1);
 	}
 	if (!err)
 		err = tn_nic_rows_commit(nic, version, h->w->now);
+	if (!err) {
+		rows_counted(h, n);
+		held_more(h->w, h->node, held);
+	}
 	nic_pump(h->w, h->node);
 	return err;
 }
@@ -72,6 +86,8 @@ static int release(void *io, uint64_t version, bool give_up)
 	struct fm_host *h = io;
 	int err = tn_nic_release(of(io)->nic, version, give_up, h->w->now);
 
+	if (!err)
+		held_none(h->w, h->node);
 	nic_pump(h->w, h->node);
 	return err;
 }
@@ -136,6 +152,35 @@ static uint64_t svc_delay(struct world *w)
 	return w->cfg.svc_latency + (w->cfg.svc_jitter ? world_random(w) % w->cfg.svc_jitter : 0);
 }
 
+#define SEGMENT 1448	/* bytes of a stream in a frame */
+#define HEADERS 78	/* ... and what TCP, IP and Ethernet put around them */
+
+/* A message of @len bytes passes a link that is busy until @busy, from @at on. Return: until when. */
+static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
+{
+	if (!w->cfg.svc_mbps)
+		return at;
+	*busy = (at > *busy ? at : *busy) + len * 8000 / w->cfg.svc_mbps;
+	return *busy;
+}
+
+/* When a message from @from is at @to, and what it counts for. */
+static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
+{
+	size_t bytes = len + (len / SEGMENT + 1) * HEADERS;
+	struct world_counts *c = &w->counts;
+	uint64_t at;
+
+	c->messages++;
+	c->bytes += bytes;
+	if (w->node[from].jumper || w->node[to].jumper) {
+		c->root_messages++;
+		c->root_bytes += bytes;
+	}
+	at = pass(w, &w->node[from].svc_out, w->now, bytes) + svc_delay(w);
+	return pass(w, &w->node[to].svc_in, at, bytes);
+}
+
 /* Something arrives at end @id, after all that is on its way there. */
 static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
 {
@@ -149,7 +194,8 @@ static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_
 		.len = len,
 	};
 
-	ev.at = w->now + svc_delay(w);
+	ev.at = kind == EV_MSG ? carried(w, w->end[e->peer - 1].node, e->node, len) :
+				 w->now + svc_delay(w);
 	if (ev.at <= e->last)
 		ev.at = e->last + 1;
 	e->last = ev.at;

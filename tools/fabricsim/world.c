@@ -208,8 +208,7 @@ struct world *world_new(const struct world_config *cfg)
 		n->epoch = (uint32_t)world_random(w) | 1;
 		n->jumper = i == 0;
 		n->cable = calloc(w->nports, sizeof(*n->cable));
-		n->seq = calloc(w->nodes * TORUS_VCS, sizeof(*n->seq));
-		if (!n->cable || !n->seq)
+		if (!n->cable)
 			abort();
 		snprintf(n->name, sizeof(n->name), "n%u", i);
 		strcpy(n->fabric, "sim");
@@ -380,6 +379,44 @@ void world_jumper(struct world *w, uint32_t node, bool on)
 void world_guid(struct world *w, uint32_t node, uint64_t guid)
 {
 	w->node[node].guid = guid;
+}
+
+/* --- what is counted -------------------------------------------------------------- */
+
+void held_more(struct world *w, uint32_t node, uint32_t rows)
+{
+	struct wnode *n = &w->node[node];
+
+	if (rows && !n->held)
+		n->held_first = w->now;
+	n->held += rows;
+	n->held_began += rows * w->now;
+	w->counts.held += rows;
+	w->counts.holding += rows;
+}
+
+void held_none(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	struct world_counts *c = &w->counts;
+
+	if (!n->held)
+		return;
+	c->held_ns += n->held * w->now - n->held_began;
+	if (w->now - n->held_first > c->held_max)
+		c->held_max = w->now - n->held_first;
+	c->holding -= n->held;
+	c->released = w->now;
+	n->held = 0;
+	n->held_began = 0;
+}
+
+struct world_counts world_counts(struct world *w)
+{
+	struct world_counts c = w->counts;
+
+	w->counts = (struct world_counts) { .holding = c.holding };
+	return c;
 }
 
 /* --- looking ------------------------------------------------------------------------ */

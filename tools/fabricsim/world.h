@@ -39,6 +39,8 @@ struct world_watch {
  * @discover: the root is not told the shape
  * @open: mask of dimensions whose ends are not cabled together
  * @link_latency, @svc_latency: one way
+ * @svc_mbps: of each node's own link to the service network, which a message
+ *	passes at both ends, one after another; 0: without bound
  * @svc_jitter: added to a message at random, order kept within a connection
  * @svc_double: of 1000 messages, this many come again later
  * @svc_break: of 100000 messages, this many break their connection
@@ -54,6 +56,7 @@ struct world_config {
 	uint64_t seed;
 	uint64_t link_latency;
 	uint64_t svc_latency;
+	uint64_t svc_mbps;
 	uint64_t svc_jitter;
 	unsigned int svc_double;
 	unsigned int svc_break;
@@ -62,6 +65,30 @@ struct world_config {
 	unsigned int fanout;
 	uint64_t member_max;
 	unsigned int verbose;
+};
+
+/**
+ * struct world_counts - what the managers have done
+ * @messages, @bytes: on the service network, headers of the wire included
+ * @root_messages, @root_bytes: of these, to and from the root
+ * @versions: tables that were put into force at the root
+ * @rows: written to NICs
+ * @held: rows put on hold; a row is a flow to a destination
+ * @holding: of these, on hold now
+ * @held_ns: how long they were, summed over rows whose hold is lifted
+ * @held_max: the longest hold
+ * @released: when the last hold was lifted
+ */
+struct world_counts {
+	uint64_t messages, bytes;
+	uint64_t root_messages, root_bytes;
+	uint64_t versions;
+	uint64_t rows;
+	uint64_t held;
+	uint64_t holding;
+	uint64_t held_ns;
+	uint64_t held_max;
+	uint64_t released;
 };
 
 void world_config_default(struct world_config *c);
@@ -76,6 +103,9 @@ uint64_t world_now(const struct world *w);
 uint64_t world_random(struct world *w);
 uint32_t world_nodes(const struct world *w);
 const struct world_config *world_config(const struct world *w);
+
+/* What was counted since the last call; @holding is as it is now. */
+struct world_counts world_counts(struct world *w);
 
 /* Power of a node: NIC and manager. Off takes all that is in the NIC with it. */
 void world_power(struct world *w, uint32_t node, bool on);

@@ -168,6 +168,7 @@ void nic_stop(struct world *w, uint32_t node)
 	free(h);
 	n->nic = NULL;
 	n->table = NULL;
+	held_none(w, node);
 }
 
 static void send_frame(struct world *w, uint32_t node, unsigned int port,
@@ -311,15 +312,21 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 static void send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
 {
 	struct wnode *n = &w->node[node];
-	struct load l = {
+	struct load l;
+	struct tn_pkt *p;
+
+	if (!n->seq)
+		n->seq = calloc(w->nodes * TORUS_VCS, sizeof(*n->seq));
+	if (!n->seq)
+		abort();
+	l = (struct load) {
 		.magic = MAGIC,
 		.src = node,
 		.dst = dst,
 		.vc = vc,
 		.seq = n->seq[dst * TORUS_VCS + vc],
 	};
-	struct tn_pkt *p = pkt_new(NULL, 2 + sizeof(l) / TN_FLIT);
-
+	p = pkt_new(NULL, 2 + sizeof(l) / TN_FLIT);
 	p->hdr.len = sizeof(l) / TN_FLIT;
 	p->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
 	memcpy(tn_pkt_payload(p), &l, sizeof(l));

@@ -67,6 +67,10 @@ struct wnode {
 	void *table;
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
+	uint64_t svc_out, svc_in;	/* until when its service link is busy */
+	uint32_t held;		/* rows on hold */
+	uint64_t held_first;	/* when the first of them was */
+	uint64_t held_began;	/* sum over them of when they were; modulo 2^64 */
 	struct ev *late;	/* for a manager that hangs */
 	size_t nlate;
 	uint32_t links_changed;	/* mask, until the pump ends */
@@ -88,6 +92,7 @@ struct world {
 	size_t nheap, room;
 	struct end *end;
 	size_t nends, ends_room;
+	struct world_counts counts;
 };
 
 struct ev *world_at(struct world *w, uint64_t at, enum ev_kind kind, uint32_t node);
@@ -103,6 +108,10 @@ void nic_frame(struct world *w, const struct ev *ev);
 void nic_carrier(struct world *w, uint32_t cable);
 void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
 void nic_traffic(struct world *w, uint32_t node);
+
+/* @rows more rows of @node are on hold, or all holds are lifted. */
+void held_more(struct world *w, uint32_t node, uint32_t rows);
+void held_none(struct world *w, uint32_t node);
 
 /* svc_side.c */
 void fm_start(struct world *w, uint32_t node);
