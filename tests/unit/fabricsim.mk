@@ -19,4 +19,9 @@ tests/unit/test_fabricsim_retry-objs := tests/unit/test_fabricsim_retry.o tests/
 tests/unit/test_fabricsim_retry-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_retry-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
-$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_flow.o test_fabricsim_retry.o): CPPFLAGS += $(lib-cflags)
+tests += tests/unit/test_fabricsim_recovery
+tests/unit/test_fabricsim_recovery-objs := tests/unit/test_fabricsim_recovery.o tests/unit/program.o
+tests/unit/test_fabricsim_recovery-deps := $(B)/fabricsim
+tests/unit/test_fabricsim_recovery-libs := $(call pkg-libs,cmocka) $(lib-libs)
+
+$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_recovery.o test_fabricsim_flow.o test_fabricsim_retry.o): CPPFLAGS += $(lib-cflags)

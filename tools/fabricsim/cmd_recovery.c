@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fabricsim recovery: the managers of a whole fabric, their NICs and the routing
+ * code, in virtual time. Nothing is a model of them: they are what fabricd and
+ * torusemu are made of. Modelled are cables (a delay) and the service network (a
+ * delay, and the bandwidth of each node's link to it). Computing takes no time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <torus/topology.h>
+#include "points.h"
+#include "range.h"
+#include "recovery_scene.h"
+#include "tools/fabricctl/say.h"
+
+#define NODES_MAX 4096
+#define SCENES_MAX 16
+
+static const char *shape_text, *scene_text, *gbps_text;
+static uint64_t hop_us = 50, jitter_us, link_us = 2, traffic_us, fanout = 8, faults = 4, flaps = 10;
+static bool verbose;
+
+/** struct plan - what was asked for, and what has come of it */
+struct plan {
+	struct scene_plan scene;
+	unsigned int scenes[SCENES_MAX];
+	size_t n;
+	json_t *points;
+	bool unsettled;
+};
+
+/* --- the plan ------------------------------------------------------------- */
+
+static int scenes_parse(struct plan *p)
+{
+	const char *at = scene_text ? scene_text : "fault";
+
+	while (p->n < SCENES_MAX) {
+		size_t len = strcspn(at, ",");
+		int which = word_option("scenario", at, len, scene_names);
+
+		if (which < 0)
+			return CANNOT;
+		p->scenes[p->n++] = (unsigned int)which;
+		if (!at[len])
+			return OK;
+		at += len + 1;
+	}
+	return fail("--scenario '%s': at most %u of them", scene_text, SCENES_MAX);
+}
+
+static int shape_make(struct torus_shape *s)
+{
+	const char *text = shape_text ? shape_text : "4x4x4";
+
+	if (torus_shape_parse(text, s))
+		return fail("--shape '%s': sizes of 1 to 6 dimensions with x between, as 8x8x8", text);
+	if (torus_nodes(s) < 2 || torus_nodes(s) > NODES_MAX)
+		return fail("--shape '%s': %u nodes; allowed are 2 to %u", text, torus_nodes(s),
+			    NODES_MAX);
+	return OK;
+}
+
+static int plan_make(struct plan *p, const struct ctl *ctl)
+{
+	struct world_config *c = &p->scene.world;
+	double gbps = 10;
+
+	world_config_default(c);
+	if (shape_make(&c->shape) || scenes_parse(p) ||
+	    (gbps_text && real_option("gbps", gbps_text, 0.001, 10000, &gbps)))
+		return CANNOT;
+	c->discover = false;
+	c->seed = ctl->seed;
+	c->link_latency = link_us * W_US;
+	c->svc_latency = hop_us * W_US;
+	c->svc_jitter = jitter_us * W_US;
+	c->svc_mbps = (uint64_t)(gbps * 1000);
+	c->traffic = traffic_us * W_US;
+	c->fanout = (unsigned int)fanout;
+	c->verbose = verbose ? 3 : 0;
+	p->scene.faults = (uint32_t)faults;
+	p->scene.flaps = (uint32_t)flaps;
+	return OK;
+}
+
+/* --- results -------------------------------------------------------------- */
+
+static double ms(uint64_t ns)
+{
+	return (double)ns / W_MS;
+}
+
+/* When a step of the last recovery was reached, from the act on; null: it was not. */
+static json_t *stamp(const struct scene_act *a, enum fm_stamp which)
+{
+	uint64_t at = a->recovery.at[which];
+
+	return at ? json_real(at > a->began ? ms(at - a->began) : 0) : json_null();
+}
+
+static void phases_set(json_t *point, const struct scene_act *a)
+{
+	static const char *const names[FM_STAMPS] = {
+		"detected_ms", "table_ms", "rebuilt_ms", "drained_ms", "replayed_ms", "resumed_ms"
+	};
+
+	for (unsigned int i = 0; i < FM_STAMPS; i++)
+		json_object_set_new(point, names[i], stamp(a, (enum fm_stamp)i));
+}
+
+static void count_set(json_t *point, const char *key, uint64_t n)
+{
+	json_object_set_new(point, key, json_integer((json_int_t)n));
+}
+
+static void counts_set(json_t *point, const struct scene_act *a)
+{
+	const struct world_counts *c = &a->counts;
+
+	count_set(point, "versions", c->versions);
+	count_set(point, "messages", c->messages);
+	count_set(point, "bytes", c->bytes);
+	count_set(point, "root_messages", c->root_messages);
+	count_set(point, "root_bytes", c->root_bytes);
+	count_set(point, "rows", c->rows);
+	count_set(point, "flows_held", c->held);
+	json_object_set_new(point, "held_mean_ms",
+			    json_real(c->held ? ms(c->held_ns) / (double)c->held : 0));
+	json_object_set_new(point, "held_max_ms", json_real(ms(c->held_max)));
+	count_set(point, "parked", a->recovery.parked);
+	count_set(point, "replayed", a->recovery.replayed);
+	count_set(point, "lost", a->recovery.lost);
+}
+
+static int act_done(void *arg, const struct scene_act *a)
+{
+	struct plan *p = arg;
+	json_t *point = json_pack("{ss ss sb sf}", "scenario", a->scene, "act", a->what, "settled",
+				  a->settled, "rest_ms", ms(a->rest));
+
+	if (!point)
+		return -1;
+	phases_set(point, a);
+	counts_set(point, a);
+	if (!a->settled) {
+		p->unsettled = true;
+		warn("%s: %s: not at rest after %.0f s of virtual time", a->scene, a->what,
+		     ms(a->rest) / 1000);
+	}
+	return json_array_append_new(p->points, point);
+}
+
+static int show(const struct ctl *ctl, const struct plan *p)
+{
+	static const char *const columns[] = {
+		"scenario", "act", "detected_ms", "table_ms", "rebuilt_ms", "drained_ms",
+		"resumed_ms", "versions", "messages", "root_messages", "root_bytes", "rows",
+		"flows_held", "held_max_ms", NULL
+	};
+	const struct world_config *c = &p->scene.world;
+	char shape[TORUS_TEXT_MAX];
+	json_t *about = json_pack("{ss sI sI sI sf sI sI}", "shape",
+				  torus_shape_text(&c->shape, shape), "nodes",
+				  (json_int_t)torus_nodes(&c->shape), "seed", (json_int_t)c->seed,
+				  "hop_us", (json_int_t)hop_us, "gbps",
+				  (double)c->svc_mbps / 1000, "fanout", (json_int_t)fanout,
+				  "jitter_us", (json_int_t)jitter_us);
+	int status = points_show_columns(ctl, about, p->points, columns);
+
+	return status ? status : p->unsettled ? PROBLEM : OK;
+}
+
+static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
+{
+	struct plan p = { .n = 0 };
+
+	(void)argc;
+	(void)argv;
+	if (points_check(ctl))
+		return CANNOT;
+	if (ctl->svg)
+		return fail("--svg: recovery has nothing to draw; --csv is for your own plots");
+	if (plan_make(&p, ctl))
+		return CANNOT;
+	p.points = json_array();
+	p.scene.done = act_done;
+	p.scene.arg = &p;
+	for (size_t i = 0; i < p.n; i++)
+		if (!p.points || scene_run(&p.scene, p.scenes[i]))
+			return fail("out of memory");
+	return show(ctl, &p);
+}
+
+static const struct opt recovery_opts[] = {
+	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "nodes along each dimension (4x4x4)" },
+	{ OPT_TEXT, "scenario", 0, "LIST", &scene_text, 0, 0, "of bring-up, fault, burst, during, "
+	  "dark, flap, root (fault)" },
+	{ OPT_NUMBER, "hop-us", 0, "US", &hop_us, 1, 1000000, "a message's way on the service "
+	  "network (50)" },
+	{ OPT_NUMBER, "jitter-us", 0, "US", &jitter_us, 0, 1000000, "added to that at random, at "
+	  "most (0)" },
+	{ OPT_TEXT, "gbps", 0, "G", &gbps_text, 0, 0, "a node's link to the service network (10)" },
+	{ OPT_NUMBER, "link-us", 0, "US", &link_us, 1, 1000000, "a frame's way on a torus cable (2)" },
+	{ OPT_NUMBER, "traffic-us", 0, "US", &traffic_us, 0, 1000000, "between two packets of a "
+	  "node; 0: no traffic (0)" },
+	{ OPT_NUMBER, "fanout", 0, "N", &fanout, 1, 1024, "children of a node in the tree (8)" },
+	{ OPT_NUMBER, "faults", 0, "N", &faults, 1, 1000000, "links that burst and during cut (4)" },
+	{ OPT_NUMBER, "flaps", 0, "N", &flaps, 1, 10000, "times that flap's link goes and comes (10)" },
+	{ OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0, "what the managers log, to stderr" },
+	{ .kind = OPT_END }
+};
+
+COMMAND(cmd_recovery) = {
+	.name = "recovery",
+	.args = "",
+	.brief = "The managers of a whole fabric in virtual time: bring-up, faults, repairs",
+	.help = "Runs the real managers, NICs and routing code of all nodes on a virtual clock, and\n"
+		"does to them what the scenarios say. A line for each act: when, counted from it,\n"
+		"the root knew, the table went out, all rows were rebuilt, the network was drained\n"
+		"and the last recovery ended; messages and bytes on the service network; rows\n"
+		"rewritten; flows held and for how long. Same seed, same output.\n"
+		"Exit status 1 if a fabric does not come to rest.",
+	.opts = recovery_opts,
+	.json = true,
+	.simulates = true,
+	.run = cmd_recovery,
+};

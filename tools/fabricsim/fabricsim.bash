@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route retry'
+	local commands='flow route recovery retry'
 	local words=''
 
 	COMPREPLY=()
@@ -26,6 +26,7 @@ _fabricsim() {
 			;;
 		--preset) words=mbs2012 ;;
 		--bubble-test) words='downstream local either' ;;
+		--scenario) words='bring-up fault burst during dark flap root' ;;
 		--slot-free) words='tail head' ;;
 		--consumption) words='single multiple' ;;
 		--arbitration) words='round-robin random oldest transit' ;;

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricsim recovery: every scenario on small shapes, the same twice, and bad input. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/program.h"
+#include "tools/fabricctl/command.h"
+
+static json_t *point(json_t *all, size_t i)
+{
+	json_t *p = json_array_get(json_object_get(all, "points"), i);
+
+	assert_non_null(p);
+	assert_true(json_is_true(json_object_get(p, "settled")));
+	return p;
+}
+
+static double number(json_t *p, const char *key)
+{
+	json_t *v = json_object_get(p, key);
+
+	assert_non_null(v);
+	return json_number_value(v);
+}
+
+/* Phases of a recovery come in their order, after what caused it. */
+static void in_order(json_t *p)
+{
+	static const char *const keys[] = {
+		"detected_ms", "table_ms", "rebuilt_ms", "drained_ms", "resumed_ms"
+	};
+	double before = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		assert_true(number(p, keys[i]) >= before);
+		before = number(p, keys[i]);
+	}
+	assert_true(number(p, "rest_ms") >= before);
+}
+
+static void test_fault(void **state)
+{
+	json_t *all, *p;
+
+	(void)state;
+	expect("recovery --shape 4x4 --json", OK);
+	all = printed();
+	assert_int_equal(json_array_size(json_object_get(all, "points")), 5);
+	for (size_t i = 0; i < 5; i++)
+		in_order(point(all, i));
+	p = point(all, 0);
+	assert_true(number(p, "rows") == 16 * 16);
+	assert_true(number(p, "flows_held") == 16 * 15);
+	/* A cut cable holds the flows that crossed it, and no more than may have. */
+	p = point(all, 1);
+	assert_true(number(p, "versions") == 1);
+	assert_true(number(p, "flows_held") > 0 && number(p, "flows_held") < 16 * 15);
+	assert_true(number(p, "rows") >= number(p, "flows_held"));
+	assert_true(number(p, "root_bytes") < number(p, "bytes"));
+	assert_true(number(p, "lost") == 0);
+	/* Mended, the same flows go back to where they were. */
+	assert_true(number(point(all, 2), "flows_held") == number(p, "flows_held"));
+	json_decref(all);
+}
+
+static void test_scenarios(void **state)
+{
+	json_t *all;
+	size_t n;
+
+	(void)state;
+	expect("recovery --shape 3x2x3 --scenario bring-up,burst,during,dark,flap,root "
+	       "--faults 3 --flaps 3 --traffic-us 200 --jitter-us 30 --fanout 3 --json", OK);
+	all = printed();
+	n = json_array_size(json_object_get(all, "points"));
+	assert_int_equal(n, 1 + 3 + 2 + 3 + 2 + 2);
+	for (size_t i = 0; i < n; i++)
+		in_order(point(all, i));
+	json_decref(all);
+	/* One dimension, and one of size 1. */
+	expect("recovery --shape 2 --scenario bring-up,dark,root", OK);
+	expect("recovery --shape 5x1 --scenario dark", OK);
+}
+
+/* A slower service network makes everything later, and nothing else. */
+static void test_network(void **state)
+{
+	double fast, slow, narrow;
+	json_t *all;
+
+	(void)state;
+	expect("recovery --shape 4x4 --scenario bring-up --json", OK);
+	all = printed();
+	fast = number(point(all, 0), "resumed_ms");
+	json_decref(all);
+	expect("recovery --shape 4x4 --scenario bring-up --hop-us 500 --json", OK);
+	all = printed();
+	slow = number(point(all, 0), "resumed_ms");
+	json_decref(all);
+	expect("recovery --shape 4x4 --scenario bring-up --gbps 0.01 --json", OK);
+	all = printed();
+	narrow = number(point(all, 0), "resumed_ms");
+	json_decref(all);
+	assert_true(slow > fast && narrow > fast);
+}
+
+static void test_same(void **state)
+{
+	static const char args[] = "recovery --shape 3x3 --scenario fault,during --jitter-us 40 "
+				   "--traffic-us 100 --csv --seed ";
+	static char first[sizeof(out)];
+	char line[256];
+
+	(void)state;
+	for (unsigned int seed = 1; seed <= 2; seed++) {
+		snprintf(line, sizeof(line), "%s%u", args, seed);
+		expect(line, OK);
+		if (seed == 2)
+			assert_string_not_equal(out, first);
+		strcpy(first, out);
+		expect(line, OK);
+		assert_string_equal(out, first);
+	}
+}
+
+static void bad(const char *args, const char *what)
+{
+	expect(args, CANNOT);
+	has(err, what);
+}
+
+static void test_bad(void **state)
+{
+	(void)state;
+	bad("recovery --shape 0x4", "--shape '0x4'");
+	bad("recovery --shape 4x-1", "--shape '4x-1'");
+	bad("recovery --shape 1", "allowed are 2 to");
+	bad("recovery --shape 4096x4096x2", "--shape '4096x4096x2'");
+	bad("recovery --scenario fire", "bring-up");
+	bad("recovery --scenario fault,", "--scenario");
+	bad("recovery --gbps 0", "--gbps");
+	bad("recovery --gbps nan", "--gbps");
+	bad("recovery --hop-us 0", "--hop-us");
+	bad("recovery --fanout 0", "--fanout");
+	bad("recovery --faults -1", "--faults");
+	bad("recovery --json --csv", "--csv");
+	bad("recovery --svg x", "--svg");
+	bad("recovery now", "fabricsim recovery --help");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fault),	cmocka_unit_test(test_scenarios),
+		cmocka_unit_test(test_network), cmocka_unit_test(test_same),
+		cmocka_unit_test(test_bad),
+	};
+
+	(void)argc;
+	program_is(argv[0], "fabricsim");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

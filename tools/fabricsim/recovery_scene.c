@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An act is done at one instant of virtual time; then the world runs until every
+ * manager has the root's table in force and no cable is other than its link.
+ * Which cable or node it falls on is drawn from the seed. Only the managers, the
+ * NICs and the routing code act: a scene pulls cables and switches power, as a
+ * person would.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <torus/topology.h>
+#include "recovery_scene.h"
+#include "tools/fabricctl/say.h"
+
+#define REST_MAX (120 * W_S)	/* virtual time after which a scene is given up */
+#define AFTERMATH (1 * W_S)	/* what was lost is counted half a second later */
+#define SLICE (2 * W_MS)	/* between two lines of progress */
+
+/** struct scene - one being played */
+struct scene {
+	const struct scene_plan *plan;
+	const char *name;
+	struct world *w;
+	struct scene_act act;
+	struct timespec wall;
+	uint64_t resumed;
+	int stop;
+};
+
+const char *const scene_names[] = {
+	"bring-up", "fault", "burst", "during", "dark", "flap", "root", NULL
+};
+
+static uint64_t since(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (uint64_t)(now.tv_sec - t->tv_sec) * W_S + (uint64_t)now.tv_nsec -
+	       (uint64_t)t->tv_nsec;
+}
+
+/* --- acts ------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 2, 3))) begin(struct scene *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	world_counts(s->w);
+	s->act = (struct scene_act) { .scene = s->name, .began = world_now(s->w) };
+	va_start(ap, fmt);
+	vsnprintf(s->act.what, sizeof(s->act.what), fmt, ap);
+	va_end(ap);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s->wall);
+}
+
+static void recovery_now(struct world *w, struct fm_recovery *out)
+{
+	struct fm *root = world_fm(w, world_root(w));
+	struct fm_status st;
+
+	memset(out, 0, sizeof(*out));
+	if (!root)
+		return;
+	fm_status(root, &st);
+	*out = st.last;
+}
+
+/* Runs to rest. @quick: without what is counted at leisure. */
+static void to_rest(struct scene *s, uint64_t least)
+{
+	struct scene_act *a = &s->act;
+	uint64_t end = a->began + REST_MAX;
+
+	world_run(s->w, least);
+	while (!a->settled && world_now(s->w) < end) {
+		a->settled = world_until(s->w, world_settled, SLICE);
+		progress("%s: %s: %.1f ms", s->name, a->what,
+			 (double)(world_now(s->w) - a->began) / W_MS);
+	}
+	progress("%s", "");
+	a->rest = world_now(s->w) - a->began;
+	a->counts = world_counts(s->w);
+}
+
+/* The act is over: what it led to is told. */
+static void end(struct scene *s)
+{
+	struct scene_act *a = &s->act;
+
+	recovery_now(s->w, &a->recovery);
+	if (a->recovery.at[FM_AT_RESUMED] < a->began)
+		memset(&a->recovery, 0, sizeof(a->recovery));
+	a->resumed = a->counts.released > a->began ? a->counts.released - a->began : 0;
+	a->wall = since(&s->wall);
+	if (!s->stop)
+		s->stop = s->plan->done(s->plan->arg, a);
+	world_run(s->w, AFTERMATH);
+}
+
+static void finish(struct scene *s, uint64_t least)
+{
+	to_rest(s, least);
+	end(s);
+}
+
+/* --- what acts fall on -------------------------------------------------------- */
+
+static uint32_t any_cable(struct scene *s)
+{
+	uint32_t c;
+
+	do {
+		c = (uint32_t)(world_random(s->w) % world_cables(s->w));
+	} while (!world_cable_whole(s->w, c));
+	return c;
+}
+
+/* Any but the root. */
+static uint32_t any_node(struct scene *s)
+{
+	return 1 + (uint32_t)(world_random(s->w) % (world_nodes(s->w) - 1));
+}
+
+static const char *cable_text(struct scene *s, uint32_t c, char buf[2 * TORUS_TEXT_MAX])
+{
+	const struct torus_shape *shape = &s->plan->world.shape;
+	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+
+	snprintf(buf, 2 * TORUS_TEXT_MAX, "%s:%s",
+		 torus_node_text(shape, c / shape->ndims, node),
+		 torus_port_text(shape->ndims, c % shape->ndims, port));
+	return buf;
+}
+
+/*
+ * The cabinet: all nodes of one coordinate in the last dimension that has more
+ * than one, but never that of the root.
+ */
+static unsigned int dark_dim(const struct torus_shape *s)
+{
+	unsigned int d = s->ndims - 1u;
+
+	while (d && s->size[d] < 2)
+		d--;
+	return d;
+}
+
+static void cabinet(struct scene *s, unsigned int dim, uint16_t at, bool on)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		struct torus_coords c;
+
+		torus_node_coords(&s->plan->world.shape, i, &c);
+		if (c.c[dim] == at)
+			world_power(s->w, i, on);
+	}
+}
+
+/* --- scenes ------------------------------------------------------------------- */
+
+static void bring_up(struct scene *s)
+{
+	begin(s, "power on %u nodes", world_nodes(s->w));
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		world_power(s->w, i, true);
+	finish(s, 10 * W_MS);
+}
+
+static void fault(struct scene *s)
+{
+	char text[2 * TORUS_TEXT_MAX];
+	uint32_t c = any_cable(s), n = any_node(s);
+
+	begin(s, "cut %s", cable_text(s, c, text));
+	world_cut(s->w, c, true);
+	finish(s, 2 * W_MS);
+	begin(s, "mend %s", text);
+	world_cut(s->w, c, false);
+	finish(s, 2 * W_MS);
+	torus_node_text(&s->plan->world.shape, n, text);
+	begin(s, "kill %s", text);
+	world_power(s->w, n, false);
+	finish(s, 2 * W_MS);
+	begin(s, "revive %s", text);
+	world_power(s->w, n, true);
+	finish(s, 10 * W_MS);
+}
+
+/* Never more than half of all: the list must be drawn to an end. */
+static uint32_t burst_size(const struct scene *s)
+{
+	uint32_t there = 0;
+
+	for (uint32_t c = 0; c < world_cables(s->w); c++)
+		there += world_cable_whole(s->w, c);
+	return s->plan->faults < there / 2 ? s->plan->faults : there / 2;
+}
+
+static void burst(struct scene *s)
+{
+	uint32_t n = burst_size(s);
+
+	begin(s, "cut %u links at once", n);
+	for (uint32_t i = 0; i < n; i++)
+		world_cut(s->w, any_cable(s), true);
+	finish(s, 2 * W_MS);
+	begin(s, "mend all");
+	for (uint32_t c = 0; c < world_cables(s->w); c++)
+		if (!world_cable_whole(s->w, c) && world_cable_there(s->w, c))
+			world_cut(s->w, c, false);
+	finish(s, 2 * W_MS);
+}
+
+/* One more in each millisecond, so that they fall into each other's recoveries. */
+static void during(struct scene *s)
+{
+	uint32_t n = burst_size(s);
+
+	begin(s, "cut %u links, 1 ms apart", n);
+	for (uint32_t i = 0; i < n; i++) {
+		world_cut(s->w, any_cable(s), true);
+		world_run(s->w, W_MS);
+	}
+	finish(s, 2 * W_MS);
+}
+
+static void dark(struct scene *s)
+{
+	const struct torus_shape *shape = &s->plan->world.shape;
+	unsigned int d = dark_dim(shape);
+	uint16_t at = (uint16_t)(1 + world_random(s->w) % (shape->size[d] - 1u));
+
+	begin(s, "cabinet %c=%u goes dark", "xyzabc"[d], at);
+	cabinet(s, d, at, false);
+	finish(s, 2 * W_MS);
+	begin(s, "cabinet %c=%u returns", "xyzabc"[d], at);
+	cabinet(s, d, at, true);
+	finish(s, 10 * W_MS);
+}
+
+#define FLAP_TIME (50 * W_MS)
+
+static void flap(struct scene *s)
+{
+	char text[2 * TORUS_TEXT_MAX];
+	uint32_t c = any_cable(s);
+
+	begin(s, "%s flaps %u times", cable_text(s, c, text), s->plan->flaps);
+	for (uint32_t i = 0; i < s->plan->flaps; i++) {
+		world_cut(s->w, c, true);
+		world_run(s->w, FLAP_TIME);
+		world_cut(s->w, c, false);
+		world_run(s->w, FLAP_TIME);
+	}
+	finish(s, 2 * W_MS);
+}
+
+static void root(struct scene *s)
+{
+	char text[2 * TORUS_TEXT_MAX];
+	uint32_t c = any_cable(s);
+
+	begin(s, "root's manager gone, %s cut", cable_text(s, c, text));
+	world_manager(s->w, 0, false);
+	world_run(s->w, 100 * W_MS);
+	world_cut(s->w, c, true);
+	world_run(s->w, 100 * W_MS);
+	world_manager(s->w, 0, true);
+	finish(s, 2 * W_MS);
+}
+
+static void (*const scenes[])(struct scene *s) = { NULL, fault, burst, during, dark, flap, root };
+
+int scene_run(const struct scene_plan *p, unsigned int scene)
+{
+	struct scene s = { .plan = p, .name = scene_names[scene] };
+
+	s.w = world_new(&p->world);
+	bring_up(&s);
+	if (scenes[scene] && !s.stop && s.act.settled)
+		scenes[scene](&s);
+	world_free(s.w);
+	return s.stop;
+}
