@@ -198,13 +198,11 @@ static int put_part(struct sk_buff *skb, struct netlink_callback *cb, struct tor
 	int room = (skb_tailroom(skb) - PART_HEAD) / (int)sizeof(u64);
 	struct nlattr *nest, *data;
 	u32 total = 0, n;
-	const u64 *rows;
 	u64 version;
 	void *hdr;
 
 	cb->seq = d->rows_gen;
-	rows = tn_nic_rows(d->nic, &total, &version);
-	if (!rows || total < dump->end)
+	if (!tn_nic_rows(d->nic, &total, &version) || total < dump->end)
 		dump->end = dump->next;	/* placed anew: the end of the dump tells */
 	if (dump->next >= dump->end)
 		return 0;
@@ -224,7 +222,7 @@ static int put_part(struct sk_buff *skb, struct netlink_callback *cb, struct tor
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
-	memcpy(nla_data(data), rows + dump->next, n * sizeof(u64));
+	memcpy(nla_data(data), tn_nic_rows_get(d->nic, dump->next, n), n * sizeof(u64));
 	nla_nest_end(skb, nest);
 	genlmsg_end(skb, hdr);
 	dump->next += n;

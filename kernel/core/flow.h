@@ -16,8 +16,9 @@
  *
  * Numberings. A flow is numbered from 0, and anew whenever the source's row to the
  * destination becomes valid that was not: a node that died and came back is met
- * by fresh flows, and a source that died and came back has lost all its rows. The
- * epoch of a numbering is the version of the table that made the row valid. The
+ * by fresh flows, and a source that died and came back has lost all its rows. It
+ * begins with the first packet, and its epoch is the version of the table of that
+ * moment, which is that of the table that made the row valid or a later one. The
  * versions of a fabric only grow, for the root goes on from the highest that any
  * NIC has, and a NIC that starts anew gets its rows from a table made after its
  * start. So of two numberings of one flow the later one has the higher epoch,
@@ -100,7 +101,7 @@ void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx 
 /** tn_flow_stamp() - number a new packet of this node: ESEQ, epoch */
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc);
 
-/** tn_flow_begin() - the row to @dst has become valid: number its flows anew */
+/** tn_flow_begin() - the first packet since the row to @dst became valid: number its flows anew */
 void tn_flow_begin(struct tn_flows *f, u32 dst, u64 version);
 
 /** tn_flows_age() - the table's version goes from @old to @version */

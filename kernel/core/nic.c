@@ -186,11 +186,17 @@ static size_t align64(size_t n)
 	return (n + 63) & ~(size_t)63;
 }
 
+static size_t blocks_size(size_t nodes)
+{
+	return align64((nodes + TN_BLOCK - 1) / TN_BLOCK * sizeof(struct tn_block));
+}
+
 size_t tn_nic_table_size(const struct torus_shape *shape)
 {
 	size_t n = tn_shape_nodes(shape);
 
-	return 2 * align64(n * sizeof(u64)) + align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
+	return 2 * align64(n * sizeof(u64)) + 2 * blocks_size(n) +
+	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
 	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
 }
 
@@ -253,6 +259,11 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	m += align64(n * sizeof(u64));
 	nic->shadow = (u64 *)m;
 	m += align64(n * sizeof(u64));
+	memset(m, 0, 2 * blocks_size(n));
+	nic->block = (struct tn_block *)m;
+	m += blocks_size(n);
+	nic->shadow_block = (struct tn_block *)m;
+	m += blocks_size(n);
 	tx = (struct tn_flow_tx *)m;
 	m += align64(n * TN_FLOW_VCS * sizeof(*tx));
 	memset(nic->rows, 0, n * sizeof(u64));
@@ -261,18 +272,32 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	nic->colour = 0;
 	nic->shadow_open = false;
 	nic->copying = false;
-	nic->holds = false;
+	nic->releases = 0;
 	nic->placed = true;
 	return 0;
 }
 
 /* --- sending --------------------------------------------------------------- */
 
+/* The first packet to @dst since the row to it became valid. */
+static void begin_flows(struct tn_nic *nic, u32 dst)
+{
+	struct tn_block *block = &nic->block[dst / TN_BLOCK];
+	u64 bit = 1ull << dst % TN_BLOCK;
+
+	if (!(block->begins & bit))
+		return;
+	block->begins &= ~bit;
+	nic->shadow_block[dst / TN_BLOCK].begins &= ~bit;	/* it was copied */
+	tn_flow_begin(&nic->flows, dst, nic->version);
+}
+
 /* An own packet goes: number it, stamp it, into the injection queue. */
 static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 {
 	unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
 
+	begin_flows(nic, pkt->hdr.dst);
 	tn_flow_stamp(&nic->flows, pkt, vc);
 	tn_stamp(nic, pkt, row);
 	pkt->unsummed = TN_UNSUMMED;
@@ -290,7 +315,7 @@ void tn_release_held(struct tn_nic *nic)
 	while ((pkt = tn_queue_pop(&all))) {
 		u64 row = nic->rows[pkt->hdr.dst];
 
-		if (nic->holds && (row & TORUS_ROW_HOLD)) {
+		if (tn_on_hold(nic, pkt->hdr.dst)) {
 			tn_queue_push(&nic->held, pkt);
 			continue;
 		}
@@ -359,7 +384,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	if (dst == nic->node)
 		return send_self(nic, pkt);
 	row = nic->rows[dst];
-	if (nic->holds && (row & TORUS_ROW_HOLD)) {
+	if (tn_on_hold(nic, dst)) {
 		nic->counter[TORUS_NC_HELD]++;
 		nic->held_bytes += tn_park_cost(pkt);
 		tn_queue_push(&nic->held, pkt);

@@ -22,6 +22,21 @@
 #define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_VCS)
 #define TN_INPUTS	(TN_INPUT_REPLAY + TORUS_VCS)
 
+#define TN_BLOCK	64		/* rows */
+
+/**
+ * struct tn_block - of TN_BLOCK rows of a table, so that neither a commit nor a release
+ * walks a whole one, which takes long at millions of nodes
+ * @releases: holds in these rows were made after so many releases: unless that
+ *	is tn_nic.releases they are lifted, and are cleared when somebody looks
+ * @begins: rows, a bit each, that became valid and carried no packet yet: with the
+ *	first one the numbering of its flows begins
+ */
+struct tn_block {
+	u64 releases;
+	u64 begins;
+};
+
 /**
  * struct tn_nic
  * @input: queues in front of the router
@@ -30,8 +45,9 @@
  * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
+ * @block, @shadow_block: of these tables
  * @copying: one is being begun, its first @copied rows are there
- * @new_row: the shadow may have made some destination reachable
+ * @releases: how often all holds were lifted
  */
 struct tn_nic {
 	const struct tn_ops *ops;
@@ -49,13 +65,14 @@ struct tn_nic {
 
 	u64 *rows;
 	u64 *shadow;
+	struct tn_block *block;
+	struct tn_block *shadow_block;
 	u64 version;
 	u64 shadow_version;
 	bool shadow_open;
 	bool copying;
 	u32 copied;
-	bool new_row;
-	bool holds;
+	u64 releases;
 	u8 colour;
 
 	u64 active;
@@ -71,6 +88,12 @@ struct tn_nic {
 	u64 flow[TORUS_FC_COUNT][TORUS_COLOURS];
 	struct tn_link link[TORUS_MAX_PORTS];
 };
+
+static inline bool tn_on_hold(const struct tn_nic *nic, u32 dst)
+{
+	return (nic->rows[dst] & TORUS_ROW_HOLD) &&
+	       nic->block[dst / TN_BLOCK].releases == nic->releases;
+}
 
 /* Does the packet count in the sums of a recovery? VCD data does. */
 static inline bool tn_counts(const struct tn_pkt *pkt)

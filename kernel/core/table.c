@@ -19,6 +19,20 @@ static bool row_ok(const struct tn_nic *nic, u64 row)
 	       (last < ndirs || last == TORUS_ROW_NO_STEP);
 }
 
+/* Lifted holds leave @n rows of a table from @first on, and the rest of their blocks. */
+static void tidy(const struct tn_nic *nic, u64 *rows, struct tn_block *block, u32 first, u32 n)
+{
+	u32 b, i;
+
+	for (b = first / TN_BLOCK; n && b <= (first + n - 1) / TN_BLOCK; b++) {
+		if (block[b].releases == nic->releases)
+			continue;
+		for (i = b * TN_BLOCK; i < nic->nodes && i / TN_BLOCK == b; i++)
+			rows[i] &= ~TORUS_ROW_HOLD;
+		block[b].releases = nic->releases;
+	}
+}
+
 int tn_nic_rows_open(struct tn_nic *nic, u64 version)
 {
 	if (!nic->placed)
@@ -27,19 +41,22 @@ int tn_nic_rows_open(struct tn_nic *nic, u64 version)
 	nic->shadow_open = false;
 	nic->copying = true;
 	nic->copied = 0;
-	nic->new_row = false;
 	return 0;
 }
 
 int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n)
 {
-	u32 left;
+	u32 left, b;
 
 	if (!nic->copying || nic->shadow_version != version)
 		return -ESTALE;
 	left = nic->nodes - nic->copied;
 	if (n > left)
 		n = left;
+	tidy(nic, nic->rows, nic->block, nic->copied, n);
+	tidy(nic, nic->shadow, nic->shadow_block, nic->copied, n);
+	for (b = nic->copied / TN_BLOCK; n && b <= (nic->copied + n - 1) / TN_BLOCK; b++)
+		nic->shadow_block[b].begins = nic->block[b].begins;
 	memcpy(nic->shadow + nic->copied, nic->rows + nic->copied, sizeof(u64) * n);
 	nic->copied += n;
 	if (n < left)
@@ -70,20 +87,19 @@ int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows,
 		if (!row_ok(nic, rows[i]))
 			return -EINVAL;
 	}
-	for (i = 0; i < n; i++) {
-		if (rows[i] & ~nic->shadow[first + i] & TORUS_ROW_VALID)
-			nic->new_row = true;
-		if (rows[i] & TORUS_ROW_HOLD)
-			nic->holds = true;
-		nic->shadow[first + i] = rows[i];
+	tidy(nic, nic->shadow, nic->shadow_block, first, n);
+	for (i = 0; i < n; i++, first++) {
+		if (rows[i] & ~nic->rows[first] & TORUS_ROW_VALID)
+			nic->shadow_block[first / TN_BLOCK].begins |= 1ull << first % TN_BLOCK;
+		nic->shadow[first] = rows[i];
 	}
 	return 0;
 }
 
 int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 {
+	struct tn_block *old_block = nic->block;
 	u64 *old = nic->rows;
-	u32 i;
 
 	(void)now;
 	if (!nic->placed)
@@ -92,27 +108,33 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 		return -ESTALE;
 	nic->rows = nic->shadow;
 	nic->shadow = old;
+	nic->block = nic->shadow_block;
+	nic->shadow_block = old_block;
 	tn_flows_age(&nic->flows, nic->version, version);
 	nic->version = version;
 	nic->colour = (u8)(version % TORUS_COLOURS);
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
 	nic->park.through = false;
-	for (i = 0; nic->new_row && i < nic->nodes; i++) {
-		if (nic->rows[i] & ~old[i] & TORUS_ROW_VALID)
-			tn_flow_begin(&nic->flows, i, version);
-	}
 	tn_release_held(nic);
 	return 0;
 }
 
-const u64 *tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version)
+bool tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version)
 {
 	if (!nic->placed)
-		return NULL;
+		return false;
 	*n = nic->nodes;
 	*version = nic->version;
-	return nic->rows;
+	return true;
+}
+
+const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n)
+{
+	if (!nic->placed || first > nic->nodes || n > nic->nodes - first)
+		return NULL;
+	tidy(nic, nic->rows, nic->block, first, n);
+	return nic->rows + first;
 }
 
 int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n)
@@ -125,10 +147,10 @@ int tn_nic_hold(struct tn_nic *nic, const u32 *nodes, u32 n)
 		if (nodes[i] >= nic->nodes)
 			return -EINVAL;
 	}
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		tidy(nic, nic->rows, nic->block, nodes[i], 1);
 		nic->rows[nodes[i]] |= TORUS_ROW_HOLD;
-	if (n)
-		nic->holds = true;
+	}
 	return 0;
 }
 
@@ -136,7 +158,6 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 {
 	struct tn_flows *f = &nic->flows;
 	u64 lost = f->lost;
-	u32 i;
 
 	if (!nic->placed)
 		return -ENODEV;
@@ -154,13 +175,7 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 		if (f->lost != lost)
 			tn_tell(nic, TN_EV_PARK);
 	}
-	if (nic->holds) {
-		for (i = 0; i < nic->nodes; i++) {
-			nic->rows[i] &= ~TORUS_ROW_HOLD;
-			nic->shadow[i] &= ~TORUS_ROW_HOLD;
-		}
-		nic->holds = false;
-	}
+	nic->releases++;
 	tn_release_held(nic);
 	return 0;
 }

@@ -63,9 +63,8 @@ static const char *table_wrong(struct world *w, const struct fm *root, char *buf
 static const char *rows_wrong(struct world *w, uint32_t node, const uint16_t *closed, char *buf,
 			      size_t room)
 {
-	uint64_t version;
-	uint32_t n, hops;
-	const u64 *rows = tn_nic_rows(w->node[node].nic, &n, (u64 *)&version);
+	uint32_t hops;
+	const u64 *rows = tn_nic_rows_get(w->node[node].nic, 0, w->nodes);
 
 	for (uint32_t to = 0; to < w->nodes; to++) {
 		enum torus_walk_end end = torus_walk(&w->cfg.shape, closed, node, to,

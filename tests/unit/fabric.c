@@ -454,8 +454,8 @@ static void write_rows(struct fabric *f, u32 node, bool hold)
 
 	assert_non_null(rows);
 	expect(&f->r, torus_route_rows(&f->shape, f->excluded, node, rows) >= 0, "rows");
-	old = tn_nic_rows(nic, &n, &version);
-	expect(&f->r, old && n == f->n, "old rows");
+	expect(&f->r, tn_nic_rows(nic, &n, &version) && n == f->n, "old rows");
+	old = tn_nic_rows_get(nic, 0, n);
 	expect(&f->r, !tn_nic_rows_begin(nic, f->version), "begin");
 	for (u32 i = 0; i < n; i++) {
 		u64 row = rows[i];

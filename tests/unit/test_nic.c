@@ -76,7 +76,8 @@ static void test_unplaced(void **state)
 	tn_params_default(&cfg.params);
 	assert_int_equal(tn_nic_init(nic, &cfg, 1), 0);
 	assert_false(tn_nic_at(nic, &s, &at));
-	assert_null(tn_nic_rows(nic, &n, &v));
+	assert_false(tn_nic_rows(nic, &n, &v));
+	assert_null(tn_nic_rows_get(nic, 0, 0));
 	assert_int_equal(tn_nic_send(nic, &pkt, 0, 0, 1), -ENODEV);
 	assert_int_equal(tn_nic_rows_begin(nic, 1), -ENODEV);
 	assert_int_equal(tn_nic_rows_put(nic, 1, 0, &v, 0), -ENODEV);
@@ -117,7 +118,7 @@ static void test_place(void **state)
 	assert_true(now.c[0] == 1 && now.c[1] == 1);
 	/* The same again changes nothing and leaves the memory alone. */
 	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &now, NULL), 0);
-	assert_true(tn_nic_rows(nic, &n, &v)[0] & TORUS_ROW_VALID);
+	assert_true(*tn_nic_rows_get(nic, 0, 1) & TORUS_ROW_VALID);
 	/* Another place: all rows invalid, version 0, nothing left inside. */
 	f.load = 2;
 	fabric_run(&f, 2 * MS);
@@ -126,7 +127,8 @@ static void test_place(void **state)
 	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &at, table), 0);
 	free(f.node[4].table);
 	f.node[4].table = table;
-	assert_false(tn_nic_rows(nic, &n, &v)[1] & TORUS_ROW_VALID);
+	assert_true(tn_nic_rows(nic, &n, &v));
+	assert_false(*tn_nic_rows_get(nic, 1, 1) & TORUS_ROW_VALID);
 	assert_int_equal(v, 0);
 	fabric_end(&f);
 }

@@ -319,11 +319,13 @@ static void test_rows(void **state)
 		assert_int_equal(tn_nic_rows_put(nic, 7, 1, &bad[i], 1), -EINVAL);
 	assert_int_equal(tn_nic_rows_put(nic, 7, 9, rows, 0), 0);
 	assert_int_equal(tn_nic_rows_put(nic, 7, 1, rows, 2), 0);
-	active = tn_nic_rows(nic, &n, &version);
+	assert_true(tn_nic_rows(nic, &n, &version));
+	active = tn_nic_rows_get(nic, 0, n);
 	assert_true(n == 9 && version == 1 && active[2] != good);
 	assert_int_equal(tn_nic_rows_commit(nic, 8, f.now), -ESTALE);
 	assert_int_equal(tn_nic_rows_commit(nic, 7, f.now), 0);
-	active = tn_nic_rows(nic, &n, &version);
+	assert_true(tn_nic_rows(nic, &n, &version));
+	active = tn_nic_rows_get(nic, 0, n);
 	assert_true(version == 7 && active[1] == good && active[2] == good);
 	/* A begin drops a table that was not committed. */
 	assert_int_equal(tn_nic_rows_begin(nic, 8), 0);
@@ -331,7 +333,8 @@ static void test_rows(void **state)
 	assert_int_equal(tn_nic_rows_put(nic, 8, 1, rows, 1), 0);
 	assert_int_equal(tn_nic_rows_begin(nic, 9), 0);
 	assert_int_equal(tn_nic_rows_commit(nic, 9, f.now), 0);
-	active = tn_nic_rows(nic, &n, &version);
+	assert_true(tn_nic_rows(nic, &n, &version));
+	active = tn_nic_rows_get(nic, 0, n);
 	assert_true(version == 9 && active[1] == good);
 	fabric_end(&f);
 }
@@ -351,7 +354,7 @@ static void test_rows_parts(void **state)
 	(void)state;
 	fabric_start(&f, 1, "3x3");
 	nic = f.node[0].nic;
-	row = tn_nic_rows(nic, &n, &version)[4];
+	row = *tn_nic_rows_get(nic, 4, 1);
 	assert_int_equal(tn_nic_rows_copy(nic, 5, 9), -ESTALE);
 	assert_int_equal(tn_nic_rows_open(nic, 5), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 6, 9), -ESTALE);
@@ -364,7 +367,8 @@ static void test_rows_parts(void **state)
 	assert_int_equal(tn_nic_rows_copy(nic, 5, ~0u), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 5, 1), -ESTALE);
 	assert_int_equal(tn_nic_rows_commit(nic, 5, f.now), 0);
-	active = tn_nic_rows(nic, &n, &version);
+	assert_true(tn_nic_rows(nic, &n, &version));
+	active = tn_nic_rows_get(nic, 0, n);
 	assert_true(version == 5 && !(active[early] & TORUS_ROW_HOLD) &&
 		    (active[late] & TORUS_ROW_HOLD) && active[4] == row);
 	/* Another one begins; the first finds out. */
@@ -379,7 +383,8 @@ static void test_rows_parts(void **state)
 	assert_int_equal(tn_nic_release(nic, 7, false, f.now), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 8, 1), 0);
 	assert_int_equal(tn_nic_rows_commit(nic, 8, f.now), 0);
-	active = tn_nic_rows(nic, &n, &version);
+	assert_true(tn_nic_rows(nic, &n, &version));
+	active = tn_nic_rows_get(nic, 0, n);
 	for (u32 i = 0; i < n; i++)
 		assert_false(active[i] & TORUS_ROW_HOLD);
 	/* And so it does when the NIC moves. */
@@ -403,8 +408,7 @@ static void test_holds(void **state)
 	fabric_start(&f, 1, "3x3");
 	nic = f.node[0].nic;
 	assert_int_equal(tn_nic_hold(nic, wrong, 2), -EINVAL);
-	assert_int_equal(tn_nic_rows(nic, &held[0], &(u64){ 0 })[2] & TORUS_ROW_HOLD, 0);
-	held[0] = 1;
+	assert_int_equal(*tn_nic_rows_get(nic, 2, 1) & TORUS_ROW_HOLD, 0);
 	assert_int_equal(tn_nic_hold(nic, held, 2), 0);
 	f.load = 3;
 	fabric_run(&f, 20 * MS);
@@ -448,6 +452,162 @@ static void test_hold_limit(void **state)
 	fabric_end(&f);
 }
 
+/* --- a history, against a model that walks all rows ----------------------------------- */
+
+#define MODEL_NODES	150	/* two blocks and a bit */
+
+/**
+ * struct model
+ * @copied: rows of a begin in parts; more than there are: none is going on
+ * @fresh: no packet since the row became valid
+ * @epoch, @next: of the numbering, for each VC
+ */
+struct model {
+	u64 rows[MODEL_NODES], shadow[MODEL_NODES];
+	u64 version, shadow_version;
+	u32 copied;
+	bool open;
+	bool fresh[MODEL_NODES];
+	u16 epoch[MODEL_NODES][TN_FLOW_VCS];
+	u32 next[MODEL_NODES][TN_FLOW_VCS];
+};
+
+static void model_copy(struct model *m, u32 n)
+{
+	n = n < MODEL_NODES - m->copied ? n : MODEL_NODES - m->copied;
+	memcpy(m->shadow + m->copied, m->rows + m->copied, n * sizeof(u64));
+	m->copied += n;
+	m->open = m->copied == MODEL_NODES;
+}
+
+static void step_begin(struct model *m, struct tn_nic *nic)
+{
+	bool more = m->copied < MODEL_NODES && rnd_below(&f.r, 4);
+	u32 n = 1 + rnd_below(&f.r, 100);
+
+	if (!more) {
+		m->shadow_version = m->version + 1 + rnd_below(&f.r, 2);
+		m->copied = 0;
+		expect(&f.r, !tn_nic_rows_open(nic, m->shadow_version), "open");
+	}
+	model_copy(m, n);
+	expect(&f.r, tn_nic_rows_copy(nic, m->shadow_version, n) == !m->open, "copy %u", n);
+}
+
+static void step_put(struct model *m, struct tn_nic *nic)
+{
+	u32 first = rnd_below(&f.r, MODEL_NODES), n = 1 + rnd_below(&f.r, 80), i;
+	u64 row[80];
+
+	n = n < MODEL_NODES - first ? n : MODEL_NODES - first;
+	for (i = 0; i < n; i++)
+		row[i] = (15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT) + 1 +
+			 (rnd_below(&f.r, 3) ? TORUS_ROW_VALID : 0) +
+			 (rnd_below(&f.r, 3) ? 0 : TORUS_ROW_HOLD);
+	i = (u32)tn_nic_rows_put(nic, m->shadow_version, first, row, n);
+	expect(&f.r, (int)i == (m->open ? 0 : -ESTALE), "put at %u, %u rows", first, n);
+	if (m->open)
+		memcpy(m->shadow + first, row, n * sizeof(*row));
+}
+
+static void step_commit(struct model *m, struct tn_nic *nic)
+{
+	int err = tn_nic_rows_commit(nic, m->shadow_version, f.now);
+
+	expect(&f.r, err == (m->open ? 0 : -ESTALE), "commit");
+	if (err)
+		return;
+	for (u32 i = 0; i < MODEL_NODES; i++)
+		if (m->shadow[i] & ~m->rows[i] & TORUS_ROW_VALID)
+			m->fresh[i] = true;
+	memcpy(m->rows, m->shadow, sizeof(m->rows));
+	m->version = m->shadow_version;
+	m->open = false;
+	m->copied = ~0u;
+}
+
+static void step_hold(struct model *m, struct tn_nic *nic)
+{
+	u32 node[5];
+
+	for (u32 i = 0; i < ARRAY_SIZE(node); i++) {
+		node[i] = rnd_below(&f.r, MODEL_NODES);
+		m->rows[node[i]] |= TORUS_ROW_HOLD;
+	}
+	expect(&f.r, !tn_nic_hold(nic, node, ARRAY_SIZE(node)), "hold");
+}
+
+static void step_release(struct model *m, struct tn_nic *nic)
+{
+	expect(&f.r, !tn_nic_release(nic, m->version, false, f.now), "release");
+	for (u32 i = 0; i < MODEL_NODES; i++) {
+		m->rows[i] &= ~TORUS_ROW_HOLD;
+		m->shadow[i] &= ~TORUS_ROW_HOLD;
+	}
+}
+
+/* What goes is taken out of its queue at once. */
+static void step_send(struct model *m, struct tn_nic *nic)
+{
+	u32 dst = 1 + rnd_below(&f.r, MODEL_NODES - 1), vc = rnd_below(&f.r, TN_FLOW_VCS);
+	struct tn_pkt pkt = { 0 };
+	int err = tn_nic_send(nic, &pkt, dst, vc, f.now);
+
+	if (m->rows[dst] & TORUS_ROW_HOLD) {
+		expect(&f.r, !err && tn_queue_pop(&nic->held) == &pkt, "%u is on hold", dst);
+		nic->held_bytes = 0;
+		return;
+	}
+	if (!(m->rows[dst] & TORUS_ROW_VALID)) {
+		expect(&f.r, err == -EHOSTUNREACH, "%u has no row", dst);
+		return;
+	}
+	for (u32 i = 0; m->fresh[dst] && i < TN_FLOW_VCS; i++) {
+		m->epoch[dst][i] = (u16)m->version;
+		m->next[dst][i] = 0;
+	}
+	m->fresh[dst] = false;
+	expect(&f.r, !err && tn_queue_pop(&nic->input[TN_INPUT_INJECT + vc]) == &pkt, "sent");
+	expect(&f.r, pkt.tail.epoch == m->epoch[dst][vc] && pkt.tail.eseq == m->next[dst][vc],
+	       "%u, VC %u: epoch %u, number %u, want %u, %u", dst, vc, pkt.tail.epoch,
+	       pkt.tail.eseq, m->epoch[dst][vc], m->next[dst][vc]);
+	m->next[dst][vc]++;
+}
+
+static void history(uint64_t seed)
+{
+	void (*const step[])(struct model *, struct tn_nic *) = {
+		step_begin, step_put, step_put, step_commit, step_hold, step_release, step_send,
+		step_send, step_send, step_send,
+	};
+	static struct model m;
+	struct torus_coords at = { 0 };
+	struct torus_shape shape = { .ndims = 3, .size = { 5, 5, 6, 1, 1, 1 } };
+	struct tn_nic *nic;
+	void *table;
+
+	fabric_start(&f, seed, "2x2x2");
+	nic = f.node[0].nic;
+	table = aligned_alloc(64, tn_nic_table_size(&shape));
+	expect(&f.r, table && !tn_nic_set_shape(nic, &shape, &at, table), "place");
+	memset(&m, 0, sizeof(m));
+	m.copied = ~0u;
+	for (int i = 0; i < 2000; i++) {
+		step[rnd_below(&f.r, ARRAY_SIZE(step))](&m, nic);
+		if (!rnd_below(&f.r, 8))
+			expect(&f.r, !memcmp(tn_nic_rows_get(nic, 0, MODEL_NODES), m.rows,
+					     sizeof(m.rows)), "rows, step %d", i);
+	}
+	fabric_end(&f);
+	free(table);
+}
+
+static void test_history(void **state)
+{
+	(void)state;
+	for_seeds(40, history);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -461,6 +621,7 @@ int main(void)
 		cmocka_unit_test(test_rows_parts),
 		cmocka_unit_test(test_holds),
 		cmocka_unit_test(test_hold_limit),
+		cmocka_unit_test(test_history),
 	};
 
 	return cmocka_run_group_tests_name("table", all, NULL, NULL);

@@ -342,7 +342,8 @@ void fm_start(struct world *w, uint32_t node)
 		c.shape = w->cfg.shape;
 	dev.placed = tn_nic_at(n->nic, &dev.shape, &dev.coords);
 	if (dev.placed) {
-		rows = tn_nic_rows(n->nic, &nrows, (u64 *)&dev.version);
+		tn_nic_rows(n->nic, &nrows, (u64 *)&dev.version);
+		rows = tn_nic_rows_get(n->nic, 0, nrows);
 		dev.node = torus_node_id(&dev.shape, &dev.coords);
 	}
 	memset(links, 0, sizeof(links));

@@ -305,10 +305,9 @@ static int rows_part(struct client *c, struct dump *d)
 	struct nlattr *nest;
 	u64 version;
 	u32 total, n;
-	const u64 *rows = tn_nic_rows(c->emu->nic, &total, &version);
 	int err;
 
-	if (!rows || total < d->end) {
+	if (!tn_nic_rows(c->emu->nic, &total, &version) || total < d->end) {
 		d->changed = true;	/* placed anew meanwhile */
 		return 0;
 	}
@@ -324,7 +323,8 @@ static int rows_part(struct client *c, struct dump *d)
 	err = nla_put_u64(msg, TORUS_A_VERSION, version);
 	nest = nla_nest_start(msg, TORUS_A_ROWS);
 	if (err || !nest || nla_put_u32(msg, TORUS_ROWS_FIRST, d->next) ||
-	    nla_put(msg, TORUS_ROWS_DATA, (int)(n * sizeof(u64)), rows + d->next))
+	    nla_put(msg, TORUS_ROWS_DATA, (int)(n * sizeof(u64)),
+		    tn_nic_rows_get(c->emu->nic, d->next, n)))
 		err = -ENOMEM;
 	else
 		nla_nest_end(msg, nest);
