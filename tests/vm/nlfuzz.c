@@ -28,6 +28,7 @@
 
 #define BATCH_MAX	32768	/* bytes of one datagram, and one more attribute */
 #define ANSWER_MAX	(256 * 1024)
+#define SEQ_SET		0x5e75e75e	/* of a set; not what broken lengths make of other bytes */
 
 enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
 
@@ -301,8 +302,12 @@ static void message(void)
 		nlh->nlmsg_len = (uint32_t)random_next(&f.rng);
 	/* Never another family's messages: they could do anything. */
 	nlh->nlmsg_type = f.family;
-	/* The sequence number tells the answer's reader what was asked. */
-	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && commands[g->cmd].privilege == SET;
+	/*
+	 * The sequence number tells the answer's reader what was asked. The kernel
+	 * acknowledges what is no request, and looks no further into it.
+	 */
+	nlh->nlmsg_seq = nlh->nlmsg_flags & NLM_F_REQUEST && g->cmd <= TORUS_CMD_MAX &&
+			 commands[g->cmd].privilege == SET ? SEQ_SET : 0;
 	f.sent++;
 }
 
@@ -334,9 +339,9 @@ static void answered(const struct nlmsghdr *nlh)
 		return;
 	}
 	f.done++;
-	if (nlh->nlmsg_seq)
+	if (nlh->nlmsg_seq == SEQ_SET)
 		f.set_done++;
-	if (nlh->nlmsg_seq && strcmp(f.role, "root"))
+	if (nlh->nlmsg_seq == SEQ_SET && strcmp(f.role, "root"))
 		fault("a set succeeded without privilege");
 }
 
