@@ -28,10 +28,11 @@ until_true() {
 	local end=$((SECONDS + $1))
 	shift
 	until "$@"; do
-		((SECONDS < end)) || { say "still not: $*"; return 1; }
+		((SECONDS < end)) || { say "still not: $* (it is: $got)"; return 1; }
 		sleep 0.05
 	done
 }
+got='' # what was last seen
 
 # load [PARAMETER=VALUE...]: the driver, and what it needs
 load() {
@@ -48,9 +49,10 @@ loaded() { [[ -e /sys/module/torus ]]; }
 ns() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 nic() { local n=$1; shift; ip netns exec "n$n" "$tool" genl:torus0 "$@"; }
 
-state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
-more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
-equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
+state_is() { got=$(nic "$1" state "$2"); [[ $got == "$3" ]]; }
+up() { got=$(nic "$1" state "$2"); [[ $got == up* ]]; }
+more_than() { got=$(nic "$1" "${@:2:$#-2}"); ((got > ${!#})); }
+equals() { got=$(nic "$1" "${@:2:$#-2}"); [[ $got == "${!#}" ]]; }
 
 # node N...: a namespace with a NIC, addressed as its place will be
 node() {
@@ -83,6 +85,16 @@ attach() {
 		! ip link show dev w >/dev/null 2>&1 || $tool genl:torus0 attach 1 w"
 }
 
+# joined A PORT B PORT: both ends are up. On a machine with much else to do a link
+# may have been lost meanwhile, as a manager would see.
+joined() {
+	local first
+	until_true 20 up "$1" "$2" || return
+	first=$got
+	until_true 20 up "$3" "$4" || return
+	[[ $first == "up none" && $got == "up none" ]] || { mend "$@" && mend "$3" "$4" "$1" "$2"; }
+}
+
 # line N: nodes 0 to N-1 in a row, cabled and placed
 line() {
 	local n last=$(($1 - 1)) all
@@ -91,10 +103,7 @@ line() {
 	node $all || return
 	for ((n = 0; n < last; n++)); do cable "$n" $((n + 1)) || return; done
 	for n in $all; do attach "$n" || return; done
-	for ((n = 0; n < last; n++)); do
-		until_true 10 state_is "$n" 0 "up none" || return
-		until_true 10 state_is "$((n + 1))" 1 "up none" || return
-	done
+	for ((n = 0; n < last; n++)); do joined "$n" 0 $((n + 1)) 1 || return; done
 	for n in $all; do nic "$n" place "$1" "$n" || return; done
 }
 

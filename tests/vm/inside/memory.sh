@@ -70,8 +70,7 @@ each "a NIC is asked" nothing nic 0 node lost
 each "a link is asked" nothing nic 0 state 0
 each "a management packet is sent" nothing nic 0 mgmt 0 hello
 nic 0 attach 0 e
-up() { [[ $(nic 0 state 0) == up* ]]; }
-until_true 10 up
+until_true 10 up 0 0
 until_true 10 nic 0 place 2 0
 mend 0 0 1 1
 mend 1 1 0 0
