@@ -280,18 +280,104 @@ static const struct nla_policy torus_policy[IFLA_TORUS_MAX + 1] = {
 	[IFLA_TORUS_GUID] = { .type = NLA_U64 },
 	[IFLA_TORUS_BOOTSTRAP] = NLA_POLICY_MAX(NLA_U8, 1),
 	[IFLA_TORUS_NAME] = { .type = NLA_NUL_STRING, .len = TORUS_NAME_MAX },
-	[IFLA_TORUS_SLOTS] = NLA_POLICY_RANGE(NLA_U16, 4, 1024),
-	[IFLA_TORUS_PARK_BYTES] = { .type = NLA_U64 },
-	[IFLA_TORUS_HOLD_BYTES] = { .type = NLA_U64 },
 	[IFLA_TORUS_EPOCH] = { .type = NLA_REJECT },
+#define X(id, name, kind, unit, min, max) [IFLA_TORUS_##id] = { .type = NLA_##kind },
+	TORUS_PARAM_LIST(X)
+#undef X
 };
 
-static bool bytes_ok(const struct nlattr *a, struct netlink_ext_ack *extack)
+/** struct param - one of struct tn_params */
+struct param {
+	u16 attr;
+	u16 offset;
+	bool wide;		/* u64, not u32 */
+	u64 min;
+	u64 max;
+	const char *bad;
+};
+
+#define PARAM_U32 false
+#define PARAM_U64 true
+static const struct param params[] = {
+#define X(id, name, kind, unit, least, most) { \
+	.attr = IFLA_TORUS_##id, .offset = offsetof(struct tn_params, name), \
+	.wide = PARAM_##kind, .min = least, .max = most, \
+	.bad = #name " must be " #least " to " #most " (" #unit ")" },
+	TORUS_PARAM_LIST(X)
+#undef X
+};
+
+static u64 param_get(const struct tn_params *all, const struct param *p)
 {
-	if (!a || (nla_get_u64(a) >= BYTES_MIN && nla_get_u64(a) <= BYTES_MAX))
-		return true;
-	NL_SET_ERR_MSG_ATTR(extack, a, "bytes must be 4128 to 4294967296");
-	return false;
+	const void *at = (const u8 *)all + p->offset;
+
+	return p->wide ? *(const u64 *)at : *(const u32 *)at;
+}
+
+static void param_set(struct tn_params *all, const struct param *p, const struct nlattr *a)
+{
+	void *at = (u8 *)all + p->offset;
+
+	if (p->wide)
+		*(u64 *)at = nla_get_u64(a);
+	else
+		*(u32 *)at = nla_get_u32(a);
+}
+
+static int params_check(struct nlattr *data[], struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		const struct nlattr *a = data[params[i].attr];
+		u64 v;
+
+		if (!a)
+			continue;
+		v = params[i].wide ? nla_get_u64(a) : nla_get_u32(a);
+		if (v >= params[i].min && v <= params[i].max)
+			continue;
+		NL_SET_ERR_MSG_ATTR(extack, a, "");
+		if (extack)
+			extack->_msg = params[i].bad;
+		return -ERANGE;
+	}
+	return 0;
+}
+
+/* What depends on two of them, said or not. */
+static int params_take(struct torus_dev *d, struct nlattr *data[],
+		       struct netlink_ext_ack *extack)
+{
+	unsigned int i;
+
+	for (i = 0; data && i < ARRAY_SIZE(params); i++) {
+		if (data[params[i].attr])
+			param_set(&d->params, &params[i], data[params[i].attr]);
+	}
+	if (d->params.silence <= d->params.keepalive) {
+		NL_SET_ERR_MSG(extack, "silence must be longer than keepalive");
+		return -EINVAL;
+	}
+	if (d->params.replay_timeout <= d->params.ack_delay) {
+		NL_SET_ERR_MSG(extack, "replay_timeout must be longer than ack_delay");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool params_fill(struct sk_buff *skb, const struct tn_params *all)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		u64 v = param_get(all, &params[i]);
+
+		if (params[i].wide ? nla_put_u64_64bit(skb, params[i].attr, v, IFLA_TORUS_PAD) :
+				     nla_put_u32(skb, params[i].attr, (u32)v))
+			return false;
+	}
+	return true;
 }
 
 static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
@@ -312,14 +398,11 @@ static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_GUID], "guid must not be 0");
 		return -EINVAL;
 	}
-	if (!bytes_ok(data[IFLA_TORUS_PARK_BYTES], extack) ||
-	    !bytes_ok(data[IFLA_TORUS_HOLD_BYTES], extack))
-		return -ERANGE;
 	if (data[IFLA_TORUS_NAME] && !nla_len(data[IFLA_TORUS_NAME])) {
 		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_NAME], "the name is empty");
 		return -EINVAL;
 	}
-	return 0;
+	return params_check(data, extack);
 }
 
 /* Not 0, which means none; two starts of a NIC need only differ. */
@@ -337,6 +420,10 @@ static u64 new_number(void)
 static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
 {
 	tn_params_default(&d->params);
+	/* A peer that waits for a processor is neither lost nor dead. */
+	d->params.replay_timeout = 50 * NSEC_PER_MSEC;
+	d->params.silence = NSEC_PER_SEC;
+	d->params.retry_time = NSEC_PER_SEC;
 	if (ports < 2 || ports > TORUS_MAX_PORTS || ports % 2) {
 		NL_SET_ERR_MSG(extack, "module parameter ports must be 2 to 12, even");
 		return -EINVAL;
@@ -366,14 +453,11 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 		d->guid = nla_get_u64(data[IFLA_TORUS_GUID]);
 	if (data && data[IFLA_TORUS_BOOTSTRAP])
 		d->bootstrap = nla_get_u8(data[IFLA_TORUS_BOOTSTRAP]);
-	if (data && data[IFLA_TORUS_SLOTS])
-		d->params.slots = nla_get_u16(data[IFLA_TORUS_SLOTS]);
-	if (data && data[IFLA_TORUS_PARK_BYTES])
-		d->params.park_bytes = nla_get_u64(data[IFLA_TORUS_PARK_BYTES]);
-	if (data && data[IFLA_TORUS_HOLD_BYTES])
-		d->params.hold_bytes = nla_get_u64(data[IFLA_TORUS_HOLD_BYTES]);
 	if (data && data[IFLA_TORUS_NAME])
 		nla_strscpy(d->name, data[IFLA_TORUS_NAME], sizeof(d->name));
+	err = params_take(d, data, extack);
+	if (err)
+		return err;
 
 	err = register_netdevice(dev);
 	if (err)
@@ -393,9 +477,9 @@ static void torus_dellink(struct net_device *dev, struct list_head *head)
 
 static size_t torus_get_size(const struct net_device *dev)
 {
-	return nla_total_size(sizeof(u8)) * 2 + nla_total_size_64bit(sizeof(u64)) * 3 +
-	       nla_total_size(TORUS_NAME_MAX + 1) + nla_total_size(sizeof(u16)) +
-	       nla_total_size(sizeof(u32));
+	return nla_total_size(sizeof(u8)) * 2 + nla_total_size_64bit(sizeof(u64)) +
+	       nla_total_size(TORUS_NAME_MAX + 1) + nla_total_size(sizeof(u32)) +
+	       ARRAY_SIZE(params) * nla_total_size_64bit(sizeof(u64));
 }
 
 static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
@@ -412,12 +496,7 @@ static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	    nla_put_u64_64bit(skb, IFLA_TORUS_GUID, d->guid, IFLA_TORUS_PAD) ||
 	    nla_put_u8(skb, IFLA_TORUS_BOOTSTRAP, bootstrap) ||
 	    nla_put_string(skb, IFLA_TORUS_NAME, name) ||
-	    nla_put_u16(skb, IFLA_TORUS_SLOTS, (u16)d->params.slots) ||
-	    nla_put_u64_64bit(skb, IFLA_TORUS_PARK_BYTES, d->params.park_bytes,
-			      IFLA_TORUS_PAD) ||
-	    nla_put_u64_64bit(skb, IFLA_TORUS_HOLD_BYTES, d->params.hold_bytes,
-			      IFLA_TORUS_PAD) ||
-	    nla_put_u32(skb, IFLA_TORUS_EPOCH, d->epoch))
+	    nla_put_u32(skb, IFLA_TORUS_EPOCH, d->epoch) || !params_fill(skb, &d->params))
 		return -EMSGSIZE;
 	return 0;
 }

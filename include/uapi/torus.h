@@ -48,10 +48,23 @@ enum torus_ifla {
 	IFLA_TORUS_NAME,	/* string: 1 to TORUS_NAME_MAX bytes; else the interface's */
 	IFLA_TORUS_GUID,	/* u64: not 0; else random */
 	IFLA_TORUS_BOOTSTRAP,	/* u8: 0, 1 */
-	IFLA_TORUS_PARK_BYTES,	/* u64: size of the parking segment */
-	IFLA_TORUS_HOLD_BYTES,	/* u64: what may wait at the source */
-	IFLA_TORUS_SLOTS,	/* u16: packet buffers of each VC of each input, 4 to 1024 */
 	IFLA_TORUS_EPOCH,	/* u32, shown only: new at every start of the NIC */
+	/* Parameters; types and ranges are in TORUS_PARAM_LIST, times are in ns. */
+	IFLA_TORUS_KEEPALIVE,	/* a link with nothing to say says so this often */
+	IFLA_TORUS_SILENCE,	/* one that hears nothing for so long is faulty */
+	IFLA_TORUS_ACK_DELAY,	/* how long an acknowledgement or credit waits for a ride */
+	IFLA_TORUS_REPLAY_TIMEOUT,	/* none for so long: send again */
+	IFLA_TORUS_RETRY_TIME,	/* and for so long, with RETRY_COUNT tries: faulty */
+	IFLA_TORUS_RETRY_COUNT,
+	IFLA_TORUS_INIT_INTERVAL,	/* between tries to bring a link up */
+	IFLA_TORUS_PROBE_INTERVAL,	/* and a faulty one */
+	IFLA_TORUS_RETRAIN_TIME,	/* bound on retraining */
+	IFLA_TORUS_GAP_TIME,	/* how long packets wait for one missing before them */
+	IFLA_TORUS_RETRY_PACKETS,	/* size of a RETRY buffer */
+	IFLA_TORUS_SLOTS,	/* packet buffers of each VC of each input */
+	IFLA_TORUS_FRAME_MAX,	/* bytes of a frame, if the lower device takes as many */
+	IFLA_TORUS_PARK_BYTES,	/* size of the parking segment */
+	IFLA_TORUS_HOLD_BYTES,	/* what may wait at the source */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)

@@ -52,6 +52,29 @@
 	X(FIRST, U32, 0, TORUS_MAX_NODES - 1) \
 	X(DATA, U64S, 1, TORUS_MSG_MAX / 8)
 
+/*
+ * Parameters of a NIC, given when it is made: IFLA_TORUS_<ID> of a kernel NIC, and by
+ * name to torusemu and fabricctl. X(ID, name, KIND, UNIT, MIN, MAX): KIND is U32 or
+ * U64; UNIT is TIME (ns), SIZE (bytes) or COUNT. Besides, SILENCE must be longer than
+ * KEEPALIVE, and REPLAY_TIMEOUT than ACK_DELAY.
+ */
+#define TORUS_PARAM_LIST(X) \
+	X(KEEPALIVE, keepalive, U64, TIME, 1000000, 3600000000000ULL) \
+	X(SILENCE, silence, U64, TIME, 1000000, 3600000000000ULL) \
+	X(ACK_DELAY, ack_delay, U64, TIME, 1000, 1000000000) \
+	X(REPLAY_TIMEOUT, replay_timeout, U64, TIME, 10000, 60000000000ULL) \
+	X(RETRY_TIME, retry_time, U64, TIME, 1000000, 3600000000000ULL) \
+	X(INIT_INTERVAL, init_interval, U64, TIME, 1000000, 60000000000ULL) \
+	X(PROBE_INTERVAL, probe_interval, U64, TIME, 1000000, 3600000000000ULL) \
+	X(RETRAIN_TIME, retrain_time, U64, TIME, 1000000, 60000000000ULL) \
+	X(GAP_TIME, gap_time, U64, TIME, 1000000, 3600000000000ULL) \
+	X(RETRY_COUNT, retry_count, U32, COUNT, 1, 1000000) \
+	X(RETRY_PACKETS, retry_packets, U32, COUNT, 1, 1024) \
+	X(SLOTS, slots, U32, COUNT, 4, 1024) \
+	X(FRAME_MAX, frame_max, U32, SIZE, 4128, 65535) \
+	X(PARK_BYTES, park_bytes, U64, SIZE, 4128, 1ULL << 32) \
+	X(HOLD_BYTES, hold_bytes, U64, SIZE, 4128, 1ULL << 32)
+
 #define TORUS_A_BIT(id) (1ULL << TORUS_A_##id)
 #define TORUS_A_DEVICE (TORUS_A_BIT(IFINDEX) | TORUS_A_BIT(NAME))
 

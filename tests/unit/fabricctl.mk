@@ -11,6 +11,6 @@ $(addprefix $(B)/tests/unit/,test_fabricctl.o fake_manager.o program.o): CPPFLAG
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \
-	$(addprefix tools/fabricctl/,nicfile.o number.o say.o)
+	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o
 tests/unit/test_nicfile-deps := $(B)/libtorus.a
 tests/unit/test_nicfile-libs := $(call pkg-libs,cmocka inih) $(lib-libs) -lm

@@ -52,12 +52,14 @@ static void right(void **state)
 	assert_int_equal(nicfile_of(&f, "# a comment\n"
 				    "+x = eth1 ; why\n-x=eth2\n  +y = eth3 \n-y = eth4\n"
 				    "ports = 4\nbootstrap = yes\nguid = 1f\nname = left\n"
-				    "park = 16M\nmtu = 4128"), OK);
+				    "park_bytes = 16M\nsilence = 2s\nmtu = 4128"), OK);
 	assert_int_equal(f.spec.ports, 4);
 	assert_true(f.spec.bootstrap);
 	assert_int_equal(f.spec.guid, 0x1f);
 	assert_string_equal(f.spec.name, "left");
-	assert_int_equal(f.spec.park_bytes, 16 << 20);
+	assert_string_equal(f.spec.sets[0], "park_bytes=16M");
+	assert_string_equal(f.spec.sets[1], "silence=2s");
+	assert_null(f.spec.sets[2]);
 	assert_int_equal(f.mtu, 4128);
 	assert_string_equal(f.lower[0], "eth1");
 	assert_string_equal(f.lower[1], "eth3");
@@ -92,7 +94,7 @@ static void wrong(void **state)
 	static const char *const text[] = {
 		"ports = 3", "ports = 0", "ports = 14", "ports = four", "ports =",
 		"bootstrap = 1", "bootstrap", "guid = 0", "guid = xyz",
-		"guid = 10000000000000000", "name =", "park = 0", "park = 16Q",
+		"guid = 10000000000000000", "name =", "park_bytes = 0", "park_bytes = 16Q", "silence = 350", "silence = 2h",
 		"mtu = 4127", "mtu = 65536", "mtu = -1",
 		"+x =", "+x = a/b", "+x = sixteen_bytes_xx", "+q = eth1", "x = eth1",
 		"+y = eth1\nports = 2", "+x = eth1\n-x = eth1", "+x = eth1\n+x = eth2",

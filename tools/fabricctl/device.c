@@ -11,6 +11,7 @@
 #include <torus/topology.h>
 #include <unistd.h>
 
+#include "../torusemu/param.h"
 #include "device.h"
 #include "say.h"
 
@@ -43,17 +44,43 @@ static struct nl_msg *request(int type, int flags, const char *ifname)
 	return NULL;
 }
 
+static int put_sets(struct nl_msg *msg, const char *const *sets)
+{
+	char why[PARAM_WHY_MAX];
+	uint64_t v;
+
+	for (; sets && *sets; sets++) {
+		const struct param *p = param_parse(*sets, &v, why, sizeof(why));
+
+		if (!p)
+			return -EINVAL;
+		if (p->bytes == sizeof(v) ? nla_put_u64(msg, p->ifla, v) :
+					    nla_put_u32(msg, p->ifla, (uint32_t)v))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int device_sets_check(const char *const *sets)
+{
+	char why[PARAM_WHY_MAX];
+	uint64_t v;
+
+	for (; *sets; sets++)
+		if (!param_parse(*sets, &v, why, sizeof(why)))
+			return fail("%s", why);
+	return OK;
+}
+
 /* What is not said is the driver's to choose. */
 static int put_spec(struct nl_msg *msg, const struct device_spec *s)
 {
 	if ((s->ports && nla_put_u8(msg, IFLA_TORUS_PORTS, s->ports)) ||
 	    (s->name && nla_put_string(msg, IFLA_TORUS_NAME, s->name)) ||
 	    (s->guid && nla_put_u64(msg, IFLA_TORUS_GUID, s->guid)) ||
-	    (s->bootstrap && nla_put_u8(msg, IFLA_TORUS_BOOTSTRAP, 1)) ||
-	    (s->park_bytes && nla_put_u64(msg, IFLA_TORUS_PARK_BYTES, s->park_bytes)) ||
-	    (s->hold_bytes && nla_put_u64(msg, IFLA_TORUS_HOLD_BYTES, s->hold_bytes)))
+	    (s->bootstrap && nla_put_u8(msg, IFLA_TORUS_BOOTSTRAP, 1)))
 		return -ENOMEM;
-	return 0;
+	return put_sets(msg, s->sets);
 }
 
 int device_make(struct nl_sock *sk, const struct device_spec *spec)

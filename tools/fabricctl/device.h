@@ -17,20 +17,21 @@
  * struct device_spec - a kernel NIC to be made; what is 0 is left to the driver
  * @ifname: of its interface
  * @name: of the NIC itself
- * @park_bytes, @hold_bytes: of the parking segment, and waiting at the source
+ * @sets: parameters, "PARAM=VALUE", ended by NULL; device_sets_check() was content
  */
 struct device_spec {
 	const char *ifname;
 	const char *name;
 	uint64_t guid;
-	uint64_t park_bytes;
-	uint64_t hold_bytes;
+	const char *const *sets;
 	uint8_t ports;
 	bool bootstrap;
 };
 
 /** device_kernel() - can this kernel make NICs? Says what to do if not. OK or CANNOT */
 int device_kernel(void);
+/** device_sets_check() - are these parameters of a NIC? Says what is wrong. OK or CANNOT */
+int device_sets_check(const char *const *sets);
 /** device_make() - Return: 0 or a negative errno, with wire_error() */
 int device_make(struct nl_sock *sk, const struct device_spec *spec);
 /** device_remove() - the interface @ifname of a kernel NIC; as device_make() */

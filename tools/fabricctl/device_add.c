@@ -5,7 +5,8 @@
 #include "number.h"
 #include "say.h"
 
-static const char *guid, *name, *park;
+static const char *guid, *name;
+static const char *sets[OPT_LIST_MAX];
 static bool bootstrap;
 static uint64_t ports = DEVICE_PORTS;
 
@@ -16,11 +17,12 @@ static int spec_parse(struct device_spec *s)
 			    (unsigned int)ports);
 	if (guid && hex_parse(guid, &s->guid))
 		return fail("--guid '%s': allowed are 1 to 16 hexadecimal digits, not 0", guid);
-	if (park && (size_parse(park, &s->park_bytes) || !s->park_bytes))
-		return fail("--park '%s': allowed are bytes, or with a unit K, M, G: 16M", park);
+	if (device_sets_check(sets))
+		return CANNOT;
 	s->ports = (uint8_t)ports;
 	s->bootstrap = bootstrap;
 	s->name = name;
+	s->sets = sets;
 	return OK;
 }
 
@@ -55,8 +57,8 @@ static const struct opt opts[] = {
 	  "set the BootStrap jumper: this node is the root" },
 	{ OPT_TEXT, "nic-name", 0, "TEXT", &name, 0, 0,
 	  "the NIC's own name, default that of the interface" },
-	{ OPT_TEXT, "park", 0, "BYTES", &park, 0, 0,
-	  "size of the parking segment, such as 16M; default: the driver's" },
+	{ OPT_LIST, "set", 0, "PARAM=VALUE", sets, 0, 0,
+	  "a parameter, such as park_bytes=16M or silence=2s; may be given again" },
 	{ .kind = OPT_END },
 };
 

@@ -13,7 +13,7 @@ programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
 	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
 	$(ctl-shared:%=tools/fabricctl/%.o) \
-	tools/torusemu/guid.o lib/deps/crc32c.o
+	tools/torusemu/guid.o tools/torusemu/param.o lib/deps/crc32c.o
 fabricctl-deps := $(B)/libtorus.a
 fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0 inih) -lm
 

@@ -12,7 +12,6 @@
 #include "device.h"
 #include "netns.h"
 #include "nic.h"
-#include "number.h"
 #include "proc.h"
 #include "say.h"
 
@@ -129,18 +128,6 @@ static int user_wait(const struct lab *lab, uint32_t node)
 
 /* --- in the kernel --------------------------------------------------------- */
 
-/* The parameters that a NIC of the kernel can be told. */
-static int set_spec(struct device_spec *spec, const char *set)
-{
-	uint64_t *to = NULL;
-
-	if (!strncmp(set, "park_bytes=", 11))
-		to = &spec->park_bytes;
-	else if (!strncmp(set, "hold_bytes=", 11))
-		to = &spec->hold_bytes;
-	return to ? size_parse(strchr(set, '=') + 1, to) : -ENOENT;
-}
-
 static int attach_all(const struct lab *lab, uint32_t node, struct torus_dev *dev)
 {
 	char name[IFNAMSIZ];
@@ -158,13 +145,11 @@ static int make(const struct lab *lab, uint32_t node)
 	struct device_spec spec = {
 		.ifname = LAB_INTERFACE, .name = lab_host(lab, node, host),
 		.guid = lab_guid(lab, node), .ports = (uint8_t)(2 * lab->shape.ndims),
-		.bootstrap = node == 0,
+		.bootstrap = node == 0, .sets = (const char *const *)lab->sets,
 	};
 	struct nl_sock *sk = wire_open();
 	int status = OK;
 
-	for (int i = 0; lab->sets[i]; i++)
-		set_spec(&spec, lab->sets[i]);
 	if (!sk)
 		return failed(lab, node, "no rtnetlink");
 	if (device_make(sk, &spec))
@@ -289,19 +274,5 @@ int nic_open(const struct lab *lab, uint32_t node, struct torus_dev **dev)
 
 int nic_sets_check(const struct lab *lab)
 {
-	struct device_spec spec = { 0 };
-
-	if (!memchr(lab->kernel, true, lab->nodes))
-		return OK;
-	for (int i = 0; lab->sets[i]; i++) {
-		int err = set_spec(&spec, lab->sets[i]);
-
-		if (err == -ENOENT)
-			return fail("--set '%s': NICs of the kernel have the parameters "
-				    "park_bytes and hold_bytes only", lab->sets[i]);
-		if (err)
-			return fail("--set '%s': allowed are bytes, or with a unit K, M, G: 16M",
-				    lab->sets[i]);
-	}
-	return OK;
+	return device_sets_check((const char *const *)lab->sets);
 }

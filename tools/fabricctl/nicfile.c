@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <ini.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,11 +77,6 @@ static int set_name(struct nicfile *f, const char *value)
 	return 0;
 }
 
-static int set_park(struct nicfile *f, const char *value)
-{
-	return size_parse(value, &f->spec.park_bytes) || !f->spec.park_bytes;
-}
-
 static int set_mtu(struct nicfile *f, const char *value)
 {
 	uint64_t n;
@@ -100,7 +96,6 @@ static const struct {
 	{ "bootstrap", set_bootstrap, "yes or no" },
 	{ "guid", set_guid, "1 to 16 hexadecimal digits, not 0" },
 	{ "name", set_name, "1 to 63 bytes" },
-	{ "park", set_park, "bytes, or with a unit K, M, G: 16M" },
 	{ "mtu", set_mtu, "4128 to 65535" },
 };
 
@@ -125,6 +120,43 @@ static bool on_port(struct reading *r, const char *name, const char *value)
 	return true;
 }
 
+static bool given(const struct nicfile *f, const struct param *p)
+{
+	size_t n = strlen(p->name);
+
+	for (unsigned int i = 0; f->sets[i]; i++)
+		if (!strncmp(f->sets[i], p->name, n) && f->sets[i][n] == '=')
+			return true;
+	return false;
+}
+
+/* Return: is it a parameter? */
+static bool on_param(struct reading *r, const char *name, const char *value)
+{
+	const struct param *p = param_find(name, strlen(name));
+	struct nicfile *f = r->f;
+	char why[PARAM_WHY_MAX];
+	unsigned int n = 0;
+	uint64_t v;
+
+	if (!p)
+		return false;
+	if (given(f, p)) {
+		complain(r, r->line, "'%s' is given twice", name);
+		return true;
+	}
+	while (f->sets[n])
+		n++;
+	if (snprintf(f->set[n], sizeof(f->set[n]), "%s=%s", name, value) >=
+	    (int)sizeof(f->set[n]) || !param_parse(f->set[n], &v, why, sizeof(why)))
+		complain(r, r->line, "%s is '%s', allowed: %s, %" PRIu64 " to %" PRIu64 "%s", name,
+			 value, param_allowed(p), p->min, p->max,
+			 p->unit == PARAM_TIME ? " ns" : "");
+	else
+		f->sets[n] = f->set[n];
+	return true;
+}
+
 static int on_key(void *arg, const char *section, const char *name, const char *value)
 {
 	struct reading *r = arg;
@@ -145,9 +177,9 @@ static int on_key(void *arg, const char *section, const char *name, const char *
 		r->seen[i] = r->line;
 		return 1;
 	}
-	if (!on_port(r, name, value))
-		complain(r, r->line, "unknown key '%s'; allowed: ports, bootstrap, guid, name, park, "
-			 "mtu, and ports +x -x +y ... -c", name);
+	if (!on_port(r, name, value) && !on_param(r, name, value))
+		complain(r, r->line, "unknown key '%s'; allowed: ports, bootstrap, guid, name, mtu, "
+			 "ports +x -x +y ... -c, and parameters such as park_bytes", name);
 	return 1;
 }
 
@@ -211,6 +243,7 @@ int nicfile_read(struct nicfile *f, const char *path, const char *ifname)
 	memset(f, 0, sizeof(*f));
 	f->spec.ifname = ifname;
 	f->spec.ports = DEVICE_PORTS;
+	f->spec.sets = f->sets;
 	f->mtu = NICFILE_MTU;
 	r.from = fopen(path, "re");
 	if (!r.from)

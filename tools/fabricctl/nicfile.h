@@ -5,20 +5,24 @@
 
 #include <linux/if.h>
 
+#include "../torusemu/param.h"
 #include "device.h"
 
 #define NICFILE_MTU 9000	/* what most Ethernet devices can do at most */
+#define NICFILE_SET_MAX 64	/* bytes of "PARAM=VALUE" */
 #define NICFILE_DIR "/etc/torus"
 
 /**
  * struct nicfile - what the file says
- * @spec: the NIC; its name lies in @name
+ * @spec: the NIC; its name lies in @name, its parameters in @set
  * @mtu: of the devices of its ports
  * @lower: device of each port, "" for none
  */
 struct nicfile {
 	struct device_spec spec;
 	char name[TORUS_NAME_MAX + 1];
+	char set[PARAMS_MAX][NICFILE_SET_MAX];
+	const char *sets[PARAMS_MAX + 1];
 	uint32_t mtu;
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
 };

@@ -12,41 +12,15 @@
 #include <torus/torus.h>
 
 #include "log.h"
-
-enum unit { TIME, SIZE, COUNT };
-
-/**
- * struct param - one of struct tn_params
- * @min, @max: ns for times, bytes for sizes
- */
-struct param {
-	const char *name;
-	enum unit unit;
-	size_t offset;
-	bool wide;		/* u64, not u32 */
-	u64 min, max;
-};
+#include "param.h"
 
 #define MS		1000000ull
-#define PARAM64(f, unit, min, max) { #f, unit, offsetof(struct tn_params, f), true, min, max }
-#define PARAM32(f, unit, min, max) { #f, unit, offsetof(struct tn_params, f), false, min, max }
 
-static const struct param params[] = {
-	PARAM64(keepalive, TIME, MS, 3600000 * MS),
-	PARAM64(silence, TIME, MS, 3600000 * MS),
-	PARAM64(ack_delay, TIME, 1000, 1000 * MS),
-	PARAM64(replay_timeout, TIME, 10000, 60000 * MS),
-	PARAM64(retry_time, TIME, MS, 3600000 * MS),
-	PARAM64(init_interval, TIME, MS, 60000 * MS),
-	PARAM64(probe_interval, TIME, MS, 3600000 * MS),
-	PARAM64(retrain_time, TIME, MS, 60000 * MS),
-	PARAM64(gap_time, TIME, MS, 3600000 * MS),
-	PARAM32(retry_count, COUNT, 1, 1000000),
-	PARAM32(retry_packets, COUNT, 1, 1024),
-	PARAM32(slots, COUNT, 4, 1024),
-	PARAM32(frame_max, SIZE, TN_PACKET_MAX, 65535),
-	PARAM64(park_bytes, SIZE, TN_PACKET_MAX, 1ull << 40),
-	PARAM64(hold_bytes, SIZE, TN_PACKET_MAX, 1ull << 40),
+/* Where struct tn_params keeps them. */
+static const size_t offsets[] = {
+#define X(id, name, kind, unit, min, max) offsetof(struct tn_params, name),
+	TORUS_PARAM_LIST(X)
+#undef X
 };
 
 static const char help[] =
@@ -80,78 +54,31 @@ static int bad(const char *fmt, ...)
 	return -EINVAL;
 }
 
-/* Digits, then one of the unit's suffixes. */
-static bool parse_number(const char *text, enum unit unit, u64 *out)
+static void store(struct args *a, const struct param *p, uint64_t v)
 {
-	static const struct {
-		enum unit unit;
-		const char *suffix;
-		u64 factor;
-	} suffixes[] = {
-		{ TIME, "ns", 1 }, { TIME, "us", 1000 }, { TIME, "ms", MS },
-		{ TIME, "s", 1000 * MS }, { SIZE, "", 1 }, { SIZE, "k", 1 << 10 },
-		{ SIZE, "K", 1 << 10 }, { SIZE, "M", 1 << 20 }, { SIZE, "G", 1 << 30 },
-		{ COUNT, "", 1 },
-	};
-	char *end;
-	u64 v;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
-		if (suffixes[i].unit == unit && !strcmp(end, suffixes[i].suffix))
-			return !__builtin_mul_overflow(v, suffixes[i].factor, out);
-	return false;
-}
-
-static const char *unit_text(enum unit unit)
-{
-	if (unit == TIME)
-		return "a number with ns, us, ms or s";
-	return unit == SIZE ? "a number, or one with K, M or G" : "a number";
-}
-
-static void store(struct args *a, const struct param *p, u64 v)
-{
-	char *at = (char *)&a->params + p->offset;
+	size_t offset = offsets[p - params];
+	char *at = (char *)&a->params + offset;
 	u32 narrow = (u32)v;
 
-	if (p->wide)
+	if (p->bytes == sizeof(v))
 		memcpy(at, &v, sizeof(v));
 	else
 		memcpy(at, &narrow, sizeof(narrow));
-	if (p->offset == offsetof(struct tn_params, frame_max))
+	if (offset == offsetof(struct tn_params, frame_max))
 		a->frame_max_set = true;
 }
 
 static int set_param(struct args *a, const char *text)
 {
-	const char *eq = strchr(text, '=');
-	u64 v;
+	const struct param *p;
+	char why[PARAM_WHY_MAX];
+	uint64_t v;
 
-	for (size_t i = 0; eq && i < ARRAY_SIZE(params); i++) {
-		const struct param *p = &params[i];
-
-		if (strlen(p->name) != (size_t)(eq - text) || strncmp(text, p->name, (size_t)(eq - text)))
-			continue;
-		if (!parse_number(eq + 1, p->unit, &v))
-			return bad("--set %s: '%s' is not %s", p->name, eq + 1, unit_text(p->unit));
-		if (v < p->min || v > p->max)
-			return bad("--set %s: '%s' is out of range, allowed %" PRIu64 " to %" PRIu64
-				   "%s", p->name, eq + 1, (uint64_t)p->min, (uint64_t)p->max,
-				   p->unit == TIME ? " ns" : "");
-		store(a, p, v);
-		return 0;
-	}
-	fprintf(stderr, "torusemu: --set '%s': allowed PARAM=VALUE with PARAM one of", text);
-	for (size_t i = 0; i < ARRAY_SIZE(params); i++)
-		fprintf(stderr, " %s", params[i].name);
-	fputc('\n', stderr);
-	return -EINVAL;
+	p = param_parse(text, &v, why, sizeof(why));
+	if (!p)
+		return bad("%s", why);
+	store(a, p, v);
+	return 0;
 }
 
 static int set_name(struct args *a, const char *text)
@@ -177,9 +104,10 @@ static int copy_ifname(char *to, const char *option, const char *text)
 
 static int set_ports(struct args *a, const char *text)
 {
-	u64 v;
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
 
-	if (!parse_number(text, COUNT, &v) || v < 2 || v > TORUS_MAX_PORTS || v % 2)
+	if (*text < '0' || *text > '9' || *end || v < 2 || v > TORUS_MAX_PORTS || v % 2)
 		return bad("--ports '%s': allowed an even number, 2 to %d", text, TORUS_MAX_PORTS);
 	a->nports = (unsigned int)v;
 	return 0;

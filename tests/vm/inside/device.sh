@@ -83,7 +83,8 @@ network() {
 
 made() {
 	dev dev0 add torus0 --ports 2 --guid 00c0ffee --nic-name left --bootstrap &&
-		dev dev1 add torus0 --ports 2 --guid 00c0fff0 || return 1
+		dev dev1 add torus0 --ports 2 --guid 00c0fff0 --set silence=3s --set slots=8 \
+			--set park_bytes=1M || return 1
 	listed dev0 '.[] | "\(.device) \(.name) \(.guid) \(.bootstrap) \(.ports | length) \(.node)"' \
 		'genl:torus0 left 0000000000c0ffee true 2 null' &&
 		listed dev1 '.[] | "\(.name) \(.bootstrap) \(.driver)"' 'torus0 false torus'
@@ -104,6 +105,33 @@ refused() {
 		exits 2 'sudo' ip netns exec dev0 setpriv --reuid=65534 --regid=65534 --clear-groups \
 			"$tmp/fabricctl" device attach torus0:+x ca &&
 		listed dev0 '[.[].ports[].lower] | unique | join(",")' ''
+}
+
+# Attribute @2, enum torus_ifla, of torus0 in namespace @1 as the driver shows it; u64.
+attribute() {
+	at "$1" python3 - "$2" <<-'END'
+		import socket, struct, sys
+		s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+		s.send(struct.pack("=IHHII BBHiII HH8s", 44, 18, 1, 0, 0, 0, 0, 0, 0, 0, 0, 11, 3, b"torus0"))
+		def attrs(b):
+		    while len(b) >= 4:
+		        n, t = struct.unpack_from("=HH", b)
+		        yield t & 0x3fff, b[4:n]
+		        b = b[(n + 3) & ~3:]
+		info = dict(attrs(dict(attrs(s.recv(65536)[32:]))[18]))
+		print(int.from_bytes(dict(attrs(info[2]))[int(sys.argv[1])], "little"))
+	END
+}
+
+# Parameters reach the driver, which shows them; what it does not know it is not told.
+parameters() {
+	local d=dev1
+	exits 2 keepalive dev $d add torus9 --set silence=50ms &&
+		exits 2 "'2h'" dev $d add torus9 --set silence=2h &&
+		exits 2 ack_delay dev $d add torus9 --set ack_delay=60ms &&
+		exits 2 '4 to 1024' dev $d add torus9 --set slots=2 &&
+		[[ $(attribute $d 8) == 3000000000 && $(attribute $d 7) == 100000000 &&
+			$(attribute $d 18) == 8 && $(attribute $d 20) == 1048576 ]]
 }
 
 # By each name that a NIC has: its interface's, its own, and its index.
@@ -195,6 +223,7 @@ check "network" network
 check "made, with what was asked for" made
 check "each namespace has its own" apart
 check "wrong wishes are refused by name" refused
+check "parameters reach the driver, which shows them" parameters
 check "plugged in by any of its names" plugged
 check "managers find them, and give addresses" both_run
 check "one goes and comes back: by its uevent" nic_goes_and_comes
