@@ -281,7 +281,7 @@ int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows,
 int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now);
 /* How many rows there are, and the version of the active ones. Return: false without shape. */
 bool tn_nic_rows(const struct tn_nic *nic, u32 *n, u64 *version);
-/* @n active rows from @first on, good until the next call; NULL if there are not so many. */
+/* @n active rows from @first on, until these change; NULL if there are not so many. */
 const u64 *tn_nic_rows_get(struct tn_nic *nic, u32 first, u32 n);
 
 /* Return: 0, -ENODEV, -EINVAL. */

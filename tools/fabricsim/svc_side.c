@@ -61,9 +61,8 @@ static int rows_write(void *io, uint64_t version, const uint32_t *node, const ui
 	struct fm_host *h = io;
 	struct tn_nic *nic = of(io)->nic;
 	int err = tn_nic_rows_begin(nic, version);
-	uint32_t held = 0, nrows;
-	u64 now_active;
-	const u64 *old = tn_nic_rows(nic, &nrows, &now_active);
+	uint32_t held = 0;
+	const u64 *old = tn_nic_rows_get(nic, 0, h->w->nodes);
 
 	for (uint32_t i = 0; !err && i < n; i++) {
 		u64 r = row[i];
