@@ -24,4 +24,12 @@ tests/unit/test_fabricsim_recovery-objs := tests/unit/test_fabricsim_recovery.o 
 tests/unit/test_fabricsim_recovery-deps := $(B)/fabricsim
 tests/unit/test_fabricsim_recovery-libs := $(call pkg-libs,cmocka) $(lib-libs)
 
-$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_recovery.o test_fabricsim_flow.o test_fabricsim_retry.o): CPPFLAGS += $(lib-cflags)
+tests += tests/unit/test_fabricsim_availability
+tests/unit/test_fabricsim_availability-objs := tests/unit/test_fabricsim_availability.o \
+	tests/unit/program.o $(sim-availability:%=tools/fabricsim/%.o) \
+	$(addprefix tools/fabricsim/,range.o jobs.o) $(addprefix tools/fabricctl/,say.o number.o)
+tests/unit/test_fabricsim_availability-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_availability-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
+
+$(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_recovery.o test_fabricsim_flow.o \
+	test_fabricsim_retry.o test_fabricsim_availability.o): CPPFLAGS += $(lib-cflags)

@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route recovery retry'
+	local commands='flow route recovery retry availability'
 	local words=''
 
 	COMPREPLY=()
@@ -16,7 +16,7 @@ _fabricsim() {
 		words="$commands --help --version"
 	else
 		case $prev in
-		--svg | --trace)
+		--svg | --trace | --recovery-link | --recovery-node)
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			return
 			;;

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them, then what they share, then
 # what belongs to one of them. From fabricctl comes what commands are made of.
-sim-commands := flow route recovery retry
+sim-commands := flow route recovery retry availability
 sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check
 sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
 sim-route := route_fabric
 sim-recovery := recovery_scene
+sim-availability := avail_formula avail_sample avail_option
 sim-core := bubble retry retry_angara retry_acknak retry_hippi
 sim-retry := retry_wire retry_formula
 sim-ctl := program command say table number json
@@ -21,6 +22,7 @@ fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-shared:%=tools/fabricsim/%.o) $(sim-flow:%=tools/fabricsim/%.o) \
 	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
 	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-world-objs) \
+	$(sim-availability:%=tools/fabricsim/%.o) \
 	$(sim-ctl:%=tools/fabricctl/%.o)
 fabricsim-deps := $(B)/libtorus.a
 fabricsim-libs := $(lib-libs) $(svc-libs) -lm -lpthread

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How often faults part a torus, by Monte Carlo: states are drawn, and the routing
+ * engine says whether all nodes that live reach each other.
+ *
+ * Parts fail and are mended on their own; so at any moment each is down with chance
+ * MTTR / (MTBF + MTTR), whatever the distributions, and to draw states is as good as
+ * to follow the system for a long time.
+ *
+ * Plain drawing would see nothing: of 4096 nodes in 3 dimensions, eight states of nine
+ * have no fault, and one of 10^26 is cut. So the chance of a cut is taken apart.
+ *   1. Some living node is alone. The event that node c is has a chance that a formula
+ *	gives, the same for all c: their union is what Karp and Luby's estimator is for
+ *	(FOCS 1983). A node is chosen, a state is drawn in which it is alone, and counts
+ *	1 / (nodes alone in it): unbiased, and of small variance however rare it is.
+ *   2. No node is alone, but the torus is cut. Strata by the number of faults k: their
+ *	weights are exact, sums of products of two binomials; within each, all k-subsets
+ *	are equally likely given how many are nodes. Every stratum that matters gets
+ *	states, more the larger the root of its weight, so that rare ones are seen too.
+ *	k = 0 and 1 are done completely: a torus looks the same from every node.
+ * Fewer faults than the connectivity, 2 a dimension (1 if of size 2), never cut a torus
+ * (Sabidussi 1957; faults of nodes and links together: Beineke and Harary 1967). Their
+ * strata are drawn all the same if rows have relays: it is a test of the engine.
+ *
+ * Never seen is not never. Of all chances p_k that leave 5 % for no hit in n_k states of
+ * each stratum without one, sum of n_k p_k <= 3, the sum of w_k p_k is greatest if all is
+ * in one stratum: 3 max(w_k / n_k). It is told apart from the interval of what was seen.
+ */
+#ifndef AVAIL_SAMPLE_H
+#define AVAIL_SAMPLE_H
+
+#include <stdbool.h>
+#include <torus/route.h>
+
+#define SAMPLE_STRATA 2048
+#define SAMPLE_MEAN_MAX 1000.0	/* faults at a time */
+
+/** struct sample_case - what is drawn */
+struct sample_case {
+	struct torus_shape shape;
+	double node_down, link_down;	/* chance of each; 0: they never fail */
+	bool relays;			/* or a header has to reach every node */
+	uint64_t states;		/* of a run; those of part 1 are a quarter more */
+};
+
+/**
+ * struct sample_plan - what is known before anything is drawn
+ * @dim: dimensions that have cables, @ndims of them
+ * @alone: sum over all nodes of the chance that the node is alone
+ * @safe: fewer faults never cut
+ * @n: strata, of 0 to @n - 1 faults
+ * @weight: chance of each; @share: states of it in a run; @exact: of the first two, how
+ *	many of their states count as part 2
+ */
+struct sample_plan {
+	struct sample_case c;
+	uint32_t nodes, links;
+	uint8_t dim[TORUS_MAX_DIMS];
+	unsigned int ndims;
+	double alone;
+	size_t safe, n;
+	double node_log[SAMPLE_STRATA], link_log[SAMPLE_STRATA];
+	double weight[SAMPLE_STRATA];
+	uint64_t share[SAMPLE_STRATA];
+	double exact[2];
+};
+
+/** struct sample_run - what a run saw */
+struct sample_run {
+	uint64_t cut[SAMPLE_STRATA];
+	double alone_sum, alone_squares;
+	uint64_t alone_states, states;
+};
+
+/**
+ * struct sample_found - of all runs
+ * @cut: chance that nodes that live are not all joined; @error: half its 95 % interval
+ * @unseen: so much more may be in strata where nothing was seen, at 95 %
+ * @alone: part 1 of it
+ * @impossible: states with fewer faults than can cut it that the engine did not serve
+ */
+struct sample_found {
+	double cut, error, unseen, alone;
+	uint64_t states, impossible;
+};
+
+/**
+ * sample_plan_new() - Return: 0, -ENOMEM, or -EDOM: more than SAMPLE_MEAN_MAX faults
+ * at a time, or fewer than two nodes. The caller frees *@out.
+ */
+int sample_plan_new(const struct sample_case *c, struct sample_plan **out);
+
+/** sample_run() - the same @seed, the same states. Return: 0 or -ENOMEM */
+int sample_run(const struct sample_plan *p, uint64_t seed, struct sample_run *run);
+
+/** sample_sum() - of @n runs */
+struct sample_found sample_sum(const struct sample_plan *p, const struct sample_run *run,
+			       size_t n);
+
+#endif /* AVAIL_SAMPLE_H */
