@@ -14,9 +14,11 @@ rounds=${1:-100}
 # Namespaces end in the background, and cables with them.
 no_cables() { ! ns "$1" ip -br link show type veth | grep -q .; }
 
-# flood N: messages to all that may be there, as fast as they go, until killed
+# flood N: messages to all that may be there, until killed, whenever nobody else
+# runs: what goes away sleeps most of the time, and on one processor would else wait
+# for the floods.
 flood() {
-	ip netns exec "n$1" python3 "$TOP/tests/vm/inside/flood.py" 10.0.0.0 10.1.0.0 10.2.0.0 &
+	nice ip netns exec "n$1" python3 "$TOP/tests/vm/inside/flood.py" 10.0.0.0 10.1.0.0 10.2.0.0 &
 	floods+=($!)
 }
 
