@@ -121,6 +121,7 @@ enum torus_link_reason {
 	TORUS_REASON_PEER,	/* the peer restarted or began anew */
 	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
 	TORUS_REASON_MISMATCH,	/* the ends ask for different retry protocols */
+	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
 	TORUS_REASONS,
 };
 
@@ -135,6 +136,8 @@ enum torus_retry {
 
 /* Lanes of a link's receiver (kernel/core/train.h). */
 #define TORUS_LANES_MAX		12
+#define TORUS_EYE_COLS		65	/* of a map: from -1/2 to +1/2 UI */
+#define TORUS_EYE_ROWS		33	/* from +SWING to -SWING mV */
 
 enum torus_lane {
 	TORUS_LANE_OFF,		/* not trained yet */
@@ -204,6 +207,8 @@ enum torus_lane {
  * PARK_REPLAY	VERSION, PORTS (mask): reopens these ports to traffic and
  *		re-injects what is parked, in order, by the active rows
  * MGMT_SEND	PORT, DATA (1 to TORUS_MGMT_MAX bytes)
+ * EYE_GET	PORT, LANE: the eye of a lane as its monitor sees it now; reply: PORT,
+ *		LANE, EYE, SWING, MASK_HEIGHT, MASK_WIDTH
  * SUBSCRIBE	Unix socket only: GROUPS (mask of 1 << enum torus_group); a
  *		subscriber too slow to read finds NLMSG_OVERRUN where
  *		notifications are missing (generic netlink: ENOBUFS)
@@ -234,6 +239,7 @@ enum torus_cmd {
 	TORUS_CMD_LINK_NTF,
 	TORUS_CMD_MGMT_NTF,
 	TORUS_CMD_PARK_NTF,
+	TORUS_CMD_EYE_GET,
 	__TORUS_CMD_MAX,
 };
 #define TORUS_CMD_MAX (__TORUS_CMD_MAX - 1)
@@ -254,7 +260,8 @@ enum torus_group {
  * D: NAME, IFINDEX, IFNAME, GUID, EPOCH, DRIVER, PORT_COUNT, BOOTSTRAP, and
  *    once set SHAPE, COORDS, NODE, VERSION, ROW_COUNT; NODE_COUNTERS
  * L: PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ,
- *    PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED, FAULT, PORT_COUNTERS, GAUGES
+ *    PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED, FAULT, PORT_COUNTERS, GAUGES, and
+ *    with a SerDes LANES
  * F: VERSION, EPOCH, FLOW
  * P: VERSION, EPOCH, PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, FLOW
  * The kernel puts IFINDEX before each, and into notifications.
@@ -309,6 +316,13 @@ enum torus_attr {
 	TORUS_A_RETRY,		/* u8: enum torus_retry, that the link speaks or last spoke;
 				 * AUTO: it never was up */
 	TORUS_A_RETRY_WANTED,	/* u8: enum torus_retry, that it asks for */
+	TORUS_A_LANES,		/* nest: lane + 1: nest: enum torus_lane_attr */
+	TORUS_A_LANE,		/* u8 */
+	TORUS_A_EYE,		/* binary: TORUS_EYE_ROWS rows of TORUS_EYE_COLS bytes, each
+				 * -log10 of the bit error rate there, 0 to 18 */
+	TORUS_A_SWING,		/* u16: mV from the centre of an eye map to its edge */
+	TORUS_A_MASK_HEIGHT,	/* u16: mV from the centre of the mask */
+	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI, likewise */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)
@@ -321,13 +335,37 @@ enum torus_rows_attr {
 };
 #define TORUS_ROWS_MAX (__TORUS_ROWS_MAX - 1)
 
-/* Faults that a software NIC puts into what it sends. */
+/* A lane of a link's receiver: what training found, and its eye when last looked at. */
+enum torus_lane_attr {
+	TORUS_LANE_A_UNSPEC,
+	TORUS_LANE_A_STATE,	/* u8: enum torus_lane */
+	TORUS_LANE_A_PRE,	/* u8: setting of the pre-cursor tap */
+	TORUS_LANE_A_POST,	/* u8: and of the post-cursor one */
+	TORUS_LANE_A_HEIGHT,	/* u16: of the eye from its centre, mV */
+	TORUS_LANE_A_WIDTH,	/* u16: likewise, 1/1000 UI */
+	TORUS_LANE_A_MARGIN,	/* u16: how large the mask could be, percent */
+	TORUS_LANE_A_BER,	/* u64: bit error rate to be expected, units of 1e-18 */
+	__TORUS_LANE_A_MAX,
+};
+#define TORUS_LANE_A_MAX (__TORUS_LANE_A_MAX - 1)
+
+/*
+ * Faults that a software NIC puts into what it sends; and the cable that it receives
+ * from (kernel/core/serdes_model.h).
+ */
 enum torus_fault_attr {
 	TORUS_FAULT_UNSPEC,
 	TORUS_FAULT_BER,	/* u64: bit error rate in units of 1e-18 */
 	TORUS_FAULT_SILENCE,	/* u8: 1: send nothing, hear nothing */
 	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
-	TORUS_FAULT_SEED,	/* u64 */
+	TORUS_FAULT_SEED,	/* u64: of bit errors, and of differences between lanes */
+	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: none, nothing to train */
+	TORUS_FAULT_LOSS,	/* u32: mdB per metre at the highest rate */
+	TORUS_FAULT_CROSSTALK,	/* u32: from each neighbouring lane, per mille */
+	TORUS_FAULT_DRIFT,	/* u32: of the loss with temperature, per mille */
+	TORUS_FAULT_AGEING,	/* u32: mdB per second that aged lanes lose */
+	TORUS_FAULT_AGED,	/* u16: mask of lanes */
+	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
 	__TORUS_FAULT_MAX,
 };
 #define TORUS_FAULT_MAX (__TORUS_FAULT_MAX - 1)
@@ -363,7 +401,10 @@ enum torus_fault_attr {
 	X(NS_DOWN, ns_down, ns, "time down") \
 	X(NS_TRAINING, ns_training, ns, "time training, initialising, retraining") \
 	X(NS_UP, ns_up, ns, "time up") \
-	X(NS_FAULTY, ns_faulty, ns, "time faulty")
+	X(NS_FAULTY, ns_faulty, ns, "time faulty") \
+	X(EYE_RETRAINS, eye_retrains, events, "retrainings since a mask fitted its eye no more") \
+	X(LANES_SHED, lanes_shed, lanes, "lanes that a training switched off") \
+	X(TRAIN_FAILURES, train_failures, events, "trainings that left no lane")
 
 #define TORUS_PORT_GAUGE_LIST(X) \
 	X(RETRY_PACKETS, retry_packets, packets, "packets in the RETRY buffer") \
@@ -371,7 +412,13 @@ enum torus_fault_attr {
 	X(CREDITS_D0, credits_vcd0, slots, "free packet buffers at the peer, VCD0") \
 	X(CREDITS_D1, credits_vcd1, slots, "free packet buffers at the peer, VCD1") \
 	X(CREDITS_A, credits_vca, slots, "free packet buffers at the peer, VCA") \
-	X(QUEUED, queued_packets, packets, "packets in the input buffers")
+	X(QUEUED, queued_packets, packets, "packets in the input buffers") \
+	X(LANES, lanes, lanes, "lanes the receiver has; 0: no SerDes") \
+	X(WIDTH, width, lanes, "lanes it uses") \
+	X(RATE, rate, Mb/s, "rate of each") \
+	X(RATE_MAX, rate_max, Mb/s, "highest rate of each") \
+	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
+	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect")
 
 #define TORUS_NODE_COUNTER_LIST(X) \
 	X(INJECTED, injected, packets, "packets the host injected") \

@@ -204,6 +204,8 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 	struct tn_hdr h;
 
 	l->counter[TORUS_PC_RX_FRAMES]++;
+	if (l->train.state != TN_TRAIN_DONE)
+		return;		/* bits without a decision point */
 	while (len - at >= TN_ACKNAK_BYTES) {
 		u8 *flits = frame + at;
 

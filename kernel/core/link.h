@@ -31,6 +31,12 @@
  * them to tn_nic_rx(), and is computed by whoever sends the packet elsewhere.
  * Should it be checked after all somewhere, the replay has it.
  *
+ * Training (train.h) comes before the handshake on every power-up, and again when
+ * somebody asks or an eye has closed, the RETRY buffer kept. It is the receiver
+ * that trains and is deaf meanwhile; an end that is deaf does not echo nonces, so
+ * that its peer does not come up before it. Frames that came while it was deaf are
+ * replayed. Without a SerDes all of this is over at once.
+ *
  * Failing gives the RETRY buffer to the NIC, with the session and TSEQs: the
  * peer may have accepted a first part of it. How much, it says itself: in its
  * next INIT (last session, RSEQ) or through the fabric manager.
@@ -41,6 +47,7 @@
 #include "credit.h"
 #include "nic.h"
 #include "retry.h"
+#include "train.h"
 
 #define TN_LINK_CTL_SLACK 64	/* control packets beyond retry_packets */
 
@@ -92,6 +99,10 @@ struct tn_link {
 	u8 retry_wanted;	/* enum torus_retry */
 	u8 retry_said;		/* in the INITs of this attempt */
 	struct tn_credit credit;
+	struct tn_train train;
+	u64 look_at;		/* at the eyes, or when to train again after a failure */
+	bool was_faulty;	/* before this training */
+	u8 width;		/* lanes that the last training left */
 	u32 unacked;		/* accepted since the last header sent */
 	u32 eager;		/* packets to acknowledge at once: errors were seen */
 
@@ -155,6 +166,13 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now);
  *	begins a new session
  */
 void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now);
+/**
+ * tn_link_serdes() - the receiver's SerDes, before there is a carrier
+ * @serdes: kept; without one a link trains at once
+ */
+void tn_link_serdes(struct tn_link *l, const struct tn_serdes *serdes);
+/** tn_link_cable() - eyes may have changed: look at them soon */
+void tn_link_cable(struct tn_link *l, u64 now);
 /** tn_link_account() - bring the time counters up to @now */
 void tn_link_account(struct tn_link *l, u64 now);
 

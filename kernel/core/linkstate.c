@@ -5,6 +5,10 @@
 #define NEVER (~0ull)
 #define WINDOW_TIMEOUT_MIN 100000	/* ns, beside four round trips */
 
+static void start_init(struct tn_link *l, u64 now);
+static void probe(struct tn_link *l, u64 now);
+static void retrain(struct tn_link *l, bool near, u64 now);
+
 static u64 sooner(u64 a, u64 b)
 {
 	return a < b ? a : b;
@@ -40,10 +44,116 @@ void tn_link_init(struct tn_link *l, u64 now)
 	l->state = TORUS_LINK_DOWN;
 	l->admin = true;
 	l->since = now;
+	l->look_at = NEVER;
+	tn_train_init(&l->train, NULL, &l->params->train);
 	stop_timers(l);
 	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
 	l->retry_wanted = (u8)l->params->retry_protocol;
 }
+
+/* --- training ---------------------------------------------------------------- */
+
+static void trained(struct tn_link *l, u64 now)
+{
+	const struct tn_serdes *s = l->train.serdes;
+	u8 width = (u8)tn_train_width(&l->train);
+
+	if (s) {
+		if (width < l->width)
+			l->counter[TORUS_PC_LANES_SHED] += l->width - width;
+		l->width = width;
+		l->look_at = s->steady ? NEVER : now + l->params->eye_interval;
+	}
+	if (l->state == TORUS_LINK_TRAINING) {
+		start_init(l, now);
+	} else if (l->state == TORUS_LINK_RETRAINING) {
+		l->init_now = true;
+		l->init_at = now + l->init_gap;
+		l->give_up_at = now + l->params->retrain_time;
+	}
+}
+
+/* No lane: the peer hears of it by our silence; try again now and then. */
+static void untrainable(struct tn_link *l, u64 now)
+{
+	l->counter[TORUS_PC_TRAIN_FAILURES]++;
+	l->look_at = now + l->params->probe_interval;
+	if (l->state == TORUS_LINK_RETRAINING) {
+		tn_link_fail(l, TORUS_REASON_TRAINING, now);
+	} else if (l->state == TORUS_LINK_TRAINING) {
+		l->reason = TORUS_REASON_TRAINING;
+		if (l->was_faulty)
+			probe(l, now);
+	}
+}
+
+static void train_poll(struct tn_link *l, u64 now)
+{
+	if (l->train.state != TN_TRAIN_BUSY)
+		return;
+	tn_train_poll(&l->train, now);
+	if (l->train.state == TN_TRAIN_DONE)
+		trained(l, now);
+	else if (l->train.state == TN_TRAIN_IDLE)
+		untrainable(l, now);
+}
+
+/* The first step is done at once: often, as without a cable, it is the last. */
+static void train(struct tn_link *l, bool near, u64 now)
+{
+	l->look_at = NEVER;
+	tn_train_begin(&l->train, near, now);
+	if (l->train.state == TN_TRAIN_DONE)
+		trained(l, now);
+	else
+		train_poll(l, now);
+}
+
+static void look(struct tn_link *l, u64 now)
+{
+	if (l->train.state == TN_TRAIN_IDLE) {
+		train(l, false, now);
+		return;
+	}
+	l->look_at = l->train.serdes->steady ? NEVER : now + l->params->eye_interval;
+	if (!tn_train_watch(&l->train, now))
+		return;
+	l->counter[TORUS_PC_EYE_RETRAINS]++;
+	if (l->state == TORUS_LINK_UP)
+		retrain(l, true, now);
+	else
+		train(l, true, now);
+}
+
+static void poll_serdes(struct tn_link *l, u64 now)
+{
+	if (!l->admin || !l->carrier)
+		return;
+	train_poll(l, now);
+	if (l->train.state != TN_TRAIN_BUSY && now >= l->look_at)
+		look(l, now);
+}
+
+static u64 serdes_expiry(const struct tn_link *l)
+{
+	if (!l->admin || !l->carrier)
+		return NEVER;
+	return l->train.state == TN_TRAIN_BUSY ? tn_train_expiry(&l->train) : l->look_at;
+}
+
+void tn_link_serdes(struct tn_link *l, const struct tn_serdes *serdes)
+{
+	tn_train_init(&l->train, serdes, &l->params->train);
+	l->width = serdes->lanes;
+}
+
+void tn_link_cable(struct tn_link *l, u64 now)
+{
+	if (l->train.serdes)
+		l->look_at = now + l->params->eye_interval;
+}
+
+/* --- states ------------------------------------------------------------------ */
 
 /*
  * A new attempt: a new nonce, and with it everything that its INITs promise.
@@ -78,17 +188,31 @@ static void begin_attempt(struct tn_link *l, bool resume, u64 now)
 	l->counter[TORUS_PC_RETRAINS]++;
 }
 
+/* Trained: say so to the peer. */
+static void start_init(struct tn_link *l, u64 now)
+{
+	stop_timers(l);
+	begin_attempt(l, false, now);
+	set_state(l, TORUS_LINK_INIT, now);
+	l->give_up_at = l->was_faulty ? now + 10 * l->params->init_interval : NEVER;
+}
+
 /* From any state with carrier and admin up, nothing to keep. */
 static void start(struct tn_link *l, u64 now)
 {
-	bool was_faulty = l->state == TORUS_LINK_FAULTY;
-
 	stop_timers(l);
-	begin_attempt(l, false, now);
-	/* A software NIC has no SerDes to train: training ends at once. */
+	l->was_faulty = l->state == TORUS_LINK_FAULTY;
 	set_state(l, TORUS_LINK_TRAINING, now);
-	set_state(l, TORUS_LINK_INIT, now);
-	l->give_up_at = was_faulty ? now + 10 * l->params->init_interval : NEVER;
+	train(l, false, now);
+}
+
+/*
+ * An end that no lane reaches keeps silent: an answer would not be heard. Who begins a
+ * retraining says so before its own receiver is trained.
+ */
+static bool may_say(const struct tn_link *l)
+{
+	return l->train.state == TN_TRAIN_DONE || l->state == TORUS_LINK_RETRAINING;
 }
 
 /* Faulty with carrier: listen, and send an INIT now and then. */
@@ -99,6 +223,7 @@ static void probe(struct tn_link *l, u64 now)
 	if (!l->carrier)
 		return;
 	begin_attempt(l, false, now);
+	l->init_now = may_say(l);
 	l->init_gap = l->params->probe_interval;
 }
 
@@ -152,18 +277,19 @@ void tn_link_admin(struct tn_link *l, bool up, u64 now)
 	set_state(l, TORUS_LINK_DOWN, now);
 }
 
-static void retrain(struct tn_link *l, u64 now)
+/* The peer is told at once, and trains its own receiver at the same time. */
+static void retrain(struct tn_link *l, bool near, u64 now)
 {
 	stop_timers(l);
 	begin_attempt(l, true, now);
 	set_state(l, TORUS_LINK_RETRAINING, now);
-	l->give_up_at = now + l->params->retrain_time;
+	train(l, near, now);
 }
 
 void tn_link_retrain(struct tn_link *l, u64 now)
 {
 	if (l->state == TORUS_LINK_UP)
-		retrain(l, now);
+		retrain(l, false, now);
 	else if (l->admin && l->carrier && l->state != TORUS_LINK_RETRAINING)
 		start(l, now);
 }
@@ -194,7 +320,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.version = TN_WIRE_VERSION,
 		.epoch = l->epoch,
 		.nonce = l->nonce,
-		.nonce_heard = l->peer_nonce,
+		.nonce_heard = l->train.state == TN_TRAIN_DONE ? l->peer_nonce : 0,
 		.attempt = l->attempt,
 		.last_session = l->last_session,
 		.last_rseq = l->last_rseq,
@@ -328,7 +454,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 			return;
 		}
 		if (i.resume && i.last_session == l->session && i.epoch == l->peer_epoch)
-			retrain(l, now);
+			retrain(l, true, now);
 		else
 			tn_link_fail(l, TORUS_REASON_PEER, now);
 	}
@@ -337,8 +463,12 @@ void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
 		tn_link_fail(l, TORUS_REASON_PEER, now);
 	if (l->session && l->state != TORUS_LINK_RETRAINING)
 		l->ops->peer_seq(l->ctx, l, i.last_session != l->session, i.last_rseq);
-	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN)
-		start(l, now);
+	/* What heard an INIT need not be trained. */
+	if (l->state == TORUS_LINK_FAULTY || l->state == TORUS_LINK_DOWN) {
+		l->was_faulty = l->state == TORUS_LINK_FAULTY;
+		set_state(l, TORUS_LINK_TRAINING, now);
+		start_init(l, now);
+	}
 	if (l->retry_said && i.retry && l->retry_said != i.retry) {
 		l->reason = TORUS_REASON_MISMATCH;
 		l->peer_guid = i.guid;
@@ -409,11 +539,12 @@ static void poll_up(struct tn_link *l, u64 now)
 	else if (now - l->heard_at >= l->params->silence)
 		tn_link_fail(l, TORUS_REASON_SILENCE, now);
 	else if (again && l->retry.ops->alone && l->retry.tx.tries % REPLAY_NUM == 0)
-		retrain(l, now);
+		retrain(l, true, now);
 }
 
 void tn_link_poll(struct tn_link *l, u64 now)
 {
+	poll_serdes(l, now);
 	if (l->state == TORUS_LINK_UP) {
 		poll_up(l, now);
 		return;
@@ -427,17 +558,17 @@ void tn_link_poll(struct tn_link *l, u64 now)
 	}
 	if (now >= l->init_at) {
 		l->init_at = now + l->init_gap;
-		l->init_now = true;
+		l->init_now = may_say(l);
 	}
 }
 
 u64 tn_link_expiry(const struct tn_link *l)
 {
-	u64 at = sooner(l->init_at, l->give_up_at);
+	u64 at = sooner(sooner(l->init_at, l->give_up_at), serdes_expiry(l));
 
 	if (l->state != TORUS_LINK_UP)
 		return at;
-	at = sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l)));
+	at = sooner(at, sooner(sooner(l->ack_at, l->credit_at), sooner(l->keepalive_at, replay_at(l))));
 	if (l->retry.rx.ignoring)
 		at = sooner(at, l->e_at);
 	return sooner(at, l->heard_at + l->params->silence);

@@ -16,6 +16,14 @@ void tn_params_default(struct tn_params *p)
 		.probe_interval = 100 * MS,
 		.retrain_time = 200 * MS,
 		.gap_time = 5000 * MS,
+		.eye_interval = 50 * MS,
+		.train = {
+			.target_ber = 1000000,		/* 1e-12 */
+			.mask_height = 60,
+			.mask_width = 100,
+			.margin_train = 110,
+			.margin_retrain = 100,
+		},
 		.retry_count = 4,
 		.retry_packets = 256,
 		.slots = 256,
@@ -25,11 +33,18 @@ void tn_params_default(struct tn_params *p)
 	};
 }
 
+static bool train_ok(const struct tn_train_params *p)
+{
+	return p->target_ber && p->target_ber < TORUS_BER_ONE / 2 && p->mask_height &&
+	       p->mask_height <= 10000 && p->mask_width && p->mask_width <= TN_HALF_UI &&
+	       p->margin_retrain <= p->margin_train && p->margin_train <= TN_MARGIN_MAX;
+}
+
 static bool params_ok(const struct tn_params *p)
 {
 	return p->keepalive && p->silence > p->keepalive && p->ack_delay &&
 	       p->replay_timeout > p->ack_delay && p->retry_time && p->init_interval &&
-	       p->probe_interval && p->retrain_time && p->gap_time && p->retry_count &&
+	       p->probe_interval && p->retrain_time && p->gap_time && p->eye_interval && train_ok(&p->train) && p->retry_count &&
 	       p->retry_protocol < TORUS_RETRIES && p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
 	       p->slots >= 4 && p->slots <= 1024 && p->frame_max >= TN_PACKET_MAX &&
 	       p->frame_max <= 65535 && p->park_bytes && p->hold_bytes;
@@ -488,6 +503,21 @@ void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, 
 	tn_link_retry(&nic->link[port], protocol, now);
 }
 
+void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes *serdes)
+{
+	tn_link_serdes(&nic->link[port], serdes);
+}
+
+void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now)
+{
+	tn_link_cable(&nic->link[port], now);
+}
+
+const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port)
+{
+	return &nic->link[port].train;
+}
+
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now)
 {
 	tn_link_retrain(&nic->link[port], now);
@@ -499,6 +529,18 @@ int tn_nic_mgmt_send(struct tn_nic *nic, unsigned int port, const u8 *data, unsi
 	if (port >= nic->nports)
 		return -EINVAL;
 	return tn_link_mgmt(&nic->link[port], data, len, now);
+}
+
+static void serdes_gauges(const struct tn_train *t, u64 *gauge)
+{
+	if (!t->serdes)
+		return;
+	gauge[TORUS_PG_LANES] = t->serdes->lanes;
+	gauge[TORUS_PG_WIDTH] = tn_train_width(t);
+	gauge[TORUS_PG_RATE] = t->serdes->mbps[t->rate];
+	gauge[TORUS_PG_RATE_MAX] = t->serdes->mbps[0];
+	gauge[TORUS_PG_MARGIN] = tn_train_margin(t);
+	gauge[TORUS_PG_LINE_BER] = tn_train_ber(t);
 }
 
 void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info *info,
@@ -526,6 +568,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_CREDITS_D0] = tn_credit_free(&l->credit, TORUS_VC_D0);
 	info->gauge[TORUS_PG_CREDITS_D1] = tn_credit_free(&l->credit, TORUS_VC_D1);
 	info->gauge[TORUS_PG_CREDITS_A] = tn_credit_free(&l->credit, TORUS_VC_A);
+	serdes_gauges(&l->train, info->gauge);
 	for (vc = 0; vc < TORUS_VCS; vc++)
 		info->gauge[TORUS_PG_QUEUED] += nic->input[port * TORUS_VCS + vc].count;
 }

@@ -19,6 +19,7 @@
 
 #include "pkt.h"
 #include "topo.h"
+#include "train.h"
 
 struct tn_nic;
 
@@ -78,6 +79,8 @@ struct tn_ops {
  * @retry_packets: RETRY buffer, 1 to 1024 packets
  * @slots: packet buffers of each VC of each input, 4 to 1024
  * @frame_max: bytes of an Ethernet frame's payload, at least TN_PACKET_MAX
+ * @eye_interval: how often an up link looks at its eyes
+ * @train: masks, margins and error rates of SerDes training
  * @retry_protocol: enum torus_retry, what links ask for in their next new beginning
  * @park_bytes: size of the parking segment
  * @hold_bytes: what may wait at the source on holds before the host must wait
@@ -92,6 +95,8 @@ struct tn_params {
 	u64 probe_interval;
 	u64 retrain_time;
 	u64 gap_time;
+	u64 eye_interval;
+	struct tn_train_params train;
 	u32 retry_count;
 	u32 retry_packets;
 	u32 retry_protocol;
@@ -226,6 +231,16 @@ void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes);
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);
 /* Ask for a retry protocol, enum torus_retry; see tn_link_retry(). */
 void tn_nic_retry(struct tn_nic *nic, unsigned int port, unsigned int protocol, u64 now);
+
+/**
+ * tn_nic_serdes() - the SerDes of @port, after tn_nic_init(), before its carrier
+ * @serdes: kept; without one a link trains at once
+ */
+void tn_nic_serdes(struct tn_nic *nic, unsigned int port, const struct tn_serdes *serdes);
+/** tn_nic_cable() - the eyes of @port may have changed: it looks at them soon */
+void tn_nic_cable(struct tn_nic *nic, unsigned int port, u64 now);
+/** tn_nic_train() - what training found at @port; its serdes may be NULL */
+const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port);
 
 /** struct tn_link_info - what can be said of a link besides its counters */
 struct tn_link_info {

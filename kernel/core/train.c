@@ -344,3 +344,26 @@ u64 tn_train_ber(const struct tn_train *t)
 	}
 	return width ? sum / width : 0;
 }
+
+/* Rounded down: 1e-12 and a bit less is 12. */
+static u8 minus_log10(u64 ber)
+{
+	u8 n = 18;
+
+	for (; ber > 1; ber = (ber + 9) / 10)
+		n--;
+	return n;
+}
+
+void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int row, u8 *out,
+		  u64 now)
+{
+	const struct tn_serdes *s = t->serdes;
+	int half = TORUS_EYE_ROWS / 2, offset = (half - (int)row) * (int)s->swing / half;
+	int col;
+
+	half = TORUS_EYE_COLS / 2;
+	for (col = 0; col < TORUS_EYE_COLS; col++)
+		out[col] = minus_log10(s->ops->sample(s->ctx, lane, (col - half) * TN_HALF_UI / half,
+						      offset, now));
+}

@@ -176,6 +176,14 @@ u32 tn_train_margin(const struct tn_train *t);
 /** tn_train_ber() - to be expected: bits are spread over all lanes in use */
 u64 tn_train_ber(const struct tn_train *t);
 
+/**
+ * tn_train_eye() - a row of the map of a lane's eye, as its monitor sees it at @now
+ * @row: below TORUS_EYE_ROWS
+ * @out: TORUS_EYE_COLS bytes, each -log10 of the bit error rate there
+ */
+void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int row, u8 *out,
+		  u64 now);
+
 /** tn_eye_margin() - how well the mask fits, in percent of it */
 u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p);
 /** tn_eye_ber() - bit error rate to be expected at the eye's centre, in 1e-18 */

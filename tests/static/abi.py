@@ -46,6 +46,7 @@ enums = {
     for name in (
         "torus_attr", "torus_cmd", "torus_rows_attr", "torus_fault_attr", "torus_vc",
         "torus_link_state", "torus_link_reason", "torus_retry", "torus_group",
+        "torus_lane", "torus_lane_attr",
     )
 }
 
@@ -153,6 +154,8 @@ def check_numbers():
                         enum_values("torus_rows_attr", "TORUS_ROWS_"))
     problems += compare("attribute of fault", values(sets["fault"]["attributes"]),
                         enum_values("torus_fault_attr", "TORUS_FAULT_"))
+    problems += compare("attribute of lane", values(sets["lane"]["attributes"]),
+                        enum_values("torus_lane_attr", "TORUS_LANE_A_"))
     problems += compare("command", values(spec["operations"]["list"]),
                         enum_values("torus_cmd", "TORUS_CMD_"))
     for s, want in counters.items():
@@ -164,9 +167,9 @@ def check_numbers():
 def check_definitions():
     problems = []
     last = {"vc": "VCS", "link-state": "LINK_STATES", "link-reason": "REASONS",
-            "retry": "RETRIES", "group": "GROUPS"}
+            "retry": "RETRIES", "group": "GROUPS", "lane": "LANE_STATES"}
     prefix = {"vc": "TORUS_VC_", "link-state": "TORUS_LINK_", "link-reason": "TORUS_REASON_",
-              "retry": "TORUS_RETRY_", "group": "TORUS_GROUP_"}
+              "retry": "TORUS_RETRY_", "group": "TORUS_GROUP_", "lane": "TORUS_LANE_"}
     for d in spec["definitions"]:
         if d["type"] == "const":
             n = "TORUS_" + upper(d["name"])

@@ -188,6 +188,8 @@ static void link_start(struct end *e)
 	l->epoch = (u32)rnd64(rnd_of(e));
 	l->port = (u8)(3 + (e - e->pair->end));
 	tn_link_init(l, e->pair->now);
+	if (e->modelled)
+		tn_link_serdes(l, &e->serdes.serdes);
 }
 
 void pair_start(struct pair *p, uint64_t seed)
@@ -288,6 +290,17 @@ void pair_end(struct pair *p)
 		expect(&p->r, !p->end[i].mem.live, "end %d: %u packets leaked", i,
 		       p->end[i].mem.live);
 	}
+}
+
+void end_cable(struct end *e, const struct tn_cable *cable)
+{
+	if (!e->modelled) {
+		tn_serdes_model_init(&e->serdes);
+		tn_link_serdes(&e->link, &e->serdes.serdes);
+	}
+	e->modelled = true;
+	tn_serdes_model_lay(&e->serdes, cable, e->pair->now);
+	tn_link_cable(&e->link, e->pair->now);
 }
 
 void pair_carrier(struct pair *p, bool up)
@@ -410,11 +423,19 @@ static void manage(struct end *e)
 		e->mgmt_sent++;
 }
 
+/* Bits that the receiver decides wrongly. */
+static void hurt(struct end *e, struct frame *f)
+{
+	if (e->modelled && tn_serdes_model_hits(&e->serdes, (u32)f->len, e->pair->now))
+		tn_fault_corrupt(&e->serdes.errors, f->data, (u32)f->len);
+}
+
 static void receive(struct end *e)
 {
 	struct frame *f;
 
 	while ((f = lane_get(&e->peer->out, e->pair->now))) {
+		hurt(e, f);
 		if (e->link.carrier)
 			tn_link_rx(&e->link, f->data, f->len, f, e->pair->now);
 		frame_put(f);

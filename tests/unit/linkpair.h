@@ -10,6 +10,7 @@
 
 #include "tests/unit/cable.h"
 #include "kernel/core/link.h"
+#include "kernel/core/serdes_model.h"
 
 #define PAIR_TICK 10000		/* ns */
 
@@ -22,6 +23,7 @@
  * @mgmt_sent, @mgmt_got: management packets, likewise
  * @drain: one chance in so many, each tick, to free a buffer
  * @load: one chance in so many, each tick, to send on each VC; 0 never
+ * @serdes: the receiver's, if @modelled (pair_cable())
  * @fails: times the link failed; @reason: of the last
  */
 struct end {
@@ -39,6 +41,8 @@ struct end {
 	u32 sent[TORUS_VCS], got[TORUS_VCS];
 	u32 mgmt_sent, mgmt_got;
 	unsigned int drain, load, mgmt;
+	struct tn_serdes_model serdes;
+	bool modelled;
 	unsigned int fails;
 	u8 reason;
 	bool tx_off;		/* the host does not take frames off the link */
@@ -55,6 +59,8 @@ struct pair {
 };
 
 void pair_start(struct pair *p, uint64_t seed);
+/* Before the first carrier and at any time later: what @e receives from. */
+void end_cable(struct end *e, const struct tn_cable *cable);
 void pair_carrier(struct pair *p, bool up);
 void pair_step(struct pair *p);
 void pair_run(struct pair *p, u64 ns);

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Links on modelled cables: up, retrained, degraded, dead and mended, under traffic. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "tests/unit/linkpair.h"
+
+#define MS 1000000ull
+#define UP TORUS_LINK_UP
+
+static const struct tn_cable five_metres = {
+	.length = 500, .loss = 2000, .crosstalk = 10, .seed = 1,
+};
+static struct pair p;
+
+static void start(uint64_t seed, const struct tn_cable *cable)
+{
+	pair_start(&p, seed);
+	for (int i = 0; i < 2; i++) {
+		/* Frames wait while the other end is deaf. */
+		p.end[i].load = 8;
+		end_cable(&p.end[i], cable);
+	}
+	pair_carrier(&p, true);
+}
+
+static unsigned int width(int i)
+{
+	return tn_train_width(&p.end[i].link.train);
+}
+
+static u64 counted(int i, enum torus_port_counter c)
+{
+	return p.end[i].link.counter[c];
+}
+
+static void test_cold(void **state)
+{
+	(void)state;
+	start(1, &five_metres);
+	assert_int_equal(p.end[0].link.state, TORUS_LINK_TRAINING);
+	pair_up(&p, 100 * MS);
+	assert_int_equal(width(0), 12);
+	assert_true(counted(0, TORUS_PC_NS_TRAINING) >= 12 * MS);
+	pair_settle(&p, 1000 * MS);
+	pair_end(&p);
+	/* No cable: no time. */
+	start(1, &(struct tn_cable) { 0 });
+	assert_int_equal(p.end[0].link.state, TORUS_LINK_INIT);
+	pair_up(&p, MS);
+	assert_int_equal(width(1), 12);
+	pair_run(&p, 1000 * MS);
+	assert_true(p.end[0].link.look_at == ~0ull);
+	pair_end(&p);
+}
+
+/* Retrained by hand, by either end, by both: not a packet is lost. */
+static void test_retrain(void **state)
+{
+	(void)state;
+	for (unsigned int protocol = 0; protocol < TORUS_RETRIES; protocol++) {
+		start(protocol + 1, &five_metres);
+		for (int i = 0; i < 2; i++)
+			tn_link_retry(&p.end[i].link, protocol, p.now);
+		pair_up(&p, 100 * MS);
+		for (unsigned int who = 1; who < 4; who++) {
+			pair_run(&p, 20 * MS);
+			for (int i = 0; i < 2; i++)
+				if (who >> i & 1)
+					tn_link_retrain(&p.end[i].link, p.now);
+			assert_int_equal(p.end[who == 2].link.state, TORUS_LINK_RETRAINING);
+			pair_up(&p, 100 * MS);
+		}
+		pair_settle(&p, 3000 * MS);
+		assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
+		assert_true(p.delivered > 100);
+		pair_end(&p);
+	}
+}
+
+/* One lane after the other: each is shed without a failure, until none is left. */
+static void test_dying(void **state)
+{
+	struct tn_cable c = five_metres;
+
+	(void)state;
+	start(3, &c);
+	pair_up(&p, 100 * MS);
+	for (unsigned int l = 0; l < TORUS_LANES_MAX - 1; l++) {
+		c.dead |= (u16)(1u << l);
+		end_cable(&p.end[1], &c);
+		pair_run(&p, 300 * MS);
+		assert_true(pair_both(&p, UP));
+		assert_int_equal(width(1), TORUS_LANES_MAX - 1 - l);
+		assert_int_equal(width(0), TORUS_LANES_MAX);
+		assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
+	}
+	assert_int_equal(counted(1, TORUS_PC_LANES_SHED), TORUS_LANES_MAX - 1);
+	assert_int_equal(counted(1, TORUS_PC_EYE_RETRAINS), TORUS_LANES_MAX - 1);
+	assert_int_equal(counted(0, TORUS_PC_EYE_RETRAINS), 0);
+	c.dead = 0xfff;
+	end_cable(&p.end[1], &c);
+	pair_run(&p, 1500 * MS);
+	assert_int_equal(p.end[1].reason, TORUS_REASON_TRAINING);
+	assert_int_equal(p.end[1].link.state, TORUS_LINK_FAULTY);
+	assert_int_equal(p.end[0].link.state, TORUS_LINK_FAULTY);
+	assert_true(p.end[0].fails == 1 && p.end[1].fails == 1);
+	assert_true(counted(1, TORUS_PC_TRAIN_FAILURES) >= 5);
+	/* Mended: it comes back by itself, as wide as before. */
+	end_cable(&p.end[1], &five_metres);
+	pair_up(&p, 2000 * MS);
+	assert_int_equal(width(1), TORUS_LANES_MAX);
+	pair_settle(&p, 3000 * MS);
+	pair_end(&p);
+}
+
+/* From the beginning no lane works: training, not faulty; then one does. */
+static void test_never(void **state)
+{
+	struct tn_cable c = { .dead = 0xfff };
+
+	(void)state;
+	start(4, &c);
+	pair_run(&p, 1000 * MS);
+	assert_int_equal(p.end[0].link.state, TORUS_LINK_TRAINING);
+	assert_int_equal(p.end[0].link.reason, TORUS_REASON_TRAINING);
+	assert_int_equal(p.end[0].out.frames, 0);
+	c.dead = 0xffe;
+	for (int i = 0; i < 2; i++)
+		end_cable(&p.end[i], &c);
+	pair_up(&p, 1000 * MS);
+	assert_int_equal(width(0), 1);
+	pair_settle(&p, 3000 * MS);
+	pair_end(&p);
+}
+
+/* Temperature and age: retrained again and again, slower in the end, never faulty. */
+static void test_drift(void **state)
+{
+	struct tn_cable c = five_metres;
+
+	(void)state;
+	c.drift = 150;
+	c.ageing = 600;
+	c.aged = 0x3;
+	start(5, &c);
+	p.end[0].load = p.end[1].load = 200;
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 20000 * MS);
+	assert_true(pair_both(&p, UP));
+	assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
+	assert_true(counted(0, TORUS_PC_EYE_RETRAINS) > 0);
+	assert_true(width(0) < TORUS_LANES_MAX || p.end[0].link.train.rate > 0);
+	pair_settle(&p, 3000 * MS);
+	pair_end(&p);
+}
+
+/* Cables are exchanged at random, under traffic; all is delivered in the end. */
+static void random_one(uint64_t seed)
+{
+	start(seed, &five_metres);
+	for (int i = 0; i < 2; i++)
+		end_vary(&p.end[i]);
+	for (unsigned int i = 0; i < 12; i++) {
+		struct tn_cable c = {
+			.length = rnd_below(&p.r, 1300), .loss = 2000,
+			.crosstalk = rnd_below(&p.r, 20), .seed = rnd64(&p.r),
+			.dead = (u16)(rnd64(&p.r) & rnd64(&p.r) & 0xfff),
+			.ageing = rnd_below(&p.r, 5000), .aged = 0x11,
+		};
+
+		if (rnd_below(&p.r, 3))
+			end_cable(&p.end[rnd_below(&p.r, 2)], &c);
+		else
+			tn_link_retrain(&p.end[rnd_below(&p.r, 2)].link, p.now);
+		pair_run(&p, rnd_below(&p.r, 400) * MS);
+	}
+	for (int i = 0; i < 2; i++)
+		end_cable(&p.end[i], &five_metres);
+	pair_settle(&p, 20000 * MS);
+	pair_end(&p);
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	for_seeds(12, random_one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_cold),
+		cmocka_unit_test(test_retrain),
+		cmocka_unit_test(test_dying),
+		cmocka_unit_test(test_never),
+		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests(all, NULL, NULL);
+}
