@@ -137,6 +137,9 @@ int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
 
 /* Replies taken apart; shared by gets and events. */
 int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out);
+int lt_lanes(struct torus_dev *dev, struct nlattr *nest, struct torus_link *out);
+/* lt_line() - from the attributes of FAULT */
+void lt_line(struct nlattr **tb, struct torus_line *out);
 int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out);
 int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg);
 

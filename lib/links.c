@@ -3,13 +3,20 @@
 #include "client.h"
 
 static int fault_parse(struct torus_dev *dev, struct nlattr *nest,
-		       struct torus_fault *out)
+		       struct torus_fault *out, struct torus_line *line)
 {
 	static const struct nla_policy policy[TORUS_FAULT_MAX + 1] = {
 		[TORUS_FAULT_BER] = { .type = NLA_U64 },
 		[TORUS_FAULT_SILENCE] = { .type = NLA_U8 },
 		[TORUS_FAULT_LATENCY] = { .type = NLA_U64 },
 		[TORUS_FAULT_SEED] = { .type = NLA_U64 },
+		[TORUS_FAULT_CABLE] = { .type = NLA_U32 },
+		[TORUS_FAULT_LOSS] = { .type = NLA_U32 },
+		[TORUS_FAULT_CROSSTALK] = { .type = NLA_U32 },
+		[TORUS_FAULT_DRIFT] = { .type = NLA_U32 },
+		[TORUS_FAULT_AGEING] = { .type = NLA_U32 },
+		[TORUS_FAULT_AGED] = { .type = NLA_U16 },
+		[TORUS_FAULT_DEAD] = { .type = NLA_U16 },
 	};
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
 
@@ -23,6 +30,7 @@ static int fault_parse(struct torus_dev *dev, struct nlattr *nest,
 		out->latency_ns = nla_get_u64(tb[TORUS_FAULT_LATENCY]);
 	if (tb[TORUS_FAULT_SEED])
 		out->seed = nla_get_u64(tb[TORUS_FAULT_SEED]);
+	lt_line(tb, line);
 	return 0;
 }
 
@@ -58,7 +66,9 @@ static int link_numbers(struct torus_dev *dev, struct nlattr **tb, struct torus_
 	if (!err && tb[TORUS_A_GAUGES])
 		err = lt_counters(dev, tb[TORUS_A_GAUGES], out->gauge, TORUS_PG_COUNT);
 	if (!err && tb[TORUS_A_FAULT])
-		err = fault_parse(dev, tb[TORUS_A_FAULT], &out->fault);
+		err = fault_parse(dev, tb[TORUS_A_FAULT], &out->fault, &out->line);
+	if (!err && tb[TORUS_A_LANES])
+		err = lt_lanes(dev, tb[TORUS_A_LANES], out);
 	return err;
 }
 

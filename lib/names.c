@@ -23,6 +23,7 @@ static const char *const reasons[TORUS_REASONS] = {
 	[TORUS_REASON_PEER] = "peer",
 	[TORUS_REASON_PROTOCOL] = "protocol",
 	[TORUS_REASON_MISMATCH] = "mismatch",
+	[TORUS_REASON_TRAINING] = "training",
 };
 
 static const char *const retries[TORUS_RETRIES] = {
@@ -30,6 +31,13 @@ static const char *const retries[TORUS_RETRIES] = {
 	[TORUS_RETRY_ANGARA] = "angara",
 	[TORUS_RETRY_ACKNAK] = "acknak",
 	[TORUS_RETRY_HIPPI] = "hippi",
+};
+
+static const char *const lanes[TORUS_LANE_STATES] = {
+	[TORUS_LANE_OFF] = "off",
+	[TORUS_LANE_ON] = "on",
+	[TORUS_LANE_DEAD] = "dead",
+	[TORUS_LANE_POOR] = "poor",
 };
 
 static const char *const commands[TORUS_CMD_MAX + 1] = {
@@ -53,6 +61,7 @@ static const char *const commands[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_LINK_NTF] = "link event",
 	[TORUS_CMD_MGMT_NTF] = "mgmt event",
 	[TORUS_CMD_PARK_NTF] = "park event",
+	[TORUS_CMD_EYE_GET] = "eye get",
 };
 
 const char *torus_link_state_name(unsigned int state)
@@ -63,6 +72,11 @@ const char *torus_link_state_name(unsigned int state)
 const char *torus_link_reason_name(unsigned int reason)
 {
 	return reason < TORUS_REASONS ? reasons[reason] : NULL;
+}
+
+const char *torus_lane_name(unsigned int state)
+{
+	return state < TORUS_LANE_STATES ? lanes[state] : NULL;
 }
 
 const char *torus_retry_name(unsigned int protocol)

@@ -48,6 +48,46 @@ struct torus_fault {
 	bool silence;
 };
 
+/**
+ * struct torus_line - the cable that a port of a software NIC receives from
+ * @length: cm; 0: none, nothing to train
+ * @loss: mdB per metre, for the fastest bits at the highest rate
+ * @crosstalk: per mille of the swing, from each neighbouring lane
+ * @drift: per mille of the loss, with temperature
+ * @ageing: mdB per second that @aged lanes lose
+ * @dead, @aged: masks of lanes
+ */
+struct torus_line {
+	uint32_t length, loss, crosstalk, drift, ageing;
+	uint16_t dead, aged;
+};
+
+/**
+ * struct torus_lane - a lane of a receiver, as trained and last looked at
+ * @state: enum torus_lane_state
+ * @pre, @post: settings of the transmitter's taps
+ * @height, @width: of the eye from its centre, mV and 1/1000 UI
+ * @margin: how large the mask could be, percent
+ * @ber: to be expected, units of 1e-18
+ */
+struct torus_lane {
+	uint8_t state, pre, post;
+	uint16_t height, width;
+	uint16_t margin;
+	uint64_t ber;
+};
+
+/**
+ * struct torus_eye - map of an eye
+ * @swing: mV from its centre to the first and last row; columns: 1/2 UI
+ * @mask_height, @mask_width: from its centre, mV and 1/1000 UI
+ * @map: -log10 of the bit error rate
+ */
+struct torus_eye {
+	uint16_t swing, mask_height, mask_width;
+	uint8_t map[TORUS_EYE_ROWS][TORUS_EYE_COLS];
+};
+
 /** struct torus_link - what LINK_GET says of a port */
 struct torus_link {
 	uint8_t port;
@@ -65,6 +105,9 @@ struct torus_link {
 	uint8_t retry;			/* enum torus_retry: spoken now or last */
 	uint8_t retry_wanted;
 	struct torus_fault fault;
+	struct torus_line line;
+	unsigned int nlanes;		/* 0: no SerDes */
+	struct torus_lane lane[TORUS_LANES_MAX];
 	uint64_t counter[TORUS_PC_COUNT];
 	uint64_t gauge[TORUS_PG_COUNT];
 };
@@ -122,6 +165,10 @@ int torus_retrain(struct torus_dev *dev, unsigned int port);
 /** torus_retry_set() - ask for a retry protocol, from the next session on */
 int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry protocol);
 int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus_fault *f);
+/** torus_line_set() - of software NICs; differences between lanes: torus_fault.seed */
+int torus_line_set(struct torus_dev *dev, unsigned int port, const struct torus_line *c);
+int torus_eye_get(struct torus_dev *dev, unsigned int port, unsigned int lane,
+		  struct torus_eye *out);
 /** torus_attach() - bind a port to a lower device; "" detaches */
 int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower);
 
@@ -170,6 +217,7 @@ int torus_events_read(struct torus_dev *dev,
 
 /* Names of states, reasons, counters; NULL past the end. */
 const char *torus_link_state_name(unsigned int state);
+const char *torus_lane_name(unsigned int state);
 const char *torus_link_reason_name(unsigned int reason);
 const char *torus_retry_name(unsigned int protocol);
 /** torus_retry_parse() - Return: 0 or -EINVAL: no such protocol */

@@ -65,6 +65,12 @@ enum torus_ifla {
 	IFLA_TORUS_FRAME_MAX,	/* bytes of a frame, if the lower device takes as many */
 	IFLA_TORUS_PARK_BYTES,	/* size of the parking segment */
 	IFLA_TORUS_HOLD_BYTES,	/* what may wait at the source */
+	IFLA_TORUS_EYE_INTERVAL,	/* how often a receiver looks at its eyes */
+	IFLA_TORUS_TARGET_BER,	/* of a lane, in units of 1e-18 */
+	IFLA_TORUS_MASK_HEIGHT,	/* of the mask in the eye, from its centre: mV */
+	IFLA_TORUS_MASK_WIDTH,	/* 1/1000 UI */
+	IFLA_TORUS_MARGIN_TRAIN,	/* percent of the mask that a lane must reach */
+	IFLA_TORUS_MARGIN_RETRAIN,	/* and below which the link trains again */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)
@@ -139,7 +145,7 @@ enum torus_retry {
 #define TORUS_EYE_COLS		65	/* of a map: from -1/2 to +1/2 UI */
 #define TORUS_EYE_ROWS		33	/* from +SWING to -SWING mV */
 
-enum torus_lane {
+enum torus_lane_state {
 	TORUS_LANE_OFF,		/* not trained yet */
 	TORUS_LANE_ON,		/* in use, or being searched */
 	TORUS_LANE_DEAD,	/* no signal: switched off */
@@ -338,7 +344,7 @@ enum torus_rows_attr {
 /* A lane of a link's receiver: what training found, and its eye when last looked at. */
 enum torus_lane_attr {
 	TORUS_LANE_A_UNSPEC,
-	TORUS_LANE_A_STATE,	/* u8: enum torus_lane */
+	TORUS_LANE_A_STATE,	/* u8: enum torus_lane_state */
 	TORUS_LANE_A_PRE,	/* u8: setting of the pre-cursor tap */
 	TORUS_LANE_A_POST,	/* u8: and of the post-cursor one */
 	TORUS_LANE_A_HEIGHT,	/* u16: of the eye from its centre, mV */

@@ -67,8 +67,9 @@
 /*
  * Parameters of a NIC, given when it is made: IFLA_TORUS_<ID> of a kernel NIC, and by
  * name to torusemu and fabricctl. X(ID, name, KIND, UNIT, MIN, MAX): KIND is U32 or
- * U64; UNIT is TIME (ns), SIZE (bytes) or COUNT. Besides, SILENCE must be longer than
- * KEEPALIVE, and REPLAY_TIMEOUT than ACK_DELAY.
+ * U64; UNIT is TIME (ns), SIZE (bytes), RATE (of bit errors, in 1e-18) or COUNT.
+ * Besides, SILENCE must be longer than KEEPALIVE, REPLAY_TIMEOUT than ACK_DELAY, and
+ * MARGIN_TRAIN no less than MARGIN_RETRAIN.
  */
 #define TORUS_PARAM_LIST(X) \
 	X(KEEPALIVE, keepalive, U64, TIME, 1000000, 3600000000000ULL) \
@@ -85,7 +86,13 @@
 	X(SLOTS, slots, U32, COUNT, 4, 1024) \
 	X(FRAME_MAX, frame_max, U32, SIZE, 4128, 65535) \
 	X(PARK_BYTES, park_bytes, U64, SIZE, 4128, 1ULL << 32) \
-	X(HOLD_BYTES, hold_bytes, U64, SIZE, 4128, 1ULL << 32)
+	X(HOLD_BYTES, hold_bytes, U64, SIZE, 4128, 1ULL << 32) \
+	X(EYE_INTERVAL, eye_interval, U64, TIME, 1000000, 3600000000000ULL) \
+	X(TARGET_BER, target_ber, U64, RATE, 1, 100000000000000000ULL) \
+	X(MASK_HEIGHT, mask_height, U32, COUNT, 1, 10000) \
+	X(MASK_WIDTH, mask_width, U32, COUNT, 1, 500) \
+	X(MARGIN_TRAIN, margin_train, U32, COUNT, 1, 9999) \
+	X(MARGIN_RETRAIN, margin_retrain, U32, COUNT, 1, 9999)
 
 #define TORUS_A_BIT(id) (1ULL << TORUS_A_##id)
 #define TORUS_A_DEVICE (TORUS_A_BIT(IFINDEX) | TORUS_A_BIT(NAME))

@@ -45,7 +45,7 @@ void tn_link_init(struct tn_link *l, u64 now)
 	l->admin = true;
 	l->since = now;
 	l->look_at = NEVER;
-	tn_train_init(&l->train, NULL, &l->params->train);
+	tn_link_serdes(l, NULL);
 	stop_timers(l);
 	tn_retry_start(&l->retry, &tn_retry_angara, 0, 0, now);
 	l->retry_wanted = (u8)l->params->retry_protocol;
@@ -143,8 +143,17 @@ static u64 serdes_expiry(const struct tn_link *l)
 
 void tn_link_serdes(struct tn_link *l, const struct tn_serdes *serdes)
 {
-	tn_train_init(&l->train, serdes, &l->params->train);
-	l->width = serdes->lanes;
+	const struct tn_params *p = l->params;
+	const struct tn_train_params train = {
+		.target_ber = p->target_ber,
+		.mask_height = p->mask_height,
+		.mask_width = p->mask_width,
+		.margin_train = p->margin_train,
+		.margin_retrain = p->margin_retrain,
+	};
+
+	tn_train_init(&l->train, serdes, &train);
+	l->width = serdes ? serdes->lanes : 0;
 }
 
 void tn_link_cable(struct tn_link *l, u64 now)

@@ -17,13 +17,11 @@ void tn_params_default(struct tn_params *p)
 		.retrain_time = 200 * MS,
 		.gap_time = 5000 * MS,
 		.eye_interval = 50 * MS,
-		.train = {
-			.target_ber = 1000000,		/* 1e-12 */
-			.mask_height = 60,
-			.mask_width = 100,
-			.margin_train = 110,
-			.margin_retrain = 100,
-		},
+		.target_ber = 1000000,		/* 1e-12 */
+		.mask_height = 60,
+		.mask_width = 100,
+		.margin_train = 110,
+		.margin_retrain = 100,
 		.retry_count = 4,
 		.retry_packets = 256,
 		.slots = 256,
@@ -33,7 +31,7 @@ void tn_params_default(struct tn_params *p)
 	};
 }
 
-static bool train_ok(const struct tn_train_params *p)
+static bool train_ok(const struct tn_params *p)
 {
 	return p->target_ber && p->target_ber < TORUS_BER_ONE / 2 && p->mask_height &&
 	       p->mask_height <= 10000 && p->mask_width && p->mask_width <= TN_HALF_UI &&
@@ -44,7 +42,7 @@ static bool params_ok(const struct tn_params *p)
 {
 	return p->keepalive && p->silence > p->keepalive && p->ack_delay &&
 	       p->replay_timeout > p->ack_delay && p->retry_time && p->init_interval &&
-	       p->probe_interval && p->retrain_time && p->gap_time && p->eye_interval && train_ok(&p->train) && p->retry_count &&
+	       p->probe_interval && p->retrain_time && p->gap_time && p->eye_interval && train_ok(p) && p->retry_count &&
 	       p->retry_protocol < TORUS_RETRIES && p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
 	       p->slots >= 4 && p->slots <= 1024 && p->frame_max >= TN_PACKET_MAX &&
 	       p->frame_max <= 65535 && p->park_bytes && p->hold_bytes;

@@ -80,7 +80,8 @@ struct tn_ops {
  * @slots: packet buffers of each VC of each input, 4 to 1024
  * @frame_max: bytes of an Ethernet frame's payload, at least TN_PACKET_MAX
  * @eye_interval: how often an up link looks at its eyes
- * @train: masks, margins and error rates of SerDes training
+ * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
+ *	training, struct tn_train_params
  * @retry_protocol: enum torus_retry, what links ask for in their next new beginning
  * @park_bytes: size of the parking segment
  * @hold_bytes: what may wait at the source on holds before the host must wait
@@ -96,7 +97,11 @@ struct tn_params {
 	u64 retrain_time;
 	u64 gap_time;
 	u64 eye_interval;
-	struct tn_train_params train;
+	u64 target_ber;
+	u32 mask_height;
+	u32 mask_width;
+	u32 margin_train;
+	u32 margin_retrain;
 	u32 retry_count;
 	u32 retry_packets;
 	u32 retry_protocol;

@@ -115,7 +115,7 @@ struct tn_train_params {
 	u32 margin_train, margin_retrain;
 };
 
-/** struct tn_lane - a lane in its best setting so far; state: enum torus_lane */
+/** struct tn_lane - a lane in its best setting so far; state: enum torus_lane_state */
 struct tn_lane {
 	u8 state;
 	struct tn_taps taps;

@@ -46,7 +46,7 @@ enums = {
     for name in (
         "torus_attr", "torus_cmd", "torus_rows_attr", "torus_fault_attr", "torus_vc",
         "torus_link_state", "torus_link_reason", "torus_retry", "torus_group",
-        "torus_lane", "torus_lane_attr",
+        "torus_lane_state", "torus_lane_attr",
     )
 }
 
@@ -167,9 +167,9 @@ def check_numbers():
 def check_definitions():
     problems = []
     last = {"vc": "VCS", "link-state": "LINK_STATES", "link-reason": "REASONS",
-            "retry": "RETRIES", "group": "GROUPS", "lane": "LANE_STATES"}
+            "retry": "RETRIES", "group": "GROUPS", "lane-state": "LANE_STATES"}
     prefix = {"vc": "TORUS_VC_", "link-state": "TORUS_LINK_", "link-reason": "TORUS_REASON_",
-              "retry": "TORUS_RETRY_", "group": "TORUS_GROUP_", "lane": "TORUS_LANE_"}
+              "retry": "TORUS_RETRY_", "group": "TORUS_GROUP_", "lane-state": "TORUS_LANE_"}
     for d in spec["definitions"]:
         if d["type"] == "const":
             n = "TORUS_" + upper(d["name"])

@@ -214,6 +214,9 @@ static int check(struct args *a)
 	if (p->replay_timeout <= p->ack_delay)
 		return bad("--set replay_timeout: must be longer than ack_delay (%" PRIu64 " ns)",
 			   (uint64_t)p->ack_delay);
+	if (p->margin_train < p->margin_retrain)
+		return bad("--set margin_train: must not be less than margin_retrain (%u)",
+			   p->margin_retrain);
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #include "policy.h"
 #include "reply.h"
 
-#define LINK_BYTES	1024	/* room for one L */
+#define LINK_BYTES	3072	/* room for one L, or an eye */
 #define ROWS_PER_PART	4096
 
 static int send_reply(struct req *r, struct nl_msg *msg, int err)
@@ -156,6 +156,31 @@ static int link_part(struct client *c, struct dump *d)
 	return send_part(c, msg, err, ++d->next < c->emu->nports);
 }
 
+static void set_cable(struct req *r, struct port *port, struct nlattr **tb)
+{
+	struct tn_cable c = port->serdes.cable;
+
+	c.seed = port->fault.bits.seed;
+	if (tb[TORUS_FAULT_CABLE])
+		c.length = nla_get_u32(tb[TORUS_FAULT_CABLE]);
+	if (tb[TORUS_FAULT_LOSS])
+		c.loss = nla_get_u32(tb[TORUS_FAULT_LOSS]);
+	if (tb[TORUS_FAULT_CROSSTALK])
+		c.crosstalk = nla_get_u32(tb[TORUS_FAULT_CROSSTALK]);
+	if (tb[TORUS_FAULT_DRIFT])
+		c.drift = nla_get_u32(tb[TORUS_FAULT_DRIFT]);
+	if (tb[TORUS_FAULT_AGEING])
+		c.ageing = nla_get_u32(tb[TORUS_FAULT_AGEING]);
+	if (tb[TORUS_FAULT_AGED])
+		c.aged = nla_get_u16(tb[TORUS_FAULT_AGED]);
+	if (tb[TORUS_FAULT_DEAD])
+		c.dead = nla_get_u16(tb[TORUS_FAULT_DEAD]);
+	if (!tn_cable_same(&c, &port->serdes.cable)) {
+		tn_serdes_model_lay(&port->serdes, &c, r->now);
+		tn_nic_cable(r->emu->nic, port->num, r->now);
+	}
+}
+
 static int set_fault(struct req *r, struct port *port)
 {
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
@@ -174,6 +199,7 @@ static int set_fault(struct req *r, struct port *port)
 		f->bits.ber = nla_get_u64(tb[TORUS_FAULT_BER]);
 	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
 		tn_fault_arm(&f->bits);
+	set_cable(r, port, tb);
 	return 0;
 }
 
@@ -211,6 +237,18 @@ static int link_attach(struct req *r)
 	if (err)
 		return req_fail(r, err, "LOWER '%s': %s", name, why ? why : strerror(-err));
 	return 0;
+}
+
+static int eye_get(struct req *r)
+{
+	unsigned int port, lane = nla_get_u8(r->tb[TORUS_A_LANE]);
+	struct nl_msg *msg;
+	int err = get_port(r, &port);
+
+	if (err)
+		return err;
+	msg = new_reply(r, LINK_BYTES);
+	return send_reply(r, msg, msg ? reply_eye(msg, r->emu, port, lane, r->now) : 0);
 }
 
 /* --- rows ----------------------------------------------------------------- */
@@ -463,6 +501,7 @@ static const struct command commands[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_PARK_REPLAY] = { .run = park_replay },
 	[TORUS_CMD_MGMT_SEND] = { .run = mgmt_send },
 	[TORUS_CMD_SUBSCRIBE] = { .run = subscribe },
+	[TORUS_CMD_EYE_GET] = { .run = eye_get },
 };
 
 /* There is one device here; a request for another one has come to the wrong. */

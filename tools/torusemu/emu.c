@@ -114,8 +114,11 @@ int emu_init(struct emu *e, u64 now)
 		free(e->nic);
 		e->nic = NULL;
 		loop_fini(&e->loop);
+		return err;
 	}
-	return err;
+	for (unsigned int i = 0; i < e->nports; i++)
+		tn_nic_serdes(e->nic, i, &e->port[i].serdes.serdes);
+	return 0;
 }
 
 void emu_fini(struct emu *e)

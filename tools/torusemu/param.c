@@ -20,6 +20,18 @@ const struct param params[PARAMS_MAX + 1] = {
 	{ 0 },
 };
 
+/* 1e-12 and the like; what is no rate is out of range. */
+static bool rate(const char *text, uint64_t *out)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (*text < '0' || *text > '9' || *end || end == text)
+		return false;
+	*out = v <= 1 ? (uint64_t)(v * 1e18 + 0.5) : UINT64_MAX;
+	return true;
+}
+
 /* Digits, then one of the unit's suffixes. */
 static bool number(const char *text, enum param_unit unit, uint64_t *out)
 {
@@ -37,6 +49,8 @@ static bool number(const char *text, enum param_unit unit, uint64_t *out)
 	char *end;
 	uint64_t v;
 
+	if (unit == PARAM_RATE)
+		return rate(text, out);
 	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
@@ -53,6 +67,8 @@ const char *param_allowed(const struct param *p)
 {
 	if (p->unit == PARAM_TIME)
 		return "a number with ns, us, ms or s";
+	if (p->unit == PARAM_RATE)
+		return "an error rate such as 1e-12";
 	return p->unit == PARAM_SIZE ? "a number, or one with K, M or G" : "a number";
 }
 
@@ -88,7 +104,8 @@ const struct param *param_parse(const char *text, uint64_t *v, char *why, size_t
 	}
 	if (*v < p->min || *v > p->max) {
 		snprintf(why, size, "--set %s: '%s' is out of range, allowed %" PRIu64 " to %" PRIu64
-			 "%s", p->name, eq + 1, p->min, p->max, p->unit == PARAM_TIME ? " ns" : "");
+			 "%s", p->name, eq + 1, p->min, p->max, p->unit == PARAM_TIME ? " ns" :
+			 p->unit == PARAM_RATE ? " e-18" : "");
 		return NULL;
 	}
 	return p;

@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum param_unit { PARAM_TIME, PARAM_SIZE, PARAM_COUNT };
+enum param_unit { PARAM_TIME, PARAM_SIZE, PARAM_COUNT, PARAM_RATE };
 
 /**
  * struct param - one parameter
  * @name: as people write it
  * @ifla: enum torus_ifla
  * @bytes: of its number: 4 or 8
- * @min, @max: ns for times, bytes for sizes
+ * @min, @max: ns for times, bytes for sizes, 1e-18 for error rates
  */
 struct param {
 	const char *name;
@@ -24,7 +24,7 @@ struct param {
 	uint64_t max;
 };
 
-#define PARAMS_MAX 15
+#define PARAMS_MAX 21
 
 extern const struct param params[PARAMS_MAX + 1];	/* the last has no name */
 

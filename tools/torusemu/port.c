@@ -34,6 +34,7 @@ void port_init(struct port *port, struct emu *emu, u8 num)
 	port->emu = emu;
 	port->num = num;
 	fault_init(&port->fault);
+	tn_serdes_model_init(&port->serdes);
 }
 
 static void set_carrier(struct port *port, bool up, u64 now)
@@ -52,6 +53,8 @@ static void give(struct port *port, struct frame *f, size_t len, u64 now)
 
 	if (len > IDLE_BYTES)
 		e->busy_at = now;
+	if (tn_serdes_model_hits(&port->serdes, (u32)len, now))
+		tn_fault_corrupt(&port->serdes.errors, f->data, (u32)len);
 	if (len < EMU_COPY_BREAK)
 		small = frame_new(&e->pool, len);
 	if (small) {

@@ -7,6 +7,7 @@
 #include <net/ethernet.h>
 
 #include "fault.h"
+#include "kernel/core/serdes_model.h"
 #include "loop.h"
 
 struct emu;
@@ -18,6 +19,7 @@ struct emu;
  * @lower: name of the lower device, "" for none; kept while it is gone
  * @ifindex: of the lower device; 0 while it is gone
  * @carrier: what the NIC was told last
+ * @serdes: its receiver, and the cable that it receives from
  * @eth: Ethernet header of all frames sent
  */
 struct port {
@@ -29,6 +31,7 @@ struct port {
 	bool carrier;
 	struct ether_header eth;
 	struct fault fault;
+	struct tn_serdes_model serdes;
 };
 
 void port_init(struct port *port, struct emu *emu, u8 num);

@@ -61,7 +61,18 @@ int reply_device(struct nl_msg *msg, struct emu *e)
 				   TORUS_NC_COUNT);
 }
 
-static int put_fault(struct nl_msg *msg, const struct fault *f)
+static int put_cable(struct nl_msg *msg, const struct tn_cable *c)
+{
+	return nla_put_u32(msg, TORUS_FAULT_CABLE, c->length) ?:
+	       nla_put_u32(msg, TORUS_FAULT_LOSS, c->loss) ?:
+	       nla_put_u32(msg, TORUS_FAULT_CROSSTALK, c->crosstalk) ?:
+	       nla_put_u32(msg, TORUS_FAULT_DRIFT, c->drift) ?:
+	       nla_put_u32(msg, TORUS_FAULT_AGEING, c->ageing) ?:
+	       nla_put_u16(msg, TORUS_FAULT_AGED, c->aged) ?:
+	       nla_put_u16(msg, TORUS_FAULT_DEAD, c->dead);
+}
+
+static int put_fault(struct nl_msg *msg, const struct fault *f, const struct tn_cable *c)
 {
 	struct nlattr *nest = nla_nest_start(msg, TORUS_A_FAULT);
 	int err = nest ? 0 : -NLE_NOMEM;
@@ -69,7 +80,36 @@ static int put_fault(struct nl_msg *msg, const struct fault *f)
 	err = err ?: nla_put_u64(msg, TORUS_FAULT_BER, f->bits.ber) ?:
 	      nla_put_u8(msg, TORUS_FAULT_SILENCE, f->silence) ?:
 	      nla_put_u64(msg, TORUS_FAULT_LATENCY, f->latency) ?:
-	      nla_put_u64(msg, TORUS_FAULT_SEED, f->bits.seed);
+	      nla_put_u64(msg, TORUS_FAULT_SEED, f->bits.seed) ?: put_cable(msg, c);
+	if (!err)
+		nla_nest_end(msg, nest);
+	return err;
+}
+
+static int put_lane(struct nl_msg *msg, int type, const struct tn_lane *l)
+{
+	struct nlattr *nest = nla_nest_start(msg, type);
+	int err = nest ? 0 : -NLE_NOMEM;
+
+	err = err ?: nla_put_u8(msg, TORUS_LANE_A_STATE, l->state) ?:
+	      nla_put_u8(msg, TORUS_LANE_A_PRE, l->taps.pre) ?:
+	      nla_put_u8(msg, TORUS_LANE_A_POST, l->taps.post) ?:
+	      nla_put_u16(msg, TORUS_LANE_A_HEIGHT, l->eye.height) ?:
+	      nla_put_u16(msg, TORUS_LANE_A_WIDTH, l->eye.width) ?:
+	      nla_put_u16(msg, TORUS_LANE_A_MARGIN, (u16)l->margin) ?:
+	      nla_put_u64(msg, TORUS_LANE_A_BER, l->ber);
+	if (!err)
+		nla_nest_end(msg, nest);
+	return err;
+}
+
+static int put_lanes(struct nl_msg *msg, const struct tn_train *t)
+{
+	struct nlattr *nest = nla_nest_start(msg, TORUS_A_LANES);
+	int err = nest ? 0 : -NLE_NOMEM;
+
+	for (int i = 0; i < t->serdes->lanes && !err; i++)
+		err = put_lane(msg, i + 1, &t->lane[i]);
 	if (!err)
 		nla_nest_end(msg, nest);
 	return err;
@@ -99,10 +139,26 @@ int reply_link(struct nl_msg *msg, struct emu *e, unsigned int port, u64 now)
 	return nla_put_u8(msg, TORUS_A_PORT, (u8)port) ?:
 	       nla_put_string(msg, TORUS_A_LOWER, p->lower) ?:
 	       reply_link_state(msg, &li, li.state, li.reason) ?:
-	       put_fault(msg, &p->fault) ?:
+	       put_fault(msg, &p->fault, &p->serdes.cable) ?:
 	       put_counters(msg, TORUS_A_PORT_COUNTERS, tn_nic_port_counters(e->nic, port, now),
 			    TORUS_PC_COUNT) ?:
-	       put_counters(msg, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT);
+	       put_counters(msg, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT) ?:
+	       put_lanes(msg, tn_nic_train(e->nic, port));
+}
+
+int reply_eye(struct nl_msg *msg, struct emu *e, unsigned int port, unsigned int lane, u64 now)
+{
+	const struct tn_train *t = tn_nic_train(e->nic, port);
+	u8 map[TORUS_EYE_ROWS * TORUS_EYE_COLS];
+
+	for (unsigned int row = 0; row < TORUS_EYE_ROWS; row++)
+		tn_train_eye(t, lane, row, map + (size_t)row * TORUS_EYE_COLS, now);
+	return nla_put_u8(msg, TORUS_A_PORT, (u8)port) ?:
+	       nla_put_u8(msg, TORUS_A_LANE, (u8)lane) ?:
+	       nla_put(msg, TORUS_A_EYE, sizeof(map), map) ?:
+	       nla_put_u16(msg, TORUS_A_SWING, t->serdes->swing) ?:
+	       nla_put_u16(msg, TORUS_A_MASK_HEIGHT, (u16)t->params.mask_height) ?:
+	       nla_put_u16(msg, TORUS_A_MASK_WIDTH, (u16)t->params.mask_width);
 }
 
 int reply_flow(struct nl_msg *msg, struct emu *e)

@@ -16,6 +16,7 @@ struct nl_msg *reply_new(unsigned int cmd, u32 seq, int flags, size_t bytes);
 int reply_device(struct nl_msg *msg, struct emu *emu);
 int reply_link(struct nl_msg *msg, struct emu *emu, unsigned int port, u64 now);
 int reply_link_state(struct nl_msg *msg, const struct tn_link_info *li, int state, int reason);
+int reply_eye(struct nl_msg *msg, struct emu *e, unsigned int port, unsigned int lane, u64 now);
 int reply_flow(struct nl_msg *msg, struct emu *emu);
 int reply_park(struct nl_msg *msg, struct emu *emu);
 
