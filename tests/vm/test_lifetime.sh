@@ -6,4 +6,4 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
-exec "$TOP/tests/vm/guest" --leaks --limit 800 "$VM" bash "$TOP/tests/vm/inside/lifetime.sh" "${ROUNDS:-100}"
+exec "$TOP/tests/vm/guest" --leaks --limit 800 "$VM" bash "$TOP/tests/vm/inside/lifetime.sh" "${ROUNDS:-40}"

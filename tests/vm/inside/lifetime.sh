@@ -9,7 +9,7 @@
 # shellcheck disable=SC2119,SC2120,SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
-rounds=${1:-100}
+rounds=${1:-40}
 
 # Namespaces end in the background, and cables with them.
 no_cables() { ! ns "$1" ip -br link show type veth | grep -q .; }
