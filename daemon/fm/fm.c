@@ -41,6 +41,8 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 	fm->node = dev->node;
 	fm->applied = dev->version;
 	fm->nrows = torus_nodes(&dev->shape);
+	if (fm->ops.rows_apply)
+		return 0;
 	fm->rows = calloc(fm->nrows, sizeof(*fm->rows));
 	if (!fm->nrows || !fm->rows)
 		return -ENOMEM;
@@ -89,6 +91,7 @@ void fm_free(struct fm *fm)
 	fm_root_free(fm);
 	fm_table_free(&fm->table);
 	free(fm->tree.conns);
+	free(fm->trouble);
 	fm_rows_free(fm);
 	free(fm);
 }

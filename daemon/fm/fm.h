@@ -20,6 +20,8 @@
 
 struct fm;
 
+struct fm_library;
+
 enum fm_level { FM_ERROR, FM_WARNING, FM_INFO, FM_DEBUG };
 
 /** struct fm_log - something for the log and the list of events */
@@ -37,6 +39,10 @@ struct fm_log {
  * @place_set: shape and coordinates
  * @rows_write: @n changed rows (ids ascending), then the atomic switch to
  *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
+ * @rows_apply: NULL, or asked instead of @rows_write: the host makes the rows of
+ *	@version itself, with the holds that rows.c tells of, from the closed
+ *	exclusions, one for each node. They last as long as the machine has this
+ *	version, and machines with the same library are given the same
  * @release, @park_resolve, @park_replay: as in <torus/torus.h>
  * @flow_get: counters and parking, read now
  * @lost_get: node counter TORUS_NC_LOST, read now; asked once a recovery
@@ -55,6 +61,7 @@ struct fm_ops {
 			 const struct torus_coords *at);
 	int (*rows_write)(void *io, uint64_t version, const uint32_t *node,
 			  const uint64_t *row, uint32_t n);
+	int (*rows_apply)(void *io, uint64_t version, const uint16_t *closed);
 	int (*release)(void *io, uint64_t version, bool give_up);
 	int (*flow_get)(void *io, struct torus_park *out);
 	int (*lost_get)(void *io, uint64_t *lost);
@@ -84,6 +91,8 @@ struct fm_ops {
  *	it had received
  * @member_max: bound on waiting for a node whose manager does not answer
  * @keepalive: of service connections; four unanswered and the peer is lost
+ * @library: of tables, shared with other machines of this thread, or NULL. It
+ *	must outlive them
  * @seed: for jitter
  */
 struct fm_config {
@@ -99,8 +108,20 @@ struct fm_config {
 	uint64_t resolve_max;
 	uint64_t member_max;
 	uint64_t keepalive;
+	struct fm_library *library;
 	uint64_t seed;
 };
+
+/**
+ * fm_library_new() - lets machines share tables that are equal
+ *
+ * Each version is there once, for all that have it, so a million machines need
+ * the memory of a few tables. What the second end of a cable tells late of its
+ * session is then known to all as soon as one machine hears it.
+ * Return: NULL if out of memory.
+ */
+struct fm_library *fm_library_new(void);
+void fm_library_free(struct fm_library *l);
 
 /** fm_config_default() - fills everything but names and address */
 void fm_config_default(struct fm_config *c);

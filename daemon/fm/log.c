@@ -30,44 +30,61 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 {
 	for (unsigned int i = 0; i < fm->nproblems; i++)
-		if (fm->problem_key[i] == key && !strcmp(fm->problem[i].kind, kind))
+		if (fm->trouble[i].key == key && !strcmp(fm->trouble[i].problem.kind, kind))
 			return (int)i;
 	return -1;
+}
+
+/* Most machines never have any. NULL: no room, no memory. */
+static struct fm_trouble *trouble_add(struct fm *fm)
+{
+	unsigned int room = fm->trouble_room ? 2 * fm->trouble_room : 2;
+	struct fm_trouble *more;
+
+	if (fm->nproblems == FM_PROBLEMS_MAX)
+		return NULL;
+	if (fm->nproblems == fm->trouble_room) {
+		more = realloc(fm->trouble, room * sizeof(*more));
+		if (!more)
+			return NULL;
+		fm->trouble = more;
+		fm->trouble_room = room;
+	}
+	return &fm->trouble[fm->nproblems++];
 }
 
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 {
 	int i = problem_find(fm, kind, key);
+	struct fm_trouble *t = i < 0 ? NULL : &fm->trouble[i];
 	char text[FM_TEXT_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (i >= 0) {
-		fm->problem_mark[i] = 0;
-		if (!strcmp(fm->problem[i].text, text))
+	if (t) {
+		t->mark = false;
+		if (!strcmp(t->problem.text, text))
 			return;
-	} else if (fm->nproblems < FM_PROBLEMS_MAX) {
-		i = (int)fm->nproblems++;
-		fm->problem_key[i] = key;
-		fm->problem_mark[i] = 0;
-		snprintf(fm->problem[i].kind, sizeof(fm->problem[i].kind), "%s", kind);
 	} else {
-		return;
+		t = trouble_add(fm);
+		if (!t)
+			return;
+		t->key = key;
+		t->mark = false;
+		snprintf(t->problem.kind, sizeof(t->problem.kind), "%s", kind);
 	}
-	memcpy(fm->problem[i].text, text, sizeof(text));
+	memcpy(t->problem.text, text, sizeof(text));
 	say(fm, FM_ERROR, kind, text);
 }
 
 static void problem_drop(struct fm *fm, unsigned int i)
 {
-	unsigned int last = --fm->nproblems;
+	struct fm_trouble *t = &fm->trouble[i];
 
-	fm_say(fm, FM_INFO, fm->problem[i].kind, "over: %s", fm->problem[i].text);
-	fm->problem[i] = fm->problem[last];
-	fm->problem_key[i] = fm->problem_key[last];
-	fm->problem_mark[i] = fm->problem_mark[last];
+	fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
+	*t = fm->trouble[--fm->nproblems];
 }
 
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
@@ -81,20 +98,20 @@ void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 void fm_problems_mark(struct fm *fm, const char *kind)
 {
 	for (unsigned int i = 0; i < fm->nproblems; i++)
-		if (!strcmp(fm->problem[i].kind, kind))
-			fm->problem_mark[i] = 1;
+		if (!strcmp(fm->trouble[i].problem.kind, kind))
+			fm->trouble[i].mark = true;
 }
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
 	for (unsigned int i = fm->nproblems; i-- > 0;)
-		if (fm->problem_mark[i] && !strcmp(fm->problem[i].kind, kind))
+		if (fm->trouble[i].mark && !strcmp(fm->trouble[i].problem.kind, kind))
 			problem_drop(fm, i);
 }
 
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i)
 {
-	return i < fm->nproblems ? &fm->problem[i] : NULL;
+	return i < fm->nproblems ? &fm->trouble[i].problem : NULL;
 }
 
 /* splitmix64's finisher. */

@@ -78,15 +78,37 @@ struct fm_tree {
 	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
 };
 
-/** struct fm_table - the exclusion table as this node has it */
+/**
+ * struct fm_book - the nodes of a table; may be shared, and is then not changed
+ * @next: in the library
+ * @slot: hash of GUIDs: node id + 1; NULL: not made yet
+ */
+struct fm_book {
+	struct fm_library *library;
+	struct fm_book *next;
+	uint32_t refs;
+	uint64_t term, version;
+	struct torus_shape shape;
+	uint32_t nodes;
+	struct fm_entry *entry;	/* one for each node */
+	uint16_t *closed;	/* exclusions, closed */
+	uint32_t *slot;
+	uint32_t nslots;
+};
+
+/**
+ * struct fm_table - the exclusion table as this node has it
+ * @entry, @closed: of @book
+ */
 struct fm_table {
 	uint64_t term;
 	uint64_t version;	/* 0: none */
 	struct torus_shape shape;
 	uint8_t open;
 	uint32_t nodes;
-	struct fm_entry *entry;	/* one for each node */
-	uint16_t *closed;	/* exclusions, closed */
+	struct fm_book *book;
+	struct fm_entry *entry;
+	uint16_t *closed;
 };
 
 /** struct fm_member - this node's part in the step at hand */
@@ -98,6 +120,13 @@ struct fm_member {
 	bool sent;
 	struct fm_report report;
 	struct fm_base base;	/* as the root told last */
+};
+
+/** struct fm_trouble - a problem that stands */
+struct fm_trouble {
+	struct fm_problem problem;
+	uint64_t key;
+	bool mark;
 };
 
 struct fm_root;			/* root.h */
@@ -146,10 +175,8 @@ struct fm {
 	struct fm_member member;
 	struct fm_root *root;	/* NULL on all nodes but the root */
 
-	struct fm_problem problem[FM_PROBLEMS_MAX];
-	uint64_t problem_key[FM_PROBLEMS_MAX];
-	uint8_t problem_mark[FM_PROBLEMS_MAX];
-	unsigned int nproblems;
+	struct fm_trouble *trouble;
+	unsigned int nproblems, trouble_room;
 };
 
 /* log.c */
@@ -204,16 +231,27 @@ void fm_children_drop(struct fm *fm);
 void fm_children_lookup(struct fm *fm);
 
 /* table.c */
+bool fm_table_begin(struct fm *fm, const struct torus_shape *shape);
 bool fm_table_take(struct fm *fm, const struct fm_table_msg *t);
 void fm_table_free(struct fm_table *t);
-void fm_table_close(struct fm *fm);
-/* All of it as a message; entries to be freed by the caller. False: no memory. */
+/* All of it as a message, to be given to fm_table_whole_end(). False: no memory. */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
+void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg);
 /* Node id of the NIC in the table, TORUS_NO_NODE if it is not. */
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
 void fm_table_ended(struct fm *fm, const struct fm_ended *e);
 bool fm_table_counts(const struct fm_entry *e);
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
+
+/* library.c: books. New and copied ones are private and all zero. */
+struct fm_book *fm_book_new(const struct torus_shape *shape);
+struct fm_book *fm_book_get(struct fm_book *b);
+void fm_book_put(struct fm_book *b);
+void fm_book_close(struct fm_book *b);
+uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t term, uint64_t version,
+				const struct torus_shape *shape);
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t term, uint64_t version);
 
 /* rows.c */
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node);

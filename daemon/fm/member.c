@@ -160,7 +160,7 @@ static void forward(struct fm *fm, const struct fm_msg *msg)
 			fm_tree_send(fm, &fm->tree.conns[i], msg);
 }
 
-/* The step at hand as a message. A table needs fm_msg_clear(). */
+/* The step at hand as a message. To be given to fm_table_whole_end(). */
 static bool step_msg(struct fm *fm, struct fm_msg *msg)
 {
 	const struct fm_member *m = &fm->member;
@@ -181,8 +181,7 @@ void fm_member_repeat(struct fm *fm)
 	if (!fm->member.version || !step_msg(fm, &msg))
 		return;
 	forward(fm, &msg);
-	if (msg.type == FM_MSG_TABLE)
-		free(msg.table.entries);
+	fm_table_whole_end(fm, &msg);
 }
 
 /*
@@ -208,7 +207,7 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 		return;
 	if (version != fm->table.version && fm_table_whole(fm, &msg)) {
 		fm_tree_send(fm, c, &msg);
-		free(msg.table.entries);
+		fm_table_whole_end(fm, &msg);
 	}
 	if (fm->member.round && step_msg(fm, &msg))
 		fm_tree_send(fm, c, &msg);

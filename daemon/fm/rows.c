@@ -23,8 +23,8 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 		return 0;
 	if (shape->ndims > fm->nports / 2)
 		return -EINVAL;
-	rows = calloc(nodes, sizeof(*rows));
-	if (!rows)
+	rows = fm->ops.rows_apply ? NULL : calloc(nodes, sizeof(*rows));
+	if (!rows && !fm->ops.rows_apply)
 		return -ENOMEM;
 	err = fm->ops.place_set(fm->io, shape, &at);
 	if (err) {
@@ -201,8 +201,8 @@ static int rows_write(struct fm *fm, const struct rows_change *c)
 	return err;
 }
 
-/* Return: 0 or negative errno; the table's version is then not in force here. */
-int fm_rows_apply(struct fm *fm)
+/* The rows are made here and written to the NIC. */
+static int rows_make(struct fm *fm)
 {
 	struct rows_change c = { .n = 0 };
 	int err = find_ranges(fm, &c);
@@ -215,15 +215,26 @@ int fm_rows_apply(struct fm *fm)
 		merge(fm, &c);
 		err = rows_write(fm, &c);
 	}
-	if (!err) {
-		fm->merged = true;
-		fm->applied = fm->table.version;
-	}
+	fm->merged = !err;
 	free(c.before);
 	free(c.row);
 	free(c.node);
 	free(c.range);
-	if (err)
+	return err;
+}
+
+/* Return: 0 or negative errno; the table's version is then not in force here. */
+int fm_rows_apply(struct fm *fm)
+{
+	int err;
+
+	if (fm->ops.rows_apply)
+		err = fm->ops.rows_apply(fm->io, fm->table.version, fm->table.closed);
+	else
+		err = rows_make(fm);
+	if (!err)
+		fm->applied = fm->table.version;
+	else
 		fm_say(fm, FM_ERROR, "table", "table %llu cannot be applied: %s",
 		       (unsigned long long)fm->table.version, strerror(-err));
 	return err;
@@ -272,6 +283,6 @@ uint16_t fm_rows_reopen(const struct fm *fm)
 
 void fm_rows_released(struct fm *fm)
 {
-	for (uint32_t i = 0; i < fm->nrows; i++)
+	for (uint32_t i = 0; fm->rows && i < fm->nrows; i++)
 		fm->rows[i] &= ~TORUS_ROW_HOLD;
 }

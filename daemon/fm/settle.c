@@ -161,14 +161,10 @@ static void settle(struct fm *fm)
 	nodes = torus_nodes(&shape);
 	r->admin = calloc(nodes, sizeof(*r->admin));
 	r->at = calloc(nodes, sizeof(*r->at));
-	fm->table.entry = calloc(nodes, sizeof(*fm->table.entry));
-	fm->table.closed = calloc(nodes, sizeof(*fm->table.closed));
-	if (!r->admin || !r->at || !fm->table.entry || !fm->table.closed) {
+	if (!r->admin || !r->at || !fm_table_begin(fm, &shape)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
 		return;
 	}
-	fm->table.shape = shape;
-	fm->table.nodes = nodes;
 	memcpy(fm->size, shape.size, sizeof(fm->size));
 	if (r->restored || r->version_seen)
 		restore(fm);

@@ -133,6 +133,29 @@ static void root_status(const struct fm *fm, struct fm_root_status *r)
 	r->address = fm->root_address;
 }
 
+uint64_t fm_version(const struct fm *fm)
+{
+	return fm->table.version;
+}
+
+const struct fm_recovery *fm_last(const struct fm *fm)
+{
+	return fm->root ? &fm->root->last : NULL;
+}
+
+static bool under_way(const struct fm *fm)
+{
+	if (fm->root)
+		return fm->root->rec.phase != FM_PHASE_REST || fm->root->dirty;
+	return fm->member.step.step != FM_STEP_RESUME;
+}
+
+bool fm_in_force(const struct fm *fm, uint64_t version)
+{
+	return version && fm->table.version == version && fm->applied == version &&
+	       !under_way(fm);
+}
+
 void fm_status(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
@@ -159,9 +182,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 		s->parked = fm->root->rec.sums.parked;
 		s->last = fm->root->last;
 	}
-	if (fm->root && (fm->root->rec.phase != FM_PHASE_REST || fm->root->dirty))
-		s->state = FM_RECOVERING;
-	else if (!fm->root && fm->member.step.step != FM_STEP_RESUME)
+	if (under_way(fm))
 		s->state = FM_RECOVERING;
 	else if (s->nodes_up < s->nodes || s->links_up < s->links || fm->nproblems ||
 		 !s->root.reachable)

@@ -92,6 +92,15 @@ void fm_status(const struct fm *fm, struct fm_status *out);
 const char *fm_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 
+/** fm_in_force() - the node has @version, in its NIC as well, and no step is at hand */
+bool fm_in_force(const struct fm *fm, uint64_t version);
+
+/** fm_last() - the last recovery that ended, version 0 if none did; NULL: not the root */
+const struct fm_recovery *fm_last(const struct fm *fm);
+
+/** fm_version() - of its table; 0: it has none */
+uint64_t fm_version(const struct fm *fm);
+
 /** fm_problem() - NULL past the last */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
 

@@ -13,78 +13,83 @@ bool fm_table_counts(const struct fm_entry *e)
 	return e->state == FM_NODE_UP;
 }
 
+static void table_put(struct fm_table *t, struct fm_book *b)
+{
+	fm_book_put(t->book);
+	t->book = b;
+	t->nodes = b ? b->nodes : 0;
+	t->entry = b ? b->entry : NULL;
+	t->closed = b ? b->closed : NULL;
+}
+
 void fm_table_free(struct fm_table *t)
 {
-	free(t->entry);
-	free(t->closed);
-	t->entry = NULL;
-	t->closed = NULL;
+	table_put(t, NULL);
 }
 
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 {
-	for (uint32_t i = 0; i < fm->table.nodes; i++)
-		if (fm->table.entry[i].guid == guid && fm->table.entry[i].state != FM_NODE_ABSENT)
-			return i;
-	return TORUS_NO_NODE;
+	return fm->table.book ? fm_book_find(fm->table.book, guid) : TORUS_NO_NODE;
 }
 
-void fm_table_close(struct fm *fm)
+/* An empty table of that shape. False: no memory. */
+bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 {
-	struct fm_table *t = &fm->table;
-	uint16_t all = (uint16_t)((1u << 2 * t->shape.ndims) - 1);
+	struct fm_book *b = fm_book_new(shape);
 
-	for (uint32_t i = 0; i < t->nodes; i++) {
-		const struct fm_entry *e = &t->entry[i];
-
-		if (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT)
-			t->closed[i] = (e->fault | e->wiring | e->admin) & all;
-		else
-			t->closed[i] = all;
-	}
-	torus_exclusions_close(&t->shape, t->closed);
-}
-
-static bool resize(struct fm *fm, const struct torus_shape *shape)
-{
-	struct fm_table *t = &fm->table;
-	uint32_t nodes = torus_nodes(shape);
-
-	if (t->entry && !memcmp(&t->shape, shape, sizeof(*shape)))
-		return true;
-	fm_table_free(t);
-	t->nodes = 0;
-	t->version = 0;
-	t->entry = calloc(nodes, sizeof(*t->entry));
-	t->closed = calloc(nodes, sizeof(*t->closed));
-	if (!nodes || !t->entry || !t->closed) {
-		fm_table_free(t);
+	if (!b)
 		return false;
-	}
-	t->shape = *shape;
-	t->nodes = nodes;
+	table_put(&fm->table, b);
+	fm->table.shape = *shape;
+	fm->table.version = 0;
 	return true;
+}
+
+/* The book that the message makes of the one at hand. NULL: no memory. */
+static struct fm_book *rewritten(const struct fm *fm, const struct fm_table_msg *m)
+{
+	const struct fm_table *t = &fm->table;
+	bool same = t->book && !memcmp(&t->shape, &m->shape, sizeof(m->shape));
+	struct fm_book *b;
+
+	if (same && t->book->refs == 1 && !t->book->library)
+		b = fm_book_get(t->book);
+	else
+		b = fm_book_new(&m->shape);
+	if (!b)
+		return NULL;
+	if (!m->base)
+		memset(b->entry, 0, b->nodes * sizeof(*b->entry));
+	else if (b != t->book)
+		memcpy(b->entry, t->entry, b->nodes * sizeof(*b->entry));
+	for (uint32_t i = 0; i < m->nentries; i++)
+		if (m->entries[i].node < b->nodes)
+			b->entry[m->entries[i].node] = m->entries[i];
+	fm_book_close(b);
+	if (fm->cfg.library)
+		fm_library_add(fm->cfg.library, b, m->term, m->version);
+	return b;
 }
 
 /* Return: false if it cannot be used, for lack of its base or of memory. */
 bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 {
 	struct fm_table *t = &fm->table;
+	struct fm_book *b;
 
 	if (m->base && (t->term != m->term || t->version != m->base ||
 			memcmp(&t->shape, &m->shape, sizeof(m->shape))))
 		return false;
-	if (!resize(fm, &m->shape))
+	b = fm_library_find(fm->cfg.library, m->term, m->version, &m->shape);
+	if (!b)
+		b = rewritten(fm, m);
+	if (!b)
 		return false;
-	if (!m->base)
-		memset(t->entry, 0, t->nodes * sizeof(*t->entry));
-	for (uint32_t i = 0; i < m->nentries; i++)
-		if (m->entries[i].node < t->nodes)
-			t->entry[m->entries[i].node] = m->entries[i];
+	table_put(t, b);
+	t->shape = m->shape;
 	t->term = m->term;
 	t->version = m->version;
 	t->open = m->open;
-	fm_table_close(fm);
 	return true;
 }
 
@@ -105,6 +110,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 {
 	const struct fm_table *t = &fm->table;
 	struct fm_table_msg *m = &out->table;
+	uint32_t there = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->type = FM_MSG_TABLE;
@@ -112,11 +118,22 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->version = t->version;
 	m->shape = t->shape;
 	m->open = t->open;
-	m->entries = malloc((t->nodes + 1) * sizeof(*m->entries));
+	m->entries = t->entry;
+	for (uint32_t i = 0; i < t->nodes; i++)
+		there += t->entry[i].state != FM_NODE_ABSENT;
+	if (there < t->nodes)
+		m->entries = malloc((there + 1) * sizeof(*m->entries));
 	if (!m->entries)
 		return false;
-	for (uint32_t i = 0; i < t->nodes; i++)
+	for (uint32_t i = 0; i < t->nodes && there < t->nodes; i++)
 		if (t->entry[i].state != FM_NODE_ABSENT)
 			m->entries[m->nentries++] = t->entry[i];
+	m->nentries = there;
 	return true;
+}
+
+void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg)
+{
+	if (msg->type == FM_MSG_TABLE && msg->table.entries != fm->table.entry)
+		free(msg->table.entries);
 }

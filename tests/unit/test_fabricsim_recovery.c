@@ -86,6 +86,26 @@ static void test_scenarios(void **state)
 	expect("recovery --shape 5x1 --scenario dark", OK);
 }
 
+/* NICs that are nothing but links: the same rows of the same faults. */
+static void test_links(void **state)
+{
+	static const char *const keys[] = { "rows", "flows_held", "versions" };
+	json_t *packets, *links;
+
+	(void)state;
+	expect("recovery --shape 4x3x5 --scenario fault,burst,during --json --nics packets", OK);
+	packets = printed();
+	expect("recovery --shape 4x3x5 --scenario fault,burst,during --json --nics links", OK);
+	links = printed();
+	for (size_t i = 0; i < 5 + 3 + 2; i++)
+		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+			assert_true(number(point(packets, i), keys[k]) ==
+				    number(point(links, i), keys[k]));
+	json_decref(packets);
+	json_decref(links);
+	expect("recovery --shape 3x4 --scenario dark,flap,root --nics links", OK);
+}
+
 /* A slower service network makes everything later, and nothing else. */
 static void test_network(void **state)
 {
@@ -140,6 +160,9 @@ static void test_bad(void **state)
 	bad("recovery --shape 4x-1", "--shape '4x-1'");
 	bad("recovery --shape 1", "allowed are 2 to");
 	bad("recovery --shape 4096x4096x2", "--shape '4096x4096x2'");
+	bad("recovery --shape 17x16x16 --nics packets", "allowed are 2 to 4096");
+	bad("recovery --nics links --traffic-us 10", "--traffic-us 10");
+	bad("recovery --nics some", "--nics");
 	bad("recovery --scenario fire", "bring-up");
 	bad("recovery --scenario fault,", "--scenario");
 	bad("recovery --gbps 0", "--gbps");
@@ -156,7 +179,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fault),	cmocka_unit_test(test_scenarios),
-		cmocka_unit_test(test_network), cmocka_unit_test(test_same),
+		cmocka_unit_test(test_links),	cmocka_unit_test(test_network), cmocka_unit_test(test_same),
 		cmocka_unit_test(test_bad),
 	};
 

@@ -15,11 +15,13 @@
 #include "recovery_scene.h"
 #include "tools/fabricctl/say.h"
 
-#define NODES_MAX 4096
+#define EXACT_MAX 4096		/* nodes whose NICs are simulated to the packet */
+#define NODES_MAX (1u << 20)
 #define SCENES_MAX 16
 
 static const char *shape_text, *scene_text, *gbps_text;
 static uint64_t hop_us = 50, jitter_us, link_us = 2, traffic_us, fanout = 8, faults = 4, flaps = 10;
+static const char *nics_text;
 static bool verbose;
 
 /** struct plan - what was asked for, and what has come of it */
@@ -63,6 +65,25 @@ static int shape_make(struct torus_shape *s)
 	return OK;
 }
 
+static int nics_make(struct world_config *c)
+{
+	static const char *const words[] = { "packets", "links", NULL };
+	int which = torus_nodes(&c->shape) > EXACT_MAX;
+
+	if (nics_text)
+		which = word_option("nics", nics_text, strlen(nics_text), words);
+	if (which < 0)
+		return CANNOT;
+	c->links_only = which;
+	if (!which && torus_nodes(&c->shape) > EXACT_MAX)
+		return fail("--nics packets: %u nodes; allowed are 2 to %u",
+			    torus_nodes(&c->shape), EXACT_MAX);
+	if (which && traffic_us)
+		return fail("--traffic-us %llu: needs --nics packets; these NICs send none",
+			    (unsigned long long)traffic_us);
+	return OK;
+}
+
 static int plan_make(struct plan *p, const struct ctl *ctl)
 {
 	struct world_config *c = &p->scene.world;
@@ -72,6 +93,9 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 	if (shape_make(&c->shape) || scenes_parse(p) ||
 	    (gbps_text && real_option("gbps", gbps_text, 0.001, 10000, &gbps)))
 		return CANNOT;
+	if (nics_make(c))
+		return CANNOT;
+	c->share = true;
 	c->discover = false;
 	c->seed = ctl->seed;
 	c->link_latency = link_us * W_US;
@@ -93,7 +117,7 @@ static double ms(uint64_t ns)
 	return (double)ns / W_MS;
 }
 
-/* When a step of the last recovery was reached, from the act on; null: it was not. */
+/* When a step of the first recovery was reached, from the act on; null: it was not. */
 static json_t *stamp(const struct scene_act *a, enum fm_stamp which)
 {
 	uint64_t at = a->recovery.at[which];
@@ -126,10 +150,12 @@ static void counts_set(json_t *point, const struct scene_act *a)
 	count_set(point, "root_messages", c->root_messages);
 	count_set(point, "root_bytes", c->root_bytes);
 	count_set(point, "rows", c->rows);
+	count_set(point, "rows_sample", c->sampled ? c->sampled : 1);
 	count_set(point, "flows_held", c->held);
 	json_object_set_new(point, "held_mean_ms",
 			    json_real(c->held ? ms(c->held_ns) / (double)c->held : 0));
 	json_object_set_new(point, "held_max_ms", json_real(ms(c->held_max)));
+	json_object_set_new(point, "released_ms", json_real(ms(a->released)));
 	count_set(point, "parked", a->recovery.parked);
 	count_set(point, "replayed", a->recovery.replayed);
 	count_set(point, "lost", a->recovery.lost);
@@ -162,8 +188,9 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	};
 	const struct world_config *c = &p->scene.world;
 	char shape[TORUS_TEXT_MAX];
-	json_t *about = json_pack("{ss sI sI sI sf sI sI}", "shape",
-				  torus_shape_text(&c->shape, shape), "nodes",
+	json_t *about = json_pack("{ss ss sI sI sI sf sI sI}", "shape",
+				  torus_shape_text(&c->shape, shape), "nics",
+				  c->links_only ? "links" : "packets", "nodes",
 				  (json_int_t)torus_nodes(&c->shape), "seed", (json_int_t)c->seed,
 				  "hop_us", (json_int_t)hop_us, "gbps",
 				  (double)c->svc_mbps / 1000, "fanout", (json_int_t)fanout,
@@ -198,6 +225,8 @@ static const struct opt recovery_opts[] = {
 	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "nodes along each dimension (4x4x4)" },
 	{ OPT_TEXT, "scenario", 0, "LIST", &scene_text, 0, 0, "of bring-up, fault, burst, during, "
 	  "dark, flap, root (fault)" },
+	{ OPT_TEXT, "nics", 0, "KIND", &nics_text, 0, 0, "simulated to the packet, or links alone: "
+	  "packets, links" },
 	{ OPT_NUMBER, "hop-us", 0, "US", &hop_us, 1, 1000000, "a message's way on the service "
 	  "network (50)" },
 	{ OPT_NUMBER, "jitter-us", 0, "US", &jitter_us, 0, 1000000, "added to that at random, at "
@@ -220,7 +249,7 @@ COMMAND(cmd_recovery) = {
 	.help = "Runs the real managers, NICs and routing code of all nodes on a virtual clock, and\n"
 		"does to them what the scenarios say. A line for each act: when, counted from it,\n"
 		"the root knew, the table went out, all rows were rebuilt, the network was drained\n"
-		"and the last recovery ended; messages and bytes on the service network; rows\n"
+		"and the first recovery ended; messages and bytes on the service network; rows\n"
 		"rewritten; flows held and for how long. Same seed, same output.\n"
 		"Exit status 1 if a fabric does not come to rest.",
 	.opts = recovery_opts,

@@ -27,6 +27,7 @@ _fabricsim() {
 		--preset) words=mbs2012 ;;
 		--bubble-test) words='downstream local either' ;;
 		--scenario) words='bring-up fault burst during dark flap root' ;;
+		--nics) words='packets links' ;;
 		--slot-free) words='tail head' ;;
 		--consumption) words='single multiple' ;;
 		--arbitration) words='round-robin random oldest transit' ;;

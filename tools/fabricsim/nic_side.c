@@ -125,7 +125,7 @@ static const struct tn_ops ops = {
 	.random = nic_random,
 };
 
-void nic_start(struct world *w, uint32_t node)
+static void core_start(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 	size_t size = (tn_nic_size() + ALIGN - 1) / ALIGN * ALIGN;
@@ -155,7 +155,15 @@ void nic_start(struct world *w, uint32_t node)
 		nic_traffic(w, node);
 }
 
-void nic_stop(struct world *w, uint32_t node)
+void nic_start(struct world *w, uint32_t node)
+{
+	if (w->cfg.links_only)
+		plain_start(w, node);
+	else
+		core_start(w, node);
+}
+
+static void core_stop(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 	size_t size = (tn_nic_size() + ALIGN - 1) / ALIGN * ALIGN;
@@ -168,6 +176,14 @@ void nic_stop(struct world *w, uint32_t node)
 	free(h);
 	n->nic = NULL;
 	n->table = NULL;
+}
+
+void nic_stop(struct world *w, uint32_t node)
+{
+	if (w->cfg.links_only)
+		plain_stop(w, node);
+	else
+		core_stop(w, node);
 	held_none(w, node);
 }
 
@@ -202,27 +218,30 @@ static void send_frame(struct world *w, uint32_t node, unsigned int port,
 	world_post(w, &ev);
 }
 
+void tell_link(struct world *w, uint32_t node, unsigned int port)
+{
+	struct ev ev = {
+		.at = w->now + 20 * W_US,
+		.kind = EV_LINK,
+		.node = node,
+		.life = w->node[node].fm_life,
+		.data = malloc(sizeof(struct torus_link)),
+	};
+
+	if (!ev.data)
+		abort();
+	nic_link(w, node, port, ev.data);
+	world_post(w, &ev);
+}
+
 /* Link changes go to the manager once the NIC has come to rest. */
 static void tell_links(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
 
-	for (unsigned int p = 0; p < w->nports; p++) {
-		struct ev ev = {
-			.at = w->now + 20 * W_US,
-			.kind = EV_LINK,
-			.node = node,
-			.life = n->fm_life,
-		};
-
-		if (!(n->links_changed & 1u << p) || !n->managed)
-			continue;
-		ev.data = malloc(sizeof(struct torus_link));
-		if (!ev.data)
-			abort();
-		nic_link(w, node, p, ev.data);
-		world_post(w, &ev);
-	}
+	for (unsigned int p = 0; p < w->nports; p++)
+		if (n->links_changed & 1u << p && n->managed)
+			tell_link(w, node, p);
 	n->links_changed = 0;
 }
 
@@ -281,6 +300,10 @@ void nic_carrier(struct world *w, uint32_t cable)
 	const struct cable *c = &w->cable[cable];
 	bool up = c->there && !c->cut && w->node[c->node[0]].on && w->node[c->node[1]].on;
 
+	if (w->cfg.links_only) {
+		plain_carrier(w, cable);
+		return;
+	}
 	for (unsigned int e = 0; e < 2; e++) {
 		struct wnode *n = &w->node[c->node[e]];
 
@@ -295,6 +318,10 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 {
 	struct tn_link_info i;
 
+	if (w->cfg.links_only) {
+		plain_link(w, node, port, out);
+		return;
+	}
 	tn_nic_link_info(w->node[node].nic, port, &i, w->now);
 	memset(out, 0, sizeof(*out));
 	out->port = (uint8_t)port;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include <torus/topology.h>
+#include "jobs.h"
 #include "recovery_scene.h"
 #include "tools/fabricctl/say.h"
 
@@ -25,7 +26,7 @@ struct scene {
 	struct world *w;
 	struct scene_act act;
 	struct timespec wall;
-	uint64_t resumed;
+	uint64_t random, drawn;
 	int stop;
 };
 
@@ -56,27 +57,31 @@ static void __attribute__((format(printf, 2, 3))) begin(struct scene *s, const c
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s->wall);
 }
 
-static void recovery_now(struct world *w, struct fm_recovery *out)
+/* Notes the first recovery that ends after the act began. */
+static void look(struct scene *s)
 {
-	struct fm *root = world_fm(w, world_root(w));
-	struct fm_status st;
+	const struct fm *root = world_fm(s->w, world_root(s->w));
+	const struct fm_recovery *last = root ? fm_last(root) : NULL;
 
-	memset(out, 0, sizeof(*out));
-	if (!root)
-		return;
-	fm_status(root, &st);
-	*out = st.last;
+	if (last && !s->act.recovery.version && last->at[FM_AT_RESUMED] > s->act.began)
+		s->act.recovery = *last;
 }
 
-/* Runs to rest. @quick: without what is counted at leisure. */
+static void pass(struct scene *s, uint64_t ns)
+{
+	world_run(s->w, ns);
+	look(s);
+}
+
 static void to_rest(struct scene *s, uint64_t least)
 {
 	struct scene_act *a = &s->act;
 	uint64_t end = a->began + REST_MAX;
 
-	world_run(s->w, least);
+	pass(s, least);
 	while (!a->settled && world_now(s->w) < end) {
 		a->settled = world_until(s->w, world_settled, SLICE);
+		look(s);
 		progress("%s: %s: %.1f ms", s->name, a->what,
 			 (double)(world_now(s->w) - a->began) / W_MS);
 	}
@@ -90,10 +95,7 @@ static void end(struct scene *s)
 {
 	struct scene_act *a = &s->act;
 
-	recovery_now(s->w, &a->recovery);
-	if (a->recovery.at[FM_AT_RESUMED] < a->began)
-		memset(&a->recovery, 0, sizeof(a->recovery));
-	a->resumed = a->counts.released > a->began ? a->counts.released - a->began : 0;
+	a->released = a->counts.released > a->began ? a->counts.released - a->began : 0;
 	a->wall = since(&s->wall);
 	if (!s->stop)
 		s->stop = s->plan->done(s->plan->arg, a);
@@ -108,12 +110,18 @@ static void finish(struct scene *s, uint64_t least)
 
 /* --- what acts fall on -------------------------------------------------------- */
 
+/* Of its own, so that the same befalls NICs of both kinds. */
+static uint64_t chance(struct scene *s)
+{
+	return jobs_seed(s->random, (size_t)s->drawn++);
+}
+
 static uint32_t any_cable(struct scene *s)
 {
 	uint32_t c;
 
 	do {
-		c = (uint32_t)(world_random(s->w) % world_cables(s->w));
+		c = (uint32_t)(chance(s) % world_cables(s->w));
 	} while (!world_cable_whole(s->w, c));
 	return c;
 }
@@ -121,7 +129,7 @@ static uint32_t any_cable(struct scene *s)
 /* Any but the root. */
 static uint32_t any_node(struct scene *s)
 {
-	return 1 + (uint32_t)(world_random(s->w) % (world_nodes(s->w) - 1));
+	return 1 + (uint32_t)(chance(s) % (world_nodes(s->w) - 1));
 }
 
 static const char *cable_text(struct scene *s, uint32_t c, char buf[2 * TORUS_TEXT_MAX])
@@ -222,7 +230,7 @@ static void during(struct scene *s)
 	begin(s, "cut %u links, 1 ms apart", n);
 	for (uint32_t i = 0; i < n; i++) {
 		world_cut(s->w, any_cable(s), true);
-		world_run(s->w, W_MS);
+		pass(s, W_MS);
 	}
 	finish(s, 2 * W_MS);
 }
@@ -231,7 +239,7 @@ static void dark(struct scene *s)
 {
 	const struct torus_shape *shape = &s->plan->world.shape;
 	unsigned int d = dark_dim(shape);
-	uint16_t at = (uint16_t)(1 + world_random(s->w) % (shape->size[d] - 1u));
+	uint16_t at = (uint16_t)(1 + chance(s) % (shape->size[d] - 1u));
 
 	begin(s, "cabinet %c=%u goes dark", "xyzabc"[d], at);
 	cabinet(s, d, at, false);
@@ -251,9 +259,9 @@ static void flap(struct scene *s)
 	begin(s, "%s flaps %u times", cable_text(s, c, text), s->plan->flaps);
 	for (uint32_t i = 0; i < s->plan->flaps; i++) {
 		world_cut(s->w, c, true);
-		world_run(s->w, FLAP_TIME);
+		pass(s, FLAP_TIME);
 		world_cut(s->w, c, false);
-		world_run(s->w, FLAP_TIME);
+		pass(s, FLAP_TIME);
 	}
 	finish(s, 2 * W_MS);
 }
@@ -265,9 +273,9 @@ static void root(struct scene *s)
 
 	begin(s, "root's manager gone, %s cut", cable_text(s, c, text));
 	world_manager(s->w, 0, false);
-	world_run(s->w, 100 * W_MS);
+	pass(s, 100 * W_MS);
 	world_cut(s->w, c, true);
-	world_run(s->w, 100 * W_MS);
+	pass(s, 100 * W_MS);
 	world_manager(s->w, 0, true);
 	finish(s, 2 * W_MS);
 }
@@ -276,7 +284,8 @@ static void (*const scenes[])(struct scene *s) = { NULL, fault, burst, during, d
 
 int scene_run(const struct scene_plan *p, unsigned int scene)
 {
-	struct scene s = { .plan = p, .name = scene_names[scene] };
+	struct scene s = { .plan = p, .name = scene_names[scene],
+			   .random = p->world.seed };
 
 	s.w = world_new(&p->world);
 	bring_up(&s);

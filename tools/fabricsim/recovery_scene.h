@@ -12,11 +12,11 @@
  * struct scene_act - what an act led to; times in virtual ns
  * @scene, @what: of which scene, and what was done
  * @began: when it was
- * @recovery: the last one that it caused; version 0: none
+ * @recovery: the first one that ended after it began; version 0: none
  * @counts: while it lasted
  * @rest: until the fabric had come to rest, from @began
  * @settled: it did, within the bound
- * @resumed: until the last flow was no longer held, from @began; 0: none was
+ * @released: when the last hold was lifted, from @began; 0: none was
  * @wall: processor time in ns
  */
 struct scene_act {
@@ -27,7 +27,7 @@ struct scene_act {
 	struct world_counts counts;
 	uint64_t rest;
 	bool settled;
-	uint64_t resumed;
+	uint64_t released;
 	uint64_t wall;
 };
 

@@ -127,6 +127,65 @@ static int park_replay(void *io, uint64_t version, uint16_t ports)
 	return err;
 }
 
+/* --- a NIC that is nothing but links ---------------------------------------------- */
+
+static int links_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+{
+	struct fm_host *h = io;
+
+	return plain_mgmt(h->w, h->node, port, data, len);
+}
+
+static int links_place_set(void *io, const struct torus_shape *shape,
+			   const struct torus_coords *at)
+{
+	struct fm_host *h = io;
+
+	return plain_place(h->w, h->node, shape, at);
+}
+
+static int links_rows_apply(void *io, uint64_t version, const uint16_t *closed)
+{
+	struct fm_host *h = io;
+
+	h->w->counts.versions += of(h)->jumper;
+	return plain_rows(h->w, h->node, version, closed);
+}
+
+static int links_release(void *io, uint64_t version, bool give_up)
+{
+	struct fm_host *h = io;
+
+	(void)version;
+	(void)give_up;
+	held_none(h->w, h->node);
+	return 0;
+}
+
+static int links_flow_get(void *io, struct torus_park *out)
+{
+	struct fm_host *h = io;
+
+	return plain_flow(h->w, h->node, out);
+}
+
+static int links_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+{
+	(void)io;
+	(void)port;
+	(void)session;
+	(void)seq;
+	return 0;
+}
+
+static int links_park_replay(void *io, uint64_t version, uint16_t ports)
+{
+	struct fm_host *h = io;
+
+	(void)version;
+	return plain_replay(h->w, h->node, ports);
+}
+
 /* --- the service network ---------------------------------------------------------- */
 
 static int end_new(struct world *w, uint32_t node)
@@ -193,7 +252,7 @@ static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_
 		.len = len,
 	};
 
-	ev.at = kind == EV_MSG ? carried(w, w->end[e->peer - 1].node, e->node, len) :
+	ev.at = kind == EV_MSG || kind == EV_TABLE ? carried(w, w->end[e->peer - 1].node, e->node, len) :
 				 w->now + svc_delay(w);
 	if (ev.at <= e->last)
 		ev.at = e->last + 1;
@@ -235,6 +294,55 @@ static void svc_close(void *io, int id)
 		arrive(h->w, e->peer, EV_CONN_DOWN, NULL, 0);
 }
 
+void parcel_put(struct parcel *p)
+{
+	if (--p->refs)
+		return;
+	free(p->msg.table.entries);
+	free(p);
+}
+
+static bool parcel_has(const struct parcel *p, const struct fm_table_msg *t)
+{
+	const struct fm_table_msg *has = &p->msg.table;
+
+	return has->term == t->term && has->version == t->version && has->base == t->base &&
+	       has->nentries == t->nentries;
+}
+
+/*
+ * A table as a parcel: what its sender was just sent and passes on, or the one
+ * made last, or a new one. Contents follow from term, version and base, but for
+ * what the second end of a cable told late; a library takes that as one anyway.
+ */
+static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
+{
+	struct parcel *p = w->handing;
+	uint8_t *data;
+
+	if (!p || !parcel_has(p, &msg->table))
+		p = w->last;
+	if (!p || !parcel_has(p, &msg->table)) {
+		p = malloc(sizeof(*p));
+		if (!p || fm_msg_pack(msg, &data, &p->len))
+			abort();
+		free(data);
+		p->refs = 1;
+		p->msg = *msg;
+		p->msg.table.entries = malloc((msg->table.nentries + 1) *
+					      sizeof(*msg->table.entries));
+		if (!p->msg.table.entries)
+			abort();
+		memcpy(p->msg.table.entries, msg->table.entries,
+		       msg->table.nentries * sizeof(*msg->table.entries));
+		if (w->last)
+			parcel_put(w->last);
+		w->last = p;
+	}
+	p->refs++;
+	return p;
+}
+
 static void svc_send(void *io, int id, const struct fm_msg *msg)
 {
 	struct fm_host *h = io;
@@ -248,6 +356,12 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	if (world_chance(w, w->cfg.svc_break, 100000)) {
 		arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
 		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+		return;
+	}
+	if (w->cfg.share && msg->type == FM_MSG_TABLE) {
+		struct parcel *p = parcel_of(w, msg);
+
+		arrive(w, e->peer, EV_TABLE, p, p->len);
 		return;
 	}
 	if (fm_msg_pack(msg, &data, &len))
@@ -280,6 +394,20 @@ static void say(void *io, const struct fm_log *log)
 		fprintf(stderr, "%10.3f ms %-6s %-9s %s\n", (double)h->w->now / 1e6,
 			of(io)->name, log->kind, log->text);
 }
+
+static const struct fm_ops links_ops = {
+	.mgmt_send = links_mgmt_send,
+	.place_set = links_place_set,
+	.rows_apply = links_rows_apply,
+	.release = links_release,
+	.flow_get = links_flow_get,
+	.park_resolve = links_park_resolve,
+	.park_replay = links_park_replay,
+	.connect = svc_connect,
+	.send = svc_send,
+	.close = svc_close,
+	.log = say,
+};
 
 static const struct fm_ops ops = {
 	.mgmt_send = mgmt_send,
@@ -339,8 +467,12 @@ void fm_start(struct world *w, uint32_t node)
 		c.member_max = w->cfg.member_max;
 	if (!w->cfg.discover)
 		c.shape = w->cfg.shape;
-	dev.placed = tn_nic_at(n->nic, &dev.shape, &dev.coords);
-	if (dev.placed) {
+	c.library = w->library;
+	if (w->cfg.links_only)
+		plain_device(w, node, &dev);
+	else
+		dev.placed = tn_nic_at(n->nic, &dev.shape, &dev.coords);
+	if (dev.placed && !w->cfg.links_only) {
 		tn_nic_rows(n->nic, &nrows, (u64 *)&dev.version);
 		rows = tn_nic_rows_get(n->nic, 0, nrows);
 		dev.node = torus_node_id(&dev.shape, &dev.coords);
@@ -348,7 +480,8 @@ void fm_start(struct world *w, uint32_t node)
 	memset(links, 0, sizeof(links));
 	for (unsigned int p = 0; p < w->nports; p++)
 		nic_link(w, node, p, &links[p]);
-	n->fm = fm_new(&c, &ops, h, &dev, links, (const uint64_t *)rows, w->now);
+	n->fm = fm_new(&c, w->cfg.links_only ? &links_ops : &ops, h, &dev, links,
+		       (const uint64_t *)rows, w->now);
 	if (!n->fm)
 		abort();
 	n->fm_due = ~0ULL;
@@ -420,6 +553,11 @@ static void conn_event(struct world *w, struct ev *ev)
 	case EV_CONN_DOWN:
 		e->open = false;
 		fm_conn_down(fm, ev->conn, w->now);
+		break;
+	case EV_TABLE:
+		w->handing = ev->data;
+		fm_msg(fm, ev->conn, &w->handing->msg, w->now);
+		w->handing = NULL;
 		break;
 	case EV_MSG:
 		if (fm_msg_unpack(ev->data, ev->len, &msg))

@@ -81,6 +81,8 @@ static void ev_drop(struct ev *ev)
 {
 	if (ev->kind == EV_FRAME)
 		frame_put(ev->data);
+	else if (ev->kind == EV_TABLE)
+		parcel_put(ev->data);
 	else
 		free(ev->data);
 }
@@ -103,6 +105,9 @@ static void dispatch(struct world *w, struct ev *ev)
 	switch (ev->kind) {
 	case EV_FRAME:
 		nic_frame(w, ev);
+		break;
+	case EV_TRAINED:
+		plain_trained(w, ev);
 		break;
 	case EV_NIC:
 		if (ev->life == n->nic_life && n->on && ev->at == n->nic_due) {
@@ -215,6 +220,8 @@ struct world *world_new(const struct world_config *cfg)
 	}
 	make_cables(w);
 	plug_all(w);
+	if (cfg->share && !(w->library = fm_library_new()))
+		abort();
 	return w;
 }
 
@@ -231,6 +238,10 @@ void world_free(struct world *w)
 
 		ev_drop(&ev);
 	}
+	if (w->last)
+		parcel_put(w->last);
+	fm_library_free(w->library);
+	plain_end(w);
 	free(w->heap);
 	free(w->end);
 	free(w->node);
@@ -486,6 +497,8 @@ uint32_t world_root(const struct world *w)
 /* Links that the experimenter left whole are up; dead ones are not. */
 static bool links_as_wanted(struct world *w)
 {
+	if (w->cfg.links_only)
+		return plain_links_as_wanted(w);
 	for (uint32_t i = 0; i < w->ncables; i++) {
 		const struct cable *c = &w->cable[i];
 
@@ -506,20 +519,12 @@ static bool links_as_wanted(struct world *w)
 
 bool world_settled(struct world *w)
 {
-	struct fm *root = w->node[world_root(w)].fm;
-	struct fm_status s, r;
+	const struct fm *root = w->node[world_root(w)].fm;
 
-	if (!root || !links_as_wanted(w))
+	if (!root || !fm_in_force(root, fm_version(root)))
 		return false;
-	fm_status(root, &r);
-	if (r.state == FM_BOOTSTRAPPING || r.state == FM_RECOVERING)
-		return false;
-	for (uint32_t i = 0; i < w->nodes; i++) {
-		if (!w->node[i].managed)
-			continue;
-		fm_status(w->node[i].fm, &s);
-		if (s.version != r.version || s.applied != r.version || s.state == FM_RECOVERING)
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (w->node[i].managed && !fm_in_force(w->node[i].fm, fm_version(root)))
 			return false;
-	}
-	return true;
+	return links_as_wanted(w);
 }

@@ -46,6 +46,8 @@ struct world_watch {
  * @svc_break: of 100000 messages, this many break their connection
  * @frame_loss: of 100000 frames, this many are lost
  * @traffic: ns between a node's packets; 0: none
+ * @share: managers share what is equal (struct fm_library); see there
+ * @links_only: NICs of which nothing but their links is there; no traffic
  * @member_max: as in struct fm_config; 0: its default
  * @verbose: 0: silence; else what machines log up to this level + 1
  */
@@ -64,6 +66,8 @@ struct world_config {
 	uint64_t traffic;
 	unsigned int fanout;
 	uint64_t member_max;
+	bool share;
+	bool links_only;
 	unsigned int verbose;
 };
 
@@ -73,6 +77,7 @@ struct world_config {
  * @root_messages, @root_bytes: of these, to and from the root
  * @versions: tables that were put into force at the root
  * @rows: written to NICs
+ * @sampled: @rows and @held were counted on one of so many nodes; 0: on all
  * @held: rows put on hold; a row is a flow to a destination
  * @holding: of these, on hold now
  * @held_ns: how long they were, summed over rows whose hold is lifted
@@ -84,6 +89,7 @@ struct world_counts {
 	uint64_t root_messages, root_bytes;
 	uint64_t versions;
 	uint64_t rows;
+	uint32_t sampled;
 	uint64_t held;
 	uint64_t holding;
 	uint64_t held_ns;

@@ -19,6 +19,8 @@ enum ev_kind {
 	EV_MSG,
 	EV_TRAFFIC,
 	EV_CARRIER,
+	EV_TABLE,	/* a table, as a parcel */
+	EV_TRAINED,	/* a cable of plain NICs is up */
 };
 
 /** struct frame - bytes of a frame, kept while a packet lies in it */
@@ -26,6 +28,16 @@ struct frame {
 	uint32_t refs;
 	uint32_t len;
 	uint8_t data[];
+};
+
+/**
+ * struct parcel - a table on its way, shared by all who are sent the same
+ * @len: bytes as a message of the codec
+ */
+struct parcel {
+	uint32_t refs;
+	struct fm_msg msg;
+	size_t len;
 };
 
 struct ev {
@@ -64,6 +76,7 @@ struct wnode {
 	char name[TORUS_NAME_MAX + 1];
 	char fabric[TORUS_NAME_MAX + 1];
 	struct tn_nic *nic;
+	struct plain *plain;	/* ... or this, with links_only */
 	void *table;
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
@@ -93,6 +106,10 @@ struct world {
 	struct end *end;
 	size_t nends, ends_room;
 	struct world_counts counts;
+	struct fm_library *library;
+	struct parcel *last;	/* made last */
+	struct parcel *handing;	/* being delivered */
+	struct plain_route *route;
 };
 
 struct ev *world_at(struct world *w, uint64_t at, enum ev_kind kind, uint32_t node);
@@ -112,6 +129,27 @@ void nic_traffic(struct world *w, uint32_t node);
 /* @rows more rows of @node are on hold, or all holds are lifted. */
 void held_more(struct world *w, uint32_t node, uint32_t rows);
 void held_none(struct world *w, uint32_t node);
+
+/* nic_plain.c: NICs that are nothing but links */
+void plain_start(struct world *w, uint32_t node);
+void plain_stop(struct world *w, uint32_t node);
+void plain_carrier(struct world *w, uint32_t cable);
+void plain_trained(struct world *w, const struct ev *ev);
+void plain_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
+void plain_device(struct world *w, uint32_t node, struct torus_device *dev);
+bool plain_links_as_wanted(struct world *w);
+void plain_end(struct world *w);
+int plain_mgmt(struct world *w, uint32_t node, unsigned int port, const void *data, size_t len);
+int plain_place(struct world *w, uint32_t node, const struct torus_shape *shape,
+		const struct torus_coords *at);
+int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t *closed);
+int plain_flow(struct world *w, uint32_t node, struct torus_park *out);
+int plain_replay(struct world *w, uint32_t node, uint16_t ports);
+
+/* Tells the manager of @node of port @port, a moment later. */
+void tell_link(struct world *w, uint32_t node, unsigned int port);
+
+void parcel_put(struct parcel *p);
 
 /* svc_side.c */
 void fm_start(struct world *w, uint32_t node);

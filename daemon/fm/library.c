@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Books: the nodes of a table, one copy of each version for all machines of a
+ * library. Term and version name a table's contents: each term is drawn anew by
+ * the root that begins it, which gives a version to one table only. Who takes a
+ * version first makes the book, from its former one and what has changed; who
+ * comes later is given that. The last to let go of it frees it.
+ */
+#include "machine.h"
+
+struct fm_library {
+	struct fm_book *first;
+};
+
+struct fm_library *fm_library_new(void)
+{
+	return calloc(1, sizeof(struct fm_library));
+}
+
+void fm_library_free(struct fm_library *l)
+{
+	free(l);
+}
+
+struct fm_book *fm_book_new(const struct torus_shape *shape)
+{
+	struct fm_book *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->refs = 1;
+	b->shape = *shape;
+	b->nodes = torus_nodes(shape);
+	b->entry = calloc(b->nodes, sizeof(*b->entry));
+	b->closed = calloc(b->nodes, sizeof(*b->closed));
+	if (!b->nodes || !b->entry || !b->closed) {
+		fm_book_put(b);
+		return NULL;
+	}
+	return b;
+}
+
+struct fm_book *fm_book_get(struct fm_book *b)
+{
+	b->refs++;
+	return b;
+}
+
+void fm_book_put(struct fm_book *b)
+{
+	struct fm_book **at;
+
+	if (!b || --b->refs)
+		return;
+	if (b->library) {
+		for (at = &b->library->first; *at != b; at = &(*at)->next)
+			;
+		*at = b->next;
+	}
+	free(b->entry);
+	free(b->closed);
+	free(b->slot);
+	free(b);
+}
+
+void fm_book_close(struct fm_book *b)
+{
+	uint16_t all = (uint16_t)((1u << 2 * b->shape.ndims) - 1);
+
+	for (uint32_t i = 0; i < b->nodes; i++) {
+		const struct fm_entry *e = &b->entry[i];
+
+		if (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT)
+			b->closed[i] = (e->fault | e->wiring | e->admin) & all;
+		else
+			b->closed[i] = all;
+	}
+	torus_exclusions_close(&b->shape, b->closed);
+	/* Nodes may have come or gone. */
+	free(b->slot);
+	b->slot = NULL;
+}
+
+static bool book_index(struct fm_book *b)
+{
+	b->nslots = 1;
+	while (b->nslots < 2 * b->nodes)
+		b->nslots *= 2;
+	b->slot = calloc(b->nslots, sizeof(*b->slot));
+	if (!b->slot)
+		return false;
+	for (uint32_t i = 0; i < b->nodes; i++) {
+		uint32_t s = (uint32_t)fm_mix(b->entry[i].guid) & (b->nslots - 1);
+
+		if (b->entry[i].state == FM_NODE_ABSENT)
+			continue;
+		while (b->slot[s])
+			s = (s + 1) & (b->nslots - 1);
+		b->slot[s] = i + 1;
+	}
+	return true;
+}
+
+static bool is_at(const struct fm_book *b, uint32_t node, uint64_t guid)
+{
+	return b->entry[node].guid == guid && b->entry[node].state != FM_NODE_ABSENT;
+}
+
+uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
+{
+	uint32_t s = (uint32_t)fm_mix(guid);
+
+	if (!b->slot && !book_index(b)) {
+		for (uint32_t i = 0; i < b->nodes; i++)
+			if (is_at(b, i, guid))
+				return i;
+		return TORUS_NO_NODE;
+	}
+	for (s &= b->nslots - 1; b->slot[s]; s = (s + 1) & (b->nslots - 1))
+		if (is_at(b, b->slot[s] - 1, guid))
+			return b->slot[s] - 1;
+	return TORUS_NO_NODE;
+}
+
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t term, uint64_t version,
+				const struct torus_shape *shape)
+{
+	for (struct fm_book *b = l ? l->first : NULL; b; b = b->next)
+		if (b->term == term && b->version == version &&
+		    !memcmp(&b->shape, shape, sizeof(*shape)))
+			return fm_book_get(b);
+	return NULL;
+}
+
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t term, uint64_t version)
+{
+	b->term = term;
+	b->version = version;
+	b->library = l;
+	b->next = l->first;
+	l->first = b;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How many rows of a node a table changes, without making any table of rows.
+ *
+ * A row is decided by shape, exclusions, source and destination alone
+ * (<torus/route.h>), and is the plain one unless a fault lies on the plain path.
+ * So what can have another way are the destinations whose plain path crosses an
+ * excluded cable, of the old table or of the new one (lib/route/box.h); each of
+ * their rows is asked for under both tables and compared. Besides these, rows
+ * get or lose leave to be adaptive: the destinations of the escape boxes of the
+ * cables that changed, but for those that another fault forbids it anyway.
+ *
+ * Rows that get another way go on hold, as in daemon/fm/rows.c; all of them are
+ * written. With many faults in a large fabric the same is asked of one node of
+ * so many, and counts for them all.
+ */
+#include <stdlib.h>
+
+#include "lib/route/box.h"
+#include "lib/route/search.h"
+#include "nic_plain.h"
+
+#define VERSIONS 8	/* nodes may be so far apart */
+#define WORK_MAX (1u << 24)	/* nodes times faults that are all looked at */
+
+/** struct version - a table that some node has */
+struct version {
+	uint64_t version;
+	struct torus_health *health;
+};
+
+/* Where a destination lies: in escape boxes of cables of these kinds. */
+enum { WENT, CAME, KEPT, KINDS };
+
+/** struct run - destinations @first on begin (@step 1) or end (-1) to be in a box */
+struct run {
+	uint32_t first;
+	int8_t step;
+	uint8_t kind;
+};
+
+/**
+ * struct plain_route - what all nodes of a world share
+ * @from, @to: versions between which @cable are the ones that changed
+ * @kind: of each: WENT or CAME, or KEPT: excluded in both
+ * @dst: destinations with a fault on their plain path
+ * @nheld: of these, that get another way and not none
+ * @run: of escape boxes
+ */
+struct plain_route {
+	struct version known[VERSIONS];
+	unsigned int next;
+	uint64_t from, to;
+	struct torus_cable *cable;
+	uint8_t *kind;
+	uint32_t ncables, nchanged;
+	uint32_t *dst;
+	uint32_t ndst, dst_room, nheld;
+	struct run *run;
+	uint32_t nruns, runs_room;
+	uint8_t run_kind;
+	uint64_t run_sum;
+};
+
+static void *grown(void *array, uint32_t n, uint32_t *room, size_t size)
+{
+	if (n < *room)
+		return array;
+	*room = *room ? 2 * *room : 256;
+	array = realloc(array, *room * size);
+	if (!array)
+		abort();
+	return array;
+}
+
+void plain_end(struct world *w)
+{
+	struct plain_route *r = w->route;
+
+	if (!r)
+		return;
+	for (unsigned int i = 0; i < VERSIONS; i++)
+		torus_health_free(r->known[i].health);
+	free(r->cable);
+	free(r->kind);
+	free(r->dst);
+	free(r->run);
+	free(r);
+	w->route = NULL;
+}
+
+static struct torus_health *health_of(struct plain_route *r, uint64_t version)
+{
+	for (unsigned int i = 0; i < VERSIONS; i++)
+		if (r->known[i].health && r->known[i].version == version)
+			return r->known[i].health;
+	return NULL;
+}
+
+static struct torus_health *health_make(struct world *w, uint64_t version, const uint16_t *closed)
+{
+	struct plain_route *r = w->route;
+	struct torus_health *h = health_of(r, version);
+	struct version *v = &r->known[r->next % VERSIONS];
+
+	if (h)
+		return h;
+	r->next++;
+	torus_health_free(v->health);
+	v->version = version;
+	if (torus_health_new(&w->cfg.shape, closed, &v->health))
+		abort();
+	return v->health;
+}
+
+static void cable_add(struct plain_route *r, const struct torus_cable *c, uint8_t kind,
+		      uint32_t *room)
+{
+	uint32_t same = *room;
+
+	r->cable = grown(r->cable, r->ncables, room, sizeof(*r->cable));
+	r->kind = grown(r->kind, r->ncables, &same, sizeof(*r->kind));
+	r->cable[r->ncables] = *c;
+	r->kind[r->ncables++] = kind;
+	r->nchanged += kind != KEPT;
+}
+
+/* What lies between two tables; the same for all nodes that go from one to the other. */
+static void compare(struct plain_route *r, uint64_t from, uint64_t to,
+		    const struct torus_health *old, const struct torus_health *new)
+{
+	const struct torus_cable *list;
+	uint32_t room = 0, n;
+
+	if (r->cable && r->from == from && r->to == to)
+		return;
+	free(r->cable);
+	free(r->kind);
+	r->cable = NULL;
+	r->kind = NULL;
+	r->ncables = r->nchanged = 0;
+	r->from = from;
+	r->to = to;
+	n = torus_health_faults(old, &list);
+	for (uint32_t i = 0; i < n; i++)
+		cable_add(r, &list[i],
+			  torus_health_cut(new, list[i].node, list[i].dim) ? KEPT : CAME, &room);
+	n = torus_health_faults(new, &list);
+	for (uint32_t i = 0; i < n; i++)
+		if (!torus_health_cut(old, list[i].node, list[i].dim))
+			cable_add(r, &list[i], WENT, &room);
+	if (!r->cable)
+		r->cable = grown(NULL, 0, &room, sizeof(*r->cable));
+}
+
+/* --- one node ---------------------------------------------------------------- */
+
+static void on_path(void *arg, uint32_t first, uint32_t n)
+{
+	struct plain_route *r = arg;
+
+	while (n--) {
+		r->dst = grown(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
+		r->dst[r->ndst++] = first++;
+	}
+}
+
+static void escape_sum(void *arg, uint32_t first, uint32_t n)
+{
+	struct plain_route *r = arg;
+
+	(void)first;
+	r->run_sum += n;
+}
+
+static void run_add(struct plain_route *r, uint32_t first, int8_t by)
+{
+	r->run = grown(r->run, r->nruns, &r->runs_room, sizeof(*r->run));
+	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
+}
+
+static void escape_run(void *arg, uint32_t first, uint32_t n)
+{
+	run_add(arg, first, 1);
+	run_add(arg, first + n, -1);
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Fills @dst and the runs. */
+static void boxes(struct plain_route *r, const struct torus_health *h,
+		  const struct torus_coords *own)
+{
+	r->ndst = r->nruns = 0;
+	r->run_sum = 0;
+	for (uint32_t i = 0; i < r->ncables; i++) {
+		struct channel ch[2];
+		struct box box;
+
+		lt_channels(h, &r->cable[i], ch);
+		r->run_kind = r->kind[i];
+		for (unsigned int k = 0; k < 2; k++) {
+			if (!lt_box_escape(h, own, &ch[k], &box))
+				continue;
+			lt_box_each(h, own, &box, r->ncables == 1 ? escape_sum : escape_run, r);
+			if (lt_box_path(h, own, &ch[k], &box))
+				lt_box_each(h, own, &box, on_path, r);
+		}
+	}
+}
+
+/* Leaves in @dst those whose way is another, ascending. */
+static void ways_changed(struct plain_route *r, uint32_t from, struct torus_health *old,
+			 struct torus_health *new)
+{
+	uint32_t last = from, n = 0;
+	uint64_t row;
+
+	r->nheld = 0;
+	qsort(r->dst, r->ndst, sizeof(*r->dst), by_number);
+	for (uint32_t i = 0; i < r->ndst; i++) {
+		uint32_t to = r->dst[i];
+
+		if (to == last || to == from)
+			continue;
+		last = to;
+		row = lt_direct_row(new, from, to);
+		if (row == lt_direct_row(old, from, to))
+			continue;
+		r->dst[n++] = to;
+		r->nheld += row != 0;
+	}
+	r->ndst = n;
+}
+
+/*
+ * Rows that change: their leave to be adaptive, or else their way. A single cable
+ * gives no row a way that it does not give or take leave as well.
+ */
+static uint64_t rows_changed(struct plain_route *r)
+{
+	uint32_t in[KINDS] = { 0 }, at = 0, d = 0;
+	uint64_t n = 0;
+
+	if (r->ncables == 1)
+		return r->run_sum;
+	qsort(r->run, r->nruns, sizeof(*r->run), by_first);
+	for (uint32_t i = 0; i < r->nruns; i++) {
+		bool leave = !in[WENT] != !in[CAME] && !in[KEPT];
+
+		if (leave)
+			n += r->run[i].first - at;
+		for (; d < r->ndst && r->dst[d] < r->run[i].first; d++)
+			n += !leave;
+		at = r->run[i].first;
+		in[r->run[i].kind] += (uint32_t)r->run[i].step;
+	}
+	return n + r->ndst - d;
+}
+
+/* How many nodes one stands for. */
+static uint32_t sampling(const struct world *w)
+{
+	uint64_t work = (uint64_t)w->nodes * w->route->ncables;
+
+	return work <= WORK_MAX || w->route->ncables == 1 ? 1 : (uint32_t)(work / WORK_MAX) + 1;
+}
+
+int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t *closed)
+{
+	struct plain *n = w->node[node].plain;
+	struct torus_health *old, *new;
+	struct plain_route *r;
+	uint32_t every;
+
+	if (!w->route)
+		w->route = calloc(1, sizeof(*w->route));
+	if (!w->route)
+		abort();
+	r = w->route;
+	new = health_make(w, version, closed);
+	old = n->version ? health_of(r, n->version) : NULL;
+	if (!old) {	/* all rows, and all of them on hold but that to itself */
+		w->counts.rows += w->nodes;
+		held_more(w, node, w->nodes - 1);
+	} else if (n->version != version) {
+		compare(r, n->version, version, old, new);
+		every = sampling(w);
+		if (every > 1)
+			w->counts.sampled = every;
+		if (n->node % every == 0) {
+			struct torus_coords own;
+
+			torus_node_coords(&new->shape, n->node, &own);
+			boxes(r, new, &own);
+			ways_changed(r, n->node, old, new);
+			w->counts.rows += rows_changed(r) * every;
+			held_more(w, node, r->nheld * every);
+		}
+	}
+	n->version = version;
+	return 0;
+}
