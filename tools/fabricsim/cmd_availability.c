@@ -371,8 +371,11 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	static const char *const drawn[] = { "shape", "nodes", "without", "with", "mc_with",
 		"mc_with_ci95", "with_nodes_masked", "mc_with_nodes_masked",
 		"cut_nodes", "mc_cut_nodes", "mc_cut_nodes_ci95", "mc_unseen_nodes", NULL };
-	json_t *points = json_array(), *about;
+	json_t *points, *about;
 
+	if (ctl->svg && draw(p, ctl->svg))
+		return CANNOT;
+	points = json_array();
 	for (size_t i = 0; i < p->n; i++)
 		json_array_append_new(points, point_json(&p->point[i]));
 	about = json_pack("{sI sf sf sf sf sf sb sb sI sI so}", "seed", (json_int_t)p->seed,
@@ -380,8 +383,6 @@ static int show(const struct ctl *ctl, const struct plan *p)
 			  "restart_s", p->restart, "target", p->target, "monte_carlo", monte_carlo,
 			  "relays", !no_relays, "seeds", (json_int_t)seeds, "states",
 			  (json_int_t)states, "limits", limits_json(p));
-	if (ctl->svg && draw(p, ctl->svg))
-		return CANNOT;
 	if (points_show_columns(ctl, about, points, monte_carlo ? drawn : columns))
 		return CANNOT;
 	if (!ctl->json && !ctl->csv)
