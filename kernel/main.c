@@ -21,6 +21,7 @@ static int __init torus_init(void)
 	err = rtnl_link_register(&torus_link_ops);
 	if (err)
 		goto err_genl;
+	torus_kunit_init();
 	return 0;
 
 err_genl:
@@ -35,6 +36,7 @@ err_cache:
 /* The family first: no command may find a device on its way out of the module. */
 static void __exit torus_exit(void)
 {
+	torus_kunit_exit();
 	torus_genl_exit();
 	rtnl_link_unregister(&torus_link_ops);
 	torus_port_unregister();

@@ -277,4 +277,19 @@ void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, uns
 /* Some were lost here: subscribers are to read everything again (ENOBUFS). */
 void torus_genl_overrun(struct torus_dev *d);
 
+/* --- kunit/ ------------------------------------------------------------------------- */
+
+#ifdef TORUS_KUNIT
+void torus_kunit_init(void);
+void torus_kunit_exit(void);
+#else
+static inline void torus_kunit_init(void)
+{
+}
+
+static inline void torus_kunit_exit(void)
+{
+}
+#endif
+
 #endif /* TORUS_KERNEL_H */

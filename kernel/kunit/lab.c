@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* NICs, Ethernet devices and requests for the suites; lab.h. */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "lab.h"
+
+static struct kunit_suite *suites[] = {
+	&torus_policy_suite, &torus_rows_suite, &torus_park_suite, &torus_port_suite,
+};
+
+void torus_kunit_init(void)
+{
+	__kunit_test_suites_init(suites, ARRAY_SIZE(suites));
+}
+
+void torus_kunit_exit(void)
+{
+	__kunit_test_suites_exit(suites, ARRAY_SIZE(suites));
+}
+
+/* --- devices --------------------------------------------------------------------- */
+
+/* By number: the test may have removed it. */
+static void drop_dev(struct kunit_resource *res)
+{
+	struct net_device *dev;
+
+	rtnl_lock();
+	dev = __dev_get_by_index(&init_net, (int)(long)res->data);
+	if (dev)
+		unregister_netdevice(dev);
+	rtnl_unlock();
+}
+
+static int keep_dev(struct kunit_resource *res, void *dev)
+{
+	res->data = (void *)(long)((struct net_device *)dev)->ifindex;
+	return 0;
+}
+
+static void own(struct kunit *test, struct net_device *dev)
+{
+	kunit_alloc_resource(test, keep_dev, drop_dev, GFP_KERNEL, dev);
+}
+
+static struct net_device *new_link(struct nlattr **data)
+{
+	static struct nlattr *tb[IFLA_MAX + 1];
+	struct net_device *dev;
+	int err;
+
+	dev = rtnl_create_link(&init_net, "kt%d", NET_NAME_ENUM, &torus_link_ops, tb, NULL);
+	if (IS_ERR(dev))
+		return dev;
+	err = torus_link_ops.newlink(&init_net, dev, tb, data, NULL);
+	if (err) {
+		free_netdev(dev);
+		return ERR_PTR(err);
+	}
+	rtnl_configure_link(dev, NULL, 0, NULL);
+	return dev;
+}
+
+struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
+{
+	struct { struct nlattr a; u8 value; } ports = {
+		{ NLA_HDRLEN + sizeof(u8), IFLA_TORUS_PORTS }, nports,
+	};
+	struct { struct nlattr a; u64 value; } __packed bytes = {
+		{ NLA_HDRLEN + sizeof(u64), IFLA_TORUS_PARK_BYTES }, park_bytes,
+	};
+	struct nlattr *data[IFLA_TORUS_MAX + 1] = {
+		[IFLA_TORUS_PORTS] = &ports.a,
+		[IFLA_TORUS_PARK_BYTES] = park_bytes ? &bytes.a : NULL,
+	};
+	struct net_device *dev;
+
+	rtnl_lock();
+	dev = new_link(data);
+	rtnl_unlock();
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
+	own(test, dev);
+	return netdev_priv(dev);
+}
+
+void lab_place(struct kunit *test, struct torus_dev *d, u16 nodes)
+{
+	struct torus_shape shape = { .ndims = 1, .size = { nodes, 1, 1, 1, 1, 1 } };
+	struct torus_coords at = { 0 };
+
+	KUNIT_ASSERT_EQ(test, torus_dev_place(d, &shape, &at, NULL), 0);
+}
+
+static netdev_tx_t swallow(struct sk_buff *skb, struct net_device *dev)
+{
+	consume_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops lower_ops = { .ndo_start_xmit = swallow };
+
+static void setup_lower(struct net_device *dev)
+{
+	ether_setup(dev);
+	dev->netdev_ops = &lower_ops;
+	dev->needs_free_netdev = true;
+	dev->max_mtu = ETH_MAX_MTU;
+	eth_hw_addr_random(dev);
+}
+
+struct net_device *lab_lower(struct kunit *test, const char *name, unsigned int mtu)
+{
+	struct net_device *dev = alloc_netdev(0, name, NET_NAME_USER, setup_lower);
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	dev->mtu = mtu;
+	rtnl_lock();
+	err = register_netdevice(dev) ?: dev_open(dev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	own(test, dev);
+	return dev;
+}
+
+void lab_lower_del(struct net_device *lower)
+{
+	rtnl_lock();
+	unregister_netdevice(lower);
+	rtnl_unlock();
+}
+
+/* --- requests ---------------------------------------------------------------------- */
+
+struct sk_buff *lab_msg(u8 cmd)
+{
+	struct sk_buff *skb = alloc_skb(TORUS_MSG_MAX + 1024, GFP_KERNEL);
+
+	if (skb && !genlmsg_put(skb, 0, 0, &torus_family, NLM_F_REQUEST, cmd)) {
+		kfree_skb(skb);
+		skb = NULL;
+	}
+	return skb;
+}
+
+static int obey(struct sk_buff *skb, lab_doit doit, struct genl_info *info)
+{
+	struct genlmsghdr *g = info->genlhdr;
+	int err;
+
+	err = nla_parse(info->attrs, TORUS_A_MAX, genlmsg_data(g), genlmsg_len(g),
+			torus_policies[g->cmd], info->extack) ?:
+	      torus_policy_check(g->cmd, false, genlmsg_data(g), genlmsg_len(g), info->attrs,
+				 info->extack);
+	return err || !doit ? err : doit(skb, info);
+}
+
+int lab_send(struct torus_dev *d, struct sk_buff *skb, lab_doit doit, unsigned int *bad)
+{
+	struct netlink_ext_ack extack = { 0 };
+	struct genl_info info = {
+		.nlhdr = nlmsg_hdr(skb),
+		.genlhdr = nlmsg_data(nlmsg_hdr(skb)),
+		.user_ptr = { d },
+		.extack = &extack,
+	};
+	int err = -ENOMEM;
+
+	nlmsg_end(skb, nlmsg_hdr(skb));
+	info.attrs = kcalloc(TORUS_A_MAX + 1, sizeof(*info.attrs), GFP_KERNEL);
+	if (info.attrs)
+		err = obey(skb, doit, &info);
+	if (bad)
+		*bad = extack.bad_attr ? nla_type(extack.bad_attr) : extack.miss_type;
+	kfree(info.attrs);
+	kfree_skb(skb);
+	return err;
+}
+
+int lab_version(struct torus_dev *d, u8 cmd, u64 version)
+{
+	struct sk_buff *skb = lab_msg(cmd);
+
+	if (!skb)
+		return -ENOMEM;
+	nla_put(skb, TORUS_A_VERSION, sizeof(version), &version);
+	return lab_send(d, skb, cmd == TORUS_CMD_ROWS_BEGIN ? torus_rows_begin :
+				cmd == TORUS_CMD_ROWS_COMMIT ? torus_rows_commit : torus_release,
+			NULL);
+}
+
+int lab_put(struct torus_dev *d, u64 version, u32 first, u64 row, u32 n)
+{
+	struct sk_buff *skb = lab_msg(TORUS_CMD_ROWS_PUT);
+	struct nlattr *nest, *data;
+	u32 i;
+
+	if (!skb)
+		return -ENOMEM;
+	nla_put(skb, TORUS_A_VERSION, sizeof(version), &version);
+	nest = nla_nest_start(skb, TORUS_A_ROWS);
+	nla_put_u32(skb, TORUS_ROWS_FIRST, first);
+	data = nla_reserve(skb, TORUS_ROWS_DATA, (int)(n * sizeof(row)));
+	if (!data) {
+		kfree_skb(skb);
+		return -EMSGSIZE;
+	}
+	for (i = 0; i < n; i++)
+		memcpy(nla_data(data) + i * sizeof(row), &row, sizeof(row));
+	nla_nest_end(skb, nest);
+	return lab_send(d, skb, torus_rows_put, NULL);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The parking segment of a NIC whose only way is dead: it fills up to its bound, then
+ * the host has to wait, and every byte is accounted for until all is gone again.
+ */
+#include "lab.h"
+
+#define FLITS	5			/* of a packet, with header and tail */
+#define BYTES	(TN_PACKET_MAX + 100)	/* not a multiple of a packet's */
+#define ROOM	(BYTES / (FLITS * TN_FLIT))
+
+static struct torus_dev *nic(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, BYTES);
+
+	lab_place(test, d, 3);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(d, 1, 1, LAB_ROW | 1, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
+	return d;
+}
+
+/* Return: packets that the NIC took of @n, each with its number inside. */
+static u32 inject(struct kunit *test, struct torus_dev *d, u32 n)
+{
+	u32 done = 0;
+
+	torus_dev_lock(d);
+	while (done < n && tn_nic_room(d->nic, 0)) {
+		struct tn_pkt *pkt = torus_pkt_alloc(FLITS);
+
+		if (!pkt)
+			break;
+		memset(pkt->flits, 0, FLITS * TN_FLIT);
+		pkt->hdr.len = FLITS - 2;
+		if (tn_nic_send(d->nic, pkt, 1 + done % 2, 0, torus_now())) {
+			torus_pkt_free(pkt);
+			break;
+		}
+		done++;
+		tn_nic_work(d->nic, torus_now());
+	}
+	torus_dev_unlock(d);
+	return done;
+}
+
+static struct tn_park_info info(struct torus_dev *d)
+{
+	struct tn_park_info i;
+
+	torus_dev_lock(d);
+	tn_nic_park_info(d->nic, &i);
+	torus_dev_unlock_read(d);
+	return i;
+}
+
+static u64 counter(struct torus_dev *d, enum torus_node_counter which)
+{
+	u64 n;
+
+	torus_dev_lock(d);
+	n = tn_nic_counters(d->nic)[which];
+	torus_dev_unlock_read(d);
+	return n;
+}
+
+static int replay(struct torus_dev *d, u64 version)
+{
+	struct sk_buff *skb = lab_msg(TORUS_CMD_PARK_REPLAY);
+
+	if (!skb)
+		return -ENOMEM;
+	nla_put(skb, TORUS_A_VERSION, sizeof(version), &version);
+	nla_put_u16(skb, TORUS_A_PORTS, 1);
+	return lab_send(d, skb, torus_park_replay, NULL);
+}
+
+static void test_accounting(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	KUNIT_EXPECT_EQ(test, info(d).bytes_max, (u64)BYTES);
+	for (u32 n = 1; n <= ROOM; n++) {
+		KUNIT_ASSERT_EQ(test, inject(test, d, 1), 1u);
+		KUNIT_EXPECT_EQ(test, info(d).parked, (u64)n);
+		KUNIT_EXPECT_EQ(test, info(d).bytes, (u64)n * FLITS * TN_FLIT);
+	}
+	KUNIT_EXPECT_EQ(test, counter(d, TORUS_NC_PARKED), (u64)ROOM);
+}
+
+static void test_bound(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+	u32 taken = inject(test, d, 100000);
+
+	KUNIT_EXPECT_EQ(test, info(d).parked, (u64)ROOM);
+	KUNIT_EXPECT_LE(test, info(d).bytes, (u64)BYTES);
+	/* What does not fit waits in the injection queue, and then the host does. */
+	KUNIT_EXPECT_GT(test, taken, (u32)ROOM);
+	KUNIT_EXPECT_LT(test, taken, 100000u);
+	KUNIT_EXPECT_EQ(test, inject(test, d, 1), 0u);
+	KUNIT_EXPECT_EQ(test, counter(d, TORUS_NC_INJECTED), (u64)taken);
+}
+
+static void test_versions(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	inject(test, d, 10);
+	KUNIT_EXPECT_EQ(test, replay(d, 0), -ESTALE);
+	KUNIT_EXPECT_EQ(test, replay(d, 2), -ESTALE);
+	KUNIT_EXPECT_EQ(test, info(d).parked, 10ull);
+	/* Onto the same dead link: parked again, nothing lost. */
+	KUNIT_EXPECT_EQ(test, replay(d, 1), 0);
+	torus_dev_lock(d);
+	tn_nic_work(d->nic, torus_now());
+	torus_dev_unlock(d);
+	KUNIT_EXPECT_EQ(test, info(d).parked, 10ull);
+	KUNIT_EXPECT_EQ(test, info(d).bytes, 10ull * FLITS * TN_FLIT);
+}
+
+/* Rows that lead nowhere: all come back to the host, none is left, none is lost. */
+static void test_emptied(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+	u32 taken = inject(test, d, 100000);
+
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(d, 2, 0, 0, 3), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), 0);
+	for (int i = 0; i < 20 && (info(d).parked || !i); i++) {
+		KUNIT_EXPECT_EQ(test, replay(d, 2), 0);
+		torus_dev_lock(d);
+		tn_nic_work(d->nic, torus_now());
+		torus_dev_unlock(d);
+	}
+	KUNIT_EXPECT_EQ(test, info(d).parked, 0ull);
+	KUNIT_EXPECT_EQ(test, info(d).bytes, 0ull);
+	KUNIT_EXPECT_EQ(test, counter(d, TORUS_NC_RETURNED), (u64)taken);
+}
+
+/* The NIC goes while it is full: kmemleak and the destructor have the last word. */
+static void test_removed(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	KUNIT_EXPECT_GT(test, inject(test, d, 100000), (u32)ROOM);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_accounting),
+	KUNIT_CASE(test_bound),
+	KUNIT_CASE(test_versions),
+	KUNIT_CASE(test_emptied),
+	KUNIT_CASE(test_removed),
+	{}
+};
+
+struct kunit_suite torus_park_suite = { .name = "torus-park", .test_cases = cases };

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The policies at their edges, each attribute of each command by the kernel's own
+ * validation: what the ABI allows passes, the next value on either side does not,
+ * and the complaint names the attribute. The bounds are read from the ABI's lists,
+ * but its types are said here once more.
+ */
+#include "lab.h"
+
+#include "../../include/uapi/torus_policy.h"
+
+enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
+
+/* An attribute and what it may say. */
+struct edge {
+	unsigned int type;
+	enum kind kind;
+	u64 min, max;
+};
+
+static const struct edge edges[] = {
+#define EDGE(id, kind, min, max) { TORUS_A_##id, kind, min, max },
+	TORUS_REQUEST_ATTR_LIST(EDGE)
+};
+
+static const struct edge fault_edges[] = {
+#define FAULT_EDGE(id, kind, min, max) { TORUS_FAULT_##id, kind, min, max },
+	TORUS_REQUEST_FAULT_LIST(FAULT_EDGE)
+};
+
+static const struct {
+	u8 cmd;
+	u64 allowed, required;
+} scopes[] = {
+#define SCOPE(id, privilege, allowed, required, dump) { TORUS_CMD_##id, allowed, required },
+	TORUS_COMMAND_LIST(SCOPE)
+};
+
+static unsigned int width(enum kind kind)
+{
+	static const u8 bytes[] = { [U8] = 1, [U16] = 2, [U32] = 4, [U64] = 8, [BYTES] = 1,
+				    [U16S] = 2, [U32S] = 4, [U64S] = 8 };
+
+	return kind < ARRAY_SIZE(bytes) ? bytes[kind] : 0;
+}
+
+static bool is_number(enum kind kind)
+{
+	return kind >= U8 && kind <= U64;
+}
+
+static void put_zeros(struct sk_buff *skb, unsigned int type, unsigned int bytes)
+{
+	struct nlattr *a = nla_reserve(skb, (int)type, (int)bytes);
+
+	if (a)
+		memset(nla_data(a), 0, bytes);
+}
+
+/* The value @v, or that many letters or entries. */
+static void put_edge(struct sk_buff *skb, const struct edge *e, u64 v)
+{
+	struct nlattr *nest;
+
+	if (is_number(e->kind)) {
+		nla_put(skb, (int)e->type, (int)width(e->kind), &v);
+	} else if (e->kind == TEXT) {
+		put_zeros(skb, e->type, (unsigned int)v + 1);
+		memset(skb_tail_pointer(skb) - NLA_ALIGN(v + 1), 'x', v);
+	} else if (e->kind == NEST) {
+		nest = nla_nest_start(skb, (int)e->type);
+		if (e->type == TORUS_A_ROWS) {
+			nla_put_u32(skb, TORUS_ROWS_FIRST, 0);
+			put_zeros(skb, TORUS_ROWS_DATA, sizeof(u64));
+		}
+		nla_nest_end(skb, nest);
+	} else {
+		put_zeros(skb, e->type, (unsigned int)v * width(e->kind));
+	}
+}
+
+/* All that @cmd needs but @but. */
+static struct sk_buff *request(struct kunit *test, unsigned int i, unsigned int but)
+{
+	struct sk_buff *skb = lab_msg(scopes[i].cmd);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++)
+		if (edges[a].type != but && scopes[i].required >> edges[a].type & 1)
+			put_edge(skb, &edges[a], edges[a].min ?: edges[a].kind != FLAG);
+	return skb;
+}
+
+static int with(struct kunit *test, unsigned int i, const struct edge *e, u64 v, unsigned int *bad)
+{
+	struct sk_buff *skb = request(test, i, e->type);
+
+	put_edge(skb, e, v);
+	return lab_send(NULL, skb, NULL, bad);
+}
+
+static bool fits(const struct edge *e, u64 v)
+{
+	return v * width(e->kind) <= TORUS_MSG_MAX - 512;
+}
+
+static void test_bounds(struct kunit *test)
+{
+	unsigned int bad;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
+		for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
+			const struct edge *e = &edges[a];
+			u64 top = is_number(e->kind) ? ~0ull >> (64 - 8 * width(e->kind)) : ~0ull;
+
+			if (!((scopes[i].allowed | TORUS_A_DEVICE) >> e->type & 1) ||
+			    e->kind == NEST || e->kind == FLAG)
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test, with(test, i, e, e->min, NULL), 0,
+					    "cmd %u attr %u min", scopes[i].cmd, e->type);
+			if (e->min) {
+				KUNIT_EXPECT_NE_MSG(test, with(test, i, e, e->min - 1, &bad), 0,
+						    "cmd %u attr %u", scopes[i].cmd, e->type);
+				KUNIT_EXPECT_EQ(test, bad, e->type);
+			}
+			if (!is_number(e->kind) && !fits(e, e->max + 1))
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test, with(test, i, e, e->max, NULL), 0,
+					    "cmd %u attr %u max", scopes[i].cmd, e->type);
+			if (e->max < top) {
+				KUNIT_EXPECT_NE_MSG(test, with(test, i, e, e->max + 1, &bad), 0,
+						    "cmd %u attr %u", scopes[i].cmd, e->type);
+				KUNIT_EXPECT_EQ(test, bad, e->type);
+			}
+		}
+	}
+}
+
+static void test_lengths(struct kunit *test)
+{
+	for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
+		const struct edge *e = &edges[a];
+		unsigned int bad, i;
+
+		for (i = 0; i < ARRAY_SIZE(scopes); i++)
+			if ((scopes[i].allowed | TORUS_A_DEVICE) >> e->type & 1)
+				break;
+		if (width(e->kind) < 2 || i == ARRAY_SIZE(scopes))
+			continue;
+		for (int off = -1; off <= (is_number(e->kind) ? -1 : 1); off += 2) {
+			struct sk_buff *skb = request(test, i, e->type);
+
+			put_zeros(skb, e->type, width(e->kind) * (is_number(e->kind) ? 1 : 2) + off);
+			KUNIT_EXPECT_NE_MSG(test, lab_send(NULL, skb, NULL, &bad), 0,
+					    "attr %u, %d bytes off", e->type, off);
+			KUNIT_EXPECT_EQ(test, bad, e->type);
+		}
+	}
+}
+
+static void test_not_allowed(struct kunit *test)
+{
+	unsigned int bad, refused = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
+		for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
+			if ((scopes[i].allowed | TORUS_A_DEVICE) >> edges[a].type & 1)
+				continue;
+			if (scopes[i].cmd == TORUS_CMD_ROWS_GET &&
+			    (edges[a].type == TORUS_A_FIRST || edges[a].type == TORUS_A_COUNT))
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test, with(test, i, &edges[a], edges[a].min, &bad),
+					    -EINVAL, "cmd %u attr %u", scopes[i].cmd, edges[a].type);
+			KUNIT_EXPECT_EQ(test, bad, edges[a].type);
+			refused++;
+		}
+	}
+	KUNIT_EXPECT_GT(test, refused, 100u);
+}
+
+static void test_required(struct kunit *test)
+{
+	unsigned int bad;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, request(test, i, 0), NULL, NULL), 0,
+				    "cmd %u", scopes[i].cmd);
+		for (unsigned int type = 1; type <= TORUS_A_MAX; type++) {
+			if (!(scopes[i].required >> type & 1))
+				continue;
+			KUNIT_EXPECT_EQ_MSG(test,
+					    lab_send(NULL, request(test, i, type), NULL, &bad),
+					    -EINVAL, "cmd %u without %u", scopes[i].cmd, type);
+			KUNIT_EXPECT_EQ(test, bad, type);
+		}
+	}
+}
+
+static void test_twice(struct kunit *test)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
+		for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
+			const struct edge *e = &edges[a];
+			struct sk_buff *skb;
+			unsigned int bad;
+
+			if (!(scopes[i].allowed >> e->type & 1))
+				continue;
+			skb = request(test, i, e->type);
+			put_edge(skb, e, e->min);
+			put_edge(skb, e, e->min);
+			KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, skb, NULL, &bad),
+					    e->type == TORUS_A_ROWS ? 0 : -EINVAL,
+					    "cmd %u attr %u", scopes[i].cmd, e->type);
+			KUNIT_EXPECT_EQ(test, bad, e->type == TORUS_A_ROWS ? 0 : e->type);
+		}
+	}
+}
+
+static int with_fault(struct kunit *test, const struct edge *e, u64 v)
+{
+	struct sk_buff *skb = lab_msg(TORUS_CMD_LINK_SET);
+	struct nlattr *nest;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put_u8(skb, TORUS_A_PORT, 0);
+	nest = nla_nest_start(skb, TORUS_A_FAULT);
+	put_edge(skb, e, v);
+	nla_nest_end(skb, nest);
+	return lab_send(NULL, skb, NULL, NULL);
+}
+
+static void test_nested(struct kunit *test)
+{
+	for (unsigned int a = 0; a < ARRAY_SIZE(fault_edges); a++) {
+		const struct edge *e = &fault_edges[a];
+
+		KUNIT_EXPECT_EQ_MSG(test, with_fault(test, e, e->min), 0, "fault %u", e->type);
+		KUNIT_EXPECT_EQ_MSG(test, with_fault(test, e, e->max), 0, "fault %u", e->type);
+		if (e->max != ~0ull)
+			KUNIT_EXPECT_EQ_MSG(test, with_fault(test, e, e->max + 1), -ERANGE,
+					    "fault %u", e->type);
+	}
+}
+
+static void test_text(struct kunit *test)
+{
+	static const char inside[] = "a\0b", unended[] = { 'a', 'b' };
+	struct sk_buff *skb = lab_msg(TORUS_CMD_DEVICE_GET);
+	unsigned int bad;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put(skb, TORUS_A_NAME, sizeof(inside), inside);
+	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, NULL, &bad), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_NAME);
+	skb = lab_msg(TORUS_CMD_DEVICE_GET);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put(skb, TORUS_A_NAME, sizeof(unended), unended);
+	KUNIT_EXPECT_NE(test, lab_send(NULL, skb, NULL, &bad), 0);
+	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_NAME);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_bounds),
+	KUNIT_CASE(test_lengths),
+	KUNIT_CASE(test_not_allowed),
+	KUNIT_CASE(test_required),
+	KUNIT_CASE(test_twice),
+	KUNIT_CASE(test_nested),
+	KUNIT_CASE(test_text),
+	{}
+};
+
+struct kunit_suite torus_policy_suite = { .name = "torus-policy", .test_cases = cases };

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Ports and lower devices: what may be bound, what is let go, who is told. */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "lab.h"
+
+static int attach(struct torus_dev *d, unsigned int port, const char *name)
+{
+	struct netlink_ext_ack extack = { 0 };
+	int err;
+
+	rtnl_lock();
+	err = torus_port_attach(d, port, name, &extack);
+	rtnl_unlock();
+	/* Who is refused is told why. */
+	return err && !extack._msg ? -ENOMSG : err;
+}
+
+static void detach(struct torus_dev *d, unsigned int port)
+{
+	rtnl_lock();
+	torus_port_detach(d, port);
+	rtnl_unlock();
+}
+
+static bool carrier(struct torus_dev *d, unsigned int port)
+{
+	struct tn_link_info info;
+
+	torus_dev_lock(d);
+	tn_nic_link_info(d->nic, port, &info, torus_now());
+	torus_dev_unlock_read(d);
+	return info.carrier;
+}
+
+static bool linked(struct net_device *lower, struct torus_dev *d)
+{
+	bool yes;
+
+	rtnl_lock();
+	yes = netdev_has_upper_dev(lower, d->netdev) && netdev_is_rx_handler_busy(lower);
+	rtnl_unlock();
+	return yes;
+}
+
+static void set_mtu(struct net_device *dev, int mtu)
+{
+	rtnl_lock();
+	dev_set_mtu(dev, mtu);
+	rtnl_unlock();
+}
+
+static void test_attach(struct kunit *test)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct torus_dev *d = lab_nic(test, 4, 0);
+
+	KUNIT_EXPECT_FALSE(test, carrier(d, 2));
+	KUNIT_ASSERT_EQ(test, attach(d, 2, "ktl0"), 0);
+	KUNIT_EXPECT_TRUE(test, linked(lower, d));
+	KUNIT_EXPECT_TRUE(test, carrier(d, 2));
+	KUNIT_EXPECT_STREQ(test, d->port[2].lower_name, "ktl0");
+	/* The same again changes nothing. */
+	KUNIT_EXPECT_EQ(test, attach(d, 2, "ktl0"), 0);
+	detach(d, 2);
+	KUNIT_EXPECT_FALSE(test, linked(lower, d));
+	KUNIT_EXPECT_FALSE(test, carrier(d, 2));
+	KUNIT_EXPECT_STREQ(test, d->port[2].lower_name, "");
+	detach(d, 2);
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), 0);
+}
+
+static void test_replace(struct kunit *test)
+{
+	struct net_device *first = lab_lower(test, "ktl0", 9000);
+	struct net_device *second = lab_lower(test, "ktl1", 9000);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl1"), 0);
+	KUNIT_EXPECT_FALSE(test, linked(first, d));
+	KUNIT_EXPECT_TRUE(test, linked(second, d));
+	/* One that is refused leaves the port as it was. */
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "none"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "lo"), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, linked(second, d));
+}
+
+static void test_not_ethernet(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
+
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "lo"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "none"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, attach(d, 0, ""), -ENODEV);
+	KUNIT_EXPECT_EQ(test, attach(d, 0, other->netdev->name), -EINVAL);
+}
+
+/* A NIC is no wire of itself, and a wire ends in one port. */
+static void test_itself(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+
+	KUNIT_EXPECT_EQ(test, attach(d, 0, d->netdev->name), -EINVAL);
+	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, attach(d, 1, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, attach(other, 1, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, linked(lower, d));
+	KUNIT_EXPECT_FALSE(test, linked(lower, other));
+}
+
+static rx_handler_result_t not_ours(struct sk_buff **pskb)
+{
+	return RX_HANDLER_PASS;
+}
+
+static void test_in_use(struct kunit *test)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	int err;
+
+	rtnl_lock();
+	err = netdev_rx_handler_register(lower, not_ours, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), -EBUSY);
+	rtnl_lock();
+	KUNIT_EXPECT_FALSE(test, netdev_has_upper_dev(lower, d->netdev));
+	netdev_rx_handler_unregister(lower);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), 0);
+}
+
+static void test_mtu(struct kunit *test)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", TN_PACKET_MAX - 1);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), -EINVAL);
+	set_mtu(lower, TN_PACKET_MAX);
+	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
+	set_mtu(lower, TN_PACKET_MAX - 1);
+	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
+	set_mtu(lower, 9000);
+	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
+}
+
+static void test_carrier(struct kunit *test)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	rtnl_lock();
+	dev_close(lower);
+	rtnl_unlock();
+	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, dev_open(lower, NULL), 0);
+	rtnl_unlock();
+	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
+}
+
+static void test_lower_goes(struct kunit *test)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	lab_lower_del(lower);
+	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
+	KUNIT_EXPECT_STREQ(test, d->port[0].lower_name, "");
+	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), -ENODEV);
+}
+
+static void test_limits(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, TORUS_MAX_PORTS, 0);
+	struct sk_buff *skb;
+	unsigned int bad;
+	char name[IFNAMSIZ];
+
+	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++) {
+		snprintf(name, sizeof(name), "ktl%u", i);
+		lab_lower(test, name, 9000);
+		KUNIT_EXPECT_EQ(test, attach(d, i, name), 0);
+		KUNIT_EXPECT_TRUE(test, carrier(d, i));
+	}
+	/* A port that the NIC has not. */
+	d = lab_nic(test, 2, 0);
+	skb = lab_msg(TORUS_CMD_LINK_ATTACH);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put_u8(skb, TORUS_A_PORT, 2);
+	nla_put_string(skb, TORUS_A_LOWER, "ktl0");
+	KUNIT_EXPECT_EQ(test, lab_send(d, skb, torus_link_attach, &bad), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_PORT);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_attach),
+	KUNIT_CASE(test_replace),
+	KUNIT_CASE(test_not_ethernet),
+	KUNIT_CASE(test_itself),
+	KUNIT_CASE(test_in_use),
+	KUNIT_CASE(test_mtu),
+	KUNIT_CASE(test_carrier),
+	KUNIT_CASE(test_lower_goes),
+	KUNIT_CASE(test_limits),
+	{}
+};
+
+struct kunit_suite torus_port_suite = { .name = "torus-port", .test_cases = cases };

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tables are switched while others read and write them. A table of version v has the
+ * same row everywhere, made from v: whoever sees two rows, or a row of another
+ * version, has seen half a table.
+ */
+#include <linux/completion.h>
+#include <linux/kthread.h>
+
+#include "lab.h"
+
+#define NODES		4096	/* of a ring */
+#define ROUNDS		150
+
+/* Rows of version @v: the version is in bits that only a relay row uses. */
+static u64 row_of(u64 v)
+{
+	return LAB_ROW | 1 | (v & TORUS_ROW_NODE_MASK) << TORUS_ROW_RELAY_SHIFT;
+}
+
+static int write_table(struct torus_dev *d, u64 v)
+{
+	int err = lab_version(d, TORUS_CMD_ROWS_BEGIN, v);
+
+	for (u32 first = 0; !err && first < NODES; first += NODES / 4)
+		err = lab_put(d, v, first, row_of(v), NODES / 4);
+	return err ?: lab_version(d, TORUS_CMD_ROWS_COMMIT, v);
+}
+
+/* Rows that are not of the active version; ~0: there is none. */
+static u32 wrong_rows(struct torus_dev *d, u64 *version)
+{
+	u32 n = 0, wrong = 0;
+	const u64 *row;
+
+	torus_dev_lock(d);
+	if (!tn_nic_rows(d->nic, &n, version))
+		wrong = ~0u;
+	row = tn_nic_rows_get(d->nic, 0, n);
+	for (u32 i = 0; i < n; i++)
+		wrong += row[i] != row_of(*version);
+	torus_dev_unlock_read(d);
+	return wrong;
+}
+
+static void test_begin_put_commit(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	u64 version;
+
+	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), -ENODEV);
+	lab_place(test, d, NODES);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 1, 0, row_of(1), 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
+	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, version, 1ull);
+	/* A table is committed once. */
+	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
+}
+
+static void test_refused_put(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	u64 version;
+
+	lab_place(test, d, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 2, NODES - 1, row_of(2), 2), -ERANGE);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 2, NODES, row_of(2), 1), -ERANGE);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 2, 0, LAB_ROW | 1ull << 60, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 2, 0, LAB_ROW | 1 << 2, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, version, 1ull);
+}
+
+/* Abandoned: another begin, and nothing of the first is left. */
+static void test_abandon(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	u64 version;
+
+	lab_place(test, d, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(d, 2, 0, row_of(2), NODES / 2), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 2, 0, row_of(2), 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+}
+
+/* Threads that use one NIC. */
+struct crowd {
+	struct torus_dev *d;
+	atomic_t left;				/* threads that still run */
+	atomic64_t next;			/* version for who writes next */
+	atomic_t committed, stale, failed;	/* tables, by what became of them */
+	atomic_t seen, torn;			/* tables that readers saw; not whole */
+	struct completion done;
+};
+
+static int leave(struct crowd *c)
+{
+	if (atomic_dec_and_test(&c->left))
+		complete(&c->done);
+	return 0;
+}
+
+static int writer(void *arg)
+{
+	struct crowd *c = arg;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int err = write_table(c->d, (u64)atomic64_inc_return(&c->next));
+
+		atomic_inc(!err ? &c->committed : err == -ESTALE ? &c->stale : &c->failed);
+		cond_resched();
+	}
+	return leave(c);
+}
+
+static int reader(void *arg)
+{
+	struct crowd *c = arg;
+	u64 version, last = 0;
+
+	for (int i = 0; i < ROUNDS * 4; i++) {
+		if (wrong_rows(c->d, &version))
+			atomic_inc(&c->torn);
+		if (version != last)
+			atomic_inc(&c->seen);
+		last = version;
+		schedule_timeout_uninterruptible(i % 16 ? 0 : 1);
+	}
+	return leave(c);
+}
+
+static void crowd_run(struct kunit *test, struct crowd *c, int writers, int readers)
+{
+	*c = (struct crowd) { .d = lab_nic(test, 2, 0) };
+	lab_place(test, c->d, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(c->d, 1), 0);
+	atomic64_set(&c->next, 1);
+	atomic_set(&c->left, writers + readers);
+	init_completion(&c->done);
+	for (int i = 0; i < writers + readers; i++)
+		if (IS_ERR(kthread_run(i < writers ? writer : reader, c, "torus-kunit")))
+			leave(c);
+	wait_for_completion(&c->done);
+}
+
+static void test_readers(struct kunit *test)
+{
+	static struct crowd c;
+
+	crowd_run(test, &c, 1, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c.committed), ROUNDS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c.torn), 0);
+	KUNIT_EXPECT_GT(test, atomic_read(&c.seen), 2);
+}
+
+/* Each is told of the other; what is committed is one's alone. */
+static void test_writers(struct kunit *test)
+{
+	static struct crowd c;
+	u64 version;
+
+	crowd_run(test, &c, 2, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c.failed), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c.torn), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&c.committed) + atomic_read(&c.stale), 2 * ROUNDS);
+	KUNIT_EXPECT_GT(test, atomic_read(&c.committed), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(c.d, &version), 0u);
+}
+
+/* A begin in slices, another writer between any two requests. */
+static void test_interleaved(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	u64 version;
+
+	lab_place(test, d, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(d, 2, 0, row_of(2), NODES / 2), 0);
+	KUNIT_ASSERT_EQ(test, write_table(d, 3), 0);
+	KUNIT_EXPECT_EQ(test, lab_put(d, 2, NODES / 2, row_of(2), NODES / 2), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, version, 3ull);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_begin_put_commit),
+	KUNIT_CASE(test_refused_put),
+	KUNIT_CASE(test_abandon),
+	KUNIT_CASE(test_interleaved),
+	KUNIT_CASE(test_readers),
+	KUNIT_CASE(test_writers),
+	{}
+};
+
+struct kunit_suite torus_rows_suite = { .name = "torus-rows", .test_cases = cases };
