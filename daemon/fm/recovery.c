@@ -481,7 +481,7 @@ static void call_the_roll(struct fm *fm)
 	for (uint32_t i = 1; i < r->nmates; i++) {
 		if (!r->mate[i].via)
 			continue;
-		r->mate[i].via = 0;
+		fm_mate_via(r, &r->mate[i], 0);
 		r->mate[i].missing = fm->now;
 	}
 	r->judge_at = fm->now;

@@ -10,6 +10,7 @@
  * @node: its id once placed, else TORUS_NO_NODE
  * @fixed: @node is in the table or was its own before: not moved any more
  * @via: GUID of who holds its connection; 0: nobody, since @missing
+ * @below: how many say that they hang below it
  * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
  */
@@ -21,6 +22,7 @@ struct fm_mate {
 	bool amended;		/* its entry changed without a new version */
 	uint8_t state;
 	uint64_t via;
+	uint32_t below;
 	uint64_t attach;
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
@@ -67,6 +69,11 @@ struct fm_root {
 	uint32_t nslots;
 	uint32_t *at;		/* node id to number in @mate + 1 */
 
+	uint32_t *by_name;	/* hash of names, as large: number in @mate + 1 */
+	uint32_t nnamed;	/* entries in it: a renamed node leaves its old one */
+	bool uncounted;		/* somebody hangs below a node that is not known */
+	uint32_t witness;	/* number in @mate of who was seen to wait for another */
+
 	bool settled;
 	bool restored;		/* the root's NIC was placed already */
 	bool alone;		/* said that nobody else has joined */
@@ -96,6 +103,7 @@ void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 void fm_root_msg(struct fm *fm, const struct fm_msg *msg);
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
+void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 bool fm_mate_all_down(const struct fm *fm, const struct fm_mate *m);
 

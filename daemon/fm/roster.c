@@ -31,6 +31,72 @@ struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 	return NULL;
 }
 
+/* Who holds the connection of @m; 0: nobody. */
+void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
+{
+	struct fm_mate *old = m->via ? fm_mate(r, m->via) : NULL;
+	struct fm_mate *new = via ? fm_mate(r, via) : NULL;
+
+	if (old && old->below)
+		old->below--;
+	if (new)
+		new->below++;
+	r->uncounted |= via && !new;
+	m->via = via;
+}
+
+/* --- names -------------------------------------------------------------------- */
+
+static uint32_t name_slot(const struct fm_root *r, const char *name)
+{
+	uint64_t h = 14695981039346656037ULL;	/* FNV-1a */
+
+	while (*name)
+		h = (h ^ (uint8_t)*name++) * 1099511628211ULL;
+	return (uint32_t)fm_mix(h) & (r->nslots - 1);
+}
+
+static void name_put(struct fm_root *r, uint32_t i)
+{
+	uint32_t s = name_slot(r, r->mate[i].name);
+
+	for (; r->by_name[s]; s = (s + 1) & (r->nslots - 1))
+		if (r->by_name[s] == i + 1)
+			return;
+	r->by_name[s] = i + 1;
+	r->nnamed++;
+}
+
+static void names_anew(struct fm_root *r)
+{
+	memset(r->by_name, 0, r->nslots * sizeof(*r->by_name));
+	r->nnamed = 0;
+	for (uint32_t i = 0; i < r->nmates; i++)
+		name_put(r, i);
+}
+
+static void mate_name(struct fm_root *r, struct fm_mate *m, const char *name)
+{
+	if (!strcmp(m->name, name))
+		return;
+	strcpy(m->name, name);
+	name_put(r, (uint32_t)(m - r->mate));
+	if (r->nnamed > r->nslots / 2)
+		names_anew(r);
+}
+
+/* Another node of that name, that is there. */
+static const struct fm_mate *namesake(const struct fm_root *r, const char *name, uint64_t guid)
+{
+	for (uint32_t s = name_slot(r, name); r->by_name[s]; s = (s + 1) & (r->nslots - 1)) {
+		const struct fm_mate *o = &r->mate[r->by_name[s] - 1];
+
+		if (o->guid != guid && o->via && !strcmp(o->name, name))
+			return o;
+	}
+	return NULL;
+}
+
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 {
 	return r->at && r->at[node] ? &r->mate[r->at[node] - 1] : NULL;
@@ -43,20 +109,25 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	if (r->nmates == r->room) {
 		uint32_t room = r->room ? 2 * r->room : 16;
 		uint32_t *slot = calloc(4 * room, sizeof(*slot));
+		uint32_t *by_name = calloc(4 * room, sizeof(*by_name));
 
 		m = realloc(r->mate, room * sizeof(*m));
 		if (m)
 			r->mate = m;
-		if (!m || !slot) {
+		if (!m || !slot || !by_name) {
 			free(slot);
+			free(by_name);
 			return NULL;
 		}
 		free(r->slot);
+		free(r->by_name);
 		r->slot = slot;
+		r->by_name = by_name;
 		r->room = room;
 		r->nslots = 4 * room;
 		for (uint32_t i = 0; i < r->nmates; i++)
 			slot_put(r, i);
+		names_anew(r);
 	}
 	m = &r->mate[r->nmates++];
 	memset(m, 0, sizeof(*m));
@@ -106,8 +177,8 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	if (!m)
 		return -ENOMEM;
 	m->epoch = fm->epoch;
-	m->via = fm->guid;
-	strcpy(m->name, fm->cfg.name);
+	fm_mate_via(r, m, fm->guid);
+	mate_name(r, m, fm->cfg.name);
 	strcpy(m->address, fm->cfg.address);
 	m->row = fm->row;
 	m->node = 0;
@@ -137,6 +208,7 @@ void fm_root_free(struct fm *fm)
 		return;
 	free(r->mate);
 	free(r->slot);
+	free(r->by_name);
 	free(r->at);
 	free(r->admin);
 	free(r);
@@ -230,14 +302,11 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 			 h->row.nports, fm->ndims, 2 * fm->ndims);
 		return text;
 	}
-	for (uint32_t i = 0; i < fm->root->nmates; i++) {
-		const struct fm_mate *o = &fm->root->mate[i];
-
-		if (o->guid == h->guid || strcmp(o->name, h->name) || !o->via)
-			continue;
+	m = namesake(fm->root, h->name, h->guid);
+	if (m) {
 		snprintf(text, room, "name '%s' of %016llx (%s) is in use by %016llx (%s)", h->name,
-			 (unsigned long long)h->guid, h->address, (unsigned long long)o->guid,
-			 o->address);
+			 (unsigned long long)h->guid, h->address, (unsigned long long)m->guid,
+			 m->address);
 		return text;
 	}
 	return NULL;
@@ -264,12 +333,16 @@ static const char *parent_of(struct fm *fm, const struct fm_mate *m, bool stray)
 /* Everyone said to hang below @guid must be told of anew. */
 static void forget_below(struct fm *fm, uint64_t guid)
 {
+	const struct fm_mate *top = fm_mate(fm->root, guid);
+
+	if (top && !top->below && !fm->root->uncounted)
+		return;
 	for (uint32_t i = 1; i < fm->root->nmates; i++) {
 		struct fm_mate *m = &fm->root->mate[i];
 
 		if (m->via != guid || m->guid == guid)
 			continue;
-		m->via = 0;
+		fm_mate_via(fm->root, m, 0);
 		m->missing = fm->now;
 		fm->root->judge_at = fm->now;
 	}
@@ -289,7 +362,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->missing = 0;
 	fm_problem_clear(fm, "node", m->guid);
 	m->version = h->version;
-	strcpy(m->name, h->name);
+	mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
 	if (fresh || back)
 		mate_counts(fm, m, h);
@@ -360,7 +433,7 @@ static void left(struct fm *fm, const struct fm_left *l)
 	if (!m || m->epoch != l->epoch || l->attach < m->attach)
 		return;
 	m->attach = l->attach + 1;
-	m->via = 0;
+	fm_mate_via(fm->root, m, 0);
 	m->missing = fm->now;
 	fm->root->judge_at = fm->now;
 	forget_below(fm, l->guid);
@@ -374,7 +447,7 @@ static void adopted(struct fm *fm, const struct fm_left *l)
 	if (!m || m->epoch != l->epoch || l->attach < m->attach)
 		return;
 	m->attach = l->attach;
-	m->via = l->parent;
+	fm_mate_via(fm->root, m, l->parent);
 	m->missing = 0;
 }
 

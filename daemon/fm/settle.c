@@ -51,13 +51,20 @@ static bool alone(const struct fm *fm)
 /* When the table may begin, as far as is known now. */
 static uint64_t settle_at(const struct fm *fm)
 {
-	const struct fm_root *r = fm->root;
+	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
 	if (r->settled || alone(fm))
 		return NEVER;
-	for (uint32_t i = 0; i < r->nmates; i++)
-		waits |= unheard(fm, &r->mate[i], &gap);
+	/* One that waits is enough, and mostly the one found last still does. */
+	if (r->witness < r->nmates && unheard(fm, &r->mate[r->witness], &gap))
+		return r->news + (r->restored ? 2 : 1) * fm->cfg.member_max;
+	gap = false;
+	for (uint32_t i = 0; i < r->nmates && !waits; i++) {
+		waits = unheard(fm, &r->mate[(r->witness + i) % r->nmates], &gap);
+		if (waits)
+			r->witness = (r->witness + i) % r->nmates;
+	}
 	if (waits)
 		return r->news + (r->restored ? 2 : 1) * fm->cfg.member_max;
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored))
