@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+In a guest: what only shows on a socket: a dump with a commit in between is flagged, a
+listener that is too slow is told and can read everything again, of two writers at
+once one is told, the counters of a NIC with 12 ports come in one datagram.
+"""
+import errno
+import os
+import re
+import socket
+import struct
+import sys
+
+top = os.environ["TOP"]
+header = open(f"{top}/include/uapi/torus.h").read()
+
+
+def enum(name):
+    body = re.search(r"enum %s \{(.*?)\n\};" % name, header, re.S).group(1)
+    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
+    return {n: i for i, n in enumerate(re.findall(r"\b(TORUS_\w+),", body))}
+
+
+CMD, A, R = enum("torus_cmd"), enum("torus_attr"), enum("torus_rows_attr")
+REQUEST, ACK, MULTI, DUMP_INTR, DUMP = 1, 4, 2, 0x10, 0x300
+NODES = 16384
+failed = 0
+
+
+def check(name, good):
+    global failed
+    print(("ok - " if good else "not ok - ") + name, flush=True)
+    failed |= not good
+
+
+def attrs(data):
+    while len(data) >= 4:
+        n, t = struct.unpack_from("=HH", data)
+        yield t & 0x3fff, data[4:n]
+        data = data[(n + 3) & ~3:]
+
+
+def attr(kind, data):
+    return struct.pack("=HH", 4 + len(data), kind) + data + b"\0" * (-len(data) % 4)
+
+
+def messages(data):
+    while len(data) >= 16:
+        n, kind, flags = struct.unpack_from("=IHH", data)
+        yield kind, flags, data[16:n]
+        data = data[(n + 3) & ~3:]
+
+
+class Sock:
+    """A socket of family torus; family and groups are asked of the controller."""
+
+    def __init__(self):
+        self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+        self.s.bind((0, 0))
+        self.s.settimeout(20)
+        self.send(16, 3, attr(2, b"torus\0"), REQUEST)
+        family = dict(attrs(next(messages(self.s.recv(65536)))[2][4:]))
+        self.family = struct.unpack("=H", family[1])[0]
+        self.groups = {}
+        for _, group in attrs(family[7]):
+            g = dict(attrs(group))
+            self.groups[g[1].rstrip(b"\0").decode()] = struct.unpack("=I", g[2])[0]
+
+    def send(self, family, cmd, body, flags):
+        data = struct.pack("=BBH", cmd, 1, 0) + body
+        self.s.send(struct.pack("=IHHII", 16 + len(data), family, flags, 1, 0) + data)
+
+    def ask(self, cmd, *body):
+        """Return: 0 or -errno."""
+        self.send(self.family, CMD["TORUS_CMD_" + cmd], b"".join(body), REQUEST | ACK)
+        while True:
+            for kind, _, data in messages(self.s.recv(65536)):
+                if kind == 2:
+                    return struct.unpack_from("=i", data)[0]
+
+    def dump(self, cmd):
+        self.send(self.family, CMD["TORUS_CMD_" + cmd], b"", REQUEST | DUMP)
+
+    def parts(self, size=65536):
+        """Datagrams of a dump, as lists of (flags, attributes), until its end."""
+        while True:
+            got, end = [], False
+            for kind, flags, data in messages(self.s.recv(size)):
+                end |= kind in (2, 3)
+                got.append((flags, {} if kind in (2, 3) else dict(attrs(data[4:]))))
+            yield got
+            if end:
+                return
+
+
+def u16s(*values):
+    return struct.pack("=%dH" % len(values), *values)
+
+
+def version(v):
+    return attr(A["TORUS_A_VERSION"], struct.pack("=Q", v))
+
+
+def rows(first, row, n):
+    inside = attr(R["TORUS_ROWS_FIRST"], struct.pack("=I", first)) + \
+        attr(R["TORUS_ROWS_DATA"], struct.pack("=Q", row) * n)
+    return attr(A["TORUS_A_ROWS"] | 0x8000, inside)
+
+
+def row_of(v):
+    return 1 << 56 | 15 << 12 | 15 << 16 | 1 | v << 32
+
+
+def write_table(s, v):
+    err = s.ask("ROWS_BEGIN", version(v))
+    for first in range(0, NODES, 4096):
+        err = err or s.ask("ROWS_PUT", version(v), rows(first, row_of(v), 4096))
+    return err or s.ask("ROWS_COMMIT", version(v))
+
+
+def port(n):
+    return attr(A["TORUS_A_PORT"], bytes([n]))
+
+
+def test_dump_intr(a, b):
+    check("a table is written", write_table(a, 1) == 0)
+    a.dump("ROWS_GET")
+    flags = [f for part in a.parts() for f, _ in part]
+    check("a dump in peace comes in parts", len(flags) > 3)
+    check("and is not flagged", not any(f & DUMP_INTR for f in flags))
+    a.dump("ROWS_GET")
+    parts = a.parts(8192)
+    first = next(parts)
+    check("a commit while another dumps", write_table(b, 2) == 0)
+    rest = [f for part in parts for f, _ in part]
+    check("the part before is not flagged", not any(f & DUMP_INTR for f, _ in first))
+    check("what comes after it is flagged", any(f & DUMP_INTR for f in rest))
+    a.dump("ROWS_GET")
+    again = [(f, m) for part in a.parts() for f, m in part]
+    check("read again: not flagged", not any(f & DUMP_INTR for f, _ in again))
+    data = b"".join(dict(attrs(m[A["TORUS_A_ROWS"]]))[R["TORUS_ROWS_DATA"]]
+                    for _, m in again if A["TORUS_A_ROWS"] in m)
+    check("and whole", data == struct.pack("=Q", row_of(2)) * NODES)
+
+
+def test_writers(a, b):
+    check("one begins", a.ask("ROWS_BEGIN", version(10)) == 0)
+    check("the other begins", b.ask("ROWS_BEGIN", version(11)) == 0)
+    check("the first is told with its rows",
+          a.ask("ROWS_PUT", version(10), rows(0, row_of(10), 9)) == -errno.ESTALE)
+    check("the other's are taken", b.ask("ROWS_PUT", version(11), rows(0, row_of(11), 9)) == 0)
+    check("the first cannot commit", a.ask("ROWS_COMMIT", version(10)) == -errno.ESTALE)
+    check("the other can", b.ask("ROWS_COMMIT", version(11)) == 0)
+    check("once", b.ask("ROWS_COMMIT", version(11)) == -errno.ESTALE)
+
+
+def drain(sock):
+    """Return: the error that ends it."""
+    sock.s.setblocking(False)
+    try:
+        while True:
+            sock.s.recv(65536)
+    except OSError as e:
+        return e.errno
+    finally:
+        sock.s.settimeout(20)
+
+
+def test_overrun(a, slow):
+    slow.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    slow.s.setsockopt(270, 1, slow.groups["link"])
+    a.ask("LINK_ATTACH", port(0), attr(A["TORUS_A_LOWER"], b"wire\0"))
+    for i in range(201):
+        a.ask("LINK_SET", port(0), attr(A["TORUS_A_ADMIN"], bytes([i % 2])))
+    check("a listener that is too slow finds ENOBUFS", drain(slow) == errno.ENOBUFS)
+    check("once", drain(slow) == errno.EAGAIN)
+    slow.dump("LINK_GET")
+    links = {m[A["TORUS_A_PORT"]][0]: m for part in slow.parts() for _, m in part if m}
+    check("and reads all again", sorted(links) == list(range(12)))
+    check("where the last change shows", links[0][A["TORUS_A_ADMIN"]] == b"\0")
+
+
+def test_one_datagram(a):
+    a.dump("LINK_GET")
+    parts = [[m for _, m in part if m] for part in a.parts(1 << 17)]
+    check("12 ports in one datagram", len(parts[0]) == 12)
+    counters = [len(dict(attrs(m[A["TORUS_A_PORT_COUNTERS"]]))) for m in parts[0]]
+    lines = re.search(r"TORUS_PORT_COUNTER_LIST\(X\)(.*?)\n\n", header, re.S).group(1)
+    check("each with all counters", set(counters) == {len(re.findall(r"\bX\(", lines))})
+
+
+first, second = Sock(), Sock()
+place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
+         attr(A["TORUS_A_COORDS"], u16s(0, 0)))
+check("the NIC is placed", first.ask("DEVICE_SET", *place) == 0)
+test_dump_intr(first, second)
+test_writers(first, second)
+test_overrun(first, Sock())
+test_one_datagram(second)
+sys.exit(failed)
