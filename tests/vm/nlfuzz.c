@@ -28,7 +28,7 @@
 
 #define BATCH_MAX	32768	/* bytes of one datagram, and one more attribute */
 #define ANSWER_MAX	(256 * 1024)
-#define SEQ_SET		0x5e75e75e	/* of a set; not what broken lengths make of other bytes */
+#define SEQ_SET		0x5e75e700	/* and the command, if it is a set */
 
 enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
 
@@ -307,7 +307,7 @@ static void message(void)
 	 * acknowledges what is no request, and looks no further into it.
 	 */
 	nlh->nlmsg_seq = nlh->nlmsg_flags & NLM_F_REQUEST && g->cmd <= TORUS_CMD_MAX &&
-			 commands[g->cmd].privilege == SET ? SEQ_SET : 0;
+			 commands[g->cmd].privilege == SET ? SEQ_SET | g->cmd : 0;
 	f.sent++;
 }
 
@@ -339,10 +339,13 @@ static void answered(const struct nlmsghdr *nlh)
 		return;
 	}
 	f.done++;
-	if (nlh->nlmsg_seq == SEQ_SET)
-		f.set_done++;
-	if (nlh->nlmsg_seq == SEQ_SET && strcmp(f.role, "root"))
-		fault("a set succeeded without privilege");
+	if ((nlh->nlmsg_seq & ~0xffu) != SEQ_SET)
+		return;
+	f.set_done++;
+	if (!strcmp(f.role, "root"))
+		return;
+	printf("command %u, flags %#x\n", nlh->nlmsg_seq & 0xff, e->msg.nlmsg_flags);
+	fault("a set succeeded without privilege");
 }
 
 /* Return: false if nothing came for so long. */

@@ -103,8 +103,9 @@ line() {
 	node $all || return
 	for ((n = 0; n < last; n++)); do cable "$n" $((n + 1)) || return; done
 	for n in $all; do attach "$n" || return; done
-	for ((n = 0; n < last; n++)); do joined "$n" 0 $((n + 1)) 1 || return; done
+	# Placed first: a link that was lost meanwhile is mended, which needs rows.
 	for n in $all; do nic "$n" place "$1" "$n" || return; done
+	for ((n = 0; n < last; n++)); do joined "$n" 0 $((n + 1)) 1 || return; done
 }
 
 # What a manager does after a link came back: mend A PORT B PORT
