@@ -131,11 +131,12 @@ bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed)
 static u32 lcrc(const u8 *flits, unsigned int len, u32 seed)
 {
 	const u8 *tail = flits + TN_FLIT * (len + 1);
-	u8 flit[TN_FLIT];
+	u8 both[2 * TN_FLIT];
 
-	memcpy(flit, tail, TN_FLIT);
-	memset(flit + 4, 0, 4);
-	return tn_crc32c(tn_crc32c(seed, flits, TN_FLIT), flit, TN_FLIT);
+	memcpy(both, flits, TN_FLIT);
+	memcpy(both + TN_FLIT, tail, TN_FLIT);
+	memset(both + TN_FLIT + 4, 0, 4);
+	return tn_crc32c(seed, both, sizeof(both));
 }
 
 void tn_lcrc_set(u8 *flits, unsigned int len, u32 seed)
