@@ -15,6 +15,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/slab.h>
+#include <linux/udp.h>
 #include <linux/virtio_net.h>
 #include <net/dsfield.h>
 #include <net/ip_tunnels.h>
@@ -344,6 +345,44 @@ static struct sk_buff *message_alloc(u32 len)
 	return skb;
 }
 
+#ifndef VIRTIO_NET_HDR_GSO_UDP_L4	/* before Linux 6.2 */
+#define VIRTIO_NET_HDR_GSO_UDP_L4 5
+#endif
+
+static u8 ip_proto(const struct sk_buff *skb)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return ip_hdr(skb)->protocol;
+	return ipv6_hdr(skb)->nexthdr;
+}
+
+/*
+ * Hosts in user space on newer kernels send UDP to be segmented, which this kernel's
+ * virtio_net_hdr may not know; its stack can do it nevertheless.
+ */
+static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
+{
+	struct virtio_net_hdr plain = *hdr;
+	unsigned int size = le16_to_cpu((__force __le16)hdr->gso_size);
+
+	if (hdr->gso_type != VIRTIO_NET_HDR_GSO_UDP_L4)
+		return virtio_net_hdr_to_skb(skb, hdr, true);
+	if (!(hdr->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || !size ||
+	    le16_to_cpu((__force __le16)hdr->csum_offset) != offsetof(struct udphdr, check) ||
+	    ip_proto(skb) != IPPROTO_UDP)
+		return -EINVAL;
+	plain.gso_type = VIRTIO_NET_HDR_GSO_NONE;
+	plain.gso_size = 0;
+	if (virtio_net_hdr_to_skb(skb, &plain, true))
+		return -EINVAL;
+	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
+		return 0;	/* one datagram */
+	skb_shinfo(skb)->gso_size = (u16)size;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY;	/* to be checked, */
+	skb_shinfo(skb)->gso_segs = 0;					/* and counted */
+	return 0;
+}
+
 /* The message of @first and what follows it, @bytes in all. */
 static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 {
@@ -368,7 +407,7 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 	skb->dev = d->netdev;	/* the flow dissector asks for its namespace */
 	skb_reset_network_header(skb);
 	skb->protocol = ip_tunnel_parse_protocol(skb);
-	if (!skb->protocol || virtio_net_hdr_to_skb(skb, &hdr, true)) {
+	if (!skb->protocol || apply_header(skb, &hdr)) {
 		kfree_skb(skb);
 		return NULL;
 	}
