@@ -34,12 +34,19 @@ struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
 	return pkt;
 }
 
-void torus_pkt_free(struct tn_pkt *pkt)
+void torus_pkt_leave(struct tn_pkt *pkt)
 {
-	if (pkt->owner)
+	if (torus_park_of(pkt))
+		torus_park_give(pkt);
+	else if (pkt->owner)
 		consume_skb(pkt->owner);
 	else
 		skb_free_frag(pkt->flits);
+}
+
+void torus_pkt_free(struct tn_pkt *pkt)
+{
+	torus_pkt_leave(pkt);
 	kmem_cache_free(pkt_cache, pkt);
 }
 
@@ -62,6 +69,11 @@ static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
 static void op_pkt_put(void *host, struct tn_pkt *pkt)
 {
 	torus_pkt_free(pkt);
+}
+
+static bool op_park(void *host, struct tn_pkt *pkt)
+{
+	return torus_park_take(host, pkt);
 }
 
 static bool op_deliver(void *host, struct tn_pkt *pkt)
@@ -97,6 +109,7 @@ static const struct tn_ops nic_ops = {
 	.pkt_get = op_pkt_get,
 	.pkt_new = op_pkt_new,
 	.pkt_put = op_pkt_put,
+	.park = op_park,
 	.deliver = op_deliver,
 	.mgmt = op_mgmt,
 	.event = op_event,
@@ -266,13 +279,15 @@ int torus_nic_init(struct torus_dev *d)
 	unsigned int i;
 	int err;
 
+	err = torus_park_init(d);
+	if (err)
+		return err;
 	d->nic = kvzalloc(tn_nic_size(), GFP_KERNEL_ACCOUNT);
-	if (!d->nic)
-		return -ENOMEM;
-	err = tn_nic_init(d->nic, &cfg, torus_now());
+	err = d->nic ? tn_nic_init(d->nic, &cfg, torus_now()) : -ENOMEM;
 	if (err) {
 		kvfree(d->nic);
 		d->nic = NULL;
+		torus_park_exit(d);
 		return err;
 	}
 	for (i = 0; i < TORUS_MAX_PORTS; i++)
@@ -314,6 +329,7 @@ void torus_nic_free(struct torus_dev *d)
 	torus_dev_unlock_read(d);
 	kvfree(d->table);
 	kvfree(d->nic);
+	torus_park_exit(d);
 }
 
 int torus_nic_cache_init(void)

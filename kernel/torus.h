@@ -5,7 +5,8 @@
  *	main.c     the module             device.c   rtnl link type, netdev, lifetime
  *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
  *	msg.c      host messages          icmp.c     "unreachable" to the host
- *	fault.c    fault injection        ethtool.c  what ethtool asks
+ *	park.c     the parking segment    fault.c    fault injection
+ *	ethtool.c  what ethtool asks
  *	genl*.c    the netlink family
  *
  * Locking.
@@ -97,6 +98,17 @@ struct torus_msgs {
 };
 
 /**
+ * struct torus_park - memory of the parking segment, a ring (lock)
+ * @head, @tail: positions of the oldest block, and behind the newest
+ */
+struct torus_park {
+	u8 *mem;
+	u32 size;
+	u64 head;
+	u64 tail;
+};
+
+/**
  * struct torus_dev - one NIC; netdev_priv() of its net_device
  * @nic: the core (lock)
  * @table: memory of its tables (lock)
@@ -146,6 +158,7 @@ struct torus_dev {
 	bool park_event;
 
 	struct torus_msgs msgs;
+	struct torus_park park;
 	struct tn_frame frame;
 	struct torus_port port[TORUS_MAX_PORTS];
 };
@@ -208,10 +221,23 @@ void torus_nic_stop(struct torus_dev *d);
 void torus_nic_free(struct torus_dev *d);
 int torus_nic_cache_init(void);
 void torus_nic_cache_exit(void);
-/** torus_pkt_free() - descriptor and memory of a packet; any context */
+/** torus_pkt_free() - descriptor and memory of a packet (lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
+/** torus_pkt_leave() - its memory only: it gets other (lock) */
+void torus_pkt_leave(struct tn_pkt *pkt);
 /** torus_pkt_alloc() - a packet with its own memory for @nflits flits, or NULL */
 struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
+
+/* --- park.c ---------------------------------------------------------------------- */
+
+int torus_park_init(struct torus_dev *d);
+void torus_park_exit(struct torus_dev *d);
+/** torus_park_take() - tn_ops.park (lock). Return: false: the segment is full */
+bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt);
+/** torus_park_of() - the segment in whose memory @pkt lies, or NULL */
+struct torus_park *torus_park_of(const struct tn_pkt *pkt);
+/** torus_park_give() - a packet of the segment needs its memory no more (lock) */
+void torus_park_give(struct tn_pkt *pkt);
 
 /* --- port.c --------------------------------------------------------------------- */
 

@@ -83,6 +83,7 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 		pkt->in_port = TN_PORT_HOST;
 		pkt->unresolved = 1;
 		pkt->session = l->session;
+		tn_settle(nic, pkt);	/* if not, it stays: there is a RETRY buffer of these */
 		tn_park_push(&nic->park, pkt);
 	}
 	if (first && nic->park.q.head)

@@ -44,6 +44,9 @@ struct tn_event {
  *	NULL if out of memory (the packet is then refused and retried)
  * @pkt_new: a descriptor with its own memory for @nflits flits; NULL if out
  * @pkt_put: the descriptor and its reference are free
+ * @park: a packet is about to be parked: the host may move it into memory that it
+ *	keeps for that. False: there is none left; the packet waits where it is. NULL:
+ *	packets stay in the memory they have
  * @deliver: a data packet for the host; true: the host owns it now; false: the
  *	host is full, it is offered again at the next tn_nic_work(). Packets of
  *	one (hdr.src, flow VC) come in order for VCD0 and VCD1. type is TN_DATA,
@@ -57,6 +60,7 @@ struct tn_ops {
 	struct tn_pkt *(*pkt_get)(void *host, void *owner);
 	struct tn_pkt *(*pkt_new)(void *host, unsigned int nflits);
 	void (*pkt_put)(void *host, struct tn_pkt *pkt);
+	bool (*park)(void *host, struct tn_pkt *pkt);
 	bool (*deliver)(void *host, struct tn_pkt *pkt);
 	void (*mgmt)(void *host, unsigned int port, const u8 *data, unsigned int len);
 	void (*event)(void *host, const struct tn_event *ev);

@@ -114,6 +114,12 @@ static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct 
 	nic->active |= 1ull << input;
 }
 
+/* @pkt, which is to be parked, is in memory for that. False: none is left. */
+static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	return !nic->ops->park || nic->ops->park(nic->host, pkt);
+}
+
 void tn_tell(struct tn_nic *nic, u8 type);
 
 /* router.c */

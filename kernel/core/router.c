@@ -216,7 +216,7 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 	bool first = !p->q.head;
 
 	nic->link[out].closed = true;
-	if (!tn_park_room(p, pkt) && !from_park(pkt)) {
+	if (!from_park(pkt) && !(tn_park_room(p, pkt) && tn_settle(nic, pkt))) {
 		if (!p->full) {
 			p->full = true;
 			tn_tell(nic, TN_EV_PARK);
