@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A small parking segment: when it is full the host waits, and not for ever. Messages
+# that wait hold their sockets, these their namespace, and that one the NIC, which
+# could never end; the rule in kernel/msg.c lets go after ten seconds.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../../.." && pwd)}
+B=${B:-$TOP/build}
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+
+no_cables() { [[ -z $(ip -n "n$1" -br link show type veth) ]]; }
+
+check "load, with a small parking segment" load ports=2 park_bytes=65536
+check "two nodes" line 2
+nic 0 fault 0 silence=1
+check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
+ns 0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
+flood=$!
+check "parking fills, the host waits, and is let go" until_true 60 more_than 0 node host_drops 0
+kill $flood
+wait $flood 2>/dev/null
+parked=$(nic 0 node parked)
+nic 0 fault 0 silence=0
+check "the link returns" until_true 20 state_is 0 0 "up silence"
+check "the other end has nothing to say" mend 1 1 0 0
+check "what is parked goes on its way" mend 0 0 1 1
+check "all of it" until_true 20 more_than 0 node replayed $((parked - 1))
+check "and traffic with it" until_true 20 ping_ok 0 10.1.0.0
+
+# Once more; now its namespace ends while the host waits.
+nic 0 fault 0 silence=1
+check "the only link is faulty again" until_true 20 state_is 0 0 "faulty silence"
+ns 0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
+flood=$!
+check "packets are parked" until_true 20 more_than 0 node parked "$parked"
+sleep 2
+kill $flood
+wait $flood 2>/dev/null
+ip netns del n0
+check "the namespace ends with it" until_true 60 no_cables 1
+ip netns del n1
+check "unloads" unload
+exit $status

@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Parking is full and the host waits; its namespace ends nevertheless: a guest.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+VM=${VM:-uml}
+exec "$TOP/tests/vm/guest" --leaks --limit 400 "$VM" bash "$TOP/tests/vm/inside/stall.sh"
