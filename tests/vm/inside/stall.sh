@@ -16,7 +16,7 @@ check "load, with a small parking segment" load ports=2 park_bytes=65536
 check "two nodes" line 2
 nic 0 fault 0 silence=1
 check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
-ns 0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
+ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
 flood=$!
 check "parking fills, the host waits, and is let go" until_true 60 more_than 0 node host_drops 0
 kill $flood
@@ -32,7 +32,7 @@ check "and traffic with it" until_true 20 ping_ok 0 10.1.0.0
 # Once more; now its namespace ends while the host waits.
 nic 0 fault 0 silence=1
 check "the only link is faulty again" until_true 20 state_is 0 0 "faulty silence"
-ns 0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
+ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
 flood=$!
 check "packets are parked" until_true 20 more_than 0 node parked "$parked"
 sleep 2
