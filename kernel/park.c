@@ -14,6 +14,7 @@
  * the beginning of time. A packet that is replayed keeps its block until it has
  * left the NIC. All under the NIC's lock.
  */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
@@ -36,7 +37,9 @@ int torus_park_init(struct torus_dev *d)
 	struct torus_park *p = &d->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
-	p->size = (u32)min_t(u64, round_up(d->params.park_bytes, PAGE_SIZE), U32_MAX & PAGE_MASK);
+	/* A third for blocks of the smallest packets, of three flits, and one that wraps. */
+	p->size = (u32)min_t(u64, round_up(d->params.park_bytes + div_u64(d->params.park_bytes, 3) +
+					   2 * TN_PACKET_MAX, PAGE_SIZE), U32_MAX & PAGE_MASK);
 	p->mem = __vmalloc(p->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	return p->mem ? 0 : -ENOMEM;
 }
