@@ -12,7 +12,8 @@
 static const struct answer_cmd commands[] = {
 	{ "status", "", ANSWER_ROOT, answer_status, NULL },
 	{ "nodes", "", ANSWER_ROOT, answer_nodes, local_nodes },
-	{ "links", " node", ANSWER_ROOT, answer_links, local_links },
+	{ "links", " node lanes", ANSWER_ROOT, answer_links, local_links },
+	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, local_eye },
 	{ "counters", " node", ANSWER_ROOT, answer_counters, local_counters },
 	{ "rows", " node", ANSWER_ROOT, answer_rows, local_rows },
 	{ "park", " node", ANSWER_ROOT, answer_park, local_park },
@@ -241,9 +242,9 @@ static bool right_type(const char *key, const json_t *v)
 {
 	if (json_is_null(v))
 		return true;
-	if (!strcmp(key, "since"))
+	if (!strcmp(key, "since") || !strcmp(key, "lane"))
 		return json_is_integer(v) && json_integer_value(v) >= 0;
-	if (!strcmp(key, "follow"))
+	if (!strcmp(key, "follow") || !strcmp(key, "lanes"))
 		return json_is_boolean(v);
 	return json_is_string(v);
 }
@@ -271,8 +272,9 @@ static bool check_args(struct request *rq)
 		if (!right_type(key, v)) {
 			answer_error(rq, "usage", "%s: argument '%s' has the wrong type, allowed: %s",
 				     rq->cmd->name, key,
-				     !strcmp(key, "since") ? "a number from 0 on" :
-				     !strcmp(key, "follow") ? "true or false" : "a text");
+				     !strcmp(key, "since") || !strcmp(key, "lane") ?
+				     "a number from 0 on" :
+				     !strcmp(key, "follow") || !strcmp(key, "lanes") ? "true or false" : "a text");
 			return false;
 		}
 	}

@@ -108,11 +108,13 @@ json_t *status_json(struct fabricd *d);
 /* answer_nic.c */
 void answer_links(struct request *rq);
 void answer_counters(struct request *rq);
+void answer_eye(struct request *rq);
 void answer_rows(struct request *rq);
 void answer_park(struct request *rq);
 void answer_replay(struct request *rq);
 json_t *local_links(struct fabricd *d, json_t *cmd);
 json_t *local_counters(struct fabricd *d, json_t *cmd);
+json_t *local_eye(struct fabricd *d, json_t *cmd);
 json_t *local_rows(struct fabricd *d, json_t *cmd);
 json_t *local_park(struct fabricd *d, json_t *cmd);
 json_t *local_replay(struct fabricd *d, json_t *cmd);

@@ -73,6 +73,21 @@ static json_t *peer_json(struct fabricd *d, const struct fm_status *s,
 			 port_json(d, l->peer_port));
 }
 
+static json_t *lanes_json(const struct torus_link *l)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < l->nlanes; i++) {
+		const struct torus_lane *a = &l->lane[i];
+
+		json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I}",
+			"state", torus_lane_name(a->state), "pre", a->pre, "post", a->post,
+			"height", a->height, "width", a->width, "margin", a->margin,
+			"ber", (json_int_t)a->ber));
+	}
+	return list;
+}
+
 static json_t *link_json(struct fabricd *d, const struct fm_status *s,
 			 const struct torus_link *l)
 {
@@ -101,16 +116,21 @@ json_t *local_links(struct fabricd *d, json_t *cmd)
 	struct torus_link links[TORUS_MAX_PORTS];
 	unsigned int n = TORUS_MAX_PORTS;
 	struct torus_dev *dev = dev_of(d);
+	bool lanes = json_is_true(json_object_get(cmd, "lanes"));
 	struct fm_status s;
 	json_t *list;
 
-	(void)cmd;
 	fm_status(d->fm, &s);
 	if (!dev || !s.placed || nic_check(d->nic, torus_links_get(dev, links, &n)))
 		return NULL;
 	list = json_array();
-	for (unsigned int i = 0; i < n; i++)
-		json_array_append_new(list, link_json(d, &s, &links[i]));
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *j = link_json(d, &s, &links[i]);
+
+		if (lanes)
+			json_object_set_new(j, "lane", lanes_json(&links[i]));
+		json_array_append_new(list, j);
+	}
 	return list;
 }
 
@@ -124,6 +144,60 @@ static void gather(struct request *rq, bool needed,
 void answer_links(struct request *rq)
 {
 	gather(rq, false, flat_end);
+}
+
+/* --- eyes ------------------------------------------------------------------ */
+
+static json_t *eye_json(struct fabricd *d, const struct fm_status *s, unsigned int port,
+			unsigned int lane, const struct torus_eye *eye)
+{
+	char text[2 * TORUS_EYE_COLS + 1];
+	json_t *rows = json_array();
+
+	for (unsigned int r = 0; r < TORUS_EYE_ROWS; r++) {
+		for (unsigned int c = 0; c < TORUS_EYE_COLS; c++)
+			snprintf(text + 2 * c, 3, "%02x", eye->map[r][c]);
+		json_array_append_new(rows, json_string(text));
+	}
+	return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "node", node_json(d, s->own),
+			 "port", port_json(d, port), "lane", (int)lane, "swing", eye->swing,
+			 "mask_height", eye->mask_height, "mask_width", eye->mask_width,
+			 "rows", rows);
+}
+
+json_t *local_eye(struct fabricd *d, json_t *cmd)
+{
+	const char *text = json_string_value(json_object_get(cmd, "port"));
+	json_int_t lane = json_integer_value(json_object_get(cmd, "lane"));
+	struct torus_dev *dev = dev_of(d);
+	struct torus_eye eye;
+	struct fm_status s;
+	unsigned int port;
+
+	fm_status(d->fm, &s);
+	if (!dev || !s.placed || !text || torus_port_parse(text, s.shape.ndims, &port))
+		return NULL;
+	if (lane < 0 || lane >= TORUS_LANES_MAX)
+		return json_pack("{s:s}", "error", "there is no such lane");
+	if (nic_check(d->nic, torus_eye_get(dev, port, (unsigned int)lane, &eye)))
+		return json_pack("{s:s}", "error", torus_error(dev));
+	return eye_json(d, &s, port, (unsigned int)lane, &eye);
+}
+
+void answer_eye(struct request *rq)
+{
+	json_t *lane = json_object_get(rq->args, "lane");
+	int port;
+
+	if (!answer_ready(rq) || answer_port(rq, &port))
+		return;
+	if (port < 0)
+		answer_error(rq, "usage", "'eye' needs a port");
+	else if (lane && (!json_is_integer(lane) || json_integer_value(lane) < 0 ||
+			  json_integer_value(lane) >= TORUS_LANES_MAX))
+		answer_error(rq, "usage", "lane: allowed 0 to %d", TORUS_LANES_MAX - 1);
+	else
+		gather(rq, true, one_end);
 }
 
 /* --- counters -------------------------------------------------------------- */

@@ -204,6 +204,7 @@ static const torus_genl_op torus_ops[] = {
 			 torus_device_dump),
 	TORUS_OP_DO(DEVICE_SET, torus_device_set),
 	TORUS_OP_DO_DUMP(LINK_GET, torus_link_get, torus_link_dump_start, torus_link_dump),
+	TORUS_OP_DO(EYE_GET, torus_eye_get),
 	TORUS_OP_DO(LINK_SET, torus_link_set),
 	TORUS_OP_DO(LINK_ATTACH, torus_link_attach),
 	TORUS_OP_DO(ROWS_BEGIN, torus_rows_begin),

@@ -92,6 +92,7 @@ int torus_device_dump_start(struct netlink_callback *cb);
 int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 int torus_link_get(struct sk_buff *skb, struct genl_info *info);
+int torus_eye_get(struct sk_buff *skb, struct genl_info *info);
 int torus_link_set(struct sk_buff *skb, struct genl_info *info);
 int torus_link_attach(struct sk_buff *skb, struct genl_info *info);
 int torus_link_dump_start(struct netlink_callback *cb);

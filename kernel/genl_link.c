@@ -4,7 +4,7 @@
 
 #include "genl.h"
 
-#define LINK_BYTES	1024	/* room for one L; 12 of them are told in one message */
+#define LINK_BYTES	2048	/* room for one L */
 
 int torus_link_get(struct sk_buff *req, struct genl_info *info)
 {
@@ -21,6 +21,40 @@ int torus_link_get(struct sk_buff *req, struct genl_info *info)
 	torus_dev_lock(d);
 	err = torus_put_link(skb, d, (unsigned int)port, torus_now());
 	torus_dev_unlock_read(d);
+	return torus_reply(info, skb, hdr, err);
+}
+
+/* A row at a time: whoever moves packets need not wait for the whole map. */
+int torus_eye_get(struct sk_buff *req, struct genl_info *info)
+{
+	unsigned int row, lane = nla_get_u8(info->attrs[TORUS_A_LANE]);
+	struct torus_dev *d = torus_req_dev(info);
+	int err, port = torus_req_port(info);
+	const struct tn_train *t;
+	struct nlattr *map;
+	struct sk_buff *skb;
+	void *hdr;
+
+	if (port < 0)
+		return port;
+	skb = torus_reply_new(info, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	map = nla_reserve(skb, TORUS_A_EYE, TORUS_EYE_ROWS * TORUS_EYE_COLS);
+	for (row = 0; map && row < TORUS_EYE_ROWS; row++) {
+		torus_dev_lock(d);
+		tn_train_eye(tn_nic_train(d->nic, (unsigned int)port), lane, row,
+			     (u8 *)nla_data(map) + row * TORUS_EYE_COLS, torus_now());
+		torus_dev_unlock_read(d);
+	}
+	t = tn_nic_train(d->nic, (unsigned int)port);
+	err = map ? torus_put_dev(skb, d) ?:
+		    nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
+		    nla_put_u8(skb, TORUS_A_LANE, (u8)lane) ?:
+		    nla_put_u16(skb, TORUS_A_SWING, t->serdes->swing) ?:
+		    nla_put_u16(skb, TORUS_A_MASK_HEIGHT, (u16)t->params.mask_height) ?:
+		    nla_put_u16(skb, TORUS_A_MASK_WIDTH, (u16)t->params.mask_width)
+		  : -EMSGSIZE;
 	return torus_reply(info, skb, hdr, err);
 }
 
@@ -78,8 +112,35 @@ int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- set --------------------------------------------------------------------------- */
 
-static int set_fault(struct genl_info *info, struct torus_port *p)
+static void set_cable(struct nlattr **tb, struct torus_port *p, struct tn_nic *nic,
+		      unsigned int port, u64 now)
 {
+	struct tn_cable c = p->serdes.cable;
+
+	c.seed = p->fault.bits.seed;
+	if (tb[TORUS_FAULT_CABLE])
+		c.length = nla_get_u32(tb[TORUS_FAULT_CABLE]);
+	if (tb[TORUS_FAULT_LOSS])
+		c.loss = nla_get_u32(tb[TORUS_FAULT_LOSS]);
+	if (tb[TORUS_FAULT_CROSSTALK])
+		c.crosstalk = nla_get_u32(tb[TORUS_FAULT_CROSSTALK]);
+	if (tb[TORUS_FAULT_DRIFT])
+		c.drift = nla_get_u32(tb[TORUS_FAULT_DRIFT]);
+	if (tb[TORUS_FAULT_AGEING])
+		c.ageing = nla_get_u32(tb[TORUS_FAULT_AGEING]);
+	if (tb[TORUS_FAULT_AGED])
+		c.aged = nla_get_u16(tb[TORUS_FAULT_AGED]);
+	if (tb[TORUS_FAULT_DEAD])
+		c.dead = nla_get_u16(tb[TORUS_FAULT_DEAD]);
+	if (!tn_cable_same(&c, &p->serdes.cable)) {
+		tn_serdes_model_lay(&p->serdes, &c, now);
+		tn_nic_cable(nic, port, now);
+	}
+}
+
+static int set_fault(struct genl_info *info, struct torus_dev *d, unsigned int port, u64 now)
+{
+	struct torus_port *p = &d->port[port];
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
 	struct torus_fault *f = &p->fault;
 	int err;
@@ -99,6 +160,7 @@ static int set_fault(struct genl_info *info, struct torus_port *p)
 		f->bits.ber = nla_get_u64(tb[TORUS_FAULT_BER]);
 	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
 		tn_fault_arm(&f->bits);
+	set_cable(tb, p, d->nic, port, now);
 	return 0;
 }
 
@@ -114,7 +176,7 @@ int torus_link_set(struct sk_buff *req, struct genl_info *info)
 		return port;
 	torus_dev_lock(d);
 	if (info->attrs[TORUS_A_FAULT])
-		err = set_fault(info, &d->port[port]);
+		err = set_fault(info, d, (unsigned int)port, now);
 	if (!err && retry)
 		tn_nic_retry(d->nic, (unsigned int)port, nla_get_u8(retry), now);
 	if (!err && admin)

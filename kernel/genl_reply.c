@@ -61,15 +61,53 @@ int torus_put_device(struct sk_buff *skb, struct torus_dev *d)
 				   TORUS_NC_COUNT);
 }
 
-static int put_fault(struct sk_buff *skb, const struct torus_fault *f)
+static int put_fault(struct sk_buff *skb, const struct torus_fault *f, const struct tn_cable *c)
 {
 	struct nlattr *nest = nla_nest_start(skb, TORUS_A_FAULT);
 
 	if (!nest || put_u64(skb, TORUS_FAULT_BER, f->bits.ber) ||
 	    nla_put_u8(skb, TORUS_FAULT_SILENCE, f->silence) ||
 	    put_u64(skb, TORUS_FAULT_LATENCY, f->latency) ||
-	    put_u64(skb, TORUS_FAULT_SEED, f->bits.seed))
+	    put_u64(skb, TORUS_FAULT_SEED, f->bits.seed) ||
+	    nla_put_u32(skb, TORUS_FAULT_CABLE, c->length) ||
+	    nla_put_u32(skb, TORUS_FAULT_LOSS, c->loss) ||
+	    nla_put_u32(skb, TORUS_FAULT_CROSSTALK, c->crosstalk) ||
+	    nla_put_u32(skb, TORUS_FAULT_DRIFT, c->drift) ||
+	    nla_put_u32(skb, TORUS_FAULT_AGEING, c->ageing) ||
+	    nla_put_u16(skb, TORUS_FAULT_AGED, c->aged) ||
+	    nla_put_u16(skb, TORUS_FAULT_DEAD, c->dead))
 		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_lane(struct sk_buff *skb, int type, const struct tn_lane *l)
+{
+	struct nlattr *nest = nla_nest_start(skb, type);
+
+	if (!nest || nla_put_u8(skb, TORUS_LANE_A_STATE, l->state) ||
+	    nla_put_u8(skb, TORUS_LANE_A_PRE, l->taps.pre) ||
+	    nla_put_u8(skb, TORUS_LANE_A_POST, l->taps.post) ||
+	    nla_put_u16(skb, TORUS_LANE_A_HEIGHT, l->eye.height) ||
+	    nla_put_u16(skb, TORUS_LANE_A_WIDTH, l->eye.width) ||
+	    nla_put_u16(skb, TORUS_LANE_A_MARGIN, (u16)l->margin) ||
+	    put_u64(skb, TORUS_LANE_A_BER, l->ber))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int put_lanes(struct sk_buff *skb, const struct tn_train *t)
+{
+	struct nlattr *nest = nla_nest_start(skb, TORUS_A_LANES);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 0; i < t->serdes->lanes; i++) {
+		if (put_lane(skb, i + 1, &t->lane[i]))
+			return -EMSGSIZE;
+	}
 	nla_nest_end(skb, nest);
 	return 0;
 }
@@ -100,10 +138,11 @@ int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, 
 	       nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
 	       nla_put_string(skb, TORUS_A_LOWER, p->lower_name) ?:
 	       torus_put_link_state(skb, &li, li.state, li.reason) ?:
-	       put_fault(skb, &p->fault) ?:
+	       put_fault(skb, &p->fault, &p->serdes.cable) ?:
 	       put_counters(skb, TORUS_A_PORT_COUNTERS,
 			    tn_nic_port_counters(d->nic, port, now), TORUS_PC_COUNT) ?:
-	       put_counters(skb, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT);
+	       put_counters(skb, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT) ?:
+	       put_lanes(skb, tn_nic_train(d->nic, port));
 }
 
 int torus_put_flow(struct sk_buff *skb, struct torus_dev *d)

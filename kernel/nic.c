@@ -292,6 +292,8 @@ int torus_nic_init(struct torus_dev *d)
 	}
 	for (i = 0; i < TORUS_MAX_PORTS; i++)
 		torus_port_init(d, i);
+	for (i = 0; i < d->nports; i++)
+		tn_nic_serdes(d->nic, i, &d->port[i].serdes.serdes);
 	torus_msg_init(d);
 	skb_queue_head_init(&d->txq);
 	__skb_queue_head_init(&d->up);

@@ -162,6 +162,8 @@ void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
 		u8 port = rx_cb(skb)->port;
 
 		if (!d->port[port].fault.silence) {
+			if (tn_serdes_model_hits(&d->port[port].serdes, skb->len, now))
+				tn_fault_corrupt(&d->port[port].serdes.errors, skb->data, skb->len);
 			tn_nic_rx_memory(d->nic, port, rx_cb(skb)->memory);
 			tn_nic_rx(d->nic, port, skb->data, skb->len, skb, now);
 		}
@@ -273,6 +275,7 @@ void torus_port_init(struct torus_dev *d, unsigned int num)
 	port->num = (u8)num;
 	skb_queue_head_init(&port->rx);
 	torus_fault_init(&port->fault);
+	tn_serdes_model_init(&port->serdes);
 }
 
 /* The carrier and frame size of a port, after its lower device changed. */

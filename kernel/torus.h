@@ -48,6 +48,7 @@
 #include <torus_uapi.h>
 
 #include "core/nic.h"
+#include "core/serdes_model.h"
 #include "fault.h"
 
 #define TORUS_DRIVER		"torus"
@@ -64,6 +65,7 @@ struct torus_chain;
  * @rx: frames on their way to NAPI
  * @rx_dropped: frames that did not fit there
  * @fault: injected faults (lock)
+ * @serdes: its receiver, and the cable that it receives from (lock)
  */
 struct torus_port {
 	struct torus_dev *dev;
@@ -73,6 +75,7 @@ struct torus_port {
 	struct sk_buff_head rx;
 	atomic_long_t rx_dropped;
 	struct torus_fault fault;
+	struct tn_serdes_model serdes;
 	u8 num;
 };
 

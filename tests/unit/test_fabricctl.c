@@ -231,7 +231,7 @@ static void shows_tables(void **state)
 	has(out, "NODE  NAME  STATE  ADDRESS   TABLE  PARENT");
 	has(out, "2,1   n2-1  dead   10.0.0.0      7  -");
 	expect("links 1,0", 0);
-	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault       1.5 k       2");
+	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault         -       -       -    1.5 k       2");
 	has(out, "5.0 MiB");
 	expect("links --bad", 0);
 	has(out, "1,0:+x");

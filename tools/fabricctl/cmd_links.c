@@ -53,9 +53,26 @@ static void count_cell(struct table *t, uint64_t n)
 	table_cell(t, n ? DOUBTFUL : FAINT, "%s", count_text(n, text));
 }
 
+/* What is less than the receiver could do is doubtful. */
+static void serdes_cells(struct table *t, const json_t *l)
+{
+	unsigned long long lanes = json_count(l, "lanes"), width = json_count(l, "width");
+	unsigned long long rate = json_count(l, "rate"), margin = json_count(l, "margin");
+
+	if (!lanes) {
+		for (int i = 0; i < 3; i++)
+			table_cell(t, FAINT, "-");
+		return;
+	}
+	table_cell(t, width < lanes ? DOUBTFUL : PLAIN, "%llu/%llu", width, lanes);
+	table_cell(t, rate < json_count(l, "rate_max") ? DOUBTFUL : PLAIN, "%llu", rate);
+	table_cell(t, margin < 120 ? DOUBTFUL : PLAIN, "%llu%%", margin);
+}
+
 static void show_table(const json_t *links)
 {
-	static const char *const titles[] = { "LINK", "PEER", "STATE", "EXCLUDED", ">RETRIES",
+	static const char *const titles[] = { "LINK", "PEER", "STATE", "EXCLUDED", ">LANES",
+					      ">MBIT/S", ">MARGIN", ">RETRIES",
 					      ">ERRORS", ">RETRAINS", ">SENT", ">RECEIVED",
 					      NULL };
 	struct table *t = table_new(titles);
@@ -68,6 +85,7 @@ static void show_table(const json_t *links)
 		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
 		state_cell(t, v);
 		table_cell(t, DOUBTFUL, "%s", or_dash(json_text(v, "excluded")));
+		serdes_cells(t, v);
 		count_cell(t, json_count(v, "retries"));
 		count_cell(t, errors(v));
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "retrains"));
@@ -141,7 +159,8 @@ COMMAND(cmd_links) = {
 	.args = "[NODE]",
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
-		"EXCLUDED: admin (fabricctl exclude), fault, or wiring.",
+		"EXCLUDED: admin (fabricctl exclude), fault, or wiring. LANES in use, their rate,\n"
+		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -6,6 +6,7 @@
 #include "json.h"
 #include "number.h"
 #include "say.h"
+#include "show.h"
 
 static const char *or_dash(const char *text)
 {
@@ -116,6 +117,30 @@ static void show_problems(const json_t *problems)
 		       or_dash(json_text(v, "kind")), or_dash(json_text(v, "text")));
 }
 
+static bool is_degraded(const json_t *l)
+{
+	uint64_t lanes = json_count(l, "lanes");
+
+	return lanes && json_text(l, "state") && !strcmp(json_text(l, "state"), "up") &&
+	       (json_count(l, "width") < lanes ||
+		json_count(l, "rate") < json_count(l, "rate_max"));
+}
+
+static void show_degraded(const json_t *links)
+{
+	char text[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v)
+		printf("%s%-9s%s%s: %llu of %llu lanes at %llu Mb/s, margin %llu%%\n",
+		       paint(DOUBTFUL), i ? "" : "slow", paint(PLAIN), json_end_text(v, text),
+		       (unsigned long long)json_count(v, "width"),
+		       (unsigned long long)json_count(v, "lanes"),
+		       (unsigned long long)json_count(v, "rate"),
+		       (unsigned long long)json_count(v, "margin"));
+}
+
 static void show(const json_t *s)
 {
 	unsigned long long parked = json_count(s, "parked_packets");
@@ -128,6 +153,19 @@ static void show(const json_t *s)
 	show_root(s);
 	show_recovery(json_object_get(s, "last_recovery"));
 	show_problems(json_object_get(s, "problems"));
+	show_degraded(json_object_get(s, "degraded_links"));
+}
+
+/* Links that are up with fewer lanes or slower than they could be, into the answer. */
+static void add_degraded(struct ask *a, json_t *status)
+{
+	const char *state = json_text(status, "state");
+	json_t *links = NULL;
+
+	if (state && !strcmp(state, "running") &&
+	    ask(a, json_pack("{ss}", "cmd", "links"), &links) == OK)
+		json_object_set_new(status, "degraded_links", show_filter(links, is_degraded));
+	json_decref(links);
 }
 
 static int verdict(const json_t *s)
@@ -152,10 +190,12 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
 		status = verdict(data);
-		if (ctl->json)
+		if (ctl->json) {
 			json_show(json_incref(data));
-		else
+		} else {
+			add_degraded(&a, data);
 			show(data);
+		}
 		json_decref(data);
 	}
 	ask_close(&a);
@@ -166,7 +206,8 @@ COMMAND(cmd_status) = {
 	.name = "status",
 	.args = "",
 	.brief = "State of the fabric, its last recovery, its problems",
-	.help = "Exit status 1 if the fabric is degraded or has problems.",
+	.help = "Exit status 1 if the fabric is degraded or has problems. Links that are up with\n"
+		"fewer lanes or a lower rate than they could have are shown as slow.",
 	.asks = true,
 	.json = true,
 	.watch = true,

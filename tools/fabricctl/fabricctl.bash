@@ -34,18 +34,19 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status nodes links counters routes trace verify exclude include park events coord log device lab'
-	local labs='up down list status exec hosts agent cut mend silence ber latency retry kill revive traffic'
+	local commands='status nodes links counters routes trace verify exclude include park events coord log link device lab'
+	local labs='up down list status exec hosts agent cut mend silence ber latency line retry kill revive traffic'
 	local devices='up add del list attach detach'
 	local at=1 command words=''
 
 	COMPREPLY=()
-	[[ ${COMP_WORDS[1]-} == lab || ${COMP_WORDS[1]-} == device ]] && at=2
+	[[ ${COMP_WORDS[1]-} == @(lab|device|link) ]] && at=2
 	command=${COMP_WORDS[at]-}
 	if ((COMP_CWORD == at)); then
 		words="$commands --help --version"
 		((at == 1)) || words=$labs
 		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
+		[[ ${COMP_WORDS[1]-} != link ]] || words=eye
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
@@ -71,7 +72,7 @@ _fabricctl() {
 			del | detach) words=$(_fabricctl_nics) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			links | counters | routes | trace | exclude | include | park | coord | \
-				exec | cut | mend | silence | ber | latency | retry | kill | revive | traffic)
+				exec | cut | mend | silence | ber | latency | line | eye | retry | kill | revive | traffic)
 				words=$(_fabricctl_nodes)
 				[[ $command != retry ]] || words+=' auto angara acknak hippi'
 				;;

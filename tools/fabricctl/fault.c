@@ -19,6 +19,31 @@ int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *ou
 	return OK;
 }
 
+static void choose32(uint32_t *to, uint64_t wish)
+{
+	if (wish != UINT64_MAX)
+		*to = (uint32_t)wish;
+}
+
+static void choose16(uint16_t *to, uint64_t wish)
+{
+	if (wish != UINT64_MAX)
+		*to = (uint16_t)wish;
+}
+
+static int put_line(struct torus_dev *dev, unsigned int port, struct torus_line l,
+		    const uint64_t *wish)
+{
+	choose32(&l.length, wish[0]);
+	choose32(&l.loss, wish[1]);
+	choose32(&l.crosstalk, wish[2]);
+	choose32(&l.drift, wish[3]);
+	choose32(&l.ageing, wish[4]);
+	choose16(&l.aged, wish[5]);
+	choose16(&l.dead, wish[6]);
+	return torus_line_set(dev, port, &l);
+}
+
 static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_wish *wish)
 {
 	struct torus_link link;
@@ -34,6 +59,8 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 		link.fault.silence = wish->silence;
 	if (wish->set_retry)
 		err = torus_retry_set(dev, port, wish->retry);
+	if (!err && wish->set_line)
+		err = put_line(dev, port, link.line, wish->line);
 	return err ? err : torus_fault_set(dev, port, &link.fault);
 }
 

@@ -7,6 +7,8 @@
 
 #include "lab.h"
 
+#define FAULT_LINE_PARTS 7
+
 /** struct fault_wish - what to change; what is not set stays as it is */
 struct fault_wish {
 	bool set_ber, set_latency, set_silence;
@@ -15,6 +17,8 @@ struct fault_wish {
 	bool silence;
 	bool set_retry;
 	enum torus_retry retry;
+	bool set_line;
+	uint64_t line[FAULT_LINE_PARTS];	/* as struct torus_line; UINT64_MAX stays */
 };
 
 /** fault_wish_parse() - texts or NULL; says what is wrong. OK or CANNOT */

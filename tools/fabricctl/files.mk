@@ -2,8 +2,9 @@
 # Commands first, in the order in which help lists them; then what they share.
 ctl-commands := status nodes links counters routes trace verify exclude include park \
 	events coord log
-ctl-lab := up down list status exec hosts agent cut mend silence ber latency retry \
+ctl-lab := up down list status exec hosts agent cut mend silence ber latency line retry \
 	kill revive traffic
+ctl-link := eye
 ctl-device := up add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic raise node enter proc teardown await \
@@ -12,6 +13,7 @@ ctl-shared := main program command say table number json ask show map change dry
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
 	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
+	$(ctl-link:%=tools/fabricctl/link_%.o) \
 	$(ctl-shared:%=tools/fabricctl/%.o) \
 	tools/torusemu/guid.o tools/torusemu/param.o lib/deps/crc32c.o
 fabricctl-deps := $(B)/libtorus.a
