@@ -429,7 +429,7 @@ static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
 		return -EINVAL;
 	}
 	if (park_bytes < BYTES_MIN || park_bytes > BYTES_MAX) {
-		NL_SET_ERR_MSG(extack, "module parameter park_bytes must be 4128 to 4294967296");
+		NL_SET_ERR_MSG(extack, "module parameter park_bytes must be 4144 to 4294967296");
 		return -ERANGE;
 	}
 	d->nports = (u8)ports;

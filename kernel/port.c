@@ -101,7 +101,7 @@ static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 	if (left < TN_FLIT || skb_copy_bits(skb, at, flit, TN_FLIT))
 		return left;
 	tn_hdr_get(flit, &h);
-	n = (h.len + 2u) * TN_FLIT;
+	n = tn_hdr_flits(&h) * TN_FLIT;
 	return h.type == TN_PAD || n > left ? left : n;
 }
 
@@ -332,7 +332,7 @@ static int check_lower(struct torus_dev *d, unsigned int num, struct net_device 
 		return -EINVAL;
 	}
 	if (lower->mtu < TN_PACKET_MAX) {
-		NL_SET_ERR_MSG(extack, "MTU of the lower device must be 4128 at least");
+		NL_SET_ERR_MSG(extack, "MTU of the lower device must be 4144 at least");
 		return -EINVAL;
 	}
 	for (i = 0; i < d->nports; i++) {

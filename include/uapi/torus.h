@@ -71,6 +71,7 @@ enum torus_ifla {
 	IFLA_TORUS_MASK_WIDTH,	/* 1/1000 UI */
 	IFLA_TORUS_MARGIN_TRAIN,	/* percent of the mask that a lane must reach */
 	IFLA_TORUS_MARGIN_RETRAIN,	/* and below which the link trains again */
+	IFLA_TORUS_RELAY_PACKETS, /* what may be kept for others as a relay */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)
@@ -199,7 +200,8 @@ enum torus_lane_state {
  *		one that was not committed
  * ROWS_PUT	VERSION, ROWS { FIRST, DATA (array of __u64) }, may repeat
  * ROWS_COMMIT	VERSION: the shadow becomes the active table in one step; new
- *		packets carry colour VERSION mod 4
+ *		packets carry colour VERSION mod 4; all destinations with a relay
+ *		go on hold
  * ROWS_GET	dump; FIRST and COUNT may narrow it; reply: VERSION, ROWS
  * HOLD		NODES (array of __u32): sets the hold flag of active rows
  * RELEASE	VERSION, GIVE_UP flag: lifts all holds if VERSION is the active
@@ -442,7 +444,12 @@ enum torus_fault_attr {
 	X(HOST_MESSAGES_RX, host_messages_rx, messages, "messages given to the host") \
 	X(HOST_BYTES_TX, host_bytes_tx, bytes, "bytes of host_messages_tx") \
 	X(HOST_BYTES_RX, host_bytes_rx, bytes, "bytes of host_messages_rx") \
-	X(HOST_DROPS, host_drops, messages, "messages the host side refused or could not place")
+	X(HOST_DROPS, host_drops, messages, "messages the host side refused or could not place") \
+	X(RELAYED_TX, relayed_tx, packets, "packets sent by way of a relay") \
+	X(RELAYED_RX, relayed_rx, packets, "packets that came here by way of a relay") \
+	X(RELAY_FORWARDED, relay_forwarded, packets, "packets taken in and sent on as a relay") \
+	X(RELAY_WAITED, relay_waited, packets, "packets that waited at the source for the relay window") \
+	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that a full relay dropped")
 
 /* Summed over the fabric by a recovery; each is kept per colour. */
 #define TORUS_FLOW_COUNTER_LIST(X) \

@@ -84,9 +84,10 @@
 	X(RETRY_COUNT, retry_count, U32, COUNT, 1, 1000000) \
 	X(RETRY_PACKETS, retry_packets, U32, COUNT, 1, 1024) \
 	X(SLOTS, slots, U32, COUNT, 4, 1024) \
-	X(FRAME_MAX, frame_max, U32, SIZE, 4128, 65535) \
-	X(PARK_BYTES, park_bytes, U64, SIZE, 4128, 1ULL << 32) \
-	X(HOLD_BYTES, hold_bytes, U64, SIZE, 4128, 1ULL << 32) \
+	X(RELAY_PACKETS, relay_packets, U32, COUNT, 1, 1 << 24) \
+	X(FRAME_MAX, frame_max, U32, SIZE, 4144, 65535) \
+	X(PARK_BYTES, park_bytes, U64, SIZE, 4144, 1ULL << 32) \
+	X(HOLD_BYTES, hold_bytes, U64, SIZE, 4144, 1ULL << 32) \
 	X(EYE_INTERVAL, eye_interval, U64, TIME, 1000000, 3600000000000ULL) \
 	X(TARGET_BER, target_ber, U64, RATE, 1, 100000000000000000ULL) \
 	X(MASK_HEIGHT, mask_height, U32, COUNT, 1, 10000) \

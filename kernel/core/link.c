@@ -19,6 +19,17 @@ void tn_link_account(struct tn_link *l, u64 now)
 	}
 }
 
+/* The ECRC; the destination of a leg is not in it, for it changes on the way. */
+static u32 end_to_end(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t,
+		      const struct tn_via *via)
+{
+	struct tn_hdr final = *h;
+
+	if (h->relayed)
+		final.dst = via->dst;
+	return tn_ecrc(flits, &final, t);
+}
+
 /* --- receiving ------------------------------------------------------------- */
 
 /* A packet of generation @gen was damaged or ahead: have the peer go back. */
@@ -57,9 +68,13 @@ static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 
 static bool sane(const struct tn_hdr *h)
 {
+	if ((h->relayed || h->nic) && h->type != TN_DATA && h->type != TN_UNREACH)
+		return false;
 	switch (h->type) {
 	case TN_DATA:
 	case TN_UNREACH:
+		if (h->nic && (h->type != TN_DATA || h->len != 1))
+			return false;
 		return h->vc < TORUS_VCS && h->crp_vc < TORUS_VCS;
 	case TN_CREDIT:
 	case TN_IDLE:
@@ -100,13 +115,15 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 	if (l->eager)
 		l->eager--;
 	l->counter[TORUS_PC_RX_PACKETS]++;
-	l->counter[TORUS_PC_RX_FLITS] += h->len + 2u;
+	l->counter[TORUS_PC_RX_FLITS] += tn_hdr_flits(h);
 	l->counter[TORUS_PC_RX_BYTES] += tn_payload_bytes(h, t);
 	if (pkt) {
 		l->credit.used[h->vc]++;
 		pkt->flits = flits;
 		pkt->hdr = *h;
 		pkt->tail = *t;
+		if (h->relayed)
+			tn_via_get(tn_pkt_tail(pkt) + TN_FLIT, &pkt->via);
 		pkt->in_port = l->port;
 		pkt->in_vc = h->vc;
 		pkt->unresolved = 0;
@@ -122,6 +139,15 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 				  tn_payload_bytes(h, t));
 	}
 	return true;
+}
+
+static bool ecrc_ok(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t)
+{
+	struct tn_via via;
+
+	if (h->relayed)
+		tn_via_get(flits + TN_FLIT * (h->len + 2u), &via);
+	return end_to_end(flits, h, t, &via) == t->ecrc;
 }
 
 /* An intact header in the up state. Return: false: stop reading the frame. */
@@ -156,7 +182,7 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
 	if (h->type == TN_MGMT)
 		t.vb = 0;	/* one hop: nobody upstream could have marked it */
-	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && tn_ecrc(flits, h, &t) != t.ecrc) {
+	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(flits, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return false;
@@ -220,7 +246,7 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 		tn_hdr_get(flits, &h);
 		if (h.type == TN_PAD)
 			break;
-		n = (h.len + 2u) * TN_FLIT;
+		n = tn_hdr_flits(&h) * TN_FLIT;
 		if (n > len - at || h.len > TN_PAYLOAD_FLITS_MAX) {
 			l->counter[TORUS_PC_MALFORMED]++;
 			if (l->state == TORUS_LINK_UP)
@@ -276,7 +302,7 @@ static void sum(const struct tn_link *l, struct tn_pkt *pkt)
 	if (l->tx_memory && pkt->unsummed == TN_UNSUMMED) {
 		pkt->unsummed = TN_UNSUMMED_SENT;
 	} else if (pkt->unsummed) {
-		pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+		pkt->tail.ecrc = end_to_end(pkt->flits, &pkt->hdr, &pkt->tail, &pkt->via);
 		pkt->unsummed = 0;
 	}
 }
@@ -295,7 +321,9 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 	l->retry.ops->stamp(&l->retry, &h);
 	tn_hdr_put(pkt->flits, &h);
 	tn_tail_put(tn_pkt_tail(pkt), &pkt->tail);
-	tn_lcrc_set(pkt->flits, h.len, l->seed);
+	if (h.relayed)
+		tn_via_put(pkt->via_flit, &pkt->via);
+	tn_lcrc_set(pkt->flits, h.len, h.relayed ? pkt->via_flit : NULL, l->seed);
 }
 
 static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
@@ -320,10 +348,12 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 		struct tn_pkt *pkt = l->retry.tx.next;
 		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
 
-		if (f->bytes + n > max || f->nsegs == TN_FRAME_SEGS)
+		if (f->bytes + n > max || f->nsegs + 2 > TN_FRAME_SEGS)
 			return;
 		write_header(l, pkt);
-		seg_add(f, pkt->flits, n);
+		seg_add(f, pkt->flits, (pkt->hdr.len + 2u) * TN_FLIT);
+		if (pkt->hdr.relayed)
+			seg_add(f, pkt->via_flit, TN_FLIT);
 		count_sent(l, pkt, tn_retry_sending(&l->retry, now));
 	}
 }
@@ -358,7 +388,7 @@ static void idle_frame(struct tn_link *l, struct tn_frame *f)
 	l->retry.ops->stamp(&l->retry, &h);
 	memset(l->ctl, 0, 2 * TN_FLIT);
 	tn_hdr_put(l->ctl, &h);
-	tn_lcrc_set(l->ctl, 0, l->seed);
+	tn_lcrc_set(l->ctl, 0, NULL, l->seed);
 	seg_add(f, l->ctl, 2 * TN_FLIT);
 }
 

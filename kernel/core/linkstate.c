@@ -357,7 +357,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	tn_init_put(l->ctl + TN_FLIT, &i);
 	t.ecrc = tn_ecrc(l->ctl, &h, &t);
 	tn_tail_put(l->ctl + TN_FLIT * (1 + TN_INIT_FLITS), &t);
-	tn_lcrc_set(l->ctl, TN_INIT_FLITS, ~0u);
+	tn_lcrc_set(l->ctl, TN_INIT_FLITS, NULL, ~0u);
 }
 
 /* The same at both ends, and never 0. */

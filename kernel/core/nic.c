@@ -26,6 +26,7 @@ void tn_params_default(struct tn_params *p)
 		.retry_packets = 256,
 		.slots = 256,
 		.frame_max = 65520,
+		.relay_packets = 4096,
 		.park_bytes = 16 << 20,
 		.hold_bytes = 4 << 20,
 	};
@@ -45,7 +46,8 @@ static bool params_ok(const struct tn_params *p)
 	       p->probe_interval && p->retrain_time && p->gap_time && p->eye_interval && train_ok(p) && p->retry_count &&
 	       p->retry_protocol < TORUS_RETRIES && p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
 	       p->slots >= 4 && p->slots <= 1024 && p->frame_max >= TN_PACKET_MAX &&
-	       p->frame_max <= 65535 && p->park_bytes && p->hold_bytes;
+	       p->frame_max <= 65535 && p->relay_packets && p->park_bytes &&
+	       p->hold_bytes;
 }
 
 void tn_tell(struct tn_nic *nic, u8 type)
@@ -76,7 +78,7 @@ static void link_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 	nic->reopening &= (u16)~(1u << l->port);
 	nic->park.through = false;
 	while ((pkt = tn_queue_pop(retry))) {
-		if (pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) {
+		if ((pkt->hdr.type != TN_DATA && pkt->hdr.type != TN_UNREACH) || pkt->hdr.nic) {
 			nic->ops->pkt_put(nic->host, pkt);
 			continue;
 		}
@@ -140,6 +142,7 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 	nic->nports = cfg->nports;
 	nic->park.bytes_max = cfg->params.park_bytes;
 	nic->flows.since = ~0ull;
+	nic->relay.ask_at = ~0ull;
 	for (p = 0; p < nic->nports; p++) {
 		struct tn_link *l = &nic->link[p];
 
@@ -180,6 +183,8 @@ static void empty(struct tn_nic *nic, u64 now)
 	nic->active = 0;
 	nic->reopening = 0;
 	drop_all(nic, &nic->held);
+	drop_all(nic, &nic->relay.wait);
+	nic->relay.riders = 0;
 	nic->held_bytes = 0;
 	drop_all(nic, &nic->park.q);
 	nic->park = (struct tn_park) { .bytes_max = nic->park.bytes_max };
@@ -211,7 +216,8 @@ size_t tn_nic_table_size(const struct torus_shape *shape)
 
 	return 2 * align64(n * sizeof(u64)) + 2 * blocks_size(n) +
 	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_tx)) +
-	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
+	       align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx)) +
+	       align64(n * sizeof(struct tn_relay_peer));
 }
 
 bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus_coords *at)
@@ -282,11 +288,14 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	m += align64(n * TN_FLOW_VCS * sizeof(*tx));
 	memset(nic->rows, 0, n * sizeof(u64));
 	tn_flows_init(&nic->flows, tx, (struct tn_flow_rx *)m, n);
+	m += align64(n * TN_FLOW_VCS * sizeof(struct tn_flow_rx));
+	tn_relay_init(&nic->relay, (struct tn_relay_peer *)m, n, nic->params.relay_packets);
 	nic->version = 0;
 	nic->colour = 0;
 	nic->shadow_open = false;
 	nic->copying = false;
 	nic->releases = 0;
+	nic->relays_held = false;
 	nic->placed = true;
 	return 0;
 }
@@ -314,23 +323,56 @@ static void launch(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	begin_flows(nic, pkt->hdr.dst);
 	tn_flow_stamp(&nic->flows, pkt, vc);
 	tn_stamp(nic, pkt, row);
+	tn_via_charge(nic, pkt);
 	pkt->unsummed = TN_UNSUMMED;
 	nic->counter[TORUS_NC_INJECTED]++;
 	tn_flow_count(nic, pkt, TORUS_FC_INJECTED);
 	tn_input_push(nic, TN_INPUT_INJECT + vc, pkt);
 }
 
+/* By way of a relay, and somebody else has to go first. */
+static bool window_full(const struct tn_nic *nic, u64 row)
+{
+	return (row & TORUS_ROW_RELAY) && (row & TORUS_ROW_VALID) &&
+	       (nic->relay.wait.head || !tn_relay_may(&nic->relay));
+}
+
+bool tn_launch_waiting(struct tn_nic *nic)
+{
+	struct tn_relay *r = &nic->relay;
+	bool some = r->wait.head && tn_relay_may(r);
+
+	while (r->wait.head && tn_relay_may(r)) {
+		struct tn_pkt *pkt = r->wait.head;
+		u64 row = nic->rows[pkt->hdr.dst];
+
+		if (tn_on_hold(nic, pkt->hdr.dst)) {	/* since it waits */
+			tn_release_held(nic);
+			break;
+		}
+		tn_queue_pop(&r->wait);
+		nic->held_bytes -= tn_park_cost(pkt);
+		launch(nic, pkt, row);
+	}
+	return some;
+}
+
 void tn_release_held(struct tn_nic *nic)
 {
-	struct tn_queue all = nic->held;
+	struct tn_queue waited = nic->relay.wait, held = nic->held;
 	struct tn_pkt *pkt;
 
-	nic->held = (struct tn_queue) { 0 };
-	while ((pkt = tn_queue_pop(&all))) {
+	nic->relay.wait = nic->held = (struct tn_queue) { 0 };
+	/* Of one flow, what waits for the window came before what is on hold. */
+	while ((pkt = tn_queue_pop(&waited)) || (pkt = tn_queue_pop(&held))) {
 		u64 row = nic->rows[pkt->hdr.dst];
 
 		if (tn_on_hold(nic, pkt->hdr.dst)) {
 			tn_queue_push(&nic->held, pkt);
+			continue;
+		}
+		if (window_full(nic, row)) {
+			tn_queue_push(&nic->relay.wait, pkt);
 			continue;
 		}
 		nic->held_bytes -= tn_park_cost(pkt);
@@ -408,6 +450,12 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 		nic->counter[TORUS_NC_UNREACHABLE]++;
 		return -EHOSTUNREACH;
 	}
+	if (window_full(nic, row)) {
+		nic->counter[TORUS_NC_RELAY_WAITED]++;
+		nic->held_bytes += tn_park_cost(pkt);
+		tn_queue_push(&nic->relay.wait, pkt);
+		return 0;
+	}
 	launch(nic, pkt, row);
 	return 0;
 }
@@ -457,6 +505,7 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 		if (now >= tn_link_expiry(&nic->link[p]))
 			tn_link_poll(&nic->link[p], now);
 	}
+	tn_via_poll(nic, now);
 	if (f->wait.head && now - f->since >= nic->params.gap_time) {
 		u64 lost = f->lost;
 
@@ -473,6 +522,8 @@ u64 tn_nic_expiry(const struct tn_nic *nic)
 	u64 at = nic->flows.wait.head ? nic->flows.since + nic->params.gap_time : ~0ull;
 	unsigned int p;
 
+	if (nic->relay.ask_at < at)
+		at = nic->relay.ask_at;
 	for (p = 0; p < nic->nports; p++) {
 		u64 e = tn_link_expiry(&nic->link[p]);
 

@@ -87,8 +87,10 @@ struct tn_ops {
  * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
  *	training, struct tn_train_params
  * @retry_protocol: enum torus_retry, what links ask for in their next new beginning
+ * @relay_packets: what the node keeps for others as a relay; at least one of each node
+ *	(relay.h)
  * @park_bytes: size of the parking segment
- * @hold_bytes: what may wait at the source on holds before the host must wait
+ * @hold_bytes: what may wait at the source on holds and for the relay window before the host must wait
  */
 struct tn_params {
 	u64 keepalive;
@@ -111,6 +113,7 @@ struct tn_params {
 	u32 retry_protocol;
 	u32 slots;
 	u32 frame_max;
+	u32 relay_packets;
 	u64 park_bytes;
 	u64 hold_bytes;
 };

@@ -10,17 +10,19 @@
 #include "link.h"
 #include "nic.h"
 #include "park.h"
+#include "relay.h"
 #include "route.h"
 
 #define TN_INJECT_MAX	256		/* packets in an injection queue */
 
 /*
- * Inputs of the router: port * VCS + vc, then for each VC an injection queue and
- * one of packets that come from the parking segment.
+ * Inputs of the router: port * VCS + vc, then for each VC an injection queue, one of
+ * packets that come from the parking segment and one of those that are relayed here.
  */
 #define TN_INPUT_INJECT	(TORUS_MAX_PORTS * TORUS_VCS)
 #define TN_INPUT_REPLAY	(TN_INPUT_INJECT + TORUS_VCS)
-#define TN_INPUTS	(TN_INPUT_REPLAY + TORUS_VCS)
+#define TN_INPUT_RELAY	(TN_INPUT_REPLAY + TORUS_VCS)
+#define TN_INPUTS	(TN_INPUT_RELAY + TORUS_VCS)
 
 #define TN_BLOCK	64		/* rows */
 
@@ -48,6 +50,7 @@ struct tn_block {
  * @block, @shadow_block: of these tables
  * @copying: one is being begun, its first @copied rows are there
  * @releases: how often all holds were lifted
+ * @relays_held: no release since the commit: all destinations with a relay are on hold
  */
 struct tn_nic {
 	const struct tn_ops *ops;
@@ -73,6 +76,7 @@ struct tn_nic {
 	bool copying;
 	u32 copied;
 	u64 releases;
+	bool relays_held;
 	u8 colour;
 
 	u64 active;
@@ -83,6 +87,7 @@ struct tn_nic {
 	u64 held_bytes;
 	struct tn_park park;
 	struct tn_flows flows;
+	struct tn_relay relay;
 
 	u64 counter[TORUS_NC_COUNT];
 	u64 flow[TORUS_FC_COUNT][TORUS_COLOURS];
@@ -91,14 +96,17 @@ struct tn_nic {
 
 static inline bool tn_on_hold(const struct tn_nic *nic, u32 dst)
 {
-	return (nic->rows[dst] & TORUS_ROW_HOLD) &&
-	       nic->block[dst / TN_BLOCK].releases == nic->releases;
+	u64 row = nic->rows[dst];
+
+	return ((row & TORUS_ROW_HOLD) && nic->block[dst / TN_BLOCK].releases == nic->releases) ||
+	       ((row & TORUS_ROW_RELAY) && nic->relays_held);
 }
 
-/* Does the packet count in the sums of a recovery? VCD data does. */
+/* Does the packet count in the sums of a recovery? VCD data and all that is relayed does. */
 static inline bool tn_counts(const struct tn_pkt *pkt)
 {
-	return pkt->hdr.type == TN_DATA && !(pkt->tail.flags & TN_TAIL_ADAPTIVE);
+	return pkt->hdr.type == TN_DATA && !pkt->hdr.nic &&
+	       (!(pkt->tail.flags & TN_TAIL_ADAPTIVE) || pkt->hdr.relayed);
 }
 
 static inline void tn_flow_count(struct tn_nic *nic, const struct tn_pkt *pkt,
@@ -120,6 +128,12 @@ static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
 	return !nic->ops->park || nic->ops->park(nic->host, pkt);
 }
 
+/* A relayed packet of nobody's window: relays may drop it. */
+static inline bool tn_is_rider(const struct tn_pkt *pkt)
+{
+	return pkt->hdr.type != TN_DATA || pkt->hdr.nic || pkt->via.payer == TORUS_NO_NODE;
+}
+
 void tn_tell(struct tn_nic *nic, u8 type);
 
 /* router.c */
@@ -133,6 +147,24 @@ void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt);
 bool tn_reopen(struct tn_nic *nic);
 /** tn_deliver_waiting() - packets of flows whose turn has come */
 void tn_deliver_waiting(struct tn_nic *nic, u64 now);
+
+/* via.c */
+/** tn_via_hear() - a NIC says something to this one; @pkt is given back */
+void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_via_ended() - a packet with this relay flit has come to its destination */
+void tn_via_ended(struct tn_nic *nic, const struct tn_via *via);
+/** tn_via_charge() - @pkt, just stamped, is of this node's window if it is relayed */
+void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_via_take() - relay memory for @pkt. Return: false: there is none. */
+bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt);
+/** tn_via_onward() - @pkt, taken, starts on its next leg by a valid @row */
+void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
+/** tn_via_poll() - ask for acknowledgements that are overdue */
+void tn_via_poll(struct tn_nic *nic, u64 now);
+
+/* nic.c */
+/** tn_launch_waiting() - own packets that waited for the relay window. Return: some went. */
+bool tn_launch_waiting(struct tn_nic *nic);
 
 /* table.c */
 /** tn_release_held() - own packets that waited go on their way */

@@ -8,12 +8,16 @@
 /**
  * struct tn_pkt - one packet in memory
  * @next: in whatever queue holds it; a packet is in at most one
- * @flits: header flit, payload, tail, contiguous; the core writes header and
+ * @flits: header flit, payload, tail, contiguous (a relay flit that came with it is
+ *	not looked at any more); the core writes header and
  *	tail here when it sends
  * @owner: the host's: whose memory @flits is
  * @hdr: header as numbers, the truth while the packet is in the NIC
  * @tail: tail as numbers
- * @in_port: where it came in; TN_PORT_HOST for the host's own
+ * @via: relay flit as numbers, if hdr.relayed
+ * @via_flit: the same as it is sent; it has no room of its own behind @flits
+ * @in_port: where it came in; TN_PORT_HOST for the host's own, TN_PORT_RELAY for one
+ *	that this node relays
  * @in_vc: which of its input buffers it occupies; hdr.vc may change on the way
  * @vccr_set: VCCR is chosen and must stay the same on replay
  * @unresolved: parked from a RETRY buffer; the peer may have it
@@ -31,6 +35,8 @@ struct tn_pkt {
 	void *owner;
 	struct tn_hdr hdr;
 	struct tn_tail tail;
+	struct tn_via via;
+	u8 via_flit[TN_FLIT];
 	u8 in_port;
 	u8 in_vc;
 	u8 vccr_set;
@@ -41,6 +47,7 @@ struct tn_pkt {
 };
 
 #define TN_PORT_HOST	0xff
+#define TN_PORT_RELAY	0xfe
 
 #define TN_UNSUMMED	1
 #define TN_UNSUMMED_SENT 2
@@ -58,7 +65,7 @@ static inline u8 *tn_pkt_tail(const struct tn_pkt *p)
 /* Flits and bytes of the whole packet. */
 static inline unsigned int tn_pkt_flits(const struct tn_pkt *p)
 {
-	return p->hdr.len + 2u;
+	return tn_hdr_flits(&p->hdr);
 }
 
 static inline u32 tn_pkt_bytes(const struct tn_pkt *p)

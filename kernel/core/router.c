@@ -28,6 +28,13 @@ void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	struct tn_path path = tn_path_of_row(pkt->hdr.dst, row);
 	struct tn_hdr *h = &pkt->hdr;
 
+	if ((row & TORUS_ROW_RELAY) && !h->relayed)
+		tn_relay_wrap(pkt);
+	if (row & TORUS_ROW_RELAY)
+		h->dst = (u32)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK);
+	else if (h->relayed)
+		h->dst = pkt->via.dst;
+
 	h->dir = path.dir;
 	h->first = path.first;
 	h->last = path.last;
@@ -68,6 +75,10 @@ void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
 	u32 src = h->src;
 	u64 row;
 
+	if (h->nic) {
+		nic->ops->pkt_put(nic->host, pkt);
+		return;
+	}
 	nic->counter[TORUS_NC_UNREACHABLE]++;
 	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
 	if (pkt->tail.flags & TN_TAIL_REPLAYED)
@@ -77,6 +88,7 @@ void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
 		nic->ops->pkt_put(nic->host, pkt);	/* nor can it go back */
 		return;
 	}
+	tn_relay_unwrap(pkt);
 	h->type = TN_UNREACH;
 	h->vc = TORUS_VC_D1;
 	h->src = h->dst;
@@ -153,8 +165,9 @@ static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 
 	return true;
 }
 
-/* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
-static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+/* @pkt is for this host and was @came when it came. */
+static enum moved hand_over(struct tn_nic *nic, struct tn_pkt *pkt, const struct tn_pkt *came,
+			    u64 now)
 {
 	struct tn_pkt seen = *pkt;
 
@@ -165,6 +178,7 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (pkt->tail.flags & TN_TAIL_ADAPTIVE) {
 		if (!give_host(nic, pkt))
 			return BLOCKED;
+		count_ended(nic, came);
 	} else if (pkt->hdr.src >= nic->nodes || pkt->hdr.vc >= TN_FLOW_VCS) {
 		count_ended(nic, pkt);
 		nic->counter[TORUS_NC_HOST_DROPS]++;
@@ -176,7 +190,7 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		case TN_FLOW_NOW:
 			if (!give_host(nic, pkt))
 				return BLOCKED;
-			count_ended(nic, &seen);
+			count_ended(nic, came);
 			if (tn_flow_done(&nic->flows, &seen))
 				tn_deliver_waiting(nic, now);
 			break;
@@ -199,7 +213,27 @@ static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 			break;
 		}
 	}
-	freed(nic, &seen, now);
+	return MOVED;
+}
+
+/* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
+static enum moved deliver(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+{
+	struct tn_pkt came = *pkt;
+
+	if (pkt->hdr.nic) {
+		tn_via_hear(nic, pkt);
+		freed(nic, &came, now);
+		return MOVED;
+	}
+	tn_relay_unwrap(pkt);
+	if (hand_over(nic, pkt, &came, now) == BLOCKED) {
+		pkt->hdr = came.hdr;
+		return BLOCKED;
+	}
+	freed(nic, &came, now);
+	if (came.hdr.relayed)
+		tn_via_ended(nic, &came.via);
 	return MOVED;
 }
 
@@ -209,14 +243,37 @@ static bool from_park(const struct tn_pkt *pkt)
 	return pkt->in_port == TN_PORT_HOST && (pkt->tail.flags & TN_TAIL_REPLAYED);
 }
 
-/* @pkt, out of its queue, cannot go on by @out. */
-static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
+/* There is room for @pkt. */
+static void park_it(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	struct tn_park *p = &nic->park;
 	bool first = !p->q.head;
 
+	pkt->in_port = TN_PORT_HOST;
+	tn_parked(nic, pkt);
+	tn_park_push(p, pkt);
+	if (p->through)
+		p->replaying = p->q.count;
+	if (first)
+		tn_tell(nic, TN_EV_PARK);
+}
+
+/*
+ * @pkt, out of its queue, cannot go on by @out. What was in a relay's memory needs no
+ * more of it when it is parked.
+ */
+static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u64 now)
+{
+	struct tn_park *p = &nic->park;
+
+	if (pkt->hdr.nic) {
+		freed(nic, pkt, now);
+		nic->ops->pkt_put(nic->host, pkt);
+		return MOVED;
+	}
 	nic->link[out].closed = true;
-	if (!from_park(pkt) && !(tn_park_room(p, pkt) && tn_settle(nic, pkt))) {
+	if (!from_park(pkt) &&
+	    !((pkt->in_port == TN_PORT_RELAY || tn_park_room(p, pkt)) && tn_settle(nic, pkt))) {
 		if (!p->full) {
 			p->full = true;
 			tn_tell(nic, TN_EV_PARK);
@@ -226,13 +283,7 @@ static enum moved park(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out,
 	if (from_park(pkt))		/* rows that lead nowhere */
 		p->through = false;
 	freed(nic, pkt, now);
-	pkt->in_port = TN_PORT_HOST;
-	tn_parked(nic, pkt);
-	tn_park_push(p, pkt);
-	if (p->through)
-		p->replaying = p->q.count;
-	if (first)
-		tn_tell(nic, TN_EV_PARK);
+	park_it(nic, pkt);
 	return MOVED;
 }
 
@@ -245,7 +296,12 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 
 	if (l->state != TORUS_LINK_UP && l->state != TORUS_LINK_RETRAINING)
 		return true;
-	return l->closed && !(nic->reopening >> out & 1 && from_park(pkt));
+	if (!l->closed || pkt->hdr.nic)
+		return false;
+	/* Windows open only if what is replayed by way of relays waits for no other replay. */
+	if (pkt->hdr.relayed && (pkt->tail.flags & TN_TAIL_REPLAYED))
+		return false;
+	return !(nic->reopening >> out & 1 && from_park(pkt));
 }
 
 static bool stall(struct tn_link *l, struct tn_pkt *pkt)
@@ -314,6 +370,31 @@ static unsigned int adapt(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int d
 	return alive ? nic->nports : nic->nports + 1u;
 }
 
+/*
+ * @pkt, out of its queue, has come to a relay: this node. A row on hold differs from
+ * that of the table by which a packet of another colour came.
+ */
+static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
+{
+	u64 row = nic->rows[pkt->via.dst];
+
+	freed(nic, pkt, now);
+	if (tn_is_rider(pkt) && !(tn_via_take(nic, pkt) && (row & TORUS_ROW_VALID))) {
+		nic->counter[TORUS_NC_RELAY_DROPS]++;
+		nic->ops->pkt_put(nic->host, pkt);
+	} else if (tn_is_rider(pkt)) {
+		tn_via_onward(nic, pkt, row);
+	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
+		tn_unreachable(nic, pkt);
+	} else if (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour) {
+		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
+		park_it(nic, pkt);
+	} else {
+		tn_via_onward(nic, pkt, row);
+	}
+	return MOVED;
+}
+
 /* @pkt is out of its queue. Return: BLOCKED: put it back at the head. */
 static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 {
@@ -325,8 +406,11 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	};
 	unsigned int out = tn_route_next(&nic->shape, &nic->at, &path);
 
-	if (out == TN_ROUTE_HERE)
-		return deliver(nic, pkt, now);
+	if (pkt->hdr.relayed && pkt->via.dst >= nic->nodes)
+		out = TN_ROUTE_LOST;
+	else if (out == TN_ROUTE_HERE)
+		return pkt->hdr.relayed && pkt->via.dst != nic->node ?
+		       relay(nic, pkt, now) : deliver(nic, pkt, now);
 	if (out >= nic->nports) {
 		freed(nic, pkt, now);
 		tn_unreachable(nic, pkt);
@@ -357,13 +441,16 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 
 	for (n = 0; n < BURST; n++) {
 		struct tn_pkt *pkt = tn_queue_pop(q);
+		bool rider;
 
 		if (!pkt)
 			break;
+		rider = pkt->in_port == TN_PORT_RELAY && tn_is_rider(pkt);
 		if (move(nic, pkt, now) == BLOCKED) {
 			tn_queue_push_front(q, pkt);
 			return n;
 		}
+		nic->relay.riders -= rider;
 	}
 	if (!q->head)
 		nic->active &= ~(1ull << input);
@@ -378,21 +465,29 @@ static unsigned int replay(struct tn_nic *nic)
 	while (nic->park.replaying) {
 		struct tn_pkt *pkt = nic->park.q.head;
 		unsigned int vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
-		u64 row = nic->rows[pkt->hdr.dst];
+		bool paid = pkt->hdr.relayed && !tn_is_rider(pkt) &&
+			    pkt->via.gen == nic->relay.gen;
+		u64 row = nic->rows[pkt->hdr.relayed ? pkt->via.dst : pkt->hdr.dst];
 
-		if (nic->input[TN_INPUT_REPLAY + vc].count >= TN_INJECT_MAX)
+		if (nic->input[TN_INPUT_REPLAY + vc].count >= TN_INJECT_MAX ||
+		    ((row & TORUS_ROW_RELAY) && !paid && !tn_relay_may(&nic->relay)))
 			break;
 		tn_park_pop(&nic->park);
+		if (!paid)
+			tn_relay_unwrap(pkt);
 		n++;
 		nic->counter[TORUS_NC_REPLAYED]++;
 		pkt->hdr.colour = nic->colour;
 		pkt->tail.flags |= TN_TAIL_REPLAYED;
-		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
 		if (!(row & TORUS_ROW_VALID)) {
+			tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
 			tn_unreachable(nic, pkt);
 			continue;
 		}
 		tn_stamp(nic, pkt, row);
+		if (!paid)
+			tn_via_charge(nic, pkt);
+		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
 		tn_input_push(nic, TN_INPUT_REPLAY + vc, pkt);
 	}
 	if (n && !nic->park.q.head)
@@ -406,7 +501,7 @@ bool tn_reopen(struct tn_nic *nic)
 
 	if (!nic->reopening || nic->park.replaying)
 		return false;
-	for (i = TN_INPUT_REPLAY; i < TN_INPUTS; i++) {
+	for (i = TN_INPUT_REPLAY; i < TN_INPUT_RELAY; i++) {
 		if (nic->input[i].head)
 			return false;
 	}
@@ -436,7 +531,10 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 		}
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
 		moved += tn_reopen(nic);
+		moved += tn_launch_waiting(nic);
 	} while (moved);
+	if (nic->relay.out && nic->relay.ask_at == ~0ull)
+		nic->relay.ask_at = now + nic->params.replay_timeout;
 	if (nic->flows.wait.head)
 		tn_deliver_waiting(nic, now);
 }

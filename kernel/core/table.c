@@ -8,11 +8,14 @@ static bool row_ok(const struct tn_nic *nic, u64 row)
 	unsigned int ndirs = 2u * nic->shape.ndims;
 	u64 first = row >> TORUS_ROW_FIRST_SHIFT & TORUS_ROW_STEP_MASK;
 	u64 last = row >> TORUS_ROW_LAST_SHIFT & TORUS_ROW_STEP_MASK;
+	u32 relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
 
-	if (row >> 60 || (row & TORUS_ROW_RELAY))
+	if (row >> 60)
 		return false;
 	if (!(row & TORUS_ROW_VALID))
 		return true;
+	if ((row & TORUS_ROW_RELAY) && (relay >= nic->nodes || relay == nic->node))
+		return false;
 	return !((row & TORUS_ROW_DIR_MASK) >> ndirs) &&
 	       !((row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK) >> ndirs) &&
 	       (first < ndirs || first == TORUS_ROW_NO_STEP) &&
@@ -116,6 +119,8 @@ int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now)
 	nic->shadow_open = false;
 	nic->flows.licensed = false;
 	nic->park.through = false;
+	/* Which relay's row has changed, this node does not know. */
+	nic->relays_held = true;
 	tn_release_held(nic);
 	return 0;
 }
@@ -163,6 +168,7 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 		return -ENODEV;
 	if (version != nic->version)
 		return -ESTALE;
+	tn_relay_renew(&nic->relay, (u32)version);
 	if (give_up) {
 		u32 before;
 
@@ -176,6 +182,7 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 			tn_tell(nic, TN_EV_PARK);
 	}
 	nic->releases++;
+	nic->relays_held = false;
 	tn_release_held(nic);
 	return 0;
 }
@@ -189,7 +196,7 @@ void tn_nic_park_info(const struct tn_nic *nic, struct tn_park_info *info)
 		.unresolved = nic->park.unresolved,
 		.bytes = nic->park.bytes,
 		.bytes_max = nic->park.bytes_max,
-		.held = nic->held.count,
+		.held = nic->held.count + nic->relay.wait.count,
 	};
 }
 
@@ -221,6 +228,7 @@ int tn_nic_park_replay(struct tn_nic *nic, u64 version, u32 ports, u64 now)
 		return -ESTALE;
 	if (nic->park.unresolved)
 		return -EBUSY;
+	tn_relay_renew(&nic->relay, (u32)version);
 	nic->reopening |= (u16)(ports & ((1u << nic->nports) - 1));
 	nic->park.replaying = nic->park.q.count;
 	nic->park.through = true;

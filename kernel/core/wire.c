@@ -16,7 +16,7 @@ void tn_hdr_put(u8 *flit, const struct tn_hdr *h)
 {
 	tn_put_le64(flit, (u64)h->type | (u64)h->vc << 3 | (u64)h->e << 5 |
 			  (u64)h->gen << 6 | (u64)h->gen_echo << 7 | (u64)h->len << 8 |
-			  (u64)h->tseq << 20 | (u64)h->rseq << 32 | (u64)h->crp_vc << 44 |
+			  (u64)h->relayed << 17 | (u64)h->nic << 18 | (u64)h->tseq << 20 | (u64)h->rseq << 32 | (u64)h->crp_vc << 44 |
 			  (u64)h->crp << 46 | (u64)h->colour << 58 | (u64)h->first << 60);
 	tn_put_le64(flit + 8, (u64)h->dst | (u64)h->src << 24 | (u64)h->dir << 48 |
 			      (u64)h->last << 60);
@@ -31,7 +31,9 @@ void tn_hdr_get(const u8 *flit, struct tn_hdr *h)
 	h->e = bits8(w0, 5, 1);
 	h->gen = bits8(w0, 6, 1);
 	h->gen_echo = bits8(w0, 7, 1);
-	h->len = bits16(w0, 8, 0xfff);
+	h->len = bits16(w0, 8, 0x1ff);
+	h->relayed = bits8(w0, 17, 1);
+	h->nic = bits8(w0, 18, 1);
 	h->tseq = bits16(w0, 20, TN_SEQ_MASK);
 	h->rseq = bits16(w0, 32, TN_SEQ_MASK);
 	h->crp_vc = bits8(w0, 44, 3);
@@ -61,6 +63,22 @@ void tn_tail_get(const u8 *flit, struct tn_tail *t)
 	t->vb = flit[12];
 	t->flags = flit[13];
 	t->epoch = tn_get_le16(flit + 14);
+}
+
+void tn_via_put(u8 *flit, const struct tn_via *v)
+{
+	tn_put_le32(flit, v->dst);
+	tn_put_le32(flit + 4, v->payer);
+	tn_put_le32(flit + 8, v->gen);
+	tn_put_le32(flit + 12, v->legs);
+}
+
+void tn_via_get(const u8 *flit, struct tn_via *v)
+{
+	v->dst = tn_get_le32(flit);
+	v->payer = tn_get_le32(flit + 4);
+	v->gen = tn_get_le32(flit + 8);
+	v->legs = tn_get_le16(flit + 12);
 }
 
 void tn_init_put(u8 *p, const struct tn_init *i)
@@ -128,25 +146,30 @@ bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed)
 	return tn_get_le32(bytes + 4) == tn_crc32c(seed, bytes, 4);
 }
 
-static u32 lcrc(const u8 *flits, unsigned int len, u32 seed)
+static u32 lcrc(const u8 *flits, unsigned int len, const u8 *via, u32 seed)
 {
 	const u8 *tail = flits + TN_FLIT * (len + 1);
-	u8 both[2 * TN_FLIT];
+	u8 all[3 * TN_FLIT];
 
-	memcpy(both, flits, TN_FLIT);
-	memcpy(both + TN_FLIT, tail, TN_FLIT);
-	memset(both + TN_FLIT + 4, 0, 4);
-	return tn_crc32c(seed, both, sizeof(both));
+	memcpy(all, flits, TN_FLIT);
+	memcpy(all + TN_FLIT, tail, TN_FLIT);
+	memset(all + TN_FLIT + 4, 0, 4);
+	if (via)
+		memcpy(all + 2 * TN_FLIT, via, TN_FLIT);
+	return tn_crc32c(seed, all, (via ? 3u : 2u) * TN_FLIT);
 }
 
-void tn_lcrc_set(u8 *flits, unsigned int len, u32 seed)
+void tn_lcrc_set(u8 *flits, unsigned int len, const u8 *via, u32 seed)
 {
-	tn_put_le32(flits + TN_FLIT * (len + 1) + 4, lcrc(flits, len, seed));
+	tn_put_le32(flits + TN_FLIT * (len + 1) + 4, lcrc(flits, len, via, seed));
 }
 
 bool tn_lcrc_ok(const u8 *flits, unsigned int len, u32 seed)
 {
-	return tn_get_le32(flits + TN_FLIT * (len + 1) + 4) == lcrc(flits, len, seed);
+	const u8 *tail = flits + TN_FLIT * (len + 1);
+	const u8 *via = flits[2] & 2 ? tail + TN_FLIT : NULL;	/* RELAYED */
+
+	return tn_get_le32(tail + 4) == lcrc(flits, len, via, seed);
 }
 
 u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t)

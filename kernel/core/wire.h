@@ -2,24 +2,26 @@
 /*
  * Wire format.
  *
- * A packet is a header flit, 0 to 256 payload flits and a tail flit; a flit is
- * 16 bytes; numbers are little endian. An Ethernet frame of type 0x88b5 holds
+ * A packet is a header flit, 0 to 256 payload flits, a tail flit and, if RELAYED, a
+ * relay flit; a flit is 16 bytes; numbers are little endian. An Ethernet frame of type 0x88b5 holds
  * packets back to back; a header of type PAD (all zero) or the end of the frame
  * ends them.
  *
  * Header, two 64-bit words, bits from the least significant:
  *
  *   w0   0-2  type      3-4  VC       5   E         6  G       7  GE
- *        8-19 length, payload flits  20-31 TSEQ    32-43 RSEQ
+ *        8-16 length, payload flits  17 RELAYED   18 NIC   19 0
+ *       20-31 TSEQ    32-43 RSEQ
  *       44-45 VCCR.VC#  46-57 VCCR.CRP 58-59 colour 60-63 first step
  *   w1   0-23 destination  24-47 source  48-59 DIR bits  60-63 last step
  *
  * Tail:
  *   0-3  ECRC: CRC-32C over the payload flits, then over 16 bytes: destination
- *        (4), source (4), ESEQ (4), flags without REPLAYED (1), 0 (1),
- *        epoch (2). Set by the source and never changed on the way.
- *   4-7  LCRC: CRC-32C over the header flit and the tail flit with LCRC zero,
- *        started from the seed of the link's up time (link.h) instead of ~0
+ *        (4; of a RELAYED packet the final one), source (4), ESEQ (4), flags
+ *        without REPLAYED (1), 0 (1), epoch (2). Set by the source and never
+ *        changed on the way.
+ *   4-7  LCRC: CRC-32C over the header flit, the tail flit with LCRC zero and the
+ *        relay flit, if there is one, started from the seed of the link's up time (link.h) instead of ~0
  *        (INIT packets: ~0).
  *        Set anew at every transmission.
  *   8-11 ESEQ: number of the packet in its flow (source, destination, VC)
@@ -29,6 +31,14 @@
  *        VCA, whatever VC carries it now, 7 REPLAYED from a parking segment
  *   14-15 epoch: version of the table by which the flow's numbering began, low
  *        16 bits (flow.h)
+ *
+ * Relay flit (relay.h); the header's destination is then that of the present leg:
+ *   0-3  final destination   4-7  whose window it is in; ~0: nobody's
+ *   8-11 generation of that window   12-13 relays passed   14-15 zero
+ *
+ * NIC: a DATA packet that no host sees, 1 payload flit:
+ *   0-3  what it says: 1 ASK, 2 ACK (relay.h)   4-7 generation   8-11 packets
+ *   12-15 zero
  *
  * Types. Sequenced packets take a TSEQ, wait in the RETRY buffer and are
  * accepted exactly once: DATA, CREDIT (no payload; carries VCCR when there is
@@ -69,11 +79,11 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	2
+#define TN_WIRE_VERSION	3
 #define TN_FLIT		16
 #define TN_PAYLOAD_MAX	4096				/* bytes */
 #define TN_PAYLOAD_FLITS_MAX (TN_PAYLOAD_MAX / TN_FLIT)
-#define TN_SLOT_FLITS	(TN_PAYLOAD_FLITS_MAX + 2)	/* largest packet */
+#define TN_SLOT_FLITS	(TN_PAYLOAD_FLITS_MAX + 3)	/* largest packet */
 #define TN_PACKET_MAX	(TN_SLOT_FLITS * TN_FLIT)	/* bytes */
 #define TN_INIT_FLITS	4
 #define TN_SEQ_MASK	0xfff
@@ -111,7 +121,19 @@ struct tn_hdr {
 	u8 colour;
 	u8 first;
 	u8 last;
+	u8 relayed;		/* a relay flit follows the tail */
+	u8 nic;
 };
+
+/** struct tn_via - relay flit as numbers */
+struct tn_via {
+	u32 dst;
+	u32 payer;		/* TORUS_NO_NODE: nobody */
+	u32 gen;
+	u16 legs;
+};
+
+enum tn_nic_word { TN_NIC_ASK = 1, TN_NIC_ACK };
 
 #define TN_TAIL_PAD	0x0f
 #define TN_TAIL_FIRST	0x10
@@ -156,6 +178,12 @@ static inline u32 tn_payload_bytes(const struct tn_hdr *h, const struct tn_tail 
 	return flits ? flits * TN_FLIT - pad : 0;
 }
 
+/** tn_hdr_flits() - flits of the whole packet */
+static inline u32 tn_hdr_flits(const struct tn_hdr *h)
+{
+	return h->len + 2u + h->relayed;
+}
+
 void tn_hdr_put(u8 *flit, const struct tn_hdr *h);
 void tn_hdr_get(const u8 *flit, struct tn_hdr *h);
 /** tn_type_of() - enum tn_type of what begins at @bytes */
@@ -170,14 +198,20 @@ void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed);
 bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed);
 void tn_tail_put(u8 *flit, const struct tn_tail *t);
 void tn_tail_get(const u8 *flit, struct tn_tail *t);
+void tn_via_put(u8 *flit, const struct tn_via *v);
+void tn_via_get(const u8 *flit, struct tn_via *v);
 void tn_init_put(u8 *payload, const struct tn_init *i);
 void tn_init_get(const u8 *payload, struct tn_init *i);
 
-/** tn_lcrc_set() - write the LCRC of the packet at @flits, @len payload flits */
-void tn_lcrc_set(u8 *flits, unsigned int len, u32 seed);
+/**
+ * tn_lcrc_set() - write the LCRC of the packet at @flits, @len payload flits
+ * @via: its relay flit, which may be anywhere; NULL: it has none
+ */
+void tn_lcrc_set(u8 *flits, unsigned int len, const u8 *via, u32 seed);
+/** tn_lcrc_ok() - of a packet as it came, with all its flits in one place */
 bool tn_lcrc_ok(const u8 *flits, unsigned int len, u32 seed);
 
-/** tn_ecrc() - the ECRC that the packet at @flits should have */
+/** tn_ecrc() - the ECRC that the packet at @flits should have; @h->dst: the final one */
 u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t);
 
 #endif /* TN_WIRE_H */

@@ -184,7 +184,7 @@ static void mend_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, u8 mend)
 		tn_tail_put(tail, &t);
 	}
 	if (mend & 1)
-		tn_lcrc_set(flits, h->len, h->type == TN_INIT ? ~0u : l->seed);
+		tn_lcrc_set(flits, h->len, NULL, h->type == TN_INIT ? ~0u : l->seed);
 }
 
 static void mend_frame(struct tn_link *l, u8 *data, size_t len, u8 mend)
@@ -217,7 +217,7 @@ static void up(unsigned int port, u64 now)
 	tn_init_put(flits + TN_FLIT, &i);
 	t.ecrc = tn_ecrc(flits, &h, &t);
 	tn_tail_put(flits + (1 + TN_INIT_FLITS) * TN_FLIT, &t);
-	tn_lcrc_set(flits, TN_INIT_FLITS, ~0u);
+	tn_lcrc_set(flits, TN_INIT_FLITS, NULL, ~0u);
 	feed(port, flits, sizeof(flits), now);
 	must(l->state == TORUS_LINK_UP, "the peer's INIT is not understood");
 }

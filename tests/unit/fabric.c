@@ -301,12 +301,60 @@ static void check_bubbles(struct fabric *f)
 	}
 }
 
+/* --- relays ---------------------------------------------------------------------- */
+
+static void count_charged(const struct fabric *f, const struct tn_pkt *pkt, u32 *live)
+{
+	if (!pkt->hdr.relayed || tn_is_rider(pkt) ||
+	    pkt->via.gen != f->node[pkt->via.payer].nic->relay.gen)
+		return;
+	live[pkt->via.payer]++;
+}
+
+/* No more packets of a window are in the network than the window knows of. */
+static void check_windows(struct fabric *f)
+{
+	u32 *live = calloc(f->n, sizeof(*live));
+
+	assert_non_null(live);
+	for (u32 i = 0; i < f->n; i++) {
+		const struct tn_nic *nic = f->node[i].nic;
+		const struct tn_pkt *pkt;
+		u32 waiting = 0;
+
+		for (unsigned int k = 0; k < TN_INPUTS; k++) {
+			for (pkt = nic->input[k].head; pkt; pkt = pkt->next) {
+				count_charged(f, pkt, live);
+				waiting += k >= TN_INPUT_RELAY;
+			}
+		}
+		expect(&f->r, waiting <= nic->relay.capacity + nic->relay.riders &&
+		       nic->relay.riders <= TN_RELAY_RIDERS, "relay %u holds %u", i, waiting);
+		for (unsigned int p = 0; p < f->nports; p++) {
+			for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next) {
+				if (!accepted(f, i, p, nic->link[p].session, pkt->hdr.tseq))
+					count_charged(f, pkt, live);
+			}
+		}
+	}
+	for (u32 i = 0; i < f->n; i++) {
+		const struct tn_relay *r = &f->node[i].nic->relay;
+
+		expect(&f->r, live[i] <= r->out && r->out <= r->window,
+		       "window of node %u: %u packets, %u known, %u allowed", i, live[i], r->out,
+		       r->window);
+	}
+	free(live);
+}
+
 static void check(struct fabric *f)
 {
 	if (f->unchecked)
 		return;
 	f->checks++;
 	check_bubbles(f);
+	if (f->relays || f->reroute)
+		check_windows(f);
 	if (!f->lossy)
 		check_sums(f);
 }
@@ -383,7 +431,7 @@ static bool settled(const struct fabric *f)
 	for (u32 i = 0; i < f->n; i++) {
 		const struct tn_nic *nic = f->node[i].nic;
 
-		if (nic->held.head || nic->park.q.head || nic->flows.wait.head)
+		if (nic->held.head || nic->relay.wait.head || nic->park.q.head || nic->flows.wait.head)
 			return false;
 	}
 	for (u32 i = 0; i < f->n * f->n; i++) {
@@ -443,6 +491,22 @@ static void node_start(struct fabric *f, u32 id)
 					    .cut = !fabric_wired(f, p) };
 }
 
+static void compute_rows(struct fabric *f, u32 node, uint64_t *rows)
+{
+	struct torus_health *health;
+
+	if (f->relays) {
+		expect(&f->r, !torus_health_new(&f->shape, f->excluded, &health), "health");
+		expect(&f->r, torus_health_rows(health, node, TORUS_ROUTES_RELAY, rows) >= 0,
+		       "rows");
+		torus_health_free(health);
+	} else {
+		expect(&f->r, torus_route_rows(&f->shape, f->excluded, node, rows) >= 0, "rows");
+	}
+	if (f->reroute)
+		f->reroute(f, node, rows);
+}
+
 /* All nodes' rows, without holds or with one on each destination that changes. */
 static void write_rows(struct fabric *f, u32 node, bool hold)
 {
@@ -453,7 +517,7 @@ static void write_rows(struct fabric *f, u32 node, bool hold)
 	u32 n;
 
 	assert_non_null(rows);
-	expect(&f->r, torus_route_rows(&f->shape, f->excluded, node, rows) >= 0, "rows");
+	compute_rows(f, node, rows);
 	expect(&f->r, tn_nic_rows(nic, &n, &version) && n == f->n, "old rows");
 	old = tn_nic_rows_get(nic, 0, n);
 	expect(&f->r, !tn_nic_rows_begin(nic, f->version), "begin");
@@ -517,6 +581,8 @@ void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
 		/* Links that fail before they were ever up close their ports too. */
 		expect(&f->r, !tn_nic_park_replay(f->node[i].nic, 1, ~0u, f->now), "open");
 	}
+	for (u32 i = 0; i < f->n; i++)
+		expect(&f->r, !tn_nic_release(f->node[i].nic, 1, false, f->now), "release");
 	for (int i = 0; i < 1000 && !all_up(f); i++)
 		fabric_step(f);
 	expect(&f->r, all_up(f), "links");

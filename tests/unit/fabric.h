@@ -48,6 +48,8 @@ struct node {
  * @busy_host: one delivery in so many is refused; 0 never
  * @max_flits: of a packet's payload
  * @lossy: numbers may be missing (nodes died); order and no doubles still hold
+ * @relays: rows through relays for destinations that no header reaches
+ * @reroute: may change the rows that a node is to have; NULL: no
  * @unchecked: hostile: nothing but memory safety and links is looked at
  * @excluded: cables out of use, closed
  * @version: of the tables
@@ -63,7 +65,8 @@ struct fabric {
 	struct node *node;
 	struct traffic *traffic;	/* n * n */
 	unsigned int load, busy_host, max_flits;
-	bool lossy, unchecked;
+	bool lossy, unchecked, relays;
+	void (*reroute)(struct fabric *f, u32 node, uint64_t *rows);
 	u16 *excluded;
 	u64 version;
 	u64 delivered, returned, checks;

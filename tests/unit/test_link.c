@@ -276,7 +276,7 @@ static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
 	tn_hdr_put(flits, &pkt.hdr);
 	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
-	tn_lcrc_set(flits, pkt.hdr.len, b->link.seed);
+	tn_lcrc_set(flits, pkt.hdr.len, NULL, b->link.seed);
 	forge_end(flits, (pkt.hdr.len + 2u) * TN_FLIT, reason);
 }
 

@@ -35,7 +35,7 @@ static void test_params(void **state)
 		U64(keepalive, 1, 0), U64(silence, 200 * MS, 100 * MS), U64(ack_delay, 1, 0),
 		U64(replay_timeout, 2 * MS, 1 * MS), U64(retry_time, 1, 0),
 		U64(init_interval, 1, 0), U64(probe_interval, 1, 0), U64(retrain_time, 1, 0),
-		U64(gap_time, 1, 0), U64(park_bytes, 1, 0), U64(hold_bytes, 1, 0),
+		U64(gap_time, 1, 0), U64(park_bytes, 1, 0), U32(relay_packets, 1, 0), U64(hold_bytes, 1, 0),
 	};
 	static const u8 ports[] = { 0, 1, 3, 11, 13, 14, 255 };
 	struct tn_nic_config cfg = { .ops = &f.ops, .nports = 4 };
@@ -258,7 +258,7 @@ static void forge(struct tn_hdr h, struct tn_tail t)
 	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
 	tn_hdr_put(flits, &pkt.hdr);
 	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
-	tn_lcrc_set(flits, h.len, l->seed);
+	tn_lcrc_set(flits, h.len, NULL, l->seed);
 	tn_nic_rx(f.node[0].nic, 0, flits, (h.len + 2u) * TN_FLIT, NULL, f.now);
 	(void)liar;
 }

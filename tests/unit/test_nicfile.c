@@ -52,7 +52,7 @@ static void right(void **state)
 	assert_int_equal(nicfile_of(&f, "# a comment\n"
 				    "+x = eth1 ; why\n-x=eth2\n  +y = eth3 \n-y = eth4\n"
 				    "ports = 4\nbootstrap = yes\nguid = 1f\nname = left\n"
-				    "park_bytes = 16M\nsilence = 2s\nmtu = 4128"), OK);
+				    "park_bytes = 16M\nsilence = 2s\nmtu = 4144"), OK);
 	assert_int_equal(f.spec.ports, 4);
 	assert_true(f.spec.bootstrap);
 	assert_int_equal(f.spec.guid, 0x1f);
@@ -60,7 +60,7 @@ static void right(void **state)
 	assert_string_equal(f.spec.sets[0], "park_bytes=16M");
 	assert_string_equal(f.spec.sets[1], "silence=2s");
 	assert_null(f.spec.sets[2]);
-	assert_int_equal(f.mtu, 4128);
+	assert_int_equal(f.mtu, 4144);
 	assert_string_equal(f.lower[0], "eth1");
 	assert_string_equal(f.lower[1], "eth3");
 	assert_string_equal(f.lower[2], "eth2");

@@ -60,7 +60,7 @@ static void test_sizes(void **state)
 			assert_ptr_equal(tn_pkt_tail(&p), flits + 16 + 16 * len);
 		}
 	}
-	assert_int_equal(TN_PACKET_MAX, 16 + 4096 + 16);
+	assert_int_equal(TN_PACKET_MAX, 16 + 4096 + 16 + 16);
 }
 
 int main(void)

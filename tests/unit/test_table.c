@@ -294,7 +294,8 @@ static void test_rows(void **state)
 			 15ull << TORUS_ROW_LAST_SHIFT;
 	const u64 bad[] = {
 		good | 1ull << 60,			/* another format */
-		good | TORUS_ROW_RELAY,
+		good | TORUS_ROW_RELAY,			/* to itself */
+		good | TORUS_ROW_RELAY | 9ull << TORUS_ROW_RELAY_SHIFT,
 		good | 1 << 4,				/* DIR bit of no direction */
 		good | 1ull << (TORUS_ROW_ADAPT_SHIFT + 4),
 		(good & ~(15ull << TORUS_ROW_FIRST_SHIFT)) | 4ull << TORUS_ROW_FIRST_SHIFT,

@@ -39,7 +39,8 @@ static struct tn_hdr random_hdr(struct rnd *r)
 	return (struct tn_hdr) {
 		.type = (u8)rnd_below(r, 8), .vc = (u8)rnd_below(r, 4),
 		.e = (u8)rnd_below(r, 2), .gen = (u8)rnd_below(r, 2),
-		.gen_echo = (u8)rnd_below(r, 2), .len = (u16)rnd_below(r, 4096),
+		.gen_echo = (u8)rnd_below(r, 2), .len = (u16)rnd_below(r, 512),
+		.relayed = (u8)rnd_below(r, 2), .nic = (u8)rnd_below(r, 2),
 		.tseq = (u16)rnd_below(r, 4096), .rseq = (u16)rnd_below(r, 4096),
 		.crp_vc = (u8)rnd_below(r, 4), .crp = (u16)rnd_below(r, 4096),
 		.colour = (u8)rnd_below(r, 4), .first = (u8)rnd_below(r, 16),
@@ -56,7 +57,9 @@ static void hdr_by_document(u8 *flit, const struct tn_hdr *h)
 	bits_put(flit, 5, 1, h->e);
 	bits_put(flit, 6, 1, h->gen);
 	bits_put(flit, 7, 1, h->gen_echo);
-	bits_put(flit, 8, 12, h->len);
+	bits_put(flit, 8, 9, h->len);
+	bits_put(flit, 17, 1, h->relayed);
+	bits_put(flit, 18, 1, h->nic);
 	bits_put(flit, 20, 12, h->tseq);
 	bits_put(flit, 32, 12, h->rseq);
 	bits_put(flit, 44, 2, h->crp_vc);
@@ -73,6 +76,7 @@ static void hdr_equal(struct rnd *r, const struct tn_hdr *a, const struct tn_hdr
 {
 	expect(r, a->type == b->type && a->vc == b->vc && a->e == b->e &&
 	       a->gen == b->gen && a->gen_echo == b->gen_echo, "first byte");
+	expect(r, a->relayed == b->relayed && a->nic == b->nic, "RELAYED, NIC");
 	expect(r, a->len == b->len && a->tseq == b->tseq && a->rseq == b->rseq,
 	       "length, TSEQ, RSEQ");
 	expect(r, a->crp_vc == b->crp_vc && a->crp == b->crp, "VCCR");
@@ -103,7 +107,7 @@ static void test_hdr(void **state)
 	for_seeds(20, hdr_one);
 }
 
-/* Every bit of a header flit means something: any 16 bytes survive. */
+/* Every bit of a header flit but one means something: any 16 bytes survive. */
 static void test_hdr_is_full(void **state)
 {
 	struct rnd r = rnd_new(7);
@@ -114,10 +118,61 @@ static void test_hdr_is_full(void **state)
 		struct tn_hdr h;
 
 		rnd_fill(&r, flit, sizeof(flit));
+		flit[2] &= (u8)~8;
 		tn_hdr_get(flit, &h);
 		tn_hdr_put(back, &h);
 		assert_memory_equal(flit, back, TN_FLIT);
 	}
+}
+
+static void test_via(void **state)
+{
+	struct rnd r = rnd_new(5);
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		struct tn_via v = {
+			.dst = (u32)rnd64(&r), .payer = (u32)rnd64(&r), .gen = (u32)rnd64(&r),
+			.legs = (u16)rnd64(&r),
+		}, back;
+		u8 flit[TN_FLIT], want[TN_FLIT] = { 0 };
+
+		bits_put(want, 0, 32, v.dst);
+		bits_put(want, 32, 32, v.payer);
+		bits_put(want, 64, 32, v.gen);
+		bits_put(want, 96, 16, v.legs);
+		tn_via_put(flit, &v);
+		assert_memory_equal(flit, want, TN_FLIT);
+		tn_via_get(flit, &back);
+		assert_true(back.dst == v.dst && back.payer == v.payer && back.gen == v.gen &&
+			    back.legs == v.legs);
+	}
+}
+
+/* The relay flit is told apart from the next packet, and a damage to it is seen. */
+static void test_relay_flit(void **state)
+{
+	u8 flits[8 * TN_FLIT] = { 0 }, via[TN_FLIT];
+	struct tn_hdr h = { .type = TN_DATA, .len = 2, .relayed = 1, .dst = 3 };
+	const struct tn_via v = { .dst = 7, .payer = 2, .gen = 9, .legs = 1 };
+
+	(void)state;
+	tn_hdr_put(flits, &h);
+	tn_via_put(via, &v);
+	tn_lcrc_set(flits, h.len, via, 77);
+	memcpy(flits + 4 * TN_FLIT, via, TN_FLIT);
+	assert_int_equal(tn_hdr_flits(&h), 5);
+	assert_true(tn_lcrc_ok(flits, h.len, 77));
+	for (unsigned int bit = 0; bit < TN_FLIT * 8; bit++) {
+		flip(flits + 4 * TN_FLIT, bit);
+		assert_false(tn_lcrc_ok(flits, h.len, 77));
+		flip(flits + 4 * TN_FLIT, bit);
+	}
+	flip(flits, 17);
+	assert_false(tn_lcrc_ok(flits, h.len, 77));
+	flits[5 * TN_FLIT] = 1;
+	flip(flits, 17);
+	assert_true(tn_lcrc_ok(flits, h.len, 77));
 }
 
 static void test_tail(void **state)
@@ -230,6 +285,7 @@ static void packet_make(struct rnd *r, struct packet *p, u16 len, u32 session)
 
 	p->hdr = random_hdr(r);
 	p->hdr.len = len;
+	p->hdr.relayed = 0;
 	p->tail = (struct tn_tail) {
 		.eseq = (u32)rnd64(r), .epoch = (u16)rnd64(r), .flags = (u8)rnd64(r),
 	};
@@ -237,7 +293,7 @@ static void packet_make(struct rnd *r, struct packet *p, u16 len, u32 session)
 	rnd_fill(r, p->flits + TN_FLIT, (size_t)len * TN_FLIT);
 	p->tail.ecrc = tn_ecrc(p->flits, &p->hdr, &p->tail);
 	tn_tail_put(tail, &p->tail);
-	tn_lcrc_set(p->flits, len, session);
+	tn_lcrc_set(p->flits, len, NULL, session);
 }
 
 static bool packet_ok(const struct packet *p, u16 len, u32 session)
@@ -402,6 +458,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_hdr),
 		cmocka_unit_test(test_hdr_is_full),
+		cmocka_unit_test(test_via),
+		cmocka_unit_test(test_relay_flit),
 		cmocka_unit_test(test_tail),
 		cmocka_unit_test(test_init),
 		cmocka_unit_test(test_crcs),

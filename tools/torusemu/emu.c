@@ -100,7 +100,8 @@ int emu_init(struct emu *e, u64 now)
 	};
 	int err;
 
-	pool_init(&e->pool, FRAMES_MAX + (u32)(e->params.park_bytes / TN_PACKET_MAX));
+	pool_init(&e->pool, FRAMES_MAX + (u32)(e->params.park_bytes / TN_PACKET_MAX) +
+		  e->params.relay_packets);
 	e->rx_taken = PORT_RX_BATCH;
 	e->tun.watch.fd = e->server.watch.fd = -1;
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Windows of relayed packets; relay.h says why. */
+#include "relay.h"
+
+void tn_relay_init(struct tn_relay *r, struct tn_relay_peer *peer, u32 nodes, u32 packets)
+{
+	u32 window = packets / nodes;
+
+	memset(peer, 0, sizeof(*peer) * nodes);
+	*r = (struct tn_relay) {
+		.peer = peer,
+		.nodes = nodes,
+		.window = window ? window : 1,
+		.ask_at = ~0ull,
+	};
+	r->capacity = r->window * nodes;
+}
+
+void tn_relay_renew(struct tn_relay *r, u32 gen)
+{
+	u32 i;
+
+	if (gen == r->gen)
+		return;
+	for (i = 0; r->used && i < r->nodes; i++)
+		r->peer[i].sent = r->peer[i].acked = 0;
+	r->gen = gen;
+	r->used = false;
+	r->out = 0;
+	r->ask_at = ~0ull;
+}
+
+void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
+{
+	pkt->via.payer = node;
+	pkt->via.gen = r->gen;
+	r->peer[pkt->via.dst].sent++;
+	r->out++;
+	r->used = true;
+}
+
+bool tn_relay_ended(struct tn_relay *r, const struct tn_via *via)
+{
+	struct tn_relay_peer *p;
+
+	if (via->payer >= r->nodes)
+		return false;
+	p = &r->peer[via->payer];
+	if ((s32)(via->gen - p->gen) < 0)
+		return false;
+	if (via->gen != p->gen) {
+		p->gen = via->gen;
+		p->ended = 0;
+	}
+	p->ended++;
+	return true;
+}
+
+u32 tn_relay_count(const struct tn_relay *r, u32 payer, u32 gen)
+{
+	const struct tn_relay_peer *p = &r->peer[payer];
+
+	return p->gen == gen ? p->ended : 0;
+}
+
+bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
+{
+	struct tn_relay_peer *p = &r->peer[from];
+	u32 new = count - p->acked;
+
+	if (gen != r->gen || !new || new > p->sent - p->acked)	/* late, or no truth */
+		return false;
+	p->acked = count;
+	r->out -= new;
+	r->ask_at = ~0ull;
+	return true;
+}
+
+u32 tn_relay_ask(struct tn_relay *r, u32 n)
+{
+	while (r->out && n--) {
+		u32 i = r->cursor;
+
+		r->cursor = i + 1 < r->nodes ? i + 1 : 0;
+		if (r->peer[i].sent != r->peer[i].acked)
+			return i;
+	}
+	return TORUS_NO_NODE;
+}
+
+void tn_relay_wrap(struct tn_pkt *pkt)
+{
+	pkt->via = (struct tn_via) { .dst = pkt->hdr.dst, .payer = TORUS_NO_NODE };
+	pkt->hdr.relayed = 1;
+}
+
+void tn_relay_unwrap(struct tn_pkt *pkt)
+{
+	if (!pkt->hdr.relayed)
+		return;
+	pkt->hdr.dst = pkt->via.dst;
+	pkt->hdr.relayed = 0;
+}

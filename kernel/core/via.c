@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A NIC as a relay, and at both ends of a way through relays; relay.h says why. */
+#include "nic_impl.h"
+
+#define ASK_NODES 4096	/* looked at for those to be asked, each time */
+#define ASK_MAX 16	/* asked each time */
+
+/* Says @word to the NIC @to. What cannot go now is said again when it is asked for. */
+static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
+{
+	struct tn_queue *q = &nic->input[TN_INPUT_INJECT + TORUS_VC_D1];
+	u64 row = nic->rows[to];
+	struct tn_pkt *pkt;
+
+	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= TN_INJECT_MAX)
+		return;
+	pkt = nic->ops->pkt_new(nic->host, 3);
+	if (!pkt)
+		return;
+	pkt->hdr = (struct tn_hdr) {
+		.dst = to, .src = nic->node, .len = 1, .type = TN_DATA,
+		.vc = TORUS_VC_D1, .nic = 1,
+	};
+	pkt->tail = (struct tn_tail) { 0 };
+	pkt->in_port = TN_PORT_HOST;
+	pkt->in_vc = TORUS_VC_D1;
+	pkt->unresolved = 0;
+	pkt->stalled = 0;
+	tn_put_le32(tn_pkt_payload(pkt), word);
+	tn_put_le32(tn_pkt_payload(pkt) + 4, gen);
+	tn_put_le32(tn_pkt_payload(pkt) + 8, count);
+	tn_put_le32(tn_pkt_payload(pkt) + 12, 0);
+	pkt->unsummed = TN_UNSUMMED;
+	tn_stamp(nic, pkt, row);
+	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
+}
+
+void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	const u8 *p = tn_pkt_payload(pkt);
+	u32 gen = tn_get_le32(p + 4), from = pkt->hdr.src;
+
+	if (from < nic->nodes && tn_get_le32(p) == TN_NIC_ACK)
+		tn_relay_acked(&nic->relay, from, gen, tn_get_le32(p + 8));
+	else if (from < nic->nodes && tn_get_le32(p) == TN_NIC_ASK)
+		say(nic, from, TN_NIC_ACK, gen, tn_relay_count(&nic->relay, from, gen));
+	nic->ops->pkt_put(nic->host, pkt);
+}
+
+void tn_via_ended(struct tn_nic *nic, const struct tn_via *via)
+{
+	nic->counter[TORUS_NC_RELAYED_RX]++;
+	if (tn_relay_ended(&nic->relay, via))
+		say(nic, via->payer, TN_NIC_ACK, via->gen,
+		    tn_relay_count(&nic->relay, via->payer, via->gen));
+}
+
+void tn_via_charge(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	if (!pkt->hdr.relayed || pkt->hdr.type != TN_DATA)
+		return;
+	tn_relay_charge(&nic->relay, pkt, nic->node);
+	nic->counter[TORUS_NC_RELAYED_TX]++;
+}
+
+bool tn_via_take(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	struct tn_relay *r = &nic->relay;
+	u32 waiting = 0;
+	unsigned int vc;
+
+	pkt->in_port = TN_PORT_RELAY;
+	for (vc = 0; vc < TORUS_VCS; vc++)
+		waiting += nic->input[TN_INPUT_RELAY + vc].count;
+	if (tn_is_rider(pkt) ? r->riders >= TN_RELAY_RIDERS :
+	    waiting - r->riders >= r->capacity || pkt->via.legs >= TN_RELAY_LEGS)
+		return false;
+	pkt->via.legs++;
+	return true;
+}
+
+void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
+{
+	u8 colour = pkt->hdr.colour;
+
+	tn_stamp(nic, pkt, row);
+	pkt->hdr.colour = colour;
+	nic->relay.riders += tn_is_rider(pkt);
+	nic->counter[TORUS_NC_RELAY_FORWARDED]++;
+	tn_input_push(nic, TN_INPUT_RELAY + pkt->hdr.vc, pkt);
+}
+
+void tn_via_poll(struct tn_nic *nic, u64 now)
+{
+	struct tn_relay *r = &nic->relay;
+	unsigned int n;
+
+	if (now < r->ask_at)
+		return;
+	r->ask_at = ~0ull;	/* tn_nic_work() sets it anew */
+	for (n = 0; n < ASK_MAX; n++) {
+		u32 node = tn_relay_ask(r, ASK_NODES / ASK_MAX);
+
+		if (node != TORUS_NO_NODE)
+			say(nic, node, TN_NIC_ASK, r->gen, 0);
+	}
+}
