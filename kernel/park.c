@@ -89,7 +89,7 @@ struct torus_park *torus_park_of(const struct tn_pkt *pkt)
 
 bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt)
 {
-	u32 bytes = tn_pkt_flits(pkt) * TN_FLIT;
+	u32 bytes = (pkt->hdr.len + 2u) * TN_FLIT;
 	struct block *b;
 
 	if (torus_park_of(pkt))
