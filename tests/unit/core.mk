@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay train serdes_model link_train
+core-tests := wire pkt retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
@@ -12,7 +12,7 @@ core-test-link_train := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/cable.o
 core-test-table := $(core-test-router)
 core-test-nic := $(core-test-router)
-core-test-relay := $(core-test-router)
+core-test-via := $(core-test-router)
 
 define core-test
 tests += tests/unit/test_$(1)

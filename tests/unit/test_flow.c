@@ -358,7 +358,7 @@ static void history_deliver(struct history *h, unsigned int i)
 
 static void history_send(struct history *h)
 {
-	struct tn_pkt *p = &h->kept[h->nkept].p;
+	struct tn_pkt *p;
 
 	if (h->nkept == KEPT)
 		history_deliver(h, 0);

@@ -229,7 +229,8 @@ static void ways_changed(struct plain_route *r, uint32_t from, struct torus_heal
 	uint64_t row;
 
 	r->nheld = 0;
-	qsort(r->dst, r->ndst, sizeof(*r->dst), by_number);
+	if (r->ndst)
+		qsort(r->dst, r->ndst, sizeof(*r->dst), by_number);
 	for (uint32_t i = 0; i < r->ndst; i++) {
 		uint32_t to = r->dst[i];
 
@@ -256,7 +257,8 @@ static uint64_t rows_changed(struct plain_route *r)
 
 	if (r->ncables == 1)
 		return r->run_sum;
-	qsort(r->run, r->nruns, sizeof(*r->run), by_first);
+	if (r->nruns)
+		qsort(r->run, r->nruns, sizeof(*r->run), by_first);
 	for (uint32_t i = 0; i < r->nruns; i++) {
 		bool leave = !in[WENT] != !in[CAME] && !in[KEPT];
 
