@@ -241,7 +241,7 @@ part_early() {
 	for n in 2 3 4 5 6 7 8; do
 		start_nic "$n" && start_manager "$n"
 	done
-	eventually 10 problem 0 place "'n8' .*no place.* tell the root the shape" || return 1
+	eventually 10 problem 0 place "'n8' .*no place.*set the whole shape .* in the root's fabricd.conf" || return 1
 	kill "${manager[0]}" && wait "${manager[0]}"
 	config[0]='shape = 3x3'
 	start_manager 0
