@@ -4,24 +4,10 @@
 # libtorus as a user of the installed library sees it: headers, pkg-config,
 # shared and static linking, symbols.
 
-set -u
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-build}
-status=0
-tmp=$(mktemp -d) || exit 2
-trap 'rm -rf "$tmp"' EXIT
-
-# check NAME COMMAND...: passes if the command exits 0; else shows what it said
-check() {
-	local name=$1 out
-	shift
-	if out=$("$@" 2>&1); then
-		echo "ok - $name"
-	else
-		printf 'not ok - %s\n%s\n' "$name" "$out"
-		status=1
-	fi
-}
+# shellcheck source=tests/check.sh
+. tests/check.sh
 
 # Also elsewhere than where the library was built for.
 install_lib() {
@@ -115,4 +101,4 @@ check "a C program links the static libtorus" static_c
 check "libtorus headers stand alone" headers
 check "libtorus exports what its headers declare" symbols
 check "libtorus keeps to its prefixes" prefixes
-exit $status
+exit $failed

@@ -4,25 +4,12 @@
 # The programs as installed: all there, with manuals, and a lab can be raised
 # from where they were put.
 
-set -u
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-build}
-status=0
+# shellcheck source=tests/check.sh
+. tests/check.sh
 lab=ti$$
-tmp=$(mktemp -d) || exit 2
-chmod 755 "$tmp"
-trap '"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; rm -rf "$tmp"' EXIT
-
-check() {
-	local name=$1 out
-	shift
-	if out=$("$@" 2>&1); then
-		echo "ok - $name"
-	else
-		printf 'not ok - %s\n%s\n' "$name" "$out"
-		status=1
-	fi
-}
+cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 
 installed() {
 	make -s B="$B" install DESTDIR="$tmp"
@@ -81,4 +68,4 @@ check "programs tell their version" version
 check "a lab runs from the installed programs" works
 check "services are confined: exposure at most 3.0" sandboxed
 check "make uninstall" uninstalled
-exit $status
+exit $failed

@@ -5,38 +5,25 @@
 # fabricctl as people mistype it: exit statuses, what errors say, JSON, pipes
 # and full disks, and answers to those who are not root. One lab of 2x2.
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 lab=cli$$
-work=$(mktemp -d)
-failed=0
 unset TORUS_LAB TORUS_CONTROL
 export PATH=$B:$PATH
 
-trap 'fabricctl lab down --name "$lab" >/dev/null 2>&1; rm -rf "$work"' EXIT
-
-# check NAME COMMAND...: one test
-check() {
-	local name=$1
-	shift
-	if "$@"; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name"
-		failed=1
-	fi
-}
+cleanup() { fabricctl lab down --name "$lab" >/dev/null 2>&1; }
 
 # says STATUS PATTERN COMMAND...: exit status and what goes to standard error
 says() {
 	local want=$1 pattern=$2 rc
 	shift 2
-	timeout 20 "$@" </dev/null >"$work/out" 2>"$work/err"
+	timeout 20 "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
 	rc=$?
-	[[ $rc == "$want" ]] && { [[ -z $pattern ]] || grep -qE -- "$pattern" "$work/err"; } && return
-	echo "# $*: exit status $rc, wanted $want; said: $(head -n 3 "$work/err")"
+	[[ $rc == "$want" ]] && { [[ -z $pattern ]] || grep -qE -- "$pattern" "$tmp/err"; } && return
+	echo "# $*: exit status $rc, wanted $want; said: $(head -n 3 "$tmp/err")"
 	return 1
 }
 
@@ -107,9 +94,9 @@ outputs() {
 }
 
 not_root() {
-	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups "$work/fabricctl")
+	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/fabricctl")
 	# The build may lie where only root may look.
-	chmod 755 "$work" && cp "$B/fabricctl" "$work/" || return 1
+	chmod 755 "$tmp" && cp "$B/fabricctl" "$tmp/" || return 1
 	says 0 "" "${as[@]}" status --lab "$lab" &&
 	says 0 "" "${as[@]}" verify --lab "$lab" &&
 	says 0 "" "${as[@]}" lab status --name "$lab" &&
@@ -119,9 +106,9 @@ not_root() {
 	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
 }
 
-if ! fabricctl lab up 2x2 --name "$lab" >"$work/up" 2>&1; then
+if ! fabricctl lab up 2x2 --name "$lab" >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 2x2"
-	cat "$work/up"
+	cat "$tmp/up"
 	exit 1
 fi
 check "usage errors" usage

@@ -12,20 +12,18 @@
 #
 # Shape 4, cut open between n3 and n0. e is port +x (0), w is port -x (1).
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 emu=$B/torusemu
 tool=$B/tests/netns/nictool
 id=temu$$
-dir=$(mktemp -d)
-status=0
 declare -A pid
 
-pretty() { echo "[+] $*" >&2; }
-ns() { local n=$1; shift; pretty "n$n: $*"; ip netns exec "$id-$n" "$@"; }
-nic() { local n=$1; shift; "$tool" "$dir/n$n.nic" "$@"; }
+ns() { local n=$1; shift; say "n$n: $*"; ip netns exec "$id-$n" "$@"; }
+nic() { local n=$1; shift; "$tool" "$tmp/n$n.nic" "$@"; }
 
 cleanup() {
 	local n p
@@ -33,32 +31,10 @@ cleanup() {
 		for p in $(ip netns pids "$id-$n" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
 		ip netns del "$id-$n" 2>/dev/null
 	done
-	rm -rf "$dir"
-}
-trap cleanup EXIT
-
-# check NAME COMMAND...
-check() {
-	local name=$1
-	shift
-	if "$@"; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name"
-		status=1
-		tail -n 5 "$dir"/*.log | sed 's/^/# /'
-	fi
 }
 
-# until_true SECONDS COMMAND...: poll a state
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || { pretty "still not: $*"; return 1; }
-		sleep 0.02
-	done
-}
+# shellcheck disable=SC2317
+explain() { tail -n 5 "$tmp"/*.log; }
 
 state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
 more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
@@ -75,14 +51,14 @@ cable() {
 start() {
 	local n=$1
 	shift
-	pretty "n$n: torusemu ${*/#/--port }"
+	say "n$n: torusemu ${*/#/--port }"
 	# shellcheck disable=SC2068
-	ip netns exec "$id-$n" "$emu" --name "n$n" --ports 2 --socket "$dir/n$n.nic" \
-		--foreground ${@/#/--port } 2>>"$dir/n$n.log" &
+	ip netns exec "$id-$n" "$emu" --name "n$n" --ports 2 --socket "$tmp/n$n.nic" \
+		--foreground ${@/#/--port } 2>>"$tmp/n$n.log" &
 	pid[$n]=$!
-	until_true 5 "$tool" "$dir/n$n.nic" node lost >/dev/null 2>&1 && return
+	until_true 5 "$tool" "$tmp/n$n.nic" node lost >/dev/null 2>&1 && return
 	echo "not ok - n$n starts"
-	tail -n 5 "$dir/n$n.log"
+	tail -n 5 "$tmp/n$n.log"
 	exit 1
 }
 
@@ -91,8 +67,8 @@ ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 2 "${@:2}" >/dev/null; }
 
 # copy FROM TO MEGABYTES: random bytes over TCP; true if they arrive as they left
 copy() {
-	local to=10.$2.0.0 sums=$dir/sums
-	pretty "n$1 -> n$2: $3 MiB over TCP"
+	local to=10.$2.0.0 sums=$tmp/sums
+	say "n$1 -> n$2: $3 MiB over TCP"
 	: >"$sums"
 	ip netns exec "$id-$2" python3 - "$to" >>"$sums" <<-'PY' &
 		import hashlib, socket, sys
@@ -154,10 +130,10 @@ check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
 check "TCP delivers what was sent" copy 0 1 100
 check "nothing was sent twice" equals 0 port 0 replayed_packets 0
 
-nic 1 events 1 >"$dir/events" &
-until_true 5 grep -q subscribed "$dir/events"
+nic 1 events 1 >"$tmp/events" &
+until_true 5 grep -q subscribed "$tmp/events"
 check "management packet is sent" nic 0 mgmt 0 hello
-check "management packet arrives" until_true 5 grep -qx "mgmt 1 hello" "$dir/events"
+check "management packet arrives" until_true 5 grep -qx "mgmt 1 hello" "$tmp/events"
 
 nic 0 fault 0 latency=30000000
 check "latency is added" [ "$(ns 0 ping -c 2 -i 0.1 10.1.0.0 | awk -F/ '/^rtt/ { print ($4 >= 30) }')" = 1 ]
@@ -190,7 +166,7 @@ check "all of them" until_true 2 more_than 0 node replayed 2
 check "ping after replay" ping_ok 0 10.1.0.0
 check "nothing arrived twice" equals 1 node duplicates 0
 
-pretty "n1: ip link set w down"
+say "n1: ip link set w down"
 ip -n "$id-1" link set w down
 check "carrier loss is detected" until_true 5 state_is 1 1 "faulty carrier"
 check "carrier loss is detected at the other end" until_true 5 state_is 0 0 "faulty carrier"
@@ -201,7 +177,7 @@ mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
 check "ping after mending" ping_ok 0 10.1.0.0
 
-pretty "n0: ip link del e"
+say "n0: ip link del e"
 ip -n "$id-0" link del e
 check "a deleted device is a lost carrier" until_true 5 state_is 0 0 "faulty carrier"
 cable 0
@@ -225,7 +201,7 @@ check "and not the old one" [ -z "$(ip -n "$id-0" -br addr show dev torus0 to 10
 kill "${pid[0]}"
 wait "${pid[0]}"
 check "SIGTERM ends with status 0" [ $? = 0 ]
-check "and removes the socket" [ ! -e "$dir/n0.nic" ]
+check "and removes the socket" [ ! -e "$tmp/n0.nic" ]
 
 # --- four nodes ---------------------------------------------------------------
 
@@ -250,7 +226,7 @@ nic 1 fault 0 ber=1000000000000
 check "TCP over three links, one with errors" copy 0 3 50
 nic 1 fault 0 ber=0
 
-pretty "n2: kill -9"
+say "n2: kill -9"
 kill -9 "${pid[2]}"
 wait "${pid[2]}" 2>/dev/null
 check "neighbours miss a killed NIC" until_true 5 state_is 1 0 "faulty silence"
@@ -265,18 +241,18 @@ for bad in "--ports 3" "--ports 14" "--ports x" "--port +y=e" "--port +x" "--por
 	"--set keepalive=100" "--set silence=1ms" "--log-level loud" "--nonsense" "extra"; do
 	# shellcheck disable=SC2086
 	check "refused: $bad" refused ip netns exec "$id-0" "$emu" --name x --ports 2 \
-		--socket "$dir/x.nic" --tun x0 $bad
+		--socket "$tmp/x.nic" --tun x0 $bad
 done
 check "refused: socket in use" refused ip netns exec "$id-0" "$emu" --name x --ports 2 \
-	--socket "$dir/n0.nic" --tun x0
+	--socket "$tmp/n0.nic" --tun x0
 check "refused: device that is not there" refused ip netns exec "$id-0" "$emu" --name x \
-	--ports 2 --socket "$dir/x.nic" --tun x0 --port +x=nonsense
+	--ports 2 --socket "$tmp/x.nic" --tun x0 --port +x=nonsense
 check "refused: device that is not Ethernet" refused ip netns exec "$id-0" "$emu" --name x \
-	--ports 2 --socket "$dir/x.nic" --tun x0 --port +x=lo
-chmod 711 "$dir"
+	--ports 2 --socket "$tmp/x.nic" --tun x0 --port +x=lo
+chmod 711 "$tmp"
 check "refused: client that is not root" \
-	[ "$(setpriv --reuid 65534 --clear-groups "$tool" "$dir/n0.nic" node lost 2>&1 | grep -ci permission)" = 1 ]
+	[ "$(setpriv --reuid 65534 --clear-groups "$tool" "$tmp/n0.nic" node lost 2>&1 | grep -ci permission)" = 1 ]
 check "refused: port out of range" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
-check "the socket is root's" [ "$(stat -c %a "$dir/n0.nic")" = 600 ]
+check "the socket is root's" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
 
-exit $status
+exit $failed

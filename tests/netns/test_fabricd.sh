@@ -10,13 +10,12 @@
 #	 |       |			nodes has two cables between them
 #	0,1 --- 1,1 --- (0,1)
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 lab=fd$$
 run=/run/torus/$lab
-work=$(mktemp -d)
-failed=0
 started=()
 
 cleanup() {
@@ -25,32 +24,9 @@ cleanup() {
 		kill -9 "$p" 2>/dev/null
 	done
 	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
-	rm -rf "$work"
-}
-trap cleanup EXIT
-
-# check NAME COMMAND...: one test
-check() {
-	local name=$1
-	shift
-	if "$@"; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name"
-		failed=1
-		tail -n 20 "$run"/*/fabricd.log 2>/dev/null | sed 's/^/    /'
-	fi
 }
 
-# eventually SECONDS COMMAND...: polls until it succeeds
-eventually() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		((SECONDS < end)) || { echo "# not in time: $*"; "$@"; return 1; }
-		sleep 0.05
-	done
-}
+explain() { tail -n 20 "$run"/*/fabricd.log; }
 
 ask() { # NODE CMD...
 	local node=$1
@@ -118,10 +94,10 @@ commands() {
 changes() {
 	is 1.1 '.data.excluded | any(.node == [0,0] and .port == "+x" and .why == "admin")' \
 		exclude node=0,0 port=+x &&
-	eventually 5 is 0.0 '.data.state == "degraded" and .data.links.excluded == 1' status &&
-	eventually 5 is 1.0 '.data | any(.port == "-x" and .excluded == "admin")' links node=1,0 &&
+	until_true 5 is 0.0 '.data.state == "degraded" and .data.links.excluded == 1' status &&
+	until_true 5 is 1.0 '.data | any(.port == "-x" and .excluded == "admin")' links node=1,0 &&
 	is 0.0 '.data.excluded == []' include node=0,0 port=+x &&
-	eventually 5 running 0.0 &&
+	until_true 5 running 0.0 &&
 	is 0.0 '.data.level == "debug"' log level=debug &&
 	is 1.0 '.data.parked == 0' replay node=0,1
 }
@@ -147,19 +123,19 @@ unprivileged() {
 }
 
 malformed() {
-	head -c 300000 /dev/urandom >"$work/random"
-	head -c 200000 /dev/zero | tr '\0' '[' >"$work/brackets"
-	printf '{"cmd":"status"}\n{"cmd":\n\n[]\n{"cmd":"table"}' >"$work/mixed"
-	ask 0.0 --raw "$work/random" >/dev/null 2>&1
-	ask 0.0 --raw "$work/brackets" >"$work/out" 2>/dev/null
-	grep -q '"usage"' "$work/out" || return 1
-	ask 0.0 --raw "$work/mixed" >"$work/out"
-	[[ $(jq -c .ok <"$work/out" | tr '\n' ' ') == "true false false " ]] && running 0.0
+	head -c 300000 /dev/urandom >"$tmp/random"
+	head -c 200000 /dev/zero | tr '\0' '[' >"$tmp/brackets"
+	printf '{"cmd":"status"}\n{"cmd":\n\n[]\n{"cmd":"table"}' >"$tmp/mixed"
+	ask 0.0 --raw "$tmp/random" >/dev/null 2>&1
+	ask 0.0 --raw "$tmp/brackets" >"$tmp/out" 2>/dev/null
+	grep -q '"usage"' "$tmp/out" || return 1
+	ask 0.0 --raw "$tmp/mixed" >"$tmp/out"
+	[[ $(jq -c .ok <"$tmp/out" | tr '\n' ' ') == "true false false " ]] && running 0.0
 }
 
 # What a node warns of stands in the root's events too.
 followed() {
-	local out=$work/follow
+	local out=$tmp/follow
 	"$TOP/tests/netns/ask" "$run/0.0/control" --raw /dev/stdin \
 		<<<'{"cmd":"events","follow":true}' >"$out" 2>/dev/null
 	head -n 1 "$out" | holds '.more and (.data | length) == 1'
@@ -173,13 +149,13 @@ member_killed() {
 	local before
 	before=$(ask 0.0 rows node=1,0 | jq -c .data.rows)
 	lab kill --manager 1,1 >/dev/null &&
-	eventually 10 is 0.0 '.data | any(.node == [1,1] and .state == "silent")' nodes &&
+	until_true 10 is 0.0 '.data | any(.node == [1,1] and .state == "silent")' nodes &&
 	is 0.0 '.missing == [[1,1]] and (.data | length) == 12' links &&
 	is 0.0 '.code == "unreachable"' links node=1,1 &&
 	is 0.0 '.data.problems | any(.text | test("1,1"))' status &&
 	traffic 10.1.1.0 &&
 	lab revive 1,1 >/dev/null &&
-	eventually 10 running 0.0 &&
+	until_true 10 running 0.0 &&
 	[[ $(ask 0.0 rows node=1,0 | jq -c .data.rows) == "$before" ]] &&
 	traffic 10.1.1.0
 }
@@ -188,57 +164,57 @@ member_killed() {
 root_killed() {
 	local fine=1
 	lab kill --manager 0,0 >/dev/null &&
-	eventually 15 is 1.1 '.data.root.reachable == false and
+	until_true 15 is 1.1 '.data.root.reachable == false and
 		.data.root.unreachable_since > 1e9' status &&
 	is 1.1 '.code == "unreachable"' links &&
 	is 1.0 '.ok' coord &&
 	traffic 10.1.1.0 && fine=0
 	lab revive 0,0 >/dev/null && ((fine == 0)) &&
-	eventually 15 running 0.0 &&
-	eventually 15 running 1.1 &&
+	until_true 15 running 0.0 &&
+	until_true 15 running 1.1 &&
 	is 1.1 '.data.node == [1,1]' coord &&
 	traffic 10.1.1.0
 }
 
 cut_and_mended() {
 	lab cut 0,0:+x >/dev/null &&
-	eventually 5 is 0.0 '.data.state == "degraded" and .data.links.faulty == 1 and
+	until_true 5 is 0.0 '.data.state == "degraded" and .data.links.faulty == 1 and
 		.data.last_recovery.lost == 0' status &&
 	traffic 10.1.0.0 &&
 	is 1.1 '.data | map(select(.excluded == "fault")) | length == 2' links &&
 	lab mend 0,0:+x >/dev/null &&
-	eventually 10 running 0.0 && traffic 10.1.0.0
+	until_true 10 running 0.0 && traffic 10.1.0.0
 }
 
 nic_killed() {
 	lab kill --nic 1,1 >/dev/null &&
-	eventually 10 is 1.1 '.data.problems | any(.kind == "nic")' status &&
+	until_true 10 is 1.1 '.data.problems | any(.kind == "nic")' status &&
 	is 1.1 '.code == "not-ready"' coord &&
 	kill -0 "$(pid 1.1 fabricd)" &&
 	lab revive 1,1 >/dev/null &&
-	eventually 20 running 0.0 &&
-	eventually 5 is 1.1 '.data.node == [1,1]' coord && traffic 10.1.1.0
+	until_true 20 running 0.0 &&
+	until_true 5 is 1.1 '.data.node == [1,1]' coord && traffic 10.1.1.0
 }
 
 # A manager of 1,1 with a changed configuration in place of its own.
 stranger() { # SED-SCRIPT
 	lab kill --manager 1,1 >/dev/null
-	sed "$1" "$run/1.1/fabricd.conf" >"$work/other.conf"
-	: >"$work/other.log"
-	daemon 1.1 "$work/other.conf" "$work/other.log"
+	sed "$1" "$run/1.1/fabricd.conf" >"$tmp/other.conf"
+	: >"$tmp/other.log"
+	daemon 1.1 "$tmp/other.conf" "$tmp/other.log"
 }
 
 own_again() {
-	kill "$last" && wait "$last" && lab revive 1,1 >/dev/null && eventually 10 running 0.0
+	kill "$last" && wait "$last" && lab revive 1,1 >/dev/null && until_true 10 running 0.0
 }
 
 wrong_key() {
 	local fine=1
-	(umask 077 && echo "this is another key altogether" >"$work/key")
-	stranger "s|^key_file.*|key_file = $work/key|"
-	eventually 10 is 0.0 '.data.service.refused_key > 0 and
+	(umask 077 && echo "this is another key altogether" >"$tmp/key")
+	stranger "s|^key_file.*|key_file = $tmp/key|"
+	until_true 10 is 0.0 '.data.service.refused_key > 0 and
 		(.data.problems | any(.kind == "refused" and (.text | test("n1-1.*key"))))' status &&
-	eventually 10 is 1.1 '.data.problems | any(.kind == "refused")' status &&
+	until_true 10 is 1.1 '.data.problems | any(.kind == "refused")' status &&
 	fine=0
 	own_again && return "$fine"
 }
@@ -246,8 +222,8 @@ wrong_key() {
 wrong_fabric() {
 	local fine=1
 	stranger "s|^fabric .*|fabric = somewhere-else|"
-	eventually 10 is 0.0 '.data.problems | any(.text | test("1,1.*another fabric"))' status &&
-	eventually 5 is 0.0 '.data | any(.kind == "fabric" and (.text | test("somewhere-else")))' \
+	until_true 10 is 0.0 '.data.problems | any(.text | test("1,1.*another fabric"))' status &&
+	until_true 5 is 0.0 '.data | any(.kind == "fabric" and (.text | test("somewhere-else")))' \
 		events &&
 	fine=0
 	own_again && return "$fine"
@@ -256,7 +232,7 @@ wrong_fabric() {
 name_twice() {
 	local fine=1
 	stranger "s|^name .*|name = n1-0|"
-	eventually 10 is 0.0 '.data.problems | any(.text | test("n1-0"))' status && fine=0
+	until_true 10 is 0.0 '.data.problems | any(.text | test("n1-0"))' status && fine=0
 	own_again && return "$fine"
 }
 
@@ -270,13 +246,13 @@ overheard() {
 	at=${at%:*}
 	lab kill --manager 1,1 >/dev/null
 	coproc ear { ip netns exec "$lab-0.0" "$TOP/tests/netns/eavesdrop.py" listen "$at" "$port" \
-		"$work/heard"; }
+		"$tmp/heard"; }
 	# shellcheck disable=SC2154
 	started+=("$ear_PID")
 	read -r -t 10 -u "${ear[0]}" || return 1
-	lab revive 1,1 >/dev/null && eventually 10 running 0.0 &&
-	eventually 10 test -s "$work/heard" &&
-	ip netns exec "$lab-1.1" "$TOP/tests/netns/eavesdrop.py" say "$at" "$port" "$work/heard" &&
+	lab revive 1,1 >/dev/null && until_true 10 running 0.0 &&
+	until_true 10 test -s "$tmp/heard" &&
+	ip netns exec "$lab-1.1" "$TOP/tests/netns/eavesdrop.py" say "$at" "$port" "$tmp/heard" &&
 	is 0.0 ".data.service | .refused_key > $before and (.last_refused | test(\"n1-1\"))" \
 		status &&
 	running 0.0
@@ -298,12 +274,12 @@ two_roots() {
 	ip netns exec "$lab-1.1" "${cmd[@]}" --bootstrap 2>/dev/null &
 	last=$!
 	started+=("$last")
-	eventually 10 is 1.1 '.data.problems | any(.kind == "root" and (.text | test("two roots")))' \
+	until_true 10 is 1.1 '.data.problems | any(.kind == "root" and (.text | test("two roots")))' \
 		status &&
-	eventually 10 is 0.0 '.data.problems | any(.text | test("1,1.*another root"))' status &&
+	until_true 10 is 0.0 '.data.problems | any(.text | test("1,1.*another root"))' status &&
 	traffic 10.1.0.0 && fine=0
 	kill "$last" && wait "$last"
-	lab revive 1,1 >/dev/null && eventually 20 running 0.0 && return "$fine"
+	lab revive 1,1 >/dev/null && until_true 20 running 0.0 && return "$fine"
 }
 
 # Ended kindly, nothing stays behind; a full disk and a full pipe end nothing.
@@ -313,20 +289,20 @@ ends_clean() {
 	ip netns exec "$lab-1.1" "$B/fabricd" --config "$conf" 2>/dev/full &
 	last=$!
 	started+=("$last")
-	eventually 10 is 1.1 '.data.state == "running"' status || return 1
+	until_true 10 is 1.1 '.data.state == "running"' status || return 1
 	ask 1.1 log level=debug >/dev/null
 	kill "$last"
 	wait "$last"
 	status=$?
 	[[ $status == 0 && ! -e $run/1.1/control ]] || return 1
-	mkfifo "$work/pipe"
-	python3 -c 'import sys, time; f = open(sys.argv[1]); time.sleep(1000)' "$work/pipe" &
+	mkfifo "$tmp/pipe"
+	python3 -c 'import sys, time; f = open(sys.argv[1]); time.sleep(1000)' "$tmp/pipe" &
 	started+=("$!")
-	sed 's/^log_level.*/log_level = debug/' "$conf" >"$work/loud.conf"
-	ip netns exec "$lab-1.1" "$B/fabricd" --config "$work/loud.conf" 2>"$work/pipe" &
+	sed 's/^log_level.*/log_level = debug/' "$conf" >"$tmp/loud.conf"
+	ip netns exec "$lab-1.1" "$B/fabricd" --config "$tmp/loud.conf" 2>"$tmp/pipe" &
 	last=$!
 	started+=("$last")
-	eventually 10 is 1.1 '.data.state == "running"' status || return 1
+	until_true 10 is 1.1 '.data.state == "running"' status || return 1
 	for _ in {1..40}; do
 		kill -HUP "$last"
 		ask 1.1 coord >/dev/null || return 1
@@ -343,8 +319,8 @@ second_daemon() {
 configuration() {
 	local out status
 	"$B/fabricd" --check --config "$run/0.0/fabricd.conf" >/dev/null || return 1
-	printf 'service_address = 1.2.3.4:5\nfabrik = x\n' >"$work/bad.conf"
-	out=$("$B/fabricd" --check --config "$work/bad.conf" 2>&1)
+	printf 'service_address = 1.2.3.4:5\nfabrik = x\n' >"$tmp/bad.conf"
+	out=$("$B/fabricd" --check --config "$tmp/bad.conf" 2>&1)
 	status=$?
 	[[ $status == 2 && $out == *"bad.conf:2: unknown key 'fabrik'"* ]] || return 1
 	"$B/fabricd" --no-such-option >/dev/null 2>&1
@@ -361,9 +337,9 @@ privileges() {
 }
 
 readiness() {
-	local sock=$work/notify conf=$run/1.1/fabricd.conf
+	local sock=$tmp/notify conf=$run/1.1/fabricd.conf
 	lab kill --manager 1,1 >/dev/null
-	python3 - "$sock" >"$work/notified" <<-'PY' &
+	python3 - "$sock" >"$tmp/notified" <<-'PY' &
 		import socket, sys
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		s.bind(sys.argv[1])
@@ -375,15 +351,15 @@ readiness() {
 		        break
 	PY
 	started+=("$!")
-	eventually 5 test -S "$sock"
+	until_true 5 test -S "$sock"
 	NOTIFY_SOCKET=$sock WATCHDOG_USEC=200000 ip netns exec "$lab-1.1" \
 		"$B/fabricd" --config "$conf" 2>/dev/null &
 	last=$!
 	started+=("$last")
-	eventually 10 grep -q READY=1 "$work/notified" &&
-	eventually 10 grep -q 'STATUS=running, node 1,1' "$work/notified" &&
-	eventually 5 bash -c "[[ \$(grep -c WATCHDOG=1 '$work/notified') -ge 5 ]]" &&
-	own_again && eventually 5 grep -q STOPPING=1 "$work/notified"
+	until_true 10 grep -q READY=1 "$tmp/notified" &&
+	until_true 10 grep -q 'STATUS=running, node 1,1' "$tmp/notified" &&
+	until_true 5 bash -c "[[ \$(grep -c WATCHDOG=1 '$tmp/notified') -ge 5 ]]" &&
+	own_again && until_true 5 grep -q STOPPING=1 "$tmp/notified"
 }
 
 small() { # KIB
@@ -396,12 +372,12 @@ small() { # KIB
 	done
 }
 
-if ! lab up 2x2 >"$work/up" 2>&1; then
+if ! lab up 2x2 >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 2x2"
-	cat "$work/up"
+	cat "$tmp/up"
 	exit 1
 fi
-check "2x2 comes up" eventually 10 running 0.0
+check "2x2 comes up" until_true 10 running 0.0
 check "every command, on the root and elsewhere" commands
 check "changes, asked of any node" changes
 check "wrong requests are named" refusals
@@ -439,20 +415,20 @@ half_killed() {
 	for n in 1,0 3,1 2,2 0,3; do
 		lab kill --manager "$n" >/dev/null || return 1
 	done
-	eventually 15 is 0.0 '.data.nodes.up == 12' status &&
+	until_true 15 is 0.0 '.data.nodes.up == 12' status &&
 	is 0.0 '.missing | length == 4' links &&
 	for n in 1,0 3,1 2,2 0,3; do
 		lab revive "$n" >/dev/null || return 1
 	done &&
-	eventually 20 running 0.0 && is 0.0 '.data.nodes.up == 16' status
+	until_true 20 running 0.0 && is 0.0 '.data.nodes.up == 16' status
 }
 
-if ! lab up 4x4 >"$work/up" 2>&1; then
+if ! lab up 4x4 >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 4x4"
-	cat "$work/up"
+	cat "$tmp/up"
 	exit 1
 fi
-check "4x4 comes up" eventually 15 running 0.0
+check "4x4 comes up" until_true 15 running 0.0
 check "questions to 16 nodes" big_commands
 check "four managers killed and started again" half_killed
 check "less than 6 MiB resident" small 6144

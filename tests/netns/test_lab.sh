@@ -9,59 +9,19 @@
 # With TORUS_BACKEND=kernel or mixed, in a machine that has the driver: one 3x2 with
 # such NICs.
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 B_SAN=${B_SAN:-$TOP/build-san}
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 lab=tl$$
-tmp=$(mktemp -d)
-chmod 755 "$tmp"
-status=0
 
-pretty() { echo "[+] $*" >&2; }
-ctl() { pretty "fabricctl $*"; "$bin/fabricctl" "$@"; }
+ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
 lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
 ask() { ctl "$1" --lab "$lab" "${@:2}"; }
 
 # shellcheck disable=SC2317
-cleanup() {
-	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
-	rm -rf "$tmp"
-}
-trap cleanup EXIT
-
-# check NAME COMMAND...
-check() {
-	local name=$1
-	shift
-	if "$@" >"$tmp/out" 2>&1; then
-		echo "ok - $tag$name"
-	else
-		echo "not ok - $tag$name"
-		status=1
-	fi
-	sed 's/^/# /' "$tmp/out"
-}
-
-# until_true SECONDS COMMAND...: poll a state
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || { pretty "still not: $*"; return 1; }
-		sleep 0.05
-	done
-}
-
-# exits STATUS TEXT COMMAND...: ends so, and says so
-exits() {
-	local want=$1 text=$2 rc=0
-	shift 2
-	"$@" >"$tmp/said" 2>&1 || rc=$?
-	cat "$tmp/said"
-	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
-	grep -qF -- "$text" "$tmp/said" || { echo "says nothing of '$text'"; return 1; }
-}
+cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 
 is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 running() { is .state running; }
@@ -80,15 +40,18 @@ up_right() {
 		is '.problems | length' 0 && is .parked_packets 0
 }
 
+# Each end of each cable is where its coordinates and port say, and the other end names it.
 coordinates_right() {
-	local got
-	got=$(ask nodes --json | jq -r '.[] | select(.state == "up") | .node | map(tostring) | join(",")' | sort -u | wc -l)
-	[[ $got == "$nodes" ]] || { echo "$got different coordinates"; return 1; }
-	# Every cable leads where the coordinates say, and each end names the other.
-	ask links --json | jq -e '
-		(map({key: "\(.node)\(.port)", value: "\(.peer.node)\(.peer.port)"}) | from_entries) as $m
-		| [.[] | select(.peer != null) | select($m["\(.peer.node)\(.peer.port)"] != "\(.node)\(.port)")]
-		| length == 0'
+	# shellcheck disable=SC2016 # jq's variables
+	ask links --json | jq -e --arg shape "$shape" --argjson ends $((2 * links)) '
+		($shape | split("x") | map(tonumber)) as $size
+		| (map({key: "\(.node)\(.port)", value: .peer}) | from_entries) as $peer
+		| length == $ends and all(.[]; . as $l
+			| ("xyzabc" | index($l.port[1:])) as $d
+			| (if $l.port[:1] == "+" then 1 else $size[$d] - 1 end) as $step
+			| .peer.node == ($l.node | .[$d] |= (. + $step) % $size[$d])
+			and .peer.port == {"+": "-", "-": "+"}[$l.port[:1]] + $l.port[1:]
+			and $peer["\(.peer.node)\(.peer.port)"] == {node, port})'
 }
 
 names() { "$bin/fabricctl" lab hosts --name "$lab" --list | tr ',' ' '; }
@@ -310,7 +273,7 @@ check "without root" no_root
 suite
 check "lab down leaves nothing" down_clean
 check "half-dead lab: refused, cleared, raised again" half_dead
-[[ ${TORUS_BACKEND:-user} == user ]] || exit $status
+[[ ${TORUS_BACKEND:-user} == user ]] || exit $failed
 
 bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$tmp/asan"
@@ -319,4 +282,4 @@ suite
 check "no sanitizer report while up" no_reports
 check "lab down leaves nothing" down_clean
 check "no sanitizer report at the end" no_reports
-exit $status
+exit $failed

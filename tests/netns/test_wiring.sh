@@ -12,17 +12,17 @@
 #	|   |   |
 #	0 - 1 - 2 - (0)
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 id=tw$$
-work=$(mktemp -d)
-failed=0
+work=$tmp/work
+mkdir "$work"
 nodes=(0 1 2 3 4 5 6 7 8)
 declare -A end nic manager config
 
-pretty() { echo "[+] $*" >&2; }
 ns() { ip netns exec "$id-$1" "${@:2}"; }
 
 stop_all() {
@@ -33,7 +33,7 @@ stop_all() {
 	nic=() manager=()
 }
 
-clear_away() {
+cleanup() {
 	local n
 	stop_all
 	for n in "${nodes[@]}" sw; do
@@ -41,31 +41,9 @@ clear_away() {
 	done
 	rm -rf "${work:?}"/*
 }
-trap 'clear_away; rm -rf "$work"' EXIT
-
-# eventually SECONDS COMMAND...: polls until it succeeds
-eventually() {
-	local limit=$((SECONDS + $1))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		((SECONDS < limit)) || { echo "# not in time: $*"; return 1; }
-		sleep 0.05
-	done
-}
-
-# check NAME COMMAND...: one test
-check() {
-	local name=$1
-	shift
-	if "$@"; then
-		echo "ok - $name"
-		return 0
-	fi
-	echo "not ok - $name"
-	failed=1
-	ctl 0 status 2>&1 | sed 's/^/    /'
-	grep -hE 'error|warning' "$work"/*.fabricd 2>/dev/null | tail -n 20 | sed 's/^/    /'
-	return 1
+explain() {
+	ctl 0 status
+	grep -hE 'error|warning' "$work"/*.fabricd | tail -n 20
 }
 
 ctl() { # NODE COMMAND...
@@ -110,7 +88,7 @@ device() { # NODE:PORT
 }
 
 cable() { # END END
-	pretty "cable $1 = $2"
+	say "cable $1 = $2"
 	ip link add "$(device "$1")" mtu 65535 netns "$id-${1%%:*}" type veth \
 		peer name "$(device "$2")" mtu 65535 netns "$id-${2%%:*}"
 	ip -n "$id-${1%%:*}" link set "$(device "$1")" up
@@ -144,7 +122,7 @@ start_nic() { # NODE [OPTION...]
 		--socket "$work/$n.nic" --guid "00000000000000a$n" "${ports[@]}" "${@:2}" \
 		>>"$work/$n.torusemu" 2>&1 &
 	nic[$n]=$!
-	eventually 5 test -S "$work/$n.nic"
+	until_true 5 test -S "$work/$n.nic"
 }
 
 # start_manager NODE: its configuration is usual but for the lines of config[NODE]
@@ -213,7 +191,7 @@ everybody_up() { is 0 '.nodes.up == 9' status; }
 # --- the tests --------------------------------------------------------------------
 
 right() {
-	raise && eventually 10 state 0 running && is 0 '.shape == [3,3] and .problems == []' status &&
+	raise && until_true 10 state 0 running && is 0 '.shape == [3,3] and .problems == []' status &&
 	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
 }
 
@@ -227,7 +205,7 @@ root_early() {
 	for n in 1 2 3 4 5 6 7 8; do
 		start_nic "$n" && start_manager "$n"
 	done
-	eventually 10 is 0 '.state == "running" and .shape == [3,3]' status &&
+	until_true 10 is 0 '.state == "running" and .shape == [3,3]' status &&
 	all_reach "${nodes[@]}"
 }
 
@@ -237,15 +215,15 @@ part_early() {
 	local n
 	lay_out
 	start_nic 0 --bootstrap && start_nic 1 && start_manager 0 && start_manager 1
-	eventually 10 is 0 '.state == "running" and .shape == [2,1]' status || return 1
+	until_true 10 is 0 '.state == "running" and .shape == [2,1]' status || return 1
 	for n in 2 3 4 5 6 7 8; do
 		start_nic "$n" && start_manager "$n"
 	done
-	eventually 10 problem 0 place "'n8' .*no place.*set the whole shape .* in the root's fabricd.conf" || return 1
+	until_true 10 problem 0 place "'n8' .*no place.*set the whole shape .* in the root's fabricd.conf" || return 1
 	kill "${manager[0]}" && wait "${manager[0]}"
 	config[0]='shape = 3x3'
 	start_manager 0
-	eventually 20 is 0 '.state == "running" and .shape == [3,3]' status &&
+	until_true 20 is 0 '.state == "running" and .shape == [3,3]' status &&
 	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
 }
 
@@ -254,9 +232,9 @@ swapped() {
 	local n
 	end[3:+x]=7:-x
 	end[6:+x]=4:-x
-	raise && eventually 10 problem 0 wiring '0,1:\+x .*cabled to 1,2:-x .*expected 1,1:-x' &&
-	eventually 5 problem 0 wiring '1,1:-x .*cabled to 0,2:\+x .*expected 0,1:\+x' &&
-	problems 0 2 wiring && everybody_up && eventually 5 state 0 degraded &&
+	raise && until_true 10 problem 0 wiring '0,1:\+x .*cabled to 1,2:-x .*expected 1,1:-x' &&
+	until_true 5 problem 0 wiring '1,1:-x .*cabled to 0,2:\+x .*expected 0,1:\+x' &&
+	problems 0 2 wiring && everybody_up && until_true 5 state 0 degraded &&
 	is 0 '.shape == [3,3] and .links.excluded == 2' status &&
 	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null || return 1
 	for n in 3 6; do
@@ -264,7 +242,7 @@ swapped() {
 	done
 	cable 3:+x 4:-x
 	cable 6:+x 7:-x
-	eventually 15 state 0 running && is 0 '.problems == []' status &&
+	until_true 15 state 0 running && is 0 '.problems == []' status &&
 	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
 }
 
@@ -272,8 +250,8 @@ swapped() {
 to_itself() {
 	end[4:+x]=4:-x
 	unset 'end[3:+x]'
-	raise && eventually 10 problem 0 wiring '1,1:\+x .*n4.* is cabled to 1,1:-x .*itself' && problems 0 1 wiring &&
-	eventually 5 everybody_up && eventually 5 state 0 degraded && is 0 '.shape == [3,3]' status &&
+	raise && until_true 10 problem 0 wiring '1,1:\+x .*n4.* is cabled to 1,1:-x .*itself' && problems 0 1 wiring &&
+	until_true 5 everybody_up && until_true 5 state 0 degraded && is 0 '.shape == [3,3]' status &&
 	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
 }
 
@@ -281,9 +259,9 @@ to_itself() {
 not_opposite() {
 	end[3:+x]=4:-y
 	end[1:+y]=4:-x
-	raise && eventually 10 problem 0 wiring '0,1:\+x .*cabled to 1,1:-y .*expected 1,1:-x' &&
-	eventually 5 problem 0 wiring '1,0:\+y .*cabled to 1,1:-x .*expected 1,1:-y' &&
-	eventually 5 everybody_up && eventually 5 state 0 degraded && is 0 '.shape == [3,3]' status &&
+	raise && until_true 10 problem 0 wiring '0,1:\+x .*cabled to 1,1:-y .*expected 1,1:-x' &&
+	until_true 5 problem 0 wiring '1,0:\+y .*cabled to 1,1:-x .*expected 1,1:-y' &&
+	until_true 5 everybody_up && until_true 5 state 0 degraded && is 0 '.shape == [3,3]' status &&
 	all_reach "${nodes[@]}" && ctl 0 verify >/dev/null
 }
 
@@ -293,38 +271,38 @@ two_roots() {
 	local n
 	raise 0 8
 	for n in 0 8; do
-		eventually 10 is "$n" '.problems |
+		until_true 10 is "$n" '.problems |
 			any(.text | test("two roots: node .*obeys|NIC 00.*another root: two are"))' status &&
 		is "$n" '.state == "degraded" or .state == "bootstrapping"' status || return 1
 	done
 	grep -qE "two roots: node 'n[0-9]' at port [0-3] obeys 00000000000000a[08]" "$work"/*.fabricd &&
-	{ eventually 5 ctl 0 verify || eventually 5 ctl 8 verify; }
+	{ until_true 5 ctl 0 verify || until_true 5 ctl 8 verify; }
 }
 
 no_root() {
-	raise none && eventually 40 problem 4 root 'no root' && state 4 bootstrapping &&
-	eventually 5 problem 0 root 'no root' &&
+	raise none && until_true 40 problem 4 root 'no root' && state 4 bootstrapping &&
+	until_true 5 problem 0 root 'no root' &&
 	! ctl 4 nodes >/dev/null 2>&1
 }
 
 wrong_shape() {
 	config[0]='shape = 3x4'
-	raise && eventually 10 state 0 degraded && is 0 ".problems | length > 0" status &&
-	eventually 10 is 0 '.nodes.up == 9' status && eventually 5 state 0 degraded &&
+	raise && until_true 10 state 0 degraded && is 0 ".problems | length > 0" status &&
+	until_true 10 is 0 '.nodes.up == 9' status && until_true 5 state 0 degraded &&
 	grep -qE 'expected' "$work/0.fabricd" && all_up_reached
 }
 
 name_twice() {
 	config[5]='name = n4'
-	raise && eventually 10 problem 0 refused "name 'n4' of .*172.29.0.1[45].* in use by .*172.29.0.1[45]" &&
-	eventually 10 is 0 '.nodes.up == 8' status && eventually 5 state 0 degraded &&
+	raise && until_true 10 problem 0 refused "name 'n4' of .*172.29.0.1[45].* in use by .*172.29.0.1[45]" &&
+	until_true 10 is 0 '.nodes.up == 8' status && until_true 5 state 0 degraded &&
 	all_reach 0 1 2 3 6 7 8
 }
 
 stranger() { # LINE KIND PATTERN: node 4 has this line; the other eight run
 	config[4]=$1
-	raise && eventually 10 problem 0 "$2" "$3" && eventually 10 is 0 '.nodes.up == 8' status &&
-	eventually 5 state 0 degraded && all_reach 0 1 2 3 5 6 7 8
+	raise && until_true 10 problem 0 "$2" "$3" && until_true 10 is 0 '.nodes.up == 8' status &&
+	until_true 5 state 0 degraded && all_reach 0 1 2 3 5 6 7 8
 }
 
 wrong_key() {
@@ -337,7 +315,7 @@ wrong_key() {
 
 run_one() { # NAME FUNCTION ARGUMENT...
 	[[ -z ${ONLY-} || $ONLY == "$2" ]] || return 0
-	clear_away
+	cleanup
 	right_cables
 	check "$@"
 }

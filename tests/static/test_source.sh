@@ -3,23 +3,15 @@
 #
 # What can be told from the sources and objects without running them.
 
-set -u
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-$PWD/build}
 B_CLANG=${B_CLANG:-$PWD/build-clang}
-status=0
+# shellcheck source=tests/check.sh
+. tests/check.sh
 
-# check NAME COMMAND...: passes if the command prints nothing and exits 0
-check() {
-	local name=$1 out rc=0
-	shift
-	out=$("$@" 2>&1) || rc=$?
-	if [[ -z $out && $rc == 0 ]]; then
-		echo "ok - $name"
-	else
-		printf 'not ok - %s\n%s\n' "$name" "$out"
-		status=1
-	fi
+# silent COMMAND...: it ends with 0 and has nothing to say
+silent() {
+	"$@" >"$tmp/silent" 2>&1 && [[ ! -s $tmp/silent ]] || { cat "$tmp/silent"; return 1; }
 }
 
 # Tracked files and new ones, without ignored ones; works in a tarball too.
@@ -154,15 +146,15 @@ commands_documented() {
 	((n)) || echo "no commands found"
 }
 
-check "each source file names its licence" spdx
-check "no stray blanks" blanks
-check "core objects ask for nothing foreign (gcc)" core_symbols "$B"
-check "core objects ask for nothing foreign (clang)" core_symbols "$B_CLANG"
-check "core includes nothing foreign" core_includes
-check "no timer by the clock of the wall" wall_clock
-check "shell scripts" scripts
-check "man pages render without warnings" manuals
-check "tests are declared" declared
-check "fabricctl commands are documented" commands_documented fabricctl fabricctl.8
-check "fabricsim commands are documented" commands_documented fabricsim fabricsim.1
-exit $status
+check "each source file names its licence" silent spdx
+check "no stray blanks" silent blanks
+check "core objects ask for nothing foreign (gcc)" silent core_symbols "$B"
+check "core objects ask for nothing foreign (clang)" silent core_symbols "$B_CLANG"
+check "core includes nothing foreign" silent core_includes
+check "no timer by the clock of the wall" silent wall_clock
+check "shell scripts" silent scripts
+check "man pages render without warnings" silent manuals
+check "tests are declared" silent declared
+check "fabricctl commands are documented" silent commands_documented fabricctl fabricctl.8
+check "fabricsim commands are documented" silent commands_documented fabricsim fabricsim.1
+exit $failed

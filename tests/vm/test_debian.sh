@@ -18,7 +18,7 @@ trap 'rm -rf "$tmp"' EXIT
 # What the driver brings along: itself, our sources, and the programs as installed.
 make_data() {
 	mkdir -p "$tmp/data/src" &&
-	cp -a tests/vm/debian/{driver,peers,torus0.conf} "$tmp/data/" &&
+	cp -a tests/vm/debian/{driver,peers,torus0.conf} tests/check.sh "$tmp/data/" &&
 	cp -a --parents Makefile Kbuild dkms.conf LICENSE include kernel "$tmp/data/src/" &&
 	make -s B="$B" install DESTDIR="$tmp/data/dest" &&
 	mke2fs -q -t ext4 -d "$tmp/data" "$tmp/data.img" 64M

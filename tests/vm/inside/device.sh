@@ -5,15 +5,14 @@
 # fabricctl; found by fabricd when they come, missed when they go, and given their
 # addresses. Two nodes, a ring of two, each end of a cable in a namespace.
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../../.." && pwd)}
 B=${B:-$TOP/build}
-tmp=$(mktemp -d)
-status=0
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+tag="device: "
 pids=()
 
-pretty() { echo "[+] $*" >&2; }
-at() { local ns=$1; shift; pretty "$ns: $*"; ip netns exec "$ns" "$@"; }
+at() { local ns=$1; shift; say "$ns: $*"; ip netns exec "$ns" "$@"; }
 dev() { local ns=$1; shift; at "$ns" "$B/fabricctl" device "$@"; }
 ask() { TORUS_CONTROL=$tmp/$1.control "$B/fabricctl" "${@:2}"; }
 
@@ -23,41 +22,6 @@ cleanup() {
 	wait
 	ip netns del dev0 2>/dev/null
 	ip netns del dev1 2>/dev/null
-	rm -rf "$tmp"
-}
-trap cleanup EXIT
-
-# check NAME COMMAND...
-check() {
-	local name=$1
-	shift
-	if "$@" >"$tmp/out" 2>&1; then
-		echo "ok - device: $name"
-	else
-		echo "not ok - device: $name"
-		status=1
-	fi
-	sed 's/^/# /' "$tmp/out"
-}
-
-# until_true SECONDS COMMAND...: poll a state
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || { pretty "still not: $*"; return 1; }
-		sleep 0.1
-	done
-}
-
-# exits STATUS TEXT COMMAND...: ends so, and says so
-exits() {
-	local want=$1 text=$2 rc=0
-	shift 2
-	"$@" >"$tmp/said" 2>&1 || rc=$?
-	cat "$tmp/said"
-	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
-	grep -qF -- "$text" "$tmp/said" || { echo "says nothing of '$text'"; return 1; }
 }
 
 # listed NS FILTER WANT: what the list says
@@ -230,4 +194,4 @@ check "one goes and comes back: by its uevent" nic_goes_and_comes
 check "one moves to another namespace" nic_moves
 check "a manager restarts: addresses that were flushed are back" manager_restarts
 check "two NICs: the manager says so" two_nics
-exit $status
+exit $failed

@@ -5,34 +5,9 @@
 # kernel each, torus0. Programs are slow to start here (UML), so `ip` gets its commands
 # in batches. The guest ends with all that was made: nothing is cleaned up.
 
-set -u
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 tool=$B/tests/netns/nictool
-status=0
-
-say() { echo "[+] $*"; }
-
-# check NAME COMMAND...
-check() {
-	local name=$1
-	shift
-	if "$@"; then
-		echo "ok - $name"
-	else
-		echo "not ok - $name"
-		status=1
-	fi
-}
-
-# until_true SECONDS COMMAND...: poll a state
-until_true() {
-	local end=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		((SECONDS < end)) || { say "still not: $* (it is: $got)"; return 1; }
-		sleep 0.05
-	done
-}
-got='' # what was last seen
 
 # load [PARAMETER=VALUE...]: the driver, and what it needs
 load() {
@@ -49,10 +24,12 @@ loaded() { [[ -e /sys/module/torus ]]; }
 ns() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 nic() { local n=$1; shift; ip netns exec "n$n" "$tool" genl:torus0 "$@"; }
 
-state_is() { got=$(nic "$1" state "$2"); [[ $got == "$3" ]]; }
-up() { got=$(nic "$1" state "$2"); [[ $got == up* ]]; }
-more_than() { got=$(nic "$1" "${@:2:$#-2}"); ((got > ${!#})); }
-equals() { got=$(nic "$1" "${@:2:$#-2}"); [[ $got == "${!#}" ]]; }
+# got: what was asked for last; a poll that fails shows it
+ask() { got=$(nic "$@"); echo "it is: $got"; }
+state_is() { ask "$1" state "$2"; [[ $got == "$3" ]]; }
+up() { ask "$1" state "$2"; [[ $got == up* ]]; }
+more_than() { ask "$1" "${@:2:$#-2}"; ((got > ${!#})); }
+equals() { ask "$1" "${@:2:$#-2}"; [[ $got == "${!#}" ]]; }
 
 # node N...: a namespace with a NIC, addressed as its place will be
 node() {

@@ -110,4 +110,4 @@ for n in 0 1 2; do ip netns del n$n; done
 check "and works" line 3
 check "ping" ping_ok 0 10.2.0.0
 check "unloads" unload
-exit $status
+exit $failed

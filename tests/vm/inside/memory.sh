@@ -86,4 +86,4 @@ check "ping afterwards" ping_ok 0 10.1.0.0
 check "what was dropped is counted" more_than 0 node host_drops 0
 check "links lost nothing" equals 0 node lost 0
 check "unloads" unload
-exit $status
+exit $failed

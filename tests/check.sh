@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034
+#
+# What scripts that test have in common, on the host and in guests. They source it
+# first and end with "exit $failed".
+#
+#	failed		1 once a test has failed
+#	tmp		a directory of the run, which everyone may enter; removed at the end
+#	tag		what the names of the tests begin with
+#	cleanup		a function of the script, if it has one: ends what it has made
+#	explain		likewise: prints what helps to understand a failure
+
+set -u
+failed=0
+tag=''
+tmp=$(mktemp -d) || exit 2
+chmod 755 "$tmp"
+trap '! declare -F cleanup >/dev/null || cleanup; rm -rf "$tmp"' EXIT
+
+say() { echo "[+] $*" >&2; }
+
+# check NAME COMMAND...: one test, which passes if the command ends with 0. What that
+# says follows, as comments. Status: the command's verdict, 0 or 1.
+check() {
+	local name=$1 verdict=0
+	shift
+	"$@" >"$tmp/.check" 2>&1 || verdict=1
+	if ((verdict)); then
+		echo "not ok - $tag$name"
+		failed=1
+		! declare -F explain >/dev/null || explain >>"$tmp/.check" 2>&1
+	else
+		echo "ok - $tag$name"
+	fi
+	sed 's/^/# /' "$tmp/.check"
+	return $verdict
+}
+
+# until_true SECONDS COMMAND...: polls until it succeeds
+until_true() {
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >"$tmp/.until" 2>&1; do
+		((SECONDS < end)) || { echo "still not: $*"; cat "$tmp/.until"; return 1; }
+		sleep 0.05
+	done
+}
+
+# exits STATUS TEXT COMMAND...: ends so, and says so
+exits() {
+	local want=$1 text=$2 rc=0
+	shift 2
+	"$@" >"$tmp/.exits" 2>&1 || rc=$?
+	cat "$tmp/.exits"
+	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
+	grep -qF -- "$text" "$tmp/.exits" || { echo "says nothing of '$text'"; return 1; }
+}
