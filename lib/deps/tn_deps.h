@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <string.h>		/* memcpy, memset */
 
+/* The core is compiled freestanding, where these would be calls even for 8 bytes. */
+#define memcpy(to, from, n)	__builtin_memcpy(to, from, n)
+#define memset(to, byte, n)	__builtin_memset(to, byte, n)
+
 typedef __u8 u8;
 typedef __u16 u16;
 typedef __u32 u32;
