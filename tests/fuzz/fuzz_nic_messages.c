@@ -62,26 +62,26 @@ static void one_datagram(struct emu *e, int fd, const uint8_t *data, size_t len,
 	emu_step(e, now);
 	for (int i = 0; i < 64 && alive(e) && (alive(e)->out || alive(e)->dump.part); i++) {
 		drain(fd);
-		loop_wait(&e->loop, now, now);
+		loop_wait(e->loop, now, now);
 	}
 	drain(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct chassis chassis;
 	static struct emu e;
 	u64 now = 1000000000;
 	int fd[2];
 
-	log_init("fuzz", LOG_ERR);
+	log_init(LOG_ERR);
 	memset(&e, 0, sizeof(e));
 	e.nports = 4;
 	e.attach = no_attach;
 	strcpy(e.name, "n");
 	tn_params_default(&e.params);
-	if (emu_init(&e, now) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd))
+	if (chassis_init(&chassis) || emu_init(&e, &chassis, now) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd))
 		abort();
-	e.server.buf = malloc(TORUS_MSG_MAX);
 	if (!client_new(&e, fd[0]))
 		abort();
 	while (size > 2 && alive(&e)) {
@@ -97,5 +97,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(fd[1]);
 	server_close(&e);
 	emu_fini(&e);
+	chassis_fini(&chassis);
 	return 0;
 }

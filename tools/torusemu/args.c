@@ -23,33 +23,43 @@ static const size_t offsets[] = {
 #undef X
 };
 
-static const char help[] =
-	"usage: torusemu --name NAME --ports N --socket PATH [--port PORT=IFNAME]...\n"
+const char args_help[] =
+	"usage: torusemu --name NAME --ports N --socket PATH [--port PORT=LOWER]...\n"
+	"       torusemu --pack PATH\n"
 	"\n"
-	"One torus NIC in user space: links on Ethernet devices, host side on a tun device.\n"
+	"One torus NIC in user space, links on Ethernet devices, host side on a tun device;\n"
+	"or a pack of them, which come and go by requests, with cables in memory.\n"
 	"\n"
 	"  --name NAME         of the NIC\n"
 	"  --ports N           2 to 12, even: twice the dimensions\n"
 	"  --socket PATH       where to listen for netlink messages\n"
-	"  --port PORT=IFNAME  bind a port (+x ... -c) to an Ethernet device\n"
+	"  --port PORT=LOWER   bind a port (+x ... -c) to an Ethernet device, or in a pack\n"
+	"                      to the cable in memory called :NAME\n"
 	"  --tun NAME          tun device to make (torus0)\n"
+	"  --no-tun            no host side: the NIC only passes on\n"
 	"  --guid HEX          identity of the NIC (made from the name)\n"
 	"  --bootstrap         set the BootStrap jumper\n"
 	"  --retry PROTOCOL    angara, acknak, hippi or auto: what the peer asks for (auto)\n"
 	"  --set PARAM=VALUE   tune; times like 350ms, sizes like 4M\n"
+	"  --pack PATH         where to listen for requests to a pack, see torusemu(8)\n"
 	"  --log-level LEVEL   error, warning, info, debug (info)\n"
 	"  --foreground        stay there; else return when the NIC is ready\n"
 	"  --help, --version\n";
 
-__attribute__((format(printf, 1, 2)))
-static int bad(const char *fmt, ...)
+/** struct parse - arguments being read, and room for what is wrong with them */
+struct parse {
+	struct args *args;
+	char *why;
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3)))
+static int bad(const struct parse *p, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	fputs("torusemu: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	vsnprintf(p->why, p->size, fmt, ap);
 	va_end(ap);
 	return -EINVAL;
 }
@@ -68,173 +78,176 @@ static void store(struct args *a, const struct param *p, uint64_t v)
 		a->frame_max_set = true;
 }
 
-static int set_param(struct args *a, const char *text)
+static int set_param(const struct parse *to, const char *text)
 {
+	struct args *a = to->args;
 	const struct param *p;
 	char why[PARAM_WHY_MAX];
 	uint64_t v;
 
 	p = param_parse(text, &v, why, sizeof(why));
 	if (!p)
-		return bad("%s", why);
+		return bad(to, "%s", why);
 	store(a, p, v);
 	return 0;
 }
 
-static int set_name(struct args *a, const char *text)
+static int set_name(const struct parse *to, const char *text)
 {
+	struct args *a = to->args;
 	size_t n = strlen(text);
 
 	if (!n || n > TORUS_NAME_MAX)
-		return bad("--name '%s': allowed 1 to %d bytes", text, TORUS_NAME_MAX);
+		return bad(to, "--name '%s': allowed 1 to %d bytes", text, TORUS_NAME_MAX);
 	memcpy(a->name, text, n + 1);
 	return 0;
 }
 
-static int copy_ifname(char *to, const char *option, const char *text)
+static int copy_ifname(const struct parse *to, char *name, const char *option,
+		       const char *text)
 {
 	size_t n = strlen(text);
 
 	if (!n || n >= IFNAMSIZ || strpbrk(text, "/ \t\n"))
-		return bad("%s '%s': a device name has 1 to %d bytes without blanks and slashes",
+		return bad(to, "%s '%s': a device name has 1 to %d bytes without blanks and slashes",
 			   option, text, IFNAMSIZ - 1);
-	memcpy(to, text, n + 1);
+	memcpy(name, text, n + 1);
 	return 0;
 }
 
-static int set_ports(struct args *a, const char *text)
+static int set_ports(const struct parse *to, const char *text)
 {
+	struct args *a = to->args;
 	char *end;
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end || v < 2 || v > TORUS_MAX_PORTS || v % 2)
-		return bad("--ports '%s': allowed an even number, 2 to %d", text, TORUS_MAX_PORTS);
+		return bad(to, "--ports '%s': allowed an even number, 2 to %d", text, TORUS_MAX_PORTS);
 	a->nports = (unsigned int)v;
 	return 0;
 }
 
-static int set_guid(struct args *a, const char *text)
+static int set_guid(const struct parse *to, const char *text)
 {
+	struct args *a = to->args;
 	char *end;
 
 	errno = 0;
 	a->guid = strtoull(text, &end, 16);
 	if (!strchr("0123456789abcdefABCDEF", *text) || *end || errno || !a->guid)
-		return bad("--guid '%s': allowed 1 to 16 hexadecimal digits, not 0", text);
+		return bad(to, "--guid '%s': allowed 1 to 16 hexadecimal digits, not 0", text);
 	a->guid_set = true;
 	return 0;
 }
 
-static int set_retry(struct args *a, const char *text)
+static int set_retry(const struct parse *to, const char *text)
 {
+	struct args *a = to->args;
 	enum torus_retry protocol;
 
 	if (torus_retry_parse(text, &protocol))
-		return bad("--retry '%s': allowed angara, acknak, hippi, auto", text);
+		return bad(to, "--retry '%s': allowed angara, acknak, hippi, auto", text);
 	a->params.retry_protocol = protocol;
 	return 0;
 }
 
 /* Port names depend on --ports, so these are looked at last. */
-static int bind_port(struct args *a, const char *text)
+static int bind_port(const struct parse *to, const char *text)
 {
+	struct args *a = to->args;
 	const char *eq = strchr(text, '=');
 	unsigned int ndims = a->nports / 2, port;
 	char name[16], first[TORUS_TEXT_MAX], last[TORUS_TEXT_MAX];
 
 	if (!eq || (size_t)(eq - text) >= sizeof(name))
-		return bad("--port '%s': allowed PORT=IFNAME", text);
+		return bad(to, "--port '%s': allowed PORT=IFNAME", text);
 	memcpy(name, text, (size_t)(eq - text));
 	name[eq - text] = 0;
 	if (torus_port_parse(name, ndims, &port))
-		return bad("--port '%s': '%s' is no port, allowed %s to %s", text, name,
+		return bad(to, "--port '%s': '%s' is no port, allowed %s to %s", text, name,
 			   torus_port_text(ndims, 0, first),
 			   torus_port_text(ndims, a->nports - 1, last));
 	if (a->lower[port][0])
-		return bad("--port '%s': port %s has a device already: %s", text, name,
+		return bad(to, "--port '%s': port %s has a device already: %s", text, name,
 			   a->lower[port]);
 	for (unsigned int i = 0; i < a->nports; i++)
 		if (!strcmp(a->lower[i], eq + 1))
-			return bad("--port '%s': the device has a port already", text);
-	return copy_ifname(a->lower[port], "--port", eq + 1);
+			return bad(to, "--port '%s': the device has a port already", text);
+	return copy_ifname(to, a->lower[port], "--port", eq + 1);
 }
 
-enum { NAME = 1, PORTS, SOCKET, PORT, TUN, GUID, BOOTSTRAP, RETRY, SET, LOG_LEVEL, FOREGROUND, HELP,
-	VERSION };
+enum { NAME = 1, PORTS, SOCKET, PORT, TUN, GUID, BOOTSTRAP, RETRY, SET, LOG_LEVEL, FOREGROUND, PACK,
+	NO_TUN, HELP, VERSION };
 
-static int one_option(struct args *a, int option, char *text)
+static int one_option(const struct parse *to, int option, char *text)
 {
+	struct args *a = to->args;
+
 	switch (option) {
 	case NAME:
-		return set_name(a, text);
+		return set_name(to, text);
 	case PORTS:
-		return set_ports(a, text);
+		return set_ports(to, text);
 	case SOCKET:
 		a->socket = text;
-		return *text ? 0 : bad("--socket: allowed a path");
+		return *text ? 0 : bad(to, "--socket: allowed a path");
 	case TUN:
-		return copy_ifname(a->tun, "--tun", text);
+		return copy_ifname(to, a->tun, "--tun", text);
 	case GUID:
-		return set_guid(a, text);
+		return set_guid(to, text);
 	case BOOTSTRAP:
 		a->bootstrap = true;
 		return 0;
 	case RETRY:
-		return set_retry(a, text);
+		return set_retry(to, text);
 	case SET:
-		return set_param(a, text);
+		return set_param(to, text);
 	case LOG_LEVEL:
 		a->log_level = log_level(text);
 		return a->log_level >= 0 ? 0 :
-		       bad("--log-level '%s': allowed error, warning, info, debug", text);
+		       bad(to, "--log-level '%s': allowed error, warning, info, debug", text);
 	case FOREGROUND:
 		a->foreground = true;
 		return 0;
+	case PACK:
+		a->pack = text;
+		return *text ? 0 : bad(to, "--pack: allowed a path");
+	case NO_TUN:
+		a->tun[0] = '\0';
+		return 0;
 	case HELP:
-		fputs(help, stdout);
-		return 1;
+		return ARGS_HELP;
 	case VERSION:
-		puts("torusemu " TORUS_VERSION);
-		return 1;
+		return ARGS_VERSION;
 	default:
-		fputs("torusemu: try --help\n", stderr);
-		return -EINVAL;
+		return bad(to, "bad options; try --help");
 	}
 }
 
-static int check(struct args *a)
+static int check(const struct parse *to)
 {
+	const struct args *a = to->args;
 	const struct tn_params *p = &a->params;
 
+	if (a->pack)
+		return a->name[0] || a->nports || a->socket ?
+		       bad(to, "--pack: a pack's NICs come by requests; try --help") : 0;
 	if (!a->name[0] || !a->nports || !a->socket)
-		return bad("--name, --ports and --socket are needed; try --help");
+		return bad(to, "--name, --ports and --socket are needed; try --help");
 	if (p->silence <= p->keepalive)
-		return bad("--set silence: must be longer than keepalive (%" PRIu64 " ns)",
+		return bad(to, "--set silence: must be longer than keepalive (%" PRIu64 " ns)",
 			   (uint64_t)p->keepalive);
 	if (p->replay_timeout <= p->ack_delay)
-		return bad("--set replay_timeout: must be longer than ack_delay (%" PRIu64 " ns)",
+		return bad(to, "--set replay_timeout: must be longer than ack_delay (%" PRIu64 " ns)",
 			   (uint64_t)p->ack_delay);
 	if (p->margin_train < p->margin_retrain)
-		return bad("--set margin_train: must not be less than margin_retrain (%u)",
+		return bad(to, "--set margin_train: must not be less than margin_retrain (%u)",
 			   p->margin_retrain);
 	return 0;
 }
 
-int args_parse(struct args *a, int argc, char **argv)
+static void defaults(struct args *a)
 {
-	static const struct option options[] = {
-		{ "name", 1, NULL, NAME }, { "ports", 1, NULL, PORTS },
-		{ "socket", 1, NULL, SOCKET }, { "port", 1, NULL, PORT },
-		{ "tun", 1, NULL, TUN }, { "guid", 1, NULL, GUID },
-		{ "bootstrap", 0, NULL, BOOTSTRAP },
-		{ "retry", 1, NULL, RETRY }, { "set", 1, NULL, SET },
-		{ "log-level", 1, NULL, LOG_LEVEL }, { "foreground", 0, NULL, FOREGROUND },
-		{ "help", 0, NULL, HELP }, { "version", 0, NULL, VERSION }, { 0 },
-	};
-	const char *port[TORUS_MAX_PORTS];
-	unsigned int nport = 0;
-	int option, err = 0;
-
 	memset(a, 0, sizeof(*a));
 	tn_params_default(&a->params);
 	/* Waking up only to acknowledge costs more than a longer RETRY buffer. */
@@ -243,19 +256,40 @@ int args_parse(struct args *a, int argc, char **argv)
 	a->params.replay_timeout = 50 * MS;
 	a->log_level = LOG_INFO;
 	strcpy(a->tun, "torus0");
+}
+
+int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
+{
+	static const struct option options[] = {
+		{ "name", 1, NULL, NAME }, { "ports", 1, NULL, PORTS },
+		{ "socket", 1, NULL, SOCKET }, { "port", 1, NULL, PORT },
+		{ "tun", 1, NULL, TUN }, { "no-tun", 0, NULL, NO_TUN },
+		{ "guid", 1, NULL, GUID }, { "bootstrap", 0, NULL, BOOTSTRAP },
+		{ "retry", 1, NULL, RETRY }, { "set", 1, NULL, SET },
+		{ "pack", 1, NULL, PACK },
+		{ "log-level", 1, NULL, LOG_LEVEL }, { "foreground", 0, NULL, FOREGROUND },
+		{ "help", 0, NULL, HELP }, { "version", 0, NULL, VERSION }, { 0 },
+	};
+	const struct parse to = { a, why, size };
+	const char *port[TORUS_MAX_PORTS];
+	unsigned int nport = 0;
+	int option, err = 0;
+
+	defaults(a);
+	optind = 0;
 	while (!err && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option != PORT)
-			err = one_option(a, option, optarg);
+			err = one_option(&to, option, optarg);
 		else if (nport < TORUS_MAX_PORTS)
 			port[nport++] = optarg;
 		else
-			err = bad("--port '%s': more than %d", optarg, TORUS_MAX_PORTS);
+			err = bad(&to, "--port '%s': more than %d", optarg, TORUS_MAX_PORTS);
 	}
 	if (!err && optind < argc)
-		err = bad("'%s': no such argument; try --help", argv[optind]);
+		err = bad(&to, "'%s': no such argument; try --help", argv[optind]);
 	if (!err)
-		err = check(a);
+		err = check(&to);
 	for (unsigned int i = 0; !err && i < nport; i++)
-		err = bind_port(a, port[i]);
+		err = bind_port(&to, port[i]);
 	return err;
 }

@@ -4,15 +4,19 @@
 #define EMU_ARGS_H
 
 #include <net/if.h>
+#include <stddef.h>
 
 #include "kernel/core/nic.h"
 
 /**
  * struct args - what the command line says
+ * @pack: socket of a pack, or NULL: one NIC, which the rest is about
+ * @tun: "" for no host side
  * @lower: lower device of each port, "" for none
  * @frame_max_set: the administrator chose params.frame_max
  */
 struct args {
+	const char *pack;
 	char name[TORUS_NAME_MAX + 1];
 	const char *socket;
 	char tun[IFNAMSIZ];
@@ -27,11 +31,17 @@ struct args {
 	struct tn_params params;
 };
 
+enum args_what { ARGS_RUN, ARGS_HELP, ARGS_VERSION };
+
+#define ARGS_WHY_MAX 640
+
 /**
- * args_parse() - fill @args
- * Prints help, the version or what is wrong.
- * Return: 0 to go on, 1 to exit with status 0, -EINVAL to exit with status 2.
+ * args_parse() - fill @args; strings point into @argv
+ * @why: what is wrong, if something is; ARGS_WHY_MAX is enough
+ * Return: what to do, or -EINVAL.
  */
-int args_parse(struct args *args, int argc, char **argv);
+int args_parse(struct args *args, int argc, char **argv, char *why, size_t size);
+
+extern const char args_help[];
 
 #endif /* EMU_ARGS_H */

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The NIC among its surroundings. One round of the loop: take what came, run
- * timers, move packets, send frames, tell subscribers.
+ * The NIC among its surroundings. One turn: run timers, move packets, send frames,
+ * tell subscribers.
  */
 #include "emu.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <torus/topology.h>
 
 #include "log.h"
 #include "reply.h"
 
-#define FRAMES_MAX	8192	/* 64 KiB buffers: half a gigabyte */
-#define IDLE_TIME	500000000ull	/* ns without traffic */
-#define NAP		3000000		/* ns */
 #define LOOK_INTERVAL	100000000ull
 #define MOVES_MAX	4	/* rounds of moving before looking at sockets again */
 
@@ -25,7 +21,7 @@ static struct tn_pkt *op_pkt_get(void *host, void *owner)
 	struct tn_pkt *p;
 
 	f->refs++;
-	p = pkt_new(&e->pool, f, f->data);
+	p = pkt_new(e->pool, f, f->data);
 	if (!p)
 		f->refs--;
 	return p;
@@ -34,17 +30,17 @@ static struct tn_pkt *op_pkt_get(void *host, void *owner)
 static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
 {
 	struct emu *e = host;
-	struct frame *f = frame_new(&e->pool, (size_t)nflits * TN_FLIT);
-	struct tn_pkt *p = f ? pkt_new(&e->pool, f, f->data) : NULL;
+	struct frame *f = frame_new(e->pool, (size_t)nflits * TN_FLIT);
+	struct tn_pkt *p = f ? pkt_new(e->pool, f, f->data) : NULL;
 
 	if (f && !p)
-		frame_put(&e->pool, f);
+		frame_put(e->pool, f);
 	return p;
 }
 
 static void op_pkt_put(void *host, struct tn_pkt *pkt)
 {
-	pkt_free(&((struct emu *)host)->pool, pkt);
+	pkt_free(((struct emu *)host)->pool, pkt);
 }
 
 static bool op_deliver(void *host, struct tn_pkt *pkt)
@@ -88,7 +84,13 @@ static void *alloc_aligned(size_t bytes)
 	return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
 
-int emu_init(struct emu *e, u64 now)
+/* What a NIC may keep of the largest frames, beyond those on their way. */
+static u32 frames_kept(const struct emu *e)
+{
+	return (u32)(e->params.park_bytes / TN_PACKET_MAX) + e->params.relay_packets;
+}
+
+static int make_nic(struct emu *e, u64 now)
 {
 	struct tn_nic_config cfg = {
 		.ops = &ops,
@@ -100,25 +102,40 @@ int emu_init(struct emu *e, u64 now)
 	};
 	int err;
 
-	pool_init(&e->pool, FRAMES_MAX + (u32)(e->params.park_bytes / TN_PACKET_MAX) +
-		  e->params.relay_packets);
-	e->rx_taken = PORT_RX_BATCH;
-	e->tun.watch.fd = e->server.watch.fd = -1;
-	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
-		port_init(&e->port[i], e, (u8)i);
-	err = loop_init(&e->loop);
-	if (err)
-		return err;
 	e->nic = alloc_aligned(tn_nic_size());
-	err = e->nic ? tn_nic_init(e->nic, &cfg, now) : -ENOMEM;
+	if (!e->nic)
+		return -ENOMEM;
+	err = tn_nic_init(e->nic, &cfg, now);
 	if (err) {
 		free(e->nic);
 		e->nic = NULL;
-		loop_fini(&e->loop);
+	}
+	return err;
+}
+
+int emu_init(struct emu *e, struct chassis *c, u64 now)
+{
+	int err;
+
+	e->chassis = c;
+	e->loop = &c->loop;
+	e->pool = &c->pool;
+	e->tun.watch.fd = e->server.watch.fd = -1;
+	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
+		port_init(&e->port[i], e, (u8)i);
+	err = make_nic(e, now);
+	if (err)
+		return err;
+	err = chassis_add(c, e);
+	if (err) {
+		free(e->nic);
+		e->nic = NULL;
 		return err;
 	}
+	c->pool.frames_max += frames_kept(e);
 	for (unsigned int i = 0; i < e->nports; i++)
 		tn_nic_serdes(e->nic, i, &e->port[i].serdes.serdes);
+	chassis_wake(c, e);
 	return 0;
 }
 
@@ -128,10 +145,8 @@ void emu_fini(struct emu *e)
 	tn_nic_flush(e->nic);
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		port_close(&e->port[i]);
-	for (unsigned int i = 0; i < PORT_RX_BATCH; i++)
-		if (e->rx[i])
-			frame_put(&e->pool, e->rx[i]);
-	loop_fini(&e->loop);
+	e->pool->frames_max -= frames_kept(e);
+	chassis_del(e->chassis, e);
 	free(e->table);
 	free(e->nic);
 }
@@ -185,7 +200,7 @@ static void look_for_carrier(struct emu *e, u64 now)
 	for (unsigned int i = 0; i < e->nports; i++) {
 		struct port *p = &e->port[i];
 
-		if (p->watch.fd < 0 || p->carrier)
+		if (!p->medium || !p->medium->is_late || p->carrier)
 			continue;
 		port_look(p, now);
 		e->look_at = (now / LOOK_INTERVAL + 1) * LOOK_INTERVAL;
@@ -213,10 +228,12 @@ void emu_step(struct emu *e, u64 now)
 	tun_poll(e, msg_room(e));
 }
 
-static u64 expiry(const struct emu *e)
+u64 emu_expiry(const struct emu *e)
 {
 	u64 at = tn_nic_expiry(e->nic);
 
+	if (tn_nic_tx_ports(e->nic))
+		return 0;
 	for (unsigned int i = 0; i < e->nports; i++) {
 		u64 due = fault_expiry(&e->port[i].fault);
 
@@ -225,29 +242,8 @@ static u64 expiry(const struct emu *e)
 	return e->look_at < at ? e->look_at : at;
 }
 
-/*
- * All idle NICs of a machine say so at the same moment. Sleeping until all have
- * done it takes their frames in one go instead of waking up for each.
- */
-static void nap(const struct emu *e, u64 now)
+void emu_busy(struct emu *e, u64 now)
 {
-	const struct timespec ts = { .tv_nsec = NAP };
-
-	if (now - e->busy_at > IDLE_TIME)
-		nanosleep(&ts, NULL);
-}
-
-void emu_run(struct emu *e)
-{
-	while (!e->stop) {
-		u64 now = loop_now();
-		/* More to send than one round takes: only look at the sockets. */
-		u64 until = tn_nic_tx_ports(e->nic) ? now : expiry(e);
-
-		loop_wait(&e->loop, now, until);
-		now = loop_now();
-		emu_step(e, now);
-		if (now >= until)
-			nap(e, now);
-	}
+	e->chassis->busy_at = now;
+	chassis_wake(e->chassis, e);
 }

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 torusemu-srcs := $(addprefix tools/torusemu/, \
-	loop.c log.c pool.c fault.c port.c lower.c tun.c msg.c icmp.c \
-	policy.c server.c commands.c reply.c notify.c emu.c)
+	loop.c log.c pool.c fault.c due.c chassis.c port.c ether.c cable.c lower.c tun.c msg.c icmp.c \
+	policy.c sock.c server.c commands.c reply.c notify.c emu.c)
 # Shared with the fuzzer.
 torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/netdev.o $(core-objs)
 torusemu-pkgs := libnl-3.0 libsystemd
 
 programs += torusemu
-torusemu-objs := $(addprefix tools/torusemu/,main.o args.o param.o guid.o priv.o) lib/names.o $(torusemu-common)
+torusemu-objs := $(addprefix tools/torusemu/,main.o args.o make.o pack.o param.o guid.o priv.o) lib/names.o $(torusemu-common)
 torusemu-libs := $(call pkg-libs,$(torusemu-pkgs))
 
 $(B)/tools/torusemu/%.o: CPPFLAGS += $(call pkg-cflags,$(torusemu-pkgs))

@@ -7,13 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *who = "torusemu";
 static int level_max = LOG_INFO;
 static bool journal;
 
-void log_init(const char *name, int level)
+void log_init(int level)
 {
-	who = name;
 	level_max = level;
 	journal = getenv("JOURNAL_STREAM") != NULL;
 }
@@ -36,7 +34,7 @@ int log_level(const char *text)
 	return -1;
 }
 
-void log_print(int level, const char *fmt, ...)
+void log_print(int level, const char *who, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;

@@ -5,16 +5,18 @@
 
 #include <syslog.h>
 
-/** log_init() - @name is put before each line; @level: LOG_ERR to LOG_DEBUG */
-void log_init(const char *name, int level);
+/** log_init() - @level: LOG_ERR to LOG_DEBUG */
+void log_init(int level);
 /** log_level() - number of "error", "warning", "info", "debug"; -1 for others */
 int log_level(const char *text);
 
-__attribute__((format(printf, 2, 3))) void log_print(int level, const char *fmt, ...);
+/** log_print() - @who: name of the NIC, or what else it is about */
+__attribute__((format(printf, 3, 4)))
+void log_print(int level, const char *who, const char *fmt, ...);
 
-#define log_err(...)	log_print(LOG_ERR, __VA_ARGS__)
-#define log_warn(...)	log_print(LOG_WARNING, __VA_ARGS__)
-#define log_info(...)	log_print(LOG_INFO, __VA_ARGS__)
-#define log_debug(...)	log_print(LOG_DEBUG, __VA_ARGS__)
+#define log_err(who, ...)	log_print(LOG_ERR, who, __VA_ARGS__)
+#define log_warn(who, ...)	log_print(LOG_WARNING, who, __VA_ARGS__)
+#define log_info(who, ...)	log_print(LOG_INFO, who, __VA_ARGS__)
+#define log_debug(who, ...)	log_print(LOG_DEBUG, who, __VA_ARGS__)
 
 #endif /* EMU_LOG_H */

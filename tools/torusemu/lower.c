@@ -14,7 +14,7 @@
 static struct port *port_of(struct emu *e, int ifindex)
 {
 	for (unsigned int i = 0; i < e->nports; i++)
-		if (e->port[i].ifindex == ifindex)
+		if (e->port[i].ether.ifindex == ifindex)
 			return &e->port[i];
 	return NULL;
 }
@@ -23,32 +23,39 @@ static struct port *port_of(struct emu *e, int ifindex)
 static struct port *port_waiting(struct emu *e, const char *name)
 {
 	for (unsigned int i = 0; i < e->nports; i++)
-		if (!e->port[i].ifindex && *name && !strcmp(e->port[i].lower, name))
+		if (!e->port[i].medium && *name && !strcmp(e->port[i].lower, name))
 			return &e->port[i];
 	return NULL;
 }
 
-static int on_link(struct nl_msg *msg, void *arg)
+static void tell(struct emu *e, const struct ifinfomsg *ifi, const char *name, bool gone)
 {
-	struct emu *e = arg;
-	struct nlmsghdr *nlh = nlmsg_hdr(msg);
-	struct ifinfomsg *ifi = nlmsg_data(nlh);
-	struct nlattr *tb[IFLA_MAX + 1];
-	struct port *port;
-	const char *name, *why;
+	struct port *port = port_of(e, ifi->ifi_index);
+	const char *why;
 
-	if ((nlh->nlmsg_type != RTM_NEWLINK && nlh->nlmsg_type != RTM_DELLINK) ||
-	    nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL) < 0 || !tb[IFLA_IFNAME])
-		return NL_OK;
-	name = nla_get_string(tb[IFLA_IFNAME]);
-	port = port_of(e, ifi->ifi_index);
-	if (port && nlh->nlmsg_type == RTM_DELLINK)
+	if (port && gone)
 		port_gone(port, loop_now());
 	else if (port)
 		port_look(port, loop_now());
-	else if (nlh->nlmsg_type == RTM_NEWLINK && (port = port_waiting(e, name)) &&
+	else if (!gone && (port = port_waiting(e, name)) &&
 		 e->attach(port, name, &why, loop_now()))
-		log_warn("port %u: %s is back: %s", port->num, name, why ? why : "cannot bind");
+		log_warn(e->name, "port %u: %s is back: %s", port->num, name,
+			 why ? why : "cannot bind");
+}
+
+static int on_link(struct nl_msg *msg, void *arg)
+{
+	struct chassis *c = arg;
+	struct nlmsghdr *nlh = nlmsg_hdr(msg);
+	struct nlattr *tb[IFLA_MAX + 1];
+
+	if ((nlh->nlmsg_type != RTM_NEWLINK && nlh->nlmsg_type != RTM_DELLINK) ||
+	    nlmsg_parse(nlh, sizeof(struct ifinfomsg), tb, IFLA_MAX, NULL) < 0 ||
+	    !tb[IFLA_IFNAME])
+		return NL_OK;
+	for (struct emu *e = c->nics; e; e = e->next)
+		tell(e, nlmsg_data(nlh), nla_get_string(tb[IFLA_IFNAME]),
+		     nlh->nlmsg_type == RTM_DELLINK);
 	return NL_OK;
 }
 
@@ -61,28 +68,28 @@ static int ask_all(struct nl_sock *sock)
 
 static void lower_ready(struct watch *w, u32 events)
 {
-	struct emu *e = container_of(w, struct emu, lower.watch);
+	struct chassis *c = container_of(w, struct chassis, lower.watch);
 	int err;
 
 	(void)events;
-	err = nl_recvmsgs_default(e->lower.sock);
+	err = nl_recvmsgs_default(c->lower.sock);
 	/* News were lost (ENOBUFS becomes this): look at all devices afresh. */
 	if (err == -NLE_NOMEM)
-		ask_all(e->lower.sock);
+		ask_all(c->lower.sock);
 	else if (err < 0 && err != -NLE_AGAIN)
-		log_warn("rtnetlink: %s", nl_geterror(err));
+		log_warn("rtnetlink", "%s", nl_geterror(err));
 }
 
-int lower_init(struct emu *e)
+int lower_init(struct chassis *c)
 {
 	struct nl_sock *sock = nl_socket_alloc();
 	int err = -ENOMEM;
 
-	e->lower.watch.fd = -1;
+	c->lower.watch.fd = -1;
 	if (!sock)
 		return err;
 	nl_socket_disable_seq_check(sock);
-	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, on_link, e);
+	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, on_link, c);
 	if (nl_connect(sock, NETLINK_ROUTE) < 0 ||
 	    nl_socket_add_memberships(sock, RTNLGRP_LINK, 0) < 0 ||
 	    nl_socket_set_nonblocking(sock) < 0) {
@@ -90,10 +97,10 @@ int lower_init(struct emu *e)
 		goto err_sock;
 	}
 	nl_socket_set_buffer_size(sock, 1 << 20, 0);
-	err = loop_add(&e->loop, &e->lower.watch, nl_socket_get_fd(sock), EPOLLIN, lower_ready);
+	err = loop_add(&c->loop, &c->lower.watch, nl_socket_get_fd(sock), EPOLLIN, lower_ready);
 	if (err)
 		goto err_sock;
-	e->lower.sock = sock;
+	c->lower.sock = sock;
 	return 0;
 
 err_sock:
@@ -101,11 +108,11 @@ err_sock:
 	return err;
 }
 
-void lower_fini(struct emu *e)
+void lower_fini(struct chassis *c)
 {
-	if (!e->lower.sock)
+	if (!c->lower.sock)
 		return;
-	e->lower.watch.fd = -1;	/* the socket closes it */
-	nl_socket_free(e->lower.sock);
-	e->lower.sock = NULL;
+	c->lower.watch.fd = -1;	/* the socket closes it */
+	nl_socket_free(c->lower.sock);
+	c->lower.sock = NULL;
 }

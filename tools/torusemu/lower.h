@@ -5,7 +5,7 @@
 
 #include "loop.h"
 
-struct emu;
+struct chassis;
 struct nl_sock;
 
 struct lower {
@@ -13,7 +13,8 @@ struct lower {
 	struct nl_sock *sock;
 };
 
-int lower_init(struct emu *emu);
-void lower_fini(struct emu *emu);
+/** lower_init() - listen, for all ports of @chassis; Return: 0 or negative errno */
+int lower_init(struct chassis *chassis);
+void lower_fini(struct chassis *chassis);
 
 #endif /* EMU_LOWER_H */

@@ -1,41 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Start, become a daemon, stop. */
 #include <fcntl.h>
-#include <libgen.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "args.h"
 #include "emu.h"
-#include "guid.h"
 #include "log.h"
+#include "make.h"
+#include "pack.h"
 #include "priv.h"
-#include "lib/netdev.h"
 
 #define NICE (-10)
 
-static struct emu emu;
-static struct watch signals;
+/** struct program - @who: the NIC's name, or "pack" */
+struct program {
+	struct chassis chassis;
+	struct pack pack;
+	struct watch signals;
+	const char *who;
+};
 
 static void signal_ready(struct watch *w, u32 events)
 {
+	struct program *p = container_of(w, struct program, signals);
 	struct signalfd_siginfo si;
 
 	(void)events;
 	if (read(w->fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
-		log_info("ended by signal %u", si.ssi_signo);
-		emu.stop = true;
+		log_info(p->who, "ended by signal %u", si.ssi_signo);
+		p->chassis.stop = true;
 	}
 }
 
-static int catch_signals(void)
+static int catch_signals(struct program *p)
 {
 	sigset_t set;
 	int fd, err;
@@ -48,154 +52,74 @@ static int catch_signals(void)
 	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = loop_add(&emu.loop, &signals, fd, EPOLLIN, signal_ready);
+	err = loop_add(&p->chassis.loop, &p->signals, fd, EPOLLIN, signal_ready);
 	if (err)
 		close(fd);
 	return err;
 }
 
-/* The frames of the whole NIC must fit the smallest of its devices. */
-static int fit_frames(struct args *a)
+static int failed(const struct program *p, const char *what, int err)
 {
-	for (unsigned int i = 0; i < a->nports; i++) {
-		int mtu;
-
-		if (!a->lower[i][0])
-			continue;
-		mtu = port_mtu(a->lower[i]);
-		if (mtu < 0) {
-			log_err("%s: %s", a->lower[i], strerror(-mtu));
-			return mtu;
-		}
-		if (mtu < TN_PACKET_MAX) {
-			log_err("%s: its MTU is %d, allowed %d and more", a->lower[i], mtu,
-				TN_PACKET_MAX);
-			return -EINVAL;
-		}
-		if (!a->frame_max_set && (u32)mtu < a->params.frame_max)
-			a->params.frame_max = (u32)mtu;
-	}
-	return 0;
-}
-
-static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
-{
-	struct lt_netdev dev = {
-		.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
-		.old = old, .old_node = old_node, .shape = &e->shape, .node = e->node,
-	};
-	char text[128];
-	int err = lt_netdev_place(&dev, text, sizeof(text));
-
-	log_info("node %u of %u", e->node, tn_shape_nodes(&e->shape));
-	if (err == -EAFNOSUPPORT)
-		log_warn("%s has no IPv6 address: %s", e->tun.name, text);
-	else if (err)
-		log_err("%s: cannot set addresses: %s", e->tun.name, text);
-}
-
-static int make_nic(const struct args *a)
-{
-	int err;
-
-	emu.params = a->params;
-	emu.nports = (u8)a->nports;
-	emu.guid = a->guid_set ? a->guid : guid_lasting(a->name);
-	emu.bootstrap = a->bootstrap;
-	emu.attach = port_attach;
-	emu.placed = placed;
-	strcpy(emu.name, a->name);
-	if (getrandom(&emu.rng, sizeof(emu.rng), 0) < 0)
-		emu.rng = loop_now();
-	/* Not the time of day: a machine without a clock of its own repeats that. */
-	emu.epoch = (u32)(emu.rng >> 32) | 1;
-	err = emu_init(&emu, loop_now());
-	if (err)
-		log_err("the parameters do not fit together: %s", strerror(-err));
+	log_err(p->who, "%s: %s", what, strerror(-err));
 	return err;
 }
 
-static int attach_all(const struct args *a)
+static int start_pack(struct program *p, const char *path)
 {
-	for (unsigned int i = 0; i < a->nports; i++) {
-		const char *why = NULL;
-		int err;
-
-		if (!a->lower[i][0])
-			continue;
-		err = port_attach(&emu.port[i], a->lower[i], &why, loop_now());
-		if (err) {
-			log_err("port %u on %s: %s", i, a->lower[i], why ? why : strerror(-err));
-			return err;
-		}
-	}
-	return 0;
-}
-
-static int failed(const char *what, int err)
-{
-	log_err("%s: %s", what, strerror(-err));
-	return err;
-}
-
-static int open_socket_at(const char *path)
-{
-	char *copy = strdup(path);
+	struct rlimit files;
 	int err;
 
-	if (copy)
-		mkdir(dirname(copy), 0755);
-	free(copy);
-	err = server_open(&emu, path);
-	if (err == -EADDRINUSE) {
-		log_err("%s: another NIC listens there", path);
-		return err;
+	/* Each NIC has several: its socket, its clients, its tun device. */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	return err ? failed(path, err) : 0;
+	err = pack_open(&p->pack, &p->chassis, path);
+	return err ? failed(p, path, err) : 0;
 }
 
-static int start(struct args *a)
+static int start_nic(struct program *p, struct args *a)
+{
+	char why[ARGS_WHY_MAX];
+
+	if (make_nic(&p->chassis, a, why, sizeof(why)))
+		return 0;
+	log_err(p->who, "%s", why);
+	return -EINVAL;
+}
+
+static int start(struct program *p, struct args *a)
 {
 	int err;
 
 	if (geteuid()) {
-		log_err("only root may make a NIC");
+		log_err(p->who, "only root may make a NIC");
 		return -EPERM;
 	}
-	err = fit_frames(a);
-	if (!err)
-		err = make_nic(a);
+	err = catch_signals(p);
 	if (err)
-		return err;
-	err = catch_signals();
+		return failed(p, "signals", err);
+	err = lower_init(&p->chassis);
 	if (err)
-		return failed("signals", err);
-	err = lower_init(&emu);
-	if (err)
-		return failed("rtnetlink", err);
-	err = open_socket_at(a->socket);
-	if (err)
-		return err;
-	err = tun_open(&emu, a->tun);
-	if (err)
-		return failed(a->tun, err);
-	err = attach_all(a);
+		return failed(p, "rtnetlink", err);
+	err = a->pack ? start_pack(p, a->pack) : start_nic(p, a);
 	if (err)
 		return err;
 	if (getpriority(PRIO_PROCESS, 0) > NICE)
 		setpriority(PRIO_PROCESS, 0, NICE);
 	err = priv_drop();
-	return err ? failed("dropping privileges", err) : 0;
+	return err ? failed(p, "dropping privileges", err) : 0;
 }
 
-static void stop(void)
+static void stop(struct program *p)
 {
 	sd_notify(0, "STOPPING=1");
-	server_close(&emu);
-	tun_close(&emu);
-	lower_fini(&emu);
-	loop_del(&emu.loop, &signals);
-	emu_fini(&emu);
+	if (p->pack.chassis)
+		pack_close(&p->pack);
+	else if (p->chassis.nics)
+		unmake_nic(p->chassis.nics);
+	loop_del(&p->chassis.loop, &p->signals);
+	chassis_fini(&p->chassis);
 }
 
 /* The parent waits for one byte that says the NIC is ready. */
@@ -219,7 +143,7 @@ static int become_daemon(void)
 	return pipefd[1];
 }
 
-static void now_ready(int pipefd)
+static void now_ready(const struct program *p, int pipefd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -232,34 +156,50 @@ static void now_ready(int pipefd)
 		close(null);
 	}
 	if (write(pipefd, "", 1) != 1)
-		log_warn("nobody waits for us to be ready");
+		log_warn(p->who, "nobody waits for us to be ready");
 	close(pipefd);
+}
+
+static int run(struct program *p, struct args *a)
+{
+	int pipefd = a->foreground ? -1 : become_daemon(), err;
+
+	p->who = a->pack ? "pack" : a->name;
+	p->signals.fd = p->pack.listener.fd = -1;
+	if (!a->foreground && pipefd < 0)
+		return failed(p, "fork", pipefd);
+	err = chassis_init(&p->chassis);
+	if (err)
+		return failed(p, "start", err);
+	err = start(p, a);
+	if (!err) {
+		now_ready(p, pipefd);
+		chassis_run(&p->chassis);
+	}
+	stop(p);
+	return err;
 }
 
 int main(int argc, char **argv)
 {
+	static struct program program;
+	char why[ARGS_WHY_MAX];
 	struct args args;
-	int pipefd = -1;
-	int err = args_parse(&args, argc, argv);
+	int what = args_parse(&args, argc, argv, why, sizeof(why));
 
-	if (err)
-		return err < 0 ? 2 : 0;
-	log_init(args.name, args.log_level);
-	signals.fd = emu.tun.watch.fd = emu.server.watch.fd = -1;
-	if (!args.foreground) {
-		pipefd = become_daemon();
-		if (pipefd < 0) {
-			failed("fork", pipefd);
-			return 2;
-		}
-	}
-	if (start(&args)) {
-		if (emu.nic)
-			stop();
+	switch (what) {
+	case ARGS_RUN:
+		break;
+	case ARGS_HELP:
+		fputs(args_help, stdout);
+		return 0;
+	case ARGS_VERSION:
+		puts("torusemu " TORUS_VERSION);
+		return 0;
+	default:
+		fprintf(stderr, "torusemu: %s\n", why);
 		return 2;
 	}
-	now_ready(pipefd);
-	emu_run(&emu);
-	stop();
-	return 0;
+	log_init(args.log_level);
+	return run(&program, &args) ? 2 : 0;
 }

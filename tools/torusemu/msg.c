@@ -60,7 +60,7 @@ static void drop(struct emu *e, struct tn_queue *q)
 	struct tn_pkt *p;
 
 	while ((p = tn_queue_pop(q)))
-		pkt_free(&e->pool, p);
+		pkt_free(e->pool, p);
 	tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
 }
 
@@ -95,7 +95,7 @@ static struct tn_pkt *make_packet(struct emu *e, struct frame *f, u8 *flits, siz
 	size_t pad = -bytes % TN_FLIT;
 
 	f->refs++;
-	p = pkt_new(&e->pool, f, flits);
+	p = pkt_new(e->pool, f, flits);
 	if (!p) {
 		f->refs--;
 		return NULL;
@@ -142,7 +142,7 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 		return;
 	}
 	if (len < EMU_COPY_BREAK)
-		small = frame_new(&e->pool, len + 3 * TN_FLIT);
+		small = frame_new(e->pool, len + 3 * TN_FLIT);
 	if (small) {
 		memcpy(small->data + TN_FLIT, f->data + TN_FLIT, len);
 		f = small;
@@ -154,7 +154,7 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 	else
 		drop(e, &e->msg.out);
 	if (small)
-		frame_put(&e->pool, small);
+		frame_put(e->pool, small);
 }
 
 bool msg_room(const struct emu *e)
@@ -222,7 +222,7 @@ static void chain_free(struct emu *e, struct chain *c)
 	*(c->newer ? &c->newer->older : &m->newest) = c->older;
 	m->waiting -= c->packets.count;
 	while ((p = tn_queue_pop(&c->packets)))
-		pkt_free(&e->pool, p);
+		pkt_free(e->pool, p);
 	free(c);
 }
 
@@ -248,7 +248,7 @@ static void deliver_single(struct emu *e, struct tn_pkt *p)
 	struct iovec iov = { tn_pkt_payload(p), tn_pkt_bytes(p) };
 
 	tun_write(e, &iov, 1, iov.iov_len);
-	pkt_free(&e->pool, p);
+	pkt_free(e->pool, p);
 }
 
 /* The chain that @p continues or begins; NULL if it does neither. */
@@ -279,7 +279,7 @@ static void deliver_data(struct emu *e, struct tn_pkt *p)
 	c = chain_of(e, p, vc);
 	if (!c) {
 		tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
-		pkt_free(&e->pool, p);
+		pkt_free(e->pool, p);
 		return;
 	}
 	c->bytes += tn_pkt_bytes(p);
@@ -299,7 +299,7 @@ void msg_deliver(struct emu *e, struct tn_pkt *p)
 	}
 	if (p->tail.flags & TN_TAIL_FIRST)
 		icmp_unreachable(e, tn_pkt_payload(p), tn_pkt_bytes(p));
-	pkt_free(&e->pool, p);
+	pkt_free(e->pool, p);
 }
 
 void msg_flush(struct emu *e)

@@ -8,16 +8,16 @@
 
 #include <linux/genetlink.h>
 #include <netlink/msg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "emu.h"
 #include "log.h"
 #include "policy.h"
+#include "sock.h"
 
 struct out {
 	struct out *next;
@@ -31,7 +31,7 @@ static void set_events(struct client *c)
 {
 	bool busy = c->out || c->dump.part || c->overflow || c->dead;
 
-	loop_events(&c->emu->loop, &c->watch, busy ? EPOLLOUT : EPOLLIN);
+	loop_events(c->emu->loop, &c->watch, busy ? EPOLLOUT : EPOLLIN);
 }
 
 /* Return: 0 sent, -EAGAIN not now, or an error that ends the client. */
@@ -118,7 +118,7 @@ void server_overflow(struct emu *e)
 		if (!c->groups || c->dead)
 			continue;
 		c->overflow = true;
-		loop_events(&e->loop, &c->watch, EPOLLOUT);
+		loop_events(e->loop, &c->watch, EPOLLOUT);
 	}
 }
 
@@ -236,7 +236,8 @@ void client_request(struct client *c, void *data, size_t len)
 static void client_ready(struct watch *w, u32 events)
 {
 	struct client *c = container_of(w, struct client, watch);
-	struct iovec iov = { c->emu->server.buf, TORUS_MSG_MAX };
+	struct emu *e = c->emu;
+	struct iovec iov = { e->chassis->msg, TORUS_MSG_MAX };
 	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t n;
 
@@ -247,12 +248,13 @@ static void client_ready(struct watch *w, u32 events)
 		return;
 	}
 	n = recvmsg(w->fd, &mh, MSG_DONTWAIT);
+	emu_busy(e, loop_now());
 	if (n > 0 && !(mh.msg_flags & MSG_TRUNC)) {
 		client_request(c, iov.iov_base, (size_t)n);
 		return;
 	}
 	if (n > 0)
-		log_warn("a client sent a datagram of more than %d bytes", TORUS_MSG_MAX);
+		log_warn(e->name, "a client sent a datagram of more than %d bytes", TORUS_MSG_MAX);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	client_free(c);
@@ -265,7 +267,7 @@ struct client *client_new(struct emu *e, int fd)
 	struct client *c = calloc(1, sizeof(*c));
 
 	if (!c || e->server.nclients >= SERVER_CLIENTS_MAX ||
-	    loop_add(&e->loop, &c->watch, fd, EPOLLIN, client_ready)) {
+	    loop_add(e->loop, &c->watch, fd, EPOLLIN, client_ready)) {
 		free(c);
 		return NULL;
 	}
@@ -291,33 +293,22 @@ void client_free(struct client *c)
 		c->out = o->next;
 		free(o);
 	}
-	loop_del(&c->emu->loop, &c->watch);
+	loop_del(c->emu->loop, &c->watch);
 	free(c);
-}
-
-static bool is_root(int fd)
-{
-	struct ucred cred;
-	socklen_t len = sizeof(cred);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
-		return false;
-	return cred.uid == 0 || cred.uid == geteuid();
 }
 
 static void server_ready(struct watch *w, u32 events)
 {
 	struct emu *e = container_of(w, struct emu, server.watch);
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = sock_accept(w->fd);
 
 	(void)events;
+	if (fd == -EPERM)
+		log_warn(e->name, "refused a client that is not root");
 	if (fd < 0)
 		return;
-	if (!is_root(fd)) {
-		log_warn("refused a client that is not root");
-		close(fd);
-	} else if (!client_new(e, fd)) {
-		log_warn("refused a client: there are %u, allowed %d", e->server.nclients,
+	if (!client_new(e, fd)) {
+		log_warn(e->name, "refused a client: there are %u, allowed %d", e->server.nclients,
 			 SERVER_CLIENTS_MAX);
 		close(fd);
 	}
@@ -325,62 +316,19 @@ static void server_ready(struct watch *w, u32 events)
 
 /* --- the socket ----------------------------------------------------------- */
 
-/* A socket file that nobody listens on was left by one that was killed. */
-static int remove_stale(int fd, const struct sockaddr_un *at)
-{
-	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0)
-		return -EADDRINUSE;
-	if (errno == ENOENT)
-		return 0;
-	if (errno != ECONNREFUSED)
-		return -errno;
-	return unlink(at->sun_path) < 0 ? -errno : 0;
-}
-
-static int listen_at(const struct sockaddr_un *at)
-{
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mode_t mask;
-	int err;
-
-	if (fd < 0)
-		return -errno;
-	err = remove_stale(fd, at);
-	if (err)
-		goto err_fd;
-	mask = umask(0177);
-	err = bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? -errno : 0;
-	umask(mask);
-	if (!err && listen(fd, 16) < 0)
-		err = -errno;
-	if (!err)
-		return fd;
-err_fd:
-	close(fd);
-	return err;
-}
-
 int server_open(struct emu *e, const char *path)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct server *s = &e->server;
-	int fd, err;
+	int fd = sock_listen(path), err;
 
-	if (strlen(path) >= sizeof(at.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(at.sun_path, path);
-	s->buf = aligned_alloc(64, TORUS_MSG_MAX);
-	if (!s->buf)
-		return -ENOMEM;
-	fd = listen_at(&at);
 	if (fd < 0)
 		return fd;
-	err = loop_add(&e->loop, &s->watch, fd, EPOLLIN, server_ready);
+	err = loop_add(e->loop, &s->watch, fd, EPOLLIN, server_ready);
 	if (err) {
 		close(fd);
 		return err;
 	}
-	strcpy(s->path, path);
+	snprintf(s->path, sizeof(s->path), "%s", path);
 	return 0;
 }
 
@@ -388,10 +336,8 @@ void server_close(struct emu *e)
 {
 	while (e->server.clients)
 		client_free(e->server.clients);
-	loop_del(&e->loop, &e->server.watch);
+	loop_del(e->loop, &e->server.watch);
 	if (e->server.path[0])
 		unlink(e->server.path);
 	e->server.path[0] = 0;
-	free(e->server.buf);
-	e->server.buf = NULL;
 }

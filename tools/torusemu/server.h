@@ -52,7 +52,6 @@ struct server {
 	struct client *clients;
 	unsigned int nclients;
 	char path[108];
-	u8 *buf;
 };
 
 /** server_open() - listen at @path; Return: 0 or negative errno */

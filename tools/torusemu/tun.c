@@ -32,7 +32,7 @@ static ssize_t read_message(struct emu *e, u64 now)
 	ssize_t n;
 
 	if (!f)
-		f = e->tun.frame = frame_new(&e->pool, POOL_FRAME_MAX);
+		f = e->tun.frame = frame_new(e->pool, POOL_FRAME_MAX);
 	if (!f)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < POOL_PACKETS; i++)
@@ -44,7 +44,7 @@ static ssize_t read_message(struct emu *e, u64 now)
 		return -errno;
 	msg_send(e, f, (size_t)n, now);
 	if (f->refs > 1) {
-		frame_put(&e->pool, f);
+		frame_put(e->pool, f);
 		e->tun.frame = NULL;
 	}
 	return n;
@@ -58,7 +58,7 @@ static void tun_ready(struct watch *w, u32 events)
 
 	if (!(events & EPOLLIN))
 		return;
-	e->busy_at = now;
+	emu_busy(e, now);
 	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && msg_room(e); i++) {
 		ssize_t n = read_message(e, now);
 
@@ -70,7 +70,7 @@ static void tun_ready(struct watch *w, u32 events)
 
 void tun_poll(struct emu *e, bool on)
 {
-	loop_events(&e->loop, &e->tun.watch, on ? EPOLLIN : 0);
+	loop_events(e->loop, &e->tun.watch, on ? EPOLLIN : 0);
 }
 
 /* For one piece write() is cheaper, which counts where packets are small. */
@@ -92,7 +92,7 @@ void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
 	counter[TORUS_NC_HOST_BYTES_RX] += bytes - TUN_HDR;
 }
 
-static void set_offload(int fd)
+static void set_offload(int fd, const char *name)
 {
 	static const unsigned int tries[] = {
 		TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN | TUN_F_USO4 | TUN_F_USO6,
@@ -103,7 +103,7 @@ static void set_offload(int fd)
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
 		if (!ioctl(fd, TUNSETOFFLOAD, tries[i]))
 			return;
-	log_warn("the tun device has no offloads: TCP will be slow");
+	log_warn(name, "the tun device has no offloads: TCP will be slow");
 }
 
 static int set_up(int fd, const char *name, struct ifreq *ifr)
@@ -116,7 +116,7 @@ static int set_up(int fd, const char *name, struct ifreq *ifr)
 	if (ioctl(fd, TUNSETIFF, ifr) < 0 || ioctl(fd, TUNSETVNETHDRSZ, &hdr) < 0 ||
 	    ioctl(fd, TUNSETVNETLE, &one) < 0)
 		return -errno;
-	set_offload(fd);
+	set_offload(fd, name);
 	return 0;
 }
 
@@ -130,7 +130,7 @@ int tun_open(struct emu *e, const char *name)
 		return -errno;
 	err = set_up(fd, name, &ifr);
 	if (!err)
-		err = loop_add(&e->loop, &e->tun.watch, fd, EPOLLIN, tun_ready);
+		err = loop_add(e->loop, &e->tun.watch, fd, EPOLLIN, tun_ready);
 	if (err) {
 		close(fd);
 		return err;
@@ -142,8 +142,8 @@ int tun_open(struct emu *e, const char *name)
 
 void tun_close(struct emu *e)
 {
-	loop_del(&e->loop, &e->tun.watch);
+	loop_del(e->loop, &e->tun.watch);
 	if (e->tun.frame)
-		frame_put(&e->pool, e->tun.frame);
+		frame_put(e->pool, e->tun.frame);
 	e->tun.frame = NULL;
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The kernel's copies in and out are the only ones, but for short frames: those
+ * are copied to a small buffer, so that a waiting acknowledgement does not pin
+ * 64 KiB.
+ */
+#include "ether.h"
+
+#include <arpa/inet.h>
+#include <linux/ethtool.h>
+#include <linux/if_packet.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "log.h"
+
+/* More than all credits and a whole RETRY buffer can fill, at the kernel's
+ * price of about twice the bytes for a large frame. */
+#define SOCKET_BYTES	(32 << 20)
+#define COPY_BREAK	2048	/* shorter frames do not pin a large buffer */
+
+/* --- devices -------------------------------------------------------------- */
+
+static int device_ioctl(const char *name, unsigned long request, struct ifreq *ifr)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(ifr->ifr_name, sizeof(ifr->ifr_name), "%s", name);
+	if (ioctl(fd, request, ifr) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int ether_mtu(const char *name)
+{
+	struct ifreq ifr = { 0 };
+	int err = device_ioctl(name, SIOCGIFMTU, &ifr);
+
+	return err ? err : ifr.ifr_mtu;
+}
+
+static int check_device(struct port *port, const char *name, struct ifreq *hw, const char **why)
+{
+	static char text[128];
+	int mtu = ether_mtu(name);
+	int err;
+
+	if (mtu < 0) {
+		*why = "no such device";
+		return mtu;
+	}
+	err = device_ioctl(name, SIOCGIFHWADDR, hw);
+	if (err || hw->ifr_hwaddr.sa_family != ARPHRD_ETHER) {
+		*why = "not an Ethernet device";
+		return err ? err : -EINVAL;
+	}
+	if (mtu < (int)port->emu->params.frame_max) {
+		snprintf(text, sizeof(text), "its MTU is %d, this NIC's frames need %u", mtu,
+			 port->emu->params.frame_max);
+		*why = text;
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool ether_has_carrier(const struct port *port)
+{
+	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
+	struct ifreq ifr = { .ifr_data = (char *)&link };
+	bool up = !device_ioctl(port->lower, SIOCETHTOOL, &ifr) && link.data;
+	int mtu = up ? ether_mtu(port->lower) : 0;
+
+	if (!up || mtu >= (int)port->emu->params.frame_max)
+		return up;
+	if (port->carrier)
+		log_warn(port->emu->name, "port %u: MTU of %s is now %d, frames need %u: no carrier",
+			 port->num, port->lower, mtu, port->emu->params.frame_max);
+	return false;
+}
+
+/* --- in ------------------------------------------------------------------- */
+
+void ether_rx_init(struct ether_rx *rx)
+{
+	rx->taken = ETHER_RX_BATCH;
+}
+
+void ether_rx_fini(struct ether_rx *rx, struct pool *pool)
+{
+	for (unsigned int i = 0; i < ETHER_RX_BATCH; i++)
+		if (rx->frame[i])
+			frame_put(pool, rx->frame[i]);
+}
+
+/* Give place @i of the batch a frame that nobody else uses. */
+static bool rx_place(struct ether_rx *rx, struct pool *pool, unsigned int i)
+{
+	struct frame *f = rx->frame[i];
+
+	if (f && f->refs == 1)
+		return true;
+	if (f)
+		frame_put(pool, f);
+	f = rx->frame[i] = frame_new(pool, POOL_FRAME_MAX);
+	if (!f)
+		return false;
+	rx->iov[i] = (struct iovec) { f->data - ETH_HLEN, POOL_FRAME_MAX + ETH_HLEN };
+	rx->mm[i].msg_hdr = (struct msghdr) { .msg_iov = &rx->iov[i], .msg_iovlen = 1 };
+	return true;
+}
+
+/* Only what the last call took needs care. Return: places ready. */
+static unsigned int rx_prepare(struct ether_rx *rx, struct pool *pool)
+{
+	for (unsigned int i = 0; i < rx->taken; i++)
+		if (!rx_place(rx, pool, i))
+			return i;
+	return ETHER_RX_BATCH;
+}
+
+static void give(struct port *port, struct frame *f, u32 bytes, u64 now)
+{
+	struct pool *pool = port->emu->pool;
+	struct frame *small = bytes < COPY_BREAK ? frame_new(pool, bytes) : NULL;
+
+	if (!small) {
+		port_take(port, f, bytes, now);
+		return;
+	}
+	memcpy(small->data, f->data, bytes);
+	port_take(port, small, bytes, now);
+	frame_put(pool, small);
+}
+
+static void ether_ready(struct watch *w, u32 events)
+{
+	struct port *port = container_of(w, struct port, ether.watch);
+	struct emu *e = port->emu;
+	struct ether_rx *rx = &e->chassis->rx;
+	unsigned int room = rx_prepare(rx, e->pool);
+	u64 now;
+	int n;
+
+	(void)events;
+	chassis_wake(e->chassis, e);
+	n = recvmmsg(w->fd, rx->mm, room, MSG_DONTWAIT, NULL);
+	rx->taken = room < ETHER_RX_BATCH ? ETHER_RX_BATCH : n > 0 ? (unsigned int)n : 0;
+	now = loop_now();
+	if (n < 0 ? errno != EAGAIN && errno != EINTR : n && !port->carrier)
+		port_look(port, now);
+	for (int i = 0; i < n; i++)
+		if (rx->mm[i].msg_len >= ETH_HLEN)
+			give(port, rx->frame[i], rx->mm[i].msg_len - (u32)ETH_HLEN, now);
+}
+
+/* --- out ------------------------------------------------------------------ */
+
+static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u32 bytes, u64 now)
+{
+	struct iovec iov[TN_FRAME_SEGS + 1] = { { &port->ether.header, ETH_HLEN } };
+	struct msghdr mh = { .msg_iov = iov, .msg_iovlen = 1 };
+
+	(void)bytes;
+	for (u32 i = 0; i < nsegs; i++) {
+		struct iovec *last = &iov[mh.msg_iovlen - 1];
+
+		if (i && (u8 *)last->iov_base + last->iov_len == seg[i].base)
+			last->iov_len += seg[i].len;
+		else
+			iov[mh.msg_iovlen++] = (struct iovec) { (void *)seg[i].base, seg[i].len };
+	}
+	if (sendmsg(port->ether.watch.fd, &mh, MSG_DONTWAIT) >= 0)
+		return;
+	/* All other failures are like a loss on the wire: the retry mends them. */
+	log_debug(port->emu->name, "port %u: a frame was not sent: %s", port->num,
+		  strerror(errno));
+	port_look(port, now);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static int open_socket(int ifindex)
+{
+	struct sockaddr_ll at = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(TN_ETHERTYPE),
+		.sll_ifindex = ifindex,
+	};
+	int bytes = SOCKET_BYTES, one = 1;
+	int fd, err;
+
+	fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) < 0 ||
+	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+	/* A queueing discipline would only add its lock. */
+	setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &one, sizeof(one));
+	return fd;
+}
+
+static int ether_open(struct port *port, const char *name, const char **why)
+{
+	struct ether *eth = &port->ether;
+	struct ifreq ifr = { 0 };
+	int ifindex, fd, err;
+
+	err = check_device(port, name, &ifr, why);
+	if (err)
+		return err;
+	ifindex = (int)if_nametoindex(name);
+	fd = open_socket(ifindex);
+	if (fd < 0) {
+		*why = "cannot open a packet socket on it";
+		return fd;
+	}
+	port_close(port);
+	err = loop_add(port->emu->loop, &eth->watch, fd, EPOLLIN, ether_ready);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	eth->ifindex = ifindex;
+	memset(eth->header.ether_dhost, 0xff, ETH_ALEN);
+	memcpy(eth->header.ether_shost, ifr.ifr_hwaddr.sa_data, ETH_ALEN);
+	eth->header.ether_type = htons(TN_ETHERTYPE);
+	return 0;
+}
+
+static void ether_close(struct port *port)
+{
+	loop_del(port->emu->loop, &port->ether.watch);
+	port->ether.ifindex = 0;
+}
+
+const struct medium ether_medium = {
+	.open = ether_open,
+	.close = ether_close,
+	.has_carrier = ether_has_carrier,
+	.send = ether_send,
+	.is_late = true,
+};

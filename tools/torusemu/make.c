@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "make.h"
+
+#include <libgen.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "emu.h"
+#include "guid.h"
+#include "lib/netdev.h"
+#include "log.h"
+
+/** struct why - room for what is wrong */
+struct why {
+	char *text;
+	size_t size;
+};
+
+__attribute__((format(printf, 3, 4)))
+static int failed(const struct why *why, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why->text, why->size, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* The frames of the whole NIC must fit the smallest of its devices. */
+static int fit_frames(struct args *a, const struct why *why)
+{
+	for (unsigned int i = 0; i < a->nports; i++) {
+		int mtu;
+
+		if (!a->lower[i][0] || a->lower[i][0] == ':')
+			continue;
+		mtu = ether_mtu(a->lower[i]);
+		if (mtu < 0)
+			return failed(why, mtu, "%s: %s", a->lower[i], strerror(-mtu));
+		if (mtu < TN_PACKET_MAX)
+			return failed(why, -EINVAL, "%s: its MTU is %d, allowed %d and more",
+				      a->lower[i], mtu, TN_PACKET_MAX);
+		if (!a->frame_max_set && (u32)mtu < a->params.frame_max)
+			a->params.frame_max = (u32)mtu;
+	}
+	return 0;
+}
+
+static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
+{
+	struct lt_netdev dev = {
+		.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
+		.old = old, .old_node = old_node, .shape = &e->shape, .node = e->node,
+	};
+	char text[128];
+	int err;
+
+	log_info(e->name, "node %u of %u", e->node, tn_shape_nodes(&e->shape));
+	if (!e->tun.ifindex)
+		return;
+	err = lt_netdev_place(&dev, text, sizeof(text));
+	if (err == -EAFNOSUPPORT)
+		log_warn(e->name, "%s has no IPv6 address: %s", e->tun.name, text);
+	else if (err)
+		log_err(e->name, "%s: cannot set addresses: %s", e->tun.name, text);
+}
+
+static int init(struct emu *e, struct chassis *c, const struct args *a, const struct why *why)
+{
+	int err;
+
+	e->params = a->params;
+	e->nports = (u8)a->nports;
+	e->guid = a->guid_set ? a->guid : guid_lasting(a->name);
+	e->bootstrap = a->bootstrap;
+	e->attach = port_attach;
+	e->placed = placed;
+	strcpy(e->name, a->name);
+	if (getrandom(&e->rng, sizeof(e->rng), 0) < 0)
+		e->rng = loop_now();
+	/* Not the time of day: a machine without a clock of its own repeats that. */
+	e->epoch = (u32)(e->rng >> 32) | 1;
+	err = emu_init(e, c, loop_now());
+	return err ? failed(why, err, "the parameters do not fit together: %s", strerror(-err)) : 0;
+}
+
+static int open_socket_at(struct emu *e, const char *path, const struct why *why)
+{
+	char *copy = strdup(path);
+	int err;
+
+	if (copy)
+		mkdir(dirname(copy), 0755);
+	free(copy);
+	err = server_open(e, path);
+	if (!err)
+		return 0;
+	return failed(why, err, "%s: %s", path,
+		      err == -EADDRINUSE ? "another NIC listens there" : strerror(-err));
+}
+
+static int attach_all(struct emu *e, const struct args *a, const struct why *why)
+{
+	for (unsigned int i = 0; i < a->nports; i++) {
+		const char *text = NULL;
+		int err;
+
+		if (!a->lower[i][0])
+			continue;
+		err = port_attach(&e->port[i], a->lower[i], &text, loop_now());
+		if (err)
+			return failed(why, err, "port %u on %s: %s", i, a->lower[i],
+				      text ? text : strerror(-err));
+	}
+	return 0;
+}
+
+static int furnish(struct emu *e, const struct args *a, const struct why *why)
+{
+	int err = open_socket_at(e, a->socket, why);
+
+	if (!err && a->tun[0]) {
+		err = tun_open(e, a->tun);
+		if (err)
+			failed(why, err, "%s: %s", a->tun, strerror(-err));
+	}
+	return err ? err : attach_all(e, a, why);
+}
+
+struct emu *make_nic(struct chassis *c, struct args *a, char *text, size_t size)
+{
+	struct why why = { text, size };
+	struct emu *e = calloc(1, sizeof(*e));
+
+	if (!e) {
+		failed(&why, 0, "out of memory");
+		return NULL;
+	}
+	if (fit_frames(a, &why) || init(e, c, a, &why)) {
+		free(e);
+		return NULL;
+	}
+	if (furnish(e, a, &why)) {
+		unmake_nic(e);
+		return NULL;
+	}
+	return e;
+}
+
+void unmake_nic(struct emu *e)
+{
+	server_close(e);
+	tun_close(e);
+	emu_fini(e);
+	free(e);
+}
+
+void kill_nic(struct emu *e)
+{
+	for (unsigned int i = 0; i < e->nports; i++)
+		cable_abandon(&e->port[i]);
+	unmake_nic(e);
+}

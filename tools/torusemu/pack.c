@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "pack.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "log.h"
+#include "make.h"
+#include "sock.h"
+
+#define REQUEST_MAX	8192
+#define WORDS_MAX	128
+
+/** struct visitor - a connection */
+struct visitor {
+	struct watch watch;
+	struct pack *pack;
+	struct visitor *next;
+};
+
+/* --- requests ------------------------------------------------------------- */
+
+/** struct request - @word is as of main(); @why is for what is wrong with it */
+struct request {
+	struct chassis *chassis;
+	char *word[WORDS_MAX + 1];
+	int n;
+	char why[ARGS_WHY_MAX];
+};
+
+static struct emu *find(const struct chassis *c, const char *name)
+{
+	struct emu *e = c->nics;
+
+	while (e && strcmp(e->name, name))
+		e = e->next;
+	return e;
+}
+
+static bool add(struct request *r)
+{
+	struct args args;
+	int what = args_parse(&args, r->n, r->word, r->why, sizeof(r->why));
+
+	if (what < 0)
+		return false;
+	if (what != ARGS_RUN || args.pack)
+		snprintf(r->why, sizeof(r->why), "add: the options are those of one NIC");
+	else if (find(r->chassis, args.name))
+		snprintf(r->why, sizeof(r->why), "--name '%s': there is one", args.name);
+	else
+		return make_nic(r->chassis, &args, r->why, sizeof(r->why));
+	return false;
+}
+
+static bool kill(struct request *r)
+{
+	struct emu *e = find(r->chassis, r->word[1]);
+
+	if (e)
+		kill_nic(e);
+	else
+		snprintf(r->why, sizeof(r->why), "kill: there is no NIC '%.64s'", r->word[1]);
+	return e;
+}
+
+static bool cut_or_mend(struct request *r, bool cut)
+{
+	const char *name = r->word[1];
+	int err = *name == ':' && strlen(name) < IFNAMSIZ ? 0 : -EINVAL;
+
+	err = err ? err : cable_cut(r->chassis, name, cut);
+	if (err)
+		snprintf(r->why, sizeof(r->why), "%s '%.64s': %s", r->word[0], name,
+			 err == -EINVAL ? "a cable is ':' and 1 to 14 bytes" : strerror(-err));
+	return !err;
+}
+
+static bool cut(struct request *r)
+{
+	return cut_or_mend(r, true);
+}
+
+static bool mend(struct request *r)
+{
+	return cut_or_mend(r, false);
+}
+
+static bool run(struct request *r)
+{
+	static const struct {
+		const char *word;
+		bool (*run)(struct request *r);
+		bool has_one;		/* argument, and no more */
+	} verbs[] = {
+		{ "add", add, false }, { "kill", kill, true },
+		{ "cut", cut, true }, { "mend", mend, true },
+	};
+	const char *word = r->n ? r->word[0] : "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strcmp(word, verbs[i].word))
+			continue;
+		if (!verbs[i].has_one || r->n == 2)
+			return verbs[i].run(r);
+		snprintf(r->why, sizeof(r->why), "%s: takes one argument", word);
+		return false;
+	}
+	snprintf(r->why, sizeof(r->why), "'%.64s': allowed are add, kill, cut, mend", word);
+	return false;
+}
+
+/* Each word has its NUL, the last one too. */
+static bool split(struct request *r, char *text, size_t len)
+{
+	if (!len || text[len - 1])
+		return false;
+	for (char *p = text; p < text + len; p += strlen(p) + 1) {
+		if (r->n == WORDS_MAX)
+			return false;
+		r->word[r->n++] = p;
+	}
+	return true;
+}
+
+static void answer(struct pack *pack, int fd, char *text, size_t len)
+{
+	struct request r = { .chassis = pack->chassis };
+	const char *said = r.why;
+
+	if (!split(&r, text, len))
+		said = "a request is words that end with a NUL each, 128 at most";
+	else if (run(&r))
+		said = "ok";
+	if (send(fd, said, strlen(said), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		log_warn("pack", "an answer was not taken: %s", strerror(errno));
+}
+
+/* --- the socket ----------------------------------------------------------- */
+
+static void leave(struct visitor *v)
+{
+	struct visitor **at = &v->pack->visitors;
+
+	while (*at != v)
+		at = &(*at)->next;
+	*at = v->next;
+	loop_del(&v->pack->chassis->loop, &v->watch);
+	free(v);
+}
+
+static void visitor_ready(struct watch *w, u32 events)
+{
+	struct visitor *v = container_of(w, struct visitor, watch);
+	char text[REQUEST_MAX];
+	ssize_t n = recv(w->fd, text, sizeof(text), MSG_DONTWAIT | MSG_TRUNC);
+
+	(void)events;
+	if (n > 0)
+		answer(v->pack, w->fd, text, (size_t)n > sizeof(text) ? 0 : (size_t)n);
+	else if (!n || (errno != EAGAIN && errno != EINTR))
+		leave(v);
+}
+
+static void listener_ready(struct watch *w, u32 events)
+{
+	struct pack *pack = container_of(w, struct pack, listener);
+	struct visitor *v;
+	int fd = sock_accept(w->fd);
+
+	(void)events;
+	if (fd < 0)
+		return;
+	v = calloc(1, sizeof(*v));
+	if (!v || loop_add(&pack->chassis->loop, &v->watch, fd, EPOLLIN, visitor_ready)) {
+		free(v);
+		close(fd);
+		return;
+	}
+	v->pack = pack;
+	v->next = pack->visitors;
+	pack->visitors = v;
+}
+
+int pack_open(struct pack *pack, struct chassis *c, const char *path)
+{
+	int fd = sock_listen(path), err;
+
+	*pack = (struct pack) { .chassis = c, .listener.fd = -1 };
+	if (fd < 0)
+		return fd;
+	err = loop_add(&c->loop, &pack->listener, fd, EPOLLIN, listener_ready);
+	if (err)
+		close(fd);
+	else
+		pack->path = path;
+	return err;
+}
+
+void pack_close(struct pack *pack)
+{
+	while (pack->visitors)
+		leave(pack->visitors);
+	while (pack->chassis->nics)
+		kill_nic(pack->chassis->nics);
+	loop_del(&pack->chassis->loop, &pack->listener);
+	if (pack->path)
+		unlink(pack->path);
+}

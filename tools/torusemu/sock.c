@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "sock.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* A socket file that nobody listens on was left by one that was killed. */
+static int remove_stale(int fd, const struct sockaddr_un *at)
+{
+	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0)
+		return -EADDRINUSE;
+	if (errno == ENOENT)
+		return 0;
+	if (errno != ECONNREFUSED)
+		return -errno;
+	return unlink(at->sun_path) < 0 ? -errno : 0;
+}
+
+static int listen_at(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t mask;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = remove_stale(fd, at);
+	if (err)
+		goto err_fd;
+	mask = umask(0177);
+	err = bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 ? -errno : 0;
+	umask(mask);
+	if (!err && listen(fd, 16) < 0)
+		err = -errno;
+	if (!err)
+		return fd;
+err_fd:
+	close(fd);
+	return err;
+}
+
+int sock_listen(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(at.sun_path, path);
+	return listen_at(&at);
+}
+
+static bool is_root(int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0)
+		return false;
+	return cred.uid == 0 || cred.uid == geteuid();
+}
+
+int sock_accept(int fd)
+{
+	int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (client < 0)
+		return -errno;
+	if (is_root(client))
+		return client;
+	close(client);
+	return -EPERM;
+}
