@@ -27,6 +27,7 @@
 #include "tests/unit/random.h"
 
 #define BATCH_MAX	32768	/* bytes of one datagram, and one more attribute */
+#define BUF_SIZE	(BATCH_MAX + 2 * 65536)
 #define ANSWER_MAX	(256 * 1024)
 #define SEQ_SET		0x5e75e700	/* and the command, if it is a set */
 
@@ -69,6 +70,7 @@ static const struct command {
  * @lower: devices that LINK_ATTACH may name
  * @verbose: print what was said of refused ones
  * @sent, @answers, @done: messages; @done succeeded
+ * @buf, @answer: bytes of many types: allocated, so that they have none of their own
  */
 static struct fuzz {
 	uint64_t seed, rng;
@@ -82,8 +84,8 @@ static struct fuzz {
 	uint64_t sent, answers, done, refused;
 	uint64_t set_done;
 	bool verbose;
-	char buf[BATCH_MAX + 2 * 65536] __attribute__((aligned(8)));
-	char answer[ANSWER_MAX] __attribute__((aligned(8)));
+	char *buf;
+	char *answer;
 	size_t len;
 } f;
 
@@ -152,11 +154,15 @@ static size_t width(enum kind kind)
 /* Sizes of a shape: small, or a million nodes now and then, or nonsense. */
 static uint64_t entry(unsigned int type, enum kind kind)
 {
-	if (kind == U64S)	/* rows */
-		return one_in(4) ? random_next(&f.rng) :
-		       TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT |
-		       15ull << TORUS_ROW_LAST_SHIFT | 1ull << below(6) |
-		       (one_in(8) ? TORUS_ROW_HOLD : 0);
+	if (kind == U64S && one_in(4))
+		return random_next(&f.rng);
+	if (kind == U64S) {	/* rows */
+		uint64_t row = TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT |
+			       15ull << TORUS_ROW_LAST_SHIFT;
+
+		row |= 1ull << below(6);
+		return one_in(8) ? row | TORUS_ROW_HOLD : row;
+	}
 	if (type == TORUS_A_SHAPE)
 		return one_in(30) ? below(65536) : one_in(50) ? 64 : 1 + below(4);
 	return one_in(20) ? random_next(&f.rng) : below(type == TORUS_A_COORDS ? 2 : 4);
@@ -264,6 +270,14 @@ static unsigned int pick_command(void)
 	return 1 + below(TORUS_CMD_MAX);
 }
 
+/* One bit of the message that begins at @start. */
+static void flip(size_t start)
+{
+	size_t at = start + below((uint32_t)(f.len - start));
+
+	f.buf[at] ^= (char)(1 << below(8));
+}
+
 static void message(void)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)(f.buf + f.len);
@@ -297,17 +311,14 @@ static void message(void)
 		f.len = start + NLMSG_ALIGN(nlh->nlmsg_len);
 	}
 	if (one_in(200))
-		f.buf[start + below((uint32_t)(f.len - start))] ^= (char)(1 << below(8));
+		flip(start);
 	if (one_in(1000))
 		nlh->nlmsg_len = (uint32_t)random_next(&f.rng);
 	/* Never another family's messages: they could do anything. */
 	nlh->nlmsg_type = f.family;
-	/*
-	 * The sequence number tells the answer's reader what was asked. The kernel
-	 * acknowledges what is no request, and looks no further into it.
-	 */
-	nlh->nlmsg_seq = nlh->nlmsg_flags & NLM_F_REQUEST && g->cmd <= TORUS_CMD_MAX &&
-			 commands[g->cmd].privilege == SET ? SEQ_SET | g->cmd : 0;
+	/* The sequence number tells the answer's reader what was asked. */
+	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && commands[g->cmd].privilege == SET ?
+			 SEQ_SET | g->cmd : 0;
 	f.sent++;
 }
 
@@ -339,7 +350,11 @@ static void answered(const struct nlmsghdr *nlh)
 		return;
 	}
 	f.done++;
-	if ((nlh->nlmsg_seq & ~0xffu) != SEQ_SET)
+	/*
+	 * What is no request is acknowledged, and not looked into. Its own copy of the
+	 * header says what the other side saw: broken lengths move where messages begin.
+	 */
+	if ((nlh->nlmsg_seq & ~0xffu) != SEQ_SET || !(e->msg.nlmsg_flags & NLM_F_REQUEST))
 		return;
 	f.set_done++;
 	if (!strcmp(f.role, "root"))
@@ -358,7 +373,7 @@ static bool receive(int ms)
 
 	if (poll(&p, 1, ms) <= 0)
 		return false;
-	n = recv(f.fd, f.answer, sizeof(f.answer), MSG_DONTWAIT);
+	n = recv(f.fd, f.answer, ANSWER_MAX, MSG_DONTWAIT);
 	if (n < 0 && (errno == ENOBUFS || errno == EAGAIN))
 		return true;
 	if (n <= 0)
@@ -506,6 +521,10 @@ int main(int argc, char **argv)
 			strerror(-err));
 		return 2;
 	}
+	f.buf = calloc(1, BUF_SIZE);
+	f.answer = calloc(1, ANSWER_MAX);
+	if (!f.buf || !f.answer)
+		fault("out of memory");
 	if (f.path)
 		connect_emu();
 	else

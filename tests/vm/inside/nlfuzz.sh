@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # In a guest: COUNT messages (60000) at the netlink family, in batches of EVERY (10000),
-# each with a seed of its own, most of them as root, some by people without
-# privilege. After each batch a link in other namespaces must still be up.
+# each with a seed of its own, most of them as root, some by people without privilege,
+# some by the root of a container, who commands the NIC in it and no other. After each
+# batch a link in other namespaces must still be up.
 #
 #	h1:torus0 --left--right-- h2:torus0		left alone
 #	torus0 --fuzz0--fuzz1--			the target
@@ -11,7 +12,7 @@
 set -eu
 COUNT=${COUNT:-60000}
 EVERY=${EVERY:-10000}
-SEED=${SEED:-1}
+first=${SEED:-1}
 ctl=$B/fabricctl
 
 # wait_for SECONDS COMMAND...: until it succeeds
@@ -47,10 +48,25 @@ ip link add fuzz0 type veth peer name fuzz1
 ip link set fuzz0 mtu 65535 up
 ip link set fuzz1 mtu 65535 up
 
-roles=(root root root none root root userns root)
+# shellcheck disable=SC2016 # for the container's shell
+container='ip link add torus0 type torus && ip link add fuzz0 type veth peer name fuzz1 &&
+	ip link set fuzz0 mtu 65535 up && ip link set fuzz1 mtu 65535 up && exec "$@"'
+
+# batch ROLE: EVERY messages; $SEED tells which
+batch() {
+	local fuzz=("$B/tests/vm/nlfuzz" --count "$EVERY")
+	case $1 in
+	container) unshare -Urn bash -c "$container" - "${fuzz[@]}" fuzz0 fuzz1 lo torus0 ;;
+	*) "${fuzz[@]}" --role "$1" fuzz0 fuzz1 lo torus0 ;;
+	esac
+}
+
+# The first six, which the default count takes, are of every kind.
+roles=(root none userns container root root root root)
 for ((i = 0; i * EVERY < COUNT; i++)); do
-	SEED=$((SEED + i)) "$B/tests/vm/nlfuzz" --count "$EVERY" \
-		--role "${roles[i % ${#roles[@]}]}" fuzz0 fuzz1 lo torus0
+	export SEED=$((first + i))
+	echo "[+] batch $((i + 1)): SEED=$SEED EVERY=$EVERY, ${roles[i % ${#roles[@]}]}"
+	batch "${roles[i % ${#roles[@]}]}"
 	wait_for 20 healthy
 done
 ip link del torus0
