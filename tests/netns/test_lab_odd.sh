@@ -151,9 +151,11 @@ cables() {
 }
 
 mpi() {
-	command -v mpirun >/dev/null || { echo "no mpirun"; return 1; }
+	command -v mpirun mpiexec.mpich >/dev/null || { echo "no mpirun or mpiexec.mpich"; return 1; }
 	lab up 2x2 || return 1
 	[[ $(lab exec 0,0 -- mpirun --host n0-0,n1-0,n0-1,n1-1 hostname 2>/dev/null | sort | xargs) == \
+		"n0-0 n0-1 n1-0 n1-1" ]] || return 1
+	[[ $(lab exec 0,0 -- mpiexec.mpich -hosts n0-0,n1-0,n0-1,n1-1 hostname 2>/dev/null | sort | xargs) == \
 		"n0-0 n0-1 n1-0 n1-1" ]] || return 1
 	exits 7 '' lab exec 1,1 -- sh -c 'exit 7' || return 1
 	exits 127 'no-such-program' lab exec 1,1 -- no-such-program || return 1

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "launcher.h"
 #include "netns.h"
 #include "node.h"
 #include "say.h"
@@ -24,25 +25,6 @@ static void show_sys(void)
 		flags = MS_RDONLY;
 	if (mount("sysfs", "/sys", "sysfs", flags, NULL))
 		warn("cannot show /sys of the node: %m");
-}
-
-/* What mpirun of Open MPI must know to run across the lab; the user's own word counts more. */
-static void mpi_environment(void)
-{
-	char self[PATH_MAX], agent[PATH_MAX + 16];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	if (n > 0) {
-		self[n] = '\0';
-		snprintf(agent, sizeof(agent), "%s lab agent", self);
-		setenv("OMPI_MCA_plm_rsh_agent", agent, 0);
-	}
-	setenv("OMPI_MCA_btl", "tcp,self", 0);
-	setenv("OMPI_MCA_btl_tcp_if_include", "torus0", 0);
-	setenv("OMPI_MCA_oob_tcp_if_include", "svc0", 0);
-	setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
-	setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-	setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
 }
 
 int node_enter(const struct lab *lab, uint32_t node)
@@ -76,6 +58,6 @@ int node_enter(const struct lab *lab, uint32_t node)
 	setenv("TORUS_NODE", torus_node_text(&lab->shape, node, text), 1);
 	setenv("TORUS_DEVICE", lab_device(lab, node, path), 1);
 	setenv("TORUS_CONTROL", lab_path(lab, node, "control", path), 1);
-	mpi_environment();
+	launcher_environment(lab);
 	return 0;
 }

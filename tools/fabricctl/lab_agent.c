@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* In place of ssh: mpirun --mca plm_rsh_agent "fabricctl lab agent" ... */
+/* In place of rsh and ssh, for mpirun and mpiexec. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,9 +60,10 @@ COMMAND(lab_agent) = {
 	.family = "lab",
 	.name = "agent",
 	.args = "HOST COMMAND...",
-	.brief = "Launcher for mpirun, in place of ssh",
-	.help = "'lab exec' has told Open MPI all it needs, this agent included:\n\n"
-		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) PROGRAM\n\n"
+	.brief = "Launcher for mpirun and mpiexec, in place of ssh",
+	.help = "'lab exec' has told Open MPI and MPICH all they need, this agent included:\n\n"
+		"    fabricctl lab exec 0,0 -- mpirun --host $(fabricctl lab hosts --list) PROGRAM\n"
+		"    fabricctl lab exec 0,0 -- mpiexec.mpich -hosts $(fabricctl lab hosts --list) PROGRAM\n\n"
 		"By hand: mpirun --mca plm_rsh_agent \"fabricctl lab agent\" --mca btl tcp,self\n"
 		"--mca btl_tcp_if_include torus0 --mca oob_tcp_if_include svc0 ...",
 	.min = 2,

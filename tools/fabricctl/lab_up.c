@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "json.h"
 #include "lab.h"
+#include "launcher.h"
 #include "names.h"
 #include "nic.h"
 #include "node.h"
@@ -171,6 +172,7 @@ static int files(const struct lab *lab, const char *extra)
 	int err = names_write(lab);
 
 	err = err ? err : write_key(lab);
+	err = err ? err : launcher_make(lab);
 	for (uint32_t id = 0; !err && id < lab->nodes; id++)
 		err = node_files(lab, id, extra);
 	return err ? fail("cannot write the files of lab '%s': %s", lab->name, strerror(-err)) : OK;

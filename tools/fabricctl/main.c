@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* fabricctl: the admin's tool of a torus fabric. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "command.h"
+#include "launcher.h"
+#include "say.h"
 
 static const struct family families[] = {
 	{ "", "the fabric", "" },
@@ -24,7 +29,26 @@ const struct program this_program = {
 	.family = families,
 };
 
+/* "lab-agent HOST COMMAND..." for "fabricctl lab agent HOST COMMAND...": see launcher.h. */
+static int run_agent(int argc, char **argv)
+{
+	char **full = calloc((size_t)argc + 3, sizeof(*full));
+	int status;
+
+	if (!full)
+		return fail("out of memory");
+	full[0] = argv[0];
+	full[1] = (char *)"lab";
+	full[2] = (char *)"agent";
+	memcpy(full + 3, argv + 1, (size_t)(argc - 1) * sizeof(*full));
+	status = program_run(argc + 2, full);
+	free(full);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc && launcher_called(argv[0]))
+		return run_agent(argc, argv);
 	return program_run(argc, argv);
 }
