@@ -449,7 +449,8 @@ enum torus_fault_attr {
 	X(RELAYED_RX, relayed_rx, packets, "packets that came here by way of a relay") \
 	X(RELAY_FORWARDED, relay_forwarded, packets, "packets taken in and sent on as a relay") \
 	X(RELAY_WAITED, relay_waited, packets, "packets that waited at the source for the relay window") \
-	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that a full relay dropped")
+	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that a full relay dropped") \
+	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow")
 
 /* Summed over the fabric by a recovery; each is kept per colour. */
 #define TORUS_FLOW_COUNTER_LIST(X) \

@@ -98,6 +98,58 @@ copy() {
 	[[ $(grep -v listening "$sums" | sort -u | wc -l) == 1 && $(wc -l <"$sums") == 3 ]]
 }
 
+# datagrams FROM ADDRESS: bursts of UDP from node FROM to node 1; true if all arrive as
+# they left, each by itself and in order
+datagrams() {
+	local sums=$tmp/datagrams
+	say "n$1 -> $2: bursts of UDP"
+	: >"$sums"
+	ip netns exec "$id-1" python3 - "$2" >>"$sums" <<-'PY' &
+		import hashlib, socket, sys
+		s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+		s.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)	# SO_RCVBUFFORCE
+		s.settimeout(20)
+		s.bind((sys.argv[1], 7000))
+		print("listening", flush=True)
+		h = hashlib.sha256()
+		while True:
+		    d, peer = s.recvfrom(65536)
+		    if d in (b"burst", b"end"):
+		        s.sendto(b"ok", peer)
+		    if d == b"end":
+		        break
+		    h.update(len(d).to_bytes(2, "little") + d)
+		print(h.hexdigest(), flush=True)
+	PY
+	local server=$!
+	until_true 5 grep -q listening "$sums"
+	ip netns exec "$id-$1" python3 - "$2" >>"$sums" <<-'PY' || { kill "$server"; return 1; }
+		import hashlib, os, random, socket, sys
+		s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
+		s.settimeout(20)
+		random.seed(1)
+		h = hashlib.sha256()
+		def send(d):
+		    s.sendto(d, (sys.argv[1], 7000))
+		    h.update(len(d).to_bytes(2, "little") + d)
+		for burst in range(200):
+		    if s.family == socket.AF_INET:
+		        s.setsockopt(socket.IPPROTO_IP, 10, random.choice([0, 2]))	# IP_MTU_DISCOVER
+		    size = random.randrange(1, 2000)
+		    for i in range(random.randrange(1, 150)):
+		        send(os.urandom(size if random.randrange(20) else random.randrange(size + 1)))
+		    send(b"burst")
+		    s.recv(9)
+		s.sendto(b"end", (sys.argv[1], 7000))
+		print(h.hexdigest(), flush=True)
+	PY
+	wait "$server"
+	[[ $(grep -v listening "$sums" | sort -u | wc -l) == 1 && $(wc -l <"$sums") == 3 ]]
+}
+
+# Kernels that cut up what was merged.
+segments() { [[ $(printf '6.2\n%s\n' "$(uname -r)" | sort -V | head -n 1) == 6.2 ]]; }
+
 refused() { "$@" >/dev/null 2>&1; [[ $? == 2 ]]; }
 
 # mend_by_hand A PORT B PORT: what a manager does after a link came back
@@ -128,6 +180,9 @@ check "ping on VCD1" ping_ok 0 -Q 0x80 10.1.0.0
 check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
 check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
 check "TCP delivers what was sent" copy 0 1 100
+check "UDP delivers what was sent" datagrams 0 10.1.0.0
+check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
+segments && check "datagrams were merged for the host" more_than 1 node host_merged 100
 check "nothing was sent twice" equals 0 port 0 replayed_packets 0
 
 nic 1 events 1 >"$tmp/events" &

@@ -216,6 +216,7 @@ void emu_step(struct emu *e, u64 now)
 	send_all(e, now);
 	for (int i = 0; i < MOVES_MAX; i++) {
 		tn_nic_work(e->nic, now);
+		tun_flush(e);
 		send_all(e, now);
 		if (!e->msg.out.head)
 			break;

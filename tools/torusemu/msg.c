@@ -243,14 +243,6 @@ static void chain_deliver(struct emu *e, struct chain *c)
 	chain_free(e, c);
 }
 
-static void deliver_single(struct emu *e, struct tn_pkt *p)
-{
-	struct iovec iov = { tn_pkt_payload(p), tn_pkt_bytes(p) };
-
-	tun_write(e, &iov, 1, iov.iov_len);
-	pkt_free(e->pool, p);
-}
-
 /* The chain that @p continues or begins; NULL if it does neither. */
 static struct chain *chain_of(struct emu *e, struct tn_pkt *p, u8 vc)
 {
@@ -273,7 +265,7 @@ static void deliver_data(struct emu *e, struct tn_pkt *p)
 	struct chain *c;
 
 	if ((p->tail.flags & whole) == whole && !chain_find(&e->msg, p->hdr.src, vc)) {
-		deliver_single(e, p);
+		tun_deliver(e, p);
 		return;
 	}
 	c = chain_of(e, p, vc);

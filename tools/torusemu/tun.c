@@ -79,20 +79,85 @@ static ssize_t write_pieces(int fd, const struct iovec *iov, int n)
 	return n == 1 ? write(fd, iov->iov_base, iov->iov_len) : writev(fd, iov, n);
 }
 
-void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
+/* @bytes in pieces, which are @messages with @payload bytes, without their TUN_HDR. */
+static void put(struct emu *e, const struct iovec *iov, int n, size_t bytes, u32 messages,
+		size_t payload)
 {
 	u64 *counter = tn_nic_counters(e->nic);
 
-	if (e->tun.watch.fd < 0 || bytes < TUN_HDR ||
-	    write_pieces(e->tun.watch.fd, iov, n) != (ssize_t)bytes) {
-		counter[TORUS_NC_HOST_DROPS]++;
+	if (e->tun.watch.fd < 0 || write_pieces(e->tun.watch.fd, iov, n) != (ssize_t)bytes) {
+		counter[TORUS_NC_HOST_DROPS] += messages;
 		return;
 	}
-	counter[TORUS_NC_HOST_MESSAGES_RX]++;
-	counter[TORUS_NC_HOST_BYTES_RX] += bytes - TUN_HDR;
+	counter[TORUS_NC_HOST_MESSAGES_RX] += messages;
+	counter[TORUS_NC_HOST_BYTES_RX] += payload;
+	if (messages > 1)
+		counter[TORUS_NC_HOST_MERGED] += messages;
 }
 
-static void set_offload(int fd, const char *name)
+void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
+{
+	tun_flush(e);
+	if (bytes < TUN_HDR)
+		tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
+	else
+		put(e, iov, n, bytes, 1, bytes - TUN_HDR);
+}
+
+static void put_merged(struct emu *e)
+{
+	struct gro *g = &e->tun.gro;
+	struct iovec iov[1 + GRO_MAX];
+
+	gro_finish(g);
+	iov[0] = (struct iovec) { g->head, g->len };
+	for (u32 i = 0; i < g->count; i++) {
+		struct tn_pkt *p = e->tun.waiting[i];
+
+		iov[1 + i] = (struct iovec) { tn_pkt_payload(p) + g->len, tn_pkt_bytes(p) - g->len };
+	}
+	put(e, iov, 1 + (int)g->count, g->len + g->bytes, g->count,
+	    g->count * (g->len - TUN_HDR) + g->bytes);
+}
+
+void tun_flush(struct emu *e)
+{
+	struct gro *g = &e->tun.gro;
+	struct tn_pkt *p = e->tun.waiting[0];
+	struct iovec iov;
+
+	if (!g->count)
+		return;
+	if (g->count > 1) {
+		put_merged(e);
+	} else {
+		iov = (struct iovec) { tn_pkt_payload(p), tn_pkt_bytes(p) };
+		put(e, &iov, 1, iov.iov_len, 1, iov.iov_len - TUN_HDR);
+	}
+	for (u32 i = 0; i < g->count; i++)
+		pkt_free(e->pool, e->tun.waiting[i]);
+	g->count = 0;
+}
+
+void tun_deliver(struct emu *e, struct tn_pkt *p)
+{
+	struct gro *g = &e->tun.gro;
+	struct iovec iov = { tn_pkt_payload(p), tn_pkt_bytes(p) };
+
+	if (g->count && !gro_join(g, iov.iov_base, iov.iov_len))
+		tun_flush(e);
+	if (g->count > 1) {
+		e->tun.waiting[g->count - 1] = p;
+	} else if (e->tun.segments && gro_begin(g, iov.iov_base, iov.iov_len)) {
+		e->tun.waiting[0] = p;
+	} else {
+		tun_write(e, &iov, 1, iov.iov_len);
+		pkt_free(e->pool, p);
+	}
+}
+
+/* Return: those that the device has. */
+static unsigned int set_offload(int fd, const char *name)
 {
 	static const unsigned int tries[] = {
 		TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN | TUN_F_USO4 | TUN_F_USO6,
@@ -102,11 +167,12 @@ static void set_offload(int fd, const char *name)
 
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
 		if (!ioctl(fd, TUNSETOFFLOAD, tries[i]))
-			return;
+			return tries[i];
 	log_warn(name, "the tun device has no offloads: TCP will be slow");
+	return 0;
 }
 
-static int set_up(int fd, const char *name, struct ifreq *ifr)
+static int set_up(struct tun *t, int fd, const char *name, struct ifreq *ifr)
 {
 	int hdr = TUN_HDR, one = 1;
 
@@ -116,7 +182,7 @@ static int set_up(int fd, const char *name, struct ifreq *ifr)
 	if (ioctl(fd, TUNSETIFF, ifr) < 0 || ioctl(fd, TUNSETVNETHDRSZ, &hdr) < 0 ||
 	    ioctl(fd, TUNSETVNETLE, &one) < 0)
 		return -errno;
-	set_offload(fd, name);
+	t->segments = set_offload(fd, name) & TUN_F_USO4;
 	return 0;
 }
 
@@ -128,7 +194,7 @@ int tun_open(struct emu *e, const char *name)
 	fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = set_up(fd, name, &ifr);
+	err = set_up(&e->tun, fd, name, &ifr);
 	if (!err)
 		err = loop_add(e->loop, &e->tun.watch, fd, EPOLLIN, tun_ready);
 	if (err) {
@@ -142,6 +208,7 @@ int tun_open(struct emu *e, const char *name)
 
 void tun_close(struct emu *e)
 {
+	tun_flush(e);
 	loop_del(e->loop, &e->tun.watch);
 	if (e->tun.frame)
 		frame_put(e->pool, e->tun.frame);
