@@ -5,6 +5,7 @@
 #define AGE_STEP	12	/* flows are looked through every 2^12 versions */
 #define AGE_OLD		0x2000u	/* for epochs so far behind */
 #define BEFORE		0x8000u	/* an epoch less others from here on is before them */
+#define AHEAD_MAX	(1u << 26)	/* numbers that a flow can have lost at once */
 
 void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx *rx,
 		   u32 nodes)
@@ -75,11 +76,13 @@ static bool is_late(const struct tn_flow_rx *rx, u16 epoch)
 }
 
 /* Above 0: its turn is yet to come; below: it had its turn. */
-static s32 ahead(const struct tn_flow_rx *rx, u32 eseq)
+static int ahead(const struct tn_flow_rx *rx, u32 eseq)
 {
+	u32 by = eseq - rx->expected;
+
 	if (rx->flags & TN_FLOW_FRESH)
 		return eseq != 0;
-	return (s32)(eseq - rx->expected);
+	return by > AHEAD_MAX ? -1 : by != 0;
 }
 
 /* What is missing before @eseq will not come. */
@@ -94,7 +97,7 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 	bool may_jump = f->licensed && rx->licence != f->licence;
-	s32 turn;
+	int turn;
 
 	if (is_late(rx, pkt->tail.epoch))
 		return TN_FLOW_LATE;

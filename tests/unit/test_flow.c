@@ -282,6 +282,23 @@ static void test_unknown(void **state)
 	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);
 }
 
+/* A packet that was parked while the source sent half the circle of numbers is late. */
+static void test_late_by_half(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
+	for (u32 jump = 1; jump < 60; jump++) {
+		tn_flow_license(&w.in);
+		assert_int_equal(turn_of(&w, 5, jump << 26), TN_FLOW_NOW);
+		assert_int_equal(turn_of(&w, 5, 1), TN_FLOW_BEHIND);
+		assert_int_equal(turn_of(&w, 5, (jump << 26) + 2), TN_FLOW_EARLY);
+		assert_int_equal(turn_of(&w, 5, (jump << 26) + 1), TN_FLOW_NOW);
+	}
+}
+
 /* A flow outlives half the circle of epochs, in use or idle. */
 static void test_age(void **state)
 {
@@ -441,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_late_by_half),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_histories),
 	};
