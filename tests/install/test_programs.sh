@@ -18,6 +18,7 @@ installed() {
 complete() {
 	local f missing=0
 	for f in bin/fabricctl bin/fabricsim sbin/fabricd sbin/torusemu lib/systemd/system/fabricd.service \
+		lib/udev/rules.d/{70-torus,90-torus-ports}.rules \
 		share/man/man8/{fabricctl,fabricd,torusemu}.8 share/man/man1/fabricsim.1 include/torus/torus.h; do
 		[[ -s $tmp/usr/$f ]] || { echo "no $f"; missing=1; }
 	done

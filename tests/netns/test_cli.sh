@@ -67,6 +67,20 @@ lab_arguments() {
 	[[ ! -e /run/torus/${lab}b ]] && ! ip netns list | grep -q "^${lab}b-"
 }
 
+owners() {
+	local etc=$tmp/etc
+	mkdir "$etc" && printf '+x = left\nports = 4\n-y = right ; by the window\n' >"$etc/torus0.conf" &&
+	echo '+x = up' >"$etc/torus1.conf" && echo nonsense >"$etc/bad.conf" || return 1
+	[[ $(fabricctl device owner left -d "$etc") == torus0 &&
+		$(fabricctl device owner right -d "$etc") == torus0 &&
+		$(fabricctl device owner -d "$etc" -- up) == torus1 ]] || return 1
+	says 1 "'--ports' is a port of no NIC in $etc" fabricctl device owner -d "$etc" -- --ports &&
+	says 1 "bad.conf:1: not understood" fabricctl device owner -d "$etc" down &&
+	says 1 "'up' is a port of no NIC in /nope" fabricctl device owner -d /nope up || return 1
+	echo '-x = up' >"$etc/torus2.conf"
+	says 2 "'up' is a port of two NICs, torus1 and torus2" fabricctl device owner -d "$etc" up
+}
+
 exec_status() {
 	says 7 "" fabricctl lab exec --name "$lab" 0,0 -- sh -c 'exit 7' &&
 	says 127 "nonesuch: No such file" fabricctl lab exec --name "$lab" 0,0 -- nonesuch &&
@@ -114,6 +128,7 @@ fi
 check "usage errors" usage
 check "nodes, links and numbers that are not" nodes_and_links
 check "arguments of lab commands" lab_arguments
+check "whose cable an interface is" owners
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" json
 check "full disk, closed output, readers that leave" outputs

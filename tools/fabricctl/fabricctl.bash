@@ -36,7 +36,7 @@ _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
 	local commands='status nodes links counters routes trace verify exclude include park events coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber latency line retry kill revive traffic'
-	local devices='up add del list attach detach'
+	local devices='up owner add del list attach detach'
 	local at=1 command words=''
 
 	COMPREPLY=()
@@ -70,6 +70,7 @@ _fabricctl() {
 			case $command in
 			add) ;;
 			del | detach) words=$(_fabricctl_nics) ;;
+			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			links | counters | routes | trace | exclude | include | park | coord | \
 				exec | cut | mend | silence | ber | latency | line | eye | retry | kill | revive | traffic)

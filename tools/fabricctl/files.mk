@@ -5,7 +5,7 @@ ctl-commands := status nodes links counters routes trace verify exclude include 
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency line retry \
 	kill revive traffic
 ctl-link := eye
-ctl-device := up add del list attach detach
+ctl-device := up owner add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic raise node enter launcher proc teardown await \
 	fault cable traffic_record traffic_udp traffic_tcp
@@ -26,7 +26,8 @@ COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 install-fabricctl: $(B)/fabricctl
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8 \
 		$(DESTDIR)$(PREFIX)/share/man/man5 $(DESTDIR)$(COMPLETIONDIR) \
-		$(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/share/doc/fabricctl \
+		$(DESTDIR)$(UNITDIR) $(DESTDIR)$(PREFIX)/lib/udev/rules.d \
+		$(DESTDIR)$(PREFIX)/share/doc/fabricctl \
 		$(DESTDIR)$(SYSCONFDIR)/torus
 	install -m 755 $(B)/fabricctl $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 tools/fabricctl/fabricctl.8 $(DESTDIR)$(PREFIX)/share/man/man8/
@@ -34,6 +35,8 @@ install-fabricctl: $(B)/fabricctl
 	install -m 644 tools/fabricctl/torus0.conf $(DESTDIR)$(PREFIX)/share/doc/fabricctl/
 	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/torus-nic@.service.in \
 		> $(DESTDIR)$(UNITDIR)/torus-nic@.service
+	sed -e 's|@PREFIX@|$(PREFIX)|' tools/fabricctl/90-torus-ports.rules.in \
+		> $(DESTDIR)$(PREFIX)/lib/udev/rules.d/90-torus-ports.rules
 	install -m 644 tools/fabricctl/fabricctl.bash $(DESTDIR)$(COMPLETIONDIR)/fabricctl
 
 install: install-fabricctl

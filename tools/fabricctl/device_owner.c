@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What udev asks when an Ethernet device appears (90-torus-ports.rules): whose cable is
+ * it? A card that was taken out and put in again is so plugged in again.
+ */
+#include <glob.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device.h"
+#include "nicfile.h"
+#include "say.h"
+
+static const char *dir;
+
+static bool names(const struct nicfile *f, const char *lower)
+{
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		if (!strcmp(f->lower[p], lower))
+			return true;
+	return false;
+}
+
+/* Files that are wrong are complained of, and own nothing. */
+static int find(const glob_t *files, const char *lower)
+{
+	char ifname[PATH_MAX], owner[PATH_MAX] = "";
+	struct nicfile f;
+
+	for (size_t i = 0; i < files->gl_pathc; i++) {
+		snprintf(ifname, sizeof(ifname), "%s", basename(files->gl_pathv[i]));
+		ifname[strlen(ifname) - strlen(".conf")] = '\0';
+		if (nicfile_read(&f, files->gl_pathv[i], ifname) || !names(&f, lower))
+			continue;
+		if (*owner)
+			return fail("'%s' is a port of two NICs, %s and %s", lower, owner, ifname);
+		memcpy(owner, ifname, sizeof(owner));
+	}
+	if (!*owner) {
+		warn("'%s' is a port of no NIC in %s", lower, dir ? dir : NICFILE_DIR);
+		return PROBLEM;
+	}
+	printf("%s\n", owner);
+	return OK;
+}
+
+static int device_owner(struct ctl *ctl, int argc, char **argv)
+{
+	char pattern[PATH_MAX];
+	glob_t files;
+	int status;
+
+	(void)ctl;
+	(void)argc;
+	if (snprintf(pattern, sizeof(pattern), "%s/*.conf", dir ? dir : NICFILE_DIR) >=
+	    (int)sizeof(pattern))
+		return fail("--dir '%s' is too long", dir);
+	status = glob(pattern, 0, NULL, &files);
+	if (status && status != GLOB_NOMATCH)
+		return fail("%s: cannot be read", pattern);
+	status = find(&files, argv[0]);
+	globfree(&files);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "dir", 'd', "DIR", &dir, 0, 0, "look in DIR instead of " NICFILE_DIR },
+	{ .kind = OPT_END },
+};
+
+COMMAND(device_owner) = {
+	.family = "device",
+	.name = "owner",
+	.args = "INTERFACE",
+	.brief = "Print which NIC has INTERFACE as a port by " NICFILE_DIR "/*.conf",
+	.help = "udev asks this when an Ethernet device appears, and has torus-nic@NAME.service plug\n"
+		"it in. Exit status 1 if it is no NIC's.",
+	.opts = opts,
+	.min = 1,
+	.max = 1,
+	.run = device_owner,
+};
