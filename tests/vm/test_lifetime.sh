@@ -6,4 +6,5 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
-exec "$TOP/tests/vm/guest" --leaks --limit 800 "$VM" bash "$TOP/tests/vm/inside/lifetime.sh" "${ROUNDS:-40}"
+exec "$TOP/tests/vm/guest" --leaks --limit $((300 + 20 * ${ROUNDS:-100})) "$VM" \
+	bash "$TOP/tests/vm/inside/lifetime.sh" "${ROUNDS:-100}"
