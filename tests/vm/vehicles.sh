@@ -6,7 +6,7 @@
 # and output, and ends with it: 0 if it switched itself off. To be called in a
 # subshell, which it may replace. Callers set: kind, kernel (a directory of
 # tests/vm/kernel), results, mem (MiB), cpus, extra (words for the kernel's command
-# line), work (a directory for files of the run).
+# line), work (a directory for files of the run), shell (1: there is somebody to talk to).
 
 # Every report, not only the first; no devices that nobody made.
 boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0)
@@ -28,7 +28,7 @@ launch_uml() {
 	# itself a process group: instead of the shell, whose number the caller knows.
 	exec env TMPDIR="$(memory_dir)" "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
 		rootflags=/ ro "init=$here/init" con=null con0=fd:0,fd:1 \
-		"${boot[@]}" 		VM_KIND=uml "VM_DIR=$results" "${extra[@]}"
+		"${boot[@]}" VM_KIND=uml "VM_DIR=$results" "${extra[@]}"
 }
 
 # The stock kernel has all drivers as modules; those needed to reach the host's files
@@ -56,9 +56,9 @@ initramfs() {
 	initramfs_modules
 	cat >"$root/init" <<-'INIT'
 		#!/bin/busybox sh
-		exec 2>&1
 		bb=/bin/busybox
 		$bb mount -t devtmpfs devtmpfs /dev
+		[ -n "$VM_SHELL" ] || exec </dev/null >/dev/kmsg 2>&1
 		for m in $($bb cat /lib/order); do $bb insmod /lib/$m; done
 		$bb mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 root /lower
 		$bb mount -t tmpfs tmpfs /upper
@@ -71,6 +71,7 @@ initramfs() {
 	(cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
 }
 
+# launch_qemu [WORD...]: for the kernel's command line
 launch_qemu() {
 	local rc=0
 	initramfs
@@ -82,17 +83,24 @@ launch_qemu() {
 		-fsdev "local,id=results,path=$results,security_model=none" \
 		-device virtio-9p-pci,fsdev=results,mount_tag=results \
 		-device isa-debug-exit,iobase=0xf4,iosize=0x04 \
-		-append "console=ttyS0 panic=-1 mitigations=off nokaslr no_timer_check \
-random.trust_cpu=on ${boot[*]} VM_KIND=$kind VM_DIR=$results VM_INIT=$here/init \
-${extra[*]}" || rc=$?
+		-append "panic=-1 mitigations=off nokaslr no_timer_check random.trust_cpu=on \
+printk.devkmsg=on ${boot[*]} VM_KIND=$kind VM_DIR=$results VM_INIT=$here/init VM_SHELL=$shell \
+$* ${extra[*]}" || rc=$?
 	((rc == 33)) && return 0
 	return $((rc ? rc : 1))
 }
 
 launch_stock() {
-	launch_qemu
+	launch_qemu console=ttyS0
 }
 
+# Lockdep finds the locks of the serial port's terminal and of the log in two orders, and
+# watches no more: nothing to do with us. So the log goes out as in early boot, which
+# takes none of them, and there is no terminal, but for a shell.
 launch_smp() {
-	launch_qemu
+	if [[ $shell ]]; then
+		launch_qemu console=ttyS0
+	else
+		launch_qemu earlycon=uart8250,io,0x3f8,115200 keep_bootcon console=null
+	fi
 }
