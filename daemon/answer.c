@@ -12,7 +12,7 @@
 static const struct answer_cmd commands[] = {
 	{ "status", "", ANSWER_ROOT, answer_status, NULL },
 	{ "nodes", "", ANSWER_ROOT, answer_nodes, local_nodes },
-	{ "links", " node lanes", ANSWER_ROOT, answer_links, local_links },
+	{ "links", " node lanes degraded", ANSWER_ROOT, answer_links, local_links },
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, local_eye },
 	{ "counters", " node", ANSWER_ROOT, answer_counters, local_counters },
 	{ "rows", " node", ANSWER_ROOT, answer_rows, local_rows },
@@ -238,13 +238,23 @@ static bool named(const char *list, const char *name)
 	return false;
 }
 
+static bool is_number(const char *key)
+{
+	return named(" since lane", key);
+}
+
+static bool is_flag(const char *key)
+{
+	return named(" follow lanes degraded", key);
+}
+
 static bool right_type(const char *key, const json_t *v)
 {
 	if (json_is_null(v))
 		return true;
-	if (!strcmp(key, "since") || !strcmp(key, "lane"))
+	if (is_number(key))
 		return json_is_integer(v) && json_integer_value(v) >= 0;
-	if (!strcmp(key, "follow") || !strcmp(key, "lanes"))
+	if (is_flag(key))
 		return json_is_boolean(v);
 	return json_is_string(v);
 }
@@ -272,9 +282,8 @@ static bool check_args(struct request *rq)
 		if (!right_type(key, v)) {
 			answer_error(rq, "usage", "%s: argument '%s' has the wrong type, allowed: %s",
 				     rq->cmd->name, key,
-				     !strcmp(key, "since") || !strcmp(key, "lane") ?
-				     "a number from 0 on" :
-				     !strcmp(key, "follow") || !strcmp(key, "lanes") ? "true or false" : "a text");
+				     is_number(key) ? "a number from 0 on" :
+				     is_flag(key) ? "true or false" : "a text");
 			return false;
 		}
 	}

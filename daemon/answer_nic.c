@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <torus/torus.h>
+#include <uapi/torus_policy.h>
 #include "daemon/answer.h"
+#include "daemon/line.h"
 #include "daemon/nic.h"
 
 static struct torus_dev *dev_of(struct fabricd *d)
@@ -80,12 +82,27 @@ static json_t *lanes_json(const struct torus_link *l)
 	for (unsigned int i = 0; i < l->nlanes; i++) {
 		const struct torus_lane *a = &l->lane[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:I}",
-			"state", torus_lane_name(a->state), "pre", a->pre, "post", a->post,
-			"height", a->height, "width", a->width, "margin", a->margin,
-			"ber", (json_int_t)a->ber));
+		json_array_append_new(list, json_pack("{s:s, s:I, s:i, s:i, s:i, s:i, s:i, s:f}",
+			"state", torus_lane_name(a->state), "rate",
+			a->state == TORUS_LANE_ON ? (json_int_t)l->gauge[TORUS_PG_RATE] : 0,
+			"margin", a->margin, "pre", a->pre, "post", a->post, "height", a->height,
+			"width", a->width, "ber", (double)a->ber / (double)TORUS_BER_ONE));
 	}
 	return list;
+}
+
+/* null: the line is a real one. */
+static json_t *line_json(const struct torus_link *l)
+{
+	const struct torus_line *a = &l->line;
+
+	if (!l->modelled)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:i, s:I, s:I, s:i, s:i}", "length",
+			 (json_int_t)a->length, "loss", (json_int_t)a->loss, "crosstalk",
+			 (json_int_t)a->crosstalk, "temperature",
+			 (int)a->temperature - TORUS_KELVIN, "drift", (json_int_t)a->drift,
+			 "ageing", (json_int_t)a->ageing, "aged", a->aged, "dead", a->dead);
 }
 
 static json_t *link_json(struct fabricd *d, const struct fm_status *s,
@@ -96,14 +113,14 @@ static json_t *link_json(struct fabricd *d, const struct fm_status *s,
 	const char *reason = torus_link_reason_name(l->reason);
 	json_t *j;
 
-	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:b, s:s, s:I, s:s*, s:s*}",
+	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:b, s:s, s:I, s:s*, s:s*, s:o}",
 		      "node", node_json(d, s->own), "port", port_json(d, l->port),
 		      "peer", peer_json(d, s, l), "state", state ? state : "?",
 		      "reason", reason ? reason : "?", "admin", l->admin,
 		      "excluded", why ? json_string(why) : json_null(), "closed", l->closed,
 		      "lower", l->lower, "session", (json_int_t)l->session,
 		      "retry", torus_retry_name(l->retry),
-		      "retry_wanted", torus_retry_name(l->retry_wanted));
+		      "retry_wanted", torus_retry_name(l->retry_wanted), "line", line_json(l));
 	if (!j)
 		return NULL;
 	add_counters(j, torus_port_counters, l->counter, TORUS_PC_COUNT);
@@ -117,6 +134,7 @@ json_t *local_links(struct fabricd *d, json_t *cmd)
 	unsigned int n = TORUS_MAX_PORTS;
 	struct torus_dev *dev = dev_of(d);
 	bool lanes = json_is_true(json_object_get(cmd, "lanes"));
+	bool degraded = json_is_true(json_object_get(cmd, "degraded"));
 	struct fm_status s;
 	json_t *list;
 
@@ -125,8 +143,11 @@ json_t *local_links(struct fabricd *d, json_t *cmd)
 		return NULL;
 	list = json_array();
 	for (unsigned int i = 0; i < n; i++) {
-		json_t *j = link_json(d, &s, &links[i]);
+		json_t *j;
 
+		if (degraded && !line_degraded(&links[i]))
+			continue;
+		j = link_json(d, &s, &links[i]);
 		if (lanes)
 			json_object_set_new(j, "lane", lanes_json(&links[i]));
 		json_array_append_new(list, j);

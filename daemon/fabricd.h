@@ -6,6 +6,7 @@
 #include "daemon/auth.h"
 #include "daemon/config.h"
 #include "daemon/events.h"
+#include "daemon/line.h"
 #include "daemon/loop.h"
 #include "daemon/svc.h"
 #include "daemon/fm/fm.h"
@@ -20,6 +21,7 @@ struct query;
  * @fm: NULL while there is no NIC
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
+ * @nports, @line: of the NIC
  */
 struct fabricd {
 	struct config config;
@@ -35,6 +37,8 @@ struct fabricd {
 	struct events *events;
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
+	uint8_t nports;
+	struct line line[TORUS_MAX_PORTS];
 	enum fm_state told;
 };
 

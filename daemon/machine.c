@@ -203,6 +203,10 @@ static void on_found(void *arg, const struct torus_device *dev,
 		return;
 	}
 	machine_settle(d);
+	d->nports = dev->nports;
+	memset(d->line, 0, sizeof(d->line));
+	for (unsigned int i = 0; i < dev->nports; i++)
+		line_note(d, &links[i]);
 }
 
 static void on_gone(void *arg, const char *why)
@@ -232,6 +236,7 @@ static void on_link(void *arg, const struct torus_link *link)
 		return;
 	fm_link(d->fm, link, loop_now());
 	machine_settle(d);
+	line_note(d, link);
 }
 
 static void on_mgmt(void *arg, unsigned int port, const void *data, size_t len)

@@ -27,7 +27,7 @@ int torus_link_get(struct sk_buff *req, struct genl_info *info)
 /* A row at a time: whoever moves packets need not wait for the whole map. */
 int torus_eye_get(struct sk_buff *req, struct genl_info *info)
 {
-	unsigned int row, lane = nla_get_u8(info->attrs[TORUS_A_LANE]);
+	unsigned int row, top, lane = nla_get_u8(info->attrs[TORUS_A_LANE]);
 	struct torus_dev *d = torus_req_dev(info);
 	int err, port = torus_req_port(info);
 	const struct tn_train *t;
@@ -40,18 +40,21 @@ int torus_eye_get(struct sk_buff *req, struct genl_info *info)
 	skb = torus_reply_new(info, &hdr);
 	if (!skb)
 		return -ENOMEM;
+	t = tn_nic_train(d->nic, (unsigned int)port);
+	torus_dev_lock(d);
+	top = tn_train_eye_top(t, lane, torus_now());
+	torus_dev_unlock_read(d);
 	map = nla_reserve(skb, TORUS_A_EYE, TORUS_EYE_ROWS * TORUS_EYE_COLS);
 	for (row = 0; map && row < TORUS_EYE_ROWS; row++) {
 		torus_dev_lock(d);
-		tn_train_eye(tn_nic_train(d->nic, (unsigned int)port), lane, row,
+		tn_train_eye(t, lane, top, row,
 			     (u8 *)nla_data(map) + row * TORUS_EYE_COLS, torus_now());
 		torus_dev_unlock_read(d);
 	}
-	t = tn_nic_train(d->nic, (unsigned int)port);
 	err = map ? torus_put_dev(skb, d) ?:
 		    nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
 		    nla_put_u8(skb, TORUS_A_LANE, (u8)lane) ?:
-		    nla_put_u16(skb, TORUS_A_SWING, t->serdes->swing) ?:
+		    nla_put_u16(skb, TORUS_A_SWING, (u16)top) ?:
 		    nla_put_u16(skb, TORUS_A_MASK_HEIGHT, (u16)t->params.mask_height) ?:
 		    nla_put_u16(skb, TORUS_A_MASK_WIDTH, (u16)t->params.mask_width)
 		  : -EMSGSIZE;
@@ -132,6 +135,9 @@ static void set_cable(struct nlattr **tb, struct torus_port *p, struct tn_nic *n
 		c.aged = nla_get_u16(tb[TORUS_FAULT_AGED]);
 	if (tb[TORUS_FAULT_DEAD])
 		c.dead = nla_get_u16(tb[TORUS_FAULT_DEAD]);
+	if (tb[TORUS_FAULT_TEMPERATURE])
+		c.warmer = (s32)nla_get_u32(tb[TORUS_FAULT_TEMPERATURE]) -
+			   TORUS_CABLE_KELVIN;
 	if (!tn_cable_same(&c, &p->serdes.cable)) {
 		tn_serdes_model_lay(&p->serdes, &c, now);
 		tn_nic_cable(nic, port, now);

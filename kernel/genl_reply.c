@@ -75,7 +75,9 @@ static int put_fault(struct sk_buff *skb, const struct torus_fault *f, const str
 	    nla_put_u32(skb, TORUS_FAULT_DRIFT, c->drift) ||
 	    nla_put_u32(skb, TORUS_FAULT_AGEING, c->ageing) ||
 	    nla_put_u16(skb, TORUS_FAULT_AGED, c->aged) ||
-	    nla_put_u16(skb, TORUS_FAULT_DEAD, c->dead))
+	    nla_put_u16(skb, TORUS_FAULT_DEAD, c->dead) ||
+	    nla_put_u32(skb, TORUS_FAULT_TEMPERATURE,
+			(u32)(c->warmer + TORUS_CABLE_KELVIN)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -125,7 +127,8 @@ int torus_put_link_state(struct sk_buff *skb, const struct tn_link_info *li, u8 
 	       put_u64(skb, TORUS_A_PEER_GUID, li->peer_guid) ?:
 	       nla_put_u8(skb, TORUS_A_PEER_PORT, li->peer_port) ?:
 	       nla_put_u8(skb, TORUS_A_RETRY, li->retry) ?:
-	       nla_put_u8(skb, TORUS_A_RETRY_WANTED, li->retry_wanted);
+	       nla_put_u8(skb, TORUS_A_RETRY_WANTED, li->retry_wanted) ?:
+	       put_counters(skb, TORUS_A_GAUGES, li->gauge, TORUS_PG_COUNT);
 }
 
 int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, u64 now)
@@ -141,7 +144,6 @@ int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, 
 	       put_fault(skb, &p->fault, &p->serdes.cable) ?:
 	       put_counters(skb, TORUS_A_PORT_COUNTERS,
 			    tn_nic_port_counters(d->nic, port, now), TORUS_PC_COUNT) ?:
-	       put_counters(skb, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT) ?:
 	       put_lanes(skb, tn_nic_train(d->nic, port));
 }
 

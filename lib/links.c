@@ -3,7 +3,7 @@
 #include "client.h"
 
 static int fault_parse(struct torus_dev *dev, struct nlattr *nest,
-		       struct torus_fault *out, struct torus_line *line)
+		       struct torus_fault *out, struct torus_line *line, bool *modelled)
 {
 	static const struct nla_policy policy[TORUS_FAULT_MAX + 1] = {
 		[TORUS_FAULT_BER] = { .type = NLA_U64 },
@@ -17,6 +17,7 @@ static int fault_parse(struct torus_dev *dev, struct nlattr *nest,
 		[TORUS_FAULT_AGEING] = { .type = NLA_U32 },
 		[TORUS_FAULT_AGED] = { .type = NLA_U16 },
 		[TORUS_FAULT_DEAD] = { .type = NLA_U16 },
+		[TORUS_FAULT_TEMPERATURE] = { .type = NLA_U32 },
 	};
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
 
@@ -31,6 +32,7 @@ static int fault_parse(struct torus_dev *dev, struct nlattr *nest,
 	if (tb[TORUS_FAULT_SEED])
 		out->seed = nla_get_u64(tb[TORUS_FAULT_SEED]);
 	lt_line(tb, line);
+	*modelled = true;
 	return 0;
 }
 
@@ -66,7 +68,8 @@ static int link_numbers(struct torus_dev *dev, struct nlattr **tb, struct torus_
 	if (!err && tb[TORUS_A_GAUGES])
 		err = lt_counters(dev, tb[TORUS_A_GAUGES], out->gauge, TORUS_PG_COUNT);
 	if (!err && tb[TORUS_A_FAULT])
-		err = fault_parse(dev, tb[TORUS_A_FAULT], &out->fault, &out->line);
+		err = fault_parse(dev, tb[TORUS_A_FAULT], &out->fault, &out->line,
+				  &out->modelled);
 	if (!err && tb[TORUS_A_LANES])
 		err = lt_lanes(dev, tb[TORUS_A_LANES], out);
 	return err;

@@ -27,6 +27,7 @@ void lt_line(struct nlattr **tb, struct torus_line *out)
 		.ageing = u32_of(tb[TORUS_FAULT_AGEING]),
 		.aged = u16_of(tb[TORUS_FAULT_AGED]),
 		.dead = u16_of(tb[TORUS_FAULT_DEAD]),
+		.temperature = u32_of(tb[TORUS_FAULT_TEMPERATURE]),
 	};
 }
 
@@ -96,7 +97,9 @@ int torus_line_set(struct torus_dev *dev, unsigned int port, const struct torus_
 	    nla_put_u32(msg, TORUS_FAULT_DRIFT, c->drift) ||
 	    nla_put_u32(msg, TORUS_FAULT_AGEING, c->ageing) ||
 	    nla_put_u16(msg, TORUS_FAULT_AGED, c->aged) ||
-	    nla_put_u16(msg, TORUS_FAULT_DEAD, c->dead))
+	    nla_put_u16(msg, TORUS_FAULT_DEAD, c->dead) ||
+	    (c->temperature &&
+	     nla_put_u32(msg, TORUS_FAULT_TEMPERATURE, c->temperature)))
 		return lt_drop(dev, msg);
 	nla_nest_end(msg, nest);
 	return lt_do(dev, msg, NULL, NULL);

@@ -55,10 +55,11 @@ struct torus_fault {
  * @crosstalk: per mille of the swing, from each neighbouring lane
  * @drift: per mille of the loss, with temperature
  * @ageing: mdB per second that @aged lanes lose
+ * @temperature: K; 0: as it is. @loss is said of 293 K
  * @dead, @aged: masks of lanes
  */
 struct torus_line {
-	uint32_t length, loss, crosstalk, drift, ageing;
+	uint32_t length, loss, crosstalk, drift, ageing, temperature;
 	uint16_t dead, aged;
 };
 
@@ -79,7 +80,7 @@ struct torus_lane {
 
 /**
  * struct torus_eye - map of an eye
- * @swing: mV from its centre to the first and last row; columns: 1/2 UI
+ * @swing: mV from its centre to the first and last row; to first and last column: 1/2 UI
  * @mask_height, @mask_width: from its centre, mV and 1/1000 UI
  * @map: -log10 of the bit error rate
  */
@@ -104,6 +105,7 @@ struct torus_link {
 	uint8_t peer_port;
 	uint8_t retry;			/* enum torus_retry: spoken now or last */
 	uint8_t retry_wanted;
+	bool modelled;			/* a software NIC's: with fault and line */
 	struct torus_fault fault;
 	struct torus_line line;
 	unsigned int nlanes;		/* 0: no SerDes */

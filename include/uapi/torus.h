@@ -220,7 +220,7 @@ enum torus_lane_state {
  * SUBSCRIBE	Unix socket only: GROUPS (mask of 1 << enum torus_group); a
  *		subscriber too slow to read finds NLMSG_OVERRUN where
  *		notifications are missing (generic netlink: ENOBUFS)
- * LINK_NTF	group link: L without counters, REASON, OLD_STATE
+ * LINK_NTF	group link: L without counters and LANES, REASON, OLD_STATE
  * MGMT_NTF	group mgmt: PORT, DATA
  * PARK_NTF	group park: P, sent when parking begins, is full, and is empty
  *		again, and when packets were counted lost or unreachable
@@ -374,6 +374,7 @@ enum torus_fault_attr {
 	TORUS_FAULT_AGEING,	/* u32: mdB per second that aged lanes lose */
 	TORUS_FAULT_AGED,	/* u16: mask of lanes */
 	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
+	TORUS_FAULT_TEMPERATURE, /* u32: of the cable, K; 293 is what LOSS is said of */
 	__TORUS_FAULT_MAX,
 };
 #define TORUS_FAULT_MAX (__TORUS_FAULT_MAX - 1)
@@ -426,7 +427,8 @@ enum torus_fault_attr {
 	X(RATE, rate, Mb/s, "rate of each") \
 	X(RATE_MAX, rate_max, Mb/s, "highest rate of each") \
 	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
-	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect")
+	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect") \
+	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training")
 
 #define TORUS_NODE_COUNTER_LIST(X) \
 	X(INJECTED, injected, packets, "packets the host injected") \

@@ -10,7 +10,7 @@
 #define TAP		(ONE / 40)	/* one step */
 #define SETTLE		100000ull	/* ns; 802.3 clause 72 trains in 500 ms at most */
 #define ERRORS_FOR	10000000ull	/* ns that a computed rate holds */
-#define SECOND		1000000000ull
+#define PER_KELVIN	2		/* per mille of the loss */
 
 /* Lanes of 6.25 Gb/s and less; the loss in dB goes with the root: 1/1000. */
 static const u32 mbps[TN_RATES_MAX] = { 6250, 5000, 3125, 2500 };
@@ -60,6 +60,7 @@ static u32 loss_of(const struct tn_serdes_model *m, unsigned int lane, u64 now)
 
 	mdb += mdb * (hash(c->seed, lane) % 101) / 1000 - mdb / 20;
 	mdb = (u64)((s64)mdb + (s64)mdb * (s64)c->drift * swing_at(age) / 1000000);
+	mdb = (u64)((s64)mdb + (s64)mdb * c->warmer * PER_KELVIN / 1000);
 	if (c->aged >> lane & 1)
 		mdb += age / 1000000 * c->ageing / 1000;
 	mdb = mdb * root[m->rate] / 1000;
@@ -190,8 +191,12 @@ void tn_serdes_model_init(struct tn_serdes_model *m)
 
 void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now)
 {
+	const struct tn_cable *c = &m->cable;
+
+	if (cable->length != c->length || cable->loss != c->loss || cable->drift != c->drift ||
+	    cable->ageing != c->ageing || cable->aged != c->aged)
+		m->since = now;
 	m->cable = *cable;
-	m->since = now;
 	m->serdes.settle = cable->length ? SETTLE : 0;
 	m->serdes.steady = !cable->length && !cable->dead;
 	m->errors = (struct tn_fault) { .seed = cable->seed };

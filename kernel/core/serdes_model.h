@@ -15,8 +15,11 @@
  * distortion, Lucky 1965), less the crosstalk of the lanes beside it that are on.
  * An eye half as high as its pulse is half as wide. Noise and jitter are Gaussian.
  *
- * Time. Temperature makes the loss swing by @drift per mille around what it is
- * said to be, once in TN_CABLE_PERIOD; aged lanes lose @ageing more each second.
+ * Temperature. Copper's resistance grows by 0.39 % a degree, and its loss in the skin
+ * with the root of it: 0.2 %.
+ *
+ * Time. A room that warms and cools makes the loss swing by @drift per mille around what
+ * it is said to be, once in TN_CABLE_PERIOD; aged lanes lose @ageing more each second.
  * The seed decides how lanes differ, by up to 5 % of the loss. All is fixed point,
  * and the same for the same configuration and times.
  *
@@ -38,6 +41,7 @@
  * @crosstalk: per mille of the swing, from each neighbouring lane
  * @drift: per mille of the loss
  * @ageing: mdB per second, of @aged lanes
+ * @warmer: K, than TORUS_CABLE_KELVIN, of which @loss is said
  * @dead, @aged: masks of lanes
  */
 struct tn_cable {
@@ -46,6 +50,7 @@ struct tn_cable {
 	u32 crosstalk;
 	u32 drift;
 	u32 ageing;
+	s32 warmer;
 	u16 dead, aged;
 	u64 seed;
 };
@@ -53,8 +58,8 @@ struct tn_cable {
 static inline bool tn_cable_same(const struct tn_cable *a, const struct tn_cable *b)
 {
 	return a->length == b->length && a->loss == b->loss && a->crosstalk == b->crosstalk &&
-	       a->drift == b->drift && a->ageing == b->ageing && a->dead == b->dead &&
-	       a->aged == b->aged && a->seed == b->seed;
+	       a->drift == b->drift && a->ageing == b->ageing &&
+	       a->warmer == b->warmer && a->dead == b->dead && a->aged == b->aged && a->seed == b->seed;
 }
 
 /** struct tn_serdes_model - the receiver of one port */
@@ -62,7 +67,7 @@ struct tn_serdes_model {
 	struct tn_serdes serdes;	/* for tn_nic_serdes() */
 	struct tn_cable cable;
 	/* private: */
-	u64 since;			/* when the cable was laid */
+	u64 since;			/* when the cable was laid, or began to age */
 	u16 on;
 	u8 rate;
 	struct tn_taps taps[TORUS_LANES_MAX];
@@ -72,7 +77,10 @@ struct tn_serdes_model {
 
 /** tn_serdes_model_init() - without a cable */
 void tn_serdes_model_init(struct tn_serdes_model *m);
-/** tn_serdes_model_lay() - another cable; then call tn_nic_cable() */
+/**
+ * tn_serdes_model_lay() - another cable; then call tn_nic_cable()
+ * One that differs in crosstalk, temperature or dead lanes alone is as old as it was.
+ */
 void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now);
 /** tn_serdes_model_ber() - of the whole link as it is set now, in units of 1e-18 */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now);

@@ -355,11 +355,21 @@ static u8 minus_log10(u64 ber)
 	return n;
 }
 
-void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int row, u8 *out,
-		  u64 now)
+unsigned int tn_train_eye_top(const struct tn_train *t, unsigned int lane, u64 now)
+{
+	struct tn_eye eye;
+	unsigned int top;
+
+	t->serdes->ops->measure(t->serdes->ctx, lane, &eye, now);
+	top = eye.height > t->params.mask_height ? eye.height : t->params.mask_height;
+	return top + top / 4 + 1;
+}
+
+void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int top, unsigned int row,
+		  u8 *out, u64 now)
 {
 	const struct tn_serdes *s = t->serdes;
-	int half = TORUS_EYE_ROWS / 2, offset = (half - (int)row) * (int)s->swing / half;
+	int half = TORUS_EYE_ROWS / 2, offset = (half - (int)row) * (int)top / half;
 	int col;
 
 	half = TORUS_EYE_COLS / 2;

@@ -177,12 +177,18 @@ u32 tn_train_margin(const struct tn_train *t);
 u64 tn_train_ber(const struct tn_train *t);
 
 /**
+ * tn_train_eye_top() - what a map of a lane's eye should show: mV from its centre
+ * A quarter more than eye and mask need.
+ */
+unsigned int tn_train_eye_top(const struct tn_train *t, unsigned int lane, u64 now);
+/**
  * tn_train_eye() - a row of the map of a lane's eye, as its monitor sees it at @now
+ * @top: mV from the centre to the first row
  * @row: below TORUS_EYE_ROWS
  * @out: TORUS_EYE_COLS bytes, each -log10 of the bit error rate there
  */
-void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int row, u8 *out,
-		  u64 now);
+void tn_train_eye(const struct tn_train *t, unsigned int lane, unsigned int top, unsigned int row,
+		  u8 *out, u64 now);
 
 /** tn_eye_margin() - how well the mask fits, in percent of it */
 u32 tn_eye_margin(const struct tn_eye *eye, const struct tn_train_params *p);

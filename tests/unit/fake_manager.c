@@ -107,6 +107,41 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 			 (json_int_t)2, "tx_bytes", (json_int_t)(5 << 20));
 }
 
+/* What a receiver on a modelled line adds. */
+static void add_serdes(const struct fake *f, uint32_t id, unsigned int port, json_t *link)
+{
+	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf}]}",
+				 "lanes", 12, "width", f->narrow[id] & 1 << port ? 10 : 12,
+				 "rate", 5000, "rate_max", 6250, "margin", 131, "margin_train",
+				 110, "line", "length", 500, "loss", 2000, "crosstalk", 10,
+				 "temperature", -20, "drift", 0, "ageing", 0, "aged", 0, "dead",
+				 0, "lane", "state", "on", "rate", 5000, "margin", 131, "ber",
+				 2.5e-13);
+
+	json_object_update(link, more);
+	json_decref(more);
+}
+
+static json_t *link_of(const struct fake *f, uint32_t id, unsigned int port)
+{
+	json_t *l = link_json(f, id, port);
+
+	if (f->narrow[id] & 1 << port)
+		add_serdes(f, id, port, l);
+	return l;
+}
+
+static json_t *degraded(const struct fake *f)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = 0; id < f->nodes; id++)
+		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
+			if (f->narrow[id] & 1 << p)
+				json_array_append_new(list, link_of(f, id, p));
+	return list;
+}
+
 static json_t *links(const struct fake *f, int only)
 {
 	json_t *list = json_array();
@@ -115,7 +150,7 @@ static json_t *links(const struct fake *f, int only)
 		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
 			if ((only < 0 || (uint32_t)only == id) &&
 			    f->shape.size[p % f->shape.ndims] > 1)
-				json_array_append_new(list, link_json(f, id, p));
+				json_array_append_new(list, link_of(f, id, p));
 	return list;
 }
 
@@ -217,6 +252,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return status(f);
 	if (!strcmp(cmd, "nodes"))
 		return nodes(f);
+	if (!strcmp(cmd, "links") && json_is_true(json_object_get(request, "degraded")))
+		return degraded(f);
 	if (!strcmp(cmd, "links"))
 		return links(f, node);
 	if (!strcmp(cmd, "counters"))

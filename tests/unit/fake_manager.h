@@ -16,6 +16,7 @@
  * struct fake - the fabric
  * @excluded: ports, as the table has them
  * @dead: nodes
+ * @narrow: ports whose receivers use 10 of their 12 lanes
  * @row: of each NIC; computed by fake_rows(), then to be spoilt
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
@@ -30,6 +31,7 @@ struct fake {
 	uint64_t table_version;
 	uint16_t excluded[FAKE_NODES_MAX];
 	bool dead[FAKE_NODES_MAX];
+	uint16_t narrow[FAKE_NODES_MAX];
 	bool silent[FAKE_NODES_MAX];
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];

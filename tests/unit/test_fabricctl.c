@@ -93,6 +93,10 @@ static void wrong_arguments(void **state)
 		{ "lab silence", "missing" },
 		{ "lab silence 0,0:+x maybe", "on and off" },
 		{ "lab ber 0,0:+x 2", "'2'" },
+		{ "lab line 0,0:+x --class copper", "'copper': allowed are dac24" },
+		{ "lab line 0,0:+x --dead 3,12", "'3,12': allowed are lanes 0 to 11" },
+		{ "lab line 0,0:+x --aged 5-", "'5-'" },
+		{ "lab line 0,0:+x --temperature 126", "'126': allowed are degrees Celsius" },
 		{ "lab ber 0,0:+x 1e-6x", "1e-6x" },
 		{ "lab latency 0,0:+x 5", "with a unit" },
 		{ "lab latency 0,0:+x 11s", "11s" },
@@ -183,6 +187,43 @@ static void shows_status(void **state)
 	has(out, "problems node: a node is dead");
 }
 
+/* Lines that gave something up: named, in JSON whole, and no problem. */
+static void names_degraded_lines(void **state)
+{
+	json_t *got, *links;
+
+	(void)state;
+	expect("status --json", 0);
+	got = printed();
+	assert_int_equal(json_array_size(json_object_get(got, "degraded_links")), 0);
+	assert_true(json_is_array(json_object_get(got, "degraded_links")));
+	json_decref(got);
+	fake.narrow[1] = 1;
+	expect("status", 0);
+	has(out, "lines    1,0:+x: 10 of 12 lanes at 5000 of 6250 Mb/s, margin 131%\n");
+	expect("status --json", 0);
+	got = printed();
+	links = json_object_get(got, "degraded_links");
+	assert_int_equal(json_array_size(links), 1);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(links, 0), "width")), 10);
+	json_decref(got);
+	fake.state = "bootstrapping";
+	expect("status --json", 0);
+	got = printed();
+	assert_true(json_is_null(json_object_get(got, "degraded_links")));
+	json_decref(got);
+	fake.state = "running";
+	expect("links", 0);
+	has(out, " 10/12    5000    131%");
+	has(out, "of modelled lines\n");
+	expect("links 1,0 --all", 0);
+	has(out, "modelled line: 500 cm, 2000 mdB/m, crosstalk 10, -20 degrees C");
+	has(out, "lane 0  on    5000 Mb/s  margin  131%  ber 2.5e-13");
+	fake.narrow[1] = 0;
+	expect("links", 0);
+	assert_null(strstr(out, "modelled"));
+}
+
 /* --json is the manager's data, unchanged, whatever it holds. */
 static void json_is_the_data(void **state)
 {
@@ -190,10 +231,9 @@ static void json_is_the_data(void **state)
 		const char *args;
 		const char *request;
 	} same[] = {
-		{ "status --json", "{\"cmd\":\"status\"}" },
 		{ "nodes --json", "{\"cmd\":\"nodes\"}" },
-		{ "links --json", "{\"cmd\":\"links\"}" },
-		{ "links n1-0 --json", "{\"cmd\":\"links\",\"node\":\"1,0\"}" },
+		{ "links --json", "{\"cmd\":\"links\",\"lanes\":true}" },
+		{ "links n1-0 --json", "{\"cmd\":\"links\",\"lanes\":true,\"node\":\"1,0\"}" },
 		{ "counters --json", "{\"cmd\":\"counters\"}" },
 		{ "counters 1,2 -j", "{\"cmd\":\"counters\",\"node\":\"1,2\"}" },
 		{ "park --json", "{\"cmd\":\"park\"}" },
@@ -590,6 +630,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(wrong_arguments, start, stop),
 		cmocka_unit_test_setup_teardown(helps, start, stop),
 		cmocka_unit_test_setup_teardown(shows_status, start, stop),
+		cmocka_unit_test_setup_teardown(names_degraded_lines, start, stop),
 		cmocka_unit_test_setup_teardown(json_is_the_data, start, stop),
 		cmocka_unit_test_setup_teardown(shows_tables, start, stop),
 		cmocka_unit_test_setup_teardown(draws_map, start, stop),

@@ -166,6 +166,37 @@ static void test_drift(void **state)
 	assert_true(mbps(&p) < 12 * 6250);
 }
 
+/* Warmer copper loses more; a lane that dies makes an old cable no younger. */
+static void test_warm_and_old(void **state)
+{
+	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5 };
+	u32 last = TN_MARGIN_MAX;
+	struct tn_eye eye;
+	struct port p;
+
+	(void)state;
+	for (c.warmer = -60; c.warmer <= 100; c.warmer += 20) {
+		start(&p, &c);
+		train(&p, false);
+		assert_true(mbps(&p) < 12 * 6250 || tn_train_margin(&p.t) <= last);
+		last = tn_train_margin(&p.t);
+	}
+	c.warmer = 0;
+	c.ageing = 100;
+	c.aged = 1;
+	start(&p, &c);
+	train(&p, false);
+	p.now += 20000 * MS;
+	c.dead = 2;
+	tn_serdes_model_lay(&p.m, &c, p.now);
+	p.m.serdes.ops->measure(&p.m, 0, &eye, p.now);
+	assert_true(eye.height < p.t.lane[0].eye.height);
+	c.length = 499;
+	tn_serdes_model_lay(&p.m, &c, p.now);
+	p.m.serdes.ops->measure(&p.m, 0, &eye, p.now);
+	assert_true(eye.height >= p.t.lane[0].eye.height);
+}
+
 /* The map of the eye: best in the middle, alike on both sides, worse outwards. */
 static void test_sample(void **state)
 {
@@ -227,6 +258,7 @@ int main(void)
 		cmocka_unit_test(test_length),
 		cmocka_unit_test(test_dying),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_warm_and_old),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_errors),
 	};

@@ -66,7 +66,21 @@ static void serdes_cells(struct table *t, const json_t *l)
 	}
 	table_cell(t, width < lanes ? DOUBTFUL : PLAIN, "%llu/%llu", width, lanes);
 	table_cell(t, rate < json_count(l, "rate_max") ? DOUBTFUL : PLAIN, "%llu", rate);
-	table_cell(t, margin < 120 ? DOUBTFUL : PLAIN, "%llu%%", margin);
+	table_cell(t, margin < json_count(l, "margin_train") ? DOUBTFUL : PLAIN, "%llu%%", margin);
+}
+
+/* Figures of a model are not to be taken for measurements. */
+static void say_modelled(const json_t *links)
+{
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v)
+		if (json_is_object(json_object_get(v, "line"))) {
+			printf("%slanes, rates and margins of software NICs are those of modelled "
+			       "lines%s\n", paint(FAINT), paint(PLAIN));
+			return;
+		}
 }
 
 static void show_table(const json_t *links)
@@ -93,6 +107,7 @@ static void show_table(const json_t *links)
 		table_cell(t, PLAIN, "%s", bytes_text(json_count(v, "rx_bytes"), text));
 	}
 	table_print(t, bad ? "no link is bad" : "no links");
+	say_modelled(links);
 }
 
 static void show_counters(const json_t *l, const struct torus_counter_desc *d, unsigned int n)
@@ -103,6 +118,41 @@ static void show_counters(const json_t *l, const struct torus_counter_desc *d, u
 		printf("  %s%-18s %16llu %-8s%s %s%s%s\n", v ? "" : paint(FAINT), d[i].name, v,
 		       d[i].unit, v ? "" : paint(PLAIN), paint(FAINT), d[i].help, paint(PLAIN));
 	}
+}
+
+/* 0: less than can be said */
+static const char *ber_text(double ber, char buf[16])
+{
+	snprintf(buf, 16, ber > 0 ? "%.1e" : "<1e-18", ber);
+	return buf;
+}
+
+static void show_lanes(const json_t *l)
+{
+	char ber[16];
+	const json_t *line = json_object_get(l, "line");
+	size_t i;
+	json_t *v;
+
+	if (json_is_object(line))
+		printf("  modelled line: %llu cm, %llu mdB/m, crosstalk %llu, %lld degrees C, "
+		       "drift %llu, ageing %llu mdB/s\n",
+		       (unsigned long long)json_count(line, "length"),
+		       (unsigned long long)json_count(line, "loss"),
+		       (unsigned long long)json_count(line, "crosstalk"),
+		       (long long)json_integer_value(json_object_get(line, "temperature")),
+		       (unsigned long long)json_count(line, "drift"),
+		       (unsigned long long)json_count(line, "ageing"));
+	json_array_foreach(json_object_get(l, "lane"), i, v)
+		printf("  lane %-2zu %-4s %5llu Mb/s  margin %4llu%%  ber %7s  taps %llu, "
+		       "%llu  eye %llu mV, %llu mUI\n", i, or_dash(json_text(v, "state")),
+		       (unsigned long long)json_count(v, "rate"),
+		       (unsigned long long)json_count(v, "margin"),
+		       ber_text(json_number_value(json_object_get(v, "ber")), ber),
+		       (unsigned long long)json_count(v, "pre"),
+		       (unsigned long long)json_count(v, "post"),
+		       (unsigned long long)json_count(v, "height"),
+		       (unsigned long long)json_count(v, "width"));
 }
 
 static void show_all(const json_t *links)
@@ -127,6 +177,7 @@ static void show_all(const json_t *links)
 		       excluded ? ", excluded: " : "", excluded ? excluded : "");
 		show_counters(v, torus_port_counters, TORUS_PC_COUNT);
 		show_counters(v, torus_port_gauges, TORUS_PG_COUNT);
+		show_lanes(v);
 	}
 }
 
@@ -145,11 +196,12 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
 	if (ctl->json && (all || bad))
 		return fail("--json holds everything: --all and --bad do not go with it");
-	return show_answer(ctl, "links", argc ? argv[0] : NULL, show);
+	return show_question(ctl, json_pack("{ss sb}", "cmd", "links", "lanes",
+					    ctl->json || all), argc ? argv[0] : NULL, show);
 }
 
 static const struct opt opts[] = {
-	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means" },
+	{ OPT_FLAG, "all", 'a', NULL, &all, 0, 0, "every counter, with what it means, and every lane" },
 	{ OPT_FLAG, "bad", 'b', NULL, &bad, 0, 0, "only links that are not up, or excluded" },
 	{ .kind = OPT_END },
 };

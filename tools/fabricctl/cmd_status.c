@@ -117,15 +117,6 @@ static void show_problems(const json_t *problems)
 		       or_dash(json_text(v, "kind")), or_dash(json_text(v, "text")));
 }
 
-static bool is_degraded(const json_t *l)
-{
-	uint64_t lanes = json_count(l, "lanes");
-
-	return lanes && json_text(l, "state") && !strcmp(json_text(l, "state"), "up") &&
-	       (json_count(l, "width") < lanes ||
-		json_count(l, "rate") < json_count(l, "rate_max"));
-}
-
 static void show_degraded(const json_t *links)
 {
 	char text[TORUS_TEXT_MAX];
@@ -133,11 +124,12 @@ static void show_degraded(const json_t *links)
 	json_t *v;
 
 	json_array_foreach(links, i, v)
-		printf("%s%-9s%s%s: %llu of %llu lanes at %llu Mb/s, margin %llu%%\n",
-		       paint(DOUBTFUL), i ? "" : "slow", paint(PLAIN), json_end_text(v, text),
+		printf("%s%-9s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, margin %llu%%\n",
+		       paint(DOUBTFUL), i ? "" : "lines", paint(PLAIN), json_end_text(v, text),
 		       (unsigned long long)json_count(v, "width"),
 		       (unsigned long long)json_count(v, "lanes"),
 		       (unsigned long long)json_count(v, "rate"),
+		       (unsigned long long)json_count(v, "rate_max"),
 		       (unsigned long long)json_count(v, "margin"));
 }
 
@@ -156,15 +148,18 @@ static void show(const json_t *s)
 	show_degraded(json_object_get(s, "degraded_links"));
 }
 
-/* Links that are up with fewer lanes or slower than they could be, into the answer. */
+/* Each node is asked for its own: null where nobody can be asked. */
 static void add_degraded(struct ask *a, json_t *status)
 {
 	const char *state = json_text(status, "state");
 	json_t *links = NULL;
 
-	if (state && !strcmp(state, "running") &&
-	    ask(a, json_pack("{ss}", "cmd", "links"), &links) == OK)
-		json_object_set_new(status, "degraded_links", show_filter(links, is_degraded));
+	if (state && strcmp(state, "bootstrapping") &&
+	    json_is_true(json_object_get(json_object_get(status, "root"), "reachable")) &&
+	    ask(a, json_pack("{ss sb}", "cmd", "links", "degraded", true), &links) == OK)
+		json_object_set(status, "degraded_links", links);
+	else
+		json_object_set_new(status, "degraded_links", json_null());
 	json_decref(links);
 }
 
@@ -190,12 +185,11 @@ static int cmd_status(struct ctl *ctl, int argc, char **argv)
 	status = ask(&a, json_pack("{ss}", "cmd", "status"), &data);
 	if (status == OK) {
 		status = verdict(data);
-		if (ctl->json) {
+		add_degraded(&a, data);
+		if (ctl->json)
 			json_show(json_incref(data));
-		} else {
-			add_degraded(&a, data);
+		else
 			show(data);
-		}
 		json_decref(data);
 	}
 	ask_close(&a);
@@ -207,7 +201,7 @@ COMMAND(cmd_status) = {
 	.args = "",
 	.brief = "State of the fabric, its last recovery, its problems",
 	.help = "Exit status 1 if the fabric is degraded or has problems. Links that are up with\n"
-		"fewer lanes or a lower rate than they could have are shown as slow.",
+		"fewer lanes, a lower rate or less margin than they should have are named as lines.",
 	.asks = true,
 	.json = true,
 	.watch = true,

@@ -3,6 +3,7 @@
 #include <torus/torus.h>
 
 #include "fault.h"
+#include "line.h"
 #include "nic.h"
 #include "number.h"
 #include "say.h"
@@ -19,28 +20,31 @@ int fault_wish_parse(const char *ber, const char *latency, struct fault_wish *ou
 	return OK;
 }
 
-static void choose32(uint32_t *to, uint64_t wish)
+static uint32_t choose(uint64_t wish, uint32_t is)
 {
-	if (wish != UINT64_MAX)
-		*to = (uint32_t)wish;
+	return wish == FAULT_KEEP ? is : (uint32_t)wish;
 }
 
-static void choose16(uint16_t *to, uint64_t wish)
+static int put_line(struct torus_dev *dev, unsigned int port, const struct torus_line *is,
+		    const struct fault_line *wish)
 {
-	if (wish != UINT64_MAX)
-		*to = (uint16_t)wish;
-}
+	struct torus_line l = {
+		.length = choose(wish->length, is->length),
+		.loss = choose(wish->loss, is->loss),
+		.crosstalk = choose(wish->crosstalk, is->crosstalk),
+		.drift = choose(wish->drift, is->drift),
+		.ageing = choose(wish->ageing, is->ageing),
+		.temperature = choose(wish->temperature, is->temperature),
+		.aged = (uint16_t)choose(wish->aged, is->aged),
+		.dead = (uint16_t)choose(wish->dead, is->dead),
+	};
 
-static int put_line(struct torus_dev *dev, unsigned int port, struct torus_line l,
-		    const uint64_t *wish)
-{
-	choose32(&l.length, wish[0]);
-	choose32(&l.loss, wish[1]);
-	choose32(&l.crosstalk, wish[2]);
-	choose32(&l.drift, wish[3]);
-	choose32(&l.ageing, wish[4]);
-	choose16(&l.aged, wish[5]);
-	choose16(&l.dead, wish[6]);
+	if (l.length && !l.loss) {
+		const struct line_class *usual = line_class(LINE_USUAL);
+
+		l.loss = usual->loss;
+		l.crosstalk = choose(wish->crosstalk, usual->crosstalk);
+	}
 	return torus_line_set(dev, port, &l);
 }
 
@@ -57,10 +61,12 @@ static int put_end(struct torus_dev *dev, unsigned int port, const struct fault_
 		link.fault.latency_ns = wish->latency_ns;
 	if (wish->set_silence)
 		link.fault.silence = wish->silence;
+	if (wish->set_seed)
+		link.fault.seed = wish->seed;
 	if (wish->set_retry)
 		err = torus_retry_set(dev, port, wish->retry);
 	if (!err && wish->set_line)
-		err = put_line(dev, port, link.line, wish->line);
+		err = put_line(dev, port, &link.line, &wish->line);
 	return err ? err : torus_fault_set(dev, port, &link.fault);
 }
 
@@ -105,18 +111,31 @@ int fault_everywhere(const struct lab *lab, const struct fault_wish *wish)
 }
 
 static int get_end(const struct lab *lab, uint32_t node, unsigned int port,
-		   struct torus_fault *out)
+		   struct torus_link *out)
 {
-	struct torus_link link;
 	struct torus_dev *dev;
 	int err = nic_open(lab, node, &dev);
 
 	if (err)
 		return err;
-	err = torus_link_get(dev, port, &link);
+	err = torus_link_get(dev, port, out);
 	torus_close(dev);
-	*out = link.fault;
 	return err;
+}
+
+static struct fault_wish as(const struct torus_link *l)
+{
+	const struct torus_line *c = &l->line;
+
+	return (struct fault_wish){
+		.set_ber = true, .set_latency = true, .set_silence = true, .set_seed = true,
+		.ber = l->fault.ber, .latency_ns = l->fault.latency_ns,
+		.silence = l->fault.silence, .seed = l->fault.seed,
+		.set_retry = true, .retry = l->retry_wanted,
+		.set_line = true,
+		.line = { c->length, c->loss, c->crosstalk, c->drift, c->ageing, c->aged,
+			  c->dead, c->temperature },
+	};
 }
 
 int fault_copy(const struct lab *lab, uint32_t node)
@@ -125,19 +144,16 @@ int fault_copy(const struct lab *lab, uint32_t node)
 	uint32_t peer;
 
 	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
-		struct torus_fault f;
+		struct torus_link link;
 		struct fault_wish wish;
 
 		if (!lab_cable(lab, port))
 			continue;
 		lab_peer(lab, node, port, &peer, &peer_port);
 		/* A peer that does not answer is dead, and tells when it is revived. */
-		if (get_end(lab, peer, peer_port, &f) || !(f.ber || f.latency_ns || f.silence))
+		if (get_end(lab, peer, peer_port, &link))
 			continue;
-		wish = (struct fault_wish){
-			.set_ber = true, .set_latency = true, .set_silence = true,
-			.ber = f.ber, .latency_ns = f.latency_ns, .silence = f.silence,
-		};
+		wish = as(&link);
 		if (end(lab, node, port, &wish))
 			return CANNOT;
 	}

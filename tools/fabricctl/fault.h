@@ -7,18 +7,24 @@
 
 #include "lab.h"
 
-#define FAULT_LINE_PARTS 7
+#define FAULT_KEEP UINT64_MAX
+
+/** struct fault_line - as struct torus_line; FAULT_KEEP: as it is */
+struct fault_line {
+	uint64_t length, loss, crosstalk, drift, ageing, aged, dead, temperature;
+};
 
 /** struct fault_wish - what to change; what is not set stays as it is */
 struct fault_wish {
-	bool set_ber, set_latency, set_silence;
+	bool set_ber, set_latency, set_silence, set_seed;
 	uint64_t ber;
 	uint64_t latency_ns;
 	bool silence;
+	uint64_t seed;
 	bool set_retry;
 	enum torus_retry retry;
 	bool set_line;
-	uint64_t line[FAULT_LINE_PARTS];	/* as struct torus_line; UINT64_MAX stays */
+	struct fault_line line;
 };
 
 /** fault_wish_parse() - texts or NULL; says what is wrong. OK or CANNOT */
@@ -28,7 +34,7 @@ int fault_put(const struct lab *lab, uint32_t node, unsigned int port,
 	      const struct fault_wish *wish);
 /** fault_everywhere() - on every cable, if @wish wishes anything */
 int fault_everywhere(const struct lab *lab, const struct fault_wish *wish);
-/** fault_copy() - gives a NIC that was started anew the faults its cables have */
+/** fault_copy() - gives a NIC that was started anew what the other ends of its cables have */
 int fault_copy(const struct lab *lab, uint32_t node);
 
 #endif /* FAULT_H */

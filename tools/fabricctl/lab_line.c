@@ -1,31 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "cable.h"
+#include "line.h"
 #include "say.h"
 
-#define KEEP UINT64_MAX
+#define KEEP FAULT_KEEP
 
 static uint64_t length = KEEP, loss = KEEP, crosstalk = KEEP, drift = KEEP, ageing = KEEP;
-static uint64_t aged = KEEP, dead = KEEP;
+static uint64_t seed = KEEP;
+static const char *class, *aged, *dead, *celsius;
+
+/* What is said of a class holds unless it is said better. */
+static int of_class(const char *name)
+{
+	const struct line_class *c = line_class(name);
+
+	if (!c)
+		return CANNOT;
+	loss = loss == KEEP ? c->loss : loss;
+	crosstalk = crosstalk == KEEP ? c->crosstalk : crosstalk;
+	return OK;
+}
 
 static int lab_line(struct ctl *ctl, int argc, char **argv)
 {
-	struct fault_wish wish = {
-		.set_line = true,
-		.line = { length, loss, crosstalk, drift, ageing, aged, dead },
-	};
+	struct fault_wish wish = { .set_line = true, .set_seed = seed != KEEP, .seed = seed };
+	uint64_t aged_mask = KEEP, dead_mask = KEEP, kelvin = KEEP;
 
 	(void)argc;
+	if (class && of_class(class))
+		return CANNOT;
+	if ((aged && line_lanes("aged", aged, &aged_mask)) ||
+	    (dead && line_lanes("dead", dead, &dead_mask)) ||
+	    (celsius && line_celsius("temperature", celsius, &kelvin)))
+		return CANNOT;
+	wish.line = (struct fault_line){
+		.length = length, .loss = loss, .crosstalk = crosstalk, .drift = drift,
+		.ageing = ageing, .aged = aged_mask, .dead = dead_mask, .temperature = kelvin,
+	};
 	return cable_fault(ctl->lab, argv[0], &wish);
 }
 
 static const struct opt opts[] = {
 	{ OPT_NUMBER, "length", 'l', "CM", &length, 0, 10000, "0: a perfect cable" },
+	{ OPT_TEXT, "class", 'c', "CLASS", &class, 0, 0,
+	  "loss and crosstalk of a make: " LINE_CLASSES },
 	{ OPT_NUMBER, "loss", 'L', "MDB", &loss, 0, 50000, "mdB per metre at the highest rate" },
 	{ OPT_NUMBER, "crosstalk", 'x', "N", &crosstalk, 0, 500, "per mille of the swing" },
+	{ OPT_TEXT, "temperature", 't', "DEGREES", &celsius, 0, 0, "Celsius; 20 at first" },
 	{ OPT_NUMBER, "drift", 'd', "N", &drift, 0, 500, "per mille of the loss" },
 	{ OPT_NUMBER, "ageing", 'a', "MDB", &ageing, 0, 50000, "mdB per second, of aged lanes" },
-	{ OPT_NUMBER, "aged", 'A', "MASK", &aged, 0, 4095, "mask of lanes that age" },
-	{ OPT_NUMBER, "dead", 'D', "MASK", &dead, 0, 4095, "mask of lanes that are dead" },
+	{ OPT_TEXT, "aged", 'A', "LANES", &aged, 0, 0, "lanes that age: 0,2,5-7, all, none" },
+	{ OPT_TEXT, "dead", 'D', "LANES", &dead, 0, 0, "lanes without signal" },
+	{ OPT_NUMBER, "seed", 's', "N", &seed, 0, UINT64_MAX - 1, "how lanes differ" },
 	{ .kind = OPT_END },
 };
 
@@ -33,9 +59,10 @@ COMMAND(lab_line) = {
 	.family = "lab",
 	.name = "line",
 	.args = "LINK",
-	.brief = "What a cable does to signals: length, loss, crosstalk, lanes that age or die",
+	.brief = "What a cable does to signals: length, loss, heat, lanes that age or die",
 	.help = "Both ends' receivers get it; what is not given stays. They train for it when they\n"
-		"see their eyes close, or by cut and mend.",
+		"see their eyes close, or by cut and mend. A cable with a length but no loss is\n"
+		LINE_USUAL ".",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

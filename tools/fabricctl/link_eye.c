@@ -11,6 +11,13 @@
 
 #define HALF_UI	500		/* 1/1000 UI */
 #define GOOD_ENOUGH 12		/* -log10 of the bit error rate, drawn as open */
+#define DECADES	18		/* and where the scale ends */
+/* Of the drawing, in pixels. */
+#define CELL	10
+#define LEFT	70
+#define TOP	56
+#define WIDE	(CELL * TORUS_EYE_COLS)
+#define HIGH	(CELL * TORUS_EYE_ROWS)
 
 static uint64_t lane;
 static const char *svg;
@@ -36,9 +43,11 @@ static int eye_read(const json_t *j, struct eye *e)
 			const char two[3] = { text[2 * c], text[2 * c + 1] };
 
 			e->map[r][c] = (int)strtol(two, NULL, 16);
+			if (e->map[r][c] > DECADES)
+				return fail("the manager's answer is no eye");
 		}
 	}
-	return OK;
+	return e->swing > 0 ? OK : fail("the manager's answer is an eye without a size");
 }
 
 static int offset_of(const struct eye *e, int row)
@@ -58,45 +67,139 @@ static bool in_mask(const struct eye *e, int row, int col)
 	       e->height * e->width;
 }
 
-static void draw(const json_t *j, const struct eye *e)
+/* The worse the darker; the target, 1e-12, is where the eye begins. */
+static char shade(int n, bool mask)
 {
-	char end[TORUS_TEXT_MAX];
-
-	printf("%s lane %llu: columns -0.5 to +0.5 UI\n", json_end_text(j, end),
-	       (unsigned long long)json_count(j, "lane"));
-	for (int r = 0; r < TORUS_EYE_ROWS; r++) {
-		printf("%+5d mV ", offset_of(e, r));
-		for (int c = 0; c < TORUS_EYE_COLS; c++) {
-			int n = e->map[r][c];
-			bool mask = in_mask(e, r, c);
-
-			putchar(n >= GOOD_ENOUGH ? mask ? 'o' : ' ' : mask ? 'X' :
-				n < 3 ? '#' : n < 6 ? '+' : n < 9 ? '-' : '.');
-		}
-		putchar('\n');
-	}
-	printf("bit error rate: # 1e-3 and more, + 1e-6, - 1e-9, . 1e-12; o the mask, X where "
-	       "it sees errors\n");
+	if (mask)
+		return n >= GOOD_ENOUGH ? 'o' : 'X';
+	return n >= GOOD_ENOUGH ? ' ' : n >= 9 ? '.' : n >= 6 ? ':' : n >= 3 ? '+' : '#';
 }
 
+static void draw(const json_t *j, const struct eye *e)
+{
+	char end[TORUS_TEXT_MAX], line[TORUS_EYE_COLS + 1] = { 0 };
+
+	printf("%s lane %llu\n\n", json_end_text(j, end), (unsigned long long)json_count(j, "lane"));
+	for (int r = 0; r < TORUS_EYE_ROWS; r++) {
+		for (int c = 0; c < TORUS_EYE_COLS; c++)
+			line[c] = shade(e->map[r][c], in_mask(e, r, c));
+		if (r % 4)
+			printf("        |%s|\n", line);
+		else
+			printf("%+4d mV |%s|\n", offset_of(e, r), line);
+	}
+	printf("       %-16s%-16s%-17s%-13s%s\n\n", "-0.5 UI", "   -0.25", "     0", "   +0.25",
+	       "+0.5 UI");
+	printf("bit error rate if decided there: # 1e-3 and more, + 1e-6, : 1e-9, . 1e-12, blank "
+	       "less;\no the mask, X where it is touched by 1e-12 and more\n");
+}
+
+/* --- SVG -------------------------------------------------------------------- */
+
+/* From dark violet, a coin's throw, to bright yellow, never wrong. */
+static void colour(int n, char *buf)
+{
+	static const int stop[][3] = {
+		{ 68, 1, 84 }, { 71, 45, 123 }, { 59, 82, 139 }, { 44, 114, 142 },
+		{ 33, 144, 141 }, { 39, 173, 129 }, { 93, 200, 99 }, { 170, 220, 50 },
+		{ 253, 231, 37 }, { 255, 249, 196 },
+	};
+	int i = n / 2, odd = n % 2, rgb[3];
+
+	for (int k = 0; k < 3; k++)
+		rgb[k] = (stop[i][k] + stop[odd ? i + 1 : i][k]) / 2;
+	snprintf(buf, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+}
+
+/* Neighbours of one colour in one piece: no seams. */
 static void svg_cells(FILE *f, const struct eye *e)
 {
+	char rgb[8];
+
+	for (int r = 0; r < TORUS_EYE_ROWS; r++)
+		for (int c = 0, from = 0; c < TORUS_EYE_COLS; c++) {
+			if (c + 1 < TORUS_EYE_COLS && e->map[r][c + 1] == e->map[r][c])
+				continue;
+			colour(e->map[r][c], rgb);
+			fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+				"fill=\"%s\"/>\n", LEFT + CELL * from, TOP + CELL * r,
+				CELL * (c + 1 - from), CELL, rgb);
+			from = c + 1;
+		}
+}
+
+/* Where the target is just reached: the borders of the cells inside. */
+static void svg_contour(FILE *f, const struct eye *e)
+{
+	fputs("<path fill=\"none\" stroke=\"black\" stroke-width=\"1.5\" d=\"", f);
 	for (int r = 0; r < TORUS_EYE_ROWS; r++)
 		for (int c = 0; c < TORUS_EYE_COLS; c++) {
-			int n = e->map[r][c];
+			bool in = e->map[r][c] >= GOOD_ENOUGH;
+			int x = LEFT + CELL * (c + 1), y = TOP + CELL * (r + 1);
 
-			if (n < 18)
-				fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"10\" "
-					"height=\"10\" fill=\"hsl(%d,80%%,%d%%)\"/>\n",
-					60 + 10 * c, 30 + 10 * r, 13 * n, 45 + 2 * n);
+			if (c + 1 < TORUS_EYE_COLS && in != (e->map[r][c + 1] >= GOOD_ENOUGH))
+				fprintf(f, "M%d %dv%d", x, y, -CELL);
+			if (r + 1 < TORUS_EYE_ROWS && in != (e->map[r + 1][c] >= GOOD_ENOUGH))
+				fprintf(f, "M%d %dh%d", x, y, -CELL);
 		}
+	fputs("\"/>\n", f);
+}
+
+static void svg_mask(FILE *f, const struct eye *e)
+{
+	int x = LEFT + WIDE / 2, y = TOP + HIGH / 2;
+	int mx = e->width * (WIDE - CELL) / 2 / HALF_UI;
+	int my = e->height * (HIGH - CELL) / 2 / e->swing;
+
+	fprintf(f, "<polygon points=\"%d,%d %d,%d %d,%d %d,%d\" fill=\"#808080\" "
+		"fill-opacity=\"0.55\" stroke=\"#202020\" stroke-width=\"1.5\"/>\n"
+		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">mask</text>\n",
+		x - mx, y, x, y - my, x + mx, y, x, y + my, x, y + 4);
+}
+
+static void svg_axes(FILE *f, const struct eye *e)
+{
+	for (int r = 0; r < TORUS_EYE_ROWS; r += 4) {
+		int y = TOP + CELL * r + CELL / 2;
+
+		fprintf(f, "<path d=\"M%d %dh-5\" stroke=\"black\"/><text x=\"%d\" y=\"%d\" "
+			"text-anchor=\"end\">%d</text>\n", LEFT, y, LEFT - 9, y + 4,
+			offset_of(e, r));
+	}
+	for (int c = 0; c < TORUS_EYE_COLS; c += 8) {
+		int x = LEFT + CELL * c + CELL / 2;
+
+		fprintf(f, "<path d=\"M%d %dv5\" stroke=\"black\"/><text x=\"%d\" y=\"%d\" "
+			"text-anchor=\"middle\">%.3g</text>\n", x, TOP + HIGH, x, TOP + HIGH + 18,
+			phase_of(c) / (2.0 * HALF_UI));
+	}
+	fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">unit intervals from the centre"
+		"</text>\n<text transform=\"translate(18 %d) rotate(-90)\" text-anchor=\"middle\">"
+		"mV from the centre</text>\n<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
+		"fill=\"none\" stroke=\"black\"/>\n", LEFT + WIDE / 2, TOP + HIGH + 38,
+		TOP + HIGH / 2, LEFT, TOP, WIDE, HIGH);
+}
+
+/* The scale: best on top. */
+static void svg_legend(FILE *f)
+{
+	int x = LEFT + WIDE + 24, step = HIGH / (DECADES + 1);
+	char rgb[8];
+
+	for (int n = DECADES; n >= 0; n--) {
+		int y = TOP + (DECADES - n) * step;
+
+		colour(n, rgb);
+		fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"18\" height=\"%d\" fill=\"%s\"/>\n", x,
+			y, step, rgb);
+		if (n % 3 == 0)
+			fprintf(f, "<text x=\"%d\" y=\"%d\">%s1e-%d</text>\n", x + 26,
+				y + step / 2 + 4, n == DECADES ? "below " : n ? "" : "up to ", n);
+	}
 }
 
 static int svg_write(const json_t *j, const struct eye *e)
 {
-	int w = 10 * TORUS_EYE_COLS, h = 10 * TORUS_EYE_ROWS, x = 60 + w / 2, y = 30 + h / 2;
-	int mx = e->width * (w - 10) / 2 / HALF_UI;
-	int my = e->height * (h - 10) / 2 / (e->swing ? e->swing : 1);
 	FILE *f = fopen(svg, "w");
 	char end[TORUS_TEXT_MAX];
 
@@ -105,16 +208,17 @@ static int svg_write(const json_t *j, const struct eye *e)
 	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-		"<text x=\"60\" y=\"20\">Eye of %s, lane %llu: colour by bit error rate, "
-		"white below 1e-18</text>\n", w + 80, h + 70, json_end_text(j, end),
-		(unsigned long long)json_count(j, "lane"));
+		"<text x=\"%d\" y=\"24\" font-size=\"15\">Eye of %s, lane %llu</text>\n"
+		"<text x=\"%d\" y=\"42\">Bit error rate by where a bit is decided; black line: "
+		"1e-%d</text>\n", LEFT + WIDE + 130, TOP + HIGH + 52, LEFT,
+		json_end_text(j, end), (unsigned long long)json_count(j, "lane"), LEFT,
+		GOOD_ENOUGH);
 	svg_cells(f, e);
-	fprintf(f, "<polygon points=\"%d,%d %d,%d %d,%d %d,%d\" fill=\"gray\" "
-		"fill-opacity=\"0.4\" stroke=\"black\"/>\n", x - mx, y, x, y - my, x + mx, y,
-		x, y + my);
-	fprintf(f, "<text x=\"5\" y=\"40\">+%d mV</text><text x=\"5\" y=\"%d\">-%d mV</text>\n"
-		"<text x=\"60\" y=\"%d\">-0.5 UI</text><text x=\"%d\" y=\"%d\">+0.5 UI</text>\n"
-		"</svg>\n", e->swing, 30 + h, e->swing, 50 + h, 20 + w, 50 + h);
+	svg_contour(f, e);
+	svg_mask(f, e);
+	svg_axes(f, e);
+	svg_legend(f);
+	fputs("</svg>\n", f);
 	return fclose(f) ? fail("'%s': %m", svg) : OK;
 }
 

@@ -5,7 +5,13 @@
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data))
 {
-	json_t *question = json_pack("{ss}", "cmd", request), *data;
+	return show_question(ctl, json_pack("{ss}", "cmd", request), node, show);
+}
+
+int show_question(const struct ctl *ctl, json_t *question, const char *node,
+		  void (*show)(const json_t *data))
+{
+	json_t *data;
 	char at[TORUS_TEXT_MAX];
 	struct ask a;
 	int status;

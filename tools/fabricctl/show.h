@@ -13,6 +13,10 @@
 int show_answer(const struct ctl *ctl, const char *request, const char *node,
 		void (*show)(const json_t *data));
 
+/** show_question() - likewise, with a whole @question, which is dropped */
+int show_question(const struct ctl *ctl, json_t *question, const char *node,
+		  void (*show)(const json_t *data));
+
 /** show_filter() - an array without what @keep refuses; a new reference */
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item));
 

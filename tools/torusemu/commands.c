@@ -175,6 +175,9 @@ static void set_cable(struct req *r, struct port *port, struct nlattr **tb)
 		c.aged = nla_get_u16(tb[TORUS_FAULT_AGED]);
 	if (tb[TORUS_FAULT_DEAD])
 		c.dead = nla_get_u16(tb[TORUS_FAULT_DEAD]);
+	if (tb[TORUS_FAULT_TEMPERATURE])
+		c.warmer = (s32)nla_get_u32(tb[TORUS_FAULT_TEMPERATURE]) -
+			   TORUS_CABLE_KELVIN;
 	if (!tn_cable_same(&c, &port->serdes.cable)) {
 		tn_serdes_model_lay(&port->serdes, &c, r->now);
 		tn_nic_cable(r->emu->nic, port->num, r->now);

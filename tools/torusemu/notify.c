@@ -44,7 +44,7 @@ void notify_event(struct emu *e, const struct tn_event *ev)
 
 static void flush_link(struct emu *e, const struct tn_event *ev, u64 now)
 {
-	struct nl_msg *msg = reply_new(TORUS_CMD_LINK_NTF, 0, 0, 512);
+	struct nl_msg *msg = reply_new(TORUS_CMD_LINK_NTF, 0, 0, 1024);
 	const struct port *p = &e->port[ev->port];
 	struct tn_link_info li;
 

@@ -69,7 +69,9 @@ static int put_cable(struct nl_msg *msg, const struct tn_cable *c)
 	       nla_put_u32(msg, TORUS_FAULT_DRIFT, c->drift) ?:
 	       nla_put_u32(msg, TORUS_FAULT_AGEING, c->ageing) ?:
 	       nla_put_u16(msg, TORUS_FAULT_AGED, c->aged) ?:
-	       nla_put_u16(msg, TORUS_FAULT_DEAD, c->dead);
+	       nla_put_u16(msg, TORUS_FAULT_DEAD, c->dead) ?:
+	       nla_put_u32(msg, TORUS_FAULT_TEMPERATURE,
+			(u32)(c->warmer + TORUS_CABLE_KELVIN));
 }
 
 static int put_fault(struct nl_msg *msg, const struct fault *f, const struct tn_cable *c)
@@ -127,7 +129,8 @@ int reply_link_state(struct nl_msg *msg, const struct tn_link_info *li, int stat
 	       nla_put_u64(msg, TORUS_A_PEER_GUID, li->peer_guid) ?:
 	       nla_put_u8(msg, TORUS_A_PEER_PORT, li->peer_port) ?:
 	       nla_put_u8(msg, TORUS_A_RETRY, li->retry) ?:
-	       nla_put_u8(msg, TORUS_A_RETRY_WANTED, li->retry_wanted);
+	       nla_put_u8(msg, TORUS_A_RETRY_WANTED, li->retry_wanted) ?:
+	       put_counters(msg, TORUS_A_GAUGES, li->gauge, TORUS_PG_COUNT);
 }
 
 int reply_link(struct nl_msg *msg, struct emu *e, unsigned int port, u64 now)
@@ -142,21 +145,21 @@ int reply_link(struct nl_msg *msg, struct emu *e, unsigned int port, u64 now)
 	       put_fault(msg, &p->fault, &p->serdes.cable) ?:
 	       put_counters(msg, TORUS_A_PORT_COUNTERS, tn_nic_port_counters(e->nic, port, now),
 			    TORUS_PC_COUNT) ?:
-	       put_counters(msg, TORUS_A_GAUGES, li.gauge, TORUS_PG_COUNT) ?:
 	       put_lanes(msg, tn_nic_train(e->nic, port));
 }
 
 int reply_eye(struct nl_msg *msg, struct emu *e, unsigned int port, unsigned int lane, u64 now)
 {
 	const struct tn_train *t = tn_nic_train(e->nic, port);
+	unsigned int top = tn_train_eye_top(t, lane, now);
 	u8 map[TORUS_EYE_ROWS * TORUS_EYE_COLS];
 
 	for (unsigned int row = 0; row < TORUS_EYE_ROWS; row++)
-		tn_train_eye(t, lane, row, map + (size_t)row * TORUS_EYE_COLS, now);
+		tn_train_eye(t, lane, top, row, map + (size_t)row * TORUS_EYE_COLS, now);
 	return nla_put_u8(msg, TORUS_A_PORT, (u8)port) ?:
 	       nla_put_u8(msg, TORUS_A_LANE, (u8)lane) ?:
 	       nla_put(msg, TORUS_A_EYE, sizeof(map), map) ?:
-	       nla_put_u16(msg, TORUS_A_SWING, t->serdes->swing) ?:
+	       nla_put_u16(msg, TORUS_A_SWING, (u16)top) ?:
 	       nla_put_u16(msg, TORUS_A_MASK_HEIGHT, (u16)t->params.mask_height) ?:
 	       nla_put_u16(msg, TORUS_A_MASK_WIDTH, (u16)t->params.mask_width);
 }
