@@ -122,6 +122,14 @@ static inline void tn_input_push(struct tn_nic *nic, unsigned int input, struct 
 	nic->active |= 1ull << input;
 }
 
+/* Before all that waits there. */
+static inline void tn_input_push_front(struct tn_nic *nic, unsigned int input,
+				       struct tn_pkt *pkt)
+{
+	tn_queue_push_front(&nic->input[input], pkt);
+	nic->active |= 1ull << input;
+}
+
 /* @pkt, which is to be parked, is in memory for that. False: none is left. */
 static inline bool tn_settle(const struct tn_nic *nic, struct tn_pkt *pkt)
 {

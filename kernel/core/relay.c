@@ -27,14 +27,19 @@ void tn_relay_renew(struct tn_relay *r, u32 gen)
 	r->gen = gen;
 	r->used = false;
 	r->out = 0;
+	r->asks = 0;
 	r->ask_at = ~0ull;
 }
 
 void tn_relay_charge(struct tn_relay *r, struct tn_pkt *pkt, u32 node)
 {
+	struct tn_relay_peer *p = &r->peer[pkt->via.dst];
+
 	pkt->via.payer = node;
 	pkt->via.gen = r->gen;
-	r->peer[pkt->via.dst].sent++;
+	if (p->sent == p->acked)
+		p->asked = p->acked - 1;	/* not looked at yet */
+	p->sent++;
 	r->out++;
 	r->used = true;
 }
@@ -72,17 +77,24 @@ bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count)
 		return false;
 	p->acked = count;
 	r->out -= new;
-	r->ask_at = ~0ull;
+	r->asks = 0;
+	if (!r->out)
+		r->ask_at = ~0ull;
 	return true;
 }
 
 u32 tn_relay_ask(struct tn_relay *r, u32 n)
 {
+	if (n > r->nodes)
+		n = r->nodes;	/* each once */
 	while (r->out && n--) {
+		struct tn_relay_peer *p = &r->peer[r->cursor];
 		u32 i = r->cursor;
+		bool mute = p->asked == p->acked;
 
 		r->cursor = i + 1 < r->nodes ? i + 1 : 0;
-		if (r->peer[i].sent != r->peer[i].acked)
+		p->asked = p->acked;
+		if (mute && p->sent != p->acked)
 			return i;
 	}
 	return TORUS_NO_NODE;

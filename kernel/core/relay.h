@@ -25,8 +25,11 @@
  *     wait for each other;
  *   - the destination counts the packets that have come from each window, and says
  *     so: ACK, with the whole count of the window's present generation, so that it
- *     may be lost, doubled, or late. Who waits for one says ASK after replay_timeout,
- *     again and again;
+ *     may be lost, doubled, or late. Who has packets at a node that told nothing new
+ *     for replay_timeout says ASK to it, one node at a time, less and less often
+ *     until somebody tells something new: where a network is full, asking must not
+ *     fill it more. What NICs say to each other goes before what waits beside it, for
+ *     a window that opens late helps nobody;
  *   - ACK, ASK and packets that return as unreachable are in nobody's window. A relay
  *     keeps TN_RELAY_RIDERS of them and drops the rest. They need no room, so no
  *     room depends on them; and they are few, of one flit.
@@ -77,11 +80,13 @@
 /**
  * struct tn_relay_peer - of one other node
  * @sent, @acked: packets of the own window to it, in the present generation
+ * @asked: @acked when it was looked at last for who is to be asked
  * @ended: packets that came from its window of generation @gen
  */
 struct tn_relay_peer {
 	u32 sent;
 	u32 acked;
+	u32 asked;
 	u32 ended;
 	u32 gen;
 };
@@ -96,6 +101,7 @@ struct tn_relay_peer {
  * @used: some packet is or was in it
  * @riders: packets of nobody's window that wait here
  * @cursor: node that is looked at next for who is to be asked
+ * @asks: asked since something new was told
  * @ask_at: when to ask; ~0: not set
  * @wait: own packets that wait for the window, in order
  */
@@ -109,6 +115,7 @@ struct tn_relay {
 	bool used;
 	u32 riders;
 	u32 cursor;
+	u32 asks;
 	u64 ask_at;
 	struct tn_queue wait;
 };
@@ -136,8 +143,8 @@ u32 tn_relay_count(const struct tn_relay *r, u32 payer, u32 gen);
 /** tn_relay_acked() - @from has told that. Return: the window has opened. */
 bool tn_relay_acked(struct tn_relay *r, u32 from, u32 gen, u32 count);
 
-/** tn_relay_ask() - a node with packets not acknowledged, or TORUS_NO_NODE: none of the
- * next @n nodes */
+/** tn_relay_ask() - of the next @n nodes, one that has packets not acknowledged and has
+ * told nothing new since it was looked at last; or TORUS_NO_NODE */
 u32 tn_relay_ask(struct tn_relay *r, u32 n);
 
 /** tn_relay_wrap() - @pkt gets a relay flit and is nobody's */

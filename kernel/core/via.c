@@ -2,17 +2,21 @@
 /* A NIC as a relay, and at both ends of a way through relays; relay.h says why. */
 #include "nic_impl.h"
 
-#define ASK_NODES 4096	/* looked at for those to be asked, each time */
-#define ASK_MAX 16	/* asked each time */
+#define ASK_NODES 4096	/* looked at for one to be asked, each time */
+#define ASK_SHIFT_MAX 6	/* the time between two asks has doubled so often at most */
+#define SAY_MAX (TN_INJECT_MAX + TN_RELAY_RIDERS)	/* beside what the host may queue */
 
-/* Says @word to the NIC @to. What cannot go now is said again when it is asked for. */
+/*
+ * Says @word to the NIC @to, before what waits to be injected, which the host may keep
+ * full. What cannot go now is said again when it is asked for.
+ */
 static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 count)
 {
 	struct tn_queue *q = &nic->input[TN_INPUT_INJECT + TORUS_VC_D1];
 	u64 row = nic->rows[to];
 	struct tn_pkt *pkt;
 
-	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= TN_INJECT_MAX)
+	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= SAY_MAX)
 		return;
 	pkt = nic->ops->pkt_new(nic->host, 3);
 	if (!pkt)
@@ -32,7 +36,7 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 	tn_put_le32(tn_pkt_payload(pkt) + 12, 0);
 	pkt->unsummed = TN_UNSUMMED;
 	tn_stamp(nic, pkt, row);
-	tn_input_push(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
+	tn_input_push_front(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
 }
 
 void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt)
@@ -87,21 +91,24 @@ void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row)
 	pkt->hdr.colour = colour;
 	nic->relay.riders += tn_is_rider(pkt);
 	nic->counter[TORUS_NC_RELAY_FORWARDED]++;
-	tn_input_push(nic, TN_INPUT_RELAY + pkt->hdr.vc, pkt);
+	if (pkt->hdr.nic)
+		tn_input_push_front(nic, TN_INPUT_RELAY + pkt->hdr.vc, pkt);
+	else
+		tn_input_push(nic, TN_INPUT_RELAY + pkt->hdr.vc, pkt);
 }
 
 void tn_via_poll(struct tn_nic *nic, u64 now)
 {
 	struct tn_relay *r = &nic->relay;
-	unsigned int n;
+	u32 node;
 
 	if (now < r->ask_at)
 		return;
-	r->ask_at = ~0ull;	/* tn_nic_work() sets it anew */
-	for (n = 0; n < ASK_MAX; n++) {
-		u32 node = tn_relay_ask(r, ASK_NODES / ASK_MAX);
-
-		if (node != TORUS_NO_NODE)
-			say(nic, node, TN_NIC_ASK, r->gen, 0);
-	}
+	node = tn_relay_ask(r, ASK_NODES);
+	r->ask_at = now + (nic->params.replay_timeout << r->asks);
+	if (node == TORUS_NO_NODE)
+		return;
+	if (r->asks < ASK_SHIFT_MAX)
+		r->asks++;
+	say(nic, node, TN_NIC_ASK, r->gen, 0);
 }
