@@ -43,6 +43,17 @@
  * overtake each other, and are put in order at the receiver by their numbers,
  * which gives up what is missing only at RESUME, when all that can arrive has.
  *
+ * Why relays change nothing of this. A packet that passes relays goes in once and
+ * comes out once; in the memory of a relay it is on its way, as on a link, and so
+ * DRAIN waits for it. Two tables could send it in circles or past others of its
+ * flow, for a relay's onward row may change while the row of the source does not: so
+ * from the switch until RESUME each NIC holds whatever has a relay, changed or not,
+ * and a relay parks what comes with an older colour and would go on by a row on hold
+ * (kernel/core/relay.h). All legs of a packet are thus of one table, and what is
+ * replayed by way of relays goes when all have the new one. A relay that dies takes
+ * with it what it held, like any NIC: it is missing from the sums and ends in the
+ * new base.
+ *
  * Why it ends: every wait is for a report, which is asked for again until it
  * comes or its node is judged silent or dead, or for sums, which is bounded.
  *

@@ -6,7 +6,8 @@
  * A row that was on hold stays so, whatever becomes of its path: the hold of an
  * older version is still in force, and only a release of the version that is
  * then active lifts it. A row to a node not reachable before goes on hold as
- * well: the nodes on its path may not be placed yet.
+ * well: the nodes on its path may not be placed yet. Rows through relays are held
+ * by the NIC itself, changed or not: which of the relays' rows change is not known here.
  */
 #include "machine.h"
 
@@ -89,8 +90,7 @@ static int routes_begin(struct fm *fm)
 	err = torus_health_new(&fm->table.shape, fm->table.closed, &fm->health);
 	if (err)
 		return err;
-	/* The NIC refuses rows through relays. */
-	return torus_routes_new(fm->health, fm->node, 0, &fm->routes);
+	return torus_routes_new(fm->health, fm->node, TORUS_ROUTES_RELAY, &fm->routes);
 }
 
 /* The rows at hand follow the table. */

@@ -15,6 +15,8 @@ const char *check_flow_order(const struct check_flow *c);
 /* Return: packets that neither arrived nor came back. */
 uint64_t check_flow_missing(const struct check_flow *c);
 uint64_t check_flow_arrived(const struct check_flow *c);
+/* ... of one pair of nodes */
+uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t dst);
 /* Nanoseconds between the last packets of the flow that stood still longest
  * since the last call, and its node pair. */
 uint64_t check_flow_pause(struct check_flow *c);
@@ -25,5 +27,12 @@ uint64_t check_flow_pause(struct check_flow *c);
  * Return: a text in @buf, or NULL.
  */
 const char *check_end(struct world *w, char *buf, size_t room);
+
+/*
+ * check_rows() - the part of it that is about rows: each NIC has those that the root's
+ * table asks for, nothing on hold, and together they bring every joined pair of nodes
+ * together and cannot deadlock. To be asked when the world has settled, broken or not.
+ */
+const char *check_rows(struct world *w, char *buf, size_t room);
 
 #endif /* CHECK_H */

@@ -6,34 +6,6 @@
 #include "check.h"
 #include "tools/fabricsim/world_impl.h"
 
-/* A path of healthy links between two nodes: rows may be missing only else. */
-static bool joined(const struct world *w, const uint16_t *closed, uint32_t a, uint32_t b)
-{
-	uint32_t *queue = malloc(w->nodes * sizeof(*queue)), head = 0, tail = 0;
-	bool *seen = calloc(w->nodes, sizeof(*seen)), found;
-
-	if (!queue || !seen)
-		abort();
-	queue[tail++] = a;
-	seen[a] = true;
-	while (head < tail && !seen[b]) {
-		uint32_t at = queue[head++];
-
-		for (unsigned int p = 0; p < w->nports; p++) {
-			uint32_t to = torus_neighbour(&w->cfg.shape, at, p);
-
-			if (closed[at] & 1u << p || seen[to])
-				continue;
-			seen[to] = true;
-			queue[tail++] = to;
-		}
-	}
-	found = seen[b];
-	free(queue);
-	free(seen);
-	return found;
-}
-
 /* The table's exclusions against the cables as they are. */
 static const char *table_wrong(struct world *w, const struct fm *root, char *buf, size_t room)
 {
@@ -60,38 +32,113 @@ static const char *table_wrong(struct world *w, const struct fm *root, char *buf
 	return NULL;
 }
 
-static const char *rows_wrong(struct world *w, uint32_t node, const uint16_t *closed, char *buf,
-			      size_t room)
+/* A copy of the rows in the NIC of @node, the caller's, or NULL: it has no place. */
+static uint64_t *rows_of(struct world *w, uint32_t node)
 {
-	uint32_t hops;
 	const u64 *rows = tn_nic_rows_get(w->node[node].nic, 0, w->nodes);
+	uint64_t *copy = rows ? malloc(w->nodes * sizeof(*copy)) : NULL;
 
-	for (uint32_t to = 0; to < w->nodes; to++) {
-		enum torus_walk_end end = torus_walk(&w->cfg.shape, closed, node, to,
-						     rows ? rows[to] : 0, NULL, 0, &hops);
+	if (rows && !copy)
+		abort();
+	if (copy)
+		memcpy(copy, rows, w->nodes * sizeof(*copy));
+	return copy;
+}
 
-		if (rows && rows[to] & TORUS_ROW_HOLD) {
-			snprintf(buf, room, "row of %u to %u is still on hold", node, to);
-			return buf;
-		}
-		if (end == TORUS_WALK_ARRIVED)
+/* The rows of @node in its NIC are, bit for bit, what the table asks for. */
+static const char *rows_wrong(struct world *w, uint32_t node, struct torus_health *health,
+			      const uint64_t *rows, char *buf, size_t room)
+{
+	uint64_t *due = calloc(w->nodes, sizeof(*due));
+	const char *wrong = NULL;
+
+	if (!due || torus_health_rows(health, node, TORUS_ROUTES_RELAY, due) < 0)
+		abort();
+	for (uint32_t to = 0; rows && !wrong && to < w->nodes; to++) {
+		if (rows[to] == due[to])
 			continue;
-		if (end == TORUS_WALK_NO_ROW && !joined(w, closed, node, to))
-			continue;
-		/* This engine tries no relays: rare pairs have no ordered path. */
-		if (end == TORUS_WALK_NO_ROW) {
-			uint64_t *all = malloc(w->nodes * sizeof(*all));
-			bool none = all && torus_route_rows(&w->cfg.shape, closed, node, all) > 0 &&
-				    !(all[to] & TORUS_ROW_VALID);
-
-			free(all);
-			if (none)
-				continue;
-		}
-		snprintf(buf, room, "row of %u to %u: %s", node, to, torus_walk_end_text(end));
-		return buf;
+		snprintf(buf, room, "row of %u to %u is %016llx, not %016llx", node, to,
+			 (unsigned long long)rows[to], (unsigned long long)due[to]);
+		wrong = buf;
 	}
-	return NULL;
+	if (!rows) {
+		snprintf(buf, room, "node %u has no place", node);
+		wrong = buf;
+	}
+	free(due);
+	return wrong;
+}
+
+struct proof {
+	char *buf;
+	size_t room;
+	const char *wrong;
+};
+
+static void culprit(void *arg, const struct torus_culprit *c)
+{
+	struct proof *p = arg;
+
+	if (p->wrong)
+		return;
+	snprintf(p->buf, p->room, "row of %u to %u: %s", c->from, c->to,
+		 torus_wrong_text(c->what));
+	p->wrong = p->buf;
+}
+
+/* All rows together: every joined pair has a way, and nothing can deadlock. */
+static const char *unproven(struct world *w, const uint16_t *closed, const uint64_t *const *rows,
+			    const bool *up, char *buf, size_t room)
+{
+	struct proof proof = { .buf = buf, .room = room };
+	struct torus_tables tables = { .rows = rows };
+	struct torus_verified found;
+	struct torus_verify v = {
+		.shape = &w->cfg.shape,
+		.excluded = closed,
+		.tables = &tables,
+		.n = 1,
+		.up = up,
+		.culprit = culprit,
+		.arg = &proof,
+	};
+
+	if (torus_verify(&v, &found))
+		abort();
+	return proof.wrong;
+}
+
+const char *check_rows(struct world *w, char *buf, size_t room)
+{
+	struct fm *root = w->node[world_root(w)].fm;
+	const uint16_t *closed = root ? fm_exclusions(root) : NULL;
+	uint64_t **rows = calloc(w->nodes, sizeof(*rows));
+	bool *up = calloc(w->nodes, sizeof(*up));
+	struct torus_health *health;
+	const char *wrong = NULL;
+
+	if (!closed) {
+		free(rows);
+		free(up);
+		return "no table";
+	}
+	if (!rows || !up || torus_health_new(&w->cfg.shape, closed, &health))
+		abort();
+	for (uint32_t i = 0; !wrong && i < w->nodes; i++) {
+		if (!w->node[i].managed)
+			continue;
+		up[i] = true;
+		rows[i] = rows_of(w, i);
+		wrong = rows_wrong(w, i, health, rows[i], buf, room);
+	}
+	if (!wrong)
+		wrong = unproven(w, closed, (const uint64_t *const *)rows, up, buf, room);
+	torus_health_free(health);
+	for (uint32_t i = 0; i < w->nodes; i++)
+		free(rows[i]);
+	free(rows);
+	free(up);
+	return wrong;
 }
 
 static const char *nic_wrong(struct world *w, uint32_t node, char *buf, size_t room)
@@ -123,12 +170,8 @@ const char *check_end(struct world *w, char *buf, size_t room)
 		return buf;
 	}
 	wrong = table_wrong(w, root, buf, room);
-	for (uint32_t i = 0; !wrong && i < w->nodes; i++) {
-		if (!w->node[i].managed)
-			continue;
-		wrong = nic_wrong(w, i, buf, room);
-		if (!wrong)
-			wrong = rows_wrong(w, i, closed, buf, room);
-	}
-	return wrong;
+	for (uint32_t i = 0; !wrong && i < w->nodes; i++)
+		if (w->node[i].managed)
+			wrong = nic_wrong(w, i, buf, room);
+	return wrong ? wrong : check_rows(w, buf, room);
 }

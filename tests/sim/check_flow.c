@@ -105,6 +105,15 @@ uint64_t check_flow_arrived(const struct check_flow *c)
 	return n;
 }
 
+uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t dst)
+{
+	uint64_t n = 0;
+
+	for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
+		n += c->flow[(src * c->w->nodes + dst) * TORUS_VCS + vc].got;
+	return n;
+}
+
 uint64_t check_flow_pause(struct check_flow *c)
 {
 	uint64_t longest = 0;

@@ -26,3 +26,8 @@ tests += tests/sim/test_campaign
 tests/sim/test_campaign-objs := tests/sim/campaign.o $(sim-objs)
 tests/sim/test_campaign-deps := $(B)/libtorus.a
 tests/sim/test_campaign-libs := $(svc-libs)
+
+tests += tests/sim/test_ruins
+tests/sim/test_ruins-objs := tests/sim/ruins.o $(sim-objs)
+tests/sim/test_ruins-deps := $(B)/libtorus.a
+tests/sim/test_ruins-libs := $(svc-libs)

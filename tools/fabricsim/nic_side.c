@@ -196,9 +196,11 @@ static void send_frame(struct world *w, uint32_t node, unsigned int port,
 	struct frame *copy;
 	unsigned int far;
 
-	if (!c || c->cut || c->silent || world_chance(w, w->cfg.frame_loss, 100000))
+	if (!c)
 		return;
 	far = c->node[0] == node && c->port[0] == port;
+	if (c->cut || c->silent & 1u << !far || world_chance(w, w->cfg.frame_loss, 100000))
+		return;
 	if (!w->node[c->node[far]].on)
 		return;
 	copy = malloc(sizeof(*copy) + f->bytes);
@@ -284,11 +286,13 @@ void nic_frame(struct world *w, const struct ev *ev)
 	struct wnode *n = &w->node[ev->node];
 	struct frame *f = ev->data;
 	const struct cable *c;
+	unsigned int end;
 
 	if (!n->on || ev->life != n->nic_life || n->cable[ev->port] < 0)
 		return;
 	c = &w->cable[n->cable[ev->port]];
-	if (c->cut || c->silent)
+	end = !(c->node[0] == ev->node && c->port[0] == ev->port);
+	if (c->cut || c->silent & 1u << !end)
 		return;
 	tn_nic_rx(n->nic, ev->port, f->data, f->len, f, w->now);
 	nic_pump(w, ev->node);

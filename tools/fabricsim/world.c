@@ -314,7 +314,15 @@ void world_cut(struct world *w, uint32_t cable, bool cut)
 
 void world_silence(struct world *w, uint32_t cable, bool silent)
 {
-	w->cable[cable].silent = silent;
+	w->cable[cable].silent = silent ? 3 : 0;
+}
+
+void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute)
+{
+	uint8_t bit = (uint8_t)(1u << end);
+
+	w->cable[cable].silent = (uint8_t)(mute ? w->cable[cable].silent | bit
+						: w->cable[cable].silent & ~bit);
 }
 
 void world_cross(struct world *w, uint32_t a, uint32_t b)

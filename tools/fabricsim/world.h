@@ -127,6 +127,8 @@ uint32_t world_cables(const struct world *w);
 bool world_cable_there(const struct world *w, uint32_t cable);
 void world_cut(struct world *w, uint32_t cable, bool cut);
 void world_silence(struct world *w, uint32_t cable, bool silent);
+/* ... what one end sends, and nothing of the other end */
+void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute);
 bool world_cable_whole(const struct world *w, uint32_t cable);
 /* Crosses the far ends of two cables, or plugs one end elsewhere; before power. */
 void world_cross(struct world *w, uint32_t a, uint32_t b);

@@ -55,7 +55,8 @@ struct ev {
 struct cable {
 	uint32_t node[2];
 	uint8_t port[2];
-	bool there, cut, silent;
+	bool there, cut;
+	uint8_t silent;		/* mask of ends whose frames are lost */
 };
 
 /** struct end - one end of a service connection; ids are indices + 1 */

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random histories of small fabrics that are so broken that some pairs of nodes talk
+ * only by way of relays: nodes without power and cables cut from the beginning, then
+ * relays that die and come back, further cables cut and mended, exclusions, managers
+ * that restart, at random times within and after recoveries. Whenever a fabric has come
+ * to rest its rows are proven and every joined pair must get a new packet through;
+ * at the end everything is mended as in the campaign.
+ *
+ *	test_ruins [FIRST [COUNT]]	VERBOSE=1..4 tells what happens
+ *
+ * Without arguments: those that found something before, then seeds 1 to 150.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/route.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+#include "tools/fabricsim/world_impl.h"
+
+#define NODES_MAX 20
+
+/* New ones at the end: the histories of seeds found before stay as they were. */
+enum act {
+	CUT,
+	MEND,
+	FLAP,
+	MUTE,			/* one way */
+	SPEAK,
+	KILL_RELAY,
+	KILL,
+	REVIVE,
+	EXCLUDE,
+	INCLUDE,
+	MANAGER_RESTART,
+	ROOT_RESTART,
+	LOOK,			/* comes to rest and is looked at */
+	ACTS,
+};
+
+/**
+ * struct ruin - a history
+ * @dead: nodes without power from the beginning; they come back only at the end
+ * @relayed: rows through relays that were seen at rest
+ */
+struct ruin {
+	struct story s;
+	uint64_t random;
+	uint64_t interval;	/* between a node's packets */
+	bool dead[NODES_MAX];
+	uint32_t excluded[NODES_MAX];
+	unsigned int nexcluded;
+	uint64_t relayed;
+};
+
+static uint64_t some_time(uint64_t *random)
+{
+	return (1 + random_below(random, 1000)) * W_US << random_below(random, 8);
+}
+
+/* Exclusions as cables and power are. */
+static void closed_of(struct world *w, uint16_t *closed)
+{
+	memset(closed, 0, w->nodes * sizeof(*closed));
+	for (uint32_t i = 0; i < w->ncables; i++) {
+		const struct cable *c = &w->cable[i];
+
+		for (unsigned int e = 0; e < 2; e++)
+			if (!world_cable_whole(w, i))
+				closed[c->node[e]] |= (uint16_t)(1u << c->port[e]);
+	}
+}
+
+/* Rows through relays, and a node that is one, at random. */
+static uint64_t relays_of(const struct torus_shape *shape, const uint16_t *closed,
+			  uint64_t *random, uint32_t *relay)
+{
+	uint32_t nodes = torus_nodes(shape);
+	struct torus_health *h;
+	uint64_t rows[NODES_MAX], n = 0;
+
+	if (torus_health_new(shape, closed, &h))
+		abort();
+	for (uint32_t from = 0; from < nodes; from++) {
+		if (torus_health_rows(h, from, TORUS_ROUTES_RELAY, rows) < 0)
+			abort();
+		for (uint32_t to = 0; to < nodes; to++)
+			if (rows[to] & TORUS_ROW_RELAY && !random_below(random, (uint32_t)++n))
+				*relay = rows[to] >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
+	}
+	torus_health_free(h);
+	return n;
+}
+
+/* --- a look at a fabric at rest ----------------------------------------------------- */
+
+struct look {
+	struct ruin *r;
+	struct torus_health *health;
+	uint64_t before[NODES_MAX][NODES_MAX];
+};
+
+static bool due(const struct look *l, uint32_t a, uint32_t b)
+{
+	struct world *w = l->r->s.w;
+
+	return a != b && w->node[a].managed && w->node[b].managed &&
+	       torus_health_component(l->health, a) == torus_health_component(l->health, b);
+}
+
+/* The pairs that joined nodes are, each of which must have got a packet through. */
+static bool waits(const struct look *l, uint32_t *a, uint32_t *b)
+{
+	struct world *w = l->r->s.w;
+
+	for (*a = 0; *a < w->nodes; ++*a)
+		for (*b = 0; *b < w->nodes; ++*b)
+			if (due(l, *a, *b) && check_flow_between(l->r->s.flow, *a, *b) ==
+					      l->before[*a][*b])
+				return true;
+	return false;
+}
+
+/* Who starts where no Init comes to cannot join, and is not to be waited for. */
+static void turn_off_strays(struct world *w)
+{
+	uint16_t closed[NODES_MAX];
+	struct torus_health *h;
+
+	closed_of(w, closed);
+	if (torus_health_new(&world_config(w)->shape, closed, &h))
+		abort();
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (w->node[i].managed && !fm_version(world_fm(w, i)) &&
+		    torus_health_component(h, i))
+			world_power(w, i, false);
+	torus_health_free(h);
+}
+
+/*
+ * What is under way at first may have been sent before the look. Cables of some worlds
+ * are slow, and their traffic is more than such ruins carry: then much has piled up.
+ */
+static void look(struct ruin *r)
+{
+	struct story *s = &r->s;
+	struct look l = { .r = r };
+	uint32_t a, b, unused;
+	const char *wrong;
+	char buf[200];
+
+	turn_off_strays(s->w);
+	story_rest(s, 30 * W_S);
+	if (s->wrong[0])
+		return;
+	wrong = check_rows(s->w, buf, sizeof(buf));
+	if (wrong) {
+		story_fail(s, "at rest: %s", wrong);
+		return;
+	}
+	if (torus_health_new(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
+			     &l.health))
+		abort();
+	r->relayed += relays_of(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
+				&(uint64_t){ 1 }, &unused);
+	for (a = 0; a < s->w->nodes; a++)
+		for (b = 0; b < s->w->nodes; b++)
+			l.before[a][b] = check_flow_between(s->flow, a, b);
+	world_traffic(s->w, 2 * W_MS);
+	for (unsigned int i = 0; i < 3000 && waits(&l, &a, &b); i++)
+		world_run(s->w, 20 * W_MS);
+	world_traffic(s->w, r->interval);
+	if (waits(&l, &a, &b))
+		story_fail(s, "no packet from %u comes to %u any more", a, b);
+	torus_health_free(l.health);
+}
+
+/* --- what happens -------------------------------------------------------------------- */
+
+static void kill(struct ruin *r, uint32_t node)
+{
+	if (!node)
+		return;
+	r->s.may_lose = true;
+	world_power(r->s.w, node, false);
+}
+
+static void kill_relay(struct ruin *r)
+{
+	uint16_t closed[NODES_MAX];
+	uint32_t relay = 0;
+
+	closed_of(r->s.w, closed);
+	if (relays_of(&world_config(r->s.w)->shape, closed, &r->random, &relay))
+		kill(r, relay);
+}
+
+static void exclude(struct ruin *r, uint32_t node)
+{
+	struct fm *root = world_fm(r->s.w, 0);
+	unsigned int port = random_below(&r->random, r->s.w->nports);
+
+	if (root && r->nexcluded < NODES_MAX &&
+	    !fm_exclude(root, node, (int)port, true, world_now(r->s.w)))
+		r->excluded[r->nexcluded++] = node;
+}
+
+static void include_all(struct ruin *r)
+{
+	struct fm *root = world_fm(r->s.w, 0);
+
+	while (root && r->nexcluded && !fm_exclude(root, r->excluded[r->nexcluded - 1], -1, false,
+						   world_now(r->s.w)))
+		r->nexcluded--;
+}
+
+static void restart(struct ruin *r, uint32_t node)
+{
+	if (!world_managed(r->s.w, node))
+		return;
+	r->s.may_lose |= node != 0;	/* what it parks may wait too long */
+	world_manager(r->s.w, node, false);
+	world_run(r->s.w, some_time(&r->random));
+	world_manager(r->s.w, node, true);
+	if (!node)
+		r->nexcluded = 0;	/* a root that starts anew knows of none */
+}
+
+static void act(struct ruin *r)
+{
+	struct world *w = r->s.w;
+	uint32_t cable = random_below(&r->random, w->ncables);
+	uint32_t node = random_below(&r->random, w->nodes);
+
+	switch (random_below(&r->random, ACTS)) {
+	case CUT:
+		world_cut(w, cable, true);
+		break;
+	case MEND:
+		world_cut(w, cable, false);
+		break;
+	case FLAP:
+		world_cut(w, cable, true);
+		world_run(w, some_time(&r->random) / 16);
+		world_cut(w, cable, false);
+		break;
+	case MUTE:
+		world_mute(w, cable, random_below(&r->random, 2), true);
+		break;
+	case SPEAK:
+		for (uint32_t i = 0; i < w->ncables; i++)
+			world_silence(w, i, false);
+		break;
+	case KILL_RELAY:
+		kill_relay(r);
+		break;
+	case KILL:
+		kill(r, node);
+		break;
+	case REVIVE:
+		for (uint32_t i = 0; i < w->nodes; i++)
+			if (!r->dead[i])
+				world_power(w, i, true);
+		break;
+	case EXCLUDE:
+		exclude(r, node);
+		break;
+	case INCLUDE:
+		include_all(r);
+		break;
+	case MANAGER_RESTART:
+		if (node)
+			restart(r, node);
+		break;
+	case ROOT_RESTART:
+		restart(r, 0);
+		break;
+	case LOOK:
+		world_run(w, 400 * W_MS);	/* time for silence to be noticed */
+		look(r);
+		break;
+	}
+}
+
+/* --- how it begins and ends ----------------------------------------------------------- */
+
+/* Whether Inits come to all nodes that have power. */
+static bool all_joined(const struct ruin *r, const struct torus_shape *shape,
+		       const uint16_t *closed)
+{
+	struct torus_health *h;
+	bool all = true;
+
+	if (torus_health_new(shape, closed, &h))
+		abort();
+	for (uint32_t i = 0; i < torus_nodes(shape); i++)
+		all &= r->dead[i] || !torus_health_component(h, i);
+	torus_health_free(h);
+	return all;
+}
+
+/*
+ * Breaks a shape until some pair needs a relay.
+ * @whole: whether it hangs together. Return: false: it never did.
+ */
+static bool draw(struct ruin *r, const struct torus_shape *shape, bool *cut, bool *whole)
+{
+	uint32_t nodes = torus_nodes(shape), relay;
+
+	for (unsigned int tries = 0; tries < 30; tries++) {
+		uint32_t kills = random_below(&r->random, 5), share = 5 + random_below(&r->random, 40);
+		uint16_t closed[NODES_MAX] = { 0 }, dark[NODES_MAX] = { 0 };
+
+		memset(r->dead, 0, sizeof(r->dead));
+		for (uint32_t i = 0; i < kills && nodes > 8; i++)
+			r->dead[1 + random_below(&r->random, nodes - 1)] = true;
+		for (uint32_t c = 0; c < nodes * shape->ndims; c++) {
+			uint32_t a = c / shape->ndims, d = c % shape->ndims;
+			uint32_t b = torus_neighbour(shape, a, d);
+
+			cut[c] = random_below(&r->random, 100) < share;
+			if (r->dead[a] || r->dead[b])
+				dark[a] |= (uint16_t)(1u << d);
+			closed[a] |= (uint16_t)(dark[a] | cut[c] << d);
+		}
+		torus_exclusions_close(shape, closed);
+		torus_exclusions_close(shape, dark);
+		if (!all_joined(r, shape, dark))
+			continue;
+		*whole = all_joined(r, shape, closed);
+		if (relays_of(shape, closed, &r->random, &relay))
+			return true;
+	}
+	return false;
+}
+
+static void begin(struct ruin *r, struct world_config *c)
+{
+	bool cut[NODES_MAX * TORUS_MAX_DIMS], whole, late;
+
+	do {
+		story_shape(&r->random, NODES_MAX, &c->shape);
+	} while (torus_nodes(&c->shape) < 6 || !draw(r, &c->shape, cut, &whole));
+	c->fanout = 1 + random_below(&r->random, 8);
+	c->member_max = 300 * W_MS;
+	c->link_latency = (2 * W_US) << random_below(&r->random, 8);
+	c->frame_loss = random_below(&r->random, 3) ? 0 : 500;
+	late = random_below(&r->random, 2) || !whole;	/* who hears no Init never joins */
+	story_begin(&r->s, c);
+	for (uint32_t i = 0; i < world_nodes(r->s.w); i++)
+		if (!r->dead[i])
+			world_power(r->s.w, i, true);
+	for (uint32_t i = 0; !late && i < world_cables(r->s.w); i++)
+		world_cut(r->s.w, i, cut[i]);
+	world_run(r->s.w, 1 * W_S);
+	story_rest(&r->s, 20 * W_S);
+	r->interval = c->frame_loss ? 2 * W_MS : 100 * W_US << random_below(&r->random, 4);
+	world_traffic(r->s.w, r->interval);
+	world_run(r->s.w, 5 * W_MS);
+	for (uint32_t i = 0; late && i < world_cables(r->s.w); i++)
+		world_cut(r->s.w, i, cut[i]);
+}
+
+/* Return: whether all went well. */
+static bool history(uint64_t seed, uint64_t *relayed)
+{
+	struct ruin r = { .random = random_next(&(uint64_t){ seed * 0xd1342543de82ef95ULL }) };
+	struct world_config c;
+	char text[TORUS_TEXT_MAX];
+
+	world_config_default(&c);
+	c.seed = seed;
+	c.discover = false;
+	begin(&r, &c);
+	if (random_below(&r.random, 2))
+		look(&r);
+	if (!random_below(&r.random, 3))
+		world_disturb(r.s.w, random_below(&r.random, 200), random_below(&r.random, 1000),
+			      (20 * W_US) << random_below(&r.random, 8));
+	for (unsigned int i = 3 + random_below(&r.random, 8); i && !r.s.wrong[0]; i--) {
+		act(&r);
+		world_run(r.s.w, some_time(&r.random));
+	}
+	world_disturb(r.s.w, 0, 0, 50 * W_US);
+	world_run(r.s.w, 400 * W_MS);
+	if (!r.s.wrong[0])
+		look(&r);
+	include_all(&r);
+	*relayed += r.relayed;
+	if (story_end(&r.s))
+		return true;
+	printf("not ok - seed %llu, %s: %s\n# again: %s %llu\n", (unsigned long long)seed,
+	       torus_shape_text(&c.shape, text), r.s.wrong, "build/tests/sim/test_ruins",
+	       (unsigned long long)seed);
+	fflush(stdout);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 150;
+	unsigned int failed = 0;
+	uint64_t relayed = 0;
+
+	for (uint64_t seed = first; seed < first + count; seed++)
+		failed += !history(seed, &relayed);
+	printf("%s - ruins\n# %llu histories, %llu rows through relays looked at\n",
+	       failed ? "not ok" : "ok", (unsigned long long)count, (unsigned long long)relayed);
+	return failed > 0;
+}
