@@ -16,6 +16,11 @@
 #include "emu.h"
 #include "log.h"
 
+/*
+ * What the host may send while we wait for a processor; the kernel drops what does not
+ * fit. Its default, 500, is half a millisecond of small packets.
+ */
+#define QUEUE_PACKETS 4096
 #define READ_BATCH 64		/* messages, and */
 #define READ_BYTES 131072	/* bytes of a round: what came in has its turn too */
 
@@ -186,6 +191,18 @@ static int set_up(struct tun *t, int fd, const char *name, struct ifreq *ifr)
 	return 0;
 }
 
+static void set_queue(const char *name)
+{
+	struct ifreq ifr = { .ifr_qlen = QUEUE_PACKETS };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	if (fd < 0 || ioctl(fd, SIOCSIFTXQLEN, &ifr) < 0)
+		log_warn(name, "cannot lengthen its queue: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
 int tun_open(struct emu *e, const char *name)
 {
 	struct ifreq ifr;
@@ -203,6 +220,7 @@ int tun_open(struct emu *e, const char *name)
 	}
 	snprintf(e->tun.name, sizeof(e->tun.name), "%s", ifr.ifr_name);
 	e->tun.ifindex = (int)if_nametoindex(e->tun.name);
+	set_queue(e->tun.name);
 	return 0;
 }
 
