@@ -7,7 +7,7 @@ ctl-lab := up down list status exec hosts agent cut mend silence ber latency lin
 ctl-link := eye
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
-	lab labfile names netns wire device nicfile nic raise node enter launcher proc teardown await \
+	lab labfile names netns wire device nicfile nic pack raise node enter launcher proc teardown await \
 	fault cable line traffic_record traffic_udp traffic_tcp
 
 programs += fabricctl

@@ -89,6 +89,8 @@ char *lab_host(const struct lab *lab, uint32_t node, char *buf)
 
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf)
 {
+	if (lab->packed)
+		return lab_bridge_netns(lab, buf);
 	joined(lab, node, '.', buf + sprintf(buf, "%s-", lab->name));
 	return buf;
 }

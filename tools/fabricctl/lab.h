@@ -40,6 +40,7 @@ enum lab_state {
  * @lock: of its run directory, or -1
  * @shape: of the cabling
  * @auto_shape: the root discovers the shape
+ * @packed: all NICs are in one process, all managers in one namespace (pack.h)
  * @service, @service_bits: the service network
  * @pid, @since: who raises it, and when (unix time)
  * @nodes: of @shape
@@ -53,6 +54,7 @@ struct lab {
 	int lock;
 	struct torus_shape shape;
 	bool auto_shape;
+	bool packed;
 	struct in_addr service;
 	unsigned int service_bits;
 	enum lab_state state;
@@ -95,7 +97,7 @@ int lab_save(const struct lab *lab);
 /** lab_each() - call @fn with every name in /run/torus that holds a lab */
 int lab_each(int (*fn)(const char *name, void *arg), void *arg);
 
-/* Texts of a node: "x.y.z", "n0-1-2", "NAME-x.y.z". Return @buf. */
+/* Texts of a node: "x.y.z", "n0-1-2", "NAME-x.y.z" (packed: all one). Return @buf. */
 char *lab_dots(const struct lab *lab, uint32_t node, char *buf);
 char *lab_host(const struct lab *lab, uint32_t node, char *buf);
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf);

@@ -87,8 +87,8 @@ static json_t *to_json(const struct lab *lab)
 
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		json_array_append_new(nodes, node_json(lab, id));
-	return json_pack("{ss so ss sf ss so}", "name", lab->name, "shape",
-			 json_shape(&lab->shape), "state", states[lab->state], "since", lab->since,
+	return json_pack("{ss so sb ss sf ss so}", "name", lab->name, "shape",
+			 json_shape(&lab->shape), "packed", lab->packed, "state", states[lab->state], "since", lab->since,
 			 "run", lab_path(lab, TORUS_NO_NODE, "", run), "nodes", nodes);
 }
 
@@ -155,8 +155,9 @@ static void show(const struct lab *lab, const json_t *j)
 	size_t i;
 	json_t *v;
 
-	printf("lab %s%s%s: %s, %s, files in %s\n", paint(STRONG), lab->name, paint(PLAIN),
-	       torus_shape_text(&lab->shape, text), json_text(j, "state"), json_text(j, "run"));
+	printf("lab %s%s%s: %s%s, %s, files in %s\n", paint(STRONG), lab->name, paint(PLAIN),
+	       torus_shape_text(&lab->shape, text), lab->packed ? ", packed" : "",
+	       json_text(j, "state"), json_text(j, "run"));
 	json_array_foreach(nodes, i, v) {
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", json_text(v, "name"));

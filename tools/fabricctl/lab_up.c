@@ -21,6 +21,7 @@
 #include "nic.h"
 #include "node.h"
 #include "number.h"
+#include "proc.h"
 #include "raise.h"
 #include "say.h"
 #include "teardown.h"
@@ -28,7 +29,7 @@
 static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;
 static const char *sets[OPT_LIST_MAX];
-static bool auto_shape, bare, keep, no_wait;
+static bool auto_shape, bare, keep, no_wait, packed;
 static uint64_t timeout = 60;
 
 static volatile sig_atomic_t interrupted;
@@ -304,7 +305,7 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 		fail("cannot make " LAB_RUN "/%s: %s", name, strerror(-err));
 		return give_up(lab);
 	}
-	if (!bare)
+	if (!bare && !lab->packed)
 		neighbours_check(lab);
 	if (bring_up(lab, p, extra, &took) || (!bare && fault_everywhere(lab, wish)))
 		return give_up(lab);
@@ -378,6 +379,9 @@ static int backends(struct lab *lab)
 	if (!all && !mixed && strcmp(kind, "user"))
 		return fail("--backend '%s': allowed are user (NICs in user space), kernel, and "
 			    "mixed (every other node)", kind);
+	if (packed && (all || mixed || kernel_nodes))
+		return fail("--packed is of NICs in user space: --%s does not go with it",
+			    kernel_nodes ? "kernel-nodes" : "backend");
 	if (kernel_nodes && (all || mixed))
 		return fail("--kernel-nodes says which nodes have a NIC of the kernel: "
 			    "--backend %s does too", kind);
@@ -391,6 +395,7 @@ static int backends(struct lab *lab)
 static int settings(struct lab *lab)
 {
 	lab->auto_shape = auto_shape;
+	lab->packed = packed;
 	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
 	for (int i = 0; sets[i]; i++) {
 		lab->sets[i] = strdup(sets[i]);
@@ -411,12 +416,13 @@ static int lab_up(struct ctl *ctl, int argc, char **argv)
 	int status;
 
 	(void)argc;
-	if (!backend && !kernel_nodes)
+	if (!backend && !kernel_nodes && !packed)
 		backend = getenv("TORUS_BACKEND");
 	if (!extra || check(argv[0], &shape, &p, &wish))
 		return CANNOT;
 	if (lab_new(&lab, name, &shape))
 		return fail("out of memory");
+	proc_files();
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGHUP, on_signal);
@@ -435,6 +441,8 @@ static const struct opt opts[] = {
 	  "NICs: user (in user space), kernel, or mixed; default $TORUS_BACKEND, else user" },
 	{ OPT_TEXT, "kernel-nodes", 0, "NAMES", &kernel_nodes, 0, 0,
 	  "nodes whose NICs are the kernel's: n0-1,n2-3" },
+	{ OPT_FLAG, "packed", 0, NULL, &packed, 0, 0,
+	  "all NICs in one process, all managers in one namespace: large labs, no torus0" },
 	{ OPT_FLAG, "auto-shape", 0, NULL, &auto_shape, 0, 0,
 	  "let the root discover the shape; default: it is told" },
 	{ OPT_TEXT, "ber", 0, "RATE", &ber, 0, 0, "bit error rate on every cable, such as 1e-6" },

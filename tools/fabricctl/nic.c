@@ -12,6 +12,7 @@
 #include "device.h"
 #include "netns.h"
 #include "nic.h"
+#include "pack.h"
 #include "proc.h"
 #include "say.h"
 
@@ -45,50 +46,62 @@ static void __attribute__((format(printf, 2, 3))) push(struct args *a, const cha
 	a->arg[a->n] = NULL;
 }
 
-static void push_ports(const struct lab *lab, struct args *a)
+static void push_ports(const struct lab *lab, uint32_t node, struct args *a)
 {
-	char text[TORUS_TEXT_MAX], dev[IFNAMSIZ];
+	char text[TORUS_TEXT_MAX], lower[IFNAMSIZ];
 
 	for (unsigned int port = 0; port < 2u * lab->shape.ndims; port++) {
 		if (!lab_cable(lab, port))
 			continue;
 		push(a, "--port");
 		push(a, "%s=%s", torus_port_text(lab->shape.ndims, port, text),
-		     node_port_name(lab, port, dev));
+		     lab->packed ? pack_cable(lab, node, port, lower) :
+				   node_port_name(lab, port, lower));
 	}
+}
+
+static void push_nic(const struct lab *lab, uint32_t node, struct args *a)
+{
+	char text[LAB_TEXT_MAX];
+
+	push(a, "--name");
+	push(a, "%s", lab_host(lab, node, text));
+	push(a, "--ports");
+	push(a, "%d", 2 * lab->shape.ndims);
+	push(a, "--socket");
+	push(a, "%s", lab_path(lab, node, "nic.sock", text));
+	unlink(text);
+	push(a, "--guid");
+	push(a, "%016" PRIx64, lab_guid(lab, node));
+	if (node == 0)
+		push(a, "--bootstrap");
+	push_ports(lab, node, a);
+	for (int i = 0; lab->sets[i]; i++) {
+		push(a, "--set");
+		push(a, "%s", lab->sets[i]);
+	}
+}
+
+static void args_free(struct args *a)
+{
+	while (a->n)
+		free(a->arg[--a->n]);
 }
 
 static int user_start(const struct lab *lab, uint32_t node, int netns, const char *program)
 {
-	char text[LAB_TEXT_MAX];
 	struct args a = { .n = 0 };
 	int pid;
 
 	push(&a, "%s", program);
 	push(&a, "--foreground");
-	push(&a, "--name");
-	push(&a, "%s", lab_host(lab, node, text));
-	push(&a, "--ports");
-	push(&a, "%d", 2 * lab->shape.ndims);
-	push(&a, "--socket");
-	push(&a, "%s", lab_path(lab, node, "nic.sock", text));
-	unlink(text);
 	push(&a, "--tun");
 	push(&a, LAB_INTERFACE);
-	push(&a, "--guid");
-	push(&a, "%016" PRIx64, lab_guid(lab, node));
 	push(&a, "--log-level");
 	push(&a, "%s", lab->log_level);
-	if (node == 0)
-		push(&a, "--bootstrap");
-	push_ports(lab, &a);
-	for (int i = 0; lab->sets[i]; i++) {
-		push(&a, "--set");
-		push(&a, "%s", lab->sets[i]);
-	}
+	push_nic(lab, node, &a);
 	pid = node_start(lab, node, netns, "torusemu", a.arg);
-	while (a.n)
-		free(a.arg[--a.n]);
+	args_free(&a);
 	return pid < 0 ? failed(lab, node, strerror(-pid)) : OK;
 }
 
@@ -124,6 +137,22 @@ static int user_wait(const struct lab *lab, uint32_t node)
 		nanosleep(&pause, NULL);
 	}
 	return OK;
+}
+
+/* --- in a pack ------------------------------------------------------------- */
+
+static int packed_start(const struct lab *lab, uint32_t node, int netns, const char *program)
+{
+	struct args a = { .n = 0 };
+	int status = pack_start(lab, netns, program);
+
+	push(&a, "add");
+	push(&a, "--no-tun");
+	push_nic(lab, node, &a);
+	if (status == OK)
+		status = pack_add(lab, node, a.arg);
+	args_free(&a);
+	return status;
 }
 
 /* --- in the kernel --------------------------------------------------------- */
@@ -237,19 +266,23 @@ static int visit(const struct lab *lab, uint32_t node, int (*fn)(struct visit *v
 
 int nic_start(const struct lab *lab, uint32_t node, int netns, const char *program)
 {
+	if (lab->packed)
+		return packed_start(lab, node, netns, program);
 	return lab->kernel[node] ? kernel_start(lab, node, netns) :
 				   user_start(lab, node, netns, program);
 }
 
 int nic_wait(const struct lab *lab, uint32_t node)
 {
-	return lab->kernel[node] ? OK : user_wait(lab, node);
+	return lab->kernel[node] || lab->packed ? OK : user_wait(lab, node);
 }
 
 int nic_running(const struct lab *lab, uint32_t node)
 {
 	struct visit v = { 0 };
 
+	if (lab->packed)
+		return pack_running(lab, node);
 	if (!lab->kernel[node])
 		return user_running(lab, node);
 	visit(lab, node, visit_index, &v);
@@ -260,6 +293,8 @@ int nic_end(const struct lab *lab, uint32_t node)
 {
 	struct visit v = { 0 };
 
+	if (lab->packed)
+		return pack_kill(lab, node);
 	return lab->kernel[node] ? visit(lab, node, visit_end, &v) : user_end(lab, node);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The NIC of a lab's node: a torusemu, or one of the kernel in the node's
- * namespace. What a command does with it is the same for both.
+ * The NIC of a lab's node: a torusemu, one in a pack of them (pack.h), or one of the
+ * kernel in the node's namespace. What a command does with it is the same for all.
  */
 #ifndef NIC_H
 #define NIC_H
@@ -19,7 +19,7 @@
 int nic_start(const struct lab *lab, uint32_t node, int netns, const char *program);
 /** nic_wait() - until it answers; as nic_start() */
 int nic_wait(const struct lab *lab, uint32_t node);
-/** nic_running() - Return: pid of its process, index of its interface, or 0 */
+/** nic_running() - Return: pid of its process or its pack's, index of its interface, or 0 */
 int nic_running(const struct lab *lab, uint32_t node);
 /** nic_end() - at once, as a crash would. Return: 0 or a negative errno */
 int nic_end(const struct lab *lab, uint32_t node);

@@ -14,6 +14,7 @@
 #include "netns.h"
 #include "nic.h"
 #include "node.h"
+#include "pack.h"
 #include "proc.h"
 #include "say.h"
 
@@ -138,6 +139,16 @@ static int wires(const struct lab *lab, uint32_t node, uint16_t ports)
 	return err;
 }
 
+static int pack_wires(const struct lab *lab, uint32_t node, uint16_t ports)
+{
+	int err = 0;
+
+	for (unsigned int port = 0; !err && port < 2u * lab->shape.ndims; port++)
+		if (ports & 1 << port && lab_cable(lab, port))
+			err = pack_wire(lab, node, port);
+	return err;
+}
+
 static int wires_inside(const struct lab *lab, uint32_t node, uint16_t ports)
 {
 	char name[LAB_TEXT_MAX];
@@ -157,12 +168,15 @@ static int wires_inside(const struct lab *lab, uint32_t node, uint16_t ports)
 
 int node_wire(const struct lab *lab, uint32_t node, unsigned int port)
 {
-	return wires_inside(lab, node, (uint16_t)(1 << port));
+	uint16_t ports = (uint16_t)(1 << port);
+
+	return lab->packed ? pack_wires(lab, node, ports) : wires_inside(lab, node, ports);
 }
 
 int node_wires(const struct lab *lab, uint32_t node)
 {
-	return wires_inside(lab, node, UINT16_MAX);
+	return lab->packed ? pack_wires(lab, node, UINT16_MAX) :
+			     wires_inside(lab, node, UINT16_MAX);
 }
 
 void node_show_log(const struct lab *lab, uint32_t node, const char *program)

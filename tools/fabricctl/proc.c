@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -206,6 +207,16 @@ int proc_end(int *pidfd, unsigned int n, int grace_ms)
 		if (pidfd[i] >= 0)
 			close(pidfd[i]);
 	return left ? -EBUSY : 0;
+}
+
+void proc_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static int try(const char *dir, int len, const char *sub, const char *name, char *path,

@@ -39,6 +39,9 @@ int proc_signal(int pidfd, int sig);
 /** proc_end() - ask (TERM), wait, insist (KILL), wait: all of @n pidfds; closes them */
 int proc_end(int *pidfd, unsigned int n, int grace_ms);
 
+/** proc_files() - as many open files as may be: a lab has some for each node */
+void proc_files(void);
+
 /** proc_find_program() - beside fabricctl, in ../sbin, then PATH. Return: 0, -ENOENT */
 int proc_find_program(const char *name, char *path, unsigned int len);
 

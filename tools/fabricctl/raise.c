@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,36 @@
 #include "raise.h"
 #include "say.h"
 #include "wire.h"
+
+/*
+ * Packed: one namespace, whose loopback device takes every address of the service
+ * network for its own.
+ */
+static int one_network(const struct lab *lab, struct nl_sock *sk)
+{
+	int err = wire_set_up(sk, "lo", true);
+
+	return err ? err : wire_address(sk, "lo", lab_service(lab, 0), lab->service_bits);
+}
+
+static int raise_one(const struct lab *lab, int *netns)
+{
+	char name[LAB_TEXT_MAX];
+	int ns = netns_create(lab_bridge_netns(lab, name)), err = ns < 0 ? ns : 0;
+	struct nl_sock *sk;
+
+	if (err)
+		return fail("cannot make namespace %s: %s", name, strerror(-err));
+	sk = wire_open();
+	err = sk ? one_network(lab, sk) : -errno;
+	wire_close(sk);
+	for (uint32_t id = 0; !err && id < lab->nodes; id++) {
+		netns[id] = fcntl(ns, F_DUPFD_CLOEXEC, 0);
+		err = netns[id] < 0 ? -errno : 0;
+	}
+	close(ns);
+	return err ? fail("cannot set up namespace %s: %s", name, strerror(-err)) : OK;
+}
 
 /* The service network: a bridge in a namespace of its own, away from the host's. */
 struct service {
@@ -133,27 +164,34 @@ static int plug_in(const struct lab *lab, const int *netns)
 	return OK;
 }
 
-int raise_network(const struct lab *lab, int *netns)
+static int raise_each(const struct lab *lab, int *netns)
 {
 	struct service s = { .netns = -1 };
-	int home = netns_home(), status;
+	int status = service_open(lab, &s);
 
-	for (uint32_t id = 0; id < lab->nodes; id++)
-		netns[id] = -1;
-	if (home < 0)
-		return fail("cannot open the own network namespace: %s", strerror(-home));
-	status = service_open(lab, &s);
 	if (status == OK)
 		status = nodes(lab, &s, netns);
 	if (status == OK)
 		status = cables(lab, s.sk, netns);
 	if (status == OK)
 		status = plug_in(lab, netns);
-	if (netns_enter(home))
-		status = fail("cannot return to the own network namespace: %m");
-	close(home);
 	if (s.netns >= 0)
 		close(s.netns);
 	wire_close(s.sk);
+	return status;
+}
+
+int raise_network(const struct lab *lab, int *netns)
+{
+	int home = netns_home(), status;
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		netns[id] = -1;
+	if (home < 0)
+		return fail("cannot open the own network namespace: %s", strerror(-home));
+	status = lab->packed ? raise_one(lab, netns) : raise_each(lab, netns);
+	if (netns_enter(home))
+		status = fail("cannot return to the own network namespace: %m");
+	close(home);
 	return status;
 }

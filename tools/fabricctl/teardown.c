@@ -102,21 +102,22 @@ void leftovers_find(const char *name, struct leftovers *out)
 	list_free(&l);
 }
 
+/* Those of the nodes, and the lab's own. */
 static int end_pidfiles(const char *name)
 {
 	char pattern[PATH_MAX];
 	glob_t g = { 0 };
-	int err = 0;
+	int *fd, err = 0;
 
+	snprintf(pattern, sizeof(pattern), LAB_RUN "/%s/*.pid", name);
+	glob(pattern, GLOB_NOSORT, NULL, &g);
 	snprintf(pattern, sizeof(pattern), LAB_RUN "/%s/*/*.pid", name);
-	if (glob(pattern, GLOB_NOSORT, NULL, &g) == 0) {
-		int *fd = calloc(g.gl_pathc, sizeof(*fd));
-
-		for (size_t i = 0; fd && i < g.gl_pathc; i++)
-			fd[i] = proc_hold(g.gl_pathv[i]);
-		err = fd ? proc_end(fd, (unsigned int)g.gl_pathc, GRACE_MS) : -ENOMEM;
-		free(fd);
-	}
+	glob(pattern, GLOB_NOSORT | GLOB_APPEND, NULL, &g);
+	fd = calloc(g.gl_pathc + 1, sizeof(*fd));
+	for (size_t i = 0; fd && i < g.gl_pathc; i++)
+		fd[i] = proc_hold(g.gl_pathv[i]);
+	err = fd ? proc_end(fd, (unsigned int)g.gl_pathc, GRACE_MS) : -ENOMEM;
+	free(fd);
 	globfree(&g);
 	return err;
 }
@@ -243,6 +244,7 @@ int teardown(const char *name)
 	struct list l = { 0 };
 	int status;
 
+	proc_files();
 	namespaces(name, &l);
 	if (inside(&l))
 		status = fail("this process lives in lab '%s' itself: leave it first", name);

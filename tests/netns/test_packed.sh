@@ -1,0 +1,242 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Packed labs: the NICs of a 3x3x3 in one process, cables in memory, each NIC with a
+# manager of its own. Every lab command works on them or says why not; nothing is left
+# behind. First the plain build, then a 3x2 with sanitizers.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+B_SAN=${B_SAN:-$TOP/build-san}
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+[[ $B == /* ]] || B=$TOP/$B
+lab=pk$$
+run=/run/torus/$lab
+
+ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
+lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
+ask() { ctl "$1" --lab "$lab" "${@:2}"; }
+nic() { "$B/tests/netns/nictool" "$run/${1//,/.}/nic.sock" "${@:2}"; }
+
+# shellcheck disable=SC2317
+cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
+# shellcheck disable=SC2317
+explain() {
+	tail -n 5 "$run/torusemu.log"
+	"$bin/fabricctl" status --lab "$lab"
+	"$bin/fabricctl" lab status --name "$lab"
+}
+
+is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
+running() { is .state running && is .nodes.up "$nodes" && is .links.up "$links"; }
+settled() { is .state degraded && ask verify; }
+lab_is() { [[ $(lab status --json | jq -c "$1") == "$2" ]]; }
+pack() { cut -d' ' -f1 "$run/torusemu.pid"; }
+link_is() { [[ $(nic "$1" state "$2") == "$3 "* ]]; }
+# Ports by number: +x is 0, -x the number of dimensions.
+back() { echo "${shape//[^x]/}" | awk '{ print length($0) + 1 }'; }
+
+# --- bring-up -----------------------------------------------------------------------
+
+raise() { lab up "$shape" --packed; }
+
+up_right() {
+	raise && running && is .links.total "$links" && is '.problems | length' 0 && ask verify
+}
+
+# One process and one namespace, and a socket and a manager for each node.
+one_of_each() {
+	local pids
+	pids=$(lab status --json | jq '[.nodes[].nic] | unique | length')
+	[[ $pids == 1 && $(lab status --json | jq '[.nodes[].manager] | unique | length') == "$nodes" ]] ||
+		return 1
+	[[ $(pgrep -fc "torusemu.*$run/") == 1 ]] || return 1
+	[[ $(ip netns list | grep -c "^$lab-") == 1 ]] || return 1
+	[[ $(find "$run" -name nic.sock | wc -l) == "$nodes" ]] && lab_is .packed true
+}
+
+each_answers() {
+	local n
+	for n in $(lab hosts --json | jq -r '.[].node | map(tostring) | join(",")'); do
+		[[ $(ask status --node "$n" --json | jq -c .own.node) == "[$n]" ]] || { echo "$n"; return 1; }
+		[[ $(ask links --node "$n" "$n" --json | jq length) == $((2 * links / nodes)) ]] ||
+			{ echo "links of $n"; return 1; }
+	done
+}
+
+on_a_node() {
+	[[ $(lab exec 1,"$rest" -- sh -c 'hostname; echo $TORUS_NODE' | xargs) == "n1-${rest//,/-} 1,$rest" ]] &&
+		exits 7 '' lab exec 1,"$rest" -- sh -c 'exit 7' &&
+		lab exec 1,"$rest" -- "$bin/fabricctl" status
+}
+
+# --- cables -------------------------------------------------------------------------
+
+cut_and_mend() {
+	lab cut 0,"$rest":+x && until_true 10 settled && is .links.faulty 1 &&
+		link_is 0,"$rest" 0 faulty && link_is 1,"$rest" "$(back)" faulty &&
+		exits 1 '+x' lab status || return 1
+	lab mend 0,"$rest":+x && until_true 10 running && ask verify && lab status
+}
+
+# By its other end, and both cables of a size of two are there.
+other_end() {
+	lab cut 1,"$rest":-x && until_true 10 link_is 0,"$rest" 0 faulty &&
+		lab mend 0,"$rest":+x && until_true 10 running
+}
+
+silence() {
+	lab silence 0,"$rest":+x && until_true 10 link_is 1,"$rest" "$(back)" faulty &&
+		until_true 10 settled && lab silence 0,"$rest":+x off && until_true 10 running
+}
+
+faults() {
+	lab ber 0,"$rest":+x 1e-4 && lab latency 0,"$rest":+x 200us &&
+		lab_is '[.nodes[].faults[] | [.latency_ns, .ber]] | unique' '[[200000,0.0001]]' || return 1
+	until_true 10 noisy && until_true 20 running || return 1
+	lab ber 0,"$rest":+x 0 && lab latency 0,"$rest":+x 0 && lab_is '[.nodes[].faults[]]' '[]'
+}
+noisy() { ask links 0,"$rest" --json | jq -e '[.[].crc_errors + .[].sequence_errors] | add > 0' ||
+	ask links 1,"$rest" --json | jq -e '[.[].crc_errors] | add > 0'; }
+
+retry() {
+	lab retry 0,"$rest":+x hippi && lab cut 0,"$rest":+x &&
+		until_true 10 link_is 0,"$rest" 0 faulty && lab mend 0,"$rest":+x &&
+		until_true 10 running || return 1
+	[[ $(ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x").retry') == hippi ]] || return 1
+	lab retry 0,"$rest":+x auto
+}
+
+lossy_line() {
+	lab line 0,"$rest":+x --length 100 --dead 1 && lab cut 0,"$rest":+x &&
+		until_true 10 link_is 0,"$rest" 0 faulty && lab mend 0,"$rest":+x &&
+		until_true 20 running && lab line 0,"$rest":+x --length 0 --dead 0
+}
+
+management() {
+	local said
+	nic 1,"$rest" events 1 >"$tmp/events" &
+	said=$!
+	until_true 5 grep -q subscribed "$tmp/events" || return 1
+	nic 0,"$rest" mgmt 0 hello || return 1
+	wait $said
+	grep -q 'mgmt' "$tmp/events"
+}
+
+# --- deaths -------------------------------------------------------------------------
+
+manager_killed() {
+	lab kill "$1" --manager && until_true 20 is .nodes.up $((nodes - 1)) && exits 1 dead lab status &&
+		lab revive "$1" && until_true 20 running && ask verify
+}
+
+root_killed() {
+	lab kill 0,"$rest" --manager && sleep 0.3 && lab revive 0,"$rest" &&
+		until_true 20 running && ask verify
+}
+
+# The carrier stays: only silence tells its neighbours.
+nic_killed() {
+	lab kill "$1" --nic && until_true 10 is .nodes.up $((nodes - 1)) &&
+		until_true 10 settled || return 1
+	nic 0,"$rest" state 0 | grep -q silence || nic 0,"$rest" state "$(back)" | grep -q silence ||
+		{ echo "no neighbour speaks of silence"; return 1; }
+	lab revive "$1" && until_true 20 running && ask verify
+}
+
+node_killed() {
+	lab cut "$1":+x && lab kill "$1" && until_true 20 is .nodes.up $((nodes - 1)) &&
+		until_true 20 settled && lab_is '[.nodes[] | select(.power | not)] | length' 1 || return 1
+	lab revive "$1" && until_true 20 is .nodes.up "$nodes" && is .links.up $((links - 1)) || return 1
+	lab mend "$1":+x && until_true 20 running && ask verify
+}
+
+# All NICs at once: they can be started again, and what was cut stays so.
+pack_killed() {
+	local n
+	lab cut 0,"$rest":+x && kill -9 "$(pack)" && until_true 5 exits 1 dead lab status || return 1
+	for n in $(lab hosts --json | jq -r '.[].node | map(tostring) | join(",")'); do
+		lab revive --no-wait "$n" || return 1
+	done
+	until_true 30 is .links.up $((links - 1)) && until_true 10 settled && lab_is '[.nodes[].cut[]] | length' 2 &&
+		lab mend 0,"$rest":+x && until_true 20 running && ask verify
+}
+
+# --- refusals -----------------------------------------------------------------------
+
+refusals() {
+	exits 2 'kernel' lab up 2x2 --packed --backend kernel &&
+		exits 2 'kernel-nodes' lab up 2x2 --packed --kernel-nodes n0-1 &&
+		exits 2 'bogus' lab up 2x2 --packed --set bogus=1 &&
+		exits 2 'silence' lab up 2x2 --packed --set silence=1ms &&
+		nothing_left
+}
+
+no_traffic() { exits 2 'packed' lab traffic 0,"$rest" 1,"$rest" && running; }
+
+traces() {
+	ls -d "$run" /etc/netns/"$lab"* /run/netns/"$lab"* 2>/dev/null
+	pgrep -af -- "$run/" | grep -v grep
+}
+
+nothing_left() {
+	local left
+	left=$(traces)
+	[[ -z $left ]] || { echo "left behind: $left"; return 1; }
+}
+
+down_clean() { lab down && until_true 5 nothing_left; }
+
+killed_up() {
+	"$bin/fabricctl" lab up 8x4x4 --packed --name "$lab" &
+	local up=$!
+	sleep "$1"
+	kill -9 "$up" || { echo "was already up"; return 1; }
+	wait "$up"
+	until_true 5 exits 2 half-dead lab up "$shape" --packed && down_clean
+}
+
+no_reports() {
+	local found
+	found=$(grep -lE 'AddressSanitizer|LeakSanitizer|runtime error' -r "$run" "$tmp"/asan* 2>/dev/null)
+	[[ -z $found ]] || { cat "$tmp"/asan* 2>/dev/null; grep -hE -A 20 'Sanitizer|runtime error' $found; return 1; }
+}
+
+suite() {
+	check "what does not go with it is refused" refusals
+	check "up, all links" up_right || return
+	check "one process, one namespace, a manager each" one_of_each
+	check "each node answers for itself" each_answers
+	check "a command on a node" on_a_node
+	check "cut and mend" cut_and_mend
+	check "cut by one end, mended by the other" other_end
+	check "silence" silence
+	check "bit errors and latency" faults
+	check "retry protocol" retry
+	check "a cable to train for" lossy_line
+	check "management packets" management
+	check "traffic is refused" no_traffic
+	check "kill -9 of a manager" manager_killed "$aside"
+	check "kill -9 of the root's manager" root_killed
+	check "a NIC crashes" nic_killed 1,"$rest"
+	check "a node dies and returns" node_killed "$aside"
+	check "all NICs crash and return" pack_killed
+}
+
+bin=$B shape=3x3x3 nodes=27 links=81 rest=0,0 aside=2,1,2
+suite
+check "lab down leaves nothing" down_clean
+check "lab up killed early" killed_up 0.02
+check "lab up killed later" killed_up 0.15
+check "the shape discovered" lab up "$shape" --packed --auto-shape
+check "and down" down_clean
+
+bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 rest=0 aside=2,1
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$tmp/asan"
+chmod 1777 "$tmp"
+suite
+check "no sanitizer report while up" no_reports
+check "lab down leaves nothing" down_clean
+check "no sanitizer report at the end" no_reports
+exit $failed

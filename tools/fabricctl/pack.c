@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "node.h"
+#include "pack.h"
+#include "proc.h"
+#include "say.h"
+
+#define REQUEST_MAX 8192
+#define ANSWER_MAX 1024
+#define START_MS 10000
+
+/* --- requests -------------------------------------------------------------- */
+
+static char *socket_path(const struct lab *lab, char *buf)
+{
+	return lab_path(lab, TORUS_NO_NODE, "pack.sock", buf);
+}
+
+/* The connection is kept: a lab that comes up has a request for each NIC. */
+static int connection(const struct lab *lab)
+{
+	static int fd = -1;
+	static char to[LAB_TEXT_MAX];
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char path[LAB_TEXT_MAX];
+
+	socket_path(lab, path);
+	if (fd >= 0 && !strcmp(path, to))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	strcpy(to, path);
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof(at))) {
+		int err = errno;
+
+		close(fd);
+		fd = -1;
+		errno = err;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/* Return: 0 if it said "ok", -EINVAL with its words in @said, another negative errno. */
+static int ask(const struct lab *lab, char *const *word, char *said)
+{
+	int fd = connection(lab);
+	char text[REQUEST_MAX];
+	size_t len = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	for (; *word; word++) {
+		size_t more = strlen(*word) + 1;
+
+		if (more > sizeof(text) - len)
+			return -E2BIG;
+		memcpy(text + len, *word, more);
+		len += more;
+	}
+	if (send(fd, text, len, MSG_NOSIGNAL) < 0)
+		return -errno;
+	n = recv(fd, said, ANSWER_MAX - 1, 0);
+	if (n <= 0)
+		return n ? -errno : -ECONNRESET;
+	said[n] = '\0';
+	return strcmp(said, "ok") ? -EINVAL : 0;
+}
+
+/* --- NICs ------------------------------------------------------------------ */
+
+int pack_running(const struct lab *lab, uint32_t node)
+{
+	char path[LAB_TEXT_MAX];
+
+	if (access(lab_path(lab, node, "nic.sock", path), F_OK))
+		return 0;
+	return proc_running(lab_path(lab, TORUS_NO_NODE, "torusemu.pid", path));
+}
+
+int pack_add(const struct lab *lab, uint32_t node, char *const *word)
+{
+	char said[ANSWER_MAX], text[TORUS_TEXT_MAX];
+	int err = ask(lab, word, said);
+
+	if (!err)
+		return OK;
+	return fail("cannot start the NIC of node %s: %s",
+		    torus_node_text(&lab->shape, node, text),
+		    err == -EINVAL ? said : strerror(-err));
+}
+
+int pack_kill(const struct lab *lab, uint32_t node)
+{
+	char said[ANSWER_MAX], host[TORUS_TEXT_MAX];
+	char *const word[] = { (char *)"kill", lab_host(lab, node, host), NULL };
+
+	return pack_running(lab, node) ? ask(lab, word, said) : 0;
+}
+
+/* --- cables ---------------------------------------------------------------- */
+
+char *pack_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf)
+{
+	if (port >= lab->shape.ndims)
+		lab_peer(lab, node, port, &node, &port);
+	snprintf(buf, IFNAMSIZ, ":%u%c", node % LAB_NODES_MAX, "xyzabc"[port]);
+	return buf;
+}
+
+static bool is_whole(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	unsigned int peer_port;
+	uint32_t peer;
+
+	lab_peer(lab, node, port, &peer, &peer_port);
+	return lab_end_up(lab, node, port) && lab_end_up(lab, peer, peer_port);
+}
+
+int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
+{
+	char said[ANSWER_MAX], cable[IFNAMSIZ];
+	char *const word[] = {
+		(char *)(is_whole(lab, node, port) ? "mend" : "cut"),
+		pack_cable(lab, node, port, cable), NULL,
+	};
+	int err = ask(lab, word, said);
+
+	/* Without NICs there is nothing to cut; they are told when they start. */
+	return err == -ENOENT || err == -ECONNREFUSED ? 0 : err;
+}
+
+/* --- the process ----------------------------------------------------------- */
+
+static int wait_for(const struct lab *lab)
+{
+	struct timespec pause = { .tv_nsec = 1000000 };
+	char path[LAB_TEXT_MAX];
+	int left = START_MS;
+
+	while (connection(lab) < 0) {
+		if (!proc_running(lab_path(lab, TORUS_NO_NODE, "torusemu.pid", path)) ||
+		    --left < 0) {
+			fail("cannot start the NICs: %s",
+			     left < 0 ? "no socket yet" : "torusemu ended at once");
+			node_show_log(lab, TORUS_NO_NODE, "torusemu");
+			return CANNOT;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return OK;
+}
+
+/* What one that crashed left behind, and what was cut before. */
+static int begin(const struct lab *lab)
+{
+	char path[LAB_TEXT_MAX], text[LAB_TEXT_MAX];
+	int err = 0;
+
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		unlink(lab_path(lab, id, "nic.sock", path));
+	for (uint32_t id = 0; id < lab->nodes; id++)
+		for (unsigned int port = 0; port < lab->shape.ndims; port++) {
+			if (lab_cable(lab, port) && !is_whole(lab, id, port))
+				err = pack_wire(lab, id, port);
+			if (err)
+				return fail("link %s: %s", lab_link_text(lab, id, port, text),
+					    strerror(-err));
+		}
+	return OK;
+}
+
+int pack_start(const struct lab *lab, int netns, const char *program)
+{
+	char path[LAB_TEXT_MAX], socket[LAB_TEXT_MAX];
+	char *const argv[] = {
+		(char *)program, (char *)"--foreground", (char *)"--pack",
+		socket_path(lab, socket), (char *)"--log-level", (char *)lab->log_level, NULL,
+	};
+	int pid;
+
+	if (proc_running(lab_path(lab, TORUS_NO_NODE, "torusemu.pid", path)))
+		return OK;
+	pid = node_start(lab, TORUS_NO_NODE, netns, "torusemu", argv);
+	if (pid < 0)
+		return fail("cannot start the NICs: %s", strerror(-pid));
+	return wait_for(lab) == OK ? begin(lab) : CANNOT;
+}
