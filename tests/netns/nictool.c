@@ -4,6 +4,7 @@
  *
  *	nictool SOCKET place SHAPE COORDS	and rows along lines, without wrap-around
  *	nictool SOCKET invalid NODE		make the row to NODE invalid
+ *	nictool SOCKET via NODE RELAY		packets to NODE go by way of RELAY
  *	nictool SOCKET state PORT		prints the link's state
  *	nictool SOCKET fault PORT [ber=E] [silence=0|1] [latency=NS] [seed=N]
  *	nictool SOCKET attach PORT IFNAME
@@ -103,6 +104,20 @@ static void invalid(char **arg)
 	check(torus_device_get(dev, &d));
 	check(torus_rows_begin(dev, d.version + 1));
 	check(torus_rows_put(dev, d.version + 1, (uint32_t)number(arg[0]), &row, 1));
+	check(torus_rows_commit(dev, d.version + 1));
+}
+
+static void via(char **arg)
+{
+	uint32_t to = (uint32_t)number(arg[0]), relay = (uint32_t)number(arg[1]), n = 1;
+	struct torus_device d;
+	uint64_t row, version;
+
+	check(torus_device_get(dev, &d));
+	check(torus_rows_get(dev, relay, &row, &n, &version));
+	row |= TORUS_ROW_RELAY | (uint64_t)relay << TORUS_ROW_RELAY_SHIFT;
+	check(torus_rows_begin(dev, d.version + 1));
+	check(torus_rows_put(dev, d.version + 1, to, &row, 1));
 	check(torus_rows_commit(dev, d.version + 1));
 }
 
@@ -256,7 +271,7 @@ static const struct {
 	int args;
 	void (*fn)(char **arg);
 } commands[] = {
-	{ "place", 2, place }, { "invalid", 1, invalid }, { "state", 1, state },
+	{ "place", 2, place }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
 	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay },

@@ -1,9 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# NICs of the kernel without a manager, in a guest.
+# NICs of the kernel without a manager, and what becomes of their cables, in a guest.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
-exec "$TOP/tests/vm/guest" --leaks "$VM" bash "$TOP/tests/vm/inside/driver.sh"
+# shellcheck disable=SC2016 # for the guest's shell
+exec "$TOP/tests/vm/guest" --leaks --limit 400 "$VM" bash -c '
+	failed=0
+	for script in driver lower; do
+		bash "tests/vm/inside/$script.sh" || failed=1
+		ip -all netns delete
+	done
+	exit $failed'

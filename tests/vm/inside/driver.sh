@@ -3,7 +3,7 @@
 #
 # NICs of the kernel without a manager: a line of nodes, placed and routed by hand.
 
-# shellcheck disable=SC2317 # functions are called by check
+# shellcheck disable=SC2016,SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 
@@ -16,7 +16,15 @@ check "ping on VCA" ping_ok 0 -Q 0x20 10.2.0.0
 check "ping of 60000 bytes" ping_ok 0 -s 60000 10.2.0.0
 check "TCP over two links" copy 0 2 10
 check "and back" copy 2 0 10
+check "UDP that the kernel is to segment" segmented 0 2
 check "nothing was lost" equals 0 node lost 0
+
+check "a relay is set" eval 'nic 0 via 2 1 && nic 0 release'
+check "ping by way of a relay" ping_ok 0 10.2.0.0
+check "TCP by way of a relay" copy 0 2 5
+check "the relay sent it on" more_than 1 node relay_forwarded 100
+check "as much as came from there" equals 2 node relayed_rx "$(nic 0 node relayed_tx)"
+check "no relay any more" nic 0 place 3 0
 
 nic 0 fault 0 ber=1000000000000 seed=7
 nic 1 fault 1 ber=1000000000000 seed=8

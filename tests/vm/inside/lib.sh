@@ -101,3 +101,12 @@ copy() {
 	ns "$1" python3 "$TOP/tests/vm/inside/tcp.py" send "10.$2.0.0" "$3" >/tmp/sent || return
 	wait $! && [[ $(tail -n 1 /tmp/received) == $(cat /tmp/sent) ]]
 }
+
+# segmented FROM TO: messages of many datagrams in one arrive as these
+segmented() {
+	ns "$2" python3 "$TOP/tests/vm/inside/uso.py" receive "10.$2.0.0" >/tmp/uso &
+	until_true 20 grep -q listening /tmp/uso && ns "$1" python3 "$TOP/tests/vm/inside/uso.py" send \
+		"10.$2.0.0" && wait $! && return
+	cat /tmp/uso
+	return 1
+}

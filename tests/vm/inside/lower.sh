@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What happens to the Ethernet devices of a NIC's ports while it runs: they get another
+# MTU or name, lead back to the NIC itself, are unplugged, move to another namespace.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+
+# lower NODE PORT WANT: the device that the port is said to have
+lower() {
+	local got
+	got=$(ns "$1" "$B/fabricctl" device list --json |
+		jq -r --arg port "$2" '.[0].ports[] | select(.port == $port) | .lower')
+	[[ $got == "$3" ]] || { echo "the device of $2 is '$got'"; return 1; }
+}
+
+# The far end has its carrier all the time where only the near one's device changes.
+both() { state_is 0 0 "up carrier" && up 1 1; }
+
+returns() { until_true 20 both && mend 0 0 1 1 && mend 1 1 0 0 && ping_ok 0 10.1.0.0; }
+
+replug() { cable 0 1 && attach 0 && attach 1 && returns; }
+
+# A frame takes as many packets as fit: of this size, of two.
+mtus() {
+	local mtu
+	for mtu in 4144 9000 65535; do
+		ip -n n0 link set e mtu $mtu && ip -n n1 link set w mtu $mtu &&
+			ping_ok 0 -s 20000 10.1.0.0 || { echo "MTU $mtu"; return 1; }
+	done
+}
+
+too_small() {
+	ip -n n0 link set e mtu 4143 && until_true 10 state_is 0 0 "faulty carrier" &&
+		ip -n n0 link set e mtu 65535 && returns
+}
+
+# Which the kernel allows while it is down.
+renamed() {
+	ip -n n0 link set e down && ip -n n0 link set e name eth9 up && lower 0 +x eth9 &&
+		returns && exits 1 'no such lower device' nic 0 attach 1 e &&
+		ip -n n0 link set eth9 down && ip -n n0 link set eth9 name e up && lower 0 +x e &&
+		returns
+}
+
+# Both ends of a cable in one NIC: it comes up, and what goes out at one comes in at
+# the other.
+loop() {
+	ip -n n2 link add loop0 mtu 9000 up type veth peer name loop1 mtu 9000 &&
+		ip -n n2 link set loop1 up && nic 2 attach 0 loop0 && nic 2 attach 1 loop1 &&
+		until_true 20 up 2 0 && until_true 20 up 2 1 && nic 2 mgmt 0 hello &&
+		until_true 10 more_than 2 port 1 mgmt_rx 0
+}
+
+# One device cannot be in two ports, the NIC cannot be its own cable, nor what is on it.
+refused() {
+	exits 1 'bound to another port' nic 2 attach 1 loop0 &&
+		exits 1 'not an Ethernet device' nic 2 attach 1 torus0 &&
+		exits 1 'not an Ethernet device' nic 2 attach 1 lo &&
+		until_true 10 up 2 1
+}
+
+loop_ends() { ip -n n2 link del loop0 && until_true 10 lower 2 +x '' && lower 2 -x ''; }
+
+unplugged() {
+	ip -n n0 link del e && until_true 10 state_is 0 0 "faulty carrier" &&
+		until_true 10 state_is 1 1 "faulty carrier" && lower 0 +x '' && lower 1 -x '' && replug
+}
+
+# It belongs to another then, and comes back as a stranger.
+moved() {
+	ip -n n0 link set e netns n2 && until_true 10 state_is 0 0 "faulty carrier" && lower 0 +x '' &&
+		ip -n n2 link set e netns n0 && lower 0 +x '' && ip -n n0 link set e up &&
+		attach 0 && returns
+}
+
+# A master takes the device away from nobody.
+mastered() {
+	ip -n n0 link add bridge0 type bridge && ! ip -n n0 link set e master bridge0 && ping_ok 0 10.1.0.0 &&
+		ip -n n0 link add other mtu 9000 type dummy && ip -n n0 link set other master bridge0 &&
+		exits 1 'in use by a bridge' nic 0 attach 1 other && ip -n n0 link del bridge0 &&
+		nic 0 attach 1 other && ip -n n0 link del other && lower 0 -x ""
+}
+
+tag='lower: '
+check "driver loads" load ports=2
+check "two nodes in a line, and one aside" eval 'line 2 && node 2 && nic 2 place 3 2'
+check "another MTU" mtus
+check "an MTU too small is no carrier, until it is enough" too_small
+check "another name" renamed
+check "a cable from a NIC to itself" loop
+check "what cannot be a port is refused" refused
+check "and goes" loop_ends
+check "unplugged, and plugged in again" unplugged
+check "moved to another namespace, and back" moved
+check "a bridge and a port are not one device" mastered
+check "nothing was lost" equals 0 node lost 0
+check "unloads" unload
+exit $failed
