@@ -19,6 +19,13 @@ tests/unit/test_fabricsim_retry-objs := tests/unit/test_fabricsim_retry.o tests/
 tests/unit/test_fabricsim_retry-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_retry-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
+tests += tests/unit/test_fabricsim_train
+tests/unit/test_fabricsim_train-objs := tests/unit/test_fabricsim_train.o tests/unit/program.o \
+	$(sim-train:%=tools/fabricsim/%.o) \
+	$(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
+tests/unit/test_fabricsim_train-deps := $(B)/libtorus.a $(B)/fabricsim
+tests/unit/test_fabricsim_train-libs := $(call pkg-libs,cmocka) $(lib-libs)
+
 tests += tests/unit/test_fabricsim_recovery
 tests/unit/test_fabricsim_recovery-objs := tests/unit/test_fabricsim_recovery.o tests/unit/program.o
 tests/unit/test_fabricsim_recovery-deps := $(B)/fabricsim
@@ -32,4 +39,4 @@ tests/unit/test_fabricsim_availability-deps := $(B)/libtorus.a $(B)/fabricsim
 tests/unit/test_fabricsim_availability-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm -lpthread
 
 $(addprefix $(B)/tests/unit/,test_fabricsim.o test_fabricsim_recovery.o test_fabricsim_flow.o \
-	test_fabricsim_retry.o test_fabricsim_availability.o): CPPFLAGS += $(lib-cflags)
+	test_fabricsim_retry.o test_fabricsim_train.o test_fabricsim_availability.o): CPPFLAGS += $(lib-cflags)

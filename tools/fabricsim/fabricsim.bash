@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route recovery retry availability'
+	local commands='flow route recovery train retry availability'
 	local words=''
 
 	COMPREPLY=()
@@ -20,6 +20,7 @@ _fabricsim() {
 			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 			return
 			;;
+		--class) words='dac24 dac26 dac28 dac30 fr4 megtron optical' ;;
 		--policy) words='bloc cbs mbs dateline adaptive none' ;;
 		--pattern)
 			words='uniform distribute transpose hotregion bit-complement tornado neighbour'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them, then what they share, then
 # what belongs to one of them. From fabricctl comes what commands are made of.
-sim-commands := flow route recovery retry availability
+sim-commands := flow route recovery train retry availability
 sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check
 sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
@@ -9,8 +9,9 @@ sim-route := route_fabric
 sim-recovery := recovery_scene
 sim-availability := avail_formula avail_sample avail_option
 sim-core := bubble retry retry_angara retry_acknak retry_hippi
+sim-train := train_run
 sim-retry := retry_wire retry_formula
-sim-ctl := program command say table number json
+sim-ctl := program command say table number json line
 
 # Managers and NICs in virtual time; the tests' worlds are made of the same objects.
 # What the library has of the core is taken from there.
@@ -22,7 +23,7 @@ programs += fabricsim
 fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-shared:%=tools/fabricsim/%.o) $(sim-flow:%=tools/fabricsim/%.o) \
 	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
-	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-world-objs) \
+	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-train:%=tools/fabricsim/%.o) $(sim-world-objs) \
 	$(sim-availability:%=tools/fabricsim/%.o) \
 	$(sim-ctl:%=tools/fabricctl/%.o)
 fabricsim-deps := $(B)/libtorus.a

@@ -12,11 +12,12 @@
 /* Decimal, with an exponent if need be; what follows it is left to the caller. */
 static int real_parse(const char *text, const char **end, double *out)
 {
+	const char *digits = text + (*text == '-');
 	char *stop;
 
-	if (!isdigit((unsigned char)*text) && *text != '.')
+	if (!isdigit((unsigned char)*digits) && *digits != '.')
 		return -1;
-	if (text[0] == '0' && (text[1] | 32) == 'x')
+	if (digits[0] == '0' && (digits[1] | 32) == 'x')
 		return -1;
 	*out = strtod(text, &stop);
 	*end = stop;

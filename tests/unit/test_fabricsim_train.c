@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricsim train: against training by hand, and what must hold of any cable. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <torus/torus.h>
+
+#include "kernel/core/nic.h"
+#include "tests/unit/program.h"
+#include "tests/unit/random.h"
+#include "tools/fabricctl/command.h"
+#include "tools/fabricsim/train_run.h"
+
+const struct program this_program = { .name = "test_fabricsim_train" };
+
+static struct train_plan plan_of(const struct tn_cable *cable)
+{
+	struct tn_params p;
+
+	tn_params_default(&p);
+	return (struct train_plan) {
+		.cable = *cable, .look = p.eye_interval,
+		.params = {
+			.target_ber = p.target_ber, .mask_height = p.mask_height,
+			.mask_width = p.mask_width, .margin_train = p.margin_train,
+			.margin_retrain = p.margin_retrain,
+		},
+	};
+}
+
+/* The search, tap by tap and rate by rate, with nothing of the core but the model. */
+static u32 best_mbps(const struct train_plan *plan)
+{
+	struct tn_serdes_model m;
+	u32 best = 0;
+
+	tn_serdes_model_init(&m);
+	tn_serdes_model_lay(&m, &plan->cable, 1);
+	for (unsigned int rate = 0; rate < m.serdes.rates; rate++) {
+		u32 lanes = 0;
+
+		m.serdes.ops->set_rate(&m, rate);
+		for (unsigned int l = 0; l < m.serdes.lanes; l++) {
+			bool good = false;
+
+			for (u8 a = 0; a <= m.serdes.pre_max; a++)
+				for (u8 b = 0; b <= m.serdes.post_max; b++) {
+					struct tn_eye e;
+
+					m.serdes.ops->set_taps(&m, l, (struct tn_taps) { a, b });
+					m.serdes.ops->measure(&m, l, &e, 1);
+					good = good || (e.signal &&
+						tn_eye_margin(&e, &plan->params) >=
+						plan->params.margin_train &&
+						tn_eye_ber(&e) <= plan->params.target_ber);
+				}
+			lanes += good;
+		}
+		if (lanes * m.serdes.mbps[rate] > best)
+			best = lanes * m.serdes.mbps[rate];
+	}
+	return best;
+}
+
+static void test_best(void **state)
+{
+	uint64_t seed = random_seed(11), r = seed;
+	unsigned int slower = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	for (unsigned int i = 0; i < 60; i++) {
+		struct tn_cable c = {
+			.length = 1 + (u32)random_below(&r, 1400), .loss = 500 + (u32)random_below(&r, 3000),
+			.crosstalk = (u32)random_below(&r, 30), .seed = random_next(&r),
+			.warmer = (s32)random_below(&r, 100) - 40,
+			.dead = (u16)(random_next(&r) & random_next(&r) & 0xfff),
+		};
+		struct train_plan plan = plan_of(&c);
+		struct train_result t;
+
+		train_run(&plan, &t);
+		assert_int_equal(t.trained.width * t.trained.mbps, best_mbps(&plan));
+		assert_true(!t.trained.width || t.trained.ber <= plan.params.target_ber);
+		assert_true(t.took >= 100000 && t.took <= 4 * 128 * 100000ull);
+		assert_int_equal(t.took, t.settings * 100000ull);
+		slower += t.trained.width && t.trained.mbps < 6250;
+	}
+	assert_true(slower > 5);
+}
+
+/* Lanes that age are shed or the rate falls, and no look ever sees the target missed. */
+static void test_life(void **state)
+{
+	struct tn_cable c = { .length = 600, .loss = 2000, .crosstalk = 10, .seed = 4,
+			      .ageing = 60, .aged = 3, .drift = 50 };
+	struct train_plan plan = plan_of(&c);
+	struct train_result t;
+
+	(void)state;
+	plan.life = 60000000000ull;
+	train_run(&plan, &t);
+	assert_true(t.retrains > 0);
+	assert_true(t.worst <= plan.params.target_ber);
+	assert_int_equal(t.lived, plan.life);
+	assert_true(t.ended.width * t.ended.mbps < t.trained.width * t.trained.mbps);
+	/* All age: it ends. */
+	plan.cable.aged = 0xfff;
+	plan.cable.ageing = 500;
+	train_run(&plan, &t);
+	assert_true(t.lived < plan.life);
+	assert_int_equal(t.ended.width, 0);
+}
+
+static void test_program(void **state)
+{
+	json_t *got, *points, *p;
+	double last = 1e9;
+	size_t i;
+
+	(void)state;
+	expect("train --json --length 100:1500:200", 0);
+	got = printed();
+	points = json_object_get(got, "points");
+	assert_int_equal(json_array_size(points), 8);
+	json_array_foreach(points, i, p) {
+		double mbps = json_number_value(json_object_get(p, "mbps"));
+
+		assert_true(mbps <= last);
+		last = mbps;
+	}
+	assert_true(last == 0);
+	json_decref(got);
+	expect("train --json --length 500 --lanes --dead 2,4-5", 0);
+	got = printed();
+	points = json_object_get(got, "points");
+	assert_int_equal(json_array_size(points), TORUS_LANES_MAX);
+	json_array_foreach(points, i, p)
+		assert_string_equal(json_string_value(json_object_get(p, "state")),
+				    i == 2 || i == 4 || i == 5 ? "dead" : "on");
+	json_decref(got);
+	expect("train --csv --class dac30,optical --length 1000 --temperature=-20,60 --seeds 3", 0);
+	has(out, "class,length,loss,");
+	has(out, "optical,1000,1,0,60,");
+}
+
+static void test_refused(void **state)
+{
+	static const char *const bad[][2] = {
+		{ "train --class copper", "'copper'" },
+		{ "train --class dac24,", "''" },
+		{ "train --class dac24 --loss 100", "give one" },
+		{ "train --length 20000", "20000" },
+		{ "train --temperature 200", "200" },
+		{ "train --dead 12", "'12'" },
+		{ "train --target-ber 0", "'0'" },
+		{ "train --margin-train 90", "margin-retrain, 100" },
+		{ "train --look 1us", "'1us'" },
+		{ "train --life x", "x" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		expect(bad[i][0], 2);
+		has(err, bad[i][1]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_best),
+		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_program),
+		cmocka_unit_test(test_refused),
+	};
+
+	(void)argc;
+	program_is(argv[0], "fabricsim");
+	return cmocka_run_group_tests(all, NULL, NULL);
+}

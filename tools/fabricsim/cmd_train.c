@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricsim train: what link training makes of cables. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/torus.h>
+
+#include "jobs.h"
+#include "plot.h"
+#include "points.h"
+#include "range.h"
+#include "train_run.h"
+#include "kernel/core/nic.h"
+#include "tools/fabricctl/json.h"
+#include "tools/fabricctl/line.h"
+#include "tools/fabricctl/number.h"
+#include "tools/fabricctl/say.h"
+
+#define CLASSES_MAX 16
+#define NS_PER_S 1e9
+
+static const char *class_list = LINE_USUAL, *length_list = "100:1500:100", *loss_list;
+static const char *crosstalk_list, *celsius_list = "20", *dead = "none", *aged = "none";
+static const char *ber_text, *life_text = "0", *look_text;
+static uint64_t drift, ageing, seeds = 1;
+static uint64_t mask_height, mask_width, margin_train, margin_retrain;
+static bool by_lane;
+
+/** struct point - one cable, and what came of it; @class NULL: --loss */
+struct point {
+	const char *class;
+	double celsius;
+	uint64_t seed;
+	struct train_plan plan;
+	struct train_result result;
+};
+
+/** struct plan - what is to be combined; classes with loss and crosstalk of their own */
+struct plan {
+	struct line_class class[CLASSES_MAX];
+	size_t nclasses;
+	struct range length, loss, crosstalk, celsius;
+	struct train_plan all;		/* what holds for all */
+	struct point *point;
+	size_t n;
+};
+
+/* --- the plan ------------------------------------------------------------- */
+
+static int classes_parse(struct plan *p)
+{
+	const char *at = class_list;
+	char name[16];
+
+	for (;;) {
+		size_t len = strcspn(at, ",");
+		const struct line_class *c;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(len < 15 ? len : 15), at);
+		c = line_class(name);
+		if (!c)
+			return CANNOT;
+		if (p->nclasses == CLASSES_MAX)
+			return fail("--class '%s': at most %d", class_list, CLASSES_MAX);
+		p->class[p->nclasses++] = *c;
+		if (!at[len])
+			return OK;
+		at += len + 1;
+	}
+}
+
+/* Losses said in numbers are classes without a name. */
+static int losses_parse(struct plan *p)
+{
+	if (!loss_list)
+		return classes_parse(p);
+	if (range_parse("loss", loss_list, 0, TORUS_CABLE_LOSS_MAX, &p->loss))
+		return CANNOT;
+	if (p->loss.n > CLASSES_MAX)
+		return fail("--loss '%s': at most %d", loss_list, CLASSES_MAX);
+	for (size_t i = 0; i < p->loss.n; i++)
+		p->class[p->nclasses++] = (struct line_class) {
+			.loss = (uint32_t)p->loss.v[i], .crosstalk = 10,
+		};
+	return OK;
+}
+
+/* Thresholds that are not said are those of the NIC. */
+static int params_parse(struct train_plan *t)
+{
+	struct tn_params usual;
+	uint64_t ber = 0;
+
+	tn_params_default(&usual);
+	t->look = usual.eye_interval;
+	t->params = (struct tn_train_params) {
+		.target_ber = usual.target_ber,
+		.mask_height = mask_height ? (u32)mask_height : usual.mask_height,
+		.mask_width = mask_width ? (u32)mask_width : usual.mask_width,
+		.margin_train = margin_train ? (u32)margin_train : usual.margin_train,
+		.margin_retrain = margin_retrain ? (u32)margin_retrain : usual.margin_retrain,
+	};
+	if (ber_text && (rate_parse(ber_text, &ber) || !ber))
+		return fail("--target-ber '%s': allowed are 1e-18 to 1", ber_text);
+	if (ber)
+		t->params.target_ber = ber;
+	if (t->params.margin_train < t->params.margin_retrain)
+		return fail("--margin-train %u: must not be less than --margin-retrain, %u",
+			    t->params.margin_train, t->params.margin_retrain);
+	return OK;
+}
+
+static int line_parse(struct train_plan *t)
+{
+	uint64_t dead_mask, aged_mask, look = t->look;
+	double life;
+
+	if (line_lanes("dead", dead, &dead_mask) || line_lanes("aged", aged, &aged_mask) ||
+	    real_option("life", life_text, 0, 1e6, &life))
+		return CANNOT;
+	if (look_text && (time_parse(look_text, &look) || look < 1000000))
+		return fail("--look '%s': allowed are 1ms to 10s", look_text);
+	t->look = look;
+	t->life = (u64)(life * NS_PER_S);
+	t->cable.drift = (u32)drift;
+	t->cable.ageing = (u32)ageing;
+	t->cable.dead = (u16)dead_mask;
+	t->cable.aged = (u16)aged_mask;
+	return OK;
+}
+
+static int parse(struct plan *p)
+{
+	if (loss_list && strcmp(class_list, LINE_USUAL))
+		return fail("--loss and --class both say the loss: give one");
+	if (losses_parse(p) || params_parse(&p->all) || line_parse(&p->all) ||
+	    range_parse("length", length_list, 0, TORUS_CABLE_LENGTH_MAX, &p->length) ||
+	    range_parse("temperature", celsius_list, -40, 125, &p->celsius))
+		return CANNOT;
+	return crosstalk_list ? range_parse("crosstalk", crosstalk_list, 0, TORUS_CABLE_PART_MAX,
+					    &p->crosstalk) : OK;
+}
+
+static struct point point_of(const struct plan *p, const struct line_class *class,
+			     double crosstalk, double celsius, double length, uint64_t seed)
+{
+	struct point t = {
+		.class = class->name, .celsius = celsius, .seed = seed, .plan = p->all,
+	};
+
+	t.plan.cable.loss = class->loss;
+	t.plan.cable.crosstalk = (u32)crosstalk;
+	t.plan.cable.warmer = (s32)lround(celsius) + TORUS_KELVIN - TORUS_CABLE_KELVIN;
+	t.plan.cable.length = (u32)length;
+	t.plan.cable.seed = seed;
+	return t;
+}
+
+static int points_make(struct plan *p, uint64_t seed)
+{
+	size_t nx = p->crosstalk.n ? p->crosstalk.n : 1;
+
+	p->point = calloc(p->nclasses * nx * p->celsius.n * p->length.n * seeds,
+			  sizeof(*p->point));
+	if (!p->point)
+		return fail("out of memory");
+	for (size_t a = 0; a < p->nclasses; a++)
+		for (size_t b = 0; b < nx; b++)
+			for (size_t c = 0; c < p->celsius.n; c++)
+				for (size_t d = 0; d < p->length.n; d++)
+					for (size_t e = 0; e < seeds; e++)
+						p->point[p->n++] = point_of(p, &p->class[a],
+							p->crosstalk.n ? p->crosstalk.v[b] :
+							p->class[a].crosstalk, p->celsius.v[c],
+							p->length.v[d], seed + e);
+	return OK;
+}
+
+static int run(void *arg, size_t i)
+{
+	struct point *t = &((struct plan *)arg)->point[i];
+
+	train_run(&t->plan, &t->result);
+	return 0;
+}
+
+/* --- what came of it ------------------------------------------------------ */
+
+static double ber_of(u64 ber)
+{
+	return (double)ber / (double)TORUS_BER_ONE;
+}
+
+/* Taps of the lane whose eye is the worst in use, which is where they matter. */
+static struct tn_taps worst_taps(const struct train_state *s)
+{
+	const struct tn_lane *worst = NULL;
+
+	for (unsigned int i = 0; i < TORUS_LANES_MAX; i++)
+		if (s->lane[i].state == TORUS_LANE_ON &&
+		    (!worst || s->lane[i].margin < worst->margin))
+			worst = &s->lane[i];
+	return worst && s->width ? worst->taps : (struct tn_taps) { 0 };
+}
+
+static json_t *cable_json(const struct point *t)
+{
+	const struct tn_cable *c = &t->plan.cable;
+
+	return json_pack("{ss sI sI sI sf sI}", "class", t->class ? t->class : "-", "length",
+			 (json_int_t)c->length, "loss", (json_int_t)c->loss, "crosstalk",
+			 (json_int_t)c->crosstalk, "temperature", t->celsius, "seed",
+			 (json_int_t)t->seed);
+}
+
+static json_t *point_json(const struct point *t)
+{
+	const struct train_result *r = &t->result;
+	const struct train_state *s = &r->trained;
+	struct tn_taps taps = worst_taps(s);
+	json_t *j = cable_json(t);
+	json_t *more = json_pack("{sf sf si si sI sI sI sf si si si si sf sf sf si sI sI}",
+		"untrained_ber", ber_of(r->untrained), "ms", (double)r->took / 1e6, "settings",
+		(int)r->settings, "width", (int)s->width,
+		"rate", (json_int_t)s->mbps, "mbps", (json_int_t)s->mbps * s->width, "margin",
+		(json_int_t)s->margin, "ber", ber_of(s->width ? s->ber : TORUS_BER_ONE / 2),
+		"pre", taps.pre, "post", taps.post,
+		"retrains", (int)r->retrains, "shed", (int)r->shed, "retraining_ms",
+		(double)r->retraining / 1e6, "worst_ber", ber_of(r->worst), "lived",
+		(double)r->lived / NS_PER_S, "width_end", (int)r->ended.width, "rate_end",
+		(json_int_t)r->ended.mbps, "margin_end", (json_int_t)r->ended.margin);
+
+	json_object_update(j, more);
+	json_decref(more);
+	return j;
+}
+
+static void lanes_json(const struct point *t, json_t *points)
+{
+	for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
+		const struct tn_lane *l = &t->result.trained.lane[i];
+		json_t *j = cable_json(t);
+		json_t *more = json_pack("{si ss sI si si si si sI sf}", "lane", (int)i, "state",
+			torus_lane_name(l->state), "rate", l->state == TORUS_LANE_ON ?
+			(json_int_t)t->result.trained.mbps : 0, "pre", l->taps.pre, "post",
+			l->taps.post, "height", l->eye.height, "width", l->eye.width, "margin",
+			(json_int_t)l->margin, "ber", ber_of(l->ber));
+
+		json_object_update(j, more);
+		json_decref(more);
+		json_array_append_new(points, j);
+	}
+}
+
+/* What a curve is called: what differs from point to point but the length. */
+static void curve_name(const struct plan *p, const struct point *t, char *buf, size_t size)
+{
+	int n;
+
+	if (t->class)
+		n = snprintf(buf, size, "%s", t->class);
+	else
+		n = snprintf(buf, size, "%u mdB/m", t->plan.cable.loss);
+	if (p->celsius.n > 1)
+		n += snprintf(buf + n, size - (size_t)n, ", %g C", t->celsius);
+	if (p->crosstalk.n > 1)
+		snprintf(buf + n, size - (size_t)n, ", crosstalk %u", t->plan.cable.crosstalk);
+}
+
+static double value(const struct point *t, unsigned int what)
+{
+	const struct train_state *s = &t->result.trained;
+
+	switch (what) {
+	case 0:
+		return (double)s->mbps * s->width / 1000;
+	case 1:
+		return s->margin;
+	case 2:
+		return ber_of(t->result.untrained);
+	default:
+		return (double)t->result.took / 1e6;
+	}
+}
+
+/* With several seeds the mean, and how far single cables lie from it. */
+static void curve_point(struct plot *plot, const struct point *t, unsigned int what)
+{
+	double sum = 0, squares = 0, mean;
+
+	for (size_t i = 0; i < seeds; i++) {
+		sum += value(t + i, what);
+		squares += value(t + i, what) * value(t + i, what);
+	}
+	mean = sum / (double)seeds;
+	squares = squares / (double)seeds - mean * mean;
+	plot_point(plot, t->plan.cable.length / 100.0, mean, squares > 0 ? sqrt(squares) : 0);
+}
+
+static int draw(const struct plan *p, const char *file)
+{
+	static const char *const title[][2] = {
+		{ "What the link carries", "Gbit/s" },
+		{ "Margin of the worst lane", "percent of the mask" },
+		{ "Bit errors without training", "bit error rate" },
+		{ "Training", "ms" },
+	};
+	struct plot *plot = plot_new("Link training by length of the cable");
+	char name[64];
+
+	for (unsigned int what = 0; what < 4; what++) {
+		plot_panel(plot, title[what][0], "m", title[what][1]);
+		plot_log(plot, false, what == 2);
+		for (size_t i = 0; i < p->n; i += seeds) {
+			if (i / seeds % p->length.n == 0) {
+				curve_name(p, &p->point[i], name, sizeof(name));
+				plot_curve(plot, name);
+			}
+			curve_point(plot, &p->point[i], what);
+		}
+	}
+	return plot_write(plot, file);
+}
+
+static int show(const struct ctl *ctl, const struct plan *p)
+{
+	static const char *const cables[] = { "class", "length", "temperature", "untrained_ber",
+		"ms", "settings", "width", "rate", "mbps", "margin", "ber", "pre", "post", NULL };
+	static const char *const lives[] = { "class", "length", "temperature", "width", "rate",
+		"margin", "retrains", "shed", "worst_ber", "lived", "width_end", "rate_end",
+		"margin_end", NULL };
+	static const char *const lanes[] = { "class", "length", "lane", "state", "rate", "pre",
+		"post", "height", "width", "margin", "ber", NULL };
+	const struct tn_train_params *u = &p->all.params;
+	json_t *points = json_array(), *about;
+
+	for (size_t i = 0; i < p->n; i++) {
+		if (by_lane)
+			lanes_json(&p->point[i], points);
+		else
+			json_array_append_new(points, point_json(&p->point[i]));
+	}
+	about = json_pack("{sI sf sI sI sI sI sf}", "seed", (json_int_t)ctl->seed, "target_ber",
+			  ber_of(u->target_ber), "mask_height", (json_int_t)u->mask_height,
+			  "mask_width", (json_int_t)u->mask_width, "margin_train",
+			  (json_int_t)u->margin_train, "margin_retrain",
+			  (json_int_t)u->margin_retrain, "life", (double)p->all.life / NS_PER_S);
+	if (ctl->svg && draw(p, ctl->svg)) {
+		json_decref(points);
+		json_decref(about);
+		return CANNOT;
+	}
+	return points_show_columns(ctl, about, points,
+				   by_lane ? lanes : p->all.life ? lives : cables);
+}
+
+static int cmd_train(struct ctl *ctl, int argc, char **argv)
+{
+	struct plan p = { 0 };
+	int status;
+
+	(void)argc;
+	(void)argv;
+	if (points_check(ctl))
+		return CANNOT;
+	status = parse(&p);
+	if (status == OK)
+		status = points_make(&p, ctl->seed);
+	if (status == OK)
+		status = jobs_run(p.n, 0, "training", run, &p) ? CANNOT : show(ctl, &p);
+	free(p.point);
+	free(p.length.v);
+	free(p.loss.v);
+	free(p.crosstalk.v);
+	free(p.celsius.v);
+	return status;
+}
+
+static const struct opt opts[] = {
+	{ OPT_TEXT, "class", 0, "LIST", &class_list, 0, 0, "of " LINE_CLASSES },
+	{ OPT_TEXT, "loss", 0, "RANGE", &loss_list, 0, 0,
+	  "instead of --class: mdB per metre at the highest rate" },
+	{ OPT_TEXT, "length", 0, "RANGE", &length_list, 0, 0, "cm, 100:1500:100 by default" },
+	{ OPT_TEXT, "crosstalk", 0, "RANGE", &crosstalk_list, 0, 0,
+	  "per mille of the swing, instead of the class's" },
+	{ OPT_TEXT, "temperature", 0, "RANGE", &celsius_list, 0, 0, "Celsius, 20 by default" },
+	{ OPT_TEXT, "dead", 0, "LANES", &dead, 0, 0, "lanes without signal: 0,2,5-7, all, none" },
+	{ OPT_NUMBER, "seeds", 0, "N", &seeds, 1, 10000, "cables of each kind; lanes differ" },
+	{ OPT_FLAG, "lanes", 0, NULL, &by_lane, 0, 0, "a point for each lane" },
+	{ OPT_TEXT, "life", 0, "SECONDS", &life_text, 0, 0, "go on after training, 0 by default" },
+	{ OPT_TEXT, "look", 0, "TIME", &look_text, 0, 0, "between looks at the eyes, 50ms" },
+	{ OPT_NUMBER, "drift", 0, "N", &drift, 0, 500, "in life: per mille of the loss" },
+	{ OPT_NUMBER, "ageing", 0, "MDB", &ageing, 0, 50000, "in life: a second, of aged lanes" },
+	{ OPT_TEXT, "aged", 0, "LANES", &aged, 0, 0, "lanes that age" },
+	{ OPT_TEXT, "target-ber", 0, "RATE", &ber_text, 0, 0, "of a lane; 1e-12" },
+	{ OPT_NUMBER, "mask-height", 0, "MV", &mask_height, 1, 10000, "from its centre; 60" },
+	{ OPT_NUMBER, "mask-width", 0, "N", &mask_width, 1, 500, "1/1000 UI, likewise; 100" },
+	{ OPT_NUMBER, "margin-train", 0, "N", &margin_train, 1, 9999,
+	  "percent of the mask that a lane must reach; 110" },
+	{ OPT_NUMBER, "margin-retrain", 0, "N", &margin_retrain, 1, 9999,
+	  "below which a link in life trains again; 100" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_train) = {
+	.name = "train",
+	.args = "",
+	.brief = "What link training makes of cables: taps, rate, lanes, margin, bit errors",
+	.help = "The NIC's own training on the modelled line that software NICs have, in virtual\n"
+		"time: by class, length, crosstalk and temperature of the cable. With --life it\n"
+		"ages, and retrains.",
+	.opts = opts,
+	.json = true,
+	.simulates = true,
+	.run = cmd_train,
+};

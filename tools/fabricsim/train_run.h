@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One receiver on one cable in virtual time: the NIC's own training (kernel/core/train.h)
+ * on the modelled line that software NICs have (kernel/core/serdes_model.h).
+ */
+#ifndef TRAIN_RUN_H
+#define TRAIN_RUN_H
+
+#include "kernel/core/serdes_model.h"
+
+/**
+ * struct train_plan - what to do
+ * @life: ns to go on after training, with a look at the eyes every @look ns
+ */
+struct train_plan {
+	struct tn_cable cable;
+	struct tn_train_params params;
+	u64 life, look;
+};
+
+/** struct train_state - of a receiver at some moment; @mbps is that of a lane */
+struct train_state {
+	unsigned int width;
+	u32 mbps, margin;
+	u64 ber;
+	struct tn_lane lane[TORUS_LANES_MAX];
+};
+
+/**
+ * struct train_result - what came of it
+ * @untrained: bit error rate before any training: no taps, highest rate, all lanes
+ * @took: ns of the first training
+ * @settings: that it measured
+ * @trained, @ended: after the first training, and at the end of life
+ * @retrains, @shed: in life: trainings, and lanes that they took away
+ * @retraining: ns spent with them
+ * @lived: ns until no lane was left; life if some are
+ * @worst: bit error rate seen in any look, of the whole link
+ */
+struct train_result {
+	u64 untrained;
+	u64 took;
+	unsigned int settings;
+	struct train_state trained, ended;
+	unsigned int retrains, shed;
+	u64 retraining, lived, worst;
+};
+
+void train_run(const struct train_plan *plan, struct train_result *out);
+
+#endif /* TRAIN_RUN_H */
