@@ -591,6 +591,7 @@ static void serdes_gauges(const struct tn_train *t, u64 *gauge)
 	gauge[TORUS_PG_RATE_MAX] = t->serdes->mbps[0];
 	gauge[TORUS_PG_MARGIN] = tn_train_margin(t);
 	gauge[TORUS_PG_LINE_BER] = tn_train_ber(t);
+	gauge[TORUS_PG_MARGIN_TRAIN] = t->params.margin_train;
 }
 
 void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info *info,

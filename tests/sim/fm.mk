@@ -22,6 +22,11 @@ tests/sim/test_liar-objs := tests/sim/test_liar.o $(sim-objs)
 tests/sim/test_liar-deps := $(B)/libtorus.a
 tests/sim/test_liar-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_lines
+tests/sim/test_lines-objs := tests/sim/lines.o $(sim-objs)
+tests/sim/test_lines-deps := $(B)/libtorus.a
+tests/sim/test_lines-libs := $(svc-libs)
+
 tests += tests/sim/test_campaign
 tests/sim/test_campaign-objs := tests/sim/campaign.o $(sim-objs)
 tests/sim/test_campaign-deps := $(B)/libtorus.a

@@ -125,6 +125,42 @@ static const struct tn_ops ops = {
 	.random = nic_random,
 };
 
+/* The ends of a line differ in nothing but who hears what. */
+static void lay(struct world *w, uint32_t node, unsigned int port)
+{
+	struct wnode *n = &w->node[node];
+
+	tn_serdes_model_lay(&n->serdes[port], &w->cable[n->cable[port]].line, w->now);
+	tn_nic_cable(n->nic, port, w->now);
+}
+
+static void lines_start(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+
+	n->serdes = calloc(w->nports, sizeof(*n->serdes));
+	if (!n->serdes)
+		abort();
+	for (unsigned int p = 0; p < w->nports; p++) {
+		tn_serdes_model_init(&n->serdes[p]);
+		tn_nic_serdes(n->nic, p, &n->serdes[p].serdes);
+		if (n->cable[p] >= 0)
+			lay(w, node, p);
+	}
+}
+
+void nic_line(struct world *w, uint32_t cable)
+{
+	const struct cable *c = &w->cable[cable];
+
+	for (unsigned int e = 0; e < 2; e++) {
+		if (!w->node[c->node[e]].serdes)
+			continue;
+		lay(w, c->node[e], c->port[e]);
+		nic_pump(w, c->node[e]);
+	}
+}
+
 static void core_start(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
@@ -150,6 +186,8 @@ static void core_start(struct world *w, uint32_t node)
 		abort();
 	n->nic_due = ~0ULL;
 	n->table = NULL;
+	if (w->cfg.lines)
+		lines_start(w, node);
 	nic_pump(w, node);
 	if (w->cfg.traffic)
 		nic_traffic(w, node);
@@ -173,8 +211,10 @@ static void core_stop(struct world *w, uint32_t node)
 	tn_nic_flush(n->nic);
 	free(n->nic);
 	free(n->table);
+	free(n->serdes);
 	free(h);
 	n->nic = NULL;
+	n->serdes = NULL;
 	n->table = NULL;
 }
 
@@ -294,6 +334,8 @@ void nic_frame(struct world *w, const struct ev *ev)
 	end = !(c->node[0] == ev->node && c->port[0] == ev->port);
 	if (c->cut || c->silent & 1u << !end)
 		return;
+	if (n->serdes && tn_serdes_model_hits(&n->serdes[ev->port], (u32)f->len, w->now))
+		tn_fault_corrupt(&n->serdes[ev->port].errors, f->data, (u32)f->len);
 	tn_nic_rx(n->nic, ev->port, f->data, f->len, f, w->now);
 	nic_pump(w, ev->node);
 }

@@ -312,6 +312,12 @@ void world_cut(struct world *w, uint32_t cable, bool cut)
 	nic_carrier(w, cable);
 }
 
+void world_line(struct world *w, uint32_t cable, const struct tn_cable *line)
+{
+	w->cable[cable].line = *line;
+	nic_line(w, cable);
+}
+
 void world_silence(struct world *w, uint32_t cable, bool silent)
 {
 	w->cable[cable].silent = silent ? 3 : 0;

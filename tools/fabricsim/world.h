@@ -16,6 +16,7 @@
 
 #include "daemon/fm/status.h"
 #include "kernel/core/nic.h"
+#include "kernel/core/serdes_model.h"
 
 #define W_US 1000ULL
 #define W_MS 1000000ULL
@@ -47,6 +48,7 @@ struct world_watch {
  * @frame_loss: of 100000 frames, this many are lost
  * @traffic: ns between a node's packets; 0: none
  * @share: managers share what is equal (struct fm_library); see there
+ * @lines: receivers train for modelled lines, perfect until world_line() says otherwise
  * @links_only: NICs of which nothing but their links is there; no traffic
  * @member_max: as in struct fm_config; 0: its default
  * @verbose: 0: silence; else what machines log up to this level + 1
@@ -67,6 +69,7 @@ struct world_config {
 	unsigned int fanout;
 	uint64_t member_max;
 	bool share;
+	bool lines;
 	bool links_only;
 	unsigned int verbose;
 };
@@ -130,6 +133,8 @@ void world_silence(struct world *w, uint32_t cable, bool silent);
 /* ... what one end sends, and nothing of the other end */
 void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute);
 bool world_cable_whole(const struct world *w, uint32_t cable);
+/* What the cable does to signals, both ways; in worlds with @lines. */
+void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
 /* Crosses the far ends of two cables, or plugs one end elsewhere; before power. */
 void world_cross(struct world *w, uint32_t a, uint32_t b);
 void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,

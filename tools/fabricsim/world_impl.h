@@ -57,6 +57,7 @@ struct cable {
 	uint8_t port[2];
 	bool there, cut;
 	uint8_t silent;		/* mask of ends whose frames are lost */
+	struct tn_cable line;	/* with world_config.lines */
 };
 
 /** struct end - one end of a service connection; ids are indices + 1 */
@@ -77,6 +78,7 @@ struct wnode {
 	char name[TORUS_NAME_MAX + 1];
 	char fabric[TORUS_NAME_MAX + 1];
 	struct tn_nic *nic;
+	struct tn_serdes_model *serdes;	/* of its ports, with world_config.lines */
 	struct plain *plain;	/* ... or this, with links_only */
 	void *table;
 	struct fm *fm;
@@ -124,6 +126,7 @@ void nic_stop(struct world *w, uint32_t node);
 void nic_pump(struct world *w, uint32_t node);
 void nic_frame(struct world *w, const struct ev *ev);
 void nic_carrier(struct world *w, uint32_t cable);
+void nic_line(struct world *w, uint32_t cable);
 void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
 void nic_traffic(struct world *w, uint32_t node);
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random histories of fabrics whose lines age, warm, lose lanes and die, under traffic.
+ * A line that gets worse is retrained for, loses rate and lanes, and its link stays up;
+ * only one that no lane survives fails, and then the fabric recovers like from any dead
+ * link. Nothing may be lost, doubled or out of order; once the lines are whole again all
+ * links must come up as wide as they were.
+ *
+ *	test_lines [FIRST [COUNT]]	VERBOSE=1..4 tells what happens
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+
+enum act {
+	LANE_DIES,
+	LINE_AGES,
+	LINE_WARMS,
+	LONGER,			/* another cable, as long as can be or longer */
+	LINE_DIES,
+	RENEWED,		/* as it was at first */
+	CUT,
+	MEND,
+	ACTS,
+};
+
+/** struct seen - over all histories: a test of lines that never degrade shows nothing */
+struct seen {
+	u64 shed, retrains, failures;
+};
+
+static struct tn_cable new_line(uint64_t seed)
+{
+	return (struct tn_cable) { .length = 300, .loss = 2000, .crosstalk = 10, .seed = seed };
+}
+
+static void act(struct world *w, struct tn_cable *line, uint64_t *random)
+{
+	uint32_t cable = random_below(random, world_cables(w));
+	struct tn_cable *l;
+
+	while (!world_cable_there(w, cable))
+		cable = (cable + 1) % world_cables(w);
+	l = &line[cable];
+	switch (random_below(random, ACTS)) {
+	case LANE_DIES:
+		l->dead |= (u16)(1u << random_below(random, TORUS_LANES_MAX));
+		break;
+	case LINE_AGES:
+		l->aged |= (u16)(random_next(random) & TORUS_LANES_MASK);
+		l->ageing = random_below(random, 10000);
+		break;
+	case LINE_WARMS:
+		l->warmer = (s32)random_below(random, 80);
+		l->drift = random_below(random, 200);
+		break;
+	case LONGER:
+		l->length = 300 + random_below(random, 800);
+		break;
+	case LINE_DIES:
+		l->dead = TORUS_LANES_MASK;
+		break;
+	case RENEWED:
+		*l = new_line(l->seed);
+		break;
+	case CUT:
+		world_cut(w, cable, true);
+		return;
+	case MEND:
+		for (uint32_t i = 0; i < world_cables(w); i++)
+			world_cut(w, i, false);
+		return;
+	}
+	world_line(w, cable, l);
+}
+
+static u64 counted(struct world *w, uint32_t node, unsigned int port, enum torus_port_counter c)
+{
+	return tn_nic_port_counters(world_nic(w, node), port, world_now(w))[c];
+}
+
+static void count(struct world *w, struct seen *seen)
+{
+	for (uint32_t i = 0; i < world_nodes(w); i++)
+		for (unsigned int p = 0; p < 2u * world_config(w)->shape.ndims; p++) {
+			seen->shed += counted(w, i, p, TORUS_PC_LANES_SHED);
+			seen->retrains += counted(w, i, p, TORUS_PC_EYE_RETRAINS);
+			seen->failures += counted(w, i, p, TORUS_PC_TRAIN_FAILURES);
+		}
+}
+
+/* All lines are new: so must the links be. */
+static void whole_again(struct story *s)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		for (unsigned int p = 0; p < 2u * world_config(s->w)->shape.ndims; p++) {
+			struct tn_link_info li;
+
+			if (world_config(s->w)->shape.size[p % world_config(s->w)->shape.ndims] < 2)
+				continue;
+			tn_nic_link_info(world_nic(s->w, i), p, &li, world_now(s->w));
+			if (li.state != TORUS_LINK_UP)
+				story_fail(s, "node %u port %u is not up", i, p);
+			else if (!li.gauge[TORUS_PG_MARGIN_TRAIN] ||
+				 li.gauge[TORUS_PG_MARGIN] < li.gauge[TORUS_PG_MARGIN_TRAIN])
+				story_fail(s, "node %u port %u: margin %llu of %llu", i, p,
+					   (unsigned long long)li.gauge[TORUS_PG_MARGIN],
+					   (unsigned long long)li.gauge[TORUS_PG_MARGIN_TRAIN]);
+		}
+}
+
+static void make(uint64_t seed, uint64_t *random, struct world_config *c)
+{
+	world_config_default(c);
+	c->seed = seed;
+	do {
+		story_shape(random, 12, &c->shape);
+	} while (torus_nodes(&c->shape) < 3);
+	c->lines = true;
+	c->fanout = 1 + random_below(random, 8);
+	c->link_latency = (2 * W_US) << random_below(random, 6);
+}
+
+static bool history(uint64_t seed, struct seen *seen)
+{
+	uint64_t random = random_next(&(uint64_t){ seed });
+	char text[TORUS_TEXT_MAX];
+	struct tn_cable *line;
+	struct world_config c;
+	struct story s;
+
+	make(seed, &random, &c);
+	story_begin(&s, &c);
+	line = calloc(world_cables(s.w), sizeof(*line));
+	if (!line)
+		abort();
+	for (uint32_t i = 0; i < world_cables(s.w); i++) {
+		line[i] = new_line(random_next(&random));
+		world_line(s.w, i, &line[i]);
+	}
+	story_power_all(&s);
+	world_run(s.w, 50 * W_MS);
+	story_rest(&s, 10 * W_S);
+	world_traffic(s.w, 1 * W_MS);
+	for (unsigned int i = 10 + random_below(&random, 20); i; i--) {
+		act(s.w, line, &random);
+		world_run(s.w, (1 + random_below(&random, 300)) * W_MS);
+	}
+	for (uint32_t i = 0; i < world_cables(s.w); i++) {
+		line[i] = new_line(line[i].seed);
+		world_line(s.w, i, &line[i]);
+		world_cut(s.w, i, false);
+	}
+	world_run(s.w, 2 * W_S);
+	whole_again(&s);
+	count(s.w, seen);
+	free(line);
+	if (story_end(&s))
+		return true;
+	printf("not ok - seed %llu, %s: %s\n# again: build/tests/sim/test_lines %llu\n",
+	       (unsigned long long)seed, torus_shape_text(&c.shape, text), s.wrong,
+	       (unsigned long long)seed);
+	fflush(stdout);
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 60;
+	struct seen seen = { 0 };
+	unsigned int failed = 0;
+
+	for (uint64_t seed = first; seed < first + count; seed += story_every())
+		failed += !history(seed, &seen);
+	printf("# lanes shed %llu, retrained for an eye %llu, trainings that left no lane %llu\n",
+	       (unsigned long long)seen.shed, (unsigned long long)seen.retrains,
+	       (unsigned long long)seen.failures);
+	if (argc == 1 && !(seen.shed && seen.retrains && seen.failures)) {
+		printf("not ok - lines degraded\n");
+		failed++;
+	}
+	if (!failed)
+		printf("ok - lines\n");
+	return failed > 0;
+}
