@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Cables that get worse, in a lab of real processes: receivers retrain, shed lanes and
+# slow down under traffic, before a link fails and without a packet lost; all of it is
+# to be seen where an admin looks. With TORUS_BACKEND=kernel, in a machine that has the
+# driver: the same with NICs of the kernel.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+lab=tn$$
+bin=$B
+seconds=6
+
+ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
+lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
+ask() { ctl "$1" --lab "$lab" "${@:2}"; }
+
+# shellcheck disable=SC2317
+cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
+# shellcheck disable=SC2317
+explain() { "$B/fabricctl" status --lab "$lab"; "$B/fabricctl" links --lab "$lab"; }
+
+# of NODE PORT FILTER: what links --json says of that end
+of() {
+	ask links "$1" --json | jq -r --arg port "$2" '.[] | select(.port == $port) | '"$3"
+}
+
+is_of() { [[ $(of "$1" "$2" "$3") == "$4" ]]; }
+is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
+faulty_ns() { of 0,0 +x .ns_faulty; }
+
+# under COMMAND...: traffic over the link 0,0:+x, meanwhile COMMAND. Neither may fail, and
+# the link must not.
+under() {
+	local pid rc=0 faulty
+	faulty=$(faulty_ns)
+	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" 0,0 1,0 >"$tmp/traffic" 2>&1 &
+	pid=$!
+	"$@" || rc=1
+	wait "$pid" || rc=1
+	cat "$tmp/traffic"
+	[[ $(faulty_ns) == "$faulty" ]] || { echo "0,0:+x was faulty"; rc=1; }
+	return $rc
+}
+
+up() { lab up 3x2 && is .state running && is '.degraded_links | length' 0; }
+
+says_modelled() { ask links | grep -q 'modelled lines' && is_of 0,0 +x .line.length 0; }
+
+# Without taps no mask fits there; with them all lanes do, at the full rate.
+longer() {
+	lab line 0,0:+x --length 600 --class dac26 &&
+		until_true 10 eye_trained 0,0 +x && until_true 10 eye_trained 1,0 -x &&
+		is_of 0,0 +x '.width' 12 && is_of 0,0 +x '.rate == .rate_max' true
+}
+eye_trained() { is_of "$1" "$2" '.state == "up" and .margin < 400 and .lane[3].pre + .lane[3].post > 0' true; }
+
+lanes_right() {
+	is_of 0,0 +x '.lane | length' 12 &&
+		is_of 0,0 +x '[.lane[] | .state == "on" and .rate == 6250 and .margin >= 100
+			and .ber <= 1e-12] | all' true &&
+		is_of 0,0 +x '.margin == ([.lane[].margin] | min)' true
+}
+
+# Lanes die one after the other; each is shed, the others go on.
+lanes_die() {
+	local dead
+	for dead in 0 0,5 0,5-6; do
+		lab line 0,0:+x --dead $dead || return 1
+		until_true 10 is_of 0,0 +x '[.lane[] | select(.state == "dead")] | length' \
+			"$(lanes_of $dead)" || return 1
+	done
+	is_of 0,0 +x '.lanes_shed' 3 && is_of 1,0 -x '.width' 9
+}
+lanes_of() { case $1 in 0) echo 1 ;; 0,5) echo 2 ;; *) echo 3 ;; esac; }
+
+named() {
+	is '.degraded_links | map("\(.node | map(tostring) | join(",")):\(.port)") | sort | join(" ")' \
+		"0,0:+x 1,0:-x" && is '.degraded_links[0].width' 9 &&
+		ask status | grep -q '^lines  *0,0:+x: 9 of 12 lanes at 6250 of 6250 Mb/s' &&
+		ask events | grep -q 'line 0,0:+x: 9 of 12 lanes' && ask status >/dev/null
+}
+
+# All lanes get worse together: the rate falls.
+warms() {
+	lab line 0,0:+x --length 650 --temperature 90 &&
+		until_true 10 is_of 0,0 +x '.rate < .rate_max and .width > 0 and .state == "up"' true
+}
+
+# Lanes age beyond use within seconds; they go before errors reach anybody.
+ages() {
+	lab line 0,0:+x --length 400 --temperature 20 --dead none --ageing 2500 --aged 2,7 &&
+		until_true 10 is_of 0,0 +x \
+			'.lane | [.[2, 7].state] == ["poor", "poor"] and .[3].state == "on"' true
+}
+
+eye() {
+	ctl link eye 0,0:+x --lab "$lab" --lane 3 | tee "$tmp/eye" | grep -q ooooo &&
+		ctl link eye 0,0:+x --lab "$lab" --lane 3 --svg "$tmp/eye.svg" &&
+		xmllint --noout "$tmp/eye.svg" && grep -q polygon "$tmp/eye.svg"
+}
+
+revived() {
+	lab kill 1,0 && lab revive 1,0 &&
+		until_true 10 is_of 1,0 -x '.line.length == 400 and .line.aged == 132' true &&
+		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true
+}
+
+# No lane left: the link fails, traffic goes round, and it comes back by itself.
+dies_and_returns() {
+	lab line 0,0:+x --dead all && until_true 10 is_of 0,0 +x '.state' faulty &&
+		is_of 0,0 +x '.train_failures > 0' true && until_true 10 is .state degraded &&
+		lab exec 0,0 -- ping -q -c 3 -W 5 n1-0 &&
+		lab line 0,0:+x --length 0 --dead none --ageing 0 --aged none &&
+		until_true 20 is .state running && until_true 10 is '.degraded_links | length' 0
+}
+
+check "a lab is up" up || exit $failed
+check "lines are said to be modelled" says_modelled
+check "a longer cable is trained for under traffic" under longer
+check "each lane has state, rate, margin and expected errors" lanes_right
+check "lanes that die are shed under traffic" under lanes_die
+check "status, links and events name what was given up" named
+check "a warm cable is slower, under traffic" under warms
+check "lanes that age are shed before they err, under traffic" under ages
+check "an eye is drawn" eye
+check "a revived NIC has the cables that the others have" revived
+check "a line without lanes fails, and returns" dies_and_returns
+check "nothing is left" lab down
+exit $failed
