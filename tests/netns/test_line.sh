@@ -100,7 +100,7 @@ ages() {
 eye() {
 	ctl link eye 0,0:+x --lab "$lab" --lane 3 | tee "$tmp/eye" | grep -q ooooo &&
 		ctl link eye 0,0:+x --lab "$lab" --lane 3 --svg "$tmp/eye.svg" &&
-		xmllint --noout "$tmp/eye.svg" && grep -q polygon "$tmp/eye.svg"
+		python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/eye.svg" && grep -q polygon "$tmp/eye.svg"
 }
 
 revived() {
