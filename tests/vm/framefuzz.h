@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The other end of a cable: a NIC of the core in user space, over an Ethernet device.
+ * It is an honest peer for as long as nothing else is sent by peer_send().
+ */
+#ifndef TESTS_VM_FRAMEFUZZ_H
+#define TESTS_VM_FRAMEFUZZ_H
+
+#include "kernel/core/nic_impl.h"
+
+#define PEER_FRAME_MAX 65535	/* bytes of an Ethernet frame's payload */
+
+/** peer_open() - on the device @ifname; ends the program if that cannot be */
+void peer_open(const char *ifname);
+/**
+ * peer_begin() - a NIC that was just switched on, and knows of no session
+ * @retry: enum torus_retry, what it asks for
+ */
+void peer_begin(unsigned int retry);
+/** peer_run() - does what a NIC does for @ms; 0: only what there is to do now */
+void peer_run(int ms);
+/** peer_up() - runs until the link is up. Return: false if it is not after @ms */
+bool peer_up(int ms);
+/** peer_talk() - @n management packets. Return: false if not all are acknowledged after @ms */
+bool peer_talk(unsigned int n, int ms);
+/** peer_send() - bytes that no NIC need have made, as they are */
+void peer_send(const u8 *bytes, size_t len);
+
+/** peer_link() - the link as the honest end sees it: its seed, nonces, counts */
+struct tn_link *peer_link(void);
+/** peer_expected() - TSEQ that the other end said it expects; counted on by the caller */
+u16 *peer_expected(void);
+/** peer_heard() - the last frame that came. Return: its bytes */
+size_t peer_heard(const u8 **frame);
+
+#endif /* TESTS_VM_FRAMEFUZZ_H */

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A NIC of the core over a packet socket; framefuzz.h says what for. */
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/vm/framefuzz.h"
+
+#define MS 1000000ull
+#define TURN_MAX 256	/* frames taken before others have their turn */
+
+/* The place of the NIC: the node beside the middle one of three, a dimension further. */
+static const struct torus_shape shape = { 2, { 3, 2, 1, 1, 1, 1 } };
+static const struct torus_coords place = { { 1, 1 } };
+
+static struct {
+	struct tn_nic *nic;
+	int fd;
+	int ifindex;
+	u32 epoch;
+	u16 expected;
+	size_t heard;
+	u8 frame[ETH_HLEN + PEER_FRAME_MAX];
+} peer;
+
+/* --- host of the core ---------------------------------------------------------------- */
+
+/** struct memory - of a frame or packet, gone with its last reference */
+struct memory {
+	unsigned int refs;
+	u8 data[];
+};
+
+static struct memory *memory_new(size_t len)
+{
+	struct memory *m = malloc(sizeof(*m) + len);
+
+	if (!m)
+		abort();
+	m->refs = 1;
+	return m;
+}
+
+static void memory_put(struct memory *m)
+{
+	if (!--m->refs)
+		free(m);
+}
+
+static struct tn_pkt *pkt_get(void *host, void *owner)
+{
+	struct tn_pkt *pkt = calloc(1, sizeof(*pkt));
+
+	(void)host;
+	if (!pkt)
+		abort();
+	((struct memory *)owner)->refs++;
+	pkt->owner = owner;
+	return pkt;
+}
+
+static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
+{
+	struct memory *m = memory_new((size_t)nflits * TN_FLIT);
+	struct tn_pkt *pkt = pkt_get(host, m);
+
+	memory_put(m);
+	pkt->flits = m->data;
+	return pkt;
+}
+
+static void pkt_put(void *host, struct tn_pkt *pkt)
+{
+	(void)host;
+	memory_put(pkt->owner);
+	free(pkt);
+}
+
+static bool deliver(void *host, struct tn_pkt *pkt)
+{
+	pkt_put(host, pkt);
+	return true;
+}
+
+static void mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+{
+	(void)host;
+	(void)port;
+	(void)data;
+	(void)len;
+}
+
+static void event(void *host, const struct tn_event *ev)
+{
+	(void)host;
+	(void)ev;
+}
+
+static u32 randomly(void *host)
+{
+	u32 n = 1;
+
+	(void)host;
+	(void)!getrandom(&n, sizeof(n), 0);
+	return n;
+}
+
+static const struct tn_ops ops = {
+	.pkt_get = pkt_get, .pkt_new = pkt_new, .pkt_put = pkt_put, .deliver = deliver,
+	.mgmt = mgmt, .event = event, .random = randomly,
+};
+
+/* --- the wire --------------------------------------------------------------------------- */
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000 * MS + (u64)ts.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "framefuzz: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+void peer_open(const char *ifname)
+{
+	struct sockaddr_ll sll = {
+		.sll_family = AF_PACKET, .sll_protocol = htons(TN_ETHERTYPE),
+		.sll_ifindex = (int)if_nametoindex(ifname),
+	};
+	int size = 16 << 20;
+
+	if (!sll.sll_ifindex)
+		fail(ifname);
+	peer.ifindex = sll.sll_ifindex;
+	peer.fd = socket(AF_PACKET, SOCK_RAW, htons(TN_ETHERTYPE));
+	if (peer.fd < 0 || bind(peer.fd, (struct sockaddr *)&sll, sizeof(sll)))
+		fail("packet socket");
+	setsockopt(peer.fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
+	setsockopt(peer.fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+	peer.epoch = randomly(NULL);
+}
+
+void peer_send(const u8 *bytes, size_t len)
+{
+	static u8 out[ETH_HLEN + PEER_FRAME_MAX];
+	struct ethhdr *eth = (struct ethhdr *)out;
+	struct sockaddr_ll sll = {
+		.sll_family = AF_PACKET, .sll_ifindex = peer.ifindex, .sll_halen = ETH_ALEN,
+	};
+
+	memset(eth->h_dest, 0xff, ETH_ALEN);
+	memset(eth->h_source, 2, ETH_ALEN);
+	eth->h_proto = htons(TN_ETHERTYPE);
+	memcpy(out + ETH_HLEN, bytes, len);
+	if (sendto(peer.fd, out, ETH_HLEN + len, 0, (struct sockaddr *)&sll, sizeof(sll)) < 0 &&
+	    errno != ENOBUFS && errno != EAGAIN)
+		fail("sending");
+}
+
+static void send_frames(u64 now)
+{
+	static u8 flat[PEER_FRAME_MAX];
+	struct tn_frame f;
+
+	while (tn_nic_tx(peer.nic, 0, &f, now)) {
+		size_t len = 0;
+
+		for (u32 i = 0; i < f.nsegs; len += f.seg[i++].len)
+			memcpy(flat + len, f.seg[i].base, f.seg[i].len);
+		peer_send(flat, len);
+	}
+}
+
+/* What the other end says of our packets, if it is Angara's protocol that it speaks. */
+static void overhear(const u8 *frame, size_t len)
+{
+	struct tn_link *l = peer_link();
+	struct tn_hdr h;
+
+	if (len < 2 * TN_FLIT || l->state != TORUS_LINK_UP)
+		return;
+	tn_hdr_get(frame, &h);
+	if (h.type == TN_PAD || h.type == TN_INIT || h.type == TN_ACKNAK ||
+	    tn_hdr_flits(&h) * TN_FLIT > len || !tn_lcrc_ok(frame, h.len, l->seed))
+		return;
+	peer.expected = h.rseq;
+}
+
+/* Return: false if there was none. */
+static bool take_frame(u64 now)
+{
+	ssize_t n = recv(peer.fd, peer.frame, sizeof(peer.frame), MSG_DONTWAIT);
+	struct memory *m;
+
+	if (n < ETH_HLEN)
+		return false;
+	peer.heard = (size_t)n - ETH_HLEN;
+	overhear(peer.frame + ETH_HLEN, peer.heard);
+	m = memory_new(peer.heard);
+	memcpy(m->data, peer.frame + ETH_HLEN, peer.heard);
+	tn_nic_rx(peer.nic, 0, m->data, peer.heard, m, now);
+	memory_put(m);
+	return true;
+}
+
+static void turn(void)
+{
+	u64 now = now_ns();
+
+	for (int i = 0; i < TURN_MAX && take_frame(now); i++)
+		;
+	if (now >= tn_nic_expiry(peer.nic))
+		tn_nic_poll(peer.nic, now);
+	tn_nic_work(peer.nic, now);
+	send_frames(now);
+}
+
+static void wait_until(u64 end)
+{
+	struct pollfd p = { .fd = peer.fd, .events = POLLIN };
+	u64 now = now_ns(), at = tn_nic_expiry(peer.nic);
+
+	at = at < end ? at : end;
+	poll(&p, 1, at > now ? (int)((at - now) / MS) + 1 : 0);
+}
+
+static bool acknowledged(void)
+{
+	return !peer_link()->retry.tx.sent.count;
+}
+
+static bool is_up(void)
+{
+	return peer_link()->state == TORUS_LINK_UP;
+}
+
+static bool never(void)
+{
+	return false;
+}
+
+static bool run_until(bool (*done)(void), int ms)
+{
+	u64 end = now_ns() + (u64)ms * MS;
+
+	turn();
+	while (!done()) {
+		if (now_ns() >= end)
+			return false;
+		wait_until(end);
+		turn();
+	}
+	return true;
+}
+
+/* --- the NIC ------------------------------------------------------------------------------ */
+
+void peer_begin(unsigned int retry)
+{
+	static u64 table[1024] __attribute__((aligned(64)));
+	struct tn_nic_config cfg = {
+		.ops = &ops, .nports = 4, .guid = 0xf022, .epoch = ++peer.epoch,
+	};
+
+	if (peer.nic)
+		tn_nic_flush(peer.nic);
+	else if (posix_memalign((void **)&peer.nic, 64, tn_nic_size()))
+		abort();
+	tn_params_default(&cfg.params);
+	cfg.params.retry_protocol = retry;
+	if (tn_nic_init(peer.nic, &cfg, now_ns()) || sizeof(table) < tn_nic_table_size(&shape) ||
+	    tn_nic_set_shape(peer.nic, &shape, &place, table))
+		abort();
+	tn_nic_carrier(peer.nic, 0, true, now_ns());
+}
+
+void peer_run(int ms)
+{
+	run_until(never, ms);
+}
+
+bool peer_up(int ms)
+{
+	return run_until(is_up, ms);
+}
+
+bool peer_talk(unsigned int n, int ms)
+{
+	static const u8 text[] = "an honest word";
+
+	while (n--) {
+		if (tn_nic_mgmt_send(peer.nic, 0, text, sizeof(text), now_ns()))
+			return false;
+		turn();
+	}
+	return run_until(acknowledged, ms) && is_up();
+}
+
+struct tn_link *peer_link(void)
+{
+	return &peer.nic->link[0];
+}
+
+u16 *peer_expected(void)
+{
+	return &peer.expected;
+}
+
+size_t peer_heard(const u8 **frame)
+{
+	*frame = peer.frame + ETH_HLEN;
+	return peer.heard;
+}

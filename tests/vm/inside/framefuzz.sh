@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In a guest: COUNT hostile frames (6000) at one port of a NIC whose other links carry
+# traffic, in batches of EVERY (2000), each with a seed of its own.
+#
+#	n0:torus0 --e--w-- n1:torus0 --e--w-- n2:torus0		3x2, its lower row
+#	                       |
+#	                      evil -- evil in n3: framefuzz
+#
+# A peer that lies makes its own link faulty and nothing else: the other links of n1 have
+# not changed their state since the beginning; of what is asked and answered through them
+# all the while nothing is lost, doubled or reordered; after each batch the attacked
+# link comes up again for an honest peer; and the kernel's log stays as it is.
+#
+# The links' silence is long: on one processor the flood of one link keeps others from
+# being heard, which no cable would. Whatever else ends a link ends it here, too.
+
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+
+COUNT=${COUNT:-6000}
+EVERY=${EVERY:-2000}
+first=${SEED:-1}
+stop=/tmp/stop
+
+placed_node() {
+	local n=$1
+	ip netns add "n$n" && ip -n "n$n" link set lo up || return
+	ns "$n" "$B/fabricctl" device add torus0 --ports 4 --set silence=60s --set retry_time=60s \
+		--set park_bytes=64M >/dev/null || return
+	ip -n "n$n" -batch - <<-END
+		addr add 10.$n.0.0/32 dev torus0
+		link set torus0 up
+		route add 10.0.0.0/8 dev torus0
+	END
+}
+
+# Ports of a NIC with two dimensions: +x +y -x -y. Nobody is at 0,1 and 2,1.
+fabric() {
+	local n
+	for n in 0 1 2; do placed_node $n || return; done
+	cable 0 1 && cable 1 2 || return
+	ip netns add n3
+	ip -batch - <<-END || return
+		link add evil mtu 65535 netns n1 type veth peer name evil mtu 65535 netns n3
+	END
+	ip -n n1 link set evil up
+	ip -n n3 link set evil up
+	nic 0 attach 0 e && nic 1 attach 2 w && nic 1 attach 0 e && nic 2 attach 2 w &&
+		nic 1 attach 1 evil || return
+	for n in 0 1 2; do nic $n place 3x2 $n,0 && nic $n invalid 3 && nic $n invalid 5 || return; done
+	joined 0 0 1 2 && joined 1 0 2 2
+}
+
+changes() {
+	local p
+	for p in "0 0" "1 0" "1 2" "2 2"; do
+		# shellcheck disable=SC2086 # two words
+		echo "$p: $(nic ${p% *} port ${p#* } state_changes) $(nic ${p% *} state ${p#* })"
+	done
+}
+
+# What is asked of $2 by $1, until the end
+asker() {
+	ns "$2" python3 "$TOP/tests/vm/inside/echo.py" answer "10.$2.0.0" "7$1$2" &
+	until_true 20 ns "$2" sh -c "ss -Hlun | grep -q :7$1$2" || return
+	ns "$1" python3 "$TOP/tests/vm/inside/echo.py" ask "10.$2.0.0" "7$1$2" $stop >"/tmp/asked$1$2" 2>&1 &
+	asked+=($!)
+}
+
+# As a manager would: what was parked for dead ends goes back or away.
+manage() {
+	local n
+	for n in 0 1 2; do nic "$n" replay 1 2>/dev/null; done
+	return 0
+}
+
+links_kept() { diff <(echo "$before") <(changes); }
+going_on() { kill -0 "${asked[@]}"; }
+
+batch() {
+	check "batch SEED=$1" env SEED="$1" ip netns exec n3 "$B/tests/vm/framefuzz" --count "$EVERY" evil
+	check "SEED=$1: the other links have kept their state" links_kept
+	check "SEED=$1: what passes through them goes on" going_on
+	manage
+}
+
+check "load" load
+check "three nodes, and a cable to nobody good" fabric
+((!failed)) || exit 1
+before=$(changes)
+lines=$(dmesg | wc -l)
+asked=()
+asker 0 2
+asker 1 0
+for ((i = 0; i * EVERY < COUNT; i++)); do
+	batch $((first + i))
+done
+: >$stop
+for p in "${asked[@]}"; do
+	check "all that was asked was answered, once and in order" wait "$p"
+done
+cat /tmp/asked*
+check "hostile frames leave the kernel's log alone" test $(($(dmesg | wc -l) - lines)) -lt 20
+exit $failed

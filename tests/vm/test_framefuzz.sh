@@ -1,0 +1,11 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Hostile frames at a port of a NIC of the kernel. COUNT=1000000 for the long run; SEED=N
+# for other frames.
+
+set -u
+top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
+export TOP=$top B=${B:-$top/build}
+exec "$top/tests/vm/guest" --limit 3600 "${VM:-uml}" env COUNT="${COUNT:-6000}" \
+	bash tests/vm/inside/framefuzz.sh
