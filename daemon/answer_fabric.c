@@ -161,7 +161,7 @@ json_t *status_json(struct fabricd *d)
 		fm_status(d->fm, &s);
 	own = json_pack("{s:o, s:s}", "node", node_json(d, s.placed ? s.own : TORUS_NO_NODE),
 			"name", d->config.fm.name);
-	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:o, s:o,"
+	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o, s:o,"
 			 " s:s, s:s, s:o, s:o, s:o}",
 			 "shape", s.placed ? shape_json(&s.shape) : json_array(),
 			 "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
@@ -170,6 +170,7 @@ json_t *status_json(struct fabricd *d)
 			 "links", "total", (int)s.links, "up", (int)s.links_up,
 			 "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
 			 "parked_packets", (json_int_t)s.parked,
+			 "relayed_pairs", (json_int_t)s.relayed,
 			 "root", d->fm ? root_json(d, &s) : json_null(),
 			 "own", own, "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
 			 "service", service_json(d), "problems", problems_json(d),

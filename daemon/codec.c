@@ -100,6 +100,7 @@ static Svc__Sums *put_sums(struct sums_room *r, const struct fm_sums *s)
 	r->m.held = s->held;
 	r->m.lost = s->lost;
 	r->m.reopen = s->reopen;
+	r->m.relayed = s->relayed;
 	return &r->m;
 }
 

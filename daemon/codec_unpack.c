@@ -85,6 +85,7 @@ static bool get_sums(struct fm_sums *to, const Svc__Sums *from)
 	to->held = from->held;
 	to->lost = from->lost;
 	to->reopen = from->reopen;
+	to->relayed = from->relayed;
 	return true;
 }
 

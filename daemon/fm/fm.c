@@ -48,6 +48,7 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 		return -ENOMEM;
 	if (rows)
 		memcpy(fm->rows, rows, fm->nrows * sizeof(*fm->rows));
+	fm_rows_taken(fm);
 	return 0;
 }
 

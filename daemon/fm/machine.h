@@ -150,6 +150,7 @@ struct fm {
 	uint32_t node;
 	uint64_t *rows;		/* as they stand in the NIC */
 	uint32_t nrows;
+	uint32_t relayed;	/* of @rows, those through relays */
 	uint64_t applied;
 	struct torus_health *health;
 	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
@@ -256,6 +257,8 @@ void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t term, uint
 /* rows.c */
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node);
 int fm_rows_apply(struct fm *fm);
+/* @rows are as in the NIC: what is known of them is counted. */
+void fm_rows_taken(struct fm *fm);
 void fm_rows_free(struct fm *fm);
 void fm_rows_resolve(struct fm *fm, bool orphans);
 uint16_t fm_rows_reopen(const struct fm *fm);

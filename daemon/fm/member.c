@@ -28,6 +28,7 @@ void fm_member_sums(struct fm *fm, struct fm_sums *out)
 	out->parked = p->parked;
 	out->unresolved = p->unresolved;
 	out->held = p->held;
+	out->relayed = fm->relayed;
 	out->reopen = (uint32_t)__builtin_popcount(fm_rows_reopen(fm));
 }
 
@@ -41,6 +42,7 @@ static void sums_add(struct fm_sums *to, const struct fm_sums *s)
 	to->held += s->held;
 	to->lost += s->lost;
 	to->reopen += s->reopen;
+	to->relayed += s->relayed;
 }
 
 /* Whether the table expects this node to take part. */

@@ -87,6 +87,7 @@ struct fm_sums {
 	uint64_t held;		/* now */
 	uint64_t lost;		/* given up by receivers, so far */
 	uint32_t reopen;	/* ports closed that the table says are healthy */
+	uint64_t relayed;	/* rows through relays, now */
 };
 
 /**

@@ -57,9 +57,17 @@ static void routes_free(struct fm *fm)
 	fm->health = NULL;
 }
 
+void fm_rows_taken(struct fm *fm)
+{
+	fm->relayed = 0;
+	for (uint32_t i = 0; i < fm->nrows; i++)
+		fm->relayed += !!(fm->rows[i] & TORUS_ROW_RELAY);
+}
+
 void fm_rows_free(struct fm *fm)
 {
 	routes_free(fm);
+	fm->relayed = 0;
 	free(fm->rows);
 	fm->rows = NULL;
 }
@@ -169,6 +177,13 @@ static uint64_t merged(const struct fm *fm, uint32_t to, uint64_t new)
 	return new | (old & TORUS_ROW_HOLD);
 }
 
+static void row_set(struct fm *fm, uint32_t to, uint64_t row)
+{
+	fm->relayed -= !!(fm->rows[to] & TORUS_ROW_RELAY);
+	fm->relayed += !!(row & TORUS_ROW_RELAY);
+	fm->rows[to] = row;
+}
+
 static void merge(struct fm *fm, struct rows_change *c)
 {
 	const uint64_t *rows = torus_routes_rows(fm->routes);
@@ -185,7 +200,7 @@ static void merge(struct fm *fm, struct rows_change *c)
 			c->node[c->n] = next;
 			c->before[c->n] = fm->rows[next];
 			c->row[c->n++] = row;
-			fm->rows[next] = row;
+			row_set(fm, next, row);
 		}
 	}
 }
@@ -197,7 +212,7 @@ static int rows_write(struct fm *fm, const struct rows_change *c)
 	if (c->n || fm->applied != fm->table.version)
 		err = fm->ops.rows_write(fm->io, fm->table.version, c->node, c->row, c->n);
 	for (uint32_t i = 0; err && i < c->n; i++)
-		fm->rows[c->node[i]] = c->before[i];
+		row_set(fm, c->node[i], c->before[i]);
 	return err;
 }
 

@@ -169,6 +169,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	s->applied = fm->applied;
 	s->problems = fm->nproblems;
 	s->parked = fm->park.parked;
+	s->relayed = fm->relayed;
 	root_status(fm, &s->root);
 	if (!t->version) {
 		s->state = FM_BOOTSTRAPPING;
@@ -180,6 +181,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	count_links(fm, s);
 	if (fm->root) {
 		s->parked = fm->root->rec.sums.parked;
+		s->relayed = fm->root->rec.sums.relayed;
 		s->last = fm->root->last;
 	}
 	if (under_way(fm))

@@ -70,6 +70,7 @@ struct fm_status {
 	uint32_t nodes, nodes_up;
 	uint32_t links, links_up, links_faulty, links_excluded;	/* cables */
 	uint64_t parked;		/* in the fabric (root, last count) */
+	uint64_t relayed;		/* pairs that relays serve (root, last count), else own rows */
 	struct fm_root_status root;
 	struct fm_recovery last;
 	unsigned int problems;

@@ -28,6 +28,10 @@ uint64_t check_flow_pause(struct check_flow *c);
  */
 const char *check_end(struct world *w, char *buf, size_t room);
 
+/* check_table() - ... about what the table says of cables; nothing may be excluded by the
+ * administrator */
+const char *check_table(struct world *w, char *buf, size_t room);
+
 /*
  * check_rows() - the part of it that is about rows: each NIC has those that the root's
  * table asks for, nothing on hold, and together they bring every joined pair of nodes

@@ -6,11 +6,13 @@
 #include "check.h"
 #include "tools/fabricsim/world_impl.h"
 
-/* The table's exclusions against the cables as they are. */
-static const char *table_wrong(struct world *w, const struct fm *root, char *buf, size_t room)
+const char *check_table(struct world *w, char *buf, size_t room)
 {
-	const uint16_t *closed = fm_exclusions(root);
+	const struct fm *root = w->node[world_root(w)].fm;
+	const uint16_t *closed = root ? fm_exclusions(root) : NULL;
 
+	if (!closed)
+		return "no table";
 	for (uint32_t i = 0; i < w->ncables; i++) {
 		const struct cable *c = &w->cable[i];
 		bool usable = world_cable_whole(w, i) && w->node[c->node[0]].managed &&
@@ -169,7 +171,7 @@ const char *check_end(struct world *w, char *buf, size_t room)
 		snprintf(buf, room, "shape found is %s", torus_shape_text(&s.shape, text));
 		return buf;
 	}
-	wrong = table_wrong(w, root, buf, room);
+	wrong = check_table(w, buf, room);
 	for (uint32_t i = 0; !wrong && i < w->nodes; i++)
 		if (w->node[i].managed)
 			wrong = nic_wrong(w, i, buf, room);

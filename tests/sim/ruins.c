@@ -148,6 +148,8 @@ static void look(struct ruin *r)
 	struct story *s = &r->s;
 	struct look l = { .r = r };
 	uint32_t a, b, unused;
+	struct fm_status st;
+	uint64_t relayed;
 	const char *wrong;
 	char buf[200];
 
@@ -155,7 +157,9 @@ static void look(struct ruin *r)
 	story_rest(s, 30 * W_S);
 	if (s->wrong[0])
 		return;
-	wrong = check_rows(s->w, buf, sizeof(buf));
+	wrong = r->nexcluded ? NULL : check_table(s->w, buf, sizeof(buf));
+	if (!wrong)
+		wrong = check_rows(s->w, buf, sizeof(buf));
 	if (wrong) {
 		story_fail(s, "at rest: %s", wrong);
 		return;
@@ -163,8 +167,13 @@ static void look(struct ruin *r)
 	if (torus_health_new(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
 			     &l.health))
 		abort();
-	r->relayed += relays_of(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
-				&(uint64_t){ 1 }, &unused);
+	relayed = relays_of(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
+			    &(uint64_t){ 1 }, &unused);
+	r->relayed += relayed;
+	fm_status(world_fm(s->w, 0), &st);
+	if (st.relayed != relayed)
+		story_fail(s, "%llu pairs are said to need relays, it is %llu",
+			   (unsigned long long)st.relayed, (unsigned long long)relayed);
 	for (a = 0; a < s->w->nodes; a++)
 		for (b = 0; b < s->w->nodes; b++)
 			l.before[a][b] = check_flow_between(s->flow, a, b);

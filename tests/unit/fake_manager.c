@@ -63,12 +63,13 @@ static json_t *status(const struct fake *f)
 			json_array_append_new(problems, json_pack("{ss ss}", "kind", "node",
 					      "text", "a node is dead"));
 	}
-	return json_pack("{so ss sI s{si si} s{si si si si} si s{so ss sb} s{so ss} ss so "
+	return json_pack("{so ss sI s{si si} s{si si si si} si si s{so ss sb} s{so ss} ss so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up,
 			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
-			 "excluded", 0, "parked_packets", 3, "root", "node", place(f, 0), "name",
+			 "excluded", 0, "parked_packets", 3, "relayed_pairs", 12,
+			 "root", "node", place(f, 0), "name",
 			 "n0-0", "reachable", 1, "own", "node", place(f, 1), "name", "n1-0",
 			 "fabric", "fake", "problems", problems, "last_recovery", "version",
 			 (json_int_t)f->table_version, "cause", "link 0,0:+x down", "started",
@@ -336,14 +337,16 @@ static void *serve(void *arg)
 
 void fake_rows(struct fake *f)
 {
-	uint16_t closed[FAKE_NODES_MAX];
+	struct torus_health *health;
 
-	memcpy(closed, f->excluded, sizeof(closed));
-	torus_exclusions_close(&f->shape, closed);
+	if (torus_health_new(&f->shape, f->excluded, &health))
+		abort();
 	for (uint32_t id = 0; id < f->nodes; id++) {
-		torus_route_rows(&f->shape, closed, id, f->row[id]);
+		if (torus_health_rows(health, id, TORUS_ROUTES_RELAY, f->row[id]) < 0)
+			abort();
 		f->version[id] = f->table_version;
 	}
+	torus_health_free(health);
 }
 
 void fake_start(struct fake *f, const char *shape)

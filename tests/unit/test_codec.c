@@ -58,6 +58,7 @@ static void rnd_sums(struct fm_sums *s)
 	s->held = rnd();
 	s->lost = rnd();
 	s->reopen = (uint32_t)rnd();
+	s->relayed = rnd();
 }
 
 static void rnd_base(struct fm_base *b)

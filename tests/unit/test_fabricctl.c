@@ -174,6 +174,7 @@ static void shows_status(void **state)
 	has(out, "nodes    16 of 16 up\n");
 	has(out, "links    31 of 32 up, 1 faulty\n");
 	has(out, "parked   3 packets\n");
+	has(out, "relays   12 pairs of nodes talk by way of other nodes\n");
 	has(out, "version 7: link 0,0:+x down");
 	has(out, "took 12.5 ms; packets: 83 parked, 83 replayed, 0 lost");
 	has(out, "     1.2 ms  table");
@@ -324,24 +325,45 @@ static void traces(void **state)
 	j = printed();
 	assert_int_equal(json_array_size(json_object_get(j, "hops")), 3);
 	assert_int_equal(json_integer_value(json_object_get(j, "length")), 3);
-	assert_true(json_is_null(json_object_get(j, "via")));
+	assert_true(json_is_array(json_object_get(j, "via")));
+	assert_int_equal(json_array_size(json_object_get(j, "via")), 0);
 	assert_string_equal(json_string_value(json_object_get(j, "end")), "arrived");
 	json_decref(j);
 }
 
-/* A relay: to 2,2 by way of 0,1, whose own row leads on. */
+/* The row of @from to @to is to lead to @relay. */
+static void relay(uint32_t from, uint32_t to, uint32_t relay)
+{
+	fake.row[from][to] = (fake.row[from][relay] &
+			      ~(TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT)) |
+			     TORUS_ROW_RELAY | (uint64_t)relay << TORUS_ROW_RELAY_SHIFT;
+}
+
+/* To 2,2 by way of 0,1, and of 1,1 as well, and round and round. */
 static void traces_relay(void **state)
 {
-	json_t *j;
+	json_t *j, *via;
 
 	(void)state;
-	fake.row[0][10] = fake.row[0][4] | TORUS_ROW_RELAY | 4ULL << TORUS_ROW_RELAY_SHIFT;
-	fake.row[0][10] &= ~(TORUS_ROW_ADAPTIVE | TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT);
+	relay(4, 10, 5);
+	relay(0, 10, 4);
 	expect("trace 0,0 2,2 --json", 0);
 	j = printed();
-	assert_int_equal(json_integer_value(json_array_get(json_object_get(j, "via"), 1)), 1);
+	via = json_object_get(j, "via");
+	assert_int_equal(json_array_size(via), 2);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(via, 0), 1)), 1);
+	assert_int_equal(json_integer_value(json_array_get(json_array_get(via, 1), 0)), 1);
 	assert_int_equal(json_integer_value(json_object_get(j, "length")), 4);
 	json_decref(j);
+	expect("trace 0,0 2,2", 0);
+	has(out, "0,0 +y--> 0,1 (relay) +x--> 1,1 (relay) +x--> ");
+	relay(5, 10, 4);
+	expect("trace 0,0 2,2 --json", 1);
+	j = printed();
+	assert_string_equal(json_string_value(json_object_get(j, "end")), "loop");
+	json_decref(j);
+	fake_rows(&fake);
+	relay(0, 10, 4);
 	expect("routes 0,0 2,2", 0);
 	has(out, "0,1");
 	expect("verify", 0);

@@ -19,8 +19,8 @@ static void cell(struct table *t, const json_t *c, const char *key, bool good)
 static void show_table(const json_t *all)
 {
 	static const char *const titles[] = {
-		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">PARKED", ">REPLAYED",
-		">UNREACHABLE", ">REORDERED", ">DUPLICATES", ">LOST", ">DROPS", NULL };
+		"NODE", ">INJECTED", ">DELIVERED", ">FORWARDED", ">RELAYED", ">PARKED",
+		">REPLAYED", ">UNREACHABLE", ">REORDERED", ">DUPLICATES", ">LOST", ">DROPS", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -31,6 +31,7 @@ static void show_table(const json_t *all)
 		cell(t, v, "injected", true);
 		cell(t, v, "delivered", true);
 		cell(t, v, "forwarded", true);
+		cell(t, v, "relay_forwarded", true);
 		cell(t, v, "parked", false);
 		cell(t, v, "replayed", false);
 		cell(t, v, "unreachable", false);

@@ -136,12 +136,17 @@ static void show_degraded(const json_t *links)
 static void show(const json_t *s)
 {
 	unsigned long long parked = json_count(s, "parked_packets");
+	unsigned long long relayed = json_count(s, "relayed_pairs");
 
 	show_head(s);
 	show_count("nodes", json_object_get(s, "nodes"));
 	show_count("links", json_object_get(s, "links"));
 	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
 	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
+	if (relayed)
+		printf("%-9s%s%llu pair%s of nodes talk%s by way of other nodes%s\n", "relays",
+		       paint(DOUBTFUL), relayed, relayed == 1 ? "" : "s",
+		       relayed == 1 ? "s" : "", paint(PLAIN));
 	show_root(s);
 	show_recovery(json_object_get(s, "last_recovery"));
 	show_problems(json_object_get(s, "problems"));

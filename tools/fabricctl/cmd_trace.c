@@ -41,18 +41,27 @@ static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 static json_t *to_json(const struct trace *t)
 {
 	const struct torus_shape *shape = &t->table.shape;
-	json_t *hops = json_array();
+	json_t *hops = json_array(), *via = json_array();
 	char port[TORUS_TEXT_MAX];
 
 	for (uint32_t i = 0; i < t->path.n; i++)
 		json_array_append_new(hops, json_pack("{so ss}", "node",
 				      json_node(shape, t->path.hop[i].node), "port",
 				      torus_port_text(shape->ndims, t->path.hop[i].port, port)));
-	return json_pack("{so si so ss so so}", "hops", hops, "length", t->path.n, "via",
-			 t->path.via == TORUS_NO_NODE ? json_null() :
-				json_node(shape, t->path.via),
+	for (uint32_t i = 0; i < t->path.nvia; i++)
+		json_array_append_new(via, json_node(shape, t->path.via[i]));
+	return json_pack("{so si so ss so so}", "hops", hops, "length", t->path.n, "via", via,
 			 "end", path_end_name(t->path.end), "from", json_node(shape, t->from),
 			 "to", json_node(shape, t->to));
+}
+
+/* Relays come in order; @seen is how many have been passed. */
+static bool is_relay(const struct trace *t, uint32_t node, uint32_t *seen)
+{
+	if (*seen == t->path.nvia || t->path.via[*seen] != node)
+		return false;
+	++*seen;
+	return true;
 }
 
 static void show(const struct trace *t)
@@ -60,13 +69,14 @@ static void show(const struct trace *t)
 	const struct torus_shape *shape = &t->table.shape;
 	bool arrived = t->path.end == TORUS_WALK_ARRIVED;
 	char text[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+	uint32_t relays = 0;
 	const char *arrow = wide() ? "\u2500\u2500\u25b6" : "-->";
 
 	for (uint32_t i = 0; i < t->path.n; i++) {
 		bool bad = !arrived && i + 1 == t->path.n;
 
 		printf("%s%s %s%s%s%s ", torus_node_text(shape, t->path.hop[i].node, text),
-		       t->path.hop[i].node == t->path.via ? " (relay)" : "",
+		       is_relay(t, t->path.hop[i].node, &relays) ? " (relay)" : "",
 		       paint(bad ? BAD : FAINT),
 		       torus_port_text(shape->ndims, t->path.hop[i].port, port), arrow,
 		       paint(PLAIN));
@@ -82,20 +92,19 @@ static void show(const struct trace *t)
 static int walk(struct trace *t, char **argv)
 {
 	struct rows rows;
+	int err;
 
 	if (exclusions_get(&t->ask, &t->table))
 		return CANNOT;
 	if (find(t, argv[0], &t->from) || find(t, argv[1], &t->to) ||
 	    rows_get(&t->ask, &t->table.shape, t->from, &rows))
 		return CANNOT;
-	if (path_init(&t->path, &t->table.shape)) {
-		rows_free(&rows);
-		return fail("out of memory");
-	}
-	path_walk(&t->path, &t->table.shape, t->table.port, t->from, t->to, rows.row[t->to],
-		  row_of, t);
+	err = path_init(&t->path, &t->table.shape);
+	if (!err)
+		err = path_walk(&t->path, &t->table.shape, t->table.port, t->from, t->to,
+				rows.row[t->to], row_of, t);
 	rows_free(&rows);
-	return OK;
+	return err ? fail("out of memory") : OK;
 }
 
 static int cmd_trace(struct ctl *ctl, int argc, char **argv)

@@ -10,6 +10,7 @@
 
 #include "dry_run.h"
 #include "json.h"
+#include "path.h"
 #include "rows.h"
 #include "say.h"
 
@@ -19,6 +20,8 @@
 /**
  * struct dry_run - before [0] and after [1]
  * @node: the one that is to be excluded, or TORUS_NO_NODE: a link is
+ * @relay, @relay_rows: the relay looked at last, and its rows
+ * @path: room for ways
  */
 struct dry_run {
 	struct ask ask;
@@ -26,6 +29,9 @@ struct dry_run {
 	uint32_t nodes, node;
 	struct torus_health *health[2];
 	uint64_t *rows[2];
+	uint32_t relay[2];
+	uint64_t *relay_rows[2];
+	struct path path;
 	uint64_t pairs, moved, longer, lost;
 	json_t *cut_off;
 };
@@ -48,10 +54,13 @@ static int prepare(struct dry_run *r, const char *node_text, const char *port_te
 	}
 	for (int i = 0; i < 2; i++) {
 		r->rows[i] = calloc(r->nodes, sizeof(uint64_t));
-		if (!r->rows[i] || torus_health_new(s, r->table.port, &r->health[i]))
+		r->relay_rows[i] = calloc(r->nodes, sizeof(uint64_t));
+		r->relay[i] = TORUS_NO_NODE;
+		if (!r->rows[i] || !r->relay_rows[i] || torus_health_new(s, r->table.port, &r->health[i]))
 			return fail("out of memory");
 	}
-	if (torus_health_set(r->health[1], r->node, r->table.port[r->node] | ports, NULL) < 0)
+	if (path_init(&r->path, s) ||
+	    torus_health_set(r->health[1], r->node, r->table.port[r->node] | ports, NULL) < 0)
 		return fail("out of memory");
 	if (*port_text)
 		r->node = TORUS_NO_NODE;
@@ -59,9 +68,39 @@ static int prepare(struct dry_run *r, const char *node_text, const char *port_te
 	return r->cut_off ? OK : fail("out of memory");
 }
 
-static void compare(struct dry_run *r, uint32_t from)
+struct when {
+	struct dry_run *r;
+	int i;
+};
+
+static bool row_of(void *arg, uint32_t at, uint32_t to, uint64_t *row)
 {
-	const struct torus_shape *s = &r->table.shape;
+	const struct when *when = arg;
+	struct dry_run *r = when->r;
+	int i = when->i;
+
+	if (r->relay[i] != at &&
+	    torus_health_rows(r->health[i], at, TORUS_ROUTES_RELAY, r->relay_rows[i]) < 0)
+		return false;
+	r->relay[i] = at;
+	*row = r->relay_rows[i][to];
+	return true;
+}
+
+/* Hops of the whole way, through all relays. False: out of memory. */
+static bool length(struct dry_run *r, int i, uint32_t from, uint32_t to, uint32_t *n)
+{
+	struct when when = { r, i };
+
+	if (path_walk(&r->path, &r->table.shape, NULL, from, to, r->rows[i][to], row_of, &when))
+		return false;
+	*n = r->path.n;
+	return true;
+}
+
+/* False: out of memory. */
+static bool compare(struct dry_run *r, uint32_t from)
+{
 	uint32_t n[2];
 
 	for (uint32_t to = 0; to < r->nodes; to++) {
@@ -74,11 +113,12 @@ static void compare(struct dry_run *r, uint32_t from)
 			r->lost++;
 		} else if ((was ^ is) & WAY) {
 			r->moved++;
-			torus_walk(s, NULL, from, to, was, NULL, 0, &n[0]);
-			torus_walk(s, NULL, from, to, is, NULL, 0, &n[1]);
+			if (!length(r, 0, from, to, &n[0]) || !length(r, 1, from, to, &n[1]))
+				return false;
 			r->longer += n[1] > n[0];
 		}
 	}
+	return true;
 }
 
 /* Nodes that leave the part to which most of the rest belongs. */
@@ -134,11 +174,11 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, const char *what)
 		if (!r->table.up[from] || from == r->node)
 			continue;
 		progress("computing rows of node %u of %u", from + 1, r->nodes);
-		/* Without relays: as fabricd has them. */
 		for (int i = 0; i < 2; i++)
-			if (torus_health_rows(r->health[i], from, 0, r->rows[i]) < 0)
+			if (torus_health_rows(r->health[i], from, TORUS_ROUTES_RELAY, r->rows[i]) < 0)
 				return fail("out of memory");
-		compare(r, from);
+		if (!compare(r, from))
+			return fail("out of memory");
 	}
 	progress("%s", "");
 	find_cut_off(r);
@@ -156,7 +196,9 @@ int dry_run_exclude(const struct ctl *ctl, const char *what)
 	for (int i = 0; i < 2; i++) {
 		torus_health_free(r.health[i]);
 		free(r.rows[i]);
+		free(r.relay_rows[i]);
 	}
+	path_free(&r.path);
 	json_decref(r.cut_off);
 	exclusions_free(&r.table);
 	ask_close(&r.ask);

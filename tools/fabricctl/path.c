@@ -6,54 +6,62 @@
 
 int path_init(struct path *p, const struct torus_shape *shape)
 {
-	uint32_t max = 4;
-
+	*p = (struct path){ .leg_max = 4 };
 	for (unsigned int d = 0; d < shape->ndims; d++)
-		max += 2u * shape->size[d];
-	*p = (struct path){ .max = PATH_LEGS_MAX * max };
-	p->hop = calloc(p->max, sizeof(*p->hop));
-	return p->hop ? 0 : -ENOMEM;
+		p->leg_max += 2u * shape->size[d];
+	p->via = calloc(torus_nodes(shape), sizeof(*p->via));
+	return p->via ? 0 : -ENOMEM;
 }
 
 void path_free(struct path *p)
 {
 	free(p->hop);
+	free(p->via);
 	p->hop = NULL;
+	p->via = NULL;
 }
 
-static void leg(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
-		uint32_t from, uint32_t to, uint64_t row)
+static int leg(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
+	       uint32_t from, uint32_t to, uint64_t row)
 {
+	struct torus_hop *hop;
 	uint32_t n = 0;
 
-	p->end = torus_walk(shape, excluded, from, to, row, p->hop + p->n, p->max - p->n, &n);
-	p->n += n;
-	if (p->n > p->max)
-		p->n = p->max;
+	if (p->room - p->n < p->leg_max) {
+		hop = realloc(p->hop, (2 * p->room + p->leg_max) * sizeof(*hop));
+		if (!hop)
+			return -ENOMEM;
+		p->hop = hop;
+		p->room = 2 * p->room + p->leg_max;
+	}
+	p->end = torus_walk(shape, excluded, from, to, row, p->hop + p->n, p->leg_max, &n);
+	p->n += n < p->leg_max ? n : p->leg_max;
+	return 0;
 }
 
-void path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
-	       uint32_t from, uint32_t to, uint64_t row,
-	       bool (*row_of)(void *arg, uint32_t at, uint32_t to, uint64_t *row), void *arg)
+int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
+	      uint32_t from, uint32_t to, uint64_t row,
+	      bool (*row_of)(void *arg, uint32_t at, uint32_t to, uint64_t *row), void *arg)
 {
-	p->n = 0;
-	p->via = TORUS_NO_NODE;
-	if (!(row & TORUS_ROW_VALID) || !(row & TORUS_ROW_RELAY)) {
-		leg(p, shape, excluded, from, to, row);
-		return;
+	const uint64_t relayed = TORUS_ROW_VALID | TORUS_ROW_RELAY;
+
+	p->n = p->nvia = 0;
+	while ((row & relayed) == relayed) {
+		uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
+
+		p->end = relay >= torus_nodes(shape) ? TORUS_WALK_LOST : TORUS_WALK_LOOP;
+		/* A right way passes no relay twice. */
+		if (relay >= torus_nodes(shape) || p->nvia == torus_nodes(shape))
+			return 0;
+		if (leg(p, shape, excluded, from, relay, row))
+			return -ENOMEM;
+		if (p->end != TORUS_WALK_ARRIVED)
+			return 0;
+		p->via[p->nvia++] = from = relay;
+		if (!row_of(arg, relay, to, &row))
+			row = 0;
 	}
-	p->via = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
-	if (p->via >= torus_nodes(shape)) {
-		p->end = TORUS_WALK_LOST;
-		return;
-	}
-	leg(p, shape, excluded, from, p->via, row);
-	if (p->end != TORUS_WALK_ARRIVED)
-		return;
-	if (row_of(arg, p->via, to, &row) && !(row & TORUS_ROW_RELAY))
-		leg(p, shape, excluded, p->via, to, row);
-	else
-		p->end = TORUS_WALK_NO_ROW;
+	return leg(p, shape, excluded, from, to, row);
 }
 
 const char *path_end_name(enum torus_walk_end end)

@@ -5,33 +5,33 @@
 
 #include "rows.h"
 
-#define PATH_LEGS_MAX 2		/* through one relay */
-
 /**
  * struct path - where a packet goes
- * @n: hops taken; room is for as many as @hop was given
- * @via: relay node, or TORUS_NO_NODE
+ * @n: hops taken
+ * @via: the relays that it passes, in order
+ * @room, @leg_max: hops that @hop has room for, that a leg takes
  */
 struct path {
 	struct torus_hop *hop;
-	uint32_t max;
-	uint32_t n;
-	uint32_t via;
+	uint32_t n, room, leg_max;
+	uint32_t *via;
+	uint32_t nvia;
 	enum torus_walk_end end;
 };
 
-/** path_init() - with room for any right path. Return: 0 or -ENOMEM */
+/** path_init() - Return: 0 or -ENOMEM */
 int path_init(struct path *p, const struct torus_shape *shape);
 void path_free(struct path *p);
 
 /**
- * path_walk() - by the row of @from; a relay's row by @row_of
+ * path_walk() - by the row of @from; rows of relays by @row_of
  * @excluded: closed table, or NULL
- * @row_of: row of the relay to @to; returns false if it cannot be had
+ * @row_of: row of a relay to @to; returns false if it cannot be had
+ * Return: 0 or -ENOMEM.
  */
-void path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
-	       uint32_t from, uint32_t to, uint64_t row,
-	       bool (*row_of)(void *arg, uint32_t at, uint32_t to, uint64_t *row), void *arg);
+int path_walk(struct path *p, const struct torus_shape *shape, const uint16_t *excluded,
+	      uint32_t from, uint32_t to, uint64_t row,
+	      bool (*row_of)(void *arg, uint32_t at, uint32_t to, uint64_t *row), void *arg);
 
 /** path_end_name() - the end as JSON has it: "arrived", "dead-link", ... */
 const char *path_end_name(enum torus_walk_end end);

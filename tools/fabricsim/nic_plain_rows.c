@@ -11,8 +11,9 @@
  * cables that changed, but for those that another fault forbids it anyway.
  *
  * Rows that get another way go on hold, as in daemon/fm/rows.c; all of them are
- * written. With many faults in a large fabric the same is asked of one node of
- * so many, and counts for them all.
+ * written. Rows through relays count as none: it takes faults close together for
+ * them to be needed. With many faults in a large fabric the same is asked of one
+ * node of so many, and counts for them all.
  */
 #include <stdlib.h>
 

@@ -1,0 +1,147 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A lab of real processes, 3x3, so broken that node 0,0 reaches others only by way of
+# relays: TCP and UDP through them while cables are cut and mended, a relay that dies,
+# exclusions, and a fabric in two parts.
+#
+#	0,0 has one cable left, to 0,2; the ring of y = 0 has none.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+lab=rl$$
+broken=("0,0:+x" "0,0:+y" "1,0:+x" "2,0:+x")
+far=2,2
+
+ctl() { say "fabricctl $*"; "$B/fabricctl" "$@"; }
+lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
+ask() { ctl "$1" --lab "$lab" "${@:2}"; }
+
+# shellcheck disable=SC2317
+cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
+explain() { ask status; ask trace 0,0 $far; }
+
+is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
+at_rest() { is '.state | . == "running" or . == "degraded"' true; }
+version() { "$B/fabricctl" status --lab "$lab" --json | jq .table_version; }
+# In force is a version greater than $1.
+newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)) && at_rest; }
+
+# then_rests COMMAND...: which changes the table
+then_rests() {
+	local v
+	v=$(version)
+	"$@" && until_true 20 newer "$v"
+}
+
+break_it() {
+	local link
+	lab up 3x3 || return 1
+	is .relayed_pairs 0 || return 1
+	for link in "${broken[@]}"; do
+		then_rests lab cut "$link" || return 1
+	done
+}
+
+via() { ask trace 0,0 $far --json | jq -r '.via[] | map(tostring) | join(",")'; }
+counter() { ask counters --json | jq "[.[].$1] | add"; }
+
+seen() {
+	ask status | grep -E '^relays +[0-9]+ pairs of nodes talk' &&
+		is '.relayed_pairs > 0' true && [[ -n $(via) ]] &&
+		ask trace 0,0 $far | grep -F '(relay)' &&
+		[[ $(ask verify --json | jq '.relayed == '"$(ask status --json | jq .relayed_pairs)") == true ]] &&
+		ask verify
+}
+
+# under SECONDS FLAGS COMMAND...: traffic 0,0 -> $far, a second later COMMAND
+under() {
+	local seconds=$1 flags=$2 pid rc=0
+	shift 2
+	# shellcheck disable=SC2086
+	"$B/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
+	pid=$!
+	sleep 1
+	"$@" || rc=1
+	wait "$pid" || rc=1
+	cat "$tmp/traffic"
+	return $rc
+}
+
+through_relays() {
+	local before after
+	before=$(counter relay_forwarded)
+	under 3 "" true || return 1
+	after=$(counter relay_forwarded)
+	echo "relays sent on $before, then $after packets"
+	((after > before + 100)) && is .parked_packets 0
+}
+
+# Neither is on the only way of 0,0; the second brings other ways, and takes them again.
+cut_and_mend() {
+	then_rests lab cut 1,1:+x && is .last_recovery.lost 0 && ask verify &&
+		then_rests lab mend 1,1:+x && is .last_recovery.lost 0 &&
+		then_rests lab mend 0,0:+x && is .last_recovery.lost 0 && ask verify &&
+		then_rests lab cut 0,0:+x && is .last_recovery.lost 0 && ask verify
+}
+
+exclude_and_include() {
+	then_rests ask exclude 0,2:+x && is .last_recovery.lost 0 && ask verify &&
+		then_rests ask include 0,2:+x && is .last_recovery.lost 0 && ask verify
+}
+
+unreachable() {
+	"$B/fabricctl" lab exec --name "$lab" 0,0 -- ping -c 1 -W 5 "n${far/,/-}" >"$tmp/ping"
+	local rc=$?
+	cat "$tmp/ping"
+	((rc)) && grep -qi unreachable "$tmp/ping"
+}
+
+# What it alone led to is unreachable, all else goes on.
+relay_dies() {
+	local relay
+	relay=$(via | head -n 1)
+	[[ $relay == 0,2 ]] || { echo "by way of '$relay'"; return 1; }
+	lab kill "$relay" && until_true 20 is .nodes.up 8 && until_true 20 at_rest &&
+		until_true 5 unreachable &&
+		"$B/fabricctl" lab traffic --name "$lab" -s 1 1,0 $far || return 1
+	lab revive "$relay" && until_true 30 is .nodes.up 9 && until_true 30 at_rest && ask verify &&
+		"$B/fabricctl" lab traffic --name "$lab" -s 1 0,0 $far
+}
+
+# 0,0 and 0,2 against the rest; in each part all goes on.
+two_parts() {
+	local rc=0
+	for link in 0,1:+y 0,2:+x 2,2:+x; do
+		then_rests lab cut "$link" || return 1
+	done
+	ask status --json | jq -e '[.problems[] | select(.kind == "isolated")] | length == 7' || rc=1
+	exits 1 "cut" ask verify || rc=1
+	unreachable || rc=1
+	"$B/fabricctl" lab traffic --name "$lab" -s 2 0,0 0,2 || rc=1
+	"$B/fabricctl" lab traffic --name "$lab" -s 2 1,0 2,2 || rc=1
+	for link in 0,1:+y 0,2:+x 2,2:+x; do
+		then_rests lab mend "$link" || rc=1
+	done
+	ask verify && "$B/fabricctl" lab traffic --name "$lab" -s 2 0,0 $far && return $rc
+}
+
+whole_again() {
+	local link
+	for link in "${broken[@]}"; do
+		then_rests lab mend "$link" || return 1
+	done
+	is .state running && is .relayed_pairs 0 && ask verify
+}
+
+check "a pair of nodes without a way for headers" break_it || exit 1
+check "relays are seen in status, trace and verify" seen
+check "TCP and UDP through relays" through_relays
+check "cables cut and mended under TCP and UDP" under 6 "" cut_and_mend
+check "exclusions under TCP and UDP" under 4 "" exclude_and_include
+check "a relay dies and comes back" relay_dies
+check "a fabric in two parts" two_parts
+check "mended, without relays" whole_again
+exit $failed
