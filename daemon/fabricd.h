@@ -22,6 +22,7 @@ struct query;
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
  * @nports, @line: of the NIC
+ * @told, @outline: what systemd was told, and what that was drawn from
  */
 struct fabricd {
 	struct config config;
@@ -40,6 +41,7 @@ struct fabricd {
 	uint8_t nports;
 	struct line line[TORUS_MAX_PORTS];
 	enum fm_state told;
+	struct fm_outline outline;
 };
 
 /* machine.c: the manager between NIC and service network */

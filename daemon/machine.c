@@ -160,13 +160,19 @@ static void tell_systemd(struct fabricd *d, const struct fm_status *s)
 		   s->nodes_up, s->nodes);
 }
 
+/* A status is a look at every node of the fabric: only when it may have changed. */
 void machine_settle(struct fabricd *d)
 {
+	struct fm_outline o;
 	struct fm_status s;
 
 	if (!d->fm)
 		return;
 	loop_timer_set(d->fm_timer, fm_expiry(d->fm));
+	fm_outline(d->fm, &o);
+	if (!memcmp(&o, &d->outline, sizeof(o)))
+		return;
+	d->outline = o;
 	fm_status(d->fm, &s);
 	if (s.placed)
 		torus_node_text(&s.shape, s.own, d->own);
@@ -196,6 +202,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	if (getrandom(&c.seed, sizeof(c.seed), 0) != sizeof(c.seed))
 		c.seed = loop_now();
 	d->told = FM_STATES;
+	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
 	d->fm = fm_new(&c, &ops, d, dev, links, rows, loop_now());
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));

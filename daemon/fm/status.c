@@ -156,6 +156,17 @@ bool fm_in_force(const struct fm *fm, uint64_t version)
 	       !under_way(fm);
 }
 
+void fm_outline(const struct fm *fm, struct fm_outline *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->term = fm->table.term;
+	out->version = fm->table.version;
+	out->own = fm->placed ? fm->node : TORUS_NO_NODE;
+	out->problems = fm->nproblems;
+	out->under_way = under_way(fm);
+	out->cut_off = !fm->root && fm->tree.cut_off;
+}
+
 void fm_status(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;

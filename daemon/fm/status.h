@@ -89,7 +89,23 @@ struct fm_joiner {
 	uint64_t guid;
 };
 
+/** fm_status() - looks at every node and link: for people's questions, not for every event */
 void fm_status(const struct fm *fm, struct fm_status *out);
+
+/**
+ * struct fm_outline - what an event may have changed of the status
+ * As long as it stays the same so do state, place and numbers of nodes and links.
+ */
+struct fm_outline {
+	uint64_t term;
+	uint64_t version;
+	uint32_t own;			/* TORUS_NO_NODE without a place */
+	unsigned int problems;
+	bool under_way;
+	bool cut_off;
+};
+
+void fm_outline(const struct fm *fm, struct fm_outline *out);
 const char *fm_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 
