@@ -118,6 +118,16 @@ dies_and_returns() {
 		until_true 20 is .state running && until_true 10 is '.degraded_links | length' 0
 }
 
+# Thresholds are parameters; a margin that training would not take is named before it is gone.
+thin() {
+	lab up 2x2 --set margin_train=200 && lab line 0,0:+x --length 400 &&
+		lab cut 0,0:+x && lab mend 0,0:+x && until_true 20 is .state running &&
+		until_true 10 is_of 0,0 +x '.state == "up" and .width == 12 and .margin >= 200' true &&
+		is '.degraded_links | length' 0 && lab line 0,0:+x --temperature 110 &&
+		until_true 10 is_of 0,0 +x '.margin < .margin_train' true &&
+		is '.degraded_links | map(.width) | join(" ")' "12 12" && is_of 0,0 +x .eye_retrains 0
+}
+
 check "a lab is up" up || exit $failed
 check "lines are said to be modelled" says_modelled
 check "a longer cable is trained for under traffic" under longer
@@ -130,4 +140,6 @@ check "an eye is drawn" eye
 check "a revived NIC has the cables that the others have" revived
 check "a line without lanes fails, and returns" dies_and_returns
 check "nothing is left" lab down
+check "a thin margin is named before it is gone" thin
+check "nothing is left again" lab down
 exit $failed
