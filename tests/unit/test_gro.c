@@ -16,7 +16,9 @@
 #define VNET	sizeof(struct virtio_net_hdr)
 #define MESSAGE	2100
 
+/* @data begins so that the IP header is aligned. */
 struct message {
+	_Alignas(4) u8 before[2];
 	u8 data[MESSAGE];
 	size_t bytes;
 };
@@ -143,8 +145,8 @@ static void expect_same(struct rnd *r, const struct message *a, const struct mes
 /* The whole is sound in itself, and its datagrams are @m. */
 static void check_whole(struct rnd *r, struct gro *g, const struct message *m)
 {
-	static u8 whole[GRO_HEAD + 65536], again[GRO_HEAD];
-	struct message one;
+	static u8 whole[GRO_HEAD + 65536];
+	struct message one, again;
 	size_t at;
 
 	gro_finish(g);
@@ -156,9 +158,9 @@ static void check_whole(struct rnd *r, struct gro *g, const struct message *m)
 	}
 	expect(r, at == g->len + g->bytes, "%zu", at);
 	expect(r, at - VNET <= 65535, "%zu", at);
-	memcpy(again, g->head, g->len);
-	complete(again + VNET, g->bytes);
-	expect(r, !memcmp(again, g->head, g->len), "headers of the whole");
+	memcpy(again.data, g->head, g->len);
+	complete(again.data + VNET, g->bytes);
+	expect(r, !memcmp(again.data, g->head, g->len), "headers of the whole");
 	for (u32 i = 0; i < g->count; i++) {
 		cut(whole, at, i, &one);
 		expect_same(r, &one, &m[i]);
