@@ -11,6 +11,7 @@ static void due(struct fm *fm)
 	fm_settle_due(fm);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
+	fm_dispute_due(fm);
 }
 
 void fm_timer(struct fm *fm, uint64_t now)
@@ -27,7 +28,8 @@ uint64_t fm_expiry(const struct fm *fm)
 		return at;
 	at = earlier(at, fm_settle_expiry(fm));
 	at = earlier(at, fm_publish_expiry(fm));
-	return earlier(at, fm_recovery_expiry(fm));
+	at = earlier(at, fm_recovery_expiry(fm));
+	return earlier(at, fm_dispute_expiry(fm));
 }
 
 /* A NIC that is placed works on; its rows are taken as they are. */

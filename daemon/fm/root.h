@@ -61,6 +61,26 @@ struct fm_rec {
 	struct fm_recovery log;
 };
 
+#define FM_SUSPECTS 64
+
+/** struct fm_suspect - a node with disputed cables; @seen: at the last look as well */
+struct fm_suspect {
+	uint64_t guid;
+	bool seen;
+};
+
+/**
+ * struct fm_disputes - cables whose ends say different things (dispute.c)
+ * @more: than fit
+ * @at: next look; NEVER
+ */
+struct fm_disputes {
+	struct fm_suspect suspect[FM_SUSPECTS];
+	unsigned int n;
+	bool more;
+	uint64_t at;
+};
+
 /** struct fm_root - see above */
 struct fm_root {
 	struct fm_mate *mate;
@@ -94,6 +114,7 @@ struct fm_root {
 	struct fm_base base;
 	struct fm_rec rec;
 	struct fm_recovery last;
+	struct fm_disputes disputes;
 };
 
 /* roster.c */
@@ -118,6 +139,15 @@ void fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 
 /* wiring.c: mask of ports of @m that are wrongly cabled; problems are told */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
+
+/* dispute.c */
+/* Whether the two ends of the cable at port @p differ about it. */
+bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p);
+bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m);
+/* The row of @m is another. */
+void fm_dispute_row(struct fm *fm, const struct fm_mate *m);
+void fm_dispute_due(struct fm *fm);
+uint64_t fm_dispute_expiry(const struct fm *fm);
 
 /* publish.c */
 void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)

@@ -170,6 +170,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	fm->root = r;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = NEVER;
+	r->disputes.at = NEVER;
 	r->news = fm->now;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	r->rec.next = NEVER;
@@ -254,22 +255,6 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 #define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)
 
-static bool other_end_pending(const struct fm *fm, const struct fm_mate *m)
-{
-	for (unsigned int p = 0; p < m->row.nports; p++) {
-		const struct fm_port_row *mine = &m->row.port[p];
-		const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
-
-		if (!o || o == m || o->state != FM_NODE_UP || !o->via || mine->peer_port >= o->row.nports)
-			continue;
-		if ((mine->state == FM_PORT_UP) !=
-		    (o->row.port[mine->peer_port].state == FM_PORT_UP) &&
-		    o->row.port[mine->peer_port].peer_guid == m->guid)
-			return true;
-	}
-	return false;
-}
-
 static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
 	char cause[FM_TEXT_MAX / 2];
@@ -280,8 +265,9 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	}
 	row_cause(fm, m, row, cause, sizeof(cause));
 	m->row = *row;
+	fm_dispute_row(fm, m);
 	fm->root->judge_at = fm->now;
-	fm_publish_dirty(fm, other_end_pending(fm, m) ? OTHER_END : COALESCE, "%s", cause);
+	fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : COALESCE, "%s", cause);
 	fm_settle_news(fm);
 }
 

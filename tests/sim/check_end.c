@@ -19,6 +19,9 @@ const char *check_table(struct world *w, char *buf, size_t room)
 			      w->node[c->node[1]].managed;
 		bool open = !(closed[c->node[0]] & 1u << c->port[0]);
 
+		/* Two nodes without power: nobody is there to tell of their cable. */
+		if (!w->node[c->node[0]].on && !w->node[c->node[1]].on)
+			continue;
 		if (c->there && usable != open) {
 			const struct fm_entry *a = fm_node(root, c->node[0]);
 			const struct fm_entry *b = fm_node(root, c->node[1]);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "daemon/fm/root.h"
 #include "story.h"
 
 static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)
@@ -175,6 +176,52 @@ static void manager_hangs(void **state)
 	hung(1, 1);
 }
 
+/* --- the ends of a cable differ ---------------------------------------------------- */
+
+/* The manager of @node says once, of one port, what is not so. */
+static void say_down(struct world *w, uint32_t node, unsigned int port)
+{
+	const struct fm *fm = world_fm(w, node);
+	struct fm_msg m = { .type = FM_MSG_ROW };
+
+	m.row = (struct fm_row_msg) { fm->guid, fm->epoch, fm->row };
+	m.row.row.serial++;
+	m.row.row.port[port].state = FM_PORT_DOWN;
+	assert_true(world_say(w, 0, 0, &m));
+}
+
+/* Down wins, and is told; not of a cable that is cut, whose ends only tell one by one. */
+static void ends_differ(void **state)
+{
+	const uint16_t *closed;
+	struct story s;
+
+	(void)state;
+	start(&s, "3x3", 5, 8);
+	world_cut(s.w, 2, true);
+	for (unsigned int i = 0; i < 3000; i++) {
+		world_run(s.w, 1 * W_MS);
+		assert_false(story_problem(&s, "dispute", ""));
+	}
+	world_cut(s.w, 2, false);
+	story_rest(&s, 5 * W_S);
+	say_down(s.w, 4, 0);
+	world_run(s.w, 100 * W_MS);
+	closed = fm_exclusions(world_fm(s.w, 0));
+	assert_true(closed[4] & 1 && closed[5] & 1 << 2);
+	assert_false(story_problem(&s, "dispute", ""));
+	world_run(s.w, 3 * W_S);
+	assert_true(story_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
+	assert_false(story_problem(&s, "dispute", "2,1:+x"));
+	world_cut(s.w, 8, true);		/* its row is told anew, */
+	world_run(s.w, 100 * W_MS);
+	world_cut(s.w, 8, false);
+	story_rest(&s, 5 * W_S);		/* and the one after that believed */
+	world_run(s.w, 3 * W_S);
+	assert_false(story_problem(&s, "dispute", ""));
+	end(&s, "ends differ");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +229,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ring_in_two),
 		cmocka_unit_test(root_away),
 		cmocka_unit_test(manager_hangs),
+		cmocka_unit_test(ends_differ),
 	};
 
 	if (argc > 1)

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cables whose ends say different things: one up, the other down. Down wins, in the
+ * table (a cable that one end excludes is excluded) and so in all rows; here it is
+ * told. Every change is disputed for a moment, since the ends notice it one after the
+ * other: told is what was so at two looks, a keep-alive apart.
+ *
+ * Looked at are nodes whose rows, as they came, did not fit those of their neighbours;
+ * were there more than can be remembered, all nodes.
+ */
+#include <stdio.h>
+
+#include "root.h"
+
+bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	const struct fm_port_row *mine = &m->row.port[p], *theirs;
+	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
+
+	if (!o || o == m || o->state != FM_NODE_UP || !o->via ||
+	    mine->peer_port >= o->row.nports)
+		return false;
+	theirs = &o->row.port[mine->peer_port];
+	return (mine->state == FM_PORT_UP) != (theirs->state == FM_PORT_UP) &&
+	       theirs->peer_guid == m->guid;
+}
+
+bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < m->row.nports; p++)
+		if (fm_disputed(fm, m, p))
+			return true;
+	return false;
+}
+
+static void suspect(struct fm_disputes *d, uint64_t guid, bool seen)
+{
+	for (unsigned int i = 0; i < d->n; i++)
+		if (d->suspect[i].guid == guid)
+			return;
+	if (d->n < FM_SUSPECTS)
+		d->suspect[d->n++] = (struct fm_suspect) { guid, seen };
+	else
+		d->more = true;
+}
+
+void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
+{
+	struct fm_disputes *d = &fm->root->disputes;
+
+	if (fm_disputed_any(fm, m))
+		suspect(d, m->guid, false);
+	if ((d->n || d->more) && d->at == NEVER)
+		d->at = fm->now + fm->cfg.keepalive;
+}
+
+static const char *end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
+			    char *buf, size_t room)
+{
+	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+
+	if (m->node == TORUS_NO_NODE || p >= 2 * fm->ndims)
+		snprintf(buf, room, "port %u of '%s'", p, m->name);
+	else
+		snprintf(buf, room, "%s:%s ('%s')",
+			 torus_node_text(&fm->table.shape, m->node, node),
+			 torus_port_text(fm->ndims, p, port), m->name);
+	return buf;
+}
+
+static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	const struct fm_port_row *mine = &m->row.port[p];
+	const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
+	bool up = mine->state == FM_PORT_UP;
+	char a[160], b[160];
+
+	end_text(fm, m, p, a, sizeof(a));
+	end_text(fm, o, mine->peer_port, b, sizeof(b));
+	fm_problem_set(fm, "dispute", fm_mix((up ? m : o)->guid) ^ (up ? p : mine->peer_port),
+		       "the link is up, says %s, and down, says %s: nothing is sent over it",
+		       up ? a : b, up ? b : a);
+}
+
+static void look(struct fm *fm, const struct fm_mate *m, bool seen)
+{
+	for (unsigned int p = 0; seen && p < m->row.nports; p++)
+		if (fm_disputed(fm, m, p))
+			tell(fm, m, p);
+	if (fm_disputed_any(fm, m))
+		suspect(&fm->root->disputes, m->guid, true);
+}
+
+void fm_dispute_due(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct fm_disputes *d = &r->disputes, old = *d;
+	bool first = false;
+
+	if (fm->now < d->at)
+		return;
+	*d = (struct fm_disputes) { .at = NEVER };
+	fm_problems_mark(fm, "dispute");
+	for (unsigned int i = 0; i < old.n; i++) {
+		const struct fm_mate *m = fm_mate(r, old.suspect[i].guid);
+
+		if (m)
+			look(fm, m, old.suspect[i].seen);
+		first |= !old.suspect[i].seen;
+	}
+	for (uint32_t i = 0; old.more && i < r->nmates; i++)
+		look(fm, &r->mate[i], false);
+	fm_problems_sweep(fm, "dispute");
+	if (d->n && (first || old.more))
+		d->at = fm->now + fm->cfg.keepalive;
+}
+
+uint64_t fm_dispute_expiry(const struct fm *fm)
+{
+	return fm->root->disputes.at;
+}
