@@ -13,6 +13,7 @@ B=${B:-$TOP/build}
 lab=tn$$
 bin=$B
 seconds=6
+[[ ${TORUS_BACKEND:-user} == user ]] || seconds=3
 
 ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
 lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }

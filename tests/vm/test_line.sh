@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Lines that get worse, of tests/netns, with NICs of the kernel.
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+VM=${VM:-uml}
+export TORUS_BACKEND=${TORUS_BACKEND:-kernel}
+
+# shellcheck disable=SC2016 # for the guest's shell
+exec "$TOP/tests/vm/guest" --limit 400 "$VM" \
+	bash -c 'insmod "$KMOD/torus.ko" && exec bash tests/netns/test_line.sh'
