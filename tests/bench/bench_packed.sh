@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Packed labs: as many managers as nodes, their NICs in one process. How fast the fabric
+# is up, how fast one cut is healed, what it costs. Beside it, in the same run, OpenSM on
+# ibsim's model of the same torus, one process that manages all: from its start to SUBNET
+# UP, and after one link of a switch has failed.
+#
+#	bench_packed.sh [SHAPE...]	4x4x4 and 8x8x8
+
+set -u
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+(($#)) || set -- 4x4x4 8x8x8
+cuts=10
+lab=bp$$
+run=/run/torus/$lab
+tmp=$(mktemp -d)
+root=
+trap '"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; rm -rf "$tmp"' EXIT
+
+die() { echo "bench_packed: $*" >&2; exit 1; }
+lab() { "$B/fabricctl" lab "$1" --name "$lab" "${@:2}"; }
+# The root alone; 'fabricctl status' asks all nodes for their lines, which costs more than a cut.
+status() { "$TOP/tests/netns/ask" "$root" status | jq -r ".data | $1"; }
+median() { sort -n | awk '{ a[NR] = $1 } END { printf "%.1f", a[int((NR + 1) / 2)] }'; }
+row() { printf '%-50s %14s %16s   %s\n' "$@"; }
+
+until_true() {
+	local end=$((SECONDS + 30))
+	until "$@"; do
+		((SECONDS < end)) || die "still not: $*"
+		sleep 0.05
+	done
+}
+
+# At rest at a version past $1.
+at_rest() { (($(status 'if .state == "recovering" then 0 else .last_recovery.version // 0 end') > $1)); }
+
+# The processes of one kind, from their pid files.
+pids() { cat "$run"/*.pid "$run"/*/*.pid 2>/dev/null | cut -d' ' -f1 | while read -r p; do
+	[[ $(cat "/proc/$p/comm" 2>/dev/null) == "$1" ]] && echo "$p"
+done; }
+
+# Milliseconds of processor time that these have had.
+used() { for p; do cut -d' ' -f1 "/proc/$p/schedstat"; done 2>/dev/null |
+	awk '{ n += $1 } END { printf "%.0f", n / 1e6 }'; }
+
+# Resident memory of these, that is their own: KiB, sum and largest in all.
+memory() { for p; do
+	awk '/^VmRSS/ { r = $2 } /^RssAnon/ { a = $2 } END { print r, a }' "/proc/$p/status"
+done 2>/dev/null | awk '{ if ($1 > m) m = $1; a += $2 } END { print m, a, NR }'; }
+
+# From OpenSM's first line to SUBNET UP. ibsim runs already then.
+opensm_ms() {
+	command -v opensm ibsim ibsim-run >/dev/null || { echo -; return; }
+	# shellcheck disable=SC2016
+	unshare --net bash -c '. "$0"; net ${1//x/ }; opensm_run 60; between "-> OpenSM " "SUBNET UP"' \
+		"$TOP/tests/bench/ibsim.sh" "$1"
+}
+
+bring_up() {
+	local seconds
+	seconds=$(lab up "$1" --packed --json) || die "no lab"
+	root=$run/$(jq -r '.shape | map("0") | join(".")' <<<"$seconds")/control
+	managers=$(pids fabricd)
+	nics=$(pids torusemu)
+	# shellcheck disable=SC2086
+	row "$1 up: $(wc -w <<<"$managers") managers, all processes" "$(opensm_ms "$1") ms" \
+		"$(jq '.seconds.total * 1e3 | round' <<<"$seconds") ms" "< 10 s"
+	# shellcheck disable=SC2086
+	row "  of it processor time: managers, NICs" - "$(used $managers), $(used $nics) ms" ""
+}
+
+one_cut() {
+	local v
+	v=$(status .table_version)
+	lab cut "$1" >/dev/null || die "cut"
+	until_true at_rest "$v"
+	status .last_recovery.duration_ms >>"$tmp/cut"
+	v=$(status .table_version)
+	lab mend "$1" >/dev/null || die "mend"
+	until_true at_rest "$v"
+}
+
+recovery() {
+	local i before after node
+	: >"$tmp/cut"
+	# shellcheck disable=SC2086
+	before=$(used $managers)
+	for ((i = 0; i < cuts; i++)); do
+		node=$(lab hosts --json | jq -r ".[$((RANDOM % $(wc -w <<<"$managers")))].node | map(tostring) | join(\",\")")
+		one_cut "$node:+y"
+	done
+	# shellcheck disable=SC2086
+	after=$(used $managers)
+	row "  recovery after a cut, median of $cuts" - "$(median <"$tmp/cut") ms" ""
+	row "  processor time of all managers, a cut and mend" - "$(((after - before) / cuts)) ms" ""
+}
+
+cost() {
+	local largest own n nic_own before_m before_n
+	# shellcheck disable=SC2086
+	read -r largest own n < <(memory $managers)
+	# shellcheck disable=SC2086
+	read -r _ nic_own _ < <(memory $nics)
+	row "  a manager's memory: largest resident, own" - "$largest, $((own / n)) KiB" "< 6144"
+	row "  a NIC's share of their process's own" - "$((nic_own / n)) KiB" ""
+	sleep 2
+	# shellcheck disable=SC2086
+	before_m=$(used $managers) before_n=$(used $nics)
+	sleep 10
+	# shellcheck disable=SC2086
+	row "  idle, of one core: managers, NICs" - \
+		"$(awk -v m=$(($(used $managers) - before_m)) -v n=$(($(used $nics) - before_n)) \
+			'BEGIN { printf "%.1f, %.1f %%", m / 100, n / 100 }')" ""
+}
+
+printf '%-50s %14s %16s   %s\n' 'packed labs' OpenSM ours wanted
+for shape; do
+	bring_up "$shape"
+	cost
+	recovery
+	lab down >/dev/null || die "lab down"
+done
