@@ -22,6 +22,7 @@ static const struct answer_cmd commands[] = {
 	{ "table", "", ANSWER_ROOT, answer_table, NULL },
 	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL },
 	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL },
+	{ "retrain", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_retrain, local_retrain },
 	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, local_replay },
 	{ "log", " level", ANSWER_CHANGE, answer_log, NULL },
 };

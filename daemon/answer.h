@@ -112,12 +112,14 @@ void answer_eye(struct request *rq);
 void answer_rows(struct request *rq);
 void answer_park(struct request *rq);
 void answer_replay(struct request *rq);
+void answer_retrain(struct request *rq);
 json_t *local_links(struct fabricd *d, json_t *cmd);
 json_t *local_counters(struct fabricd *d, json_t *cmd);
 json_t *local_eye(struct fabricd *d, json_t *cmd);
 json_t *local_rows(struct fabricd *d, json_t *cmd);
 json_t *local_park(struct fabricd *d, json_t *cmd);
 json_t *local_replay(struct fabricd *d, json_t *cmd);
+json_t *local_retrain(struct fabricd *d, json_t *cmd);
 
 /* answer_log.c */
 void answer_events(struct request *rq);

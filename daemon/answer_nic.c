@@ -221,6 +221,35 @@ void answer_eye(struct request *rq)
 		gather(rq, true, one_end);
 }
 
+/* --- training ---------------------------------------------------------------- */
+
+json_t *local_retrain(struct fabricd *d, json_t *cmd)
+{
+	const char *text = json_string_value(json_object_get(cmd, "port"));
+	struct torus_dev *dev = dev_of(d);
+	struct fm_status s;
+	unsigned int port;
+
+	fm_status(d->fm, &s);
+	if (!dev || !s.placed || !text || torus_port_parse(text, s.shape.ndims, &port))
+		return NULL;
+	if (nic_check(d->nic, torus_retrain(dev, port)))
+		return json_pack("{s:s}", "error", torus_error(dev));
+	return json_pack("{s:o, s:o}", "node", node_json(d, s.own), "port", port_json(d, port));
+}
+
+void answer_retrain(struct request *rq)
+{
+	int port;
+
+	if (!answer_ready(rq) || answer_port(rq, &port))
+		return;
+	if (port < 0)
+		answer_error(rq, "usage", "'retrain' needs a port");
+	else
+		gather(rq, true, one_end);
+}
+
 /* --- counters -------------------------------------------------------------- */
 
 static json_t *flow_json(const struct torus_flow *flow)

@@ -85,6 +85,13 @@ named() {
 		ask events | grep -q 'line 0,0:+x: 9 of 12 lanes' && ask status >/dev/null
 }
 
+# A line that is whole again gets its lanes back when it is asked to, both ways.
+widened() {
+	lab line 0,0:+x --dead none && ctl link retrain 0,0:+x --lab "$lab" &&
+		until_true 10 is_of 0,0 +x .width 12 && ctl link retrain 1,0:-x --lab "$lab" &&
+		until_true 10 is_of 1,0 -x .width 12
+}
+
 # All lanes get worse together: the rate falls.
 warms() {
 	lab line 0,0:+x --length 650 --temperature 90 &&
@@ -135,6 +142,7 @@ check "a longer cable is trained for under traffic" under longer
 check "each lane has state, rate, margin and expected errors" lanes_right
 check "lanes that die are shed under traffic" under lanes_die
 check "status, links and events name what was given up" named
+check "lanes come back by a retraining, under traffic" under widened
 check "a warm cable is slower, under traffic" under warms
 check "lanes that age are shed before they err, under traffic" under ages
 check "an eye is drawn" eye

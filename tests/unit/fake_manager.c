@@ -267,6 +267,9 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return coord(f, request);
 	if (!strcmp(cmd, "table") || !strcmp(cmd, "exclude") || !strcmp(cmd, "include"))
 		return table(f);
+	if (!strcmp(cmd, "retrain"))
+		return json_pack("{so sO}", "node", place(f, (uint32_t)node), "port",
+				 json_object_get(request, "port"));
 	if (!strcmp(cmd, "log"))
 		return json_pack("{sO}", "level", json_object_get(request, "level"));
 	if (!strcmp(cmd, "events"))

@@ -241,6 +241,7 @@ static void json_is_the_data(void **state)
 		{ "events --json", "{\"cmd\":\"events\"}" },
 		{ "coord n3-1 --json", "{\"cmd\":\"coord\",\"name\":\"n3-1\"}" },
 		{ "exclude 0,1:+y --json", "{\"cmd\":\"exclude\",\"node\":\"0,1\",\"port\":\"+y\"}" },
+		{ "link retrain n1-0:+y --json", "{\"cmd\":\"retrain\",\"node\":\"1,0\",\"port\":\"+y\"}" },
 		{ "include n0-1 --json", "{\"cmd\":\"include\",\"node\":\"0,1\"}" },
 		{ "log debug --json", "{\"cmd\":\"log\",\"level\":\"debug\"}" },
 	};

@@ -46,7 +46,7 @@ _fabricctl() {
 		words="$commands --help --version"
 		((at == 1)) || words=$labs
 		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
-		[[ ${COMP_WORDS[1]-} != link ]] || words=eye
+		[[ ${COMP_WORDS[1]-} != link ]] || words='eye retrain'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
@@ -73,7 +73,7 @@ _fabricctl() {
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			links | counters | routes | trace | exclude | include | park | coord | \
-				exec | cut | mend | silence | ber | latency | line | eye | retry | kill | revive | traffic)
+				exec | cut | mend | silence | ber | latency | line | eye | retrain | retry | kill | revive | traffic)
 				words=$(_fabricctl_nodes)
 				[[ $command != retry ]] || words+=' auto angara acknak hippi'
 				;;
