@@ -12,12 +12,11 @@ void tn_flows_init(struct tn_flows *f, struct tn_flow_tx *tx, struct tn_flow_rx 
 {
 	memset(tx, 0, sizeof(*tx) * TN_FLOW_VCS * nodes);
 	memset(rx, 0, sizeof(*rx) * TN_FLOW_VCS * nodes);
-	*f = (struct tn_flows) {
-		.tx = tx,
-		.rx = rx,
-		.nodes = nodes,
-		.since = ~0ull,
-	};
+	memset(f, 0, sizeof(*f));
+	f->tx = tx;
+	f->rx = rx;
+	f->nodes = nodes;
+	f->since = ~0ull;
 }
 
 void tn_flow_stamp(struct tn_flows *f, struct tn_pkt *pkt, unsigned int vc)
@@ -93,6 +92,19 @@ static void give_up(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
 	rx->flags &= (u8)~TN_FLOW_FRESH;
 }
 
+static unsigned int bucket_of(const struct tn_pkt *pkt)
+{
+	return (pkt->hdr.src * TN_FLOW_VCS + pkt->hdr.vc) % TN_FLOW_BUCKETS;
+}
+
+/* The turn of who waits in @of's flow may have come. */
+static void look_at(struct tn_flows *f, const struct tn_pkt *of)
+{
+	unsigned int b = bucket_of(of);
+
+	f->look[b / 64] |= 1ull << b % 64;
+}
+
 enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	struct tn_flow_rx *rx = rx_of(f, pkt);
@@ -110,6 +122,7 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 	turn = ahead(rx, pkt->tail.eseq);
 	if (turn > 0 && may_jump) {
 		give_up(f, rx, pkt->tail.eseq);
+		look_at(f, pkt);
 		turn = 0;
 	}
 	rx->licence = f->licence;
@@ -118,75 +131,168 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 	return turn > 0 ? TN_FLOW_EARLY : TN_FLOW_BEHIND;
 }
 
+/* --- who waits ------------------------------------------------------------- */
+
+/* The place that holds, or would hold, the first waiting packet of @of's flow. */
+static struct tn_pkt **first_of(struct tn_flows *f, const struct tn_pkt *of)
+{
+	struct tn_pkt **p = &f->wait[bucket_of(of)];
+
+	while (*p && ((*p)->hdr.src != of->hdr.src || (*p)->hdr.vc != of->hdr.vc))
+		p = &(*p)->next;
+	return p;
+}
+
+/*
+ * @a comes before @b, in the sense of ahead(). Going on in the flow changes nothing
+ * between packets that are ahead, nor puts one of those below one that is not.
+ */
+static bool before(const struct tn_flow_rx *rx, const struct tn_pkt *a, const struct tn_pkt *b)
+{
+	if (rx->flags & TN_FLOW_FRESH)
+		return a->tail.eseq < b->tail.eseq;
+	return (s32)(a->tail.eseq - rx->expected) < (s32)(b->tail.eseq - rx->expected);
+}
+
+/* One heap of two. */
+static struct tn_pkt *meld(const struct tn_flow_rx *rx, struct tn_pkt *a, struct tn_pkt *b)
+{
+	struct tn_pkt *low = a, *high = b;
+
+	if (!a || !b)
+		return a ? a : b;
+	if (before(rx, b, a)) {
+		low = b;
+		high = a;
+	}
+	high->next = low->child;
+	low->child = high;
+	return low;
+}
+
+static struct tn_pkt *pop(struct tn_pkt **chain)
+{
+	struct tn_pkt *p = *chain;
+
+	if (!p)
+		return NULL;
+	*chain = p->next;
+	p->next = NULL;
+	return p;
+}
+
+/* One heap of a chain of them: in pairs first, which is why it takes log n in the mean. */
+static struct tn_pkt *meld_all(const struct tn_flow_rx *rx, struct tn_pkt *chain)
+{
+	struct tn_pkt *pairs = NULL, *all = NULL;
+
+	while (chain) {
+		struct tn_pkt *a = pop(&chain), *pair = meld(rx, a, pop(&chain));
+
+		pair->next = pairs;
+		pairs = pair;
+	}
+	while (pairs)
+		all = meld(rx, all, pop(&pairs));
+	return all;
+}
+
 bool tn_flow_done(struct tn_flows *f, const struct tn_pkt *pkt)
 {
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 
 	rx->expected = pkt->tail.eseq + 1;
 	rx->flags &= (u8)~TN_FLOW_FRESH;
-	return rx->flags & TN_FLOW_WAITING;
+	if (!(rx->flags & TN_FLOW_WAITING))
+		return false;
+	look_at(f, pkt);
+	return true;
 }
 
 void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now)
 {
-	rx_of(f, pkt)->flags |= TN_FLOW_WAITING;
-	if (!f->wait.head)
+	struct tn_flow_rx *rx = rx_of(f, pkt);
+	struct tn_pkt **p = first_of(f, pkt), *first = *p, *after = NULL;
+
+	rx->flags |= TN_FLOW_WAITING;
+	if (!f->waiting++)
 		f->since = now;
 	f->wait_bytes += (u64)tn_pkt_flits(pkt) * TN_FLIT;
-	tn_queue_push(&f->wait, pkt);
+	pkt->child = NULL;
+	pkt->next = NULL;
+	if (first) {
+		after = first->next;
+		first->next = NULL;
+	}
+	*p = meld(rx, first, pkt);
+	(*p)->next = after;
+	look_at(f, pkt);
+}
+
+/* Of an older epoch, or given up past it: delivered at once. */
+static bool is_due(struct tn_flows *f, const struct tn_pkt *pkt)
+{
+	const struct tn_flow_rx *rx = rx_of(f, pkt);
+
+	return rx->epoch != pkt->tail.epoch || ahead(rx, pkt->tail.eseq) <= 0;
+}
+
+static struct tn_pkt *next_in(struct tn_flows *f, unsigned int bucket)
+{
+	struct tn_pkt *pkt;
+
+	for (pkt = f->wait[bucket]; pkt; pkt = pkt->next) {
+		if (is_due(f, pkt))
+			return pkt;
+	}
+	f->look[bucket / 64] &= ~(1ull << bucket % 64);
+	return NULL;
 }
 
 struct tn_pkt *tn_flow_next(struct tn_flows *f)
 {
-	struct tn_pkt *pkt;
+	struct tn_pkt *pkt = NULL;
+	unsigned int b;
 
-	for (pkt = f->wait.head; pkt; pkt = pkt->next) {
-		const struct tn_flow_rx *rx = rx_of(f, pkt);
-
-		/* Of an older epoch, or given up past it: delivered at once. */
-		if (rx->epoch != pkt->tail.epoch || ahead(rx, pkt->tail.eseq) <= 0)
-			return pkt;
+	for (b = 0; b < TN_FLOW_BUCKETS && !pkt; b++) {
+		if (!f->look[b / 64])
+			b |= 63;
+		else if (f->look[b / 64] >> b % 64 & 1)
+			pkt = next_in(f, b);
 	}
-	return NULL;
+	return pkt;
 }
 
 void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt)
 {
-	struct tn_pkt **p = &f->wait.head, *before = NULL, *q;
+	struct tn_pkt **p = first_of(f, pkt), *after = pkt->next, *rest;
 	struct tn_flow_rx *rx = rx_of(f, pkt);
 
-	while (*p != pkt) {
-		before = *p;
-		p = &(*p)->next;
-	}
-	*p = pkt->next;
-	if (f->wait.tail == pkt)
-		f->wait.tail = before;
-	f->wait.count--;
-	f->wait_bytes -= (u64)tn_pkt_flits(pkt) * TN_FLIT;
+	rest = meld_all(rx, pkt->child);
+	if (rest)
+		rest->next = after;
+	else
+		rx->flags &= (u8)~TN_FLOW_WAITING;
+	*p = rest ? rest : after;
+	pkt->child = NULL;
 	pkt->next = NULL;
-	if (!f->wait.head)
+	f->wait_bytes -= (u64)tn_pkt_flits(pkt) * TN_FLIT;
+	if (!--f->waiting)
 		f->since = ~0ull;
-	for (q = f->wait.head; q; q = q->next) {
-		if (rx_of(f, q) == rx)
-			return;
-	}
-	rx->flags &= (u8)~TN_FLOW_WAITING;
 }
 
-/* The waiting packet with the lowest number in the flow of @of. */
-static struct tn_pkt *lowest(struct tn_flows *f, const struct tn_pkt *of)
+void tn_flows_empty(struct tn_flows *f, struct tn_queue *out)
 {
-	const struct tn_flow_rx *rx = rx_of(f, of);
-	struct tn_pkt *low = NULL, *q;
+	unsigned int b;
 
-	for (q = f->wait.head; q; q = q->next) {
-		if (rx_of(f, q) != rx || q->tail.epoch != rx->epoch)
-			continue;
-		if (!low || (s32)(q->tail.eseq - low->tail.eseq) < 0)
-			low = q;
+	for (b = 0; b < TN_FLOW_BUCKETS; b++) {
+		while (f->wait[b]) {
+			struct tn_pkt *pkt = f->wait[b];
+
+			tn_flow_unwait(f, pkt);
+			tn_queue_push(out, pkt);
+		}
 	}
-	return low;
 }
 
 bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
@@ -199,19 +305,23 @@ bool tn_flow_overdue(struct tn_flows *f, const struct tn_pkt *pkt)
 
 void tn_flow_close_gap(struct tn_flows *f, const struct tn_pkt *of)
 {
-	struct tn_flow_rx *rx = rx_of(f, of);
-	struct tn_pkt *low = lowest(f, of);
+	const struct tn_pkt *first = *first_of(f, of);
 
-	if (low && ahead(rx, low->tail.eseq) > 0)
-		give_up(f, rx, low->tail.eseq);
+	if (!first || is_due(f, first))
+		return;
+	give_up(f, rx_of(f, of), first->tail.eseq);
+	look_at(f, of);
 }
 
 void tn_flow_close_gaps(struct tn_flows *f)
 {
-	struct tn_pkt *q;
+	const struct tn_pkt *pkt;
+	unsigned int b;
 
-	for (q = f->wait.head; q; q = q->next)
-		tn_flow_close_gap(f, q);
+	for (b = 0; b < TN_FLOW_BUCKETS; b++) {
+		for (pkt = f->wait[b]; pkt; pkt = pkt->next)
+			tn_flow_close_gap(f, pkt);
+	}
 }
 
 void tn_flow_license(struct tn_flows *f)

@@ -62,6 +62,7 @@
 #include "pkt.h"
 
 #define TN_FLOW_VCS 2
+#define TN_FLOW_BUCKETS 256
 
 struct tn_flow_tx {
 	u32 next;
@@ -76,14 +77,18 @@ struct tn_flow_rx {
 };
 
 #define TN_FLOW_KNOWN	1
-#define TN_FLOW_WAITING	2	/* some packet of it is in tn_flows.wait */
+#define TN_FLOW_WAITING	2	/* some packet of it waits */
 #define TN_FLOW_FRESH	4	/* nothing of the epoch was delivered or given up yet */
 #define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
 
 /**
  * struct tn_flows - all flows of a NIC
  * @tx, @rx: TN_FLOW_VCS for each node, the caller's memory
- * @wait: packets ahead of their turn
+ * @wait: packets ahead of their turn: of each flow a heap, its first packet in a chain of
+ *	such; so that who leaves a gap and sends on, by mistake or not, costs others
+ *	log n a packet
+ * @look: buckets, a bit each, where somebody's turn may have come
+ * @waiting: packets that wait
  * @wait_bytes: of their flits
  * @since: when the oldest began to wait; ~0: none
  * @licence: number of the last GIVE_UP
@@ -97,7 +102,9 @@ struct tn_flows {
 	u8 licence;
 	bool licensed;
 	u64 lost;
-	struct tn_queue wait;
+	u32 waiting;
+	struct tn_pkt *wait[TN_FLOW_BUCKETS];
+	u64 look[TN_FLOW_BUCKETS / 64];
 	u64 wait_bytes;
 	u64 since;
 };
@@ -129,6 +136,9 @@ void tn_flow_wait(struct tn_flows *f, struct tn_pkt *pkt, u64 now);
 struct tn_pkt *tn_flow_next(struct tn_flows *f);
 /** tn_flow_unwait() - take @pkt, found by tn_flow_next(), out of the wait */
 void tn_flow_unwait(struct tn_flows *f, struct tn_pkt *pkt);
+
+/** tn_flows_empty() - all that wait go to @out, in no order */
+void tn_flows_empty(struct tn_flows *f, struct tn_queue *out);
 
 /**
  * tn_flow_overdue() - does @pkt begin its flow anew while packets of the flow's

@@ -170,6 +170,7 @@ static void drop_all(struct tn_nic *nic, struct tn_queue *q)
 /* All packets but those in RETRY buffers, which belong to the links' peers. */
 static void empty(struct tn_nic *nic, u64 now)
 {
+	struct tn_queue waiting = { 0 };
 	struct tn_pkt *pkt;
 	unsigned int i;
 
@@ -188,7 +189,8 @@ static void empty(struct tn_nic *nic, u64 now)
 	nic->held_bytes = 0;
 	drop_all(nic, &nic->park.q);
 	nic->park = (struct tn_park) { .bytes_max = nic->park.bytes_max };
-	drop_all(nic, &nic->flows.wait);
+	tn_flows_empty(&nic->flows, &waiting);
+	drop_all(nic, &waiting);
 }
 
 void tn_nic_flush(struct tn_nic *nic)
@@ -506,7 +508,7 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 			tn_link_poll(&nic->link[p], now);
 	}
 	tn_via_poll(nic, now);
-	if (f->wait.head && now - f->since >= nic->params.gap_time) {
+	if (f->waiting && now - f->since >= nic->params.gap_time) {
 		u64 lost = f->lost;
 
 		f->since = now;
@@ -519,7 +521,7 @@ void tn_nic_poll(struct tn_nic *nic, u64 now)
 
 u64 tn_nic_expiry(const struct tn_nic *nic)
 {
-	u64 at = nic->flows.wait.head ? nic->flows.since + nic->params.gap_time : ~0ull;
+	u64 at = nic->flows.waiting ? nic->flows.since + nic->params.gap_time : ~0ull;
 	unsigned int p;
 
 	if (nic->relay.ask_at < at)

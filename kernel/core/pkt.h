@@ -8,6 +8,7 @@
 /**
  * struct tn_pkt - one packet in memory
  * @next: in whatever queue holds it; a packet is in at most one
+ * @child: of the same flow, while both wait for their turn (flow.c)
  * @flits: header flit, payload, tail, contiguous (a relay flit that came with it is
  *	not looked at any more); the core writes header and
  *	tail here when it sends
@@ -31,6 +32,7 @@
  */
 struct tn_pkt {
 	struct tn_pkt *next;
+	struct tn_pkt *child;
 	u8 *flits;
 	void *owner;
 	struct tn_hdr hdr;

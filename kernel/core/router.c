@@ -132,7 +132,7 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	struct tn_flows *f = &nic->flows;
 	struct tn_pkt *pkt;
 
-	while (f->wait.head && (pkt = tn_flow_next(f))) {
+	while (f->waiting && (pkt = tn_flow_next(f))) {
 		struct tn_pkt seen = *pkt;
 
 		f->since = now;
@@ -156,10 +156,10 @@ static bool former_epoch_done(struct tn_nic *nic, const struct tn_pkt *pkt, u64 
 	u32 before;
 
 	while (tn_flow_overdue(f, pkt)) {
-		before = f->wait.count;
+		before = f->waiting;
 		tn_flow_close_gap(f, pkt);
 		tn_deliver_waiting(nic, now);
-		if (f->wait.count == before)
+		if (f->waiting == before)
 			return false;
 	}
 	return true;
@@ -535,6 +535,6 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	} while (moved);
 	if (nic->relay.out && nic->relay.ask_at == ~0ull)
 		nic->relay.ask_at = now + nic->params.replay_timeout;
-	if (nic->flows.wait.head)
+	if (nic->flows.waiting)
 		tn_deliver_waiting(nic, now);
 }

@@ -173,10 +173,10 @@ int tn_nic_release(struct tn_nic *nic, u64 version, bool give_up, u64 now)
 		u32 before;
 
 		do {
-			before = f->wait.count;
+			before = f->waiting;
 			tn_flow_close_gaps(f);
 			tn_deliver_waiting(nic, now);
-		} while (f->wait.head && f->wait.count < before);
+		} while (f->waiting && f->waiting < before);
 		tn_flow_license(f);
 		if (f->lost != lost)
 			tn_tell(nic, TN_EV_PARK);

@@ -431,7 +431,7 @@ static bool settled(const struct fabric *f)
 	for (u32 i = 0; i < f->n; i++) {
 		const struct tn_nic *nic = f->node[i].nic;
 
-		if (nic->held.head || nic->relay.wait.head || nic->park.q.head || nic->flows.wait.head)
+		if (nic->held.head || nic->relay.wait.head || nic->park.q.head || nic->flows.waiting)
 			return false;
 	}
 	for (u32 i = 0; i < f->n * f->n; i++) {
