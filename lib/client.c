@@ -172,15 +172,16 @@ static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *
 
 /**
  * struct exchange - one request under way
- * @cmd: for texts
+ * @req, @cmd: what was asked, for texts
  * @replies: so far
  * @err: first error of @reply; what follows is read but not looked at
  * @intr: the dump says of itself that it is not consistent
- * @done: the end was seen, @end is its error
+ * @done: the end was seen, @end is its error; @text: why
  */
 struct exchange {
 	struct torus_dev *dev;
 	struct conn *c;
+	struct nlmsghdr *req;
 	unsigned int cmd;
 	reply_fn reply;
 	void *arg;
@@ -189,24 +190,19 @@ struct exchange {
 	bool intr;
 	bool done;
 	int end;
+	char text[192];
 };
 
-/* Text of an extended ACK among the attributes from @from on, or NULL. */
-static const char *ext_ack(struct nlmsghdr *nlh, size_t from)
+/* The extended ACK among the attributes from @from on, as text. Return: "" if there is none. */
+static const char *ext_ack(struct exchange *x, struct nlmsghdr *nlh, size_t from)
 {
-	struct nlattr *attr;
-	size_t len;
-
 	from = NLMSG_ALIGN(from);
-	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS) || nlmsg_datalen(nlh) < (int)from)
-		return NULL;
-	len = (size_t)nlmsg_datalen(nlh) - from;
-	attr = nla_find((struct nlattr *)((char *)nlmsg_data(nlh) + from), (int)len,
-			NLMSGERR_ATTR_MSG);
-	if (!attr || nla_len(attr) < 2 ||
-	    !memchr(nla_data(attr), 0, (size_t)nla_len(attr)))
-		return NULL;
-	return nla_data(attr);
+	x->text[0] = '\0';
+	if (nlh->nlmsg_flags & NLM_F_ACK_TLVS && nlmsg_datalen(nlh) >= (int)from)
+		lt_refusal(x->text, sizeof(x->text), x->req,
+			   (struct nlattr *)((char *)nlmsg_data(nlh) + from),
+			   nlmsg_datalen(nlh) - (int)from);
+	return x->text;
 }
 
 /* An end that carries @err; a peer that sends a positive one lies. */
@@ -219,7 +215,7 @@ static int end_with(struct exchange *x, int err, const char *text)
 	if (err > 0 || err < -4095)
 		return lt_fail(x->dev, x->end = -EBADMSG, "%s: answered with error %d",
 			       lt_command_name(x->cmd), err);
-	if (err && text)
+	if (err && *text)
 		lt_fail(x->dev, err, "%s: %s (%s)", lt_command_name(x->cmd), text,
 			strerror(-err));
 	else if (err)
@@ -236,7 +232,7 @@ static int got_error(struct exchange *x, struct nlmsghdr *nlh)
 		return end_with(x, -EBADMSG, "its acknowledgement is cut short");
 	if (!(nlh->nlmsg_flags & NLM_F_CAPPED) && e->msg.nlmsg_len > NLMSG_HDRLEN)
 		from += e->msg.nlmsg_len - NLMSG_HDRLEN;
-	return end_with(x, e->error, ext_ack(nlh, from));
+	return end_with(x, e->error, ext_ack(x, nlh, from));
 }
 
 static int got_done(struct exchange *x, struct nlmsghdr *nlh)
@@ -245,7 +241,7 @@ static int got_done(struct exchange *x, struct nlmsghdr *nlh)
 
 	if (nlmsg_datalen(nlh) >= (int)sizeof(err))
 		memcpy(&err, nlmsg_data(nlh), sizeof(err));
-	return end_with(x, err, ext_ack(nlh, sizeof(err)));
+	return end_with(x, err, ext_ack(x, nlh, sizeof(err)));
 }
 
 static void got_reply(struct exchange *x, struct nlmsghdr *nlh)
@@ -351,6 +347,7 @@ static int exchange(struct exchange *x, struct nl_msg *msg, unsigned int flags)
 	struct genlmsghdr *g = nlmsg_data(nlh);
 	int err;
 
+	x->req = nlh;
 	x->cmd = g->cmd;
 	x->dev->error[0] = '\0';
 	err = send_request(x->dev, x->c, nlh, flags);

@@ -92,6 +92,13 @@ typedef int (*reply_fn)(struct torus_dev *dev, struct nlattr **tb, struct nlmsgh
 int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/**
+ * lt_refusal() - why @req was refused
+ * @to: gets the text; "" if nothing is known
+ * @tlvs, @len: attributes of the extended ACK (NLMSGERR_ATTR_*), unchecked
+ */
+void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs, int len);
+
 /** lt_msg() - an empty request of @cmd with room for @bytes of attributes */
 struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
 

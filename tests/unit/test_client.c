@@ -160,6 +160,83 @@ static void answer_endless_text(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_send(fd, msg);
 }
 
+/* As the kernel's own checks do: a text without a name, where it lies, what is allowed. */
+static void refuse_attr(int fd, struct nlmsghdr *req, uint32_t offs, const char *text, uint64_t max)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+	struct nlmsgerr body = { .error = -ERANGE, .msg = *req };
+	struct nlattr *policy;
+
+	nlmsg_put(msg, 0, req->nlmsg_seq, NLMSG_ERROR, 0, NLM_F_CAPPED | NLM_F_ACK_TLVS);
+	nlmsg_append(msg, &body, sizeof(body), NLMSG_ALIGNTO);
+	if (text)
+		nla_put_string(msg, NLMSGERR_ATTR_MSG, text);
+	nla_put_u32(msg, NLMSGERR_ATTR_OFFS, offs);
+	if (max) {
+		policy = nla_nest_start(msg, NLMSGERR_ATTR_POLICY);
+		nla_put_u64(msg, NL_POLICY_TYPE_ATTR_MAX_VALUE_U, max);
+		nla_nest_end(msg, policy);
+	}
+	fake_send(fd, msg);
+}
+
+static uint32_t offset_of(struct nlmsghdr *req, int type, int within)
+{
+	struct nlattr *a = nlmsg_find_attr(req, GENL_HDRLEN, type);
+
+	if (within)
+		a = nla_find(nla_data(a), nla_len(a), within);
+	return (uint32_t)((char *)a - (char *)req);
+}
+
+static void answer_out_of_range(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, offset_of(req, TORUS_A_PORT, 0), "integer out of range", 5);
+}
+
+static void answer_named(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, offset_of(req, TORUS_A_PORT, 0), "PORT is 3, this NIC has 2", 0);
+}
+
+static void answer_textless(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, offset_of(req, TORUS_A_ADMIN, 0), NULL, 0);
+}
+
+static void answer_past_the_end(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, req->nlmsg_len + 4, "integer out of range", 0);
+}
+
+static void answer_in_the_header(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, 3, "integer out of range", 0);
+}
+
+static void answer_bad_ber(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, offset_of(req, TORUS_A_FAULT, TORUS_FAULT_BER), "integer out of range", 0);
+}
+
+static void test_refused_in_a_nest(void **state)
+{
+	struct torus_fault fault = { .ber = 2000000000000000000ull };
+
+	(void)state;
+	nic.fn = answer_bad_ber;
+	assert_int_equal(torus_fault_set(dev, 1, &fault), -ERANGE);
+	assert_string_equal(torus_error(dev), "link set: BER is 2000000000000000000, allowed 0 to "
+			    "1000000000000000000: integer out of range (Numerical result out of range)");
+	assert_usable();
+}
+
 static void test_errors(void **state)
 {
 	static const struct {
@@ -176,6 +253,16 @@ static void test_errors(void **state)
 		{ answer_short_ack, -EBADMSG,
 		  "link set: its acknowledgement is cut short (Bad message)" },
 		{ answer_endless_text, -EIO, "link set: Input/output error" },
+		{ answer_out_of_range, -ERANGE, "link set: PORT is 3, allowed 0 to 5: integer out of "
+		  "range (Numerical result out of range)" },
+		{ answer_named, -ERANGE,
+		  "link set: PORT is 3, this NIC has 2 (Numerical result out of range)" },
+		{ answer_textless, -ERANGE,
+		  "link set: ADMIN is 1, allowed 0 to 1 (Numerical result out of range)" },
+		{ answer_past_the_end, -ERANGE,
+		  "link set: integer out of range (Numerical result out of range)" },
+		{ answer_in_the_header, -ERANGE,
+		  "link set: integer out of range (Numerical result out of range)" },
 	};
 	unsigned int i;
 
@@ -578,7 +665,7 @@ static void test_bad_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sets), TEST(bad_arguments), TEST(errors), TEST(device), TEST(link),
+		TEST(sets), TEST(bad_arguments), TEST(errors), TEST(refused_in_a_nest), TEST(device), TEST(link),
 		TEST(park), TEST(lies), TEST(dump), TEST(dump_ends_with_error),
 		TEST(dump_is_read_again), TEST(finding), TEST(bad_places),
 	};
