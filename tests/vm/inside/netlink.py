@@ -3,9 +3,12 @@
 """
 In a guest: what only shows on a socket: a dump with a commit in between is flagged, a
 listener that is too slow is told and can read everything again, of two writers at
-once one is told, the counters of a NIC with 12 ports come in one datagram.
+once one is told, the counters of a NIC with 12 ports come in one datagram, and no set
+is done for who has no privilege, however he comes by his socket.
 """
+import ctypes
 import errno
+import json
 import os
 import re
 import socket
@@ -14,6 +17,7 @@ import sys
 
 top = os.environ["TOP"]
 header = open(f"{top}/include/uapi/torus.h").read()
+policy = open(f"{top}/include/uapi/torus_policy.h").read()
 
 
 def enum(name):
@@ -30,6 +34,7 @@ failed = 0
 
 def check(name, good):
     global failed
+    good = bool(good)
     print(("ok - " if good else "not ok - ") + name, flush=True)
     failed |= not good
 
@@ -190,6 +195,95 @@ def test_one_datagram(a):
     check("each with all counters", set(counters) == {len(re.findall(r"\bX\(", lines))})
 
 
+def nobody():
+    os.setgid(65534)
+    os.setuid(65534)
+
+
+def no_user():
+    """Root of a user namespace of its own, which our network does not belong to."""
+    if ctypes.CDLL(None, use_errno=True).unshare(0x10000000):
+        raise OSError(ctypes.get_errno(), "unshare")
+
+
+def lent():
+    """Opened by nobody, written by root, as a program with setuid can be made to."""
+    os.setresuid(65534, 65534, 0)
+    sock = Sock()
+    os.setresuid(0, 0, 0)
+    return sock
+
+
+def stranger():
+    nobody()
+    return Sock()
+
+
+def other_root():
+    no_user()
+    return Sock()
+
+
+def dropped():
+    sock = Sock()
+    nobody()
+    return sock
+
+
+def answers(become, bodies):
+    """Return: command to error, as the process that @become makes is answered."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if not pid:
+        sock = become()
+        os.write(w, json.dumps({c: sock.ask(c, *b) for c, b in bodies.items()}).encode())
+        os._exit(0)
+    os.close(w)
+    said = os.read(r, 65536)
+    os.waitpid(pid, 0)
+    return json.loads(said or "{}")
+
+
+def state(s):
+    """All that sets can change; counters and gauges go on by themselves."""
+    moving = [A["TORUS_A_" + n] for n in ("PORT_COUNTERS", "GAUGES", "NODE_COUNTERS")]
+    all_of = []
+    for cmd in "DEVICE_GET", "LINK_GET", "ROWS_GET":
+        s.dump(cmd)
+        all_of += [{k: v for k, v in m.items() if k not in moving}
+                   for part in s.parts() for _, m in part]
+    s.send(s.family, CMD["TORUS_CMD_PARK_GET"], b"", REQUEST)
+    return all_of + [dict(attrs(d[4:])) for _, _, d in messages(s.s.recv(65536))]
+
+
+def test_privilege(s):
+    u8 = lambda name, v: attr(A["TORUS_A_" + name], bytes([v]))
+    bodies = {
+        "DEVICE_SET": [u8("BOOTSTRAP", 1)],
+        "LINK_SET": [port(1), u8("ADMIN", 0)],
+        "LINK_ATTACH": [port(2), attr(A["TORUS_A_LOWER"], b"wire2\0")],
+        "ROWS_BEGIN": [version(20)],
+        "ROWS_PUT": [version(20), rows(0, row_of(7), 9)],
+        "ROWS_COMMIT": [version(20)],
+        "HOLD": [attr(A["TORUS_A_NODES"], struct.pack("=I", 3))],
+        "RELEASE": [version(20)],
+        "PARK_RESOLVE": [port(0), attr(A["TORUS_A_SESSION"], struct.pack("=I", 1))],
+        "PARK_REPLAY": [version(20), attr(A["TORUS_A_PORTS"], u16s(1))],
+        "MGMT_SEND": [port(0), attr(A["TORUS_A_DATA"], b"hello")],
+    }
+    check("every set is tried", set(bodies) == set(re.findall(r"X\((\w+), SET,", policy)))
+    before = state(s)
+    for become in stranger, other_root, dropped, lent:
+        said = answers(become, bodies)
+        check(f"{become.__name__}: every set is refused for want of privilege",
+              said == {c: -errno.EPERM for c in bodies} or print(said))
+    check("and nothing has changed", state(s) == before)
+    said = answers(Sock, bodies)
+    check("the same of root are done; there is only no link for a message",
+          said == {c: -errno.ENETDOWN if c == "MGMT_SEND" else 0 for c in bodies} or print(said))
+    check("and show", state(s) != before)
+
+
 first, second = Sock(), Sock()
 place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
          attr(A["TORUS_A_COORDS"], u16s(0, 0)))
@@ -198,4 +292,5 @@ test_dump_intr(first, second)
 test_writers(first, second)
 test_overrun(first, Sock())
 test_one_datagram(second)
+test_privilege(second)
 sys.exit(failed)
