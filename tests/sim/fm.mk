@@ -36,3 +36,8 @@ tests += tests/sim/test_ruins
 tests/sim/test_ruins-objs := tests/sim/ruins.o $(sim-objs)
 tests/sim/test_ruins-deps := $(B)/libtorus.a
 tests/sim/test_ruins-libs := $(svc-libs)
+
+tests += tests/sim/test_relays
+tests/sim/test_relays-objs := tests/sim/test_relays.o $(sim-objs)
+tests/sim/test_relays-deps := $(B)/libtorus.a
+tests/sim/test_relays-libs := $(svc-libs) $(call pkg-libs,cmocka)

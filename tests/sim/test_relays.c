@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that only relays join, and what happens to relays at every step of a recovery:
+ * a cable is cut, or mended so that relays are left or become needed, and at some time
+ * after it the relay dies, its manager or the root starts anew, or another cable goes;
+ * or the other way round. Where no NIC dies, nothing may be lost.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+
+/**
+ * struct scene - a shape with cables cut, and a node that is a relay then
+ * @whole: a cable whose loss leaves all nodes joined; @turn: one that was cut, with which
+ *	no pair needs a relay, or others do
+ */
+static const struct scene {
+	const char *shape;
+	uint32_t cut[4];
+	unsigned int cuts;
+	uint32_t relay, whole, turn;
+} scenes[] = {
+	/* 0,0 has one cable, to the relay */
+	{ "3x3", { 0, 1, 2, 4 }, 4, 6, 8, 0 },
+	{ "4x3", { 0, 1, 6 }, 3, 8, 10, 6 },
+	/* some pairs have relays, and other ways if those die */
+	{ "4x3", { 0, 1, 9 }, 3, 7, 12, 1 },
+	{ "4x4", { 0, 1, 2, 3 }, 4, 12, 21, 2 },
+};
+
+#define SCENES (sizeof(scenes) / sizeof(scenes[0]))
+
+enum event { CUT, MEND, RELAY_DIES, RELAY_RESTARTS, ROOT_RESTARTS, EXCLUDE, EVENTS };
+
+static const char *const names[EVENTS] = { "cut", "mend", "relay dies", "relay's manager restarts",
+					   "root restarts", "relay's port excluded" };
+
+static void happen(struct story *s, const struct scene *scene, enum event e)
+{
+	switch (e) {
+	case CUT:
+		world_cut(s->w, scene->whole, true);
+		break;
+	case MEND:
+		world_cut(s->w, scene->turn, false);
+		break;
+	case RELAY_DIES:
+		s->may_lose = true;
+		world_power(s->w, scene->relay, false);
+		break;
+	case RELAY_RESTARTS:
+		world_manager(s->w, scene->relay, false);
+		world_run(s->w, 100 * W_US);
+		world_manager(s->w, scene->relay, true);
+		break;
+	case ROOT_RESTARTS:
+		world_manager(s->w, 0, false);
+		world_run(s->w, 500 * W_US);
+		world_manager(s->w, 0, true);
+		break;
+	case EXCLUDE:
+		if (world_fm(s->w, 0))
+			fm_exclude(world_fm(s->w, 0), scene->relay, 0, true, world_now(s->w));
+		break;
+	default:
+		break;
+	}
+}
+
+static uint64_t counted(struct story *s, enum torus_node_counter which)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		if (world_nic(s->w, i))
+			n += tn_nic_counters(world_nic(s->w, i))[which];
+	return n;
+}
+
+static void begin(struct story *s, const struct scene *scene, uint64_t seed)
+{
+	struct world_config c;
+	struct fm_status st;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse(scene->shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = false;
+	c.member_max = 500 * W_MS;
+	story_begin(s, &c);
+	story_power_all(s);
+	story_rest(s, 10 * W_S);
+	for (unsigned int i = 0; i < scene->cuts; i++)
+		world_cut(s->w, scene->cut[i], true);
+	story_rest(s, 10 * W_S);
+	fm_status(world_fm(s->w, 0), &st);
+	if (!st.relayed)
+		story_fail(s, "no pair needs a relay");
+	world_traffic(s->w, 150 * W_US);
+	world_run(s->w, 10 * W_MS);
+	if (!tn_nic_counters(world_nic(s->w, scene->relay))[TORUS_NC_RELAY_FORWARDED])
+		story_fail(s, "node %u is no relay", scene->relay);
+}
+
+static void look(struct story *s)
+{
+	char buf[200];
+	const char *wrong;
+
+	world_run(s->w, 100 * W_MS);
+	story_rest(s, 30 * W_S);
+	wrong = s->wrong[0] ? NULL : check_rows(s->w, buf, sizeof(buf));
+	if (wrong)
+		story_fail(s, "%s", wrong);
+}
+
+static bool finish(struct story *s, const char *what)
+{
+	look(s);
+	for (uint32_t i = 0; world_fm(s->w, 0) && i < world_nodes(s->w); i++)
+		fm_exclude(world_fm(s->w, 0), i, -1, false, world_now(s->w));
+	if (story_end(s))
+		return true;
+	print_error("%s: %s\n", what, s->wrong);
+	return false;
+}
+
+/* A recovery takes a few ms: the gaps reach every step of it. */
+static void phases(void **state)
+{
+	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
+					 2600, 3000, 3500, 4000, 5000, 6000, 8000, 400000 };
+	const char *one = getenv("SEED");
+	unsigned int failures = 0, count = 0;
+
+	(void)state;
+	for (unsigned int k = 0; k < SCENES * EVENTS * EVENTS * 16; k++) {
+		const struct scene *scene = &scenes[k % SCENES];
+		enum event a = k / SCENES % EVENTS, b = k / SCENES / EVENTS % EVENTS;
+		uint64_t gap = gaps[k / SCENES / EVENTS / EVENTS] * W_US;
+		struct story s;
+		char what[120];
+
+		/* Each pair of events at some gaps in some scene. */
+		if (one ? strtoul(one, NULL, 0) != k : a == b || k % 3 || count++ % story_every())
+			continue;
+		begin(&s, scene, k + 1);
+		happen(&s, scene, a);
+		world_run(s.w, gap);
+		happen(&s, scene, b);
+		snprintf(what, sizeof(what), "SEED=%u %s: %s, %llu us later %s", k, scene->shape,
+			 names[a], (unsigned long long)(gap / W_US), names[b]);
+		failures += !finish(&s, what);
+	}
+	assert_int_equal(failures, 0);
+}
+
+/* Nobody ever finds anybody unreachable while all hang together. */
+static void nobody_unreachable(void **state)
+{
+	unsigned int failures = 0;
+
+	(void)state;
+	for (unsigned int k = 0; k < SCENES; k++) {
+		const struct scene *scene = &scenes[k];
+		struct story s;
+		uint64_t before;
+
+		begin(&s, scene, 7);
+		before = counted(&s, TORUS_NC_UNREACHABLE);
+		for (unsigned int i = 0; i < 4; i++) {
+			world_cut(s.w, i % 2 ? scene->turn : scene->whole, !(i & 2) == !(i % 2));
+			look(&s);
+		}
+		if (counted(&s, TORUS_NC_UNREACHABLE) != before)
+			story_fail(&s, "packets were unreachable");
+		failures += !finish(&s, scene->shape);
+	}
+	assert_int_equal(failures, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(phases),
+		cmocka_unit_test(nobody_unreachable),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
