@@ -156,6 +156,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.version = h->version;
 	b.term = h->term;
 	b.attach = h->attach;
+	b.relay_packets = h->relay_packets;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];

@@ -120,6 +120,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->version = from->version;
 	to->term = from->term;
 	to->attach = from->attach;
+	to->relay_packets = from->relay_packets;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])

@@ -227,6 +227,8 @@ int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, v
 		out->epoch = nla_get_u32(tb[TORUS_A_EPOCH]);
 	if (tb[TORUS_A_BOOTSTRAP])
 		out->bootstrap = nla_get_u8(tb[TORUS_A_BOOTSTRAP]);
+	if (tb[TORUS_A_RELAY_PACKETS])
+		out->relay_packets = nla_get_u32(tb[TORUS_A_RELAY_PACKETS]);
 	err = place_parse(dev, tb, out);
 	if (!err && tb[TORUS_A_NODE_COUNTERS])
 		err = lt_counters(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,

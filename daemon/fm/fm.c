@@ -71,6 +71,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->random = fm_mix(c->seed) ^ fm_mix(now + dev->guid);
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;
+	fm->relay_packets = dev->relay_packets;
 	fm->bootstrap = dev->bootstrap;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (take_rows(fm, dev, rows)) {

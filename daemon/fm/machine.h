@@ -142,6 +142,7 @@ struct fm {
 	/* the NIC */
 	uint64_t guid;
 	uint32_t epoch;
+	uint32_t relay_packets;	/* 0: not known */
 	unsigned int nports;
 	bool bootstrap;
 	bool placed;

@@ -117,6 +117,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @version: of its NIC's rows; @term: root it last obeyed, 0 for none
  * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
+ * @relay_packets: that its NIC may keep as a relay; 0: not known
  */
 struct fm_hello {
 	uint8_t role;
@@ -133,6 +134,7 @@ struct fm_hello {
 	uint64_t version;
 	uint64_t term;
 	uint64_t attach;
+	uint32_t relay_packets;
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_base base;

@@ -334,6 +334,21 @@ static void forget_below(struct fm *fm, uint64_t guid)
 	}
 }
 
+/*
+ * Each node lets as many packets on the way through relays as its own memory is good
+ * for at every other one: with less there, relays must send some back.
+ */
+static void check_relay(struct fm *fm, const struct fm_mate *m,
+			uint32_t packets)
+{
+	if (packets && fm->relay_packets && packets != fm->relay_packets)
+		fm_problem_set(fm, "relay", m->guid,
+			       "'%s' keeps %u packets as a relay, the root '%s' %u: set relay_packets of all NICs to the same, or relays return what they have no room for",
+			       m->name, packets, fm->cfg.name, fm->relay_packets);
+	else
+		fm_problem_clear(fm, "relay", m->guid);
+}
+
 static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
@@ -350,6 +365,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->version = h->version;
 	mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
+	check_relay(fm, m, h->relay_packets);
 	if (fresh || back)
 		mate_counts(fm, m, h);
 	if (h->version > r->version_seen)

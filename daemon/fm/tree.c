@@ -141,6 +141,7 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->tree.term;
 	h->attach = c->attach;
+	h->relay_packets = fm->relay_packets;
 	h->row = fm->row;
 	h->base = fm->member.base;
 	fm_member_sums(fm, &h->sums);

@@ -38,6 +38,7 @@ struct torus_device {
 	uint32_t node;
 	uint64_t version;
 	uint64_t counter[TORUS_NC_COUNT];
+	uint32_t relay_packets;		/* kept for others as a relay; 0: the NIC does not say */
 };
 
 /** struct torus_fault - faults a software NIC puts into what a port sends */

@@ -266,7 +266,8 @@ enum torus_group {
  * Top-level attributes.
  *
  * D: NAME, IFINDEX, IFNAME, GUID, EPOCH, DRIVER, PORT_COUNT, BOOTSTRAP, and
- *    once set SHAPE, COORDS, NODE, VERSION, ROW_COUNT; NODE_COUNTERS
+ *    once set SHAPE, COORDS, NODE, VERSION, ROW_COUNT; NODE_COUNTERS;
+ *    RELAY_PACKETS
  * L: PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ,
  *    PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED, FAULT, PORT_COUNTERS, GAUGES, and
  *    with a SerDes LANES
@@ -331,6 +332,7 @@ enum torus_attr {
 	TORUS_A_SWING,		/* u16: mV from the centre of an eye map to its edge */
 	TORUS_A_MASK_HEIGHT,	/* u16: mV from the centre of the mask */
 	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI, likewise */
+	TORUS_A_RELAY_PACKETS,	/* u32: what the NIC may keep for others as a relay */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

@@ -222,6 +222,33 @@ static void ends_differ(void **state)
 	end(&s, "ends differ");
 }
 
+/* Memory for relays that is not the same everywhere is told, while it is so. */
+static void relay_memory(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, "3x3", 6, 8);
+	assert_false(story_problem(&s, "relay", ""));
+	world_power(s.w, 4, false);
+	world_run(s.w, 1 * W_S);
+	story_rest(&s, 5 * W_S);
+	world_relay_packets(s.w, 4, 100);
+	world_power(s.w, 4, true);
+	story_rest(&s, 5 * W_S);
+	assert_true(story_problem(&s, "relay", "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
+	world_power(s.w, 4, false);
+	world_run(s.w, 1 * W_S);
+	story_rest(&s, 5 * W_S);
+	assert_false(story_problem(&s, "relay", ""));
+	world_relay_packets(s.w, 4, 4096);
+	world_power(s.w, 4, true);
+	story_rest(&s, 5 * W_S);
+	assert_false(story_problem(&s, "relay", ""));
+	s.may_lose = true;
+	end(&s, "memory for relays");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +257,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(root_away),
 		cmocka_unit_test(manager_hangs),
 		cmocka_unit_test(ends_differ),
+		cmocka_unit_test(relay_memory),
 	};
 
 	if (argc > 1)

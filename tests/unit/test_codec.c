@@ -98,6 +98,7 @@ static void rnd_hello(struct fm_hello *h)
 		for (unsigned int d = 0; d < h->shape.ndims; d++)
 			h->coords.c[d] = (uint16_t)(rnd() % h->shape.size[d]);
 	}
+	h->relay_packets = (uint32_t)rnd();
 	rnd_row(&h->row);
 	rnd_sums(&h->sums);
 	rnd_base(&h->base);

@@ -181,6 +181,9 @@ static void core_start(struct world *w, uint32_t node)
 	memcpy((char *)n->nic + size, &h, sizeof(h));	/* to free it by */
 	tn_params_default(&cfg.params);
 	cfg.params.slots = 16;
+	if (n->relay_packets)
+		cfg.params.relay_packets = n->relay_packets;
+	n->relay_packets = cfg.params.relay_packets;
 	cfg.params.park_bytes = 64 << 20;
 	if (tn_nic_init(n->nic, &cfg, w->now))
 		abort();

@@ -447,6 +447,7 @@ void fm_start(struct world *w, uint32_t node)
 	struct torus_device dev = {
 		.guid = n->guid,
 		.epoch = n->epoch,
+		.relay_packets = n->relay_packets,
 		.nports = (uint8_t)w->nports,
 		.bootstrap = n->jumper,
 	};

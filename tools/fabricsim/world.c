@@ -406,6 +406,11 @@ void world_guid(struct world *w, uint32_t node, uint64_t guid)
 	w->node[node].guid = guid;
 }
 
+void world_relay_packets(struct world *w, uint32_t node, uint32_t packets)
+{
+	w->node[node].relay_packets = packets;
+}
+
 /* --- what is counted -------------------------------------------------------------- */
 
 void held_more(struct world *w, uint32_t node, uint32_t rows)

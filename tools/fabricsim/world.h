@@ -145,6 +145,7 @@ void world_name(struct world *w, uint32_t node, const char *name);
 void world_fabric(struct world *w, uint32_t node, const char *fabric);
 void world_jumper(struct world *w, uint32_t node, bool on);
 void world_guid(struct world *w, uint32_t node, uint64_t guid);
+void world_relay_packets(struct world *w, uint32_t node, uint32_t packets);
 
 void world_traffic(struct world *w, uint64_t interval);
 void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter);

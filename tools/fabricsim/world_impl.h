@@ -74,6 +74,7 @@ struct wnode {
 	uint32_t nic_life, fm_life;
 	uint64_t guid;
 	uint32_t epoch;
+	uint32_t relay_packets;		/* 0: the default */
 	bool jumper;
 	char name[TORUS_NAME_MAX + 1];
 	char fabric[TORUS_NAME_MAX + 1];
