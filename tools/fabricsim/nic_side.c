@@ -153,7 +153,7 @@ void nic_line(struct world *w, uint32_t cable)
 {
 	const struct cable *c = &w->cable[cable];
 
-	for (unsigned int e = 0; e < 2; e++) {
+	for (unsigned int e = 0; c->there && e < 2; e++) {
 		if (!w->node[c->node[e]].serdes)
 			continue;
 		lay(w, c->node[e], c->port[e]);
