@@ -139,15 +139,16 @@ static void test_never(void **state)
 }
 
 /* Temperature and age: retrained again and again, slower in the end, never faulty. */
-static void test_drift(void **state)
+static void drift(unsigned int protocol)
 {
 	struct tn_cable c = five_metres;
 
-	(void)state;
 	c.drift = 150;
 	c.ageing = 600;
 	c.aged = 0x3;
-	start(5, &c);
+	start(5 + protocol, &c);
+	for (int i = 0; i < 2; i++)
+		tn_link_retry(&p.end[i].link, protocol, p.now);
 	p.end[0].load = p.end[1].load = 200;
 	pair_up(&p, 100 * MS);
 	pair_run(&p, 20000 * MS);
@@ -157,6 +158,13 @@ static void test_drift(void **state)
 	assert_true(width(0) < TORUS_LANES_MAX || p.end[0].link.train.rate > 0);
 	pair_settle(&p, 3000 * MS);
 	pair_end(&p);
+}
+
+static void test_drift(void **state)
+{
+	(void)state;
+	for (unsigned int protocol = 0; protocol < TORUS_RETRIES; protocol++)
+		drift(protocol);
 }
 
 /* Cables are exchanged at random, under traffic; all is delivered in the end. */
