@@ -407,12 +407,35 @@ static bool history(uint64_t seed, uint64_t *relayed)
 	return false;
 }
 
+/* Histories that once went wrong, and what they found. */
+static const struct {
+	uint64_t seed;
+	const char *what;
+} found[] = {
+	{ 410, "hosts that kept their queues full left no room for acknowledgements, and asking "
+	       "for these filled what was left" },
+};
+
+static unsigned int histories_found(uint64_t *relayed)
+{
+	unsigned int failed = 0;
+
+	for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+		if (history(found[i].seed, relayed))
+			continue;
+		printf("# seed %llu is known: %s\n", (unsigned long long)found[i].seed,
+		       found[i].what);
+		failed++;
+	}
+	return failed;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 150;
-	unsigned int failed = 0;
 	uint64_t relayed = 0;
+	unsigned int failed = argc > 1 ? 0 : histories_found(&relayed);
 
 	for (uint64_t seed = first; seed < first + count; seed++)
 		failed += !history(seed, &relayed);
