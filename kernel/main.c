@@ -9,12 +9,12 @@ static int __init torus_init(void)
 {
 	int err;
 
-	err = torus_nic_cache_init();
+	err = torus_pkt_init();
 	if (err)
 		return err;
 	err = torus_port_register();
 	if (err)
-		goto err_cache;
+		goto err_pkt;
 	err = torus_genl_init();
 	if (err)
 		goto err_port;
@@ -28,8 +28,8 @@ err_genl:
 	torus_genl_exit();
 err_port:
 	torus_port_unregister();
-err_cache:
-	torus_nic_cache_exit();
+err_pkt:
+	torus_pkt_exit();
 	return err;
 }
 
@@ -42,7 +42,7 @@ static void __exit torus_exit(void)
 	torus_port_unregister();
 	/* Timers and frames on their way run this module's code to their end. */
 	rcu_barrier();
-	torus_nic_cache_exit();
+	torus_pkt_exit();
 }
 
 module_init(torus_init);

@@ -258,6 +258,8 @@ void torus_msg_xmit(struct torus_dev *d, u64 now)
 	unsigned int n = 0, bytes = 0;
 	struct sk_buff *skb;
 
+	if (skb_queue_empty_lockless(&d->txq) && !d->msgs.out.head && !d->msgs.full_since)
+		return;
 	if (d->msgs.out.head)
 		send_out(d, now);
 	watch_stall(d, now);
@@ -327,7 +329,7 @@ static struct sk_buff *message_alloc(u32 len)
 	int err;
 
 	if (len <= LINEAR_MAX) {
-		skb = alloc_skb(NET_SKB_PAD + len, GFP_ATOMIC | __GFP_NOWARN);
+		skb = torus_mem_skb(NET_SKB_PAD + len);
 		if (skb) {
 			skb_reserve(skb, NET_SKB_PAD);
 			skb_put(skb, len);
@@ -412,7 +414,8 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 		return NULL;
 	}
 	skb_reset_mac_header(skb);
-	skb_probe_transport_header(skb);
+	if (skb_is_gso(skb))
+		skb_probe_transport_header(skb);
 	return skb;
 }
 

@@ -10,55 +10,17 @@
  */
 #include <linux/if_ether.h>
 #include <linux/random.h>
-#include <linux/slab.h>
 
 #include "torus.h"
 
 #define MOVES_MAX	4	/* rounds of moving before looking at queues again */
-
-static struct kmem_cache *pkt_cache;
-
-/* --- packets --------------------------------------------------------------------- */
-
-struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
-{
-	struct tn_pkt *pkt = kmem_cache_zalloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (!pkt)
-		return NULL;
-	pkt->flits = netdev_alloc_frag(nflits * TN_FLIT);
-	if (!pkt->flits) {
-		kmem_cache_free(pkt_cache, pkt);
-		return NULL;
-	}
-	return pkt;
-}
-
-void torus_pkt_leave(struct tn_pkt *pkt)
-{
-	if (torus_park_of(pkt))
-		torus_park_give(pkt);
-	else if (pkt->owner)
-		consume_skb(pkt->owner);
-	else
-		skb_free_frag(pkt->flits);
-}
-
-void torus_pkt_free(struct tn_pkt *pkt)
-{
-	torus_pkt_leave(pkt);
-	kmem_cache_free(pkt_cache, pkt);
-}
+#define OFTEN_MAX	(500 * NSEC_PER_USEC)
 
 /* --- what the core asks (struct tn_ops) -------------------------------------------- */
 
 static struct tn_pkt *op_pkt_get(void *host, void *owner)
 {
-	struct tn_pkt *pkt = kmem_cache_zalloc(pkt_cache, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (pkt)
-		pkt->owner = skb_get(owner);
-	return pkt;
+	return torus_pkt_of(owner);
 }
 
 static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
@@ -177,17 +139,31 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/*
- * Under the lock, so that two rounds cannot arm it in the wrong order. One that
- * fires too early does no harm and is left alone: arming costs more.
- */
-static void arm(struct torus_dev *d, u64 now)
+static u64 expiry(const struct torus_dev *d, u64 now)
 {
 	u64 at = min(tn_nic_expiry(d->nic), torus_msg_expiry(d, now));
 	unsigned int i;
 
 	for (i = 0; i < d->nports; i++)
 		at = min(at, torus_fault_expiry(&d->port[i].fault));
+	return at;
+}
+
+/*
+ * Under the lock, so that two rounds cannot arm it in the wrong order. One that
+ * fires too early does no harm and is left alone: arming costs more. So does asking
+ * all ports after every frame: a NIC that is @busy asks every so often, and nothing
+ * that waits for a time is late by more than that.
+ */
+static void arm(struct torus_dev *d, bool busy, u64 now)
+{
+	u64 often = min_t(u64, d->params.ack_delay / 2, OFTEN_MAX), at;
+
+	if (d->armed > now && d->armed - now <= often && !d->delays)
+		return;
+	at = expiry(d, now);
+	if (busy)
+		at = min(at, now + often);
 	if (at == ~0ull || (d->armed > now && d->armed <= at))
 		return;
 	d->armed = at;
@@ -197,22 +173,25 @@ static void arm(struct torus_dev *d, u64 now)
 /* Return: there is more to do. */
 static bool work(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
 {
+	bool more = false;
 	int i;
 
-	torus_ports_rx(d, rx, now);
-	if (now >= tn_nic_expiry(d->nic))
-		tn_nic_poll(d->nic, now);
 	/* Answers first: the peer waits for E, and delivering takes its time. */
-	torus_ports_tx(d, now);
+	if (!skb_queue_empty(rx) || now >= d->armed) {
+		torus_ports_rx(d, rx, now);
+		if (now >= d->armed)
+			tn_nic_poll(d->nic, now);
+		torus_ports_tx(d, now);
+	}
 	for (i = 0; i < MOVES_MAX; i++) {
 		torus_msg_xmit(d, now);
 		tn_nic_work(d->nic, now);
-		torus_ports_tx(d, now);
+		more = torus_ports_tx(d, now);
 		if (!torus_msg_pending(d))
 			break;
 	}
 	tell_events(d);
-	return tn_nic_tx_ports(d->nic) || torus_msg_pending(d);
+	return more || torus_msg_pending(d);
 }
 
 static void hand_on(struct torus_dev *d, struct sk_buff_head *down, struct sk_buff_head *up)
@@ -253,8 +232,7 @@ static int torus_poll(struct napi_struct *napi, int budget)
 	more |= work(d, &rx, now);
 	skb_queue_splice_init(&d->down, &down);
 	skb_queue_splice_init(&d->up, &up);
-	if (!more)
-		arm(d, now);
+	arm(d, done || !skb_queue_empty(&down), now);
 	spin_unlock(&d->lock);
 
 	hand_on(d, &down, &up);
@@ -332,16 +310,4 @@ void torus_nic_free(struct torus_dev *d)
 	kvfree(d->table);
 	kvfree(d->nic);
 	torus_park_exit(d);
-}
-
-int torus_nic_cache_init(void)
-{
-	pkt_cache = kmem_cache_create("torus_pkt", sizeof(struct tn_pkt), 0,
-				      SLAB_HWCACHE_ALIGN, NULL);
-	return pkt_cache ? 0 : -ENOMEM;
-}
-
-void torus_nic_cache_exit(void)
-{
-	kmem_cache_destroy(pkt_cache);
 }

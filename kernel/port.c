@@ -24,11 +24,7 @@
 
 #define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
 #define TX_BATCH	16	/* frames of a port before others have their turn */
-/*
- * Memory of a frame: pages of an order that can be had without waiting. One that
- * comes larger or in pieces is taken apart into runs of packets of this size.
- */
-#define FRAME_MEMORY	32768
+/* A frame that comes in pieces is taken apart into runs of packets of this size. */
 #define PIECE_MAX	16384
 
 /* --- receiving --------------------------------------------------------------------- */
@@ -86,7 +82,11 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	}
 	rx_cb(skb)->port = port->num;
 	rx_cb(skb)->memory = is_marked(skb);
-	skb_queue_tail(&port->rx, skb);
+	spin_lock(&port->rx.lock);
+	__skb_queue_tail(&port->rx, skb);
+	if (!test_bit(port->num, &port->dev->rx_ports))
+		set_bit(port->num, &port->dev->rx_ports);
+	spin_unlock(&port->rx.lock);
 	napi_schedule(&port->dev->napi);
 	return RX_HANDLER_CONSUMED;
 }
@@ -131,26 +131,52 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 	consume_skb(skb);
 }
 
+/* What is ours alone and in one piece is @mine, the rest is made so. */
+static void take_frames(struct sk_buff_head *mine, struct sk_buff_head *out)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(mine))) {
+		skb_orphan(skb);
+		if (skb_is_nonlinear(skb) || skb_cloned(skb))
+			take_apart(skb, out);
+		else
+			__skb_queue_tail(out, skb);
+	}
+}
+
+/* Return: how many of @budget are left. */
+static int take_port(struct torus_port *port, struct sk_buff_head *out, int budget)
+{
+	struct sk_buff_head mine;
+	struct sk_buff *skb;
+
+	__skb_queue_head_init(&mine);
+	spin_lock(&port->rx.lock);
+	if (skb_queue_len(&port->rx) < budget) {
+		clear_bit(port->num, &port->dev->rx_ports);
+		skb_queue_splice_init(&port->rx, &mine);
+	} else {
+		while (skb_queue_len(&mine) < budget && (skb = __skb_dequeue(&port->rx)))
+			__skb_queue_tail(&mine, skb);
+	}
+	spin_unlock(&port->rx.lock);
+	budget -= skb_queue_len(&mine);
+	take_frames(&mine, out);
+	return budget;
+}
+
 bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget)
 {
-	unsigned int i, first = d->rx_turn++;
+	unsigned long ports = READ_ONCE(d->rx_ports), first, left;
 
-	for (i = 0; i < d->nports; i++) {
-		struct torus_port *port = &d->port[(first + i) % d->nports];
-		struct sk_buff *skb;
-
-		if (skb_queue_empty_lockless(&port->rx))
-			continue;
-		while (budget > 0 && (skb = skb_dequeue(&port->rx))) {
-			budget--;
-			skb_orphan(skb);
-			if (skb_is_nonlinear(skb) || skb_cloned(skb)) {
-				take_apart(skb, out);
-				continue;
-			}
-			__skb_queue_tail(out, skb);
-		}
-	}
+	if (!ports)
+		return false;
+	first = ~0ul << d->rx_turn++ % d->nports;
+	for (left = ports & first; left && budget > 0; left &= left - 1)
+		budget = take_port(&d->port[__ffs(left)], out, budget);
+	for (left = ports & ~first; left && budget > 0; left &= left - 1)
+		budget = take_port(&d->port[__ffs(left)], out, budget);
 	return budget <= 0;
 }
 
@@ -167,7 +193,7 @@ void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
 			tn_nic_rx_memory(d->nic, port, rx_cb(skb)->memory);
 			tn_nic_rx(d->nic, port, skb->data, skb->len, skb, now);
 		}
-		consume_skb(skb);
+		napi_consume_skb(skb, 1);
 	}
 }
 
@@ -189,7 +215,7 @@ static void put_header(struct sk_buff *skb, struct net_device *lower)
 
 static struct sk_buff *copy_frame(const struct tn_frame *f, unsigned int headroom)
 {
-	struct sk_buff *skb = alloc_skb(headroom + f->bytes, GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb = torus_mem_skb(headroom + f->bytes);
 	u32 i;
 
 	if (!skb)
@@ -220,6 +246,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 		tn_fault_corrupt(&fault->bits, skb->data, skb->len);
 	if (fault->latency || !skb_queue_empty(&fault->delayed)) {
 		torus_fault_delay(fault, skb, now);
+		port->dev->delays |= 1u << port->num;
 		return;
 	}
 	put_header(skb, lower);
@@ -238,31 +265,45 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 		put_header(skb, lower);
 		__skb_queue_tail(&port->dev->down, skb);
 	}
+	if (skb_queue_empty(&port->fault.delayed))
+		port->dev->delays &= ~(1u << port->num);
 }
 
-void torus_ports_tx(struct torus_dev *d, u64 now)
+/* Return: there is more. */
+static bool send_port(struct torus_port *port, u64 now)
 {
-	u32 ports = tn_nic_tx_ports(d->nic);
-	unsigned int i, n;
+	struct net_device *lower = rcu_dereference(port->lower);
+	struct torus_dev *d = port->dev;
+	bool memory = lower && !port->fault.bits.ber && is_memory(lower);
+	unsigned int n;
 
+	tn_nic_tx_memory(d->nic, port->num, memory);
+	for (n = 0; n < TX_BATCH; n++) {
+		if (!tn_nic_tx(d->nic, port->num, &d->frame, now))
+			return false;
+		if (lower)
+			send_frame(port, lower, &d->frame, memory, now);
+	}
+	return true;
+}
+
+bool torus_ports_tx(struct torus_dev *d, u64 now)
+{
+	u32 ports = tn_nic_tx_ports(d->nic) | d->delays, left;
+	bool more = false;
+
+	if (!ports)
+		return false;
 	rcu_read_lock();
-	for (i = 0; i < d->nports; i++) {
-		struct torus_port *port = &d->port[i];
-		struct net_device *lower = rcu_dereference(port->lower);
-		bool memory;
+	for (left = ports; left; left &= left - 1) {
+		struct torus_port *port = &d->port[__ffs(left)];
 
-		if (!skb_queue_empty(&port->fault.delayed))
-			send_due(port, lower, now);
-		if (!(ports >> i & 1))
-			continue;
-		memory = lower && !port->fault.bits.ber && is_memory(lower);
-		tn_nic_tx_memory(d->nic, i, memory);
-		for (n = 0; n < TX_BATCH && tn_nic_tx(d->nic, i, &d->frame, now); n++) {
-			if (lower)
-				send_frame(port, lower, &d->frame, memory, now);
-		}
+		if (d->delays >> port->num & 1)
+			send_due(port, rcu_dereference(port->lower), now);
+		more |= send_port(port, now);
 	}
 	rcu_read_unlock();
+	return more;
 }
 
 /* --- lower devices -------------------------------------------------------------------- */

@@ -5,8 +5,8 @@
  *	main.c     the module             device.c   rtnl link type, netdev, lifetime
  *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
  *	msg.c      host messages          icmp.c     "unreachable" to the host
- *	park.c     the parking segment    fault.c    fault injection
- *	ethtool.c  what ethtool asks
+ *	pkt.c      packets' memory        park.c     the parking segment
+ *	fault.c    fault injection        ethtool.c  what ethtool asks
  *	genl*.c    the netlink family
  *
  * Locking.
@@ -122,8 +122,10 @@ struct torus_park {
  * @shape, @at, @node: its place, if @placed (lock)
  * @rows_gen: counts changes of the rows: commits, holds, releases, places (lock)
  * @armed: when @timer will fire; ~0: not armed (lock)
+ * @delays: mask of ports that delay frames (lock)
  * @up: messages for the host, until the lock is released (lock)
  * @down: frames for lower devices, likewise (lock)
+ * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
  * @rx_turn: port that NAPI looks at first (NAPI)
  * @started: NAPI is enabled (RTNL)
  */
@@ -150,8 +152,10 @@ struct torus_dev {
 	u32 node;
 	u32 rows_gen;
 
+	unsigned long rx_ports;
 	unsigned int rx_turn;
 	u64 armed;
+	u32 delays;
 	struct sk_buff_head txq;
 	struct sk_buff_head up;
 	struct sk_buff_head down;
@@ -222,14 +226,23 @@ int torus_nic_init(struct torus_dev *d);
 void torus_nic_start(struct torus_dev *d);
 void torus_nic_stop(struct torus_dev *d);
 void torus_nic_free(struct torus_dev *d);
-int torus_nic_cache_init(void);
-void torus_nic_cache_exit(void);
+
+/* --- pkt.c ----------------------------------------------------------------------- */
+
+int torus_pkt_init(void);
+void torus_pkt_exit(void);
+/** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
+void *torus_mem_alloc(unsigned int bytes);
+/** torus_mem_skb() - an skb with room for @bytes, or NULL (lock) */
+struct sk_buff *torus_mem_skb(unsigned int bytes);
+/** torus_pkt_alloc() - a packet with its own memory for @nflits flits, or NULL (lock) */
+struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
+/** torus_pkt_of() - a packet whose flits lie in @frame, of which it takes a reference (lock) */
+struct tn_pkt *torus_pkt_of(struct sk_buff *frame);
 /** torus_pkt_free() - descriptor and memory of a packet (lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
 /** torus_pkt_leave() - its memory only: it gets other (lock) */
 void torus_pkt_leave(struct tn_pkt *pkt);
-/** torus_pkt_alloc() - a packet with its own memory for @nflits flits, or NULL */
-struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
 
 /* --- park.c ---------------------------------------------------------------------- */
 
@@ -266,8 +279,8 @@ void torus_port_init(struct torus_dev *d, unsigned int num);
 bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget);
 /** torus_ports_rx() - frames @rx to the core (lock) */
 void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now);
-/** torus_ports_tx() - frames of the core into d->down (lock) */
-void torus_ports_tx(struct torus_dev *d, u64 now);
+/** torus_ports_tx() - frames of the core into d->down (lock). Return: there are more. */
+bool torus_ports_tx(struct torus_dev *d, u64 now);
 int torus_port_register(void);
 void torus_port_unregister(void);
 

@@ -103,6 +103,10 @@ static void link_changed(void *ctx, struct tn_link *l, u8 old_state)
 		.reason = l->reason,
 	};
 
+	if (l->state == TORUS_LINK_DOWN)
+		nic->live &= (u16)~(1u << l->port);
+	else
+		nic->live |= (u16)(1u << l->port);
 	nic->ops->event(nic->host, &ev);
 }
 
@@ -483,10 +487,11 @@ void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on)
 
 u32 tn_nic_tx_ports(const struct tn_nic *nic)
 {
-	u32 mask = 0;
-	unsigned int p;
+	u32 mask = 0, left;
 
-	for (p = 0; p < nic->nports; p++) {
+	for (left = nic->live; left; left &= left - 1) {
+		unsigned int p = tn_lowest(left);
+
 		if (tn_link_wants(&nic->link[p]))
 			mask |= 1u << p;
 	}

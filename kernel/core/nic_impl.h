@@ -44,6 +44,7 @@ struct tn_block {
  * @input: queues in front of the router
  * @active: mask of inputs with packets
  * @turn: input that is served first in the next round
+ * @live: mask of ports whose link is not down: others do not send
  * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
@@ -81,6 +82,7 @@ struct tn_nic {
 
 	u64 active;
 	u8 turn;
+	u16 live;
 	u16 reopening;
 	struct tn_queue input[TN_INPUTS];
 	struct tn_queue held;

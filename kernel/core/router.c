@@ -457,6 +457,20 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 	return n;
 }
 
+/* The active ones of @inputs, in order. Return: packets moved. */
+static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
+{
+	unsigned int moved = 0, input;
+	u64 left;
+
+	for (left = nic->active & inputs; left; left = nic->active & inputs) {
+		input = tn_lowest(left);
+		inputs &= ~((2ull << input) - 1);
+		moved += serve(nic, input, now);
+	}
+	return moved;
+}
+
 /* Parked packets that are to be replayed go back into the network. */
 static unsigned int replay(struct tn_nic *nic)
 {
@@ -520,14 +534,10 @@ void tn_nic_work(struct tn_nic *nic, u64 now)
 	if (!nic->placed)
 		return;
 	do {
-		unsigned int i;
-
 		moved = nic->park.replaying ? replay(nic) : 0;
-		for (i = 0; nic->active && i < TN_INPUTS; i++) {
-			unsigned int input = (nic->turn + i) % TN_INPUTS;
-
-			if (nic->active >> input & 1)
-				moved += serve(nic, input, now);
+		if (nic->active) {
+			moved += serve_all(nic, ~0ull << nic->turn, now);
+			moved += serve_all(nic, (1ull << nic->turn) - 1, now);
 		}
 		nic->turn = (u8)((nic->turn + 1) % TN_INPUTS);
 		moved += tn_reopen(nic);

@@ -6,11 +6,17 @@
 #ifndef TN_DEPS_H
 #define TN_DEPS_H
 
+#include <linux/bitops.h>
 #include <linux/crc32c.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
+
+static inline unsigned int tn_lowest(u64 bits)
+{
+	return (unsigned int)__ffs64(bits);
+}
 
 static inline u32 tn_crc32c(u32 crc, const void *data, size_t len)
 {

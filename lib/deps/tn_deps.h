@@ -32,6 +32,12 @@ typedef __s64 s64;
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 #endif
 
+/** tn_lowest() - number of the lowest bit of @bits that is set; one is */
+static inline unsigned int tn_lowest(u64 bits)
+{
+	return (unsigned int)__builtin_ctzll(bits);
+}
+
 /**
  * tn_crc32c() - CRC-32C (Castagnoli, reflected, polynomial 0x82f63b78)
  * @crc: value to go on from; ~0 to start. No final inversion is done.

@@ -6,7 +6,8 @@
 # and output, and ends with it: 0 if it switched itself off. To be called in a
 # subshell, which it may replace. Callers set: kind, kernel (a directory of
 # tests/vm/kernel), results, mem (MiB), cpus, extra (words for the kernel's command
-# line), work (a directory for files of the run), shell (1: there is somebody to talk to).
+# line), icount (not empty: time goes by instructions), work (a directory for files of
+# the run), shell (1: there is somebody to talk to).
 
 # Every report, not only the first; no devices that nobody made.
 boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0)
@@ -73,9 +74,10 @@ initramfs() {
 
 # launch_qemu [WORD...]: for the kernel's command line
 launch_qemu() {
-	local rc=0
+	local rc=0 clockwork=(-accel tcg,thread=multi)
+	[[ -z $icount ]] || clockwork=(-accel tcg,thread=single -icount shift=0,sleep=on)
 	initramfs
-	qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max -m "$mem" -smp "$cpus" \
+	qemu-system-x86_64 -M q35 "${clockwork[@]}" -cpu max -m "$mem" -smp "$cpus" \
 		-nodefaults -display none -serial stdio -no-reboot \
 		-kernel "$kernel/kernel" -initrd "$work/initrd" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \

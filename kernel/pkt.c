@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets: descriptors, and the memory of packets, frames and messages.
+ *
+ * Descriptors that were given back wait on their processor for the next packet.
+ * Memory is cut from runs of pages, a ring of them for each processor: one that comes
+ * around with nothing of it in use is cut again, others are left to who uses them. So
+ * in a NIC that forwards, memory is neither asked for nor cleared: that would cost
+ * more than all else that is done to a small packet. All here has bottom halves off.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "torus.h"
+
+/* KASAN is to see that one is used after it was given back. */
+#define STASH_MAX (IS_ENABLED(CONFIG_KASAN) ? 0 : 256)
+
+#define RUN_ORDER	3
+#define RUN_BYTES	(PAGE_SIZE << RUN_ORDER)
+#define RUNS		8	/* packets that wait for acknowledgements, and those after them */
+
+/**
+ * struct stash - of one processor
+ * @head, @count: descriptors that wait
+ * @run: pages that memory is cut from, NULL: none yet
+ * @turn: the one that is cut now
+ * @used: bytes of it
+ */
+struct stash {
+	struct tn_pkt *head;
+	unsigned int count;
+	struct page *run[RUNS];
+	unsigned int turn;
+	unsigned int used;
+};
+
+static DEFINE_PER_CPU(struct stash, stash);
+static struct kmem_cache *cache;
+
+static struct tn_pkt *get(void)
+{
+	struct stash *s = this_cpu_ptr(&stash);
+	struct tn_pkt *pkt = s->head;
+
+	if (!pkt)
+		return kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN);
+	s->head = pkt->next;
+	s->count--;
+	*pkt = (struct tn_pkt) { 0 };
+	return pkt;
+}
+
+static void put(struct tn_pkt *pkt)
+{
+	struct stash *s = this_cpu_ptr(&stash);
+
+	if (s->count >= STASH_MAX) {
+		kmem_cache_free(cache, pkt);
+		return;
+	}
+	pkt->next = s->head;
+	s->head = pkt;
+	s->count++;
+}
+
+/* The next run of pages, with nothing of it in use. */
+static bool turn(struct stash *s)
+{
+	unsigned int next = (s->turn + 1) % RUNS;
+	struct page *page = s->run[next];
+
+	if (!page || page_ref_count(page) != 1) {
+		page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_NORETRY | __GFP_COMP |
+				   __GFP_NOMEMALLOC, RUN_ORDER);
+		if (!page)
+			return false;
+		if (s->run[next])
+			put_page(s->run[next]);
+		s->run[next] = page;
+	}
+	s->turn = next;
+	s->used = 0;
+	return true;
+}
+
+void *torus_mem_alloc(unsigned int bytes)
+{
+	struct stash *s = this_cpu_ptr(&stash);
+	struct page *page;
+	void *mem;
+
+	bytes = ALIGN(bytes, SMP_CACHE_BYTES);
+	if (bytes > RUN_BYTES)
+		return NULL;
+	if ((!s->run[s->turn] || s->used + bytes > RUN_BYTES) && !turn(s))
+		return napi_alloc_frag(bytes);	/* pages that lie apart may be had still */
+	page = s->run[s->turn];
+	get_page(page);
+	mem = page_address(page) + s->used;
+	s->used += bytes;
+	return mem;
+}
+
+struct sk_buff *torus_mem_skb(unsigned int bytes)
+{
+	unsigned int all = SKB_DATA_ALIGN(bytes) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct sk_buff *skb;
+	void *mem;
+
+	if (all > RUN_BYTES / 2)
+		return alloc_skb(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	mem = torus_mem_alloc(all);
+	if (!mem)
+		return NULL;
+	skb = napi_build_skb(mem, all);
+	if (!skb)
+		skb_free_frag(mem);
+	return skb;
+}
+
+struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
+{
+	struct tn_pkt *pkt = get();
+
+	if (!pkt)
+		return NULL;
+	pkt->flits = torus_mem_alloc(nflits * TN_FLIT);
+	if (!pkt->flits) {
+		put(pkt);
+		return NULL;
+	}
+	return pkt;
+}
+
+struct tn_pkt *torus_pkt_of(struct sk_buff *frame)
+{
+	struct tn_pkt *pkt = get();
+
+	if (pkt)
+		pkt->owner = skb_get(frame);
+	return pkt;
+}
+
+void torus_pkt_leave(struct tn_pkt *pkt)
+{
+	if (torus_park_of(pkt))
+		torus_park_give(pkt);
+	else if (pkt->owner)
+		napi_consume_skb(pkt->owner, 1);
+	else
+		skb_free_frag(pkt->flits);
+}
+
+void torus_pkt_free(struct tn_pkt *pkt)
+{
+	torus_pkt_leave(pkt);
+	put(pkt);
+}
+
+int torus_pkt_init(void)
+{
+	cache = kmem_cache_create("torus_pkt", sizeof(struct tn_pkt), 0, SLAB_HWCACHE_ALIGN, NULL);
+	return cache ? 0 : -ENOMEM;
+}
+
+/* No NIC is left. */
+void torus_pkt_exit(void)
+{
+	unsigned int i;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct stash *s = per_cpu_ptr(&stash, cpu);
+
+		for (i = 0; i < RUNS; i++) {
+			if (s->run[i])
+				put_page(s->run[i]);
+		}
+		while (s->head) {
+			struct tn_pkt *pkt = s->head;
+
+			s->head = pkt->next;
+			kmem_cache_free(cache, pkt);
+		}
+	}
+	kmem_cache_destroy(cache);
+}
