@@ -31,6 +31,7 @@
 #define STALL_TIME	(10 * NSEC_PER_SEC)
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
 #define LINEAR_HEAD	256	/* bytes of a larger one that are not in pages */
+#define KEEP_MIN	512	/* bytes of one that is not worth a copy */
 
 #define DSCP_CS1	8	/* lower effort: may arrive in any order */
 #define DSCP_CS4	32	/* replies */
@@ -325,24 +326,73 @@ static void chain_drop(struct torus_dev *d, struct torus_chain *c)
 /* Memory for a message; what is long lies in pages, its headers do not. */
 static struct sk_buff *message_alloc(u32 len)
 {
+	u32 head = len <= LINEAR_MAX ? len : LINEAR_HEAD;
 	struct sk_buff *skb;
 	int err;
 
-	if (len <= LINEAR_MAX) {
+	if (len <= LINEAR_MAX)
 		skb = torus_mem_skb(NET_SKB_PAD + len);
-		if (skb) {
-			skb_reserve(skb, NET_SKB_PAD);
-			skb_put(skb, len);
-		}
-		return skb;
+	else
+		skb = alloc_skb_with_frags(NET_SKB_PAD + head, len - head,
+					   PAGE_ALLOC_COSTLY_ORDER, &err,
+					   GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, NET_SKB_PAD);
+	skb_put(skb, head);
+	skb->len += len - head;
+	skb->data_len = len - head;
+	return skb;
+}
+
+/* A copy of the message of @first and what follows it, of @len bytes behind its header. */
+static struct sk_buff *message_copy(const struct tn_pkt *first, u32 len)
+{
+	struct sk_buff *skb = message_alloc(len);
+	const struct tn_pkt *pkt;
+	int at = 0;
+
+	for (pkt = first; skb && pkt; pkt = pkt->next) {
+		unsigned int skip = pkt == first ? HDR : 0;
+		int n = (int)(tn_pkt_bytes(pkt) - skip);
+
+		skb_store_bits(skb, at, tn_pkt_payload(pkt) + skip, n);
+		at += n;
 	}
-	skb = alloc_skb_with_frags(NET_SKB_PAD + LINEAR_HEAD, len - LINEAR_HEAD,
-				   PAGE_ALLOC_COSTLY_ORDER, &err, GFP_ATOMIC | __GFP_NOWARN);
-	if (skb) {
-		skb_reserve(skb, NET_SKB_PAD);
-		skb_put(skb, LINEAR_HEAD);
-		skb->len += len - LINEAR_HEAD;
-		skb->data_len = len - LINEAR_HEAD;
+	return skb;
+}
+
+/* Do all packets, the first of which has the headers, lie in pages that can be kept? */
+static bool may_keep(const struct tn_pkt *first)
+{
+	const struct tn_pkt *pkt;
+	unsigned int n = 0;
+
+	for (pkt = first; pkt; pkt = pkt->next) {
+		if (!tn_pkt_bytes(pkt) || !torus_pkt_page(pkt) || n++ == MAX_SKB_FRAGS)
+			return false;
+	}
+	return tn_pkt_bytes(first) > HDR + LINEAR_HEAD;
+}
+
+/* The message of packets that may be kept: all but its headers stays where it lies. */
+static struct sk_buff *message_keep(const struct tn_pkt *first)
+{
+	struct sk_buff *skb = torus_mem_skb(NET_SKB_PAD + LINEAR_HEAD);
+	const struct tn_pkt *pkt;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, NET_SKB_PAD);
+	skb_put_data(skb, tn_pkt_payload(first) + HDR, LINEAR_HEAD);
+	for (pkt = first; pkt; pkt = pkt->next) {
+		unsigned int skip = pkt == first ? HDR + LINEAR_HEAD : 0;
+		struct page *page = torus_pkt_page(pkt);
+
+		get_page(page);
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
+				(int)(tn_pkt_payload(pkt) + skip - (u8 *)page_address(page)),
+				(int)(tn_pkt_bytes(pkt) - skip), tn_pkt_flits(pkt) * TN_FLIT);
 	}
 	return skb;
 }
@@ -389,23 +439,17 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 {
 	struct virtio_net_hdr hdr;
-	const struct tn_pkt *pkt;
 	struct sk_buff *skb;
-	int at = 0;
 
 	if (tn_pkt_bytes(first) < HDR + 1 || bytes > MSG_BYTES_MAX)
 		return NULL;
 	memcpy(&hdr, tn_pkt_payload(first), HDR);
-	skb = message_alloc(bytes - HDR);
+	if (bytes > KEEP_MIN && may_keep(first))
+		skb = message_keep(first);
+	else
+		skb = message_copy(first, bytes - HDR);
 	if (!skb)
 		return NULL;
-	for (pkt = first; pkt; pkt = pkt->next) {
-		unsigned int skip = pkt == first ? HDR : 0;
-		int n = (int)(tn_pkt_bytes(pkt) - skip);
-
-		skb_store_bits(skb, at, tn_pkt_payload(pkt) + skip, n);
-		at += n;
-	}
 	skb->dev = d->netdev;	/* the flow dissector asks for its namespace */
 	skb_reset_network_header(skb);
 	skb->protocol = ip_tunnel_parse_protocol(skb);

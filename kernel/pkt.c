@@ -3,10 +3,10 @@
  * Packets: descriptors, and the memory of packets, frames and messages.
  *
  * Descriptors that were given back wait on their processor for the next packet.
- * Memory is cut from runs of pages, a ring of them for each processor: one that comes
- * around with nothing of it in use is cut again, others are left to who uses them. So
- * in a NIC that forwards, memory is neither asked for nor cleared: that would cost
- * more than all else that is done to a small packet. All here has bottom halves off.
+ * Memory is cut from runs of pages, some of them for each processor: one of which
+ * nothing is in use any more is cut again. So in a NIC that forwards, memory is neither
+ * asked for nor cleared: that would cost more than all else that is done to a small
+ * packet. All here has bottom halves off.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -16,23 +16,25 @@
 /* KASAN is to see that one is used after it was given back. */
 #define STASH_MAX (IS_ENABLED(CONFIG_KASAN) ? 0 : 256)
 
-#define RUN_ORDER	3
-#define RUN_BYTES	(PAGE_SIZE << RUN_ORDER)
-#define RUNS		8	/* packets that wait for acknowledgements, and those after them */
+#define RUN_BYTES	max_t(unsigned int, 32768, PAGE_SIZE)
+#define RUNS		64	/* RETRY buffers of some NICs, a quarter full of the largest */
 
 /**
  * struct stash - of one processor
- * @head, @count: descriptors that wait
+ * @head: descriptors that wait
+ * @count: how many
  * @run: pages that memory is cut from, NULL: none yet
- * @turn: the one that is cut now
+ * @now: the one that is cut
  * @used: bytes of it
+ * @out: the one that goes next if nothing of all is free
  */
 struct stash {
 	struct tn_pkt *head;
 	unsigned int count;
 	struct page *run[RUNS];
-	unsigned int turn;
+	unsigned int now;
 	unsigned int used;
+	unsigned int out;
 };
 
 static DEFINE_PER_CPU(struct stash, stash);
@@ -64,22 +66,28 @@ static void put(struct tn_pkt *pkt)
 	s->count++;
 }
 
-/* The next run of pages, with nothing of it in use. */
-static bool turn(struct stash *s)
+/* Another run of pages, of which nothing is in use; the first, for it may be in a cache. */
+static bool another(struct stash *s)
 {
-	unsigned int next = (s->turn + 1) % RUNS;
-	struct page *page = s->run[next];
+	struct page *page;
+	unsigned int i;
 
-	if (!page || page_ref_count(page) != 1) {
+	for (i = 0; i < RUNS && s->run[i]; i++) {
+		if (page_ref_count(s->run[i]) == 1)
+			break;
+	}
+	if (i == RUNS)
+		i = s->out++ % RUNS;
+	if (!s->run[i] || page_ref_count(s->run[i]) != 1) {
 		page = alloc_pages(GFP_ATOMIC | __GFP_NOWARN | __GFP_NORETRY | __GFP_COMP |
-				   __GFP_NOMEMALLOC, RUN_ORDER);
+				   __GFP_NOMEMALLOC, get_order(RUN_BYTES));
 		if (!page)
 			return false;
-		if (s->run[next])
-			put_page(s->run[next]);
-		s->run[next] = page;
+		if (s->run[i])
+			put_page(s->run[i]);
+		s->run[i] = page;
 	}
-	s->turn = next;
+	s->now = i;
 	s->used = 0;
 	return true;
 }
@@ -93,9 +101,9 @@ void *torus_mem_alloc(unsigned int bytes)
 	bytes = ALIGN(bytes, SMP_CACHE_BYTES);
 	if (bytes > RUN_BYTES)
 		return NULL;
-	if ((!s->run[s->turn] || s->used + bytes > RUN_BYTES) && !turn(s))
+	if ((!s->run[s->now] || s->used + bytes > RUN_BYTES) && !another(s))
 		return napi_alloc_frag(bytes);	/* pages that lie apart may be had still */
-	page = s->run[s->turn];
+	page = s->run[s->now];
 	get_page(page);
 	mem = page_address(page) + s->used;
 	s->used += bytes;
@@ -108,7 +116,7 @@ struct sk_buff *torus_mem_skb(unsigned int bytes)
 	struct sk_buff *skb;
 	void *mem;
 
-	if (all > RUN_BYTES / 2)
+	if (all > RUN_BYTES)
 		return alloc_skb(bytes, GFP_ATOMIC | __GFP_NOWARN);
 	mem = torus_mem_alloc(all);
 	if (!mem)
@@ -140,6 +148,15 @@ struct tn_pkt *torus_pkt_of(struct sk_buff *frame)
 	if (pkt)
 		pkt->owner = skb_get(frame);
 	return pkt;
+}
+
+struct page *torus_pkt_page(const struct tn_pkt *pkt)
+{
+	const struct sk_buff *frame = pkt->owner;
+
+	if (torus_park_of(pkt) || (frame && (!frame->head_frag || frame->pp_recycle)))
+		return NULL;
+	return virt_to_head_page(pkt->flits);
 }
 
 void torus_pkt_leave(struct tn_pkt *pkt)

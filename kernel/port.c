@@ -120,7 +120,7 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 		}
 		if (!n)			/* no packet is as long as that */
 			n = min(next, PIECE_MAX);
-		piece = alloc_skb(n, GFP_ATOMIC | __GFP_NOWARN);
+		piece = torus_mem_skb(n);
 		if (!piece)
 			break;		/* as lost on the wire */
 		skb_copy_bits(skb, at, skb_put(piece, n), n);
@@ -333,7 +333,8 @@ static void port_look(struct torus_port *port)
 	}
 	torus_dev_lock(d);
 	if (up)
-		tn_nic_frame_max(d->nic, port->num, lower->mtu);
+		tn_nic_frame_max(d->nic, port->num,
+				 min_t(u32, lower->mtu, TORUS_MEM_MAX(LL_RESERVED_SPACE(lower))));
 	tn_nic_carrier(d->nic, port->num, up, torus_now());
 	torus_dev_unlock(d);
 }

@@ -231,6 +231,9 @@ void torus_nic_free(struct torus_dev *d);
 
 int torus_pkt_init(void);
 void torus_pkt_exit(void);
+/* What torus_mem_skb() has room for in one run of pages, beside @headroom. */
+#define TORUS_MEM_MAX(headroom) (32768 - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) - \
+				 SKB_DATA_ALIGN(headroom))
 /** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
 void *torus_mem_alloc(unsigned int bytes);
 /** torus_mem_skb() - an skb with room for @bytes, or NULL (lock) */
@@ -239,6 +242,8 @@ struct sk_buff *torus_mem_skb(unsigned int bytes);
 struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
 /** torus_pkt_of() - a packet whose flits lie in @frame, of which it takes a reference (lock) */
 struct tn_pkt *torus_pkt_of(struct sk_buff *frame);
+/** torus_pkt_page() - the page that its memory may be kept by, or NULL (lock) */
+struct page *torus_pkt_page(const struct tn_pkt *pkt);
 /** torus_pkt_free() - descriptor and memory of a packet (lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
 /** torus_pkt_leave() - its memory only: it gets other (lock) */
