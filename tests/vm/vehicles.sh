@@ -74,8 +74,8 @@ initramfs() {
 
 # launch_qemu [WORD...]: for the kernel's command line
 launch_qemu() {
-	local rc=0 clockwork=(-accel tcg,thread=multi)
-	[[ -z $icount ]] || clockwork=(-accel tcg,thread=single -icount shift=0,sleep=on)
+	local rc=0 clockwork=(-accel 'tcg,thread=multi')
+	[[ -z $icount ]] || clockwork=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=on')
 	initramfs
 	qemu-system-x86_64 -M q35 "${clockwork[@]}" -cpu max -m "$mem" -smp "$cpus" \
 		-nodefaults -display none -serial stdio -no-reboot \
