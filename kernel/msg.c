@@ -9,6 +9,9 @@
  * namespace, and that one this NIC. After STALL_TIME without room what waits is
  * dropped and counted, until there is room again.
  *
+ * A long message is delivered in the pages that its packets came in, without a copy; a
+ * short one, and what lies in the parking segment or in memory of another kind, is copied.
+ *
  * A message's packets are numbered one after the other in their flow (ESEQ), so
  * a message that lost packets to a dead node shows itself and is dropped whole.
  */

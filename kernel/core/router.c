@@ -457,7 +457,7 @@ static unsigned int serve(struct tn_nic *nic, unsigned int input, u64 now)
 	return n;
 }
 
-/* The active ones of @inputs, in order. Return: packets moved. */
+/* The active ones of @inputs, each once, in order. Return: packets moved. */
 static unsigned int serve_all(struct tn_nic *nic, u64 inputs, u64 now)
 {
 	unsigned int moved = 0, input;
