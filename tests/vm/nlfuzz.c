@@ -385,13 +385,24 @@ static bool receive(int ms)
 	return true;
 }
 
+/* torusemu reads no more while its answers are not read. */
+static ssize_t send_emu(void)
+{
+	ssize_t n;
+
+	while ((n = send(f.fd, f.buf, f.len, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EAGAIN)
+		if (!receive(0))
+			poll(&(struct pollfd) { .fd = f.fd, .events = POLLIN | POLLOUT }, 1, 1000);
+	return n;
+}
+
 static void deliver(void)
 {
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	ssize_t n = 0;
 
 	if (f.len)
-		n = f.path ? send(f.fd, f.buf, f.len, MSG_NOSIGNAL) :
+		n = f.path ? send_emu() :
 		    sendto(f.fd, f.buf, f.len, 0, (struct sockaddr *)&kernel, sizeof(kernel));
 	if (n < 0 && errno != ENOBUFS && errno != EAGAIN && errno != EMSGSIZE)
 		fault(strerror(errno));
