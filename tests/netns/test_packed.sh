@@ -3,7 +3,8 @@
 #
 # Packed labs: the NICs of a 3x3x3 in one process, cables in memory, each NIC with a
 # manager of its own. Every lab command works on them or says why not; nothing is left
-# behind. First the plain build, then a 3x2 with sanitizers.
+# behind. Then a 3x3 whose nodes have a torus0: traffic stays whole through faults. First
+# the plain build, then 3x2s with sanitizers.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -97,7 +98,7 @@ faults() {
 	until_true 10 noisy && until_true 20 running || return 1
 	lab ber 0,"$rest":+x 0 && lab latency 0,"$rest":+x 0 && lab_is '[.nodes[].faults[]]' '[]'
 }
-noisy() { ask links 0,"$rest" --json | jq -e '[.[].crc_errors + .[].sequence_errors] | add > 0' ||
+noisy() { ask links 0,"$rest" --json | jq -e '[.[].crc_errors + .[].seq_errors] | add > 0' ||
 	ask links 1,"$rest" --json | jq -e '[.[].crc_errors] | add > 0'; }
 
 retry() {
@@ -108,10 +109,18 @@ retry() {
 	lab retry 0,"$rest":+x auto
 }
 
+# A power-up with the cable as it is now.
+again() {
+	lab cut 0,"$rest":+x && until_true 10 link_is 0,"$rest" 0 faulty &&
+		lab mend 0,"$rest":+x && until_true 20 running
+}
+width() { ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x").width'; }
+
 lossy_line() {
-	lab line 0,"$rest":+x --length 100 --dead 1 && lab cut 0,"$rest":+x &&
-		until_true 10 link_is 0,"$rest" 0 faulty && lab mend 0,"$rest":+x &&
-		until_true 20 running && lab line 0,"$rest":+x --length 0 --dead 0
+	local all
+	all=$(width)
+	lab line 0,"$rest":+x --length 100 --dead 1 && again && (($(width) == all - 1)) || return 1
+	lab line 0,"$rest":+x --length 0 --dead none && again && (($(width) == all))
 }
 
 management() {
@@ -119,7 +128,7 @@ management() {
 	nic 1,"$rest" events 1 >"$tmp/events" &
 	said=$!
 	until_true 5 grep -q subscribed "$tmp/events" || return 1
-	nic 0,"$rest" mgmt 0 hello || return 1
+	until_true 5 nic 0,"$rest" mgmt 0 hello || return 1
 	wait $said
 	grep -q 'mgmt' "$tmp/events"
 }
@@ -163,6 +172,62 @@ pack_killed() {
 		lab mend 0,"$rest":+x && until_true 20 running && ask verify
 }
 
+# --- with torus0 ----------------------------------------------------------------------
+
+tun_up() {
+	lab up "$shape" --packed --tun && running && [[ $(pgrep -fc "torusemu.*$run/") == 1 ]] &&
+		[[ $(ip netns list | grep -c "^$lab-") == $((nodes + 1)) ]]
+}
+
+ping_all() {
+	local all n
+	all=$("$bin/fabricctl" lab hosts --name "$lab" --list | tr ',' ' ')
+	for n in $all; do
+		# shellcheck disable=SC2016
+		lab exec "$n" -- sh -c 'for n in '"$all"'; do ping -q -c 1 -W 5 $n >/dev/null || echo "-> $n: nothing"; done'
+	done >"$tmp/pings"
+	cat "$tmp/pings"
+	[[ -n $all && ! -s $tmp/pings ]]
+}
+
+# under FLAGS COMMAND...: traffic from 0,0 to 1,1, a second later COMMAND
+under() {
+	local pid rc=0
+	# shellcheck disable=SC2086
+	"$bin/fabricctl" lab traffic --name "$lab" -s 6 $1 0,0 1,1 >"$tmp/traffic" 2>&1 &
+	pid=$!
+	sleep 1
+	"${@:2}" || rc=1
+	wait "$pid" || rc=1
+	cat "$tmp/traffic"
+	return $rc
+}
+
+# The first cable on the way of that traffic.
+way() {
+	ask trace 0,0 1,1 --json | jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"'
+}
+
+way_cut() {
+	local link
+	link=$(way)
+	lab cut "$link" && until_true 10 settled && is .last_recovery.lost 0 || return 1
+	lab mend "$link" && until_true 10 running && ask verify
+}
+
+way_silent() {
+	local link
+	link=$(way)
+	lab silence "$link" && until_true 10 settled || return 1
+	lab silence "$link" off && until_true 10 running && ask verify
+}
+
+way_noisy() {
+	local link
+	link=$(way)
+	lab ber "$link" 1e-6 && sleep 2 && lab ber "$link" 0
+}
+
 # --- refusals -----------------------------------------------------------------------
 
 refusals() {
@@ -170,6 +235,7 @@ refusals() {
 		exits 2 'kernel-nodes' lab up 2x2 --packed --kernel-nodes n0-1 &&
 		exits 2 'bogus' lab up 2x2 --packed --set bogus=1 &&
 		exits 2 'silence' lab up 2x2 --packed --set silence=1ms &&
+		exits 2 '--tun' lab up 2x2 --tun &&
 		nothing_left
 }
 
@@ -224,6 +290,17 @@ suite() {
 	check "all NICs crash and return" pack_killed
 }
 
+tun_suite() {
+	check "torus0: up" tun_up || return
+	check "torus0: all pairs ping by name" ping_all
+	check "torus0: traffic stays whole: cut and mend" under "" way_cut
+	check "torus0: traffic stays whole: silence" under "" way_silent
+	check "torus0: traffic stays whole: bit errors" under "" way_noisy
+	check "torus0: traffic stays whole: kill -9 of the root's manager" under "" root_killed
+	check "torus0: TCP stays whole: a NIC crashes" under --tcp nic_killed "$aside"
+	check "torus0: all pairs ping afterwards" ping_all
+}
+
 bin=$B shape=3x3x3 nodes=27 links=81 rest=0,0 aside=2,1,2
 suite
 check "lab down leaves nothing" down_clean
@@ -231,6 +308,9 @@ check "lab up killed early" killed_up 0.02
 check "lab up killed later" killed_up 0.15
 check "the shape discovered" lab up "$shape" --packed --auto-shape
 check "and down" down_clean
+shape=3x3 nodes=9 links=18 rest=0 aside=2,0
+tun_suite
+check "torus0: lab down leaves nothing" down_clean
 
 bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 rest=0 aside=2,1
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$tmp/asan"
@@ -238,5 +318,9 @@ chmod 1777 "$tmp"
 suite
 check "no sanitizer report while up" no_reports
 check "lab down leaves nothing" down_clean
+aside=2,0
+tun_suite
+check "no sanitizer report while torus0s are up" no_reports
+check "torus0: lab down leaves nothing" down_clean
 check "no sanitizer report at the end" no_reports
 exit $failed

@@ -28,7 +28,8 @@ int lab_new(struct lab *lab, const char *name, const struct torus_shape *shape)
 	uint32_t n = torus_nodes(shape);
 	struct timespec now;
 
-	*lab = (struct lab){ .lock = -1, .shape = *shape, .nodes = n, .service_bits = 16 };
+	*lab = (struct lab){ .lock = -1, .shape = *shape, .nodes = n, .service_bits = 16,
+			      .tun = true };
 	snprintf(lab->name, sizeof(lab->name), "%s", name);
 	strcpy(lab->log_level, "info");
 	inet_pton(AF_INET, "172.30.0.0", &lab->service);
@@ -89,10 +90,15 @@ char *lab_host(const struct lab *lab, uint32_t node, char *buf)
 
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf)
 {
-	if (lab->packed)
+	if (!lab->tun)
 		return lab_bridge_netns(lab, buf);
 	joined(lab, node, '.', buf + sprintf(buf, "%s-", lab->name));
 	return buf;
+}
+
+char *lab_process_netns(const struct lab *lab, uint32_t node, char *buf)
+{
+	return lab->packed ? lab_bridge_netns(lab, buf) : lab_netns(lab, node, buf);
 }
 
 char *lab_bridge_netns(const struct lab *lab, char *buf)

@@ -41,6 +41,7 @@ enum lab_state {
  * @shape: of the cabling
  * @auto_shape: the root discovers the shape
  * @packed: all NICs are in one process, all managers in one namespace (pack.h)
+ * @tun: nodes have a torus0, in namespaces of their own; not all of those packed have
  * @service, @service_bits: the service network
  * @pid, @since: who raises it, and when (unix time)
  * @nodes: of @shape
@@ -55,6 +56,7 @@ struct lab {
 	struct torus_shape shape;
 	bool auto_shape;
 	bool packed;
+	bool tun;
 	struct in_addr service;
 	unsigned int service_bits;
 	enum lab_state state;
@@ -97,10 +99,12 @@ int lab_save(const struct lab *lab);
 /** lab_each() - call @fn with every name in /run/torus that holds a lab */
 int lab_each(int (*fn)(const char *name, void *arg), void *arg);
 
-/* Texts of a node: "x.y.z", "n0-1-2", "NAME-x.y.z" (packed: all one). Return @buf. */
+/* Texts of a node: "x.y.z", "n0-1-2", "NAME-x.y.z". Return @buf. */
 char *lab_dots(const struct lab *lab, uint32_t node, char *buf);
 char *lab_host(const struct lab *lab, uint32_t node, char *buf);
 char *lab_netns(const struct lab *lab, uint32_t node, char *buf);
+/** lab_process_netns() - that of its manager and NIC; packed, all have the same */
+char *lab_process_netns(const struct lab *lab, uint32_t node, char *buf);
 char *lab_bridge_netns(const struct lab *lab, char *buf);
 char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 /** lab_path() - /run/torus/NAME/x.y.z/@file; @node TORUS_NO_NODE: the lab's own */

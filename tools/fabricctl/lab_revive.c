@@ -68,7 +68,7 @@ static int lab_revive(struct ctl *ctl, int argc, char **argv)
 		return CANNOT;
 	status = lab_node_parse(&lab, argv[0], &node);
 	if (status == OK) {
-		ns = netns_open(lab_netns(&lab, node, name));
+		ns = netns_open(lab_process_netns(&lab, node, name));
 		status = ns < 0 ? fail("namespace %s: %s", name, strerror(-ns)) :
 				  start(&lab, node, ns);
 	}

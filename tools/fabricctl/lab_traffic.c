@@ -307,9 +307,9 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 		return fail("lab traffic needs root: run it with sudo");
 	if (lab_open(&lab, ctl->lab, LAB_READ))
 		return CANNOT;
-	status = lab.packed ? fail("lab '%s' is packed: its nodes have no torus0 to send by; "
-				   "raise it without --packed", lab.name) :
-			      traffic(ctl, &lab, argv, seconds);
+	status = lab.tun ? traffic(ctl, &lab, argv, seconds) :
+			   fail("lab '%s' is packed: its nodes have no torus0 to send by; "
+				"raise it with --tun as well", lab.name);
 	lab_free(&lab);
 	return status;
 }

@@ -29,7 +29,7 @@
 static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;
 static const char *sets[OPT_LIST_MAX];
-static bool auto_shape, bare, keep, no_wait, packed;
+static bool auto_shape, bare, keep, no_wait, packed, tun;
 static uint64_t timeout = 60;
 
 static volatile sig_atomic_t interrupted;
@@ -396,6 +396,9 @@ static int settings(struct lab *lab)
 {
 	lab->auto_shape = auto_shape;
 	lab->packed = packed;
+	lab->tun = tun || !packed;
+	if (tun && !packed)
+		return fail("--tun: goes with --packed; all other labs have a torus0");
 	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
 	for (int i = 0; sets[i]; i++) {
 		lab->sets[i] = strdup(sets[i]);
@@ -443,6 +446,8 @@ static const struct opt opts[] = {
 	  "nodes whose NICs are the kernel's: n0-1,n2-3" },
 	{ OPT_FLAG, "packed", 0, NULL, &packed, 0, 0,
 	  "all NICs in one process, all managers in one namespace: large labs, no torus0" },
+	{ OPT_FLAG, "tun", 0, NULL, &tun, 0, 0,
+	  "with --packed: torus0 all the same, in a namespace for each node" },
 	{ OPT_FLAG, "auto-shape", 0, NULL, &auto_shape, 0, 0,
 	  "let the root discover the shape; default: it is told" },
 	{ OPT_TEXT, "ber", 0, "RATE", &ber, 0, 0, "bit error rate on every cable, such as 1e-6" },

@@ -75,9 +75,9 @@ int lab_save(const struct lab *lab)
 	int err = 0;
 
 	inet_ntop(AF_INET, &lab->service, service, sizeof(service));
-	j = json_pack("{ss ss sb sb ss si ss si sf so so so ss so}", "name", lab->name, "shape",
+	j = json_pack("{ss ss sb sb sb ss si ss si sf so so so ss so}", "name", lab->name, "shape",
 		      torus_shape_text(&lab->shape, shape), "auto_shape", lab->auto_shape,
-		      "packed", lab->packed, "service", service, "service_bits", lab->service_bits, "state",
+		      "packed", lab->packed, "tun", lab->tun, "service", service, "service_bits", lab->service_bits, "state",
 		      state_names[lab->state], "pid", lab->pid, "since", lab->since, "cut",
 		      cuts_json(lab), "killed", killed_json(lab), "kernel", kernel_json(lab),
 		      "log_level", lab->log_level, "sets", sets_json(lab));
@@ -155,11 +155,11 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 	const char *shape_text, *service, *state, *log_level;
 	struct torus_shape shape;
 	json_t *cut, *killed, *kernel, *sets;
-	int auto_shape, packed, bits, pid, err;
+	int auto_shape, packed, tun, bits, pid, err;
 	double since;
 
-	if (json_unpack(j, "{ss sb sb ss si ss si sF so so so ss so}", "shape", &shape_text,
-			"auto_shape", &auto_shape, "packed", &packed, "service", &service, "service_bits", &bits, "state", &state,
+	if (json_unpack(j, "{ss sb sb sb ss si ss si sF so so so ss so}", "shape", &shape_text,
+			"auto_shape", &auto_shape, "packed", &packed, "tun", &tun, "service", &service, "service_bits", &bits, "state", &state,
 			"pid", &pid, "since", &since, "cut", &cut, "killed", &killed,
 			"kernel", &kernel, "log_level", &log_level, "sets", &sets) ||
 	    torus_shape_parse(shape_text, &shape) || torus_nodes(&shape) > LAB_NODES_MAX)
@@ -169,6 +169,7 @@ static int parse(struct lab *lab, const char *name, json_t *j)
 		return err;
 	lab->auto_shape = auto_shape;
 	lab->packed = packed;
+	lab->tun = tun;
 	lab->service_bits = (unsigned int)bits;
 	lab->pid = pid;
 	lab->since = since;

@@ -52,7 +52,7 @@ int names_write(const struct lab *lab)
 	if (fclose(f))
 		return -errno;
 	/* ip-netns(8) has one file for one namespace, and here all are in one. */
-	if (lab->packed)
+	if (!lab->tun)
 		return 0;
 	if (mkdir(LAB_ETC, 0755) && errno != EEXIST)
 		return -errno;

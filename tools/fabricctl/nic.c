@@ -145,9 +145,17 @@ static int packed_start(const struct lab *lab, uint32_t node, int netns, const c
 {
 	struct args a = { .n = 0 };
 	int status = pack_start(lab, netns, program);
+	char name[LAB_TEXT_MAX];
 
 	push(&a, "add");
-	push(&a, "--no-tun");
+	if (lab->tun) {
+		push(&a, "--tun");
+		push(&a, LAB_INTERFACE);
+		push(&a, "--netns");
+		push(&a, LAB_NETNS "/%s", lab_netns(lab, node, name));
+	} else {
+		push(&a, "--no-tun");
+	}
 	push_nic(lab, node, &a);
 	if (status == OK)
 		status = pack_add(lab, node, a.arg);

@@ -13,13 +13,41 @@
 
 /*
  * Packed: one namespace, whose loopback device takes every address of the service
- * network for its own.
+ * network for its own; with tun devices, further ones that hold nothing else.
  */
 static int one_network(const struct lab *lab, struct nl_sock *sk)
 {
 	int err = wire_set_up(sk, "lo", true);
 
 	return err ? err : wire_address(sk, "lo", lab_service(lab, 0), lab->service_bits);
+}
+
+static int host_namespace(const char *name)
+{
+	int ns = netns_create(name), err = ns < 0 ? ns : wire_quiet();
+	struct nl_sock *sk = err ? NULL : wire_open();
+
+	if (!err)
+		err = sk ? wire_set_up(sk, "lo", true) : -errno;
+	wire_close(sk);
+	if (ns >= 0)
+		close(ns);
+	return err;
+}
+
+static int host_namespaces(const struct lab *lab)
+{
+	char name[LAB_TEXT_MAX];
+
+	for (uint32_t id = 0; lab->tun && id < lab->nodes; id++) {
+		int err = host_namespace(lab_netns(lab, id, name));
+
+		if (id % 16 == 0)
+			progress("namespaces %u/%u", id, lab->nodes);
+		if (err)
+			return fail("cannot make node %s: %s", name, strerror(-err));
+	}
+	return OK;
 }
 
 static int raise_one(const struct lab *lab, int *netns)
@@ -38,7 +66,9 @@ static int raise_one(const struct lab *lab, int *netns)
 		err = netns[id] < 0 ? -errno : 0;
 	}
 	close(ns);
-	return err ? fail("cannot set up namespace %s: %s", name, strerror(-err)) : OK;
+	if (err)
+		return fail("cannot set up namespace %s: %s", name, strerror(-err));
+	return host_namespaces(lab);
 }
 
 /* The service network: a bridge in a namespace of its own, away from the host's. */

@@ -36,6 +36,7 @@ const char args_help[] =
 	"  --port PORT=LOWER   bind a port (+x ... -c) to an Ethernet device, or in a pack\n"
 	"                      to the cable in memory called :NAME\n"
 	"  --tun NAME          tun device to make (torus0)\n"
+	"  --netns PATH        network namespace to make it in, such as /run/netns/NAME\n"
 	"  --no-tun            no host side: the NIC only passes on\n"
 	"  --guid HEX          identity of the NIC (made from the name)\n"
 	"  --bootstrap         set the BootStrap jumper\n"
@@ -177,7 +178,7 @@ static int bind_port(const struct parse *to, const char *text)
 }
 
 enum { NAME = 1, PORTS, SOCKET, PORT, TUN, GUID, BOOTSTRAP, RETRY, SET, LOG_LEVEL, FOREGROUND, PACK,
-	NO_TUN, HELP, VERSION };
+	NETNS, NO_TUN, HELP, VERSION };
 
 static int one_option(const struct parse *to, int option, char *text)
 {
@@ -212,6 +213,9 @@ static int one_option(const struct parse *to, int option, char *text)
 	case PACK:
 		a->pack = text;
 		return *text ? 0 : bad(to, "--pack: allowed a path");
+	case NETNS:
+		a->netns = text;
+		return *text ? 0 : bad(to, "--netns: allowed a path");
 	case NO_TUN:
 		a->tun[0] = '\0';
 		return 0;
@@ -264,6 +268,7 @@ int args_parse(struct args *a, int argc, char **argv, char *why, size_t size)
 		{ "name", 1, NULL, NAME }, { "ports", 1, NULL, PORTS },
 		{ "socket", 1, NULL, SOCKET }, { "port", 1, NULL, PORT },
 		{ "tun", 1, NULL, TUN }, { "no-tun", 0, NULL, NO_TUN },
+		{ "netns", 1, NULL, NETNS },
 		{ "guid", 1, NULL, GUID }, { "bootstrap", 0, NULL, BOOTSTRAP },
 		{ "retry", 1, NULL, RETRY }, { "set", 1, NULL, SET },
 		{ "pack", 1, NULL, PACK },

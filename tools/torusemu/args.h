@@ -12,6 +12,7 @@
  * struct args - what the command line says
  * @pack: socket of a pack, or NULL: one NIC, which the rest is about
  * @tun: "" for no host side
+ * @netns: path of the namespace that it is made in; NULL: where the process is
  * @lower: lower device of each port, "" for none
  * @frame_max_set: the administrator chose params.frame_max
  */
@@ -19,6 +20,7 @@ struct args {
 	const char *pack;
 	char name[TORUS_NAME_MAX + 1];
 	const char *socket;
+	const char *netns;
 	char tun[IFNAMSIZ];
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
 	unsigned int nports;

@@ -18,6 +18,7 @@
  * @loop, @pool: its chassis's too
  * @attach, @placed: what LINK_ATTACH and DEVICE_SET do to the machine around the
  *	NIC; a fuzzer puts its own here
+ * @netns: the host side's, -1 for that of the process; whoever made the NIC minds it
  * @table: memory of the routing tables
  * @look_at: when to look again for the carrier of ports that have none
  */
@@ -35,6 +36,7 @@ struct emu {
 	char name[TORUS_NAME_MAX + 1];
 	u64 guid;
 	u32 epoch;
+	int netns;
 	u8 nports;
 	bool bootstrap;
 

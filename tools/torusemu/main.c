@@ -107,7 +107,7 @@ static int start(struct program *p, struct args *a)
 		return err;
 	if (getpriority(PRIO_PROCESS, 0) > NICE)
 		setpriority(PRIO_PROCESS, 0, NICE);
-	err = priv_drop();
+	err = priv_drop(a->pack || a->netns);
 	return err ? failed(p, "dropping privileges", err) : 0;
 }
 

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "make.h"
 
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "emu.h"
 #include "guid.h"
 #include "lib/netdev.h"
 #include "log.h"
+#include "netns.h"
 
 /** struct why - room for what is wrong */
 struct why {
@@ -50,23 +53,38 @@ static int fit_frames(struct args *a, const struct why *why)
 	return 0;
 }
 
+/** struct placing - the tun device is to have these addresses; @text: why it has not */
+struct placing {
+	struct lt_netdev dev;
+	char text[128];
+};
+
+static int place_tun(void *arg)
+{
+	struct placing *p = arg;
+
+	return lt_netdev_place(&p->dev, p->text, sizeof(p->text));
+}
+
 static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
 {
-	struct lt_netdev dev = {
-		.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
-		.old = old, .old_node = old_node, .shape = &e->shape, .node = e->node,
+	struct placing p = {
+		.dev = {
+			.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
+			.old = old, .old_node = old_node, .shape = &e->shape, .node = e->node,
+		},
 	};
-	char text[128];
 	int err;
 
 	log_info(e->name, "node %u of %u", e->node, tn_shape_nodes(&e->shape));
 	if (!e->tun.ifindex)
 		return;
-	err = lt_netdev_place(&dev, text, sizeof(text));
+	err = netns_visit(e->netns, place_tun, &p);
 	if (err == -EAFNOSUPPORT)
-		log_warn(e->name, "%s has no IPv6 address: %s", e->tun.name, text);
+		log_warn(e->name, "%s has no IPv6 address: %s", e->tun.name, p.text);
 	else if (err)
-		log_err(e->name, "%s: cannot set addresses: %s", e->tun.name, text);
+		log_err(e->name, "%s: cannot set addresses: %s", e->tun.name,
+			p.text[0] ? p.text : strerror(-err));
 }
 
 static int init(struct emu *e, struct chassis *c, const struct args *a, const struct why *why)
@@ -119,15 +137,38 @@ static int attach_all(struct emu *e, const struct args *a, const struct why *why
 	return 0;
 }
 
+/** struct opening - a tun device of this name is to be made */
+struct opening {
+	struct emu *emu;
+	const char *name;
+};
+
+static int open_tun(void *arg)
+{
+	const struct opening *o = arg;
+
+	return tun_open(o->emu, o->name);
+}
+
+static int add_host(struct emu *e, const struct args *a, const struct why *why)
+{
+	struct opening o = { e, a->tun };
+	int err;
+
+	if (a->netns)
+		e->netns = open(a->netns, O_RDONLY | O_CLOEXEC);
+	if (a->netns && e->netns < 0)
+		return failed(why, -errno, "--netns '%s': %s", a->netns, strerror(errno));
+	err = netns_visit(e->netns, open_tun, &o);
+	return err ? failed(why, err, "%s: %s", a->tun, strerror(-err)) : 0;
+}
+
 static int furnish(struct emu *e, const struct args *a, const struct why *why)
 {
 	int err = open_socket_at(e, a->socket, why);
 
-	if (!err && a->tun[0]) {
-		err = tun_open(e, a->tun);
-		if (err)
-			failed(why, err, "%s: %s", a->tun, strerror(-err));
-	}
+	if (!err && a->tun[0])
+		err = add_host(e, a, why);
 	return err ? err : attach_all(e, a, why);
 }
 
@@ -140,6 +181,7 @@ struct emu *make_nic(struct chassis *c, struct args *a, char *text, size_t size)
 		failed(&why, 0, "out of memory");
 		return NULL;
 	}
+	e->netns = -1;
 	if (fit_frames(a, &why) || init(e, c, a, &why)) {
 		free(e);
 		return NULL;
@@ -156,6 +198,8 @@ void unmake_nic(struct emu *e)
 	server_close(e);
 	tun_close(e);
 	emu_fini(e);
+	if (e->netns >= 0)
+		close(e->netns);
 	free(e);
 }
 

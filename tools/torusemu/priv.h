@@ -2,7 +2,12 @@
 #ifndef EMU_PRIV_H
 #define EMU_PRIV_H
 
-/** priv_drop() - keep only what attaching devices and addresses needs */
-int priv_drop(void);
+#include <stdbool.h>
+
+/**
+ * priv_drop() - keep only what attaching devices and addresses needs
+ * @visits: and entering other network namespaces
+ */
+int priv_drop(bool visits);
 
 #endif /* EMU_PRIV_H */
