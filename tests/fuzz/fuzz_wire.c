@@ -3,6 +3,7 @@
  * Frames from a peer that may say anything, into a NIC whose links are up.
  *
  * Input: records of PORT (1 byte), MEND (1), LENGTH (2, little endian), bytes.
+ * Each port speaks another retry protocol.
  * MEND says what the harness puts right in each packet of the frame, so that
  * the fuzzer gets past the checks that only noise fails:
  *   1 LCRC  2 ECRC  4 TSEQ counts from the expected one  8 RSEQ from the last
@@ -133,6 +134,18 @@ static void feed(unsigned int port, const u8 *data, size_t len, u64 now)
 	frame_put(f);
 }
 
+/* A peer that lies harms its own link and no other. */
+static void feed_alone(unsigned int port, const u8 *data, size_t len, u64 now)
+{
+	u8 before[PORTS];
+
+	for (unsigned int p = 0; p < PORTS; p++)
+		before[p] = nic->link[p].state;
+	feed(port, data, len, now);
+	for (unsigned int p = 0; p < PORTS; p++)
+		must(p == port || nic->link[p].state == before[p], "another link has changed");
+}
+
 static void drain(u64 now)
 {
 	struct tn_frame f;
@@ -168,7 +181,8 @@ static void mend_init(struct tn_link *l, u8 *flits)
 
 static void mend_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, u8 mend)
 {
-	u8 *tail = flits + TN_FLIT * (h->len + 1u);
+	u8 *tail = flits + TN_FLIT * (h->len + 1u), *via = h->relayed ? tail + TN_FLIT : NULL;
+	struct tn_hdr final;
 	struct tn_tail t;
 
 	if (mend & 4)
@@ -180,11 +194,25 @@ static void mend_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, u8 mend)
 		mend_init(l, flits);
 	tn_tail_get(tail, &t);
 	if (mend & 2) {
-		t.ecrc = tn_ecrc(flits, h, &t);
+		final = *h;
+		if (via)
+			final.dst = tn_get_le32(via);
+		t.ecrc = tn_ecrc(flits, &final, &t);
 		tn_tail_put(tail, &t);
 	}
 	if (mend & 1)
-		tn_lcrc_set(flits, h->len, NULL, h->type == TN_INIT ? ~0u : l->seed);
+		tn_lcrc_set(flits, h->len, via, h->type == TN_INIT ? ~0u : l->seed);
+}
+
+static void mend_acknak(struct tn_link *l, u8 *bytes, u8 mend)
+{
+	struct tn_hdr h;
+
+	tn_acknak_get(bytes, &h, l->seed);
+	if (mend & 8)
+		h.rseq = (u16)((l->retry.tx.high - h.rseq % 8) & TN_SEQ_MASK);
+	if (mend & 1)
+		tn_acknak_put(bytes, &h, l->seed);
 }
 
 static void mend_frame(struct tn_link *l, u8 *data, size_t len, u8 mend)
@@ -192,12 +220,19 @@ static void mend_frame(struct tn_link *l, u8 *data, size_t len, u8 mend)
 	size_t at = 0;
 	struct tn_hdr h;
 
-	while (len - at >= 2 * TN_FLIT) {
+	while (len - at >= TN_ACKNAK_BYTES) {
+		if (tn_type_of(data + at) == TN_ACKNAK) {
+			mend_acknak(l, data + at, mend);
+			at += TN_ACKNAK_BYTES;
+			continue;
+		}
+		if (len - at < TN_FLIT)
+			return;
 		tn_hdr_get(data + at, &h);
-		if (h.type == TN_PAD || (h.len + 2u) * TN_FLIT > len - at)
+		if (h.type == TN_PAD || tn_hdr_flits(&h) * TN_FLIT > len - at)
 			return;
 		mend_packet(l, data + at, &h, mend);
-		at += (h.len + 2u) * TN_FLIT;
+		at += tn_hdr_flits(&h) * TN_FLIT;
 	}
 }
 
@@ -210,7 +245,7 @@ static void up(unsigned int port, u64 now)
 	struct tn_init i = {
 		.guid = 7, .version = TN_WIRE_VERSION, .epoch = 1, .nonce = 99 + port,
 		.nonce_heard = l->nonce, .attempt = 1, .slot_flits = TN_SLOT_FLITS,
-		.slots = { 8, 8, 8 }, .port = 1,
+		.slots = { 8, 8, 8 }, .port = 1, .retry = port % TORUS_RETRIES,
 	};
 
 	tn_hdr_put(flits, &h);
@@ -328,7 +363,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += len;
 		size -= len;
 		mend_frame(&nic->link[port], frame, len, mend);
-		feed(port, frame, len, now);
+		feed_alone(port, frame, len, now);
 		if (mend & 32)
 			now += 7 * MS;
 		if (tn_nic_expiry(nic) <= now)

@@ -385,11 +385,13 @@ static bool receive(int ms)
 	return true;
 }
 
-/* torusemu reads no more while its answers are not read. */
+/* torusemu reads no more while its answers are not read, and sends away who sends more. */
 static ssize_t send_emu(void)
 {
 	ssize_t n;
 
+	if (f.len > TORUS_MSG_MAX)
+		f.len = TORUS_MSG_MAX;
 	while ((n = send(f.fd, f.buf, f.len, MSG_NOSIGNAL | MSG_DONTWAIT)) < 0 && errno == EAGAIN)
 		if (!receive(0))
 			poll(&(struct pollfd) { .fd = f.fd, .events = POLLIN | POLLOUT }, 1, 1000);
