@@ -166,7 +166,34 @@ static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio
 	return pkt;
 }
 
-static bool cut(struct tn_queue *q, const struct sk_buff *skb)
+/*
+ * The memory of a message that fits one packet, is in one piece and nobody else's, and has
+ * room around it (torus_setup() asks for that), becomes the packet's. NULL: not so.
+ */
+static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
+{
+	unsigned int bytes = HDR + skb->len, pad = -bytes % TN_FLIT;
+	struct tn_pkt *pkt;
+
+	if (bytes > TN_PAYLOAD_MAX || skb_is_nonlinear(skb) || skb_cloned(skb) ||
+	    skb_headroom(skb) < TN_FLIT + HDR || (unsigned int)skb_tailroom(skb) < pad + TN_FLIT)
+		return NULL;
+	pkt = torus_pkt_of(skb);
+	if (!pkt)
+		return NULL;
+	/* It may wait here for long, and hold nothing else meanwhile. */
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	skb_ext_reset(skb);
+	memcpy(skb->data - HDR, hdr, HDR);
+	memset(skb_tail_pointer(skb), 0, pad);
+	pkt->flits = skb->data - HDR - TN_FLIT;
+	pkt->hdr.len = (u16)((bytes + pad) / TN_FLIT);
+	pkt->tail.flags = (u8)(pad | TN_TAIL_FIRST | TN_TAIL_LAST);
+	return pkt;
+}
+
+static bool cut(struct tn_queue *q, struct sk_buff *skb)
 {
 	unsigned int at, bytes, len = HDR + skb->len;
 	struct virtio_net_hdr hdr;
@@ -174,6 +201,11 @@ static bool cut(struct tn_queue *q, const struct sk_buff *skb)
 
 	if (len > MSG_BYTES_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
 		return false;
+	pkt = take_over(skb, &hdr);
+	if (pkt) {
+		tn_queue_push(q, pkt);
+		return true;
+	}
 	for (at = 0; at < len; at += bytes) {
 		bytes = min(len - at, (unsigned int)TN_PAYLOAD_MAX);
 		pkt = make_packet(skb, &hdr, at, bytes);
