@@ -191,7 +191,8 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 
 static bool get_step(struct fm_step *to, const Svc__Step *from)
 {
-	if (from->n_ended > FM_ENDED_MAX || from->step <= FM_STEP_APPLY || from->step >= FM_STEPS || !from->round)
+	if (from->n_ended > FM_ENDED_MAX || from->step >= FM_STEPS ||
+	    (from->step == FM_STEP_APPLY) != !from->round)
 		return false;
 	to->term = from->term;
 	to->version = from->version;

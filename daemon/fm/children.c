@@ -30,33 +30,28 @@ static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type ty
 /* A child that comes again on another connection has lost the old one. */
 static void drop_older(struct fm *fm, const struct fm_conn *c)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		struct fm_conn *o = &fm->tree.conns[i];
+	struct fm_conn *o = fm_conn_other(fm, c);
 
-		if (o != c && o->role == FM_CONN_CHILD && o->guid == c->guid) {
-			fm_tree_drop(fm, o);
-			return;
-		}
-	}
+	if (o)
+		fm_tree_drop(fm, o);
 }
 
 void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
-	int id = c->id;
-
-	c->role = FM_CONN_CHILD;
-	c->guid = h->guid;
+	fm_conn_child(fm, c, h->guid);
 	c->epoch = h->epoch;
 	c->attach = h->attach;
 	c->node = fm_table_find(fm, h->guid);
-	c->reported = false;
+	fm_member_forget(fm, c);
+	c->reported = c->awaited = false;
 	c->asked = fm->now;
 	drop_older(fm, c);
-	c = fm_tree_conn(fm, id);
+	fm_member_awaits_now(fm, c);
 	announce(fm, c, FM_MSG_ADOPTED);
 	if (!fm->root && fm->tree.cut_off)
 		fm_tree_pong(fm, c);
-	fm_member_child(fm, c, h->version);
+	if (!c->guest)
+		fm_member_child(fm, c, h->version);
 }
 
 void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
@@ -86,6 +81,8 @@ void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 {
 	announce(fm, c, FM_MSG_LEFT);
+	if (c->guest)
+		fm_root_moves(fm, c->guid);
 	/* Its part may have been in the sum, and by now in that of its new parent too. */
 	fm->member.sent = false;
 	fm_member_check(fm, false);
@@ -98,23 +95,30 @@ void fm_children_announce(struct fm *fm)
 	msg.welcome.term = fm->tree.term;
 	msg.welcome.root_guid = fm->root_guid;
 	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		if (fm->tree.conns[i].role != FM_CONN_CHILD)
+		if (fm->tree.conns[i]->role != FM_CONN_CHILD)
 			continue;
-		announce(fm, &fm->tree.conns[i], FM_MSG_ADOPTED);
-		fm_tree_send(fm, &fm->tree.conns[i], &msg);
+		announce(fm, fm->tree.conns[i], FM_MSG_ADOPTED);
+		fm_tree_send(fm, fm->tree.conns[i], &msg);
 	}
 }
 
 void fm_children_drop(struct fm *fm)
 {
 	for (unsigned int i = fm->tree.nconns; i-- > 0;)
-		if (fm->tree.conns[i].role == FM_CONN_CHILD)
-			fm_tree_drop(fm, &fm->tree.conns[i]);
+		if (fm->tree.conns[i]->role == FM_CONN_CHILD)
+			fm_tree_drop(fm, fm->tree.conns[i]);
 }
 
+/* The table is new: children may have other ids, or none any more. */
 void fm_children_lookup(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm->tree.conns[i].role == FM_CONN_CHILD)
-			fm->tree.conns[i].node = fm_table_find(fm, fm->tree.conns[i].guid);
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		struct fm_conn *c = fm->tree.conns[i];
+
+		if (c->role != FM_CONN_CHILD)
+			continue;
+		if (c->node >= fm->table.nodes || fm->table.entry[c->node].guid != c->guid)
+			c->node = fm_table_find(fm, c->guid);
+		fm_member_awaits_now(fm, c);
+	}
 }

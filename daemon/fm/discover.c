@@ -16,55 +16,113 @@
  * there are none either, the dimension is a mesh as long as it extends.
  *
  * Coordinates: lines that close after as many nodes as they should are believed
- * first, those that do not close next. The root is 0; of all nodes not placed yet the one goes first on
- * whose place most of its placed neighbours agree; then nodes that most of
- * their neighbours would rather see elsewhere move there, trading places if
- * need be, while this makes more cables right. A crossed pair of cables is thus
- * reported as two wrong cables, not as two wrong nodes.
+ * first, those that do not close next. The root is 0; of all nodes not placed yet
+ * the one goes first on whose place most of its placed neighbours agree; then
+ * nodes that most of their neighbours would rather see elsewhere move there,
+ * trading places if need be, while this makes more cables right. A crossed pair
+ * of cables is thus reported as two wrong cables, not as two wrong nodes. All of
+ * this takes time in proportion to the cables, and none if nobody waits.
  */
 #include "root.h"
 
 #define REFINE_PASSES 8
+#define NONE (~0U)
 
-/* The mate at the other end of a port, if the cable joins opposite ports. */
-static struct fm_mate *peer(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+/**
+ * struct cables - the graph of what is known, by number in the roster
+ * @peer: of each port of each node, if the cable joins opposite ports, or NONE
+ * @line: of each dimension of each node, the length of its line; 0: it does not close
+ */
+struct cables {
+	unsigned int ndims;
+	uint32_t n;
+	uint32_t *peer;
+	uint32_t *line;
+};
+
+static uint32_t peer(const struct cables *c, uint32_t i, unsigned int p)
+{
+	return c->peer[(size_t)i * 2 * c->ndims + p];
+}
+
+static uint32_t *line(const struct cables *c, uint32_t i, unsigned int d)
+{
+	return &c->line[(size_t)i * c->ndims + d];
+}
+
+static uint32_t find_peer(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct fm_port_row *port = &m->row.port[p];
-	struct fm_mate *o;
+	const struct fm_mate *o;
 
 	if (p >= m->row.nports || port->state != FM_PORT_UP || port->problem ||
 	    port->peer_port != fm_opposite(fm->ndims, p))
-		return NULL;
+		return NONE;
 	o = fm_mate(fm->root, port->peer_guid);
-	return o == m ? NULL : o;
+	return !o || o == m ? NONE : (uint32_t)(o - fm->root->mate);
+}
+
+/*
+ * Follows the line through @i. All who are on a line that closes, or on the way to
+ * where one ends, are done with; a way that runs into another circle tells of @i only.
+ */
+static void find_line(const struct cables *c, uint32_t i, unsigned int d)
+{
+	uint32_t at = i, n = 0, length;
+
+	do {
+		at = peer(c, at, d);
+		n++;
+	} while (at != NONE && at != i && n < TORUS_MAX_SIZE);
+	length = at == i ? n : 0;
+	if (at != NONE && at != i)
+		n = 1;
+	for (at = i; n; n--, at = peer(c, at, d))
+		*line(c, at, d) = length;
+}
+
+static void cables_free(struct cables *c)
+{
+	free(c->peer);
+	free(c->line);
+}
+
+/* False: no memory. */
+static bool cables_find(const struct fm *fm, struct cables *c)
+{
+	const struct fm_root *r = fm->root;
+
+	c->ndims = fm->ndims;
+	c->n = r->nmates;
+	c->peer = malloc((size_t)c->n * 2 * c->ndims * sizeof(*c->peer));
+	c->line = malloc((size_t)c->n * c->ndims * sizeof(*c->line));
+	if (!c->peer || !c->line) {
+		cables_free(c);
+		c->n = 0;
+		return false;
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		for (unsigned int p = 0; p < 2 * c->ndims; p++)
+			c->peer[(size_t)i * 2 * c->ndims + p] = find_peer(fm, &r->mate[i], p);
+	memset(c->line, 0xff, (size_t)c->n * c->ndims * sizeof(*c->line));
+	for (uint32_t i = 0; i < c->n; i++)
+		for (unsigned int d = 0; d < c->ndims; d++)
+			if (*line(c, i, d) == NONE)
+				find_line(c, i, d);
+	return true;
 }
 
 /* --- sizes ------------------------------------------------------------------- */
 
-/* Length of the line through @m, 0 if it does not close. */
-static uint32_t line_length(const struct fm *fm, const struct fm_mate *m, unsigned int d)
-{
-	const struct fm_mate *at = m;
-
-	for (uint32_t n = 1; n <= fm->root->nmates && n <= TORUS_MAX_SIZE; n++) {
-		at = peer(fm, at, d);
-		if (!at)
-			return 0;
-		if (at == m)
-			return n;
-	}
-	return 0;
-}
-
-static uint32_t size_by_lines(const struct fm *fm, unsigned int d)
+static uint32_t size_by_lines(const struct cables *c, unsigned int d)
 {
 	uint32_t *on_lines = calloc(TORUS_MAX_SIZE + 1, sizeof(*on_lines));
 	uint32_t best = 0;
 
 	if (!on_lines)
 		return 0;
-	for (uint32_t i = 0; i < fm->root->nmates; i++)
-		on_lines[line_length(fm, &fm->root->mate[i], d)]++;
+	for (uint32_t i = 0; i < c->n; i++)
+		on_lines[*line(c, i, d)]++;
 	for (uint32_t n = 1; n <= TORUS_MAX_SIZE; n++)
 		if (on_lines[n] && (!best || on_lines[n] / n > on_lines[best] / best))
 			best = n;
@@ -79,9 +137,8 @@ struct layout {
 	bool *known;
 };
 
-static void lay_out(const struct fm *fm, struct layout *l)
+static void lay_out(const struct cables *c, struct layout *l)
 {
-	const struct fm_root *r = fm->root;
 	uint32_t head = 0, tail = 0;
 
 	l->queue[tail++] = 0;
@@ -89,14 +146,13 @@ static void lay_out(const struct fm *fm, struct layout *l)
 	while (head < tail) {
 		uint32_t i = l->queue[head++];
 
-		for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
-			const struct fm_mate *o = peer(fm, &r->mate[i], p);
-			uint32_t j = o ? (uint32_t)(o - r->mate) : 0;
+		for (unsigned int p = 0; p < 2 * c->ndims; p++) {
+			uint32_t j = peer(c, i, p);
 
-			if (!o || l->known[j])
+			if (j == NONE || l->known[j])
 				continue;
 			memcpy(l->pos[j], l->pos[i], sizeof(l->pos[j]));
-			l->pos[j][p % fm->ndims] += p < fm->ndims ? 1 : -1;
+			l->pos[j][p % c->ndims] += p < c->ndims ? 1 : -1;
 			l->known[j] = true;
 			l->queue[tail++] = j;
 		}
@@ -115,29 +171,27 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 }
 
 /* What no single step explains along dimension @d: a multiple of its size. */
-static uint32_t size_by_closing(const struct fm *fm, const struct layout *l, unsigned int d)
+static uint32_t size_by_closing(const struct cables *c, const struct layout *l, unsigned int d)
 {
-	const struct fm_root *r = fm->root;
 	uint32_t g = 0;
 
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		for (unsigned int p = 0; l->known[i] && p < fm->ndims; p++) {
-			const struct fm_mate *o = peer(fm, &r->mate[i], p);
-			uint32_t j = o ? (uint32_t)(o - r->mate) : 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		for (unsigned int p = 0; l->known[i] && p < c->ndims; p++) {
+			uint32_t j = peer(c, i, p);
 			int32_t step = p == d ? 1 : 0;
 
-			if (o && l->known[j])
+			if (j != NONE && l->known[j])
 				g = gcd((uint32_t)abs(l->pos[i][d] + step - l->pos[j][d]), g);
 		}
 	}
 	return g;
 }
 
-static uint32_t extent(const struct fm *fm, const struct layout *l, unsigned int d)
+static uint32_t extent(const struct cables *c, const struct layout *l, unsigned int d)
 {
 	int32_t low = 0, high = 0;
 
-	for (uint32_t i = 0; i < fm->root->nmates; i++) {
+	for (uint32_t i = 0; i < c->n; i++) {
 		if (!l->known[i])
 			continue;
 		low = l->pos[i][d] < low ? l->pos[i][d] : low;
@@ -146,14 +200,15 @@ static uint32_t extent(const struct fm *fm, const struct layout *l, unsigned int
 	return (uint32_t)(high - low) + 1;
 }
 
-static uint32_t size_of(struct fm *fm, const struct layout *l, unsigned int d)
+static uint32_t size_of(struct fm *fm, const struct cables *c, const struct layout *l,
+			unsigned int d)
 {
-	uint32_t size = size_by_lines(fm, d), wide;
+	uint32_t size = size_by_lines(c, d), wide;
 
 	if (size)
 		return size;
-	wide = extent(fm, l, d);
-	size = size_by_closing(fm, l, d);
+	wide = extent(c, l, d);
+	size = size_by_closing(c, l, d);
 	if (size > 1)
 		return size;
 	if (wide > 1)
@@ -169,20 +224,23 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 		.queue = calloc(n, sizeof(*l.queue)),
 		.known = calloc(n, sizeof(*l.known)),
 	};
-	bool fine = l.pos && l.queue && l.known;
+	struct cables c = { .n = 0 };
+	bool fine = l.pos && l.queue && l.known && cables_find(fm, &c);
 	uint64_t nodes = 1;
 
 	memset(shape, 0, sizeof(*shape));
 	shape->ndims = (uint8_t)fm->ndims;
 	if (fine)
-		lay_out(fm, &l);
+		lay_out(&c, &l);
 	for (unsigned int d = 0; fine && d < TORUS_MAX_DIMS; d++) {
-		uint32_t size = d < fm->ndims ? size_of(fm, &l, d) : 1;
+		uint32_t size = d < fm->ndims ? size_of(fm, &c, &l, d) : 1;
 
 		nodes *= size;
 		fine = size <= TORUS_MAX_SIZE && nodes <= TORUS_MAX_NODES;
 		shape->size[d] = (uint16_t)size;
 	}
+	if (c.n)
+		cables_free(&c);
 	free(l.pos);
 	free(l.queue);
 	free(l.known);
@@ -201,51 +259,72 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
  */
 enum trust { CROSSED, UNSURE, SURE };
 
-static enum trust trust(const struct fm *fm, const struct torus_shape *shape,
-			const struct fm_mate *m, unsigned int p)
-{
-	uint32_t n = line_length(fm, m, p % fm->ndims);
+#define VOTES (TORUS_MAX_PORTS + 1)
 
-	return !n ? UNSURE : n == shape->size[p % fm->ndims] ? SURE : CROSSED;
+/** struct fifo - numbers in the roster, first in first out */
+struct fifo {
+	uint32_t *at;
+	uint32_t head, n, room;
+};
+
+/**
+ * struct placing - one run
+ * @turn: for each number of votes, who has as many; or had when it was put there
+ */
+struct placing {
+	struct fm *fm;
+	const struct torus_shape *shape;
+	struct cables cables;
+	struct fifo turn[VOTES];
+	bool no_memory;
+};
+
+static enum trust trust(const struct placing *g, uint32_t i, unsigned int p)
+{
+	unsigned int d = p % g->cables.ndims;
+	uint32_t n = *line(&g->cables, i, d);
+
+	return !n ? UNSURE : n == g->shape->size[d] ? SURE : CROSSED;
 }
 
-/* Where the neighbour at port @p, if placed, sees @m; or TORUS_NO_NODE. */
-static uint32_t seen_at(const struct fm *fm, const struct torus_shape *shape,
-			const struct fm_mate *m, unsigned int p)
+/* Where the neighbour at port @p, if placed, sees @i; or TORUS_NO_NODE. */
+static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 {
-	const struct fm_mate *o = peer(fm, m, p);
+	uint32_t j = peer(&g->cables, i, p), node;
 
-	if (!o || o->node == TORUS_NO_NODE || shape->size[p % fm->ndims] == 1)
+	if (j == NONE || g->shape->size[p % g->cables.ndims] == 1)
 		return TORUS_NO_NODE;
-	return torus_neighbour(shape, o->node, fm_opposite(fm->ndims, p));
+	node = g->fm->root->mate[j].node;
+	if (node == TORUS_NO_NODE)
+		return TORUS_NO_NODE;
+	return torus_neighbour(g->shape, node, fm_opposite(g->cables.ndims, p));
 }
 
-/* How many of its neighbours would see @m at @node. */
-static unsigned int agree(const struct fm *fm, const struct torus_shape *shape,
-			  const struct fm_mate *m, uint32_t node, enum trust least)
+/* How many of its neighbours would see @i at @node. */
+static unsigned int agree(const struct placing *g, uint32_t i, uint32_t node, enum trust least)
 {
 	unsigned int n = 0;
 
-	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
-		n += seen_at(fm, shape, m, p) == node && trust(fm, shape, m, p) >= least;
+	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
+		n += seen_at(g, i, p) == node && trust(g, i, p) >= least;
 	return n;
 }
 
 /* The free place most of its neighbours agree on. Return: how many do. */
-static unsigned int best_place(const struct fm *fm, const struct torus_shape *shape,
-			       const struct fm_mate *m, enum trust least, uint32_t *node)
+static unsigned int best_place(const struct placing *g, uint32_t i, enum trust least,
+			       uint32_t *node)
 {
 	unsigned int best = 0;
 
-	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
-		uint32_t at = seen_at(fm, shape, m, p);
+	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
+		uint32_t at = seen_at(g, i, p);
 		const struct fm_mate *there = at == TORUS_NO_NODE ? NULL :
-					      fm_mate_at(fm->root, at);
+					      fm_mate_at(g->fm->root, at);
 		unsigned int n;
 
 		if (at == TORUS_NO_NODE || (there && there->state != FM_NODE_DEAD))
 			continue;
-		n = agree(fm, shape, m, at, least);
+		n = agree(g, i, at, least);
 		if (n > best) {
 			best = n;
 			*node = at;
@@ -254,87 +333,152 @@ static unsigned int best_place(const struct fm *fm, const struct torus_shape *sh
 	return best;
 }
 
-static void put(struct fm_root *r, struct fm_mate *m, uint32_t node)
+static void put(struct fm *fm, uint32_t i, uint32_t node)
 {
-	struct fm_mate *there = fm_mate_at(r, node);
+	struct fm_root *r = fm->root;
+	struct fm_mate *m = &r->mate[i], *there = fm_mate_at(r, node);
 
 	if (there && there != m)
-		there->node = TORUS_NO_NODE;
-	m->node = node;
-	r->at[node] = (uint32_t)(m - r->mate) + 1;
+		fm_mate_move(fm, there, TORUS_NO_NODE);
+	fm_mate_move(fm, m, node);
+	r->at[node] = i + 1;
 }
 
-/* One pass: everybody with as many votes as the best. Return: how many moved in. */
-static unsigned int place_pass(struct fm *fm, const struct torus_shape *shape,
-			       enum trust least)
+static bool waits(const struct fm_mate *m)
 {
-	struct fm_root *r = fm->root;
-	unsigned int best = 0, placed = 0;
+	return m->node == TORUS_NO_NODE && m->state != FM_NODE_DEAD;
+}
+
+/* @i gets its turn among those with as many votes. */
+static void queue(struct placing *g, uint32_t i, enum trust least)
+{
 	uint32_t node;
+	unsigned int votes = waits(&g->fm->root->mate[i]) ? best_place(g, i, least, &node) : 0;
+	struct fifo *f = &g->turn[votes];
 
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		unsigned int n = 0;
+	if (!votes)
+		return;
+	if (f->n == f->room) {
+		uint32_t room = f->room ? 2 * f->room : 64;
+		uint32_t *at = realloc(f->at, room * sizeof(*at));
 
-		if (r->mate[i].node == TORUS_NO_NODE && r->mate[i].state != FM_NODE_DEAD)
-			n = best_place(fm, shape, &r->mate[i], least, &node);
-		best = n > best ? n : best;
+		if (!at) {
+			g->no_memory = true;
+			return;
+		}
+		f->at = at;
+		f->room = room;
 	}
-	for (uint32_t i = 0; best && i < r->nmates; i++) {
-		struct fm_mate *m = &r->mate[i];
-
-		if (m->node != TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
-		    best_place(fm, shape, m, least, &node) < best)
-			continue;
-		put(r, m, node);
-		placed++;
-	}
-	return placed;
+	f->at[f->n++] = i;
 }
 
-/* Moves @m to where it fits better, trading with who is there. */
-static bool refine(struct fm *fm, const struct torus_shape *shape, struct fm_mate *m)
+/* Who is next, of those with most votes. Return: NONE if nobody is left. */
+static uint32_t next(struct placing *g)
 {
-	struct fm_root *r = fm->root;
-	int here = (int)agree(fm, shape, m, m->node, CROSSED);
+	for (unsigned int votes = VOTES; votes-- > 0;) {
+		struct fifo *f = &g->turn[votes];
 
-	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
-		uint32_t at = seen_at(fm, shape, m, p), from = m->node;
+		if (f->head < f->n)
+			return f->at[f->head++];
+		f->head = f->n = 0;
+	}
+	return NONE;
+}
+
+/*
+ * Places all who can be. Votes rise when a neighbour is placed, and one is then
+ * queued again; they fall when a place is taken, which is seen when its turn comes.
+ */
+static void place(struct placing *g, enum trust least)
+{
+	struct fm_root *r = g->fm->root;
+	uint32_t i, node;
+
+	for (i = 0; i < r->nmates; i++)
+		queue(g, i, least);
+	while ((i = next(g)) != NONE) {
+		const struct fm_mate *m = &r->mate[i];
+		unsigned int votes = waits(m) ? best_place(g, i, least, &node) : 0;
+		unsigned int most = 0;
+
+		for (unsigned int v = 0; v < VOTES; v++)
+			if (g->turn[v].head < g->turn[v].n)
+				most = v;
+		if (votes < most) {
+			queue(g, i, least);
+			continue;
+		}
+		if (!votes)
+			continue;
+		put(g->fm, i, node);
+		for (unsigned int p = 0; p < 2 * g->cables.ndims; p++)
+			if (peer(&g->cables, i, p) != NONE)
+				queue(g, peer(&g->cables, i, p), least);
+	}
+}
+
+/* Moves @i to where it fits better, trading with who is there. */
+static bool refine(struct placing *g, uint32_t i)
+{
+	struct fm_root *r = g->fm->root;
+	uint32_t from = r->mate[i].node;
+	int here = (int)agree(g, i, from, CROSSED);
+
+	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
+		uint32_t at = seen_at(g, i, p);
 		struct fm_mate *o = at == TORUS_NO_NODE ? NULL : fm_mate_at(r, at);
+		uint32_t j = o ? (uint32_t)(o - r->mate) : NONE;
 		int gain;
 
 		if (at == TORUS_NO_NODE || at == from || (o && o->fixed))
 			continue;
-		gain = (int)agree(fm, shape, m, at, CROSSED) - here;
+		gain = (int)agree(g, i, at, CROSSED) - here;
 		if (o)
-			gain += (int)agree(fm, shape, o, from, CROSSED) -
-				(int)agree(fm, shape, o, at, CROSSED);
+			gain += (int)agree(g, j, from, CROSSED) - (int)agree(g, j, at, CROSSED);
 		if (gain <= 0)
 			continue;
 		r->at[from] = 0;
 		r->at[at] = 0;
-		put(r, m, at);
+		put(g->fm, i, at);
 		if (o)
-			put(r, o, from);
+			put(g->fm, j, from);
 		return true;
 	}
 	return false;
 }
 
-void fm_discover_place(struct fm *fm, const struct torus_shape *shape)
+static void refine_all(struct placing *g)
 {
-	struct fm_root *r = fm->root;
+	struct fm_root *r = g->fm->root;
 	bool moved = true;
 
-	for (int least = SURE; least >= CROSSED; least--)
-		while (place_pass(fm, shape, (enum trust)least))
-			;
 	for (unsigned int pass = 0; moved && pass < REFINE_PASSES; pass++) {
 		moved = false;
 		for (uint32_t i = 0; i < r->nmates; i++)
 			if (!r->mate[i].fixed && r->mate[i].node != TORUS_NO_NODE)
-				moved |= refine(fm, shape, &r->mate[i]);
+				moved |= refine(g, i);
 	}
 	for (uint32_t i = 0; i < r->nmates; i++)
 		if (r->mate[i].node != TORUS_NO_NODE)
 			r->mate[i].fixed = true;
+}
+
+void fm_discover_place(struct fm *fm, const struct torus_shape *shape)
+{
+	struct placing g = { .fm = fm, .shape = shape };
+
+	if (!fm->root->unplaced)
+		return;
+	if (cables_find(fm, &g.cables)) {
+		for (int least = SURE; least >= CROSSED; least--)
+			place(&g, (enum trust)least);
+		refine_all(&g);
+		cables_free(&g.cables);
+	} else {
+		g.no_memory = true;
+	}
+	for (unsigned int v = 0; v < VOTES; v++)
+		free(g.turn[v].at);
+	if (g.no_memory)
+		fm_problem_set(fm, "memory", 1, "no memory to place %u nodes", fm->root->unplaced);
 }

@@ -94,7 +94,7 @@ void fm_free(struct fm *fm)
 		return;
 	fm_root_free(fm);
 	fm_table_free(&fm->table);
-	free(fm->tree.conns);
+	fm_conns_free(fm);
 	free(fm->trouble);
 	fm_rows_free(fm);
 	free(fm);

@@ -51,6 +51,8 @@ struct fm_conn {
 	bool ready;		/* ours: established */
 	bool confirmed;		/* ours: answered by WELCOME */
 	bool reported;		/* child: @report is of the step at hand */
+	bool awaited;		/* child: takes part in it and has not reported */
+	bool guest;		/* child of the root: was given another parent */
 	uint64_t guid;		/* child */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
@@ -59,12 +61,17 @@ struct fm_conn {
 	uint64_t asked;		/* ours: when PING went out last, or HELLO;
 				 * child: when the step at hand did first */
 	struct fm_report report;
+	unsigned int at;	/* in fm_tree's list */
+	struct fm_conn *next_id, *next_guid;
 };
 
 /** struct fm_tree - this node's place in the distribution tree */
 struct fm_tree {
-	struct fm_conn *conns;
+	struct fm_conn **conns;
 	unsigned int nconns, room;
+	struct fm_conn **by_id, **by_guid;	/* hashes; @by_guid: children */
+	unsigned int nslots;
+	uint64_t due;		/* no connection must be looked at before */
 	uint64_t retry;		/* when to try the root again; NEVER */
 	uint64_t backoff;
 	bool stray;		/* the parent we were given did not take us */
@@ -119,6 +126,8 @@ struct fm_member {
 	bool own;		/* @report holds our own part */
 	bool sent;
 	struct fm_report report;
+	unsigned int nawaited;	/* children */
+	struct fm_report below;	/* sum of those that have reported */
 	struct fm_base base;	/* as the root told last */
 };
 
@@ -212,16 +221,26 @@ void fm_tree_down(struct fm *fm, int id);
 void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg);
 void fm_tree_row(struct fm *fm);	/* the own row changed */
 void fm_tree_rejoin(struct fm *fm);
+/* Reports of a new step are waited for. */
+void fm_tree_awaits(struct fm *fm);
 void fm_tree_row_acked(struct fm *fm, uint32_t serial);
 void fm_tree_due(struct fm *fm);
 uint64_t fm_tree_expiry(const struct fm *fm);
-struct fm_conn *fm_tree_conn(struct fm *fm, int id);
 struct fm_conn *fm_tree_upstream(struct fm *fm);
 void fm_tree_drop(struct fm *fm, struct fm_conn *c);
 void fm_tree_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 void fm_tree_send_up(struct fm *fm, const struct fm_msg *msg);
 /* Says that this node is there, and whether it has a way to the root. */
 void fm_tree_pong(struct fm *fm, const struct fm_conn *c);
+
+/* conns.c */
+struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
+/* It leads to a child, the NIC @guid. */
+void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
+void fm_conn_forget(struct fm *fm, struct fm_conn *c);
+void fm_conns_free(struct fm *fm);
+struct fm_conn *fm_tree_conn(struct fm *fm, int id);
+struct fm_conn *fm_conn_other(struct fm *fm, const struct fm_conn *c);
 
 /* children.c: the half of the tree below this node */
 void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
@@ -275,6 +294,10 @@ void fm_member_check(struct fm *fm, bool again);
 void fm_member_repeat(struct fm *fm);
 /* Whether the report of the step at hand is missing from that child. */
 bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c);
+/* Whether it is awaited may have changed. */
+void fm_member_awaits_now(struct fm *fm, struct fm_conn *c);
+/* It ends: what it reported counts no more. */
+void fm_member_forget(struct fm *fm, const struct fm_conn *c);
 /* GUID of a child whose report of the step at hand is missing, or 0. */
 uint64_t fm_member_awaited(const struct fm *fm);
 void fm_member_sums(struct fm *fm, struct fm_sums *out);

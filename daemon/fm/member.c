@@ -32,17 +32,24 @@ void fm_member_sums(struct fm *fm, struct fm_sums *out)
 	out->reopen = (uint32_t)__builtin_popcount(fm_rows_reopen(fm));
 }
 
-static void sums_add(struct fm_sums *to, const struct fm_sums *s)
+/* @sign: 1, or -1 to take it away again. */
+static void report_add(struct fm_report *to, const struct fm_report *r, int sign)
 {
+	struct fm_sums *t = &to->sums;
+	const struct fm_sums *s = &r->sums;
+	uint64_t by = (uint64_t)sign;
+
+	to->count += (uint32_t)by * r->count;
+	to->set += by * r->set;
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
 		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-			to->flow[f][c] += s->flow[f][c];
-	to->parked += s->parked;
-	to->unresolved += s->unresolved;
-	to->held += s->held;
-	to->lost += s->lost;
-	to->reopen += s->reopen;
-	to->relayed += s->relayed;
+			t->flow[f][c] += by * s->flow[f][c];
+	t->parked += by * s->parked;
+	t->unresolved += by * s->unresolved;
+	t->held += by * s->held;
+	t->lost += by * s->lost;
+	t->reopen += (uint32_t)by * s->reopen;
+	t->relayed += by * s->relayed;
 }
 
 /* Whether the table expects this node to take part. */
@@ -86,21 +93,11 @@ void fm_member_check(struct fm *fm, bool again)
 	struct fm_msg msg = { .type = FM_MSG_REPORT };
 	struct fm_report *sum = &msg.report;
 
-	if (!m->version || (m->sent && !again) || (takes_part(fm) && !m->own))
+	if (!m->version || m->nawaited || (m->sent && !again) || (takes_part(fm) && !m->own))
 		return;
 	if (m->own)
 		*sum = m->report;
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		const struct fm_conn *c = &fm->tree.conns[i];
-
-		if (!child_takes_part(fm, c) && !c->reported)
-			continue;
-		if (!c->reported)
-			return;
-		sum->count += c->report.count;
-		sum->set += c->report.set;
-		sums_add(&sum->sums, &c->report.sums);
-	}
+	report_add(sum, &m->below, 1);
 	if (!sum->count)
 		return;
 	m->sent = true;
@@ -119,22 +116,41 @@ void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *
 
 	if (r->term != fm->tree.term || r->version != m->version || r->round != m->round)
 		return;
+	if (c->reported)
+		report_add(&fm->member.below, &c->report, -1);
 	c->report = *r;
 	c->reported = true;
+	report_add(&fm->member.below, r, 1);
+	fm_member_awaits_now(fm, c);
 	fm->member.sent = false;
 	fm_member_check(fm, false);
 }
 
+void fm_member_awaits_now(struct fm *fm, struct fm_conn *c)
+{
+	bool awaited = child_takes_part(fm, c) && !c->reported;
+
+	fm->member.nawaited += awaited - c->awaited;
+	c->awaited = awaited;
+}
+
+void fm_member_forget(struct fm *fm, const struct fm_conn *c)
+{
+	fm->member.nawaited -= c->awaited;
+	if (c->reported)
+		report_add(&fm->member.below, &c->report, -1);
+}
+
 bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c)
 {
-	return fm->member.version && child_takes_part(fm, c) && !c->reported;
+	return fm->member.version && c->awaited;
 }
 
 uint64_t fm_member_awaited(const struct fm *fm)
 {
 	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm_member_awaits(fm, &fm->tree.conns[i]))
-			return fm->tree.conns[i].guid;
+		if (fm_member_awaits(fm, fm->tree.conns[i]))
+			return fm->tree.conns[i]->guid;
 	return 0;
 }
 
@@ -147,43 +163,46 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	m->own = false;
 	m->sent = false;
 	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		struct fm_conn *c = &fm->tree.conns[i];
+		struct fm_conn *c = fm->tree.conns[i];
 
 		c->reported = false;
+		fm_member_awaits_now(fm, c);
 		if (c->role == FM_CONN_CHILD)
 			c->asked = fm->now;
 	}
+	memset(&m->below, 0, sizeof(m->below));
+	fm_tree_awaits(fm);
 }
 
-static void forward(struct fm *fm, const struct fm_msg *msg)
+static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm->tree.conns[i].role == FM_CONN_CHILD && !fm->tree.conns[i].reported)
-			fm_tree_send(fm, &fm->tree.conns[i], msg);
+	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
+		const struct fm_conn *c = fm->tree.conns[i];
+
+		if (c->role == FM_CONN_CHILD && !c->reported && (guests || !c->guest))
+			fm_tree_send(fm, c, msg);
+	}
 }
 
-/* The step at hand as a message. To be given to fm_table_whole_end(). */
-static bool step_msg(struct fm *fm, struct fm_msg *msg)
+/* The step at hand as a message. */
+static void step_msg(const struct fm *fm, struct fm_msg *msg)
 {
-	const struct fm_member *m = &fm->member;
-
-	if (!m->round)
-		return fm_table_whole(fm, msg);
 	memset(msg, 0, sizeof(*msg));
 	msg->type = FM_MSG_STEP;
-	msg->step = m->step;
+	msg->step = fm->member.step;
 	msg->step.term = fm->tree.term;
-	return true;
+	msg->step.version = fm->member.version;
 }
 
+/* Of a table, its version is said again: who lacks it asks for all of it. */
 void fm_member_repeat(struct fm *fm)
 {
 	struct fm_msg msg;
 
-	if (!fm->member.version || !step_msg(fm, &msg))
+	if (!fm->member.version)
 		return;
-	forward(fm, &msg);
-	fm_table_whole_end(fm, &msg);
+	step_msg(fm, &msg);
+	forward(fm, &msg, true);
 }
 
 /*
@@ -211,8 +230,10 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 		fm_tree_send(fm, c, &msg);
 		fm_table_whole_end(fm, &msg);
 	}
-	if (fm->member.round && step_msg(fm, &msg))
+	if (fm->member.round) {
+		step_msg(fm, &msg);
 		fm_tree_send(fm, c, &msg);
+	}
 }
 
 static void fetch(struct fm *fm)
@@ -261,6 +282,14 @@ static void apply(struct fm *fm)
 	own_report(fm, true);
 }
 
+/* The step at hand comes again; a table that could not be applied is tried again. */
+static void again(struct fm *fm)
+{
+	if (!fm->member.round && !fm->member.own && takes_part(fm))
+		apply(fm);
+	answer_again(fm);
+}
+
 void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 {
 	bool same_term = t->term == fm->table.term;
@@ -269,9 +298,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	if (t->term != fm->tree.term || (same_term && t->version < fm->table.version))
 		return;
 	if (same_term && t->version == fm->table.version) {
-		if (!fm->member.round && !fm->member.own && takes_part(fm))
-			apply(fm);
-		answer_again(fm);
+		again(fm);
 		return;
 	}
 	if (!fm_table_take(fm, t)) {
@@ -280,7 +307,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	}
 	new_step(fm, t->version, 0);
 	memset(&fm->member.step, 0, sizeof(fm->member.step));
-	forward(fm, &msg);
+	forward(fm, &msg, false);
 	apply(fm);
 	fm_member_check(fm, false);
 }
@@ -336,7 +363,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	if (s->round < m->round)
 		return;
 	if (s->round == m->round) {
-		answer_again(fm);
+		again(fm);
 		return;
 	}
 	new_step(fm, s->version, s->round);
@@ -345,7 +372,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		fm_table_ended(fm, &s->ended[i]);
 	if (s->step == FM_STEP_RESUME)
 		m->base = s->base;
-	forward(fm, &msg);
+	forward(fm, &msg, false);
 	/* A node that could not apply the table has nothing to go on from. */
 	if (takes_part(fm) && fm->applied == s->version)
 		do_step(fm, s);

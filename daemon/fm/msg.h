@@ -249,7 +249,8 @@ struct fm_ended {
 /**
  * struct fm_step - do this and report
  * @round: rises within a version
- * @step: enum fm_step_kind
+ * @step: enum fm_step_kind; APPLY, round 0: the table has been sent; who lacks it
+ *	fetches it
  * @orphans: what is parked unresolved will never be resolved: keep it
  * @nended, @ended: with COUNT, what became known since the table was made
  * @base: with RESUME, to be remembered for a root that starts anew

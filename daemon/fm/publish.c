@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Making the next table: judging who is gone, placing who came, checking the
+ * Making the next table: placing who came, checking the
  * cables, and sending what changed.
  *
  * A version's colour is version mod 4, so a version may not begin while packets
@@ -32,62 +32,6 @@ void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	}
 	/* Once more only brings it forward, so that rows coming in pairs meet. */
 	r->publish_at = earlier(r->publish_at, fm->now + delay);
-}
-
-static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state)
-{
-	char node[TORUS_TEXT_MAX];
-
-	m->state = (uint8_t)state;
-	fm_problem_clear(fm, "relay", m->guid);
-	fm_recovery_set_changed(fm);
-	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",
-		       m->node == TORUS_NO_NODE ? "?" :
-						  torus_node_text(&fm->table.shape, m->node, node),
-		       m->name, fm_node_state_name(state),
-		       state == FM_NODE_SILENT ?
-		       ": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers" : "");
-	fm_publish_dirty(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
-}
-
-/* When more is known of a missing node. */
-static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
-{
-	uint64_t dead_at = m->missing + fm->cfg.resend / 4;
-	uint64_t silent_at = m->missing + fm->cfg.member_max;
-
-	if (m->via || !m->missing) {
-		if (m->state == FM_NODE_UP)
-			fm_problem_clear(fm, "node", m->guid);
-		return NEVER;
-	}
-	if (m->state == FM_NODE_DEAD)
-		return NEVER;
-	if (fm_mate_all_down(fm, m)) {
-		if (fm->now < dead_at)
-			return dead_at;
-		mate_gone(fm, m, FM_NODE_DEAD);
-		return NEVER;
-	}
-	if (m->state == FM_NODE_SILENT)
-		return NEVER;
-	if (fm->now < silent_at)
-		return silent_at;
-	mate_gone(fm, m, FM_NODE_SILENT);
-	return NEVER;
-}
-
-static void judge(struct fm *fm)
-{
-	struct fm_root *r = fm->root;
-
-	if (fm->now < r->judge_at || !r->settled)
-		return;
-	r->judge_at = NEVER;
-	for (uint32_t i = 1; i < r->nmates; i++)
-		r->judge_at = earlier(r->judge_at, judge_mate(fm, &r->mate[i]));
-	fm_member_check(fm, false);
-	fm_recovery_recheck(fm);
 }
 
 /*
@@ -290,7 +234,7 @@ void fm_publish_due(struct fm *fm)
 	struct fm_root *r = fm->root;
 	uint64_t version;
 
-	judge(fm);
+	fm_judge_due(fm);
 	if (!r->dirty || fm->now < r->publish_at)
 		return;
 	version = next_version(fm);

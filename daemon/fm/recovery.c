@@ -489,13 +489,9 @@ static void call_the_roll(struct fm *fm)
 	fm->tree.term = fm_random(fm) | 1;
 	fm->table.term = fm->tree.term;
 	fm_children_drop(fm);
-	for (uint32_t i = 1; i < r->nmates; i++) {
-		if (!r->mate[i].via)
-			continue;
-		fm_mate_via(r, &r->mate[i], 0);
-		r->mate[i].missing = fm->now;
-	}
-	r->judge_at = fm->now;
+	for (uint32_t i = 1; i < r->nmates; i++)
+		if (r->mate[i].via)
+			fm_mate_missing(fm, &r->mate[i]);
 	r->rec.round_began = fm->now;
 }
 

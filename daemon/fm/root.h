@@ -10,7 +10,9 @@
  * @node: its id once placed, else TORUS_NO_NODE
  * @fixed: @node is in the table or was its own before: not moved any more
  * @via: GUID of who holds its connection; 0: nobody, since @missing
- * @below: how many say that they hang below it
+ * @above, @first, @next, @prev: numbers in the roster + 1, of who @via is, if known;
+ *	of one who hangs below it; of others who hang below @above
+ * @listed: in fm_root's list of those who are missing
  * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
  */
@@ -21,8 +23,13 @@ struct fm_mate {
 	bool fixed;
 	bool amended;		/* its entry changed without a new version */
 	uint8_t state;
+	bool moving;		/* left the root for the parent it was given */
+	bool listed;
+	bool vouched;		/* judge.c: missing, and somebody has a link to it */
 	uint64_t via;
-	uint32_t below;
+	uint32_t above, first, next, prev;
+	uint32_t given;		/* number of the parent it was given last; 0: the root */
+	uint64_t joined;	/* when it came on a connection of its own last */
 	uint64_t attach;
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
@@ -85,6 +92,9 @@ struct fm_disputes {
 struct fm_root {
 	struct fm_mate *mate;
 	uint32_t nmates, room;
+	uint32_t unplaced;	/* of them, without a node id */
+	uint32_t *missing;	/* numbers of those to be judged */
+	uint32_t nmissing;
 	uint32_t *slot;		/* hash of GUIDs: number in @mate + 1 */
 	uint32_t nslots;
 	uint32_t *at;		/* node id to number in @mate + 1 */
@@ -122,11 +132,19 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev);
 void fm_root_free(struct fm *fm);
 void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 void fm_root_msg(struct fm *fm, const struct fm_msg *msg);
+/* It has gone, as it was told to, to its parent, who will tell. */
+void fm_root_moves(struct fm *fm, uint64_t guid);
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
+void fm_mate_missing(struct fm *fm, struct fm_mate *m);
+/* Gives @m another node id; who has it in fm_root's @at is the caller's matter. */
+void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
-bool fm_mate_all_down(const struct fm *fm, const struct fm_mate *m);
+
+/* judge.c */
+uint64_t fm_judge_soonest(const struct fm *fm);	/* for who is missing from now on */
+void fm_judge_due(struct fm *fm);
 
 /* settle.c: when the table may begin, and who joins it later */
 void fm_settle_news(struct fm *fm);

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The root's list of all nodes: who said HELLO, who holds its connection now,
- * what its row says, and whether it is up, silent or dead.
- *
- * A node is missing while nobody holds a connection to it. Missing and cut off
- * (no neighbour has a link to it that is up) is dead, soon; missing with links
- * that live is silent, after member_max: its NIC goes on forwarding and stays
- * in the table, but no recovery waits for its manager.
+ * what its row says, and whether it is up, silent or dead (judge.c).
  */
 #include <stdio.h>
 
@@ -31,18 +26,56 @@ struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 	return NULL;
 }
 
+static void unhang(struct fm_root *r, struct fm_mate *m)
+{
+	if (m->next)
+		r->mate[m->next - 1].prev = m->prev;
+	if (m->prev)
+		r->mate[m->prev - 1].next = m->next;
+	else if (m->above)
+		r->mate[m->above - 1].first = m->next;
+	m->above = m->next = m->prev = 0;
+}
+
 /* Who holds the connection of @m; 0: nobody. */
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 {
-	struct fm_mate *old = m->via ? fm_mate(r, m->via) : NULL;
-	struct fm_mate *new = via ? fm_mate(r, via) : NULL;
+	struct fm_mate *top = via ? fm_mate(r, via) : NULL;
+	uint32_t self = (uint32_t)(m - r->mate) + 1;
 
-	if (old && old->below)
-		old->below--;
-	if (new)
-		new->below++;
-	r->uncounted |= via && !new;
+	if (m->via == via && m->above)
+		return;
+	unhang(r, m);
 	m->via = via;
+	if (!top) {
+		r->uncounted |= via != 0;
+		return;
+	}
+	m->above = (uint32_t)(top - r->mate) + 1;
+	m->next = top->first;
+	if (m->next)
+		r->mate[m->next - 1].prev = self;
+	top->first = self;
+}
+
+void fm_mate_missing(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_root *r = fm->root;
+
+	fm_mate_via(r, m, 0);
+	m->missing = fm->now;
+	m->moving = false;
+	r->judge_at = earlier(r->judge_at, fm_judge_soonest(fm));
+	if (m->listed || m == r->mate)
+		return;
+	m->listed = true;
+	r->missing[r->nmissing++] = (uint32_t)(m - r->mate);
+}
+
+void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
+{
+	fm->root->unplaced += (node == TORUS_NO_NODE) - (m->node == TORUS_NO_NODE);
+	m->node = node;
 }
 
 /* --- names -------------------------------------------------------------------- */
@@ -111,10 +144,14 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 		uint32_t *slot = calloc(4 * room, sizeof(*slot));
 		uint32_t *by_name = calloc(4 * room, sizeof(*by_name));
 
+		uint32_t *missing = realloc(r->missing, room * sizeof(*missing));
+
 		m = realloc(r->mate, room * sizeof(*m));
 		if (m)
 			r->mate = m;
-		if (!m || !slot || !by_name) {
+		if (missing)
+			r->missing = missing;
+		if (!m || !slot || !by_name || !missing) {
 			free(slot);
 			free(by_name);
 			return NULL;
@@ -133,6 +170,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	memset(m, 0, sizeof(*m));
 	m->guid = guid;
 	m->node = TORUS_NO_NODE;
+	r->unplaced++;
 	m->state = FM_NODE_UP;
 	slot_put(r, r->nmates - 1);
 	return m;
@@ -182,7 +220,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	mate_name(r, m, fm->cfg.name);
 	strcpy(m->address, fm->cfg.address);
 	m->row = fm->row;
-	m->node = 0;
+	fm_mate_move(fm, m, 0);
 	m->fixed = true;
 	if (dev->placed && dev->node == 0 &&
 	    (cfg->ndims ? !memcmp(cfg, &dev->shape, sizeof(*cfg)) :
@@ -208,6 +246,7 @@ void fm_root_free(struct fm *fm)
 	if (!r)
 		return;
 	free(r->mate);
+	free(r->missing);
 	free(r->slot);
 	free(r->by_name);
 	free(r->at);
@@ -254,6 +293,7 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
  */
 #define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)
+#define JUDGE_LATER (MS / 2)	/* rows come in numbers when many nodes are lost */
 
 static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
@@ -266,7 +306,8 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	row_cause(fm, m, row, cause, sizeof(cause));
 	m->row = *row;
 	fm_dispute_row(fm, m);
-	fm->root->judge_at = fm->now;
+	if (fm->root->nmissing)
+		fm->root->judge_at = earlier(fm->root->judge_at, fm->now + JUDGE_LATER);
 	fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : COALESCE, "%s", cause);
 	fm_settle_news(fm);
 }
@@ -298,40 +339,60 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 	return NULL;
 }
 
+void fm_root_moves(struct fm *fm, uint64_t guid)
+{
+	struct fm_mate *m = fm_mate(fm->root, guid);
+
+	if (m && !m->via)
+		m->moving = true;
+}
+
+#define RESTLESS 10	/* keep-alives since it joined last */
+
+static bool there(const struct fm_mate *m)
+{
+	return (m->via || m->moving) && m->state == FM_NODE_UP;
+}
+
 /*
  * The tree is a heap of the roster: the parent of number i is (i - 1) / fanout,
- * or the nearest of its forebears that is there. Numbers fall on the way up, so
- * there is no circle.
+ * or the nearest of its forebears that is there; for one that comes back because
+ * it was not taken, or was here only just, the next above. Numbers fall on the way
+ * up, so there is no circle, and it ends at the root: where connections break all
+ * the time the tree becomes flat, and less is said again after each.
  */
-static const char *parent_of(struct fm *fm, const struct fm_mate *m, bool stray)
+static const char *parent_of(struct fm *fm, struct fm_mate *m, bool joins, bool stray)
 {
 	const struct fm_root *r = fm->root;
-	uint32_t i = (uint32_t)(m - r->mate);
+	bool restless = m->joined && fm->now < m->joined + RESTLESS * fm->cfg.keepalive;
+	uint32_t i = m->given;
 
-	while (!stray && i > 0) {
+	if (joins && !restless)
+		i = (uint32_t)(m - r->mate);
+	if (joins)
+		m->joined = fm->now;
+	while (i > 0 && (joins || stray || !there(&r->mate[i]))) {
 		i = (i - 1) / fm->cfg.fanout;
-		if (i && r->mate[i].via && r->mate[i].state == FM_NODE_UP)
-			return r->mate[i].address;
+		joins = stray = false;
 	}
-	return "";
+	m->given = i;
+	return i ? r->mate[i].address : "";
 }
 
 /* Everyone said to hang below @guid must be told of anew. */
 static void forget_below(struct fm *fm, uint64_t guid)
 {
-	const struct fm_mate *top = fm_mate(fm->root, guid);
+	struct fm_root *r = fm->root;
+	const struct fm_mate *top = fm_mate(r, guid);
 
-	if (top && !top->below && !fm->root->uncounted)
-		return;
-	for (uint32_t i = 1; i < fm->root->nmates; i++) {
-		struct fm_mate *m = &fm->root->mate[i];
-
-		if (m->via != guid || m->guid == guid)
-			continue;
-		fm_mate_via(fm->root, m, 0);
-		m->missing = fm->now;
-		fm->root->judge_at = fm->now;
+	for (uint32_t i = top ? top->first : 0, next; i; i = next) {
+		next = r->mate[i - 1].next;
+		if (&r->mate[i - 1] != top)
+			fm_mate_missing(fm, &r->mate[i - 1]);
 	}
+	for (uint32_t i = 1; r->uncounted && i < r->nmates; i++)
+		if (r->mate[i].via == guid && r->mate[i].guid != guid)
+			fm_mate_missing(fm, &r->mate[i]);
 }
 
 /*
@@ -379,7 +440,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_publish_dirty(fm, COALESCE, "node '%s' joins", m->name);
 	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
 	    !memcmp(&h->shape, &fm->shape, sizeof(h->shape)))
-		m->node = torus_node_id(&h->shape, &h->coords);
+		fm_mate_move(fm, m, torus_node_id(&h->shape, &h->coords));
 	if (back && r->settled)
 		fm_publish_dirty(fm, COALESCE, "node '%s' is back", m->name);
 	row_take(fm, m, &h->row);
@@ -419,7 +480,8 @@ void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	m = fm_mate(fm->root, h->guid);
 	msg.welcome.term = fm->tree.term;
 	msg.welcome.root_guid = fm->guid;
-	strcpy(msg.welcome.parent, parent_of(fm, m, h->stray));
+	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
+	c->guest = msg.welcome.parent[0];
 	fm_tree_send(fm, c, &msg);
 	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid,
 							 .epoch = h->epoch,
@@ -435,9 +497,7 @@ static void left(struct fm *fm, const struct fm_left *l)
 	if (!m || m->epoch != l->epoch || l->attach < m->attach)
 		return;
 	m->attach = l->attach + 1;
-	fm_mate_via(fm->root, m, 0);
-	m->missing = fm->now;
-	fm->root->judge_at = fm->now;
+	fm_mate_missing(fm, m);
 	forget_below(fm, l->guid);
 	fm_say(fm, FM_DEBUG, "node", "connection to '%s' lost", m->name);
 }
@@ -471,21 +531,4 @@ void fm_root_msg(struct fm *fm, const struct fm_msg *msg)
 		adopted(fm, &msg->left);
 		break;
 	}
-}
-
-/* Whether no neighbour has a link to @m that is up. */
-bool fm_mate_all_down(const struct fm *fm, const struct fm_mate *m)
-{
-	for (unsigned int p = 0; p < m->row.nports; p++) {
-		const struct fm_port_row *mine = &m->row.port[p];
-		const struct fm_mate *o = fm_mate(fm->root, mine->peer_guid);
-
-		if (!mine->peer_guid || !o || o == m || o->state == FM_NODE_DEAD ||
-		    mine->peer_port >= o->row.nports)
-			continue;
-		if (o->row.port[mine->peer_port].state == FM_PORT_UP &&
-		    o->row.port[mine->peer_port].peer_guid == m->guid)
-			return false;
-	}
-	return true;
 }

@@ -106,9 +106,9 @@ static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shap
 
 	if (!m)
 		return NULL;
-	m->node = node;
+	fm_mate_move(fm, m, node);
 	m->state = FM_NODE_SILENT;
-	m->missing = fm->now;
+	fm_mate_missing(fm, m);
 	m->row.nports = (uint8_t)(2 * shape->ndims);
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		m->row.port[p].state = FM_PORT_UP;
@@ -181,7 +181,7 @@ static void settle(struct fm *fm)
 		uint32_t node = r->mate[i].node;
 
 		if (node != TORUS_NO_NODE && (node >= nodes || r->at[node]))
-			r->mate[i].node = TORUS_NO_NODE;
+			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
 		else if (node != TORUS_NO_NODE)
 			r->at[node] = i + 1;
 		r->mate[i].fixed = r->mate[i].node != TORUS_NO_NODE;

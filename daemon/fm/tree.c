@@ -5,6 +5,8 @@
  * Every node first joins at the root: HELLO, WELCOME with the address of a
  * parent. It then says HELLO there and leaves the root once the parent has said
  * WELCOME, so the root serves its own children and those who are just joining.
+ * To these guests it gives tables and steps only if they are still there when a
+ * step is said again: their parents do it, and each node needs a table once.
  * A node that loses its parent goes back to the root, after a random delay; its
  * own children stay with it. If the given parent does not take it, it says so
  * to the root (stray) and stays there.
@@ -28,54 +30,52 @@
 #define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 
-struct fm_conn *fm_tree_conn(struct fm *fm, int id)
-{
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm->tree.conns[i].id == id)
-			return &fm->tree.conns[i];
-	return NULL;
-}
-
 static struct fm_conn *conn_of_role(struct fm *fm, enum fm_conn_role role)
 {
 	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm->tree.conns[i].role == role)
-			return &fm->tree.conns[i];
+		if (fm->tree.conns[i]->role == role)
+			return fm->tree.conns[i];
 	return NULL;
+}
+
+/* When a connection must be looked at next. */
+static uint64_t conn_expiry(const struct fm *fm, const struct fm_conn *c)
+{
+	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
+	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
+
+	if (fm_member_awaits(fm, c))
+		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend);
+	if (c->role == FM_CONN_CHILD || c->role == FM_CONN_STRANGER || !c->ready)
+		return lost;
+	if (!c->confirmed)
+		return earlier(lost, c->asked + fm->cfg.resend);
+	return earlier(lost, last + fm->cfg.keepalive);
+}
+
+static void look_at(struct fm *fm, const struct fm_conn *c)
+{
+	if (c)
+		fm->tree.due = earlier(fm->tree.due, conn_expiry(fm, c));
 }
 
 static struct fm_conn *conn_add(struct fm *fm, int id, enum fm_conn_role role)
 {
-	struct fm_tree *t = &fm->tree;
-	struct fm_conn *c;
+	struct fm_conn *c = fm_conn_add(fm, id, role);
 
-	if (t->nconns == t->room) {
-		unsigned int room = t->room ? 2 * t->room : 8;
-
-		c = realloc(t->conns, room * sizeof(*c));
-		if (!c)
-			return NULL;
-		t->conns = c;
-		t->room = room;
-	}
-	c = &t->conns[t->nconns++];
-	memset(c, 0, sizeof(*c));
-	c->id = id;
-	c->role = role;
-	c->node = TORUS_NO_NODE;
-	c->heard = c->asked = fm->now;
+	look_at(fm, c);
 	return c;
 }
 
-static void conn_forget(struct fm *fm, struct fm_conn *c)
+void fm_tree_awaits(struct fm *fm)
 {
-	*c = fm->tree.conns[--fm->tree.nconns];
+	fm->tree.due = earlier(fm->tree.due, fm->now + ANSWER_WAIT * fm->cfg.resend);
 }
 
 void fm_tree_drop(struct fm *fm, struct fm_conn *c)
 {
 	fm->ops.close(fm->io, c->id);
-	conn_forget(fm, c);
+	fm_conn_forget(fm, c);
 }
 
 struct fm_conn *fm_tree_upstream(struct fm *fm)
@@ -116,8 +116,8 @@ static void set_adrift(struct fm *fm, bool adrift)
 		return;
 	fm->tree.cut_off = adrift ? fm->now : 0;
 	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm->tree.conns[i].role == FM_CONN_CHILD)
-			fm_tree_pong(fm, &fm->tree.conns[i]);
+		if (fm->tree.conns[i]->role == FM_CONN_CHILD)
+			fm_tree_pong(fm, fm->tree.conns[i]);
 }
 
 static void send_hello(struct fm *fm, struct fm_conn *c)
@@ -203,6 +203,7 @@ static void connect_parent(struct fm *fm, const char *address)
 void fm_tree_start(struct fm *fm)
 {
 	fm->tree.retry = NEVER;
+	fm->tree.due = NEVER;
 	fm->tree.cut_off = fm->now;
 	if (fm->bootstrap)
 		fm->tree.term = fm_random(fm) | 1;
@@ -240,6 +241,7 @@ void fm_tree_up(struct fm *fm, int id)
 		fm->tree.attach = fm->now;
 	c->attach = ++fm->tree.attach;
 	send_hello(fm, c);
+	look_at(fm, c);
 }
 
 /* The parent we were given, or had, is gone. */
@@ -264,7 +266,7 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_conn was = *c;
 
-	conn_forget(fm, c);
+	fm_conn_forget(fm, c);
 	if (was.confirmed && !fm_tree_upstream(fm))
 		set_adrift(fm, true);
 	switch (was.role) {
@@ -410,6 +412,7 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 		fm_child_hello(fm, c, &msg->hello);
 	else if (c->role == FM_CONN_CHILD)
 		from_child(fm, c, msg);
+	look_at(fm, fm_tree_conn(fm, id));
 }
 
 static void send_row(struct fm *fm)
@@ -439,21 +442,6 @@ void fm_tree_row_acked(struct fm *fm, uint32_t serial)
 		fm->tree.row_acked = serial;
 }
 
-/* When a connection must be looked at next. */
-static uint64_t conn_expiry(const struct fm *fm, const struct fm_conn *c)
-{
-	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
-	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
-
-	if (fm_member_awaits(fm, c))
-		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend);
-	if (c->role == FM_CONN_CHILD || c->role == FM_CONN_STRANGER || !c->ready)
-		return lost;
-	if (!c->confirmed)
-		return earlier(lost, c->asked + fm->cfg.resend);
-	return earlier(lost, last + fm->cfg.keepalive);
-}
-
 /* Return: whether the connection is gone. */
 static bool conn_due(struct fm *fm, struct fm_conn *c)
 {
@@ -480,9 +468,9 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 void fm_tree_rejoin(struct fm *fm)
 {
 	for (unsigned int i = fm->tree.nconns; i-- > 0;)
-		if (fm->tree.conns[i].role == FM_CONN_ROOT ||
-		    fm->tree.conns[i].role == FM_CONN_PARENT)
-			fm_tree_drop(fm, &fm->tree.conns[i]);
+		if (fm->tree.conns[i]->role == FM_CONN_ROOT ||
+		    fm->tree.conns[i]->role == FM_CONN_PARENT)
+			fm_tree_drop(fm, fm->tree.conns[i]);
 	fm->tree.parent[0] = '\0';
 	set_adrift(fm, true);
 	retry_later(fm, 0);
@@ -493,11 +481,25 @@ static bool row_waits(const struct fm *fm)
 	return !fm->root && fm->row.serial != fm->tree.row_acked;
 }
 
+static void conns_due(struct fm *fm)
+{
+	struct fm_tree *t = &fm->tree;
+
+	for (unsigned int i = 0; i < t->nconns;)
+		if (!conn_due(fm, t->conns[i]))
+			i++;
+	t->due = NEVER;
+	for (unsigned int i = 0; i < t->nconns; i++)
+		look_at(fm, t->conns[i]);
+	/* Many that end one by one are looked at together. */
+	if (t->due < fm->now + fm->cfg.resend / 4)
+		t->due = fm->now + fm->cfg.resend / 4;
+}
+
 void fm_tree_due(struct fm *fm)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns;)
-		if (!conn_due(fm, &fm->tree.conns[i]))
-			i++;
+	if (fm->now >= fm->tree.due)
+		conns_due(fm);
 	if (row_waits(fm) && fm_tree_upstream(fm) && fm->now >= fm->tree.row_next)
 		send_row(fm);
 	if (fm->now >= fm->tree.retry)
@@ -506,10 +508,8 @@ void fm_tree_due(struct fm *fm)
 
 uint64_t fm_tree_expiry(const struct fm *fm)
 {
-	uint64_t at = fm->tree.retry;
+	uint64_t at = earlier(fm->tree.retry, fm->tree.due);
 
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		at = earlier(at, conn_expiry(fm, &fm->tree.conns[i]));
 	if (row_waits(fm) && fm_tree_upstream((struct fm *)fm))
 		at = earlier(at, fm->tree.row_next);
 	return at;
