@@ -104,7 +104,7 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 	c->svc_mbps = (uint64_t)(gbps * 1000);
 	c->traffic = traffic_us * W_US;
 	c->fanout = (unsigned int)fanout;
-	c->verbose = verbose ? 4 : 0;
+	c->verbose = verbose ? 3 : 0;
 	p->scene.faults = (uint32_t)faults;
 	p->scene.flaps = (uint32_t)flaps;
 	return OK;
