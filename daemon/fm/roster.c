@@ -289,10 +289,12 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 
 /*
  * Both ends of a cable tell of its change, at nearly the same time: a table
- * waits a moment for the other end, and a little longer if it has yet to come.
+ * waits for the other end. Once both have told it waits only as long as other
+ * cables may take to tell that went at the same instant.
  */
 #define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)
+#define BOTH_ENDS (MS / 4)
 #define JUDGE_LATER (MS / 2)	/* rows come in numbers when many nodes are lost */
 
 static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
@@ -308,7 +310,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	fm_dispute_row(fm, m);
 	if (fm->root->nmissing)
 		fm->root->judge_at = earlier(fm->root->judge_at, fm->now + JUDGE_LATER);
-	fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : COALESCE, "%s", cause);
+	fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : BOTH_ENDS, "%s", cause);
 	fm_settle_news(fm);
 }
 
