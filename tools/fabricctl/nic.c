@@ -122,13 +122,24 @@ static int user_end(const struct lab *lab, uint32_t node)
 	return proc_end(&fd, 1, 0);
 }
 
+/* Its socket is there a moment before it can be connected to. */
+static bool user_answers(const struct lab *lab, uint32_t node)
+{
+	char where[LAB_TEXT_MAX];
+	struct torus_dev *dev;
+
+	if (torus_open(lab_device(lab, node, where), &dev))
+		return false;
+	torus_close(dev);
+	return true;
+}
+
 static int user_wait(const struct lab *lab, uint32_t node)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
-	char path[LAB_TEXT_MAX];
 	int left = START_MS;
 
-	while (access(lab_path(lab, node, "nic.sock", path), F_OK)) {
+	while (!user_answers(lab, node)) {
 		if (!user_running(lab, node) || --left < 0) {
 			failed(lab, node, left < 0 ? "no socket yet" : "it ended at once");
 			node_show_log(lab, node, "torusemu");
