@@ -37,6 +37,10 @@ static unsigned long long start_time(pid_t pid)
 	return start;
 }
 
+/* One that is killed goes at once, but for what the kernel has to clear away: hundreds of tun
+ * devices of one process take seconds. */
+#define GONE_MS 60000
+
 static int pidfile_write(const char *path)
 {
 	char fresh[PATH_MAX];
@@ -202,7 +206,7 @@ int proc_end(int *pidfd, unsigned int n, int grace_ms)
 	}
 	if (grace_ms <= 0 || wait_all(pidfd, n, grace_ms))
 		signal_all(pidfd, n, SIGKILL);
-	left = wait_all(pidfd, n, 5000);
+	left = wait_all(pidfd, n, GONE_MS);
 	for (unsigned int i = 0; i < n; i++)
 		if (pidfd[i] >= 0)
 			close(pidfd[i]);
