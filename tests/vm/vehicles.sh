@@ -35,7 +35,7 @@ launch_uml() {
 # The stock kernel has all drivers as modules; those needed to reach the host's files
 # go into the initramfs, in the order of their dependencies.
 initramfs_modules() {
-	local root=$work/initramfs m file
+	local root=$work/initramfs m file name
 	[[ -e $kernel/modules ]] || return 0
 	for m in virtio_pci 9pnet_virtio 9p overlay; do
 		# lines "insmod /path/x.ko"; the tree's name ends in lib/modules/RELEASE
@@ -44,8 +44,9 @@ initramfs_modules() {
 			--show-depends "$m" | awk '$1 == "insmod" { print $2 }'
 	done | awk '!seen[$0]++' >"$work/order"
 	while read -r file; do
-		cp "$file" "$root/lib/"
-		basename "$file" >>"$root/lib/order"
+		name=$(basename "$file" .xz)
+		if [[ $file == *.xz ]]; then xz -dc "$file"; else cat "$file"; fi >"$root/lib/$name"
+		echo "$name" >>"$root/lib/order"
 	done <"$work/order"
 }
 
@@ -93,6 +94,10 @@ $* ${extra[*]}" || rc=$?
 }
 
 launch_stock() {
+	launch_qemu console=ttyS0
+}
+
+launch_next() {
 	launch_qemu console=ttyS0
 }
 

@@ -94,7 +94,7 @@ mend() {
 
 ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 5 "${@:2}" >/dev/null; }
 
-# copy FROM TO MEGABYTES: true if TCP delivers what was sent
+# copy FROM TO MEGABYTES|FILE: true if TCP delivers what was sent (until FILE is there)
 copy() {
 	ns "$2" python3 "$TOP/tests/vm/inside/tcp.py" receive "10.$2.0.0" >/tmp/received &
 	until_true 20 grep -q listening /tmp/received || return

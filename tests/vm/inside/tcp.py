@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""tcp.py receive ADDRESS | send ADDRESS MEGABYTES: both print the data's hash."""
+"""
+tcp.py receive ADDRESS | send ADDRESS MEGABYTES: both print the data's hash. With the name of
+a file instead of MEGABYTES it sends until that file is there.
+"""
 import hashlib
 import os
 import socket
@@ -20,10 +23,20 @@ def receive(address):
     print(hashed.hexdigest(), flush=True)
 
 
-def send(address, megabytes):
+def blocks(until):
+    if until.isdigit():
+        yield from range(int(until))
+        return
+    i = 0
+    while not os.path.exists(until):
+        yield i
+        i += 1
+
+
+def send(address, until):
     connection = socket.create_connection((address, PORT), 120)
     block, hashed = os.urandom(1 << 20), hashlib.sha256()
-    for i in range(int(megabytes)):
+    for i in blocks(until):
         data = i.to_bytes(8, "little") + block[8:]
         hashed.update(data)
         connection.sendall(data)
