@@ -199,12 +199,12 @@ enum {
 	TORUS_COMMAND_LIST(PERM)
 };
 
+/* In the order of their numbers: else newer kernels (split ops) refuse the family. */
 static const torus_genl_op torus_ops[] = {
 	TORUS_OP_DO_DUMP(DEVICE_GET, torus_device_get, torus_device_dump_start,
 			 torus_device_dump),
 	TORUS_OP_DO(DEVICE_SET, torus_device_set),
 	TORUS_OP_DO_DUMP(LINK_GET, torus_link_get, torus_link_dump_start, torus_link_dump),
-	TORUS_OP_DO(EYE_GET, torus_eye_get),
 	TORUS_OP_DO(LINK_SET, torus_link_set),
 	TORUS_OP_DO(LINK_ATTACH, torus_link_attach),
 	TORUS_OP_DO(ROWS_BEGIN, torus_rows_begin),
@@ -218,6 +218,7 @@ static const torus_genl_op torus_ops[] = {
 	TORUS_OP_DO(PARK_RESOLVE, torus_park_resolve),
 	TORUS_OP_DO(PARK_REPLAY, torus_park_replay),
 	TORUS_OP_DO(MGMT_SEND, torus_mgmt_send),
+	TORUS_OP_DO(EYE_GET, torus_eye_get),
 };
 
 static const struct genl_multicast_group torus_groups[TORUS_GROUPS] = {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Lines that get worse, of tests/netns, with NICs of the kernel.
+# Lines that get worse, and retry protocols, of tests/netns, with NICs of the kernel.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
@@ -9,5 +9,10 @@ VM=${VM:-uml}
 export TORUS_BACKEND=${TORUS_BACKEND:-kernel}
 
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --limit 400 "$VM" \
-	bash -c 'insmod "$KMOD/torus.ko" && exec bash tests/netns/test_line.sh'
+exec "$TOP/tests/vm/guest" --limit 600 "$VM" bash -c '
+	insmod "$KMOD/torus.ko" || exit
+	failed=0
+	for script in line retry; do
+		bash "tests/netns/test_$script.sh" || failed=1
+	done
+	exit $failed'
