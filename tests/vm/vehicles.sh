@@ -73,7 +73,8 @@ initramfs() {
 	(cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
 }
 
-# launch_qemu [WORD...]: for the kernel's command line
+# launch_qemu [WORD...]: for the kernel's command line. A busy host may let the guest wait
+# for half a minute and more, which is no stall of the guest's making.
 launch_qemu() {
 	local rc=0 clockwork=(-accel 'tcg,thread=multi')
 	[[ -z $icount ]] || clockwork=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=on')
@@ -87,7 +88,7 @@ launch_qemu() {
 		-device virtio-9p-pci,fsdev=results,mount_tag=results \
 		-device isa-debug-exit,iobase=0xf4,iosize=0x04 \
 		-append "panic=-1 mitigations=off nokaslr no_timer_check random.trust_cpu=on \
-printk.devkmsg=on ${boot[*]} VM_KIND=$kind VM_DIR=$results VM_INIT=$here/init VM_SHELL=$shell \
+printk.devkmsg=on rcupdate.rcu_cpu_stall_timeout=120 ${boot[*]} VM_KIND=$kind VM_DIR=$results VM_INIT=$here/init VM_SHELL=$shell \
 $* ${extra[*]}" || rc=$?
 	((rc == 33)) && return 0
 	return $((rc ? rc : 1))
