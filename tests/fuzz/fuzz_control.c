@@ -165,6 +165,14 @@ static void make_manager(void)
 	}
 }
 
+/* Excluding and including are changes of the table, and time goes on while a reply is awaited. */
+static void on_fm_timer(void *arg)
+{
+	(void)arg;
+	fm_timer(d.fm, loop_now());
+	machine_settle(&d);
+}
+
 static void make_daemon(void)
 {
 	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth };
@@ -176,7 +184,7 @@ static void make_daemon(void)
 	config_default(&d.config);
 	d.loop = loop_new();
 	d.events = events_new();
-	d.fm_timer = loop_timer_new(d.loop, NULL, NULL);
+	d.fm_timer = loop_timer_new(d.loop, on_fm_timer, NULL);
 	for (unsigned int port = 20000 + (unsigned int)getpid() % 20000; !d.svc; port++) {
 		snprintf(address, sizeof(address), "127.0.0.1:%u", port);
 		sc.address = address;
