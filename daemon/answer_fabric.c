@@ -293,7 +293,8 @@ static json_t *table_json(struct fabricd *d)
 			continue;
 		add_ports(excluded, d, i, e->admin, "admin");
 		add_ports(excluded, d, i, e->wiring & ~e->admin, "wiring");
-		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring), "fault");
+		add_ports(excluded, d, i, e->held & ~(e->admin | e->wiring), "held");
+		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held), "fault");
 	}
 	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)s.version,
 			 "shape", shape_json(&s.shape), "excluded", excluded, "nodes", nodes);

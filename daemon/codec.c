@@ -182,6 +182,7 @@ static void put_entry(Svc__Entry *to, Svc__Ended *ended, Svc__Ended **list,
 	to->fault = from->fault;
 	to->wiring = from->wiring;
 	to->admin = from->admin;
+	to->held = from->held;
 	to->guid = from->guid;
 	to->epoch = from->epoch;
 	to->serial = from->serial;

@@ -135,7 +135,7 @@ static bool get_entry(struct fm_entry *to, const Svc__Entry *from, uint32_t node
 	const uint32_t mask = (1u << PORTS) - 1;
 
 	if (from->node >= nodes || from->node <= above || from->state >= FM_NODE_STATES ||
-	    (from->fault | from->wiring | from->admin) & ~mask ||
+	    (from->fault | from->wiring | from->admin | from->held) & ~mask ||
 	    !get_text(to->name, sizeof(to->name), from->name) ||
 	    !get_text(to->address, sizeof(to->address), from->address))
 		return false;
@@ -144,6 +144,7 @@ static bool get_entry(struct fm_entry *to, const Svc__Entry *from, uint32_t node
 	to->fault = (uint16_t)from->fault;
 	to->wiring = (uint16_t)from->wiring;
 	to->admin = (uint16_t)from->admin;
+	to->held = (uint16_t)from->held;
 	to->guid = from->guid;
 	to->epoch = from->epoch;
 	to->serial = from->serial;

@@ -13,6 +13,9 @@ void fm_config_default(struct fm_config *c)
 		.resolve_max = 300 * MS,
 		.member_max = 3000 * MS,
 		.keepalive = 1000 * MS,
+		.flap_limit = 5,
+		.flap_half_life = 15000 * MS,
+		.hold_max = 60000 * MS,
 		.seed = 1,
 	};
 }

@@ -9,6 +9,7 @@ static void due(struct fm *fm)
 	if (!fm->root)
 		return;
 	fm_settle_due(fm);
+	fm_damp_due(fm);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
@@ -29,6 +30,7 @@ uint64_t fm_expiry(const struct fm *fm)
 	at = earlier(at, fm_settle_expiry(fm));
 	at = earlier(at, fm_publish_expiry(fm));
 	at = earlier(at, fm_recovery_expiry(fm));
+	at = earlier(at, fm_damp_expiry(fm));
 	return earlier(at, fm_dispute_expiry(fm));
 }
 

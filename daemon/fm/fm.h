@@ -91,6 +91,9 @@ struct fm_ops {
  *	it had received
  * @member_max: bound on waiting for a node whose manager does not answer
  * @keepalive: of service connections; four unanswered and the peer is lost
+ * @flap_limit: losses of a link in quick succession until it is held down; 0: never
+ * @flap_half_life: in which what was counted of them halves; at least 1 ms
+ * @hold_max: bound on holding a link down after its last loss
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
  * @seed: for jitter
@@ -108,6 +111,9 @@ struct fm_config {
 	uint64_t resolve_max;
 	uint64_t member_max;
 	uint64_t keepalive;
+	unsigned int flap_limit;
+	uint64_t flap_half_life;
+	uint64_t hold_max;
 	struct fm_library *library;
 	uint64_t seed;
 };
@@ -152,7 +158,8 @@ void fm_timer(struct fm *fm, uint64_t now);
 uint64_t fm_expiry(const struct fm *fm);
 
 /**
- * fm_exclude() - administrative exclusion; root only
+ * fm_exclude() - administrative exclusion; root only. Inclusion also ends holds of
+ * links that flap (damp.c).
  * @port: -1 for the whole node
  * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
  */

@@ -187,6 +187,7 @@ enum fm_node_state {
  * @node: its id
  * @state: enum fm_node_state
  * @fault, @wiring, @admin: masks of ports excluded, by reason
+ * @held: of @fault, those held down because they flap, up or not
  * @ended: ports for which @session and @seq are known
  * @serial: of the row that went into this entry
  */
@@ -196,6 +197,7 @@ struct fm_entry {
 	uint16_t fault;
 	uint16_t wiring;
 	uint16_t admin;
+	uint16_t held;
 	uint16_t ended;
 	uint32_t session[TORUS_MAX_PORTS];
 	uint16_t seq[TORUS_MAX_PORTS];

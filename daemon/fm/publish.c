@@ -77,6 +77,8 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *
 	memcpy(e->address, m->address, sizeof(e->address));
 	e->wiring = fm_wiring_check(fm, m);
 	e->admin = fm->root->admin[m->node];
+	e->held = fm_damp_mask(fm, m);
+	e->fault = e->held;
 	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 
@@ -271,6 +273,8 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
 		r->admin[node] |= mask;
 	else
 		r->admin[node] &= (uint16_t)~mask;
+	if (!excluded)
+		fm_damp_end(fm, node, mask);
 	if (port >= 0)
 		torus_port_text(fm->ndims, (unsigned int)port, name);
 	fm_publish_dirty(fm, 0, "%s %s:%s", excluded ? "excluded" : "included",

@@ -5,6 +5,13 @@
 
 #include "machine.h"
 
+/** struct fm_flap - @penalty of a port for its losses, as it was @at (damp.c) */
+struct fm_flap {
+	uint64_t at;
+	uint32_t penalty;
+	bool held;
+};
+
 /**
  * struct fm_mate - a node that has said HELLO; the root itself is number 0
  * @node: its id once placed, else TORUS_NO_NODE
@@ -34,6 +41,7 @@ struct fm_mate {
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
 	struct fm_row row;
+	struct fm_flap *flap;	/* damp.c: of each port; NULL: it never lost a link */
 	char name[TORUS_NAME_MAX + 1];
 	char address[FM_ADDR_MAX];
 };
@@ -88,6 +96,17 @@ struct fm_disputes {
 	uint64_t at;
 };
 
+/**
+ * struct fm_damp - ports that are held down (damp.c)
+ * @held: numbers in the roster of the @n nodes that have some
+ * @at: when the next is used again; NEVER
+ */
+struct fm_damp {
+	uint32_t *held;
+	uint32_t n, room;
+	uint64_t at;
+};
+
 /** struct fm_root - see above */
 struct fm_root {
 	struct fm_mate *mate;
@@ -125,6 +144,7 @@ struct fm_root {
 	struct fm_rec rec;
 	struct fm_recovery last;
 	struct fm_disputes disputes;
+	struct fm_damp damp;
 };
 
 /* roster.c */
@@ -166,6 +186,20 @@ bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m);
 void fm_dispute_row(struct fm *fm, const struct fm_mate *m);
 void fm_dispute_due(struct fm *fm);
 uint64_t fm_dispute_expiry(const struct fm *fm);
+
+/* damp.c */
+/*
+ * The row of @m becomes @row: losses are counted. Return: whether it says nothing new of
+ * ports but those that are held, and that the table has as held already.
+ */
+bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
+bool fm_damp_held(const struct fm_mate *m, unsigned int p);
+uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m);
+/* Cables at @ports of @node are used again at once. */
+void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
+void fm_damp_due(struct fm *fm);
+uint64_t fm_damp_expiry(const struct fm *fm);
+void fm_damp_free(struct fm_root *r);
 
 /* publish.c */
 void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)

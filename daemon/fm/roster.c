@@ -209,6 +209,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = NEVER;
 	r->disputes.at = NEVER;
+	r->damp.at = NEVER;
 	r->news = fm->now;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	r->rec.next = NEVER;
@@ -245,6 +246,7 @@ void fm_root_free(struct fm *fm)
 
 	if (!r)
 		return;
+	fm_damp_free(r);
 	free(r->mate);
 	free(r->missing);
 	free(r->slot);
@@ -300,17 +302,20 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
 	char cause[FM_TEXT_MAX / 2];
+	bool known;
 
 	if (rows_same(&m->row, row)) {
 		m->row.serial = row->serial;
 		return;
 	}
 	row_cause(fm, m, row, cause, sizeof(cause));
+	known = fm_damp_row(fm, m, row);
 	m->row = *row;
 	fm_dispute_row(fm, m);
 	if (fm->root->nmissing)
 		fm->root->judge_at = earlier(fm->root->judge_at, fm->now + JUDGE_LATER);
-	fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : BOTH_ENDS, "%s", cause);
+	if (!known)
+		fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : BOTH_ENDS, "%s", cause);
 	fm_settle_news(fm);
 }
 

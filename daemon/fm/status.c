@@ -88,6 +88,8 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 		return "admin";
 	if (a->wiring & 1u << port || b->wiring & 1u << q)
 		return "wiring";
+	if (a->held & 1u << port || b->held & 1u << q)
+		return "held";
 	return "fault";
 }
 
@@ -115,7 +117,7 @@ static void count_links(const struct fm *fm, struct fm_status *s)
 			s->links++;
 			if (!why)
 				s->links_up++;
-			else if (why[0] == 'f')
+			else if (why[0] == 'f' || why[0] == 'h')
 				s->links_faulty++;
 			else
 				s->links_excluded++;

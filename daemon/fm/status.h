@@ -133,7 +133,7 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 /** fm_joiner() - false past the last (root) */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
-/** fm_excluded() - why a cable is out: "admin", "wiring", "fault", or NULL */
+/** fm_excluded() - why a cable is out: "admin", "wiring", "held", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 
 /** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */

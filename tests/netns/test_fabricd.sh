@@ -186,6 +186,25 @@ cut_and_mended() {
 	until_true 10 running 0.0 && traffic 10.1.0.0
 }
 
+# A cable that is lost again and again is held down until an admin, or time, lets it in.
+flapping() {
+	local i
+	for ((i = 0; i < 30; i++)); do
+		lab cut 0,0:+x >/dev/null && until_true 10 is 0.0 '.data.links.faulty == 1' status &&
+		lab mend 0,0:+x >/dev/null || return 1
+		until_true 10 is 1.1 '.data | map(select(.node == [0,0] and .port == "+x" and
+			.state == "up" and .excluded != "fault")) | length == 1' links || return 1
+		is 1.1 '.data | any(.excluded == "held")' links && break
+	done
+	is 1.1 '.data | map(select(.excluded == "held")) | length == 2' links &&
+	is 0.0 '.data.state == "degraded" and .data.links.faulty == 1 and
+		(.data.problems | map(select(.kind == "flap")) | length == 1)' status &&
+	is 1.1 '.data.excluded | any(.why == "held")' table &&
+	traffic 10.1.0.0 &&
+	is 0.0 .ok include node=0,0 port=+x &&
+	until_true 10 running 0.0 && traffic 10.1.0.0
+}
+
 nic_killed() {
 	lab kill --nic 1,1 >/dev/null &&
 	until_true 10 is 1.1 '.data.problems | any(.kind == "nic")' status &&
@@ -388,6 +407,7 @@ check "configuration is checked" configuration
 check "privileges are dropped" privileges
 check "second manager on a node" second_daemon
 check "cut and mended cable" cut_and_mended
+check "flapping cable" flapping
 check "member killed and started again" member_killed
 check "root killed and started again" root_killed
 check "NIC killed and started again" nic_killed

@@ -131,6 +131,10 @@ static bool history(uint64_t seed, unsigned int acts)
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
 	c.member_max = 300 * W_MS;
+	if (seed % 5 == 0) {		/* every loss is a flap */
+		c.flap_limit = 1;
+		c.flap_half_life = 100 * W_MS;
+	}
 	c.link_latency = (2 * W_US) << random_below(&random, 10);
 	c.frame_loss = random_below(&random, 3) ? 0 : 1000;
 	story_begin(&s, &c);

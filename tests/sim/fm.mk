@@ -17,6 +17,11 @@ tests/sim/test_members-objs := tests/sim/test_members.o $(sim-objs)
 tests/sim/test_members-deps := $(B)/libtorus.a
 tests/sim/test_members-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_damp
+tests/sim/test_damp-objs := tests/sim/test_damp.o $(sim-objs)
+tests/sim/test_damp-deps := $(B)/libtorus.a
+tests/sim/test_damp-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_liar
 tests/sim/test_liar-objs := tests/sim/test_liar.o $(sim-objs)
 tests/sim/test_liar-deps := $(B)/libtorus.a

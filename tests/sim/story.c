@@ -69,6 +69,15 @@ static void check_loss(struct story *s)
 			   (unsigned long long)counted(s, TORUS_NC_LOST));
 }
 
+/* Links that flapped are used again in time. */
+static void wait_out_holds(struct story *s)
+{
+	for (unsigned int i = 0; i < 1300 && story_problem(s, "flap", ""); i++)
+		world_run(s->w, 100 * W_MS);
+	if (story_problem(s, "flap", ""))
+		story_fail(s, "a link is still held down after 130 s");
+}
+
 bool story_end(struct story *s)
 {
 	char buf[200];
@@ -85,6 +94,7 @@ bool story_end(struct story *s)
 	story_rest(s, 60 * W_S);
 	world_run(s->w, 50 * W_MS);
 	world_traffic(s->w, 0);
+	wait_out_holds(s);
 	if (s->may_lose)	/* the loss is counted at leisure */
 		world_run(s->w, 3 * W_S);
 	else

@@ -126,6 +126,7 @@ static void rnd_table(struct fm_table_msg *t)
 		e->fault = rnd() & 0xfff;
 		e->wiring = rnd() & 0xfff;
 		e->admin = rnd() & 0xfff;
+		e->held = rnd() & 0xfff;
 		e->ended = rnd() & 0xfff;
 		e->guid = rnd();
 		e->epoch = (uint32_t)rnd();

@@ -54,9 +54,9 @@ static void right(void **state)
 			       "device = unix:/run/torus/x.nic ; why\n"
 			       "service_address = [fd00::0003]:7117\n"
 			       "key_file = /k\ncontrol = /c\ncontrol_group = root\n"
-			       "log_level = debug\nfanout = 64\n"
+			       "log_level = debug\nfanout = 64\nflap_limit = 0\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
-			       "drain_max = 1min", &h), 0);
+			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min", &h), 0);
 	assert_int_equal(h.n, 0);
 	assert_string_equal(c.fm.fabric, "green");
 	assert_string_equal(c.fm.name, "node-1.a_b");
@@ -73,6 +73,9 @@ static void right(void **state)
 	assert_int_equal(c.fm.quiet, 2 * LOOP_S);
 	assert_int_equal(c.fm.resend, 1500 * LOOP_US);
 	assert_int_equal(c.fm.drain_max, 60 * LOOP_S);
+	assert_int_equal(c.fm.flap_limit, 0);
+	assert_int_equal(c.fm.flap_half_life, 2 * LOOP_S);
+	assert_int_equal(c.fm.hold_max, 300 * LOOP_S);
 }
 
 static void defaults(void **state)
@@ -92,6 +95,8 @@ static void defaults(void **state)
 	assert_int_equal(c.level, FM_INFO);
 	assert_int_equal(c.fm.fanout, fm.fanout);
 	assert_int_equal(c.fm.keepalive, fm.keepalive);
+	assert_int_equal(c.fm.flap_limit, fm.flap_limit);
+	assert_int_equal(c.fm.hold_max, fm.hold_max);
 }
 
 static void wrong(void **state)
@@ -118,6 +123,8 @@ static void wrong(void **state)
 		{ NEEDED "control_group = no-such-group-here\n", 2, "no-such-group-here" },
 		{ NEEDED "log_level = loud\n", 2, "error, warning, info or debug" },
 		{ NEEDED "fabric = a\nfabric = a\n", 3, "given twice, first in line 2" },
+		{ NEEDED "flap_limit = 1001\n", 2, "'1001', allowed: 0 (never) to 1000" },
+		{ NEEDED "[timers]\nhold_max = 0s\n", 3, "'0s', allowed: 10ms to 60min" },
 		{ NEEDED "[timers]\nresend = 5\n", 3, "'5', allowed: 1ms to 60s" },
 		{ NEEDED "[timers]\nresend = 5h\n", 3, "units us, ms, s, min" },
 		{ NEEDED "[timers]\nresend = 61s\n", 3, "1ms to 60s" },

@@ -211,8 +211,8 @@ COMMAND(cmd_links) = {
 	.args = "[NODE]",
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
-		"EXCLUDED: admin (fabricctl exclude), fault, or wiring. LANES in use, their rate,\n"
-		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
+		"EXCLUDED: admin (fabricctl exclude), fault, held (it flaps), or wiring. LANES in\n"
+		"use, their rate, and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -466,6 +466,10 @@ void fm_start(struct world *w, uint32_t node)
 	c.seed = world_random(w);
 	if (w->cfg.member_max)
 		c.member_max = w->cfg.member_max;
+	if (w->cfg.flap_limit)
+		c.flap_limit = w->cfg.flap_limit;
+	if (w->cfg.flap_half_life)
+		c.flap_half_life = w->cfg.flap_half_life;
 	if (!w->cfg.discover)
 		c.shape = w->cfg.shape;
 	c.library = w->library;

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: links that flap
+ *
+ * Each loss of a link that was up costs the fabric a recovery, and its return another.
+ * A port's losses are added up as in RFC 2439: each is one flap, and what has been
+ * added up halves every flap_half_life. At flap_limit (less one half, for what fades
+ * meanwhile) the port is held down, until half of flap_limit is left; losses while it
+ * is held count on, so who flaps longer waits longer, but never more than hold_max
+ * after the last one. fabricctl include ends a hold at once.
+ *
+ * Only this is delayed: that a link that is up again enters the table. A loss acts at
+ * once. A held port is one that the table excludes, as that of a link that is down,
+ * and that is all the recovery knows: its argument (recovery.c) holds as it is. A
+ * table that excludes the port already is not made anew for what happens to it while
+ * it is held: nothing was sent over it since, so no session that began since needs an
+ * end. Its node says its row again meanwhile, until some table has it.
+ *
+ * Memory: a few bytes for each port of a node that has lost a link. A root that starts
+ * anew has forgotten all; a node that restarts costs each of its links one flap.
+ */
+#include <stdio.h>
+
+#include "root.h"
+
+#define UNIT 1024U		/* of penalty: one flap */
+#define PENALTY_MAX (UINT32_MAX - UNIT)
+
+/* Halved every @half, on a straight line between; good to 6 %. */
+static uint32_t faded(uint32_t penalty, uint64_t ns, uint64_t half)
+{
+	uint64_t halvings = ns / half, rest = ns % half / 1024;
+
+	if (halvings >= 32)
+		return 0;
+	penalty >>= halvings;
+	return penalty - (uint32_t)(penalty * rest / (half / 1024) / 2);
+}
+
+static uint32_t hold_at(const struct fm *fm)
+{
+	return fm->cfg.flap_limit * UNIT - UNIT / 2;
+}
+
+static uint32_t reuse_at(const struct fm *fm)
+{
+	return fm->cfg.flap_limit * UNIT / 2;
+}
+
+/* When a held port is used again, unless it flaps meanwhile. */
+static uint64_t reuse_time(const struct fm *fm, const struct fm_flap *f)
+{
+	uint64_t half = fm->cfg.flap_half_life, at = f->at;
+	uint32_t left = f->penalty, reuse = reuse_at(fm);
+
+	for (; left / 2 >= reuse; left /= 2)
+		at += half;
+	if (left > reuse)
+		at += half / 1024 * 2 * (left - reuse) / left * 1024;
+	return earlier(at, f->at + fm->cfg.hold_max);
+}
+
+/* The other end of the cable at port @p, if its node says so too; its port in @q. */
+static const struct fm_mate *other_end(const struct fm *fm, const struct fm_mate *m,
+				       unsigned int p, unsigned int *q)
+{
+	const struct fm_port_row *mine = &m->row.port[p];
+	const struct fm_mate *o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
+
+	*q = mine->peer_port;
+	if (!o || o == m || *q >= o->row.nports || o->row.port[*q].peer_guid != m->guid ||
+	    o->row.port[*q].peer_port != p)
+		return NULL;
+	return o;
+}
+
+/* Both ends of a cable together, or its return would take two tables. */
+static uint64_t cable_time(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	uint64_t at = reuse_time(fm, &m->flap[p]), other = 0;
+	unsigned int q;
+	const struct fm_mate *o = other_end(fm, m, p, &q);
+
+	if (o && fm_damp_held(o, q))
+		other = reuse_time(fm, &o->flap[q]);
+	return at > other ? at : other;
+}
+
+bool fm_damp_held(const struct fm_mate *m, unsigned int p)
+{
+	return m->flap && m->flap[p].held;
+}
+
+uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
+		if (fm_damp_held(m, p))
+			mask |= (uint16_t)(1u << p);
+	return mask;
+}
+
+/* --- what is told ------------------------------------------------------------------ */
+
+static const char *end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
+			    char *buf, size_t room)
+{
+	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+
+	if (m->node == TORUS_NO_NODE || p >= 2 * fm->ndims)
+		snprintf(buf, room, "port %u of '%s'", p, m->name);
+	else
+		snprintf(buf, room, "%s:%s ('%s')",
+			 torus_node_text(&fm->table.shape, m->node, node),
+			 torus_port_text(fm->ndims, p, port), m->name);
+	return buf;
+}
+
+/* Of a cable with two ends held the same is told twice, that is once. */
+static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	char here[160], there[160] = "a node that is not known";
+	unsigned int q;
+	const struct fm_mate *o = other_end(fm, m, p, &q);
+
+	if (o && o->guid < m->guid) {
+		tell(fm, o, q);
+		return;
+	}
+	if (o)
+		end_text(fm, o, q, there, sizeof(there));
+	fm_problem_set(fm, "flap", fm_mix(m->guid) ^ p,
+		       "the link from %s to %s is lost again and again: it is held down until it has been quiet for a while",
+		       end_text(fm, m, p, here, sizeof(here)), there);
+}
+
+/* All holds are looked at: told, and the next end of one is known. */
+static void look(struct fm *fm)
+{
+	struct fm_damp *d = &fm->root->damp;
+	uint32_t left = 0;
+
+	d->at = NEVER;
+	fm_problems_mark(fm, "flap");
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct fm_mate *m = &fm->root->mate[d->held[i]];
+		bool some = false;
+
+		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
+			if (!fm_damp_held(m, p))
+				continue;
+			some = true;
+			d->at = earlier(d->at, cable_time(fm, m, p));
+			tell(fm, m, p);
+		}
+		if (some)
+			d->held[left++] = d->held[i];
+	}
+	d->n = left;
+	fm_problems_sweep(fm, "flap");
+}
+
+/* --- what happens ------------------------------------------------------------------ */
+
+/* Return: whether there is room for @m among those who have held ports. */
+static bool remember(struct fm_root *r, const struct fm_mate *m)
+{
+	struct fm_damp *d = &r->damp;
+	uint32_t self = (uint32_t)(m - r->mate), room = d->room ? 2 * d->room : 16;
+	uint32_t *more;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (d->held[i] == self)
+			return true;
+	if (d->n == d->room) {
+		more = realloc(d->held, room * sizeof(*more));
+		if (!more)
+			return false;
+		d->held = more;
+		d->room = room;
+	}
+	d->held[d->n++] = self;
+	return true;
+}
+
+/* A link that was up is lost. Without memory it is as without damping. */
+static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
+{
+	struct fm_flap *f;
+
+	if (!m->flap)
+		m->flap = calloc(TORUS_MAX_PORTS, sizeof(*m->flap));
+	if (!m->flap)
+		return;
+	f = &m->flap[p];
+	f->penalty = faded(f->penalty, fm->now - f->at, fm->cfg.flap_half_life);
+	if (f->penalty < PENALTY_MAX)
+		f->penalty += UNIT;
+	f->at = fm->now;
+	if (!f->held && f->penalty >= hold_at(fm))
+		f->held = remember(fm->root, m);
+}
+
+static bool port_same(const struct fm_port_row *a, const struct fm_port_row *b)
+{
+	return a->state == b->state && a->problem == b->problem && a->closed == b->closed &&
+	       a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
+	       a->peer_port == b->peer_port;
+}
+
+/* Whether the table excludes already every port that @row says other things of. */
+static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
+{
+	const struct fm_entry *e = m->node == TORUS_NO_NODE ? NULL : fm_node(fm, m->node);
+
+	if (!e || e->guid != m->guid || e->epoch != m->epoch || m->row.nports != row->nports)
+		return false;
+	for (unsigned int p = 0; p < row->nports; p++)
+		if (!port_same(&m->row.port[p], &row->port[p]) &&
+		    (!fm_damp_held(m, p) || !(e->held & 1u << p)))
+			return false;
+	return true;
+}
+
+bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
+{
+	bool any = false;
+
+	for (unsigned int p = 0; fm->cfg.flap_limit && p < row->nports; p++) {
+		if (m->row.port[p].state != FM_PORT_UP || row->port[p].state == FM_PORT_UP)
+			continue;
+		lost(fm, m, p);
+		any |= fm_damp_held(m, p);
+	}
+	if (any)
+		look(fm);
+	return known(fm, m, row);
+}
+
+static void end(struct fm *fm, struct fm_mate *m, unsigned int p)
+{
+	char text[160];
+
+	if (!m || !fm_damp_held(m, p))
+		return;
+	m->flap[p].held = false;
+	if (m->flap[p].penalty > reuse_at(fm))
+		m->flap[p].penalty = reuse_at(fm);
+	m->flap[p].at = fm->now;
+	fm_publish_dirty(fm, 0, "%s is no longer held down",
+			 end_text(fm, m, p, text, sizeof(text)));
+}
+
+void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
+		if (!(ports & 1u << p))
+			continue;
+		end(fm, fm_mate_at(fm->root, node), p);
+		end(fm, fm_mate_at(fm->root, torus_neighbour(shape, node, p)),
+		    torus_dir_opposite(shape, p));
+	}
+	look(fm);
+}
+
+void fm_damp_due(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	if (fm->now < r->damp.at)
+		return;
+	for (uint32_t i = 0; i < r->damp.n; i++) {
+		struct fm_mate *m = &r->mate[r->damp.held[i]];
+
+		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+			if (fm_damp_held(m, p) && fm->now >= cable_time(fm, m, p))
+				end(fm, m, p);
+	}
+	look(fm);
+}
+
+uint64_t fm_damp_expiry(const struct fm *fm)
+{
+	return fm->root->damp.at;
+}
+
+void fm_damp_free(struct fm_root *r)
+{
+	for (uint32_t i = 0; i < r->nmates; i++)
+		free(r->mate[i].flap);
+	free(r->damp.held);
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Links that flap: held down at the limit and not before, for longer the longer they
+ * flap, and no recovery is made for what they do meanwhile; losses act at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/root.h"
+#include "story.h"
+
+#define CABLE 2U			/* 3x3: 1,0:+x to 2,0:-x */
+#define LIMIT 4
+
+static void start(struct story *s, uint64_t half_life)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
+	c.discover = false;
+	c.flap_limit = LIMIT;
+	c.flap_half_life = half_life;
+	story_begin(s, &c);
+	story_power_all(s);
+	story_rest(s, 10 * W_S);
+	world_traffic(s->w, 500 * W_US);
+	world_run(s->w, 5 * W_MS);
+}
+
+static void end(struct story *s, const char *what)
+{
+	if (story_end(s))
+		return;
+	print_error("%s: %s\n", what, s->wrong);
+	fail();
+}
+
+static void loss(struct story *s)
+{
+	world_cut(s->w, CABLE, true);
+	story_rest(s, 5 * W_S);
+	assert_string_equal(fm_excluded(world_fm(s->w, 0), 1, 0),
+			    story_problem(s, "flap", "") ? "held" : "fault");
+	world_cut(s->w, CABLE, false);
+	world_run(s->w, 20 * W_MS);
+	story_rest(s, 5 * W_S);
+}
+
+static const char *excluded(struct story *s, uint32_t node)
+{
+	const char *why = fm_excluded(world_fm(s->w, node), 1, 0);
+
+	return why ? why : "no";
+}
+
+static void until_used(struct story *s, uint64_t most)
+{
+	for (uint64_t t = 0; t < most && !strcmp(excluded(s, 0), "held"); t += 10 * W_MS)
+		world_run(s->w, 10 * W_MS);
+	story_rest(s, 5 * W_S);
+	assert_string_equal(excluded(s, 0), "no");
+}
+
+/* All nodes know that it is held, and the root says so once. */
+static void held_at_the_limit(void **state)
+{
+	struct fm_status st;
+	const struct fm_problem *p;
+	unsigned int told = 0;
+	struct story s;
+	uint64_t from;
+
+	(void)state;
+	start(&s, 1 * W_S);
+	for (unsigned int i = 1; i < LIMIT; i++) {
+		loss(&s);
+		assert_string_equal(excluded(&s, 0), "no");
+		assert_false(story_problem(&s, "flap", ""));
+	}
+	loss(&s);
+	from = world_now(s.w);
+	for (uint32_t i = 0; i < 9; i++)
+		assert_string_equal(excluded(&s, i), "held");
+	for (unsigned int i = 0; (p = fm_problem(world_fm(s.w, 0), i)); i++)
+		told += !strcmp(p->kind, "flap");
+	assert_int_equal(told, 1);
+	assert_true(story_problem(&s, "flap", "1,0:+x ('n1')"));
+	assert_true(story_problem(&s, "flap", "2,0:-x ('n2')"));
+	fm_status(world_fm(s.w, 0), &st);
+	assert_int_equal(st.links_faulty, 1);
+	assert_int_equal(st.links_excluded, 0);
+	until_used(&s, 2 * W_S);
+	/* About a half-life for LIMIT losses at once. */
+	assert_in_range(world_now(s.w) - from, 600 * W_MS, 1100 * W_MS);
+	assert_false(story_problem(&s, "flap", ""));
+	end(&s, "held at the limit");
+}
+
+/* What a held link does makes no table; one more half-life for twice the losses. */
+static void no_recovery_while_held(void **state)
+{
+	struct story s;
+	uint64_t version, from;
+
+	(void)state;
+	start(&s, 1 * W_S);
+	for (unsigned int i = 0; i < LIMIT; i++)
+		loss(&s);
+	version = fm_version(world_fm(s.w, 0));
+	for (unsigned int i = 0; i < 2 * LIMIT; i++)
+		loss(&s);
+	assert_int_equal(fm_version(world_fm(s.w, 0)), version);
+	from = world_now(s.w);
+	until_used(&s, 10 * W_S);
+	assert_in_range(world_now(s.w) - from, 1500 * W_MS, 3000 * W_MS);
+	assert_int_equal(fm_version(world_fm(s.w, 0)), version + 1);
+	end(&s, "no recovery while held");
+}
+
+/* Losses far apart never add up. */
+static void seldom(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, 100 * W_MS);
+	for (unsigned int i = 0; i < 3 * LIMIT; i++) {
+		loss(&s);
+		assert_string_equal(excluded(&s, 0), "no");
+		world_run(s.w, 100 * W_MS);
+	}
+	end(&s, "seldom");
+}
+
+/* A link that is down when its hold ends stays out, and comes back at once. */
+static void down_at_the_end(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, 500 * W_MS);
+	for (unsigned int i = 0; i < LIMIT; i++)
+		loss(&s);
+	world_cut(s.w, CABLE, true);
+	world_run(s.w, 4 * W_S);
+	assert_string_equal(excluded(&s, 0), "fault");
+	assert_false(story_problem(&s, "flap", ""));
+	world_cut(s.w, CABLE, false);
+	story_rest(&s, 5 * W_S);
+	assert_string_equal(excluded(&s, 0), "no");
+	end(&s, "down at the end");
+}
+
+/* The administrator's word ends a hold, at either end; his exclusions are no losses. */
+static void administrator(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, 10 * W_S);
+	for (unsigned int i = 0; i < LIMIT; i++)
+		loss(&s);
+	assert_string_equal(excluded(&s, 0), "held");
+	assert_int_equal(fm_exclude(world_fm(s.w, 0), 2, 2, false, world_now(s.w)), 0);
+	story_rest(&s, 5 * W_S);
+	assert_string_equal(excluded(&s, 0), "no");
+	assert_false(story_problem(&s, "flap", ""));
+	for (unsigned int i = 0; i < 3 * LIMIT; i++) {
+		fm_exclude(world_fm(s.w, 0), 4, 0, i % 2 == 0, world_now(s.w));
+		story_rest(&s, 5 * W_S);
+	}
+	assert_false(story_problem(&s, "flap", ""));
+	end(&s, "administrator");
+}
+
+/* Nodes that restart once, even the root, hold nothing. */
+static void restarts(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, 10 * W_S);
+	s.may_lose = true;
+	for (uint32_t node = 1; node < 9; node += 3) {
+		world_power(s.w, node, false);
+		world_run(s.w, 1 * W_S);
+		world_power(s.w, node, true);
+		story_rest(&s, 10 * W_S);
+		assert_false(story_problem(&s, "flap", ""));
+	}
+	for (unsigned int i = 0; i < LIMIT; i++)
+		loss(&s);
+	assert_true(story_problem(&s, "flap", ""));
+	world_manager(s.w, 0, false);
+	world_run(s.w, 100 * W_MS);
+	world_manager(s.w, 0, true);
+	story_rest(&s, 10 * W_S);
+	assert_false(story_problem(&s, "flap", ""));
+	assert_string_equal(excluded(&s, 0), "no");
+	end(&s, "restarts");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(held_at_the_limit),
+		cmocka_unit_test(no_recovery_while_held),
+		cmocka_unit_test(seldom),
+		cmocka_unit_test(down_at_the_end),
+		cmocka_unit_test(administrator),
+		cmocka_unit_test(restarts),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
