@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A second opinion on every row, made the slow way: all headers tried one by one, each
+ * walked hop by hop over a table of cables, components and distances by flood, and
+ * for the adaptive flag every node between source and destination looked at.
+ *
+ * It knows what the headers of lib/route/ promise (search.h, relay.h, box.h) and
+ * shares no code with them; of equal candidates it takes any. Rows come from random
+ * histories, by increments, so both are held against it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/route.h>
+#include <torus/topology.h>
+#include "random.h"
+
+#define NODES_MAX 256
+#define DIMS TORUS_MAX_DIMS
+#define NO_STEP ((unsigned int)TORUS_ROW_NO_STEP)
+#define NEVER UINT32_MAX
+
+/**
+ * struct model - as the test sees it
+ * @c: coordinates of each node
+ * @next: neighbour of each node by each port
+ * @dead: so is the cable to it, as either end says
+ * @said: what each node says
+ */
+struct model {
+	struct torus_shape shape;
+	unsigned int n;
+	uint32_t nodes;
+	unsigned int c[NODES_MAX][DIMS];
+	uint32_t next[NODES_MAX][2 * DIMS];
+	uint16_t said[NODES_MAX];
+	uint64_t seed, began;
+};
+
+static uint32_t id_of(const struct model *m, const unsigned int *c)
+{
+	uint32_t id = 0;
+
+	for (unsigned int d = m->n; d--; )
+		id = id * m->shape.size[d] + c[d];
+	return id;
+}
+
+static void model_make(struct model *m, const char *shape)
+{
+	memset(m->said, 0, sizeof(m->said));
+	assert_int_equal(torus_shape_parse(shape, &m->shape), 0);
+	m->n = m->shape.ndims;
+	m->nodes = torus_nodes(&m->shape);
+	assert_true(m->nodes <= NODES_MAX);
+	for (uint32_t i = 0; i < m->nodes; i++) {
+		uint32_t rest = i;
+
+		for (unsigned int d = 0; d < m->n; d++) {
+			m->c[i][d] = rest % m->shape.size[d];
+			rest /= m->shape.size[d];
+		}
+	}
+	for (uint32_t i = 0; i < m->nodes; i++)
+		for (unsigned int p = 0; p < 2 * m->n; p++) {
+			unsigned int c[DIMS], size = m->shape.size[p % m->n];
+
+			memcpy(c, m->c[i], sizeof(c));
+			c[p % m->n] = (c[p % m->n] + (p < m->n ? 1 : size - 1)) % size;
+			m->next[i][p] = id_of(m, c);
+		}
+}
+
+static unsigned int back(const struct model *m, unsigned int port)
+{
+	return port < m->n ? port + m->n : port - m->n;
+}
+
+static bool dead(const struct model *m, uint32_t node, unsigned int port)
+{
+	return m->shape.size[port % m->n] < 2 || m->said[node] >> port & 1 ||
+	       m->said[m->next[node][port]] >> back(m, port) & 1;
+}
+
+/* Hops over healthy cables to @to from everywhere. */
+static void flood(const struct model *m, uint32_t to, uint32_t *away)
+{
+	bool more = true;
+
+	for (uint32_t i = 0; i < m->nodes; i++)
+		away[i] = i == to ? 0 : NEVER;
+	for (uint32_t at = 0; more; at++) {
+		more = false;
+		for (uint32_t i = 0; i < m->nodes; i++)
+			for (unsigned int p = 0; away[i] == at && p < 2 * m->n; p++)
+				if (!dead(m, i, p) && away[m->next[i][p]] == NEVER) {
+					away[m->next[i][p]] = at + 1;
+					more = true;
+				}
+	}
+}
+
+/* --- headers --------------------------------------------------------------- */
+
+/** struct head - what a row says of a way */
+struct head {
+	unsigned int dirs, first, last;
+};
+
+static struct head head_of(uint64_t row)
+{
+	return (struct head){
+		.dirs = row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK,
+		.first = row >> TORUS_ROW_FIRST_SHIFT & TORUS_ROW_STEP_MASK,
+		.last = row >> TORUS_ROW_LAST_SHIFT & TORUS_ROW_STEP_MASK,
+	};
+}
+
+/** struct way - of a packet: where it is, how it came there */
+struct way {
+	uint32_t node, hops;
+	unsigned int port;
+	bool ok;
+};
+
+static void hop(const struct model *m, struct way *w, unsigned int port)
+{
+	w->ok = w->ok && !dead(m, w->node, port) && port >= w->port;
+	w->port = port;
+	w->node = m->next[w->node][port];
+	w->hops++;
+}
+
+/* Return: hops of the header's way if it is fit for use, NEVER if not. */
+static uint32_t travel(const struct model *m, uint32_t from, uint32_t to,
+		       const struct head *h)
+{
+	uint32_t goal = h->last == NO_STEP ? to : m->next[to][back(m, h->last)];
+	struct way w = { .node = from, .ok = true };
+
+	if (h->first != NO_STEP)
+		hop(m, &w, h->first);
+	for (unsigned int p = 0; p < 2 * m->n; p++)
+		while (h->dirs >> p & 1 && m->c[w.node][p % m->n] != m->c[goal][p % m->n])
+			hop(m, &w, p);
+	if (h->last != NO_STEP)
+		hop(m, &w, h->last);
+	return w.ok && w.node == to ? w.hops : NEVER;
+}
+
+/* Fewest hops of all choices of signs between two steps; NEVER if none is fit. */
+static uint32_t best_signs(const struct model *m, uint32_t from, uint32_t to,
+			   unsigned int first, unsigned int last)
+{
+	uint32_t best = NEVER;
+
+	for (unsigned int signs = 0; signs < 1u << m->n; signs++) {
+		struct head h = { .first = first, .last = last };
+		uint32_t hops;
+
+		for (unsigned int d = 0; d < m->n; d++)
+			h.dirs |= 1u << (signs >> d & 1 ? m->n + d : d);
+		hops = travel(m, from, to, &h);
+		best = hops < best ? hops : best;
+	}
+	return best;
+}
+
+static uint32_t best_steps(const struct model *m, uint32_t from, uint32_t to)
+{
+	uint32_t best = NEVER;
+
+	for (unsigned int first = 0; first <= 2 * m->n; first++)
+		for (unsigned int last = 0; last <= 2 * m->n; last++) {
+			uint32_t hops = best_signs(m, from, to, first < 2 * m->n ? first : NO_STEP,
+						   last < 2 * m->n ? last : NO_STEP);
+
+			best = hops < best ? hops : best;
+		}
+	return best;
+}
+
+/* The shorter way round each ring; half way round, by parity (search.h). */
+static unsigned int plain_dirs(const struct model *m, uint32_t from, uint32_t to)
+{
+	unsigned int dirs = 0;
+
+	for (unsigned int d = 0; d < m->n; d++) {
+		unsigned int size = m->shape.size[d], odd = 0, e;
+		unsigned int plus = (m->c[to][d] + size - m->c[from][d]) % size;
+
+		for (e = 0; e < m->n; e++)
+			odd += e <= d ? m->c[from][e] : m->c[to][e];
+		if (plus)
+			dirs |= 1u << (2 * plus < size || (2 * plus == size && !(odd & 1))
+				       ? d : m->n + d);
+	}
+	return dirs;
+}
+
+/* --- adaptive packets ------------------------------------------------------ */
+
+/* Whether from each node that @dirs reach, the first of them that is left is healthy. */
+static bool escapes(const struct model *m, uint32_t from, uint32_t to,
+		    unsigned int dirs)
+{
+	static uint32_t stack[NODES_MAX];
+	static bool seen[NODES_MAX];
+	unsigned int height = 0;
+
+	memset(seen, 0, sizeof(seen));
+	stack[height++] = from;
+	seen[from] = true;
+	while (height) {
+		uint32_t at = stack[--height];
+		bool first = true;
+
+		for (unsigned int p = 0; p < 2 * m->n; p++) {
+			uint32_t next = m->next[at][p];
+
+			if (!(dirs >> p & 1) || m->c[at][p % m->n] == m->c[to][p % m->n])
+				continue;
+			if (first && dead(m, at, p))
+				return false;
+			first = false;
+			if (!seen[next])
+				stack[height++] = next;
+			seen[next] = true;
+		}
+	}
+	return true;
+}
+
+/* --- rows ------------------------------------------------------------------ */
+
+/** enum kind - of row, in the order in which they are tried */
+enum kind { PLAIN, SIGNS, STEPS, RELAYED, NONE, KINDS };
+
+static const char *const kind_name[KINDS] = { "plain", "signs", "steps", "relayed", "none" };
+
+/**
+ * struct opinion - on one pair
+ * @hops: of the header's way, to the destination or to the relay
+ */
+struct opinion {
+	enum kind kind;
+	uint32_t hops;
+	struct head plain;
+};
+
+static struct opinion direct(const struct model *m, uint32_t from, uint32_t to)
+{
+	struct opinion o = { .kind = PLAIN,
+			     .plain = { plain_dirs(m, from, to), NO_STEP, NO_STEP } };
+
+	o.hops = travel(m, from, to, &o.plain);
+	if (o.hops != NEVER)
+		return o;
+	o.kind = SIGNS;
+	o.hops = best_signs(m, from, to, NO_STEP, NO_STEP);
+	if (o.hops != NEVER)
+		return o;
+	o.kind = STEPS;
+	o.hops = best_steps(m, from, to);
+	if (o.hops == NEVER)
+		o.kind = NONE;
+	return o;
+}
+
+/**
+ * struct table - what the rows of one source should be
+ * @count: rows of each kind so far, of all tables
+ */
+struct table {
+	const struct model *m;
+	uint32_t from;
+	bool relays;
+	struct opinion want[NODES_MAX];
+	unsigned long count[KINDS], adaptive;
+};
+
+static void wrong(const struct table *t, uint32_t to, uint64_t row, const char *what)
+{
+	fail_msg("SEED=%llu %u to %u, should be %s with %u hops, is %016llx: %s",
+		 (unsigned long long)t->m->began, t->from, to, kind_name[t->want[to].kind],
+		 t->want[to].hops, (unsigned long long)row, what);
+}
+
+/* The row leads to @end as the opinion on @end has it. */
+static void check_head(const struct table *t, uint32_t to, uint32_t end, uint64_t row)
+{
+	const struct opinion *o = &t->want[end];
+	struct head h = head_of(row);
+
+	if (o->kind == PLAIN && memcmp(&h, &o->plain, sizeof(h)))
+		wrong(t, to, row, "not the plain header");
+	if (o->kind == SIGNS && (h.first != NO_STEP || h.last != NO_STEP))
+		wrong(t, to, row, "has steps without need");
+	if (travel(t->m, t->from, end, &h) != o->hops)
+		wrong(t, to, row, "its way is not the shortest");
+}
+
+static void check_adaptive(struct table *t, uint32_t to, uint64_t row)
+{
+	const struct opinion *o = &t->want[to];
+	unsigned int bits = row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK;
+	bool may = o->kind == PLAIN && to != t->from &&
+		   escapes(t->m, t->from, to, o->plain.dirs);
+
+	if (!!(row & TORUS_ROW_ADAPTIVE) != may)
+		wrong(t, to, row, may ? "may be adaptive" : "must not be adaptive");
+	if (bits != (may ? o->plain.dirs : 0))
+		wrong(t, to, row, "wrong adaptive bits");
+	t->adaptive += may;
+}
+
+/* The relay has to be nearest to @to of all that headers reach, then to us. */
+static void check_relay(struct table *t, uint32_t to, uint64_t row, const uint32_t *away)
+{
+	uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK, i;
+
+	if (!(row & TORUS_ROW_RELAY) || relay >= t->m->nodes || relay == t->from)
+		wrong(t, to, row, "no relay");
+	for (i = 0; i < t->m->nodes; i++) {
+		if (i == t->from || i == to || t->want[i].kind == NONE)
+			continue;
+		if (away[i] < away[relay])
+			wrong(t, to, row, "a relay is nearer to the destination");
+		if (away[i] == away[relay] && t->want[i].hops < t->want[relay].hops)
+			wrong(t, to, row, "a relay as near is nearer to the source");
+	}
+	if (t->want[relay].kind == NONE)
+		wrong(t, to, row, "the relay is not reached directly");
+	check_head(t, to, relay, row);
+}
+
+static void check_table(struct table *t, const uint64_t *rows)
+{
+	static uint32_t away[NODES_MAX];
+
+	for (uint32_t to = 0; to < t->m->nodes; to++)
+		t->want[to] = direct(t->m, t->from, to);
+	for (uint32_t to = 0; to < t->m->nodes; to++) {
+		enum kind kind = t->want[to].kind;
+		uint64_t row = rows[to];
+
+		if (kind == NONE && t->relays)
+			flood(t->m, to, away);
+		if (kind == NONE && t->relays && away[t->from] != NEVER)
+			kind = RELAYED;
+		t->count[kind]++;
+		if (!!(row & TORUS_ROW_VALID) != (kind != NONE) || (kind == NONE && row))
+			wrong(t, to, row, "valid or not");
+		if (kind == RELAYED)
+			check_relay(t, to, row, away);
+		else if (row & TORUS_ROW_RELAY)
+			wrong(t, to, row, "a relay without need");
+		else if (kind != NONE)
+			check_head(t, to, to, row);
+		check_adaptive(t, to, row);
+	}
+}
+
+/* --- histories ------------------------------------------------------------- */
+
+/* One thing breaks or is mended; @changed grows by the cables that this concerns. */
+static uint32_t event(struct model *m, struct torus_health *h, unsigned int density,
+		      struct torus_cable *changed)
+{
+	uint32_t node = random_below(&m->seed, m->nodes);
+	uint16_t bit = (uint16_t)(1u << random_below(&m->seed, 2 * m->n));
+	int ret;
+
+	if (!random_below(&m->seed, 25))
+		m->said[node] = (uint16_t)((1u << 2 * m->n) - 1);
+	else if (random_below(&m->seed, 100) < density)
+		m->said[node] |= bit;
+	else
+		m->said[node] &= random_below(&m->seed, 2) ? (uint16_t)~bit : 0;
+	ret = torus_health_set(h, node, m->said[node], changed);
+	assert_true(ret >= 0);
+	return (uint32_t)ret;
+}
+
+static void history(struct model *m, struct table *t, unsigned int density)
+{
+	struct torus_cable changed[8 * TORUS_MAX_PORTS];
+	struct torus_health *h;
+	struct torus_routes *r;
+
+	memset(m->said, 0, sizeof(m->said));
+	t->from = random_below(&m->seed, m->nodes);
+	assert_int_equal(torus_health_new(&m->shape, NULL, &h), 0);
+	assert_int_equal(torus_routes_new(h, t->from, t->relays ? TORUS_ROUTES_RELAY : 0, &r), 0);
+	check_table(t, torus_routes_rows(r));
+	for (unsigned int step = 0; step < 12; step++) {
+		uint32_t events = 1 + random_below(&m->seed, 8), n = 0;
+
+		while (events--)
+			n += event(m, h, density, changed + n);
+		assert_int_equal(torus_routes_update(r, changed, n, NULL, NULL), 0);
+		check_table(t, torus_routes_rows(r));
+	}
+	torus_routes_free(r);
+	torus_health_free(h);
+}
+
+static void second_opinion(const char *shape, unsigned int rounds, uint64_t seed)
+{
+	static struct model m;
+	static struct table t;
+	unsigned int every = getenv("EVERY") ? (unsigned int)strtoul(getenv("EVERY"), NULL, 10) : 1;
+
+	model_make(&m, shape);
+	memset(&t, 0, sizeof(t));
+	t.m = &m;
+	m.seed = random_seed(seed);
+	for (unsigned int round = 0; round < rounds; round += every) {
+		if (!getenv("SEED"))
+			m.seed = seed * 1000 + round;
+		m.began = m.seed;
+		t.relays = round % 4;
+		history(&m, &t, 50 + round % 8 * 7);
+	}
+	printf("%s:", shape);
+	for (unsigned int k = 0; k < KINDS; k++)
+		printf(" %lu %s,", t.count[k], kind_name[k]);
+	printf(" %lu adaptive\n", t.adaptive);
+}
+
+static void test_three_dims(void **state)
+{
+	(void)state;
+	second_opinion("4x4x4", 240, 1);
+	second_opinion("6x6x6", 48, 2);
+	second_opinion("5x3x2", 240, 3);
+}
+
+static void test_two_dims_and_one(void **state)
+{
+	(void)state;
+	second_opinion("6x5", 240, 4);
+	second_opinion("4x4", 240, 5);
+	second_opinion("9", 120, 6);
+	second_opinion("2", 80, 7);
+	second_opinion("70x2", 40, 8);
+}
+
+static void test_four_dims_and_more(void **state)
+{
+	(void)state;
+	second_opinion("3x4x2x3", 80, 9);
+	second_opinion("3x1x2x3x2", 120, 10);
+	second_opinion("2x2x2x2x2x2", 48, 11);
+	second_opinion("2x1x3x2x2x3", 48, 12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_three_dims),
+		cmocka_unit_test(test_two_dims_and_one),
+		cmocka_unit_test(test_four_dims_and_more),
+	};
+
+	return cmocka_run_group_tests_name("routes_naive", tests, NULL, NULL);
+}
