@@ -190,6 +190,9 @@ static int links_park_replay(void *io, uint64_t version, uint16_t ports)
 
 static int end_new(struct world *w, uint32_t node)
 {
+	struct wnode *n = &w->node[node];
+	int id;
+
 	if (w->nends == w->ends_room) {
 		w->ends_room = w->ends_room ? 2 * w->ends_room : 256;
 		w->end = realloc(w->end, w->ends_room * sizeof(*w->end));
@@ -198,11 +201,24 @@ static int end_new(struct world *w, uint32_t node)
 	}
 	w->end[w->nends++] = (struct end) {
 		.node = node,
-		.life = w->node[node].fm_life,
+		.life = n->fm_life,
+		.prev = n->last_end,
 		.open = true,
 		.last = w->now,
 	};
-	return (int)w->nends;
+	id = (int)w->nends;
+	*(n->last_end ? &w->end[n->last_end - 1].next : &n->first_end) = id;
+	n->last_end = id;
+	return id;
+}
+
+static void end_close(struct world *w, struct end *e)
+{
+	struct wnode *n = &w->node[e->node];
+
+	*(e->prev ? &w->end[e->prev - 1].next : &n->first_end) = e->next;
+	*(e->next ? &w->end[e->next - 1].prev : &n->last_end) = e->prev;
+	e->open = false;
 }
 
 static uint64_t svc_delay(struct world *w)
@@ -289,7 +305,7 @@ static void svc_close(void *io, int id)
 
 	if (!e->open)
 		return;
-	e->open = false;
+	end_close(h->w, e);
 	if (e->peer && h->w->end[e->peer - 1].open)
 		arrive(h->w, e->peer, EV_CONN_DOWN, NULL, 0);
 }
@@ -496,18 +512,22 @@ void fm_start(struct world *w, uint32_t node)
 void fm_stop(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
-	void *io = NULL;
 
-	for (size_t i = 0; i < w->nends; i++) {
-		struct end *e = &w->end[i];
+	while (n->first_end) {
+		struct end *e = &w->end[n->first_end - 1];
 
-		if (e->node != node || !e->open)
-			continue;
-		e->open = false;
+		end_close(w, e);
 		if (e->peer && w->end[e->peer - 1].open)
 			arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
 	}
-	io = fm_io(n->fm);
+	fm_drop(w, node);
+}
+
+void fm_drop(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+	void *io = fm_io(n->fm);
+
 	fm_free(n->fm);
 	free(io);
 	n->fm = NULL;
@@ -516,28 +536,24 @@ void fm_stop(struct world *w, uint32_t node)
 bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg)
 {
 	struct wnode *n = &w->node[node];
-	unsigned int open = 0, turn;
+	unsigned int open = 0;
+	int id = n->first_end;
 	struct fm_msg got;
 	uint8_t *data;
 	size_t len;
 	int err;
 
-	for (size_t i = 0; i < w->nends; i++)
-		open += w->end[i].node == node && w->end[i].open && w->end[i].life == n->fm_life;
+	for (int i = id; i; i = w->end[i - 1].next)
+		open++;
 	if (!n->managed || !open || fm_msg_pack(msg, &data, &len))
 		return false;
 	err = fm_msg_unpack(data, len, &got);
 	free(data);
 	if (err)
 		return false;
-	turn = k % open;
-	for (size_t i = 0; i < w->nends; i++) {
-		if (w->end[i].node != node || !w->end[i].open || w->end[i].life != n->fm_life ||
-		    turn--)
-			continue;
-		fm_msg(n->fm, (int)i + 1, &got, w->now);
-		break;
-	}
+	for (k %= open; k; k--)
+		id = w->end[id - 1].next;
+	fm_msg(n->fm, id, &got, w->now);
 	fm_msg_clear(&got);
 	fm_arm(w, node);
 	return true;
@@ -556,7 +572,7 @@ static void conn_event(struct world *w, struct ev *ev)
 		fm_conn_up(fm, ev->conn, w->now);
 		break;
 	case EV_CONN_DOWN:
-		e->open = false;
+		end_close(w, e);
 		fm_conn_down(fm, ev->conn, w->now);
 		break;
 	case EV_TABLE:

@@ -228,7 +228,10 @@ struct world *world_new(const struct world_config *cfg)
 void world_free(struct world *w)
 {
 	for (uint32_t i = 0; i < w->nodes; i++) {
-		world_power(w, i, false);
+		if (w->node[i].managed)
+			fm_drop(w, i);
+		if (w->node[i].on)
+			nic_stop(w, i);
 		free(w->node[i].cable);
 		free(w->node[i].seq);
 		free(w->node[i].late);

@@ -60,11 +60,15 @@ struct cable {
 	struct tn_cable line;	/* with world_config.lines */
 };
 
-/** struct end - one end of a service connection; ids are indices + 1 */
+/**
+ * struct end - one end of a service connection; ids are indices + 1
+ * @prev, @next: ids of others of the node that are open, as they were made; 0: none
+ */
 struct end {
 	uint32_t node;
 	uint32_t life;
 	int peer;		/* 0: gone */
+	int prev, next;
 	bool open;
 	uint64_t last;		/* arrival of the newest message towards this end */
 };
@@ -84,6 +88,7 @@ struct wnode {
 	void *table;
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
+	int first_end, last_end;	/* open ones of service connections; 0: none */
 	uint64_t svc_out, svc_in;	/* until when its service link is busy */
 	uint32_t held;		/* rows on hold */
 	uint64_t held_first;	/* when the first of them was */
@@ -159,6 +164,8 @@ void parcel_put(struct parcel *p);
 /* svc_side.c */
 void fm_start(struct world *w, uint32_t node);
 void fm_stop(struct world *w, uint32_t node);
+/* ... and nobody learns of it: the world ends. */
+void fm_drop(struct world *w, uint32_t node);
 void fm_event(struct world *w, struct ev *ev);
 
 #endif /* WORLD_IMPL_H */
