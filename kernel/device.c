@@ -288,100 +288,6 @@ static const struct nla_policy torus_policy[IFLA_TORUS_MAX + 1] = {
 #undef X
 };
 
-/** struct param - one of struct tn_params */
-struct param {
-	u16 attr;
-	u16 offset;
-	bool wide;		/* u64, not u32 */
-	u64 min;
-	u64 max;
-	const char *bad;
-};
-
-#define PARAM_U32 false
-#define PARAM_U64 true
-static const struct param params[] = {
-#define X(id, name, kind, unit, least, most) { \
-	.attr = IFLA_TORUS_##id, .offset = offsetof(struct tn_params, name), \
-	.wide = PARAM_##kind, .min = least, .max = most, \
-	.bad = #name " must be " #least " to " #most " (" #unit ")" },
-	TORUS_PARAM_LIST(X)
-#undef X
-};
-
-static u64 param_get(const struct tn_params *all, const struct param *p)
-{
-	const void *at = (const u8 *)all + p->offset;
-
-	return p->wide ? *(const u64 *)at : *(const u32 *)at;
-}
-
-static void param_set(struct tn_params *all, const struct param *p, const struct nlattr *a)
-{
-	void *at = (u8 *)all + p->offset;
-
-	if (p->wide)
-		*(u64 *)at = nla_get_u64(a);
-	else
-		*(u32 *)at = nla_get_u32(a);
-}
-
-static int params_check(struct nlattr *data[], struct netlink_ext_ack *extack)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(params); i++) {
-		const struct nlattr *a = data[params[i].attr];
-		u64 v;
-
-		if (!a)
-			continue;
-		v = params[i].wide ? nla_get_u64(a) : nla_get_u32(a);
-		if (v >= params[i].min && v <= params[i].max)
-			continue;
-		NL_SET_ERR_MSG_ATTR(extack, a, "");
-		if (extack)
-			extack->_msg = params[i].bad;
-		return -ERANGE;
-	}
-	return 0;
-}
-
-/* What depends on two of them, said or not. */
-static int params_take(struct torus_dev *d, struct nlattr *data[],
-		       struct netlink_ext_ack *extack)
-{
-	unsigned int i;
-
-	for (i = 0; data && i < ARRAY_SIZE(params); i++) {
-		if (data[params[i].attr])
-			param_set(&d->params, &params[i], data[params[i].attr]);
-	}
-	if (d->params.silence <= d->params.keepalive) {
-		NL_SET_ERR_MSG(extack, "silence must be longer than keepalive");
-		return -EINVAL;
-	}
-	if (d->params.replay_timeout <= d->params.ack_delay) {
-		NL_SET_ERR_MSG(extack, "replay_timeout must be longer than ack_delay");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static bool params_fill(struct sk_buff *skb, const struct tn_params *all)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(params); i++) {
-		u64 v = param_get(all, &params[i]);
-
-		if (params[i].wide ? nla_put_u64_64bit(skb, params[i].attr, v, IFLA_TORUS_PAD) :
-				     nla_put_u32(skb, params[i].attr, (u32)v))
-			return false;
-	}
-	return true;
-}
-
 static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 			  struct netlink_ext_ack *extack)
 {
@@ -392,19 +298,20 @@ static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
 	if (!data)
 		return 0;
 	if (data[IFLA_TORUS_PORTS] && nla_get_u8(data[IFLA_TORUS_PORTS]) % 2) {
-		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_PORTS],
-				    "ports come in pairs: 2 to 12, even");
+		NL_SET_ERR_MSG_ATTR_FMT(extack, data[IFLA_TORUS_PORTS],
+					"ports is %u, allowed 2 to %d, even",
+					nla_get_u8(data[IFLA_TORUS_PORTS]), TORUS_MAX_PORTS);
 		return -EINVAL;
 	}
 	if (data[IFLA_TORUS_GUID] && !nla_get_u64(data[IFLA_TORUS_GUID])) {
 		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_GUID], "guid must not be 0");
 		return -EINVAL;
 	}
-	if (data[IFLA_TORUS_NAME] && !nla_len(data[IFLA_TORUS_NAME])) {
+	if (data[IFLA_TORUS_NAME] && !*(const char *)nla_data(data[IFLA_TORUS_NAME])) {
 		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_NAME], "the name is empty");
 		return -EINVAL;
 	}
-	return params_check(data, extack);
+	return torus_params_check(data, extack);
 }
 
 /* Not 0, which means none; two starts of a NIC need only differ. */
@@ -427,11 +334,14 @@ static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
 	d->params.silence = NSEC_PER_SEC;
 	d->params.retry_time = NSEC_PER_SEC;
 	if (ports < 2 || ports > TORUS_MAX_PORTS || ports % 2) {
-		NL_SET_ERR_MSG(extack, "module parameter ports must be 2 to 12, even");
+		NL_SET_ERR_MSG_FMT(extack, "module parameter ports is %u, allowed 2 to %d, even",
+				   ports, TORUS_MAX_PORTS);
 		return -EINVAL;
 	}
 	if (park_bytes < BYTES_MIN || park_bytes > BYTES_MAX) {
-		NL_SET_ERR_MSG(extack, "module parameter park_bytes must be 4144 to 4294967296");
+		NL_SET_ERR_MSG_FMT(extack,
+				   "module parameter park_bytes is %lu, allowed %d to %llu",
+				   park_bytes, BYTES_MIN, BYTES_MAX);
 		return -ERANGE;
 	}
 	d->nports = (u8)ports;
@@ -457,7 +367,7 @@ static int torus_newlink(struct net *src_net, struct net_device *dev, struct nla
 		d->bootstrap = nla_get_u8(data[IFLA_TORUS_BOOTSTRAP]);
 	if (data && data[IFLA_TORUS_NAME])
 		nla_strscpy(d->name, data[IFLA_TORUS_NAME], sizeof(d->name));
-	err = params_take(d, data, extack);
+	err = torus_params_take(&d->params, data, extack);
 	if (err)
 		return err;
 
@@ -481,7 +391,7 @@ static size_t torus_get_size(const struct net_device *dev)
 {
 	return nla_total_size(sizeof(u8)) * 2 + nla_total_size_64bit(sizeof(u64)) +
 	       nla_total_size(TORUS_NAME_MAX + 1) + nla_total_size(sizeof(u32)) +
-	       ARRAY_SIZE(params) * nla_total_size_64bit(sizeof(u64));
+	       torus_params_size();
 }
 
 static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
@@ -498,7 +408,7 @@ static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
 	    nla_put_u64_64bit(skb, IFLA_TORUS_GUID, d->guid, IFLA_TORUS_PAD) ||
 	    nla_put_u8(skb, IFLA_TORUS_BOOTSTRAP, bootstrap) ||
 	    nla_put_string(skb, IFLA_TORUS_NAME, name) ||
-	    nla_put_u32(skb, IFLA_TORUS_EPOCH, d->epoch) || !params_fill(skb, &d->params))
+	    nla_put_u32(skb, IFLA_TORUS_EPOCH, d->epoch) || !torus_params_fill(skb, &d->params))
 		return -EMSGSIZE;
 	return 0;
 }

@@ -82,6 +82,7 @@ static struct torus_dev *dev_only(struct net *net, netdevice_tracker *t,
 		return d;
 	torus_dev_put(more, &more_t);
 	torus_dev_put(d, t);
+	NL_SET_ERR_ATTR_MISS(extack, NULL, TORUS_A_IFINDEX);
 	NL_SET_ERR_MSG(extack, "there are several torus devices here: IFINDEX or NAME must say which");
 	return ERR_PTR(-EINVAL);
 }
@@ -170,6 +171,15 @@ int torus_need_place(struct torus_dev *d, struct netlink_ext_ack *extack)
 
 /* --- a dump -------------------------------------------------------------------------------- */
 
+int torus_dump_begin(struct netlink_callback *cb, int (*begin)(struct netlink_callback *cb))
+{
+	struct torus_dump *dump = torus_dump_of(cb);
+	int err = dump->begun ? 0 : begin(cb);
+
+	dump->begun = !err;
+	return err;
+}
+
 int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus_dev **d,
 		     netdevice_tracker *t)
 {
@@ -201,8 +211,7 @@ enum {
 
 /* In the order of their numbers: else newer kernels (split ops) refuse the family. */
 static const torus_genl_op torus_ops[] = {
-	TORUS_OP_DO_DUMP(DEVICE_GET, torus_device_get, torus_device_dump_start,
-			 torus_device_dump),
+	TORUS_OP_DO_DUMP(DEVICE_GET, torus_device_get, NULL, torus_device_dump),
 	TORUS_OP_DO(DEVICE_SET, torus_device_set),
 	TORUS_OP_DO_DUMP(LINK_GET, torus_link_get, torus_link_dump_start, torus_link_dump),
 	TORUS_OP_DO(LINK_SET, torus_link_set),
@@ -210,7 +219,7 @@ static const torus_genl_op torus_ops[] = {
 	TORUS_OP_DO(ROWS_BEGIN, torus_rows_begin),
 	TORUS_OP_DO(ROWS_PUT, torus_rows_put),
 	TORUS_OP_DO(ROWS_COMMIT, torus_rows_commit),
-	TORUS_OP_DUMP(ROWS_GET, torus_rows_dump_start, torus_rows_dump),
+	TORUS_OP_DUMP(ROWS_GET, NULL, torus_rows_dump),
 	TORUS_OP_DO(HOLD, torus_hold),
 	TORUS_OP_DO(RELEASE, torus_release),
 	TORUS_OP_DO(FLOW_GET, torus_flow_get),

@@ -40,11 +40,13 @@ static inline struct torus_dev *torus_req_dev(const struct genl_info *info)
  * @ifindex: the device; of a dump of devices: the last one told
  * @next: port or row to go on with
  * @end: of rows
+ * @begun: its request was found to be good
  */
 struct torus_dump {
 	int ifindex;
 	u32 next;
 	u32 end;
+	bool begun;
 };
 
 static inline struct torus_dump *torus_dump_of(struct netlink_callback *cb)
@@ -52,6 +54,12 @@ static inline struct torus_dump *torus_dump_of(struct netlink_callback *cb)
 	BUILD_BUG_ON(sizeof(struct torus_dump) > sizeof(cb->ctx));
 	return (struct torus_dump *)cb->ctx;
 }
+
+/**
+ * torus_dump_begin() - by @begin, once, before the first part of a dump
+ * Not in genl_ops.start: Linux 6.1 tells nobody why that failed.
+ */
+int torus_dump_begin(struct netlink_callback *cb, int (*begin)(struct netlink_callback *cb));
 
 /**
  * torus_dump_check() - check the request of a dump, find its device if it names one
@@ -88,7 +96,6 @@ int torus_put_park(struct sk_buff *skb, struct torus_dev *d);
 
 int torus_device_get(struct sk_buff *skb, struct genl_info *info);
 int torus_device_set(struct sk_buff *skb, struct genl_info *info);
-int torus_device_dump_start(struct netlink_callback *cb);
 int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 int torus_link_get(struct sk_buff *skb, struct genl_info *info);
@@ -102,7 +109,6 @@ int torus_mgmt_send(struct sk_buff *skb, struct genl_info *info);
 int torus_rows_begin(struct sk_buff *skb, struct genl_info *info);
 int torus_rows_put(struct sk_buff *skb, struct genl_info *info);
 int torus_rows_commit(struct sk_buff *skb, struct genl_info *info);
-int torus_rows_dump_start(struct netlink_callback *cb);
 int torus_rows_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /**

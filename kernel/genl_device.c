@@ -18,15 +18,13 @@ int torus_device_get(struct sk_buff *req, struct genl_info *info)
 	return torus_reply(info, skb, hdr, err);
 }
 
-int torus_device_dump_start(struct netlink_callback *cb)
+static int begin_dump(struct netlink_callback *cb)
 {
 	struct nlattr **attrs = torus_dump_attrs(cb);
 	netdevice_tracker t;
 	struct torus_dev *d;
 	int err;
 
-	torus_dump_of(cb)->ifindex = 0;
-	torus_dump_of(cb)->end = 0;
 	/* All, or the one that is named: the dump ends after it. */
 	if (!attrs[TORUS_A_IFINDEX] && !attrs[TORUS_A_NAME])
 		return torus_dump_check(cb, TORUS_CMD_DEVICE_GET, NULL, NULL);
@@ -45,7 +43,11 @@ int torus_device_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dump *dump = torus_dump_of(cb);
 	netdevice_tracker t;
 	struct torus_dev *d;
+	int ret;
 
+	ret = torus_dump_begin(cb, begin_dump);
+	if (ret)
+		return ret;
 	cb->seq = net->dev_base_seq;
 	while ((d = torus_dev_get_next(net, dump->ifindex, &t))) {
 		int ifindex = d->netdev->ifindex, err = -EMSGSIZE;

@@ -63,6 +63,12 @@ int torus_eye_get(struct sk_buff *req, struct genl_info *info)
 
 int torus_link_dump_start(struct netlink_callback *cb)
 {
+	cb->min_dump_alloc = TORUS_MAX_PORTS * LINK_BYTES;
+	return 0;
+}
+
+static int begin_dump(struct netlink_callback *cb)
+{
 	struct torus_dump *dump = torus_dump_of(cb);
 	netdevice_tracker t;
 	struct torus_dev *d;
@@ -72,7 +78,6 @@ int torus_link_dump_start(struct netlink_callback *cb)
 	if (err)
 		return err;
 	*dump = (struct torus_dump) { .ifindex = d->netdev->ifindex, .end = d->nports };
-	cb->min_dump_alloc = dump->end * LINK_BYTES;
 	torus_dev_put(d, &t);
 	return 0;
 }
@@ -103,6 +108,9 @@ int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
+	err = torus_dump_begin(cb, begin_dump);
+	if (err)
+		return err;
 	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);
 	if (!d)
 		return -ENODEV;

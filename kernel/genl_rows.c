@@ -170,7 +170,7 @@ static int narrow(struct netlink_callback *cb, struct torus_dump *dump, u32 tota
 	return 0;
 }
 
-int torus_rows_dump_start(struct netlink_callback *cb)
+static int begin_dump(struct netlink_callback *cb)
 {
 	struct torus_dump *dump = torus_dump_of(cb);
 	netdevice_tracker t;
@@ -235,6 +235,9 @@ int torus_rows_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
+	err = torus_dump_begin(cb, begin_dump);
+	if (err)
+		return err;
 	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);
 	if (!d)
 		return -ENODEV;

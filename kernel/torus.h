@@ -7,7 +7,7 @@
  *	msg.c      host messages          icmp.c     "unreachable" to the host
  *	pkt.c      packets' memory        park.c     the parking segment
  *	fault.c    fault injection        ethtool.c  what ethtool asks
- *	genl*.c    the netlink family
+ *	param.c    a NIC's parameters     genl*.c    the netlink family
  *
  * Locking.
  *
@@ -201,6 +201,23 @@ void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
  */
 int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
 		    const struct torus_coords *at, struct netlink_ext_ack *extack);
+
+/* --- param.c --------------------------------------------------------------------- */
+
+/**
+ * torus_params_check() - each of IFLA_TORUS_*, by itself
+ * Return: 0, or -ERANGE with text and attribute in @extack.
+ */
+int torus_params_check(struct nlattr *data[], struct netlink_ext_ack *extack);
+/**
+ * torus_params_take() - parameters of @data (NULL: none) into @all
+ * Return: 0, or -EINVAL with text and attribute in @extack: two contradict each other.
+ */
+int torus_params_take(struct tn_params *all, struct nlattr *data[],
+		      struct netlink_ext_ack *extack);
+/** torus_params_fill() - all of them as attributes. Return: false: no room. */
+bool torus_params_fill(struct sk_buff *skb, const struct tn_params *all);
+size_t torus_params_size(void);
 
 /* --- nic.c --------------------------------------------------------------------- */
 

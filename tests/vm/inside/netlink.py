@@ -15,92 +15,10 @@ import socket
 import struct
 import sys
 
-top = os.environ["TOP"]
-header = open(f"{top}/include/uapi/torus.h").read()
-policy = open(f"{top}/include/uapi/torus_policy.h").read()
+import nl
+from nl import A, ACK, CMD, DUMP_INTR, R, REQUEST, Sock, attr, attrs, check, header, messages, policy, u16s
 
-
-def enum(name):
-    body = re.search(r"enum %s \{(.*?)\n\};" % name, header, re.S).group(1)
-    body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
-    return {n: i for i, n in enumerate(re.findall(r"\b(TORUS_\w+),", body))}
-
-
-CMD, A, R = enum("torus_cmd"), enum("torus_attr"), enum("torus_rows_attr")
-REQUEST, ACK, MULTI, DUMP_INTR, DUMP = 1, 4, 2, 0x10, 0x300
 NODES = 16384
-failed = 0
-
-
-def check(name, good):
-    global failed
-    good = bool(good)
-    print(("ok - " if good else "not ok - ") + name, flush=True)
-    failed |= not good
-
-
-def attrs(data):
-    while len(data) >= 4:
-        n, t = struct.unpack_from("=HH", data)
-        yield t & 0x3fff, data[4:n]
-        data = data[(n + 3) & ~3:]
-
-
-def attr(kind, data):
-    return struct.pack("=HH", 4 + len(data), kind) + data + b"\0" * (-len(data) % 4)
-
-
-def messages(data):
-    while len(data) >= 16:
-        n, kind, flags = struct.unpack_from("=IHH", data)
-        yield kind, flags, data[16:n]
-        data = data[(n + 3) & ~3:]
-
-
-class Sock:
-    """A socket of family torus; family and groups are asked of the controller."""
-
-    def __init__(self):
-        self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
-        self.s.bind((0, 0))
-        self.s.settimeout(20)
-        self.send(16, 3, attr(2, b"torus\0"), REQUEST)
-        family = dict(attrs(next(messages(self.s.recv(65536)))[2][4:]))
-        self.family = struct.unpack("=H", family[1])[0]
-        self.groups = {}
-        for _, group in attrs(family[7]):
-            g = dict(attrs(group))
-            self.groups[g[1].rstrip(b"\0").decode()] = struct.unpack("=I", g[2])[0]
-
-    def send(self, family, cmd, body, flags):
-        data = struct.pack("=BBH", cmd, 1, 0) + body
-        self.s.send(struct.pack("=IHHII", 16 + len(data), family, flags, 1, 0) + data)
-
-    def ask(self, cmd, *body):
-        """Return: 0 or -errno."""
-        self.send(self.family, CMD["TORUS_CMD_" + cmd], b"".join(body), REQUEST | ACK)
-        while True:
-            for kind, _, data in messages(self.s.recv(65536)):
-                if kind == 2:
-                    return struct.unpack_from("=i", data)[0]
-
-    def dump(self, cmd):
-        self.send(self.family, CMD["TORUS_CMD_" + cmd], b"", REQUEST | DUMP)
-
-    def parts(self, size=65536):
-        """Datagrams of a dump, as lists of (flags, attributes), until its end."""
-        while True:
-            got, end = [], False
-            for kind, flags, data in messages(self.s.recv(size)):
-                end |= kind in (2, 3)
-                got.append((flags, {} if kind in (2, 3) else dict(attrs(data[4:]))))
-            yield got
-            if end:
-                return
-
-
-def u16s(*values):
-    return struct.pack("=%dH" % len(values), *values)
 
 
 def version(v):
@@ -293,4 +211,4 @@ test_writers(first, second)
 test_overrun(first, Sock())
 test_one_datagram(second)
 test_privilege(second)
-sys.exit(failed)
+sys.exit(nl.failed)
