@@ -21,7 +21,7 @@ dkms-kernel := $(if $(filter command environment,$(firstword $(origin KREL))),-k
 dkms-dir := $(DESTDIR)/usr/src/torus-$(VERSION)
 dkms-files := Kbuild dkms.conf LICENSE $(wildcard include/uapi/*.h) \
 	$(shell find kernel \( -name '*.[ch]' -o -path kernel/core/files.mk \) \
-		! -name 'kunit_*')
+		! -path 'kernel/kunit/*')
 
 dkms-install:
 	rm -rf $(dkms-dir)
