@@ -22,7 +22,7 @@
 static const char *shape_text, *scene_text, *gbps_text;
 static uint64_t hop_us = 50, jitter_us, link_us = 2, traffic_us, fanout = 8, faults = 4, flaps = 10;
 static const char *nics_text;
-static bool verbose;
+static bool verbose, cost;
 
 /** struct plan - what was asked for, and what has come of it */
 struct plan {
@@ -171,6 +171,10 @@ static int act_done(void *arg, const struct scene_act *a)
 		return -1;
 	phases_set(point, a);
 	counts_set(point, a);
+	if (cost) {
+		json_object_set_new(point, "cpu_s", json_real((double)a->cpu / W_S));
+		count_set(point, "peak_mib", a->peak >> 20);
+	}
 	if (!a->settled) {
 		p->unsettled = true;
 		warn("%s: %s: not at rest after %.0f s of virtual time", a->scene, a->what,
@@ -181,10 +185,10 @@ static int act_done(void *arg, const struct scene_act *a)
 
 static int show(const struct ctl *ctl, const struct plan *p)
 {
-	static const char *const columns[] = {
+	const char *const columns[] = {
 		"scenario", "act", "detected_ms", "table_ms", "rebuilt_ms", "drained_ms",
 		"resumed_ms", "versions", "messages", "root_messages", "root_bytes", "rows",
-		"flows_held", "held_max_ms", NULL
+		"flows_held", "held_max_ms", cost ? "cpu_s" : NULL, "peak_mib", NULL
 	};
 	const struct world_config *c = &p->scene.world;
 	char shape[TORUS_TEXT_MAX];
@@ -223,8 +227,8 @@ static int cmd_recovery(struct ctl *ctl, int argc, char **argv)
 
 static const struct opt recovery_opts[] = {
 	{ OPT_TEXT, "shape", 0, "SHAPE", &shape_text, 0, 0, "nodes along each dimension (4x4x4)" },
-	{ OPT_TEXT, "scenario", 0, "LIST", &scene_text, 0, 0, "of bring-up, fault, burst, during, "
-	  "dark, flap, root (fault)" },
+	{ OPT_TEXT, "scenario", 0, "LIST", &scene_text, 0, 0, "of bring-up, cut, fault, burst, "
+	  "during, dark, flap, root (fault)" },
 	{ OPT_TEXT, "nics", 0, "KIND", &nics_text, 0, 0, "simulated to the packet, or links alone: "
 	  "packets, links" },
 	{ OPT_NUMBER, "hop-us", 0, "US", &hop_us, 1, 1000000, "a message's way on the service "
@@ -238,6 +242,7 @@ static const struct opt recovery_opts[] = {
 	{ OPT_NUMBER, "fanout", 0, "N", &fanout, 1, 1024, "children of a node in the tree (8)" },
 	{ OPT_NUMBER, "faults", 0, "N", &faults, 1, 1000000, "links that burst and during cut (4)" },
 	{ OPT_NUMBER, "flaps", 0, "N", &flaps, 1, 10000, "times that flap's link goes and comes (10)" },
+	{ OPT_FLAG, "cost", 0, NULL, &cost, 0, 0, "processor time and memory of each act as well" },
 	{ OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0, "what the managers log, to stderr" },
 	{ .kind = OPT_END }
 };
@@ -250,7 +255,8 @@ COMMAND(cmd_recovery) = {
 		"does to them what the scenarios say. A line for each act: when, counted from it,\n"
 		"the root knew, the table went out, all rows were rebuilt, the network was drained\n"
 		"and the first recovery ended; messages and bytes on the service network; rows\n"
-		"rewritten; flows held and for how long. Same seed, same output.\n"
+		"rewritten; flows held and for how long. Same seed, same output, but for\n"
+		"what --cost adds.\n"
 		"Exit status 1 if a fabric does not come to rest.",
 	.opts = recovery_opts,
 	.json = true,

@@ -27,7 +27,7 @@ _fabricsim() {
 			;;
 		--preset) words=mbs2012 ;;
 		--bubble-test) words='downstream local either' ;;
-		--scenario) words='bring-up fault burst during dark flap root' ;;
+		--scenario) words='bring-up cut fault burst during dark flap root' ;;
 		--nics) words='packets links' ;;
 		--slot-free) words='tail head' ;;
 		--consumption) words='single multiple' ;;

@@ -8,6 +8,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include <torus/topology.h>
@@ -25,13 +26,13 @@ struct scene {
 	const char *name;
 	struct world *w;
 	struct scene_act act;
-	struct timespec wall;
+	struct timespec cpu;
 	uint64_t random, drawn;
 	int stop;
 };
 
 const char *const scene_names[] = {
-	"bring-up", "fault", "burst", "during", "dark", "flap", "root", NULL
+	"bring-up", "cut", "fault", "burst", "during", "dark", "flap", "root", NULL
 };
 
 static uint64_t since(const struct timespec *t)
@@ -41,6 +42,14 @@ static uint64_t since(const struct timespec *t)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	return (uint64_t)(now.tv_sec - t->tv_sec) * W_S + (uint64_t)now.tv_nsec -
 	       (uint64_t)t->tv_nsec;
+}
+
+static uint64_t peak(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)u.ru_maxrss * 1024;
 }
 
 /* --- acts ------------------------------------------------------------------- */
@@ -54,7 +63,7 @@ static void __attribute__((format(printf, 2, 3))) begin(struct scene *s, const c
 	va_start(ap, fmt);
 	vsnprintf(s->act.what, sizeof(s->act.what), fmt, ap);
 	va_end(ap);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s->wall);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s->cpu);
 }
 
 /* Notes the first recovery that ends after the act began. */
@@ -96,7 +105,8 @@ static void end(struct scene *s)
 	struct scene_act *a = &s->act;
 
 	a->released = a->counts.released > a->began ? a->counts.released - a->began : 0;
-	a->wall = since(&s->wall);
+	a->cpu = since(&s->cpu);
+	a->peak = peak();
 	if (!s->stop)
 		s->stop = s->plan->done(s->plan->arg, a);
 	world_run(s->w, AFTERMATH);
@@ -177,14 +187,29 @@ static void bring_up(struct scene *s)
 	finish(s, 10 * W_MS);
 }
 
-static void fault(struct scene *s)
+/* Return: which cable. */
+static uint32_t cut_one(struct scene *s, char text[2 * TORUS_TEXT_MAX])
 {
-	char text[2 * TORUS_TEXT_MAX];
-	uint32_t c = any_cable(s), n = any_node(s);
+	uint32_t c = any_cable(s);
 
 	begin(s, "cut %s", cable_text(s, c, text));
 	world_cut(s->w, c, true);
 	finish(s, 2 * W_MS);
+	return c;
+}
+
+static void cut(struct scene *s)
+{
+	char text[2 * TORUS_TEXT_MAX];
+
+	cut_one(s, text);
+}
+
+static void fault(struct scene *s)
+{
+	char text[2 * TORUS_TEXT_MAX];
+	uint32_t c = cut_one(s, text), n = any_node(s);
+
 	begin(s, "mend %s", text);
 	world_cut(s->w, c, false);
 	finish(s, 2 * W_MS);
@@ -280,7 +305,7 @@ static void root(struct scene *s)
 	finish(s, 2 * W_MS);
 }
 
-static void (*const scenes[])(struct scene *s) = { NULL, fault, burst, during, dark, flap, root };
+static void (*const scenes[])(struct scene *s) = { NULL, cut, fault, burst, during, dark, flap, root };
 
 int scene_run(const struct scene_plan *p, unsigned int scene)
 {

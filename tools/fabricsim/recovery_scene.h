@@ -17,7 +17,8 @@
  * @rest: until the fabric had come to rest, from @began
  * @settled: it did, within the bound
  * @released: when the last hold was lifted, from @began; 0: none was
- * @wall: processor time in ns
+ * @cpu: processor time in ns
+ * @peak: the most memory that the program has had until now, in bytes
  */
 struct scene_act {
 	const char *scene;
@@ -28,7 +29,8 @@ struct scene_act {
 	uint64_t rest;
 	bool settled;
 	uint64_t released;
-	uint64_t wall;
+	uint64_t cpu;
+	uint64_t peak;
 };
 
 /**
