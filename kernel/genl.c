@@ -140,6 +140,22 @@ struct sk_buff *torus_reply_new(struct genl_info *info, void **hdr)
 	return skb;
 }
 
+int torus_reply_put(struct genl_info *info, int (*put)(struct sk_buff *skb, struct torus_dev *d))
+{
+	struct torus_dev *d = torus_req_dev(info);
+	struct sk_buff *skb;
+	void *hdr;
+	int err;
+
+	skb = torus_reply_new(info, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	torus_dev_lock(d);
+	err = put(skb, d);
+	torus_dev_unlock_read(d);
+	return torus_reply(info, skb, hdr, err);
+}
+
 int torus_reply(struct genl_info *info, struct sk_buff *skb, void *hdr, int err)
 {
 	if (err) {
@@ -178,6 +194,17 @@ int torus_dump_begin(struct netlink_callback *cb, int (*begin)(struct netlink_ca
 
 	dump->begun = !err;
 	return err;
+}
+
+struct torus_dev *torus_dump_dev(struct netlink_callback *cb,
+				 int (*begin)(struct netlink_callback *cb), netdevice_tracker *t)
+{
+	int err = torus_dump_begin(cb, begin);
+
+	if (err)
+		return ERR_PTR(err);
+	return torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, t) ?:
+	       ERR_PTR(-ENODEV);
 }
 
 int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus_dev **d,

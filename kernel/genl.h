@@ -60,6 +60,9 @@ static inline struct torus_dump *torus_dump_of(struct netlink_callback *cb)
  * Not in genl_ops.start: Linux 6.1 tells nobody why that failed.
  */
 int torus_dump_begin(struct netlink_callback *cb, int (*begin)(struct netlink_callback *cb));
+/** torus_dump_dev() - the same, and the device, referenced with @t, or an ERR_PTR() */
+struct torus_dev *torus_dump_dev(struct netlink_callback *cb,
+				 int (*begin)(struct netlink_callback *cb), netdevice_tracker *t);
 
 /**
  * torus_dump_check() - check the request of a dump, find its device if it names one
@@ -73,6 +76,8 @@ void *torus_dump_put(struct sk_buff *skb, struct netlink_callback *cb, unsigned 
 
 /** torus_reply_new() - a reply with its header put, at @hdr; NULL if out of memory */
 struct sk_buff *torus_reply_new(struct genl_info *info, void **hdr);
+/** torus_reply_put() - a reply of what @put says of the device, with the lock held */
+int torus_reply_put(struct genl_info *info, int (*put)(struct sk_buff *skb, struct torus_dev *d));
 /** torus_reply() - finish and send it, or drop it if @err; Return: 0 or -errno */
 int torus_reply(struct genl_info *info, struct sk_buff *skb, void *hdr, int err);
 

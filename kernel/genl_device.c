@@ -4,18 +4,7 @@
 
 int torus_device_get(struct sk_buff *req, struct genl_info *info)
 {
-	struct torus_dev *d = torus_req_dev(info);
-	struct sk_buff *skb;
-	void *hdr;
-	int err;
-
-	skb = torus_reply_new(info, &hdr);
-	if (!skb)
-		return -ENOMEM;
-	torus_dev_lock(d);
-	err = torus_put_device(skb, d);
-	torus_dev_unlock_read(d);
-	return torus_reply(info, skb, hdr, err);
+	return torus_reply_put(info, torus_put_device);
 }
 
 static int begin_dump(struct netlink_callback *cb)

@@ -3,6 +3,7 @@
 #include <linux/rtnetlink.h>
 
 #include "genl.h"
+#include "cable_attr.h"
 
 #define LINK_BYTES	2048	/* room for one L */
 
@@ -108,12 +109,9 @@ int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
-	err = torus_dump_begin(cb, begin_dump);
-	if (err)
-		return err;
-	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);
-	if (!d)
-		return -ENODEV;
+	d = torus_dump_dev(cb, begin_dump, &t);
+	if (IS_ERR(d))
+		return PTR_ERR(d);
 	torus_dev_lock(d);
 	err = put_links(skb, cb, d);
 	torus_dev_unlock_read(d);
@@ -126,26 +124,8 @@ int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
 static void set_cable(struct nlattr **tb, struct torus_port *p, struct tn_nic *nic,
 		      unsigned int port, u64 now)
 {
-	struct tn_cable c = p->serdes.cable;
+	struct tn_cable c = torus_cable_told(&p->serdes.cable, p->fault.bits.seed, tb);
 
-	c.seed = p->fault.bits.seed;
-	if (tb[TORUS_FAULT_CABLE])
-		c.length = nla_get_u32(tb[TORUS_FAULT_CABLE]);
-	if (tb[TORUS_FAULT_LOSS])
-		c.loss = nla_get_u32(tb[TORUS_FAULT_LOSS]);
-	if (tb[TORUS_FAULT_CROSSTALK])
-		c.crosstalk = nla_get_u32(tb[TORUS_FAULT_CROSSTALK]);
-	if (tb[TORUS_FAULT_DRIFT])
-		c.drift = nla_get_u32(tb[TORUS_FAULT_DRIFT]);
-	if (tb[TORUS_FAULT_AGEING])
-		c.ageing = nla_get_u32(tb[TORUS_FAULT_AGEING]);
-	if (tb[TORUS_FAULT_AGED])
-		c.aged = nla_get_u16(tb[TORUS_FAULT_AGED]);
-	if (tb[TORUS_FAULT_DEAD])
-		c.dead = nla_get_u16(tb[TORUS_FAULT_DEAD]);
-	if (tb[TORUS_FAULT_TEMPERATURE])
-		c.warmer = (s32)nla_get_u32(tb[TORUS_FAULT_TEMPERATURE]) -
-			   TORUS_CABLE_KELVIN;
 	if (!tn_cable_same(&c, &p->serdes.cable)) {
 		tn_serdes_model_lay(&p->serdes, &c, now);
 		tn_nic_cable(nic, port, now);

@@ -52,30 +52,14 @@ int torus_release(struct sk_buff *req, struct genl_info *info)
 	return torus_version_error(info, err, active);
 }
 
-static int get(struct genl_info *info, int (*put)(struct sk_buff *skb, struct torus_dev *d))
-{
-	struct torus_dev *d = torus_req_dev(info);
-	struct sk_buff *skb;
-	void *hdr;
-	int err;
-
-	skb = torus_reply_new(info, &hdr);
-	if (!skb)
-		return -ENOMEM;
-	torus_dev_lock(d);
-	err = put(skb, d);
-	torus_dev_unlock_read(d);
-	return torus_reply(info, skb, hdr, err);
-}
-
 int torus_flow_get(struct sk_buff *req, struct genl_info *info)
 {
-	return get(info, torus_put_flow);
+	return torus_reply_put(info, torus_put_flow);
 }
 
 int torus_park_get(struct sk_buff *req, struct genl_info *info)
 {
-	return get(info, torus_put_park);
+	return torus_reply_put(info, torus_put_park);
 }
 
 int torus_park_resolve(struct sk_buff *req, struct genl_info *info)

@@ -235,12 +235,9 @@ int torus_rows_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct torus_dev *d;
 	int err;
 
-	err = torus_dump_begin(cb, begin_dump);
-	if (err)
-		return err;
-	d = torus_dev_get_by_index(sock_net(cb->skb->sk), torus_dump_of(cb)->ifindex, &t);
-	if (!d)
-		return -ENODEV;
+	d = torus_dump_dev(cb, begin_dump, &t);
+	if (IS_ERR(d))
+		return PTR_ERR(d);
 	torus_dev_lock(d);
 	err = put_part(skb, cb, d);
 	torus_dev_unlock_read(d);

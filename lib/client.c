@@ -83,14 +83,6 @@ int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
 	return err;
 }
 
-int lt_port(struct torus_dev *dev, unsigned int port)
-{
-	if (port < TORUS_MAX_PORTS)
-		return 0;
-	return lt_fail(dev, -EINVAL, "port %u: allowed 0 to %u", port,
-		       TORUS_MAX_PORTS - 1);
-}
-
 /* --- time ------------------------------------------------------------------ */
 
 int64_t lt_now(void)
@@ -149,6 +141,18 @@ int lt_drop(struct torus_dev *dev, struct nl_msg *msg)
 {
 	nlmsg_free(msg);
 	return lt_fail(dev, -ENOMEM, "out of memory for a request");
+}
+
+int lt_port_msg(struct torus_dev *dev, enum torus_cmd cmd, unsigned int port, size_t bytes,
+		struct nl_msg **out)
+{
+	if (port >= TORUS_MAX_PORTS)
+		return lt_fail(dev, -EINVAL, "port %u: allowed 0 to %u", port,
+			       TORUS_MAX_PORTS - 1);
+	*out = lt_msg(dev, cmd, bytes);
+	if (!*out || nla_put_u8(*out, TORUS_A_PORT, (uint8_t)port))
+		return lt_drop(dev, *out);
+	return 0;
 }
 
 static int send_request(struct torus_dev *dev, struct conn *c, struct nlmsghdr *nlh,

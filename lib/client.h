@@ -102,6 +102,13 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 /** lt_msg() - an empty request of @cmd with room for @bytes of attributes */
 struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
 
+/**
+ * lt_port_msg() - the same of a port, which it names already
+ * Return: 0; -EINVAL a port that no NIC has, -ENOMEM.
+ */
+int lt_port_msg(struct torus_dev *dev, enum torus_cmd cmd, unsigned int port, size_t bytes,
+		struct nl_msg **out);
+
 /** lt_drop() - a request that memory was short for. Return: -ENOMEM */
 int lt_drop(struct torus_dev *dev, struct nl_msg *msg);
 
@@ -123,9 +130,6 @@ int lt_do_on(struct torus_dev *dev, struct conn *c, struct nl_msg *msg);
 
 /** lt_parse() - attributes of a message of the NIC, -EBADMSG if malformed */
 int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb);
-
-/** lt_port() - refuse a port number that no NIC has */
-int lt_port(struct torus_dev *dev, unsigned int port);
 
 /** lt_wait() - until @fd is ready for @events or the deadline (ms) */
 int lt_wait(int fd, short events, int64_t deadline);

@@ -119,12 +119,9 @@ int torus_link_get(struct torus_dev *dev, unsigned int port, struct torus_link *
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_GET, port, 0, &msg);
 	if (err)
 		return err;
-	msg = lt_msg(dev, TORUS_CMD_LINK_GET, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port))
-		return lt_drop(dev, msg);
 	return lt_do(dev, msg, link_reply, out);
 }
 
@@ -175,12 +172,10 @@ int torus_admin_set(struct torus_dev *dev, unsigned int port, bool up)
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 0, &msg);
 	if (err)
 		return err;
-	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put_u8(msg, TORUS_A_ADMIN, up))
+	if (nla_put_u8(msg, TORUS_A_ADMIN, up))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }
@@ -190,12 +185,10 @@ int torus_retry_set(struct torus_dev *dev, unsigned int port, enum torus_retry p
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 0, &msg);
 	if (err)
 		return err;
-	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put_u8(msg, TORUS_A_RETRY_WANTED, (uint8_t)protocol))
+	if (nla_put_u8(msg, TORUS_A_RETRY_WANTED, (uint8_t)protocol))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }
@@ -205,12 +198,10 @@ int torus_retrain(struct torus_dev *dev, unsigned int port)
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 0, &msg);
 	if (err)
 		return err;
-	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put_flag(msg, TORUS_A_RETRAIN))
+	if (nla_put_flag(msg, TORUS_A_RETRAIN))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }
@@ -221,12 +212,9 @@ int torus_fault_set(struct torus_dev *dev, unsigned int port, const struct torus
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 64, &msg);
 	if (err)
 		return err;
-	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 64);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port))
-		return lt_drop(dev, msg);
 	nest = nla_nest_start(msg, TORUS_A_FAULT);
 	if (!nest || nla_put_u64(msg, TORUS_FAULT_BER, f->ber) ||
 	    nla_put_u8(msg, TORUS_FAULT_SILENCE, f->silence) ||
@@ -242,15 +230,13 @@ int torus_attach(struct torus_dev *dev, unsigned int port, const char *lower)
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
-	if (err)
-		return err;
 	if (strlen(lower) >= sizeof(((struct torus_link *)0)->lower))
 		return lt_fail(dev, -EINVAL,
 			       "lower device '%.80s': allowed up to 15 bytes", lower);
-	msg = lt_msg(dev, TORUS_CMD_LINK_ATTACH, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put_string(msg, TORUS_A_LOWER, lower))
+	err = lt_port_msg(dev, TORUS_CMD_LINK_ATTACH, port, 0, &msg);
+	if (err)
+		return err;
+	if (nla_put_string(msg, TORUS_A_LOWER, lower))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }

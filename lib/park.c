@@ -74,15 +74,13 @@ int torus_park_resolve(struct torus_dev *dev, unsigned int port, uint32_t sessio
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
-	if (err)
-		return err;
 	if (seq > UINT16_MAX)
 		return lt_fail(dev, -EINVAL, "sequence number %d: allowed up to %u", seq,
 			       UINT16_MAX);
-	msg = lt_msg(dev, TORUS_CMD_PARK_RESOLVE, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put_u32(msg, TORUS_A_SESSION, session) ||
+	err = lt_port_msg(dev, TORUS_CMD_PARK_RESOLVE, port, 0, &msg);
+	if (err)
+		return err;
+	if (nla_put_u32(msg, TORUS_A_SESSION, session) ||
 	    (seq >= 0 && nla_put_u16(msg, TORUS_A_SEQ, (uint16_t)seq)))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
@@ -104,16 +102,14 @@ int torus_mgmt_send(struct torus_dev *dev, unsigned int port, const void *data,
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
-	if (err)
-		return err;
 	if (len < 1 || len > TORUS_MGMT_MAX)
 		return lt_fail(dev, -EINVAL,
 			       "management packet of %zu bytes: allowed 1 to %d",
 			       len, TORUS_MGMT_MAX);
-	msg = lt_msg(dev, TORUS_CMD_MGMT_SEND, len);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put(msg, TORUS_A_DATA, (int)len, data))
+	err = lt_port_msg(dev, TORUS_CMD_MGMT_SEND, port, len, &msg);
+	if (err)
+		return err;
+	if (nla_put(msg, TORUS_A_DATA, (int)len, data))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }

@@ -84,12 +84,9 @@ int torus_line_set(struct torus_dev *dev, unsigned int port, const struct torus_
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
+	err = lt_port_msg(dev, TORUS_CMD_LINK_SET, port, 128, &msg);
 	if (err)
 		return err;
-	msg = lt_msg(dev, TORUS_CMD_LINK_SET, 128);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port))
-		return lt_drop(dev, msg);
 	nest = nla_nest_start(msg, TORUS_A_FAULT);
 	if (!nest || nla_put_u32(msg, TORUS_FAULT_CABLE, c->length) ||
 	    nla_put_u32(msg, TORUS_FAULT_LOSS, c->loss) ||
@@ -125,15 +122,13 @@ int torus_eye_get(struct torus_dev *dev, unsigned int port, unsigned int lane,
 	struct nl_msg *msg;
 	int err;
 
-	err = lt_port(dev, port);
-	if (err)
-		return err;
 	if (lane >= TORUS_LANES_MAX)
 		return lt_fail(dev, -EINVAL, "lane %u: allowed 0 to %d", lane,
 			       TORUS_LANES_MAX - 1);
-	msg = lt_msg(dev, TORUS_CMD_EYE_GET, 0);
-	if (!msg || nla_put_u8(msg, TORUS_A_PORT, (uint8_t)port) ||
-	    nla_put_u8(msg, TORUS_A_LANE, (uint8_t)lane))
+	err = lt_port_msg(dev, TORUS_CMD_EYE_GET, port, 0, &msg);
+	if (err)
+		return err;
+	if (nla_put_u8(msg, TORUS_A_LANE, (uint8_t)lane))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, eye_reply, out);
 }

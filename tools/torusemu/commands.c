@@ -6,8 +6,10 @@
  */
 #include <linux/genetlink.h>
 #include <stdlib.h>
+#include <netlink/attr.h>
 
 #include "emu.h"
+#include "kernel/cable_attr.h"
 #include "log.h"
 #include "policy.h"
 #include "reply.h"
@@ -158,26 +160,8 @@ static int link_part(struct client *c, struct dump *d)
 
 static void set_cable(struct req *r, struct port *port, struct nlattr **tb)
 {
-	struct tn_cable c = port->serdes.cable;
+	struct tn_cable c = torus_cable_told(&port->serdes.cable, port->fault.bits.seed, tb);
 
-	c.seed = port->fault.bits.seed;
-	if (tb[TORUS_FAULT_CABLE])
-		c.length = nla_get_u32(tb[TORUS_FAULT_CABLE]);
-	if (tb[TORUS_FAULT_LOSS])
-		c.loss = nla_get_u32(tb[TORUS_FAULT_LOSS]);
-	if (tb[TORUS_FAULT_CROSSTALK])
-		c.crosstalk = nla_get_u32(tb[TORUS_FAULT_CROSSTALK]);
-	if (tb[TORUS_FAULT_DRIFT])
-		c.drift = nla_get_u32(tb[TORUS_FAULT_DRIFT]);
-	if (tb[TORUS_FAULT_AGEING])
-		c.ageing = nla_get_u32(tb[TORUS_FAULT_AGEING]);
-	if (tb[TORUS_FAULT_AGED])
-		c.aged = nla_get_u16(tb[TORUS_FAULT_AGED]);
-	if (tb[TORUS_FAULT_DEAD])
-		c.dead = nla_get_u16(tb[TORUS_FAULT_DEAD]);
-	if (tb[TORUS_FAULT_TEMPERATURE])
-		c.warmer = (s32)nla_get_u32(tb[TORUS_FAULT_TEMPERATURE]) -
-			   TORUS_CABLE_KELVIN;
 	if (!tn_cable_same(&c, &port->serdes.cable)) {
 		tn_serdes_model_lay(&port->serdes, &c, r->now);
 		tn_nic_cable(r->emu->nic, port->num, r->now);
