@@ -385,12 +385,15 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 	out->peer_port = i.peer_port;
 }
 
-static void send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
+/* Return: whether the NIC took it. */
+static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
 {
 	struct wnode *n = &w->node[node];
 	struct load l;
 	struct tn_pkt *p;
 
+	if (!tn_nic_room(n->nic, vc))
+		return false;
 	if (!n->seq)
 		n->seq = calloc(w->nodes * TORUS_VCS, sizeof(*n->seq));
 	if (!n->seq)
@@ -407,13 +410,14 @@ static void send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int 
 	p->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
 	memcpy(tn_pkt_payload(p), &l, sizeof(l));
 	/* Told before: a packet to oneself is delivered inside the call. */
-	if (!tn_nic_room(n->nic, vc) || tn_nic_send(n->nic, p, dst, vc, w->now)) {
+	if (tn_nic_send(n->nic, p, dst, vc, w->now)) {
 		pkt_put(NULL, p);
-		return;
+		return false;
 	}
 	n->seq[dst * TORUS_VCS + vc]++;
 	if (w->watch.sent)
 		w->watch.sent(w->watch.arg, node, dst, vc, l.seq);
+	return true;
 }
 
 void nic_traffic(struct world *w, uint32_t node)
@@ -428,9 +432,8 @@ void nic_traffic(struct world *w, uint32_t node)
 	if (tn_nic_at(n->nic, &s, &at)) {
 		uint32_t dst = n->next_dst++ % w->nodes;
 
-		if (dst != node)
-			send_one(w, node, dst, (unsigned int)(world_random(w) % 2));
-		nic_pump(w, node);
+		if (dst != node && send_one(w, node, dst, (unsigned int)(world_random(w) % 2)))
+			nic_pump(w, node);
 	}
 	ev.at = w->now + w->cfg.traffic / 2 + world_random(w) % w->cfg.traffic;
 	world_post(w, &ev);

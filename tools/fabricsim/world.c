@@ -31,14 +31,14 @@ bool world_chance(struct world *w, unsigned int n, unsigned int of)
 	return n && world_random(w) % of < n;
 }
 
-/* --- events: a binary heap ------------------------------------------------- */
+/* --- events: a binary heap, and frames in the order in which they come ------- */
 
 static bool before(const struct ev *a, const struct ev *b)
 {
 	return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
-void world_post(struct world *w, struct ev *ev)
+static void sift(struct world *w, const struct ev *ev)
 {
 	size_t i;
 
@@ -48,13 +48,56 @@ void world_post(struct world *w, struct ev *ev)
 		if (!w->heap)
 			abort();
 	}
-	ev->order = w->order++;
 	for (i = w->nheap++; i && before(ev, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		w->heap[i] = w->heap[(i - 1) / 2];
 	w->heap[i] = *ev;
 }
 
-static struct ev take(struct world *w)
+static struct ev *under_way(struct world *w, size_t i)
+{
+	return &w->frames.ev[(w->frames.head + i) % w->frames.room];
+}
+
+static void append(struct world *w, const struct ev *ev)
+{
+	struct ev_line *l = &w->frames;
+
+	if (l->n == l->room) {
+		struct ev *more = malloc((l->room ? 2 * l->room : 256) * sizeof(*more));
+
+		if (!more)
+			abort();
+		for (size_t i = 0; i < l->n; i++)
+			more[i] = *under_way(w, i);
+		free(l->ev);
+		l->ev = more;
+		l->room = l->room ? 2 * l->room : 256;
+		l->head = 0;
+	}
+	*under_way(w, l->n++) = *ev;
+}
+
+void world_post(struct world *w, struct ev *ev)
+{
+	struct ev_line *l = &w->frames;
+
+	ev->order = w->order++;
+	if (ev->kind == EV_FRAME && !(l->n && ev->at < under_way(w, l->n - 1)->at))
+		append(w, ev);
+	else
+		sift(w, ev);
+}
+
+static struct ev take_frame(struct world *w)
+{
+	struct ev first = *under_way(w, 0);
+
+	w->frames.head = (w->frames.head + 1) % w->frames.room;
+	w->frames.n--;
+	return first;
+}
+
+static struct ev take_top(struct world *w)
 {
 	struct ev top = w->heap[0], last = w->heap[--w->nheap];
 	size_t i = 0, child;
@@ -69,6 +112,17 @@ static struct ev take(struct world *w)
 	}
 	w->heap[i] = last;
 	return top;
+}
+
+/* The next event, if it is due at @end. */
+static bool take(struct world *w, uint64_t end, struct ev *out)
+{
+	bool frame = w->frames.n && !(w->nheap && before(&w->heap[0], under_way(w, 0)));
+
+	if (!(frame || w->nheap) || (frame ? under_way(w, 0) : &w->heap[0])->at > end)
+		return false;
+	*out = frame ? take_frame(w) : take_top(w);
+	return true;
 }
 
 void frame_put(struct frame *f)
@@ -98,9 +152,11 @@ static void put_off(struct world *w, struct ev *ev)
 	n->late[n->nlate++] = *ev;
 }
 
+extern unsigned long cnt[16]; unsigned long cnt[16];
 static void dispatch(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
+	cnt[ev->kind]++;
 
 	switch (ev->kind) {
 	case EV_FRAME:
@@ -136,10 +192,9 @@ static void dispatch(struct world *w, struct ev *ev)
 bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
 {
 	uint64_t end = w->now + ns, check = w->now;
+	struct ev ev;
 
-	while (w->nheap && w->heap[0].at <= end) {
-		struct ev ev = take(w);
-
+	while (take(w, end, &ev)) {
 		w->now = ev.at;
 		dispatch(w, &ev);
 		if (done && w->now >= check) {
@@ -227,6 +282,8 @@ struct world *world_new(const struct world_config *cfg)
 
 void world_free(struct world *w)
 {
+	struct ev ev;
+
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (w->node[i].managed)
 			fm_drop(w, i);
@@ -236,16 +293,14 @@ void world_free(struct world *w)
 		free(w->node[i].seq);
 		free(w->node[i].late);
 	}
-	while (w->nheap) {
-		struct ev ev = take(w);
-
+	while (take(w, ~0ULL, &ev))
 		ev_drop(&ev);
-	}
 	if (w->last)
 		parcel_put(w->last);
 	fm_library_free(w->library);
 	plain_end(w);
 	free(w->heap);
+	free(w->frames.ev);
 	free(w->end);
 	free(w->node);
 	free(w->cable);

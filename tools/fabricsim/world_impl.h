@@ -52,6 +52,12 @@ struct ev {
 	size_t len;
 };
 
+/** struct ev_line - events that come in the order in which they are made: @n of @room */
+struct ev_line {
+	struct ev *ev;
+	size_t room, head, n;
+};
+
 struct cable {
 	uint32_t node[2];
 	uint8_t port[2];
@@ -112,6 +118,7 @@ struct world {
 	uint32_t ncables;
 	struct ev *heap;
 	size_t nheap, room;
+	struct ev_line frames;	/* cables are all of one length */
 	struct end *end;
 	size_t nends, ends_room;
 	struct world_counts counts;
