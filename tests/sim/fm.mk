@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The world they watch is fabricsim's.
+series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/say.o
 sim-objs := $(addprefix tests/sim/,check_flow.o check_end.o story.o) $(sim-world-objs)
 
 tests += tests/sim/test_bootstrap
@@ -28,19 +29,19 @@ tests/sim/test_liar-deps := $(B)/libtorus.a
 tests/sim/test_liar-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
 tests += tests/sim/test_lines
-tests/sim/test_lines-objs := tests/sim/lines.o $(sim-objs)
+tests/sim/test_lines-objs := tests/sim/lines.o $(series-objs) $(sim-objs)
 tests/sim/test_lines-deps := $(B)/libtorus.a
-tests/sim/test_lines-libs := $(svc-libs)
+tests/sim/test_lines-libs := $(svc-libs) -lpthread
 
 tests += tests/sim/test_campaign
-tests/sim/test_campaign-objs := tests/sim/campaign.o $(sim-objs)
+tests/sim/test_campaign-objs := tests/sim/campaign.o $(series-objs) $(sim-objs)
 tests/sim/test_campaign-deps := $(B)/libtorus.a
-tests/sim/test_campaign-libs := $(svc-libs)
+tests/sim/test_campaign-libs := $(svc-libs) -lpthread
 
 tests += tests/sim/test_ruins
-tests/sim/test_ruins-objs := tests/sim/ruins.o $(sim-objs)
+tests/sim/test_ruins-objs := tests/sim/ruins.o $(series-objs) $(sim-objs)
 tests/sim/test_ruins-deps := $(B)/libtorus.a
-tests/sim/test_ruins-libs := $(svc-libs)
+tests/sim/test_ruins-libs := $(svc-libs) -lpthread
 
 tests += tests/sim/test_relays
 tests/sim/test_relays-objs := tests/sim/test_relays.o $(sim-objs)

@@ -6,11 +6,13 @@
  * link. Nothing may be lost, doubled or out of order; once the lines are whole again all
  * links must come up as wide as they were.
  *
- *	test_lines [FIRST [COUNT]]	VERBOSE=1..4 tells what happens
+ *	test_lines [FIRST [COUNT]]	see series.h; VERBOSE=1..4 tells what happens
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "series.h"
 #include "story.h"
 #include "tests/unit/random.h"
 
@@ -26,10 +28,10 @@ enum act {
 	ACTS,
 };
 
-/** struct seen - over all histories: a test of lines that never degrade shows nothing */
-struct seen {
-	u64 shed, retrains, failures;
-};
+/* Over all histories: a test of lines that never degrade shows nothing. */
+static struct {
+	atomic_ullong shed, retrains, failures;
+} seen;
 
 static struct tn_cable new_line(uint64_t seed)
 {
@@ -81,13 +83,13 @@ static u64 counted(struct world *w, uint32_t node, unsigned int port, enum torus
 	return tn_nic_port_counters(world_nic(w, node), port, world_now(w))[c];
 }
 
-static void count(struct world *w, struct seen *seen)
+static void count(struct world *w)
 {
 	for (uint32_t i = 0; i < world_nodes(w); i++)
 		for (unsigned int p = 0; p < 2u * world_config(w)->shape.ndims; p++) {
-			seen->shed += counted(w, i, p, TORUS_PC_LANES_SHED);
-			seen->retrains += counted(w, i, p, TORUS_PC_EYE_RETRAINS);
-			seen->failures += counted(w, i, p, TORUS_PC_TRAIN_FAILURES);
+			seen.shed += counted(w, i, p, TORUS_PC_LANES_SHED);
+			seen.retrains += counted(w, i, p, TORUS_PC_EYE_RETRAINS);
+			seen.failures += counted(w, i, p, TORUS_PC_TRAIN_FAILURES);
 		}
 }
 
@@ -123,15 +125,16 @@ static void make(uint64_t seed, uint64_t *random, struct world_config *c)
 	c->link_latency = (2 * W_US) << random_below(random, 6);
 }
 
-static bool history(uint64_t seed, struct seen *seen)
+static bool history(const struct origin *o, char *wrong, size_t room)
 {
-	uint64_t random = random_next(&(uint64_t){ seed });
+	uint64_t random = o->stream;
 	char text[TORUS_TEXT_MAX];
 	struct tn_cable *line;
 	struct world_config c;
 	struct story s;
+	bool good;
 
-	make(seed, &random, &c);
+	make(o->seed, &random, &c);
 	story_begin(&s, &c);
 	line = calloc(world_cables(s.w), sizeof(*line));
 	if (!line)
@@ -155,34 +158,26 @@ static bool history(uint64_t seed, struct seen *seen)
 	}
 	world_run(s.w, 2 * W_S);
 	whole_again(&s);
-	count(s.w, seen);
+	count(s.w);
 	free(line);
-	if (story_end(&s))
-		return true;
-	printf("not ok - seed %llu, %s: %s\n# again: build/tests/sim/test_lines %llu\n",
-	       (unsigned long long)seed, torus_shape_text(&c.shape, text), s.wrong,
-	       (unsigned long long)seed);
-	fflush(stdout);
-	return false;
+	good = story_end(&s);
+	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), s.wrong);
+	return good;
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : argc > 1 ? 1 : 60;
-	struct seen seen = { 0 };
-	unsigned int failed = 0;
+	int status = series_main(&(struct series) {
+		.name = "lines",
+		.count = 60,
+		.history = history,
+	}, argc, argv);
 
-	for (uint64_t seed = first; seed < first + count; seed += story_every())
-		failed += !history(seed, &seen);
 	printf("# lanes shed %llu, retrained for an eye %llu, trainings that left no lane %llu\n",
-	       (unsigned long long)seen.shed, (unsigned long long)seen.retrains,
-	       (unsigned long long)seen.failures);
+	       seen.shed, seen.retrains, seen.failures);
 	if (argc == 1 && !(seen.shed && seen.retrains && seen.failures)) {
 		printf("not ok - lines degraded\n");
-		failed++;
+		return 1;
 	}
-	if (!failed)
-		printf("ok - lines\n");
-	return failed > 0;
+	return status;
 }

@@ -37,11 +37,78 @@ void story_power_all(struct story *s)
 		world_power(s->w, i, true);
 }
 
+void story_traffic(struct story *s, uint64_t interval)
+{
+	s->interval = interval;
+	world_traffic(s->w, interval);
+}
+
+struct pace {
+	uint64_t state;
+	unsigned int quiet;	/* ms since it changed */
+};
+
+/* What changes while something happens: links that are up, tables, steps of a recovery. */
+static uint64_t state_of(struct story *s)
+{
+	uint64_t state = 0;
+
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		struct tn_nic *nic = world_nic(s->w, i);
+		struct fm_outline o = { 0 };
+
+		for (unsigned int p = 0; nic && p < 2u * world_config(s->w)->shape.ndims; p++) {
+			struct tn_link_info link;
+
+			tn_nic_link_info(nic, p, &link, world_now(s->w));
+			state = state * 31 + (link.state == TORUS_LINK_UP);
+		}
+		if (world_fm(s->w, i))
+			fm_outline(world_fm(s->w, i), &o);
+		state = state * 31 + 2 * o.version + o.under_way;
+	}
+	return state;
+}
+
+#define CALM (4 * W_MS)		/* between a node's packets while nothing happens */
+#define QUIET 10		/* ms without a change */
+#define FILLING (2 * CALM)	/* until all nodes send again, and inputs are full */
+
+/* One more ms with as much traffic as it deserves. */
+static void pace(struct story *s, struct pace *p)
+{
+	uint64_t was = p->state;
+
+	world_run(s->w, W_MS);
+	p->state = state_of(s);
+	p->quiet = p->state == was ? p->quiet + 1 : 0;
+	world_traffic(s->w, p->quiet < QUIET || s->interval > CALM ? s->interval : CALM);
+}
+
+void story_run(struct story *s, uint64_t ns)
+{
+	uint64_t end = world_now(s->w) + ns;
+	struct pace p = { 0 };
+
+	while (s->sparing && world_now(s->w) + FILLING < end)
+		pace(s, &p);
+	if (s->sparing)
+		world_traffic(s->w, s->interval);
+	world_run(s->w, end - world_now(s->w));
+}
+
 void story_rest(struct story *s, uint64_t limit)
 {
+	uint64_t end = world_now(s->w) + limit;
+	struct pace p = { 0 };
+
 	world_run(s->w, 10 * W_MS);
+	while (s->sparing && s->interval && !world_settled(s->w) && world_now(s->w) < end)
+		pace(s, &p);
 	if (!world_until(s->w, world_settled, limit))
 		story_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / W_MS));
+	if (s->sparing)
+		world_traffic(s->w, s->interval);
 	world_run(s->w, 5 * W_MS);
 }
 
@@ -92,8 +159,8 @@ bool story_end(struct story *s)
 		world_manager(s->w, i, true);
 	}
 	story_rest(s, 60 * W_S);
-	world_run(s->w, 50 * W_MS);
-	world_traffic(s->w, 0);
+	story_run(s, 50 * W_MS);
+	story_traffic(s, 0);
 	wait_out_holds(s);
 	if (s->may_lose)	/* the loss is counted at leisure */
 		world_run(s->w, 3 * W_S);

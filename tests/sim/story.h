@@ -5,16 +5,29 @@
 
 #include "check.h"
 
-/** struct story - @wrong is the first thing found wrong, or "" */
+/**
+ * struct story - a world that is watched
+ * @may_lose: a NIC died: what was in it is gone
+ * @interval: between a node's packets, story_traffic()
+ * @sparing: ... while something happens; when for 10 ms nothing has, NICs send little,
+ *	until the last milliseconds of story_run(), when they fill the fabric again for
+ *	what comes next. Events that show nothing are most of a world's.
+ * @wrong: the first thing found wrong, or ""
+ */
 struct story {
 	struct world *w;
 	struct check_flow *flow;
-	bool may_lose;		/* a NIC died: what was in it is gone */
+	bool may_lose;
+	uint64_t interval;
+	bool sparing;
 	char wrong[256];
 };
 
 void story_begin(struct story *s, const struct world_config *c);
 void story_power_all(struct story *s);
+void story_traffic(struct story *s, uint64_t interval);
+/* As world_run(), but for @sparing. */
+void story_run(struct story *s, uint64_t ns);
 /* Lets it come to rest; a world that does not within @limit is wrong. */
 void story_rest(struct story *s, uint64_t limit);
 /* Mends and starts everything, waits, checks everything, ends the world.

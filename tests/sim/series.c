@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "series.h"
+#include "story.h"
+#include "tests/unit/random.h"
+#include "tools/fabricctl/command.h"
+#include "tools/fabricsim/jobs.h"
+
+/* jobs_run() says how far it is by way of these. */
+const struct program this_program = { .name = "series" };
+
+struct run {
+	const struct series *s;
+	const char *program;
+	uint64_t first;
+	atomic_uint failed;
+};
+
+static _Thread_local uint64_t playing;
+
+/* A state that has nothing to do with that of any other seed. */
+static uint64_t stream_of(uint64_t seed)
+{
+	return random_next(&(uint64_t){ seed * 0xd1342543de82ef95ULL });
+}
+
+/* A history that takes the program with it says which it was. */
+static void fell(int sig)
+{
+	char text[64];
+	int n = snprintf(text, sizeof(text), "not ok - seed %" PRIu64 " ends by signal %d\n",
+			 playing, sig);
+
+	signal(sig, SIG_DFL);
+	if (write(STDOUT_FILENO, text, (size_t)n) == n)
+		raise(sig);
+	_exit(1);
+}
+
+static void play(struct run *r, const struct origin *o)
+{
+	char wrong[400] = "";
+
+	playing = o->seed;
+	if (r->s->history(o, wrong, sizeof(wrong))) {
+		if (o->name)
+			printf("ok - %s: %s\n", r->s->name, o->name);
+		return;
+	}
+	atomic_fetch_add(&r->failed, 1);
+	if (o->name)
+		printf("not ok - %s: %s: %s\n# it once found: %s\n# again: %s %s\n", r->s->name,
+		       o->name, wrong, o->found, r->program, o->name);
+	else
+		printf("not ok - %s: seed %" PRIu64 ": %s\n# again: %s %" PRIu64 "\n", r->s->name,
+		       o->seed, wrong, r->program, o->seed);
+	fflush(stdout);
+}
+
+static int play_named(void *arg, size_t i)
+{
+	struct run *r = arg;
+	struct origin o = r->s->named[i];
+
+	if (!o.stream)
+		o.stream = stream_of(o.seed);
+	play(r, &o);
+	return 0;
+}
+
+/* Every fourth is crowded: the others take a third of the time. */
+static int play_seed(void *arg, size_t i)
+{
+	struct run *r = arg;
+	struct origin o = {
+		.seed = r->first + i,
+		.stream = stream_of(r->first + i),
+		.crowded = (r->first + i) % 4 == 0,
+	};
+
+	play(r, &o);
+	return 0;
+}
+
+static bool number(const char *text, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 0);
+	return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static int usage(const struct series *s, const char *program, const char *wrong)
+{
+	fprintf(stderr, "%s: '%s' is neither a seed nor a name\nusage: %s [FIRST [COUNT] | NAME]\n",
+		program, wrong, program);
+	for (size_t i = 0; i < s->nnamed; i++)
+		fprintf(stderr, "  %s: %s\n", s->named[i].name, s->named[i].found);
+	return 2;
+}
+
+static bool one_named(struct run *r, const char *name)
+{
+	for (size_t i = 0; i < r->s->nnamed; i++) {
+		if (strcmp(r->s->named[i].name, name))
+			continue;
+		play_named(r, i);
+		return true;
+	}
+	return false;
+}
+
+/* Not where somebody else, a sanitizer, looks after it. */
+static void mind(int sig)
+{
+	struct sigaction was, ours = { .sa_handler = fell };
+
+	if (!sigaction(sig, NULL, &was) && was.sa_handler == SIG_DFL)
+		sigaction(sig, &ours, NULL);
+}
+
+int series_main(const struct series *s, int argc, char **argv)
+{
+	const char *jobs = getenv("JOBS");
+	unsigned int threads = jobs ? (unsigned int)strtoul(jobs, NULL, 10) : 1;
+	struct run r = { .s = s, .program = argv[0], .first = 1 };
+	uint64_t count = argc > 1 ? 1 : (s->count + story_every() - 1) / story_every();
+
+	mind(SIGABRT);
+	mind(SIGSEGV);
+	mind(SIGFPE);
+	if (argc > 1 && one_named(&r, argv[1]))
+		return r.failed > 0;
+	for (int i = 1; i < argc; i++)
+		if (i > 2 || !number(argv[i], i == 1 ? &r.first : &count))
+			return usage(s, argv[0], argv[i]);
+	if (argc == 1)
+		jobs_run(s->nnamed, threads, s->name, play_named, &r);
+	jobs_run(count, threads, s->name, play_seed, &r);
+	if (!r.failed)
+		printf("ok - %s: seeds %" PRIu64 " to %" PRIu64 "\n", s->name, r.first,
+		       r.first + count - 1);
+	return r.failed > 0;
+}
