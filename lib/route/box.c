@@ -64,17 +64,24 @@ static void span_along(const struct torus_health *h, unsigned int from, unsigned
 	side(s, up, 1, 0);
 }
 
+static void make_span(const struct torus_health *h, const struct torus_coords *from,
+		      const struct channel *ch, unsigned int d, bool path, struct span *s)
+{
+	unsigned int n = h->shape.ndims, along = ch->dir < n ? ch->dir : ch->dir - n;
+
+	if (d == along)
+		span_along(h, from->c[d], ch->at.c[d], d, ch->dir < n, s);
+	else
+		span_across(h, from->c[d], ch->at.c[d], d, ch->dir, path, s);
+}
+
 static bool make(const struct torus_health *h, const struct torus_coords *from,
 		 const struct channel *ch, bool path, struct box *box)
 {
-	unsigned int n = h->shape.ndims, d, along = ch->dir < n ? ch->dir : ch->dir - n;
+	unsigned int d;
 
-	for (d = 0; d < n; d++) {
-		if (d == along)
-			span_along(h, from->c[d], ch->at.c[d], d, ch->dir < n, &box->dim[d]);
-		else
-			span_across(h, from->c[d], ch->at.c[d], d, ch->dir, path,
-				    &box->dim[d]);
+	for (d = 0; d < h->shape.ndims; d++) {
+		make_span(h, from, ch, d, path, &box->dim[d]);
 		if (empty(&box->dim[d]))
 			return false;
 	}
@@ -93,20 +100,26 @@ bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from
 	return make(h, from, ch, false, box);
 }
 
-bool lt_box_meet(const struct torus_health *h, const struct box *a, const struct box *b,
-		 struct box *out)
+/* To what is in both. */
+static void span_meet(struct span *s, const struct span *with)
 {
-	unsigned int d, i;
+	unsigned int i;
+
+	s->here = s->here && with->here;
+	for (i = 0; i < 2; i++)
+		side(s, i, s->lo[i] > with->lo[i] ? s->lo[i] : with->lo[i],
+		     s->hi[i] < with->hi[i] ? s->hi[i] : with->hi[i]);
+}
+
+bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
+		      const struct channel *ch, const struct box *in, struct box *box)
+{
+	unsigned int d;
 
 	for (d = 0; d < h->shape.ndims; d++) {
-		const struct span *x = &a->dim[d], *y = &b->dim[d];
-		struct span *s = &out->dim[d];
-
-		s->here = x->here && y->here;
-		for (i = 0; i < 2; i++)
-			side(s, i, x->lo[i] > y->lo[i] ? x->lo[i] : y->lo[i],
-			     x->hi[i] < y->hi[i] ? x->hi[i] : y->hi[i]);
-		if (empty(s))
+		make_span(h, from, ch, d, false, &box->dim[d]);
+		span_meet(&box->dim[d], &in->dim[d]);
+		if (empty(&box->dim[d]))
 			return false;
 	}
 	return true;
@@ -114,15 +127,28 @@ bool lt_box_meet(const struct torus_health *h, const struct box *a, const struct
 
 /* --- enumeration ----------------------------------------------------------- */
 
+/* Of a line: the node's own, and each side's, which may go round the end. */
+#define PIECES 5
+
+/** struct pieces - of one line along dimension 0, where ids are successive */
+struct pieces {
+	struct {
+		uint32_t first, n;
+	} piece[PIECES];
+	unsigned int n;
+};
+
 /**
  * struct tour - over a box
  * @odd: parity of the source's coordinates up to and with each dimension
+ * @line: what of a line is in the box, for both parities of the coordinates above
  */
 struct tour {
 	const struct torus_health *h;
 	const struct torus_coords *from;
 	const struct box *box;
 	unsigned int odd[DIMS];
+	struct pieces line[2];
 	void (*run)(void *arg, uint32_t first, uint32_t n);
 	void *arg;
 };
@@ -133,14 +159,23 @@ static bool on_side(const struct tour *t, unsigned int d, unsigned int to_odd,
 	return lt_tie_up(t->odd[d], to_odd) == !which;
 }
 
-/* Along dimension 0, where ids are successive. @id: of coordinate 0 there. */
-static void line(const struct tour *t, uint32_t id, unsigned int to_odd)
+static void piece(struct pieces *p, uint32_t first, uint32_t n)
+{
+	if (!n)
+		return;
+	p->piece[p->n].first = first;
+	p->piece[p->n++].n = n;
+}
+
+static void make_line(struct tour *t, unsigned int to_odd)
 {
 	unsigned int size = t->h->shape.size[0], from = t->from->c[0], which;
 	const struct span *s = &t->box->dim[0];
+	struct pieces *p = &t->line[to_odd];
 
+	p->n = 0;
 	if (s->here)
-		t->run(t->arg, id + from, 1);
+		piece(p, from, 1);
 	for (which = 0; which < 2; which++) {
 		unsigned int lo = s->lo[which], hi = s->hi[which], first, n;
 
@@ -148,16 +183,27 @@ static void line(const struct tour *t, uint32_t id, unsigned int to_odd)
 			hi--;
 		if (lo > hi)
 			continue;
-		first = which ? from + size - hi : from + lo;
-		first = first >= size ? first - size : first;
+		first = (which ? from + size - hi : from + lo) % size;
 		n = hi - lo + 1;
-		if (first + n > size) {
-			t->run(t->arg, id + first, size - first);
-			t->run(t->arg, id, first + n - size);
-		} else {
-			t->run(t->arg, id + first, n);
-		}
+		piece(p, first, first + n > size ? size - first : n);
+		piece(p, 0, first + n > size ? first + n - size : 0);
 	}
+}
+
+static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
+
+/* Dimension @d and those below; @id is of coordinate 0 there. */
+static inline void from_dim(const struct tour *t, unsigned int d, uint32_t id,
+			    unsigned int to_odd)
+{
+	const struct pieces *p = &t->line[to_odd & 1];
+
+	if (d) {
+		each(t, d, id, to_odd);
+		return;
+	}
+	for (unsigned int i = 0; i < p->n; i++)
+		t->run(t->arg, id + p->piece[i].first, p->piece[i].n);
 }
 
 static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
@@ -165,12 +211,8 @@ static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int
 	unsigned int size = t->h->shape.size[d], from = t->from->c[d], which, hops;
 	const struct span *s = &t->box->dim[d];
 
-	if (!d) {
-		line(t, id, to_odd);
-		return;
-	}
 	if (s->here)
-		each(t, d - 1, id + from * t->h->stride[d], to_odd ^ from);
+		from_dim(t, d - 1, id + from * t->h->stride[d], to_odd ^ from);
 	for (which = 0; which < 2; which++)
 		for (hops = s->lo[which]; hops <= s->hi[which]; hops++) {
 			unsigned int c = which ? from + size - hops : from + hops;
@@ -178,7 +220,7 @@ static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int
 			if (2 * hops == size && !on_side(t, d, to_odd, which))
 				continue;
 			c = c >= size ? c - size : c;
-			each(t, d - 1, id + c * t->h->stride[d], to_odd ^ c);
+			from_dim(t, d - 1, id + c * t->h->stride[d], to_odd ^ c);
 		}
 }
 
@@ -191,5 +233,7 @@ void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 
 	for (d = 0; d < h->shape.ndims; d++)
 		t.odd[d] = odd ^= from->c[d];
-	each(&t, h->shape.ndims - 1, 0, 0);
+	make_line(&t, 0);
+	make_line(&t, 1);
+	from_dim(&t, h->shape.ndims - 1u, 0, 0);
 }

@@ -61,9 +61,9 @@ bool lt_box_path(const struct torus_health *h, const struct torus_coords *from,
 bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from,
 		   const struct channel *ch, struct box *box);
 
-/** lt_box_meet() - what is in both. Return: false if nothing is */
-bool lt_box_meet(const struct torus_health *h, const struct box *a, const struct box *b,
-		 struct box *out);
+/** lt_box_escape_in() - those of them that are in @in as well. Return: false if none */
+bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
+		      const struct channel *ch, const struct box *in, struct box *box);
 
 /** lt_box_each() - @run is called for runs of destinations with successive ids */
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,

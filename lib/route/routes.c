@@ -68,15 +68,15 @@ struct torus_routes {
  * @at: the node at its - end
  * @any: dimensions in which a path from here may be at the cable whatever its
  *	destination: the cable's own, and those that the two differ in by a hop at most
- * @low, @span: ids, modulo the number of nodes, whose coordinate in the highest
- *	dimension is near enough: the first to be asked of every row that is not plain
+ * @period, @low, @span: of ids, whose coordinate in one dimension is near enough: the
+ *	first to be asked of every row that is not plain, see near()
  */
 struct change {
 	struct torus_cable cable;
 	bool went;
 	struct torus_coords at;
 	bool any[DIMS];
-	uint32_t low, span;
+	uint64_t period, low, span;
 };
 
 /* Room for one more in an array that doubles. */
@@ -150,14 +150,20 @@ static void put(struct torus_routes *r, uint32_t to, uint64_t row)
 
 /* --- a cable that went ----------------------------------------------------- */
 
+/* Rows two at once, of which compilers make one step; this is where updates spend time. */
 static void unflag(void *arg, uint32_t first, uint32_t n)
 {
-	struct torus_routes *r = arg;
-	uint64_t *row = r->rows + first;
-	uint32_t i;
+	const struct torus_routes *r = arg;
+	uint64_t *row = r->rows + first, *end = row + n;
 
-	for (i = 0; i < n; i++)
-		row[i] &= ~ROW_FLAGS;
+	for (; end - row >= 2; row += 2) {
+		uint64_t a = row[0] & ~ROW_FLAGS, b = row[1] & ~ROW_FLAGS;
+
+		row[0] = a;
+		row[1] = b;
+	}
+	if (row < end)
+		*row &= ~ROW_FLAGS;
 }
 
 static void unflag_run(void *arg, uint32_t first, uint32_t n)
@@ -190,33 +196,44 @@ static void cable_went(struct torus_routes *r, const struct torus_cable *c)
 
 /* --- a cable that came back ------------------------------------------------ */
 
+static uint64_t flagged(uint64_t row)
+{
+	return row | TORUS_ROW_ADAPTIVE |
+	       (row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK) << TORUS_ROW_ADAPT_SHIFT;
+}
+
+/*
+ * Rows that are not plain are no exception: what stands in their plain way is an
+ * excluded channel, whose escape box they are in, and unflag_others() comes to it.
+ */
 static void flag(void *arg, uint32_t first, uint32_t n)
 {
 	struct torus_routes *r = arg;
-	uint64_t *row = r->rows + first;
-	uint32_t i;
+	uint64_t *row = r->rows + first, *end = row + n;
 
-	for (i = 0; i < n; i++)
-		if (!is_odd(r, first + i))
-			row[i] |= TORUS_ROW_ADAPTIVE |
-				  (row[i] >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK)
-				  << TORUS_ROW_ADAPT_SHIFT;
+	for (; end - row >= 2; row += 2) {
+		uint64_t a = flagged(row[0]), b = flagged(row[1]);
+
+		row[0] = a;
+		row[1] = b;
+	}
+	if (row < end)
+		*row = flagged(*row);
 	touched(r, first, n);
 }
 
-/* Takes the flags in @box back that an excluded channel forbids. */
-static void unflag_others(struct torus_routes *r, const struct box *box)
+/* Takes the flags back that an excluded channel forbids, in @n boxes. */
+static void unflag_others(struct torus_routes *r, const struct box *box, unsigned int n)
 {
 	struct channel ch[2];
-	struct box other, both;
-	uint32_t f;
+	struct box both;
 	unsigned int i;
+	uint32_t f;
 
 	for (f = 0; f < r->h->nfaults; f++) {
 		lt_channels(r->h, &r->h->fault[f], ch);
-		for (i = 0; i < 2; i++)
-			if (lt_box_escape(r->h, &r->own, &ch[i], &other) &&
-			    lt_box_meet(r->h, box, &other, &both))
+		for (i = 0; i < 2 * n; i++)
+			if (lt_box_escape_in(r->h, &r->own, &ch[i % 2], &box[i / 2], &both))
 				lt_box_each(r->h, &r->own, &both, unflag, r);
 	}
 }
@@ -224,16 +241,15 @@ static void unflag_others(struct torus_routes *r, const struct box *box)
 static void cable_came(struct torus_routes *r, const struct torus_cable *c)
 {
 	struct channel ch[2];
-	struct box box;
-	unsigned int i;
+	struct box box[2];
+	unsigned int i, n = 0;
 
 	lt_channels(r->h, c, ch);
-	for (i = 0; i < 2; i++) {
-		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
-			continue;
-		lt_box_each(r->h, &r->own, &box, flag, r);
-		unflag_others(r, &box);
-	}
+	for (i = 0; i < 2; i++)
+		if (lt_box_escape(r->h, &r->own, &ch[i], &box[n]))
+			lt_box_each(r->h, &r->own, &box[n++], flag, r);
+	if (n)
+		unflag_others(r, box, n);
 }
 
 /* --- rows that are not plain ------------------------------------------------ */
@@ -244,15 +260,56 @@ static bool has_steps(uint64_t row)
 }
 
 /*
+ * Ids that are near the cable in one dimension are an interval that comes again and
+ * again. @c->period is 2^64 over the distance, rounded up, so that the product is where
+ * in its period @to is; of what is not near it lets through next to nothing. A division
+ * and a look at the row would cost as much as all else that an update does.
+ */
+static bool near(uint32_t to, const struct change *c)
+{
+	return to * c->period - c->low < c->span;
+}
+
+static bool near_any(uint32_t to, const struct change *c, uint32_t n)
+{
+	for (; n--; c++)
+		if (near(to, c))
+			return true;
+	return false;
+}
+
+static void near_set(const struct torus_routes *r, struct change *c)
+{
+	const struct torus_health *h = r->h;
+	unsigned int d, best = DIMS;
+
+	*c = (struct change){ .cable = c->cable, .went = c->went, .at = c->at, .span = UINT64_MAX };
+	for (d = 0; d < h->shape.ndims; d++) {
+		unsigned int away = (unsigned int)(c->at.c[d] > r->own.c[d]
+				    ? c->at.c[d] - r->own.c[d] : r->own.c[d] - c->at.c[d]);
+
+		c->any[d] = d == c->cable.dim || away <= 1 || away == h->shape.size[d] - 1u;
+		if (!c->any[d] && (best == DIMS || h->shape.size[d] > h->shape.size[best]))
+			best = d;
+	}
+	if (best == DIMS)
+		return;
+	c->period = UINT64_MAX / (h->stride[best] * h->shape.size[best]) + 1;
+	c->low = (c->at.c[best] ? c->at.c[best] - 1u : h->shape.size[best] - 1u) *
+		 h->stride[best] * c->period;
+	c->span = 3 * h->stride[best] * c->period;
+}
+
+/*
  * Whether any path that a header describes could cross the cable. What a path has
  * not reached of the other coordinates is still the source's, give or take a
- * step. Asked of all rows that are not plain, so the quick answer comes first.
+ * step.
  */
 static bool within_reach(const struct torus_routes *r, uint32_t to, const struct change *c)
 {
 	unsigned int d = r->h->shape.ndims;
 
-	if ((to >= c->low ? to - c->low : to + r->h->nodes - c->low) >= c->span)
+	if (!near(to, c))
 		return false;
 	while (d--) {
 		unsigned int size = r->h->shape.size[d], to_c = to / r->h->stride[d], away;
@@ -300,17 +357,18 @@ static bool concerned(const struct torus_routes *r, uint32_t to, const struct ch
 	return false;
 }
 
+/* Backwards: who becomes plain makes room for one that has been looked at. */
 static void search_odd(struct torus_routes *r, const struct change *c, uint32_t n)
 {
-	uint32_t i, kept = 0;
+	uint32_t *const odd = r->odd, first_new = r->first_new;
+	uint32_t i;
 
-	for (i = 0; i < r->nodd; i++) {
-		uint32_t to = r->odd[i];
+	for (i = r->nodd; i--; ) {
+		uint32_t to = odd[i];
 		struct torus_coords at;
 		uint64_t row;
 
-		r->odd[kept++] = to;
-		if (i < r->first_new && !concerned(r, to, c, n))
+		if (i < first_new && !(near_any(to, c, n) && concerned(r, to, c, n)))
 			continue;
 		row = lt_direct_row(r->h, r->from, to);
 		if (!row && !is_far(r->rows[to]))
@@ -321,10 +379,9 @@ static void search_odd(struct torus_routes *r, const struct change *c, uint32_t 
 		torus_node_coords(&r->h->shape, to, &at);
 		if (row == lt_plain_row(r->h, &r->own, &at)) {
 			r->is_odd[to / 64] &= ~(1ull << to % 64);
-			kept--;
+			odd[i] = odd[--r->nodd];
 		}
 	}
-	r->nodd = kept;
 }
 
 static int relay_odd(struct torus_routes *r)
@@ -389,20 +446,10 @@ static int make(struct torus_routes *r)
 static void change_set(const struct torus_routes *r, const struct torus_cable *cable,
 		       struct change *c)
 {
-	unsigned int d;
-
 	c->cable = *cable;
 	c->went = torus_health_cut(r->h, cable->node, cable->dim);
 	torus_node_coords(&r->h->shape, cable->node, &c->at);
-	for (d = 0; d < r->h->shape.ndims; d++) {
-		unsigned int away = (unsigned int)(c->at.c[d] > r->own.c[d]
-				    ? c->at.c[d] - r->own.c[d] : r->own.c[d] - c->at.c[d]);
-
-		c->any[d] = d == cable->dim || away <= 1 || away == r->h->shape.size[d] - 1u;
-	}
-	d--;
-	c->low = (c->at.c[d] ? c->at.c[d] - 1u : r->h->shape.size[d] - 1u) * r->h->stride[d];
-	c->span = c->any[d] ? r->h->nodes : 3 * r->h->stride[d];
+	near_set(r, c);
 }
 
 static int increment(struct torus_routes *r, const struct torus_cable *cables, uint32_t n)

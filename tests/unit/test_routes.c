@@ -213,6 +213,49 @@ static void test_histories(void **state)
 		}
 }
 
+/*
+ * The same of large shapes, where ids and rings are long; of faults in masses, which are
+ * near to the source and far from it.
+ */
+static void test_large(void **state)
+{
+	static const char *const large[] = { "4096x3x2", "3x4096", "33x31x29", "16x8x8x4x2x2" };
+	const char *more = getenv("SHAPE");
+	uint64_t seed = random_seed(3);
+	unsigned int i, step;
+
+	(void)state;
+	for (i = 0; i < (more ? 1 : sizeof(large) / sizeof(large[0])); i++) {
+		struct torus_shape s = shape_of(more ? more : large[i]);
+		uint32_t nodes = torus_nodes(&s), from, node;
+		uint64_t *anew = calloc(nodes, sizeof(*anew));
+		struct torus_cable changed[TORUS_MAX_PORTS];
+		struct torus_health *h;
+		struct torus_routes *r;
+
+		assert_non_null(anew);
+		assert_int_equal(torus_health_new(&s, NULL, &h), 0);
+		from = random_below(&seed, nodes);
+		assert_int_equal(torus_routes_new(h, from, 0, &r), 0);
+		for (step = 0; step < 100; step++) {
+			uint16_t ports = (uint16_t)(random_below(&seed, 3) ? 1u << random_below(
+						    &seed, 2u * s.ndims) : 0);
+			int n;
+
+			node = step % 4 ? random_below(&seed, nodes) : (from + step) % nodes;
+			n = torus_health_set(h, node, ports, changed);
+			assert_true(n >= 0);
+			assert_int_equal(torus_routes_update(r, changed, (uint32_t)n, NULL, NULL), 0);
+			assert_int_equal(torus_health_rows(h, from, 0, anew),
+					 torus_routes_invalid(r));
+			assert_memory_equal(anew, torus_routes_rows(r), nodes * sizeof(*anew));
+		}
+		torus_routes_free(r);
+		torus_health_free(h);
+		free(anew);
+	}
+}
+
 /* --- relays ---------------------------------------------------------------- */
 
 static uint32_t find(uint32_t *up, uint32_t i)
@@ -370,6 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histories),
+		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_everyone_reached),
 		cmocka_unit_test(test_contradiction),
 		cmocka_unit_test(test_bad_arguments),
