@@ -133,7 +133,7 @@ int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
 		NL_SET_ERR_MSG(extack, "shape: two ports are needed for each dimension");
 		return -EINVAL;
 	}
-	mem = kvzalloc(tn_nic_table_size(shape), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	mem = kvzalloc(tn_nic_table_size(shape), TORUS_GFP_LARGE);
 	if (!mem) {
 		NL_SET_ERR_MSG(extack, "no memory for tables of this shape");
 		return -ENOMEM;

@@ -40,7 +40,7 @@ int torus_park_init(struct torus_dev *d)
 	/* A third for blocks of the smallest packets, of three flits, and one that wraps. */
 	p->size = (u32)min_t(u64, round_up(d->params.park_bytes + div_u64(d->params.park_bytes, 3) +
 					   2 * TN_PACKET_MAX, PAGE_SIZE), U32_MAX & PAGE_MASK);
-	p->mem = __vmalloc(p->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	p->mem = __vmalloc(p->size, TORUS_GFP_LARGE);
 	return p->mem ? 0 : -ENOMEM;
 }
 

@@ -53,6 +53,8 @@
 
 #define TORUS_DRIVER		"torus"
 #define TORUS_TXQ_MAX		128	/* messages of the host that wait */
+/* Much at once: who cannot have it is told so, and nobody is killed to get it. */
+#define TORUS_GFP_LARGE		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 #define TORUS_EVENTS		64	/* events of one hold of the lock */
 
 struct torus_dev;

@@ -147,7 +147,104 @@ static void test_removed(struct kunit *test)
 	KUNIT_EXPECT_GT(test, inject(test, d, 100000), (u32)ROOM);
 }
 
+/* --- its memory, a ring ------------------------------------------------------------- */
+
+#define PACKETS	200
+
+/* A packet of @flits, each byte of it @tag; in the segment, or NULL: it is full. */
+static struct tn_pkt *take(struct torus_dev *d, unsigned int flits, u8 tag)
+{
+	struct tn_pkt *pkt = torus_pkt_alloc(flits);
+
+	if (!pkt)
+		return NULL;
+	pkt->hdr.len = (u16)(flits - 2);
+	memset(pkt->flits, tag, flits * TN_FLIT);
+	if (torus_park_take(d, pkt) && torus_park_of(pkt) == &d->park)
+		return pkt;
+	torus_pkt_free(pkt);
+	return NULL;
+}
+
+static bool whole(const struct tn_pkt *pkt, u8 tag)
+{
+	return !memchr_inv(pkt->flits, tag, (pkt->hdr.len + 2u) * TN_FLIT);
+}
+
+/* All of park_bytes can be taken, in packets of @flits, from wherever the ring is now. */
+static void fill(struct kunit *test, struct torus_dev *d, unsigned int flits)
+{
+	struct tn_queue q = { 0 };
+	struct tn_pkt *pkt;
+	u32 n;
+
+	for (n = 0; n < BYTES / (flits * TN_FLIT); n++) {
+		pkt = take(d, flits, 1);
+		if (!pkt)
+			break;
+		tn_queue_push(&q, pkt);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, n, (u32)(BYTES / (flits * TN_FLIT)), "of %u flits", flits);
+	while ((pkt = tn_queue_pop(&q)))
+		torus_pkt_free(pkt);
+}
+
+/* Taken at once; what was promised fits, whatever its size and wherever the ring begins. */
+static void test_up_front(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, BYTES);
+
+	KUNIT_ASSERT_NOT_NULL(test, d->park.mem);
+	KUNIT_EXPECT_GE(test, d->park.size, (u32)(BYTES + BYTES / 3));
+	torus_dev_lock(d);
+	for (unsigned int flits = 3; flits <= TN_PACKET_MAX / TN_FLIT; flits += 1 + flits / 8)
+		fill(test, d, flits);
+	KUNIT_EXPECT_EQ(test, d->park.head, d->park.tail);
+	torus_dev_unlock(d);
+}
+
+/* Packets of all sizes come and go, in any order: none is overwritten while it is here. */
+static void test_ring(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, BYTES);
+	struct tn_pkt **live = kunit_kcalloc(test, PACKETS, sizeof(*live), GFP_KERNEL);
+	u32 refused = 0, taken = 0, torn = 0, x = 12345;
+
+	KUNIT_ASSERT_NOT_NULL(test, live);
+	torus_dev_lock(d);
+	for (u32 i = 0; i < 20000; i++) {
+		u32 slot;
+
+		x = x * 1664525 + 1013904223;
+		slot = (x >> 8) % PACKETS;
+		if (live[slot]) {
+			torn += !whole(live[slot], (u8)slot);
+			torus_pkt_free(live[slot]);
+			live[slot] = NULL;
+			continue;
+		}
+		live[slot] = take(d, 3 + (x >> 20) % (i % 2 ? 4 : 200), (u8)slot);
+		if (live[slot])
+			taken++;
+		else
+			refused++;
+	}
+	for (u32 slot = 0; slot < PACKETS; slot++) {
+		if (!live[slot])
+			continue;
+		torn += !whole(live[slot], (u8)slot);
+		torus_pkt_free(live[slot]);
+	}
+	KUNIT_EXPECT_EQ(test, torn, 0u);
+	KUNIT_EXPECT_GT(test, taken, 1000u);
+	KUNIT_EXPECT_GT(test, refused, 100u);
+	KUNIT_EXPECT_EQ(test, d->park.head, d->park.tail);
+	torus_dev_unlock(d);
+}
+
 static struct kunit_case cases[] = {
+	KUNIT_CASE(test_up_front),
+	KUNIT_CASE(test_ring),
 	KUNIT_CASE(test_accounting),
 	KUNIT_CASE(test_bound),
 	KUNIT_CASE(test_versions),

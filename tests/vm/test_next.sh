@@ -16,8 +16,10 @@ esac
 # shellcheck disable=SC2016 # for the guest's shell
 exec "$top/tests/vm/guest" --limit 600 next bash -c '
 	failed=0
-	bash tests/vm/inside/driver.sh || failed=1
-	ip -all netns delete
+	for script in driver uso; do
+		bash "tests/vm/inside/$script.sh" || failed=1
+		ip -all netns delete
+	done
 	insmod "$KMOD/torus.ko" && python3 tests/vm/inside/policies.py >/tmp/policies &&
 		python3 tests/static/abi.py /tmp/policies || failed=1
 	exit $failed'

@@ -9,4 +9,5 @@ TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 status=0
 "$TOP/tests/vm/guest" stock bash "$TOP/tests/vm/inside/driver.sh" || status=1
 "$TOP/tests/vm/guest" --limit 500 stock bash "$TOP/tests/vm/inside/lifetime.sh" 10 || status=1
+"$TOP/tests/vm/guest" stock bash "$TOP/tests/vm/inside/charged.sh" || status=1
 exit $status

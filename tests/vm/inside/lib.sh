@@ -96,16 +96,18 @@ ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 5 "${@:2}" >/dev/null; }
 
 # copy FROM TO MEGABYTES|FILE: true if TCP delivers what was sent (until FILE is there)
 copy() {
+	: >/tmp/received
 	ns "$2" python3 "$TOP/tests/vm/inside/tcp.py" receive "10.$2.0.0" >/tmp/received &
-	until_true 20 grep -q listening /tmp/received || return
+	until_true 60 grep -q listening /tmp/received || return
 	ns "$1" python3 "$TOP/tests/vm/inside/tcp.py" send "10.$2.0.0" "$3" >/tmp/sent || return
 	wait $! && [[ $(tail -n 1 /tmp/received) == $(cat /tmp/sent) ]]
 }
 
 # segmented FROM TO: messages of many datagrams in one arrive as these
 segmented() {
+	: >/tmp/uso
 	ns "$2" python3 "$TOP/tests/vm/inside/uso.py" receive "10.$2.0.0" >/tmp/uso &
-	until_true 20 grep -q listening /tmp/uso && ns "$1" python3 "$TOP/tests/vm/inside/uso.py" send \
+	until_true 60 grep -q listening /tmp/uso && ns "$1" python3 "$TOP/tests/vm/inside/uso.py" send \
 		"10.$2.0.0" && wait $! && return
 	cat /tmp/uso
 	return 1

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The parking segment is taken when a NIC is made, and charged to whoever makes it: one
+# whose memory is limited cannot take more of the kernel's by it.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+group=/sys/fs/cgroup/maker
+segment=$((16 << 20))
+
+# made: a NIC, by a process in the group
+made() { bash -c "echo \$\$ >$group/cgroup.procs && exec ip link add torus0 type torus"; }
+
+charged() { cat $group/memory.current; }
+
+# All of it, a third for what is kept with each packet, and little else
+takes_it() {
+	local before after
+	before=$(charged)
+	made || return
+	after=$(charged)
+	echo "$before bytes before, $after after"
+	((after - before >= segment + segment / 3 && after - before < segment * 3 / 2))
+}
+
+gives_it_back() {
+	ip link del torus0 && until_true 10 returned
+}
+returned() { (($(charged) < segment)); }
+
+# It is told so; nobody is killed for it.
+refused() {
+	echo $((segment / 2)) >$group/memory.max
+	made
+	(($? == 2)) && ! ip link show dev torus0 2>/dev/null && returned
+}
+
+tag='charged: '
+mount -t cgroup2 cgroup2 /sys/fs/cgroup && echo +memory >/sys/fs/cgroup/cgroup.subtree_control &&
+	mkdir $group
+check "driver loads" load park_bytes=$segment
+check "a NIC takes its parking segment at once" takes_it
+check "and gives it back" gives_it_back
+check "who has less memory makes none" refused
+check "who has it does" eval 'echo max >$group/memory.max && made'
+check "unloads" unload
+exit $failed

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A NIC in user space gives a NIC of the kernel messages that the kernel there has not cut
+# into datagrams (USO, Linux 6.2 and later), and has it cut those of the other.
+
+# shellcheck disable=SC2317 # functions are called by check
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+
+emu() { ns 1 "$tool" /tmp/n1.nic "$@"; }
+up_there() { [[ $(emu state 1) == up* ]]; }
+
+# n1, with a NIC in user space at its end of the cable
+user_node() {
+	mknod -m 600 /dev/net/tun c 10 200 2>/dev/null
+	ip netns add n1 && cable 0 1 || return
+	ns 1 "$B/torusemu" --name n1 --ports 2 --socket /tmp/n1.nic --foreground --port -x=w \
+		2>/tmp/n1.log &
+	emulator=$!
+	until_true 20 emu state 1
+}
+
+joined_to_user() {
+	nic 0 attach 0 e && nic 0 place 2 0 && emu place 2 1 &&
+		until_true 20 up 0 0 && until_true 20 up_there
+}
+
+# Messages that left n1 for what are 115 datagrams
+in_few_messages() {
+	local before after
+	before=$(emu node host_messages_tx)
+	segmented 1 0 || return
+	after=$(emu node host_messages_tx)
+	echo "$((after - before)) messages"
+	((after - before < 30))
+}
+
+tag='uso: '
+modprobe -q tun || :
+check "driver loads" load ports=2
+check "a NIC of the kernel" node 0
+check "and one in user space" user_node
+check "at one cable" joined_to_user
+check "ping" ping_ok 0 10.1.0.0
+check "messages left whole by a newer kernel arrive as datagrams" in_few_messages
+check "and the other way" segmented 0 1
+check "nothing was lost" equals 0 node lost 0
+kill $emulator
+check "unloads" unload
+exit $failed
