@@ -9,8 +9,11 @@
 # that fails without having reported a failure adds a failed test, and so does one
 # that reports fewer tests than its plan ("1..N") promised.
 #
-# The caller sets: stage, logs (a directory), replay (words to put before a
-# command to run it by hand).
+# What each command took goes into $logs/times: STAGE <tab> LABEL <tab> WALL_MS <tab> CPU_MS,
+# where CPU is of it and of those that it waited for: not of daemons it left to themselves.
+#
+# The caller sets: logs (a directory), replay (words to put before a command to run it
+# by hand), in_turn, fail_fast.
 
 passed=0
 failed=0
@@ -24,6 +27,13 @@ heading() {
 # seconds since the epoch, microseconds as digits; bash has no fractions
 now_us() {
 	printf '%s' "${EPOCHREALTIME/[.,]/}"
+}
+
+# cpu_of_children: sets cpu_ms to what the commands took that this shell has waited for
+cpu_of_children() {
+	local stat
+	read -r -a stat <"/proc/$BASHPID/stat"
+	cpu_ms=$(((stat[15] + stat[16]) * 10)) # in hundredths of a second
 }
 
 # result ok|not MICROSECONDS NAME
@@ -93,8 +103,10 @@ follow() {
 # Only the command's end is waited for, so that a daemon it left behind with our
 # output open cannot hang us.
 run_tap() {
-	local limit=$1 label=$2 log pid rc=0 start mark seen=0 bad=0 planned=0
+	local limit=$1 label=$2 log pid rc=0 start mark seen=0 bad=0 planned=0 cpu_ms cpu_before
 	shift 2
+	cpu_of_children
+	cpu_before=$cpu_ms
 	log=$logs/$(tr -c 'A-Za-z0-9._\n' '-' <<<"$stage-$label").log
 	: >"$log"
 	start=$(now_us)
@@ -105,6 +117,9 @@ run_tap() {
 	follow "$pid" "$label" 9
 	exec 9<&-
 	wait "$pid" || rc=$?
+	cpu_of_children
+	printf '%s\t%s\t%d\t%d\n' "$stage" "$label" $((($(now_us) - start) / 1000)) \
+		$((cpu_ms - cpu_before)) >>"$logs/times"
 	if ((rc == 124 || rc == 137)); then
 		result not $(($(now_us) - mark)) "$label: ended by the limit of $limit s"
 	elif ((rc != 0 && bad == 0)); then
@@ -121,38 +136,74 @@ run_tap() {
 	explain "$log" "$(printf '%q ' "${replay[@]}" "$@")"
 }
 
-# run_pool N: run_tap for each line LIMIT_S <tab> LABEL <tab> COMMAND of standard input,
-# N at a time. Of several at once, each one's output appears whole when it has ended.
-# Sets count to the number of lines.
+# run_pool ROOM: run_tap for each line STAGE <tab> LIMIT_S <tab> LABEL <tab> COMMAND of standard
+# input, in this order, ROOM at a time; beside them those of $in_turn (stages), which would be
+# in each other's way, one at a time. If there is only one at a time at all, what it
+# prints appears as it comes; else each one's appears whole when it has ended. With
+# $fail_fast nothing is begun after a failure.
 run_pool() {
-	local room=$1 limit label command pool running=0
+	local room=$1 any=() turn=() line
+	while IFS= read -r line; do
+		if [[ " $in_turn " == *" ${line%%$'\t'*} "* ]]; then turn+=("$line"); else any+=("$line"); fi
+	done
+	if ((!${#any[@]} || (room == 1 && !${#turn[@]}))); then
+		one_by_one < <(printf '%s\n' "${any[@]}" "${turn[@]}")
+	else
+		at_once
+	fi
+}
+
+one_by_one() {
+	local limit label command shown=''
+	while IFS=$'\t' read -r stage limit label command; do
+		[[ $stage ]] || continue
+		going_on || return
+		show_stage "$stage"
+		# shellcheck disable=SC2086 # the command is words without quotes
+		run_tap "$limit" "$label" $command </dev/null
+	done
+}
+
+at_once() {
+	local pool running=0 turns=0 next=0 next_turn=0 shown=''
 	pool=$(mktemp -d)
 	mkfifo "$pool/ended"
 	exec 7<>"$pool/ended"
-	count=0
-	while IFS=$'\t' read -r limit label command; do
-		count=$((count + 1))
-		if ((room == 1)); then
-			# shellcheck disable=SC2086 # the command is words without quotes
-			run_tap "$limit" "$label" $command
-			continue
+	while :; do
+		while ((running < room && next < ${#any[@]})) && going_on; do
+			in_pool "any-$next" "${any[next]}" </dev/null &
+			next=$((next + 1))
+			running=$((running + 1))
+		done
+		if ((!turns && next_turn < ${#turn[@]})) && going_on; then
+			in_pool "turn-$next_turn" "${turn[next_turn]}" </dev/null &
+			next_turn=$((next_turn + 1))
+			turns=1
 		fi
-		((running < room)) || reap
-		in_pool "$count" "$limit" "$label" "$command" </dev/null &
-		running=$((running + 1))
+		((running + turns)) || break
+		reap
 	done
-	while ((running)); do reap; done
 	exec 7>&-
 	rm -rf "$pool"
 }
 
-# in_pool N LIMIT LABEL COMMAND: in a process of its own, with counts of its own
+going_on() { ((!fail_fast || !failed)); }
+
+# show_stage STAGE: a heading, where another stage than before begins or goes on
+show_stage() {
+	[[ $1 == "$shown" ]] || heading "$1"
+	shown=$1
+}
+
+# in_pool NAME LINE: in a process of its own, with counts of its own
 in_pool() {
+	local limit label command
+	IFS=$'\t' read -r stage limit label command <<<"$2"
 	passed=0 failed=0 skipped=0 failures=()
 	# shellcheck disable=SC2086 # the command is words without quotes
-	run_tap "$2" "$3" $4 >"$pool/$1.out" 7>&-
+	run_tap "$limit" "$label" $command >"$pool/$1.out" 7>&-
 	{
-		echo "$passed $failed $skipped"
+		echo "$passed $failed $skipped $stage"
 		((!failed)) || printf '%s\n' "${failures[@]}"
 	} >"$pool/$1.counts"
 	echo "$1" >&7
@@ -160,14 +211,15 @@ in_pool() {
 
 # reap: waits for one of the pool to end, shows what it printed, and adds it up
 reap() {
-	local n p f s names
-	read -r -u 7 n
-	cat "$pool/$n.out"
+	local name p f s of names
+	read -r -u 7 name
 	{
-		read -r p f s
+		read -r p f s of
 		mapfile -t names
-	} <"$pool/$n.counts"
+	} <"$pool/$name.counts"
+	show_stage "$of"
+	cat "$pool/$name.out"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	failures+=("${names[@]}")
-	running=$((running - 1))
+	if [[ $name == turn-* ]]; then turns=0; else running=$((running - 1)); fi
 }
