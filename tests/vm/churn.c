@@ -29,7 +29,8 @@
 #include "tools/fabricctl/netns.h"
 
 #define NODES 3
-#define PATIENCE_S 60	/* for what must happen soon, on a machine with much else to do */
+#define PATIENCE_S 300	/* for what must happen soon, on a machine with much else to do */
+#define STALL_S 60	/* so long nothing at all moves */
 #define FLOOD_PORT 9
 #define PROBE_PORT 10
 
@@ -78,17 +79,6 @@ static double seconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void wait_for(bool (*done)(int i), int i, const char *what)
-{
-	double end = seconds() + PATIENCE_S;
-
-	while (!done(i)) {
-		if (seconds() > end)
-			die("n%d: still not after %d s: %s", i, PATIENCE_S, what);
-		usleep(10000);
-	}
 }
 
 /* --- NICs and cables ----------------------------------------------------------- */
@@ -195,6 +185,77 @@ static struct torus_link link_of(int i, unsigned int port)
 	return l;
 }
 
+/** struct pulse - numbers that change, when a link was lost or made; when a packet went
+ * from one end to the other or was given up */
+struct pulse {
+	uint64_t links, packets;
+};
+
+static struct pulse pulse(void)
+{
+	struct pulse p = { 0 };
+
+	for (int i = 0; i < NODES; i++) {
+		struct torus_dev *dev = nic(i);
+		struct torus_device d;
+
+		checked(dev, torus_device_get(dev, &d), "NIC");
+		torus_close(dev);
+		p.packets += d.counter[TORUS_NC_FORWARDED] + d.counter[TORUS_NC_LOST];
+		for (unsigned int port = 0; port < 2; port++) {
+			struct torus_link l = link_of(i, port);
+
+			p.links += l.session + l.state;
+		}
+	}
+	return p;
+}
+
+/* For who wants to understand a failure. */
+static void show(void)
+{
+	for (int i = 0; i < NODES; i++) {
+		struct torus_dev *dev = nic(i);
+		struct torus_device d;
+		struct torus_park p;
+
+		checked(dev, torus_device_get(dev, &d) ?: torus_park_get(dev, &p), "NIC");
+		torus_close(dev);
+		printf("# n%d: forwarded %llu delivered %llu lost %llu replayed %llu, "
+		       "parked %llu, %llu unresolved\n", i,
+		       (unsigned long long)d.counter[TORUS_NC_FORWARDED],
+		       (unsigned long long)d.counter[TORUS_NC_DELIVERED],
+		       (unsigned long long)d.counter[TORUS_NC_LOST],
+		       (unsigned long long)d.counter[TORUS_NC_REPLAYED],
+		       (unsigned long long)p.parked, (unsigned long long)p.unresolved);
+		for (unsigned int port = 0; port < 2; port++) {
+			struct torus_link l = link_of(i, port);
+
+			printf("# n%d port %u: state %u reason %u closed %d session %08x seq %u "
+			       "queued %llu retry %llu credits %llu %llu %llu\n", i, port, l.state,
+			       l.reason, l.closed, l.session, l.seq,
+			       (unsigned long long)l.gauge[TORUS_PG_QUEUED],
+			       (unsigned long long)l.gauge[TORUS_PG_RETRY_PACKETS],
+			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_D0],
+			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_D1],
+			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_A]);
+		}
+	}
+}
+
+static void wait_for(bool (*done)(int i), int i, const char *what)
+{
+	double end = seconds() + PATIENCE_S;
+
+	while (!done(i)) {
+		if (seconds() > end) {
+			show();
+			die("n%d: still not after %d s: %s", i, PATIENCE_S, what);
+		}
+		usleep(10000);
+	}
+}
+
 /* The cable from e of @i. */
 static bool link_up(int i)
 {
@@ -276,15 +337,30 @@ static void stop(int i)
 	nodes[i].flood = 0;
 }
 
+/* Has it been too long without a change? @since: of the links, of anything at all */
+static bool stuck(struct pulse *last, double since[2])
+{
+	struct pulse now = pulse();
+
+	if (now.links != last->links)
+		since[0] = since[1] = seconds();
+	else if (now.packets != last->packets)
+		since[1] = seconds();
+	*last = now;
+	return seconds() > since[0] + PATIENCE_S || seconds() > since[1] + STALL_S;
+}
+
 /*
  * A datagram from one end to the other, through the node between. On a machine with much
- * else to do a link may be lost meanwhile, and waits for its manager.
+ * else to do links are lost meanwhile, again and again, and wait for their manager: it
+ * takes as long as it takes. But not if nothing moves, or the links stay and it is lost.
  */
 static void crosses(int from, int to)
 {
 	struct sockaddr_in addr = address(to, PROBE_PORT);
-	double end = seconds() + PATIENCE_S;
+	double since[2] = { seconds(), seconds() };
 	struct pollfd p = { .events = POLLIN };
+	struct pulse last = pulse();
 	int s;
 
 	enter(to);
@@ -294,13 +370,16 @@ static void crosses(int from, int to)
 	enter(from);
 	s = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	for (int tries = 1;; tries++) {
-		if (seconds() > end)
-			die("n%d -> n%d: nothing comes through", from, to);
 		(void)!sendto(s, "?", 1, 0, (struct sockaddr *)&addr, sizeof(addr));
 		if (poll(&p, 1, 50) > 0)
 			break;
-		if (tries % 40 == 0)
-			join_all();
+		if (tries % 40)
+			continue;
+		if (stuck(&last, since)) {
+			show();
+			die("n%d -> n%d: nothing comes through", from, to);
+		}
+		join_all();
 		enter(from);
 	}
 	close(s);
