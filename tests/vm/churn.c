@@ -2,7 +2,7 @@
 /*
  * churn ROUNDS TORUS_KO: what goes away under full traffic, and comes back, ROUNDS
  * times each: a NIC, a cable, namespaces with their links up, the module. In a guest,
- * with the module loaded (ports=2).
+ * with the module loaded (see PARAMETERS).
  *
  *	n0 e ==== w n1 e ==== w n2	n0 and n2 are 2 apart; every node floods the
  *					others with messages of all sizes
@@ -31,6 +31,7 @@
 #define NODES 3
 #define PATIENCE_S 300	/* for what must happen soon, on a machine with much else to do */
 #define STALL_S 60	/* so long nothing at all moves */
+#define PARAMETERS "ports=2 park_bytes=1048576"	/* little to be replayed, which is slow here */
 #define FLOOD_PORT 9
 #define PROBE_PORT 10
 
@@ -185,8 +186,8 @@ static struct torus_link link_of(int i, unsigned int port)
 	return l;
 }
 
-/** struct pulse - numbers that change, when a link was lost or made; when a packet went
- * from one end to the other or was given up */
+/** struct pulse - numbers that change: when a link was lost or made; when a packet arrived,
+ * was forwarded, replayed or given up */
 struct pulse {
 	uint64_t links, packets;
 };
@@ -201,7 +202,8 @@ static struct pulse pulse(void)
 
 		checked(dev, torus_device_get(dev, &d), "NIC");
 		torus_close(dev);
-		p.packets += d.counter[TORUS_NC_FORWARDED] + d.counter[TORUS_NC_LOST];
+		p.packets += d.counter[TORUS_NC_FORWARDED] + d.counter[TORUS_NC_DELIVERED] +
+			     d.counter[TORUS_NC_REPLAYED] + d.counter[TORUS_NC_LOST];
 		for (unsigned int port = 0; port < 2; port++) {
 			struct torus_link l = link_of(i, port);
 
@@ -461,7 +463,7 @@ static void load(void)
 {
 	int fd = open(module, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || syscall(SYS_finit_module, fd, "ports=2", 0))
+	if (fd < 0 || syscall(SYS_finit_module, fd, PARAMETERS, 0))
 		die("%s: %m", module);
 	close(fd);
 }

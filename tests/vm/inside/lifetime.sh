@@ -73,7 +73,7 @@ check "a NIC moves and returns under traffic" cycle_moves "$few"
 check "a port comes and goes under traffic" cycle_ports "$few"
 check "unloads under traffic" unload
 calm
-check "loads again" load ports=2
+check "loads again" load ports=2 park_bytes=1048576
 for n in 0 1 2; do ip netns del n$n; done
 "$B/tests/vm/churn" "$rounds" "$KMOD/torus.ko" || failed=1
 for n in 0 1 2; do ip netns del n$n; done
