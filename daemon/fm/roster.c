@@ -518,6 +518,15 @@ static void adopted(struct fm *fm, const struct fm_left *l)
 	m->attach = l->attach;
 	fm_mate_via(fm->root, m, l->parent);
 	m->missing = 0;
+	/*
+	 * Judged dead because this came late. One that is in the table sees that there
+	 * and joins anew; of one that was never placed no table says anything.
+	 */
+	if (m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE) {
+		m->state = FM_NODE_UP;
+		fm_problem_clear(fm, "node", m->guid);
+		fm_publish_dirty(fm, COALESCE, "node '%s' is back", m->name);
+	}
 }
 
 void fm_root_msg(struct fm *fm, const struct fm_msg *msg)
