@@ -121,6 +121,24 @@ static json_t *problems_json(struct fabricd *d)
 	return list;
 }
 
+/* Links that flap; the root's knowledge. */
+static json_t *holds_json(const struct fabricd *d)
+{
+	json_t *list = json_array(), *peer;
+	struct fm_hold h;
+
+	for (unsigned int i = 0; d->fm && fm_hold(d->fm, i, loop_now(), &h); i++) {
+		peer = h.peer == TORUS_NO_NODE ? json_null() :
+		       json_pack("{s:o, s:o}", "node", node_json(d, h.peer), "port",
+				 port_json(d, h.peer_port));
+		json_array_append_new(list,
+			json_pack("{s:o, s:o, s:o, s:f}", "node", node_json(d, h.node), "port",
+				  port_json(d, h.port), "peer", peer,
+				  "left_ms", (double)h.left * 1e-6));
+	}
+	return list;
+}
+
 static json_t *service_json(struct fabricd *d)
 {
 	const struct svc_stats *st = svc_stats(d->svc);
@@ -162,7 +180,7 @@ json_t *status_json(struct fabricd *d)
 	own = json_pack("{s:o, s:s}", "node", node_json(d, s.placed ? s.own : TORUS_NO_NODE),
 			"name", d->config.fm.name);
 	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o, s:o,"
-			 " s:s, s:s, s:o, s:o, s:o}",
+			 " s:s, s:s, s:o, s:o, s:o, s:o}",
 			 "shape", s.placed ? shape_json(&s.shape) : json_array(),
 			 "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
 			 "table_version", (json_int_t)s.version,
@@ -174,6 +192,7 @@ json_t *status_json(struct fabricd *d)
 			 "root", d->fm ? root_json(d, &s) : json_null(),
 			 "own", own, "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
 			 "service", service_json(d), "problems", problems_json(d),
+			 "held_links", holds_json(d),
 			 "last_recovery", recovery_json(&s.last));
 }
 

@@ -113,11 +113,11 @@ static json_t *link_json(struct fabricd *d, const struct fm_status *s,
 	const char *reason = torus_link_reason_name(l->reason);
 	json_t *j;
 
-	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:b, s:s, s:I, s:s*, s:s*, s:o}",
+	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
 		      "node", node_json(d, s->own), "port", port_json(d, l->port),
 		      "peer", peer_json(d, s, l), "state", state ? state : "?",
 		      "reason", reason ? reason : "?", "admin", l->admin,
-		      "excluded", why ? json_string(why) : json_null(), "closed", l->closed,
+		      "excluded", why ? json_string(why) : json_null(), "held_ms", "closed", l->closed,
 		      "lower", l->lower, "session", (json_int_t)l->session,
 		      "retry", torus_retry_name(l->retry),
 		      "retry_wanted", torus_retry_name(l->retry_wanted), "line", line_json(l));
@@ -162,9 +162,38 @@ static void gather(struct request *rq, bool needed,
 		answer_gather(rq, end);
 }
 
+/* Of a node's @links, the one at @port is held for @ms more. */
+static void set_held(struct fabricd *d, json_t *links, unsigned int port, double ms)
+{
+	json_t *at = port_json(d, port), *v;
+	size_t i;
+
+	json_array_foreach(links, i, v)
+		if (json_equal(json_object_get(v, "port"), at))
+			json_object_set_new(v, "held_ms", json_real(ms));
+	json_decref(at);
+}
+
+/* How long links are still held is known to nobody but the root, which is here. */
+static void links_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	struct fabricd *d = rq->d;
+	struct fm_hold h;
+
+	for (unsigned int i = 0; d->fm && fm_hold(d->fm, i, loop_now(), &h); i++) {
+		double ms = (double)h.left * 1e-6;
+
+		if (h.node < n)
+			set_held(d, by_node[h.node], h.port, ms);
+		if (h.peer < n)
+			set_held(d, by_node[h.peer], h.peer_port, ms);
+	}
+	flat_end(rq, by_node, n);
+}
+
 void answer_links(struct request *rq)
 {
-	gather(rq, false, flat_end);
+	gather(rq, false, links_end);
 }
 
 /* --- eyes ------------------------------------------------------------------ */

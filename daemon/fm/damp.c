@@ -14,7 +14,7 @@
  * and that is all the recovery knows: its argument (recovery.c) holds as it is. A
  * table that excludes the port already is not made anew for what happens to it while
  * it is held: nothing was sent over it since, so no session that began since needs an
- * end. Its node says its row again meanwhile, until some table has it.
+ * end. Its node says its row again meanwhile, ever more seldom, until some table has it.
  *
  * Memory: a few bytes for each port of a node that has lost a link. A root that starts
  * anew has forgotten all; a node that restarts costs each of its links one flap.
@@ -99,6 +99,38 @@ uint16_t fm_damp_mask(const struct fm *fm, const struct fm_mate *m)
 		if (fm_damp_held(m, p))
 			mask |= (uint16_t)(1u << p);
 	return mask;
+}
+
+/* Of a cable with two ends held, the end for which it is told. */
+static bool tells(const struct fm *fm, const struct fm_mate *m, unsigned int p)
+{
+	unsigned int q;
+	const struct fm_mate *o = other_end(fm, m, p, &q);
+
+	return fm_damp_held(m, p) && !(o && fm_damp_held(o, q) && o->guid < m->guid);
+}
+
+bool fm_hold(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
+{
+	const struct fm_damp *d = fm->root ? &fm->root->damp : NULL;
+
+	for (uint32_t k = 0; d && k < d->n; k++) {
+		const struct fm_mate *m = &fm->root->mate[d->held[k]], *o;
+
+		for (unsigned int p = 0; m->node != TORUS_NO_NODE && p < 2 * fm->ndims; p++) {
+			uint64_t at;
+
+			if (!tells(fm, m, p) || i--)
+				continue;
+			*out = (struct fm_hold) { .node = m->node, .port = p };
+			o = other_end(fm, m, p, &out->peer_port);
+			out->peer = o ? o->node : TORUS_NO_NODE;
+			at = cable_time(fm, m, p);
+			out->left = at > now ? at - now : 0;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* --- what is told ------------------------------------------------------------------ */

@@ -82,6 +82,7 @@ struct fm_tree {
 	uint32_t row_told;	/* serial in the last HELLO */
 	uint32_t row_acked;
 	uint64_t row_next;	/* when to say the row again */
+	uint64_t row_wait;	/* ... and how much later once more */
 	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
 };
 

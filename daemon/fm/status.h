@@ -136,6 +136,21 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 /** fm_excluded() - why a cable is out: "admin", "wiring", "held", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 
+/**
+ * struct fm_hold - a cable that is held down because it flaps (root)
+ * @node, @port: an end of it
+ * @peer, @peer_port: the other; TORUS_NO_NODE: not known
+ * @left: ns until it is used again, unless it is lost meanwhile
+ */
+struct fm_hold {
+	uint32_t node, peer;
+	unsigned int port, peer_port;
+	uint64_t left;
+};
+
+/** fm_hold() - a cable is told once; false past the last, and if this is not the root */
+bool fm_hold(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
+
 /** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
 const uint16_t *fm_exclusions(const struct fm *fm);
 

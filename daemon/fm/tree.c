@@ -28,6 +28,7 @@
 #include "root.h"
 
 #define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
+#define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 
 static struct fm_conn *conn_of_role(struct fm *fm, enum fm_conn_role role)
@@ -204,6 +205,7 @@ void fm_tree_start(struct fm *fm)
 {
 	fm->tree.retry = NEVER;
 	fm->tree.due = NEVER;
+	fm->tree.row_wait = fm->cfg.resend;
 	fm->tree.cut_off = fm->now;
 	if (fm->bootstrap)
 		fm->tree.term = fm_random(fm) | 1;
@@ -299,6 +301,7 @@ static void upstream_new(struct fm *fm)
 {
 	fm_children_announce(fm);
 	fm->tree.row_next = fm->now;
+	fm->tree.row_wait = fm->cfg.resend;
 	fm_member_check(fm, true);
 }
 
@@ -428,11 +431,13 @@ static void send_row(struct fm *fm)
 		return;
 	}
 	fm_tree_send_up(fm, &msg);
-	fm->tree.row_next = fm->now + fm->cfg.resend;
+	fm->tree.row_next = fm->now + fm->tree.row_wait;
+	fm->tree.row_wait = earlier(2 * fm->tree.row_wait, ROW_WAIT_MAX * fm->cfg.resend);
 }
 
 void fm_tree_row(struct fm *fm)
 {
+	fm->tree.row_wait = fm->cfg.resend;
 	send_row(fm);
 }
 

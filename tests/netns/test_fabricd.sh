@@ -196,9 +196,11 @@ flapping() {
 			.state == "up" and .excluded != "fault")) | length == 1' links || return 1
 		is 1.1 '.data | any(.excluded == "held")' links && break
 	done
-	is 1.1 '.data | map(select(.excluded == "held")) | length == 2' links &&
+	is 1.1 '.data | map(select(.excluded == "held" and .held_ms > 0)) | length == 2' links &&
+	is 1.1 '.data | all(.excluded == "held" or .held_ms == null)' links &&
 	is 0.0 '.data.state == "degraded" and .data.links.faulty == 1 and
-		(.data.problems | map(select(.kind == "flap")) | length == 1)' status &&
+		(.data.problems | map(select(.kind == "flap")) | length == 1) and
+		(.data.held_links | map(select(.left_ms > 0)) | length == 1)' status &&
 	is 1.1 '.data.excluded | any(.why == "held")' table &&
 	traffic 10.1.0.0 &&
 	is 0.0 .ok include node=0,0 port=+x &&

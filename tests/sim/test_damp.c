@@ -17,7 +17,7 @@
 #define CABLE 2U			/* 3x3: 1,0:+x to 2,0:-x */
 #define LIMIT 4
 
-static void start(struct story *s, uint64_t half_life)
+static void start_bounded(struct story *s, uint64_t half_life, uint64_t hold_max)
 {
 	struct world_config c;
 
@@ -26,11 +26,17 @@ static void start(struct story *s, uint64_t half_life)
 	c.discover = false;
 	c.flap_limit = LIMIT;
 	c.flap_half_life = half_life;
+	c.hold_max = hold_max;
 	story_begin(s, &c);
 	story_power_all(s);
 	story_rest(s, 10 * W_S);
 	world_traffic(s->w, 500 * W_US);
 	world_run(s->w, 5 * W_MS);
+}
+
+static void start(struct story *s, uint64_t half_life)
+{
+	start_bounded(s, half_life, 0);
 }
 
 static void end(struct story *s, const char *what)
@@ -138,6 +144,74 @@ static void seldom(void **state)
 	end(&s, "seldom");
 }
 
+/* Many losses under long memory: held for no longer than hold_max after the last. */
+static void bounded(void **state)
+{
+	struct story s;
+	uint64_t from;
+
+	(void)state;
+	start_bounded(&s, 100 * W_S, 2 * W_S);
+	for (unsigned int i = 0; i < 3 * LIMIT; i++)
+		loss(&s);
+	from = world_now(s.w);
+	assert_string_equal(excluded(&s, 0), "held");
+	until_used(&s, 10 * W_S);
+	assert_in_range(world_now(s.w) - from, 1700 * W_MS, 2100 * W_MS);
+	end(&s, "bounded");
+}
+
+/* The root tells of a held cable once, and when it will be used: then it is. */
+static void how_long(void **state)
+{
+	struct fm_hold h, more;
+	struct story s;
+	struct fm *fm;
+
+	(void)state;
+	start(&s, 2 * W_S);
+	fm = world_fm(s.w, 0);
+	assert_false(fm_hold(fm, 0, world_now(s.w), &h));
+	for (unsigned int i = 0; i < LIMIT + 1; i++)
+		loss(&s);
+	assert_true(fm_hold(fm, 0, world_now(s.w), &h));
+	assert_false(fm_hold(fm, 1, world_now(s.w), &more));
+	assert_false(fm_hold(world_fm(s.w, 1), 0, world_now(s.w), &more));
+	assert_true((h.node == 1 && h.port == 0 && h.peer == 2 && h.peer_port == 2) ||
+		    (h.node == 2 && h.port == 2 && h.peer == 1 && h.peer_port == 0));
+	world_run(s.w, h.left / 2);
+	assert_true(fm_hold(fm, 0, world_now(s.w), &more));
+	assert_int_equal(more.left, h.left - h.left / 2);
+	world_run(s.w, more.left - W_MS);
+	assert_string_equal(excluded(&s, 0), "held");
+	world_run(s.w, 5 * W_MS);
+	assert_false(fm_hold(fm, 0, world_now(s.w), &h));
+	end(&s, "how long");
+}
+
+/* Rows that make no table while a link is held are said again, but ever more seldom. */
+static void said_seldom(void **state)
+{
+	uint64_t quiet, held;
+	struct story s;
+
+	(void)state;
+	start(&s, 10 * W_S);
+	world_run(s.w, 1 * W_S);
+	world_counts(s.w);
+	world_run(s.w, 8 * W_S);
+	quiet = world_counts(s.w).messages;
+	for (unsigned int i = 0; i < LIMIT + 1; i++)
+		loss(&s);
+	world_counts(s.w);
+	world_run(s.w, 8 * W_S);
+	held = world_counts(s.w).messages;
+	assert_string_equal(excluded(&s, 0), "held");
+	/* Two ends, seven times each within 8 s, passed on by at most two nodes. */
+	assert_in_range(held - quiet, 1, 2 * 10 * 3);
+	end(&s, "said seldom");
+}
+
 /* A link that is down when its hold ends stays out, and comes back at once. */
 static void down_at_the_end(void **state)
 {
@@ -212,6 +286,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(held_at_the_limit),
 		cmocka_unit_test(no_recovery_while_held),
 		cmocka_unit_test(seldom),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(how_long),
+		cmocka_unit_test(said_seldom),
 		cmocka_unit_test(down_at_the_end),
 		cmocka_unit_test(administrator),
 		cmocka_unit_test(restarts),

@@ -54,7 +54,7 @@ static const char *state_of(const struct fake *f, uint32_t id)
 
 static json_t *status(const struct fake *f)
 {
-	json_t *problems = json_array();
+	json_t *problems = json_array(), *held = json_array();
 	uint32_t up = 0;
 
 	for (uint32_t id = 0; id < f->nodes; id++) {
@@ -62,8 +62,11 @@ static json_t *status(const struct fake *f)
 		if (f->dead[id])
 			json_array_append_new(problems, json_pack("{ss ss}", "kind", "node",
 					      "text", "a node is dead"));
+		if (f->held[id])
+			json_array_append_new(held, json_pack("{so ss sn sf}", "node", place(f, id),
+					      "port", "+x", "peer", "left_ms", 12500.0));
 	}
-	return json_pack("{so ss sI s{si si} s{si si si si} si si s{so ss sb} s{so ss} ss so "
+	return json_pack("{so ss sI s{si si} s{si si si si} si si s{so ss sb} s{so ss} ss so so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up,
@@ -71,7 +74,7 @@ static json_t *status(const struct fake *f)
 			 "excluded", 0, "parked_packets", 3, "relayed_pairs", 12,
 			 "root", "node", place(f, 0), "name",
 			 "n0-0", "reachable", 1, "own", "node", place(f, 1), "name", "n1-0",
-			 "fabric", "fake", "problems", problems, "last_recovery", "version",
+			 "fabric", "fake", "problems", problems, "held_links", held, "last_recovery", "version",
 			 (json_int_t)f->table_version, "cause", "link 0,0:+x down", "started",
 			 1700000000.5, "duration_ms", 12.5, "parked", 83, "replayed", 83, "lost",
 			 0, "timeline", "detected", 0.0, "table", 1.25, "rebuilt", 4.0, "drained",
@@ -96,14 +99,15 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 {
 	unsigned int n = f->shape.ndims, back = torus_dir_opposite(&f->shape, port);
 	char text[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
-	bool out = f->excluded[id] & 1 << port;
+	bool out = f->excluded[id] & 1 << port, held = f->held[id] & 1 << port;
 
-	return json_pack("{so ss s{so ss} ss ss sb so sb ss si sI sI sI}", "node", place(f, id),
+	return json_pack("{so ss s{so ss} ss ss sb so so sb ss si sI sI sI}", "node", place(f, id),
 			 "port", torus_port_text(n, port, text), "peer", "node",
 			 place(f, torus_neighbour(&f->shape, id, port)), "port",
 			 torus_port_text(n, back, peer), "state", out ? "faulty" : "up", "reason",
 			 out ? "carrier" : "none", "admin", 1, "excluded",
-			 out ? json_string("fault") : json_null(), "closed", 0, "lower", "px+",
+			 held ? json_string("held") : out ? json_string("fault") : json_null(),
+			 "held_ms", held ? json_real(12500) : json_null(), "closed", 0, "lower", "px+",
 			 "session", 1, "retries", (json_int_t)(out ? 1500 : 0), "crc_errors",
 			 (json_int_t)2, "tx_bytes", (json_int_t)(5 << 20));
 }

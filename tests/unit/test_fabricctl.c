@@ -188,6 +188,18 @@ static void shows_status(void **state)
 	has(out, "problems node: a node is dead");
 }
 
+static void tells_how_long_links_are_held(void **state)
+{
+	(void)state;
+	fake.excluded[1] = fake.held[1] = 1;
+	expect("status", 0);
+	has(out, "held     1,0:+x: used again in 12.5 s unless it is lost meanwhile\n");
+	expect("links 1,0", 0);
+	has(out, "1,0:+x  2,0:-x  faulty (carrier)  held 12.5 s ");
+	expect("links --all 1,0", 0);
+	has(out, ", excluded: held\n");
+}
+
 /* Lines that gave something up: named, in JSON whole, and no problem. */
 static void names_degraded_lines(void **state)
 {
@@ -653,6 +665,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(wrong_arguments, start, stop),
 		cmocka_unit_test_setup_teardown(helps, start, stop),
 		cmocka_unit_test_setup_teardown(shows_status, start, stop),
+		cmocka_unit_test_setup_teardown(tells_how_long_links_are_held, start, stop),
 		cmocka_unit_test_setup_teardown(names_degraded_lines, start, stop),
 		cmocka_unit_test_setup_teardown(json_is_the_data, start, stop),
 		cmocka_unit_test_setup_teardown(shows_tables, start, stop),

@@ -53,6 +53,19 @@ static void count_cell(struct table *t, uint64_t n)
 	table_cell(t, n ? DOUBTFUL : FAINT, "%s", count_text(n, text));
 }
 
+static void excluded_cell(struct table *t, const json_t *l)
+{
+	const char *why = or_dash(json_text(l, "excluded"));
+	const json_t *ms = json_object_get(l, "held_ms");
+	char left[32];
+
+	if (json_is_number(ms) && !strcmp(why, "held"))
+		table_cell(t, DOUBTFUL, "%s %s", why,
+			   duration_text(json_number_value(ms) / 1e3, left));
+	else
+		table_cell(t, DOUBTFUL, "%s", why);
+}
+
 /* What is less than the receiver could do is doubtful. */
 static void serdes_cells(struct table *t, const json_t *l)
 {
@@ -98,7 +111,7 @@ static void show_table(const json_t *links)
 		table_cell(t, PLAIN, "%s", json_end_text(v, text));
 		table_cell(t, PLAIN, "%s", json_end_text(json_object_get(v, "peer"), text));
 		state_cell(t, v);
-		table_cell(t, DOUBTFUL, "%s", or_dash(json_text(v, "excluded")));
+		excluded_cell(t, v);
 		serdes_cells(t, v);
 		count_cell(t, json_count(v, "retries"));
 		count_cell(t, errors(v));
@@ -211,8 +224,8 @@ COMMAND(cmd_links) = {
 	.args = "[NODE]",
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
-		"EXCLUDED: admin (fabricctl exclude), fault, held (it flaps), or wiring. LANES in\n"
-		"use, their rate, and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
+		"EXCLUDED: admin (fabricctl exclude), fault, wiring, or held (it flaps) and for how\n"
+		"long still. LANES in use, their rate, and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -117,6 +117,19 @@ static void show_problems(const json_t *problems)
 		       or_dash(json_text(v, "kind")), or_dash(json_text(v, "text")));
 }
 
+static void show_held(const json_t *links)
+{
+	char text[TORUS_TEXT_MAX], left[32];
+	size_t i;
+	json_t *v;
+
+	json_array_foreach(links, i, v)
+		printf("%s%-9s%s%s: used again in %s unless it is lost meanwhile\n",
+		       paint(DOUBTFUL), i ? "" : "held", paint(PLAIN), json_end_text(v, text),
+		       duration_text(json_number_value(json_object_get(v, "left_ms")) / 1e3,
+				     left));
+}
+
 static void show_degraded(const json_t *links)
 {
 	char text[TORUS_TEXT_MAX];
@@ -150,6 +163,7 @@ static void show(const json_t *s)
 	show_root(s);
 	show_recovery(json_object_get(s, "last_recovery"));
 	show_problems(json_object_get(s, "problems"));
+	show_held(json_object_get(s, "held_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
 }
 

@@ -486,6 +486,8 @@ void fm_start(struct world *w, uint32_t node)
 		c.flap_limit = w->cfg.flap_limit;
 	if (w->cfg.flap_half_life)
 		c.flap_half_life = w->cfg.flap_half_life;
+	if (w->cfg.hold_max)
+		c.hold_max = w->cfg.hold_max;
 	if (!w->cfg.discover)
 		c.shape = w->cfg.shape;
 	c.library = w->library;

@@ -50,7 +50,7 @@ struct world_watch {
  * @share: managers share what is equal (struct fm_library); see there
  * @lines: receivers train for modelled lines, perfect until world_line() says otherwise
  * @links_only: NICs of which nothing but their links is there; no traffic
- * @member_max, @flap_limit, @flap_half_life: as in struct fm_config; 0: its default
+ * @member_max, @flap_limit, @flap_half_life, @hold_max: as in struct fm_config; 0: its default
  * @verbose: 0: silence; else what machines log up to this level + 1
  */
 struct world_config {
@@ -70,6 +70,7 @@ struct world_config {
 	uint64_t member_max;
 	unsigned int flap_limit;
 	uint64_t flap_half_life;
+	uint64_t hold_max;
 	bool share;
 	bool lines;
 	bool links_only;
