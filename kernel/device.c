@@ -263,8 +263,8 @@ static void torus_setup(struct net_device *dev)
 	dev->type = ARPHRD_NONE;
 	dev->flags = IFF_POINTOPOINT | IFF_NOARP | IFF_MULTICAST;
 	dev->tx_queue_len = TX_QUEUE_LEN;
-	dev->needed_headroom = TN_FLIT + sizeof(struct virtio_net_hdr);
-	dev->needed_tailroom = 2 * TN_FLIT;
+	dev->needed_headroom = sizeof(struct virtio_net_hdr);
+	dev->needed_tailroom = TN_FLIT;
 	dev->mtu = MTU_DEFAULT;
 	dev->min_mtu = ETH_MIN_MTU;
 	dev->max_mtu = MTU_MAX;

@@ -25,9 +25,8 @@
 
 #include "torus.h"
 
-#define HDR		((unsigned int)sizeof(struct virtio_net_hdr))
-#define MSG_BYTES_MAX	(HDR + 65535)
-#define MSG_PACKETS_MAX	DIV_ROUND_UP(MSG_BYTES_MAX, TN_PAYLOAD_MAX)
+#define HDR		TORUS_MSG_HDR
+#define MSG_PACKETS_MAX	64	/* the longest takes 17 at least, more if cut at its pages */
 #define WAITING_MAX	8192	/* packets of unfinished messages */
 #define XMIT_BATCH	64	/* messages, and */
 #define XMIT_BYTES	262144	/* bytes before the core moves what it has */
@@ -110,7 +109,7 @@ static void say_unreachable(struct torus_dev *d, const struct tn_pkt *pkt)
 	u32 bytes = tn_pkt_bytes(pkt);
 
 	if (pkt->tail.flags & TN_TAIL_FIRST && bytes > HDR)
-		torus_icmp_unreachable(d, tn_pkt_payload(pkt) + HDR, bytes - HDR);
+		torus_icmp_unreachable(d, pkt->payload + HDR, bytes - HDR);
 }
 
 /* What the NIC takes is the NIC's; the rest waits, or is dropped for good. */
@@ -138,88 +137,6 @@ static void send_out(struct torus_dev *d, u64 now)
 	}
 }
 
-/* Bytes @at to @at + @bytes of the message as one packet. */
-static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
-				  unsigned int at, unsigned int bytes)
-{
-	unsigned int pad = -bytes % TN_FLIT, flits = (bytes + pad) / TN_FLIT;
-	struct tn_pkt *pkt = torus_pkt_alloc(flits + 2);
-	u8 *to;
-	int err;
-
-	if (!pkt)
-		return NULL;
-	to = tn_pkt_payload(pkt);
-	if (at) {
-		err = skb_copy_bits(skb, (int)(at - HDR), to, (int)bytes);
-	} else {
-		memcpy(to, hdr, HDR);
-		err = skb_copy_bits(skb, 0, to + HDR, (int)(bytes - HDR));
-	}
-	if (err) {
-		torus_pkt_free(pkt);
-		return NULL;
-	}
-	memset(to + bytes, 0, pad);
-	pkt->hdr.len = (u16)flits;
-	pkt->tail.flags = (u8)pad;
-	return pkt;
-}
-
-/*
- * The memory of a message that fits one packet, is in one piece and nobody else's, and has
- * room around it (torus_setup() asks for that), becomes the packet's. NULL: not so.
- */
-static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
-{
-	unsigned int bytes = HDR + skb->len, pad = -bytes % TN_FLIT;
-	struct tn_pkt *pkt;
-
-	if (bytes > TN_PAYLOAD_MAX || skb_is_nonlinear(skb) || skb_cloned(skb) ||
-	    skb_headroom(skb) < TN_FLIT + HDR || (unsigned int)skb_tailroom(skb) < pad + TN_FLIT)
-		return NULL;
-	pkt = torus_pkt_of(skb);
-	if (!pkt)
-		return NULL;
-	/* It may wait here for long, and hold nothing else meanwhile. */
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	skb_ext_reset(skb);
-	memcpy(skb->data - HDR, hdr, HDR);
-	memset(skb_tail_pointer(skb), 0, pad);
-	pkt->flits = skb->data - HDR - TN_FLIT;
-	pkt->hdr.len = (u16)((bytes + pad) / TN_FLIT);
-	pkt->tail.flags = (u8)(pad | TN_TAIL_FIRST | TN_TAIL_LAST);
-	return pkt;
-}
-
-static bool cut(struct tn_queue *q, struct sk_buff *skb)
-{
-	unsigned int at, bytes, len = HDR + skb->len;
-	struct virtio_net_hdr hdr;
-	struct tn_pkt *pkt;
-
-	if (len > MSG_BYTES_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
-		return false;
-	pkt = take_over(skb, &hdr);
-	if (pkt) {
-		tn_queue_push(q, pkt);
-		return true;
-	}
-	for (at = 0; at < len; at += bytes) {
-		bytes = min(len - at, (unsigned int)TN_PAYLOAD_MAX);
-		pkt = make_packet(skb, &hdr, at, bytes);
-		if (!pkt)
-			return false;
-		if (!at)
-			pkt->tail.flags |= TN_TAIL_FIRST;
-		if (at + bytes == len)
-			pkt->tail.flags |= TN_TAIL_LAST;
-		tn_queue_push(q, pkt);
-	}
-	return true;
-}
-
 static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
 {
 	u8 vc = TORUS_VC_D0;
@@ -237,7 +154,7 @@ static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
 		vc = TORUS_VC_D0;
 	d->msgs.out_dst = dst;
 	d->msgs.out_vc = vc;
-	if (cut(&d->msgs.out, skb)) {
+	if (torus_cut(&d->msgs.out, skb)) {
 		send_out(d, now);
 		consume_skb(skb);
 	} else {
@@ -366,7 +283,7 @@ static struct sk_buff *message_alloc(u32 len)
 	int err;
 
 	if (len <= LINEAR_MAX)
-		skb = torus_mem_skb(NET_SKB_PAD + len);
+		skb = torus_mem_skb(NET_SKB_PAD + len, NULL, 0);
 	else
 		skb = alloc_skb_with_frags(NET_SKB_PAD + head, len - head,
 					   PAGE_ALLOC_COSTLY_ORDER, &err,
@@ -391,43 +308,51 @@ static struct sk_buff *message_copy(const struct tn_pkt *first, u32 len)
 		unsigned int skip = pkt == first ? HDR : 0;
 		int n = (int)(tn_pkt_bytes(pkt) - skip);
 
-		skb_store_bits(skb, at, tn_pkt_payload(pkt) + skip, n);
+		skb_store_bits(skb, at, pkt->payload + skip, n);
 		at += n;
 	}
 	return skb;
 }
 
-/* Do all packets, the first of which has the headers, lie in pages that can be kept? */
-static bool may_keep(const struct tn_pkt *first)
+/* @bytes at @data, in a page that may be kept. Return: false: @skb has too many. */
+static bool keep(struct sk_buff *skb, struct page *page, const u8 *data, unsigned int bytes)
 {
-	const struct tn_pkt *pkt;
-	unsigned int n = 0;
+	int n = skb_shinfo(skb)->nr_frags, at = (int)(data - (u8 *)page_address(page));
 
-	for (pkt = first; pkt; pkt = pkt->next) {
-		if (!tn_pkt_bytes(pkt) || !torus_pkt_page(pkt) || n++ == MAX_SKB_FRAGS)
-			return false;
+	if (skb_can_coalesce(skb, n, page, at)) {
+		skb_coalesce_rx_frag(skb, n - 1, (int)bytes, bytes);
+		return true;
 	}
-	return tn_pkt_bytes(first) > HDR + LINEAR_HEAD;
+	if (n == MAX_SKB_FRAGS)
+		return false;
+	get_page(page);
+	skb_add_rx_frag(skb, n, page, at, (int)bytes, bytes);
+	return true;
 }
 
-/* The message of packets that may be kept: all but its headers stays where it lies. */
+/*
+ * The message of packets that lie in pages which can be kept: all but its headers stays
+ * where it lies. NULL: they do not, or in too many.
+ */
 static struct sk_buff *message_keep(const struct tn_pkt *first)
 {
-	struct sk_buff *skb = torus_mem_skb(NET_SKB_PAD + LINEAR_HEAD);
+	unsigned int skip = HDR + min(tn_pkt_bytes(first) - HDR, (unsigned int)LINEAR_HEAD);
+	struct sk_buff *skb = torus_mem_skb(NET_SKB_PAD + LINEAR_HEAD, NULL, 0);
 	const struct tn_pkt *pkt;
 
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, NET_SKB_PAD);
-	skb_put_data(skb, tn_pkt_payload(first) + HDR, LINEAR_HEAD);
+	skb_put_data(skb, first->payload + HDR, skip - HDR);
 	for (pkt = first; pkt; pkt = pkt->next) {
-		unsigned int skip = pkt == first ? HDR + LINEAR_HEAD : 0;
 		struct page *page = torus_pkt_page(pkt);
 
-		get_page(page);
-		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
-				(int)(tn_pkt_payload(pkt) + skip - (u8 *)page_address(page)),
-				(int)(tn_pkt_bytes(pkt) - skip), tn_pkt_flits(pkt) * TN_FLIT);
+		if (!page || (tn_pkt_bytes(pkt) > skip &&
+			      !keep(skb, page, pkt->payload + skip, tn_pkt_bytes(pkt) - skip))) {
+			kfree_skb(skb);
+			return NULL;
+		}
+		skip = 0;
 	}
 	return skb;
 }
@@ -476,12 +401,11 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
 
-	if (tn_pkt_bytes(first) < HDR + 1 || bytes > MSG_BYTES_MAX)
+	if (tn_pkt_bytes(first) < HDR + 1 || bytes > TORUS_MSG_MAX)
 		return NULL;
-	memcpy(&hdr, tn_pkt_payload(first), HDR);
-	if (bytes > KEEP_MIN && may_keep(first))
-		skb = message_keep(first);
-	else
+	memcpy(&hdr, first->payload, HDR);
+	skb = bytes > KEEP_MIN ? message_keep(first) : NULL;
+	if (!skb)
 		skb = message_copy(first, bytes - HDR);
 	if (!skb)
 		return NULL;

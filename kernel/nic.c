@@ -18,9 +18,9 @@
 
 /* --- what the core asks (struct tn_ops) -------------------------------------------- */
 
-static struct tn_pkt *op_pkt_get(void *host, void *owner)
+static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)
 {
-	return torus_pkt_of(owner);
+	return torus_pkt_of(owner, payload);
 }
 
 static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
@@ -250,6 +250,7 @@ int torus_nic_init(struct torus_dev *d)
 		.ops = &nic_ops,
 		.host = d,
 		.nports = d->nports,
+		.large_max = TORUS_LARGE_MAX,
 		.guid = d->guid,
 		.epoch = d->epoch,
 		.params = d->params,

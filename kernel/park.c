@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of the parking segment. A packet in the NIC pins the frame or page that it
- * came in, which may be a thousand times its size; what is parked stays for long, so
- * it is copied into memory that was allocated, and charged to whoever made the NIC,
+ * Memory of the parking segment. A packet in the NIC pins the frame or page that its
+ * payload came in, which may be a thousand times its size; what is parked stays for long,
+ * so it is copied into memory that was allocated, and charged to whoever made the NIC,
  * when the NIC was made. So parking never asks for memory and cannot run out of it:
  * a packet that does not fit keeps waiting in its input buffer, and the senders wait
  * for its credit. Packets of a dead link's RETRY buffer are always taken, but need
@@ -20,7 +20,7 @@
 
 #include "torus.h"
 
-/** struct block - before each packet; as large as a flit, which keeps these aligned */
+/** struct block - before each payload; as large as a flit, which keeps these aligned */
 struct block {
 	u32 bytes;		/* with this */
 	u32 free;
@@ -37,9 +37,9 @@ int torus_park_init(struct torus_dev *d)
 	struct torus_park *p = &d->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
-	/* A third for blocks of the smallest packets, of three flits, and one that wraps. */
-	p->size = (u32)min_t(u64, round_up(d->params.park_bytes + div_u64(d->params.park_bytes, 3) +
-					   2 * TN_PACKET_MAX, PAGE_SIZE), U32_MAX & PAGE_MASK);
+	/* No packet takes more here than it counts for; and there may be one that wraps. */
+	p->size = (u32)min_t(u64, round_up(d->params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
+			     U32_MAX & PAGE_MASK);
 	p->mem = __vmalloc(p->size, TORUS_GFP_LARGE);
 	return p->mem ? 0 : -ENOMEM;
 }
@@ -89,7 +89,7 @@ struct torus_park *torus_park_of(const struct tn_pkt *pkt)
 
 bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt)
 {
-	u32 bytes = (pkt->hdr.len + 2u) * TN_FLIT;
+	u32 bytes = pkt->hdr.len * TN_FLIT;
 	struct block *b;
 
 	if (torus_park_of(pkt))
@@ -97,14 +97,14 @@ bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt)
 	b = take(&d->park, bytes + sizeof(*b));
 	if (!b)
 		return false;
-	memcpy(b + 1, pkt->flits, bytes);
+	memcpy(b + 1, pkt->payload, bytes);
 	torus_pkt_leave(pkt);
-	pkt->flits = (u8 *)(b + 1);
+	pkt->payload = (u8 *)(b + 1);
 	pkt->owner = (void *)((ulong)&d->park | IN_PARK);
 	return true;
 }
 
 void torus_park_give(struct tn_pkt *pkt)
 {
-	give(torus_park_of(pkt), (struct block *)pkt->flits - 1);
+	give(torus_park_of(pkt), (struct block *)pkt->payload - 1);
 }

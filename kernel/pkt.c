@@ -110,20 +110,22 @@ void *torus_mem_alloc(unsigned int bytes)
 	return mem;
 }
 
-struct sk_buff *torus_mem_skb(unsigned int bytes)
+struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_bytes)
 {
 	unsigned int all = SKB_DATA_ALIGN(bytes) + SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
 	struct sk_buff *skb;
-	void *mem;
+	u8 *mem;
 
-	if (all > RUN_BYTES)
+	if (all > RUN_BYTES && !more)
 		return alloc_skb(bytes, GFP_ATOMIC | __GFP_NOWARN);
-	mem = torus_mem_alloc(all);
+	mem = torus_mem_alloc(all + (more ? more_bytes : 0));
 	if (!mem)
 		return NULL;
 	skb = napi_build_skb(mem, all);
 	if (!skb)
 		skb_free_frag(mem);
+	else if (more)
+		*more = mem + all;
 	return skb;
 }
 
@@ -131,32 +133,45 @@ struct tn_pkt *torus_pkt_alloc(unsigned int nflits)
 {
 	struct tn_pkt *pkt = get();
 
-	if (!pkt)
-		return NULL;
-	pkt->flits = torus_mem_alloc(nflits * TN_FLIT);
-	if (!pkt->flits) {
+	if (!pkt || !nflits)
+		return pkt;
+	pkt->payload = torus_mem_alloc(nflits * TN_FLIT);
+	if (!pkt->payload) {
 		put(pkt);
 		return NULL;
 	}
 	return pkt;
 }
 
-struct tn_pkt *torus_pkt_of(struct sk_buff *frame)
+struct tn_pkt *torus_pkt_at(const u8 *payload)
 {
 	struct tn_pkt *pkt = get();
 
-	if (pkt)
-		pkt->owner = skb_get(frame);
+	if (pkt) {
+		get_page(virt_to_head_page(payload));
+		pkt->payload = (u8 *)payload;
+	}
+	return pkt;
+}
+
+struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload)
+{
+	struct tn_pkt *pkt;
+
+	if (payload < skb->head || payload >= skb_end_pointer(skb) ||
+	    (skb->head_frag && !skb->pp_recycle))
+		return torus_pkt_at(payload);
+	pkt = get();
+	if (pkt) {
+		pkt->owner = skb_get(skb);
+		pkt->payload = (u8 *)payload;
+	}
 	return pkt;
 }
 
 struct page *torus_pkt_page(const struct tn_pkt *pkt)
 {
-	const struct sk_buff *frame = pkt->owner;
-
-	if (torus_park_of(pkt) || (frame && (!frame->head_frag || frame->pp_recycle)))
-		return NULL;
-	return virt_to_head_page(pkt->flits);
+	return pkt->owner ? NULL : virt_to_head_page(pkt->payload);
 }
 
 void torus_pkt_leave(struct tn_pkt *pkt)
@@ -165,8 +180,8 @@ void torus_pkt_leave(struct tn_pkt *pkt)
 		torus_park_give(pkt);
 	else if (pkt->owner)
 		napi_consume_skb(pkt->owner, 1);
-	else
-		skb_free_frag(pkt->flits);
+	else if (pkt->payload)
+		put_page(virt_to_head_page(pkt->payload));
 }
 
 void torus_pkt_free(struct tn_pkt *pkt)

@@ -3,10 +3,9 @@
  * Ports and the lower Ethernet devices they are bound to.
  *
  * A port takes frames of TN_ETHERTYPE through the lower device's rx_handler and
- * leaves all others to it. The core changes frames in place and keeps pointers
- * into them while their packets are in the NIC, also in a RETRY buffer; so a
- * frame that comes must be ours alone and in one piece, and one that goes is a
- * copy. That is one copy for each hop.
+ * leaves all others to it. The core keeps pointers to payloads in them while their
+ * packets are in the NIC, also in a RETRY buffer, but writes nothing there: others may
+ * have the same memory, as frame.c says.
  *
  * ECRCs are left out (core/link.h, Memory) between two NICs of this kernel at the
  * ends of one virtual cable, as checksums are. A frame that has none is marked in
@@ -24,8 +23,6 @@
 
 #define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
 #define TX_BATCH	16	/* frames of a port before others have their turn */
-/* A frame that comes in pieces is taken apart into runs of packets of this size. */
-#define PIECE_MAX	16384
 
 /* --- receiving --------------------------------------------------------------------- */
 
@@ -91,60 +88,6 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	return RX_HANDLER_CONSUMED;
 }
 
-/* Bytes of the packet at @at, or of all that follows if it makes no sense. */
-static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
-{
-	unsigned int left = skb->len - at, n;
-	u8 flit[TN_FLIT];
-	struct tn_hdr h;
-
-	if (left < TN_FLIT || skb_copy_bits(skb, at, flit, TN_FLIT))
-		return left;
-	tn_hdr_get(flit, &h);
-	n = tn_hdr_flits(&h) * TN_FLIT;
-	return h.type == TN_PAD || n > left ? left : n;
-}
-
-/* A copy of the packets of @skb, as runs of them, each a frame by itself. */
-static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
-{
-	unsigned int at = 0;
-
-	while (at < skb->len) {
-		unsigned int n = 0, next = packet_bytes(skb, at);
-		struct sk_buff *piece;
-
-		while (next && n + next <= PIECE_MAX) {
-			n += next;
-			next = packet_bytes(skb, at + n);
-		}
-		if (!n)			/* no packet is as long as that */
-			n = min(next, PIECE_MAX);
-		piece = torus_mem_skb(n);
-		if (!piece)
-			break;		/* as lost on the wire */
-		skb_copy_bits(skb, at, skb_put(piece, n), n);
-		*rx_cb(piece) = *rx_cb(skb);
-		__skb_queue_tail(out, piece);
-		at += n;
-	}
-	consume_skb(skb);
-}
-
-/* What is ours alone and in one piece is @mine, the rest is made so. */
-static void take_frames(struct sk_buff_head *mine, struct sk_buff_head *out)
-{
-	struct sk_buff *skb;
-
-	while ((skb = __skb_dequeue(mine))) {
-		skb_orphan(skb);
-		if (skb_is_nonlinear(skb) || skb_cloned(skb))
-			take_apart(skb, out);
-		else
-			__skb_queue_tail(out, skb);
-	}
-}
-
 /* Return: how many of @budget are left. */
 static int take_port(struct torus_port *port, struct sk_buff_head *out, int budget)
 {
@@ -162,7 +105,8 @@ static int take_port(struct torus_port *port, struct sk_buff_head *out, int budg
 	}
 	spin_unlock(&port->rx.lock);
 	budget -= skb_queue_len(&mine);
-	take_frames(&mine, out);
+	while ((skb = __skb_dequeue(&mine)))
+		torus_frame_take(skb, out);
 	return budget;
 }
 
@@ -180,20 +124,48 @@ bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget)
 	return budget <= 0;
 }
 
+/* The line adds errors to @skb, or to a copy if others may read it. NULL: no memory. */
+static struct sk_buff *with_errors(struct torus_port *port, struct sk_buff *skb)
+{
+	struct sk_buff *mine = skb;
+
+	if (skb_is_nonlinear(skb) || skb_cloned(skb)) {
+		mine = skb_copy(skb, GFP_ATOMIC | __GFP_NOWARN);
+		kfree_skb(skb);
+	}
+	if (mine)
+		tn_fault_corrupt(&port->serdes.errors, mine->data, mine->len);
+	return mine;
+}
+
+static void port_hear(struct torus_port *port, struct sk_buff *skb, u64 now)
+{
+	struct torus_dev *d = port->dev;
+	bool hit = tn_serdes_model_hits(&port->serdes, skb->len, now);
+	unsigned int n;
+
+	/* Without an ECRC that shows the errors it is not taken; it comes again with one. */
+	tn_nic_rx_memory(d->nic, port->num, rx_cb(skb)->memory && !hit);
+	if (hit)
+		skb = with_errors(port, skb);
+	if (!skb)
+		return;		/* as lost on the wire */
+	n = torus_frame_pieces(skb, d->piece);
+	tn_nic_rx_pieces(d->nic, port->num, d->piece, n, skb, now);
+	napi_consume_skb(skb, 1);
+}
+
 void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
 {
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(rx))) {
-		u8 port = rx_cb(skb)->port;
+		struct torus_port *port = &d->port[rx_cb(skb)->port];
 
-		if (!d->port[port].fault.silence) {
-			if (tn_serdes_model_hits(&d->port[port].serdes, skb->len, now))
-				tn_fault_corrupt(&d->port[port].serdes.errors, skb->data, skb->len);
-			tn_nic_rx_memory(d->nic, port, rx_cb(skb)->memory);
-			tn_nic_rx(d->nic, port, skb->data, skb->len, skb, now);
-		}
-		napi_consume_skb(skb, 1);
+		if (port->fault.silence)
+			kfree_skb(skb);
+		else
+			port_hear(port, skb, now);
 	}
 }
 
@@ -213,19 +185,6 @@ static void put_header(struct sk_buff *skb, struct net_device *lower)
 	skb->protocol = eth->h_proto;
 }
 
-static struct sk_buff *copy_frame(const struct tn_frame *f, unsigned int headroom)
-{
-	struct sk_buff *skb = torus_mem_skb(headroom + f->bytes);
-	u32 i;
-
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, headroom);
-	for (i = 0; i < f->nsegs; i++)
-		skb_put_data(skb, f->seg[i].base, f->seg[i].len);
-	return skb;
-}
-
 /* Frames that cannot be sent are as lost on the wire: the retry mends it. */
 static void send_frame(struct torus_port *port, struct net_device *lower,
 		       const struct tn_frame *f, bool memory, u64 now)
@@ -237,7 +196,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	if (fault->silence)
 		return;
 	hit = tn_fault_hits(&fault->bits, f->bytes);
-	skb = copy_frame(f, LL_RESERVED_SPACE(lower));
+	skb = torus_frame_build(f, LL_RESERVED_SPACE(lower), hit);
 	if (!skb)
 		return;
 	if (memory)

@@ -4,8 +4,10 @@
  *
  *	main.c     the module             device.c   rtnl link type, netdev, lifetime
  *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
- *	msg.c      host messages          icmp.c     "unreachable" to the host
- *	pkt.c      packets' memory        park.c     the parking segment
+ *	msg.c      host messages          cut.c      messages into packets
+ *	icmp.c     "unreachable" to the host
+ *	frame.c    packets in frames      park.c     the parking segment
+ *	pkt.c      packets' memory
  *	fault.c    fault injection        ethtool.c  what ethtool asks
  *	param.c    a NIC's parameters     genl*.c    the netlink family
  *
@@ -45,6 +47,7 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
+#include <linux/virtio_net.h>
 #include <torus_uapi.h>
 
 #include "core/nic.h"
@@ -56,6 +59,8 @@
 /* Much at once: who cannot have it is told so, and nobody is killed to get it. */
 #define TORUS_GFP_LARGE		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 #define TORUS_EVENTS		64	/* events of one hold of the lock */
+#define TORUS_PIECES		(1 + MAX_SKB_FRAGS)	/* of a frame that comes */
+#define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* payloads in a frame where they lie */
 
 struct torus_dev;
 struct torus_chain;
@@ -169,6 +174,7 @@ struct torus_dev {
 	struct torus_msgs msgs;
 	struct torus_park park;
 	struct tn_frame frame;
+	struct tn_seg piece[TORUS_PIECES];
 	struct torus_port port[TORUS_MAX_PORTS];
 };
 
@@ -255,18 +261,39 @@ void torus_pkt_exit(void);
 				 SKB_DATA_ALIGN(headroom))
 /** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
 void *torus_mem_alloc(unsigned int bytes);
-/** torus_mem_skb() - an skb with room for @bytes, or NULL (lock) */
-struct sk_buff *torus_mem_skb(unsigned int bytes);
-/** torus_pkt_alloc() - a packet with its own memory for @nflits flits, or NULL (lock) */
+/**
+ * torus_mem_skb() - an skb with room for @bytes, or NULL (lock)
+ * @more: unless NULL, gets @more_bytes more in the page of the skb's data, behind it
+ */
+struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_bytes);
+/** torus_pkt_alloc() - a packet with memory for @nflits flits of payload, or NULL (lock) */
 struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
-/** torus_pkt_of() - a packet whose flits lie in @frame, of which it takes a reference (lock) */
-struct tn_pkt *torus_pkt_of(struct sk_buff *frame);
-/** torus_pkt_page() - the page that its memory may be kept by, or NULL (lock) */
+/** torus_pkt_at() - one with @payload, of whose page it takes a reference, or NULL (lock) */
+struct tn_pkt *torus_pkt_at(const u8 *payload);
+/** torus_pkt_of() - one with @payload, somewhere in @skb, which it keeps, or NULL (lock) */
+struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
+/** torus_pkt_page() - the page that its payload may be kept by, or NULL (lock) */
 struct page *torus_pkt_page(const struct tn_pkt *pkt);
 /** torus_pkt_free() - descriptor and memory of a packet (lock) */
 void torus_pkt_free(struct tn_pkt *pkt);
 /** torus_pkt_leave() - its memory only: it gets other (lock) */
 void torus_pkt_leave(struct tn_pkt *pkt);
+
+/* --- frame.c --------------------------------------------------------------------- */
+
+/**
+ * torus_frame_build() - @f with @headroom bytes before it, or NULL (lock)
+ * @whole: a copy of everything, in one piece
+ */
+struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole);
+/**
+ * torus_frame_pieces() - where the bytes of @skb lie
+ * @seg: TORUS_PIECES of them
+ * Return: how many; 0: they cannot be used where they lie.
+ */
+unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
+/** torus_frame_take() - @skb, or copies of what is in it, that have pieces, into @out */
+void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out);
 
 /* --- park.c ---------------------------------------------------------------------- */
 
@@ -307,6 +334,16 @@ void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now);
 bool torus_ports_tx(struct torus_dev *d, u64 now);
 int torus_port_register(void);
 void torus_port_unregister(void);
+
+/* --- cut.c ---------------------------------------------------------------------------- */
+
+#define TORUS_MSG_HDR	((unsigned int)sizeof(struct virtio_net_hdr))
+#define TORUS_MSG_MAX	(TORUS_MSG_HDR + 65535)
+/**
+ * torus_cut() - @skb, which stays the caller's, as packets behind @q (lock)
+ * Return: false: too long, or no memory; @q may have some of it.
+ */
+bool torus_cut(struct tn_queue *q, struct sk_buff *skb);
 
 /* --- msg.c, icmp.c ----------------------------------------------------------------- */
 

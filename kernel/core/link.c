@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A link's data path: frames in, frames out, timers. States are in linkstate.c. */
 #include "linkstate.h"
+#include "pieces.h"
 
 void tn_link_account(struct tn_link *l, u64 now)
 {
@@ -20,14 +21,14 @@ void tn_link_account(struct tn_link *l, u64 now)
 }
 
 /* The ECRC; the destination of a leg is not in it, for it changes on the way. */
-static u32 end_to_end(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t,
+static u32 end_to_end(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t,
 		      const struct tn_via *via)
 {
 	struct tn_hdr final = *h;
 
 	if (h->relayed)
 		final.dst = via->dst;
-	return tn_ecrc(flits, &final, t);
+	return tn_ecrc(payload, &final, t);
 }
 
 /* --- receiving ------------------------------------------------------------- */
@@ -86,9 +87,21 @@ static bool sane(const struct tn_hdr *h)
 	}
 }
 
+/**
+ * struct came - a packet as it came
+ * @payload: hdr.len flits; not used if there are none
+ * @end: tail flit and, if RELAYED, relay flit
+ */
+struct came {
+	const u8 *head;
+	const u8 *payload;
+	const u8 *end;
+	void *owner;
+};
+
 /* The next packet in sequence, intact. Return: false: it could not be taken. */
-static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_tail *t,
-		      void *owner, u64 now)
+static bool rx_accept(struct tn_link *l, const struct came *c, struct tn_hdr *h,
+		      struct tn_tail *t, u64 now)
 {
 	bool data = h->type == TN_DATA || h->type == TN_UNREACH;
 	struct tn_pkt *pkt = NULL;
@@ -98,7 +111,7 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 		return false;
 	}
 	if (data && t->vb != TN_VB_BAD) {
-		pkt = l->host_ops->pkt_get(l->host, owner);
+		pkt = l->host_ops->pkt_get(l->host, c->owner, c->payload);
 		if (!pkt) {		/* no memory: as if it had not come */
 			rx_error(l, h->gen, now);
 			return false;
@@ -119,11 +132,11 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 	l->counter[TORUS_PC_RX_BYTES] += tn_payload_bytes(h, t);
 	if (pkt) {
 		l->credit.used[h->vc]++;
-		pkt->flits = flits;
+		pkt->payload = (u8 *)c->payload;
 		pkt->hdr = *h;
 		pkt->tail = *t;
 		if (h->relayed)
-			tn_via_get(tn_pkt_tail(pkt) + TN_FLIT, &pkt->via);
+			tn_via_get(c->end + TN_FLIT, &pkt->via);
 		pkt->in_port = l->port;
 		pkt->in_vc = h->vc;
 		pkt->unresolved = 0;
@@ -135,23 +148,22 @@ static bool rx_accept(struct tn_link *l, u8 *flits, struct tn_hdr *h, struct tn_
 		tn_link_freed(l, h->vc, now);
 	} else if (h->type == TN_MGMT) {
 		l->counter[TORUS_PC_MGMT_RX]++;
-		l->host_ops->mgmt(l->host, l->port, flits + TN_FLIT,
-				  tn_payload_bytes(h, t));
+		l->host_ops->mgmt(l->host, l->port, c->payload, tn_payload_bytes(h, t));
 	}
 	return true;
 }
 
-static bool ecrc_ok(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t)
+static bool ecrc_ok(const struct came *c, const struct tn_hdr *h, const struct tn_tail *t)
 {
 	struct tn_via via;
 
 	if (h->relayed)
-		tn_via_get(flits + TN_FLIT * (h->len + 2u), &via);
-	return end_to_end(flits, h, t, &via) == t->ecrc;
+		tn_via_get(c->end + TN_FLIT, &via);
+	return end_to_end(c->payload, h, t, &via) == t->ecrc;
 }
 
 /* An intact header in the up state. Return: false: stop reading the frame. */
-static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owner, u64 now)
+static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h, u64 now)
 {
 	struct tn_tail t;
 
@@ -179,15 +191,15 @@ static bool rx_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, void *owne
 	case TN_RX_ACCEPT:
 		break;
 	}
-	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
+	tn_tail_get(c->end, &t);
 	if (h->type == TN_MGMT)
 		t.vb = 0;	/* one hop: nobody upstream could have marked it */
-	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(flits, h, &t)) {
+	if (!l->rx_memory && t.vb != TN_VB_BAD && h->len && !ecrc_ok(c, h, &t)) {
 		l->counter[TORUS_PC_CRC_ERRORS]++;
 		rx_error(l, h->gen, now);
 		return false;
 	}
-	return rx_accept(l, flits, h, &t, owner, now);
+	return rx_accept(l, c, h, &t, now);
 }
 
 /* Return: false: stop reading the frame. */
@@ -210,67 +222,100 @@ static bool rx_acknak(struct tn_link *l, const u8 *bytes, u64 now)
 	return rx_ack(l, &h, now);
 }
 
-static bool init_ok(const u8 *flits, const struct tn_hdr *h)
+static bool init_ok(const struct came *c, const struct tn_hdr *h)
 {
 	struct tn_tail t;
 
-	if (h->len != TN_INIT_FLITS || !tn_lcrc_ok(flits, h->len, ~0u))
+	if (h->len != TN_INIT_FLITS || !tn_lcrc_ok(c->head, c->end, ~0u))
 		return false;
-	tn_tail_get(flits + TN_FLIT * (h->len + 1u), &t);
-	return tn_ecrc(flits, h, &t) == t.ecrc;
+	tn_tail_get(c->end, &t);
+	return tn_ecrc(c->payload, h, &t) == t.ecrc;
+}
+
+enum next { NEXT_PACKET, NEXT_NONE, NEXT_BROKEN };
+
+/* The next packet of a frame. */
+static enum next rx_next(struct tn_pieces *in, struct came *c, struct tn_hdr *h)
+{
+	c->head = tn_pieces_take(in, TN_FLIT);
+	if (!c->head || tn_type_of(c->head) == TN_PAD)
+		return NEXT_NONE;
+	tn_hdr_get(c->head, h);
+	if (h->len > TN_PAYLOAD_FLITS_MAX)
+		return NEXT_BROKEN;
+	c->payload = h->len ? tn_pieces_take(in, h->len * TN_FLIT) : c->head;
+	c->end = c->payload ? tn_pieces_take(in, (1u + h->relayed) * TN_FLIT) : NULL;
+	return c->end ? NEXT_PACKET : NEXT_BROKEN;
+}
+
+bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
+{
+	struct tn_pieces in = { .seg = seg, .n = n };
+	enum next next = NEXT_PACKET;
+	struct came c;
+	struct tn_hdr h;
+	const u8 *p;
+
+	while (next == NEXT_PACKET && (p = tn_pieces_look(&in, TN_ACKNAK_BYTES))) {
+		if (tn_type_of(p) == TN_ACKNAK)
+			tn_pieces_take(&in, TN_ACKNAK_BYTES);
+		else
+			next = rx_next(&in, &c, &h);
+	}
+	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
 }
 
 /*
- * What follows a damaged packet in a frame cannot be in sequence, and where it
- * begins is not certain: the rest of the frame is dropped.
+ * Reads one packet, or answer. What follows a damaged one in a frame cannot be in
+ * sequence, and where it begins is not certain: the rest of the frame is dropped.
+ * Return: there may be more.
  */
-void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
+static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now)
 {
-	size_t at = 0, n;
+	const u8 *p = tn_pieces_look(in, TN_ACKNAK_BYTES);
+	struct came c = { .owner = owner };
+	enum next next;
 	struct tn_hdr h;
+
+	if (!p)
+		return false;
+	if (tn_type_of(p) == TN_ACKNAK)
+		return rx_acknak(l, tn_pieces_take(in, TN_ACKNAK_BYTES), now);
+	next = rx_next(in, &c, &h);
+	if (next == NEXT_BROKEN) {
+		l->counter[TORUS_PC_MALFORMED]++;
+		if (l->state == TORUS_LINK_UP)
+			rx_error(l, h.gen, now);
+	}
+	if (next != NEXT_PACKET)
+		return false;
+	if (h.type == TN_INIT) {
+		if (init_ok(&c, &h))
+			tn_link_hear_init(l, c.payload, now);
+		else
+			l->counter[TORUS_PC_CRC_ERRORS]++;
+		return true;
+	}
+	if (l->state != TORUS_LINK_UP)
+		return false;
+	if (!tn_lcrc_ok(c.head, c.end, l->seed)) {
+		l->counter[TORUS_PC_CRC_ERRORS]++;
+		rx_error(l, h.gen, now);
+		return false;
+	}
+	return rx_packet(l, &c, &h, now);
+}
+
+void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, void *owner,
+		u64 now)
+{
+	struct tn_pieces in = { .seg = seg, .n = n };
 
 	l->counter[TORUS_PC_RX_FRAMES]++;
 	if (l->train.state != TN_TRAIN_DONE)
 		return;		/* bits without a decision point */
-	while (len - at >= TN_ACKNAK_BYTES) {
-		u8 *flits = frame + at;
-
-		if (tn_type_of(flits) == TN_ACKNAK) {
-			at += TN_ACKNAK_BYTES;
-			if (!rx_acknak(l, flits, now))
-				break;
-			continue;
-		}
-		if (len - at < 2 * TN_FLIT)
-			break;
-		tn_hdr_get(flits, &h);
-		if (h.type == TN_PAD)
-			break;
-		n = tn_hdr_flits(&h) * TN_FLIT;
-		if (n > len - at || h.len > TN_PAYLOAD_FLITS_MAX) {
-			l->counter[TORUS_PC_MALFORMED]++;
-			if (l->state == TORUS_LINK_UP)
-				rx_error(l, h.gen, now);
-			break;
-		}
-		at += n;
-		if (h.type == TN_INIT) {
-			if (init_ok(flits, &h))
-				tn_link_hear_init(l, flits, now);
-			else
-				l->counter[TORUS_PC_CRC_ERRORS]++;
-			continue;
-		}
-		if (l->state != TORUS_LINK_UP)
-			break;
-		if (!tn_lcrc_ok(flits, h.len, l->seed)) {
-			l->counter[TORUS_PC_CRC_ERRORS]++;
-			rx_error(l, h.gen, now);
-			break;
-		}
-		if (!rx_packet(l, flits, &h, owner, now))
-			break;
-	}
+	while (rx_one(l, &in, owner, now))
+		;
 	if (l->state != TORUS_LINK_UP)
 		return;
 	if (l->unacked && l->ack_at == ~0ull)
@@ -281,19 +326,10 @@ void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now)
 
 /* --- sending --------------------------------------------------------------- */
 
-static bool seg_add(struct tn_frame *f, const u8 *base, u32 len)
+static void seg_add(struct tn_frame *f, const u8 *base, u32 len)
 {
-	struct tn_seg *last = f->nsegs ? &f->seg[f->nsegs - 1] : NULL;
-
-	if (last && last->base + last->len == base) {
-		last->len += len;
-	} else {
-		if (f->nsegs == TN_FRAME_SEGS)
-			return false;
-		f->seg[f->nsegs++] = (struct tn_seg) { .base = base, .len = len };
-	}
+	f->seg[f->nsegs++] = (struct tn_seg) { .base = base, .len = len };
 	f->bytes += len;
-	return true;
 }
 
 /* The answer to the peer is as of now; VCCR is as of the first time. */
@@ -302,7 +338,7 @@ static void sum(const struct tn_link *l, struct tn_pkt *pkt)
 	if (l->tx_memory && pkt->unsummed == TN_UNSUMMED) {
 		pkt->unsummed = TN_UNSUMMED_SENT;
 	} else if (pkt->unsummed) {
-		pkt->tail.ecrc = end_to_end(pkt->flits, &pkt->hdr, &pkt->tail, &pkt->via);
+		pkt->tail.ecrc = end_to_end(pkt->payload, &pkt->hdr, &pkt->tail, &pkt->via);
 		pkt->unsummed = 0;
 	}
 }
@@ -319,11 +355,11 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 	}
 	h = pkt->hdr;
 	l->retry.ops->stamp(&l->retry, &h);
-	tn_hdr_put(pkt->flits, &h);
-	tn_tail_put(tn_pkt_tail(pkt), &pkt->tail);
+	tn_hdr_put(pkt->edge, &h);
+	tn_tail_put(pkt->edge + TN_FLIT, &pkt->tail);
 	if (h.relayed)
-		tn_via_put(pkt->via_flit, &pkt->via);
-	tn_lcrc_set(pkt->flits, h.len, h.relayed ? pkt->via_flit : NULL, l->seed);
+		tn_via_put(pkt->edge + 2 * TN_FLIT, &pkt->via);
+	tn_lcrc_set(pkt->edge, l->seed);
 }
 
 static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
@@ -337,6 +373,20 @@ static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
 	l->counter[TORUS_PC_TX_BYTES] += tn_pkt_bytes(pkt);
 }
 
+static bool is_large(const struct tn_pkt *pkt)
+{
+	return pkt->hdr.len >= TN_FRAME_LARGE / TN_FLIT;
+}
+
+/* Is there room for @pkt in @f, of @max bytes? */
+static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct tn_pkt *pkt,
+		 u32 max)
+{
+	if (f->bytes + tn_pkt_flits(pkt) * TN_FLIT > max || f->nsegs + 3 > TN_FRAME_SEGS)
+		return false;
+	return !l->large_max || f->large < l->large_max || !is_large(pkt);
+}
+
 /* Moves packets from the RETRY buffer into the frame. */
 static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 {
@@ -346,14 +396,15 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 		max = l->frame_max;
 	while (tn_retry_ready(&l->retry)) {
 		struct tn_pkt *pkt = l->retry.tx.next;
-		u32 n = tn_pkt_flits(pkt) * TN_FLIT;
 
-		if (f->bytes + n > max || f->nsegs + 2 > TN_FRAME_SEGS)
+		if (!fits(l, f, pkt, max))
 			return;
 		write_header(l, pkt);
-		seg_add(f, pkt->flits, (pkt->hdr.len + 2u) * TN_FLIT);
-		if (pkt->hdr.relayed)
-			seg_add(f, pkt->via_flit, TN_FLIT);
+		seg_add(f, pkt->edge, TN_FLIT);
+		if (pkt->hdr.len)
+			seg_add(f, pkt->payload, pkt->hdr.len * TN_FLIT);
+		seg_add(f, pkt->edge + TN_FLIT, (1u + pkt->hdr.relayed) * TN_FLIT);
+		f->large += is_large(pkt);
 		count_sent(l, pkt, tn_retry_sending(&l->retry, now));
 	}
 }
@@ -368,7 +419,7 @@ static void push_credits(struct tn_link *l, u64 now)
 
 		if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
 			return;
-		pkt = l->host_ops->pkt_new(l->host, 2);
+		pkt = l->host_ops->pkt_new(l->host, 0);
 		if (!pkt)
 			return;
 		pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT };
@@ -388,7 +439,7 @@ static void idle_frame(struct tn_link *l, struct tn_frame *f)
 	l->retry.ops->stamp(&l->retry, &h);
 	memset(l->ctl, 0, 2 * TN_FLIT);
 	tn_hdr_put(l->ctl, &h);
-	tn_lcrc_set(l->ctl, 0, NULL, l->seed);
+	tn_lcrc_set(l->ctl, l->seed);
 	seg_add(f, l->ctl, 2 * TN_FLIT);
 }
 
@@ -416,10 +467,13 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 
 	f->nsegs = 0;
 	f->bytes = 0;
+	f->large = 0;
 	if (l->init_now) {
 		l->init_now = false;
 		tn_link_say_init(l, now);
-		seg_add(f, l->ctl, (2 + TN_INIT_FLITS) * TN_FLIT);
+		seg_add(f, l->ctl, TN_FLIT);
+		seg_add(f, l->ctl + 2 * TN_FLIT, TN_INIT_FLITS * TN_FLIT);
+		seg_add(f, l->ctl + TN_FLIT, TN_FLIT);
 		l->counter[TORUS_PC_TX_FRAMES]++;
 		return f->bytes;
 	}
@@ -487,15 +541,15 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
 		return -ENETDOWN;
 	if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
 		return -EAGAIN;
-	pkt = l->host_ops->pkt_new(l->host, flits + 2);
+	pkt = l->host_ops->pkt_new(l->host, flits);
 	if (!pkt)
 		return -EAGAIN;
 	pkt->hdr = (struct tn_hdr) { .type = TN_MGMT, .len = (u16)flits };
 	pkt->tail = (struct tn_tail) { .flags = (u8)(flits * TN_FLIT - len) };
 	pkt->in_port = TN_PORT_HOST;
-	memset(tn_pkt_payload(pkt), 0, (size_t)flits * TN_FLIT);
-	memcpy(tn_pkt_payload(pkt), data, len);
-	pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+	memset(pkt->payload, 0, (size_t)flits * TN_FLIT);
+	memcpy(pkt->payload, data, len);
+	pkt->tail.ecrc = tn_ecrc(pkt->payload, &pkt->hdr, &pkt->tail);
 	tn_retry_push(&l->retry, pkt, now);
 	l->counter[TORUS_PC_MGMT_TX]++;
 	return 0;

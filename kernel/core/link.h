@@ -79,6 +79,7 @@ struct tn_link {
 	u64 guid;
 	u32 epoch;
 	u32 frame_max;		/* of this link, if less than params'; 0: is not */
+	u32 large_max;		/* as in struct tn_nic_config */
 	u8 port;
 	bool tx_memory;		/* see Memory, above */
 	bool rx_memory;
@@ -134,7 +135,7 @@ struct tn_link {
 	u64 since;		/* time counters are right up to here */
 
 	u64 counter[TORUS_PC_COUNT];
-	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];
+	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];	/* header, tail, payload */
 };
 
 void tn_link_init(struct tn_link *l, u64 now);
@@ -142,7 +143,9 @@ void tn_link_carrier(struct tn_link *l, bool up, u64 now);
 void tn_link_admin(struct tn_link *l, bool up, u64 now);
 void tn_link_retrain(struct tn_link *l, u64 now);
 
-void tn_link_rx(struct tn_link *l, u8 *frame, size_t len, void *owner, u64 now);
+/** tn_link_rx() - a frame came, in @n pieces (pieces.h) */
+void tn_link_rx(struct tn_link *l, const struct tn_seg *seg, unsigned int n, void *owner,
+		u64 now);
 /* Return: bytes, 0 for nothing. */
 u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now);
 /** tn_link_wants() - tn_link_tx() would give a frame */

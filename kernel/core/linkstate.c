@@ -354,10 +354,10 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 	}
 	memset(l->ctl, 0, sizeof(l->ctl));
 	tn_hdr_put(l->ctl, &h);
-	tn_init_put(l->ctl + TN_FLIT, &i);
-	t.ecrc = tn_ecrc(l->ctl, &h, &t);
-	tn_tail_put(l->ctl + TN_FLIT * (1 + TN_INIT_FLITS), &t);
-	tn_lcrc_set(l->ctl, TN_INIT_FLITS, NULL, ~0u);
+	tn_init_put(l->ctl + 2 * TN_FLIT, &i);
+	t.ecrc = tn_ecrc(l->ctl + 2 * TN_FLIT, &h, &t);
+	tn_tail_put(l->ctl + TN_FLIT, &t);
+	tn_lcrc_set(l->ctl, ~0u);
 }
 
 /* The same at both ends, and never 0. */
@@ -442,11 +442,11 @@ static bool stale(const struct tn_link *l, const struct tn_init *i)
 		i->nonce_heard != l->nonce);
 }
 
-void tn_link_hear_init(struct tn_link *l, const u8 *flits, u64 now)
+void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 {
 	struct tn_init i;
 
-	tn_init_get(flits + TN_FLIT, &i);
+	tn_init_get(payload, &i);
 	if (i.version != TN_WIRE_VERSION || i.slot_flits != TN_SLOT_FLITS || !i.nonce) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		return;

@@ -158,6 +158,7 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 		l->guid = nic->guid;
 		l->epoch = nic->epoch;
 		l->port = (u8)p;
+		l->large_max = cfg->large_max;
 		tn_link_init(l, now);
 	}
 	return 0;
@@ -468,11 +469,19 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 
 /* --- links, timers, counters ------------------------------------------------ */
 
-void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len, void *owner,
-	       u64 now)
+void tn_nic_rx_pieces(struct tn_nic *nic, unsigned int port, const struct tn_seg *seg,
+		      unsigned int n, void *owner, u64 now)
 {
 	if (port < nic->nports)
-		tn_link_rx(&nic->link[port], frame, len, owner, now);
+		tn_link_rx(&nic->link[port], seg, n, owner, now);
+}
+
+void tn_nic_rx(struct tn_nic *nic, unsigned int port, const u8 *frame, size_t len,
+	       void *owner, u64 now)
+{
+	const struct tn_seg whole = { .base = frame, .len = (u32)len };
+
+	tn_nic_rx_pieces(nic, port, &whole, 1, owner, now);
 }
 
 void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on)

@@ -39,10 +39,10 @@ struct tn_event {
 
 /**
  * struct tn_ops - what a NIC asks of its host
- * @pkt_get: a descriptor for a packet whose flits lie inside the frame @owner
+ * @pkt_get: a descriptor for a packet whose @payload lies inside the frame @owner
  *	(the @owner given to tn_nic_rx()), taking a reference on that memory;
  *	NULL if out of memory (the packet is then refused and retried)
- * @pkt_new: a descriptor with its own memory for @nflits flits; NULL if out
+ * @pkt_new: a descriptor with memory of its own for a payload of @nflits flits; NULL if out
  * @pkt_put: the descriptor and its reference are free
  * @park: a packet is about to be parked: the host may move it into memory that it
  *	keeps for that. False: there is none left; the packet waits where it is. NULL:
@@ -57,7 +57,7 @@ struct tn_event {
  * @random: 32 random bits (nonces)
  */
 struct tn_ops {
-	struct tn_pkt *(*pkt_get)(void *host, void *owner);
+	struct tn_pkt *(*pkt_get)(void *host, void *owner, const u8 *payload);
 	struct tn_pkt *(*pkt_new)(void *host, unsigned int nflits);
 	void (*pkt_put)(void *host, struct tn_pkt *pkt);
 	bool (*park)(void *host, struct tn_pkt *pkt);
@@ -125,6 +125,7 @@ struct tn_nic_config {
 	const struct tn_ops *ops;
 	void *host;
 	u8 nports;		/* 2 .. TORUS_MAX_PORTS, even */
+	u32 large_max;		/* large payloads in a frame (struct tn_frame); 0: any number */
 	u64 guid;
 	u32 epoch;
 	struct tn_params params;
@@ -163,13 +164,26 @@ bool tn_nic_at(const struct tn_nic *nic, struct torus_shape *shape, struct torus
 
 /* --- data path ----------------------------------------------------------- */
 
+/** struct tn_seg - a run of bytes */
+struct tn_seg {
+	const u8 *base;
+	u32 len;
+};
+
 /**
  * tn_nic_rx() - a frame came in on @port
  * @frame: the Ethernet payload; the core reads it in place, packets keep
  *	pointing into it by pkt_get(@owner)
  */
-void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len,
+void tn_nic_rx(struct tn_nic *nic, unsigned int port, const u8 *frame, size_t len,
 	       void *owner, u64 now);
+
+/**
+ * tn_nic_rx_pieces() - the same of a frame that lies in @n pieces
+ * Unless tn_pieces_fit() (pieces.h) it is not understood.
+ */
+void tn_nic_rx_pieces(struct tn_nic *nic, unsigned int port, const struct tn_seg *seg,
+		      unsigned int n, void *owner, u64 now);
 
 /*
  * Frames of @port that are received, or sent, from now on pass through memory
@@ -178,16 +192,15 @@ void tn_nic_rx(struct tn_nic *nic, unsigned int port, u8 *frame, size_t len,
 void tn_nic_rx_memory(struct tn_nic *nic, unsigned int port, bool on);
 void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
 
-/** struct tn_seg - a run of bytes to send */
-struct tn_seg {
-	const u8 *base;
-	u32 len;
-};
+#define TN_FRAME_SEGS 384
+#define TN_FRAME_LARGE 512
 
-#define TN_FRAME_SEGS 128
-
-/** struct tn_frame - one Ethernet payload, in pieces */
+/**
+ * struct tn_frame - one Ethernet payload, in pieces: what is around a payload, and it
+ * @large: payloads of TN_FRAME_LARGE bytes or more in it
+ */
 struct tn_frame {
+	u32 large;
 	u32 nsegs;
 	u32 bytes;
 	struct tn_seg seg[TN_FRAME_SEGS];

@@ -9,14 +9,13 @@
  * struct tn_pkt - one packet in memory
  * @next: in whatever queue holds it; a packet is in at most one
  * @child: of the same flow, while both wait for their turn (flow.c)
- * @flits: header flit, payload, tail, contiguous (a relay flit that came with it is
- *	not looked at any more); the core writes header and
- *	tail here when it sends
- * @owner: the host's: whose memory @flits is
+ * @payload: hdr.len flits, one behind the other; the core only reads them, so that they
+ *	may lie in memory that others read too
+ * @owner: the host's: whose memory @payload is
  * @hdr: header as numbers, the truth while the packet is in the NIC
  * @tail: tail as numbers
  * @via: relay flit as numbers, if hdr.relayed
- * @via_flit: the same as it is sent; it has no room of its own behind @flits
+ * @edge: header flit, tail flit and relay flit as they are sent, around @payload
  * @in_port: where it came in; TN_PORT_HOST for the host's own, TN_PORT_RELAY for one
  *	that this node relays
  * @in_vc: which of its input buffers it occupies; hdr.vc may change on the way
@@ -33,12 +32,12 @@
 struct tn_pkt {
 	struct tn_pkt *next;
 	struct tn_pkt *child;
-	u8 *flits;
+	u8 *payload;
 	void *owner;
 	struct tn_hdr hdr;
 	struct tn_tail tail;
 	struct tn_via via;
-	u8 via_flit[TN_FLIT];
+	u8 edge[TN_EDGE_FLITS * TN_FLIT];
 	u8 in_port;
 	u8 in_vc;
 	u8 vccr_set;
@@ -53,16 +52,6 @@ struct tn_pkt {
 
 #define TN_UNSUMMED	1
 #define TN_UNSUMMED_SENT 2
-
-static inline u8 *tn_pkt_payload(const struct tn_pkt *p)
-{
-	return p->flits + TN_FLIT;
-}
-
-static inline u8 *tn_pkt_tail(const struct tn_pkt *p)
-{
-	return p->flits + TN_FLIT * (1u + p->hdr.len);
-}
 
 /* Flits and bytes of the whole packet. */
 static inline unsigned int tn_pkt_flits(const struct tn_pkt *p)

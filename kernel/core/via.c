@@ -18,7 +18,7 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 
 	if (!(row & TORUS_ROW_VALID) || to == nic->node || q->count >= SAY_MAX)
 		return;
-	pkt = nic->ops->pkt_new(nic->host, 3);
+	pkt = nic->ops->pkt_new(nic->host, 1);
 	if (!pkt)
 		return;
 	pkt->hdr = (struct tn_hdr) {
@@ -30,10 +30,10 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 	pkt->in_vc = TORUS_VC_D1;
 	pkt->unresolved = 0;
 	pkt->stalled = 0;
-	tn_put_le32(tn_pkt_payload(pkt), word);
-	tn_put_le32(tn_pkt_payload(pkt) + 4, gen);
-	tn_put_le32(tn_pkt_payload(pkt) + 8, count);
-	tn_put_le32(tn_pkt_payload(pkt) + 12, 0);
+	tn_put_le32(pkt->payload, word);
+	tn_put_le32(pkt->payload + 4, gen);
+	tn_put_le32(pkt->payload + 8, count);
+	tn_put_le32(pkt->payload + 12, 0);
 	pkt->unsummed = TN_UNSUMMED;
 	tn_stamp(nic, pkt, row);
 	tn_input_push_front(nic, TN_INPUT_INJECT + TORUS_VC_D1, pkt);
@@ -41,7 +41,7 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 
 void tn_via_hear(struct tn_nic *nic, struct tn_pkt *pkt)
 {
-	const u8 *p = tn_pkt_payload(pkt);
+	const u8 *p = pkt->payload;
 	u32 gen = tn_get_le32(p + 4), from = pkt->hdr.src;
 
 	if (from < nic->nodes && tn_get_le32(p) == TN_NIC_ACK)

@@ -145,6 +145,17 @@ bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed)
 	return tn_get_le32(bytes + 4) == tn_crc32c(seed, bytes, 4);
 }
 
+/* RELAYED is bit 17 of the header. */
+static unsigned int edge_bytes(const u8 *head)
+{
+	return (head[2] & 2 ? 3u : 2u) * TN_FLIT;
+}
+
+void tn_lcrc_set(u8 *edge, u32 seed)
+{
+	tn_put_le32(edge + TN_FLIT + 4, tn_crc32c(seed, edge, edge_bytes(edge)));
+}
+
 /*
  * What is summed here was written just now. It is written in words of 8 bytes, as it is
  * read by tn_crc32c(): a load of what two stores wrote would wait for both.
@@ -155,39 +166,26 @@ static void copy_flit(u8 *to, const u8 *from)
 	tn_put_le64(to + 8, tn_get_le64(from + 8));
 }
 
-static u32 lcrc(const u8 *flits, unsigned int len, const u8 *via, u32 seed)
+bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed)
 {
-	const u8 *tail = flits + TN_FLIT * (len + 1);
-	u8 all[3 * TN_FLIT];
+	unsigned int bytes = edge_bytes(head);
+	u8 edge[TN_EDGE_FLITS * TN_FLIT];
 
-	copy_flit(all, flits);
-	tn_put_le64(all + TN_FLIT, tn_get_le32(tail));
-	tn_put_le64(all + TN_FLIT + 8, tn_get_le64(tail + 8));
-	if (via)
-		copy_flit(all + 2 * TN_FLIT, via);
-	return tn_crc32c(seed, all, (via ? 3u : 2u) * TN_FLIT);
+	copy_flit(edge, head);
+	tn_put_le64(edge + TN_FLIT, tn_get_le32(end));
+	tn_put_le64(edge + TN_FLIT + 8, tn_get_le64(end + 8));
+	if (bytes == sizeof(edge))
+		copy_flit(edge + 2 * TN_FLIT, end + TN_FLIT);
+	return tn_get_le32(end + 4) == tn_crc32c(seed, edge, bytes);
 }
 
-void tn_lcrc_set(u8 *flits, unsigned int len, const u8 *via, u32 seed)
-{
-	tn_put_le32(flits + TN_FLIT * (len + 1) + 4, lcrc(flits, len, via, seed));
-}
-
-bool tn_lcrc_ok(const u8 *flits, unsigned int len, u32 seed)
-{
-	const u8 *tail = flits + TN_FLIT * (len + 1);
-	const u8 *via = flits[2] & 2 ? tail + TN_FLIT : NULL;	/* RELAYED */
-
-	return tn_get_le32(tail + 4) == lcrc(flits, len, via, seed);
-}
-
-u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t)
+u32 tn_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t)
 {
 	u8 end[TN_FLIT];
 
 	tn_put_le64(end, (u64)h->src << 32 | h->dst);
 	tn_put_le64(end + 8, t->eseq | (u64)(t->flags & (0xffu ^ TN_TAIL_REPLAYED)) << 32 |
 			     (u64)t->epoch << 48);
-	return tn_crc32c(tn_crc32c(~0u, flits + TN_FLIT, (size_t)h->len * TN_FLIT), end,
+	return tn_crc32c(tn_crc32c(~0u, payload, (size_t)h->len * TN_FLIT), end,
 			 sizeof(end));
 }

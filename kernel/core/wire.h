@@ -203,15 +203,22 @@ void tn_via_get(const u8 *flit, struct tn_via *v);
 void tn_init_put(u8 *payload, const struct tn_init *i);
 void tn_init_get(const u8 *payload, struct tn_init *i);
 
-/**
- * tn_lcrc_set() - write the LCRC of the packet at @flits, @len payload flits
- * @via: its relay flit, which may be anywhere; NULL: it has none
- */
-void tn_lcrc_set(u8 *flits, unsigned int len, const u8 *via, u32 seed);
-/** tn_lcrc_ok() - of a packet as it came, with all its flits in one place */
-bool tn_lcrc_ok(const u8 *flits, unsigned int len, u32 seed);
+#define TN_EDGE_FLITS	3
 
-/** tn_ecrc() - the ECRC that the packet at @flits should have; @h->dst: the final one */
-u32 tn_ecrc(const u8 *flits, const struct tn_hdr *h, const struct tn_tail *t);
+/**
+ * tn_lcrc_set() - write the LCRC of a packet into its edge
+ * @edge: header flit, tail flit with LCRC zero and, if RELAYED, relay flit, one behind
+ *	the other: what is around the payload
+ */
+void tn_lcrc_set(u8 *edge, u32 seed);
+/**
+ * tn_lcrc_ok() - of a packet as it came
+ * @head: header flit
+ * @end: what came behind the payload: tail flit and, if RELAYED, relay flit
+ */
+bool tn_lcrc_ok(const u8 *head, const u8 *end, u32 seed);
+
+/** tn_ecrc() - the ECRC that a packet with @payload should have; @h->dst: the final one */
+u32 tn_ecrc(const u8 *payload, const struct tn_hdr *h, const struct tn_tail *t);
 
 #endif /* TN_WIRE_H */

@@ -27,11 +27,11 @@ static u32 inject(struct kunit *test, struct torus_dev *d, u32 n)
 
 	torus_dev_lock(d);
 	while (done < n && tn_nic_room(d->nic, 0)) {
-		struct tn_pkt *pkt = torus_pkt_alloc(FLITS);
+		struct tn_pkt *pkt = torus_pkt_alloc(FLITS - 2);
 
 		if (!pkt)
 			break;
-		memset(pkt->flits, 0, FLITS * TN_FLIT);
+		memset(pkt->payload, 0, (FLITS - 2) * TN_FLIT);
 		pkt->hdr.len = FLITS - 2;
 		if (tn_nic_send(d->nic, pkt, 1 + done % 2, 0, torus_now())) {
 			torus_pkt_free(pkt);

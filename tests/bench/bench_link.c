@@ -38,9 +38,10 @@ static u64 cpu_ns(void)
 	return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec;
 }
 
-static struct tn_pkt *get(void *host, void *owner)
+static struct tn_pkt *get(void *host, void *owner, const u8 *payload)
 {
 	(void)owner;
+	(void)payload;
 	return tn_queue_pop(&((struct end *)host)->idle);
 }
 
@@ -51,7 +52,7 @@ static struct tn_pkt *new(void *host, unsigned int nflits)
 
 	(void)nflits;
 	if (pkt)
-		pkt->flits = e->memory + (size_t)(pkt - e->pkt) * TN_PACKET_MAX;
+		pkt->payload = e->memory + (size_t)(pkt - e->pkt) * TN_PACKET_MAX;
 	return pkt;
 }
 
@@ -157,20 +158,20 @@ static void carry(struct end *from, struct end *to)
 		}
 		if (tn_fault_hits(&from->wire, f.bytes))
 			tn_fault_corrupt(&from->wire, wire, f.bytes);
-		tn_link_rx(&to->link, wire, at, NULL, clock_ns);
+		tn_link_rx(&to->link, &(struct tn_seg) { wire, (u32)at }, 1, NULL, clock_ns);
 	}
 }
 
 static void offer(struct end *e, unsigned int flits)
 {
 	for (int i = 0; i < BURST && tn_link_may(&e->link, TORUS_VC_D0, 0); i++) {
-		struct tn_pkt *pkt = new(e, flits + 2);
+		struct tn_pkt *pkt = new(e, flits);
 
 		if (!pkt)
 			return;
 		pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .len = (u16)flits };
 		pkt->tail = (struct tn_tail) { 0 };
-		pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+		pkt->tail.ecrc = tn_ecrc(pkt->payload, &pkt->hdr, &pkt->tail);
 		tn_link_push(&e->link, pkt, clock_ns);
 	}
 }

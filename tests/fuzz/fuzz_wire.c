@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "tests/flits.h"
 #include "kernel/core/nic_impl.h"
 
 #define PORTS 4
@@ -50,11 +51,12 @@ static void frame_put(struct frame *f)
 		free(f);
 }
 
-static struct tn_pkt *pkt_get(void *host, void *owner)
+static struct tn_pkt *pkt_get(void *host, void *owner, const u8 *payload)
 {
 	struct tn_pkt *pkt = calloc(1, sizeof(*pkt));
 
 	(void)host;
+	(void)payload;
 	must(pkt, "out of memory");
 	((struct frame *)owner)->refs++;
 	pkt->owner = owner;
@@ -65,10 +67,10 @@ static struct tn_pkt *pkt_get(void *host, void *owner)
 static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
 {
 	struct frame *f = frame_new((size_t)nflits * TN_FLIT);
-	struct tn_pkt *pkt = pkt_get(host, f);
+	struct tn_pkt *pkt = pkt_get(host, f, f->data);
 
 	frame_put(f);
-	pkt->flits = f->data;
+	pkt->payload = f->data;
 	return pkt;
 }
 
@@ -94,7 +96,7 @@ static void read_all(const u8 *p, size_t len)
 static bool deliver(void *host, struct tn_pkt *pkt)
 {
 	must(tn_pkt_bytes(pkt) <= TN_PAYLOAD_MAX, "delivered too long a packet");
-	read_all(tn_pkt_payload(pkt), tn_pkt_bytes(pkt));
+	read_all(pkt->payload, tn_pkt_bytes(pkt));
 	pkt_put(host, pkt);
 	return true;
 }
@@ -181,7 +183,7 @@ static void mend_init(struct tn_link *l, u8 *flits)
 
 static void mend_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, u8 mend)
 {
-	u8 *tail = flits + TN_FLIT * (h->len + 1u), *via = h->relayed ? tail + TN_FLIT : NULL;
+	u8 *tail = flits_tail(flits, h->len), *via = h->relayed ? tail + TN_FLIT : NULL;
 	struct tn_hdr final;
 	struct tn_tail t;
 
@@ -197,11 +199,11 @@ static void mend_packet(struct tn_link *l, u8 *flits, struct tn_hdr *h, u8 mend)
 		final = *h;
 		if (via)
 			final.dst = tn_get_le32(via);
-		t.ecrc = tn_ecrc(flits, &final, &t);
+		t.ecrc = tn_ecrc(flits + TN_FLIT, &final, &t);
 		tn_tail_put(tail, &t);
 	}
 	if (mend & 1)
-		tn_lcrc_set(flits, h->len, via, h->type == TN_INIT ? ~0u : l->seed);
+		flits_seal(flits, h->len, h->type == TN_INIT ? ~0u : l->seed);
 }
 
 static void mend_acknak(struct tn_link *l, u8 *bytes, u8 mend)
@@ -250,9 +252,9 @@ static void up(unsigned int port, u64 now)
 
 	tn_hdr_put(flits, &h);
 	tn_init_put(flits + TN_FLIT, &i);
-	t.ecrc = tn_ecrc(flits, &h, &t);
+	t.ecrc = tn_ecrc(flits + TN_FLIT, &h, &t);
 	tn_tail_put(flits + (1 + TN_INIT_FLITS) * TN_FLIT, &t);
-	tn_lcrc_set(flits, TN_INIT_FLITS, NULL, ~0u);
+	flits_seal(flits, TN_INIT_FLITS, ~0u);
 	feed(port, flits, sizeof(flits), now);
 	must(l->state == TORUS_LINK_UP, "the peer's INIT is not understood");
 }
@@ -266,9 +268,9 @@ static void send(u32 what, u64 now)
 
 	if (!tn_nic_room(nic, vc))
 		return;
-	pkt = pkt_new(NULL, 2 + what % 5);
+	pkt = pkt_new(NULL, what % 5);
 	pkt->hdr.len = (u16)(what % 5);
-	memset(pkt->flits, 0x55, (2 + what % 5) * TN_FLIT);
+	memset(pkt->payload, 0x55, what % 5 * TN_FLIT);
 	if (tn_nic_send(nic, pkt, what % nic->nodes, vc, now))
 		pkt_put(NULL, pkt);
 }

@@ -49,7 +49,7 @@ struct tn_pkt *memory_new(struct memory *m, unsigned int nflits)
 		return NULL;
 	f = frame_new((size_t)nflits * TN_FLIT);
 	pkt->owner = f;
-	pkt->flits = f->data;
+	pkt->payload = f->data;
 	return pkt;
 }
 

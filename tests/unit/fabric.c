@@ -60,7 +60,7 @@ static void send_one(struct fabric *f, struct node *n)
 		return;
 	pkt->hdr.len = (u16)len;
 	pkt->tail.flags = (u8)(rnd64(&f->r) & (TN_TAIL_PAD | TN_TAIL_FIRST | TN_TAIL_LAST));
-	p = tn_pkt_payload(pkt);
+	p = pkt->payload;
 	tn_put_le32(p, t->sent[vc]);
 	p[4] = (u8)vc;
 	tn_put_le16(p + 6, (u16)n->id);
@@ -77,7 +77,7 @@ static void send_one(struct fabric *f, struct node *n)
 
 static void check_payload(struct fabric *f, const struct tn_pkt *pkt, u32 src, u32 number)
 {
-	const u8 *p = tn_pkt_payload(pkt);
+	const u8 *p = pkt->payload;
 
 	expect(&f->r, tn_get_le16(p + 6) == src && pkt->hdr.len, "source %u", src);
 	for (unsigned int i = 8; i < pkt->hdr.len * TN_FLIT; i++)
@@ -86,7 +86,7 @@ static void check_payload(struct fabric *f, const struct tn_pkt *pkt, u32 src, u
 
 static void arrived(struct fabric *f, struct node *n, struct tn_pkt *pkt)
 {
-	const u8 *p = tn_pkt_payload(pkt);
+	const u8 *p = pkt->payload;
 	unsigned int vc = p[4];
 	u32 src = pkt->hdr.src, number = tn_get_le32(p);
 	struct traffic *t;
@@ -120,12 +120,12 @@ static bool on_deliver(void *host, struct tn_pkt *pkt)
 	if (f->unchecked) {
 		f->delivered++;
 	} else if (pkt->hdr.type == TN_UNREACH) {
-		unsigned int vc = tn_pkt_payload(pkt)[4];
+		unsigned int vc = pkt->payload[4];
 		u32 dst = pkt->hdr.src;
 
 		expect(&f->r, pkt->hdr.dst == n->id && dst < f->n && vc < TORUS_VCS,
 		       "node %u: %u -> %u back", n->id, dst, pkt->hdr.dst);
-		check_payload(f, pkt, n->id, tn_get_le32(tn_pkt_payload(pkt)));
+		check_payload(f, pkt, n->id, tn_get_le32(pkt->payload));
 		between(f, n->id, dst)->back[vc]++;
 		f->returned++;
 	} else {
@@ -136,8 +136,9 @@ static bool on_deliver(void *host, struct tn_pkt *pkt)
 	return true;
 }
 
-static struct tn_pkt *on_get(void *host, void *owner)
+static struct tn_pkt *on_get(void *host, void *owner, const u8 *payload)
 {
+	(void)payload;
 	return memory_get(&((struct node *)host)->mem, owner);
 }
 

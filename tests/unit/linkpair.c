@@ -30,7 +30,7 @@ static struct tn_pkt *make(struct end *e, unsigned int vc)
 {
 	struct rnd *r = rnd_of(e);
 	unsigned int len = rnd_below(r, 16) ? rnd_below(r, 5) : rnd_below(r, 257), pad;
-	struct tn_pkt *pkt = memory_new(&e->mem, len + 2);
+	struct tn_pkt *pkt = memory_new(&e->mem, len);
 
 	if (!pkt)
 		return NULL;
@@ -41,12 +41,12 @@ static struct tn_pkt *make(struct end *e, unsigned int vc)
 				     .src = 77, .first = TN_NO_STEP, .last = 3 };
 	pkt->tail = (struct tn_tail) { .eseq = e->sent[vc], .flags = (u8)pad, .epoch = 9 };
 	for (unsigned int i = 0; i < len * TN_FLIT; i++)
-		tn_pkt_payload(pkt)[i] = pattern(e->sent[vc], vc, i);
+		pkt->payload[i] = pattern(e->sent[vc], vc, i);
 	/* Some come without their ECRC, as a NIC's own do: the link adds it. */
 	if (rnd_below(r, 2))
 		pkt->unsummed = TN_UNSUMMED;
 	else
-		pkt->tail.ecrc = tn_ecrc(pkt->flits, &pkt->hdr, &pkt->tail);
+		pkt->tail.ecrc = tn_ecrc(pkt->payload, &pkt->hdr, &pkt->tail);
 	pkt->in_port = TN_PORT_HOST;
 	e->sent[vc]++;
 	return pkt;
@@ -60,7 +60,7 @@ static void check_content(struct end *e, const struct tn_pkt *pkt)
 	       pkt->hdr.first == TN_NO_STEP && pkt->tail.epoch == 9 &&
 	       pkt->hdr.dst == (id & 0xffffff), "packet %u", id);
 	for (unsigned int i = 0; i < pkt->hdr.len * TN_FLIT; i++)
-		expect(rnd_of(e), tn_pkt_payload(pkt)[i] == pattern(id, pkt->hdr.vc, i),
+		expect(rnd_of(e), pkt->payload[i] == pattern(id, pkt->hdr.vc, i),
 		       "packet %u, byte %u", id, i);
 }
 
@@ -136,8 +136,9 @@ static const struct tn_link_ops link_ops = {
 	.peer_seq = on_peer_seq,
 };
 
-static struct tn_pkt *host_get(void *host, void *owner)
+static struct tn_pkt *host_get(void *host, void *owner, const u8 *payload)
 {
+	(void)payload;
 	return memory_get(&((struct end *)host)->mem, owner);
 }
 
@@ -437,7 +438,8 @@ static void receive(struct end *e)
 	while ((f = lane_get(&e->peer->out, e->pair->now))) {
 		hurt(e, f);
 		if (e->link.carrier)
-			tn_link_rx(&e->link, f->data, f->len, f, e->pair->now);
+			tn_link_rx(&e->link, &(struct tn_seg) { f->data, (u32)f->len }, 1, f,
+				   e->pair->now);
 		frame_put(f);
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Two links and a bad cable; linkpair.c checks every step. */
+#include "tests/flits.h"
 #include "tests/unit/linkpair.h"
 
 #define MS 1000000ull
@@ -268,15 +269,15 @@ static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 {
 	u8 flits[TN_PACKET_MAX] = { 0 };
 	struct end *b = &p.end[1];
-	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
+	struct tn_pkt pkt = { .hdr = h, .tail = t };
 
 	forge_begin(TORUS_RETRY_ANGARA);
 	pkt.hdr.tseq = (u16)((pkt.hdr.tseq + b->link.retry.rx.expected) & TN_SEQ_MASK);
 	pkt.hdr.rseq = (u16)((pkt.hdr.rseq + b->link.retry.tx.tseq) & TN_SEQ_MASK);
-	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
+	pkt.tail.ecrc = tn_ecrc(flits + TN_FLIT, &pkt.hdr, &pkt.tail);
 	tn_hdr_put(flits, &pkt.hdr);
-	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
-	tn_lcrc_set(flits, pkt.hdr.len, NULL, b->link.seed);
+	tn_tail_put(flits_tail(flits, pkt.hdr.len), &pkt.tail);
+	flits_seal(flits, pkt.hdr.len, b->link.seed);
 	forge_end(flits, (pkt.hdr.len + 2u) * TN_FLIT, reason);
 }
 

@@ -301,7 +301,8 @@ static void test_loop(void **state)
 		while (tn_link_tx(&e->link, &f, p.now))
 			lane_put(&e->out, &f, p.now);
 		while ((in = lane_get(&e->out, p.now))) {
-			tn_link_rx(&e->link, in->data, in->len, in, p.now);
+			tn_link_rx(&e->link, &(struct tn_seg) { in->data, (u32)in->len }, 1, in,
+				   p.now);
 			frame_put(in);
 		}
 		assert_int_not_equal(e->link.state, UP);

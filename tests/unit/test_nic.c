@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The NIC towards its host, and a neighbour that lies. */
+#include "tests/flits.h"
 #include "tests/unit/fabric.h"
 
 #define MS 1000000ull
@@ -172,10 +173,10 @@ static void test_room(void **state)
 	room = tn_nic_room(nic, 1);
 	assert_true(room > 0);
 	for (;; n++) {
-		struct tn_pkt *pkt = memory_new(&f.node[0].mem, 3);
+		struct tn_pkt *pkt = memory_new(&f.node[0].mem, 1);
 		int err;
 
-		memset(pkt->flits, 0, 3 * TN_FLIT);
+		memset(pkt->payload, 0, TN_FLIT);
 		pkt->hdr.len = 1;
 		assert_int_equal(tn_nic_room(nic, 1), room - n);
 		err = tn_nic_send(nic, pkt, 1, 1, f.now);
@@ -250,15 +251,15 @@ static void forge(struct tn_hdr h, struct tn_tail t)
 	struct node *liar = &f.node[fabric_peer(&f, 0, 0, &pp)];
 	struct tn_link *l = &f.node[0].nic->link[0];
 	static u8 flits[TN_PACKET_MAX];
-	struct tn_pkt pkt = { .flits = flits, .hdr = h, .tail = t };
+	struct tn_pkt pkt = { .hdr = h, .tail = t };
 
 	rnd_fill(&f.r, flits, sizeof(flits));
 	pkt.hdr.tseq = l->retry.rx.expected;
 	pkt.hdr.rseq = l->retry.tx.sent.head ? l->retry.tx.sent.head->hdr.tseq : l->retry.tx.tseq;
-	pkt.tail.ecrc = tn_ecrc(flits, &pkt.hdr, &pkt.tail);
+	pkt.tail.ecrc = tn_ecrc(flits + TN_FLIT, &pkt.hdr, &pkt.tail);
 	tn_hdr_put(flits, &pkt.hdr);
-	tn_tail_put(tn_pkt_tail(&pkt), &pkt.tail);
-	tn_lcrc_set(flits, h.len, NULL, l->seed);
+	tn_tail_put(flits_tail(flits, h.len), &pkt.tail);
+	flits_seal(flits, h.len, l->seed);
 	tn_nic_rx(f.node[0].nic, 0, flits, (h.len + 2u) * TN_FLIT, NULL, f.now);
 	(void)liar;
 }
@@ -280,12 +281,13 @@ static struct tn_hdr random_hdr(void)
 	};
 }
 
-static struct tn_pkt *forged_get(void *host, void *owner)
+static struct tn_pkt *forged_get(void *host, void *owner, const u8 *payload)
 {
 	struct node *n = host;
 	struct frame *frame = owner;
 	struct tn_pkt *pkt;
 
+	(void)payload;
 	if (frame)
 		return memory_get(&n->mem, frame);
 	/* Forged bytes have no frame: give them one that lasts. */

@@ -46,8 +46,7 @@ static void test_queue(void **state)
 
 static void test_sizes(void **state)
 {
-	u8 flits[TN_PACKET_MAX];
-	struct tn_pkt p = { .flits = flits };
+	struct tn_pkt p = { 0 };
 
 	(void)state;
 	for (unsigned int len = 0; len <= TN_PAYLOAD_FLITS_MAX; len++) {
@@ -56,8 +55,6 @@ static void test_sizes(void **state)
 			p.tail.flags = (u8)(0xf0 | pad);
 			assert_int_equal(tn_pkt_flits(&p), len + 2);
 			assert_int_equal(tn_pkt_bytes(&p), len ? len * 16 - pad : 0);
-			assert_ptr_equal(tn_pkt_payload(&p), flits + 16);
-			assert_ptr_equal(tn_pkt_tail(&p), flits + 16 + 16 * len);
 		}
 	}
 	assert_int_equal(TN_PACKET_MAX, 16 + 4096 + 16 + 16);

@@ -3,6 +3,7 @@
  * Wire format against a second reading of its document: fields are put into
  * flits bit by bit from a table, CRCs are computed bit by bit.
  */
+#include "tests/flits.h"
 #include "tests/unit/seeds.h"
 #include "kernel/core/wire.h"
 
@@ -152,27 +153,26 @@ static void test_via(void **state)
 /* The relay flit is told apart from the next packet, and a damage to it is seen. */
 static void test_relay_flit(void **state)
 {
-	u8 flits[8 * TN_FLIT] = { 0 }, via[TN_FLIT];
+	u8 flits[8 * TN_FLIT] = { 0 };
 	struct tn_hdr h = { .type = TN_DATA, .len = 2, .relayed = 1, .dst = 3 };
 	const struct tn_via v = { .dst = 7, .payer = 2, .gen = 9, .legs = 1 };
 
 	(void)state;
 	tn_hdr_put(flits, &h);
-	tn_via_put(via, &v);
-	tn_lcrc_set(flits, h.len, via, 77);
-	memcpy(flits + 4 * TN_FLIT, via, TN_FLIT);
+	tn_via_put(flits + 4 * TN_FLIT, &v);
+	flits_seal(flits, h.len, 77);
 	assert_int_equal(tn_hdr_flits(&h), 5);
-	assert_true(tn_lcrc_ok(flits, h.len, 77));
+	assert_true(flits_sealed(flits, h.len, 77));
 	for (unsigned int bit = 0; bit < TN_FLIT * 8; bit++) {
 		flip(flits + 4 * TN_FLIT, bit);
-		assert_false(tn_lcrc_ok(flits, h.len, 77));
+		assert_false(flits_sealed(flits, h.len, 77));
 		flip(flits + 4 * TN_FLIT, bit);
 	}
 	flip(flits, 17);
-	assert_false(tn_lcrc_ok(flits, h.len, 77));
+	assert_false(flits_sealed(flits, h.len, 77));
 	flits[5 * TN_FLIT] = 1;
 	flip(flits, 17);
-	assert_true(tn_lcrc_ok(flits, h.len, 77));
+	assert_true(flits_sealed(flits, h.len, 77));
 }
 
 static void test_tail(void **state)
@@ -281,7 +281,7 @@ struct packet {
 
 static void packet_make(struct rnd *r, struct packet *p, u16 len, u32 session)
 {
-	u8 *tail = p->flits + TN_FLIT * (len + 1);
+	u8 *tail = flits_tail(p->flits, len);
 
 	p->hdr = random_hdr(r);
 	p->hdr.len = len;
@@ -291,9 +291,9 @@ static void packet_make(struct rnd *r, struct packet *p, u16 len, u32 session)
 	};
 	tn_hdr_put(p->flits, &p->hdr);
 	rnd_fill(r, p->flits + TN_FLIT, (size_t)len * TN_FLIT);
-	p->tail.ecrc = tn_ecrc(p->flits, &p->hdr, &p->tail);
+	p->tail.ecrc = tn_ecrc(p->flits + TN_FLIT, &p->hdr, &p->tail);
 	tn_tail_put(tail, &p->tail);
-	tn_lcrc_set(p->flits, len, NULL, session);
+	flits_seal(p->flits, len, session);
 }
 
 static bool packet_ok(const struct packet *p, u16 len, u32 session)
@@ -301,13 +301,13 @@ static bool packet_ok(const struct packet *p, u16 len, u32 session)
 	struct tn_hdr h;
 	struct tn_tail t;
 
-	if (!tn_lcrc_ok(p->flits, len, session))
+	if (!flits_sealed(p->flits, len, session))
 		return false;
 	tn_hdr_get(p->flits, &h);
 	if (h.len != len)
 		return false;
 	tn_tail_get(p->flits + TN_FLIT * (len + 1), &t);
-	return tn_ecrc(p->flits, &h, &t) == t.ecrc;
+	return tn_ecrc(p->flits + TN_FLIT, &h, &t) == t.ecrc;
 }
 
 static void crc_one(uint64_t seed)
@@ -316,11 +316,11 @@ static void crc_one(uint64_t seed)
 	u16 len = (u16)rnd_below(&r, TN_PAYLOAD_FLITS_MAX + 1);
 	u32 session = (u32)rnd64(&r), lcrc;
 	static struct packet p;
-	u8 end[TN_FLIT] = { 0 }, *tail = p.flits + TN_FLIT * (len + 1);
+	u8 end[TN_FLIT] = { 0 }, *tail = flits_tail(p.flits, len);
 
 	packet_make(&r, &p, len, session);
 	expect(&r, packet_ok(&p, len, session), "length %u", len);
-	expect(&r, !tn_lcrc_ok(p.flits, len, session + 1), "another session");
+	expect(&r, !flits_sealed(p.flits, len, session + 1), "another session");
 
 	le(end, 4, p.hdr.dst);
 	le(end + 4, 4, p.hdr.src);
@@ -364,22 +364,22 @@ static void test_ecrc_cover(void **state)
 	t = p.tail;
 	t.flags ^= TN_TAIL_REPLAYED;
 	t.vb = TN_VB_BAD;
-	assert_int_equal(tn_ecrc(p.flits, &h, &t), p.tail.ecrc);
+	assert_int_equal(tn_ecrc(p.flits + TN_FLIT, &h, &t), p.tail.ecrc);
 	h = p.hdr;
 	t = p.tail;
 	h.dst ^= 1;
-	assert_int_not_equal(tn_ecrc(p.flits, &h, &t), p.tail.ecrc);
+	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &h, &t), p.tail.ecrc);
 	h = p.hdr;
 	h.src ^= 0x800000;
-	assert_int_not_equal(tn_ecrc(p.flits, &h, &t), p.tail.ecrc);
+	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &h, &t), p.tail.ecrc);
 	t.eseq ^= 1;
-	assert_int_not_equal(tn_ecrc(p.flits, &p.hdr, &t), p.tail.ecrc);
+	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
 	t = p.tail;
 	t.flags ^= TN_TAIL_LAST;
-	assert_int_not_equal(tn_ecrc(p.flits, &p.hdr, &t), p.tail.ecrc);
+	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
 	t = p.tail;
 	t.epoch ^= 1;
-	assert_int_not_equal(tn_ecrc(p.flits, &p.hdr, &t), p.tail.ecrc);
+	assert_int_not_equal(tn_ecrc(p.flits + TN_FLIT, &p.hdr, &t), p.tail.ecrc);
 }
 
 /* One flipped bit, wherever it is, and every burst of up to 32 bits. */

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/flits.h"
 #include "tests/unit/random.h"
 #include "tests/vm/framefuzz.h"
 
@@ -101,7 +102,7 @@ static u32 final_dst(const struct tn_hdr *h, const struct tn_via *via)
 static void put(const struct tn_hdr *h, struct tn_tail *t, const struct tn_via *via)
 {
 	size_t n = (size_t)tn_hdr_flits(h) * TN_FLIT;
-	u8 *at = f.out + f.len, *tail = at + TN_FLIT * (h->len + 1u);
+	u8 *at = f.out + f.len, *tail = flits_tail(at, h->len);
 	struct tn_hdr final = *h;
 
 	if (f.len + n > PEER_FRAME_MAX)
@@ -109,12 +110,11 @@ static void put(const struct tn_hdr *h, struct tn_tail *t, const struct tn_via *
 	tn_hdr_put(at, h);
 	memcpy(at + TN_FLIT, f.body, (size_t)h->len * TN_FLIT);
 	final.dst = final_dst(h, via);
-	t->ecrc = tn_ecrc(at, &final, t);
+	t->ecrc = tn_ecrc(at + TN_FLIT, &final, t);
 	tn_tail_put(tail, t);
 	if (h->relayed)
 		tn_via_put(tail + TN_FLIT, via);
-	tn_lcrc_set(at, h->len, h->relayed ? tail + TN_FLIT : NULL,
-		    h->type == TN_INIT ? ~0u : peer_link()->seed);
+	flits_seal(at, h->len, h->type == TN_INIT ? ~0u : peer_link()->seed);
 	f.len += n;
 }
 

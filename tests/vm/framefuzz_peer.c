@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/flits.h"
 #include "tests/vm/framefuzz.h"
 
 #define MS 1000000ull
@@ -56,11 +57,12 @@ static void memory_put(struct memory *m)
 		free(m);
 }
 
-static struct tn_pkt *pkt_get(void *host, void *owner)
+static struct tn_pkt *pkt_get(void *host, void *owner, const u8 *payload)
 {
 	struct tn_pkt *pkt = calloc(1, sizeof(*pkt));
 
 	(void)host;
+	(void)payload;
 	if (!pkt)
 		abort();
 	((struct memory *)owner)->refs++;
@@ -71,10 +73,10 @@ static struct tn_pkt *pkt_get(void *host, void *owner)
 static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
 {
 	struct memory *m = memory_new((size_t)nflits * TN_FLIT);
-	struct tn_pkt *pkt = pkt_get(host, m);
+	struct tn_pkt *pkt = pkt_get(host, m, m->data);
 
 	memory_put(m);
-	pkt->flits = m->data;
+	pkt->payload = m->data;
 	return pkt;
 }
 
@@ -195,7 +197,7 @@ static void overhear(const u8 *frame, size_t len)
 		return;
 	tn_hdr_get(frame, &h);
 	if (h.type == TN_PAD || h.type == TN_INIT || h.type == TN_ACKNAK ||
-	    tn_hdr_flits(&h) * TN_FLIT > len || !tn_lcrc_ok(frame, h.len, l->seed))
+	    tn_hdr_flits(&h) * TN_FLIT > len || !flits_sealed(frame, h.len, l->seed))
 		return;
 	peer.expected = h.rseq;
 }

@@ -21,12 +21,13 @@ struct host {
 	uint32_t node;
 };
 
-static struct tn_pkt *pkt_get(void *host, void *owner)
+static struct tn_pkt *pkt_get(void *host, void *owner, const u8 *payload)
 {
 	struct tn_pkt *p = calloc(1, sizeof(*p));
 	struct frame *f = owner;
 
 	(void)host;
+	(void)payload;
 	if (!p)
 		abort();
 	p->owner = f;
@@ -44,7 +45,7 @@ static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
 		abort();
 	f->refs = 1;
 	p->owner = f;
-	p->flits = f->data;
+	p->payload = f->data;
 	return p;
 }
 
@@ -62,7 +63,7 @@ static bool deliver(void *host, struct tn_pkt *p)
 	struct load l;
 
 	if (tn_pkt_bytes(p) == sizeof(l)) {
-		memcpy(&l, tn_pkt_payload(p), sizeof(l));
+		memcpy(&l, p->payload, sizeof(l));
 		if (l.magic != MAGIC)
 			abort();
 		if (p->hdr.type == TN_UNREACH) {
@@ -405,10 +406,10 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int 
 		.vc = vc,
 		.seq = n->seq[dst * TORUS_VCS + vc],
 	};
-	p = pkt_new(NULL, 2 + sizeof(l) / TN_FLIT);
+	p = pkt_new(NULL, sizeof(l) / TN_FLIT);
 	p->hdr.len = sizeof(l) / TN_FLIT;
 	p->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
-	memcpy(tn_pkt_payload(p), &l, sizeof(l));
+	memcpy(p->payload, &l, sizeof(l));
 	/* Told before: a packet to oneself is delivered inside the call. */
 	if (tn_nic_send(n->nic, p, dst, vc, w->now)) {
 		pkt_put(NULL, p);

@@ -14,12 +14,13 @@
 #define LOOK_INTERVAL	100000000ull
 #define MOVES_MAX	4	/* rounds of moving before looking at sockets again */
 
-static struct tn_pkt *op_pkt_get(void *host, void *owner)
+static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)
 {
 	struct emu *e = host;
 	struct frame *f = owner;
 	struct tn_pkt *p;
 
+	(void)payload;
 	f->refs++;
 	p = pkt_new(e->pool, f, f->data);
 	if (!p)

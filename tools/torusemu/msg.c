@@ -78,7 +78,7 @@ static void send_out(struct emu *e, u64 now)
 			return;
 		if (err) {
 			if (err == -EHOSTUNREACH && p->tail.flags & TN_TAIL_FIRST)
-				icmp_unreachable(e, tn_pkt_payload(p), tn_pkt_bytes(p));
+				icmp_unreachable(e, p->payload, tn_pkt_bytes(p));
 			drop(e, q);
 			return;
 		}
@@ -89,18 +89,18 @@ static void send_out(struct emu *e, u64 now)
 	}
 }
 
-static struct tn_pkt *make_packet(struct emu *e, struct frame *f, u8 *flits, size_t bytes)
+static struct tn_pkt *make_packet(struct emu *e, struct frame *f, u8 *payload, size_t bytes)
 {
 	struct tn_pkt *p;
 	size_t pad = -bytes % TN_FLIT;
 
 	f->refs++;
-	p = pkt_new(e->pool, f, flits);
+	p = pkt_new(e->pool, f, payload);
 	if (!p) {
 		f->refs--;
 		return NULL;
 	}
-	memset(flits + TN_FLIT + bytes, 0, pad);
+	memset(payload + bytes, 0, pad);
 	p->hdr.len = (u16)((bytes + pad) / TN_FLIT);
 	p->tail.flags = (u8)pad;
 	return p;
@@ -114,7 +114,7 @@ static bool cut(struct emu *e, struct frame *f, size_t len)
 	for (size_t at = 0; at < len; at += TN_PAYLOAD_MAX) {
 		size_t bytes = len - at < TN_PAYLOAD_MAX ? len - at : TN_PAYLOAD_MAX;
 
-		p = make_packet(e, f, f->data + at / TN_PAYLOAD_MAX * TN_PACKET_MAX, bytes);
+		p = make_packet(e, f, f->data + at, bytes);
 		if (!p)
 			return false;
 		if (!at)
@@ -136,15 +136,15 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 	counter[TORUS_NC_HOST_MESSAGES_TX]++;
 	counter[TORUS_NC_HOST_BYTES_TX] += len < TUN_HDR ? 0 : len - TUN_HDR;
 	if (e->is_placed)
-		dst = classify(e, f->data + TN_FLIT, len, &vc);
+		dst = classify(e, f->data, len, &vc);
 	if (dst == TORUS_NO_NODE) {
 		counter[TORUS_NC_HOST_DROPS]++;
 		return;
 	}
 	if (len < EMU_COPY_BREAK)
-		small = frame_new(e->pool, len + 3 * TN_FLIT);
+		small = frame_new(e->pool, len + TN_FLIT);
 	if (small) {
-		memcpy(small->data + TN_FLIT, f->data + TN_FLIT, len);
+		memcpy(small->data, f->data, len);
 		f = small;
 	}
 	e->msg.out_dst = dst;
@@ -234,11 +234,11 @@ static void chain_drop(struct emu *e, struct chain *c)
 
 static void chain_deliver(struct emu *e, struct chain *c)
 {
-	struct iovec iov[POOL_PACKETS];
+	struct iovec iov[MSG_PACKETS_MAX];
 	int n = 0;
 
 	for (struct tn_pkt *p = c->packets.head; p; p = p->next)
-		iov[n++] = (struct iovec) { tn_pkt_payload(p), tn_pkt_bytes(p) };
+		iov[n++] = (struct iovec) { p->payload, tn_pkt_bytes(p) };
 	tun_write(e, iov, n, c->bytes);
 	chain_free(e, c);
 }
@@ -251,7 +251,7 @@ static struct chain *chain_of(struct emu *e, struct tn_pkt *p, u8 vc)
 
 	if (c && (first || p->tail.eseq != c->packets.tail->tail.eseq + 1 ||
 		  p->tail.epoch != c->packets.tail->tail.epoch ||
-		  c->packets.count == POOL_PACKETS)) {
+		  c->packets.count == MSG_PACKETS_MAX)) {
 		chain_drop(e, c);
 		c = NULL;
 	}
@@ -290,7 +290,7 @@ void msg_deliver(struct emu *e, struct tn_pkt *p)
 		return;
 	}
 	if (p->tail.flags & TN_TAIL_FIRST)
-		icmp_unreachable(e, tn_pkt_payload(p), tn_pkt_bytes(p));
+		icmp_unreachable(e, p->payload, tn_pkt_bytes(p));
 	pkt_free(e->pool, p);
 }
 

@@ -14,6 +14,7 @@ struct chain;
 
 #define MSG_BUCKETS	256
 #define MSG_WAITING_MAX	8192	/* packets of unfinished messages */
+#define MSG_PACKETS_MAX	64	/* packets of one: the longest takes 17, cut small more */
 
 /**
  * struct msg - messages on their way

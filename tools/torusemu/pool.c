@@ -129,7 +129,7 @@ static struct tn_pkt *pkt_alloc(struct pool *pool)
 	return slab;
 }
 
-struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *flits)
+struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *payload)
 {
 	struct tn_pkt *p = pool->pkt;
 
@@ -141,7 +141,7 @@ struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *flits)
 		return NULL;
 	memset(p, 0, sizeof(*p));
 	p->owner = f;
-	p->flits = flits;
+	p->payload = payload;
 	return p;
 }
 

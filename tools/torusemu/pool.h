@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Memory of packets. A frame is a counted buffer of one of a few sizes; the
- * largest takes an Ethernet frame as it comes from the wire or a message laid
- * out as packets. Packet descriptors point into frames and hold a reference.
+ * largest takes an Ethernet frame as it comes from the wire, or a message. Packet descriptors point into frames and hold a reference.
  */
 #ifndef EMU_POOL_H
 #define EMU_POOL_H
@@ -10,8 +9,7 @@
 #include "kernel/core/pkt.h"
 
 #define POOL_HEADROOM	16		/* before data: the Ethernet header */
-#define POOL_PACKETS	17		/* packets of the longest message, 64 KiB */
-#define POOL_FRAME_MAX	(POOL_PACKETS * TN_PACKET_MAX)
+#define POOL_FRAME_MAX	(64 << 10 | 64)	/* the longest message, or Ethernet frame */
 #define POOL_CLASSES	6
 
 /**
@@ -52,7 +50,7 @@ static inline void frame_put(struct pool *pool, struct frame *f)
 }
 
 /** pkt_new() - a descriptor that takes over one reference to @f; NULL if out */
-struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *flits);
+struct tn_pkt *pkt_new(struct pool *pool, struct frame *f, u8 *payload);
 void pkt_free(struct pool *pool, struct tn_pkt *p);
 
 #endif /* EMU_POOL_H */

@@ -32,7 +32,6 @@
 /* Return: bytes, or negative errno. */
 static ssize_t read_message(struct emu *e, u64 now)
 {
-	struct iovec iov[POOL_PACKETS];
 	struct frame *f = e->tun.frame;
 	ssize_t n;
 
@@ -40,11 +39,7 @@ static ssize_t read_message(struct emu *e, u64 now)
 		f = e->tun.frame = frame_new(e->pool, POOL_FRAME_MAX);
 	if (!f)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < POOL_PACKETS; i++)
-		iov[i] = (struct iovec) {
-			f->data + i * TN_PACKET_MAX + TN_FLIT, TN_PAYLOAD_MAX
-		};
-	n = readv(e->tun.watch.fd, iov, POOL_PACKETS);
+	n = read(e->tun.watch.fd, f->data, POOL_FRAME_MAX);
 	if (n < 0)
 		return -errno;
 	msg_send(e, f, (size_t)n, now);
@@ -119,7 +114,7 @@ static void put_merged(struct emu *e)
 	for (u32 i = 0; i < g->count; i++) {
 		struct tn_pkt *p = e->tun.waiting[i];
 
-		iov[1 + i] = (struct iovec) { tn_pkt_payload(p) + g->len, tn_pkt_bytes(p) - g->len };
+		iov[1 + i] = (struct iovec) { p->payload + g->len, tn_pkt_bytes(p) - g->len };
 	}
 	put(e, iov, 1 + (int)g->count, g->len + g->bytes, g->count,
 	    g->count * (g->len - TUN_HDR) + g->bytes);
@@ -136,7 +131,7 @@ void tun_flush(struct emu *e)
 	if (g->count > 1) {
 		put_merged(e);
 	} else {
-		iov = (struct iovec) { tn_pkt_payload(p), tn_pkt_bytes(p) };
+		iov = (struct iovec) { p->payload, tn_pkt_bytes(p) };
 		put(e, &iov, 1, iov.iov_len, 1, iov.iov_len - TUN_HDR);
 	}
 	for (u32 i = 0; i < g->count; i++)
@@ -147,7 +142,7 @@ void tun_flush(struct emu *e)
 void tun_deliver(struct emu *e, struct tn_pkt *p)
 {
 	struct gro *g = &e->tun.gro;
-	struct iovec iov = { tn_pkt_payload(p), tn_pkt_bytes(p) };
+	struct iovec iov = { p->payload, tn_pkt_bytes(p) };
 
 	if (g->count && !gro_join(g, iov.iov_base, iov.iov_len))
 		tun_flush(e);
