@@ -10,7 +10,7 @@
 
 #include "torus.h"
 
-#define HDR	TORUS_MSG_HDR
+#define HDR	TORUS_HOST_HDR
 
 /* Bytes @at to @at + @bytes of the message as one packet. */
 static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
@@ -133,7 +133,7 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb)
 	struct virtio_net_hdr hdr;
 	struct tn_pkt *pkt;
 
-	if (len > TORUS_MSG_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
+	if (len > TORUS_HOST_MSG_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
 		return false;
 	pkt = take_over(skb, &hdr);
 	if (pkt) {

@@ -25,7 +25,7 @@
 
 #include "torus.h"
 
-#define HDR		TORUS_MSG_HDR
+#define HDR		TORUS_HOST_HDR
 #define MSG_PACKETS_MAX	64	/* the longest takes 17 at least, more if cut at its pages */
 #define WAITING_MAX	8192	/* packets of unfinished messages */
 #define XMIT_BATCH	64	/* messages, and */
@@ -401,7 +401,7 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
 
-	if (tn_pkt_bytes(first) < HDR + 1 || bytes > TORUS_MSG_MAX)
+	if (tn_pkt_bytes(first) < HDR + 1 || bytes > TORUS_HOST_MSG_MAX)
 		return NULL;
 	memcpy(&hdr, first->payload, HDR);
 	skb = bytes > KEEP_MIN ? message_keep(first) : NULL;

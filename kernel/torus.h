@@ -4,10 +4,9 @@
  *
  *	main.c     the module             device.c   rtnl link type, netdev, lifetime
  *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
+ *	frame.c    packets in frames      pkt.c      packets' memory
  *	msg.c      host messages          cut.c      messages into packets
- *	icmp.c     "unreachable" to the host
- *	frame.c    packets in frames      park.c     the parking segment
- *	pkt.c      packets' memory
+ *	park.c     the parking segment    icmp.c     "unreachable" to the host
  *	fault.c    fault injection        ethtool.c  what ethtool asks
  *	param.c    a NIC's parameters     genl*.c    the netlink family
  *
@@ -337,8 +336,8 @@ void torus_port_unregister(void);
 
 /* --- cut.c ---------------------------------------------------------------------------- */
 
-#define TORUS_MSG_HDR	((unsigned int)sizeof(struct virtio_net_hdr))
-#define TORUS_MSG_MAX	(TORUS_MSG_HDR + 65535)
+#define TORUS_HOST_HDR	((unsigned int)sizeof(struct virtio_net_hdr))
+#define TORUS_HOST_MSG_MAX	(TORUS_HOST_HDR + 65535)
 /**
  * torus_cut() - @skb, which stays the caller's, as packets behind @q (lock)
  * Return: false: too long, or no memory; @q may have some of it.

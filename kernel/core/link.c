@@ -238,7 +238,11 @@ enum next { NEXT_PACKET, NEXT_NONE, NEXT_BROKEN };
 static enum next rx_next(struct tn_pieces *in, struct came *c, struct tn_hdr *h)
 {
 	c->head = tn_pieces_take(in, TN_FLIT);
-	if (!c->head || tn_type_of(c->head) == TN_PAD)
+	if (!c->head) {			/* the end of the frame, or of a piece? */
+		*h = (struct tn_hdr) { 0 };
+		return in->n > 1 ? NEXT_BROKEN : NEXT_NONE;
+	}
+	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
 	tn_hdr_get(c->head, h);
 	if (h->len > TN_PAYLOAD_FLITS_MAX)

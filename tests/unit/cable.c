@@ -17,6 +17,42 @@ void frame_put(struct frame *f)
 		free(f);
 }
 
+/* The bytes of the next part of a packet, or all that is left. @part: 0 header, 1 payload, 2 the rest. */
+static size_t part_bytes(const u8 *at, size_t left, unsigned int *part, struct tn_hdr *h)
+{
+	size_t n = left;
+
+	if (*part == 0 && left >= TN_ACKNAK_BYTES && tn_type_of(at) == TN_ACKNAK)
+		return TN_ACKNAK_BYTES;
+	if (*part == 0 && left >= TN_FLIT) {
+		tn_hdr_get(at, h);
+		n = h->type == TN_PAD ? left : TN_FLIT;
+	} else if (*part == 1) {
+		n = h->len * (size_t)TN_FLIT;
+	} else if (*part == 2) {
+		n = (1u + h->relayed) * TN_FLIT;
+	}
+	*part = (*part + 1) % 3;
+	return n < left ? n : left;
+}
+
+unsigned int frame_pieces(struct rnd *r, const struct frame *f, struct tn_seg *seg)
+{
+	unsigned int n = 0, part = 0;
+	struct tn_hdr h = { 0 };
+	size_t at = 0, bytes;
+
+	while (at < f->len) {
+		bytes = part_bytes(f->data + at, f->len - at, &part, &h);
+		if (bytes && (!n || (n < FRAME_PIECES && rnd_one_in(r, 3))))
+			seg[n++] = (struct tn_seg) { .base = f->data + at };
+		if (bytes)
+			seg[n - 1].len += (u32)bytes;
+		at += bytes;
+	}
+	return n;
+}
+
 static struct tn_pkt *packet(struct memory *m)
 {
 	struct tn_pkt *pkt;

@@ -22,6 +22,15 @@ struct frame {
 struct frame *frame_new(size_t len);
 void frame_put(struct frame *f);
 
+#define FRAME_PIECES 64
+
+/**
+ * frame_pieces() - where the parts of the packets in @f begin, some of them at random
+ * @seg: FRAME_PIECES of them, none empty
+ * Return: how many.
+ */
+unsigned int frame_pieces(struct rnd *r, const struct frame *f, struct tn_seg *seg);
+
 /**
  * struct memory - packets of one host
  * @live: packets handed out

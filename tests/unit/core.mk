@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
-core-tests := wire pkt retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
+core-tests := wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-retry_angara := tests/unit/retrymasks.o
 core-test-retry_acknak := tests/unit/retrymasks.o
 core-test-retry_hippi := tests/unit/retrymasks.o
+core-test-pieces := tests/unit/cable.o
 core-test-linkstate := $(core-test-link)
 core-test-link_train := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/cable.o

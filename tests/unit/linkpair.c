@@ -197,6 +197,7 @@ void pair_start(struct pair *p, uint64_t seed)
 {
 	memset(p, 0, sizeof(*p));
 	p->r = rnd_new(seed);
+	p->cuts = rnd_new(~seed);
 	p->begun = p->now = 1 + rnd_below(&p->r, 1000000000);
 	for (int i = 0; i < 2; i++) {
 		struct end *e = &p->end[i];
@@ -433,12 +434,13 @@ static void hurt(struct end *e, struct frame *f)
 
 static void receive(struct end *e)
 {
+	struct tn_seg seg[FRAME_PIECES];
 	struct frame *f;
 
 	while ((f = lane_get(&e->peer->out, e->pair->now))) {
 		hurt(e, f);
 		if (e->link.carrier)
-			tn_link_rx(&e->link, &(struct tn_seg) { f->data, (u32)f->len }, 1, f,
+			tn_link_rx(&e->link, seg, frame_pieces(&e->pair->cuts, f, seg), f,
 				   e->pair->now);
 		frame_put(f);
 	}

@@ -50,6 +50,7 @@ struct end {
 
 struct pair {
 	struct rnd r;
+	struct rnd cuts;	/* of frames into pieces */
 	u64 now;
 	u64 begun;
 	struct end end[2];

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Frames in pieces: what fits, and that what does not is not read past its end. */
+#include "tests/flits.h"
+#include "tests/unit/cable.h"
+#include "kernel/core/pieces.h"
+
+/* Packets of all kinds, and answers between them, up to the length of @f. */
+static void fill(struct rnd *r, struct frame *f)
+{
+	size_t at = 0;
+
+	memset(f->data, 0, f->len);
+	while (f->len - at >= TN_FLIT) {
+		struct tn_hdr h = {
+			.type = (u8)(TN_DATA + rnd_below(r, TN_ACKNAK - TN_DATA)),
+			.len = (u16)rnd_below(r, 4), .relayed = (u8)rnd_below(r, 2),
+		};
+		size_t n = tn_hdr_flits(&h) * TN_FLIT;
+
+		if (rnd_one_in(r, 4)) {
+			tn_acknak_put(f->data + at, &h, 1);
+			at += TN_ACKNAK_BYTES;
+		} else if (n > f->len - at) {
+			break;		/* padding */
+		} else {
+			rnd_fill(r, f->data + at, n);
+			tn_hdr_put(f->data + at, &h);
+			at += n;
+		}
+	}
+	if (f->len - at < TN_ACKNAK_BYTES)
+		f->len = at;		/* too short for padding */
+}
+
+static bool is_cut(const struct tn_seg *seg, unsigned int n, const u8 *at)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (seg[i].base == at)
+			return true;
+	}
+	return false;
+}
+
+/* One more cut, at a byte where there is none. Return: it could be made. */
+static bool cut_at(struct tn_seg *seg, unsigned int *n, const u8 *at)
+{
+	unsigned int i = *n;
+
+	if (*n == FRAME_PIECES || is_cut(seg, *n, at))
+		return false;
+	while (seg[i - 1].base > at)
+		i--;
+	memmove(seg + i + 1, seg + i, (*n - i) * sizeof(*seg));
+	seg[i] = (struct tn_seg) { at, (u32)(seg[i - 1].base + seg[i - 1].len - at) };
+	seg[i - 1].len -= seg[i].len;
+	++*n;
+	return true;
+}
+
+/* May a frame be cut before byte @at? By the document, from the beginning. */
+static bool between_parts(const struct frame *f, size_t at)
+{
+	size_t here = 0;
+
+	while (here < at) {
+		struct tn_hdr h;
+
+		if (tn_type_of(f->data + here) == TN_ACKNAK) {
+			here += TN_ACKNAK_BYTES;
+			continue;
+		}
+		if (f->len - here < TN_FLIT || tn_type_of(f->data + here) == TN_PAD)
+			return at >= here + (f->len - here < TN_FLIT ? TN_ACKNAK_BYTES : TN_FLIT);
+		tn_hdr_get(f->data + here, &h);
+		if (at == here + TN_FLIT || at == here + (1u + h.len) * TN_FLIT)
+			return true;
+		here += tn_hdr_flits(&h) * TN_FLIT;
+	}
+	return here == at;
+}
+
+static void fit_one(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	struct frame *f = frame_new(1 + rnd_below(&r, 40 * TN_FLIT));
+	struct tn_seg seg[FRAME_PIECES];
+	unsigned int n;
+
+	fill(&r, f);
+	n = frame_pieces(&r, f, seg);
+	expect(&r, tn_pieces_fit(seg, n), "cut between parts, %u pieces", n);
+	for (int i = 0; i < 20; i++) {
+		size_t at = 1 + rnd_below(&r, (u32)f->len);
+		struct tn_seg more[FRAME_PIECES];
+		unsigned int m = n;
+
+		memcpy(more, seg, sizeof(seg));
+		if (at >= f->len || !cut_at(more, &m, f->data + at))
+			continue;
+		if (between_parts(f, at))
+			continue;
+		expect(&r, !tn_pieces_fit(more, m), "cut at byte %zu of %zu", at, f->len);
+	}
+	frame_put(f);
+}
+
+static void test_fit(void **state)
+{
+	(void)state;
+	for_seeds(2000, fit_one);
+}
+
+static void test_nothing(void **state)
+{
+	const u8 byte = 1;
+	const struct tn_seg seg[2] = { { &byte, 0 }, { &byte, 1 } };
+	struct tn_pieces p = { .seg = seg, .n = 2 };
+
+	(void)state;
+	assert_null(tn_pieces_take(&p, 2));
+	assert_ptr_equal(tn_pieces_take(&p, 1), &byte);
+	assert_null(tn_pieces_take(&p, 1));
+	assert_true(tn_pieces_fit(seg, 0));
+	assert_true(tn_pieces_fit(seg, 1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_fit),
+		cmocka_unit_test(test_nothing),
+	};
+
+	return cmocka_run_group_tests_name("pieces", all, NULL, NULL);
+}
