@@ -89,8 +89,10 @@ static bool sane(const struct tn_hdr *h)
 
 /**
  * struct came - a packet as it came
- * @payload: hdr.len flits; not used if there are none
+ * @head: header flit
+ * @payload: as many flits as @head says; not used if there are none
  * @end: tail flit and, if RELAYED, relay flit
+ * @owner: of the frame that it came in
  */
 struct came {
 	const u8 *head;
