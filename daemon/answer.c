@@ -578,9 +578,17 @@ static json_t *local(void *arg, json_t *cmd)
 static void event(void *arg, json_t *j)
 {
 	const char *node, *level_text, *kind, *text;
+	json_t *lines = json_object_get(j, "lines");
 	enum fm_level level;
 	double time;
 
+	if (lines) {
+		json_int_t of = json_integer_value(json_object_get(j, "of"));
+
+		if (of >= 0 && of < TORUS_NO_NODE)
+			lines_take(arg, (uint32_t)of, lines);
+		return;
+	}
 	if (json_unpack(j, "{s:F, s:s, s:s, s:s, s:s}", "time", &time, "node", &node,
 			"level", &level_text, "kind", &kind, "text", &text) ||
 	    log_level_parse(level_text, &level))

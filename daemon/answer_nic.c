@@ -191,9 +191,30 @@ static void links_end(struct request *rq, json_t **by_node, uint32_t n)
 	flat_end(rq, by_node, n);
 }
 
+/* Nodes whose manager is silent cannot tell. */
+static json_t *silent_json(struct fabricd *d)
+{
+	json_t *list = json_array();
+	const struct fm_entry *e;
+	struct fm_status s;
+
+	fm_status(d->fm, &s);
+	for (uint32_t i = 0; i < s.nodes; i++)
+		if ((e = fm_node(d->fm, i)) && e->state == FM_NODE_SILENT)
+			json_array_append_new(list, node_json(d, i));
+	return list;
+}
+
+/* Of what is degraded in the whole fabric the root has a list. */
 void answer_links(struct request *rq)
 {
-	gather(rq, false, links_end);
+	bool lanes = json_is_true(json_object_get(rq->args, "lanes"));
+	bool degraded = json_is_true(json_object_get(rq->args, "degraded"));
+
+	if (!degraded || lanes || json_is_string(json_object_get(rq->args, "node")))
+		gather(rq, false, links_end);
+	else if (answer_ready(rq))
+		answer_ok(rq, lines_json(rq->d), silent_json(rq->d));
 }
 
 /* --- eyes ------------------------------------------------------------------ */

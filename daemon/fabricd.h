@@ -22,6 +22,7 @@ struct query;
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
  * @nports, @line: of the NIC
+ * @lines: of all NICs (line.h)
  * @told, @outline: what systemd was told, and what that was drawn from
  */
 struct fabricd {
@@ -40,6 +41,7 @@ struct fabricd {
 	char nic_text[256];
 	uint8_t nports;
 	struct line line[TORUS_MAX_PORTS];
+	struct lines lines;
 	enum fm_state told;
 	struct fm_outline outline;
 };

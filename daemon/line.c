@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include "daemon/answer.h"
 #include "daemon/fabricd.h"
 #include "daemon/line.h"
+#include "daemon/query.h"
+
+#define LINES_SOON	(20 * LOOP_MS)	/* several change at a time */
+#define LINES_GAP	LOOP_S		/* and may go on changing */
+#define LINES_EVERY	(10 * LOOP_S)
+#define LINES_OLD	(35 * LOOP_S)
+#define LINES_TIMES	3		/* that nothing is degraded any more */
 
 static uint64_t gauge(const struct torus_link *l, enum torus_port_gauge g)
 {
@@ -42,15 +52,144 @@ static void tell(struct fabricd *d, const struct torus_link *l)
 	fabricd_event(d, loop_wall(), "", is_whole(l) ? FM_INFO : FM_WARNING, "line", text);
 }
 
+/* --- told to the root ------------------------------------------------------ */
+
+static void soon(struct fabricd *d)
+{
+	uint64_t at = loop_now() + LINES_SOON;
+
+	if (d->lines.told && d->lines.told + LINES_GAP > at)
+		at = d->lines.told + LINES_GAP;
+	loop_timer_set(d->lines.timer, at);
+}
+
 /* A line that was whole from the beginning is no news. */
 void line_note(struct fabricd *d, const struct torus_link *l)
 {
 	struct line *was = &d->line[l->port];
-	struct line is = { gauge(l, TORUS_PG_WIDTH), gauge(l, TORUS_PG_RATE) };
+	bool degraded = line_degraded(l), other;
 
-	if (!is_up(l) || (was->width == is.width && was->rate == is.rate))
+	other = is_up(l) && (was->width != gauge(l, TORUS_PG_WIDTH) ||
+			     was->rate != gauge(l, TORUS_PG_RATE));
+	if (degraded != was->degraded || (degraded && other)) {
+		d->lines.again = LINES_TIMES;
+		soon(d);
+	}
+	was->degraded = degraded;
+	if (!other)
 		return;
 	if (was->width || !is_whole(l))
 		tell(d, l);
-	*was = is;
+	was->width = gauge(l, TORUS_PG_WIDTH);
+	was->rate = gauge(l, TORUS_PG_RATE);
+}
+
+void lines_again(struct fabricd *d)
+{
+	if (d->lines.again)
+		soon(d);
+}
+
+static void tell_root(struct fabricd *d, const struct fm_status *s, json_t *links)
+{
+	json_t *j;
+
+	if (s->is_root) {
+		lines_take(d, s->own, links);
+		return;
+	}
+	j = json_pack("{s:I, s:O}", "of", (json_int_t)s->own, "lines", links);
+	if (j)
+		query_event(d->query, j);
+	json_decref(j);
+}
+
+static void on_timer(void *arg)
+{
+	struct fabricd *d = arg;
+	json_t *cmd, *links;
+	struct fm_status s;
+
+	if (!d->fm)
+		return;
+	fm_status(d->fm, &s);
+	cmd = json_pack("{s:b}", "degraded", true);
+	links = local_links(d, cmd);
+	json_decref(cmd);
+	if (links) {
+		d->lines.told = loop_now();
+		d->lines.again = json_array_size(links) ? LINES_TIMES : d->lines.again - 1;
+		tell_root(d, &s, links);
+	}
+	json_decref(links);
+	loop_timer_set(d->lines.timer,
+		       d->lines.again ? loop_now() + LINES_EVERY : LOOP_NEVER);
+}
+
+/* --- the root's list ------------------------------------------------------- */
+
+void lines_take(struct fabricd *d, uint32_t node, json_t *links)
+{
+	const struct fm_entry *e;
+	struct fm_status s;
+	char key[16];
+
+	fm_status(d->fm, &s);
+	if (!s.placed || node >= torus_nodes(&s.shape) || !json_is_array(links))
+		return;
+	e = fm_node(d->fm, node);
+	snprintf(key, sizeof(key), "%u", node);
+	if (e && json_array_size(links))
+		json_object_set_new(d->lines.of, key,
+				    json_pack("{s:O, s:I, s:I, s:I}", "links", links,
+					      "at", (json_int_t)loop_now(),
+					      "guid", (json_int_t)e->guid,
+					      "epoch", (json_int_t)e->epoch));
+	else
+		json_object_del(d->lines.of, key);
+}
+
+/* Too old, or of a NIC that is there no more: one that begins anew may be whole. */
+static bool past(const struct fm_entry *e, const json_t *of)
+{
+	uint64_t at = (uint64_t)json_integer_value(json_object_get(of, "at"));
+
+	return !e || loop_now() - at > LINES_OLD ||
+	       json_integer_value(json_object_get(of, "guid")) != (json_int_t)e->guid ||
+	       json_integer_value(json_object_get(of, "epoch")) != (json_int_t)e->epoch;
+}
+
+json_t *lines_json(struct fabricd *d)
+{
+	json_t *list = json_array();
+	struct fm_status s;
+
+	fm_status(d->fm, &s);
+	for (uint32_t i = 0; json_object_size(d->lines.of) && i < s.nodes; i++) {
+		const struct fm_entry *e = fm_node(d->fm, i);
+		char key[16];
+		json_t *of;
+
+		snprintf(key, sizeof(key), "%u", i);
+		of = json_object_get(d->lines.of, key);
+		if (of && past(e, of))
+			json_object_del(d->lines.of, key);
+		else if (of && e->state == FM_NODE_UP)
+			json_array_extend(list, json_object_get(of, "links"));
+	}
+	return list;
+}
+
+int lines_start(struct fabricd *d)
+{
+	d->lines.timer = loop_timer_new(d->loop, on_timer, d);
+	d->lines.of = json_object();
+	return d->lines.timer && d->lines.of ? 0 : -ENOMEM;
+}
+
+void lines_stop(struct fabricd *d)
+{
+	loop_timer_free(d->lines.timer);
+	json_decref(d->lines.of);
+	d->lines = (struct lines){ .again = 0 };
 }

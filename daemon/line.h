@@ -2,10 +2,18 @@
 /*
  * What the receivers of this NIC had to give up for their lines: lanes and rate, which
  * training takes away from a line that has become worse, and margin.
+ *
+ * The root keeps a list of all such lines, so that who asks for the state of the fabric
+ * need not ask every node. A node tells the root when something changes, as it tells events: by
+ * messages that may get lost with the node that passes them on. So it tells the root again now and
+ * then as long as there is something to tell, and a few times that there is nothing
+ * any more; what the root was not told for a while it forgets, and what it was told of a
+ * NIC that began anew. A healthy node says nothing.
  */
 #ifndef LINE_H
 #define LINE_H
 
+#include <jansson.h>
 #include <torus/torus.h>
 
 struct fabricd;
@@ -13,6 +21,20 @@ struct fabricd;
 /** struct line - what was last told of a port's line; width 0: nothing yet */
 struct line {
 	uint64_t width, rate;
+	bool degraded;
+};
+
+/**
+ * struct lines - this node's share in the root's list, and the list
+ * @again: how often the root is still to be told
+ * @told: when it was told last; 0: never
+ * @of: node id as text to {links, at, guid, epoch}, of those who told this node
+ */
+struct lines {
+	struct loop_timer *timer;
+	unsigned int again;
+	uint64_t told;
+	json_t *of;
 };
 
 /**
@@ -22,5 +44,15 @@ struct line {
 bool line_degraded(const struct torus_link *l);
 /** line_note() - a link has changed, or is seen for the first time: an event, if it is news */
 void line_note(struct fabricd *d, const struct torus_link *l);
+
+int lines_start(struct fabricd *d);
+void lines_stop(struct fabricd *d);
+/** lines_again() - the root may be another, or have forgotten: tell it soon, if there is
+ * something to tell */
+void lines_again(struct fabricd *d);
+/** lines_take() - a node has told its links that are degraded, and this is the root */
+void lines_take(struct fabricd *d, uint32_t node, json_t *links);
+/** lines_json() - those of all nodes that are up, ids ascending */
+json_t *lines_json(struct fabricd *d);
 
 #endif /* LINE_H */

@@ -173,6 +173,7 @@ void machine_settle(struct fabricd *d)
 	if (!memcmp(&o, &d->outline, sizeof(o)))
 		return;
 	d->outline = o;
+	lines_again(d);
 	fm_status(d->fm, &s);
 	if (s.placed)
 		torus_node_text(&s.shape, s.own, d->own);
@@ -212,6 +213,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	machine_settle(d);
 	d->nports = dev->nports;
 	memset(d->line, 0, sizeof(d->line));
+	json_object_clear(d->lines.of);
 	for (unsigned int i = 0; i < dev->nports; i++)
 		line_note(d, &links[i]);
 }
@@ -335,7 +337,7 @@ int machine_start(struct fabricd *d)
 	int err;
 
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
-	if (!d->fm_timer)
+	if (!d->fm_timer || lines_start(d))
 		return -ENOMEM;
 	d->svc = svc_new(d->loop, &sc, &svc_ops, d, &err);
 	if (!d->svc) {

@@ -198,6 +198,7 @@ static int run(struct fabricd *d)
 	query_free(d->query);
 	svc_free(d->svc);
 	loop_timer_free(d->fm_timer);
+	lines_stop(d);
 	loop_timer_free(dog.timer);
 	for (unsigned int i = 0; i < 3; i++)
 		loop_signal_free(sig[i]);

@@ -220,7 +220,9 @@ enum torus_lane_state {
  * SUBSCRIBE	Unix socket only: GROUPS (mask of 1 << enum torus_group); a
  *		subscriber too slow to read finds NLMSG_OVERRUN where
  *		notifications are missing (generic netlink: ENOBUFS)
- * LINK_NTF	group link: L without counters and LANES, REASON, OLD_STATE
+ * LINK_NTF	group link: L without counters and LANES, REASON, OLD_STATE; also when a
+ *		margin falls below what training would take or is above it again, with
+ *		the state as it was
  * MGMT_NTF	group mgmt: PORT, DATA
  * PARK_NTF	group park: P, sent when parking begins, is full, and is empty
  *		again, and when packets were counted lost or unreachable

@@ -58,7 +58,8 @@ struct tn_link;
  * @accept: a DATA or UNREACH packet, now owned by the callee; in_port and in_vc
  *	are set and a buffer is occupied until tn_link_freed()
  * @failed: the link left up; the callee takes the packets of @retry
- * @changed: the state changed
+ * @changed: the state changed; or, with UP as @old_state and still up, its margin has
+ *	fallen below what training would take, or is above it again
  * @peer_seq: what the peer accepted of the last session: all before @seq, or
  *	@none: it never was up in it (our packets came to a peer that lacked our
  *	last INIT), or nobody knows any more (it restarted)

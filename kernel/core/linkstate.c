@@ -109,14 +109,26 @@ static void train(struct tn_link *l, bool near, u64 now)
 		train_poll(l, now);
 }
 
+/* Less margin than training would take: nothing to act on, but to be told. */
+static bool thin(const struct tn_link *l)
+{
+	return tn_train_margin(&l->train) < l->train.params.margin_train;
+}
+
 static void look(struct tn_link *l, u64 now)
 {
+	bool was_thin, bad;
+
 	if (l->train.state == TN_TRAIN_IDLE) {
 		train(l, false, now);
 		return;
 	}
 	l->look_at = l->train.serdes->steady ? NEVER : now + l->params->eye_interval;
-	if (!tn_train_watch(&l->train, now))
+	was_thin = thin(l);
+	bad = tn_train_watch(&l->train, now);
+	if (!bad && thin(l) != was_thin && l->state == TORUS_LINK_UP)
+		l->ops->changed(l->ctx, l, l->state);
+	if (!bad)
 		return;
 	l->counter[TORUS_PC_EYE_RETRAINS]++;
 	if (l->state == TORUS_LINK_UP)

@@ -83,18 +83,25 @@ lanes_of() { case $1 in 0) echo 1 ;; 0,5) echo 2 ;; *) echo 3 ;; esac; }
 
 told() { ask events | grep 'line 0,0:+x: 9 of 12 lanes'; }
 
-named() {
+both_named() {
 	is '.degraded_links | map("\(.node | map(tostring) | join(",")):\(.port)") | sort | join(" ")' \
-		"0,0:+x 1,0:-x" && is '.degraded_links[0].width' 9 &&
+		"0,0:+x 1,0:-x" && is '.degraded_links | map(.width) | join(" ")' "9 9"
+}
+named() {
+	until_true 10 both_named &&
 		ask status | grep '^lines  *0,0:+x: 9 of 12 lanes at 6250 of 6250 Mb/s' &&
 		until_true 10 told && ask status >/dev/null
 }
+
+# The list is the root's: one that begins anew is told again.
+named_anew() { lab kill 0,0 --manager && lab revive 0,0 && until_true 10 both_named; }
 
 # A line that is whole again gets its lanes back when it is asked to, both ways.
 widened() {
 	lab line 0,0:+x --dead none && ctl link retrain 0,0:+x --lab "$lab" &&
 		until_true 10 is_of 0,0 +x .width 12 && ctl link retrain 1,0:-x --lab "$lab" &&
-		until_true 10 is_of 1,0 -x .width 12
+		until_true 10 is_of 1,0 -x .width 12 &&
+		until_true 10 is '.degraded_links | map(select(.width < 12)) | length' 0
 }
 
 # All lanes get worse together: the rate falls.
@@ -119,7 +126,13 @@ eye() {
 revived() {
 	lab kill 1,0 && lab revive 1,0 &&
 		until_true 10 is_of 1,0 -x '.line.length == 400 and .line.aged == 132' true &&
-		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true
+		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true && until_true 10 as_asked
+}
+# The list says of a NIC that began anew what the NIC says.
+as_asked() {
+	[[ $(ask status --json | jq -c '[.degraded_links[] | [.node, .port, .width]]') == \
+		"$(ask links --json | jq -c '[.[] | select(.state == "up" and (.width < .lanes or .rate < .rate_max or
+			.margin < .margin_train)) | [.node, .port, .width]]')" ]]
 }
 
 # No lane left: the link fails, traffic goes round, and it comes back by itself.
@@ -147,6 +160,7 @@ check "a longer cable is trained for under traffic" under longer
 check "each lane has state, rate, margin and expected errors" lanes_right
 check "lanes that die are shed under traffic" under lanes_die
 check "status, links and events name what was given up" named
+check "a root that begins anew names them as well" named_anew
 check "lanes come back by a retraining, under traffic" under widened
 check "a warm cable is slower, under traffic" under warms
 check "lanes that age are shed before they err, under traffic" under ages

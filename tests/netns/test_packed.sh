@@ -119,8 +119,10 @@ width() { ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x").width'
 lossy_line() {
 	local all
 	all=$(width)
-	lab line 0,"$rest":+x --length 100 --dead 1 && again && (($(width) == all - 1)) || return 1
-	lab line 0,"$rest":+x --length 0 --dead none && again && (($(width) == all))
+	lab line 0,"$rest":+x --length 100 --dead 1 && again && (($(width) == all - 1)) &&
+		until_true 10 is '.degraded_links | length' 2 || return 1
+	lab line 0,"$rest":+x --length 0 --dead none && again && (($(width) == all)) &&
+		until_true 10 is '.degraded_links | length' 0
 }
 
 management() {

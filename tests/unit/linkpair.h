@@ -25,6 +25,8 @@
  * @load: one chance in so many, each tick, to send on each VC; 0 never
  * @serdes: the receiver's, if @modelled (pair_cable())
  * @fails: times the link failed; @reason: of the last
+ * @thin: when it told last, it had less margin than training takes; @thins: times that
+ *	this alone was told
  */
 struct end {
 	struct tn_link link;
@@ -43,7 +45,8 @@ struct end {
 	unsigned int drain, load, mgmt;
 	struct tn_serdes_model serdes;
 	bool modelled;
-	unsigned int fails;
+	unsigned int fails, thins;
+	bool thin;
 	u8 reason;
 	bool tx_off;		/* the host does not take frames off the link */
 };

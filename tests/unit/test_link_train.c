@@ -160,6 +160,33 @@ static void drift(unsigned int protocol)
 	pair_end(&p);
 }
 
+/* Whoever listens knows whether a link that is up has less margin than training takes. */
+static void test_thin(void **state)
+{
+	struct tn_cable c = five_metres;
+
+	(void)state;
+	c.drift = 150;
+	start(9, &c);
+	for (int i = 0; i < 2; i++)
+		p.end[i].link.train.params.margin_train = 150;
+	pair_up(&p, 100 * MS);
+	for (int i = 0; i < 2000; i++) {
+		pair_run(&p, 10 * MS);
+		for (int e = 0; e < 2; e++) {
+			const struct tn_link *l = &p.end[e].link;
+
+			if (l->state == UP)
+				assert_int_equal(p.end[e].thin, tn_train_margin(&l->train) < 150);
+		}
+	}
+	/* Below and above again. */
+	assert_true(p.end[0].thins >= 2 && p.end[0].thins < 100);
+	assert_int_equal(counted(0, TORUS_PC_EYE_RETRAINS), 0);
+	pair_settle(&p, 3000 * MS);
+	pair_end(&p);
+}
+
 static void test_drift(void **state)
 {
 	(void)state;
@@ -207,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_dying),
 		cmocka_unit_test(test_never),
 		cmocka_unit_test(test_drift),
+		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_random),
 	};
 

@@ -48,8 +48,9 @@ static void flush_link(struct emu *e, const struct tn_event *ev, u64 now)
 	const struct port *p = &e->port[ev->port];
 	struct tn_link_info li;
 
-	log_info(e->name, "port %u: %s -> %s (%s)", ev->port, state_names[ev->old_state],
-		 state_names[ev->state], reason_names[ev->reason]);
+	if (ev->old_state != ev->state)
+		log_info(e->name, "port %u: %s -> %s (%s)", ev->port, state_names[ev->old_state],
+			 state_names[ev->state], reason_names[ev->reason]);
 	tn_nic_link_info(e->nic, ev->port, &li, now);
 	if (msg && (nla_put_u8(msg, TORUS_A_PORT, ev->port) ||
 		    nla_put_string(msg, TORUS_A_LOWER, p->lower) ||
