@@ -132,6 +132,13 @@ static void thousand_seeds(void **state)
 		one_seed(seed);
 }
 
+/* A node without a place whose adoption was told after it was judged dead stayed dead. */
+static void adopted_late(void **state)
+{
+	(void)state;
+	one_seed(148);
+}
+
 /* --- wiring ------------------------------------------------------------------------ */
 
 /* Everything in its place but for the wrong cables, which are named. */
@@ -347,6 +354,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_order),	    cmocka_unit_test(thousand_seeds),
+		cmocka_unit_test(adopted_late),
 		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
 		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),
 		cmocka_unit_test(two_roots),	    cmocka_unit_test(no_root),

@@ -86,6 +86,34 @@ static void test_scenarios(void **state)
 	expect("recovery --shape 5x1 --scenario dark", OK);
 }
 
+/* A cabinet of any size, where it is asked for or anywhere, but never with the root. */
+static void test_cabinet(void **state)
+{
+	static const struct {
+		const char *args, *goes;
+	} cabinets[] = {
+		{ "--shape 4x4x4 --dark 2x2x2@3,3,1", "cabinet 2x2x2 at 3,3,1 goes dark" },
+		{ "--shape 4x4x4 --dark 4x1x4@2,3,0", "cabinet y=3 goes dark" },
+		{ "--shape 3x4 --dark 2x4", "cabinet 2x4 at 1,0 goes dark" },
+		{ "--shape 4x4 --nics links --dark 1x2@2,3", "cabinet 1x2 at 2,3 goes dark" },
+	};
+	json_t *all;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cabinets) / sizeof(cabinets[0]); i++) {
+		char line[120];
+
+		snprintf(line, sizeof(line), "recovery --scenario dark %s --json", cabinets[i].args);
+		expect(line, OK);
+		all = printed();
+		assert_string_equal(json_string_value(json_object_get(point(all, 1), "act")),
+				    cabinets[i].goes);
+		assert_true(number(point(all, 1), "rows") > 0);
+		assert_true(json_is_true(json_object_get(point(all, 2), "settled")));
+		json_decref(all);
+	}
+}
+
 /* NICs that are nothing but links: the same rows of the same faults. */
 static void test_links(void **state)
 {
@@ -170,6 +198,12 @@ static void test_bad(void **state)
 	bad("recovery --hop-us 0", "--hop-us");
 	bad("recovery --fanout 0", "--fanout");
 	bad("recovery --faults -1", "--faults");
+	bad("recovery --dark 4x4x4", "--dark '4x4x4': is the whole fabric");
+	bad("recovery --dark 2x2", "allowed are 3 sizes up to those of 4x4x4");
+	bad("recovery --dark 5x1x1", "allowed are 3 sizes up to those of 4x4x4");
+	bad("recovery --dark 2x2x2@3,3,3", "the root, node 0, is in it");
+	bad("recovery --dark 2x2x2@4,0,0", "'4,0,0' is no node of 4x4x4");
+	bad("recovery --dark @1,1,1", "as 2x2x1 or 2x2x1@0,0,3");
 	bad("recovery --json --csv", "--csv");
 	bad("recovery --svg x", "--svg");
 	bad("recovery now", "fabricsim recovery --help");
@@ -179,6 +213,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fault),	cmocka_unit_test(test_scenarios),
+		cmocka_unit_test(test_cabinet),
 		cmocka_unit_test(test_links),	cmocka_unit_test(test_network), cmocka_unit_test(test_same),
 		cmocka_unit_test(test_bad),
 	};

@@ -21,7 +21,7 @@
 
 static const char *shape_text, *scene_text, *gbps_text;
 static uint64_t hop_us = 50, jitter_us, link_us = 2, traffic_us, fanout = 8, faults = 4, flaps = 10;
-static const char *nics_text;
+static const char *nics_text, *dark_text;
 static bool verbose, cost;
 
 /** struct plan - what was asked for, and what has come of it */
@@ -94,6 +94,9 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 	    (gbps_text && real_option("gbps", gbps_text, 0.001, 10000, &gbps)))
 		return CANNOT;
 	if (nics_make(c))
+		return CANNOT;
+	block_plane(&c->shape, &p->scene.dark);
+	if (dark_text && block_parse(dark_text, &c->shape, &p->scene.dark))
 		return CANNOT;
 	c->share = true;
 	c->discover = false;
@@ -241,6 +244,8 @@ static const struct opt recovery_opts[] = {
 	  "node; 0: no traffic (0)" },
 	{ OPT_NUMBER, "fanout", 0, "N", &fanout, 1, 1024, "children of a node in the tree (8)" },
 	{ OPT_NUMBER, "faults", 0, "N", &faults, 1, 1000000, "links that burst and during cut (4)" },
+	{ OPT_TEXT, "dark", 0, "BLOCK", &dark_text, 0, 0, "the cabinet of dark: 2x2x1, or 2x2x1@0,0,3 "
+	  "(a plane)" },
 	{ OPT_NUMBER, "flaps", 0, "N", &flaps, 1, 10000, "times that flap's link goes and comes (10)" },
 	{ OPT_FLAG, "cost", 0, NULL, &cost, 0, 0, "processor time and memory of each act as well" },
 	{ OPT_FLAG, "verbose", 'v', NULL, &verbose, 0, 0, "what the managers log, to stderr" },

@@ -153,30 +153,6 @@ static const char *cable_text(struct scene *s, uint32_t c, char buf[2 * TORUS_TE
 	return buf;
 }
 
-/*
- * The cabinet: all nodes of one coordinate in the last dimension that has more
- * than one, but never that of the root.
- */
-static unsigned int dark_dim(const struct torus_shape *s)
-{
-	unsigned int d = s->ndims - 1u;
-
-	while (d && s->size[d] < 2)
-		d--;
-	return d;
-}
-
-static void cabinet(struct scene *s, unsigned int dim, uint16_t at, bool on)
-{
-	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
-		struct torus_coords c;
-
-		torus_node_coords(&s->plan->world.shape, i, &c);
-		if (c.c[dim] == at)
-			world_power(s->w, i, on);
-	}
-}
-
 /* --- scenes ------------------------------------------------------------------- */
 
 static void bring_up(struct scene *s)
@@ -260,17 +236,30 @@ static void during(struct scene *s)
 	finish(s, 2 * W_MS);
 }
 
+static uint64_t chance_of(void *scene)
+{
+	return chance(scene);
+}
+
+static void cabinet(struct scene *s, const struct block *b, bool on)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		if (block_has(&s->plan->world.shape, b, i))
+			world_power(s->w, i, on);
+}
+
 static void dark(struct scene *s)
 {
 	const struct torus_shape *shape = &s->plan->world.shape;
-	unsigned int d = dark_dim(shape);
-	uint16_t at = (uint16_t)(1 + chance(s) % (shape->size[d] - 1u));
+	char text[2 * TORUS_TEXT_MAX];
+	struct block b = s->plan->dark;
 
-	begin(s, "cabinet %c=%u goes dark", "xyzabc"[d], at);
-	cabinet(s, d, at, false);
+	block_place(shape, &b, chance_of, s);
+	begin(s, "cabinet %s goes dark", block_text(shape, &b, text));
+	cabinet(s, &b, false);
 	finish(s, 2 * W_MS);
-	begin(s, "cabinet %c=%u returns", "xyzabc"[d], at);
-	cabinet(s, d, at, true);
+	begin(s, "cabinet %s returns", text);
+	cabinet(s, &b, true);
 	finish(s, 10 * W_MS);
 }
 

@@ -6,6 +6,7 @@
 #ifndef RECOVERY_SCENE_H
 #define RECOVERY_SCENE_H
 
+#include "recovery_block.h"
 #include "world.h"
 
 /**
@@ -22,7 +23,7 @@
  */
 struct scene_act {
 	const char *scene;
-	char what[64];
+	char what[96];
 	uint64_t began;
 	struct fm_recovery recovery;
 	struct world_counts counts;
@@ -37,6 +38,7 @@ struct scene_act {
  * struct scene_plan - what is asked of a scene
  * @world: how its world is made
  * @faults: links that a burst cuts
+ * @dark: the cabinet
  * @flaps: how often a flapping link goes and comes
  * @done: called after every act; not 0 ends the scene
  */
@@ -44,6 +46,7 @@ struct scene_plan {
 	struct world_config world;
 	uint32_t faults;
 	uint32_t flaps;
+	struct block dark;
 	int (*done)(void *arg, const struct scene_act *act);
 	void *arg;
 };

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The cabinet of scenario dark: a block of nodes that lose power together. It may
+ * reach round the ends of a dimension; the root, at 0,0,..., is never in it.
+ */
+#ifndef RECOVERY_BLOCK_H
+#define RECOVERY_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/topology.h>
+
+/**
+ * struct block - @size nodes along each dimension, from @at on
+ * @placed: @at was asked for
+ */
+struct block {
+	struct torus_shape size;
+	struct torus_coords at;
+	bool placed;
+};
+
+/** block_plane() - all nodes of one coordinate in the last dimension of two or more */
+void block_plane(const struct torus_shape *shape, struct block *out);
+
+/** block_parse() - SIZE or SIZE@COORDS as option --dark. Return: OK or CANNOT, told */
+int block_parse(const char *text, const struct torus_shape *shape, struct block *out);
+
+/** block_place() - where it is not placed yet: somewhere, drawn by @random(@arg) */
+void block_place(const struct torus_shape *shape, struct block *b,
+		 uint64_t (*random)(void *arg), void *arg);
+
+bool block_has(const struct torus_shape *shape, const struct block *b, uint32_t node);
+
+/** block_text() - "z=2" or "2x2x1 at 1,0,3" */
+char *block_text(const struct torus_shape *shape, const struct block *b,
+		 char buf[2 * TORUS_TEXT_MAX]);
+
+#endif /* RECOVERY_BLOCK_H */
