@@ -280,6 +280,7 @@ static void end(struct fm *fm, struct fm_mate *m, unsigned int p)
 	if (m->flap[p].penalty > reuse_at(fm))
 		m->flap[p].penalty = reuse_at(fm);
 	m->flap[p].at = fm->now;
+	fm_tally_node(fm, m->node);
 	fm_publish_dirty(fm, 0, "%s is no longer held down",
 			 end_text(fm, m, p, text, sizeof(text)));
 }

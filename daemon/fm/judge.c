@@ -106,6 +106,7 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 	char node[TORUS_TEXT_MAX];
 
 	m->state = (uint8_t)state;
+	fm_tally_node(fm, m->node);
 	fm_problem_clear(fm, "relay", m->guid);
 	fm_recovery_set_changed(fm);
 	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",

@@ -63,22 +63,64 @@ void fm_book_put(struct fm_book *b)
 	free(b);
 }
 
-void fm_book_close(struct fm_book *b)
+/* Ports that the entry alone excludes. */
+static uint16_t excluded(const struct fm_book *b, uint32_t node)
 {
+	const struct fm_entry *e = &b->entry[node];
 	uint16_t all = (uint16_t)((1u << 2 * b->shape.ndims) - 1);
 
-	for (uint32_t i = 0; i < b->nodes; i++) {
-		const struct fm_entry *e = &b->entry[i];
+	if (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT)
+		return (e->fault | e->wiring | e->admin) & all;
+	return all;
+}
 
-		if (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT)
-			b->closed[i] = (e->fault | e->wiring | e->admin) & all;
-		else
-			b->closed[i] = all;
-	}
-	torus_exclusions_close(&b->shape, b->closed);
-	/* Nodes may have come or gone. */
+/* Nodes may have come or gone. */
+static void unindex(struct fm_book *b)
+{
 	free(b->slot);
 	b->slot = NULL;
+}
+
+void fm_book_close(struct fm_book *b)
+{
+	for (uint32_t i = 0; i < b->nodes; i++)
+		b->closed[i] = excluded(b, i);
+	torus_exclusions_close(&b->shape, b->closed);
+	unindex(b);
+}
+
+static void close_at(struct fm_book *b, uint32_t node)
+{
+	uint16_t mask = excluded(b, node);
+
+	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++)
+		if (excluded(b, torus_neighbour(&b->shape, node, p)) &
+		    1u << torus_dir_opposite(&b->shape, p))
+			mask |= (uint16_t)(1u << p);
+	b->closed[node] = mask;
+}
+
+#define CHANGE_MAX 16	/* of so many nodes one: if more change, all are looked at */
+
+void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
+{
+	bool all = n > b->nodes / CHANGE_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct fm_entry *e = &b->entry[entry[i].node];
+
+		if (e->guid != entry[i].guid ||
+		    (e->state == FM_NODE_ABSENT) != (entry[i].state == FM_NODE_ABSENT))
+			unindex(b);
+		*e = entry[i];
+	}
+	if (all)
+		fm_book_close(b);
+	for (uint32_t i = 0; !all && i < n; i++) {
+		close_at(b, entry[i].node);
+		for (unsigned int p = 0; p < 2u * b->shape.ndims; p++)
+			close_at(b, torus_neighbour(&b->shape, entry[i].node, p));
+	}
 }
 
 static bool book_index(struct fm_book *b)

@@ -19,6 +19,7 @@
 #define NEVER (~0ULL)
 #define LONELY (30000 * MS)	/* until it is said that nobody was heard */
 #define FM_PROBLEMS_MAX 64
+#define FM_NEWS_MAX 64
 
 static inline uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -107,6 +108,8 @@ struct fm_book {
 /**
  * struct fm_table - the exclusion table as this node has it
  * @entry, @closed: of @book
+ * @news: nodes whose entries changed since the rows followed last (rows.c)
+ * @nnews: of them; more than FM_NEWS_MAX: nobody knows which
  */
 struct fm_table {
 	uint64_t term;
@@ -117,6 +120,7 @@ struct fm_table {
 	struct fm_book *book;
 	struct fm_entry *entry;
 	uint16_t *closed;
+	uint32_t *news, nnews;
 };
 
 /** struct fm_member - this node's part in the step at hand */
@@ -270,6 +274,8 @@ struct fm_book *fm_book_new(const struct torus_shape *shape);
 struct fm_book *fm_book_get(struct fm_book *b);
 void fm_book_put(struct fm_book *b);
 void fm_book_close(struct fm_book *b);
+/* Some entries become others: the exclusions follow. */
+void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
 struct fm_book *fm_library_find(struct fm_library *l, uint64_t term, uint64_t version,
 				const struct torus_shape *shape);

@@ -65,17 +65,27 @@ static uint64_t next_version(struct fm *fm)
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
 }
 
+/* Text buffers are compared whole, so what follows the NUL must be zero. */
+static void tidy(char *text, size_t room)
+{
+	size_t len = strlen(text);
+
+	memset(text + len, 0, room - len);
+}
+
 static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *e)
 {
-	memset(e, 0, sizeof(*e));
-	e->node = m->node;
 	e->state = m->state;
 	e->guid = m->guid;
 	e->epoch = m->epoch;
 	e->serial = m->row.serial;
 	memcpy(e->name, m->name, sizeof(e->name));
 	memcpy(e->address, m->address, sizeof(e->address));
+	tidy(e->name, sizeof(e->name));
+	tidy(e->address, sizeof(e->address));
 	e->wiring = fm_wiring_check(fm, m);
+	if (fm_wiring_odd(fm, m))
+		fm_mark(&fm->root->tally.odd, m->node);
 	e->admin = fm->root->admin[m->node];
 	e->held = fm_damp_mask(fm, m);
 	e->fault = e->held;
@@ -92,12 +102,15 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *
 	}
 }
 
-/* Text buffers are compared whole, so what follows the NUL must be zero. */
-static void tidy(char *text, size_t room)
+bool fm_publish_entry(struct fm *fm, uint32_t node, struct fm_entry *e)
 {
-	size_t len = strlen(text);
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
 
-	memset(text + len, 0, room - len);
+	memset(e, 0, sizeof(*e));
+	e->node = node;
+	if (m)
+		make_entry(fm, m, e);
+	return m || fm->table.entry[node].state != FM_NODE_ABSENT;
 }
 
 static void unplaced(struct fm *fm)
@@ -105,7 +118,7 @@ static void unplaced(struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	fm_problems_mark(fm, "place");
-	for (uint32_t i = 1; i < r->nmates; i++) {
+	for (uint32_t i = 1; r->unplaced && i < r->nmates; i++) {
 		const struct fm_mate *m = &r->mate[i];
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
@@ -117,91 +130,55 @@ static void unplaced(struct fm *fm)
 	fm_problems_sweep(fm, "place");
 }
 
-/* Marks who is joined to the root by healthy links. False: no memory. */
-static bool mark_joined(const struct fm_table *t, uint32_t root, bool *seen)
-{
-	uint32_t *queue = malloc(t->nodes * sizeof(*queue)), head = 0, tail = 0;
-
-	if (!queue)
-		return false;
-	queue[tail++] = root;
-	seen[root] = true;
-	while (head < tail) {
-		uint32_t at = queue[head++];
-
-		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
-			uint32_t to = torus_neighbour(&t->shape, at, p);
-
-			if (t->closed[at] & 1u << p || seen[to])
-				continue;
-			seen[to] = true;
-			queue[tail++] = to;
-		}
-	}
-	free(queue);
-	return true;
-}
-
-/* Nodes that answer, but that no packet can reach; unless it is wished so. */
-static void isolated(struct fm *fm)
-{
-	const struct fm_table *t = &fm->table;
-	uint16_t all = (uint16_t)((1u << 2 * t->shape.ndims) - 1);
-	bool *seen = calloc(t->nodes, sizeof(*seen));
-	char node[TORUS_TEXT_MAX];
-
-	if (!seen || !mark_joined(t, fm->node, seen)) {
-		free(seen);
-		return;
-	}
-	fm_problems_mark(fm, "isolated");
-	for (uint32_t i = 0; i < t->nodes; i++) {
-		const struct fm_entry *e = &t->entry[i];
-
-		if (e->state == FM_NODE_UP && !seen[i] && e->admin != all)
-			fm_problem_set(fm, "isolated", e->guid,
-				       "node %s ('%s') is cut off: its manager answers, but no path of healthy links joins it to the root",
-				       torus_node_text(&t->shape, i, node), e->name);
-	}
-	fm_problems_sweep(fm, "isolated");
-	free(seen);
-}
-
 /* Whether not everybody may have the entry as the root has it. */
 static bool amended(struct fm *fm, uint32_t node)
 {
 	struct fm_mate *m = fm_mate_at(fm->root, node);
-	bool was = m->amended;
+	bool was = m && m->amended;
 
-	m->amended = false;
+	if (m)
+		m->amended = false;
 	return was;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
 /* Fills @t with what differs from the table at hand. */
 static bool changes(struct fm *fm, struct fm_table_msg *t)
 {
-	t->entries = malloc((fm->table.nodes + 1) * sizeof(*t->entries));
+	struct fm_tally *tally = &fm->root->tally;
+	struct fm_marks *told = &tally->table;
+	uint32_t node;
+
+	while (fm_unmark(&tally->odd, &node))
+		fm_mark(told, node);
+	t->entries = malloc((told->n + 1) * sizeof(*t->entries));
 	if (!t->entries)
 		return false;
+	if (told->n)
+		qsort(told->node, told->n, sizeof(*told->node), by_number);
 	fm_problems_mark(fm, "wiring");
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		const struct fm_mate *m = fm_mate_at(fm->root, i);
+	for (uint32_t i = 0; i < told->n; i++) {
 		struct fm_entry *e = &t->entries[t->nentries];
+		bool again;
 
-		if (!m) {
-			if (fm->table.entry[i].state == FM_NODE_ABSENT)
-				continue;
-			memset(e, 0, sizeof(*e));
-			e->node = i;
-		} else {
-			make_entry(fm, m, e);
-			tidy(e->name, sizeof(e->name));
-			tidy(e->address, sizeof(e->address));
-			if (!memcmp(e, &fm->table.entry[i], sizeof(*e)) && !amended(fm, i))
-				continue;
-		}
+		node = told->node[i];
+		told->is[node] = false;
+		again = amended(fm, node);
+		if (!fm_publish_entry(fm, node, e) ||
+		    (!memcmp(e, &fm->table.entry[node], sizeof(*e)) && !again))
+			continue;
 		t->nentries++;
+		fm_mark(&tally->part, node);
+		if (e->state != fm->table.entry[node].state)
+			fm->root->joined = false;
 	}
+	told->n = 0;
 	fm_problems_sweep(fm, "wiring");
 	return true;
 }
@@ -227,8 +204,10 @@ static void publish(struct fm *fm, uint64_t version)
 	fm_recovery_begin(fm);
 	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->cause);
 	fm_member_table(fm, &t);
+	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
+		fm_tally_node(fm, t.entries[i].node);
+	fm_isolated_tell(fm, &t);
 	free(t.entries);
-	isolated(fm);
 }
 
 void fm_publish_due(struct fm *fm)
@@ -273,6 +252,7 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
 		r->admin[node] |= mask;
 	else
 		r->admin[node] &= (uint16_t)~mask;
+	fm_tally_node(fm, node);
 	if (!excluded)
 		fm_damp_end(fm, node, mask);
 	if (port >= 0)

@@ -77,40 +77,9 @@
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 #define REPLAY_KNOWN (1u << TORUS_COLOURS)
 
-/* Whether a node takes part in the version at hand. */
-static bool expected(const struct fm *fm, uint32_t node)
-{
-	const struct fm_entry *e = &fm->table.entry[node];
-	const struct fm_mate *m = fm_mate_at(fm->root, node);
-
-	return fm_table_counts(e) && m && m->guid == e->guid && m->epoch == e->epoch &&
-	       m->state == FM_NODE_UP;
-}
-
-void fm_recovery_expected(const struct fm *fm, uint32_t *count, uint64_t *set)
-{
-	*count = 0;
-	*set = 0;
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		const struct fm_entry *e = &fm->table.entry[i];
-
-		if (!expected(fm, i))
-			continue;
-		++*count;
-		*set += fm_fingerprint(e->guid, e->epoch);
-	}
-}
-
-/* A NIC that lives and does not take part goes on stamping an older colour. */
 static bool someone_silent(const struct fm *fm)
 {
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		const struct fm_entry *e = &fm->table.entry[i];
-
-		if ((e->state == FM_NODE_UP || e->state == FM_NODE_SILENT) && !expected(fm, i))
-			return true;
-	}
-	return false;
+	return fm_tally(fm)->parts[FM_PART_LIVES];
 }
 
 void fm_recovery_set_changed(struct fm *fm)
@@ -124,6 +93,25 @@ static void stamp(struct fm *fm, enum fm_stamp at)
 		fm->root->rec.log.at[at] = fm->now;
 }
 
+static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
+{
+	const struct fm_entry *e = &fm->table.entry[node];
+	struct fm_mate *m = fm_mate_at(fm->root, node);
+
+	for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+
+		if (!port->session || s->nended == FM_ENDED_MAX ||
+		    (port->state == FM_PORT_UP && !port->closed) ||
+		    (e->ended & 1u << p && e->session[p] == port->session &&
+		     e->seq[p] == port->seq))
+			continue;
+		s->ended[s->nended++] = (struct fm_ended) { node, port->session, port->seq,
+							    (uint8_t)p };
+		m->amended = true;
+	}
+}
+
 /*
  * The second end of a cable may tell of its end after the table was made. Those
  * who wait for it get it with the next count; a version of its own would cost a
@@ -131,23 +119,10 @@ static void stamp(struct fm *fm, enum fm_stamp at)
  */
 static void amend(struct fm *fm, struct fm_step *s)
 {
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		const struct fm_entry *e = &fm->table.entry[i];
-		struct fm_mate *m = fm_mate_at(fm->root, i);
+	const struct fm_marks *told = &fm->root->tally.table;
 
-		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
-			const struct fm_port_row *port = &m->row.port[p];
-
-			if (!port->session || s->nended == FM_ENDED_MAX ||
-			    (port->state == FM_PORT_UP && !port->closed) ||
-			    (e->ended & 1u << p && e->session[p] == port->session &&
-			     e->seq[p] == port->seq))
-				continue;
-			s->ended[s->nended++] = (struct fm_ended) { i, port->session, port->seq,
-								    (uint8_t)p };
-			m->amended = true;
-		}
-	}
+	for (uint32_t i = 0; i < told->n; i++)
+		amend_node(fm, s, told->node[i]);
 }
 
 /* Gives everybody the next step. */
@@ -379,20 +354,40 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
+/* Return: whether ports of @node stay closed. */
+static bool node_opened(struct fm *fm, uint32_t node)
+{
+	struct fm_mate *m = fm_mate_at(fm->root, node);
+	bool left = false;
+
+	for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
+		if (!m->row.port[p].closed)
+			continue;
+		left |= fm->table.closed[node] & 1u << p;
+		if (fm->table.closed[node] & 1u << p)
+			continue;
+		m->row.port[p].closed = false;
+		m->row.port[p].session = 0;
+		m->row.port[p].seq = 0;
+		fm_mark(&fm->root->tally.table, node);
+	}
+	return left;
+}
+
 /* The nodes' rows no longer say closed, and the root's copies follow. */
 static void opened(struct fm *fm)
 {
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		struct fm_mate *m = fm_mate_at(fm->root, i);
+	struct fm_marks *closed = &fm->root->tally.closed;
+	uint32_t left = 0;
 
-		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
-			if (fm->table.closed[i] & 1u << p || !m->row.port[p].closed)
-				continue;
-			m->row.port[p].closed = false;
-			m->row.port[p].session = 0;
-			m->row.port[p].seq = 0;
-		}
+	for (uint32_t i = 0; i < closed->n; i++) {
+		uint32_t node = closed->node[i];
+
+		closed->is[node] = node_opened(fm, node);
+		if (closed->is[node])
+			closed->node[left++] = node;
 	}
+	closed->n = left;
 }
 
 static void done(struct fm *fm, const struct fm_sums *s)
@@ -425,14 +420,12 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 {
 	struct fm_rec *rec = &fm->root->rec;
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
+	const struct fm_tally *t = fm_tally(fm);
 	struct fm_sums s = rep->sums;
-	uint32_t count;
-	uint64_t set;
 
 	if (!rec->waiting || rep->version != fm->root->version || rep->round != rec->round)
 		return;
-	fm_recovery_expected(fm, &count, &set);
-	if (rep->count != count || rep->set != set)
+	if (rep->count != t->parts[FM_PART_TAKES] || rep->set != t->set)
 		return;
 	rec->waiting = false;
 	fm_problem_clear(fm, "recovery", 0);

@@ -107,6 +107,38 @@ struct fm_damp {
 	uint64_t at;
 };
 
+/** struct fm_marks - a set of nodes; @is: of each, whether it is in it */
+struct fm_marks {
+	bool *is;
+	uint32_t *node;
+	uint32_t n;
+};
+
+enum fm_part {
+	FM_PART_NONE,
+	FM_PART_TAKES,		/* takes part in the version at hand */
+	FM_PART_LIVES,		/* lives and does not */
+	FM_PARTS,
+};
+
+/**
+ * struct fm_tally - what changed and who takes part (tally.c)
+ * @nodes: of the table; 0: there is none yet
+ * @table: whose entry may be another in the next table
+ * @odd: whose entry may change by what others do
+ * @closed: who may have ports that are closed although the table says healthy
+ * @part: who is to be counted anew; @kind, @counted: as what it was, its fingerprint
+ * @parts: how many are what (enum fm_part), modulo 2^32; @set: sum of fingerprints
+ */
+struct fm_tally {
+	uint32_t nodes;
+	struct fm_marks table, odd, closed, part;
+	uint8_t *kind;
+	uint64_t *counted;
+	uint32_t parts[FM_PARTS];
+	uint64_t set;
+};
+
 /** struct fm_root - see above */
 struct fm_root {
 	struct fm_mate *mate;
@@ -145,6 +177,8 @@ struct fm_root {
 	struct fm_recovery last;
 	struct fm_disputes disputes;
 	struct fm_damp damp;
+	struct fm_tally tally;
+	bool joined;		/* links join all nodes that are up, and none came or went since */
 };
 
 /* roster.c */
@@ -162,6 +196,19 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m);
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 
+/* tally.c */
+void fm_mark(struct fm_marks *m, uint32_t node);
+/* Takes one out. False: there is none. */
+bool fm_unmark(struct fm_marks *m, uint32_t *node);
+bool fm_tally_start(struct fm *fm, uint32_t nodes);
+void fm_tally_free(struct fm_root *r);
+/* Something about @node changed, which may be TORUS_NO_NODE. */
+void fm_tally_node(struct fm *fm, uint32_t node);
+/* ... who stands there. */
+void fm_tally_place(struct fm *fm, uint32_t node);
+/* Up to date as to who takes part. */
+const struct fm_tally *fm_tally(const struct fm *fm);
+
 /* judge.c */
 uint64_t fm_judge_soonest(const struct fm *fm);	/* for who is missing from now on */
 void fm_judge_due(struct fm *fm);
@@ -177,6 +224,8 @@ void fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 
 /* wiring.c: mask of ports of @m that are wrongly cabled; problems are told */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
+/* Whether that may become another without its row, or who stands beside it, changing. */
+bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m);
 
 /* dispute.c */
 /* Whether the two ends of the cable at port @p differ about it. */
@@ -201,7 +250,12 @@ void fm_damp_due(struct fm *fm);
 uint64_t fm_damp_expiry(const struct fm *fm);
 void fm_damp_free(struct fm_root *r);
 
+/* isolated.c: the table at hand came by @t: who is cut off is told */
+void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t);
+
 /* publish.c */
+/* The entry of @node as the next table would have it. False: it has none, nor had. */
+bool fm_publish_entry(struct fm *fm, uint32_t node, struct fm_entry *e);
 void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void fm_publish_due(struct fm *fm);
@@ -214,6 +268,5 @@ void fm_recovery_recheck(struct fm *fm);
 void fm_recovery_set_changed(struct fm *fm);
 void fm_recovery_due(struct fm *fm);
 uint64_t fm_recovery_expiry(const struct fm *fm);
-void fm_recovery_expected(const struct fm *fm, uint32_t *count, uint64_t *set);
 
 #endif /* FM_ROOT_H */

@@ -75,6 +75,8 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m)
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 {
 	fm->root->unplaced += (node == TORUS_NO_NODE) - (m->node == TORUS_NO_NODE);
+	fm_tally_place(fm, m->node);
+	fm_tally_place(fm, node);
 	m->node = node;
 }
 
@@ -247,6 +249,7 @@ void fm_root_free(struct fm *fm)
 	if (!r)
 		return;
 	fm_damp_free(r);
+	fm_tally_free(r);
 	free(r->mate);
 	free(r->missing);
 	free(r->slot);
@@ -304,6 +307,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	char cause[FM_TEXT_MAX / 2];
 	bool known;
 
+	fm_tally_node(fm, m->node);
 	if (rows_same(&m->row, row)) {
 		m->row.serial = row->serial;
 		return;
@@ -452,6 +456,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_publish_dirty(fm, COALESCE, "node '%s' is back", m->name);
 	row_take(fm, m, &h->row);
 	m->row.serial = h->row.serial;
+	fm_tally_node(fm, m->node);
 	fm_settle_news(fm);
 }
 

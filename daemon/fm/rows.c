@@ -95,29 +95,62 @@ static int routes_begin(struct fm *fm)
 	int err;
 
 	fm->merged = false;
+	fm->table.nnews = 0;
 	err = torus_health_new(&fm->table.shape, fm->table.closed, &fm->health);
 	if (err)
 		return err;
 	return torus_routes_new(fm->health, fm->node, TORUS_ROUTES_RELAY, &fm->routes);
 }
 
+/**
+ * struct cables - cables that changed
+ * @n: of them; more than FOLLOW_MAX: they are not listed
+ */
+struct cables {
+	struct torus_cable list[FOLLOW_MAX + TORUS_MAX_PORTS];
+	uint32_t n;
+};
+
+static int follow_node(struct fm *fm, struct cables *c, uint32_t node)
+{
+	int ret = torus_health_set(fm->health, node, fm->table.closed[node],
+				   c->n <= FOLLOW_MAX ? c->list + c->n : NULL);
+
+	if (ret > 0)
+		c->n += (uint32_t)ret;
+	return ret < 0 ? ret : 0;
+}
+
+/* What is excluded changed at nodes whose entries did, and beside them. */
+static int follow_news(struct fm *fm, struct cables *c)
+{
+	const struct fm_table *t = &fm->table;
+	int err = 0;
+
+	for (uint32_t i = 0; i < t->nnews && !err; i++) {
+		err = follow_node(fm, c, t->news[i]);
+		for (unsigned int p = 0; p < 2u * t->shape.ndims && !err; p++)
+			err = follow_node(fm, c, torus_neighbour(&t->shape, t->news[i], p));
+	}
+	return err;
+}
+
 /* The rows at hand follow the table. */
 static int routes_follow(struct fm *fm, const struct torus_range **range, uint32_t *n)
 {
-	struct torus_cable cable[FOLLOW_MAX + TORUS_MAX_PORTS];
-	uint32_t count = 0;
+	struct cables c;
+	int err = 0;
 
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		bool list = count <= FOLLOW_MAX;
-		int ret = torus_health_set(fm->health, i, fm->table.closed[i],
-					   list ? cable + count : NULL);
-
-		if (ret < 0)
-			return ret;
-		count += (uint32_t)ret;
-	}
-	return torus_routes_update(fm->routes, count <= FOLLOW_MAX ? cable : NULL, count, range,
-				   n);
+	c.n = 0;
+	if (fm->table.nnews <= FM_NEWS_MAX)
+		err = follow_news(fm, &c);
+	else
+		for (uint32_t i = 0; i < fm->table.nodes && !err; i++)
+			err = follow_node(fm, &c, i);
+	fm->table.nnews = 0;
+	if (err)
+		return err;
+	return torus_routes_update(fm->routes, c.n <= FOLLOW_MAX ? c.list : NULL, c.n, range, n);
 }
 
 static int by_first(const void *a, const void *b)

@@ -168,7 +168,7 @@ static void settle(struct fm *fm)
 	nodes = torus_nodes(&shape);
 	r->admin = calloc(nodes, sizeof(*r->admin));
 	r->at = calloc(nodes, sizeof(*r->at));
-	if (!r->admin || !r->at || !fm_table_begin(fm, &shape)) {
+	if (!r->admin || !r->at || !fm_table_begin(fm, &shape) || !fm_tally_start(fm, nodes)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
 		return;
 	}
@@ -184,6 +184,7 @@ static void settle(struct fm *fm)
 			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
 		else if (node != TORUS_NO_NODE)
 			r->at[node] = i + 1;
+		fm_tally_node(fm, r->mate[i].node);
 		r->mate[i].fixed = r->mate[i].node != TORUS_NO_NODE;
 	}
 	r->settled = true;

@@ -25,6 +25,7 @@ static void table_put(struct fm_table *t, struct fm_book *b)
 void fm_table_free(struct fm_table *t)
 {
 	table_put(t, NULL);
+	free(t->news);
 }
 
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
@@ -58,17 +59,32 @@ static struct fm_book *rewritten(const struct fm *fm, const struct fm_table_msg 
 		b = fm_book_new(&m->shape);
 	if (!b)
 		return NULL;
-	if (!m->base)
+	if (!m->base) {
 		memset(b->entry, 0, b->nodes * sizeof(*b->entry));
-	else if (b != t->book)
+		fm_book_close(b);
+	} else if (b != t->book) {
 		memcpy(b->entry, t->entry, b->nodes * sizeof(*b->entry));
-	for (uint32_t i = 0; i < m->nentries; i++)
-		if (m->entries[i].node < b->nodes)
-			b->entry[m->entries[i].node] = m->entries[i];
-	fm_book_close(b);
+		memcpy(b->closed, t->closed, b->nodes * sizeof(*b->closed));
+	}
+	fm_book_change(b, m->entries, m->nentries);
 	if (fm->cfg.library)
 		fm_library_add(fm->cfg.library, b, m->term, m->version);
 	return b;
+}
+
+/* Which rows the message can change. */
+static void news_add(struct fm *fm, const struct fm_table_msg *m)
+{
+	struct fm_table *t = &fm->table;
+
+	if (!t->news)
+		t->news = malloc(FM_NEWS_MAX * sizeof(*t->news));
+	if (!t->news || !m->base || t->nnews + m->nentries > FM_NEWS_MAX) {
+		t->nnews = FM_NEWS_MAX + 1;
+		return;
+	}
+	for (uint32_t i = 0; i < m->nentries; i++)
+		t->news[t->nnews++] = m->entries[i].node;
 }
 
 /* Return: false if it cannot be used, for lack of its base or of memory. */
@@ -86,6 +102,8 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	if (!b)
 		return false;
 	table_put(t, b);
+	if (!fm->ops.rows_apply)
+		news_add(fm, m);
 	t->shape = m->shape;
 	t->term = m->term;
 	t->version = m->version;

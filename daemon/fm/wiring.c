@@ -100,3 +100,20 @@ uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m)
 	}
 	return mask;
 }
+
+bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+		const struct fm_mate *due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
+
+		if (port->state == FM_PORT_UP && port->peer_guid &&
+		    (port->problem || !due || due == m || due->guid != port->peer_guid ||
+		     port->peer_port != fm_opposite(fm->ndims, p) ||
+		     shape->size[p % fm->ndims] == 1))
+			return true;
+	}
+	return false;
+}

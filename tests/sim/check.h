@@ -39,4 +39,7 @@ const char *check_table(struct world *w, char *buf, size_t room);
  */
 const char *check_rows(struct world *w, char *buf, size_t room);
 
+/* check_tally() - what the root keeps in step with each change; at any time */
+const char *check_tally(struct world *w, char *buf, size_t room);
+
 #endif /* CHECK_H */

@@ -43,6 +43,16 @@ void story_traffic(struct story *s, uint64_t interval)
 	world_traffic(s->w, interval);
 }
 
+/* The root has in step what it keeps up to date. */
+static void tally(struct story *s)
+{
+	char buf[100];
+	const char *wrong = check_tally(s->w, buf, sizeof(buf));
+
+	if (wrong)
+		story_fail(s, "%s", wrong);
+}
+
 struct pace {
 	uint64_t state;
 	unsigned int quiet;	/* ms since it changed */
@@ -80,6 +90,7 @@ static void pace(struct story *s, struct pace *p)
 	uint64_t was = p->state;
 
 	world_run(s->w, W_MS);
+	tally(s);
 	p->state = state_of(s);
 	p->quiet = p->state == was ? p->quiet + 1 : 0;
 	world_traffic(s->w, p->quiet < QUIET || s->interval > CALM ? s->interval : CALM);
@@ -90,11 +101,13 @@ void story_run(struct story *s, uint64_t ns)
 	uint64_t end = world_now(s->w) + ns;
 	struct pace p = { 0 };
 
+	tally(s);
 	while (s->sparing && world_now(s->w) + FILLING < end)
 		pace(s, &p);
 	if (s->sparing)
 		world_traffic(s->w, s->interval);
 	world_run(s->w, end - world_now(s->w));
+	tally(s);
 }
 
 void story_rest(struct story *s, uint64_t limit)
@@ -103,13 +116,16 @@ void story_rest(struct story *s, uint64_t limit)
 	struct pace p = { 0 };
 
 	world_run(s->w, 10 * W_MS);
+	tally(s);
 	while (s->sparing && s->interval && !world_settled(s->w) && world_now(s->w) < end)
 		pace(s, &p);
 	if (!world_until(s->w, world_settled, limit))
 		story_fail(s, "not at rest after %llu ms", (unsigned long long)(limit / W_MS));
 	if (s->sparing)
 		world_traffic(s->w, s->interval);
+	tally(s);
 	world_run(s->w, 5 * W_MS);
+	tally(s);
 }
 
 static uint64_t counted(struct story *s, enum torus_node_counter which)

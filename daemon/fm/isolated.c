@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that answer, but that no packet can reach.
+ *
+ * Whether all are joined is known by looking at all. It need not be looked at again
+ * for a table by which nobody comes or goes, if both ends of every cable that is out
+ * at a node that it changes are joined by a short way round: whatever went over the
+ * cable can go that way.
+ */
+#include "root.h"
+
+#define ROUND_MAX 128	/* nodes seen on the search for a way round */
+
+/* Marks who is joined to the root by healthy links. False: no memory. */
+static bool mark_joined(const struct fm_table *t, uint32_t root, bool *seen)
+{
+	uint32_t *queue = malloc(t->nodes * sizeof(*queue)), head = 0, tail = 0;
+
+	if (!queue)
+		return false;
+	queue[tail++] = root;
+	seen[root] = true;
+	while (head < tail) {
+		uint32_t at = queue[head++];
+
+		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
+			uint32_t to = torus_neighbour(&t->shape, at, p);
+
+			if (t->closed[at] & 1u << p || seen[to])
+				continue;
+			seen[to] = true;
+			queue[tail++] = to;
+		}
+	}
+	free(queue);
+	return true;
+}
+
+static void look_at_all(struct fm *fm)
+{
+	const struct fm_table *t = &fm->table;
+	uint16_t all = (uint16_t)((1u << 2 * t->shape.ndims) - 1);
+	bool *seen = calloc(t->nodes, sizeof(*seen));
+	char node[TORUS_TEXT_MAX];
+
+	fm->root->joined = false;
+	if (!seen || !mark_joined(t, fm->node, seen)) {
+		free(seen);
+		return;
+	}
+	fm->root->joined = true;
+	fm_problems_mark(fm, "isolated");
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		const struct fm_entry *e = &t->entry[i];
+
+		if (e->state != FM_NODE_UP || seen[i])
+			continue;
+		fm->root->joined = false;
+		/* Unless it is wished so. */
+		if (e->admin != all)
+			fm_problem_set(fm, "isolated", e->guid,
+				       "node %s ('%s') is cut off: its manager answers, but no path of healthy links joins it to the root",
+				       torus_node_text(&t->shape, i, node), e->name);
+	}
+	fm_problems_sweep(fm, "isolated");
+	free(seen);
+}
+
+static bool among(const uint32_t *list, uint32_t n, uint32_t node)
+{
+	while (n)
+		if (list[--n] == node)
+			return true;
+	return false;
+}
+
+/* Whether a short way joins them. */
+static bool way_round(const struct fm_table *t, uint32_t from, uint32_t to)
+{
+	uint32_t seen[ROUND_MAX] = { from }, n = 1;
+
+	for (uint32_t head = 0; head < n; head++) {
+		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
+			uint32_t next = torus_neighbour(&t->shape, seen[head], p);
+
+			if (t->closed[seen[head]] & 1u << p)
+				continue;
+			if (next == to)
+				return true;
+			if (n < ROUND_MAX && !among(seen, n, next))
+				seen[n++] = next;
+		}
+	}
+	return false;
+}
+
+static bool has_nic(const struct fm_entry *e)
+{
+	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
+}
+
+/* Whether @node and those whose cables to it are out are joined nevertheless. */
+static bool still_joined(const struct fm_table *t, uint32_t node)
+{
+	for (unsigned int p = 0; p < 2u * t->shape.ndims && has_nic(&t->entry[node]); p++) {
+		uint32_t o = torus_neighbour(&t->shape, node, p);
+
+		if (t->closed[node] & 1u << p && o != node && has_nic(&t->entry[o]) &&
+		    !way_round(t, node, o))
+			return false;
+	}
+	return true;
+}
+
+void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t)
+{
+	bool joined = fm->root->joined;
+
+	for (uint32_t i = 0; joined && i < t->nentries; i++)
+		joined = still_joined(&fm->table, t->entries[i].node);
+	if (!joined)
+		look_at_all(fm);
+}

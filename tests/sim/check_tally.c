@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a root keeps up to date is what it would find by looking at all nodes. */
+#include <stdio.h>
+#include <torus/route.h>
+
+#include "check.h"
+#include "daemon/fm/root.h"
+
+static bool has_nic(const struct fm_entry *e)
+{
+	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
+}
+
+/* Who is neither marked nor odd has the entry that the next table would give. */
+static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
+{
+	const struct fm_tally *t = &fm->root->tally;
+	struct fm_entry e;
+
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		if (t->table.is[i] || t->odd.is[i])
+			continue;
+		if (fm_publish_entry(fm, i, &e) && memcmp(&e, &fm->table.entry[i], sizeof(e))) {
+			snprintf(buf, room, "node %u: another entry, and nobody told", i);
+			return buf;
+		}
+		if (t->odd.is[i])
+			return "a node is odd, and nobody told";
+	}
+	return NULL;
+}
+
+static const char *parts_wrong(const struct fm *fm)
+{
+	uint32_t count = 0, lives = 0;
+	uint64_t set = 0;
+
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		const struct fm_entry *e = &fm->table.entry[i];
+		const struct fm_mate *m = fm_mate_at(fm->root, i);
+
+		if (e->state == FM_NODE_UP && m && m->guid == e->guid && m->epoch == e->epoch &&
+		    m->state == FM_NODE_UP) {
+			count++;
+			set += fm_fingerprint(e->guid, e->epoch);
+		} else {
+			lives += has_nic(e);
+		}
+	}
+	if (fm_tally(fm)->parts[FM_PART_TAKES] != count || fm_tally(fm)->set != set)
+		return "another number of nodes takes part";
+	return fm_tally(fm)->parts[FM_PART_LIVES] != lives ? "another number lives" : NULL;
+}
+
+static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
+{
+	const struct fm_table *t = &fm->table;
+	uint16_t all = (uint16_t)((1u << 2 * t->shape.ndims) - 1);
+
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		const struct fm_entry *e = &t->entry[i];
+		const struct fm_mate *m = fm_mate_at(fm->root, i);
+
+		closed[i] = has_nic(e) ? (e->fault | e->wiring | e->admin) & all : all;
+		for (unsigned int p = 0; m && p < 2u * t->shape.ndims; p++)
+			if (m->row.port[p].closed && !fm->root->tally.closed.is[i])
+				return "a port is closed, and nobody told";
+	}
+	torus_exclusions_close(&t->shape, closed);
+	return memcmp(closed, t->closed, t->nodes * sizeof(*closed)) ? "other exclusions" : NULL;
+}
+
+/* If all are said to be joined, all are. */
+static const char *joined_wrong(const struct fm *fm, bool *seen)
+{
+	const struct fm_table *t = &fm->table;
+	bool more = true;
+
+	seen[fm->node] = true;
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < t->nodes; i++) {
+			for (unsigned int p = 0; seen[i] && p < 2u * t->shape.ndims; p++) {
+				uint32_t to = torus_neighbour(&t->shape, i, p);
+
+				if (t->closed[i] & 1u << p || seen[to])
+					continue;
+				seen[to] = more = true;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < t->nodes; i++)
+		if (fm->root->joined && t->entry[i].state == FM_NODE_UP && !seen[i])
+			return "a node is cut off, and the root does not know";
+	return NULL;
+}
+
+const char *check_tally(struct world *w, char *buf, size_t room)
+{
+	struct fm *fm = world_fm(w, world_root(w));
+	const char *wrong;
+	uint16_t *closed;
+	bool *seen;
+
+	if (!fm || !fm->root || !fm->root->settled || !fm->table.version)
+		return NULL;
+	closed = calloc(fm->table.nodes, sizeof(*closed));
+	seen = calloc(fm->table.nodes, sizeof(*seen));
+	if (!closed || !seen)
+		abort();
+	wrong = entries_wrong(fm, buf, room);
+	if (!wrong)
+		wrong = parts_wrong(fm);
+	if (!wrong)
+		wrong = closed_wrong(fm, closed);
+	if (!wrong)
+		wrong = joined_wrong(fm, seen);
+	free(closed);
+	free(seen);
+	return wrong;
+}
