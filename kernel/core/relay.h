@@ -63,7 +63,15 @@
  * A packet that ends on the way, because a relay has no row, stays in the window until
  * then: rows that differ so are about to be replaced.
  *
- * Not taken: a virtual channel for each leg (as many as legs, which nothing bounds but
+ * What waits for the window stands in one queue. Nobody in it waits for the one before
+ * him, but for a free place, whichever destination's ACK opens it; a queue for each
+ * destination would change the turns, not how many go. What it would not change either: a
+ * host that takes nothing keeps up to w packets of each source, and so the window from
+ * others. It does as much to packets that need no relay, in the inputs that they
+ * share. A recovery ends what waits for the dead.
+ *
+ * Not taken: windows for each destination, against that (a relay would need room for N * N
+ * of them); a virtual channel for each leg (as many as legs, which nothing bounds but
  * the fabric); sending what a full relay refuses back to the source (the way back
  * needs room as well); dropping it and sending again end to end (the source would
  * keep copies, and the sums would never be exact); windows from relay to relay (two

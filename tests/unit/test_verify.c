@@ -252,6 +252,81 @@ static void test_escape(void **state)
 	good(&f, 1, 0);
 }
 
+/*
+ * Mixtures. A row of the old table may end at a dead link, where packets are parked, and may
+ * be missing; nothing else is forgiven to it, and to the new one not even that.
+ */
+static void test_wrong_old_rows(void **state)
+{
+	uint64_t adaptive = TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT;
+	static const struct {
+		uint64_t row;
+		enum torus_wrong what;
+	} wrong[] = {
+		{ NONE | 1, TORUS_WRONG_LOST },
+		{ TORUS_ROW_VALID | 1 | 1ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT,
+		  TORUS_WRONG_ORDER },
+		{ NONE | TORUS_ROW_ADAPTIVE | 3, TORUS_WRONG_ESCAPE },
+		{ NONE | 1 | TORUS_ROW_RELAY, TORUS_WRONG_RELAY },
+	};
+	static struct fabric f;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		begin(&f, "4x4");
+		make_rows(&f);
+		make_rows(&f);
+		good(&f, 2, 0);
+		f.rows[1][0][5] = wrong[i].row;
+		verify(&f, 2);
+		assert_true(f.told[wrong[i].what] >= 1);
+		assert_int_equal(f.last.table, 1);
+		assert_int_equal(f.found.unroutable, 1);
+	}
+	/* 0,1:+x is dead: the old row's escape ends there, and is parked; a new one's must not. */
+	begin(&f, "5x5");
+	make_rows(&f);
+	cut(&f, 5, 0);
+	make_rows(&f);
+	assert_true((f.rows[1][0][6] & adaptive) == adaptive);
+	good(&f, 2, 0);
+	f.rows[0][0][6] |= adaptive;
+	verify(&f, 2);
+	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
+	assert_int_equal(f.last.table, 0);
+	/* No row is as good as none in the old table only. */
+	f.rows[0][0][6] = f.rows[1][0][6] = 0;
+	verify(&f, 2);
+	assert_int_equal(f.told[TORUS_WRONG_NO_ROW], 1);
+	assert_int_equal(f.last.table, 0);
+}
+
+/* Old and new rows right one by one, and in order: only together is there a circle. */
+static void test_cycle_of_tables(void **state)
+{
+	static struct fabric f;
+	uint32_t i;
+
+	(void)state;
+	begin(&f, "5x5");
+	make_rows(&f);
+	make_rows(&f);
+	for (i = 0; i < f.nodes; i++)
+		memset(f.rows[0][i], 0, sizeof(f.rows[0][i]));
+	memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
+	f.tables[0].old = true;		/* rows that are missing say nothing */
+	/* Four turns round a square: +x +y, +y -x, -x -y in one, -y +x in the other. */
+	f.rows[0][0][6] = NONE | 3;
+	f.rows[0][1][5] = NONE | 2 | 4;
+	f.rows[0][6][0] = NONE | 4 | 8;
+	verify(&f, 2);
+	assert_int_equal(f.found.cycles, 0);
+	f.rows[1][5][1] = steps(1, 3, 15);
+	verify(&f, 2);
+	assert_true(f.found.cycles >= 1 && f.told[TORUS_WRONG_CYCLE] >= 1);
+}
+
 static void test_relay_circles(void **state)
 {
 	static struct fabric f;
@@ -327,6 +402,8 @@ int main(void)
 		cmocka_unit_test(test_wrong_rows),
 		cmocka_unit_test(test_dead_links),
 		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_wrong_old_rows),
+		cmocka_unit_test(test_cycle_of_tables),
 		cmocka_unit_test(test_relay_circles),
 		cmocka_unit_test(test_cycle),
 		cmocka_unit_test(test_counts),

@@ -86,8 +86,8 @@ static int shape_check(const char *text, struct torus_shape *shape)
 	int err = torus_shape_parse(text, shape);
 
 	if (err)
-		return fail("shape '%s': write 1 to %d sizes of 1 to %d, such as 4x4 or 4x4x2",
-			    text, TORUS_MAX_DIMS, TORUS_MAX_SIZE);
+		return fail("shape '%s': write 1 to %d sizes of 1 to %d, such as 4x4 or 4x4x2, %d "
+			    "nodes at most", text, TORUS_MAX_DIMS, TORUS_MAX_SIZE, LAB_NODES_MAX);
 	if (torus_nodes(shape) > LAB_NODES_MAX)
 		return fail("shape '%s': %u nodes, a lab has at most %d", text,
 			    torus_nodes(shape), LAB_NODES_MAX);
