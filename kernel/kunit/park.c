@@ -151,15 +151,15 @@ static void test_removed(struct kunit *test)
 
 #define PACKETS	200
 
-/* A packet of @flits, each byte of it @tag; in the segment, or NULL: it is full. */
+/* A packet of @flits, each byte of its payload @tag; in the segment, or NULL: it is full. */
 static struct tn_pkt *take(struct torus_dev *d, unsigned int flits, u8 tag)
 {
-	struct tn_pkt *pkt = torus_pkt_alloc(flits);
+	struct tn_pkt *pkt = torus_pkt_alloc(flits - 2);
 
 	if (!pkt)
 		return NULL;
 	pkt->hdr.len = (u16)(flits - 2);
-	memset(pkt->flits, tag, flits * TN_FLIT);
+	memset(pkt->payload, tag, pkt->hdr.len * TN_FLIT);
 	if (torus_park_take(d, pkt) && torus_park_of(pkt) == &d->park)
 		return pkt;
 	torus_pkt_free(pkt);
@@ -168,7 +168,7 @@ static struct tn_pkt *take(struct torus_dev *d, unsigned int flits, u8 tag)
 
 static bool whole(const struct tn_pkt *pkt, u8 tag)
 {
-	return !memchr_inv(pkt->flits, tag, (pkt->hdr.len + 2u) * TN_FLIT);
+	return !memchr_inv(pkt->payload, tag, pkt->hdr.len * TN_FLIT);
 }
 
 /* All of park_bytes can be taken, in packets of @flits, from wherever the ring is now. */
@@ -195,7 +195,7 @@ static void test_up_front(struct kunit *test)
 	struct torus_dev *d = lab_nic(test, 2, BYTES);
 
 	KUNIT_ASSERT_NOT_NULL(test, d->park.mem);
-	KUNIT_EXPECT_GE(test, d->park.size, (u32)(BYTES + BYTES / 3));
+	KUNIT_EXPECT_GE(test, d->park.size, (u32)BYTES);
 	torus_dev_lock(d);
 	for (unsigned int flits = 3; flits <= TN_PACKET_MAX / TN_FLIT; flits += 1 + flits / 8)
 		fill(test, d, flits);
