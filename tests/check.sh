@@ -6,12 +6,15 @@
 #
 #	failed		1 once a test has failed
 #	tmp		a directory of the run, which everyone may enter; removed at the end
+#	slow		how many times slower than usual this machine is, as one that is
+#			emulated: PATIENCE in the environment
 #	tag		what the names of the tests begin with
 #	cleanup		a function of the script, if it has one: ends what it has made
 #	explain		likewise: prints what helps to understand a failure
 
 set -u
 failed=0
+slow=${PATIENCE:-1}
 tag=''
 tmp=$(mktemp -d) || exit 2
 chmod 755 "$tmp"
@@ -36,9 +39,9 @@ check() {
 	return $verdict
 }
 
-# until_true SECONDS COMMAND...: polls until it succeeds
+# until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long
 until_true() {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * slow))
 	shift
 	until "$@" >"$tmp/.until" 2>&1; do
 		((SECONDS < end)) || { echo "still not: $*"; cat "$tmp/.until"; return 1; }

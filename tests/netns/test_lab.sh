@@ -32,6 +32,7 @@ version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
 # --- bring-up -----------------------------------------------------------------
 
 raise() { lab up "$shape" "${patience[@]}"; }
+revive() { lab revive --timeout $((30 * slow)) "$1"; }
 
 up_right() {
 	raise && running &&
@@ -138,19 +139,19 @@ noise() {
 
 manager_killed() {
 	local node=$1
-	lab kill "$node" --manager && sleep 1 && lab revive "$node" && until_true 20 running && ask verify
+	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && ask verify
 }
 
 node_killed() {
 	local node=$1
 	lab kill "$node" && until_true 20 is .nodes.up $((nodes - 1)) &&
 		until_true 20 is .state degraded && ask verify || return 1
-	lab revive "$node" && until_true 30 running && is .nodes.up "$nodes" && ask verify
+	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && ask verify
 }
 
 nic_killed() {
 	local node=$1
-	lab kill "$node" --nic && sleep 1 && lab revive "$node" && until_true 30 running && ask verify
+	lab kill "$node" --nic && sleep 1 && revive "$node" && until_true 30 running && ask verify
 }
 
 exclude_include() {
@@ -266,7 +267,7 @@ if [[ ${TORUS_BACKEND:-user} == user ]]; then
 	bin=$B tag='' shape=4x4 nodes=16 links=32 far=2,1 aside=3,3 patience=()
 else
 	# A guest has one processor, and what it is emulated by is shared.
-	patience=(--set silence=1s --set retry_time=1s)
+	patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s")
 	bin=$B tag="$TORUS_BACKEND: " shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
 fi
 check "without root" no_root

@@ -48,7 +48,7 @@ under() {
 }
 
 # Whoever trains on a busy machine may have to wait for a processor, and be waited for.
-patience=(--set silence=1s --set retry_time=1s --set retrain_time=2s)
+patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s" --set retrain_time=2s)
 
 up() { lab up 3x2 "${patience[@]}" && is .state running && is '.degraded_links | length' 0; }
 
@@ -94,7 +94,7 @@ named() {
 }
 
 # The list is the root's: one that begins anew is told again.
-named_anew() { lab kill 0,0 --manager && lab revive 0,0 && until_true 10 both_named; }
+named_anew() { lab kill 0,0 --manager && lab revive --timeout $((30 * slow)) 0,0 && until_true 10 both_named; }
 
 # A line that is whole again gets its lanes back when it is asked to, both ways.
 widened() {
@@ -124,7 +124,7 @@ eye() {
 }
 
 revived() {
-	lab kill 1,0 && lab revive 1,0 &&
+	lab kill 1,0 && lab revive --timeout $((30 * slow)) 1,0 &&
 		until_true 10 is_of 1,0 -x '.line.length == 400 and .line.aged == 132' true &&
 		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true && until_true 10 as_asked
 }

@@ -56,7 +56,7 @@ two_up() { lab up 2 "${patience[@]}" && at_rest; }
 
 patience=() seconds=2
 if [[ ${TORUS_BACKEND:-user} != user ]]; then
-	tag="$TORUS_BACKEND: " patience=(--set silence=1s --set retry_time=1s)
+	tag="$TORUS_BACKEND: " patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s")
 fi
 check "two nodes are up" two_up || exit 1
 check "one cable for all" alone
