@@ -19,6 +19,10 @@
  * children are announced anew to each new upstream; steps are repeated by who
  * waits for their reports (member.c, recovery.c).
  *
+ * Parents in a circle, which the root never makes but a peer that lies can, would
+ * pass words up for ever. Whoever gets a new upstream says its row there: if that comes
+ * back from a child, the circle is closed, and that child is sent away.
+ *
  * A manager that hangs keeps its connections. It is found by its silence: after
  * PARENT_WAIT keep-alives, and sooner by a parent that waits for its report in a
  * recovery, for a step said again is answered at once by whoever lives. A node
@@ -379,6 +383,12 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	}
 }
 
+/* Did we say this ourselves? Of a notice about a child its parent is the author. */
+static bool ours(const struct fm *fm, const struct fm_msg *msg)
+{
+	return (msg->type == FM_MSG_ROW ? msg->row.guid : msg->left.parent) == fm->guid;
+}
+
 static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
 {
 	switch (msg->type) {
@@ -394,10 +404,14 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_ROW:
 	case FM_MSG_LEFT:
 	case FM_MSG_ADOPTED:
-		if (fm->root)
+		if (fm->root) {
 			fm_root_msg(fm, msg);
-		else
+		} else if (ours(fm, msg)) {
+			fm->ops.close(fm->io, c->id);
+			conn_lost(fm, c);
+		} else {
 			fm_tree_send_up(fm, msg);
+		}
 		break;
 	}
 }

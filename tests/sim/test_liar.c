@@ -205,6 +205,7 @@ static void lies(uint64_t seed)
 {
 	struct world_config c;
 	struct story s;
+	uint64_t said;
 
 	r = seed;
 	heard = 0;
@@ -223,7 +224,14 @@ static void lies(uint64_t seed)
 		world_run(w, random_below(&r, 1000) * W_US);
 	}
 	assert_true(heard > 50);	/* the rest the codec refused, or found no connection */
+	world_counts(w);
 	world_run(w, 1 * W_S);
+	said = world_counts(w).messages;
+	if (said > 1000) {
+		print_error("seed %llu: %llu messages go round after the last lie\n",
+			    (unsigned long long)seed, (unsigned long long)said);
+		fail();
+	}
 	for (uint32_t i = 0; i < world_nodes(w); i++)
 		world_power(w, i, false);
 	world_run(w, 1 * W_S);
