@@ -209,15 +209,7 @@ static netdev_tx_t torus_ndo_start_xmit(struct sk_buff *skb, struct net_device *
 
 	skb_tx_timestamp(skb);
 	nf_reset_ct(skb);
-	skb_queue_tail(&d->txq, skb);
-	if (skb_queue_len_lockless(&d->txq) >= TORUS_TXQ_MAX) {
-		netif_stop_queue(dev);
-		/* NAPI may have taken them all just before: it would never wake us. */
-		smp_mb__after_atomic();
-		if (skb_queue_len_lockless(&d->txq) < TORUS_TXQ_MAX / 2)
-			netif_wake_queue(dev);
-	}
-	napi_schedule(&d->napi);
+	torus_tx_put(d, skb);
 	return NETDEV_TX_OK;
 }
 

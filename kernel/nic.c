@@ -200,6 +200,8 @@ static void hand_on(struct torus_dev *d, struct sk_buff_head *down, struct sk_bu
 
 	while ((skb = __skb_dequeue(down)))
 		dev_queue_xmit(skb);
+	if (!skb_queue_empty(up))
+		torus_tx_answered(d);
 	while ((skb = __skb_dequeue(up))) {
 		if (netif_running(d->netdev))
 			netif_receive_skb(skb);
@@ -274,7 +276,7 @@ int torus_nic_init(struct torus_dev *d)
 	for (i = 0; i < d->nports; i++)
 		tn_nic_serdes(d->nic, i, &d->port[i].serdes.serdes);
 	torus_msg_init(d);
-	skb_queue_head_init(&d->txq);
+	torus_tx_init(d);
 	__skb_queue_head_init(&d->up);
 	__skb_queue_head_init(&d->down);
 	d->armed = ~0ull;
@@ -297,7 +299,7 @@ void torus_nic_stop(struct torus_dev *d)
 	d->started = false;
 	hrtimer_cancel(&d->timer);
 	netif_napi_del(&d->napi);
-	skb_queue_purge(&d->txq);
+	torus_tx_stop(d);
 }
 
 void torus_nic_free(struct torus_dev *d)

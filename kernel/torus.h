@@ -5,10 +5,11 @@
  *	main.c     the module             device.c   rtnl link type, netdev, lifetime
  *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
  *	frame.c    packets in frames      pkt.c      packets' memory
- *	msg.c      host messages          cut.c      messages into packets
- *	park.c     the parking segment    icmp.c     "unreachable" to the host
+ *	tx.c       the host's queue       cut.c      its messages into packets
+ *	msg.c      host messages          icmp.c     "unreachable" to the host
+ *	park.c     the parking segment    param.c    a NIC's parameters
  *	fault.c    fault injection        ethtool.c  what ethtool asks
- *	param.c    a NIC's parameters     genl*.c    the netlink family
+ *	genl*.c    the netlink family
  *
  * Locking.
  *
@@ -34,7 +35,7 @@
  * device (torus_dev_get_*()) may use everything here, even while the device is
  * being unregistered. Order of ndo_uninit: mark gone, detach ports (no more
  * frames, RCU waited for), stop NAPI (no more sending, arming of the timer,
- * events), stop the timer, purge queues. The destructor then frees the core's
+ * events), stop the timers, purge queues. The destructor then frees the core's
  * packets and memory. A device in a dying namespace is unregistered by the
  * rtnl core like any other; a lower device that goes detaches its port first.
  */
@@ -55,6 +56,9 @@
 
 #define TORUS_DRIVER		"torus"
 #define TORUS_TXQ_MAX		128	/* messages of the host that wait */
+#define TORUS_TX_USECS		200	/* how long they wait for company, at most, */
+#define TORUS_TX_USECS_MAX	10000
+#define TORUS_TX_FRAMES		32	/* and for how much */
 /* Much at once: who cannot have it is told so, and nobody is killed to get it. */
 #define TORUS_GFP_LARGE		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 #define TORUS_EVENTS		64	/* events of one hold of the lock */
@@ -107,6 +111,23 @@ struct torus_msgs {
 };
 
 /**
+ * struct torus_tx - when NAPI is told of the host's messages (no lock: tx.c)
+ * @timer: tells it
+ * @usecs, @frames: messages wait so long, for so many, at most; @usecs 0: not at all
+ * @streak: messages that the host sent without getting any
+ * @wait: how long the next ones wait, ns
+ * @waited: messages that did (transmit lock)
+ */
+struct torus_tx {
+	struct hrtimer timer;
+	u32 usecs;
+	u32 frames;
+	u32 streak;
+	u32 wait;
+	u64 waited;
+};
+
+/**
  * struct torus_park - memory of the parking segment, a ring (lock)
  * @head, @tail: positions of the oldest block, and behind the newest
  */
@@ -134,6 +155,7 @@ struct torus_park {
  * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
  * @rx_turn: port that NAPI looks at first (NAPI)
  * @started: NAPI is enabled (RTNL)
+ * @txq, @tx: messages of the host on their way to NAPI
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -163,6 +185,7 @@ struct torus_dev {
 	u64 armed;
 	u32 delays;
 	struct sk_buff_head txq;
+	struct torus_tx tx;
 	struct sk_buff_head up;
 	struct sk_buff_head down;
 	struct tn_event event[TORUS_EVENTS];
@@ -359,6 +382,16 @@ void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt);
 void torus_msg_flush(struct torus_dev *d);
 /** torus_icmp_unreachable() - @ip, @len bytes of it, cannot arrive (lock) */
 void torus_icmp_unreachable(struct torus_dev *d, const u8 *ip, size_t len);
+
+/* --- tx.c -------------------------------------------------------------------------- */
+
+void torus_tx_init(struct torus_dev *d);
+/** torus_tx_put() - a message of the host (its transmit lock) */
+void torus_tx_put(struct torus_dev *d, struct sk_buff *skb);
+/** torus_tx_answered() - the host is given some (NAPI) */
+void torus_tx_answered(struct torus_dev *d);
+/** torus_tx_stop() - forget what waits; nothing may come any more, NAPI is stopped */
+void torus_tx_stop(struct torus_dev *d);
 
 /* --- ethtool.c --------------------------------------------------------------------- */
 

@@ -19,6 +19,37 @@ check "and back" copy 2 0 10
 check "UDP that the kernel is to segment" segmented 0 2
 check "nothing was lost" equals 0 node lost 0
 
+# Small messages of a host that sends one after the other wait for company.
+waited() { ns 0 ethtool -S torus0 | awk '$1 == "tx_waited:" { print $2 }'; }
+stream() {
+	local tx rx
+	tx=$(nic 0 node host_messages_tx) rx=$(nic 2 node host_messages_rx)
+	ns 0 "$B/tests/bench/udp_rate" send 10.2.0.0 64 0.3
+	tx=$(($(nic 0 node host_messages_tx) - tx))
+	((tx > 20)) && until_true 10 more_than 2 node host_messages_rx $((rx + tx - 1))
+}
+gathers() { stream && (($(waited) > 10)); }
+gathers_not() {
+	local before
+	ns 0 ethtool -C torus0 tx-usecs 0 && before=$(waited) && stream && (($(waited) == before))
+}
+coalesce() { ns 0 ethtool -c torus0 | awk '/^tx-(usecs|frames):/ { print $2 }' | xargs; }
+# Why is said by netlink only, which not all kernels have here.
+refused() {
+	local before set
+	before=$(coalesce)
+	for set in "tx-usecs 10001" "tx-frames 0" "tx-frames 129"; do
+		# shellcheck disable=SC2086 # two words
+		! ns 0 ethtool -C torus0 $set || return
+	done
+	[[ $(coalesce) == "$before" ]]
+}
+check "a stream of messages gathers" gathers
+check "and does not if told so" gathers_not
+check "what cannot be set is refused" refused
+check "what can be is shown" eval 'ns 0 ethtool -C torus0 tx-usecs 10000 tx-frames 128 &&
+	[[ $(coalesce) == "10000 128" ]]'
+
 check "a relay is set" eval 'nic 0 via 2 1 && nic 0 release'
 check "ping by way of a relay" ping_ok 0 10.2.0.0
 check "TCP by way of a relay" copy 0 2 5

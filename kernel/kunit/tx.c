@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The host's messages: who waits for company, for how long, and that nobody waits for ever.
+ * The NIC has no place, so its rounds drop what they take. With bottom halves off there
+ * are none, and the timer can do no more than ask for one.
+ */
+#include "lab.h"
+
+#define STREAM	8
+#define LONG	NSEC_PER_SEC	/* no test takes that long: the timer will not help */
+
+static bool put(struct kunit *test, struct torus_dev *d, unsigned int len)
+{
+	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC);
+
+	if (!skb)
+		return false;
+	skb_put_zero(skb, len);
+	torus_tx_put(d, skb);
+	return true;
+}
+
+/* NAPI was told. */
+static bool told(const struct torus_dev *d)
+{
+	return test_bit(NAPI_STATE_SCHED, &d->napi.state);
+}
+
+static bool emptied(struct torus_dev *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000 && !skb_queue_empty_lockless(&d->txq); i++)
+		usleep_range(1000, 2000);
+	return skb_queue_empty_lockless(&d->txq);
+}
+
+/* Return: how many messages of @len NAPI was told of, of as many as make a stream. */
+static unsigned int stream(struct kunit *test, struct torus_dev *d, unsigned int len)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < STREAM; i++) {
+		local_bh_disable();
+		KUNIT_EXPECT_TRUE(test, put(test, d, len));
+		n += told(d);
+		local_bh_enable();
+		KUNIT_EXPECT_TRUE(test, emptied(d));
+	}
+	return n;
+}
+
+static struct torus_dev *nic(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	d->tx.usecs = LONG / NSEC_PER_USEC;
+	d->tx.wait = LONG;
+	return d;
+}
+
+static void test_first(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	KUNIT_EXPECT_EQ(test, stream(test, d, 100), STREAM);
+	KUNIT_EXPECT_EQ(test, d->tx.waited, 0ull);
+}
+
+static void test_stream(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+	u32 i;
+
+	stream(test, d, 100);
+	local_bh_disable();
+	for (i = 1; i < d->tx.frames; i++) {
+		KUNIT_EXPECT_TRUE(test, put(test, d, 100));
+		KUNIT_EXPECT_FALSE(test, told(d));
+	}
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&d->tx.timer));
+	KUNIT_EXPECT_EQ(test, d->tx.waited, (u64)d->tx.frames - 1);
+	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
+	KUNIT_EXPECT_TRUE(test, told(d));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, emptied(d));
+}
+
+static void test_large(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	stream(test, d, 100);
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
+	KUNIT_EXPECT_FALSE(test, told(d));
+	KUNIT_EXPECT_TRUE(test, put(test, d, TN_PAYLOAD_MAX + 1));
+	KUNIT_EXPECT_TRUE(test, told(d));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, emptied(d));
+}
+
+static void test_answered(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	stream(test, d, 100);
+	torus_tx_answered(d);
+	KUNIT_EXPECT_EQ(test, stream(test, d, 100), STREAM);
+}
+
+static void test_alone(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	stream(test, d, 100);
+	d->tx.wait = NSEC_PER_MSEC;
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, emptied(d));
+	KUNIT_EXPECT_EQ(test, d->tx.waited, 1ull);
+	KUNIT_EXPECT_LT(test, d->tx.streak, (u32)STREAM);
+}
+
+static void test_off(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	d->tx.usecs = 0;
+	stream(test, d, 100);
+	KUNIT_EXPECT_EQ(test, stream(test, d, 100), STREAM);
+	KUNIT_EXPECT_EQ(test, d->tx.waited, 0ull);
+}
+
+/* What waits when the NIC goes is forgotten, and the timer with it. */
+static void test_goes(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+
+	stream(test, d, 100);
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
+	KUNIT_EXPECT_FALSE(test, told(d));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&d->tx.timer));
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_first),
+	KUNIT_CASE(test_stream),
+	KUNIT_CASE(test_large),
+	KUNIT_CASE(test_answered),
+	KUNIT_CASE(test_alone),
+	KUNIT_CASE(test_off),
+	KUNIT_CASE(test_goes),
+	{}
+};
+
+struct kunit_suite torus_tx_suite = { .name = "torus-tx", .test_cases = cases };
