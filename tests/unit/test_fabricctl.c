@@ -481,7 +481,7 @@ static void tries_exclusions(void **state)
 	expect("exclude 1,0:+x --dry-run", 0);
 	has(out, "without 1,0:+x, of 240 pairs of other nodes: ");
 	has(out, " 0 have none");
-	assert_string_equal(json_string_value(json_object_get(fake.request, "cmd")), "table");
+	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 	expect("exclude 1,0 --dry-run --json", 0);
 	j = printed();
 	assert_int_equal(json_integer_value(json_object_get(j, "pairs")), 15 * 14);
@@ -499,6 +499,18 @@ static void tries_exclusions(void **state)
 	expect("exclude 1,1:-y --dry-run", 1);
 	has(out, "cut off 1,1");
 	expect("exclude 1,1 --dry-run", 0);
+	/* Together: 1,1 lost its last link, but is taken out itself. */
+	expect("exclude 1,1:-y 1,1 0,0 --dry-run --json", 0);
+	j = printed();
+	assert_int_equal(json_integer_value(json_object_get(j, "pairs")), 14 * 13);
+	json_decref(j);
+	expect("exclude 1,1 0,0 --dry-run", 0);
+	has(out, "without 1,1, 0,0, of 182 pairs of other nodes: ");
+	expect("exclude 1,1 9,9 --dry-run", 2);
+	has(err, "9,9");
+	/* Nothing is done if one is not understood. */
+	expect("exclude 1,1 0,0:+x 9,9", 2);
+	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
 
 static void names_who_is_missing(void **state)

@@ -22,30 +22,45 @@ static void show(const json_t *table)
 		       json_text(v, "why") ? json_text(v, "why") : "-");
 }
 
-int change_exclusion(const struct ctl *ctl, const char *cmd, const char *what)
+/* Return: the request, or NULL after saying what is wrong. */
+static json_t *request(struct ask *a, const char *cmd, const char *what)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 	bool link = strchr(what, ':');
-	struct ask a;
-	json_t *request, *data;
-	int status;
+	json_t *j;
 
-	if (ask_open(ctl, &a))
+	if (link ? ask_link(a, what, node, port) : ask_node(a, what, node))
+		return NULL;
+	j = json_pack("{ss ss}", "cmd", cmd, "node", node);
+	if (link)
+		json_object_set_new(j, "port", json_string(port));
+	return j;
+}
+
+int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
+{
+	json_t *requests = json_array(), *data = NULL;
+	int status = OK;
+	struct ask a;
+
+	if (ask_open(ctl, &a)) {
+		json_decref(requests);
 		return CANNOT;
-	status = link ? ask_link(&a, what, node, port) : ask_node(&a, what, node);
-	if (status == OK) {
-		request = json_pack("{ss ss}", "cmd", cmd, "node", node);
-		if (link)
-			json_object_set_new(request, "port", json_string(port));
-		status = ask(&a, request, &data);
 	}
-	if (status == OK) {
-		if (ctl->json)
-			json_show(json_incref(data));
-		else
-			show(data);
+	/* All are understood before the first is done. */
+	for (int i = 0; status == OK && i < n; i++)
+		status = json_array_append_new(requests, request(&a, cmd, what[i])) ? CANNOT : OK;
+	for (int i = 0; status == OK && i < n; i++) {
 		json_decref(data);
+		data = NULL;
+		status = ask(&a, json_incref(json_array_get(requests, (size_t)i)), &data);
 	}
+	if (status == OK && ctl->json)
+		json_show(json_incref(data));
+	else if (status == OK)
+		show(data);
+	json_decref(data);
+	json_decref(requests);
 	ask_close(&a);
 	return status;
 }

@@ -6,8 +6,7 @@ static bool dry;
 
 static int cmd_exclude(struct ctl *ctl, int argc, char **argv)
 {
-	(void)argc;
-	return dry ? dry_run_exclude(ctl, argv[0]) : change_exclusion(ctl, "exclude", argv[0]);
+	return dry ? dry_run_exclude(ctl, argv, argc) : change_exclusion(ctl, "exclude", argv, argc);
 }
 
 static const struct opt exclude_opts[] = {
@@ -17,14 +16,14 @@ static const struct opt exclude_opts[] = {
 
 COMMAND(cmd_exclude) = {
 	.name = "exclude",
-	.args = "NODE | LINK",
-	.brief = "Route around a link or a node, for maintenance",
+	.args = "NODE | LINK...",
+	.brief = "Route around links or nodes, for maintenance",
 	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
 		"Only root and the control group may; anyone may ask with --dry-run, whose exit\n"
 		"status is 1 if pairs of other nodes would lose their way.",
 	.opts = exclude_opts,
 	.min = 1,
-	.max = 1,
+	.max = ANY_ARGS,
 	.asks = true,
 	.json = true,
 	.run = cmd_exclude,

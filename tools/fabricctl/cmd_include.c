@@ -3,17 +3,16 @@
 
 static int cmd_include(struct ctl *ctl, int argc, char **argv)
 {
-	(void)argc;
-	return change_exclusion(ctl, "include", argv[0]);
+	return change_exclusion(ctl, "include", argv, argc);
 }
 
 COMMAND(cmd_include) = {
 	.name = "include",
-	.args = "NODE | LINK",
-	.brief = "Use an excluded link or node again",
+	.args = "NODE | LINK...",
+	.brief = "Use excluded links or nodes again",
 	.help = "Only what was excluded by an admin; a link that is faulty returns by itself.",
 	.min = 1,
-	.max = 1,
+	.max = ANY_ARGS,
 	.asks = true,
 	.json = true,
 	.run = cmd_include,

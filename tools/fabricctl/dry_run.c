@@ -19,14 +19,15 @@
 
 /**
  * struct dry_run - before [0] and after [1]
- * @node: the one that is to be excluded, or TORUS_NO_NODE: a link is
+ * @gone: of each node, whether all of it is to be excluded
  * @relay, @relay_rows: the relay looked at last, and its rows
  * @path: room for ways
  */
 struct dry_run {
 	struct ask ask;
 	struct exclusions table;
-	uint32_t nodes, node;
+	uint32_t nodes;
+	bool *gone;
 	struct torus_health *health[2];
 	uint64_t *rows[2];
 	uint32_t relay[2];
@@ -36,22 +37,12 @@ struct dry_run {
 	json_t *cut_off;
 };
 
-static int prepare(struct dry_run *r, const char *node_text, const char *port_text)
+static int prepare(struct dry_run *r)
 {
 	const struct torus_shape *s = &r->table.shape;
-	uint16_t ports = (uint16_t)((1u << 2 * s->ndims) - 1);
-	struct torus_coords at;
-	unsigned int port;
 
-	if (torus_coords_parse(node_text, s, &at))
-		return fail("%s is no node of the fabric", node_text);
-	r->node = torus_node_id(s, &at);
 	r->nodes = torus_nodes(s);
-	if (*port_text) {
-		if (torus_port_parse(port_text, s->ndims, &port))
-			return fail("%s is no port", port_text);
-		ports = (uint16_t)(1u << port);
-	}
+	r->gone = calloc(r->nodes, sizeof(*r->gone));
 	for (int i = 0; i < 2; i++) {
 		r->rows[i] = calloc(r->nodes, sizeof(uint64_t));
 		r->relay_rows[i] = calloc(r->nodes, sizeof(uint64_t));
@@ -59,13 +50,36 @@ static int prepare(struct dry_run *r, const char *node_text, const char *port_te
 		if (!r->rows[i] || !r->relay_rows[i] || torus_health_new(s, r->table.port, &r->health[i]))
 			return fail("out of memory");
 	}
-	if (path_init(&r->path, s) ||
-	    torus_health_set(r->health[1], r->node, r->table.port[r->node] | ports, NULL) < 0)
-		return fail("out of memory");
-	if (*port_text)
-		r->node = TORUS_NO_NODE;
 	r->cut_off = json_array();
-	return r->cut_off ? OK : fail("out of memory");
+	return r->gone && r->cut_off && !path_init(&r->path, s) ? OK : fail("out of memory");
+}
+
+/* Takes one thing out; @r->table becomes what it would be. */
+static int take_out(struct dry_run *r, const char *what)
+{
+	char node_text[TORUS_TEXT_MAX], port_text[TORUS_TEXT_MAX] = "";
+	const struct torus_shape *s = &r->table.shape;
+	struct torus_coords at;
+	unsigned int port;
+	uint32_t node;
+	int status = strchr(what, ':') ? ask_link(&r->ask, what, node_text, port_text)
+				       : ask_node(&r->ask, what, node_text);
+
+	if (status != OK)
+		return status;
+	if (torus_coords_parse(node_text, s, &at))
+		return fail("%s is no node of the fabric", node_text);
+	node = torus_node_id(s, &at);
+	if (!*port_text) {
+		r->gone[node] = true;
+		r->table.port[node] = (uint16_t)((1u << 2 * s->ndims) - 1);
+	} else if (torus_port_parse(port_text, s->ndims, &port)) {
+		return fail("%s is no port", port_text);
+	} else {
+		r->table.port[node] |= (uint16_t)(1u << port);
+	}
+	return torus_health_set(r->health[1], node, r->table.port[node], NULL) < 0 ?
+		       fail("out of memory") : OK;
 }
 
 struct when {
@@ -106,7 +120,7 @@ static bool compare(struct dry_run *r, uint32_t from)
 	for (uint32_t to = 0; to < r->nodes; to++) {
 		uint64_t was = r->rows[0][to], is = r->rows[1][to];
 
-		if (to == from || to == r->node || !r->table.up[to] || !(was & TORUS_ROW_VALID))
+		if (to == from || r->gone[to] || !r->table.up[to] || !(was & TORUS_ROW_VALID))
 			continue;
 		r->pairs++;
 		if (!(is & TORUS_ROW_VALID)) {
@@ -127,18 +141,18 @@ static void find_cut_off(struct dry_run *r)
 	uint32_t *size = calloc(r->nodes, sizeof(*size)), main_part = 0;
 
 	for (uint32_t i = 0; size && i < r->nodes; i++)
-		if (r->table.up[i] && i != r->node)
+		if (r->table.up[i] && !r->gone[i])
 			size[torus_health_component(r->health[1], i)]++;
 	for (uint32_t i = 0; size && i < r->nodes; i++)
 		main_part = size[i] > size[main_part] ? i : main_part;
 	for (uint32_t i = 0; size && i < r->nodes; i++)
-		if (r->table.up[i] && i != r->node &&
+		if (r->table.up[i] && !r->gone[i] &&
 		    torus_health_component(r->health[1], i) != main_part)
 			json_array_append_new(r->cut_off, json_node(&r->table.shape, i));
 	free(size);
 }
 
-static int report(const struct ctl *ctl, const struct dry_run *r, const char *what)
+static int report(const struct ctl *ctl, const struct dry_run *r, char **what, int n)
 {
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -152,26 +166,27 @@ static int report(const struct ctl *ctl, const struct dry_run *r, const char *wh
 				    r->cut_off));
 		return r->lost ? PROBLEM : OK;
 	}
-	printf("without %s, of %" PRIu64 " pairs of other nodes: %" PRIu64 " take another path, %"
-	       PRIu64 " of them a longer one; %s%" PRIu64 " have none%s\n", what, r->pairs,
+	printf("without %s", what[0]);
+	for (int k = 1; k < n; k++)
+		printf(", %s", what[k]);
+	printf(", of %" PRIu64 " pairs of other nodes: %" PRIu64 " take another path, %"
+	       PRIu64 " of them a longer one; %s%" PRIu64 " have none%s\n", r->pairs,
 	       r->moved, r->longer, paint(r->lost ? BAD : GOOD), r->lost, paint(PLAIN));
 	json_array_foreach(r->cut_off, i, v)
 		printf("%scut off%s %s\n", paint(BAD), paint(PLAIN), json_node_text(v, text));
 	return r->lost ? PROBLEM : OK;
 }
 
-static int dry_run(const struct ctl *ctl, struct dry_run *r, const char *what)
+static int dry_run(const struct ctl *ctl, struct dry_run *r, char **what, int n)
 {
-	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX] = "";
-	int status = strchr(what, ':') ? ask_link(&r->ask, what, node, port)
-				       : ask_node(&r->ask, what, node);
+	int status = exclusions_get(&r->ask, &r->table) || prepare(r) ? CANNOT : OK;
 
+	for (int i = 0; status == OK && i < n; i++)
+		status = take_out(r, what[i]);
 	if (status != OK)
 		return status;
-	if (exclusions_get(&r->ask, &r->table) || prepare(r, node, port))
-		return CANNOT;
 	for (uint32_t from = 0; from < r->nodes; from++) {
-		if (!r->table.up[from] || from == r->node)
+		if (!r->table.up[from] || r->gone[from])
 			continue;
 		progress("computing rows of node %u of %u", from + 1, r->nodes);
 		for (int i = 0; i < 2; i++)
@@ -182,22 +197,23 @@ static int dry_run(const struct ctl *ctl, struct dry_run *r, const char *what)
 	}
 	progress("%s", "");
 	find_cut_off(r);
-	return report(ctl, r, what);
+	return report(ctl, r, what, n);
 }
 
-int dry_run_exclude(const struct ctl *ctl, const char *what)
+int dry_run_exclude(const struct ctl *ctl, char **what, int n)
 {
 	struct dry_run r = { .nodes = 0 };
 	int status;
 
 	if (ask_open(ctl, &r.ask))
 		return CANNOT;
-	status = dry_run(ctl, &r, what);
+	status = dry_run(ctl, &r, what, n);
 	for (int i = 0; i < 2; i++) {
 		torus_health_free(r.health[i]);
 		free(r.rows[i]);
 		free(r.relay_rows[i]);
 	}
+	free(r.gone);
 	path_free(&r.path);
 	json_decref(r.cut_off);
 	exclusions_free(&r.table);
