@@ -432,7 +432,8 @@ enum torus_fault_attr {
 	X(RATE_MAX, rate_max, Mb/s, "highest rate of each") \
 	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
 	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect") \
-	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training")
+	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training") \
+	X(WAITED, waited, ns, "since when VCD packets wait and none was let through")
 
 #define TORUS_NODE_COUNTER_LIST(X) \
 	X(INJECTED, injected, packets, "packets the host injected") \

@@ -17,6 +17,19 @@
  * when that packet is first sent, and stays the same in every replay of it; the
  * receiver counts it only when it accepts the packet, which the retry does
  * exactly once. So however often a packet is replayed, its CRP counts once.
+ *
+ * A peer that lies. One that reports more than it had, or sends more than it has credit
+ * for, is caught at once, and its link is faulty. One that keeps credits to itself is not
+ * caught, for how long a credit may lawfully stay away has no bound that a neighbour
+ * knows: the peer's own way on may be dead, its parking segment full, and the manager
+ * that would empty it asleep. Were there a clock, it would run out on the links of all
+ * who wait behind the one that is stuck, at about the same time, healthy as they are;
+ * and what they held would be parked, though it was in order and its way was whole.
+ * That the peer say "I wait, too" does not help: a liar would. Nothing is lost by
+ * waiting, and other links go on but for who waits behind. So waiting is shown and not
+ * judged: tn_link.waiting, the gauge "waited" of each port. Of a tree of links that wait
+ * the one is at fault that leads to a node none of whose links waits; when it is taken
+ * down, what waits for it is parked.
  */
 #ifndef TN_CREDIT_H
 #define TN_CREDIT_H

@@ -134,6 +134,7 @@ struct tn_link {
 	u64 keepalive_at;
 	u64 heard_at;
 	u64 since;		/* time counters are right up to here */
+	u64 waiting[TORUS_VCS];	/* packets for this VC have waited since then; 0: none do */
 
 	u64 counter[TORUS_PC_COUNT];
 	u8 ctl[(2 + TN_INIT_FLITS) * TN_FLIT];	/* header, tail, payload */

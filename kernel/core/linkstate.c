@@ -260,6 +260,7 @@ void tn_link_fail(struct tn_link *l, u8 reason, u64 now)
 	tx->next = NULL;
 	tx->on_wire = 0;
 	tx->flits = 0;
+	memset(l->waiting, 0, sizeof(l->waiting));
 	l->ops->failed(l->ctx, l, &retry);
 	probe(l, now);
 }

@@ -610,6 +610,19 @@ static void serdes_gauges(const struct tn_train *t, u64 *gauge)
 	gauge[TORUS_PG_MARGIN_TRAIN] = t->params.margin_train;
 }
 
+/* Of the VC whose packets wait longest. */
+static u64 waited(const struct tn_link *l, u64 now)
+{
+	u64 most = 0;
+	unsigned int vc;
+
+	for (vc = 0; vc < TORUS_VCS; vc++) {
+		if (l->waiting[vc] && now - l->waiting[vc] > most)
+			most = now - l->waiting[vc];
+	}
+	return most;
+}
+
 void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info *info,
 		      u64 now)
 {
@@ -635,6 +648,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	info->gauge[TORUS_PG_CREDITS_D0] = tn_credit_free(&l->credit, TORUS_VC_D0);
 	info->gauge[TORUS_PG_CREDITS_D1] = tn_credit_free(&l->credit, TORUS_VC_D1);
 	info->gauge[TORUS_PG_CREDITS_A] = tn_credit_free(&l->credit, TORUS_VC_A);
+	info->gauge[TORUS_PG_WAITED] = waited(l, now);
 	serdes_gauges(&l->train, info->gauge);
 	for (vc = 0; vc < TORUS_VCS; vc++)
 		info->gauge[TORUS_PG_QUEUED] += nic->input[port * TORUS_VCS + vc].count;

@@ -304,11 +304,14 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 	return !(nic->reopening >> out & 1 && from_park(pkt));
 }
 
-static bool stall(struct tn_link *l, struct tn_pkt *pkt)
+static bool stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
 	if (!pkt->stalled)
 		l->counter[TORUS_PC_CREDIT_STALLS]++;
 	pkt->stalled = 1;
+	/* An adaptive one may go another way, and would leave this behind. */
+	if (pkt->hdr.vc != TORUS_VC_A && !l->waiting[pkt->hdr.vc])
+		l->waiting[pkt->hdr.vc] = now;
 	return false;
 }
 
@@ -323,6 +326,7 @@ static void forward(struct tn_nic *nic, struct tn_pkt *pkt, struct tn_path *path
 		nic->counter[TORUS_NC_FORWARDED]++;
 	pkt->in_port = TN_PORT_HOST;	/* no input buffer is occupied any more */
 	pkt->stalled = 0;
+	nic->link[out].waiting[pkt->hdr.vc] = 0;
 	tn_link_push(&nic->link[out], pkt, now);
 }
 
@@ -421,13 +425,13 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 
 		out = adapt(nic, pkt, det);
 		if (out == nic->nports)
-			return (enum moved)stall(&nic->link[det], pkt);
+			return (enum moved)stall(&nic->link[det], pkt, now);
 		if (out > nic->nports)
 			return park(nic, pkt, det, now);
 	} else if (dead(nic, pkt, out)) {
 		return park(nic, pkt, out, now);
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
-		return (enum moved)stall(&nic->link[out], pkt);
+		return (enum moved)stall(&nic->link[out], pkt, now);
 	}
 	forward(nic, pkt, &path, out, now);
 	return MOVED;

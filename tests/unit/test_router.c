@@ -131,6 +131,74 @@ static void test_lossy_cables(void **state)
 	for_seeds(4, lossy_one);
 }
 
+static u64 waited(u32 node, unsigned int port)
+{
+	struct tn_link_info info;
+
+	tn_nic_link_info(f.node[node].nic, port, &info, f.now);
+	return info.gauge[TORUS_PG_WAITED];
+}
+
+static u64 waited_most(void)
+{
+	u64 most = 0;
+
+	for (u32 node = 0; node < f.n; node++) {
+		for (unsigned int port = 0; port < f.nports; port++)
+			if (waited(node, port) > most)
+				most = waited(node, port);
+	}
+	return most;
+}
+
+/*
+ * Hosts that take nothing: everything comes to a stand, links stay up and say how long
+ * they have waited; when the hosts take again, all of it arrives and nobody waits.
+ */
+static void wait_long(uint64_t seed)
+{
+	fabric_start_tuned(&f, seed, "3", tight);
+	f.load = 2;
+	f.busy_host = 1;
+	fabric_run(&f, 300 * MS);
+	expect(&f.r, waited_most() > 200 * MS, "%llu ns", (unsigned long long)waited_most());
+	for (u32 node = 0; node < f.n; node++) {
+		for (unsigned int port = 0; port < f.nports; port++)
+			expect(&f.r, waited(node, port) <= 300 * MS, "no more than there was");
+	}
+	f.busy_host = 0;
+	fabric_settle(&f, 20000 * MS);
+	expect(&f.r, !waited_most() && !fabric_parked(&f) && !f.returned, "nobody waits");
+	fabric_end(&f);
+}
+
+static void test_waiting(void **state)
+{
+	(void)state;
+	for_seeds(2, wait_long);
+}
+
+/* What waits for a peer that frees nothing is parked when the link is given up. */
+static void give_up(uint64_t seed)
+{
+	fabric_start_tuned(&f, seed, "5", tight);
+	f.load = 2;
+	f.busy_host = 1;
+	fabric_run(&f, 50 * MS);
+	for (u32 node = 0; node < f.n; node++)
+		for (unsigned int port = 0; port < f.nports; port++)
+			tn_nic_admin(f.node[node].nic, port, false, f.now);
+	fabric_run(&f, 10 * MS);
+	expect(&f.r, !waited_most() && fabric_parked(&f), "parked, and nobody waits");
+	fabric_end(&f);
+}
+
+static void test_given_up(void **state)
+{
+	(void)state;
+	for_seeds(2, give_up);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -141,6 +209,8 @@ int main(void)
 		cmocka_unit_test(test_six_dimensions),
 		cmocka_unit_test(test_hot_spot),
 		cmocka_unit_test(test_lossy_cables),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_given_up),
 	};
 
 	return cmocka_run_group_tests_name("router", all, NULL, NULL);

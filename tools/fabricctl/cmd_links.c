@@ -41,7 +41,12 @@ static void state_cell(struct table *t, const json_t *l)
 {
 	const char *state = or_dash(json_text(l, "state")), *reason = json_text(l, "reason");
 	bool tell = strcmp(state, "up") && reason && strcmp(reason, "none");
+	unsigned long long waited_s = json_count(l, "waited") / 1000000000;
 
+	if (is_fine(l) && waited_s) {
+		table_cell(t, DOUBTFUL, "%s (waits %llu s)", state, waited_s);
+		return;
+	}
 	table_cell(t, is_fine(l) ? GOOD : is_bad(l) ? BAD : FAINT, "%s%s%s%s", state,
 		   tell ? " (" : "", tell ? reason : "", tell ? ")" : "");
 }
@@ -224,6 +229,7 @@ COMMAND(cmd_links) = {
 	.args = "[NODE]",
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
+		"'waits': packets have waited so long for a free buffer at the peer.\n"
 		"EXCLUDED: admin (fabricctl exclude), fault, wiring, or held (it flaps) and for how\n"
 		"long still. LANES in use, their rate, and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
 	.opts = opts,
