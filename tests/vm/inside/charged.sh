@@ -15,14 +15,14 @@ made() { bash -c "echo \$\$ >$group/cgroup.procs && exec ip link add torus0 type
 
 charged() { cat $group/memory.current; }
 
-# All of it, a third for what is kept with each packet, and little else
+# All of it, and little else
 takes_it() {
 	local before after
 	before=$(charged)
 	made || return
 	after=$(charged)
 	echo "$before bytes before, $after after"
-	((after - before >= segment + segment / 3 && after - before < segment * 3 / 2))
+	((after - before >= segment && after - before < segment + segment / 4))
 }
 
 gives_it_back() {
