@@ -37,25 +37,30 @@ static void unhang(struct fm_root *r, struct fm_mate *m)
 	m->above = m->next = m->prev = 0;
 }
 
-/* Who holds the connection of @m; 0: nobody. */
-void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
+static void hang(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
 {
-	struct fm_mate *top = via ? fm_mate(r, via) : NULL;
 	uint32_t self = (uint32_t)(m - r->mate) + 1;
 
-	if (m->via == via && m->above)
-		return;
-	unhang(r, m);
-	m->via = via;
-	if (!top) {
-		r->uncounted |= via != 0;
-		return;
-	}
 	m->above = (uint32_t)(top - r->mate) + 1;
 	m->next = top->first;
 	if (m->next)
 		r->mate[m->next - 1].prev = self;
 	top->first = self;
+}
+
+/* Who holds the connection of @m; 0: nobody. */
+void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
+{
+	struct fm_mate *top = via ? fm_mate(r, via) : NULL;
+
+	if (m->via == via && m->above)
+		return;
+	unhang(r, m);
+	m->via = via;
+	if (top)
+		hang(r, m, top);
+	else
+		r->uncounted |= via != 0;
 }
 
 void fm_mate_missing(struct fm *fm, struct fm_mate *m)
@@ -390,20 +395,43 @@ static const char *parent_of(struct fm *fm, struct fm_mate *m, bool joins, bool 
 	return i ? r->mate[i].address : "";
 }
 
+/*
+ * All below @top are missing, however far: a node whose way to the root is new says
+ * whom it holds, and so do all below it. If @top is dead, nobody would tell of those
+ * further below that died with it.
+ */
+static void forget_tree(struct fm *fm, struct fm_mate *top)
+{
+	struct fm_root *r = fm->root;
+
+	while (top->first) {
+		struct fm_mate *m = &r->mate[top->first - 1];
+
+		while (m->first) {
+			struct fm_mate *lower = &r->mate[m->first - 1];
+
+			unhang(r, lower);
+			if (lower != top)	/* late words may have made a circle */
+				hang(r, lower, top);
+		}
+		fm_mate_missing(fm, m);
+	}
+}
+
 /* Everyone said to hang below @guid must be told of anew. */
 static void forget_below(struct fm *fm, uint64_t guid)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_mate *top = fm_mate(r, guid);
+	struct fm_mate *top = fm_mate(r, guid);
 
-	for (uint32_t i = top ? top->first : 0, next; i; i = next) {
-		next = r->mate[i - 1].next;
-		if (&r->mate[i - 1] != top)
-			fm_mate_missing(fm, &r->mate[i - 1]);
+	if (top)
+		forget_tree(fm, top);
+	for (uint32_t i = 1; r->uncounted && i < r->nmates; i++) {
+		if (r->mate[i].via != guid || r->mate[i].guid == guid)
+			continue;
+		forget_tree(fm, &r->mate[i]);
+		fm_mate_missing(fm, &r->mate[i]);
 	}
-	for (uint32_t i = 1; r->uncounted && i < r->nmates; i++)
-		if (r->mate[i].via == guid && r->mate[i].guid != guid)
-			fm_mate_missing(fm, &r->mate[i]);
 }
 
 /*

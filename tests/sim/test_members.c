@@ -249,6 +249,29 @@ static void relay_memory(void **state)
 	end(&s, "memory for relays");
 }
 
+/*
+ * Planes go dark in which nodes hang below each other in the tree, three and more
+ * deep. Who hung below one that was itself only missed was taken to be there: it vouched
+ * for all of them, and was waited for.
+ */
+static void dark_branch(void **state)
+{
+	(void)state;
+	for (unsigned int fanout = 1; fanout <= 2; fanout++) {
+		struct story s;
+
+		start(&s, "3x8", 1, fanout);
+		s.may_lose = true;
+		for (uint32_t node = 9; node < 18; node++)
+			world_power(s.w, node, false);
+		world_run(s.w, 1 * W_S);
+		assert_true(world_until(s.w, world_settled, 500 * W_MS));
+		for (uint32_t node = 9; node < 18; node++)
+			assert_int_equal(fm_node(world_fm(s.w, 0), node)->state, FM_NODE_DEAD);
+		end(&s, "a dark branch of the tree");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +281,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(manager_hangs),
 		cmocka_unit_test(ends_differ),
 		cmocka_unit_test(relay_memory),
+		cmocka_unit_test(dark_branch),
 	};
 
 	if (argc > 1)
