@@ -248,7 +248,7 @@ static void liar(void **state)
 	const char *one = getenv("SEED");
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed += one ? 1 : story_every())
+	for (uint64_t seed = 1; seed <= 12; seed++)
 		if (!one || strtoull(one, NULL, 0) == seed)
 			lies(seed);
 }

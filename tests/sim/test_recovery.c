@@ -141,6 +141,8 @@ static void single(enum fault f)
 			struct story s;
 			char what[80];
 
+			if (story_every() > 1 && n != (f + k) % 3)
+				continue;
 			config(&c, shapes[k], n + 1);
 			begin(&s, &c, f, f);
 			happen(&s, f, n);
