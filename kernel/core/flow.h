@@ -55,6 +55,14 @@
  * minutes of smallest packets at 6 Gbit/s. status names nodes that hold packets and
  * have no manager. In a flow that a NIC has just heard of every number other than 0 is
  * ahead: the source may have counted for long before this NIC came.
+ *
+ * Numbers are believed. Who makes up packets of another source can put any number into
+ * them: one ahead waits, and when its gap is given up, the source's own packets up to it
+ * count as doubles, until its next numbering. To take only what the source can have under
+ * way would make that shorter, not impossible, and how much that is depends on parking
+ * segments and buffers of other nodes. Whoever is on the way can drop and change packets
+ * as well, for the ECRC has no key. NICs of a fabric trust each other with data; what a
+ * neighbour cannot do by numbers of its link is in link.h and credit.h.
  */
 #ifndef TN_FLOW_H
 #define TN_FLOW_H

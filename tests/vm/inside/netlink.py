@@ -78,6 +78,30 @@ def test_writers(a, b):
     check("once", b.ask("ROWS_COMMIT", version(11)) == -errno.ESTALE)
 
 
+def half_a_table():
+    """A writer that dies before its commit."""
+    pid = os.fork()
+    if not pid:
+        sock = Sock()
+        err = sock.ask("ROWS_BEGIN", version(30)) or \
+            sock.ask("ROWS_PUT", version(30), rows(0, row_of(30), 4096))
+        os._exit(1 if err else 0)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def test_dead_writer(s):
+    s.dump("ROWS_GET")
+    before = [m for part in s.parts() for _, m in part]
+    check("a writer dies with half of a table written", half_a_table())
+    s.dump("ROWS_GET")
+    check("which nobody sees", [m for part in s.parts() for _, m in part] == before)
+    check("and which stops nobody", write_table(s, 31) == 0)
+    s.dump("ROWS_GET")
+    got = b"".join(dict(attrs(m[A["TORUS_A_ROWS"]]))[R["TORUS_ROWS_DATA"]]
+                   for part in s.parts() for _, m in part if A["TORUS_A_ROWS"] in m)
+    check("nothing of it is left", got == struct.pack("=Q", row_of(31)) * NODES)
+
+
 def drain(sock):
     """Return: the error that ends it."""
     sock.s.setblocking(False)
@@ -208,6 +232,7 @@ place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
 check("the NIC is placed", first.ask("DEVICE_SET", *place) == 0)
 test_dump_intr(first, second)
 test_writers(first, second)
+test_dead_writer(second)
 test_overrun(first, Sock())
 test_one_datagram(second)
 test_privilege(second)
