@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Parts of the manager by themselves; what they call of the rest is in the tests.
+tests += tests/unit/test_conns
+tests/unit/test_conns-objs := tests/unit/test_conns.o daemon/fm/conns.o
+tests/unit/test_conns-libs := $(call pkg-libs,cmocka)

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Connections found by number and by child: random lives of many against a plain list. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/machine.h"
+#include "tests/unit/random.h"
+
+#define MOST 60
+#define CHILDREN 7	/* GUIDs: few, so that many connections are of one child */
+
+/** struct known - what the list says of a connection */
+struct known {
+	struct fm_conn *c;
+	int id;
+	uint64_t guid;		/* 0: no child's */
+};
+
+static struct known list[MOST];
+static unsigned int n;
+static const struct fm_conn *forgotten;
+
+/* Of all else in the manager, what conns.c calls. */
+void fm_member_forget(struct fm *fm, const struct fm_conn *c)
+{
+	(void)fm;
+	assert_null(forgotten);
+	forgotten = c;
+}
+
+/* So poor that many share a slot. */
+uint64_t fm_mix(uint64_t v)
+{
+	return v / 5;
+}
+
+static void check_one(struct fm *fm, const struct known *k)
+{
+	const struct fm_conn *other = k->guid ? fm_conn_other(fm, k->c) : NULL;
+	bool has_other = false, is_other = !other;
+
+	assert_ptr_equal(fm_tree_conn(fm, k->id), k->c);
+	assert_int_equal(k->c->id, k->id);
+	assert_true(k->c->at < n && fm->tree.conns[k->c->at] == k->c);
+	for (unsigned int i = 0; k->guid && i < n; i++) {
+		if (list[i].c == k->c || list[i].guid != k->guid)
+			continue;
+		has_other = true;
+		is_other |= list[i].c == other;
+	}
+	assert_true(is_other && has_other == !!other);
+}
+
+static void check(struct fm *fm, int last_id)
+{
+	assert_int_equal(fm->tree.nconns, n);
+	for (unsigned int i = 0; i < n; i++)
+		check_one(fm, &list[i]);
+	for (int id = last_id > 2 * MOST ? last_id - 2 * MOST : 0; id <= last_id + 1; id++) {
+		bool there = false;
+
+		for (unsigned int i = 0; i < n; i++)
+			there |= list[i].id == id;
+		assert_int_equal(!!fm_tree_conn(fm, id), there);
+	}
+}
+
+static void add(struct fm *fm, int id)
+{
+	struct fm_conn *c = fm_conn_add(fm, id, FM_CONN_STRANGER);
+
+	assert_non_null(c);
+	assert_int_equal(c->node, TORUS_NO_NODE);
+	list[n++] = (struct known) { .c = c, .id = id };
+}
+
+/* A stranger becomes a child, or a child another one. */
+static void adopt(struct fm *fm, uint64_t *random)
+{
+	struct known *k = &list[random_below(random, n)];
+
+	k->guid = 1 + random_below(random, CHILDREN);
+	fm_conn_child(fm, k->c, k->guid);
+	assert_int_equal(k->c->role, FM_CONN_CHILD);
+	assert_true(k->c->guid == k->guid);
+}
+
+static void forget(struct fm *fm, uint64_t *random)
+{
+	struct known *k = &list[random_below(random, n)];
+	const struct fm_conn *c = k->c;
+
+	forgotten = NULL;
+	fm_conn_forget(fm, k->c);
+	assert_ptr_equal(forgotten, c);
+	forgotten = NULL;
+	*k = list[--n];
+}
+
+static void lives(void **state)
+{
+	uint64_t seed = random_seed(1), random = seed;
+
+	(void)state;
+	for (unsigned int round = 0; round < 20; round++) {
+		struct fm *fm = calloc(1, sizeof(*fm));
+		int id = 0;
+
+		assert_non_null(fm);
+		assert_null(fm_tree_conn(fm, 1));
+		n = 0;
+		for (unsigned int i = 0; i < 600; i++) {
+			uint32_t what = random_below(&random, 10);
+
+			/* Numbers need not follow each other. */
+			if (n < MOST && (!n || what < 4))
+				add(fm, id += 1 + (int)random_below(&random, 3));
+			else if (what < 7)
+				adopt(fm, &random);
+			else
+				forget(fm, &random);
+			check(fm, id);
+		}
+		fm_conns_free(fm);
+		free(fm);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lives),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
