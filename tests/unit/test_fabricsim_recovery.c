@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -181,6 +182,34 @@ static void bad(const char *args, const char *what)
 	has(err, what);
 }
 
+/*
+ * A fault of a large fabric, in no more memory than lets a million nodes into 16 GiB.
+ * Programs that are watched need more of it, and get a smaller one.
+ */
+static void test_large(void **state)
+{
+	bool watched = getenv("EVERY");
+	json_t *all, *p;
+
+	(void)state;
+	expect(watched ? "recovery --shape 8x8x16 --nics links --scenario cut --cost --json" :
+			 "recovery --shape 32x32x32 --scenario cut --cost --json", OK);
+	all = printed();
+	assert_int_equal(json_array_size(json_object_get(all, "points")), 2);
+	in_order(point(all, 0));
+	p = point(all, 1);
+	in_order(p);
+	assert_true(number(p, "versions") == 1);
+	assert_true(number(p, "lost") == 0);
+	assert_true(number(p, "resumed_ms") < 10);
+	/* The root is told by both ends and talks to its children alone. */
+	assert_true(number(p, "root_messages") < 100);
+	assert_true(number(p, "cpu_s") > 0);
+	if (!watched)
+		assert_true(number(p, "peak_mib") <= 32 * 32 * 32 * 16 / 1024);
+	json_decref(all);
+}
+
 static void test_bad(void **state)
 {
 	(void)state;
@@ -215,7 +244,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_fault),	cmocka_unit_test(test_scenarios),
 		cmocka_unit_test(test_cabinet),
 		cmocka_unit_test(test_links),	cmocka_unit_test(test_network), cmocka_unit_test(test_same),
-		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_large),	cmocka_unit_test(test_bad),
 	};
 
 	(void)argc;
