@@ -69,7 +69,7 @@ bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 	if (!h->nfaults)
 		return true;
 	bits = ring_at(h, at, d);
-	if (h->words[d] == 1 && !*bits)
+	if (h->words[d] <= 2 && !(bits[0] | bits[h->words[d] - 1]))
 		return true;
 	if (dir >= n)
 		lo = lo >= hops ? lo - hops : lo + size - hops;

@@ -361,23 +361,25 @@ static bool concerned(const struct torus_routes *r, uint32_t to, const struct ch
 static void search_odd(struct torus_routes *r, const struct change *c, uint32_t n)
 {
 	uint32_t *const odd = r->odd, first_new = r->first_new;
+	struct lt_pair pair = { .from_id = r->from, .from = r->own };
 	uint32_t i;
 
 	for (i = r->nodd; i--; ) {
 		uint32_t to = odd[i];
-		struct torus_coords at;
 		uint64_t row;
+		bool plain;
 
 		if (i < first_new && !(near_any(to, c, n) && concerned(r, to, c, n)))
 			continue;
-		row = lt_direct_row(r->h, r->from, to);
+		pair.to_id = to;
+		torus_node_coords(&r->h->shape, to, &pair.to);
+		row = lt_pair_row(r->h, &pair, &plain);
 		if (!row && !is_far(r->rows[to]))
 			put(r, to, 0);
 		if (!row)
 			continue;
 		put(r, to, row);
-		torus_node_coords(&r->h->shape, to, &at);
-		if (row == lt_plain_row(r->h, &r->own, &at)) {
+		if (plain) {
 			r->is_odd[to / 64] &= ~(1ull << to % 64);
 			odd[i] = odd[--r->nodd];
 		}

@@ -86,15 +86,6 @@ static unsigned int plain_dirs(const struct torus_health *h, const struct leg *l
 	return dirs;
 }
 
-uint64_t lt_plain_row(const struct torus_health *h, const struct torus_coords *from,
-		      const struct torus_coords *to)
-{
-	struct leg leg;
-
-	leg_set(h, &leg, from, to);
-	return ROW_PLAIN | (uint64_t)plain_dirs(h, &leg) << TORUS_ROW_DIR_SHIFT;
-}
-
 /* --- the search ------------------------------------------------------------ */
 
 /**
@@ -123,14 +114,28 @@ static bool ordered(const struct header *c)
 	return (c->first == TORUS_ROW_NO_STEP || c->first <= low) && c->last >= high;
 }
 
-/* Every choice of signs for @leg, between the given steps. */
+/* One bit for each dimension of @leg: - is shorter. */
+static unsigned int short_signs(const struct leg *leg, unsigned int n)
+{
+	unsigned int signs = 0, j;
+
+	for (j = 0; j < leg->k; j++)
+		signs |= (leg->hops[n + leg->dim[j]] < leg->hops[leg->dim[j]]) << j;
+	return signs;
+}
+
+/*
+ * Every choice of signs for @leg, between the given steps: short ones first, so that the
+ * others are mostly told by their length.
+ */
 static void search_signs(struct search *s, const struct leg *leg, unsigned int first,
 			 unsigned int last)
 {
 	unsigned int steps = (first != TORUS_ROW_NO_STEP) + (last != TORUS_ROW_NO_STEP);
-	unsigned int n = s->h->shape.ndims, signs, j;
+	unsigned int n = s->h->shape.ndims, best = short_signs(leg, n), i, j;
 
-	for (signs = 0; signs < 1u << leg->k; signs++) {
+	for (i = 0; i < 1u << leg->k; i++) {
+		unsigned int signs = i ^ best;
 		struct header c = { .first = (uint8_t)first,
 				    .last = (uint8_t)last,
 				    .hops = steps };
@@ -196,35 +201,47 @@ static void search_steps(struct search *s)
 	}
 }
 
-uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to)
+uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain)
 {
-	uint64_t pair = ((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull;
-	struct search s = { .h = h, .hash = lt_mix(pair), .best = { .hops = UINT32_MAX } };
+	uint64_t ids = ((uint64_t)pair->from_id << 32 | pair->to_id) + 0x9e3779b97f4a7c15ull;
+	struct search s = {
+		.h = h, .from = pair->from, .to = pair->to, .hash = lt_mix(ids),
+		.best = { .hops = UINT32_MAX },
+	};
 	struct leg leg;
 	unsigned int dirs;
 
-	torus_node_coords(&h->shape, from, &s.from);
-	torus_node_coords(&h->shape, to, &s.to);
 	leg_set(h, &leg, &s.from, &s.to);
 	dirs = plain_dirs(h, &leg);
-	if (leg_ok(h, &leg, dirs))
+	*plain = leg_ok(h, &leg, dirs);
+	if (*plain)
 		return ROW_PLAIN | (uint64_t)dirs << TORUS_ROW_DIR_SHIFT;
-	if (lt_isolated(h, to) || lt_isolated(h, from))
+	if (lt_isolated(h, pair->to_id) || lt_isolated(h, pair->from_id))
 		return 0;
 	search_signs(&s, &leg, TORUS_ROW_NO_STEP, TORUS_ROW_NO_STEP);
 	if (s.best.hops == UINT32_MAX) {
 		/* Components cost a flood; the first pair that fails asks for one. */
-		if (h->labelled && lt_apart(h, from, to))
+		if (h->labelled && lt_apart(h, pair->from_id, pair->to_id))
 			return 0;
 		search_steps(&s);
 	}
 	if (s.best.hops == UINT32_MAX) {
-		lt_apart(h, from, to);
+		lt_apart(h, pair->from_id, pair->to_id);
 		return 0;
 	}
 	return TORUS_ROW_VALID | (uint64_t)s.best.dirs << TORUS_ROW_DIR_SHIFT |
 	       (uint64_t)s.best.first << TORUS_ROW_FIRST_SHIFT |
 	       (uint64_t)s.best.last << TORUS_ROW_LAST_SHIFT;
+}
+
+uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to)
+{
+	struct lt_pair pair = { .from_id = from, .to_id = to };
+	bool plain;
+
+	torus_node_coords(&h->shape, from, &pair.from);
+	torus_node_coords(&h->shape, to, &pair.to);
+	return lt_pair_row(h, &pair, &plain);
 }
 
 /* --- questions about a row ------------------------------------------------- */

@@ -43,11 +43,18 @@ static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
 	return !((from_odd ^ to_odd) & 1);
 }
 
-/** lt_plain_row() - the row of the fault-free torus, without its adaptive part */
-uint64_t lt_plain_row(const struct torus_health *h, const struct torus_coords *from,
-		      const struct torus_coords *to);
+/** struct lt_pair - two nodes, and where they are */
+struct lt_pair {
+	uint32_t from_id, to_id;
+	struct torus_coords from, to;
+};
 
-/** lt_direct_row() - the row of the best fit header, never adaptive; 0: there is none */
+/**
+ * lt_pair_row() - the row of the best fit header, never adaptive; 0: there is none
+ * @plain: set to whether it is the plain one
+ */
+uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
+/** lt_direct_row() - the same by ids */
 uint64_t lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
 
 /** lt_row_hops() - length of a direct row's path */
