@@ -3,3 +3,7 @@
 tests += tests/unit/test_conns
 tests/unit/test_conns-objs := tests/unit/test_conns.o daemon/fm/conns.o
 tests/unit/test_conns-libs := $(call pkg-libs,cmocka)
+
+tests += tests/unit/test_judge
+tests/unit/test_judge-objs := tests/unit/test_judge.o daemon/fm/judge.o
+tests/unit/test_judge-libs := $(call pkg-libs,cmocka)

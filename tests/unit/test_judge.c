@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who is judged dead or silent, and when: random fabrics in which any nodes are missed and
+ * any links are lost, against the rules of judge.c, taken literally and step by step.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/root.h"
+#include "tests/unit/random.h"
+
+#define NODES 24
+#define PORTS 4
+#define RESEND (100 * MS)
+#define MEMBER_MAX (3000 * MS)
+
+static struct fm fm;
+static struct fm_root root;
+static struct fm_mate mates[NODES];
+static uint32_t missing[NODES];
+static unsigned int published;
+
+/* --- of all else in the manager, what judge.c calls --------------------------------- */
+
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
+{
+	(void)r;
+	return guid && guid <= NODES ? &mates[guid - 1] : NULL;
+}
+
+void fm_problem_set(struct fm *f, const char *kind, uint64_t key, const char *fmt, ...)
+{
+	(void)f;
+	(void)kind;
+	(void)key;
+	(void)fmt;
+}
+
+void fm_problem_clear(struct fm *f, const char *kind, uint64_t key)
+{
+	(void)f;
+	(void)kind;
+	(void)key;
+}
+
+void fm_publish_dirty(struct fm *f, uint64_t delay, const char *fmt, ...)
+{
+	(void)f;
+	(void)fmt;
+	assert_int_equal(delay, 0);
+	published++;
+}
+
+void fm_tally_node(struct fm *f, uint32_t node)
+{
+	(void)f;
+	(void)node;
+}
+
+void fm_recovery_set_changed(struct fm *f)
+{
+	(void)f;
+}
+
+void fm_recovery_recheck(struct fm *f)
+{
+	(void)f;
+}
+
+void fm_member_check(struct fm *f, bool again)
+{
+	(void)f;
+	(void)again;
+}
+
+const char *fm_node_state_name(unsigned int state)
+{
+	(void)state;
+	return "";
+}
+
+char *torus_node_text(const struct torus_shape *shape, uint32_t node, char *buf)
+{
+	(void)shape;
+	(void)node;
+	return buf;
+}
+
+/* --- the rules ------------------------------------------------------------------------ */
+
+/* The neighbour of @i at @p, if both rows name the other; NODES: none that counts. */
+static unsigned int at(unsigned int i, unsigned int p)
+{
+	const struct fm_port_row *mine = &mates[i].row.port[p], *its;
+	unsigned int o = mine->peer_guid ? (unsigned int)mine->peer_guid - 1 : NODES;
+
+	if (o == NODES || o == i || mates[o].state == FM_NODE_DEAD)
+		return NODES;
+	its = &mates[o].row.port[mine->peer_port];
+	return its->peer_guid == i + 1 ? o : NODES;
+}
+
+static bool says_up(unsigned int o, unsigned int i, unsigned int p)
+{
+	return mates[o].row.port[mates[i].row.port[p].peer_port].state == FM_PORT_UP;
+}
+
+/* Who is missing and has somebody's word, however many steps away. */
+static void vouched_of(bool vouched[NODES])
+{
+	bool more = true;
+
+	memset(vouched, 0, NODES);
+	while (more) {
+		more = false;
+		for (unsigned int i = 0; i < NODES; i++)
+			for (unsigned int p = 0; p < PORTS; p++) {
+				unsigned int o = at(i, p);
+
+				if (mates[i].via || vouched[i] || mates[i].state == FM_NODE_DEAD ||
+				    o == NODES || !says_up(o, i, p) ||
+				    !(mates[o].via || vouched[o]))
+					continue;
+				vouched[i] = more = true;
+			}
+	}
+}
+
+static bool lost_by_one_there(unsigned int i)
+{
+	for (unsigned int p = 0; p < PORTS; p++) {
+		unsigned int o = at(i, p);
+
+		if (o < NODES && mates[o].via && !says_up(o, i, p))
+			return true;
+	}
+	return false;
+}
+
+/* How long one that nobody vouches for is waited for. */
+static uint64_t patience(unsigned int i)
+{
+	bool linked = false, all_dark = lost_by_one_there(i);
+
+	for (unsigned int p = 0; p < PORTS; p++) {
+		unsigned int o = at(i, p);
+
+		if (o == NODES || mates[o].via || !says_up(o, i, p))
+			continue;
+		linked = true;
+		all_dark &= lost_by_one_there(o);
+	}
+	return linked && !all_dark ? 4 * RESEND : RESEND / 4;
+}
+
+/* --- fabrics ---------------------------------------------------------------------------- */
+
+/* A ring of 4 by 6, port p and p + 2 opposite, with its words of each link. */
+static void draw(uint64_t *random)
+{
+	uint32_t gone = 1 + random_below(random, 9), broken = random_below(random, 19);
+
+	memset(mates, 0, sizeof(mates));
+	root = (struct fm_root) { .mate = mates, .nmates = NODES, .missing = missing,
+				  .settled = true, .judge_at = 0 };
+	for (unsigned int i = 0; i < NODES; i++) {
+		struct fm_mate *m = &mates[i];
+
+		m->guid = i + 1;
+		m->state = FM_NODE_UP;
+		m->row.nports = PORTS;
+		m->via = i && random_below(random, 10) < gone ? 0 : 1;
+		for (unsigned int p = 0; p < PORTS; p++) {
+			unsigned int x = i % 4, y = i / 4, step = p < 2 ? 1 : 0;
+			unsigned int nx = p % 2 ? x : (x + (step ? 1 : 3)) % 4;
+			unsigned int ny = p % 2 ? (y + (step ? 1 : 5)) % 6 : y;
+
+			m->row.port[p].state = random_below(random, 20) < broken ? FM_PORT_DOWN :
+					       FM_PORT_UP;
+			m->row.port[p].peer_guid = random_below(random, 30) ? 1 + nx + 4 * ny : 0;
+			m->row.port[p].peer_port = (uint8_t)((p + 2) % PORTS);
+		}
+		if (m->via)
+			continue;
+		m->missing = fm.now - random_below(random, 20) * MS;
+		m->listed = true;
+		missing[root.nmissing++] = i;
+	}
+}
+
+/* What the rules say of @i, which is missing, now. */
+static uint8_t due_state(unsigned int i, bool vouched)
+{
+	uint8_t is = mates[i].state;
+
+	if (is == FM_NODE_DEAD || fm.now < mates[i].missing + (vouched ? MEMBER_MAX : patience(i)))
+		return is;
+	return vouched ? FM_NODE_SILENT : FM_NODE_DEAD;
+}
+
+/*
+ * They are judged one after another, and one that is dead no longer links those that come
+ * after it, which makes their time shorter: who was due before is due, and who is dead
+ * besides is so by what is known then.
+ */
+static void judge(void)
+{
+	uint8_t before[NODES], due[NODES];
+	unsigned int changed = 0;
+	bool vouched[NODES];
+
+	vouched_of(vouched);
+	for (unsigned int i = 0; i < NODES; i++) {
+		before[i] = mates[i].state;
+		due[i] = mates[i].via ? before[i] : due_state(i, vouched[i]);
+	}
+	published = 0;
+	fm_judge_due(&fm);
+	for (unsigned int i = 0; i < NODES; i++) {
+		uint8_t is = mates[i].state;
+
+		changed += is != before[i];
+		if (is == due[i])
+			continue;
+		assert_true(!vouched[i] && due[i] == before[i] && is == FM_NODE_DEAD);
+		assert_true(fm.now >= mates[i].missing + patience(i));
+	}
+	assert_int_equal(published, changed);
+}
+
+static void fabrics(void **state)
+{
+	uint64_t seed = random_seed(1), random = seed;
+	unsigned int dead = 0, silent = 0, up = 0;
+
+	(void)state;
+	fm.root = &root;
+	fm.cfg.resend = RESEND;
+	fm.cfg.member_max = MEMBER_MAX;
+	for (unsigned int k = 0; k < 3000; k++) {
+		bool vouched[NODES];
+
+		fm.now = 100 * MEMBER_MAX;
+		draw(&random);
+		for (unsigned int looks = 0; root.judge_at != NEVER && looks < 100; looks++) {
+			fm.now = root.judge_at > fm.now ? root.judge_at : fm.now + 1;
+			root.judge_at = 0;
+			judge();
+		}
+		/* All are judged, and as dead only those that no word reaches. */
+		assert_int_equal(root.judge_at, NEVER);
+		vouched_of(vouched);
+		for (unsigned int i = 0; i < NODES; i++) {
+			assert_int_equal(mates[i].state, mates[i].via ? FM_NODE_UP :
+					 vouched[i] ? FM_NODE_SILENT : FM_NODE_DEAD);
+			dead += mates[i].state == FM_NODE_DEAD;
+			silent += mates[i].state == FM_NODE_SILENT;
+			up += mates[i].state == FM_NODE_UP;
+		}
+	}
+	assert_true(dead > 1000 && silent > 1000 && up > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fabrics),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
