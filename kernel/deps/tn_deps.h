@@ -13,14 +13,13 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+#include <asm/cpufeature.h>
+#endif
+
 static inline unsigned int tn_lowest(u64 bits)
 {
 	return (unsigned int)__ffs64(bits);
-}
-
-static inline u32 tn_crc32c(u32 crc, const void *data, size_t len)
-{
-	return crc32c(crc, data, len);
 }
 
 static inline u16 tn_get_le16(const void *p)
@@ -66,6 +65,44 @@ static inline void tn_put_le64(void *p, u64 v)
 	__le64 le = cpu_to_le64(v);
 
 	memcpy(p, &le, sizeof(le));
+}
+
+#if defined(CONFIG_X86_64) && !defined(CONFIG_UML)
+static inline bool tn_crc32c_fast(void)
+{
+	return static_cpu_has(X86_FEATURE_XMM4_2);
+}
+
+static inline u64 tn_crc32c_word(u64 crc, u64 word)
+{
+	asm("crc32q %1, %0" : "+r" (crc) : "rm" (word));
+	return crc;
+}
+#else
+static inline bool tn_crc32c_fast(void)
+{
+	return false;
+}
+
+static inline u64 tn_crc32c_word(u64 crc, u64 word)
+{
+	return crc;
+}
+#endif
+
+#define TN_CRC32C_SHORT 64	/* bytes */
+
+/* What is around a packet is short: the way through the crypto library is longer than the sum. */
+static inline u32 tn_crc32c(u32 crc, const void *data, size_t len)
+{
+	const u8 *p = data, *end = p + len;
+	u64 sum = crc;
+
+	if (len > TN_CRC32C_SHORT || len % 8 || !tn_crc32c_fast())
+		return crc32c(crc, data, len);
+	for (; p < end; p += 8)
+		sum = tn_crc32c_word(sum, tn_get_le64(p));
+	return (u32)sum;
 }
 
 #endif /* TN_DEPS_H */
