@@ -15,6 +15,8 @@
 set -u
 failed=0
 slow=${PATIENCE:-1}
+pause=0.05
+[[ -z ${VM_KIND-} ]] || pause=0.3
 tag=''
 tmp=$(mktemp -d) || exit 2
 chmod 755 "$tmp"
@@ -39,13 +41,14 @@ check() {
 	return $verdict
 }
 
-# until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long
+# until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long. In a guest
+# a question is so dear that it is asked less often.
 until_true() {
 	local end=$((SECONDS + $1 * slow))
 	shift
 	until "$@" >"$tmp/.until" 2>&1; do
 		((SECONDS < end)) || { echo "still not: $*"; cat "$tmp/.until"; return 1; }
-		sleep 0.05
+		sleep "$pause"
 	done
 }
 

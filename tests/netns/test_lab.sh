@@ -7,7 +7,7 @@
 # processes must end without a report.
 #
 # With TORUS_BACKEND=kernel or mixed, in a machine that has the driver: one 3x2 with
-# such NICs.
+# such NICs. With mixed without what is about the lab and not its cables.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -245,9 +245,11 @@ suite() {
 	check "coordinates and cables agree" coordinates_right
 	check "all pairs ping by name" ping_all
 	check "verify" ask verify
-	check "exit status of a command on a node" exec_status
-	check "bad input is refused by name, and changes nothing" refusals
-	check "questions are open, changes are not" privileges
+	if [[ ${TORUS_BACKEND:-user} != mixed ]]; then
+		check "exit status of a command on a node" exec_status
+		check "bad input is refused by name, and changes nothing" refusals
+		check "questions are open, changes are not" privileges
+	fi
 	check "traffic stays whole: cut and mend" under 6 "" cut_and_mend
 	check "traffic stays whole: silence" under 6 "" silence
 	check "traffic stays whole: two cuts at once" under 6 "" two_cuts
@@ -270,10 +272,10 @@ else
 	patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s")
 	bin=$B tag="$TORUS_BACKEND: " shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
 fi
-check "without root" no_root
+[[ ${TORUS_BACKEND:-user} == mixed ]] || check "without root" no_root
 suite
 check "lab down leaves nothing" down_clean
-check "half-dead lab: refused, cleared, raised again" half_dead
+[[ ${TORUS_BACKEND:-user} == mixed ]] || check "half-dead lab: refused, cleared, raised again" half_dead
 [[ ${TORUS_BACKEND:-user} == user ]] || exit $failed
 
 bin=$B_SAN tag='san: ' shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
