@@ -109,7 +109,13 @@ static enum fm_part part_of(const struct fm *fm, uint32_t node)
 	if (fm_table_counts(e) && m && m->guid == e->guid && m->epoch == e->epoch &&
 	    m->state == FM_NODE_UP)
 		return FM_PART_TAKES;
-	/* A NIC that lives and does not take part goes on stamping an older colour. */
+	/*
+	 * A NIC that lives and does not take part goes on stamping an older colour; so does
+	 * one that was judged dead, is back, and waits for the next table.
+	 */
+	if (e->state == FM_NODE_DEAD && m && m->state == FM_NODE_UP && m->guid == e->guid &&
+	    m->epoch == e->epoch)
+		return FM_PART_LIVES;
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT ? FM_PART_LIVES : FM_PART_NONE;
 }
 

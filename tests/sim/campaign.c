@@ -164,6 +164,8 @@ static const struct origin named[] = {
 	{ "late_numbering_2", OLD(12452), CUT_AND_RESTART, true, "the same, on another way" },
 	{ "late_row", OLD(2184), WAKE + 1, true,
 	  "a row of a manager's former life came late and was kept" },
+	{ "back_while_draining", 1795224230000012834, 0, 0, false,
+	  "a node judged dead was back before the network had drained of what it still sent" },
 };
 
 int main(int argc, char **argv)

@@ -44,7 +44,10 @@ static const char *parts_wrong(const struct fm *fm)
 			count++;
 			set += fm_fingerprint(e->guid, e->epoch);
 		} else {
-			lives += has_nic(e);
+			/* ... or it was judged dead, and is back before the next table */
+			lives += has_nic(e) || (e->state == FM_NODE_DEAD && m &&
+						m->guid == e->guid && m->epoch == e->epoch &&
+						m->state == FM_NODE_UP);
 		}
 	}
 	if (fm_tally(fm)->parts[FM_PART_TAKES] != count || fm_tally(fm)->set != set)
