@@ -135,20 +135,6 @@ bool fm_hold(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 
 /* --- what is told ------------------------------------------------------------------ */
 
-static const char *end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
-			    char *buf, size_t room)
-{
-	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
-
-	if (m->node == TORUS_NO_NODE || p >= 2 * fm->ndims)
-		snprintf(buf, room, "port %u of '%s'", p, m->name);
-	else
-		snprintf(buf, room, "%s:%s ('%s')",
-			 torus_node_text(&fm->table.shape, m->node, node),
-			 torus_port_text(fm->ndims, p, port), m->name);
-	return buf;
-}
-
 /* Of a cable with two ends held the same is told twice, that is once. */
 static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
@@ -161,10 +147,10 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 		return;
 	}
 	if (o)
-		end_text(fm, o, q, there, sizeof(there));
+		fm_end_text(fm, o, q, there, sizeof(there));
 	fm_problem_set(fm, "flap", fm_mix(m->guid) ^ p,
 		       "the link from %s to %s is lost again and again: it is held down until it has been quiet for a while",
-		       end_text(fm, m, p, here, sizeof(here)), there);
+		       fm_end_text(fm, m, p, here, sizeof(here)), there);
 }
 
 /* All holds are looked at: told, and the next end of one is known. */
@@ -282,7 +268,7 @@ static void end(struct fm *fm, struct fm_mate *m, unsigned int p)
 	m->flap[p].at = fm->now;
 	fm_tally_node(fm, m->node);
 	fm_publish_dirty(fm, 0, "%s is no longer held down",
-			 end_text(fm, m, p, text, sizeof(text)));
+			 fm_end_text(fm, m, p, text, sizeof(text)));
 }
 
 void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports)

@@ -54,8 +54,8 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 		d->at = fm->now + fm->cfg.keepalive;
 }
 
-static const char *end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
-			    char *buf, size_t room)
+const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
+			char *buf, size_t room)
 {
 	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
 
@@ -75,8 +75,8 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 	bool up = mine->state == FM_PORT_UP;
 	char a[160], b[160];
 
-	end_text(fm, m, p, a, sizeof(a));
-	end_text(fm, o, mine->peer_port, b, sizeof(b));
+	fm_end_text(fm, m, p, a, sizeof(a));
+	fm_end_text(fm, o, mine->peer_port, b, sizeof(b));
 	fm_problem_set(fm, "dispute", fm_mix((up ? m : o)->guid) ^ (up ? p : mine->peer_port),
 		       "the link is up, says %s, and down, says %s: nothing is sent over it",
 		       up ? a : b, up ? b : a);
