@@ -298,8 +298,8 @@ void torus_nic_stop(struct torus_dev *d)
 		napi_disable(&d->napi);
 	d->started = false;
 	hrtimer_cancel(&d->timer);
-	netif_napi_del(&d->napi);
 	torus_tx_stop(d);
+	netif_napi_del(&d->napi);
 }
 
 void torus_nic_free(struct torus_dev *d)
