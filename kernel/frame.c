@@ -19,7 +19,7 @@
 
 /* --- building ------------------------------------------------------------------------ */
 
-/*
+/**
  * struct plan - of a frame
  * @whole: all is to be copied
  * @linear: bytes that are copied before the first payload that is not
@@ -33,7 +33,7 @@ struct plan {
 	unsigned int large;
 };
 
-/* May @s, not the first, be part of an skb where it lies? Memory of the parking segment and of kmalloc() may not. */
+/* May @s be part of an skb where it lies? Not in the parking segment or kmalloc()'s memory. */
 static bool may_stay(const struct tn_seg *s)
 {
 	return s->len >= TN_FRAME_LARGE && !is_vmalloc_addr(s->base) &&
