@@ -9,7 +9,7 @@
  *	nictool SOCKET fault PORT [ber=E] [silence=0|1] [latency=NS] [seed=N]
  *	nictool SOCKET attach PORT IFNAME
  *	nictool SOCKET port PORT COUNTER	prints a counter or gauge of a port
- *	nictool SOCKET node COUNTER		prints a counter of the node
+ *	nictool SOCKET node COUNTER...		prints counters of the node, read at one time
  *	nictool SOCKET hold NODE | release
  *	nictool SOCKET received PORT		prints session and next sequence number
  *	nictool SOCKET resolve PORT SESSION SEQ	as the peer of that port answered
@@ -40,7 +40,7 @@ static void check(int err)
 	exit(1);
 }
 
-static void usage(const char *why)
+static void __attribute__((noreturn)) usage(const char *why)
 {
 	fprintf(stderr, "nictool: %s; see its source\n", why);
 	exit(2);
@@ -179,17 +179,21 @@ static void port(char **arg)
 	usage("no such counter of a port");
 }
 
+static uint64_t node_counter(const struct torus_device *d, const char *name)
+{
+	for (int i = 0; i < TORUS_NC_COUNT; i++)
+		if (!strcmp(torus_node_counters[i].name, name))
+			return d->counter[i];
+	usage("no such counter of a node");
+}
+
 static void node(char **arg)
 {
 	struct torus_device d;
 
 	check(torus_device_get(dev, &d));
-	for (int i = 0; i < TORUS_NC_COUNT; i++)
-		if (!strcmp(torus_node_counters[i].name, arg[0])) {
-			printf("%" PRIu64 "\n", d.counter[i]);
-			return;
-		}
-	usage("no such counter of a node");
+	for (; *arg; arg++)
+		printf("%" PRIu64 "%c", node_counter(&d, *arg), arg[1] ? ' ' : '\n');
 }
 
 static void hold(char **arg)
