@@ -198,7 +198,8 @@ static json_t *table(const struct fake *f)
 				json_array_append_new(excluded, json_pack("{so ss ss}", "node",
 						      place(f, id), "port",
 						      torus_port_text(f->shape.ndims, p, text),
-						      "why", "fault"));
+						      "why", f->admin[id] & 1 << p ?
+						      "admin" : "fault"));
 	}
 	return json_pack("{sI so so so}", "version", (json_int_t)f->table_version, "shape",
 			 shape_of(f), "excluded", excluded, "nodes", list);

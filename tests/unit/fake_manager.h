@@ -15,6 +15,7 @@
 /**
  * struct fake - the fabric
  * @excluded: ports, as the table has them
+ * @admin: of these ports, those that an admin took out
  * @held: of these ports, those held down for 12.5 s more because they flap
  * @dead: nodes
  * @narrow: ports whose receivers use 10 of their 12 lanes
@@ -31,6 +32,7 @@ struct fake {
 	const char *state;
 	uint64_t table_version;
 	uint16_t excluded[FAKE_NODES_MAX];
+	uint16_t admin[FAKE_NODES_MAX];
 	uint16_t held[FAKE_NODES_MAX];
 	bool dead[FAKE_NODES_MAX];
 	uint16_t narrow[FAKE_NODES_MAX];

@@ -473,6 +473,42 @@ static void verifies(void **state)
 	json_decref(j);
 }
 
+/* What an admin takes out is no culprit; what is cut off thereby is. */
+static void excludes_on_purpose(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	fake.excluded[10] = fake.admin[10] = 0xf;
+	fake_rows(&fake);
+	expect("verify", 0);
+	has(out, "excluded   2,2: an admin took it out\n210 pairs of 16 nodes walked");
+	expect("verify --json", 0);
+	j = printed();
+	assert_int_equal(json_array_size(json_object_get(j, "culprits")), 0);
+	assert_int_equal(json_array_size(json_object_get(j, "excluded")), 1);
+	json_decref(j);
+	/* One cable broke instead of being taken out: nobody wished the node gone. */
+	fake.admin[10] = 7;
+	expect("verify", 1);
+	has(out, "cut-off    2,2: ");
+	/* 0 and 2 of a ring are out; 1, between them, is cut off: nobody wished that. */
+	fake_stop(&fake);
+	fake_start(&fake, "5");
+	fake.excluded[0] = fake.admin[0] = fake.excluded[2] = fake.admin[2] = 3;
+	fake_rows(&fake);
+	j = culprits("cut-off");
+	assert_int_equal(json_array_size(json_object_get(j, "culprits")), 1);
+	assert_int_equal(json_array_size(json_object_get(j, "excluded")), 2);
+	json_decref(j);
+	/* The node left, not the one taken out, is what the others are measured by. */
+	fake_stop(&fake);
+	fake_start(&fake, "2x1");
+	fake.excluded[0] = fake.admin[0] = 0x5;
+	fake_rows(&fake);
+	expect("verify", 0);
+}
+
 static void tries_exclusions(void **state)
 {
 	json_t *j;
@@ -686,6 +722,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(traces_relay, start, stop),
 		cmocka_unit_test_setup_teardown(decodes_routes, start, stop),
 		cmocka_unit_test_setup_teardown(verifies, start, stop),
+		cmocka_unit_test_setup_teardown(excludes_on_purpose, start, stop),
 		cmocka_unit_test_setup_teardown(tries_exclusions, start, stop),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, start, stop),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, start, stop),

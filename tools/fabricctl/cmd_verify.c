@@ -105,6 +105,12 @@ static int read_all(struct verify *v)
 	return OK;
 }
 
+/* Who was taken out on purpose is up, and no problem of the fabric. */
+static bool is_out(const struct verify *v, uint32_t id)
+{
+	return v->table.up[id] && v->table.out[id];
+}
+
 /* Of which nodes the node hangs together with: the lowest. */
 static uint32_t island(struct verify *v, uint32_t id)
 {
@@ -119,14 +125,15 @@ static void blame_islands(struct verify *v)
 	for (uint32_t id = 0; id < v->nodes; id++) {
 		size[0] = 0;
 		for (uint32_t other = id; island(v, id) == id && other < v->nodes; other++)
-			size[0] += v->table.up[other] && island(v, other) == id;
+			size[0] += v->table.up[other] && !is_out(v, other) &&
+				   island(v, other) == id;
 		if (size[0] > size[1]) {
 			mainland = id;
 			size[1] = size[0];
 		}
 	}
 	for (uint32_t id = 0; id < v->nodes; id++) {
-		if (!v->table.up[id] || island(v, id) == mainland)
+		if (!v->table.up[id] || is_out(v, id) || island(v, id) == mainland)
 			continue;
 		snprintf(text, sizeof(text), "%s: no links in use lead from it to %s",
 			 torus_node_text(&v->table.shape, id, at),
@@ -150,21 +157,42 @@ static int prove(struct verify *v)
 	return torus_verify(&what, &v->found);
 }
 
+static json_t *out_json(const struct verify *v)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = 0; id < v->nodes; id++)
+		if (is_out(v, id))
+			json_array_append_new(list, json_node(&v->table.shape, id));
+	return list;
+}
+
+static void show_out(const struct verify *v)
+{
+	char at[TORUS_TEXT_MAX];
+
+	for (uint32_t id = 0; id < v->nodes; id++)
+		if (is_out(v, id))
+			printf("%sexcluded%s   %s: an admin took it out\n", paint(DOUBTFUL),
+			       paint(PLAIN), torus_node_text(&v->table.shape, id, at));
+}
+
 static int report(const struct ctl *ctl, struct verify *v)
 {
 	size_t i, n = json_array_size(v->culprits);
 	json_t *c;
 
 	if (ctl->json) {
-		json_show(json_pack("{sb sI sI sI sI si sI sI si sO}", "ok", n == 0, "version",
+		json_show(json_pack("{sb sI sI sI sI si sI sI si so sO}", "ok", n == 0, "version",
 				    (json_int_t)v->table.version, "pairs",
 				    (json_int_t)v->found.pairs, "held", (json_int_t)v->held,
 				    "cut_off_pairs", (json_int_t)v->found.apart, "nodes", v->read,
 				    "relayed", (json_int_t)v->found.relayed, "adaptive",
 				    (json_int_t)v->found.adaptive, "hops_max", v->found.hops_max,
-				    "culprits", v->culprits));
+				    "excluded", out_json(v), "culprits", v->culprits));
 		return n ? PROBLEM : OK;
 	}
+	show_out(v);
 	json_array_foreach(v->culprits, i, c) {
 		if (i == SHOWN_MAX) {
 			printf("... and %zu more; --json lists all\n", n - i);
@@ -232,7 +260,8 @@ COMMAND(cmd_verify) = {
 	.help = "Every pair of nodes that are up must arrive, in direction order, over no excluded\n"
 		"link, through relays and wherever adaptivity may carry a packet; links must not be\n"
 		"able to wait for each other in a circle; all rows must be of the table's version.\n"
-		"Exit status 1 and a list of culprits otherwise.",
+		"Exit status 1 and a list of culprits otherwise. A node that an admin took out is shown\n"
+		"as excluded and is none.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

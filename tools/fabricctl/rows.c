@@ -61,22 +61,44 @@ void rows_free(struct rows *r)
 	r->row = NULL;
 }
 
-static void take_excluded(const json_t *list, struct exclusions *e)
+/* Ports that can have a cable: dimensions of one node have none. */
+static uint16_t cable_ports(const struct torus_shape *shape)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2 * shape->ndims; p++)
+		if (shape->size[p % shape->ndims] > 1)
+			mask |= (uint16_t)(1 << p);
+	return mask;
+}
+
+static uint16_t port_mask(const struct torus_shape *shape, const char *text)
 {
 	unsigned int port;
+
+	if (!text)
+		return (uint16_t)((1 << 2 * shape->ndims) - 1);
+	return torus_port_parse(text, shape->ndims, &port) ? 0 : (uint16_t)(1 << port);
+}
+
+/* @admin: zeroed, one for each node. */
+static void take_excluded(const json_t *list, struct exclusions *e, uint16_t *admin)
+{
+	uint16_t all = cable_ports(&e->shape);
 	uint32_t id;
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(list, i, v) {
-		const char *text = json_text(v, "port");
+		const char *why = json_text(v, "why");
+		uint16_t mask = port_mask(&e->shape, json_text(v, "port"));
 
 		if (json_node_read(json_object_get(v, "node"), &e->shape, &id))
 			continue;
-		if (!text)
-			e->port[id] = (uint16_t)((1 << 2 * e->shape.ndims) - 1);
-		else if (!torus_port_parse(text, e->shape.ndims, &port))
-			e->port[id] |= (uint16_t)(1 << port);
+		e->port[id] |= mask;
+		if (why && !strcmp(why, "admin"))
+			admin[id] |= mask;
+		e->out[id] = all && (admin[id] & all) == all;
 	}
 	torus_exclusions_close(&e->shape, e->port);
 }
@@ -97,6 +119,7 @@ static void take_nodes(const json_t *list, struct exclusions *e)
 
 int exclusions_get(struct ask *a, struct exclusions *out)
 {
+	uint16_t *admin;
 	uint32_t nodes;
 	json_t *data;
 	int status = OK;
@@ -112,13 +135,16 @@ int exclusions_get(struct ask *a, struct exclusions *out)
 	nodes = torus_nodes(&out->shape);
 	out->port = calloc(nodes, sizeof(*out->port));
 	out->up = calloc(nodes, sizeof(*out->up));
-	if (out->port && out->up) {
-		take_excluded(json_object_get(data, "excluded"), out);
+	out->out = calloc(nodes, sizeof(*out->out));
+	admin = calloc(nodes, sizeof(*admin));
+	if (out->port && out->up && out->out && admin) {
+		take_excluded(json_object_get(data, "excluded"), out, admin);
 		take_nodes(json_object_get(data, "nodes"), out);
 	} else {
 		exclusions_free(out);
 		status = fail("out of memory");
 	}
+	free(admin);
 	json_decref(data);
 	return status;
 }
@@ -127,8 +153,10 @@ void exclusions_free(struct exclusions *e)
 {
 	free(e->port);
 	free(e->up);
+	free(e->out);
 	e->port = NULL;
 	e->up = NULL;
+	e->out = NULL;
 }
 
 char *rows_dirs_text(unsigned int ndims, unsigned int mask, char *buf)

@@ -25,6 +25,7 @@ struct exclusions {
 	struct torus_shape shape;
 	uint16_t *port;		/* closed: both ends of a cable agree */
 	bool *up;		/* nodes */
+	bool *out;		/* nodes taken out by an admin, with all their ports */
 };
 
 /** exclusions_get() - Return: OK or CANNOT */
