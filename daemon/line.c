@@ -84,6 +84,14 @@ void line_note(struct fabricd *d, const struct torus_link *l)
 	was->rate = gauge(l, TORUS_PG_RATE);
 }
 
+void lines_begin(struct fabricd *d)
+{
+	memset(d->line, 0, sizeof(d->line));
+	json_object_clear(d->lines.of);
+	d->lines.again = LINES_TIMES;
+}
+
+/* Who has no way to the root yet will be asked again when it has one. */
 void lines_again(struct fabricd *d)
 {
 	if (d->lines.again)
@@ -107,14 +115,15 @@ static void tell_root(struct fabricd *d, const struct fm_status *s, json_t *link
 static void on_timer(void *arg)
 {
 	struct fabricd *d = arg;
-	json_t *cmd, *links;
+	json_t *cmd, *links = NULL;
 	struct fm_status s;
 
 	if (!d->fm)
 		return;
 	fm_status(d->fm, &s);
 	cmd = json_pack("{s:b}", "degraded", true);
-	links = local_links(d, cmd);
+	if (s.is_root || s.root.reachable)
+		links = local_links(d, cmd);
 	json_decref(cmd);
 	if (links) {
 		d->lines.told = loop_now();

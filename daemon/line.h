@@ -7,8 +7,9 @@
  * need not ask every node. A node tells the root when something changes, as it tells events: by
  * messages that may get lost with the node that passes them on. So it tells the root again now and
  * then as long as there is something to tell, and a few times that there is nothing
- * any more; what the root was not told for a while it forgets, and what it was told of a
- * NIC that began anew. A healthy node says nothing.
+ * any more, and as often when its manager begins, for the root may list what another life
+ * of it told; what the root was not told for a while it forgets, and what it was told of a
+ * NIC that began anew. Else a healthy node says nothing.
  */
 #ifndef LINE_H
 #define LINE_H
@@ -45,6 +46,8 @@ bool line_degraded(const struct torus_link *l);
 /** line_note() - a link has changed, or is seen for the first time: an event, if it is news */
 void line_note(struct fabricd *d, const struct torus_link *l);
 
+/** lines_begin() - a NIC was found: how it is will be told */
+void lines_begin(struct fabricd *d);
 int lines_start(struct fabricd *d);
 void lines_stop(struct fabricd *d);
 /** lines_again() - the root may be another, or have forgotten: tell it soon, if there is

@@ -210,10 +210,9 @@ static void on_found(void *arg, const struct torus_device *dev,
 		nic_check(d->nic, -ENODEV);
 		return;
 	}
+	lines_begin(d);
 	machine_settle(d);
 	d->nports = dev->nports;
-	memset(d->line, 0, sizeof(d->line));
-	json_object_clear(d->lines.of);
 	for (unsigned int i = 0; i < dev->nports; i++)
 		line_note(d, &links[i]);
 }

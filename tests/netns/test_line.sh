@@ -96,12 +96,22 @@ named() {
 # The list is the root's: one that begins anew is told again.
 named_anew() { lab kill 0,0 --manager && lab revive --timeout $((30 * slow)) 0,0 && until_true 10 both_named; }
 
+# A manager that begins anew tells the root what it no longer is, so that it forgets.
+forgotten() {
+	lab line 0,0:+x --dead 0 && until_true 10 narrow && lab kill 1,0 --manager &&
+		lab line 0,0:+x --dead none && lab cut 0,0:+x && lab mend 0,0:+x &&
+		until_true 10 is_of 0,0 +x '.state == "up" and .width == 12' true &&
+		lab revive --timeout $((30 * slow)) 1,0 && until_true 10 whole
+}
+narrow() { is '.degraded_links | map(select(.width < 12) | .node[0]) | sort | join(" ")' "0 1"; }
+whole() { is '.degraded_links | map(select(.width < 12)) | length' 0; }
+
 # A line that is whole again gets its lanes back when it is asked to, both ways.
 widened() {
 	lab line 0,0:+x --dead none && ctl link retrain 0,0:+x --lab "$lab" &&
 		until_true 10 is_of 0,0 +x .width 12 && ctl link retrain 1,0:-x --lab "$lab" &&
 		until_true 10 is_of 1,0 -x .width 12 &&
-		until_true 10 is '.degraded_links | map(select(.width < 12)) | length' 0
+		until_true 10 whole
 }
 
 # All lanes get worse together: the rate falls.
@@ -162,6 +172,7 @@ check "lanes that die are shed under traffic" under lanes_die
 check "status, links and events name what was given up" named
 check "a root that begins anew names them as well" named_anew
 check "lanes come back by a retraining, under traffic" under widened
+check "what a manager's former life told is forgotten" forgotten
 check "a warm cable is slower, under traffic" under warms
 check "lanes that age are shed before they err, under traffic" under ages
 check "an eye is drawn" eye
