@@ -22,6 +22,7 @@ static const struct answer_cmd commands[] = {
 	{ "table", "", ANSWER_ROOT, answer_table, NULL },
 	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL },
 	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL },
+	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, local_set_port },
 	{ "retrain", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_retrain, local_retrain },
 	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, local_replay },
 	{ "log", " level", ANSWER_CHANGE, answer_log, NULL },
@@ -246,7 +247,7 @@ static bool is_number(const char *key)
 
 static bool is_flag(const char *key)
 {
-	return named(" follow lanes degraded", key);
+	return named(" follow lanes degraded up", key);
 }
 
 static bool right_type(const char *key, const json_t *v)

@@ -112,6 +112,7 @@ void answer_eye(struct request *rq);
 void answer_rows(struct request *rq);
 void answer_park(struct request *rq);
 void answer_replay(struct request *rq);
+void answer_set_port(struct request *rq);
 void answer_retrain(struct request *rq);
 json_t *local_links(struct fabricd *d, json_t *cmd);
 json_t *local_counters(struct fabricd *d, json_t *cmd);
@@ -119,6 +120,7 @@ json_t *local_eye(struct fabricd *d, json_t *cmd);
 json_t *local_rows(struct fabricd *d, json_t *cmd);
 json_t *local_park(struct fabricd *d, json_t *cmd);
 json_t *local_replay(struct fabricd *d, json_t *cmd);
+json_t *local_set_port(struct fabricd *d, json_t *cmd);
 json_t *local_retrain(struct fabricd *d, json_t *cmd);
 
 /* answer_log.c */

@@ -162,32 +162,42 @@ static void gather(struct request *rq, bool needed,
 		answer_gather(rq, end);
 }
 
-/* Of a node's @links, the one at @port is held for @ms more. */
-static void set_held(struct fabricd *d, json_t *links, unsigned int port, double ms)
+/* If it is among @links, the one of @node at @port is held for @ms more. */
+static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned int port,
+		     double ms)
 {
-	json_t *at = port_json(d, port), *v;
+	json_t *of = node_json(d, node), *at = port_json(d, port), *v;
 	size_t i;
 
 	json_array_foreach(links, i, v)
-		if (json_equal(json_object_get(v, "port"), at))
+		if (json_equal(json_object_get(v, "port"), at) &&
+		    json_equal(json_object_get(v, "node"), of))
 			json_object_set_new(v, "held_ms", json_real(ms));
 	json_decref(at);
+	json_decref(of);
 }
 
-/* How long links are still held is known to nobody but the root, which is here. */
-static void links_end(struct request *rq, json_t **by_node, uint32_t n)
+/*
+ * How long links are still held is known to nobody but the root, which is here.
+ * @all: links of all nodes, or NULL: @by_node has those of each of @n
+ */
+static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t n)
 {
-	struct fabricd *d = rq->d;
 	struct fm_hold h;
 
 	for (unsigned int i = 0; d->fm && fm_hold(d->fm, i, loop_now(), &h); i++) {
 		double ms = (double)h.left * 1e-6;
 
-		if (h.node < n)
-			set_held(d, by_node[h.node], h.port, ms);
-		if (h.peer < n)
-			set_held(d, by_node[h.peer], h.peer_port, ms);
+		if (all || h.node < n)
+			set_held(d, all ? all : by_node[h.node], h.node, h.port, ms);
+		if (all || h.peer < n)
+			set_held(d, all ? all : by_node[h.peer], h.peer, h.peer_port, ms);
 	}
+}
+
+static void links_end(struct request *rq, json_t **by_node, uint32_t n)
+{
+	add_held(rq->d, NULL, by_node, n);
 	flat_end(rq, by_node, n);
 }
 
@@ -205,7 +215,16 @@ static json_t *silent_json(struct fabricd *d)
 	return list;
 }
 
-/* Of what is degraded in the whole fabric the root has a list. */
+/* Of what is degraded in the whole fabric the root has a list; holds are of this moment. */
+static json_t *degraded_json(struct fabricd *d)
+{
+	json_t *kept = lines_json(d), *list = json_deep_copy(kept);
+
+	json_decref(kept);
+	add_held(d, list, NULL, 0);
+	return list;
+}
+
 void answer_links(struct request *rq)
 {
 	bool lanes = json_is_true(json_object_get(rq->args, "lanes"));
@@ -214,10 +233,34 @@ void answer_links(struct request *rq)
 	if (!degraded || lanes || json_is_string(json_object_get(rq->args, "node")))
 		gather(rq, false, links_end);
 	else if (answer_ready(rq))
-		answer_ok(rq, lines_json(rq->d), silent_json(rq->d));
+		answer_ok(rq, degraded_json(rq->d), silent_json(rq->d));
 }
 
-/* --- eyes ------------------------------------------------------------------ */
+/* --- one end of a cable ------------------------------------------------------ */
+
+/* The port that is meant, of our own NIC. Return: that NIC, or NULL. */
+static struct torus_dev *own_port(struct fabricd *d, const json_t *cmd, struct fm_status *s,
+				  unsigned int *port)
+{
+	const char *text = json_string_value(json_object_get(cmd, "port"));
+
+	fm_status(d->fm, s);
+	if (!s->placed || !text || torus_port_parse(text, s->shape.ndims, port))
+		return NULL;
+	return dev_of(d);
+}
+
+static void gather_end_of_cable(struct request *rq)
+{
+	int port;
+
+	if (!answer_ready(rq) || answer_port(rq, &port))
+		return;
+	if (port < 0)
+		answer_error(rq, "usage", "'%s' needs a port", rq->cmd->name);
+	else
+		gather(rq, true, one_end);
+}
 
 static json_t *eye_json(struct fabricd *d, const struct fm_status *s, unsigned int port,
 			unsigned int lane, const struct torus_eye *eye)
@@ -238,15 +281,14 @@ static json_t *eye_json(struct fabricd *d, const struct fm_status *s, unsigned i
 
 json_t *local_eye(struct fabricd *d, json_t *cmd)
 {
-	const char *text = json_string_value(json_object_get(cmd, "port"));
 	json_int_t lane = json_integer_value(json_object_get(cmd, "lane"));
-	struct torus_dev *dev = dev_of(d);
+	struct torus_dev *dev;
 	struct torus_eye eye;
 	struct fm_status s;
 	unsigned int port;
 
-	fm_status(d->fm, &s);
-	if (!dev || !s.placed || !text || torus_port_parse(text, s.shape.ndims, &port))
+	dev = own_port(d, cmd, &s, &port);
+	if (!dev)
 		return NULL;
 	if (lane < 0 || lane >= TORUS_LANES_MAX)
 		return json_pack("{s:s}", "error", "there is no such lane");
@@ -258,46 +300,60 @@ json_t *local_eye(struct fabricd *d, json_t *cmd)
 void answer_eye(struct request *rq)
 {
 	json_t *lane = json_object_get(rq->args, "lane");
-	int port;
 
-	if (!answer_ready(rq) || answer_port(rq, &port))
-		return;
-	if (port < 0)
-		answer_error(rq, "usage", "'eye' needs a port");
-	else if (lane && (!json_is_integer(lane) || json_integer_value(lane) < 0 ||
+	if (lane && (!json_is_integer(lane) || json_integer_value(lane) < 0 ||
 			  json_integer_value(lane) >= TORUS_LANES_MAX))
 		answer_error(rq, "usage", "lane: allowed 0 to %d", TORUS_LANES_MAX - 1);
 	else
-		gather(rq, true, one_end);
+		gather_end_of_cable(rq);
 }
 
-/* --- training ---------------------------------------------------------------- */
-
-json_t *local_retrain(struct fabricd *d, json_t *cmd)
+/* The NIC keeps it: whoever manages it later finds the port as it was left. */
+json_t *local_set_port(struct fabricd *d, json_t *cmd)
 {
-	const char *text = json_string_value(json_object_get(cmd, "port"));
-	struct torus_dev *dev = dev_of(d);
+	bool up = json_is_true(json_object_get(cmd, "up"));
+	char where[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
+	struct torus_dev *dev;
 	struct fm_status s;
 	unsigned int port;
 
-	fm_status(d->fm, &s);
-	if (!dev || !s.placed || !text || torus_port_parse(text, s.shape.ndims, &port))
+	dev = own_port(d, cmd, &s, &port);
+	if (!dev)
+		return NULL;
+	if (nic_check(d->nic, torus_admin_set(dev, port, up)))
+		return json_pack("{s:s}", "error", torus_error(dev));
+	snprintf(text, sizeof(text), "port %s:%s is taken %s by an admin", d->own,
+		 torus_port_text(s.shape.ndims, port, where), up ? "up" : "down");
+	fabricd_event(d, loop_wall(), "", up ? FM_INFO : FM_WARNING, "admin", text);
+	return json_pack("{s:o, s:o, s:b}", "node", node_json(d, s.own), "port",
+			 port_json(d, port), "up", up);
+}
+
+json_t *local_retrain(struct fabricd *d, json_t *cmd)
+{
+	struct torus_dev *dev;
+	struct fm_status s;
+	unsigned int port;
+
+	dev = own_port(d, cmd, &s, &port);
+	if (!dev)
 		return NULL;
 	if (nic_check(d->nic, torus_retrain(dev, port)))
 		return json_pack("{s:s}", "error", torus_error(dev));
 	return json_pack("{s:o, s:o}", "node", node_json(d, s.own), "port", port_json(d, port));
 }
 
+void answer_set_port(struct request *rq)
+{
+	if (json_is_boolean(json_object_get(rq->args, "up")))
+		gather_end_of_cable(rq);
+	else
+		answer_error(rq, "usage", "port: argument 'up' is missing: true or false");
+}
+
 void answer_retrain(struct request *rq)
 {
-	int port;
-
-	if (!answer_ready(rq) || answer_port(rq, &port))
-		return;
-	if (port < 0)
-		answer_error(rq, "usage", "'retrain' needs a port");
-	else
-		gather(rq, true, one_end);
+	gather_end_of_cable(rq);
 }
 
 /* --- counters -------------------------------------------------------------- */

@@ -202,9 +202,13 @@ flapping() {
 		(.data.problems | map(select(.kind == "flap")) | length == 1) and
 		(.data.held_links | map(select(.left_ms > 0)) | length == 1)' status &&
 	is 1.1 '.data.excluded | any(.why == "held")' table &&
+	lab line 0,0:+x --dead 0 >/dev/null &&
+	until_true 10 is 1.1 '.data | length == 2 and all(.width == 11 and .held_ms > 0)' links degraded=true &&
+	lab line 0,0:+x --dead none >/dev/null &&
 	traffic 10.1.0.0 &&
 	is 0.0 .ok include node=0,0 port=+x &&
-	until_true 10 running 0.0 && traffic 10.1.0.0
+	until_true 10 running 0.0 && traffic 10.1.0.0 &&
+	until_true 10 is 1.1 '.data | length == 2 and all(.held_ms == null)' links degraded=true
 }
 
 nic_killed() {

@@ -162,6 +162,22 @@ exclude_include() {
 	ask include "$link" && until_true 10 running && is .links.excluded 0
 }
 
+is_port() {
+	ask links "$1" --json | jq -e --arg port "$2" --arg state "$3" \
+		'.[] | select(.port == $port) | .state == $state'
+}
+
+# The NIC keeps a port down over another life of its manager.
+port_down_up() {
+	local link
+	link=$(way)
+	ctl link down --lab "$lab" "$link" && until_true 10 is .links.faulty 1 &&
+		is_port "${link%:*}" "${link#*:}" down && ask verify || return 1
+	[[ $(way) != "$link" ]] || { echo "still by $link"; return 1; }
+	lab kill "${link%:*}" --manager && revive "${link%:*}" && is_port "${link%:*}" "${link#*:}" down &&
+		ctl link up --lab "$lab" "$link" && until_true 10 running && is_port "${link%:*}" "${link#*:}" up
+}
+
 # --- bad input --------------------------------------------------------------------
 
 refusals() {
@@ -179,6 +195,7 @@ refusals() {
 		exits 2 '2' lab ber 0,0:+x 2 &&
 		exits 2 '9,9' ask trace 0,0 9,9 &&
 		exits 2 '0,0:*' ask exclude '0,0:*' &&
+		exits 2 '+q' ctl link down --lab "$lab" 0,0:+q &&
 		running && [[ ! -e /run/torus/"$lab"x ]]
 }
 
@@ -198,6 +215,7 @@ privileges() {
 	control=$(lab exec 0,0 -- printenv TORUS_CONTROL) || return 1
 	lab exec 0,0 -- "${nobody[@]}" "$copy" status --control "$control" &&
 		exits 2 '' lab exec 0,0 -- "${nobody[@]}" "$copy" exclude --control "$control" 0,0:+x &&
+		exits 2 'only root' lab exec 0,0 -- "${nobody[@]}" "$copy" link down --control "$control" 0,0:+x &&
 		is .links.excluded 0
 }
 
@@ -255,6 +273,7 @@ suite() {
 	check "traffic stays whole: two cuts at once" under 6 "" two_cuts
 	check "traffic stays whole: bit errors" noise
 	check "traffic stays whole: exclude and include" under 5 "" exclude_include
+	check "traffic stays whole: a port is taken down and up" under 6 "" port_down_up
 	check "traffic stays whole: kill -9 of a manager" under 6 "" manager_killed "$aside"
 	check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"

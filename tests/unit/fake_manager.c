@@ -272,6 +272,10 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return coord(f, request);
 	if (!strcmp(cmd, "table") || !strcmp(cmd, "exclude") || !strcmp(cmd, "include"))
 		return table(f);
+	if (!strcmp(cmd, "port"))
+		return json_pack("{so sO sO}", "node", place(f, (uint32_t)node), "port",
+				 json_object_get(request, "port"), "up",
+				 json_object_get(request, "up"));
 	if (!strcmp(cmd, "retrain"))
 		return json_pack("{so sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"));

@@ -130,6 +130,7 @@ static void requests(void **state)
 	expect("{\"cmd\":\"events\",\"since\":-1}", "a number from 0 on");
 	expect("{\"cmd\":\"events\",\"since\":\"1\"}", "a number from 0 on");
 	expect("{\"cmd\":\"events\",\"follow\":1}", "true or false");
+	expect("{\"cmd\":\"port\",\"node\":\"0\",\"port\":\"+x\",\"up\":\"down\"}", "true or false");
 	expect("{\"cmd\":\"\\ud800\"}", "not JSON");
 }
 

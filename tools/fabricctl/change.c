@@ -64,3 +64,44 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 	ask_close(&a);
 	return status;
 }
+
+/* @request: of a link's end, which is added; dropped. @said: what is done then. */
+static int change_end(const struct ctl *ctl, const char *link, json_t *request, const char *said)
+{
+	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
+	json_t *data;
+	struct ask a;
+	int status;
+
+	if (ask_open(ctl, &a)) {
+		json_decref(request);
+		return CANNOT;
+	}
+	status = ask_link(&a, link, node, port);
+	if (status == OK) {
+		json_object_set_new(request, "node", json_string(node));
+		json_object_set_new(request, "port", json_string(port));
+		status = ask(&a, json_incref(request), &data);
+	}
+	if (status == OK && ctl->json)
+		json_show(json_incref(data));
+	else if (status == OK)
+		printf("%s:%s %s\n", node, port, said);
+	if (status == OK)
+		json_decref(data);
+	json_decref(request);
+	ask_close(&a);
+	return status;
+}
+
+int change_port(const struct ctl *ctl, const char *link, bool up)
+{
+	return change_end(ctl, link, json_pack("{ss sb}", "cmd", "port", "up", up),
+			  up ? "is up again and trains as soon as it has a carrier" :
+			  "is down until 'fabricctl link up', or until its NIC begins anew");
+}
+
+int change_retrain(const struct ctl *ctl, const char *link)
+{
+	return change_end(ctl, link, json_pack("{ss}", "cmd", "retrain"), "trains anew");
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Taking links and nodes out of the fabric, and back. */
+/* Taking links and nodes out of the fabric, and back; what is done to one end of a cable. */
 #ifndef CHANGE_H
 #define CHANGE_H
 
@@ -7,5 +7,10 @@
 
 /** change_exclusion() - @cmd: "exclude" or "include"; @what: @n of NODE or LINK */
 int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n);
+
+/** change_port() - @link, an end of a cable, goes down or @up */
+int change_port(const struct ctl *ctl, const char *link, bool up);
+/** change_retrain() - the receiver at @link trains anew */
+int change_retrain(const struct ctl *ctl, const char *link);
 
 #endif /* CHANGE_H */

@@ -46,7 +46,7 @@ _fabricctl() {
 		words="$commands --help --version"
 		((at == 1)) || words=$labs
 		[[ ${COMP_WORDS[1]-} != device ]] || words=$devices
-		[[ ${COMP_WORDS[1]-} != link ]] || words='eye retrain'
+		[[ ${COMP_WORDS[1]-} != link ]] || words='down up eye retrain'
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 		return
 	fi
@@ -67,13 +67,14 @@ _fabricctl() {
 		if [[ $cur == -* ]]; then
 			words=$(_fabricctl_options "${COMP_WORDS[@]:1:at}")
 		else
+			[[ ${COMP_WORDS[1]} != link ]] || command=link
 			case $command in
 			add) ;;
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;
 			links | counters | routes | trace | exclude | include | park | coord | \
-				exec | cut | mend | silence | ber | latency | line | eye | retrain | retry | kill | revive | traffic)
+				exec | cut | mend | silence | ber | latency | line | link | retry | kill | revive | traffic)
 				words=$(_fabricctl_nodes)
 				[[ $command != retry ]] || words+=' auto angara acknak hippi'
 				;;

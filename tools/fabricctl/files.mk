@@ -4,7 +4,7 @@ ctl-commands := status nodes links counters routes trace verify exclude include 
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency line retry \
 	kill revive traffic
-ctl-link := eye retrain
+ctl-link := down up eye retrain
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic pack raise node enter launcher proc teardown await \

@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <stdio.h>
-
-#include "ask.h"
-#include "json.h"
-#include "say.h"
+#include "change.h"
 
 static int link_retrain(struct ctl *ctl, int argc, char **argv)
 {
-	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
-	json_t *data;
-	struct ask a;
-	int status;
-
 	(void)argc;
-	if (ask_open(ctl, &a))
-		return CANNOT;
-	status = ask_link(&a, argv[0], node, port);
-	if (status == OK)
-		status = ask(&a, json_pack("{ss ss ss}", "cmd", "retrain", "node", node, "port",
-					   port), &data);
-	if (status == OK && ctl->json)
-		json_show(data);
-	else if (status == OK)
-		json_decref(data);
-	if (status == OK && !ctl->json)
-		printf("%s:%s trains anew\n", node, port);
-	ask_close(&a);
-	return status;
+	return change_retrain(ctl, argv[0]);
 }
 
 COMMAND(link_retrain) = {

@@ -12,8 +12,8 @@ static const struct family families[] = {
 	{ "lab", "a whole fabric on this machine",
 	  "A whole fabric on this machine: a network namespace for each node, a veth pair\n"
 	  "for each cable, a NIC and a manager in each node." },
-	{ "link", "what the ends of a cable hear",
-	  "The receiver at one end of a cable." },
+	{ "link", "one end of a cable",
+	  "The port at one end of a cable, and its receiver." },
 	{ "device", "the NICs of this machine",
 	  "NICs and their cables. NAME is the interface of a NIC, its own name, or\n"
 	  "unix:PATH of one in user space." },

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "change.h"
+
+static int link_down(struct ctl *ctl, int argc, char **argv)
+{
+	(void)argc;
+	return change_port(ctl, argv[0], false);
+}
+
+COMMAND(link_down) = {
+	.family = "link",
+	.name = "down",
+	.args = "NODE:PORT",
+	.brief = "Take this end of a cable down, with what waits in it",
+	.help = "For a peer that frees no buffer: what waits for it is parked and goes another way.\n"
+		"For maintenance take 'fabricctl exclude', by which traffic moves away first. The port\n"
+		"stays down until 'fabricctl link up', or until its NIC begins anew.",
+	.min = 1,
+	.max = 1,
+	.asks = true,
+	.json = true,
+	.run = link_down,
+};
