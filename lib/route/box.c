@@ -149,7 +149,7 @@ struct tour {
 	const struct box *box;
 	unsigned int odd[DIMS];
 	struct pieces line[2];
-	void (*run)(void *arg, uint32_t first, uint32_t n);
+	void (*run)(void *arg, const struct patch *p);
 	void *arg;
 };
 
@@ -190,43 +190,62 @@ static void make_line(struct tour *t, unsigned int to_odd)
 	}
 }
 
-static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
-
-/* Dimension @d and those below; @id is of coordinate 0 there. */
-static inline void from_dim(const struct tour *t, unsigned int d, uint32_t id,
-			    unsigned int to_odd)
+/* @count lines of one parity. */
+static void lines(const struct tour *t, uint32_t id, unsigned int to_odd, uint32_t count,
+		  uint32_t stride)
 {
 	const struct pieces *p = &t->line[to_odd & 1];
 
-	if (d) {
-		each(t, d, id, to_odd);
-		return;
+	for (unsigned int i = 0; i < p->n; i++) {
+		struct patch patch = { id + p->piece[i].first, p->piece[i].n, count, stride };
+
+		t->run(t->arg, &patch);
 	}
-	for (unsigned int i = 0; i < p->n; i++)
-		t->run(t->arg, id + p->piece[i].first, p->piece[i].n);
 }
 
+static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd);
+
+/* Coordinates @c to @end, not including it, of dimension @d and all that is in those below. */
+static void some(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd,
+		 unsigned int c, unsigned int end)
+{
+	uint32_t stride = t->h->stride[d];
+
+	id += c * stride;
+	if (d == 1 && c < end) {
+		lines(t, id, to_odd ^ c, (end - c + 1) / 2, 2 * stride);
+		if (end - c > 1)
+			lines(t, id + stride, to_odd ^ c ^ 1, (end - c) / 2, 2 * stride);
+		return;
+	}
+	for (; c < end; c++, id += stride)
+		each(t, d - 1, id, to_odd ^ c);
+}
+
+/* Dimension @d, above 0, and those below; @id is of coordinate 0 there. */
 static void each(const struct tour *t, unsigned int d, uint32_t id, unsigned int to_odd)
 {
-	unsigned int size = t->h->shape.size[d], from = t->from->c[d], which, hops;
+	unsigned int size = t->h->shape.size[d], from = t->from->c[d], which;
 	const struct span *s = &t->box->dim[d];
 
 	if (s->here)
-		from_dim(t, d - 1, id + from * t->h->stride[d], to_odd ^ from);
-	for (which = 0; which < 2; which++)
-		for (hops = s->lo[which]; hops <= s->hi[which]; hops++) {
-			unsigned int c = which ? from + size - hops : from + hops;
+		some(t, d, id, to_odd, from, from + 1);
+	for (which = 0; which < 2; which++) {
+		unsigned int lo = s->lo[which], hi = s->hi[which], c, end;
 
-			if (2 * hops == size && !on_side(t, d, to_odd, which))
-				continue;
-			c = c >= size ? c - size : c;
-			from_dim(t, d - 1, id + c * t->h->stride[d], to_odd ^ c);
-		}
+		if (2 * hi == size && !on_side(t, d, to_odd, which))
+			hi--;
+		if (lo > hi)
+			continue;
+		c = (which ? from + size - hi : from + lo) % size;
+		end = c + hi - lo + 1;
+		some(t, d, id, to_odd, c, end < size ? end : size);
+		some(t, d, id, to_odd, 0, end > size ? end - size : 0);
+	}
 }
 
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
-		 const struct box *box, void (*run)(void *arg, uint32_t first, uint32_t n),
-		 void *arg)
+		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg)
 {
 	struct tour t = { .h = h, .from = from, .box = box, .run = run, .arg = arg };
 	unsigned int d, odd = 0;
@@ -235,5 +254,8 @@ void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
 		t.odd[d] = odd ^= from->c[d];
 	make_line(&t, 0);
 	make_line(&t, 1);
-	from_dim(&t, h->shape.ndims - 1u, 0, 0);
+	if (h->shape.ndims > 1)
+		each(&t, h->shape.ndims - 1u, 0, 0);
+	else
+		lines(&t, 0, 0, 1, 0);
 }

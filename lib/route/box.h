@@ -65,9 +65,19 @@ bool lt_box_escape(const struct torus_health *h, const struct torus_coords *from
 bool lt_box_escape_in(const struct torus_health *h, const struct torus_coords *from,
 		      const struct channel *ch, const struct box *in, struct box *box);
 
-/** lt_box_each() - @run is called for runs of destinations with successive ids */
+/**
+ * struct patch - destinations with ids close to each other
+ * @first: lowest
+ * @n: successive ones from there
+ * @lines: how many times; each is @stride above the one before
+ */
+struct patch {
+	uint32_t first, n;
+	uint32_t lines, stride;
+};
+
+/** lt_box_each() - @run is called for patches that make up the box */
 void lt_box_each(const struct torus_health *h, const struct torus_coords *from,
-		 const struct box *box, void (*run)(void *arg, uint32_t first, uint32_t n),
-		 void *arg);
+		 const struct box *box, void (*run)(void *arg, const struct patch *p), void *arg);
 
 #endif /* LIB_ROUTE_BOX_H */

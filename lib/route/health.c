@@ -41,41 +41,67 @@ static uint64_t *ring_at(const struct torus_health *h, const struct torus_coords
 	return h->cut[d] + (size_t)ring * h->words[d];
 }
 
-/* Whether bits @lo up to, not including, @hi are clear. */
-static bool clear_between(const uint64_t *bits, unsigned int lo, unsigned int hi)
+/* The first of bits @lo up to, not including, @hi that is set; @hi: none is. */
+static unsigned int first_set(const uint64_t *bits, unsigned int lo, unsigned int hi)
 {
 	unsigned int w;
 
 	for (w = lo / 64; w * 64 < hi; w++) {
-		uint64_t mask = ~0ull;
+		uint64_t word = w == lo / 64 ? bits[w] & ~0ull << lo % 64 : bits[w];
+		unsigned int i = w * 64 + (word ? (unsigned int)__builtin_ctzll(word) : 64);
 
-		if (w == lo / 64)
-			mask <<= lo % 64;
-		if (hi - w * 64 < 64)
-			mask &= (1ull << (hi - w * 64)) - 1;
-		if (bits[w] & mask)
-			return false;
+		if (word)
+			return i < hi ? i : hi;
 	}
-	return true;
+	return hi;
+}
+
+/* One more than the last of them; @lo: none is. */
+static unsigned int last_set(const uint64_t *bits, unsigned int lo, unsigned int hi)
+{
+	unsigned int w;
+
+	for (w = (hi + 63) / 64; w-- > lo / 64; ) {
+		uint64_t word = hi - w * 64 < 64 ? bits[w] & ((1ull << (hi - w * 64)) - 1) : bits[w];
+		unsigned int i = (w + 1) * 64 - (word ? (unsigned int)__builtin_clzll(word) : 64);
+
+		if (word)
+			return i > lo ? i : lo;
+	}
+	return lo;
 }
 
 bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 	       unsigned int dir, unsigned int hops)
 {
 	unsigned int n = h->shape.ndims, d = dir < n ? dir : dir - n;
-	unsigned int size = h->shape.size[d], lo = at->c[d];
+	unsigned int size = h->shape.size[d], lo = at->c[d], hi;
 	const uint64_t *bits;
 
 	if (!h->nfaults)
 		return true;
 	bits = ring_at(h, at, d);
-	if (h->words[d] <= 2 && !(bits[0] | bits[h->words[d] - 1]))
-		return true;
 	if (dir >= n)
 		lo = lo >= hops ? lo - hops : lo + size - hops;
-	if (lo + hops <= size)
-		return clear_between(bits, lo, lo + hops);
-	return clear_between(bits, lo, size) && clear_between(bits, 0, lo + hops - size);
+	hi = lo + hops;
+	if (hi <= size)
+		return first_set(bits, lo, hi) == hi;
+	return first_set(bits, lo, size) == size && first_set(bits, 0, hi - size) == hi - size;
+}
+
+unsigned int lt_reach(const struct torus_health *h, const struct torus_coords *at,
+		      unsigned int dir)
+{
+	unsigned int n = h->shape.ndims, d = dir < n ? dir : dir - n;
+	unsigned int size = h->shape.size[d], from = at->c[d], cut;
+	const uint64_t *bits = ring_at(h, at, d);
+
+	if (dir < n) {
+		cut = first_set(bits, from, size);
+		return cut < size ? cut - from : size - from + first_set(bits, 0, from);
+	}
+	cut = last_set(bits, 0, from);
+	return cut ? from - cut : from + size - last_set(bits, from, size);
 }
 
 static bool cable_ok(const struct torus_health *h, const struct torus_coords *at,
@@ -246,6 +272,20 @@ static void fault_remove(struct torus_health *h, const struct torus_cable *c)
 		}
 }
 
+/* All nodes of the ring of @node learn whether it is hurt. */
+static void hurt_set(struct torus_health *h, uint32_t node, const struct torus_coords *at,
+		     unsigned int d)
+{
+	unsigned int size = h->shape.size[d], i;
+	bool is = first_set(ring_at(h, at, d), 0, size) < size;
+
+	if (is == lt_hurt(h, node, d))
+		return;
+	node -= at->c[d] * h->stride[d];
+	for (i = 0; i < size; i++, node += h->stride[d])
+		h->hurt[d][node / 64] ^= 1ull << node % 64;
+}
+
 /* Brings the cable in line with what its ends say. Return: whether it changed. */
 static bool settle(struct torus_health *h, const struct torus_cable *c)
 {
@@ -267,6 +307,7 @@ static bool settle(struct torus_health *h, const struct torus_cable *c)
 	else
 		fault_remove(h, c);
 	*word ^= bit;
+	hurt_set(h, c->node, &at, d);
 	h->labelled = false;
 	return true;
 }
@@ -346,7 +387,8 @@ static int make_rings(struct torus_health *h)
 					j > d ? h->stride[j] / h->shape.size[d] : 0;
 		h->words[d] = (h->shape.size[d] + 63u) / 64;
 		h->cut[d] = calloc((size_t)rings * h->words[d], sizeof(*h->cut[d]));
-		if (!h->cut[d])
+		h->hurt[d] = calloc(h->nodes / 64 + 2, sizeof(*h->hurt[d]));
+		if (!h->cut[d] || !h->hurt[d])
 			return -ENOMEM;
 	}
 	h->said = calloc(h->nodes, sizeof(*h->said));
@@ -388,8 +430,10 @@ void torus_health_free(struct torus_health *h)
 
 	if (!h)
 		return;
-	for (d = 0; d < h->shape.ndims; d++)
+	for (d = 0; d < h->shape.ndims; d++) {
 		free(h->cut[d]);
+		free(h->hurt[d]);
+	}
 	free(h->said);
 	free(h->fault);
 	free(h->label);

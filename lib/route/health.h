@@ -19,6 +19,8 @@
  *	from position i to the next one is excluded by one end or both
  * @ring: number of a node's ring in dimension d: sum of its coordinates j times
  *	@ring[d][j]
+ * @hurt: for each dimension one bit a node, and a word more: some cable of its ring
+ *	along that dimension is excluded
  * @fault: the excluded cables, each once, in no order
  * @label, @labelled: component of each node, made when first asked for
  * @mark, @round, @queue: of searches over nodes; @round is the present one's
@@ -31,6 +33,7 @@ struct torus_health {
 	uint64_t *cut[DIMS];
 	uint32_t words[DIMS];
 	uint32_t ring[DIMS][DIMS];
+	uint64_t *hurt[DIMS];
 	struct torus_cable *fault;
 	uint32_t nfaults, room;
 	uint32_t *label;
@@ -40,9 +43,28 @@ struct torus_health {
 	uint32_t round;
 };
 
+/** lt_hurt() - whether a cable is excluded of the ring that @node is in along @d */
+static inline bool lt_hurt(const struct torus_health *h, uint32_t node, unsigned int d)
+{
+	return h->hurt[d][node / 64] >> node % 64 & 1;
+}
+
+/** lt_hurt_word() - the same of 64 nodes from @node on, of which the last may be none */
+static inline uint64_t lt_hurt_word(const struct torus_health *h, uint32_t node, unsigned int d)
+{
+	const uint64_t *word = h->hurt[d] + node / 64;
+
+	/* In two steps, for a shift by 64 is none. */
+	return word[0] >> node % 64 | word[1] << 1 << (63 - node % 64);
+}
+
 /** lt_run_ok() - whether @hops hops along @dir from @at cross healthy cables only */
 bool lt_run_ok(const struct torus_health *h, const struct torus_coords *at,
 	       unsigned int dir, unsigned int hops);
+
+/** lt_reach() - hops along @dir from @at to the first excluded cable; its size: there is none */
+unsigned int lt_reach(const struct torus_health *h, const struct torus_coords *at,
+		      unsigned int dir);
 
 /** lt_isolated() - a node that no healthy cable reaches */
 bool lt_isolated(const struct torus_health *h, uint32_t node);

@@ -53,7 +53,7 @@ int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint6
 	if (ret)
 		return ret < 0 ? ret : 0;
 	torus_node_coords(&h->shape, from, &c.from);
-	c.hash = lt_mix(((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull);
+	c.hash = lt_pair_hash(from, to);
 	ret = lt_spread(h, to, shell, &c);
 	if (ret < 0)
 		return ret;

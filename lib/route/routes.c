@@ -5,7 +5,7 @@
  * A row is one of three kinds.
  *	plain: the header of the fault-free torus (plain.c), all whose cables are
  *		healthy; adaptive unless an excluded channel stands in its way;
- *	detour: the best of all fit headers (search.c);
+ *	detour: the best of all fit headers (search.c; of many at once, detour.c);
  *	far: none is fit: a relay (relay.c), or no row.
  * Plain rows are never listed: which of them a cable matters to is told by box.c
  * without looking at them. All others are, in @odd.
@@ -26,6 +26,7 @@
 
 #include <torus/topology.h>
 #include "box.h"
+#include "detour.h"
 #include "plain.h"
 #include "relay.h"
 #include "search.h"
@@ -79,10 +80,10 @@ struct change {
 	uint64_t period, low, span;
 };
 
-/* Room for one more in an array that doubles. */
+/* Room for @n and one more in an array that doubles. */
 static bool grow(struct torus_routes *r, void **array, uint32_t n, uint32_t *room, size_t size)
 {
-	uint32_t want = *room ? 2 * *room : 64;
+	uint32_t want = *room ? 2 * *room : 128;
 	void *bigger;
 
 	if (n < *room)
@@ -107,30 +108,6 @@ static void touched(struct torus_routes *r, uint32_t first, uint32_t n)
 	r->range[r->nranges++] = (struct torus_range){ first, n };
 }
 
-static bool is_odd(const struct torus_routes *r, uint32_t to)
-{
-	return r->is_odd && r->is_odd[to / 64] >> to % 64 & 1;
-}
-
-static void make_odd(struct torus_routes *r, uint32_t to)
-{
-	void *array = r->odd;
-
-	if (is_odd(r, to))
-		return;
-	if (!r->is_odd)
-		r->is_odd = calloc((r->h->nodes + 63) / 64, sizeof(*r->is_odd));
-	if (!r->is_odd) {
-		r->failed = true;
-		return;
-	}
-	if (!grow(r, &array, r->nodd, &r->odd_room, sizeof(*r->odd)))
-		return;
-	r->odd = array;
-	r->odd[r->nodd++] = to;
-	r->is_odd[to / 64] |= 1ull << to % 64;
-}
-
 static bool is_far(uint64_t row)
 {
 	return !row || row & TORUS_ROW_RELAY;
@@ -150,32 +127,90 @@ static void put(struct torus_routes *r, uint32_t to, uint64_t row)
 
 /* --- a cable that went ----------------------------------------------------- */
 
-/* Rows two at once, of which compilers make one step; this is where updates spend time. */
-static void unflag(void *arg, uint32_t first, uint32_t n)
+/* Rows four at once, of which compilers make few steps; this is where updates spend time. */
+static void unflag_line(uint64_t *row, uint32_t n)
 {
-	const struct torus_routes *r = arg;
-	uint64_t *row = r->rows + first, *end = row + n;
+	uint64_t *end = row + n;
 
-	for (; end - row >= 2; row += 2) {
+	for (; end - row >= 4; row += 4) {
 		uint64_t a = row[0] & ~ROW_FLAGS, b = row[1] & ~ROW_FLAGS;
+		uint64_t c = row[2] & ~ROW_FLAGS, d = row[3] & ~ROW_FLAGS;
 
 		row[0] = a;
 		row[1] = b;
+		row[2] = c;
+		row[3] = d;
 	}
-	if (row < end)
+	for (; row < end; row++)
 		*row &= ~ROW_FLAGS;
 }
 
-static void unflag_run(void *arg, uint32_t first, uint32_t n)
+static void unflag(void *arg, const struct patch *p)
 {
-	unflag(arg, first, n);
-	touched(arg, first, n);
+	const struct torus_routes *r = arg;
+	uint64_t *row = r->rows + p->first;
+
+	for (uint32_t i = 0; i < p->lines; i++, row += p->stride)
+		unflag_line(row, p->n);
 }
 
-static void crossed(void *arg, uint32_t first, uint32_t n)
+static void touched_all(struct torus_routes *r, const struct patch *p)
 {
-	for (; n--; first++)
-		make_odd(arg, first);
+	for (uint32_t i = 0; i < p->lines; i++)
+		touched(r, p->first + i * p->stride, p->n);
+}
+
+static void unflag_told(void *arg, const struct patch *p)
+{
+	unflag(arg, p);
+	touched_all(arg, p);
+}
+
+/* Marks up to 64 that were plain until now. Return: which of them were. */
+static uint64_t crossed_word(struct torus_routes *r, uint32_t first, uint32_t n)
+{
+	uint64_t *word = &r->is_odd[first / 64], all = ~0ull >> (64 - n), new;
+	void *array = r->odd;
+	uint32_t i, *end;
+
+	new = all & ~(*word >> first % 64);
+	if (!new || !grow(r, &array, r->nodd + 64, &r->odd_room, sizeof(*r->odd)))
+		return 0;
+	r->odd = array;
+	end = r->odd + r->nodd;
+	*word |= new << first % 64;
+	if (new == all)
+		for (i = 0; i < n; i++)
+			end[i] = first + i;
+	else
+		for (i = 0, all = new; all; all &= all - 1)
+			end[i++] = first + (uint32_t)__builtin_ctzll(all);
+	r->nodd += i;
+	return new;
+}
+
+static void crossed_line(struct torus_routes *r, uint32_t first, uint32_t n)
+{
+	uint32_t most;
+
+	for (; n; first += most, n -= most) {
+		uint64_t new, none;
+
+		most = 64 - first % 64 < n ? 64 - first % 64 : n;
+		new = crossed_word(r, first, most);
+		if (!new)
+			continue;
+		none = lt_detours(r->h, r->from, &r->own, first, new, r->rows + first);
+		for (; none; none &= none - 1)
+			put(r, first + (uint32_t)__builtin_ctzll(none), 0);
+	}
+}
+
+/* Their paths are not fit any more. What becomes of them was told with the flags. */
+static void crossed(void *arg, const struct patch *p)
+{
+	for (uint32_t i = 0; i < p->lines; i++)
+		crossed_line(arg, p->first + i * p->stride, p->n);
 }
 
 static void cable_went(struct torus_routes *r, const struct torus_cable *c)
@@ -184,11 +219,17 @@ static void cable_went(struct torus_routes *r, const struct torus_cable *c)
 	struct box box;
 	unsigned int i;
 
+	if (!r->is_odd)
+		r->is_odd = calloc((r->h->nodes + 63) / 64, sizeof(*r->is_odd));
+	if (!r->is_odd) {
+		r->failed = true;
+		return;
+	}
 	lt_channels(r->h, c, ch);
 	for (i = 0; i < 2; i++) {
 		if (!lt_box_escape(r->h, &r->own, &ch[i], &box))
 			continue;
-		lt_box_each(r->h, &r->own, &box, unflag_run, r);
+		lt_box_each(r->h, &r->own, &box, r->track ? unflag_told : unflag, r);
 		if (lt_box_path(r->h, &r->own, &ch[i], &box))
 			lt_box_each(r->h, &r->own, &box, crossed, r);
 	}
@@ -202,14 +243,9 @@ static uint64_t flagged(uint64_t row)
 	       (row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK) << TORUS_ROW_ADAPT_SHIFT;
 }
 
-/*
- * Rows that are not plain are no exception: what stands in their plain way is an
- * excluded channel, whose escape box they are in, and unflag_others() comes to it.
- */
-static void flag(void *arg, uint32_t first, uint32_t n)
+static void flag_line(uint64_t *row, uint32_t n)
 {
-	struct torus_routes *r = arg;
-	uint64_t *row = r->rows + first, *end = row + n;
+	uint64_t *end = row + n;
 
 	for (; end - row >= 2; row += 2) {
 		uint64_t a = flagged(row[0]), b = flagged(row[1]);
@@ -219,7 +255,19 @@ static void flag(void *arg, uint32_t first, uint32_t n)
 	}
 	if (row < end)
 		*row = flagged(*row);
-	touched(r, first, n);
+}
+
+/*
+ * Rows that are not plain are no exception: what stands in their plain way is an
+ * excluded channel, whose escape box they are in, and unflag_others() comes to it.
+ */
+static void flag(void *arg, const struct patch *p)
+{
+	struct torus_routes *r = arg;
+
+	for (uint32_t i = 0; i < p->lines; i++)
+		flag_line(r->rows + p->first + i * p->stride, p->n);
+	touched_all(r, p);
 }
 
 /* Takes the flags back that an excluded channel forbids, in @n boxes. */
@@ -360,16 +408,16 @@ static bool concerned(const struct torus_routes *r, uint32_t to, const struct ch
 /* Backwards: who becomes plain makes room for one that has been looked at. */
 static void search_odd(struct torus_routes *r, const struct change *c, uint32_t n)
 {
-	uint32_t *const odd = r->odd, first_new = r->first_new;
+	uint32_t *const odd = r->odd;
 	struct lt_pair pair = { .from_id = r->from, .from = r->own };
 	uint32_t i;
 
-	for (i = r->nodd; i--; ) {
+	for (i = r->first_new; i--; ) {
 		uint32_t to = odd[i];
 		uint64_t row;
 		bool plain;
 
-		if (i < first_new && !(near_any(to, c, n) && concerned(r, to, c, n)))
+		if (!near_any(to, c, n) || !concerned(r, to, c, n))
 			continue;
 		pair.to_id = to;
 		torus_node_coords(&r->h->shape, to, &pair.to);
@@ -426,7 +474,6 @@ static int make(struct torus_routes *r)
 	for (i = 0; i < r->nodd; i++)
 		r->is_odd[r->odd[i] / 64] = 0;
 	r->nodd = 0;
-	r->first_new = 0;
 	if (r->alone) {
 		nobody(r);
 	} else {
@@ -435,7 +482,6 @@ static int make(struct torus_routes *r)
 		r->far = 0;
 		for (i = 0; i < r->h->nfaults; i++)
 			cable_went(r, &r->h->fault[i]);
-		search_odd(r, NULL, 0);
 		if (!r->failed && relay_odd(r))
 			r->failed = true;
 	}

@@ -148,8 +148,7 @@ static void search_signs(struct search *s, const struct leg *leg, unsigned int f
 		}
 		if (c.hops > s->best.hops || !ordered(&c))
 			continue;
-		c.rank = (uint32_t)lt_mix(s->hash +
-					  ((uint64_t)c.dirs | first << 12 | last << 16));
+		c.rank = lt_rank(s->hash, c.dirs, first, last);
 		if (better(&c, &s->best) && leg_ok(s->h, leg, c.dirs))
 			s->best = c;
 	}
@@ -203,9 +202,9 @@ static void search_steps(struct search *s)
 
 uint64_t lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain)
 {
-	uint64_t ids = ((uint64_t)pair->from_id << 32 | pair->to_id) + 0x9e3779b97f4a7c15ull;
 	struct search s = {
-		.h = h, .from = pair->from, .to = pair->to, .hash = lt_mix(ids),
+		.h = h, .from = pair->from, .to = pair->to,
+		.hash = lt_pair_hash(pair->from_id, pair->to_id),
 		.best = { .hops = UINT32_MAX },
 	};
 	struct leg leg;

@@ -14,6 +14,7 @@
 
 #include <torus/route.h>
 #include <torus/topology.h>
+#include "lib/route/search.h"
 #include "random.h"
 
 #define NODES_MAX 2048
@@ -351,6 +352,49 @@ static void test_everyone_reached(void **state)
 /* --- the rest -------------------------------------------------------------- */
 
 /* Down wins, and a cable is up again only when both ends say so. */
+/* Destinations side by side are looked at together: each row is what it would be alone. */
+static void pairs_equal(const char *shape, unsigned int faults, uint16_t own, uint64_t seed)
+{
+	static uint64_t rows[NODES_MAX];
+	struct torus_shape s = shape_of(shape);
+	uint32_t nodes = torus_nodes(&s), from, to;
+	struct torus_health *health;
+	uint64_t began = seed;
+
+	assert_true(nodes <= NODES_MAX);
+	assert_int_equal(torus_health_new(&s, NULL, &health), 0);
+	from = random_below(&seed, nodes);
+	for (unsigned int i = 0; i < faults; i++)
+		assert_true(torus_health_set(health, random_below(&seed, nodes),
+			    (uint16_t)(1u << random_below(&seed, 2u * s.ndims)), NULL) >= 0);
+	assert_true(torus_health_set(health, from, own & ((1u << 2 * s.ndims) - 1), NULL) >= 0);
+	assert_true(torus_health_rows(health, from, 0, rows) >= 0);
+	for (to = 0; to < nodes; to++)
+		if ((rows[to] & ~ROW_FLAGS) != lt_direct_row(health, from, to))
+			fail_msg("SEED=%llu %s: row %u to %u is %llx, alone it is %llx",
+				 (unsigned long long)began, shape, from, to,
+				 (unsigned long long)rows[to],
+				 (unsigned long long)lt_direct_row(health, from, to));
+	torus_health_free(health);
+}
+
+static void test_side_by_side(void **state)
+{
+	static const char *const wide[] = { "64x4x2", "128x3x4", "100x2x3x2", "12x12x8", "8x8x8" };
+	uint64_t seed = random_seed(11);
+
+	(void)state;
+	for (unsigned int round = 0; round < 20; round++) {
+		unsigned int faults = 1u << random_below(&seed, 8);
+		uint16_t own = random_below(&seed, 2) ? (uint16_t)random_next(&seed) : 0;
+
+		for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+			pairs_equal(shapes[i], faults, own, random_next(&seed));
+		for (unsigned int i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+			pairs_equal(wide[i], faults, own, random_next(&seed));
+	}
+}
+
 static void test_contradiction(void **state)
 {
 	struct torus_shape s = shape_of("4x4");
@@ -415,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_histories),
 		cmocka_unit_test(test_large),
 		cmocka_unit_test(test_everyone_reached),
+		cmocka_unit_test(test_side_by_side),
 		cmocka_unit_test(test_contradiction),
 		cmocka_unit_test(test_bad_arguments),
 	};

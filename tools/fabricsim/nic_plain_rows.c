@@ -156,22 +156,22 @@ static void compare(struct plain_route *r, uint64_t from, uint64_t to,
 
 /* --- one node ---------------------------------------------------------------- */
 
-static void on_path(void *arg, uint32_t first, uint32_t n)
+static void on_path(void *arg, const struct patch *p)
 {
 	struct plain_route *r = arg;
 
-	while (n--) {
-		r->dst = grown(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
-		r->dst[r->ndst++] = first++;
-	}
+	for (uint32_t i = 0; i < p->lines; i++)
+		for (uint32_t j = 0; j < p->n; j++) {
+			r->dst = grown(r->dst, r->ndst, &r->dst_room, sizeof(*r->dst));
+			r->dst[r->ndst++] = p->first + i * p->stride + j;
+		}
 }
 
-static void escape_sum(void *arg, uint32_t first, uint32_t n)
+static void escape_sum(void *arg, const struct patch *p)
 {
 	struct plain_route *r = arg;
 
-	(void)first;
-	r->run_sum += n;
+	r->run_sum += (uint64_t)p->lines * p->n;
 }
 
 static void run_add(struct plain_route *r, uint32_t first, int8_t by)
@@ -180,10 +180,12 @@ static void run_add(struct plain_route *r, uint32_t first, int8_t by)
 	r->run[r->nruns++] = (struct run) { first, by, r->run_kind };
 }
 
-static void escape_run(void *arg, uint32_t first, uint32_t n)
+static void escape_run(void *arg, const struct patch *p)
 {
-	run_add(arg, first, 1);
-	run_add(arg, first + n, -1);
+	for (uint32_t i = 0; i < p->lines; i++) {
+		run_add(arg, p->first + i * p->stride, 1);
+		run_add(arg, p->first + i * p->stride + p->n, -1);
+	}
 }
 
 static int by_first(const void *a, const void *b)
