@@ -481,4 +481,6 @@ void fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 		free(g.turn[v].at);
 	if (g.no_memory)
 		fm_problem_set(fm, "memory", 1, "no memory to place %u nodes", fm->root->unplaced);
+	else
+		fm_problem_clear(fm, "memory", 1);
 }

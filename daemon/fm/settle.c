@@ -154,6 +154,27 @@ static void restore(struct fm *fm)
 		r->base = r->base_seen;
 }
 
+/*
+ * All or nothing, and again if there was too little: the shape may be another by then.
+ * The table comes last, because the one at hand goes for it.
+ */
+static bool make_room(struct fm *fm, const struct torus_shape *shape)
+{
+	struct fm_root *r = fm->root;
+	uint32_t nodes = torus_nodes(shape);
+
+	r->admin = calloc(nodes, sizeof(*r->admin));
+	r->at = calloc(nodes, sizeof(*r->at));
+	if (r->admin && r->at && fm_tally_start(fm, nodes) && fm_table_begin(fm, shape))
+		return true;
+	fm_tally_free(r);
+	free(r->at);
+	free(r->admin);
+	r->at = NULL;
+	r->admin = NULL;
+	return false;
+}
+
 static void settle(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -166,12 +187,11 @@ static void settle(struct fm *fm)
 	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
 		return;
 	nodes = torus_nodes(&shape);
-	r->admin = calloc(nodes, sizeof(*r->admin));
-	r->at = calloc(nodes, sizeof(*r->at));
-	if (!r->admin || !r->at || !fm_table_begin(fm, &shape) || !fm_tally_start(fm, nodes)) {
+	if (!make_room(fm, &shape)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
 		return;
 	}
+	fm_problem_clear(fm, "memory", 0);
 	memcpy(fm->size, shape.size, sizeof(fm->size));
 	if (r->restored || r->version_seen)
 		restore(fm);

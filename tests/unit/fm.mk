@@ -7,3 +7,7 @@ tests/unit/test_conns-libs := $(call pkg-libs,cmocka)
 tests += tests/unit/test_judge
 tests/unit/test_judge-objs := tests/unit/test_judge.o daemon/fm/judge.o
 tests/unit/test_judge-libs := $(call pkg-libs,cmocka)
+
+tests += tests/unit/test_settle
+tests/unit/test_settle-objs := tests/unit/test_settle.o daemon/fm/settle.o
+tests/unit/test_settle-libs := $(call pkg-libs,cmocka)
