@@ -5,7 +5,9 @@
  * copied at any hop, and nobody may write to it. Small ones are copied, which costs less
  * than to count references.
  *
- * Frames that come from elsewhere, cut in other places, are copied.
+ * Frames that come from elsewhere, cut in other places, are copied, as are those in pages
+ * that their sender may still write to: a packet whose payload changes in a RETRY buffer
+ * would never again be what its ECRC says, and fail a link that is none of the sender's.
  */
 #include <linux/mm.h>
 #include <linux/net.h>
@@ -120,7 +122,7 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 		seg[n++] = (struct tn_seg) { .base = skb->data, .len = skb_headlen(skb) };
 	if (!skb_is_nonlinear(skb))
 		return n;
-	if (skb_has_frag_list(skb) || skb_zcopy(skb) || skb->pp_recycle)
+	if (skb_has_frag_list(skb) || skb->pp_recycle)
 		return 0;
 	for (i = 0; i < s->nr_frags; i++) {
 		const skb_frag_t *frag = &s->frags[i];
@@ -132,62 +134,88 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 	return n;
 }
 
-/* Bytes of the packet at @at, or of all that follows if it makes no sense. */
+/* Bytes of the packet at @at; 0: it is none, and the core reads no further. */
 static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 {
 	unsigned int left = skb->len - at, n;
 	u8 flit[TN_FLIT];
 	struct tn_hdr h;
 
-	if (left < TN_ACKNAK_BYTES || skb_copy_bits(skb, at, flit, min(left, TN_FLIT)))
-		return left;
+	if (left < TN_ACKNAK_BYTES || skb_copy_bits(skb, (int)at, flit, min_t(int, left, TN_FLIT)))
+		return 0;
 	if (tn_type_of(flit) == TN_ACKNAK)
 		return TN_ACKNAK_BYTES;
 	if (left < TN_FLIT)
-		return left;
+		return 0;
 	tn_hdr_get(flit, &h);
 	n = tn_hdr_flits(&h) * TN_FLIT;
-	return h.type == TN_PAD || n > left ? left : n;
+	return h.type == TN_PAD || h.len > TN_PAYLOAD_FLITS_MAX || n > left ? 0 : n;
+}
+
+/*
+ * As many packets from @at on as one piece takes, and the beginning of what is none.
+ * Return: bytes; @end: there is no more to read.
+ */
+static unsigned int run_bytes(const struct sk_buff *skb, unsigned int at, bool *end)
+{
+	unsigned int n = 0, next;
+
+	while ((next = packet_bytes(skb, at + n)) && n + next <= PIECE_MAX)
+		n += next;
+	*end = !next;
+	return next ? n : min(n + (unsigned int)TN_FLIT, skb->len - at);
 }
 
 /* A copy of the packets of @skb, as runs of them, each a frame by itself. */
 static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 {
-	unsigned int at = 0;
+	unsigned int at, n;
+	bool end = false;
 
-	while (at < skb->len) {
-		unsigned int n = 0, next = packet_bytes(skb, at);
+	for (at = 0; !end && at < skb->len; at += n) {
 		struct sk_buff *piece;
 
-		while (next && n + next <= PIECE_MAX) {
-			n += next;
-			next = packet_bytes(skb, at + n);
-		}
-		if (!n)			/* no packet is as long as that */
-			n = min(next, PIECE_MAX);
+		n = run_bytes(skb, at, &end);
 		piece = torus_mem_skb(n, NULL, 0);
 		if (!piece)
 			break;		/* as lost on the wire */
-		skb_copy_bits(skb, at, skb_put(piece, n), n);
+		skb_copy_bits(skb, (int)at, skb_put(piece, n), (int)n);
 		memcpy(piece->cb, skb->cb, sizeof(skb->cb));
 		__skb_queue_tail(out, piece);
-		at += n;
 	}
 	consume_skb(skb);
 }
 
-void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out)
+/*
+ * May its sender write to the pages of @skb: a file's, or, until the destructor says that
+ * they are free again, a ring's? Those of sock_wfree() are the kernel's own.
+ */
+static bool is_lent(struct sk_buff *skb)
+{
+	return skb_has_shared_frag(skb) || skb_zcopy(skb) ||
+	       (skb->destructor && skb->destructor != sock_wfree);
+}
+
+/* Can the core have @skb as it is? */
+static bool is_usable(struct sk_buff *skb)
 {
 	struct tn_seg seg[TORUS_PIECES];
 	unsigned int n;
 
-	skb_orphan(skb);
-	if (skb_is_nonlinear(skb)) {
-		n = torus_frame_pieces(skb, seg);
-		if (!n || !tn_pieces_fit(seg, n)) {
-			take_apart(skb, out);
-			return;
-		}
+	if (!skb_is_nonlinear(skb))
+		return true;
+	if (is_lent(skb))
+		return false;
+	n = torus_frame_pieces(skb, seg);
+	return n && tn_pieces_fit(seg, n);
+}
+
+void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out)
+{
+	if (is_usable(skb)) {
+		skb_orphan(skb);
+		__skb_queue_tail(out, skb);
+	} else {
+		take_apart(skb, out);
 	}
-	__skb_queue_tail(out, skb);
 }

@@ -332,7 +332,8 @@ static bool keep(struct sk_buff *skb, struct page *page, const u8 *data, unsigne
 
 /*
  * The message of packets that lie in pages which can be kept: all but its headers stays
- * where it lies. NULL: they do not, or in too many.
+ * where it lies. Others have these pages, too, RETRY buffers and whoever sent it: the
+ * stack, which else deciphers in place, is told. NULL: they do not, or in too many.
  */
 static struct sk_buff *message_keep(const struct tn_pkt *first)
 {
@@ -354,6 +355,7 @@ static struct sk_buff *message_keep(const struct tn_pkt *first)
 		}
 		skip = 0;
 	}
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	return skb;
 }
 
