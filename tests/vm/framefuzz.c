@@ -38,7 +38,7 @@
 static struct fuzz {
 	uint64_t seed, rng;
 	uint64_t count, sent;
-	const char *only;
+	const char *only, *way;
 	bool impostor, verbose;
 	u8 out[PEER_FRAME_MAX + BODY_MAX];
 	size_t len;
@@ -498,7 +498,7 @@ static const struct {
 static void fault(const char *what)
 {
 	printf("not ok - %s; after %" PRIu64 " frames; replay: SEED=%" PRIu64
-	       " framefuzz --count %" PRIu64 "%s%s\n", what, f.sent, f.seed, f.count,
+	       " framefuzz --count %" PRIu64 " --way %s%s%s\n", what, f.sent, f.seed, f.count, f.way,
 	       f.only ? " --only " : "", f.only ? f.only : "");
 	exit(1);
 }
@@ -536,9 +536,11 @@ static void one_frame(void)
 
 static void usage(FILE *to)
 {
-	fputs("usage: [SEED=N] framefuzz [--count N] [--only KIND] [--impostor] [--verbose] IFNAME\n\n"
+	fputs("usage: [SEED=N] framefuzz [--count N] [--only KIND] [--way WAY] [--impostor]\n"
+	      "                          [--verbose] IFNAME\n\n"
 	      "Sends N (2000) hostile frames by the Ethernet device IFNAME to the port of a NIC at its\n"
-	      "other end, the +y port of node 1,0 of a torus 3x2. KIND is one of:", to);
+	      "other end, the +y port of node 1,0 of a torus 3x2. WAY: packet (default), ring, tap.\n"
+	      "KIND is one of:", to);
 	for (size_t i = 0; i < KINDS; i++)
 		fprintf(to, " %s", kinds[i].name);
 	fputs("\n", to);
@@ -560,6 +562,7 @@ static void options(int argc, char **argv)
 	static const struct option opts[] = {
 		{ "count", required_argument, NULL, 'c' },
 		{ "only", required_argument, NULL, 'o' },
+		{ "way", required_argument, NULL, 'w' },
 		{ "impostor", no_argument, NULL, 'i' },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
@@ -568,11 +571,14 @@ static void options(int argc, char **argv)
 	int c;
 
 	f.count = 2000;
+	f.way = "packet";
 	while ((c = getopt_long(argc, argv, "hv", opts, NULL)) != -1) {
 		if (c == 'c')
 			f.count = strtoull(optarg, NULL, 0);
 		else if (c == 'o')
 			only(optarg);
+		else if (c == 'w')
+			f.way = optarg;
 		else if (c == 'i')
 			f.impostor = true;
 		else if (c == 'v')
@@ -591,7 +597,11 @@ int main(int argc, char **argv)
 	options(argc, argv);
 	f.seed = random_seed(1);
 	f.rng = f.seed;
-	peer_open(argv[optind]);
+	if (!peer_open(f.way, argv[optind])) {
+		fprintf(stderr, "framefuzz: --way '%s' is none\n", f.way);
+		usage(stderr);
+		return 2;
+	}
 	peer_begin(TORUS_RETRY_AUTO);
 	while (f.sent < f.count) {
 		if (one_in(250))

@@ -10,8 +10,11 @@
 
 #define PEER_FRAME_MAX 65535	/* bytes of an Ethernet frame's payload */
 
-/** peer_open() - on the device @ifname; ends the program if that cannot be */
-void peer_open(const char *ifname);
+/**
+ * peer_open() - at a wire as wire_open() makes it
+ * Return: false: there is no such way.
+ */
+bool peer_open(const char *way, const char *ifname);
 /**
  * peer_begin() - a NIC that was just switched on, and knows of no session
  * @retry: enum torus_retry, what it asks for
@@ -32,5 +35,21 @@ struct tn_link *peer_link(void);
 u16 *peer_expected(void);
 /** peer_heard() - the last frame that came. Return: its bytes */
 size_t peer_heard(const u8 **frame);
+
+/*
+ * The wire, an Ethernet device. Frames lie in the kernel by the way that they came:
+ *
+ *	packet	from a packet socket: in one piece or a few, all of them the kernel's
+ *	ring	in pages that the sender has, who writes over each frame as soon as it may
+ *	tap	in pieces, cut anywhere
+ */
+/** wire_open() - ends the program if that cannot be. Return: false: there is no such @way */
+bool wire_open(const char *way, const char *ifname);
+/** wire_send() - a frame with @bytes as payload, or nothing if the kernel has no room */
+void wire_send(const u8 *bytes, size_t len);
+/** wire_recv() - the payload of a frame. Return: bytes; 0: there is none */
+size_t wire_recv(u8 *bytes, size_t size);
+/** wire_wait() - until there is a frame, @ms at most */
+void wire_wait(int ms);
 
 #endif /* TESTS_VM_FRAMEFUZZ_H */

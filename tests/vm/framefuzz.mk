@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: GPL-2.0-only
 tests += tests/vm/framefuzz
-tests/vm/framefuzz-objs := tests/vm/framefuzz.o tests/vm/framefuzz_peer.o $(core-objs)
+tests/vm/framefuzz-objs := $(addprefix tests/vm/,framefuzz.o framefuzz_peer.o framefuzz_wire.o) \
+	$(core-objs)

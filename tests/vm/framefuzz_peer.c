@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A NIC of the core over a packet socket; framefuzz.h says what for. */
-#include <errno.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <stdio.h>
+/* A NIC of the core at the end of a wire; framefuzz.h says what for. */
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/flits.h"
 #include "tests/vm/framefuzz.h"
@@ -25,12 +16,10 @@ static const struct torus_coords place = { { 1, 1 } };
 
 static struct {
 	struct tn_nic *nic;
-	int fd;
-	int ifindex;
 	u32 epoch;
 	u16 expected;
 	size_t heard;
-	u8 frame[ETH_HLEN + PEER_FRAME_MAX];
+	u8 frame[PEER_FRAME_MAX];
 } peer;
 
 /* --- host of the core ---------------------------------------------------------------- */
@@ -131,46 +120,15 @@ static u64 now_ns(void)
 	return (u64)ts.tv_sec * 1000 * MS + (u64)ts.tv_nsec;
 }
 
-static void fail(const char *what)
+bool peer_open(const char *way, const char *ifname)
 {
-	fprintf(stderr, "framefuzz: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-void peer_open(const char *ifname)
-{
-	struct sockaddr_ll sll = {
-		.sll_family = AF_PACKET, .sll_protocol = htons(TN_ETHERTYPE),
-		.sll_ifindex = (int)if_nametoindex(ifname),
-	};
-	int size = 16 << 20;
-
-	if (!sll.sll_ifindex)
-		fail(ifname);
-	peer.ifindex = sll.sll_ifindex;
-	peer.fd = socket(AF_PACKET, SOCK_RAW, htons(TN_ETHERTYPE));
-	if (peer.fd < 0 || bind(peer.fd, (struct sockaddr *)&sll, sizeof(sll)))
-		fail("packet socket");
-	setsockopt(peer.fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	setsockopt(peer.fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
 	peer.epoch = randomly(NULL);
+	return wire_open(way, ifname);
 }
 
 void peer_send(const u8 *bytes, size_t len)
 {
-	static u8 out[ETH_HLEN + PEER_FRAME_MAX];
-	struct ethhdr *eth = (struct ethhdr *)out;
-	struct sockaddr_ll sll = {
-		.sll_family = AF_PACKET, .sll_ifindex = peer.ifindex, .sll_halen = ETH_ALEN,
-	};
-
-	memset(eth->h_dest, 0xff, ETH_ALEN);
-	memset(eth->h_source, 2, ETH_ALEN);
-	eth->h_proto = htons(TN_ETHERTYPE);
-	memcpy(out + ETH_HLEN, bytes, len);
-	if (sendto(peer.fd, out, ETH_HLEN + len, 0, (struct sockaddr *)&sll, sizeof(sll)) < 0 &&
-	    errno != ENOBUFS && errno != EAGAIN)
-		fail("sending");
+	wire_send(bytes, len);
 }
 
 static void send_frames(u64 now)
@@ -205,15 +163,15 @@ static void overhear(const u8 *frame, size_t len)
 /* Return: false if there was none. */
 static bool take_frame(u64 now)
 {
-	ssize_t n = recv(peer.fd, peer.frame, sizeof(peer.frame), MSG_DONTWAIT);
+	size_t n = wire_recv(peer.frame, sizeof(peer.frame));
 	struct memory *m;
 
-	if (n < ETH_HLEN)
+	if (!n)
 		return false;
-	peer.heard = (size_t)n - ETH_HLEN;
-	overhear(peer.frame + ETH_HLEN, peer.heard);
+	peer.heard = n;
+	overhear(peer.frame, peer.heard);
 	m = memory_new(peer.heard);
-	memcpy(m->data, peer.frame + ETH_HLEN, peer.heard);
+	memcpy(m->data, peer.frame, peer.heard);
 	tn_nic_rx(peer.nic, 0, m->data, peer.heard, m, now);
 	memory_put(m);
 	return true;
@@ -233,11 +191,10 @@ static void turn(void)
 
 static void wait_until(u64 end)
 {
-	struct pollfd p = { .fd = peer.fd, .events = POLLIN };
 	u64 now = now_ns(), at = tn_nic_expiry(peer.nic);
 
 	at = at < end ? at : end;
-	poll(&p, 1, at > now ? (int)((at - now) / MS) + 1 : 0);
+	wire_wait(at > now ? (int)((at - now) / MS) + 1 : 0);
 }
 
 static bool acknowledged(void)
@@ -324,6 +281,6 @@ u16 *peer_expected(void)
 
 size_t peer_heard(const u8 **frame)
 {
-	*frame = peer.frame + ETH_HLEN;
+	*frame = peer.frame;
 	return peer.heard;
 }

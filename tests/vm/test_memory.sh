@@ -6,4 +6,4 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
-exec "$TOP/tests/vm/guest" --leaks --limit 600 "$VM" bash "$TOP/tests/vm/inside/memory.sh"
+exec "$TOP/tests/vm/guest" --leaks --limit $((600 + 3600 / ${EVERY:-7})) "$VM" bash "$TOP/tests/vm/inside/memory.sh"

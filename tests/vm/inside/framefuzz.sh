@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # In a guest: COUNT hostile frames (6000) at one port of a NIC whose other links carry
-# traffic, in batches of EVERY (2000), each with a seed of its own.
+# traffic, in batches of EVERY (2000), each with a seed of its own, and each of another
+# form in the kernel than the one before (framefuzz.h).
 #
 #	n0:torus0 --e--w-- n1:torus0 --e--w-- n2:torus0		3x2, its lower row
 #	                       |
 #	                      evil -- evil in n3: framefuzz
+#	                   or tap: framefuzz
+#
+# Between n0 and n1 ECRCs are left out, as in one memory; from n1 to n2 they are there, and
+# frames are long on their way, so that who can write to what was sent has the time.
 #
 # A peer that lies makes its own link faulty and nothing else: the other links of n1 have
 # not changed their state since the beginning; of what is asked and answered through them
@@ -47,10 +52,11 @@ fabric() {
 	END
 	ip -n n1 link set evil up
 	ip -n n3 link set evil up
+	ip -n n1 tuntap add tap mode tap && ip -n n1 link set tap mtu 65521 up || return
 	nic 0 attach 0 e && nic 1 attach 2 w && nic 1 attach 0 e && nic 2 attach 2 w &&
 		nic 1 attach 1 evil || return
 	for n in 0 1 2; do nic $n place 3x2 $n,0 && nic $n invalid 3 && nic $n invalid 5 || return; done
-	joined 0 0 1 2 && joined 1 0 2 2
+	joined 0 0 1 2 && joined 1 0 2 2 && nic 1 fault 0 ber=1 latency=1000000
 }
 
 changes() {
@@ -80,7 +86,11 @@ links_kept() { diff <(echo "$before") <(changes); }
 going_on() { kill -0 "${asked[@]}"; }
 
 batch() {
-	check "batch SEED=$1" env SEED="$1" ip netns exec n3 "$B/tests/vm/framefuzz" --count "$EVERY" evil
+	local way=${ways[$1 % ${#ways[@]}]} node=3 wire=evil
+	[[ $way != tap ]] || node=1 wire=tap
+	check "a wire" nic 1 attach 1 $wire
+	check "batch SEED=$1, $way" env SEED="$1" ip netns exec n$node \
+		"$B/tests/vm/framefuzz" --count "$EVERY" --way "$way" $wire
 	check "SEED=$1: the other links have kept their state" links_kept
 	check "SEED=$1: what passes through them goes on" going_on
 	manage
@@ -92,6 +102,7 @@ check "three nodes, and a cable to nobody good" fabric
 before=$(changes)
 lines=$(dmesg | wc -l)
 asked=()
+ways=(packet ring tap)
 asker 0 2
 asker 1 0
 for ((i = 0; i * EVERY < COUNT; i++)); do

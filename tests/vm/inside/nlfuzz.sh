@@ -3,8 +3,9 @@
 #
 # In a guest: COUNT messages (60000) at the netlink family, in batches of EVERY (10000),
 # each with a seed of its own, most of them as root, some by people without privilege,
-# some by the root of a container, who commands the NIC in it and no other. After each
-# batch a link in other namespaces must still be up.
+# some by the root of a container, who commands the NIC in it and no other. With each
+# batch a fiftieth as many requests as `ip link` and `ethtool -C` make, after each
+# a link in other namespaces must still be up.
 #
 #	h1:torus0 --left--right-- h2:torus0		left alone
 #	torus0 --fuzz0--fuzz1--			the target
@@ -67,6 +68,8 @@ for ((i = 0; i * EVERY < COUNT; i++)); do
 	export SEED=$((first + i))
 	echo "[+] batch $((i + 1)): SEED=$SEED EVERY=$EVERY, ${roles[i % ${#roles[@]}]}"
 	batch "${roles[i % ${#roles[@]}]}"
+	"$B/tests/vm/linkfuzz" --count $((EVERY / 50))
+	"$B/tests/vm/linkfuzz" --count $((EVERY / 500)) --nobody
 	wait_for 20 healthy
 done
 ip link del torus0
