@@ -20,13 +20,13 @@ const struct param params[PARAMS_MAX + 1] = {
 	{ 0 },
 };
 
-/* 1e-12 and the like; what is no rate is out of range. */
+/* 1e-12 and the like, not hexadecimal; what is no rate is out of range. */
 static bool rate(const char *text, uint64_t *out)
 {
 	char *end;
 	double v = strtod(text, &end);
 
-	if (*text < '0' || *text > '9' || *end || end == text)
+	if (*text < '0' || *text > '9' || *end || end == text || strpbrk(text, "xX"))
 		return false;
 	*out = v <= 1 ? (uint64_t)(v * 1e18 + 0.5) : UINT64_MAX;
 	return true;
