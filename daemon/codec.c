@@ -8,16 +8,14 @@
  * of?) it checks itself.
  *
  * Packing builds the generated structs on the stack, with pointers into the
- * message; only a table needs memory for its entries.
+ * message; only a table needs memory, for its columns (codec_table.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/fm/msg.h"
-#include "daemon/svc.pb-c.h"
+#include "daemon/codec_table.h"
 
-#define SCHEMA 1
 #define PORTS TORUS_MAX_PORTS
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
 
@@ -125,7 +123,7 @@ static Svc__Base *put_base(struct base_room *r, const struct fm_base *b)
 
 static int pack_message(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
 {
-	m->schema = SCHEMA;
+	m->schema = CODEC_SCHEMA;
 	m->body_case = (Svc__Message__BodyCase)(type + 1);
 	*len = svc__message__get_packed_size(m);
 	*data = malloc(*len);
@@ -173,67 +171,25 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	return pack_message(m, FM_MSG_HELLO, data, len);
 }
 
-static void put_entry(Svc__Entry *to, Svc__Ended *ended, Svc__Ended **list,
-		      const struct fm_entry *from)
-{
-	svc__entry__init(to);
-	to->node = from->node;
-	to->state = from->state;
-	to->fault = from->fault;
-	to->wiring = from->wiring;
-	to->admin = from->admin;
-	to->held = from->held;
-	to->guid = from->guid;
-	to->epoch = from->epoch;
-	to->serial = from->serial;
-	to->name = (char *)from->name;
-	to->address = (char *)from->address;
-	to->ended = list;
-	for (unsigned int p = 0; p < PORTS; p++) {
-		if (!(from->ended & 1u << p))
-			continue;
-		svc__ended__init(&ended[p]);
-		ended[p].port = p;
-		ended[p].session = from->session[p];
-		ended[p].seq = from->seq[p];
-		list[to->n_ended++] = &ended[p];
-	}
-}
-
-/** struct entry_room - an Entry and what hangs on it */
-struct entry_room {
-	Svc__Entry m;
-	Svc__Ended ended[PORTS];
-	Svc__Ended *list[PORTS];
-};
-
 static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **data,
 		      size_t *len)
 {
-	struct entry_room *rooms = calloc(t->nentries + 1, sizeof(*rooms));
-	Svc__Entry **list = calloc(t->nentries + 1, sizeof(Svc__Entry *));
 	Svc__Table b = SVC__TABLE__INIT;
+	struct codec_columns *columns;
 	struct shape_room shape;
-	int err = -ENOMEM;
+	int err;
 
-	if (!rooms || !list)
-		goto out;
 	b.term = t->term;
 	b.version = t->version;
 	b.since = t->base;
 	b.open = t->open;
 	b.shape = put_shape(&shape, &t->shape);
-	for (uint32_t i = 0; i < t->nentries; i++) {
-		put_entry(&rooms[i].m, rooms[i].ended, rooms[i].list, &t->entries[i]);
-		list[i] = &rooms[i].m;
-	}
-	b.n_entry = t->nentries;
-	b.entry = list;
+	columns = codec_columns_new(t, &b.entries);
+	if (!columns)
+		return -ENOMEM;
 	m->table = &b;
 	err = pack_message(m, FM_MSG_TABLE, data, len);
-out:
-	free(list);
-	free(rooms);
+	codec_columns_free(columns);
 	return err;
 }
 

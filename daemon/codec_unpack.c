@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/fm/msg.h"
-#include "daemon/svc.pb-c.h"
+#include "daemon/codec_table.h"
 
-#define SCHEMA 1
 #define PORTS TORUS_MAX_PORTS
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
 
@@ -130,64 +128,20 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	return true;
 }
 
-static bool get_entry(struct fm_entry *to, const Svc__Entry *from, uint32_t nodes, int64_t above)
-{
-	const uint32_t mask = (1u << PORTS) - 1;
-
-	if (from->node >= nodes || from->node <= above || from->state >= FM_NODE_STATES ||
-	    (from->fault | from->wiring | from->admin | from->held) & ~mask ||
-	    !get_text(to->name, sizeof(to->name), from->name) ||
-	    !get_text(to->address, sizeof(to->address), from->address))
-		return false;
-	to->node = from->node;
-	to->state = (uint8_t)from->state;
-	to->fault = (uint16_t)from->fault;
-	to->wiring = (uint16_t)from->wiring;
-	to->admin = (uint16_t)from->admin;
-	to->held = (uint16_t)from->held;
-	to->guid = from->guid;
-	to->epoch = from->epoch;
-	to->serial = from->serial;
-	for (size_t i = 0; i < from->n_ended; i++) {
-		const Svc__Ended *e = from->ended[i];
-
-		if (e->port >= PORTS || e->seq > UINT16_MAX)
-			return false;
-		to->ended |= (uint16_t)(1u << e->port);
-		to->session[e->port] = e->session;
-		to->seq[e->port] = (uint16_t)e->seq;
-	}
-	return true;
-}
-
 static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 {
 	uint32_t nodes = 1;
-	int64_t above = -1;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
 	    from->open >> TORUS_MAX_DIMS)
 		return -EBADMSG;
 	for (unsigned int d = 0; d < to->shape.ndims; d++)
 		nodes *= to->shape.size[d];
-	if (from->n_entry > nodes)
-		return -EBADMSG;
 	to->term = from->term;
 	to->version = from->version;
 	to->base = from->since;
 	to->open = (uint8_t)from->open;
-	to->entries = calloc(from->n_entry + 1, sizeof(*to->entries));
-	if (!to->entries)
-		return -ENOMEM;
-	for (size_t i = 0; i < from->n_entry; i++) {
-		if (!get_entry(&to->entries[i], from->entry[i], nodes, above)) {
-			free(to->entries);
-			return -EBADMSG;
-		}
-		above = from->entry[i]->node;
-	}
-	to->nentries = (uint32_t)from->n_entry;
-	return 0;
+	return codec_entries(to, from->entries, nodes);
 }
 
 static bool get_step(struct fm_step *to, const Svc__Step *from)
@@ -312,7 +266,7 @@ int fm_msg_unpack(const uint8_t *data, size_t len, struct fm_msg *out)
 	memset(out, 0, sizeof(*out));
 	if (!m)
 		return -EBADMSG;
-	if (m->schema != SCHEMA) {
+	if (m->schema != CODEC_SCHEMA) {
 		err = -EPROTONOSUPPORT;
 	} else if (m->body_case == SVC__MESSAGE__BODY__NOT_SET) {
 		err = -EBADMSG;

@@ -12,7 +12,7 @@
 #include "daemon/fm/msg.h"
 
 #define FRAME_HEADER	4
-#define FRAME_MAX	(16u << 20)	/* bytes of a message */
+#define FRAME_MAX	(16u << 20)	/* bytes of a message: a table of 1.3 million nodes */
 #define FRAME_MAX_STRANGER 1024		/* ... of a peer that has proved nothing */
 
 /**

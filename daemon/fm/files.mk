@@ -4,7 +4,7 @@
 fm-objs := $(addprefix daemon/fm/,fm.o config.o log.o init.o bootstrap.o tree.o conns.o children.o \
 	library.o table.o rows.o member.o roster.o judge.o settle.o discover.o wiring.o dispute.o damp.o \
 	tally.o isolated.o publish.o recovery.o status.o)
-svc-objs := daemon/codec.o daemon/codec_unpack.o gen/daemon/svc.pb-c.o
+svc-objs := daemon/codec.o daemon/codec_unpack.o daemon/codec_table.o daemon/texts.o gen/daemon/svc.pb-c.o
 svc-libs := $(call pkg-libs,libprotobuf-c)
 
 gen-files += $(B)/gen/daemon/svc.pb-c.h

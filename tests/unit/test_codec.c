@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
 #include <cmocka.h>
 
 #include "daemon/fm/msg.h"
+#include "daemon/texts.h"
 
 static uint64_t seed = 88172645463325252ULL;
 
@@ -327,6 +329,10 @@ static void limits(void **state)
 	assert_int_equal(fm_msg_unpack(data, len, &n), -EBADMSG);
 	free(data);
 	m.table.entries[0].state = FM_NODE_UP;
+	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
+	assert_int_equal(fm_msg_unpack(data, len, &n), 0);
+	fm_msg_clear(&n);
+	free(data);
 	m.table.entries[m.table.nentries - 1].node++;
 	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
 	assert_int_equal(fm_msg_unpack(data, len, &n), -EBADMSG);
@@ -340,6 +346,128 @@ static void limits(void **state)
 	free(data);
 }
 
+/* Texts from a list come out as they went in, one by one. */
+static size_t texts_same(const char (*text)[TEXTS_MAX], size_t n)
+{
+	struct texts_out out = { 0 };
+	struct texts_in in = { 0 };
+	char got[TEXTS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		texts_put(&out, text[i]);
+	assert_false(out.failed);
+	in.at = out.data;
+	in.end = out.data + out.n;
+	for (size_t i = 0; i < n; i++) {
+		assert_false(texts_end(&in));
+		assert_true(texts_get(&in, got, sizeof(got)));
+		assert_string_equal(got, text[i]);
+	}
+	assert_true(texts_end(&in));
+	assert_false(texts_get(&in, got, sizeof(got)));
+	free(out.data);
+	return out.n;
+}
+
+#define TEXTS 3000
+
+/* Numbers that go up, wrap and grow; and texts of few letters, that nearly do. */
+static void texts_in_a_row(void **state)
+{
+	static char text[TEXTS][TEXTS_MAX];
+	static const char letters[] = "019a.";
+
+	(void)state;
+	for (unsigned int i = 0; i < TEXTS; i++)
+		snprintf(text[i], TEXTS_MAX, "node%03u", i);
+	assert_true(texts_same((void *)text, TEXTS) < 50);
+	for (unsigned int i = 0; i < TEXTS; i++)
+		snprintf(text[i], TEXTS_MAX, "10.%u.%u:4711", i / 50, i % 50);
+	assert_true(texts_same((void *)text, TEXTS) < TEXTS);
+	for (unsigned int round = 0; round < 30; round++) {
+		for (unsigned int i = 0; i < TEXTS; i++) {
+			size_t len = rnd() % (round < 20 ? 5 : TEXTS_MAX);
+
+			for (size_t k = 0; k < len; k++)
+				text[i][k] = letters[rnd() % (sizeof(letters) - 1)];
+			text[i][len] = '\0';
+		}
+		texts_same((void *)text, TEXTS);
+	}
+	/* No room for the digit that counting up would need. */
+	memset(text[0], '9', TEXTS_MAX - 1);
+	text[0][TEXTS_MAX - 1] = '\0';
+	memcpy(text[1], text[0], TEXTS_MAX);
+	texts_same((void *)text, 2);
+}
+
+static void texts_malformed(void **state)
+{
+	static const struct {
+		uint8_t data[8];
+		size_t n;
+	} bad[] = {
+		{ { 0, 0 }, 2 },			/* cut */
+		{ { 0, 0, 2, 'a' }, 4 },
+		{ { 1, 0, 1, 'a' }, 4 },		/* more than there was */
+		{ { 0, 1, 1, 'a' }, 4 },
+		{ { 255, 1 }, 2 },			/* counts up what is no number */
+		{ { 255, 0, 0, 0, 1, 'a' }, 6 },
+		{ { 0, 0, 1, 27 }, 4 },			/* not printable */
+		{ { 0, 0, 1, 0 }, 4 },
+	};
+	static const uint8_t fits[] = { 0, 0, 3, 'a', 'b', 'c' };
+	char got[TEXTS_MAX];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct texts_in in = { .at = bad[i].data, .end = bad[i].data + bad[i].n };
+
+		assert_false(texts_get(&in, got, sizeof(got)));
+	}
+	for (size_t room = 3; room < 5; room++) {
+		struct texts_in in = { .at = fits, .end = fits + sizeof(fits) };
+
+		assert_int_equal(texts_get(&in, got, room), room == 4);
+	}
+}
+
+/* A fabric as it mostly is: of each entry little more than GUID and epoch is said. */
+static void whole_table(void **state)
+{
+	const struct torus_shape shape = { .ndims = 3, .size = { 16, 16, 16, 1, 1, 1 } };
+	struct fm_msg m = { .type = FM_MSG_TABLE }, n;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	m.table.shape = shape;
+	m.table.version = 1;
+	m.table.nentries = 4096;
+	m.table.entries = calloc(m.table.nentries, sizeof(*m.table.entries));
+	assert_non_null(m.table.entries);
+	for (uint32_t i = 0; i < m.table.nentries; i++) {
+		struct fm_entry *e = &m.table.entries[i];
+
+		e->node = i;
+		e->state = FM_NODE_UP;
+		e->guid = rnd();
+		e->epoch = (uint32_t)rnd();
+		e->serial = 1;
+		e->fault = rnd() % 100 ? 0 : 1;
+		snprintf(e->name, sizeof(e->name), "n%u-%u-%u", i % 16, i / 16 % 16, i / 256);
+		snprintf(e->address, sizeof(e->address), "10.1.%u.%u:4711", i / 256, i % 256);
+	}
+	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
+	/* So that FRAME_MAX holds those of a million. */
+	assert_true(len < 14 * m.table.nentries);
+	assert_int_equal(fm_msg_unpack(data, len, &n), 0);
+	assert_same(&m, &n);
+	free(data);
+	fm_msg_clear(&m);
+	fm_msg_clear(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -347,6 +475,9 @@ int main(void)
 		cmocka_unit_test(altered),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(texts_in_a_row),
+		cmocka_unit_test(texts_malformed),
+		cmocka_unit_test(whole_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Many texts one after another, each told by how it differs from the one before:
+ *
+ *	HEAD TAIL N BYTES...	the first HEAD and the last TAIL of its characters stay, N
+ *				others come between
+ *	255 N			N texts, each of which counts up by one the number that
+ *				ends before the last TAIL characters
+ *
+ * The one before the first is empty. Names and addresses of the nodes of a fabric, which
+ * people number, take next to nothing.
+ */
+#ifndef TEXTS_H
+#define TEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEXTS_MAX 64	/* bytes of a text, with NUL */
+
+/**
+ * struct texts_out - to be written; all zero at the beginning
+ * @data: of @n bytes; the caller frees it
+ * @run: where in it the number of texts that count up stands; 0: the last one does not
+ * @failed: out of memory
+ */
+struct texts_out {
+	uint8_t *data;
+	size_t n, room;
+	size_t run;
+	size_t tail;
+	char last[TEXTS_MAX];
+	bool failed;
+};
+
+void texts_put(struct texts_out *t, const char *text);
+
+/**
+ * struct texts_in - to be read; @at and @end are set at the beginning, all else is zero
+ * @left: texts that count up yet
+ */
+struct texts_in {
+	const uint8_t *at, *end;
+	unsigned int left;
+	size_t tail;
+	char last[TEXTS_MAX];
+};
+
+/**
+ * texts_get() - the next one
+ * @room: bytes of @text, at most TEXTS_MAX
+ * Return: false: there is none, or it is malformed, too long, or not printable ASCII.
+ */
+bool texts_get(struct texts_in *t, char *text, size_t room);
+
+/** texts_end() - whether all were read */
+bool texts_end(const struct texts_in *t);
+
+#endif /* TEXTS_H */
