@@ -6,8 +6,11 @@
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-status=0
-"$TOP/tests/vm/guest" stock bash "$TOP/tests/vm/inside/driver.sh" || status=1
-"$TOP/tests/vm/guest" --limit 500 stock bash "$TOP/tests/vm/inside/lifetime.sh" 10 || status=1
-"$TOP/tests/vm/guest" stock bash "$TOP/tests/vm/inside/charged.sh" || status=1
-exit $status
+# shellcheck disable=SC2016 # for the guest's shell
+exec "$TOP/tests/vm/guest" --limit 850 stock bash -c '
+	failed=0
+	run() { bash tests/vm/inside/"$@" || failed=1; ip -all netns delete; }
+	run driver.sh
+	run lifetime.sh 10
+	run charged.sh
+	exit $failed'
