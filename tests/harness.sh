@@ -13,7 +13,7 @@
 # where CPU is of it and of those that it waited for: not of daemons it left to themselves.
 #
 # The caller sets: logs (a directory), replay (words to put before a command to run it
-# by hand), in_turn, fail_fast.
+# by hand), in_turn, in_spare_time, fail_fast.
 
 passed=0
 failed=0
@@ -138,16 +138,21 @@ run_tap() {
 
 # run_pool ROOM: run_tap for each line STAGE <tab> LIMIT_S <tab> LABEL <tab> COMMAND of standard
 # input, in this order, ROOM at a time; beside them those of $in_turn (stages), which would be
-# in each other's way, one at a time. If there is only one at a time at all, what it
-# prints appears as it comes; else each one's appears whole when it has ended. With
-# $fail_fast nothing is begun after a failure.
+# in each other's way, one at a time, and those of $in_spare_time, which only compute, ROOM
+# at a time: they take what the others leave of the processors while they wait. If there is
+# only one at a time at all, what it prints appears as it comes; else each one's appears
+# whole when it has ended. With $fail_fast nothing is begun after a failure.
 run_pool() {
-	local room=$1 any=() turn=() line
+	local room=$1 any=() turn=() spare=() line
 	while IFS= read -r line; do
-		if [[ " $in_turn " == *" ${line%%$'\t'*} "* ]]; then turn+=("$line"); else any+=("$line"); fi
+		case " $in_turn / $in_spare_time " in
+		*" ${line%%$'\t'*} "*/*) turn+=("$line") ;;
+		*/*" ${line%%$'\t'*} "*) spare+=("$line") ;;
+		*) any+=("$line") ;;
+		esac
 	done
-	if ((!${#any[@]} || (room == 1 && !${#turn[@]}))); then
-		one_by_one < <(printf '%s\n' "${any[@]}" "${turn[@]}")
+	if ((${#any[@]} + ${#spare[@]} == 0 || (room == 1 && ${#turn[@]} == 0))); then
+		one_by_one < <(printf '%s\n' "${any[@]}" "${turn[@]}" "${spare[@]}")
 	else
 		at_once
 	fi
@@ -165,26 +170,31 @@ one_by_one() {
 }
 
 at_once() {
-	local pool running=0 turns=0 next=0 next_turn=0 shown=''
+	local pool shown=''
+	local -A running=([any]=0 [turn]=0 [spare]=0) begun=([any]=0 [turn]=0 [spare]=0)
 	pool=$(mktemp -d)
 	mkfifo "$pool/ended"
 	exec 7<>"$pool/ended"
 	while :; do
-		while ((running < room && next < ${#any[@]})) && going_on; do
-			in_pool "any-$next" "${any[next]}" </dev/null &
-			next=$((next + 1))
-			running=$((running + 1))
-		done
-		if ((!turns && next_turn < ${#turn[@]})) && going_on; then
-			in_pool "turn-$next_turn" "${turn[next_turn]}" </dev/null &
-			next_turn=$((next_turn + 1))
-			turns=1
-		fi
-		((running + turns)) || break
+		begin any "$room"
+		begin turn 1
+		begin spare "$room"
+		((running[any] + running[turn] + running[spare])) || break
 		reap
 	done
 	exec 7>&-
 	rm -rf "$pool"
+}
+
+# begin QUEUE ROOM: of any, turn or spare those that there is room for
+begin() {
+	local -n lines=$1
+	local n
+	while n=${begun[$1]}; ((running[$1] < $2 && n < ${#lines[@]})) && going_on; do
+		in_pool "$1-$n" "${lines[n]}" </dev/null &
+		begun[$1]=$((n + 1))
+		running[$1]=$((running[$1] + 1))
+	done
 }
 
 going_on() { ((!fail_fast || !failed)); }
@@ -200,6 +210,7 @@ in_pool() {
 	local limit label command
 	IFS=$'\t' read -r stage limit label command <<<"$2"
 	passed=0 failed=0 skipped=0 failures=()
+	[[ $1 != spare-* ]] || renice -n 10 "$BASHPID" >/dev/null
 	# shellcheck disable=SC2086 # the command is words without quotes
 	run_tap "$limit" "$label" $command >"$pool/$1.out" 7>&-
 	{
@@ -221,5 +232,5 @@ reap() {
 	cat "$pool/$name.out"
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	failures+=("${names[@]}")
-	if [[ $name == turn-* ]]; then turns=0; else running=$((running - 1)); fi
+	running[${name%-*}]=$((running[${name%-*}] - 1))
 }
