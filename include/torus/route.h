@@ -155,7 +155,7 @@ enum torus_walk_end {
 	TORUS_WALK_LOST,	/* DIR bits exhausted elsewhere */
 	TORUS_WALK_DEAD_LINK,	/* crosses an excluded link (the last hop) */
 	TORUS_WALK_ORDER,	/* a direction below the one before (the last hop) */
-	TORUS_WALK_LOOP,	/* more hops than any right path has */
+	TORUS_WALK_LOOP,	/* more hops than any path has: the router's fault, not the row's */
 };
 
 /**

@@ -132,11 +132,50 @@ static void thousand_seeds(void **state)
 		one_seed(seed);
 }
 
-/* A node without a place whose adoption was told after it was judged dead stayed dead. */
+/*
+ * A node without a place whose adoption was told after it was judged dead stayed dead.
+ * Below a manager that hangs nobody's adoption is told; and while the recovery waits for
+ * that one, cables that come and go use up the colours, so that no table gives a place.
+ */
 static void adopted_late(void **state)
 {
+	struct world_config c;
+	struct fm_status st;
+	struct story s;
+
 	(void)state;
-	one_seed(148);
+	shape_of(&c, "6");
+	c.discover = false;
+	c.fanout = 1;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < 5; i++) {
+		world_power(s.w, i, true);
+		world_run(s.w, 100 * W_MS);
+	}
+	story_rest(&s, 10 * W_S);
+	world_hang(s.w, 2, true);
+	for (unsigned int i = 0; i < 6; i++) {
+		world_cut(s.w, 0, !(i & 1));
+		world_run(s.w, 50 * W_MS);
+	}
+	world_power(s.w, 5, true);
+	world_run(s.w, 20 * W_MS);
+	world_cut(s.w, 4, true);		/* nobody vouches for it */
+	world_cut(s.w, 5, true);
+	world_run(s.w, 100 * W_MS);
+	if (!story_problem(&s, "node", "('n5') is dead"))
+		story_fail(&s, "it is not taken for dead");
+	fm_status(world_fm(s.w, 5), &st);
+	if (st.placed)
+		story_fail(&s, "it has a place");
+	world_hang(s.w, 2, false);
+	world_run(s.w, 1 * W_S);
+	if (story_problem(&s, "node", ""))
+		story_fail(&s, "it stays dead");
+	world_cut(s.w, 4, false);
+	world_cut(s.w, 5, false);
+	story_rest(&s, 10 * W_S);
+	end(&s, "adopted late", 0);
 }
 
 /* --- wiring ------------------------------------------------------------------------ */

@@ -211,6 +211,34 @@ static void test_wrong_rows(void **state)
 		  TORUS_WRONG_RELAY);
 }
 
+/*
+ * That a row's way does not end is the one wrong that no row can be: a router takes each
+ * direction up to a coordinate, and each step once. Of all rows there are.
+ */
+static void all_rows(const char *shape)
+{
+	struct torus_hop hop[64];
+	struct torus_shape s;
+	uint32_t to, n;
+
+	assert_int_equal(torus_shape_parse(shape, &s), 0);
+	for (uint64_t dirs = 0; dirs < 1u << 2 * s.ndims; dirs++)
+		for (uint64_t i = 0; i < 16 * 16; i++)
+			for (to = 0; to < torus_nodes(&s); to++)
+				assert_int_not_equal(torus_walk(&s, NULL, 0, to,
+								steps(dirs, i % 16, i / 16), hop,
+								64, &n), TORUS_WALK_LOOP);
+}
+
+static void test_no_row_loops(void **state)
+{
+	(void)state;
+	all_rows("5");
+	all_rows("4x3");
+	all_rows("2x3x3");
+	all_rows("1x4");
+}
+
 static void test_dead_links(void **state)
 {
 	static struct fabric f;
@@ -400,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_engine_is_safe),
 		cmocka_unit_test(test_old_and_new),
 		cmocka_unit_test(test_wrong_rows),
+		cmocka_unit_test(test_no_row_loops),
 		cmocka_unit_test(test_dead_links),
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_wrong_old_rows),
