@@ -272,6 +272,41 @@ static void dark_branch(void **state)
 	}
 }
 
+/* --- epochs ------------------------------------------------------------------------ */
+
+/*
+ * What node 2 parks of 1's packets to 3 comes to light when 1 has long begun its flows
+ * anew: it is late, and must neither arrive nor take the flow back to where it was.
+ */
+static void late_replay(void **state)
+{
+	uint64_t between;
+	struct story s;
+
+	(void)state;
+	start(&s, "6", 7, 8);
+	s.may_lose = true;
+	world_traffic(s.w, 20 * W_US);
+	world_run(s.w, 2 * W_MS);
+	world_manager(s.w, 2, false);
+	world_cut(s.w, 2, true);
+	world_run(s.w, 1 * W_MS);
+	world_traffic(s.w, 0);
+	world_run(s.w, 4 * W_S);		/* the others do without it */
+	world_power(s.w, 1, false);
+	world_run(s.w, 100 * W_MS);
+	world_power(s.w, 1, true);
+	world_run(s.w, 2 * W_S);
+	world_traffic(s.w, 100 * W_US);
+	world_run(s.w, 20 * W_MS);
+	between = check_flow_between(s.flow, 1, 3);
+	assert_true(between > 0);
+	world_manager(s.w, 2, true);
+	world_run(s.w, 500 * W_MS);
+	assert_true(check_flow_between(s.flow, 1, 3) > between);
+	end(&s, "late replay");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -282,6 +317,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ends_differ),
 		cmocka_unit_test(relay_memory),
 		cmocka_unit_test(dark_branch),
+		cmocka_unit_test(late_replay),
 	};
 
 	if (argc > 1)
