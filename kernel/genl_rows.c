@@ -4,8 +4,9 @@
  *
  * The core keeps two tables and routes by one pointer: a commit sets it, under
  * the lock that the data path holds too, so a packet sees one table or the other.
- * The other table belongs to whoever began a version last; a begin by somebody
- * else makes his puts and commit fail with -ESTALE.
+ * The other table belongs to whoever began a version last, known by his socket; a
+ * begin by somebody else, be it of the same version, makes his puts and commit fail
+ * with -ESTALE.
  *
  * Nothing holds the lock for as long as a table of millions takes: a begin copies
  * SLICE rows at a time, a put brings what a message carries, a dump reads what
@@ -54,14 +55,30 @@ int torus_version_error(struct genl_info *info, int err, u64 active)
 
 /* --- begin, put, commit ------------------------------------------------------------- */
 
+/* Another socket is writing; with the lock. Return: its port id, or 0. */
+static u32 other_writer(const struct torus_dev *d, const struct genl_info *info)
+{
+	return d->rows_writer == info->snd_portid ? 0 : d->rows_writer;
+}
+
+static int written_by_other(struct genl_info *info, u32 writer)
+{
+	NL_SET_ERR_MSG_FMT(info->extack,
+			   "another socket, of port id %u, began to write rows meanwhile", writer);
+	return -ESTALE;
+}
+
 int torus_rows_begin(struct sk_buff *req, struct genl_info *info)
 {
 	struct torus_dev *d = torus_req_dev(info);
 	u64 version = get_version(info), active;
+	u32 writer = 0;
 	int err;
 
 	torus_dev_lock(d);
 	err = tn_nic_rows_open(d->nic, version) ?: 1;
+	if (err > 0)
+		d->rows_writer = info->snd_portid;
 	while (err > 0) {
 		err = tn_nic_rows_copy(d->nic, version, SLICE);
 		if (err <= 0)
@@ -69,10 +86,13 @@ int torus_rows_begin(struct sk_buff *req, struct genl_info *info)
 		torus_dev_unlock_read(d);
 		cond_resched();
 		torus_dev_lock(d);
+		writer = other_writer(d, info);
+		if (writer)
+			break;
 	}
 	active = active_version(d);
 	torus_dev_unlock_read(d);
-	return torus_version_error(info, err, active);
+	return writer ? written_by_other(info, writer) : torus_version_error(info, err, active);
 }
 
 /* Rows are aligned to 4 bytes in the message, to 8 for the core. */
@@ -92,7 +112,7 @@ static int put_one(struct genl_info *info, const struct nlattr *nest)
 	const struct nlattr *data = nla_find_nested(nest, TORUS_ROWS_DATA);
 	u32 first = nla_get_u32(nla_find_nested(nest, TORUS_ROWS_FIRST));
 	struct torus_dev *d = torus_req_dev(info);
-	u32 n = (u32)nla_len(data) / sizeof(u64), total = 0;
+	u32 n = (u32)nla_len(data) / sizeof(u64), total = 0, writer;
 	const u64 *rows;
 	u64 active = 0;
 	void *copy;
@@ -103,9 +123,12 @@ static int put_one(struct genl_info *info, const struct nlattr *nest)
 		return -ENOMEM;
 	torus_dev_lock(d);
 	tn_nic_rows(d->nic, &total, &active);
-	err = tn_nic_rows_put(d->nic, get_version(info), first, rows, n);
+	writer = other_writer(d, info);
+	err = writer ? -ESTALE : tn_nic_rows_put(d->nic, get_version(info), first, rows, n);
 	torus_dev_unlock_read(d);
 	kvfree(copy);
+	if (writer)
+		return written_by_other(info, writer);
 	if (err != -EINVAL)
 		return torus_version_error(info, err, active);
 	if (first < total && n <= total - first) {
@@ -139,15 +162,19 @@ int torus_rows_commit(struct sk_buff *req, struct genl_info *info)
 {
 	struct torus_dev *d = torus_req_dev(info);
 	u64 active;
+	u32 writer;
 	int err;
 
 	torus_dev_lock(d);
-	err = tn_nic_rows_commit(d->nic, get_version(info), torus_now());
-	if (!err)
+	writer = other_writer(d, info);
+	err = writer ? -ESTALE : tn_nic_rows_commit(d->nic, get_version(info), torus_now());
+	if (!err) {
 		d->rows_gen++;
+		d->rows_writer = 0;
+	}
 	active = active_version(d);
 	torus_dev_unlock(d);
-	return torus_version_error(info, err, active);
+	return writer ? written_by_other(info, writer) : torus_version_error(info, err, active);
 }
 
 /* --- get ------------------------------------------------------------------------------ */

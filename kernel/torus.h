@@ -148,6 +148,8 @@ struct torus_park {
  * @gone: being unregistered (lock)
  * @shape, @at, @node: its place, if @placed (lock)
  * @rows_gen: counts changes of the rows: commits, holds, releases, places (lock)
+ * @rows_writer: port id of the socket that began a version last; 0: it is committed,
+ *	or was begun by none (lock)
  * @armed: when @timer will fire; ~0: not armed (lock)
  * @delays: mask of ports that delay frames (lock)
  * @up: messages for the host, until the lock is released (lock)
@@ -179,6 +181,7 @@ struct torus_dev {
 	struct torus_coords at;
 	u32 node;
 	u32 rows_gen;
+	u32 rows_writer;
 
 	unsigned long rx_ports;
 	unsigned int rx_turn;

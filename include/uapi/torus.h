@@ -197,7 +197,9 @@ enum torus_lane_state {
  *		name detaches
  * ROWS_BEGIN	VERSION: opens a shadow table that starts as a copy of the
  *		active one with all holds as they are; a begin drops a former
- *		one that was not committed
+ *		one that was not committed. The table is for the socket that
+ *		began it: PUT and COMMIT of others get ESTALE, and so does
+ *		who began before
  * ROWS_PUT	VERSION, ROWS { FIRST, DATA (array of __u64) }, may repeat
  * ROWS_COMMIT	VERSION: the shadow becomes the active table in one step; new
  *		packets carry colour VERSION mod 4; all destinations with a relay

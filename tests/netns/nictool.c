@@ -4,6 +4,7 @@
  *
  *	nictool SOCKET place SHAPE COORDS	and rows along lines, without wrap-around
  *	nictool SOCKET invalid NODE		make the row to NODE invalid
+ *	nictool SOCKET two			two write one version; prints what each is told
  *	nictool SOCKET via NODE RELAY		packets to NODE go by way of RELAY
  *	nictool SOCKET state PORT		prints the link's state
  *	nictool SOCKET fault PORT [ber=E] [silence=0|1] [latency=NS] [seed=N]
@@ -31,6 +32,7 @@
 #define VERSION 1
 
 static struct torus_dev *dev;
+static char where[256];
 
 static void check(int err)
 {
@@ -54,6 +56,31 @@ static uint64_t number(const char *text)
 	if (*text < '0' || *text > '9' || *end)
 		usage("a number is expected");
 	return v;
+}
+
+static void told(const char *what, struct torus_dev *by, int err)
+{
+	printf("%s: %s\n", what, err ? torus_error(by) : "done");
+}
+
+/* The second begins what the first did, who goes on; then it leaves its table half written. */
+static void two(char **arg)
+{
+	uint64_t row = 0, version = VERSION + 1;
+	struct torus_dev *other;
+
+	(void)arg;
+	check(torus_open(where, &other));
+	told("first begins", dev, torus_rows_begin(dev, version));
+	told("second puts", other, torus_rows_put(other, version, 0, &row, 1));
+	told("second begins", other, torus_rows_begin(other, version));
+	told("first puts", dev, torus_rows_put(dev, version, 0, &row, 1));
+	told("second puts", other, torus_rows_put(other, version, 0, &row, 1));
+	torus_close(other);
+	told("first commits", dev, torus_rows_commit(dev, version));
+	told("first begins", dev, torus_rows_begin(dev, version));
+	told("first commits", dev, torus_rows_commit(dev, version));
+	told("first commits", dev, torus_rows_commit(dev, version));
 }
 
 /* As if the torus were cut open: from smaller coordinates to larger by +. */
@@ -275,7 +302,7 @@ static const struct {
 	int args;
 	void (*fn)(char **arg);
 } commands[] = {
-	{ "place", 2, place }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
+	{ "place", 2, place }, { "two", 0, two }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
 	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay },
@@ -284,8 +311,6 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	char where[256];
-
 	if (argc < 3)
 		usage("a socket and a command are needed");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

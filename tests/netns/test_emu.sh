@@ -289,6 +289,25 @@ start 2 +x=e -x=w
 check "it starts again on its old socket" until_true 5 state_is 2 1 "up none"
 check "and its neighbours take it" until_true 5 state_is 1 0 "up silence"
 
+# --- two writers of rows -----------------------------------------------------------
+
+two_writers() {
+	local other="another client began to write rows meanwhile"
+	nic 3 two | sed 's/: .*: /: /' >"$tmp/two"
+	diff "$tmp/two" - <<-EOF
+		first begins: done
+		second puts: $other
+		second begins: done
+		first puts: $other
+		second puts: done
+		first commits: $other
+		first begins: done
+		first commits: done
+		first commits: VERSION is 2; active is 2
+	EOF
+}
+check "rows are taken from who began to write them last" two_writers
+
 # --- bad input ---------------------------------------------------------------------
 
 for bad in "--ports 3" "--ports 14" "--ports x" "--port +y=e" "--port +x" "--port +x=e --port +x=w" \

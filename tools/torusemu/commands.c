@@ -266,7 +266,21 @@ static int version_error(struct req *r, int err)
 
 static int rows_begin(struct req *r)
 {
-	return version_error(r, tn_nic_rows_begin(r->emu->nic, get_version(r)));
+	int err = tn_nic_rows_begin(r->emu->nic, get_version(r));
+
+	if (!err)
+		r->emu->server.writer = r->client->number;
+	return version_error(r, err);
+}
+
+/* The shadow table is for who began it. */
+static int check_writer(struct req *r)
+{
+	u64 writer = r->emu->server.writer;
+
+	if (!writer || writer == r->client->number)
+		return 0;
+	return req_fail(r, -ESTALE, "another client began to write rows meanwhile");
 }
 
 static int put_one(struct req *r, struct nlattr *nest)
@@ -301,6 +315,8 @@ static int rows_put(struct req *r)
 	struct nlattr *a;
 	int left, err = need_place(r);
 
+	if (!err)
+		err = check_writer(r);
 	if (err)
 		return err;
 	nla_for_each_attr(a, nlmsg_attrdata(r->nlh, GENL_HDRLEN),
@@ -316,7 +332,13 @@ static int rows_put(struct req *r)
 
 static int rows_commit(struct req *r)
 {
-	return version_error(r, tn_nic_rows_commit(r->emu->nic, get_version(r), r->now));
+	int err = check_writer(r);
+
+	if (!err)
+		err = tn_nic_rows_commit(r->emu->nic, get_version(r), r->now);
+	if (!err)
+		r->emu->server.writer = 0;
+	return version_error(r, err);
 }
 
 static int rows_get(struct req *r)

@@ -272,6 +272,7 @@ struct client *client_new(struct emu *e, int fd)
 		return NULL;
 	}
 	c->emu = e;
+	c->number = ++e->server.numbered;
 	c->tail = &c->out;
 	c->next = e->server.clients;
 	e->server.clients = c;

@@ -29,6 +29,7 @@ struct dump {
 
 /**
  * struct client - a connection
+ * @number: from 1 on, never used again
  * @groups: mask of groups subscribed
  * @out, @tail: datagrams that the socket did not take yet
  * @queued: bytes of these
@@ -38,6 +39,7 @@ struct client {
 	struct watch watch;
 	struct emu *emu;
 	struct client *next;
+	u64 number;
 	u32 groups;
 	struct out *out;
 	struct out **tail;
@@ -47,8 +49,16 @@ struct client {
 	struct dump dump;
 };
 
+/**
+ * struct server
+ * @numbered: clients so far
+ * @writer: number of the client that began a version of rows last; 0: it is committed,
+ *	or none did
+ */
 struct server {
 	struct watch watch;
+	u64 numbered;
+	u64 writer;
 	struct client *clients;
 	unsigned int nclients;
 	char path[108];

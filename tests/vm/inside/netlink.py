@@ -78,6 +78,21 @@ def test_writers(a, b):
     check("once", b.ask("ROWS_COMMIT", version(11)) == -errno.ESTALE)
 
 
+def test_writers_of_one_version(a, b):
+    put = (version(12), rows(0, row_of(12), 9))
+    check("one begins a version", a.ask("ROWS_BEGIN", version(12)) == 0)
+    check("who did not cannot put", b.refusal("ROWS_PUT", b"".join(put))[0] == errno.ESTALE)
+    check("nor commit", b.ask("ROWS_COMMIT", version(12)) == -errno.ESTALE)
+    check("the other begins the same", b.ask("ROWS_BEGIN", version(12)) == 0)
+    err, text, _ = a.refusal("ROWS_PUT", b"".join(put))
+    check("the first is told that another writes", err == errno.ESTALE and "another socket" in text)
+    check("and cannot commit", a.ask("ROWS_COMMIT", version(12)) == -errno.ESTALE)
+    check("the other's rows are taken", b.ask("ROWS_PUT", *put) == 0)
+    check("and committed", b.ask("ROWS_COMMIT", version(12)) == 0)
+    err, text, _ = a.refusal("ROWS_PUT", b"".join(put))
+    check("nobody writes any more", err == errno.ESTALE and "active is 12" in text)
+
+
 def half_a_table():
     """A writer that dies before its commit."""
     pid = os.fork()
@@ -232,6 +247,7 @@ place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
 check("the NIC is placed", first.ask("DEVICE_SET", *place) == 0)
 test_dump_intr(first, second)
 test_writers(first, second)
+test_writers_of_one_version(first, second)
 test_dead_writer(second)
 test_overrun(first, Sock())
 test_one_datagram(second)
