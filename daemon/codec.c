@@ -155,6 +155,9 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.term = h->term;
 	b.attach = h->attach;
 	b.relay_packets = h->relay_packets;
+	b.table = h->table;
+	b.admin = h->admin;
+	b.across = h->across;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];

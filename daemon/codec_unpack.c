@@ -10,6 +10,7 @@
 #include "daemon/codec_table.h"
 
 #define PORTS TORUS_MAX_PORTS
+#define PORTS_MASK ((1u << PORTS) - 1)
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
 
 /* Printable ASCII: it goes to logs, terminals and JSON, before any proof too. */
@@ -102,7 +103,8 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
-	if (from->role > FM_ROLE_CHILD || !get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
+	if (from->role > FM_ROLE_CHILD || (from->admin | from->across) & ~PORTS_MASK ||
+	    !get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !get_text(to->name, sizeof(to->name), from->name) ||
 	    !get_text(to->address, sizeof(to->address), from->address) ||
 	    !get_shape(&to->shape, from->shape, !from->placed) || !get_row(&to->row, from->row) ||
@@ -119,6 +121,9 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->term = from->term;
 	to->attach = from->attach;
 	to->relay_packets = from->relay_packets;
+	to->table = from->table;
+	to->admin = (uint16_t)from->admin;
+	to->across = (uint16_t)from->across;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])

@@ -219,6 +219,7 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm);
 unsigned int fm_opposite(unsigned int ndims, unsigned int port);
 
 /* tree.c */
+void fm_recall_tell(const struct fm *fm, struct fm_hello *h);	/* recall.c */
 void fm_tree_start(struct fm *fm);
 void fm_tree_root_known(struct fm *fm);
 void fm_tree_up(struct fm *fm, int id);

@@ -118,6 +118,9 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
+ * @table: version of the table that it has; 0: none
+ * @admin, @across: ports that this table has excluded by the administrator, here and at
+ *	the far end of the cable (recall.c)
  */
 struct fm_hello {
 	uint8_t role;
@@ -135,6 +138,9 @@ struct fm_hello {
 	uint64_t term;
 	uint64_t attach;
 	uint32_t relay_packets;
+	uint64_t table;
+	uint16_t admin;
+	uint16_t across;
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_base base;

@@ -139,6 +139,13 @@ struct fm_tally {
 	uint64_t set;
 };
 
+/** struct fm_said - as in fm_hello, of the former root's table (recall.c) */
+struct fm_said {
+	uint64_t table;
+	uint16_t admin;
+	uint16_t across;
+};
+
 /** struct fm_root - see above */
 struct fm_root {
 	struct fm_mate *mate;
@@ -161,6 +168,7 @@ struct fm_root {
 	uint64_t news;		/* when something about the nodes changed last */
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
+	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
 	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;
 
@@ -252,6 +260,11 @@ void fm_damp_end(struct fm *fm, uint32_t node, uint16_t ports);
 void fm_damp_due(struct fm *fm);
 uint64_t fm_damp_expiry(const struct fm *fm);
 void fm_damp_free(struct fm_root *r);
+
+/* recall.c: what was excluded under the former root */
+void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
+void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
+void fm_recall_free(struct fm_root *r);
 
 /* isolated.c: the table at hand came by @t: who is cut off is told */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t);

@@ -261,6 +261,7 @@ void fm_root_free(struct fm *fm)
 	free(r->by_name);
 	free(r->at);
 	free(r->admin);
+	fm_recall_free(r);
 	free(r);
 	fm->root = NULL;
 }
@@ -463,6 +464,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->missing = 0;
 	fm_problem_clear(fm, "node", m->guid);
 	m->version = h->version;
+	fm_recall_hello(fm, h);
 	mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
 	check_relay(fm, m, h->relay_packets);

@@ -195,6 +195,7 @@ static void settle(struct fm *fm)
 	memcpy(fm->size, shape.size, sizeof(fm->size));
 	if (r->restored || r->version_seen)
 		restore(fm);
+	fm_recall_end(fm, &shape);
 	if (r->restored)
 		find_silent(fm, &shape);
 	for (uint32_t i = 0; i < r->nmates; i++) {

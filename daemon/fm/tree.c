@@ -155,6 +155,8 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	else
 		h->version = fm->applied;
 	if (!child)
+		fm_recall_tell(fm, h);
+	if (!child)
 		fm->tree.row_told = fm->row.serial;
 	c->asked = fm->now;
 	fm_tree_send(fm, c, &msg);

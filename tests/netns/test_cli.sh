@@ -120,6 +120,19 @@ not_root() {
 	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
 }
 
+# Who waits for a root that does not run is told so at once. What was taken out stays out.
+root_away() {
+	fabricctl exclude 1,0 --lab "$lab" && fabricctl lab kill --manager 0,0 --name "$lab" &&
+		fabricctl lab kill --manager 1,1 --name "$lab" &&
+		in_lab revive "manager of the root does not run; next: fabricctl lab revive 0,0" 1,1 &&
+		says 0 "" fabricctl lab revive 0,0 --name "$lab" &&
+		until_true 20 all_up &&
+		says 0 "" fabricctl verify --lab "$lab" && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
+		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[1,0]]' ]] &&
+		fabricctl include 1,0 --lab "$lab" && fabricctl verify --lab "$lab"
+}
+all_up() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "degraded"'; }
+
 if ! fabricctl lab up 2x2 --name "$lab" >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 2x2"
 	cat "$tmp/up"
@@ -132,5 +145,6 @@ check "whose cable an interface is" owners
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" json
 check "full disk, closed output, readers that leave" outputs
+check "a root that is away, and comes back" root_away
 check "who is not root asks and does not change" not_root
 exit $failed

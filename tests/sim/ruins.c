@@ -232,8 +232,6 @@ static void restart(struct ruin *r, uint32_t node)
 	world_manager(r->s.w, node, false);
 	story_run(&r->s, some_time(&r->random));
 	world_manager(r->s.w, node, true);
-	if (!node)
-		r->nexcluded = 0;	/* a root that starts anew knows of none */
 }
 
 static void act(struct ruin *r)

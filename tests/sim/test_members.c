@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "daemon/fm/root.h"
@@ -72,6 +73,82 @@ static void node_without_links(void **state)
 	fm_exclude(world_fm(s.w, 0), 5, -1, false, world_now(s.w));
 	story_rest(&s, 5 * W_S);
 	end(&s, "a node without links");
+}
+
+/* --- excluded ------------------------------------------------------------------- */
+
+static bool is_out(struct story *s, uint32_t by, uint32_t node, unsigned int port)
+{
+	const char *why = fm_excluded(world_fm(s->w, by), node, port);
+
+	return why && !strcmp(why, "admin");
+}
+
+static void restart_root(struct story *s, bool nic)
+{
+	if (nic)
+		world_power(s->w, 0, false);
+	else
+		world_manager(s->w, 0, false);
+	world_run(s->w, 50 * W_MS);
+	if (nic)
+		world_power(s->w, 0, true);
+	else
+		world_manager(s->w, 0, true);
+	if (!nic)
+		story_rest(s, 60 * W_S);
+}
+
+/*
+ * What an administrator took out stays out when the root begins anew, also of a node
+ * that is away meanwhile, and of the root itself; what he put back does not come out again
+ * by one who has not heard of it.
+ */
+static void outlive_root(bool nic)
+{
+	struct story s;
+	uint64_t now;
+
+	start(&s, "4x4", 3, 4);
+	s.may_lose = true;
+	now = world_now(s.w);
+	assert_int_equal(fm_exclude(world_fm(s.w, 0), 0, 0, true, now), 0);
+	assert_int_equal(fm_exclude(world_fm(s.w, 0), 10, -1, true, now), 0);
+	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, true, now), 0);
+	story_rest(&s, 10 * W_S);
+	world_manager(s.w, 7, false);
+	world_power(s.w, 10, false);
+	world_run(s.w, 5 * W_S);
+	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, false, world_now(s.w)), 0);
+	world_run(s.w, 5 * W_S);
+	restart_root(&s, nic);
+	world_manager(s.w, 7, true);
+	world_power(s.w, 10, true);
+	story_rest(&s, 60 * W_S);
+	for (uint32_t by = 0; by < 16; by++) {
+		assert_true(is_out(&s, by, 0, 0));
+		assert_false(is_out(&s, by, 7, 1));
+		for (unsigned int p = 0; p < 4; p++)
+			assert_true(is_out(&s, by, 10, p));
+	}
+	assert_false(story_problem(&s, "isolated", ""));
+	for (uint32_t i = 0; i < 16; i++)
+		fm_exclude(world_fm(s.w, 0), i, -1, false, world_now(s.w));
+	story_rest(&s, 10 * W_S);
+	assert_false(is_out(&s, 3, 10, 0));
+	end(&s, "exclusions outlive the root");
+}
+
+static void exclusions_outlive_root(void **state)
+{
+	(void)state;
+	outlive_root(false);
+}
+
+static void exclusions_outlive_root_nic(void **state)
+{
+	(void)state;
+	outlive_root(true);
 }
 
 /* A ring in two parts: all of the part without the root are told of. */
@@ -311,6 +388,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(node_without_links),
+		cmocka_unit_test(exclusions_outlive_root),
+		cmocka_unit_test(exclusions_outlive_root_nic),
 		cmocka_unit_test(ring_in_two),
 		cmocka_unit_test(root_away),
 		cmocka_unit_test(manager_hangs),

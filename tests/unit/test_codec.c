@@ -101,6 +101,9 @@ static void rnd_hello(struct fm_hello *h)
 			h->coords.c[d] = (uint16_t)(rnd() % h->shape.size[d]);
 	}
 	h->relay_packets = (uint32_t)rnd();
+	h->table = rnd();
+	h->admin = rnd() & 0xfff;
+	h->across = rnd() & 0xfff;
 	rnd_row(&h->row);
 	rnd_sums(&h->sums);
 	rnd_base(&h->base);

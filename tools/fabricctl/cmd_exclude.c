@@ -19,6 +19,7 @@ COMMAND(cmd_exclude) = {
 	.args = "NODE | LINK...",
 	.brief = "Route around links or nodes, for maintenance",
 	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
+		"It stays so until 'fabricctl include', also when the root starts anew.\n"
 		"Only root and the control group may; anyone may ask with --dry-run, whose exit\n"
 		"status is 1 if pairs of other nodes would lose their way.",
 	.opts = exclude_opts,

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the administrator excluded outlives the root: nodes say in HELLO which of their
+ * cables the table they have excludes so, at either end, and both ends of a cable know of
+ * both. Who has the later table is right, so nothing comes back that was
+ * included meanwhile. A node that is away, or began anew, is spoken for by its neighbours.
+ *
+ * Only the first table of a root is made of this: whoever comes later may not have heard
+ * what has been decided since.
+ */
+#include "root.h"
+
+/* Where the table that the node has excludes a port of it, and the far end of that. */
+void fm_recall_tell(const struct fm *fm, struct fm_hello *h)
+{
+	const struct fm_table *t = &fm->table;
+
+	if (!fm->placed || !t->version || memcmp(&t->shape, &fm->shape, sizeof(t->shape)))
+		return;
+	h->table = t->version;
+	h->admin = t->entry[fm->node].admin;
+	for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
+		uint32_t far = torus_neighbour(&t->shape, fm->node, p);
+
+		if (t->entry[far].admin & 1u << torus_dir_opposite(&t->shape, p))
+			h->across |= (uint16_t)(1u << p);
+	}
+}
+
+/* The shape that the fabric will have, if it is known before it settles. */
+static const struct torus_shape *coming(const struct fm *fm)
+{
+	if (fm->root->restored)
+		return &fm->shape;
+	return fm->cfg.shape.ndims ? &fm->cfg.shape : NULL;
+}
+
+void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
+{
+	const struct torus_shape *shape = coming(fm);
+	struct fm_root *r = fm->root;
+	struct fm_said *s;
+
+	if (r->settled || !h->table || !h->placed || !shape ||
+	    memcmp(shape, &h->shape, sizeof(*shape)))
+		return;
+	if (!r->said)
+		r->said = calloc(torus_nodes(shape), sizeof(*r->said));
+	if (!r->said)
+		return;
+	s = &r->said[torus_node_id(shape, &h->coords)];
+	if (h->table >= s->table)
+		*s = (struct fm_said) { .table = h->table, .admin = h->admin, .across = h->across };
+}
+
+/* Of @node's ports those that were excluded when it, or its neighbour, heard of it last. */
+static uint16_t excluded(const struct fm_said *said, const struct torus_shape *shape,
+			 uint32_t node)
+{
+	uint16_t mask = 0;
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+		const struct fm_said *own = &said[node];
+		const struct fm_said *far = &said[torus_neighbour(shape, node, p)];
+		unsigned int q = torus_dir_opposite(shape, p);
+		bool is = own->table >= far->table ? own->admin & 1u << p : far->across & 1u << q;
+
+		if (is)
+			mask |= (uint16_t)(1u << p);
+	}
+	return mask;
+}
+
+void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
+{
+	struct fm_root *r = fm->root;
+	uint32_t ports = 0;
+
+	for (uint32_t i = 0; r->said && i < torus_nodes(shape); i++) {
+		r->admin[i] = excluded(r->said, shape, i);
+		ports += (uint32_t)__builtin_popcount(r->admin[i]);
+	}
+	if (ports)
+		fm_say(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
+		       ports == 1 ? "" : "s", ports == 1 ? "s" : "");
+	fm_recall_free(r);
+}
+
+void fm_recall_free(struct fm_root *r)
+{
+	free(r->said);
+	r->said = NULL;
+}
