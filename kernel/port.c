@@ -12,7 +12,9 @@
  * a way that nothing outside of this module can set.
  *
  * The lower device is an upper/lower neighbour in the sense of the stack, which
- * refuses loops and too high stacks. A port has carrier while its lower device
+ * refuses loops and too high stacks. A NIC that moves to another namespace keeps the
+ * cables that it has, where they are, as VLANs and macvlans keep theirs: a container can be given
+ * the NIC without them. A lower device that moves is unbound, as a bridge's or bond's. A port has carrier while its lower device
  * is up, has carrier, and its MTU takes the largest packet.
  */
 #include <linux/if_arp.h>

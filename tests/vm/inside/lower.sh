@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # What happens to the Ethernet devices of a NIC's ports while it runs: they get another
-# MTU or name, lead back to the NIC itself, are unplugged, move to another namespace.
+# MTU or name, lead back to the NIC itself, are unplugged, move to another namespace, or
+# stay where they are while the NIC moves.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
@@ -76,6 +77,35 @@ moved() {
 		attach 0 && returns
 }
 
+# readdress NAMESPACE: what an interface loses that moves
+readdress() {
+	ip -n "$1" -batch - <<-END
+		link set torus0 up
+		addr add 10.0.0.0/32 dev torus0
+		route add 10.0.0.0/8 dev torus0
+	END
+}
+away() { ip netns exec away "$@"; }
+
+# As a VLAN's: the cables stay behind, and stay the NIC's. New ones are taken from where it is.
+nic_moved() {
+	ip netns add away && ip -n n0 link set torus0 netns away && readdress away &&
+		[[ $(away "$tool" genl:torus0 state 0) == up* ]] && away ping -q -c 3 -W 5 10.1.0.0 &&
+		ip -n n0 link show e && ! away ip link show e 2>/dev/null &&
+		exits 1 'no such lower device in this network namespace' away "$tool" genl:torus0 attach 1 e &&
+		ip -n n0 link set e down && until_true 10 faulty_away && ip -n n0 link set e up &&
+		ip -n away link set torus0 netns n0 && readdress n0 && lower 0 +x e && returns && ip netns del away
+}
+faulty_away() { [[ $(away "$tool" genl:torus0 state 0) == "faulty carrier" ]]; }
+
+# The namespace of its cables ends: the NIC does not.
+cables_die() {
+	ip netns add cables && ip -n cables link add c mtu 9000 up type dummy &&
+		ip -n n2 link set torus0 netns cables && ip netns exec cables "$tool" genl:torus0 attach 0 c &&
+		ip -n cables link set torus0 netns n2 && lower 2 +x c &&
+		ip netns del cables && until_true 10 lower 2 +x ''
+}
+
 # A master takes the device away from nobody.
 mastered() {
 	ip -n n0 link add bridge0 type bridge && ! ip -n n0 link set e master bridge0 && ping_ok 0 10.1.0.0 &&
@@ -95,6 +125,8 @@ check "what cannot be a port is refused" refused
 check "and goes" loop_ends
 check "unplugged, and plugged in again" unplugged
 check "moved to another namespace, and back" moved
+check "the NIC moves, its cables stay" nic_moved
+check "the namespace of its cables ends" cables_die
 check "a bridge and a port are not one device" mastered
 check "nothing was lost" equals 0 node lost 0
 check "unloads" unload
