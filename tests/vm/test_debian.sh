@@ -42,7 +42,7 @@ dkms_ahead() {
 # boot N SECONDS: one run from power on to power off
 boot() {
 	local rc=0
-	BOOT_MAX_S=$2 tests/vm/debian/boot "$image" "$tmp/disk" "$tmp/data.img" "$tmp/results" \
+	BOOT_MAX_S=$2 tests/vm/debian/boot "$tmp/kernel" "$image/initrd" "$tmp/disk" "$tmp/data.img" "$tmp/results" \
 		>"$tmp/console" 2>&1 || rc=$?
 	tr -d '\r' <"$tmp/results"
 	if ((rc != 33)); then
@@ -54,7 +54,7 @@ boot() {
 }
 
 image=$(tests/vm/debian/image 2>"$tmp/log") && make_data >>"$tmp/log" 2>&1 &&
-	cp --sparse=always "$image/disk" "$tmp/disk" &&
+	tests/vm/elf "$image/vmlinuz" >"$tmp/kernel" && cp --sparse=always "$image/disk" "$tmp/disk" &&
 	{ [[ -n ${INSIDE-} ]] || dkms_ahead >>"$tmp/log" 2>&1; } || {
 	echo "not ok - a machine is made"
 	tail -n 30 "$tmp/log" | sed 's/^/# /'
