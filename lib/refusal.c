@@ -81,11 +81,38 @@ static unsigned int width(enum kind kind)
 	return widths[kind];
 }
 
+static uint64_t value_of(const struct nlattr *a, unsigned int w)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, nla_data(a), w);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v >>= 64 - 8 * w;
+#endif
+	return v;
+}
+
+/* Of a text or a number that keeps its limits what it says. Return: false if it is none. */
+static bool quote(char *to, size_t size, const struct nlattr *a, const struct rule *rule)
+{
+	unsigned int w = width(rule->kind), len = (unsigned int)nla_len(a);
+	size_t n = strnlen(nla_data(a), len);
+
+	if (rule->kind == TEXT && n >= rule->min && n <= rule->max) {
+		snprintf(to, size, "%s '%.*s'", rule->name, (int)n, (const char *)nla_data(a));
+		return true;
+	}
+	if (rule->kind < U8 || rule->kind > U64 || len != w || value_of(a, w) < rule->min ||
+	    value_of(a, w) > rule->max)
+		return false;
+	snprintf(to, size, "%s is %" PRIu64, rule->name, value_of(a, w));
+	return true;
+}
+
 /* What @a says, and what it may say; as other errors of NICs do. */
 static void describe(char *to, size_t size, const struct nlattr *a, const struct rule *rule)
 {
 	unsigned int w = width(rule->kind), len = (unsigned int)nla_len(a);
-	uint64_t v = 0;
 
 	if (rule->kind == FLAG || rule->kind == NEST) {
 		snprintf(to, size, "%s", rule->name);
@@ -100,12 +127,8 @@ static void describe(char *to, size_t size, const struct nlattr *a, const struct
 		snprintf(to, size, "%s has %u bytes, allowed %u", rule->name, len, w);
 		return;
 	}
-	memcpy(&v, nla_data(a), w);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v >>= 64 - 8 * w;
-#endif
-	snprintf(to, size, "%s is %" PRIu64 ", allowed %" PRIu64 " to %" PRIu64, rule->name, v,
-		 rule->min, rule->max);
+	snprintf(to, size, "%s is %" PRIu64 ", allowed %" PRIu64 " to %" PRIu64, rule->name,
+		 value_of(a, w), rule->min, rule->max);
 }
 
 /* The limits of the NIC that refused, where it tells them: it may be of another version. */
@@ -154,6 +177,8 @@ void lt_refusal(char *to, size_t size, struct nlmsghdr *req, struct nlattr *tlvs
 	here = *rule;
 	if (policy)
 		limits(&here, policy);
-	describe(what, sizeof(what), a, &here);
+	/* What is within its limits was not refused for them. */
+	if (policy || !quote(what, sizeof(what), a, &here))
+		describe(what, sizeof(what), a, &here);
 	snprintf(to, size, "%s%s%s", what, text ? ": " : "", text ? text : "");
 }

@@ -207,6 +207,23 @@ static void answer_textless(struct fake *f, int fd, struct nlmsghdr *req)
 	refuse_attr(fd, req, offset_of(req, TORUS_A_ADMIN, 0), NULL, 0);
 }
 
+static void answer_no_such_name(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	(void)f;
+	refuse_attr(fd, req, offset_of(req, TORUS_A_LOWER, 0), "no such device", 0);
+}
+
+/* Nothing is said of the length of a name that is not too long. */
+static void test_refused_name(void **state)
+{
+	(void)state;
+	nic.fn = answer_no_such_name;
+	assert_int_equal(torus_attach(dev, 1, "eth9"), -ERANGE);
+	assert_string_equal(torus_error(dev), "link attach: LOWER 'eth9': no such device "
+			    "(Numerical result out of range)");
+	assert_usable();
+}
+
 static void answer_past_the_end(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	(void)f;
@@ -258,7 +275,7 @@ static void test_errors(void **state)
 		{ answer_named, -ERANGE,
 		  "link set: PORT is 3, this NIC has 2 (Numerical result out of range)" },
 		{ answer_textless, -ERANGE,
-		  "link set: ADMIN is 1, allowed 0 to 1 (Numerical result out of range)" },
+		  "link set: ADMIN is 1 (Numerical result out of range)" },
 		{ answer_past_the_end, -ERANGE,
 		  "link set: integer out of range (Numerical result out of range)" },
 		{ answer_in_the_header, -ERANGE,
@@ -665,7 +682,8 @@ static void test_bad_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sets), TEST(bad_arguments), TEST(errors), TEST(refused_in_a_nest), TEST(device), TEST(link),
+		TEST(sets), TEST(bad_arguments), TEST(errors), TEST(refused_in_a_nest),
+		TEST(refused_name), TEST(device), TEST(link),
 		TEST(park), TEST(lies), TEST(dump), TEST(dump_ends_with_error),
 		TEST(dump_is_read_again), TEST(finding), TEST(bad_places),
 	};
