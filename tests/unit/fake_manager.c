@@ -87,11 +87,12 @@ static json_t *nodes(const struct fake *f)
 	char name[TORUS_TEXT_MAX];
 
 	for (uint32_t id = 0; id < f->nodes; id++)
-		json_array_append_new(list, json_pack("{so ss si ss ss ss sI sn ss}", "node",
+		json_array_append_new(list, json_pack("{so ss si ss ss ss so sn ss}", "node",
 				      place(f, id), "name", name_of(f, id, name), "id", id,
 				      "guid", "00000000000000aa", "state", state_of(f, id),
-				      "address", "10.0.0.0", "table_version",
-				      (json_int_t)f->version[id], "parent", "software", "0.1.0"));
+				      "address", "10.0.0.0", "table_version", f->silent[id] ?
+				      json_null() : json_integer((json_int_t)f->version[id]),
+				      "parent", "software", "0.1.0"));
 	return list;
 }
 

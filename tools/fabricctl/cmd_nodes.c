@@ -31,7 +31,11 @@ static void show(const json_t *nodes)
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
 		table_cell(t, map_colour(state), "%s", state);
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
-		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "table_version"));
+		if (json_is_integer(json_object_get(v, "table_version")))
+			table_cell(t, PLAIN, "%llu",
+				   (unsigned long long)json_count(v, "table_version"));
+		else
+			table_cell(t, FAINT, "-");
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "parent"), text));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "guid")));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "software")));
