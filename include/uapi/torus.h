@@ -469,7 +469,9 @@ enum torus_fault_attr {
 	X(UNREACHABLE, unreachable, packets, "VCD packets that ended as unreachable") \
 	X(REPLAY_TX, replay_tx, packets, "parked packets re-injected, by new colour") \
 	X(REPLAY_RX, replay_rx, packets, "replayed packets that ended at their destination") \
-	X(REPLAY_PARKED, replay_parked, packets, "replayed packets that ended parked or unreachable")
+	X(REPLAY_PARKED, replay_parked, packets, "replayed packets that ended parked or unreachable") \
+	X(LINK_RX, link_rx, packets, "VCD packets accepted from neighbours") \
+	X(LINK_TX, link_tx, packets, "VCD packets that neighbours said they have")
 
 enum torus_port_counter {
 #define TORUS_X_(id, name, unit, help) TORUS_PC_##id,

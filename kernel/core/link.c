@@ -50,10 +50,9 @@ static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 {
 	struct tn_queue done = { 0 };
 	enum tn_heard heard = tn_retry_hear(&l->retry, h, &done, now);
-	struct tn_pkt *pkt;
 
-	while ((pkt = tn_queue_pop(&done)))
-		l->host_ops->pkt_put(l->host, pkt);
+	if (done.head)
+		l->ops->acked(l->ctx, &done);
 	if (heard == TN_HEARD_LIE) {
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;

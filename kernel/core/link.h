@@ -57,6 +57,7 @@ struct tn_link;
  * struct tn_link_ops - what a link asks of the NIC around it
  * @accept: a DATA or UNREACH packet, now owned by the callee; in_port and in_vc
  *	are set and a buffer is occupied until tn_link_freed()
+ * @acked: the peer has the packets of @done; the callee takes them
  * @failed: the link left up; the callee takes the packets of @retry
  * @changed: the state changed; or, with UP as @old_state and still up, its margin has
  *	fallen below what training would take, or is above it again
@@ -66,6 +67,7 @@ struct tn_link;
  */
 struct tn_link_ops {
 	void (*accept)(void *ctx, struct tn_link *l, struct tn_pkt *pkt);
+	void (*acked)(void *ctx, struct tn_queue *done);
 	void (*failed)(void *ctx, struct tn_link *l, struct tn_queue *retry);
 	void (*changed)(void *ctx, struct tn_link *l, u8 old_state);
 	void (*peer_seq)(void *ctx, struct tn_link *l, bool none, u16 seq);

@@ -404,13 +404,11 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 	bool resume = l->state == TORUS_LINK_RETRAINING && l->resume && i->resume &&
 		      i->last_session == l->session;
 	struct tn_queue done = { 0 };
-	struct tn_pkt *pkt;
 
 	if (resume) {
 		if (tn_retry_ack(&l->retry, i->last_rseq, &done, now) != TN_ACK_OK)
 			resume = false;
-		while ((pkt = tn_queue_pop(&done)))
-			l->host_ops->pkt_put(l->host, pkt);
+		l->ops->acked(l->ctx, &done);
 	}
 	if (l->state == TORUS_LINK_RETRAINING && !resume) {
 		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and begin anew */

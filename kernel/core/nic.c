@@ -64,7 +64,13 @@ static void link_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 	struct tn_nic *nic = ctx;
 
 	pkt->stalled = 0;
+	tn_flow_count(nic, pkt, TORUS_FC_LINK_RX);
 	tn_input_push(nic, (unsigned int)l->port * TORUS_VCS + pkt->in_vc, pkt);
+}
+
+static void link_acked(void *ctx, struct tn_queue *done)
+{
+	tn_gone(ctx, done);
 }
 
 /* The RETRY buffer of a dead link is parked, unresolved; order as it was sent. */
@@ -117,6 +123,7 @@ static void link_peer_seq(void *ctx, struct tn_link *l, bool none, u16 seq)
 
 static const struct tn_link_ops link_ops = {
 	.accept = link_accept,
+	.acked = link_acked,
 	.failed = link_failed,
 	.changed = link_changed,
 	.peer_seq = link_peer_seq,
@@ -164,12 +171,29 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 	return 0;
 }
 
+void tn_gone(struct tn_nic *nic, struct tn_queue *done)
+{
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(done))) {
+		tn_flow_count(nic, pkt, TORUS_FC_LINK_TX);
+		nic->ops->pkt_put(nic->host, pkt);
+	}
+}
+
 static void drop_all(struct tn_nic *nic, struct tn_queue *q)
 {
 	struct tn_pkt *pkt;
 
 	while ((pkt = tn_queue_pop(q)))
 		nic->ops->pkt_put(nic->host, pkt);
+}
+
+/* Parked or not, it ends here: the sums of a recovery must not wait for it. */
+static void drop_counted(struct tn_nic *nic, struct tn_pkt *pkt)
+{
+	tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);
+	nic->ops->pkt_put(nic->host, pkt);
 }
 
 /* All packets but those in RETRY buffers, which belong to the links' peers. */
@@ -183,7 +207,7 @@ static void empty(struct tn_nic *nic, u64 now)
 		while ((pkt = tn_queue_pop(&nic->input[i]))) {
 			if (pkt->in_port < nic->nports)
 				tn_link_freed(&nic->link[pkt->in_port], pkt->in_vc, now);
-			nic->ops->pkt_put(nic->host, pkt);
+			drop_counted(nic, pkt);
 		}
 	}
 	nic->active = 0;
@@ -192,7 +216,12 @@ static void empty(struct tn_nic *nic, u64 now)
 	drop_all(nic, &nic->relay.wait);
 	nic->relay.riders = 0;
 	nic->held_bytes = 0;
-	drop_all(nic, &nic->park.q);
+	while ((pkt = tn_queue_pop(&nic->park.q))) {
+		if (pkt->unresolved)
+			drop_counted(nic, pkt);
+		else
+			nic->ops->pkt_put(nic->host, pkt);
+	}
 	nic->park = (struct tn_park) { .bytes_max = nic->park.bytes_max };
 	tn_flows_empty(&nic->flows, &waiting);
 	drop_all(nic, &waiting);

@@ -173,6 +173,8 @@ void tn_via_onward(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 void tn_via_poll(struct tn_nic *nic, u64 now);
 
 /* nic.c */
+/** tn_gone() - neighbours have the packets of @done: count them and give them back */
+void tn_gone(struct tn_nic *nic, struct tn_queue *done);
 /** tn_launch_waiting() - own packets that waited for the relay window. Return: some went. */
 bool tn_launch_waiting(struct tn_nic *nic);
 

@@ -385,6 +385,7 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	freed(nic, pkt, now);
 	if (tn_is_rider(pkt) && !(tn_via_take(nic, pkt) && (row & TORUS_ROW_VALID))) {
 		nic->counter[TORUS_NC_RELAY_DROPS]++;
+		tn_flow_count(nic, pkt, TORUS_FC_UNREACHABLE);	/* data only if forged */
 		nic->ops->pkt_put(nic->host, pkt);
 	} else if (tn_is_rider(pkt)) {
 		tn_via_onward(nic, pkt, row);

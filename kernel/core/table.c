@@ -209,13 +209,11 @@ int tn_nic_park_resolve(struct tn_nic *nic, unsigned int port, u32 session, u16 
 			bool dead)
 {
 	struct tn_queue gone = { 0 };
-	struct tn_pkt *pkt;
 
 	if (port >= nic->nports)
 		return -EINVAL;
 	tn_park_resolve(&nic->park, session, seq, dead, &gone, kept, nic);
-	while ((pkt = tn_queue_pop(&gone)))
-		nic->ops->pkt_put(nic->host, pkt);
+	tn_gone(nic, &gone);
 	return 0;
 }
 

@@ -88,6 +88,14 @@ static void on_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 	put(e, pkt);
 }
 
+static void on_acked(void *ctx, struct tn_queue *done)
+{
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(done)))
+		put(ctx, pkt);
+}
+
 static void on_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 {
 	(void)ctx;
@@ -112,7 +120,7 @@ static void on_peer_seq(void *ctx, struct tn_link *l, bool none, u16 seq)
 }
 
 static const struct tn_link_ops link_ops = {
-	.accept = on_accept, .failed = on_failed, .changed = on_changed, .peer_seq = on_peer_seq,
+	.accept = on_accept, .acked = on_acked, .failed = on_failed, .changed = on_changed, .peer_seq = on_peer_seq,
 };
 
 static struct end *end_new(u64 guid)

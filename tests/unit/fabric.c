@@ -248,6 +248,40 @@ static void check_sums(struct fabric *f)
 		       k, (long long)counted[k], (long long)real[k]);
 }
 
+/*
+ * Each NIC for itself: what went in and has not come out is in it, whatever its peers
+ * have or say; RETRY buffers and what is parked unresolved included.
+ */
+static void check_balance(struct fabric *f, const struct node *n)
+{
+	const struct tn_nic *nic = n->nic;
+	const u64 (*c)[TORUS_COLOURS] = tn_nic_flow(nic);
+	s64 real[TORUS_COLOURS] = { 0 };
+	const struct tn_pkt *pkt;
+
+	for (unsigned int i = 0; i < TN_INPUTS; i++) {
+		for (pkt = nic->input[i].head; pkt; pkt = pkt->next)
+			count_packet(pkt, real);
+	}
+	for (unsigned int p = 0; p < f->nports; p++) {
+		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next)
+			count_packet(pkt, real);
+	}
+	for (pkt = nic->park.q.head; pkt; pkt = pkt->next) {
+		if (pkt->unresolved)
+			count_packet(pkt, real);
+	}
+	for (int k = 0; k < TORUS_COLOURS; k++) {
+		s64 left = (s64)(c[TORUS_FC_INJECTED][k] + c[TORUS_FC_REPLAY_TX][k] +
+				 c[TORUS_FC_LINK_RX][k] - c[TORUS_FC_DELIVERED][k] -
+				 c[TORUS_FC_PARKED][k] - c[TORUS_FC_UNREACHABLE][k] -
+				 c[TORUS_FC_LINK_TX][k]);
+
+		expect(&f->r, left == real[k], "node %u, colour %d: counters say %lld, there are %lld",
+		       n->id, k, (long long)left, (long long)real[k]);
+	}
+}
+
 /* --- bubbles ------------------------------------------------------------------- */
 
 /* Buffers of the peer's input that packets of @vc occupy or are bound for. */
@@ -350,6 +384,8 @@ static void check_windows(struct fabric *f)
 
 static void check(struct fabric *f)
 {
+	for (u32 i = 0; i < f->n; i++)
+		check_balance(f, &f->node[i]);
 	if (f->unchecked)
 		return;
 	f->checks++;

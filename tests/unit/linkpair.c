@@ -84,6 +84,15 @@ static void on_accept(void *ctx, struct tn_link *l, struct tn_pkt *pkt)
 	expect(rnd_of(e), e->input[vc].count <= e->params.slots, "VC %u overruns", vc);
 }
 
+static void on_acked(void *ctx, struct tn_queue *done)
+{
+	struct end *e = ctx;
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(done)))
+		memory_put(&e->mem, pkt);
+}
+
 static void on_failed(void *ctx, struct tn_link *l, struct tn_queue *retry)
 {
 	struct end *e = ctx;
@@ -134,6 +143,7 @@ static void on_peer_seq(void *ctx, struct tn_link *l, bool none, u16 seq)
 
 static const struct tn_link_ops link_ops = {
 	.accept = on_accept,
+	.acked = on_acked,
 	.failed = on_failed,
 	.changed = on_changed,
 	.peer_seq = on_peer_seq,

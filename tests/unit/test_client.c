@@ -676,7 +676,7 @@ static void test_bad_places(void **state)
 	assert_string_equal(torus_link_reason_name(TORUS_REASON_PROTOCOL), "protocol");
 	assert_null(torus_link_reason_name(TORUS_REASONS));
 	assert_string_equal(torus_port_counters[TORUS_PC_CRC_ERRORS].name, "crc_errors");
-	assert_string_equal(torus_flow_counters[TORUS_FC_COUNT - 1].name, "replay_parked");
+	assert_string_equal(torus_flow_counters[TORUS_FC_COUNT - 1].name, "link_tx");
 }
 
 int main(void)
