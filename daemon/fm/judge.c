@@ -8,8 +8,10 @@
  * that one; so the nodes of a cabinet without power, whose last rows say that
  * all is well among them, do not keep each other alive.
  *
- * Nobody's word: dead, after a moment, for links and connections do not end at
- * one instant. If it is neighbours without a voucher of their own that have a
+ * Nobody's word: dead. At once, if those of its neighbours that are there have seen their
+ * links to it end and none that is missing has one: it is alone, whether it lives or not.
+ * Else after a moment, for links and connections do not end at one instant. If it is
+ * neighbours without a voucher of their own that have a
  * link to it, the moment is that short where the dark is seen to be dark: they
  * and it have each been lost by a neighbour that is there. Else it is longer, for
  * many managers may have lost the root at once and be on their way back. A set
@@ -120,19 +122,26 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 
 uint64_t fm_judge_soonest(const struct fm *fm)
 {
-	return fm->now + fm->cfg.resend / 4;
+	return fm->now + MS / 2;	/* news come in numbers when many nodes are lost */
+}
+
+/* How long one that nobody vouches for is waited for. */
+static uint64_t patience(const struct fm *fm, const struct fm_mate *m)
+{
+	struct word w = word_of(fm, m, true);
+
+	if (w.missing && !w.all_dark)
+		return ON_THEIR_WAY * fm->cfg.resend;
+	return w.dark && !w.missing ? 0 : fm->cfg.resend / 4;
 }
 
 /* When more is known of a missing node. */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
 {
-	uint64_t silent_at = m->missing + fm->cfg.member_max, dead_at = m->missing;
-	struct word w;
+	uint64_t silent_at = m->missing + fm->cfg.member_max, dead_at;
 
 	if (!m->vouched) {
-		w = word_of(fm, m, true);
-		dead_at += w.missing && !w.all_dark ? ON_THEIR_WAY * fm->cfg.resend :
-						      fm->cfg.resend / 4;
+		dead_at = m->missing + patience(fm, m);
 		if (fm->now < dead_at)
 			return dead_at;
 		mate_gone(fm, m, FM_NODE_DEAD);

@@ -306,7 +306,6 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 #define COALESCE (2 * MS)
 #define OTHER_END (6 * MS)
 #define BOTH_ENDS (MS / 4)
-#define JUDGE_LATER (MS / 2)	/* rows come in numbers when many nodes are lost */
 
 static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
@@ -323,7 +322,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	m->row = *row;
 	fm_dispute_row(fm, m);
 	if (fm->root->nmissing)
-		fm->root->judge_at = earlier(fm->root->judge_at, fm->now + JUDGE_LATER);
+		fm->root->judge_at = earlier(fm->root->judge_at, fm_judge_soonest(fm));
 	if (!known)
 		fm_publish_dirty(fm, fm_disputed_any(fm, m) ? OTHER_END : BOTH_ENDS, "%s", cause);
 	fm_settle_news(fm);

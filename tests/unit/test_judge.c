@@ -156,7 +156,9 @@ static uint64_t patience(unsigned int i)
 		linked = true;
 		all_dark &= lost_by_one_there(o);
 	}
-	return linked && !all_dark ? 4 * RESEND : RESEND / 4;
+	if (linked)
+		return all_dark ? RESEND / 4 : 4 * RESEND;
+	return all_dark ? 0 : RESEND / 4;
 }
 
 /* --- fabrics ---------------------------------------------------------------------------- */
