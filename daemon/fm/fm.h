@@ -86,7 +86,8 @@ struct fm_ops {
  * @quiet: how long nothing new must join before an auto shape is settled
  * @resend: a step not answered for so long is said again; twenty times without
  *	a sign of life and the connection counts as lost
- * @drain_max: bound on waiting for old packets that may be lost
+ * @drain_max: bound on waiting for old packets, where nothing can prove that none are
+ *	left: a manager is away while its NIC works on, or a NIC counts wrong
  * @resolve_max: bound on waiting for the other end of a dead link to say what
  *	it had received
  * @member_max: bound on waiting for a node whose manager does not answer

@@ -244,7 +244,9 @@ enum fm_step_kind {
 	FM_STEPS,
 };
 
-/** struct fm_ended - @node expected @seq next when @session of @port ended */
+#define FM_SEQ_GONE 0xffff	/* the NIC is dead: nobody knows */
+
+/** struct fm_ended - @node expected @seq next when @session of @port ended, or _GONE */
 struct fm_ended {
 	uint32_t node;
 	uint32_t session;

@@ -26,12 +26,35 @@
  * and fingerprint of the NICs in them, and are used only if both are right.
  *
  * Packets may be missing for good: inside a NIC that died. Their number is the
- * base. It is known as long as the same NICs are counted; when one goes, comes
- * with counts of its own, or is silent, it is not, and there is no proof. Then
- * the network counts as drained when the sums have not moved for drain_max, and
- * what is missing becomes the new base. The base of the colour in use cannot be
- * found while it is used, so a recovery without proof is followed by one more,
- * at rest, with nothing on hold.
+ * base. It is known as long as the same NICs are counted; when one goes, or comes
+ * with counts of its own, it is not, and what is drained is proven by two counts:
+ *
+ * Why two counts need nothing of who is gone. Each NIC counts its links like its host:
+ * in what it accepted from a neighbour (link_rx), out what a neighbour said it has
+ * (link_tx). What went in and has not come out is in this NIC, in a RETRY buffer and
+ * unresolved in parking included, whatever became of the copy that a neighbour may
+ * have; the unit tests hold that to the packet. A dead neighbour is a host: what came
+ * from it went in, what it took came out, lost or not; what it had taken when it died
+ * and not said so is parked, and what it passed on of that is the same packet once
+ * more, which its receiver discards. Let T be a moment after all have read one count and
+ * before any reads the next. What had come out by the former count is at most what had
+ * come out at T, that is at most what had gone in at T, and that is at most what has
+ * gone in by the latter. If the sum of the first is that of the last, both are that of
+ * each NIC at T: then all of them were empty at one moment, and stay so. For no packet
+ * of an older colour begins after READY, and none comes from outside: a node is judged
+ * dead when none of those counted has a link to it, on which link_rx is then final; a
+ * link that comes up again is a new session, closed at both ends until a replay, unless
+ * the node lost its memory with its packets. So it is with several dead at once and with
+ * a component that was split off. One that comes back takes part from the next version
+ * on, with counts that are right for itself. Both counts must be of the same NICs.
+ * What such a node replays by way of relays passes closed ports: if it lives, was judged
+ * dead in the midst of a replay and gets a link before it joins, some may come late, and
+ * the numbers of their flows put them right.
+ *
+ * There is no proof while a NIC lives whose manager does not take part: it goes on
+ * stamping an older colour. Then, or should some NIC count wrong (one of an older driver
+ * has no counts of its links), the network counts as drained when the sums have not moved
+ * for drain_max. Drained, by proof or not, what is missing becomes the new base.
  *
  * Why nothing is lost: a packet leaves the RETRY buffer only when the next NIC
  * has it; on a dead link it is parked, and replayed; an unresolved one is kept
@@ -93,36 +116,62 @@ static void stamp(struct fm *fm, enum fm_stamp at)
 		fm->root->rec.log.at[at] = fm->now;
 }
 
+static bool told(const struct fm_entry *e, const struct fm_ended *n)
+{
+	return e->ended & 1u << n->port && e->session[n->port] == n->session &&
+	       (e->seq[n->port] == n->seq || n->seq == FM_SEQ_GONE);
+}
+
+static void amend_port(struct fm *fm, struct fm_step *s, struct fm_mate *m,
+		       const struct fm_ended *n)
+{
+	if (!n->session || s->nended == FM_ENDED_MAX || told(&fm->table.entry[n->node], n))
+		return;
+	s->ended[s->nended++] = *n;
+	m->amended = true;
+}
+
+/* It is dead, and the table does not say so: how far it received will not be told. */
+static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+
+	for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
+		const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
+		const struct fm_port_row *far = o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
+
+		if (far && (far->state != FM_PORT_UP || far->closed))
+			amend_port(fm, s, fm_mate_at(fm->root, node), &(struct fm_ended) {
+				   node, far->session, FM_SEQ_GONE, (uint8_t)p });
+	}
+}
+
 static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
 {
-	const struct fm_entry *e = &fm->table.entry[node];
 	struct fm_mate *m = fm_mate_at(fm->root, node);
 
+	if (m && m->state == FM_NODE_DEAD && fm->table.entry[node].state != FM_NODE_DEAD)
+		amend_dead(fm, s, node);
 	for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 
-		if (!port->session || s->nended == FM_ENDED_MAX ||
-		    (port->state == FM_PORT_UP && !port->closed) ||
-		    (e->ended & 1u << p && e->session[p] == port->session &&
-		     e->seq[p] == port->seq))
-			continue;
-		s->ended[s->nended++] = (struct fm_ended) { node, port->session, port->seq,
-							    (uint8_t)p };
-		m->amended = true;
+		if (port->state != FM_PORT_UP || port->closed)
+			amend_port(fm, s, m, &(struct fm_ended) { node, port->session, port->seq,
+								  (uint8_t)p });
 	}
 }
 
 /*
- * The second end of a cable may tell of its end after the table was made. Those
- * who wait for it get it with the next count; a version of its own would cost a
+ * The second end of a cable may tell of its end after the table was made, or turn out to
+ * be dead. Those who wait for it get that with the next count; a version of its own would cost a
  * colour.
  */
 static void amend(struct fm *fm, struct fm_step *s)
 {
-	const struct fm_marks *told = &fm->root->tally.table;
+	const struct fm_marks *changed = &fm->root->tally.table;
 
-	for (uint32_t i = 0; i < told->n; i++)
-		amend_node(fm, s, told->node[i]);
+	for (uint32_t i = 0; i < changed->n; i++)
+		amend_node(fm, s, changed->node[i]);
 }
 
 /* Gives everybody the next step. */
@@ -169,6 +218,30 @@ static int64_t missing(const struct fm_sums *s, unsigned int c)
 			 s->flow[TORUS_FC_UNREACHABLE][c]);
 }
 
+/* Of colours other than @colour, with what links brought: what each NIC was given ... */
+static uint64_t went_in(const struct fm_sums *s, unsigned int colour)
+{
+	uint64_t n = 0;
+
+	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+		if (c != colour)
+			n += s->flow[TORUS_FC_INJECTED][c] + s->flow[TORUS_FC_REPLAY_TX][c] +
+			     s->flow[TORUS_FC_LINK_RX][c];
+	return n;
+}
+
+/* ... and what it has no more. */
+static uint64_t came_out(const struct fm_sums *s, unsigned int colour)
+{
+	uint64_t n = 0;
+
+	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+		if (c != colour)
+			n += s->flow[TORUS_FC_DELIVERED][c] + s->flow[TORUS_FC_PARKED][c] +
+			     s->flow[TORUS_FC_UNREACHABLE][c] + s->flow[TORUS_FC_LINK_TX][c];
+	return n;
+}
+
 static int64_t replay_missing(const struct fm_sums *s)
 {
 	uint64_t n = 0;
@@ -188,6 +261,12 @@ static uint64_t replayed(const struct fm_sums *s)
 	return n;
 }
 
+static bool of_replay(unsigned int counter)
+{
+	return counter == TORUS_FC_REPLAY_TX || counter == TORUS_FC_REPLAY_RX ||
+	       counter == TORUS_FC_REPLAY_PARKED;
+}
+
 /* Whether the counters that the present phase waits for have moved. */
 static bool moved(const struct fm_rec *rec, const struct fm_sums *now, unsigned int colour)
 {
@@ -198,7 +277,7 @@ static bool moved(const struct fm_rec *rec, const struct fm_sums *now, unsigned 
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
 		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
 			if (rec->sums.flow[f][c] != now->flow[f][c] &&
-			    (c != colour || f >= TORUS_FC_REPLAY_TX))
+			    (c != colour || of_replay(f)))
 				return true;
 	return false;
 }
@@ -306,7 +385,22 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		resume(fm);
 }
 
-static void drain_check(struct fm *fm, const struct fm_sums *s)
+/*
+ * No proof yet. If nothing was in the NICs as each of them was read, the next count will
+ * most likely be one.
+ */
+static void drain_later(struct fm *fm, const struct fm_sums *s)
+{
+	struct fm_rec *rec = &fm->root->rec;
+	unsigned int colour = fm->root->version % TORUS_COLOURS;
+
+	count_later(fm);
+	if (!s->unresolved && !someone_silent(fm) && went_in(s, colour) == came_out(s, colour))
+		rec->next = fm->now;
+}
+
+/* @empty: so two counts say */
+static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 {
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = &r->rec;
@@ -324,12 +418,12 @@ static void drain_check(struct fm *fm, const struct fm_sums *s)
 			r->base.known = 0;	/* some may be counted twice */
 		}
 		count_later(fm);
-	} else if (known && equal) {
+	} else if ((known && equal) || (empty && !someone_silent(fm))) {
 		drained(fm, s, true);
 	} else if (bound_reached(fm, known)) {
 		drained(fm, s, false);
 	} else {
-		count_later(fm);
+		drain_later(fm, s);
 	}
 }
 
@@ -412,8 +506,6 @@ static void done(struct fm *fm, const struct fm_sums *s)
 	       (unsigned long long)log->lost);
 	if (s->parked || s->reopen)
 		fm_publish_dirty(fm, log->bounded ? 1000 * MS : 20 * MS, "packets left parked");
-	else if (r->base.known != (ALL_COLOURS | REPLAY_KNOWN) && !someone_silent(fm))
-		fm_publish_dirty(fm, 500 * MS, "counting what was lost");
 }
 
 void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
@@ -422,6 +514,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 	const struct fm_tally *t = fm_tally(fm);
 	struct fm_sums s = rep->sums;
+	bool empty;
 
 	if (!rec->waiting || rep->version != fm->root->version || rep->round != rec->round)
 		return;
@@ -429,6 +522,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		return;
 	rec->waiting = false;
 	fm_problem_clear(fm, "recovery", 0);
+	empty = rec->set == rep->set && went_in(&s, colour) == came_out(&rec->sums, colour);
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
 		if (!rec->began)
@@ -441,6 +535,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		rec->still_since = fm->now;
 	}
 	rec->sums = s;
+	rec->set = rep->set;
 	fm_say(fm, FM_DEBUG, "recovery",
 	       "version %llu phase %u round %u: missing %lld %lld %lld %lld, parked %llu, unresolved %llu, held %llu, to open %u",
 	       (unsigned long long)rep->version, rec->phase, rep->round, (long long)missing(&s, 0),
@@ -451,7 +546,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		rec->log.parked = s.parked;
 	switch (rec->phase) {
 	case FM_PHASE_DRAIN:
-		drain_check(fm, &s);
+		drain_check(fm, &s, empty);
 		break;
 	case FM_PHASE_REPLAY:
 		replay_check(fm, &s);

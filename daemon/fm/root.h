@@ -70,6 +70,7 @@ struct fm_rec {
 	uint64_t unresolved_since;
 	uint64_t lost_before;	/* sum of lost_get at the beginning */
 	struct fm_sums sums;	/* of the last complete round */
+	uint64_t set;		/* fingerprint of who is in @sums; 0: there was none */
 	bool began;		/* @first is known */
 	struct fm_sums first;	/* of the first */
 	int64_t gone;		/* missing beyond the base, when bounded */
@@ -218,7 +219,7 @@ void fm_tally_place(struct fm *fm, uint32_t node);
 const struct fm_tally *fm_tally(const struct fm *fm);
 
 /* judge.c */
-uint64_t fm_judge_soonest(const struct fm *fm);	/* for who is missing from now on */
+uint64_t fm_judge_soonest(const struct fm *fm);	/* after news of who is missing, or of links */
 void fm_judge_due(struct fm *fm);
 
 /* settle.c: when the table may begin, and who joins it later */

@@ -292,7 +292,7 @@ int fm_rows_apply(struct fm *fm)
 
 /*
  * A dead link leaves packets that were sent but not acknowledged. The other end
- * has told the root how far it received; a dead node tells no more, and after
+ * has told the root how far it received, or the root tells that it is dead; after
  * resolve_max nobody is waited for (@orphans). What was received is forgotten,
  * the rest stays to be replayed. A packet kept wrongly is one too many, which
  * its receiver discards; one forgotten wrongly would be lost.
@@ -310,7 +310,8 @@ void fm_rows_resolve(struct fm *fm, bool orphans)
 			continue;
 		e = &t->entry[torus_neighbour(&t->shape, fm->node, p)];
 		if (e->ended & 1u << q)
-			fm->ops.park_resolve(fm->io, p, e->session[q], e->seq[q]);
+			fm->ops.park_resolve(fm->io, p, e->session[q],
+					     e->seq[q] == FM_SEQ_GONE ? -1 : e->seq[q]);
 		if (own->session && (orphans || e->state == FM_NODE_DEAD))
 			fm->ops.park_resolve(fm->io, p, own->session, -1);
 	}

@@ -10,7 +10,7 @@ struct check_flow;
 /** check_flow_new() - watches every packet of @w */
 struct check_flow *check_flow_new(struct world *w);
 void check_flow_free(struct check_flow *c);
-/* Return: what is wrong so far with order or doubled packets, or NULL. */
+/* Return: what is wrong so far with order, doubled packets or a drain (below), or NULL. */
 const char *check_flow_order(const struct check_flow *c);
 /* Return: packets that neither arrived nor came back. */
 uint64_t check_flow_missing(const struct check_flow *c);
@@ -38,6 +38,13 @@ const char *check_table(struct world *w, char *buf, size_t room);
  * together and cannot deadlock. To be asked when the world has settled, broken or not.
  */
 const char *check_rows(struct world *w, char *buf, size_t room);
+
+/*
+ * check_drain() - a node is about to replay, or to lift the holds, of @version: no packet
+ * of an older one may be alive, if the root says that it has proof
+ * Return: a text in @buf, or NULL.
+ */
+const char *check_drain(struct world *w, uint64_t version, char *buf, size_t room);
 
 /* check_tally() - what the root keeps in step with each change; at any time */
 const char *check_tally(struct world *w, char *buf, size_t room);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loss, doubling and order of every flow (source, destination, VC). */
+/* Loss, doubling and order of every flow (source, destination, VC); what is drained is. */
 #include <stdio.h>
 
 #include "check.h"
@@ -62,6 +62,17 @@ static void power(void *arg, uint32_t node, bool on)
 			flow_of(c, i, node, vc)->next = 0;
 }
 
+static void goes_on(void *arg, uint32_t node, uint64_t version)
+{
+	struct check_flow *c = arg;
+	char buf[120];
+	const char *wrong = check_drain(c->w, version, buf, sizeof(buf));
+
+	if (wrong && !c->wrong[0])
+		snprintf(c->wrong, sizeof(c->wrong), "at %.3f ms, node %u: %s",
+			 (double)c->w->now / 1e6, node, wrong);
+}
+
 struct check_flow *check_flow_new(struct world *w)
 {
 	struct check_flow *c = calloc(1, sizeof(*c));
@@ -72,7 +83,7 @@ struct check_flow *check_flow_new(struct world *w)
 	c->flow = calloc((size_t)w->nodes * w->nodes * TORUS_VCS, sizeof(*c->flow));
 	if (!c->flow)
 		abort();
-	world_watch(w, &(struct world_watch) { sent, got, returned, power, c });
+	world_watch(w, &(struct world_watch) { sent, got, returned, power, goes_on, c });
 	return c;
 }
 

@@ -44,9 +44,13 @@ static const char *parts_wrong(const struct fm *fm)
 			count++;
 			set += fm_fingerprint(e->guid, e->epoch);
 		} else {
-			/* ... or it was judged dead, and is back before the next table */
-			lives += has_nic(e) || (e->state == FM_NODE_DEAD && m &&
-						m->guid == e->guid && m->epoch == e->epoch &&
+			bool same = m && m->guid == e->guid;
+
+			/* It was judged dead, or is another NIC by now ... */
+			if (same && (m->state == FM_NODE_DEAD || m->epoch != e->epoch))
+				continue;
+			/* ... or it was judged dead, and is back before the next table. */
+			lives += has_nic(e) || (e->state == FM_NODE_DEAD && same &&
 						m->state == FM_NODE_UP);
 		}
 	}

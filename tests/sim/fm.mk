@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The world they watch is fabricsim's.
 series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/say.o
-sim-objs := $(addprefix tests/sim/,check_flow.o check_end.o check_tally.o story.o) $(sim-world-objs)
+sim-objs := $(addprefix tests/sim/,check_flow.o check_end.o check_tally.o check_drain.o story.o) $(sim-world-objs)
 
 tests += tests/sim/test_bootstrap
 tests/sim/test_bootstrap-objs := tests/sim/test_bootstrap.o $(sim-objs)
@@ -47,3 +47,8 @@ tests += tests/sim/test_relays
 tests/sim/test_relays-objs := tests/sim/test_relays.o $(sim-objs)
 tests/sim/test_relays-deps := $(B)/libtorus.a
 tests/sim/test_relays-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_dead
+tests/sim/test_dead-objs := tests/sim/test_dead.o $(sim-objs)
+tests/sim/test_dead-deps := $(B)/libtorus.a
+tests/sim/test_dead-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -17,7 +17,7 @@
 #include "tools/fabricctl/say.h"
 
 #define REST_MAX (120 * W_S)	/* virtual time after which a scene is given up */
-#define AFTERMATH (1 * W_S)	/* what was lost is counted half a second later */
+#define AFTERMATH (1 * W_S)	/* between two acts: all tell that they are there */
 #define SLICE (2 * W_MS)	/* between two lines of progress */
 
 /** struct scene - one being played */

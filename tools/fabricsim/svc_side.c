@@ -80,11 +80,19 @@ static int rows_write(void *io, uint64_t version, const uint32_t *node, const ui
 	return err;
 }
 
+static void goes_on(struct fm_host *h, uint64_t version)
+{
+	if (h->w->watch.goes_on)
+		h->w->watch.goes_on(h->w->watch.arg, h->node, version);
+}
+
 static int release(void *io, uint64_t version, bool give_up)
 {
 	struct fm_host *h = io;
-	int err = tn_nic_release(of(io)->nic, version, give_up, h->w->now);
+	int err;
 
+	goes_on(h, version);
+	err = tn_nic_release(of(io)->nic, version, give_up, h->w->now);
 	if (!err)
 		held_none(h->w, h->node);
 	nic_pump(h->w, h->node);
@@ -121,8 +129,10 @@ static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 static int park_replay(void *io, uint64_t version, uint16_t ports)
 {
 	struct fm_host *h = io;
-	int err = tn_nic_park_replay(of(io)->nic, version, ports, h->w->now);
+	int err;
 
+	goes_on(h, version);
+	err = tn_nic_park_replay(of(io)->nic, version, ports, h->w->now);
 	nic_pump(h->w, h->node);
 	return err;
 }

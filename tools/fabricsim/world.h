@@ -24,13 +24,15 @@
 
 struct world;
 
-/** struct world_watch - told of everything that traffic does; any may be NULL */
+/** struct world_watch - told of what traffic does, and of what befalls it; any may be NULL */
 struct world_watch {
 	void (*sent)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
 	void (*got)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
 	/* @src's packet came back as unreachable */
 	void (*returned)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
 	void (*power)(void *arg, uint32_t node, bool on);
+	/* @node is told to replay, or to lift the holds, of @version */
+	void (*goes_on)(void *arg, uint32_t node, uint64_t version);
 	void *arg;
 };
 

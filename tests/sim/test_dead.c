@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that die with packets in them, under traffic: the survivors prove that nothing of
+ * the old tables is under way and go on, instead of waiting until nothing moves. That the
+ * proof is one is looked at packet by packet (check_drain.c), in these and all stories.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+
+#define SEEDS 4
+
+static struct story s;
+static uint64_t seen;		/* version that ended last */
+static unsigned int proven, bounded;
+
+/* Counts the recoveries that end within @ns. */
+static void watch(uint64_t ns)
+{
+	for (uint64_t end = world_now(s.w) + ns; world_now(s.w) < end;) {
+		const struct fm_recovery *last;
+
+		world_run(s.w, 50 * W_US);
+		last = world_fm(s.w, world_root(s.w)) ? fm_last(world_fm(s.w, world_root(s.w))) : NULL;
+		if (!last || last->version == seen)
+			continue;
+		seen = last->version;
+		proven += !last->bounded;
+		bounded += last->bounded;
+	}
+}
+
+static void begin(const char *shape, uint64_t seed, uint64_t traffic)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = false;
+	c.member_max = 500 * W_MS;
+	story_begin(&s, &c);
+	s.may_lose = true;
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	world_traffic(s.w, traffic);
+	world_run(s.w, 10 * W_MS);
+	seen = fm_last(world_fm(s.w, 0))->version;
+	proven = bounded = 0;
+}
+
+/* @why: a bound may end a wait as well; NULL: none may. */
+static void end(uint64_t seed, const char *why)
+{
+	bool ended = proven && (why || !bounded);
+	unsigned int p = proven, b = bounded;
+
+	if (!story_end(&s))
+		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
+	if (!ended)
+		fail_msg("seed %llu: %u recoveries proven, %u bounded", (unsigned long long)seed,
+			 p, b);
+}
+
+static void one_dies(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin(seed % 2 ? "4x4" : "3x3x3", seed, 20 * W_US);
+		world_power(s.w, 1 + (uint32_t)seed, false);
+		watch(200 * W_MS);
+		end(seed, NULL);
+	}
+}
+
+/* Neighbours among them: what one had of the other is nobody's. */
+static void several_die(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		uint64_t random = seed;
+
+		begin("4x4x2", seed, 30 * W_US);
+		for (uint32_t k = 0; k < 2 + seed % 3; k++)
+			world_power(s.w, 1 + (uint32_t)seed + k, false);
+		world_power(s.w, 1 + random_below(&random, 31), false);
+		watch(800 * W_MS);
+		end(seed, NULL);
+	}
+}
+
+/* A second one at every step of what the first began. */
+static void one_after_another(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += story_every()) {
+		begin("4x3", seed, 40 * W_US);
+		world_power(s.w, 5, false);
+		watch((seed * 2500 + 100) * W_US);
+		world_power(s.w, 7, false);
+		watch(300 * W_MS);
+		end(seed, NULL);
+	}
+}
+
+/* With new counters, before, while and after the others recover from its death. */
+static void comes_back(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2 * SEEDS; seed += story_every()) {
+		begin("4x3", seed, 40 * W_US);
+		world_power(s.w, 5, false);
+		watch((seed * 2500 + 100) * W_US);
+		world_power(s.w, 5, true);
+		watch(1500 * W_MS);
+		end(seed, "it may be there and not take part");
+	}
+}
+
+/* It lives, with its packets, cut off from all; and joins again with what it has counted. */
+static void cut_off(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("4x4", seed, 40 * W_US);
+		for (uint32_t c = 0; c < world_cables(s.w); c++)
+			if (c / 2 == 10 || c == 2 * 6 || c == 2 * 9 + 1 || c == 2 * 9 ||
+			    c == 2 * 6 + 1)
+				world_cut(s.w, c, true);
+		world_manager(s.w, 10, false);
+		watch(300 * W_MS);
+		world_manager(s.w, 10, true);
+		for (uint32_t c = 0; c < world_cables(s.w); c++)
+			world_cut(s.w, c, false);
+		watch(300 * W_MS);
+		end(seed, "its manager was away");
+	}
+}
+
+/* A ring in two parts, of which one has the root. */
+static void split(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("9", seed, 40 * W_US);
+		world_cut(s.w, 2, true);
+		world_cut(s.w, 6, true);
+		for (uint32_t i = 3; i <= 6; i++)
+			world_manager(s.w, i, false);
+		watch(800 * W_MS);
+		end(seed, NULL);
+	}
+}
+
+/* It relayed for others, and what was in its memory is gone. */
+static void relay_dies(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		uint64_t random = seed;
+
+		begin("4x4", seed, 40 * W_US);
+		for (uint32_t k = 0; k < 9; k++)
+			world_cut(s.w, random_below(&random, world_cables(s.w)), true);
+		watch(100 * W_MS);
+		proven = bounded = 0;
+		world_power(s.w, 1 + random_below(&random, 15), false);
+		watch(600 * W_MS);
+		end(seed, NULL);
+	}
+}
+
+/* No death, no loss: what the one count of a cut cable proves, two do as well. */
+static void nobody_dies(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("4x4", seed, 20 * W_US);
+		world_cut(s.w, (uint32_t)seed * 3, true);
+		watch(50 * W_MS);
+		s.may_lose = false;
+		end(seed, NULL);
+	}
+}
+
+/* An argument names the one test to run. */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_dies),
+		cmocka_unit_test(several_die),
+		cmocka_unit_test(one_after_another),
+		cmocka_unit_test(comes_back),
+		cmocka_unit_test(cut_off),
+		cmocka_unit_test(split),
+		cmocka_unit_test(relay_dies),
+		cmocka_unit_test(nobody_dies),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
