@@ -70,6 +70,8 @@ void answer_ok(struct request *rq, json_t *data, json_t *missing);
 void answer_error(struct request *rq, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** answer_args() - false, and the request is answered, if its command cannot take them */
+bool answer_args(struct request *rq);
 /** answer_ready() - false, and the request is answered, while there is no table */
 bool answer_ready(struct request *rq);
 /**

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a request says, checked: its arguments, and whether there is a fabric to ask about. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/answer.h"
+
+bool answer_ready(struct request *rq)
+{
+	struct fabricd *d = rq->d;
+	struct fm_status s;
+
+	if (!d->fm) {
+		answer_error(rq, "not-ready", "no NIC: %s", d->nic_text);
+		return false;
+	}
+	fm_status(d->fm, &s);
+	if (!s.placed || !fm_node(d->fm, 0)) {
+		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
+		return false;
+	}
+	return true;
+}
+
+static void wrong_node(struct request *rq, const struct torus_shape *shape, const char *text)
+{
+	char all[TORUS_TEXT_MAX];
+	const char *p = text;
+
+	for (unsigned int i = 0; i < shape->ndims; i++) {
+		char *end;
+		unsigned long at = strtoul(p, &end, 10);
+
+		if (end == p || *end != (i + 1 < shape->ndims ? ',' : '\0'))
+			break;
+		if (at >= shape->size[i]) {
+			answer_error(rq, "usage", "node '%.64s': %c is %.*s, allowed 0 to %u", text,
+				     "xyzabc"[i], (int)(end - p < 20 ? end - p : 20), p,
+				     shape->size[i] - 1u);
+			return;
+		}
+		p = end + 1;
+	}
+	answer_error(rq, "usage", "node '%.64s' is neither a node's name nor coordinates in %s",
+		     text, torus_shape_text(shape, all));
+}
+
+int answer_node(struct request *rq, bool needed, uint32_t *out)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "node"));
+	struct torus_coords at;
+	struct fm_status s;
+
+	*out = TORUS_NO_NODE;
+	if (!text && !needed)
+		return 0;
+	if (!text) {
+		answer_error(rq, "usage", "%s: argument 'node' is missing: coordinates such as "
+			     "'1,0,3', or a name", rq->cmd->name);
+		return -EINVAL;
+	}
+	fm_status(rq->d->fm, &s);
+	if (torus_coords_parse(text, &s.shape, &at) == 0)
+		*out = torus_node_id(&s.shape, &at);
+	else
+		*out = fm_node_by_name(rq->d->fm, text);
+	if (*out != TORUS_NO_NODE)
+		return 0;
+	wrong_node(rq, &s.shape, text);
+	return -EINVAL;
+}
+
+int answer_port(struct request *rq, int *out)
+{
+	const char *text = json_string_value(json_object_get(rq->args, "port"));
+	struct fm_status s;
+	unsigned int port;
+	char last[TORUS_TEXT_MAX];
+
+	*out = -1;
+	if (!text)
+		return 0;
+	fm_status(rq->d->fm, &s);
+	if (torus_port_parse(text, s.shape.ndims, &port) == 0) {
+		*out = (int)port;
+		return 0;
+	}
+	answer_error(rq, "usage", "port '%.32s', allowed: +x to %s", text,
+		     torus_port_text(s.shape.ndims, 2u * s.shape.ndims - 1, last));
+	return -EINVAL;
+}
+
+/* "node" and "name" may be given as an array of coordinates, as replies have them. */
+static int coords_to_text(json_t *args, const char *key)
+{
+	json_t *j = json_object_get(args, key);
+	char text[TORUS_TEXT_MAX] = "";
+	size_t n = 0, i;
+	json_t *c;
+
+	if (!json_is_array(j))
+		return 0;
+	if (!json_array_size(j) || json_array_size(j) > TORUS_MAX_DIMS)
+		return -EINVAL;
+	json_array_foreach(j, i, c) {
+		json_int_t v = json_integer_value(c);
+
+		if (!json_is_integer(c) || v < 0 || v >= TORUS_MAX_SIZE)
+			return -EINVAL;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d", i ? "," : "", (int)v);
+	}
+	return json_object_set_new(args, key, json_string(text));
+}
+
+static bool named(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!n)
+		return false;
+	for (const char *p = list; (p = strstr(p, name)); p++)
+		if (p > list && p[-1] == ' ' && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+static bool is_number(const char *key)
+{
+	return named(" since lane", key);
+}
+
+static bool is_flag(const char *key)
+{
+	return named(" follow lanes degraded up", key);
+}
+
+static bool right_type(const char *key, const json_t *v)
+{
+	if (json_is_null(v))
+		return true;
+	if (is_number(key))
+		return json_is_integer(v) && json_integer_value(v) >= 0;
+	if (is_flag(key))
+		return json_is_boolean(v);
+	return json_is_string(v);
+}
+
+bool answer_args(struct request *rq)
+{
+	const char *key;
+	json_t *v;
+
+	if (coords_to_text(rq->args, "node") || coords_to_text(rq->args, "name")) {
+		answer_error(rq, "usage", "coordinates are 1 to %d numbers of 0 to %d",
+			     TORUS_MAX_DIMS, TORUS_MAX_SIZE - 1);
+		return false;
+	}
+	json_object_foreach(rq->args, key, v) {
+		if (!strcmp(key, "cmd"))
+			continue;
+		if (!named(rq->cmd->args, key)) {
+			answer_error(rq, "usage", "%s: unknown argument '%.64s', allowed:%s",
+				     rq->cmd->name, key,
+				     *rq->cmd->args ? rq->cmd->args : " none");
+			return false;
+		}
+		if (!right_type(key, v)) {
+			answer_error(rq, "usage", "%s: argument '%s' has the wrong type, allowed: %s",
+				     rq->cmd->name, key,
+				     is_number(key) ? "a number from 0 on" :
+				     is_flag(key) ? "true or false" : "a text");
+			return false;
+		}
+	}
+	return true;
+}
