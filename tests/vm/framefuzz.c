@@ -238,6 +238,20 @@ static void kind_data(void)
 	}
 }
 
+/* Large ones that go on to another node, by the link that is long. */
+static void kind_transit(void)
+{
+	struct tn_tail t;
+	struct tn_hdr h = data_header(TN_DATA, 512 + edge(TN_PAYLOAD_MAX - 512), &t);
+
+	h.dst = 2;
+	h.dir = 1;	/* +x */
+	h.first = TN_NO_STEP;
+	h.last = TN_NO_STEP;
+	put(&h, &t, NULL);
+	accepted();
+}
+
 static void kind_unreach(void)
 {
 	struct tn_tail t;
@@ -483,12 +497,12 @@ static const struct {
 	const char *name;
 	void (*make)(void);
 } kinds[] = {
-	{ "data", kind_data }, { "unreach", kind_unreach }, { "relay", kind_relay },
-	{ "nic", kind_nic }, { "mgmt", kind_mgmt }, { "credit", kind_credit },
-	{ "sequence", kind_sequence }, { "acknak", kind_acknak }, { "init", kind_init },
-	{ "header", kind_header }, { "short", kind_short }, { "long", kind_long },
-	{ "damage", kind_damage }, { "noise", kind_noise }, { "echo", kind_echo },
-	{ "flood", kind_flood },
+	{ "data", kind_data }, { "transit", kind_transit }, { "unreach", kind_unreach },
+	{ "relay", kind_relay }, { "nic", kind_nic }, { "mgmt", kind_mgmt },
+	{ "credit", kind_credit }, { "sequence", kind_sequence }, { "acknak", kind_acknak },
+	{ "init", kind_init }, { "header", kind_header }, { "short", kind_short },
+	{ "long", kind_long }, { "damage", kind_damage }, { "noise", kind_noise },
+	{ "echo", kind_echo }, { "flood", kind_flood },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

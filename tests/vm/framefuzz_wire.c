@@ -232,6 +232,8 @@ size_t wire_recv(u8 *bytes, size_t size)
 	struct ethhdr *eth = (struct ethhdr *)in;
 	ssize_t n;
 
+	if (wire.ring)
+		scribble();
 	do {	/* a tap brings all that the host sends */
 		n = read(wire.fd, in, sizeof(in));
 	} while (n >= ETH_HLEN && eth->h_proto != htons(TN_ETHERTYPE));

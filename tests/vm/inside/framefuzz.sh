@@ -56,7 +56,7 @@ fabric() {
 	nic 0 attach 0 e && nic 1 attach 2 w && nic 1 attach 0 e && nic 2 attach 2 w &&
 		nic 1 attach 1 evil || return
 	for n in 0 1 2; do nic $n place 3x2 $n,0 && nic $n invalid 3 && nic $n invalid 5 || return; done
-	joined 0 0 1 2 && joined 1 0 2 2 && nic 1 fault 0 ber=1 latency=1000000
+	joined 0 0 1 2 && joined 1 0 2 2 && nic 1 fault 0 ber=1 latency=10000000
 }
 
 changes() {

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Allocations fail: every seventh of those that a command makes in turn (or all: EVERY=1),
-# and then one in ten of all that the driver makes while it works: a message takes
-# ten or more. Commands fail whole or not at all, what a host cannot be given is
-# dropped there and counted, links lose nothing, and nothing is leaked.
+# and then one in ten of all that the driver makes while it works: a message takes ten or
+# more. Commands fail whole or not at all, what a host cannot be given
+# is dropped there and counted, links lose nothing, and nothing is leaked. Then also while
+# frames come cut anywhere, any commands, and messages that cannot arrive.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
@@ -98,6 +99,39 @@ settled() {
 }
 declare -A credits
 
+# The driver's work that a stream does not need.
+cut_frames() {
+	ip -n n1 tuntap add tap mode tap && ip -n n1 link set tap mtu 65521 up &&
+		nic 1 attach 0 tap || return
+	probability 10
+	ns 1 "$B/tests/vm/framefuzz" --way tap --count 500 tap
+	local rc=$?
+	probability 0
+	nic 1 attach 0 ''
+	return $rc
+}
+
+any_commands() {
+	ip link add t0 type torus && ip link add fuzz0 mtu 65535 type veth peer name fuzz1 || return
+	ip link set fuzz0 up
+	ip link set fuzz1 mtu 65535 up
+	probability 10
+	"$B/tests/vm/nlfuzz" --count 5000 fuzz0 fuzz1
+	local rc=$?
+	probability 0
+	ip link del t0
+	return $rc
+}
+
+# All are told that node 1 cannot be reached, but for those that there is no memory for.
+unreachable() {
+	nic 0 invalid 1 || return
+	probability 10
+	ns 0 ping -q -c 100 -i 0.01 -W 1 10.1.0.0 >/tmp/unreachable
+	probability 0
+	ns 0 ping -c 1 -W 5 10.1.0.0 | grep -q Unreachable
+}
+
 load ports=2 || exit
 choose
 each "a NIC is made" delete_t0 ip link add t0 type torus
@@ -124,5 +158,8 @@ check "TCP through failures goes on, and all of it comes" stream
 check "the NICs hold nothing back" until_true 20 settled
 check "what was dropped is counted" more_than 0 node host_drops 0
 check "links lost nothing" equals 0 node lost 0
+check "frames cut anywhere, with allocations failing" cut_frames
+check "any commands, with allocations failing" any_commands
+check "who cannot be reached, with allocations failing" unreachable
 check "unloads" unload
 exit $failed

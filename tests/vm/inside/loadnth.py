@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""
+loadnth.py MODULE.ko STEP: the module is loaded with its first allocation failing, with the
+one STEP further... until it makes no more. It loads whole or not at all: what was refused
+left nothing behind, or the next try would be refused for it. Leaks are not looked for:
+the kernel leaks the name of a cache that it could not show in sysfs.
+"""
+import ctypes
+import errno
+import os
+import sys
+
+FINIT_MODULE, DELETE_MODULE = 313, 176  # of x86-64
+nth = os.open("/proc/thread-self/fail-nth", os.O_RDWR | os.O_CLOEXEC)
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def settings():
+    """Allocations that may sleep fail, too, and pages one by one."""
+    for kind in ("failslab", "fail_page_alloc"):
+        for name, value in (("verbose", "0"), ("ignore-gfp-wait", "N"), ("times", "-1")):
+            with open(f"/sys/kernel/debug/{kind}/{name}", "w") as f:
+                f.write(value)
+    with open("/sys/kernel/debug/fail_page_alloc/min-order", "w") as f:
+        f.write("0")
+
+
+def call(number, *args):
+    return 0 if libc.syscall(number, *args) == 0 else ctypes.get_errno()
+
+
+# The file stays open: to open it again might be what fails.
+def fail_nth(n):
+    os.pwrite(nth, str(n).encode(), 0)
+
+
+def left():
+    return int(os.pread(nth, 16, 0).strip(b"\0\n"))
+
+
+def load(fd, n):
+    """Return: an errno or 0, and whether an allocation failed."""
+    fail_nth(n)
+    err = call(FINIT_MODULE, fd, b"", 0)
+    failed = left() == 0
+    fail_nth(0)
+    return err, failed
+
+
+path, step = sys.argv[1], int(sys.argv[2])
+name = os.path.basename(path).removesuffix(".ko").encode()
+fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+settings()
+refused = 0
+n = 1
+while True:
+    err, failed = load(fd, n)
+    if err not in (0, errno.ENOMEM):
+        sys.exit(f"with allocation {n} failing: {os.strerror(err)}")
+    if os.path.exists(f"/sys/module/{name.decode()}") != (not err):
+        sys.exit(f"with allocation {n} failing it is neither loaded nor away")
+    refused += bool(err)
+    if not err:
+        # It may be in use for a moment by what told of it.
+        while call(DELETE_MODULE, name, os.O_NONBLOCK):
+            pass
+    if not failed:
+        break
+    n += step
+if err or not refused:
+    sys.exit(os.strerror(err) if err else "no allocation failed: this was no test")
+print(f"ok - the module is loaded with allocations failing: {refused} of fewer than {n} made "
+      "it fail")
