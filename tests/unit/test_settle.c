@@ -105,6 +105,12 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 	return false;
 }
 
+void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
+{
+	(void)fm;
+	(void)shape;
+}
+
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch)
 {
 	return guid + epoch;
