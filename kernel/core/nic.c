@@ -311,6 +311,7 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	nic->at = *at;
 	nic->node = tn_node_id(shape, at);
 	nic->nodes = n;
+	nic->way.known = false;
 	nic->rows = (u64 *)m;
 	m += align64(n * sizeof(u64));
 	nic->shadow = (u64 *)m;

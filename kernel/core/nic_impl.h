@@ -40,11 +40,26 @@ struct tn_block {
 };
 
 /**
+ * struct tn_way - where a header leads from here: that of the next packet is mostly the same
+ * @known: the rest means something
+ * @path: the header
+ * @out: as of tn_route_next()
+ * @last: its last step when it goes there
+ */
+struct tn_way {
+	bool known;
+	u8 last;
+	unsigned int out;
+	struct tn_path path;
+};
+
+/**
  * struct tn_nic
  * @input: queues in front of the router
  * @active: mask of inputs with packets
  * @turn: input that is served first in the next round
  * @live: mask of ports whose link is not down: others do not send
+ * @way: of the packet that was last moved
  * @reopening: mask of closed ports that open when the replay is done
  * @held: own packets whose destination is on hold, in order
  * @rows, @shadow: two tables of @nodes rows; @shadow_open: one was begun
@@ -84,6 +99,7 @@ struct tn_nic {
 	u8 turn;
 	u16 live;
 	u16 reopening;
+	struct tn_way way;
 	struct tn_queue input[TN_INPUTS];
 	struct tn_queue held;
 	u64 held_bytes;

@@ -315,12 +315,37 @@ static bool stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 	return false;
 }
 
-static void forward(struct tn_nic *nic, struct tn_pkt *pkt, struct tn_path *path,
-		    unsigned int out, u64 now)
+static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int out)
 {
-	tn_route_leave(&nic->shape, &nic->at, path, out);
+	tn_route_leave(&nic->shape, &nic->at, &path, out);
+	return path.last;
+}
+
+static bool same_path(const struct tn_path *a, const struct tn_path *b)
+{
+	return a->dst == b->dst && a->dir == b->dir && a->first == b->first && a->last == b->last;
+}
+
+static const struct tn_way *way_of(struct tn_nic *nic, const struct tn_path *path)
+{
+	struct tn_way *w = &nic->way;
+
+	if (w->known && same_path(&w->path, path))
+		return w;
+	*w = (struct tn_way) {
+		.known = true,
+		.path = *path,
+		.out = tn_route_next(&nic->shape, &nic->at, path),
+	};
+	if (w->out < nic->nports)
+		w->last = last_after(nic, *path, w->out);
+	return w;
+}
+
+static void forward(struct tn_nic *nic, struct tn_pkt *pkt, unsigned int out, u8 last, u64 now)
+{
 	pkt->hdr.first = TN_NO_STEP;
-	pkt->hdr.last = path->last;
+	pkt->hdr.last = last;
 	freed(nic, pkt, now);
 	if (pkt->in_port < nic->nports)
 		nic->counter[TORUS_NC_FORWARDED]++;
@@ -409,7 +434,9 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		.first = pkt->in_port < nic->nports ? TN_NO_STEP : pkt->hdr.first,
 		.last = pkt->hdr.last,
 	};
-	unsigned int out = tn_route_next(&nic->shape, &nic->at, &path);
+	const struct tn_way *way = way_of(nic, &path);
+	unsigned int out = way->out;
+	u8 last = way->last;
 
 	if (pkt->hdr.relayed && pkt->via.dst >= nic->nodes)
 		out = TN_ROUTE_LOST;
@@ -429,12 +456,14 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 			return (enum moved)stall(&nic->link[det], pkt, now);
 		if (out > nic->nports)
 			return park(nic, pkt, det, now);
+		if (out != det)
+			last = last_after(nic, path, out);
 	} else if (dead(nic, pkt, out)) {
 		return park(nic, pkt, out, now);
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
 		return (enum moved)stall(&nic->link[out], pkt, now);
 	}
-	forward(nic, pkt, &path, out, now);
+	forward(nic, pkt, out, last, now);
 	return MOVED;
 }
 

@@ -134,6 +134,50 @@ static void test_place(void **state)
 	fabric_end(&f);
 }
 
+/* Sends to node 8 by +x and +y. Return: mask of the ports by which that leaves. */
+static u32 leaves_by(struct node *node)
+{
+	const u64 row = TORUS_ROW_VALID | 3u << TORUS_ROW_DIR_SHIFT |
+			(u64)TORUS_ROW_NO_STEP << TORUS_ROW_FIRST_SHIFT |
+			(u64)TORUS_ROW_NO_STEP << TORUS_ROW_LAST_SHIFT;
+	struct tn_pkt *pkt = memory_new(&node->mem, 1);
+	struct tn_frame frame;
+	u32 ports;
+
+	assert_non_null(pkt);
+	pkt->hdr.len = 1;
+	assert_int_equal(tn_nic_rows_begin(node->nic, 9), 0);
+	assert_int_equal(tn_nic_rows_put(node->nic, 9, 8, &row, 1), 0);
+	assert_int_equal(tn_nic_rows_commit(node->nic, 9, f.now), 0);
+	assert_int_equal(tn_nic_tx_ports(node->nic), 0);
+	assert_int_equal(tn_nic_send(node->nic, pkt, 8, 0, f.now), 0);
+	tn_nic_work(node->nic, f.now);
+	ports = tn_nic_tx_ports(node->nic);
+	for (unsigned int p = 0; p < f.nports; p++)
+		tn_nic_tx(node->nic, p, &frame, f.now);
+	return ports;
+}
+
+/* The same header leads elsewhere from another place. */
+static void test_another_place(void **state)
+{
+	const struct torus_coords at = { { 2, 1 } };
+	struct node *node;
+	void *table;
+
+	(void)state;
+	fabric_start(&f, 1, "3x3");
+	node = &f.node[4];		/* 1,1 */
+	assert_int_equal(leaves_by(node), 1u << 0);
+	table = aligned_alloc(64, (tn_nic_table_size(&f.shape) + 63) & ~63ul);
+	assert_non_null(table);
+	assert_int_equal(tn_nic_set_shape(node->nic, &f.shape, &at, table), 0);
+	free(node->table);
+	node->table = table;
+	assert_int_equal(leaves_by(node), 1u << 1);
+	fabric_end(&f);
+}
+
 static void test_send_errors(void **state)
 {
 	struct tn_nic *nic;
@@ -344,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_unplaced),
 		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_another_place),
 		cmocka_unit_test(test_send_errors),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_counters),
