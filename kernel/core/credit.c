@@ -29,7 +29,7 @@ u16 tn_credit_report(struct tn_credit *c, u8 *vc)
 {
 	unsigned int i;
 
-	for (i = 0; i < TORUS_VCS; i++) {
+	for (i = 0; tn_credit_owed(c) && i < TORUS_VCS; i++) {
 		unsigned int v = (c->turn + i) % TORUS_VCS;
 		u16 crp = c->owed[v];
 

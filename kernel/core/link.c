@@ -236,20 +236,20 @@ static bool init_ok(const struct came *c, const struct tn_hdr *h)
 enum next { NEXT_PACKET, NEXT_NONE, NEXT_BROKEN };
 
 /* The next packet of a frame. */
-static enum next rx_next(struct tn_pieces *in, struct came *c, struct tn_hdr *h)
+static enum next rx_next(struct tn_pieces *in, struct came *c)
 {
+	unsigned int len;
+
 	c->head = tn_pieces_take(in, TN_FLIT);
-	if (!c->head) {			/* the end of the frame, or of a piece? */
-		*h = (struct tn_hdr) { 0 };
+	if (!c->head)			/* the end of the frame, or of a piece? */
 		return in->n > 1 ? NEXT_BROKEN : NEXT_NONE;
-	}
 	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
-	tn_hdr_get(c->head, h);
-	if (h->len > TN_PAYLOAD_FLITS_MAX)
+	len = tn_len_of(c->head);
+	if (len > TN_PAYLOAD_FLITS_MAX)
 		return NEXT_BROKEN;
-	c->payload = h->len ? tn_pieces_take(in, h->len * TN_FLIT) : c->head;
-	c->end = c->payload ? tn_pieces_take(in, (1u + h->relayed) * TN_FLIT) : NULL;
+	c->payload = len ? tn_pieces_take(in, len * TN_FLIT) : c->head;
+	c->end = c->payload ? tn_pieces_take(in, (1u + tn_relayed_of(c->head)) * TN_FLIT) : NULL;
 	return c->end ? NEXT_PACKET : NEXT_BROKEN;
 }
 
@@ -258,14 +258,13 @@ bool tn_pieces_fit(const struct tn_seg *seg, unsigned int n)
 	struct tn_pieces in = { .seg = seg, .n = n };
 	enum next next = NEXT_PACKET;
 	struct came c;
-	struct tn_hdr h;
 	const u8 *p;
 
 	while (next == NEXT_PACKET && (p = tn_pieces_look(&in, TN_ACKNAK_BYTES))) {
 		if (tn_type_of(p) == TN_ACKNAK)
 			tn_pieces_take(&in, TN_ACKNAK_BYTES);
 		else
-			next = rx_next(&in, &c, &h);
+			next = rx_next(&in, &c);
 	}
 	return next == NEXT_NONE || (next == NEXT_PACKET && !in.n);
 }
@@ -279,21 +278,24 @@ static bool rx_one(struct tn_link *l, struct tn_pieces *in, void *owner, u64 now
 {
 	const u8 *p = tn_pieces_look(in, TN_ACKNAK_BYTES);
 	struct came c = { .owner = owner };
+	struct tn_hdr h = { 0 };
 	enum next next;
-	struct tn_hdr h;
 
 	if (!p)
 		return false;
 	if (tn_type_of(p) == TN_ACKNAK)
 		return rx_acknak(l, tn_pieces_take(in, TN_ACKNAK_BYTES), now);
-	next = rx_next(in, &c, &h);
+	next = rx_next(in, &c);
+	if (next == NEXT_NONE)
+		return false;
+	if (c.head)
+		tn_hdr_get(c.head, &h);
 	if (next == NEXT_BROKEN) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		if (l->state == TORUS_LINK_UP)
 			rx_error(l, h.gen, now);
-	}
-	if (next != NEXT_PACKET)
 		return false;
+	}
 	if (h.type == TN_INIT) {
 		if (init_ok(&c, &h))
 			tn_link_hear_init(l, c.payload, now);

@@ -145,10 +145,9 @@ bool tn_acknak_get(const u8 *bytes, struct tn_hdr *h, u32 seed)
 	return tn_get_le32(bytes + 4) == tn_crc32c(seed, bytes, 4);
 }
 
-/* RELAYED is bit 17 of the header. */
 static unsigned int edge_bytes(const u8 *head)
 {
-	return (head[2] & 2 ? 3u : 2u) * TN_FLIT;
+	return (2u + tn_relayed_of(head)) * TN_FLIT;
 }
 
 void tn_lcrc_set(u8 *edge, u32 seed)

@@ -192,6 +192,18 @@ static inline unsigned int tn_type_of(const u8 *bytes)
 	return bytes[0] & 7;
 }
 
+/** tn_len_of() - payload flits of a packet with header flit @head */
+static inline unsigned int tn_len_of(const u8 *head)
+{
+	return tn_get_le16(head + 1) & 0x1ffu;
+}
+
+/** tn_relayed_of() - has it a relay flit? */
+static inline unsigned int tn_relayed_of(const u8 *head)
+{
+	return head[2] >> 1 & 1u;
+}
+
 /** tn_acknak_put() - rseq and e of @h as TN_ACKNAK_BYTES */
 void tn_acknak_put(u8 *bytes, const struct tn_hdr *h, u32 seed);
 /** tn_acknak_get() - Return: false if damaged */
