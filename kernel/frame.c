@@ -23,91 +23,116 @@
 
 /**
  * struct plan - of a frame
- * @whole: all is to be copied
- * @linear: bytes that are copied before the first payload that is not
+ * @linear: bytes that are copied before the first payload that stays
  * @rest: bytes that are copied behind it
- * @large: payloads that are not copied
+ * @n: payloads that stay where they lie
+ * @at: which of the frame's segments these are
+ * @page: whose
  */
 struct plan {
-	bool whole;
 	unsigned int linear;
 	unsigned int rest;
-	unsigned int large;
+	unsigned int n;
+	u16 at[TORUS_LARGE_MAX];
+	struct page *page[TORUS_LARGE_MAX];
 };
 
-/* May @s be part of an skb where it lies? Not in the parking segment or kmalloc()'s memory. */
-static bool may_stay(const struct tn_seg *s)
+/* The page that @s may stay in: not in the parking segment, nor kmalloc()'s. NULL: none. */
+static struct page *page_of(const struct tn_seg *s)
 {
-	return s->len >= TN_FRAME_LARGE && !is_vmalloc_addr(s->base) &&
-	       sendpage_ok(virt_to_head_page(s->base));
+	struct page *page;
+
+	if (is_vmalloc_addr(s->base))
+		return NULL;
+	page = virt_to_head_page(s->base);
+	return sendpage_ok(page) ? page : NULL;
 }
 
-static struct plan plan_of(const struct tn_frame *f, bool whole)
+static void plan(struct plan *p, const struct tn_frame *f, bool whole)
 {
-	struct plan p = { .whole = whole || !f->large };
+	unsigned int bytes = 0;
 	u32 i;
 
-	if (p.whole) {
-		p.linear = f->bytes;
-		return p;
+	p->n = 0;
+	for (i = 0; !whole && i < f->nsegs && p->n < f->large; i++) {
+		const struct tn_seg *s = &f->seg[i];
+		struct page *page = s->len < TN_FRAME_LARGE ? NULL : page_of(s);
+
+		if (!page) {
+			bytes += s->len;
+			continue;
+		}
+		if (!p->n) {
+			p->linear = bytes;
+			bytes = 0;
+		}
+		p->at[p->n] = (u16)i;
+		p->page[p->n++] = page;
 	}
-	for (i = 0; i < f->nsegs; i++) {
-		if (may_stay(&f->seg[i]))
-			p.large++;
-		else if (p.large)
-			p.rest += f->seg[i].len;
-		else
-			p.linear += f->seg[i].len;
+	if (!p->n) {
+		p->linear = f->bytes;
+		p->rest = 0;
+		return;
 	}
-	return p;
+	for (; i < f->nsegs; i++)
+		bytes += f->seg[i].len;
+	p->rest = bytes;
 }
 
-static void add_page(struct sk_buff *skb, const u8 *base, unsigned int len)
+static u8 *copy(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
 {
-	struct page *page = virt_to_head_page(base);
+	for (; from < up_to; from++) {
+		memcpy(to, f->seg[from].base, f->seg[from].len);
+		to += f->seg[from].len;
+	}
+	return to;
+}
+
+/* @bytes at @base, in @page, which it keeps. */
+static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32 bytes)
+{
+	struct skb_shared_info *s = skb_shinfo(skb);
 
 	get_page(page);
-	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
-			(int)(base - (u8 *)page_address(page)), (int)len, len);
+	__skb_fill_page_desc(skb, s->nr_frags++, page, (int)(base - (u8 *)page_address(page)),
+			     (int)bytes);
 }
 
 /* Payloads stay; what is between them is copied to @to, which is in a page as well. */
-static void add_pieces(struct sk_buff *skb, const struct tn_frame *f, u32 i, u8 *to)
+static void add_pieces(struct sk_buff *skb, const struct tn_frame *f, const struct plan *p,
+		       u8 *to)
 {
-	u8 *from = to;
+	struct page *page = virt_to_head_page(to);
+	unsigned int i, bytes = f->bytes - p->linear;
 
-	for (; i < f->nsegs; i++) {
-		const struct tn_seg *s = &f->seg[i];
+	for (i = 0; i < p->n; i++) {
+		const struct tn_seg *s = &f->seg[p->at[i]];
+		u32 next = i + 1 < p->n ? p->at[i + 1] : f->nsegs;
+		u8 *from = to;
 
-		if (!may_stay(s)) {
-			memcpy(to, s->base, s->len);
-			to += s->len;
-			continue;
-		}
-		if (to != from)
-			add_page(skb, from, (unsigned int)(to - from));
-		from = to;
-		add_page(skb, s->base, s->len);
+		add_page(skb, p->page[i], s->base, s->len);
+		to = copy(from, f, p->at[i] + 1u, next);
+		add_page(skb, page, from, (u32)(to - from));
 	}
-	if (to != from)
-		add_page(skb, from, (unsigned int)(to - from));
+	skb->len += bytes;
+	skb->data_len += bytes;
+	skb->truesize += bytes;
 }
 
 struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole)
 {
-	struct plan p = plan_of(f, whole);
 	struct sk_buff *skb;
+	struct plan p;
 	u8 *rest = NULL;
-	u32 i;
 
-	skb = torus_mem_skb(headroom + p.linear, p.large ? &rest : NULL, p.rest);
+	plan(&p, f, whole);
+	skb = torus_mem_skb(headroom + p.linear, p.n ? &rest : NULL, p.rest);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
-	for (i = 0; i < f->nsegs && skb->len < p.linear; i++)
-		skb_put_data(skb, f->seg[i].base, f->seg[i].len);
-	if (p.large)
-		add_pieces(skb, f, i, rest);
+	copy(skb_put(skb, p.linear), f, 0, p.n ? p.at[0] : f->nsegs);
+	if (p.n)
+		add_pieces(skb, f, &p, rest);
 	return skb;
 }
 
@@ -126,8 +151,9 @@ unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg)
 		return 0;
 	for (i = 0; i < s->nr_frags; i++) {
 		const skb_frag_t *frag = &s->frags[i];
+		struct page *page = skb_frag_page(frag);
 
-		if (PageHighMem(skb_frag_page(frag)) || !sendpage_ok(virt_to_head_page(skb_frag_address(frag))))
+		if (PageHighMem(page) || !sendpage_ok(page))
 			return 0;
 		seg[n++] = (struct tn_seg) { .base = skb_frag_address(frag), .len = skb_frag_size(frag) };
 	}
