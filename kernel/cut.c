@@ -115,14 +115,20 @@ static struct tn_pkt *refer_packet(struct place *p, unsigned int at, unsigned in
 	return pkt;
 }
 
-/* Headers are a packet of their own, so that all of the pages may stay where they are. */
+/*
+ * Headers are a packet of their own, so that the pages may stay where they are; what these
+ * have beyond full packets goes with them, lest it be one more packet at the end.
+ */
 static struct tn_pkt *copy_packet(struct place *p, const struct virtio_net_hdr *hdr,
 				  unsigned int at, unsigned int len)
 {
 	unsigned int linear = HDR + skb_headlen(p->skb);
 
-	if (p->start && at < linear)
-		len = linear;
+	if (p->start && at < linear) {
+		unsigned int more = linear + (len - linear) % TN_PAYLOAD_MAX;
+
+		len = at || more > TN_PAYLOAD_MAX ? linear : more;
+	}
 	return make_packet(p->skb, hdr, at, min_t(unsigned int, len - at, TN_PAYLOAD_MAX));
 }
 
