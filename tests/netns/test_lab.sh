@@ -12,22 +12,13 @@
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 B_SAN=${B_SAN:-$TOP/build-san}
-# shellcheck source=tests/check.sh
-. "$TOP/tests/check.sh"
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
 lab=tl$$
 
-ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
-lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
-ask() { ctl "$1" --lab "$lab" "${@:2}"; }
-
-# shellcheck disable=SC2317
-cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
-
-is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 running() { is .state running; }
 # Recovered at version greater than $1.
 newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
-version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
 
 # --- bring-up -----------------------------------------------------------------
 

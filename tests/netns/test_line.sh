@@ -8,19 +8,12 @@
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
-# shellcheck source=tests/check.sh
-. "$TOP/tests/check.sh"
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
 lab=tn$$
-bin=$B
 seconds=6
 [[ ${TORUS_BACKEND:-user} == user ]] || seconds=3
 
-ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
-lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
-ask() { ctl "$1" --lab "$lab" "${@:2}"; }
-
-# shellcheck disable=SC2317
-cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 # shellcheck disable=SC2317
 explain() { "$B/fabricctl" status --lab "$lab"; "$B/fabricctl" links --lab "$lab"; }
 
@@ -30,7 +23,6 @@ of() {
 }
 
 is_of() { [[ $(of "$1" "$2" "$3") == "$4" ]]; }
-is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 faulty_ns() { of 0,0 +x .ns_faulty; }
 
 # under COMMAND...: traffic over the link 0,0:+x, meanwhile COMMAND. Neither may fail, and

@@ -9,19 +9,14 @@
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 B_SAN=${B_SAN:-$TOP/build-san}
-# shellcheck source=tests/check.sh
-. "$TOP/tests/check.sh"
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
 lab=pk$$
 run=/run/torus/$lab
 
-ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
-lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
-ask() { ctl "$1" --lab "$lab" "${@:2}"; }
 nic() { "$B/tests/netns/nictool" "$run/${1//,/.}/nic.sock" "${@:2}"; }
 
-# shellcheck disable=SC2317
-cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 # shellcheck disable=SC2317
 explain() {
 	tail -n 5 "$run/torusemu.log"
@@ -29,7 +24,6 @@ explain() {
 	"$bin/fabricctl" lab status --name "$lab"
 }
 
-is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 running() { is .state running && is .nodes.up "$nodes" && is .links.up "$links"; }
 settled() { is .state degraded && ask verify; }
 lab_is() { [[ $(lab status --json | jq -c "$1") == "$2" ]]; }

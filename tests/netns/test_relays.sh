@@ -11,23 +11,15 @@
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
-# shellcheck source=tests/check.sh
-. "$TOP/tests/check.sh"
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
 lab=rl$$
 broken=("0,0:+x" "0,0:+y" "1,0:+x" "2,0:+x")
 far=2,2
 
-ctl() { say "fabricctl $*"; "$B/fabricctl" "$@"; }
-lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
-ask() { ctl "$1" --lab "$lab" "${@:2}"; }
-
-# shellcheck disable=SC2317
-cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 explain() { ask status; ask trace 0,0 $far; }
 
-is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 at_rest() { is '.state | . == "running" or . == "degraded"' true; }
-version() { "$B/fabricctl" status --lab "$lab" --json | jq .table_version; }
 # In force is a version greater than $1.
 newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)) && at_rest; }
 

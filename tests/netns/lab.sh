@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+#
+# For tests that use one lab, $lab, of programs in $bin: questions and changes, said as they
+# are done, and the end of it.
+
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+bin=$B
+
+ctl() { say "fabricctl $*"; "$bin/fabricctl" "$@"; }
+lab() { local verb=$1; shift; ctl lab "$verb" --name "$lab" "$@"; }
+ask() { ctl "$1" --lab "$lab" "${@:2}"; }
+
+# shellcheck disable=SC2317
+cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
+
+# is FILTER WANT: of the fabric's status
+is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
+version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
