@@ -214,7 +214,8 @@ static void take_apart(struct sk_buff *skb, struct sk_buff_head *out)
 
 /*
  * May its sender write to the pages of @skb: a file's, or, until the destructor says that
- * they are free again, a ring's? Those of sock_wfree() are the kernel's own.
+ * they are free again, a ring's? Lower devices that copy such frames, as veth does, need
+ * not be all. Those of sock_wfree() are the kernel's own.
  */
 static bool is_lent(struct sk_buff *skb)
 {

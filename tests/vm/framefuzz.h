@@ -40,7 +40,8 @@ size_t peer_heard(const u8 **frame);
  * The wire, an Ethernet device. Frames lie in the kernel by the way that they came:
  *
  *	packet	from a packet socket: in one piece or a few, all of them the kernel's
- *	ring	in pages that the sender has, who writes over each frame as soon as it may
+ *	ring	all in pages; the sender writes over its own as soon as it may, when veth has
+ *		copied them (of devices that do not: kernel/kunit/frame.c)
  *	tap	in pieces, cut anywhere
  */
 /** wire_open() - ends the program if that cannot be. Return: false: there is no such @way */

@@ -11,7 +11,7 @@
 #	                   or tap: framefuzz
 #
 # Between n0 and n1 ECRCs are left out, as in one memory; from n1 to n2 they are there, and
-# frames are long on their way, so that who can write to what was sent has the time.
+# frames are long on their way, held in the pages that they came in.
 #
 # A peer that lies makes its own link faulty and nothing else: the other links of n1 have
 # not changed their state since the beginning; of what is asked and answered through them
