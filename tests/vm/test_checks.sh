@@ -55,6 +55,8 @@ guest --module "$TOP/tests/vm/faulty" "$VM" bash -c 'insmod "$KMOD2/faulty.ko" m
 caught 'panic' 'not ok - ends by itself: the guest died'
 guest "$VM" false
 caught 'a script that fails' 'not ok - script: exit status 1'
+B=/tmp/build guest "$VM" true
+caught 'files that the guest cannot see' '/tmp/build is in /tmp, which guests have of their own'
 guest --limit 8 "$VM" sleep 1000
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
 exit $status

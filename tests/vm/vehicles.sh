@@ -9,8 +9,12 @@
 # line), icount (not empty: time goes by instructions), work (a directory for files of
 # the run), shell (1: there is somebody to talk to).
 
+# Directories that guests have of their own (init): what the host has there they do not see.
+own=(/dev /mnt /run /tmp /var/tmp)
+
 # Every report, not only the first; no devices that nobody made.
-boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0)
+boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0
+	"VM_OWN=$(IFS=,; echo "${own[*]}")")
 
 # A directory for the guest's memory, a sparse file that is mapped executable
 memory_dir() {
