@@ -8,6 +8,9 @@
 #	tmp		a directory of the run, which everyone may enter; removed at the end
 #	slow		how many times slower than usual this machine is, as one that is
 #			emulated: PATIENCE in the environment
+#	patient		parameters of NICs whose links outlast a moment in which this machine stands
+#			still: else that is a silence, and again and again a flap
+#	patience	the same for "fabricctl lab up", which waits longer, too
 #	tag		what the names of the tests begin with
 #	cleanup		a function of the script, if it has one: ends what it has made
 #	explain		likewise: prints what helps to understand a failure
@@ -15,6 +18,8 @@
 set -u
 failed=0
 slow=${PATIENCE:-1}
+patient=(--set "silence=$((2 * slow))s" --set "retry_time=$((2 * slow))s")
+patience=("${patient[@]}" --timeout $((120 * slow)))
 pause=0.05
 [[ -z ${VM_KIND-} ]] || pause=0.3
 tag=''
@@ -41,13 +46,15 @@ check() {
 	return $verdict
 }
 
-# until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long. In a guest
-# a question is so dear that it is asked less often.
+# until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long. On a machine
+# with much else to do, or that stood still, seconds say little: it must have been asked
+# often as well, five times for each. In a guest a question is so dear that it is asked
+# less often.
 until_true() {
-	local end=$((SECONDS + $1 * slow))
+	local end=$((SECONDS + $1 * slow)) left=$(($1 * 5))
 	shift
 	until "$@" >"$tmp/.until" 2>&1; do
-		((SECONDS < end)) || { echo "still not: $*"; cat "$tmp/.until"; return 1; }
+		((left-- > 0 || SECONDS < end)) || { echo "still not: $*"; cat "$tmp/.until"; return 1; }
 		sleep "$pause"
 	done
 }

@@ -34,8 +34,8 @@ version() {
 
 works() {
 	local PATH=$tmp/usr/bin:$tmp/usr/sbin:$PATH
-	fabricctl lab up --name "$lab" 2x2 && fabricctl verify --lab "$lab" &&
-		fabricctl lab exec --name "$lab" 0,0 -- ping -q -c 1 -W 2 n1-1 &&
+	fabricctl lab up --name "$lab" 2x2 --timeout $((120 * slow)) && until_true 20 fabricctl verify --lab "$lab" &&
+		fabricctl lab exec --name "$lab" 0,0 -- ping -q -c 1 -W 20 n1-1 &&
 		fabricctl lab down --name "$lab"
 }
 

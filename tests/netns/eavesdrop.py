@@ -29,7 +29,7 @@ def frames(data):
 
 def listen(address, port, file):
     sniffer = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(0x0800))
-    sniffer.settimeout(20)
+    sniffer.settimeout(120)
     print("listening", flush=True)
     streams = {}
     while True:
@@ -55,9 +55,9 @@ def listen(address, port, file):
 
 
 def say(address, port, data):
-    s = socket.create_connection((address, port), timeout=10)
+    s = socket.create_connection((address, port), timeout=60)
     s.sendall(data)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             if not s.recv(65536):

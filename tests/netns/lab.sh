@@ -18,3 +18,5 @@ cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 # is FILTER WANT: of the fabric's status
 is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
+# Rows are asked for one after the other, and may be of two tables.
+verified() { until_true 20 ask verify; }

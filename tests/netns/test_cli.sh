@@ -20,7 +20,7 @@ cleanup() { fabricctl lab down --name "$lab" >/dev/null 2>&1; }
 says() {
 	local want=$1 pattern=$2 rc
 	shift 2
-	timeout 20 "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+	timeout 120 "$@" </dev/null >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 	[[ $rc == "$want" ]] && { [[ -z $pattern ]] || grep -qE -- "$pattern" "$tmp/err"; } && return
 	echo "# $*: exit status $rc, wanted $want; said: $(head -n 3 "$tmp/err")"
@@ -111,9 +111,9 @@ not_root() {
 	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/fabricctl")
 	# The build may lie where only root may look.
 	chmod 755 "$tmp" && cp "$B/fabricctl" "$tmp/" || return 1
-	says 0 "" "${as[@]}" status --lab "$lab" &&
-	says 0 "" "${as[@]}" verify --lab "$lab" &&
-	says 0 "" "${as[@]}" lab status --name "$lab" &&
+	until_true 20 says 0 "" "${as[@]}" status --lab "$lab" &&
+	until_true 20 says 0 "" "${as[@]}" verify --lab "$lab" &&
+	until_true 20 says 0 "" "${as[@]}" lab status --name "$lab" &&
 	says 2 "only root may" "${as[@]}" exclude 0,0:+x --lab "$lab" &&
 	says 2 "needs root" "${as[@]}" lab up 2 --name "${lab}b" &&
 	says 2 "needs root" "${as[@]}" lab down --name "$lab" &&
@@ -127,13 +127,15 @@ root_away() {
 		in_lab revive "manager of the root does not run; next: fabricctl lab revive 0,0" 1,1 &&
 		says 0 "" fabricctl lab revive 0,0 --name "$lab" &&
 		until_true 20 all_up &&
-		says 0 "" fabricctl verify --lab "$lab" && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
+		until_true 20 verified && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
 		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[1,0]]' ]] &&
-		fabricctl include 1,0 --lab "$lab" && fabricctl verify --lab "$lab"
+		fabricctl include 1,0 --lab "$lab" && until_true 20 verified
 }
+# Rows are asked for one after the other, and may be of two tables.
+verified() { says 0 "" fabricctl verify --lab "$lab"; }
 all_up() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "degraded"'; }
 
-if ! fabricctl lab up 2x2 --name "$lab" >"$tmp/up" 2>&1; then
+if ! fabricctl lab up 2x2 --name "$lab" "${patience[@]}" >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 2x2"
 	cat "$tmp/up"
 	exit 1
@@ -143,7 +145,7 @@ check "nodes, links and numbers that are not" nodes_and_links
 check "arguments of lab commands" lab_arguments
 check "whose cable an interface is" owners
 check "exit status of lab exec" exec_status
-check "JSON everywhere, no colour in pipes" json
+check "JSON everywhere, no colour in pipes" until_true 20 json
 check "full disk, closed output, readers that leave" outputs
 check "a root that is away, and comes back" root_away
 check "who is not root asks and does not change" not_root

@@ -36,6 +36,7 @@ cleanup() {
 # shellcheck disable=SC2317
 explain() { tail -n 5 "$tmp"/*.log; }
 
+up() { [[ $(nic "$1" state "$2") == up* ]]; }
 state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
 more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
 equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
@@ -54,16 +55,16 @@ start() {
 	say "n$n: torusemu ${*/#/--port }"
 	# shellcheck disable=SC2068
 	ip netns exec "$id-$n" "$emu" --name "n$n" --ports 2 --socket "$tmp/n$n.nic" \
-		--foreground ${@/#/--port } 2>>"$tmp/n$n.log" &
+		--foreground "${patient[@]}" ${@/#/--port } 2>>"$tmp/n$n.log" &
 	pid[$n]=$!
-	until_true 5 "$tool" "$tmp/n$n.nic" node lost >/dev/null 2>&1 && return
+	until_true 20 "$tool" "$tmp/n$n.nic" node lost >/dev/null 2>&1 && return
 	echo "not ok - n$n starts"
 	tail -n 5 "$tmp/n$n.log"
 	exit 1
 }
 
-place() { until_true 5 nic "$1" place 4 "$1" 2>/dev/null; }
-ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 2 "${@:2}" >/dev/null; }
+place() { until_true 20 nic "$1" place 4 "$1" 2>/dev/null; }
+ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 20 "${@:2}" >/dev/null; }
 
 # copy FROM TO MEGABYTES: random bytes over TCP; true if they arrive as they left
 copy() {
@@ -74,7 +75,7 @@ copy() {
 		import hashlib, socket, sys
 		s = socket.create_server((sys.argv[1], 7000))
 		print("listening", flush=True)
-		s.settimeout(60)
+		s.settimeout(120)
 		c, _ = s.accept()
 		h = hashlib.sha256()
 		while d := c.recv(1 << 20):
@@ -82,10 +83,10 @@ copy() {
 		print(h.hexdigest(), flush=True)
 	PY
 	local server=$!
-	until_true 5 grep -q listening "$sums"
+	until_true 60 grep -q listening "$sums"
 	ip netns exec "$id-$1" python3 - "$to" "$3" >>"$sums" <<-'PY' || { kill "$server"; return 1; }
 		import hashlib, os, socket, sys
-		c = socket.create_connection((sys.argv[1], 7000), 60)
+		c = socket.create_connection((sys.argv[1], 7000), 120)
 		block, h = os.urandom(1 << 20), hashlib.sha256()
 		for i in range(int(sys.argv[2])):
 		    d = i.to_bytes(8, "little") + block[8:]
@@ -108,7 +109,7 @@ datagrams() {
 		import hashlib, socket, sys
 		s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
 		s.setsockopt(socket.SOL_SOCKET, 33, 1 << 24)	# SO_RCVBUFFORCE
-		s.settimeout(20)
+		s.settimeout(120)
 		s.bind((sys.argv[1], 7000))
 		print("listening", flush=True)
 		h = hashlib.sha256()
@@ -122,11 +123,11 @@ datagrams() {
 		print(h.hexdigest(), flush=True)
 	PY
 	local server=$!
-	until_true 5 grep -q listening "$came"
+	until_true 60 grep -q listening "$came"
 	ip netns exec "$id-$1" python3 - "$2" >"$left" <<-'PY' || { kill "$server"; return 1; }
 		import hashlib, os, random, socket, sys
 		s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, socket.SOCK_DGRAM)
-		s.settimeout(20)
+		s.settimeout(120)
 		random.seed(1)
 		h = hashlib.sha256()
 		def send(d):
@@ -169,8 +170,8 @@ done
 cable 0
 start 0 +x=e
 start 1 -x=w
-check "link comes up" until_true 5 state_is 0 0 "up none"
-check "link comes up at the other end" until_true 5 state_is 1 1 "up none"
+check "link comes up" until_true 20 state_is 0 0 "up none"
+check "link comes up at the other end" until_true 20 state_is 1 1 "up none"
 place 0
 place 1
 check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)
@@ -186,9 +187,9 @@ check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
 segments && check "datagrams were merged for the host" more_than 1 node host_merged 100
 
 nic 1 events 1 >"$tmp/events" &
-until_true 5 grep -q subscribed "$tmp/events"
+until_true 20 grep -q subscribed "$tmp/events"
 check "management packet is sent" nic 0 mgmt 0 hello
-check "management packet arrives" until_true 5 grep -qx "mgmt 1 hello" "$tmp/events"
+check "management packet arrives" until_true 20 grep -qx "mgmt 1 hello" "$tmp/events"
 
 nic 0 fault 0 latency=30000000
 check "latency is added" [ "$(ns 0 ping -c 2 -i 0.1 10.1.0.0 | awk -F/ '/^rtt/ { print ($4 >= 30) }')" = 1 ]
@@ -208,36 +209,36 @@ nic 1 fault 1 ber=0
 session_of() { nic "$1" received "$2" | cut -d' ' -f1; }
 
 nic 0 fault 0 silence=1
-check "silence is detected" until_true 5 state_is 0 0 "faulty silence"
-check "silence is detected at the other end" until_true 5 state_is 1 1 "faulty silence"
+check "silence is detected" until_true 20 state_is 0 0 "faulty silence"
+check "silence is detected at the other end" until_true 20 state_is 1 1 "faulty silence"
 ns 0 ping -q -c 3 -i 0.05 -W 1 10.1.0.0 >/dev/null
-check "packets are parked" until_true 2 more_than 0 node parked 2
+check "packets are parked" until_true 10 more_than 0 node parked 2
 read -r session seq < <(nic 1 received 1)
 nic 0 fault 0 silence=0
-check "link returns after silence" until_true 5 state_is 0 0 "up silence"
+check "link returns after silence" until_true 20 state_is 0 0 "up silence"
 mend_by_hand 1 1 0 0
 check "parked packets are replayed" mend_by_hand 0 0 1 1 "$session" "$seq"
-check "all of them" until_true 2 more_than 0 node replayed 2
+check "all of them" until_true 10 more_than 0 node replayed 2
 check "ping after replay" ping_ok 0 10.1.0.0
 check "nothing arrived twice" equals 1 node duplicates 0
 
 say "n1: ip link set w down"
 ip -n "$id-1" link set w down
-check "carrier loss is detected" until_true 5 state_is 1 1 "faulty carrier"
-check "carrier loss is detected at the other end" until_true 5 state_is 0 0 "faulty carrier"
+check "carrier loss is detected" until_true 20 state_is 1 1 "faulty carrier"
+check "carrier loss is detected at the other end" until_true 20 state_is 0 0 "faulty carrier"
 ip -n "$id-1" link set w up
-check "link returns with its carrier" until_true 5 state_is 0 0 "up carrier"
-until_true 5 state_is 1 1 "up carrier"
+check "link returns with its carrier" until_true 20 state_is 0 0 "up carrier"
+until_true 20 state_is 1 1 "up carrier"
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
 check "ping after mending" ping_ok 0 10.1.0.0
 
 say "n0: ip link del e"
 ip -n "$id-0" link del e
-check "a deleted device is a lost carrier" until_true 5 state_is 0 0 "faulty carrier"
+check "a deleted device is a lost carrier" until_true 20 state_is 0 0 "faulty carrier"
 cable 0
-check "a new device of that name is taken" until_true 5 state_is 0 0 "up carrier"
-until_true 5 state_is 1 1 "up carrier"
+check "a new device of that name is taken" until_true 20 state_is 0 0 "up carrier"
+until_true 20 state_is 1 1 "up carrier"
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
 check "ping over the new device" ping_ok 0 10.1.0.0
@@ -246,9 +247,9 @@ check "ping over the new device" ping_ok 0 10.1.0.0
 
 nic 0 invalid 1
 check "host hears of the unreachable" \
-	grep -q "Host Unreachable" <(ns 0 ping -c 2 -i 0.1 -W 1 10.1.0.0)
+	grep -q "Host Unreachable" <(ns 0 ping -c 2 -i 0.1 -W 20 10.1.0.0)
 check "host hears of the unreachable over IPv6" \
-	grep -q "Address unreachable" <(ns 0 ping -c 2 -i 0.1 -W 1 fd74:6f72:1::)
+	grep -q "Address unreachable" <(ns 0 ping -c 2 -i 0.1 -W 20 fd74:6f72:1::)
 check "and it is counted" more_than 0 node unreachable 1
 nic 0 place 4 1
 check "a new place has a new address" grep -q 10.1.0.0/32 <(ns 0 ip -br addr show dev torus0)
@@ -266,8 +267,7 @@ start 0 +x=e
 start 2 +x=e -x=w
 start 3 -x=w
 nic 1 attach 0 e
-for n in 0 1 2; do until_true 5 state_is $n 0 "up none"; until_true 5 state_is $((n + 1)) 1 "up none" ||
-	until_true 5 state_is $((n + 1)) 1 "up peer"; done
+for n in 0 1 2; do until_true 20 up $n 0; until_true 20 up $((n + 1)) 1; done
 for n in 0 1 2 3; do place $n; done
 for l in "0 0 1 1" "1 1 0 0" "1 0 2 1" "2 1 1 0"; do
 	# shellcheck disable=SC2086
@@ -284,10 +284,10 @@ nic 1 fault 0 ber=0
 say "n2: kill -9"
 kill -9 "${pid[2]}"
 wait "${pid[2]}" 2>/dev/null
-check "neighbours miss a killed NIC" until_true 5 state_is 1 0 "faulty silence"
+check "neighbours miss a killed NIC" until_true 20 state_is 1 0 "faulty silence"
 start 2 +x=e -x=w
-check "it starts again on its old socket" until_true 5 state_is 2 1 "up none"
-check "and its neighbours take it" until_true 5 state_is 1 0 "up silence"
+check "it starts again on its old socket" until_true 20 state_is 2 1 "up none"
+check "and its neighbours take it" until_true 20 state_is 1 0 "up silence"
 
 # --- two writers of rows -----------------------------------------------------------
 

@@ -35,7 +35,7 @@ start() {
 	ip netns exec "$id-a" "$emu" --foreground --name hostile --ports 4 --socket "$nic" \
 		--port +y=evil --log-level warning 2>"$tmp/log" &
 	pid=$!
-	until_true 20 test -S "$nic" && "$tool" "$nic" place 3x2 1,0
+	until_true 20 "$tool" "$nic" place 3x2 1,0
 }
 
 ends_well() {

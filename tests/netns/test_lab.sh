@@ -23,14 +23,14 @@ newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
 # --- bring-up -----------------------------------------------------------------
 
 raise() { lab up "$shape" "${patience[@]}"; }
-revive() { lab revive --timeout $((30 * slow)) "$1"; }
+revive() { lab revive --timeout $((60 * slow)) "$1"; }
 
-up_right() {
-	raise && running &&
-		is .nodes.up "$nodes" && is .links.up "$links" && is .links.total "$links" &&
-		is '.shape | map(tostring) | join("x")' "$shape" &&
-		is '.problems | length' 0 && is .parked_packets 0
+whole() {
+	is '[.state, (.shape | map(tostring) | join("x")), .nodes.up, .links.up, .links.total,
+		(.problems | length), .parked_packets] | join(" ")' \
+		"running $shape $nodes $links $links 0 0"
 }
+up_right() { raise && until_true 20 whole; }
 
 # Each end of each cable is where its coordinates and port say, and the other end names it.
 coordinates_right() {
@@ -52,7 +52,7 @@ ping_from() {
 	local from=$1 all=$2
 	# shellcheck disable=SC2016
 	"$bin/fabricctl" lab exec --name "$lab" "$from" -- sh -c \
-		'for n in '"$all"'; do ping -q -c 1 -W 5 $n >/dev/null || echo "'"$from"' -> $n: nothing"; done'
+		'for n in '"$all"'; do ping -q -c 1 -W 30 $n >/dev/null || echo "'"$from"' -> $n: nothing"; done'
 }
 
 ping_all() {
@@ -88,32 +88,34 @@ way() {
 		jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"'
 }
 
+other_way() { [[ $(way) != "$1" ]] || { echo "still by $1"; return 1; }; }
+
 cut_and_mend() {
 	local link v
 	link=$(way)
 	v=$(version)
 	lab cut "$link" && until_true 10 newer "$v" &&
-		until_true 10 is .state degraded && ask verify && is .last_recovery.lost 0 &&
-		is .parked_packets 0 || return 1
-	[[ $(way) != "$link" ]] || { echo "still by $link"; return 1; }
+		until_true 10 is .state degraded && verified && is .last_recovery.lost 0 &&
+		until_true 10 is .parked_packets 0 && until_true 10 other_way "$link" || return 1
 	v=$(version)
-	lab mend "$link" && until_true 10 newer "$v" && until_true 10 running && ask verify
+	lab mend "$link" && until_true 10 newer "$v" && until_true 10 running && verified
 }
 
 silence() {
 	local link v rc=0
 	link=$(way)
 	v=$(version)
-	lab silence "$link" && until_true 10 newer "$v" && ask verify || rc=1
-	lab silence "$link" off && until_true 10 running && ask verify || rc=1
+	lab silence "$link" && until_true 10 newer "$v" && verified || rc=1
+	lab silence "$link" off && until_true 10 running && verified || rc=1
 	return $rc
 }
 
 two_cuts() {
-	local v
+	local v rc=0
 	v=$(version)
-	lab cut 0,0:+x && lab cut 0,0:+y && until_true 10 newer "$v" && ask verify || return 1
-	lab mend 0,0:+x && lab mend 0,0:+y && until_true 10 running && ask verify
+	lab cut 0,0:+x && lab cut 0,0:+y && until_true 10 newer "$v" && verified || rc=1
+	lab mend 0,0:+x && lab mend 0,0:+y && until_true 10 running && verified || rc=1
+	return $rc
 }
 
 noisy() { ask links --json | jq -e '[.[].crc_errors] | add > 0'; }
@@ -124,32 +126,33 @@ noise() {
 	lab ber "$link" 1e-6 || return 1
 	under 4 --tcp until_true 10 noisy || rc=1
 	lab ber "$link" 0 || rc=1
-	is '.links.faulty' 0 || rc=1
+	until_true 10 is '.links.faulty' 0 || rc=1
 	return $rc
 }
 
 manager_killed() {
 	local node=$1
-	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && ask verify
+	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && verified
 }
 
 node_killed() {
 	local node=$1
 	lab kill "$node" && until_true 20 is .nodes.up $((nodes - 1)) &&
-		until_true 20 is .state degraded && ask verify || return 1
-	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && ask verify
+		until_true 20 is .state degraded && verified || return 1
+	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && verified
 }
 
 nic_killed() {
 	local node=$1
-	lab kill "$node" --nic && sleep 1 && revive "$node" && until_true 30 running && ask verify
+	lab kill "$node" --nic && until_true 20 is .nodes.up $((nodes - 1)) && revive "$node" &&
+		until_true 30 running && verified
 }
 
 exclude_include() {
 	local link
 	link=$(way)
-	ask exclude "$link" && until_true 10 is .links.excluded 1 && ask verify || return 1
-	[[ $(way) != "$link" ]] || { echo "still by $link"; return 1; }
+	ask exclude "$link" && until_true 10 is .links.excluded 1 && verified &&
+		until_true 10 other_way "$link" || return 1
 	ask include "$link" && until_true 10 running && is .links.excluded 0
 }
 
@@ -187,7 +190,7 @@ refusals() {
 		exits 2 '9,9' ask trace 0,0 9,9 &&
 		exits 2 '0,0:*' ask exclude '0,0:*' &&
 		exits 2 '+q' ctl link down --lab "$lab" 0,0:+q &&
-		running && [[ ! -e /run/torus/"$lab"x ]]
+		until_true 10 running && [[ ! -e /run/torus/"$lab"x ]]
 }
 
 no_root() {
@@ -204,7 +207,7 @@ exec_status() {
 privileges() {
 	local control nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	control=$(lab exec 0,0 -- printenv TORUS_CONTROL) || return 1
-	lab exec 0,0 -- "${nobody[@]}" "$copy" status --control "$control" &&
+	until_true 10 lab exec 0,0 -- "${nobody[@]}" "$copy" status --control "$control" &&
 		exits 2 '' lab exec 0,0 -- "${nobody[@]}" "$copy" exclude --control "$control" 0,0:+x &&
 		exits 2 'only root' lab exec 0,0 -- "${nobody[@]}" "$copy" link down --control "$control" 0,0:+x &&
 		is .links.excluded 0
@@ -238,7 +241,7 @@ half_dead() {
 	for pid in $(ip netns pids "$lab-1.0"); do kill -9 "$pid"; done
 	ip netns del "$lab-0.1"
 	rm -rf "/run/torus/$lab/0.0"
-	exits 2 "$lab" lab up "$shape" && down_clean && raise && running && down_clean
+	exits 2 "$lab" lab up "$shape" && down_clean && raise && until_true 10 running && down_clean
 }
 
 no_reports() {
@@ -251,9 +254,9 @@ no_reports() {
 
 suite() {
 	check "up, addressed, all links" up_right
-	check "coordinates and cables agree" coordinates_right
+	check "coordinates and cables agree" until_true 10 coordinates_right
 	check "all pairs ping by name" ping_all
-	check "verify" ask verify
+	check "verify" verified
 	if [[ ${TORUS_BACKEND:-user} != mixed ]]; then
 		check "exit status of a command on a node" exec_status
 		check "bad input is refused by name, and changes nothing" refusals
@@ -276,10 +279,8 @@ copy=$tmp/fabricctl
 cp "$B"/{fabricctl,torusemu,fabricd} "$tmp" && chmod 755 "$tmp"/fabric* "$tmp/torusemu"
 
 if [[ ${TORUS_BACKEND:-user} == user ]]; then
-	bin=$B tag='' shape=4x4 nodes=16 links=32 far=2,1 aside=3,3 patience=()
+	bin=$B tag='' shape=4x4 nodes=16 links=32 far=2,1 aside=3,3
 else
-	# A guest has one processor, and what it is emulated by is shared.
-	patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s")
 	bin=$B tag="$TORUS_BACKEND: " shape=3x2 nodes=6 links=12 far=1,1 aside=2,1
 fi
 [[ ${TORUS_BACKEND:-user} == mixed ]] || check "without root" no_root

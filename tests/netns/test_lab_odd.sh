@@ -39,45 +39,56 @@ nothing_left() {
 
 odd_shape() {
 	local nodes=$2
-	lab up "$1" || return 1
-	[[ $(ctl status --lab "$lab" --json | jq -c '[.state, .nodes.up]') == "[\"running\",$nodes]" ]] || return 1
-	[[ $(ctl verify --lab "$lab" --json | jq .pairs) == $((nodes * (nodes - 1))) ]] || return 1
-	ctl verify --lab "$lab" && lab down && nothing_left
+	lab up "$1" "${patience[@]}" && until_true 20 running "$nodes" &&
+		until_true 20 all_walked $((nodes * (nodes - 1))) && lab down && nothing_left
 }
+running() { [[ $(ctl status --lab "$lab" --json | jq -c '[.state, .nodes.up]') == "[\"running\",$1]" ]]; }
+all_walked() { [[ $(ctl verify --lab "$lab" --json | jq -c '[.ok, .pairs]') == "[true,$1]" ]]; }
 
 # A half-dead lab, whatever made it so: named, refused, cleared away.
 half_dead() {
-	local before
-	before=$(remains | sort)
-	exits 2 'half-dead' lab up 2x2 || return 1
-	[[ $(remains | sort) == "$before" ]] || { echo "lab up changed something"; return 1; }
+	until_true 10 refused_untouched || return 1
 	exits 2 '' lab cut 0,0:+x || return 1
 	lab down && nothing_left
 }
 
-# Killed that many ms after it began.
-killed_up() {
-	"$B/fabricctl" lab up 2x2x2x2x2x2 --name "$lab" &
-	local up=$!
-	sleep "$(printf '0.%03d' "$1")"
-	kill -9 "$up" || { echo "was already up"; return 1; }
-	wait "$up"
-	half_dead
+# What was begun before may go on for a moment.
+refused_untouched() {
+	local before
+	before=$(remains | sort)
+	exits 2 'half-dead' lab up 2x2 || return 1
+	[[ $(remains | sort) == "$before" ]] || { echo "lab up changed something"; return 1; }
 }
+
+# signalled SIGNAL MS SHAPE: lab up gets it so long after it has begun; its exit status is in
+# $ended. Who is late meets one that is up already, and tries again.
+signalled() {
+	local up try
+	for try in 1 2 3 4 5; do
+		"$B/fabricctl" lab up "$3" --name "$lab" >"$tmp/said" 2>&1 &
+		up=$!
+		until_true 10 test -d "$run"
+		sleep "$(printf '0.%03d' "$2")"
+		kill "-$1" "$up"
+		ended=0
+		wait "$up" || ended=$?
+		cat "$tmp/said"
+		((ended == 0)) || return 0
+		lab down
+	done
+	return 1
+}
+
+killed_up() { signalled KILL "$1" 2x2x2x2x2x2 && [[ $ended == 137 ]] && half_dead; }
 
 interrupted_up() {
 	# A job of a script ignores SIGINT, but TERM is handled alike.
-	"$B/fabricctl" lab up 4x4x4 --name "$lab" >"$tmp/said" 2>&1 &
-	local up=$!
-	sleep 0.15
-	kill -TERM "$up"
-	wait "$up"
-	[[ $? == 2 ]] && cat "$tmp/said" && grep interrupted "$tmp/said" && nothing_left
+	signalled TERM 100 4x4x4 && [[ $ended == 2 ]] && grep interrupted "$tmp/said" && nothing_left
 }
 
 rebooted() {
 	local n p
-	lab up 2x2 || return 1
+	lab up 2x2 "${patience[@]}" || return 1
 	for n in 0.0 1.0 0.1 1.1; do
 		for p in fabricd torusemu; do
 			kill -9 "$(cut -d' ' -f1 "$run/$n/$p.pid")"
@@ -92,7 +103,7 @@ rebooted() {
 }
 
 damaged() {
-	lab up 2x2 || return 1
+	lab up 2x2 "${patience[@]}" || return 1
 	echo '{"name":' >"$run/lab.json"
 	exits 2 damaged lab status || return 1
 	half_dead
@@ -104,7 +115,7 @@ bystanders() {
 	local inside
 	sleep 300 &
 	bystander=$!
-	lab up 2x2 || return 1
+	lab up 2x2 "${patience[@]}" || return 1
 	echo "$bystander 1" >"$run/1.0/fabricd.pid"
 	echo "$bystander" >"$run/0.1/fabricd.pid"
 	echo "1 1" >"$run/1.1/fabricd.pid"
@@ -120,9 +131,9 @@ bystanders() {
 }
 
 from_within() {
-	lab up 2x2 || return 1
+	lab up 2x2 "${patience[@]}" || return 1
 	exits 2 'lives in lab' lab exec 0,0 -- "$B/fabricctl" lab down --name "$lab" || return 1
-	ctl status --lab "$lab" && lab down && nothing_left
+	until_true 20 ctl status --lab "$lab" && lab down && nothing_left
 }
 
 bad_nic() {
@@ -131,16 +142,16 @@ bad_nic() {
 }
 
 two_labs() {
-	lab up 2x2 || return 1
-	exits 2 'up already' lab up 2x2 || return 1
+	lab up 2x2 "${patience[@]}" || return 1
+	exits 2 'up already' lab up 2x2 "${patience[@]}" || return 1
 	"$B/fabricctl" lab up 3 --name "$lab-3" || return 1
 	exits 2 'name one' env -u TORUS_LAB "$B/fabricctl" lab down || return 1
-	"$B/fabricctl" lab down --name "$lab-3" && ctl status --lab "$lab" && lab down && nothing_left
+	"$B/fabricctl" lab down --name "$lab-3" && until_true 20 ctl status --lab "$lab" && lab down && nothing_left
 }
 
 cables() {
-	lab up 3x2 || return 1
-	lab cut 1,0:+x && lab kill 1,0 && lab revive 1,0 || return 1
+	lab up 3x2 "${patience[@]}" || return 1
+	lab cut 1,0:+x && lab kill 1,0 && lab revive --timeout $((60 * slow)) 1,0 || return 1
 	[[ $(lab status --json | jq -c '[.nodes[] | select(.cut != []) | [.node, .cut]]') == \
 		'[[[1,0],["+x"]],[[2,0],["-x"]]]' ]] || { lab status; return 1; }
 	ip -n "$lab-1.0" -br link show px+ | grep -q DOWN || return 1
@@ -152,7 +163,7 @@ cables() {
 
 mpi() {
 	command -v mpirun mpiexec.mpich >/dev/null || { echo "no mpirun or mpiexec.mpich"; return 1; }
-	lab up 2x2 || return 1
+	lab up 2x2 "${patience[@]}" || return 1
 	[[ $(lab exec 0,0 -- mpirun --host n0-0,n1-0,n0-1,n1-1 hostname 2>/dev/null | sort | xargs) == \
 		"n0-0 n0-1 n1-0 n1-1" ]] || return 1
 	[[ $(lab exec 0,0 -- mpiexec.mpich -hosts n0-0,n1-0,n0-1,n1-1 hostname 2>/dev/null | sort | xargs) == \

@@ -39,10 +39,11 @@ under() {
 	return $rc
 }
 
-# Whoever trains on a busy machine may have to wait for a processor, and be waited for.
-patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s" --set retrain_time=2s)
+# Whoever trains on a busy machine may have to wait for a processor, and be waited for. No
+# test here is about silence.
+patience+=(--set "silence=$((20 * slow))s" --set "retrain_time=$((2 * slow))s")
 
-up() { lab up 3x2 "${patience[@]}" && is .state running && is '.degraded_links | length' 0; }
+up() { lab up 3x2 "${patience[@]}" && until_true 20 is '[.state, (.degraded_links | length)] | join(" ")' "running 0"; }
 
 says_modelled() { ask links | grep 'modelled lines' && is_of 0,0 +x .line.length 0; }
 
@@ -69,15 +70,15 @@ lanes_die() {
 		until_true 10 is_of 0,0 +x '[.lane[] | select(.state == "dead")] | length' \
 			"$(lanes_of $dead)" || return 1
 	done
-	is_of 0,0 +x '.lanes_shed' 3 && until_true 10 is_of 1,0 -x '.width' 9
+	until_true 10 is_of 0,0 +x '.lanes_shed' 3 && until_true 10 is_of 1,0 -x '.width' 9
 }
 lanes_of() { case $1 in 0) echo 1 ;; 0,5) echo 2 ;; *) echo 3 ;; esac; }
 
 told() { ask events | grep 'line 0,0:+x: 9 of 12 lanes'; }
 
 both_named() {
-	is '.degraded_links | map("\(.node | map(tostring) | join(",")):\(.port)") | sort | join(" ")' \
-		"0,0:+x 1,0:-x" && is '.degraded_links | map(.width) | join(" ")' "9 9"
+	is '.degraded_links | map("\(.node | map(tostring) | join(",")):\(.port) \(.width)") | sort | join(" ")' \
+		"0,0:+x 9 1,0:-x 9"
 }
 named() {
 	until_true 10 both_named &&
@@ -86,7 +87,7 @@ named() {
 }
 
 # The list is the root's: one that begins anew is told again.
-named_anew() { lab kill 0,0 --manager && lab revive --timeout $((30 * slow)) 0,0 && until_true 10 both_named; }
+named_anew() { lab kill 0,0 --manager && lab revive --timeout $((60 * slow)) 0,0 && until_true 10 both_named; }
 
 # A manager that begins anew tells the root what it no longer is, so that it forgets.
 forgotten() {
@@ -126,7 +127,7 @@ eye() {
 }
 
 revived() {
-	lab kill 1,0 && lab revive --timeout $((30 * slow)) 1,0 &&
+	lab kill 1,0 && lab revive --timeout $((60 * slow)) 1,0 &&
 		until_true 10 is_of 1,0 -x '.line.length == 400 and .line.aged == 132' true &&
 		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true && until_true 10 as_asked
 }
@@ -141,7 +142,7 @@ as_asked() {
 dies_and_returns() {
 	lab line 0,0:+x --dead all && until_true 10 is_of 0,0 +x '.state' faulty &&
 		is_of 0,0 +x '.train_failures > 0' true && until_true 10 is .state degraded &&
-		lab exec 0,0 -- ping -q -c 3 -W 5 n1-0 &&
+		lab exec 0,0 -- ping -q -c 3 -W 30 n1-0 &&
 		lab line 0,0:+x --length 0 --dead none --ageing 0 --aged none &&
 		until_true 20 is .state running && until_true 10 is '.degraded_links | length' 0
 }

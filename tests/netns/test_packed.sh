@@ -24,7 +24,7 @@ explain() {
 	"$bin/fabricctl" lab status --name "$lab"
 }
 
-running() { is .state running && is .nodes.up "$nodes" && is .links.up "$links"; }
+running() { is '[.state, .nodes.up, .links.up] | join(" ")' "running $nodes $links"; }
 settled() { is .state degraded && ask verify; }
 lab_is() { [[ $(lab status --json | jq -c "$1") == "$2" ]]; }
 pack() { cut -d' ' -f1 "$run/torusemu.pid"; }
@@ -34,10 +34,12 @@ back() { echo "${shape//[^x]/}" | awk '{ print length($0) + 1 }'; }
 
 # --- bring-up -----------------------------------------------------------------------
 
-raise() { lab up "$shape" --packed; }
+raise() { lab up "$shape" --packed "${patience[@]}"; }
+revive() { lab revive --timeout $((60 * slow)) "$@"; }
 
 up_right() {
-	raise && running && is .links.total "$links" && is '.problems | length' 0 && ask verify
+	raise && until_true 20 running && is .links.total "$links" &&
+		until_true 20 is '.problems | length' 0 && verified
 }
 
 # One process and one namespace, and a socket and a manager for each node.
@@ -54,25 +56,25 @@ one_of_each() {
 each_answers() {
 	local n
 	for n in $(lab hosts --json | jq -r '.[].node | map(tostring) | join(",")'); do
-		[[ $(ask status --node "$n" --json | jq -c .own.node) == "[$n]" ]] || { echo "$n"; return 1; }
-		[[ $(ask links --node "$n" "$n" --json | jq length) == $((2 * links / nodes)) ]] ||
-			{ echo "links of $n"; return 1; }
+		until_true 10 knows_itself "$n" && until_true 10 knows_its_links "$n" || return 1
 	done
 }
+knows_itself() { [[ $(ask status --node "$1" --json | jq -c .own.node) == "[$1]" ]]; }
+knows_its_links() { [[ $(ask links --node "$1" "$1" --json | jq length) == $((2 * links / nodes)) ]]; }
 
 on_a_node() {
 	[[ $(lab exec 1,"$rest" -- sh -c 'hostname; echo $TORUS_NODE' | xargs) == "n1-${rest//,/-} 1,$rest" ]] &&
 		exits 7 '' lab exec 1,"$rest" -- sh -c 'exit 7' &&
-		lab exec 1,"$rest" -- "$bin/fabricctl" status
+		until_true 10 lab exec 1,"$rest" -- "$bin/fabricctl" status
 }
 
 # --- cables -------------------------------------------------------------------------
 
 cut_and_mend() {
-	lab cut 0,"$rest":+x && until_true 10 settled && is .links.faulty 1 &&
-		link_is 0,"$rest" 0 faulty && link_is 1,"$rest" "$(back)" faulty &&
+	lab cut 0,"$rest":+x && until_true 10 settled && until_true 10 is .links.faulty 1 &&
+		until_true 10 link_is 0,"$rest" 0 faulty && until_true 10 link_is 1,"$rest" "$(back)" faulty &&
 		exits 1 '+x' lab status || return 1
-	lab mend 0,"$rest":+x && until_true 10 running && ask verify && lab status
+	lab mend 0,"$rest":+x && until_true 10 running && verified && until_true 10 lab status
 }
 
 # By its other end, and both cables of a size of two are there.
@@ -95,27 +97,28 @@ faults() {
 noisy() { ask links 0,"$rest" --json | jq -e '[.[].crc_errors + .[].seq_errors] | add > 0' ||
 	ask links 1,"$rest" --json | jq -e '[.[].crc_errors] | add > 0'; }
 
+# of_x FILTER WANT: what the links say of 0,$rest:+x
+of_x() { [[ $(x "$1") == "$2" ]]; }
+x() { ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x") | '"$1"; }
+
 retry() {
 	lab retry 0,"$rest":+x hippi && lab cut 0,"$rest":+x &&
 		until_true 10 link_is 0,"$rest" 0 faulty && lab mend 0,"$rest":+x &&
-		until_true 10 running || return 1
-	[[ $(ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x").retry') == hippi ]] || return 1
-	lab retry 0,"$rest":+x auto
+		until_true 10 running && until_true 10 of_x .retry hippi && lab retry 0,"$rest":+x auto
 }
 
 # A power-up with the cable as it is now.
 again() {
 	lab cut 0,"$rest":+x && until_true 10 link_is 0,"$rest" 0 faulty &&
-		lab mend 0,"$rest":+x && until_true 20 running
+		lab mend 0,"$rest":+x && until_true 20 of_x .state up && until_true 20 running
 }
-width() { ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x").width'; }
 
 lossy_line() {
 	local all
-	all=$(width)
-	lab line 0,"$rest":+x --length 100 --dead 1 && again && (($(width) == all - 1)) &&
+	all=$(x .width)
+	lab line 0,"$rest":+x --length 100 --dead 1 && again && until_true 10 of_x .width $((all - 1)) &&
 		until_true 10 is '.degraded_links | length' 2 || return 1
-	lab line 0,"$rest":+x --length 0 --dead none && again && (($(width) == all)) &&
+	lab line 0,"$rest":+x --length 0 --dead none && again && until_true 10 of_x .width "$all" &&
 		until_true 10 is '.degraded_links | length' 0
 }
 
@@ -133,12 +136,12 @@ management() {
 
 manager_killed() {
 	lab kill "$1" --manager && until_true 20 is .nodes.up $((nodes - 1)) && exits 1 dead lab status &&
-		lab revive "$1" && until_true 20 running && ask verify
+		revive "$1" && until_true 20 running && verified
 }
 
 root_killed() {
-	lab kill 0,"$rest" --manager && sleep 0.3 && lab revive 0,"$rest" &&
-		until_true 20 running && ask verify
+	lab kill 0,"$rest" --manager && sleep 0.3 && revive 0,"$rest" &&
+		until_true 20 running && verified
 }
 
 # The carrier stays: only silence tells its neighbours.
@@ -147,14 +150,14 @@ nic_killed() {
 		until_true 10 settled || return 1
 	nic 0,"$rest" state 0 | grep -q silence || nic 0,"$rest" state "$(back)" | grep -q silence ||
 		{ echo "no neighbour speaks of silence"; return 1; }
-	lab revive "$1" && until_true 20 running && ask verify
+	revive "$1" && until_true 20 running && verified
 }
 
 node_killed() {
 	lab cut "$1":+x && lab kill "$1" && until_true 20 is .nodes.up $((nodes - 1)) &&
 		until_true 20 settled && lab_is '[.nodes[] | select(.power | not)] | length' 1 || return 1
-	lab revive "$1" && until_true 20 is .nodes.up "$nodes" && is .links.up $((links - 1)) || return 1
-	lab mend "$1":+x && until_true 20 running && ask verify
+	revive "$1" && until_true 20 is '[.nodes.up, .links.up] | join(" ")' "$nodes $((links - 1))" || return 1
+	lab mend "$1":+x && until_true 20 running && verified
 }
 
 # All NICs at once: they can be started again, and what was cut stays so.
@@ -165,13 +168,13 @@ pack_killed() {
 		lab revive --no-wait "$n" || return 1
 	done
 	until_true 30 is .links.up $((links - 1)) && until_true 10 settled && lab_is '[.nodes[].cut[]] | length' 2 &&
-		lab mend 0,"$rest":+x && until_true 20 running && ask verify
+		lab mend 0,"$rest":+x && until_true 20 running && verified
 }
 
 # --- with torus0 ----------------------------------------------------------------------
 
 tun_up() {
-	lab up "$shape" --packed --tun && running && [[ $(pgrep -fc "torusemu.*$run/") == 1 ]] &&
+	lab up "$shape" --packed --tun "${patience[@]}" && until_true 20 running && [[ $(pgrep -fc "torusemu.*$run/") == 1 ]] &&
 		[[ $(ip netns list | grep -c "^$lab-") == $((nodes + 1)) ]]
 }
 
@@ -180,7 +183,7 @@ ping_all() {
 	all=$("$bin/fabricctl" lab hosts --name "$lab" --list | tr ',' ' ')
 	for n in $all; do
 		# shellcheck disable=SC2016
-		lab exec "$n" -- sh -c 'for n in '"$all"'; do ping -q -c 1 -W 5 $n >/dev/null || echo "-> $n: nothing"; done'
+		lab exec "$n" -- sh -c 'for n in '"$all"'; do ping -q -c 1 -W 30 $n >/dev/null || echo "-> $n: nothing"; done'
 	done >"$tmp/pings"
 	cat "$tmp/pings"
 	[[ -n $all && ! -s $tmp/pings ]]
@@ -207,15 +210,15 @@ way() {
 way_cut() {
 	local link
 	link=$(way)
-	lab cut "$link" && until_true 10 settled && is .last_recovery.lost 0 || return 1
-	lab mend "$link" && until_true 10 running && ask verify
+	lab cut "$link" && until_true 10 settled && until_true 10 is .last_recovery.lost 0 || return 1
+	lab mend "$link" && until_true 10 running && verified
 }
 
 way_silent() {
 	local link
 	link=$(way)
 	lab silence "$link" && until_true 10 settled || return 1
-	lab silence "$link" off && until_true 10 running && ask verify
+	lab silence "$link" off && until_true 10 running && verified
 }
 
 way_noisy() {
@@ -235,7 +238,7 @@ refusals() {
 		nothing_left
 }
 
-no_traffic() { exits 2 'packed' lab traffic 0,"$rest" 1,"$rest" && running; }
+no_traffic() { exits 2 'packed' lab traffic 0,"$rest" 1,"$rest" && until_true 10 running; }
 
 traces() {
 	ls -d "$run" /etc/netns/"$lab"* /run/netns/"$lab"* 2>/dev/null
@@ -250,12 +253,18 @@ nothing_left() {
 
 down_clean() { lab down && until_true 5 nothing_left; }
 
+# So long after it has begun; who is late meets one that is up already, and tries again.
 killed_up() {
-	"$bin/fabricctl" lab up 8x4x4 --packed --name "$lab" &
-	local up=$!
-	sleep "$1"
-	kill -9 "$up" || { echo "was already up"; return 1; }
-	wait "$up"
+	local up try
+	for try in 1 2 3 4 5; do
+		"$bin/fabricctl" lab up 8x4x4 --packed --name "$lab" &
+		up=$!
+		until_true 10 test -d "$run"
+		sleep "$1"
+		kill -9 "$up"
+		wait "$up" || break
+		lab down
+	done
 	until_true 5 exits 2 half-dead lab up "$shape" --packed && down_clean
 }
 

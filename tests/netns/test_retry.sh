@@ -41,7 +41,7 @@ speaks() {
 }
 
 # The other cable is away: all goes by this one, both ways.
-alone() { ask exclude 0:-x && until_true 20 at_rest && ask verify; }
+alone() { ask exclude 0:-x && until_true 20 at_rest && until_true 20 ask verify; }
 
 # Errors and their mending are seen on the way; nothing of the stream is lost by them.
 errors() {
@@ -49,15 +49,13 @@ errors() {
 	crc=$(sum crc_errors) replayed=$(sum replayed_packets)
 	lab ber "$link" 1e-6 && lab traffic --tcp -s "$seconds" 0 1 || return 1
 	lab ber "$link" 0 && more crc_errors "$crc" && more replayed_packets "$replayed" &&
-		ends state '"up"' && lab traffic -s 1 0 1
+		until_true 20 ends state '"up"' && lab traffic -s 1 0 1
 }
 
-two_up() { lab up 2 "${patience[@]}" && at_rest; }
+two_up() { lab up 2 "${patience[@]}" && until_true 20 at_rest; }
 
-patience=() seconds=2
-if [[ ${TORUS_BACKEND:-user} != user ]]; then
-	tag="$TORUS_BACKEND: " patience=(--timeout $((60 * slow)) --set "silence=${slow}s" --set "retry_time=${slow}s")
-fi
+seconds=2
+[[ ${TORUS_BACKEND:-user} == user ]] || tag="$TORUS_BACKEND: "
 check "two nodes are up" two_up || exit 1
 check "one cable for all" alone
 for protocol in acknak hippi angara; do

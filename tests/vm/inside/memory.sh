@@ -24,8 +24,8 @@ choose() {
 		echo N >"$d/task-filter"
 		echo -1 >"$d/times"
 		echo 12 >"$d/stacktrace-depth"
-		printf '%d' "$start" >"$d/require-start"
-		printf '%d' $((start + size)) >"$d/require-end"
+		printf '%u' "$start" >"$d/require-start"
+		printf '%u' $((start + size)) >"$d/require-end"
 	done
 	echo 0 >$faults/fail_page_alloc/min-order
 	echo N >$faults/fail_page_alloc/ignore-gfp-highmem
