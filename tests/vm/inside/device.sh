@@ -46,7 +46,7 @@ network() {
 # --- by hand --------------------------------------------------------------------
 
 made() {
-	dev dev0 add torus0 --ports 2 --guid 00c0ffee --nic-name left --bootstrap &&
+	dev dev0 add torus0 --ports 2 --guid 00c0ffee --nic-name left --bootstrap "${patient[@]}" &&
 		dev dev1 add torus0 --ports 2 --guid 00c0fff0 --set silence=3s --set slots=8 \
 			--set park_bytes=1M || return 1
 	listed dev0 '.[] | "\(.device) \(.name) \(.guid) \(.bootstrap) \(.ports | length) \(.node)"' \
@@ -135,7 +135,7 @@ both_run() {
 	manager dev0 172.31.0.1
 	manager dev1 172.31.0.2 genl:torus0
 	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
-		at dev0 ping -q -c 2 -W 2 10.1.0.0 && at dev1 ping -q -c 2 -W 2 fd74:6f72:: &&
+		at dev0 ping -q -c 2 -W 30 10.1.0.0 && at dev1 ping -q -c 2 -W 30 fd74:6f72:: &&
 		listed dev1 '.[] | "\(.node[0]) \(.shape[0])"' '1 2'
 }
 
@@ -144,10 +144,10 @@ nic_goes_and_comes() {
 	dev dev1 del torus0 && until_true 10 misses dev1 'no kernel NIC' &&
 		until_true 20 state_is dev0 .nodes.up 1 || { ask dev1 status; return 1; }
 	sleep 6	# it now looks for itself only every 5 s
-	dev dev1 add torus0 --ports 2 --guid 00c0fff0 && dev dev1 attach torus0:-x ca &&
+	dev dev1 add torus0 --ports 2 --guid 00c0fff0 "${patient[@]}" && dev dev1 attach torus0:-x ca &&
 		dev dev1 attach torus0:+x cb || return 1
 	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
-		at dev0 ping -q -c 2 -W 2 10.1.0.0 &&
+		at dev0 ping -q -c 2 -W 30 10.1.0.0 &&
 		grep -q 'torus0: add' "$tmp/dev1.log" || { tail -n 30 "$tmp/dev1.log"; return 1; }
 }
 
@@ -157,7 +157,7 @@ nic_moves() {
 		ip -n dev1 link set torus0 netns dev2 && until_true 10 misses dev1 'no kernel NIC' &&
 		listed dev1 length 0 && listed dev2 '.[].name' torus0 || { ip netns del dev2; return 1; }
 	ip netns del dev2
-	dev dev1 add torus0 --ports 2 --guid 00c0fff0 && dev dev1 attach torus0:-x ca &&
+	dev dev1 add torus0 --ports 2 --guid 00c0fff0 "${patient[@]}" && dev dev1 attach torus0:-x ca &&
 		dev dev1 attach torus0:+x cb &&
 		until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2'
 }
@@ -169,12 +169,12 @@ manager_restarts() {
 	ip -n dev0 addr flush dev torus0
 	manager dev0 172.31.0.1
 	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
-		at dev0 ping -q -c 2 -W 2 10.1.0.0 && at dev0 ping -q -c 2 -W 2 fd74:6f72:1::
+		at dev0 ping -q -c 2 -W 30 10.1.0.0 && at dev0 ping -q -c 2 -W 30 fd74:6f72:1::
 }
 
 # Told of in the status: a second NIC is left alone, two at the start are too many.
 two_nics() {
-	dev dev0 add torus7 --ports 2 && sleep 1 && state_is dev0 .state running || return 1
+	dev dev0 add torus7 --ports 2 && sleep 1 && until_true 10 state_is dev0 .state running || return 1
 	kill "${pids[-1]}" && wait "${pids[-1]}"
 	manager dev0 172.31.0.1
 	until_true 10 misses dev0 '2 NICs' && dev dev0 del torus7 &&

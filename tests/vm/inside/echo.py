@@ -11,7 +11,7 @@ import sys
 import time
 
 UNDER_WAY = 8
-PATIENCE = 40  # seconds: a flood on one processor goes first
+PATIENCE = 120  # seconds: a flood on one processor goes first
 SIZE_MAX = 12000
 
 

@@ -55,7 +55,7 @@ class Sock:
     def __init__(self):
         self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.s.bind((0, 0))
-        self.s.settimeout(20)
+        self.s.settimeout(120)
         self.send(16, 3, attr(2, b"torus\0"), REQUEST)
         family = dict(attrs(next(messages(self.s.recv(65536)))[2][4:]))
         self.family = struct.unpack("=H", family[1])[0]

@@ -10,6 +10,8 @@ B=${B:-$TOP/build}
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 
+silence=$((2 * slow)) # which is what is waited for here
+
 no_cables() { [[ -z $(ip -n "n$1" -br link show type veth) ]]; }
 
 # numbered COUNT: so many datagrams are on their way from node 0, and node 1 listens

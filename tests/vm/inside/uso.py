@@ -22,7 +22,7 @@ def receive(address):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
     s.bind((address, PORT))
-    s.settimeout(60)
+    s.settimeout(120)
     print("listening", flush=True)
     for n, want in enumerate(datagrams()):
         got = s.recv(65536)

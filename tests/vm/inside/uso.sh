@@ -16,6 +16,7 @@ user_node() {
 	mknod -m 600 /dev/net/tun c 10 200 2>/dev/null
 	ip netns add n1 && cable 0 1 || return
 	ns 1 "$B/torusemu" --name n1 --ports 2 --socket /tmp/n1.nic --foreground --port -x=w \
+		--set "silence=${silence}s" --set "retry_time=${silence}s" \
 		2>/tmp/n1.log &
 	emulator=$!
 	until_true 20 emu state 1
