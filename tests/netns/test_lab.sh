@@ -166,10 +166,10 @@ port_down_up() {
 	local link
 	link=$(way)
 	ctl link down --lab "$lab" "$link" && until_true 10 is .links.faulty 1 &&
-		is_port "${link%:*}" "${link#*:}" down && ask verify || return 1
-	[[ $(way) != "$link" ]] || { echo "still by $link"; return 1; }
+		is_port "${link%:*}" "${link#*:}" down && verified && until_true 10 other_way "$link" || return 1
 	lab kill "${link%:*}" --manager && revive "${link%:*}" && is_port "${link%:*}" "${link#*:}" down &&
-		ctl link up --lab "$lab" "$link" && until_true 10 running && is_port "${link%:*}" "${link#*:}" up
+		ctl link up --lab "$lab" "$link" && until_true 10 running &&
+		until_true 10 is_port "${link%:*}" "${link#*:}" up
 }
 
 # --- bad input --------------------------------------------------------------------

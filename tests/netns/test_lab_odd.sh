@@ -63,8 +63,8 @@ refused_untouched() {
 # signalled SIGNAL MS SHAPE: lab up gets it so long after it has begun; its exit status is in
 # $ended. Who is late meets one that is up already, and tries again.
 signalled() {
-	local up try
-	for try in 1 2 3 4 5; do
+	local up
+	for _ in 1 2 3 4 5; do
 		"$B/fabricctl" lab up "$3" --name "$lab" >"$tmp/said" 2>&1 &
 		up=$!
 		until_true 10 test -d "$run"

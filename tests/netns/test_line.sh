@@ -94,7 +94,7 @@ forgotten() {
 	lab line 0,0:+x --dead 0 && until_true 10 narrow && lab kill 1,0 --manager &&
 		lab line 0,0:+x --dead none && lab cut 0,0:+x && lab mend 0,0:+x &&
 		until_true 10 is_of 0,0 +x '.state == "up" and .width == 12' true &&
-		lab revive --timeout $((30 * slow)) 1,0 && until_true 10 whole
+		lab revive --timeout $((60 * slow)) 1,0 && until_true 10 whole
 }
 narrow() { is '.degraded_links | map(select(.width < 12) | .node[0]) | sort | join(" ")' "0 1"; }
 whole() { is '.degraded_links | map(select(.width < 12)) | length' 0; }

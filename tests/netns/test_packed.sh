@@ -255,8 +255,8 @@ down_clean() { lab down && until_true 5 nothing_left; }
 
 # So long after it has begun; who is late meets one that is up already, and tries again.
 killed_up() {
-	local up try
-	for try in 1 2 3 4 5; do
+	local up
+	for _ in 1 2 3 4 5; do
 		"$bin/fabricctl" lab up 8x4x4 --packed --name "$lab" &
 		up=$!
 		until_true 10 test -d "$run"
