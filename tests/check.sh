@@ -10,7 +10,8 @@
 #			emulated: PATIENCE in the environment
 #	patient		parameters of NICs whose links outlast a moment in which this machine stands
 #			still: else that is a silence, and again and again a flap
-#	patience	the same for "fabricctl lab up", which waits longer, too
+#	patience	the same for "fabricctl lab up", which waits longer, too, and whose managers
+#			do: what they give up waiting for is lost
 #	tag		what the names of the tests begin with
 #	cleanup		a function of the script, if it has one: ends what it has made
 #	explain		likewise: prints what helps to understand a failure
@@ -19,12 +20,13 @@ set -u
 failed=0
 slow=${PATIENCE:-1}
 patient=(--set "silence=$((2 * slow))s" --set "retry_time=$((2 * slow))s")
-patience=("${patient[@]}" --timeout $((120 * slow)))
 pause=0.05
 [[ -z ${VM_KIND-} ]] || pause=0.3
 tag=''
 tmp=$(mktemp -d) || exit 2
 chmod 755 "$tmp"
+printf '%s\n' '[timers]' "resolve_max = $((2 * slow))s" "drain_max = $((500 * slow))ms" >"$tmp/patient.conf"
+patience=("${patient[@]}" --timeout $((120 * slow)) --config "$tmp/patient.conf")
 trap '! declare -F cleanup >/dev/null || cleanup; rm -rf "$tmp"' EXIT
 
 say() { echo "[+] $*" >&2; }

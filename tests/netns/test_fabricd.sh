@@ -383,7 +383,7 @@ readiness() {
 		        break
 	PY
 	started+=("$!")
-	until_true 5 test -S "$sock"
+	until_true 60 test -S "$sock"
 	NOTIFY_SOCKET=$sock WATCHDOG_USEC=200000 ip netns exec "$lab-1.1" \
 		"$B/fabricd" --config "$conf" 2>/dev/null &
 	last=$!
@@ -435,14 +435,15 @@ lab down >/dev/null 2>&1
 
 # --- 2x2, where a hold lasts longer than any moment -----------------------------
 
-printf '%s\n' 'flap_half_life = 10min' 'hold_max = 60min' >"$tmp/holds.conf"
-if ! lab up 2x2 "${patience[@]}" --config "$tmp/holds.conf" >"$tmp/up" 2>&1; then
+printf '%s\n' 'flap_half_life = 10min' 'hold_max = 60min' >>"$tmp/patient.conf"
+if ! lab up 2x2 "${patience[@]}" >"$tmp/up" 2>&1; then
 	echo "not ok - lab of 2x2 that holds"
 	cat "$tmp/up"
 	exit 1
 fi
 check "flapping cable" flapping
 lab down >/dev/null 2>&1
+sed -i '/^flap_half_life/d; /^hold_max/d' "$tmp/patient.conf"
 
 # --- 4x4 ----------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ caught 'sleeping under a spinlock' 'BUG: sleeping function called from invalid c
 caught 'RCU pointer read without the lock' 'suspicious RCU usage.*faulty\.c'
 caught 'shift too far' 'UBSAN: shift-out-of-bounds in .*faulty\.c'
 caught 'index out of bounds' 'UBSAN: array-index-out-of-bounds in .*faulty\.c'
-caught 'list entry added twice' 'WARNING: .*lib/list_debug'
+caught 'list entry added twice' 'WARNING: .*(lib/list_debug|__list_add_valid)'
 caught 'locks in two orders' 'possible circular locking dependency'
 caught 'armed timer freed' 'ODEBUG: free active'
 caught 'write past the end' 'KASAN: slab-out-of-bounds in overrun'

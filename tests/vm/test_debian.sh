@@ -61,8 +61,8 @@ image=$(tests/vm/debian/image 2>"$tmp/log") && make_data >>"$tmp/log" 2>&1 &&
 	exit 1
 }
 # What is missing after a first boot that failed is no news.
-limit=600
+limit=900
 [[ -z ${INSIDE-} ]] || limit=2400
 boot 1 "$limit"
-(($? == 33)) && boot 2 300
+(($? == 33)) && boot 2 600
 exit $status

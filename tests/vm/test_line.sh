@@ -9,7 +9,7 @@ VM=${VM:-uml}
 export TORUS_BACKEND=${TORUS_BACKEND:-kernel}
 
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --limit 600 "$VM" bash -c '
+exec "$TOP/tests/vm/guest" --limit 1500 "$VM" bash -c '
 	insmod "$KMOD/torus.ko" || exit
 	failed=0
 	for script in line retry; do

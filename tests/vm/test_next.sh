@@ -14,7 +14,7 @@ case $? in
 *) exit 1 ;;
 esac
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$top/tests/vm/guest" --limit 600 next bash -c '
+exec "$top/tests/vm/guest" --limit 1500 next bash -c '
 	failed=0
 	for script in driver uso; do
 		bash "tests/vm/inside/$script.sh" || failed=1

@@ -9,5 +9,5 @@ VM=${VM:-uml}
 export TORUS_BACKEND=${TORUS_BACKEND:-kernel}
 
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --limit 600 "$VM" \
+exec "$TOP/tests/vm/guest" --limit 1500 "$VM" \
 	bash -c 'insmod "$KMOD/torus.ko" && exec bash tests/netns/test_relays.sh'

@@ -6,4 +6,4 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
-exec "$TOP/tests/vm/guest" --leaks --limit 400 "$VM" bash "$TOP/tests/vm/inside/stall.sh"
+exec "$TOP/tests/vm/guest" --leaks --limit 900 "$VM" bash "$TOP/tests/vm/inside/stall.sh"

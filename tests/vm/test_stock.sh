@@ -7,7 +7,7 @@
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --limit 850 stock bash -c '
+exec "$TOP/tests/vm/guest" --limit 1500 stock bash -c '
 	failed=0
 	run() { bash tests/vm/inside/"$@" || failed=1; ip -all netns delete; }
 	run driver.sh

@@ -17,7 +17,7 @@
 
 #define TRAFFIC_WINDOW 64
 #define TRAFFIC_MAX 60000	/* bytes of a record */
-#define TRAFFIC_PATIENCE_S 15	/* without progress, and the flow has stalled */
+#define TRAFFIC_PATIENCE_S 60	/* without progress, and the flow has stalled */
 
 /** struct record - head of each record, host order: both ends are this machine */
 struct record {

@@ -176,11 +176,14 @@ void traffic_udp_receive(int fd, struct flow *f)
 	double last = r.heard;
 	unsigned int unanswered = 0;
 
-	while (!is_over(&r, traffic_now() - last)) {
+	/* Only nothing to read says how long nothing came: this process may have had to wait. */
+	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		ssize_t n;
 
 		if (poll(&p, 1, ACK_IDLE_MS) <= 0) {
+			if (is_over(&r, traffic_now() - last))
+				break;
 			if (unanswered)
 				acknowledge(&r, false);
 			unanswered = 0;
