@@ -127,9 +127,12 @@ root_away() {
 		in_lab revive "manager of the root does not run; next: fabricctl lab revive 0,0" 1,1 &&
 		says 0 "" fabricctl lab revive 0,0 --name "$lab" &&
 		until_true 20 all_up &&
-		until_true 20 verified && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
-		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[1,0]]' ]] &&
+		until_true 20 taken_out &&
 		fabricctl include 1,0 --lab "$lab" && until_true 20 verified
+}
+taken_out() {
+	verified && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
+		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[1,0]]' ]]
 }
 # Rows are asked for one after the other, and may be of two tables.
 verified() { says 0 "" fabricctl verify --lab "$lab"; }
