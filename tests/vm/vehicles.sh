@@ -5,9 +5,9 @@
 # $kernel with $here/init as its first process and its console on standard input
 # and output, and ends with it: 0 if it switched itself off. To be called in a
 # subshell, which it may replace. Callers set: kind, kernel (a directory of
-# tests/vm/kernel), results, mem (MiB), cpus, extra (words for the kernel's command
-# line), icount (not empty: time goes by instructions), work (a directory for files of
-# the run), shell (1: there is somebody to talk to).
+# tests/vm/kernel), results, mem (MiB), cpus, cpu (a model of QEMU's), extra (words for the
+# kernel's command line), icount (not empty: time goes by instructions), work (a directory
+# for files of the run), shell (1: there is somebody to talk to).
 
 # Directories that guests have of their own (init): what the host has there they do not see.
 own=(/dev /mnt /run /tmp /var/tmp)
@@ -84,7 +84,7 @@ launch_qemu() {
 	local rc=0 clockwork=(-accel 'tcg,thread=multi')
 	[[ -z $icount ]] || clockwork=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=on')
 	initramfs
-	qemu-system-x86_64 -M q35 "${clockwork[@]}" -cpu max,-erms,-fsrm -m "$mem" -smp "$cpus" \
+	qemu-system-x86_64 -M q35 "${clockwork[@]}" -cpu "$cpu" -m "$mem" -smp "$cpus" \
 		-nodefaults -display none -serial stdio -no-reboot \
 		-kernel "$kernel/kernel" -initrd "$work/initrd" \
 		-fsdev local,id=root,path=/,security_model=none,readonly=on,multidevs=remap \
