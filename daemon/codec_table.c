@@ -273,11 +273,17 @@ static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from
 	return true;
 }
 
+/* What is empty may lie nowhere. */
+static const uint8_t *end_of(const ProtobufCBinaryData *d)
+{
+	return d->len ? d->data + d->len : d->data;
+}
+
 static bool get_identities(struct fm_entry *e, uint32_t n, const Svc__Entries *from)
 {
-	struct texts_in name = { .at = from->name.data, .end = from->name.data + from->name.len };
+	struct texts_in name = { .at = from->name.data, .end = end_of(&from->name) };
 	struct texts_in address = {
-		.at = from->address.data, .end = from->address.data + from->address.len,
+		.at = from->address.data, .end = end_of(&from->address),
 	};
 
 	for (uint32_t i = 0; i < n; i++) {

@@ -8,15 +8,17 @@
  * that one; so the nodes of a cabinet without power, whose last rows say that
  * all is well among them, do not keep each other alive.
  *
- * Nobody's word: dead. At once, if those of its neighbours that are there have seen their
- * links to it end and none that is missing has one: it is alone, whether it lives or not.
+ * Nobody's word: dead. At once, if a neighbour that is there has lost a link that by its own
+ * last word is up, and none that is missing has one: it is alone, whether it lives or not.
+ * One that has no link and knows it, or that has come just now, may be on its way from the
+ * root to its parent, and would be judged dead each time that it is back.
+ *
  * Else after a moment, for links and connections do not end at one instant. If it is
- * neighbours without a voucher of their own that have a
- * link to it, the moment is that short where the dark is seen to be dark: they
- * and it have each been lost by a neighbour that is there. Else it is longer, for
- * many managers may have lost the root at once and be on their way back. A set
- * of nodes judged so has no link to the others, alive or not: no packet passes
- * between them, which is all that a recovery counts on.
+ * neighbours without a voucher of their own that have a link to it, the moment is that short
+ * where the dark is seen to be dark: they and it have each been lost by a neighbour that is
+ * there. Else it is longer, for many managers may have lost the root at once and be on their
+ * way back. A set of nodes judged so has no link to the others, alive or not: no packet
+ * passes between them, which is all that a recovery counts on.
  *
  * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
  * in the table, but no recovery waits for its manager.
@@ -45,9 +47,10 @@ static struct fm_mate *beside(const struct fm *fm, const struct fm_mate *m, unsi
  * @missing: one that is missing has
  * @dark: one that is there has lost its link
  * @all_dark: as @dark, of itself and of all the missing that have a link to it
+ * @ended: one that is there has lost a link that by its own last row is up
  */
 struct word {
-	bool there, missing, dark, all_dark;
+	bool there, missing, dark, all_dark, ended;
 };
 
 static struct word word_of(const struct fm *fm, const struct fm_mate *m, bool further)
@@ -62,6 +65,7 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m, bool fu
 			continue;
 		w.there |= o->via && up;
 		w.dark |= o->via && !up;
+		w.ended |= o->via && !up && m->row.port[p].state == FM_PORT_UP;
 		w.missing |= !o->via && up;
 		if (further && !o->via && up)
 			all &= word_of(fm, o, false).dark;
@@ -128,11 +132,12 @@ uint64_t fm_judge_soonest(const struct fm *fm)
 /* How long one that nobody vouches for is waited for. */
 static uint64_t patience(const struct fm *fm, const struct fm_mate *m)
 {
+	uint64_t moment = fm->cfg.resend / 4;
 	struct word w = word_of(fm, m, true);
 
 	if (w.missing && !w.all_dark)
 		return ON_THEIR_WAY * fm->cfg.resend;
-	return w.dark && !w.missing ? 0 : fm->cfg.resend / 4;
+	return w.ended && !w.missing && fm->now > m->joined + moment ? 0 : moment;
 }
 
 /* When more is known of a missing node. */

@@ -109,9 +109,12 @@ static enum fm_part part_of(const struct fm *fm, uint32_t node)
 	if (fm_table_counts(e) && m && m->guid == e->guid && m->epoch == e->epoch &&
 	    m->state == FM_NODE_UP)
 		return FM_PART_TAKES;
-	/* No link joins those who take part to who was judged dead since, or started anew. */
+	/*
+	 * No link joins those who take part to who was judged dead since, and nothing older to
+	 * who started anew. Of a silent node whose NIC the root never met no epoch is known.
+	 */
 	if (m && m->guid == e->guid &&
-	    (m->state == FM_NODE_DEAD || m->epoch != e->epoch))
+	    (m->state == FM_NODE_DEAD || (e->epoch && m->epoch != e->epoch)))
 		return FM_PART_NONE;
 	/*
 	 * A NIC that lives and does not take part goes on stamping an older colour; so does

@@ -11,27 +11,39 @@
 #include "kernel/core/nic_impl.h"
 #include "tools/fabricsim/world_impl.h"
 
-/* The far end of a cable has accepted what waits here for its acknowledgement. */
-static bool accepted(const struct world *w, uint32_t node, unsigned int port, u16 tseq)
+/*
+ * The far end of a cable has not accepted what waits here for its acknowledgement. What one
+ * that died or began anew had is not known: this may be a copy of what went on from there.
+ */
+static bool refused(const struct world *w, uint32_t node, unsigned int port, u32 session,
+		    u16 tseq)
 {
 	const struct cable *c = w->node[node].cable[port] < 0 ? NULL :
 				&w->cable[w->node[node].cable[port]];
+	unsigned int e = c && c->node[0] == node && c->port[0] == port;
 	const struct tn_link *far;
-	unsigned int e;
 
-	if (!c)
-		return false;
-	e = c->node[0] == node && c->port[0] == port;
-	if (!w->node[c->node[e]].nic)
+	if (!c || !w->node[c->node[e]].nic)
 		return false;
 	far = &w->node[c->node[e]].nic->link[c->port[e]];
-	return far->session == w->node[node].nic->link[port].session &&
-	       tn_seq_before(tseq, far->retry.rx.expected);
+	if (far->session == session)
+		return !tn_seq_before(tseq, far->retry.rx.expected);
+	/* It may be past that session already, where the other end has not noticed its end. */
+	return far->last_session == session && !tn_seq_before(tseq, far->last_rseq);
 }
 
 static unsigned int older(const struct tn_nic *nic, const struct tn_pkt *pkt)
 {
 	return tn_counts(pkt) && pkt->hdr.colour != nic->colour;
+}
+
+/* The same of one that is parked, since its link failed just now. */
+static bool refused_by_any(const struct world *w, uint32_t node, const struct tn_pkt *pkt)
+{
+	for (unsigned int p = 0; p < w->nports; p++)
+		if (refused(w, node, p, pkt->session, pkt->hdr.tseq))
+			return true;
+	return false;
 }
 
 /* Packets of an older colour in the NIC of @node. */
@@ -46,9 +58,10 @@ static unsigned int left_in(const struct world *w, uint32_t node)
 			n += older(nic, pkt);
 	for (unsigned int p = 0; p < w->nports; p++)
 		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next)
-			n += older(nic, pkt) && !accepted(w, node, p, pkt->hdr.tseq);
+			n += older(nic, pkt) &&
+			     refused(w, node, p, nic->link[p].session, pkt->hdr.tseq);
 	for (pkt = nic->park.q.head; pkt; pkt = pkt->next)
-		n += pkt->unresolved && older(nic, pkt);
+		n += pkt->unresolved && older(nic, pkt) && refused_by_any(w, node, pkt);
 	return n;
 }
 

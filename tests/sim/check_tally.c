@@ -47,7 +47,7 @@ static const char *parts_wrong(const struct fm *fm)
 			bool same = m && m->guid == e->guid;
 
 			/* It was judged dead, or is another NIC by now ... */
-			if (same && (m->state == FM_NODE_DEAD || m->epoch != e->epoch))
+			if (same && (m->state == FM_NODE_DEAD || (e->epoch && m->epoch != e->epoch)))
 				continue;
 			/* ... or it was judged dead, and is back before the next table. */
 			lives += has_nic(e) || (e->state == FM_NODE_DEAD && same &&
