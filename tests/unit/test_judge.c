@@ -143,6 +143,19 @@ static bool lost_by_one_there(unsigned int i)
 	return false;
 }
 
+/* A link of which it said last that it is up. */
+static bool lost_what_was_up(unsigned int i)
+{
+	for (unsigned int p = 0; p < PORTS; p++) {
+		unsigned int o = at(i, p);
+
+		if (o < NODES && mates[o].via && !says_up(o, i, p) &&
+		    mates[i].row.port[p].state == FM_PORT_UP)
+			return true;
+	}
+	return false;
+}
+
 /* How long one that nobody vouches for is waited for. */
 static uint64_t patience(unsigned int i)
 {
@@ -158,7 +171,7 @@ static uint64_t patience(unsigned int i)
 	}
 	if (linked)
 		return all_dark ? RESEND / 4 : 4 * RESEND;
-	return all_dark ? 0 : RESEND / 4;
+	return lost_what_was_up(i) && fm.now > mates[i].joined + RESEND / 4 ? 0 : RESEND / 4;
 }
 
 /* --- fabrics ---------------------------------------------------------------------------- */
@@ -191,6 +204,7 @@ static void draw(uint64_t *random)
 		if (m->via)
 			continue;
 		m->missing = fm.now - random_below(random, 20) * MS;
+		m->joined = m->missing - random_below(random, 40) * MS;
 		m->listed = true;
 		missing[root.nmissing++] = i;
 	}
