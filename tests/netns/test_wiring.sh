@@ -162,7 +162,7 @@ start_managers() { # ROOTS
 		until_true 20 state "$n" bootstrapping || return
 	done
 	for n in $1; do
-		[[ $n == none ]] || start_manager "$n"
+		[[ $n == none || ${manager[$n]-} ]] || start_manager "$n"
 	done
 }
 
