@@ -181,6 +181,23 @@ int torus_link_set(struct sk_buff *req, struct genl_info *info)
 	return err;
 }
 
+/*
+ * With RTNL. Until it was got, the NIC may have been deleted, or moved: who asked may not
+ * command the devices of the namespace where it is now.
+ */
+static int still_here(const struct torus_dev *d, struct genl_info *info)
+{
+	if (d->netdev->reg_state != NETREG_REGISTERED) {
+		NL_SET_ERR_MSG(info->extack, "the NIC is being removed");
+		return -ENODEV;
+	}
+	if (!net_eq(dev_net(d->netdev), genl_info_net(info))) {
+		NL_SET_ERR_MSG(info->extack, "the NIC has moved to another network namespace");
+		return -ENODEV;
+	}
+	return 0;
+}
+
 int torus_link_attach(struct sk_buff *req, struct genl_info *info)
 {
 	const char *lower = nla_data(info->attrs[TORUS_A_LOWER]);
@@ -190,15 +207,11 @@ int torus_link_attach(struct sk_buff *req, struct genl_info *info)
 	if (port < 0)
 		return port;
 	rtnl_lock();
-	if (d->netdev->reg_state != NETREG_REGISTERED) {
-		NL_SET_ERR_MSG(info->extack, "the NIC is being removed");
-		err = -ENODEV;
-	} else if (*lower) {
+	err = still_here(d, info);
+	if (!err && *lower)
 		err = torus_port_attach(d, (unsigned int)port, lower, info->extack);
-	} else {
+	else if (!err)
 		torus_port_detach(d, (unsigned int)port);
-		err = 0;
-	}
 	rtnl_unlock();
 	if (err)
 		NL_SET_BAD_ATTR(info->extack, info->attrs[TORUS_A_LOWER]);

@@ -3,8 +3,9 @@
 """
 In a guest: what only shows on a socket: a dump with a commit in between is flagged, a
 listener that is too slow is told and can read everything again, of two writers at
-once one is told, the counters of a NIC with 12 ports come in one datagram, and no set
-is done for who has no privilege, however he comes by his socket.
+once one is told, the counters of a NIC with 12 ports come in one datagram, no set
+is done for who has no privilege, however he comes by his socket, and no port is bound to
+a device of the namespace that its NIC moves to meanwhile.
 """
 import ctypes
 import errno
@@ -241,6 +242,52 @@ def test_privilege(s):
     check("and show", state(s) != before)
 
 
+def setns(path):
+    with open(path) as ns:
+        if ctypes.CDLL(None, use_errno=True).setns(ns.fileno(), 0x40000000):
+            raise OSError(ctypes.get_errno(), "setns")
+
+
+def rtnl():
+    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    s.bind((0, 0))
+    s.settimeout(120)
+    return s
+
+
+def move(s, name, fd):
+    """Return: 0 or -errno of RTM_SETLINK with IFLA_NET_NS_FD."""
+    data = bytes(16) + attr(3, name) + attr(28, struct.pack("=I", fd))
+    s.send(struct.pack("=IHHII", 16 + len(data), 19, REQUEST | ACK, 1, 0) + data)
+    return struct.unpack_from("=i", s.recv(65536), 16)[0]
+
+
+def attaches(until):
+    """A process that wants what is only there. Return: its pid; it ends with 1 if it got it."""
+    pid = os.fork()
+    if pid:
+        return pid
+    s, body = Sock(), (attr(A["TORUS_A_NAME"], b"mover\0"), port(0), attr(A["TORUS_A_LOWER"], b"there\0"))
+    got = 0
+    while not os.path.exists(until):
+        got |= s.ask("LINK_ATTACH", *body) == 0
+    os._exit(got)
+
+
+def test_moves():
+    until = "/tmp/moved"
+    os.system("ip netns add there; ip -n there link add there mtu 9000 up type dummy;"
+              "ip link add mover type torus")
+    here, there, s = os.open("/proc/self/ns/net", 0), os.open("/run/netns/there", 0), rtnl()
+    pids = [attaches(until) for _ in range(2)]
+    setns("/run/netns/there")
+    away = rtnl()
+    moved = [move(s, b"mover\0", there) or move(away, b"mover\0", here) for _ in range(50)]
+    open(until, "w").close()
+    check("a NIC moves there and back", not any(moved) or print(moved))
+    check("who commands here gets no device from there", not any([os.waitpid(p, 0)[1] for p in pids]))
+
+
 first, second = Sock(), Sock()
 place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
          attr(A["TORUS_A_COORDS"], u16s(0, 0)))
@@ -252,4 +299,5 @@ test_dead_writer(second)
 test_overrun(first, Sock())
 test_one_datagram(second)
 test_privilege(second)
+test_moves()
 sys.exit(nl.failed)
