@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests for NICs of the kernel, as `ip link` and `ethtool -C` make them, with any
- * attributes: sensible ones and such of wrong values, lengths, kinds. From the list that
- * the driver checks them by follows what it must take and what it must refuse; what it
- * took it must show, and what it refused leaves no device, or the one there was as it was.
+ * Requests for NICs of the kernel, as `ip link` makes them, with any attributes: sensible
+ * ones and such of wrong values, lengths, kinds. From the list that the driver checks them
+ * by follows what it must take and what it must refuse; what it took it must show, and what
+ * it refused leaves no device, or the one there was as it was.
  *
  * Same seed, same requests. Exit status: 0 fine, 1 a fault was found, 2 usage.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <linux/ethtool.h>
 #include <linux/if_link.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <uapi/torus_policy.h>
 
@@ -29,8 +24,6 @@
 
 #define NIC		"lf0"
 #define PARK_SMALL	(1u << 20)	/* bytes, of most: they are taken at once */
-#define USECS_MAX	10000
-#define FRAMES_MAX	128
 
 enum { U32 = 4, U64 = 8 };
 
@@ -59,7 +52,6 @@ static struct fuzz {
 	uint64_t seed, rng;
 	uint64_t count, sent, taken, refused;
 	struct nl_sock *sk;
-	int fd;
 	bool nobody;
 	bool exists;
 	uint64_t value[IFLA_TORUS_MAX + 1];
@@ -335,42 +327,6 @@ static void unmake(void)
 		fault("a NIC does not go");
 }
 
-static int coalesce(uint32_t cmd, struct ethtool_coalesce *c)
-{
-	struct ifreq ifr = { .ifr_name = NIC, .ifr_data = (void *)c };
-
-	c->cmd = cmd;
-	return ioctl(f.fd, SIOCETHTOOL, &ifr) ? -errno : 0;
-}
-
-/* How long messages wait, and for how many: as the manual says, whatever else is asked. */
-static void wait_for_company(void)
-{
-	static const struct ethtool_coalesce none;
-	struct ethtool_coalesce c = none, rest, before, after;
-	bool right;
-	int err;
-
-	if (coalesce(ETHTOOL_GCOALESCE, &before))
-		fault("how long messages wait is not told");
-	c.tx_coalesce_usecs = one_in(4) ? (uint32_t)random_next(&f.rng) : below(USECS_MAX + 2);
-	c.tx_max_coalesced_frames = one_in(4) ? (uint32_t)random_next(&f.rng) : below(FRAMES_MAX + 2);
-	if (one_in(6))
-		((uint32_t *)&c)[1 + below(sizeof(c) / 4 - 1)] = (uint32_t)random_next(&f.rng);
-	rest = c;
-	rest.tx_coalesce_usecs = rest.tx_max_coalesced_frames = 0;
-	right = c.tx_coalesce_usecs <= USECS_MAX && c.tx_max_coalesced_frames >= 1 &&
-		c.tx_max_coalesced_frames <= FRAMES_MAX && !memcmp(&rest, &none, sizeof(rest));
-	err = coalesce(ETHTOOL_SCOALESCE, &c);
-	if (right != !err)
-		fault(err ? "a sensible wait is refused" : "a wait out of bounds is taken");
-	if (coalesce(ETHTOOL_GCOALESCE, &after))
-		fault("how long messages wait is not told");
-	c.cmd = ETHTOOL_GCOALESCE;
-	if (memcmp(&after, err ? &before : &c, sizeof(after)))
-		fault("what was set is not what is shown");
-}
-
 /* --- the run ------------------------------------------------------------------------------ */
 
 static void one_request(const uint64_t *plain)
@@ -380,17 +336,14 @@ static void one_request(const uint64_t *plain)
 		make(plain);
 	else if (one_in(4))
 		unmake();
-	else if (one_in(3))
-		change(plain);
 	else
-		wait_for_company();
+		change(plain);
 }
 
 static void connect_route(void)
 {
 	f.sk = nl_socket_alloc();
-	f.fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (!f.sk || f.fd < 0 || nl_connect(f.sk, NETLINK_ROUTE) ||
+	if (!f.sk || nl_connect(f.sk, NETLINK_ROUTE) ||
 	    nl_socket_modify_cb(f.sk, NL_CB_VALID, NL_CB_CUSTOM, hear_link, NULL))
 		fault("no netlink");
 	nl_socket_disable_auto_ack(f.sk);

@@ -15,7 +15,6 @@
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include <uapi/torus_policy.h>
 
 #include "tests/unit/random.h"
+#include "tests/vm/role.h"
 
 #define BATCH_MAX	32768	/* bytes of one datagram, and one more attribute */
 #define BUF_SIZE	(BATCH_MAX + 2 * 65536)
@@ -470,16 +470,6 @@ static void connect_emu(void)
 	f.family = TORUS_EMU_FAMILY;
 }
 
-/* Before the socket is opened: who opens it counts, too. */
-static int take_role(void)
-{
-	if (!strcmp(f.role, "none"))
-		return setgid(65534) || setuid(65534) ? -errno : 0;
-	if (!strcmp(f.role, "userns"))	/* root there, but our network is not its */
-		return unshare(CLONE_NEWUSER) ? -errno : 0;
-	return strcmp(f.role, "root") ? -EINVAL : 0;
-}
-
 static void usage(FILE *to)
 {
 	fputs("usage: [SEED=N] nlfuzz [--count N] [--role root|none|userns] [--socket PATH]\n"
@@ -528,7 +518,7 @@ int main(int argc, char **argv)
 		return err;
 	f.seed = random_seed(1);
 	f.rng = f.seed;
-	err = take_role();
+	err = role_take(f.role);
 	if (err) {
 		fprintf(stderr, "nlfuzz: role '%s': %s; allowed: root, none, userns\n", f.role,
 			strerror(-err));

@@ -13,4 +13,5 @@ exec "$TOP/tests/vm/guest" --limit 1500 stock bash -c '
 	run driver.sh
 	run lifetime.sh 10
 	run charged.sh
+	run ethfuzz.sh
 	exit $failed'

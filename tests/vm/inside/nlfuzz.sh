@@ -4,7 +4,7 @@
 # In a guest: COUNT messages (60000) at the netlink family, in batches of EVERY (10000),
 # each with a seed of its own, most of them as root, some by people without privilege,
 # some by the root of a container, who commands the NIC in it and no other. With each
-# batch a fiftieth as many requests as `ip link` and `ethtool -C` make, after each
+# batch a fiftieth as many requests as `ip link` makes, after each
 # a link in other namespaces must still be up.
 #
 #	h1:torus0 --left--right-- h2:torus0		left alone

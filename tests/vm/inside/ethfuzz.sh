@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# In a guest: COUNT requests (4000) as ethtool makes them, at a NIC that sends all the while,
+# so that waits and offloads change under what it sends; as root, and as such who may not.
+# Nothing of a stream is lost, doubled or reordered by that.
+#
+#	n0:torus0 --e--w-- n1:torus0
+
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+
+COUNT=${COUNT:-4000}
+SEED=${SEED:-1}
+stop=/tmp/ethfuzz-stop
+
+stream() { copy 0 1 $stop; }
+fuzz() { SEED=$SEED ns 0 "$B/tests/vm/ethfuzz" --role "$1" --count "$2" torus0; }
+
+loaded || check "load" load
+check "two nodes" line 2
+((!failed)) || exit 1
+rm -f $stop
+stream >/tmp/stream 2>&1 &
+streaming=$!
+check "a stream is under way" until_true 60 more_than 1 node host_messages_rx 100
+check "as root" fuzz root $((COUNT / 2))
+check "as nobody" fuzz none $((COUNT / 4))
+check "as the root of a container that has another network" fuzz userns $((COUNT / 4))
+: >$stop
+check "what was sent meanwhile arrived" wait $streaming
+cat /tmp/stream
+exit $failed
