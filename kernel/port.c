@@ -288,8 +288,11 @@ static void port_look(struct torus_port *port)
 	bool up = lower && netif_running(lower) && netif_carrier_ok(lower);
 
 	if (up && lower->mtu < TN_PACKET_MAX) {
-		netdev_warn(d->netdev, "port %u: MTU of %s is %u, packets need %u: no carrier\n",
-			    port->num, lower->name, lower->mtu, TN_PACKET_MAX);
+		/* The root of a container can have it said as often as he likes. */
+		if (net_ratelimit())
+			netdev_warn(d->netdev,
+				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
+				    port->num, lower->name, lower->mtu, TN_PACKET_MAX);
 		up = false;
 	}
 	torus_dev_lock(d);

@@ -38,6 +38,16 @@ too_small() {
 		ip -n n0 link set e mtu 65535 && returns
 }
 
+# It is said, but who has a NIC of his own cannot fill the kernel's log with it.
+told_in_measure() {
+	local before said
+	before=$(dmesg | grep -c 'packets need')
+	for _ in {1..100}; do printf 'link set e mtu %s\n' 4143 4144; done | ip -n n0 -batch - || return
+	said=$(($(dmesg | grep -c 'packets need') - before))
+	echo "said $said times"
+	((said >= 1 && said <= 50)) && ip -n n0 link set e mtu 65535 && returns
+}
+
 # Which the kernel allows while it is down.
 renamed() {
 	ip -n n0 link set e down && ip -n n0 link set e name eth9 up && lower 0 +x eth9 &&
@@ -119,6 +129,7 @@ check "driver loads" load ports=2
 check "two nodes in a line, and one aside" eval 'line 2 && node 2 && nic 2 place 3 2'
 check "another MTU" mtus
 check "an MTU too small is no carrier, until it is enough" too_small
+check "which is told in measure" told_in_measure
 check "another name" renamed
 check "a cable from a NIC to itself" loop
 check "what cannot be a port is refused" refused
