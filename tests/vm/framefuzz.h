@@ -18,8 +18,9 @@ bool peer_open(const char *way, const char *ifname);
 /**
  * peer_begin() - a NIC that was just switched on, and knows of no session
  * @retry: enum torus_retry, what it asks for
+ * @patient: its link outlasts a moment in which the machine stands still
  */
-void peer_begin(unsigned int retry);
+void peer_begin(unsigned int retry, bool patient);
 /** peer_run() - does what a NIC does for @ms; 0: only what there is to do now */
 void peer_run(int ms);
 /** peer_up() - runs until the link is up. Return: false if it is not after @ms */

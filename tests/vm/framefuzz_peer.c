@@ -8,6 +8,7 @@
 #include "tests/vm/framefuzz.h"
 
 #define MS 1000000ull
+#define PATIENCE_MS 60000
 #define TURN_MAX 256	/* frames taken before others have their turn */
 
 /* The place of the NIC: the node beside the middle one of three, a dimension further. */
@@ -228,7 +229,7 @@ static bool run_until(bool (*done)(void), int ms)
 
 /* --- the NIC ------------------------------------------------------------------------------ */
 
-void peer_begin(unsigned int retry)
+void peer_begin(unsigned int retry, bool patient)
 {
 	static u64 table[1024] __attribute__((aligned(64)));
 	struct tn_nic_config cfg = {
@@ -241,6 +242,8 @@ void peer_begin(unsigned int retry)
 		abort();
 	tn_params_default(&cfg.params);
 	cfg.params.retry_protocol = retry;
+	if (patient)
+		cfg.params.silence = cfg.params.retry_time = PATIENCE_MS * MS;
 	if (tn_nic_init(peer.nic, &cfg, now_ns()) || sizeof(table) < tn_nic_table_size(&shape) ||
 	    tn_nic_set_shape(peer.nic, &shape, &place, table))
 		abort();
