@@ -23,7 +23,7 @@ B ?= $(if $(SAN),build-san,build)
 CC := gcc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings -Wvla -Wimplicit-fallthrough -Werror
-OPT ?= -O2 $(if $(SAN),-g1,-g)
+OPT ?= $(if $(SAN),-O1 -g1,-O2 -g)
 SANFLAGS := $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 CPPFLAGS += -D_GNU_SOURCE -DTORUS_VERSION='"$(VERSION)"' -Iinclude -Ilib/deps -I$(B)/gen -I.
 CFLAGS += -std=gnu11 $(OPT) $(WARN) -fPIC -fvisibility=hidden $(SANFLAGS)

@@ -83,6 +83,12 @@ take() {
 	mark=$t
 }
 
+# pause SECONDS: until nobody has written to nothing. No process is made for it.
+exec {nothing}<> <(:)
+pause() {
+	read -r -t "$1" -u "$nothing"
+}
+
 # follow PID LABEL FD: read a growing log until its writer has ended
 follow() {
 	local line part='' alive=1
@@ -94,7 +100,7 @@ follow() {
 		done
 		part+=$line
 		((alive)) || break
-		sleep 0.05
+		pause 0.1
 	done
 	[[ -z $part ]] || take "$2" "$part"
 }

@@ -39,7 +39,7 @@ const struct program this_program = { .name = "churn" };
 
 /** struct node - a namespace with a NIC; port 0 has e, port 1 has w */
 static struct node {
-	char name[8];
+	char name[16];
 	int ns;			/* -1: not there */
 	pid_t flood;		/* 0: none */
 } nodes[NODES];

@@ -24,7 +24,7 @@ caught() {
 }
 
 guest() {
-	"$TOP/tests/vm/guest" --no-driver "$@" >"$out" 2>&1 && {
+	"$TOP/tests/vm/guest" --hurry --no-driver "$@" >"$out" 2>&1 && {
 		echo "not ok - a run with mistakes passed: $*"
 		status=1
 	}
@@ -57,6 +57,6 @@ guest "$VM" false
 caught 'a script that fails' 'not ok - script: exit status 1'
 B=/tmp/build guest "$VM" true
 caught 'files that the guest cannot see' '/tmp/build is in /tmp, which guests have of their own'
-guest --limit 8 "$VM" sleep 1000
+guest --limit 8 "$VM" bash -c "while :; do :; done"
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
 exit $status

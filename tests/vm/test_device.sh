@@ -8,5 +8,5 @@ TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
 
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --limit 900 "$VM" \
+exec "$TOP/tests/vm/guest" --hurry --limit 900 "$VM" \
 	bash -c 'insmod "$KMOD/torus.ko" && exec bash tests/vm/inside/device.sh'

@@ -7,7 +7,7 @@ set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 VM=${VM:-uml}
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --leaks --limit 1500 "$VM" bash -c '
+exec "$TOP/tests/vm/guest" --hurry --leaks --limit 1500 "$VM" bash -c '
 	failed=0
 	for script in driver lower; do
 		bash "tests/vm/inside/$script.sh" || failed=1

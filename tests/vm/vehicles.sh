@@ -13,7 +13,7 @@
 own=(/dev /mnt /run /tmp /var/tmp)
 
 # Every report, not only the first; no devices that nobody made.
-boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0
+boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0 random.trust_cpu=on
 	"VM_OWN=$(IFS=,; echo "${own[*]}")")
 
 # A directory for the guest's memory, a sparse file that is mapped executable
@@ -92,7 +92,7 @@ launch_qemu() {
 		-fsdev "local,id=results,path=$results,security_model=none" \
 		-device virtio-9p-pci,fsdev=results,mount_tag=results \
 		-device isa-debug-exit,iobase=0xf4,iosize=0x04 \
-		-append "panic=-1 mitigations=off nokaslr no_timer_check random.trust_cpu=on \
+		-append "panic=-1 mitigations=off nokaslr no_timer_check \
 printk.devkmsg=on rcupdate.rcu_cpu_stall_timeout=120 ${boot[*]} VM_KIND=$kind VM_DIR=$results VM_INIT=$here/init VM_SHELL=$shell \
 $* ${extra[*]}" || rc=$?
 	((rc == 33)) && return 0

@@ -25,7 +25,7 @@ unload() { rmmod torus; }
 loaded() { [[ -e /sys/module/torus ]]; }
 
 ns() { local n=$1; shift; ip netns exec "n$n" "$@"; }
-nic() { local n=$1; shift; ip netns exec "n$n" "$tool" genl:torus0 "$@"; }
+nic() { local n=$1; shift; "$tool" "genl:n$n/torus0" "$@"; }
 
 # got: what was asked for last; a poll that fails shows it
 ask() { got=$(nic "$@"); echo "it is: $got"; }
@@ -61,9 +61,10 @@ cable() {
 
 # attach N: its ends of cables to its ports
 attach() {
-	ns "$1" sh -c "
-		! ip link show dev e >/dev/null 2>&1 || $tool genl:torus0 attach 0 e
-		! ip link show dev w >/dev/null 2>&1 || $tool genl:torus0 attach 1 w"
+	local has
+	has=$(ip -n "n$1" -o link)
+	[[ $has != *" e@"* ]] || nic "$1" attach 0 e || return
+	[[ $has != *" w@"* ]] || nic "$1" attach 1 w
 }
 
 # joined A PORT B PORT: both ends are up. A link may have been lost meanwhile, as a manager
