@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host cut into packets. A small one becomes a packet where it lies; of a
- * large one only the headers, and what does not fill a packet, are copied: its pages go
- * along (frame.c).
+ * Messages of the host cut into packets, as few as it takes: one more costs each node on
+ * its way more than a copy costs here. A small message becomes a packet where it lies; the
+ * pages of a large one go along (frame.c) if a packet that lies in one of them saves none.
  */
 #include <linux/mm.h>
 #include <linux/net.h>
@@ -44,12 +44,13 @@ static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio
  * The memory of a message that fits one packet, is in one piece and nobody else's, and has
  * room around it (torus_setup() asks for that), becomes the packet's. NULL: not so.
  */
-static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
+static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr *hdr,
+				unsigned int max)
 {
 	unsigned int bytes = HDR + skb->len, pad = -bytes % TN_FLIT;
 	struct tn_pkt *pkt;
 
-	if (bytes > TN_PAYLOAD_MAX || skb_is_nonlinear(skb) || skb_cloned(skb) ||
+	if (bytes > max || skb_is_nonlinear(skb) || skb_cloned(skb) ||
 	    skb_headroom(skb) < HDR || (unsigned int)skb_tailroom(skb) < pad)
 		return NULL;
 	pkt = torus_pkt_of(skb, skb->data - HDR);
@@ -66,11 +67,24 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
 	return pkt;
 }
 
-/** struct place - in a message whose pages go along */
+/**
+ * struct place - in a message that becomes packets
+ * @skb: the message
+ * @hdr: what goes before it
+ * @max: bytes of a packet
+ * @len: of the message, with @hdr
+ * @at: where its next packet begins
+ * @frag: the page that this is in, or one before
+ * @start: of @frag, in the message; 0: its pages do not go along
+ */
 struct place {
 	const struct sk_buff *skb;
+	const struct virtio_net_hdr *hdr;
+	unsigned int max;
+	unsigned int len;
+	unsigned int at;
 	unsigned int frag;
-	unsigned int start;	/* of it, in the message */
+	unsigned int start;
 };
 
 /*
@@ -79,35 +93,47 @@ struct place {
  */
 static bool may_refer(struct sk_buff *skb)
 {
-	return HDR + skb->len > TN_PAYLOAD_MAX && skb_is_nonlinear(skb) &&
-	       !skb_has_frag_list(skb) && !skb_has_shared_frag(skb) && !skb_zcopy(skb) &&
-	       !skb->pp_recycle;
+	return skb_is_nonlinear(skb) && !skb_has_frag_list(skb) && !skb_has_shared_frag(skb) &&
+	       !skb_zcopy(skb) && !skb->pp_recycle;
+}
+
+/* What the next packet must have, lest there be one more. */
+static unsigned int least(const struct place *p)
+{
+	return (p->len - p->at - 1) % p->max + 1;
+}
+
+/* Bytes from the next on that lie in one page; from @from on, which may be kept. */
+static unsigned int run(struct place *p, const u8 **from)
+{
+	const struct skb_shared_info *s = skb_shinfo(p->skb);
+	const skb_frag_t *frag;
+
+	while (p->frag < s->nr_frags && p->at >= p->start + skb_frag_size(&s->frags[p->frag]))
+		p->start += skb_frag_size(&s->frags[p->frag++]);
+	if (p->at < p->start || p->frag == s->nr_frags)
+		return 0;
+	frag = &s->frags[p->frag];
+	if (PageHighMem(skb_frag_page(frag)))
+		return 0;
+	*from = (u8 *)skb_frag_address(frag) + (p->at - p->start);
+	return sendpage_ok(virt_to_head_page(*from)) ? p->start + skb_frag_size(frag) - p->at : 0;
 }
 
 /*
- * Bytes from @at on of a message of @len, where they lie. The last flit of a packet is
- * never one that only begins with these bytes. NULL: copy them.
+ * What is next, where it lies. Its last flit is never one that only begins there. NULL: it
+ * is to be copied.
  */
-static struct tn_pkt *refer_packet(struct place *p, unsigned int at, unsigned int len)
+static struct tn_pkt *refer_packet(struct place *p)
 {
-	const struct skb_shared_info *s = skb_shinfo(p->skb);
-	unsigned int bytes, rest = len - at;
-	const skb_frag_t *frag;
+	unsigned int bytes;
 	struct tn_pkt *pkt;
 	const u8 *from;
 
-	while (p->frag < s->nr_frags && at >= p->start + skb_frag_size(&s->frags[p->frag]))
-		p->start += skb_frag_size(&s->frags[p->frag++]);
-	if (at < p->start || p->frag == s->nr_frags)
+	if (!p->start)
 		return NULL;
-	frag = &s->frags[p->frag];
-	bytes = min_t(unsigned int, p->start + skb_frag_size(frag) - at, TN_PAYLOAD_MAX);
-	if (bytes < TN_PAYLOAD_MAX && (bytes < rest || bytes % TN_FLIT || bytes < TN_FRAME_LARGE))
-		return NULL;
-	if (PageHighMem(skb_frag_page(frag)))
-		return NULL;
-	from = (u8 *)skb_frag_address(frag) + (at - p->start);
-	if (!sendpage_ok(virt_to_head_page(from)))
+	bytes = round_down(min(run(p, &from), p->max), TN_FLIT);
+	if (bytes < least(p) || bytes < TN_FRAME_LARGE)
 		return NULL;
 	pkt = torus_pkt_at(from);
 	if (pkt)
@@ -115,48 +141,42 @@ static struct tn_pkt *refer_packet(struct place *p, unsigned int at, unsigned in
 	return pkt;
 }
 
-/*
- * Headers are a packet of their own, so that the pages may stay where they are; what these
- * have beyond full packets goes with them, lest it be one more packet at the end.
- */
-static struct tn_pkt *copy_packet(struct place *p, const struct virtio_net_hdr *hdr,
-				  unsigned int at, unsigned int len)
+/* The next packet, copied; if it can be, so that whole flits are left for those behind it. */
+static struct tn_pkt *copy_packet(struct place *p)
 {
-	unsigned int linear = HDR + skb_headlen(p->skb);
+	unsigned int linear = HDR + skb_headlen(p->skb), bytes = least(p);
 
-	if (p->start && at < linear) {
-		unsigned int more = linear + (len - linear) % TN_PAYLOAD_MAX;
-
-		len = at || more > TN_PAYLOAD_MAX ? linear : more;
-	}
-	return make_packet(p->skb, hdr, at, min_t(unsigned int, len - at, TN_PAYLOAD_MAX));
+	if (!p->start)
+		return make_packet(p->skb, p->hdr, p->at, min(p->len - p->at, p->max));
+	if (p->at < linear)
+		bytes = max(bytes, linear - p->at);
+	bytes += (p->len - p->at - bytes) % TN_FLIT;
+	return make_packet(p->skb, p->hdr, p->at, min(bytes, p->max));
 }
 
-bool torus_cut(struct tn_queue *q, struct sk_buff *skb)
+bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max)
 {
-	unsigned int at, len = HDR + skb->len;
-	struct place place = { .skb = skb };
 	struct virtio_net_hdr hdr;
+	struct place p = { .skb = skb, .hdr = &hdr, .max = max, .len = HDR + skb->len };
 	struct tn_pkt *pkt;
 
-	if (len > TORUS_HOST_MSG_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
+	if (p.len > TORUS_HOST_MSG_MAX || virtio_net_hdr_from_skb(skb, &hdr, true, false, 0))
 		return false;
-	pkt = take_over(skb, &hdr);
+	pkt = take_over(skb, &hdr, max);
 	if (pkt) {
 		tn_queue_push(q, pkt);
 		return true;
 	}
-	if (may_refer(skb))
-		place.start = HDR + skb_headlen(skb);
-	for (at = 0; at < len; at += tn_pkt_bytes(pkt)) {
-		pkt = place.start ? refer_packet(&place, at, len) : NULL;
-		if (!pkt)
-			pkt = copy_packet(&place, &hdr, at, len);
+	if (p.len > max && may_refer(skb))
+		p.start = HDR + skb_headlen(skb);
+	while (p.at < p.len) {
+		pkt = refer_packet(&p) ?: copy_packet(&p);
 		if (!pkt)
 			return false;
-		if (!at)
+		if (!p.at)
 			pkt->tail.flags |= TN_TAIL_FIRST;
-		if (at + tn_pkt_bytes(pkt) == len)
+		p.at += tn_pkt_bytes(pkt);
+		if (p.at == p.len)
 			pkt->tail.flags |= TN_TAIL_LAST;
 		tn_queue_push(q, pkt);
 	}

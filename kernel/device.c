@@ -24,11 +24,15 @@ static unsigned int ports = 6;
 module_param(ports, uint, 0644);
 MODULE_PARM_DESC(ports, "ports of a new device if `ip link` names none: 2 to 12, even (6)");
 
+static uint payload_max = 4096;
+module_param(payload_max, uint, 0644);
+MODULE_PARM_DESC(payload_max, "bytes of a new device's largest packet if `ip link` names none: 1024 to 16368 (4096)");
+
 static ulong park_bytes = 16 << 20;
 module_param(park_bytes, ulong, 0644);
 MODULE_PARM_DESC(park_bytes, "parking segment of a new device if `ip link` names none (16 MiB)");
 
-#define BYTES_MIN	TN_PACKET_MAX
+#define BYTES_MIN	(TN_PAYLOAD_MIN + TN_AROUND_MAX)
 #define BYTES_MAX	(1ull << 32)
 
 static struct device_type torus_type = { .name = TORUS_DRIVER };
@@ -330,6 +334,11 @@ static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
 				   ports, TORUS_MAX_PORTS);
 		return -EINVAL;
 	}
+	if (payload_max < TN_PAYLOAD_MIN || payload_max > TN_PAYLOAD_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "module parameter payload_max is %u, allowed %d to %d",
+				   payload_max, TN_PAYLOAD_MIN, TN_PAYLOAD_MAX);
+		return -ERANGE;
+	}
 	if (park_bytes < BYTES_MIN || park_bytes > BYTES_MAX) {
 		NL_SET_ERR_MSG_FMT(extack,
 				   "module parameter park_bytes is %lu, allowed %d to %llu",
@@ -337,6 +346,7 @@ static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
 		return -ERANGE;
 	}
 	d->nports = (u8)ports;
+	d->params.payload_max = payload_max;
 	d->params.park_bytes = park_bytes;
 	d->guid = new_number();
 	d->epoch = (u32)new_number();

@@ -3,7 +3,9 @@
  * Frames: packets in skbs. What is around a payload is written into a frame; a large
  * payload goes along where it lies, as a page of the skb, from NIC to NIC: so it is not
  * copied at any hop, and nobody may write to it. Small ones are copied, which costs less
- * than to count references.
+ * than to count references. A large one that cannot go along, for it lies in the parking
+ * segment or in kmalloc()'s memory, or is to be damaged, is copied by itself: so no frame,
+ * however long, needs more than short runs of pages.
  *
  * Frames that come from elsewhere, cut in other places, are copied, as are those in pages
  * that their sender may still write to: a packet whose payload changes in a RETRY buffer
@@ -17,25 +19,58 @@
 #include "torus.h"
 
 /* A frame that is copied becomes frames of this size. */
-#define PIECE_MAX	16384
+#define PIECE_MAX	TORUS_MEM_MAX(0)
 
 /* --- building ------------------------------------------------------------------------ */
 
 /**
  * struct plan - of a frame
- * @linear: bytes that are copied before the first payload that stays
- * @rest: bytes that are copied behind it
- * @n: payloads that stay where they lie
+ * @linear: bytes before the first large payload
+ * @rest: bytes behind it that are not of large payloads
+ * @n: large payloads
  * @at: which of the frame's segments these are
- * @page: whose
  */
 struct plan {
 	unsigned int linear;
 	unsigned int rest;
 	unsigned int n;
 	u16 at[TORUS_LARGE_MAX];
-	struct page *page[TORUS_LARGE_MAX];
 };
+
+static void plan(struct plan *p, const struct tn_frame *f)
+{
+	u32 i;
+
+	p->n = 0;
+	p->linear = 0;
+	for (i = 0; p->n < f->large; i++) {
+		if (f->seg[i].len >= TN_FRAME_LARGE)
+			p->at[p->n++] = (u16)i;
+		else if (!p->n)
+			p->linear += f->seg[i].len;
+	}
+	if (!p->n)
+		p->linear = f->small;
+	p->rest = f->small - p->linear;
+}
+
+static u8 *copy(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
+{
+	for (; from < up_to; from++) {
+		memcpy(to, f->seg[from].base, f->seg[from].len);
+		to += f->seg[from].len;
+	}
+	return to;
+}
+
+/* Behind what @skb has; the reference to @page is its own from now on. */
+static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32 bytes)
+{
+	struct skb_shared_info *s = skb_shinfo(skb);
+
+	__skb_fill_page_desc(skb, s->nr_frags++, page, (int)(base - (u8 *)page_address(page)),
+			     (int)bytes);
+}
 
 /* The page that @s may stay in: not in the parking segment, nor kmalloc()'s. NULL: none. */
 static struct page *page_of(const struct tn_seg *s)
@@ -48,75 +83,46 @@ static struct page *page_of(const struct tn_seg *s)
 	return sendpage_ok(page) ? page : NULL;
 }
 
-static void plan(struct plan *p, const struct tn_frame *f, bool whole)
+/* A large payload, or @whole, or if it must be, a copy of it. Return: false: no memory. */
+static bool add_large(struct sk_buff *skb, const struct tn_seg *s, bool whole)
 {
-	unsigned int bytes = 0;
-	u32 i;
+	struct page *page = whole ? NULL : page_of(s);
+	u8 *mem;
 
-	p->n = 0;
-	for (i = 0; !whole && i < f->nsegs && p->n < f->large; i++) {
-		const struct tn_seg *s = &f->seg[i];
-		struct page *page = s->len < TN_FRAME_LARGE ? NULL : page_of(s);
-
-		if (!page) {
-			bytes += s->len;
-			continue;
-		}
-		if (!p->n) {
-			p->linear = bytes;
-			bytes = 0;
-		}
-		p->at[p->n] = (u16)i;
-		p->page[p->n++] = page;
+	if (page) {
+		get_page(page);
+		add_page(skb, page, s->base, s->len);
+		return true;
 	}
-	if (!p->n) {
-		p->linear = f->bytes;
-		p->rest = 0;
-		return;
-	}
-	for (; i < f->nsegs; i++)
-		bytes += f->seg[i].len;
-	p->rest = bytes;
+	mem = torus_mem_alloc(s->len);
+	if (!mem)
+		return false;
+	memcpy(mem, s->base, s->len);
+	add_page(skb, virt_to_head_page(mem), mem, s->len);
+	return true;
 }
 
-static u8 *copy(u8 *to, const struct tn_frame *f, u32 from, u32 up_to)
-{
-	for (; from < up_to; from++) {
-		memcpy(to, f->seg[from].base, f->seg[from].len);
-		to += f->seg[from].len;
-	}
-	return to;
-}
-
-/* @bytes at @base, in @page, which it keeps. */
-static void add_page(struct sk_buff *skb, struct page *page, const u8 *base, u32 bytes)
-{
-	struct skb_shared_info *s = skb_shinfo(skb);
-
-	get_page(page);
-	__skb_fill_page_desc(skb, s->nr_frags++, page, (int)(base - (u8 *)page_address(page)),
-			     (int)bytes);
-}
-
-/* Payloads stay; what is between them is copied to @to, which is in a page as well. */
-static void add_pieces(struct sk_buff *skb, const struct tn_frame *f, const struct plan *p,
-		       u8 *to)
+/* Large payloads, and what is between them, copied to @to, which is in a page as well. */
+static bool add_pieces(struct sk_buff *skb, const struct tn_frame *f, const struct plan *p,
+		       u8 *to, bool whole)
 {
 	struct page *page = virt_to_head_page(to);
 	unsigned int i, bytes = f->bytes - p->linear;
 
 	for (i = 0; i < p->n; i++) {
-		const struct tn_seg *s = &f->seg[p->at[i]];
 		u32 next = i + 1 < p->n ? p->at[i + 1] : f->nsegs;
 		u8 *from = to;
 
-		add_page(skb, p->page[i], s->base, s->len);
+		if (!add_large(skb, &f->seg[p->at[i]], whole))
+			return false;
 		to = copy(from, f, p->at[i] + 1u, next);
+		get_page(page);
 		add_page(skb, page, from, (u32)(to - from));
 	}
 	skb->len += bytes;
 	skb->data_len += bytes;
 	skb->truesize += bytes;
+	return true;
 }
 
 struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole)
@@ -125,15 +131,29 @@ struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroo
 	struct plan p;
 	u8 *rest = NULL;
 
-	plan(&p, f, whole);
+	plan(&p, f);
+	headroom = min_t(unsigned int, headroom, TORUS_HEADROOM);
 	skb = torus_mem_skb(headroom + p.linear, p.n ? &rest : NULL, p.rest);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, headroom);
 	copy(skb_put(skb, p.linear), f, 0, p.n ? p.at[0] : f->nsegs);
-	if (p.n)
-		add_pieces(skb, f, &p, rest);
+	if (p.n && !add_pieces(skb, f, &p, rest, whole)) {
+		kfree_skb(skb);
+		return NULL;
+	}
 	return skb;
+}
+
+void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits)
+{
+	struct skb_shared_info *s = skb_shinfo(skb);
+	unsigned int i;
+
+	tn_fault_corrupt(bits, skb->data, skb_headlen(skb));
+	for (i = 0; i < s->nr_frags; i++)
+		tn_fault_corrupt(bits, skb_frag_address(&s->frags[i]),
+				 skb_frag_size(&s->frags[i]));
 }
 
 /* --- reading ----------------------------------------------------------------------------- */
@@ -175,7 +195,7 @@ static unsigned int packet_bytes(const struct sk_buff *skb, unsigned int at)
 		return 0;
 	tn_hdr_get(flit, &h);
 	n = tn_hdr_flits(&h) * TN_FLIT;
-	return h.type == TN_PAD || h.len > TN_PAYLOAD_FLITS_MAX || n > left ? 0 : n;
+	return h.type == TN_PAD || n > left ? 0 : n;
 }
 
 /*
@@ -223,13 +243,13 @@ static bool is_lent(struct sk_buff *skb)
 	       (skb->destructor && skb->destructor != sock_wfree);
 }
 
-/* Can the core have @skb as it is? */
-static bool is_usable(struct sk_buff *skb)
+/* Can the core have @skb as it is? One of @ours is as torus_frame_build() made it. */
+static bool is_usable(struct sk_buff *skb, bool ours)
 {
 	struct tn_seg seg[TORUS_PIECES];
 	unsigned int n;
 
-	if (!skb_is_nonlinear(skb))
+	if (ours || !skb_is_nonlinear(skb))
 		return true;
 	if (is_lent(skb))
 		return false;
@@ -237,9 +257,9 @@ static bool is_usable(struct sk_buff *skb)
 	return n && tn_pieces_fit(seg, n);
 }
 
-void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out)
+void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out)
 {
-	if (is_usable(skb)) {
+	if (is_usable(skb, ours)) {
 		skb_orphan(skb);
 		__skb_queue_tail(out, skb);
 	} else {

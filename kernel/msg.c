@@ -26,7 +26,7 @@
 #include "torus.h"
 
 #define HDR		TORUS_HOST_HDR
-#define MSG_PACKETS_MAX	64	/* the longest takes 17 at least, more if cut at its pages */
+#define MSG_PACKETS_MAX	(2 * DIV_ROUND_UP(TORUS_HOST_MSG_MAX, TN_PAYLOAD_MIN))
 #define WAITING_MAX	8192	/* packets of unfinished messages */
 #define XMIT_BATCH	64	/* messages, and */
 #define XMIT_BYTES	262144	/* bytes before the core moves what it has */
@@ -137,6 +137,11 @@ static void send_out(struct torus_dev *d, u64 now)
 	}
 }
 
+static unsigned int payload_max(const struct torus_dev *d)
+{
+	return round_down(d->params.payload_max, TN_FLIT);
+}
+
 static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
 {
 	u8 vc = TORUS_VC_D0;
@@ -150,11 +155,11 @@ static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
 		kfree_skb(skb);
 		return;
 	}
-	if (vc == TORUS_VC_A && HDR + skb->len > TN_PAYLOAD_MAX)
+	if (vc == TORUS_VC_A && HDR + skb->len > payload_max(d))
 		vc = TORUS_VC_D0;
 	d->msgs.out_dst = dst;
 	d->msgs.out_vc = vc;
-	if (torus_cut(&d->msgs.out, skb)) {
+	if (torus_cut(&d->msgs.out, skb, payload_max(d))) {
 		send_out(d, now);
 		consume_skb(skb);
 	} else {

@@ -253,6 +253,7 @@ int torus_nic_init(struct torus_dev *d)
 		.host = d,
 		.nports = d->nports,
 		.large_max = TORUS_LARGE_MAX,
+		.small_max = TORUS_SMALL_MAX,
 		.guid = d->guid,
 		.epoch = d->epoch,
 		.params = d->params,

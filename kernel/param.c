@@ -26,14 +26,16 @@ static const struct param params[] = {
 #undef X
 };
 
-/* One that must not be less than another, or must be more than it (@more). */
+/* One that must be another and @more at least. */
 static const struct {
 	u16 attr, than;
-	bool more;
+	u8 more;
 } orders[] = {
-	{ IFLA_TORUS_SILENCE, IFLA_TORUS_KEEPALIVE, true },
-	{ IFLA_TORUS_REPLAY_TIMEOUT, IFLA_TORUS_ACK_DELAY, true },
-	{ IFLA_TORUS_MARGIN_TRAIN, IFLA_TORUS_MARGIN_RETRAIN, false },
+	{ IFLA_TORUS_SILENCE, IFLA_TORUS_KEEPALIVE, 1 },
+	{ IFLA_TORUS_REPLAY_TIMEOUT, IFLA_TORUS_ACK_DELAY, 1 },
+	{ IFLA_TORUS_MARGIN_TRAIN, IFLA_TORUS_MARGIN_RETRAIN, 0 },
+	{ IFLA_TORUS_FRAME_MAX, IFLA_TORUS_PAYLOAD_MAX, TN_AROUND_MAX },
+	{ IFLA_TORUS_PARK_BYTES, IFLA_TORUS_PAYLOAD_MAX, TN_AROUND_MAX },
 };
 
 static u64 get(const struct tn_params *all, const struct param *p)

@@ -108,7 +108,7 @@ static int take_port(struct torus_port *port, struct sk_buff_head *out, int budg
 	spin_unlock(&port->rx.lock);
 	budget -= skb_queue_len(&mine);
 	while ((skb = __skb_dequeue(&mine)))
-		torus_frame_take(skb, out);
+		torus_frame_take(skb, rx_cb(skb)->memory, out);
 	return budget;
 }
 
@@ -204,7 +204,7 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	if (memory)
 		mark_memory(skb);
 	if (hit)
-		tn_fault_corrupt(&fault->bits, skb->data, skb->len);
+		torus_frame_corrupt(skb, &fault->bits);
 	if (fault->latency || !skb_queue_empty(&fault->delayed)) {
 		torus_fault_delay(fault, skb, now);
 		port->dev->delays |= 1u << port->num;
@@ -286,19 +286,20 @@ static void port_look(struct torus_port *port)
 	struct net_device *lower = rtnl_dereference(port->lower);
 	struct torus_dev *d = port->dev;
 	bool up = lower && netif_running(lower) && netif_carrier_ok(lower);
+	u32 least = tn_packet_max(&d->params);
 
-	if (up && lower->mtu < TN_PACKET_MAX) {
+	if (up && lower->mtu < least) {
 		/* The root of a container can have it said as often as he likes. */
 		if (net_ratelimit())
 			netdev_warn(d->netdev,
-				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
-				    port->num, lower->name, lower->mtu, TN_PACKET_MAX);
+				    "port %u: MTU of %s is %u, packets need %u: no carrier
+",
+				    port->num, lower->name, lower->mtu, least);
 		up = false;
 	}
 	torus_dev_lock(d);
 	if (up)
-		tn_nic_frame_max(d->nic, port->num,
-				 min_t(u32, lower->mtu, TORUS_MEM_MAX(LL_RESERVED_SPACE(lower))));
+		tn_nic_frame_max(d->nic, port->num, lower->mtu);
 	tn_nic_carrier(d->nic, port->num, up, torus_now());
 	torus_dev_unlock(d);
 }
@@ -337,8 +338,9 @@ static int check_lower(struct torus_dev *d, unsigned int num, struct net_device 
 		NL_SET_ERR_MSG(extack, "lower device is not an Ethernet device");
 		return -EINVAL;
 	}
-	if (lower->mtu < TN_PACKET_MAX) {
-		NL_SET_ERR_MSG(extack, "MTU of the lower device must be 4144 at least");
+	if (lower->mtu < tn_packet_max(&d->params)) {
+		NL_SET_ERR_MSG_FMT(extack, "MTU of the lower device must be %u at least",
+				   tn_packet_max(&d->params));
 		return -EINVAL;
 	}
 	for (i = 0; i < d->nports; i++) {

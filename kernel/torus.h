@@ -115,6 +115,8 @@ struct torus_msgs {
  * @timer: tells it
  * @usecs, @frames: messages wait so long, for so many, at most; @usecs 0: not at all
  * @streak: messages that the host sent without getting any
+ * @bulk: large ones since one waited in vain
+ * @patience: how many of these go at once before another waits
  * @wait: how long the next ones wait, ns
  * @waited: messages that did (transmit lock)
  */
@@ -123,6 +125,8 @@ struct torus_tx {
 	u32 usecs;
 	u32 frames;
 	u32 streak;
+	u32 bulk;
+	u32 patience;
 	u32 wait;
 	u64 waited;
 };
@@ -283,7 +287,10 @@ int torus_pkt_init(void);
 void torus_pkt_exit(void);
 /* What torus_mem_skb() has room for in one run of pages, beside @headroom. */
 #define TORUS_MEM_MAX(headroom) (32768 - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) - \
-				 SKB_DATA_ALIGN(headroom))
+				 SKB_DATA_ALIGN(headroom) - 2 * SMP_CACHE_BYTES)
+#define TORUS_HEADROOM	256	/* of a frame: who needs more makes it */
+/* Of a frame that much is copied into one run at most, beside large payloads. */
+#define TORUS_SMALL_MAX		TORUS_MEM_MAX(TORUS_HEADROOM)
 /** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
 void *torus_mem_alloc(unsigned int bytes);
 /**
@@ -308,17 +315,23 @@ void torus_pkt_leave(struct tn_pkt *pkt);
 
 /**
  * torus_frame_build() - @f with @headroom bytes before it, or NULL (lock)
- * @whole: a copy of everything, in one piece
+ * @headroom: TORUS_HEADROOM at most
+ * @whole: a copy of everything, for torus_frame_corrupt()
  */
 struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole);
+/** torus_frame_corrupt() - @bits have their errors in @skb, which nobody else has */
+void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits);
 /**
  * torus_frame_pieces() - where the bytes of @skb lie
  * @seg: TORUS_PIECES of them
  * Return: how many; 0: they cannot be used where they lie.
  */
 unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
-/** torus_frame_take() - @skb, or copies of what is in it, that have pieces, into @out */
-void torus_frame_take(struct sk_buff *skb, struct sk_buff_head *out);
+/**
+ * torus_frame_take() - @skb, or copies of what is in it, that have pieces, into @out
+ * @ours: it is certain to be a NIC's here, of whose own memory it is
+ */
+void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out);
 
 /* --- park.c ---------------------------------------------------------------------- */
 
@@ -366,9 +379,10 @@ void torus_port_unregister(void);
 #define TORUS_HOST_MSG_MAX	(TORUS_HOST_HDR + 65535)
 /**
  * torus_cut() - @skb, which stays the caller's, as packets behind @q (lock)
+ * @max: bytes of a packet, whole flits
  * Return: false: too long, or no memory; @q may have some of it.
  */
-bool torus_cut(struct tn_queue *q, struct sk_buff *skb);
+bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
 /* --- msg.c, icmp.c ----------------------------------------------------------------- */
 

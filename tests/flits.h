@@ -21,7 +21,7 @@ static inline void flits_seal(u8 *flits, unsigned int len, u32 seed)
 	tn_put_le32(tail + 4, 0);
 	memcpy(edge, flits, TN_FLIT);
 	memcpy(edge + TN_FLIT, tail, TN_FLIT);
-	if (flits[2] & 2)	/* RELAYED */
+	if (tn_relayed_of(flits))	/* RELAYED */
 		memcpy(edge + 2 * TN_FLIT, tail + TN_FLIT, TN_FLIT);
 	tn_lcrc_set(edge, seed);
 	memcpy(tail, edge + TN_FLIT, TN_FLIT);

@@ -72,6 +72,7 @@ enum torus_ifla {
 	IFLA_TORUS_MARGIN_TRAIN,	/* percent of the mask that a lane must reach */
 	IFLA_TORUS_MARGIN_RETRAIN,	/* and below which the link trains again */
 	IFLA_TORUS_RELAY_PACKETS, /* what may be kept for others as a relay */
+	IFLA_TORUS_PAYLOAD_MAX,	/* bytes that the largest packet carries; the same in a fabric */
 	__IFLA_TORUS_MAX,
 };
 #define IFLA_TORUS_MAX (__IFLA_TORUS_MAX - 1)
@@ -127,7 +128,7 @@ enum torus_link_reason {
 	TORUS_REASON_RETRY,	/* retry exhausted */
 	TORUS_REASON_PEER,	/* the peer restarted or began anew */
 	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
-	TORUS_REASON_MISMATCH,	/* the ends ask for different retry protocols */
+	TORUS_REASON_MISMATCH,	/* the ends differ in retry protocol or payload_max */
 	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
 	TORUS_REASONS,
 };

@@ -73,8 +73,9 @@
  * Parameters of a NIC, given when it is made: IFLA_TORUS_<ID> of a kernel NIC, and by
  * name to torusemu and fabricctl. X(ID, name, KIND, UNIT, MIN, MAX): KIND is U32 or
  * U64; UNIT is TIME (ns), SIZE (bytes), RATE (of bit errors, in 1e-18) or COUNT.
- * Besides, SILENCE must be longer than KEEPALIVE, REPLAY_TIMEOUT than ACK_DELAY, and
- * MARGIN_TRAIN no less than MARGIN_RETRAIN.
+ * Besides, SILENCE must be longer than KEEPALIVE, REPLAY_TIMEOUT than ACK_DELAY,
+ * MARGIN_TRAIN no less than MARGIN_RETRAIN, and FRAME_MAX and PARK_BYTES no less than
+ * PAYLOAD_MAX and the 48 bytes around it.
  */
 #define TORUS_PARAM_LIST(X) \
 	X(KEEPALIVE, keepalive, U64, TIME, 1000000, 3600000000000ULL) \
@@ -90,9 +91,10 @@
 	X(RETRY_PACKETS, retry_packets, U32, COUNT, 1, 1024) \
 	X(SLOTS, slots, U32, COUNT, 4, 1024) \
 	X(RELAY_PACKETS, relay_packets, U32, COUNT, 1, 1 << 24) \
-	X(FRAME_MAX, frame_max, U32, SIZE, 4144, 65535) \
-	X(PARK_BYTES, park_bytes, U64, SIZE, 4144, 1ULL << 32) \
-	X(HOLD_BYTES, hold_bytes, U64, SIZE, 4144, 1ULL << 32) \
+	X(PAYLOAD_MAX, payload_max, U32, SIZE, 1024, 16368) \
+	X(FRAME_MAX, frame_max, U32, SIZE, 1072, 65535) \
+	X(PARK_BYTES, park_bytes, U64, SIZE, 1072, 1ULL << 32) \
+	X(HOLD_BYTES, hold_bytes, U64, SIZE, 1072, 1ULL << 32) \
 	X(EYE_INTERVAL, eye_interval, U64, TIME, 1000000, 3600000000000ULL) \
 	X(TARGET_BER, target_ber, U64, RATE, 1, 100000000000000000ULL) \
 	X(MASK_HEIGHT, mask_height, U32, COUNT, 1, 10000) \

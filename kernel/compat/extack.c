@@ -3,7 +3,8 @@
  * A text in an extended ack must live until the answer is composed, which is
  * after the command, but before the asking task returns from its system call. So
  * the text is freed by task work. The work is kfree() itself, not a function of
- * this module, so that it does no harm if the module has gone by then.
+ * this module, so that it does no harm if the module has gone by then. Who cannot have
+ * that is told without the values.
  */
 #include <linux/netlink.h>
 #include <linux/sched.h>
@@ -25,7 +26,10 @@ void torus_compat_extack(struct netlink_ext_ack *extack, const char *fmt, ...)
 	struct text *t;
 	va_list ap;
 
-	if (!extack || current->flags & PF_KTHREAD)
+	if (!extack)
+		return;
+	extack->_msg = fmt;
+	if (current->flags & PF_KTHREAD)
 		return;
 	t = kmalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)

@@ -2,7 +2,7 @@
 /*
  * Credits of one link, per virtual channel (Angara paper, fig. 4).
  *
- * The unit is a packet buffer (slot) of TN_SLOT_FLITS, not a flit: bubble flow
+ * The unit is a packet buffer (slot), of the largest packet, not a flit: bubble flow
  * control reasons in whole packet buffers. Were space counted in flits, a ring
  * could hold room for a packet spread over several inputs, none of which has
  * room for one: e.g. inputs with 10 and 3 free flits and packets of up to 10:

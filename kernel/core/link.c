@@ -66,7 +66,7 @@ static bool rx_ack(struct tn_link *l, const struct tn_hdr *h, u64 now)
 	return true;
 }
 
-static bool sane(const struct tn_hdr *h)
+static bool sane(const struct tn_link *l, const struct tn_hdr *h)
 {
 	if ((h->relayed || h->nic) && h->type != TN_DATA && h->type != TN_UNREACH)
 		return false;
@@ -75,7 +75,8 @@ static bool sane(const struct tn_hdr *h)
 	case TN_UNREACH:
 		if (h->nic && (h->type != TN_DATA || h->len != 1))
 			return false;
-		return h->vc < TORUS_VCS && h->crp_vc < TORUS_VCS;
+		return h->vc < TORUS_VCS && h->crp_vc < TORUS_VCS &&
+		       h->len <= l->params->payload_max / TN_FLIT;
 	case TN_CREDIT:
 	case TN_IDLE:
 		return !h->len && h->crp_vc < TORUS_VCS;
@@ -169,7 +170,7 @@ static bool rx_packet(struct tn_link *l, const struct came *c, struct tn_hdr *h,
 	struct tn_tail t;
 
 	l->heard_at = now;
-	if (!sane(h)) {
+	if (!sane(l, h)) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		tn_link_fail(l, TORUS_REASON_PROTOCOL, now);
 		return false;
@@ -246,8 +247,6 @@ static enum next rx_next(struct tn_pieces *in, struct came *c)
 	if (tn_type_of(c->head) == TN_PAD)
 		return NEXT_NONE;
 	len = tn_len_of(c->head);
-	if (len > TN_PAYLOAD_FLITS_MAX)
-		return NEXT_BROKEN;
 	c->payload = len ? tn_pieces_take(in, len * TN_FLIT) : c->head;
 	c->end = c->payload ? tn_pieces_take(in, (1u + tn_relayed_of(c->head)) * TN_FLIT) : NULL;
 	return c->end ? NEXT_PACKET : NEXT_BROKEN;
@@ -337,6 +336,7 @@ static void seg_add(struct tn_frame *f, const u8 *base, u32 len)
 {
 	f->seg[f->nsegs++] = (struct tn_seg) { .base = base, .len = len };
 	f->bytes += len;
+	f->small += len;
 }
 
 /* The answer to the peer is as of now; VCCR is as of the first time. */
@@ -389,9 +389,16 @@ static bool is_large(const struct tn_pkt *pkt)
 static bool fits(const struct tn_link *l, const struct tn_frame *f, const struct tn_pkt *pkt,
 		 u32 max)
 {
-	if (f->bytes + tn_pkt_flits(pkt) * TN_FLIT > max || f->nsegs + 3 > TN_FRAME_SEGS)
+	u32 bytes = tn_pkt_flits(pkt) * TN_FLIT;
+
+	if (f->bytes + bytes > max || f->nsegs + 3 > TN_FRAME_SEGS)
 		return false;
-	return !l->large_max || f->large < l->large_max || !is_large(pkt);
+	if (is_large(pkt)) {
+		bytes -= pkt->hdr.len * TN_FLIT;
+		if (l->large_max && f->large == l->large_max)
+			return false;
+	}
+	return !l->small_max || f->small + bytes <= l->small_max;
 }
 
 /* Moves packets from the RETRY buffer into the frame. */
@@ -411,7 +418,10 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 		if (pkt->hdr.len)
 			seg_add(f, pkt->payload, pkt->hdr.len * TN_FLIT);
 		seg_add(f, pkt->edge + TN_FLIT, (1u + pkt->hdr.relayed) * TN_FLIT);
-		f->large += is_large(pkt);
+		if (is_large(pkt)) {
+			f->large++;
+			f->small -= pkt->hdr.len * TN_FLIT;
+		}
 		count_sent(l, pkt, tn_retry_sending(&l->retry, now));
 	}
 }
@@ -475,6 +485,7 @@ u32 tn_link_tx(struct tn_link *l, struct tn_frame *f, u64 now)
 	f->nsegs = 0;
 	f->bytes = 0;
 	f->large = 0;
+	f->small = 0;
 	if (l->init_now) {
 		l->init_now = false;
 		tn_link_say_init(l, now);

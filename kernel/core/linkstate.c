@@ -325,6 +325,11 @@ void tn_link_retry(struct tn_link *l, unsigned int protocol, u64 now)
 		start(l, now);
 }
 
+static u16 slot_flits(const struct tn_link *l)
+{
+	return (u16)(tn_packet_max(l->params) / TN_FLIT);
+}
+
 void tn_link_note_sent(struct tn_link *l, u64 now)
 {
 	u64 k = l->params->keepalive;
@@ -347,7 +352,7 @@ void tn_link_say_init(struct tn_link *l, u64 now)
 		.last_session = l->last_session,
 		.last_rseq = l->last_rseq,
 		.first_tseq = l->first_tseq,
-		.slot_flits = TN_SLOT_FLITS,
+		.slot_flits = slot_flits(l),
 		.port = l->port,
 		.resume = l->resume,
 		.up = l->state == TORUS_LINK_UP,
@@ -458,7 +463,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	struct tn_init i;
 
 	tn_init_get(payload, &i);
-	if (i.version != TN_WIRE_VERSION || i.slot_flits != TN_SLOT_FLITS || !i.nonce) {
+	if (i.version != TN_WIRE_VERSION || !i.slot_flits || !i.nonce) {
 		l->counter[TORUS_PC_MALFORMED]++;
 		return;
 	}
@@ -489,7 +494,8 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 		set_state(l, TORUS_LINK_TRAINING, now);
 		start_init(l, now);
 	}
-	if (l->retry_said && i.retry && l->retry_said != i.retry) {
+	if (i.slot_flits != slot_flits(l) ||
+	    (l->retry_said && i.retry && l->retry_said != i.retry)) {
 		l->reason = TORUS_REASON_MISMATCH;
 		l->peer_guid = i.guid;
 		l->peer_port = i.port;

@@ -25,6 +25,7 @@ void tn_params_default(struct tn_params *p)
 		.retry_count = 4,
 		.retry_packets = 256,
 		.slots = 256,
+		.payload_max = 4096,
 		.frame_max = 65520,
 		.relay_packets = 4096,
 		.park_bytes = 16 << 20,
@@ -45,8 +46,9 @@ static bool params_ok(const struct tn_params *p)
 	       p->replay_timeout > p->ack_delay && p->retry_time && p->init_interval &&
 	       p->probe_interval && p->retrain_time && p->gap_time && p->eye_interval && train_ok(p) && p->retry_count &&
 	       p->retry_protocol < TORUS_RETRIES && p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
-	       p->slots >= 4 && p->slots <= 1024 && p->frame_max >= TN_PACKET_MAX &&
-	       p->frame_max <= 65535 && p->relay_packets && p->park_bytes &&
+	       p->slots >= 4 && p->slots <= 1024 && p->payload_max >= TN_PAYLOAD_MIN &&
+	       p->payload_max <= TN_PAYLOAD_MAX && p->frame_max >= tn_packet_max(p) &&
+	       p->frame_max <= 65535 && p->relay_packets && p->park_bytes >= tn_packet_max(p) &&
 	       p->hold_bytes;
 }
 
@@ -142,7 +144,7 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 	unsigned int p;
 
 	if (cfg->nports < 2 || cfg->nports > TORUS_MAX_PORTS || cfg->nports % 2 ||
-	    !params_ok(&cfg->params))
+	    (cfg->small_max && cfg->small_max < TN_PAYLOAD_MIN) || !params_ok(&cfg->params))
 		return -EINVAL;
 	memset(nic, 0, sizeof(*nic));
 	nic->ops = cfg->ops;
@@ -166,6 +168,7 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 		l->epoch = nic->epoch;
 		l->port = (u8)p;
 		l->large_max = cfg->large_max;
+		l->small_max = cfg->small_max;
 		tn_link_init(l, now);
 	}
 	return 0;
@@ -454,7 +457,7 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	(void)now;
 	if (!nic->placed)
 		return -ENODEV;
-	if (dst >= nic->nodes || vc >= TORUS_VCS || len > TN_PAYLOAD_FLITS_MAX)
+	if (dst >= nic->nodes || vc >= TORUS_VCS || len > nic->params.payload_max / TN_FLIT)
 		return -EINVAL;
 	if (!tn_nic_room(nic, vc))
 		return -EAGAIN;

@@ -82,7 +82,9 @@ struct tn_ops {
  * @retry_count: see @retry_time
  * @retry_packets: RETRY buffer, 1 to 1024 packets
  * @slots: packet buffers of each VC of each input, 4 to 1024
- * @frame_max: bytes of an Ethernet frame's payload, at least TN_PACKET_MAX
+ * @payload_max: bytes that the largest packet carries, TN_PAYLOAD_MIN to TN_PAYLOAD_MAX,
+ *	whole flits of them; the same at all NICs of a fabric: links to others do not come up
+ * @frame_max: bytes of an Ethernet frame's payload, at least tn_packet_max()
  * @eye_interval: how often an up link looks at its eyes
  * @target_ber, @mask_height, @mask_width, @margin_train, @margin_retrain: of SerDes
  *	training, struct tn_train_params
@@ -112,11 +114,18 @@ struct tn_params {
 	u32 retry_packets;
 	u32 retry_protocol;
 	u32 slots;
+	u32 payload_max;
 	u32 frame_max;
 	u32 relay_packets;
 	u64 park_bytes;
 	u64 hold_bytes;
 };
+
+/** tn_packet_max() - bytes of the largest packet: of a slot */
+static inline u32 tn_packet_max(const struct tn_params *p)
+{
+	return p->payload_max / TN_FLIT * TN_FLIT + TN_AROUND_MAX;
+}
 
 /** tn_params_default() - 100 ms keep-alive, 350 ms silence, see nic.c */
 void tn_params_default(struct tn_params *p);
@@ -126,6 +135,7 @@ struct tn_nic_config {
 	void *host;
 	u8 nports;		/* 2 .. TORUS_MAX_PORTS, even */
 	u32 large_max;		/* large payloads in a frame (struct tn_frame); 0: any number */
+	u32 small_max;		/* bytes in a frame beside these, TN_PAYLOAD_MIN at least; 0: any number */
 	u64 guid;
 	u32 epoch;
 	struct tn_params params;
@@ -197,10 +207,13 @@ void tn_nic_tx_memory(struct tn_nic *nic, unsigned int port, bool on);
 
 /**
  * struct tn_frame - one Ethernet payload, in pieces: what is around a payload, and it
- * @large: payloads of TN_FRAME_LARGE bytes or more in it
+ * @large: payloads of TN_FRAME_LARGE bytes or more in it, which a host may send from where
+ *	they lie
+ * @small: bytes beside these
  */
 struct tn_frame {
 	u32 large;
+	u32 small;
 	u32 nsegs;
 	u32 bytes;
 	struct tn_seg seg[TN_FRAME_SEGS];
@@ -235,7 +248,7 @@ unsigned int tn_nic_room(const struct tn_nic *nic, unsigned int vc);
 /**
  * tn_nic_send() - inject a packet
  * @pkt: payload in place, hdr.len and tail.flags (pad, FIRST, LAST) set by the
- *	host, up to TN_PAYLOAD_MAX bytes; the NIC owns it if 0 is returned
+ *	host, up to params.payload_max bytes; the NIC owns it if 0 is returned
  * @dst: node id; the NIC's own is delivered at once
  * @vc: the flow's VC
  *
@@ -250,7 +263,7 @@ void tn_nic_carrier(struct tn_nic *nic, unsigned int port, bool up, u64 now);
 void tn_nic_admin(struct tn_nic *nic, unsigned int port, bool up, u64 now);
 /**
  * tn_nic_frame_max() - frames of @port are @bytes at most: what its wire takes
- * @bytes: TN_PACKET_MAX at least; more than params.frame_max has no effect
+ * @bytes: tn_packet_max() at least; more than params.frame_max has no effect
  */
 void tn_nic_frame_max(struct tn_nic *nic, unsigned int port, u32 bytes);
 void tn_nic_retrain(struct tn_nic *nic, unsigned int port, u64 now);

@@ -16,8 +16,9 @@ void tn_hdr_put(u8 *flit, const struct tn_hdr *h)
 {
 	tn_put_le64(flit, (u64)h->type | (u64)h->vc << 3 | (u64)h->e << 5 |
 			  (u64)h->gen << 6 | (u64)h->gen_echo << 7 | (u64)h->len << 8 |
-			  (u64)h->relayed << 17 | (u64)h->nic << 18 | (u64)h->tseq << 20 | (u64)h->rseq << 32 | (u64)h->crp_vc << 44 |
-			  (u64)h->crp << 46 | (u64)h->colour << 58 | (u64)h->first << 60);
+			  (u64)h->relayed << 18 | (u64)h->nic << 19 | (u64)h->tseq << 20 |
+			  (u64)h->rseq << 32 | (u64)h->crp_vc << 44 | (u64)h->crp << 46 |
+			  (u64)h->colour << 58 | (u64)h->first << 60);
 	tn_put_le64(flit + 8, (u64)h->dst | (u64)h->src << 24 | (u64)h->dir << 48 |
 			      (u64)h->last << 60);
 }
@@ -31,9 +32,9 @@ void tn_hdr_get(const u8 *flit, struct tn_hdr *h)
 	h->e = bits8(w0, 5, 1);
 	h->gen = bits8(w0, 6, 1);
 	h->gen_echo = bits8(w0, 7, 1);
-	h->len = bits16(w0, 8, 0x1ff);
-	h->relayed = bits8(w0, 17, 1);
-	h->nic = bits8(w0, 18, 1);
+	h->len = bits16(w0, 8, 0x3ff);
+	h->relayed = bits8(w0, 18, 1);
+	h->nic = bits8(w0, 19, 1);
 	h->tseq = bits16(w0, 20, TN_SEQ_MASK);
 	h->rseq = bits16(w0, 32, TN_SEQ_MASK);
 	h->crp_vc = bits8(w0, 44, 3);

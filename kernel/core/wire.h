@@ -2,15 +2,16 @@
 /*
  * Wire format.
  *
- * A packet is a header flit, 0 to 256 payload flits, a tail flit and, if RELAYED, a
- * relay flit; a flit is 16 bytes; numbers are little endian. An Ethernet frame of type 0x88b5 holds
- * packets back to back; a header of type PAD (all zero) or the end of the frame
- * ends them.
+ * A packet is a header flit, 0 to 1023 payload flits, a tail flit and, if RELAYED, a
+ * relay flit; a flit is 16 bytes; numbers are little endian. How many payload flits it
+ * has at most is the same in the whole fabric (payload_max, nic.h). An Ethernet frame of
+ * type 0x88b5 holds packets back to back; a header of type PAD (all zero) or the end of
+ * the frame ends them.
  *
  * Header, two 64-bit words, bits from the least significant:
  *
  *   w0   0-2  type      3-4  VC       5   E         6  G       7  GE
- *        8-16 length, payload flits  17 RELAYED   18 NIC   19 0
+ *        8-17 length, payload flits  18 RELAYED   19 NIC
  *       20-31 TSEQ    32-43 RSEQ
  *       44-45 VCCR.VC#  46-57 VCCR.CRP 58-59 colour 60-63 first step
  *   w1   0-23 destination  24-47 source  48-59 DIR bits  60-63 last step
@@ -79,12 +80,13 @@
 #include <torus_uapi.h>
 
 #define TN_ETHERTYPE	0x88b5
-#define TN_WIRE_VERSION	3
+#define TN_WIRE_VERSION	4
 #define TN_FLIT		16
-#define TN_PAYLOAD_MAX	4096				/* bytes */
-#define TN_PAYLOAD_FLITS_MAX (TN_PAYLOAD_MAX / TN_FLIT)
-#define TN_SLOT_FLITS	(TN_PAYLOAD_FLITS_MAX + 3)	/* largest packet */
-#define TN_PACKET_MAX	(TN_SLOT_FLITS * TN_FLIT)	/* bytes */
+#define TN_PAYLOAD_FLITS_MAX 1023
+#define TN_PAYLOAD_MAX	(TN_PAYLOAD_FLITS_MAX * TN_FLIT)	/* bytes */
+#define TN_PAYLOAD_MIN	1024		/* least payload_max: a management packet's */
+#define TN_AROUND_MAX	(3 * TN_FLIT)	/* header, tail and relay flit */
+#define TN_PACKET_MAX	(TN_PAYLOAD_MAX + TN_AROUND_MAX)
 #define TN_INIT_FLITS	4
 #define TN_SEQ_MASK	0xfff
 #define TN_CRP_MAX	0xfff
@@ -195,13 +197,13 @@ static inline unsigned int tn_type_of(const u8 *bytes)
 /** tn_len_of() - payload flits of a packet with header flit @head */
 static inline unsigned int tn_len_of(const u8 *head)
 {
-	return tn_get_le16(head + 1) & 0x1ffu;
+	return tn_get_le16(head + 1) & 0x3ffu;
 }
 
 /** tn_relayed_of() - has it a relay flit? */
 static inline unsigned int tn_relayed_of(const u8 *head)
 {
-	return head[2] >> 1 & 1u;
+	return head[2] >> 2 & 1u;
 }
 
 /** tn_acknak_put() - rseq and e of @h as TN_ACKNAK_BYTES */

@@ -58,19 +58,17 @@ static bool add_packet(struct wire *w, unsigned int max)
 	return true;
 }
 
-/* What is no packet behind those that are: padding, one too long, the beginning of one. */
+/* What is no packet behind those that are: padding, the beginning of one. */
 static void add_end(struct wire *w)
 {
 	struct tn_hdr h = { .type = TN_DATA, .len = (u16)(1 + below(TN_PAYLOAD_FLITS_MAX)) };
 	unsigned int rest = below(FRAME_MAX - w->len);
-	u32 how = below(4);
+	u32 how = below(3);
 
 	if (!how)
 		return;
 	if (how == 1)
 		h = (struct tn_hdr) { .type = TN_PAD };
-	else if (how == 2)
-		h.len = TN_PAYLOAD_FLITS_MAX + 1;
 	else
 		rest = min(rest, tn_hdr_flits(&h) * TN_FLIT - 1);
 	if (rest >= TN_FLIT)
@@ -202,7 +200,7 @@ static unsigned int judge(struct kunit *test, struct sk_buff *skb, const struct 
 	bool apart = false;
 
 	__skb_queue_head_init(&out);
-	torus_frame_take(skb, &out);
+	torus_frame_take(skb, false, &out);
 	while ((skb = __skb_dequeue(&out))) {
 		apart |= skb != was;
 		bad += !fits(skb) || !is_end(w, at) || !same(skb, w, at) || skb->destructor ||
@@ -295,7 +293,7 @@ static struct sk_buff *taken(struct sk_buff *skb)
 	struct sk_buff_head out;
 
 	__skb_queue_head_init(&out);
-	torus_frame_take(skb, &out);
+	torus_frame_take(skb, false, &out);
 	return __skb_dequeue(&out);
 }
 

@@ -64,7 +64,7 @@ static void nic(const char *path)
 		must(said > 0);
 		return;
 	}
-	must(!said && f.spec.ports <= TORUS_MAX_PORTS && f.spec.ports % 2 == 0 && f.mtu >= 4144);
+	must(!said && f.spec.ports <= TORUS_MAX_PORTS && f.spec.ports % 2 == 0 && f.mtu >= 1072);
 	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 		must(strnlen(f.lower[p], IFNAMSIZ) < IFNAMSIZ);
 	for (const char *const *s = f.spec.sets; s && *s; s++)

@@ -95,7 +95,7 @@ static void read_all(const u8 *p, size_t len)
 
 static bool deliver(void *host, struct tn_pkt *pkt)
 {
-	must(tn_pkt_bytes(pkt) <= TN_PAYLOAD_MAX, "delivered too long a packet");
+	must(tn_pkt_bytes(pkt) <= nic->params.payload_max, "delivered too long a packet");
 	read_all(pkt->payload, tn_pkt_bytes(pkt));
 	pkt_put(host, pkt);
 	return true;
@@ -173,7 +173,7 @@ static void mend_init(struct tn_link *l, u8 *flits)
 
 	tn_init_get(flits + TN_FLIT, &i);
 	i.version = TN_WIRE_VERSION;
-	i.slot_flits = TN_SLOT_FLITS;
+	i.slot_flits = (u16)(tn_packet_max(&nic->params) / TN_FLIT);
 	i.nonce_heard = l->nonce;
 	i.attempt = l->peer_attempt + (i.attempt & 1);
 	if (i.resume)
@@ -246,7 +246,7 @@ static void up(unsigned int port, u64 now)
 	struct tn_tail t = { 0 };
 	struct tn_init i = {
 		.guid = 7, .version = TN_WIRE_VERSION, .epoch = 1, .nonce = 99 + port,
-		.nonce_heard = l->nonce, .attempt = 1, .slot_flits = TN_SLOT_FLITS,
+		.nonce_heard = l->nonce, .attempt = 1, .slot_flits = (u16)(tn_packet_max(&nic->params) / TN_FLIT),
 		.slots = { 8, 8, 8 }, .port = 1, .retry = port % TORUS_RETRIES,
 	};
 
@@ -322,6 +322,7 @@ static void start(u64 now)
 	nic = (struct tn_nic *)mem;
 	tn_params_default(&cfg.params);
 	cfg.params.slots = 8;
+	cfg.params.payload_max = 2048;
 	cfg.params.park_bytes = 4096;
 	must(!tn_nic_init(nic, &cfg, now), "init");
 	must(tn_nic_table_size(&shape) <= sizeof(table), "table");

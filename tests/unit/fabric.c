@@ -625,6 +625,15 @@ void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
 	expect(&f->r, all_up(f), "links");
 }
 
+void fabric_vary_packets(struct fabric *f)
+{
+	static const u32 sizes[] = { TN_PAYLOAD_MIN, 4096, 4096, TN_PAYLOAD_MAX };
+	struct tn_params *p = &f->params;
+
+	p->payload_max = sizes[rnd_below(&f->r, 4)];
+	p->frame_max = tn_packet_max(p) + rnd_below(&f->r, 65535 - tn_packet_max(p));
+}
+
 void fabric_start(struct fabric *f, uint64_t seed, const char *shape)
 {
 	fabric_start_tuned(f, seed, shape, NULL);

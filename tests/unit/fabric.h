@@ -74,6 +74,8 @@ struct fabric {
 
 /* "4x4x2"; params default; cables in, links up, tables of version 1 in force. */
 void fabric_start(struct fabric *f, uint64_t seed, const char *shape);
+/* For @tune: packets of some size, in frames that take one of them, or some more. */
+void fabric_vary_packets(struct fabric *f);
 /* ... with these; @tune may change f->params before the NICs are made. */
 void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
 			void (*tune)(struct fabric *f));

@@ -29,7 +29,9 @@ static u8 pattern(u32 id, unsigned int vc, unsigned int i)
 static struct tn_pkt *make(struct end *e, unsigned int vc)
 {
 	struct rnd *r = rnd_of(e);
-	unsigned int len = rnd_below(r, 16) ? rnd_below(r, 5) : rnd_below(r, 257), pad;
+	unsigned int len = rnd_below(r, 16) ? rnd_below(r, 5)
+					  : rnd_below(r, e->params.payload_max / TN_FLIT + 1);
+	unsigned int pad;
 	struct tn_pkt *pkt = memory_new(&e->mem, len);
 
 	if (!pkt)
@@ -208,9 +210,13 @@ static void link_start(struct end *e)
 
 void pair_start(struct pair *p, uint64_t seed)
 {
+	static const u32 sizes[] = { TN_PAYLOAD_MIN, 4096, 4096, TN_PAYLOAD_MAX };
+	u32 payload_max;
+
 	memset(p, 0, sizeof(*p));
 	p->r = rnd_new(seed);
 	p->cuts = rnd_new(~seed);
+	payload_max = sizes[rnd_below(&p->cuts, 4)];
 	p->begun = p->now = 1 + rnd_below(&p->r, 1000000000);
 	for (int i = 0; i < 2; i++) {
 		struct end *e = &p->end[i];
@@ -226,6 +232,7 @@ void pair_start(struct pair *p, uint64_t seed)
 		e->drain = 2;
 		e->load = 2;
 		tn_params_default(&e->params);
+		e->params.payload_max = payload_max;
 		link_start(e);
 	}
 }
@@ -255,11 +262,14 @@ static void vary_protocol(struct end *e)
 void end_vary(struct end *e)
 {
 	static const unsigned int refuse[] = { 0, 0, 0, 50, 1000 };
-	struct rnd *r = &e->pair->r;
+	struct rnd *r = &e->pair->r, *cuts = &e->pair->cuts;
 
 	e->params.slots = 4 + rnd_below(r, rnd_below(r, 2) ? 8 : 300);
 	e->params.retry_packets = 1 + rnd_below(r, rnd_below(r, 2) ? 16 : 1024);
-	e->params.frame_max = TN_PACKET_MAX + rnd_below(r, 65535 - TN_PACKET_MAX);
+	e->params.frame_max = tn_packet_max(&e->params) +
+			      rnd_below(r, 65535 - tn_packet_max(&e->params));
+	e->link.large_max = rnd_below(cuts, 2) * (1 + rnd_below(cuts, 8));
+	e->link.small_max = rnd_below(cuts, 2) * (TN_PAYLOAD_MIN + rnd_below(cuts, 16 * TN_PAYLOAD_MIN));
 	e->drain = 1 + rnd_below(r, 8);
 	e->load = 1 + rnd_below(r, 6);
 	e->mgmt = rnd_below(r, 2) ? 50 : 0;
@@ -459,6 +469,22 @@ static void receive(struct end *e)
 	}
 }
 
+/* What is large and how much is not, as the host must be able to rely on. */
+static bool counted(const struct tn_link *l, const struct tn_frame *f)
+{
+	u32 large = 0, small = 0;
+
+	for (u32 i = 0; i < f->nsegs; i++) {
+		if (f->seg[i].len >= TN_FRAME_LARGE)
+			large++;
+		else
+			small += f->seg[i].len;
+	}
+	return large == f->large && small == f->small &&
+	       (!l->large_max || large <= l->large_max) &&
+	       (!l->small_max || small <= l->small_max);
+}
+
 static void transmit(struct end *e)
 {
 	struct tn_frame f;
@@ -471,6 +497,7 @@ static void transmit(struct end *e)
 			break;
 		expect(rnd_of(e), bytes <= e->params.frame_max && bytes == f.bytes, "%u bytes",
 		       bytes);
+		expect(rnd_of(e), counted(&e->link, &f), "%u large, %u bytes small", f.large, f.small);
 		lane_put(&e->out, &f, e->pair->now);
 	}
 }

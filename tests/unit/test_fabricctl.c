@@ -125,7 +125,7 @@ static void wrong_arguments(void **state)
 		{ "device add t0 --ports 14", "2 to 12" },
 		{ "device add t0 --guid 0", "16 hexadecimal digits" },
 		{ "device add t0 --guid 12345678123456781", "16 hexadecimal digits" },
-		{ "device add t0 --set park_bytes=0", "4144 to 4294967296" },
+		{ "device add t0 --set park_bytes=0", "1072 to 4294967296" },
 		{ "device add t0 --set park_bytes=1T", "K, M or G" },
 		{ "device add t0 --set silence=5", "ns, us, ms or s" },
 		{ "device add t0 --set silent=5ms", "keepalive silence" },

@@ -205,7 +205,7 @@ static void test_credit_masks(void **state)
 		pair_start(&p, 1 + bits % 5);
 		for (int i = 0; i < 2; i++) {
 			p.end[i].params.slots = 4;
-			p.end[i].params.frame_max = TN_PACKET_MAX;
+			p.end[i].params.frame_max = tn_packet_max(&p.end[i].params);
 			p.end[i].params.retry_packets = 8;
 			p.end[i].drain = 3;
 			p.end[i].load = 0;
@@ -240,6 +240,7 @@ static void test_credit_masks(void **state)
 static void forge_begin(unsigned int protocol)
 {
 	pair_start(&p, 1);
+	p.end[0].params.payload_max = p.end[1].params.payload_max = 4096;
 	tn_link_retry(&p.end[0].link, protocol, p.now);
 	p.limit = 50;
 	pair_carrier(&p, true);
@@ -307,6 +308,7 @@ static void test_lies(void **state)
 	forge((struct tn_hdr) { .type = TN_PAD + 7 }, none, 0);	/* read as ACKNAK, damaged */
 	forge((struct tn_hdr) { .type = TN_DATA, .vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_DATA, .crp_vc = 3 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_DATA, .len = 257 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_CREDIT, .len = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_MGMT, .len = 0 }, none, protocol);
 	/* Behind, or ahead: what a bad cable does too; the link lives. */

@@ -339,6 +339,34 @@ static void test_idle_damaged(void **state)
 	pair_end(&p);
 }
 
+/* Ends whose packets differ in size stay apart, and say so, until they agree. */
+static void test_packet_sizes(void **state)
+{
+	struct tn_link *la = &p.end[0].link, *lb = &p.end[1].link;
+
+	(void)state;
+	for (u32 off = TN_FLIT; off <= 1024; off *= 4) {
+		u32 size;
+
+		pair_start(&p, 1);
+		size = p.end[0].params.payload_max;
+		p.end[0].params.payload_max = 2048;
+		p.end[1].params.payload_max = 2048 + off;
+		p.limit = 500;
+		pair_carrier(&p, true);
+		pair_run(&p, 300 * MS);
+		assert_true(pair_both(&p, TORUS_LINK_INIT));
+		assert_int_equal(la->reason, TORUS_REASON_MISMATCH);
+		assert_int_equal(lb->reason, TORUS_REASON_MISMATCH);
+		assert_int_equal(la->peer_guid, lb->guid);
+		p.end[0].params.payload_max = size;
+		p.end[1].params.payload_max = size + TN_FLIT - 1;	/* as many flits */
+		pair_up(&p, 300 * MS);
+		pair_settle(&p, 1000 * MS);
+		pair_end(&p);
+	}
+}
+
 /* What the ends ask for, and what comes of it. */
 static void protocol_one(unsigned int a, unsigned int b)
 {
@@ -424,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_peer_restart),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_idle_damaged),
+		cmocka_unit_test(test_packet_sizes),
 		cmocka_unit_test(test_protocols),
 		cmocka_unit_test(test_replay_num),
 	};

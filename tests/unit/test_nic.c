@@ -32,11 +32,13 @@ static void test_params(void **state)
 	static const struct limit limits[] = {
 		U32(slots, 4, 3), U32(slots, 1024, 1025), U32(retry_packets, 1, 0),
 		U32(retry_packets, 1024, 1025), U32(retry_count, 1, 0),
-		U32(frame_max, TN_PACKET_MAX, TN_PACKET_MAX - 1), U32(frame_max, 65535, 65536),
+		U32(payload_max, TN_PAYLOAD_MIN, TN_PAYLOAD_MIN - 1),
+		U32(payload_max, TN_PAYLOAD_MAX, TN_PAYLOAD_MAX + 1),
+		U32(frame_max, 4144, 4143), U32(frame_max, 65535, 65536),
 		U64(keepalive, 1, 0), U64(silence, 200 * MS, 100 * MS), U64(ack_delay, 1, 0),
 		U64(replay_timeout, 2 * MS, 1 * MS), U64(retry_time, 1, 0),
 		U64(init_interval, 1, 0), U64(probe_interval, 1, 0), U64(retrain_time, 1, 0),
-		U64(gap_time, 1, 0), U64(park_bytes, 1, 0), U32(relay_packets, 1, 0), U64(hold_bytes, 1, 0),
+		U64(gap_time, 1, 0), U64(park_bytes, 4144, 4143), U32(relay_packets, 1, 0), U64(hold_bytes, 1, 0),
 	};
 	static const u8 ports[] = { 0, 1, 3, 11, 13, 14, 255 };
 	struct tn_nic_config cfg = { .ops = &f.ops, .nports = 4 };
@@ -58,6 +60,11 @@ static void test_params(void **state)
 		cfg.nports = ports[i];
 		assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
 	}
+	cfg.nports = 4;
+	cfg.small_max = TN_PAYLOAD_MIN - 1;
+	assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
+	cfg.small_max = TN_PAYLOAD_MIN;
+	assert_int_equal(tn_nic_init(mem, &cfg, 1), 0);
 	free(mem);
 }
 
@@ -187,13 +194,13 @@ static void test_send_errors(void **state)
 	(void)state;
 	fabric_start(&f, 1, "3x3");
 	nic = f.node[0].nic;
-	pkt = memory_new(&f.node[0].mem, TN_SLOT_FLITS + 1);
+	pkt = memory_new(&f.node[0].mem, 257);
 	assert_non_null(pkt);
 	pkt->hdr.len = 1;
 	assert_int_equal(tn_nic_send(nic, pkt, 9, 0, f.now), -EINVAL);
 	assert_int_equal(tn_nic_send(nic, pkt, TORUS_NO_NODE, 0, f.now), -EINVAL);
 	assert_int_equal(tn_nic_send(nic, pkt, 1, TORUS_VCS, f.now), -EINVAL);
-	pkt->hdr.len = TN_PAYLOAD_FLITS_MAX + 1;
+	pkt->hdr.len = 257;
 	assert_int_equal(tn_nic_send(nic, pkt, 1, 0, f.now), -EINVAL);
 	pkt->hdr.len = 1;
 	assert_int_equal(tn_nic_rows_begin(nic, 2), 0);

@@ -57,7 +57,7 @@ static void test_sizes(void **state)
 			assert_int_equal(tn_pkt_bytes(&p), len ? len * 16 - pad : 0);
 		}
 	}
-	assert_int_equal(TN_PACKET_MAX, 16 + 4096 + 16 + 16);
+	assert_int_equal(TN_PACKET_MAX, 16 + 1023 * 16 + 16 + 16);
 }
 
 int main(void)

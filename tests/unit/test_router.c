@@ -10,8 +10,8 @@ static void tight(struct fabric *t)
 {
 	t->params.slots = 4;
 	t->params.retry_packets = 1 + rnd_below(&t->r, 16);
-	t->params.frame_max = TN_PACKET_MAX + rnd_below(&t->r, 4 * TN_PACKET_MAX);
-	t->max_flits = rnd_below(&t->r, 4) ? 4 : 256;
+	fabric_vary_packets(t);
+	t->max_flits = rnd_below(&t->r, 4) ? 4 : t->params.payload_max / TN_FLIT;
 }
 
 /* More is offered than can be carried, with the fewest buffers there may be. */

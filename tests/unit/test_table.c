@@ -152,6 +152,7 @@ static void test_silence(void **state)
 static void small_park(struct fabric *t)
 {
 	tight(t);
+	t->params.payload_max = TN_PAYLOAD_MIN;
 	t->params.park_bytes = 40 * 6 * TN_FLIT;
 	t->max_flits = 4;
 }
@@ -447,7 +448,7 @@ static void test_hold_limit(void **state)
 	f.load = 2;
 	fabric_run(&f, 10 * MS);
 	assert_int_equal(tn_nic_room(f.node[0].nic, 0), 0);
-	assert_true(f.node[0].nic->held_bytes <= f.params.hold_bytes + TN_PACKET_MAX);
+	assert_true(f.node[0].nic->held_bytes <= f.params.hold_bytes + tn_packet_max(&f.params));
 	assert_int_equal(tn_nic_release(f.node[0].nic, f.version, false, f.now), 0);
 	fabric_settle(&f, 100 * MS);
 	fabric_end(&f);

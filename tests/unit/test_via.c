@@ -44,10 +44,10 @@ static void tight(struct fabric *t)
 {
 	t->params.slots = 4;
 	t->params.retry_packets = 1 + rnd_below(&t->r, 16);
-	t->params.frame_max = TN_PACKET_MAX + rnd_below(&t->r, 4 * TN_PACKET_MAX);
+	fabric_vary_packets(t);
 	t->params.relay_packets = rnd_below(&t->r, 3) ? 1 + rnd_below(&t->r, 200) : 1;
 	t->params.hold_bytes = 2000;
-	t->max_flits = rnd_below(&t->r, 8) ? 4 : 256;
+	t->max_flits = rnd_below(&t->r, 8) ? 4 : t->params.payload_max / TN_FLIT;
 	t->reroute = hop_by_hop;
 }
 

@@ -26,7 +26,8 @@
 
 #define NODES 6			/* of the shape 3x2; who speaks: 0 to 2 */
 #define SPEAKING 3
-#define BODY_MAX ((size_t)512 * TN_FLIT)
+#define USUAL 4096		/* bytes of the largest packet, unless a NIC is told otherwise */
+#define BODY_MAX ((size_t)TN_PACKET_MAX)
 #define RETURN_MS 60000
 #define RETURNS 3		/* of an honest peer, in that time */
 
@@ -180,9 +181,9 @@ static u32 message(void)
 		.csum_start = one_in(2) ? 20 : (u16)edge(0xffff),
 		.csum_offset = one_in(2) ? 6 : (u16)edge(0xffff),
 	};
-	u32 len = 20 + edge(TN_PAYLOAD_MAX - 20 - sizeof(v));
+	u32 len = 20 + edge(USUAL - 20 - sizeof(v));
 
-	fill(f.body, TN_PAYLOAD_MAX < 128 ? TN_PAYLOAD_MAX : 128);
+	fill(f.body, 128);
 	memcpy(f.body, &v, sizeof(v));
 	if (!one_in(8))
 		ip_header(f.body + sizeof(v), one_in(8) ? (u16)edge(0xffff) : (u16)len);
@@ -231,8 +232,8 @@ static void kind_data(void)
 
 	while (n--) {
 		struct tn_tail t;
-		struct tn_hdr h = data_header(TN_DATA, one_in(6) ? edge(TN_PAYLOAD_MAX) : message(),
-					      &t);
+		u32 len = one_in(6) ? edge(one_in(6) ? TN_PAYLOAD_MAX : USUAL) : message();
+		struct tn_hdr h = data_header(TN_DATA, len, &t);
 
 		put(&h, &t, NULL);
 		accepted();
@@ -243,7 +244,7 @@ static void kind_data(void)
 static void kind_transit(void)
 {
 	struct tn_tail t;
-	struct tn_hdr h = data_header(TN_DATA, 512 + edge(TN_PAYLOAD_MAX - 512), &t);
+	struct tn_hdr h = data_header(TN_DATA, 512 + edge(USUAL - 512), &t);
 
 	h.dst = 2;
 	h.dir = 1;	/* +x */
@@ -298,7 +299,7 @@ static void kind_nic(void)
 
 static void kind_mgmt(void)
 {
-	struct tn_hdr h = header(TN_MGMT, (u16)(one_in(8) ? edge(511) : 1 + below(60)));
+	struct tn_hdr h = header(TN_MGMT, (u16)(one_in(8) ? edge(1023) : 1 + below(60)));
 	struct tn_tail t = { .flags = (u8)below(256), .vb = one_in(4) ? TN_VB_BAD : 0 };
 
 	fill(f.body, 64);
@@ -363,7 +364,7 @@ static void kind_init(void)
 		.last_session = one_in(3) ? edge(~0u) : l->session,
 		.last_rseq = one_in(2) ? (u16)edge(TN_SEQ_MASK) : l->retry.rx.expected,
 		.first_tseq = (u16)edge(TN_SEQ_MASK),
-		.slot_flits = one_in(20) ? (u16)edge(0xffff) : TN_SLOT_FLITS,
+		.slot_flits = one_in(20) ? (u16)edge(0xffff) : USUAL / TN_FLIT + 3,
 		.port = (u8)edge(255), .resume = (u8)below(2), .up = (u8)below(2),
 		.retry = (u8)below(4),
 	};
@@ -433,7 +434,7 @@ static void kind_short(void)
 /* Lengths in headers that are more than there is, and frames that are more than they say. */
 static void kind_long(void)
 {
-	struct tn_hdr h = header(TN_DATA, (u16)edge(511));
+	struct tn_hdr h = header(TN_DATA, (u16)edge(1023));
 	struct tn_tail t = { 0 };
 
 	h.src = liar();

@@ -67,7 +67,7 @@ struct lab {
 	uint8_t *killed;
 	uint8_t *kernel;
 	char log_level[16];
-	char *sets[OPT_LIST_MAX];
+	char *sets[OPT_LIST_MAX + 1];
 };
 
 enum lab_lock { LAB_READ, LAB_SHARED, LAB_ALONE };

@@ -32,6 +32,8 @@ static const char *sets[OPT_LIST_MAX];
 static bool auto_shape, bare, keep, no_wait, packed, tun;
 static uint64_t timeout = 60;
 
+#define LAB_PAYLOAD "payload_max=16368"	/* cables of a lab take the largest packets */
+
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int sig)
@@ -392,6 +394,17 @@ static int backends(struct lab *lab)
 	return nic_sets_check(lab);
 }
 
+/* Parameters of the NICs; what is asked for comes last, and holds. */
+static int take_sets(struct lab *lab)
+{
+	int n = 0;
+
+	lab->sets[n++] = strdup(LAB_PAYLOAD);
+	for (int i = 0; sets[i] && lab->sets[n - 1]; i++)
+		lab->sets[n++] = strdup(sets[i]);
+	return lab->sets[n - 1] ? OK : fail("out of memory");
+}
+
 static int settings(struct lab *lab)
 {
 	lab->auto_shape = auto_shape;
@@ -400,12 +413,7 @@ static int settings(struct lab *lab)
 	if (tun && !packed)
 		return fail("--tun: goes with --packed; all other labs have a torus0");
 	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
-	for (int i = 0; sets[i]; i++) {
-		lab->sets[i] = strdup(sets[i]);
-		if (!lab->sets[i])
-			return fail("out of memory");
-	}
-	return service_check(lab) == OK ? backends(lab) : CANNOT;
+	return take_sets(lab) == OK && service_check(lab) == OK ? backends(lab) : CANNOT;
 }
 
 static int lab_up(struct ctl *ctl, int argc, char **argv)

@@ -138,7 +138,7 @@ static int parse_settings(struct lab *lab, const char *log_level, json_t *sets)
 	size_t i;
 
 	snprintf(lab->log_level, sizeof(lab->log_level), "%s", log_level);
-	if (json_array_size(sets) >= OPT_LIST_MAX)
+	if (json_array_size(sets) > OPT_LIST_MAX)
 		return -EINVAL;
 	json_array_foreach(sets, i, v) {
 		if (!json_is_string(v))

@@ -11,7 +11,7 @@
 #include "number.h"
 #include "say.h"
 
-#define MTU_MIN 4144		/* a frame takes the largest packet */
+#define MTU_MIN 1072		/* a frame takes the largest packet, of the least payload_max */
 #define LINE_MAX_BYTES 199	/* what inih's buffer holds */
 
 /**
@@ -96,7 +96,7 @@ static const struct {
 	{ "bootstrap", set_bootstrap, "yes or no" },
 	{ "guid", set_guid, "1 to 16 hexadecimal digits, not 0" },
 	{ "name", set_name, "1 to 63 bytes" },
-	{ "mtu", set_mtu, "4144 to 65535" },
+	{ "mtu", set_mtu, "1072 to 65535" },
 };
 
 #define NKEYS (sizeof(keys) / sizeof(keys[0]))

@@ -247,6 +247,10 @@ static int check(const struct parse *to)
 	if (p->margin_train < p->margin_retrain)
 		return bad(to, "--set margin_train: must not be less than margin_retrain (%u)",
 			   p->margin_retrain);
+	if (p->frame_max < tn_packet_max(p) || p->park_bytes < tn_packet_max(p))
+		return bad(to, "--set %s: must be %u at least, for packets with payload_max of %u",
+			   p->frame_max < tn_packet_max(p) ? "frame_max" : "park_bytes",
+			   tn_packet_max(p), p->payload_max);
 	return 0;
 }
 

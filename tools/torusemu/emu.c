@@ -88,7 +88,7 @@ static void *alloc_aligned(size_t bytes)
 /* What a NIC may keep of the largest frames, beyond those on their way. */
 static u32 frames_kept(const struct emu *e)
 {
-	return (u32)(e->params.park_bytes / TN_PACKET_MAX) + e->params.relay_packets;
+	return (u32)(e->params.park_bytes / tn_packet_max(&e->params)) + e->params.relay_packets;
 }
 
 static int make_nic(struct emu *e, u64 now)

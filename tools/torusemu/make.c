@@ -44,9 +44,9 @@ static int fit_frames(struct args *a, const struct why *why)
 		mtu = ether_mtu(a->lower[i]);
 		if (mtu < 0)
 			return failed(why, mtu, "%s: %s", a->lower[i], strerror(-mtu));
-		if (mtu < TN_PACKET_MAX)
-			return failed(why, -EINVAL, "%s: its MTU is %d, allowed %d and more",
-				      a->lower[i], mtu, TN_PACKET_MAX);
+		if ((u32)mtu < tn_packet_max(&a->params))
+			return failed(why, -EINVAL, "%s: its MTU is %d, allowed %u and more",
+				      a->lower[i], mtu, tn_packet_max(&a->params));
 		if (!a->frame_max_set && (u32)mtu < a->params.frame_max)
 			a->params.frame_max = (u32)mtu;
 	}

@@ -108,11 +108,12 @@ static struct tn_pkt *make_packet(struct emu *e, struct frame *f, u8 *payload, s
 
 static bool cut(struct emu *e, struct frame *f, size_t len)
 {
+	size_t most = e->params.payload_max / TN_FLIT * TN_FLIT;
 	struct tn_queue *q = &e->msg.out;
 	struct tn_pkt *p;
 
-	for (size_t at = 0; at < len; at += TN_PAYLOAD_MAX) {
-		size_t bytes = len - at < TN_PAYLOAD_MAX ? len - at : TN_PAYLOAD_MAX;
+	for (size_t at = 0; at < len; at += most) {
+		size_t bytes = len - at < most ? len - at : most;
 
 		p = make_packet(e, f, f->data + at, bytes);
 		if (!p)
@@ -148,7 +149,7 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 		f = small;
 	}
 	e->msg.out_dst = dst;
-	e->msg.out_vc = (u8)(vc == TORUS_VC_A && len > TN_PAYLOAD_MAX ? TORUS_VC_D0 : vc);
+	e->msg.out_vc = (u8)(vc == TORUS_VC_A && len > e->params.payload_max / TN_FLIT * TN_FLIT ? TORUS_VC_D0 : vc);
 	if (cut(e, f, len))
 		send_out(e, now);
 	else

@@ -24,7 +24,7 @@ struct param {
 	uint64_t max;
 };
 
-#define PARAMS_MAX 22
+#define PARAMS_MAX 23
 
 extern const struct param params[PARAMS_MAX + 1];	/* the last has no name */
 

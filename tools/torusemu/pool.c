@@ -18,7 +18,7 @@
 #define PKT_SLAB	128
 
 static const u32 class_bytes[POOL_CLASSES] = {
-	256, 512, 1024, 2048 + TN_FLIT * 4, TN_PACKET_MAX, POOL_FRAME_MAX
+	256, 512, 1024, 2048 + TN_FLIT * 4, 4096 + TN_FLIT * 4, TN_PACKET_MAX, POOL_FRAME_MAX
 };
 
 #if defined(__SANITIZE_ADDRESS__)

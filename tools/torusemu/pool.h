@@ -10,7 +10,7 @@
 
 #define POOL_HEADROOM	16		/* before data: the Ethernet header */
 #define POOL_FRAME_MAX	(64 << 10 | 64)	/* the longest message, or Ethernet frame */
-#define POOL_CLASSES	6
+#define POOL_CLASSES 7
 
 /**
  * struct frame - a counted buffer
