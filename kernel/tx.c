@@ -2,16 +2,20 @@
 /*
  * Messages of the host on their way to NAPI, and when NAPI is told of them.
  *
- * A round of NAPI, here and at every node on the way, costs nearly the same for one small
- * message as for many that travel in one frame. So small messages of a host that sends one
- * after the other wait for company: until there are @frames of them, but no longer than
- * company keeps coming, and @usecs at most. What is large goes at once, and takes along
- * what waits.
+ * A round of NAPI, here and at every node on the way, costs nearly the same for one
+ * message as for many, and so does waking who reads them. So messages of a host that sends
+ * one after the other wait for company: until there are @frames of them, but no longer than
+ * company keeps coming, and @usecs at most.
  *
  * A host that waits for an answer must not wait for this. Such a one is given something
  * for what it sends: each message adds one to its streak, each delivery takes STREAM off,
  * and only with STREAM or more is it a stream. So does a message that nobody joined in
  * time: a host that has become slow has some messages that are late, not all.
+ *
+ * But TCP is given something all the time, for it acknowledges. What it sends much of is
+ * large, and acknowledgements are not: large messages of such a host are tried. If the
+ * one that waits is joined, the next ones wait, too; if not, so many go at once before
+ * another is tried, and each time in vain twice as many.
  *
  * No message is forgotten. The one that finds the queue empty tells NAPI or starts the
  * timer, in which case those that find it there need not. A round takes all that the core
@@ -21,19 +25,26 @@
  */
 #include "torus.h"
 
-#define STREAM		8	/* messages without an answer */
+#define STREAM		8	/* messages without an answer; large ones, with or without */
 #define STREAK_MAX	(4 * STREAM)
 #define WAIT_MIN	(32 * NSEC_PER_USEC)
 #define PACE_MIN	(32 * NSEC_PER_USEC)	/* from one to the next, to go on waiting */
-#define SMALL		TN_PAYLOAD_MAX
+#define LARGE		4096	/* bytes, and more */
+#define PATIENCE_MAX	4096
 
 static void less_of_a_stream(struct torus_tx *tx)
 {
 	u32 streak = READ_ONCE(tx->streak);
 
 	WRITE_ONCE(tx->streak, streak > STREAM ? streak - STREAM : 0);
-	if (streak <= STREAM)
-		WRITE_ONCE(tx->wait, WAIT_MIN);
+}
+
+static void in_vain(struct torus_tx *tx)
+{
+	less_of_a_stream(tx);
+	WRITE_ONCE(tx->wait, WAIT_MIN);
+	WRITE_ONCE(tx->bulk, 0);
+	WRITE_ONCE(tx->patience, min_t(u32, 2 * READ_ONCE(tx->patience), PATIENCE_MAX));
 }
 
 static u32 most(const struct torus_tx *tx)
@@ -46,9 +57,12 @@ static void adapt(struct torus_tx *tx, unsigned int n)
 {
 	u32 wait = READ_ONCE(tx->wait);
 
-	if (n == 1)
-		less_of_a_stream(tx);
-	else if (n * PACE_MIN > wait)
+	if (n == 1) {
+		in_vain(tx);
+		return;
+	}
+	WRITE_ONCE(tx->patience, STREAM);
+	if (n * PACE_MIN > wait)
 		WRITE_ONCE(tx->wait, min(2 * wait, most(tx)));
 	else
 		WRITE_ONCE(tx->wait, max_t(u32, wait / 2, WAIT_MIN));
@@ -66,10 +80,11 @@ static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static bool may_wait(const struct torus_tx *tx, unsigned int len, unsigned int queued)
+static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 {
-	return len <= SMALL && queued < READ_ONCE(tx->frames) && READ_ONCE(tx->usecs) &&
-	       READ_ONCE(tx->streak) >= STREAM;
+	return queued < READ_ONCE(tx->frames) && READ_ONCE(tx->usecs) &&
+	       (READ_ONCE(tx->streak) >= STREAM ||
+		(large && READ_ONCE(tx->bulk) >= READ_ONCE(tx->patience)));
 }
 
 static void stop_queue(struct torus_dev *d)
@@ -84,8 +99,9 @@ static void stop_queue(struct torus_dev *d)
 void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 {
 	struct torus_tx *tx = &d->tx;
-	unsigned int len = skb->len, queued;
-	u32 streak = READ_ONCE(tx->streak);
+	bool large = skb->len >= LARGE;
+	u32 streak = READ_ONCE(tx->streak), bulk = READ_ONCE(tx->bulk);
+	unsigned int queued;
 
 	spin_lock(&d->txq.lock);
 	__skb_queue_tail(&d->txq, skb);		/* NAPI's from here on */
@@ -93,7 +109,7 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 	spin_unlock(&d->txq.lock);
 	if (queued >= TORUS_TXQ_MAX)
 		stop_queue(d);
-	if (!may_wait(tx, len, queued)) {
+	if (!may_wait(tx, large, queued)) {
 		napi_schedule(&d->napi);
 	} else {
 		WRITE_ONCE(tx->waited, tx->waited + 1);
@@ -103,6 +119,8 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 	}
 	if (streak < STREAK_MAX)
 		WRITE_ONCE(tx->streak, streak + 1);
+	if (large && bulk < PATIENCE_MAX)
+		WRITE_ONCE(tx->bulk, bulk + 1);
 }
 
 void torus_tx_answered(struct torus_dev *d)
@@ -116,6 +134,7 @@ void torus_tx_init(struct torus_dev *d)
 	d->tx.usecs = TORUS_TX_USECS;
 	d->tx.frames = TORUS_TX_FRAMES;
 	d->tx.wait = WAIT_MIN;
+	d->tx.patience = STREAM;
 	hrtimer_setup(&d->tx.timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 }
 

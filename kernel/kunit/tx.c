@@ -86,17 +86,56 @@ static void test_stream(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, emptied(d));
 }
 
+/* One message more; an answer came to the one before. Return: NAPI was told. */
+static bool answered(struct kunit *test, struct torus_dev *d, unsigned int len)
+{
+	bool now;
+
+	torus_tx_answered(d);
+	d->tx.wait = LONG;
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, put(test, d, len));
+	now = told(d);
+	local_bh_enable();
+	return now;
+}
+
+/* The time is over for what waits. */
+static void over(struct kunit *test, struct torus_dev *d)
+{
+	hrtimer_start(&d->tx.timer, 0, HRTIMER_MODE_REL);
+	KUNIT_EXPECT_TRUE(test, emptied(d));
+}
+
+/* How many of @len go at once, at most @most, before one waits. */
+static unsigned int at_once(struct kunit *test, struct torus_dev *d, unsigned int len,
+			    unsigned int most)
+{
+	unsigned int n = 0;
+
+	while (n < most && answered(test, d, len)) {
+		n++;
+		KUNIT_EXPECT_TRUE(test, emptied(d));
+	}
+	return n;
+}
+
+/* Large messages of a host that gets answers wait, but in vain only seldom. */
 static void test_large(struct kunit *test)
 {
 	struct torus_dev *d = nic(test);
 
-	stream(test, d, 100);
-	local_bh_disable();
-	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
-	KUNIT_EXPECT_FALSE(test, told(d));
-	KUNIT_EXPECT_TRUE(test, put(test, d, TN_PAYLOAD_MAX + 1));
-	KUNIT_EXPECT_TRUE(test, told(d));
-	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, at_once(test, d, 4095, 100), 100u);
+	KUNIT_EXPECT_EQ(test, at_once(test, d, 4096, 100), STREAM);
+	over(test, d);
+	KUNIT_EXPECT_EQ(test, at_once(test, d, 4096, 100), 2 * STREAM);
+	over(test, d);
+	KUNIT_EXPECT_EQ(test, at_once(test, d, 4096, 100), 4 * STREAM);
+	KUNIT_EXPECT_FALSE(test, answered(test, d, 4096));	/* it is joined */
+	over(test, d);
+	KUNIT_EXPECT_EQ(test, d->tx.patience, (u32)STREAM);
+	KUNIT_EXPECT_FALSE(test, answered(test, d, 4096));
+	KUNIT_EXPECT_TRUE(test, answered(test, d, 100));	/* and takes it along */
 	KUNIT_EXPECT_TRUE(test, emptied(d));
 }
 
