@@ -292,8 +292,7 @@ static void port_look(struct torus_port *port)
 		/* The root of a container can have it said as often as he likes. */
 		if (net_ratelimit())
 			netdev_warn(d->netdev,
-				    "port %u: MTU of %s is %u, packets need %u: no carrier
-",
+				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
 				    port->num, lower->name, lower->mtu, least);
 		up = false;
 	}
