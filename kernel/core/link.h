@@ -119,7 +119,8 @@ struct tn_link {
 	u32 attempt;		/* nonces drawn so far */
 	u32 peer_nonce;		/* heard; 0 none */
 	u32 peer_epoch;
-	u32 peer_attempt;	/* of the newest INIT heard in that epoch */
+	u32 peer_attempt;	/* of the newest INIT heard in that epoch, */
+	u64 attempt_at;		/* and when that was */
 	u32 up_attempt;		/* of the peer, that led to the last up time */
 	u64 peer_guid;
 	u8 peer_port;

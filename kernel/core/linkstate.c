@@ -447,13 +447,15 @@ static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 /*
  * An INIT of an attempt that its sender has given up since; or, while we are not
  * up, of the one that led to our last up time, unless it answers what we say now:
- * then the sender never came up.
+ * then the sender never came up. No INIT is on its way for as long as silence takes:
+ * one that is older by then means that somebody else had spoken for its sender.
  */
-static bool stale(const struct tn_link *l, const struct tn_init *i)
+static bool stale(const struct tn_link *l, const struct tn_init *i, u64 now)
 {
 	if (i->guid != l->peer_guid || i->epoch != l->peer_epoch)
 		return false;
-	return (s32)(i->attempt - l->peer_attempt) < 0 ||
+	return ((s32)(i->attempt - l->peer_attempt) < 0 &&
+		now - l->attempt_at < l->params->silence) ||
 	       (l->state != TORUS_LINK_UP && i->attempt == l->up_attempt &&
 		i->nonce_heard != l->nonce);
 }
@@ -469,7 +471,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	}
 	if (!l->admin || !l->carrier || i.nonce == l->nonce)
 		return;		/* our own voice, if the port is looped to itself */
-	if (stale(l, &i))
+	if (stale(l, &i, now))
 		return;
 	if (l->state == TORUS_LINK_UP) {
 		if (i.nonce == l->peer_nonce) {
@@ -504,6 +506,7 @@ void tn_link_hear_init(struct tn_link *l, const u8 *payload, u64 now)
 	l->peer_nonce = i.nonce;
 	l->peer_epoch = i.epoch;
 	l->peer_attempt = i.attempt;
+	l->attempt_at = now;
 	l->peer_guid = i.guid;
 	l->peer_port = i.port;
 	l->heard_at = now;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* States, handshake and timers of two joined links. */
+#include "tests/flits.h"
 #include "tests/unit/linkpair.h"
 
 #define MS 1000000ull
@@ -339,6 +340,51 @@ static void test_idle_damaged(void **state)
 	pair_end(&p);
 }
 
+/* An INIT in the name of end 0, of an attempt that it will not come to for long. */
+static void forge_init(u32 ahead)
+{
+	struct tn_link *a = &p.end[0].link, *b = &p.end[1].link;
+	u8 flits[(2 + TN_INIT_FLITS) * TN_FLIT] = { 0 };
+	struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
+	struct tn_tail t = { 0 };
+	struct tn_init i = {
+		.guid = a->guid, .version = TN_WIRE_VERSION, .epoch = a->epoch,
+		.nonce = a->nonce + 1, .attempt = b->peer_attempt + ahead,
+		.slot_flits = (u16)(tn_packet_max(&p.end[0].params) / TN_FLIT),
+		.slots = { 8, 8, 8 }, .port = a->port,
+	};
+
+	tn_hdr_put(flits, &h);
+	tn_init_put(flits + TN_FLIT, &i);
+	t.ecrc = tn_ecrc(flits + TN_FLIT, &h, &t);
+	tn_tail_put(flits_tail(flits, h.len), &t);
+	flits_seal(flits, h.len, ~0u);
+	lane_forge(&p.end[0].out, flits, sizeof(flits), p.now);
+}
+
+/* Who speaks in the peer's name may end an up time, but not the link. */
+static void test_forged_init(void **state)
+{
+	static const u32 ahead[] = { 1, 1000, 1u << 30 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(ahead); i++) {
+		pair_start(&p, 1);
+		p.limit = 4;
+		pair_carrier(&p, true);
+		pair_up(&p, 100 * MS);
+		pair_run(&p, 10 * MS);
+		p.forged = true;
+		forge_init(ahead[i]);
+		pair_run(&p, PAIR_TICK);
+		assert_int_not_equal(p.end[1].link.state, TORUS_LINK_UP);
+		pair_up(&p, 1000 * MS);
+		pair_run(&p, 20 * MS);
+		assert_true(pair_both(&p, TORUS_LINK_UP));
+		pair_end(&p);
+	}
+}
+
 /* Ends whose packets differ in size stay apart, and say so, until they agree. */
 static void test_packet_sizes(void **state)
 {
@@ -452,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_peer_restart),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_idle_damaged),
+		cmocka_unit_test(test_forged_init),
 		cmocka_unit_test(test_packet_sizes),
 		cmocka_unit_test(test_protocols),
 		cmocka_unit_test(test_replay_num),
