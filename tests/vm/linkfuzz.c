@@ -179,10 +179,10 @@ static uint64_t said(unsigned int t, uint64_t otherwise)
 	return f.given[t] ? f.value[t] : otherwise;
 }
 
-static bool ordered(unsigned int t, uint64_t by_default, unsigned int than, uint64_t its,
-		    bool more)
+/* Is @t @more at least above @than? Their own values are what a plain NIC shows. */
+static bool ordered(unsigned int t, unsigned int than, unsigned int more)
 {
-	return said(t, by_default) >= said(than, its) + more;
+	return said(t, f.shown[t]) >= said(than, f.shown[than]) + more;
 }
 
 static enum due due(void)
@@ -193,13 +193,11 @@ static enum due due(void)
 	}
 	if (said(IFLA_TORUS_PORTS, 2) % 2)
 		return REFUSED;
-	/* Its own values of these are what a NIC that nothing was said of shows. */
-	if (!ordered(IFLA_TORUS_SILENCE, f.shown[IFLA_TORUS_SILENCE], IFLA_TORUS_KEEPALIVE,
-		     f.shown[IFLA_TORUS_KEEPALIVE], true) ||
-	    !ordered(IFLA_TORUS_REPLAY_TIMEOUT, f.shown[IFLA_TORUS_REPLAY_TIMEOUT],
-		     IFLA_TORUS_ACK_DELAY, f.shown[IFLA_TORUS_ACK_DELAY], true) ||
-	    !ordered(IFLA_TORUS_MARGIN_TRAIN, f.shown[IFLA_TORUS_MARGIN_TRAIN],
-		     IFLA_TORUS_MARGIN_RETRAIN, f.shown[IFLA_TORUS_MARGIN_RETRAIN], false))
+	if (!ordered(IFLA_TORUS_SILENCE, IFLA_TORUS_KEEPALIVE, 1) ||
+	    !ordered(IFLA_TORUS_REPLAY_TIMEOUT, IFLA_TORUS_ACK_DELAY, 1) ||
+	    !ordered(IFLA_TORUS_MARGIN_TRAIN, IFLA_TORUS_MARGIN_RETRAIN, 0) ||
+	    !ordered(IFLA_TORUS_FRAME_MAX, IFLA_TORUS_PAYLOAD_MAX, 48) ||
+	    !ordered(IFLA_TORUS_PARK_BYTES, IFLA_TORUS_PAYLOAD_MAX, 48))
 		return REFUSED;
 	/* There may be no memory for as much. */
 	return said(IFLA_TORUS_PARK_BYTES, 0) > PARK_SMALL + 8192 ? EITHER : TAKEN;
