@@ -119,6 +119,7 @@ struct torus_msgs {
  * @patience: how many of these go at once before another waits
  * @wait: how long the next ones wait, ns
  * @waited: messages that did (transmit lock)
+ * @last: when the last of these came
  */
 struct torus_tx {
 	struct hrtimer timer;
@@ -129,6 +130,7 @@ struct torus_tx {
 	u32 patience;
 	u32 wait;
 	u64 waited;
+	u64 last;
 };
 
 /**

@@ -52,9 +52,13 @@ static u32 most(const struct torus_tx *tx)
 	return READ_ONCE(tx->usecs) * (u32)NSEC_PER_USEC;
 }
 
-/* @n came in the time that was given, less than wanted. */
+/*
+ * @n came in the time that was given, less than wanted. If they came early, as those of a
+ * host that may not send more before it is answered, that was too long.
+ */
 static void adapt(struct torus_tx *tx, unsigned int n)
 {
+	u64 idle = ktime_get_ns() - READ_ONCE(tx->last);
 	u32 wait = READ_ONCE(tx->wait);
 
 	if (n == 1) {
@@ -62,7 +66,7 @@ static void adapt(struct torus_tx *tx, unsigned int n)
 		return;
 	}
 	WRITE_ONCE(tx->patience, STREAM);
-	if (n * PACE_MIN > wait)
+	if (n * PACE_MIN > wait && idle <= wait / 2)
 		WRITE_ONCE(tx->wait, min(2 * wait, most(tx)));
 	else
 		WRITE_ONCE(tx->wait, max_t(u32, wait / 2, WAIT_MIN));
@@ -113,6 +117,7 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 		napi_schedule(&d->napi);
 	} else {
 		WRITE_ONCE(tx->waited, tx->waited + 1);
+		WRITE_ONCE(tx->last, ktime_get_ns());
 		if (queued == 1)
 			hrtimer_start(&tx->timer, ns_to_ktime(min(READ_ONCE(tx->wait), most(tx))),
 				      HRTIMER_MODE_REL);
