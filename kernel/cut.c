@@ -11,6 +11,7 @@
 #include "torus.h"
 
 #define HDR	TORUS_HOST_HDR
+#define TOGETHER 128u	/* bytes of a message that its first packet has at least */
 
 /* Bytes @at to @at + @bytes of the message as one packet. */
 static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
@@ -149,7 +150,7 @@ static struct tn_pkt *copy_packet(struct place *p)
 	if (!p->start)
 		return make_packet(p->skb, p->hdr, p->at, min(p->len - p->at, p->max));
 	if (p->at < linear)
-		bytes = max(bytes, linear - p->at);
+		bytes = max3(bytes, linear - p->at, TOGETHER);
 	bytes += (p->len - p->at - bytes) % TN_FLIT;
 	return make_packet(p->skb, p->hdr, p->at, min(bytes, p->max));
 }

@@ -18,10 +18,9 @@
 # instructions, not times: they do not depend on what else the machine does, and one
 # round says all.
 #
-# Both ways of measuring count a copy dearer than a real processor does, which favours who
-# does more besides: for TCP what the hosts copy is much of the reference. Words are copied,
-# one an instruction; with --cpu max, which says that strings of bytes are fast, the kernel
-# copies byte by byte, and the same work looks twice as near to plain forwarding.
+# Both ways of measuring count a copy dearer than a real processor does: for TCP what the
+# hosts copy is much of the reference. Words are copied, one an instruction; with --cpu max,
+# which says that strings of bytes are fast, the kernel copies byte by byte.
 
 set -u
 clock=()

@@ -296,12 +296,12 @@ two_roots() {
 	local n
 	raise 0 8
 	for n in 0 8; do
-		until_true 10 is "$n" '.problems |
+		until_true 40 is "$n" '.problems |
 			any(.text | test("two roots: node .*obeys|NIC 00.*another root: two are"))' status &&
-		until_true 10 is "$n" '.state == "degraded" or .state == "bootstrapping"' status || return 1
+		until_true 40 is "$n" '.state == "degraded" or .state == "bootstrapping"' status || return 1
 	done
-	until_true 10 grep -qE "two roots: node 'n[0-9]' at port [0-3] obeys 00000000000000a[08]" "$work"/*.fabricd &&
-	{ until_true 5 ctl 0 verify || until_true 5 ctl 8 verify; }
+	until_true 40 grep -qE "two roots: node 'n[0-9]' at port [0-3] obeys 00000000000000a[08]" "$work"/*.fabricd &&
+	{ until_true 20 ctl 0 verify || until_true 20 ctl 8 verify; }
 }
 
 no_root() {
