@@ -150,7 +150,9 @@ static struct tn_pkt *copy_packet(struct place *p)
 	if (!p->start)
 		return make_packet(p->skb, p->hdr, p->at, min(p->len - p->at, p->max));
 	if (p->at < linear)
-		bytes = max3(bytes, linear - p->at, TOGETHER);
+		bytes = max(bytes, linear - p->at);
+	if (!p->at)		/* longer than a packet: there are as many */
+		bytes = max(bytes, TOGETHER);
 	bytes += (p->len - p->at - bytes) % TN_FLIT;
 	return make_packet(p->skb, p->hdr, p->at, min(bytes, p->max));
 }

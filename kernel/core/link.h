@@ -83,7 +83,7 @@ struct tn_link {
 	u32 epoch;
 	u32 frame_max;		/* of this link, if less than params'; 0: is not */
 	u32 large_max;		/* as in struct tn_nic_config */
-	u32 small_max;
+	u32 small_max;		/* likewise */
 	u8 port;
 	bool tx_memory;		/* see Memory, above */
 	bool rx_memory;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages cut into packets: all bytes, once, in order, in as few packets as it takes. */
+#include <linux/virtio_net.h>
+
+#include "lab.h"
+
+#define HDR	TORUS_HOST_HDR
+#define LONGEST	65535
+
+static u8 byte_at(unsigned int at)
+{
+	return (u8)(at * 7 + (at >> 8));
+}
+
+/* A message of @linear bytes, and @frags pages of @bytes each. */
+static struct sk_buff *message(unsigned int linear, unsigned int frags, unsigned int bytes)
+{
+	struct sk_buff *skb = alloc_skb(linear, GFP_KERNEL);
+	unsigned int i, j, at;
+
+	if (!skb)
+		return NULL;
+	for (at = 0; at < linear; at++)
+		skb_put_u8(skb, byte_at(at));
+	for (i = 0; i < frags; i++) {
+		struct page *page = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(bytes));
+
+		if (!page) {
+			kfree_skb(skb);
+			return NULL;
+		}
+		for (j = 0; j < bytes; j++)
+			((u8 *)page_address(page))[j] = byte_at(at++);
+		skb_add_rx_frag(skb, (int)i, page, 0, (int)bytes, bytes);
+	}
+	return skb;
+}
+
+/* Return: bytes of @q that are those of the message, from its first on. */
+static unsigned int right(const struct tn_queue *q, unsigned int max)
+{
+	const struct tn_pkt *pkt;
+	unsigned int at = 0, i;
+
+	for (pkt = q->head; pkt; pkt = pkt->next) {
+		u8 ends = pkt->tail.flags & (TN_TAIL_FIRST | TN_TAIL_LAST);
+
+		if (tn_pkt_bytes(pkt) > max ||
+		    ends != ((at ? 0 : TN_TAIL_FIRST) | (pkt->next ? 0 : TN_TAIL_LAST)))
+			return 0;
+		for (i = 0; i < tn_pkt_bytes(pkt); i++, at++)
+			if (at >= HDR && pkt->payload[i] != byte_at(at - HDR))
+				return at;
+	}
+	return at;
+}
+
+static void cut_one(struct kunit *test, unsigned int linear, unsigned int frags,
+		    unsigned int bytes, unsigned int max)
+{
+	struct sk_buff *skb = message(linear, frags, bytes);
+	unsigned int len = HDR + linear + frags * bytes;
+	struct tn_queue q = { 0 };
+	struct tn_pkt *pkt;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE_MSG(test, torus_cut(&q, skb, max), "%u + %u * %u by %u", linear, frags,
+			      bytes, max);
+	KUNIT_EXPECT_EQ_MSG(test, right(&q, max), len, "%u + %u * %u by %u", linear, frags, bytes,
+			    max);
+	/* Linear bytes are copied by themselves: one more, if they are more than a packet. */
+	KUNIT_EXPECT_LE(test, q.count, DIV_ROUND_UP(len, max) + (linear + HDR) / max + 1);
+	while ((pkt = tn_queue_pop(&q)))
+		torus_pkt_free(pkt);
+	local_bh_enable();
+	kfree_skb(skb);
+}
+
+static void test_cut(struct kunit *test)
+{
+	static const unsigned int linear[] = { 20, 52, 1014, 1034, 1500, 4096 };
+	static const unsigned int bytes[] = { 1, 20, 512, 4096, 5000, 32768 };
+	static const unsigned int max[] = { 1024, 4096, 16368 };
+	unsigned int l, n, b, m;
+
+	for (l = 0; l < ARRAY_SIZE(linear); l++)
+		for (n = 0; n < 4; n++)
+			for (b = 0; b < ARRAY_SIZE(bytes); b++)
+				for (m = 0; m < ARRAY_SIZE(max); m++)
+					if (linear[l] + n * bytes[b] <= LONGEST)
+						cut_one(test, linear[l], n, bytes[b], max[m]);
+}
+
+/* Behind a linear part that is more than a packet less is left than headers may have. */
+static void test_short_rest(struct kunit *test)
+{
+	unsigned int bytes;
+
+	for (bytes = 1; bytes <= 200; bytes++)
+		cut_one(test, 1034, 1, bytes, 1024);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_cut),
+	KUNIT_CASE(test_short_rest),
+	{}
+};
+
+struct kunit_suite torus_cut_suite = { .name = "torus-cut", .test_cases = cases };
