@@ -56,7 +56,7 @@
 
 #define TORUS_DRIVER		"torus"
 #define TORUS_TXQ_MAX		128	/* messages of the host that wait */
-#define TORUS_TX_USECS		200	/* how long they wait for company, at most, */
+#define TORUS_TX_USECS		1000	/* how long they wait for company, at most, */
 #define TORUS_TX_USECS_MAX	10000
 #define TORUS_TX_FRAMES		32	/* and for how much */
 /* Much at once: who cannot have it is told so, and nobody is killed to get it. */
@@ -117,8 +117,12 @@ struct torus_msgs {
  * @streak: messages that the host sent without getting any
  * @bulk: large ones since one waited in vain
  * @patience: how many of these go at once before another waits
- * @wait: how long the next ones wait, ns
- * @waited: messages that did (transmit lock)
+ * @wait: how long the next ones of a stream wait, ns
+ * @trial_wait: the next large ones of a host that gets answers; 0: @gap
+ * @given, @trial: how long those wait that do now, and whether they are such
+ * @gap: from one large message to the next when they go at once, ns
+ * @at_once: when the last of these went
+ * @waited: messages that waited (transmit lock)
  * @last: when the last of these came
  */
 struct torus_tx {
@@ -129,6 +133,11 @@ struct torus_tx {
 	u32 bulk;
 	u32 patience;
 	u32 wait;
+	u32 trial_wait;
+	u32 given;
+	u32 gap;
+	bool trial;
+	u64 at_once;
 	u64 waited;
 	u64 last;
 };

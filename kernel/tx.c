@@ -15,7 +15,11 @@
  * But TCP is given something all the time, for it acknowledges. What it sends much of is
  * large, and acknowledgements are not: large messages of such a host are tried. If the
  * one that waits is joined, the next ones wait, too; if not, so many go at once before
- * another is tried, and each time in vain twice as many.
+ * another is tried, and each time in vain twice as many. How long to wait follows from
+ * how far apart they are when they go at once, most of which is what their rounds take
+ * from a busy processor: those that wait must come twice as fast as that. TCP gives a device
+ * no more than it sends in a millisecond, lest queues grow, and would itself not come: here
+ * it may give four times as much.
  *
  * No message is forgotten. The one that finds the queue empty tells NAPI or starts the
  * timer, in which case those that find it there need not. A round takes all that the core
@@ -23,14 +27,17 @@
  * delivery depend on; whether the host is said to be streaming is a guess that several
  * contexts make without a lock, and a wrong one costs at most @usecs.
  */
+#include <net/sock.h>
 #include "torus.h"
 
 #define STREAM		8	/* messages without an answer; large ones, with or without */
 #define STREAK_MAX	(4 * STREAM)
 #define WAIT_MIN	(32 * NSEC_PER_USEC)
+#define STREAM_WAIT_MAX	(200 * NSEC_PER_USEC)
 #define PACE_MIN	(32 * NSEC_PER_USEC)	/* from one to the next, to go on waiting */
 #define LARGE		4096	/* bytes, and more */
 #define PATIENCE_MAX	4096
+#define PACING_SHIFT	8	/* TCP may have 2^-8 s of what it sends with a device */
 
 static void less_of_a_stream(struct torus_tx *tx)
 {
@@ -39,17 +46,48 @@ static void less_of_a_stream(struct torus_tx *tx)
 	WRITE_ONCE(tx->streak, streak > STREAM ? streak - STREAM : 0);
 }
 
-static void in_vain(struct torus_tx *tx)
-{
-	less_of_a_stream(tx);
-	WRITE_ONCE(tx->wait, WAIT_MIN);
-	WRITE_ONCE(tx->bulk, 0);
-	WRITE_ONCE(tx->patience, min_t(u32, 2 * READ_ONCE(tx->patience), PATIENCE_MAX));
-}
-
 static u32 most(const struct torus_tx *tx)
 {
 	return READ_ONCE(tx->usecs) * (u32)NSEC_PER_USEC;
+}
+
+/* A large message goes at once: how long after the one before it, on average. */
+static void see_gap(struct torus_tx *tx)
+{
+	u64 now = ktime_get_ns();
+	u32 gap = READ_ONCE(tx->gap);
+	u32 last = min_t(u64, now - READ_ONCE(tx->at_once), most(tx));
+
+	WRITE_ONCE(tx->gap, gap - gap / 8 + last / 8);
+	WRITE_ONCE(tx->at_once, now);
+}
+
+/* The first of some that wait. Return: how long, ns. */
+static u32 begin(struct torus_tx *tx)
+{
+	bool trial = READ_ONCE(tx->streak) < STREAM;
+	u32 wait = READ_ONCE(tx->wait);
+
+	if (trial)
+		wait = READ_ONCE(tx->trial_wait) ?: max_t(u32, READ_ONCE(tx->gap), WAIT_MIN);
+	wait = min(wait, most(tx));
+	WRITE_ONCE(tx->trial, trial);
+	WRITE_ONCE(tx->given, wait);
+	return wait;
+}
+
+static void in_vain(struct torus_tx *tx)
+{
+	u32 patience = READ_ONCE(tx->patience);
+
+	if (READ_ONCE(tx->trial)) {
+		WRITE_ONCE(tx->trial_wait, 0);
+		WRITE_ONCE(tx->bulk, 0);
+		WRITE_ONCE(tx->patience, min_t(u32, 2 * patience, PATIENCE_MAX));
+	} else {
+		less_of_a_stream(tx);
+		WRITE_ONCE(tx->wait, WAIT_MIN);
+	}
 }
 
 /*
@@ -59,17 +97,29 @@ static u32 most(const struct torus_tx *tx)
 static void adapt(struct torus_tx *tx, unsigned int n)
 {
 	u64 idle = ktime_get_ns() - READ_ONCE(tx->last);
-	u32 wait = READ_ONCE(tx->wait);
+	bool trial = READ_ONCE(tx->trial), pays;
+	u32 wait = READ_ONCE(tx->given), max = most(tx);
 
 	if (n == 1) {
 		in_vain(tx);
 		return;
 	}
-	WRITE_ONCE(tx->patience, STREAM);
-	if (n * PACE_MIN > wait && idle <= wait / 2)
-		WRITE_ONCE(tx->wait, min(2 * wait, most(tx)));
+	if (trial) {
+		pays = (u64)(n - 1) * READ_ONCE(tx->gap) > 2 * wait;
+	} else {
+		pays = n * PACE_MIN > wait;
+		max = min_t(u32, max, STREAM_WAIT_MAX);
+	}
+	if (pays && idle <= wait / 2)
+		wait = min(2 * wait, max);
 	else
-		WRITE_ONCE(tx->wait, max_t(u32, wait / 2, WAIT_MIN));
+		wait = max_t(u32, wait / 2, WAIT_MIN);
+	if (trial) {
+		WRITE_ONCE(tx->patience, STREAM);
+		WRITE_ONCE(tx->trial_wait, wait);
+	} else {
+		WRITE_ONCE(tx->wait, wait);
+	}
 }
 
 static enum hrtimer_restart timer_fired(struct hrtimer *timer)
@@ -107,6 +157,8 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 	u32 streak = READ_ONCE(tx->streak), bulk = READ_ONCE(tx->bulk);
 	unsigned int queued;
 
+	if (large)
+		sk_pacing_shift_update(skb->sk, PACING_SHIFT);
 	spin_lock(&d->txq.lock);
 	__skb_queue_tail(&d->txq, skb);		/* NAPI's from here on */
 	queued = skb_queue_len(&d->txq);
@@ -114,13 +166,14 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 	if (queued >= TORUS_TXQ_MAX)
 		stop_queue(d);
 	if (!may_wait(tx, large, queued)) {
+		if (large)
+			see_gap(tx);
 		napi_schedule(&d->napi);
 	} else {
 		WRITE_ONCE(tx->waited, tx->waited + 1);
 		WRITE_ONCE(tx->last, ktime_get_ns());
 		if (queued == 1)
-			hrtimer_start(&tx->timer, ns_to_ktime(min(READ_ONCE(tx->wait), most(tx))),
-				      HRTIMER_MODE_REL);
+			hrtimer_start(&tx->timer, ns_to_ktime(begin(tx)), HRTIMER_MODE_REL);
 	}
 	if (streak < STREAK_MAX)
 		WRITE_ONCE(tx->streak, streak + 1);

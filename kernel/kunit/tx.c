@@ -92,7 +92,7 @@ static bool answered(struct kunit *test, struct torus_dev *d, unsigned int len)
 	bool now;
 
 	torus_tx_answered(d);
-	d->tx.wait = LONG;
+	d->tx.trial_wait = LONG;
 	local_bh_disable();
 	KUNIT_EXPECT_TRUE(test, put(test, d, len));
 	now = told(d);
@@ -137,6 +137,40 @@ static void test_large(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, answered(test, d, 4096));
 	KUNIT_EXPECT_TRUE(test, answered(test, d, 100));	/* and takes it along */
 	KUNIT_EXPECT_TRUE(test, emptied(d));
+}
+
+/* @n large ones wait until the time is over. */
+static void wait_together(struct kunit *test, struct torus_dev *d, unsigned int n)
+{
+	d->tx.bulk = d->tx.patience;
+	local_bh_disable();
+	while (n--)
+		KUNIT_EXPECT_TRUE(test, put(test, d, 4096));
+	KUNIT_EXPECT_FALSE(test, told(d));
+	hrtimer_start(&d->tx.timer, 0, HRTIMER_MODE_REL);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, emptied(d));
+	torus_tx_answered(d);
+}
+
+/* They wait as long as they were apart, and longer if they come twice as fast then. */
+static void test_gap(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+	const u32 gap = LONG / 4;
+
+	d->tx.gap = gap;
+	wait_together(test, d, 4);
+	KUNIT_EXPECT_EQ(test, d->tx.given, gap);
+	KUNIT_EXPECT_EQ(test, d->tx.trial_wait, 2 * gap);
+	wait_together(test, d, 2);
+	KUNIT_EXPECT_EQ(test, d->tx.given, 2 * gap);
+	KUNIT_EXPECT_EQ(test, d->tx.trial_wait, gap);
+	wait_together(test, d, 1);
+	wait_together(test, d, 6);
+	KUNIT_EXPECT_EQ(test, d->tx.given, gap);
+	KUNIT_EXPECT_EQ(test, d->tx.gap, gap);
+	KUNIT_EXPECT_EQ(test, d->tx.wait, (u32)LONG);
 }
 
 static void test_answered(struct kunit *test)
@@ -189,6 +223,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_first),
 	KUNIT_CASE(test_stream),
 	KUNIT_CASE(test_large),
+	KUNIT_CASE(test_gap),
 	KUNIT_CASE(test_answered),
 	KUNIT_CASE(test_alone),
 	KUNIT_CASE(test_off),
