@@ -150,35 +150,50 @@ static int check_entries(const struct nlattr *a, const struct rule *rule,
 	return -EINVAL;
 }
 
-static int check_rows(const struct nlattr *rows, struct netlink_ext_ack *extack)
+/* Attributes beside each other, of @seen in the end; those in nests are looked at later. */
+static int check_all(const struct nlattr *head, int len, const struct rule *rules, u64 *seen,
+		     struct netlink_ext_ack *extack)
 {
 	const struct nlattr *a;
-	bool first = false, data = false;
 	int left, err = 0;
 
-	nla_for_each_nested(a, rows, left) {
-		if (nla_type(a) == TORUS_ROWS_FIRST)
-			first = true;
-		if (nla_type(a) == TORUS_ROWS_DATA) {
-			data = true;
-			err = err ?: check_entries(a, &rows_rules[TORUS_ROWS_DATA], extack);
+	nla_for_each_attr(a, head, len, left) {
+		const struct rule *rule = &rules[nla_type(a)];
+
+		if (*seen >> nla_type(a) & 1 && (rule->kind != NEST || rule->max == 1)) {
+			NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is there twice", rule->name);
+			return -EINVAL;
 		}
+		if (rule->kind == TEXT)
+			err = check_text(a, rule, extack);
+		else if (entry_of[rule->kind])
+			err = check_entries(a, rule, extack);
+		if (err)
+			return err;
+		*seen |= 1ull << nla_type(a);
 	}
-	if (err || (first && data))
+	return 0;
+}
+
+static int check_rows(const struct nlattr *rows, struct netlink_ext_ack *extack)
+{
+	const u64 needed = 1ull << TORUS_ROWS_FIRST | 1ull << TORUS_ROWS_DATA;
+	u64 seen = 0;
+	int err = check_all(nla_data(rows), nla_len(rows), rows_rules, &seen, extack);
+
+	if (err || (seen & needed) == needed)
 		return err;
 	NL_SET_ERR_MSG_ATTR(extack, rows, "ROWS needs FIRST and DATA");
 	return -EINVAL;
 }
 
-static int check_one(const struct nlattr *a, struct netlink_ext_ack *extack)
+static int check_nest(const struct nlattr *a, struct netlink_ext_ack *extack)
 {
-	const struct rule *rule = &rules[nla_type(a)];
+	u64 seen = 0;
 
-	if (rule->kind == TEXT)
-		return check_text(a, rule, extack);
-	if (entry_of[rule->kind])
-		return check_entries(a, rule, extack);
-	return nla_type(a) == TORUS_A_ROWS ? check_rows(a, extack) : 0;
+	if (nla_type(a) == TORUS_A_ROWS)
+		return check_rows(a, extack);
+	return check_all(nla_data(a), nla_len(a), fault_rules, &seen, extack);
 }
 
 int torus_policy_check(unsigned int cmd, bool dump, const struct nlattr *head, int len,
@@ -190,22 +205,18 @@ int torus_policy_check(unsigned int cmd, bool dump, const struct nlattr *head, i
 	int left, err;
 
 	nla_for_each_attr(a, head, len, left) {
-		const struct rule *rule = &rules[nla_type(a)];
-
 		if (dump && !((TORUS_A_DEVICE | s->dump) >> nla_type(a) & 1)) {
 			NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is not allowed in a dump of %s",
-						rule->name, s->name);
+						rules[nla_type(a)].name, s->name);
 			return -EINVAL;
 		}
-		if (seen >> nla_type(a) & 1 && (rule->kind != NEST || rule->max == 1)) {
-			NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is there twice", rule->name);
-			return -EINVAL;
-		}
-		err = check_one(a, extack);
-		if (err)
-			return err;
-		seen |= 1ull << nla_type(a);
 	}
+	err = check_all(head, len, rules, &seen, extack);
+	nla_for_each_attr(a, head, len, left)
+		if (!err && rules[nla_type(a)].kind == NEST)
+			err = check_nest(a, extack);
+	if (err)
+		return err;
 	for (unsigned int type = 1; type <= TORUS_A_MAX && !dump; type++) {
 		if (s->required & ~seen & 1ull << type) {
 			NL_SET_ERR_ATTR_MISS(extack, NULL, type);

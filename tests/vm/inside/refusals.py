@@ -45,8 +45,16 @@ def rows(first, *values):
                 attr(R["TORUS_ROWS_DATA"], struct.pack("=%dQ" % len(values), *values)))
 
 
-def fault(name, fmt, value):
-    return attr(A["TORUS_A_FAULT"] | NEST, attr(F["TORUS_FAULT_" + name], struct.pack(fmt, value)))
+def fault(name, fmt, *values):
+    """More than one value: the attribute is there as often."""
+    return attr(A["TORUS_A_FAULT"] | NEST, b"".join(
+        attr(F["TORUS_FAULT_" + name], struct.pack(fmt, v)) for v in values))
+
+
+def rows_twice(name, data):
+    one = attr(R["TORUS_ROWS_" + name], data)
+    return attr(A["TORUS_A_ROWS"] | NEST, attr(R["TORUS_ROWS_FIRST"], struct.pack("=I", 0)) +
+                attr(R["TORUS_ROWS_DATA"], struct.pack("=Q", 0)) + one)
 
 
 # Command, attributes; the error, the attribute it is to name, words of its text.
@@ -74,6 +82,8 @@ PLACED = [
     ("LINK_SET", [port(0), fault("BER", "=Q", 10**18 + 1)], "ERANGE", F["TORUS_FAULT_BER"], "."),
     ("LINK_SET", [port(0), fault("TEMPERATURE", "=I", 199)], "ERANGE",
      F["TORUS_FAULT_TEMPERATURE"], "."),
+    ("LINK_SET", [port(0), fault("BER", "=Q", 0, 1)], "EINVAL", F["TORUS_FAULT_BER"],
+     "BER is there twice"),
     ("LINK_ATTACH", [port(4), text("LOWER", b"wire")], "EINVAL", "PORT", "PORT is 4"),
     ("LINK_ATTACH", [port(0), text("LOWER", b"none")], "ENODEV", "LOWER", "no such lower device"),
     ("LINK_ATTACH", [port(0), text("LOWER", b"lo")], "EINVAL", "LOWER", "not an Ethernet device"),
@@ -91,6 +101,10 @@ PLACED = [
     ("HOLD", [a("NODES", "=III", 0, 31, 32)], "ERANGE", "NODES", r"NODES\[2\] is 32.*0 to 31"),
     ("ROWS_BEGIN", [version(2)], None, None, ""),
     ("ROWS_PUT", [version(1), rows(0, 0)], "ESTALE", "VERSION", "VERSION is 1"),
+    ("ROWS_PUT", [version(2), rows_twice("FIRST", struct.pack("=I", 1))], "EINVAL",
+     R["TORUS_ROWS_FIRST"], "FIRST is there twice"),
+    ("ROWS_PUT", [version(2), rows_twice("DATA", struct.pack("=Q", 0))], "EINVAL",
+     R["TORUS_ROWS_DATA"], "DATA is there twice"),
     ("ROWS_PUT", [version(2), rows(31, 0, 0)], "ERANGE", "ROWS", "ROWS are 31 to 32.*0 to 31"),
     ("ROWS_PUT", [version(2), rows(32, 0)], "ERANGE", "ROWS", "ROWS are 32 to 32.*0 to 31"),
     ("ROWS_PUT", [version(2), rows(0, 1 << 60)], "EINVAL", R["TORUS_ROWS_DATA"], "unknown format"),
