@@ -55,7 +55,8 @@ int torus_put_device(struct sk_buff *skb, struct torus_dev *d)
 	      nla_put_u32(skb, TORUS_A_EPOCH, d->epoch) ?:
 	      nla_put_u8(skb, TORUS_A_PORT_COUNT, d->nports) ?:
 	      nla_put_u8(skb, TORUS_A_BOOTSTRAP, d->bootstrap) ?:
-	      nla_put_u32(skb, TORUS_A_RELAY_PACKETS, d->params.relay_packets);
+	      nla_put_u32(skb, TORUS_A_RELAY_PACKETS, d->params.relay_packets) ?:
+	      nla_put_u32(skb, TORUS_A_PAYLOAD_MAX, d->params.payload_max);
 	if (!err && d->placed)
 		err = put_place(skb, d);
 	return err ?: put_counters(skb, TORUS_A_NODE_COUNTERS, tn_nic_counters(d->nic),

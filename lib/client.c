@@ -56,6 +56,7 @@ static const struct nla_policy policy[TORUS_A_MAX + 1] = {
 			  .maxlen = TORUS_EYE_ROWS * TORUS_EYE_COLS },
 	[TORUS_A_SWING] = U16,
 	[TORUS_A_RELAY_PACKETS] = U32,
+	[TORUS_A_PAYLOAD_MAX] = U32,
 	[TORUS_A_MASK_HEIGHT] = U16,
 	[TORUS_A_MASK_WIDTH] = U16,
 	[TORUS_A_FAULT] = { .type = NLA_NESTED },

@@ -229,6 +229,8 @@ int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, v
 		out->bootstrap = nla_get_u8(tb[TORUS_A_BOOTSTRAP]);
 	if (tb[TORUS_A_RELAY_PACKETS])
 		out->relay_packets = nla_get_u32(tb[TORUS_A_RELAY_PACKETS]);
+	if (tb[TORUS_A_PAYLOAD_MAX])
+		out->payload_max = nla_get_u32(tb[TORUS_A_PAYLOAD_MAX]);
 	err = place_parse(dev, tb, out);
 	if (!err && tb[TORUS_A_NODE_COUNTERS])
 		err = lt_counters(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,

@@ -272,7 +272,7 @@ enum torus_group {
  *
  * D: NAME, IFINDEX, IFNAME, GUID, EPOCH, DRIVER, PORT_COUNT, BOOTSTRAP, and
  *    once set SHAPE, COORDS, NODE, VERSION, ROW_COUNT; NODE_COUNTERS;
- *    RELAY_PACKETS
+ *    RELAY_PACKETS, PAYLOAD_MAX
  * L: PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ,
  *    PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED, FAULT, PORT_COUNTERS, GAUGES, and
  *    with a SerDes LANES
@@ -338,6 +338,7 @@ enum torus_attr {
 	TORUS_A_MASK_HEIGHT,	/* u16: mV from the centre of the mask */
 	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI, likewise */
 	TORUS_A_RELAY_PACKETS,	/* u32: what the NIC may keep for others as a relay */
+	TORUS_A_PAYLOAD_MAX,	/* u32: bytes that its largest packet carries */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

@@ -37,6 +37,10 @@ cleanup() {
 explain() { tail -n 5 "$tmp"/*.log; }
 
 up() { [[ $(nic "$1" state "$2") == up* ]]; }
+listed() {
+	TORUS_RUNDIR=$tmp "$B/fabricctl" device list --json |
+		jq -r 'map("\(.name) \(.driver) \(.payload_max) \(.relay_packets)") | join(", ")'
+}
 state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
 more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
 equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
@@ -55,7 +59,7 @@ start() {
 	say "n$n: torusemu ${*/#/--port }"
 	# shellcheck disable=SC2068
 	ip netns exec "$id-$n" "$emu" --name "n$n" --ports 2 --socket "$tmp/n$n.nic" \
-		--foreground "${patient[@]}" ${@/#/--port } 2>>"$tmp/n$n.log" &
+		--foreground "${patient[@]}" --set relay_packets=5000 ${@/#/--port } 2>>"$tmp/n$n.log" &
 	pid[$n]=$!
 	until_true 20 "$tool" "$tmp/n$n.nic" node lost >/dev/null 2>&1 && return
 	echo "not ok - n$n starts"
@@ -172,6 +176,7 @@ start 0 +x=e
 start 1 -x=w
 check "link comes up" until_true 20 state_is 0 0 "up none"
 check "link comes up at the other end" until_true 20 state_is 1 1 "up none"
+check "both are listed" [ "$(listed)" = "n0 torusemu 4096 5000, n1 torusemu 4096 5000" ]
 place 0
 place 1
 check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)

@@ -38,11 +38,12 @@ static json_t *device_json(const char *where, const struct torus_device *d, json
 	char guid[20];
 
 	snprintf(guid, sizeof(guid), "%016" PRIx64, d->guid);
-	return json_pack("{ss ss ss ss ss sb so so so}", "device", where, "name", d->name,
-			 "driver", d->driver, "interface", d->ifname, "guid", guid, "bootstrap",
-			 d->bootstrap, "shape", d->placed ? json_shape(&d->shape) : json_null(),
-			 "node", d->placed ? json_node(&d->shape, d->node) : json_null(), "ports",
-			 links);
+	return json_pack("{ss ss ss ss ss sI sI sb so so so}", "device", where, "name", d->name,
+			 "driver", d->driver, "interface", d->ifname, "guid", guid, "payload_max",
+			 (json_int_t)d->payload_max, "relay_packets",
+			 (json_int_t)d->relay_packets, "bootstrap", d->bootstrap,
+			 "shape", d->placed ? json_shape(&d->shape) : json_null(), "node",
+			 d->placed ? json_node(&d->shape, d->node) : json_null(), "ports", links);
 }
 
 /* One that ends while it is asked is as if it had ended before. */
@@ -80,7 +81,7 @@ static unsigned int up(const json_t *list)
 static void show_nics(const json_t *all)
 {
 	static const char *const titles[] = { "DEVICE", "NAME", "DRIVER", "INTERFACE", "GUID",
-					      ">PORTS UP", "NODE", "", NULL };
+					      ">PORTS UP", ">PAYLOAD", "NODE", "", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -96,6 +97,8 @@ static void show_nics(const json_t *all)
 								      : "-");
 		table_cell(t, FAINT, "%s", json_text(v, "guid"));
 		table_cell(t, PLAIN, "%u/%zu", up(links), json_array_size(links));
+		table_cell(t, PLAIN, "%" JSON_INTEGER_FORMAT,
+			   json_integer_value(json_object_get(v, "payload_max")));
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, PLAIN, "%s", json_is_true(json_object_get(v, "bootstrap")) ?
 			   "bootstrap" : "");

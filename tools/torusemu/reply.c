@@ -51,7 +51,8 @@ int reply_device(struct nl_msg *msg, struct emu *e)
 		  nla_put_u32(msg, TORUS_A_EPOCH, e->epoch) ?:
 		  nla_put_u8(msg, TORUS_A_PORT_COUNT, e->nports) ?:
 		  nla_put_u8(msg, TORUS_A_BOOTSTRAP, e->bootstrap) ?:
-		  nla_put_u32(msg, TORUS_A_RELAY_PACKETS, e->params.relay_packets);
+		  nla_put_u32(msg, TORUS_A_RELAY_PACKETS, e->params.relay_packets) ?:
+		  nla_put_u32(msg, TORUS_A_PAYLOAD_MAX, e->params.payload_max);
 
 	if (!err && e->tun.ifindex)
 		err = nla_put_u32(msg, TORUS_A_IFINDEX, (u32)e->tun.ifindex) ?:

@@ -54,6 +54,12 @@ made() {
 		listed dev1 '.[] | "\(.name) \(.bootstrap) \(.driver)"' 'torus0 false torus'
 }
 
+carries() {
+	dev dev0 add torus8 --ports 2 --set payload_max=8192 --set relay_packets=99 &&
+		listed dev0 '.[] | select(.interface == "torus8") |
+			"\(.payload_max) \(.relay_packets)"' '8192 99' && dev dev0 del torus8
+}
+
 # A namespace's NICs are its own.
 apart() {
 	listed dev0 length 1 && exits 2 "'right'" dev dev0 attach right:+x ca &&
@@ -185,6 +191,7 @@ cp "$B/fabricctl" "$tmp" && chmod 755 "$tmp" "$tmp/fabricctl"
 head -c 32 /dev/urandom | base64 >"$tmp/key" && chmod 600 "$tmp/key"
 check "network" network
 check "made, with what was asked for" made
+check "what its packets carry is shown" carries
 check "each namespace has its own" apart
 check "wrong wishes are refused by name" refused
 check "parameters reach the driver, which shows them" parameters
