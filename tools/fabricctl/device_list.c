@@ -14,9 +14,11 @@ static json_t *port_json(const struct torus_link *l, unsigned int ndims)
 {
 	char text[TORUS_TEXT_MAX];
 
-	return json_pack("{ss ss ss sb sb}", "port", torus_port_text(ndims, l->port, text),
-			 "lower", l->lower, "state", torus_link_state_name(l->state), "carrier",
-			 l->carrier, "admin", l->admin);
+	const char *reason = torus_link_reason_name(l->reason);
+
+	return json_pack("{ss ss ss ss sb sb}", "port", torus_port_text(ndims, l->port, text),
+			 "lower", l->lower, "state", torus_link_state_name(l->state), "reason",
+			 reason ? reason : "?", "carrier", l->carrier, "admin", l->admin);
 }
 
 static json_t *ports_json(struct torus_dev *dev, unsigned int ndims)
@@ -109,14 +111,14 @@ static void show_nics(const json_t *all)
 static void show_ports(const json_t *all)
 {
 	static const char *const titles[] = { "DEVICE", "PORT", "INTERFACE", "CARRIER", "STATE",
-					      NULL };
+					      "REASON", NULL };
 	struct table *t = table_new(titles);
 	json_t *v, *p;
 	size_t i, k;
 
 	json_array_foreach(all, i, v)
 		json_array_foreach(json_object_get(v, "ports"), k, p) {
-			const char *state = json_text(p, "state");
+			const char *state = json_text(p, "state"), *reason = json_text(p, "reason");
 			bool carrier = json_is_true(json_object_get(p, "carrier"));
 
 			table_cell(t, STRONG, "%s", json_text(v, "device"));
@@ -124,6 +126,7 @@ static void show_ports(const json_t *all)
 			table_cell(t, PLAIN, "%s", *json_text(p, "lower") ? json_text(p, "lower") : "-");
 			table_cell(t, carrier ? GOOD : FAINT, "%s", carrier ? "yes" : "no");
 			table_cell(t, strcmp(state, "up") ? DOUBTFUL : GOOD, "%s", state);
+			table_cell(t, PLAIN, "%s", strcmp(reason, "none") ? reason : "-");
 		}
 	table_print(t, "no NIC here; 'fabricctl device add torus0' makes one");
 }

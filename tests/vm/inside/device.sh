@@ -57,7 +57,17 @@ made() {
 carries() {
 	dev dev0 add torus8 --ports 2 --set payload_max=8192 --set relay_packets=99 &&
 		listed dev0 '.[] | select(.interface == "torus8") |
-			"\(.payload_max) \(.relay_packets)"' '8192 99' && dev dev0 del torus8
+			"\(.payload_max) \(.relay_packets)"' '8192 99'
+}
+reason_is() {
+	listed "$1" ".[] | select(.interface == \"$2\") | .ports[] | select(.lower == \"ca\") |
+		\"\\(.state) \\(.reason)\"" "$3"
+}
+differ() {
+	dev dev0 attach torus8:+x ca && dev dev1 attach torus0:-x ca &&
+		until_true 20 reason_is dev0 torus8 'init mismatch' &&
+		until_true 20 reason_is dev1 torus0 'init mismatch' &&
+		dev dev1 detach torus0:-x && dev dev0 del torus8
 }
 
 # A namespace's NICs are its own.
@@ -192,6 +202,7 @@ head -c 32 /dev/urandom | base64 >"$tmp/key" && chmod 600 "$tmp/key"
 check "network" network
 check "made, with what was asked for" made
 check "what its packets carry is shown" carries
+check "ends that differ say so" differ
 check "each namespace has its own" apart
 check "wrong wishes are refused by name" refused
 check "parameters reach the driver, which shows them" parameters
