@@ -25,47 +25,59 @@ files() {
 	done
 }
 
-is_source() {
-	case $1 in
-	*.[chy] | *.sh | *.mk | *.proto | *.map | *.sym | *.py | Makefile | Kbuild) return 0 ;;
-	*.service | *.socket | *.target | *.in | *.[1-8] | *.awk) return 0 ;;
-	tests/fuzz/corpus/*) return 1 ;;
-	esac
-	[[ $(head -c 2 "$1" | tr -d '\0') == '#!' ]]
-}
-
-# Licence that a file must have, by its folder.
-licence_of() {
-	case $1 in
-	lib/deps/* | kernel/core/topo.[ch] | kernel/core/route.[ch] | kernel/core/files.mk) echo 'GPL-2.0-only' ;;
-	include/torus/*.h | lib/*.[ch] | lib/libtorus.*) echo 'LGPL-2.1-or-later' ;;
-	*) echo 'GPL-2.0-only' ;;
-	esac
-}
-
-spdx() {
-	local f line want
+# sources: of the files named on standard input
+sources() {
+	local f
 	while IFS= read -r f; do
-		is_source "$f" || continue
-		line=$(head -n 5 "$f" | grep -m 1 -o 'SPDX-License-Identifier:.*')
-		want=$(licence_of "$f")
-		[[ $line == *"$want"* ]] || echo "$f: wants $want, has '${line:-no SPDX line}'"
-	done < <(files)
+		case $f in
+		*.[chy] | *.sh | *.mk | *.proto | *.map | *.sym | *.py | Makefile | Kbuild) ;;
+		*.service | *.socket | *.target | *.in | *.[1-8] | *.awk) ;;
+		tests/fuzz/corpus/*) continue ;;
+		*) is_script "$f" || continue ;;
+		esac
+		printf '%s\n' "$f"
+	done
+}
+
+is_script() {
+	local first
+	LC_ALL=C IFS= read -r -d '' -n 2 first <"$1"
+	[[ $first == '#!' ]]
+}
+
+# Licence that a file must have, by its folder: in one of its first five lines.
+spdx() {
+	files | sources | xargs -d '\n' awk '
+		function licence_of(f) {
+			if (f ~ /^(lib\/deps\/|kernel\/core\/(topo\.[ch]|route\.[ch]|files\.mk)$)/)
+				return "GPL-2.0-only"
+			if (f ~ /^(include\/torus\/.*\.h|lib\/.*\.[ch]|lib\/libtorus\..*)$/)
+				return "LGPL-2.1-or-later"
+			return "GPL-2.0-only"
+		}
+		FNR <= 5 && !(FILENAME in has) && match($0, /SPDX-License-Identifier:.*/) {
+			has[FILENAME] = substr($0, RSTART)
+		}
+		END {
+			for (i = 1; i < ARGC; i++) {
+				want = licence_of(ARGV[i])
+				if (!index(has[ARGV[i]], want))
+					print ARGV[i] ": wants " want ", has " \
+						(has[ARGV[i]] ? has[ARGV[i]] : "no SPDX line")
+			}
+		}'
 }
 
 # Linux style where a machine can tell: no trailing blanks, tabs in C, a newline
 # at the end.
 blanks() {
 	local f
+	files | grep -E '\.([ch]|sh|mk|md|proto)$' | tee "$tmp/texts" |
+		xargs -d '\n' grep -nHE '[[:blank:]]+$'
+	grep -E '\.[ch]$' "$tmp/texts" | xargs -d '\n' grep -nHE '^ {8}'
 	while IFS= read -r f; do
-		case $f in
-		*.[ch]) grep -nHE '^ {8}' "$f" ;;
-		*.sh | *.mk | *.md | *.proto) ;;
-		*) continue ;;
-		esac
-		grep -nHE '[[:blank:]]+$' "$f"
 		[[ -z $(tail -c 1 "$f") ]] || echo "$f: no newline at the end"
-	done < <(files)
+	done <"$tmp/texts"
 	return 0
 }
 
@@ -100,7 +112,7 @@ wall_clock() {
 scripts() {
 	local f list=()
 	while IFS= read -r f; do
-		[[ $f == *.sh || $(head -c 2 "$f" | tr -d '\0') == '#!' ]] || continue
+		[[ $f == *.sh ]] || is_script "$f" || continue
 		head -n 1 "$f" | grep -q python && continue
 		list+=("$f")
 	done < <(files)
