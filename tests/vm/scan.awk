@@ -36,6 +36,17 @@ pending != "" {
 /sleeping function called|scheduling while atomic|Unable to handle|Bad page/ ||
 /invalid opcode|segfault at|page allocation failure|[0-9] new suspected memory leaks/ {
 	complain($0)
+	next
+}
+
+# UML's own, of the host's processes and memory that its guest is made of
+/(wait_stub_done|start_userspace|copy_context_skas0|do_syscall_stub|fix_range_common) ?[:-]/ ||
+/(handle_trap|userspace|userspace_tramp|init_new_context_skas|flush_thread) - / ||
+/Failed to (get registers|continue stub|continue new process|flush page)/ ||
+/mapping (mmap stub|segfault stack) at|_fp_registers returned|corrupt mm_context/ ||
+/ran out of memory on the host side|Bus error - the host|setup_physmem - mapping/ ||
+/Bad sigsetjmp return|impossible long jump/ {
+	complain($0)
 }
 
 END {

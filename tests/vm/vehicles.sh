@@ -30,7 +30,9 @@ memory_dir() {
 
 launch_uml() {
 	# VAR=value words that the kernel does not know reach init's environment. UML makes
-	# itself a process group: instead of the shell, whose number the caller knows.
+	# itself a process group: instead of the shell, whose number the caller knows. No core:
+	# KASAN's shadow is terabytes, and who panics would walk it for many minutes.
+	ulimit -c 0
 	exec env TMPDIR="$(memory_dir)" "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
 		rootflags=/ ro "init=$here/init" con=null con0=fd:0,fd:1 \
 		"${boot[@]}" VM_KIND=uml "VM_DIR=$results" "${extra[@]}"
