@@ -7,9 +7,11 @@
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
 VM=${VM:-uml}
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+out=$work/out
 status=0
 
 # caught NAME REGEX: the run told of it
@@ -53,10 +55,45 @@ caught 'memory leak' 'not ok - no memory is leaked: unreferenced object .*size 1
 # shellcheck disable=SC2016
 guest --module "$TOP/tests/vm/faulty" "$VM" bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
 caught 'panic' 'not ok - ends by itself: the guest died'
+# shellcheck disable=SC2016
+guest --module "$TOP/tests/vm/faulty" "$VM" bash -c '
+	echo 0 >"$VM_DIR/status"
+	sync
+	insmod "$KMOD2/faulty.ko" mistake=panic'
+caught 'panic after the script' 'the guest died \(exit status [0-9]+; its script had ended with 0\)'
 guest "$VM" false
 caught 'a script that fails' 'not ok - script: exit status 1'
 B=/tmp/build guest "$VM" true
 caught 'files that the guest cannot see' '/tmp/build is in /tmp, which guests have of their own'
 guest --limit 8 "$VM" bash -c "while :; do :; done"
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
+
+# What UML says of the host's processes and memory that its guests are made of
+while read -r line; do
+	echo "[    3.140000] $line" | awk -f "$TOP/tests/vm/scan.awk" >"$out"
+	caught "UML: $line" "${line//[()]/.}"
+done <<'LINES'
+wait_stub_done : failed to wait for SIGTRAP, pid = 42, n = 42, errno = 0, status = 0xb7f
+Failed to get registers from stub, errno = 3
+handle_trap - failed to wait at end of syscall, errno = 10, status = 9
+userspace - ptrace set regs failed, errno = 3
+userspace - child stopped with signal 15
+start_userspace : clone failed, errno = 11
+copy_context_skas0 - stub-parent reports error 12
+fix_range_common: failed, killing current process: 42
+Bus error - the host /dev/shm or /tmp mount likely just ran out of space
+LINES
+[[ $VM == uml ]] || exit $status
+
+# shellcheck disable=SC2016
+guest --boot con0=null --module "$TOP/tests/vm/faulty" uml bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
+caught 'panic that no console tells' 'not ok - the kernel does not complain: Kernel panic: '
+if LD_PRELOAD=$B/tests/vm/latetick.so LATETICK_FILE=$work/late \
+	"$TOP/tests/vm/guest" --no-driver uml true >"$out" 2>&1 && [[ -e $work/late ]]; then
+	echo "ok - the clock ticks while UML halts"
+else
+	echo "not ok - the clock ticks while UML halts"
+	sed 's/^/# /' "$out"
+	status=1
+fi
 exit $status
