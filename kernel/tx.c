@@ -166,7 +166,7 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 	if (queued >= TORUS_TXQ_MAX)
 		stop_queue(d);
 	if (!may_wait(tx, large, queued)) {
-		if (large)
+		if (large && queued < READ_ONCE(tx->frames))	/* else company is complete */
 			see_gap(tx);
 		napi_schedule(&d->napi);
 	} else {

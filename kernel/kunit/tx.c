@@ -173,6 +173,25 @@ static void test_gap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, d->tx.wait, (u32)LONG);
 }
 
+/* Of those that wait, the last one that may is no sign of how far they are apart. */
+static void test_complete(struct kunit *test)
+{
+	struct torus_dev *d = nic(test);
+	u32 i;
+
+	d->tx.gap = LONG / 4;
+	d->tx.bulk = STREAM;
+	local_bh_disable();
+	for (i = 1; i < d->tx.frames; i++)
+		KUNIT_EXPECT_TRUE(test, put(test, d, 4096));
+	KUNIT_EXPECT_FALSE(test, told(d));
+	KUNIT_EXPECT_TRUE(test, put(test, d, 4096));
+	KUNIT_EXPECT_TRUE(test, told(d));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, emptied(d));
+	KUNIT_EXPECT_EQ(test, d->tx.gap, (u32)LONG / 4);
+}
+
 static void test_answered(struct kunit *test)
 {
 	struct torus_dev *d = nic(test);
@@ -224,6 +243,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_stream),
 	KUNIT_CASE(test_large),
 	KUNIT_CASE(test_gap),
+	KUNIT_CASE(test_complete),
 	KUNIT_CASE(test_answered),
 	KUNIT_CASE(test_alone),
 	KUNIT_CASE(test_off),
