@@ -152,11 +152,9 @@ static void put_off(struct world *w, struct ev *ev)
 	n->late[n->nlate++] = *ev;
 }
 
-extern unsigned long cnt[16]; unsigned long cnt[16];
 static void dispatch(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
-	cnt[ev->kind]++;
 
 	switch (ev->kind) {
 	case EV_FRAME:
