@@ -174,6 +174,21 @@ static void amend(struct fm *fm, struct fm_step *s)
 		amend_node(fm, s, changed->node[i]);
 }
 
+/* The ports that nodes open at REPLAY, of those that they have said are closed. */
+static void will_open(struct fm *fm)
+{
+	const struct fm_marks *closed = &fm->root->tally.closed;
+
+	for (uint32_t i = 0; i < closed->n; i++) {
+		uint32_t node = closed->node[i];
+		struct fm_mate *m = fm_mate_at(fm->root, node);
+
+		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++)
+			if (m->row.port[p].closed && !(fm->table.closed[node] & 1u << p))
+				m->opening |= (uint16_t)(1u << p);
+	}
+}
+
 /* Gives everybody the next step. */
 static void step(struct fm *fm, enum fm_step_kind kind)
 {
@@ -193,6 +208,8 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 	}
 	if (rec->sums.unresolved)
 		amend(fm, &s);
+	if (kind == FM_STEP_REPLAY)
+		will_open(fm);
 	rec->waiting = true;
 	rec->next = NEVER;
 	rec->asked = rec->round_began = fm->now;
@@ -448,7 +465,11 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	}
 }
 
-/* Return: whether ports of @node stay closed. */
+/*
+ * What the node has told since REPLAY stands: a port may have closed again, and how far
+ * its last session came is what the other end waits for. Return: whether ports of @node
+ * stay closed.
+ */
 static bool node_opened(struct fm *fm, uint32_t node)
 {
 	struct fm_mate *m = fm_mate_at(fm->root, node);
@@ -457,14 +478,17 @@ static bool node_opened(struct fm *fm, uint32_t node)
 	for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
 		if (!m->row.port[p].closed)
 			continue;
-		left |= fm->table.closed[node] & 1u << p;
-		if (fm->table.closed[node] & 1u << p)
+		if (!(m->opening & 1u << p)) {
+			left = true;
 			continue;
+		}
 		m->row.port[p].closed = false;
 		m->row.port[p].session = 0;
 		m->row.port[p].seq = 0;
 		fm_mark(&fm->root->tally.table, node);
 	}
+	if (m)
+		m->opening = 0;
 	return left;
 }
 

@@ -40,6 +40,7 @@ struct fm_mate {
 	uint64_t attach;
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
+	uint16_t opening;	/* ports of @row that it opens at REPLAY; 0 in a new row */
 	struct fm_row row;
 	struct fm_flap *flap;	/* damp.c: of each port; NULL: it never lost a link */
 	char name[TORUS_NAME_MAX + 1];

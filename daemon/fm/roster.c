@@ -320,6 +320,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	row_cause(fm, m, row, cause, sizeof(cause));
 	known = fm_damp_row(fm, m, row);
 	m->row = *row;
+	m->opening = 0;
 	fm_dispute_row(fm, m);
 	if (fm->root->nmissing)
 		fm->root->judge_at = earlier(fm->root->judge_at, fm_judge_soonest(fm));
