@@ -87,7 +87,8 @@ static int ahead(const struct tn_flow_rx *rx, u32 eseq)
 /* What is missing before @eseq will not come. */
 static void give_up(struct tn_flows *f, struct tn_flow_rx *rx, u32 eseq)
 {
-	f->lost += eseq - rx->expected;
+	if ((rx->flags & (TN_FLOW_FRESH | TN_FLOW_FIRST)) != (TN_FLOW_FRESH | TN_FLOW_FIRST))
+		f->lost += eseq - rx->expected;
 	rx->expected = eseq;
 	rx->flags &= (u8)~TN_FLOW_FRESH;
 }
@@ -114,8 +115,8 @@ enum tn_flow_turn tn_flow_turn(struct tn_flows *f, const struct tn_pkt *pkt)
 	if (is_late(rx, pkt->tail.epoch))
 		return TN_FLOW_LATE;
 	if (!(rx->flags & TN_FLOW_KNOWN) || rx->epoch != pkt->tail.epoch) {
-		rx->flags |= TN_FLOW_KNOWN | TN_FLOW_FRESH;
-		rx->flags &= (u8)~TN_FLOW_OLD;
+		rx->flags = (u8)((rx->flags & TN_FLOW_WAITING) | TN_FLOW_FRESH | TN_FLOW_KNOWN |
+				 (rx->flags & TN_FLOW_KNOWN ? 0 : TN_FLOW_FIRST));
 		rx->epoch = pkt->tail.epoch;
 		rx->expected = 0;
 	}

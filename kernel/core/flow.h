@@ -54,7 +54,8 @@
  * when the source is 2^32 - 2^26 to 2^32 packets further in the same numbering, six
  * minutes of smallest packets at 6 Gbit/s. status names nodes that hold packets and
  * have no manager. In a flow that a NIC has just heard of every number other than 0 is
- * ahead: the source may have counted for long before this NIC came.
+ * ahead: the source may have counted for long before this NIC came. What is before the first
+ * number that such a flow goes on with is therefore not counted as lost.
  *
  * Numbers are believed. Who makes up packets of another source can put any number into
  * them: one ahead waits, and when its gap is given up, the source's own packets up to it
@@ -88,6 +89,7 @@ struct tn_flow_rx {
 #define TN_FLOW_WAITING	2	/* some packet of it waits */
 #define TN_FLOW_FRESH	4	/* nothing of the epoch was delivered or given up yet */
 #define TN_FLOW_OLD	8	/* the epoch is too old to be compared */
+#define TN_FLOW_FIRST	16	/* the first epoch that this NIC hears of: it may have begun before */
 
 /**
  * struct tn_flows - all flows of a NIC
