@@ -2,8 +2,8 @@
 /*
  * Random histories. Each seed makes a shape, a service network of some quality,
  * traffic, and a run of faults and repairs at random times; then everything is
- * mended, and the fabric must come to rest with nothing lost (unless a NIC died
- * with packets in it), doubled or out of order.
+ * mended, and the fabric must come to rest with nothing lost (but what was in a NIC that
+ * died, check_fate.c), doubled or out of order.
  *
  *	test_campaign [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 tells what happens
  */
@@ -42,7 +42,6 @@ static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint
 
 	if (cut_first)
 		world_cut(s->w, cable, true);
-	s->may_lose = true;		/* it may come back too late */
 	world_manager(s->w, node, false);
 	if (!cut_first)
 		world_cut(s->w, cable, true);
@@ -72,20 +71,16 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 			world_silence(s->w, i, false);
 		break;
 	case KILL:
-		if (node && !random_below(random, 2)) {
-			s->may_lose = true;
+		if (node && !random_below(random, 2))
 			world_power(s->w, node, false);
-		}
 		break;
 	case REVIVE:
 		for (uint32_t i = 0; i < world_nodes(s->w); i++)
 			world_power(s->w, i, true);
 		break;
 	case MANAGER_OFF:
-		if (node) {
-			s->may_lose = true;	/* what it parks waits too long */
+		if (node)
 			world_manager(s->w, node, false);
-		}
 		break;
 	case MANAGER_ON:
 		for (uint32_t i = 0; i < world_nodes(s->w); i++)
@@ -100,10 +95,8 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 		cut_and_restart(s, cable, node, random);
 		break;
 	case HANG:
-		if (node) {
-			s->may_lose = true;
+		if (node)
 			world_hang(s->w, node, true);
-		}
 		break;
 	case WAKE:
 		for (uint32_t i = 0; i < world_nodes(s->w); i++)
@@ -122,6 +115,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 
 	world_config_default(&c);
 	c.seed = o->seed;
+	c.adaptive = !o->in_order;
 	do {
 		story_shape(&random, 18, &c.shape);
 	} while (torus_nodes(&c.shape) < 3);
@@ -159,12 +153,13 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 #define OLD(seed) (seed), (seed) * 0x9e3779b97f4a7c15ULL
 
 static const struct origin named[] = {
-	{ "late_numbering", OLD(12446), CUT_AND_RESTART, true,
+	{ "late_numbering", OLD(12446), CUT_AND_RESTART, true, true,
 	  "a destination that restarted took a late numbering for a new one" },
-	{ "late_numbering_2", OLD(12452), CUT_AND_RESTART, true, "the same, on another way" },
-	{ "late_row", OLD(2184), WAKE + 1, true,
+	{ "late_numbering_2", OLD(12452), CUT_AND_RESTART, true, true,
+	  "the same, on another way" },
+	{ "late_row", OLD(2184), WAKE + 1, true, true,
 	  "a row of a manager's former life came late and was kept" },
-	{ "back_while_draining", 1795224230000012834, 0, 0, false,
+	{ "back_while_draining", 1795224230000012834, 0, 0, false, true,
 	  "a node judged dead was back before the network had drained of what it still sent" },
 };
 

@@ -10,10 +10,18 @@ struct check_flow;
 /** check_flow_new() - watches every packet of @w */
 struct check_flow *check_flow_new(struct world *w);
 void check_flow_free(struct check_flow *c);
-/* Return: what is wrong so far with order, doubled packets or a drain (below), or NULL. */
-const char *check_flow_order(const struct check_flow *c);
-/* Return: packets that neither arrived nor came back. */
-uint64_t check_flow_missing(const struct check_flow *c);
+/*
+ * check_flow_wrong() - the first thing that was wrong: with order, with what became of a
+ *	packet, or with what a manager did to a NIC
+ * Return: a text, or NULL.
+ */
+const char *check_flow_wrong(const struct check_flow *c);
+/* check_flow_end() - ... of a world that has come to rest and has no traffic */
+const char *check_flow_end(struct check_flow *c);
+/* Return: packets that have not arrived nor come back, and are not lost. */
+uint64_t check_flow_alive(const struct check_flow *c);
+/* Return: packets of VCD that are lost because nobody waited for them any more. */
+uint64_t check_flow_late(const struct check_flow *c);
 uint64_t check_flow_arrived(const struct check_flow *c);
 /* ... of one pair of nodes */
 uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t dst);
@@ -45,6 +53,14 @@ const char *check_rows(struct world *w, char *buf, size_t room);
  * Return: a text in @buf, or NULL.
  */
 const char *check_drain(struct world *w, uint64_t version, char *buf, size_t room);
+
+/*
+ * check_colour() - @node has just switched to @version: if it is the first, no packet of
+ * the version four before, which had the same colour, may be in the network
+ * Return: a text in @buf, or NULL.
+ */
+const char *check_colour(struct world *w, uint32_t node, uint64_t version, char *buf,
+			 size_t room);
 
 /* check_tally() - what the root keeps in step with each change; at any time */
 const char *check_tally(struct world *w, char *buf, size_t room);

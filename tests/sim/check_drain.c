@@ -6,63 +6,71 @@
  */
 #include <stdio.h>
 
-#include "check.h"
+#include "check_impl.h"
 #include "daemon/fm/root.h"
 #include "kernel/core/nic_impl.h"
-#include "tools/fabricsim/world_impl.h"
 
-/*
- * The far end of a cable has not accepted what waits here for its acknowledgement. What one
- * that died or began anew had is not known: this may be a copy of what went on from there.
- */
-static bool refused(const struct world *w, uint32_t node, unsigned int port, u32 session,
-		    u16 tseq)
-{
-	const struct cable *c = w->node[node].cable[port] < 0 ? NULL :
-				&w->cable[w->node[node].cable[port]];
-	unsigned int e = c && c->node[0] == node && c->port[0] == port;
-	const struct tn_link *far;
-
-	if (!c || !w->node[c->node[e]].nic)
-		return false;
-	far = &w->node[c->node[e]].nic->link[c->port[e]];
-	if (far->session == session)
-		return !tn_seq_before(tseq, far->retry.rx.expected);
-	/* It may be past that session already, where the other end has not noticed its end. */
-	return far->last_session == session && !tn_seq_before(tseq, far->last_rseq);
-}
-
-static unsigned int older(const struct tn_nic *nic, const struct tn_pkt *pkt)
-{
-	return tn_counts(pkt) && pkt->hdr.colour != nic->colour;
-}
+#define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 
 /* The same of one that is parked, since its link failed just now. */
-static bool refused_by_any(const struct world *w, uint32_t node, const struct tn_pkt *pkt)
+static bool not_accepted_by_any(const struct world *w, uint32_t node, const struct tn_pkt *pkt)
 {
 	for (unsigned int p = 0; p < w->nports; p++)
-		if (refused(w, node, p, pkt->session, pkt->hdr.tseq))
+		if (not_accepted(w, node, p, pkt->session, pkt->hdr.tseq))
 			return true;
 	return false;
 }
 
-/* Packets of an older colour in the NIC of @node. */
-static unsigned int left_in(const struct world *w, uint32_t node)
-{
-	const struct tn_nic *nic = w->node[node].nic;
-	const struct tn_pkt *pkt;
-	unsigned int n = 0;
+/**
+ * struct left - packets in the network that the NIC of @node has
+ * @colours: a mask of those that are counted
+ * @asleep: so are packets of a source whose NIC still stamps that colour
+ */
+struct left {
+	const struct world *w;
+	uint32_t node;
+	uint8_t colours;
+	bool asleep;
+	unsigned int n;
+};
 
-	for (unsigned int i = 0; i < TN_INPUTS; i++)
-		for (pkt = nic->input[i].head; pkt; pkt = pkt->next)
-			n += older(nic, pkt);
-	for (unsigned int p = 0; p < w->nports; p++)
-		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next)
-			n += older(nic, pkt) &&
-			     refused(w, node, p, nic->link[p].session, pkt->hdr.tseq);
-	for (pkt = nic->park.q.head; pkt; pkt = pkt->next)
-		n += pkt->unresolved && older(nic, pkt) && refused_by_any(w, node, pkt);
-	return n;
+static bool is_counted(const struct left *l, const struct tn_pkt *pkt)
+{
+	const struct tn_nic *src = l->w->node[pkt->hdr.src % l->w->nodes].nic;
+
+	return tn_counts(pkt) && l->colours >> pkt->hdr.colour & 1 &&
+	       (l->asleep || !src || src->colour != pkt->hdr.colour);
+}
+
+static bool count_left(void *arg, const struct tn_pkt *pkt, enum where where, unsigned int port)
+{
+	struct left *l = arg;
+	const struct tn_nic *nic = l->w->node[l->node].nic;
+
+	if (!is_counted(l, pkt))
+		return false;
+	switch (where) {
+	case IN_INPUT:
+		l->n++;
+		break;
+	case IN_RETRY:
+		l->n += not_accepted(l->w, l->node, port, nic->link[port].session, pkt->hdr.tseq);
+		break;
+	case IN_PARKING:
+		l->n += pkt->unresolved && not_accepted_by_any(l->w, l->node, pkt);
+		break;
+	default:	/* not stamped yet, or arrived */
+		break;
+	}
+	return false;
+}
+
+static unsigned int left_in(const struct world *w, uint32_t node, uint8_t colours, bool asleep)
+{
+	struct left l = { .w = w, .node = node, .colours = colours, .asleep = asleep };
+
+	each_packet(w, node, count_left, &l);
+	return l.n;
 }
 
 static bool takes_part(const struct fm *root, const struct world *w, uint32_t node)
@@ -76,16 +84,39 @@ static bool takes_part(const struct fm *root, const struct world *w, uint32_t no
 const char *check_drain(struct world *w, uint64_t version, char *buf, size_t room)
 {
 	const struct fm *root = world_fm(w, world_root(w));
+	uint8_t older = (uint8_t)(ALL_COLOURS & ~(1u << version % TORUS_COLOURS));
 
 	if (!root || !root->root || root->table.version != version ||
 	    root->root->rec.phase < FM_PHASE_REPLAY || root->root->rec.log.bounded)
 		return NULL;
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (!takes_part(root, w, i) || w->node[i].nic->version != version ||
-		    !left_in(w, i))
+		    !left_in(w, i, older, true))
 			continue;
 		snprintf(buf, room, "version %llu is proven to be drained, and node %u has %u older packets",
-			 (unsigned long long)version, i, left_in(w, i));
+			 (unsigned long long)version, i, left_in(w, i, older, true));
+		return buf;
+	}
+	return NULL;
+}
+
+const char *check_colour(struct world *w, uint32_t node, uint64_t version, char *buf,
+			 size_t room)
+{
+	uint8_t colour = (uint8_t)(1u << version % TORUS_COLOURS);
+
+	/*
+	 * Only the first to switch has none of its own. A NIC whose manager sleeps goes on
+	 * with the colour that it has: what it sends is known to be without proof.
+	 */
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (i != node && w->node[i].on && w->node[i].nic->version >= version)
+			return NULL;
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		if (!w->node[i].on || !left_in(w, i, colour, false))
+			continue;
+		snprintf(buf, room, "version %llu begins, and node %u has %u packets of its colour",
+			 (unsigned long long)version, i, left_in(w, i, colour, false));
 		return buf;
 	}
 	return NULL;

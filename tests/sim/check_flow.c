@@ -1,76 +1,167 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loss, doubling and order of every flow (source, destination, VC); what is drained is. */
+/*
+ * Watches every flow (source, destination, VC) of a world. Order is judged here, by what
+ * hosts get; what becomes of each packet in check_fate.c; what managers do to NICs, when
+ * they do it, in check_hold.c and check_drain.c.
+ */
+#include <stdarg.h>
 #include <stdio.h>
 
-#include "check.h"
-#include "tools/fabricsim/world_impl.h"
+#include "check_impl.h"
+#include "daemon/fm/root.h"
+#include "kernel/core/nic_impl.h"
 
-struct flow {
-	uint64_t sent, got, returned;
-	uint64_t next;		/* lowest sequence number not seen yet */
-	uint64_t last_at;	/* when a packet came last */
-	uint64_t pause;
-};
-
-struct check_flow {
-	struct world *w;
-	struct flow *flow;
-	char wrong[160];
-};
-
-static struct flow *flow_of(struct check_flow *c, uint32_t src, uint32_t dst, unsigned int vc)
+void flow_wrong(struct check_flow *c, const char *fmt, ...)
 {
-	return &c->flow[(src * c->w->nodes + dst) * TORUS_VCS + vc];
+	va_list ap;
+	int n;
+
+	if (c->wrong[0])
+		return;
+	n = snprintf(c->wrong, sizeof(c->wrong), "at %.3f ms: ", (double)c->w->now / 1e6);
+	va_start(ap, fmt);
+	vsnprintf(c->wrong + n, sizeof(c->wrong) - (size_t)n, fmt, ap);
+	va_end(ap);
 }
 
-static void sent(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq)
-{
-	(void)seq;
-	flow_of(arg, src, dst, vc)->sent++;
-}
-
-static void got(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq)
+static void sent(void *arg, const struct world_packet *p)
 {
 	struct check_flow *c = arg;
-	struct flow *f = flow_of(c, src, dst, vc);
 
-	if (vc != TORUS_VC_A && seq < f->next && !c->wrong[0])
-		snprintf(c->wrong, sizeof(c->wrong),
-			 "at %.3f ms: %u to %u, VC %u: packet %llu came after %llu",
-			 (double)c->w->now / 1e6, src, dst, vc, (unsigned long long)seq,
-			 (unsigned long long)f->next - 1);
+	flow_of(c, p->src, p->dst, p->vc)->sent++;
+	fate_sent(c, p);
+}
+
+static void got(void *arg, const struct world_packet *p)
+{
+	struct check_flow *c = arg;
+	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
+
+	fate_got(c, p);
+	if (p->vc != TORUS_VC_A && !f->anew && p->seq < f->next)
+		flow_wrong(c, "%u to %u, VC %u: packet %llu came after %llu", p->src, p->dst,
+			   p->vc, (unsigned long long)p->seq, (unsigned long long)f->next - 1);
 	if (f->last_at && c->w->now - f->last_at > f->pause)
 		f->pause = c->w->now - f->last_at;
 	f->last_at = c->w->now;
-	f->next = seq + 1;
+	f->next = p->seq + 1;
+	f->anew = false;
 	f->got++;
 }
 
-static void returned(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq)
+static void returned(void *arg, const struct world_packet *p)
 {
-	(void)seq;
-	flow_of(arg, src, dst, vc)->returned++;
+	struct check_flow *c = arg;
+
+	flow_of(c, p->src, p->dst, p->vc)->returned++;
+	fate_returned(c, p);
 }
 
-/* A destination that starts anew has seen nothing yet. */
+static void copied(void *arg, uint32_t node, const struct world_packet *p)
+{
+	(void)node;
+	fate_copied(arg, p);
+}
+
+static void freed(void *arg, uint32_t node, const struct world_packet *p,
+		  const struct tn_pkt *pkt)
+{
+	fate_freed(arg, node, p, pkt);
+}
+
+/* What had come to @node over its cables, and what it passed on of that, is not known. */
+static void neighbours_unsure(struct check_flow *c, uint32_t node)
+{
+	for (unsigned int p = 0; p < c->w->nports; p++) {
+		const struct cable *k = c->w->node[node].cable[p] < 0 ? NULL :
+					&c->w->cable[c->w->node[node].cable[p]];
+		unsigned int far = k && k->node[0] == node && k->port[0] == p;
+
+		if (k && c->w->node[k->node[far]].on)
+			fate_unsure(c, k->node[far], k->port[far],
+				    c->w->node[k->node[far]].nic->link[k->port[far]].session);
+	}
+}
+
 static void power(void *arg, uint32_t node, bool on)
 {
 	struct check_flow *c = arg;
 
-	for (uint32_t i = 0; on && i < c->w->nodes; i++)
+	if (!on) {
+		c->deaths++;
+		neighbours_unsure(c, node);
+		for (unsigned int i = 0; i < TORUS_NC_COUNT; i++)
+			c->gone[i] += tn_nic_counters(c->w->node[node].nic)[i];
+		return;
+	}
+	holds_power(c, node);
+	for (uint32_t i = 0; i < c->w->nodes; i++)
 		for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
-			flow_of(c, i, node, vc)->next = 0;
+			flow_of(c, i, node, vc)->anew = true;
 }
 
-static void goes_on(void *arg, uint32_t node, uint64_t version)
+/* Whether the root admits that it has no proof, and whom it takes for dead. */
+static void hear_root(struct check_flow *c, uint64_t version)
+{
+	const struct fm *root = world_fm(c->w, world_root(c->w));
+
+	if (!root || !root->root || root->root->rec.log.bounded) {
+		c->bounded_at = c->w->now;
+		c->bounded = version;
+	}
+	for (uint32_t i = 0; root && i < root->table.nodes; i++)
+		c->judged_dead |= root->table.entry[i].state == FM_NODE_DEAD;
+}
+
+/* Only of one that died, or that the root gave up. */
+static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 {
 	struct check_flow *c = arg;
-	char buf[120];
+	const struct fm *root = world_fm(c->w, world_root(c->w));
+
+	hear_root(c, fm_version(c->w->node[node].fm));
+	if (c->deaths || c->judged_dead || !root || !root->root || root->root->rec.orphans)
+		fate_unsure(c, node, port, session);
+}
+
+static void switched(void *arg, uint32_t node, uint64_t version)
+{
+	struct check_flow *c = arg;
+	char buf[150];
+	const char *wrong = check_colour(c->w, node, version, buf, sizeof(buf));
+
+	hear_root(c, version);
+	/* Its colour was last looked for by some version since the one that had it. */
+	if (wrong && version - c->bounded >= TORUS_COLOURS)
+		flow_wrong(c, "%s", wrong);
+	holds_switched(c, node, version);
+}
+
+static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
+{
+	char buf[150];
 	const char *wrong = check_drain(c->w, version, buf, sizeof(buf));
 
-	if (wrong && !c->wrong[0])
-		snprintf(c->wrong, sizeof(c->wrong), "at %.3f ms, node %u: %s",
-			 (double)c->w->now / 1e6, node, wrong);
+	if (wrong)
+		flow_wrong(c, "node %u: %s", node, wrong);
+	hear_root(c, version);
+}
+
+static void replays(void *arg, uint32_t node, uint64_t version)
+{
+	goes_on(arg, node, version);
+}
+
+static void releases(void *arg, uint32_t node, uint64_t version, bool give_up)
+{
+	struct check_flow *c = arg;
+
+	(void)give_up;
+	goes_on(c, node, version);
+	if (c->w->node[node].nic->version != version)
+		return;
+	fate_released(c, node);
+	holds_released(c, node);
 }
 
 struct check_flow *check_flow_new(struct world *w)
@@ -80,31 +171,55 @@ struct check_flow *check_flow_new(struct world *w)
 	if (!c)
 		abort();
 	c->w = w;
+	c->nodes = w->nodes;
 	c->flow = calloc((size_t)w->nodes * w->nodes * TORUS_VCS, sizeof(*c->flow));
 	if (!c->flow)
 		abort();
-	world_watch(w, &(struct world_watch) { sent, got, returned, power, goes_on, c });
+	c->holds = holds_new(w);
+	world_watch(w, &(struct world_watch) {
+		.sent = sent,
+		.got = got,
+		.returned = returned,
+		.copied = copied,
+		.freed = freed,
+		.power = power,
+		.keeps = keeps,
+		.switched = switched,
+		.replays = replays,
+		.releases = releases,
+		.arg = c,
+	});
 	return c;
 }
 
 void check_flow_free(struct check_flow *c)
 {
+	for (size_t i = 0; i < (size_t)c->nodes * c->nodes * TORUS_VCS; i++)
+		fate_free(&c->flow[i]);
+	holds_free(c->holds);
 	free(c->flow);
 	free(c);
 }
 
-const char *check_flow_order(const struct check_flow *c)
+const char *check_flow_wrong(const struct check_flow *c)
 {
 	return c->wrong[0] ? c->wrong : NULL;
 }
 
-uint64_t check_flow_missing(const struct check_flow *c)
+const char *check_flow_end(struct check_flow *c)
 {
-	uint64_t n = 0;
+	fate_end(c);
+	return check_flow_wrong(c);
+}
 
-	for (size_t i = 0; i < (size_t)c->w->nodes * c->w->nodes * TORUS_VCS; i++)
-		n += c->flow[i].sent - c->flow[i].got - c->flow[i].returned;
-	return n;
+uint64_t check_flow_alive(const struct check_flow *c)
+{
+	return c->alive;
+}
+
+uint64_t check_flow_late(const struct check_flow *c)
+{
+	return c->late;
 }
 
 uint64_t check_flow_arrived(const struct check_flow *c)

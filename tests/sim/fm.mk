@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The world they watch is fabricsim's.
 series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/say.o
-sim-objs := $(addprefix tests/sim/,check_flow.o check_end.o check_tally.o check_drain.o story.o) $(sim-world-objs)
+sim-objs := $(addprefix tests/sim/,check_flow.o check_fate.o check_hold.o check_where.o \
+	check_drain.o check_end.o check_tally.o story.o) $(sim-world-objs)
 
 tests += tests/sim/test_bootstrap
 tests/sim/test_bootstrap-objs := tests/sim/test_bootstrap.o $(sim-objs)

@@ -25,6 +25,7 @@
  *	some histories were found when it did in another way
  * @acts: of how many kinds of acts it is made; 0: of all there are
  * @crowded: NICs send at their full rate also while nothing happens
+ * @in_order: nothing goes by VCA
  * @found: what it found
  */
 struct origin {
@@ -33,6 +34,7 @@ struct origin {
 	uint64_t stream;
 	unsigned int acts;
 	bool crowded;
+	bool in_order;
 	const char *found;
 };
 

@@ -24,6 +24,7 @@ static void end(struct story *s, const char *what, uint64_t seed)
 static void shape_of(struct world_config *c, const char *text)
 {
 	world_config_default(c);
+	c->adaptive = true;
 	assert_int_equal(torus_shape_parse(text, &c->shape), 0);
 }
 
@@ -94,6 +95,7 @@ static void one_seed(uint64_t seed)
 	uint32_t n;
 
 	world_config_default(&c);
+	c.adaptive = true;
 	c.seed = seed;
 	story_shape(&random, 36, &c.shape);
 	c.discover = random_below(&random, 3);
@@ -208,10 +210,10 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 	world_run(s->w, 50 * W_MS);
 	world_traffic(s->w, 0);
 	world_run(s->w, 50 * W_MS);
-	if (!check_flow_arrived(s->flow) || check_flow_missing(s->flow))
+	if (!check_flow_arrived(s->flow) || check_flow_alive(s->flow))
 		story_fail(s, "traffic: %llu arrived, %llu missing",
 			   (unsigned long long)check_flow_arrived(s->flow),
-			   (unsigned long long)check_flow_missing(s->flow));
+			   (unsigned long long)check_flow_alive(s->flow));
 	if (s->wrong[0])
 		fail_msg("%s", s->wrong);
 	check_flow_free(s->flow);

@@ -22,6 +22,7 @@ static void start_bounded(struct story *s, uint64_t half_life, uint64_t hold_max
 	struct world_config c;
 
 	world_config_default(&c);
+	c.adaptive = true;
 	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
 	c.discover = false;
 	c.flap_limit = LIMIT;
@@ -260,7 +261,6 @@ static void restarts(void **state)
 
 	(void)state;
 	start(&s, 10 * W_S);
-	s.may_lose = true;
 	for (uint32_t node = 1; node < 9; node += 3) {
 		world_power(s.w, node, false);
 		world_run(s.w, 1 * W_S);

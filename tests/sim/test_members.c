@@ -19,6 +19,7 @@ static void start(struct story *s, const char *shape, uint64_t seed, unsigned in
 	struct world_config c;
 
 	world_config_default(&c);
+	c.adaptive = true;
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
 	c.seed = seed;
 	c.fanout = fanout;
@@ -110,7 +111,6 @@ static void outlive_root(bool nic)
 	uint64_t now;
 
 	start(&s, "4x4", 3, 4);
-	s.may_lose = true;
 	now = world_now(s.w);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 0, 0, true, now), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 10, -1, true, now), 0);
@@ -238,7 +238,6 @@ static void hung(uint32_t node, unsigned int fanout)
 	if (!story_problem(&s, "node", "is silent"))
 		story_fail(&s, "nobody is said to be silent");
 	world_hang(s.w, node, false);
-	s.may_lose = true;		/* what its NIC parks is given up */
 	story_rest(&s, 10 * W_S);
 	if (story_problem(&s, "node", ""))
 		story_fail(&s, "it is still said to be silent");
@@ -322,7 +321,6 @@ static void relay_memory(void **state)
 	world_power(s.w, 4, true);
 	story_rest(&s, 5 * W_S);
 	assert_false(story_problem(&s, "relay", ""));
-	s.may_lose = true;
 	end(&s, "memory for relays");
 }
 
@@ -338,7 +336,6 @@ static void dark_branch(void **state)
 		struct story s;
 
 		start(&s, "3x8", 1, fanout);
-		s.may_lose = true;
 		for (uint32_t node = 9; node < 18; node++)
 			world_power(s.w, node, false);
 		world_run(s.w, 1 * W_S);
@@ -362,7 +359,6 @@ static void late_replay(void **state)
 
 	(void)state;
 	start(&s, "6", 7, 8);
-	s.may_lose = true;
 	world_traffic(s.w, 20 * W_US);
 	world_run(s.w, 2 * W_MS);
 	world_manager(s.w, 2, false);

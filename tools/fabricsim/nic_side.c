@@ -15,66 +15,102 @@ struct load {
 	uint64_t pad;
 };
 
+/**
+ * struct copy - a packet in the memory of a NIC
+ * @is_traffic: it is packet @id of the traffic, and the watch was told
+ */
+struct copy {
+	struct tn_pkt pkt;
+	struct world_packet id;
+	bool is_traffic;
+};
+
 /* The core is told a host; that is one of these. */
 struct host {
 	struct world *w;
 	uint32_t node;
 };
 
+/* @copy is one of the packet that @l tells of. */
+static void copied(const struct host *h, struct copy *copy, const struct load *l)
+{
+	const struct world_watch *watch = &h->w->watch;
+
+	copy->is_traffic = true;
+	copy->id = (struct world_packet) { l->src, l->dst, l->vc, l->seq };
+	if (watch->copied)
+		watch->copied(watch->arg, h->node, &copy->id);
+}
+
+bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id)
+{
+	const struct copy *copy = (const struct copy *)pkt;
+
+	if (copy->is_traffic)
+		*id = copy->id;
+	return copy->is_traffic;
+}
+
 static struct tn_pkt *pkt_get(void *host, void *owner, const u8 *payload)
 {
-	struct tn_pkt *p = calloc(1, sizeof(*p));
+	struct copy *copy = calloc(1, sizeof(*copy));
 	struct frame *f = owner;
+	struct load l;
 
-	(void)host;
-	(void)payload;
-	if (!p)
+	if (!copy)
 		abort();
-	p->owner = f;
+	copy->pkt.owner = f;
 	f->refs++;
-	return p;
+	if (payload && payload + sizeof(l) <= f->data + f->len) {
+		memcpy(&l, payload, sizeof(l));
+		if (l.magic == MAGIC)
+			copied(host, copy, &l);
+	}
+	return &copy->pkt;
 }
 
 static struct tn_pkt *pkt_new(void *host, unsigned int nflits)
 {
 	struct frame *f = malloc(sizeof(*f) + nflits * TN_FLIT);
-	struct tn_pkt *p = calloc(1, sizeof(*p));
+	struct copy *copy = calloc(1, sizeof(*copy));
 
 	(void)host;
-	if (!f || !p)
+	if (!f || !copy)
 		abort();
 	f->refs = 1;
-	p->owner = f;
-	p->payload = f->data;
-	return p;
+	f->len = nflits * TN_FLIT;
+	copy->pkt.owner = f;
+	copy->pkt.payload = f->data;
+	return &copy->pkt;
 }
 
 static void pkt_put(void *host, struct tn_pkt *p)
 {
-	(void)host;
+	struct copy *copy = (struct copy *)p;	/* its first member */
+	struct host *h = host;
+	const struct world_watch *watch = &h->w->watch;
+
+	if (copy->is_traffic && watch->freed)
+		watch->freed(watch->arg, h->node, &copy->id, p);
 	frame_put(p->owner);
-	free(p);
+	free(copy);
 }
 
 static bool deliver(void *host, struct tn_pkt *p)
 {
-	struct host *h = host;
+	const struct copy *copy = (const struct copy *)p;
+	const struct host *h = host;
 	const struct world_watch *watch = &h->w->watch;
-	struct load l;
 
-	if (tn_pkt_bytes(p) == sizeof(l)) {
-		memcpy(&l, p->payload, sizeof(l));
-		if (l.magic != MAGIC)
-			abort();
-		if (p->hdr.type == TN_UNREACH) {
-			if (watch->returned)
-				watch->returned(watch->arg, l.src, l.dst, l.vc, l.seq);
-		} else if (watch->got) {
-			if (l.dst != h->node)
-				abort();
-			watch->got(watch->arg, l.src, l.dst, l.vc, l.seq);
-		}
-	}
+	/* What a host gets is a whole packet of the traffic, and is for it. */
+	if (!copy->is_traffic || tn_pkt_bytes(p) != sizeof(struct load))
+		abort();
+	if (h->node != (p->hdr.type == TN_UNREACH ? copy->id.src : copy->id.dst))
+		abort();
+	if (p->hdr.type == TN_UNREACH && watch->returned)
+		watch->returned(watch->arg, &copy->id);
+	if (p->hdr.type != TN_UNREACH && watch->got)
+		watch->got(watch->arg, &copy->id);
 	pkt_put(host, p);
 	return true;
 }
@@ -386,10 +422,11 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 	out->peer_port = i.peer_port;
 }
 
-/* Return: whether the NIC took it. */
+/* A packet for another node. Return: whether the NIC took it. */
 static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
 {
 	struct wnode *n = &w->node[node];
+	struct host h = { w, node };
 	struct load l;
 	struct tn_pkt *p;
 
@@ -406,18 +443,19 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int 
 		.vc = vc,
 		.seq = n->seq[dst * TORUS_VCS + vc],
 	};
-	p = pkt_new(NULL, sizeof(l) / TN_FLIT);
+	p = pkt_new(&h, sizeof(l) / TN_FLIT);
 	p->hdr.len = sizeof(l) / TN_FLIT;
 	p->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
 	memcpy(p->payload, &l, sizeof(l));
-	/* Told before: a packet to oneself is delivered inside the call. */
 	if (tn_nic_send(n->nic, p, dst, vc, w->now)) {
-		pkt_put(NULL, p);
+		pkt_put(&h, p);
 		return false;
 	}
+	/* It is not in the network yet: the NIC only queued it. */
+	copied(&h, (struct copy *)p, &l);
 	n->seq[dst * TORUS_VCS + vc]++;
 	if (w->watch.sent)
-		w->watch.sent(w->watch.arg, node, dst, vc, l.seq);
+		w->watch.sent(w->watch.arg, &((struct copy *)p)->id);
 	return true;
 }
 
@@ -432,8 +470,9 @@ void nic_traffic(struct world *w, uint32_t node)
 		return;
 	if (tn_nic_at(n->nic, &s, &at)) {
 		uint32_t dst = n->next_dst++ % w->nodes;
+		unsigned int vcs = w->cfg.adaptive ? TORUS_VCS : TORUS_VC_A;
 
-		if (dst != node && send_one(w, node, dst, (unsigned int)(world_random(w) % 2)))
+		if (dst != node && send_one(w, node, dst, (unsigned int)(world_random(w) % vcs)))
 			nic_pump(w, node);
 	}
 	ev.at = w->now + w->cfg.traffic / 2 + world_random(w) % w->cfg.traffic;

@@ -75,15 +75,11 @@ static int rows_write(void *io, uint64_t version, const uint32_t *node, const ui
 	if (!err) {
 		rows_counted(h, n);
 		held_more(h->w, h->node, held);
+		if (h->w->watch.switched)
+			h->w->watch.switched(h->w->watch.arg, h->node, version);
 	}
 	nic_pump(h->w, h->node);
 	return err;
-}
-
-static void goes_on(struct fm_host *h, uint64_t version)
-{
-	if (h->w->watch.goes_on)
-		h->w->watch.goes_on(h->w->watch.arg, h->node, version);
 }
 
 static int release(void *io, uint64_t version, bool give_up)
@@ -91,7 +87,8 @@ static int release(void *io, uint64_t version, bool give_up)
 	struct fm_host *h = io;
 	int err;
 
-	goes_on(h, version);
+	if (h->w->watch.releases)
+		h->w->watch.releases(h->w->watch.arg, h->node, version, give_up);
 	err = tn_nic_release(of(io)->nic, version, give_up, h->w->now);
 	if (!err)
 		held_none(h->w, h->node);
@@ -123,6 +120,10 @@ static int lost_get(void *io, uint64_t *lost)
 
 static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
+	const struct fm_host *h = io;
+
+	if (seq < 0 && h->w->watch.keeps)
+		h->w->watch.keeps(h->w->watch.arg, h->node, port, session);
 	return tn_nic_park_resolve(of(io)->nic, port, session, (u16)(seq < 0 ? 0 : seq), seq < 0);
 }
 
@@ -131,7 +132,8 @@ static int park_replay(void *io, uint64_t version, uint16_t ports)
 	struct fm_host *h = io;
 	int err;
 
-	goes_on(h, version);
+	if (h->w->watch.replays)
+		h->w->watch.replays(h->w->watch.arg, h->node, version);
 	err = tn_nic_park_replay(of(io)->nic, version, ports, h->w->now);
 	nic_pump(h->w, h->node);
 	return err;

@@ -282,6 +282,7 @@ void world_free(struct world *w)
 {
 	struct ev ev;
 
+	w->watch = (struct world_watch) { 0 };
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (w->node[i].managed)
 			fm_drop(w, i);
@@ -315,6 +316,8 @@ void world_power(struct world *w, uint32_t node, bool on)
 		return;
 	if (!on)
 		world_manager(w, node, false);
+	if (!on && w->watch.power)
+		w->watch.power(w->watch.arg, node, false);
 	n->on = on;
 	n->nic_life++;
 	if (on) {
@@ -323,8 +326,8 @@ void world_power(struct world *w, uint32_t node, bool on)
 	} else {
 		nic_stop(w, node);
 	}
-	if (w->watch.power)
-		w->watch.power(w->watch.arg, node, on);
+	if (on && w->watch.power)
+		w->watch.power(w->watch.arg, node, true);
 	for (unsigned int p = 0; p < w->nports; p++)
 		if (n->cable[p] >= 0)
 			nic_carrier(w, (uint32_t)n->cable[p]);

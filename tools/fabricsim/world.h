@@ -24,15 +24,39 @@
 
 struct world;
 
-/** struct world_watch - told of what traffic does, and of what befalls it; any may be NULL */
+/** struct world_packet - a packet of the traffic: the @seq-th of its flow */
+struct world_packet {
+	uint32_t src, dst;
+	unsigned int vc;
+	uint64_t seq;
+};
+
+/**
+ * struct world_watch - what a checker is told; any may be NULL
+ * @sent: the NIC of @p->src took the packet from its host
+ * @got: the host of @p->dst got it
+ * @returned: the host of @p->src got it back as unreachable
+ * @copied: @node has one more copy of the packet in its memory
+ * @freed: @node frees its copy @pkt
+ * @power: @node gets power, and has a new NIC; or loses it, and its NIC is about to end
+ * @keeps: @node is about to keep all that it parked from the RETRY buffer of @port in
+ *	@session, for it will not be told what the far end had of it
+ * @switched: the NIC of @node has switched to the rows of @version
+ * @replays: the NIC of @node is about to replay what it parked, by the rows of @version
+ * @releases: it is about to lift the holds of @version; @give_up: and to give up gaps
+ */
 struct world_watch {
-	void (*sent)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
-	void (*got)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
-	/* @src's packet came back as unreachable */
-	void (*returned)(void *arg, uint32_t src, uint32_t dst, unsigned int vc, uint64_t seq);
+	void (*sent)(void *arg, const struct world_packet *p);
+	void (*got)(void *arg, const struct world_packet *p);
+	void (*returned)(void *arg, const struct world_packet *p);
+	void (*copied)(void *arg, uint32_t node, const struct world_packet *p);
+	void (*freed)(void *arg, uint32_t node, const struct world_packet *p,
+		      const struct tn_pkt *pkt);
 	void (*power)(void *arg, uint32_t node, bool on);
-	/* @node is told to replay, or to lift the holds, of @version */
-	void (*goes_on)(void *arg, uint32_t node, uint64_t version);
+	void (*keeps)(void *arg, uint32_t node, unsigned int port, uint32_t session);
+	void (*switched)(void *arg, uint32_t node, uint64_t version);
+	void (*replays)(void *arg, uint32_t node, uint64_t version);
+	void (*releases)(void *arg, uint32_t node, uint64_t version, bool give_up);
 	void *arg;
 };
 
@@ -49,6 +73,7 @@ struct world_watch {
  * @svc_break: of 100000 messages, this many break their connection
  * @frame_loss: of 100000 frames, this many are lost
  * @traffic: ns between a node's packets; 0: none
+ * @adaptive: a third of them goes by VCA; false: none does
  * @share: managers share what is equal (struct fm_library); see there
  * @lines: receivers train for modelled lines, perfect until world_line() says otherwise
  * @links_only: NICs of which nothing but their links is there; no traffic
@@ -68,6 +93,7 @@ struct world_config {
 	unsigned int svc_break;
 	unsigned int frame_loss;
 	uint64_t traffic;
+	bool adaptive;
 	unsigned int fanout;
 	uint64_t member_max;
 	unsigned int flap_limit;

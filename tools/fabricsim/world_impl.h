@@ -142,6 +142,8 @@ void nic_carrier(struct world *w, uint32_t cable);
 void nic_line(struct world *w, uint32_t cable);
 void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
 void nic_traffic(struct world *w, uint32_t node);
+/* Which packet of the traffic @pkt, of a NIC of a world, is. Return: false: it is none. */
+bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id);
 
 /* @rows more rows of @node are on hold, or all holds are lifted. */
 void held_more(struct world *w, uint32_t node, uint32_t rows);

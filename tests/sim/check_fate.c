@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What becomes of each packet, by counting its copies in the memory of NICs: it arrives
+ * once, or comes back, or the last of its copies ends for a reason that is known:
+ *
+ *	died		one was in a NIC that lost its power
+ *	unreachable	no row led to the destination, and none back
+ *	late		its destination did not wait for it any longer, and was right not
+ *			to: the root had told it so without proof (bounded_at), or it was on
+ *			its way for longer than a receiver waits (gap_time)
+ *
+ * Anything else is a loss, and is found at the moment when the last copy ends, by the node
+ * where it did. So are packets that are given up while they live: a receiver goes on behind
+ * a gap, or a source lifts a hold, although a copy can still arrive.
+ */
+#include <stdio.h>
+
+#include "check_impl.h"
+#include "kernel/core/nic_impl.h"
+
+#define SENT	  1
+#define ARRIVED	  2
+#define RETURNED  4
+#define DIED	  8	/* a NIC that had a copy lost its power */
+#define UNSURE	  16	/* ... that had it, and perhaps passed it on, and did not say so */
+#define REFUSED	  32	/* its destination got a copy when it did not wait for it any more */
+
+/**
+ * struct fate - what became of a packet
+ * @copies: in the memory of NICs
+ * @life: of the NIC at which it arrived
+ */
+struct fate {
+	uint64_t sent_at;
+	uint32_t life;
+	uint16_t copies;
+	uint8_t is;
+};
+
+static struct fate *fate_of(struct check_flow *c, const struct world_packet *p)
+{
+	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
+
+	while (f->room <= p->seq) {
+		f->room = f->room ? 2 * f->room : 64;
+		f->fate = realloc(f->fate, f->room * sizeof(*f->fate));
+		if (!f->fate)
+			abort();
+	}
+	for (; f->nfates <= p->seq; f->nfates++)
+		f->fate[f->nfates] = (struct fate) { 0 };
+	return &f->fate[p->seq];
+}
+
+void fate_free(struct flow *f)
+{
+	free(f->fate);
+}
+
+static bool ended(const struct fate *fate)
+{
+	return fate->is & (ARRIVED | RETURNED);
+}
+
+/* It may be given up although it lives. */
+static bool may_be_late(const struct check_flow *c, const struct fate *fate)
+{
+	struct tn_params params;
+
+	tn_params_default(&params);
+	return fate->sent_at <= c->bounded_at || c->w->now - fate->sent_at > params.gap_time;
+}
+
+static void wrong_packet(struct check_flow *c, const struct world_packet *p, const char *what)
+{
+	flow_wrong(c, "%u to %u, VC %u: packet %llu %s", p->src, p->dst, p->vc,
+		   (unsigned long long)p->seq, what);
+}
+
+void fate_copied(struct check_flow *c, const struct world_packet *p)
+{
+	fate_of(c, p)->copies++;
+}
+
+void fate_sent(struct check_flow *c, const struct world_packet *p)
+{
+	struct fate *fate = fate_of(c, p);
+
+	fate->is |= SENT;
+	fate->sent_at = c->w->now;
+	c->alive++;
+}
+
+/* Nothing waits for @p any more. A copy that can still arrive would be thrown away. */
+static void given_up(struct check_flow *c, const struct world_packet *p, const char *why)
+{
+	const struct fate *fate = fate_of(c, p);
+	char where[100], text[160];
+
+	if (!fate->copies || ended(fate) || may_be_late(c, fate) ||
+	    !find_packet(c->w, p, where, sizeof(where)))
+		return;
+	snprintf(text, sizeof(text), "is %s, and %s", where, why);
+	wrong_packet(c, p, text);
+}
+
+/* Of VCD what is left out has come to its end. */
+static void gap(struct check_flow *c, const struct world_packet *p)
+{
+	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
+	struct world_packet missing = *p;
+
+	for (missing.seq = f->next; missing.seq < p->seq; missing.seq++)
+		given_up(c, &missing, "a later one arrived before it");
+}
+
+struct unsure {
+	struct check_flow *c;
+	unsigned int port;
+	uint32_t session;
+};
+
+static bool mark_unsure(void *arg, const struct tn_pkt *pkt, enum where where, unsigned int port)
+{
+	struct unsure *u = arg;
+	struct world_packet id;
+
+	if (((where == IN_RETRY && port == u->port) ||
+	     (where == IN_PARKING && pkt->unresolved && pkt->session == u->session)) &&
+	    nic_packet(pkt, &id))
+		fate_of(u->c, &id)->is |= UNSURE;
+	return false;
+}
+
+void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session)
+{
+	each_packet(c->w, node, mark_unsure, &(struct unsure) { c, port, session });
+}
+
+/* VCA has no numbers by which its destination would know a second copy. */
+static bool may_double(const struct world_packet *p, const struct fate *fate)
+{
+	return p->vc == TORUS_VC_A && fate->is & UNSURE;
+}
+
+void fate_got(struct check_flow *c, const struct world_packet *p)
+{
+	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
+	struct fate *fate = fate_of(c, p);
+	uint32_t life = c->w->node[p->dst].nic_life;
+
+	if (fate->is & ARRIVED && fate->life == life && !may_double(p, fate))
+		wrong_packet(c, p, "arrived twice");
+	fate->life = life;
+	c->alive -= !ended(fate);
+	if (p->vc != TORUS_VC_A && !f->anew)
+		gap(c, p);
+	fate->is |= ARRIVED;
+}
+
+void fate_returned(struct check_flow *c, const struct world_packet *p)
+{
+	struct fate *fate = fate_of(c, p);
+
+	c->alive -= !ended(fate);
+	fate->is |= RETURNED;
+}
+
+/* The last copy is at its end, and the packet has not arrived. */
+static void lost(struct check_flow *c, uint32_t node, const struct world_packet *p,
+		 const struct fate *fate, const struct tn_pkt *pkt)
+{
+	bool adaptive = p->vc == TORUS_VC_A;
+	char text[100];
+
+	c->alive--;
+	if (fate->is & DIED) {
+		c->died[adaptive]++;
+	} else if (fate->is & REFUSED) {
+		c->late++;
+	} else if (pkt->hdr.type == TN_UNREACH) {
+		c->unreachable[adaptive]++;
+	} else {
+		snprintf(text, sizeof(text), "is lost: its last copy ended at node %u", node);
+		wrong_packet(c, p, text);
+	}
+}
+
+void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *p,
+		const struct tn_pkt *pkt)
+{
+	struct fate *fate = fate_of(c, p);
+	bool refused = node == p->dst && pkt->hdr.type == TN_DATA && !ended(fate);
+
+	if (!c->w->node[node].on)
+		fate->is |= DIED;
+	else if (refused && p->vc != TORUS_VC_A && may_be_late(c, fate))
+		fate->is |= REFUSED;
+	if (!--fate->copies && fate->is & SENT && !ended(fate))
+		lost(c, node, p, fate, pkt);
+}
+
+/* --- holds are lifted -------------------------------------------------------------- */
+
+struct waiting {
+	struct check_flow *c;
+	uint32_t node;
+	uint64_t *n;		/* packets of each flow of @node that are not in the network */
+};
+
+static bool count_waiting(void *arg, const struct tn_pkt *pkt, enum where where,
+			  unsigned int port)
+{
+	struct waiting *w = arg;
+	struct world_packet id;
+
+	(void)port;
+	if ((where == IN_HELD || where == IN_WINDOW) && nic_packet(pkt, &id))
+		w->n[id.dst * TORUS_VCS + id.vc]++;
+	return false;
+}
+
+/* All of a flow but the last @waiting packets have come to their end. */
+static void flow_released(struct check_flow *c, struct world_packet p, uint64_t waiting)
+{
+	struct flow *f = flow_of(c, p.src, p.dst, p.vc);
+
+	while (f->low < f->nfates && (!f->fate[f->low].copies || ended(&f->fate[f->low])))
+		f->low++;
+	for (p.seq = f->low; p.seq + waiting < f->nfates; p.seq++)
+		given_up(c, &p, "its flow's hold is lifted");
+}
+
+void fate_released(struct check_flow *c, uint32_t node)
+{
+	const struct tn_nic *nic = c->w->node[node].nic;
+	struct waiting w = { c, node, calloc((size_t)c->w->nodes * TORUS_VCS, sizeof(*w.n)) };
+
+	if (!w.n)
+		abort();
+	each_packet(c->w, node, count_waiting, &w);
+	for (uint32_t dst = 0; dst < c->w->nodes; dst++)
+		for (unsigned int vc = 0; tn_on_hold(nic, dst) && vc < TORUS_VC_A; vc++)
+			flow_released(c, (struct world_packet) { node, dst, vc, 0 },
+				      w.n[dst * TORUS_VCS + vc]);
+	free(w.n);
+}
+
+/* --- the end ------------------------------------------------------------------------ */
+
+static uint64_t counted(const struct check_flow *c, enum torus_node_counter which)
+{
+	uint64_t n = c->gone[which];
+
+	for (uint32_t i = 0; i < c->w->nodes; i++)
+		if (c->w->node[i].on)
+			n += tn_nic_counters(c->w->node[i].nic)[which];
+	return n;
+}
+
+/* Nothing is under way any more. */
+static void none_alive(struct check_flow *c)
+{
+	for (uint32_t i = 0; i < c->w->nodes * c->w->nodes * TORUS_VCS; i++) {
+		struct world_packet p = {
+			.src = i / TORUS_VCS / c->w->nodes,
+			.dst = i / TORUS_VCS % c->w->nodes,
+			.vc = i % TORUS_VCS,
+		};
+		struct flow *f = &c->flow[i];
+
+		for (p.seq = 0; p.seq < f->nfates; p.seq++)
+			if (f->fate[p.seq].is & SENT && f->fate[p.seq].copies &&
+			    !ended(&f->fate[p.seq]))
+				wrong_packet(c, &p, "is under way for ever");
+	}
+}
+
+void fate_end(struct check_flow *c)
+{
+	uint64_t doubled = counted(c, TORUS_NC_DUPLICATES), missed = counted(c, TORUS_NC_LOST);
+	/* One that is late was missed, and then is thrown away. */
+	uint64_t gone = c->died[0] + c->unreachable[0] + 2 * c->late;
+
+	none_alive(c);
+	/* Copies of one packet are made where a NIC died, or a manager was not there in time. */
+	if (doubled && !c->deaths && !c->judged_dead && !c->bounded_at)
+		flow_wrong(c, "%llu packets came twice to where nothing died",
+			   (unsigned long long)doubled);
+	if (missed > gone)
+		flow_wrong(c, "receivers missed %llu packets, and %llu are gone",
+			   (unsigned long long)missed, (unsigned long long)gone);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Holds, from what NICs are given alone: a row whose way changed is on hold from that
+ * switch on until the holds of the version that is then in force are lifted, however many
+ * tables come in between.
+ */
+#include "check_impl.h"
+#include "kernel/core/nic_impl.h"
+
+/* What decides the way of packets whose order counts. */
+#define WAY (TORUS_ROW_VALID | TORUS_ROW_RELAY | TORUS_ROW_NODE_MASK << TORUS_ROW_RELAY_SHIFT | \
+	     TORUS_ROW_DIR_MASK << TORUS_ROW_DIR_SHIFT | \
+	     TORUS_ROW_STEP_MASK << TORUS_ROW_FIRST_SHIFT | \
+	     TORUS_ROW_STEP_MASK << TORUS_ROW_LAST_SHIFT)
+
+/* @way: of each row of each node, as its NIC had it last; @due: it must be on hold */
+struct holds {
+	uint64_t *way;
+	bool *due;
+};
+
+struct holds *holds_new(const struct world *w)
+{
+	struct holds *h = calloc(1, sizeof(*h));
+	size_t n = (size_t)w->nodes * w->nodes;
+
+	if (!h)
+		abort();
+	h->way = calloc(n, sizeof(*h->way));
+	h->due = calloc(n, sizeof(*h->due));
+	if (!h->way || !h->due)
+		abort();
+	return h;
+}
+
+void holds_free(struct holds *h)
+{
+	free(h->way);
+	free(h->due);
+	free(h);
+}
+
+/* A new NIC has no rows. */
+void holds_power(struct check_flow *c, uint32_t node)
+{
+	size_t first = (size_t)node * c->w->nodes;
+
+	memset(c->holds->way + first, 0, c->w->nodes * sizeof(*c->holds->way));
+	memset(c->holds->due + first, 0, c->w->nodes * sizeof(*c->holds->due));
+}
+
+void holds_switched(struct check_flow *c, uint32_t node, uint64_t version)
+{
+	const struct tn_nic *nic = c->w->node[node].nic;
+
+	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
+		uint64_t row = nic->rows[dst], *way = &c->holds->way[(size_t)node * c->w->nodes + dst];
+		bool *due = &c->holds->due[(size_t)node * c->w->nodes + dst];
+
+		if (dst == node)
+			continue;
+		*due = row & TORUS_ROW_VALID && (*due || (row & WAY) != *way || row & TORUS_ROW_RELAY);
+		*way = row & WAY;
+		if (*due && !tn_on_hold(nic, dst))
+			flow_wrong(c, "version %llu at node %u: the row to %u changed, and is not on hold",
+				   (unsigned long long)version, node, dst);
+	}
+}
+
+void holds_released(struct check_flow *c, uint32_t node)
+{
+	memset(c->holds->due + (size_t)node * c->w->nodes, 0,
+	       c->w->nodes * sizeof(*c->holds->due));
+}
