@@ -35,20 +35,21 @@ void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
 }
 
 /*
- * After a restart it is not known which colours are still about. One that no
- * node's rows stamp is taken, leaving out numbers if need be.
+ * After a restart it is not known which colours are still about: those that nodes' rows
+ * stamp, and those of tables before, whose packets the former root may not have seen
+ * drain. One that no node stamps is taken, leaving out numbers if need be; all others
+ * wait until the network has drained.
  */
 static uint64_t version_anew(struct fm_root *r)
 {
-	const uint8_t all = (1u << TORUS_COLOURS) - 1;
 	uint8_t used = 0;
 
 	for (uint32_t i = 0; i < r->nmates; i++)
 		if (r->mate[i].version)
 			used |= (uint8_t)(1u << r->mate[i].version % TORUS_COLOURS);
-	r->clean = all & (uint8_t)~used;
+	r->clean = 0;
 	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
-		if (r->clean & 1u << (r->version + j) % TORUS_COLOURS)
+		if (!(used & 1u << (r->version + j) % TORUS_COLOURS))
 			return r->version + j;
 	return r->version + 1;
 }
