@@ -131,23 +131,61 @@ static void test_second_hit(void **state)
 	assert_int_equal(c.timeouts, 0);
 }
 
-/* Measured and exact agree where errors are rare; and no protocol ever breaks. */
+/* Measured of a plan: payload over flow. */
+static double measured(const struct wire_plan *p)
+{
+	struct wire_cost c = wire_run(p);
+
+	assert_true(c.ended);
+	return efficiency(&c);
+}
+
+static double exact(const struct wire_plan *p)
+{
+	struct formula f = p->protocol == TORUS_RETRY_HIPPI ? micro : packet;
+
+	f.overhead = p->overhead;
+	f.answer = p->protocol == TORUS_RETRY_ACKNAK ? p->answer : 0;
+	f.ber = p->ber;
+	f.waste = line_waste(p);
+	return exact_efficiency(&f);
+}
+
+/*
+ * Bytes that errors add to those of a clean line: what the formula says, to a tenth.
+ * The formula is a mean over the phases that the two directions may have to each other;
+ * lines of eight lengths within a unit have eight of them.
+ */
 static void test_errors(void **state)
 {
 	(void)state;
 	for (unsigned int protocol = 1; protocol < TORUS_RETRIES; protocol++) {
 		struct wire_plan p = plan_of(protocol);
-		struct formula f = protocol == TORUS_RETRY_HIPPI ? micro : packet;
-		struct wire_cost c;
+		unsigned int unit = p.payload + p.overhead;
+		double cost[2] = { 0 };
 
-		p.units = protocol == TORUS_RETRY_HIPPI ? 100000 : 4000;
-		f.overhead = p.overhead;
-		f.ber = p.ber = 1e-6;
-		f.waste = 2 * (double)p.delay / (p.payload + p.overhead) + 2;
-		c = wire_run(&p);
-		assert_true(c.ended);
-		assert_float_equal(efficiency(&c), exact_efficiency(&f), 0.02);
+		p.units = 5000 * (4096 / p.payload);
+		p.delay -= unit / 2;
+		for (unsigned int i = 0; i < 8; i++, p.delay += unit / 8) {
+			struct wire_plan clean = p;
+
+			p.seed = i + 1;
+			p.ber = 1e-6;
+			clean.ber = 0;
+			clean.units /= 10;
+			cost[0] += measured(&clean) / measured(&p) - 1;
+			cost[1] += exact(&clean) / exact(&p) - 1;
+		}
+		if (fabs(cost[0] / cost[1] - 1) > 0.1)
+			fail_msg("protocol %u: errors cost %g, by the formula %g", protocol,
+				 cost[0] / 8, cost[1] / 8);
 	}
+}
+
+/* No protocol ever breaks. */
+static void test_ends(void **state)
+{
+	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct wire_plan p = plan_of(1 + (unsigned int)(seed % 3));
 
@@ -163,6 +201,85 @@ static void test_errors(void **state)
 		if (!wire_run(&p).ended)
 			fail_msg("protocol %u seed %u does not end", p.protocol, (unsigned int)seed);
 	}
+}
+
+/* Packets against micro-packets at a bit error rate, counted by hand: 1 + 3 and 1 + 50. */
+static bool packets_win(double ber)
+{
+	double good = pow(1 - ber, 8 * 4124), good_micro = pow(1 - ber, 8 * 40);
+
+	return 4096 / 4124. / (1 + 3 * (1 - good) / good) >
+	       0.8 / (1 + 50 * (1 - good_micro) / good_micro);
+}
+
+static double crossover(const char *args, const char *key)
+{
+	json_t *all;
+	double at;
+
+	expect(args, OK);
+	all = printed();
+	at = json_number_value(json_object_get(json_object_get(all, "crossover"), key));
+	json_decref(all);
+	return at;
+}
+
+/* Where micro-packets begin to be better: on paper, counted, and on the NIC's code. */
+static void test_crossing(void **state)
+{
+	static const char both[] = "retry --json --messages 10 --ber 1e-6",
+			  one_way[] = "retry --json --messages 10 --ber 1e-6 --one-way";
+	json_t *all, *points;
+	double at[4];
+
+	(void)state;
+	assert_true(packets_win(2.87e-6) && !packets_win(2.89e-6));
+	assert_float_equal(crossover(one_way, "exact"), 2.88e-6, 0.01e-6);
+	assert_float_equal(crossover(both, "exact"), 2.42e-6, 0.01e-6);
+	assert_float_equal(crossover(both, "analytic"), 1.45e-5, 0.01e-5);
+	expect("retry --json --protocol acknak,hippi --ber 2e-6,2.5e-6", OK);
+	all = printed();
+	points = json_object_get(all, "points");
+	for (size_t i = 0; i < 4; i++)
+		at[i] = json_number_value(json_object_get(json_array_get(points, i), "measured"));
+	json_decref(all);
+	assert_true(at[0] > at[2] && at[1] < at[3]);
+}
+
+/* The command prints what the formulas and the wire say of the lines that it describes. */
+static void test_program(void **state)
+{
+	static const char *const names[] = { "", "angara", "acknak", "hippi" };
+	json_t *all, *points, *point;
+	size_t i;
+
+	(void)state;
+	expect("retry --json --ber 1e-6 --messages 20000", OK);
+	all = printed();
+	points = json_object_get(all, "points");
+	assert_int_equal(json_array_size(points), 3);
+	json_array_foreach(points, i, point) {
+		struct wire_plan p = plan_of((unsigned int)i + 1);
+		double got = json_number_value(json_object_get(point, "exact"));
+
+		p.ber = 1e-6;
+		p.answer = i ? 8 : 32;
+		p.delay = i == 0 ? 3080 : p.delay;
+		assert_string_equal(json_string_value(json_object_get(point, "protocol")),
+				    names[i + 1]);
+		assert_int_equal(json_integer_value(json_object_get(point, "delay")), p.delay);
+		assert_float_equal(got, exact(&p), 1e-9);
+		assert_float_equal(json_number_value(json_object_get(point, "measured")), got, 0.012);
+		assert_true(json_is_true(json_object_get(point, "ended")));
+		assert_true(json_integer_value(json_object_get(point, "backs")) > 0);
+	}
+	json_decref(all);
+	/* Two packets or 49 micro-packets follow a damaged one, and it itself comes again. */
+	expect("retry --csv --retries 0:3:1 --protocol acknak,hippi", OK);
+	has(out, "\nacknak,4096,4096,3089,1,,1,0.24830");
+	has(out, "\nhippi,4096,32,966,1,,1,0.57528");
+	expect("retry --protocol acknak --ber 0", OK);
+	has(out, "measured");
 }
 
 static void test_same(void **state)
@@ -208,6 +325,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_published), cmocka_unit_test(test_exact),
 		cmocka_unit_test(test_clean),	  cmocka_unit_test(test_one_hit),
 		cmocka_unit_test(test_second_hit), cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_ends),	  cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_program),
 		cmocka_unit_test(test_same),	  cmocka_unit_test(test_refused),
 	};
 

@@ -137,20 +137,6 @@ static double line_delay(const struct point *t, double asked)
 	return delay_list ? asked : floor(((waste - 0.5) * unit - format[t->protocol].answer) / 2);
 }
 
-/* Units that follow a damaged one: the line there and back, waiting for a ride. */
-static double waste(const struct point *t, bool saturated)
-{
-	double unit = t->f.unit + t->f.overhead, back;
-
-	if (!saturated)
-		back = format[t->protocol].answer;
-	else if (t->protocol == 1)
-		back = unit / 2 + format[t->protocol].answer;
-	else
-		back = unit / 2 + unit;
-	return (2 * (double)t->plan.delay + back) / unit + 0.5;
-}
-
 static struct point point_of(unsigned int protocol, double payload, double delay,
 			     double coalesce, double ber, double retries, uint64_t seed)
 {
@@ -177,7 +163,7 @@ static struct point point_of(unsigned int protocol, double payload, double delay
 	};
 	line = 2 * t.plan.delay + (uint64_t)(4 + coalesce) * (t.plan.payload + t.plan.overhead);
 	t.plan.timeout = timeout ? timeout : 2 * line;
-	t.f.waste = waste(&t, !t.plan.one_way);
+	t.f.waste = line_waste(&t.plan);
 	t.analytic = t.fixed ? paper_retries(&t.f, (unsigned int)retries) : paper_efficiency(&t.f);
 	t.exact = t.fixed ? exact_retries(&t.f, (unsigned int)retries) : exact_efficiency(&t.f);
 	if (!protocol)		/* the paper does not have it */

@@ -54,6 +54,15 @@ unsigned int wire_window_max(unsigned int protocol)
 	return limit < TN_RETRY_MAX ? limit : TN_RETRY_MAX;
 }
 
+double line_waste(const struct wire_plan *plan)
+{
+	double unit = plan->payload + plan->overhead, back = plan->answer;
+
+	if (!plan->one_way)
+		back = unit / 2 + (tn_retry_of(plan->protocol)->alone ? back : unit);
+	return (2 * (double)plan->delay + back) / unit + 0.5;
+}
+
 /* --- chance --------------------------------------------------------------- */
 
 static double uniform(struct wire *w)

@@ -59,6 +59,15 @@ struct wire_cost {
 /** wire_window_max() - units that may be outstanding under @protocol */
 unsigned int wire_window_max(unsigned int protocol);
 
+/**
+ * line_waste() - units that follow a damaged one before the sender goes back
+ *
+ * The line there and back, the answer, and half a unit that is under way when it arrives.
+ * If the other direction is saturated the answer waits for half a unit there, and is a
+ * unit long where it rides on one. A mean: on one line the two directions keep their phase.
+ */
+double line_waste(const struct wire_plan *plan);
+
 /** wire_run() - Return: the cost; the same plan always costs the same */
 struct wire_cost wire_run(const struct wire_plan *plan);
 
