@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricsim availability: the published figures; formulas and draws against all states
- * of small tori, one by one.
+ * fabricsim availability: formulas against counting by hand and a clock, formulas and draws
+ * against all states of small tori, one by one; the figures of the README.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -25,60 +25,79 @@ const struct program this_program = { .name = "test_fabricsim_availability" };
 
 static const struct torus_shape cube = { .ndims = 3, .size = { 16, 16, 16, 1, 1, 1 } };
 
-/* --- the published figures --------------------------------------------------- */
+/* --- by hand ------------------------------------------------------------------ */
 
-static struct avail paper(double nodes)
+/*
+ * Four nodes and four links: in 40 hours of service 4 faults of nodes and 8 of links. One
+ * fifth of the time is cut by links, a quarter of an hour for each of service; half of it if
+ * nodes are masked.
+ */
+static void test_by_hand(void **state)
 {
-	return (struct avail) {
-		.nodes = nodes, .links = 3 * nodes, .mtbf_node = 1e6, .mtbf_link = 1e5, .mttr = 1,
+	struct avail a = {
+		.nodes = 4, .links = 4, .mtbf_node = 40, .mtbf_link = 20, .mttr = 1,
+		.outage_node = 0.5, .outage_link = 0.1, .cut_links = 0.2, .cut_nodes = 0.5,
 	};
-}
-
-static void test_published(void **state)
-{
-	struct avail a = paper(4096);
 	struct avail_k series = avail_series(&a), own = avail_independent(&a);
 
 	(void)state;
-	assert_float_equal(series.without, 0.887, 0.0005);
-	assert_float_equal(series.with, 0.9959, 0.00005);
-	assert_true(series.masked == 1);
-	/* Each part on its own: where the two ways of counting part. */
-	assert_float_equal(own.without, 0.8808, 0.00005);
-	assert_float_equal(own.with, 0.9959, 0.00005);
-	a = paper(10100);
-	assert_true(avail_series(&a).with > 0.99);
-	a = paper(10102);
-	assert_true(avail_series(&a).with < 0.99);
-	/* Several faults of one node's links are negligible there: 4096 times 10^-30. */
+	assert_float_equal(series.without, 40 / (40. + 4 + 8), 1e-12);
+	assert_float_equal(series.with, 40 / (40. + 4 + 0.8 + 10), 1e-12);
+	assert_float_equal(series.masked, 40 / (40. + 2 + 0.8 + 40), 1e-12);
+	assert_float_equal(own.without, pow(40 / 41., 4) * pow(20 / 21., 4), 1e-12);
+	/* 4 / 41 faults of nodes and 4 / 21 of links an hour */
+	assert_float_equal(own.with, 0.8 * pow(40 / 41., 4) * exp(-0.1 * 4 / 21), 1e-12);
+	assert_float_equal(own.masked, 0.5 * exp(-0.5 * 4 / 41 - 0.1 * 4 / 21), 1e-12);
+	/* Several faults of one node's links are negligible: 4096 times 10^-30. */
 	assert_float_equal(avail_cut(&cube, 4096, 0, 1e-5) / 4.096e-27, 1, 1e-9);
 }
 
-static void test_command(void **state)
+static double value(json_t *all, const char *list, size_t i, const char *key)
 {
-	json_t *all, *points, *point;
-	size_t i;
+	json_t *v = json_object_get(json_array_get(json_object_get(all, list), i), key);
+
+	assert_true(json_is_number(v));
+	return json_number_value(v);
+}
+
+/* The tables of tools/fabricsim/README.md, to the digits that they have. */
+static void test_readme(void **state)
+{
+	static const double want[][4] = {
+		/* without, with, 1 - with nodes masked, without if mended on their own */
+		{ 0.9980, 0.99994, 2e-9, 0.9980 },
+		{ 0.8873, 0.9959, 1.1e-7, 0.8808 },
+		{ 0.4961, 0.9683, 8e-7, 0.3621 },
+		{ 0.0313, 0.5000, 2.6e-5, 3e-14 },
+	}, dims[] = { 0.957, 0.921, 0.887, 0.856, 0.827, 0.800 };
+	json_t *all;
 
 	(void)state;
-	expect("availability --dims 3 --nodes 64:1000000 --json", OK);
+	expect("availability --nodes 64,4096,32768,1000000 --json", OK);
 	all = printed();
-	points = json_object_get(all, "points");
-	assert_int_equal(json_array_size(points), 15);
-	json_array_foreach(points, i, point) {
-		double k = json_number_value(json_object_get(point, "with"));
-
-		if (json_integer_value(json_object_get(point, "nodes")) != 4096)
-			continue;
-		assert_float_equal(k, 0.9959, 0.00005);
-		k = json_number_value(json_object_get(point, "without"));
-		assert_float_equal(k, 0.887, 0.0005);
-		assert_true(json_number_value(json_object_get(point, "with_nodes_masked")) > 0.99999);
+	for (size_t i = 0; i < 4; i++) {
+		assert_float_equal(value(all, "points", i, "without"), want[i][0], 0.00006);
+		assert_float_equal(value(all, "points", i, "with"), want[i][1], 0.00005);
+		assert_float_equal((1 - value(all, "points", i, "with_nodes_masked")) / want[i][2],
+				   1, 0.2);
+		assert_float_equal(value(all, "points", i, "without_independent"), want[i][3], 0.00005);
 	}
-	point = json_array_get(points, 14);
-	assert_int_equal(json_integer_value(json_object_get(point, "nodes")), 1000000);
-	point = json_array_get(json_object_get(all, "limits"), 0);
-	i = (size_t)json_integer_value(json_object_get(point, "with"));
-	assert_in_range(i, 10090, 10101);
+	/* 3 ms of outage for each fault that is bypassed, of 3 links a node and of nodes. */
+	assert_float_equal(1 - value(all, "points", 3, "with_nodes_masked"),
+			   1e6 * (1e-6 + 3e-5) * 0.003 / 3600, 1e-9);
+	/* 99 hours of service for each of standing still: (1e-6 + 3e-5) N, and 1e-6 N. */
+	assert_int_equal(value(all, "limits", 0, "without"), 325);
+	assert_int_equal(value(all, "limits", 0, "with"), 10100);
+	json_decref(all);
+	expect("availability --nodes 1000000 --recovery-node 2.5 --json", OK);
+	all = printed();
+	assert_float_equal(value(all, "points", 0, "with_nodes_masked"), 0.9993, 0.00005);
+	json_decref(all);
+	expect("availability --dims 1:6:1 --nodes 4096 --json", OK);
+	all = printed();
+	for (size_t i = 0; i < 6; i++)
+		assert_float_equal(value(all, "points", i, "without"), dims[i], 0.0005);
+	assert_int_equal(value(all, "limits", 0, "with"), 7451);
 	json_decref(all);
 }
 
@@ -484,7 +503,7 @@ static void test_refused(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_published), cmocka_unit_test(test_command),
+		cmocka_unit_test(test_by_hand), cmocka_unit_test(test_readme),
 		cmocka_unit_test(test_formulas),  cmocka_unit_test(test_drawn),
 		cmocka_unit_test(test_intervals), cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_rings),	  cmocka_unit_test(test_same),

@@ -28,8 +28,8 @@ enum { LINKS, NODES_TOO, KINDS };
 
 static const char *dims_text, *nodes_text, *shape_text;
 static const char *mtbf_node_text = "1e6", *mtbf_link_text = "1e5", *mttr_text = "1";
-/* What fabricsim recovery measures on 4x4x4 to 16x16x16, rounded up. */
-static const char *recovery_link_text = "0.003", *recovery_node_text = "0.8";
+/* What fabricsim recovery measures on 4x4x4 to 32x32x32 of links and nodes, rounded up. */
+static const char *recovery_link_text = "0.003", *recovery_node_text = "0.003";
 static const char *restart_text = "0", *target_text = "0.99";
 static uint64_t seeds = 15, states = 1000, threads;
 static bool monte_carlo, no_relays;
@@ -438,7 +438,7 @@ static const struct opt opts[] = {
 	  "outage while the fabric goes around a link (0.003); a file has lines NODES "
 	  "SECONDS, or is what fabricsim recovery --json printed" },
 	{ OPT_TEXT, "recovery-node", 0, "SECONDS|FILE", &recovery_node_text, 0, 0,
-	  "the same of a node (0.8)" },
+	  "the same of a node (0.003)" },
 	{ OPT_TEXT, "restart", 0, "SECONDS", &restart_text, 0, 0,
 	  "more outage for a masked node: jobs go on from a checkpoint (0)" },
 	{ OPT_TEXT, "target", 0, "K", &target_text, 0, 0,
@@ -462,8 +462,8 @@ COMMAND(cmd_availability) = {
 		"the system until it is mended; with it faults of links are bypassed, and cost the\n"
 		"time of the recovery; with_nodes_masked those of nodes as well. What faults cut\n"
 		"apart is an outage. K is that of a series system in which nothing fails while it\n"
-		"stands still, as published (0.887 and 0.996 at 4096 nodes in 3 dimensions);\n"
-		"*_independent if all parts fail and are mended on their own (0.881).\n"
+		"stands still (0.887 and 0.996 at 4096 nodes in 3 dimensions); *_independent if all\n"
+		"parts fail and are mended on their own (0.881). The publication gives neither.\n"
 		"--monte-carlo draws states of faults, rare ones as well, and asks the routing\n"
 		"engine whether all that lives is served; shapes are as near to cubes as may be.",
 	.opts = opts,
