@@ -3,6 +3,7 @@
 core-tests := wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
+core-test-libs-serdes_model := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-retry_angara := tests/unit/retrymasks.o
 core-test-retry_acknak := tests/unit/retrymasks.o

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Trainings over cables: random ones, longer and longer ones, ones that change. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -197,6 +198,111 @@ static void test_warm_and_old(void **state)
 	assert_true(eye.height >= p.t.lane[0].eye.height);
 }
 
+/** struct trace - of an eye: mV; and 1/1000 UI */
+struct trace {
+	double height, width;
+};
+
+/* The equations of serdes_model.h: dB of loss, taps in steps of 1/40, crosstalk in swings. */
+static struct trace equations(double db, double pre, double post, double crosstalk)
+{
+	double x = pow(10, -db / 20), odd = (1 - x) / 2, tap[3], h[4], p[6] = { 0 }, open;
+
+	tap[0] = -pre / 40;
+	tap[1] = 1 - (pre + post) / 40;
+	tap[2] = -post / 40;
+	h[0] = odd / 4;
+	h[1] = (1 + x) / 2 - odd / 8;
+	h[2] = odd * 3 / 4;
+	h[3] = odd / 8;
+	for (unsigned int i = 0; i < 3; i++)
+		for (unsigned int j = 0; j < 4; j++)
+			p[i + j] += tap[i] * h[j];
+	open = p[2] - crosstalk;
+	for (unsigned int i = 0; i < 6; i++)
+		open -= i == 2 ? 0 : fabs(p[i]);
+	return (struct trace) { fmax(0, 400 * open), fmax(0, 460 * open / p[2]) };
+}
+
+static struct trace eye_at(struct port *p, unsigned int lane, u64 now)
+{
+	struct tn_eye e;
+
+	p->m.serdes.ops->measure(&p->m, lane, &e, now);
+	assert_true(e.signal);
+	assert_int_equal(e.noise, 7);
+	assert_int_equal(e.jitter, 14);
+	return (struct trace) { e.height, e.width };
+}
+
+/* How a lane's loss differs, 0.95 to 1.05: found from an eye without anything else. */
+static double lane_factor(const struct tn_cable *cable, unsigned int lane)
+{
+	struct tn_cable plain = { .length = cable->length, .loss = 1000000 / cable->length,
+				  .seed = cable->seed };
+	double found = 0, best = 1e9;
+	struct trace t;
+	struct port p;
+
+	start(&p, &plain);
+	t = eye_at(&p, lane, 1);
+	for (double f = 0.95; f < 1.0505; f += 0.001) {
+		double off = fabs(equations(10 * f, 0, 0, 0).height - t.height);
+
+		if (off < best) {
+			best = off;
+			found = f;
+		}
+	}
+	assert_true(best < 1.5);
+	return found;
+}
+
+/* An eye of any lane of any cable is what the equations say, with the figures said there. */
+static void test_equations(void **state)
+{
+	static const double root[] = { 1, 0.894, 0.707, 0.632 };
+	uint64_t seed = random_seed(17), r = seed;
+	unsigned int open = 0;
+
+	(void)state;
+	print_message("SEED=%llu\n", (unsigned long long)seed);
+	for (unsigned int i = 0; i < 500; i++) {
+		struct tn_cable c = {
+			.length = 100 + (u32)random_below(&r, 500), .loss = 500 + (u32)random_below(&r, 1500),
+			.crosstalk = (u32)random_below(&r, 40), .seed = random_next(&r),
+			.warmer = (s32)random_below(&r, 100) - 40, .drift = (u32)random_below(&r, 100),
+			.ageing = (u32)random_below(&r, 200), .aged = 0x5,
+		};
+		unsigned int lane = (unsigned int)random_below(&r, TORUS_LANES_MAX);
+		unsigned int rate = (unsigned int)random_below(&r, TN_RATES_MAX);
+		struct tn_taps taps = { (u8)random_below(&r, 8), (u8)random_below(&r, 16) };
+		unsigned int beside = (lane > 0) + (lane + 1 < TORUS_LANES_MAX);
+		u64 age = random_next(&r) % 2 ? TN_CABLE_PERIOD / 4 : 0;
+		double db = c.length * c.loss / 1e5 * lane_factor(&c, lane);
+		struct trace want, got;
+		struct port p;
+
+		start(&p, &c);
+		p.m.serdes.ops->set_rate(&p.m, rate);
+		p.m.serdes.ops->set_taps(&p.m, lane, taps);
+		if (lane && i % 3 == 0) {
+			p.m.serdes.ops->enable(&p.m, lane - 1, false);
+			beside--;
+		}
+		db *= 1 + (age ? c.drift / 1e3 : 0);
+		db *= 1 + 0.002 * c.warmer;
+		db += c.aged >> lane & 1 ? (double)age / 1e9 * c.ageing / 1e3 : 0;
+		want = equations(db * root[rate], taps.pre, taps.post, beside * c.crosstalk / 1e3);
+		got = eye_at(&p, lane, 1 + age);
+		open += got.height > 0;
+		if (fabs(got.height - want.height) > 2 || fabs(got.width - want.width) > 5)
+			fail_msg("cable %u, lane %u: %g mV, %g, by the equations %g, %g", i, lane,
+				 got.height, got.width, want.height, want.width);
+	}
+	assert_true(open > 100);
+}
+
 /* The map of the eye: best in the middle, alike on both sides, worse outwards. */
 static void test_sample(void **state)
 {
@@ -259,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_dying),
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_warm_and_old),
+		cmocka_unit_test(test_equations),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_errors),
 	};
