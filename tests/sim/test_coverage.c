@@ -19,15 +19,24 @@
 
 const struct program this_program = { .name = "test_coverage" };
 
-static unsigned long fabrics = 60;
+#define FABRICS 60
 
-static void cover(const char *shape, unsigned int dead_nodes, unsigned int cut_links)
+static unsigned long fabrics = FABRICS;
+
+/** struct covered - of all fabrics: connected ones, rows through relays, largest load of a link */
+struct covered {
+	unsigned long connected, relayed;
+	uint64_t load;
+};
+
+static struct covered cover(const char *shape, unsigned int dead_nodes, unsigned int cut_links)
 {
 	struct route_case c = {
 		.dead_nodes = dead_nodes, .cut_links = cut_links, .relays = true,
 	};
-	unsigned long connected = 0, relayed = 0, i;
-	uint64_t seed = random_seed(1), load = 0;
+	struct covered all = { 0 };
+	uint64_t seed = random_seed(1);
+	unsigned long i;
 
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
 	for (i = 0; i < fabrics; i++) {
@@ -41,41 +50,70 @@ static void cover(const char *shape, unsigned int dead_nodes, unsigned int cut_l
 				 cut_links, (unsigned long long)r.sound.wrong,
 				 (unsigned long long)r.sound.unroutable,
 				 (unsigned long long)r.unequal);
-		connected += r.connected;
-		relayed += r.sound.relayed;
-		load = r.sound.load_max > load ? r.sound.load_max : load;
+		all.connected += r.connected;
+		all.relayed += r.sound.relayed;
+		all.load = r.sound.load_max > all.load ? r.sound.load_max : all.load;
 	}
 	printf("%s, %u nodes and %2u links dead: all of %lu routed, %lu connected; %lu rows through "
-	       "relays; load %llu\n", shape, dead_nodes, cut_links, fabrics, connected, relayed,
-	       (unsigned long long)load);
+	       "relays; load %llu\n", shape, dead_nodes, cut_links, fabrics, all.connected,
+	       all.relayed, (unsigned long long)all.load);
+	return all;
+}
+
+/*
+ * Faults of which none takes a fabric apart. What is chosen of several ways is no matter of
+ * right and wrong, but of the loads that fabricsim's README has: so for the usual seed
+ * relays and load are those that were seen when these were made.
+ */
+static void whole(unsigned int dead_nodes, unsigned int cut_links, unsigned long relayed,
+		  uint64_t load)
+{
+	struct covered all = cover("4x4x4", dead_nodes, cut_links);
+
+	assert_int_equal(all.connected, fabrics);
+	if (fabrics == FABRICS && !getenv("SEED")) {
+		assert_int_equal(all.relayed, relayed);
+		assert_int_equal(all.load, load);
+	}
 }
 
 static void dead_nodes(void **state)
 {
 	(void)state;
-	cover("4x4x4", 2, 0);
-	cover("4x4x4", 3, 0);
-	cover("4x4x4", 4, 0);
+	whole(2, 0, 0, 64);
+	whole(3, 0, 5, 70);
+	whole(4, 0, 36, 72);
 }
 
 static void cut_links(void **state)
 {
 	(void)state;
-	cover("4x4x4", 0, 4);
-	cover("4x4x4", 0, 8);
-	cover("4x4x4", 0, 12);
-	cover("4x4x4", 0, 16);
+	whole(0, 4, 0, 60);
+	whole(0, 8, 3, 70);
+	whole(0, 12, 76, 78);
+	whole(0, 16, 267, 89);
 }
 
 /* So much is broken that fabrics fall apart: each part goes on. */
 static void ruins(void **state)
 {
+	static const struct {
+		const char *shape;
+		unsigned int dead_nodes, cut_links;
+	} some[] = {
+		{ "4x4x4", 6, 90 }, { "3x3x3", 2, 40 }, { "5x4", 1, 15 }, { "2x2x2x2x2", 3, 30 },
+		{ "1x6x2", 1, 5 },
+	};
+	unsigned long in_pieces = 0;
+
 	(void)state;
-	cover("4x4x4", 6, 90);
-	cover("3x3x3", 2, 40);
-	cover("5x4", 1, 15);
-	cover("2x2x2x2x2", 3, 30);
-	cover("1x6x2", 1, 5);
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		struct covered all = cover(some[i].shape, some[i].dead_nodes, some[i].cut_links);
+
+		assert_true(all.relayed > 0);
+		in_pieces += fabrics - all.connected;
+	}
+	assert_true(in_pieces > 0);
 }
 
 int main(int argc, char **argv)
