@@ -103,6 +103,59 @@ static void json_has_the_points(void **state)
 	json_decref(j);
 }
 
+static double accepted(const char *args)
+{
+	char line[256];
+	double got;
+	json_t *j;
+
+	snprintf(line, sizeof(line), "flow --json --seeds 1 %s", args);
+	expect(line, 0);
+	j = printed();
+	got = json_real_value(json_object_get(json_array_get(json_object_get(j, "points"), 0),
+					      "accepted"));
+	json_decref(j);
+	return got;
+}
+
+/* Of the tables in tools/fabricsim/README.md, at one load, the first seed: packet for packet. */
+static void cells_of_the_readme(void **state)
+{
+	static const struct {
+		const char *args;
+		double accepted;
+	} cells[] = {
+		{ "--policy bloc --load 0.8 --bubble-test local", 0.3877000 },
+		{ "--policy bloc --load 1", 0.4835125 },
+		{ "--policy bloc --load 0.8 --bubble-test either", 0.5045875 },
+		{ "--policy cbs --bubbles 1 --load 0.5", 0.4506500 },
+		{ "--policy mbs --bubbles 2 --load 1", 0.4776375 },
+		{ "--policy mbs --bubbles 2 --load 0.8 --queue 1", 0.3417500 },
+		{ "--policy mbs --bubbles 4 --load 0.8 --pattern hotregion", 0.4553875 },
+		{ "--policy cbs --bubbles 1 --load 1", 0.4214750 },
+		{ "--policy adaptive --load 1", 0.7403000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+		double got = accepted(cells[i].args);
+
+		if (fabs(got - cells[i].accepted) > 1e-6)
+			fail_msg("%s: %.7f, was %.7f", cells[i].args, got, cells[i].accepted);
+	}
+}
+
+/* Bubbles that gather in one input block who would enter there for as long as it runs. */
+static void cbs_falls_apart(void **state)
+{
+	double few, many;
+
+	(void)state;
+	few = accepted("--policy cbs --bubbles 1 --load 1 --warmup 100000 --cycles 20000");
+	many = accepted("--policy cbs --bubbles 4 --load 1 --warmup 100000 --cycles 20000");
+	assert_true(few > 0.38 && many < few / 2);
+}
+
 static void deadlock_is_a_problem(void **state)
 {
 	json_t *j, *p;
@@ -276,6 +329,8 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_options),
 		cmocka_unit_test(json_has_the_points),
+		cmocka_unit_test(cells_of_the_readme),
+		cmocka_unit_test(cbs_falls_apart),
 		cmocka_unit_test(deadlock_is_a_problem),
 		cmocka_unit_test(threads_do_not_matter),
 		cmocka_unit_test(csv_and_table),
