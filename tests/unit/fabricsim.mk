@@ -29,7 +29,7 @@ tests/unit/test_fabricsim_train-libs := $(call pkg-libs,cmocka) $(lib-libs)
 tests += tests/unit/test_fabricsim_recovery
 tests/unit/test_fabricsim_recovery-objs := tests/unit/test_fabricsim_recovery.o tests/unit/program.o
 tests/unit/test_fabricsim_recovery-deps := $(B)/fabricsim
-tests/unit/test_fabricsim_recovery-libs := $(call pkg-libs,cmocka) $(lib-libs)
+tests/unit/test_fabricsim_recovery-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 tests += tests/unit/test_fabricsim_availability
 tests/unit/test_fabricsim_availability-objs := tests/unit/test_fabricsim_availability.o \

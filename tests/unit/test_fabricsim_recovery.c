@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* fabricsim recovery: every scenario on small shapes, the same twice, and bad input. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -189,6 +190,7 @@ static void bad(const char *args, const char *what)
 static void test_large(void **state)
 {
 	bool watched = getenv("EVERY");
+	double nodes = watched ? 8 * 8 * 16 : 32 * 32 * 32;
 	json_t *all, *p;
 
 	(void)state;
@@ -196,14 +198,21 @@ static void test_large(void **state)
 			 "recovery --shape 32x32x32 --scenario cut --cost --json", OK);
 	all = printed();
 	assert_int_equal(json_array_size(json_object_get(all, "points")), 2);
-	in_order(point(all, 0));
+	p = point(all, 0);
+	in_order(p);
+	/* Each node gets one whole table, 12.5 bytes for each node, and little else. */
+	assert_true(number(p, "messages") < 13 * nodes);
+	assert_true(number(p, "bytes") > 12.5 * nodes * nodes);
+	assert_true(number(p, "bytes") < 12.5 * nodes * nodes + 1000 * nodes * log2(nodes));
 	p = point(all, 1);
 	in_order(p);
 	assert_true(number(p, "versions") == 1);
 	assert_true(number(p, "lost") == 0);
-	assert_true(number(p, "resumed_ms") < 10);
-	/* The root is told by both ends and talks to its children alone. */
-	assert_true(number(p, "root_messages") < 100);
+	assert_true(number(p, "resumed_ms") < 2);
+	/* Two messages down the tree to each node, and two up; the root's are those of its children. */
+	assert_in_range(number(p, "messages"), 4 * nodes, 4 * nodes + 10);
+	assert_in_range(number(p, "root_messages"), 4 * 8, 4 * 8 + 2);
+	assert_true(number(p, "bytes") < 700 * nodes);
 	assert_true(number(p, "cpu_s") > 0);
 	if (!watched)
 		assert_true(number(p, "peak_mib") <= 32 * 32 * 32 * 16 / 1024);
