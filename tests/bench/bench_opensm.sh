@@ -13,11 +13,12 @@ TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 (($#)) || set -- 4x4x4 8x8x8
 
-if ! command -v opensm ibsim ibsim-run >/dev/null; then
-	echo "OpenSM beside ours: skipped, packages opensm and ibsim-utils are not installed"
-	exit 0
-fi
+# shellcheck source=tests/bench/peers.sh
+. "$TOP/tests/bench/peers.sh"
+# shellcheck source=tests/bench/sample.sh
+. "$TOP/tests/bench/sample.sh"
 if [[ ${IN_NETNS-} != 1 ]]; then
+	need_peers bench_opensm
 	exec env IN_NETNS=1 unshare --net bash "$0" "$@"
 fi
 # shellcheck source=tests/bench/ibsim.sh
@@ -40,7 +41,11 @@ for shape; do
 	IFS=x read -r x y z <<<"$shape"
 	net "$x" "$y" "$z"
 	theirs=$(opensm_ms $((x * y * z > 1000 ? 500 : 60)))
+	[[ $theirs ]] || { echo "bench_opensm: OpenSM made no tables of $shape" >&2; exit 1; }
 	read -r all one <<<"$(ours "$shape")"
-	awk -v s="$shape" -v t="${theirs:-0}" -v a="$all" -v o="$one" 'BEGIN {
+	sample "all tables of $shape, OpenSM" ms "$theirs"
+	sample "all tables of $shape, ours" ms "$all"
+	sample "one fault of $shape, ours" ms "$one"
+	awk -v s="$shape" -v t="$theirs" -v a="$all" -v o="$one" 'BEGIN {
 		printf "%-10s %12.3f %12.3f %7.0fx %16.4f %7.0fx\n", s, t, a, t / a, o, t / o }'
 done

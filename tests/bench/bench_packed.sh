@@ -13,6 +13,13 @@ TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 (($#)) || set -- 4x4x4 8x8x8
+# shellcheck source=tests/bench/peers.sh
+. "$TOP/tests/bench/peers.sh"
+# shellcheck source=tests/bench/sample.sh
+. "$TOP/tests/bench/sample.sh"
+# Without OpenSM ours is measured all the same, and the status says that it was left out.
+(need_peers bench_packed)
+missing=$?
 cuts=10
 lab=bp$$
 run=/run/torus/$lab
@@ -25,7 +32,12 @@ lab() { "$B/fabricctl" lab "$1" --name "$lab" "${@:2}"; }
 # The root alone; 'fabricctl status' asks all nodes for their lines, which costs more than a cut.
 status() { "$TOP/tests/netns/ask" "$root" status | jq -r ".data | $1"; }
 median() { sort -n | awk '{ a[NR] = $1 } END { printf "%.1f", a[int((NR + 1) / 2)] }'; }
-row() { printf '%-50s %14s %16s   %s\n' "$@"; }
+# row TEXT OPENSM OURS WANTED
+row() {
+	printf '%-50s %14s %16s   %s\n' "$@"
+	sample_text "$shape: $1" "$3"
+	sample_text "$shape: $1, OpenSM" "$2"
+}
 
 until_true() {
 	local end=$((SECONDS + 30))
@@ -36,6 +48,7 @@ until_true() {
 }
 
 # At rest at a version past $1.
+# shellcheck disable=SC2317 # by until_true
 at_rest() { (($(status 'if .state == "recovering" then 0 else .last_recovery.version // 0 end') > $1)); }
 
 # The processes of one kind, from their pid files.
@@ -54,7 +67,7 @@ done 2>/dev/null | awk '{ if ($1 > m) m = $1; a += $2 } END { print m, a, NR }';
 
 # From OpenSM's first line to SUBNET UP. ibsim runs already then.
 opensm_ms() {
-	command -v opensm ibsim ibsim-run >/dev/null || { echo -; return; }
+	((missing == 0)) || { echo "left out:"; return; }
 	# shellcheck disable=SC2016
 	unshare --net bash -c '. "$0"; net ${1//x/ }; opensm_run 60; between "-> OpenSM " "SUBNET UP"' \
 		"$TOP/tests/bench/ibsim.sh" "$1"
@@ -124,3 +137,4 @@ for shape; do
 	recovery
 	lab down >/dev/null || die "lab down"
 done
+exit $missing

@@ -9,8 +9,6 @@
 #	opensm_run MAX	from its start to its end, MAX seconds at most
 #	between A B	milliseconds between two lines of OpenSM's log
 
-have_opensm() { command -v opensm ibsim ibsim-run >/dev/null; }
-
 work=$(mktemp -d)
 sim=
 trap '[[ -z $sim ]] || kill "$sim" 2>/dev/null; rm -rf "$work"' EXIT

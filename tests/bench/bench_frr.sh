@@ -1,0 +1,327 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What cuts and a dead node do to a UDP flow: FRR (ospfd with BFD, and the kernel's own
+# forwarding), and ours, NICs in user space, in one run. Both on 4x4, a namespace for each
+# node and a veth pair for each cable.
+#
+#	bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel]
+#
+# A flow of datagrams of 512 bytes from 0,0 to 2,2, at each rate (20000,100000 a second):
+#
+#	way	three cables on its way are cut, one after the other, not the sender's own
+#	own	three of the sender's four cables are
+#	dead	a node on its way loses its power: all its interfaces go down at one instant,
+#		that to the service network too, and then its processes are killed
+#
+# Printed are datagrams lost (sent, and never received), sends that failed, datagrams
+# reordered and doubled, the longest time that nothing arrived, the rate that the sender
+# reached (one that has to wait falls behind), and how many of those lost the queues of the
+# sender's own devices had no room for. Sender and receiver are the same for both (udp_flow).
+# What the receiver's socket loses ends the run with an error.
+#
+# FRR: hello 1 s, dead 4 s, BFD each 50 ms, SPF after 0 to 100 ms, one path, no other limits.
+# All of it, of either, runs before whatever else the machine does (SCHED_FIFO). Linux stops
+# such processes for 50 ms in each second in which they would take all of a processor: a
+# silence of 50 ms and more says that the rate was too much for the machine.
+
+set -u
+[[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" "$@"
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+[[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/bench/peers.sh
+. "$TOP/tests/bench/peers.sh"
+need_peers bench_frr
+# shellcheck source=tests/bench/sample.sh
+. "$TOP/tests/bench/sample.sh"
+rates=20000,100000 rounds=1 backend=user
+while (($#)); do
+	case $1 in
+	--rates) rates=${2?--rates LIST} ;;
+	--rounds) rounds=${2?--rounds N} ;;
+	--backend) backend=${2?--backend NAME} ;;
+	*) echo "usage: bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel]" >&2; exit 2 ;;
+	esac
+	shift 2
+done
+
+size=4 seconds=8 datagram=512
+daemons=/usr/lib/frr
+prefix=bfrr
+id=$prefix$$
+lab=bf$$
+dir=$(mktemp -d)
+chmod 755 "$dir"
+
+die() { echo "bench_frr: $*" >&2; exit 1; }
+
+# clear ID: namespaces of a run, with all that was started in them
+clear() {
+	local ns p
+	for ns in $(ip netns list | awk -v id="$1-" 'index($1, id) == 1 { print $1 }'); do
+		for p in $(ip netns pids "$ns" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
+		ip netns del "$ns" 2>/dev/null
+	done
+}
+
+# What runs that were killed have left behind: their names say whose they were.
+clear_remains() {
+	local run
+	for run in $(ip netns list | sed -n "s/^\(${prefix}[0-9]*\)-.*/\1/p" | sort -u); do
+		[[ -e /proc/${run#"$prefix"} ]] || clear "$run"
+	done
+}
+
+# shellcheck disable=SC2317 # by the trap
+cleanup() {
+	clear "$id"
+	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
+
+until_true() {
+	local end=$((SECONDS + $1))
+	until "${@:2}" >/dev/null 2>&1; do
+		((SECONDS < end)) || die "still not: ${*:2}"
+		sleep 0.1
+	done
+}
+
+# --- FRR -------------------------------------------------------------------------------
+
+frr_netns() { echo "$id-$1-$2"; }
+frr_address() { echo "10.99.$1.$2"; }
+
+# Cables end in x+, x-, y+ and y-; all ends of a node have its address.
+frr_cables() {
+	local x y
+	for ((x = 0; x < size; x++)); do
+		for ((y = 0; y < size; y++)); do
+			ip netns add "$(frr_netns $x $y)" || die "no namespace"
+		done
+	done
+	for ((x = 0; x < size; x++)); do
+		for ((y = 0; y < size; y++)); do
+			ip link add x+ netns "$(frr_netns $x $y)" type veth \
+				peer name x- netns "$(frr_netns $(((x + 1) % size)) $y)"
+			ip link add y+ netns "$(frr_netns $x $y)" type veth \
+				peer name y- netns "$(frr_netns $x $(((y + 1) % size)))"
+		done
+	done
+}
+
+frr_config() {
+	local port
+	cat <<-END
+		bfd
+		 profile default
+		  transmit-interval 50
+		  receive-interval 50
+	END
+	for port in x+ x- y+ y-; do
+		cat <<-END
+			interface $port
+			 ip ospf network point-to-point
+			 ip ospf area 0
+			 ip ospf bfd
+			 ip ospf bfd profile default
+			 ip ospf hello-interval 1
+			 ip ospf dead-interval 4
+		END
+	done
+	cat <<-END
+		interface lo
+		 ip ospf area 0
+		router ospf
+		 ospf router-id $1
+		 timers throttle spf 0 10 100
+		 timers throttle lsa all 0
+		 timers lsa min-arrival 0
+		 maximum-paths 1
+	END
+}
+
+frr_node() {
+	local ns address place d port
+	ns=$(frr_netns "$1" "$2") address=$(frr_address "$1" "$2") place=$dir/$ns
+	ip netns exec "$ns" sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 \
+		net.ipv4.conf.default.rp_filter=0
+	for port in x+ x- y+ y-; do
+		ip netns exec "$ns" sysctl -qw "net.ipv4.conf.$port.rp_filter=0"
+		ip -n "$ns" addr add "$address/32" dev $port
+		ip -n "$ns" link set $port up
+	done
+	ip -n "$ns" addr add "$address/32" dev lo
+	ip -n "$ns" link set lo up
+	mkdir -p "$place"
+	frr_config "$address" >"$place/frr.conf"
+	: >"$place/zebra.conf"
+	chown -R frr:frr "$place"
+	for d in zebra bfdd ospfd; do
+		[[ $d == zebra ]] && port=zebra.conf || port=frr.conf
+		ip netns exec "$ns" "$daemons/$d" -d -N "$ns" -f "$place/$port" -i "$place/$d.pid" \
+			--vty_socket "$place" -z "$place/zserv" --log "file:$place/$d.log" \
+			>"$place/$d.out" 2>&1 || die "$d: $(head -n 3 "$place/$d.out")"
+	done
+}
+
+# All other nodes have a route, and all four neighbours a BFD session.
+frr_ready() {
+	local x y ns
+	for ((x = 0; x < size; x++)); do
+		for ((y = 0; y < size; y++)); do
+			ns=$(frr_netns $x $y)
+			(($(ip -n "$ns" route show proto ospf | grep -c '^10\.99\.') == size * size - 1)) ||
+				return 1
+			(($(vtysh --vty_socket "$dir/$ns" -d bfdd -c 'show bfd peers brief' |
+				grep -c ' up$\| up ') == 4)) || return 1
+		done
+	done
+}
+
+frr_up() {
+	local x y
+	frr_cables
+	for ((x = 0; x < size; x++)); do
+		for ((y = 0; y < size; y++)); do frr_node $x $y; done
+	done
+	until_true 90 frr_ready
+}
+
+frr_down() { clear "$id"; rm -rf "${dir:?}"/"$id"-*; }
+
+# The way as the kernels have it: lines "X Y PORT"
+frr_way() {
+	local x=0 y=0 port to hops=0
+	to=$(frr_address 2 2)
+	while [[ $x,$y != 2,2 ]]; do
+		((hops++ < 16)) || return 1
+		port=$(ip -n "$(frr_netns $x $y)" route get "$to" | sed -n 's/.* dev \([xy][+-]\) .*/\1/p')
+		[[ $port ]] || return 1
+		echo "$x $y $port"
+		case $port in
+		x+) x=$(((x + 1) % size)) ;;
+		x-) x=$(((x + size - 1) % size)) ;;
+		y+) y=$(((y + 1) % size)) ;;
+		y-) y=$(((y + size - 1) % size)) ;;
+		esac
+	done
+}
+
+# --- ours ------------------------------------------------------------------------------
+
+our_netns() { echo "$lab-$1.$2"; }
+
+our_address() {
+	"$B/fabricctl" lab hosts --name "$lab" --json |
+		jq -r --argjson at "[$1,$2]" '.[] | select(.node == $at) | .address'
+}
+
+our_up() {
+	"$B/fabricctl" lab up "${size}x$size" --name "$lab" --backend "$backend" >/dev/null || die "no lab"
+	until_true 20 "$B/fabricctl" verify --lab "$lab"
+}
+
+our_down() { "$B/fabricctl" lab down --name "$lab" >/dev/null || die "lab down"; }
+
+our_way() {
+	"$B/fabricctl" trace --lab "$lab" 0,0 2,2 --json |
+		jq -r '.hops[] | select(.port) | "\(.node[0]) \(.node[1]) p\(.port[1:2])\(.port[0:1])"'
+}
+
+# --- what happens to either --------------------------------------------------------------
+
+# cut WHOSE X Y PORT: both ends lose their carrier
+cut() { ip -n "$("$1_netns" "$2" "$3")" link set "$4" down || die "$1: no cable $2,$3 $4"; }
+
+# hop WHOSE N: of the way as it is now, counted from 0
+hop() { "$1_way" | sed -n "$(($2 + 1))p"; }
+
+# three_cuts WHOSE N: of the Nth cable of the way, as it then is
+three_cuts() {
+	local i at
+	for i in 1 2 3; do
+		sleep 2
+		at=$(hop "$1" "$2")
+		[[ $at ]] || die "$1: no way at cut $i"
+		# shellcheck disable=SC2086
+		cut "$1" $at
+	done
+}
+
+happens_way() { three_cuts "$1" 1; }
+happens_own() { three_cuts "$1" 0; }
+
+# The node two hops on: neither the sender's neighbour nor the receiver's end.
+happens_dead() {
+	local x y ns p
+	sleep 3
+	read -r x y _ <<<"$(hop "$1" 2)"
+	[[ $x ]] || die "$1: no way"
+	ns=$("$1_netns" "$x" "$y")
+	ip -n "$ns" -o link show | sed -n 's/^[0-9]*: \([^@:]*\)[@:].*/\1/p' | grep -v '^lo$' |
+		sed 's/.*/link set & down/' >"$dir/batch"
+	ip -n "$ns" -batch "$dir/batch" || die "$1: cannot take the power away"
+	for p in $(ip netns pids "$ns"); do kill -9 "$p"; done
+}
+
+# What devices of a node had no room for; of what is lost, that is no matter of the fabric.
+queue_drops() {
+	ip -n "$1" -s -j link | jq '[.[].stats64.tx.dropped] | add'
+}
+
+# flow WHOSE CASE RATE: a fresh fabric, a flow, and what happens
+flow() {
+	local whose=$1 what=$2 rate=$3 from to pids=()
+	"${whose}_up"
+	from=$("${whose}_netns" 0 0) to=$("${whose}_netns" 2 2)
+	until_true 10 ip netns exec "$from" ping -q -c 1 -W 1 "$("${whose}_address" 2 2)"
+	ip netns exec "$to" "$B/tests/bench/udp_flow" receive "$("${whose}_address" 2 2)" \
+		$((seconds + 3)) >"$dir/received" &
+	pids+=($!)
+	sleep 0.5
+	ip netns exec "$from" "$B/tests/bench/udp_flow" send "$("${whose}_address" 2 2)" $datagram \
+		"$rate" $seconds >"$dir/sent" &
+	pids+=($!)
+	"happens_$what" "$whose"
+	wait "${pids[@]}"
+	queue_drops "$from" >"$dir/queue"
+	report "$whose" "$what" "$rate"
+	"${whose}_down"
+}
+
+report() {
+	local lost failed reordered doubled silence sent overflowed why queue
+	queue=$(<"$dir/queue")
+	IFS=$'\t' read -r lost failed reordered doubled silence sent overflowed why < <(
+		jq -r -n --slurpfile s "$dir/sent" --slurpfile r "$dir/received" --argjson t $seconds '
+			$s[0] as $s | $r[0] as $r |
+			[$s.sent - $r.received, $s.failed, $r.reordered, $r.doubled, $r.silence_ms,
+			 ($s.sent / $t | round), $r.overflowed, $s.error] | @tsv')
+	((overflowed == 0)) || die "the receiver's socket overflowed"
+	row "$3" "$2" "$1" "$lost" "$failed" "$reordered" "$doubled" "$silence ms" "$sent" \
+		"$queue" "$why"
+	sample "$3 $2 $1 lost" datagrams "$lost"
+	sample "$3 $2 $1 lost in the sender's queue" datagrams "$queue"
+	sample "$3 $2 $1 failed" sends "$failed"
+	sample "$3 $2 $1 reordered" datagrams "$reordered"
+	sample "$3 $2 $1 silence" ms "$silence"
+	sample "$3 $2 $1 sent" 1/s "$sent"
+}
+
+row() { printf '%-8s %-5s %-5s %8s %8s %8s %8s %11s %9s %8s   %s\n' "$@"; }
+
+clear_remains
+printf 'a UDP flow on %sx%s, FRR %s beside ours (NICs: %s); %s s, datagrams of %s bytes\n' $size $size \
+	"$("$daemons/zebra" --version | sed -n '1s/.* version //p')" "$backend" $seconds $datagram
+row rate case who lost failed reorder doubled silence sent/s queue ''
+for rate in ${rates//,/ }; do
+	for what in way own dead; do
+		for ((round = 0; round < rounds; round++)); do
+			for whose in frr our; do flow $whose $what "$rate"; done
+		done
+	done
+done
