@@ -79,6 +79,14 @@ for ((round = 0; round < rounds; round++)); do
 	done
 done
 
+for way in kernel kernel64k bare emu; do
+	# shellcheck disable=SC2086
+	{
+		sample "TCP through 3 links, $way" Gbit/s ${result[$way,tcp]}
+		sample "round trip through 3 links, $way" ms ${result[$way,rtt]}
+		sample "64-byte UDP through 1 link, $way" 1/s ${result[$way,pps]}
+	}
+done
 m() { median "${result[$1,$2]}"; }
 printf '%-34s %10s %10s %10s %10s   %s\n' "" kernel "kernel 64K" bare torusemu "torusemu to reference"
 printf '%-34s %10s %10s %10s %10s   %s of kernel, %s of bare\n' "TCP through 3 links, Gbit/s" \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tests/bench/sample.h"
 #include "tests/sim/flow_naive.h"
 #include "tools/fabricctl/command.h"
 #include "tools/fabricsim/flow_sweep.h"
@@ -72,6 +73,7 @@ static void speed(const char *shape, enum flow_policy policy, double load, uint3
 		.cycles = cycles, .seed = 1, .load = load,
 	};
 	struct flow_result r, best = { .cpu = 1e9 };
+	char what[64];
 
 	torus_shape_parse(shape, &p.shape);
 	for (int i = 0; i < RUNS; i++) {
@@ -86,9 +88,12 @@ static void speed(const char *shape, enum flow_policy policy, double load, uint3
 	printf("%-12s %-9s %4.2f %8.3f %12.0f %9.1f", shape, flow_policies[policy], load,
 	       best.accepted, best.end / best.cpu,
 	       (double)best.bytes / (double)flow_buffers(&p));
+	snprintf(what, sizeof(what), "%s %s at %.2f", shape, flow_policies[policy], load);
+	sample(what, "cycles/s", best.end / best.cpu);
 	if (with_naive) {
 		double naive = naive_speed(p);
 
+		sample("8x8 phit by phit", "cycles/s", naive);
 		printf(" %12.0f %6.0fx", naive, best.end / best.cpu / naive);
 	}
 	putchar('\n');

@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/bench/sample.h"
 #include "tools/torusemu/gro.h"
 
 #define BYTES	64
@@ -273,11 +274,14 @@ int main(void)
 		receive();
 	}
 	printf("%-50s %10s\n", "a datagram of 64 bytes and the kernel", "ns");
-	for (int s = 0; s < STEPS; s++)
+	for (int s = 0; s < STEPS; s++) {
 		printf("%-50s %10.0f\n", names[s], spent[s] / (double)done[s]);
+		sample(names[s], "ns", spent[s] / (double)done[s]);
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(sum); i++)
 		all += spent[sum[i]] / (double)done[sum[i]];
 	printf("%-50s %10.0f\n", "through one hop at least, merged", all);
+	sample("through one hop at least, merged", "ns", all);
 	printf("%-50s %10.0f\n", "so at most, of a processor, 1/s", 1e9 / all);
 	return 0;
 }

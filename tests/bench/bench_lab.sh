@@ -14,6 +14,8 @@ shape=${2:-4x4x4}
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
+# shellcheck source=tests/bench/sample.sh
+. "$TOP/tests/bench/sample.sh"
 lab=bl$$
 tmp=$(mktemp -d)
 trap '"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; rm -rf "$tmp"' EXIT
@@ -40,7 +42,11 @@ at_rest() {
 	((v > $1))
 }
 
-row() { printf '%-46s %16s %16s   %s\n' "$@"; }
+# row TEXT REFERENCE OURS WANTED
+row() {
+	printf '%-46s %16s %16s   %s\n' "$@"
+	sample_text "$1" "$3"
+}
 
 running() { [[ $(status .state) == running ]]; }
 
@@ -62,7 +68,7 @@ one_cut() {
 	node=$((RANDOM % ${#nodes[@]}))
 	port=${ports[RANDOM % ${#ports[@]}]}
 	v=$(status .table_version)
-	lab $1 "${nodes[node]}:$port" >/dev/null || die "$1"
+	lab "$1" "${nodes[node]}:$port" >/dev/null || die "$1"
 	until_true at_rest "$v"
 	status '.last_recovery.duration_ms' >>"$tmp/$1"
 	status '.last_recovery.lost' >>"$tmp/lost"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include "kernel/core/fault.h"
 #include "kernel/core/link.h"
+#include "tests/bench/sample.h"
 
 #define POOL 4096
 #define BURST 64
@@ -243,6 +244,7 @@ static void row(unsigned int bytes, double ber)
 	if (ber > 0)
 		snprintf(what + n, sizeof(what) - (size_t)n, ", bit errors %.0e", ber);
 	printf("%-40s %14.0f %14.0f %10.2f\n", what, crc, link, link * flits * TN_FLIT * 8 / 1e9);
+	sample(what, "1/s", link);
 }
 
 int main(int argc, char **argv)

@@ -13,6 +13,7 @@
 
 #include <torus/route.h>
 #include <torus/topology.h>
+#include "tests/bench/sample.h"
 #include "tests/unit/random.h"
 
 #define TABLES 9	/* of which the median counts */
@@ -132,6 +133,7 @@ static void bench(const char *shape, unsigned int faults)
 	struct torus_cable changed[TORUS_MAX_PORTS];
 	double us[2] = { 0 }, rows = 0;
 	struct timing any, own;
+	char what[64];
 	uint32_t node;
 
 	if (torus_shape_parse(shape, &b.shape) || torus_health_new(&b.shape, NULL, &b.health))
@@ -146,6 +148,10 @@ static void bench(const char *shape, unsigned int faults)
 	printf("%-12s %8u %7u %10.1f %10.1f %7.1f %10.1f %7.1f %10.2f %10.2f %10.0f\n", shape,
 	       b.nodes, faults, any.copy, any.table, any.table / any.copy, own.table,
 	       own.table / own.copy, us[0], us[1], rows);
+	snprintf(what, sizeof(what), "%s, %u faults: table", shape, faults);
+	sample(what, "us", any.table);
+	snprintf(what, sizeof(what), "%s, %u faults: link fails", shape, faults);
+	sample(what, "us", us[0]);
 	torus_health_free(b.health);
 }
 

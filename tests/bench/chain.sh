@@ -7,6 +7,9 @@
 #
 #   c0 ──veth── c1 ──veth── c2 ...
 
+# shellcheck source=tests/bench/sample.sh
+. "$TOP/tests/bench/sample.sh"
+
 id=tbench$$
 dir=$(mktemp -d)
 

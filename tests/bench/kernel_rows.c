@@ -13,6 +13,8 @@
 #include <torus/torus.h>
 #include <torus/uapi.h>
 
+#include "tests/bench/sample.h"
+
 #define ROUNDS	5
 #define TRIPS	2000
 
@@ -81,6 +83,7 @@ static void table(uint32_t n, double trip)
 			exit(1);
 		}
 	}
+	sample(n == 32768 ? "32768 rows, write" : "1048576 rows, write", "ms", write);
 	printf("%9u rows   write %8.2f ms = %6.0f round trips   read %8.2f ms\n", n, write,
 	       write / trip, read);
 	free(rows);
