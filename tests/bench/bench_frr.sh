@@ -68,6 +68,10 @@ clear() {
 # What runs that were killed have left behind: their names say whose they were.
 clear_remains() {
 	local run
+	for run in /run/torus/bf*; do
+		[[ ! $run =~ /bf([0-9]+)$ || -e /proc/${BASH_REMATCH[1]} ]] ||
+			"$B/fabricctl" lab down --name "${run##*/}" >/dev/null 2>&1
+	done
 	for run in $(ip netns list | sed -n "s/^\(${prefix}[0-9]*\)-.*/\1/p" | sort -u); do
 		[[ -e /proc/${run#"$prefix"} ]] || clear "$run"
 	done
@@ -75,6 +79,8 @@ clear_remains() {
 
 # shellcheck disable=SC2317 # by the trap
 cleanup() {
+	local p
+	for p in $(jobs -p); do kill "$p" 2>/dev/null; done
 	clear "$id"
 	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
 	rm -rf "$dir"
@@ -287,7 +293,7 @@ flow() {
 		"$rate" $seconds >"$dir/sent" &
 	pids+=($!)
 	"happens_$what" "$whose"
-	wait "${pids[@]}"
+	{ wait "${pids[0]}" && wait "${pids[1]}"; } || die "no flow"
 	queue_drops "$from" >"$dir/queue"
 	report "$whose" "$what" "$rate"
 	"${whose}_down"
@@ -301,6 +307,7 @@ report() {
 			$s[0] as $s | $r[0] as $r |
 			[$s.sent - $r.received, $s.failed, $r.reordered, $r.doubled, $r.silence_ms,
 			 ($s.sent / $t | round), $r.overflowed, $s.error] | @tsv')
+	[[ $lost$failed$overflowed =~ ^[0-9-]+$ ]] || die "no flow"
 	((overflowed == 0)) || die "the receiver's socket overflowed"
 	row "$3" "$2" "$1" "$lost" "$failed" "$reordered" "$doubled" "$silence ms" "$sent" \
 		"$queue" "$why"
@@ -312,7 +319,9 @@ report() {
 	sample "$3 $2 $1 sent" 1/s "$sent"
 }
 
-row() { printf '%-8s %-5s %-5s %8s %8s %8s %8s %11s %9s %8s   %s\n' "$@"; }
+row() {
+	printf '%-8s %-5s %-5s %8s %8s %8s %8s %11s %9s %8s   %s\n' "$@"
+}
 
 clear_remains
 printf 'a UDP flow on %sx%s, FRR %s beside ours (NICs: %s); %s s, datagrams of %s bytes\n' $size $size \
