@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draws mutants, has them judged, and says how many lived. README.md tells the rest."""
+import argparse
+import fcntl
+import glob
+import hashlib
+import os
+import queue
+import shutil
+import sys
+import threading
+
+sys.dont_write_bytecode = True	# nothing is written to the checkout
+
+import report
+from judge import DIED, LIVED, Judge, Order, steps_of
+from marks import marks_of
+from mutate import mutants_of
+from programs import ALL, PART, Programs
+from report import MARKED, Area
+from results import Results
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What has mutants, and what part of them must die, in percent
+AREAS = [
+	Area('kernel/core', 95, 'kernel/core/'),
+	Area('daemon/fm', 95, 'daemon/fm/'),
+	Area('daemon/auth', 95, 'daemon/auth'),
+	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c', 'daemon/codec'),
+	Area('lib/route', 95, 'lib/route/'),
+]
+
+
+def say(text):
+	print('# ' + text, flush=True)
+
+
+class Campaign:
+	"""Mutants of the files of a checkout."""
+
+	def __init__(self, args):
+		self.args = args
+		self.top = os.path.abspath(args.top)
+		self.home = os.path.join(self.top, 'build-mutants')
+		self.texts = {p: self.read(p) for p in self.paths()}
+		self.marks = marks_of(args.equivalent)
+		self.judged = []
+		self.failed = False
+
+	def read(self, path):
+		with open(os.path.join(self.top, path), encoding='utf-8') as f:
+			return f.read()
+
+	def paths(self):
+		"""Files that have mutants, below what the command names."""
+		found = sorted(p for a in AREAS for x in a.prefixes
+			       for p in glob.glob(x + '*', root_dir=self.top) if a.has(p))
+		wanted = [os.path.relpath(os.path.abspath(w), self.top) for w in self.args.path]
+		for w in wanted:
+			if not any(is_below(p, w) for p in found):
+				raise SystemExit('mutants: nothing below %s has mutants' % w)
+		return [p for p in found if not wanted or any(is_below(p, w) for w in wanted)]
+
+	def draw(self):
+		"""
+		The mutants at hand. Those whose names hash to the least are drawn: of a file in
+		proportion to what it has; more are the same ones and others; and the draw does
+		not change where the sources do not.
+		"""
+		if self.args.named:
+			return self.named()
+		made = [m for p in self.texts for m in mutants_of(p, self.texts[p])]
+		self.check_marks(made)
+
+		def lot(m):
+			return hashlib.sha256(('%s %s' % (self.args.seed, m.name)).encode()).digest()
+
+		drawn = sorted(made, key=lot)[:self.args.mutants]
+		part, of = self.args.shard
+		return drawn[part - 1::of]
+
+	def named(self):
+		"""Those written by hand."""
+		found = []
+		for mark in marks_of(self.args.named):
+			mutant = mark.mutant(self.read(mark.path))
+			if mutant:
+				mutant.said = mark.said
+				self.texts[mark.path] = self.read(mark.path)
+				found.append(mutant)
+			else:
+				self.test(False, 'the named mutant of %s is one of the text' % mark.title)
+		return found
+
+	def check_marks(self, made):
+		"""A mark of what is no mutant any more is to be removed, or was never right."""
+		for mark in self.marks:
+			if mark.path in self.texts and not any(mark.is_of(m) for m in made):
+				self.test(False, 'mark of %s is of a mutant' % mark.title)
+
+	def test(self, passed, name):
+		print('%s - %s' % ('ok' if passed else 'not ok', name), flush=True)
+		self.failed |= not passed
+
+	def run(self):
+		mutants = self.draw()
+		marked = [] if self.args.named else \
+			[m for m in mutants if any(k.is_of(m) for k in self.marks)]
+		self.judged = [(m, MARKED) for m in marked]
+		self.waiting = queue.SimpleQueue()
+		for m in mutants:
+			if m not in marked:
+				self.waiting.put(m)
+		self.count = len(mutants) - len(marked)
+		self.judge_all()
+		self.tell()
+		return 1 if self.failed else 0
+
+	def judge_all(self):
+		os.makedirs(self.home, exist_ok=True)
+		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
+			fcntl.flock(lock, fcntl.LOCK_EX)
+			self.programs = Programs(self.top, self.home, self.args.jobs, say)
+			self.programs.prepare([PART, ALL] if self.args.thorough else [PART])
+			for p in self.programs.broken:
+				self.test(False, '%s passes without any mutation' % p.name)
+			self.results = Results(self.args.results, self.top, self.programs.all)
+			trees = [self.programs.base.clone(self.tree(n)) for n in range(self.args.jobs)]
+		self.lock = threading.Lock()
+		self.order = Order()
+		workers = [threading.Thread(target=self.work, args=(t,), daemon=True) for t in trees]
+		for w in workers:
+			w.start()
+		for w in workers:
+			w.join()
+		for t in trees:
+			shutil.rmtree(t.path)
+
+	def tree(self, n):
+		"""Where a worker has its tree. What a process that was killed left goes."""
+		for path in glob.glob(os.path.join(self.home, 'work-*')):
+			if not os.path.exists('/proc/' + path.split('-')[-2]):
+				shutil.rmtree(path)
+		return os.path.join(self.home, 'work-%d-%d' % (os.getpid(), n))
+
+	def work(self, tree):
+		judge = Judge(tree, self.programs.all, self.order)
+		while True:
+			try:
+				m = self.waiting.get_nowait()
+			except queue.Empty:
+				return
+			self.one(judge, m)
+
+	def one(self, judge, m):
+		verdict, passed, killer = self.results.find(m)
+		if verdict == LIVED and any(s.name not in passed for s in
+					    steps_of(self.programs.all, m, self.args.thorough)):
+			verdict = None
+		if not verdict:
+			verdict, passed, killer = judge.judge(m, passed, self.args.thorough)
+			self.results.add(m, verdict, passed, killer)
+		with self.lock:
+			self.judged.append((m, verdict))
+			say('%d/%d %s %s(), %s: %s%s' % (
+				len(self.judged), self.count, m.path, m.function, m.operator, verdict,
+				', %s: %s' % (killer[0], killer[2]) if killer else ''))
+			if verdict == LIVED:
+				m.passed = passed
+				self.keep_survivor(m)
+			if self.args.named:
+				self.test(verdict == DIED, 'dies: ' + m.said)
+
+	def keep_survivor(self, m):
+		if self.args.survivors:
+			with open(self.args.survivors, 'a', encoding='utf-8') as f:
+				f.writelines(n + '\n' for n in report.diff(m, self.texts[m.path], m.passed))
+
+	def tell(self):
+		say('')
+		for m, verdict in self.judged:
+			if verdict == LIVED:
+				for line in report.diff(m, self.texts[m.path], m.passed):
+					say(line)
+		for what in (lambda m: m.path, lambda m: m.operator):
+			for line in report.table(self.judged, what):
+				say(line)
+			say('')
+		if not self.args.named:
+			for passed, name in report.tests(AREAS, self.judged):
+				self.test(passed, name)
+
+
+def is_below(path, folder):
+	return folder == '.' or path == folder or path.startswith(folder + '/')
+
+
+def shard(text):
+	part, of = (int(n) for n in text.split('/'))
+	if not 1 <= part <= of:
+		raise ValueError(text)
+	return part, of
+
+
+def arguments():
+	cache = os.environ.get('TORUS_TEST_CACHE') or os.path.join(
+		os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'torus-tests')
+	p = argparse.ArgumentParser(description=__doc__)
+	p.add_argument('--mutants', type=int, default=100, metavar='N', help='how many to draw')
+	p.add_argument('--shard', type=shard, default=(1, 1), metavar='I/N',
+		       help='only each N-th of them, from the I-th on')
+	p.add_argument('--seed', default=os.environ.get('SEED', '1'), help='draw others')
+	p.add_argument('--jobs', type=int, default=os.cpu_count())
+	p.add_argument('--quick', dest='thorough', action='store_false',
+		       help='no program with all its seeds')
+	p.add_argument('--named', nargs='?', const=os.path.join(HERE, 'named'), metavar='FILE',
+		       help='judge the mutants that this file describes, draw none')
+	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE')
+	p.add_argument('--results', default=os.path.join(cache, 'mutants.jsonl'), metavar='FILE')
+	p.add_argument('--survivors', metavar='FILE', help='append them, too, as they are found')
+	p.add_argument('--top', default=os.path.join(HERE, '..', '..'), help='the checkout')
+	p.add_argument('path', nargs='*', help='files and folders, all that have mutants if none')
+	return p.parse_args()
+
+
+if __name__ == '__main__':
+	sys.exit(Campaign(arguments()).run())

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Judges a mutant: builds it in a copy of the tree, and runs the programs that reach it."""
+import os
+import threading
+import time
+
+from programs import ALL, PART, Limits, play
+from tree import read
+
+UNBUILT, SAME, DIED, LIVED = 'unbuilt', 'same', 'died', 'lived'
+
+
+class Step:
+	"""A run that may kill a mutant: a program, and which part of its seeds."""
+
+	def __init__(self, program, every):
+		self.program, self.every = program, every
+		self.name = program.short + ('/' + every if every else '')
+		self.cpu, self.wall = program.cost[every]
+
+
+def steps_of(programs, mutant, thorough):
+	"""
+	The runs that reach a mutant. With all seeds a program may reach more lines than with
+	a part of them: then all count that reach the function. So do those if the compiler
+	made nothing of the lines by themselves.
+	"""
+	lines = set(range(mutant.first_line, mutant.last_line + 1))
+	executable = any(lines & p.seen.get(mutant.path, set()) for p in programs)
+	steps = []
+	for p in programs:
+		inside = mutant.function in p.functions.get(mutant.path, ())
+		on = lines & p.lines.get(mutant.path, set())
+		if on or inside and not executable:
+			steps.append(Step(p, PART))
+		if inside and thorough and p.is_longer():
+			steps.append(Step(p, ALL))
+	return steps
+
+
+class Order:
+	"""Which run is the best to try next: what takes little, or kills much of this file."""
+
+	def __init__(self):
+		self.lock = threading.Lock()
+		self.kills, self.tries = {}, {}
+
+	def sort(self, path, steps):
+		with self.lock:
+			return sorted(steps, key=lambda s: (s.cpu + 0.3) / self.odds(path, s.name))
+
+	def odds(self, path, name):
+		return (self.kills.get((path, name), 0) + 0.3) / (self.tries.get((path, name), 0) + 1)
+
+	def note(self, path, name, killed):
+		with self.lock:
+			key = path, name
+			self.tries[key] = self.tries.get(key, 0) + 1
+			self.kills[key] = self.kills.get(key, 0) + killed
+
+
+class Judge:
+	"""One at a time in a tree of its own."""
+
+	def __init__(self, tree, programs, order):
+		self.tree, self.programs, self.order = tree, programs, order
+		self.out = tree.at('out')
+
+	def judge(self, mutant, passed, thorough):
+		"""
+		passed: {run: digest} that it is known to pass. Return: (verdict, runs it passes,
+		what killed it as [run, digest, test]).
+		"""
+		path = self.tree.at(mutant.path)
+		target = os.path.join('build', mutant.path[:-1] + 'o')
+		original, compiled = read(path), read(self.tree.at(target))
+		times = os.stat(path), os.stat(self.tree.at(target))
+		began = time.time_ns() - 20_000_000	# the clock of files is coarse
+		try:
+			with open(path, 'w', encoding='utf-8') as f:
+				f.write(mutant.apply(original.decode()))
+			os.unlink(self.tree.at(target))
+			if self.tree.make(target):
+				return UNBUILT, {}, None
+			if read(self.tree.at(target)) == compiled:
+				return SAME, {}, None
+			return self.play(mutant, dict(passed), thorough)
+		finally:
+			for name in list(self.tree.newer_than(began)):
+				if not name.endswith('.d'):
+					os.unlink(name)
+			restore(path, original, times[0])
+			restore(self.tree.at(target), compiled, times[1])
+
+	def play(self, mutant, passed, thorough):
+		steps = [s for s in steps_of(self.programs, mutant, thorough)
+			 if passed.get(s.name) != s.program.digest]
+		steps = self.order.sort(mutant.path, steps)
+		built = set()
+		for n, s in enumerate(steps):
+			self.link(s, steps[n:n + 3], built)
+			played = play(self.tree, s.program.name, s.every, self.out,
+				      Limits(s.cpu, s.wall))
+			self.order.note(mutant.path, s.name, bool(played.failed))
+			if played.failed:
+				return DIED, passed, [s.name, s.program.digest, played.failed]
+			passed[s.name] = s.program.digest
+		return LIVED, passed, None
+
+	def link(self, step, ahead, built):
+		"""Some programs that are next, for make takes a while each time."""
+		if step.program.name in built:
+			return
+		names = {s.program.name for s in ahead} - built
+		wrong = self.tree.make(*('build/' + n for n in sorted(names)))
+		if wrong:
+			raise RuntimeError('cannot link %s:\n%s' % (' '.join(sorted(names)), wrong))
+		built.update(names)
+
+
+def restore(path, data, times):
+	with open(path, 'wb') as f:
+		f.write(data)
+	os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The test programs: what each one reaches of the sources, how long it takes, whether it passes."""
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from tree import COUNTED, PLAIN, Tree, read, run
+
+TIMES = 3		# as long as the unmutated program: a mutant is dead
+FLOOR = 3		# seconds of processor time that a program may take at least
+WAIT = 30		# seconds it may wait longer, on a machine with much else to do
+MEMORY = 4 << 30	# bytes of address space
+OUTPUT = 64 << 20	# bytes of a file that it writes
+PART, ALL = '12', ''	# EVERY of a run with a part of the seeds, and with all
+
+
+class Limits:
+	"""What a program may take, given what it took unmutated."""
+
+	def __init__(self, cpu=600, wall=1200):
+		self.cpu = int(TIMES * cpu + FLOOR)
+		self.wall = TIMES * wall + WAIT
+
+	def words(self):
+		"""To put before a command. It ends with this process, too."""
+		return ['setpriv', '--pdeathsig', 'KILL', 'prlimit', '--core=0',
+			'--as=%d' % MEMORY, '--fsize=%d' % OUTPUT, '--cpu=%d:%d' % (self.cpu, self.cpu + 1)]
+
+
+class Played:
+	"""How a run of a program ended: failed is None if it passed; what it took in seconds."""
+
+	def __init__(self, failed, cpu, wall):
+		self.failed, self.cpu, self.wall = failed, cpu, wall
+
+
+def play(tree, program, every, out, limits, **env):
+	"""Runs a program; what it prints goes to the file out."""
+	env = dict(tree.env, CMOCKA_MESSAGE_OUTPUT='TAP', **env)
+	if every:
+		env['EVERY'] = every
+	began = time.monotonic()
+	with open(out, 'wb') as f:
+		p = subprocess.Popen(limits.words() + [tree.at('build', program)], cwd=tree.path,
+				     env=env, stdin=subprocess.DEVNULL, stdout=f, stderr=f,
+				     start_new_session=True)
+		rc, usage = wait(p, began + limits.wall)
+	wall = time.monotonic() - began
+	return Played(verdict(rc, read(out).decode(errors='replace')),
+		      usage.ru_utime + usage.ru_stime, wall)
+
+
+def wait(p, until):
+	"""For its end; whatever it began ends with it."""
+	pause = 0.002
+	while True:
+		pid, status, usage = os.wait4(p.pid, os.WNOHANG)
+		if pid:
+			break
+		if time.monotonic() > until:
+			os.killpg(p.pid, signal.SIGXCPU)
+		time.sleep(pause)
+		pause = min(pause * 1.2, 0.1)
+	try:
+		os.killpg(p.pid, signal.SIGKILL)
+	except ProcessLookupError:
+		pass
+	p.returncode = os.waitstatus_to_exitcode(status)
+	return p.returncode, usage
+
+
+def verdict(rc, text):
+	"""None: passed; else the test that failed first, or how it ended."""
+	for line in text.splitlines():
+		if line.startswith('not ok'):
+			return line[:160]
+	if rc in (-signal.SIGXCPU, -signal.SIGKILL):
+		return 'time'
+	if rc < 0:
+		return 'signal %d' % -rc
+	return 'exit status %d' % rc if rc else None
+
+
+class Program:
+	"""
+	A test program. digest: of its tests, the objects of tests/ and tools/ in it; sources:
+	of all text it is made of; lines: {file: set of lines} that it reaches with a part of
+	its seeds; seen: those that code was made of; functions: {file: set of functions} that
+	it reaches; cost: {every: (cpu, wall)}.
+	"""
+
+	def __init__(self, name, objects):
+		self.name = name
+		self.short = os.path.basename(name)
+		self.objects = objects
+		self.cost = {}
+		self.lines, self.seen, self.functions = {}, {}, {}
+
+	def is_longer(self):
+		"""Does it more with all seeds than with a part?"""
+		return self.cost[ALL][0] > 1.5 * self.cost[PART][0] + 0.05
+
+	def fingerprint(self, tree):
+		tests, sources = hashlib.sha256(), hashlib.sha256()
+		files = set()
+		for o in sorted(self.objects):
+			if o.startswith(('tests/', 'tools/')):
+				tests.update(o.encode() + read(tree.at('build', o)))
+			deps = read(tree.at('build', o + '.d'))
+			if deps:
+				files.update(deps.decode().replace('\\\n', ' ').replace(':', ' ').split())
+		for f in sorted(files):
+			if not f.startswith(('/', 'build/')):
+				sources.update(f.encode() + (read(tree.at(f)) or b''))
+		self.digest = tests.hexdigest()[:16]
+		self.sources = sources.hexdigest()[:16]
+
+
+class Programs:
+	"""All test programs of a checkout. Everything is made below home."""
+
+	def __init__(self, top, home, jobs, say):
+		self.top, self.home, self.jobs, self.say = top, home, jobs, say
+		self.base = Tree(os.path.join(home, 'base'), PLAIN)
+		self.counted = Tree(os.path.join(home, 'counted'), COUNTED)
+		self.known = os.path.join(home, 'programs')
+		self.all = []
+		self.broken = []	# fail without any mutation: they judge nothing
+
+	def prepare(self, parts):
+		"""
+		Builds them, and finds out what is not known of them yet. parts: the values of
+		EVERY that they will be run with.
+		"""
+		self.build(self.base)
+		os.makedirs(self.known, exist_ok=True)
+		for p in self.list():
+			p.fingerprint(self.base)
+			self.all.append(p)
+		unknown = [p for p in self.all if not self.recall(p)]
+		if unknown:
+			self.build(self.counted)
+		for n, p in enumerate(unknown):
+			self.say('%s: what it reaches (%d of %d)' % (p.short, n + 1, len(unknown)))
+			self.cover(p)
+			self.keep(p)
+		for p in list(self.all):
+			for every in parts:
+				if every not in p.cost and p in self.all:
+					self.measure(p, every)
+
+	def build(self, tree):
+		self.say('building ' + tree.path)
+		os.makedirs(tree.path, exist_ok=True)
+		tree.update(self.top)
+		wrong = tree.make('tests', jobs=self.jobs)
+		if wrong:
+			raise SystemExit('mutants: the tests cannot be built:\n' + wrong[-3000:])
+
+	def list(self):
+		"""The programs of unit and sim, with all objects that they and their helpers have."""
+		rule = 'objects-of-tests:;@printf "%s\\n" $(foreach p,$(tests) $(programs),' \
+			'"$(p) $($(p)-objs) $($(p)-deps)") "libtorus.a $(lib-objs)"'
+		_, text = run(['make', '-s', 'B=build', '--eval=' + rule, 'objects-of-tests'],
+			      self.base.path, self.base.env)
+		parts = {}
+		for line in text.splitlines():
+			name, *of = line.split()
+			parts[name] = [o[len('build/'):] if o.startswith('build/') else o for o in of]
+
+		def objects(name):
+			for o in parts.get(name, ()):
+				yield from [o] if o.endswith('.o') else objects(o)
+
+		return [Program(n, set(objects(n))) for n in parts
+			if n.startswith(('tests/unit/', 'tests/sim/'))]
+
+	def path_of(self, program):
+		return os.path.join(self.known, program.short + '.json')
+
+	def recall(self, program):
+		"""What was found out before, if nothing changed since."""
+		kept = json.loads(read(self.path_of(program)) or b'{}')
+		if kept.get('sources') != program.sources:
+			return False
+		program.cost = {e: tuple(c) for e, c in kept['cost'].items()}
+		for what in ('lines', 'seen', 'functions'):
+			setattr(program, what, {f: set(n) for f, n in kept[what].items()})
+		return True
+
+	def keep(self, program):
+		kept = {'sources': program.sources, 'cost': program.cost}
+		for what in ('lines', 'seen', 'functions'):
+			kept[what] = {f: sorted(n) for f, n in getattr(program, what).items()}
+		with open(self.path_of(program), 'w', encoding='utf-8') as f:
+			json.dump(kept, f)
+
+	def measure(self, program, every):
+		"""What it takes. One that fails judges nothing."""
+		out = os.path.join(self.home, program.short + '.out')
+		played = play(self.base, program.name, every, out, Limits())
+		if played.failed:
+			self.say('%s: %s, see %s' % (program.name, played.failed, out))
+			self.all.remove(program)
+			self.broken.append(program)
+			return
+		os.unlink(out)
+		program.cost[every] = played.cpu, played.wall
+		self.keep(program)
+
+	def cover(self, program):
+		"""Which lines and functions it reaches, with a part of the seeds."""
+		prefix = os.path.join(self.home, 'reached')
+		shutil.rmtree(prefix, ignore_errors=True)
+		os.makedirs(prefix)
+		play(self.counted, program.name, PART, os.path.join(prefix, 'out'),
+		     Limits(), GCOV_PREFIX=prefix)
+		for folder, _, names in os.walk(prefix):
+			for n in names:
+				if n.endswith('.gcda'):
+					self.read_counts(program, prefix, os.path.join(folder, n))
+		shutil.rmtree(prefix)
+
+	def read_counts(self, program, prefix, gcda):
+		notes = gcda[len(prefix):-len('da')] + 'no'
+		if not os.path.exists(notes):
+			return
+		shutil.copy(notes, os.path.dirname(gcda))
+		p = subprocess.run(['gcov', '--json-format', '--stdout', gcda], cwd=self.counted.path,
+				   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+		for line in p.stdout.decode(errors='replace').splitlines():
+			for f in json.loads(line)['files']:
+				if f['file'].startswith('/') or not f['file'].endswith('.c'):
+					continue
+				note(program.seen, f, (n['line_number'] for n in f['lines']))
+				note(program.lines, f, (n['line_number'] for n in f['lines'] if n['count']))
+				note(program.functions, f, (n['name'] for n in f['functions']
+							    if n['execution_count']))
+
+
+def note(of, gcov, what):
+	of.setdefault(gcov['file'], set()).update(what)

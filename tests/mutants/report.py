@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What came out of a campaign: tests in TAP, tables, and the survivors as diffs."""
+import difflib
+
+from judge import DIED, LIVED, SAME, UNBUILT
+
+MARKED = 'marked'
+
+
+class Area:
+	"""Files that share a target: percent of mutants that must die; None: none."""
+
+	def __init__(self, name, target, *prefixes):
+		self.name, self.target, self.prefixes = name, target, prefixes
+
+	def has(self, path):
+		return path.startswith(self.prefixes) and path.endswith('.c')
+
+
+class Count:
+	"""How many came to which end."""
+
+	def __init__(self):
+		self.of = dict.fromkeys((UNBUILT, SAME, MARKED, DIED, LIVED), 0)
+
+	def rate(self):
+		judged = self.of[DIED] + self.of[LIVED]
+		return 100 * self.of[DIED] / judged if judged else None
+
+	def row(self, name):
+		rate = self.rate()
+		return '%-28s %6d %8d %7d %6d %6d %7s' % (
+			name, sum(self.of.values()), self.of[UNBUILT], self.of[SAME] + self.of[MARKED],
+			self.of[DIED], self.of[LIVED], '-' if rate is None else '%.1f %%' % rate)
+
+
+def table(judged, what):
+	"""judged: [(mutant, verdict)]; what: gives the name of a mutant's row."""
+	rows, total = {}, Count()
+	for mutant, verdict in judged:
+		for c in (rows.setdefault(what(mutant), Count()), total):
+			c.of[verdict] += 1
+	yield '%-28s %6s %8s %7s %6s %6s %7s' % ('', 'made', 'unbuilt', 'equiv.', 'died', 'lived',
+						'rate')
+	for name in sorted(rows):
+		yield rows[name].row(name)
+	yield total.row('all')
+
+
+def tests(areas, judged):
+	"""One test an area of which mutants were judged, as (passed, name)."""
+	for a in areas:
+		c = Count()
+		for mutant, verdict in judged:
+			if a.has(mutant.path):
+				c.of[verdict] += 1
+		if c.rate() is None:
+			continue
+		name = '%s: %.1f %% of %d mutants died' % (a.name, c.rate(), c.of[DIED] + c.of[LIVED])
+		if a.target is not None:
+			name += ', target %d %%' % a.target
+		yield a.target is None or c.rate() >= a.target, name
+
+
+def diff(mutant, text, passed):
+	"""A survivor, as an engineer wants to see it."""
+	new = mutant.apply(text)
+	lines = list(difflib.unified_diff(text.splitlines(), new.splitlines(), 'a/' + mutant.path,
+					  'b/' + mutant.path, lineterm='', n=2))
+	yield '%s:%d %s(): %s (%s)' % (mutant.path, mutant.first_line, mutant.function,
+				       mutant.operator, mutant.name)
+	yield 'passes ' + (' '.join(sorted(passed)) or 'no program reaches it')
+	yield from lines
+	yield ''

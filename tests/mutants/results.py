@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is known of mutants: one line of JSON for each, appended as soon as it is judged.
+
+A result counts as long as the file that was mutated has the same text, and
+- the tests of the program that killed it are the same objects: it died;
+- those of each program that it passed are: it passed that run, and is run by others only.
+"""
+import hashlib
+import json
+import os
+import threading
+
+from judge import DIED, LIVED, SAME, UNBUILT
+
+
+class Results:
+	"""Those of a file of results, and of this checkout."""
+
+	def __init__(self, path, top, programs):
+		self.path, self.top = path, top
+		self.digest = {p.short: p.digest for p in programs}
+		self.lock = threading.Lock()
+		self.texts = {}
+		self.known = {}
+		if os.path.exists(path):
+			with open(path, encoding='utf-8') as f:
+				for line in f:
+					self.take(line)
+
+	def take(self, line):
+		"""A line that was cut short when a run was killed is no result."""
+		try:
+			r = json.loads(line)
+		except ValueError:
+			return
+		self.known[r['mutant'], r['text']] = r
+
+	def text_of(self, path):
+		if path not in self.texts:
+			with open(os.path.join(self.top, path), 'rb') as f:
+				self.texts[path] = hashlib.sha256(f.read()).hexdigest()[:16]
+		return self.texts[path]
+
+	def is_now(self, run, digest):
+		return self.digest.get(run.split('/')[0]) == digest
+
+	def find(self, mutant):
+		"""
+		Return: (verdict that stands or None, runs that it passes, what killed it). LIVED
+		stands if no other runs than those reach it.
+		"""
+		r = self.known.get((mutant.name, self.text_of(mutant.path)))
+		if not r:
+			return None, {}, None
+		if r['verdict'] in (UNBUILT, SAME):
+			return r['verdict'], {}, None
+		passed = {k: v for k, v in r['passed'].items() if self.is_now(k, v)}
+		if r['verdict'] == DIED and self.is_now(r['killer'][0], r['killer'][1]):
+			return DIED, passed, r['killer']
+		return LIVED if r['verdict'] == LIVED else None, passed, None
+
+	def add(self, mutant, verdict, passed, killer):
+		r = {'mutant': mutant.name, 'text': self.text_of(mutant.path), 'verdict': verdict,
+		     'passed': passed, 'killer': killer, 'path': mutant.path,
+		     'function': mutant.function, 'operator': mutant.operator,
+		     'old': mutant.old_text, 'new': mutant.new_text}
+		with self.lock:
+			self.known[r['mutant'], r['text']] = r
+			with open(self.path, 'a', encoding='utf-8') as f:
+				f.write(json.dumps(r) + '\n')

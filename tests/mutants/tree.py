@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Copies of the checkout, with what is built of them. Nothing is ever written to the
+checkout itself; a copy may be lost at any moment and is then made anew."""
+import os
+import shutil
+import subprocess
+
+PLAIN = 'OPT=-O2'		# no debugging information: objects of one behaviour are equal
+COUNTED = 'OPT=-O1 --coverage'
+
+
+def read(path):
+	"""The bytes of a file; None if there is none."""
+	try:
+		with open(path, 'rb') as f:
+			return f.read()
+	except FileNotFoundError:
+		return None
+
+
+def files_of(top):
+	"""All files of a tree but what was built, relative to it."""
+	for folder, folders, names in os.walk(top):
+		folders[:] = [f for f in folders if not f.startswith(('build', '.git', '__pyc'))]
+		for n in names:
+			path = os.path.join(folder, n)
+			if os.path.isfile(path):
+				yield os.path.relpath(path, top)
+
+
+def run(command, cwd, env):
+	"""Return: (exit status, what it printed)."""
+	p = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+			   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+	return p.returncode, p.stdout.decode(errors='replace')
+
+
+class Tree:
+	"""A copy of the checkout at path, with objects and programs in its build/."""
+
+	def __init__(self, path, option):
+		self.path = path
+		self.option = option
+		self.env = {k: v for k, v in os.environ.items()
+			    if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TOP', 'B', 'SEED', 'SEEDS',
+					 'EVERY', 'JOBS')}
+		self.env.update(LC_ALL='C.UTF-8', CCACHE_BASEDIR=path, CCACHE_NOHASHDIR='1')
+
+	def at(self, *names):
+		return os.path.join(self.path, *names)
+
+	def make(self, *targets, jobs=1):
+		"""Builds targets below build/. Return: None, or what went wrong."""
+		rc, text = run(['make', '-s', '-j%d' % jobs, 'WARN=-w', 'B=build', self.option,
+				*targets], self.path, self.env)
+		return text if rc else None
+
+	def update(self, top):
+		"""Makes it the checkout as it is now; a file that did not change keeps its time."""
+		wanted = set(files_of(top))
+		for name in list(files_of(self.path)):
+			if name not in wanted:
+				os.unlink(self.at(name))
+		for name in wanted:
+			source, copy = os.path.join(top, name), self.at(name)
+			if read(source) != read(copy):
+				os.makedirs(os.path.dirname(copy), exist_ok=True)
+				shutil.copy(source, copy)
+
+	def clone(self, path):
+		"""Another one, objects and all."""
+		shutil.rmtree(path, ignore_errors=True)
+		shutil.copytree(self.path, path, symlinks=True)
+		return Tree(path, self.option)
+
+	def newer_than(self, when):
+		"""What was built since, in nanoseconds of the clock of files."""
+		for folder, _, names in os.walk(self.at('build')):
+			for n in names:
+				path = os.path.join(folder, n)
+				if os.stat(path).st_mtime_ns >= when:
+					yield path
