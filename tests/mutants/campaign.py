@@ -127,10 +127,11 @@ class Campaign:
 			for p in self.programs.broken:
 				self.test(False, '%s passes without any mutation' % p.name)
 			self.results = Results(self.args.results, self.top, self.programs.all)
-			trees = [self.programs.base.clone(self.tree(n)) for n in range(self.args.jobs)]
+			trees = [self.programs.base.clone(self.tree(n)) for n in range(self.args.jobs + 1)]
 		self.lock = threading.Lock()
 		self.order = Order()
-		workers = [threading.Thread(target=self.work, args=(t,), daemon=True) for t in trees]
+		workers = [threading.Thread(target=self.work, args=(t, trees[0]), daemon=True)
+			   for t in trees[1:]]
 		for w in workers:
 			w.start()
 		for w in workers:
@@ -139,14 +140,14 @@ class Campaign:
 			shutil.rmtree(t.path)
 
 	def tree(self, n):
-		"""Where a worker has its tree. What a process that was killed left goes."""
+		"""Where a worker has its tree, 0: nobody. What a process that was killed left goes."""
 		for path in glob.glob(os.path.join(self.home, 'work-*')):
 			if not os.path.exists('/proc/' + path.split('-')[-2]):
 				shutil.rmtree(path)
 		return os.path.join(self.home, 'work-%d-%d' % (os.getpid(), n))
 
-	def work(self, tree):
-		judge = Judge(tree, self.programs.all, self.order)
+	def work(self, tree, pristine):
+		judge = Judge(tree, pristine, self.programs.all, self.order)
 		while True:
 			try:
 				m = self.waiting.get_nowait()

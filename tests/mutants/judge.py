@@ -60,10 +60,13 @@ class Order:
 
 
 class Judge:
-	"""One at a time in a tree of its own."""
+	"""
+	One at a time in a tree of its own. pristine: a tree that stays as it was, from which the
+	commands are and what was made of a mutant is replaced.
+	"""
 
-	def __init__(self, tree, programs, order):
-		self.tree, self.programs, self.order = tree, programs, order
+	def __init__(self, tree, pristine, programs, order):
+		self.tree, self.pristine, self.programs, self.order = tree, pristine, programs, order
 		self.out = tree.at('out')
 
 	def judge(self, mutant, passed, thorough):
@@ -71,54 +74,35 @@ class Judge:
 		passed: {run: digest} that it is known to pass. Return: (verdict, runs it passes,
 		what killed it as [run, digest, test]).
 		"""
-		path = self.tree.at(mutant.path)
 		target = os.path.join('build', mutant.path[:-1] + 'o')
-		original, compiled = read(path), read(self.tree.at(target))
-		times = os.stat(path), os.stat(self.tree.at(target))
+		original = read(self.pristine.at(mutant.path))
 		began = time.time_ns() - 20_000_000	# the clock of files is coarse
 		try:
-			with open(path, 'w', encoding='utf-8') as f:
+			with open(self.tree.at(mutant.path), 'w', encoding='utf-8') as f:
 				f.write(mutant.apply(original.decode()))
-			os.unlink(self.tree.at(target))
-			if self.tree.make(target):
+			if not self.tree.shell(self.pristine.commands(target, mutant.path)):
 				return UNBUILT, {}, None
-			if read(self.tree.at(target)) == compiled:
+			if read(self.tree.at(target)) == read(self.pristine.at(target)):
 				return SAME, {}, None
-			return self.play(mutant, dict(passed), thorough)
+			return self.play(mutant, target, dict(passed), thorough)
 		finally:
-			for name in list(self.tree.newer_than(began)):
-				if not name.endswith('.d'):
-					os.unlink(name)
-			restore(path, original, times[0])
-			restore(self.tree.at(target), compiled, times[1])
+			with open(self.tree.at(mutant.path), 'wb') as f:
+				f.write(original)
+			self.tree.restore(self.pristine, began)
 
-	def play(self, mutant, passed, thorough):
+	def play(self, mutant, target, passed, thorough):
 		steps = [s for s in steps_of(self.programs, mutant, thorough)
 			 if passed.get(s.name) != s.program.digest]
-		steps = self.order.sort(mutant.path, steps)
-		built = set()
-		for n, s in enumerate(steps):
-			self.link(s, steps[n:n + 3], built)
-			played = play(self.tree, s.program.name, s.every, self.out,
-				      Limits(s.cpu, s.wall))
+		linked = set()
+		for s in self.order.sort(mutant.path, steps):
+			program = os.path.join('build', s.program.name)
+			if program not in linked and \
+			   not self.tree.shell(self.pristine.commands(program, target)):
+				return UNBUILT, {}, None
+			linked.add(program)
+			played = play(self.tree, s.program.name, s.every, self.out, Limits(s.cpu, s.wall))
 			self.order.note(mutant.path, s.name, bool(played.failed))
 			if played.failed:
 				return DIED, passed, [s.name, s.program.digest, played.failed]
 			passed[s.name] = s.program.digest
 		return LIVED, passed, None
-
-	def link(self, step, ahead, built):
-		"""Some programs that are next, for make takes a while each time."""
-		if step.program.name in built:
-			return
-		names = {s.program.name for s in ahead} - built
-		wrong = self.tree.make(*('build/' + n for n in sorted(names)))
-		if wrong:
-			raise RuntimeError('cannot link %s:\n%s' % (' '.join(sorted(names)), wrong))
-		built.update(names)
-
-
-def restore(path, data, times):
-	with open(path, 'wb') as f:
-		f.write(data)
-	os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))

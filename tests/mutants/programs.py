@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from tree import COUNTED, PLAIN, Tree, read, run
+from tree import COUNTED, PLAIN, Tree, read
 
 TIMES = 3		# as long as the unmutated program: a mutant is dead
 FLOOR = 3		# seconds of processor time that a program may take at least
@@ -157,16 +157,15 @@ class Programs:
 		self.say('building ' + tree.path)
 		os.makedirs(tree.path, exist_ok=True)
 		tree.update(self.top)
-		wrong = tree.make('tests', jobs=self.jobs)
-		if wrong:
-			raise SystemExit('mutants: the tests cannot be built:\n' + wrong[-3000:])
+		rc, text = tree.make('-j%d' % self.jobs, 'tests')
+		if rc:
+			raise SystemExit('mutants: the tests cannot be built:\n' + text[-3000:])
 
 	def list(self):
 		"""The programs of unit and sim, with all objects that they and their helpers have."""
 		rule = 'objects-of-tests:;@printf "%s\\n" $(foreach p,$(tests) $(programs),' \
 			'"$(p) $($(p)-objs) $($(p)-deps)") "libtorus.a $(lib-objs)"'
-		_, text = run(['make', '-s', 'B=build', '--eval=' + rule, 'objects-of-tests'],
-			      self.base.path, self.base.env)
+		_, text = self.base.make('--eval=' + rule, 'objects-of-tests')
 		parts = {}
 		for line in text.splitlines():
 			name, *of = line.split()

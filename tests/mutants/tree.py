@@ -45,15 +45,28 @@ class Tree:
 			    if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TOP', 'B', 'SEED', 'SEEDS',
 					 'EVERY', 'JOBS')}
 		self.env.update(LC_ALL='C.UTF-8', CCACHE_BASEDIR=path, CCACHE_NOHASHDIR='1')
+		self.known = {}
 
 	def at(self, *names):
 		return os.path.join(self.path, *names)
 
-	def make(self, *targets, jobs=1):
-		"""Builds targets below build/. Return: None, or what went wrong."""
-		rc, text = run(['make', '-s', '-j%d' % jobs, 'WARN=-w', 'B=build', self.option,
-				*targets], self.path, self.env)
-		return text if rc else None
+	def make(self, *words):
+		"""Return: (exit status, what it printed)."""
+		return run(['make', '-s', 'WARN=-w', 'B=build', self.option, *words], self.path, self.env)
+
+	def commands(self, target, changed):
+		"""
+		The commands that make a target anew after a file has changed. Make takes half a
+		second to say so: they are kept.
+		"""
+		key = target, changed
+		if key not in self.known:
+			self.known[key] = self.make('V=1', '-n', '-W', changed, target)[1]
+		return self.known[key]
+
+	def shell(self, commands):
+		"""Carries out some commands. Return: whether all succeeded."""
+		return not run(['sh', '-ec', commands], self.path, self.env)[0]
 
 	def update(self, top):
 		"""Makes it the checkout as it is now; a file that did not change keeps its time."""
@@ -73,10 +86,15 @@ class Tree:
 		shutil.copytree(self.path, path, symlinks=True)
 		return Tree(path, self.option)
 
-	def newer_than(self, when):
-		"""What was built since, in nanoseconds of the clock of files."""
-		for folder, _, names in os.walk(self.at('build')):
+	def restore(self, pristine, when):
+		"""What was built since then becomes what it is in another tree. when: in nanoseconds."""
+		for folder, _, names in list(os.walk(self.at('build'))):
 			for n in names:
 				path = os.path.join(folder, n)
-				if os.stat(path).st_mtime_ns >= when:
-					yield path
+				if os.stat(path).st_mtime_ns < when:
+					continue
+				before = pristine.at(os.path.relpath(path, self.path))
+				if os.path.exists(before):
+					shutil.copy2(before, path)
+				else:
+					os.unlink(path)
