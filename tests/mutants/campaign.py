@@ -120,6 +120,9 @@ class Campaign:
 
 	def judge_all(self):
 		os.makedirs(self.home, exist_ok=True)
+		if self.args.survivors:
+			os.makedirs(os.path.dirname(os.path.abspath(self.args.survivors)), exist_ok=True)
+			open(self.args.survivors, 'w', encoding='utf-8').close()
 		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
 			fcntl.flock(lock, fcntl.LOCK_EX)
 			self.programs = Programs(self.top, self.home, self.args.jobs, say)
@@ -220,7 +223,7 @@ def arguments():
 		       help='judge the mutants that this file describes, draw none')
 	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE')
 	p.add_argument('--results', default=os.path.join(cache, 'mutants.jsonl'), metavar='FILE')
-	p.add_argument('--survivors', metavar='FILE', help='append them, too, as they are found')
+	p.add_argument('--survivors', metavar='FILE', help='write them there, too, as they are found')
 	p.add_argument('--top', default=os.path.join(HERE, '..', '..'), help='the checkout')
 	p.add_argument('path', nargs='*', help='files and folders, all that have mutants if none')
 	return p.parse_args()

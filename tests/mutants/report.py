@@ -5,6 +5,7 @@ import difflib
 from judge import DIED, LIVED, SAME, UNBUILT
 
 MARKED = 'marked'
+ROW = '%-28s %6s %8s %7s %6s %6s %10s %7s'
 
 
 class Area:
@@ -22,6 +23,11 @@ class Count:
 
 	def __init__(self):
 		self.of = dict.fromkeys((UNBUILT, SAME, MARKED, DIED, LIVED), 0)
+		self.unreached = 0
+
+	def add(self, mutant, verdict):
+		self.of[verdict] += 1
+		self.unreached += verdict == LIVED and not mutant.passed
 
 	def rate(self):
 		judged = self.of[DIED] + self.of[LIVED]
@@ -29,9 +35,9 @@ class Count:
 
 	def row(self, name):
 		rate = self.rate()
-		return '%-28s %6d %8d %7d %6d %6d %7s' % (
-			name, sum(self.of.values()), self.of[UNBUILT], self.of[SAME] + self.of[MARKED],
-			self.of[DIED], self.of[LIVED], '-' if rate is None else '%.1f %%' % rate)
+		return ROW % (name, sum(self.of.values()), self.of[UNBUILT],
+			      self.of[SAME] + self.of[MARKED], self.of[DIED], self.of[LIVED],
+			      self.unreached, '-' if rate is None else '%.1f %%' % rate)
 
 
 def table(judged, what):
@@ -39,9 +45,8 @@ def table(judged, what):
 	rows, total = {}, Count()
 	for mutant, verdict in judged:
 		for c in (rows.setdefault(what(mutant), Count()), total):
-			c.of[verdict] += 1
-	yield '%-28s %6s %8s %7s %6s %6s %7s' % ('', 'made', 'unbuilt', 'equiv.', 'died', 'lived',
-						'rate')
+			c.add(mutant, verdict)
+	yield ROW % ('', 'made', 'unbuilt', 'equiv.', 'died', 'lived', 'unreached', 'rate')
 	for name in sorted(rows):
 		yield rows[name].row(name)
 	yield total.row('all')
@@ -53,7 +58,7 @@ def tests(areas, judged):
 		c = Count()
 		for mutant, verdict in judged:
 			if a.has(mutant.path):
-				c.of[verdict] += 1
+				c.add(mutant, verdict)
 		if c.rate() is None:
 			continue
 		name = '%s: %.1f %% of %d mutants died' % (a.name, c.rate(), c.of[DIED] + c.of[LIVED])
