@@ -4,7 +4,7 @@ import os
 import threading
 import time
 
-from programs import ALL, PART, Limits, play
+from programs import ALL, PART, Limits, part, play
 from tree import read
 
 UNBUILT, SAME, DIED, LIVED = 'unbuilt', 'same', 'died', 'lived'
@@ -74,33 +74,50 @@ class Judge:
 		passed: {run: digest} that it is known to pass. Return: (verdict, runs it passes,
 		what killed it as [run, digest, test]).
 		"""
-		target = os.path.join('build', mutant.path[:-1] + 'o')
+		self.target = self.target_of(mutant)
+		self.linked = set()
 		original = read(self.pristine.at(mutant.path))
 		began = time.time_ns() - 20_000_000	# the clock of files is coarse
 		try:
 			with open(self.tree.at(mutant.path), 'w', encoding='utf-8') as f:
 				f.write(mutant.apply(original.decode()))
-			if not self.tree.shell(self.pristine.commands(target, mutant.path)):
+			if not self.compile(mutant):
 				return UNBUILT, {}, None
-			if read(self.tree.at(target)) == read(self.pristine.at(target)):
+			if read(self.tree.at(self.target)) == read(self.pristine.at(self.target)):
 				return SAME, {}, None
-			return self.play(mutant, target, dict(passed), thorough)
+			return self.play(mutant, dict(passed), thorough)
 		finally:
 			with open(self.tree.at(mutant.path), 'wb') as f:
 				f.write(original)
-			self.tree.restore(self.pristine, began)
+			self.undo(began)
 
-	def play(self, mutant, target, passed, thorough):
-		steps = [s for s in steps_of(self.programs, mutant, thorough)
+	def target_of(self, mutant):
+		return os.path.join('build', mutant.path[:-1] + 'o')
+
+	def steps(self, mutant, thorough):
+		return steps_of(self.programs, mutant, thorough)
+
+	def compile(self, mutant):
+		return self.tree.shell(self.pristine.commands(self.target, mutant.path))
+
+	def undo(self, began):
+		self.tree.restore(self.pristine, began)
+
+	def run(self, step):
+		"""Links the program, once, and runs it."""
+		program = os.path.join('build', step.program.name)
+		if program not in self.linked and \
+		   not self.tree.shell(self.pristine.commands(program, self.target)):
+			raise RuntimeError('%s cannot be linked' % program)
+		self.linked.add(program)
+		return play(self.tree, [step.program.path(self.tree)], self.out,
+			    Limits(step.cpu, step.wall), **part(step.every))
+
+	def play(self, mutant, passed, thorough):
+		steps = [s for s in self.steps(mutant, thorough)
 			 if passed.get(s.name) != s.program.digest]
-		linked = set()
 		for s in self.order.sort(mutant.path, steps):
-			program = os.path.join('build', s.program.name)
-			if program not in linked and \
-			   not self.tree.shell(self.pristine.commands(program, target)):
-				return UNBUILT, {}, None
-			linked.add(program)
-			played = play(self.tree, s.program.name, s.every, self.out, Limits(s.cpu, s.wall))
+			played = self.run(s)
 			self.order.note(mutant.path, s.name, bool(played.failed))
 			if played.failed:
 				return DIED, passed, [s.name, s.program.digest, played.failed]

@@ -26,9 +26,9 @@ class Limits:
 		self.wall = TIMES * wall + WAIT
 
 	def words(self):
-		"""To put before a command. It ends with this process, too."""
-		return ['setpriv', '--pdeathsig', 'KILL', 'prlimit', '--core=0',
-			'--as=%d' % MEMORY, '--fsize=%d' % OUTPUT, '--cpu=%d:%d' % (self.cpu, self.cpu + 1)]
+		"""To put before a command."""
+		return ['prlimit', '--core=0', '--as=%d' % MEMORY, '--fsize=%d' % OUTPUT,
+			'--cpu=%d:%d' % (self.cpu, self.cpu + 1)]
 
 
 class Played:
@@ -38,31 +38,29 @@ class Played:
 		self.failed, self.cpu, self.wall = failed, cpu, wall
 
 
-def play(tree, program, every, out, limits, **env):
-	"""Runs a program; what it prints goes to the file out."""
+def play(tree, command, out, limits, **env):
+	"""Runs a command; what it prints goes to the file out. It ends with this process."""
 	env = dict(tree.env, CMOCKA_MESSAGE_OUTPUT='TAP', **env)
-	if every:
-		env['EVERY'] = every
+	words = ['setpriv', '--pdeathsig', 'KILL'] + limits.words() + command
 	began = time.monotonic()
 	with open(out, 'wb') as f:
-		p = subprocess.Popen(limits.words() + [tree.at('build', program)], cwd=tree.path,
-				     env=env, stdin=subprocess.DEVNULL, stdout=f, stderr=f,
-				     start_new_session=True)
+		p = subprocess.Popen(words, cwd=tree.path, env=env, stdin=subprocess.DEVNULL,
+				     stdout=f, stderr=f, start_new_session=True)
 		rc, usage = wait(p, began + limits.wall)
-	wall = time.monotonic() - began
 	return Played(verdict(rc, read(out).decode(errors='replace')),
-		      usage.ru_utime + usage.ru_stime, wall)
+		      usage.ru_utime + usage.ru_stime, time.monotonic() - began)
 
 
 def wait(p, until):
-	"""For its end; whatever it began ends with it."""
-	pause = 0.002
+	"""For its end; whatever it began ends with it. Return: (exit status, what it used)."""
+	pause, late = 0.002, False
 	while True:
 		pid, status, usage = os.wait4(p.pid, os.WNOHANG)
 		if pid:
 			break
 		if time.monotonic() > until:
-			os.killpg(p.pid, signal.SIGXCPU)
+			os.killpg(p.pid, signal.SIGKILL if late else signal.SIGTERM)
+			until, late = until + 5, True
 		time.sleep(pause)
 		pause = min(pause * 1.2, 0.1)
 	try:
@@ -70,19 +68,24 @@ def wait(p, until):
 	except ProcessLookupError:
 		pass
 	p.returncode = os.waitstatus_to_exitcode(status)
-	return p.returncode, usage
+	return -signal.SIGXCPU if late else p.returncode, usage
 
 
 def verdict(rc, text):
 	"""None: passed; else the test that failed first, or how it ended."""
+	if rc in (-signal.SIGXCPU, -signal.SIGKILL):
+		return 'time'
 	for line in text.splitlines():
 		if line.startswith('not ok'):
 			return line[:160]
-	if rc in (-signal.SIGXCPU, -signal.SIGKILL):
-		return 'time'
 	if rc < 0:
 		return 'signal %d' % -rc
 	return 'exit status %d' % rc if rc else None
+
+
+def part(every):
+	"""What tells a program to take a part of its seeds."""
+	return {'EVERY': every} if every else {}
 
 
 class Program:
@@ -99,6 +102,9 @@ class Program:
 		self.objects = objects
 		self.cost = {}
 		self.lines, self.seen, self.functions = {}, {}, {}
+
+	def path(self, tree):
+		return tree.at('build', self.name)
 
 	def is_longer(self):
 		"""Does it more with all seeds than with a part?"""
@@ -131,16 +137,19 @@ class Programs:
 		self.all = []
 		self.broken = []	# fail without any mutation: they judge nothing
 
-	def prepare(self, parts):
-		"""
-		Builds them, and finds out what is not known of them yet. parts: the values of
-		EVERY that they will be run with.
-		"""
+	def prepare(self):
+		"""Builds them."""
 		self.build(self.base)
 		os.makedirs(self.known, exist_ok=True)
 		for p in self.list():
 			p.fingerprint(self.base)
 			self.all.append(p)
+
+	def learn(self, parts):
+		"""
+		Finds out what is not known of them yet. parts: the values of EVERY that they will be
+		run with.
+		"""
 		unknown = [p for p in self.all if not self.recall(p)]
 		if unknown:
 			self.build(self.counted)
@@ -201,7 +210,7 @@ class Programs:
 	def measure(self, program, every):
 		"""What it takes. One that fails judges nothing."""
 		out = os.path.join(self.home, program.short + '.out')
-		played = play(self.base, program.name, every, out, Limits())
+		played = play(self.base, [program.path(self.base)], out, Limits(), **part(every))
 		if played.failed:
 			self.say('%s: %s, see %s' % (program.name, played.failed, out))
 			self.all.remove(program)
@@ -216,8 +225,8 @@ class Programs:
 		prefix = os.path.join(self.home, 'reached')
 		shutil.rmtree(prefix, ignore_errors=True)
 		os.makedirs(prefix)
-		play(self.counted, program.name, PART, os.path.join(prefix, 'out'),
-		     Limits(), GCOV_PREFIX=prefix)
+		play(self.counted, [program.path(self.counted)], os.path.join(prefix, 'out'), Limits(),
+		     GCOV_PREFIX=prefix, **part(PART))
 		for folder, _, names in os.walk(prefix):
 			for n in names:
 				if n.endswith('.gcda'):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What came out of a campaign: tests in TAP, tables, and the survivors as diffs."""
 import difflib
+from pathlib import PurePath
 
 from judge import DIED, LIVED, SAME, UNBUILT
 
@@ -11,11 +12,11 @@ ROW = '%-28s %6s %8s %7s %6s %6s %10s %7s'
 class Area:
 	"""Files that share a target: percent of mutants that must die; None: none."""
 
-	def __init__(self, name, target, *prefixes):
-		self.name, self.target, self.prefixes = name, target, prefixes
+	def __init__(self, name, target, *patterns):
+		self.name, self.target, self.patterns = name, target, patterns
 
 	def has(self, path):
-		return path.startswith(self.prefixes) and path.endswith('.c')
+		return any(PurePath(path).match(p) for p in self.patterns)
 
 
 class Count:

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Mutants of the driver: judged by scripts of tests/vm, in guests of User-mode Linux."""
+import hashlib
+import json
+import os
+
+from judge import Judge, Step
+from programs import TIMES, WAIT, Program, play
+from tree import files_of, read
+
+# From those that take little on; others of tests/vm need minutes.
+SCRIPTS = ('kunit', 'policies', 'refusals', 'netlink', 'device', 'driver', 'stall', 'lifetime')
+MODULE = 'build/vm/kmod-uml'
+
+
+class Patience:
+	"""How long a guest may take. It limits its processes itself, and KASAN maps terabytes."""
+
+	def __init__(self, wall=600):
+		self.wall = TIMES * wall + 2 * WAIT
+
+	def words(self):
+		return ['prlimit', '--core=0']
+
+
+class Script(Program):
+	"""A script of tests/vm."""
+
+	def __init__(self, name):
+		super().__init__('tests/vm/test_%s.sh' % name, ())
+		self.digest = self.sources = None
+
+	def path(self, tree):
+		return tree.at(self.name)
+
+
+def play_script(tree, script, out, patience):
+	return play(tree, ['bash', script.name], out, patience, TOP=tree.path, B=tree.at('build'))
+
+
+class Guests:
+	"""The scripts, and what each takes."""
+
+	def __init__(self, programs, say):
+		self.programs, self.say = programs, say
+		self.all = [Script(n) for n in SCRIPTS]
+		self.known = os.path.join(programs.home, 'guests.json')
+
+	def prepare(self):
+		"""Builds what runs in guests, and the module; measures what is not known."""
+		base = self.programs.base
+		base.make('-j%d' % self.programs.jobs, 'all')
+		digest = hashlib.sha256()
+		for f in sorted(files_of(base.at('tests'))):
+			if f.startswith(('vm/', 'netns/', 'check.sh')):
+				digest.update(f.encode() + read(base.at('tests', f)))
+		known = json.loads(read(self.known) or b'{}')
+		for s in list(self.all):
+			s.digest = digest.hexdigest()[:16]
+			self.measure(s, known)
+		with open(self.known, 'w', encoding='utf-8') as f:
+			json.dump(known, f)
+
+	def measure(self, script, known):
+		base = self.programs.base
+		script.cost[''] = known.get(script.name + script.digest)
+		if script.cost['']:
+			return
+		self.say('%s: what it takes' % script.name)
+		out = os.path.join(self.programs.home, 'guest.out')
+		for _ in range(2):	# the first time the module is built, too
+			played = play_script(base, script, out, Patience())
+			if played.failed:
+				self.say('%s: %s' % (script.name, played.failed))
+				self.all.remove(script)
+				self.programs.broken.append(script)
+				return
+		known[script.name + script.digest] = script.cost[''] = played.cpu, played.wall
+
+
+class GuestJudge(Judge):
+	"""Judges mutants of the driver."""
+
+	def target_of(self, mutant):
+		return os.path.join(MODULE, mutant.path[:-1] + 'o')
+
+	def steps(self, mutant, thorough):
+		return guest_steps(self.programs)
+
+	def compile(self, mutant):
+		return self.tree.shell('TOP=$PWD tests/vm/module uml')
+
+	def undo(self, began):
+		"""The next build makes it of the text that is there again."""
+
+	def run(self, step):
+		return play_script(self.tree, step.program, self.out, Patience(step.wall))
+
+
+def guest_steps(scripts):
+	return [Step(s, '') for s in scripts]
