@@ -10,9 +10,10 @@ import time
 
 from tree import COUNTED, PLAIN, Tree, read
 
-TIMES = 3		# as long as the unmutated program: a mutant is dead
-FLOOR = 3		# seconds of processor time that a program may take at least
-WAIT = 30		# seconds it may wait longer, on a machine with much else to do
+TIMES = 3		# as much processor time as the unmutated program: a mutant is dead
+FLOOR = 3		# seconds more
+# One that hangs and takes none is ended later: on a machine with much else to do all wait.
+TIMES_WAITING, FLOOR_WAITING = 20, 60
 MEMORY = 4 << 30	# bytes of address space
 OUTPUT = 64 << 20	# bytes of a file that it writes
 PART, ALL = '12', ''	# EVERY of a run with a part of the seeds, and with all
@@ -21,9 +22,9 @@ PART, ALL = '12', ''	# EVERY of a run with a part of the seeds, and with all
 class Limits:
 	"""What a program may take, given what it took unmutated."""
 
-	def __init__(self, cpu=600, wall=1200):
+	def __init__(self, cpu=600, wall=120):
 		self.cpu = int(TIMES * cpu + FLOOR)
-		self.wall = TIMES * wall + WAIT
+		self.wall = TIMES_WAITING * wall + FLOOR_WAITING
 
 	def words(self):
 		"""To put before a command."""
