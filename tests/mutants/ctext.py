@@ -53,8 +53,11 @@ class Statement:
 	A statement or the expression in the head of one. kind: call, assignment, other,
 	condition (of if and while), part (of for, of switch), declaration, return, jump.
 	Its tokens are first to last - 1, the semicolon and the brackets of a head left out;
-	those of the whole statement, semicolon and all, begin at whole.
+	those of the whole statement, semicolon and all, begin at whole. body: where the
+	statement begins that a condition is for.
 	"""
+
+	body = None
 
 	def __init__(self, kind, first, last, whole):
 		self.kind = kind
@@ -186,6 +189,7 @@ class Parser:
 	def head(self, i, kind):
 		end = self.s.match[i + 1]
 		self.add(kind, i + 2, end, i)
+		self.f.statements[-1].body = end + 1
 		return self.statement(end + 1) if not self.s.is_at(end + 1, ';') else end + 2
 
 	def for_head(self, i):

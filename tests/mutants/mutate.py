@@ -111,7 +111,7 @@ class Maker:
 		return self.s.text[self.t[first].start:self.t[last - 1].end]
 
 	def find_spared(self):
-		"""Tokens that are left alone: log lines, assertions, array sizes, types in brackets."""
+		"""Tokens that are left alone: log lines, what only they depend on, assertions, sizes."""
 		self.spared = set()
 		for i in range(self.f.first, self.f.last):
 			if not self.s.is_at(i + 1, '(') or self.t[i].kind != 'name':
@@ -122,6 +122,8 @@ class Maker:
 		for st in self.f.statements:
 			if st.kind == 'declaration':
 				self.spare_sizes(st)
+			elif st.body and LOGS.match(self.t[st.body].text):
+				self.spared.update(range(st.first, st.last))
 
 	def spare_sizes(self, st):
 		"""[N] and * of what is declared, if no value comes first."""

@@ -96,7 +96,8 @@ static int f(struct s *a, int b)
 	_Static_assert(sizeof(text) > 2, "1 < 2");
 	if (a->n < b && !c)
 		return -EINVAL;
-	log_error("f", "%d", b + 1);
+	if (b > d)
+		log_error("f", "%d", b + 1);
 	for (;;)
 		break;
 	g(a);
