@@ -14,11 +14,11 @@ import threading
 sys.dont_write_bytecode = True	# nothing is written to the checkout
 
 import report
-from guests import GuestJudge, Guests, guest_steps
-from judge import DIED, LIVED, Judge, Order, steps_of
+from guests import GuestPlace, Guests, guest_steps
+from judge import DIED, LIVED, Judge, Order, Place, steps_of
 from marks import marks_of
 from mutate import mutants_of
-from programs import ALL, PART, Programs
+from programs import ALL, PART, SANITIZED, Programs
 from report import MARKED, Area
 from results import Results
 
@@ -131,17 +131,23 @@ class Campaign:
 		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
 			fcntl.flock(lock, fcntl.LOCK_EX)
 			self.prepare(mutants)
-			trees = [self.programs.base.clone(self.tree(n)) for n in range(self.args.jobs + 1)]
+			plain = self.clones(self.programs.base, '')
+			sanitized = self.clones(self.programs.sanitized, '-san') \
+				if self.args.thorough else [None] * (self.args.jobs + 1)
 		self.lock = threading.Lock()
 		self.order = Order()
-		workers = [threading.Thread(target=self.work, args=(t, trees[0]), daemon=True)
-			   for t in trees[1:]]
+		workers = [threading.Thread(target=self.work, daemon=True, args=(
+				Place(p, plain[0]), GuestPlace(p, plain[0]), s and Place(s, sanitized[0])))
+			   for p, s in zip(plain[1:], sanitized[1:])]
 		for w in workers:
 			w.start()
 		for w in workers:
 			w.join()
-		for t in trees:
-			shutil.rmtree(t.path)
+		for t in plain + sanitized:
+			if t:
+				shutil.rmtree(t.path)
+		if len(self.judged) < len(mutants):
+			raise SystemExit('mutants: not all were judged')
 
 	def prepare(self, mutants):
 		"""The programs that judge these mutants, and what is known of them."""
@@ -149,7 +155,7 @@ class Campaign:
 		self.guests = Guests(self.programs, say)
 		self.programs.prepare()
 		if any(not DRIVER.has(m.path) for m in mutants):
-			self.programs.learn([PART, ALL] if self.args.thorough else [PART])
+			self.programs.learn([PART, ALL, SANITIZED] if self.args.thorough else [PART])
 		if any(DRIVER.has(m.path) for m in mutants):
 			self.guests.prepare()
 		for p in self.programs.broken:
@@ -163,16 +169,17 @@ class Campaign:
 			return guest_steps(self.guests.all)
 		return steps_of(self.programs.all, m, self.args.thorough)
 
-	def tree(self, n):
-		"""Where a worker has its tree, 0: nobody. What a process that was killed left goes."""
+	def clones(self, tree, kind):
+		"""Copies of a tree, the first for nobody. What a process that was killed left goes."""
 		for path in glob.glob(os.path.join(self.home, 'work-*')):
-			if not os.path.exists('/proc/' + path.split('-')[-2]):
+			if not os.path.exists('/proc/' + path.split('-')[-1]):
 				shutil.rmtree(path)
-		return os.path.join(self.home, 'work-%d-%d' % (os.getpid(), n))
+		return [tree.clone(os.path.join(self.home, 'work-%d%s-%d' % (n, kind, os.getpid())))
+			for n in range(self.args.jobs + 1)]
 
-	def work(self, tree, pristine):
-		of_programs = Judge(tree, pristine, self.programs.all, self.order)
-		of_guests = GuestJudge(tree, pristine, self.guests.all, self.order)
+	def work(self, place, guest, sanitized):
+		of_programs = Judge(place, sanitized, self.order)
+		of_guests = Judge(guest, None, self.order)
 		while True:
 			try:
 				m = self.waiting.get_nowait()
@@ -185,7 +192,7 @@ class Campaign:
 		if verdict == LIVED and any(s.name not in passed for s in self.steps(m)):
 			verdict = None
 		if not verdict:
-			verdict, passed, killer = judge.judge(m, passed, self.args.thorough)
+			verdict, passed, killer = judge.judge(m, self.steps(m), passed)
 			self.results.add(m, verdict, passed, killer)
 		with self.lock:
 			self.judged.append((m, verdict))
@@ -238,8 +245,8 @@ def arguments():
 		       help='only each N-th of them, from the I-th on')
 	p.add_argument('--seed', default=os.environ.get('SEED', '1'), help='draw others')
 	p.add_argument('--jobs', type=int, default=os.cpu_count())
-	p.add_argument('--quick', dest='thorough', action='store_false',
-		       help='no program with all its seeds')
+	p.add_argument('--thorough', action='store_true',
+		       help='all seeds of each program, too, and sanitizers: for what else lives')
 	p.add_argument('--named', nargs='?', const=os.path.join(HERE, 'named'), metavar='FILE',
 		       help='judge the mutants that this file describes, draw none')
 	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE')

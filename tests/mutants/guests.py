@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 
-from judge import Judge, Step
+from judge import Place, Step
 from programs import Program, play
 from tree import files_of, read
 
@@ -78,23 +78,22 @@ class Guests:
 		known[script.name + script.digest] = script.cost[''] = played.cpu, played.wall
 
 
-class GuestJudge(Judge):
-	"""Judges mutants of the driver."""
+class GuestPlace(Place):
+	"""Where mutants of the driver are built."""
 
-	def target_of(self, mutant):
-		return os.path.join(MODULE, mutant.path[:-1] + 'o')
+	def target(self):
+		return os.path.join(MODULE, self.mutant.path[:-1] + 'o')
 
-	def steps(self, mutant, thorough):
-		return guest_steps(self.programs)
-
-	def compile(self, mutant):
+	def compile(self):
 		return self.tree.shell('TOP=$PWD tests/vm/module uml')
-
-	def undo(self, began):
-		"""The next build makes it of the text that is there again."""
 
 	def run(self, step):
 		return play_script(self.tree, step.program, self.out, Patience(step.wall))
+
+	def undo(self):
+		"""The next build makes it anew of the text that is there again."""
+		with open(self.tree.at(self.mutant.path), 'wb') as f:
+			f.write(self.original)
 
 
 def guest_steps(scripts):

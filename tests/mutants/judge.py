@@ -4,19 +4,19 @@ import os
 import threading
 import time
 
-from programs import ALL, PART, Limits, part, play
+from programs import ALL, PART, SANITIZED, Limits, part, play
 from tree import read
 
 UNBUILT, SAME, DIED, LIVED = 'unbuilt', 'same', 'died', 'lived'
 
 
 class Step:
-	"""A run that may kill a mutant: a program, and which part of its seeds."""
+	"""A run that may kill a mutant: a program, and how it is run (PART, ALL, SANITIZED)."""
 
-	def __init__(self, program, every):
-		self.program, self.every = program, every
-		self.name = program.short + ('/' + every if every else '')
-		self.cpu, self.wall = program.cost[every]
+	def __init__(self, program, how):
+		self.program, self.how = program, how
+		self.name = program.short + ('/' + how if how else '')
+		self.cpu, self.wall = program.cost[how]
 
 
 def steps_of(programs, mutant, thorough):
@@ -30,9 +30,8 @@ def steps_of(programs, mutant, thorough):
 	steps = []
 	for p in programs:
 		inside = mutant.function in p.functions.get(mutant.path, ())
-		on = lines & p.lines.get(mutant.path, set())
-		if on or inside and not executable:
-			steps.append(Step(p, PART))
+		if lines & p.lines.get(mutant.path, set()) or inside and not executable:
+			steps += [Step(p, how) for how in (PART, SANITIZED)[:1 + thorough]]
 		if inside and thorough and p.is_longer():
 			steps.append(Step(p, ALL))
 	return steps
@@ -59,67 +58,90 @@ class Order:
 			self.kills[key] = self.kills.get(key, 0) + killed
 
 
-class Judge:
+class Place:
 	"""
-	One at a time in a tree of its own. pristine: a tree that stays as it was, from which the
-	commands are and what was made of a mutant is replaced.
+	Where a worker builds mutants: a tree of its own, and one that stays as it was, from which
+	the commands are and by which it is made whole again.
 	"""
 
-	def __init__(self, tree, pristine, programs, order):
-		self.tree, self.pristine, self.programs, self.order = tree, pristine, programs, order
+	def __init__(self, tree, pristine):
+		self.tree, self.pristine = tree, pristine
 		self.out = tree.at('out')
+		self.mutant = None
 
-	def judge(self, mutant, passed, thorough):
-		"""
-		passed: {run: digest} that it is known to pass. Return: (verdict, runs it passes,
-		what killed it as [run, digest, test]).
-		"""
-		self.target = self.target_of(mutant)
-		self.linked = set()
-		original = read(self.pristine.at(mutant.path))
-		began = time.time_ns() - 20_000_000	# the clock of files is coarse
-		try:
-			with open(self.tree.at(mutant.path), 'w', encoding='utf-8') as f:
-				f.write(mutant.apply(original.decode()))
-			if not self.compile(mutant):
-				return UNBUILT, {}, None
-			if read(self.tree.at(self.target)) == read(self.pristine.at(self.target)):
-				return SAME, {}, None
-			return self.play(mutant, dict(passed), thorough)
-		finally:
-			with open(self.tree.at(mutant.path), 'wb') as f:
-				f.write(original)
-			self.undo(began)
+	def target(self):
+		return os.path.join('build', self.mutant.path[:-1] + 'o')
 
-	def target_of(self, mutant):
-		return os.path.join('build', mutant.path[:-1] + 'o')
+	def build(self, mutant):
+		"""Return: None, or the verdict that this gives already."""
+		self.mutant, self.linked = mutant, set()
+		self.original = read(self.pristine.at(mutant.path))
+		self.began = time.time_ns() - 20_000_000	# the clock of files is coarse
+		with open(self.tree.at(mutant.path), 'w', encoding='utf-8') as f:
+			f.write(mutant.apply(self.original.decode()))
+		if not self.compile():
+			return UNBUILT
+		if read(self.tree.at(self.target())) == read(self.pristine.at(self.target())):
+			return SAME
+		return None
 
-	def steps(self, mutant, thorough):
-		return steps_of(self.programs, mutant, thorough)
-
-	def compile(self, mutant):
-		return self.tree.shell(self.pristine.commands(self.target, mutant.path))
-
-	def undo(self, began):
-		self.tree.restore(self.pristine, began)
+	def compile(self):
+		return self.tree.shell(self.pristine.commands(self.target(), self.mutant.path))
 
 	def run(self, step):
 		"""Links the program, once, and runs it."""
 		program = os.path.join('build', step.program.name)
 		if program not in self.linked and \
-		   not self.tree.shell(self.pristine.commands(program, self.target)):
+		   not self.tree.shell(self.pristine.commands(program, self.target())):
 			raise RuntimeError('%s cannot be linked' % program)
 		self.linked.add(program)
 		return play(self.tree, [step.program.path(self.tree)], self.out,
-			    Limits(step.cpu, step.wall), **part(step.every))
+			    Limits(step.cpu, step.wall, step.how), **part(step.how))
 
-	def play(self, mutant, passed, thorough):
-		steps = [s for s in self.steps(mutant, thorough)
-			 if passed.get(s.name) != s.program.digest]
+	def undo(self):
+		"""The mutant is gone."""
+		if not self.mutant:
+			return
+		with open(self.tree.at(self.mutant.path), 'wb') as f:
+			f.write(self.original)
+		self.tree.restore(self.pristine, self.began)
+		self.mutant = None
+
+
+class Judge:
+	"""Judges one mutant at a time. sanitized: where the steps are that are SANITIZED, or None."""
+
+	def __init__(self, place, sanitized, order):
+		self.place, self.sanitized, self.order = place, sanitized, order
+
+	def judge(self, mutant, steps, passed):
+		"""
+		passed: {run: digest} that it is known to pass. Return: (verdict, runs it passes,
+		what killed it as [run, digest, test]).
+		"""
+		try:
+			verdict = self.place.build(mutant)
+			if verdict:
+				return verdict, {}, None
+			return self.play(mutant, steps, dict(passed))
+		finally:
+			self.place.undo()
+			if self.sanitized:
+				self.sanitized.undo()
+
+	def play(self, mutant, steps, passed):
+		steps = [s for s in steps if passed.get(s.name) != s.program.digest]
 		for s in self.order.sort(mutant.path, steps):
-			played = self.run(s)
+			played = self.place_of(s, mutant).run(s)
 			self.order.note(mutant.path, s.name, bool(played.failed))
 			if played.failed:
 				return DIED, passed, [s.name, s.program.digest, played.failed]
 			passed[s.name] = s.program.digest
 		return LIVED, passed, None
+
+	def place_of(self, step, mutant):
+		if step.how != SANITIZED:
+			return self.place
+		if not self.sanitized.mutant:
+			self.sanitized.build(mutant)
+		return self.sanitized

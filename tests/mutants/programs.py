@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from tree import COUNTED, PLAIN, Tree, read
+from tree import COUNTED, PLAIN, SAN, Tree, read
 
 TIMES = 3		# as much processor time as the unmutated program: a mutant is dead
 FLOOR = 3		# seconds more
@@ -16,19 +16,21 @@ FLOOR = 3		# seconds more
 TIMES_WAITING, FLOOR_WAITING = 20, 60
 MEMORY = 4 << 30	# bytes of address space
 OUTPUT = 64 << 20	# bytes of a file that it writes
-PART, ALL = '12', ''	# EVERY of a run with a part of the seeds, and with all
+# How a program is run: with a part of its seeds (EVERY), with all, with a part and sanitizers
+PART, ALL, SANITIZED = '12', '', 'san'
 
 
 class Limits:
 	"""What a program may take, given what it took unmutated."""
 
-	def __init__(self, cpu=600, wall=120):
+	def __init__(self, cpu=600, wall=120, how=PART):
+		self.memory = 'unlimited' if how == SANITIZED else str(MEMORY)
 		self.cpu = int(TIMES * cpu + FLOOR)
 		self.wall = TIMES_WAITING * wall + FLOOR_WAITING
 
 	def words(self):
 		"""To put before a command."""
-		return ['prlimit', '--core=0', '--as=%d' % MEMORY, '--fsize=%d' % OUTPUT,
+		return ['prlimit', '--core=0', '--as=' + self.memory, '--fsize=%d' % OUTPUT,
 			'--cpu=%d:%d' % (self.cpu, self.cpu + 1)]
 
 
@@ -84,9 +86,9 @@ def verdict(rc, text):
 	return 'exit status %d' % rc if rc else None
 
 
-def part(every):
+def part(how):
 	"""What tells a program to take a part of its seeds."""
-	return {'EVERY': every} if every else {}
+	return {} if how == ALL else {'EVERY': PART}
 
 
 class Program:
@@ -94,7 +96,7 @@ class Program:
 	A test program. digest: of its tests, the objects of tests/ and tools/ in it; sources:
 	of all text it is made of; lines: {file: set of lines} that it reaches with a part of
 	its seeds; seen: those that code was made of; functions: {file: set of functions} that
-	it reaches; cost: {every: (cpu, wall)}.
+	it reaches; cost: {how: (cpu, wall)}.
 	"""
 
 	def __init__(self, name, objects):
@@ -133,6 +135,7 @@ class Programs:
 	def __init__(self, top, home, jobs, say):
 		self.top, self.home, self.jobs, self.say = top, home, jobs, say
 		self.base = Tree(os.path.join(home, 'base'), PLAIN)
+		self.sanitized = Tree(os.path.join(home, 'sanitized'), SAN)
 		self.counted = Tree(os.path.join(home, 'counted'), COUNTED)
 		self.known = os.path.join(home, 'programs')
 		self.all = []
@@ -146,11 +149,8 @@ class Programs:
 			p.fingerprint(self.base)
 			self.all.append(p)
 
-	def learn(self, parts):
-		"""
-		Finds out what is not known of them yet. parts: the values of EVERY that they will be
-		run with.
-		"""
+	def learn(self, hows):
+		"""Finds out what is not known of them yet. hows: how they will be run."""
 		unknown = [p for p in self.all if not self.recall(p)]
 		if unknown:
 			self.build(self.counted)
@@ -158,10 +158,12 @@ class Programs:
 			self.say('%s: what it reaches (%d of %d)' % (p.short, n + 1, len(unknown)))
 			self.cover(p)
 			self.keep(p)
+		if SANITIZED in hows:
+			self.build(self.sanitized)
 		for p in list(self.all):
-			for every in parts:
-				if every not in p.cost and p in self.all:
-					self.measure(p, every)
+			for how in hows:
+				if how not in p.cost and p in self.all:
+					self.measure(p, how)
 
 	def build(self, tree):
 		self.say('building ' + tree.path)
@@ -208,17 +210,18 @@ class Programs:
 		with open(self.path_of(program), 'w', encoding='utf-8') as f:
 			json.dump(kept, f)
 
-	def measure(self, program, every):
+	def measure(self, program, how):
 		"""What it takes. One that fails judges nothing."""
 		out = os.path.join(self.home, program.short + '.out')
-		played = play(self.base, [program.path(self.base)], out, Limits(), **part(every))
+		tree = self.sanitized if how == SANITIZED else self.base
+		played = play(tree, [program.path(tree)], out, Limits(how=how), **part(how))
 		if played.failed:
 			self.say('%s: %s, see %s' % (program.name, played.failed, out))
 			self.all.remove(program)
 			self.broken.append(program)
 			return
 		os.unlink(out)
-		program.cost[every] = played.cpu, played.wall
+		program.cost[how] = played.cpu, played.wall
 		self.keep(program)
 
 	def cover(self, program):

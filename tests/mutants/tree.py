@@ -7,6 +7,7 @@ import subprocess
 
 PLAIN = 'OPT=-O2'		# no debugging information: objects of one behaviour are equal
 COUNTED = 'OPT=-O1 --coverage'
+SAN = 'SAN=1'
 
 
 def read(path):
