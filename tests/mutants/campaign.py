@@ -136,6 +136,7 @@ class Campaign:
 				if self.args.thorough else [None] * (self.args.jobs + 1)
 		self.lock = threading.Lock()
 		self.order = Order()
+		self.order.learn(self.results.known.values())
 		workers = [threading.Thread(target=self.work, daemon=True, args=(
 				Place(p, plain[0]), GuestPlace(p, plain[0]), s and Place(s, sanitized[0])))
 			   for p, s in zip(plain[1:], sanitized[1:])]

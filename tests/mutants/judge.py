@@ -51,6 +51,14 @@ class Order:
 	def odds(self, path, name):
 		return (self.kills.get((path, name), 0) + 0.3) / (self.tries.get((path, name), 0) + 1)
 
+	def learn(self, results):
+		"""From what is known of other mutants."""
+		for r in results:
+			for name in r['passed']:
+				self.note(r['path'], name, False)
+			if r['killer']:
+				self.note(r['path'], r['killer'][0], True)
+
 	def note(self, path, name, killed):
 		with self.lock:
 			key = path, name
