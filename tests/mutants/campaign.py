@@ -21,6 +21,7 @@ from mutate import mutants_of
 from programs import ALL, PART, SANITIZED, Programs
 from report import MARKED, Area
 from results import Results
+from tree import read
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -155,6 +156,9 @@ class Campaign:
 		self.programs = Programs(self.top, self.home, self.args.jobs, say)
 		self.guests = Guests(self.programs, say)
 		self.programs.prepare()
+		for path, text in self.texts.items():
+			if read(self.programs.base.at(path)) != text.encode():
+				raise SystemExit('mutants: %s has changed meanwhile' % path)
 		if any(not DRIVER.has(m.path) for m in mutants):
 			self.programs.learn([PART, ALL, SANITIZED] if self.args.thorough else [PART])
 		if any(DRIVER.has(m.path) for m in mutants):

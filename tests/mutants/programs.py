@@ -49,21 +49,29 @@ def play(tree, command, out, limits, **env):
 	with open(out, 'wb') as f:
 		p = subprocess.Popen(words, cwd=tree.path, env=env, stdin=subprocess.DEVNULL,
 				     stdout=f, stderr=f, start_new_session=True)
-		rc, usage = wait(p, began + limits.wall)
+		rc, usage = wait(p, began + limits.wall, out)
 	return Played(verdict(rc, read(out).decode(errors='replace')),
 		      usage.ru_utime + usage.ru_stime, time.monotonic() - began)
 
 
-def wait(p, until):
-	"""For its end; whatever it began ends with it. Return: (exit status, what it used)."""
-	pause, late = 0.002, False
+def wait(p, until, out):
+	"""
+	For its end, or for a test that failed; whatever it began ends with it. Return: (exit
+	status, what it used).
+	"""
+	pause, seen, stop = 0.002, 0, None
 	while True:
 		pid, status, usage = os.wait4(p.pid, os.WNOHANG)
 		if pid:
 			break
 		if time.monotonic() > until:
-			os.killpg(p.pid, signal.SIGKILL if late else signal.SIGTERM)
-			until, late = until + 5, True
+			os.killpg(p.pid, signal.SIGKILL if stop else signal.SIGTERM)
+			until, stop = time.monotonic() + 5, stop or 'late'
+		if not stop and os.path.getsize(out) > seen:
+			seen = os.path.getsize(out)
+			if failure(read(out).decode(errors='replace')):
+				until, stop = time.monotonic() + 5, 'failed'
+				os.killpg(p.pid, signal.SIGTERM)
 		time.sleep(pause)
 		pause = min(pause * 1.2, 0.1)
 	try:
@@ -71,16 +79,20 @@ def wait(p, until):
 	except ProcessLookupError:
 		pass
 	p.returncode = os.waitstatus_to_exitcode(status)
-	return -signal.SIGXCPU if late else p.returncode, usage
+	return -signal.SIGXCPU if stop == 'late' else p.returncode, usage
+
+
+def failure(text):
+	"""The first test that failed, if one has."""
+	return next((n[:160] for n in text.splitlines() if n.startswith('not ok')), None)
 
 
 def verdict(rc, text):
 	"""None: passed; else the test that failed first, or how it ended."""
+	if failure(text):
+		return failure(text)
 	if rc in (-signal.SIGXCPU, -signal.SIGKILL):
 		return 'time'
-	for line in text.splitlines():
-		if line.startswith('not ok'):
-			return line[:160]
 	if rc < 0:
 		return 'signal %d' % -rc
 	return 'exit status %d' % rc if rc else None
