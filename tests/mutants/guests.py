@@ -5,7 +5,7 @@ import json
 import os
 
 from judge import Place, Step
-from programs import Program, play
+from programs import FLOOR_WAITING, TIMES_WAITING, Program, play
 from tree import files_of, read
 
 # From those that take little on; others of tests/vm need minutes.
@@ -16,8 +16,8 @@ MODULE = 'build/vm/kmod-uml'
 class Patience:
 	"""How long a guest may take. It limits its processes itself, and KASAN maps terabytes."""
 
-	def __init__(self, wall=300):
-		self.wall = 6 * wall + 60
+	def __init__(self, wall=60):
+		self.wall = TIMES_WAITING * wall + FLOOR_WAITING
 
 	def words(self):
 		return ['prlimit', '--core=0']
