@@ -110,7 +110,20 @@ class Campaign:
 		print('%s - %s' % ('ok' if passed else 'not ok', name), flush=True)
 		self.failed |= not passed
 
+	def unreached(self):
+		"""Where all mutants live."""
+		programs = Programs(self.top, self.home, self.args.jobs, say)
+		os.makedirs(self.home, exist_ok=True)
+		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
+			fcntl.flock(lock, fcntl.LOCK_EX)
+			programs.prepare()
+			programs.learn([])
+		for line in report.unreached(self.texts, programs.all):
+			print(line)
+
 	def run(self):
+		if self.args.unreached:
+			return self.unreached()
 		mutants = self.draw()
 		marked = [] if self.args.named else \
 			[m for m in mutants if any(k.is_of(m) for k in self.marks)]
@@ -254,6 +267,8 @@ def arguments():
 		       help='all seeds of each program, too, and sanitizers: for what else lives')
 	p.add_argument('--named', nargs='?', const=os.path.join(HERE, 'named'), metavar='FILE',
 		       help='judge the mutants that this file describes, draw none')
+	p.add_argument('--unreached', action='store_true',
+		       help='judge none: print the lines that no program reaches')
 	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE')
 	p.add_argument('--results', default=os.path.join(cache, 'mutants.jsonl'), metavar='FILE')
 	p.add_argument('--survivors', metavar='FILE', help='write them there, too, as they are found')

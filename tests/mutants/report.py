@@ -78,3 +78,14 @@ def diff(mutant, text, passed):
 	yield 'passes ' + (' '.join(sorted(passed)) or 'no program reaches it')
 	yield from lines
 	yield ''
+
+
+def unreached(texts, programs):
+	"""Lines that code was made of and no program reaches."""
+	for path in sorted(texts):
+		lines = set().union(*(p.seen.get(path, ()) for p in programs))
+		for p in programs:
+			lines -= p.lines.get(path, set())
+		text = texts[path].split('\n')
+		for n in sorted(lines):
+			yield '%s:%d:%s' % (path, n, text[n - 1])

@@ -183,6 +183,13 @@ END
 	ends 1 'ok - dies: each is half as much' && ends 1 'not ok - dies: it is always false'
 }
 
+unreached() {
+	"$mutants/campaign.py" --top "$toy" --unreached | tee "$tmp/unreached"
+	[[ $(grep -c '^kernel/core/sum.c:' "$tmp/unreached") -gt 0 ]] &&
+		! grep -E '^kernel.*total|^kernel.*while' "$tmp/unreached" &&
+		grep -q '^kernel/core/sum.c:19:.*return n && n != SEVEN' "$tmp/unreached"
+}
+
 # What lived is run again when its tests are others.
 notices_tests() {
 	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7)/' "$toy/tests/unit/test_sum.c"
@@ -201,6 +208,7 @@ check 'an assignment that is dropped is noticed' judged 'died, test_sum/12: not 
 check 'a loop without end is ended' judged 'died, test_sum/12: time' 'drop assignment' sum
 check 'what is compiled to the same is no mutant' judged same arithmetic sum
 check 'what no program reaches lives' judged lived logic never
+check 'lines are told that no program reaches' unreached
 check 'survivors are shown as diffs' grep -q '^# +.*return n || n != SEVEN;' "$tmp/said"
 check 'too many survivors are a failure' ends 1 'not ok - kernel/core: '
 check 'the sources are left alone' cmp "$toy/kernel/core/sum.c" "$tmp/sum.c"
