@@ -10,7 +10,7 @@ ROW = '%-28s %6s %8s %7s %6s %6s %10s %7s'
 
 
 class Area:
-	"""Files that share a target: percent of mutants that must die; None: none."""
+	"""Files that share a target: percent of mutants that must die."""
 
 	def __init__(self, name, target, *patterns):
 		self.name, self.target, self.patterns = name, target, patterns
@@ -60,12 +60,9 @@ def tests(areas, judged):
 		for mutant, verdict in judged:
 			if a.has(mutant.path):
 				c.add(mutant, verdict)
-		if c.rate() is None:
-			continue
-		name = '%s: %.1f %% of %d mutants died' % (a.name, c.rate(), c.of[DIED] + c.of[LIVED])
-		if a.target is not None:
-			name += ', target %d %%' % a.target
-		yield a.target is None or c.rate() >= a.target, name
+		if c.rate() is not None:
+			yield c.rate() >= a.target, '%s: %.1f %% of %d mutants died, target %d %%' % (
+				a.name, c.rate(), c.of[DIED] + c.of[LIVED], a.target)
 
 
 def diff(mutant, text, passed):
