@@ -30,7 +30,8 @@ AREAS = [
 	Area('kernel/core', 95, 'kernel/core/*.c'),
 	Area('daemon/fm', 95, 'daemon/fm/*.c'),
 	Area('daemon/auth', 95, 'daemon/auth*.c'),
-	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c', 'daemon/codec*.c'),
+	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c',
+	     'daemon/codec*.c'),
 	Area('lib/route', 95, 'lib/route/*.c'),
 ]
 # Guests judge the driver's, which takes minutes for each: only where PATH asks for them, and
@@ -82,7 +83,8 @@ class Campaign:
 		self.check_marks(made)
 
 		def lot(m):
-			return hashlib.sha256(('%s %s' % (self.args.seed, m.name)).encode()).digest()
+			name = '%s %s' % (self.args.seed, m.name)
+			return hashlib.sha256(name.encode()).digest()
 
 		drawn = sorted(made, key=lot)[:self.args.mutants]
 		part, of = self.args.shard
@@ -98,7 +100,7 @@ class Campaign:
 				self.texts[mark.path] = self.read(mark.path)
 				found.append(mutant)
 			else:
-				self.test(False, 'the named mutant of %s is one of the text' % mark.title)
+				self.test(False, '%s has the lines that are named' % mark.title)
 		return found
 
 	def check_marks(self, made):
@@ -141,7 +143,8 @@ class Campaign:
 	def judge_all(self, mutants):
 		os.makedirs(self.home, exist_ok=True)
 		if self.args.survivors:
-			os.makedirs(os.path.dirname(os.path.abspath(self.args.survivors)), exist_ok=True)
+			folder = os.path.dirname(os.path.abspath(self.args.survivors))
+			os.makedirs(folder, exist_ok=True)
 			open(self.args.survivors, 'w', encoding='utf-8').close()
 		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
 			fcntl.flock(lock, fcntl.LOCK_EX)
@@ -152,9 +155,10 @@ class Campaign:
 		self.lock = threading.Lock()
 		self.order = Order()
 		self.order.learn(self.results.known.values())
-		workers = [threading.Thread(target=self.work, daemon=True, args=(
-				Place(p, plain[0]), GuestPlace(p, plain[0]), s and Place(s, sanitized[0])))
-			   for p, s in zip(plain[1:], sanitized[1:])]
+		workers = []
+		for p, s in zip(plain[1:], sanitized[1:]):
+			places = Place(p, plain[0]), GuestPlace(p, plain[0]), s and Place(s, sanitized[0])
+			workers.append(threading.Thread(target=self.work, args=places, daemon=True))
 		for w in workers:
 			w.start()
 		for w in workers:
@@ -174,7 +178,8 @@ class Campaign:
 			if read(self.programs.base.at(path)) != text.encode():
 				raise SystemExit('mutants: %s has changed meanwhile' % path)
 		if any(not DRIVER.has(m.path) for m in mutants):
-			self.programs.learn([PART, ALL, SANITIZED] if self.args.thorough else [PART])
+			hows = [PART, ALL, SANITIZED] if self.args.thorough else [PART]
+			self.programs.learn(hows)
 		if any(DRIVER.has(m.path) for m in mutants):
 			self.guests.prepare()
 		for p in self.programs.broken:
@@ -189,7 +194,7 @@ class Campaign:
 		return steps_of(self.programs.all, m, self.args.thorough)
 
 	def clones(self, tree, kind):
-		"""Copies of a tree, the first for nobody. What a process that was killed left goes."""
+		"""Copies of a tree, the first for nobody. What one that was killed left goes."""
 		for path in glob.glob(os.path.join(self.home, 'work-*')):
 			if not os.path.exists('/proc/' + path.split('-')[-1]):
 				shutil.rmtree(path)
@@ -216,8 +221,8 @@ class Campaign:
 		with self.lock:
 			self.judged.append((m, verdict))
 			say('%d/%d %s %s(), %s: %s%s' % (
-				len(self.judged), self.count, m.path, m.function, m.operator, verdict,
-				', %s: %s' % (killer[0], killer[2]) if killer else ''))
+				len(self.judged), self.count, m.path, m.function, m.operator,
+				verdict, ', %s: %s' % (killer[0], killer[2]) if killer else ''))
 			if verdict == LIVED:
 				m.passed = passed
 				self.keep_survivor(m)
@@ -226,8 +231,9 @@ class Campaign:
 
 	def keep_survivor(self, m):
 		if self.args.survivors:
+			lines = report.diff(m, self.texts[m.path], m.passed)
 			with open(self.args.survivors, 'a', encoding='utf-8') as f:
-				f.writelines(n + '\n' for n in report.diff(m, self.texts[m.path], m.passed))
+				f.writelines(n + '\n' for n in lines)
 
 	def tell(self):
 		say('')
@@ -272,7 +278,8 @@ def arguments():
 		       help='judge none: print the lines that no program reaches')
 	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE')
 	p.add_argument('--results', default=os.path.join(cache, 'mutants.jsonl'), metavar='FILE')
-	p.add_argument('--survivors', metavar='FILE', help='write them there, too, as they are found')
+	p.add_argument('--survivors', metavar='FILE',
+		       help='write them there, too, as they are found')
 	p.add_argument('--top', default=os.path.join(HERE, '..', '..'), help='the checkout')
 	p.add_argument('path', nargs='*', help='files and folders, all that have mutants if none')
 	return p.parse_args()

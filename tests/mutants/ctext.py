@@ -198,7 +198,8 @@ class Parser:
 		for n in range(3):
 			last = first
 			while last < end and not self.s.is_at(last, ';'):
-				last = self.s.match[last] + 1 if self.s.is_at(last, *OPENS) else last + 1
+				last = self.s.match[last] if self.s.is_at(last, *OPENS) else last
+				last += 1
 			kind = 'declaration' if not n and self.is_declaration(first) else 'part'
 			self.add(kind, first, last, i)
 			first = last + 1
@@ -221,7 +222,7 @@ class Parser:
 		return end + 1
 
 	def is_loop(self, i):
-		"""A macro that is the head of a loop: a statement follows where an operator would."""
+		"""A macro that heads a loop: a statement follows where an operator would."""
 		return self.s.tokens[i].kind == 'name' or self.s.is_at(i, '{')
 
 	def is_declaration(self, i):

@@ -49,7 +49,8 @@ class Order:
 			return sorted(steps, key=lambda s: (s.cpu + 0.3) / self.odds(path, s.name))
 
 	def odds(self, path, name):
-		return (self.kills.get((path, name), 0) + 0.3) / (self.tries.get((path, name), 0) + 1)
+		key = path, name
+		return (self.kills.get(key, 0) + 0.3) / (self.tries.get(key, 0) + 1)
 
 	def learn(self, results):
 		"""From what is known of other mutants."""
@@ -117,7 +118,7 @@ class Place:
 
 
 class Judge:
-	"""Judges one mutant at a time. sanitized: where the steps are that are SANITIZED, or None."""
+	"""Judges one mutant at a time. sanitized: the place of steps that are SANITIZED, or None."""
 
 	def __init__(self, place, sanitized, order):
 		self.place, self.sanitized, self.order = place, sanitized, order

@@ -21,8 +21,7 @@ FREES = re.compile(r'(\w*_)?(free|decref)$')
 
 # How tightly binary operators bind
 BINDS = {}
-for _level, _ops in enumerate((',', '= += -= *= /= %= &= |= ^= <<= >>=', '? :', '||', '&&', '|', '^',
-			       '&', '== !=', '< <= > >=', '<< >>', '+ -', '* / %')):
+for _level, _ops in enumerate((',', ' '.join(ASSIGNS), '? :', '||', '&&', '|', '^', '&', '== !=', '< <= > >=', '<< >>', '+ -', '* / %')):
 	for _op in _ops.split():
 		BINDS[_op] = _level
 
@@ -56,7 +55,8 @@ class Mutant:
 	@property
 	def key(self):
 		"""What it is."""
-		return (self.path, self.function, self.operator, self.old_text, self.new_text, self.nth)
+		return (self.path, self.function, self.operator, self.old_text, self.new_text,
+			self.nth)
 
 	@property
 	def name(self):
@@ -111,7 +111,7 @@ class Maker:
 		return self.s.text[self.t[first].start:self.t[last - 1].end]
 
 	def find_spared(self):
-		"""Tokens that are left alone: log lines, what only they depend on, assertions, sizes."""
+		"""Tokens that are left alone: logs, what only they depend on, assertions, sizes."""
 		self.spared = set()
 		for i in range(self.f.first, self.f.last):
 			if not self.s.is_at(i + 1, '(') or self.t[i].kind != 'name':
@@ -154,11 +154,12 @@ class Maker:
 
 	def drop(self, st, what):
 		"""The statement is not carried out."""
-		if self.s.is_at(st.last + 1, '}') and what == 'return' and st.last + 1 == self.f.last:
+		if what == 'return' and st.last + 1 == self.f.last:
 			return
 		first, last = st.whole, st.last
 		if '\n' in self.text(first, last):
-			self.add('drop ' + what, first, first + 1, 'while (0) ' + self.t[first].text)
+			never = 'while (0) ' + self.t[first].text
+			self.add('drop ' + what, first, first + 1, never)
 		else:
 			self.add('drop ' + what, first, last, '')
 
@@ -176,7 +177,7 @@ class Maker:
 		i = first
 		while i < last:
 			yield i, self.t[i]
-			i = self.s.match[i] if self.t[i].text in OPENS and self.t[i].kind == 'op' else i
+			i = self.s.match[i] if self.s.is_at(i, *OPENS) else i
 			i += 1
 
 	def change_return(self, st):
@@ -188,7 +189,8 @@ class Maker:
 			if value != 'NULL':
 				self.add('return', st.first, st.last, 'NULL')
 		elif self.f.returns == 'number' and value != '0':
-			new = '0' if re.fullmatch(r'-E[A-Z0-9]+|err|ret|rc', value) else value + ' + 1'
+			is_error = re.fullmatch(r'-E[A-Z0-9]+|err|ret|rc', value)
+			new = '0' if is_error else value + ' + 1'
 			if re.search(r'[?<>&|=^]', value) and new != '0':
 				new = '(' + value + ') + 1'
 			self.add('return', st.first, st.last, new)
@@ -203,7 +205,8 @@ class Maker:
 			if t.kind == 'number':
 				self.constant(i)
 			elif t.text in ('true', 'false'):
-				self.add('constant', i, i + 1, 'false' if t.text == 'true' else 'true')
+				other = 'false' if t.text == 'true' else 'true'
+				self.add('constant', i, i + 1, other)
 			elif t.text in ('!', '~') and t.kind == 'op':
 				self.add('drop ' + t.text, i, i + 1, '')
 			elif t.kind == 'op':
@@ -224,7 +227,7 @@ class Maker:
 		if before.text == ')':
 			head = self.s.match[i - 1]
 			inside = self.t[head + 1:i - 1]
-			is_cast = all(t.kind == 'name' or t.text == '*' for t in inside) and inside and \
+			is_cast = inside and all(t.kind == 'name' or t.text == '*' for t in inside) and \
 				(inside[0].text in TYPES or re.search(r'_t$', inside[0].text)) and \
 				self.t[head - 1].text != 'sizeof'
 			return not is_cast
@@ -275,7 +278,7 @@ class Maker:
 			j += 1
 
 	def drop_operands(self, i):
-		"""Each link of a chain of && or || is dropped once: the right one by its last operator."""
+		"""Each link of a chain of && or ||, the right one by the last operator alone."""
 		left, right = self.left(i), self.right(i)
 		op, before, after = self.t[i], self.t[i - 1].end, self.t[i + 1].start
 		stop = op.end if '\n' in self.s.text[op.end:after] else after

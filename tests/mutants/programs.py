@@ -186,14 +186,14 @@ class Programs:
 			raise SystemExit('mutants: the tests cannot be built:\n' + text[-3000:])
 
 	def list(self):
-		"""The programs of unit and sim, with all objects that they and their helpers have."""
+		"""Those of unit and sim, with all objects that they and their helpers have."""
 		rule = 'objects-of-tests:;@printf "%s\\n" $(foreach p,$(tests) $(programs),' \
 			'"$(p) $($(p)-objs) $($(p)-deps)") "libtorus.a $(lib-objs)"'
 		_, text = self.base.make('--eval=' + rule, 'objects-of-tests')
 		parts = {}
 		for line in text.splitlines():
 			name, *of = line.split()
-			parts[name] = [o[len('build/'):] if o.startswith('build/') else o for o in of]
+			parts[name] = [o.removeprefix('build/') for o in of]
 
 		def objects(name):
 			for o in parts.get(name, ()):
@@ -241,8 +241,8 @@ class Programs:
 		prefix = os.path.join(self.home, 'reached')
 		shutil.rmtree(prefix, ignore_errors=True)
 		os.makedirs(prefix)
-		play(self.counted, [program.path(self.counted)], os.path.join(prefix, 'out'), Limits(),
-		     GCOV_PREFIX=prefix, **part(PART))
+		play(self.counted, [program.path(self.counted)], os.path.join(prefix, 'out'),
+		     Limits(), GCOV_PREFIX=prefix, **part(PART))
 		for folder, _, names in os.walk(prefix):
 			for n in names:
 				if n.endswith('.gcda'):
@@ -254,14 +254,16 @@ class Programs:
 		if not os.path.exists(notes):
 			return
 		shutil.copy(notes, os.path.dirname(gcda))
-		p = subprocess.run(['gcov', '--json-format', '--stdout', gcda], cwd=self.counted.path,
-				   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+		p = subprocess.run(['gcov', '--json-format', '--stdout', gcda], check=False,
+				   cwd=self.counted.path, stdout=subprocess.PIPE,
+				   stderr=subprocess.DEVNULL)
 		for line in p.stdout.decode(errors='replace').splitlines():
 			for f in json.loads(line)['files']:
 				if f['file'].startswith('/') or not f['file'].endswith('.c'):
 					continue
 				note(program.seen, f, (n['line_number'] for n in f['lines']))
-				note(program.lines, f, (n['line_number'] for n in f['lines'] if n['count']))
+				note(program.lines, f, (n['line_number'] for n in f['lines']
+							if n['count']))
 				note(program.functions, f, (n['name'] for n in f['functions']
 							    if n['execution_count']))
 

@@ -61,8 +61,8 @@ def tests(areas, judged):
 			if a.has(mutant.path):
 				c.add(mutant, verdict)
 		if c.rate() is not None:
-			yield c.rate() >= a.target, '%s: %.1f %% of %d mutants died, target %d %%' % (
-				a.name, c.rate(), c.of[DIED] + c.of[LIVED], a.target)
+			of = a.name, c.rate(), c.of[DIED] + c.of[LIVED], a.target
+			yield c.rate() >= a.target, '%s: %.1f %% of %d mutants died, target %d %%' % of
 
 
 def diff(mutant, text, passed):

@@ -43,8 +43,8 @@ class Tree:
 		self.path = path
 		self.option = option
 		self.env = {k: v for k, v in os.environ.items()
-			    if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TOP', 'B', 'SEED', 'SEEDS',
-					 'EVERY', 'JOBS')}
+			    if k not in ('MAKEFLAGS', 'MFLAGS', 'MAKELEVEL', 'TOP', 'B', 'SEED',
+					 'SEEDS', 'EVERY', 'JOBS')}
 		self.env.update(LC_ALL='C.UTF-8', CCACHE_BASEDIR=path, CCACHE_NOHASHDIR='1')
 		self.known = {}
 
@@ -53,7 +53,8 @@ class Tree:
 
 	def make(self, *words):
 		"""Return: (exit status, what it printed)."""
-		return run(['make', '-s', 'WARN=-w', 'B=build', self.option, *words], self.path, self.env)
+		return run(['make', '-s', 'WARN=-w', 'B=build', self.option, *words], self.path,
+			   self.env)
 
 	def commands(self, target, changed):
 		"""
@@ -88,7 +89,7 @@ class Tree:
 		return Tree(path, self.option)
 
 	def restore(self, pristine, when):
-		"""What was built since then becomes what it is in another tree. when: in nanoseconds."""
+		"""What was built since when, in ns, becomes what it is in another tree."""
 		for folder, _, names in list(os.walk(self.at('build'))):
 			for n in names:
 				path = os.path.join(folder, n)

@@ -63,8 +63,8 @@ END
 
 # campaign OPTION...: of the toy
 campaign() {
-	"$mutants/campaign.py" --top "$toy" --results "$tmp/results" --equivalent "$tmp/equivalent" \
-		--jobs 2 "$@" >"$tmp/said" 2>&1
+	"$mutants/campaign.py" --top "$toy" --results "$tmp/results" \
+		--equivalent "$tmp/equivalent" --jobs 2 "$@" >"$tmp/said" 2>&1
 }
 
 # judged VERDICT OPERATOR FUNCTION...: those of this operator in this function came to that
@@ -192,7 +192,8 @@ unreached() {
 
 # What lived is run again when its tests are others.
 notices_tests() {
-	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7)/' "$toy/tests/unit/test_sum.c"
+	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7)/' \
+		"$toy/tests/unit/test_sum.c"
 	campaign --thorough
 	status=$?
 	judged died logic never && ends 0 'ok - kernel/core: 100.0 % of'
@@ -204,7 +205,8 @@ cp "$toy/kernel/core/sum.c" "$tmp"
 : >"$tmp/equivalent"
 campaign
 status=$?
-check 'an assignment that is dropped is noticed' judged 'died, test_sum/12: not ok - sum' 'drop assignment' sum
+check 'an assignment that is dropped is noticed' \
+	judged 'died, test_sum/12: not ok - sum' 'drop assignment' sum
 check 'a loop without end is ended' judged 'died, test_sum/12: time' 'drop assignment' sum
 check 'what is compiled to the same is no mutant' judged same arithmetic sum
 check 'what no program reaches lives' judged lived logic never
