@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "daemon/auth.h"
+#include "daemon/frame.h"
 
 static const char key_a[] = "0123456789abcdef0123456789abcdef\n";
 static const char key_b[] = "0123456789abcdef0123456789abcdeF\n";
@@ -47,25 +48,40 @@ struct pair {
 	bool i_done, l_done;
 };
 
+/* What somebody between the two does to a message. Return: false if none arrives. */
+typedef bool meddle(struct fm_auth *msg, unsigned int turn, void *arg);
+
 /* Return: true if both are content. */
-static bool converse(struct pair *p, const struct auth *a, const struct auth *b)
+static bool converse_through(struct pair *p, const struct auth *a, const struct auth *b,
+			     meddle *fn, void *arg)
 {
-	enum auth_next next;
+	struct fm_auth heard, none;
 
 	memset(p, 0, sizeof(*p));
 	auth_session_init(&p->i, a, true);
 	auth_session_init(&p->l, b, false);
 	assert_int_equal(auth_start(&p->i, &p->msg[0]), 0);
-	if (auth_step(&p->l, &p->msg[0], &p->msg[1]) != AUTH_SEND)
-		return false;
-	if (auth_step(&p->i, &p->msg[1], &p->msg[2]) != AUTH_SEND)
-		return false;
-	next = auth_step(&p->l, &p->msg[2], &p->msg[3]);
-	p->l_done = next == AUTH_LAST;
-	if (!p->l_done)
-		return false;
-	p->i_done = auth_step(&p->i, &p->msg[3], &p->msg[0]) == AUTH_DONE;
+	for (unsigned int turn = 0; turn < 4; turn++) {
+		struct auth_session *to = turn % 2 ? &p->i : &p->l;
+		struct fm_auth *reply = turn < 3 ? &p->msg[turn + 1] : &none;
+		enum auth_next next, right = turn < 2 ? AUTH_SEND : turn < 3 ? AUTH_LAST : AUTH_DONE;
+
+		heard = p->msg[turn];
+		if (fn && !fn(&heard, turn, arg))
+			return false;
+		next = auth_step(to, &heard, reply);
+		if (next == AUTH_REFUSED)
+			return false;
+		assert_int_equal(next, right);
+		p->l_done |= next == AUTH_LAST;
+		p->i_done |= next == AUTH_DONE;
+	}
 	return p->i_done;
+}
+
+static bool converse(struct pair *p, const struct auth *a, const struct auth *b)
+{
+	return converse_through(p, a, b, NULL, NULL);
 }
 
 static void same_key(void **state)
@@ -111,84 +127,403 @@ static void other_fabric(void **state)
 	assert_false(converse(&p, &a, &b));
 	assert_non_null(strstr(p.l.text, "'green', allowed: 'blue'"));
 	auth_close(&a);
+	/* One begins like the other. */
+	open_ok(&a, "blues", "n0", key_a);
+	assert_false(converse(&p, &a, &b));
+	assert_non_null(strstr(p.l.text, "'blues', allowed: 'blue'"));
+	auth_close(&a);
 	auth_close(&b);
 }
 
-/* A proof heard once is worth nothing in another conversation. */
+/* The proofs themselves, which managers of all versions must agree on; made with Python's hmac. */
+static void known_proofs(void **state)
+{
+	static const uint8_t of_i[32] = {
+		0x7c, 0x25, 0xd7, 0x56, 0x0f, 0x36, 0x77, 0x98, 0xe7, 0x58, 0x7f, 0x84, 0xd4, 0x85,
+		0x8c, 0x94, 0xce, 0x87, 0xf3, 0x44, 0x5b, 0x80, 0x40, 0x2f, 0xd5, 0x46, 0x55, 0x2e,
+		0xc0, 0x76, 0x0d, 0x5d,
+	}, of_l[32] = {
+		0x01, 0x31, 0x13, 0x3e, 0xd6, 0x6d, 0xa0, 0xc6, 0x4b, 0x54, 0x6d, 0xf3, 0xe7, 0x6a,
+		0x2e, 0xf0, 0x33, 0x98, 0xa2, 0x48, 0xf6, 0xf3, 0xc4, 0x44, 0xb6, 0xb6, 0xfa, 0xe5,
+		0xb7, 0xeb, 0x81, 0x25,
+	};
+	struct fm_auth m = { .fabric = "green", .name = "n1", .nonce_len = 32 }, out;
+	struct auth_session i, l;
+	struct auth a, b;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	open_ok(&b, "green", "n1", key_a);
+	auth_session_init(&i, &a, true);
+	assert_int_equal(auth_start(&i, &out), 0);
+	auth_session_init(&l, &b, false);
+	for (unsigned int k = 0; k < 32; k++) {
+		i.own_nonce[k] = (uint8_t)k;
+		m.nonce[k] = (uint8_t)(32 + k);
+	}
+	assert_int_equal(auth_step(&i, &m, &out), AUTH_SEND);
+	assert_int_equal(out.proof_len, 32);
+	assert_memory_equal(out.proof, of_i, 32);
+	strcpy(m.name, "n0");
+	memcpy(m.nonce, i.own_nonce, 32);
+	assert_int_equal(auth_step(&l, &m, &out), AUTH_SEND);
+	for (unsigned int k = 0; k < 32; k++)
+		l.own_nonce[k] = (uint8_t)(32 + k);
+	m.proof_len = 32;
+	memcpy(m.proof, of_i, 32);
+	assert_int_equal(auth_step(&l, &m, &out), AUTH_LAST);
+	assert_int_equal(out.proof_len, 32);
+	assert_memory_equal(out.proof, of_l, 32);
+	strcpy(m.name, "n1");
+	memcpy(m.proof, of_l, 32);
+	assert_int_equal(auth_step(&i, &m, &out), AUTH_DONE);
+	auth_close(&a);
+	auth_close(&b);
+}
+
+/* Every byte of a nonce changes; one that stays the same 64 times does not by chance. */
+static void fresh_nonces(void **state)
+{
+	struct fm_auth first[2] = { 0 };
+	uint8_t differs[2][32] = { 0 };
+	struct auth a;
+	struct pair p;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	for (unsigned int i = 0; i < 64; i++) {
+		assert_true(converse(&p, &a, &a));
+		for (unsigned int k = 0; k < 2; k++) {
+			assert_int_equal(p.msg[k].nonce_len, 32);
+			if (!i)
+				first[k] = p.msg[k];
+			for (unsigned int n = 0; n < 32; n++)
+				differs[k][n] |= p.msg[k].nonce[n] ^ first[k].nonce[n];
+		}
+	}
+	assert_null(memchr(differs, 0, sizeof(differs)));
+	auth_close(&a);
+}
+
+/*
+ * Any two of the messages of @said, in any order, to a new end of @a. With its nonce as
+ * it was then, only the right two in the right order do, which shows that all others
+ * fail by more than their age. Return: how many pairs were good for a session.
+ */
+static unsigned int any_two(const struct pair *said, const struct auth *a, bool initiator,
+			    bool nonce_as_then)
+{
+	const struct auth_session *then = initiator ? &said->i : &said->l;
+	unsigned int sessions = 0;
+
+	for (unsigned int n = 0; n < 16; n++) {
+		enum auth_next next;
+		struct auth_session s;
+		struct fm_auth out;
+
+		auth_session_init(&s, a, initiator);
+		if (initiator)
+			assert_int_equal(auth_start(&s, &out), 0);
+		next = auth_step(&s, &said->msg[n / 4], &out);
+		assert_true(next == AUTH_SEND || next == AUTH_REFUSED);
+		if (next == AUTH_REFUSED)
+			continue;
+		if (nonce_as_then)
+			memcpy(s.own_nonce, then->own_nonce, sizeof(s.own_nonce));
+		next = auth_step(&s, &said->msg[n % 4], &out);
+		if (next == AUTH_REFUSED)
+			continue;
+		assert_int_equal(next, initiator ? AUTH_DONE : AUTH_LAST);
+		assert_int_equal(n, initiator ? 1 * 4 + 3 : 0 * 4 + 2);
+		sessions++;
+	}
+	return sessions;
+}
+
+/* A conversation overheard is worth nothing in another, at either end, in whatever order. */
 static void replayed(void **state)
 {
 	struct auth a, b;
 	struct pair p;
-	struct auth_session l;
-	struct fm_auth out;
 
 	(void)state;
 	open_ok(&a, "green", "n0", key_a);
 	open_ok(&b, "green", "n1", key_a);
 	assert_true(converse(&p, &a, &b));
-	auth_session_init(&l, &b, false);
-	assert_int_equal(auth_start(&p.i, &p.msg[0]), 0);
-	auth_session_init(&l, &b, false);
-	assert_int_equal(auth_step(&l, &p.msg[0], &out), AUTH_SEND);
-	assert_int_equal(auth_step(&l, &p.msg[2], &out), AUTH_REFUSED);
+	assert_int_equal(any_two(&p, &b, false, false), 0);
+	assert_int_equal(any_two(&p, &a, true, false), 0);
+	assert_int_equal(any_two(&p, &b, false, true), 1);
+	assert_int_equal(any_two(&p, &a, true, true), 1);
+	/* Nor if the names do not tell whose a message was. */
+	assert_true(converse(&p, &a, &a));
+	assert_int_equal(any_two(&p, &a, false, false), 0);
+	assert_int_equal(any_two(&p, &a, true, false), 0);
+	assert_int_equal(any_two(&p, &a, false, true), 1);
+	assert_int_equal(any_two(&p, &a, true, true), 1);
 	auth_close(&a);
 	auth_close(&b);
 }
 
-/* A stranger gives back to a node what that node says. */
-static void reflected(void **state)
+/* A stranger gives back to a node what that node says, by its own name or by @name. */
+static void reflect(const struct auth *a, const char *name)
 {
 	struct auth_session l, i;
-	struct fm_auth first, nonce, proof, out;
+	struct fm_auth heard, out;
+
+	auth_session_init(&i, a, true);
+	assert_int_equal(auth_start(&i, &heard), 0);
+	strcpy(heard.name, name);
+	/* The node's own nonce comes back to it as the listener's, then its own proof. */
+	assert_int_equal(auth_step(&i, &heard, &out), AUTH_SEND);
+	heard = out;
+	strcpy(heard.name, name);
+	assert_int_equal(auth_step(&i, &heard, &out), AUTH_REFUSED);
+	/* A listener says no more than a nonce before it has heard a proof. */
+	auth_session_init(&l, a, false);
+	auth_session_init(&i, a, true);
+	assert_int_equal(auth_start(&i, &heard), 0);
+	strcpy(heard.name, name);
+	assert_int_equal(auth_step(&l, &heard, &out), AUTH_SEND);
+	assert_int_equal(out.proof_len, 0);
+	heard = out;
+	strcpy(heard.name, name);
+	assert_int_equal(auth_step(&l, &heard, &out), AUTH_REFUSED);
+	assert_int_equal(out.proof_len, 0);
+}
+
+static void reflected(void **state)
+{
 	struct auth a;
 
 	(void)state;
 	open_ok(&a, "green", "n0", key_a);
-	auth_session_init(&i, &a, true);
-	assert_int_equal(auth_start(&i, &first), 0);
-	auth_session_init(&l, &a, false);
-	assert_int_equal(auth_step(&l, &first, &nonce), AUTH_SEND);
-	/* The node's own nonce comes back to it as the listener's. */
-	assert_int_equal(auth_step(&i, &first, &proof), AUTH_SEND);
-	assert_int_equal(auth_step(&i, &proof, &out), AUTH_REFUSED);
+	reflect(&a, "n0");
+	reflect(&a, "n1");
 	auth_close(&a);
 }
 
-/* One bit anywhere in any message, and it ends there. */
+/* --- somebody in between ----------------------------------------------------- */
+
+/**
+ * struct damage - done to one message, in the bytes that go over the network
+ * @len: of its frame
+ * @bit: to be turned; past the end: none
+ * @keep: bytes that arrive
+ */
+struct damage {
+	unsigned int turn;
+	size_t len, bit, keep;
+};
+
+/* Return: whether @data is a message of the handshake still, as svc.c wants it. */
+static bool arrive(const uint8_t *data, size_t len, struct fm_auth *msg)
+{
+	struct fm_msg m;
+	bool fine;
+
+	if (fm_msg_unpack(data, len, &m))
+		return false;
+	fine = m.type == FM_MSG_AUTH;
+	*msg = m.auth;
+	fm_msg_clear(&m);
+	return fine;
+}
+
+static bool do_damage(struct fm_auth *msg, unsigned int turn, void *arg)
+{
+	struct fm_msg m = { .type = FM_MSG_AUTH, .auth = *msg };
+	struct damage *d = arg;
+	const uint8_t *body;
+	bool arrives = false;
+	uint8_t *data;
+	size_t n;
+
+	if (turn != d->turn)
+		return true;
+	assert_int_equal(frame_pack(&m, &data, &d->len), 0);
+	if (d->bit < 8 * d->len)
+		data[d->bit / 8] ^= (uint8_t)(1u << d->bit % 8);
+	if (frame_next(data, d->keep < d->len ? d->keep : d->len, FRAME_MAX_STRANGER, &body, &n) > 0)
+		arrives = arrive(body, n, msg);
+	free(data);
+	return arrives;
+}
+
+/*
+ * No session results. The listener has proved itself with the last message, so whatever
+ * happens to that one it holds the initiator for a member, rightly; the initiator ends it.
+ */
+static void fails(const struct auth *a, const struct auth *b, struct damage *d)
+{
+	struct pair p;
+
+	if (converse_through(&p, a, b, do_damage, d) || p.l_done != (d->turn == 3))
+		fail_msg("message %u, bit %zu, %zu bytes: it is accepted", d->turn, d->bit, d->keep);
+}
+
+/* One bit anywhere in any message, and it ends there: there is none that does not count. */
 static void every_bit(void **state)
 {
+	struct damage d = { .keep = SIZE_MAX };
 	struct auth a, b;
-	struct pair good, p;
-	unsigned int refused = 0, tried = 0;
+	struct pair p;
 
 	(void)state;
 	open_ok(&a, "green", "n0", key_a);
 	open_ok(&b, "green", "n1", key_a);
-	assert_true(converse(&good, &a, &b));
-	for (unsigned int bit = 0; bit < 32 * 8; bit++) {
-		struct fm_auth m, out;
-
-		auth_session_init(&p.i, &a, true);
-		auth_session_init(&p.l, &b, false);
-		auth_start(&p.i, &p.msg[0]);
-		auth_step(&p.l, &p.msg[0], &p.msg[1]);
-		m = p.msg[1];
-		m.nonce[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		auth_step(&p.i, &m, &p.msg[2]);
-		tried += 2;
-		refused += auth_step(&p.l, &p.msg[2], &out) == AUTH_REFUSED;
-
-		auth_session_init(&p.i, &a, true);
-		auth_session_init(&p.l, &b, false);
-		auth_start(&p.i, &p.msg[0]);
-		auth_step(&p.l, &p.msg[0], &p.msg[1]);
-		auth_step(&p.i, &p.msg[1], &p.msg[2]);
-		p.msg[2].proof[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		refused += auth_step(&p.l, &p.msg[2], &out) == AUTH_REFUSED;
+	for (d.turn = 0; d.turn < 4; d.turn++) {
+		d.bit = SIZE_MAX;
+		assert_true(converse_through(&p, &a, &b, do_damage, &d));
+		for (d.bit = 0; d.bit < 8 * d.len; d.bit++)
+			fails(&a, &b, &d);
+		assert_true(d.bit > 8 * 40);
 	}
-	assert_int_equal(refused, tried);
 	auth_close(&a);
 	auth_close(&b);
+}
+
+/* A message cut short, with a frame that is whole again: what is missing is missed. */
+static bool shorten(struct fm_auth *msg, unsigned int turn, void *arg)
+{
+	struct fm_msg m = { .type = FM_MSG_AUTH, .auth = *msg };
+	struct damage *d = arg;
+	bool arrives;
+	uint8_t *data;
+
+	if (turn != d->turn)
+		return true;
+	assert_int_equal(fm_msg_pack(&m, &data, &d->len), 0);
+	arrives = arrive(data, d->keep < d->len ? d->keep : d->len, msg);
+	free(data);
+	return arrives;
+}
+
+static void truncated(void **state)
+{
+	struct damage d = { .bit = SIZE_MAX };
+	struct auth a, b;
+	struct pair p;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	open_ok(&b, "green", "n1", key_a);
+	for (d.turn = 0; d.turn < 4; d.turn++) {
+		d.keep = SIZE_MAX;
+		assert_true(converse_through(&p, &a, &b, shorten, &d));
+		for (d.keep = 0; d.keep < d.len; d.keep++) {
+			assert_false(converse_through(&p, &a, &b, shorten, &d));
+			assert_int_equal(p.l_done, d.turn == 3);
+		}
+		d.keep = 0;
+		do
+			fails(&a, &b, &d);
+		while (++d.keep < d.len);	/* now of the frame */
+	}
+	auth_close(&a);
+	auth_close(&b);
+}
+
+/* Lengths other than they should be, though the bytes are right. */
+static bool resize(struct fm_auth *msg, unsigned int turn, void *arg)
+{
+	const struct damage *d = arg;
+
+	if (turn == d->turn && turn < 2)
+		msg->nonce_len = (uint32_t)d->len;
+	else if (turn == d->turn)
+		msg->proof_len = (uint32_t)d->len;
+	return true;
+}
+
+static void lengths(void **state)
+{
+	struct auth a, b;
+	struct pair p;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	open_ok(&b, "green", "n1", key_a);
+	for (unsigned int turn = 0; turn < 4; turn++)
+		for (size_t len = 0; len <= FM_AUTH_MAX; len++) {
+			struct damage d = { .turn = turn, .len = len };
+
+			assert_int_equal(converse_through(&p, &a, &b, resize, &d), len == 32);
+		}
+	auth_close(&a);
+	auth_close(&b);
+}
+
+/**
+ * struct forged - names told anew, each way, in all messages of a side
+ * @fabric, @name: of the initiator and of the listener, as the other one hears them; NULL: stays
+ */
+struct forged {
+	const char *fabric[2], *name[2];
+};
+
+static bool forge(struct fm_auth *msg, unsigned int turn, void *arg)
+{
+	const struct forged *f = arg;
+
+	if (f->fabric[turn % 2])
+		strcpy(msg->fabric, f->fabric[turn % 2]);
+	if (f->name[turn % 2])
+		strcpy(msg->name, f->name[turn % 2]);
+	return true;
+}
+
+static void every_bit_of_names(void **state)
+{
+	struct auth a, b;
+	struct pair p;
+
+	(void)state;
+	open_ok(&a, "green", "n0", key_a);
+	open_ok(&b, "green", "n1", key_a);
+	for (unsigned int side = 0; side < 2; side++)
+		for (unsigned int bit = 0; bit < 3 * 8; bit++) {
+			char name[4] = { 'n', (char)('0' + side) };
+			struct forged f = { .name = { side ? NULL : name, side ? name : NULL } };
+
+			name[bit / 8] ^= (char)(1u << bit % 8);
+			assert_false(converse_through(&p, &a, &b, forge, &f));
+			assert_false(p.l_done);
+			assert_non_null(strstr(p.l.text, "the key"));
+		}
+	auth_close(&a);
+	auth_close(&b);
+}
+
+/*
+ * Two fabrics with one key, as it should not be: members of both are brought together by somebody
+ * who tells each what it wants to hear.
+ */
+static void brought_together(const char *fabric_i, const char *name_i, const char *fabric_l,
+			     const char *name_l, const struct forged *f)
+{
+	struct auth a, b;
+	struct pair p;
+
+	open_ok(&a, fabric_i, name_i, key_a);
+	open_ok(&b, fabric_l, name_l, key_a);
+	assert_false(converse_through(&p, &a, &b, forge, (void *)f));
+	assert_false(p.l_done);
+	assert_string_equal(p.l.text, "the key is another one");
+	auth_close(&a);
+	auth_close(&b);
+}
+
+static void forged_names(void **state)
+{
+	const struct forged other_fabric_ = { .fabric = { "blue", "green" } };
+	/* Written one after another, what each of them proves would be the same letters. */
+	const struct forged names = { .name = { "n0n1", "n1n1" } };
+	const struct forged border = { .fabric = { "green", "gree" }, .name = { "n0", NULL } };
+
+	(void)state;
+	brought_together("green", "n0", "blue", "n1", &other_fabric_);
+	brought_together("green", "n0", "green", "n1", &names);
+	brought_together("gree", "nn0", "green", "n1", &border);
 }
 
 static void malformed(void **state)
@@ -219,8 +554,8 @@ static void malformed(void **state)
 
 static void key_files(void **state)
 {
+	char text[AUTH_TEXT_MAX], pipe[32] = "/tmp/test_auth.XXXXXX";
 	static char big[AUTH_KEY_MAX + 1];
-	char text[AUTH_TEXT_MAX];
 	struct auth a;
 
 	(void)state;
@@ -234,10 +569,21 @@ static void key_files(void **state)
 	assert_int_equal(open_key(&a, "f", "n", big, AUTH_KEY_MIN - 1, 0600, text), -EINVAL);
 	assert_int_equal(open_key(&a, "f", "n", "123456789012345\n\n", 17, 0600, text), -EINVAL);
 	assert_non_null(strstr(text, "has 15 bytes"));
+	assert_int_equal(open_key(&a, "f", "n", "123456789012345\r\n", 17, 0600, text), -EINVAL);
+	for (mode_t others = 1; others < 8; others++)
+		assert_int_equal(open_key(&a, "f", "n", big, 32, 0600 | others, text), -EPERM);
 	assert_int_equal(open_key(&a, "f", "n", big, 32, 0604, text), -EPERM);
 	assert_non_null(strstr(text, "mode 0604"));
 	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", "/nonexistent", text), -ENOENT);
 	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", "/dev/null", text), -EINVAL);
+	/* Nobody writes into this pipe. */
+	assert_int_equal(mkdtemp(pipe) ? 0 : -1, 0);
+	strcat(pipe, "/key");
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", pipe, text), -EINVAL);
+	unlink(pipe);
+	*strrchr(pipe, '/') = '\0';
+	rmdir(pipe);
 }
 
 int main(void)
@@ -246,9 +592,15 @@ int main(void)
 		cmocka_unit_test(same_key),
 		cmocka_unit_test(other_key),
 		cmocka_unit_test(other_fabric),
+		cmocka_unit_test(known_proofs),
+		cmocka_unit_test(fresh_nonces),
 		cmocka_unit_test(replayed),
 		cmocka_unit_test(reflected),
 		cmocka_unit_test(every_bit),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(lengths),
+		cmocka_unit_test(every_bit_of_names),
+		cmocka_unit_test(forged_names),
 		cmocka_unit_test(malformed),
 		cmocka_unit_test(key_files),
 	};
