@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the daemon around the manager.
-fabricd-tests := test_config test_frame test_auth test_svc test_control
+fabricd-tests := test_config test_frame test_auth test_svc test_svc_limits test_control
+test_svc-extra := tests/unit/svc_ends.o
+test_svc_limits-extra := tests/unit/svc_ends.o tests/unit/clock.o
 tests += $(addprefix tests/unit/,$(fabricd-tests))
 
 define fabricd-test
-tests/unit/$(1)-objs := tests/unit/$(1).o $(fabricd-common)
+tests/unit/$(1)-objs := tests/unit/$(1).o $$($(1)-extra) $(fabricd-common)
 tests/unit/$(1)-deps := $$(B)/libtorus.a
 tests/unit/$(1)-libs = $$(call pkg-libs,cmocka) $$(fabricd-libs)
 endef

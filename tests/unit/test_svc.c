@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,127 +19,7 @@
 
 #include "daemon/address.h"
 #include "daemon/frame.h"
-#include "daemon/log.h"
-#include "daemon/loop.h"
-#include "daemon/svc.h"
-
-/** struct end - one manager's side */
-struct end {
-	struct auth auth;
-	struct svc *svc;
-	char address[FM_ADDR_MAX];
-	int conn;			/* last that came up */
-	unsigned int up, down, msgs;
-	size_t bytes;			/* of the last message's text */
-	int close_at;			/* closes its connection at so many messages */
-};
-
-static struct loop *loop;
-static struct loop_timer *limit;
-static struct end a, b;
-static bool (*until)(void);
-static bool late;
-static const char *host = "127.0.0.1";
-
-static void check(void)
-{
-	if (until && until())
-		loop_stop(loop);
-}
-
-static void on_up(void *arg, int conn)
-{
-	struct end *e = arg;
-
-	e->conn = conn;
-	e->up++;
-	check();
-}
-
-static void on_down(void *arg, int conn)
-{
-	struct end *e = arg;
-
-	(void)conn;
-	e->down++;
-	check();
-}
-
-static void on_msg(void *arg, int conn, const struct fm_msg *msg)
-{
-	struct end *e = arg;
-
-	e->msgs++;
-	if (msg->type == FM_MSG_ASK)
-		e->bytes = strlen(msg->text.text);
-	if (e->close_at && e->msgs == (unsigned int)e->close_at)
-		svc_close(e->svc, conn);
-	check();
-}
-
-static const struct svc_ops ops = { .up = on_up, .down = on_down, .msg = on_msg };
-
-static void on_limit(void *arg)
-{
-	(void)arg;
-	late = true;
-	loop_stop(loop);
-}
-
-static void run_until(bool (*fn)(void))
-{
-	until = fn;
-	late = false;
-	loop_timer_set(limit, loop_now() + 10 * LOOP_S);
-	if (!fn())
-		loop_run(loop);
-	until = NULL;
-	assert_false(late);
-}
-
-static void end_open(struct end *e, const char *fabric, const char *name, const char *key)
-{
-	char path[] = "/tmp/test_svc.XXXXXX", text[AUTH_TEXT_MAX];
-	struct svc_config c = { .user_timeout_ms = 1000, .auth = &e->auth };
-	static unsigned int port;
-	int fd = mkstemp(path);
-	int err = -EADDRINUSE;
-
-	memset(e, 0, sizeof(*e));
-	assert_int_equal(write(fd, key, strlen(key)), strlen(key));
-	close(fd);
-	assert_int_equal(auth_open(&e->auth, &auth_key_ops, fabric, name, path, text), 0);
-	unlink(path);
-	if (!port)
-		port = 20000 + (unsigned int)getpid() % 20000;
-	while (err == -EADDRINUSE) {
-		snprintf(e->address, sizeof(e->address), "%s:%u", host, port++);
-		c.address = e->address;
-		e->svc = svc_new(loop, &c, &ops, e, &err);
-	}
-	assert_int_equal(err, 0);
-}
-
-static void end_close(struct end *e)
-{
-	svc_free(e->svc);
-	auth_close(&e->auth);
-}
-
-#define KEY_A "0123456789abcdefA"
-#define KEY_B "0123456789abcdefB"
-
-static void send_text(struct end *e, const char *text)
-{
-	struct fm_msg m = { .type = FM_MSG_ASK, .text = { .id = 1, .text = (char *)text } };
-
-	svc_send(e->svc, e->conn, &m);
-}
-
-static bool both_up(void)
-{
-	return a.up && b.up;
-}
+#include "tests/unit/svc_ends.h"
 
 static bool b_has_1000(void)
 {
@@ -149,23 +31,13 @@ static bool b_has_big(void)
 	return b.msgs == 1001;
 }
 
-static bool a_down(void)
-{
-	return a.down;
-}
-
-static bool both_down(void)
-{
-	return a.down && b.down;
-}
-
 static void members(void **state)
 {
 	char *big = malloc(8u << 20);
 
 	(void)state;
-	end_open(&a, "green", "n0", KEY_A);
-	end_open(&b, "green", "n1", KEY_A);
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
 	for (unsigned int i = 0; i < 1000; i++)
@@ -188,6 +60,51 @@ static void members(void **state)
 	end_close(&b);
 }
 
+static bool two_up(void)
+{
+	return a.up == 2 && b.up == 2;
+}
+
+/* How many sockets of this process have an option so. */
+static unsigned int sockets_with(int level, int option, int value)
+{
+	unsigned int n = 0;
+
+	for (int fd = 0; fd < 64; fd++) {
+		socklen_t len = sizeof(int);
+		int is;
+
+		n += !getsockopt(fd, level, option, &is, &len) && is == value;
+	}
+	return n;
+}
+
+/* What is sent too early goes nowhere: least of all before the proof. */
+static void several(void **state)
+{
+	int first, second;
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	first = svc_connect(a.svc, b.address);
+	second = svc_connect(a.svc, b.address);
+	assert_true(first > 0 && second > first);
+	a.conn = first;
+	send_text(&a, "{}");
+	assert_int_equal(connections(&a, true), 0);
+	run_until(two_up);
+	assert_int_equal(connections(&a, true), 2);
+	assert_int_equal(connections(&a, false), 0);
+	assert_int_equal(connections(&b, true), 0);
+	assert_int_equal(connections(&b, false), 2);
+	assert_int_equal(a.msgs + b.msgs, 0);
+	assert_int_equal(sockets_with(IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS), 4);
+	assert_int_equal(sockets_with(IPPROTO_TCP, TCP_NODELAY, 1), 4);
+	end_close(&a);
+	end_close(&b);
+}
+
 static void over_ipv6(void **state)
 {
 	int fd = socket(AF_INET6, SOCK_STREAM, 0);
@@ -199,10 +116,8 @@ static void over_ipv6(void **state)
 	if (fd < 0 || (bind(fd, (struct sockaddr *)&s, len) && errno != EADDRINUSE))
 		skip();		/* a machine without IPv6 */
 	close(fd);
-	host = "[::1]";
-	end_open(&a, "green", "n0", KEY_A);
-	end_open(&b, "green", "n1", KEY_A);
-	host = "127.0.0.1";
+	end_open(&a, "[::1]", "green", "n0", KEY_A);
+	end_open(&b, "[::1]", "green", "n1", KEY_A);
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
 	end_close(&a);
@@ -216,8 +131,8 @@ static void overflow(void **state)
 	int conn;
 
 	(void)state;
-	end_open(&a, "green", "n0", KEY_A);
-	end_open(&b, "green", "n1", KEY_A);
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
 	memset(big, 'x', (9u << 20) - 1);
@@ -237,12 +152,14 @@ static void overflow(void **state)
 static void other_key(void **state)
 {
 	(void)state;
-	end_open(&a, "green", "n0", KEY_A);
-	end_open(&b, "green", "n1", KEY_B);
+	/* From the address that it listens on. */
+	end_open(&a, "127.0.0.7", "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_B);
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(a_down);
 	assert_int_equal(a.up + b.up + b.down, 0);
 	assert_int_equal(svc_stats(b.svc)->refused_key, 1);
+	assert_int_equal(strncmp(svc_stats(b.svc)->last_refused, "127.0.0.7:", 10), 0);
 	assert_non_null(strstr(svc_stats(b.svc)->last_refused, "n0: the key"));
 	assert_non_null(strstr(svc_stats(a.svc)->last_refused, "the key"));
 	end_close(&a);
@@ -252,8 +169,8 @@ static void other_key(void **state)
 static void other_fabric(void **state)
 {
 	(void)state;
-	end_open(&a, "blue", "n0", KEY_A);
-	end_open(&b, "green", "n1", KEY_A);
+	end_open(&a, HERE, "blue", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(a_down);
 	assert_int_equal(a.up + b.up, 0);
@@ -268,8 +185,8 @@ static void nobody_there(void **state)
 	char address[FM_ADDR_MAX];
 
 	(void)state;
-	end_open(&a, "green", "n0", KEY_A);
-	end_open(&b, "green", "n1", KEY_A);
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
 	strcpy(address, b.address);
 	end_close(&b);
 	assert_int_equal(svc_connect(a.svc, "nowhere"), -EINVAL);
@@ -286,40 +203,11 @@ static bool refused_malformed(void)
 	return svc_stats(b.svc)->refused_malformed == 1;
 }
 
-static struct loop_timer *poll_timer;
-
-static void on_poll(void *arg)
-{
-	(void)arg;
-	check();
-	loop_timer_set(poll_timer, loop_now() + 5 * LOOP_MS);
-}
-
-static int stranger_from(const char *address)
-{
-	struct sockaddr_storage s;
-	socklen_t len;
-	int fd;
-
-	assert_int_equal(address_parse(address, &s, &len), 0);
-	fd = socket(s.ss_family, SOCK_STREAM, 0);
-	((struct sockaddr_in *)&s)->sin_port = 0;
-	assert_int_equal(bind(fd, (struct sockaddr *)&s, len), 0);
-	assert_int_equal(address_parse(b.address, &s, &len), 0);
-	assert_int_equal(connect(fd, (struct sockaddr *)&s, len), 0);
-	return fd;
-}
-
-static int stranger(void)
-{
-	return stranger_from("127.0.0.1:1");
-}
-
 static void refuses(const void *data, size_t len)
 {
 	int fd;
 
-	end_open(&b, "green", "n1", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
 	fd = stranger();
 	assert_int_equal(send(fd, data, len, 0), len);
 	run_until(refused_malformed);
@@ -330,13 +218,11 @@ static void refuses(const void *data, size_t len)
 
 static void strangers(void **state)
 {
-	struct fm_msg early = { .type = FM_MSG_PING };
+	struct fm_msg early = { .type = FM_MSG_PING }, refusal = { .type = FM_MSG_REFUSE };
 	uint8_t *data;
 	size_t len;
 
 	(void)state;
-	poll_timer = loop_timer_new(loop, on_poll, NULL);
-	loop_timer_set(poll_timer, 0);
 	refuses("GET / HTTP/1.1\r\n\r\n", 18);
 	refuses("\0\0\0\0", 4);
 	refuses("\0\0\4\1", 4);			/* a byte more than strangers may */
@@ -344,7 +230,10 @@ static void strangers(void **state)
 	assert_int_equal(frame_pack(&early, &data, &len), 0);
 	refuses(data, len);
 	free(data);
-	loop_timer_free(poll_timer);
+	/* Who is asked in is not who refuses. */
+	assert_int_equal(frame_pack(&refusal, &data, &len), 0);
+	refuses(data, len);
+	free(data);
 }
 
 static bool refused_busy(void)
@@ -358,9 +247,7 @@ static void crowd(void **state)
 	int fd[100], other;
 
 	(void)state;
-	poll_timer = loop_timer_new(loop, on_poll, NULL);
-	loop_timer_set(poll_timer, 0);
-	end_open(&b, "green", "n1", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
 	for (int i = 0; i < 100; i++)
 		fd[i] = stranger();
 	run_until(refused_busy);
@@ -372,30 +259,13 @@ static void crowd(void **state)
 	for (int i = 0; i < 100; i++)
 		close(fd[i]);
 	end_close(&b);
-	loop_timer_free(poll_timer);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	log_level_set(FM_ERROR);
-	loop = loop_new();
-	limit = loop_timer_new(loop, on_limit, NULL);
-	return !loop || !limit;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	loop_timer_free(limit);
-	loop_free(loop);
-	return 0;
 }
 
 int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(members),
+		cmocka_unit_test(several),
 		cmocka_unit_test(over_ipv6),
 		cmocka_unit_test(overflow),
 		cmocka_unit_test(other_key),
@@ -405,5 +275,5 @@ int main(void)
 		cmocka_unit_test(crowd),
 	};
 
-	return cmocka_run_group_tests(t, setup, teardown);
+	return cmocka_run_group_tests(t, ends_setup, ends_teardown);
 }

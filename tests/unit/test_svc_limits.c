@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The limits of the service network: of time, while the clock stands still but for what
+ * the test lets pass, and of connections.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/address.h"
+#include "daemon/frame.h"
+#include "daemon/log.h"
+#include "tests/unit/clock.h"
+#include "tests/unit/svc_ends.h"
+
+#define EACH	64	/* strangers from one address */
+#define ALL	256	/* strangers */
+#define MOST	4096	/* connections */
+#define BATCH	60	/* members at once, fewer than EACH */
+
+/* --- what strangers see ------------------------------------------------------ */
+
+static int watched;
+
+/* Whether the other end has closed the connection @fd. */
+static bool closed(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+static bool watched_closed(void)
+{
+	return closed(watched);
+}
+
+static void close_awaited(int fd)
+{
+	watched = fd;
+	run_until(watched_closed);
+	close(fd);
+}
+
+static uint64_t refused;
+
+static bool one_more_refused(void)
+{
+	return svc_stats(b.svc)->refused_malformed == refused + 1;
+}
+
+/* Says what no member says, and is refused for it, so it was let in. */
+static void refused_when_heard(int fd)
+{
+	refused = svc_stats(b.svc)->refused_malformed;
+	assert_int_equal(send(fd, "\0\0\0\0", 4, 0), 4);
+	run_until(one_more_refused);
+	close_awaited(fd);
+}
+
+/* Everybody who connected before was let in, or not, by now. */
+static void all_accepted(void)
+{
+	refused_when_heard(stranger_from("127.0.0.9:1"));
+}
+
+static uint64_t busy;
+
+static bool one_more_busy(void)
+{
+	return svc_stats(b.svc)->refused_busy == busy + 1;
+}
+
+/* A stranger for whom there is no room. */
+static void turned_away(const char *address)
+{
+	int fd = stranger_from(address);
+
+	busy = svc_stats(b.svc)->refused_busy;
+	run_until(one_more_busy);
+	close_awaited(fd);
+}
+
+static void strangers(int *fd, unsigned int n, const char *address)
+{
+	for (unsigned int i = 0; i < n; i++)
+		fd[i] = stranger_from(address);
+}
+
+/* A listener that says nothing. */
+static int mute(const char *host, char *address)
+{
+	struct sockaddr_storage s;
+	socklen_t len;
+	int fd;
+
+	snprintf(address, FM_ADDR_MAX, "%s:1", host);
+	assert_int_equal(address_parse(address, &s, &len), 0);
+	((struct sockaddr_in *)&s)->sin_port = 0;
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&s, len), 0);
+	assert_int_equal(listen(fd, 4), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&s, &len), 0);
+	address_text(&s, address);
+	return fd;
+}
+
+/* --- time -------------------------------------------------------------------- */
+
+/* 5 s for a proof, however often a stranger says something. */
+static void handshake_limit(void **state)
+{
+	static const char begins[] = "\0\0\0\20";	/* 16 bytes follow */
+	int silent, slow;
+
+	(void)state;
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	silent = stranger();
+	slow = stranger();
+	all_accepted();
+	for (unsigned int i = 0; i < 4; i++) {
+		clock_move(LOOP_S);
+		assert_int_equal(send(slow, begins + i, 1, 0), 1);
+	}
+	clock_move(LOOP_S - LOOP_US);
+	all_accepted();
+	run_due();
+	assert_false(closed(silent) || closed(slow));
+	clock_move(LOOP_US);
+	close_awaited(silent);
+	close_awaited(slow);
+	assert_int_equal(b.up + b.down, 0);
+	end_close(&b);
+	clock_go();
+}
+
+/* An own connection to one that says nothing is given up likewise, and the owner is told. */
+static void handshake_limit_of_own(void **state)
+{
+	char address[FM_ADDR_MAX];
+	int fd = mute(HERE, address);
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	clock_stop();
+	assert_true(svc_connect(a.svc, address) > 0);
+	clock_move(5 * LOOP_S - LOOP_US);
+	run_due();
+	assert_int_equal(a.down, 0);
+	clock_move(LOOP_US);
+	run_until(a_down);
+	assert_int_equal(a.up, 0);
+	close(fd);
+	end_close(&a);
+	clock_go();
+}
+
+static bool b_was_told(void)
+{
+	return b.msgs == 1;
+}
+
+/* Who has proved itself may be silent for as long as it likes, here. */
+static void no_limit_for_members(void **state)
+{
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
+	clock_move(3600 * LOOP_S);
+	run_due();
+	send_text(&a, "{}");
+	run_until(b_was_told);
+	assert_int_equal(a.down + b.down, 0);
+	end_close(&a);
+	end_close(&b);
+	clock_go();
+}
+
+/** struct member - proves itself on a plain socket, which reads when the test says so */
+struct member {
+	struct auth_session session;
+	int fd;
+};
+
+static bool has_answer(void)
+{
+	uint8_t head[FRAME_HEADER];
+	size_t n = sizeof(head);
+
+	if (recv(watched, head, n, MSG_PEEK | MSG_DONTWAIT) != (ssize_t)n)
+		return false;
+	n += frame_length(head);
+	return recv(watched, NULL, n, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) >= (ssize_t)n;
+}
+
+static void member_say(const struct member *m, const struct fm_msg *msg)
+{
+	uint8_t *data;
+	size_t len;
+
+	assert_int_equal(frame_pack(msg, &data, &len), 0);
+	assert_int_equal(send(m->fd, data, len, 0), len);
+	free(data);
+}
+
+static enum auth_next member_hear(struct member *m, struct fm_msg *reply)
+{
+	uint8_t data[FRAME_HEADER + FRAME_MAX_STRANGER];
+	struct fm_msg heard;
+	const uint8_t *body;
+	ssize_t used;
+	size_t n;
+
+	watched = m->fd;
+	run_until(has_answer);
+	used = recv(m->fd, data, sizeof(data), MSG_PEEK);
+	used = frame_next(data, (size_t)used, FRAME_MAX_STRANGER, &body, &n);
+	assert_true(used > 0);
+	assert_int_equal(fm_msg_unpack(body, n, &heard), 0);
+	assert_int_equal(heard.type, FM_MSG_AUTH);
+	assert_int_equal(recv(m->fd, data, (size_t)used, 0), used);
+	return auth_step(&m->session, &heard.auth, &reply->auth);
+}
+
+static void member_open(struct member *m, const struct auth *auth)
+{
+	struct fm_msg msg = { .type = FM_MSG_AUTH };
+
+	auth_session_init(&m->session, auth, true);
+	m->fd = stranger();
+	assert_int_equal(auth_start(&m->session, &msg.auth), 0);
+	member_say(m, &msg);
+	assert_int_equal(member_hear(m, &msg), AUTH_SEND);
+	member_say(m, &msg);
+	assert_int_equal(member_hear(m, &msg), AUTH_DONE);
+}
+
+#define BIG (9u << 20)
+
+/* What was sent to one who does not read goes out within 2 s after the end, or not at all. */
+static void linger_limit(void **state)
+{
+	char *big = malloc(BIG);
+	struct fm_msg ask = { .type = FM_MSG_ASK, .text = { .id = 1, .text = (char *)"{}" } };
+	struct member m;
+
+	(void)state;
+	end_auth(&a, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	member_open(&m, &a.auth);
+	assert_int_equal(b.up, 1);
+	assert_int_equal(connections(&b, false), 1);
+	memset(big, 'x', BIG - 1);
+	big[BIG - 1] = '\0';
+	for (unsigned int i = 0; i < 2; i++)
+		send_text(&b, big);
+	svc_close(b.svc, b.conn);
+	assert_int_equal(connections(&b, false), 0);
+	/* It is closed for its owner: nothing goes in or out, nor may it stay longer. */
+	member_say(&m, &ask);
+	all_accepted();
+	clock_move(LOOP_S);
+	svc_close(b.svc, b.conn);
+	clock_move(LOOP_S - LOOP_US);
+	run_due();
+	assert_int_equal(svc_stats(b.svc)->up, 1);
+	clock_move(LOOP_US);
+	run_due();
+	assert_int_equal(svc_stats(b.svc)->up, 0);
+	assert_int_equal(b.msgs + b.down, 0);
+	free(big);
+	close(m.fd);
+	end_close(&b);
+	auth_close(&a.auth);
+	clock_go();
+}
+
+static size_t read_so_far;
+
+static bool all_read(void)
+{
+	static char data[65536];
+	ssize_t n;
+
+	while ((n = recv(watched, data, sizeof(data), MSG_DONTWAIT)) > 0)
+		read_so_far += (size_t)n;
+	return !n;
+}
+
+/* One who reads gets all that was sent before the end, and then the end. */
+static void sent_before_the_end(void **state)
+{
+	char *big = malloc(BIG);
+	struct member m;
+
+	(void)state;
+	end_auth(&a, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	member_open(&m, &a.auth);
+	memset(big, 'x', BIG - 1);
+	big[BIG - 1] = '\0';
+	send_text(&b, big);
+	svc_close(b.svc, b.conn);
+	send_text(&b, big);		/* too late */
+	watched = m.fd;
+	read_so_far = 0;
+	run_until(all_read);
+	assert_true(read_so_far > BIG && read_so_far < BIG + 100);
+	assert_int_equal(svc_stats(b.svc)->up, 0);
+	free(big);
+	close(m.fd);
+	end_close(&b);
+	auth_close(&a.auth);
+	clock_go();
+}
+
+/* An own connection that is not up yet is closed at once, and nobody is told. */
+static void closed_before_it_is_up(void **state)
+{
+	char address[FM_ADDR_MAX];
+	int fd = mute(HERE, address), peer;
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	clock_stop();
+	svc_close(a.svc, svc_connect(a.svc, address));
+	peer = accept(fd, NULL, NULL);
+	close_awaited(peer);
+	clock_move(10 * LOOP_S);
+	run_due();
+	assert_int_equal(a.down, 0);
+	close(fd);
+	end_close(&a);
+	clock_go();
+}
+
+/* --- the log ----------------------------------------------------------------- */
+
+static char log_path[] = "/tmp/test_svc_limits.XXXXXX";
+static int saved;
+
+static void log_to_file(void)
+{
+	int fd;
+
+	strcpy(log_path + strlen(log_path) - 6, "XXXXXX");
+	fd = mkstemp(log_path);
+	assert_true(fd >= 0);
+	saved = dup(2);
+	dup2(fd, 2);
+	close(fd);
+	log_level_set(FM_WARNING);
+}
+
+static void log_as_before(void)
+{
+	dup2(saved, 2);
+	close(saved);
+	unlink(log_path);
+	log_level_set(FM_ERROR);
+}
+
+/* How many lines of the log have @text. */
+static unsigned int logged(const char *text)
+{
+	FILE *f = fopen(log_path, "r");
+	unsigned int n = 0;
+	char line[1024];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, text) != NULL;
+	fclose(f);
+	return n;
+}
+
+/* Whoever is refused can be refused a thousand times a second: a line in 10 s is enough. */
+static void log_limit(void **state)
+{
+	(void)state;
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	log_to_file();
+	clock_stop();
+	for (unsigned int i = 0; i < 5; i++)
+		refused_when_heard(stranger());
+	assert_int_equal(logged(""), 1);
+	assert_int_equal(logged("warning: service: refused 127.0.0.1:"), 1);
+	assert_int_equal(logged("(0 more since the last such line)"), 1);
+	assert_true(svc_stats(b.svc)->refused_at == loop_now());
+	clock_move(10 * LOOP_S - 1);
+	refused_when_heard(stranger());
+	assert_int_equal(logged(""), 1);
+	clock_move(1);
+	refused_when_heard(stranger());
+	assert_int_equal(logged(""), 2);
+	assert_int_equal(logged("(5 more since the last such line)"), 1);
+	assert_true(svc_stats(b.svc)->refused_at == loop_now());
+	clock_move(10 * LOOP_S);
+	refused_when_heard(stranger());
+	assert_int_equal(logged("(0 more since the last such line)"), 2);
+	assert_int_equal(svc_stats(b.svc)->refused_malformed, 8);
+	log_as_before();
+	end_close(&b);
+	clock_go();
+}
+
+static void files_allowed(rlim_t n)
+{
+	struct rlimit r;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &r), 0);
+	r.rlim_cur = n;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &r), 0);
+}
+
+/* Without a file for it a connection waits; it is tried again after a second, not at once. */
+static void out_of_files(void **state)
+{
+	struct rlimit before;
+	int fd, next;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	log_to_file();
+	clock_stop();
+	fd = stranger();
+	next = dup(0);
+	close(next);
+	files_allowed((rlim_t)next);
+	for (unsigned int i = 0; i < 5; i++)
+		run_due();
+	files_allowed(before.rlim_cur);
+	assert_int_equal(logged("error: service: accept: Too many open files"), 1);
+	clock_move(LOOP_S - LOOP_US);
+	assert_int_equal(send(fd, "\0\0\0\0", 4, 0), 4);
+	for (unsigned int i = 0; i < 5; i++)
+		run_due();
+	assert_int_equal(svc_stats(b.svc)->refused_malformed, 0);
+	clock_move(LOOP_US);
+	refused = 0;
+	run_until(one_more_refused);
+	close(fd);
+	log_as_before();
+	end_close(&b);
+	clock_go();
+}
+
+/* --- connections ------------------------------------------------------------- */
+
+/* Four addresses of a quarter each are all there is room for; who is gone leaves room again. */
+static void strangers_limit(void **state)
+{
+	static const char *const from[] = { "127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1",
+					    "127.0.0.4:1" };
+	int fd[ALL];
+
+	(void)state;
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	for (unsigned int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < 4; i++)
+			strangers(fd + i * EACH, EACH, from[i]);
+		turned_away("127.0.0.5:1");
+		assert_int_equal(svc_stats(b.svc)->refused_busy, 3 * round + 1);
+		/* Refused, and gone by itself: room for one each time. */
+		refused_when_heard(fd[0]);
+		fd[0] = stranger_from("127.0.0.5:1");
+		turned_away("127.0.0.6:1");
+		shutdown(fd[1], SHUT_WR);
+		close_awaited(fd[1]);
+		fd[1] = stranger_from("127.0.0.6:1");
+		turned_away("127.0.0.7:1");
+		/* And for all of them after 5 s, in which none of them was turned away. */
+		for (unsigned int i = 0; i < ALL; i++)
+			assert_false(closed(fd[i]));
+		clock_move(5 * LOOP_S);
+		for (unsigned int i = 0; i < ALL; i++)
+			close_awaited(fd[i]);
+	}
+	end_close(&b);
+	clock_go();
+}
+
+static unsigned int wanted;
+
+static bool members_up(void)
+{
+	return a.up == wanted && b.up == wanted;
+}
+
+/* Until there are @n, all of them from one address. */
+static void members(unsigned int n)
+{
+	while (a.up < n) {
+		wanted = a.up + BATCH < n ? a.up + BATCH : n;
+		for (unsigned int i = a.up; i < wanted; i++)
+			assert_true(svc_connect(a.svc, b.address) > 0);
+		run_until(members_up);
+	}
+}
+
+static bool members_down(void)
+{
+	return b.down == wanted;
+}
+
+/* Who has proved itself is a stranger no more, nor is it when it has gone. */
+static void members_are_no_strangers(void **state)
+{
+	char address[FM_ADDR_MAX];
+	int other[EACH], fd[ALL], own;
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	/* So many that every stranger is asked where it comes from. */
+	strangers(other, EACH, "127.0.0.12:1");
+	turned_away("127.0.0.12:1");
+	members(ALL + 44);
+	strangers(fd, EACH, "127.0.0.1:1");
+	turned_away("127.0.0.1:1");
+	strangers(fd + EACH, EACH - 1, "127.0.0.2:1");
+	/* An own connection to an address is nothing that comes from there. */
+	own = mute("127.0.0.3", address);
+	assert_true(svc_connect(b.svc, address) > 0);
+	strangers(fd + 2 * EACH - 1, EACH, "127.0.0.3:1");
+	turned_away("127.0.0.4:1");
+	wanted = a.up;
+	svc_reset(a.svc);
+	run_until(members_down);
+	assert_int_equal(svc_stats(b.svc)->up, 0);
+	turned_away("127.0.0.4:1");
+	refused_when_heard(fd[0]);
+	fd[0] = stranger_from("127.0.0.4:1");
+	turned_away("127.0.0.4:1");
+	assert_int_equal(svc_stats(b.svc)->refused_busy, 5);
+	for (unsigned int i = 0; i < 3 * EACH - 1; i++)
+		close(fd[i]);
+	for (unsigned int i = 0; i < EACH; i++)
+		close(other[i]);
+	close(own);
+	end_close(&a);
+	end_close(&b);
+	clock_go();
+}
+
+/* What both ends of a member's connection keep in memory; the proof is of no use any more. */
+#define BYTES_OF_A_MEMBER 2048
+
+static void connections_limit(void **state)
+{
+	struct rlimit before, r = { .rlim_cur = 2 * MOST + 100, .rlim_max = 2 * MOST + 100 };
+	size_t memory;
+	int fd;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	if (before.rlim_max > r.rlim_max)
+		r.rlim_max = before.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &r))
+		skip();		/* not root, and less is allowed */
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	memory = mallinfo2().uordblks;
+	members(MOST - 1);
+	memory = (mallinfo2().uordblks - memory) / (MOST - 1);
+	if (memory > BYTES_OF_A_MEMBER)
+		fail_msg("a member takes %zu bytes", memory);
+	fd = stranger();
+	turned_away(HERE ":1");
+	assert_false(closed(fd));
+	shutdown(fd, SHUT_WR);
+	close_awaited(fd);
+	members(MOST);
+	assert_int_equal(svc_stats(b.svc)->up, MOST);
+	assert_int_equal(svc_connect(a.svc, b.address), -EMFILE);
+	turned_away(HERE ":1");
+	assert_int_equal(a.down + b.down, 0);
+	end_close(&a);
+	end_close(&b);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	clock_go();
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(handshake_limit),
+		cmocka_unit_test(handshake_limit_of_own),
+		cmocka_unit_test(no_limit_for_members),
+		cmocka_unit_test(linger_limit),
+		cmocka_unit_test(sent_before_the_end),
+		cmocka_unit_test(closed_before_it_is_up),
+		cmocka_unit_test(log_limit),
+		cmocka_unit_test(out_of_files),
+		cmocka_unit_test(strangers_limit),
+		cmocka_unit_test(members_are_no_strangers),
+		cmocka_unit_test(connections_limit),
+	};
+
+	return cmocka_run_group_tests(t, ends_setup, ends_teardown);
+}
