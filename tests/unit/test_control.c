@@ -14,104 +14,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "daemon/answer.h"
 #include "daemon/control.h"
 #include "daemon/log.h"
-#include "daemon/query.h"
-#include "daemon/stream.h"
-
-static struct fabricd d;
-static char folder[] = "/tmp/test_control.XXXXXX";
-static struct loop_timer *limit;
-static bool late;
-
-/** struct client - collects the lines that come */
-struct client {
-	struct stream *stream;
-	char *line[700];
-	unsigned int n, wanted;
-	bool closed;
-};
-
-static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
-{
-	struct client *c = arg;
-	const uint8_t *nl = memchr(data, '\n', len);
-
-	if (!nl)
-		return 0;
-	assert_true(c->n < 700);
-	c->line[c->n++] = strndup((const char *)data, (size_t)(nl - data));
-	if (c->n >= c->wanted)
-		loop_stop(d.loop);
-	return nl - data + 1;
-}
-
-static void on_closed(void *arg, int err)
-{
-	struct client *c = arg;
-
-	(void)err;
-	c->closed = true;
-	loop_stop(d.loop);
-}
-
-static const struct stream_ops ops = { .input = on_input, .closed = on_closed };
-
-static void client_open(struct client *c)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-	memset(c, 0, sizeof(*c));
-	memcpy(a.sun_path, d.config.control, sizeof(d.config.control));
-	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	c->stream = stream_new(d.loop, fd, false, 32u << 20, 32u << 20, &ops, c);
-	assert_non_null(c->stream);
-}
-
-static void client_close(struct client *c)
-{
-	for (unsigned int i = 0; i < c->n; i++)
-		free(c->line[i]);
-	stream_free(c->stream);
-}
-
-static void say(struct client *c, const char *text)
-{
-	stream_send(c->stream, text, strlen(text));
-}
-
-static void on_limit(void *arg)
-{
-	(void)arg;
-	late = true;
-	loop_stop(d.loop);
-}
-
-/* Until @n lines in all, or the end. */
-static void hear(struct client *c, unsigned int n)
-{
-	c->wanted = n;
-	late = false;
-	loop_timer_set(limit, loop_now() + 10 * LOOP_S);
-	while (c->n < n && !c->closed && !late)
-		loop_run(d.loop);
-	assert_false(late);
-}
-
-static void expect(const char *request, const char *says)
-{
-	struct client c;
-
-	client_open(&c);
-	say(&c, request);
-	say(&c, "\n");
-	hear(&c, 1);
-	if (c.n != 1 || !strstr(c.line[0], says))
-		fail_msg("%s: %s", request, c.n ? c.line[0] : "closed");
-	client_close(&c);
-}
+#include "tests/unit/control_client.h"
 
 static void requests(void **state)
 {
@@ -183,6 +88,15 @@ static void pipelined(void **state)
 		assert_non_null(strstr(c.line[i], text));
 	}
 	client_close(&c);
+	/* Those that take a while keep the next ones waiting. Lines without anything are none. */
+	client_open(&c);
+	for (unsigned int i = 0; i < 20; i++)
+		say(&c, i % 2 ? "{}\n\r\n" : "{\"cmd\":\"nodes\"}\n\n");
+	hear(&c, 20);
+	assert_int_equal(c.n, 20);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_non_null(strstr(c.line[i], i % 2 ? "cmd is missing" : "not-ready"));
+	client_close(&c);
 }
 
 static void too_long(void **state)
@@ -213,14 +127,6 @@ static void too_long(void **state)
 	free(big);
 }
 
-static void add(unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		events_add(d.events, 1.5, "1,0", FM_INFO, "test", "something \xe2\x86\x92 else");
-		control_events(d.control);
-	}
-}
-
 static void followed(void **state)
 {
 	struct client c;
@@ -243,6 +149,10 @@ static void followed(void **state)
 	assert_null(strstr(c.line[4], "\"more\""));
 	assert_non_null(strstr(c.line[4], "\"seq\":5"));
 	assert_null(strstr(c.line[4], "\"seq\":4"));
+	add(1);
+	say(&c, "{}\n");
+	hear(&c, 6);
+	assert_non_null(strstr(c.line[5], "cmd is missing"));
 	client_close(&c);
 }
 
@@ -278,21 +188,31 @@ static void slow_follower(void **state)
 	client_close(&c);
 }
 
-static void many_clients(void **state)
+/* What went by before anybody followed is not missed by who asks for all there is. */
+static void missed(void **state)
 {
-	struct client c[70];
-	unsigned int busy = 0;
+	struct client c;
+	char text[128];
 
 	(void)state;
-	for (unsigned int i = 0; i < 70; i++) {
-		client_open(&c[i]);
-		say(&c[i], "{}\n");
-		hear(&c[i], 1);
-		busy += c[i].n == 1 && strstr(c[i].line[0], "too many clients");
-	}
-	assert_int_equal(busy, geteuid() ? 70 - 48 : 70 - 64);
-	for (unsigned int i = 0; i < 70; i++)
-		client_close(&c[i]);
+	add(EVENTS_KEPT + 10);
+	client_open(&c);
+	say(&c, "{\"cmd\":\"events\",\"follow\":true}\n");
+	hear(&c, 1);
+	assert_null(strstr(c.line[0], "\"kind\":\"missed\""));
+	client_close(&c);
+	client_open(&c);
+	say(&c, "{\"cmd\":\"events\",\"follow\":true,\"since\":1}\n");
+	hear(&c, 2);
+	snprintf(text, sizeof(text), "\"seq\":2,\"time\":");
+	assert_non_null(strstr(c.line[0], text));
+	snprintf(text, sizeof(text), "\"kind\":\"missed\",\"text\":\"%llu events were not read",
+		 (unsigned long long)events_last(d.events) - EVENTS_KEPT - 1);
+	assert_non_null(strstr(c.line[0], text));
+	snprintf(text, sizeof(text), "\"seq\":%llu,",
+		 (unsigned long long)events_last(d.events) - EVENTS_KEPT + 1);
+	assert_non_null(strstr(c.line[1], text));
+	client_close(&c);
 }
 
 static void second_daemon(void **state)
@@ -306,53 +226,35 @@ static void second_daemon(void **state)
 	assert_int_equal(access(d.config.control, F_OK), 0);
 }
 
-static int setup(void **state)
+/* One that was killed leaves its socket; the next takes its place, and clears up itself. */
+static void left_behind(void **state)
 {
-	static const char key[] = "0123456789abcdef";
-	char path[128], text[AUTH_TEXT_MAX], address[FM_ADDR_MAX];
-	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth, .address = address };
-	static const struct svc_ops none;
-	FILE *f;
-	int err;
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), err;
+	struct fabricd other = d;
+	struct control *control;
+	struct stat st;
+	char *slash;
 
 	(void)state;
-	log_level_set(FM_ERROR);
-	config_default(&d.config);
-	if (!mkdtemp(folder))
-		return 1;
-	snprintf(path, sizeof(path), "%s/key", folder);
-	umask(077);
-	f = fopen(path, "w");
-	if (!f || fputs(key, f) < 0 || fclose(f))
-		return 1;
-	snprintf(d.config.control, sizeof(d.config.control), "%s/control", folder);
-	snprintf(d.nic_text, sizeof(d.nic_text), "none here");
-	d.loop = loop_new();
-	d.events = events_new();
-	limit = loop_timer_new(d.loop, on_limit, NULL);
-	if (auth_open(&d.auth, &auth_key_ops, "f", "n", path, text))
-		return 1;
-	unlink(path);
-	for (unsigned int port = 20000 + (unsigned int)getpid() % 20000; !d.svc; port++) {
-		snprintf(address, sizeof(address), "127.0.0.1:%u", port);
-		d.svc = svc_new(d.loop, &sc, &none, &d, &err);
-	}
-	answer_start(&d);
-	d.control = control_new(&d, &err);
-	return !d.control;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	control_free(d.control);
-	query_free(d.query);
-	svc_free(d.svc);
-	auth_close(&d.auth);
-	loop_timer_free(limit);
-	events_free(d.events);
-	loop_free(d.loop);
-	return rmdir(folder);
+	snprintf(other.config.control, sizeof(other.config.control), "%s/sub/control", folder);
+	memcpy(a.sun_path, other.config.control, sizeof(other.config.control));
+	control = control_new(&other, &err);	/* makes the folder */
+	assert_non_null(control);
+	control_free(control);
+	assert_int_equal(access(a.sun_path, F_OK), -1);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	close(fd);
+	control = control_new(&other, &err);
+	assert_non_null(control);
+	assert_int_equal(stat(a.sun_path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0666);
+	assert_int_equal(umask(077), 077);
+	control_free(control);
+	assert_int_equal(access(a.sun_path, F_OK), -1);
+	slash = strrchr(a.sun_path, '/');
+	*slash = '\0';
+	assert_int_equal(rmdir(a.sun_path), 0);
 }
 
 int main(void)
@@ -365,9 +267,10 @@ int main(void)
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(followed),
 		cmocka_unit_test(slow_follower),
-		cmocka_unit_test(many_clients),
+		cmocka_unit_test(missed),
 		cmocka_unit_test(second_daemon),
+		cmocka_unit_test(left_behind),
 	};
 
-	return cmocka_run_group_tests(t, setup, teardown);
+	return cmocka_run_group_tests(t, control_setup, control_teardown);
 }

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who may do what on the control socket, how many at once, and how long, while the clock
+ * stands still but for what the test lets pass.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/control.h"
+#include "tests/unit/clock.h"
+#include "tests/unit/control_client.h"
+
+/** struct who - somebody on this machine */
+struct who {
+	uid_t uid;
+	gid_t gid;
+	gid_t group[3];
+	size_t n;
+};
+
+static const struct who nobody = { .uid = 65534, .gid = 65534 };
+
+static void become(const struct who *w)
+{
+	assert_int_equal(setgroups(w->n, w->group), 0);
+	assert_int_equal(setegid(w->gid), 0);
+	assert_int_equal(seteuid(w->uid), 0);
+}
+
+/* The kernel notes who connects, no matter who writes and reads afterwards. */
+static void client_open_as(struct client *c, const struct who *w)
+{
+	static const struct who root;
+
+	become(w);
+	client_open(c);
+	assert_int_equal(seteuid(0), 0);
+	become(&root);
+}
+
+static void expect_as(const struct who *w, const char *request, const char *says)
+{
+	struct client c;
+
+	client_open_as(&c, w);
+	expect_of(&c, request, says);
+}
+
+#define CHANGE "{\"cmd\":\"log\",\"level\":\"error\"}"
+#define DONE "{\"level\":\"error\"}"
+#define GROUP 4711
+
+/* Everybody may ask. Changes are for root, and for members of the group if there is one. */
+static void control_group(void **state)
+{
+	static const char *const changes[] = {
+		"exclude\",\"node\":\"0", "include\",\"node\":\"0", "replay\",\"node\":\"0",
+		"port\",\"node\":\"0\",\"port\":\"+x", "retrain\",\"node\":\"0\",\"port\":\"+x",
+		"log\",\"level\":\"error",
+	};
+	static const struct who root = { .gid = 4712 };
+	static const struct who others[] = {
+		{ .uid = 65534, .gid = 65534 }, { .uid = 65534, .gid = 0 },
+		{ .uid = 65534, .gid = GROUP - 1 }, { .uid = 1, .gid = 1, { 0, GROUP - 1, 4712 }, 3 },
+		{ .uid = GROUP, .gid = 1, { 1 }, 1 },
+	};
+	static const struct who members[] = {
+		{ .uid = 65534, .gid = GROUP }, { .uid = 1, .gid = 1, { GROUP }, 1 },
+		{ .uid = 1, .gid = 1, { GROUP, 4712, 4713 }, 3 },
+		{ .uid = 1, .gid = 1, { 1, GROUP, 4712 }, 3 },
+		{ .uid = 1, .gid = 1, { 1, 2, GROUP }, 3 },
+	};
+	char text[128];
+
+	(void)state;
+	if (geteuid())
+		skip();		/* nobody else can become another */
+	for (unsigned int i = 0; i < 5; i++)
+		expect_as(&others[i], CHANGE, "\"error\":\"log changes the fabric: only root may\"");
+	for (unsigned int i = 0; i < 5; i++)
+		expect_as(&members[i], CHANGE, "\"code\":\"denied\"");
+	strcpy(d.config.control_group, "wheel");
+	d.config.control_gid = GROUP;
+	for (unsigned int i = 0; i < 5; i++) {
+		expect_as(&others[i], CHANGE, "only root and group wheel may");
+		expect_as(&others[i], "{\"cmd\":\"status\"}", "\"ok\":true");
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		expect_as(&members[i], CHANGE, DONE);
+	for (unsigned int i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		snprintf(text, sizeof(text), "{\"cmd\":\"%s\"}", changes[i]);
+		expect_as(&others[0], text, "\"code\":\"denied\"");
+		expect_as(&root, text, i < 5 ? "\"code\":\"not-ready\"" : "\"ok\":true");
+	}
+	d.config.control_group[0] = '\0';
+	expect_as(&members[0], CHANGE, "\"code\":\"denied\"");
+	expect_as(&root, CHANGE, DONE);
+}
+
+#define BIG_ASKS 40
+
+/* All events there are, so long that the answers are more than are kept for a client. */
+static void ask_big(struct client *c, unsigned int n)
+{
+	char text[1000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned int i = 0; i < EVENTS_KEPT; i++)
+		events_add(d.events, 1.5, "1,0", FM_INFO, "test", text);
+	for (unsigned int i = 0; i < n; i++)
+		say(c, "{\"cmd\":\"events\"}\n");
+}
+
+/* Only when a client has taken an answer is the next one made. */
+static void much_asked(void **state)
+{
+	struct client c;
+
+	(void)state;
+	client_open(&c);
+	stream_hold(c.stream, true);
+	ask_big(&c, BIG_ASKS);
+	run_due();
+	stream_hold(c.stream, false);
+	hear(&c, BIG_ASKS);
+	assert_int_equal(c.n, BIG_ASKS);
+	assert_true(strlen(c.line[0]) * BIG_ASKS > CONTROL_REPLY_MAX + 100000);
+	client_close(&c);
+}
+
+/* Whether the server has closed the connection, though not all that it said is read yet. */
+static bool dropped(const struct client *c)
+{
+	struct pollfd p = { .fd = stream_fd(c->stream) };
+
+	assert_true(poll(&p, 1, 0) >= 0);
+	return p.revents & POLLHUP;
+}
+
+/* A client has 30 s to take its reply, however long it waits with the next request. */
+static void slow_client(void **state)
+{
+	struct client c;
+
+	(void)state;
+	clock_stop();
+	client_open(&c);
+	stream_hold(c.stream, true);
+	ask_big(&c, 1);			/* more than the kernel takes at once */
+	run_due();
+	stream_hold(c.stream, false);
+	hear(&c, 1);
+	clock_move(3600 * LOOP_S);
+	run_due();
+	assert_false(dropped(&c));
+	stream_hold(c.stream, true);
+	ask_big(&c, BIG_ASKS);
+	run_due();
+	clock_move(30 * LOOP_S - LOOP_US);
+	run_due();
+	assert_false(dropped(&c));
+	clock_move(LOOP_US);
+	run_due();
+	assert_true(dropped(&c));
+	clock_go();
+	client_close(&c);
+}
+
+/* Of 64 clients at once 16 may only be privileged ones. */
+static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
+{
+	unsigned int told = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		if (w)
+			client_open_as(&c[i], w);
+		else
+			client_open(&c[i]);
+		say(&c[i], "{}\n");
+		hear(&c[i], 1);
+		told += c[i].n == 1 && strstr(c[i].line[0], "too many clients");
+	}
+	return told;
+}
+
+static void many_clients(void **state)
+{
+	struct client c[70];
+
+	(void)state;
+	assert_int_equal(busy(c, 70, NULL), geteuid() ? 70 - 48 : 70 - 64);
+	for (unsigned int i = 0; i < 70; i++)
+		client_close(&c[i]);
+	if (geteuid())
+		return;
+	assert_int_equal(busy(c, 50, &nobody), 2);
+	assert_int_equal(busy(c + 50, 20, NULL), 4);
+	for (unsigned int i = 0; i < 70; i++)
+		client_close(&c[i]);
+}
+
+static void files_allowed(rlim_t n)
+{
+	struct rlimit r;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &r), 0);
+	r.rlim_cur = n;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &r), 0);
+}
+
+/* Without a file for it a client waits; it is tried again after a second. */
+static void out_of_files(void **state)
+{
+	struct rlimit before;
+	struct client c;
+	int next, out;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	clock_stop();
+	run_due();			/* the files of former clients are free */
+	client_open(&c);
+	say(&c, "{}\n");
+	out = dup(2);
+	next = open("/dev/null", O_WRONLY);
+	dup2(next, 2);			/* a line of the log */
+	close(next);
+	files_allowed((rlim_t)next);
+	run_due();
+	files_allowed(before.rlim_cur);
+	dup2(out, 2);
+	close(out);
+	clock_move(LOOP_S - LOOP_US);
+	run_due();
+	assert_int_equal(c.n, 0);
+	clock_move(LOOP_US);
+	hear(&c, 1);
+	assert_int_equal(c.n, 1);
+	clock_go();
+	client_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(control_group),
+		cmocka_unit_test(much_asked),
+		cmocka_unit_test(slow_client),
+		cmocka_unit_test(many_clients),
+		cmocka_unit_test(out_of_files),
+	};
+
+	return cmocka_run_group_tests(t, control_setup, control_teardown);
+}
