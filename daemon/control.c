@@ -17,7 +17,6 @@
 #define TAKE_MAX	(30 * LOOP_S)	/* for a client to take a reply */
 #define FOLLOW_CHUNK	65536		/* bytes of events waiting for a follower */
 #define ACCEPT_PAUSE	LOOP_S
-#define GROUPS_MAX	64
 
 /**
  * struct client - one connection
@@ -249,15 +248,18 @@ static const struct stream_ops stream_ops = {
 
 static bool in_group(int fd, gid_t wanted)
 {
-	gid_t groups[GROUPS_MAX];
-	socklen_t len = sizeof(groups);
+	gid_t *groups = NULL;
+	socklen_t len = 0;
+	bool found = false;
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
-		return false;
-	for (unsigned int i = 0; i < len / sizeof(gid_t); i++)
-		if (groups[i] == wanted)
-			return true;
-	return false;
+	/* Asked with too little room, the kernel says how much is needed. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &len) && errno == ERANGE)
+		groups = malloc(len);
+	if (groups && !getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &len))
+		for (unsigned int i = 0; i < len / sizeof(gid_t); i++)
+			found |= groups[i] == wanted;
+	free(groups);
+	return found;
 }
 
 static bool is_privileged(const struct config *config, int fd)

@@ -24,7 +24,7 @@
 struct who {
 	uid_t uid;
 	gid_t gid;
-	gid_t group[3];
+	gid_t group[100];
 	size_t n;
 };
 
@@ -74,20 +74,22 @@ static void control_group(void **state)
 		{ .uid = 65534, .gid = GROUP - 1 }, { .uid = 1, .gid = 1, { 0, GROUP - 1, 4712 }, 3 },
 		{ .uid = GROUP, .gid = 1, { 1 }, 1 },
 	};
-	static const struct who members[] = {
+	struct who members[] = {
 		{ .uid = 65534, .gid = GROUP }, { .uid = 1, .gid = 1, { GROUP }, 1 },
 		{ .uid = 1, .gid = 1, { GROUP, 4712, 4713 }, 3 },
 		{ .uid = 1, .gid = 1, { 1, GROUP, 4712 }, 3 },
-		{ .uid = 1, .gid = 1, { 1, 2, GROUP }, 3 },
+		{ .uid = 1, .gid = 1, { 1, 2, GROUP }, 3 }, { .uid = 1, .gid = 1, .n = 100 },
 	};
 	char text[128];
 
 	(void)state;
 	if (geteuid())
 		skip();		/* nobody else can become another */
+	for (gid_t i = 0; i < 100; i++)
+		members[5].group[i] = GROUP - 99 + i;
 	for (unsigned int i = 0; i < 5; i++)
 		expect_as(&others[i], CHANGE, "\"error\":\"log changes the fabric: only root may\"");
-	for (unsigned int i = 0; i < 5; i++)
+	for (unsigned int i = 0; i < 6; i++)
 		expect_as(&members[i], CHANGE, "\"code\":\"denied\"");
 	strcpy(d.config.control_group, "wheel");
 	d.config.control_gid = GROUP;
@@ -95,7 +97,7 @@ static void control_group(void **state)
 		expect_as(&others[i], CHANGE, "only root and group wheel may");
 		expect_as(&others[i], "{\"cmd\":\"status\"}", "\"ok\":true");
 	}
-	for (unsigned int i = 0; i < 5; i++)
+	for (unsigned int i = 0; i < 6; i++)
 		expect_as(&members[i], CHANGE, DONE);
 	for (unsigned int i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		snprintf(text, sizeof(text), "{\"cmd\":\"%s\"}", changes[i]);
