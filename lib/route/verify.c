@@ -192,8 +192,15 @@ static bool escape_at(struct proof *p, uint32_t node, uint32_t to, uint16_t dirs
 	return true;
 }
 
-static bool escapes(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
-		    uint64_t row)
+/* Nothing is seen yet of the destination at hand. */
+static void see_anew(struct proof *p)
+{
+	memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
+}
+
+/* @end: where the leg that @row begins leads, @to or a relay. */
+static bool escapes_to(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
+		       uint32_t end, uint64_t row)
 {
 	uint16_t dirs = (uint16_t)(row >> TORUS_ROW_ADAPT_SHIFT & TORUS_ROW_DIR_MASK);
 	struct torus_hop where;
@@ -207,14 +214,28 @@ static bool escapes(struct proof *p, unsigned int table, uint32_t from, uint32_t
 	while (height) {
 		uint32_t node = p->stack[--height];
 
-		if (escape_at(p, node, to, dirs, old, &height, &where))
+		if (escape_at(p, node, end, dirs, old, &height, &where))
 			continue;
 		/* Whoever comes here next is to be blamed as well. */
-		memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
+		see_anew(p);
 		blame(p, TORUS_WRONG_ESCAPE, table, from, to, &where);
 		return false;
 	}
 	return true;
+}
+
+/* A relay is a destination of its own, of which nothing else is seen. */
+static bool escapes(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
+		    uint64_t row)
+{
+	bool right;
+
+	if (!(row & TORUS_ROW_RELAY))
+		return escapes_to(p, table, from, to, to, row);
+	see_anew(p);
+	right = escapes_to(p, table, from, to, leg_end(row, to), row);
+	see_anew(p);
+	return right;
 }
 
 /* --- chains of relays ------------------------------------------------------ */
@@ -343,7 +364,7 @@ static int check_to(struct proof *p, uint32_t to)
 	memset(p->legs, 0, p->nodes * sizeof(*p->legs));
 	memset(p->visit, NEW, p->nodes);
 	memset(p->bad, 0, p->nodes * sizeof(*p->bad));
-	memset(p->seen, 0xff, p->nodes * sizeof(*p->seen));
+	see_anew(p);
 	for (from = 0; from < p->nodes; from++) {
 		int apart = from == to || !counts(p, from) || !known(p, from)
 			    ? -1 : lt_apart(p->h, from, to);

@@ -355,6 +355,37 @@ static void test_cycle_of_tables(void **state)
 	assert_true(f.found.cycles >= 1 && f.told[TORUS_WRONG_CYCLE] >= 1);
 }
 
+#define RELAY(node) (TORUS_ROW_RELAY | (uint64_t)(node) << TORUS_ROW_RELAY_SHIFT)
+#define ADAPTIVE(dirs) (TORUS_ROW_ADAPTIVE | (uint64_t)(dirs) << TORUS_ROW_ADAPT_SHIFT)
+
+/* The escape of a leg to a relay leads to the relay, not to where the packet goes in the end. */
+static void test_escape_to_relay(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	/* 0,1:+x is dead; to the relay 1,1 by +x +y. */
+	begin(&f, "5x5");
+	cut(&f, 5, 0);
+	make_rows(&f);
+	f.rows[0][0][5] = NONE | 3 | RELAY(6);
+	good(&f, 1, 0);
+	f.rows[0][0][5] |= ADAPTIVE(3);
+	expect(&f, TORUS_WRONG_ESCAPE, 0, 5);
+	assert_int_equal(f.last.node, 5);
+	assert_int_equal(f.last.port, 0);
+	/* 1,1:+x is dead, behind the relay: the leg need not care. */
+	begin(&f, "5x5");
+	cut(&f, 6, 0);
+	make_rows(&f);
+	f.rows[0][0][7] = NONE | 3 | RELAY(6) | ADAPTIVE(3);
+	good(&f, 1, 0);
+	/* Nor does it tell what is seen on the way to where the packet goes in the end. */
+	f.rows[0][1][7] = NONE | 3 | ADAPTIVE(3);
+	expect(&f, TORUS_WRONG_ESCAPE, 1, 7);
+	assert_int_equal(f.last.node, 6);
+}
+
 static void test_relay_circles(void **state)
 {
 	static struct fabric f;
@@ -433,6 +464,7 @@ int main(void)
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_wrong_old_rows),
 		cmocka_unit_test(test_cycle_of_tables),
+		cmocka_unit_test(test_escape_to_relay),
 		cmocka_unit_test(test_relay_circles),
 		cmocka_unit_test(test_cycle),
 		cmocka_unit_test(test_counts),
