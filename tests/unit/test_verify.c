@@ -323,11 +323,25 @@ static void test_wrong_old_rows(void **state)
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 	assert_int_equal(f.last.table, 0);
+	/* Everyone who may come there is to blame, not only the first. */
+	f.rows[0][4][6] |= adaptive;
+	verify(&f, 2);
+	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 2);
+	assert_int_equal(f.last.from, 4);
+	f.rows[0][4][6] &= ~TORUS_ROW_ADAPTIVE;
 	/* No row is as good as none in the old table only. */
 	f.rows[0][0][6] = f.rows[1][0][6] = 0;
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_NO_ROW], 1);
 	assert_int_equal(f.last.table, 0);
+	/* It does not help a new row to come after an old one, which is let go. */
+	memset(f.rows, 0, sizeof(f.rows));
+	f.tables[0].old = true;
+	f.tables[1].old = false;
+	f.rows[0][0][6] = f.rows[1][0][6] = NONE | 3 | adaptive;
+	verify(&f, 2);
+	assert_int_equal(f.found.adaptive, 2);
+	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 }
 
 /* Old and new rows right one by one, and in order: only together is there a circle. */
@@ -355,8 +369,176 @@ static void test_cycle_of_tables(void **state)
 	assert_true(f.found.cycles >= 1 && f.told[TORUS_WRONG_CYCLE] >= 1);
 }
 
+/* --- what waits for what ------------------------------------------------------ */
+
 #define RELAY(node) (TORUS_ROW_RELAY | (uint64_t)(node) << TORUS_ROW_RELAY_SHIFT)
 #define ADAPTIVE(dirs) (TORUS_ROW_ADAPTIVE | (uint64_t)(dirs) << TORUS_ROW_ADAPT_SHIFT)
+
+/* A row that a test puts in. */
+struct row {
+	uint32_t from, to;
+	uint64_t row;
+};
+
+/*
+ * Four turns round the square of 0, 1, 6 and 5 in 5x5: +x +y, +y -x, -x -y, and -y +x, which
+ * breaks the order, so that a circle is possible at all. Ports +x 0, +y 1, -x 2, -y 3.
+ */
+static const struct row turns[4] = {
+	{ 0, 6, NONE | 3 }, { 1, 5, NONE | 2 | 4 }, { 6, 0, NONE | 4 | 8 },
+	{ 5, 1, TORUS_ROW_VALID | 1 | 3ull << TORUS_ROW_FIRST_SHIFT |
+		15ull << TORUS_ROW_LAST_SHIFT },
+};
+
+/* With @row in the place of turn @missing: are there circles then? */
+static bool closes(unsigned int missing, const struct row *row, bool old)
+{
+	static struct fabric f;
+	unsigned int i;
+
+	begin(&f, "5x5");
+	f.tables[0].old = old;		/* rows that are missing say nothing, or are wrong */
+	for (i = 0; i < 4; i++)
+		if (i != missing)
+			f.rows[0][turns[i].from][turns[i].to] = turns[i].row;
+	if (row)
+		f.rows[0][row->from][row->to] = row->row;
+	verify(&f, 1);
+	assert_true(!f.found.cycles == !f.told[TORUS_WRONG_CYCLE]);
+	return f.found.cycles;
+}
+
+static void closed_by(unsigned int missing, uint32_t from, uint32_t to, uint64_t row)
+{
+	const struct row r = { from, to, row };
+
+	assert_true(closes(missing, &r, true));
+	assert_true(closes(missing, &r, false));
+}
+
+static void left_open_by(unsigned int missing, uint32_t from, uint32_t to, uint64_t row)
+{
+	const struct row r = { from, to, row };
+
+	assert_false(closes(missing, &r, true));
+	assert_false(closes(missing, &r, false));
+}
+
+/* Each turn is needed, and may be that of any two hops of a leg. */
+static void test_cycle_of_legs(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		assert_false(closes(i, NULL, true));
+		closed_by(i, turns[i].from, turns[i].to, turns[i].row);
+	}
+	closed_by(0, 0, 6, steps(2, 0, 15));	/* after the first step */
+	closed_by(0, 0, 6, steps(1, 15, 1));	/* before the last one */
+	closed_by(0, 0, 6, steps(0, 0, 1));	/* between the two */
+	closed_by(0, 4, 6, NONE | 3);		/* at the end of three hops */
+	closed_by(0, 0, 11, NONE | 3);		/* at their beginning */
+	closed_by(0, 4, 11, NONE | 3);		/* in the middle of four */
+	left_open_by(0, 0, 7, steps(2 | 1, 0, 15));	/* +x +x +y: another turn */
+}
+
+/* A leg ends in the memory of the relay: nothing waits across it, but up to it. */
+static void test_cycle_of_relays(void **state)
+{
+	(void)state;
+	closed_by(0, 0, 12, NONE | 3 | RELAY(6));
+	closed_by(1, 1, 24, NONE | 2 | 4 | RELAY(5));
+	left_open_by(0, 0, 6, NONE | 1 | RELAY(1));
+	left_open_by(1, 1, 5, NONE | 2 | RELAY(6));
+}
+
+/*
+ * Legs that go the other way round a ring, and turn elsewhere; wherever their adaptive
+ * bits carry a packet, the escape from there makes the turn.
+ */
+static void test_cycle_of_escapes(void **state)
+{
+	static const struct {
+		unsigned int missing;
+		struct row r;
+		unsigned int dirs;
+	} t[] = {
+		{ 0, { 0, 6, NONE | 2 | 4 }, 1 | 2 },	/* where it enters */
+		{ 1, { 1, 5, NONE | 1 | 2 }, 2 | 4 },
+		{ 2, { 6, 0, NONE | 1 | 8 }, 4 | 8 },
+		{ 1, { 2, 5, NONE | 2 | 4 }, 2 | 4 },	/* after a hop */
+		{ 1, { 3, 5, NONE | 1 | 2 }, 2 | 4 },	/* after two */
+		{ 2, { 8, 0, NONE | 1 | 8 }, 4 | 8 },
+		{ 2, { 11, 0, NONE | 4 | 8 }, 4 | 8 },	/* after a hop of the other direction */
+		{ 0, { 20, 6, NONE | 2 | 4 }, 1 | 2 },
+		{ 0, { 0, 12, NONE | 2 | 4 | RELAY(6) }, 1 | 2 },	/* on the way to a relay */
+		{ 1, { 2, 24, NONE | 2 | 4 | RELAY(5) }, 2 | 4 },
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const struct row *r = &t[i].r;
+
+		left_open_by(t[i].missing, r->from, r->to, r->row);
+		closed_by(t[i].missing, r->from, r->to, r->row | ADAPTIVE(t[i].dirs));
+	}
+	/* By directions that adaptive packets do not take it stays open. */
+	left_open_by(1, 3, 5, NONE | 1 | 2 | ADAPTIVE(1 | 2));
+	/* Beyond the relay is another leg. */
+	left_open_by(0, 0, 6, NONE | 1 | RELAY(1) | ADAPTIVE(1));
+}
+
+/*
+ * By a dead link an adaptive packet of the old table may have come before it was dead; one
+ * of the new table does not go there.
+ */
+static void test_cycle_by_dead_link(void **state)
+{
+	static struct fabric f;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		begin(&f, "5x5");
+		cut(&f, 2, 2);
+		f.tables[0].old = i;
+		f.rows[0][0][6] = turns[0].row;
+		f.rows[0][6][0] = turns[2].row;
+		f.rows[0][5][1] = turns[3].row;
+		f.rows[0][2][5] = NONE | 2 | 4 | ADAPTIVE(2 | 4);
+		verify(&f, 1);
+		assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 0);
+		assert_true(!f.found.cycles == !i);
+	}
+}
+
+/* Of one destination some rows with directions of their own, of one table or of two. */
+static void test_escapes_of_two_rows(void **state)
+{
+	static struct fabric f;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		begin(&f, "5x5");
+		f.tables[0].old = f.tables[1].old = true;
+		memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
+		f.rows[0][0][6] = turns[0].row;
+		f.rows[0][6][0] = turns[2].row;
+		f.rows[0][5][1] = turns[3].row;
+		/* To 5 as well, and by 2 and 1 as well, but it goes on by +x. */
+		f.rows[i / 2][1][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
+		f.rows[i / 2][2][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
+		verify(&f, 2);
+		assert_int_equal(f.found.cycles, 0);
+		f.rows[i % 2][3][5] = NONE | 1 | 2 | ADAPTIVE(2 | 4);
+		verify(&f, 2);
+		assert_int_equal(f.found.adaptive, 3);
+		assert_true(f.found.cycles);
+	}
+}
 
 /* The escape of a leg to a relay leads to the relay, not to where the packet goes in the end. */
 static void test_escape_to_relay(void **state)
@@ -464,6 +646,11 @@ int main(void)
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_wrong_old_rows),
 		cmocka_unit_test(test_cycle_of_tables),
+		cmocka_unit_test(test_cycle_of_legs),
+		cmocka_unit_test(test_cycle_of_relays),
+		cmocka_unit_test(test_cycle_of_escapes),
+		cmocka_unit_test(test_cycle_by_dead_link),
+		cmocka_unit_test(test_escapes_of_two_rows),
 		cmocka_unit_test(test_escape_to_relay),
 		cmocka_unit_test(test_relay_circles),
 		cmocka_unit_test(test_cycle),
