@@ -411,15 +411,17 @@ static void texts_malformed(void **state)
 		size_t n;
 	} bad[] = {
 		{ { 0, 0 }, 2 },			/* cut */
-		{ { 0, 0, 2, 'a' }, 4 },
+		{ { 0, 0, 2, 'a', 'b' }, 4 },		/* one byte too early */
 		{ { 1, 0, 1, 'a' }, 4 },		/* more than there was */
 		{ { 0, 1, 1, 'a' }, 4 },
 		{ { 255, 1 }, 2 },			/* counts up what is no number */
 		{ { 255, 0, 0, 0, 1, 'a' }, 6 },
 		{ { 0, 0, 1, 27 }, 4 },			/* not printable */
 		{ { 0, 0, 1, 0 }, 4 },
+		{ { 0, 0, 1, 127 }, 4 },
 	};
-	static const uint8_t fits[] = { 0, 0, 3, 'a', 'b', 'c' };
+	static const uint8_t fits[] = { 0, 0, 3, 'a', 'b', 'c' }, counts[] = { 0, 0, 1, '1', 255, 1 };
+	struct texts_in half = { .at = counts, .end = counts + 5 };
 	char got[TEXTS_MAX];
 
 	(void)state;
@@ -433,6 +435,8 @@ static void texts_malformed(void **state)
 
 		assert_int_equal(texts_get(&in, got, room), room == 4);
 	}
+	assert_true(texts_get(&half, got, sizeof(got)));
+	assert_false(texts_get(&half, got, sizeof(got)));
 }
 
 /* A fabric as it mostly is: of each entry little more than GUID and epoch is said. */

@@ -132,10 +132,34 @@ static void lives(void **state)
 	}
 }
 
+/* It is of what it was added as, and counts as heard and asked just then. */
+static void begins(void **state)
+{
+	struct fm *fm = calloc(1, sizeof(*fm));
+
+	(void)state;
+	assert_non_null(fm);
+	for (unsigned int role = FM_CONN_STRANGER; role <= FM_CONN_PARENT; role++) {
+		struct fm_conn *c;
+
+		if (role == FM_CONN_CHILD)
+			continue;
+		fm->now = 1000 + role;
+		c = fm_conn_add(fm, (int)role + 1, (enum fm_conn_role)role);
+		assert_non_null(c);
+		assert_int_equal(c->role, role);
+		assert_true(c->heard == fm->now && c->asked == fm->now);
+		assert_int_equal(c->guid, 0);
+	}
+	fm_conns_free(fm);
+	free(fm);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lives),
+		cmocka_unit_test(begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

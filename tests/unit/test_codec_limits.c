@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Each limit of the service protocol, from both sides: what is just right is taken, and what
+ * is past it by one is not. Nothing of this can be packed by fm_msg_pack(), so messages are
+ * taken apart by protobuf-c, altered there, and packed again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/codec_table.h"
+#include "daemon/texts.h"
+
+#define TEXTS_LONG (TEXTS_MAX - 1)
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+#define NODES 6		/* of the fabric that tables are of */
+
+static Svc__Message *m;
+
+/* @msg becomes @m, to be altered. */
+static void take(const struct fm_msg *msg)
+{
+	uint8_t *data;
+	size_t len;
+
+	assert_int_equal(fm_msg_pack(msg, &data, &len), 0);
+	m = svc__message__unpack(NULL, len, data);
+	assert_non_null(m);
+	free(data);
+}
+
+static void put(void)
+{
+	svc__message__free_unpacked(m, NULL);
+}
+
+/* What @m is when it arrives, in @out. */
+static int unpack(struct fm_msg *out)
+{
+	size_t len = svc__message__get_packed_size(m);
+	uint8_t *data = malloc(len + 1);
+	int err;
+
+	assert_non_null(data);
+	svc__message__pack(m, data);
+	err = fm_msg_unpack(data, len, out);
+	free(data);
+	return err;
+}
+
+static void gives(int err)
+{
+	struct fm_msg out;
+	int is = unpack(&out);
+
+	if (!is)
+		fm_msg_clear(&out);
+	assert_int_equal(is, err);
+}
+
+#define RIGHT(member, value) give(&(member), sizeof(member), value, 0)
+#define WRONG(member, value) give(&(member), sizeof(member), value, -EBADMSG)
+
+/* With another number in the place of @member. */
+static void give(void *member, size_t size, uint64_t value, int err)
+{
+	uint64_t was = 0;
+
+	memcpy(&was, member, size);
+	memcpy(member, &value, size);
+	gives(err);
+	memcpy(member, &was, size);
+}
+
+/* Elements of an array, all alike: @n of them are allowed, and none more or less. */
+static void just(size_t *n, void *array, size_t size, size_t allowed, bool fewer)
+{
+	void **at = array, *was = *at;
+	size_t had = *n;
+	uint8_t *room = malloc(size * (allowed + 2));
+
+	assert_non_null(room);
+	assert_true(had);
+	for (size_t i = 0; i < allowed + 2; i++)
+		memcpy(room + i * size, was, size);
+	*at = room;
+	*n = allowed;
+	gives(0);
+	*n = allowed - 1;
+	gives(fewer ? 0 : -EBADMSG);
+	*n = allowed + 1;
+	gives(-EBADMSG);
+	*n = had;
+	*at = was;
+	free(room);
+}
+
+#define EXACTLY(message, member, allowed) \
+	just(&(message)->n_##member, &(message)->member, sizeof(*(message)->member), allowed, false)
+#define AT_MOST(message, member, allowed) \
+	just(&(message)->n_##member, &(message)->member, sizeof(*(message)->member), allowed, true)
+
+/* A text has @room bytes with its NUL, of printable characters. */
+static void text(char **member, size_t room)
+{
+	char *was = *member, long_[512];
+
+	memset(long_, '~', sizeof(long_));
+	memset(long_, ' ', 2);
+	*member = long_;
+	long_[room - 1] = '\0';
+	gives(0);
+	long_[room - 1] = 'x';
+	long_[room] = '\0';
+	gives(-EBADMSG);
+	long_[1] = '\0';
+	long_[0] = ' ' - 1;
+	gives(-EBADMSG);
+	long_[0] = '~' + 1;
+	gives(-EBADMSG);
+	*member = was;
+}
+
+static void bytes(ProtobufCBinaryData *member, size_t most)
+{
+	ProtobufCBinaryData was = *member;
+	uint8_t data[512] = { 0 };
+
+	member->data = data;
+	member->len = most;
+	gives(0);
+	member->len = most + 1;
+	gives(-EBADMSG);
+	*member = was;
+}
+
+static void row_limits(Svc__Row *r)
+{
+	Svc__PortRow *p = r->port[1];
+
+	RIGHT(p->state, FM_PORT_FAULTY);
+	WRONG(p->state, FM_PORT_FAULTY + 1);
+	RIGHT(p->problem, FM_PROBLEM_VERSION);
+	WRONG(p->problem, FM_PROBLEM_VERSION + 1);
+	RIGHT(p->peer_port, UINT8_MAX);
+	WRONG(p->peer_port, UINT8_MAX + 1);
+	RIGHT(p->seq, UINT16_MAX);
+	WRONG(p->seq, UINT16_MAX + 1);
+}
+
+static void base_limits(Svc__Base *base)
+{
+	EXACTLY(base, missing, TORUS_COLOURS);
+	RIGHT(base->known, (2u << TORUS_COLOURS) - 1);
+	WRONG(base->known, 2u << TORUS_COLOURS);
+}
+
+static void shape_limits(Svc__Shape *s)
+{
+	uint32_t *was = s->size, size[TORUS_MAX_DIMS + 1] = { 1, 1, 1, 1, 1, 1, 1 };
+	size_t n = s->n_size;
+
+	s->size = size;
+	for (s->n_size = 1; s->n_size <= TORUS_MAX_DIMS; s->n_size++) {
+		unsigned int last = (unsigned int)s->n_size - 1;
+
+		RIGHT(size[last], TORUS_MAX_SIZE);
+		WRONG(size[last], TORUS_MAX_SIZE + 1);
+		WRONG(size[last], 0);
+	}
+	size[0] = NODES;
+	gives(-EBADMSG);
+	s->n_size = 3;
+	size[0] = size[1] = TORUS_MAX_SIZE;
+	RIGHT(size[2], TORUS_MAX_NODES / TORUS_MAX_SIZE / TORUS_MAX_SIZE);
+	WRONG(size[2], TORUS_MAX_NODES / TORUS_MAX_SIZE / TORUS_MAX_SIZE + 1);
+	s->n_size = n;
+	s->size = was;
+}
+
+static struct fm_msg hello(void)
+{
+	struct fm_msg msg = { .type = FM_MSG_HELLO };
+
+	msg.hello.placed = true;
+	msg.hello.shape = (struct torus_shape) { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } };
+	msg.hello.row.nports = 4;
+	return msg;
+}
+
+static void of_hello(void **state)
+{
+	struct fm_msg msg = hello();
+	Svc__Shape *shape;
+	Svc__Hello *h;
+
+	(void)state;
+	take(&msg);
+	h = m->hello;
+	gives(0);
+	text(&h->fabric, TORUS_NAME_MAX + 1);
+	text(&h->name, TORUS_NAME_MAX + 1);
+	text(&h->address, FM_ADDR_MAX);
+	RIGHT(h->role, FM_ROLE_CHILD);
+	WRONG(h->role, FM_ROLE_CHILD + 1);
+	RIGHT(h->admin, (1u << TORUS_MAX_PORTS) - 1);
+	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
+	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);
+	WRONG(h->across, 1u << TORUS_MAX_PORTS);
+	EXACTLY(h, position, TORUS_MAX_DIMS);
+	EXACTLY(h, coords, 2);
+	RIGHT(h->coords[0], 3);
+	WRONG(h->coords[0], 4);
+	RIGHT(h->coords[1], 2);
+	WRONG(h->coords[1], 3);
+	EXACTLY(h->sums, flow, TORUS_FC_COUNT * TORUS_COLOURS);
+	base_limits(h->baseline);
+	/* Who has a place knows the shape, and only who has one. */
+	WRONG(h->placed, false);
+	shape = h->shape;
+	h->shape = NULL;
+	gives(-EBADMSG);
+	h->n_coords = 0;
+	gives(-EBADMSG);
+	h->placed = false;
+	gives(0);
+	h->placed = true;
+	h->n_coords = 2;
+	h->shape = shape;
+	gives(0);
+	WRONG(h->row, 0);
+	WRONG(h->sums, 0);
+	WRONG(h->baseline, 0);
+	put();
+	/* A shape that was wished for is no place. */
+	msg.hello.placed = false;
+	take(&msg);
+	assert_int_equal(m->hello->n_coords, 0);
+	gives(0);
+	shape_limits(m->hello->shape);
+	put();
+}
+
+static void of_rows(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_ROW }, out;
+	static Svc__PortRow *port[TORUS_MAX_PORTS + 3];
+	Svc__PortRow **was;
+	Svc__Row *r;
+
+	(void)state;
+	msg.row.row.nports = TORUS_MAX_PORTS;
+	take(&msg);
+	r = m->row->row;
+	row_limits(r);
+	was = r->port;
+	for (unsigned int i = 0; i < COUNT(port); i++)
+		port[i] = was[0];
+	r->port = port;
+	for (r->n_port = 0; r->n_port <= COUNT(port); r->n_port++)
+		gives(r->n_port % 2 || r->n_port > TORUS_MAX_PORTS ? -EBADMSG : 0);
+	r->n_port = TORUS_MAX_PORTS;
+	r->port = was;
+	WRONG(m->row->row, 0);
+	put();
+	/* What has too many is cut. */
+	msg.row.row.nports = TORUS_MAX_PORTS + 2;
+	take(&msg);
+	assert_int_equal(unpack(&out), 0);
+	assert_int_equal(out.row.row.nports, TORUS_MAX_PORTS);
+	put();
+}
+
+static void of_texts(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+
+	(void)state;
+	take(&msg);
+	text(&m->welcome->parent, FM_ADDR_MAX);
+	put();
+	msg.type = FM_MSG_REFUSE;
+	take(&msg);
+	text(&m->refuse->text, FM_TEXT_MAX);
+	put();
+	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED), "adopted");
+	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED + 1), "?");
+	assert_string_equal(fm_msg_name(0), "?");
+}
+
+static void of_auth(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_AUTH };
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	take(&msg);
+	text(&m->auth->fabric, TORUS_NAME_MAX + 1);
+	text(&m->auth->name, TORUS_NAME_MAX + 1);
+	bytes(&m->auth->nonce, FM_AUTH_MAX);
+	bytes(&m->auth->proof, FM_AUTH_MAX);
+	put();
+	msg.auth.nonce_len = FM_AUTH_MAX + 1;
+	assert_int_equal(fm_msg_pack(&msg, &data, &len), -EINVAL);
+	msg.auth.nonce_len = 0;
+	msg.auth.proof_len = FM_AUTH_MAX + 1;
+	assert_int_equal(fm_msg_pack(&msg, &data, &len), -EINVAL);
+	msg.auth.nonce_len = msg.auth.proof_len = FM_AUTH_MAX;
+	take(&msg);
+	gives(0);
+	put();
+}
+
+static void of_step(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_STEP, .step = { .step = FM_STEP_RESUME, .round = 1,
+							     .nended = 1 } };
+	static struct fm_msg out;
+
+	(void)state;
+	take(&msg);
+	RIGHT(m->step->step, FM_STEPS - 1);
+	WRONG(m->step->step, FM_STEPS);
+	AT_MOST(m->step, ended, FM_ENDED_MAX);
+	RIGHT(m->step->ended[0]->port, TORUS_MAX_PORTS - 1);
+	WRONG(m->step->ended[0]->port, TORUS_MAX_PORTS);
+	RIGHT(m->step->ended[0]->seq, UINT16_MAX);
+	WRONG(m->step->ended[0]->seq, UINT16_MAX + 1);
+	base_limits(m->step->baseline);
+	WRONG(m->step->baseline, 0);
+	put();
+	/* Rows are switched before the first round, all else is of a round. */
+	for (msg.step.step = FM_STEP_APPLY; msg.step.step < FM_STEP_RESUME; msg.step.step++) {
+		bool apply = msg.step.step == FM_STEP_APPLY;
+
+		take(&msg);
+		assert_null(m->step->baseline);
+		give(&m->step->round, sizeof(m->step->round), 0, apply ? 0 : -EBADMSG);
+		give(&m->step->round, sizeof(m->step->round), 1, apply ? -EBADMSG : 0);
+		put();
+	}
+	/* What has too many is cut. */
+	msg.step.step = FM_STEP_COUNT;
+	msg.step.nended = FM_ENDED_MAX + 1;
+	take(&msg);
+	assert_int_equal(unpack(&out), 0);
+	assert_int_equal(out.step.nended, FM_ENDED_MAX);
+	put();
+}
+
+static void of_schema(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_PING };
+
+	(void)state;
+	take(&msg);
+	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA - 1, -EPROTONOSUPPORT);
+	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA + 1, -EPROTONOSUPPORT);
+	gives(0);
+	m->body_case = SVC__MESSAGE__BODY__NOT_SET;
+	gives(-EBADMSG);
+	m->body_case = SVC__MESSAGE__BODY_PING;
+	put();
+}
+
+/* --- tables -------------------------------------------------------------------- */
+
+/* Nodes 1, 2 and 4 of six, of which two have a session that ended, and one has two. */
+static void take_table(void)
+{
+	struct fm_entry e[3] = { { .node = 1 }, { .node = 2 }, { .node = 4 } };
+	struct fm_msg msg = { .type = FM_MSG_TABLE };
+
+	for (unsigned int i = 0; i < 3; i++) {
+		e[i].state = e[i].fault = e[i].wiring = e[i].admin = e[i].held = 1;
+		e[i].serial = i;
+		strcpy(e[i].name, "a");
+		strcpy(e[i].address, "b");
+	}
+	e[0].ended = 1;
+	e[2].ended = 3;
+	msg.table.shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
+	msg.table.version = 5;
+	msg.table.nentries = 3;
+	msg.table.entries = e;
+	take(&msg);
+}
+
+static void of_table(void **state)
+{
+	Svc__Table *t;
+
+	(void)state;
+	take_table();
+	t = m->table;
+	gives(0);
+	shape_limits(t->shape);
+	RIGHT(t->since, 4);
+	WRONG(t->since, 5);
+	RIGHT(t->open, (1u << TORUS_MAX_DIMS) - 1);
+	WRONG(t->open, 1u << TORUS_MAX_DIMS);
+	WRONG(t->shape, 0);
+	WRONG(t->entries, 0);
+	EXACTLY(t->entries, guid, 3);
+	EXACTLY(t->entries, epoch, 3);
+	RIGHT(t->shape->size[0], 5);
+	WRONG(t->shape->size[0], 4);		/* node 4 is no more */
+	WRONG(t->shape->size[0], 2);		/* nor are there three */
+	put();
+}
+
+/* These in the place of the runs of a column. */
+static void runs(Svc__Runs *r, const uint32_t *run, size_t n, int err)
+{
+	Svc__Runs was = *r;
+
+	r->run = (uint32_t *)run;
+	r->n_run = n;
+	gives(err);
+	*r = was;
+}
+
+#define RUNS(r, err, ...) do { \
+		const uint32_t run_[] = { __VA_ARGS__ }; \
+		runs(r, run_, COUNT(run_), err); \
+	} while (0)
+
+static void of_nodes(void **state)
+{
+	Svc__Runs *r;
+	size_t ended;
+
+	(void)state;
+	take_table();
+	ended = m->table->entries->n_ended;
+	m->table->entries->n_ended = 0;
+	r = m->table->entries->node;
+	RUNS(r, 0, 1, 2, 1, 1);
+	RUNS(r, 0, 0, 3);
+	RUNS(r, 0, 3, 3);
+	RUNS(r, 0, 0, 1, 0, 2);
+	RUNS(r, -EBADMSG, 4, 3);		/* past the end of the shape */
+	RUNS(r, -EBADMSG, 0, 2);		/* too few */
+	RUNS(r, -EBADMSG, 0, 4);		/* too many */
+	RUNS(r, -EBADMSG, 0, NODES);
+	RUNS(r, -EBADMSG, 0, 3, 0, 1);
+	RUNS(r, -EBADMSG, 0, 0, 0, 3);		/* none */
+	RUNS(r, -EBADMSG, 0, 3, 0, 0);
+	RUNS(r, -EBADMSG, 0, 3, 0);		/* half a run */
+	RUNS(r, -EBADMSG, UINT32_MAX, 1, 0, 2);	/* round again */
+	RUNS(r, -EBADMSG, UINT32_MAX, 3);
+	runs(r, NULL, 0, -EBADMSG);
+	WRONG(m->table->entries->node, 0);
+	m->table->entries->n_ended = ended;
+	put();
+}
+
+static void of_no_nodes(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_TABLE };
+	struct fm_entry e = { .node = 0 };
+	Svc__Runs *r;
+
+	(void)state;
+	msg.table.shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
+	msg.table.version = 1;
+	take(&msg);
+	gives(0);
+	r = m->table->entries->node;
+	RIGHT(m->table->entries->node, 0);
+	RUNS(r, -EBADMSG, 0);
+	RUNS(r, -EBADMSG, 0, 1);
+	put();
+	/* A column of zeroes takes nothing. */
+	msg.table.entries = &e;
+	msg.table.nentries = 1;
+	take(&msg);
+	assert_int_equal(m->table->entries->state->n_run, 0);
+	put();
+}
+
+static void of_columns(void **state)
+{
+	static const uint32_t most[5] = {
+		FM_NODE_STATES - 1, (1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
+		(1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
+	};
+	Svc__Entries *e;
+
+	(void)state;
+	take_table();
+	e = m->table->entries;
+	{
+		Svc__Runs *const r[5] = { e->state, e->fault, e->wiring, e->admin, e->held };
+
+		for (unsigned int c = 0; c < 5; c++) {
+			RUNS(r[c], 0, most[c], 3);
+			RUNS(r[c], 0, 0, 1, most[c], 2);
+			RUNS(r[c], -EBADMSG, most[c] + 1, 3);
+			RUNS(r[c], -EBADMSG, 0, 2);
+			RUNS(r[c], -EBADMSG, 0, 4);
+			RUNS(r[c], -EBADMSG, 0, 1000);
+			RUNS(r[c], -EBADMSG, 0, 3, 1, 1);
+			RUNS(r[c], -EBADMSG, 0, 0, 1, 3);
+			RUNS(r[c], -EBADMSG, 0, 3, 1);
+			runs(r[c], NULL, 0, 0);
+		}
+	}
+	RUNS(e->serial, 0, UINT32_MAX, 3);
+	put();
+}
+
+/* These in the place of a column of texts. */
+static void texts(ProtobufCBinaryData *d, const void *data, size_t n, int err)
+{
+	ProtobufCBinaryData was = *d;
+
+	d->data = (uint8_t *)data;
+	d->len = n;
+	gives(err);
+	*d = was;
+}
+
+static void of_names(void **state)
+{
+	static const uint8_t three[] = { 0, 0, 1, 'a', 255, 0, 0, 1, 'b', 1, 0, 0 };
+	static const uint8_t more[] = { 0, 0, 1, '1', 255, 2, 0 };
+	uint8_t big[3 + TEXTS_LONG + 6] = { 0, 0, TEXTS_LONG };
+	ProtobufCBinaryData *column[2];
+
+	(void)state;
+	take_table();
+	column[0] = &m->table->entries->name;
+	column[1] = &m->table->entries->address;
+	memset(big + 3, 'x', TEXTS_LONG);
+	memset(big + 3 + TEXTS_LONG, 0, 6);
+	for (unsigned int i = 0; i < 2; i++) {
+		texts(column[i], more, 6, 0);
+		texts(column[i], more, 7, -EBADMSG);
+		texts(column[i], more, 4, -EBADMSG);
+		texts(column[i], three, 12, -EBADMSG);
+		texts(column[i], NULL, 0, -EBADMSG);
+		/* One that counts on when all are read. */
+		texts(column[i], "\0\0\0011\377\3", 6, -EBADMSG);
+		texts(column[i], big, sizeof(big), 0);
+		big[2]++;
+		big[3 + TEXTS_LONG] = 'x';
+		texts(column[i], big, sizeof(big), -EBADMSG);
+		big[3 + TEXTS_LONG] = 0;
+		big[2]--;
+	}
+	put();
+}
+
+static void of_ended(void **state)
+{
+	Svc__NodeEnded *first, *last;
+	Svc__Entries *e;
+
+	(void)state;
+	take_table();
+	e = m->table->entries;
+	assert_int_equal(e->n_ended, 3);
+	first = e->ended[0];
+	last = e->ended[2];
+	RIGHT(last->port, TORUS_MAX_PORTS - 1);
+	WRONG(last->port, TORUS_MAX_PORTS);
+	WRONG(last->port, 0);			/* which is there already */
+	RIGHT(last->seq, UINT16_MAX);
+	WRONG(last->seq, UINT16_MAX + 1);
+	WRONG(last->node, 5);			/* not in the table */
+	WRONG(last->node, 3);
+	WRONG(first->node, 0);
+	RIGHT(first->node, 2);
+	WRONG(last->node, 2);			/* not in order */
+	put();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_hello),
+		cmocka_unit_test(of_rows),
+		cmocka_unit_test(of_texts),
+		cmocka_unit_test(of_auth),
+		cmocka_unit_test(of_step),
+		cmocka_unit_test(of_schema),
+		cmocka_unit_test(of_table),
+		cmocka_unit_test(of_nodes),
+		cmocka_unit_test(of_no_nodes),
+		cmocka_unit_test(of_columns),
+		cmocka_unit_test(of_names),
+		cmocka_unit_test(of_ended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
