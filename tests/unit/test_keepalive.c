@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How long a peer on the service network may be silent: a manager alone, its neighbour, its
+ * root and its child played by the test, which lets time pass from one moment at which the
+ * manager wants to be called to the next.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/fm.h"
+#include "daemon/fm/init.h"
+#include "daemon/fm/status.h"
+
+#define S		1000000000ull
+#define KEEPALIVE	S
+#define ROOT		0xabcdull	/* GUID of the root */
+#define TERM		7
+#define UP		1		/* the connection that the manager opens */
+#define DOWN		100		/* one that comes to it */
+
+static struct fm *fm;
+static uint64_t now;
+
+/* What the manager did. */
+static struct {
+	unsigned int connects, pings, pongs, welcomes, closes;
+	int closed;			/* last */
+	uint64_t closed_at;
+} did;
+
+static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+{
+	(void)io;
+	(void)port;
+	(void)data;
+	(void)len;
+	return 0;
+}
+
+static int flow_get(void *io, struct torus_park *out)
+{
+	(void)io;
+	memset(out, 0, sizeof(*out));
+	return 0;
+}
+
+static int on_connect(void *io, const char *addr)
+{
+	(void)io;
+	(void)addr;
+	return UP + (int)did.connects++;
+}
+
+static void on_send(void *io, int conn, const struct fm_msg *msg)
+{
+	(void)io;
+	(void)conn;
+	did.pings += msg->type == FM_MSG_PING;
+	did.pongs += msg->type == FM_MSG_PONG;
+	did.welcomes += msg->type == FM_MSG_WELCOME;
+}
+
+static void on_close(void *io, int conn)
+{
+	(void)io;
+	did.closes++;
+	did.closed = conn;
+	did.closed_at = now;
+}
+
+static void on_log(void *io, const struct fm_log *log)
+{
+	(void)io;
+	(void)log;
+}
+
+static const struct fm_ops ops = {
+	.mgmt_send = mgmt_send, .flow_get = flow_get, .connect = on_connect, .send = on_send,
+	.close = on_close, .log = on_log,
+};
+
+/* Lets time pass until @at. */
+static void pass(uint64_t at)
+{
+	while (fm_expiry(fm) <= at) {
+		now = fm_expiry(fm) > now ? fm_expiry(fm) : now + 1;
+		fm_timer(fm, now);
+	}
+	now = at;
+}
+
+/* A manager that has heard where the root is, and connects to it. */
+static void begin(void)
+{
+	struct torus_link links[4] = { { .state = TORUS_LINK_UP, .session = 1 } };
+	struct torus_device dev = { .guid = 1, .epoch = 1, .nports = 4 };
+	struct fm_init init = { .placed = true, .port = 2, .ndims = 2, .guid = ROOT,
+				.root_guid = ROOT, .fabric = "green", .name = "root",
+				.root_address = "10.0.0.1:1" };
+	struct fm_config c;
+	uint8_t buf[TORUS_MGMT_MAX];
+
+	fm_config_default(&c);
+	strcpy(c.fabric, "green");
+	strcpy(c.name, "n1");
+	strcpy(c.address, "10.0.0.2:1");
+	c.keepalive = KEEPALIVE;
+	for (uint8_t p = 0; p < 4; p++)
+		links[p].port = p;
+	memset(&did, 0, sizeof(did));
+	now = 100 * S;
+	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, now);
+	assert_non_null(fm);
+	fm_mgmt(fm, 0, buf, fm_init_put(buf, &init), now);
+	assert_int_equal(did.connects, 1);
+}
+
+/* The root lets it in. */
+static void join(void)
+{
+	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
+
+	begin();
+	fm_conn_up(fm, UP, now);
+	fm_msg(fm, UP, &m, now);
+}
+
+static void root_says(void)
+{
+	struct fm_msg m = { .type = FM_MSG_PONG };
+
+	fm_msg(fm, UP, &m, now);
+}
+
+/* @conn is closed when @since is four keep-alives ago, and not before. */
+static void closes_in_four(int conn, uint64_t since)
+{
+	unsigned int closes = did.closes;
+
+	pass(since + 4 * KEEPALIVE - 1);
+	assert_int_equal(did.closes, closes);
+	pass(since + 4 * KEEPALIVE);
+	assert_int_equal(did.closes, closes + 1);
+	assert_int_equal(did.closed, conn);
+	assert_true(did.closed_at == since + 4 * KEEPALIVE);
+}
+
+/* One that does not come up is no better than one that says nothing. */
+static void never_up(void **state)
+{
+	(void)state;
+	begin();
+	closes_in_four(UP, now);
+	fm_free(fm);
+}
+
+/* The root is asked every keep-alive for a word; any word will do. */
+static void silent_root(void **state)
+{
+	struct fm_status s;
+	uint64_t heard;
+
+	(void)state;
+	join();
+	for (unsigned int i = 0; i < 3; i++) {
+		heard = now;
+		did.pings = 0;
+		pass(heard + KEEPALIVE - 1);
+		assert_int_equal(did.pings, 0);
+		pass(heard + KEEPALIVE);
+		assert_int_equal(did.pings, 1);
+		pass(heard + 4 * KEEPALIVE - 1);
+		assert_int_equal(did.pings, 3);
+		root_says();
+	}
+	assert_int_equal(did.closes, 0);
+	fm_status(fm, &s);
+	assert_true(s.root.reachable);
+	heard = now;
+	did.connects = 1;
+	closes_in_four(UP, heard);
+	fm_status(fm, &s);
+	assert_false(s.root.reachable);
+	assert_true(s.root.lost == now);
+	/* It tries again, before long. */
+	pass(now + KEEPALIVE);
+	assert_int_equal(did.connects, 2);
+	fm_free(fm);
+}
+
+/* Whoever connects has to say who it is. */
+static void silent_stranger(void **state)
+{
+	struct fm_msg ping = { .type = FM_MSG_PING };
+
+	(void)state;
+	join();
+	fm_conn_up(fm, DOWN, now);
+	pass(now + KEEPALIVE / 2);
+	root_says();
+	closes_in_four(DOWN, now - KEEPALIVE / 2);
+	assert_int_equal(did.pongs, 0);
+	/* Nor is one answered who asks without having said so. */
+	root_says();
+	fm_conn_up(fm, DOWN + 1, now);
+	fm_msg(fm, DOWN + 1, &ping, now);
+	assert_int_equal(did.pongs, 0);
+	fm_free(fm);
+}
+
+/* A child asks; one that does so no more has hung. */
+static void silent_child(void **state)
+{
+	struct fm_msg hello = { .type = FM_MSG_HELLO }, ping = { .type = FM_MSG_PING };
+	uint64_t heard;
+
+	(void)state;
+	join();
+	hello.hello.role = FM_ROLE_CHILD;
+	strcpy(hello.hello.fabric, "green");
+	strcpy(hello.hello.name, "n2");
+	strcpy(hello.hello.address, "10.0.0.3:1");
+	hello.hello.guid = 2;
+	hello.hello.epoch = 1;
+	hello.hello.term = TERM;
+	fm_conn_up(fm, DOWN, now);
+	fm_msg(fm, DOWN, &hello, now);
+	assert_int_equal(did.welcomes, 1);
+	for (unsigned int i = 1; i <= 3; i++) {
+		pass(now + 4 * KEEPALIVE - 1);
+		root_says();
+		fm_msg(fm, DOWN, &ping, now);
+		assert_int_equal(did.pongs, i);
+	}
+	assert_int_equal(did.closes, 0);
+	heard = now;
+	pass(heard + KEEPALIVE);
+	root_says();
+	closes_in_four(DOWN, heard);
+	fm_free(fm);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(never_up),
+		cmocka_unit_test(silent_root),
+		cmocka_unit_test(silent_stranger),
+		cmocka_unit_test(silent_child),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
