@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the daemon around the manager.
 fabricd-tests := test_config test_frame test_auth test_svc test_svc_limits test_control \
-	test_control_limits test_keepalive
+	test_control_limits test_keepalive test_log test_stream
 test_svc-extra := tests/unit/svc_ends.o
 test_svc_limits-extra := tests/unit/svc_ends.o tests/unit/clock.o
 test_control-extra := tests/unit/control_client.o

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The log: what is written at which level, how often, and while nobody reads it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/log.h"
+#include "daemon/loop.h"
+
+#define LINES 4000		/* far more than are kept */
+
+static int reader, saved;
+
+/* Standard error is a pipe from now on. */
+static void listen_to_log(void)
+{
+	int fd[2];
+
+	assert_int_equal(pipe(fd), 0);
+	assert_int_equal(fcntl(fd[0], F_SETFL, O_NONBLOCK), 0);
+	reader = fd[0];
+	saved = dup(2);
+	dup2(fd[1], 2);
+	close(fd[1]);
+}
+
+static void stop_listening(void)
+{
+	dup2(saved, 2);
+	close(saved);
+	close(reader);
+}
+
+/* All that is there to be read, with its NUL; to be freed. */
+static char *heard(void)
+{
+	char *text = calloc(1, 1 << 20);
+	size_t n = 0;
+	ssize_t got;
+
+	assert_non_null(text);
+	while ((got = read(reader, text + n, (1 << 20) - 1 - n)) > 0)
+		n += (size_t)got;
+	return text;
+}
+
+static void levels(void **state)
+{
+	static const char *const name[] = { "error", "warning", "info", "debug" };
+	char line[64], *text;
+	enum fm_level is;
+
+	(void)state;
+	listen_to_log();
+	for (enum fm_level least = FM_ERROR; least <= FM_DEBUG; least++) {
+		assert_int_equal(log_level_parse(name[least], &is), 0);
+		assert_int_equal(is, least);
+		assert_string_equal(log_level_name(least), name[least]);
+		log_level_set(least);
+		for (enum fm_level level = FM_ERROR; level <= FM_DEBUG; level++) {
+			log_printf(level, "test", "printed %d", 7);
+			log_line(level, "test", "told");
+			snprintf(line, sizeof(line), "fabricd: %s: test: printed 7\n"
+				 "fabricd: %s: test: told\n", name[level], name[level]);
+			text = heard();
+			assert_string_equal(text, level <= least ? line : "");
+			free(text);
+		}
+	}
+	assert_int_not_equal(log_level_parse("loud", &is), 0);
+	log_level_set(FM_ERROR);
+	stop_listening();
+}
+
+/* At most one line in @every, to the nanosecond, and those left out are counted. */
+static void limit(void **state)
+{
+	struct log_limit l = { .every = 10 };
+	uint64_t skipped = 99;
+
+	(void)state;
+	assert_true(log_allowed(&l, 5, &skipped));
+	assert_int_equal(skipped, 0);
+	for (uint64_t now = 5; now < 15; now++)
+		assert_false(log_allowed(&l, now, &skipped));
+	assert_true(log_allowed(&l, 15, &skipped));
+	assert_int_equal(skipped, 10);
+	assert_true(log_allowed(&l, 25, &skipped));
+	assert_int_equal(skipped, 0);
+	assert_false(log_allowed(&l, 34, &skipped));
+	assert_true(log_allowed(&l, 1000, &skipped));
+	assert_int_equal(skipped, 1);
+}
+
+static void say(unsigned int n)
+{
+	log_error("test", "line %u of a log that nobody reads for a while", n);
+}
+
+/*
+ * Nobody reads: no line waits for that. Later all that were kept are there whole and in
+ * order, 64 KiB of them beside those in the pipe, and how many were not.
+ */
+static void nobody_reads(void **state)
+{
+	static char all[1 << 20];
+	unsigned int next = 0, kept = 0, dropped = 0, n;
+	char *text, *line, *rest = all;
+	size_t bytes = 0;
+
+	(void)state;
+	listen_to_log();
+	assert_int_equal(fcntl(reader, F_SETPIPE_SZ, 65536), 65536);
+	for (n = 0; n < LINES; n++)
+		say(n);
+	for (; n < LINES + 4; n++) {
+		text = heard();
+		strcat(all, text);
+		free(text);
+		say(n);
+	}
+	stop_listening();
+	while ((line = strsep(&rest, "\n")) && *line) {
+		unsigned int is;
+
+		if (sscanf(line, "fabricd: warning: log: %u lines dropped", &dropped) == 1)
+			continue;
+		assert_int_equal(sscanf(line, "fabricd: error: test: line %u of", &is), 1);
+		assert_non_null(strstr(line, "reads for a while"));
+		if (is == LINES && !kept) {
+			kept = next;
+			next = LINES;
+		}
+		assert_int_equal(is, next++);
+		bytes += kept ? 0 : strlen(line) + 1;
+	}
+	assert_int_equal(next, LINES + 3);
+	assert_int_equal(dropped, LINES - kept);
+	assert_true(bytes > 2 * 65536 - 4096 - 2048 && bytes <= 2 * 65536);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(levels),
+		cmocka_unit_test(limit),
+		cmocka_unit_test(nobody_reads),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}

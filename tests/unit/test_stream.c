@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A stream and its peer, which is the other end of a socket pair: bounds, order, the end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/loop.h"
+#include "daemon/stream.h"
+
+#define BIG (4u << 20)
+
+static struct loop *loop;
+static struct loop_timer *due;
+static struct stream *stream;
+static int peer;
+
+/* What the owner was told, and how it behaves. */
+static struct {
+	size_t take;			/* bytes at a time */
+	bool hold;			/* once it has taken some */
+	size_t taken;
+	unsigned int inputs, connected, drained, closed;
+	int err;
+} owner;
+
+static void on_connected(void *arg)
+{
+	(void)arg;
+	owner.connected++;
+}
+
+static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
+{
+	size_t n = len < owner.take ? len : owner.take;
+
+	(void)arg;
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(data[i], (uint8_t)(owner.taken + i));
+	owner.inputs++;
+	owner.taken += n;
+	if (owner.hold)
+		stream_hold(stream, true);
+	return (ssize_t)n;
+}
+
+static void on_drained(void *arg)
+{
+	(void)arg;
+	owner.drained++;
+	assert_int_equal(stream_pending(stream), 0);
+}
+
+static void on_closed(void *arg, int err)
+{
+	(void)arg;
+	owner.closed++;
+	owner.err = err;
+}
+
+static const struct stream_ops ops = {
+	.connected = on_connected, .input = on_input, .drained = on_drained, .closed = on_closed,
+};
+
+static void on_due(void *arg)
+{
+	(void)arg;
+	loop_stop(loop);
+}
+
+/* Runs all that can be run now. */
+static void run_due(void)
+{
+	for (unsigned int i = 0; i < 50; i++) {
+		loop_timer_set(due, 0);
+		loop_run(loop);
+	}
+}
+
+static void begin(bool connecting, size_t in_max, size_t out_max)
+{
+	int fd[2];
+
+	memset(&owner, 0, sizeof(owner));
+	owner.take = SIZE_MAX;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+	peer = fd[1];
+	stream = stream_new(loop, fd[0], connecting, in_max, out_max, &ops, NULL);
+	assert_non_null(stream);
+}
+
+static void end(void)
+{
+	stream_free(stream);
+	close(peer);
+}
+
+/* As many of @n bytes as there is room for, counted on from byte @from. */
+static size_t peer_says(size_t from, size_t n)
+{
+	static uint8_t data[4096];
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < n) {
+		size_t more = n - done < sizeof(data) ? n - done : sizeof(data);
+
+		for (size_t i = 0; i < more; i++)
+			data[i] = (uint8_t)(from + done + i);
+		got = send(peer, data, more, MSG_NOSIGNAL);
+		if (got < 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+static size_t peer_hears(void)
+{
+	static uint8_t data[65536];
+	size_t done = 0;
+	ssize_t got;
+
+	while ((got = recv(peer, data, sizeof(data), 0)) > 0)
+		done += (size_t)got;
+	return done;
+}
+
+/* What the owner does not take is kept up to a bound; at that it cannot be a message any more. */
+static void input_bound(void **state)
+{
+	(void)state;
+	begin(false, 100, 100);
+	owner.take = 0;
+	peer_says(0, 99);
+	run_due();
+	assert_int_equal(owner.closed, 0);
+	peer_says(99, 1);
+	run_due();
+	assert_int_equal(owner.closed, 1);
+	assert_int_equal(owner.err, -EMSGSIZE);
+	end();
+}
+
+/* While it is held nothing is told and nothing is read, however much comes. */
+static void held(void **state)
+{
+	size_t sent;
+
+	(void)state;
+	begin(false, 100, 100);
+	owner.take = 10;
+	owner.hold = true;
+	sent = peer_says(0, 300);
+	run_due();
+	assert_int_equal(owner.inputs, 1);
+	assert_int_equal(owner.closed, 0);
+	sent += peer_says(sent, BIG);
+	assert_true(sent < BIG);
+	run_due();
+	assert_int_equal(peer_says(sent, BIG), 0);
+	owner.take = SIZE_MAX;
+	owner.hold = false;
+	stream_hold(stream, false);
+	for (unsigned int i = 0; i < 100 && owner.taken < sent; i++)
+		run_due();
+	assert_int_equal(owner.taken, sent);
+	assert_int_equal(owner.closed, 0);
+	end();
+}
+
+/* Before the connection is there nothing goes out, and as much as is allowed is kept. */
+static void output_bound(void **state)
+{
+	static const uint8_t data[100];
+
+	(void)state;
+	begin(true, 100, 100);
+	stream_send(stream, data, 60);
+	stream_send(stream, data, 40);
+	assert_int_equal(stream_pending(stream), 100);
+	assert_int_equal(peer_hears(), 0);
+	run_due();
+	assert_int_equal(owner.connected, 1);
+	assert_int_equal(owner.drained, 1);
+	assert_int_equal(peer_hears(), 100);
+	assert_int_equal(owner.closed, 0);
+	end();
+	begin(true, 100, 100);
+	stream_send(stream, data, 60);
+	stream_send(stream, data, 41);
+	assert_int_equal(owner.closed, 0);	/* never from within */
+	run_due();
+	assert_int_equal(owner.closed, 1);
+	assert_int_equal(owner.err, -ENOBUFS);
+	end();
+}
+
+/* More than the kernel takes at once: told when all of it is gone, and only then. */
+static void drained(void **state)
+{
+	uint8_t *data = calloc(1, BIG);
+	size_t heard = 0;
+
+	(void)state;
+	begin(false, 100, BIG);
+	stream_send(stream, data, BIG);
+	assert_true(stream_pending(stream) > 0);
+	while (stream_pending(stream)) {
+		assert_int_equal(owner.drained, 0);
+		heard += peer_hears();
+		run_due();
+	}
+	assert_int_equal(owner.drained, 1);
+	assert_int_equal(heard + peer_hears(), BIG);
+	free(data);
+	end();
+}
+
+/* What was sent before the end goes out, what comes or is sent after it does not count. */
+static void ended(void **state)
+{
+	uint8_t *data = calloc(1, BIG);
+	size_t heard = 0;
+
+	(void)state;
+	begin(false, 100, BIG);
+	stream_send(stream, data, BIG);
+	stream_end(stream);
+	stream_send(stream, data, 1);
+	peer_says(0, 200);
+	run_due();
+	assert_int_equal(owner.inputs + owner.closed, 0);
+	for (unsigned int i = 0; i < 1000 && !owner.closed; i++) {
+		heard += peer_hears();
+		run_due();
+	}
+	assert_int_equal(owner.closed, 1);
+	assert_int_equal(owner.err, 0);
+	assert_int_equal(owner.inputs, 0);
+	assert_int_equal(heard + peer_hears(), BIG);
+	free(data);
+	end();
+	/* With nothing left to send it ends at once, from the loop. */
+	begin(false, 100, 100);
+	stream_end(stream);
+	assert_int_equal(owner.closed, 0);
+	run_due();
+	assert_int_equal(owner.closed, 1);
+	end();
+	/* The other one has ended it. */
+	begin(false, 100, 100);
+	peer_says(0, 50);
+	shutdown(peer, SHUT_WR);
+	run_due();
+	assert_int_equal(owner.taken, 50);
+	assert_int_equal(owner.closed, 1);
+	assert_int_equal(owner.err, 0);
+	end();
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	loop = loop_new();
+	due = loop_timer_new(loop, on_due, NULL);
+	return !loop || !due;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	loop_timer_free(due);
+	loop_free(loop);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(input_bound),
+		cmocka_unit_test(held),
+		cmocka_unit_test(output_bound),
+		cmocka_unit_test(drained),
+		cmocka_unit_test(ended),
+	};
+
+	return cmocka_run_group_tests(t, setup, teardown);
+}
