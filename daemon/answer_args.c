@@ -117,7 +117,7 @@ static bool named(const char *list, const char *name)
 {
 	size_t n = strlen(name);
 
-	if (!n)
+	if (!n || strchr(name, ' '))
 		return false;
 	for (const char *p = list; (p = strstr(p, name)); p++)
 		if (p > list && p[-1] == ' ' && (p[n] == ' ' || !p[n]))

@@ -28,6 +28,12 @@ static void requests(void **state)
 	expect("{\"cmd\":\"log\",\"cmd\":\"log\"}", "not JSON: duplicate");
 	expect("{\"cmd\":1}", "cmd is missing");
 	expect("{\"cmd\":\"status\",\"x\":1}", "unknown argument 'x', allowed: none");
+	expect("{\"cmd\":\"links\",\"nod\":\"0\"}", "unknown argument 'nod', allowed: node lanes");
+	expect("{\"cmd\":\"links\",\"ode\":\"0\"}", "unknown argument 'ode'");
+	expect("{\"cmd\":\"links\",\"node lanes\":\"0\"}", "unknown argument 'node lanes'");
+	expect("{\"cmd\":\"status\",\"\":1}", "unknown argument ''");
+	expect("{\"cmd\":\"links\",\"node\":null}", "not-ready");
+	expect("{\"cmd\":\"\xc3\xa9\"}", "unknown cmd '?" "?'");
 	expect("{\"cmd\":\"links\",\"node\":7}", "'node' has the wrong type");
 	expect("{\"cmd\":\"links\",\"node\":[]}", "coordinates are 1 to 6 numbers");
 	expect("{\"cmd\":\"links\",\"node\":[1,-1]}", "coordinates are 1 to 6 numbers");
