@@ -53,7 +53,7 @@ static void right(void **state)
 			       "  shape = 4x3x2  \n"
 			       "device = unix:/run/torus/x.nic ; why\n"
 			       "service_address = [fd00::0003]:7117\n"
-			       "key_file = /k\ncontrol = /c\ncontrol_group = root\n"
+			       "key_file = /k\ncontrol = /c\ncontrol_group = daemon\n"
 			       "log_level = debug\nfanout = 64\nflap_limit = 0\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
 			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min", &h), 0);
@@ -66,7 +66,8 @@ static void right(void **state)
 	assert_string_equal(c.fm.address, "[fd00::3]:7117");
 	assert_string_equal(c.key_file, "/k");
 	assert_string_equal(c.control, "/c");
-	assert_int_equal(c.control_gid, 0);
+	assert_string_equal(c.control_group, "daemon");
+	assert_int_equal(c.control_gid, 1);
 	assert_int_equal(c.level, FM_DEBUG);
 	assert_int_equal(c.fm.fanout, 64);
 	assert_int_equal(c.fm.init_interval, LOOP_MS);
@@ -76,6 +77,67 @@ static void right(void **state)
 	assert_int_equal(c.fm.flap_limit, 0);
 	assert_int_equal(c.fm.flap_half_life, 2 * LOOP_S);
 	assert_int_equal(c.fm.hold_max, 300 * LOOP_S);
+	assert_int_equal(parse(&c, NEEDED "control_group =\n", &h), 0);
+	assert_string_equal(c.control_group, "");
+}
+
+/* Of @n letters after @before. */
+static int parse_long(const char *before, size_t n, struct heard *h)
+{
+	char text[512];
+	struct config c;
+	size_t at = (size_t)snprintf(text, sizeof(text), NEEDED "%s", before);
+
+	assert_true(at + n < sizeof(text));
+	memset(text + at, 'a', n);
+	text[at + n] = '\0';
+	return parse(&c, text, h);
+}
+
+/* What is just right, and what is past it by one. */
+static void limits(void **state)
+{
+	static const struct {
+		const char *key, *least, *most, *less, *more;
+	} t[] = {
+		{ "fanout", "1", "64", "0", "65" },
+		{ "flap_limit", "0", "1000", "-1", "1001" },
+		{ "[timers]\ninit_interval", "1000us", "1min", "999us", "60000001us" },
+		{ "[timers]\nquiet", "1ms", "10min", "999us", "600001ms" },
+		{ "[timers]\nresend", "1ms", "60s", "999us", "60001ms" },
+		{ "[timers]\ndrain_max", "1ms", "600s", "999us", "11min" },
+		{ "[timers]\nresolve_max", "1ms", "600s", "999us", "11min" },
+		{ "[timers]\nmember_max", "10ms", "60min", "9999us", "3601s" },
+		{ "[timers]\nkeepalive", "10ms", "10min", "9ms", "601s" },
+		{ "[timers]\nflap_half_life", "10ms", "60min", "9ms", "61min" },
+		{ "[timers]\nhold_max", "10ms", "3600s", "9ms", "3601s" },
+	};
+	static const struct {
+		const char *before;
+		size_t most;
+	} texts[] = {
+		{ "fabric = ", 63 }, { "name = ", 63 }, { "key_file = /", 106 }, { "control = /", 106 },
+		{ "device = unix:/", 102 }, { "device = genl:", 103 },
+	};
+	struct config c;
+	struct heard h;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const char *const value[4] = { t[i].least, t[i].most, t[i].less, t[i].more };
+		char text[128];
+
+		for (unsigned int k = 0; k < 4; k++) {
+			snprintf(text, sizeof(text), NEEDED "%s = %s\n", t[i].key, value[k]);
+			if (parse(&c, text, &h) != (k < 2 ? 0 : -EINVAL))
+				fail_msg("%s: %s", text, h.text);
+		}
+	}
+	for (unsigned int i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (parse_long(texts[i].before, texts[i].most, &h))
+			fail_msg("%s", h.text);
+		assert_int_equal(parse_long(texts[i].before, texts[i].most + 1, &h), -EINVAL);
+	}
 }
 
 static void defaults(void **state)
@@ -141,6 +203,7 @@ static void wrong(void **state)
 		{ "service_address = 0.0.0.0:7117\n", 1, "'0.0.0.0:7117'" },
 		{ "service_address = 224.0.0.1:7117\n", 1, "IP:PORT" },
 		{ "service_address = [::]:7117\n", 1, "'[::]:7117'" },
+		{ "service_address = [ff02::1]:7117\n", 1, "'[ff02::1]:7117'" },
 	};
 	struct config c;
 	struct heard h;
@@ -174,6 +237,9 @@ static void odd_bytes(void **state)
 	memset(text + n, 'a', 400);
 	assert_int_equal(parse(&c, text, &h), -EINVAL);
 	assert_non_null(strstr(h.text, "bytes, allowed are"));
+	assert_int_equal(sscanf(h.text, "the line has %*u bytes, allowed are %zu", &n), 1);
+	assert_int_equal(parse_long("#", n - 1, &h), 0);
+	assert_int_equal(parse_long("#", n, &h), -EINVAL);
 	config_default(&c);
 	memset(&h, 0, sizeof(h));
 	assert_int_equal(config_parse(&c, "fabric = a\0b\n", 13, hear, &h), -EINVAL);
@@ -191,6 +257,9 @@ static void files(void **state)
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, NEEDED, strlen(NEEDED)), strlen(NEEDED));
+	assert_int_equal(config_load(&c, path, hear, &h), 0);
+	while (lseek(fd, 0, SEEK_END) < CONFIG_SIZE_MAX)
+		assert_int_equal(write(fd, "\n", 1), 1);
 	assert_int_equal(config_load(&c, path, hear, &h), 0);
 	assert_int_equal(ftruncate(fd, CONFIG_SIZE_MAX + 1), 0);
 	assert_int_equal(config_load(&c, path, hear, &h), -EFBIG);
@@ -225,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(right),
+		cmocka_unit_test(limits),
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(wrong),
 		cmocka_unit_test(all_are_told),
