@@ -201,8 +201,6 @@ static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 	struct fm_msg m;
 	ssize_t used, err;
 
-	if (c->closing)
-		return (ssize_t)len;
 	used = frame_next(data, len, c->up ? FRAME_MAX : FRAME_MAX_STRANGER, &body, &n);
 	if (!used)
 		return 0;
@@ -304,9 +302,9 @@ err_close:
 
 static bool same_host(const char *a, const char *b)
 {
-	size_t n = (size_t)(strrchr(a, ':') - a);
+	size_t n = (size_t)(strrchr(a, ':') - a) + 1;
 
-	return !strncmp(a, b, n + 1) && !strchr(b + n + 1, ':');
+	return !strncmp(a, b, n);
 }
 
 /*
