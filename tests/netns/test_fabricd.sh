@@ -342,6 +342,57 @@ ends_clean() {
 	own_again
 }
 
+# SIGHUP: the log level is another one from then on, and nothing else. What is wrong in the file
+# is said, and then nothing changes. 1,1 is asked, by one who says nothing for 5 s.
+silent_to() { # ADDRESS
+	# shellcheck disable=SC2016
+	ip netns exec "$lab-0.0" timeout 60 bash -c 'exec 3<>"/dev/tcp/$1/$2" && read -r <&3' _ \
+		"${1%:*}" "${1##*:}"
+	:
+}
+
+says() { # TEXT: the log of the manager that hangup() began
+	grep -qF -- "$1" "$tmp/hup.log"
+}
+
+hangup() {
+	local conf=$tmp/hup.conf fine=1 at
+	lab kill --manager 1,1 >/dev/null
+	sed 's/^log_level.*/log_level = warning/' "$run/1.1/fabricd.conf" >"$conf"
+	: >"$tmp/hup.log"
+	daemon 1.1 "$conf" "$tmp/hup.log"
+	until_true 10 is 1.1 '.data.state == "running"' status &&
+	at=$(ask 1.1 status | jq -r .data.service.address) &&
+	! grep -E '^fabricd: (info|debug):' "$tmp/hup.log" &&
+	sed -i 's/^log_level.*/log_level = debug/; s/^name .*/name = another/; s/^fabric .*/fabric = other/' "$conf" &&
+	kill -HUP "$last" &&
+	until_true 5 says 'info: config: log level is debug; other keys are read at start only' &&
+	sed -i 's/^log_level.*/log_level = error\nfabrik = x/' "$conf" &&
+	kill -HUP "$last" && until_true 5 says "unknown key 'fabrik'" &&
+	rm "$conf" && kill -HUP "$last" && until_true 5 says 'hup.conf: No such file or directory' &&
+	silent_to "$at" && until_true 10 says 'debug: service: from ' &&
+	says 'did not prove itself in time' &&
+	running 1.1 && is 1.1 '.data.own.name == "n1-1" and .data.fabric != "other"' status &&
+	sed 's/^log_level.*/log_level = error/' "$run/1.1/fabricd.conf" >"$conf" && : >"$tmp/hup.log" &&
+	kill -HUP "$last" && silent_to "$at" && running 1.1 && [[ ! -s $tmp/hup.log ]] && fine=0
+	sed 's/^/# /' "$tmp/hup.log"
+	own_again && return "$fine"
+}
+
+# SIGTERM: managers go, the NICs keep their rows, and no packet is lost.
+terminated() {
+	local ping fine=1
+	ip netns exec "$lab-0.0" ping -q -c 60 -i 0.05 -W 20 10.1.1.0 >"$tmp/ping" &
+	ping=$!
+	started+=("$ping")
+	kill -TERM "$(pid 1.1 fabricd)" && until_true 10 test ! -e "$run/1.1/control" &&
+	kill -TERM "$(pid 0.0 fabricd)" && until_true 10 test ! -e "$run/0.0/control" &&
+	traffic 10.1.1.0 && wait "$ping" && grep -q '60 received, 0% packet loss' "$tmp/ping" && fine=0
+	cat "$tmp/ping"
+	revive 0,0 && revive 1,1 && until_true 15 running 0.0 && until_true 15 running 1.1 &&
+		return "$fine"
+}
+
 second_daemon() {
 	local out
 	out=$(ip netns exec "$lab-1.1" "$B/fabricd" --config "$run/1.1/fabricd.conf" 2>&1)
@@ -391,6 +442,9 @@ readiness() {
 	until_true 10 grep -q READY=1 "$tmp/notified" &&
 	until_true 10 grep -q 'STATUS=running, node 1,1' "$tmp/notified" &&
 	until_true 5 bash -c "[[ \$(grep -c WATCHDOG=1 '$tmp/notified') -ge 5 ]]" &&
+	kill -HUP "$last" &&
+	until_true 5 grep -Eq '^RELOADING=1 MONOTONIC_USEC=[0-9]+ *$' "$tmp/notified" &&
+	until_true 5 bash -c "[[ \$(grep -c READY=1 '$tmp/notified') == 2 ]]" &&
 	own_again && until_true 5 grep -q STOPPING=1 "$tmp/notified"
 }
 
@@ -430,6 +484,8 @@ check "another schema" other_schema
 check "name twice" name_twice
 check "two roots" two_roots
 check "readiness and watchdog" readiness
+check "log level read again" hangup
+check "managers ended under traffic" terminated
 check "clean end, full disk, full pipe" ends_clean
 lab down >/dev/null 2>&1
 
