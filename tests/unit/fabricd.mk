@@ -14,3 +14,9 @@ tests/unit/$(1)-deps := $$(B)/libtorus.a
 tests/unit/$(1)-libs = $$(call pkg-libs,cmocka) $$(fabricd-libs)
 endef
 $(foreach t,$(fabricd-tests),$(eval $(call fabricd-test,$(t))))
+
+# Of the daemon only what it tests; the connections are in the test.
+tests += tests/unit/test_query
+tests/unit/test_query-objs := tests/unit/test_query.o tests/unit/clock.o daemon/query.o \
+	daemon/loop.o daemon/log.o
+tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd)

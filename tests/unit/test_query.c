@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Questions carried to other nodes and their answers back, at one node: the connections to the
+ * others, and who serves there, are the test's. The clock stands still but for what it lets pass.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/query.h"
+#include "daemon/svc.h"
+#include "tests/unit/clock.h"
+
+#define OWN	5		/* this node */
+#define UP	1		/* connections: two of our own, then two of others to us */
+#define UP_TOO	2
+#define LEFT	3
+#define RIGHT	4
+#define SENT	600
+
+static struct loop *loop;
+static struct loop_timer *due;
+static struct query *query;
+
+/* What went out by a connection. */
+static struct sent {
+	int conn;
+	uint8_t type;
+	uint64_t id;
+	bool more;
+	char *text;
+} sent[SENT];
+
+static unsigned int nsent;
+
+/* --- of svc.c, what query.c calls ------------------------------------------------ */
+
+void svc_send(struct svc *svc, int conn, const struct fm_msg *msg)
+{
+	(void)svc;
+	assert_true(nsent < SENT);
+	sent[nsent++] = (struct sent) {
+		.conn = conn, .type = msg->type, .id = msg->text.id, .more = msg->text.more,
+		.text = strdup(msg->text.text),
+	};
+}
+
+void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg)
+{
+	(void)svc;
+	fn(arg, outgoing ? UP : LEFT);
+	fn(arg, outgoing ? UP_TOO : RIGHT);
+}
+
+/* --- the node -------------------------------------------------------------------- */
+
+static bool is_root;
+
+/* What it was asked for, and what the asker was told. */
+static struct {
+	unsigned int served, dropped, local, events;
+	bool privileged;
+	struct ask *ask;
+	unsigned int items, replies, ends;
+	uint32_t node;
+	char *reply;
+} did;
+
+static uint32_t own(void *arg)
+{
+	(void)arg;
+	return OWN;
+}
+
+static bool root(void *arg)
+{
+	(void)arg;
+	return is_root;
+}
+
+static json_t *local(void *arg, json_t *cmd)
+{
+	(void)arg;
+	(void)cmd;
+	did.local++;
+	return json_string("here");
+}
+
+static void *serve(void *arg, json_t *cmd, bool privileged, struct ask *ask)
+{
+	(void)arg;
+	(void)cmd;
+	did.served++;
+	did.privileged = privileged;
+	did.ask = ask;
+	return &did;
+}
+
+static void drop(void *arg, void *handle)
+{
+	(void)arg;
+	assert_ptr_equal(handle, &did);
+	did.dropped++;
+}
+
+static void event(void *arg, json_t *j)
+{
+	(void)arg;
+	(void)j;
+	did.events++;
+}
+
+static const struct query_ops ops = {
+	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .event = event,
+};
+
+static void on_item(void *arg, uint32_t node, json_t *data)
+{
+	(void)arg;
+	(void)data;
+	did.items++;
+	did.node = node;
+}
+
+static void on_reply(void *arg, const char *text)
+{
+	struct ask **a = arg;
+
+	did.replies++;
+	free(did.reply);
+	did.reply = strdup(text);
+	query_cancel(*a);
+}
+
+static void on_end(void *arg)
+{
+	(void)arg;
+	did.ends++;
+}
+
+static const struct query_done done = { .item = on_item, .reply = on_reply, .end = on_end };
+
+static void on_due(void *arg)
+{
+	(void)arg;
+	loop_stop(loop);
+}
+
+static void run_due(void)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		loop_timer_set(due, 0);
+		loop_run(loop);
+	}
+}
+
+static void forget_sent(void)
+{
+	while (nsent)
+		free(sent[--nsent].text);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	log_level_set(FM_ERROR);
+	clock_stop();
+	free(did.reply);
+	memset(&did, 0, sizeof(did));
+	is_root = false;
+	loop = loop_new();
+	due = loop_timer_new(loop, on_due, NULL);
+	query = query_new(loop, NULL, &ops, NULL);
+	return !loop || !due || !query;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	forget_sent();
+	query_free(query);
+	loop_timer_free(due);
+	loop_free(loop);
+	clock_go();
+	return 0;
+}
+
+static void comes(int conn, uint8_t type, uint64_t id, bool more, const char *text)
+{
+	struct fm_msg m = { .type = type,
+			    .text = { .id = id, .more = more, .text = (char *)text } };
+
+	query_msg(query, conn, &m);
+}
+
+static void asks(int conn, uint64_t id, const char *to, unsigned int node, bool privileged,
+		 unsigned int ttl)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "{\"to\":\"%s\",\"node\":%u,\"privileged\":%s,\"ttl\":%u,"
+		 "\"cmd\":{\"cmd\":\"x\"}}", to, node, privileged ? "true" : "false", ttl);
+	comes(conn, FM_MSG_ASK, id, false, text);
+}
+
+/* The @i-th message that went out is this. */
+static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more, const char *has)
+{
+	assert_true(i < nsent);
+	assert_int_equal(sent[i].conn, conn);
+	assert_int_equal(sent[i].type, type);
+	assert_true(sent[i].id == id);
+	assert_int_equal(sent[i].more, more);
+	if (!strstr(sent[i].text, has))
+		fail_msg("'%s' is not in %s", has, sent[i].text);
+}
+
+/* --- asked by others --------------------------------------------------------------- */
+
+/* To the root by one connection upward, with no more rights and less time than it came with. */
+static void passed_on(void **state)
+{
+	(void)state;
+	asks(LEFT, 7, "root", 9, false, 800);
+	assert_int_equal(nsent, 1);
+	went(0, UP, FM_MSG_ASK, 7, false, "\"to\":\"root\"");
+	went(0, UP, FM_MSG_ASK, 7, false, "\"privileged\":false");
+	went(0, UP, FM_MSG_ASK, 7, false, "\"ttl\":700");
+	went(0, UP, FM_MSG_ASK, 7, false, "\"node\":9");
+	asks(LEFT, 8, "root", 9, true, 8);
+	went(1, UP, FM_MSG_ASK, 8, false, "\"privileged\":true");
+	/* Only from there an answer is taken, and it goes back the way the question came. */
+	comes(RIGHT, FM_MSG_ANSWER, 7, true, "lies");
+	comes(UP_TOO, FM_MSG_ANSWER, 7, true, "lies");
+	comes(UP, FM_MSG_ANSWER, 9, true, "lies");
+	assert_int_equal(nsent, 2);
+	comes(UP, FM_MSG_ANSWER, 7, true, "yes");
+	assert_int_equal(nsent, 3);
+	went(2, LEFT, FM_MSG_ANSWER, 7, true, "yes");
+	comes(UP, FM_MSG_ANSWER, 7, false, "{}");
+	assert_int_equal(nsent, 4);
+	went(3, LEFT, FM_MSG_ANSWER, 7, false, "{}");
+	comes(UP, FM_MSG_ANSWER, 7, true, "late");
+	assert_int_equal(nsent, 4);
+	assert_int_equal(did.served + did.local, 0);
+}
+
+/* Its time is over: who asked is told, and an answer comes too late. */
+static void too_late(void **state)
+{
+	(void)state;
+	asks(LEFT, 7, "root", 0, false, 800);
+	clock_move(800 * LOOP_MS - LOOP_US);
+	run_due();
+	assert_int_equal(nsent, 1);
+	clock_move(LOOP_US);
+	run_due();
+	assert_int_equal(nsent, 2);
+	went(1, LEFT, FM_MSG_ANSWER, 7, false, "{}");
+	comes(UP, FM_MSG_ANSWER, 7, true, "late");
+	assert_int_equal(nsent, 2);
+}
+
+/* The root serves it, with the rights it came with, once. */
+static void served(void **state)
+{
+	(void)state;
+	is_root = true;
+	asks(LEFT, 7, "root", 0, false, 800);
+	assert_int_equal(did.served, 1);
+	assert_false(did.privileged);
+	asks(RIGHT, 7, "root", 0, true, 800);	/* the same, another way */
+	assert_int_equal(did.served, 1);
+	assert_int_equal(nsent, 1);
+	went(0, RIGHT, FM_MSG_ANSWER, 7, false, "{}");
+	query_served(did.ask, "done");
+	run_due();
+	assert_int_equal(nsent, 3);
+	went(1, LEFT, FM_MSG_ANSWER, 7, true, "done");
+	went(2, LEFT, FM_MSG_ANSWER, 7, false, "{}");
+	asks(LEFT, 8, "root", 0, true, 800);
+	assert_true(did.privileged);
+	/* Who asked is gone, and the time of another is over: neither is served any more. */
+	query_conn_down(query, LEFT);
+	assert_int_equal(did.dropped, 1);
+	asks(RIGHT, 9, "root", 0, true, 800);
+	clock_move(800 * LOOP_MS);
+	run_due();
+	assert_int_equal(did.dropped, 2);
+	asks(RIGHT, 10, "root", 0, true, 800);
+	query_reset(query);
+	assert_int_equal(did.dropped, 3);
+}
+
+/* To all: answered here, asked of those below but not of who asks, and ended when they have. */
+static void all(void **state)
+{
+	(void)state;
+	asks(LEFT, 7, "all", 0, false, 800);
+	assert_int_equal(did.local, 1);
+	assert_int_equal(nsent, 2);
+	went(0, RIGHT, FM_MSG_ASK, 7, false, "\"to\":\"all\"");
+	went(1, LEFT, FM_MSG_ANSWER, 7, true, "{\"node\":5,\"data\":\"here\"}");
+	comes(RIGHT, FM_MSG_ANSWER, 7, true, "{\"node\":6,\"data\":1}");
+	went(2, LEFT, FM_MSG_ANSWER, 7, true, "{\"node\":6,\"data\":1}");
+	query_conn_down(query, RIGHT);		/* nothing comes from there any more */
+	run_due();
+	assert_int_equal(nsent, 4);
+	went(3, LEFT, FM_MSG_ANSWER, 7, false, "{}");
+	/* To this node it goes no further, to another one it does. */
+	asks(UP, 8, "node", OWN, false, 800);
+	assert_int_equal(did.local, 2);
+	assert_int_equal(nsent, 6);
+	went(4, UP, FM_MSG_ANSWER, 8, true, "{\"node\":5");
+	went(5, UP, FM_MSG_ANSWER, 8, false, "{}");
+	asks(UP, 9, "node", OWN + 1, false, 800);
+	assert_int_equal(did.local, 2);
+	assert_int_equal(nsent, 8);
+	went(6, LEFT, FM_MSG_ASK, 9, false, "\"to\":\"node\"");
+	went(7, RIGHT, FM_MSG_ASK, 9, false, "\"to\":\"node\"");
+}
+
+/* What is no question gets the end of an answer, and nothing else. */
+static void malformed(void **state)
+{
+	static const char *const bad[] = {
+		"", "[]", "{}", "{\"to\":\"root\"}",
+		"{\"to\":\"none\",\"node\":0,\"privileged\":true,\"ttl\":1,\"cmd\":{}}",
+		"{\"to\":\"all\",\"node\":-1,\"privileged\":true,\"ttl\":1,\"cmd\":{}}",
+		"{\"to\":\"all\",\"node\":4294967296,\"privileged\":true,\"ttl\":1,\"cmd\":{}}",
+		"{\"to\":\"all\",\"node\":0,\"privileged\":1,\"ttl\":1,\"cmd\":{}}",
+		"{\"to\":\"all\",\"node\":0,\"privileged\":true,\"ttl\":0,\"cmd\":{}}",
+		"{\"to\":\"all\",\"node\":0,\"privileged\":true,\"ttl\":60001,\"cmd\":{}}",
+		"{\"to\":\"all\",\"node\":0,\"privileged\":true,\"ttl\":1,\"cmd\":[]}",
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		comes(LEFT, FM_MSG_ASK, 100 + i, false, bad[i]);
+		assert_int_equal(nsent, i + 1);
+		went(i, LEFT, FM_MSG_ANSWER, 100 + i, false, "{}");
+	}
+	assert_int_equal(did.local + did.served, 0);
+	asks(LEFT, 200, "all", 0, false, 60000);
+	assert_int_equal(did.local, 1);
+	asks(LEFT, 201, "all", 0, false, 1);
+	assert_int_equal(did.local, 2);
+}
+
+/* 256 at once; one more gets the end of an answer at once. */
+static void many(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 256; i++)
+		asks(LEFT, 1000 + i, "root", 0, false, 800);
+	assert_int_equal(nsent, 256);
+	asks(LEFT, 2000, "root", 0, false, 800);
+	assert_int_equal(nsent, 257);
+	went(256, LEFT, FM_MSG_ANSWER, 2000, false, "{}");
+	query_conn_down(query, LEFT);
+	asks(RIGHT, 2001, "root", 0, false, 800);
+	went(257, UP, FM_MSG_ASK, 2001, false, "root");
+}
+
+/* An event goes up by all own connections until it is at the root. */
+static void events(void **state)
+{
+	(void)state;
+	comes(LEFT, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
+	assert_int_equal(nsent, 2);
+	went(0, UP, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
+	went(1, UP_TOO, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
+	assert_int_equal(did.events, 0);
+	is_root = true;
+	comes(LEFT, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
+	assert_int_equal(nsent, 2);
+	assert_int_equal(did.events, 1);
+}
+
+/* --- asked here ---------------------------------------------------------------------- */
+
+static void own_question(void **state)
+{
+	json_t *cmd = json_pack("{s:s}", "cmd", "x");
+	struct ask *ask;
+	uint64_t id;
+
+	(void)state;
+	ask = query_ask(query, ASK_ROOT, TORUS_NO_NODE, cmd, false, 1000, &done, &ask);
+	assert_non_null(ask);
+	assert_int_equal(nsent, 1);
+	id = sent[0].id;
+	went(0, UP, FM_MSG_ASK, id, false, "\"privileged\":false");
+	asks(RIGHT, id, "root", 0, true, 800);		/* it comes round: not asked again */
+	went(1, RIGHT, FM_MSG_ANSWER, id, false, "{}");
+	comes(UP, FM_MSG_ANSWER, id, true, "yes");
+	assert_string_equal(did.reply, "yes");
+	/* Of all: this node's own, and theirs, until all have ended or the time is over. */
+	forget_sent();
+	ask = query_ask(query, ASK_ALL, TORUS_NO_NODE, cmd, true, 1000, &done, &ask);
+	assert_int_equal(nsent, 2);
+	id = sent[0].id;
+	went(1, RIGHT, FM_MSG_ASK, id, false, "\"privileged\":true");
+	comes(LEFT, FM_MSG_ANSWER, id, true, "{\"node\":6,\"data\":1}");
+	assert_int_equal(did.items, 1);
+	assert_int_equal(did.node, 6);
+	comes(LEFT, FM_MSG_ANSWER, id, true, "{\"node\":-1,\"data\":1}");
+	comes(LEFT, FM_MSG_ANSWER, id, true, "{\"data\":1}");
+	comes(UP, FM_MSG_ANSWER, id, true, "{\"node\":7,\"data\":1}");
+	assert_int_equal(did.items, 1);
+	comes(LEFT, FM_MSG_ANSWER, id, false, "{}");
+	clock_move(1000 * LOOP_MS - LOOP_US);
+	run_due();
+	assert_int_equal(did.ends, 0);
+	clock_move(LOOP_US);
+	run_due();
+	assert_int_equal(did.ends, 1);
+	assert_int_equal(did.items, 2);
+	assert_int_equal(did.node, OWN);
+	/* Of this node alone nobody else is asked. */
+	forget_sent();
+	ask = query_ask(query, ASK_NODE, OWN, cmd, true, 1000, &done, &ask);
+	run_due();
+	assert_int_equal(nsent, 0);
+	assert_int_equal(did.items, 3);
+	assert_int_equal(did.ends, 2);
+	/* Of another one it is those below. */
+	did.local = 0;
+	ask = query_ask(query, ASK_NODE, OWN + 1, cmd, true, 1000, &done, &ask);
+	assert_int_equal(did.local, 0);
+	assert_int_equal(nsent, 2);
+	query_cancel(ask);
+	json_decref(cmd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test_setup_teardown(passed_on, begin, end),
+		cmocka_unit_test_setup_teardown(too_late, begin, end),
+		cmocka_unit_test_setup_teardown(served, begin, end),
+		cmocka_unit_test_setup_teardown(all, begin, end),
+		cmocka_unit_test_setup_teardown(malformed, begin, end),
+		cmocka_unit_test_setup_teardown(many, begin, end),
+		cmocka_unit_test_setup_teardown(events, begin, end),
+		cmocka_unit_test_setup_teardown(own_question, begin, end),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
