@@ -27,7 +27,7 @@ struct fabric {
 	const uint64_t *list[2][NODES];
 	struct torus_tables tables[2];
 	unsigned int told[16];
-	struct torus_culprit last;
+	struct torus_culprit last, cycle;
 	struct torus_verified found;
 };
 
@@ -38,6 +38,8 @@ static void note(void *arg, const struct torus_culprit *c)
 	f->told[c->what]++;
 	if (c->what != TORUS_WRONG_CYCLE)	/* said last, of many rows */
 		f->last = *c;
+	else
+		f->cycle = *c;
 }
 
 static void begin(struct fabric *f, const char *shape)
@@ -201,6 +203,9 @@ static void test_wrong_rows(void **state)
 	/* First step +x, then all the way on to where it began. */
 	wrong_row("4x4", 0, 4, steps(1 | 2, 0, 15), TORUS_WRONG_RING);
 	wrong_row("1x4", 0, 1, steps(2, 0, 15), TORUS_WRONG_DEAD_LINK);
+	/* However well it may go on where adaptivity carries it. */
+	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT | 1,
+		  TORUS_WRONG_LOST);
 	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3, TORUS_WRONG_ESCAPE);
 	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3 | 1ull << TORUS_ROW_ADAPT_SHIFT,
 		  TORUS_WRONG_ESCAPE);
@@ -404,7 +409,10 @@ static bool closes(unsigned int missing, const struct row *row, bool old)
 	if (row)
 		f.rows[0][row->from][row->to] = row->row;
 	verify(&f, 1);
-	assert_true(!f.found.cycles == !f.told[TORUS_WRONG_CYCLE]);
+	assert_int_equal(f.told[TORUS_WRONG_CYCLE], !!f.found.cycles);
+	if (f.found.cycles)		/* the one turn to a lower direction is to blame */
+		assert_true(f.cycle.from == 5 && f.cycle.to == 1 && f.cycle.node == 0 &&
+			    f.cycle.port == 0);
 	return f.found.cycles;
 }
 
@@ -610,6 +618,73 @@ static void test_cycle(void **state)
 	assert_true(f.told[TORUS_WRONG_ORDER] >= 1);
 }
 
+/* Up and down one ring: a circle of two channels, which no bubble helps. */
+static void test_cycle_of_turns_back(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "5");
+	f.tables[0].old = true;
+	f.rows[0][0][4] = steps(2, 0, 15);	/* +x, then -x */
+	verify(&f, 1);
+	assert_int_equal(f.found.cycles, 0);
+	f.rows[0][1][2] = steps(1, 1, 15);	/* -x, then +x */
+	verify(&f, 1);
+	assert_int_equal(f.found.cycles, 1);
+	/* All round it one way is no harm. */
+	begin(&f, "5");
+	make_rows(&f);
+	for (uint32_t i = 0; i < f.nodes; i++)
+		f.rows[0][i][(i + 4) % 5] = NONE | 1;
+	good(&f, 1, 0);
+}
+
+/* A way through a relay is as long as both legs, and is carried by the channels of both. */
+static void test_counts_of_relays(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "8");
+	make_rows(&f);
+	f.rows[0][0][3] = NONE | 2 | TORUS_ROW_RELAY | 6ull << TORUS_ROW_RELAY_SHIFT;
+	good(&f, 1, 0);
+	assert_int_equal(f.found.hops_max, 2 + 3);
+	assert_int_equal(f.found.legs_max, 2);
+	begin(&f, "8");
+	f.tables[0].old = true;
+	f.rows[0][0][2] = NONE | 1 | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT;
+	f.rows[0][1][2] = NONE | 1;
+	verify(&f, 1);
+	assert_int_equal(f.found.load_max, 2);
+	assert_int_equal(f.found.relayed, 1);
+	assert_int_equal(f.found.adaptive, 0);
+}
+
+/* Nodes that are cut off count as little as those that are said to be down. */
+static void test_counts_of_nodes(void **state)
+{
+	static struct fabric f;
+	bool up[8] = { true, true, false, true };
+	struct torus_verify v = { .shape = &f.shape, .excluded = f.excluded, .tables = f.tables,
+				  .n = 1, .culprit = note, .arg = &f, .up = up };
+
+	(void)state;
+	begin(&f, "4");
+	cut(&f, 1, 0);
+	cut(&f, 0, 0);
+	make_rows(&f);
+	good(&f, 1, 0);
+	assert_int_equal(f.found.pairs, 6);
+	assert_int_equal(f.found.apart, 0);
+	begin(&f, "4");
+	make_rows(&f);
+	assert_int_equal(torus_verify(&v, &f.found), 0);
+	assert_int_equal(f.found.pairs, 6);
+	assert_int_equal(f.found.wrong, 0);
+}
+
 static void test_counts(void **state)
 {
 	static struct fabric f;
@@ -654,6 +729,9 @@ int main(void)
 		cmocka_unit_test(test_escape_to_relay),
 		cmocka_unit_test(test_relay_circles),
 		cmocka_unit_test(test_cycle),
+		cmocka_unit_test(test_cycle_of_turns_back),
+		cmocka_unit_test(test_counts_of_relays),
+		cmocka_unit_test(test_counts_of_nodes),
 		cmocka_unit_test(test_counts),
 	};
 
