@@ -7,7 +7,8 @@
 
 static struct kunit_suite *suites[] = {
 	&torus_policy_suite, &torus_rows_suite, &torus_park_suite, &torus_port_suite,
-	&torus_frame_suite, &torus_tx_suite, &torus_cut_suite,
+	&torus_frame_suite, &torus_tx_suite, &torus_cut_suite, &torus_msg_suite,
+	&torus_cable_suite,
 };
 
 void torus_kunit_init(void)
@@ -85,12 +86,39 @@ struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
 	return netdev_priv(dev);
 }
 
-void lab_place(struct kunit *test, struct torus_dev *d, u16 nodes)
+void lab_place_at(struct kunit *test, struct torus_dev *d, u16 nodes, u16 node)
 {
 	struct torus_shape shape = { .ndims = 1, .size = { nodes, 1, 1, 1, 1, 1 } };
-	struct torus_coords at = { 0 };
+	struct torus_coords at = { { node } };
 
 	KUNIT_ASSERT_EQ(test, torus_dev_place(d, &shape, &at, NULL), 0);
+}
+
+void lab_place(struct kunit *test, struct torus_dev *d, u16 nodes)
+{
+	lab_place_at(test, d, nodes, 0);
+}
+
+u64 lab_counter(struct torus_dev *d, enum torus_node_counter which)
+{
+	u64 n;
+
+	torus_dev_lock(d);
+	n = tn_nic_counters(d->nic)[which];
+	torus_dev_unlock_read(d);
+	return n;
+}
+
+int lab_attach(struct torus_dev *d, unsigned int port, const char *name)
+{
+	struct netlink_ext_ack extack = { 0 };
+	int err;
+
+	rtnl_lock();
+	err = torus_port_attach(d, port, name, &extack);
+	rtnl_unlock();
+	/* Who is refused is told why. */
+	return err && !extack._msg ? -ENOMSG : err;
 }
 
 static netdev_tx_t swallow(struct sk_buff *skb, struct net_device *dev)
@@ -110,18 +138,25 @@ static void setup_lower(struct net_device *dev)
 	eth_hw_addr_random(dev);
 }
 
-struct net_device *lab_lower(struct kunit *test, const char *name, unsigned int mtu)
+/* @dev, just allocated, in use until the test ends. */
+static void open_lower(struct kunit *test, struct net_device *dev, unsigned int mtu)
 {
-	struct net_device *dev = alloc_netdev(0, name, NET_NAME_USER, setup_lower);
 	int err;
 
-	KUNIT_ASSERT_NOT_NULL(test, dev);
 	dev->mtu = mtu;
 	rtnl_lock();
 	err = register_netdevice(dev) ?: dev_open(dev, NULL);
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, err, 0);
 	own(test, dev);
+}
+
+struct net_device *lab_lower(struct kunit *test, const char *name, unsigned int mtu)
+{
+	struct net_device *dev = alloc_netdev(0, name, NET_NAME_USER, setup_lower);
+
+	KUNIT_ASSERT_NOT_NULL(test, dev);
+	open_lower(test, dev, mtu);
 	return dev;
 }
 
@@ -130,6 +165,67 @@ void lab_lower_del(struct net_device *lower)
 	rtnl_lock();
 	unregister_netdevice(lower);
 	rtnl_unlock();
+}
+
+/* --- cables ------------------------------------------------------------------------ */
+
+static struct lab_cable *cable_of(const struct net_device *dev)
+{
+	return *(struct lab_cable **)netdev_priv(dev);
+}
+
+static struct net_device *other_end(struct net_device *dev)
+{
+	struct lab_cable *c = cable_of(dev);
+
+	return c->end[dev == c->end[0]];
+}
+
+static netdev_tx_t cable_xmit(struct sk_buff *skb, struct net_device *dev)
+{
+	struct lab_cable *c = cable_of(dev);
+	struct sk_buff *copy = skb;
+
+	if (!c->virtual) {
+		copy = skb_copy(skb, GFP_ATOMIC);
+		consume_skb(skb);
+		if (!copy)
+			return NETDEV_TX_OK;
+		copy->ip_summed = CHECKSUM_NONE;
+		copy->csum_level = 0;
+	}
+	skb_pull(copy, ETH_HLEN);
+	if (c->touch)
+		c->touch(c, copy);
+	skb_push(copy, ETH_HLEN);
+	dev_forward_skb(other_end(dev), copy);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops wire_ops = { .ndo_start_xmit = cable_xmit };
+static const struct net_device_ops virtual_ops = {
+	.ndo_start_xmit = cable_xmit,
+	.ndo_get_peer_dev = other_end,
+};
+
+void lab_cable(struct kunit *test, struct lab_cable *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		struct net_device *dev = alloc_netdev(sizeof(c), i ? "ktc1" : "ktc0",
+						      NET_NAME_USER, setup_lower);
+
+		KUNIT_ASSERT_NOT_NULL(test, dev);
+		dev->netdev_ops = c->virtual ? &virtual_ops : &wire_ops;
+		dev->features |= NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA;
+		if (c->virtual)		/* who has a peer must count so */
+			dev->pcpu_stat_type = NETDEV_PCPU_STAT_TSTATS;
+		*(struct lab_cable **)netdev_priv(dev) = c;
+		c->end[i] = dev;
+	}
+	open_lower(test, c->end[0], 65535);
+	open_lower(test, c->end[1], 65535);
 }
 
 /* --- requests ---------------------------------------------------------------------- */

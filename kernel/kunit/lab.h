@@ -22,11 +22,34 @@ struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes);
 
 /** lab_place() - make it node 0 of a ring of @nodes */
 void lab_place(struct kunit *test, struct torus_dev *d, u16 nodes);
+/** lab_place_at() - make it node @node of a ring of @nodes */
+void lab_place_at(struct kunit *test, struct torus_dev *d, u16 nodes, u16 node);
+
+/** lab_counter() - a counter of the node */
+u64 lab_counter(struct torus_dev *d, enum torus_node_counter which);
 
 /** lab_lower() - an Ethernet device that is up and swallows frames */
 struct net_device *lab_lower(struct kunit *test, const char *name, unsigned int mtu);
 /** lab_lower_del() - unregister it now */
 void lab_lower_del(struct net_device *lower);
+
+/**
+ * struct lab_cable - two Ethernet devices, ktc0 and ktc1, joined
+ * @virtual: each names the other as its peer, as those of a veth pair do, and marks of the
+ *	stack pass; else frames are copied, as over a wire, and marks do not
+ * @touch: if not NULL, sees each frame under way, its Ethernet payload at skb->data, and may
+ *	change the copy of a wire; runs with bottom halves off
+ */
+struct lab_cable {
+	struct net_device *end[2];
+	bool virtual;
+	void (*touch)(struct lab_cable *cable, struct sk_buff *skb);
+};
+
+/** lab_cable() - make @cable, of which @virtual and @touch are set */
+void lab_cable(struct kunit *test, struct lab_cable *cable);
+/** lab_attach() - bind port @port. Return: 0, or an error that was told (else -ENOMSG) */
+int lab_attach(struct torus_dev *d, unsigned int port, const char *name);
 
 typedef int (*lab_doit)(struct sk_buff *skb, struct genl_info *info);
 
@@ -47,6 +70,7 @@ int lab_version(struct torus_dev *d, u8 cmd, u64 version);
 int lab_put(struct torus_dev *d, u64 version, u32 first, u64 row, u32 n);
 
 extern struct kunit_suite torus_policy_suite, torus_rows_suite, torus_park_suite,
-	torus_port_suite, torus_frame_suite, torus_tx_suite, torus_cut_suite;
+	torus_port_suite, torus_frame_suite, torus_tx_suite, torus_cut_suite, torus_msg_suite,
+	torus_cable_suite;
 
 #endif /* TORUS_KUNIT_LAB_H */

@@ -54,16 +54,6 @@ static struct tn_park_info info(struct torus_dev *d)
 	return i;
 }
 
-static u64 counter(struct torus_dev *d, enum torus_node_counter which)
-{
-	u64 n;
-
-	torus_dev_lock(d);
-	n = tn_nic_counters(d->nic)[which];
-	torus_dev_unlock_read(d);
-	return n;
-}
-
 static int replay(struct torus_dev *d, u64 version)
 {
 	struct sk_buff *skb = lab_msg(TORUS_CMD_PARK_REPLAY);
@@ -85,7 +75,7 @@ static void test_accounting(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, info(d).parked, (u64)n);
 		KUNIT_EXPECT_EQ(test, info(d).bytes, (u64)n * FLITS * TN_FLIT);
 	}
-	KUNIT_EXPECT_EQ(test, counter(d, TORUS_NC_PARKED), (u64)ROOM);
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_PARKED), (u64)ROOM);
 }
 
 static void test_bound(struct kunit *test)
@@ -99,7 +89,7 @@ static void test_bound(struct kunit *test)
 	KUNIT_EXPECT_GT(test, taken, (u32)ROOM);
 	KUNIT_EXPECT_LT(test, taken, 100000u);
 	KUNIT_EXPECT_EQ(test, inject(test, d, 1), 0u);
-	KUNIT_EXPECT_EQ(test, counter(d, TORUS_NC_INJECTED), (u64)taken);
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_INJECTED), (u64)taken);
 }
 
 static void test_versions(struct kunit *test)
@@ -136,7 +126,7 @@ static void test_emptied(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, info(d).parked, 0ull);
 	KUNIT_EXPECT_EQ(test, info(d).bytes, 0ull);
-	KUNIT_EXPECT_EQ(test, counter(d, TORUS_NC_RETURNED), (u64)taken);
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_RETURNED), (u64)taken);
 }
 
 /* The NIC goes while it is full: kmemleak and the destructor have the last word. */

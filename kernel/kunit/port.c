@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Ports and lower devices: what may be bound, what is let go, who is told. */
 #include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 
 #include "lab.h"
 
 #define TAKES 4144	/* MTU that takes packets of the usual payload_max */
-
-static int attach(struct torus_dev *d, unsigned int port, const char *name)
-{
-	struct netlink_ext_ack extack = { 0 };
-	int err;
-
-	rtnl_lock();
-	err = torus_port_attach(d, port, name, &extack);
-	rtnl_unlock();
-	/* Who is refused is told why. */
-	return err && !extack._msg ? -ENOMSG : err;
-}
 
 static void detach(struct torus_dev *d, unsigned int port)
 {
@@ -59,18 +48,18 @@ static void test_attach(struct kunit *test)
 	struct torus_dev *d = lab_nic(test, 4, 0);
 
 	KUNIT_EXPECT_FALSE(test, carrier(d, 2));
-	KUNIT_ASSERT_EQ(test, attach(d, 2, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 2, "ktl0"), 0);
 	KUNIT_EXPECT_TRUE(test, linked(lower, d));
 	KUNIT_EXPECT_TRUE(test, carrier(d, 2));
 	KUNIT_EXPECT_STREQ(test, d->port[2].lower_name, "ktl0");
 	/* The same again changes nothing. */
-	KUNIT_EXPECT_EQ(test, attach(d, 2, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 2, "ktl0"), 0);
 	detach(d, 2);
 	KUNIT_EXPECT_FALSE(test, linked(lower, d));
 	KUNIT_EXPECT_FALSE(test, carrier(d, 2));
 	KUNIT_EXPECT_STREQ(test, d->port[2].lower_name, "");
 	detach(d, 2);
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
 }
 
 static void test_replace(struct kunit *test)
@@ -79,13 +68,13 @@ static void test_replace(struct kunit *test)
 	struct net_device *second = lab_lower(test, "ktl1", 9000);
 	struct torus_dev *d = lab_nic(test, 2, 0);
 
-	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
-	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl1"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl1"), 0);
 	KUNIT_EXPECT_FALSE(test, linked(first, d));
 	KUNIT_EXPECT_TRUE(test, linked(second, d));
 	/* One that is refused leaves the port as it was. */
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "none"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "lo"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "none"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "lo"), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, linked(second, d));
 }
 
@@ -93,10 +82,10 @@ static void test_not_ethernet(struct kunit *test)
 {
 	struct torus_dev *d = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
 
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "lo"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "none"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, attach(d, 0, ""), -ENODEV);
-	KUNIT_EXPECT_EQ(test, attach(d, 0, other->netdev->name), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "lo"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "none"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, ""), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, other->netdev->name), -EINVAL);
 }
 
 /* A NIC is no wire of itself, and a wire ends in one port. */
@@ -105,10 +94,10 @@ static void test_itself(struct kunit *test)
 	struct torus_dev *d = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 
-	KUNIT_EXPECT_EQ(test, attach(d, 0, d->netdev->name), -EINVAL);
-	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
-	KUNIT_EXPECT_EQ(test, attach(d, 1, "ktl0"), -EBUSY);
-	KUNIT_EXPECT_EQ(test, attach(other, 1, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, d->netdev->name), -EINVAL);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 1, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lab_attach(other, 1, "ktl0"), -EBUSY);
 	KUNIT_EXPECT_TRUE(test, linked(lower, d));
 	KUNIT_EXPECT_FALSE(test, linked(lower, other));
 }
@@ -128,12 +117,12 @@ static void test_in_use(struct kunit *test)
 	err = netdev_rx_handler_register(lower, not_ours, NULL);
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, err, 0);
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -EBUSY);
 	rtnl_lock();
 	KUNIT_EXPECT_FALSE(test, netdev_has_upper_dev(lower, d->netdev));
 	netdev_rx_handler_unregister(lower);
 	rtnl_unlock();
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
 }
 
 static void test_mtu(struct kunit *test)
@@ -141,9 +130,9 @@ static void test_mtu(struct kunit *test)
 	struct net_device *lower = lab_lower(test, "ktl0", TAKES - 1);
 	struct torus_dev *d = lab_nic(test, 2, 0);
 
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -EINVAL);
 	set_mtu(lower, TAKES);
-	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
 	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
 	set_mtu(lower, TAKES - 1);
 	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
@@ -156,7 +145,7 @@ static void test_carrier(struct kunit *test)
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_dev *d = lab_nic(test, 2, 0);
 
-	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
 	rtnl_lock();
 	dev_close(lower);
 	rtnl_unlock();
@@ -172,11 +161,11 @@ static void test_lower_goes(struct kunit *test)
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 	struct torus_dev *d = lab_nic(test, 2, 0);
 
-	KUNIT_ASSERT_EQ(test, attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
 	lab_lower_del(lower);
 	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
 	KUNIT_EXPECT_STREQ(test, d->port[0].lower_name, "");
-	KUNIT_EXPECT_EQ(test, attach(d, 0, "ktl0"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -ENODEV);
 }
 
 static void test_limits(struct kunit *test)
@@ -189,7 +178,7 @@ static void test_limits(struct kunit *test)
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++) {
 		snprintf(name, sizeof(name), "ktl%u", i);
 		lab_lower(test, name, 9000);
-		KUNIT_EXPECT_EQ(test, attach(d, i, name), 0);
+		KUNIT_EXPECT_EQ(test, lab_attach(d, i, name), 0);
 		KUNIT_EXPECT_TRUE(test, carrier(d, i));
 	}
 	/* A port that the NIC has not. */
@@ -202,6 +191,81 @@ static void test_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_PORT);
 }
 
+/* --- what is not for the NIC ------------------------------------------------------------ */
+
+static unsigned int left_alone;
+
+static int see_left(struct sk_buff *skb, struct net_device *dev, struct packet_type *pt,
+		    struct net_device *orig)
+{
+	left_alone++;
+	kfree_skb(skb);
+	return 0;
+}
+
+static u64 frames(struct torus_dev *d)
+{
+	u64 n;
+
+	torus_dev_lock(d);
+	n = tn_nic_port_counters(d->nic, 0, torus_now())[TORUS_PC_RX_FRAMES];
+	torus_dev_unlock_read(d);
+	return n;
+}
+
+/* A frame comes in at @lower. Return: it was left to the host, whole, and not the NIC's. */
+static bool left(struct kunit *test, struct torus_dev *d, struct net_device *lower, u16 proto,
+		 u8 pkt_type, bool tagged)
+{
+	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
+	u64 before = frames(d);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, ETH_HLEN);
+	skb_put_zero(skb, 64);
+	skb->dev = lower;
+	skb->protocol = htons(proto);
+	skb->pkt_type = pkt_type;
+	skb_push(skb, ETH_HLEN);
+	skb_reset_mac_header(skb);
+	skb_pull(skb, ETH_HLEN);
+	skb_reset_network_header(skb);
+	if (tagged)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), 7);
+	left_alone = 0;
+	local_bh_disable();
+	netif_receive_skb(skb);
+	local_bh_enable();
+	for (i = 0; i < 1000 && !left_alone && frames(d) == before; i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, frames(d) - before + left_alone, 1ull);
+	return left_alone;
+}
+
+/* Others' frames and those of VLANs are the host's, as is any other type. */
+static void test_left_alone(struct kunit *test)
+{
+	struct net_device *lower = lab_lower(test, "ktl0", 9000);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct packet_type host = { .type = htons(TN_ETHERTYPE), .dev = lower, .func = see_left };
+	struct packet_type next = { .type = htons(TN_ETHERTYPE + 1), .dev = lower,
+				    .func = see_left };
+
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	dev_add_pack(&host);
+	dev_add_pack(&next);
+	KUNIT_EXPECT_FALSE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_HOST, false));
+	KUNIT_EXPECT_FALSE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_BROADCAST, false));
+	KUNIT_EXPECT_FALSE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_MULTICAST, false));
+	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE + 1, PACKET_HOST, false));
+	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_OTHERHOST, false));
+	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_LOOPBACK, false));
+	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_HOST, true));
+	dev_remove_pack(&next);
+	dev_remove_pack(&host);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_attach),
 	KUNIT_CASE(test_replace),
@@ -212,6 +276,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_carrier),
 	KUNIT_CASE(test_lower_goes),
 	KUNIT_CASE(test_limits),
+	KUNIT_CASE(test_left_alone),
 	{}
 };
 

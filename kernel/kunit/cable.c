@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two NICs at the ends of one cable. Over a wire the payload's ECRC is there and is checked:
+ * a byte that changed under way is noticed, counted, mended by the retry, and no host sees
+ * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out; a mark
+ * alone, without such a cable, is not believed.
+ */
+#include <linux/ip.h>
+#include <linux/rtnetlink.h>
+
+#include "lab.h"
+
+#define MESSAGES 40
+#define BYTES	3000
+#define EVERY	5	/* data packets after which one is damaged, and one more each time */
+
+/**
+ * struct pair - NICs 0 and 1 of a ring of 2, port 0 of the one to port 1 of the other
+ * @data: packets of messages that have passed; @unsummed: those without their ECRC
+ * @damaged: those in which a byte was changed
+ * @damage: change some; @next: when so many have passed
+ * @mark: pretend that all come from a NIC of this kernel
+ * @heard: messages that the host of @nic[1] was given; @wrong: and that are not as sent
+ */
+struct pair {
+	struct lab_cable cable;
+	struct torus_dev *nic[2];
+	unsigned int data, unsummed, damaged, next;
+	bool damage, mark;
+	unsigned int heard, wrong;
+};
+
+static struct pair pair;
+
+static u8 byte_at(unsigned int n, unsigned int at)
+{
+	return (u8)(n * 13 + at * 7 + (at >> 8));
+}
+
+static void see_packet(const struct lab_cable *c, u8 *packet, const struct tn_hdr *h)
+{
+	struct tn_tail t;
+
+	tn_tail_get(packet + (1 + h->len) * TN_FLIT, &t);
+	pair.data++;
+	pair.unsummed += t.ecrc != tn_ecrc(packet + TN_FLIT, h, &t);
+	if (!pair.damage || pair.data < pair.next)
+		return;
+	packet[TN_FLIT + h->len * TN_FLIT / 2] ^= 0x10;
+	pair.damaged++;
+	pair.next += EVERY + pair.damaged;
+}
+
+/* Only what is wire is in one piece, and may be written to. */
+static void touch(struct lab_cable *c, struct sk_buff *skb)
+{
+	struct tn_hdr h;
+	unsigned int at;
+
+	if (skb_linearize(skb))
+		return;
+	for (at = 0; at + 2 * TN_FLIT <= skb->len; at += tn_hdr_flits(&h) * TN_FLIT) {
+		tn_hdr_get(skb->data + at, &h);
+		if (h.type == TN_PAD || at + tn_hdr_flits(&h) * TN_FLIT > skb->len)
+			break;
+		if (h.type == TN_DATA && h.len)
+			see_packet(c, skb->data + at, &h);
+	}
+	if (pair.mark) {
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+		skb->csum_level = SKB_MAX_CSUM_LEVEL;
+	}
+}
+
+/* The host of nic[1]. */
+static rx_handler_result_t hear(struct sk_buff **pskb)
+{
+	struct sk_buff *skb = *pskb;
+	unsigned int at;
+
+	if (skb->len != BYTES || skb_linearize(skb))
+		pair.wrong++;
+	for (at = sizeof(struct iphdr); at < skb->len && at < BYTES; at++) {
+		if (skb->data[at] == byte_at(pair.heard, at))
+			continue;
+		pair.wrong++;
+		break;
+	}
+	pair.heard++;
+	kfree_skb(skb);
+	return RX_HANDLER_CONSUMED;
+}
+
+static bool say(unsigned int n)
+{
+	struct sk_buff *skb = alloc_skb(BYTES, GFP_KERNEL);
+	struct iphdr *ip;
+	unsigned int at;
+
+	if (!skb)
+		return false;
+	ip = skb_put_zero(skb, sizeof(*ip));
+	ip->version = 4;
+	ip->ihl = 5;
+	ip->daddr = htonl(10u << 24 | 1u << 16);
+	for (at = sizeof(*ip); at < BYTES; at++)
+		skb_put_u8(skb, byte_at(n, at));
+	local_bh_disable();
+	torus_tx_put(pair.nic[0], skb);
+	local_bh_enable();
+	return true;
+}
+
+static u8 state(struct torus_dev *d, unsigned int port)
+{
+	struct tn_link_info info;
+
+	torus_dev_lock(d);
+	tn_nic_link_info(d->nic, port, &info, torus_now());
+	torus_dev_unlock_read(d);
+	return info.state;
+}
+
+static u64 errors(void)
+{
+	u64 n;
+
+	torus_dev_lock(pair.nic[1]);
+	n = tn_nic_port_counters(pair.nic[1]->nic, 1, torus_now())[TORUS_PC_CRC_ERRORS];
+	torus_dev_unlock_read(pair.nic[1]);
+	return n;
+}
+
+static void rows(struct kunit *test, struct torus_dev *d, u32 to, u64 dir)
+{
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(d, 1, to, LAB_ROW | dir, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
+}
+
+/* The netdev that messages of nic[1] go up by is up, and its host is hear(). */
+static void listen(struct kunit *test, bool on)
+{
+	struct net_device *dev = pair.nic[1]->netdev;
+	int err = 0;
+
+	rtnl_lock();
+	if (on)
+		err = dev_open(dev, NULL) ?: netdev_rx_handler_register(dev, hear, NULL);
+	else
+		netdev_rx_handler_unregister(dev);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, err, 0);
+}
+
+static void join(struct kunit *test, bool virtual)
+{
+	unsigned int i;
+
+	pair = (struct pair) { .cable = { .virtual = virtual, .touch = touch } };
+	lab_cable(test, &pair.cable);
+	for (i = 0; i < 2; i++) {
+		pair.nic[i] = lab_nic(test, 2, 0);
+		lab_place_at(test, pair.nic[i], 2, (u16)i);
+	}
+	rows(test, pair.nic[0], 1, 1 << 0);
+	rows(test, pair.nic[1], 0, 1 << 1);
+	KUNIT_ASSERT_EQ(test, lab_attach(pair.nic[0], 0, "ktc0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(pair.nic[1], 1, "ktc1"), 0);
+	for (i = 0; i < 5000 && (state(pair.nic[0], 0) != TORUS_LINK_UP ||
+				 state(pair.nic[1], 1) != TORUS_LINK_UP); i++)
+		usleep_range(1000, 2000);
+	KUNIT_ASSERT_EQ(test, state(pair.nic[0], 0), TORUS_LINK_UP);
+	KUNIT_ASSERT_EQ(test, state(pair.nic[1], 1), TORUS_LINK_UP);
+}
+
+/* All that is sent arrives, as it was, once and in order. */
+static void converse(struct kunit *test)
+{
+	unsigned int i;
+
+	listen(test, true);
+	for (i = 0; i < MESSAGES; i++)
+		KUNIT_EXPECT_TRUE(test, say(i));
+	for (i = 0; i < 10000 && READ_ONCE(pair.heard) < MESSAGES; i++)
+		usleep_range(1000, 2000);
+	listen(test, false);
+	KUNIT_EXPECT_EQ(test, pair.heard, (unsigned int)MESSAGES);
+	KUNIT_EXPECT_EQ(test, pair.wrong, 0u);
+	KUNIT_EXPECT_GE(test, pair.data, (unsigned int)MESSAGES);
+}
+
+static void test_wire(struct kunit *test)
+{
+	join(test, false);
+	converse(test);
+	KUNIT_EXPECT_EQ(test, pair.unsummed, 0u);
+	KUNIT_EXPECT_EQ(test, pair.data, (unsigned int)MESSAGES);
+	KUNIT_EXPECT_EQ(test, errors(), 0ull);
+}
+
+/* Behind a damaged packet the rest of its frame is not looked at. */
+static void damaged(struct kunit *test, bool mark)
+{
+	join(test, false);
+	pair.damage = true;
+	pair.mark = mark;
+	converse(test);
+	KUNIT_EXPECT_GT(test, pair.damaged, 0u);
+	KUNIT_EXPECT_GT(test, errors(), 0ull);
+	KUNIT_EXPECT_LE(test, errors(), (u64)pair.damaged);
+	KUNIT_EXPECT_GT(test, pair.data, (unsigned int)MESSAGES);
+}
+
+static void test_damage(struct kunit *test)
+{
+	damaged(test, false);
+}
+
+static void test_mark(struct kunit *test)
+{
+	damaged(test, true);
+}
+
+static void test_virtual(struct kunit *test)
+{
+	join(test, true);
+	converse(test);
+	KUNIT_EXPECT_EQ(test, pair.unsummed, (unsigned int)MESSAGES);
+	KUNIT_EXPECT_EQ(test, errors(), 0ull);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_wire),
+	KUNIT_CASE(test_damage),
+	KUNIT_CASE(test_mark),
+	KUNIT_CASE(test_virtual),
+	{}
+};
+
+struct kunit_suite torus_cable_suite = { .name = "torus-cable", .test_cases = cases };
