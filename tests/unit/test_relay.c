@@ -149,11 +149,144 @@ static void test_ask(void **state)
 	assert_int_equal(tn_relay_ask(&r, 4096), TORUS_NO_NODE);
 }
 
+/* One packet is enough to be asked about; the cursor comes round to node 0. */
+static void test_ask_single(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 3 } }, 1);
+	tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 0 } }, 1);
+	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, NODES), 0);
+	assert_int_equal(tn_relay_ask(&r, NODES), 3);
+	assert_int_equal(tn_relay_ask(&r, NODES), 0);
+	/* A few nodes at a time, each in turn. */
+	assert_int_equal(tn_relay_ask(&r, 1), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, 1), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, 1), 3);
+	assert_int_equal(tn_relay_ask(&r, 1), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, 1), 0);
+}
+
+static bool ended(struct tn_relay *r, u32 payer, u32 gen)
+{
+	return tn_relay_ended(r, &(struct tn_via) { .payer = payer, .gen = gen });
+}
+
+/* What is told counts if it is news of this generation, and of no more than was sent. */
+static void test_lies(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	tn_relay_renew(&r, 7);
+	for (int i = 0; i < 5; i++)
+		tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 1 } }, 0);
+	tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 2 } }, 0);
+	assert_false(tn_relay_acked(&r, 1, 6, 1));
+	assert_false(tn_relay_acked(&r, 1, 8, 1));
+	assert_false(tn_relay_acked(&r, 1, 7, 0));
+	assert_false(tn_relay_acked(&r, 1, 7, 6));
+	assert_false(tn_relay_acked(&r, 3, 7, 1));
+	assert_int_equal(r.out, 6);
+	assert_true(tn_relay_acked(&r, 1, 7, 3));
+	assert_int_equal(r.out, 3);
+	/* The same again, less, and more than is left. */
+	assert_false(tn_relay_acked(&r, 1, 7, 3));
+	assert_false(tn_relay_acked(&r, 1, 7, 2));
+	assert_false(tn_relay_acked(&r, 1, 7, 6));
+	assert_int_equal(r.out, 3);
+	assert_true(tn_relay_acked(&r, 1, 7, 5));
+	assert_true(tn_relay_acked(&r, 2, 7, 1));
+	assert_int_equal(r.out, 0);
+	/* A payer that does not exist. */
+	assert_false(ended(&r, NODES, 7));
+	assert_false(ended(&r, TORUS_NO_NODE, 7));
+	assert_true(ended(&r, NODES - 1, 7));
+}
+
+/* Generations are compared around their circle, and only the present one is told of. */
+static void test_generations(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	assert_true(ended(&r, 1, 0x7fffffffu));
+	assert_true(ended(&r, 1, 0xfffffffeu));
+	assert_true(ended(&r, 1, 0xfffffffeu));
+	assert_int_equal(tn_relay_count(&r, 1, 0xfffffffeu), 2);
+	assert_int_equal(tn_relay_count(&r, 1, 0x7fffffffu), 0);
+	assert_true(ended(&r, 1, 2));
+	assert_false(ended(&r, 1, 0xfffffffeu));
+	assert_int_equal(tn_relay_count(&r, 1, 2), 1);
+	assert_int_equal(tn_relay_count(&r, 1, 0xfffffffeu), 0);
+	assert_int_equal(tn_relay_count(&r, 2, 2), 0);
+}
+
+/* When to ask is forgotten with the last packet, how often with any news. */
+static void test_timers(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 8 * NODES);
+	for (u32 to = 1; to < 3; to++)
+		tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = to } }, 0);
+	r.ask_at = 1000;
+	r.asks = 3;
+	assert_true(tn_relay_acked(&r, 1, 0, 1));
+	assert_int_equal(r.asks, 0);
+	assert_int_equal(r.ask_at, 1000);
+	r.asks = 3;
+	assert_true(tn_relay_acked(&r, 2, 0, 1));
+	assert_int_equal(r.asks, 0);
+	assert_int_equal(r.ask_at, ~0ull);
+	tn_relay_charge(&r, &(struct tn_pkt) { .via = { .dst = 4 } }, 0);
+	r.ask_at = 2000;
+	r.asks = 3;
+	tn_relay_renew(&r, 1);
+	assert_int_equal(r.asks, 0);
+	assert_int_equal(r.ask_at, ~0ull);
+	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
+	assert_int_equal(peer[4].sent, 0);
+}
+
+/* A relay has room for the windows of all, even if less was asked for. */
+static void test_capacity(void **state)
+{
+	static const struct { u32 packets, window; } sizes[] = {
+		{ 1, 1 }, { NODES - 1, 1 }, { NODES, 1 }, { 2 * NODES - 1, 1 }, { 2 * NODES, 2 },
+		{ 4096, 4096 / NODES },
+	};
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		tn_relay_init(&r, peer, NODES, sizes[i].packets);
+		assert_int_equal(r.window, sizes[i].window);
+		assert_int_equal(r.capacity, sizes[i].window * NODES);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_ask),
+		cmocka_unit_test(test_ask_single),
+		cmocka_unit_test(test_lies),
+		cmocka_unit_test(test_generations),
+		cmocka_unit_test(test_timers),
+		cmocka_unit_test(test_capacity),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,8 +74,9 @@ static void saturate(uint64_t seed, const char *shape, u64 ns)
 	fabric_settle(&f, 60000 * MS);
 	expect(&f.r, counted(TORUS_NC_RELAY_FORWARDED) && !f.returned && !fabric_parked(&f),
 	       "%s", shape);
-	expect(&f.r, counted(TORUS_NC_RELAYED_TX) && !counted(TORUS_NC_LOST), "%s: counters",
-	       shape);
+	expect(&f.r, counted(TORUS_NC_RELAYED_TX) &&
+	       counted(TORUS_NC_RELAYED_TX) == counted(TORUS_NC_RELAYED_RX) &&
+	       !counted(TORUS_NC_LOST), "%s: counters", shape);
 	for (u32 i = 0; i < f.n; i++) {
 		u64 until = f.now + 2000 * MS;
 
@@ -188,11 +189,250 @@ static void test_broken(void **state)
 	assert_true(relayed > 100);
 }
 
+/* --- a neighbour that lies --------------------------------------------------------- */
+
+#define FINAL	8		/* node two hops from RELAY, by the rows of hop_by_hop() */
+#define RELAY	0
+#define LIAR	2		/* behind port -x of RELAY */
+#define LIAR_IN	2		/* that port */
+
+static const struct tn_via honest = { .dst = FINAL, .payer = LIAR };
+
+/* No links: what RELAY takes in stays, and leaves only for the parking segment. */
+static void relay_alone(struct fabric *t)
+{
+	t->params.relay_packets = 18;	/* 2 for each of 9 nodes */
+	t->params.slots = 1024;
+	t->reroute = hop_by_hop;
+}
+
+static struct tn_nic *relay_start(void)
+{
+	fabric_start_tuned(&f, 1, "3x3", relay_alone);
+	f.unchecked = true;
+	assert_true(f.node[RELAY].nic->rows[FINAL] & TORUS_ROW_RELAY);
+	return f.node[RELAY].nic;
+}
+
+/* A packet from LIAR, as its link hands it over. */
+static struct tn_pkt *from_liar(struct tn_hdr h, const struct tn_via *via)
+{
+	struct tn_nic *nic = f.node[RELAY].nic;
+	struct tn_pkt *pkt = memory_new(&f.node[RELAY].mem, 1);
+
+	assert_non_null(pkt);
+	memset(pkt->payload, 0, TN_FLIT);
+	pkt->hdr = h;
+	pkt->hdr.dst = RELAY;
+	pkt->hdr.src = LIAR;
+	pkt->hdr.len = 1;
+	pkt->hdr.first = pkt->hdr.last = TN_NO_STEP;
+	pkt->hdr.colour = nic->colour;
+	pkt->tail = (struct tn_tail) { 0 };
+	pkt->via = *via;
+	pkt->in_port = LIAR_IN;
+	pkt->in_vc = h.vc;
+	pkt->unresolved = 0;
+	pkt->stalled = 0;
+	nic->link[LIAR_IN].credit.used[h.vc]++;
+	return pkt;
+}
+
+/* Handed over and looked at, while nothing leaves: the queue of the relay is held. */
+static void hand_over(struct tn_hdr h, const struct tn_via *via)
+{
+	struct tn_nic *nic = f.node[RELAY].nic;
+
+	tn_input_push(nic, LIAR_IN * TORUS_VCS + h.vc, from_liar(h, via));
+	nic->active &= ~(7ull << TN_INPUT_RELAY);
+	nic->turn = LIAR_IN * TORUS_VCS;
+	for (unsigned int p = 0; p < f.nports; p++)	/* nothing may leave */
+		nic->link[p].credit.ct[0] = nic->link[p].credit.ct[1] =
+			nic->link[p].credit.ct[2] = nic->link[p].credit.n_inp[0];
+	tn_nic_work(nic, f.now);
+}
+
+static u32 relayed_here(const struct tn_nic *nic)
+{
+	return nic->input[TN_INPUT_RELAY].count + nic->input[TN_INPUT_RELAY + 1].count +
+	       nic->input[TN_INPUT_RELAY + 2].count;
+}
+
+static const struct tn_hdr data_hdr = { .type = TN_DATA, .relayed = 1 };
+static const struct tn_hdr word_hdr = { .type = TN_DATA, .vc = TORUS_VC_D1, .nic = 1, .relayed = 1 };
+static const struct tn_hdr back_hdr = { .type = TN_UNREACH, .vc = TORUS_VC_D1, .relayed = 1 };
+
+/* A packet that has passed too many relays comes back; the one before goes on. */
+static void test_legs(void **state)
+{
+	static const struct { u16 legs; bool on; } packets[] = {
+		{ 0, true }, { TN_RELAY_LEGS - 1, true }, { TN_RELAY_LEGS, false }, { 0xffff, false },
+	};
+	struct tn_nic *nic;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(packets); i++) {
+		struct tn_via via = honest;
+
+		nic = relay_start();
+		via.legs = packets[i].legs;
+		hand_over(data_hdr, &via);
+	assert_int_equal(relayed_here(nic), packets[i].on);
+		assert_int_equal(nic->counter[TORUS_NC_RELAY_FORWARDED], packets[i].on);
+		assert_int_equal(nic->counter[TORUS_NC_UNREACHABLE], !packets[i].on);
+		if (packets[i].on)
+			assert_int_equal(nic->input[TN_INPUT_RELAY].head->via.legs,
+					 packets[i].legs + 1);
+		fabric_end(&f);
+	}
+}
+
+/* Who sends more than all windows together gets back what is too much. */
+static void test_too_many(void **state)
+{
+	struct tn_nic *nic = relay_start();
+	u32 most = nic->relay.capacity;
+
+	(void)state;
+	assert_int_equal(most, 18);
+	/* What is nobody's takes none of that room. */
+	hand_over(back_hdr, &(struct tn_via) { .dst = FINAL, .payer = TORUS_NO_NODE });
+	assert_int_equal(nic->relay.riders, 1);
+	for (u32 i = 0; i < most + 5; i++)
+		hand_over(data_hdr, &honest);
+	assert_int_equal(relayed_here(nic), most + 1);
+	assert_int_equal(nic->counter[TORUS_NC_UNREACHABLE], 5);
+	assert_int_equal(nic->counter[TORUS_NC_RELAY_DROPS], 0);
+	fabric_end(&f);
+}
+
+/* Of what is nobody's a relay keeps so much and drops the rest, counted. */
+static void test_too_many_riders(void **state)
+{
+	struct tn_nic *nic = relay_start();
+
+	(void)state;
+	for (u32 i = 0; i < TN_RELAY_RIDERS + 3; i++)
+		hand_over(i % 2 ? back_hdr : word_hdr,
+			  &(struct tn_via) { .dst = FINAL, .payer = TORUS_NO_NODE });
+	assert_int_equal(nic->relay.riders, TN_RELAY_RIDERS);
+	assert_int_equal(relayed_here(nic), TN_RELAY_RIDERS);
+	assert_int_equal(nic->counter[TORUS_NC_RELAY_DROPS], 3);
+	/* Windows have their room nevertheless. */
+	hand_over(data_hdr, &honest);
+	assert_int_equal(relayed_here(nic), TN_RELAY_RIDERS + 1);
+	fabric_end(&f);
+}
+
+/* What NICs say to each other goes first, past what waits at the relay. */
+static void test_words_first(void **state)
+{
+	struct tn_nic *nic = relay_start();
+
+	(void)state;
+	hand_over((struct tn_hdr) { .type = TN_DATA, .vc = TORUS_VC_D1, .relayed = 1 }, &honest);
+	hand_over(word_hdr, &(struct tn_via) { .dst = FINAL, .payer = TORUS_NO_NODE });
+	assert_true(nic->input[TN_INPUT_RELAY + TORUS_VC_D1].head->hdr.nic);
+	fabric_end(&f);
+}
+
+/* --- what NICs say to each other ----------------------------------------------------- */
+
+static void say_to_relay(u32 from, u32 word, u32 gen, u32 count)
+{
+	struct tn_pkt *pkt = from_liar((struct tn_hdr) { .type = TN_DATA, .vc = TORUS_VC_D1,
+							 .nic = 1 }, &honest);
+
+	pkt->hdr.src = from;
+	tn_put_le32(pkt->payload, word);
+	tn_put_le32(pkt->payload + 4, gen);
+	tn_put_le32(pkt->payload + 8, count);
+	f.node[RELAY].nic->link[LIAR_IN].credit.used[TORUS_VC_D1]--;
+	tn_via_hear(f.node[RELAY].nic, pkt);
+}
+
+/* Return: words of this NIC that wait to be sent. */
+static u32 words(const struct tn_nic *nic)
+{
+	return nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count;
+}
+
+enum { ASK = 1, ACK = 2 };	/* as in wire.h */
+
+/* Nodes that do not exist, the NIC itself, and those without a row are told nothing. */
+static void test_strangers(void **state)
+{
+	static const u32 far[] = { 9, 1 << 20, (1 << 24) - 1 };
+	struct tn_nic *nic = relay_start();
+	u32 limit = TN_INJECT_MAX + TN_RELAY_RIDERS;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(far); i++) {
+		say_to_relay(far[i], ASK, 0, 0);
+		say_to_relay(far[i], ACK, 0, 1);
+	}
+	say_to_relay(RELAY, ASK, 0, 0);
+	assert_int_equal(words(nic), 0);
+	nic->rows[5] &= ~TORUS_ROW_VALID;
+	say_to_relay(5, ASK, 0, 0);
+	assert_int_equal(words(nic), 0);
+	say_to_relay(4, 3, 0, 0);	/* says nothing that is known */
+	assert_int_equal(words(nic), 0);
+	/* Who asks again and again fills the queue so far and no further. */
+	for (u32 i = 1; i <= limit + 5; i++) {
+		say_to_relay(4, ASK, 0, 0);
+		assert_int_equal(words(nic), i < limit ? i : limit);
+	}
+	assert_int_equal(nic->input[TN_INPUT_INJECT + TORUS_VC_D1].head->hdr.vc, TORUS_VC_D1);
+	fabric_end(&f);
+}
+
+/* Asked is at once, and then less and less often, until something new is told. */
+static void test_patience(void **state)
+{
+	struct tn_nic *nic = relay_start();
+	struct tn_pkt pkt = { .hdr = { .type = TN_DATA, .relayed = 1 }, .via = { .dst = FINAL } };
+	const u64 step = nic->params.replay_timeout;
+
+	(void)state;
+	tn_via_charge(nic, &pkt);
+	assert_int_equal(nic->counter[TORUS_NC_RELAYED_TX], 1);
+	assert_int_equal(nic->relay.out, 1);
+	/* What comes back is of no window. */
+	tn_via_charge(nic, &(struct tn_pkt) { .hdr = { .type = TN_UNREACH, .relayed = 1 } });
+	tn_via_charge(nic, &(struct tn_pkt) { .hdr = { .type = TN_DATA } });
+	assert_int_equal(nic->relay.out, 1);
+	assert_int_equal(nic->counter[TORUS_NC_RELAYED_TX], 1);
+	nic->relay.ask_at = 1000;
+	tn_via_poll(nic, 999);
+	assert_int_equal(nic->relay.ask_at, 1000);
+	tn_via_poll(nic, 1000);		/* looks, and asks nobody yet */
+	assert_int_equal(nic->relay.ask_at, 1000 + step);
+	assert_int_equal(words(nic), 0);
+	for (u32 i = 0; i < 10; i++) {
+		u64 now = nic->relay.ask_at;
+
+		tn_via_poll(nic, now);
+		assert_int_equal(words(nic), i + 1);
+		assert_int_equal(nic->relay.ask_at - now, step << (i < 6 ? i : 6));
+	}
+	say_to_relay(FINAL, ACK, nic->relay.gen, 1);
+	assert_int_equal(nic->relay.out, 0);
+	assert_int_equal(nic->relay.ask_at, ~0ull);
+	fabric_end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_saturation),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_legs),
+		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_too_many_riders),
+		cmocka_unit_test(test_words_first),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_patience),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
