@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Messages of several packets: on which VC they leave, and that one of which a packet is
- * missing never gets to the host.
+ * missing never gets to the host; and how long the host waits for a NIC that is full.
  */
 #include <linux/ip.h>
 
@@ -15,15 +15,20 @@
 /* --- from the host ---------------------------------------------------------------- */
 
 /* Node 0 of a ring of 3 whose links are down: what it sends is parked. */
-static struct torus_dev *nic(struct kunit *test)
+static struct torus_dev *nic_of(struct kunit *test, u64 park_bytes)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_dev *d = lab_nic(test, 2, park_bytes);
 
 	lab_place(test, d, 3);
 	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
 	KUNIT_ASSERT_EQ(test, lab_put(d, 1, 1, LAB_ROW | 1, 1), 0);
 	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
 	return d;
+}
+
+static struct torus_dev *nic(struct kunit *test)
+{
+	return nic_of(test, 0);
 }
 
 static struct sk_buff *datagram(struct kunit *test, u8 dsfield, unsigned int len)
@@ -70,6 +75,59 @@ static void test_vc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, most), TORUS_VC_A);
 	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, most + 1), TORUS_VC_D0);
 	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, 3 * most), TORUS_VC_D0);
+}
+
+/* A NIC whose parking segment is full, and with it all queues on the way there. */
+static void fill(struct kunit *test, struct torus_dev *d)
+{
+	while (tn_nic_room(d->nic, 0)) {
+		struct tn_pkt *pkt = torus_pkt_alloc(1);
+
+		if (!pkt)
+			break;
+		memset(pkt->payload, 0, TN_FLIT);
+		pkt->hdr.len = 1;
+		pkt->tail = (struct tn_tail) { .flags = TN_TAIL_FIRST | TN_TAIL_LAST };
+		if (tn_nic_send(d->nic, pkt, SRC, 0, torus_now())) {
+			torus_pkt_free(pkt);
+			break;
+		}
+		tn_nic_work(d->nic, torus_now());
+	}
+	KUNIT_EXPECT_EQ(test, tn_nic_room(d->nic, 0), 0u);
+}
+
+/* The host waits for ten seconds; then what waits is dropped and counted. */
+static void test_stall(struct kunit *test)
+{
+	const u64 limit = 10ull * NSEC_PER_SEC;
+	struct torus_dev *d = nic_of(test, 5000);
+	struct sk_buff *skb[3];
+	unsigned int i;
+	u64 now, *drops;
+
+	for (i = 0; i < ARRAY_SIZE(skb); i++)
+		skb[i] = datagram(test, 0, 100);
+	torus_dev_lock(d);
+	drops = &tn_nic_counters(d->nic)[TORUS_NC_HOST_DROPS];
+	fill(test, d);
+	__skb_queue_tail(&d->txq, skb[0]);
+	__skb_queue_tail(&d->txq, skb[1]);
+	now = torus_now();
+	torus_msg_xmit(d, now);
+	KUNIT_EXPECT_EQ(test, torus_msg_expiry(d, now), now + limit);
+	torus_msg_xmit(d, now + limit - 1);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&d->txq), 2u);
+	KUNIT_EXPECT_EQ(test, *drops, 0ull);
+	torus_msg_xmit(d, now + limit);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&d->txq), 0u);
+	KUNIT_EXPECT_EQ(test, *drops, 2ull);
+	/* Nor does the next one wait, while there is no room. */
+	__skb_queue_tail(&d->txq, skb[2]);
+	torus_msg_xmit(d, now + limit + 1);
+	KUNIT_EXPECT_EQ(test, *drops, 3ull);
+	d->msgs.full_since = 0;		/* time goes back to what it is */
+	torus_dev_unlock(d);
 }
 
 /* --- from the fabric -------------------------------------------------------------- */
@@ -141,12 +199,14 @@ static void test_hole(struct kunit *test)
 	EXPECT_WHOLE(0, true, { 5, FIRST }, { 7, LAST });
 	EXPECT_WHOLE(0, true, { 6 }, { 7, LAST });
 	EXPECT_WHOLE(1, true, { 5, FIRST }, { 6 }, { 8, FIRST }, { 9 }, { 10, LAST });
+	EXPECT_WHOLE(1, true, { 5, FIRST }, { 6 }, { 7, FIRST }, { 8 }, { 9, LAST });
 	/* Ends of two messages whose numbers fit, but not their epochs, are no message. */
 	EXPECT_WHOLE(0, true, { 5, FIRST, 1 }, { 6, 0, 1 }, { 7, LAST, 2 });
 }
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_vc),
+	KUNIT_CASE(test_stall),
 	KUNIT_CASE(test_hole),
 	{}
 };
