@@ -353,9 +353,173 @@ static void test_ack_in_replay(void **state)
 	assert_int_equal(done.count, 8);
 }
 
+static const struct tn_retry_ops *const protocols[] = {
+	&tn_retry_angara, &tn_retry_acknak, &tn_retry_hippi,
+};
+
+/*
+ * A retraining in the midst of it all: packets sent and not acknowledged, a window that
+ * errors made small and that is full, an error of the other direction seen and reported.
+ * Afterwards everything goes again from the oldest packet on, and no end holds a
+ * complaint, or a turn of generations, of before.
+ */
+static void test_resume(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(protocols) / sizeof(*protocols); i++) {
+		const struct tn_retry_ops *ops = protocols[i];
+		struct tn_pkt pkt[TN_RETRY_WINDOW_MIN] = { 0 };
+		struct tn_hdr h = { .type = TN_DATA };
+		struct tn_queue done = { 0 };
+		struct tn_retry r;
+
+		tn_retry_start(&r, ops, 0, 0, 1);
+		for (unsigned int n = 0; n < TN_RETRY_WINDOW_MIN; n++)
+			tn_retry_push(&r, &pkt[n], 1);
+		while (tn_retry_ready(&r))
+			tn_retry_sending(&r, 2);
+		for (unsigned int n = 0; n < 31; n++)
+			tn_retry_back(&r);
+		while (tn_retry_ready(&r))
+			tn_retry_sending(&r, 3);
+		assert_int_equal(r.tx.tries, 31);
+		assert_int_equal(r.tx.on_wire, TN_RETRY_WINDOW_MIN);
+		assert_int_equal(r.tx.gen, 1);
+		assert_true(tn_retry_error(&r, 1));
+		if (ops == &tn_retry_hippi) {		/* the peer has answered once, and we */
+			h.rseq = 0;
+			assert_int_equal(tn_retry_hear(&r, &h, &done, 3), TN_HEARD_OK);
+			ops->stamp(&r, &h);
+		}
+
+		tn_retry_resume(&r, 4);
+		assert_ptr_equal(r.tx.next, &pkt[0]);
+		for (unsigned int n = 0; n < TN_RETRY_WINDOW_MIN; n++) {
+			assert_true(tn_retry_ready(&r));
+			assert_true(tn_retry_sending(&r, 4));
+		}
+		/* PCI Express and BlueGene/L count tries in vain through retrainings. */
+		assert_int_equal(r.tx.tries, ops->remind ? 0 : 31);
+		assert_int_equal(r.tx.since, 4);
+		assert_false(tn_retry_urgent(&r));
+		h = (struct tn_hdr) { .type = ops->alone ? TN_ACKNAK : TN_IDLE };
+		ops->stamp(&r, &h);
+		assert_int_equal(h.e | h.gen | h.gen_echo, 0);
+		if (ops == &tn_retry_hippi) {
+			assert_int_equal(h.rseq, 255);		/* nothing is owed */
+			h.rseq = 0;				/* and heard for the first time */
+			assert_int_equal(tn_retry_hear(&r, &h, &done, 5), TN_HEARD_OK);
+		}
+		/* The first error after it is news, and is reported in full. */
+		assert_true(tn_retry_error(&r, 0));
+		if (ops == &tn_retry_hippi)
+			assert_int_equal(r.owed, 2);
+	}
+}
+
+/* Who goes back in vain counts it; the first packet after a pause has a clean record. */
+static void test_tries(void **state)
+{
+	struct tn_queue done = { 0 };
+	struct tn_pkt pkt[3] = { 0 };
+	struct tn_retry r;
+
+	(void)state;
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	for (unsigned int n = 0; n < 2; n++) {
+		tn_retry_push(&r, &pkt[n], 10);
+		assert_int_equal(r.tx.since, 10);
+		tn_retry_sending(&r, 20);
+		assert_int_equal(r.tx.sent_at, 20);
+	}
+	tn_retry_back(&r);
+	tn_retry_back(&r);
+	tn_retry_sending(&r, 30);
+	tn_retry_sending(&r, 30);
+	/* Nothing new: no progress. */
+	assert_int_equal(tn_retry_ack(&r, 0, &done, 40), TN_ACK_OK);
+	assert_int_equal(r.tx.tries, 2);
+	assert_int_equal(r.tx.since, 10);
+	assert_int_equal(tn_retry_ack(&r, 1, &done, 50), TN_ACK_OK);
+	assert_int_equal(r.tx.tries, 0);
+	assert_int_equal(r.tx.since, 50);
+	/* One more does not move the clock of those that wait. */
+	tn_retry_push(&r, &pkt[2], 60);
+	assert_int_equal(r.tx.since, 50);
+}
+
+/* The window: a quarter off what was on the wire, a quarter of what is covered back. */
+static void test_window(void **state)
+{
+	static struct tn_pkt pkt[400];
+	struct tn_queue done = { 0 };
+	struct tn_retry r;
+	unsigned int n;
+
+	(void)state;
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	for (n = 0; n < 400; n++)
+		tn_retry_push(&r, &pkt[n], 1);
+	for (n = 0; n < 100; n++)
+		tn_retry_sending(&r, 1);
+	assert_true(tn_retry_back(&r));
+	for (n = 0; tn_retry_ready(&r); n++)
+		tn_retry_sending(&r, 1);
+	assert_int_equal(n, 75);
+	assert_int_equal(tn_retry_ack(&r, 40, &done, 2), TN_ACK_OK);
+	for (; tn_retry_ready(&r); n++)
+		tn_retry_sending(&r, 2);
+	assert_int_equal(n, 75 + 40 + 10);
+	for (int i = 0; i < 40; i++) {
+		assert_true(tn_retry_back(&r));
+		for (n = 0; tn_retry_ready(&r); n++)
+			tn_retry_sending(&r, 2);
+	}
+	assert_int_equal(n, TN_RETRY_WINDOW_MIN);
+	/* However much is acknowledged, it is never wider than a buffer is. */
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	for (n = 0; n < 400; n++) {
+		tn_retry_push(&r, &pkt[n], 1);
+		tn_retry_sending(&r, 1);
+	}
+	assert_int_equal(tn_retry_ack(&r, 400, &done, 2), TN_ACK_OK);
+	assert_int_equal(r.tx.window, 4 * TN_RETRY_MAX);
+}
+
+/* The round trip is that of one packet at a time, never of one that was sent again. */
+static void test_rtt(void **state)
+{
+	struct tn_queue done = { 0 };
+	struct tn_pkt pkt[6] = { 0 };
+	struct tn_retry r;
+
+	(void)state;
+	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
+	for (unsigned int n = 0; n < 6; n++)
+		tn_retry_push(&r, &pkt[n], 1);
+	tn_retry_sending(&r, 100);		/* this one is timed, */
+	tn_retry_sending(&r, 1000);		/* not this one */
+	tn_retry_ack(&r, 1, &done, 900);
+	assert_int_equal(r.tx.rtt, 100);
+	tn_retry_sending(&r, 2000);		/* the next that goes */
+	tn_retry_ack(&r, 2, &done, 2100);	/* does not cover it */
+	assert_int_equal(r.tx.rtt, 100);
+	tn_retry_ack(&r, 3, &done, 2900);
+	assert_int_equal(r.tx.rtt, (7 * 100 + 900) / 8);
+	tn_retry_sending(&r, 3000);
+	tn_retry_back(&r);
+	tn_retry_sending(&r, 4000);
+	tn_retry_ack(&r, 4, &done, 4800);
+	assert_int_equal(r.tx.rtt, (7 * 200 + 800) / 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_resume),
+		cmocka_unit_test(test_tries),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_rtt),
 		cmocka_unit_test(test_lossy),
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_one_error_one_back),

@@ -82,12 +82,32 @@ static void test_separate(void **state)
 	assert_int_equal(h.rseq | h.e | h.gen, 0);
 }
 
+/* A NAK that was overtaken by a newer ACK brings no replay. */
+static void test_late_nak(void **state)
+{
+	struct tn_hdr late = { .type = TN_ACKNAK, .rseq = 0, .e = 1 };
+	struct tn_hdr ack = { .type = TN_ACKNAK, .rseq = 2 };
+	struct tn_queue done = { 0 };
+
+	(void)state;
+	tn_retry_start(&a, &tn_retry_acknak, 0, 0, 1);
+	for (unsigned int i = 0; i < 5; i++)
+		sent(i);
+	assert_int_equal(tn_retry_hear(&a, &ack, &done, 2), TN_HEARD_OK);
+	assert_int_equal(done.count, 3);
+	assert_int_equal(tn_retry_hear(&a, &late, &done, 2), TN_HEARD_OK);
+	assert_int_equal(a.tx.tries, 0);
+	late.rseq = 2;			/* the same number is news: a NAK */
+	assert_int_equal(tn_retry_hear(&a, &late, &done, 2), TN_HEARD_BACK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_nak_scheduled),
 		cmocka_unit_test(test_separate),
+		cmocka_unit_test(test_late_nak),
 	};
 
 	return cmocka_run_group_tests_name("retry_acknak", all, NULL, NULL);

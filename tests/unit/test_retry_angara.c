@@ -21,11 +21,63 @@ static void test_one_hit(void **state)
 	assert_in_range(cost.sent, 33, 32 + 2 * 3 + 1);
 }
 
+/* Of a link that has sent all and been told so: what the other end may still say. */
+static void test_idle(void **state)
+{
+	struct tn_hdr h = { .type = TN_IDLE, .e = 1 };
+	struct tn_queue done = { 0 };
+	struct tn_pkt pkt = { 0 };
+	struct tn_retry r;
+
+	(void)state;
+	tn_retry_start(&r, &tn_retry_angara, 10, 20, 1);
+	/* It complains, and there is nothing to send again: it is told where we are. */
+	h.rseq = 10;
+	h.tseq = 20;
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_ASK);
+	/* What it sends next is not what is expected: something is missing. */
+	assert_true(tn_retry_error(&r, 0));
+	h.e = 0;
+	h.tseq = 21;
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_true(r.rx.ignoring);
+	/* Only an IDLE says what goes next; a packet says what it is itself. */
+	h.type = TN_DATA;
+	h.tseq = 20;
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_true(r.rx.ignoring);
+	h.type = TN_IDLE;
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_false(r.rx.ignoring);
+	/* A complaint with an answer that is older than others says nothing. */
+	tn_retry_push(&r, &pkt, 1);
+	tn_retry_sending(&r, 1);
+	h.e = 1;
+	h.rseq = 9;
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
+	assert_int_equal(r.tx.tries, 0);
+	h.rseq = 10;
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_BACK);
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);	/* the same complaint */
+	assert_int_equal(r.tx.tries, 1);
+}
+
+/* The RETRY buffer holds at most half of what numbers of 12 bits tell apart. */
+static void test_limit(void **state)
+{
+	(void)state;
+	assert_true(tn_retry_angara.limit < (TN_SEQ_MASK + 1) / 2);
+	assert_true(tn_retry_acknak.limit < (TN_SEQ_MASK + 1) / 2);
+	assert_true(tn_retry_hippi.limit <= 255 / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_one_hit),
+		cmocka_unit_test(test_idle),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests_name("retry_angara", all, NULL, NULL);

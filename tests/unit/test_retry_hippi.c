@@ -68,6 +68,32 @@ static void test_circle(void **state)
 	}
 }
 
+/* As many as may be outstanding, and all covered by one answer. */
+static void test_most(void **state)
+{
+	struct tn_queue done = { 0 };
+	const unsigned int most = tn_retry_hippi.limit;
+
+	(void)state;
+	begin();
+	for (unsigned int i = 0; i < 2 * most; i += most) {
+		struct tn_hdr h[127];
+
+		assert_in_range(most, 100, 127);
+		for (unsigned int k = 0; k < most; k++)
+			h[k] = sent(i + k);
+		/* The last of them overtakes the others. */
+		assert_int_equal(tn_retry_check(&b, &(struct tn_hdr) { .tseq = h[most - 1].tseq }),
+				 TN_RX_AHEAD);
+		for (unsigned int k = 0; k < most; k++)
+			accept(h[k]);
+		for (unsigned int k = 0; k < most; k++)
+			assert_int_equal(tn_retry_check(&b, &h[k]), TN_RX_BEHIND);
+		assert_int_equal(told(answer(), &done), TN_HEARD_OK);
+		assert_int_equal(done.count, i + most);
+	}
+}
+
 /* An answer once; after an error twice in all; then none until it comes. */
 static void test_answers(void **state)
 {
@@ -140,6 +166,16 @@ static void test_behind_is_answered(void **state)
 	}
 	assert_int_equal(told(1, &done), TN_HEARD_OK);
 	assert_int_equal(done.count, 1);
+	/* Once something new has come, being stuck is a thing of the past. */
+	h = sent(1);
+	accept(h);
+	answer();
+	assert_int_equal(tn_retry_check(&b, &(struct tn_hdr) { .tseq = 1 }), TN_RX_BEHIND);
+	assert_false(tn_retry_behind(&b, &(struct tn_hdr) { .tseq = b.rx.expected - 1 }));
+	accept(sent(2));
+	answer();
+	assert_false(tn_retry_behind(&b, &(struct tn_hdr) { .tseq = b.rx.expected - 1 }));
+	assert_int_equal(answer(), 255);
 }
 
 /*
@@ -172,6 +208,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_masks),
 		cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_most),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_twice_is_nak),
 		cmocka_unit_test(test_behind_is_answered),
