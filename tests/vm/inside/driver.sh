@@ -17,7 +17,7 @@ check "ping of 60000 bytes" ping_ok 0 -s 60000 10.2.0.0
 check "TCP over two links" copy 0 2 10
 check "and back" copy 2 0 10
 check "UDP that the kernel is to segment" segmented 0 2
-check "nothing was lost" equals 0 node lost 0
+check "nothing was lost" lost_none 0 1 2
 
 # Small messages of a host that sends one after the other wait for company.
 waited() { ns 0 ethtool -S torus0 | awk '$1 == "tx_waited:" { print $2 }'; }
@@ -74,6 +74,10 @@ nic 0 fault 0 ber=1000000000000 seed=7
 nic 1 fault 1 ber=1000000000000 seed=8
 check "TCP at a bit error rate of 1e-6" copy 0 2 5
 check "errors were found" more_than 1 port 1 crc_errors 10
+errors=$(nic 1 port 1 crc_errors)
+check "UDP at a bit error rate of 1e-6" datagrams 0 2 400
+check "errors were found" more_than 1 port 1 crc_errors "$errors"
+check "nothing was lost" lost_none 0 1 2
 nic 0 fault 0 ber=0
 nic 1 fault 1 ber=0
 

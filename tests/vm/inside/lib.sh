@@ -108,6 +108,27 @@ copy() {
 	wait $! && [[ $(tail -n 1 /tmp/received) == $(cat /tmp/sent) ]]
 }
 
+# numbered FROM TO COUNT: so many datagrams are on their way, and their receiver listens
+numbered() {
+	: >/tmp/inorder
+	ns "$2" python3 "$TOP/tests/vm/inside/inorder.py" receive "10.$2.0.0" "$3" >/tmp/inorder 2>&1 &
+	until_true 60 grep -q listening /tmp/inorder &&
+		ns "$1" python3 "$TOP/tests/vm/inside/inorder.py" send "10.$2.0.0" "$3"
+}
+
+# arrived: all of them came, whole, once and in order
+arrived() { tail -n 1 /tmp/inorder; [[ $(tail -n 1 /tmp/inorder) == all ]]; }
+
+# datagrams FROM TO COUNT: they do. TCP would send again what a NIC has lost.
+datagrams() { numbered "$@" && until_true 60 arrived; }
+
+# lost_none N...: of no flow to one of these nodes is anything missing. It is the receiver
+# that knows.
+lost_none() {
+	local n
+	for n; do equals "$n" node lost 0 || { echo "at node $n"; return 1; }; done
+}
+
 # segmented FROM TO: messages of many datagrams in one arrive as these
 segmented() {
 	: >/tmp/uso

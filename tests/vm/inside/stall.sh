@@ -14,22 +14,13 @@ silence=$((2 * slow)) # which is what is waited for here
 
 no_cables() { [[ -z $(ip -n "n$1" -br link show type veth) ]]; }
 
-# numbered COUNT: so many datagrams are on their way from node 0, and node 1 listens
-numbered() {
-	: >/tmp/inorder
-	ns 1 python3 "$TOP/tests/vm/inside/inorder.py" receive 10.1.0.0 "$1" >/tmp/inorder 2>&1 &
-	until_true 60 grep -q listening /tmp/inorder &&
-		ns 0 python3 "$TOP/tests/vm/inside/inorder.py" send 10.1.0.0 "$1"
-}
-arrived() { tail -n 1 /tmp/inorder; [[ $(tail -n 1 /tmp/inorder) == all ]]; }
-
 check "load, with a small parking segment" load ports=2 park_bytes=65536
 check "two nodes" line 2
 
 # More than fits: the rest waits behind it, in the NIC and in the host.
 nic 0 fault 0 silence=1
 check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
-check "datagrams are sent into it" numbered 60
+check "datagrams are sent into it" numbered 0 1 60
 check "some are parked" until_true 20 more_than 0 node parked 5
 check "no more than there is room for" eval '(($(nic 0 node parked) <= 65536 / 48))'
 nic 0 fault 0 silence=0
@@ -42,7 +33,10 @@ nic 0 fault 0 silence=1
 check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
 ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
 flood=$!
-check "parking fills, the host waits, and is let go" until_true 60 more_than 0 node host_drops 0
+# Multicast of the host's own is dropped, too: a few, of a queue of 128 that is let go.
+drops=$(nic 0 node host_drops)
+check "parking fills, the host waits, and is let go" until_true 60 \
+	more_than 0 node host_drops $((drops + 50))
 kill $flood
 wait $flood 2>/dev/null
 parked=$(nic 0 node parked)
