@@ -82,6 +82,12 @@ class Sock:
                 if kind == 2:
                     return struct.unpack_from("=i", data)[0]
 
+    def get(self, cmd, *body):
+        """Return: the attributes of the answer."""
+        self.send(self.family, CMD["TORUS_CMD_" + cmd], b"".join(body), REQUEST)
+        kind, _, data = next(messages(self.s.recv(65536)))
+        return {} if kind in (2, 3) else dict(attrs(data[4:]))
+
     def dump(self, cmd):
         self.send(self.family, CMD["TORUS_CMD_" + cmd], b"", REQUEST | DUMP)
 
