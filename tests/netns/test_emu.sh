@@ -70,6 +70,38 @@ start() {
 place() { until_true 20 nic "$1" place 4 "$1" 2>/dev/null; }
 ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 20 "${@:2}" >/dev/null; }
 
+# dropped N: messages that the tun device of node N had no room for, as the kernel counts them
+dropped() { ip -n "$id-$1" -s -j link show dev torus0 | jq '.[0].stats64.tx.dropped'; }
+
+# overflow N COUNT: COUNT datagrams to 10.1.0.0 while torusemu of node N stands still
+# Return: how many of them, and of the host's own multicast, were dropped.
+overflow() {
+	local before
+	before=$(dropped "$1")
+	ip netns exec "$id-$1" python3 - "$2" "${pid[$1]}" <<-'PY'
+		import os, signal, socket, sys
+		count, pid = map(int, sys.argv[1:])
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		os.kill(pid, signal.SIGSTOP)
+		for _ in range(count):
+		    s.sendto(b"x", ("10.1.0.0", 9))
+		os.kill(pid, signal.SIGCONT)
+	PY
+	echo $(($(dropped "$1") - before))
+}
+
+# The queue in front of a NIC that is busy holds 4096 messages, or as many as it is told.
+queue_is() {
+	local n few=16
+	n=$(overflow 0 200)
+	echo "$n of 200 dropped at first"
+	((n == 0)) || return
+	ip -n "$id-0" link set torus0 txqueuelen $few || return
+	n=$(overflow 0 200)
+	echo "$n of 200 dropped with room for $few"
+	((n >= 200 - few && n <= 210 - few)) && ip -n "$id-0" link set torus0 txqueuelen 4096
+}
+
 # copy FROM TO MEGABYTES: random bytes over TCP; true if they arrive as they left
 copy() {
 	local to=10.$2.0.0 sums=$tmp/sums
@@ -185,6 +217,7 @@ check "ping over IPv6" ping_ok 0 fd74:6f72:1::
 check "ping on VCD1" ping_ok 0 -Q 0x80 10.1.0.0
 check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
 check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
+check "what waits for a busy NIC has a bound, which can be set" queue_is
 check "TCP delivers what was sent" copy 0 1 100
 # By the clock it may be sent again, if the other end had to wait for a processor.
 check "nothing was asked for again" equals 0 port 0 e_received 0

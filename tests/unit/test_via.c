@@ -259,14 +259,17 @@ static u32 relayed_here(const struct tn_nic *nic)
 }
 
 static const struct tn_hdr data_hdr = { .type = TN_DATA, .relayed = 1 };
-static const struct tn_hdr word_hdr = { .type = TN_DATA, .vc = TORUS_VC_D1, .nic = 1, .relayed = 1 };
+static const struct tn_hdr word_hdr = {
+	.type = TN_DATA, .vc = TORUS_VC_D1, .nic = 1, .relayed = 1,
+};
 static const struct tn_hdr back_hdr = { .type = TN_UNREACH, .vc = TORUS_VC_D1, .relayed = 1 };
 
 /* A packet that has passed too many relays comes back; the one before goes on. */
 static void test_legs(void **state)
 {
 	static const struct { u16 legs; bool on; } packets[] = {
-		{ 0, true }, { TN_RELAY_LEGS - 1, true }, { TN_RELAY_LEGS, false }, { 0xffff, false },
+		{ 0, true }, { TN_RELAY_LEGS - 1, true }, { TN_RELAY_LEGS, false },
+		{ 0xffff, false },
 	};
 	struct tn_nic *nic;
 
