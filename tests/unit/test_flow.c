@@ -527,6 +527,108 @@ static void test_many(void **state)
 	assert_int_equal(w.in.wait_bytes, 0);
 }
 
+/* Of flow 2, VC 1; it waits in @w if its turn has not come. */
+static enum tn_flow_turn comes(struct world *w, struct tn_pkt *p, u16 epoch, u32 eseq)
+{
+	enum tn_flow_turn turn;
+
+	*p = (struct tn_pkt) { .hdr = { .src = 2, .vc = 1, .len = 1 },
+			       .tail = { .eseq = eseq, .epoch = epoch } };
+	turn = tn_flow_turn(&w->in, p);
+	if (turn == TN_FLOW_NOW)
+		tn_flow_done(&w->in, p);
+	else if (turn == TN_FLOW_EARLY)
+		tn_flow_wait(&w->in, p, 1);
+	return turn;
+}
+
+/* Where numbers and epochs part into before and after. */
+static void test_halves(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
+	assert_int_equal(turn_of(&w, 5, 1 + (1u << 26)), TN_FLOW_EARLY);
+	assert_int_equal(turn_of(&w, 5, 2 + (1u << 26)), TN_FLOW_BEHIND);
+	assert_int_equal(turn_of(&w, 5 + 0x8000, 0), TN_FLOW_LATE);
+	assert_int_equal(turn_of(&w, 5 + 0x7fff, 0), TN_FLOW_NOW);
+	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_LATE);
+}
+
+/* A source that has the next table already is not behind. */
+static void test_age_ahead(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(turn_of(&w, 8193, 0), TN_FLOW_NOW);
+	tn_flows_age(&w.in, 8191, 8192);
+	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_LATE);
+	/* 2^13 behind it is, one less it is not. */
+	tn_flows_age(&w.in, 16383, 16384);
+	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_LATE);
+	tn_flows_age(&w.in, 20479, 20480);
+	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_NOW);
+}
+
+/* A licence that has ended lets nobody past a gap, also a flow that never used it. */
+static void test_license_ends(void **state)
+{
+	static struct world w;
+	struct tn_pkt p;
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_NOW);
+	tn_flow_license(&w.in);
+	w.in.licensed = false;		/* as a commit does */
+	assert_int_equal(comes(&w, &p, 5, 4), TN_FLOW_EARLY);
+	assert_int_equal(w.in.lost, 0);
+}
+
+/* What is missing of a numbering is counted from its own beginning. */
+static void test_lost_anew(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	world_start(&w, 1);
+	for (u32 i = 0; i < 10; i++)
+		assert_int_equal(turn_of(&w, 5, i), TN_FLOW_NOW);
+	tn_flow_license(&w.in);
+	assert_int_equal(turn_of(&w, 6, 3), TN_FLOW_NOW);
+	assert_int_equal(w.in.lost, 3);
+}
+
+/* Who still waits when the next numbering begins is given to the host before it. */
+static void test_former_epoch(void **state)
+{
+	static struct world w;
+	struct tn_pkt old, new, older;
+
+	(void)state;
+	world_start(&w, 1);
+	assert_int_equal(comes(&w, &new, 5, 0), TN_FLOW_NOW);
+	assert_int_equal(comes(&w, &old, 5, 9), TN_FLOW_EARLY);
+	older = old;
+	older.tail.epoch = 3;
+	assert_false(tn_flow_overdue(&w.in, &older));
+	assert_false(tn_flow_overdue(&w.in, &old));
+	new.tail.epoch = 6;
+	assert_true(tn_flow_overdue(&w.in, &new));
+	/* And if it did not, it is due at least, and no gap of the new one. */
+	assert_int_equal(tn_flow_turn(&w.in, &new), TN_FLOW_NOW);
+	tn_flow_done(&w.in, &new);
+	tn_flow_close_gaps(&w.in);
+	assert_int_equal(w.in.lost, 0);
+	assert_ptr_equal(tn_flow_next(&w.in), &old);
+	tn_flow_unwait(&w.in, &old);
+	assert_int_equal(tn_flow_turn(&w.in, &old), TN_FLOW_LATE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -539,6 +641,11 @@ int main(void)
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_histories),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_age_ahead),
+		cmocka_unit_test(test_license_ends),
+		cmocka_unit_test(test_lost_anew),
+		cmocka_unit_test(test_former_epoch),
 	};
 
 	return cmocka_run_group_tests_name("flow", all, NULL, NULL);

@@ -128,10 +128,29 @@ static void test_park(void **state)
 	for_seeds(20, park_one);
 }
 
+/* Who was refused is forgotten when the segment is empty, not sooner. */
+static void test_full(void **state)
+{
+	struct tn_park p = { .bytes_max = 100000, .full = true, .replaying = 2 };
+	struct tn_pkt pkt[2] = { 0 };
+
+	(void)state;
+	tn_park_push(&p, &pkt[0]);
+	tn_park_push(&p, &pkt[1]);
+	assert_ptr_equal(tn_park_pop(&p), &pkt[0]);
+	assert_true(p.full);
+	assert_int_equal(p.replaying, 1);
+	assert_ptr_equal(tn_park_pop(&p), &pkt[1]);
+	assert_false(p.full);
+	assert_int_equal(p.replaying, 0);
+	assert_null(tn_park_pop(&p));
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_park),
+		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests_name("park", all, NULL, NULL);

@@ -37,6 +37,10 @@ static void test_idle(void **state)
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_ASK);
 	/* What it sends next is not what is expected: something is missing. */
 	assert_true(tn_retry_error(&r, 0));
+	assert_false(tn_retry_error(&r, 0));
+	assert_int_equal(r.rx.e_gen, 0);
+	tn_retry_remind(&r);	/* if it went back meanwhile, it knows no complaint of before */
+	assert_int_equal(r.rx.e_gen, 1);
 	h.e = 0;
 	h.tseq = 21;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
