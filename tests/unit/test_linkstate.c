@@ -340,6 +340,39 @@ static void test_idle_damaged(void **state)
 	pair_end(&p);
 }
 
+/*
+ * A complaint that brings nothing is repeated, in the other generation, for perhaps it was
+ * heard and the replay was lost.
+ */
+static void test_complaint_lost(void **state)
+{
+	struct tn_link *a = &p.end[0].link, *b = &p.end[1].link;
+
+	(void)state;
+	pair_start(&p, 1);
+	p.end[0].load = 20;
+	p.end[1].load = 0;		/* nothing else carries it */
+	p.limit = 5000;
+	pair_carrier(&p, true);
+	pair_up(&p, 100 * MS);
+	pair_run(&p, 5 * MS);
+	p.end[0].out.damage = p.end[1].out.lose = 1;
+	while (!b->retry.rx.ignoring)
+		pair_run(&p, PAIR_TICK);
+	p.end[0].out.damage = 0;
+	p.end[0].load = 0;
+	pair_run(&p, 4 * MS);		/* nor an acknowledgement */
+	p.end[1].out.lose = 0;
+	assert_true(b->retry.rx.ignoring);
+	assert_int_equal(b->counter[TORUS_PC_E_SENT], 1);
+	assert_int_equal(a->counter[TORUS_PC_E_RECEIVED], 0);
+	pair_run(&p, p.end[1].params.replay_timeout / 2);
+	assert_int_equal(b->counter[TORUS_PC_E_SENT], 2);
+	assert_int_equal(b->retry.rx.e_gen, 1);
+	pair_settle(&p, 1000 * MS);
+	pair_end(&p);
+}
+
 /* An INIT in the name of end 0, of an attempt that it will not come to for long. */
 static void forge_init(u32 ahead)
 {
@@ -498,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_peer_restart),
 		cmocka_unit_test(test_loop),
 		cmocka_unit_test(test_idle_damaged),
+		cmocka_unit_test(test_complaint_lost),
 		cmocka_unit_test(test_forged_init),
 		cmocka_unit_test(test_packet_sizes),
 		cmocka_unit_test(test_protocols),
