@@ -311,6 +311,19 @@ static void test_lies(void **state)
 	forge((struct tn_hdr) { .type = TN_DATA, .len = 257 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_CREDIT, .len = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_MGMT, .len = 0 }, none, protocol);
+	/* A word of one NIC to another is a DATA packet of one flit. */
+	forge((struct tn_hdr) { .type = TN_CREDIT, .nic = 1 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_IDLE, .nic = 1 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_MGMT, .nic = 1, .len = 1 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_UNREACH, .nic = 1, .len = 1 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_DATA, .nic = 1 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 2 }, none, protocol);
+	/* VCCR of a VC that does not exist, whatever brings it. */
+	forge((struct tn_hdr) { .type = TN_CREDIT, .crp_vc = 3 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_IDLE, .crp_vc = 3 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_MGMT, .len = 1, .crp_vc = 3 }, none, protocol);
+	forge((struct tn_hdr) { .type = TN_MGMT, .len = TORUS_MGMT_MAX / TN_FLIT + 1 }, none,
+	      protocol);
 	/* Behind, or ahead: what a bad cable does too; the link lives. */
 	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 4095 }, none, 0);
 	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 9 }, none, 0);
