@@ -2,9 +2,10 @@
 # shellcheck shell=bash disable=SC2034
 #
 # What scripts that test have in common, on the host and in guests. They source it
-# first and end with "exit $failed".
+# first and end with "done_testing".
 #
 #	failed		1 once a test has failed
+#	told		how many tests the script has told
 #	tmp		a directory of the run, which everyone may enter; removed at the end
 #	slow		how many times slower than usual this machine is, as one that is
 #			emulated: PATIENCE in the environment
@@ -18,6 +19,7 @@
 
 set -u
 failed=0
+told=0
 slow=${PATIENCE:-1}
 patient=(--set "silence=$((2 * slow))s" --set "retry_time=$((2 * slow))s")
 pause=0.05
@@ -40,6 +42,7 @@ rest() { read -r -t "$1" -u "$nothing" || :; }
 check() {
 	local name=$1 verdict=0
 	shift
+	told=$((told + 1))
 	"$@" >"$tmp/.check" 2>&1 || verdict=1
 	if ((verdict)); then
 		echo "not ok - $tag$name"
@@ -50,6 +53,28 @@ check() {
 	fi
 	sed 's/^/# /' "$tmp/.check"
 	return $verdict
+}
+
+# skip NAME REASON: a test that this machine cannot make
+skip() {
+	told=$((told + 1))
+	echo "ok - $tag$1 # SKIP $2"
+}
+
+# adopt FILE: what another script has told, its plan last, is told by this one
+adopt() {
+	local n
+	n=$(grep -cE '^(not )?ok ' "$1")
+	told=$((told + n))
+	! grep -q '^not ok ' "$1" || failed=1
+	sed '/^1\.\.[0-9]*$/d' "$1"
+	[[ $(tail -n 1 "$1") == "1..$n" ]] || check "all tests that were planned have run" false
+}
+
+# done_testing: the script's end. Without the plan that is told here it has ended early.
+done_testing() {
+	echo "1..$told"
+	exit $failed
 }
 
 # until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long. On a machine

@@ -101,4 +101,4 @@ check "a C program links the static libtorus" static_c
 check "libtorus headers stand alone" headers
 check "libtorus exports what its headers declare" symbols
 check "libtorus keeps to its prefixes" prefixes
-exit $failed
+done_testing

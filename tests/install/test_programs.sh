@@ -69,4 +69,4 @@ check "programs tell their version" version
 check "a lab runs from the installed programs" works
 check "services are confined: exposure at most 3.0" sandboxed
 check "make uninstall" uninstalled
-exit $failed
+done_testing

@@ -152,4 +152,4 @@ check "JSON everywhere, no colour in pipes" until_true 20 json
 check "full disk, closed output, readers that leave" outputs
 check "a root that is away, and comes back" root_away
 check "who is not root asks and does not change" not_root
-exit $failed
+done_testing

@@ -223,7 +223,11 @@ check "TCP delivers what was sent" copy 0 1 100
 check "nothing was asked for again" equals 0 port 0 e_received 0
 check "UDP delivers what was sent" datagrams 0 10.1.0.0
 check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
-segments && check "datagrams were merged for the host" more_than 1 node host_merged 100
+if segments; then
+	check "datagrams were merged for the host" more_than 1 node host_merged 100
+else
+	skip "datagrams were merged for the host" "Linux $(uname -r) has no USO: 6.2 has"
+fi
 
 nic 1 events 1 >"$tmp/events" &
 until_true 20 grep -q subscribed "$tmp/events"
@@ -368,4 +372,4 @@ check "refused: client that is not root" \
 check "refused: port out of range" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
 check "the socket is root's" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
 
-exit $failed
+done_testing

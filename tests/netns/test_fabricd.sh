@@ -532,4 +532,4 @@ check "4x4 comes up" until_true 15 running 0.0
 check "questions to 16 nodes" until_true 10 big_commands
 check "four managers killed and started again" half_killed
 check "less than 6 MiB resident" small 6144
-exit $failed
+done_testing

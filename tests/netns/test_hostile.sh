@@ -48,4 +48,4 @@ check "hostile frames" ip netns exec "$id-b" "$B/tests/vm/framefuzz" --count "${
 	--impostor evil
 check "messages of all kinds" "$B/tests/vm/nlfuzz" --count "${COUNT:-20000}" --socket "$nic" fuzz0
 check "it ends when it is told to, and the sanitizers found nothing" ends_well
-exit $failed
+done_testing

@@ -190,4 +190,4 @@ check "a NIC or manager that does not start" bad_nic
 check "two labs" two_labs
 check "cut cables and faults outlive a revived node" cables
 check "MPI and exit statuses" mpi
-exit $failed
+done_testing

@@ -174,4 +174,4 @@ check "a line without lanes fails, and returns" dies_and_returns
 check "nothing is left" lab down
 check "a thin margin is named before it is gone" thin
 check "nothing is left again" lab down
-exit $failed
+done_testing

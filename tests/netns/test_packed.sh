@@ -331,4 +331,4 @@ tun_suite
 check "no sanitizer report while torus0s are up" no_reports
 check "torus0: lab down leaves nothing" down_clean
 check "no sanitizer report at the end" no_reports
-exit $failed
+done_testing

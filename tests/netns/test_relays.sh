@@ -141,4 +141,4 @@ check "exclusions under TCP and UDP" under 4 "" exclude_and_include
 check "a relay dies and comes back" relay_dies
 check "a fabric in two parts" two_parts
 check "mended, without relays" whole_again
-exit $failed
+done_testing

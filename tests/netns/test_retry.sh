@@ -64,4 +64,4 @@ for protocol in acknak hippi angara; do
 done
 check "nothing was lost" eval '[[ $(ask status --json | jq "[.. | .lost? // empty] | add // 0") == 0 ]]'
 check "lab down" lab down
-exit $failed
+done_testing

@@ -356,4 +356,4 @@ run_one "a shape that is not that of the cables" wrong_shape
 run_one "a node's name twice" name_twice
 run_one "wrong key" wrong_key
 run_one "wrong fabric" stranger 'fabric = elsewhere' wiring 'NIC 00000000000000a4:.*another fabric'
-exit $failed
+done_testing

@@ -5,13 +5,11 @@
 # finish, and with one rule broken at a time, which must be found. Shows spin's
 # trail of a failure; the command that replays it is printed.
 
-set -u
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 model=$PWD/tests/spin/link.pml
-work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-status=0
+# shellcheck source=tests/check.sh
+. tests/check.sh
+cd "$tmp" || exit 2
 
 # search SIZES: the verifier's verdict in $verdict, "states" in $states
 search() {
@@ -35,18 +33,18 @@ search() {
 }
 
 # expect VERDICT NAME SIZES
-expect() {
-	search "$3"
-	if [[ $verdict == "$1" ]]; then
-		echo "ok - $2 ($3: $states states)"
-		return
-	fi
-	status=1
-	echo "not ok - $2 ($3: $verdict)"
+expect() { check "$2 ($3)" found "$1" "$3"; }
+
+# found VERDICT SIZES
+found() {
+	search "$2"
+	echo "$verdict, $states states"
+	[[ $verdict != "$1" ]] || return 0
 	cat spin.log
 	grep -E '^pan|errors' pan.log
 	[[ ! -e link.pml.trail ]] || spin -t -g -p link.pml 2>/dev/null | tail -60
-	echo "replay: cd tests/spin && spin $3 -a link.pml && cc -DSAFETY -o pan pan.c && ./pan && spin -t -p -g link.pml"
+	echo "replay: cd tests/spin && spin $2 -a link.pml && cc -DSAFETY -o pan pan.c && ./pan && spin -t -p -g link.pml"
+	return 1
 }
 
 expect right 'one way, three packets, two hits' '-DN0=3 -DN1=0 -DHITS=2'
@@ -58,4 +56,4 @@ expect wrong 'found: a packet ahead is accepted' '-DN0=3 -DN1=0 -DHITS=2 -DBREAK
 expect wrong 'found: no timer' '-DN0=3 -DN1=0 -DHITS=1 -DBREAK_NO_TIMER'
 expect wrong 'found: a window of all numbers' '-DN0=5 -DN1=0 -DHITS=2 -DWIN=4 -DSLOTS=4'
 expect wrong 'found: an idle link complains for ever' '-DN0=2 -DN1=0 -DHITS=2 -DBREAK_IDLE_SILENT'
-exit $status
+done_testing

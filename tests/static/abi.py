@@ -17,11 +17,12 @@ import yaml
 
 top = os.environ.get("TOP", os.path.join(os.path.dirname(__file__), "../.."))
 os.chdir(top)
-failed = 0
+failed = told = 0
 
 
 def verdict(name, problems):
-    global failed
+    global failed, told
+    told += 1
     if problems:
         failed = 1
         print(f"not ok - {name}")
@@ -280,4 +281,5 @@ else:
     verdict("spec and header have the same definitions", check_definitions())
     verdict("spec and policy say the same of each attribute", check_rules())
     verdict("spec and policy give each command the same attributes", check_commands())
+print(f"1..{told}")
 sys.exit(failed)

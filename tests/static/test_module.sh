@@ -6,10 +6,10 @@
 # guests load (tests/vm/module) is not built once more: what the compiler has to say
 # of that is an error already.
 
-set -u
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 B=${B:-$PWD/build}
-status=0
+# shellcheck source=tests/check.sh
+. tests/check.sh
 
 # Commands in the form that netlink has since 6.2, where it has it.
 split_ops() {
@@ -21,22 +21,19 @@ split_ops() {
 
 # judge KDIR OBJECTS OUTPUT: of a build
 judge() {
-	local krel out=$3
-	krel=$(make -s -C "$1" kernelrelease 2>/dev/null | tail -n 1)
-	out=$(grep -v '^  KBUILD' <<<"$out")
-	split_ops "$1" "$2" || out+='commands: not in the form of this kernel'
-	if [[ -z $out && -e $2/torus.ko ]]; then
-		echo "ok - torus.ko for $krel: no warnings"
-	else
-		printf 'not ok - torus.ko for %s: no warnings\n%s\n' "$krel" "$out"
-		status=1
-	fi
+	check "torus.ko for $(make -s -C "$1" kernelrelease 2>/dev/null | tail -n 1): no warnings" \
+		faultless "$@"
+}
+
+faultless() {
+	! grep -v '^  KBUILD' <<<"$3" | grep . && [[ -e $2/torus.ko ]] &&
+		{ split_ops "$1" "$2" || { echo "commands: not in the form of this kernel"; return 1; }; }
 }
 
 stock=$(tests/vm/kernel stock) && next=$(tests/vm/kernel next)
 case $? in
 0) ;;
-3) echo "ok - torus.ko for a newer kernel # SKIP apt knows of none" ;;
+3) skip "torus.ko for a newer kernel" "apt knows of none" ;;
 *) exit 1 ;;
 esac
 for kind in stock ${next:+next}; do
@@ -53,4 +50,4 @@ for dir in ${KDIRS:-/lib/modules/*/build}; do
 	judge "$dir" "$out" "$said"
 	rm -rf "$out"
 done
-exit $status
+done_testing

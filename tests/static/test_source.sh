@@ -169,4 +169,4 @@ check "man pages render without warnings" silent manuals
 check "tests are declared" silent declared
 check "fabricctl commands are documented" silent commands_documented fabricctl fabricctl.8
 check "fabricsim commands are documented" silent commands_documented fabricsim fabricsim.1
-exit $failed
+done_testing

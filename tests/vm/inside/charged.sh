@@ -46,4 +46,4 @@ check "and gives it back" gives_it_back
 check "who has less memory makes none" refused
 check "who has it does" eval 'echo max >$group/memory.max && made'
 check "unloads" unload
-exit $failed
+done_testing

@@ -212,4 +212,4 @@ check "one goes and comes back: by its uevent" nic_goes_and_comes
 check "one moves to another namespace" nic_moves
 check "a manager restarts: addresses that were flushed are back" manager_restarts
 check "two NICs: the manager says so" two_nics
-exit $failed
+done_testing

@@ -5,30 +5,38 @@
 # kernel keeps them, a line for each case. A suite that is there in the sources and
 # did not run, or ran fewer cases than it has, is a failure.
 
-set -u
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
 results=/sys/kernel/debug/kunit
-status=0
 
-insmod "$KMOD/torus.ko" || exit
-for name in $(sed -n 's/.*kunit_suite torus_[a-z]*_suite = { .name = "\([^"]*\)".*/\1/p' kernel/kunit/*.c); do
-	awk -v suite="$name" '
+# told_by SUITE: its cases, and their plan
+told_by() {
+	awk -v suite="$1" '
 		/^ *1\.\.[0-9]+$/ { sub(/.*\.\./, ""); plan = $0 }
 		/^    (not )?ok / {
 			bad = $1 == "not"
 			sub(/^ *(not )?ok [0-9]+ (- )?/, "")
 			print (bad ? "not ok - " : "ok - ") suite ": " $0
 			cases++
-			failed += bad
 			next
 		}
 		{ print "# " $0 }
 		END {
 			if (!cases || cases != plan) {
 				print "not ok - " suite ": " cases + 0 " cases of " plan + 0 " have run"
-				failed++
+				cases++
 			}
-			exit !!failed
-		}' "$results/$name/results" || status=1
+			print "1.." cases
+		}' "$results/$1/results"
+}
+
+check "load" insmod "$KMOD/torus.ko"
+mapfile -t suites < <(sed -n 's/.*kunit_suite torus_[a-z]*_suite = { .name = "\([^"]*\)".*/\1/p' kernel/kunit/*.c)
+check "the module has the suites of its sources" \
+	diff <(printf '%s\n' "${suites[@]}" | sort) <(cd $results && printf '%s\n' torus-*)
+for name in "${suites[@]}"; do
+	told_by "$name" >"$tmp/suite"
+	adopt "$tmp/suite"
 done
-rmmod torus || status=1
-exit $status
+check "unload" rmmod torus
+done_testing

@@ -78,4 +78,4 @@ for n in 0 1 2; do ip netns del n$n; done
 "$B/tests/vm/churn" "$rounds" "$KMOD/torus.ko" || failed=1
 for n in 0 1 2; do ip netns del n$n; done
 check "unloads" unload
-exit $failed
+done_testing

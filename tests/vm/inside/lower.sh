@@ -141,4 +141,4 @@ check "the namespace of its cables ends" cables_die
 check "a bridge and a port are not one device" mastered
 check "nothing was lost" lost_none 0 1
 check "unloads" unload
-exit $failed
+done_testing

@@ -162,4 +162,4 @@ check "frames cut anywhere, with allocations failing" cut_frames
 check "any commands, with allocations failing" any_commands
 check "who cannot be reached, with allocations failing" unreachable
 check "unloads" unload
-exit $failed
+done_testing

@@ -75,3 +75,5 @@ done
 ip link del torus0
 ip netns del h1
 ip netns del h2
+echo "ok - $COUNT messages of all kinds, SEED=$first"
+echo "1..1"

@@ -60,4 +60,4 @@ ip netns del n0
 check "the namespace ends with it" until_true 60 no_cables 1
 ip netns del n1
 check "unloads" unload
-exit $failed
+done_testing

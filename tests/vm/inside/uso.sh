@@ -49,4 +49,4 @@ check "and the other way" segmented 0 1
 check "nothing was lost" equals 0 node lost 0
 kill $emulator
 check "unloads" unload
-exit $failed
+done_testing
