@@ -44,7 +44,7 @@ B=${B:-$TOP/build}
 
 # Outside of a guest: start one. The driver is in KMOD there.
 if [[ -z ${KMOD-} ]]; then
-	exec "$TOP/tests/vm/guest" "${clock[@]}" --limit 900 "${VM:-stock}" env \
+	exec "$TOP/tests/vm/guest" --no-plan "${clock[@]}" --limit 900 "${VM:-stock}" env \
 		BENCH_SAMPLES="${BENCH_SAMPLES-}" bash "$TOP/tests/bench/bench_kernel.sh" \
 		"$seconds" "$rounds" "$payload"
 fi

@@ -9,7 +9,7 @@ top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
 export TOP=$top B=${B:-$top/build}
 echo "rows through the kernel's netlink family (guest ${VM:-stock})"
 # shellcheck disable=SC2016 # for the guest's shell
-exec "$top/tests/vm/guest" --mem 1024 "${VM:-stock}" env BENCH_SAMPLES="${BENCH_SAMPLES-}" bash -c '
+exec "$top/tests/vm/guest" --no-plan --mem 1024 "${VM:-stock}" env BENCH_SAMPLES="${BENCH_SAMPLES-}" bash -c '
 	set -e
 	modprobe libcrc32c 2>/dev/null || true
 	insmod "$KMOD/torus.ko"

@@ -5,37 +5,25 @@
 # on purpose, and must be told. Lock orders come before memory: a report about
 # memory turns lockdep off.
 
-set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
 VM=${VM:-uml}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-out=$work/out
-status=0
+# shellcheck source=tests/check.sh
+. "$TOP/tests/check.sh"
+out=$tmp/out
 
 # caught NAME REGEX: the run told of it
-caught() {
-	if grep -qE "$2" "$out"; then
-		echo "ok - caught: $1"
-	else
-		echo "not ok - caught: $1"
-		sed 's/^/# /' "$out"
-		status=1
-	fi
-}
+caught() { check "caught: $1" grep -qE "$2" "$out"; }
+# shellcheck disable=SC2317
+explain() { cat "$out"; }
 
 guest() {
-	"$TOP/tests/vm/guest" --hurry --no-driver "$@" >"$out" 2>&1 && {
-		echo "not ok - a run with mistakes passed: $*"
-		status=1
-	}
-	# what it prints must not count as tests of ours
-	sed -i 's/^/  /' "$out"
+	! "$TOP/tests/vm/guest" --hurry --no-driver "$@" >"$out" 2>&1 ||
+		check "a run with mistakes fails" false
 }
 
 # shellcheck disable=SC2016 # for the guest's shell
-guest --leaks --module "$TOP/tests/vm/faulty" "$VM" bash -c '
+guest --no-plan --leaks --module "$TOP/tests/vm/faulty" "$VM" bash -c '
 	for m in sleep rcu shift bounds list lock-order timer overrun use-after-free leak; do
 		insmod "$KMOD2/faulty.ko" "mistake=$m" 2>/dev/null
 	done
@@ -53,19 +41,23 @@ caught 'lockdep turned off' 'not ok - lockdep watches to the end'
 caught 'memory leak' 'not ok - no memory is leaked: unreferenced object .*size 1024'
 
 # shellcheck disable=SC2016
-guest --module "$TOP/tests/vm/faulty" "$VM" bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
+guest --no-plan --module "$TOP/tests/vm/faulty" "$VM" bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
 caught 'panic' 'not ok - ends by itself: the guest died'
 # shellcheck disable=SC2016
-guest --module "$TOP/tests/vm/faulty" "$VM" bash -c '
+guest --no-plan --module "$TOP/tests/vm/faulty" "$VM" bash -c '
 	echo 0 >"$VM_DIR/status"
 	sync
 	insmod "$KMOD2/faulty.ko" mistake=panic'
 caught 'panic after the script' 'the guest died \(exit status [0-9]+; its script had ended with 0\)'
-guest "$VM" false
+guest "$VM" echo 1..0
+caught 'a script that tells no tests' 'not ok - script: it has ended without a plan'
+guest "$VM" tests/vm/inside/each /dev/null
+caught 'one of several that ends early' 'not ok - /dev/null ends with its plan'
+guest --no-plan "$VM" false
 caught 'a script that fails' 'not ok - script: exit status 1'
-B=/tmp/build guest "$VM" true
+B=/tmp/build guest --no-plan "$VM" true
 caught 'files that the guest cannot see' '/tmp/build is in /tmp, which guests have of their own'
-guest --limit 8 "$VM" bash -c "while :; do :; done"
+guest --no-plan --limit 8 "$VM" bash -c "while :; do :; done"
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
 
 # What UML says of the host's processes and memory that its guests are made of
@@ -83,17 +75,15 @@ copy_context_skas0 - stub-parent reports error 12
 fix_range_common: failed, killing current process: 42
 Bus error - the host /dev/shm or /tmp mount likely just ran out of space
 LINES
-[[ $VM == uml ]] || exit $status
+[[ $VM == uml ]] || done_testing
 
 # shellcheck disable=SC2016
-guest --boot con0=null --module "$TOP/tests/vm/faulty" uml bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
+guest --no-plan --boot con0=null --module "$TOP/tests/vm/faulty" uml bash -c 'insmod "$KMOD2/faulty.ko" mistake=panic'
 caught 'panic that no console tells' 'not ok - the kernel does not complain: Kernel panic: '
-if LD_PRELOAD=$B/tests/vm/latetick.so LATETICK_FILE=$work/late \
-	"$TOP/tests/vm/guest" --no-driver uml true >"$out" 2>&1 && [[ -e $work/late ]]; then
-	echo "ok - the clock ticks while UML halts"
-else
-	echo "not ok - the clock ticks while UML halts"
-	sed 's/^/# /' "$out"
-	status=1
-fi
-exit $status
+# shellcheck disable=SC2317
+halts_late() {
+	LD_PRELOAD=$B/tests/vm/latetick.so LATETICK_FILE=$tmp/late \
+		"$TOP/tests/vm/guest" --no-driver --no-plan uml true >"$out" 2>&1 && [[ -e $tmp/late ]]
+}
+check "the clock ticks while UML halts" halts_late
+done_testing

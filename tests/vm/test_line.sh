@@ -10,9 +10,4 @@ export TORUS_BACKEND=${TORUS_BACKEND:-kernel}
 
 # shellcheck disable=SC2016 # for the guest's shell
 exec "$TOP/tests/vm/guest" --limit 1500 "$VM" bash -c '
-	insmod "$KMOD/torus.ko" || exit
-	failed=0
-	for script in line retry; do
-		bash "tests/netns/test_$script.sh" || failed=1
-	done
-	exit $failed'
+	insmod "$KMOD/torus.ko" && exec tests/vm/inside/each tests/netns/test_{line,retry}.sh'

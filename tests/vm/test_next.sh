@@ -10,16 +10,11 @@ export TOP=$top B=${B:-$top/build}
 "$top/tests/vm/kernel" next >/dev/null
 case $? in
 0) ;;
-3) echo "ok - a newer kernel # SKIP apt knows of none"; exit 0 ;;
+3) echo "ok - a newer kernel # SKIP apt knows of none"; echo 1..1; exit 0 ;;
 *) exit 1 ;;
 esac
 # shellcheck disable=SC2016 # for the guest's shell
 exec "$top/tests/vm/guest" --limit 1500 next bash -c '
-	failed=0
-	for script in driver uso; do
-		bash "tests/vm/inside/$script.sh" || failed=1
-		ip -all netns delete
-	done
-	insmod "$KMOD/torus.ko" && python3 tests/vm/inside/policies.py >/tmp/policies &&
-		python3 tests/static/abi.py /tmp/policies || failed=1
-	exit $failed'
+	tests/vm/inside/each tests/vm/inside/{driver,uso}.sh && insmod "$KMOD/torus.ko" &&
+		python3 tests/vm/inside/policies.py >/tmp/policies &&
+		python3 tests/static/abi.py /tmp/policies'

@@ -6,12 +6,5 @@
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
-# shellcheck disable=SC2016 # for the guest's shell
-exec "$TOP/tests/vm/guest" --limit 1500 stock bash -c '
-	failed=0
-	run() { bash tests/vm/inside/"$@" || failed=1; ip -all netns delete; }
-	run driver.sh
-	run lifetime.sh 10
-	run charged.sh
-	run ethfuzz.sh
-	exit $failed'
+exec "$TOP/tests/vm/guest" --limit 1500 stock tests/vm/inside/each \
+	tests/vm/inside/driver.sh 'tests/vm/inside/lifetime.sh 10' tests/vm/inside/{charged,ethfuzz}.sh
