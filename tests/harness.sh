@@ -5,15 +5,18 @@
 # with or without numbers), prints one line for each with its duration, and
 # keeps count. Sourced by tests/run.
 #
-# A command that reports nothing is itself one test, by its exit status. One
-# that fails without having reported a failure adds a failed test, and so does one
-# that reports fewer tests than its plan ("1..N") promised.
+# A test is skipped if its line is "ok - NAME # SKIP REASON", and not otherwise.
+#
+# A command must report as many tests as it plans ("1..N"; several plans add up), no fewer
+# and no more: one that ended early has no plan, or another. One of $silent reports nothing
+# and is itself one test, by its exit status. A command that fails without having reported a
+# failure adds a failed test; so does one that a signal or the time limit has ended.
 #
 # What each command took goes into $logs/times: STAGE <tab> LABEL <tab> WALL_MS <tab> CPU_MS,
 # where CPU is of it and of those that it waited for: not of daemons it left to themselves.
 #
 # The caller sets: logs (a directory), replay (words to put before a command to run it
-# by hand), in_turn, in_spare_time, fail_fast.
+# by hand), silent (first words of commands), in_turn, in_spare_time, fail_fast.
 
 passed=0
 failed=0
@@ -72,15 +75,25 @@ take() {
 	[[ $2 =~ ^1\.\.([0-9]+)$ ]] && planned=$((planned + BASH_REMATCH[1]))
 	tap_line "$2" || return 0
 	t=$(now_us)
-	if [[ $tap_name =~ \#\ ?(SKIP|skip) ]]; then
-		skipped=$((skipped + 1))
-		printf 'skip   - %s: %s\n' "$1" "$tap_name"
+	if [[ $tap_ok == ok && $tap_name =~ ^.*[[:space:]]#\ SKIP([[:space:]]+(.*))?$ ]]; then
+		skip "$1: $tap_name" "${BASH_REMATCH[2]}"
 	else
 		result "$tap_ok" $((t - mark)) "$1: $tap_name"
 		[[ $tap_ok == ok ]] || bad=$((bad + 1))
 	fi
 	seen=$((seen + 1))
 	mark=$t
+}
+
+# skip NAME REASON: without a reason it is a failure
+skip() {
+	if [[ $2 ]]; then
+		skipped=$((skipped + 1))
+		printf 'skip   - %s\n' "$1"
+	else
+		result not 0 "$1 (no reason)"
+		bad=$((bad + 1))
+	fi
 }
 
 # pause SECONDS: until nobody has written to nothing. No process is made for it.
@@ -105,11 +118,26 @@ follow() {
 	[[ -z $part ]] || take "$2" "$part"
 }
 
+# fault COMMAND: why the command that run_tap ran is a failure, beside what it has reported
+fault() {
+	if ((rc && took >= limit * 1000000)); then
+		echo "ended by the limit of $limit s"
+	elif ((rc > 128 && rc <= 192)); then
+		echo "killed by SIG$(kill -l $((rc - 128)))"
+	elif ((rc)); then
+		((bad)) || echo "exit status $rc"
+	elif [[ ! $planned ]]; then
+		((!seen)) && [[ " $silent " == *" $1 "* ]] || echo "ended without a plan, after $seen tests"
+	elif ((seen != planned || !seen)); then
+		echo "reported $seen tests, planned $planned"
+	fi
+}
+
 # run_tap LIMIT_S LABEL COMMAND...
 # Only the command's end is waited for, so that a daemon it left behind with our
 # output open cannot hang us.
 run_tap() {
-	local limit=$1 label=$2 log pid rc=0 start mark seen=0 bad=0 planned=0 cpu_ms cpu_before
+	local limit=$1 label=$2 log pid rc=0 start took mark seen=0 bad=0 planned='' why cpu_ms cpu_before
 	shift 2
 	cpu_of_children
 	cpu_before=$cpu_ms
@@ -123,23 +151,17 @@ run_tap() {
 	follow "$pid" "$label" 9
 	exec 9<&-
 	wait "$pid" || rc=$?
+	took=$(($(now_us) - start))
 	cpu_of_children
-	printf '%s\t%s\t%d\t%d\n' "$stage" "$label" $((($(now_us) - start) / 1000)) \
-		$((cpu_ms - cpu_before)) >>"$logs/times"
-	if ((rc == 124 || rc == 137)); then
-		result not $(($(now_us) - mark)) "$label: ended by the limit of $limit s"
-	elif ((rc != 0 && bad == 0)); then
-		result not $(($(now_us) - mark)) "$label: exit status $rc"
-	elif ((seen < planned)); then
-		result not 0 "$label: reported $seen of $planned tests"
-		bad=1
-	elif ((seen == 0)); then
-		result ok $(($(now_us) - start)) "$label"
-	else
-		((bad)) || return 0
+	printf '%s\t%s\t%d\t%d\n' "$stage" "$label" $((took / 1000)) $((cpu_ms - cpu_before)) \
+		>>"$logs/times"
+	why=$(fault "$1")
+	if [[ $why ]]; then
+		result not $(($(now_us) - mark)) "$label: $why"
+	elif ((!seen)); then
+		result ok "$took" "$label"
 	fi
-	((rc != 0 || bad != 0)) || return 0
-	explain "$log" "$(printf '%q ' "${replay[@]}" "$@")"
+	[[ ! $why ]] && ((!bad)) || explain "$log" "$(printf '%q ' "${replay[@]}" "$@")"
 }
 
 # run_pool ROOM: run_tap for each line STAGE <tab> LIMIT_S <tab> LABEL <tab> COMMAND of standard
@@ -149,7 +171,7 @@ run_tap() {
 # only one at a time at all, what it prints appears as it comes; else each one's appears
 # whole when it has ended. With $fail_fast nothing is begun after a failure.
 run_pool() {
-	local room=$1 any=() turn=() spare=() line
+	local room=$1 any=() turn=() spare=() line counted=0 all
 	while IFS= read -r line; do
 		case " $in_turn / $in_spare_time " in
 		*" ${line%%$'\t'*} "*/*) turn+=("$line") ;;
@@ -157,11 +179,14 @@ run_pool() {
 		*) any+=("$line") ;;
 		esac
 	done
+	all=$((${#any[@]} + ${#turn[@]} + ${#spare[@]}))
 	if ((${#any[@]} + ${#spare[@]} == 0 || (room == 1 && ${#turn[@]} == 0))); then
 		one_by_one < <(printf '%s\n' "${any[@]}" "${turn[@]}" "${spare[@]}")
 	else
 		at_once
 	fi
+	going_on || return 0
+	((counted == all)) || result not 0 "counted $counted commands of $all"
 }
 
 one_by_one() {
@@ -172,23 +197,21 @@ one_by_one() {
 		show_stage "$stage"
 		# shellcheck disable=SC2086 # the command is words without quotes
 		run_tap "$limit" "$label" $command </dev/null
+		counted=$((counted + 1))
 	done
 }
 
 at_once() {
 	local pool shown=''
-	local -A running=([any]=0 [turn]=0 [spare]=0) begun=([any]=0 [turn]=0 [spare]=0)
+	local -A running=([any]=0 [turn]=0 [spare]=0) begun=([any]=0 [turn]=0 [spare]=0) name_of=()
 	pool=$(mktemp -d)
-	mkfifo "$pool/ended"
-	exec 7<>"$pool/ended"
 	while :; do
 		begin any "$room"
 		begin turn 1
 		begin spare "$room"
-		((running[any] + running[turn] + running[spare])) || break
+		((${#name_of[@]})) || break
 		reap
 	done
-	exec 7>&-
 	rm -rf "$pool"
 }
 
@@ -198,6 +221,7 @@ begin() {
 	local n
 	while n=${begun[$1]}; ((running[$1] < $2 && n < ${#lines[@]})) && going_on; do
 		in_pool "$1-$n" "${lines[n]}" </dev/null &
+		name_of[$!]=$1-$n
 		begun[$1]=$((n + 1))
 		running[$1]=$((running[$1] + 1))
 	done
@@ -218,25 +242,43 @@ in_pool() {
 	passed=0 failed=0 skipped=0 failures=()
 	[[ $1 != spare-* ]] || renice -n 10 "$BASHPID" >/dev/null
 	# shellcheck disable=SC2086 # the command is words without quotes
-	run_tap "$limit" "$label" $command >"$pool/$1.out" 7>&-
+	run_tap "$limit" "$label" $command >"$pool/$1.out"
 	{
-		echo "$passed $failed $skipped $stage"
+		echo "$passed $failed $skipped"
 		((!failed)) || printf '%s\n' "${failures[@]}"
 	} >"$pool/$1.counts"
-	echo "$1" >&7
 }
 
-# reap: waits for one of the pool to end, shows what it printed, and adds it up
+# reap: waits for one of the pool to end, shows what it printed, and adds it up. One that is
+# killed cannot say that it has ended: so it is looked whether it lives.
 reap() {
-	local name p f s of names
-	read -r -u 7 name
-	{
-		read -r p f s of
-		mapfile -t names
-	} <"$pool/$name.counts"
-	show_stage "$of"
-	cat "$pool/$name.out"
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	failures+=("${names[@]}")
-	running[${name%-*}]=$((running[${name%-*}] - 1))
+	local pid name queue
+	while :; do
+		for pid in "${!name_of[@]}"; do
+			kill -0 "$pid" 2>/dev/null || break 2
+		done
+		pause 0.1
+	done
+	name=${name_of[$pid]}
+	queue=${name%-*}
+	unset "name_of[$pid]"
+	running[$queue]=$((running[$queue] - 1))
+	local -n lines=$queue
+	add_up "$pool/$name" "${lines[${name#*-}]}"
+}
+
+# add_up FILES LINE: of a command of the pool; one whose counts are not whole is a failure
+add_up() {
+	local label p f s names=()
+	IFS=$'\t' read -r stage _ label _ <<<"$2"
+	show_stage "$stage"
+	cat "$1.out"
+	counted=$((counted + 1))
+	if { read -r p f s && mapfile -t names; } <"$1.counts" &&
+		((p + f + s > 0 && ${#names[@]} == f)); then
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+		failures+=("${names[@]}")
+	else
+		result not 0 "$label: what it counted is lost"
+	fi
 }

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The harness's own test: it runs small commands, most of which report what they should
+# not, or end as they should not, and must count them so.
+
+cd "${TOP:-$(dirname "$0")/../..}" || exit 2
+# shellcheck source=tests/check.sh
+. tests/check.sh
+mkdir -p "$tmp"/{logs,pool}
+
+# shellcheck disable=SC2317
+explain() { cat "$tmp/out"; }
+
+# script NAME: standard input, to be run
+script() { { echo '#!/bin/bash'; cat; } >"$tmp/$1" && chmod +x "$tmp/$1"; }
+
+# play STAGE/NAME...: these scripts in a pool, as tests/run plays tests. The last line of
+# $tmp/out is then how many tests passed, failed and were skipped.
+limit=600
+play() {
+	# shellcheck disable=SC2034,SC2030 # for the harness
+	(
+		export TMPDIR=$tmp/pool tmp
+		logs=$tmp/logs replay=() silent="$tmp/quiet" in_turn=turn in_spare_time=spare fail_fast=${fail_fast-0}
+		stage=''
+		# shellcheck source=tests/harness.sh
+		. tests/harness.sh
+		eval "${change-}"
+		run_pool 2 < <(for one; do printf '%s\t%s\t%s\t%s\n' "${one%/*}" "$limit" "${one#*/}" "$tmp/${one#*/}"; done)
+		printf 'failed: %s\n' "${failures[@]}"
+		echo "$passed $failed $skipped"
+	) >"$tmp/out" 2>&1
+}
+
+# counts "PASSED FAILED SKIPPED" [TEXT]: of the last play, and what it has said
+counts() {
+	[[ $(tail -n 1 "$tmp/out") == "$1" ]] && grep -qF -- "${2-}" "$tmp/out"
+}
+
+# expect "PASSED FAILED SKIPPED" NAME [TEXT]: of a script on standard input
+expect() {
+	script one
+	play any/one
+	check "$2" counts "$1" "${3-}"
+}
+
+expect '2 0 0' "a plan that is kept" <<<'echo "ok 1 - a"; echo "ok - b"; echo 1..2'
+expect '2 0 0' "plans add up" <<<'echo 1..1; echo "ok 1 - a"; echo "ok - b"; echo 1..1'
+expect '1 1 0' "an early end, without a plan" 'ended without a plan, after 1 tests' <<<'echo "ok - a"; exit 0; echo 1..1'
+expect '0 1 0' "an early end, before any test" 'ended without a plan, after 0 tests' <<<'exit 0'
+expect '1 1 0' "fewer tests than planned" 'reported 1 tests, planned 2' <<<'echo "ok - a"; echo 1..2'
+expect '2 1 0' "more tests than planned" 'reported 2 tests, planned 1' <<<'echo "ok - a"; echo "ok - b"; echo 1..1'
+expect '0 1 0' "a plan of nothing" 'reported 0 tests, planned 0' <<<'echo 1..0'
+expect '1 1 0' "a failure" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2; exit 1'
+expect '1 1 0' "a failure that the exit status conceals" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2'
+expect '1 1 0' "an exit status without a failure" 'exit status 3' <<<'echo "ok - a"; echo 1..1; exit 3'
+expect '0 1 0' "what fails without a word" 'exit status 1' <<<'exit 1'
+
+expect '0 0 1' "a skipped test" <<<'echo "ok 1 - a # SKIP no b here"; echo 1..1'
+expect '0 1 0' "a failure is not skipped" <<<'echo "not ok - a # SKIP no b here"; echo 1..1; exit 1'
+expect '0 1 0' "a skip has a reason" <<<'echo "ok - a # SKIP"; echo 1..1'
+expect '3 0 0' "a name is no directive" <<<'printf "ok - %s\n" "a # skip b" "a #SKIP b" "a # SKIPPED"; echo 1..3'
+
+expect '0 1 0' "one that is killed" 'killed by SIGKILL' <<<'kill -KILL $$'
+expect '1 1 0' "one that is killed after its plan" 'killed by SIGSEGV' <<<'echo "ok - a"; echo 1..1; kill -SEGV $$'
+limit=1
+expect '0 1 0' "one that takes too long" 'ended by the limit of 1 s' <<<'sleep 600'
+limit=600
+
+script quiet <<<''
+play any/quiet
+check "one that reports nothing, and may" counts '1 0 0'
+script quiet <<<'exit 1'
+play any/quiet
+check "and fails" counts '0 1 0' 'exit status 1'
+script quiet <<<'echo "ok - a"'
+play any/quiet
+check "and reports something, without a plan" counts '1 1 0' 'ended without a plan'
+
+# --- of the pool, which goes on beside and after what went wrong -------------------
+
+script fine <<<'echo "ok - a"; echo 1..1'
+script bad <<<'echo "not ok - a"; echo 1..1; exit 1'
+play any/fine turn/fine spare/fine any/bad turn/fine spare/bad any/fine
+check "all that was begun is counted, once" counts '5 2 0' 'failed: spare: bad: a'
+# shellcheck disable=SC2016 # for the script
+script orphan <<<'kill -KILL "$(ps -o ppid= -p $PPID)"'
+play any/orphan any/fine turn/fine any/fine
+check "one whose keeper dies" counts '3 1 0' 'orphan: what it counted is lost'
+# shellcheck disable=SC2016
+script full <<<'ln -s /dev/null "$(echo "$tmp"/pool/*)/any-0.counts"; echo "ok - a"; echo 1..1'
+play any/full any/fine turn/fine
+check "counts that are empty" counts '2 1 0' 'full: what it counted is lost'
+# shellcheck disable=SC2016
+script none <<<'mkdir "$(echo "$tmp"/pool/*)/any-0.counts"; echo "ok - a"; echo 1..1'
+play any/none any/fine turn/fine
+check "counts that are missing" counts '2 1 0' 'none: what it counted is lost'
+change='run_tap() { :; }' play any/fine turn/fine
+check "commands that tell nothing at all" counts '0 2 0' 'fine: what it counted is lost'
+change='add_up() { :; }' play any/fine turn/fine
+check "commands that are not counted" counts '0 1 0' 'counted 0 commands of 2'
+fail_fast=1 play turn/bad turn/fine turn/fine
+check "after a failure nothing is begun, if so asked" counts '0 1 0'
+
+# --- of check.sh -------------------------------------------------------------------
+
+expect '1 1 1' "a script of check.sh" <<'END'
+. tests/check.sh
+check a true
+check b false
+skip c "no c here"
+done_testing
+END
+expect '1 1 0' "a script of check.sh that ends early" 'ended without a plan' <<'END'
+. tests/check.sh
+check a true
+exit $failed
+END
+expect '3 0 0' "tests of another are its own" <<'END'
+. tests/check.sh
+check a true
+printf '%s\n' "ok - b" "ok - c" 1..2 >"$tmp/told"
+adopt "$tmp/told"
+done_testing
+END
+expect '1 2 0' "of another that failed, and ended early" 'all tests that were planned have run' <<'END'
+. tests/check.sh
+printf '%s\n' "ok - b" "not ok - c" >"$tmp/told"
+adopt "$tmp/told"
+done_testing
+END
+check "which its exit status says, too" exits 1 'not ok - c' "$tmp/one"
+
+# --- of what fuzzers find ----------------------------------------------------------
+
+mkdir -p "$tmp"/tree/tests/fuzz/corpus/fake
+cp tests/check.sh "$tmp/tree/tests/" && cp tests/fuzz/run "$tmp/tree/tests/fuzz/"
+echo >"$tmp/tree/tests/fuzz/corpus/fake/kept"
+finding=$tmp/tree/build-log/fuzz-fake-crash-1
+# A fuzzer that finds crash-1 while it may, which then fails until it is mended
+script fuzzer <<END
+for last; do :; done
+if [[ -d \$last && -e $tmp/lucky ]]; then
+	echo bad >$finding
+	exit 77
+fi
+[[ \$last != *crash-1 || -e $tmp/mended ]]
+END
+script one <<<"exec $tmp/tree/tests/fuzz/run fake $tmp/fuzzer 1"
+: >"$tmp/lucky"
+play any/one
+check "a finding fails" counts '2 1 0' 'not ok - one: 1 s of fuzzing'
+rm "$tmp/lucky"
+play any/one
+check "and fails again in the next run" counts '3 1 0' 'not ok - one: what former runs have found'
+: >"$tmp/mended"
+play any/one
+check "until it is mended" counts '4 0 0'
+check "and is kept" test -s "$finding"
+done_testing
