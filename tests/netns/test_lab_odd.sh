@@ -149,6 +149,13 @@ two_labs() {
 	"$B/fabricctl" lab down --name "$lab-3" && until_true 20 ctl status --lab "$lab" && lab down && nothing_left
 }
 
+# Another lab may be about to use what a lab that goes shares with it.
+shared_stays() {
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m sh -c 'mount -t tmpfs tmpfs /run && "$0" lab up 1 --name "$1" &&
+		"$0" lab down --name "$1" && ls -d /run/torus /etc/netns' "$B/fabricctl" "$lab"
+}
+
 cables() {
 	lab up 3x2 "${patience[@]}" || return 1
 	lab cut 1,0:+x && lab kill 1,0 && lab revive --timeout $((60 * slow)) 1,0 || return 1
@@ -188,6 +195,7 @@ check "bystanders live, inhabitants end" bystanders
 check "lab down from within" from_within
 check "a NIC or manager that does not start" bad_nic
 check "two labs" two_labs
+check "what labs share stays when one goes" shared_stays
 check "cut cables and faults outlive a revived node" cables
 check "MPI and exit statuses" mpi
 done_testing

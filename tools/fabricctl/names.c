@@ -124,6 +124,5 @@ int names_remove(const char *name)
 			rmdir(path);
 	}
 	closedir(dir);
-	rmdir(LAB_ETC);
 	return n;
 }

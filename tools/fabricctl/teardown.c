@@ -209,7 +209,6 @@ static int remove_run(const char *name)
 		return -errno;
 	if ((unlink(json) && errno != ENOENT) || (rmdir(path) && errno != ENOENT))
 		return -errno;
-	rmdir(LAB_RUN);
 	return 0;
 }
 
