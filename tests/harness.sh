@@ -56,7 +56,7 @@ result() {
 explain() {
 	local log=$1
 	shift
-	sed 's/^/    | /' < <(tail -n "${TAIL:-40}" "$log")
+	sed "s,$PWD/,,g; s/^/    | /" < <(tail -n "${TAIL:-40}" "$log")
 	printf '    log: %s\n    replay: %s\n' "$log" "$*"
 }
 

@@ -10,7 +10,7 @@
 # for files of the run), shell (1: there is somebody to talk to).
 
 # Directories that guests have of their own (init): what the host has there they do not see.
-own=(/dev /mnt /run /tmp /var/tmp)
+own=(/dev /run /tmp /var/tmp)
 
 # Every report, not only the first; no devices that nobody made.
 boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0 random.trust_cpu=on
