@@ -158,6 +158,10 @@ commands_documented() {
 	((n)) || echo "no commands found"
 }
 
+# Without files no check would find a fault.
+found() { (($(files | sources | wc -l) > 100)); }
+
+check "there are sources to look at" found
 check "each source file names its licence" silent spdx
 check "no stray blanks" silent blanks
 check "core objects ask for nothing foreign (gcc)" silent core_symbols "$B"
