@@ -40,16 +40,16 @@ rest() { read -r -t "$1" -u "$nothing" || :; }
 # check NAME COMMAND...: one test, which passes if the command ends with 0. What that
 # says follows, as comments. Status: the command's verdict, 0 or 1.
 check() {
-	local name=$1 verdict=0
-	shift
+	local verdict
 	told=$((told + 1))
-	"$@" >"$tmp/.check" 2>&1 || verdict=1
+	"${@:2}" >"$tmp/.check" 2>&1
+	verdict=$(($? != 0))
 	if ((verdict)); then
-		echo "not ok - $tag$name"
+		echo "not ok - $tag$1"
 		failed=1
 		! declare -F explain >/dev/null || explain >>"$tmp/.check" 2>&1
 	else
-		echo "ok - $tag$name"
+		echo "ok - $tag$1"
 	fi
 	sed 's/^/# /' "$tmp/.check"
 	return $verdict

@@ -11,24 +11,24 @@ model=$PWD/tests/spin/link.pml
 . tests/check.sh
 cd "$tmp" || exit 2
 
-# search SIZES: the verifier's verdict in $verdict, "states" in $states
+# search SIZES: the verifier's verdict in $answer, "states" in $states
 search() {
 	rm -f pan* ./*.trail
 	cp "$model" link.pml
 	# shellcheck disable=SC2086 # options
 	if ! { spin $1 -a link.pml && cc -O2 -DSAFETY -DCOLLAPSE -DMEMLIM=3000 -o pan pan.c; } \
 		>spin.log 2>&1; then
-		verdict=broken
+		answer=broken
 		return
 	fi
 	./pan -m1000000 -w22 >pan.log 2>&1
 	states=$(awk '/states, stored/ { print $1 }' pan.log)
 	if grep -q 'errors: 0$' pan.log && ! grep -q 'max search depth too small\|out of memory' pan.log; then
-		verdict=right
+		answer=right
 	elif grep -q '^pan:1:' pan.log; then
-		verdict=wrong
+		answer=wrong
 	else
-		verdict=broken
+		answer=broken
 	fi
 }
 
@@ -38,8 +38,8 @@ expect() { check "$2 ($3)" found "$1" "$3"; }
 # found VERDICT SIZES
 found() {
 	search "$2"
-	echo "$verdict, $states states"
-	[[ $verdict != "$1" ]] || return 0
+	echo "$answer, $states states"
+	[[ $answer != "$1" ]] || return 0
 	cat spin.log
 	grep -E '^pan|errors' pan.log
 	[[ ! -e link.pml.trail ]] || spin -t -g -p link.pml 2>/dev/null | tail -60

@@ -117,6 +117,12 @@ expect '1 1 0' "a script of check.sh that ends early" 'ended without a plan' <<'
 check a true
 exit $failed
 END
+expect '1 1 0' "a test that has variables of the names of check's" 'ok     - one: a' <<'END'
+. tests/check.sh
+check a eval 'verdict=x name=x'
+check b eval 'verdict=0 name=x; false'
+done_testing
+END
 expect '3 0 0' "tests of another are its own" <<'END'
 . tests/check.sh
 check a true
