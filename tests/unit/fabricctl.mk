@@ -14,3 +14,8 @@ tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \
 	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o
 tests/unit/test_nicfile-deps := $(B)/libtorus.a
 tests/unit/test_nicfile-libs := $(call pkg-libs,cmocka inih) $(lib-libs) -lm
+
+tests += tests/unit/test_fabricctl_judge
+tests/unit/test_fabricctl_judge-objs := tests/unit/test_fabricctl_judge.o \
+	$(addprefix tools/fabricctl/,traffic_judge.o traffic_record.o) lib/deps/crc32c.o
+tests/unit/test_fabricctl_judge-libs := $(call pkg-libs,cmocka)

@@ -8,7 +8,8 @@ ctl-link := down up eye retrain
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic pack raise node enter launcher proc teardown await \
-	fault cable line traffic_record traffic_udp traffic_tcp
+	fault cable line traffic_record traffic_judge traffic_udp \
+	traffic_tcp
 
 programs += fabricctl
 fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \

@@ -16,10 +16,11 @@
 #include "number.h"
 #include "say.h"
 #include "table.h"
-#include "traffic.h"
+#include "traffic_judge.h"
 
 #define FLOWS 2
 #define BUFFER (8 << 20)
+#define DSCP_ADAPTIVE 8		/* CS1 takes the adaptive channel: any order */
 
 static uint64_t size = 1400;
 static const char *seconds_text = "5", *dscp_text;
@@ -132,6 +133,7 @@ static pid_t child(void)
 static int start(int type, const int fd[2], double seconds, struct flow *f, pid_t pid[2])
 {
 	f->protocol = type == SOCK_STREAM ? "tcp" : "udp";
+	f->any_order = type == SOCK_DGRAM && dscp == DSCP_ADAPTIVE;
 	pid[0] = child();
 	if (pid[0] == 0) {
 		if (type == SOCK_STREAM)
@@ -154,25 +156,6 @@ static int start(int type, const int fd[2], double seconds, struct flow *f, pid_
 	return pid[0] < 0 || pid[1] < 0 ? -errno : 0;
 }
 
-static uint64_t lost(const struct flow *f)
-{
-	uint64_t arrived = f->received + f->corrupt;
-
-	return f->sent > arrived ? f->sent - arrived : 0;
-}
-
-/* CS1 takes the adaptive channel, whose packets may come in any order. */
-static bool is_unordered(const struct flow *f)
-{
-	return dscp != 8 && f->reordered;
-}
-
-static bool is_clean(const struct flow *f)
-{
-	return !f->err && !lost(f) && !f->doubled && !is_unordered(f) && !f->corrupt &&
-		f->received == f->sent && f->sent;
-}
-
 static double bits(const struct flow *f)
 {
 	return f->seconds > 0 ? 8 * (double)f->bytes / f->seconds : 0;
@@ -182,12 +165,12 @@ static json_t *flow_json(const struct flow *f)
 {
 	return json_pack("{ss sI sI sI sI sI sI sI sI sI sf sf sf sb so}", "protocol", f->protocol,
 			 "sent", (json_int_t)f->sent, "received", (json_int_t)f->received,
-			 "lost", (json_int_t)lost(f), "doubled", (json_int_t)f->doubled,
+			 "lost", (json_int_t)flow_lost(f), "doubled", (json_int_t)f->doubled,
 			 "reordered", (json_int_t)f->reordered, "corrupt",
 			 (json_int_t)f->corrupt, "bytes", (json_int_t)f->bytes, "retransmits",
 			 (json_int_t)f->retransmits, "needless_retransmits",
 			 (json_int_t)f->needless, "seconds", f->seconds, "bits_per_second",
-			 bits(f), "longest_gap_ms", f->gap_max_ms, "clean", is_clean(f), "error",
+			 bits(f), "longest_gap_ms", f->gap_max_ms, "clean", flow_is_clean(f), "error",
 			 f->err ? json_string(strerror(-f->err)) : json_null());
 }
 
@@ -223,9 +206,9 @@ static void show(const struct flow *flow)
 		table_cell(t, STRONG, "%s", f->protocol);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->sent);
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->received);
-		count(t, lost(f));
+		count(t, flow_lost(f));
 		count(t, f->doubled);
-		table_cell(t, is_unordered(f) ? BAD : PLAIN, "%llu",
+		table_cell(t, flow_is_disordered(f) ? BAD : PLAIN, "%llu",
 			   (unsigned long long)f->reordered);
 		count(t, f->corrupt);
 		table_cell(t, f->retransmits ? DOUBTFUL : PLAIN, "%llu",
@@ -233,7 +216,7 @@ static void show(const struct flow *flow)
 		table_cell(t, PLAIN, "%llu", (unsigned long long)f->needless);
 		table_cell(t, PLAIN, "%.1f ms", f->gap_max_ms);
 		table_cell(t, PLAIN, "%.2f Gbit/s", bits(f) / 1e9);
-		table_cell(t, is_clean(f) ? GOOD : BAD, "%s", is_clean(f) ? "clean" :
+		table_cell(t, flow_is_clean(f) ? GOOD : BAD, "%s", flow_is_clean(f) ? "clean" :
 			   f->err ? strerror(-f->err) : "not clean");
 	}
 	table_print(t, "no flows");
@@ -284,7 +267,7 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv, do
 	else
 		show(flow);
 	for (int i = 0; i < FLOWS; i++)
-		if (flow[i].protocol && !is_clean(&flow[i]))
+		if (flow[i].protocol && !flow_is_clean(&flow[i]))
 			status = PROBLEM;
 	munmap(flow, FLOWS * sizeof(*flow));
 	return status;

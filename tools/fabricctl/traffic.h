@@ -13,23 +13,26 @@
 #define TRAFFIC_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRAFFIC_WINDOW 64
 #define TRAFFIC_MAX 60000	/* bytes of a record */
 #define TRAFFIC_PATIENCE_S 60	/* without progress, and the flow has stalled */
+#define RECORD_END UINT64_MAX	/* number of the record that says how many there were */
 
 /** struct record - head of each record, host order: both ends are this machine */
 struct record {
 	uint32_t crc;		/* of all that follows */
 	uint32_t size;		/* of the record */
 	uint64_t number;
-	uint64_t last;		/* how many there are in all; 0 while not known */
+	uint64_t last;		/* of the end record: how many there were before it */
 };
 
 /** struct flow - what one flow did; shared by its processes */
 struct flow {
 	const char *protocol;
+	bool any_order;		/* records may overtake each other */
 	uint64_t sent;
 	uint64_t received;	/* each number once */
 	uint64_t doubled;

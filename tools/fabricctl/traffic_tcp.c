@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "traffic.h"
+#include "traffic_judge.h"
 
 /* -EAGAIN is the socket's timeout: the stream has stalled. */
 static int all(ssize_t (*io)(int, void *, size_t, int), int fd, void *buf, size_t size)
@@ -58,32 +58,15 @@ void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f)
 	count_retransmits(fd, f);
 }
 
-static void take(struct flow *f, const struct record *rec, const char *buf, uint64_t *next)
-{
-	if (!record_good(buf, rec->size)) {
-		f->corrupt++;
-		return;
-	}
-	if (rec->number < *next)
-		f->doubled++;
-	else if (rec->number > *next)
-		f->reordered++;
-	*next = rec->number + 1;
-	f->received++;
-	f->bytes += rec->size;
-}
-
 void traffic_tcp_receive(int fd, struct flow *f)
 {
+	static struct judge j;
 	static char buf[TRAFFIC_MAX];
-	double heard = traffic_now();
-	uint64_t next = 0;
 	struct record rec;
 	int err;
 
+	j.f = f;
 	while ((err = all(recv, fd, buf, sizeof(rec))) == 0) {
-		double now;
-
 		memcpy(&rec, buf, sizeof(rec));
 		if (rec.size < sizeof(rec) || rec.size > sizeof(buf)) {
 			f->corrupt++;
@@ -93,11 +76,7 @@ void traffic_tcp_receive(int fd, struct flow *f)
 		err = all(recv, fd, buf + sizeof(rec), rec.size - sizeof(rec));
 		if (err)
 			break;
-		now = traffic_now();
-		if (f->received && (now - heard) * 1e3 > f->gap_max_ms)
-			f->gap_max_ms = (now - heard) * 1e3;
-		heard = now;
-		take(f, &rec, buf, &next);
+		judge_stream(&j, buf, traffic_now());
 	}
 	if (err < 0)
 		f->err = err;

@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "traffic.h"
+#include "traffic_judge.h"
 
 #define ACK_EVERY 16
 #define ACK_IDLE_MS 5
 #define FIN_EVERY_MS 100
-#define SEEN 4096		/* numbers back that are remembered; a power of two */
+#define LATE_S 1		/* after the last record: what is still missing is lost */
 
 /** struct ack - @received of the datagrams, each once */
 struct ack {
@@ -64,7 +64,7 @@ static void finish(int fd, struct flow *f, struct ack *ack)
 	double end = traffic_now() + TRAFFIC_PATIENCE_S;
 	char buf[sizeof(struct record)];
 
-	record_fill(buf, sizeof(buf), UINT64_MAX, f->sent);
+	record_fill(buf, sizeof(buf), RECORD_END, f->sent);
 	while (!ack->done && traffic_now() < end && put(fd, buf, sizeof(buf), f))
 		wait_ack(fd, ack, FIN_EVERY_MS);
 	if (!ack->done && !f->err)
@@ -96,111 +96,53 @@ void traffic_udp_send(int fd, double seconds, uint32_t size, struct flow *f)
 	finish(fd, f, &ack);
 }
 
-struct receiver {
-	struct flow *f;
-	int fd;
-	uint64_t next;		/* one past the highest number seen */
-	uint64_t last;		/* how many there are, when known */
-	uint64_t seen[SEEN / 64];
-	double heard;
-};
-
-static bool test_and_set(struct receiver *r, uint64_t number)
+static void acknowledge(int fd, const struct flow *f, bool done)
 {
-	uint64_t bit = 1ULL << number % 64, *word = &r->seen[number % SEEN / 64];
-	bool was = *word & bit;
-
-	*word |= bit;
-	return was;
-}
-
-static void advance(struct receiver *r, uint64_t number)
-{
-	for (; r->next <= number; r->next++)
-		r->seen[r->next % SEEN / 64] &= ~(1ULL << r->next % 64);
-}
-
-static void take(struct receiver *r, const void *buf, uint32_t size)
-{
-	struct record rec;
-	double now = traffic_now();
-	bool behind;
-
-	if (!record_good(buf, size)) {
-		r->f->corrupt++;
-		return;
-	}
-	memcpy(&rec, buf, sizeof(rec));
-	if (rec.last) {
-		r->last = rec.last;
-		return;
-	}
-	if (r->f->received && (now - r->heard) * 1e3 > r->f->gap_max_ms)
-		r->f->gap_max_ms = (now - r->heard) * 1e3;
-	r->heard = now;
-	behind = rec.number < r->next;
-	if (behind && (r->next - rec.number > SEEN || test_and_set(r, rec.number))) {
-		r->f->doubled++;
-		return;
-	}
-	if (!behind) {
-		advance(r, rec.number);
-		test_and_set(r, rec.number);
-	}
-	r->f->reordered += behind;
-	r->f->received++;
-	r->f->bytes += size;
-}
-
-static void acknowledge(struct receiver *r, bool done)
-{
-	struct ack a = { .received = r->f->received, .done = done };
+	struct ack a = { .received = f->received, .done = done };
 
 	/* A lost answer is repeated by the next one. */
-	if (send(r->fd, &a, sizeof(a), MSG_DONTWAIT) < 0)
+	if (send(fd, &a, sizeof(a), MSG_DONTWAIT) < 0)
 		return;
 }
 
-/* Once the number is known, late ones get a moment; then what is missing is lost. */
-static bool is_over(const struct receiver *r, double since_last)
+/* The end record comes again until it is answered: it says nothing of those still missing. */
+static bool is_over(const struct judge *j, double now)
 {
-	if (r->last && r->f->received >= r->last)
-		return true;
-	return since_last > (r->last ? 2 : TRAFFIC_PATIENCE_S + 5);
+	return judge_has_all(j) || now - j->heard > (j->ended ? LATE_S : TRAFFIC_PATIENCE_S + 5);
 }
 
 void traffic_udp_receive(int fd, struct flow *f)
 {
-	struct receiver r = { .f = f, .fd = fd, .heard = traffic_now() };
+	static struct judge j;
 	static char buf[TRAFFIC_MAX + 1];
-	double last = r.heard;
 	unsigned int unanswered = 0;
 
+	j.f = f;
+	j.heard = traffic_now();
 	/* Only nothing to read says how long nothing came: this process may have had to wait. */
 	for (;;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
 		ssize_t n;
 
 		if (poll(&p, 1, ACK_IDLE_MS) <= 0) {
-			if (is_over(&r, traffic_now() - last))
+			if (is_over(&j, traffic_now()))
 				break;
 			if (unanswered)
-				acknowledge(&r, false);
+				acknowledge(fd, f, false);
 			unanswered = 0;
 			continue;
 		}
 		n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT);
 		if (n < 0)
 			continue;
-		last = traffic_now();
-		take(&r, buf, (uint32_t)n);
+		judge_datagram(&j, buf, (uint32_t)n, traffic_now());
 		if (++unanswered == ACK_EVERY) {
-			acknowledge(&r, false);
+			acknowledge(fd, f, false);
 			unanswered = 0;
 		}
 	}
 	for (int i = 0; i < 5; i++) {
-		acknowledge(&r, true);
+		acknowledge(fd, f, true);
 		usleep(2000);
 	}
 }

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The judge of "fabricctl lab traffic" on paths that treat records badly: each fault is told by
+# the right count and exit status, and a clean path by none. In place of NICs, the nodes of a
+# bare lab of two are joined by badpath.py.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+lab=tr$$
+path=
+
+# shellcheck disable=SC2317
+end_path() {
+	[[ -n $path ]] || return 0
+	kill "$path" && wait "$path"
+	path=
+}
+
+# shellcheck disable=SC2317
+cleanup() { end_path 2>/dev/null; "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
+
+# judged STATUS PROTOCOL COUNTS FAULT...: the verdict on a path with these faults; COUNTS are
+# those of lost, doubled, reordered and corrupt records
+judged() {
+	local want=$1 protocol=$2 counts=$3 rc=0 got
+	shift 3
+	"$TOP/tests/netns/badpath.py" "$lab-0" 10.0.0.0 "$lab-1" 10.1.0.0 "$@" >"$tmp/path" 2>&1 &
+	path=$!
+	until_true 20 grep -qx ready "$tmp/path" || { cat "$tmp/path"; return 1; }
+	lab traffic "--$protocol" --json "${flags[@]}" -s 0.3 0 1 >"$tmp/verdict" || rc=$?
+	end_path
+	cat "$tmp/verdict"
+	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
+	got=$(jq -r '.flows | map(.lost, .doubled, .reordered, .corrupt, .clean) | join(" ")' "$tmp/verdict")
+	[[ $got == "$counts $(((rc)) && echo false || echo true)" ]] || { echo "counts $got"; return 1; }
+	jq -e '.flows | map(.sent > 200 and .error == null) == [true]' "$tmp/verdict"
+}
+
+flags=()
+check "two nodes without NICs" lab up 2 --bare || exit 1
+check "UDP: a clean path" judged 0 udp "0 0 0 0"
+check "UDP: the first lost" judged 1 udp "1 0 0 0" lose:0
+check "UDP: one doubled" judged 1 udp "0 1 0 0" double:100
+check "UDP: two swapped" judged 1 udp "0 0 1 0" swap:100
+check "UDP: one altered" judged 1 udp "0 0 0 1" alter:100
+check "UDP: several of each" judged 1 udp "2 2 1 2" lose:20 lose:40 double:60 double:61 swap:80 \
+	alter:100 alter:101
+check "TCP: a clean path" judged 0 tcp "0 0 0 0"
+check "TCP: one altered" judged 1 tcp "0 0 0 1" tcp:100
+flags=(--dscp 8)
+check "VCA: two swapped, which is allowed" judged 0 udp "0 0 1 0" swap:100
+check "VCA: one lost, doubled and altered" judged 1 udp "1 1 0 1" lose:100 double:120 alter:140
+check "lab down" lab down
+exit $failed

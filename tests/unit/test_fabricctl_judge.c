@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The judge of "fabricctl lab traffic": each fault of a path is told, by the right count, and
+ * nothing else is. Then random paths against a judge that keeps every number that came.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/seeds.h"
+#include "tools/fabricctl/traffic_judge.h"
+
+#define SIZE 200
+#define RECORDS 1000
+
+static struct judge judge;
+static struct flow flow;
+static double now;
+
+static void begin(uint64_t sent)
+{
+	memset(&judge, 0, sizeof(judge));
+	flow = (struct flow) { .sent = sent };
+	judge.f = &flow;
+	now = 0;
+}
+
+static void arrives(uint64_t number)
+{
+	char buf[SIZE];
+
+	record_fill(buf, sizeof(buf), number, 0);
+	judge_datagram(&judge, buf, sizeof(buf), now += 0.001);
+}
+
+static void arrive(uint64_t from, uint64_t to)
+{
+	for (uint64_t n = from; n < to; n++)
+		arrives(n);
+}
+
+static void ends(uint64_t total)
+{
+	char buf[sizeof(struct record)];
+
+	record_fill(buf, sizeof(buf), RECORD_END, total);
+	judge_datagram(&judge, buf, sizeof(buf), now);
+}
+
+static void expect_counts(uint64_t received, uint64_t lost, uint64_t doubled, uint64_t reordered,
+			  uint64_t corrupt)
+{
+	assert_int_equal(flow.received, received);
+	assert_int_equal(flow_lost(&flow), lost);
+	assert_int_equal(flow.doubled, doubled);
+	assert_int_equal(flow.reordered, reordered);
+	assert_int_equal(flow.corrupt, corrupt);
+	assert_int_equal(flow_is_clean(&flow), !(lost || doubled || reordered || corrupt));
+}
+
+static void all_in_order(void **state)
+{
+	(void)state;
+	begin(RECORDS);
+	arrive(0, RECORDS);
+	assert_false(judge_has_all(&judge));
+	ends(RECORDS);
+	assert_true(judge_has_all(&judge));
+	expect_counts(RECORDS, 0, 0, 0, 0);
+	assert_int_equal(flow.bytes, RECORDS * SIZE);
+}
+
+static void nothing_sent(void **state)
+{
+	(void)state;
+	begin(0);
+	ends(0);
+	assert_true(judge_has_all(&judge));
+	assert_false(flow_is_clean(&flow));
+}
+
+/* Any one of them, the first and the last as well. */
+static void one_lost(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		begin(RECORDS);
+		arrive(0, n);
+		arrive(n + 1, RECORDS);
+		ends(RECORDS);
+		assert_false(judge_has_all(&judge));
+		expect_counts(RECORDS - 1, 1, 0, 0, 0);
+	}
+}
+
+/* Again at once, and again when all others have come. */
+static void one_doubled(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		begin(RECORDS);
+		arrive(0, n + 1);
+		arrives(n);
+		arrive(n + 1, RECORDS);
+		expect_counts(RECORDS, 0, 1, 0, 0);
+		arrives(n);
+		expect_counts(RECORDS, 0, 2, 0, 0);
+	}
+}
+
+/* One lost and one doubled are both told: they do not make up for each other. */
+static void one_lost_one_doubled(void **state)
+{
+	(void)state;
+	begin(RECORDS);
+	arrive(0, 10);
+	arrive(11, RECORDS);
+	arrives(500);
+	ends(RECORDS);
+	assert_false(judge_has_all(&judge));
+	expect_counts(RECORDS - 1, 1, 1, 0, 0);
+}
+
+/* One that others overtake, by one place or by many. */
+static void one_late(void **state)
+{
+	(void)state;
+	for (uint64_t by = 1; by < RECORDS; by++) {
+		begin(RECORDS);
+		arrive(1, 1 + by);
+		arrives(0);
+		arrive(1 + by, RECORDS);
+		expect_counts(RECORDS, 0, 0, 1, 0);
+		flow.any_order = true;
+		assert_true(flow_is_clean(&flow));
+	}
+}
+
+/* Where any order is allowed, all else is not. */
+static void any_order(void **state)
+{
+	(void)state;
+	begin(3);
+	flow.any_order = true;
+	arrives(2);
+	arrives(1);
+	assert_false(flow_is_clean(&flow));
+	assert_int_equal(flow_lost(&flow), 1);
+	arrives(0);
+	assert_true(flow_is_clean(&flow));
+	arrives(1);
+	assert_false(flow_is_clean(&flow));
+	assert_int_equal(flow.doubled, 1);
+}
+
+/* Both copies count: that one is whole does not hide that the other is not. */
+static void altered_copy(void **state)
+{
+	char buf[SIZE];
+
+	(void)state;
+	begin(1);
+	arrives(0);
+	record_fill(buf, sizeof(buf), 0, 0);
+	buf[SIZE - 1]++;
+	judge_datagram(&judge, buf, sizeof(buf), now);
+	expect_counts(1, 0, 0, 0, 1);
+}
+
+/* Every bit of a record, its number and its size among them, and a record cut short. */
+static void one_altered(void **state)
+{
+	char buf[SIZE];
+
+	(void)state;
+	for (unsigned int bit = 0; bit < 8 * SIZE; bit++) {
+		begin(2);
+		arrives(0);
+		record_fill(buf, sizeof(buf), 1, 0);
+		buf[bit / 8] ^= (char)(1 << bit % 8);
+		judge_datagram(&judge, buf, sizeof(buf), now);
+		expect_counts(1, 0, 0, 0, 1);
+	}
+	for (uint32_t size = 0; size < SIZE; size++) {
+		begin(2);
+		arrives(0);
+		record_fill(buf, sizeof(buf), 1, 0);
+		judge_datagram(&judge, buf, size, now);
+		expect_counts(1, 0, 0, 0, 1);
+	}
+}
+
+/* What comes from further back than is remembered came before: more cannot be late. */
+static void far_back(void **state)
+{
+	(void)state;
+	begin(JUDGE_SEEN + 2);
+	arrives(0);
+	arrives(JUDGE_SEEN + 1);
+	arrives(0);
+	expect_counts(2, JUDGE_SEEN, 1, 0, 0);
+	arrives(JUDGE_SEEN);
+	arrives(2);
+	assert_int_equal(flow.reordered, 2);
+	arrives(2);
+	assert_int_equal(flow.doubled, 2);
+}
+
+/* One that as many overtake as are remembered; then the same with numbers in the same bits. */
+static void around(void **state)
+{
+	(void)state;
+	begin(2 * JUDGE_SEEN);
+	arrive(1, JUDGE_SEEN);
+	arrives(0);
+	arrives(0);
+	arrive(JUDGE_SEEN + 1, 2 * JUDGE_SEEN);
+	arrives(JUDGE_SEEN);
+	assert_int_equal(flow.received, 2 * JUDGE_SEEN);
+	assert_int_equal(flow.reordered, 2);
+	assert_int_equal(flow.doubled, 1);
+}
+
+static void longest_gap(void **state)
+{
+	(void)state;
+	begin(3);
+	now = 5;	/* what was before the first is no gap */
+	arrives(0);
+	now += 0.25;
+	arrives(1);
+	arrives(2);
+	assert_true(flow.gap_max_ms > 250.5 && flow.gap_max_ms < 251.5);
+}
+
+static void streams(uint64_t number, unsigned int flip)
+{
+	char buf[SIZE];
+
+	record_fill(buf, sizeof(buf), number, 0);
+	buf[SIZE - 1] ^= (char)flip;
+	judge_stream(&judge, buf, now += 0.001);
+}
+
+static void stream(void **state)
+{
+	(void)state;
+	begin(3);
+	for (uint64_t n = 0; n < 3; n++)
+		streams(n, 0);
+	expect_counts(3, 0, 0, 0, 0);
+	begin(3);
+	streams(0, 0);
+	streams(1, 1);
+	streams(2, 0);
+	expect_counts(2, 0, 0, 0, 1);
+	begin(3);
+	streams(0, 0);
+	streams(0, 0);
+	assert_int_equal(flow.doubled, 1);
+	assert_false(flow_is_clean(&flow));
+	begin(3);
+	streams(0, 0);
+	streams(2, 0);
+	assert_int_equal(flow.reordered, 1);
+	assert_int_equal(flow_lost(&flow), 1);
+	assert_false(flow_is_clean(&flow));
+}
+
+/* Either side's error, or more records than were sent. */
+static void other_verdicts(void **state)
+{
+	(void)state;
+	flow = (struct flow) { .sent = 5, .received = 5 };
+	assert_true(flow_is_clean(&flow));
+	flow.err = -5;
+	assert_false(flow_is_clean(&flow));
+	flow = (struct flow) { .sent = 5, .received = 6 };
+	assert_false(flow_is_clean(&flow));
+}
+
+/* --- random paths ------------------------------------------------------------------- */
+
+static unsigned int copies[RECORDS];
+
+/* A datagram that arrives: its number, and with one in @bad of them a bit altered. */
+static void passes(struct rnd *r, uint64_t number, uint64_t *highest, struct flow *want,
+		   unsigned int bad)
+{
+	char buf[SIZE];
+
+	record_fill(buf, sizeof(buf), number, 0);
+	if (rnd_one_in(r, bad)) {
+		buf[rnd_below(r, SIZE)] ^= (char)(1 + rnd_below(r, 255));
+		want->corrupt++;
+	} else if (copies[number]++) {
+		want->doubled++;
+	} else {
+		want->received++;
+		want->reordered += number + 1 < *highest;
+		if (number + 1 > *highest)
+			*highest = number + 1;
+	}
+	judge_datagram(&judge, buf, sizeof(buf), now += 0.001);
+}
+
+/* Some are kept back and follow later, some come twice, some never. */
+static void random_path(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	uint64_t late[64], highest = 0;
+	unsigned int nlate = 0, bad = rnd_below(&r, 40), rate = 2 + rnd_below(&r, 20);
+	struct flow want = { .sent = RECORDS };
+
+	begin(RECORDS);
+	memset(copies, 0, sizeof(copies));
+	for (uint64_t n = 0; n < RECORDS; n++) {
+		if (nlate < 64 && rnd_one_in(&r, rate))
+			late[nlate++] = n;
+		else if (!rnd_one_in(&r, rate))
+			for (unsigned int c = 0; c < 1 + !rnd_below(&r, rate); c++)
+				passes(&r, n, &highest, &want, bad);
+		if (nlate && rnd_one_in(&r, rate))
+			passes(&r, late[--nlate], &highest, &want, bad);
+	}
+	expect(&r, flow.received == want.received, "%" PRIu64, want.received);
+	expect(&r, flow.doubled == want.doubled, "%" PRIu64, want.doubled);
+	expect(&r, flow.reordered == want.reordered, "%" PRIu64, want.reordered);
+	expect(&r, flow.corrupt == want.corrupt, "%" PRIu64, want.corrupt);
+	expect(&r, !flow_is_clean(&flow), "a path so bad");
+}
+
+static void random_paths(void **state)
+{
+	(void)state;
+	for_seeds(200, random_path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_in_order),
+		cmocka_unit_test(nothing_sent),
+		cmocka_unit_test(one_lost),
+		cmocka_unit_test(one_doubled),
+		cmocka_unit_test(one_lost_one_doubled),
+		cmocka_unit_test(one_late),
+		cmocka_unit_test(any_order),
+		cmocka_unit_test(one_altered),
+		cmocka_unit_test(altered_copy),
+		cmocka_unit_test(far_back),
+		cmocka_unit_test(around),
+		cmocka_unit_test(longest_gap),
+		cmocka_unit_test(stream),
+		cmocka_unit_test(other_verdicts),
+		cmocka_unit_test(random_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
