@@ -29,3 +29,10 @@ verified() {
 	return $rc
 }
 verdict() { ask verify || { wrong=$((wrong + 1)); return 1; }; }
+# Of no flow a packet is missing or came twice, as all NICs count that receive.
+all_came_once() {
+	local counters
+	counters=$(ask counters --json) || return 1
+	[[ $(jq -c 'map(.lost, .duplicates) | unique' <<<"$counters") == "[0]" ]] ||
+		{ jq -c '.[] | {node, lost, duplicates}' <<<"$counters"; return 1; }
+}
