@@ -168,8 +168,7 @@ cables() {
 	lab mend 1,0:+x && ip -n "$lab-2.0" -br link show px- | grep -q UP && lab down && nothing_left
 }
 
-mpi() {
-	command -v mpirun mpiexec.mpich >/dev/null || { echo "no mpirun or mpiexec.mpich"; return 1; }
+mpi_starts() {
 	lab up 2x2 "${patience[@]}" || return 1
 	[[ $(lab exec 0,0 -- mpirun --host n0-0,n1-0,n0-1,n1-1 hostname 2>/dev/null | sort | xargs) == \
 		"n0-0 n0-1 n1-0 n1-1" ]] || return 1
@@ -177,8 +176,40 @@ mpi() {
 		"n0-0 n0-1 n1-0 n1-1" ]] || return 1
 	exits 7 '' lab exec 1,1 -- sh -c 'exit 7' || return 1
 	exits 127 'no-such-program' lab exec 1,1 -- no-such-program || return 1
-	[[ $(lab agent n1-0 echo '$(hostname)' two words) == "n1-0 two words" ]] || return 1
-	lab down && nothing_left
+	[[ $(lab agent n1-0 echo '$(hostname)' two words) == "n1-0 two words" ]]
+}
+
+fabric() { "$B/fabricctl" "$1" --lab "$lab" --json | jq "$2"; }
+sent() { fabric links 'map(.tx_bytes) | add'; }
+sent_more() { (($(sent) > $1)); }
+recovered() { (($(fabric status '.last_recovery.version // 0') > $1)) && lab_rests; }
+lab_rests() { [[ $(fabric status .state) == @('"running"'|'"degraded"') ]]; }
+
+then_recovers() {
+	local v
+	v=$(fabric status .table_version)
+	"$@" && until_true 20 recovered "$v"
+}
+
+# Blocks go around the ring of all nodes while cables are cut. All come right, by way of the NICs.
+mpi_whole() {
+	local before ring ranks rounds rc=0
+	mpicc.openmpi -O2 -o "$tmp/ring" "$TOP/tools/demo_mpi.c" || return 1
+	before=$(sent)
+	"$B/fabricctl" lab exec --name "$lab" 0,0 -- mpirun --host n0-0,n1-0,n0-1,n1-1 "$tmp/ring" 4 \
+		>"$tmp/mpi" 2>"$tmp/mpi.err" &
+	ring=$!
+	until_true 20 sent_more $((before + (4 << 20))) || rc=1
+	then_recovers lab cut 0,0:+x && then_recovers lab cut 1,1:-y || rc=1
+	kill -0 "$ring" || { echo "it was over before the second cut"; rc=1; }
+	then_recovers lab mend 0,0:+x && then_recovers lab mend 1,1:-y || rc=1
+	wait "$ring" || rc=1
+	cat "$tmp/mpi" "$tmp/mpi.err"
+	read -r ranks _ rounds _ <"$tmp/mpi"
+	grep -q '^4 ranks, [1-9][0-9]* rounds, 0 words wrong' "$tmp/mpi" || return 1
+	# A block is 4096 words of 8 bytes.
+	echo "sent $(($(sent) - before)) bytes"
+	sent_more $((before + rounds * ranks * 4096 * 8)) && return $rc
 }
 
 for shape in '1 1' '2 2' '5 5' '1x1 1' '2x2 4' '3x1x2 6' '2x1x2x1x2x1 8'; do
@@ -197,5 +228,7 @@ check "a NIC or manager that does not start" bad_nic
 check "two labs" two_labs
 check "what labs share stays when one goes" shared_stays
 check "cut cables and faults outlive a revived node" cables
-check "MPI and exit statuses" mpi
+check "MPI starts everywhere, and exit statuses" mpi_starts
+check "MPI: all blocks are right while cables are cut" mpi_whole
+check "MPI: lab down leaves nothing" eval 'lab down && nothing_left'
 done_testing
