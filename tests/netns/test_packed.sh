@@ -309,6 +309,38 @@ tun_suite() {
 	check "torus0: all pairs ping afterwards" ping_all
 }
 
+# --- sixty-four managers at rest --------------------------------------------------------
+
+managers() { cut -d' ' -f1 "$run"/*/fabricd.pid; }
+
+# Without sanitizers, whose shadow is resident too.
+small() { # KIB
+	local p rss
+	for p in $(managers); do
+		rss=$(awk '/^VmRSS/ {print $2}' "/proc/$p/status")
+		((rss && rss < $1)) || { echo "$p: $rss KiB"; return 1; }
+	done
+}
+
+wakeups() {
+	local p
+	for p in $(managers); do cat "/proc/$p/status"; done |
+		awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'
+}
+
+# A manager asks its parent once a second whether it lives: it wakes for that, and for the
+# answer, and the parent for the question. Each may look at the clock once more, and hears an
+# Init now and then; that is less than twice as much.
+at_rest() {
+	local before began woke ms due
+	before=$(wakeups) began=${EPOCHREALTIME/[.,]/}
+	sleep 3
+	woke=$(($(wakeups) - before)) ms=$(((${EPOCHREALTIME/[.,]/} - began) / 1000))
+	due=$((3 * (nodes - 1) * (ms + 1000) / 1000))
+	echo "$nodes managers woke $woke times in $ms ms; for keep-alives $due"
+	((woke > 0 && woke < 2 * due))
+}
+
 bin=$B shape=3x3x3 nodes=27 links=81 rest=0,0 aside=2,1,2
 suite
 check "lab down leaves nothing" down_clean
@@ -316,6 +348,11 @@ check "lab up killed early" killed_up 0.02
 check "lab up killed later" killed_up 0.15
 check "the shape discovered" lab up "$shape" --packed --auto-shape
 check "and down" down_clean
+shape=4x4x4 nodes=64 links=192
+check "64 managers: up" up_right
+check "64 managers: each has less than 6 MiB resident" small 6144
+check "64 managers: at rest they wake for keep-alives" at_rest
+check "64 managers: down" down_clean
 shape=3x3 nodes=9 links=18 rest=0 aside=2,0
 tun_suite
 check "torus0: lab down leaves nothing" down_clean
