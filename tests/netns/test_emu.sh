@@ -21,6 +21,7 @@ emu=$B/torusemu
 tool=$B/tests/netns/nictool
 id=temu$$
 declare -A pid
+no_tun=()
 
 ns() { local n=$1; shift; say "n$n: $*"; ip netns exec "$id-$n" "$@"; }
 nic() { local n=$1; shift; "$tool" "$tmp/n$n.nic" "$@"; }
@@ -59,7 +60,7 @@ start() {
 	say "n$n: torusemu ${*/#/--port }"
 	# shellcheck disable=SC2068
 	ip netns exec "$id-$n" "$emu" --name "n$n" --ports 2 --socket "$tmp/n$n.nic" \
-		--foreground "${patient[@]}" --set relay_packets=5000 ${@/#/--port } 2>>"$tmp/n$n.log" &
+		--foreground "${patient[@]}" "${no_tun[@]}" --set relay_packets=5000 ${@/#/--port } 2>>"$tmp/n$n.log" &
 	pid[$n]=$!
 	until_true 20 "$tool" "$tmp/n$n.nic" node lost >/dev/null 2>&1 && return
 	echo "not ok - n$n starts"
@@ -331,6 +332,77 @@ check "neighbours miss a killed NIC" until_true 20 state_is 1 0 "faulty silence"
 start 2 +x=e -x=w
 check "it starts again on its old socket" until_true 20 state_is 2 1 "up none"
 check "and its neighbours take it" until_true 20 state_is 1 0 "up silence"
+
+# --- what else torusemu.8 says -------------------------------------------------------
+
+drops() { ns "$1" ip -j -s link show torus0 | jq '.[0].stats64.tx.dropped'; }
+
+# queued LENGTH DATAGRAMS DROPPED: while the NIC has no processor, so many of them are. The kernel
+# frees up to 16 places of such a queue at once.
+queued() {
+	local n rc
+	ns 0 ip link set torus0 txqueuelen "$1" && n=$(drops 0) || return 1
+	kill -STOP "${pid[0]}"
+	ip netns exec "$id-0" python3 - "$2" <<-'PY'
+		import socket, sys
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.setsockopt(socket.SOL_SOCKET, 32, 1 << 26)	# SO_SNDBUFFORCE
+		for i in range(int(sys.argv[1])):
+		    s.sendto(b"x", ("10.1.0.0", 9))
+	PY
+	rc=$?
+	kill -CONT "${pid[0]}"
+	n=$(($(drops 0) - n))
+	echo "dropped $n"
+	((rc == 0 && n >= $3 && n <= $3 + ($3 ? 15 : 0)))
+}
+
+queue() {
+	ns 0 ip -j link show torus0 | jq -e '.[0].txqlen == 4096' && queued 4096 4080 0 &&
+		queued 4096 4196 100 && queued 50 150 100
+}
+check "4096 messages wait for a NIC that is busy, or as many as txqueuelen says" queue
+
+# Identity by default: the same for the same name and machine, and no other.
+guid() { # MACHINE-ID NAME
+	local p
+	echo "$1" >"$tmp/machine-id"
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount --bind "$1" /etc/machine-id && shift && exec "$@"' sh "$tmp/machine-id" \
+		"$emu" --foreground --name "$2" --ports 2 --no-tun --socket "$tmp/guid.nic" 2>>"$tmp/guid.log" &
+	p=$!
+	until_true 20 "$tool" "$tmp/guid.nic" node lost >/dev/null || return 1
+	TORUS_RUNDIR=$tmp "$B/fabricctl" device list --json |
+		jq -r --arg n "$2" '.[] | select(.name == $n) | .guid'
+	kill "$p" && wait "$p"
+}
+
+guids() {
+	local a b c d
+	[[ -e /etc/machine-id ]] || : >/etc/machine-id
+	a=$(guid 0123456789abcdef0123456789abcdef one) && b=$(guid 0123456789abcdef0123456789abcdef one) &&
+		c=$(guid 0123456789abcdef0123456789abcdee one) &&
+		d=$(guid 0123456789abcdef0123456789abcdef two) || return 1
+	echo "$a $b $c $d"
+	[[ $a && $c && $d && $a == "$b" && $a != "$c" && $a != "$d" && $c != "$d" ]]
+}
+check "GUID of the machine's and its own name" guids
+
+# n2 without a host side: what is for it is dropped and counted, the rest goes on.
+no_tun() {
+	local drops
+	kill "${pid[2]}" && wait "${pid[2]}"
+	no_tun=(--no-tun)
+	start 2 +x=e -x=w
+	no_tun=()
+	until_true 20 up 2 0 && until_true 20 up 2 1 && until_true 20 up 1 0 && until_true 20 up 3 1 &&
+		place 2 && mend_by_hand 1 0 2 1 && mend_by_hand 2 1 1 0 && mend_by_hand 2 0 3 1 &&
+		mend_by_hand 3 1 2 0 || return 1
+	ns 2 ip link show torus0 2>/dev/null && return 1
+	ping_ok 1 10.3.0.0 && drops=$(nic 2 node host_drops) || return 1
+	! ns 1 ping -q -c 3 -i 0.05 -W 1 10.2.0.0 && more_than 2 node host_drops $((drops + 2))
+}
+check "without a host side it passes on, and counts what is for it" no_tun
 
 # --- two writers of rows -----------------------------------------------------------
 
