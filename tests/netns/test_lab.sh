@@ -68,17 +68,27 @@ ping_all() {
 
 # --- faults under traffic --------------------------------------------------------
 
-# under SECONDS FLAGS COMMAND...: traffic 0,0 -> $far, a second later COMMAND
+# under SECONDS FLAGS COMMAND...: traffic 0,0 -> $far, a second later COMMAND. Beside UDP in order
+# there is adaptive UDP, which may come in any.
 under() {
-	local seconds=$1 flags=$2 pid rc=0
+	local seconds=$1 flags=$2 pid adaptive='' rc=0
 	shift 2
 	# shellcheck disable=SC2086
 	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" $flags 0,0 "$far" >"$tmp/traffic" 2>&1 &
 	pid=$!
+	if [[ ! $flags ]]; then
+		"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" --udp --dscp 8 0,0 "$far" \
+			>"$tmp/adaptive" 2>&1 &
+		adaptive=$!
+	fi
 	sleep 1
 	"$@" || rc=1
 	wait "$pid" || rc=1
 	cat "$tmp/traffic"
+	if [[ $adaptive ]]; then
+		wait "$adaptive" || rc=1
+		cat "$tmp/adaptive"
+	fi
 	return $rc
 }
 
@@ -124,7 +134,7 @@ noise() {
 	local link rc=0
 	link=$(way)
 	lab ber "$link" 1e-6 || return 1
-	under 4 --tcp until_true 10 noisy || rc=1
+	under 4 "" until_true 10 noisy || rc=1
 	lab ber "$link" 0 || rc=1
 	until_true 10 is '.links.faulty' 0 || rc=1
 	return $rc
@@ -133,6 +143,16 @@ noise() {
 manager_killed() {
 	local node=$1
 	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && verified
+}
+
+# One is killed, and the one where the traffic arrives is told to end.
+managers_away() {
+	local run=/run/torus/$lab/${far/,/.} pid
+	pid=$(cut -d' ' -f1 "$run/fabricd.pid")
+	say "kill -TERM $pid"
+	kill -TERM "$pid" && until_true 10 eval "! kill -0 $pid" && [[ ! -e $run/control ]] || return 1
+	grep -q stopping "$run/fabricd.log" || { echo "it did not end by itself"; return 1; }
+	lab kill "$1" --manager && sleep 1 && revive "$far" && revive "$1" && until_true 20 running && verified
 }
 
 node_killed() {
@@ -268,8 +288,10 @@ suite() {
 	check "traffic stays whole: bit errors" noise
 	check "traffic stays whole: exclude and include" under 5 "" exclude_include
 	check "traffic stays whole: a port is taken down and up" under 6 "" port_down_up
-	check "traffic stays whole: kill -9 of a manager" under 6 "" manager_killed "$aside"
+	check "traffic stays whole: SIGTERM of a manager, kill -9 of another" under 6 "" \
+		managers_away "$aside"
 	check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
+	check "nothing is missing where it was received" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	check "TCP stays whole: kill -9 of a NIC" under 8 --tcp nic_killed "$aside"
 	check "all pairs ping afterwards" ping_all
