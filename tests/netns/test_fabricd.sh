@@ -401,6 +401,37 @@ second_daemon() {
 	[[ $? == 1 && $out == *"Address already in use"* ]] && until_true 10 running 1.1
 }
 
+# To the journal if its standard error is the journal's, and only then.
+journal() {
+	local err=$tmp/err conf=$run/1.1/fabricd.conf rc=0
+	local here=(ip netns exec "$lab-1.1" "$B/fabricd" --config "$conf")
+	mkdir -p "$tmp/journal" /run/systemd/journal
+	python3 - "$tmp/journal/socket" >"$tmp/journalled" <<-'PY' &
+		import socket, sys
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		s.bind(sys.argv[1])
+		s.settimeout(120)
+		print(s.recv(65536).decode(), flush=True)
+	PY
+	last=$!
+	started+=("$last")
+	until_true 60 test -S "$tmp/journal/socket" || return 1
+	: >"$err"
+	JOURNAL_STREAM=$(stat -c %d:%i "$tmp") "${here[@]}" 2>>"$err"
+	grep -q 'fabricd: error: service: cannot listen' "$err" || rc=1
+	: >"$err"
+	# In the name space of mounts that "ip netns exec" makes.
+	# shellcheck disable=SC2016
+	JOURNAL_STREAM=$(stat -c %d:%i "$err") ip netns exec "$lab-1.1" sh -c \
+		'mount --bind "$1" /run/systemd/journal && shift && exec "$@"' sh "$tmp/journal" \
+		"$B/fabricd" --config "$conf" 2>>"$err"
+	until_true 5 grep -q '^MESSAGE=.*cannot listen' "$tmp/journalled" &&
+		grep -qx 'PRIORITY=3' "$tmp/journalled" && [[ ! -s $err ]] || rc=1
+	cat "$err" "$tmp/journalled"
+	kill "$last" 2>/dev/null
+	return $rc
+}
+
 configuration() {
 	local out status
 	"$B/fabricd" --check --config "$run/0.0/fabricd.conf" >/dev/null || return 1
@@ -474,6 +505,7 @@ check "others may ask and not change" unprivileged
 check "configuration is checked" configuration
 check "privileges are dropped" privileges
 check "second manager on a node" second_daemon
+check "log: the journal, or standard error" journal
 check "cut and mended cable" cut_and_mended
 check "member killed and started again" member_killed
 check "root killed and started again" root_killed
