@@ -14,7 +14,10 @@ lab=cli$$
 unset TORUS_LAB TORUS_CONTROL
 export PATH=$B:$PATH
 
-cleanup() { fabricctl lab down --name "$lab" >/dev/null 2>&1; }
+cleanup() {
+	[[ ! -s $tmp/w.pid ]] || kill "$(<"$tmp/w.pid")"
+	fabricctl lab down --name "$lab" >/dev/null 2>&1
+}
 
 # says STATUS PATTERN COMMAND...: exit status and what goes to standard error
 says() {
@@ -107,6 +110,43 @@ outputs() {
 	says 0 "" bash -c "set -o pipefail; fabricctl status --watch=0.05 --lab $lab | head -n 1"
 }
 
+# watched CHANGE COMMAND...: on a terminal, what CHANGE does is shown
+watched() {
+	say "$2 $3 --watch, then $1"
+	"$TOP/tests/netns/watch.py" "$@" --watch=0.1
+}
+
+# All commands that have it, and no others.
+watch() {
+	local n
+	n=$(grep -l '\.watch = true' "$TOP"/tools/fabricctl/*.c | wc -l)
+	[[ $n == 7 ]] || { echo "$n commands have --watch, 7 are tested"; return 1; }
+	watched "fabricctl exclude 0,0:+x --lab $lab" fabricctl status --lab "$lab" &&
+		watched "fabricctl include 0,0:+x --lab $lab" fabricctl links --lab "$lab" &&
+		watched "fabricctl lab exec --name $lab 0,0 -- ping -q -c 1 n1-1" \
+			fabricctl counters --lab "$lab" &&
+		watched "fabricctl lab kill 1,1 --manager --name $lab" fabricctl nodes --lab "$lab" &&
+		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest &&
+		watched "fabricctl lab kill 1,1 --manager --name $lab" fabricctl park --lab "$lab" &&
+		fabricctl lab revive 1,1 --name "$lab" && until_true 20 at_rest &&
+		watched "fabricctl lab ber 0,0:+y 1e-12 --name $lab" fabricctl lab status --name "$lab" &&
+		fabricctl lab ber 0,0:+y 0 --name "$lab" &&
+		watched "torusemu --foreground --name w --ports 2 --no-tun --socket $tmp/w.nic &
+			echo \$! >$tmp/w.pid" env TORUS_RUNDIR="$tmp" fabricctl device list &&
+		says 0 "" bash -c "set -o pipefail; fabricctl nodes --watch=0.05 --json --lab $lab |
+			head -n 3 >$tmp/frames" &&
+		[[ $(jq -es 'map(length)' -c "$tmp/frames") == "[4,4,4]" ]]
+}
+at_rest() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "running"'; }
+
+# drawn VARIABLE...: status on a terminal of this kind has colours
+drawn() { script -qec "env ${*} fabricctl status --lab $lab" /dev/null | grep -q $'\e\['; }
+
+colours() {
+	drawn TERM=xterm && drawn TERM=xterm NO_COLOR= && ! drawn TERM=xterm NO_COLOR=1 &&
+		! drawn TERM=dumb && ! drawn -u TERM
+}
+
 not_root() {
 	local as=(setpriv --reuid 65534 --regid 65534 --clear-groups "$tmp/fabricctl")
 	# The build may lie where only root may look.
@@ -149,6 +189,8 @@ check "arguments of lab commands" lab_arguments
 check "whose cable an interface is" owners
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" until_true 20 json
+check "what --watch draws changes, and ends" watch
+check "colours on a terminal, if they are wanted" colours
 check "full disk, closed output, readers that leave" outputs
 check "a root that is away, and comes back" root_away
 check "who is not root asks and does not change" not_root
