@@ -44,6 +44,7 @@ def main(change, command):
             subprocess.run(change, shell=True, check=True, stdout=subprocess.DEVNULL)
         elif alike is not None and seen[-1] != alike:
             break
+    signal.alarm(60)
     os.write(terminal, b"\x03")
     status = os.waitpid(pid, 0)[1]
     print(seen[-1].decode())
