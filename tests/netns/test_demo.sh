@@ -33,4 +33,4 @@ check "it shows a fabric that heals, and flows that are whole" all_shown
 check "no colour in a file" no_colour
 check "it leaves nothing" nothing_left
 check "wrong arguments" refusals
-exit $failed
+done_testing

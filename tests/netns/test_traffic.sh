@@ -55,4 +55,4 @@ flags=(--dscp 8)
 check "VCA: two swapped, which is allowed" judged 0 udp "0 0 1 0" swap:100
 check "VCA: one lost, doubled and altered" judged 1 udp "1 1 0 1" lose:100 double:120 alter:140
 check "lab down" lab down
-exit $failed
+done_testing

@@ -219,4 +219,4 @@ check 'marks of equivalents count, and are told when they are of nothing' marks
 : >"$tmp/equivalent"
 check 'mutants written by hand are judged' named
 check 'a survivor is judged again by other tests' notices_tests
-exit $failed
+done_testing
