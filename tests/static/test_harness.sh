@@ -15,7 +15,8 @@ explain() { cat "$tmp/out"; }
 # script NAME: standard input, to be run
 script() { { echo '#!/bin/bash'; cat; } >"$tmp/$1" && chmod +x "$tmp/$1"; }
 
-# play STAGE/NAME...: these scripts in a pool, as tests/run plays tests. The last line of
+# play STAGE/NAME...: these scripts in a pool, as tests/run plays tests; each pair, which names
+# its log, runs once at a time. The last line of
 # $tmp/out is then how many tests passed, failed and were skipped.
 limit=600
 play() {
@@ -82,11 +83,11 @@ check "and reports something, without a plan" counts '1 1 0' 'ended without a pl
 
 script fine <<<'echo "ok - a"; echo 1..1'
 script bad <<<'echo "not ok - a"; echo 1..1; exit 1'
-play any/fine turn/fine spare/fine any/bad turn/fine spare/bad any/fine
+play any/fine turn/fine spare/fine any/bad turn/fine spare/bad more/fine
 check "all that was begun is counted, once" counts '5 2 0' 'failed: spare: bad: a'
 # shellcheck disable=SC2016 # for the script
 script orphan <<<'kill -KILL "$(ps -o ppid= -p $PPID)"'
-play any/orphan any/fine turn/fine any/fine
+play any/orphan any/fine turn/fine more/fine
 check "one whose keeper dies" counts '3 1 0' 'orphan: what it counted is lost'
 # shellcheck disable=SC2016
 script full <<<'ln -s /dev/null "$(echo "$tmp"/pool/*)/any-0.counts"; echo "ok - a"; echo 1..1'
