@@ -54,6 +54,7 @@ class Campaign:
 		self.marks = marks_of(args.equivalent)
 		self.judged = []
 		self.failed = False
+		self.told = 0
 
 	def read(self, path):
 		with open(os.path.join(self.top, path), encoding='utf-8') as f:
@@ -112,6 +113,7 @@ class Campaign:
 	def test(self, passed, name):
 		print('%s - %s' % ('ok' if passed else 'not ok', name), flush=True)
 		self.failed |= not passed
+		self.told += 1
 
 	def unreached(self):
 		"""Where all mutants live."""
@@ -138,6 +140,7 @@ class Campaign:
 		self.count = len(mutants) - len(marked)
 		self.judge_all(mutants)
 		self.tell()
+		print('1..%d' % self.told, flush=True)
 		return 1 if self.failed else 0
 
 	def judge_all(self, mutants):
