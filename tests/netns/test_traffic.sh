@@ -27,6 +27,7 @@ cleanup() { end_path 2>/dev/null; "$B/fabricctl" lab down --name "$lab" >/dev/nu
 judged() {
 	local want=$1 protocol=$2 counts=$3 rc=0 got clean=true
 	shift 3
+	rm -f "$tmp/path"
 	"$TOP/tests/netns/badpath.py" "$lab-0" 10.0.0.0 "$lab-1" 10.1.0.0 "$@" >"$tmp/path" 2>&1 &
 	path=$!
 	until_true 20 grep -qx ready "$tmp/path" || { cat "$tmp/path"; return 1; }

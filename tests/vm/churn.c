@@ -488,9 +488,12 @@ static const struct {
 	{ "namespaces with their links up", lose_namespaces }, { "the module", lose_module },
 };
 
+#define THINGS (sizeof(things) / sizeof(things[0]))
+
 static void churn(int rounds)
 {
-	for (size_t k = 0; k < sizeof(things) / sizeof(things[0]); k++) {
+	printf("1..%zu\n", THINGS);
+	for (size_t k = 0; k < THINGS; k++) {
 		for (int n = 0; n < rounds; n++) {
 			for (int i = 0; i < NODES; i++)
 				start(i);
