@@ -466,9 +466,8 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 }
 
 /*
- * What the node has told since REPLAY stands: a port may have closed again, and how far
- * its last session came is what the other end waits for. Return: whether ports of @node
- * stay closed.
+ * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again
+ * since keeps its own, for the other end waits for it. Return: whether ports stay closed.
  */
 static bool node_opened(struct fm *fm, uint32_t node)
 {

@@ -225,7 +225,7 @@ static void test_virtual(struct kunit *test)
 {
 	join(test, true);
 	converse(test);
-	/* What is sent again, as on a slow machine, has it. */
+	/* A packet that is sent again, as on a slow machine, has its ECRC. */
 	KUNIT_EXPECT_EQ(test, pair.unsummed, (unsigned int)MESSAGES);
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }

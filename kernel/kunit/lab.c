@@ -117,7 +117,7 @@ int lab_attach(struct torus_dev *d, unsigned int port, const char *name)
 	rtnl_lock();
 	err = torus_port_attach(d, port, name, &extack);
 	rtnl_unlock();
-	/* Who is refused is told why. */
+	/* A refusal is explained. */
 	return err && !extack._msg ? -ENOMSG : err;
 }
 

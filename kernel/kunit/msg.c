@@ -185,7 +185,7 @@ static void expect_whole(struct kunit *test, const struct piece *p, unsigned int
 	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS) > 0, drops);
 	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_BYTES_RX),
 			whole * (3 * 4 * TN_FLIT - HDR));
-	/* What comes after it is not spoilt. */
+	/* The next message arrives whole. */
 	KUNIT_EXPECT_EQ(test, arrive(test, d, after, ARRAY_SIZE(after)), 1ull);
 }
 

@@ -104,7 +104,7 @@ static void given_up(struct check_flow *c, const struct world_packet *p, const c
 	wrong_packet(c, p, text);
 }
 
-/* Of VCD what is left out has come to its end. */
+/* A packet of VCD arrived: those of its flow that did not arrive before it are gone. */
 static void gap(struct check_flow *c, const struct world_packet *p)
 {
 	struct flow *f = flow_of(c, p->src, p->dst, p->vc);

@@ -69,7 +69,7 @@ static void freed(void *arg, uint32_t node, const struct world_packet *p,
 	fate_freed(arg, node, p, pkt);
 }
 
-/* What had come to @node over its cables, and what it passed on of that, is not known. */
+/* @node dies: its neighbours cannot know which packets it had accepted and passed on. */
 static void neighbours_unsure(struct check_flow *c, uint32_t node)
 {
 	for (unsigned int p = 0; p < c->w->nports; p++) {
@@ -100,7 +100,7 @@ static void power(void *arg, uint32_t node, bool on)
 			flow_of(c, i, node, vc)->anew = true;
 }
 
-/* Whether the root admits that it has no proof, and whom it takes for dead. */
+/* Notes that the root admits to have no proof, or takes a node for dead. */
 static void hear_root(struct check_flow *c, uint64_t version)
 {
 	const struct fm *root = world_fm(c->w, world_root(c->w));
@@ -113,7 +113,7 @@ static void hear_root(struct check_flow *c, uint64_t version)
 		c->judged_dead |= root->table.entry[i].state == FM_NODE_DEAD;
 }
 
-/* Only of one that died, or that the root gave up. */
+/* A node may keep packets so only if some node died, or the root gave up waiting. */
 static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 {
 	struct check_flow *c = arg;

@@ -7,7 +7,7 @@
 #include "check_impl.h"
 #include "kernel/core/nic_impl.h"
 
-/* What decides the way of packets whose order counts. */
+/* The fields of a row that decide the path of deterministic packets. */
 #define WAY (TORUS_ROW_VALID | TORUS_ROW_RELAY | TORUS_ROW_NODE_MASK << TORUS_ROW_RELAY_SHIFT | \
 	     TORUS_ROW_DIR_MASK << TORUS_ROW_DIR_SHIFT | \
 	     TORUS_ROW_STEP_MASK << TORUS_ROW_FIRST_SHIFT | \

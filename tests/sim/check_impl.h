@@ -72,8 +72,8 @@ void fate_copied(struct check_flow *c, const struct world_packet *p);
 void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *p,
 		const struct tn_pkt *pkt);
 /*
- * What waits at @port of @node for its acknowledgement, or was parked when it did, in
- * @session: the far end may have it
+ * Packets of @session that wait for their acknowledgement at @port of @node, or were parked
+ * while they did, may have been accepted by the far end
  */
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
 /* @node lifts its holds: nothing of the flows that they were for is under way. */

@@ -176,7 +176,7 @@ static void expect_whole(const struct piece *p, size_t n, unsigned int whole, bo
 	assert_int_equal(given, whole);
 	assert_int_equal(given_bytes, whole * 3 * 4 * TN_FLIT);
 	assert_int_equal(counter[TORUS_NC_HOST_DROPS] > 0, drops);
-	/* What comes after it is not spoilt. */
+	/* The next message arrives whole. */
 	arrive(after, ARRAY_SIZE(after));
 	assert_int_equal(given, whole + 1);
 	msg_flush(&emu);
