@@ -91,7 +91,7 @@ struct fm_ops {
  * @resolve_max: bound on waiting for the other end of a dead link to say what
  *	it had received
  * @member_max: bound on waiting for a node whose manager does not answer
- * @keepalive: of service connections; four unanswered and the peer is lost
+ * @keepalive: of service connections; a peer that is silent for four intervals is lost
  * @flap_limit: losses of a link in quick succession until it is held down; 0: never
  * @flap_half_life: in which what was counted of them halves; at least 1 ms
  * @hold_max: bound on holding a link down after its last loss
