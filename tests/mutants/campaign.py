@@ -25,7 +25,7 @@ from tree import read
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# What has mutants, and what part of them must die, in percent
+# The files that are mutated, and the percentage of their mutants that must die
 AREAS = [
 	Area('kernel/core', 95, 'kernel/core/*.c'),
 	Area('daemon/fm', 95, 'daemon/fm/*.c'),
@@ -34,8 +34,8 @@ AREAS = [
 	     'daemon/codec*.c'),
 	Area('lib/route', 95, 'lib/route/*.c'),
 ]
-# Guests judge the driver's, which takes minutes for each: only where PATH asks for them, and
-# there is no test of how many live.
+# Mutants of the driver are judged in guests, which takes minutes for each. So they are drawn
+# only if PATH names them, and no test demands a percentage.
 DRIVER = Area('kernel', None, 'kernel/*.c')
 
 
@@ -61,7 +61,7 @@ class Campaign:
 			return f.read()
 
 	def paths(self):
-		"""Files that have mutants, below what the command names."""
+		"""The files to mutate: those below the command's paths, or all but the driver's."""
 		found = sorted(p for a in AREAS + [DRIVER] for x in a.patterns
 			       for p in glob.glob(x, root_dir=self.top))
 		wanted = [os.path.relpath(os.path.abspath(w), self.top) for w in self.args.path]
@@ -74,9 +74,9 @@ class Campaign:
 
 	def draw(self):
 		"""
-		The mutants at hand. Those whose names hash to the least are drawn: of a file in
-		proportion to what it has; more are the same ones and others; and the draw does
-		not change where the sources do not.
+		The mutants to judge: those whose names have the lowest hashes. So each file gets
+		its share, a larger draw contains the smaller one, and the draw stays the same
+		where the sources do.
 		"""
 		if self.args.named:
 			return self.named()
@@ -92,7 +92,7 @@ class Campaign:
 		return drawn[part - 1::of]
 
 	def named(self):
-		"""Those written by hand."""
+		"""The mutants that are written by hand, instead of a draw."""
 		found = []
 		for mark in marks_of(self.args.named):
 			mutant = mark.mutant(self.read(mark.path))
@@ -105,7 +105,7 @@ class Campaign:
 		return found
 
 	def check_marks(self, made):
-		"""A mark of what is no mutant any more is to be removed, or was never right."""
+		"""A mark that matches no mutant is a failure: it is stale, or was never right."""
 		for mark in self.marks:
 			if mark.path in self.texts and not any(mark.is_of(m) for m in made):
 				self.test(False, 'mark of %s is of a mutant' % mark.title)
@@ -116,7 +116,7 @@ class Campaign:
 		self.told += 1
 
 	def unreached(self):
-		"""Where all mutants live."""
+		"""Prints the lines that no program reaches: there all mutants live."""
 		programs = Programs(self.top, self.home, self.args.jobs, say)
 		os.makedirs(self.home, exist_ok=True)
 		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
@@ -173,7 +173,7 @@ class Campaign:
 			raise SystemExit('mutants: not all were judged')
 
 	def prepare(self, mutants):
-		"""The programs that judge these mutants, and what is known of them."""
+		"""Prepares the programs that judge these mutants, and loads the known results."""
 		self.programs = Programs(self.top, self.home, self.args.jobs, say)
 		self.guests = Guests(self.programs, say)
 		self.programs.prepare()
@@ -197,7 +197,10 @@ class Campaign:
 		return steps_of(self.programs.all, m, self.args.thorough)
 
 	def clones(self, tree, kind):
-		"""Copies of a tree, the first for nobody. What one that was killed left goes."""
+		"""
+		One copy of a tree per worker, and one more, the first, which stays unmodified.
+		Copies that a killed campaign left behind are removed.
+		"""
 		for path in glob.glob(os.path.join(self.home, 'work-*')):
 			if not os.path.exists('/proc/' + path.split('-')[-1]):
 				shutil.rmtree(path)

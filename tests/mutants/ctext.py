@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The text of a C file: its tokens, functions, and the expressions of their statements.
+"""Parses a C file into tokens, functions, and the expressions of their statements.
 
-Only as much of C is known as mutate.py needs. What is not understood is left alone: a
-statement that is not recognised has no mutants.
+The parser knows only as much C as mutate.py needs. A statement that it does not recognise
+is left alone and has no mutants.
 """
 import re
 
@@ -38,7 +38,10 @@ class Token:
 
 
 class Function:
-	"""A function: name, type it returns ('void', 'bool', 'pointer', 'number'), statements."""
+	"""
+	A function: its name, the kind of its return type ('void', 'bool', 'pointer', 'struct',
+	'number'), and its statements. Its body is the tokens first to last, which are braces.
+	"""
 
 	def __init__(self, name, returns, first, last):
 		self.name = name
@@ -50,11 +53,11 @@ class Function:
 
 class Statement:
 	"""
-	A statement or the expression in the head of one. kind: call, assignment, other,
-	condition (of if and while), part (of for, of switch), declaration, return, jump.
-	Its tokens are first to last - 1, the semicolon and the brackets of a head left out;
-	those of the whole statement, semicolon and all, begin at whole. body: where the
-	statement begins that a condition is for.
+	A statement, or the expression in the head of one. kind: call, assignment, other,
+	condition (of if and while), part (of for or switch), declaration, return, jump.
+	Its tokens are first to last - 1, without the semicolon or the brackets of a head.
+	whole: first token of the whole statement. body: first token of the statement that a
+	condition or switch controls.
 	"""
 
 	body = None
@@ -80,7 +83,7 @@ class Source:
 		self.find_functions()
 
 	def brackets(self):
-		"""Number of the partner of each bracket, both ways."""
+		"""Maps the index of each bracket to the index of its partner, both ways."""
 		match, stack = {}, []
 		for i, t in enumerate(self.tokens):
 			if t.text in OPENS and t.kind == 'op':
@@ -98,7 +101,7 @@ class Source:
 		return self.text.count('\n', 0, position) + 1
 
 	def whole_lines(self, start, end):
-		"""Where the lines that start to end touch begin and end, without the newline."""
+		"""Begin and end of the whole lines that hold start to end, without the newline."""
 		begin = self.text.rfind('\n', 0, start) + 1
 		stop = self.text.find('\n', end)
 		return begin, stop if stop >= 0 else len(self.text)
@@ -122,7 +125,7 @@ class Source:
 			i += 1
 
 	def function(self, begin, brace):
-		"""The function whose body begins at brace; None if no body does."""
+		"""The function whose body begins at brace; None if this is no function body."""
 		head = next((i for i in range(begin, brace) if self.tokens[i].text == '('), None)
 		if head is None or head == begin or self.is_at(begin, 'typedef', 'struct {') or \
 		   self.tokens[head - 1].kind != 'name' or \
@@ -153,7 +156,7 @@ class Parser:
 			self.f.statements.append(Statement(kind, first, last, whole))
 
 	def block(self, i):
-		"""From a brace to its partner. Return: what comes behind."""
+		"""Parses from the brace at i to its partner. Return: the token after that."""
 		end = self.s.match[i]
 		i += 1
 		while i < end:
@@ -222,7 +225,7 @@ class Parser:
 		return end + 1
 
 	def is_loop(self, i):
-		"""A macro that heads a loop: a statement follows where an operator would."""
+		"""Whether a macro call is the head of a loop: a statement follows the call."""
 		return self.s.tokens[i].kind == 'name' or self.s.is_at(i, '{')
 
 	def is_declaration(self, i):
@@ -237,7 +240,7 @@ class Parser:
 		return b.kind == 'name' and b.text not in KEYWORDS
 
 	def kind_of(self, i, end):
-		"""By the operator that is outside of all brackets."""
+		"""The kind of an expression statement, by its operators outside of all brackets."""
 		while i < end:
 			t = self.s.tokens[i].text
 			if t in OPENS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Mutants of the driver: judged by scripts of tests/vm, in guests of User-mode Linux."""
+"""Judges mutants of the driver by scripts of tests/vm, in guests of User-mode Linux."""
 import hashlib
 import json
 import os
@@ -8,13 +8,16 @@ from judge import Place, Step
 from programs import FLOOR_WAITING, TIMES_WAITING, Program, play
 from tree import files_of, read
 
-# From those that take little on; others of tests/vm need minutes.
+# The quickest first. The other scripts of tests/vm take minutes.
 SCRIPTS = ('kunit', 'policies', 'refusals', 'netlink', 'device')
 MODULE = 'build/vm/kmod-uml'
 
 
 class Patience:
-	"""How long a guest may take. It limits its processes itself, and KASAN maps terabytes."""
+	"""
+	How long a guest may take. Its memory is not limited: KASAN maps terabytes. Neither is
+	its processor time.
+	"""
 
 	def __init__(self, wall=60):
 		self.wall = TIMES_WAITING * wall + FLOOR_WAITING
@@ -39,7 +42,7 @@ def play_script(tree, script, out, patience):
 
 
 class Guests:
-	"""The scripts, and what each takes."""
+	"""The scripts, and the time that each takes."""
 
 	def __init__(self, programs, say):
 		self.programs, self.say = programs, say
@@ -47,7 +50,7 @@ class Guests:
 		self.known = os.path.join(programs.home, 'guests.json')
 
 	def prepare(self):
-		"""Builds what runs in guests, and the module; measures what is not known."""
+		"""Builds the programs that run in guests; measures scripts not measured before."""
 		base = self.programs.base
 		base.make('-j%d' % self.programs.jobs, 'all')
 		digest = hashlib.sha256()
@@ -66,7 +69,7 @@ class Guests:
 			return
 		self.say('%s: what it takes' % script.name)
 		out = os.path.join(self.programs.home, 'guest.out')
-		for _ in range(2):	# the first time the module is built, too
+		for _ in range(2):	# the first run also builds the module: the second counts
 			played = play_script(base, script, out, Patience())
 			if played.failed:
 				self.say('%s: %s' % (script.name, played.failed))
@@ -79,7 +82,7 @@ class Guests:
 
 
 class GuestPlace(Place):
-	"""Where mutants of the driver are built."""
+	"""A place that builds mutants of the driver."""
 
 	def target(self):
 		return os.path.join(MODULE, self.mutant.path[:-1] + 'o')
@@ -91,7 +94,7 @@ class GuestPlace(Place):
 		return play_script(self.tree, step.program, self.out, Patience(step.wall))
 
 	def undo(self):
-		"""The next build makes it anew of the text that is there again."""
+		"""Restores the source; the next build compiles it again."""
 		with open(self.tree.at(self.mutant.path), 'wb') as f:
 			f.write(self.original)
 

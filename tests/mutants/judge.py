@@ -21,9 +21,10 @@ class Step:
 
 def steps_of(programs, mutant, thorough):
 	"""
-	The runs that reach a mutant. With all seeds a program may reach more lines than with
-	a part of them: then all count that reach the function. So do those if the compiler
-	made nothing of the lines by themselves.
+	The runs that may reach a mutant: of the programs that reach its lines. If no code is
+	attributed to these lines, of the programs that reach the function. With all seeds a
+	program may reach more lines than with a part of them: for such runs reaching the
+	function is enough.
 	"""
 	lines = set(range(mutant.first_line, mutant.last_line + 1))
 	executable = any(lines & p.seen.get(mutant.path, set()) for p in programs)
@@ -38,7 +39,7 @@ def steps_of(programs, mutant, thorough):
 
 
 class Order:
-	"""Which run is the best to try next: what takes little, or kills much of this file."""
+	"""Sorts runs: first those that are quick, or that killed many mutants of this file."""
 
 	def __init__(self):
 		self.lock = threading.Lock()
@@ -53,7 +54,7 @@ class Order:
 		return (self.kills.get(key, 0) + 0.3) / (self.tries.get(key, 0) + 1)
 
 	def learn(self, results):
-		"""From what is known of other mutants."""
+		"""Takes over the verdicts on other mutants."""
 		for r in results:
 			for name in r['passed']:
 				self.note(r['path'], name, False)
@@ -69,8 +70,8 @@ class Order:
 
 class Place:
 	"""
-	Where a worker builds mutants: a tree of its own, and one that stays as it was, from which
-	the commands are and by which it is made whole again.
+	Where a worker builds mutants: a tree of its own. The pristine tree is never mutated: its
+	make tells the build commands, and the worker's tree is restored from it.
 	"""
 
 	def __init__(self, tree, pristine):
@@ -82,10 +83,10 @@ class Place:
 		return os.path.join('build', self.mutant.path[:-1] + 'o')
 
 	def build(self, mutant):
-		"""Return: None, or the verdict that this gives already."""
+		"""Builds a mutant. Return: UNBUILT, SAME, or None if it must be run."""
 		self.mutant, self.linked = mutant, set()
 		self.original = read(self.pristine.at(mutant.path))
-		self.began = time.time_ns() - 20_000_000	# the clock of files is coarse
+		self.began = time.time_ns() - 20_000_000	# file times are coarse
 		with open(self.tree.at(mutant.path), 'w', encoding='utf-8') as f:
 			f.write(mutant.apply(self.original.decode()))
 		if not self.compile():
@@ -98,7 +99,7 @@ class Place:
 		return self.tree.shell(self.pristine.commands(self.target(), self.mutant.path))
 
 	def run(self, step):
-		"""Links the program, once, and runs it."""
+		"""Links the program, if it is not linked yet, and runs it."""
 		program = os.path.join('build', step.program.name)
 		if program not in self.linked and \
 		   not self.tree.shell(self.pristine.commands(program, self.target())):
@@ -108,7 +109,7 @@ class Place:
 			    Limits(step.cpu, step.wall, step.how), **part(step.how))
 
 	def undo(self):
-		"""The mutant is gone."""
+		"""Restores the source and everything built since build()."""
 		if not self.mutant:
 			return
 		with open(self.tree.at(self.mutant.path), 'wb') as f:
@@ -118,15 +119,15 @@ class Place:
 
 
 class Judge:
-	"""Judges one mutant at a time. sanitized: the place of steps that are SANITIZED, or None."""
+	"""Judges one mutant at a time. sanitized: the place for SANITIZED runs, or None."""
 
 	def __init__(self, place, sanitized, order):
 		self.place, self.sanitized, self.order = place, sanitized, order
 
 	def judge(self, mutant, steps, passed):
 		"""
-		passed: {run: digest} that it is known to pass. Return: (verdict, runs it passes,
-		what killed it as [run, digest, test]).
+		passed: runs that the mutant is known to pass, as {run: digest}. Return: (verdict,
+		runs that it passes, what killed it as [run, digest, test] or None).
 		"""
 		try:
 			verdict = self.place.build(mutant)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The files "equivalent" and "named": changes written by hand. Paragraphs of
+"""Reads the files "equivalent" and "named": mutants written by hand. Each is a paragraph of
 
 	FILE FUNCTION
 	- a line of the function
 	+ what it becomes
-	what there is to say of it
+	a remark: why it is equivalent, or what is wrong with it
 
-Blanks do not count, nor where in the function the line is. Several lines after each other
-may become several others. Lines that begin with # are no part of it.
+White space and the position of the line in the function do not count. Several consecutive
+lines may become several others. Lines that begin with # are comments.
 """
 from mutate import Mutant, squeeze
 from ctext import Source
 
 
 class Mark:
-	"""One of them."""
+	"""One paragraph. said: its remark."""
 
 	def __init__(self, paragraph):
 		lines = paragraph.split('\n')

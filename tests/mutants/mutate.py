@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Makes the mutants of a C file.
 
-A mutant is the file with one span of its text replaced. It is known by what it is, never
-by where: file, function, operator, the text of the lines before and after, and which of
-several alike in the function it is. So results and marks survive that code moves.
+A mutant is the file with one span of its text replaced. It is identified by file, function,
+operator, the text of the lines before and after, and a number among equal ones in the
+function, never by position. So results and marks stay valid when code moves.
 """
 import hashlib
 import re
 
 from ctext import ASSIGNS, OPENS, TYPES, Source
 
-# Their text is for people, and dropping one is no change of behaviour that a program tells.
+# Calls that write the log: they are not mutated, for no program depends on the log.
 LOGS = re.compile(r'(fm_say|say|log_(printf|line|error|warning|info|debug)|note_refusal)$')
-# Nothing but the text of what they say is left alone.
+# Calls whose arguments are not mutated, for they are mostly text. The call may be dropped.
 TOLD = re.compile(r'(fm_problem\w*|snprintf|send_error|blame)$')
-# What checks itself: an assertion that is wrong fails, one that is gone is not missed.
+# Assertions: a mutated one fails by itself, and no test can notice that one is missing.
 ASSERTS = re.compile(r'(assert|_Static_assert|static_assert|BUILD_BUG_ON|WARN_ON\w*)$')
-# What is not freed is found by LeakSanitizer, what is freed twice by AddressSanitizer.
+# Calls that free: they are not dropped, for LeakSanitizer finds a missing one.
 FREES = re.compile(r'(\w*_)?(free|decref)$')
 
 # How tightly binary operators bind
@@ -33,7 +33,7 @@ ARITH = {'+': '-', '-': '+', '*': '+', '/': '*', '%': '/', '<<': '>>', '>>': '<<
 
 
 class Mutant:
-	"""One mutant. start, end: span of the file's text that becomes new."""
+	"""One mutant: the text from start to end is replaced by new."""
 
 	def __init__(self, path, source, function, operator, span, new):
 		self.path = path
@@ -54,13 +54,13 @@ class Mutant:
 
 	@property
 	def key(self):
-		"""What it is."""
+		"""Its identity: see the head of this file."""
 		return (self.path, self.function, self.operator, self.old_text, self.new_text,
 			self.nth)
 
 	@property
 	def name(self):
-		"""A short name of what it is."""
+		"""A short hash of its identity."""
 		return hashlib.sha256('\0'.join(map(str, self.key)).encode()).hexdigest()[:12]
 
 
@@ -90,7 +90,7 @@ class Maker:
 		return self.made
 
 	def number(self):
-		"""Counts those alike, and leaves out what two operators make both."""
+		"""Numbers equal ones, and leaves out those that another operator made as well."""
 		alike, seen, kept = {}, set(), []
 		for m in self.made:
 			if (m.start, m.end, m.new) in seen or m.old_text == m.new_text:
@@ -101,7 +101,7 @@ class Maker:
 		self.made = kept
 
 	def add(self, operator, first, last, new):
-		"""Tokens first to last - 1 become new."""
+		"""Adds a mutant in which new replaces the tokens first to last - 1."""
 		self.add_span(operator, (self.t[first].start, self.t[last - 1].end), new)
 
 	def add_span(self, operator, span, new):
@@ -111,7 +111,10 @@ class Maker:
 		return self.s.text[self.t[first].start:self.t[last - 1].end]
 
 	def find_spared(self):
-		"""Tokens that are left alone: logs, what only they depend on, assertions, sizes."""
+		"""
+		Finds the tokens that are left alone: logs, conditions that only guard a log,
+		assertions, sizes.
+		"""
 		self.spared = set()
 		for i in range(self.f.first, self.f.last):
 			if not self.s.is_at(i + 1, '(') or self.t[i].kind != 'name':
@@ -126,7 +129,7 @@ class Maker:
 				self.spared.update(range(st.first, st.last))
 
 	def spare_sizes(self, st):
-		"""[N] and * of what is declared, if no value comes first."""
+		"""Spares [N] and * in a declaration, up to the '=' of an initial value."""
 		i = st.first
 		if self.t[i].text.startswith('_Static_assert') or self.t[i].text == 'static':
 			self.spared.update(range(st.first, st.last))
@@ -164,7 +167,7 @@ class Maker:
 			self.add('drop ' + what, first, last, '')
 
 	def negate(self, first, last):
-		"""What is one comparison or one negation has other operators for that."""
+		"""Negates a condition. One comparison or one '!' is left to its own operator."""
 		depth0 = [t.text for _, t in self.outside(first, last)]
 		ops = [t for t in depth0 if t in BINDS]
 		if depth0[0] == '!' and not ops or sum(t in COMPARE for t in ops) == 1 and \
@@ -222,7 +225,7 @@ class Maker:
 		self.add('constant', i, i + 1, shown + m.group(2))
 
 	def is_binary(self, i):
-		"""Has the operator an operand before it, that is no type in brackets?"""
+		"""Whether the operator at i has an operand before it. A cast is none."""
 		before = self.t[i - 1]
 		if before.text == ')':
 			head = self.s.match[i - 1]
@@ -252,7 +255,7 @@ class Maker:
 				self.swap(i)
 
 	def left(self, i):
-		"""Where the left operand of the operator at i begins: of a chain, the last link."""
+		"""First token of the left operand of the operator at i: of the nearest in a chain."""
 		level, j = BINDS[self.t[i].text], i - 1
 		while True:
 			t = self.t[j]
@@ -265,7 +268,7 @@ class Maker:
 			j -= 1
 
 	def right(self, i):
-		"""Behind the end of the right operand."""
+		"""The token after the right operand of the operator at i."""
 		level, j = BINDS[self.t[i].text], i + 1
 		while True:
 			t = self.t[j]
@@ -278,7 +281,10 @@ class Maker:
 			j += 1
 
 	def drop_operands(self, i):
-		"""Each link of a chain of && or ||, the right one by the last operator alone."""
+		"""
+		Drops one operand of && or ||: the left one, and the right one if no operator of the
+		same chain follows, for that one drops it as its left operand.
+		"""
 		left, right = self.left(i), self.right(i)
 		op, before, after = self.t[i], self.t[i - 1].end, self.t[i + 1].start
 		stop = op.end if '\n' in self.s.text[op.end:after] else after

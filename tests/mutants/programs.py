@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The test programs: what each one reaches of the sources, how long it takes, whether it passes."""
+"""The test programs: the lines that each reaches, the time that it takes, how it ends."""
 import hashlib
 import json
 import os
@@ -10,18 +10,19 @@ import time
 
 from tree import COUNTED, PLAIN, SAN, Tree, read
 
-TIMES = 3		# as much processor time as the unmutated program: a mutant is dead
-FLOOR = 3		# seconds more
-# One that hangs and takes none is ended later: on a machine with much else to do all wait.
+# A mutant dies if a program takes TIMES its usual processor time, and FLOOR seconds more.
+TIMES = 3
+FLOOR = 3
+# For one that hangs without using the processor. Elapsed time is unsure on a busy machine.
 TIMES_WAITING, FLOOR_WAITING = 20, 60
 MEMORY = 4 << 30	# bytes of address space
-OUTPUT = 64 << 20	# bytes of a file that it writes
+OUTPUT = 64 << 20	# bytes of a file that a program writes
 # How a program is run: with a part of its seeds (EVERY), with all, with a part and sanitizers
 PART, ALL, SANITIZED = '12', '', 'san'
 
 
 class Limits:
-	"""What a program may take, given what it took unmutated."""
+	"""Limits of a program, from the seconds of cpu and wall that it takes unmutated."""
 
 	def __init__(self, cpu=600, wall=120, how=PART):
 		self.memory = 'unlimited' if how == SANITIZED else str(MEMORY)
@@ -29,20 +30,20 @@ class Limits:
 		self.wall = TIMES_WAITING * wall + FLOOR_WAITING
 
 	def words(self):
-		"""To put before a command."""
+		"""The words to put before a command."""
 		return ['prlimit', '--core=0', '--as=' + self.memory, '--fsize=%d' % OUTPUT,
 			'--cpu=%d:%d' % (self.cpu, self.cpu + 1)]
 
 
 class Played:
-	"""How a run of a program ended: failed is None if it passed; what it took in seconds."""
+	"""How a run ended. failed: None if it passed, or why not; cpu, wall: in seconds."""
 
 	def __init__(self, failed, cpu, wall):
 		self.failed, self.cpu, self.wall = failed, cpu, wall
 
 
 def play(tree, command, out, limits, **env):
-	"""Runs a command; what it prints goes to the file out. It ends with this process."""
+	"""Runs a command, with its output in the file out. It is killed if this process ends."""
 	env = dict(tree.env, CMOCKA_MESSAGE_OUTPUT='TAP', **env)
 	words = ['setpriv', '--pdeathsig', 'KILL'] + limits.words() + command
 	began = time.monotonic()
@@ -56,8 +57,8 @@ def play(tree, command, out, limits, **env):
 
 def wait(p, until, out):
 	"""
-	For its end, or for a test that failed; whatever it began ends with it. Return: (exit
-	status, what it used).
+	Waits until the process p ends. Stops it when a test has failed, or at the time until.
+	Kills whatever it has started. Return: (exit status, resource usage).
 	"""
 	pause, seen, stop = 0.002, 0, None
 	while True:
@@ -83,12 +84,12 @@ def wait(p, until, out):
 
 
 def failure(text):
-	"""The first test that failed, if one has."""
+	"""The line of the first test that failed, or None."""
 	return next((n[:160] for n in text.splitlines() if n.startswith('not ok')), None)
 
 
 def verdict(rc, text):
-	"""None: passed; else the test that failed first, or how it ended."""
+	"""None if the run passed; else the first test that failed, or how the run ended."""
 	if failure(text):
 		return failure(text)
 	if rc in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -99,16 +100,16 @@ def verdict(rc, text):
 
 
 def part(how):
-	"""What tells a program to take a part of its seeds."""
+	"""The environment that makes a program run a part of its seeds, unless how is ALL."""
 	return {} if how == ALL else {'EVERY': PART}
 
 
 class Program:
 	"""
-	A test program. digest: of its tests, the objects of tests/ and tools/ in it; sources:
-	of all text it is made of; lines: {file: set of lines} that it reaches with a part of
-	its seeds; seen: those that code was made of; functions: {file: set of functions} that
-	it reaches; cost: {how: (cpu, wall)}.
+	A test program. digest: hash of its objects of tests/ and tools/; sources: hash of all
+	its source text; lines: {file: set of lines} that it reaches with a part of its seeds;
+	seen: {file: set of lines} for which the compiler made code; functions: {file: set of
+	functions} that it reaches; cost: {how: (cpu, wall)}.
 	"""
 
 	def __init__(self, name, objects):
@@ -122,7 +123,7 @@ class Program:
 		return tree.at('build', self.name)
 
 	def is_longer(self):
-		"""Does it more with all seeds than with a part?"""
+		"""Whether it takes longer with all seeds, and so has seeds to choose from."""
 		return self.cost[ALL][0] > 1.5 * self.cost[PART][0] + 0.05
 
 	def fingerprint(self, tree):
@@ -154,7 +155,7 @@ class Programs:
 		self.broken = []	# fail without any mutation: they judge nothing
 
 	def prepare(self):
-		"""Builds them."""
+		"""Builds and lists the programs."""
 		self.build(self.base)
 		os.makedirs(self.known, exist_ok=True)
 		for p in self.list():
@@ -162,7 +163,7 @@ class Programs:
 			self.all.append(p)
 
 	def learn(self, hows):
-		"""Finds out what is not known of them yet. hows: how they will be run."""
+		"""Finds the lines and times not known yet. hows: the kinds of runs to measure."""
 		unknown = [p for p in self.all if not self.recall(p)]
 		if unknown:
 			self.build(self.counted)
@@ -186,7 +187,7 @@ class Programs:
 			raise SystemExit('mutants: the tests cannot be built:\n' + text[-3000:])
 
 	def list(self):
-		"""Those of unit and sim, with all objects that they and their helpers have."""
+		"""The programs of unit and sim, with all objects of them and their helpers."""
 		rule = 'objects-of-tests:;@printf "%s\\n" $(foreach p,$(tests) $(programs),' \
 			'"$(p) $($(p)-objs) $($(p)-deps)") "libtorus.a $(lib-objs)"'
 		_, text = self.base.make('--eval=' + rule, 'objects-of-tests')
@@ -206,7 +207,7 @@ class Programs:
 		return os.path.join(self.known, program.short + '.json')
 
 	def recall(self, program):
-		"""What was found out before, if nothing changed since."""
+		"""Loads what keep() wrote. Return: False if the sources have changed since."""
 		kept = json.loads(read(self.path_of(program)) or b'{}')
 		if kept.get('sources') != program.sources:
 			return False
@@ -223,7 +224,7 @@ class Programs:
 			json.dump(kept, f)
 
 	def measure(self, program, how):
-		"""What it takes. One that fails judges nothing."""
+		"""Measures the time that it takes. A program that fails is not used."""
 		out = os.path.join(self.home, program.short + '.out')
 		tree = self.sanitized if how == SANITIZED else self.base
 		played = play(tree, [program.path(tree)], out, Limits(how=how), **part(how))
@@ -237,7 +238,7 @@ class Programs:
 		self.keep(program)
 
 	def cover(self, program):
-		"""Which lines and functions it reaches, with a part of the seeds."""
+		"""Finds the lines and functions that it reaches, with a part of its seeds."""
 		prefix = os.path.join(self.home, 'reached')
 		shutil.rmtree(prefix, ignore_errors=True)
 		os.makedirs(prefix)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What came out of a campaign: tests in TAP, tables, and the survivors as diffs."""
+"""Reports a campaign: tests in TAP, tables, and the survivors as diffs."""
 import difflib
 from pathlib import PurePath
 
@@ -10,7 +10,7 @@ ROW = '%-28s %6s %8s %7s %6s %6s %10s %7s'
 
 
 class Area:
-	"""Files that share a target: percent of mutants that must die."""
+	"""Files that share a target: the percentage of their mutants that must die."""
 
 	def __init__(self, name, target, *patterns):
 		self.name, self.target, self.patterns = name, target, patterns
@@ -20,7 +20,7 @@ class Area:
 
 
 class Count:
-	"""How many came to which end."""
+	"""Counts mutants by verdict."""
 
 	def __init__(self):
 		self.of = dict.fromkeys((UNBUILT, SAME, MARKED, DIED, LIVED), 0)
@@ -42,7 +42,7 @@ class Count:
 
 
 def table(judged, what):
-	"""judged: [(mutant, verdict)]; what: gives the name of a mutant's row."""
+	"""Lines of a table. judged: [(mutant, verdict)]; what(mutant): the name of its row."""
 	rows, total = {}, Count()
 	for mutant, verdict in judged:
 		for c in (rows.setdefault(what(mutant), Count()), total):
@@ -54,7 +54,7 @@ def table(judged, what):
 
 
 def tests(areas, judged):
-	"""One test an area of which mutants were judged, as (passed, name)."""
+	"""One test for each area that has judged mutants, as (passed, name)."""
 	for a in areas:
 		c = Count()
 		for mutant, verdict in judged:
@@ -66,7 +66,7 @@ def tests(areas, judged):
 
 
 def diff(mutant, text, passed):
-	"""A survivor, as an engineer wants to see it."""
+	"""Lines that show a survivor: where it is, the programs that it passes, and its diff."""
 	new = mutant.apply(text)
 	lines = list(difflib.unified_diff(text.splitlines(), new.splitlines(), 'a/' + mutant.path,
 					  'b/' + mutant.path, lineterm='', n=2))
@@ -78,7 +78,7 @@ def diff(mutant, text, passed):
 
 
 def unreached(texts, programs):
-	"""Lines that code was made of and no program reaches."""
+	"""The lines with code that no program reaches."""
 	for path in sorted(texts):
 		lines = set().union(*(p.seen.get(path, ()) for p in programs))
 		for p in programs:

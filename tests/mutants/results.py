@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is known of mutants: one line of JSON for each, appended as soon as it is judged.
+"""Known verdicts: one line of JSON per mutant, appended as soon as it is judged.
 
-A result counts as long as the file that was mutated has the same text, and
-- the tests of the program that killed it are the same objects: it died;
-- those of each program that it passed are: it passed that run, and is run by others only.
+A result is valid only while the mutated file has the same text. Then
+- "died" stands while the program that killed the mutant has the same test objects;
+- a passed run stands while its program has the same test objects, and is not repeated.
 """
 import hashlib
 import json
@@ -14,7 +14,7 @@ from judge import DIED, LIVED, SAME, UNBUILT
 
 
 class Results:
-	"""Those of a file of results, and of this checkout."""
+	"""The results of a file, as far as they hold for this checkout."""
 
 	def __init__(self, path, top, programs):
 		self.path, self.top = path, top
@@ -28,7 +28,7 @@ class Results:
 					self.take(line)
 
 	def take(self, line):
-		"""A line that was cut short when a run was killed is no result."""
+		"""Takes one line. One that was cut short by a killed run is skipped."""
 		try:
 			r = json.loads(line)
 		except ValueError:
@@ -46,8 +46,8 @@ class Results:
 
 	def find(self, mutant):
 		"""
-		Return: (verdict that stands or None, runs that it passes, what killed it). LIVED
-		stands if no other runs than those reach it.
+		Return: (valid verdict or None, runs that the mutant passes, what killed it). After
+		LIVED the caller must check that no further runs reach the mutant.
 		"""
 		r = self.known.get((mutant.name, self.text_of(mutant.path)))
 		if not r:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Copies of the checkout, with what is built of them. Nothing is ever written to the
-checkout itself; a copy may be lost at any moment and is then made anew."""
+"""Copies of the checkout, and builds in them. Nothing is ever written to the checkout itself.
+A copy may be removed at any time; it is then made again."""
 import os
 import shutil
 import subprocess
 
-PLAIN = 'OPT=-O2'		# no debugging information: objects of one behaviour are equal
+PLAIN = 'OPT=-O2'		# without -g, so that equal code gives equal objects
 COUNTED = 'OPT=-O1 --coverage'
 SAN = 'SAN=1'
 
 
 def read(path):
-	"""The bytes of a file; None if there is none."""
+	"""The bytes of a file; None if it does not exist."""
 	try:
 		with open(path, 'rb') as f:
 			return f.read()
@@ -20,7 +20,7 @@ def read(path):
 
 
 def files_of(top):
-	"""All files of a tree but what was built, relative to it."""
+	"""All files of a tree except built ones, relative to the tree."""
 	for folder, folders, names in os.walk(top):
 		folders[:] = [f for f in folders if not f.startswith(('build', '.git', '__pyc'))]
 		for n in names:
@@ -30,7 +30,7 @@ def files_of(top):
 
 
 def run(command, cwd, env):
-	"""Return: (exit status, what it printed)."""
+	"""Return: (exit status, output of the command)."""
 	p = subprocess.run(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL,
 			   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 	return p.returncode, p.stdout.decode(errors='replace')
@@ -52,14 +52,14 @@ class Tree:
 		return os.path.join(self.path, *names)
 
 	def make(self, *words):
-		"""Return: (exit status, what it printed)."""
+		"""Return: (exit status, output of make)."""
 		return run(['make', '-s', 'WARN=-w', 'B=build', self.option, *words], self.path,
 			   self.env)
 
 	def commands(self, target, changed):
 		"""
-		The commands that make a target anew after a file has changed. Make takes half a
-		second to say so: they are kept.
+		The commands that rebuild a target after a file has changed. They are cached, for
+		make takes half a second to print them.
 		"""
 		key = target, changed
 		if key not in self.known:
@@ -71,7 +71,7 @@ class Tree:
 		return not run(['sh', '-ec', commands], self.path, self.env)[0]
 
 	def update(self, top):
-		"""Makes it the checkout as it is now; a file that did not change keeps its time."""
+		"""Copies the checkout as it is now; a file that did not change keeps its time."""
 		wanted = set(files_of(top))
 		for name in list(files_of(self.path)):
 			if name not in wanted:
@@ -83,13 +83,13 @@ class Tree:
 				shutil.copy(source, copy)
 
 	def clone(self, path):
-		"""Another one, objects and all."""
+		"""Makes a copy at path, with all objects."""
 		shutil.rmtree(path, ignore_errors=True)
 		shutil.copytree(self.path, path, symlinks=True)
 		return Tree(path, self.option)
 
 	def restore(self, pristine, when):
-		"""What was built since when, in ns, becomes what it is in another tree."""
+		"""Restores the files built since the time when (ns) from the pristine tree."""
 		for folder, _, names in list(os.walk(self.at('build'))):
 			for n in names:
 				path = os.path.join(folder, n)
