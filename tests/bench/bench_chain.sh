@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Traffic through a chain of nodes, three ways over the same kind of cables:
-# plain kernel forwarding, a bare tun and AF_PACKET pass-through without any
-# protocol, and torusemu.
+# Traffic through a chain of nodes, in three ways over the same kind of cables: plain
+# kernel forwarding, "bare" (a pass-through from tun to AF_PACKET without any protocol),
+# and torusemu.
 #
 #   c0 ──veth── c1 ──veth── c2 ──veth── c3
 #
 #	bench_chain.sh [SECONDS [ROUNDS]]
 #
-# What limits small packets is in bench_host: what the kernel takes for each of them at
-# both ends. What limits TCP are copies: through 3 links a user-space chain copies 8
-# times (tun device, then out of and into a socket for each link), kernel forwarding
-# never; torusemu adds the CRC, a tenth of its time, to what the bare one does.
+# Small packets are limited by the kernel's work for each of them at both ends; bench_host
+# measures it. TCP is limited by copies: through 3 links a user-space chain copies 8 times
+# (tun device, then out of and into a socket for each link), kernel forwarding never.
+# Beyond what "bare" does torusemu computes a CRC, a tenth of its time.
 #
-# The ways take turns, ROUNDS times; the table shows medians. The kernel is
-# measured with cables of MTU 1500, as they come, and of 65535.
+# The ways take turns, ROUNDS times; the table shows medians. The kernel is measured with
+# cables of MTU 1500, the default, and of 65535.
 
 set -u
 seconds=${1:-3}

@@ -1,29 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What cuts and a dead node do to a UDP flow: FRR (ospfd with BFD, and the kernel's own
-# forwarding), and ours, NICs in user space, in one run. Both on 4x4, a namespace for each
-# node and a veth pair for each cable.
+# What cut cables and a dead node do to a UDP flow, under FRR (ospfd with BFD, and kernel
+# forwarding) and under ours (NICs in user space by default), in one run. Both run on a 4x4
+# torus with a namespace for each node and a veth pair for each cable.
 #
 #	bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel]
 #
 # A flow of datagrams of 512 bytes from 0,0 to 2,2, at each rate (20000,100000 a second):
 #
-#	way	three cables on its way are cut, one after the other, not the sender's own
-#	own	three of the sender's four cables are
-#	dead	a node on its way loses its power: all its interfaces go down at one instant,
+#	way	three cables on the path are cut, one after the other, none of the sender's own
+#	own	three of the sender's four cables are cut, one after the other
+#	dead	a node on the path loses its power: all its interfaces go down at one instant,
 #		that to the service network too, and then its processes are killed
 #
-# Printed are datagrams lost (sent, and never received), sends that failed, datagrams
-# reordered and doubled, the longest time that nothing arrived, the rate that the sender
-# reached (one that has to wait falls behind), and how many of those lost the queues of the
-# sender's own devices had no room for. Sender and receiver are the same for both (udp_flow).
-# What the receiver's socket loses ends the run with an error.
+# The columns: datagrams lost (sent and never received), sends that failed, datagrams
+# reordered and doubled, the longest gap in arrivals ("silence"), the rate that the sender
+# reached (it falls behind if it has to wait), and how many of the lost datagrams the queues
+# of the sender's own devices dropped. Sender and receiver are the same for both (udp_flow).
+# If the receiver's socket overflows, the run ends with an error.
 #
-# FRR: hello 1 s, dead 4 s, BFD each 50 ms, SPF after 0 to 100 ms, one path, no other limits.
-# All of it, of either, runs before whatever else the machine does (SCHED_FIFO). Linux stops
-# such processes for 50 ms in each second in which they would take all of a processor: a
-# silence of 50 ms and more says that the rate was too much for the machine.
+# FRR: hello 1 s, dead 4 s, BFD every 50 ms, SPF after 0 to 100 ms, one path, LSAs not delayed.
+# All processes of both run at real-time priority (SCHED_FIFO), before other work of the
+# machine. Linux stops such processes for 50 ms in each second in which they would take a
+# whole processor: a gap of 50 ms and more says that the rate was too high for the machine.
 
 set -u
 [[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" "$@"
@@ -56,7 +56,7 @@ chmod 755 "$dir"
 
 die() { echo "bench_frr: $*" >&2; exit 1; }
 
-# clear ID: namespaces of a run, with all that was started in them
+# clear ID: removes the namespaces of a run and kills the processes in them
 clear() {
 	local ns p
 	for ns in $(ip netns list | awk -v id="$1-" 'index($1, id) == 1 { print $1 }'); do
@@ -65,7 +65,7 @@ clear() {
 	done
 }
 
-# What runs that were killed have left behind: their names say whose they were.
+# Removes what killed runs have left behind. The process id in a name says whose it was.
 clear_remains() {
 	local run
 	for run in /run/torus/bf*; do
@@ -101,7 +101,7 @@ until_true() {
 frr_netns() { echo "$id-$1-$2"; }
 frr_address() { echo "10.99.$1.$2"; }
 
-# Cables end in x+, x-, y+ and y-; all ends of a node have its address.
+# The cable ends of a node are its devices x+, x-, y+ and y-; all have the node's address.
 frr_cables() {
 	local x y
 	for ((x = 0; x < size; x++)); do
@@ -174,7 +174,7 @@ frr_node() {
 	done
 }
 
-# All other nodes have a route, and all four neighbours a BFD session.
+# Whether each node has routes to all others and BFD sessions with its four neighbours
 frr_ready() {
 	local x y ns
 	for ((x = 0; x < size; x++)); do
@@ -199,7 +199,7 @@ frr_up() {
 
 frr_down() { clear "$id"; rm -rf "${dir:?}"/"$id"-*; }
 
-# The way as the kernels have it: lines "X Y PORT"
+# The path from 0,0 to 2,2 by the kernels' routes: a line "X Y PORT" for each hop
 frr_way() {
 	local x=0 y=0 port to hops=0
 	to=$(frr_address 2 2)
@@ -238,15 +238,16 @@ our_way() {
 		jq -r '.hops[] | select(.port) | "\(.node[0]) \(.node[1]) p\(.port[1:2])\(.port[0:1])"'
 }
 
-# --- what happens to either --------------------------------------------------------------
+# --- the faults, for both ----------------------------------------------------------------
+# WHOSE is frr or our.
 
-# cut WHOSE X Y PORT: both ends lose their carrier
+# cut WHOSE X Y PORT: the port goes down, and its neighbour loses the carrier
 cut() { ip -n "$("$1_netns" "$2" "$3")" link set "$4" down || die "$1: no cable $2,$3 $4"; }
 
-# hop WHOSE N: of the way as it is now, counted from 0
+# hop WHOSE N: hop N of the present path, counted from 0
 hop() { "$1_way" | sed -n "$(($2 + 1))p"; }
 
-# three_cuts WHOSE N: of the Nth cable of the way, as it then is
+# three_cuts WHOSE N: three times, cuts the cable of hop N of the path at that time
 three_cuts() {
 	local i at
 	for i in 1 2 3; do
@@ -261,7 +262,7 @@ three_cuts() {
 happens_way() { three_cuts "$1" 1; }
 happens_own() { three_cuts "$1" 0; }
 
-# The node two hops on: neither the sender's neighbour nor the receiver's end.
+# The node two hops from the sender, halfway to the receiver
 happens_dead() {
 	local x y ns p
 	sleep 3
@@ -274,7 +275,7 @@ happens_dead() {
 	for p in $(ip netns pids "$ns"); do kill -9 "$p"; done
 }
 
-# What devices of a node had no room for; of what is lost, that is no matter of the fabric.
+# Packets that the queues of a node's devices dropped, before they reached the fabric
 queue_drops() {
 	ip -n "$1" -s -j link | jq '[.[].stats64.tx.dropped] | add'
 }

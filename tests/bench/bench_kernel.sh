@@ -8,28 +8,29 @@
 #
 # PAYLOAD: payload_max of the NICs, by default the largest, as in labs.
 #
-# The ways take turns, ROUNDS times; the table shows medians. In an emulated
-# processor only the ratios mean something. Cables have MTU 65535 for both, which
-# favours plain forwarding: its segments then pass whole. Small messages of a stream
-# leave the sender many to a frame; "at once": each in a frame of its own (torus(4),
-# tx-usecs), as those of a host that waits for answers.
+# Both ways take turns, ROUNDS times; the table shows medians. On an emulated processor
+# only the ratios mean something. Cables have MTU 65535 for both, which favours plain
+# forwarding: its segments then pass whole. The sender puts many small messages of a flow
+# into one frame. "at once" sends each in a frame of its own (torus(4), tx-usecs), as for a
+# host that waits for answers.
 #
 # With --icount the guest's clock counts instructions, 1 ns each. The figures are then
-# instructions, not times: they do not depend on what else the machine does, and one
-# round says all.
+# instructions, not times: they do not depend on the load of the machine, and one round is
+# enough.
 #
-# What the ratios do not say:
-#  - cables are veth pairs, whose frames never leave the memory of the machine: the NIC computes no
-#    CRC of the payload for them, as it would for a cable between machines;
-#  - 0.7 is judged on rows where up to 128 messages share a frame; 'at once' has no target, and
-#    how long messages wait for others is not measured;
-#  - of UDP only what arrives is counted: forwarding also spends time on what it then drops,
-#    the driver makes the sender wait instead;
+# What the ratios leave out:
+#  - The cables are veth pairs, whose frames never leave the machine's memory. For these the NIC
+#    computes no CRC of the payload, as it would for a cable between machines.
+#  - The target of 0.7 is for the rows in which up to 128 messages share a frame. "at once" has no
+#    target, and the delay by which messages wait for others is not measured.
+#  - Of UDP only packets that arrive are counted. Forwarding also spends time on packets that it
+#    drops later; the driver makes the sender wait instead.
 #  - PAYLOAD is that of labs, 16368, not the driver's default, 4096.
 #
-# Both ways of measuring count a copy dearer than a real processor does: for TCP what the
-# hosts copy is much of the reference. Words are copied, one an instruction; with --cpu max,
-# which says that strings of bytes are fast, the kernel copies byte by byte.
+# Time and instructions both overrate the cost of a copy compared with a real processor, and
+# for TCP the copies of the hosts are much of the reference. By default the kernel copies
+# words, one per instruction; with --cpu max, a processor with fast string instructions, it
+# copies byte by byte.
 
 set -u
 clock=()

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A lab of 64 nodes: how fast it is up, how fast it heals, what it costs.
+# A lab of 64 nodes: time until it is up, recovery time, memory and processor time.
 #
 #	bench_lab.sh [CUTS [SHAPE]]
 #
-# Recovery is what the manager measured, from the first node's detection to the
-# end of the last hold; the pause is what a UDP flow over the cut cable saw.
+# The recovery time is the manager's own measurement, from the first node's detection to
+# the end of the last hold. The pause is the longest gap of a UDP flow over the cut cable.
 
 set -u
 cuts=${1:-100}
@@ -38,7 +38,7 @@ until_true() {
 	done
 }
 
-# At rest at a version past $1, with a recovery of that version behind it.
+# at_rest VERSION: no recovery is under way, and the last one was of a later version
 at_rest() {
 	local v
 	v=$(status 'if .state == "recovering" then 0 else .last_recovery.version // 0 end')
@@ -65,7 +65,7 @@ bring_up() {
 	row "lab of $shape up and addressed" "$bare ms bare" "$full ms" "< 5000 ms"
 }
 
-# one_cut VERB UNDO: a random cable of the lab
+# one_cut VERB UNDO: breaks a random cable by lab command VERB, then mends it by UNDO
 one_cut() {
 	local v node port
 	node=$((RANDOM % ${#nodes[@]}))

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# All tables of a torus: OpenSM's torus-2QoS on ibsim's model of it, and ours, in
-# one run. OpenSM's time is from "building routing" to "tables configured" in its
-# log; it recomputes everything at every event, so a link fault costs it the same.
-# Ours are processor time of one core.
+# Computing all tables of a torus: OpenSM's torus-2QoS on ibsim's model of the torus, and
+# ours, in one run. OpenSM's time is from "building routing" to "tables configured" in its
+# log. OpenSM recomputes everything at every event, so a link fault costs it as much.
+# Our times are processor time of one core.
 #
 #	bench_opensm.sh [SHAPE...]	4x4x4 and 8x8x8; 16x16x16 takes minutes
 

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Packed labs: as many managers as nodes, their NICs in one process. How fast the fabric
-# is up, how fast one cut is healed, what it costs. Beside it, in the same run, OpenSM on
-# ibsim's model of the same torus, one process that manages all: from its start to SUBNET
-# UP, and after one link of a switch has failed.
+# Packed labs: a manager for each node, and all NICs in one process. Measured are the time
+# until the fabric is up, the recovery after a cut, memory and processor time. Beside the
+# first stands, in the same run, OpenSM on ibsim's model of the same torus, one process that
+# manages all nodes: the time from its start to SUBNET UP.
 #
 #	bench_packed.sh [SHAPE...]	4x4x4 and 8x8x8
 
@@ -17,7 +17,7 @@ B=${B:-$TOP/build}
 . "$TOP/tests/bench/peers.sh"
 # shellcheck source=tests/bench/sample.sh
 . "$TOP/tests/bench/sample.sh"
-# Without OpenSM ours is measured all the same, and the status says that it was left out.
+# Without OpenSM our side is measured all the same; the exit status says that OpenSM is missing.
 (need_peers bench_packed)
 missing=$?
 cuts=10
@@ -29,7 +29,8 @@ trap '"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; rm -rf "$tmp"' EXIT
 
 die() { echo "bench_packed: $*" >&2; exit 1; }
 lab() { "$B/fabricctl" lab "$1" --name "$lab" "${@:2}"; }
-# The root alone; 'fabricctl status' asks all nodes for their lines, which costs more than a cut.
+# Asks only the root: 'fabricctl status' also asks all nodes for their lines, which takes more
+# processor time than a cut.
 status() { "$TOP/tests/netns/ask" "$root" status | jq -r ".data | $1"; }
 median() { sort -n | awk '{ a[NR] = $1 } END { printf "%.1f", a[int((NR + 1) / 2)] }'; }
 # row TEXT OPENSM OURS WANTED
@@ -47,25 +48,26 @@ until_true() {
 	done
 }
 
-# At rest at a version past $1.
+# at_rest VERSION: no recovery is under way, and the last one was of a later version
 # shellcheck disable=SC2317 # by until_true
 at_rest() { (($(status 'if .state == "recovering" then 0 else .last_recovery.version // 0 end') > $1)); }
 
-# The processes of one kind, from their pid files.
+# pids NAME: the lab's processes of this name, from its pid files
 pids() { cat "$run"/*.pid "$run"/*/*.pid 2>/dev/null | cut -d' ' -f1 | while read -r p; do
 	[[ $(cat "/proc/$p/comm" 2>/dev/null) == "$1" ]] && echo "$p"
 done; }
 
-# Milliseconds of processor time that these have had.
+# used PID...: processor time of these processes in milliseconds
 used() { for p; do cut -d' ' -f1 "/proc/$p/schedstat"; done 2>/dev/null |
 	awk '{ n += $1 } END { printf "%.0f", n / 1e6 }'; }
 
-# Resident memory of these, that is their own: KiB, sum and largest in all.
+# memory PID...: largest resident size and sum of anonymous memory, both in KiB, and the number
+# of processes
 memory() { for p; do
 	awk '/^VmRSS/ { r = $2 } /^RssAnon/ { a = $2 } END { print r, a }' "/proc/$p/status"
 done 2>/dev/null | awk '{ if ($1 > m) m = $1; a += $2 } END { print m, a, NR }'; }
 
-# From OpenSM's first line to SUBNET UP. ibsim runs already then.
+# From OpenSM's first log line to SUBNET UP. ibsim is already running by then.
 opensm_ms() {
 	((missing == 0)) || { echo "left out:"; return; }
 	# shellcheck disable=SC2016

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# What benchmarks of traffic through a chain of nodes have in common: the chain, the
-# kernel's own forwarding as the reference, and what is measured. They have set
-# seconds, TOP and B.
+# Shared by the benchmarks of traffic through a chain of nodes: the chain, kernel forwarding
+# as the reference, and the measurements. The script that sources this has set seconds, TOP
+# and B.
 #
 #   c0 ──veth── c1 ──veth── c2 ...
 
@@ -19,7 +19,7 @@ down() {
 		for p in $(ip netns pids "$id-$i" 2>/dev/null); do kill -9 "$p" 2>/dev/null; done
 		ip netns del "$id-$i" 2>/dev/null
 	done
-	rm -f "$dir"/*.nic	# who was just killed may still listen for a moment
+	rm -f "$dir"/*.nic	# a killed torusemu may still listen for a moment
 }
 trap 'down; rm -rf "$dir"' EXIT
 
@@ -44,7 +44,7 @@ cables() {
 	done
 }
 
-# A torus0-like address on lo, so that all ways have the same ends.
+# kernel NODES [MTU]: plain forwarding, with the same addresses as torus0 has, here on lo
 kernel() {
 	local n=$1 i
 	cables "$n" "${2:-1500}"
@@ -73,13 +73,13 @@ tcp() {
 	wait $!
 }
 
-# the median of many: the mean shows what else the machine does
+# rtt TO: median round trip in ms. The mean would depend on the other load of the machine.
 rtt() {
 	ip netns exec "$id-0" ping -c 500 -i 0.002 "10.$1.0.0" | sed -n 's/.*time=\([0-9.]*\) ms/\1/p' |
 		sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'
 }
 
-# packets TO [BYTES]
+# packets TO [BYTES]: UDP packets received per second
 packets() {
 	local to=$1 receiver
 	ip netns exec "$id-$to" "$B/tests/bench/udp_rate" receive "10.$to.0.0" "$((seconds + 1))" >"$dir/pps" &

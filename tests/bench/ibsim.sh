@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# OpenSM with torus-2QoS on ibsim's model of a torus, for benchmarks that set ours beside
-# it. Sourced in a network namespace of its own: ibsim's socket is abstract.
+# OpenSM with torus-2QoS on ibsim's model of a torus, as the reference of our benchmarks.
+# Source it in a network namespace of its own: ibsim listens on an abstract socket, which
+# belongs to the namespace.
 #
 #	work		a directory of the run, removed at the end
-#	net X Y Z	the torus that the next opensm_run is about
-#	opensm_run MAX	from its start to its end, MAX seconds at most
+#	net X Y Z	describes the torus for the next opensm_run
+#	opensm_run MAX	runs OpenSM once, for MAX seconds at most
 #	between A B	milliseconds between two lines of OpenSM's log
 
 work=$(mktemp -d)
 sim=
 trap '[[ -z $sim ]] || kill "$sim" 2>/dev/null; rm -rf "$work"' EXIT
 
-# ibsim ends when its input does: a pipe that nobody writes to.
+# ibsim exits at the end of its input, so it reads a pipe to which nobody writes.
 mkfifo "$work/never"
 exec {never}<>"$work/never"
 
@@ -58,7 +59,7 @@ opensm_run() {
 	ibsim -s -S 8192 -N 16384 -P 131072 "$work/net" <&"$never" >"$work/ibsim.out" 2>&1 &
 	sim=$!
 	for ((i = 0; i < limit; i++)); do
-		# It listens, or is gone.
+		# until ibsim listens, or has exited
 		{ grep -q "@.*sim" /proc/net/unix || ! kill -0 "$sim"; } 2>/dev/null && break
 		sleep 1
 	done

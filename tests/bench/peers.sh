@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# Other software that a benchmark sets beside ours (tests/bench/peers). It is installed when it is
-# needed; where it cannot be, the benchmark says what is left out, and its status is not 0.
+# The reference software of benchmarks (listed in tests/bench/peers). It is installed when it is
+# needed. If that fails, the benchmark says what is left out and exits with a nonzero status.
 
-# need_peers BENCHMARK: or ends with status 3
+# need_peers BENCHMARK: installs what the benchmark needs, or exits with status 3
 need_peers() {
 	local bench package command want=()
 	while read -r bench package command; do
@@ -30,7 +30,7 @@ left_out() {
 	exit 3
 }
 
-# Their services are not to start: what is measured runs in namespaces of its own.
+# policy-rc.d keeps their services from starting: benchmarks run them in namespaces.
 install_peers() {
 	local policy=/usr/sbin/policy-rc.d made='' status log
 	log=$(mktemp)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** sample() - what was measured, for tests/bench/run --record */
+/** sample() - prints a measured value for tests/bench/run --record */
 static inline void sample(const char *figure, const char *unit, double value)
 {
 	if (getenv("BENCH_SAMPLES"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 
-# sample FIGURE UNIT VALUE...: what was measured, for tests/bench/run --record
+# sample FIGURE UNIT VALUE...: prints measured values for tests/bench/run --record
 sample() {
 	local value
 	[[ ${BENCH_SAMPLES-} ]] || return 0
@@ -11,7 +11,7 @@ sample() {
 	return 0
 }
 
-# sample_text FIGURE TEXT: of a text such as "12.3 ms", or "12, 34 KiB", which is two figures
+# sample_text FIGURE TEXT: samples a text such as "12.3 ms"; "12, 34 KiB" is two figures
 sample_text() {
 	local word values=() unit=1 i
 	for word in ${2//,/ }; do
