@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 #
-# What scripts that test have in common, on the host and in guests. They source it
-# first and end with "done_testing".
+# Shared by all test scripts, on the host and in guests. A script sources this first and ends
+# with "done_testing".
 #
 #	failed		1 once a test has failed
-#	told		how many tests the script has told
-#	tmp		a directory of the run, which everyone may enter; removed at the end
-#	slow		how many times slower than usual this machine is, as one that is
-#			emulated: PATIENCE in the environment
-#	patient		parameters of NICs whose links outlast a moment in which this machine stands
-#			still: else that is a silence, and again and again a flap
-#	patience	the same for "fabricctl lab up", which waits longer, too, and whose managers
-#			do: what they give up waiting for is lost
-#	tag		what the names of the tests begin with
-#	cleanup		a function of the script, if it has one: ends what it has made
-#	explain		likewise: prints what helps to understand a failure
+#	told		how many tests the script has reported
+#	tmp		a directory for the run, which everyone may enter; removed at the end
+#	slow		how many times slower than usual this machine is, for instance because it
+#			is emulated: PATIENCE in the environment
+#	patient		NIC parameters for a machine that may stall for a moment: with the defaults
+#			a stall looks like a silent link, and repeated ones like flapping
+#	patience	the same as options of "fabricctl lab up", with longer timeouts for the lab
+#			and its managers: packets for which a manager stops waiting are lost
+#	tag		a prefix of the names of the tests
+#	cleanup		a function that the script may define: removes what the script has made
+#	explain		a function that the script may define: prints more about a failed test
 
 set -u
 failed=0
@@ -33,12 +33,12 @@ trap '! declare -F cleanup >/dev/null || cleanup; rm -rf "$tmp"' EXIT
 
 say() { echo "[+] $*" >&2; }
 
-# rest SECONDS: nobody ever writes what this waits for. A guest is slow to start "sleep".
+# rest SECONDS: waits by reading a pipe to which nobody writes; a guest is slow to start "sleep"
 exec {nothing}<> <(:)
 rest() { read -r -t "$1" -u "$nothing" || :; }
 
-# check NAME COMMAND...: one test, which passes if the command ends with 0. What that
-# says follows, as comments. Status: the command's verdict, 0 or 1.
+# check NAME COMMAND...: one test, which passes if the command exits with 0. Its output follows
+# as comments. Status: 0 if it passed, else 1.
 check() {
 	local verdict
 	told=$((told + 1))
@@ -55,13 +55,14 @@ check() {
 	return $verdict
 }
 
-# skip NAME REASON: a test that this machine cannot make
+# skip NAME REASON: reports a test that this machine cannot run
 skip() {
 	told=$((told + 1))
 	echo "ok - $tag$1 # SKIP $2"
 }
 
-# adopt FILE: what another script has told, its plan last, is told by this one
+# adopt FILE: reports the tests in the output of another script as tests of this one. The other
+# script's plan must be the last line.
 adopt() {
 	local n
 	n=$(grep -cE '^(not )?ok ' "$1")
@@ -71,16 +72,17 @@ adopt() {
 	[[ $(tail -n 1 "$1") == "1..$n" ]] || check "all tests that were planned have run" false
 }
 
-# done_testing: the script's end. Without the plan that is told here it has ended early.
+# done_testing: ends the script with its plan. Output without a plan shows that a script ended
+# early.
 done_testing() {
 	echo "1..$told"
 	exit $failed
 }
 
-# until_true SECONDS COMMAND...: polls until it succeeds; $slow times as long. On a machine
-# with much else to do, or that stood still, seconds say little: it must have been asked
-# often as well, five times for each. In a guest a question is so dear that it is asked
-# less often.
+# until_true SECONDS COMMAND...: runs a command again and again until it succeeds, for at most
+# SECONDS * $slow. A busy or stalled machine may have run it only a few times by then, so it is
+# tried at least 5 * SECONDS times. In a guest starting a command is slow, so the pauses between
+# two tries are longer.
 until_true() {
 	local end=$((SECONDS + $1 * slow)) left=$(($1 * 5))
 	shift
@@ -90,12 +92,12 @@ until_true() {
 	done
 }
 
-# exits STATUS TEXT COMMAND...: ends so, and says so
+# exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT
 exits() {
 	local want=$1 text=$2 rc=0
 	shift 2
 	"$@" >"$tmp/.exits" 2>&1 || rc=$?
 	cat "$tmp/.exits"
 	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
-	grep -qF -- "$text" "$tmp/.exits" || { echo "says nothing of '$text'"; return 1; }
+	grep -qF -- "$text" "$tmp/.exits" || { echo "does not print '$text'"; return 1; }
 }

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# Runs commands that report tests as lines "ok - NAME" and "not ok - NAME" (TAP,
-# with or without numbers), prints one line for each with its duration, and
-# keeps count. Sourced by tests/run.
+# Runs commands that report tests as lines "ok - NAME" and "not ok - NAME" (TAP, with or
+# without numbers), prints one line for each test with its duration, and counts them. Sourced
+# by tests/run.
 #
 # A test is skipped if its line is "ok - NAME # SKIP REASON", and not otherwise.
 #
-# A command must report as many tests as it plans ("1..N"; several plans add up), no fewer
-# and no more: one that ended early has no plan, or another. One of $silent reports nothing
-# and is itself one test, by its exit status. A command that fails without having reported a
-# failure adds a failed test; so does one that a signal or the time limit has ended.
+# A command must report exactly as many tests as it plans ("1..N"; several plans add up): a
+# command that ended early has printed no plan, or fewer tests than planned. A command of
+# $silent reports nothing and is itself one test, by its exit status. A command that fails
+# without reporting a failed test adds one; so does one that a signal or the time limit ended.
 #
-# What each command took goes into $logs/times: STAGE <tab> LABEL <tab> WALL_MS <tab> CPU_MS,
-# where CPU is of it and of those that it waited for: not of daemons it left to themselves.
+# The times of each command go into $logs/times: STAGE <tab> LABEL <tab> WALL_MS <tab> CPU_MS.
+# CPU_MS counts the command and the children that it waited for, but no daemons it left running.
 #
-# The caller sets: logs (a directory), replay (words to put before a command to run it
-# by hand), silent (first words of commands), in_turn, in_spare_time, fail_fast.
+# The caller sets: logs (a directory), replay (words to put before a command to run it by
+# hand), silent (first words of such commands), in_turn and in_spare_time (stages, see
+# run_pool), fail_fast.
 
 passed=0
 failed=0
@@ -27,12 +28,12 @@ heading() {
 	printf '\n== %s\n' "$*"
 }
 
-# seconds since the epoch, microseconds as digits; bash has no fractions
+# now_us: prints the microseconds since the epoch
 now_us() {
 	printf '%s' "${EPOCHREALTIME/[.,]/}"
 }
 
-# cpu_of_children: sets cpu_ms to what the commands took that this shell has waited for
+# cpu_of_children: sets cpu_ms to the CPU time of all commands that this shell has waited for
 cpu_of_children() {
 	local stat
 	read -r -a stat <"/proc/$BASHPID/stat"
@@ -52,7 +53,7 @@ result() {
 	printf '%-6s - %s (%d.%02d s)\n' "$verdict" "$3" $(($2 / 1000000)) $(($2 / 10000 % 100))
 }
 
-# explain LOG REPLAY...: what a reader of a failure needs
+# explain LOG REPLAY...: prints the end of a failed command's log and how to run it again
 explain() {
 	local log=$1
 	shift
@@ -60,7 +61,7 @@ explain() {
 	printf '    log: %s\n    replay: %s\n' "$log" "$*"
 }
 
-# tap_line LINE: a test line or not; sets tap_ok and tap_name
+# tap_line LINE: whether this is a test line; sets tap_ok and tap_name
 tap_line() {
 	[[ $1 =~ ^(not\ )?ok([[:space:]]+[0-9]+)?([[:space:]]+-)?[[:space:]]+(.+)$ ]] || return 1
 	tap_ok=ok
@@ -69,7 +70,7 @@ tap_line() {
 	return 0
 }
 
-# take LABEL LINE: count a test line of a running command
+# take LABEL LINE: counts a plan or a test line of a running command
 take() {
 	local t
 	[[ $2 =~ ^1\.\.([0-9]+)$ ]] && planned=$((planned + BASH_REMATCH[1]))
@@ -85,7 +86,7 @@ take() {
 	mark=$t
 }
 
-# skip NAME REASON: without a reason it is a failure
+# skip NAME REASON: counts a skipped test; without a reason it is a failure
 skip() {
 	if [[ $2 ]]; then
 		skipped=$((skipped + 1))
@@ -96,13 +97,13 @@ skip() {
 	fi
 }
 
-# pause SECONDS: until nobody has written to nothing. No process is made for it.
+# pause SECONDS: waits by reading a pipe to which nobody writes, for that starts no process
 exec {nothing}<> <(:)
 pause() {
 	read -r -t "$1" -u "$nothing"
 }
 
-# follow PID LABEL FD: read a growing log until its writer has ended
+# follow PID LABEL FD: takes the lines of a growing log until its writer has ended
 follow() {
 	local line part='' alive=1
 	while :; do
@@ -118,7 +119,8 @@ follow() {
 	[[ -z $part ]] || take "$2" "$part"
 }
 
-# fault COMMAND: why the command that run_tap ran is a failure, beside what it has reported
+# fault COMMAND: prints why the command that run_tap ran failed, if the failed tests that it
+# reported do not say so
 fault() {
 	if ((rc && took >= limit * 1000000)); then
 		echo "ended by the limit of $limit s"
@@ -133,9 +135,8 @@ fault() {
 	fi
 }
 
-# run_tap LIMIT_S LABEL COMMAND...
-# Only the command's end is waited for, so that a daemon it left behind with our
-# output open cannot hang us.
+# run_tap LIMIT_S LABEL COMMAND...: runs a command and counts its tests. It waits for the end of
+# the command, not of its output: a daemon that was left behind may keep that open.
 run_tap() {
 	local limit=$1 label=$2 log pid rc=0 start took mark seen=0 bad=0 planned='' why cpu_ms cpu_before
 	shift 2
@@ -164,12 +165,12 @@ run_tap() {
 	[[ ! $why ]] && ((!bad)) || explain "$log" "$(printf '%q ' "${replay[@]}" "$@")"
 }
 
-# run_pool ROOM: run_tap for each line STAGE <tab> LIMIT_S <tab> LABEL <tab> COMMAND of standard
-# input, in this order, ROOM at a time; beside them those of $in_turn (stages), which would be
-# in each other's way, one at a time, and those of $in_spare_time, which only compute, ROOM
-# at a time: they take what the others leave of the processors while they wait. If there is
-# only one at a time at all, what it prints appears as it comes; else each one's appears
-# whole when it has ended. With $fail_fast nothing is begun after a failure.
+# run_pool ROOM: calls run_tap for each line STAGE <tab> LIMIT_S <tab> LABEL <tab> COMMAND of
+# standard input. There are three queues, each in the order of the lines: commands of the stages
+# $in_turn, which would disturb each other, run one at a time; those of $in_spare_time, which
+# only compute, run ROOM at a time at a low priority; all others run ROOM at a time. If only one
+# command runs at a time, its output appears as it comes; else that of each command appears when
+# it has ended. With $fail_fast no command is begun after a failure.
 run_pool() {
 	local room=$1 any=() turn=() spare=() line counted=0 all
 	while IFS= read -r line; do
@@ -215,7 +216,7 @@ at_once() {
 	rm -rf "$pool"
 }
 
-# begin QUEUE ROOM: of any, turn or spare those that there is room for
+# begin QUEUE ROOM: starts commands of a queue (any, turn, spare) until ROOM of them run
 begin() {
 	local -n lines=$1
 	local n
@@ -229,13 +230,13 @@ begin() {
 
 going_on() { ((!fail_fast || !failed)); }
 
-# show_stage STAGE: a heading, where another stage than before begins or goes on
+# show_stage STAGE: prints a heading, if the output before was of another stage
 show_stage() {
 	[[ $1 == "$shown" ]] || heading "$1"
 	shown=$1
 }
 
-# in_pool NAME LINE: in a process of its own, with counts of its own
+# in_pool NAME LINE: runs one command in a process of its own, which keeps its own counts
 in_pool() {
 	local limit label command
 	IFS=$'\t' read -r stage limit label command <<<"$2"
@@ -249,8 +250,8 @@ in_pool() {
 	} >"$pool/$1.counts"
 }
 
-# reap: waits for one of the pool to end, shows what it printed, and adds it up. One that is
-# killed cannot say that it has ended: so it is looked whether it lives.
+# reap: waits until a process of the pool has ended, shows its output, and adds up its counts.
+# It polls, because a process that is killed cannot report its end.
 reap() {
 	local pid name queue
 	while :; do
@@ -267,7 +268,7 @@ reap() {
 	add_up "$pool/$name" "${lines[${name#*-}]}"
 }
 
-# add_up FILES LINE: of a command of the pool; one whose counts are not whole is a failure
+# add_up FILES LINE: shows and counts a command of the pool; incomplete counts are a failure
 add_up() {
 	local label p f s names=()
 	IFS=$'\t' read -r stage _ label _ <<<"$2"

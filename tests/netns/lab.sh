@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# For tests that use one lab, $lab, of programs in $bin: questions and changes, said as they
-# are done, and the end of it.
+# For tests with one lab, $lab, of the programs in $bin. ctl runs fabricctl and prints the
+# command, lab is "fabricctl lab VERB" on it, ask is another command on it. The lab is removed
+# at the end.
 
 # shellcheck source=tests/check.sh
 . "$TOP/tests/check.sh"
@@ -15,13 +16,13 @@ ask() { ctl "$1" --lab "$lab" "${@:2}"; }
 # shellcheck disable=SC2317
 cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 
-# is FILTER WANT: of the fabric's status
+# is FILTER WANT: whether the jq filter gives WANT for the status of the fabric
 is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
-# Rows are asked for node by node, and may be of two tables, for which no proof holds: a
-# verdict that is wrong now says nothing while a table comes, one that stays wrong does. Rows
-# that are wrong for a moment are looked for where all NICs stand still: sim's checkers look at
-# the rows in force after each event. How many verdicts were wrong first is told.
+# Whether "fabricctl verify" succeeds. It reads the rows node by node, so while a new table is
+# distributed it may see rows of two tables, which together need not pass. Only a verdict that
+# stays wrong is an error; how often it was wrong at first is printed. The simulator's checker
+# reads the rows of all NICs at one instant (check_rows(), tests/sim/check.h).
 verified() {
 	local wrong=0 rc=0
 	until_true 20 verdict || rc=1
@@ -29,7 +30,7 @@ verified() {
 	return $rc
 }
 verdict() { ask verify || { wrong=$((wrong + 1)); return 1; }; }
-# Of no flow a packet is missing or came twice, as all NICs count that receive.
+# Whether no receiving NIC counts a lost or a duplicate packet of any flow
 all_came_once() {
 	local counters
 	counters=$(ask counters --json) || return 1
