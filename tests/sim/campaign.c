@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random histories. Each seed makes a shape, a service network of some quality,
- * traffic, and a run of faults and repairs at random times; then everything is
- * mended, and the fabric must come to rest with nothing lost (but what was in a NIC that
- * died, check_fate.c), doubled or out of order.
+ * Random histories. A seed determines a shape, the quality of the service network, the traffic,
+ * and faults and repairs at random times. At the end everything is mended. Then the fabric must
+ * come to rest, with no packet lost (except in NICs that died, see check_fate.c), doubled or out
+ * of order.
  *
- *	test_campaign [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 tells what happens
+ *	test_campaign [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 #include "story.h"
 #include "tests/unit/random.h"
 
-/* New ones at the end: the histories of seeds found before stay as they were. */
+/* Add new acts at the end and set origin.acts of the named histories: they stay as they were. */
 enum act {
 	CUT,
 	MEND,
@@ -24,7 +24,7 @@ enum act {
 	MANAGER_OFF,
 	MANAGER_ON,
 	ROOT_RESTART,
-	CUT_AND_RESTART,	/* a cable and a manager, which comes back, at once */
+	CUT_AND_RESTART,	/* a cable is cut while a manager restarts */
 	HANG,
 	WAKE,
 	ACTS,
@@ -32,7 +32,7 @@ enum act {
 
 static uint64_t some_time(uint64_t *random)
 {
-	/* From within one step of a recovery to long after it. */
+	/* from less than one step of a recovery to far more than a whole one */
 	return (1 + random_below(random, 1000)) * W_US << random_below(random, 10);
 }
 
@@ -122,7 +122,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
 	c.member_max = 300 * W_MS;
-	if (o->seed % 5 == 0) {		/* every loss is a flap */
+	if (o->seed % 5 == 0) {		/* links are held down after each loss */
 		c.flap_limit = 1;
 		c.flap_half_life = 100 * W_MS;
 	}
@@ -149,18 +149,18 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	return good;
 }
 
-/* Their streams follow from their seeds as they did when they were found. */
+/* The seed and the stream as it was derived when these histories were found */
 #define OLD(seed) (seed), (seed) * 0x9e3779b97f4a7c15ULL
 
 static const struct origin named[] = {
 	{ "late_numbering", OLD(12446), CUT_AND_RESTART, true, true,
-	  "a destination that restarted took a late numbering for a new one" },
+	  "a restarted destination took a flow's late packets of an old numbering for new ones" },
 	{ "late_numbering_2", OLD(12452), CUT_AND_RESTART, true, true,
-	  "the same, on another way" },
+	  "the same error as late_numbering, after other events" },
 	{ "late_row", OLD(2184), WAKE + 1, true, true,
-	  "a row of a manager's former life came late and was kept" },
+	  "a row that a manager sent before its restart came late and was kept" },
 	{ "back_while_draining", 1795224230000012834, 0, 0, false, true,
-	  "a node judged dead was back before the network had drained of what it still sent" },
+	  "a node judged dead was back and still stamped an old colour: the drain did not end" },
 };
 
 int main(int argc, char **argv)

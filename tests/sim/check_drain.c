@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * At the moment when a node begins to replay or lets flows go, as the root said that the
- * network is drained and proved it: no NIC that takes part in the version has a packet of
- * an older colour, looked at packet by packet.
+ * Checks the root's proof that the network is drained, packet by packet: when a node begins to
+ * replay or lifts its holds, no NIC that takes part in the version may have a packet of an older
+ * colour in the network.
  */
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 
-/* The same of one that is parked, since its link failed just now. */
+/* not_accepted() for a parked packet, which does not tell its port: the session does. */
 static bool not_accepted_by_any(const struct world *w, uint32_t node, const struct tn_pkt *pkt)
 {
 	for (unsigned int p = 0; p < w->nports; p++)
@@ -22,9 +22,10 @@ static bool not_accepted_by_any(const struct world *w, uint32_t node, const stru
 }
 
 /**
- * struct left - packets in the network that the NIC of @node has
- * @colours: a mask of those that are counted
- * @asleep: so are packets of a source whose NIC still stamps that colour
+ * struct left - counts the packets in the network that are in the NIC of @node
+ * @colours: mask of the colours to count
+ * @asleep: also count packets whose source still stamps their colour, because its manager did
+ *	not follow
  */
 struct left {
 	const struct world *w;
@@ -59,7 +60,7 @@ static bool count_left(void *arg, const struct tn_pkt *pkt, enum where where, un
 	case IN_PARKING:
 		l->n += pkt->unresolved && not_accepted_by_any(l->w, l->node, pkt);
 		break;
-	default:	/* not stamped yet, or arrived */
+	default:	/* not in the network: not stamped yet, or arrived */
 		break;
 	}
 	return false;
@@ -106,8 +107,9 @@ const char *check_colour(struct world *w, uint32_t node, uint64_t version, char 
 	uint8_t colour = (uint8_t)(1u << version % TORUS_COLOURS);
 
 	/*
-	 * Only the first to switch has none of its own. A NIC whose manager sleeps goes on
-	 * with the colour that it has: what it sends is known to be without proof.
+	 * Only at the first switch: later there are packets of the new version with this colour.
+	 * A NIC whose manager does not follow goes on stamping its old colour, which may be this
+	 * one. The root knows that it has no proof then, so these packets do not count.
 	 */
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (i != node && w->node[i].on && w->node[i].nic->version >= version)

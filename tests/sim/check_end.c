@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a fabric at rest must look like. */
+/* Checks of a fabric at rest. */
 #include <stdio.h>
 #include <torus/route.h>
 
@@ -19,7 +19,7 @@ const char *check_table(struct world *w, char *buf, size_t room)
 			      w->node[c->node[1]].managed;
 		bool open = !(closed[c->node[0]] & 1u << c->port[0]);
 
-		/* Two nodes without power: nobody is there to tell of their cable. */
+		/* If both nodes are without power, nobody reports the state of their cable. */
 		if (!w->node[c->node[0]].on && !w->node[c->node[1]].on)
 			continue;
 		if (c->there && usable != open) {
@@ -37,7 +37,7 @@ const char *check_table(struct world *w, char *buf, size_t room)
 	return NULL;
 }
 
-/* A copy of the rows in the NIC of @node, the caller's, or NULL: it has no place. */
+/* Return: a copy of the rows of @node's NIC, for the caller to free; NULL: it is not placed. */
 static uint64_t *rows_of(struct world *w, uint32_t node)
 {
 	const u64 *rows = tn_nic_rows_get(w->node[node].nic, 0, w->nodes);
@@ -50,7 +50,7 @@ static uint64_t *rows_of(struct world *w, uint32_t node)
 	return copy;
 }
 
-/* The rows of @node in its NIC are, bit for bit, what the table asks for. */
+/* Compares the rows in @node's NIC, bit for bit, with those that the table asks for. */
 static const char *rows_wrong(struct world *w, uint32_t node, struct torus_health *health,
 			      const uint64_t *rows, char *buf, size_t room)
 {
@@ -67,7 +67,7 @@ static const char *rows_wrong(struct world *w, uint32_t node, struct torus_healt
 		wrong = buf;
 	}
 	if (!rows) {
-		snprintf(buf, room, "node %u has no place", node);
+		snprintf(buf, room, "node %u has no coordinates", node);
 		wrong = buf;
 	}
 	free(due);
@@ -91,7 +91,7 @@ static void culprit(void *arg, const struct torus_culprit *c)
 	p->wrong = p->buf;
 }
 
-/* All rows together: every joined pair has a way, and nothing can deadlock. */
+/* Checks all rows together: every joined pair has a path, and nothing can deadlock. */
 static const char *unproven(struct world *w, const uint16_t *closed, const uint64_t *const *rows,
 			    const bool *up, char *buf, size_t room)
 {

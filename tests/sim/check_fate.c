@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of each packet, by counting its copies in the memory of NICs: it arrives
- * once, or comes back, or the last of its copies ends for a reason that is known:
+ * Follows each packet by counting its copies in the memory of NICs. A packet must arrive once,
+ * or come back as unreachable, or its last copy must be freed for one of these reasons:
  *
- *	died		one was in a NIC that lost its power
- *	unreachable	no row led to the destination, and none back
- *	late		its destination did not wait for it any longer, and was right not
- *			to: the root had told it so without proof (bounded_at), or it was on
- *			its way for longer than a receiver waits (gap_time)
+ *	died		a copy was in a NIC that lost its power
+ *	unreachable	no row led to the destination, and none back to the source
+ *	late		its destination had given it up, and rightly so: the root had ended the
+ *			drain without proof (bounded_at), or the packet was under way for longer
+ *			than a receiver waits (gap_time)
  *
- * Anything else is a loss, and is found at the moment when the last copy ends, by the node
- * where it did. So are packets that are given up while they live: a receiver goes on behind
- * a gap, or a source lifts a hold, although a copy can still arrive.
+ * Anything else is a loss. It is reported when the last copy is freed, with the node. It is also
+ * an error to give up a packet too early: a receiver continues behind a gap, or a source lifts a
+ * hold, although a copy can still arrive.
  */
 #include <stdio.h>
 
@@ -22,13 +22,14 @@
 #define ARRIVED	  2
 #define RETURNED  4
 #define DIED	  8	/* a NIC that had a copy lost its power */
-#define UNSURE	  16	/* ... that had it, and perhaps passed it on, and did not say so */
-#define REFUSED	  32	/* its destination got a copy when it did not wait for it any more */
+#define UNSURE	  16	/* a NIC may have accepted it and passed it on without acknowledging it */
+#define REFUSED	  32	/* a copy came to its destination after that had given the packet up */
 
 /**
  * struct fate - what became of a packet
- * @copies: in the memory of NICs
- * @life: of the NIC at which it arrived
+ * @copies: number of copies in the memory of NICs
+ * @life: nic_life of the destination when it arrived
+ * @is: mask of SENT, ARRIVED, ...
  */
 struct fate {
 	uint64_t sent_at;
@@ -62,7 +63,7 @@ static bool ended(const struct fate *fate)
 	return fate->is & (ARRIVED | RETURNED);
 }
 
-/* It may be given up although it lives. */
+/* Whether the packet may be given up although a copy can still arrive. */
 static bool may_be_late(const struct check_flow *c, const struct fate *fate)
 {
 	struct tn_params params;
@@ -91,7 +92,7 @@ void fate_sent(struct check_flow *c, const struct world_packet *p)
 	c->alive++;
 }
 
-/* Nothing waits for @p any more. A copy that can still arrive would be thrown away. */
+/* @p is given up for the reason @why. This is an error if a copy can still arrive. */
 static void given_up(struct check_flow *c, const struct world_packet *p, const char *why)
 {
 	const struct fate *fate = fate_of(c, p);
@@ -104,7 +105,7 @@ static void given_up(struct check_flow *c, const struct world_packet *p, const c
 	wrong_packet(c, p, text);
 }
 
-/* A packet of VCD arrived: those of its flow that did not arrive before it are gone. */
+/* VCD packet @p was delivered: its receiver has given up all missing packets before it. */
 static void gap(struct check_flow *c, const struct world_packet *p)
 {
 	struct flow *f = flow_of(c, p->src, p->dst, p->vc);
@@ -137,7 +138,7 @@ void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_
 	each_packet(c->w, node, mark_unsure, &(struct unsure) { c, port, session });
 }
 
-/* VCA has no numbers by which its destination would know a second copy. */
+/* Packets of VCA have no sequence number by which the destination could tell a second copy. */
 static bool may_double(const struct world_packet *p, const struct fate *fate)
 {
 	return p->vc == TORUS_VC_A && fate->is & UNSURE;
@@ -166,7 +167,7 @@ void fate_returned(struct check_flow *c, const struct world_packet *p)
 	fate->is |= RETURNED;
 }
 
-/* The last copy is at its end, and the packet has not arrived. */
+/* The last copy of @p was freed at @node, and the packet has not arrived. */
 static void lost(struct check_flow *c, uint32_t node, const struct world_packet *p,
 		 const struct fate *fate, const struct tn_pkt *pkt)
 {
@@ -205,7 +206,7 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 struct waiting {
 	struct check_flow *c;
 	uint32_t node;
-	uint64_t *n;		/* packets of each flow of @node that are not in the network */
+	uint64_t *n;		/* packets of each flow of @node not yet in the network */
 };
 
 static bool count_waiting(void *arg, const struct tn_pkt *pkt, enum where where,
@@ -220,7 +221,7 @@ static bool count_waiting(void *arg, const struct tn_pkt *pkt, enum where where,
 	return false;
 }
 
-/* All of a flow but the last @waiting packets have come to their end. */
+/* The hold of a flow is lifted: all packets but the last @waiting must have ended. */
 static void flow_released(struct check_flow *c, struct world_packet p, uint64_t waiting)
 {
 	struct flow *f = flow_of(c, p.src, p.dst, p.vc);
@@ -258,7 +259,7 @@ static uint64_t counted(const struct check_flow *c, enum torus_node_counter whic
 	return n;
 }
 
-/* Nothing is under way any more. */
+/* Reports packets that are still under way. */
 static void none_alive(struct check_flow *c)
 {
 	for (uint32_t i = 0; i < c->w->nodes * c->w->nodes * TORUS_VCS; i++) {
@@ -279,13 +280,13 @@ static void none_alive(struct check_flow *c)
 void fate_end(struct check_flow *c)
 {
 	uint64_t doubled = counted(c, TORUS_NC_DUPLICATES), missed = counted(c, TORUS_NC_LOST);
-	/* One that is late was missed, and then is thrown away. */
+	/* A late packet may count as lost twice: when it is given up, and when it comes. */
 	uint64_t gone = c->died[0] + c->unreachable[0] + 2 * c->late;
 
 	none_alive(c);
-	/* Copies of one packet are made where a NIC died, or a manager was not there in time. */
+	/* Second copies are only made if a NIC died or a manager did not answer in time. */
 	if (doubled && !c->deaths && !c->judged_dead && !c->bounded_at)
-		flow_wrong(c, "%llu packets came twice to where nothing died",
+		flow_wrong(c, "%llu packets came twice although no NIC died",
 			   (unsigned long long)doubled);
 	if (missed > gone)
 		flow_wrong(c, "receivers missed %llu packets, and %llu are gone",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Watches every flow (source, destination, VC) of a world. Order is judged here, by what
- * hosts get; what becomes of each packet in check_fate.c; what managers do to NICs, when
- * they do it, in check_hold.c and check_drain.c.
+ * Watches every flow (source, destination, VC) of a world. This file checks the order in which
+ * hosts get packets, check_fate.c the fate of each packet, check_hold.c and check_drain.c what
+ * managers do to NICs, at the moment when they do it.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void freed(void *arg, uint32_t node, const struct world_packet *p,
 	fate_freed(arg, node, p, pkt);
 }
 
-/* @node dies: its neighbours cannot know which packets it had accepted and passed on. */
+/* @node dies: its neighbours cannot know which of their packets it had accepted. */
 static void neighbours_unsure(struct check_flow *c, uint32_t node)
 {
 	for (unsigned int p = 0; p < c->w->nports; p++) {
@@ -100,7 +100,7 @@ static void power(void *arg, uint32_t node, bool on)
 			flow_of(c, i, node, vc)->anew = true;
 }
 
-/* Notes that the root admits to have no proof, or takes a node for dead. */
+/* Notes whether the root goes on without proof (or is not there), or takes a node for dead. */
 static void hear_root(struct check_flow *c, uint64_t version)
 {
 	const struct fm *root = world_fm(c->w, world_root(c->w));
@@ -113,7 +113,7 @@ static void hear_root(struct check_flow *c, uint64_t version)
 		c->judged_dead |= root->table.entry[i].state == FM_NODE_DEAD;
 }
 
-/* A node may keep packets so only if some node died, or the root gave up waiting. */
+/* Keeping packets without an answer is right only if a node died, or the root gave up waiting. */
 static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 {
 	struct check_flow *c = arg;
@@ -131,7 +131,7 @@ static void switched(void *arg, uint32_t node, uint64_t version)
 	const char *wrong = check_colour(c->w, node, version, buf, sizeof(buf));
 
 	hear_root(c, version);
-	/* Its colour was last looked for by some version since the one that had it. */
+	/* No error if a recovery since the last version of this colour ended without proof. */
 	if (wrong && version - c->bounded >= TORUS_COLOURS)
 		flow_wrong(c, "%s", wrong);
 	holds_switched(c, node, version);

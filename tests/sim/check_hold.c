@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Holds, from what NICs are given alone: a row whose way changed is on hold from that
- * switch on until the holds of the version that is then in force are lifted, however many
- * tables come in between.
+ * Checks holds by the rows that NICs are given. When a row's path changes, or it names a relay,
+ * the row must be on hold from that switch until the holds of the version in force are lifted,
+ * through all switches in between.
  */
 #include "check_impl.h"
 #include "kernel/core/nic_impl.h"
@@ -13,7 +13,7 @@
 	     TORUS_ROW_STEP_MASK << TORUS_ROW_FIRST_SHIFT | \
 	     TORUS_ROW_STEP_MASK << TORUS_ROW_LAST_SHIFT)
 
-/* @way: of each row of each node, as its NIC had it last; @due: it must be on hold */
+/* For each row of each node: @way: its path at the last switch; @due: it must be on hold */
 struct holds {
 	uint64_t *way;
 	bool *due;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Inside of check_flow: what its files have in common. */
+/* Internal header of check_flow, shared by its files. */
 #ifndef CHECK_IMPL_H
 #define CHECK_IMPL_H
 
@@ -10,12 +10,12 @@ struct fate;
 struct holds;
 
 /**
- * struct flow - of one source, destination and VC
+ * struct flow - one source, destination and VC
  * @next: sequence number after that of the last packet that arrived
- * @anew: the destination has lost its memory since, so @next means nothing
- * @last_at: when a packet came last
+ * @anew: the destination has got a new NIC since, so @next means nothing
+ * @last_at: when the last packet arrived
  * @pause: the longest time between two packets
- * @fate: of each packet, @nfates of them in room for @room; those below @low have no copies
+ * @fate: of each packet; @nfates are used of @room. All below @low have ended or have no copies
  */
 struct flow {
 	uint64_t sent, got, returned;
@@ -28,21 +28,23 @@ struct flow {
 };
 
 /**
- * struct check_flow - all that is watched of a world
- * @alive: packets that are under way, or wait at their source
+ * struct check_flow - what the checker knows of a world
+ * @nodes: number of nodes; kept here because the world may be freed first
+ * @alive: packets in the network or queued at their source
  * @holds: which rows must be on hold, check_hold.c
- * @bounded_at: when a node last went on although the root had no proof that the network
- *	was drained: what was sent before may be late; 0: never
- * @bounded: the version of that
+ * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
+ *	the network was drained: packets sent before may come late; 0: never
+ * @bounded: the version of that recovery
  * @deaths: NICs that lost their power
- * @judged_dead: the root took some NIC for dead: what its neighbours keep for it, it may have
- * @died, @unreachable: packets that are gone for this reason, of VCD and of VCA
- * @late: packets of VCD that are gone because nobody waited for them
- * @gone: of NICs that ended, what their counters were
+ * @judged_dead: the root has taken some NIC for dead: its neighbours may replay packets that it
+ *	has accepted
+ * @died, @unreachable: packets lost for this reason, [0] of VCD and [1] of VCA
+ * @late: VCD packets lost because they came after their receiver had given them up
+ * @gone: sums of the counters of NICs that lost their power
  */
 struct check_flow {
 	struct world *w;
-	uint32_t nodes;		/* of it, which may end first */
+	uint32_t nodes;
 	struct flow *flow;
 	struct holds *holds;
 	uint64_t alive;
@@ -55,7 +57,7 @@ struct check_flow {
 	char wrong[200];
 };
 
-/* The first thing found wrong is kept. */
+/* Records an error; only the first one is kept. */
 void flow_wrong(struct check_flow *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline struct flow *flow_of(struct check_flow *c, uint32_t src, uint32_t dst,
@@ -72,11 +74,11 @@ void fate_copied(struct check_flow *c, const struct world_packet *p);
 void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *p,
 		const struct tn_pkt *pkt);
 /*
- * Packets of @session that wait for their acknowledgement at @port of @node, or were parked
- * while they did, may have been accepted by the far end
+ * Marks the packets of @session at @port of @node that are not acknowledged, in the RETRY buffer
+ * or parked from it: the far end may have accepted them.
  */
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
-/* @node lifts its holds: nothing of the flows that they were for is under way. */
+/* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
 void fate_end(struct check_flow *c);
 void fate_free(struct flow *f);
@@ -90,18 +92,21 @@ void holds_released(struct check_flow *c, uint32_t node);
 
 /* check_where.c */
 enum where { IN_INPUT, IN_RETRY, IN_PARKING, IN_HELD, IN_WINDOW, IN_GAP };
-/* Each packet in the memory of the NIC of @node, @port of its RETRY buffer; until @see is true. */
+/*
+ * Calls @see for each packet in the memory of @node's NIC until it returns true. @port is that
+ * of the RETRY buffer (IN_RETRY), else 0. Return: whether @see returned true.
+ */
 bool each_packet(const struct world *w, uint32_t node,
 		 bool (*see)(void *arg, const struct tn_pkt *pkt, enum where where,
 			     unsigned int port), void *arg);
 /*
- * Whether the far end of a cable has not accepted what waits in the RETRY buffer of @port
- * of @node, or waited there until it was parked. What one that died or began anew had is
- * not known: this may be a copy of what went on from there.
+ * Whether the far end of the cable has not accepted packet @tseq of @session, which waits in the
+ * RETRY buffer of @port of @node or was parked from it. False also if the far end has died or
+ * started anew: it may have accepted the packet, so this may be only a copy.
  */
 bool not_accepted(const struct world *w, uint32_t node, unsigned int port, uint32_t session,
 		  uint16_t tseq);
-/* Where a copy of @p is that may still arrive: a text in @buf. False: nowhere. */
+/* Finds a copy of @p that may still arrive, and says in @buf where. False: there is none. */
 bool find_packet(const struct world *w, const struct world_packet *p, char *buf, size_t room);
 
 #endif /* CHECK_IMPL_H */

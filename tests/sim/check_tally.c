@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a root keeps up to date is what it would find by looking at all nodes. */
+/* Checks that what the root updates at each change is what a look at all nodes would give. */
 #include <stdio.h>
 #include <torus/route.h>
 
@@ -11,7 +11,7 @@ static bool has_nic(const struct fm_entry *e)
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
 }
 
-/* Who is neither marked nor odd has the entry that the next table would give. */
+/* A node that is neither marked nor odd must have the entry that the next table would give it. */
 static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
 {
 	const struct fm_tally *t = &fm->root->tally;
@@ -21,11 +21,11 @@ static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
 		if (t->table.is[i] || t->odd.is[i])
 			continue;
 		if (fm_publish_entry(fm, i, &e) && memcmp(&e, &fm->table.entry[i], sizeof(e))) {
-			snprintf(buf, room, "node %u: another entry, and nobody told", i);
+			snprintf(buf, room, "node %u: its entry changed and it is not marked", i);
 			return buf;
 		}
 		if (t->odd.is[i])
-			return "a node is odd, and nobody told";
+			return "a node is odd and was not marked so";
 	}
 	return NULL;
 }
@@ -46,17 +46,18 @@ static const char *parts_wrong(const struct fm *fm)
 		} else {
 			bool same = m && m->guid == e->guid;
 
-			/* It was judged dead, or is another NIC by now ... */
+			/* not counted: it was judged dead, or has started anew since ... */
 			if (same && (m->state == FM_NODE_DEAD || (e->epoch && m->epoch != e->epoch)))
 				continue;
-			/* ... or it was judged dead, and is back before the next table. */
+			/* ... counted: it lives, or is back since it was judged dead */
 			lives += has_nic(e) || (e->state == FM_NODE_DEAD && same &&
 						m->state == FM_NODE_UP);
 		}
 	}
 	if (fm_tally(fm)->parts[FM_PART_TAKES] != count || fm_tally(fm)->set != set)
-		return "another number of nodes takes part";
-	return fm_tally(fm)->parts[FM_PART_LIVES] != lives ? "another number lives" : NULL;
+		return "the root counts wrong which nodes take part";
+	return fm_tally(fm)->parts[FM_PART_LIVES] == lives ? NULL :
+	       "the root counts wrong which nodes live and take no part";
 }
 
 static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
@@ -71,13 +72,14 @@ static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
 		closed[i] = has_nic(e) ? (e->fault | e->wiring | e->admin) & all : all;
 		for (unsigned int p = 0; m && p < 2u * t->shape.ndims; p++)
 			if (m->row.port[p].closed && !fm->root->tally.closed.is[i])
-				return "a port is closed, and nobody told";
+				return "a port is closed and its node is not marked";
 	}
 	torus_exclusions_close(&t->shape, closed);
-	return memcmp(closed, t->closed, t->nodes * sizeof(*closed)) ? "other exclusions" : NULL;
+	return memcmp(closed, t->closed, t->nodes * sizeof(*closed)) ?
+	       "the table's exclusions do not follow from its entries" : NULL;
 }
 
-/* If all are said to be joined, all are. */
+/* If the root says that links join all nodes that are up, they do. */
 static const char *joined_wrong(const struct fm *fm, bool *seen)
 {
 	const struct fm_table *t = &fm->table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where the packets of a world are, found by looking into every NIC. */
+/* Finds the packets of a world in the memory of its NICs. */
 #include <stdio.h>
 
 #include "check_impl.h"
@@ -16,7 +16,7 @@ static bool each_of(const struct tn_queue *q, enum where where, unsigned int por
 	return false;
 }
 
-/* A heap of packets that wait behind a gap, and those beside it. */
+/* Visits a heap of packets that wait behind a gap, and the heaps linked to it. */
 static bool each_waiting(const struct tn_pkt *pkt, see_fn *see, void *arg)
 {
 	for (; pkt; pkt = pkt->next)
@@ -58,7 +58,7 @@ bool not_accepted(const struct world *w, uint32_t node, unsigned int port, uint3
 	far = &w->node[c->node[e]].nic->link[c->port[e]];
 	if (far->session == session)
 		return !tn_seq_before(tseq, far->retry.rx.expected);
-	/* It may be past that session already, where the other end has not noticed its end. */
+	/* The far end may have begun a new session, and this end may not know it yet. */
 	return far->last_session == session && !tn_seq_before(tseq, far->last_rseq);
 }
 
@@ -83,9 +83,9 @@ static bool is_it(void *arg, const struct tn_pkt *pkt, enum where where, unsigne
 	if (!nic_packet(pkt, &id) || pkt->hdr.type != TN_DATA || id.src != s->p->src ||
 	    id.dst != s->p->dst || id.vc != s->p->vc || id.seq != s->p->seq)
 		return false;
-	if (where == IN_GAP)	/* it has arrived, and waits for its turn */
+	if (where == IN_GAP)	/* it has arrived and waits to be delivered in order */
 		return false;
-	/* Its next NIC has it, or had it when it died. */
+	/* The next NIC has accepted the packet, or may have before it died. */
 	if (where == IN_RETRY && !not_accepted(s->w, s->node, port,
 					       s->w->node[s->node].nic->link[port].session,
 					       pkt->hdr.tseq))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random histories of small fabrics that are so broken that some pairs of nodes talk
- * only by way of relays: nodes without power and cables cut from the beginning, then
- * relays that die and come back, further cables cut and mended, exclusions, managers
- * that restart, at random times within and after recoveries. Whenever a fabric has come
- * to rest its rows are proven and every joined pair must get a new packet through;
- * at the end everything is mended as in the campaign.
+ * Random histories of small fabrics so broken that some pairs of nodes need relays. From the
+ * beginning nodes are without power and cables are cut. Then relays die and come back, further
+ * cables are cut and mended, ports are excluded, and managers restart, at random times during and
+ * after recoveries. Now and then the fabric is brought to rest: then the rows are verified, and a
+ * new packet must get through between all joined nodes. At the end everything is mended as in the
+ * campaign.
  *
- *	test_ruins [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 tells what happens
+ *	test_ruins [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 #define NODES_MAX 20
 
-/* New ones at the end: the histories of seeds found before stay as they were. */
+/* Add new acts at the end and set origin.acts of the named histories: they stay as they were. */
 enum act {
 	CUT,
 	MEND,
@@ -36,13 +36,14 @@ enum act {
 	INCLUDE,
 	MANAGER_RESTART,
 	ROOT_RESTART,
-	LOOK,			/* comes to rest and is looked at */
+	LOOK,			/* look(): brings the fabric to rest and checks it */
 	ACTS,
 };
 
 /**
  * struct ruin - a history
- * @dead: nodes without power from the beginning; they come back only at the end
+ * @dead: nodes without power from the beginning; they get power only at the end
+ * @excluded: the node of each port that was excluded
  */
 struct ruin {
 	struct story s;
@@ -52,14 +53,14 @@ struct ruin {
 	unsigned int nexcluded;
 };
 
-static atomic_ullong rows_looked_at;	/* through relays, at rest */
+static atomic_ullong rows_looked_at;	/* rows through relays that look() has checked */
 
 static uint64_t some_time(uint64_t *random)
 {
 	return (1 + random_below(random, 1000)) * W_US << random_below(random, 8);
 }
 
-/* Exclusions as cables and power are. */
+/* Sets @closed to what the table must exclude, by the state of cables and power. */
 static void closed_of(struct world *w, uint16_t *closed)
 {
 	memset(closed, 0, w->nodes * sizeof(*closed));
@@ -72,7 +73,7 @@ static void closed_of(struct world *w, uint16_t *closed)
 	}
 }
 
-/* Rows through relays, and a node that is one, at random. */
+/* Return: the number of rows through relays; @relay: a random one of these relays. */
 static uint64_t relays_of(const struct torus_shape *shape, const uint16_t *closed,
 			  uint64_t *random, uint32_t *relay)
 {
@@ -93,7 +94,7 @@ static uint64_t relays_of(const struct torus_shape *shape, const uint16_t *close
 	return n;
 }
 
-/* --- a look at a fabric at rest ----------------------------------------------------- */
+/* --- checks of a fabric at rest ------------------------------------------------------ */
 
 struct look {
 	struct ruin *r;
@@ -109,7 +110,7 @@ static bool due(const struct look *l, uint32_t a, uint32_t b)
 	       torus_health_component(l->health, a) == torus_health_component(l->health, b);
 }
 
-/* The pairs that joined nodes are, each of which must have got a packet through. */
+/* Finds a pair of joined nodes that has got no packet through since look() began. */
 static bool waits(const struct look *l, uint32_t *a, uint32_t *b)
 {
 	struct world *w = l->r->s.w;
@@ -122,7 +123,8 @@ static bool waits(const struct look *l, uint32_t *a, uint32_t *b)
 	return false;
 }
 
-/* Who starts where no Init comes to cannot join, and is not to be waited for. */
+/* A node that started where no Init reaches it cannot join: turns it off, so that the world can
+ * settle. */
 static void turn_off_strays(struct world *w)
 {
 	uint16_t closed[NODES_MAX];
@@ -139,8 +141,9 @@ static void turn_off_strays(struct world *w)
 }
 
 /*
- * What is under way at first may have been sent before the look. Cables of some worlds
- * are slow, and their traffic is more than such ruins carry: then much has piled up.
+ * Brings the fabric to rest, checks table and rows, and waits until a packet has come through
+ * between all joined nodes. This may take long: some worlds have slow cables and more traffic than
+ * the broken fabric carries, so many packets are queued.
  */
 static void look(struct ruin *r)
 {
@@ -185,7 +188,7 @@ static void look(struct ruin *r)
 	torus_health_free(l.health);
 }
 
-/* --- what happens -------------------------------------------------------------------- */
+/* --- acts ----------------------------------------------------------------------------- */
 
 static void kill(struct ruin *r, uint32_t node)
 {
@@ -287,9 +290,9 @@ static void act(struct ruin *r)
 	}
 }
 
-/* --- how it begins and ends ----------------------------------------------------------- */
+/* --- begin and end --------------------------------------------------------------------- */
 
-/* Whether Inits come to all nodes that have power. */
+/* Whether Inits reach all nodes that have power. */
 static bool all_joined(const struct ruin *r, const struct torus_shape *shape,
 		       const uint16_t *closed)
 {
@@ -305,8 +308,9 @@ static bool all_joined(const struct ruin *r, const struct torus_shape *shape,
 }
 
 /*
- * Breaks a shape until some pair needs a relay.
- * @whole: whether it hangs together. Return: false: it never did.
+ * Draws dead nodes and cut cables until some pair needs a relay.
+ * @whole: set to whether Inits reach all nodes in spite of the cut cables
+ * Return: false if no draw needed a relay.
  */
 static bool draw(struct ruin *r, const struct torus_shape *shape, bool *cut, bool *whole)
 {
@@ -350,7 +354,8 @@ static void begin(struct ruin *r, struct world_config *c)
 	c->member_max = 300 * W_MS;
 	c->link_latency = (2 * W_US) << random_below(&r->random, 8);
 	c->frame_loss = random_below(&r->random, 3) ? 0 : 500;
-	late = random_below(&r->random, 2) || !whole;	/* who hears no Init never joins */
+	/* Cut the cables after the bring-up? A node that no Init reaches would never join. */
+	late = random_below(&r->random, 2) || !whole;
 	story_begin(&r->s, c);
 	for (uint32_t i = 0; i < world_nodes(r->s.w); i++)
 		if (!r->dead[i])
@@ -400,8 +405,8 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 
 static const struct origin named[] = {
 	{ "full_relays", 410, 0, 0, true, true,
-	  "hosts that kept their queues full left no room for acknowledgements, and asking for "
-	  "these filled what was left" },
+	  "hosts kept their queues full and left no room for acknowledgements; the requests for "
+	  "these filled the rest" },
 };
 
 int main(int argc, char **argv)
@@ -414,7 +419,7 @@ int main(int argc, char **argv)
 		.nnamed = sizeof(named) / sizeof(named[0]),
 	}, argc, argv);
 
-	printf("# %llu rows through relays were looked at\n", rows_looked_at);
+	printf("# %llu rows through relays were checked\n", rows_looked_at);
 	if (argc == 1 && !rows_looked_at) {
 		printf("not ok - ruins: no row went through a relay\n");
 		return 1;

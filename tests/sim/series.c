@@ -14,7 +14,7 @@
 #include "tools/fabricctl/command.h"
 #include "tools/fabricsim/jobs.h"
 
-/* jobs_run() says how far it is by way of these. */
+/* Needed by jobs_run(), which prints its progress under this name. */
 const struct program this_program = { .name = "series" };
 
 struct run {
@@ -27,13 +27,13 @@ struct run {
 
 static _Thread_local uint64_t playing;
 
-/* A state that has nothing to do with that of any other seed. */
+/* The state of the generator for a seed, unrelated to that of any other seed. */
 static uint64_t stream_of(uint64_t seed)
 {
 	return random_next(&(uint64_t){ seed * 0xd1342543de82ef95ULL });
 }
 
-/* A history that takes the program with it says which it was. */
+/* Signal handler: reports which seed was playing when the program crashed. */
 static void fell(int sig)
 {
 	char text[64];
@@ -61,10 +61,10 @@ static void play(struct run *r, const struct origin *o)
 	atomic_fetch_add(&r->told, 1);
 	atomic_fetch_add(&r->failed, 1);
 	if (o->name)
-		printf("not ok - %s: %s: %s\n# it once found: %s\n# again: %s %s\n", r->s->name,
-		       o->name, wrong, o->found, r->program, o->name);
+		printf("not ok - %s: %s: %s\n# the error it once found: %s\n# replay: %s %s\n",
+		       r->s->name, o->name, wrong, o->found, r->program, o->name);
 	else
-		printf("not ok - %s: seed %" PRIu64 ": %s\n# again: %s %" PRIu64 "\n", r->s->name,
+		printf("not ok - %s: seed %" PRIu64 ": %s\n# replay: %s %" PRIu64 "\n", r->s->name,
 		       o->seed, wrong, r->program, o->seed);
 	fflush(stdout);
 }
@@ -80,7 +80,7 @@ static int play_named(void *arg, size_t i)
 	return 0;
 }
 
-/* Every fourth is crowded: the others take a third of the time. */
+/* Every fourth seed is crowded. The others take a third of its time. */
 static int play_seed(void *arg, size_t i)
 {
 	struct run *r = arg;
@@ -123,7 +123,7 @@ static bool one_named(struct run *r, const char *name)
 	return false;
 }
 
-/* Not where somebody else, a sanitizer, looks after it. */
+/* Installs the handler, unless a sanitizer has one. */
 static void mind(int sig)
 {
 	struct sigaction was, ours = { .sa_handler = fell };

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Series of random histories: named ones that once went wrong, and as many of fresh
- * seeds as are asked for, on one core or more.
+ * Series of random histories: named histories, which once failed, and histories that follow
+ * from seeds.
  *
- *	PROGRAM				the named ones, then seeds 1 to as many as the series has
- *	PROGRAM FIRST [COUNT]		seeds, replayed; one unless COUNT is given
- *	PROGRAM NAME			a named one
+ *	PROGRAM				all named histories, then seeds 1 to @count
+ *	PROGRAM FIRST [COUNT]		COUNT seeds from FIRST on, by default 1
+ *	PROGRAM NAME			one named history
  *
- * JOBS=N: on so many cores at once, 0: all there are; otherwise on one. EVERY=N: a part
- * of the seeds, story.h.
+ * JOBS=N: number of threads, 0: one per core, default 1. EVERY=N: seeds 1 to @count / N only.
  */
 #ifndef SERIES_H
 #define SERIES_H
@@ -18,15 +17,15 @@
 #include <stdint.h>
 
 /**
- * struct origin - what a history follows from
- * @name: of one that once went wrong; else NULL
+ * struct origin - what determines a history
+ * @name: of a named history; else NULL
  * @seed: of its world
- * @stream: state of the generator from which the rest is drawn, 0: follows from @seed;
- *	some histories were found when it did in another way
- * @acts: of how many kinds of acts it is made; 0: of all there are
- * @crowded: NICs send at their full rate also while nothing happens
- * @in_order: nothing goes by VCA
- * @found: what it found
+ * @stream: state of the generator for everything else; 0: derived from @seed. Old histories need
+ *	their own, for the derivation has changed since
+ * @acts: use only the first so many kinds of acts; 0: all
+ * @crowded: NICs send at their full rate also while nothing happens (no story.sparing)
+ * @in_order: no packets use VCA
+ * @found: the error that this history once showed
  */
 struct origin {
 	const char *name;
@@ -41,10 +40,10 @@ struct origin {
 /**
  * struct series - a kind of random histories
  * @name: of the test
- * @count: histories when nothing is said
- * @history: plays one; what goes wrong is written to @wrong. Called from several
- *	threads. Return: whether all went well
- * @named, @nnamed: those that once went wrong
+ * @count: seeds to run by default
+ * @history: plays one history and writes an error to @wrong. Called from several threads.
+ *	Return: whether there was none
+ * @named, @nnamed: the named histories
  */
 struct series {
 	const char *name;

@@ -44,7 +44,7 @@ void story_traffic(struct story *s, uint64_t interval)
 	world_traffic(s->w, interval);
 }
 
-/* The root has in step what it keeps up to date. */
+/* Runs check_tally(). */
 static void tally(struct story *s)
 {
 	char buf[100];
@@ -59,7 +59,7 @@ struct pace {
 	unsigned int quiet;	/* ms since it changed */
 };
 
-/* What changes while something happens: links that are up, tables, steps of a recovery. */
+/* A hash of all that changes while something happens: links, table versions, recoveries. */
 static uint64_t state_of(struct story *s)
 {
 	uint64_t state = 0;
@@ -85,7 +85,7 @@ static uint64_t state_of(struct story *s)
 #define QUIET 10		/* ms without a change */
 #define FILLING (2 * CALM)	/* until all nodes send again, and inputs are full */
 
-/* One more ms with as much traffic as it deserves. */
+/* Runs for 1 ms, then sets the traffic: full if something changed lately, else reduced. */
 static void pace(struct story *s, struct pace *p)
 {
 	uint64_t was = p->state;
@@ -129,7 +129,7 @@ void story_rest(struct story *s, uint64_t limit)
 	tally(s);
 }
 
-/* Links that flapped are used again in time. */
+/* Waits until all links that were held down for flapping are in use again. */
 static void wait_out_holds(struct story *s)
 {
 	for (unsigned int i = 0; i < 1300 && story_problem(s, "flap", ""); i++)
@@ -157,7 +157,7 @@ bool story_end(struct story *s)
 	wait_out_holds(s);
 	world_run(s->w, 100 * W_MS);
 	story_rest(s, 60 * W_S);
-	/* Links that lose frames need a while for what has piled up. */
+	/* Where links lose frames it takes a while until all queued packets have arrived. */
 	for (unsigned int i = 0; i < 100 && check_flow_alive(s->flow); i++)
 		world_run(s->w, 200 * W_MS);
 	wrong = check_flow_end(s->flow);

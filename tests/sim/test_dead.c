@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes that die with packets in them, under traffic: the survivors prove that nothing of
- * the old tables is under way and go on, instead of waiting until nothing moves. That the
- * proof is one is looked at packet by packet (check_drain.c), in these and all stories.
+ * Nodes die under traffic, with packets in them. The root must prove that no packet of an old
+ * table is left in the network, instead of waiting until the sums do not move any more
+ * (drain_max). check_drain.c checks each proof packet by packet, here and in all stories.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 #define SEEDS 4
 
 static struct story s;
-static uint64_t seen;		/* version that ended last */
-static unsigned int proven, bounded;
+static uint64_t seen;		/* version of the last recovery that ended */
+static unsigned int proven, bounded;	/* recoveries that ended with proof, or by drain_max */
 
 /* Counts the recoveries that end within @ns. */
 static void watch(uint64_t ns)
@@ -56,7 +56,7 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	proven = bounded = 0;
 }
 
-/* @why: a bound may end a wait as well; NULL: none may. */
+/* @why: why some recoveries may end without proof; NULL: none may. */
 static void end(uint64_t seed, const char *why)
 {
 	bool ended = proven && (why || !bounded);
@@ -80,7 +80,7 @@ static void one_dies(void **state)
 	}
 }
 
-/* Neighbours among them: what one had of the other is nobody's. */
+/* Neighbours die together: nobody can tell what one had accepted from the other. */
 static void several_die(void **state)
 {
 	(void)state;
@@ -96,7 +96,7 @@ static void several_die(void **state)
 	}
 }
 
-/* What the first begins is at @step when the second happens. */
+/* Runs until the recovery that was begun is at @step. */
 static void until(enum story_step step, uint64_t seed)
 {
 	for (uint64_t end = world_now(s.w) + 1 * W_S; story_step(&s) != step;) {
@@ -106,7 +106,7 @@ static void until(enum story_step step, uint64_t seed)
 	}
 }
 
-/* A second one at every step of what the first began. */
+/* A second node dies at each step of the recovery from the first death. */
 static void one_after_another(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void one_after_another(void **state)
 	}
 }
 
-/* With new counters, before, while and after the others recover from its death. */
+/* A dead node comes back with a new NIC, before and at each step of its recovery. */
 static void comes_back(void **state)
 {
 	(void)state;
@@ -134,11 +134,11 @@ static void comes_back(void **state)
 		until(step, seed);
 		world_power(s.w, 5, true);
 		watch(1500 * W_MS);
-		end(seed, "it may be there and not take part");
+		end(seed, "the node may be back and not yet take part");
 	}
 }
 
-/* It lives, with its packets, cut off from all; and joins again with what it has counted. */
+/* A node that lives is cut off with its packets, and joins again with its old counters. */
 static void cut_off(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void cut_off(void **state)
 	}
 }
 
-/* A ring in two parts, of which one has the root. */
+/* A ring is split; the part without the root loses its managers, too. */
 static void split(void **state)
 {
 	(void)state;
@@ -173,7 +173,7 @@ static void split(void **state)
 	}
 }
 
-/* It relayed for others, and what was in its memory is gone. */
+/* A random node dies where many cables are cut: relays die with the packets in their memory. */
 static void relay_dies(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void relay_dies(void **state)
 	}
 }
 
-/* No death, no loss: what the one count of a cut cable proves, two do as well. */
+/* A cable is cut and no node dies: all recoveries end with proof. */
 static void nobody_dies(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Traffic between all nodes while things break: nothing lost, doubled or out of
- * order, and the fabric comes to rest with a right table. A second fault hits at
- * every step of the recovery from the first.
+ * Faults under traffic between all nodes: no packet may be lost, doubled or out of order, and the
+ * fabric must come to rest with a right table. A second fault happens at every step of the
+ * recovery from the first.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,17 +16,17 @@
 #include "story.h"
 #include "tests/unit/random.h"
 
-/* What may happen. */
+/* The faults and repairs of these tests. */
 enum fault {
 	CUT,
 	SILENCE,
-	FLAP,			/* cut, and whole again before the table is made */
+	FLAP,			/* cut, and mended before a table is made */
 	NODE_DIES,
 	MANAGER_DIES,
 	MANAGER_RESTARTS,
 	ROOT_RESTARTS,
-	NODE_COMES_BACK,	/* another than that of NODE_DIES; it was off */
-	MEND,			/* a cable that was cut before */
+	NODE_COMES_BACK,	/* one that was off from the beginning, not that of NODE_DIES */
+	MEND,			/* a cable that was cut from the beginning */
 	EXCLUDE,
 	FAULTS,
 };
@@ -59,7 +59,7 @@ static void happen(struct story *s, enum fault f, uint32_t k)
 	case NODE_DIES:
 		world_power(s->w, node, false);
 		break;
-	case MANAGER_DIES:	/* and what its NIC parks, nobody replays in time */
+	case MANAGER_DIES:	/* nobody replays what its NIC parks until the manager is back */
 		world_manager(s->w, node, false);
 		break;
 	case MANAGER_RESTARTS:
@@ -162,7 +162,7 @@ static void singles(void **state)
 	assert_int_equal(failures, 0);
 }
 
-/* A recovery takes a few ms: the gaps reach every step of it, which is checked. */
+/* A recovery takes a few ms. The gaps must reach each of its steps: @met checks that. */
 static void doubles(void **state)
 {
 	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
@@ -203,7 +203,7 @@ static void doubles(void **state)
 		assert_int_equal(met, (1u << STEPS) - (1u << STEP_REST));
 }
 
-/* Messages doubled, late, and connections that break, all at once. */
+/* Faults while messages are doubled and delayed and connections break. */
 static void disturbed(void **state)
 {
 	const char *one = getenv("SEED");
@@ -235,7 +235,7 @@ static void disturbed(void **state)
 	assert_int_equal(failures, 0);
 }
 
-/* The figure that matters: one cable cut, 64 nodes. */
+/* Prints how long each step of the recovery takes after a cut in a fabric of 64 nodes. */
 static void pause_of_a_cut(void **state)
 {
 	struct world_config c;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes that only relays join, and what happens to relays at every step of a recovery:
- * a cable is cut, or mended so that relays are left or become needed, and at some time
- * after it the relay dies, its manager or the root starts anew, or another cable goes;
- * or the other way round. Where no NIC dies, nothing may be lost.
+ * Recoveries of fabrics in which some pairs of nodes need a relay. One event begins a recovery: a
+ * cable is cut or mended, which changes who needs a relay, the relay dies or one of its ports is
+ * excluded, or the manager of the relay or the root restarts. Another of these events happens at
+ * each step of that recovery. If no NIC dies, nothing may be lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,10 @@
 #include "story.h"
 
 /**
- * struct scene - a shape with cables cut, and a node that is a relay then
- * @whole: a cable whose loss leaves all nodes joined; @turn: one that was cut, with which
- *	no pair needs a relay, or others do
+ * struct scene - a shape with cut cables
+ * @relay: a node that is a relay then
+ * @whole: a cable that may be cut as well: all nodes stay joined
+ * @turn: one of the cut cables; when it is mended no pair, or other pairs, need a relay
  */
 static const struct scene {
 	const char *shape;
@@ -27,10 +28,10 @@ static const struct scene {
 	unsigned int cuts;
 	uint32_t relay, whole, turn;
 } scenes[] = {
-	/* 0,0 has one cable, to the relay */
+	/* node 0,0 has one cable left, to the relay */
 	{ "3x3", { 0, 1, 2, 4 }, 4, 6, 8, 0 },
 	{ "4x3", { 0, 1, 6 }, 3, 8, 10, 6 },
-	/* some pairs have relays, and other ways if those die */
+	/* some pairs need a relay, and find another path if it dies */
 	{ "4x3", { 0, 1, 9 }, 3, 7, 12, 1 },
 	{ "4x4", { 0, 1, 2, 3 }, 4, 12, 21, 2 },
 };
@@ -83,7 +84,7 @@ static uint64_t counted(struct story *s, enum torus_node_counter which)
 	return n;
 }
 
-/* @packets: that a node may keep as a relay; 0: as NICs mostly do. */
+/* @packets: relay_packets of all NICs, for how many packets a relay has memory; 0: the default. */
 static void begin(struct story *s, const struct scene *scene, uint64_t seed, uint32_t packets)
 {
 	struct world_config c;
@@ -135,7 +136,7 @@ static bool finish(struct story *s, const char *what)
 	return false;
 }
 
-/* A recovery takes a few ms: the gaps reach every step of it, which is checked. */
+/* A recovery takes a few ms. The gaps must reach each of its steps: @met checks that. */
 static void phases(void **state)
 {
 	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
@@ -168,7 +169,7 @@ static void phases(void **state)
 		assert_int_equal(met, (1u << STEPS) - (1u << STEP_REST));
 }
 
-/* Nobody ever finds anybody unreachable while all hang together. */
+/* While cables join all nodes, no packet ever comes back as unreachable. */
 static void nobody_unreachable(void **state)
 {
 	unsigned int failures = 0;
@@ -193,8 +194,8 @@ static void nobody_unreachable(void **state)
 }
 
 /*
- * Windows of a packet, so that each waits for word that the one before has ended: who is
- * not told, or takes no notice, sends nothing more through relays.
+ * With windows of one packet each relayed packet waits for the acknowledgement of the one before.
+ * If acknowledgements were not sent, or ignored, nothing more would go through relays.
  */
 static void small_windows(void **state)
 {
