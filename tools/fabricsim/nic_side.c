@@ -5,7 +5,7 @@
 #define ALIGN 64
 #define MAGIC 0x53494d31u
 
-/** struct load - payload of the traffic: which packet this is */
+/** struct load - payload of a packet of the traffic, which identifies it */
 struct load {
 	uint32_t magic;
 	uint32_t src;
@@ -17,7 +17,7 @@ struct load {
 
 /**
  * struct copy - a packet in the memory of a NIC
- * @is_traffic: it is packet @id of the traffic, and the watch was told
+ * @is_traffic: this is a copy of packet @id of the traffic, and the watch knows of it
  */
 struct copy {
 	struct tn_pkt pkt;
@@ -25,13 +25,13 @@ struct copy {
 	bool is_traffic;
 };
 
-/* The core is told a host; that is one of these. */
+/* The host pointer of tn_ops */
 struct host {
 	struct world *w;
 	uint32_t node;
 };
 
-/* @copy is one of the packet that @l tells of. */
+/* Notes that @copy is a copy of the packet with payload @l, and tells the watch. */
 static void copied(const struct host *h, struct copy *copy, const struct load *l)
 {
 	const struct world_watch *watch = &h->w->watch;
@@ -102,7 +102,7 @@ static bool deliver(void *host, struct tn_pkt *p)
 	const struct host *h = host;
 	const struct world_watch *watch = &h->w->watch;
 
-	/* What a host gets is a whole packet of the traffic, and is for it. */
+	/* A host only gets whole packets of the traffic, and only its own. */
 	if (!copy->is_traffic || tn_pkt_bytes(p) != sizeof(struct load))
 		abort();
 	if (h->node != (p->hdr.type == TN_UNREACH ? copy->id.src : copy->id.dst))
@@ -162,7 +162,7 @@ static const struct tn_ops ops = {
 	.random = nic_random,
 };
 
-/* The ends of a line differ in nothing but who hears what. */
+/* Connects the model of a port to its cable, which is the same both ways. */
 static void lay(struct world *w, uint32_t node, unsigned int port)
 {
 	struct wnode *n = &w->node[node];
@@ -215,7 +215,7 @@ static void core_start(struct world *w, uint32_t node)
 	if (!n->nic || !h)
 		abort();
 	*h = (struct host) { w, node };
-	memcpy((char *)n->nic + size, &h, sizeof(h));	/* to free it by */
+	memcpy((char *)n->nic + size, &h, sizeof(h));	/* for core_stop(), which frees it */
 	tn_params_default(&cfg.params);
 	cfg.params.slots = 16;
 	if (n->relay_packets)
@@ -316,7 +316,7 @@ void tell_link(struct world *w, uint32_t node, unsigned int port)
 	world_post(w, &ev);
 }
 
-/* Link changes go to the manager once the NIC has come to rest. */
+/* Tells the manager of links that changed, when the NIC has nothing more to do. */
 static void tell_links(struct world *w, uint32_t node)
 {
 	struct wnode *n = &w->node[node];
@@ -380,7 +380,7 @@ void nic_frame(struct world *w, const struct ev *ev)
 	nic_pump(w, ev->node);
 }
 
-/* Carrier is there if the cable is whole and both ends have power. */
+/* Both ends see a carrier if the cable is plugged and not cut, and both nodes have power. */
 void nic_carrier(struct world *w, uint32_t cable)
 {
 	const struct cable *c = &w->cable[cable];
@@ -422,7 +422,7 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 	out->peer_port = i.peer_port;
 }
 
-/* A packet for another node. Return: whether the NIC took it. */
+/* Sends a packet of the traffic to @dst. Return: whether the NIC took it. */
 static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
 {
 	struct wnode *n = &w->node[node];
@@ -451,7 +451,7 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int 
 		pkt_put(&h, p);
 		return false;
 	}
-	/* It is not in the network yet: the NIC only queued it. */
+	/* tn_nic_send() only queues the packet, so it is not too late to register the copy. */
 	copied(&h, (struct copy *)p, &l);
 	n->seq[dst * TORUS_VCS + vc]++;
 	if (w->watch.sent)

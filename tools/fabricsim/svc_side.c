@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The host of a manager in a world: its NIC, and the service network. Messages
- * go through the real codec. A connection delivers in order, or breaks; what is
- * doubled comes again later, as after a reconnection.
+ * The host of a manager in a world: it gives the manager its NIC and the service network. Messages
+ * pass the real codec. A connection delivers messages in order, or breaks. A doubled message comes
+ * again later, out of order, as after a reconnection.
  */
 #include <stdio.h>
 
@@ -139,7 +139,7 @@ static int park_replay(void *io, uint64_t version, uint16_t ports)
 	return err;
 }
 
-/* --- a NIC that is nothing but links ---------------------------------------------- */
+/* --- a NIC that consists only of links (nic_plain.c) -------------------------------- */
 
 static int links_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
@@ -239,9 +239,10 @@ static uint64_t svc_delay(struct world *w)
 }
 
 #define SEGMENT 1448	/* bytes of a stream in a frame */
-#define HEADERS 78	/* ... and what TCP, IP and Ethernet put around them */
+#define HEADERS 78	/* bytes of TCP, IP and Ethernet around them */
 
-/* A message of @len bytes passes a link that is busy until @busy, from @at on. Return: until when. */
+/* Sends a message of @len bytes over a link at @at, or at @busy if the link is busy until then.
+ * Return: when the link has sent it; @busy is set to that. */
 static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
 {
 	if (!w->cfg.svc_mbps)
@@ -250,7 +251,7 @@ static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
 	return *busy;
 }
 
-/* When a message from @from is at @to, and what it counts for. */
+/* Counts a message. Return: when it is at @to. */
 static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
 {
 	size_t bytes = len + (len / SEGMENT + 1) * HEADERS;
@@ -267,7 +268,7 @@ static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
 	return pass(w, &w->node[to].svc_in, at, bytes);
 }
 
-/* Something arrives at end @id, after all that is on its way there. */
+/* Sends an event to end @id. It arrives after all that was sent to this end before. */
 static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_t len)
 {
 	struct end *e = &w->end[id - 1];
@@ -339,9 +340,10 @@ static bool parcel_has(const struct parcel *p, const struct fm_table_msg *t)
 }
 
 /*
- * A table as a parcel: what its sender was just sent and passes on, or the one
- * made last, or a new one. Contents follow from term, version and base, but for
- * what the second end of a cable told late; a library takes that as one anyway.
+ * Return: a table as a parcel: the one that its sender is just handed and passes on, or the newest,
+ * if it is the same table, else a new one. Term, version and base determine the content of a
+ * table, except for sessions that the second end of a cable reports late; the machines of a
+ * library share these anyway.
  */
 static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 {

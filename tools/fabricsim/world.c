@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The clock, and what an experimenter can do to a world. */
+/* The event queue of a world, and the calls by which an experiment changes and reads it. */
 #include <stdio.h>
 
 #include "world_impl.h"
@@ -31,7 +31,7 @@ bool world_chance(struct world *w, unsigned int n, unsigned int of)
 	return n && world_random(w) % of < n;
 }
 
-/* --- events: a binary heap, and frames in the order in which they come ------- */
+/* --- events: a binary heap, and a queue for frames --------------------------- */
 
 static bool before(const struct ev *a, const struct ev *b)
 {
@@ -114,7 +114,7 @@ static struct ev take_top(struct world *w)
 	return top;
 }
 
-/* The next event, if it is due at @end. */
+/* Takes the next event off the queue. False: none is due until @end. */
 static bool take(struct world *w, uint64_t end, struct ev *out)
 {
 	bool frame = w->frames.n && !(w->nheap && before(&w->heap[0], under_way(w, 0)));
@@ -141,7 +141,7 @@ static void ev_drop(struct ev *ev)
 		free(ev->data);
 }
 
-/* Events of a manager that hangs pile up, in order. */
+/* Keeps an event, in order, for a manager that hangs. */
 static void put_off(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -545,7 +545,6 @@ bool world_cable_there(const struct world *w, uint32_t cable)
 	return w->cable[cable].there;
 }
 
-/* Works as far as the experimenter is concerned: plugged, not cut, both ends on. */
 bool world_cable_whole(const struct world *w, uint32_t cable)
 {
 	const struct cable *c = &w->cable[cable];
@@ -572,7 +571,7 @@ uint32_t world_root(const struct world *w)
 	return 0;
 }
 
-/* Links that the experimenter left whole are up; dead ones are not. */
+/* Whether the links of all whole cables are up at both ends, and no others. */
 static bool links_as_wanted(struct world *w)
 {
 	if (w->cfg.links_only)

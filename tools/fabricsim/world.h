@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A world of NICs and managers in virtual time: the real cores, joined by
- * cables with latency and loss; the real machines, joined by a service network
- * with latency, breaks and doubled messages; and traffic between all nodes.
- * The same config and the same calls give the same history.
+ * A simulated fabric, the world, in virtual time: the real NIC cores, joined by cables with
+ * latency and loss; the real managers (daemon/fm/), joined by a service network with latency,
+ * broken connections and doubled messages; and traffic between all nodes. The same config and
+ * the same calls give the same history.
  *
- * Nothing here knows of a test framework: checkers watch through struct
- * world_watch or read the world between calls.
+ * Nothing here depends on a test framework: checkers watch through struct world_watch or read
+ * the world between calls.
  */
 #ifndef WORLD_H
 #define WORLD_H
@@ -32,18 +32,19 @@ struct world_packet {
 };
 
 /**
- * struct world_watch - what a checker is told; any may be NULL
+ * struct world_watch - callbacks of a checker; any may be NULL
  * @sent: the NIC of @p->src took the packet from its host
- * @got: the host of @p->dst got it
- * @returned: the host of @p->src got it back as unreachable
+ * @got: the host of @p->dst got the packet
+ * @returned: the host of @p->src got the packet back as unreachable
  * @copied: @node has one more copy of the packet in its memory
  * @freed: @node frees its copy @pkt
- * @power: @node gets power, and has a new NIC; or loses it, and its NIC is about to end
- * @keeps: @node is about to keep all that it parked from the RETRY buffer of @port in
- *	@session, for it will not be told what the far end had of it
+ * @power: @node has got power, with a new NIC; or it is about to lose power and its NIC
+ * @keeps: @node is about to keep for replay all packets that it parked unresolved from @port in
+ *	@session, because it will not learn which of them the far end accepted
  * @switched: the NIC of @node has switched to the rows of @version
- * @replays: the NIC of @node is about to replay what it parked, by the rows of @version
- * @releases: it is about to lift the holds of @version; @give_up: and to give up gaps
+ * @replays: the NIC of @node is about to replay its parked packets by the rows of @version
+ * @releases: the NIC of @node is about to lift the holds of @version and, with @give_up, to go on
+ *	behind packets that are missing in a flow
  */
 struct world_watch {
 	void (*sent)(void *arg, const struct world_packet *p);
@@ -62,23 +63,23 @@ struct world_watch {
 
 /**
  * struct world_config - how a world is made
- * @shape: as cabled; node i has the coordinates of id i, node 0 the jumper
- * @discover: the root is not told the shape
- * @open: mask of dimensions whose ends are not cabled together
- * @link_latency, @svc_latency: one way
- * @svc_mbps: of each node's own link to the service network, which a message
- *	passes at both ends, one after another; 0: without bound
- * @svc_jitter: added to a message at random, order kept within a connection
+ * @shape: as cabled; node i has the coordinates of id i, node 0 has the bootstrap jumper
+ * @discover: the root discovers the shape; false: it is configured
+ * @open: mask of dimensions without a cable from the last node back to the first
+ * @link_latency, @svc_latency: one way, in ns
+ * @svc_mbps: rate of each node's link to the service network, which a message passes at both
+ *	ends, in Mbit/s; 0: no limit
+ * @svc_jitter: random delay of a message, less than this; order is kept within a connection
  * @svc_double: of 1000 messages, this many come again later
  * @svc_break: of 100000 messages, this many break their connection
  * @frame_loss: of 100000 frames, this many are lost
- * @traffic: ns between a node's packets; 0: none
- * @adaptive: a third of them goes by VCA; false: none does
- * @share: managers share what is equal (struct fm_library); see there
- * @lines: receivers train for modelled lines, perfect until world_line() says otherwise
- * @links_only: NICs of which nothing but their links is there; no traffic
+ * @traffic: ns between a node's packets; 0: no traffic
+ * @adaptive: a third of the packets uses VCA; false: none does
+ * @share: managers share equal tables (struct fm_library)
+ * @lines: receivers train for modelled cables, which are perfect until world_line()
+ * @links_only: NICs consist only of links (nic_plain.c); no traffic
  * @member_max, @flap_limit, @flap_half_life, @hold_max: as in struct fm_config; 0: its default
- * @verbose: 0: silence; else what machines log up to this level + 1
+ * @verbose: print the managers' log: 0 nothing, 1 errors, ... 4 everything
  */
 struct world_config {
 	struct torus_shape shape;
@@ -107,15 +108,15 @@ struct world_config {
 
 /**
  * struct world_counts - what the managers have done
- * @messages, @bytes: on the service network, headers of the wire included
+ * @messages, @bytes: on the service network, with the headers of TCP, IP and Ethernet
  * @root_messages, @root_bytes: of these, to and from the root
- * @versions: tables that were put into force at the root
- * @rows: written to NICs
- * @sampled: @rows and @held were counted on one of so many nodes; 0: on all
- * @held: rows put on hold; a row is a flow to a destination
- * @holding: of these, on hold now
- * @held_ns: how long they were, summed over rows whose hold is lifted
- * @held_max: the longest hold
+ * @versions: tables that were applied at the root
+ * @rows: rows written to NICs
+ * @sampled: @rows and @held were counted on one node of so many; 0: on all nodes
+ * @held: rows put on hold
+ * @holding: rows on hold now
+ * @held_ns: time on hold, summed over all rows whose hold was lifted
+ * @held_max: the longest time from a node's first hold until all its holds were lifted
  * @released: when the last hold was lifted
  */
 struct world_counts {
@@ -144,34 +145,37 @@ uint64_t world_random(struct world *w);
 uint32_t world_nodes(const struct world *w);
 const struct world_config *world_config(const struct world *w);
 
-/* What was counted since the last call; @holding is as it is now. */
+/* The counts since the last call. */
 struct world_counts world_counts(struct world *w);
 
-/* Power of a node: NIC and manager. Off takes all that is in the NIC with it. */
+/* Power of a node: NIC and manager. With the power the content of the NIC is lost. */
 void world_power(struct world *w, uint32_t node, bool on);
-/* Its manager alone. */
+/* Starts or ends the manager of a node; the NIC goes on. */
 void world_manager(struct world *w, uint32_t node, bool on);
-/* It stands still, connections open, and goes on later where it was. */
+/* Stops the manager of a node, with its connections open; later it goes on with all it missed. */
 void world_hang(struct world *w, uint32_t node, bool hung);
 bool world_powered(const struct world *w, uint32_t node);
 bool world_managed(const struct world *w, uint32_t node);
 
-/* Cable c joins two ports; as made, (node, d) is cable node * ndims + d. */
+/* Cables: the one from port +d of a node has the number node * ndims + d. */
 uint32_t world_cables(const struct world *w);
 bool world_cable_there(const struct world *w, uint32_t cable);
 void world_cut(struct world *w, uint32_t cable, bool cut);
+/* Loses all frames of a cable, both ways; the carrier stays. */
 void world_silence(struct world *w, uint32_t cable, bool silent);
-/* ... what one end sends, and nothing of the other end */
+/* Loses all frames that one end of a cable sends. */
 void world_mute(struct world *w, uint32_t cable, unsigned int end, bool mute);
+/* Whether a cable works: plugged, neither cut nor silent, both nodes with power. */
 bool world_cable_whole(const struct world *w, uint32_t cable);
-/* What the cable does to signals, both ways; in worlds with @lines. */
+/* Sets what the cable does to signals, both ways; in worlds with @lines. */
 void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
-/* Crosses the far ends of two cables, or plugs one end elsewhere; before power. */
+/* Before power: swaps the far ends of two cables; plugs a cable between any two ports; removes
+ * a cable. */
 void world_cross(struct world *w, uint32_t a, uint32_t b);
 void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
 		uint32_t node2, unsigned int port2);
 void world_remove(struct world *w, uint32_t cable);
-/* Gives a node another name, fabric or the jumper; before its power. */
+/* Before a node has power: sets its name, fabric, jumper, GUID, relay_packets. */
 void world_name(struct world *w, uint32_t node, const char *name);
 void world_fabric(struct world *w, uint32_t node, const char *fabric);
 void world_jumper(struct world *w, uint32_t node, bool on);
@@ -181,8 +185,8 @@ void world_relay_packets(struct world *w, uint32_t node, uint32_t packets);
 void world_traffic(struct world *w, uint64_t interval);
 void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter);
 
-/* A peer of that manager says something, on its @k-th connection (modulo). Return:
- * whether the codec lets it pass. */
+/* The manager of @node receives @msg on its @k-th connection (modulo their number), as if from
+ * its peer. Return: false if there is no connection, or the codec rejects @msg. */
 bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg);
 
 struct fm *world_fm(struct world *w, uint32_t node);
@@ -190,7 +194,8 @@ struct tn_nic *world_nic(struct world *w, uint32_t node);
 /* The powered node with the jumper. */
 uint32_t world_root(const struct world *w);
 
-/* At rest: every managed node has the root's version and nothing is under way. */
+/* Whether the world is at rest: at all managers the root's version is in force, with no recovery
+ * under way, and exactly the links of whole cables are up. */
 bool world_settled(struct world *w);
 
 #endif /* WORLD_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Inside of a world, for its own files. */
+/* Internal header of the world's files. */
 #ifndef WORLD_IMPL_H
 #define WORLD_IMPL_H
 
@@ -19,11 +19,11 @@ enum ev_kind {
 	EV_MSG,
 	EV_TRAFFIC,
 	EV_CARRIER,
-	EV_TABLE,	/* a table, as a parcel */
-	EV_TRAINED,	/* a cable of plain NICs is up */
+	EV_TABLE,	/* a table arrives, as a struct parcel */
+	EV_TRAINED,	/* the links of a cable between plain NICs come up */
 };
 
-/** struct frame - bytes of a frame, kept while a packet lies in it */
+/** struct frame - bytes of a frame, kept as long as some packet's payload lies in it */
 struct frame {
 	uint32_t refs;
 	uint32_t len;
@@ -31,8 +31,8 @@ struct frame {
 };
 
 /**
- * struct parcel - a table on its way, shared by all who are sent the same
- * @len: bytes as a message of the codec
+ * struct parcel - a table in transit; one copy for all connections on which it is sent
+ * @len: its size as a message of the codec, in bytes
  */
 struct parcel {
 	uint32_t refs;
@@ -42,17 +42,17 @@ struct parcel {
 
 struct ev {
 	uint64_t at;
-	uint64_t order;		/* among events of one time: as they were made */
+	uint64_t order;		/* events of one time happen in the order of world_post() */
 	uint8_t kind;
 	uint8_t port;
 	uint32_t node;
-	uint32_t life;		/* of the NIC or manager it is for */
+	uint32_t life;		/* nic_life or fm_life of the receiver: else the event is stale */
 	int conn;
 	void *data;
 	size_t len;
 };
 
-/** struct ev_line - events that come in the order in which they are made: @n of @room */
+/** struct ev_line - ring buffer of events that happen in the order of world_post() */
 struct ev_line {
 	struct ev *ev;
 	size_t room, head, n;
@@ -67,13 +67,14 @@ struct cable {
 };
 
 /**
- * struct end - one end of a service connection; ids are indices + 1
- * @prev, @next: ids of others of the node that are open, as they were made; 0: none
+ * struct end - one end of a service connection; its id is its index + 1
+ * @peer: id of the other end; 0: there is none
+ * @prev, @next: ids in the list of the node's open ends, oldest first; 0: none
  */
 struct end {
 	uint32_t node;
 	uint32_t life;
-	int peer;		/* 0: gone */
+	int peer;
 	int prev, next;
 	bool open;
 	uint64_t last;		/* arrival of the newest message towards this end */
@@ -90,21 +91,21 @@ struct wnode {
 	char fabric[TORUS_NAME_MAX + 1];
 	struct tn_nic *nic;
 	struct tn_serdes_model *serdes;	/* of its ports, with world_config.lines */
-	struct plain *plain;	/* ... or this, with links_only */
+	struct plain *plain;	/* instead of @nic, with links_only */
 	void *table;
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
-	int first_end, last_end;	/* open ones of service connections; 0: none */
-	uint64_t svc_out, svc_in;	/* until when its service link is busy */
+	int first_end, last_end;	/* list of open ends of service connections; 0: none */
+	uint64_t svc_out, svc_in;	/* until when its service link is busy, each way */
 	uint32_t held;		/* rows on hold */
-	uint64_t held_first;	/* when the first of them was */
-	uint64_t held_began;	/* sum over them of when they were; modulo 2^64 */
-	struct ev *late;	/* for a manager that hangs */
+	uint64_t held_first;	/* when the first of them was put on hold */
+	uint64_t held_began;	/* sum of the times when they were, modulo 2^64 */
+	struct ev *late;	/* events that wait for a manager that hangs */
 	size_t nlate;
-	uint32_t links_changed;	/* mask, until the pump ends */
-	uint64_t *seq;		/* next, for each (destination, VC) */
+	uint32_t links_changed;	/* mask of ports, told to the manager by nic_pump() */
+	uint64_t *seq;		/* next number of traffic, for each (destination, VC) */
 	uint32_t next_dst;
-	int32_t *cable;		/* of each port, -1 */
+	int32_t *cable;		/* cable at each port, -1: none */
 };
 
 struct world {
@@ -118,13 +119,13 @@ struct world {
 	uint32_t ncables;
 	struct ev *heap;
 	size_t nheap, room;
-	struct ev_line frames;	/* cables are all of one length */
+	struct ev_line frames;	/* no heap is needed: the latency of all cables is the same */
 	struct end *end;
 	size_t nends, ends_room;
 	struct world_counts counts;
 	struct fm_library *library;
-	struct parcel *last;	/* made last */
-	struct parcel *handing;	/* being delivered */
+	struct parcel *last;	/* the newest parcel */
+	struct parcel *handing;	/* the parcel that is being delivered */
 	struct plain_route *route;
 };
 
@@ -142,10 +143,10 @@ void nic_carrier(struct world *w, uint32_t cable);
 void nic_line(struct world *w, uint32_t cable);
 void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_link *out);
 void nic_traffic(struct world *w, uint32_t node);
-/* Which packet of the traffic @pkt, of a NIC of a world, is. Return: false: it is none. */
+/* Tells which packet of the traffic @pkt is a copy of. Return: false if of none. */
 bool nic_packet(const struct tn_pkt *pkt, struct world_packet *id);
 
-/* @rows more rows of @node are on hold, or all holds are lifted. */
+/* Count that @rows more rows of @node are on hold; that all its holds are lifted. */
 void held_more(struct world *w, uint32_t node, uint32_t rows);
 void held_none(struct world *w, uint32_t node);
 
@@ -165,7 +166,7 @@ int plain_rows(struct world *w, uint32_t node, uint64_t version, const uint16_t 
 int plain_flow(struct world *w, uint32_t node, struct torus_park *out);
 int plain_replay(struct world *w, uint32_t node, uint16_t ports);
 
-/* Tells the manager of @node of port @port, a moment later. */
+/* Sends the state of a link to the manager of @node; it arrives after 20 us. */
 void tell_link(struct world *w, uint32_t node, unsigned int port);
 
 void parcel_put(struct parcel *p);
@@ -173,7 +174,7 @@ void parcel_put(struct parcel *p);
 /* svc_side.c */
 void fm_start(struct world *w, uint32_t node);
 void fm_stop(struct world *w, uint32_t node);
-/* ... and nobody learns of it: the world ends. */
+/* Frees a manager without telling its peers, at the end of the world. */
 void fm_drop(struct world *w, uint32_t node);
 void fm_event(struct world *w, struct ev *ev);
 
