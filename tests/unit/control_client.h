@@ -6,7 +6,7 @@
 #include "daemon/fabricd.h"
 #include "daemon/stream.h"
 
-/** struct client - collects the lines that come */
+/** struct client - a client of the control socket that collects the lines it receives */
 struct client {
 	struct stream *stream;
 	char *line[700];
@@ -23,16 +23,16 @@ int control_teardown(void **state);
 void client_open(struct client *c);
 void client_close(struct client *c);
 void say(struct client *c, const char *text);
-/** hear() - runs the loop until there are @n lines in all, or the end */
+/** hear() - runs the loop until @n lines have come in all, or the connection is closed */
 void hear(struct client *c, unsigned int n);
-/** run_due() - runs all that can be run now */
+/** run_due() - runs all callbacks that are due by now */
 void run_due(void);
 
-/** expect() - a new client's request gets an answer in which @says is */
+/** expect() - sends @request from a new client and expects @says in the answer */
 void expect(const char *request, const char *says);
-/** expect_of() - the same of @c, which it closes */
+/** expect_of() - as expect(), from client @c, and closes it */
 void expect_of(struct client *c, const char *request, const char *says);
-/** add() - so many events */
+/** add() - adds @n events */
 void add(unsigned int n);
 
 #endif /* TESTS_CONTROL_CLIENT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The service network within one process: two managers' ends in one loop, and strangers,
- * which are sockets that say what the test makes them say.
+ * The service network within one process: the ends of two managers in one loop, and strangers,
+ * plain sockets that have not proved anything and send what the test wants.
  */
 #ifndef TESTS_SVC_ENDS_H
 #define TESTS_SVC_ENDS_H
@@ -16,9 +16,9 @@
 
 /**
  * struct end - one manager's side
- * @conn: last that came up
- * @bytes: of the last message's text
- * @close_at: closes its connection at so many messages
+ * @conn: the last connection that came up
+ * @bytes: length of the last message's text
+ * @close_at: closes the connection when so many messages have come
  */
 struct end {
 	struct auth auth;
@@ -41,19 +41,19 @@ void end_auth(struct end *e, const char *fabric, const char *name, const char *k
 void end_open(struct end *e, const char *host, const char *fabric, const char *name,
 	      const char *key);
 void end_close(struct end *e);
-/** send_text() - by the connection that came up last */
+/** send_text() - sends a message over @e->conn */
 void send_text(struct end *e, const char *text);
 
-/** connections() - that svc_each() tells of */
+/** connections() - counts the connections that svc_each() visits */
 unsigned int connections(const struct end *e, bool outgoing);
 
-/** run_until() - runs the loop until @fn holds, which is asked after each callback of an
- * end and every 5 ms of true time; fails after 60 s of it */
+/** run_until() - runs the loop until @fn is true, which is tested after each callback of an end
+ * and every 5 ms of real time; fails after 60 s of real time */
 void run_until(bool (*fn)(void));
-/** run_due() - runs what is due by now */
+/** run_due() - runs all callbacks that are due by now */
 void run_due(void);
 
-/** stranger_from() - a connection to @b from an address "IP:PORT"; any port is taken */
+/** stranger_from() - a connection to @b from an address "IP:PORT"; its port is ignored */
 int stranger_from(const char *address);
 int stranger(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The proof of a peer: who has the key gets in, and nobody else by any trick. */
+/* Authentication of a peer: one with the key is accepted, and no other, whatever it sends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,17 +41,17 @@ static void open_ok(struct auth *a, const char *fabric, const char *name, const 
 	assert_int_equal(open_key(a, fabric, name, key, strlen(key), 0600, text), 0);
 }
 
-/** struct pair - both ends of a conversation */
+/** struct pair - both ends of a handshake: @i the initiator, @l the listener */
 struct pair {
 	struct auth_session i, l;
 	struct fm_auth msg[4];		/* in the order they were sent */
 	bool i_done, l_done;
 };
 
-/* What somebody between the two does to a message. Return: false if none arrives. */
+/* Changes a message on its way, as an attacker would. Return: false if it does not arrive. */
 typedef bool meddle(struct fm_auth *msg, unsigned int turn, void *arg);
 
-/* Return: true if both are content. */
+/* Runs a handshake, with @fn applied to each message. Return: whether both ends accept. */
 static bool converse_through(struct pair *p, const struct auth *a, const struct auth *b,
 			     meddle *fn, void *arg)
 {
@@ -95,7 +95,7 @@ static void same_key(void **state)
 	assert_true(converse(&p, &a, &b));
 	assert_string_equal(p.i.peer_name, "n1");
 	assert_string_equal(p.l.peer_name, "n0");
-	/* Before the initiator has proved, the listener gives nothing to try keys on. */
+	/* The listener sends no proof first: an attacker could try keys on it offline. */
 	assert_int_equal(p.msg[1].proof_len, 0);
 	auth_close(&a);
 	auth_close(&b);
@@ -127,7 +127,7 @@ static void other_fabric(void **state)
 	assert_false(converse(&p, &a, &b));
 	assert_non_null(strstr(p.l.text, "'green', allowed: 'blue'"));
 	auth_close(&a);
-	/* One begins like the other. */
+	/* One name is a prefix of the other. */
 	open_ok(&a, "blues", "n0", key_a);
 	assert_false(converse(&p, &a, &b));
 	assert_non_null(strstr(p.l.text, "'blues', allowed: 'blue'"));
@@ -135,7 +135,7 @@ static void other_fabric(void **state)
 	auth_close(&b);
 }
 
-/* The proofs themselves, which managers of all versions must agree on; made with Python's hmac. */
+/* Compares proofs with constants made by Python's hmac: managers of all versions must agree. */
 static void known_proofs(void **state)
 {
 	static const uint8_t of_i[32] = {
@@ -181,7 +181,7 @@ static void known_proofs(void **state)
 	auth_close(&b);
 }
 
-/* Every byte of a nonce changes; one that stays the same 64 times does not by chance. */
+/* Every byte of the nonces changes: one that is equal 64 times is hardly random. */
 static void fresh_nonces(void **state)
 {
 	struct fm_auth first[2] = { 0 };
@@ -206,9 +206,10 @@ static void fresh_nonces(void **state)
 }
 
 /*
- * Any two of the messages of @said, in any order, to a new end of @a. With its nonce as
- * it was then, only the right two in the right order do, which shows that all others
- * fail by more than their age. Return: how many pairs were good for a session.
+ * Replays any two messages of the handshake @said, in any order, to a new session of @a. With
+ * @nonce_as_then the session gets the nonce of the old one: then exactly the two right messages in
+ * their order are accepted, so that the others fail not only because the nonce is another.
+ * Return: how many pairs are accepted.
  */
 static unsigned int any_two(const struct pair *said, const struct auth *a, bool initiator,
 			    bool nonce_as_then)
@@ -240,7 +241,7 @@ static unsigned int any_two(const struct pair *said, const struct auth *a, bool 
 	return sessions;
 }
 
-/* A conversation overheard is worth nothing in another, at either end, in whatever order. */
+/* Messages of a recorded handshake are refused in another, at both ends and in any order. */
 static void replayed(void **state)
 {
 	struct auth a, b;
@@ -254,7 +255,7 @@ static void replayed(void **state)
 	assert_int_equal(any_two(&p, &a, true, false), 0);
 	assert_int_equal(any_two(&p, &b, false, true), 1);
 	assert_int_equal(any_two(&p, &a, true, true), 1);
-	/* Nor if the names do not tell whose a message was. */
+	/* The same if both ends have one name, which does not tell whose a message is. */
 	assert_true(converse(&p, &a, &a));
 	assert_int_equal(any_two(&p, &a, false, false), 0);
 	assert_int_equal(any_two(&p, &a, true, false), 0);
@@ -264,7 +265,7 @@ static void replayed(void **state)
 	auth_close(&b);
 }
 
-/* A stranger gives back to a node what that node says, by its own name or by @name. */
+/* An attacker sends a node its own messages back, under @name. */
 static void reflect(const struct auth *a, const char *name)
 {
 	struct auth_session l, i;
@@ -278,7 +279,7 @@ static void reflect(const struct auth *a, const char *name)
 	heard = out;
 	strcpy(heard.name, name);
 	assert_int_equal(auth_step(&i, &heard, &out), AUTH_REFUSED);
-	/* A listener says no more than a nonce before it has heard a proof. */
+	/* A listener sends only a nonce before it has received a proof. */
 	auth_session_init(&l, a, false);
 	auth_session_init(&i, a, true);
 	assert_int_equal(auth_start(&i, &heard), 0);
@@ -302,20 +303,21 @@ static void reflected(void **state)
 	auth_close(&a);
 }
 
-/* --- somebody in between ----------------------------------------------------- */
+/* --- messages changed on their way ------------------------------------------- */
 
 /**
- * struct damage - done to one message, in the bytes that go over the network
+ * struct damage - changes one message, as bytes on the network
+ * @turn: which message, from 0
  * @len: of its frame
- * @bit: to be turned; past the end: none
- * @keep: bytes that arrive
+ * @bit: the bit to flip; none if it is past the end
+ * @keep: how many bytes arrive
  */
 struct damage {
 	unsigned int turn;
 	size_t len, bit, keep;
 };
 
-/* Return: whether @data is a message of the handshake still, as svc.c wants it. */
+/* Return: whether @data is still a message of the handshake that svc.c would take. */
 static bool arrive(const uint8_t *data, size_t len, struct fm_auth *msg)
 {
 	struct fm_msg m;
@@ -350,8 +352,8 @@ static bool do_damage(struct fm_auth *msg, unsigned int turn, void *arg)
 }
 
 /*
- * No session results. The listener has proved itself with the last message, so whatever
- * happens to that one it holds the initiator for a member, rightly; the initiator ends it.
+ * Expects that damage @d makes the handshake fail. If the last message is damaged, the listener has
+ * already accepted the initiator, and rightly so; the initiator refuses.
  */
 static void fails(const struct auth *a, const struct auth *b, struct damage *d)
 {
@@ -361,7 +363,7 @@ static void fails(const struct auth *a, const struct auth *b, struct damage *d)
 		fail_msg("message %u, bit %zu, %zu bytes: it is accepted", d->turn, d->bit, d->keep);
 }
 
-/* One bit anywhere in any message, and it ends there: there is none that does not count. */
+/* Flips each bit of each message: each is noticed. */
 static void every_bit(void **state)
 {
 	struct damage d = { .keep = SIZE_MAX };
@@ -382,7 +384,7 @@ static void every_bit(void **state)
 	auth_close(&b);
 }
 
-/* A message cut short, with a frame that is whole again: what is missing is missed. */
+/* Cuts a message short, and frames it correctly again. */
 static bool shorten(struct fm_auth *msg, unsigned int turn, void *arg)
 {
 	struct fm_msg m = { .type = FM_MSG_AUTH, .auth = *msg };
@@ -417,13 +419,13 @@ static void truncated(void **state)
 		d.keep = 0;
 		do
 			fails(&a, &b, &d);
-		while (++d.keep < d.len);	/* now of the frame */
+		while (++d.keep < d.len);	/* now the frame is cut */
 	}
 	auth_close(&a);
 	auth_close(&b);
 }
 
-/* Lengths other than they should be, though the bytes are right. */
+/* Changes the length of a nonce or proof, not its bytes. */
 static bool resize(struct fm_auth *msg, unsigned int turn, void *arg)
 {
 	const struct damage *d = arg;
@@ -454,8 +456,8 @@ static void lengths(void **state)
 }
 
 /**
- * struct forged - names told anew, each way, in all messages of a side
- * @fabric, @name: of the initiator and of the listener, as the other one hears them; NULL: stays
+ * struct forged - replaces names in all messages of a side
+ * @fabric, @name: what to tell [0] of the initiator, [1] of the listener; NULL: no change
  */
 struct forged {
 	const char *fabric[2], *name[2];
@@ -495,8 +497,8 @@ static void every_bit_of_names(void **state)
 }
 
 /*
- * Two fabrics with one key, as it should not be: members of both are brought together by somebody
- * who tells each what it wants to hear.
+ * Two nodes have the same key, even across fabrics, which should not be. An attacker between them
+ * replaces names and fabrics so that each end hears what it accepts. The proofs must not match.
  */
 static void brought_together(const char *fabric_i, const char *name_i, const char *fabric_l,
 			     const char *name_l, const struct forged *f)
@@ -516,7 +518,7 @@ static void brought_together(const char *fabric_i, const char *name_i, const cha
 static void forged_names(void **state)
 {
 	const struct forged other_fabric_ = { .fabric = { "blue", "green" } };
-	/* Written one after another, what each of them proves would be the same letters. */
+	/* Each end's names, concatenated without a separator, are the same letters. */
 	const struct forged names = { .name = { "n0n1", "n1n1" } };
 	const struct forged border = { .fabric = { "green", "gree" }, .name = { "n0", NULL } };
 
@@ -576,7 +578,7 @@ static void key_files(void **state)
 	assert_non_null(strstr(text, "mode 0604"));
 	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", "/nonexistent", text), -ENOENT);
 	assert_int_equal(auth_open(&a, &auth_key_ops, "f", "n", "/dev/null", text), -EINVAL);
-	/* Nobody writes into this pipe. */
+	/* Opening a pipe to which nobody writes must not block. */
 	assert_int_equal(mkdtemp(pipe) ? 0 : -1, 0);
 	strcat(pipe, "/key");
 	assert_int_equal(mkfifo(pipe, 0600), 0);

@@ -75,7 +75,7 @@ static void privileges(void **state)
 	}
 }
 
-/* Sent at once, answered one after the other, in order. */
+/* Requests sent without waiting are answered one after the other, in order. */
 static void pipelined(void **state)
 {
 	struct client c;
@@ -94,7 +94,7 @@ static void pipelined(void **state)
 		assert_non_null(strstr(c.line[i], text));
 	}
 	client_close(&c);
-	/* Those that take a while keep the next ones waiting. Lines without anything are none. */
+	/* A request that takes a while delays the next ones. Empty lines are no requests. */
 	client_open(&c);
 	for (unsigned int i = 0; i < 20; i++)
 		say(&c, i % 2 ? "{}\n\r\n" : "{\"cmd\":\"nodes\"}\n\n");
@@ -120,7 +120,7 @@ static void too_long(void **state)
 	assert_int_equal(c.n, 1);
 	assert_non_null(strstr(c.line[0], "longer than 65536 bytes"));
 	client_close(&c);
-	/* As long as allowed, in pieces. */
+	/* A line of the longest size that is allowed */
 	memcpy(big, "{\"cmd\":\"x\"", 10);
 	big[CONTROL_LINE_MAX - 1] = '}';
 	big[CONTROL_LINE_MAX] = '\n';
@@ -149,7 +149,7 @@ static void followed(void **state)
 	hear(&c, 4);
 	snprintf(text, sizeof(text), "\"seq\":%u,", (unsigned int)events_last(d.events));
 	assert_non_null(strstr(c.line[3], text));
-	/* A further request ends it. */
+	/* A further request ends following. */
 	say(&c, "{\"cmd\":\"events\",\"since\":4}\n");
 	hear(&c, 5);
 	assert_null(strstr(c.line[4], "\"more\""));
@@ -162,7 +162,7 @@ static void followed(void **state)
 	client_close(&c);
 }
 
-/* A follower who does not read learns how many went by. */
+/* A follower that does not read in time is told how many events it missed. */
 static void slow_follower(void **state)
 {
 	uint64_t seq = events_last(d.events);
@@ -194,7 +194,10 @@ static void slow_follower(void **state)
 	client_close(&c);
 }
 
-/* What went by before anybody followed is not missed by who asks for all there is. */
+/*
+ * A client that asks for all events is not told of those dropped before it came; one that asks for
+ * events since a number is.
+ */
 static void missed(void **state)
 {
 	struct client c;
@@ -232,7 +235,7 @@ static void second_daemon(void **state)
 	assert_int_equal(access(d.config.control, F_OK), 0);
 }
 
-/* One that was killed leaves its socket; the next takes its place, and clears up itself. */
+/* A killed daemon leaves its socket behind. The next daemon replaces it, and removes its own. */
 static void left_behind(void **state)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who may do what on the control socket, how many at once, and how long, while the clock
- * stands still but for what the test lets pass.
+ * Limits of the control socket: privileges, number of clients, sizes and timeouts, these with a
+ * clock that moves only by clock_move().
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@
 #include "tests/unit/clock.h"
 #include "tests/unit/control_client.h"
 
-/** struct who - somebody on this machine */
+/** struct who - a user of this machine, with @n supplementary groups */
 struct who {
 	uid_t uid;
 	gid_t gid;
@@ -37,7 +37,7 @@ static void become(const struct who *w)
 	assert_int_equal(seteuid(w->uid), 0);
 }
 
-/* The kernel notes who connects, no matter who writes and reads afterwards. */
+/* Opens a client as user @w. The kernel notes the user at connect(); later changes do not count. */
 static void client_open_as(struct client *c, const struct who *w)
 {
 	static const struct who root;
@@ -60,7 +60,7 @@ static void expect_as(const struct who *w, const char *request, const char *says
 #define DONE "{\"level\":\"error\"}"
 #define GROUP 4711
 
-/* Everybody may ask. Changes are for root, and for members of the group if there is one. */
+/* Every user may ask. Changes are for root and, if control_group is set, for its members. */
 static void control_group(void **state)
 {
 	static const char *const changes[] = {
@@ -84,7 +84,7 @@ static void control_group(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();		/* nobody else can become another */
+		skip();		/* only root can become another user */
 	for (gid_t i = 0; i < 100; i++)
 		members[5].group[i] = GROUP - 99 + i;
 	for (unsigned int i = 0; i < 5; i++)
@@ -111,7 +111,7 @@ static void control_group(void **state)
 
 #define BIG_ASKS 40
 
-/* All events there are, so long that the answers are more than are kept for a client. */
+/* Asks @n times for all events, which are so long that the answers exceed a client's buffer. */
 static void ask_big(struct client *c, unsigned int n)
 {
 	char text[1000];
@@ -124,7 +124,7 @@ static void ask_big(struct client *c, unsigned int n)
 		say(c, "{\"cmd\":\"events\"}\n");
 }
 
-/* Only when a client has taken an answer is the next one made. */
+/* The next answer is made only when the client has taken the one before. */
 static void much_asked(void **state)
 {
 	struct client c;
@@ -141,7 +141,7 @@ static void much_asked(void **state)
 	client_close(&c);
 }
 
-/* Whether the server has closed the connection, though not all that it said is read yet. */
+/* Whether the server has closed the connection; unread answers may be left in the socket. */
 static bool dropped(const struct client *c)
 {
 	struct pollfd p = { .fd = stream_fd(c->stream) };
@@ -150,7 +150,7 @@ static bool dropped(const struct client *c)
 	return p.revents & POLLHUP;
 }
 
-/* A client has 30 s to take its reply, however long it waits with the next request. */
+/* A client has 30 s to take an answer. Between two requests it may wait without limit. */
 static void slow_client(void **state)
 {
 	struct client c;
@@ -159,7 +159,7 @@ static void slow_client(void **state)
 	clock_stop();
 	client_open(&c);
 	stream_hold(c.stream, true);
-	ask_big(&c, 1);			/* more than the kernel takes at once */
+	ask_big(&c, 1);			/* the answer does not fit in the socket's buffer */
 	run_due();
 	stream_hold(c.stream, false);
 	hear(&c, 1);
@@ -179,7 +179,7 @@ static void slow_client(void **state)
 	client_close(&c);
 }
 
-/* Of 64 clients at once 16 may only be privileged ones. */
+/* Opens @n clients as user @w, or as the present one. Return: how many are refused as too many. */
 static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
 {
 	unsigned int told = 0;
@@ -196,6 +196,7 @@ static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
 	return told;
 }
 
+/* 64 clients may be connected at once; 16 of these places are for privileged ones only. */
 static void many_clients(void **state)
 {
 	struct client c[70];
@@ -221,7 +222,7 @@ static void files_allowed(rlim_t n)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &r), 0);
 }
 
-/* Without a file for it a client waits; it is tried again after a second. */
+/* Without a free file descriptor a client waits; accept() is tried again after a second. */
 static void out_of_files(void **state)
 {
 	struct rlimit before;
@@ -231,12 +232,12 @@ static void out_of_files(void **state)
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	clock_stop();
-	run_due();			/* the files of former clients are free */
+	run_due();			/* the descriptors of former clients are closed */
 	client_open(&c);
 	say(&c, "{}\n");
 	out = dup(2);
 	next = open("/dev/null", O_WRONLY);
-	dup2(next, 2);			/* a line of the log */
+	dup2(next, 2);			/* hides the line that the server logs */
 	close(next);
 	files_allowed((rlim_t)next);
 	run_due();

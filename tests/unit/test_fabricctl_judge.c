@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The judge of "fabricctl lab traffic": each fault of a path is told, by the right count, and
- * nothing else is. Then random paths against a judge that keeps every number that came.
+ * The judge of "fabricctl lab traffic", which counts what happened to the records of a flow: each
+ * fault of a path raises the right count and no other. Then random paths are compared with a
+ * simple judge that remembers every number.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,7 +85,7 @@ static void nothing_sent(void **state)
 	assert_false(flow_is_clean(&flow));
 }
 
-/* Any one of them, the first and the last as well. */
+/* Any one record is lost, also the first or the last. */
 static void one_lost(void **state)
 {
 	(void)state;
@@ -98,7 +99,7 @@ static void one_lost(void **state)
 	}
 }
 
-/* Again at once, and again when all others have come. */
+/* A record comes again at once, and again when all others have come. */
 static void one_doubled(void **state)
 {
 	(void)state;
@@ -113,7 +114,7 @@ static void one_doubled(void **state)
 	}
 }
 
-/* One lost and one doubled are both told: they do not make up for each other. */
+/* One lost and one doubled record are both counted: they do not cancel out. */
 static void one_lost_one_doubled(void **state)
 {
 	(void)state;
@@ -126,7 +127,7 @@ static void one_lost_one_doubled(void **state)
 	expect_counts(RECORDS - 1, 1, 1, 0, 0);
 }
 
-/* One that others overtake, by one place or by many. */
+/* One record is overtaken by others, by one or by many. */
 static void one_late(void **state)
 {
 	(void)state;
@@ -141,7 +142,7 @@ static void one_late(void **state)
 	}
 }
 
-/* Where any order is allowed, all else is not. */
+/* With any_order only the order is free: loss and doubles still count. */
 static void any_order(void **state)
 {
 	(void)state;
@@ -158,7 +159,7 @@ static void any_order(void **state)
 	assert_int_equal(flow.doubled, 1);
 }
 
-/* Both copies count: that one is whole does not hide that the other is not. */
+/* A second, altered copy counts as corrupt although the first one was whole. */
 static void altered_copy(void **state)
 {
 	char buf[SIZE];
@@ -172,7 +173,7 @@ static void altered_copy(void **state)
 	expect_counts(1, 0, 0, 0, 1);
 }
 
-/* Every bit of a record, its number and its size among them, and a record cut short. */
+/* Flips each bit of a record, also of its number and size, and cuts a record short. */
 static void one_altered(void **state)
 {
 	char buf[SIZE];
@@ -195,7 +196,7 @@ static void one_altered(void **state)
 	}
 }
 
-/* What comes from further back than is remembered came before: more cannot be late. */
+/* A number further back than JUDGE_SEEN counts as doubled, for it is not remembered. */
 static void far_back(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ static void far_back(void **state)
 	assert_int_equal(flow.doubled, 2);
 }
 
-/* One that as many overtake as are remembered; then the same with numbers in the same bits. */
+/* JUDGE_SEEN - 1 others overtake a record; then again one whose number uses the same bit. */
 static void around(void **state)
 {
 	(void)state;
@@ -230,7 +231,7 @@ static void longest_gap(void **state)
 {
 	(void)state;
 	begin(3);
-	now = 5;	/* what was before the first is no gap */
+	now = 5;	/* the time before the first record is no gap */
 	arrives(0);
 	now += 0.25;
 	arrives(1);
@@ -272,7 +273,7 @@ static void stream(void **state)
 	assert_false(flow_is_clean(&flow));
 }
 
-/* Either side's error, or more records than were sent. */
+/* A flow is not clean after an error, or with more records than were sent. */
 static void other_verdicts(void **state)
 {
 	(void)state;
@@ -288,7 +289,7 @@ static void other_verdicts(void **state)
 
 static unsigned int copies[RECORDS];
 
-/* A datagram that arrives: its number, and with one in @bad of them a bit altered. */
+/* Record @number arrives, and with a chance of 1 in @bad it is altered. */
 static void passes(struct rnd *r, uint64_t number, uint64_t *highest, struct flow *want,
 		   unsigned int bad)
 {
@@ -309,7 +310,7 @@ static void passes(struct rnd *r, uint64_t number, uint64_t *highest, struct flo
 	judge_datagram(&judge, buf, sizeof(buf), now += 0.001);
 }
 
-/* Some are kept back and follow later, some come twice, some never. */
+/* Some records come later than others, some come twice, some never. */
 static void random_path(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The service network between two ends in one process, and with a stranger who
- * writes bytes of his own.
+ * The service network between two managers' ends in one process, and with a stranger: a peer that
+ * has not proved itself and writes whatever the test wants.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void members(void **state)
 	assert_int_equal(b.bytes, (8u << 20) - 1);
 	free(big);
 	assert_int_equal(svc_stats(a.svc)->up, 1);
-	/* Closed from within a callback; only the other end hears of it. */
+	/* b closes the connection in a callback; only a is told that it is down. */
 	b.close_at = 1002;
 	send_text(&a, "{}");
 	run_until(a_down);
@@ -65,7 +65,7 @@ static bool two_up(void)
 	return a.up == 2 && b.up == 2;
 }
 
-/* How many sockets of this process have an option so. */
+/* Return: how many sockets of this process have this value of an option. */
 static unsigned int sockets_with(int level, int option, int value)
 {
 	unsigned int n = 0;
@@ -79,7 +79,7 @@ static unsigned int sockets_with(int level, int option, int value)
 	return n;
 }
 
-/* What is sent too early goes nowhere: least of all before the proof. */
+/* Two connections between the same ends. A message sent before the proof is dropped. */
 static void several(void **state)
 {
 	int first, second;
@@ -116,7 +116,7 @@ static void over_ipv6(void **state)
 	end_close(&b);
 }
 
-/* A peer that reads nothing: the buffer has a bound, the connection ends. */
+/* A peer reads nothing: when the output buffer is full, the connection ends. */
 static void overflow(void **state)
 {
 	char *big = malloc(9u << 20);
@@ -133,7 +133,7 @@ static void overflow(void **state)
 	for (unsigned int i = 0; i < 8; i++) {
 		a.conn = conn;
 		send_text(&a, big);
-		assert_int_equal(a.down, 0);	/* never from within */
+		assert_int_equal(a.down, 0);	/* not told within svc_send() */
 	}
 	run_until(both_down);
 	free(big);
@@ -144,7 +144,7 @@ static void overflow(void **state)
 static void other_key(void **state)
 {
 	(void)state;
-	/* From the address that it listens on. */
+	/* a connects from the address on which it listens. */
 	end_open(&a, "127.0.0.7", "green", "n0", KEY_A);
 	end_open(&b, HERE, "green", "n1", KEY_B);
 	assert_true(svc_connect(a.svc, b.address) > 0);
@@ -217,12 +217,12 @@ static void strangers(void **state)
 	(void)state;
 	refuses("GET / HTTP/1.1\r\n\r\n", 18);
 	refuses("\0\0\0\0", 4);
-	refuses("\0\0\4\1", 4);			/* a byte more than strangers may */
+	refuses("\0\0\4\1", 4);			/* FRAME_MAX_STRANGER + 1 bytes */
 	refuses("\0\0\0\4\377\377\377\377", 8);
 	assert_int_equal(frame_pack(&early, &data, &len), 0);
 	refuses(data, len);
 	free(data);
-	/* Who is asked in is not who refuses. */
+	/* A listener takes no REFUSE from a peer that has not proved itself. */
 	assert_int_equal(frame_pack(&refusal, &data, &len), 0);
 	refuses(data, len);
 	free(data);
@@ -233,7 +233,7 @@ static bool refused_busy(void)
 	return svc_stats(b.svc)->refused_busy == 36;
 }
 
-/* Who opens many connections and proves nothing keeps nobody else out. */
+/* A host that opens many connections and proves nothing does not lock out other hosts. */
 static void crowd(void **state)
 {
 	int fd[100], other;

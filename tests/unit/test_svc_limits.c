@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The limits of the service network: of time, while the clock stands still but for what
- * the test lets pass, and of connections.
+ * Limits of the service network: timeouts, tested with a clock that moves only by clock_move(),
+ * and numbers of connections. A stranger is a peer that has not proved itself, a member one that
+ * has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,10 +26,10 @@
 #include "tests/unit/clock.h"
 #include "tests/unit/svc_ends.h"
 
-#define EACH	64	/* strangers from one address */
-#define ALL	256	/* strangers */
-#define MOST	4096	/* connections */
-#define BATCH	60	/* members at once, fewer than EACH */
+#define EACH	64	/* most strangers from one address */
+#define ALL	256	/* most strangers */
+#define MOST	4096	/* most connections */
+#define BATCH	60	/* connections that members() opens at once: fewer than EACH */
 
 /* --- what strangers see ------------------------------------------------------ */
 
@@ -61,7 +62,7 @@ static bool one_more_refused(void)
 	return svc_stats(b.svc)->refused_malformed == refused + 1;
 }
 
-/* Says what no member says, and is refused for it, so it was let in. */
+/* Sends a malformed frame and expects to be refused for it: so the connection was accepted. */
 static void refused_when_heard(int fd)
 {
 	refused = svc_stats(b.svc)->refused_malformed;
@@ -70,7 +71,7 @@ static void refused_when_heard(int fd)
 	close_awaited(fd);
 }
 
-/* Everybody who connected before was let in, or not, by now. */
+/* Waits until all earlier connections are accepted or refused, by making one more. */
 static void all_accepted(void)
 {
 	refused_when_heard(stranger_from("127.0.0.9:1"));
@@ -83,7 +84,7 @@ static bool one_more_busy(void)
 	return svc_stats(b.svc)->refused_busy == busy + 1;
 }
 
-/* A stranger for whom there is no room. */
+/* Expects that a stranger from @address is refused because there are too many. */
 static void turned_away(const char *address)
 {
 	int fd = stranger_from(address);
@@ -99,7 +100,7 @@ static void strangers(int *fd, unsigned int n, const char *address)
 		fd[i] = stranger_from(address);
 }
 
-/* A listener that says nothing. */
+/* Makes a listening socket that never answers. */
 static int mute(const char *host, char *address)
 {
 	struct sockaddr_storage s;
@@ -119,7 +120,7 @@ static int mute(const char *host, char *address)
 
 /* --- time -------------------------------------------------------------------- */
 
-/* 5 s for a proof, however often a stranger says something. */
+/* A stranger has 5 s to prove itself, even if it sends something now and then. */
 static void handshake_limit(void **state)
 {
 	static const char begins[] = "\0\0\0\20";	/* 16 bytes follow */
@@ -147,7 +148,7 @@ static void handshake_limit(void **state)
 	clock_go();
 }
 
-/* An own connection to one that says nothing is given up likewise, and the owner is told. */
+/* A connection of ours to a silent peer is given up after 5 s as well, and the owner is told. */
 static void handshake_limit_of_own(void **state)
 {
 	char address[FM_ADDR_MAX];
@@ -173,7 +174,7 @@ static bool b_was_told(void)
 	return b.msgs == 1;
 }
 
-/* Who has proved itself may be silent for as long as it likes, here. */
+/* A member may be silent without limit: keep-alives are the manager's matter. */
 static void no_limit_for_members(void **state)
 {
 	(void)state;
@@ -192,7 +193,7 @@ static void no_limit_for_members(void **state)
 	clock_go();
 }
 
-/** struct member - proves itself on a plain socket, which reads when the test says so */
+/** struct member - a peer on a plain socket that proves itself; reads only when the test does */
 struct member {
 	struct auth_session session;
 	int fd;
@@ -253,7 +254,7 @@ static void member_open(struct member *m, const struct auth *auth)
 
 #define BIG (9u << 20)
 
-/* What was sent to one who does not read goes out within 2 s after the end, or not at all. */
+/* If the peer does not read, data still unsent 2 s after svc_close() is dropped. */
 static void linger_limit(void **state)
 {
 	char *big = malloc(BIG);
@@ -273,7 +274,7 @@ static void linger_limit(void **state)
 		send_text(&b, big);
 	svc_close(b.svc, b.conn);
 	assert_int_equal(connections(&b, false), 0);
-	/* It is closed for its owner: nothing goes in or out, nor may it stay longer. */
+	/* For its owner it is closed: no message passes, and closing again adds no time. */
 	member_say(&m, &ask);
 	all_accepted();
 	clock_move(LOOP_S);
@@ -304,7 +305,7 @@ static bool all_read(void)
 	return !n;
 }
 
-/* One who reads gets all that was sent before the end, and then the end. */
+/* A peer that reads gets all data sent before svc_close(), and then the end of the stream. */
 static void sent_before_the_end(void **state)
 {
 	char *big = malloc(BIG);
@@ -332,7 +333,7 @@ static void sent_before_the_end(void **state)
 	clock_go();
 }
 
-/* An own connection that is not up yet is closed at once, and nobody is told. */
+/* A connection of ours that is not up yet is closed at once, and down() is not called. */
 static void closed_before_it_is_up(void **state)
 {
 	char address[FM_ADDR_MAX];
@@ -378,7 +379,7 @@ static void log_as_before(void)
 	log_level_set(FM_ERROR);
 }
 
-/* How many lines of the log have @text. */
+/* Return: how many lines of the log contain @text. */
 static unsigned int logged(const char *text)
 {
 	FILE *f = fopen(log_path, "r");
@@ -392,7 +393,7 @@ static unsigned int logged(const char *text)
 	return n;
 }
 
-/* Whoever is refused can be refused a thousand times a second: a line in 10 s is enough. */
+/* Refusals may come a thousand times a second: they are logged at most every 10 s. */
 static void log_limit(void **state)
 {
 	(void)state;
@@ -431,7 +432,7 @@ static void files_allowed(rlim_t n)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &r), 0);
 }
 
-/* Without a file for it a connection waits; it is tried again after a second, not at once. */
+/* Without a free file descriptor accept() is tried again after a second, not at once. */
 static void out_of_files(void **state)
 {
 	struct rlimit before;
@@ -466,7 +467,7 @@ static void out_of_files(void **state)
 
 /* --- connections ------------------------------------------------------------- */
 
-/* Four addresses of a quarter each are all there is room for; who is gone leaves room again. */
+/* Four addresses with a quarter each fill the room for strangers; one that ends makes room. */
 static void strangers_limit(void **state)
 {
 	static const char *const from[] = { "127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1",
@@ -481,7 +482,7 @@ static void strangers_limit(void **state)
 			strangers(fd + i * EACH, EACH, from[i]);
 		turned_away("127.0.0.5:1");
 		assert_int_equal(svc_stats(b.svc)->refused_busy, 3 * round + 1);
-		/* Refused, and gone by itself: room for one each time. */
+		/* One is refused, one closes: each makes room for one. */
 		refused_when_heard(fd[0]);
 		fd[0] = stranger_from("127.0.0.5:1");
 		turned_away("127.0.0.6:1");
@@ -489,7 +490,7 @@ static void strangers_limit(void **state)
 		close_awaited(fd[1]);
 		fd[1] = stranger_from("127.0.0.6:1");
 		turned_away("127.0.0.7:1");
-		/* And for all of them after 5 s, in which none of them was turned away. */
+		/* None of them is closed before 5 s; then all are, and there is room again. */
 		for (unsigned int i = 0; i < ALL; i++)
 			assert_false(closed(fd[i]));
 		clock_move(5 * LOOP_S);
@@ -507,7 +508,7 @@ static bool members_up(void)
 	return a.up == wanted && b.up == wanted;
 }
 
-/* Until there are @n, all of them from one address. */
+/* Opens connections of members from one address until there are @n. */
 static void members(unsigned int n)
 {
 	while (a.up < n) {
@@ -523,7 +524,7 @@ static bool members_down(void)
 	return b.down == wanted;
 }
 
-/* Who has proved itself is a stranger no more, nor is it when it has gone. */
+/* Members do not count as strangers, neither while they are up nor when they have gone. */
 static void members_are_no_strangers(void **state)
 {
 	char address[FM_ADDR_MAX];
@@ -533,14 +534,14 @@ static void members_are_no_strangers(void **state)
 	end_open(&a, HERE, "green", "n0", KEY_A);
 	end_open(&b, HERE, "green", "n1", KEY_A);
 	clock_stop();
-	/* So many that every stranger is asked where it comes from. */
+	/* From EACH strangers on svc.c counts those of the new one's address. */
 	strangers(other, EACH, "127.0.0.12:1");
 	turned_away("127.0.0.12:1");
 	members(ALL + 44);
 	strangers(fd, EACH, "127.0.0.1:1");
 	turned_away("127.0.0.1:1");
 	strangers(fd + EACH, EACH - 1, "127.0.0.2:1");
-	/* An own connection to an address is nothing that comes from there. */
+	/* A connection of ours to an address does not count as a stranger from there. */
 	own = mute("127.0.0.3", address);
 	assert_true(svc_connect(b.svc, address) > 0);
 	strangers(fd + 2 * EACH - 1, EACH, "127.0.0.3:1");
@@ -564,7 +565,7 @@ static void members_are_no_strangers(void **state)
 	clock_go();
 }
 
-/* What both ends of a member's connection keep in memory; the proof is of no use any more. */
+/* Most memory of both ends of a member's connection: the session of the proof must be freed. */
 #define BYTES_OF_A_MEMBER 2048
 
 static void connections_limit(void **state)
