@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The least a user-space chain can do: pass what comes in on one side to the
- * other, without any protocol. The yardstick for torusemu.
+ * The least that a user-space node of a chain must do: pass frames from one side to the other,
+ * without any protocol. The reference for torusemu.
  *
  *	bare SIDE SIDE		SIDE: tun:NAME or an Ethernet device
  *

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricsim flow: simulated cycles a second on one core, beside the simulator of
- * the tests that moves every phit; memory; and what two threads gain on a sweep, in
- * wall time, which says something on an idle machine only, and in processor time,
- * which must not grow. Speed is by processor time, the best of three runs.
+ * The speed of fabricsim flow: simulated cycles per second on one core, beside the simulator of
+ * the tests (tests/sim/flow_naive.c), which moves every phit; memory; and a sweep on one and on two
+ * threads, in elapsed time, which means something on an idle machine only, and in processor time,
+ * which should not grow. Speeds are by processor time, the best of three runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static double seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Uniform traffic of the wanted load as a trace: the slow one knows nothing else. */
+/* Makes a trace of uniform traffic of the wanted load: flow_naive only plays traces. */
 static struct flow_trace traffic(const struct flow_params *p, uint32_t cycles)
 {
 	uint32_t nodes = torus_nodes(&p->shape);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One link of the NIC core in memory: two ends, no cable, one thread. Prints
- * packets per second of processor time for some payload sizes, and beside them how fast the
- * same bytes pass through CRC-32C alone, once at each end: what no link can beat. Then
- * the same on a wire with bit errors.
+ * One link of the NIC core in memory: two ends, no cable, one thread. Prints packets per second
+ * of processor time for some payload sizes, and beside them the rate if only CRC-32C were
+ * computed, once at each end: no link can be faster. Then the same on a wire with bit errors.
  *
  *	bench_link [BYTES [BER]]	only packets of BYTES, on a wire with BER
  */
@@ -17,7 +16,7 @@
 #define POOL 4096
 #define BURST 64
 
-/* Packets are taken last in, first out, as hosts do it: the last is in the cache. */
+/* The pool is last in, first out, as in real hosts: the last packet is still in the cache. */
 struct end {
 	struct tn_link link;
 	struct tn_pkt pkt[POOL];
@@ -30,7 +29,7 @@ struct end {
 static struct tn_params params;
 static u64 clock_ns = 1000;
 
-/* The processor's time that we had: what else runs does not count. */
+/* Processor time of this process: other load of the machine does not count. */
 static u64 cpu_ns(void)
 {
 	struct timespec t;
@@ -152,7 +151,7 @@ static void end_free(struct end *e)
 	free(e);
 }
 
-/* Gathers as writev() would, into memory that the receiver then reads. */
+/* Copies the segments of a frame together, as writev() would, for the receiver to read. */
 static void carry(struct end *from, struct end *to)
 {
 	static u8 wire[65536];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The routing engine on one core: a node's table beside a memcpy of it, and the
- * mean increment when a random link fails or comes back. Processor time; the
- * same random links in every run.
+ * The routing engine on one core: processor time to compute a node's table, beside a memcpy of
+ * it, and the mean time to update it when a random link fails or comes back. Every run uses the
+ * same random links.
  *
  *	bench_route [SHAPE FAULTS]
  */
@@ -16,9 +16,9 @@
 #include "tests/bench/sample.h"
 #include "tests/unit/random.h"
 
-#define TABLES 9	/* of which the median counts */
+#define TABLES 9	/* tables per median */
 #define SOURCES 10
-#define INCREMENTS 400	/* of each source */
+#define INCREMENTS 400	/* updates of each source's table */
 #define ALL (SOURCES * INCREMENTS)
 
 static double processor_us(void)
@@ -43,7 +43,7 @@ struct bench {
 	uint64_t seed;
 };
 
-/* One more link fails, of a node that has all of its own. */
+/* Cuts one more link, of a random node that has no fault yet. */
 static void fail_one(struct bench *b, uint32_t *node, struct torus_cable *changed)
 {
 	unsigned int ports = 2u * b->shape.ndims, p;
@@ -58,7 +58,7 @@ static void fail_one(struct bench *b, uint32_t *node, struct torus_cable *change
 		abort();
 }
 
-/* Of one source; adds its share to the means. */
+/* Times the updates of a random source's table and adds their share to the means. */
 static void increments(struct bench *b, double *us, double *rows)
 {
 	struct torus_cable changed[TORUS_MAX_PORTS];
@@ -89,14 +89,14 @@ static void increments(struct bench *b, double *us, double *rows)
 }
 
 /**
- * struct timing - of tables in microseconds, the median of TABLES
- * @table: made from nothing; @copy: of it by memcpy
+ * struct timing - medians of TABLES tables, in microseconds
+ * @table: to compute a table; @copy: to copy it by memcpy
  */
 struct timing {
 	double table, copy;
 };
 
-/* Tables of random nodes; @own: of such whose cable along +x is cut. */
+/* Times the tables of random nodes; @own: with their own cable along +x cut. */
 static struct timing tables(struct bench *b, bool own)
 {
 	uint64_t *to = malloc(b->nodes * sizeof(*to)), *from = malloc(b->nodes * sizeof(*from));

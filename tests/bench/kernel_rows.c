@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a NIC takes to get a table through its netlink family, beside the
- * machine's own netlink round trip (FLOW_GET, the smallest request with an
- * answer): rows are begun, put in messages of 64 KiB, committed, read back. The
- * best of ROUNDS is told; a row that comes back otherwise than it went fails.
- * In a guest: kernel_rows genl:torus0
+ * How long it takes to write a table to a NIC through its netlink family, beside the machine's
+ * netlink round trip (FLOW_GET, the smallest request with an answer). A table is begun, put in
+ * messages of 64 KiB, committed and read back. Prints the best of ROUNDS; fails if a row is read
+ * back differently. In a guest: kernel_rows genl:torus0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flow of numbered datagrams at a steady rate, and what became of it.
+ * Sends a flow of numbered datagrams at a steady rate, or receives one and counts what arrived.
  *
  *	udp_flow send ADDRESS BYTES RATE SECONDS	prints what was sent
  *	udp_flow receive ADDRESS SECONDS		prints what arrived until then
  *
- * A datagram that the kernel refuses to send counts as failed and takes no number. The
- * receiver has a buffer for all that may come at once, and tells what overflowed it; times
- * are those at which the kernel had the datagram. Answers are one JSON object.
+ * A datagram that the kernel refuses to send counts as failed and uses no number. The receiver
+ * has a large socket buffer, and reports how many datagrams overflowed it. Arrival times are the
+ * kernel's timestamps. The output is one JSON object.
  */
 #include <arpa/inet.h>
 #include <errno.h>
