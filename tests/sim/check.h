@@ -29,8 +29,8 @@ uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t d
 uint64_t check_flow_pause(struct check_flow *c);
 
 /*
- * check_end() - checks a world at rest: the table agrees with the cables (check_table()),
- * nothing is parked or held, and the rows are right (check_rows())
+ * check_end() - checks a world at rest: the shape is right, the table agrees with the cables
+ * (check_table()), nothing is parked or held, and the rows are right (check_rows())
  * Return: a text in @buf, or NULL.
  */
 const char *check_end(struct world *w, char *buf, size_t room);

@@ -153,7 +153,7 @@ static void single(enum fault f)
 	}
 }
 
-static void singles(void **state)
+static void one_fault(void **state)
 {
 	(void)state;
 	failures = 0;
@@ -163,7 +163,7 @@ static void singles(void **state)
 }
 
 /* A recovery takes a few ms. The gaps must reach each of its steps: @met checks that. */
-static void doubles(void **state)
+static void two_faults(void **state)
 {
 	static const uint32_t gaps[] = { 0,    40,   200,  500,	 1000, 1500, 2000, 2300,
 					 2600, 3000, 3500, 4000, 5000, 6000, 8000, 400000 };
@@ -267,8 +267,8 @@ static void pause_of_a_cut(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(singles),
-		cmocka_unit_test(doubles),
+		cmocka_unit_test(one_fault),
+		cmocka_unit_test(two_faults),
 		cmocka_unit_test(disturbed),
 		cmocka_unit_test(pause_of_a_cut),
 	};

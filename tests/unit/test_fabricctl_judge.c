@@ -142,7 +142,7 @@ static void one_late(void **state)
 	}
 }
 
-/* With any_order only the order is free: loss and doubles still count. */
+/* With any_order only the order is free: lost and doubled records still count. */
 static void any_order(void **state)
 {
 	(void)state;
@@ -213,7 +213,7 @@ static void far_back(void **state)
 }
 
 /* JUDGE_SEEN - 1 others overtake a record; then again one whose number uses the same bit. */
-static void around(void **state)
+static void window_wraps(void **state)
 {
 	(void)state;
 	begin(2 * JUDGE_SEEN);
@@ -333,7 +333,7 @@ static void random_path(uint64_t seed)
 	expect(&r, flow.doubled == want.doubled, "%" PRIu64, want.doubled);
 	expect(&r, flow.reordered == want.reordered, "%" PRIu64, want.reordered);
 	expect(&r, flow.corrupt == want.corrupt, "%" PRIu64, want.corrupt);
-	expect(&r, !flow_is_clean(&flow), "a path so bad");
+	expect(&r, !flow_is_clean(&flow), "the path was bad");
 }
 
 static void random_paths(void **state)
@@ -355,7 +355,7 @@ int main(void)
 		cmocka_unit_test(one_altered),
 		cmocka_unit_test(altered_copy),
 		cmocka_unit_test(far_back),
-		cmocka_unit_test(around),
+		cmocka_unit_test(window_wraps),
 		cmocka_unit_test(longest_gap),
 		cmocka_unit_test(stream),
 		cmocka_unit_test(other_verdicts),
