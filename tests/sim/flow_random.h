@@ -8,7 +8,7 @@
 #include "tests/unit/seeds.h"
 #include "tools/fabricsim/flow.h"
 
-/* Anything that can be simulated and needs no chance while it runs. */
+/* Random parameters of a simulation that draws no random numbers while it runs. */
 static inline struct flow_params flow_random(struct rnd *r)
 {
 	static const char *const shapes[] = { "4", "7", "2", "3x3", "4x4", "2x3", "5x1x2", "2x2x2",
@@ -39,7 +39,7 @@ static inline struct flow_params flow_random(struct rnd *r)
 	return p;
 }
 
-/* @n packets within about @cycles, some in bursts. */
+/* A trace of @n packets within about @cycles, some in bursts. */
 static inline void flow_random_trace(struct rnd *r, const struct flow_params *p,
 				     struct flow_trace *t, size_t n, uint32_t cycles)
 {

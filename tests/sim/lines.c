@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random histories of fabrics whose lines age, warm, lose lanes and die, under traffic.
- * A line that gets worse is retrained for, loses rate and lanes, and its link stays up;
- * only one that no lane survives fails, and then the fabric recovers like from any dead
- * link. Nothing may be lost, doubled or out of order; once the lines are whole again all
- * links must come up as wide as they were.
+ * Random histories of fabrics whose cables age, warm up, lose lanes and die, under traffic. A link
+ * over a cable that gets worse trains again, loses rate and lanes, and stays up. Only if no lane
+ * is left the link fails, and the fabric recovers as from any dead link. No packet may be lost,
+ * doubled or out of order. When all cables are new again, all links must come up with the margin
+ * that training demands.
  *
- *	test_lines [FIRST [COUNT]]	see series.h; VERBOSE=1..4 tells what happens
+ *	test_lines [FIRST [COUNT]]	see series.h; VERBOSE=1..4 prints the managers' log
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,15 +20,15 @@ enum act {
 	LANE_DIES,
 	LINE_AGES,
 	LINE_WARMS,
-	LONGER,			/* another cable, as long as can be or longer */
+	LONGER,			/* another length, up to one that is too long to train */
 	LINE_DIES,
-	RENEWED,		/* as it was at first */
+	RENEWED,		/* a cable as at the beginning */
 	CUT,
 	MEND,
 	ACTS,
 };
 
-/* Over all histories: a test of lines that never degrade shows nothing. */
+/* Sums over all histories: main() checks that cables did degrade. */
 static struct {
 	atomic_ullong shed, retrains, failures;
 } seen;
@@ -93,7 +93,7 @@ static void count(struct world *w)
 		}
 }
 
-/* All lines are new: so must the links be. */
+/* All cables are new: checks that all links are up, with the margin that training demands. */
 static void whole_again(struct story *s)
 {
 	for (uint32_t i = 0; i < world_nodes(s->w); i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Addresses from nothing: every order of power-on of small shapes, a thousand
- * random shapes and times, wrong cabling of each kind, what is plugged in later.
+ * Bring-up: every order of power-on of small shapes, a thousand random shapes and times, wrong
+ * cabling of each kind, nodes and cables that are plugged in later.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,9 +135,10 @@ static void thousand_seeds(void **state)
 }
 
 /*
- * A node without a place whose adoption was told after it was judged dead stayed dead.
- * Below a manager that hangs nobody's adoption is told; and while the recovery waits for
- * that one, cables that come and go use up the colours, so that no table gives a place.
+ * A node without coordinates once stayed dead if its parent's ADOPTED message came after the root
+ * had judged it dead. Here a manager above it hangs, so the message is late. The recovery waits for
+ * that manager, and a cable that comes and goes uses up the colours, so that there is no new table
+ * that would give the node coordinates.
  */
 static void adopted_late(void **state)
 {
@@ -162,18 +163,18 @@ static void adopted_late(void **state)
 	}
 	world_power(s.w, 5, true);
 	world_run(s.w, 20 * W_MS);
-	world_cut(s.w, 4, true);		/* nobody vouches for it */
+	world_cut(s.w, 4, true);		/* no neighbour vouches for node 5 */
 	world_cut(s.w, 5, true);
 	world_run(s.w, 100 * W_MS);
 	if (!story_problem(&s, "node", "('n5') is dead"))
-		story_fail(&s, "it is not taken for dead");
+		story_fail(&s, "node 5 is not taken for dead");
 	fm_status(world_fm(s.w, 5), &st);
 	if (st.placed)
-		story_fail(&s, "it has a place");
+		story_fail(&s, "node 5 has coordinates");
 	world_hang(s.w, 2, false);
 	world_run(s.w, 1 * W_S);
 	if (story_problem(&s, "node", ""))
-		story_fail(&s, "it stays dead");
+		story_fail(&s, "node 5 stays dead");
 	world_cut(s.w, 4, false);
 	world_cut(s.w, 5, false);
 	story_rest(&s, 10 * W_S);
@@ -182,7 +183,7 @@ static void adopted_late(void **state)
 
 /* --- wiring ------------------------------------------------------------------------ */
 
-/* Everything in its place but for the wrong cables, which are named. */
+/* All nodes have their coordinates, and the wrong cables are excluded and reported. */
 static void wrong_cables(struct story *s, unsigned int healthy, const char *a, const char *b)
 {
 	struct fm_status st;
@@ -260,7 +261,7 @@ static void wrong_port(void **state)
 	(void)state;
 	shape_of(&c, "4x4");
 	story_begin(&s, &c);
-	/* +x of 5 into -y of 6, and what was there left over */
+	/* +x of node 5 goes to -y of node 6; the cables that were there are unplugged */
 	world_plug(s.w, 2 * 5, 5, 0, 6, 3);
 	story_power_all(&s);
 	wrong_cables(&s, 30, "1,1:+x", "not opposite");
@@ -362,7 +363,7 @@ static void same_names(void **state)
 
 /* --- later ---------------------------------------------------------------------------- */
 
-/* A node and a cable that come when the rest has long settled, under traffic. */
+/* A node and a cable are added under traffic, when the rest has long settled. */
 static void plugged_in_later(void **state)
 {
 	(void)state;

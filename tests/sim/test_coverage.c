@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random faults on 4x4x4: every pair that healthy links join has a way, nothing
- * can deadlock, and increments are right.
+ * Routing with random faults, mostly on 4x4x4: every pair of nodes that healthy links join has a
+ * path, nothing can deadlock, and incremental updates of tables are right.
  *
- *	test_coverage [FABRICS]		of each kind, 60 by default
+ *	test_coverage [FABRICS]		fabrics of each kind, 60 by default
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ const struct program this_program = { .name = "test_coverage" };
 
 static unsigned long fabrics = FABRICS;
 
-/** struct covered - of all fabrics: connected ones, rows through relays, largest load of a link */
+/** struct covered - totals: connected fabrics, rows through relays, largest load of a link */
 struct covered {
 	unsigned long connected, relayed;
 	uint64_t load;
@@ -61,9 +61,9 @@ static struct covered cover(const char *shape, unsigned int dead_nodes, unsigned
 }
 
 /*
- * Faults of which none takes a fabric apart. What is chosen of several ways is no matter of
- * right and wrong, but of the loads that fabricsim's README has: so for the usual seed
- * relays and load are those that were seen when these were made.
+ * Faults that leave each fabric connected. Any choice among several paths would be right. But the
+ * README of fabricsim gives loads, so for the default seed relays and load must be those measured
+ * when these figures were written.
  */
 static void whole(unsigned int dead_nodes, unsigned int cut_links, unsigned long relayed,
 		  uint64_t load)
@@ -94,7 +94,7 @@ static void cut_links(void **state)
 	whole(0, 16, 267, 89);
 }
 
-/* So much is broken that fabrics fall apart: each part goes on. */
+/* So many faults that fabrics fall apart: the nodes of each part still reach each other. */
 static void ruins(void **state)
 {
 	static const struct {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links that flap: held down at the limit and not before, for longer the longer they
- * flap, and no recovery is made for what they do meanwhile; losses act at once.
+ * Links that flap (daemon/fm/damp.c) are held down at the limit and not before, and the longer
+ * they flap, the longer. No recovery is begun for changes of a held link. A loss is always acted
+ * upon at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +75,7 @@ static void until_used(struct story *s, uint64_t most)
 	assert_string_equal(excluded(s, 0), "no");
 }
 
-/* All nodes know that it is held, and the root says so once. */
+/* At the limit all nodes know that the link is held, and the root reports one problem. */
 static void held_at_the_limit(void **state)
 {
 	struct fm_status st;
@@ -109,7 +110,7 @@ static void held_at_the_limit(void **state)
 	end(&s, "held at the limit");
 }
 
-/* What a held link does makes no table; one more half-life for twice the losses. */
+/* Changes of a held link make no table. Losses meanwhile make the hold longer. */
 static void no_recovery_while_held(void **state)
 {
 	struct story s;
@@ -130,7 +131,7 @@ static void no_recovery_while_held(void **state)
 	end(&s, "no recovery while held");
 }
 
-/* Losses far apart never add up. */
+/* Losses far apart never reach the limit. */
 static void seldom(void **state)
 {
 	struct story s;
@@ -145,7 +146,7 @@ static void seldom(void **state)
 	end(&s, "seldom");
 }
 
-/* Many losses under long memory: held for no longer than hold_max after the last. */
+/* Many losses and a long half-life: the hold ends hold_max after the last loss. */
 static void bounded(void **state)
 {
 	struct story s;
@@ -162,7 +163,7 @@ static void bounded(void **state)
 	end(&s, "bounded");
 }
 
-/* The root tells of a held cable once, and when it will be used: then it is. */
+/* fm_hold() lists a held cable once, with the time left; the hold ends at that time. */
 static void how_long(void **state)
 {
 	struct fm_hold h, more;
@@ -190,7 +191,7 @@ static void how_long(void **state)
 	end(&s, "how long");
 }
 
-/* Rows that make no table while a link is held are said again, but ever more seldom. */
+/* A row that makes no table while a link is held is sent again, at growing intervals. */
 static void said_seldom(void **state)
 {
 	uint64_t quiet, held;
@@ -213,7 +214,7 @@ static void said_seldom(void **state)
 	end(&s, "said seldom");
 }
 
-/* A link that is down when its hold ends stays out, and comes back at once. */
+/* A link that is down when its hold ends stays excluded, and is used as soon as it is up. */
 static void down_at_the_end(void **state)
 {
 	struct story s;
@@ -232,7 +233,7 @@ static void down_at_the_end(void **state)
 	end(&s, "down at the end");
 }
 
-/* The administrator's word ends a hold, at either end; his exclusions are no losses. */
+/* "include" at either end ends a hold; excluding and including a port is no loss. */
 static void administrator(void **state)
 {
 	struct story s;
@@ -254,7 +255,7 @@ static void administrator(void **state)
 	end(&s, "administrator");
 }
 
-/* Nodes that restart once, even the root, hold nothing. */
+/* No link is held because a node restarts once. A restarted root has forgotten all holds. */
 static void restarts(void **state)
 {
 	struct story s;

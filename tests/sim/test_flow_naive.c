@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The flow simulator against one that moves every phit (flow_naive.c): random
- * fabrics, parameters and traces. The same packets must be consumed in the same
- * cycles, as many false packets asked for and sent, and in every cycle all packets,
- * buffers and bubbles must be accounted for.
+ * Compares the flow simulator with one that moves every phit (flow_naive.c), with random fabrics,
+ * parameters and traces. Both must consume the same packets in the same cycles, and ask for and
+ * send as many false packets. In every cycle all packets, buffers and bubbles must be accounted
+ * for.
  */
 #include <string.h>
 
@@ -40,7 +40,7 @@ static int by_all(const void *x, const void *y)
 	return 0;
 }
 
-/* Consumptions of one cycle have no order. */
+/* Packets consumed in the same cycle may come in any order: they are sorted. */
 static void compare(struct rnd *r, const char *what, uint32_t cycle, const struct naive_end *a,
 		    size_t na, const struct naive_end *b, size_t nb)
 {

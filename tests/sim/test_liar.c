@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A peer that knows the key and lies: well-formed messages with ids, ports,
- * versions, rounds and GUIDs that fit nothing, on any connection, at any time. The
- * machines may believe it, as they must believe their peers, but no value may make
- * one read or write where it should not (the sanitizers watch), or go round for
- * ever; and a fabric started anew without the liar is whole.
+ * A peer that has proved itself sends well-formed messages with wrong ids, ports, versions, rounds
+ * and GUIDs, on any connection at any time. Managers may believe it, for they trust their peers.
+ * But no value may make a manager access memory that it should not (the sanitizers find that), or
+ * make messages circulate for ever; and when all nodes restart without the liar, the fabric works.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +21,7 @@ static uint64_t r;
 static struct world *w;
 static unsigned int heard;
 
-/* Mostly near what is in use, now and then at an edge. */
+/* A number mostly close to @near, which is in use, now and then a limit of some type. */
 static uint64_t number(uint64_t near)
 {
 	static const uint64_t edges[] = { 0, 1, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -224,7 +223,7 @@ static void lies(uint64_t seed)
 		lie();
 		world_run(w, random_below(&r, 1000) * W_US);
 	}
-	assert_true(heard > 50);	/* the rest the codec refused, or found no connection */
+	assert_true(heard > 50);	/* the codec rejected the rest, or no connection was there */
 	world_counts(w);
 	world_run(w, 1 * W_S);
 	said = world_counts(w).messages;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes that are there and cannot take part: what is told of them, and how long
- * a recovery waits for them.
+ * Nodes that are up and cannot take part: which problems are reported, and how long a recovery
+ * waits for them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void end(struct story *s, const char *what)
 	fail();
 }
 
-/* All cables of a node, or back again. */
+/* Cuts or mends all cables of a node. */
 static void cut_node(struct world *w, uint32_t node, bool cut)
 {
 	const struct torus_shape *shape = &world_config(w)->shape;
@@ -67,7 +67,7 @@ static void node_without_links(void **state)
 	world_run(s.w, 20 * W_MS);
 	assert_true(world_until(s.w, world_settled, 5 * W_S));
 	assert_false(story_problem(&s, "isolated", ""));
-	/* Taken out by the administrator it is as he wants it. */
+	/* A node that the administrator has excluded is no problem. */
 	fm_exclude(world_fm(s.w, 0), 5, -1, true, world_now(s.w));
 	story_rest(&s, 5 * W_S);
 	assert_false(story_problem(&s, "isolated", ""));
@@ -101,9 +101,9 @@ static void restart_root(struct story *s, bool nic)
 }
 
 /*
- * What an administrator took out stays out when the root begins anew, also of a node
- * that is away meanwhile, and of the root itself; what he put back does not come out again
- * by one who has not heard of it.
+ * Ports that the administrator excluded stay excluded when the root restarts, also those of the
+ * root and of a node that is off meanwhile. A port that was included again is not excluded by a
+ * node whose manager did not hear of that.
  */
 static void outlive_root(bool nic)
 {
@@ -151,7 +151,7 @@ static void exclusions_outlive_root_nic(void **state)
 	outlive_root(true);
 }
 
-/* A ring in two parts: all of the part without the root are told of. */
+/* A ring in two parts: all nodes of the part without the root are reported as isolated. */
 static void ring_in_two(void **state)
 {
 	struct story s;
@@ -183,7 +183,7 @@ static bool all_reach_root(struct world *w)
 	return true;
 }
 
-/* Those far down the tree know it as well, and since when. */
+/* All nodes, also at the end of a deep tree, know that the root is away, and since when. */
 static void root_away(void **state)
 {
 	struct fm_status st;
@@ -220,8 +220,8 @@ static bool recovered(struct world *w)
 }
 
 /*
- * A cable is cut while a manager hangs: the recovery goes on without it when it
- * has been asked in vain (20 * resend), and missing for member_max.
+ * A cable is cut while a manager hangs. The recovery goes on without that manager when it has not
+ * answered for 20 * resend and has then been missing for member_max.
  */
 static void hung(uint32_t node, unsigned int fanout)
 {
@@ -236,11 +236,11 @@ static void hung(uint32_t node, unsigned int fanout)
 	if (!world_until(s.w, recovered, 6 * W_S))
 		story_fail(&s, "the recovery still waits");
 	if (!story_problem(&s, "node", "is silent"))
-		story_fail(&s, "nobody is said to be silent");
+		story_fail(&s, "no node is reported as silent");
 	world_hang(s.w, node, false);
 	story_rest(&s, 10 * W_S);
 	if (story_problem(&s, "node", ""))
-		story_fail(&s, "it is still said to be silent");
+		story_fail(&s, "a node is still reported as silent");
 	end(&s, what);
 }
 
@@ -254,7 +254,7 @@ static void manager_hangs(void **state)
 
 /* --- the ends of a cable differ ---------------------------------------------------- */
 
-/* The manager of @node says once, of one port, what is not so. */
+/* Sends the root one false row of @node, in which @port is down. */
 static void say_down(struct world *w, uint32_t node, unsigned int port)
 {
 	const struct fm *fm = world_fm(w, node);
@@ -266,7 +266,10 @@ static void say_down(struct world *w, uint32_t node, unsigned int port)
 	assert_true(world_say(w, 0, 0, &m));
 }
 
-/* Down wins, and is told; not of a cable that is cut, whose ends only tell one by one. */
+/*
+ * When the ends of a cable disagree, the table takes it as down, and later the root reports the
+ * dispute. A cut cable is not reported, although its ends tell of it one after the other.
+ */
 static void ends_differ(void **state)
 {
 	const uint16_t *closed;
@@ -289,16 +292,16 @@ static void ends_differ(void **state)
 	world_run(s.w, 3 * W_S);
 	assert_true(story_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
 	assert_false(story_problem(&s, "dispute", "2,1:+x"));
-	world_cut(s.w, 8, true);		/* its row is told anew, */
+	world_cut(s.w, 8, true);		/* makes node 4 send its true row again */
 	world_run(s.w, 100 * W_MS);
 	world_cut(s.w, 8, false);
-	story_rest(&s, 5 * W_S);		/* and the one after that believed */
+	story_rest(&s, 5 * W_S);
 	world_run(s.w, 3 * W_S);
 	assert_false(story_problem(&s, "dispute", ""));
 	end(&s, "ends differ");
 }
 
-/* Memory for relays that is not the same everywhere is told, while it is so. */
+/* A node whose relay_packets differs from the root's is reported as long as it is up. */
 static void relay_memory(void **state)
 {
 	struct story s;
@@ -325,9 +328,9 @@ static void relay_memory(void **state)
 }
 
 /*
- * Planes go dark in which nodes hang below each other in the tree, three and more
- * deep. Who hung below one that was itself only missed was taken to be there: it vouched
- * for all of them, and was waited for.
+ * Rows of nodes lose their power that are below each other in the tree, three levels deep and
+ * more. Once, a node below a missing node was taken to be present: it then vouched for all of
+ * them, and the recovery waited for them.
  */
 static void dark_branch(void **state)
 {
@@ -349,8 +352,9 @@ static void dark_branch(void **state)
 /* --- epochs ------------------------------------------------------------------------ */
 
 /*
- * What node 2 parks of 1's packets to 3 comes to light when 1 has long begun its flows
- * anew: it is late, and must neither arrive nor take the flow back to where it was.
+ * Node 2 parks packets of the flow from 1 to 3. Its manager replays them only when node 1 has
+ * restarted and begun a new numbering of that flow. They are too late: they must not arrive, and
+ * the new numbering must go on.
  */
 static void late_replay(void **state)
 {
@@ -365,7 +369,7 @@ static void late_replay(void **state)
 	world_cut(s.w, 2, true);
 	world_run(s.w, 1 * W_MS);
 	world_traffic(s.w, 0);
-	world_run(s.w, 4 * W_S);		/* the others do without it */
+	world_run(s.w, 4 * W_S);		/* the others recover without node 2 */
 	world_power(s.w, 1, false);
 	world_run(s.w, 100 * W_MS);
 	world_power(s.w, 1, true);
