@@ -6,12 +6,12 @@
 
 #define QUEUE_MAX 64
 
-/* A packet in an input: how many of its phits have come and gone. */
+/* A packet in an input queue: @come of its phits have arrived, @gone have left. */
 struct part {
 	struct naive_end p;
 	unsigned int come, gone;
-	uint32_t first_at;	/* since when it is the first */
-	int way;		/* granted: dir * vcs + vc, HERE; or ASKS */
+	uint32_t first_at;	/* since when it is the first of its queue */
+	int way;		/* output: dir * vcs + vc, or HERE, the sink; ASKS: none yet */
 };
 
 enum { ASKS = -1, HERE = 1000 };
@@ -19,7 +19,7 @@ enum { ASKS = -1, HERE = 1000 };
 struct in {
 	struct part part[QUEUE_MAX];
 	unsigned int n;
-	bool critical;		/* what its first leaves behind */
+	bool critical;		/* the first packet leaves a critical bubble behind */
 };
 
 struct out {
@@ -28,7 +28,7 @@ struct out {
 	unsigned int last;
 };
 
-/* Something that happens later. */
+/* An event of a later cycle. */
 struct later {
 	struct later *next;
 	uint32_t when;
@@ -43,7 +43,7 @@ struct at {
 	struct out *out;	/* likewise, then the sink */
 	bool *busy;		/* [dir], then the sink */
 	unsigned int turn;
-	struct naive_end *line;	/* born, not in the source queue yet */
+	struct naive_end *line;	/* packets born and not yet in the source queue */
 	size_t lined, taken;
 };
 
@@ -83,7 +83,7 @@ static unsigned int peer(const struct naive *s, unsigned int node, unsigned int 
 	return torus_node_id(&s->p.shape, &c);
 }
 
-/* Which way from @node to @dst in dimension @d, or -1: it is there. */
+/* The direction from @node to @dst in dimension @d; -1: none is needed. */
 static int way_in(const struct naive *s, unsigned int node, unsigned int dst, unsigned int d)
 {
 	unsigned int k = s->p.shape.size[d], plus;
@@ -105,7 +105,7 @@ static int first_way(const struct naive *s, unsigned int node, unsigned int dst)
 	return HERE;
 }
 
-/* The link from the last of a ring to its first. */
+/* Whether the link of @node in @dir leads from the last node of its ring to the first. */
 static bool closes(const struct naive *s, unsigned int node, unsigned int dir)
 {
 	struct torus_coords c;
@@ -164,7 +164,7 @@ static unsigned int here_free(const struct naive *s, const struct in *in)
 	return n + (s->p.freed == FLOW_HEAD && in->n && in->part[0].gone);
 }
 
-/* May a packet of @input go out by @way? */
+/* Whether the first packet of @input may go out by @way, by credits and the bubble rules. */
 static bool may(const struct naive *s, unsigned int node, unsigned int input, unsigned int way)
 {
 	const struct out *o = &s->at[node].out[way];
@@ -211,9 +211,9 @@ static void grant(struct naive *s, unsigned int node, unsigned int input, unsign
 		plan(s, 1, HEAD_GONE, node, input / s->vcs, input % s->vcs);
 }
 
-/* --- who goes -------------------------------------------------------------- */
+/* --- arbitration ----------------------------------------------------------- */
 
-/* Of the inputs with want[], none: -1. */
+/* The arbiter's choice among the inputs with want[]; -1: there is none. */
 static int choose(const struct naive *s, unsigned int node, const bool *want, const bool *transit,
 		  unsigned int last)
 {
@@ -240,7 +240,7 @@ static int choose(const struct naive *s, unsigned int node, const bool *want, co
 	return best;
 }
 
-/* The output that the first of @input asks for (not adaptive), or ASKS: none. */
+/* The output that the first packet of @input asks for (not adaptive); ASKS: none. */
 static int asks_for(const struct naive *s, unsigned int node, unsigned int input)
 {
 	const struct in *in = &s->at[node].in[input];
@@ -297,7 +297,7 @@ static void ordered(struct naive *s, unsigned int node, unsigned int dir)
 	grant(s, node, (unsigned int)i, (unsigned int)way[i]);
 }
 
-/* Where the first of @input goes now, or ASKS. */
+/* The output that the first packet of @input can take now, by adaptive routing; ASKS: none. */
 static int adaptive_way(const struct naive *s, unsigned int node, unsigned int input)
 {
 	const struct at *at = &s->at[node];
@@ -449,7 +449,7 @@ static void happen(struct naive *s, const struct later *l)
 	}
 }
 
-/* All of one kind that are due; what they plan for this cycle too, if of that kind. */
+/* Handles all due events of kinds @first to @last, also those that they add for this cycle. */
 static void due(struct naive *s, int first, int last)
 {
 	for (struct later **p = &s->later; *p; ) {
@@ -500,7 +500,7 @@ static void births(struct naive *s)
 	}
 }
 
-/* One phit of everything that has been granted. */
+/* Moves one phit of each packet that has been granted an output. */
 static void phits(struct naive *s)
 {
 	for (unsigned int node = 0; node < s->nodes; node++)
@@ -547,9 +547,9 @@ void naive_step(struct naive *s)
 	phits(s);
 }
 
-/* --- making one ------------------------------------------------------------ */
+/* --- set-up ---------------------------------------------------------------- */
 
-/* Spread over the ring's buffers as evenly as whole numbers allow. */
+/* Spreads a ring's critical bubbles over its buffers as evenly as whole numbers allow. */
 static void lay_bubbles(struct naive *s, unsigned int node, unsigned int dir)
 {
 	unsigned int k = s->p.shape.size[dim_of(s, dir)], buffers = k * s->p.queue;
