@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What no simulator may get wrong: latency without load, limits of throughput,
- * nothing lost, who deadlocks and who does not, whose traffic goes where.
+ * Properties that any right flow simulator has: latency without load, limits of throughput, no
+ * lost packets, deadlock only without a flow control rule, destinations of each traffic pattern.
  */
 #include <math.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static void low_load_is_carried(void **state)
 		p.load = 0.1;
 		p.cycles = 20000;
 		r = run(&p);
-		/* births are by chance: 8000 packets, four standard deviations */
+		/* packets are born at random: of 8000 allow four standard deviations */
 		if (fabs(r.accepted - 0.1) > 0.1 * 4 / sqrt(8000))
 			fail_msg("%s: %g of 0.1", flow_policies[policy], r.accepted);
 		assert_true(r.refused <= r.born / 100);
@@ -83,8 +83,8 @@ static void low_load_is_carried(void **state)
 }
 
 /*
- * Half of uniform traffic crosses the middle of the longest dimension, over 4 links
- * for each of its lines: a load of 8 / k is the most (Dally and Towles, 3.3).
+ * Half of uniform traffic crosses the middle of the longest dimension, of size k, over 4 links per
+ * ring. So the accepted load is at most 8 / k (Dally and Towles, 3.3).
  */
 static void bisection_limits(void **state)
 {
@@ -104,8 +104,8 @@ static void bisection_limits(void **state)
 			p.queue = 8;
 			p.cycles = 10000;
 			got = run(&p).accepted;
-			/* nobody sends to himself: a little less crosses. One critical bubble
-			 * in a long ring lets little through, CBS even nothing. */
+			/* The limit is loosened by nodes / (nodes - 1) and 2 %. With one critical
+			 * bubble a long ring carries little, with CBS even nothing. */
 			if (got > c[i].most * nodes / (nodes - 1) * 1.02 ||
 			    (policy != FLOW_CBS && policy != FLOW_MBS && got < c[i].most / 5))
 				fail_msg("%s %s: %g of %g", c[i].shape, flow_policies[policy],
@@ -115,14 +115,14 @@ static void bisection_limits(void **state)
 
 /* --- deadlock and starvation ----------------------------------------------- */
 
-static void only_no_rule_deadlocks(void **state)
+static void deadlock_only_without_a_rule(void **state)
 {
 	static const char *const shapes[] = { "8", "8x8", "4x4x4", "3x5x4" };
 
 	(void)state;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
 		for (int policy = -FLOW_EITHER; policy <= FLOW_NONE; policy++) {
-			/* below 0: BLOC with its other tests */
+			/* a negative policy: BLOC with one of its other tests */
 			struct flow_params p = params(shapes[s], policy < 0 ? FLOW_BLOC :
 						      (enum flow_policy)policy);
 			struct flow_result r;
@@ -139,7 +139,7 @@ static void only_no_rule_deadlocks(void **state)
 			if (r.deadlock != (policy == FLOW_NONE))
 				fail_msg("%s %s %s: deadlock %d", shapes[s],
 					 flow_policies[p.policy], flow_tests[p.test], r.deadlock);
-			/* CBS may be starved by then; the others still deliver */
+			/* CBS may starve by then; the other policies still deliver */
 			if (policy != FLOW_NONE && policy != FLOW_CBS)
 				assert_true(r.accepted > 0.05);
 		}
@@ -155,7 +155,7 @@ static void rings_of_two_need_no_rule(void **state)
 	assert_false(run(&p).deadlock);
 }
 
-/* Each node of a ring sends one packet two hops on, at once, into one buffer each. */
+/* The four nodes of a ring with one buffer each send a packet @hops hops on, in the same cycle. */
 static void ring_of_four(enum flow_policy policy, unsigned int hops, struct flow_result *r,
 			 uint64_t *inside)
 {
@@ -196,7 +196,7 @@ static void smallest_deadlock(void **state)
 	assert_int_equal(inside, 0);
 }
 
-/* Wang and Zhang, figure 1: a critical bubble that nobody passes. */
+/* Wang and Zhang, figure 1: with CBS a packet may wait for ever for a critical bubble. */
 static void critical_bubbles_starve(void **state)
 {
 	struct flow_result r;
@@ -213,7 +213,8 @@ static void critical_bubbles_starve(void **state)
 	assert_true(r.wait_max < 100);
 }
 
-/* What is called dead stays so; and when all stands still, something is called dead. */
+/* Packets that are called deadlocked never move again; and when all packets have stopped, some
+ * are called so. */
 static void dead_is_dead(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
@@ -249,7 +250,7 @@ static void dead_stays_dead(void **state)
 	for_seeds(150, dead_is_dead);
 }
 
-/* --- chance and patterns --------------------------------------------------- */
+/* --- seeds and patterns ---------------------------------------------------- */
 
 static void same_seed_same_run(void **state)
 {
@@ -328,7 +329,7 @@ static void check_pattern(const struct seen *seen, enum flow_pattern pattern)
 				most = n;
 			hot += dst < 8 ? n : 0;
 		}
-		/* one after the other; those under way and refused blur it */
+		/* in turn, except for packets that are still under way or were refused */
 		if (pattern == FLOW_DISTRIBUTE)
 			assert_true(most - least <= 3);
 		if (pattern == FLOW_UNIFORM)
@@ -360,7 +361,7 @@ static void patterns(void **state)
 	}
 }
 
-/* --- what is refused ------------------------------------------------------- */
+/* --- parameters that are refused ------------------------------------------- */
 
 static void refused(struct flow_params p, const char *reason)
 {
@@ -411,7 +412,7 @@ int main(void)
 		cmocka_unit_test(latency_without_load),
 		cmocka_unit_test(low_load_is_carried),
 		cmocka_unit_test(bisection_limits),
-		cmocka_unit_test(only_no_rule_deadlocks),
+		cmocka_unit_test(deadlock_only_without_a_rule),
 		cmocka_unit_test(rings_of_two_need_no_rule),
 		cmocka_unit_test(smallest_deadlock),
 		cmocka_unit_test(critical_bubbles_starve),
