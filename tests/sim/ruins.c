@@ -73,27 +73,6 @@ static void closed_of(struct world *w, uint16_t *closed)
 	}
 }
 
-/* Return: the number of rows through relays; @relay: a random one of these relays. */
-static uint64_t relays_of(const struct torus_shape *shape, const uint16_t *closed,
-			  uint64_t *random, uint32_t *relay)
-{
-	uint32_t nodes = torus_nodes(shape);
-	struct torus_health *h;
-	uint64_t rows[NODES_MAX], n = 0;
-
-	if (torus_health_new(shape, closed, &h))
-		abort();
-	for (uint32_t from = 0; from < nodes; from++) {
-		if (torus_health_rows(h, from, TORUS_ROUTES_RELAY, rows) < 0)
-			abort();
-		for (uint32_t to = 0; to < nodes; to++)
-			if (rows[to] & TORUS_ROW_RELAY && !random_below(random, (uint32_t)++n))
-				*relay = rows[to] >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
-	}
-	torus_health_free(h);
-	return n;
-}
-
 /* --- checks of a fabric at rest ------------------------------------------------------ */
 
 struct look {
@@ -169,7 +148,7 @@ static void look(struct ruin *r)
 	if (torus_health_new(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
 			     &l.health))
 		abort();
-	relayed = relays_of(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
+	relayed = story_relays(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
 			    &(uint64_t){ 1 }, &unused);
 	atomic_fetch_add(&rows_looked_at, relayed);
 	fm_status(world_fm(s->w, 0), &st);
@@ -202,7 +181,7 @@ static void kill_relay(struct ruin *r)
 	uint32_t relay = 0;
 
 	closed_of(r->s.w, closed);
-	if (relays_of(&world_config(r->s.w)->shape, closed, &r->random, &relay))
+	if (story_relays(&world_config(r->s.w)->shape, closed, &r->random, &relay))
 		kill(r, relay);
 }
 
@@ -337,7 +316,7 @@ static bool draw(struct ruin *r, const struct torus_shape *shape, bool *cut, boo
 		if (!all_joined(r, shape, dark))
 			continue;
 		*whole = all_joined(r, shape, closed);
-		if (relays_of(shape, closed, &r->random, &relay))
+		if (story_relays(shape, closed, &r->random, &relay))
 			return true;
 	}
 	return false;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <torus/route.h>
 
 #include "daemon/fm/root.h"
 #include "story.h"
@@ -218,6 +219,27 @@ void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out)
 			n *= out->size[d];
 		}
 	} while (n < 2 || n > nodes);
+}
+
+uint64_t story_relays(const struct torus_shape *shape, const uint16_t *closed, uint64_t *random,
+		      uint32_t *relay)
+{
+	uint32_t nodes = torus_nodes(shape);
+	struct torus_health *h;
+	uint64_t *rows = calloc(nodes, sizeof(*rows)), n = 0;
+
+	if (!rows || torus_health_new(shape, closed, &h))
+		abort();
+	for (uint32_t from = 0; from < nodes; from++) {
+		if (torus_health_rows(h, from, TORUS_ROUTES_RELAY, rows) < 0)
+			abort();
+		for (uint32_t to = 0; to < nodes; to++)
+			if (rows[to] & TORUS_ROW_RELAY && !random_below(random, (uint32_t)++n))
+				*relay = rows[to] >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK;
+	}
+	torus_health_free(h);
+	free(rows);
+	return n;
 }
 
 unsigned int story_every(void)

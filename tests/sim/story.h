@@ -52,6 +52,13 @@ bool story_problem(struct story *s, const char *kind, const char *part);
 /* A shape of up to @nodes nodes in 1 to 6 dimensions, sizes 1 and 2 included. */
 void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out);
 
+/*
+ * Return: how many rows of a fabric with the exclusions @closed name a relay; @relay: one of these
+ * relays, drawn with @random.
+ */
+uint64_t story_relays(const struct torus_shape *shape, const uint16_t *closed, uint64_t *random,
+		      uint32_t *relay);
+
 /* Return: $EVERY, by which long series are shortened: they run every N-th story. Default 1. */
 unsigned int story_every(void);
 
