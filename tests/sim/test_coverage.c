@@ -124,9 +124,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(ruins),
 	};
 
+	unsigned long every = getenv("EVERY") ? strtoul(getenv("EVERY"), NULL, 10) : 0;
+
 	if (argc > 1)
 		fabrics = strtoul(argv[1], NULL, 10);
-	else if (getenv("EVERY"))
-		fabrics /= strtoul(getenv("EVERY"), NULL, 10);
+	else if (every)
+		fabrics = (fabrics + every - 1) / every;
 	return cmocka_run_group_tests_name("coverage", tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
 /*
  * Seeded random tests: the same seed gives the same run; a failure prints the
  * seed, and SEED=N in the environment runs that one alone,
- * SEEDS=N seeds 1 to N. With EVERY, as sanitized programs are run, a quarter of them.
+ * SEEDS=N seeds 1 to N. With EVERY set, whatever its value, only the first quarter of the seeds is
+ * run: these tests are short, and with fewer seeds they would find much less.
  */
 #ifndef TESTS_SEEDS_H
 #define TESTS_SEEDS_H
