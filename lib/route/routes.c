@@ -468,7 +468,6 @@ static int make(struct torus_routes *r)
 {
 	uint32_t i;
 
-	r->stale = true;
 	r->failed = false;
 	r->alone = lt_isolated(r->h, r->from);
 	for (i = 0; i < r->nodd; i++)
@@ -485,10 +484,7 @@ static int make(struct torus_routes *r)
 		if (!r->failed && relay_odd(r))
 			r->failed = true;
 	}
-	if (r->failed)
-		return -ENOMEM;
-	r->stale = false;
-	return 0;
+	return r->failed ? -ENOMEM : 0;
 }
 
 static void change_set(const struct torus_routes *r, const struct torus_cable *cable,
@@ -505,7 +501,6 @@ static int increment(struct torus_routes *r, const struct torus_cable *cables, u
 	struct change c[UPDATE_MAX];
 	uint32_t i;
 
-	r->stale = true;
 	r->failed = false;
 	c[0].went = false;
 	r->first_new = r->nodd;
@@ -518,10 +513,7 @@ static int increment(struct torus_routes *r, const struct torus_cable *cables, u
 	for (i = 0; i < n; i++)
 		if (!c[i].went)
 			cable_came(r, &cables[i]);
-	if (r->failed || relay_odd(r))
-		return -ENOMEM;
-	r->stale = false;
-	return 0;
+	return r->failed || relay_odd(r) ? -ENOMEM : 0;
 }
 
 int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables, uint32_t n,
@@ -540,8 +532,10 @@ int torus_routes_update(struct torus_routes *r, const struct torus_cable *cables
 	} else {
 		err = increment(r, cables, n);
 	}
+	/* Also if only the ranges found no room: the caller was not told of all rows. */
 	if (r->failed)
 		err = -ENOMEM;
+	r->stale = err;
 	if (ranges) {
 		*ranges = r->range;
 		*n_ranges = r->nranges;
