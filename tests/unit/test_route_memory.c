@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Routing without enough memory: each request for memory is refused in its turn. What was
+ * asked for then fails as <torus/route.h> says, nothing is leaked, and what is left goes on
+ * to be right. And how much memory is taken when there is enough.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/route.h>
+#include <torus/topology.h>
+#include "tests/unit/memory.h"
+#include "tests/unit/random.h"
+
+#define NODES_MAX 256
+#define MORE 1000		/* than any call asks for memory */
+
+static struct torus_shape shape_of(const char *text)
+{
+	struct torus_shape s;
+
+	assert_int_equal(torus_shape_parse(text, &s), 0);
+	return s;
+}
+
+/* Exclusions at random, so many that some destinations are reached through relays only. */
+static void exclude(const struct torus_shape *s, uint16_t *excluded, unsigned int n,
+		    uint64_t *seed)
+{
+	memset(excluded, 0, NODES_MAX * sizeof(*excluded));
+	while (n--)
+		excluded[random_below(seed, torus_nodes(s))] |=
+			(uint16_t)(1u << random_below(seed, 2u * s->ndims));
+	torus_exclusions_close(s, excluded);
+}
+
+static void test_health(void **state)
+{
+	struct torus_shape s = shape_of("4x4x4");
+	uint16_t excluded[NODES_MAX];
+	uint64_t seed = random_seed(1);
+	size_t before = memory_blocks();
+	struct torus_health *h;
+	unsigned int n;
+
+	(void)state;
+	exclude(&s, excluded, 40, &seed);
+	for (n = 1; n < MORE; n++) {
+		int err;
+
+		h = (struct torus_health *)&s;
+		memory_fails_at(n);
+		err = torus_health_new(&s, excluded, &h);
+		if (!memory_failed())
+			break;
+		assert_int_equal(err, -ENOMEM);
+		assert_null(h);
+		assert_int_equal(memory_blocks(), before);
+	}
+	assert_in_range(n, 3, MORE - 1);
+	torus_health_free(h);
+	assert_int_equal(memory_blocks(), before);
+}
+
+/* A change that finds no memory is none; the same again, with memory, is one. */
+static void test_changes(void **state)
+{
+	struct torus_shape s = shape_of("8x8x4");
+	struct torus_cable changed[TORUS_MAX_PORTS];
+	unsigned int refused = 0;
+	struct torus_health *h;
+	uint32_t node;
+
+	(void)state;
+	assert_int_equal(torus_health_new(&s, NULL, &h), 0);
+	for (node = 0; node < torus_nodes(&s); node++) {
+		uint32_t faults = torus_health_faults(h, NULL);
+		int ret;
+
+		memory_fails_at(1);
+		ret = torus_health_set(h, node, 7, changed);
+		if (memory_failed()) {
+			refused++;
+			assert_int_equal(ret, -ENOMEM);
+			assert_int_equal(torus_health_faults(h, NULL), faults);
+			for (unsigned int p = 0; p < 3; p++) {
+				assert_false(torus_health_cut(h, node, p));
+				assert_false(torus_health_disagree(h, node, p));
+			}
+			ret = torus_health_set(h, node, 7, changed);
+		}
+		assert_int_equal(ret, 3);
+		assert_int_equal(torus_health_faults(h, NULL), faults + 3);
+	}
+	/* What it knows of excluded cables has room that doubles. */
+	assert_in_range(refused, 2, 8);
+	for (node = 0; node < torus_nodes(&s); node++)
+		assert_int_equal(torus_health_set(h, node, 0, changed), 3);
+	assert_int_equal(torus_health_faults(h, NULL), 0);
+	torus_health_free(h);
+}
+
+static void test_components(void **state)
+{
+	struct torus_shape s = shape_of("4x2");
+	uint16_t excluded[NODES_MAX] = { 0 };
+	struct torus_health *h;
+	unsigned int n, failed = 0;
+
+	(void)state;
+	/* 1 and 2 apart from 0 and 3, in both rings. */
+	excluded[0] = excluded[2] = excluded[4] = excluded[6] = 1;
+	for (n = 1; n < MORE; n++) {
+		assert_int_equal(torus_health_new(&s, excluded, &h), 0);
+		memory_fails_at(n);
+		for (uint32_t i = 0; i < 8; i++) {
+			uint32_t lowest = torus_health_component(h, i);
+
+			failed += lowest == TORUS_NO_NODE;
+			if (lowest != TORUS_NO_NODE)
+				assert_int_equal(lowest, i % 4 == 1 || i % 4 == 2);
+		}
+		/* Of all questions one was refused, if any. */
+		assert_int_equal(failed, memory_failed() ? n : n - 1);
+		torus_health_free(h);
+		if (failed < n)
+			break;
+	}
+	assert_in_range(n, 2, MORE - 1);
+}
+
+/* Rows of node 5 in one of three ways. */
+static int rows_by(unsigned int way, const struct torus_shape *s, const uint16_t *excluded,
+		   struct torus_health *h, uint64_t *rows)
+{
+	struct torus_routes *r = (struct torus_routes *)h;
+	int err;
+
+	if (way == 0)
+		return torus_route_rows(s, excluded, 5, rows);
+	if (way == 1)
+		return torus_health_rows(h, 5, TORUS_ROUTES_RELAY, rows);
+	err = torus_routes_new(h, 5, TORUS_ROUTES_RELAY, &r);
+	if (err) {
+		assert_null(r);
+		return err;
+	}
+	memcpy(rows, torus_routes_rows(r), torus_nodes(s) * sizeof(*rows));
+	torus_routes_free(r);
+	return 0;
+}
+
+/* Rows are right, or they are refused: a search may do without some of its memory. */
+static void test_rows(void **state)
+{
+	struct torus_shape s = shape_of("4x4x4");
+	uint16_t excluded[NODES_MAX];
+	uint64_t seed = random_seed(2), rows[NODES_MAX], want[NODES_MAX];
+	struct torus_health *h;
+	unsigned int n, refused;
+	bool failed = true;
+
+	(void)state;
+	for (unsigned int way = 0; way < 3; way++) {
+		exclude(&s, excluded, 60, &seed);
+		assert_int_equal(torus_health_new(&s, excluded, &h), 0);
+		assert_true(rows_by(way, &s, excluded, h, want) >= 0);
+		torus_health_free(h);
+		for (n = 1, refused = 0; failed || n == 1; n++) {
+			size_t before = memory_blocks();
+			int err;
+
+			assert_int_equal(torus_health_new(&s, excluded, &h), 0);
+			memory_fails_at(n);
+			err = rows_by(way, &s, excluded, h, rows);
+			failed = memory_failed();
+			if (err < 0)
+				assert_true(failed && err == -ENOMEM);
+			else
+				assert_memory_equal(rows, want, sizeof(want[0]) * torus_nodes(&s));
+			refused += err < 0;
+			torus_health_free(h);
+			assert_int_equal(memory_blocks(), before);
+		}
+		assert_in_range(refused, 2, n - 2);
+	}
+}
+
+/**
+ * struct follower - rows that follow a health, and a driver's copy of them, to which only
+ * the ranges are written that an update tells
+ */
+struct follower {
+	struct torus_shape shape;
+	uint16_t said[NODES_MAX];
+	struct torus_health *health;
+	struct torus_routes *routes;
+	uint64_t copy[NODES_MAX];
+};
+
+static void take(struct follower *f, const struct torus_range *range, uint32_t n)
+{
+	for (; n--; range++)
+		memcpy(f->copy + range->first, torus_routes_rows(f->routes) + range->first,
+		       range->count * sizeof(f->copy[0]));
+}
+
+static void check(const struct follower *f, uint32_t from)
+{
+	size_t size = torus_nodes(&f->shape) * sizeof(uint64_t);
+	uint64_t rows[NODES_MAX];
+	struct torus_health *h;
+
+	assert_int_equal(torus_health_new(&f->shape, f->said, &h), 0);
+	assert_int_equal(torus_health_rows(h, from, TORUS_ROUTES_RELAY, rows),
+			 torus_routes_invalid(f->routes));
+	assert_memory_equal(torus_routes_rows(f->routes), rows, size);
+	assert_memory_equal(f->copy, rows, size);
+	torus_health_free(h);
+}
+
+/*
+ * Some nodes say something new; the update is refused its request @n, and if it fails for
+ * that, the next one, which is told of no cable at all, is not. Return: whether it failed.
+ */
+static bool update(struct follower *f, uint32_t from, unsigned int n, uint64_t *seed)
+{
+	struct torus_cable changed[8 * TORUS_MAX_PORTS];
+	const struct torus_range *range;
+	uint32_t count = 0, ranges = 0;
+	bool failed;
+	int err;
+
+	for (unsigned int i = 1 + random_below(seed, 8); i--; ) {
+		uint32_t node = random_below(seed, torus_nodes(&f->shape));
+
+		f->said[node] ^= (uint16_t)(1u << random_below(seed, 2u * f->shape.ndims));
+		err = torus_health_set(f->health, node, f->said[node], changed + count);
+		assert_true(err >= 0);
+		count += (uint32_t)err;
+	}
+	memory_fails_at(n);
+	err = torus_routes_update(f->routes, random_below(seed, 4) ? changed : NULL, count,
+				  &range, &ranges);
+	failed = memory_failed();
+	assert_true(err == 0 || (failed && err == -ENOMEM));
+	if (err)
+		assert_int_equal(torus_routes_update(f->routes, changed, 0, &range, &ranges), 0);
+	take(f, range, ranges);
+	check(f, from);
+	return err;
+}
+
+/* After a failure the next update makes all rows, and tells of all of them. */
+static void test_updates(void **state)
+{
+	uint64_t seed = random_seed(3);
+	unsigned int failed = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 60; round++) {
+		struct follower f = { .shape = shape_of(round % 2 ? "5x3x4" : "4x8") };
+		uint32_t from = random_below(&seed, torus_nodes(&f.shape));
+		size_t before = memory_blocks();
+
+		assert_int_equal(torus_health_new(&f.shape, NULL, &f.health), 0);
+		assert_int_equal(torus_routes_new(f.health, from, TORUS_ROUTES_RELAY, &f.routes), 0);
+		memcpy(f.copy, torus_routes_rows(f.routes),
+		       torus_nodes(&f.shape) * sizeof(f.copy[0]));
+		for (unsigned int step = 0; step < 12; step++)
+			failed += update(&f, from, 1 + random_below(&seed, 3), &seed);
+		torus_routes_free(f.routes);
+		torus_health_free(f.health);
+		assert_int_equal(memory_blocks(), before);
+	}
+	assert_true(failed > 30);
+}
+
+static void test_verify(void **state)
+{
+	static uint64_t rows[NODES_MAX][NODES_MAX];
+	struct torus_shape s = shape_of("3x4");
+	uint16_t excluded[NODES_MAX];
+	const uint64_t *list[NODES_MAX];
+	struct torus_tables table = { .rows = list };
+	struct torus_verify v = { .shape = &s, .excluded = excluded, .tables = &table, .n = 1 };
+	struct torus_verified found;
+	uint64_t seed = random_seed(4);
+	size_t before = memory_blocks();
+	unsigned int n;
+
+	(void)state;
+	exclude(&s, excluded, 3, &seed);
+	for (uint32_t i = 0; i < torus_nodes(&s); i++) {
+		assert_true(torus_route_rows(&s, excluded, i, rows[i]) >= 0);
+		list[i] = rows[i];
+	}
+	for (n = 1; n < MORE; n++) {
+		int err;
+
+		memory_fails_at(n);
+		err = torus_verify(&v, &found);
+		assert_int_equal(err, memory_failed() ? -ENOMEM : 0);
+		assert_int_equal(memory_blocks(), before);
+		if (!err)
+			break;
+	}
+	assert_in_range(n, 12, MORE - 1);
+	assert_true(found.pairs > 0);
+}
+
+/* Of a torus so large that what each node takes is all that counts. */
+static void test_bytes_of_a_node(void **state)
+{
+	struct torus_shape s = shape_of("32x16x16");
+	size_t before = memory_bytes(), health, nodes = torus_nodes(&s);
+	struct torus_health *h;
+	struct torus_routes *r;
+
+	(void)state;
+	assert_int_equal(torus_health_new(&s, NULL, &h), 0);
+	health = memory_bytes() - before;
+	/* What it says, and in three dimensions a bit of a hurt ring and one of a cable. */
+	assert_true(health < 8 * nodes);
+	assert_int_equal(torus_routes_new(h, 77, TORUS_ROUTES_RELAY, &r), 0);
+	/* Nothing but the rows, until something is excluded. */
+	assert_true(memory_bytes() - before - health < 8 * nodes + 1024);
+	torus_routes_free(r);
+	torus_health_free(h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_health),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_components),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_updates),
+		cmocka_unit_test(test_verify),
+		cmocka_unit_test(test_bytes_of_a_node),
+	};
+
+	return cmocka_run_group_tests_name("route_memory", tests, NULL, NULL);
+}
