@@ -25,6 +25,12 @@ static const char *const shapes[] = {
 	"2x3x1x2x4", "2x2x2x2x2x2", "3x2x1x2x3x4", "130", "70x3", "6x6x6", "65x2x2",
 };
 
+/* With EVERY=N one of so many rounds, others of each shape. */
+static unsigned int every(void)
+{
+	return getenv("EVERY") ? (unsigned int)strtoul(getenv("EVERY"), NULL, 10) : 1;
+}
+
 static struct torus_shape shape_of(const char *text)
 {
 	struct torus_shape s;
@@ -199,9 +205,9 @@ static void test_histories(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-		for (round = 0; round < 6; round++) {
+		for (round = every() > 1 ? i % 6 : 0; round < 6; round += every()) {
 			begin(&h, shapes[i], getenv("SEED") ? seed : random_next(&seed));
-			for (step = 0; step < 40; step++) {
+			for (step = 0; step < (every() > 1 ? 20 : 40); step++) {
 				unsigned int batch = random_below(&h.seed, 8) ? 1 :
 						     random_below(&h.seed, 30);
 
@@ -238,7 +244,7 @@ static void test_large(void **state)
 		assert_int_equal(torus_health_new(&s, NULL, &h), 0);
 		from = random_below(&seed, nodes);
 		assert_int_equal(torus_routes_new(h, from, 0, &r), 0);
-		for (step = 0; step < 100; step++) {
+		for (step = 0; step < (every() > 1 ? 10 : 100); step++) {
 			uint16_t ports = (uint16_t)(random_below(&seed, 3) ? 1u << random_below(
 						    &seed, 2u * s.ndims) : 0);
 			int n;
@@ -314,7 +320,7 @@ static void test_everyone_reached(void **state)
 		struct torus_shape s = shape_of(small[i]);
 		uint32_t nodes = torus_nodes(&s);
 
-		for (round = 0; round < 60; round++) {
+		for (round = every() / 2; round < 60; round += every()) {
 			struct torus_health *health;
 			uint16_t closed[64] = { 0 };
 
@@ -384,7 +390,7 @@ static void test_side_by_side(void **state)
 	uint64_t seed = random_seed(11);
 
 	(void)state;
-	for (unsigned int round = 0; round < 20; round++) {
+	for (unsigned int round = 0; round < 20; round += every()) {
 		unsigned int faults = 1u << random_below(&seed, 8);
 		uint16_t own = random_below(&seed, 2) ? (uint16_t)random_next(&seed) : 0;
 

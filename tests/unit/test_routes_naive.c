@@ -18,140 +18,8 @@
 
 #include <torus/route.h>
 #include <torus/topology.h>
+#include "naive.h"
 #include "random.h"
-
-#define NODES_MAX 256
-#define DIMS TORUS_MAX_DIMS
-#define NO_STEP ((unsigned int)TORUS_ROW_NO_STEP)
-#define NEVER UINT32_MAX
-
-/**
- * struct model - as the test sees it
- * @c: coordinates of each node
- * @next: neighbour of each node by each port
- * @dead: so is the cable to it, as either end says
- * @said: what each node says
- */
-struct model {
-	struct torus_shape shape;
-	unsigned int n;
-	uint32_t nodes;
-	unsigned int c[NODES_MAX][DIMS];
-	uint32_t next[NODES_MAX][2 * DIMS];
-	uint16_t said[NODES_MAX];
-	uint64_t seed, began;
-};
-
-static uint32_t id_of(const struct model *m, const unsigned int *c)
-{
-	uint32_t id = 0;
-
-	for (unsigned int d = m->n; d--; )
-		id = id * m->shape.size[d] + c[d];
-	return id;
-}
-
-static void model_make(struct model *m, const char *shape)
-{
-	memset(m->said, 0, sizeof(m->said));
-	assert_int_equal(torus_shape_parse(shape, &m->shape), 0);
-	m->n = m->shape.ndims;
-	m->nodes = torus_nodes(&m->shape);
-	assert_true(m->nodes <= NODES_MAX);
-	for (uint32_t i = 0; i < m->nodes; i++) {
-		uint32_t rest = i;
-
-		for (unsigned int d = 0; d < m->n; d++) {
-			m->c[i][d] = rest % m->shape.size[d];
-			rest /= m->shape.size[d];
-		}
-	}
-	for (uint32_t i = 0; i < m->nodes; i++)
-		for (unsigned int p = 0; p < 2 * m->n; p++) {
-			unsigned int c[DIMS], size = m->shape.size[p % m->n];
-
-			memcpy(c, m->c[i], sizeof(c));
-			c[p % m->n] = (c[p % m->n] + (p < m->n ? 1 : size - 1)) % size;
-			m->next[i][p] = id_of(m, c);
-		}
-}
-
-static unsigned int back(const struct model *m, unsigned int port)
-{
-	return port < m->n ? port + m->n : port - m->n;
-}
-
-static bool dead(const struct model *m, uint32_t node, unsigned int port)
-{
-	return m->shape.size[port % m->n] < 2 || m->said[node] >> port & 1 ||
-	       m->said[m->next[node][port]] >> back(m, port) & 1;
-}
-
-/* Hops over healthy cables to @to from everywhere. */
-static void flood(const struct model *m, uint32_t to, uint32_t *away)
-{
-	bool more = true;
-
-	for (uint32_t i = 0; i < m->nodes; i++)
-		away[i] = i == to ? 0 : NEVER;
-	for (uint32_t at = 0; more; at++) {
-		more = false;
-		for (uint32_t i = 0; i < m->nodes; i++)
-			for (unsigned int p = 0; away[i] == at && p < 2 * m->n; p++)
-				if (!dead(m, i, p) && away[m->next[i][p]] == NEVER) {
-					away[m->next[i][p]] = at + 1;
-					more = true;
-				}
-	}
-}
-
-/* --- headers --------------------------------------------------------------- */
-
-/** struct head - what a row says of a way */
-struct head {
-	unsigned int dirs, first, last;
-};
-
-static struct head head_of(uint64_t row)
-{
-	return (struct head){
-		.dirs = row >> TORUS_ROW_DIR_SHIFT & TORUS_ROW_DIR_MASK,
-		.first = row >> TORUS_ROW_FIRST_SHIFT & TORUS_ROW_STEP_MASK,
-		.last = row >> TORUS_ROW_LAST_SHIFT & TORUS_ROW_STEP_MASK,
-	};
-}
-
-/** struct way - of a packet: where it is, how it came there */
-struct way {
-	uint32_t node, hops;
-	unsigned int port;
-	bool ok;
-};
-
-static void hop(const struct model *m, struct way *w, unsigned int port)
-{
-	w->ok = w->ok && !dead(m, w->node, port) && port >= w->port;
-	w->port = port;
-	w->node = m->next[w->node][port];
-	w->hops++;
-}
-
-/* Return: hops of the header's way if it is fit for use, NEVER if not. */
-static uint32_t travel(const struct model *m, uint32_t from, uint32_t to,
-		       const struct head *h)
-{
-	uint32_t goal = h->last == NO_STEP ? to : m->next[to][back(m, h->last)];
-	struct way w = { .node = from, .ok = true };
-
-	if (h->first != NO_STEP)
-		hop(m, &w, h->first);
-	for (unsigned int p = 0; p < 2 * m->n; p++)
-		while (h->dirs >> p & 1 && m->c[w.node][p % m->n] != m->c[goal][p % m->n])
-			hop(m, &w, p);
-	if (h->last != NO_STEP)
-		hop(m, &w, h->last);
-	return w.ok && w.node == to ? w.hops : NEVER;
-}
 
 /* Fewest hops of all choices of signs between two steps; NEVER if none is fit. */
 static uint32_t best_signs(const struct model *m, uint32_t from, uint32_t to,
@@ -185,54 +53,17 @@ static uint32_t best_steps(const struct model *m, uint32_t from, uint32_t to)
 	return best;
 }
 
-/* The shorter way round each ring; half way round, by parity (search.h). */
-static unsigned int plain_dirs(const struct model *m, uint32_t from, uint32_t to)
-{
-	unsigned int dirs = 0;
-
-	for (unsigned int d = 0; d < m->n; d++) {
-		unsigned int size = m->shape.size[d], odd = 0, e;
-		unsigned int plus = (m->c[to][d] + size - m->c[from][d]) % size;
-
-		for (e = 0; e < m->n; e++)
-			odd += e <= d ? m->c[from][e] : m->c[to][e];
-		if (plus)
-			dirs |= 1u << (2 * plus < size || (2 * plus == size && !(odd & 1))
-				       ? d : m->n + d);
-	}
-	return dirs;
-}
-
 /* --- adaptive packets ------------------------------------------------------ */
 
 /* Whether from each node that @dirs reach, the first of them that is left is healthy. */
 static bool escapes(const struct model *m, uint32_t from, uint32_t to,
 		    unsigned int dirs)
 {
-	static uint32_t stack[NODES_MAX];
-	static bool seen[NODES_MAX];
-	unsigned int height = 0;
+	struct visit visit[NODES_MAX];
 
-	memset(seen, 0, sizeof(seen));
-	stack[height++] = from;
-	seen[from] = true;
-	while (height) {
-		uint32_t at = stack[--height];
-		bool first = true;
-
-		for (unsigned int p = 0; p < 2 * m->n; p++) {
-			uint32_t next = m->next[at][p];
-
-			if (!(dirs >> p & 1) || m->c[at][p % m->n] == m->c[to][p % m->n])
-				continue;
-			if (first && dead(m, at, p))
-				return false;
-			first = false;
-			if (!seen[next])
-				stack[height++] = next;
-			seen[next] = true;
-		}
-	}
+	for (unsigned int n = visits(m, from, to, dirs, visit); n--; )
+		if (dead(m, visit[n].node, visit[n].port))
+			return false;
 	return true;
 }
 
@@ -420,9 +251,10 @@ static void second_opinion(const char *shape, unsigned int rounds, uint64_t seed
 	memset(&t, 0, sizeof(t));
 	t.m = &m;
 	m.seed = random_seed(seed);
-	for (unsigned int round = 0; round < rounds; round += every) {
+	/* A part of the rounds is some of each kind, too. */
+	for (unsigned int round = 0; round * every < rounds; round++) {
 		if (!getenv("SEED"))
-			m.seed = seed * 1000 + round;
+			m.seed = seed * 1000 + round * every;
 		m.began = m.seed;
 		t.relays = round % 4;
 		history(&m, &t, 50 + round % 8 * 7);

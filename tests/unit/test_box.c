@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which destinations a channel matters to, told at once (lib/route/box.h), against every
+ * destination looked at by itself, on small shapes: every node, every channel.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/topology.h>
+#include "lib/route/box.h"
+#include "naive.h"
+#include "random.h"
+
+static const char *const shapes[] = {
+	"1", "2", "3", "4", "5", "6", "9", "1x1", "2x2", "1x4", "4x1", "3x2", "2x5", "4x4", "6x3",
+	"5x5", "2x2x2", "1x3x4", "4x3x2", "2x4x4", "3x1x3", "6x2x4", "2x2x2x2", "3x2x1x4",
+	"2x1x2x3x2", "2x2x1x2x2x2", "70x2", "2x66",
+};
+
+/** struct sets - of destinations, one bit a channel of each, from one node */
+struct sets {
+	struct model m;
+	struct torus_health *h;
+	uint32_t from;
+	struct torus_coords at;
+	uint64_t path[NODES_MAX][2 * DIMS][NODES_MAX / 64];
+	uint64_t escape[NODES_MAX][2 * DIMS][NODES_MAX / 64];
+	uint64_t got[NODES_MAX / 64];
+};
+
+static void add(uint64_t *set, uint32_t node)
+{
+	set[node / 64] |= 1ull << node % 64;
+}
+
+/* Every destination, one by one: where its packets go, and where they may count on what. */
+static void look(struct sets *s)
+{
+	struct visit visit[NODES_MAX];
+
+	memset(s->path, 0, sizeof(s->path));
+	memset(s->escape, 0, sizeof(s->escape));
+	torus_node_coords(&s->m.shape, s->from, &s->at);
+	for (uint32_t to = 0; to < s->m.nodes; to++) {
+		struct head plain = { plain_dirs(&s->m, s->from, to), NO_STEP, NO_STEP };
+		uint32_t n = travel_by(&s->m, s->from, to, &plain, visit);
+
+		while (n--)
+			add(s->path[visit[n].node][visit[n].port], to);
+		for (n = visits(&s->m, s->from, to, plain.dirs, visit); n--; )
+			add(s->escape[visit[n].node][visit[n].port], to);
+	}
+}
+
+static void gather(void *arg, const struct patch *p)
+{
+	struct sets *s = arg;
+
+	assert_true(p->n > 0 && p->lines > 0);
+	for (uint32_t i = 0; i < p->lines; i++)
+		for (uint32_t j = 0; j < p->n; j++) {
+			uint32_t to = p->first + i * p->stride + j;
+
+			assert_true(to < s->m.nodes);
+			assert_false(s->got[to / 64] >> to % 64 & 1);	/* twice */
+			add(s->got, to);
+		}
+}
+
+static void check(struct sets *s, const char *what, bool some, const struct box *box,
+		  const uint64_t *want, const struct channel *ch)
+{
+	memset(s->got, 0, sizeof(s->got));
+	if (some)
+		lt_box_each(s->h, &s->at, box, gather, s);
+	for (uint32_t to = 0; to < s->m.nodes; to++)
+		if ((s->got[to / 64] ^ want[to / 64]) >> to % 64 & 1)
+			fail_msg("%u dimensions, of %u nodes: %s of %u by port %u of %u: %u is %s",
+				 s->m.n, s->m.nodes, what, s->from, ch->dir,
+				 torus_node_id(&s->m.shape, &ch->at), to,
+				 want[to / 64] >> to % 64 & 1 ? "missing" : "too many");
+}
+
+static struct channel channel_of(const struct sets *s, uint32_t node, unsigned int dir)
+{
+	struct channel ch = { .dir = (uint8_t)dir };
+
+	torus_node_coords(&s->m.shape, node, &ch.at);
+	return ch;
+}
+
+/* Two channels by chance: what is in the box of one and of the other. */
+static void check_both(struct sets *s, const struct channel *ch, const struct box *in,
+		       const uint64_t *in_set)
+{
+	uint32_t node = random_below(&s->m.seed, s->m.nodes);
+	unsigned int dir = random_below(&s->m.seed, 2 * s->m.n);
+	struct channel other = channel_of(s, node, dir);
+	uint64_t want[NODES_MAX / 64];
+	struct box box;
+
+	if (s->m.shape.size[dir % s->m.n] < 2)
+		return;
+	for (unsigned int i = 0; i < NODES_MAX / 64; i++)
+		want[i] = in_set[i] & s->escape[node][dir][i];
+	check(s, "escapes of both", lt_box_escape_in(s->h, &s->at, &other, in, &box), &box, want,
+	      ch);
+}
+
+static void check_from(struct sets *s)
+{
+	struct box box;
+
+	look(s);
+	for (uint32_t node = 0; node < s->m.nodes; node++)
+		for (unsigned int dir = 0; dir < 2 * s->m.n; dir++) {
+			struct channel ch = channel_of(s, node, dir);
+			bool some;
+
+			if (s->m.shape.size[dir % s->m.n] < 2)
+				continue;
+			some = lt_box_path(s->h, &s->at, &ch, &box);
+			check(s, "paths", some, &box, s->path[node][dir], &ch);
+			some = lt_box_escape(s->h, &s->at, &ch, &box);
+			check(s, "escapes", some, &box, s->escape[node][dir], &ch);
+			if (some)
+				check_both(s, &ch, &box, s->escape[node][dir]);
+		}
+}
+
+static void test_boxes(void **state)
+{
+	static struct sets s;
+	uint64_t seed = random_seed(1);
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		model_make(&s.m, shapes[i]);
+		s.m.seed = seed;
+		assert_int_equal(torus_health_new(&s.m.shape, NULL, &s.h), 0);
+		/* Of many nodes those that show every parity, and both ends of each ring. */
+		for (s.from = 0; s.from < s.m.nodes; s.from++)
+			if (s.m.nodes <= 20 || !random_below(&s.m.seed, s.m.nodes / 10))
+				check_from(&s);
+		torus_health_free(s.h);
+	}
+}
+
+/* A box of no channel of a healthy way is none at all. */
+static void test_no_box(void **state)
+{
+	static struct sets s;
+	struct channel ch;
+	struct box box;
+
+	(void)state;
+	model_make(&s.m, "5x5");
+	assert_int_equal(torus_health_new(&s.m.shape, NULL, &s.h), 0);
+	torus_node_coords(&s.m.shape, 0, &s.at);
+	ch = channel_of(&s, 3, 0);		/* 3,0:+x is further than half way round */
+	assert_false(lt_box_path(s.h, &s.at, &ch, &box));
+	assert_false(lt_box_escape(s.h, &s.at, &ch, &box));
+	ch = channel_of(&s, 5, 0);		/* 0,1:+x: only who is adaptive goes +y first */
+	assert_false(lt_box_path(s.h, &s.at, &ch, &box));
+	assert_true(lt_box_escape(s.h, &s.at, &ch, &box));
+	torus_health_free(s.h);
+}
+
+static void test_channels(void **state)
+{
+	static const char *const few[] = { "2", "5", "4x3", "1x2x3" };
+	static struct sets s;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(few) / sizeof(few[0]); i++) {
+		model_make(&s.m, few[i]);
+		assert_int_equal(torus_health_new(&s.m.shape, NULL, &s.h), 0);
+		for (uint32_t node = 0; node < s.m.nodes; node++)
+			for (unsigned int d = 0; d < s.m.n; d++) {
+				struct torus_cable c = { .node = node, .dim = (uint8_t)d };
+				struct channel ch[2];
+
+				lt_channels(s.h, &c, ch);
+				assert_int_equal(torus_node_id(&s.m.shape, &ch[0].at), node);
+				assert_int_equal(ch[0].dir, d);
+				assert_int_equal(torus_node_id(&s.m.shape, &ch[1].at),
+						 s.m.next[node][d]);
+				assert_int_equal(ch[1].dir, d + s.m.n);
+			}
+		torus_health_free(s.h);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_boxes),
+		cmocka_unit_test(test_no_box),
+		cmocka_unit_test(test_channels),
+	};
+
+	return cmocka_run_group_tests_name("box", tests, NULL, NULL);
+}
