@@ -173,7 +173,6 @@ static void make_line(struct tour *t, unsigned int to_odd)
 	const struct span *s = &t->box->dim[0];
 	struct pieces *p = &t->line[to_odd];
 
-	p->n = 0;
 	if (s->here)
 		piece(p, from, 1);
 	for (which = 0; which < 2; which++) {

@@ -52,32 +52,19 @@ static void enter(struct solver *s, uint32_t c)
 	s->stack[s->height++] = c;
 }
 
-/* Whether two channels are of one ring and go the same way. */
-static bool same_ring(const struct deps *g, uint32_t a, uint32_t b)
-{
-	unsigned int ports = 2u * g->shape->ndims, port = a % ports, d;
-	struct torus_coords x, y;
-
-	if (port != b % ports)
-		return false;
-	torus_node_coords(g->shape, a / ports, &x);
-	torus_node_coords(g->shape, b / ports, &y);
-	for (d = 0; d < g->shape->ndims; d++)
-		if (d != port % g->shape->ndims && x.c[d] != y.c[d])
-			return false;
-	return true;
-}
-
-/* @c is the first of its component that was found; the rest is above it. */
+/*
+ * @c is the first of its component that was found; the rest is above it. Channels of one
+ * direction lead to each other only round their ring.
+ */
 static void close_component(struct solver *s, uint32_t c)
 {
 	struct deps *g = s->g;
-	uint32_t member;
+	uint32_t ports = 2u * g->shape->ndims, member;
 
 	do {
 		member = s->stack[--s->height];
 		g->component[member] = s->components;
-		if (!same_ring(g, c, member))
+		if (member % ports != c % ports)
 			g->bad[s->components] = true;
 	} while (member != c);
 	s->components++;
