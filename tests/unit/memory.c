@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <assert.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "tests/unit/memory.h"
 
 #define FENCE	32	/* bytes behind a block */
-#define SIGN	0xa5
+#define FRESH	0xa5	/* what is in a block before it is written */
+#define BEHIND	0xff
 
-/** struct head - in front of a block */
+/** struct head - in front of a block; all are in a list, the youngest first */
 struct head {
-	_Alignas(max_align_t) size_t size;
+	_Alignas(max_align_t) struct head *next;
+	size_t size;
 };
 
+static struct head *all;
 static unsigned int fails_at, asked;
 static bool failed;
 static size_t blocks, bytes, requests;
 
 void *__real_malloc(size_t size);
+void *__real_realloc(void *p, size_t size);
 void __real_free(void *p);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -52,6 +57,16 @@ size_t memory_requests(void)
 	return requests;
 }
 
+/* Where the list has a block. Return: NULL, it comes from a library. */
+static struct head **find(const void *p)
+{
+	struct head **h = &all;
+
+	while (*h && *h + 1 != p)
+		h = &(*h)->next;
+	return *h ? h : NULL;
+}
+
 void *__wrap_malloc(size_t size)
 {
 	struct head *h;
@@ -64,11 +79,12 @@ void *__wrap_malloc(size_t size)
 	h = __real_malloc(sizeof(*h) + size + FENCE);
 	if (!h)
 		return NULL;
-	h->size = size;
+	*h = (struct head){ .next = all, .size = size };
+	all = h;
 	blocks++;
 	bytes += size;
-	/* Whoever reads what was never written, or what is behind it, reads this. */
-	memset(h + 1, SIGN, size + FENCE);
+	memset(h + 1, FRESH, size);
+	memset((uint8_t *)(h + 1) + size, BEHIND, FENCE);
 	return h + 1;
 }
 
@@ -83,11 +99,15 @@ void *__wrap_calloc(size_t n, size_t size)
 
 void *__wrap_realloc(void *p, size_t size)
 {
-	void *new = __wrap_malloc(size);
-	size_t was = p ? ((struct head *)p)[-1].size : 0;
+	struct head **was = find(p);
+	void *new;
 
+	if (p && !was)
+		return __real_realloc(p, size);
+	new = __wrap_malloc(size);
 	if (new && p) {
-		memcpy(new, p, was < size ? was : size);
+		was = find(p);
+		memcpy(new, p, (*was)->size < size ? (*was)->size : size);
 		__wrap_free(p);
 	}
 	return new;
@@ -95,15 +115,18 @@ void *__wrap_realloc(void *p, size_t size)
 
 void __wrap_free(void *p)
 {
-	struct head *h = p;
+	struct head **in = find(p), *h;
 	const uint8_t *end;
 
-	if (!p)
+	if (!in) {
+		__real_free(p);
 		return;
-	h--;
+	}
+	h = *in;
 	end = (const uint8_t *)p + h->size;
 	for (unsigned int i = 0; i < FENCE; i++)
-		assert(end[i] == SIGN);
+		assert(end[i] == BEHIND);
+	*in = h->next;
 	blocks--;
 	bytes -= h->size;
 	__real_free(h);
