@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The service network when system calls fail and memory runs out: what was asked for fails
+ * as it says, no file and no memory is lost by it, and everybody else is served as before.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/address.h"
+#include "daemon/frame.h"
+#include "tests/unit/calls.h"
+#include "tests/unit/clock.h"
+#include "tests/unit/memory.h"
+#include "tests/unit/svc_ends.h"
+
+#define MORE 1000	/* than any call asks for memory */
+
+static const struct svc_ops none;
+
+static struct svc *service(const char *address, int *err)
+{
+	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &a.auth,
+				.address = address };
+
+	return svc_new(loop, &c, &none, &a, err);
+}
+
+/* --- its own files ----------------------------------------------------------- */
+
+/* Nothing is to be had with this address, or with what goes wrong just now. */
+static void no_service(const char *address, int want)
+{
+	unsigned int files = files_open();
+	size_t blocks = memory_blocks();
+	int err = 0;
+
+	assert_null(service(address, &err));
+	assert_int_equal(err, want);
+	assert_int_equal(files_open(), files);
+	assert_int_equal(memory_blocks(), blocks);
+}
+
+/* A port of this machine that is free, and taken from now on by nobody but the test. */
+static void free_address(char *address)
+{
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	strcpy(address, b.address);
+	end_close(&b);
+}
+
+static void not_listening(void **state)
+{
+	char address[FM_ADDR_MAX];
+	struct svc *svc;
+	unsigned int n;
+	int err;
+
+	(void)state;
+	end_auth(&a, "green", "n0", KEY_A);
+	free_address(address);
+	no_service("nowhere", -EINVAL);
+	call_gives(CALL_SOCKET, 1, -1, EMFILE);
+	no_service(address, -EMFILE);
+	call_gives(CALL_BIND, 1, -1, EACCES);
+	no_service(address, -EACCES);
+	call_gives(CALL_LISTEN, 1, -1, EADDRINUSE);
+	no_service(address, -EADDRINUSE);
+	assert_true(call_given());
+	for (n = 1; n < MORE; n++) {
+		memory_fails_at(n);
+		svc = service(address, &err);
+		if (!memory_failed())
+			break;
+		assert_null(svc);
+		assert_int_equal(err, -ENOMEM);
+		memory_fails_at(n);
+		no_service(address, -ENOMEM);
+	}
+	assert_in_range(n, 4, MORE - 1);
+	assert_non_null(svc);
+	assert_int_equal(err, 0);
+	svc_free(svc);
+	auth_close(&a.auth);
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* A manager that was started without standard input may get file 0 for anything. */
+static void file_zero(void **state)
+{
+	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
+
+	(void)state;
+	assert_true(kept >= 100);
+	close(0);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	assert_true(is_open(0));
+	end_close(&b);
+	assert_false(is_open(0));
+	/* And one that cannot begin closes nothing of others. */
+	end_auth(&a, "green", "n0", KEY_A);
+	assert_int_equal(open("/dev/null", O_RDONLY), 0);
+	no_service("nowhere", -EINVAL);
+	assert_true(is_open(0));
+	auth_close(&a.auth);
+	close(0);
+	assert_int_equal(dup2(kept, 0), 0);
+	/* A connection to a peer, then one from a peer. */
+	for (unsigned int i = 0; i < 2; i++) {
+		end_open(&a, HERE, "green", "n0", KEY_A);
+		end_open(&b, HERE, "green", "n1", KEY_A);
+		if (!i)
+			close(0);
+		assert_true(svc_connect(a.svc, b.address) > 0);
+		if (i)
+			close(0);
+		run_until(both_up);
+		assert_true(is_open(0));
+		end_close(&a);
+		end_close(&b);
+		assert_false(is_open(0));
+		assert_int_equal(dup2(kept, 0), 0);
+	}
+	close(kept);
+}
+
+/* Where a manager was until now the next one can be at once, though its peers' ends linger. */
+static void same_port_again(void **state)
+{
+	char address[FM_ADDR_MAX];
+	struct svc *svc;
+	int err;
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	strcpy(address, b.address);
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
+	end_close(&b);		/* who closes first keeps the port for a while */
+	run_until(a_down);
+	svc = service(address, &err);
+	assert_non_null(svc);
+	svc_free(svc);
+	end_close(&a);
+}
+
+/* An address that this machine does not have yet may come up later. */
+static void address_to_come(void **state)
+{
+	struct svc *svc;
+	int err;
+
+	(void)state;
+	end_auth(&a, "green", "n0", KEY_A);
+	svc = service("203.0.113.77:4799", &err);
+	assert_non_null(svc);
+	/* Until then nothing goes out from it. */
+	err = svc_connect(svc, HERE ":4799");
+	assert_true(err == -EADDRNOTAVAIL || err == -EINVAL || err == -ENETUNREACH);
+	svc_free(svc);
+	auth_close(&a.auth);
+}
+
+/* --- to a peer ----------------------------------------------------------------- */
+
+static void no_connection(int want)
+{
+	unsigned int files = files_open();
+	size_t blocks = memory_blocks();
+
+	assert_int_equal(svc_connect(a.svc, b.address), want);
+	assert_int_equal(files_open(), files);
+	assert_int_equal(memory_blocks(), blocks);
+}
+
+static void not_connecting(void **state)
+{
+	unsigned int n;
+	int conn = 0;
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	call_gives(CALL_SOCKET, 1, -1, ENFILE);
+	no_connection(-ENFILE);
+	call_gives(CALL_BIND, 1, -1, EADDRNOTAVAIL);
+	no_connection(-EADDRNOTAVAIL);
+	call_gives(CALL_CONNECT, 1, -1, ENETUNREACH);
+	no_connection(-ENETUNREACH);
+	assert_true(call_given());
+	for (n = 1; n < MORE && !conn; n++) {
+		unsigned int files = files_open();
+		size_t blocks = memory_blocks();
+
+		memory_fails_at(n);
+		conn = svc_connect(a.svc, b.address);
+		if (memory_failed()) {
+			assert_int_equal(conn, -ENOMEM);
+			assert_int_equal(files_open(), files);
+			assert_int_equal(memory_blocks(), blocks);
+			conn = 0;
+		}
+	}
+	assert_in_range(n, 5, MORE - 1);
+	assert_true(conn > 0);
+	run_until(both_up);
+	assert_int_equal(a.up + b.up, 2);
+	assert_int_equal(a.down + b.down, 0);
+	end_close(&a);
+	end_close(&b);
+}
+
+static bool up_again(void)
+{
+	return a.up == 2 && b.up == 2;
+}
+
+/* A signal does not end an attempt: the kernel goes on with it. */
+static void interrupted(void **state)
+{
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
+	call_gives(CALL_CONNECT, 1, -1, EINTR);
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	assert_true(call_given());
+	assert_int_equal(a.down, 0);
+	end_close(&a);
+	end_close(&b);
+}
+
+/* --- from a peer --------------------------------------------------------------- */
+
+/* What ends one attempt to accept does not keep the next one waiting: the clock stands still. */
+static void not_accepted(void **state)
+{
+	static const int passing[] = { EINTR, ECONNABORTED };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		end_open(&a, HERE, "green", "n0", KEY_A);
+		end_open(&b, HERE, "green", "n1", KEY_A);
+		clock_stop();
+		call_gives(CALL_ACCEPT, 1, -1, passing[i]);
+		assert_true(svc_connect(a.svc, b.address) > 0);
+		run_until(both_up);
+		assert_true(call_given());
+		/* It goes on in the same turn. */
+		assert_true(svc_connect(a.svc, b.address) > 0);
+		call_gives(CALL_ACCEPT, 1, -1, passing[i]);
+		run_until(up_again);
+		assert_true(call_given());
+		clock_go();
+		end_close(&a);
+		end_close(&b);
+	}
+}
+
+/* That nobody waits any more is no error, after which it would wait for a second. */
+static void nobody_waits(void **state)
+{
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	clock_stop();
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(svc_connect(a.svc, b.address) > 0);
+		run_until(i ? up_again : both_up);
+	}
+	clock_go();
+	end_close(&a);
+	end_close(&b);
+}
+
+static int watched;
+
+static bool watched_closed(void)
+{
+	char c;
+
+	return recv(watched, &c, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
+}
+
+/* A stranger for whom there is no memory is let go, and counts for nothing. */
+static void no_memory_for_strangers(void **state)
+{
+	unsigned int files = files_open(), n;
+	size_t blocks;
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	blocks = memory_blocks();
+	for (n = 1; n < MORE; n++) {
+		bool failed;
+
+		watched = stranger();
+		memory_fails_at(n);
+		run_due();
+		failed = memory_failed();
+		if (failed)
+			run_until(watched_closed);
+		close(watched);
+		run_due();
+		if (!failed)
+			break;
+		assert_int_equal(memory_blocks(), blocks);
+	}
+	assert_in_range(n, 5, MORE - 1);
+	/* Who comes with memory is welcome. */
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
+	assert_int_equal(svc_stats(b.svc)->refused_busy, 0);
+	end_close(&a);
+	end_close(&b);
+	assert_int_equal(files_open(), files);
+}
+
+/* --- between peers --------------------------------------------------------------- */
+
+static bool b_told(void)
+{
+	return b.msgs == 1;
+}
+
+static int said;
+
+/* What goes wrong is said, here to nobody. */
+static void log_to_nobody(void)
+{
+	int fd = open("/dev/null", O_WRONLY);
+
+	said = dup(2);
+	dup2(fd, 2);
+	close(fd);
+}
+
+static void log_as_before(void)
+{
+	dup2(said, 2);
+	close(said);
+}
+
+/* A message that is too long, or for which there is no memory, is not sent; the next one is. */
+static void not_sent(void **state)
+{
+	static char big[FRAME_MAX + 1];
+
+	(void)state;
+	end_open(&a, HERE, "green", "n0", KEY_A);
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	assert_true(svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
+	memset(big, 'x', sizeof(big) - 1);
+	log_to_nobody();
+	send_text(&a, big);
+	for (unsigned int n = 1; n < 3; n++) {
+		memory_fails_at(n);
+		send_text(&a, "not sent");
+		assert_true(memory_failed());
+	}
+	log_as_before();
+	send_text(&a, "{}");
+	run_until(b_told);
+	assert_int_equal(b.bytes, 2);
+	assert_int_equal(a.down + b.down, 0);
+	end_close(&a);
+	end_close(&b);
+}
+
+static bool both_through(void)
+{
+	return (a.up && b.up) || a.down;
+}
+
+/*
+ * Whatever request of a whole conversation is refused: it ends well or the one who began is
+ * told that it ended, and afterwards nothing is left of it.
+ */
+static void conversation(void **state)
+{
+	unsigned int ended = 0, n;
+	bool failed = true;
+
+	(void)state;
+	log_to_nobody();
+	for (n = 1; failed && n < MORE; n++) {
+		unsigned int files = files_open();
+		size_t blocks = memory_blocks();
+
+		end_open(&a, HERE, "green", "n0", KEY_A);
+		end_open(&b, HERE, "green", "n1", KEY_A);
+		clock_stop();
+		assert_true(svc_connect(a.svc, b.address) > 0);
+		memory_fails_at(n);
+		for (unsigned int i = 0; i < 40; i++)
+			run_due();
+		failed = memory_failed();
+		if (!both_through())
+			clock_move(5 * LOOP_S);
+		run_until(both_through);
+		ended += a.down;
+		clock_go();
+		end_close(&a);
+		end_close(&b);
+		assert_int_equal(files_open(), files);
+		assert_int_equal(memory_blocks(), blocks);
+	}
+	log_as_before();
+	assert_in_range(n, 8, MORE - 1);
+	assert_in_range(ended, 3, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(not_listening),
+		cmocka_unit_test(file_zero),
+		cmocka_unit_test(same_port_again),
+		cmocka_unit_test(address_to_come),
+		cmocka_unit_test(not_connecting),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(not_accepted),
+		cmocka_unit_test(nobody_waits),
+		cmocka_unit_test(no_memory_for_strangers),
+		cmocka_unit_test(not_sent),
+		cmocka_unit_test(conversation),
+	};
+
+	return cmocka_run_group_tests(t, ends_setup, ends_teardown);
+}
