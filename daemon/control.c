@@ -338,6 +338,18 @@ static void on_resume(void *arg)
 	loop_fd_set(control->watch, LOOP_READ);
 }
 
+/* Nothing but a socket: what else an admin's path leads to is not ours to remove. */
+static int remove_socket(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -ENOTSOCK;
+	return unlink(path) ? -errno : 0;
+}
+
 /* A socket that nobody serves is left from one that was killed. */
 static int clear_path(const struct sockaddr_un *a)
 {
@@ -351,7 +363,7 @@ static int clear_path(const struct sockaddr_un *a)
 	if (err == ENOENT)
 		return 0;
 	if (err == ECONNREFUSED)
-		return unlink(a->sun_path) ? -errno : 0;
+		return remove_socket(a->sun_path);
 	return -(err == EAGAIN ? EADDRINUSE : err);
 }
 
