@@ -61,13 +61,12 @@ static uint64_t row_of(const struct proof *p, unsigned int table, uint32_t from,
 static void blame(struct proof *p, enum torus_wrong what, unsigned int table, uint32_t from,
 		  uint32_t to, const struct torus_hop *at)
 {
-	const uint64_t *rows = p->v->tables[table].rows[from];
 	struct torus_culprit c = {
 		.what = what,
 		.table = table,
 		.from = from,
 		.to = to,
-		.row = rows ? rows[to] : 0,
+		.row = p->v->tables[table].rows[from][to],
 		.node = at ? at->node : TORUS_NO_NODE,
 		.port = at ? at->port : 0,
 	};
@@ -88,12 +87,12 @@ static uint32_t leg_end(uint64_t row, uint32_t to)
 /* The hop that closes a circle round a ring; NULL if there is none. */
 static const struct torus_hop *whole_ring(const struct proof *p, uint32_t n)
 {
-	uint32_t i, run = 0;
+	uint32_t i, run = 1;
 
-	for (i = 0; i < n; i++) {
+	for (i = 1; i < n; i++) {
 		unsigned int d = tn_dir_dim(p->v->shape, p->hop[i].port);
 
-		run = i && p->hop[i].port == p->hop[i - 1].port ? run + 1 : 1;
+		run = p->hop[i].port == p->hop[i - 1].port ? run + 1 : 1;
 		if (run >= p->v->shape->size[d])
 			return &p->hop[i];
 	}
@@ -108,7 +107,6 @@ static bool leg(struct proof *p, unsigned int table, uint32_t from, uint32_t to,
 	const struct torus_hop *at;
 	enum torus_walk_end walk;
 
-	*n = 0;
 	if (end >= p->nodes || end == from || (row & TORUS_ROW_RELAY && end == to)) {
 		blame(p, TORUS_WRONG_RELAY, table, from, to, NULL);
 		return false;
@@ -274,7 +272,7 @@ static uint32_t relay_of(const struct proof *p, unsigned int table, uint32_t fro
 	uint64_t row = row_of(p, table, from, to);
 	uint32_t relay = leg_end(row, to);
 
-	return row && row & TORUS_ROW_RELAY && relay < p->nodes ? relay : TORUS_NO_NODE;
+	return row & TORUS_ROW_RELAY && relay < p->nodes ? relay : TORUS_NO_NODE;
 }
 
 /* All relays of @node are known: so is its way. */
@@ -432,8 +430,6 @@ static void blame_cycles(struct proof *p)
 			for (to = 0; to < p->nodes; to++) {
 				uint64_t row = row_of(p, t, from, to);
 
-				if (!row || from == to || leg_end(row, to) >= p->nodes)
-					continue;
 				torus_walk(p->v->shape, p->v->excluded, from, leg_end(row, to),
 					   row, p->hop, p->max, &n);
 				for (i = 1; i < n && i < p->max; i++) {
