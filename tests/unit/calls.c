@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "tests/unit/calls.h"
 
@@ -55,6 +56,7 @@ WRAPPED(CALL_CONNECT, int, connect, (int fd, const struct sockaddr *a, socklen_t
 	(fd, a, len))
 WRAPPED(CALL_ACCEPT, int, accept4, (int fd, struct sockaddr *a, socklen_t *len, int flags),
 	(fd, a, len, flags))
+WRAPPED(CALL_UNLINK, int, unlink, (const char *path), (path))
 WRAPPED(CALL_RANDOM, ssize_t, getrandom, (void *data, size_t len, unsigned int flags),
 	(data, len, flags))
 

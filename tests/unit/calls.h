@@ -9,7 +9,9 @@
 
 #include <stdbool.h>
 
-enum call { CALL_SOCKET, CALL_BIND, CALL_LISTEN, CALL_CONNECT, CALL_ACCEPT, CALL_RANDOM, CALLS };
+enum call {
+	CALL_SOCKET, CALL_BIND, CALL_LISTEN, CALL_CONNECT, CALL_ACCEPT, CALL_RANDOM, CALL_UNLINK,
+};
 
 /**
  * call_gives() - the @n-th such call from now on is not made, no other

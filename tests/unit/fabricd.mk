@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the daemon around the manager.
 fabricd-tests := test_config test_frame test_auth test_svc test_svc_limits test_control \
-	test_control_limits test_keepalive test_log test_stream test_svc_faults
+	test_control_limits test_keepalive test_log test_stream test_svc_faults \
+	test_control_faults
 test_svc-extra := tests/unit/svc_ends.o
 test_svc_limits-extra := tests/unit/svc_ends.o tests/unit/clock.o
 test_control-extra := tests/unit/control_client.o
 test_control_limits-extra := tests/unit/control_client.o tests/unit/clock.o
-calls-wrap := socket bind listen connect accept4 getrandom malloc calloc realloc free
+calls-wrap := socket bind listen connect accept4 getrandom unlink malloc calloc realloc free
 test_svc_faults-extra := tests/unit/svc_ends.o tests/unit/clock.o tests/unit/calls.o \
 	tests/unit/memory.o
+test_control_faults-extra := tests/unit/control_client.o tests/unit/clock.o \
+	tests/unit/calls.o tests/unit/memory.o
+test_control_faults-wrap := $(calls-wrap)
 test_svc_faults-wrap := $(calls-wrap)
 tests += $(addprefix tests/unit/,$(fabricd-tests))
 

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The control socket when system calls fail and memory runs out: no file and no memory is
+ * lost, the client is told or let go, and the next one is served as before. And what is at
+ * the path before and after.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/control.h"
+#include "tests/unit/calls.h"
+#include "tests/unit/clock.h"
+#include "tests/unit/control_client.h"
+#include "tests/unit/memory.h"
+
+#define MORE 1000	/* than any call asks for memory */
+
+/* A manager of its own at @name of the test's folder. */
+static struct fabricd other_at(const char *name)
+{
+	struct fabricd other = d;
+
+	snprintf(other.config.control, sizeof(other.config.control), "%s/%s", folder, name);
+	return other;
+}
+
+static bool is_there(const struct fabricd *other)
+{
+	struct stat st;
+
+	return !lstat(other->config.control, &st);
+}
+
+/* Nobody can begin at this path now; what is there stays. */
+static void no_control(struct fabricd *other, int want)
+{
+	unsigned int files = files_open();
+	size_t blocks = memory_blocks();
+	bool was = is_there(other);
+	int err = 0;
+
+	assert_null(control_new(other, &err));
+	assert_int_equal(err, want);
+	assert_int_equal(files_open(), files);
+	assert_int_equal(memory_blocks(), blocks);
+	assert_int_equal(is_there(other), was);
+}
+
+static void not_listening(void **state)
+{
+	struct fabricd other = other_at("other");
+	struct control *control;
+	unsigned int n;
+	int err;
+
+	(void)state;
+	for (n = 1; n < 3; n++) {	/* to look who is there, then its own */
+		call_gives(CALL_SOCKET, n, -1, ENFILE);
+		no_control(&other, -ENFILE);
+		assert_true(call_given());
+	}
+	call_gives(CALL_BIND, 1, -1, EACCES);
+	no_control(&other, -EACCES);
+	assert_true(call_given());
+	call_gives(CALL_LISTEN, 1, -1, EOPNOTSUPP);
+	assert_null(control_new(&other, &err));
+	assert_int_equal(err, -EOPNOTSUPP);
+	assert_true(call_given());
+	assert_int_equal(unlink(other.config.control), 0);
+	for (n = 1; n < MORE; n++) {
+		memory_fails_at(n);
+		control = control_new(&other, &err);
+		if (!memory_failed())
+			break;
+		assert_null(control);
+		assert_int_equal(err, -ENOMEM);
+		memory_fails_at(n);
+		no_control(&other, -ENOMEM);
+	}
+	assert_in_range(n, 3, MORE - 1);
+	assert_non_null(control);
+	assert_int_equal(err, 0);
+	control_free(control);
+	assert_false(is_there(&other));
+	control_free(NULL);
+	control_events(NULL);
+}
+
+/* What is at the path and is no socket is somebody's, and stays. */
+static void no_socket(void **state)
+{
+	struct fabricd other = other_at("file");
+	char link[CONFIG_PATH_MAX];
+	int fd = open(other.config.control, O_CREAT | O_WRONLY, 0600);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	no_control(&other, -ENOTSOCK);
+	strcpy(link, other.config.control);
+	other = other_at("link");
+	assert_int_equal(symlink(link, other.config.control), 0);
+	no_control(&other, -ENOTSOCK);
+	unlink(other.config.control);
+	other = other_at("file/control");
+	no_control(&other, -ENOTDIR);
+	unlink(link);
+}
+
+/* A socket that is left and cannot be removed. */
+static void left_for_good(void **state)
+{
+	struct fabricd other = other_at("left");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)state;
+	memcpy(a.sun_path, other.config.control, sizeof(other.config.control));
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	close(fd);
+	call_gives(CALL_UNLINK, 1, -1, EROFS);
+	no_control(&other, -EROFS);
+	assert_true(call_given());
+	assert_int_equal(unlink(a.sun_path), 0);
+}
+
+/* A folder that is made for it is one that others may look into. */
+static void makes_folder(void **state)
+{
+	struct fabricd other = other_at("made/control");
+	mode_t mask = umask(0);
+	struct control *control;
+	struct stat st;
+	char *slash;
+	int err;
+
+	(void)state;
+	control = control_new(&other, &err);
+	assert_non_null(control);
+	assert_int_equal(umask(mask), 0);
+	control_free(control);
+	slash = strrchr(other.config.control, '/');
+	*slash = '\0';
+	assert_int_equal(stat(other.config.control, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	assert_int_equal(rmdir(other.config.control), 0);
+}
+
+/* Somebody who listens there but takes nobody, as many as wait already, is still somebody. */
+static void busy_other(void **state)
+{
+	struct fabricd other = other_at("busy");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), waits[2];
+
+	(void)state;
+	memcpy(a.sun_path, other.config.control, sizeof(other.config.control));
+	assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(fd, 0), 0);
+	no_control(&other, -EADDRINUSE);
+	for (unsigned int i = 0; i < 2; i++) {
+		waits[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		(void)!connect(waits[i], (struct sockaddr *)&a, sizeof(a));
+	}
+	no_control(&other, -EADDRINUSE);
+	for (unsigned int i = 0; i < 2; i++)
+		close(waits[i]);
+	close(fd);
+	unlink(a.sun_path);
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+/* A manager that was started without standard input may get file 0 for anything. */
+static void file_zero(void **state)
+{
+	struct fabricd other = other_at("zero");
+	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100), err;
+	struct control *control;
+	struct client c;
+
+	(void)state;
+	close(0);
+	control = control_new(&other, &err);
+	assert_non_null(control);
+	assert_true(is_open(0));
+	control_free(control);
+	assert_false(is_open(0));
+	/* One that cannot begin closes nothing of others. */
+	assert_int_equal(open("/dev/null", O_RDONLY), 0);
+	no_control(&d, -EADDRINUSE);
+	assert_true(is_open(0));
+	/* A client that gets it is served. */
+	run_due();		/* whoever else came has gone */
+	client_open(&c);
+	close(0);
+	say(&c, "{}\n");
+	hear(&c, 1);
+	assert_int_equal(c.n, 1);
+	assert_true(is_open(0));
+	client_close(&c);
+	run_due();
+	assert_false(is_open(0));
+	assert_int_equal(dup2(kept, 0), 0);
+	close(kept);
+}
+
+/* --- clients ----------------------------------------------------------------- */
+
+/* What ends one attempt to accept does not keep a client waiting: the clock stands still. */
+static void not_accepted(void **state)
+{
+	static const int passing[] = { EINTR, EAGAIN, ECONNABORTED };
+	struct client c;
+
+	(void)state;
+	clock_stop();
+	for (unsigned int i = 0; i < 3; i++) {
+		client_open(&c);
+		call_gives(CALL_ACCEPT, 1, -1, passing[i]);
+		say(&c, "{}\n");
+		hear(&c, 1);
+		assert_true(call_given());
+		assert_int_equal(c.n, 1);
+		client_close(&c);
+	}
+	clock_go();
+}
+
+/*
+ * Whatever request of a client's is refused: it gets its answer, or learns that there is no
+ * memory, or that the connection has ended.
+ */
+static void no_memory(void **state)
+{
+	static const char *const asks[] = { "{\"cmd\":\"status\"}\n", "{\"cmd\":\"nodes\"}\n", "{}\n",
+					    "not JSON\n", "{\"cmd\":\"events\",\"follow\":true}\n" };
+	unsigned int told, ended, answered, n;
+	struct client c;
+	bool failed;
+
+	(void)state;
+	add(1);
+	run_due();
+	for (unsigned int i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		told = ended = answered = 0;
+		failed = true;
+		for (n = 1; failed && n < MORE; n++) {
+			unsigned int files = files_open();
+			size_t blocks = memory_blocks();
+
+			client_open(&c);
+			stream_send(c.stream, asks[i], strlen(asks[i]));
+			memory_fails_at(n);
+			run_due();
+			failed = memory_failed();
+			run_due();
+			told += c.n && strstr(c.line[0], "memory") != NULL;
+			ended += c.closed;
+			answered += c.n == 1;
+			client_close(&c);
+			run_due();
+			assert_int_equal(files_open(), files);
+			assert_int_equal(memory_blocks(), blocks);
+		}
+		assert_in_range(n, 5, MORE - 1);
+		assert_true(ended >= 3 && answered >= 1 && told <= answered);
+	}
+	expect("{}", "cmd is missing");
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(not_listening),
+		cmocka_unit_test(no_socket),
+		cmocka_unit_test(left_for_good),
+		cmocka_unit_test(makes_folder),
+		cmocka_unit_test(busy_other),
+		cmocka_unit_test(file_zero),
+		cmocka_unit_test(not_accepted),
+		cmocka_unit_test(no_memory),
+	};
+
+	return cmocka_run_group_tests(t, control_setup, control_teardown);
+}
