@@ -2,7 +2,7 @@
 # Tests of the daemon around the manager.
 fabricd-tests := test_config test_frame test_auth test_svc test_svc_limits test_control \
 	test_control_limits test_keepalive test_log test_stream test_svc_faults \
-	test_control_faults
+	test_control_faults test_auth_faults
 test_svc-extra := tests/unit/svc_ends.o
 test_svc_limits-extra := tests/unit/svc_ends.o tests/unit/clock.o
 test_control-extra := tests/unit/control_client.o
@@ -13,6 +13,9 @@ test_svc_faults-extra := tests/unit/svc_ends.o tests/unit/clock.o tests/unit/cal
 test_control_faults-extra := tests/unit/control_client.o tests/unit/clock.o \
 	tests/unit/calls.o tests/unit/memory.o
 test_control_faults-wrap := $(calls-wrap)
+test_auth_faults-extra := tests/unit/calls.o tests/unit/memory.o
+test_auth_faults-wrap := $(calls-wrap) gcry_check_version gcry_mac_open gcry_mac_setkey \
+	gcry_mac_write gcry_mac_read gcry_mac_close
 test_svc_faults-wrap := $(calls-wrap)
 tests += $(addprefix tests/unit/,$(fabricd-tests))
 

@@ -20,6 +20,7 @@ static struct head *all;
 static unsigned int fails_at, asked;
 static bool failed;
 static size_t blocks, bytes, requests;
+static void (*on_free)(const void *p, size_t size);
 
 void *__real_malloc(size_t size);
 void *__real_realloc(void *p, size_t size);
@@ -55,6 +56,11 @@ size_t memory_bytes(void)
 size_t memory_requests(void)
 {
 	return requests;
+}
+
+void memory_on_free(void (*fn)(const void *p, size_t size))
+{
+	on_free = fn;
 }
 
 /* Where the list has a block. Return: NULL, it comes from a library. */
@@ -126,6 +132,8 @@ void __wrap_free(void *p)
 	end = (const uint8_t *)p + h->size;
 	for (unsigned int i = 0; i < FENCE; i++)
 		assert(end[i] == BEHIND);
+	if (on_free)
+		on_free(p, h->size);
 	*in = h->next;
 	blocks--;
 	bytes -= h->size;

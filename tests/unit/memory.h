@@ -23,4 +23,7 @@ size_t memory_bytes(void);
 /** memory_requests() - how many there were in all */
 size_t memory_requests(void);
 
+/** memory_on_free() - @fn sees each block when it is freed; NULL: nobody does */
+void memory_on_free(void (*fn)(const void *p, size_t size));
+
 #endif /* TESTS_MEMORY_H */

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The proof of a peer when what it is made of fails: nobody is let in for that, and nothing
+ * is left of it. What an admin reads of a key file that will not do, to the letter. And
+ * that no key stays in memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <gcrypt.h>
+#include <cmocka.h>
+
+#include "daemon/auth.h"
+#include "tests/unit/calls.h"
+#include "tests/unit/memory.h"
+
+/* --- libgcrypt that fails -------------------------------------------------------- */
+
+enum step { NONE, VERSION, OPEN, SETKEY, WRITE, READ, SHORT };
+
+static enum step fails;
+static unsigned int fails_at, handles;
+
+const char *__real_gcry_check_version(const char *want);
+const char *__wrap_gcry_check_version(const char *want);
+gcry_error_t __real_gcry_mac_open(gcry_mac_hd_t *h, int algo, unsigned int flags, gcry_ctx_t ctx);
+gcry_error_t __wrap_gcry_mac_open(gcry_mac_hd_t *h, int algo, unsigned int flags, gcry_ctx_t ctx);
+gcry_error_t __real_gcry_mac_setkey(gcry_mac_hd_t h, const void *key, size_t len);
+gcry_error_t __wrap_gcry_mac_setkey(gcry_mac_hd_t h, const void *key, size_t len);
+gcry_error_t __real_gcry_mac_write(gcry_mac_hd_t h, const void *data, size_t len);
+gcry_error_t __wrap_gcry_mac_write(gcry_mac_hd_t h, const void *data, size_t len);
+gcry_error_t __real_gcry_mac_read(gcry_mac_hd_t h, void *data, size_t *len);
+gcry_error_t __wrap_gcry_mac_read(gcry_mac_hd_t h, void *data, size_t *len);
+void __real_gcry_mac_close(gcry_mac_hd_t h);
+void __wrap_gcry_mac_close(gcry_mac_hd_t h);
+
+/* Whether it is this step's turn to fail, once. */
+static bool turn_of(enum step step)
+{
+	if (fails != step || --fails_at)
+		return false;
+	fails = NONE;
+	return true;
+}
+
+const char *__wrap_gcry_check_version(const char *want)
+{
+	return turn_of(VERSION) ? NULL : __real_gcry_check_version(want);
+}
+
+gcry_error_t __wrap_gcry_mac_open(gcry_mac_hd_t *h, int algo, unsigned int flags, gcry_ctx_t ctx)
+{
+	if (turn_of(OPEN))
+		return gcry_error(GPG_ERR_ENOMEM);
+	handles++;
+	return __real_gcry_mac_open(h, algo, flags, ctx);
+}
+
+gcry_error_t __wrap_gcry_mac_setkey(gcry_mac_hd_t h, const void *key, size_t len)
+{
+	return turn_of(SETKEY) ? gcry_error(GPG_ERR_ENOMEM) : __real_gcry_mac_setkey(h, key, len);
+}
+
+gcry_error_t __wrap_gcry_mac_write(gcry_mac_hd_t h, const void *data, size_t len)
+{
+	return turn_of(WRITE) ? gcry_error(GPG_ERR_ENOMEM) : __real_gcry_mac_write(h, data, len);
+}
+
+gcry_error_t __wrap_gcry_mac_read(gcry_mac_hd_t h, void *data, size_t *len)
+{
+	gcry_error_t err = turn_of(READ) ? gcry_error(GPG_ERR_ENOMEM) :
+			   __real_gcry_mac_read(h, data, len);
+
+	if (turn_of(SHORT))
+		--*len;
+	return err;
+}
+
+void __wrap_gcry_mac_close(gcry_mac_hd_t h)
+{
+	handles--;
+	__real_gcry_mac_close(h);
+}
+
+/* --- key files ------------------------------------------------------------------- */
+
+#define KEY "0123456789abcdef"
+
+static void make_file(char *path, const char *data, size_t len, mode_t mode)
+{
+	int fd;
+
+	strcpy(path, "/tmp/test_auth_faults.XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, len), len);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+/* It cannot be opened; nothing is left of the attempt, and closing it is no harm. */
+static void not_opened(const char *path, int want, const char *text)
+{
+	unsigned int files = files_open();
+	size_t blocks = memory_blocks();
+	char said[AUTH_TEXT_MAX] = "", right[2 * AUTH_TEXT_MAX];
+	struct auth a;
+
+	memset(&a, 0xff, sizeof(a));
+	assert_int_equal(auth_open(&a, &auth_key_ops, "green", "n0", path, said), want);
+	snprintf(right, sizeof(right), text, path, path);
+	assert_string_equal(said, right);
+	assert_int_equal(files_open(), files);
+	assert_int_equal(memory_blocks(), blocks);
+	auth_close(&a);
+	auth_close(&a);
+}
+
+/* Before anything else: the library is asked for its version once. */
+static void old_library(void **state)
+{
+	char path[64];
+
+	(void)state;
+	make_file(path, KEY, 16, 0600);
+	fails = VERSION;
+	fails_at = 1;
+	not_opened(path, -ENOTSUP, "libgcrypt is older than " GCRYPT_VERSION);
+	unlink(path);
+}
+
+static void key_files(void **state)
+{
+	static char big[AUTH_KEY_MAX + 2];
+	char path[64];
+
+	(void)state;
+	memset(big, 'k', sizeof(big));
+	not_opened("/nonexistent/key", -ENOENT, "key file %s: No such file or directory");
+	not_opened("/tmp", -EINVAL, "key file %s is not a regular file");
+	not_opened("/dev/null", -EINVAL, "key file %s is not a regular file");
+	/* A file that can be opened and not be read. */
+	not_opened("/proc/self/mem", -EIO, "key file %s: Input/output error");
+	make_file(path, KEY, 16, 0601);
+	not_opened(path, -EPERM,
+		   "key file %s has mode 0601, nothing is allowed to others: chmod o= %s");
+	unlink(path);
+	make_file(path, KEY, 16, 06602);
+	not_opened(path, -EPERM,
+		   "key file %s has mode 6602, nothing is allowed to others: chmod o= %s");
+	unlink(path);
+	make_file(path, KEY "\n", 17, 0600);
+	memory_fails_at(1);
+	not_opened(path, -ENOMEM, "");
+	assert_true(memory_failed());
+	unlink(path);
+	make_file(path, KEY, 15, 0600);
+	not_opened(path, -EINVAL, "key file %s has 15 bytes, allowed are 16 to 4096");
+	unlink(path);
+	make_file(path, "\n\r\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n", 17, 0600);
+	not_opened(path, -EINVAL, "key file %s has 0 bytes, allowed are 16 to 4096");
+	unlink(path);
+	make_file(path, big, AUTH_KEY_MAX + 1, 0600);
+	not_opened(path, -EINVAL, "key file %s has over 4096 bytes, allowed are 16 to 4096");
+	unlink(path);
+}
+
+static void open_ok(struct auth *a, const char *name)
+{
+	char path[64], text[AUTH_TEXT_MAX];
+
+	make_file(path, KEY "\r\n", 18, 0600);
+	memset(a, 0xff, sizeof(*a));
+	assert_int_equal(auth_open(a, &auth_key_ops, "green", name, path, text), 0);
+	unlink(path);
+}
+
+/* The block with the key, as it is when it is given back. */
+static bool wiped;
+
+static void look_for_key(const void *p, size_t size)
+{
+	const uint8_t *byte = p;
+
+	wiped = size >= AUTH_KEY_MAX;
+	while (size--)
+		wiped = wiped && !*byte++;
+}
+
+static void key_wiped(void **state)
+{
+	size_t blocks = memory_blocks();
+	struct auth a;
+
+	(void)state;
+	open_ok(&a, "n0");
+	assert_string_equal(a.fabric, "green");
+	assert_string_equal(a.name, "n0");
+	/* The library is told that nobody else will set it up. */
+	assert_true(gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P));
+	memory_on_free(look_for_key);
+	auth_close(&a);
+	memory_on_free(NULL);
+	assert_true(wiped);
+	assert_int_equal(memory_blocks(), blocks);
+	auth_close(&a);
+}
+
+/* --- conversations ---------------------------------------------------------------- */
+
+/* Two ends of one fabric, up to the step that does not lead on. Return: the refusal's text. */
+static const char *refused_at(unsigned int *turns)
+{
+	static struct auth_session s[2];
+	static struct auth a, b;
+	struct fm_auth msg[2] = { { .nonce_len = 0 } };
+	enum auth_next next = AUTH_SEND;
+	unsigned int turn;
+
+	open_ok(&a, "n0");
+	open_ok(&b, "n1");
+	auth_session_init(&s[0], &a, true);
+	auth_session_init(&s[1], &b, false);
+	assert_int_equal(auth_start(&s[0], &msg[0]), 0);
+	for (turn = 0; next == AUTH_SEND || next == AUTH_LAST; turn++)
+		next = auth_step(&s[(turn + 1) % 2], &msg[turn % 2], &msg[(turn + 1) % 2]);
+	auth_close(&a);
+	auth_close(&b);
+	assert_int_equal(handles, 0);
+	*turns = turn;
+	assert_int_equal(next, turn == 4 && !s[turn % 2].text[0] ? AUTH_DONE : AUTH_REFUSED);
+	return s[turn % 2].text;
+}
+
+/*
+ * The initiator makes its proof in answer to a nonce; the listener makes one to compare, and
+ * then its own; the initiator makes one to compare.
+ */
+static void broken(enum step step, unsigned int calls)
+{
+	static const char *const text[] = {
+		"the proof cannot be made", "the key is another one", "the proof cannot be made",
+		"the key is another one", "",
+	};
+	static const unsigned int at[] = { 2, 3, 3, 4, 4 };
+
+	for (unsigned int i = 0; i <= 4 * calls; i++) {
+		unsigned int turns;
+
+		fails = step;
+		fails_at = i + 1;
+		assert_string_equal(refused_at(&turns), text[i / calls]);
+		assert_int_equal(turns, at[i / calls]);
+		assert_int_equal(fails, i < 4 * calls ? NONE : step);
+	}
+	fails = NONE;
+}
+
+static void broken_proofs(void **state)
+{
+	(void)state;
+	broken(OPEN, 1);
+	broken(SETKEY, 1);
+	broken(WRITE, 7);	/* label, role, two nonces, three names */
+	broken(READ, 1);
+	broken(SHORT, 1);
+}
+
+static void no_random_numbers(void **state)
+{
+	static const struct {
+		long value;
+		int err;
+	} given[] = { { -1, ENOSYS }, { 31, 0 }, { 0, 0 } };
+	struct auth_session s;
+	struct fm_auth msg;
+	unsigned int turns;
+	struct auth a;
+
+	(void)state;
+	open_ok(&a, "n0");
+	for (unsigned int i = 0; i < 3; i++) {
+		auth_session_init(&s, &a, true);
+		call_gives(CALL_RANDOM, 1, given[i].value, given[i].err);
+		assert_int_equal(auth_start(&s, &msg), -EIO);
+		assert_true(call_given());
+		call_gives(CALL_RANDOM, 2, given[i].value, given[i].err);
+		assert_string_equal(refused_at(&turns), "no random numbers");
+		assert_true(call_given());
+		assert_int_equal(turns, 1);
+	}
+	/* A signal is no reason to give up. */
+	call_gives(CALL_RANDOM, 1, -1, EINTR);
+	assert_string_equal(refused_at(&turns), "");
+	assert_true(call_given());
+	assert_int_equal(turns, 4);
+	auth_close(&a);
+}
+
+static unsigned int closes;
+
+static int way_open(struct auth *a, const char *where, char *text)
+{
+	(void)a;
+	strcpy(text, where);
+	return -EACCES;
+}
+
+static void way_close(struct auth *a)
+{
+	(void)a;
+	closes++;
+}
+
+/* Another way to prove: its answers are passed on, and it is closed once. */
+static void other_way(void **state)
+{
+	static const struct auth_ops way = { .name = "way", .open = way_open, .close = way_close };
+	struct auth a = { .ops = NULL };
+	char text[AUTH_TEXT_MAX];
+
+	(void)state;
+	auth_close(&a);		/* never opened */
+	assert_int_equal(auth_open(&a, &way, "green", "n0", "there", text), -EACCES);
+	assert_string_equal(text, "there");
+	auth_close(&a);
+	auth_close(&a);
+	assert_int_equal(closes, 1);
+}
+
+/* What a peer is told that says the wrong thing at the wrong time. */
+static void refusals(void **state)
+{
+	struct fm_auth m = { .fabric = "green", .nonce_len = 32 }, out;
+	struct auth_session s;
+	struct auth a;
+
+	(void)state;
+	open_ok(&a, "n0");
+	auth_session_init(&s, &a, false);
+	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
+	assert_string_equal(s.text, "the name is missing or changes");
+	strcpy(m.name, "n");		/* as short as names are */
+	auth_session_init(&s, &a, false);
+	assert_int_equal(auth_step(&s, &m, &out), AUTH_SEND);
+	assert_string_equal(out.fabric, "green");
+	assert_string_equal(out.name, "n0");
+	strcpy(m.name, "m");
+	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
+	assert_string_equal(s.text, "the name is missing or changes");
+	assert_string_equal(s.peer_name, "n");
+	m.nonce_len = 31;
+	auth_session_init(&s, &a, false);
+	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
+	assert_string_equal(s.text, "the nonce has the wrong length");
+	strcpy(m.fabric, "blue");
+	auth_session_init(&s, &a, false);
+	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
+	assert_string_equal(s.text, "fabric is 'blue', allowed: 'green'");
+	assert_string_equal(s.peer_fabric, "blue");
+	auth_close(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(old_library),
+		cmocka_unit_test(key_files),
+		cmocka_unit_test(key_wiped),
+		cmocka_unit_test(broken_proofs),
+		cmocka_unit_test(no_random_numbers),
+		cmocka_unit_test(other_way),
+		cmocka_unit_test(refusals),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
