@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,9 @@ static void key_files(void **state)
 	not_opened(path, -ENOMEM, "");
 	assert_true(memory_failed());
 	unlink(path);
+	make_file(path, "", 0, 0600);
+	not_opened(path, -EINVAL, "key file %s has 0 bytes, allowed are 16 to 4096");
+	unlink(path);
 	make_file(path, KEY, 15, 0600);
 	not_opened(path, -EINVAL, "key file %s has 15 bytes, allowed are 16 to 4096");
 	unlink(path);
@@ -180,6 +184,23 @@ static void open_ok(struct auth *a, const char *name)
 	memset(a, 0xff, sizeof(*a));
 	assert_int_equal(auth_open(a, &auth_key_ops, "green", name, path, text), 0);
 	unlink(path);
+}
+
+/* A manager that was started without standard input may get file 0 for anything. */
+static void file_zero(void **state)
+{
+	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
+	unsigned int files;
+	struct auth a;
+
+	(void)state;
+	close(0);
+	files = files_open();
+	open_ok(&a, "n0");
+	auth_close(&a);
+	assert_int_equal(files_open(), files);
+	assert_int_equal(dup2(kept, 0), 0);
+	close(kept);
 }
 
 /* The block with the key, as it is when it is given back. */
@@ -373,6 +394,7 @@ int main(void)
 	const struct CMUnitTest t[] = {
 		cmocka_unit_test(old_library),
 		cmocka_unit_test(key_files),
+		cmocka_unit_test(file_zero),
 		cmocka_unit_test(key_wiped),
 		cmocka_unit_test(broken_proofs),
 		cmocka_unit_test(no_random_numbers),

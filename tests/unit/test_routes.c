@@ -386,7 +386,8 @@ static void pairs_equal(const char *shape, unsigned int faults, uint16_t own, ui
 
 static void test_side_by_side(void **state)
 {
-	static const char *const wide[] = { "64x4x2", "128x3x4", "100x2x3x2", "12x12x8", "8x8x8" };
+	static const char *const wide[] = { "64x4x2", "128x3x4", "100x2x3x2", "12x12x8", "8x8x8",
+					    "700", "2048", "300x3", "400x2x2" };
 	uint64_t seed = random_seed(11);
 
 	(void)state;

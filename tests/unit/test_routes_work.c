@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How much an update looks at (lib/route/routes.c): when a cable goes, no path is searched
+ * anew but those that crossed it; when one comes back, those alone that could cross it.
+ * Searches are counted (-Wl,--wrap=lt_pair_row), and which there have to be is found out
+ * from the rows and where source, destination and cable are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/topology.h>
+#include "lib/route/search.h"
+#include "naive.h"
+#include "random.h"
+
+uint64_t __real_lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
+uint64_t __wrap_lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
+
+/**
+ * struct work - one source's rows
+ * @searched: how often each destination was, in this update
+ */
+static struct work {
+	struct model m;
+	struct torus_health *h;
+	struct torus_routes *r;
+	uint32_t from;
+	unsigned int searched[NODES_MAX];
+	unsigned long went, came, spared;
+} w;
+
+uint64_t __wrap_lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain)
+{
+	w.searched[pair->to_id]++;
+	return __real_lt_pair_row(h, pair, plain);
+}
+
+static bool crosses(uint32_t to, uint64_t row, uint32_t node, unsigned int dim)
+{
+	struct visit hop[NODES_MAX];
+	struct head head = head_of(row);
+	uint32_t n = 0;
+
+	memset(hop, 0xff, sizeof(hop));
+	travel_by(&w.m, w.from, to, &head, hop);
+	for (; hop[n].node != NEVER; n++)
+		if ((hop[n].node == node && hop[n].port == dim) ||
+		    (hop[n].node == w.m.next[node][dim] && hop[n].port == dim + w.m.n))
+			return true;
+	return false;
+}
+
+/* Hops between two coordinates of a ring. */
+static unsigned int apart(unsigned int d, unsigned int a, unsigned int b)
+{
+	unsigned int size = w.m.shape.size[d], up = (b + size - a) % size;
+
+	return up < size - up ? up : size - up;
+}
+
+/*
+ * A path leaves a dimension where it was, or where the destination is; steps are one hop to
+ * the side. In that of the cable it may be anywhere.
+ */
+static bool could_cross(uint32_t to, uint32_t node, unsigned int dim, unsigned int aside)
+{
+	for (unsigned int d = 0; d < w.m.n; d++)
+		if (d != dim && apart(d, w.m.c[node][d], w.m.c[w.from][d]) > aside &&
+		    apart(d, w.m.c[node][d], w.m.c[to][d]) > aside)
+			return false;
+	return true;
+}
+
+static bool is_plain(uint32_t to, uint64_t row)
+{
+	struct head h = head_of(row), plain = { plain_dirs(&w.m, w.from, to), NO_STEP, NO_STEP };
+
+	return row && !memcmp(&h, &plain, sizeof(h));
+}
+
+/* The rows are those from before the cable changed. */
+static bool has_to(uint32_t to, const uint64_t *rows, const struct torus_cable *c, bool goes)
+{
+	uint64_t row = rows[to];
+	bool steps = head_of(row).first != NO_STEP || head_of(row).last != NO_STEP;
+
+	if (is_plain(to, row))
+		return false;
+	if (goes)
+		return row && crosses(to, row, c->node, c->dim);
+	return could_cross(to, c->node, c->dim, !row || steps);
+}
+
+static bool isolated(uint32_t node)
+{
+	for (unsigned int p = 0; p < 2 * w.m.n; p++)
+		if (!dead(&w.m, node, p))
+			return false;
+	return true;
+}
+
+static void update(void)
+{
+	struct torus_cable changed[TORUS_MAX_PORTS];
+	uint64_t rows[NODES_MAX];
+	uint32_t node = random_below(&w.m.seed, w.m.nodes);
+	uint16_t bit = (uint16_t)(1u << random_below(&w.m.seed, 2 * w.m.n));
+	unsigned int odd = 0, looked = 0;
+	int n;
+
+	memcpy(rows, torus_routes_rows(w.r), w.m.nodes * sizeof(*rows));
+	memset(w.searched, 0, sizeof(w.searched));
+	w.m.said[node] ^= bit;
+	n = torus_health_set(w.h, node, w.m.said[node], changed);
+	assert_true(n >= 0);
+	assert_int_equal(torus_routes_update(w.r, changed, (uint32_t)n, NULL, NULL), 0);
+	if (n != 1 || isolated(w.from))		/* all are made anew */
+		return;
+	for (uint32_t to = 0; to < w.m.nodes; to++) {
+		bool goes = w.m.said[node] & bit;
+		bool want = has_to(to, rows, changed, goes);
+
+		if (w.searched[to] != want)
+			fail_msg("%u nodes, %u to %u, cable %u:%u %s: %u searches",
+				 w.m.nodes, w.from, to, changed[0].node, changed[0].dim,
+				 goes ? "goes" : "comes", w.searched[to]);
+		odd += !is_plain(to, rows[to]);
+		looked += want;
+		*(goes ? &w.went : &w.came) += want;
+	}
+	w.spared += odd - looked;
+}
+
+static void test_updates(void **state)
+{
+	static const char *const shapes[] = { "9", "7x6", "12x3", "3x12", "5x5x5", "4x8x4", "16x2x4",
+					      "2x2x16", "3x3x4x4", "1x9x5" };
+	uint64_t seed = random_seed(1);
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (unsigned int round = 0; round < 3; round++) {
+			model_make(&w.m, shapes[i]);
+			w.m.seed = random_next(&seed);
+			w.from = random_below(&seed, w.m.nodes);
+			assert_int_equal(torus_health_new(&w.m.shape, NULL, &w.h), 0);
+			assert_int_equal(torus_routes_new(w.h, w.from, 0, &w.r), 0);
+			for (unsigned int step = 0; step < 120 && !isolated(w.from); step++)
+				update();
+			torus_routes_free(w.r);
+			torus_health_free(w.h);
+		}
+	assert_true(w.went > 300 && w.came > 300 && w.spared > 3000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_updates),
+	};
+
+	return cmocka_run_group_tests_name("routes_work", tests, NULL, NULL);
+}
