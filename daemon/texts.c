@@ -33,6 +33,8 @@ static bool count_up(char *text, size_t tail)
 
 static void put(struct texts_out *t, const void *data, size_t n)
 {
+	if (t->failed)
+		return;
 	if (t->n + n > t->room) {
 		size_t room = 2 * t->room + n + 64;
 		uint8_t *more = realloc(t->data, room);
