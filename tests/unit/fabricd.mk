@@ -7,7 +7,7 @@ test_svc-extra := tests/unit/svc_ends.o
 test_svc_limits-extra := tests/unit/svc_ends.o tests/unit/clock.o
 test_control-extra := tests/unit/control_client.o
 test_control_limits-extra := tests/unit/control_client.o tests/unit/clock.o
-calls-wrap := socket bind listen connect accept4 getrandom unlink malloc calloc realloc free
+calls-wrap := socket bind listen connect accept4 getrandom unlink malloc calloc realloc strdup free
 test_svc_faults-extra := tests/unit/svc_ends.o tests/unit/clock.o tests/unit/calls.o \
 	tests/unit/memory.o
 test_control_faults-extra := tests/unit/control_client.o tests/unit/clock.o \

@@ -20,7 +20,7 @@ test_routes_work-extra := tests/unit/naive.o
 test_routes_work-wrap := lt_pair_row
 test_health-extra := tests/unit/naive.o
 test_route_memory-extra := tests/unit/memory.o
-test_route_memory-wrap := malloc calloc realloc free
+test_route_memory-wrap := malloc calloc realloc strdup free
 tests += $(addprefix tests/unit/,$(lib-tests))
 
 comma := ,

@@ -27,6 +27,7 @@ void *__real_realloc(void *p, size_t size);
 void __real_free(void *p);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
+char *__wrap_strdup(const char *text);
 void *__wrap_realloc(void *p, size_t size);
 void __wrap_free(void *p);
 
@@ -101,6 +102,13 @@ void *__wrap_calloc(size_t n, size_t size)
 	assert(!size || n <= SIZE_MAX / 2 / size);
 	p = __wrap_malloc(n * size);
 	return p ? memset(p, 0, n * size) : NULL;
+}
+
+char *__wrap_strdup(const char *text)
+{
+	char *p = __wrap_malloc(strlen(text) + 1);
+
+	return p ? strcpy(p, text) : NULL;
 }
 
 void *__wrap_realloc(void *p, size_t size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Memory that runs out when the test says so. A program is linked with
- * -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free: what its own objects ask for
+ * -Wl,--wrap= for malloc, calloc, realloc, strdup and free: what its own objects ask for
  * comes from here, what libraries ask for does not. What is written behind the end of a
  * block is found when the block is freed.
  */

@@ -15,6 +15,7 @@
 
 #include "daemon/fm/msg.h"
 #include "daemon/texts.h"
+#include "tests/unit/memory.h"
 
 static uint64_t seed = 88172645463325252ULL;
 
@@ -244,10 +245,15 @@ static void assert_same(const struct fm_msg *a, const struct fm_msg *b)
 	assert_memory_equal(&x, &y, sizeof(x));
 }
 
+static unsigned int messages(void)
+{
+	return getenv("EVERY") ? 3000 : 15000;
+}
+
 static void there_and_back(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 15000; i++) {
+	for (unsigned int i = 0; i < messages(); i++) {
 		struct fm_msg m, n;
 		uint8_t *data;
 		size_t len;
@@ -268,7 +274,7 @@ static void altered(void **state)
 	unsigned int refused = 0;
 
 	(void)state;
-	for (unsigned int i = 0; i < 15000; i++) {
+	for (unsigned int i = 0; i < messages(); i++) {
 		struct fm_msg m, n;
 		uint8_t *data, *again;
 		size_t len, len2;
@@ -289,7 +295,7 @@ static void altered(void **state)
 		}
 		free(data);
 	}
-	assert_true(refused > 7000);
+	assert_true(refused > messages() / 15 * 7);
 }
 
 /* Names reach logs and terminals: nothing but printable ASCII may pass. */
@@ -475,9 +481,111 @@ static void whole_table(void **state)
 	fm_msg_clear(&n);
 }
 
+/* A table in which one member alone of an entry is anything at all. */
+static void one_member(unsigned int which)
+{
+	struct fm_entry e[3] = { { .node = 0 }, { .node = 1 }, { .node = 2 } };
+	struct fm_msg m = { .type = FM_MSG_TABLE }, n;
+	uint8_t *data;
+	size_t len;
+
+	switch (which) {
+	case 0:
+		e[1].state = FM_NODE_STATES - 1;
+		break;
+	case 1:
+		e[1].fault = 5;
+		break;
+	case 2:
+		e[1].wiring = 5;
+		break;
+	case 3:
+		e[1].admin = 5;
+		break;
+	case 4:
+		e[1].held = 5;
+		break;
+	case 5:
+		e[1].serial = 5;
+		break;
+	case 6:
+		e[1].ended = 1 << 3;
+		e[1].session[3] = 6;
+		e[1].seq[3] = 7;
+		break;
+	default:
+		e[1].guid = 5;
+	}
+	m.table.shape = (struct torus_shape){ .ndims = 1, .size = { 3, 1, 1, 1, 1, 1 } };
+	m.table.version = 1;
+	m.table.nentries = 3;
+	m.table.entries = e;
+	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
+	assert_int_equal(fm_msg_unpack(data, len, &n), 0);
+	assert_same(&m, &n);
+	free(data);
+	fm_msg_clear(&n);
+}
+
+static void each_member(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 8; i++)
+		one_member(i);
+}
+
+/* A message is packed, and unpacked, or there is no memory for it, and nothing is left of it. */
+static void no_memory_for(unsigned int type)
+{
+	size_t blocks = memory_blocks();
+	struct fm_msg m, n;
+	unsigned int at = 0;
+	uint8_t *data;
+	size_t len;
+	int err;
+
+	rnd_message(&m, type);
+	do {
+		size_t before = memory_blocks();
+
+		memory_fails_at(++at);
+		err = fm_msg_pack(&m, &data, &len);
+		assert_int_equal(err, memory_failed() ? -ENOMEM : 0);
+		if (err)
+			assert_int_equal(memory_blocks(), before);
+	} while (err);
+	assert_true(at > 1);
+	at = 0;
+	do {
+		size_t before = memory_blocks();
+
+		memory_fails_at(++at);
+		err = fm_msg_unpack(data, len, &n);
+		assert_int_equal(err, memory_failed() ? -ENOMEM : 0);
+		if (err)
+			assert_int_equal(memory_blocks(), before);
+	} while (err);
+	assert_same(&m, &n);
+	free(data);
+	fm_msg_clear(&m);
+	fm_msg_clear(&n);
+	fm_msg_clear(&n);		/* is nothing any more */
+	assert_int_equal(memory_blocks(), blocks);
+}
+
+static void no_memory(void **state)
+{
+	(void)state;
+	for (unsigned int round = 0; round < 20; round++)
+		for (unsigned int type = FM_MSG_HELLO; type <= FM_MSG_ADOPTED; type++)
+			no_memory_for(type);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_memory),
+		cmocka_unit_test(each_member),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(altered),
 		cmocka_unit_test(limits),

@@ -466,6 +466,7 @@ static void of_no_nodes(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_TABLE };
 	struct fm_entry e = { .node = 0 };
+	Svc__Entries none, *was;
 	Svc__Runs *r;
 
 	(void)state;
@@ -477,6 +478,18 @@ static void of_no_nodes(void **state)
 	RIGHT(m->table->entries->node, 0);
 	RUNS(r, -EBADMSG, 0);
 	RUNS(r, -EBADMSG, 0, 1);
+	put();
+	/* Nor has a node that is not there a session that ended. */
+	take_table();
+	was = m->table->entries;
+	svc__entries__init(&none);
+	none.ended = was->ended;
+	none.ended[0]->node = 0;
+	m->table->entries = &none;
+	gives(0);
+	none.n_ended = 1;
+	gives(-EBADMSG);
+	m->table->entries = was;
 	put();
 	/* A column of zeroes takes nothing. */
 	msg.table.entries = &e;
