@@ -343,9 +343,7 @@ static int remove_socket(const char *path)
 {
 	struct stat st;
 
-	if (stat(path, &st))
-		return -errno;
-	if (!S_ISSOCK(st.st_mode))
+	if (stat(path, &st) || !S_ISSOCK(st.st_mode))
 		return -ENOTSOCK;
 	return unlink(path) ? -errno : 0;
 }
