@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much an update looks at (lib/route/routes.c): when a cable goes, no path is searched
- * anew but those that crossed it; when one comes back, those alone that could cross it.
- * Searches are counted (-Wl,--wrap=lt_pair_row), and which there have to be is found out
- * from the rows and where source, destination and cable are.
+ * How much is looked at (lib/route/routes.c, detour.c): when a cable goes, no path is
+ * searched anew but those that crossed it; when one comes back, those alone that could cross
+ * it. Destinations side by side are searched together, and by themselves only if no header
+ * without steps is fit. Searches are counted (-Wl,--wrap), and which there have to be is
+ * found out from the rows and where source, destination and cable are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,16 +20,20 @@
 uint64_t __real_lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
 uint64_t __wrap_lt_pair_row(struct torus_health *h, const struct lt_pair *pair, bool *plain);
 
+uint64_t __real_lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
+uint64_t __wrap_lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
+
 /**
  * struct work - one source's rows
  * @searched: how often each destination was, in this update
+ * @alone: likewise, of those that were side by side with others
  */
 static struct work {
 	struct model m;
 	struct torus_health *h;
 	struct torus_routes *r;
 	uint32_t from;
-	unsigned int searched[NODES_MAX];
+	unsigned int searched[NODES_MAX], alone[NODES_MAX];
 	unsigned long went, came, spared;
 } w;
 
@@ -36,6 +41,12 @@ uint64_t __wrap_lt_pair_row(struct torus_health *h, const struct lt_pair *pair, 
 {
 	w.searched[pair->to_id]++;
 	return __real_lt_pair_row(h, pair, plain);
+}
+
+uint64_t __wrap_lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to)
+{
+	w.alone[to]++;
+	return __real_lt_direct_row(h, from, to);
 }
 
 static bool crosses(uint32_t to, uint64_t row, uint32_t node, unsigned int dim)
@@ -156,9 +167,52 @@ static void test_updates(void **state)
 	assert_true(w.went > 300 && w.came > 300 && w.spared > 3000);
 }
 
+/* Whether any choice of signs is fit. */
+static bool signs_fit(uint32_t to)
+{
+	for (unsigned int signs = 0; signs < 1u << w.m.n; signs++) {
+		struct head h = { .first = NO_STEP, .last = NO_STEP };
+
+		h.dirs = (~signs & ((1u << w.m.n) - 1)) | signs << w.m.n;
+		if (travel(&w.m, w.from, to, &h) != NEVER)
+			return true;
+	}
+	return false;
+}
+
+static void test_made(void **state)
+{
+	static const char *const shapes[] = { "9", "64", "130", "200", "7x6", "128x2", "100x2", "3x70",
+					      "5x5x5", "4x8x4", "16x2x4", "66x1x3", "3x3x4x4" };
+	uint64_t seed = random_seed(2), rows[NODES_MAX];
+	unsigned int alone = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+		for (unsigned int round = 0; round < 16; round++) {
+			model_make(&w.m, shapes[i]);
+			w.from = random_below(&seed, w.m.nodes);
+			for (unsigned int n = 1 + round + round * round * w.m.nodes / 600; n--; ) {
+				uint32_t node = n ? random_below(&seed, w.m.nodes) : w.from;
+
+				w.m.said[node] |= (uint16_t)(1u << random_below(&seed, 2 * w.m.n));
+			}
+			assert_int_equal(torus_health_new(&w.m.shape, w.m.said, &w.h), 0);
+			memset(w.alone, 0, sizeof(w.alone));
+			assert_true(torus_health_rows(w.h, w.from, 0, rows) >= 0);
+			for (uint32_t to = 0; to < w.m.nodes && !isolated(w.from); to++) {
+				assert_int_equal(w.alone[to], !signs_fit(to));
+				alone += w.alone[to];
+			}
+			torus_health_free(w.h);
+		}
+	assert_true(alone > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_made),
 		cmocka_unit_test(test_updates),
 	};
 
