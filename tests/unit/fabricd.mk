@@ -12,7 +12,7 @@ test_svc_faults-extra := tests/unit/svc_ends.o tests/unit/clock.o tests/unit/cal
 	tests/unit/memory.o
 test_control_faults-extra := tests/unit/control_client.o tests/unit/clock.o \
 	tests/unit/calls.o tests/unit/memory.o
-test_control_faults-wrap := $(calls-wrap)
+test_control_faults-wrap := $(calls-wrap) answer_begin
 test_auth_faults-extra := tests/unit/calls.o tests/unit/memory.o
 test_auth_faults-wrap := $(calls-wrap) gcry_check_version gcry_mac_open gcry_mac_setkey \
 	gcry_mac_write gcry_mac_read gcry_mac_close

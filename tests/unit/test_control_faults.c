@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "daemon/answer.h"
 #include "daemon/control.h"
 #include "tests/unit/calls.h"
 #include "tests/unit/clock.h"
@@ -282,6 +284,74 @@ static void no_memory(void **state)
 	expect("{}", "cmd is missing");
 }
 
+/* --- answers ----------------------------------------------------------------- */
+
+void __real_answer_begin(struct request *rq);
+void __wrap_answer_begin(struct request *rq);
+
+static const char *answer;
+
+/* In place of what a request would bring, if the test has something. */
+void __wrap_answer_begin(struct request *rq)
+{
+	if (!answer) {
+		__real_answer_begin(rq);
+		return;
+	}
+	rq->reply(rq->arg, answer);
+	answer_drop(rq);
+}
+
+/* An answer has a limit, so that a client can read with one; longer ones are told of. */
+static void long_answers(void **state)
+{
+	char *line = malloc(CONTROL_REPLY_MAX + 2);
+	struct client c;
+
+	(void)state;
+	assert_non_null(line);
+	memset(line, 'x', CONTROL_REPLY_MAX + 1);
+	line[CONTROL_REPLY_MAX + 1] = '\0';
+	client_open(&c);
+	answer = line + 1;
+	say(&c, "{}\n");
+	hear(&c, 1);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(strlen(c.line[0]), CONTROL_REPLY_MAX);
+	answer = line;
+	say(&c, "{}\n");
+	hear(&c, 2);
+	assert_int_equal(c.n, 2);
+	assert_non_null(strstr(c.line[1], "\"code\":\"failed\""));
+	assert_non_null(strstr(c.line[1], "the reply is longer than 16 MiB: ask for one node"));
+	/* It is not held against the client. */
+	answer = NULL;
+	say(&c, "{}\n");
+	hear(&c, 3);
+	assert_int_equal(c.n, 3);
+	client_close(&c);
+	free(line);
+}
+
+/* Of the next client is taken care as soon as there is one, whatever else went wrong before. */
+static void next_client(void **state)
+{
+	struct client c;
+
+	(void)state;
+	run_due();
+	clock_stop();
+	for (unsigned int i = 0; i < 3; i++) {
+		client_open(&c);
+		say(&c, "{}\n");
+		errno = ENFILE;
+		run_due();
+		assert_int_equal(c.n, 1);
+		client_close(&c);
+	}
+	clock_go();
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
@@ -293,6 +363,8 @@ int main(void)
 		cmocka_unit_test(file_zero),
 		cmocka_unit_test(not_accepted),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(long_answers),
+		cmocka_unit_test(next_client),
 	};
 
 	return cmocka_run_group_tests(t, control_setup, control_teardown);

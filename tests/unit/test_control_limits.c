@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -196,6 +198,31 @@ static unsigned int busy(struct client *c, unsigned int n, const struct who *w)
 	return told;
 }
 
+/* A client beyond the limit gets an error line and is disconnected, also if it has closed. */
+static void one_too_many(void)
+{
+	static const char line[] = "{\"ok\":false,\"code\":\"failed\","
+				   "\"error\":\"too many clients at once\"}\n";
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char heard[2 * sizeof(line)];
+
+	memcpy(a.sun_path, d.config.control, sizeof(d.config.control));
+	for (unsigned int gone = 0; gone < 2; gone++) {
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+		if (gone)
+			close(fd);
+		run_due();
+		if (gone)
+			continue;
+		assert_int_equal(recv(fd, heard, sizeof(heard), MSG_DONTWAIT), sizeof(line) - 1);
+		assert_memory_equal(heard, line, sizeof(line) - 1);
+		assert_int_equal(recv(fd, heard, sizeof(heard), MSG_DONTWAIT), 0);
+		close(fd);
+	}
+}
+
 /* 64 clients may be connected at once; 16 of these places are for privileged ones only. */
 static void many_clients(void **state)
 {
@@ -203,6 +230,7 @@ static void many_clients(void **state)
 
 	(void)state;
 	assert_int_equal(busy(c, 70, NULL), geteuid() ? 70 - 48 : 70 - 64);
+	one_too_many();
 	for (unsigned int i = 0; i < 70; i++)
 		client_close(&c[i]);
 	if (geteuid())
