@@ -534,6 +534,37 @@ static void each_member(void **state)
 		one_member(i);
 }
 
+/* Nothing repeats, in no column: neither nodes side by side nor a value twice in a row. */
+static void no_runs(void **state)
+{
+	struct fm_entry e[20] = { { .node = 0 } };
+	struct fm_msg m = { .type = FM_MSG_TABLE }, n;
+	size_t blocks = memory_blocks();
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++) {
+		e[i].node = 2 * i + 1;
+		e[i].state = (uint8_t)(i % 2);
+		e[i].fault = e[i].wiring = e[i].admin = e[i].held = (uint16_t)(i + 1);
+		e[i].serial = i;
+		e[i].ended = 0xfff;
+		rnd_text(e[i].name, sizeof(e[i].name));
+		rnd_text(e[i].address, sizeof(e[i].address));
+	}
+	m.table.shape = (struct torus_shape){ .ndims = 2, .size = { 8, 5, 1, 1, 1, 1 } };
+	m.table.version = 1;
+	m.table.nentries = 20;
+	m.table.entries = e;
+	assert_int_equal(fm_msg_pack(&m, &data, &len), 0);
+	assert_int_equal(fm_msg_unpack(data, len, &n), 0);
+	assert_same(&m, &n);
+	free(data);
+	fm_msg_clear(&n);
+	assert_int_equal(memory_blocks(), blocks);
+}
+
 /* A message is packed, and unpacked, or there is no memory for it, and nothing is left of it. */
 static void no_memory_for(unsigned int type)
 {
@@ -586,6 +617,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(each_member),
+		cmocka_unit_test(no_runs),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(altered),
 		cmocka_unit_test(limits),

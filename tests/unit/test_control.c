@@ -25,6 +25,8 @@ static void requests(void **state)
 	expect("{}", "cmd is missing");
 	expect("[]", "not a JSON object");
 	expect("hello", "not JSON");
+	expect("1", "not JSON");
+	expect("\r\r", "not JSON");
 	expect("{\"cmd\":\"log\",\"cmd\":\"log\"}", "not JSON: duplicate");
 	expect("{\"cmd\":1}", "cmd is missing");
 	expect("{\"cmd\":\"status\",\"x\":1}", "unknown argument 'x', allowed: none");

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <errno.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -206,6 +207,12 @@ static void check_all(struct both *b)
 {
 	unsigned int step = b->m.nodes > 64 ? 5 : 1;
 
+	/* Past the last node, and past the last port. */
+	assert_true(torus_health_cut(b->h, b->m.nodes, 0) && torus_health_cut(b->h, 0, 2 * b->m.n));
+	assert_false(torus_health_disagree(b->h, b->m.nodes, 0) ||
+		     torus_health_disagree(b->h, 0, 2 * b->m.n));
+	assert_int_equal(torus_health_set(b->h, b->m.nodes, 0, NULL), -EINVAL);
+	assert_int_equal(torus_health_component(b->h, b->m.nodes), TORUS_NO_NODE);
 	check_faults(b);
 	for (uint32_t node = random_below(&b->m.seed, step); node < b->m.nodes; node += step) {
 		check_runs(b, node);

@@ -63,6 +63,9 @@ static void test_health(void **state)
 		assert_int_equal(memory_blocks(), before);
 	}
 	assert_in_range(n, 3, MORE - 1);
+	/* What is behind the last node's is asked by nobody. */
+	assert_false(torus_health_disagree(h, torus_nodes(&s), 0));
+	assert_true(torus_health_cut(h, torus_nodes(&s), 0));
 	torus_health_free(h);
 	assert_int_equal(memory_blocks(), before);
 }
