@@ -502,7 +502,6 @@ static int increment(struct torus_routes *r, const struct torus_cable *cables, u
 	uint32_t i;
 
 	r->failed = false;
-	c[0].went = false;
 	r->first_new = r->nodd;
 	for (i = 0; i < n; i++) {
 		change_set(r, &cables[i], &c[i]);
