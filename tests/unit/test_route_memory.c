@@ -227,6 +227,15 @@ static void check(const struct follower *f, uint32_t from)
 	torus_health_free(h);
 }
 
+/* A node without any cable; its rows are made anew each time. */
+static bool alone(const struct follower *f, uint32_t from)
+{
+	for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
+		if (!torus_health_cut(f->health, from, p))
+			return false;
+	return true;
+}
+
 /*
  * Some nodes say something new; the update is refused its request @n, and if it fails for
  * that, the next one, which is told of no cable at all, is not. Return: whether it failed.
@@ -256,6 +265,9 @@ static bool update(struct follower *f, uint32_t from, unsigned int n, uint64_t *
 		assert_int_equal(torus_routes_update(f->routes, changed, 0, &range, &ranges), 0);
 	take(f, range, ranges);
 	check(f, from);
+	/* Nothing new is nothing to be told. */
+	assert_int_equal(torus_routes_update(f->routes, changed, 0, &range, &ranges), 0);
+	assert_true(ranges == 0 || alone(f, from));
 	return err;
 }
 

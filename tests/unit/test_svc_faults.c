@@ -330,6 +330,32 @@ static void no_memory_for_strangers(void **state)
 	assert_int_equal(files_open(), files);
 }
 
+#define CROWD 200
+
+/* However many come at once, all else has its turn between them. */
+static void crowd_in_turns(void **state)
+{
+	static const char *const from[] = { "127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1",
+					    "127.0.0.4:1" };
+	unsigned int files, taken;
+	int fd[CROWD];
+
+	(void)state;
+	end_open(&b, HERE, "green", "n1", KEY_A);
+	for (unsigned int i = 0; i < CROWD; i++)
+		fd[i] = stranger_from(from[i % 4]);
+	files = files_open();
+	run_due();
+	taken = files_open() - files;
+	assert_in_range(taken, 1, CROWD - 1);
+	for (unsigned int i = 0; i < 10; i++)
+		run_due();
+	assert_int_equal(files_open() - files, CROWD);
+	for (unsigned int i = 0; i < CROWD; i++)
+		close(fd[i]);
+	end_close(&b);
+}
+
 /* --- between peers --------------------------------------------------------------- */
 
 static bool b_told(void)
@@ -437,6 +463,7 @@ int main(void)
 		cmocka_unit_test(not_accepted),
 		cmocka_unit_test(nobody_waits),
 		cmocka_unit_test(no_memory_for_strangers),
+		cmocka_unit_test(crowd_in_turns),
 		cmocka_unit_test(not_sent),
 		cmocka_unit_test(conversation),
 	};
