@@ -9,7 +9,7 @@
 #include "tests/unit/calls.h"
 
 static enum call wrong;
-static unsigned int wrong_at, called;
+static unsigned int wrong_at, called, made[CALLS];
 static long gives;
 static int gives_err;
 static bool given;
@@ -30,8 +30,14 @@ bool call_given(void)
 	return given;
 }
 
+unsigned int calls_made(enum call call)
+{
+	return made[call];
+}
+
 static bool goes_wrong(enum call call)
 {
+	made[call]++;
 	if (call != wrong || !wrong_at || ++called != wrong_at)
 		return false;
 	given = true;

@@ -11,6 +11,7 @@
 
 enum call {
 	CALL_SOCKET, CALL_BIND, CALL_LISTEN, CALL_CONNECT, CALL_ACCEPT, CALL_RANDOM, CALL_UNLINK,
+	CALLS
 };
 
 /**
@@ -20,6 +21,9 @@ enum call {
 void call_gives(enum call call, unsigned int n, long value, int err);
 /** call_given() - whether that has come; nothing goes wrong any more */
 bool call_given(void);
+
+/** calls_made() - how many such calls there were, right or wrong */
+unsigned int calls_made(enum call call);
 
 /** files_open() - how many files this process has */
 unsigned int files_open(void);

@@ -257,6 +257,9 @@ static void test_large(void **state)
 					 torus_routes_invalid(r));
 			assert_memory_equal(anew, torus_routes_rows(r), nodes * sizeof(*anew));
 		}
+		/* Made anew, of the same exclusions. */
+		assert_int_equal(torus_routes_update(r, NULL, 0, NULL, NULL), 0);
+		assert_memory_equal(anew, torus_routes_rows(r), nodes * sizeof(*anew));
 		torus_routes_free(r);
 		torus_health_free(h);
 		free(anew);

@@ -187,7 +187,7 @@ static void no_connection(int want)
 
 static void not_connecting(void **state)
 {
-	unsigned int n;
+	unsigned int connects, n;
 	int conn = 0;
 
 	(void)state;
@@ -195,8 +195,11 @@ static void not_connecting(void **state)
 	end_open(&b, HERE, "green", "n1", KEY_A);
 	call_gives(CALL_SOCKET, 1, -1, ENFILE);
 	no_connection(-ENFILE);
+	/* From no other address than its own, which the peer would not know. */
+	connects = calls_made(CALL_CONNECT);
 	call_gives(CALL_BIND, 1, -1, EADDRNOTAVAIL);
 	no_connection(-EADDRNOTAVAIL);
+	assert_int_equal(calls_made(CALL_CONNECT), connects);
 	call_gives(CALL_CONNECT, 1, -1, ENETUNREACH);
 	no_connection(-ENETUNREACH);
 	assert_true(call_given());
