@@ -64,6 +64,7 @@ int main(int argc, char **argv)
 	if (rank == 0)
 		printf("%d ranks, %ld rounds, %ld words wrong, longest round %.1f ms\n", ranks,
 		       rounds, wrong, longest * 1e3);
+	fflush(stdout);		/* whatever becomes of the end */
 	MPI_Finalize();
 	return wrong != 0;
 }

@@ -192,24 +192,42 @@ then_recovers() {
 }
 
 # Blocks go around the ring of all nodes while cables are cut. All come right, by way of the NICs.
-mpi_whole() {
+# whole COMPILER LAUNCHER...
+whole() {
 	local before ring ranks rounds rc=0
-	mpicc.openmpi -O2 -o "$tmp/ring" "$TOP/tools/demo_mpi.c" || return 1
+	"$1" -O2 -o "$tmp/ring" "$TOP/tools/demo_mpi.c" || return 1
 	before=$(sent)
-	"$B/fabricctl" lab exec --name "$lab" 0,0 -- mpirun --host n0-0,n1-0,n0-1,n1-1 "$tmp/ring" 4 \
+	"$B/fabricctl" lab exec --name "$lab" 0,0 -- "${@:2}" n0-0,n1-0,n0-1,n1-1 "$tmp/ring" 4 \
 		>"$tmp/mpi" 2>"$tmp/mpi.err" &
 	ring=$!
-	until_true 20 sent_more $((before + (4 << 20))) || rc=1
+	until_true 20 sent_more $((before + (1 << 20))) || rc=1
 	then_recovers lab cut 0,0:+x && then_recovers lab cut 1,1:-y || rc=1
-	kill -0 "$ring" || { echo "it was over before the second cut"; rc=1; }
+	kill -0 "$ring" && [[ ! -s $tmp/mpi ]] || { echo "it was over before the second cut"; rc=1; }
 	then_recovers lab mend 0,0:+x && then_recovers lab mend 1,1:-y || rc=1
-	wait "$ring" || rc=1
+	until_true 20 test -s "$tmp/mpi"
+	ends "$ring" || rc=1
 	cat "$tmp/mpi" "$tmp/mpi.err"
 	read -r ranks _ rounds _ <"$tmp/mpi"
 	grep -q '^4 ranks, [1-9][0-9]* rounds, 0 words wrong' "$tmp/mpi" || return 1
 	# A block is 4096 words of 8 bytes.
 	echo "sent $(($(sent) - before)) bytes"
 	sent_more $((before + rounds * ranks * 4096 * 8)) && return $rc
+}
+
+open_mpi_whole() {
+	ends() { wait "$1"; }
+	whole mpicc.openmpi mpirun --host
+}
+
+# MPI_Finalize of MPICH 4.0 with UCX 1.13, which Debian 12 has, often does not return, over a
+# plain Ethernet (svc0) as well: what counts is what the ranks have told together before it.
+mpich_whole() {
+	ends() {
+		kill "$1" 2>/dev/null
+		wait "$1"
+		true
+	}
+	whole mpicc.mpich mpiexec.mpich -hosts
 }
 
 for shape in '1 1' '2 2' '5 5' '1x1 1' '2x2 4' '3x1x2 6' '2x1x2x1x2x1 8'; do
@@ -229,6 +247,7 @@ check "two labs" two_labs
 check "what labs share stays when one goes" shared_stays
 check "cut cables and faults outlive a revived node" cables
 check "MPI starts everywhere, and exit statuses" mpi_starts
-check "MPI: all blocks are right while cables are cut" mpi_whole
+check "Open MPI: all blocks are right while cables are cut" open_mpi_whole
+check "MPICH: all blocks are right while cables are cut" mpich_whole
 check "MPI: lab down leaves nothing" eval 'lab down && nothing_left'
 done_testing
