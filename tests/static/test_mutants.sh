@@ -199,6 +199,17 @@ notices_tests() {
 	judged died logic never && ends 0 'ok - kernel/core: 100.0 % of'
 }
 
+# Beside stages tests/run takes paths, but only for mutants; a word that is neither is refused.
+words() {
+	exits 2 "allowed: build static vm" tests/run --mutants 1 wrongword &&
+		exits 2 "unknown stage 'wrongword'" tests/run --mutants 1 wrongword &&
+		exits 2 'with --mutants also paths below kernel, daemon and lib' tests/run wrongword &&
+		exits 2 "there is no 'kernel/none.c'" tests/run --mutants 1 kernel/none.c &&
+		exits 2 "'kernel/cut.c' is for --mutants" tests/run kernel/cut.c &&
+		tests/run --list --mutants 1 kernel/cut.c | grep 'campaign.py --mutants 1 .* kernel/cut.c$'
+}
+
+check 'words that tests/run knows, and those it does not' words
 check 'mutants are made of what is carried out alone' makes
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
