@@ -14,7 +14,7 @@ import threading
 sys.dont_write_bytecode = True	# nothing is written to the checkout
 
 import report
-from guests import GuestPlace, Guests, guest_steps
+from guests import GuestPlace, Guests
 from judge import DIED, LIVED, Judge, Order, Place, steps_of
 from marks import marks_of
 from mutate import mutants_of
@@ -184,7 +184,7 @@ class Campaign:
 			hows = [PART, ALL, SANITIZED] if self.args.thorough else [PART]
 			self.programs.learn(hows)
 		if any(DRIVER.has(m.path) for m in mutants):
-			self.guests.prepare()
+			self.guests.prepare({m.path for m in mutants}, self.args.thorough)
 		for p in self.programs.broken:
 			self.test(False, '%s passes without any mutation' % p.name)
 		self.results = Results(self.args.results, self.top,
@@ -193,7 +193,7 @@ class Campaign:
 	def steps(self, m):
 		"""The runs that judge a mutant."""
 		if DRIVER.has(m.path):
-			return guest_steps(self.guests.all)
+			return self.guests.steps(m)
 		return steps_of(self.programs.all, m, self.args.thorough)
 
 	def clones(self, tree, kind):

@@ -3,14 +3,18 @@
 import hashlib
 import json
 import os
+import re
 
 from judge import Place, Step
 from programs import FLOOR_WAITING, TIMES_WAITING, Program, play
 from tree import files_of, read
 
-# The quickest first. The other scripts of tests/vm take minutes.
-SCRIPTS = ('kunit', 'policies', 'refusals', 'netlink', 'device')
-MODULE = 'build/vm/kmod-uml'
+# FIRST judges every mutant; THOROUGH only on demand, it takes minutes; OF_FILE mutants of a file.
+FIRST = 'tests/mutants/driver.sh'
+THOROUGH = ('tests/vm/test_driver.sh', 'tests/vm/test_device.sh')
+OF_FILE = {'kernel/genl_policy.c': 'tests/vm/test_policies.sh'}
+MODULE = 'build/vm/kmod-uml-kunit'
+KUNIT = 'kernel/kunit/'
 
 
 class Patience:
@@ -27,14 +31,66 @@ class Patience:
 
 
 class Script(Program):
-	"""A script of tests/vm."""
+	"""
+	A script that starts guests. digest: of all that runs in them but the module; parts: of
+	what may tell a failure: a KUnit suite, or all that is none.
+	"""
 
-	def __init__(self, name):
-		super().__init__('tests/vm/test_%s.sh' % name, ())
-		self.digest = self.sources = None
+	def __init__(self, name, tree):
+		super().__init__(name, ())
+		texts = texts_of(tree, name)
+		suites = [f for f in texts if f.startswith(KUNIT) and '/lab.' not in f]
+		self.parts = {suite_of(f): digest(texts, [f, KUNIT + 'lab.c', KUNIT + 'lab.h'])
+			      for f in suites}
+		self.parts['no suite'] = digest(texts, [f for f in texts if not f.startswith(KUNIT)])
+		self.digest = self.sources = digest(texts, texts)
 
 	def path(self, tree):
 		return tree.at(self.name)
+
+	def killer(self, name, failed):
+		"""Other tests may change: what killed is known by its suite."""
+		suite = failed[len('not ok - '):].split(':')[0]
+		part = suite if suite in self.parts else 'no suite'
+		return ['%s/%s' % (name, part), self.parts[part], failed]
+
+	def is_killer(self, run, known):
+		return self.parts.get(run.partition('/')[2]) == known
+
+
+def suite_of(path):
+	return 'torus-' + os.path.basename(path)[:-2]
+
+
+def digest(texts, files):
+	"""Of the texts of some files."""
+	d = hashlib.sha256()
+	for f in sorted(files):
+		d.update(f.encode() + texts[f])
+	return d.hexdigest()[:16]
+
+
+def texts_of(tree, script):
+	"""
+	{file: text} of a script and of what it may use: each file of tests/vm and tests/netns
+	that its text names, and so on; and the KUnit suites.
+	"""
+	named, texts, waiting = {}, {}, [script]
+	for f in files_of(tree.path):
+		if f.startswith(('tests/vm/', 'tests/netns/', 'tests/check.sh', 'tests/static/abi.py')):
+			named.setdefault(os.path.basename(f), []).append(f)
+			named.setdefault(os.path.basename(f).removesuffix('.py'), []).append(f)
+		elif f.startswith(KUNIT):
+			waiting.append(f)
+	while waiting:
+		f = waiting.pop()
+		if f in texts:
+			continue
+		texts[f] = read(tree.at(f))
+		if not f.startswith(KUNIT) and not f.endswith(('.md', '.c', '.h')):
+			for word in set(re.findall(r'[\w.]+', texts[f].decode(errors='replace'))):
+				waiting += named.get(word, ())
+	return texts
 
 
 def play_script(tree, script, out, patience):
@@ -46,21 +102,23 @@ class Guests:
 
 	def __init__(self, programs, say):
 		self.programs, self.say = programs, say
-		self.all = [Script(n) for n in SCRIPTS]
+		self.all = []
 		self.known = os.path.join(programs.home, 'guests.json')
 
-	def prepare(self):
-		"""Builds the programs that run in guests; measures scripts not measured before."""
+	def prepare(self, paths, thorough):
+		"""Builds what runs in guests, and the module; measures what is not known."""
 		base = self.programs.base
 		base.make('-j%d' % self.programs.jobs, 'all')
-		digest = hashlib.sha256()
-		for f in sorted(files_of(base.at('tests'))):
-			if f.startswith(('vm/', 'netns/', 'check.sh')):
-				digest.update(f.encode() + read(base.at('tests', f)))
+		names = [FIRST] + [OF_FILE[p] for p in paths if p in OF_FILE]
+		self.all = [Script(n, base) for n in names + list(THOROUGH if thorough else ())]
 		known = json.loads(read(self.known) or b'{}')
 		for s in list(self.all):
-			s.digest = digest.hexdigest()[:16]
 			self.measure(s, known)
+
+	def steps(self, mutant):
+		"""The runs that judge it."""
+		others = [n for f, n in OF_FILE.items() if f != mutant.path]
+		return [Step(s, '') for s in self.all if s.name not in others]
 
 	def measure(self, script, known):
 		base = self.programs.base
@@ -69,13 +127,14 @@ class Guests:
 			return
 		self.say('%s: what it takes' % script.name)
 		out = os.path.join(self.programs.home, 'guest.out')
-		for _ in range(2):	# the first run also builds the module: the second counts
-			played = play_script(base, script, out, Patience())
-			if played.failed:
-				self.say('%s: %s' % (script.name, played.failed))
-				self.all.remove(script)
-				self.programs.broken.append(script)
-				return
+		for kunit in ('', '1'):
+			base.shell('TOP=$PWD KUNIT=%s tests/vm/module uml' % kunit)
+		played = play_script(base, script, out, Patience())
+		if played.failed:
+			self.say('%s: %s' % (script.name, played.failed))
+			self.all.remove(script)
+			self.programs.broken.append(script)
+			return
 		known[script.name + script.digest] = script.cost[''] = played.cpu, played.wall
 		with open(self.known, 'w', encoding='utf-8') as f:
 			json.dump(known, f)
@@ -88,7 +147,7 @@ class GuestPlace(Place):
 		return os.path.join(MODULE, self.mutant.path[:-1] + 'o')
 
 	def compile(self):
-		return self.tree.shell('TOP=$PWD tests/vm/module uml')
+		return self.tree.shell('TOP=$PWD KUNIT=1 tests/vm/module uml')
 
 	def run(self, step):
 		return play_script(self.tree, step.program, self.out, Patience(step.wall))
@@ -97,7 +156,3 @@ class GuestPlace(Place):
 		"""Restores the source; the next build compiles it again."""
 		with open(self.tree.at(self.mutant.path), 'wb') as f:
 			f.write(self.original)
-
-
-def guest_steps(scripts):
-	return [Step(s, '') for s in scripts]

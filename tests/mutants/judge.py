@@ -145,7 +145,7 @@ class Judge:
 			played = self.place_of(s, mutant).run(s)
 			self.order.note(mutant.path, s.name, bool(played.failed))
 			if played.failed:
-				return DIED, passed, [s.name, s.program.digest, played.failed]
+				return DIED, passed, s.program.killer(s.name, played.failed)
 			passed[s.name] = s.program.digest
 		return LIVED, passed, None
 

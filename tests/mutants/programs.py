@@ -122,6 +122,14 @@ class Program:
 	def path(self, tree):
 		return tree.at('build', self.name)
 
+	def killer(self, name, failed):
+		"""What killed a mutant: the run, the digest by which that stands, the test."""
+		return [name, self.digest, failed]
+
+	def is_killer(self, run, known):
+		"""Does it stand?"""
+		return self.digest == known
+
 	def is_longer(self):
 		"""Whether it takes longer with all seeds, and so has seeds to choose from."""
 		return self.cost[ALL][0] > 1.5 * self.cost[PART][0] + 0.05

@@ -2,7 +2,8 @@
 """Known verdicts: one line of JSON per mutant, appended as soon as it is judged.
 
 A result is valid only while the mutated file has the same text. Then
-- "died" stands while the program that killed the mutant has the same test objects;
+- "died" stands while the program that killed the mutant has the same test objects (in a guest:
+  while the text of the suite or script that killed it is the same);
 - a passed run stands while its program has the same test objects, and is not repeated.
 """
 import hashlib
@@ -18,7 +19,7 @@ class Results:
 
 	def __init__(self, path, top, programs):
 		self.path, self.top = path, top
-		self.digest = {p.short: p.digest for p in programs}
+		self.programs = {p.short: p for p in programs}
 		self.lock = threading.Lock()
 		self.texts = {}
 		self.known = {}
@@ -42,7 +43,12 @@ class Results:
 		return self.texts[path]
 
 	def is_now(self, run, digest):
-		return self.digest.get(run.split('/')[0]) == digest
+		program = self.programs.get(run.split('/')[0])
+		return program and program.digest == digest
+
+	def still_kills(self, run, digest):
+		program = self.programs.get(run.split('/')[0])
+		return program and program.is_killer(run, digest)
 
 	def find(self, mutant):
 		"""
@@ -55,7 +61,7 @@ class Results:
 		if r['verdict'] in (UNBUILT, SAME):
 			return r['verdict'], {}, None
 		passed = {k: v for k, v in r['passed'].items() if self.is_now(k, v)}
-		if r['verdict'] == DIED and self.is_now(r['killer'][0], r['killer'][1]):
+		if r['verdict'] == DIED and self.still_kills(*r['killer'][:2]):
 			return DIED, passed, r['killer']
 		return LIVED if r['verdict'] == LIVED else None, passed, None
 

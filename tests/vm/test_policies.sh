@@ -7,7 +7,4 @@
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)
 export TOP=$top B=${B:-$top/build}
-# shellcheck disable=SC2016 # for the guest's shell
-exec "$top/tests/vm/guest" "${VM:-uml}" bash -c 'insmod "$KMOD/torus.ko" &&
-	python3 tests/vm/inside/policies.py >/tmp/policies &&
-	python3 tests/static/abi.py /tmp/policies'
+exec "$top/tests/vm/guest" "${VM:-uml}" bash tests/vm/inside/policies.sh

@@ -12,9 +12,14 @@ tool=$B/tests/netns/nictool
 # is lost when the machine stands still.
 silence=20
 
-# load [PARAMETER=VALUE...]: the driver, and what it needs
+# load [PARAMETER=VALUE...]: the driver, and what it needs. One that is there already gets
+# these parameters, which count for NICs to come.
 load() {
 	local m
+	if loaded; then
+		for m; do echo "${m#*=}" >"/sys/module/torus/parameters/${m%%=*}" || return; done
+		return
+	fi
 	for m in $(modinfo -F depends "$KMOD/torus.ko" | tr , ' ') veth; do
 		modprobe -q "$m" || :
 	done

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Dumps, listeners and writers that meet on the module's netlink family: netlink.py.
+
+# shellcheck source=tests/vm/inside/lib.sh
+. "$TOP/tests/vm/inside/lib.sh"
+load ports=12 && ip -batch - <<-END || exit 1
+	link add torus0 type torus
+	link add wire mtu 9000 up type dummy
+	link add wire2 mtu 9000 up type dummy
+END
+python3 "$TOP/tests/vm/inside/netlink.py"
