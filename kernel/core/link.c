@@ -557,8 +557,10 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
 		return -EINVAL;
 	if (l->state != TORUS_LINK_UP)
 		return -ENETDOWN;
-	if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
+	if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK) {
+		l->counter[TORUS_PC_MGMT_DROPS]++;
 		return -EAGAIN;
+	}
 	pkt = l->host_ops->pkt_new(l->host, flits);
 	if (!pkt)
 		return -EAGAIN;
