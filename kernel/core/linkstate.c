@@ -403,33 +403,43 @@ static void begin_retry(struct tn_link *l, const struct tn_init *i, u64 now)
 	l->retry_packets = l->params->retry_packets < most ? l->params->retry_packets : most;
 }
 
-/* Both ends know both nonces. @i is what the peer promised. */
+/* The session goes on, if the peer has a part of what was sent. Return: false: the link failed. */
+static bool resume_session(struct tn_link *l, const struct tn_init *i, u64 now)
+{
+	struct tn_queue done = { 0 };
+	enum tn_ack ack = tn_retry_ack(&l->retry, i->last_rseq, &done, now);
+
+	l->ops->acked(l->ctx, &done);
+	if (ack != TN_ACK_OK) {
+		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and begin anew */
+		return false;
+	}
+	tn_retry_resume(&l->retry, now);
+	if (l->retry.tx.next)
+		l->counter[TORUS_PC_RETRIES]++;
+	return true;
+}
+
+static bool begin_session(struct tn_link *l, const struct tn_init *i, u64 now)
+{
+	if (!tn_credit_start(&l->credit, i->slots, i->occupied)) {
+		l->counter[TORUS_PC_MALFORMED]++;
+		return false;
+	}
+	begin_retry(l, i, now);
+	return true;
+}
+
+/*
+ * Both ends know both nonces. @i is what the peer promised: in a retraining, as
+ * tn_link_hear_init() has seen, to resume the session.
+ */
 static void establish(struct tn_link *l, const struct tn_init *i, u64 now)
 {
-	bool resume = l->state == TORUS_LINK_RETRAINING && l->resume && i->resume &&
-		      i->last_session == l->session;
-	struct tn_queue done = { 0 };
+	bool resume = l->state == TORUS_LINK_RETRAINING;
 
-	if (resume) {
-		if (tn_retry_ack(&l->retry, i->last_rseq, &done, now) != TN_ACK_OK)
-			resume = false;
-		l->ops->acked(l->ctx, &done);
-	}
-	if (l->state == TORUS_LINK_RETRAINING && !resume) {
-		tn_link_fail(l, TORUS_REASON_PEER, now);	/* and begin anew */
+	if (!(resume ? resume_session(l, i, now) : begin_session(l, i, now)))
 		return;
-	}
-	if (resume) {
-		tn_retry_resume(&l->retry, now);
-		if (l->retry.tx.next)
-			l->counter[TORUS_PC_RETRIES]++;
-	} else {
-		if (!tn_credit_start(&l->credit, i->slots, i->occupied)) {
-			l->counter[TORUS_PC_MALFORMED]++;
-			return;
-		}
-		begin_retry(l, i, now);
-	}
 	stop_timers(l);
 	l->seed = seed_of(l->nonce, l->peer_nonce);
 	if (!resume)
