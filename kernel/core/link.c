@@ -429,9 +429,7 @@ static void fill(struct tn_link *l, struct tn_frame *f, u64 now)
 /* Credits that no data took along get CREDIT packets. */
 static void push_credits(struct tn_link *l, u64 now)
 {
-	unsigned int i;
-
-	for (i = 0; i < TORUS_VCS && tn_credit_owed(&l->credit); i++) {
+	while (tn_credit_owed(&l->credit)) {	/* a VC each time */
 		struct tn_pkt *pkt;
 
 		if (l->retry.tx.sent.count >= l->retry_packets + TN_LINK_CTL_SLACK)
@@ -442,7 +440,6 @@ static void push_credits(struct tn_link *l, u64 now)
 		pkt->hdr = (struct tn_hdr) { .type = TN_CREDIT };
 		pkt->tail = (struct tn_tail) { 0 };
 		pkt->unsummed = 0;
-		pkt->in_port = TN_PORT_HOST;
 		tn_retry_push(&l->retry, pkt, now);
 		pkt->hdr.crp = tn_credit_report(&l->credit, &pkt->hdr.crp_vc);
 		pkt->vccr_set = 1;
@@ -566,7 +563,6 @@ int tn_link_mgmt(struct tn_link *l, const u8 *data, unsigned int len, u64 now)
 		return -EAGAIN;
 	pkt->hdr = (struct tn_hdr) { .type = TN_MGMT, .len = (u16)flits };
 	pkt->tail = (struct tn_tail) { .flags = (u8)(flits * TN_FLIT - len) };
-	pkt->in_port = TN_PORT_HOST;
 	memset(pkt->payload, 0, (size_t)flits * TN_FLIT);
 	memcpy(pkt->payload, data, len);
 	pkt->tail.ecrc = tn_ecrc(pkt->payload, &pkt->hdr, &pkt->tail);

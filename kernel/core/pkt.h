@@ -18,7 +18,8 @@
  * @edge: header flit, tail flit and relay flit as they are sent, around @payload
  * @in_port: where it came in; TN_PORT_HOST for the host's own, TN_PORT_RELAY for one
  *	that this node relays
- * @in_vc: which of its input buffers it occupies; hdr.vc may change on the way
+ * @in_vc: of a packet that came in at a port: which of its input buffers it occupies;
+ *	hdr.vc may change on the way
  * @vccr_set: VCCR is chosen and must stay the same on replay
  * @unresolved: parked from a RETRY buffer; the peer may have it
  * @unsummed: its ECRC is not computed yet: TN_UNSUMMED, or TN_UNSUMMED_SENT once

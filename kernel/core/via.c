@@ -27,7 +27,6 @@ static void say(struct tn_nic *nic, u32 to, enum tn_nic_word word, u32 gen, u32 
 	};
 	pkt->tail = (struct tn_tail) { 0 };
 	pkt->in_port = TN_PORT_HOST;
-	pkt->in_vc = TORUS_VC_D1;
 	pkt->unresolved = 0;
 	pkt->stalled = 0;
 	tn_put_le32(pkt->payload, word);
