@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a link makes of each packet that comes in, and what it counts. */
+#include "tests/unit/lone.h"
+
+static struct lone l;
+static u8 flits[2 * TN_PACKET_MAX];
+static const struct tn_tail good;
+
+/* Node 0 of a ring of four; the neighbours on both sides are up. */
+static struct tn_link *begin(void (*tune)(struct lone *l))
+{
+	lone_start(&l, "4", 0, tune);
+	lone_all_up(&l);
+	return lone_link(&l, 0);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 pc(enum torus_port_counter c)
+{
+	return lone_pc(&l, 0, c);
+}
+
+/* To this node. */
+static struct tn_hdr data(u16 len)
+{
+	return (struct tn_hdr) {
+		.type = TN_DATA, .len = len, .src = 1, .dst = 0, .dir = 3,
+		.first = TN_NO_STEP, .last = TN_NO_STEP,
+	};
+}
+
+/* Receives the neighbour's packet without the neighbour going on. */
+static void once(struct tn_hdr h, struct tn_tail t)
+{
+	lone_rx(&l, 0, flits, lone_make(&l, 0, flits, h, t, NULL, NULL));
+}
+
+/* The counters of what came are @packets, @nflits, @bytes. */
+static void came(u64 packets, u64 nflits, u64 bytes)
+{
+	assert_int_equal(pc(TORUS_PC_RX_PACKETS), packets);
+	assert_int_equal(pc(TORUS_PC_RX_FLITS), nflits);
+	assert_int_equal(pc(TORUS_PC_RX_BYTES), bytes);
+}
+
+/* Nothing is wrong so far. */
+static void no_errors(void)
+{
+	static const u8 errors[] = {
+		TORUS_PC_RETRIES, TORUS_PC_REPLAYED, TORUS_PC_CRC_ERRORS, TORUS_PC_SEQ_ERRORS,
+		TORUS_PC_DUPLICATES, TORUS_PC_MALFORMED, TORUS_PC_E_SENT, TORUS_PC_E_RECEIVED,
+		TORUS_PC_VB_DROPS, TORUS_PC_CREDIT_STALLS, TORUS_PC_MGMT_DROPS,
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(errors); i++)
+		assert_int_equal(pc(errors[i]), 0);
+}
+
+/* A packet, and an INIT behind it that is none: it would be counted if it were read. */
+static void before_noise(struct tn_hdr h)
+{
+	u32 len = lone_make(&l, 0, flits, h, good, NULL, NULL);
+
+	memset(flits + len, 0, (2 + TN_INIT_FLITS) * TN_FLIT);
+	tn_hdr_put(flits + len, &(struct tn_hdr) { .type = TN_INIT, .len = TN_INIT_FLITS });
+	lone_rx(&l, 0, flits, len + (2 + TN_INIT_FLITS) * TN_FLIT);
+	l.peer[0].tseq++;
+}
+
+/* --- what is accepted ---------------------------------------------------------------- */
+
+static void test_accepted(void **state)
+{
+	struct tn_link *link = begin(NULL);
+	u64 frames = pc(TORUS_PC_RX_FRAMES);
+	struct tn_pkt *pkt;
+
+	(void)state;
+	lone_say(&l, 0, data(3), (struct tn_tail) { .flags = 5 | TN_TAIL_FIRST, .eseq = 0 });
+	came(1, 5, 43);
+	lone_say(&l, 0, data(0), (struct tn_tail) { .flags = 5, .eseq = 1 });	/* no flit, no padding */
+	came(2, 7, 43);
+	lone_say(&l, 0, data(1), (struct tn_tail) { .eseq = 2 });
+	came(3, 10, 59);
+	assert_int_equal(pc(TORUS_PC_RX_FRAMES), frames + 3);
+	assert_int_equal(link->credit.used[0], 3);
+	assert_int_equal(link->unacked, 3);
+	no_errors();
+	assert_int_equal(l.nic->input[0].count, 3);
+	pkt = l.nic->input[0].head;
+	assert_int_equal(pkt->in_port, 0);
+	assert_int_equal(pkt->in_vc, 0);
+	assert_int_equal(pkt->hdr.len, 3);
+	assert_int_equal(pkt->tail.flags, 5 | TN_TAIL_FIRST);
+	assert_int_equal(pkt->unresolved, 0);
+	assert_int_equal(pkt->unsummed, 0);
+	assert_int_equal(pkt->stalled, 0);
+	for (u32 i = 0; i < 48; i++)
+		assert_int_equal(pkt->payload[i], (u8)(i * 7 + 3));
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(link->credit.used[0], 0);
+	assert_int_equal(link->credit.owed[0], 3);
+	assert_int_equal(lone_clear(&l), 3);
+	end();
+}
+
+/* Several packets of a frame, up to the end or to padding; all are counted. */
+static void test_frame_of_many(void **state)
+{
+	u32 at = 0;
+
+	(void)state;
+	begin(NULL);
+	for (u32 i = 0; i < 4; i++) {
+		at += lone_make(&l, 0, flits + at, data(2), (struct tn_tail) { .eseq = i }, NULL, NULL);
+		l.peer[0].tseq++;
+	}
+	memset(flits + at, 0, 48);		/* TN_PAD */
+	lone_rx(&l, 0, flits, at + 48);
+	came(4, 16, 128);
+	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 2);	/* the INIT was one */
+	no_errors();
+	/* Nothing is read behind padding; an IDLE and a damaged answer end nothing. */
+	memset(flits, 0, TN_FLIT);
+	at = TN_FLIT + lone_make(&l, 0, flits + TN_FLIT, data(1), good, NULL, NULL);
+	lone_rx(&l, 0, flits, at);
+	came(4, 16, 128);
+	at = lone_make(&l, 0, flits, (struct tn_hdr) { .type = TN_IDLE }, good, NULL, NULL);
+	memset(flits + at, 0, TN_ACKNAK_BYTES);
+	flits[at] = TN_ACKNAK;
+	at += TN_ACKNAK_BYTES;
+	at += lone_make(&l, 0, flits + at, data(1), (struct tn_tail) { .eseq = 4 }, NULL, NULL);
+	lone_rx(&l, 0, flits, at);
+	came(5, 19, 144);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	end();
+}
+
+/* The ECRC of a packet that goes by way of relays is of where it goes in the end. */
+static void test_relayed(void **state)
+{
+	const struct tn_via via = { .dst = 2, .payer = 1, .gen = 77, .legs = 3 };
+	const struct tn_pkt *pkt;
+
+	(void)state;
+	begin(NULL);
+	lone_say_via(&l, 0, data(2), good, via);
+	came(1, 5, 32);
+	no_errors();
+	pkt = l.nic->input[0].head;
+	assert_true(pkt->hdr.dst == 0 && pkt->hdr.relayed && pkt->via.dst == 2);
+	assert_true(pkt->via.payer == 1 && pkt->via.gen == 77 && pkt->via.legs == 3);
+	lone_rx(&l, 0, flits, lone_make(&l, 0, flits, data(2), (struct tn_tail) { .ecrc = 1 }, &via,
+					NULL));
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	end();
+}
+
+/* A management packet is the host's, whole; its buffer is none of the credits'. */
+static void test_mgmt(void **state)
+{
+	struct tn_hdr h = { .type = TN_MGMT, .len = 2 };
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	/* One hop: a mark of somebody upstream means nothing. */
+	lone_say(&l, 0, h, (struct tn_tail) { .flags = 7, .vb = TN_VB_BAD });
+	assert_int_equal(l.mgmts, 1);
+	assert_int_equal(l.mgmt_port, 0);
+	assert_int_equal(l.mgmt_len, 25);
+	assert_int_equal(l.mgmt[24], (u8)(24 * 7 + 3));
+	assert_int_equal(pc(TORUS_PC_MGMT_RX), 1);
+	came(1, 4, 25);
+	assert_int_equal(tn_credit_owed(&link->credit), 0);
+	assert_int_equal(link->credit.used[0], 0);
+	no_errors();
+	/* So its damage is noticed in spite of it. */
+	once(h, (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	assert_int_equal(l.mgmts, 1);
+	end();
+}
+
+/* The largest that there may be is taken, one flit more is a lie. */
+static void test_largest(void **state)
+{
+	(void)state;
+	for (u32 more = 0; more < 2; more++) {
+		begin(NULL);
+		lone_say(&l, 0, data((u16)(l.params.payload_max / TN_FLIT + more)), good);
+		came(!more, more ? 0 : 258, more ? 0 : 4096);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), more);
+		assert_int_equal(lone_link(&l, 0)->state, more ? TORUS_LINK_FAULTY : TORUS_LINK_UP);
+		end();
+		begin(NULL);
+		lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT,
+			 .len = (u16)(TORUS_MGMT_MAX / TN_FLIT + more) }, good);
+		assert_int_equal(pc(TORUS_PC_MGMT_RX), !more);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), more);
+		end();
+	}
+}
+
+/* Each makes no sense from a peer that has the session: it is counted, and the link fails. */
+static void test_nonsense(void **state)
+{
+	static const struct tn_hdr bad[] = {
+		{ .type = TN_DATA, .vc = 3 }, { .type = TN_UNREACH, .vc = 3 },
+		{ .type = TN_DATA, .crp_vc = 3 }, { .type = TN_UNREACH, .crp_vc = 3 },
+		{ .type = TN_CREDIT, .len = 1 }, { .type = TN_IDLE, .len = 1 },
+		{ .type = TN_CREDIT, .crp_vc = 3 }, { .type = TN_IDLE, .crp_vc = 3 },
+		{ .type = TN_MGMT }, { .type = TN_MGMT, .len = 1, .crp_vc = 3 },
+		{ .type = TN_DATA, .nic = 1 }, { .type = TN_DATA, .nic = 1, .len = 2 },
+		{ .type = TN_UNREACH, .nic = 1, .len = 1 }, { .type = TN_CREDIT, .nic = 1 },
+		{ .type = TN_IDLE, .nic = 1 }, { .type = TN_MGMT, .nic = 1, .len = 1 },
+	};
+
+	(void)state;
+	begin(NULL);			/* likewise to have what was never sent */
+	before_noise((struct tn_hdr) { .type = TN_IDLE, .rseq = 1 });
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	assert_int_equal(lone_link(&l, 0)->reason, TORUS_REASON_PROTOCOL);
+	end();
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		begin(NULL);
+		before_noise(bad[i]);
+		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), 1);
+		assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_FAULTY);
+		assert_int_equal(lone_link(&l, 0)->reason, TORUS_REASON_PROTOCOL);
+		came(0, 0, 0);
+		assert_int_equal(l.events, 1);
+		assert_int_equal(l.event[0].reason, TORUS_REASON_PROTOCOL);
+		assert_int_equal(l.event[0].old_state, TORUS_LINK_UP);
+		end();
+	}
+	begin(NULL);			/* and a word of one NIC to another that does */
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1 }, good);
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
+	came(1, 3, 16);
+	end();
+	/* Only data goes by way of relays. */
+	for (u8 type = TN_DATA; type <= TN_UNREACH; type++) {
+		const struct tn_via via = { .dst = 0, .payer = TORUS_NO_NODE };
+		struct tn_hdr h = { .type = type, .len = type == TN_MGMT, .dst = 0, .dir = 3,
+				    .first = 15, .last = 15 };
+		bool fine = type == TN_DATA || type == TN_UNREACH;
+
+		if (type == TN_INIT)
+			continue;
+		begin(NULL);
+		lone_say_via(&l, 0, h, good, via);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), !fine);
+		assert_int_equal(pc(TORUS_PC_RX_FLITS), fine ? 3 : 0);
+		end();
+	}
+}
+
+/* --- damage --------------------------------------------------------------------------- */
+
+/*
+ * A damaged packet, by either sum, is counted, reported once and not taken; nor is what
+ * follows it, until it comes again.
+ */
+static void test_damaged(void **state)
+{
+	(void)state;
+	for (int lcrc = 0; lcrc < 2; lcrc++) {
+		u32 len;
+
+		begin(NULL);
+		len = lone_make(&l, 0, flits, data(2), (struct tn_tail) { .ecrc = !lcrc }, NULL, NULL);
+		if (lcrc)
+			flits[5] ^= 1;
+		/* What is behind it in the frame is not read. */
+		lone_rx(&l, 0, flits, len + lone_make(&l, 0, flits + len, data(2), good, NULL, NULL));
+		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+		assert_int_equal(pc(TORUS_PC_E_SENT), 1);
+		lone_rx(&l, 0, flits, len);
+		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 2);
+		assert_int_equal(pc(TORUS_PC_E_SENT), 1);
+		came(0, 0, 0);
+		assert_true(tn_link_wants(lone_link(&l, 0)));
+		assert_int_equal(lone_tx(&l, 0), 1);
+		assert_int_equal(l.sent[0].hdr.type, TN_IDLE);
+		assert_int_equal(l.sent[0].hdr.e, 1);
+		assert_int_equal(l.sent[0].hdr.rseq, l.peer[0].tseq);
+		lone_say(&l, 0, data(2), good);
+		came(1, 4, 32);
+		assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 0);
+		end();
+	}
+}
+
+/* Ahead: one error, however many packets are ahead. Behind: no error. */
+static void test_sequence(void **state)
+{
+	struct tn_hdr ahead = data(1), behind = data(1);
+
+	(void)state;
+	begin(NULL);
+	ahead.tseq = 1;
+	once(ahead, good);
+	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 1);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
+	ahead.tseq = 2;
+	once(ahead, good);
+	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 1);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
+	came(0, 0, 0);
+	lone_say(&l, 0, data(1), good);
+	once(ahead, good);			/* two ahead, a new error */
+	assert_int_equal(pc(TORUS_PC_SEQ_ERRORS), 2);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 2);
+	assert_int_equal(pc(TORUS_PC_DUPLICATES), 0);
+	behind.tseq = (u16)-1;
+	once(behind, good);
+	assert_int_equal(pc(TORUS_PC_DUPLICATES), 1);
+	behind.tseq = (u16)-2047;
+	once(behind, good);
+	assert_int_equal(pc(TORUS_PC_DUPLICATES), 2);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 2);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	came(1, 3, 16);
+	end();
+}
+
+/* A packet that is cut short: counted, reported; without a header in none's name. */
+static void test_cut_short(void **state)
+{
+	static const u32 left[] = { 8, 15, 16, 31, 47, 63 };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(left); i++) {
+		begin(NULL);
+		lone_make(&l, 0, flits, data(2), good, NULL, NULL);
+		lone_rx(&l, 0, flits, left[i]);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), left[i] >= 16);
+		assert_int_equal(pc(TORUS_PC_E_SENT), left[i] >= 16);
+		came(0, 0, 0);
+		assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
+		end();
+	}
+}
+
+/* Whoever is not up hears INITs and nothing else. */
+static void test_not_up(void **state)
+{
+	u32 len;
+
+	(void)state;
+	begin(NULL);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	len = lone_make(&l, 0, flits, data(2), good, NULL, NULL);
+	lone_rx(&l, 0, flits, len);
+	flits[4] ^= 1;
+	lone_rx(&l, 0, flits, len);
+	flits[0] = TN_ACKNAK;
+	lone_rx(&l, 0, flits, TN_ACKNAK_BYTES);
+	came(0, 0, 0);
+	no_errors();
+	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 4);
+	/* Cut short it makes no sense in any state; but there is nobody to report to. */
+	lone_rx(&l, 0, flits + 16, 16);
+	end();
+}
+
+/* An INIT that is damaged is counted; what is behind it in the frame is read. */
+static void test_bad_init(void **state)
+{
+	const u32 len = (2 + TN_INIT_FLITS) * TN_FLIT;
+	static const struct { u32 at; u8 bit; } hit[] = { { 3, 1 }, { 20, 1 }, { 84, 1 } };
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(hit); i++) {
+		struct tn_hdr h = { .type = TN_INIT, .len = TN_INIT_FLITS };
+		struct tn_tail t = { 0 };
+		struct tn_init init;
+
+		begin(NULL);
+		init = lone_init_of(&l, 0);
+		tn_hdr_put(flits, &h);
+		tn_init_put(flits + TN_FLIT, &init);
+		t.ecrc = tn_ecrc(flits + TN_FLIT, &h, &t);
+		tn_tail_put(flits_tail(flits, h.len), &t);
+		flits_seal(flits, h.len, ~0u);
+		flits[hit[i].at] ^= hit[i].bit;
+		lone_rx(&l, 0, flits, len + lone_make(&l, 0, flits + len, data(1), good, NULL, NULL));
+		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+		assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
+		came(1, 3, 16);
+		end();
+	}
+	/* One of another length is none. */
+	begin(NULL);
+	l.peer[0].seed = ~0u;
+	once((struct tn_hdr) { .type = TN_INIT, .len = TN_INIT_FLITS + 1 }, good);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
+	end();
+}
+
+/* --- marked upstream ------------------------------------------------------------------- */
+
+/*
+ * VB: the packet is bad and a good one follows. It is dropped and counted, without a look
+ * at its ECRC and without memory; its buffer is given back, and it is no reception error.
+ */
+static void test_marked(void **state)
+{
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	l.no_memory = true;
+	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
+	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 0);
+	came(1, 4, 32);
+	assert_int_equal(link->credit.used[0], 0);
+	assert_int_equal(link->credit.owed[0], 1);
+	assert_int_equal(l.nic->input[0].count, 0);
+	l.no_memory = false;
+	/* Another value marks nothing. */
+	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1 });
+	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
+	assert_int_equal(l.nic->input[0].count, 1);
+	once(data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1, .ecrc = 1 });
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	end();
+}
+
+/* --- memory ---------------------------------------------------------------------------- */
+
+/* The host has no packet left: as if it had not come; it comes again. */
+static void test_no_memory(void **state)
+{
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	l.no_memory = true;
+	once(data(2), good);
+	came(0, 0, 0);
+	assert_int_equal(link->credit.used[0], 0);
+	assert_int_equal(link->unacked, 0);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	l.no_memory = false;
+	lone_say(&l, 0, data(2), good);
+	came(1, 4, 32);
+	assert_int_equal(l.mem.live, 1);
+	end();
+}
+
+/*
+ * A report of more than was taken: the packet that brings it is not kept, and nothing
+ * more of a frame is read whose link has failed.
+ */
+static void test_credit_lie(void **state)
+{
+	(void)state;
+	for (u8 type = TN_DATA; type <= TN_CREDIT; type = (u8)(type + 2)) {
+		begin(NULL);
+		before_noise((struct tn_hdr) { .type = type, .crp = 1, .crp_vc = 1 });
+		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+		assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_FAULTY);
+		assert_int_equal(lone_link(&l, 0)->reason, TORUS_REASON_PROTOCOL);
+		assert_int_equal(l.mem.live, 0);
+		came(0, 0, 0);
+		assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
+		end();
+	}
+}
+
+static void four_slots(struct lone *t)
+{
+	t->params.slots = 4;
+}
+
+/* As many packets as there are buffers are taken, of each VC; one more is a lie. */
+static void test_overrun(void **state)
+{
+	(void)state;
+	begin(four_slots);
+	for (u8 vc = 0; vc < TORUS_VCS; vc++) {
+		for (int i = 0; i < 4; i++)
+			lone_say(&l, 0, (struct tn_hdr) { .type = i ? TN_DATA : TN_UNREACH, .vc = vc },
+				 good);
+		assert_int_equal(lone_link(&l, 0)->credit.used[vc], 4);
+	}
+	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
+	before_noise((struct tn_hdr) { .type = TN_UNREACH, .vc = 1 });
+	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_FAULTY);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	came(12, 24, 0);
+	end();
+}
+
+/* --- through memory only ----------------------------------------------------------------- */
+
+/* What comes through memory is not summed; what goes on over a wire is. */
+static void test_rx_memory(void **state)
+{
+	struct tn_hdr h = data(2);
+	struct tn_tail t = { .ecrc = 1, .eseq = 0 };
+
+	(void)state;
+	begin(NULL);
+	h.dst = 2;			/* by way of this node: +x */
+	tn_nic_rx_memory(l.nic, 0, true);
+	lone_say(&l, 0, h, t);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
+	came(1, 4, 32);
+	assert_int_equal(l.nic->input[0].head->unsummed, TN_UNSUMMED);
+	h.dir = 1 << 1;
+	lone_say(&l, 0, h, t);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(lone_drain(&l, 1), 1);
+	assert_int_equal(l.sent[0].tail.ecrc,
+			 tn_ecrc(l.frame + TN_FLIT, &l.sent[0].hdr, &l.sent[0].tail));
+	/* Switched off again, a wrong sum is an error. */
+	tn_nic_rx_memory(l.nic, 0, false);
+	once(h, t);
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	end();
+}
+
+/* What goes through memory only has no ECRC, but every replay has. */
+static void test_tx_memory(void **state)
+{
+	struct tn_link *link = begin(NULL);
+	u32 sum;
+
+	(void)state;
+	tn_nic_tx_memory(l.nic, 0, true);
+	lone_row(&l, 1, lone_dirs(1));
+	tn_nic_release(l.nic, 1, false, l.now);
+	assert_int_equal(lone_send(&l, 1, 0, 2), 0);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	sum = tn_ecrc(l.sent[0].payload, &l.sent[0].hdr, &l.sent[0].tail);
+	assert_int_equal(l.sent[0].tail.ecrc, 0);
+	assert_int_not_equal(sum, 0);
+	l.peer[0].rseq--;
+	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 }, good);
+	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].tail.ecrc, sum);
+	assert_int_equal(link->retry.tx.sent.head->unsummed, 0);
+	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
+	end();
+}
+
+/* --- answers of their own ----------------------------------------------------------------- */
+
+/* One that is damaged is counted and no more; to who speaks otherwise it is a lie. */
+static void test_acknak(void **state)
+{
+	const struct tn_hdr h = { .rseq = 0 };
+	u8 bytes[TN_ACKNAK_BYTES];
+
+	(void)state;
+	begin(NULL);
+	tn_acknak_put(bytes, &h, l.peer[0].seed);
+	bytes[7] ^= 1;
+	lone_rx(&l, 0, bytes, sizeof(bytes));
+	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 0);
+	assert_int_equal(lone_link(&l, 0)->state, TORUS_LINK_UP);
+	bytes[7] ^= 1;
+	lone_rx(&l, 0, bytes, sizeof(bytes));
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 1);
+	assert_int_equal(lone_link(&l, 0)->reason, TORUS_REASON_PROTOCOL);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_accepted),
+		cmocka_unit_test(test_frame_of_many),
+		cmocka_unit_test(test_relayed),
+		cmocka_unit_test(test_mgmt),
+		cmocka_unit_test(test_largest),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_sequence),
+		cmocka_unit_test(test_cut_short),
+		cmocka_unit_test(test_not_up),
+		cmocka_unit_test(test_bad_init),
+		cmocka_unit_test(test_marked),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_credit_lie),
+		cmocka_unit_test(test_overrun),
+		cmocka_unit_test(test_rx_memory),
+		cmocka_unit_test(test_tx_memory),
+		cmocka_unit_test(test_acknak),
+	};
+
+	return cmocka_run_group_tests_name("link_rx", all, NULL, NULL);
+}

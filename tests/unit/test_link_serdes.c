@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A link whose SerDes is the test: when it trains, what it says meanwhile, what it counts. */
+#include "tests/unit/lone.h"
+
+#define MS	1000000ull
+#define NEVER	(~0ull)
+#define UP	TORUS_LINK_UP
+#define SETTLE	1000
+#define LANES	3
+
+static struct lone l;
+static struct tn_link *link;
+static struct tn_serdes serdes;
+/* Percent of the mask that fits the width of each lane's eye; 0: no signal. */
+static unsigned int margin[LANES];
+static unsigned int measured;
+
+static void set_rate(void *ctx, unsigned int rate)
+{
+	(void)ctx;
+	assert_int_equal(rate, 0);
+}
+
+static void set_taps(void *ctx, unsigned int lane, struct tn_taps taps)
+{
+	(void)ctx;
+	(void)lane;
+	(void)taps;
+}
+
+static void enable(void *ctx, unsigned int lane, bool on)
+{
+	(void)ctx;
+	(void)lane;
+	(void)on;
+}
+
+static void measure(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now)
+{
+	(void)ctx;
+	(void)now;
+	*eye = (struct tn_eye) { .signal = margin[lane], .height = (u16)margin[lane],
+				 .width = (u16)margin[lane], .noise = 1, .jitter = 1 };
+	measured++;
+}
+
+static const struct tn_serdes_ops ops = {
+	.set_rate = set_rate, .set_taps = set_taps, .enable = enable, .measure = measure,
+};
+
+static u64 pc(enum torus_port_counter c)
+{
+	return lone_pc(&l, 0, c);
+}
+
+static void margins(unsigned int a, unsigned int b, unsigned int c)
+{
+	margin[0] = a;
+	margin[1] = b;
+	margin[2] = c;
+}
+
+static void begin(void)
+{
+	serdes = (struct tn_serdes) {
+		.ops = &ops, .lanes = LANES, .rates = 1, .mbps = { 1000 }, .swing = 400,
+		.settle = SETTLE,
+	};
+	margins(200, 200, 200);
+	lone_start(&l, "4", 0, NULL);
+	link = lone_link(&l, 0);
+	tn_nic_serdes(l.nic, 0, &serdes);
+}
+
+/* What is due next is done, at @at and not before. */
+static void due_at(u64 at)
+{
+	u8 state = link->state;
+
+	assert_true(tn_nic_expiry(l.nic) == at);
+	l.now = at - 1;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(link->state, state);
+	assert_true(tn_nic_expiry(l.nic) == at);
+	l.now = at;
+	tn_nic_poll(l.nic, l.now);
+}
+
+static void begin_up(void)
+{
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	due_at(l.now + SETTLE);
+	lone_up(&l, 0);
+	lone_told(&l, TN_EV_LINK);
+	/* Nothing else shall be due than what the eyes ask for. */
+	l.nic->params.silence = 1000000 * MS;
+	link->keepalive_at = NEVER;
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+/* One event, on port 0. */
+static void told(u8 old, u8 now)
+{
+	assert_int_equal(l.events, 1);
+	assert_int_equal(l.event[0].old_state, old);
+	assert_int_equal(l.event[0].state, now);
+	l.events = 0;
+}
+
+static u64 gauge(enum torus_port_gauge g)
+{
+	struct tn_link_info info;
+
+	tn_nic_link_info(l.nic, 0, &info, l.now);
+	return info.gauge[g];
+}
+
+/* Power-up: deaf and silent until it is trained, then it says INIT. */
+static void test_power_up(void **state)
+{
+	u64 from;
+
+	(void)state;
+	begin();
+	assert_true(tn_nic_train(l.nic, 0)->serdes == &serdes);
+	assert_true(tn_nic_train(l.nic, 1)->serdes == NULL);
+	assert_true(tn_nic_expiry(l.nic) == NEVER);
+	from = l.now;
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_TRAINING);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	lone_rx(&l, 0, (const u8[16]) { TN_DATA }, 16);
+	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 1);	/* heard, not understood */
+	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
+	assert_int_equal(gauge(TORUS_PG_WIDTH), 0);
+	due_at(from + SETTLE);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
+	assert_int_equal(measured, LANES);
+	assert_int_equal(gauge(TORUS_PG_LANES), LANES);
+	assert_int_equal(gauge(TORUS_PG_WIDTH), LANES);
+	assert_int_equal(gauge(TORUS_PG_RATE), 1000);
+	assert_int_equal(gauge(TORUS_PG_RATE_MAX), 1000);
+	assert_int_equal(gauge(TORUS_PG_MARGIN), 200);
+	assert_int_equal(gauge(TORUS_PG_MARGIN_TRAIN), 110);
+	assert_int_equal(gauge(TORUS_PG_LINE_BER), tn_train_ber(&link->train));
+	assert_int_equal(pc(TORUS_PC_NS_TRAINING), SETTLE);
+	assert_int_equal(pc(TORUS_PC_LANES_SHED), 0);
+	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 0);
+	/* Without carrier, or taken down, nothing is trained or looked at. */
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	assert_true(tn_nic_expiry(l.nic) == NEVER);
+	measured = 0;
+	l.now += 1000 * MS;
+	tn_nic_poll(l.nic, l.now);
+	tn_link_poll(link, l.now);
+	assert_int_equal(measured, 0);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_true(tn_nic_expiry(l.nic) == NEVER);
+	l.now += 1000 * MS;
+	tn_link_poll(link, l.now);
+	assert_int_equal(measured, 0);
+	end();
+	/* A port without SerDes has no such gauges. */
+	lone_start(&l, "4", 0, NULL);
+	for (unsigned int g = TORUS_PG_LANES; g <= TORUS_PG_MARGIN_TRAIN; g++)
+		assert_int_equal(gauge(g), 0);
+	end();
+}
+
+/* An up link looks at its eyes every eye_interval, unless they never change. */
+static void test_looks(void **state)
+{
+	(void)state;
+	begin_up();
+	l.now = link->look_at - 50 * MS;
+	for (int n = 0; n < 3; n++) {
+		measured = 0;
+		due_at(l.now + 50 * MS);
+		assert_int_equal(measured, LANES);
+		assert_int_equal(l.events, 0);
+	}
+	serdes.steady = true;
+	due_at(l.now + 50 * MS);
+	assert_true(tn_link_expiry(link) > l.now + 1000 * MS);
+	/* Somebody says that they may have changed: soon. */
+	serdes.steady = false;
+	l.now += 7;
+	tn_nic_cable(l.nic, 0, l.now);
+	due_at(l.now + 50 * MS);
+	tn_nic_cable(l.nic, 1, l.now);
+	assert_true(lone_link(&l, 1)->look_at == NEVER);
+	end();
+	begin();
+	serdes.steady = true;
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	due_at(l.now + SETTLE);
+	assert_true(link->look_at == NEVER);
+	end();
+}
+
+/* Less margin than training would take, and again enough: told once each. */
+static void test_thin(void **state)
+{
+	static const struct { unsigned int margin; bool told; } step[] = {
+		{ 111, false }, { 110, false }, { 109, true }, { 100, false }, { 105, false },
+		{ 110, true }, { 200, false }, { 100, true }, { 120, true },
+	};
+
+	(void)state;
+	begin_up();
+	for (unsigned int i = 0; i < ARRAY_SIZE(step); i++) {
+		margin[1] = step[i].margin;
+		tn_nic_poll(l.nic, l.now = link->look_at);
+		assert_int_equal(l.events, step[i].told);
+		if (step[i].told)
+			told(UP, UP);
+		assert_int_equal(gauge(TORUS_PG_MARGIN), step[i].margin);
+	}
+	assert_int_equal(pc(TORUS_PC_STATE_CHANGES), 3);
+	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 0);
+	/* A link that is not up tells nothing of the kind. */
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	tn_nic_poll(l.nic, l.now += 2 * SETTLE);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	lone_told(&l, TN_EV_LINK);
+	margin[1] = 105;
+	tn_nic_poll(l.nic, l.now = link->look_at);
+	assert_int_equal(l.events, 0);
+	end();
+}
+
+/* A mask that fits no more: told to the peer at once, deaf meanwhile, one lane less. */
+static void test_eye_closes(void **state)
+{
+	u64 from;
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	margin[2] = 99;
+	tn_nic_poll(l.nic, l.now = link->look_at);
+	from = l.now;
+	told(UP, TORUS_LINK_RETRAINING);
+	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_heard);
+	/* An INIT of the peer is not heard now. */
+	i = lone_init_of(&l, 0);
+	i.resume = 1;
+	i.last_session = link->session;
+	i.last_rseq = l.peer[0].rseq;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->peer_nonce, 0);
+	while (link->train.state == TN_TRAIN_BUSY) {
+		assert_true(tn_nic_expiry(l.nic) <= l.now + SETTLE);
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+		assert_int_equal(link->state, TORUS_LINK_RETRAINING);
+	}
+	/* Settings around the present ones, then all there are: one at this SerDes. */
+	assert_true(l.now == from + 26 * SETTLE);
+	/* Trained: it says so at once, and has the whole time for the handshake. */
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_true(link->init_at == l.now + l.params.init_interval);
+	assert_true(link->give_up_at == l.now + l.params.retrain_time);
+	assert_int_equal(pc(TORUS_PC_LANES_SHED), 1);
+	assert_int_equal(gauge(TORUS_PG_WIDTH), 2);
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+	i.nonce_heard = l.peer[0].heard.nonce;
+	lone_init(&l, 0, &i);
+	told(TORUS_LINK_RETRAINING, UP);
+	l.peer[0].seed = link->seed;
+	lone_drain(&l, 0);
+	/* A lane that comes back is no lane shed; the next one is. */
+	margin[2] = 200;
+	tn_nic_retrain(l.nic, 0, l.now);
+	tn_nic_poll(l.nic, l.now += SETTLE);
+	assert_int_equal(gauge(TORUS_PG_WIDTH), 3);
+	assert_int_equal(pc(TORUS_PC_LANES_SHED), 1);
+	margin[0] = margin[1] = 50;
+	tn_nic_retrain(l.nic, 0, l.now);
+	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
+	end();
+}
+
+/* While it is not up, a closed eye begins another training of its own. */
+static void test_closes_in_init(void **state)
+{
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	due_at(l.now + SETTLE);
+	lone_drain(&l, 0);
+	lone_told(&l, TN_EV_LINK);
+	margin[0] = 50;
+	tn_nic_poll(l.nic, l.now = link->look_at);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(link->train.state, TN_TRAIN_BUSY);
+	assert_true(link->train.near);
+	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
+	assert_int_equal(l.events, 0);
+	/* It does not say INIT with its receiver deaf. */
+	link->init_at = l.now + 10;
+	tn_nic_poll(l.nic, l.now += 10);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	end();
+}
+
+/* No lane at power-up: it keeps training, silent; a lane that comes is found. */
+static void test_untrainable(void **state)
+{
+	(void)state;
+	begin();
+	margins(0, 50, 109);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	for (u64 n = 1; n < 4; n++) {
+		due_at(l.now + SETTLE);
+		assert_int_equal(link->state, TORUS_LINK_TRAINING);
+		assert_int_equal(link->reason, TORUS_REASON_TRAINING);
+		assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), n);
+		assert_int_equal(lone_tx(&l, 0), 0);
+		due_at(l.now + l.params.probe_interval);
+		assert_int_equal(link->train.state, TN_TRAIN_BUSY);
+	}
+	margin[2] = 110;
+	due_at(l.now + SETTLE);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(gauge(TORUS_PG_WIDTH), 1);
+	assert_int_equal(pc(TORUS_PC_LANES_SHED), 2);
+	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 3);
+	end();
+}
+
+static void train_on(void)
+{
+	while (link->train.state == TN_TRAIN_BUSY)
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+}
+
+/* The last lane dies under traffic: the link fails, and is faulty until one is found. */
+static void test_dies(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	margins(50, 50, 50);
+	tn_nic_poll(l.nic, l.now = link->look_at);
+	lone_drain(&l, 0);
+	train_on();
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	assert_int_equal(link->reason, TORUS_REASON_TRAINING);
+	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 1);
+	assert_true(link->look_at == l.now + l.params.probe_interval);
+	/* An end that no lane reaches keeps silent. */
+	for (u64 until = link->look_at; l.now < until;)
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+	assert_int_equal(lone_tx(&l, 0), 0);
+	train_on();
+	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 2);
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	/* The cable is plugged in again, no better: not for long "training". */
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_TRAINING);
+	train_on();
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 3);
+	margins(200, 200, 200);
+	while (link->train.state != TN_TRAIN_DONE)
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+	while (!lone_tx(&l, 0))
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
+	i = lone_init_of(&l, 0);
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	lone_up(&l, 0);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_power_up),
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_thin),
+		cmocka_unit_test(test_eye_closes),
+		cmocka_unit_test(test_closes_in_init),
+		cmocka_unit_test(test_untrainable),
+		cmocka_unit_test(test_dies),
+	};
+
+	return cmocka_run_group_tests_name("link_serdes", all, NULL, NULL);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* How a link leaves and enters its states: carrier, administrator, failures. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+#define NEVER (~0ull)
+#define UP TORUS_LINK_UP
+
+static struct lone l;
+static struct tn_link *link;
+static const struct tn_tail good;
+
+static void begin(void)
+{
+	lone_start(&l, "4", 0, NULL);
+	link = lone_link(&l, 0);
+}
+
+static void begin_up(void)
+{
+	begin();
+	lone_all_up(&l);
+	lone_row(&l, 1, lone_dirs(1));
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+/* One event, on port 0. */
+static void told(u8 old, u8 now, u8 reason)
+{
+	assert_int_equal(l.events, 1);
+	assert_int_equal(l.event[0].type, TN_EV_LINK);
+	assert_int_equal(l.event[0].old_state, old);
+	assert_int_equal(l.event[0].state, now);
+	assert_int_equal(l.event[0].reason, reason);
+	l.events = 0;
+}
+
+static u64 gauge(enum torus_port_gauge g)
+{
+	struct tn_link_info info;
+
+	tn_nic_link_info(l.nic, 0, &info, l.now);
+	return info.gauge[g];
+}
+
+/* Nothing runs any more, and there is nothing to send. */
+static void still(void)
+{
+	assert_true(tn_link_expiry(link) == NEVER);
+	assert_false(tn_link_wants(link));
+	assert_int_equal(lone_tx(&l, 0), 0);
+	tn_link_poll(link, l.now + 1000000 * MS);
+	assert_false(tn_link_wants(link));
+}
+
+/* Something of everything that a link may have to do: an answer, a credit, a replay. */
+static void busy(void)
+{
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3, .first = 15,
+					  .last = 15 }, good);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(lone_send(&l, 1, 0, 2), 0);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(lone_clear(&l), 1);
+	assert_true(link->ack_at != NEVER && link->credit_at != NEVER);
+}
+
+/* --- the administrator -------------------------------------------------------------------------- */
+
+static void test_admin(void **state)
+{
+	(void)state;
+	begin_up();
+	busy();
+	link->ack_now = link->credit_now = link->init_now = true;
+	tn_nic_admin(l.nic, 0, true, l.now);		/* it is */
+	assert_int_equal(link->state, UP);
+	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 3);
+	assert_int_equal(gauge(TORUS_PG_RETRY_FLITS), 12);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(l.events, 3);
+	assert_int_equal(l.event[0].type, TN_EV_PARK);
+	assert_true(l.event[1].old_state == UP && l.event[1].state == TORUS_LINK_FAULTY);
+	assert_true(l.event[2].old_state == TORUS_LINK_FAULTY && l.event[2].state == TORUS_LINK_DOWN);
+	assert_int_equal(l.event[2].reason, TORUS_REASON_ADMIN);
+	l.events = 0;
+	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 0);
+	assert_int_equal(gauge(TORUS_PG_RETRY_FLITS), 0);
+	still();
+	/* Neither carrier nor INITs nor a wish to train bring it up. */
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	tn_nic_retrain(l.nic, 0, l.now);
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_HIPPI, l.now);
+	assert_int_equal(link->state, TORUS_LINK_DOWN);
+	assert_int_equal(l.events, 0);
+	still();
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(l.events, 0);
+	tn_nic_admin(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.last_session, link->session);
+	end();
+}
+
+/* Switched off in the midst of anything, and on without a cable. */
+static void test_admin_early(void **state)
+{
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	l.events = 0;
+	tn_nic_admin(l.nic, 0, false, l.now);
+	told(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
+	still();
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_admin(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_DOWN);
+	still();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	end();
+}
+
+/* --- carrier ---------------------------------------------------------------------------------------- */
+
+static void test_carrier(void **state)
+{
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	assert_int_equal(l.events, 0);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(l.events, 2);
+	l.events = 0;
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(l.events, 0);
+	/* Never up: down without a cable, not faulty. */
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	told(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
+	still();
+	lone_up(&l, 0);
+	l.events = 0;
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	assert_true(link->closed);
+	still();
+	/* Was up: faulty, however far it got again. */
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	l.events = 0;
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	told(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	still();
+	lone_up(&l, 0);
+	tn_nic_retrain(l.nic, 0, l.now);
+	l.events = 0;
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	told(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	still();
+	end();
+}
+
+/* After a failure the handshake is given ten init_intervals; then the link is faulty again. */
+static void test_back(void **state)
+{
+	u64 from;
+
+	(void)state;
+	begin_up();
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	from = l.now;
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_true(link->give_up_at == from + 10 * l.params.init_interval);
+	l.events = 0;
+	while (link->state == TORUS_LINK_INIT) {
+		lone_drain(&l, 0);
+		tn_link_poll(link, l.now = tn_link_expiry(link));
+	}
+	told(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	assert_true(l.now == from + 10 * l.params.init_interval);
+	end();
+}
+
+/* Faulty: a new attempt now, and an INIT every probe_interval; no other timer runs. */
+static void test_probe(void **state)
+{
+	u32 nonce;
+
+	(void)state;
+	begin_up();
+	busy();
+	nonce = link->nonce;
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_CREDIT, .crp = 9 }, good);
+	assert_int_equal(link->state, TORUS_LINK_FAULTY);
+	assert_int_not_equal(link->nonce, nonce);
+	nonce = link->nonce;
+	assert_true(link->ack_at == NEVER && link->credit_at == NEVER && link->e_at == NEVER &&
+		    link->keepalive_at == NEVER && link->give_up_at == NEVER);
+	assert_false(link->ack_now || link->credit_now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.nonce, nonce);
+	assert_int_equal(l.peer[0].heard.resume, 0);
+	assert_int_equal(l.peer[0].heard.occupied[1], 0);
+	for (int n = 0; n < 3; n++) {
+		assert_true(tn_link_expiry(link) == l.now + 100 * MS);
+		l.now += 100 * MS - 1;
+		tn_link_poll(link, l.now);
+		assert_int_equal(lone_tx(&l, 0), 0);
+		tn_link_poll(link, ++l.now);
+		assert_int_equal(lone_tx(&l, 0), 1);
+		assert_int_equal(l.peer[0].heard.nonce, nonce);
+	}
+	/* Whoever answers is met by a handshake of its own. */
+	lone_init(&l, 0, &(struct tn_init) { .guid = 9, .version = TN_WIRE_VERSION, .nonce = 4,
+		  .slot_flits = 259, .slots = { 9, 9, 9 } });
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_not_equal(link->nonce, nonce);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.nonce_heard, 4);
+	end();
+}
+
+/* --- sessions ------------------------------------------------------------------------------------------ */
+
+/* Buffers that packets of the last session occupy are told in the next, and their freeing. */
+static void test_occupied(void **state)
+{
+	(void)state;
+	begin_up();
+	l.busy = true;
+	for (int i = 0; i < 5; i++)
+		lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3,
+						  .first = 15, .last = 15 },
+			 (struct tn_tail) { .eseq = (u32)i });
+	tn_nic_work(l.nic, l.now);
+	link->credit.owed[1] = 3;	/* of the session that ends */
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.occupied[0], 0);
+	assert_int_equal(l.peer[0].heard.occupied[1], 5);
+	assert_int_equal(l.peer[0].heard.last_rseq, l.peer[0].tseq);
+	assert_int_equal(link->credit.owed[1], 0);
+	/* Freed before it is up, reported once it is. */
+	l.busy = false;
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(link->credit.owed[1], 5);
+	lone_tx(&l, 0);
+	assert_int_equal(l.peer[0].heard.occupied[1], 5);
+	l.now += 77;
+	lone_up(&l, 0);
+	assert_true(link->credit_at == l.now + l.params.ack_delay);
+	end();
+}
+
+/* An up time begins with nothing to acknowledge, and hears the peer from now on. */
+static void test_resumed(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	busy();
+	link->credit.owed[1] = 0;
+	tn_nic_retrain(l.nic, 0, l.now);
+	lone_drain(&l, 0);
+	l.now += 9 * MS;
+	i = lone_init_of(&l, 0);
+	i.resume = 1;
+	i.last_session = link->session;
+	i.last_rseq = l.peer[0].rseq;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	assert_int_equal(link->unacked, 0);
+	assert_true(link->ack_at == NEVER && link->credit_at == NEVER);
+	assert_true(link->init_at == NEVER && link->give_up_at == NEVER);
+	assert_true(link->heard_at == l.now);
+	assert_true(link->keepalive_at == (l.now / (100 * MS) + 1) * 100 * MS);
+	assert_int_equal(link->up_attempt, i.attempt);
+	end();
+}
+
+/* Both ends make the same seed of the two nonces; it is that of each LCRC. */
+static void test_seed(void **state)
+{
+	(void)state;
+	for (u32 high = 0; high < 2; high++) {
+		u32 own, peer;
+		u8 b[8];
+
+		begin();
+		l.random = high ? 0xfffffff0 : 16;
+		lone_up(&l, 0);
+		own = l.peer[0].heard.nonce;
+		peer = l.peer[0].nonce;
+		assert_int_equal(own > peer, high);
+		tn_put_le32(b, high ? peer : own);
+		tn_put_le32(b + 4, high ? own : peer);
+		assert_int_equal(link->seed, tn_crc32c(~0u, b, sizeof(b)));
+		end();
+	}
+	/* 0 is no nonce: it would be none that was heard. */
+	begin();
+	l.random = 0;
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.nonce, 1);
+	end();
+}
+
+/* Trained by hand: up it resumes, else it begins anew; without a cable nothing happens. */
+static void test_by_hand(void **state)
+{
+	u32 nonce;
+
+	(void)state;
+	begin();
+	tn_nic_retrain(l.nic, 0, l.now);
+	assert_int_equal(l.events, 0);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	nonce = link->nonce;
+	l.events = 0;
+	tn_nic_retrain(l.nic, 0, l.now);
+	assert_int_equal(l.events, 2);
+	assert_int_not_equal(link->nonce, nonce);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	lone_up(&l, 0);
+	tn_nic_retrain(l.nic, 0, l.now);
+	nonce = link->nonce;
+	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
+	assert_false(link->closed);
+	tn_nic_retrain(l.nic, 0, l.now);		/* it does already */
+	assert_int_equal(link->nonce, nonce);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_admin),
+		cmocka_unit_test(test_admin_early),
+		cmocka_unit_test(test_carrier),
+		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_occupied),
+		cmocka_unit_test(test_resumed),
+		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_by_hand),
+	};
+
+	return cmocka_run_group_tests_name("link_states", all, NULL, NULL);
+}

@@ -1,0 +1,702 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* States, INITs and timers of a link, to the nanosecond; the test is the peer. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+#define NEVER (~0ull)
+#define UP TORUS_LINK_UP
+
+static struct lone l;
+static struct tn_link *link;
+static const struct tn_tail good;
+
+static void begin(void)
+{
+	lone_start(&l, "4", 0, NULL);
+	link = lone_link(&l, 0);
+}
+
+static void begin_up(void)
+{
+	begin();
+	lone_up(&l, 0);
+	lone_told(&l, TN_EV_LINK);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 pc(enum torus_port_counter c)
+{
+	return lone_pc(&l, 0, c);
+}
+
+/* Nothing is due before @at, and tn_nic_expiry() says so; then what is due is done. */
+static void due_at(u64 at)
+{
+	u64 sent = pc(TORUS_PC_TX_FRAMES);
+	u8 state = link->state;
+
+	assert_true(tn_nic_expiry(l.nic) == at);
+	l.now = at - 1;
+	tn_nic_poll(l.nic, l.now);
+	lone_drain(&l, 0);
+	assert_int_equal(link->state, state);
+	assert_int_equal(pc(TORUS_PC_TX_FRAMES), sent);
+	l.now = at;
+	tn_nic_poll(l.nic, l.now);
+}
+
+/* The same, and it is a frame of one packet, of @type. */
+static void sends_at(u64 at, unsigned int type)
+{
+	due_at(at);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, type);
+	lone_drain(&l, 0);
+}
+
+/* The peer is heard, as late as can be, so that nothing ends by silence. */
+static void heard(void)
+{
+	lone_ack(&l, 0);
+}
+
+/* One event: the link went from @old to @now, for @reason. */
+static void told(u8 old, u8 now, u8 reason)
+{
+	assert_int_equal(l.events, 1);
+	assert_int_equal(l.event[0].type, TN_EV_LINK);
+	assert_int_equal(l.event[0].port, 0);
+	assert_int_equal(l.event[0].old_state, old);
+	assert_int_equal(l.event[0].state, now);
+	assert_int_equal(l.event[0].reason, reason);
+	l.events = 0;
+}
+
+/* --- before a link is up ------------------------------------------------------------------ */
+
+/* What an INIT says of a NIC that has never been up, and how often it says it. */
+static void test_first_inits(void **state)
+{
+	u64 gap = 10 * MS;
+	struct tn_init i;
+
+	(void)state;
+	begin();
+	assert_true(tn_nic_expiry(l.nic) == NEVER);
+	assert_int_equal(tn_nic_tx_ports(l.nic), 0);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(l.events, 2);
+	assert_int_equal(l.event[0].old_state, TORUS_LINK_DOWN);
+	assert_int_equal(l.event[0].state, TORUS_LINK_TRAINING);
+	assert_int_equal(l.event[1].state, TORUS_LINK_INIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	i = l.peer[0].heard;
+	assert_true(i.guid == LONE_GUID && i.version == TN_WIRE_VERSION && i.epoch == 7);
+	assert_true(i.nonce && !i.nonce_heard && i.attempt == 1 && !i.last_session);
+	assert_true(i.slot_flits == 256 + 3 && !i.port && !i.resume && !i.up && !i.retry);
+	for (int vc = 0; vc < TORUS_VCS; vc++)
+		assert_true(i.slots[vc] == 256 && !i.occupied[vc]);
+	assert_int_equal(pc(TORUS_PC_RETRAINS), 1);
+	assert_int_equal(pc(TORUS_PC_STATE_CHANGES), 2);
+	assert_int_equal(pc(TORUS_PC_TX_FRAMES), 1);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 0);
+	/* Each time after twice as long, up to probe_interval; all of them alike. */
+	for (int n = 0; n < 6; n++) {
+		sends_at(l.now + gap, TN_INIT);
+		assert_memory_equal(&l.peer[0].heard, &i, sizeof(i));
+		gap = 2 * gap < 100 * MS ? 2 * gap : 100 * MS;
+	}
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(pc(TORUS_PC_RETRAINS), 1);
+	end();
+}
+
+/* Time is counted by states; each nanosecond once. */
+static void test_times(void **state)
+{
+	(void)state;
+	begin();
+	l.now += 11;
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_equal(pc(TORUS_PC_NS_DOWN), 11);
+	l.now += 20;
+	assert_int_equal(pc(TORUS_PC_NS_TRAINING), 20);
+	lone_up(&l, 0);
+	l.now += 300;
+	assert_int_equal(pc(TORUS_PC_NS_UP), 300);
+	tn_nic_retrain(l.nic, 0, l.now);
+	l.now += 4000;
+	assert_int_equal(pc(TORUS_PC_NS_TRAINING), 4020);
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	l.now += 50000;
+	assert_int_equal(pc(TORUS_PC_NS_FAULTY), 50000);
+	assert_int_equal(pc(TORUS_PC_NS_UP), 300);
+	assert_int_equal(pc(TORUS_PC_NS_DOWN), 11);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	l.now += 5;
+	assert_int_equal(pc(TORUS_PC_NS_DOWN), 16);
+	end();
+}
+
+/* An INIT that echoes brings the link up; one that does not is answered at once. */
+static void test_handshake(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	i = lone_init_of(&l, 0);
+	i.nonce_heard = 0;
+	l.events = 0;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	i.nonce_heard = l.peer[0].heard.nonce;
+	i.slots[1] = 9;
+	i.occupied[1] = 2;
+	i.first_tseq = 4095;
+	lone_init(&l, 0, &i);
+	told(TORUS_LINK_INIT, UP, TORUS_REASON_NONE);
+	assert_int_equal(link->retry.rx.expected, 4095);
+	assert_int_equal(link->credit.n_inp[1], 9);
+	assert_int_equal(link->credit.ct[1], 2);
+	assert_true(link->session && link->session == link->seed);
+	assert_int_equal(link->peer_guid, 2000);
+	assert_int_equal(link->peer_port, 1);
+	/* It says once more that it is up, for the peer may lack its echo. */
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_heard == i.nonce);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	/* The same INIT again: answered if its sender is not up, else not. */
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
+	i.nonce_heard = 0;		/* and one that it said before it heard anything */
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	i.up = 1;
+	l.now += 5;
+	lone_init(&l, 0, &i);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	assert_true(link->heard_at == l.now);
+	assert_int_equal(link->state, UP);
+	end();
+}
+
+/* INITs that make no sense are counted, and change nothing. */
+static void test_bad_inits(void **state)
+{
+	(void)state;
+	for (int what = 0; what < 6; what++) {
+		struct tn_init i;
+
+		begin();
+		tn_nic_carrier(l.nic, 0, true, l.now);
+		lone_drain(&l, 0);
+		i = lone_init_of(&l, 0);
+		switch (what) {
+		case 0: i.version++; break;
+		case 1: i.slot_flits = 0; break;
+		case 2: i.nonce = 0; break;
+		case 3: i.slots[2] = 3; break;			/* a ring needs more */
+		case 4: i.occupied[0] = (u16)(i.slots[0] + 1); break;
+		case 5: i.nonce = link->nonce; break;		/* its own voice */
+		}
+		lone_init(&l, 0, &i);
+		assert_int_equal(pc(TORUS_PC_MALFORMED), what < 5);
+		assert_int_equal(link->state, TORUS_LINK_INIT);
+		assert_int_equal(link->session, 0);
+		assert_int_equal(lone_tx(&l, 0), 0);
+		end();
+	}
+	/* Nobody hears them who is down. */
+	begin();
+	lone_init(&l, 0, &(struct tn_init) { .version = TN_WIRE_VERSION, .slot_flits = 259,
+		  .nonce = 5 });
+	assert_int_equal(link->state, TORUS_LINK_DOWN);
+	assert_int_equal(link->peer_nonce, 0);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	lone_init(&l, 0, &(struct tn_init) { .version = TN_WIRE_VERSION, .slot_flits = 259,
+		  .nonce = 5 });
+	assert_int_equal(link->state, TORUS_LINK_DOWN);
+	assert_int_equal(link->peer_nonce, 0);
+	end();
+}
+
+/* Of an attempt that its sender gave up: for as long as silence takes. */
+static void test_stale(void **state)
+{
+	struct tn_init old, new;
+
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	old = lone_init_of(&l, 0);
+	new = lone_init_of(&l, 0);
+	new.nonce_heard = 0;
+	lone_init(&l, 0, &new);
+	l.now += l.params.silence - 1;
+	lone_init(&l, 0, &old);
+	assert_int_equal(link->state, TORUS_LINK_INIT);
+	assert_int_equal(link->peer_nonce, new.nonce);
+	old.epoch++;			/* another start of the NIC: its count begins anew */
+	new = old;
+	new.nonce_heard = 0;
+	lone_init(&l, 0, &new);
+	assert_int_equal(link->peer_nonce, old.nonce);
+	end();
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	old = lone_init_of(&l, 0);
+	new = lone_init_of(&l, 0);
+	new.nonce_heard = 0;
+	lone_init(&l, 0, &new);
+	l.now += l.params.silence;	/* then somebody else had spoken */
+	lone_init(&l, 0, &old);
+	assert_int_equal(link->state, UP);
+	end();
+}
+
+/* The INIT that led to the last up time does not do so twice; but see stale(). */
+static void test_last_attempt(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	i = lone_init_of(&l, 0);
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->peer_nonce, 0);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	/* It answers what is said now: the sender never came up. */
+	i.nonce_heard = l.peer[0].heard.nonce;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	end();
+}
+
+/* Ends that differ say so and stay apart; and the NIC learns who is there. */
+static void test_mismatch(void **state)
+{
+	static const struct { u8 own, peer; bool apart; u8 speaks; } p[] = {
+		{ 0, 0, false, 1 }, { 0, 2, false, 2 }, { 3, 0, false, 3 }, { 2, 2, false, 2 },
+		{ 1, 2, true, 0 }, { 3, 1, true, 0 },
+	};
+
+	(void)state;
+	for (unsigned int n = 0; n <= ARRAY_SIZE(p); n++) {
+		bool size = n == ARRAY_SIZE(p), apart = size || p[n].apart;
+		struct tn_link_info info;
+		struct tn_init i;
+
+		begin();
+		if (!size)
+			tn_nic_retry(l.nic, 0, p[n].own, l.now);
+		tn_nic_carrier(l.nic, 0, true, l.now);
+		lone_drain(&l, 0);
+		i = lone_init_of(&l, 0);
+		if (size)
+			i.slot_flits--;
+		else
+			i.retry = p[n].peer;
+		lone_init(&l, 0, &i);
+		assert_int_equal(link->state, apart ? TORUS_LINK_INIT : UP);
+		assert_int_equal(link->reason, apart ? TORUS_REASON_MISMATCH : 0);
+		tn_nic_link_info(l.nic, 0, &info, l.now);
+		assert_int_equal(info.peer_guid, 2000);
+		assert_int_equal(info.peer_port, 1);
+		assert_int_equal(info.retry, apart ? TORUS_RETRY_AUTO : p[n].speaks);
+		assert_int_equal(info.retry_wanted, size ? 0 : p[n].own);
+		end();
+	}
+}
+
+/* A wish for another protocol begins anew a link that is not up; the same wish does not. */
+static void test_retry_wish(void **state)
+{
+	u32 nonce;
+
+	(void)state;
+	begin();
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	nonce = link->nonce;
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_AUTO, l.now);
+	assert_int_equal(link->nonce, nonce);
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_HIPPI, l.now);
+	assert_int_not_equal(link->nonce, nonce);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.peer[0].heard.retry, TORUS_RETRY_HIPPI);
+	assert_int_equal(l.peer[0].heard.attempt, 2);
+	lone_up(&l, 0);
+	nonce = link->nonce;
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_ANGARA, l.now);
+	assert_int_equal(link->nonce, nonce);
+	assert_int_equal(link->state, UP);
+	end();
+}
+
+/* --- while it is up --------------------------------------------------------------------------- */
+
+/* Multiples of the interval since the beginning of time, whenever something was sent. */
+static void test_keepalive(void **state)
+{
+	const u64 k = 100 * MS;
+
+	(void)state;
+	begin_up();
+	sends_at((l.now / k + 1) * k, TN_IDLE);
+	heard();
+	sends_at(l.now + k, TN_IDLE);
+	heard();
+	l.now += k - 1;
+	assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	heard();
+	/* Sent a nanosecond before: it is as good. */
+	assert_true(link->keepalive_at == l.now + 1);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
+	end();
+}
+
+/* Nothing heard for so long since the last that was: not a nanosecond less. */
+static void test_silence(void **state)
+{
+	u64 last;
+
+	(void)state;
+	begin_up();
+	l.now += 7;
+	heard();
+	last = l.now;
+	while (l.now < last + 250 * MS) {
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+		lone_drain(&l, 0);
+	}
+	link->keepalive_at = NEVER;
+	due_at(last + 350 * MS);
+	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);
+	end();
+}
+
+/* A packet that nobody acknowledges goes again, later each time; at last the link fails. */
+static void test_replay_timeout(void **state)
+{
+	static const u64 factor[] = { 1, 2, 4, 8, 8 };
+	u64 first;
+
+	(void)state;
+	begin_up();
+	l.now += 50;
+	assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+	l.now += 30;
+	assert_int_equal(lone_tx(&l, 0), 1);
+	first = l.now - 30;
+	l.nic->params.silence = 1000000 * MS;
+	for (unsigned int n = 0; n < ARRAY_SIZE(factor); n++) {
+		assert_int_equal(pc(TORUS_PC_RETRIES), n);
+		assert_int_equal(pc(TORUS_PC_REPLAYED), n);
+		link->keepalive_at = NEVER;
+		sends_at(l.now + factor[n] * 20 * MS, TN_MGMT);
+		assert_int_equal(link->state, UP);
+	}
+	/* Each was sent as late; 500 ms without progress are over at the next look. */
+	assert_true(l.now - first >= 460 * MS && l.now - first < 500 * MS);
+	assert_int_equal(link->retry.tx.tries, 5);
+	l.now = first + 500 * MS - 1;
+	tn_link_poll(link, l.now);
+	assert_int_equal(link->state, UP);
+	tn_link_poll(link, ++l.now);
+	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_RETRY);
+	end();
+}
+
+/* Long without progress, but tried less than retry_count times: it goes on. */
+static void test_retry_count(void **state)
+{
+	(void)state;
+	for (u32 tries = 3; tries <= 4; tries++) {
+		begin_up();
+		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+		lone_drain(&l, 0);
+		link->retry.tx.tries = tries;
+		l.now += 600 * MS;
+		link->heard_at = link->retry.tx.sent_at = l.now;
+		tn_link_poll(link, l.now);
+		assert_int_equal(link->state, tries < 4 ? UP : TORUS_LINK_FAULTY);
+		end();
+	}
+}
+
+/* A window that errors made small, and that is full, goes again sooner. */
+static void test_small_window(void **state)
+{
+	static const struct { u64 rtt, wait; } t[] = {
+		{ 0, 100000 }, { 1000, 104000 }, { 2 * MS, 8 * MS + 100000 },
+		{ 2474999, 9999996 }, { 2475000, 10 * MS }, { 9 * MS, 10 * MS },
+	};
+
+	(void)state;
+	for (unsigned int n = 0; n < ARRAY_SIZE(t); n++) {
+		begin_up();
+		link->retry.tx.window = 4 * 8 + 3;
+		for (int i = 0; i < 8; i++)
+			assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+		l.now += 10;
+		lone_drain(&l, 0);
+		link->keepalive_at = NEVER;
+		link->retry.tx.rtt = t[n].rtt;
+		due_at(l.now + t[n].wait);
+		assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+		end();
+	}
+	/* With less on the wire it is not full. */
+	begin_up();
+	link->retry.tx.window = 4 * 8 + 3;
+	for (int i = 0; i < 7; i++)
+		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+	lone_drain(&l, 0);
+	link->keepalive_at = NEVER;
+	due_at(l.now + 20 * MS);
+	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+	end();
+}
+
+static void ahead(void)
+{
+	u8 flits[TN_PACKET_MAX];
+
+	lone_rx(&l, 0, flits, lone_make(&l, 0, flits, (struct tn_hdr) { .type = TN_MGMT, .len = 1,
+					.tseq = 1 }, good, NULL, NULL));
+}
+
+/* A reception error that nobody mends is reported again every half replay_timeout. */
+static void test_error_reports(void **state)
+{
+	(void)state;
+	begin_up();
+	ahead();
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.e, 1);
+	assert_int_equal(l.sent[0].hdr.gen_echo, 0);
+	for (u64 n = 1; n < 4; n++) {
+		link->keepalive_at = NEVER;
+		sends_at(l.now + 10 * MS, TN_IDLE);
+		assert_int_equal(pc(TORUS_PC_E_SENT), n + 1);
+	}
+	/* It is mended: no report any more. */
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
+	link->keepalive_at = NEVER;
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.e, 0);
+	l.now += 10 * MS;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 4);
+	end();
+	/* ACK/NAK: a NAK goes once. */
+	begin();
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_ACKNAK, l.now);
+	lone_up(&l, 0);
+	ahead();
+	lone_drain(&l, 0);
+	assert_true(link->e_at == NEVER);
+	assert_int_equal(pc(TORUS_PC_E_SENT), 1);
+	end();
+}
+
+/* --- training again ------------------------------------------------------------------------------ */
+
+static struct tn_init resumes(void)
+{
+	struct tn_init i = lone_init_of(&l, 0);
+
+	i.resume = 1;
+	i.last_session = link->session;
+	i.last_rseq = l.peer[0].rseq;
+	return i;
+}
+
+/* The NIC says that it resumes, and goes on where the peer says it is. */
+static void test_retrain(void **state)
+{
+	u32 session, seed;
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	for (int n = 0; n < 3; n++)
+		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+	lone_drain(&l, 0);
+	l.peer[0].rseq--;		/* the last did not come */
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1 }, good);
+	session = link->session;
+	seed = link->seed;
+	l.now += 5;
+	tn_nic_retrain(l.nic, 0, l.now);
+	told(UP, TORUS_LINK_RETRAINING, TORUS_REASON_NONE);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	i = l.peer[0].heard;
+	assert_true(i.resume && !i.up && i.last_session == session);
+	assert_int_equal(i.last_rseq, l.peer[0].tseq);
+	assert_int_equal(pc(TORUS_PC_RETRAINS), 2);
+	/* Traffic waits: no longer and longer intervals here. */
+	for (int n = 0; n < 4; n++)
+		sends_at(l.now + 10 * MS, TN_INIT);
+	i = resumes();
+	lone_init(&l, 0, &i);
+	told(TORUS_LINK_RETRAINING, UP, TORUS_REASON_NONE);
+	assert_int_equal(link->session, session);
+	assert_int_not_equal(link->seed, seed);
+	l.peer[0].seed = link->seed;
+	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_MGMT);
+	assert_int_equal(l.sent[0].hdr.tseq, l.peer[0].rseq - 1);
+	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
+	assert_int_equal(link->retry.tx.sent.count, 1);
+	end();
+}
+
+/* With nothing to send again it has not gone back. */
+static void test_retrain_idle(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	tn_nic_retrain(l.nic, 0, l.now);
+	lone_drain(&l, 0);
+	i = resumes();
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	assert_int_equal(pc(TORUS_PC_RETRIES), 0);
+	end();
+}
+
+/* A retraining that takes retrain_time is given up. */
+static void test_retrain_time(void **state)
+{
+	u64 from;
+
+	(void)state;
+	begin_up();
+	tn_nic_retrain(l.nic, 0, l.now);
+	from = l.now;
+	lone_drain(&l, 0);
+	l.events = 0;
+	for (int n = 1; n < 20; n++)
+		sends_at(from + (u64)n * 10 * MS, TN_INIT);
+	l.now = from + 200 * MS - 1;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
+	tn_nic_poll(l.nic, ++l.now);
+	told(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);
+	end();
+}
+
+/* The peer cannot resume, or not this session, or has what was never sent: begin anew. */
+static void test_no_resume(void **state)
+{
+	(void)state;
+	for (int what = 0; what < 4; what++) {
+		struct tn_init i;
+
+		begin_up();
+		tn_nic_retrain(l.nic, 0, l.now);
+		lone_drain(&l, 0);
+		l.events = 0;
+		i = resumes();
+		if (what == 0)
+			i.resume = 0;
+		if (what == 1)
+			i.last_session++;
+		if (what == 2)
+			i.last_rseq++;
+		lone_init(&l, 0, &i);
+		if (what == 3) {
+			assert_int_equal(link->state, UP);
+		} else {
+			assert_int_not_equal(link->state, UP);
+			assert_int_not_equal(link->state, TORUS_LINK_RETRAINING);
+			assert_int_equal(link->reason, TORUS_REASON_PEER);
+			assert_true(link->closed);
+		}
+		end();
+	}
+}
+
+/* The peer trains again: the NIC does, too, if it is the same session and start. */
+static void test_peer_retrains(void **state)
+{
+	(void)state;
+	for (int what = 0; what < 4; what++) {
+		struct tn_init i;
+
+		begin_up();
+		i = resumes();
+		i.nonce_heard = 0;
+		if (what == 1)
+			i.resume = 0;
+		if (what == 2)
+			i.last_session++;
+		if (what == 3)
+			i.epoch++;
+		lone_init(&l, 0, &i);
+		assert_int_equal(link->state, what ? TORUS_LINK_INIT : TORUS_LINK_RETRAINING);
+		assert_int_equal(link->closed, !!what);
+		assert_int_equal(lone_tx(&l, 0), 1);
+		assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
+		assert_int_equal(l.peer[0].heard.resume, !what);
+		end();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_first_inits),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_handshake),
+		cmocka_unit_test(test_bad_inits),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_last_attempt),
+		cmocka_unit_test(test_mismatch),
+		cmocka_unit_test(test_retry_wish),
+		cmocka_unit_test(test_keepalive),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_replay_timeout),
+		cmocka_unit_test(test_retry_count),
+		cmocka_unit_test(test_small_window),
+		cmocka_unit_test(test_error_reports),
+		cmocka_unit_test(test_retrain),
+		cmocka_unit_test(test_retrain_idle),
+		cmocka_unit_test(test_retrain_time),
+		cmocka_unit_test(test_no_resume),
+		cmocka_unit_test(test_peer_retrains),
+	};
+
+	return cmocka_run_group_tests_name("link_times", all, NULL, NULL);
+}

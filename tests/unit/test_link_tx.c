@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a link puts into frames, when, and what it counts. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+
+static struct lone l;
+static u8 flits[TN_PACKET_MAX];
+static const struct tn_tail good;
+
+/* Node 0 of a ring of four: its neighbours are up, and 1 is reached by port 0. */
+static struct tn_link *begin(void (*tune)(struct lone *l))
+{
+	lone_start(&l, "4", 0, tune);
+	lone_all_up(&l);
+	lone_row(&l, 1, lone_dirs(1));
+	assert_int_equal(tn_nic_release(l.nic, 1, false, l.now), 0);
+	return lone_link(&l, 0);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 pc(enum torus_port_counter c)
+{
+	return lone_pc(&l, 0, c);
+}
+
+/* @n packets of @len flits are ready for port 0. */
+static void ready(unsigned int n, u16 len)
+{
+	while (n--)
+		assert_int_equal(lone_send(&l, 1, 0, len), 0);
+	tn_nic_work(l.nic, l.now);
+}
+
+/* A packet for this node came and its buffer is free again. */
+static void freed(unsigned int vc)
+{
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = (u8)vc, .src = 1, .dir = 3,
+					  .first = 15, .last = 15 }, good);
+	tn_nic_work(l.nic, l.now);
+	lone_clear(&l);
+}
+
+static void once(struct tn_hdr h)
+{
+	lone_rx(&l, 0, flits, lone_make(&l, 0, flits, h, good, NULL, NULL));
+}
+
+/* --- what a frame takes ------------------------------------------------------------------ */
+
+/* All that is ready, each packet whole and once; and what the counters say. */
+static void test_packets(void **state)
+{
+	u64 frames;
+
+	(void)state;
+	begin(NULL);
+	frames = pc(TORUS_PC_TX_FRAMES);
+	assert_int_equal(lone_send(&l, 1, 0, 0), 0);
+	ready(2, 3);
+	assert_int_equal(tn_nic_tx_ports(l.nic), 1);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	assert_int_equal(l.bytes, (2 + 5 + 5) * TN_FLIT);
+	assert_int_equal(l.tn.nsegs, 2 + 3 + 3);
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(l.sent[i].hdr.type, TN_DATA);
+		assert_int_equal(l.sent[i].hdr.len, i ? 3 : 0);
+		assert_int_equal(l.sent[i].hdr.tseq, (l.peer[0].heard.first_tseq + i) & TN_SEQ_MASK);
+		assert_int_equal(l.sent[i].tail.eseq, i);
+	}
+	assert_int_equal(pc(TORUS_PC_TX_FRAMES), frames + 1);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 3);
+	assert_int_equal(pc(TORUS_PC_TX_FLITS), 12);
+	assert_int_equal(pc(TORUS_PC_TX_BYTES), 96);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	assert_int_equal(l.tn.bytes, 0);
+	assert_int_equal(l.tn.nsegs, 0);
+	assert_int_equal(pc(TORUS_PC_TX_FRAMES), frames + 1);
+	assert_int_equal(tn_nic_tx_ports(l.nic), 0);
+	end();
+}
+
+/* What goes again is no packet sent for the first time. */
+static void test_replay(void **state)
+{
+	(void)state;
+	begin(NULL);
+	ready(3, 1);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	l.peer[0].rseq = (u16)(l.peer[0].rseq - 2);	/* the first came */
+	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 });
+	assert_int_equal(pc(TORUS_PC_E_RECEIVED), 1);
+	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	assert_int_equal(pc(TORUS_PC_REPLAYED), 2);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 4);
+	assert_int_equal(pc(TORUS_PC_TX_FLITS), 12);
+	assert_int_equal(pc(TORUS_PC_TX_BYTES), 64);
+	end();
+}
+
+static void frames_of_100_flits(struct lone *t)
+{
+	t->params.payload_max = 1024;
+	t->params.frame_max = 100 * TN_FLIT;
+}
+
+/* A frame is filled to the last byte that there may be, and no further. */
+static void test_frame_max(void **state)
+{
+	(void)state;
+	begin(frames_of_100_flits);
+	ready(2, 48);
+	ready(1, 0);
+	assert_int_equal(lone_tx(&l, 0), 2);
+	assert_int_equal(l.bytes, 100 * TN_FLIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	ready(1, 49);
+	ready(1, 48);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	/* The wire may take less than the parameter says; more has no effect. */
+	tn_nic_frame_max(l.nic, 0, 99 * TN_FLIT);
+	ready(2, 48);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	tn_nic_frame_max(l.nic, 0, 101 * TN_FLIT);
+	ready(1, 48);
+	ready(1, 49);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	tn_nic_frame_max(l.nic, 1, 70 * TN_FLIT);	/* of another port */
+	ready(2, 48);
+	assert_int_equal(lone_tx(&l, 0), 2);
+	end();
+}
+
+/* A frame has TN_FRAME_SEGS pieces at most. */
+static void test_frame_segs(void **state)
+{
+	(void)state;
+	begin(NULL);
+	ready(140, 1);
+	assert_int_equal(lone_tx(&l, 0), TN_FRAME_SEGS / 3);
+	assert_int_equal(l.tn.nsegs, TN_FRAME_SEGS);
+	assert_int_equal(lone_tx(&l, 0), 140 - TN_FRAME_SEGS / 3);
+	end();
+}
+
+static void two_large(struct lone *t)
+{
+	t->cfg.large_max = 2;
+	t->cfg.small_max = 1200;
+}
+
+/* Large payloads, from TN_FRAME_LARGE bytes on, and what is beside them are limited apart. */
+static void test_large(void **state)
+{
+	(void)state;
+	begin(two_large);
+	ready(3, 32);
+	assert_int_equal(lone_tx(&l, 0), 2);
+	assert_int_equal(l.tn.large, 2);
+	assert_int_equal(l.tn.small, 4 * TN_FLIT);
+	assert_int_equal(l.tn.nsegs, 6);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.tn.large, 1);
+	/* 33 + 2 + 33 + 7 flits beside the large one are 1200 bytes. */
+	ready(1, 31);
+	ready(1, 32);
+	ready(1, 31);
+	ready(1, 5);
+	ready(1, 0);
+	assert_int_equal(lone_tx(&l, 0), 4);
+	assert_int_equal(l.tn.small, 1200);
+	assert_int_equal(l.tn.large, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.tn.small, 2 * TN_FLIT);
+	ready(1, 31);
+	ready(1, 31);
+	ready(1, 8);
+	assert_int_equal(lone_tx(&l, 0), 2);
+	assert_int_equal(l.tn.small, 66 * TN_FLIT);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	end();
+}
+
+/* --- credits ------------------------------------------------------------------------------ */
+
+/*
+ * A freed buffer is reported after ack_delay, or at once by whatever goes; a quarter of
+ * all of them at once, in packets of their own if nothing goes.
+ */
+static void test_credit_delay(void **state)
+{
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	l.now += 5;
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1, .dir = 3, .first = 15,
+					  .last = 15 }, good);
+	l.now += 7;
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(lone_clear(&l), 1);
+	assert_true(link->credit_at == l.now + l.params.ack_delay);
+	assert_false(tn_link_wants(link));
+	l.now += 9;
+	freed(0);			/* does not put it off */
+	assert_true(link->credit_at == l.now - 9 + l.params.ack_delay);
+	link->ack_at = ~0ull;
+	l.now = link->credit_at - 1;
+	assert_true(tn_link_expiry(link) == l.now + 1);
+	tn_nic_poll(l.nic, l.now);
+	assert_false(tn_link_wants(link));
+	tn_nic_poll(l.nic, ++l.now);
+	assert_true(tn_link_wants(link));
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_CREDIT);
+	assert_int_equal(l.sent[0].hdr.len, 0);
+	assert_int_equal(l.sent[0].hdr.crp, 2);
+	assert_int_equal(l.sent[0].hdr.crp_vc, 0);
+	assert_int_equal(l.sent[0].tail.ecrc, 0);	/* no flits to sum, no flow */
+	assert_int_equal(l.sent[0].tail.eseq, 0);
+	assert_true(link->credit_at == ~0ull);
+	assert_int_equal(tn_credit_owed(&link->credit), 0);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
+	assert_int_equal(pc(TORUS_PC_TX_FLITS), 2);
+	assert_int_equal(pc(TORUS_PC_TX_BYTES), 0);
+	assert_false(tn_link_wants(link));
+	end();
+}
+
+/* Data takes a report along, one a packet; no other packet is needed then. */
+static void test_credit_ride(void **state)
+{
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	freed(1);
+	freed(1);
+	freed(2);
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.crp, 2);
+	assert_int_equal(l.sent[0].hdr.crp_vc, 1);
+	assert_int_equal(tn_credit_owed(&link->credit), 1);
+	assert_true(link->credit_at == l.now + l.params.ack_delay);
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.crp, 1);
+	assert_int_equal(l.sent[0].hdr.crp_vc, 2);
+	assert_true(link->credit_at == ~0ull);
+	/* A replay says the same again. */
+	l.peer[0].rseq--;
+	freed(0);
+	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 });
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.crp, 1);
+	assert_int_equal(l.sent[0].hdr.crp_vc, 2);
+	assert_int_equal(link->credit.owed[0], 1);
+	end();
+}
+
+static void sixteen_slots(struct lone *t)
+{
+	t->params.slots = 16;
+}
+
+static void test_credit_quarter(void **state)
+{
+	struct tn_link *link = begin(sixteen_slots);
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		freed(1);
+	assert_false(tn_link_wants(link));
+	freed(0);			/* of another VC */
+	assert_false(tn_link_wants(link));
+	freed(1);
+	assert_true(tn_link_wants(link));
+	/* All that is owed, a packet for each VC. */
+	assert_int_equal(lone_tx(&l, 0), 2);
+	assert_int_equal(l.sent[0].hdr.type, TN_CREDIT);
+	assert_int_equal(l.sent[1].hdr.type, TN_CREDIT);
+	assert_int_equal(l.sent[0].hdr.crp + l.sent[1].hdr.crp, 5);
+	assert_int_equal(l.sent[0].hdr.crp, l.sent[0].hdr.crp_vc ? 4 : 1);
+	assert_false(tn_link_wants(link));
+	/* The NIC gets its own back when the peer has them. */
+	assert_int_equal(l.mem.live, 2);
+	lone_ack(&l, 0);
+	assert_int_equal(l.mem.live, 0);
+	assert_int_equal(lone_fc(&l, TORUS_FC_LINK_TX), 0);
+	freed(1);			/* one alone waits again */
+	assert_false(tn_link_wants(link));
+	end();
+}
+
+/* No memory for a packet: credits are owed for another ack_delay. */
+static void test_credit_no_memory(void **state)
+{
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	freed(0);
+	l.now = link->credit_at;
+	link->ack_at = ~0ull;
+	tn_nic_poll(l.nic, l.now);
+	l.no_memory = true;
+	assert_true(tn_link_wants(link));
+	assert_int_equal(lone_tx(&l, 0), 0);
+	assert_false(tn_link_wants(link));
+	assert_true(link->credit_at == l.now + l.params.ack_delay);
+	assert_int_equal(tn_credit_owed(&link->credit), 1);
+	l.no_memory = false;
+	l.now = link->credit_at;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.crp, 1);
+	end();
+}
+
+/* An acknowledgement takes credits along, too, in packets. */
+static void test_credit_with_ack(void **state)
+{
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	freed(0);
+	assert_false(tn_link_wants(link));
+	l.now = link->ack_at;
+	link->credit_at = ~0ull;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_CREDIT);
+	assert_int_equal(l.sent[0].hdr.rseq, l.peer[0].tseq);
+	assert_int_equal(tn_credit_owed(&link->credit), 0);
+	end();
+}
+
+/* --- acknowledgements ------------------------------------------------------------------------ */
+
+static void retry_40(struct lone *t)
+{
+	t->params.retry_packets = 40;
+}
+
+static void mgmt_came(void)
+{
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
+}
+
+/* After ack_delay, or with a quarter of the RETRY buffer and one more, or by what goes. */
+static void test_ack(void **state)
+{
+	struct tn_link *link = begin(retry_40);
+
+	(void)state;
+	assert_true(link->ack_at == ~0ull);
+	mgmt_came();
+	assert_true(link->ack_at == l.now + l.params.ack_delay);
+	l.now += 3;
+	mgmt_came();
+	assert_true(link->ack_at == l.now - 3 + l.params.ack_delay);
+	assert_true(tn_link_expiry(link) == link->ack_at);
+	l.now = link->ack_at - 1;
+	tn_nic_poll(l.nic, l.now);
+	assert_false(tn_link_wants(link));
+	tn_nic_poll(l.nic, ++l.now);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_IDLE);
+	assert_int_equal(l.sent[0].hdr.rseq, l.peer[0].tseq);
+	assert_int_equal(l.bytes, 2 * TN_FLIT);
+	assert_true(link->ack_at == ~0ull);
+	assert_int_equal(link->unacked, 0);
+	for (int i = 0; i < 10; i++)
+		mgmt_came();
+	assert_false(tn_link_wants(link));
+	mgmt_came();
+	assert_true(tn_link_wants(link));
+	assert_int_equal(lone_tx(&l, 0), 1);
+	mgmt_came();
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.rseq, l.peer[0].tseq);
+	assert_true(link->ack_at == ~0ull);
+	/* An IDLE that came asks for none. */
+	lone_ack(&l, 0);
+	assert_true(link->ack_at == ~0ull);
+	assert_int_equal(link->unacked, 0);
+	end();
+}
+
+/* After an error each frame is acknowledged at once, for TN_RETRY_EAGER packets. */
+static void test_eager(void **state)
+{
+	struct tn_hdr ahead = { .type = TN_MGMT, .len = 1, .tseq = 1 };
+	struct tn_link *link = begin(NULL);
+
+	(void)state;
+	once(ahead);
+	lone_drain(&l, 0);
+	lone_ack(&l, 0);		/* an IDLE is not acknowledged */
+	assert_false(tn_link_wants(link));
+	/* The last of them leaves none: it is answered like any other. */
+	for (u32 i = 0; i < TN_RETRY_EAGER - 1; i++) {
+		mgmt_came();
+		assert_true(tn_link_wants(link));
+		lone_drain(&l, 0);
+	}
+	mgmt_came();
+	assert_false(tn_link_wants(link));
+	end();
+}
+
+/* ACK/NAK: an answer is 8 bytes, ahead of the packets, and only these answer. */
+static void test_alone(void **state)
+{
+	struct tn_link *link;
+
+	(void)state;
+	lone_start(&l, "4", 0, NULL);
+	tn_nic_retry(l.nic, 0, TORUS_RETRY_ACKNAK, l.now);
+	lone_up(&l, 0);
+	link = lone_link(&l, 0);
+	lone_row(&l, 1, lone_dirs(1));
+	tn_nic_release(l.nic, 1, false, l.now);
+	mgmt_came();
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.bytes, 3 * TN_FLIT);		/* no answer is due */
+	assert_int_equal(link->unacked, 1);
+	assert_true(link->ack_at != ~0ull);
+	l.now = link->ack_at;
+	tn_nic_poll(l.nic, l.now);
+	ready(1, 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.bytes, TN_ACKNAK_BYTES + 3 * TN_FLIT);
+	assert_int_equal(tn_type_of(l.frame), TN_ACKNAK);
+	assert_int_equal(link->unacked, 0);
+	assert_true(link->ack_at == ~0ull);
+	mgmt_came();
+	l.now = link->ack_at;
+	tn_nic_poll(l.nic, l.now);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	assert_int_equal(l.bytes, TN_ACKNAK_BYTES);	/* no IDLE with it */
+	end();
+}
+
+/* --- management packets ------------------------------------------------------------------------ */
+
+static int mgmt(unsigned int len)
+{
+	static u8 bytes[TORUS_MGMT_MAX + 1] = { 1, 2, 3, [25] = 26, [TORUS_MGMT_MAX - 1] = 9 };
+
+	return tn_nic_mgmt_send(l.nic, 0, bytes, len, l.now);
+}
+
+static void retry_2(struct lone *t)
+{
+	t->params.retry_packets = 2;
+}
+
+static void test_mgmt(void **state)
+{
+	struct tn_link *link = begin(retry_2);
+
+	(void)state;
+	assert_int_equal(mgmt(0), -EINVAL);
+	assert_int_equal(mgmt(TORUS_MGMT_MAX + 1), -EINVAL);
+	assert_int_equal(tn_nic_mgmt_send(l.nic, 2, flits, 1, l.now), -EINVAL);
+	assert_int_equal(mgmt(26), 0);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.type, TN_MGMT);
+	assert_int_equal(l.sent[0].hdr.len, 2);
+	assert_int_equal(l.sent[0].tail.flags, 6);
+	assert_int_equal(l.sent[0].payload[25], 26);
+	for (int i = 26; i < 32; i++)
+		assert_int_equal(l.sent[0].payload[i], 0);
+	assert_int_equal(l.sent[0].tail.ecrc,
+			 tn_ecrc(l.sent[0].payload, &l.sent[0].hdr, &l.sent[0].tail));
+	assert_int_equal(mgmt(TORUS_MGMT_MAX), 0);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.len, TORUS_MGMT_MAX / TN_FLIT);
+	assert_int_equal(l.sent[0].tail.flags, 0);
+	assert_int_equal(l.sent[0].payload[TORUS_MGMT_MAX - 1], 9);
+	assert_int_equal(mgmt(16), 0);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].hdr.len, 1);
+	assert_int_equal(pc(TORUS_PC_MGMT_TX), 3);
+	assert_int_equal(pc(TORUS_PC_TX_BYTES), 26 + 1024 + 16);
+	assert_int_equal(link->credit.ct[0], 0);
+	l.no_memory = true;
+	assert_int_equal(mgmt(1), -EAGAIN);
+	assert_int_equal(pc(TORUS_PC_MGMT_TX), 3);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(mgmt(1), -ENETDOWN);
+	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 0);	/* no queue was full */
+	end();
+}
+
+/* The RETRY buffer and TN_LINK_CTL_SLACK more are all that may wait; what is refused counts. */
+static void test_mgmt_full(void **state)
+{
+	struct tn_link *link = begin(retry_2);
+	u16 expected;
+
+	(void)state;
+	for (u32 i = 0; i < 2 + TN_LINK_CTL_SLACK; i++)
+		assert_int_equal(mgmt(1), 0);
+	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 0);
+	assert_int_equal(mgmt(1), -EAGAIN);
+	assert_int_equal(mgmt(1), -EAGAIN);
+	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 2);
+	assert_int_equal(pc(TORUS_PC_MGMT_TX), 2 + TN_LINK_CTL_SLACK);
+	/* Nor is there room for a credit packet; the credit stays owed. */
+	expected = l.peer[0].rseq;
+	lone_drain(&l, 0);
+	l.peer[0].rseq = expected;	/* none has come */
+	freed(0);
+	link->credit_now = true;
+	lone_drain(&l, 0);
+	assert_int_equal(link->retry.tx.sent.count, 2 + TN_LINK_CTL_SLACK);
+	assert_int_equal(link->credit.owed[0], 1);
+	end();
+}
+
+/* Data may be pushed while the RETRY buffer holds fewer packets than it may. */
+static void test_retry_packets(void **state)
+{
+	struct tn_link *link = begin(retry_2);
+
+	(void)state;
+	ready(3, 1);
+	assert_int_equal(link->retry.tx.sent.count, 2);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 1);
+	lone_drain(&l, 0);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 1);
+	lone_ack(&l, 0);
+	assert_int_equal(lone_fc(&l, TORUS_FC_LINK_TX), 2);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 0);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_frame_max),
+		cmocka_unit_test(test_frame_segs),
+		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_credit_delay),
+		cmocka_unit_test(test_credit_ride),
+		cmocka_unit_test(test_credit_quarter),
+		cmocka_unit_test(test_credit_no_memory),
+		cmocka_unit_test(test_credit_with_ack),
+		cmocka_unit_test(test_ack),
+		cmocka_unit_test(test_eager),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_mgmt),
+		cmocka_unit_test(test_mgmt_full),
+		cmocka_unit_test(test_retry_packets),
+	};
+
+	return cmocka_run_group_tests_name("link_tx", all, NULL, NULL);
+}

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The NIC towards its host, call by call: limits, fields, queues, what it counts and tells. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+
+static struct lone l;
+static const struct tn_tail good;
+
+/* Node 0 of 3x3; port 0 leads to 1, port 1 to 3. */
+static void begin(void (*tune)(struct lone *l))
+{
+	lone_start(&l, "3x3", 0, tune);
+	lone_all_up(&l);
+}
+
+/* ... and holds that a commit left are lifted. */
+static void release(void)
+{
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 nc(enum torus_node_counter c)
+{
+	return lone_nc(&l, c);
+}
+
+/* --- parameters ------------------------------------------------------------------------- */
+
+/* What nic.h and the manual pages say of an unchanged NIC. */
+static void test_defaults(void **state)
+{
+	struct tn_params p;
+
+	(void)state;
+	tn_params_default(&p);
+	assert_true(p.keepalive == 100 * MS && p.silence == 350 * MS && p.ack_delay == MS);
+	assert_true(p.replay_timeout == 20 * MS && p.retry_time == 500 * MS && p.retry_count == 4);
+	assert_true(p.init_interval == 10 * MS && p.probe_interval == 100 * MS);
+	assert_true(p.retrain_time == 200 * MS && p.gap_time == 5000 * MS);
+	assert_true(p.eye_interval == 50 * MS && p.target_ber == TORUS_BER_ONE / 1000000000000);
+	assert_true(p.mask_height == 60 && p.mask_width == 100 && p.margin_train == 110);
+	assert_true(p.margin_retrain == 100 && p.retry_packets == 256 && p.slots == 256);
+	assert_true(p.payload_max == 4096 && p.frame_max == 65520 && p.relay_packets == 4096);
+	assert_true(p.park_bytes == 16 << 20 && p.hold_bytes == 4 << 20 && !p.retry_protocol);
+}
+
+#define LIMIT32(field, g, b) { offsetof(struct tn_params, field), 4, g, b }
+#define LIMIT64(field, g, b) { offsetof(struct tn_params, field), 8, g, b }
+
+/* Each from both sides: the last value that is taken, the first that is not. */
+static void test_limits(void **state)
+{
+	static const struct { size_t at, size; u64 taken, refused; } limit[] = {
+		LIMIT64(target_ber, 1, 0),
+		LIMIT64(target_ber, TORUS_BER_ONE / 2 - 1, TORUS_BER_ONE / 2),
+		LIMIT32(mask_height, 1, 0), LIMIT32(mask_height, 10000, 10001),
+		LIMIT32(mask_width, 1, 0), LIMIT32(mask_width, TN_HALF_UI, TN_HALF_UI + 1),
+		LIMIT32(margin_retrain, 110, 111), LIMIT32(margin_train, 100, 99),
+		LIMIT32(margin_train, TN_MARGIN_MAX, TN_MARGIN_MAX + 1),
+		LIMIT64(keepalive, 1, 0), LIMIT64(keepalive, 350 * MS - 1, 350 * MS),
+		LIMIT64(silence, 100 * MS + 1, 100 * MS), LIMIT64(eye_interval, 1, 0),
+		LIMIT64(ack_delay, 1, 0), LIMIT64(ack_delay, 20 * MS - 1, 20 * MS),
+		LIMIT64(replay_timeout, MS + 1, MS),
+		LIMIT32(retry_protocol, TORUS_RETRIES - 1, TORUS_RETRIES),
+		LIMIT32(slots, 4, 3), LIMIT32(slots, 1024, 1025),
+		LIMIT32(retry_packets, 1, 0), LIMIT32(retry_packets, 1024, 1025),
+		LIMIT64(hold_bytes, 1, 0), LIMIT64(park_bytes, 4096 + 48, 4096 + 47),
+	};
+	struct tn_nic_config cfg = { .ops = &l.ops, .nports = 4 };
+	u8 *mem = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(limit); i++) {
+		for (int bad = 0; bad < 2; bad++) {
+			tn_params_default(&cfg.params);
+			memcpy((u8 *)&cfg.params + limit[i].at,
+			       bad ? &limit[i].refused : &limit[i].taken, limit[i].size);
+			if (tn_nic_init(mem, &cfg, 1) != (bad ? -EINVAL : 0))
+				fail_msg("limit %u, %s", i, bad ? "refused" : "taken");
+		}
+	}
+	tn_params_default(&cfg.params);
+	for (unsigned int n = 0; n < 256; n++) {
+		cfg.nports = (u8)n;
+		assert_int_equal(tn_nic_init(mem, &cfg, 1),
+				 n >= 2 && n <= TORUS_MAX_PORTS && n % 2 == 0 ? 0 : -EINVAL);
+	}
+	free(mem);
+}
+
+/* A NIC takes no more memory than it says, and its tables neither. */
+static void test_memory(void **state)
+{
+	struct tn_nic_config cfg = { .ops = &l.ops, .host = &l, .nports = TORUS_MAX_PORTS };
+	const struct torus_shape shapes[] = {
+		{ 1, { 63, 1, 1, 1, 1, 1 } }, { 1, { 64, 1, 1, 1, 1, 1 } },
+		{ 1, { 65, 1, 1, 1, 1, 1 } }, { 2, { 5, 13, 1, 1, 1, 1 } },
+	};
+	u8 *mem = malloc(tn_nic_size() + 64);
+
+	(void)state;
+	tn_params_default(&cfg.params);
+	memset(mem, 0xa5, tn_nic_size() + 64);
+	assert_int_equal(tn_nic_init(mem, &cfg, 1), 0);
+	for (int i = 0; i < 64; i++)
+		assert_int_equal(mem[tn_nic_size() + (size_t)i], 0xa5);
+	for (unsigned int i = 0; i < ARRAY_SIZE(shapes); i++) {
+		size_t size = tn_nic_table_size(&shapes[i]), n = tn_shape_nodes(&shapes[i]);
+		struct torus_coords at = { { 0 } };
+		u8 *table = aligned_alloc(64, size + 64);
+		const struct tn_nic *nic = (void *)mem;
+
+		assert_int_equal(size % 64, 0);
+		memset(table, 0xa5, size + 64);
+		assert_int_equal(tn_nic_set_shape((void *)mem, &shapes[i], &at, table), 0);
+		for (int k = 0; k < 64; k++)
+			assert_int_equal(table[size + (size_t)k], 0xa5);
+		/* All parts begin on lines of their own, one behind the other, zero. */
+		assert_true((u8 *)nic->rows == table);
+		assert_true((u8 *)nic->shadow >= (u8 *)(nic->rows + n));
+		assert_true((u8 *)nic->block >= (u8 *)(nic->shadow + n));
+		assert_true((u8 *)nic->shadow_block >= (u8 *)(nic->block + (n + 63) / 64));
+		assert_true((u8 *)nic->flows.tx >= (u8 *)(nic->shadow_block + (n + 63) / 64));
+		assert_true((u8 *)nic->flows.rx >= (u8 *)(nic->flows.tx + n * TN_FLOW_VCS));
+		assert_true((u8 *)nic->relay.peer >= (u8 *)(nic->flows.rx + n * TN_FLOW_VCS));
+		assert_true((u8 *)(nic->relay.peer + n) <= table + size);
+		assert_true((u8 *)(nic->relay.peer + n) > table + size - 64);
+		for (size_t k = 0; k < n; k++)
+			assert_true(!nic->rows[k] && !nic->flows.tx[2 * k + 1].next &&
+				    !nic->flows.rx[2 * k + 1].flags && !nic->relay.peer[k].sent);
+		for (size_t k = 0; k < (n + 63) / 64; k++)
+			assert_true(!nic->block[k].begins && !nic->shadow_block[k].releases);
+		tn_nic_flush((void *)mem);
+		free(table);
+	}
+	free(mem);
+}
+
+/* --- its place -------------------------------------------------------------------------------- */
+
+/* Another place, in whatever it differs, is another: the new memory is used. */
+static void test_place(void **state)
+{
+	static const struct { u16 size[3], at[3]; u8 ndims; } places[] = {
+		{ { 3, 3, 1 }, { 0, 0, 0 }, 2 }, { { 3, 2, 1 }, { 0, 0, 0 }, 2 },
+		{ { 3, 2, 1 }, { 0, 1, 0 }, 2 }, { { 3, 2, 1 }, { 2, 1, 0 }, 2 },
+		{ { 3, 1, 1 }, { 2, 0, 0 }, 2 }, { { 3, 1, 1 }, { 2, 0, 0 }, 1 },
+	};
+	struct torus_shape shape, now;
+	struct torus_coords at, is;
+
+	(void)state;
+	begin(NULL);
+	for (unsigned int i = 1; i < ARRAY_SIZE(places); i++) {
+		shape = (struct torus_shape) { places[i].ndims, { 1, 1, 1, 1, 1, 1 } };
+		at = (struct torus_coords) { { 0 } };
+		memcpy(shape.size, places[i].size, sizeof(places[i].size));
+		memcpy(at.c, places[i].at, sizeof(places[i].at));
+		assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, i % 2 ? l.spare : l.table), 0);
+		assert_true((void *)l.nic->rows == (i % 2 ? l.spare : l.table));
+		assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, NULL), 0);
+		assert_true(tn_nic_at(l.nic, &now, &is));
+		assert_memory_equal(&now, &shape, sizeof(shape));
+		assert_memory_equal(&is, &at, sizeof(at));
+		assert_int_equal(l.nic->node, tn_node_id(&shape, &at));
+	}
+	/* Two dimensions are all that four ports allow; an end of each is outside. */
+	shape = (struct torus_shape) { 3, { 3, 3, 3, 1, 1, 1 } };
+	assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, l.spare), -EINVAL);
+	shape = (struct torus_shape) { 2, { 3, 3, 1, 1, 1, 1 } };
+	at = (struct torus_coords) { { 0, 3 } };
+	assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, l.spare), -EINVAL);
+	at = (struct torus_coords) { { 0, 0, 0, 0, 0, 1 } };
+	assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, l.spare), -EINVAL);
+	end();
+}
+
+/*
+ * A new place empties the NIC: what waits anywhere is given back, what counted as
+ * injected ends as unreachable, buffers are free again; RETRY buffers stay.
+ */
+static void test_moved(void **state)
+{
+	const struct torus_coords at = { { 1, 1 } };
+	struct tn_park_info park;
+	u32 held = 4, live;
+
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 2, lone_dirs(1));
+	lone_row(&l, 4, lone_dirs(3));
+	lone_row(&l, 3, lone_dirs(2));
+	release();
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	assert_int_equal(lone_send(&l, 3, 0, 1), 0);
+	tn_nic_work(l.nic, l.now);		/* in a RETRY buffer */
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(lone_send(&l, 1, 0, 1), 0);
+	tn_nic_work(l.nic, l.now);		/* parked */
+	assert_int_equal(lone_send(&l, 4, 0, 1), 0);	/* on hold */
+	assert_int_equal(lone_send(&l, 3, 1, 1), 0);	/* in an injection queue */
+	lone_say(&l, 1, (struct tn_hdr) { .type = TN_DATA, .src = 3, .vc = 1, .len = 1, .dir = 1,
+					  .dst = 1, .first = 15, .last = 15 }, good);
+	assert_int_equal(lone_link(&l, 1)->credit.used[1], 1);
+	live = l.mem.live;
+	assert_int_equal(live, 5);
+	assert_int_equal(tn_nic_set_shape(l.nic, &l.shape, &at, l.spare), 0);
+	assert_int_equal(l.mem.live, 1);
+	assert_int_equal(lone_link(&l, 1)->credit.used[1], 0);
+	assert_int_equal(lone_link(&l, 1)->credit.owed[1], 1);
+	assert_int_equal(lone_fc(&l, TORUS_FC_UNREACHABLE), 2);
+	assert_int_equal(lone_fc(&l, TORUS_FC_PARKED), 1);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
+	tn_nic_park_info(l.nic, &park);
+	assert_true(!park.parked && !park.bytes && !park.held && !park.unresolved);
+	assert_int_equal(park.bytes_max, l.params.park_bytes);
+	assert_int_equal(tn_nic_room(l.nic, 0), TN_INJECT_MAX);
+	assert_int_equal(l.nic->held_bytes, 0);
+	assert_int_equal(l.nic->active, 0);
+	assert_int_equal(l.nic->version, 0);
+	assert_int_equal(l.nic->colour, 0);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(tn_nic_rows_commit(l.nic, 0, l.now), -ESTALE);
+	assert_int_equal(lone_send(&l, 3, 0, 1), -EHOSTUNREACH);
+	end();
+}
+
+/* --- sending ------------------------------------------------------------------------------------ */
+
+static struct tn_pkt *own(u16 len, u8 flags)
+{
+	struct tn_pkt *pkt = memory_new(&l.mem, len);
+
+	memset(&pkt->hdr, 0xff, sizeof(pkt->hdr));
+	memset(&pkt->tail, 0xff, sizeof(pkt->tail));
+	pkt->hdr.len = len;
+	pkt->tail.flags = flags;
+	pkt->unresolved = pkt->stalled = 1;
+	return pkt;
+}
+
+/* What a packet says that this host sent, on each VC; nothing is left of what it was before. */
+static void test_send(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 4, lone_dirs(3) | TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT);
+	lone_row(&l, 1, lone_dirs(1));
+	release();
+	for (unsigned int vc = 0; vc < 2 * TORUS_VCS; vc++) {
+		struct tn_pkt *pkt = own(2, 0xf5);
+		bool adaptive = vc % 3 == TORUS_VC_A;
+		u32 dst = vc < TORUS_VCS ? 4 : 1;
+
+		assert_int_equal(tn_nic_send(l.nic, pkt, dst, vc % 3, l.now), 0);
+		assert_int_equal(lone_fc(&l, TORUS_FC_INJECTED), vc + !adaptive - vc / 3);
+		assert_true(pkt->hdr.src == 0 && pkt->hdr.dst == dst && pkt->hdr.len == 2);
+		assert_true(pkt->hdr.type == TN_DATA && !pkt->hdr.nic && !pkt->hdr.relayed);
+		assert_int_equal(pkt->hdr.vc, !adaptive || vc < 3 ? vc % 3 : TORUS_VC_D0);
+		assert_int_equal(pkt->hdr.dir, dst == 4 ? 3 : 1);
+		assert_true(pkt->hdr.first == TN_NO_STEP && pkt->hdr.last == TN_NO_STEP);
+		assert_int_equal(pkt->hdr.colour, l.nic->version % TORUS_COLOURS);
+		assert_int_equal(pkt->tail.flags, 0x35 | (adaptive ? TN_TAIL_ADAPTIVE : 0));
+		assert_int_equal(pkt->tail.eseq, 0);
+		assert_int_equal(pkt->tail.epoch, adaptive ? 0 : l.nic->version);
+		assert_int_equal(pkt->in_port, TN_PORT_HOST);
+		assert_true(!pkt->unresolved && !pkt->stalled && pkt->unsummed == TN_UNSUMMED);
+		assert_int_equal(l.nic->input[TN_INPUT_INJECT + vc % 3].count, 1 + vc / 3);
+	}
+	assert_int_equal(nc(TORUS_NC_INJECTED), 6);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 0);
+	end();
+}
+
+/* To itself: delivered at once, or not taken. */
+static void test_self(void **state)
+{
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin(NULL);
+	l.busy = true;
+	assert_int_equal(lone_send(&l, 0, 0, 1), -EAGAIN);
+	assert_int_equal(nc(TORUS_NC_INJECTED) + nc(TORUS_NC_DELIVERED), 0);
+	l.busy = false;
+	assert_int_equal(lone_send(&l, 0, 1, 1), 0);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 1);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
+	assert_int_equal(lone_fc(&l, TORUS_FC_INJECTED) + lone_fc(&l, TORUS_FC_DELIVERED), 0);
+	pkt = lone_got(&l);
+	assert_true(pkt->hdr.src == 0 && pkt->hdr.dst == 0 && pkt->hdr.vc == 1);
+	lone_free(&l, pkt);
+	end();
+}
+
+/* What is refused, and that the last that is not refused is taken. */
+static void test_refused(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 8, lone_dirs(3));
+	release();
+	assert_int_equal(lone_send(&l, 9, 0, 1), -EINVAL);
+	assert_int_equal(lone_send(&l, 8, TORUS_VCS, 1), -EINVAL);
+	assert_int_equal(lone_send(&l, 8, 0, 257), -EINVAL);
+	assert_int_equal(lone_send(&l, 7, 0, 1), -EHOSTUNREACH);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	assert_int_equal(lone_fc(&l, TORUS_FC_UNREACHABLE), 0);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 0);
+	assert_int_equal(lone_send(&l, 8, TORUS_VC_A, 256), 0);
+	end();
+}
+
+/* An injection queue holds TN_INJECT_MAX packets; each VC has its own. */
+static void test_room(void **state)
+{
+	(void)state;
+	begin(NULL);
+	lone_row(&l, 1, lone_dirs(1));
+	release();
+	for (u32 n = 0; n < TN_INJECT_MAX; n++) {
+		assert_int_equal(tn_nic_room(l.nic, 1), TN_INJECT_MAX - n);
+		assert_int_equal(lone_send(&l, 1, 1, 0), 0);
+	}
+	assert_int_equal(tn_nic_room(l.nic, 1), 0);
+	assert_int_equal(lone_send(&l, 1, 1, 0), -EAGAIN);
+	assert_int_equal(tn_nic_room(l.nic, 0), TN_INJECT_MAX);
+	assert_int_equal(tn_nic_room(l.nic, 2), TN_INJECT_MAX);
+	/* What a NIC itself puts before them leaves no room below none. */
+	l.nic->input[TN_INPUT_INJECT + 1].count++;
+	assert_int_equal(tn_nic_room(l.nic, 1), 0);
+	l.nic->input[TN_INPUT_INJECT + 1].count--;
+	end();
+}
+
+/* --- holds ---------------------------------------------------------------------------------------- */
+
+static void hold_ten(struct lone *t)
+{
+	t->params.hold_bytes = 10 * 5 * TN_FLIT;
+}
+
+/* What is on hold waits, in order, up to hold_bytes; then the host waits. */
+static void test_hold(void **state)
+{
+	struct tn_park_info info;
+	u32 held = 1;
+
+	(void)state;
+	begin(hold_ten);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 3, lone_dirs(2));
+	release();
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	for (u32 n = 0; n < 10; n++) {
+		assert_true(tn_nic_room(l.nic, 0) > 0);
+		assert_int_equal(lone_send(&l, 1, 0, 3), 0);
+		assert_int_equal(l.nic->held_bytes, (n + 1) * 80);
+	}
+	assert_int_equal(tn_nic_room(l.nic, 0), 0);
+	assert_int_equal(lone_send(&l, 3, 0, 3), -EAGAIN);
+	assert_int_equal(nc(TORUS_NC_HELD), 10);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 0);
+	tn_nic_park_info(l.nic, &info);
+	assert_int_equal(info.held, 10);
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version + 1, false, l.now), -ESTALE);
+	release();
+	assert_int_equal(l.nic->held_bytes, 0);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 10);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(lone_tx(&l, 0), 10);
+	for (u32 n = 0; n < 10; n++)
+		assert_int_equal(l.sent[n].tail.eseq, n);
+	assert_int_equal(nc(TORUS_NC_HELD), 10);
+	end();
+}
+
+/* The row was lost meanwhile: it comes back from where it was to go; none counts as injected. */
+static void test_hold_lost(void **state)
+{
+	struct tn_pkt *pkt;
+
+	(void)state;
+	for (int busy = 0; busy < 2; busy++) {
+		u32 held[] = { 1, 4 };
+
+		begin(NULL);
+		lone_row(&l, 1, lone_dirs(1));
+		lone_row(&l, 4, lone_dirs(3));
+		release();
+		assert_int_equal(tn_nic_hold(l.nic, held, 2), 0);
+		assert_int_equal(lone_send(&l, 4, 0, 1), 0);
+		assert_int_equal(lone_send(&l, 1, 1, 3), 0);
+		lone_row(&l, 4, 0);	/* without its hold */
+		assert_int_equal(l.nic->held_bytes, 5 * TN_FLIT);
+		l.busy = busy;
+		l.events = 0;
+		lone_row(&l, 1, 0);
+		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		assert_int_equal(l.nic->held_bytes, 0);
+		assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
+		assert_int_equal(nc(TORUS_NC_INJECTED) + nc(TORUS_NC_DELIVERED), 0);
+		assert_int_equal(lone_fc(&l, TORUS_FC_UNREACHABLE), 0);
+		pkt = lone_got(&l);
+		assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 4 && !pkt->hdr.dst);
+		lone_free(&l, pkt);
+		pkt = lone_got(&l);
+		assert_int_equal(!pkt, busy);	/* a full host loses it */
+		if (pkt) {
+			assert_true(pkt->hdr.src == 1 && pkt->hdr.vc == 1 && pkt->hdr.len == 3);
+			lone_free(&l, pkt);
+		}
+		assert_int_equal(l.mem.live, 0);
+		end();
+	}
+}
+
+/* --- relays --------------------------------------------------------------------------------------- */
+
+static void window_two(struct lone *t)
+{
+	t->params.relay_packets = 2 * 9 + 8;
+}
+
+static u64 by_relay(u64 dirs, u64 relay)
+{
+	return lone_dirs(dirs) | TORUS_ROW_RELAY | relay << TORUS_ROW_RELAY_SHIFT;
+}
+
+/* Node @from has got @count packets of the window. */
+static void acked(u32 from, u32 count)
+{
+	struct tn_pkt *pkt = memory_new(&l.mem, 1);
+
+	pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1, .src = from };
+	tn_put_le32(pkt->payload, TN_NIC_ACK);
+	tn_put_le32(pkt->payload + 4, l.nic->relay.gen);
+	tn_put_le32(pkt->payload + 8, count);
+	tn_via_hear(l.nic, pkt);
+}
+
+/* A packet by way of a relay says so; two may go, others wait in order, and who comes later. */
+static void test_window(void **state)
+{
+	struct tn_park_info info;
+
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 8, by_relay(1, 1));
+	release();
+	for (int n = 0; n < 4; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(nc(TORUS_NC_RELAY_WAITED), 2);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 2);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 2);
+	assert_int_equal(nc(TORUS_NC_HELD), 0);
+	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
+	tn_nic_park_info(l.nic, &info);
+	assert_int_equal(info.held, 2);
+	assert_int_equal(lone_send(&l, 1, 0, 1), 0);	/* needs no relay */
+	tn_nic_work(l.nic, l.now);
+	assert_true(l.nic->relay.ask_at == l.now + l.params.replay_timeout);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	for (u32 n = 0; n < 2; n++) {
+		assert_true(l.sent[n].hdr.relayed && l.sent[n].hdr.dst == 1);
+		assert_true(l.sent[n].via.dst == 8 && l.sent[n].via.payer == 0);
+		assert_true(l.sent[n].via.gen == l.nic->version && !l.sent[n].via.legs);
+	}
+	assert_false(l.sent[2].hdr.relayed);
+	/* One place is free, but somebody waits for it. */
+	acked(8, 1);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(nc(TORUS_NC_RELAY_WAITED), 3);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 3);
+	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
+	acked(8, 3);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 5);
+	assert_int_equal(l.nic->held_bytes, 0);
+	lone_ack(&l, 0);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	assert_int_equal(l.sent[2].tail.eseq, 4);
+	end();
+}
+
+/* A destination on hold keeps what waits for the window; what waits behind it goes. */
+static void test_window_hold(void **state)
+{
+	u32 held = 8;
+
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 8, by_relay(1, 1));
+	lone_row(&l, 7, by_relay(1, 1));
+	release();
+	for (int n = 0; n < 3; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(lone_send(&l, 7, 0, 1), 0);
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	acked(8, 2);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 3);
+	assert_int_equal(l.nic->held.count, 2);
+	assert_int_equal(l.nic->relay.wait.count, 0);
+	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
+	/* Of one flow, what waited for the window goes first. */
+	release();
+	acked(7, 1);
+	acked(8, 3);
+	tn_nic_work(l.nic, l.now);
+	lone_drain(&l, 0);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 5);
+	assert_int_equal(l.sent[0].tail.eseq, 3);
+	end();
+}
+
+/* --- links ---------------------------------------------------------------------------------------- */
+
+/* Only a port that has something to send, and whose link is not down, is named. */
+static void test_tx_ports(void **state)
+{
+	(void)state;
+	begin(NULL);
+	assert_int_equal(tn_nic_tx_ports(l.nic), 0);
+	for (unsigned int p = 0; p < 4; p++) {
+		assert_int_equal(tn_nic_mgmt_send(l.nic, p, (const u8 *)"x", 1, l.now), 0);
+		assert_int_equal(tn_nic_tx_ports(l.nic), (2u << p) - 1);
+	}
+	lone_drain(&l, 1);
+	assert_int_equal(tn_nic_tx_ports(l.nic), 13);
+	tn_nic_admin(l.nic, 2, false, l.now);
+	assert_int_equal(tn_nic_tx_ports(l.nic), 9);
+	assert_int_equal(l.nic->live, 11);
+	lone_told(&l, TN_EV_LINK);
+	/* No port beyond the last hears a frame. */
+	lone_rx(&l, 4, (const u8 *)"0123456789abcdef", 16);
+	assert_int_equal(lone_link(&l, 4)->counter[TORUS_PC_RX_FRAMES], 0);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_place),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_send),
+		cmocka_unit_test(test_self),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_hold),
+		cmocka_unit_test(test_hold_lost),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_window_hold),
+		cmocka_unit_test(test_tx_ports),
+	};
+
+	return cmocka_run_group_tests_name("nic_host", all, NULL, NULL);
+}
