@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
 core-tests := wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += link_rx link_tx link_times link_states link_serdes nic_host
+core-tests += link_rx link_tx link_times link_states link_serdes nic_host nic_flow nic_ways
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
 core-test-libs-serdes_model := -lm
@@ -20,6 +20,8 @@ core-test-lone := tests/unit/lone.o tests/unit/cable.o
 core-test-link_rx := $(core-test-lone)
 core-test-link_tx := $(core-test-lone)
 core-test-link_times := $(core-test-lone)
+core-test-nic_flow := $(core-test-lone)
+core-test-nic_ways := $(core-test-lone)
 core-test-link_states := $(core-test-lone)
 core-test-link_serdes := $(core-test-lone)
 core-test-nic_host := $(core-test-lone)

@@ -339,6 +339,16 @@ static void test_untrainable(void **state)
 	assert_int_equal(pc(TORUS_PC_LANES_SHED), 2);
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 3);
 	end();
+	/* A SerDes that needs no time to settle is not asked more often for that. */
+	begin();
+	serdes.settle = 0;
+	margins(0, 0, 0);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	for (u64 n = 1; n < 4; n++) {
+		assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), n);
+		due_at(l.now + l.params.probe_interval);
+	}
+	end();
 }
 
 static void train_on(void)

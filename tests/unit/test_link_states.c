@@ -114,6 +114,9 @@ static void test_admin_early(void **state)
 {
 	(void)state;
 	begin();
+	tn_nic_admin(l.nic, 0, false, l.now);	/* down it is: nothing to tell */
+	tn_nic_admin(l.nic, 0, true, l.now);
+	assert_int_equal(l.events, 0);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	l.events = 0;
 	tn_nic_admin(l.nic, 0, false, l.now);

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What comes to a node: turns of flows, gaps, doubles, what cannot go on; and what is counted. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+
+static struct lone l;
+
+/* Node 0 of 3x3; port 0 leads to 1, port 1 to 3. */
+static void begin_tuned(void (*tune)(struct lone *l))
+{
+	lone_start(&l, "3x3", 0, tune);
+	lone_all_up(&l);
+}
+
+static void begin(void)
+{
+	begin_tuned(NULL);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 nc(enum torus_node_counter c)
+{
+	return lone_nc(&l, c);
+}
+
+static u64 fc(enum torus_flow_counter c)
+{
+	return lone_fc(&l, c);
+}
+
+static void work(void)
+{
+	tn_nic_work(l.nic, l.now);
+}
+
+static struct tn_hdr to_here(u32 src)
+{
+	return (struct tn_hdr) {
+		.type = TN_DATA, .len = 2, .src = src, .dir = 15, .first = 15, .last = 15,
+		.colour = 2,
+	};
+}
+
+/* Number @eseq of the flow from node 1, in @epoch. */
+static void comes_in(u32 eseq, u16 epoch)
+{
+	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = epoch });
+	work();
+}
+
+static void comes(u32 eseq)
+{
+	comes_in(eseq, 5);
+}
+
+/* The host got number @eseq next. */
+static void got(u32 eseq)
+{
+	struct tn_pkt *pkt = lone_got(&l);
+
+	assert_non_null(pkt);
+	assert_int_equal(pkt->tail.eseq, eseq);
+	lone_free(&l, pkt);
+}
+
+static void got_none(void)
+{
+	assert_null(l.got.head);
+}
+
+/* --- delivery ------------------------------------------------------------------------------ */
+
+/* Each counter once; a host that is full gets it at the next tn_nic_work(). */
+static void test_delivered(void **state)
+{
+	(void)state;
+	begin();
+	l.busy = true;
+	comes(0);
+	assert_int_equal(fc(TORUS_FC_LINK_RX), 1);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_LINK_RX][2], 1);
+	assert_int_equal(nc(TORUS_NC_DELIVERED) + fc(TORUS_FC_DELIVERED), 0);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
+	l.busy = false;
+	work();
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_DELIVERED][2], 1);
+	assert_int_equal(fc(TORUS_FC_REPLAY_RX), 0);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
+	got(0);
+	comes(1);
+	got(1);
+	/* One that was parked on its way. */
+	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = 2, .epoch = 5,
+						       .flags = TN_TAIL_REPLAYED });
+	work();
+	got(2);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_REPLAY_RX][2], 1);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 3);
+	assert_int_equal(nc(TORUS_NC_FORWARDED) + nc(TORUS_NC_DUPLICATES) + nc(TORUS_NC_REORDERED) +
+			 nc(TORUS_NC_LOST) + nc(TORUS_NC_RETURNED) + nc(TORUS_NC_HOST_DROPS) +
+			 nc(TORUS_NC_RELAYED_RX), 0);
+	assert_int_equal(l.events, 0);
+	end();
+}
+
+/* VCA: any order, no numbers, none of the sums. */
+static void test_adaptive(void **state)
+{
+	struct tn_hdr h = to_here(1);
+
+	(void)state;
+	begin();
+	h.vc = TORUS_VC_A;
+	for (u32 i = 0; i < 2; i++) {
+		lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE, .eseq = 7 - i });
+		h.vc = TORUS_VC_D0;	/* it has taken the escape */
+	}
+	work();
+	assert_int_equal(lone_clear(&l), 2);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 2);
+	assert_int_equal(fc(TORUS_FC_LINK_RX) + fc(TORUS_FC_DELIVERED), 0);
+	l.busy = true;
+	lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
+	work();
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 2);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
+	end();
+}
+
+/* An own packet that nobody could carry comes back as such. */
+static void test_returned(void **state)
+{
+	struct tn_hdr h = to_here(4);
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin();
+	h.type = TN_UNREACH;
+	h.vc = TORUS_VC_D1;
+	l.busy = true;
+	lone_say(&l, 0, h, (struct tn_tail) { .eseq = 9 });
+	work();
+	assert_int_equal(nc(TORUS_NC_RETURNED), 0);
+	l.busy = false;
+	work();
+	assert_int_equal(nc(TORUS_NC_RETURNED), 1);
+	assert_int_equal(nc(TORUS_NC_DELIVERED) + fc(TORUS_FC_DELIVERED) + fc(TORUS_FC_LINK_RX), 0);
+	pkt = lone_got(&l);
+	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 4 && pkt->hdr.vc == 1);
+	lone_free(&l, pkt);
+	end();
+}
+
+/* Of no node there is, or on a VC without flows: no host gets it, but it has ended. */
+static void test_nobodys(void **state)
+{
+	struct tn_hdr h = to_here(9);
+
+	(void)state;
+	begin();
+	lone_say(&l, 0, h, (struct tn_tail) { 0 });
+	work();
+	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 1);
+	h = to_here(8);
+	h.vc = TORUS_VC_A;
+	lone_say(&l, 0, h, (struct tn_tail) { 0 });
+	work();
+	assert_int_equal(nc(TORUS_NC_HOST_DROPS), 2);
+	assert_int_equal(fc(TORUS_FC_DELIVERED), 2);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 0);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
+	got_none();
+	lone_say(&l, 0, to_here(8), (struct tn_tail) { 0 });
+	work();
+	got(0);
+	end();
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
+
+/* Ahead of its turn: it waits, its buffer is free, and it counts as come. */
+static void test_reordered(void **state)
+{
+	(void)state;
+	begin();
+	comes(0);
+	got(0);
+	comes(2);
+	comes(3);
+	assert_int_equal(nc(TORUS_NC_REORDERED), 2);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
+	assert_int_equal(fc(TORUS_FC_DELIVERED), 3);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
+	got_none();
+	/* Others do not wait for it. */
+	lone_say(&l, 0, to_here(2), (struct tn_tail) { .epoch = 5 });
+	work();
+	got(0);
+	comes(1);
+	got(1);
+	got(2);
+	got(3);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 5);
+	assert_int_equal(nc(TORUS_NC_REORDERED), 2);
+	assert_int_equal(nc(TORUS_NC_LOST), 0);
+	assert_true(tn_nic_expiry(l.nic) < l.now + 5000 * MS);
+	end();
+}
+
+/* A full host takes what waited when it can. */
+static void test_waits_for_host(void **state)
+{
+	(void)state;
+	begin();
+	comes(0);
+	got(0);
+	comes(2);
+	comes(1);
+	got(1);
+	got(2);
+	comes(4);
+	l.busy = true;
+	comes(3);
+	got_none();
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
+	l.busy = false;
+	work();
+	got(3);
+	got(4);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 5);
+	end();
+}
+
+static void little_park(struct lone *t)
+{
+	t->params.payload_max = 1024;
+	t->params.park_bytes = 1024 + 48;	/* 67 flits */
+}
+
+/* What waits has as much room as the parking segment; then links have to wait. */
+static void test_wait_room(void **state)
+{
+	(void)state;
+	begin_tuned(little_park);
+	comes(0);
+	got(0);
+	for (u32 n = 0; n < 16; n++)
+		comes(2 + n);		/* 64 flits */
+	assert_int_equal(nc(TORUS_NC_REORDERED), 16);
+	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 1, .first = 15,
+		 .last = 15 }, (struct tn_tail) { .eseq = 18, .epoch = 5 });
+	work();
+	assert_int_equal(nc(TORUS_NC_REORDERED), 17);	/* to the last byte */
+	comes(19);
+	assert_int_equal(nc(TORUS_NC_REORDERED), 17);
+	assert_int_equal(lone_link(&l, 0)->credit.used[0], 1);
+	end();
+}
+
+/* It came before, or was given up: once is enough. */
+static void test_duplicate(void **state)
+{
+	(void)state;
+	begin();
+	comes(0);
+	comes(0);
+	comes(1);
+	comes(0);
+	assert_int_equal(nc(TORUS_NC_DUPLICATES), 2);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 2);
+	assert_int_equal(fc(TORUS_FC_DELIVERED), 4);
+	assert_int_equal(nc(TORUS_NC_LOST), 0);
+	assert_int_equal(lone_clear(&l), 2);
+	assert_int_equal(l.mem.live, 0);
+	/* Also of two copies that both waited. */
+	comes(3);
+	comes(3);
+	comes(2);
+	got(2);
+	got(3);
+	got_none();
+	assert_int_equal(nc(TORUS_NC_DUPLICATES), 3);
+	assert_int_equal(nc(TORUS_NC_REORDERED), 2);
+	end();
+}
+
+/* Of a numbering that the flow has left behind: lost. */
+static void test_late(void **state)
+{
+	(void)state;
+	begin();
+	comes_in(0, 6);
+	got(0);
+	comes_in(7, 5);
+	got_none();
+	assert_int_equal(nc(TORUS_NC_LOST), 1);
+	assert_int_equal(nc(TORUS_NC_DUPLICATES), 0);
+	assert_int_equal(fc(TORUS_FC_DELIVERED), 2);
+	assert_int_equal(l.mem.live, 0);
+	comes_in(1, 6);
+	got(1);
+	end();
+}
+
+/* The next numbering begins: what waits of the former goes before it, and a gap is lost. */
+static void test_next_epoch(void **state)
+{
+	(void)state;
+	begin();
+	comes(0);
+	got(0);
+	comes(2);
+	comes(5);
+	l.busy = true;
+	comes_in(0, 6);
+	got_none();
+	l.busy = false;
+	work();
+	got(2);
+	got(5);
+	got(0);
+	got_none();
+	assert_int_equal(nc(TORUS_NC_LOST), 3);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 4);
+	end();
+}
+
+/* --- gaps ------------------------------------------------------------------------------------- */
+
+/* What waits for gap_time is delivered, what is missing counted and told; not earlier. */
+static void test_gap_time(void **state)
+{
+	u64 at;
+
+	(void)state;
+	begin();
+	for (unsigned int p = 0; p < 4; p++)
+		tn_nic_admin(l.nic, p, p == 0, l.now);
+	comes(0);
+	got(0);
+	l.now += 5;
+	comes(3);
+	at = l.now + l.params.gap_time;
+	comes(7);
+	for (unsigned int p = 0; p < 4; p++)
+		tn_nic_admin(l.nic, p, false, l.now);
+	l.events = 0;
+	assert_true(tn_nic_expiry(l.nic) == at);
+	tn_nic_poll(l.nic, l.now = at - 1);
+	got_none();
+	assert_int_equal(nc(TORUS_NC_LOST), 0);
+	tn_nic_poll(l.nic, l.now = at);
+	got(3);
+	got_none();			/* one gap after the other */
+	assert_int_equal(nc(TORUS_NC_LOST), 2);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	at = l.now + l.params.gap_time;
+	assert_true(tn_nic_expiry(l.nic) == at);
+	tn_nic_poll(l.nic, l.now = at);
+	got(7);
+	assert_int_equal(nc(TORUS_NC_LOST), 5);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_true(tn_nic_expiry(l.nic) == ~0ull);
+	tn_nic_poll(l.nic, l.now += 2 * l.params.gap_time);
+	assert_int_equal(l.events, 0);
+	end();
+}
+
+/* Nothing is lost of a flow that began before this NIC came: nothing is told. */
+static void test_gap_first(void **state)
+{
+	(void)state;
+	begin();
+	comes(3);
+	got_none();
+	tn_nic_poll(l.nic, l.now += l.params.gap_time);
+	got(3);
+	assert_int_equal(nc(TORUS_NC_LOST), 0);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 0);
+	end();
+}
+
+/* RELEASE with GIVE_UP ends all gaps at once, those that come once, and tells what is lost. */
+static void test_give_up(void **state)
+{
+	(void)state;
+	begin();
+	for (u32 give_up = 0; give_up < 2; give_up++) {
+		comes(0);
+		lone_clear(&l);
+		comes(2);
+		comes(5);
+		assert_int_equal(tn_nic_release(l.nic, 0, give_up, l.now), 0);
+		if (!give_up) {
+			got_none();
+			comes(1);
+			comes(4);
+			comes(3);
+			assert_int_equal(lone_clear(&l), 5);
+			assert_int_equal(nc(TORUS_NC_LOST), 0);
+			assert_int_equal(l.events, 0);
+			end();
+			begin();
+			continue;
+		}
+		got(2);
+		got(5);
+		assert_int_equal(nc(TORUS_NC_LOST), 3);
+		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	}
+	/* Another flow may begin with a gap now, once. */
+	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 4, .epoch = 5 });
+	work();
+	got(4);
+	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 6, .epoch = 5 });
+	work();
+	got_none();
+	/* With nothing missing there is nothing to tell. */
+	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 5, .epoch = 5 });
+	work();
+	assert_int_equal(lone_clear(&l), 2);
+	assert_int_equal(tn_nic_release(l.nic, 0, true, l.now), 0);
+	assert_int_equal(l.events, 0);
+	/* A host that takes nothing does not make it go on for ever. */
+	comes(9);
+	l.busy = true;
+	assert_int_equal(tn_nic_release(l.nic, 0, true, l.now), 0);
+	l.busy = false;
+	work();
+	got(9);
+	end();
+}
+
+/* --- no way on --------------------------------------------------------------------------------- */
+
+static struct tn_hdr astray(void)
+{
+	struct tn_hdr h = to_here(1);
+
+	h.dst = 4;
+	h.dir = 0;
+	return h;
+}
+
+/* It goes back to where it came from, as a packet of the place that it was meant for. */
+static void test_goes_back(void **state)
+{
+	const struct sent *s = &l.sent[0];
+
+	(void)state;
+	begin();
+	lone_row(&l, 1, lone_dirs(1));
+	tn_nic_release(l.nic, 1, false, l.now);
+	lone_say(&l, 1, astray(), (struct tn_tail) { .eseq = 6, .epoch = 5, .flags = 3 |
+		 TN_TAIL_FIRST | TN_TAIL_REPLAYED });
+	work();
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][2], 1);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_REPLAY_PARKED][2], 1);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_link(&l, 1)->credit.used[0], 0);
+	assert_int_equal(lone_drain(&l, 0), 1);
+	assert_true(s->hdr.type == TN_UNREACH && s->hdr.src == 4 && s->hdr.dst == 1);
+	assert_true(s->hdr.vc == TORUS_VC_D1 && s->hdr.dir == 1 && s->hdr.colour == 1);
+	assert_true(s->hdr.first == 15 && s->hdr.last == 15 && !s->hdr.relayed);
+	assert_int_equal(s->tail.flags, 3 | TN_TAIL_FIRST);
+	assert_int_equal(s->tail.eseq, 6);
+	assert_int_equal(s->tail.ecrc, tn_ecrc(l.frame + TN_FLIT, &s->hdr, &s->tail));
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 0);
+	/* An adaptive one is none of the sums, and no adaptive one on its way back. */
+	lone_say(&l, 1, astray(), (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
+	work();
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
+	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 1);
+	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 1);
+	assert_int_equal(lone_drain(&l, 0), 1);
+	assert_true(s->hdr.vc == TORUS_VC_D1 && !s->tail.flags);
+	end();
+}
+
+/* Nor can it go back: counted, told, gone. What NICs say to each other is not even counted. */
+static void test_no_way_back(void **state)
+{
+	struct tn_hdr h[4] = { astray(), astray(), astray(), astray() };
+
+	(void)state;
+	begin();
+	lone_row(&l, 1, lone_dirs(1));
+	tn_nic_release(l.nic, 1, false, l.now);
+	h[0].type = TN_UNREACH;
+	h[1].src = 9;
+	h[2].src = 2;		/* without a row */
+	h[3].nic = 1;
+	h[3].len = 1;
+	for (unsigned int i = 0; i < 4; i++) {
+		lone_say(&l, 1, h[i], (struct tn_tail) { 0 });
+		work();
+		assert_int_equal(l.mem.live, 0);
+		assert_int_equal(nc(TORUS_NC_UNREACHABLE), i < 3 ? i + 1 : 3);
+		assert_int_equal(lone_told(&l, TN_EV_PARK), i < 3);
+		assert_int_equal(lone_link(&l, 1)->credit.used[0], 0);
+	}
+	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 2);
+	assert_int_equal(lone_drain(&l, 0), 0);
+	assert_int_equal(nc(TORUS_NC_RETURNED), 0);
+	end();
+}
+
+/* An own packet that finds no way is the host's again, if the host takes it. */
+static void test_own_back(void **state)
+{
+	struct tn_hdr h = astray();
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin();
+	h.src = 0;
+	lone_say(&l, 1, h, (struct tn_tail) { .eseq = 3 });
+	work();
+	assert_int_equal(nc(TORUS_NC_RETURNED), 1);
+	pkt = lone_got(&l);
+	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 4 && pkt->hdr.dst == 0);
+	assert_int_equal(pkt->in_port, TN_PORT_HOST);
+	lone_free(&l, pkt);
+	l.busy = true;
+	lone_say(&l, 1, h, (struct tn_tail) { .eseq = 4 });
+	work();
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
+	assert_int_equal(l.mem.live, 0);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_delivered),
+		cmocka_unit_test(test_adaptive),
+		cmocka_unit_test(test_returned),
+		cmocka_unit_test(test_nobodys),
+		cmocka_unit_test(test_reordered),
+		cmocka_unit_test(test_waits_for_host),
+		cmocka_unit_test(test_wait_room),
+		cmocka_unit_test(test_duplicate),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_next_epoch),
+		cmocka_unit_test(test_gap_time),
+		cmocka_unit_test(test_gap_first),
+		cmocka_unit_test(test_give_up),
+		cmocka_unit_test(test_goes_back),
+		cmocka_unit_test(test_no_way_back),
+		cmocka_unit_test(test_own_back),
+	};
+
+	return cmocka_run_group_tests_name("nic_flow", all, NULL, NULL);
+}

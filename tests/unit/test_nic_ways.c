@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* By which port a packet leaves and when; what waits, is parked, and is replayed. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+#define TO_1 lone_dirs(1)		/* by port 0 */
+#define TO_3 lone_dirs(2)		/* by port 1 */
+
+static struct lone l;
+
+static void few_slots(struct lone *t)
+{
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		t->peer[p].slots = 4;
+}
+
+/* Node 0 of 3x3: +x, +y, -x, -y are ports 0 to 3; rows lead to 1, 3, 4. */
+static void begin(void (*tune)(struct lone *l))
+{
+	lone_start(&l, "3x3", 0, tune);
+	lone_all_up(&l);
+	lone_row(&l, 1, TO_1);
+	lone_row(&l, 3, TO_3);
+	lone_row(&l, 4, lone_dirs(3) | TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT);
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 nc(enum torus_node_counter c)
+{
+	return lone_nc(&l, c);
+}
+
+static u64 fc(enum torus_flow_counter c)
+{
+	return lone_fc(&l, c);
+}
+
+static void work(void)
+{
+	tn_nic_work(l.nic, l.now);
+}
+
+static void sends(unsigned int n, u32 dst, unsigned int vc)
+{
+	while (n--)
+		assert_int_equal(lone_send(&l, dst, vc, 1), 0);
+	work();
+}
+
+/* Packets of @vc that went to @port since its RETRY buffer was empty. */
+static u32 went(unsigned int port, unsigned int vc)
+{
+	const struct tn_pkt *pkt = lone_link(&l, port)->retry.tx.sent.head;
+	u32 n = 0;
+
+	for (; pkt; pkt = pkt->next)
+		n += pkt->hdr.type == TN_DATA && pkt->hdr.vc == vc;
+	return n;
+}
+
+static u64 waited(unsigned int port)
+{
+	struct tn_link_info info;
+
+	tn_nic_link_info(l.nic, port, &info, l.now);
+	return info.gauge[TORUS_PG_WAITED];
+}
+
+/* The neighbour frees @n buffers of @vc. */
+static void frees(unsigned int port, u8 vc, u16 n)
+{
+	lone_drain(&l, port);
+	lone_say(&l, port, (struct tn_hdr) { .type = TN_CREDIT, .crp = n, .crp_vc = vc },
+		 (struct tn_tail) { 0 });
+	work();
+}
+
+static struct tn_park_info parked(void)
+{
+	struct tn_park_info info;
+
+	tn_nic_park_info(l.nic, &info);
+	return info;
+}
+
+/* --- room ---------------------------------------------------------------------------------- */
+
+/*
+ * Of four buffers a packet that enters the ring may take the first two, one that goes on in
+ * it three; who waits is counted once, and how long is shown.
+ */
+static void test_bubble(void **state)
+{
+	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
+				   .last = 15 };
+	struct tn_hdr turns = on;
+	struct tn_link *link;
+
+	(void)state;
+	begin(few_slots);
+	link = lone_link(&l, 0);
+	sends(2, 1, 0);
+	assert_int_equal(went(0, 0), 2);
+	assert_int_equal(waited(0), 0);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 0);
+	l.now += 10;
+	sends(2, 1, 0);
+	work();
+	assert_int_equal(went(0, 0), 2);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 1);
+	l.now += 5;
+	assert_int_equal(waited(0), 5);
+	assert_int_equal(lone_link(&l, 0)->waiting[1], 0);
+	lone_say(&l, 1, turns, (struct tn_tail) { 0 });	/* from +y: it enters, too */
+	work();
+	assert_int_equal(went(0, 0), 2);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 2);
+	lone_say(&l, 2, on, (struct tn_tail) { 0 });	/* from -x */
+	work();
+	assert_int_equal(went(0, 0), 3);
+	assert_int_equal(waited(0), 0);	/* one was let through */
+	l.now += 4;
+	assert_int_equal(waited(0), 4);
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 1);
+	lone_say(&l, 2, on, (struct tn_tail) { 0 });
+	work();
+	assert_int_equal(went(0, 0), 3);
+	assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
+	/* Room for one more in the ring: who goes on in it goes first, others still wait. */
+	frees(0, 0, 1);
+	assert_int_equal(link->credit.ct[0], 3);
+	assert_int_equal(lone_link(&l, 2)->credit.used[0], 0);
+	frees(0, 0, 3);
+	assert_int_equal(link->credit.ct[0], 2);
+	frees(0, 0, 2);
+	assert_int_equal(link->credit.ct[0], 1);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 3);	/* each once */
+	assert_int_equal(waited(0), 0);
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 3);
+	end();
+}
+
+/* The VC whose packets wait longest says how long. */
+static void test_waited(void **state)
+{
+	(void)state;
+	begin(few_slots);
+	sends(3, 1, 1);
+	l.now += 10;
+	sends(3, 1, 0);
+	l.now += 7;
+	assert_int_equal(waited(0), 17);
+	frees(0, 1, 2);
+	assert_int_equal(waited(0), 7);
+	assert_int_equal(waited(1), 0);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(waited(0), 0);
+	end();
+}
+
+/* --- adaptive ways ----------------------------------------------------------------------------- */
+
+/* The allowed way with most credits; of equals the first; none: the escape, as VCD0. */
+static void test_adaptive(void **state)
+{
+	(void)state;
+	begin(few_slots);
+	sends(1, 4, TORUS_VC_A);
+	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
+	sends(1, 4, TORUS_VC_A);
+	assert_int_equal(went(0, 2) * 10 + went(1, 2), 11);
+	sends(4, 4, TORUS_VC_A);	/* it enters no ring: three each */
+	assert_int_equal(went(0, 2) * 10 + went(1, 2), 33);
+	sends(2, 4, TORUS_VC_A);
+	assert_int_equal(went(0, 0) * 10 + went(1, 0), 20);
+	sends(1, 4, TORUS_VC_A);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
+	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 1);
+	assert_int_equal(waited(0), 0);	/* of VCD packets only */
+	frees(1, TORUS_VC_A, 1);
+	assert_int_equal(went(1, 2), 1);
+	assert_int_equal(fc(TORUS_FC_INJECTED), 0);
+	end();
+}
+
+/* No way that leads away, is dead or closed; the escape if it is whole. */
+static void test_adaptive_dead(void **state)
+{
+	struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 3,
+			    .first = 15, .last = 15 };
+	const struct tn_tail adaptive = { .flags = TN_TAIL_ADAPTIVE };
+
+	(void)state;
+	begin(few_slots);
+	lone_say(&l, 2, h, adaptive);		/* 1 is not reached by +y */
+	work();
+	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	sends(3, 4, TORUS_VC_A);
+	assert_int_equal(went(1, 2), 3);
+	/* One way is alive, without room, and the escape is not: it waits. */
+	sends(1, 4, TORUS_VC_A);
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
+	assert_int_equal(nc(TORUS_NC_PARKED), 0);
+	tn_nic_admin(l.nic, 1, false, l.now);
+	work();
+	assert_int_equal(nc(TORUS_NC_PARKED), 1);
+	assert_int_equal(fc(TORUS_FC_PARKED), 0);
+	end();
+}
+
+/* --- parking ------------------------------------------------------------------------------------ */
+
+/* What is bound for a dead link is parked: counted, told once, its buffer free. */
+static void test_parked(void **state)
+{
+	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
+				   .last = 15, .len = 3, .colour = 3 };
+
+	(void)state;
+	begin(NULL);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_true(lone_link(&l, 0)->closed);
+	l.events = 0;
+	sends(2, 1, 0);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	lone_say(&l, 2, on, (struct tn_tail) { 0 });
+	work();
+	assert_int_equal(lone_link(&l, 2)->credit.used[0], 0);
+	assert_int_equal(nc(TORUS_NC_FORWARDED), 0);
+	assert_int_equal(nc(TORUS_NC_PARKED), 3);
+	assert_int_equal(fc(TORUS_FC_PARKED), 3);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_PARKED][3], 3);
+	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 0);
+	assert_int_equal(l.parks, 3);
+	assert_true(parked().parked == 3 && parked().bytes == (3 + 3 + 5) * TN_FLIT);
+	assert_int_equal(parked().unresolved, 0);
+	assert_int_equal(l.events, 0);
+	/* One that was replayed before counts as that, too. */
+	lone_say(&l, 2, on, (struct tn_tail) { .eseq = 1, .flags = TN_TAIL_REPLAYED });
+	work();
+	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 1);
+	assert_int_equal(l.nic->park.q.tail->tail.flags, 0);
+	/* What NICs say to each other is dropped. */
+	lone_say(&l, 2, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1, .src = 2, .dst = 1,
+		 .vc = 1, .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
+	work();
+	assert_int_equal(nc(TORUS_NC_PARKED), 4);
+	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
+	assert_int_equal(l.mem.live, 4);
+	end();
+}
+
+static void park_nine(struct lone *t)
+{
+	t->params.payload_max = 1024;
+	t->params.park_bytes = 1024 + 48;	/* 67 flits: 22 of 3, and 1 */
+}
+
+/* Full is told once; what finds no room waits where it is, and nothing is lost. */
+static void test_park_full(void **state)
+{
+	(void)state;
+	for (int host = 0; host < 2; host++) {
+		begin(park_nine);
+		tn_nic_admin(l.nic, 0, false, l.now);
+		l.events = 0;
+		sends(22 - 2 * (u32)host, 1, 0);
+		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		assert_int_equal(l.nic->park.full, 0);
+		l.no_park = host;
+		sends(1, 1, 0);
+		assert_int_equal(l.nic->park.full, 1);
+		assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+		sends(1, 1, 0);
+		work();
+		assert_int_equal(l.events, 0);
+		assert_int_equal(nc(TORUS_NC_PARKED), 22 - 2 * (u32)host);
+		assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 2);
+		l.no_park = false;
+		work();
+		assert_int_equal(nc(TORUS_NC_PARKED), 22);
+		end();
+	}
+}
+
+/* Its RETRY buffer is parked as it is, unresolved, until it is known what the peer has. */
+static void test_unresolved(void **state)
+{
+	struct tn_link_info info;
+	u16 seq;
+
+	(void)state;
+	begin(NULL);
+	sends(2, 1, 0);
+	sends(1, 1, 1);
+	assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
+	seq = (u16)((l.peer[0].rseq + 1) & TN_SEQ_MASK);
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_true(parked().parked == 3 && parked().unresolved == 3 && l.parks == 3);
+	assert_int_equal(nc(TORUS_NC_PARKED) + fc(TORUS_FC_PARKED), 0);
+	assert_int_equal(l.mem.live, 3);
+	tn_nic_link_info(l.nic, 0, &info, l.now);
+	assert_true(info.closed && info.session);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), -EBUSY);
+	assert_int_equal(tn_nic_park_resolve(l.nic, 4, info.session, seq, false), -EINVAL);
+	assert_int_equal(tn_nic_park_resolve(l.nic, 0, info.session + 1, seq, false), 0);
+	assert_int_equal(parked().unresolved, 3);
+	assert_int_equal(tn_nic_park_resolve(l.nic, 3, info.session, seq, false), 0);
+	assert_true(parked().unresolved == 0 && parked().parked == 2);
+	assert_int_equal(fc(TORUS_FC_LINK_TX), 1);
+	assert_int_equal(nc(TORUS_NC_PARKED), 2);
+	assert_int_equal(fc(TORUS_FC_PARKED), 2);
+	assert_int_equal(tn_nic_park_resolve(l.nic, 0, info.session, 0, true), 0);
+	assert_int_equal(parked().parked, 2);
+	end();
+}
+
+/* --- replay ------------------------------------------------------------------------------------- */
+
+/* @n packets for 1 are parked; port 0 is whole again, but closed. */
+static void begin_parked(unsigned int n)
+{
+	begin(NULL);
+	tn_nic_admin(l.nic, 0, false, l.now);
+	sends(n, 1, 0);
+	tn_nic_admin(l.nic, 0, true, l.now);
+	lone_up(&l, 0);
+	l.events = 0;
+	assert_int_equal(lone_drain(&l, 0), 0);
+}
+
+/* In order, of the new colour; what comes meanwhile behind it; then the port is open. */
+static void test_replay(void **state)
+{
+	(void)state;
+	begin_parked(2);
+	sends(1, 1, 0);			/* closed: parked behind the others */
+	assert_int_equal(nc(TORUS_NC_PARKED), 3);
+	assert_int_equal(l.events, 0);
+	lone_row(&l, 2, lone_dirs(1));
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version - 1, 1, l.now), -ESTALE);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 2, l.now), 0);
+	work();				/* of another port: parked again, at its end */
+	assert_int_equal(parked().parked, 3);
+	assert_true(lone_link(&l, 0)->closed);
+	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 3);
+	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 3);
+	assert_int_equal(nc(TORUS_NC_PARKED), 6);
+	l.events = 0;
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	assert_true(lone_link(&l, 0)->closed);
+	work();
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_false(lone_link(&l, 0)->closed);
+	assert_int_equal(nc(TORUS_NC_REPLAYED), 6);
+	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 6);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_REPLAY_TX][l.nic->colour], 6);
+	assert_true(parked().parked == 0 && parked().bytes == 0);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	for (u32 i = 0; i < 3; i++) {
+		assert_int_equal(l.sent[i].tail.eseq, i);
+		assert_int_equal(l.sent[i].hdr.colour, l.nic->colour);
+		assert_int_equal(l.sent[i].tail.flags, TN_TAIL_REPLAYED);
+		assert_int_equal(l.sent[i].tail.ecrc,
+				 tn_ecrc(l.sent[i].payload, &l.sent[i].hdr, &l.sent[i].tail));
+	}
+	sends(1, 1, 0);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].tail.flags, 0);
+	end();
+}
+
+/* With nothing parked the ports are open at once; a mask names no port that there is not. */
+static void test_reopen(void **state)
+{
+	(void)state;
+	begin(NULL);
+	for (unsigned int p = 0; p < 4; p++) {
+		tn_nic_carrier(l.nic, p, false, l.now);
+		lone_up(&l, p);
+		assert_true(lone_link(&l, p)->closed);
+	}
+	l.events = 0;
+	lone_link(&l, 4)->closed = true;
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 0x19, l.now), 0);
+	for (unsigned int p = 0; p < 5; p++)
+		assert_int_equal(lone_link(&l, p)->closed, !(0x9 >> p & 1));
+	assert_int_equal(l.nic->reopening, 0);
+	assert_int_equal(l.events, 0);
+	end();
+}
+
+/* A port that waits to be opened and fails again stays closed. */
+static void test_reopen_failed(void **state)
+{
+	(void)state;
+	begin_parked(1);
+	l.nic->input[TN_INPUT_REPLAY].count = TN_INJECT_MAX;	/* no room: it is not over */
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_true(lone_link(&l, 0)->closed);
+	assert_int_equal(nc(TORUS_NC_REPLAYED), 0);
+	l.nic->input[TN_INPUT_REPLAY].count = 0;
+	tn_nic_admin(l.nic, 0, false, l.now);
+	assert_int_equal(l.nic->reopening, 0);
+	tn_nic_admin(l.nic, 0, true, l.now);
+	lone_up(&l, 0);
+	work();
+	assert_true(lone_link(&l, 0)->closed);
+	end();
+}
+
+/* A row that was lost: it ends as unreachable, and the sums know that it was replayed. */
+static void test_replay_lost(void **state)
+{
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin_parked(2);
+	lone_row(&l, 1, 0);
+	l.events = 0;
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(nc(TORUS_NC_REPLAYED), 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
+	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 2);
+	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 2);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][l.nic->colour], 2);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 3);	/* two lost, and empty */
+	pkt = lone_got(&l);
+	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 1 && !pkt->tail.flags);
+	lone_free(&l, pkt);
+	assert_false(lone_link(&l, 0)->closed);
+	end();
+}
+
+/* --- turns -------------------------------------------------------------------------------------- */
+
+/* Inputs take turns of 16 packets, so that none waits for all of another. */
+static void test_turns(void **state)
+{
+	const struct tn_pkt *pkt;
+	unsigned int run = 0, vc = 9, runs = 0;
+
+	(void)state;
+	begin(NULL);
+	for (int i = 0; i < 40; i++) {
+		assert_int_equal(lone_send(&l, 1, 0, 1), 0);
+		assert_int_equal(lone_send(&l, 1, 1, 1), 0);
+	}
+	work();
+	for (pkt = lone_link(&l, 0)->retry.tx.sent.head; pkt; pkt = pkt->next) {
+		if (pkt->hdr.vc != vc) {
+			runs++;
+			run = 0;
+		}
+		vc = pkt->hdr.vc;
+		assert_true(++run <= 16);
+	}
+	assert_int_equal(runs, 6);
+	assert_int_equal(l.nic->active, 0);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_bubble),
+		cmocka_unit_test(test_waited),
+		cmocka_unit_test(test_adaptive),
+		cmocka_unit_test(test_adaptive_dead),
+		cmocka_unit_test(test_parked),
+		cmocka_unit_test(test_park_full),
+		cmocka_unit_test(test_unresolved),
+		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_reopen),
+		cmocka_unit_test(test_reopen_failed),
+		cmocka_unit_test(test_replay_lost),
+		cmocka_unit_test(test_turns),
+	};
+
+	return cmocka_run_group_tests_name("nic_ways", all, NULL, NULL);
+}
