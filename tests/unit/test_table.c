@@ -118,22 +118,30 @@ static void test_many_cuts(void **state)
 	for_seeds(60, many_cuts);
 }
 
+static void soon_silent(struct fabric *t)
+{
+	tight(t);
+	t->params.keepalive = 10 * MS;
+	t->params.silence = 35 * MS;
+	t->params.probe_interval = 10 * MS;
+}
+
 /* Silence, not carrier: RETRY buffers are full when the link is given up. */
 static void silence_one(uint64_t seed)
 {
 	unsigned int port;
 	u32 node;
 
-	fabric_start_tuned(&f, seed, "4x2", tight);
+	fabric_start_tuned(&f, seed, "4x2", soon_silent);
 	f.load = 4;
 	fabric_run(&f, 2 * MS);
 	random_cable(&node, &port);
 	fabric_silence(&f, node, port, true);
-	fabric_run(&f, 500 * MS);
+	fabric_run(&f, 50 * MS);
 	expect(&f.r, f.node[node].nic->link[port].state == TORUS_LINK_FAULTY, "faulty");
 	fabric_recover(&f, 3000 * MS);
 	fabric_silence(&f, node, port, false);
-	fabric_run(&f, 150 * MS);
+	fabric_run(&f, 15 * MS);
 	fabric_recover(&f, 3000 * MS);
 	fabric_settle(&f, 5000 * MS);
 	expect(&f.r, !f.returned && !counters(TORUS_NC_LOST) && !counters(TORUS_NC_DUPLICATES),
