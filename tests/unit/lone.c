@@ -4,19 +4,34 @@
 
 /* --- the host ------------------------------------------------------------------ */
 
+/* As a host hands it out that does not clean what comes back. */
+static struct tn_pkt *used(struct tn_pkt *pkt)
+{
+	void *owner = pkt->owner;
+	u8 *payload = pkt->payload;
+
+	memset(pkt, 0xa5, sizeof(*pkt));
+	pkt->owner = owner;
+	pkt->payload = payload;
+	return pkt;
+}
+
 static struct tn_pkt *on_get(void *host, void *owner, const u8 *payload)
 {
 	struct lone *l = host;
 
 	(void)payload;
-	return l->no_memory ? NULL : memory_get(&l->mem, owner);
+	return l->no_memory ? NULL : used(memory_get(&l->mem, owner));
 }
 
 static struct tn_pkt *on_new(void *host, unsigned int nflits)
 {
 	struct lone *l = host;
+	struct tn_pkt *pkt = l->no_memory ? NULL : used(memory_new(&l->mem, nflits));
 
-	return l->no_memory ? NULL : memory_new(&l->mem, nflits);
+	if (pkt)
+		memset(pkt->payload, 0xa5, (size_t)nflits * TN_FLIT);
+	return pkt;
 }
 
 static void on_put(void *host, struct tn_pkt *pkt)

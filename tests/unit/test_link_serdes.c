@@ -293,6 +293,28 @@ static void test_eye_closes(void **state)
 	end();
 }
 
+/* When the peer trains, the NIC looks around its settings, too; by hand at all of them. */
+static void test_near(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	i = lone_init_of(&l, 0);
+	i.nonce_heard = 0;
+	i.resume = 1;
+	i.last_session = link->session;
+	i.last_rseq = l.peer[0].rseq;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
+	assert_true(link->train.state == TN_TRAIN_BUSY && link->train.near);
+	end();
+	begin_up();
+	tn_nic_retrain(l.nic, 0, l.now);
+	assert_true(link->train.state == TN_TRAIN_BUSY && !link->train.near);
+	end();
+}
+
 /* While it is not up, a closed eye begins another training of its own. */
 static void test_closes_in_init(void **state)
 {
@@ -372,6 +394,7 @@ static void test_dies(void **state)
 	assert_int_equal(link->reason, TORUS_REASON_TRAINING);
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 1);
 	assert_true(link->look_at == l.now + l.params.probe_interval);
+	assert_int_equal(lone_tx(&l, 0), 0);
 	/* An end that no lane reaches keeps silent. */
 	for (u64 until = link->look_at; l.now < until;)
 		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
@@ -406,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_looks),
 		cmocka_unit_test(test_thin),
 		cmocka_unit_test(test_eye_closes),
+		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_closes_in_init),
 		cmocka_unit_test(test_untrainable),
 		cmocka_unit_test(test_dies),

@@ -160,11 +160,13 @@ static void test_carrier(void **state)
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	told(TORUS_LINK_INIT, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
 	still();
-	lone_up(&l, 0);
+	end();
+	begin_up();
 	tn_nic_retrain(l.nic, 0, l.now);
 	l.events = 0;
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	told(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
+	assert_true(link->closed);
 	still();
 	end();
 }
@@ -227,6 +229,7 @@ static void test_probe(void **state)
 	assert_int_not_equal(link->nonce, nonce);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.peer[0].heard.nonce_heard, 4);
+	assert_true(link->give_up_at == l.now + 10 * l.params.init_interval);
 	end();
 }
 

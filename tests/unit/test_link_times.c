@@ -468,6 +468,10 @@ static void test_small_window(void **state)
 		link->retry.tx.rtt = t[n].rtt;
 		due_at(l.now + t[n].wait);
 		assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+		lone_drain(&l, 0);		/* and twice as late the next time */
+		link->keepalive_at = NEVER;
+		due_at(l.now + 2 * t[n].wait);
+		assert_int_equal(pc(TORUS_PC_RETRIES), 2);
 		end();
 	}
 	/* With less on the wire it is not full. */
@@ -559,6 +563,7 @@ static void test_retrain(void **state)
 	i = l.peer[0].heard;
 	assert_true(i.resume && !i.up && i.last_session == session);
 	assert_int_equal(i.last_rseq, l.peer[0].tseq);
+	assert_int_equal(i.retry, TORUS_RETRY_ANGARA);	/* what is spoken, whatever was asked */
 	assert_int_equal(pc(TORUS_PC_RETRAINS), 2);
 	/* Traffic waits: no longer and longer intervals here. */
 	for (int n = 0; n < 4; n++)

@@ -507,6 +507,7 @@ static void test_no_way_back(void **state)
 		assert_int_equal(lone_link(&l, 1)->credit.used[0], 0);
 	}
 	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 2);
+	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 0);
 	assert_int_equal(lone_drain(&l, 0), 0);
 	assert_int_equal(nc(TORUS_NC_RETURNED), 0);
 	end();

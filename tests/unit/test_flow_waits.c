@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who waits for a turn, flow by flow; and when the age of a numbering is looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "kernel/core/flow.h"
+
+#define NODES 600
+
+static struct tn_flow_tx tx[NODES * TN_FLOW_VCS];
+static struct tn_flow_rx rx[NODES * TN_FLOW_VCS];
+static struct tn_flows f;
+static struct tn_pkt pool[NODES * TN_FLOW_VCS], rubbish;
+static unsigned int used;
+
+static void begin(void)
+{
+	tn_flows_init(&f, tx, rx, NODES);
+	used = 0;
+}
+
+static struct tn_pkt *make(u32 src, u8 vc, u32 eseq, u16 len)
+{
+	struct tn_pkt *pkt = &pool[used++];
+
+	assert_true(used <= ARRAY_SIZE(pool));
+	/* Whatever it was before: it is in no queue now. */
+	*pkt = (struct tn_pkt) {
+		.hdr = { .src = src, .vc = vc, .len = len, .type = TN_DATA },
+		.tail = { .eseq = eseq, .epoch = 1 }, .child = &rubbish, .next = &rubbish,
+	};
+	return pkt;
+}
+
+static struct tn_pkt *waits(u32 src, u8 vc, u32 eseq, u16 len, u64 now)
+{
+	struct tn_pkt *pkt = make(src, vc, eseq, len);
+
+	assert_int_equal(tn_flow_turn(&f, pkt), TN_FLOW_EARLY);
+	tn_flow_wait(&f, pkt, now);
+	return pkt;
+}
+
+/* Number @eseq is delivered. Return: of tn_flow_done(). */
+static bool done(u32 src, u8 vc, u32 eseq)
+{
+	struct tn_pkt *pkt = make(src, vc, eseq, 0);
+
+	assert_int_equal(tn_flow_turn(&f, pkt), TN_FLOW_NOW);
+	return tn_flow_done(&f, pkt);
+}
+
+/* It is the turn of @pkt, and then of nobody. */
+static void next_is(struct tn_pkt *pkt)
+{
+	assert_true(tn_flow_next(&f) == pkt);
+	tn_flow_unwait(&f, pkt);
+	assert_int_equal(tn_flow_turn(&f, pkt), TN_FLOW_NOW);
+	tn_flow_done(&f, pkt);
+}
+
+static void nobody(void)
+{
+	assert_null(tn_flow_next(&f));
+	for (unsigned int i = 0; i < ARRAY_SIZE(f.look); i++)
+		assert_int_equal(f.look[i], 0);
+}
+
+/* One flow after the other: whose turn it is, is found, whichever flow it is of. */
+static void test_each_flow(void **state)
+{
+	(void)state;
+	for (u32 src = 0; src < NODES; src++) {
+		for (u8 vc = 0; vc < TN_FLOW_VCS; vc++) {
+			struct tn_pkt *pkt;
+
+			begin();
+			assert_false(done(src, vc, 0));
+			nobody();
+			pkt = waits(src, vc, 2, 1, 5);
+			nobody();
+			assert_true(done(src, vc, 1));
+			next_is(pkt);
+			nobody();
+			assert_false(done(src, vc, 3));
+		}
+	}
+}
+
+/* All at once: each is found when its own turn comes, and nobody else's. */
+static void test_all_flows(void **state)
+{
+	static struct tn_pkt *pkt[NODES][TN_FLOW_VCS];
+
+	(void)state;
+	begin();
+	for (u32 src = 0; src < NODES; src += 2)
+		for (u8 vc = 0; vc < TN_FLOW_VCS; vc++)
+			pkt[src][vc] = waits(src, vc, 1, 0, 5);
+	nobody();
+	for (u32 i = 0; i < NODES; i += 2) {
+		u32 src = i * 7 % NODES;	/* 7 and 600 have no factor in common */
+
+		for (u8 vc = 0; vc < TN_FLOW_VCS; vc++) {
+			u8 other = vc ^ (u8)(i / 2 % 2);
+			struct tn_pkt zero = { .hdr = { .src = src, .vc = other },
+					       .tail = { .epoch = 1 } };
+
+			assert_int_equal(tn_flow_turn(&f, &zero), TN_FLOW_NOW);
+			assert_true(tn_flow_done(&f, &zero));
+			next_is(pkt[src][other]);
+			nobody();
+		}
+	}
+	assert_int_equal(f.waiting, 0);
+	assert_int_equal(f.wait_bytes, 0);
+	assert_true(f.since == ~0ull);
+}
+
+/* How many wait, of how many bytes, and since when the oldest does. */
+static void test_books(void **state)
+{
+	struct tn_pkt *a, *b, *c;
+	struct tn_queue out = { 0 };
+
+	(void)state;
+	begin();
+	assert_true(f.since == ~0ull);
+	a = waits(1, 0, 3, 5, 100);
+	b = waits(2, 1, 4, 1, 200);
+	c = waits(1, 0, 2, 0, 300);
+	assert_int_equal(f.waiting, 3);
+	assert_int_equal(f.wait_bytes, (7 + 3 + 2) * TN_FLIT);
+	assert_int_equal(f.since, 100);
+	tn_flow_unwait(&f, b);
+	assert_int_equal(f.waiting, 2);
+	assert_int_equal(f.wait_bytes, (7 + 2) * TN_FLIT);
+	assert_null(b->next);
+	assert_null(b->child);
+	assert_int_equal(f.since, 100);
+	tn_flow_wait(&f, b, 400);
+	assert_int_equal(f.since, 100);
+	tn_flows_empty(&f, &out);
+	assert_int_equal(out.count, 3);
+	for (u32 n = 0; n < 3; n++) {
+		struct tn_pkt *pkt = tn_queue_pop(&out);
+
+		assert_true(pkt == a || pkt == b || pkt == c);
+		a = pkt == a ? NULL : a;
+		b = pkt == b ? NULL : b;
+		c = pkt == c ? NULL : c;
+	}
+	assert_int_equal(f.waiting, 0);
+	assert_int_equal(f.wait_bytes, 0);
+	assert_true(f.since == ~0ull);
+	nobody();
+	waits(1, 0, 9, 0, 500);
+	assert_int_equal(f.since, 500);
+}
+
+/* A gap is closed of the flow that is meant; of each, the first. */
+static void test_gaps(void **state)
+{
+	struct tn_pkt *near, *far, *other;
+
+	(void)state;
+	begin();
+	done(1, 0, 0);
+	done(129, 0, 0);		/* beside it in the memory of who waits */
+	near = waits(1, 0, 3, 0, 5);
+	far = waits(1, 0, 6, 0, 5);
+	other = waits(129, 0, 9, 0, 5);
+	tn_flow_close_gap(&f, far);
+	assert_int_equal(f.lost, 2);
+	next_is(near);
+	nobody();
+	tn_flow_close_gap(&f, make(129, 1, 0, 0));	/* of a flow that nobody waits in */
+	assert_int_equal(f.lost, 2);
+	tn_flow_close_gaps(&f);
+	assert_int_equal(f.lost, 2 + 2 + 8);
+	/* Their turn has come; before it is over there is no gap to close. */
+	tn_flow_close_gaps(&f);
+	assert_int_equal(f.lost, 12);
+	tn_flow_unwait(&f, other);
+	tn_flow_done(&f, other);
+	next_is(far);
+	nobody();
+}
+
+/* Numbers of epoch @epoch came last. Return: flags after versions went from @old to @now. */
+static u8 aged(u16 epoch, u64 old, u64 now)
+{
+	begin();
+	rx[7] = (struct tn_flow_rx) { .epoch = epoch, .flags = TN_FLOW_KNOWN };
+	tn_flows_age(&f, old, now);
+	return rx[7].flags & TN_FLOW_OLD;
+}
+
+/* Each 2^12 versions, of epochs 2^13 or more behind; half the circle on is ahead. */
+static void test_age(void **state)
+{
+	(void)state;
+	assert_false(aged(0x1000, 0x3000, 0x3001));
+	assert_false(aged(0x1000, 0x3001, 0x3fff));
+	assert_true(aged(0x1000, 0x2fff, 0x3000));
+	assert_false(aged(0x1001, 0x2fff, 0x3000));
+	assert_true(aged(0x1000, 0x3fff, 0x4005));
+	assert_true(aged(0x0fff, 0x2fff, 0x3000));
+	assert_true(aged(0x3001, 0xafff, 0xb000));
+	assert_false(aged(0x3000, 0xafff, 0xb000));
+	assert_false(aged(0x2fff, 0xafff, 0xb000));
+	/* Around the circle of 16 bits. */
+	assert_true(aged(0xf000, 0x70fff, 0x71000));
+	assert_false(aged(0xf001, 0x70fff, 0x71000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_each_flow),
+		cmocka_unit_test(test_all_flows),
+		cmocka_unit_test(test_books),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_age),
+	};
+
+	return cmocka_run_group_tests_name("flow_waits", all, NULL, NULL);
+}
