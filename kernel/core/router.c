@@ -132,7 +132,7 @@ void tn_deliver_waiting(struct tn_nic *nic, u64 now)
 	struct tn_flows *f = &nic->flows;
 	struct tn_pkt *pkt;
 
-	while (f->waiting && (pkt = tn_flow_next(f))) {
+	while ((pkt = tn_flow_next(f))) {
 		struct tn_pkt seen = *pkt;
 
 		f->since = now;
