@@ -277,6 +277,90 @@ static void test_capacity(void **state)
 	}
 }
 
+/* --- the books, call by call -------------------------------------------------------- */
+
+/* Another generation: nothing of the window is left, at any node, and nowhere else. */
+static void test_renew(void **state)
+{
+	static struct tn_relay_peer peer[NODES + 1];
+	struct tn_relay r;
+
+	(void)state;
+	memset(peer, 0xa5, sizeof(peer));
+	tn_relay_init(&r, peer, NODES, 3 * NODES + 2);
+	assert_true(r.window == 3 && r.capacity == 3 * NODES && !r.used && r.ask_at == ~0ull);
+	for (u32 node = 1; node < NODES; node += NODES - 2) {
+		struct tn_pkt pkt = { .via = { .dst = node } };
+
+		tn_relay_charge(&r, &pkt, 0);
+	}
+	assert_true(r.used && r.out == 2);
+	peer[1].ended = 4;
+	r.asks = 3;
+	r.ask_at = 5;
+	tn_relay_renew(&r, 0);			/* it is */
+	assert_true(r.out == 2 && r.asks == 3);
+	tn_relay_renew(&r, 7);
+	assert_true(!r.out && !r.used && !r.asks && r.ask_at == ~0ull && r.gen == 7);
+	for (u32 node = 0; node < NODES; node++)
+		assert_true(!peer[node].sent && !peer[node].acked);
+	assert_int_equal(peer[1].ended, 4);	/* of the other's window */
+	assert_int_equal(peer[NODES].sent, 0xa5a5a5a5);
+	tn_relay_init(&r, peer, NODES, NODES - 1);
+	assert_true(r.window == 1 && r.capacity == NODES);
+}
+
+/* Of those that told nothing new since the last look, one after the other is asked. */
+static void test_mute(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 10 * NODES);
+	assert_int_equal(tn_relay_ask(&r, 3), TORUS_NO_NODE);
+	assert_int_equal(r.cursor, 0);		/* nobody owes anything */
+	for (u32 node = 1; node < 4; node++) {
+		struct tn_pkt pkt = { .via = { .dst = node } };
+
+		tn_relay_charge(&r, &pkt, 0);
+		tn_relay_charge(&r, &pkt, 0);
+	}
+	assert_true(tn_relay_acked(&r, 2, 0, 1));	/* before the first look */
+	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, NODES), 1);
+	assert_true(tn_relay_acked(&r, 2, 0, 2));	/* all */
+	assert_int_equal(tn_relay_ask(&r, 1), TORUS_NO_NODE);
+	assert_int_equal(tn_relay_ask(&r, 1), 3);
+	assert_int_equal(tn_relay_ask(&r, NODES), 1);
+	assert_int_equal(tn_relay_ask(&r, NODES), 3);
+}
+
+/* A count that is old, of another generation, or more than was sent opens nothing. */
+static void test_acked(void **state)
+{
+	struct tn_relay_peer peer[NODES];
+	struct tn_pkt pkt = { .via = { .dst = 2 } };
+	struct tn_relay r;
+
+	(void)state;
+	tn_relay_init(&r, peer, NODES, 10 * NODES);
+	for (int n = 0; n < 3; n++)
+		tn_relay_charge(&r, &pkt, 0);
+	r.ask_at = 5;
+	assert_false(tn_relay_acked(&r, 2, 1, 1));
+	assert_false(tn_relay_acked(&r, 2, 0, 4));
+	assert_false(tn_relay_acked(&r, 2, 0, 0));
+	assert_false(tn_relay_acked(&r, 1, 0, 1));
+	assert_int_equal(r.out, 3);
+	assert_true(tn_relay_acked(&r, 2, 0, 2));
+	assert_false(tn_relay_acked(&r, 2, 0, 2));
+	assert_false(tn_relay_acked(&r, 2, 0, 1));
+	assert_true(r.out == 1 && r.ask_at == 5);
+	assert_true(tn_relay_acked(&r, 2, 0, 3));
+	assert_true(r.out == 0 && r.ask_at == ~0ull);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +371,9 @@ int main(void)
 		cmocka_unit_test(test_generations),
 		cmocka_unit_test(test_timers),
 		cmocka_unit_test(test_capacity),
+		cmocka_unit_test(test_renew),
+		cmocka_unit_test(test_mute),
+		cmocka_unit_test(test_acked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One NIC as a relay and at the ends of ways through relays, packet by packet. */
+#include "tests/unit/lone.h"
+
+#define MS 1000000ull
+#define NONE TORUS_NO_NODE
+
+static struct lone l;
+
+/* Node 0 of 3x3; rows lead to 1 by port 0, to 3 by port 1; 8 by way of node 1. */
+static void begin(void (*tune)(struct lone *l))
+{
+	lone_start(&l, "3x3", 0, tune);
+	lone_all_up(&l);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 3, lone_dirs(2));
+	lone_row(&l, 8, lone_dirs(1) | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT);
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+	l.events = 0;
+}
+
+static void end(void)
+{
+	lone_end(&l);
+}
+
+static u64 nc(enum torus_node_counter c)
+{
+	return lone_nc(&l, c);
+}
+
+static u64 fc(enum torus_flow_counter c)
+{
+	return lone_fc(&l, c);
+}
+
+static void work(void)
+{
+	tn_nic_work(l.nic, l.now);
+}
+
+/* From node 6 by way of this one to @dst, in the window of @payer; comes in at port 2. */
+static void relayed(u8 type, u32 dst, u32 payer, u16 legs, u8 colour)
+{
+	const struct tn_hdr h = {
+		.type = type, .len = 1, .src = 6, .dir = 15, .first = 15, .last = 15,
+		.colour = colour, .vc = 1,
+	};
+
+	lone_say_via(&l, 2, h, (struct tn_tail) { .eseq = 0, .epoch = 3 },
+		     (struct tn_via) { .dst = dst, .payer = payer, .gen = 9, .legs = legs });
+	work();
+}
+
+/* What NICs say to each other: from @from, on its last leg. */
+static void word(u32 from, u32 what, u32 gen, u32 count)
+{
+	u8 flits[3 * TN_FLIT], payload[TN_FLIT] = { 0 };
+	const struct tn_hdr h = { .type = TN_DATA, .nic = 1, .len = 1, .src = from, .vc = 1,
+				  .dir = 15, .first = 15, .last = 15 };
+
+	tn_put_le32(payload, what);
+	tn_put_le32(payload + 4, gen);
+	tn_put_le32(payload + 8, count);
+	lone_rx(&l, 0, flits, lone_make(&l, 0, flits, h, (struct tn_tail) { 0 }, NULL, payload));
+	l.peer[0].tseq = (u16)((l.peer[0].tseq + 1) & TN_SEQ_MASK);
+	work();
+}
+
+/* The NIC sent just this by @port to @to: 16 bytes, and nothing else in it. */
+static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
+{
+	const struct sent *s = &l.sent[0];
+
+	assert_int_equal(lone_tx(&l, port), 1);
+	assert_true(s->hdr.type == TN_DATA && s->hdr.nic && s->hdr.len == 1 && s->hdr.vc == 1);
+	assert_true(s->hdr.src == 0 && s->hdr.dst == to && !s->hdr.relayed);
+	assert_int_equal(tn_get_le32(s->payload), what);
+	assert_int_equal(tn_get_le32(s->payload + 4), gen);
+	assert_int_equal(tn_get_le32(s->payload + 8), count);
+	assert_int_equal(tn_get_le32(s->payload + 12), 0);
+	assert_true(!s->tail.eseq && !s->tail.epoch && !s->tail.vb && !s->tail.flags);
+	assert_int_equal(s->tail.ecrc, tn_ecrc(s->payload, &s->hdr, &s->tail));
+}
+
+/* --- as a relay ------------------------------------------------------------------------------ */
+
+/* Taken in and sent on: counted as that and as nothing else; its colour and window stay. */
+static void test_onward(void **state)
+{
+	const struct sent *s = &l.sent[0];
+
+	(void)state;
+	begin(NULL);
+	relayed(TN_DATA, 3, 6, 2, 2);
+	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
+	assert_int_equal(lone_tx(&l, 1), 1);
+	assert_true(s->hdr.relayed && s->hdr.src == 6 && s->hdr.dst == 3 && s->hdr.dir == 2);
+	assert_int_equal(s->hdr.colour, 2);
+	assert_true(s->via.dst == 3 && s->via.payer == 6 && s->via.gen == 9 && s->via.legs == 3);
+	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
+	assert_int_equal(nc(TORUS_NC_FORWARDED) + nc(TORUS_NC_RELAYED_TX) + nc(TORUS_NC_RELAYED_RX) +
+			 nc(TORUS_NC_INJECTED) + nc(TORUS_NC_RELAY_DROPS), 0);
+	assert_int_equal(fc(TORUS_FC_INJECTED) + fc(TORUS_FC_DELIVERED), 0);
+	/* By way of a further relay. */
+	relayed(TN_DATA, 8, 6, 0, 2);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_true(s->hdr.dst == 1 && s->via.dst == 8 && s->via.legs == 1 && s->via.payer == 6);
+	end();
+}
+
+/* Without a row, or after too many legs, it ends as unreachable. */
+static void test_no_onward(void **state)
+{
+	(void)state;
+	begin(NULL);
+	relayed(TN_DATA, 3, 6, TN_RELAY_LEGS - 1, 2);
+	assert_int_equal(lone_drain(&l, 1), 1);
+	relayed(TN_DATA, 3, 6, TN_RELAY_LEGS, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	relayed(TN_DATA, 5, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
+	relayed(TN_DATA, 9, 6, 0, 2);		/* no such node */
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 3);
+	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][2], 3);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
+	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
+	end();
+}
+
+static void three_each(struct lone *t)
+{
+	t->params.relay_packets = 9;		/* one of each node */
+}
+
+/* As many of windows as it promised; of nobody's TN_RELAY_RIDERS; and they do not share. */
+static void test_capacity(void **state)
+{
+	(void)state;
+	begin(three_each);
+	assert_int_equal(l.nic->relay.capacity, 9);
+	tn_nic_retrain(l.nic, 1, l.now);	/* nothing goes to 3 now, nor is it dead */
+	for (int i = 0; i < 9; i++)
+		relayed(TN_DATA, 3, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
+	assert_int_equal(l.nic->input[TN_INPUT_RELAY + 1].count, 9);
+	relayed(TN_DATA, 3, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	for (u32 i = 0; i < TN_RELAY_RIDERS; i++) {
+		relayed(i % 2 ? TN_UNREACH : TN_DATA, 3, i % 2 ? 6 : NONE, 0, 2);
+		assert_int_equal(l.nic->relay.riders, i + 1);
+	}
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	relayed(TN_UNREACH, 3, NONE, 0, 2);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 1);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 1);
+	assert_int_equal(l.nic->relay.riders, TN_RELAY_RIDERS);
+	relayed(TN_DATA, 3, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
+	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
+	end();
+}
+
+/* A rider without a row is dropped, data among them counted as ended. */
+static void test_riders(void **state)
+{
+	(void)state;
+	begin(NULL);
+	relayed(TN_UNREACH, 5, NONE, 0, 2);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 1);
+	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 0);
+	relayed(TN_DATA, 5, NONE, 0, 2);
+	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 2);
+	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 1);
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
+	assert_int_equal(l.mem.live, 0);
+	/* With one it goes on, and is no longer kept. */
+	relayed(TN_UNREACH, 3, NONE, 0, 2);
+	assert_int_equal(l.nic->relay.riders, 0);
+	assert_int_equal(lone_drain(&l, 1), 1);
+	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
+	end();
+}
+
+/* A packet of another colour whose row is on hold is parked here; one of this colour goes. */
+static void test_on_hold(void **state)
+{
+	u32 held = 3;
+
+	(void)state;
+	begin(NULL);
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	relayed(TN_DATA, 3, 6, 0, l.nic->colour);
+	assert_int_equal(nc(TORUS_NC_PARKED), 0);
+	assert_int_equal(lone_drain(&l, 1), 1);
+	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
+	assert_int_equal(nc(TORUS_NC_PARKED), 1);
+	assert_int_equal(fc(TORUS_FC_PARKED), 1);
+	assert_int_equal(l.parks, 1);
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
+	/* It is parked even if there is no memory for that: it is in a relay's. */
+	l.no_park = true;
+	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
+	assert_int_equal(nc(TORUS_NC_PARKED), 2);
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
+	assert_int_equal(nc(TORUS_NC_PARKED), 2);
+	end();
+}
+
+/* --- at the end ------------------------------------------------------------------------------ */
+
+/* The host gets it as its source made it; the payer of its window is told, each time. */
+static void test_ended(void **state)
+{
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin(NULL);
+	for (u32 n = 1; n < 3; n++) {
+		lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .len = 1, .src = 6, .vc = 1,
+			     .dir = 15, .first = 15, .last = 15, .colour = 1 },
+			     (struct tn_tail) { .eseq = n - 1 },
+			     (struct tn_via) { .dst = 0, .payer = 1, .gen = 9, .legs = 2 });
+		work();
+		assert_int_equal(nc(TORUS_NC_RELAYED_RX), n);
+		assert_int_equal(nc(TORUS_NC_DELIVERED), n);
+		assert_int_equal(fc(TORUS_FC_DELIVERED), n);
+		pkt = lone_got(&l);
+		assert_true(!pkt->hdr.relayed && pkt->hdr.src == 6 && pkt->hdr.dst == 0);
+		lone_free(&l, pkt);
+		said(0, 1, TN_NIC_ACK, 9, n);
+	}
+	/* Of no window, of a past one, of no node: nobody is told. */
+	relayed(TN_DATA, 0, NONE, 2, 1);
+	relayed(TN_DATA, 0, 9, 2, 1);
+	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 4);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	lone_clear(&l);
+	/* Of this node's own: it need not be told. */
+	relayed(TN_DATA, 0, 0, 2, 1);
+	assert_int_equal(lone_tx(&l, 0), 0);
+	/* A full host has it later; it is as relayed as before until then. */
+	l.busy = true;
+	relayed(TN_UNREACH, 0, 1, 2, 1);
+	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 5);
+	assert_true(l.nic->input[2 * TORUS_VCS + 1].head->hdr.relayed);
+	l.busy = false;
+	work();
+	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 6);
+	said(0, 1, TN_NIC_ACK, 9, 3);
+	end();
+}
+
+/* Who asks is answered; who asks of another generation has nothing here. */
+static void test_answers(void **state)
+{
+	(void)state;
+	begin(NULL);
+	relayed(TN_DATA, 0, 3, 2, 1);
+	said(1, 3, TN_NIC_ACK, 9, 1);
+	word(3, TN_NIC_ASK, 9, 0);
+	said(1, 3, TN_NIC_ACK, 9, 1);
+	word(3, TN_NIC_ASK, 10, 0);
+	said(1, 3, TN_NIC_ACK, 10, 0);
+	assert_int_equal(lone_link(&l, 0)->credit.used[1], 0);
+	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
+	/* Nothing of a node without a row, that there is not, or to itself; other words are none. */
+	word(5, TN_NIC_ASK, 9, 0);
+	word(9, TN_NIC_ASK, 9, 0);
+	word(0, TN_NIC_ASK, 9, 0);
+	word(3, 3, 9, 0);
+	word(3, 0, 9, 0);
+	for (unsigned int p = 0; p < 4; p++)
+		assert_int_equal(lone_drain(&l, p), 0);
+	/* Nor if the host has no packet for it: it is asked for again. */
+	l.no_memory = true;
+	tn_via_ended(l.nic, &(struct tn_via) { .payer = 3, .gen = 9 });
+	assert_int_equal(l.nic->input[TN_INPUT_INJECT + 1].count, 0);
+	end();
+}
+
+/* --- the window -------------------------------------------------------------------------------- */
+
+/* Who tells nothing is asked, later each time, until somebody tells something new. */
+static void test_asks(void **state)
+{
+	u64 at;
+
+	(void)state;
+	begin(NULL);
+	for (unsigned int p = 2; p < 4; p++)
+		tn_nic_admin(l.nic, p, false, l.now);
+	assert_true(l.nic->relay.ask_at == ~0ull);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	work();
+	at = l.now + 20 * MS;
+	assert_true(l.nic->relay.ask_at == at);
+	assert_true(tn_nic_expiry(l.nic) <= at);
+	lone_drain(&l, 0);
+	/* The first look only sees what was told; then it is asked at each, up to 2^6 times later. */
+	for (unsigned int n = 0; n < 10; n++) {
+		unsigned int shift = n < 1 ? 0 : n < 7 ? n - 1 : 6;
+
+		tn_via_poll(l.nic, l.now = at - 1);
+		assert_true(l.nic->relay.ask_at == at);
+		tn_via_poll(l.nic, l.now = at);
+		work();
+		assert_int_equal(lone_drain(&l, 0), n > 0);
+		if (n)
+			assert_true(l.sent[0].hdr.nic && l.sent[0].via.dst == 8);
+		lone_ack(&l, 0);
+		at = l.now + (20 * MS << shift);
+		assert_true(l.nic->relay.ask_at == at);
+	}
+	/* Something new: it is not asked at the next look, and soon again. */
+	word(8, TN_NIC_ACK, l.nic->relay.gen, 1);
+	tn_via_poll(l.nic, l.now = at);
+	work();
+	assert_int_equal(lone_drain(&l, 0), 0);
+	assert_true(l.nic->relay.ask_at == l.now + 20 * MS);
+	assert_int_equal(l.nic->relay.out, 1);
+	assert_int_equal(l.nic->relay.asks, 0);
+	word(8, TN_NIC_ACK, l.nic->relay.gen, 2);
+	assert_int_equal(l.nic->relay.out, 0);
+	assert_true(l.nic->relay.ask_at == ~0ull);
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_onward),
+		cmocka_unit_test(test_no_onward),
+		cmocka_unit_test(test_capacity),
+		cmocka_unit_test(test_riders),
+		cmocka_unit_test(test_on_hold),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_asks),
+	};
+
+	return cmocka_run_group_tests_name("nic_relay", all, NULL, NULL);
+}
