@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
 core-tests := wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += link_rx link_tx link_times link_states link_serdes nic_host nic_flow nic_ways train_eye flow_waits nic_relay
+core-tests += link_rx link_tx link_times link_states link_serdes nic_host nic_flow nic_ways train_eye flow_waits nic_relay serdes_eye
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
 core-test-libs-serdes_model := -lm
+core-test-libs-serdes_eye := -lm
 core-test-link := tests/unit/linkpair.o tests/unit/cable.o
 core-test-retry_angara := tests/unit/retrymasks.o
 core-test-retry_acknak := tests/unit/retrymasks.o

@@ -99,7 +99,7 @@ static void test_distances(void **state)
 		TORUS_BER_ONE / 3, TORUS_BER_ONE / 1000, TORUS_BER_ONE / 1025,
 		TORUS_BER_ONE / 1000000, 3,
 	};
-	const unsigned int n = 20000;
+	const unsigned int n = getenv("EVERY") ? 5000 : 20000;
 
 	(void)state;
 	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
@@ -120,12 +120,90 @@ static void test_distances(void **state)
 	}
 }
 
+/* A random number of a seed, as whoever reports a seed relies on: splitmix64, the first. */
+static double uniform(u64 seed)
+{
+	u64 z = seed + 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return ldexp((double)(z ^ z >> 31), -64);
+}
+
+/* Each seed's first distance is floor(ln u / ln(1 - p)), but for the precision of logarithms. */
+static void test_exact(void **state)
+{
+	static const u64 rates[] = {
+		TORUS_BER_ONE - 1, TORUS_BER_ONE / 10 * 9, TORUS_BER_ONE / 2, TORUS_BER_ONE / 3,
+		TORUS_BER_ONE / 1000, TORUS_BER_ONE >> 10, (TORUS_BER_ONE >> 10) - 1,
+		TORUS_BER_ONE / 1025, TORUS_BER_ONE / 1000000, 1000000, 1000,
+	};
+
+	(void)state;
+	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+		double whole = log1p(-(double)rates[r] / (double)TORUS_BER_ONE);
+
+		for (u64 seed = 1; seed <= 300; seed++) {
+			double want = log(uniform(seed)) / whole;
+			struct tn_fault f;
+
+			arm(&f, rates[r], seed);
+			assert_true((double)f.skip <= want * (1 + 1e-7) + 1e-6);
+			assert_true((double)f.skip >= want * (1 - 1e-7) - 1 - 1e-6);
+		}
+	}
+}
+
+/* Another rate goes on with the random numbers; the same one changes nothing. */
+static void test_change(void **state)
+{
+	struct tn_fault f, was;
+
+	(void)state;
+	arm(&f, 1000, 5);
+	was = f;
+	tn_fault_rate(&f, 1000);
+	assert_memory_equal(&f, &was, sizeof(f));
+	tn_fault_rate(&f, 2000);
+	assert_true(f.ber == 2000 && f.rng != was.rng && f.skip != was.skip);
+	was = f;
+	tn_fault_rate(&f, 0);
+	assert_true(f.ber == 0 && f.rng == was.rng);
+	assert_false(tn_fault_hits(&f, 0xffffffff));
+	assert_int_equal(f.skip, was.skip);
+}
+
+/* Bits pass one by one: the frame that has the bad one is hit, at that bit. */
+static void test_place(void **state)
+{
+	struct tn_fault f = { .ber = 1, .seed = 1 };
+
+	(void)state;
+	for (u64 skip = 0; skip < 64; skip++) {
+		memset(frame, 0, 8);
+		f.skip = skip;
+		assert_int_equal(tn_fault_hits(&f, 2), skip < 16);
+		if (skip >= 16) {
+			assert_int_equal(f.skip, skip - 16);
+			continue;
+		}
+		assert_int_equal(f.skip, skip);
+		tn_fault_corrupt(&f, frame, 2);
+		assert_int_equal(frame[skip / 8], 1 << skip % 8);
+		assert_int_equal(frame[1 - skip / 8], 0);
+		assert_true(f.skip > 16);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_seed),
+		cmocka_unit_test(test_exact),
+		cmocka_unit_test(test_change),
+		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_distances),
 	};
 

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Eyes and errors of a cable against the equations of serdes_model.h, in floating point. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "kernel/core/serdes_model.h"
+#include "tests/unit/random.h"
+
+#define SECOND 1000000000ull
+
+static struct tn_serdes_model m;
+static uint64_t r;
+
+static const struct tn_serdes *serdes(void)
+{
+	return &m.serdes;
+}
+
+static struct tn_eye measured(unsigned int lane, u64 now)
+{
+	struct tn_eye e;
+
+	serdes()->ops->measure(serdes()->ctx, lane, &e, now);
+	return e;
+}
+
+static void lay(const struct tn_cable *c, u64 now)
+{
+	tn_serdes_model_init(&m);
+	tn_serdes_model_lay(&m, c, now);
+}
+
+/* --- the same in floating point ----------------------------------------------------------- */
+
+/* How a lane differs from others: splitmix64 of seed and lane, 0 to 100. */
+static double lane_differs(u64 seed, unsigned int lane)
+{
+	u64 z = (seed + lane + 1) * 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (double)((u32)(z >> 33) % 101);
+}
+
+/* -1 to 1, from 0 up first, in 60 s. */
+static double triangle(double seconds)
+{
+	double phase = fmod(seconds, 60) / 15;
+
+	return phase < 1 ? phase : phase < 3 ? 2 - phase : phase - 4;
+}
+
+static double loss_db(const struct tn_cable *c, unsigned int lane, unsigned int rate, double seconds)
+{
+	static const double mbps[] = { 6250, 5000, 3125, 2500 };
+	double db = c->length / 100.0 * c->loss / 1000.0;
+
+	db *= 1 + lane_differs(c->seed, lane) / 1000 - 0.05;
+	db *= 1 + c->drift / 1000.0 * triangle(seconds);
+	db *= 1 + c->warmer * 0.002;
+	if (c->aged >> lane & 1)
+		db += seconds * c->ageing / 1000.0;
+	return db * sqrt(mbps[rate] / 6250);
+}
+
+static double open_of(const struct tn_cable *c, unsigned int lane, unsigned int rate,
+		      struct tn_taps taps, double seconds, unsigned int neighbours, double *peak)
+{
+	double x = pow(10, -loss_db(c, lane, rate, seconds) / 20), odd = (1 - x) / 2, open = 0;
+	double tap[] = { -taps.pre / 40.0, 1 - (taps.pre + taps.post) / 40.0, -taps.post / 40.0 };
+	double h[] = { odd / 4, (1 + x) / 2 - odd / 8, odd - odd / 4, odd / 8 }, p[6] = { 0 };
+
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 4; j++)
+			p[i + j] += tap[i] * h[j];
+	for (int i = 0; i < 6; i++)
+		open += i == 2 ? p[i] : -fabs(p[i]);
+	*peak = p[2];
+	return open - neighbours * c->crosstalk / 1000.0;
+}
+
+/* --- eyes ------------------------------------------------------------------------------------ */
+
+static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int rate,
+		      struct tn_taps taps, u64 age, unsigned int neighbours)
+{
+	struct tn_eye e = measured(lane, SECOND + age);
+	double peak, open = open_of(c, lane, rate, taps, (double)age / SECOND, neighbours, &peak);
+
+	assert_true(e.noise == 7 && e.jitter == 14);
+	if (c->dead >> lane & 1) {
+		assert_true(!e.signal && !e.height && !e.width);
+		return;
+	}
+	assert_true(e.signal);
+	if (open <= 0)
+		open = 0;
+	assert_true(fabs(e.height - 400 * open) < 1.6);
+	if (e.height > 3)
+		assert_true(fabs(e.width - 460 * open / peak) < 2.5);
+}
+
+/* Any cable, rate, taps, time, lane, whoever of its neighbours is on. */
+static void test_eyes(void **state)
+{
+	(void)state;
+	r = random_seed(1);
+	for (int n = 0; n < 4000; n++) {
+		struct tn_cable c = {
+			.length = 1 + random_below(&r, 1000), .loss = random_below(&r, 2500),
+			.crosstalk = random_below(&r, 3) * random_below(&r, 40),
+			.drift = random_below(&r, 2) * random_below(&r, 300),
+			.ageing = random_below(&r, 2) * random_below(&r, 500),
+			.warmer = (s32)random_below(&r, 2) * ((s32)random_below(&r, 120) - 60),
+			.aged = (u16)random_below(&r, 4096), .seed = random_next(&r),
+			.dead = (u16)(random_below(&r, 8) ? 0 : random_below(&r, 4096)),
+		};
+		unsigned int rate = random_below(&r, TN_RATES_MAX), on = 0;
+		unsigned int lane = random_below(&r, TORUS_LANES_MAX);
+		struct tn_taps taps = { (u8)random_below(&r, 8), (u8)random_below(&r, 16) };
+
+		lay(&c, SECOND);
+		serdes()->ops->set_rate(serdes()->ctx, rate);
+		serdes()->ops->set_taps(serdes()->ctx, lane, taps);
+		for (unsigned int i = 0; i < TORUS_LANES_MAX; i++) {
+			bool yes = random_below(&r, 2);
+
+			serdes()->ops->enable(serdes()->ctx, i, yes);
+			on += yes && (i + 1 == lane || i == lane + 1);
+		}
+		check_eye(&c, lane, rate, taps, random_next(&r) % (200 * SECOND), on);
+	}
+}
+
+/* Without a cable, and with ever longer ones until nothing is open. */
+static void test_ends(void **state)
+{
+	struct tn_cable c = { .dead = 4 };
+	u16 last = 401;
+
+	(void)state;
+	lay(&c, 5);
+	assert_true(measured(0, 9).height == 400 && measured(0, 9).width == TN_HALF_UI);
+	assert_false(measured(2, 9).signal);
+	assert_true(serdes()->settle == 0 && !serdes()->steady);	/* a dead lane is looked at */
+	c.dead = 0;
+	lay(&c, 5);
+	assert_true(serdes()->settle == 0 && serdes()->steady);
+	for (c.length = 100; c.length <= 20000; c.length += 100) {
+		c.loss = 2000;
+		lay(&c, 5);
+		assert_true(serdes()->settle == 100000 && !serdes()->steady);
+		assert_true(measured(3, 9).signal && measured(3, 9).height <= last);
+		last = measured(3, 9).height;
+	}
+	assert_int_equal(last, 0);
+	/* Before it was laid it is as old as then. */
+	c = (struct tn_cable) { .length = 300, .loss = 2000, .ageing = 1000, .aged = 1 };
+	lay(&c, 10 * SECOND);
+	assert_int_equal(measured(0, SECOND).height, measured(0, 10 * SECOND).height);
+	assert_true(measured(0, 12 * SECOND).height < measured(0, 10 * SECOND).height);
+}
+
+/* A cable that differs in what ages is new; one that differs in the rest is as old as it was. */
+static void test_age(void **state)
+{
+	const struct tn_cable base = { .length = 300, .loss = 2000, .ageing = 1000, .aged = 1 };
+
+	(void)state;
+	for (int what = 0; what < 9; what++) {
+		struct tn_cable c = base;
+
+		lay(&base, SECOND);
+		switch (what) {
+		case 0: c.length++; break;
+		case 1: c.loss++; break;
+		case 2: c.drift++; break;
+		case 3: c.ageing++; break;
+		case 4: c.aged = 3; break;
+		case 5: c.crosstalk++; break;
+		case 6: c.warmer++; break;
+		case 7: c.dead = 8; break;
+		case 8: c.seed++; break;
+		}
+		tn_serdes_model_lay(&m, &c, 5 * SECOND);
+		assert_int_equal(m.since, what < 5 ? 5 * SECOND : SECOND);
+		assert_false(tn_cable_same(&base, &c));
+		assert_true(tn_cable_same(&m.cable, &c));
+	}
+}
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+/* The eye is a rhombus; noise and jitter cross it, whichever does more often. */
+static void check_sample(const struct tn_eye *e, int phase, int offset)
+{
+	double height = e->height * (1 - fabs(phase / (double)e->width)) - abs(offset);
+	double width = e->width * (1 - fabs(offset / (double)e->height)) - abs(phase);
+	double q = fmin(height * 16 / 7, width * 16 / 14);
+	u64 got = serdes()->ops->sample(serdes()->ctx, 0, phase, offset, SECOND);
+
+	assert_true(got <= tn_gauss_ber((s32)floor(q - 3)));
+	assert_true(got >= tn_gauss_ber((s32)ceil(q + 3)));
+}
+
+static void test_sample(void **state)
+{
+	struct tn_cable c = { .loss = 2000, .dead = 2 };
+	unsigned int open = 0, by_height = 0;
+	struct tn_eye e;
+
+	(void)state;
+	for (u8 post = 0; post < 16; post = (u8)(post + 3)) {
+		for (c.length = 100; c.length < 1000; c.length += 150) {
+			lay(&c, SECOND);
+			serdes()->ops->set_taps(serdes()->ctx, 0, (struct tn_taps) { 1, post });
+			e = measured(0, SECOND);
+			if (e.height < 30)
+				continue;
+			open++;
+			by_height += e.height * 2 < e.width;
+			for (int phase = -500; phase <= 500; phase += 50)
+				for (int offset = -200; offset <= 200; offset += 20)
+					check_sample(&e, phase, offset);
+		}
+	}
+	assert_true(open > 5 && by_height > 1);
+	assert_int_equal(serdes()->ops->sample(serdes()->ctx, 1, 0, 0, SECOND), TORUS_BER_ONE / 2);
+}
+
+/* Bits are spread over the lanes that are on, dead ones among them. */
+static void test_link_ber(void **state)
+{
+	const struct tn_cable c = { .length = 700, .loss = 2000, .dead = 2, .seed = 5 };
+	struct tn_eye e;
+	u64 sum = 0;
+
+	(void)state;
+	lay(&c, SECOND);
+	for (unsigned int lane = 0; lane < TORUS_LANES_MAX; lane++) {
+		e = measured(lane, SECOND);
+		sum += tn_eye_ber(&e);
+	}
+	assert_int_equal(tn_serdes_model_ber(&m, SECOND), sum / TORUS_LANES_MAX);
+	for (unsigned int lane = 2; lane < TORUS_LANES_MAX; lane++)
+		serdes()->ops->enable(serdes()->ctx, lane, false);
+	e = measured(0, SECOND);
+	assert_int_equal(tn_serdes_model_ber(&m, SECOND), (TORUS_BER_ONE / 2 + tn_eye_ber(&e)) / 2);
+	serdes()->ops->enable(serdes()->ctx, 1, false);
+	assert_int_equal(tn_serdes_model_ber(&m, SECOND), tn_eye_ber(&e));
+	serdes()->ops->enable(serdes()->ctx, 0, false);
+	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2);
+}
+
+/* The rate of errors holds for 10 ms, unless something is set anew; what is steady never errs. */
+static void test_hits(void **state)
+{
+	struct tn_cable c = { .length = 300, .loss = 2000, .ageing = 100000, .aged = 0xfff };
+
+	(void)state;
+	lay(&c, SECOND);
+	tn_serdes_model_hits(&m, 1, SECOND);
+	for (int what = 0; what < 6; what++) {
+		u64 at = m.errors_at, later = at + 9999999;
+
+		assert_int_equal(m.errors.ber, tn_serdes_model_ber(&m, at));
+		tn_serdes_model_hits(&m, 1, later);
+		assert_int_equal(m.errors_at, at);
+		switch (what) {
+		case 0: serdes()->ops->set_rate(serdes()->ctx, 1); break;
+		case 1: serdes()->ops->set_taps(serdes()->ctx, 0, (struct tn_taps) { 1, 1 }); break;
+		case 2: serdes()->ops->enable(serdes()->ctx, 0, false); break;
+		case 3: tn_serdes_model_lay(&m, &c, later); break;
+		case 4: case 5: later++; break;
+		}
+		tn_serdes_model_hits(&m, 1, later);
+		assert_int_equal(m.errors_at, later);
+	}
+	/* Dead lanes guess: every other bit, of a twelfth of them. */
+	c = (struct tn_cable) { .dead = 1 };
+	lay(&c, SECOND);
+	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2 / TORUS_LANES_MAX);
+	assert_true(tn_serdes_model_hits(&m, 1000, SECOND));
+	c.dead = 0;
+	lay(&c, SECOND);
+	m.errors.ber = TORUS_BER_ONE;
+	assert_false(tn_serdes_model_hits(&m, 1000, SECOND));
+}
+
+/* What it says of itself. */
+static void test_serdes(void **state)
+{
+	static const u32 mbps[] = { 6250, 5000, 3125, 2500 };
+
+	(void)state;
+	tn_serdes_model_init(&m);
+	assert_true(serdes()->lanes == 12 && serdes()->rates == 4 && serdes()->steady);
+	assert_true(serdes()->pre_max == 7 && serdes()->post_max == 15 && serdes()->swing == 400);
+	assert_memory_equal(serdes()->mbps, mbps, sizeof(mbps));
+	assert_int_equal(tn_serdes_model_ber(&m, 1), 0);
+	for (unsigned int lane = 0; lane < TORUS_LANES_MAX; lane++)
+		assert_int_equal(m.on >> lane & 1, 1);
+	assert_int_equal(m.on, 0xfff);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_eyes),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_sample),
+		cmocka_unit_test(test_link_ber),
+		cmocka_unit_test(test_hits),
+		cmocka_unit_test(test_serdes),
+	};
+
+	return cmocka_run_group_tests_name("serdes_eye", all, NULL, NULL);
+}
