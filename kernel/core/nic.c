@@ -154,7 +154,6 @@ int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 	nic->epoch = cfg->epoch;
 	nic->nports = cfg->nports;
 	nic->park.bytes_max = cfg->params.park_bytes;
-	nic->flows.since = ~0ull;
 	nic->relay.ask_at = ~0ull;
 	for (p = 0; p < nic->nports; p++) {
 		struct tn_link *l = &nic->link[p];
@@ -288,7 +287,7 @@ static bool same_place(const struct tn_nic *nic, const struct torus_shape *shape
 {
 	unsigned int d;
 
-	if (!nic->placed || nic->shape.ndims != shape->ndims)
+	if (nic->shape.ndims != shape->ndims)	/* 0 without a place */
 		return false;
 	for (d = 0; d < TORUS_MAX_DIMS; d++) {
 		if (nic->shape.size[d] != shape->size[d] || nic->at.c[d] != at->c[d])
@@ -334,8 +333,6 @@ int tn_nic_set_shape(struct tn_nic *nic, const struct torus_shape *shape,
 	nic->colour = 0;
 	nic->shadow_open = false;
 	nic->copying = false;
-	nic->releases = 0;
-	nic->relays_held = false;
 	nic->placed = true;
 	return 0;
 }
