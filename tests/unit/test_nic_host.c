@@ -101,6 +101,7 @@ static void test_memory(void **state)
 	const struct torus_shape shapes[] = {
 		{ 1, { 63, 1, 1, 1, 1, 1 } }, { 1, { 64, 1, 1, 1, 1, 1 } },
 		{ 1, { 65, 1, 1, 1, 1, 1 } }, { 2, { 5, 13, 1, 1, 1, 1 } },
+		{ 1, { 256, 1, 1, 1, 1, 1 } }, { 1, { 320, 1, 1, 1, 1, 1 } },
 	};
 	u8 *mem = malloc(tn_nic_size() + 64);
 
@@ -126,6 +127,7 @@ static void test_memory(void **state)
 		assert_true((u8 *)nic->shadow >= (u8 *)(nic->rows + n));
 		assert_true((u8 *)nic->block >= (u8 *)(nic->shadow + n));
 		assert_true((u8 *)nic->shadow_block >= (u8 *)(nic->block + (n + 63) / 64));
+		assert_true((u8 *)nic->shadow_block < (u8 *)(nic->block + (n + 63) / 64) + 64);
 		assert_true((u8 *)nic->flows.tx >= (u8 *)(nic->shadow_block + (n + 63) / 64));
 		assert_true((u8 *)nic->flows.rx >= (u8 *)(nic->flows.tx + n * TN_FLOW_VCS));
 		assert_true((u8 *)nic->relay.peer >= (u8 *)(nic->flows.rx + n * TN_FLOW_VCS));
@@ -209,6 +211,7 @@ static void test_moved(void **state)
 	lone_say(&l, 1, (struct tn_hdr) { .type = TN_DATA, .src = 3, .vc = 1, .len = 1, .dir = 1,
 					  .dst = 1, .first = 15, .last = 15 }, good);
 	assert_int_equal(lone_link(&l, 1)->credit.used[1], 1);
+	assert_int_equal(tn_nic_rows_begin(l.nic, 77), 0);
 	live = l.mem.live;
 	assert_int_equal(live, 5);
 	assert_int_equal(tn_nic_set_shape(l.nic, &l.shape, &at, l.spare), 0);
@@ -227,7 +230,8 @@ static void test_moved(void **state)
 	assert_int_equal(l.nic->version, 0);
 	assert_int_equal(l.nic->colour, 0);
 	tn_nic_work(l.nic, l.now);
-	assert_int_equal(tn_nic_rows_commit(l.nic, 0, l.now), -ESTALE);
+	assert_int_equal(tn_nic_rows_commit(l.nic, 77, l.now), -ESTALE);
+	assert_int_equal(tn_nic_rows_copy(l.nic, 77, 1), -ESTALE);
 	assert_int_equal(lone_send(&l, 3, 0, 1), -EHOSTUNREACH);
 	end();
 }
@@ -526,6 +530,32 @@ static void test_window_hold(void **state)
 	end();
 }
 
+/* What waits on a hold and has no row in the end does not wait for the window as well. */
+static void test_window_lost(void **state)
+{
+	u32 held = 7;
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 8, by_relay(1, 1));
+	lone_row(&l, 7, by_relay(1, 1));
+	release();
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	assert_int_equal(lone_send(&l, 7, 0, 1), 0);
+	for (int n = 0; n < 2; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_false(tn_relay_may(&l.nic->relay));
+	lone_row(&l, 7, by_relay(1, 1) & ~TORUS_ROW_VALID);
+	l.nic->relays_held = false;
+	tn_release_held(l.nic);
+	assert_int_equal(l.nic->relay.wait.count, 0);
+	pkt = lone_got(&l);
+	assert_true(pkt && pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 7);
+	lone_free(&l, pkt);
+	end();
+}
+
 /* --- links ---------------------------------------------------------------------------------------- */
 
 /* Only a port that has something to send, and whose link is not down, is named. */
@@ -566,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_hold_lost),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_window_hold),
+		cmocka_unit_test(test_window_lost),
 		cmocka_unit_test(test_tx_ports),
 	};
 

@@ -210,6 +210,28 @@ static void test_on_hold(void **state)
 	end();
 }
 
+static void little_park(struct lone *t)
+{
+	t->params.payload_max = 1024;
+	t->params.park_bytes = 1024 + 48;	/* 22 packets of 3 flits */
+}
+
+/* The next link is dead and the parking segment full: it leaves a relay's memory all the same. */
+static void test_park_full(void **state)
+{
+	(void)state;
+	begin(little_park);
+	tn_nic_admin(l.nic, 1, false, l.now);
+	for (int i = 0; i < 23; i++)
+		assert_int_equal(lone_send(&l, 3, 0, 1), 0);
+	work();
+	assert_int_equal(nc(TORUS_NC_PARKED), 22);
+	relayed(TN_DATA, 3, 6, 0, 2);
+	assert_int_equal(nc(TORUS_NC_PARKED), 23);
+	assert_int_equal(l.nic->input[TN_INPUT_RELAY + 1].count, 0);
+	end();
+}
+
 /* --- at the end ------------------------------------------------------------------------------ */
 
 /* The host gets it as its source made it; the payer of its window is told, each time. */
@@ -338,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_riders),
 		cmocka_unit_test(test_on_hold),
+		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),

@@ -265,6 +265,9 @@ static void park_nine(struct lone *t)
 /* Full is told once; what finds no room waits where it is, and nothing is lost. */
 static void test_park_full(void **state)
 {
+	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
+				   .last = 15, .len = 1 };
+
 	(void)state;
 	for (int host = 0; host < 2; host++) {
 		begin(park_nine);
@@ -282,9 +285,14 @@ static void test_park_full(void **state)
 		assert_int_equal(l.events, 0);
 		assert_int_equal(nc(TORUS_NC_PARKED), 22 - 2 * (u32)host);
 		assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 2);
+		/* So does what another node replayed. */
+		lone_say(&l, 2, on, (struct tn_tail) { .flags = TN_TAIL_REPLAYED });
+		work();
+		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
 		l.no_park = false;
 		work();
 		assert_int_equal(nc(TORUS_NC_PARKED), 22);
+		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
 		end();
 	}
 }
@@ -374,6 +382,21 @@ static void test_replay(void **state)
 	sends(1, 1, 0);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].tail.flags, 0);
+	end();
+}
+
+/* What this node replayed itself has its room, whatever else there is room for. */
+static void test_replay_again(void **state)
+{
+	(void)state;
+	begin_parked(2);
+	l.no_park = true;
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 2, l.now), 0);
+	work();
+	assert_true(parked().parked == 2 && nc(TORUS_NC_PARKED) == 4);
+	assert_false(l.nic->park.full);
+	/* Rows that lead nowhere: it is over, what comes now is not replayed too. */
+	assert_false(l.nic->park.through);
 	end();
 }
 
@@ -480,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_park_full),
 		cmocka_unit_test(test_unresolved),
 		cmocka_unit_test(test_replay),
+		cmocka_unit_test(test_replay_again),
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_reopen_failed),
 		cmocka_unit_test(test_replay_lost),
