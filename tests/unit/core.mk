@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of the NIC core, one for each of its files.
 core-tests := wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += link_rx link_tx link_times link_states link_serdes nic_host nic_flow nic_ways train_eye flow_waits nic_relay serdes_eye
+core-tests += link_rx link_tx link_times link_states link_serdes nic_host nic_flow nic_ways train_eye flow_waits nic_relay serdes_eye table_rows link_retrain
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
 core-test-libs-serdes_model := -lm
@@ -16,11 +16,13 @@ core-test-link_train := $(core-test-link)
 core-test-router := tests/unit/fabric.o tests/unit/cable.o
 core-test-table := $(core-test-router)
 core-test-nic := $(core-test-router)
+core-test-table_rows := $(core-test-router) tests/unit/lone.o
 core-test-via := $(core-test-router)
 core-test-lone := tests/unit/lone.o tests/unit/cable.o
 core-test-link_rx := $(core-test-lone)
 core-test-link_tx := $(core-test-lone)
 core-test-link_times := $(core-test-lone)
+core-test-link_retrain := $(core-test-lone)
 core-test-nic_flow := $(core-test-lone)
 core-test-nic_ways := $(core-test-lone)
 core-test-nic_relay := $(core-test-lone)

@@ -529,33 +529,6 @@ static void test_rx_memory(void **state)
 	end();
 }
 
-/* What goes through memory only has no ECRC, but every replay has. */
-static void test_tx_memory(void **state)
-{
-	struct tn_link *link = begin(NULL);
-	u32 sum;
-
-	(void)state;
-	tn_nic_tx_memory(l.nic, 0, true);
-	lone_row(&l, 1, lone_dirs(1));
-	tn_nic_release(l.nic, 1, false, l.now);
-	assert_int_equal(lone_send(&l, 1, 0, 2), 0);
-	tn_nic_work(l.nic, l.now);
-	assert_int_equal(lone_tx(&l, 0), 1);
-	sum = tn_ecrc(l.sent[0].payload, &l.sent[0].hdr, &l.sent[0].tail);
-	assert_int_equal(l.sent[0].tail.ecrc, 0);
-	assert_int_not_equal(sum, 0);
-	l.peer[0].rseq--;
-	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 }, good);
-	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
-	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.sent[0].tail.ecrc, sum);
-	assert_int_equal(link->retry.tx.sent.head->unsummed, 0);
-	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
-	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
-	end();
-}
-
 /* --- answers of their own ----------------------------------------------------------------- */
 
 /* One that is damaged is counted and no more; to who speaks otherwise it is a lie. */
@@ -599,7 +572,6 @@ int main(void)
 		cmocka_unit_test(test_credit_lie),
 		cmocka_unit_test(test_overrun),
 		cmocka_unit_test(test_rx_memory),
-		cmocka_unit_test(test_tx_memory),
 		cmocka_unit_test(test_acknak),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* States, INITs and timers of a link, to the nanosecond; the test is the peer. */
+/* INITs and timers of a link, to the nanosecond; the test is the peer. */
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
@@ -529,156 +529,6 @@ static void test_error_reports(void **state)
 	end();
 }
 
-/* --- training again ------------------------------------------------------------------------------ */
-
-static struct tn_init resumes(void)
-{
-	struct tn_init i = lone_init_of(&l, 0);
-
-	i.resume = 1;
-	i.last_session = link->session;
-	i.last_rseq = l.peer[0].rseq;
-	return i;
-}
-
-/* The NIC says that it resumes, and goes on where the peer says it is. */
-static void test_retrain(void **state)
-{
-	u32 session, seed;
-	struct tn_init i;
-
-	(void)state;
-	begin_up();
-	for (int n = 0; n < 3; n++)
-		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
-	lone_drain(&l, 0);
-	l.peer[0].rseq--;		/* the last did not come */
-	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1 }, good);
-	session = link->session;
-	seed = link->seed;
-	l.now += 5;
-	tn_nic_retrain(l.nic, 0, l.now);
-	told(UP, TORUS_LINK_RETRAINING, TORUS_REASON_NONE);
-	assert_int_equal(lone_tx(&l, 0), 1);
-	i = l.peer[0].heard;
-	assert_true(i.resume && !i.up && i.last_session == session);
-	assert_int_equal(i.last_rseq, l.peer[0].tseq);
-	assert_int_equal(i.retry, TORUS_RETRY_ANGARA);	/* what is spoken, whatever was asked */
-	assert_int_equal(pc(TORUS_PC_RETRAINS), 2);
-	/* Traffic waits: no longer and longer intervals here. */
-	for (int n = 0; n < 4; n++)
-		sends_at(l.now + 10 * MS, TN_INIT);
-	i = resumes();
-	lone_init(&l, 0, &i);
-	told(TORUS_LINK_RETRAINING, UP, TORUS_REASON_NONE);
-	assert_int_equal(link->session, session);
-	assert_int_not_equal(link->seed, seed);
-	l.peer[0].seed = link->seed;
-	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
-	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
-	assert_int_equal(lone_tx(&l, 0), 1);
-	assert_int_equal(l.sent[0].hdr.type, TN_MGMT);
-	assert_int_equal(l.sent[0].hdr.tseq, l.peer[0].rseq - 1);
-	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
-	assert_int_equal(link->retry.tx.sent.count, 1);
-	end();
-}
-
-/* With nothing to send again it has not gone back. */
-static void test_retrain_idle(void **state)
-{
-	struct tn_init i;
-
-	(void)state;
-	begin_up();
-	tn_nic_retrain(l.nic, 0, l.now);
-	lone_drain(&l, 0);
-	i = resumes();
-	lone_init(&l, 0, &i);
-	assert_int_equal(link->state, UP);
-	assert_int_equal(pc(TORUS_PC_RETRIES), 0);
-	end();
-}
-
-/* A retraining that takes retrain_time is given up. */
-static void test_retrain_time(void **state)
-{
-	u64 from;
-
-	(void)state;
-	begin_up();
-	tn_nic_retrain(l.nic, 0, l.now);
-	from = l.now;
-	lone_drain(&l, 0);
-	l.events = 0;
-	for (int n = 1; n < 20; n++)
-		sends_at(from + (u64)n * 10 * MS, TN_INIT);
-	l.now = from + 200 * MS - 1;
-	tn_nic_poll(l.nic, l.now);
-	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
-	tn_nic_poll(l.nic, ++l.now);
-	told(TORUS_LINK_RETRAINING, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);
-	end();
-}
-
-/* The peer cannot resume, or not this session, or has what was never sent: begin anew. */
-static void test_no_resume(void **state)
-{
-	(void)state;
-	for (int what = 0; what < 4; what++) {
-		struct tn_init i;
-
-		begin_up();
-		tn_nic_retrain(l.nic, 0, l.now);
-		lone_drain(&l, 0);
-		l.events = 0;
-		i = resumes();
-		if (what == 0)
-			i.resume = 0;
-		if (what == 1)
-			i.last_session++;
-		if (what == 2)
-			i.last_rseq++;
-		lone_init(&l, 0, &i);
-		if (what == 3) {
-			assert_int_equal(link->state, UP);
-		} else {
-			assert_int_not_equal(link->state, UP);
-			assert_int_not_equal(link->state, TORUS_LINK_RETRAINING);
-			assert_int_equal(link->reason, TORUS_REASON_PEER);
-			assert_true(link->closed);
-		}
-		end();
-	}
-}
-
-/* The peer trains again: the NIC does, too, if it is the same session and start. */
-static void test_peer_retrains(void **state)
-{
-	(void)state;
-	for (int what = 0; what < 4; what++) {
-		struct tn_init i;
-
-		begin_up();
-		i = resumes();
-		i.nonce_heard = 0;
-		if (what == 1)
-			i.resume = 0;
-		if (what == 2)
-			i.last_session++;
-		if (what == 3)
-			i.epoch++;
-		lone_init(&l, 0, &i);
-		assert_int_equal(link->state, what ? TORUS_LINK_INIT : TORUS_LINK_RETRAINING);
-		assert_int_equal(link->closed, !!what);
-		assert_int_equal(lone_tx(&l, 0), 1);
-		assert_int_equal(l.peer[0].heard.nonce_heard, i.nonce);
-		assert_int_equal(l.peer[0].heard.resume, !what);
-		end();
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -696,11 +546,6 @@ int main(void)
 		cmocka_unit_test(test_retry_count),
 		cmocka_unit_test(test_small_window),
 		cmocka_unit_test(test_error_reports),
-		cmocka_unit_test(test_retrain),
-		cmocka_unit_test(test_retrain_idle),
-		cmocka_unit_test(test_retrain_time),
-		cmocka_unit_test(test_no_resume),
-		cmocka_unit_test(test_peer_retrains),
 	};
 
 	return cmocka_run_group_tests_name("link_times", all, NULL, NULL);

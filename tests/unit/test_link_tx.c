@@ -190,6 +190,30 @@ static void test_large(void **state)
 	end();
 }
 
+/* What goes through memory only has no ECRC, but every replay has. */
+static void test_tx_memory(void **state)
+{
+	struct tn_link *link = begin(NULL);
+	u32 sum;
+
+	(void)state;
+	tn_nic_tx_memory(l.nic, 0, true);
+	ready(1, 2);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	sum = tn_ecrc(l.sent[0].payload, &l.sent[0].hdr, &l.sent[0].tail);
+	assert_int_equal(l.sent[0].tail.ecrc, 0);
+	assert_int_not_equal(sum, 0);
+	l.peer[0].rseq--;
+	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 });
+	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
+	assert_int_equal(lone_tx(&l, 0), 1);
+	assert_int_equal(l.sent[0].tail.ecrc, sum);
+	assert_int_equal(link->retry.tx.sent.head->unsummed, 0);
+	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
+	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
+	end();
+}
+
 /* --- credits ------------------------------------------------------------------------------ */
 
 /*
@@ -556,6 +580,7 @@ int main(void)
 		cmocka_unit_test(test_frame_max),
 		cmocka_unit_test(test_frame_segs),
 		cmocka_unit_test(test_large),
+		cmocka_unit_test(test_tx_memory),
 		cmocka_unit_test(test_credit_delay),
 		cmocka_unit_test(test_credit_ride),
 		cmocka_unit_test(test_credit_quarter),

@@ -213,6 +213,22 @@ static void test_reordered(void **state)
 	end();
 }
 
+/* What comes behind one that waited need not wait, once that has gone. */
+static void test_in_turn_again(void **state)
+{
+	(void)state;
+	begin();
+	comes(0);
+	comes(2);
+	for (u32 eseq = 1; eseq < 4; eseq += 2)
+		lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = 5 });
+	work();
+	for (u32 eseq = 0; eseq < 4; eseq++)
+		got(eseq);
+	assert_int_equal(nc(TORUS_NC_REORDERED), 1);
+	end();
+}
+
 /* A full host takes what waited when it can. */
 static void test_waits_for_host(void **state)
 {
@@ -545,6 +561,7 @@ int main(void)
 		cmocka_unit_test(test_returned),
 		cmocka_unit_test(test_nobodys),
 		cmocka_unit_test(test_reordered),
+		cmocka_unit_test(test_in_turn_again),
 		cmocka_unit_test(test_waits_for_host),
 		cmocka_unit_test(test_wait_room),
 		cmocka_unit_test(test_duplicate),

@@ -19,6 +19,11 @@ static void begin(void (*tune)(struct lone *l))
 	l.events = 0;
 }
 
+static void release(void)
+{
+	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
+}
+
 static void end(void)
 {
 	lone_end(&l);
@@ -261,17 +266,26 @@ static void test_ended(void **state)
 	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 4);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	lone_clear(&l);
+	/* An adaptive one that was relayed is of the sums. */
+	assert_int_equal(fc(TORUS_FC_DELIVERED), 4);
+	lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .vc = 2, .dir = 15,
+		     .first = 15, .last = 15 }, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE },
+		     (struct tn_via) { .dst = 0, .payer = NONE });
+	work();
+	assert_int_equal(fc(TORUS_FC_DELIVERED), 5);
+	assert_int_equal(lone_clear(&l), 1);
+	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 5);
 	/* Of this node's own: it need not be told. */
 	relayed(TN_DATA, 0, 0, 2, 1);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	/* A full host has it later; it is as relayed as before until then. */
 	l.busy = true;
 	relayed(TN_UNREACH, 0, 1, 2, 1);
-	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 5);
+	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 6);
 	assert_true(l.nic->input[2 * TORUS_VCS + 1].head->hdr.relayed);
 	l.busy = false;
 	work();
-	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 6);
+	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 7);
 	said(0, 1, TN_NIC_ACK, 9, 3);
 	end();
 }
@@ -352,6 +366,133 @@ static void test_asks(void **state)
 	end();
 }
 
+static void window_two(struct lone *t)
+{
+	t->params.relay_packets = 2 * 9 + 8;
+}
+
+static u64 by_relay(u64 dirs, u64 relay)
+{
+	return lone_dirs(dirs) | TORUS_ROW_RELAY | relay << TORUS_ROW_RELAY_SHIFT;
+}
+
+/* Node @from has got @count packets of the window. */
+static void acked(u32 from, u32 count)
+{
+	struct tn_pkt *pkt = memory_new(&l.mem, 1);
+
+	pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1, .src = from };
+	tn_put_le32(pkt->payload, TN_NIC_ACK);
+	tn_put_le32(pkt->payload + 4, l.nic->relay.gen);
+	tn_put_le32(pkt->payload + 8, count);
+	tn_via_hear(l.nic, pkt);
+}
+
+/* A packet by way of a relay says so; two may go, others wait in order, and who comes later. */
+static void test_window(void **state)
+{
+	struct tn_park_info info;
+
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 8, by_relay(1, 1));
+	release();
+	for (int n = 0; n < 4; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(nc(TORUS_NC_RELAY_WAITED), 2);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 2);
+	assert_int_equal(nc(TORUS_NC_INJECTED), 2);
+	assert_int_equal(nc(TORUS_NC_HELD), 0);
+	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
+	tn_nic_park_info(l.nic, &info);
+	assert_int_equal(info.held, 2);
+	assert_int_equal(lone_send(&l, 1, 0, 1), 0);	/* needs no relay */
+	tn_nic_work(l.nic, l.now);
+	assert_true(l.nic->relay.ask_at == l.now + l.params.replay_timeout);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	for (u32 n = 0; n < 2; n++) {
+		assert_true(l.sent[n].hdr.relayed && l.sent[n].hdr.dst == 1);
+		assert_true(l.sent[n].via.dst == 8 && l.sent[n].via.payer == 0);
+		assert_true(l.sent[n].via.gen == l.nic->version && !l.sent[n].via.legs);
+	}
+	assert_false(l.sent[2].hdr.relayed);
+	/* One place is free, but somebody waits for it. */
+	acked(8, 1);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(nc(TORUS_NC_RELAY_WAITED), 3);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 3);
+	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
+	acked(8, 3);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 5);
+	assert_int_equal(l.nic->held_bytes, 0);
+	lone_ack(&l, 0);
+	assert_int_equal(lone_tx(&l, 0), 3);
+	assert_int_equal(l.sent[2].tail.eseq, 4);
+	end();
+}
+
+/* A destination on hold keeps what waits for the window; what waits behind it goes. */
+static void test_window_hold(void **state)
+{
+	u32 held = 8;
+
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 8, by_relay(1, 1));
+	lone_row(&l, 7, by_relay(1, 1));
+	release();
+	for (int n = 0; n < 3; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_int_equal(lone_send(&l, 7, 0, 1), 0);
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	acked(8, 2);
+	tn_nic_work(l.nic, l.now);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 3);
+	assert_int_equal(l.nic->held.count, 2);
+	assert_int_equal(l.nic->relay.wait.count, 0);
+	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
+	/* Of one flow, what waited for the window goes first. */
+	release();
+	acked(7, 1);
+	acked(8, 3);
+	tn_nic_work(l.nic, l.now);
+	lone_drain(&l, 0);
+	assert_int_equal(nc(TORUS_NC_RELAYED_TX), 5);
+	assert_int_equal(l.sent[0].tail.eseq, 3);
+	end();
+}
+
+/* What waits on a hold and has no row in the end does not wait for the window as well. */
+static void test_window_lost(void **state)
+{
+	u32 held = 7;
+	struct tn_pkt *pkt;
+
+	(void)state;
+	begin(window_two);
+	lone_row(&l, 8, by_relay(1, 1));
+	lone_row(&l, 7, by_relay(1, 1));
+	release();
+	assert_int_equal(tn_nic_hold(l.nic, &held, 1), 0);
+	assert_int_equal(lone_send(&l, 7, 0, 1), 0);
+	for (int n = 0; n < 2; n++)
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+	assert_false(tn_relay_may(&l.nic->relay));
+	lone_row(&l, 7, by_relay(1, 1) & ~TORUS_ROW_VALID);
+	l.nic->relays_held = false;
+	tn_release_held(l.nic);
+	assert_int_equal(l.nic->relay.wait.count, 0);
+	pkt = lone_got(&l);
+	assert_true(pkt && pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 7);
+	lone_free(&l, pkt);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -364,6 +505,9 @@ int main(void)
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_window_hold),
+		cmocka_unit_test(test_window_lost),
 	};
 
 	return cmocka_run_group_tests_name("nic_relay", all, NULL, NULL);

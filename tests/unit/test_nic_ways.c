@@ -163,6 +163,36 @@ static void test_waited(void **state)
 	end();
 }
 
+/* --- ways -------------------------------------------------------------------------------- */
+
+/* Each packet goes by its own header, whatever the one before it was like. */
+static void test_headers(void **state)
+{
+	static const struct { u32 dst; u64 row; unsigned int port; u8 last; } way[] = {
+		{ 4, 15ull << 12 | 15ull << 16 | 3, 0, 15 },
+		{ 4, 1ull << 12 | 15ull << 16 | 3, 1, 15 },	/* a first step, +y */
+		{ 4, 15ull << 12 | 15ull << 16 | 3, 0, 15 },
+		{ 4, 15ull << 12 | 0ull << 16 | 3, 1, 0 },	/* a last one, +x */
+		{ 3, 15ull << 12 | 1ull << 16 | 3, 1, 15 },	/* which is all there is */
+		{ 2, 15ull << 12 | 15ull << 16 | 1, 0, 15 },
+		{ 2, 15ull << 12 | 15ull << 16 | 4, 2, 15 },	/* the other way round */
+		{ 1, 15ull << 12 | 15ull << 16 | 4, 2, 15 },
+		{ 6, 15ull << 12 | 15ull << 16 | 12, 3, 15 },
+	};
+
+	(void)state;
+	begin(NULL);
+	for (unsigned int i = 0; i < ARRAY_SIZE(way); i++) {
+		lone_row(&l, way[i].dst, TORUS_ROW_VALID | way[i].row);
+		sends(1, way[i].dst, 0);
+		assert_int_equal(tn_nic_tx_ports(l.nic), 1u << way[i].port);
+		assert_int_equal(lone_drain(&l, way[i].port), 1);
+		assert_int_equal(l.sent[0].hdr.first, TN_NO_STEP);	/* it has been taken */
+		assert_int_equal(l.sent[0].hdr.last, way[i].last);
+	}
+	end();
+}
+
 /* --- adaptive ways ----------------------------------------------------------------------------- */
 
 /* The allowed way with most credits; of equals the first; none: the escape, as VCD0. */
@@ -497,6 +527,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_bubble),
 		cmocka_unit_test(test_waited),
+		cmocka_unit_test(test_headers),
 		cmocka_unit_test(test_adaptive),
 		cmocka_unit_test(test_adaptive_dead),
 		cmocka_unit_test(test_parked),
