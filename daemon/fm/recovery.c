@@ -423,7 +423,8 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 	struct fm_rec *rec = &r->rec;
 	unsigned int colour = r->version % TORUS_COLOURS;
 	uint8_t older = ALL_COLOURS & (uint8_t)~(1u << colour);
-	bool known = (r->base.known & older) == older, equal = true;
+	bool provable = !someone_silent(fm), equal = true;
+	bool known = provable && (r->base.known & older) == older;
 
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
 		equal &= c == colour || missing(s, c) == r->base.missing[c];
@@ -435,7 +436,7 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 			r->base.known = 0;	/* some may be counted twice */
 		}
 		count_later(fm);
-	} else if ((known && equal) || (empty && !someone_silent(fm))) {
+	} else if (provable && (empty || (known && equal))) {
 		drained(fm, s, true);
 	} else if (bound_reached(fm, known)) {
 		drained(fm, s, false);
