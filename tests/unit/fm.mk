@@ -11,3 +11,15 @@ tests/unit/test_judge-libs := $(call pkg-libs,cmocka)
 tests += tests/unit/test_settle
 tests/unit/test_settle-objs := tests/unit/test_settle.o daemon/fm/settle.o
 tests/unit/test_settle-libs := $(call pkg-libs,cmocka)
+
+# A whole manager, of which the test is the NIC and all other nodes.
+one-fm-objs := tests/unit/one_fm.o $(fm-objs)
+one-fm-tests := drain bounds steps member
+tests += $(one-fm-tests:%=tests/unit/test_%)
+
+define one-fm-test
+tests/unit/test_$(1)-objs := tests/unit/test_$(1).o $(one-fm-objs)
+tests/unit/test_$(1)-deps := $$(B)/libtorus.a
+tests/unit/test_$(1)-libs := $$(call pkg-libs,cmocka)
+endef
+$(foreach t,$(one-fm-tests),$(eval $(call one-fm-test,$(t))))

@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/machine.h"
+#include "tests/unit/one_fm.h"
+
+static const char fabric[] = "ring";
+
+/* --- the NIC --------------------------------------------------------------------- */
+
+static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+{
+	(void)io;
+	(void)data;
+	assert_true(port < ONE_PORTS && len <= TORUS_MGMT_MAX);
+	return 0;
+}
+
+static int place_set(void *io, const struct torus_shape *shape, const struct torus_coords *at)
+{
+	struct one_fm *o = io;
+
+	assert_int_equal(torus_node_id(shape, at), o->self);
+	o->placed++;
+	return 0;
+}
+
+static int rows_write(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
+		      uint32_t n)
+{
+	struct one_fm *o = io;
+
+	if (o->write_err)
+		return o->write_err;
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(node[i] < o->nodes && (!i || node[i - 1] < node[i]));
+		o->row[node[i]] = row[i];
+	}
+	o->writes++;
+	o->written = version;
+	return 0;
+}
+
+static int release(void *io, uint64_t version, bool give_up)
+{
+	struct one_fm *o = io;
+
+	if (o->release_err)
+		return o->release_err;
+	assert_int_equal(version, o->written);
+	o->releases++;
+	o->gave_up = give_up;
+	for (uint32_t i = 0; i < o->nodes; i++)
+		o->row[i] &= ~TORUS_ROW_HOLD;
+	return 0;
+}
+
+static int flow_get(void *io, struct torus_park *out)
+{
+	const struct one_fm *o = io;
+	const struct fm_sums *s = &o->node[o->self].sums;
+
+	*out = (struct torus_park) { .parked = s->parked, .unresolved = s->unresolved,
+				     .held = s->held };
+	memcpy(out->flow.counter, s->flow, sizeof(s->flow));
+	return 0;
+}
+
+static int lost_get(void *io, uint64_t *lost)
+{
+	const struct one_fm *o = io;
+
+	*lost = o->node[o->self].sums.lost;
+	return 0;
+}
+
+static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+{
+	struct one_fm *o = io;
+
+	assert_true(o->resolves < ONE_RESOLVES);
+	o->resolve[o->resolves++] = (struct one_resolve) { port, session, seq };
+	return 0;
+}
+
+static int park_replay(void *io, uint64_t version, uint16_t ports)
+{
+	struct one_fm *o = io;
+
+	if (o->replay_err)
+		return o->replay_err;
+	assert_int_equal(version, o->written);
+	o->replays++;
+	o->opened = ports;
+	return 0;
+}
+
+/* --- the service network ----------------------------------------------------------- */
+
+static int service_connect(void *io, const char *addr)
+{
+	struct one_fm *o = io;
+
+	assert_string_equal(addr, "root:1");
+	assert_int_equal(o->up, 0);
+	return o->up = ++o->next_conn;
+}
+
+/* A table is the first step of its version. */
+static void asked(struct one_node *n, const struct fm_step *s)
+{
+	bool again = n->asked.version == s->version && n->asked.round == s->round &&
+		     n->asked.term == s->term;
+
+	n->times = again ? n->times + 1 : 1;
+	n->answered &= again;
+	if (!again)
+		n->asked = *s;
+}
+
+static void see_table(struct one_fm *o, const struct fm_table_msg *t)
+{
+	memset(o->in_table, 0, sizeof(o->in_table));
+	for (uint32_t i = 0; i < t->nentries; i++) {
+		assert_true(t->entries[i].node < o->nodes);
+		o->entry[t->entries[i].node] = t->entries[i];
+		o->in_table[t->entries[i].node] = true;
+	}
+}
+
+static void said_down(struct one_fm *o, struct one_node *n, const struct fm_msg *msg)
+{
+	struct fm_step s = { .step = FM_STEP_APPLY };
+
+	if (msg->type == FM_MSG_WELCOME)
+		memcpy(n->parent, msg->welcome.parent, sizeof(n->parent));
+	if (msg->type == FM_MSG_STEP)
+		asked(n, &msg->step);
+	if (msg->type != FM_MSG_TABLE)
+		return;
+	see_table(o, &msg->table);
+	s.term = msg->table.term;
+	s.version = msg->table.version;
+	asked(n, &s);
+}
+
+static void service_send(void *io, int conn, const struct fm_msg *msg)
+{
+	struct one_fm *o = io;
+
+	if (conn == o->up) {
+		o->told[msg->type] = *msg;
+		o->ntold[msg->type]++;
+		return;
+	}
+	for (uint32_t i = 0; i < o->nodes; i++)
+		if (o->node[i].conn == conn)
+			said_down(o, &o->node[i], msg);
+}
+
+static void service_close(void *io, int conn)
+{
+	struct one_fm *o = io;
+
+	if (conn == o->up)
+		o->up = 0;
+	for (uint32_t i = 0; i < o->nodes; i++)
+		if (o->node[i].conn == conn)
+			o->node[i].conn = 0;
+}
+
+static void hear_log(void *io, const struct fm_log *log)
+{
+	(void)io;
+	if (getenv("VERBOSE"))
+		print_message("%s: %s\n", log->kind, log->text);
+}
+
+static const struct fm_ops ops = {
+	.mgmt_send = mgmt_send,
+	.place_set = place_set,
+	.rows_write = rows_write,
+	.release = release,
+	.flow_get = flow_get,
+	.lost_get = lost_get,
+	.park_resolve = park_resolve,
+	.park_replay = park_replay,
+	.connect = service_connect,
+	.send = service_send,
+	.close = service_close,
+	.log = hear_log,
+};
+
+/* --- beginning and end --------------------------------------------------------------- */
+
+/* The rows of a ring in which all links are up. */
+static void wire(struct one_fm *o)
+{
+	for (uint32_t i = 0; i < o->nodes; i++) {
+		struct one_node *n = &o->node[i];
+
+		n->guid = 100 + i;
+		n->epoch = 1000 + i;
+		n->row.nports = ONE_PORTS;
+		for (unsigned int p = 0; p < ONE_PORTS; p++) {
+			uint32_t to = (i + (p ? o->nodes - 1 : 1)) % o->nodes;
+
+			n->row.port[p] = (struct fm_port_row) {
+				.state = FM_PORT_UP, .peer_guid = 100 + to,
+				.peer_port = (uint8_t)!p };
+		}
+	}
+}
+
+static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int fanout)
+{
+	struct torus_device dev = { .guid = 100 + self, .epoch = 1000 + self, .nports = ONE_PORTS,
+				    .bootstrap = self == 0 };
+	struct torus_link links[ONE_PORTS] = { { 0 } };
+	struct fm_config cfg;
+
+	assert_true(nodes >= 3 && nodes <= ONE_NODES);
+	*o = (struct one_fm) { .nodes = nodes, .self = self, .now = 1000 * ONE_MS };
+	wire(o);
+	fm_config_default(&cfg);
+	strcpy(cfg.fabric, fabric);
+	snprintf(cfg.name, sizeof(cfg.name), "n%u", self);
+	snprintf(cfg.address, sizeof(cfg.address), "%s", self ? "member:1" : "root:1");
+	cfg.shape = (struct torus_shape) { .ndims = 1, .size = { (uint16_t)nodes, 1, 1, 1, 1, 1 } };
+	cfg.fanout = fanout;
+	cfg.resend = ONE_RESEND;
+	cfg.drain_max = ONE_DRAIN_MAX;
+	cfg.resolve_max = ONE_RESOLVE_MAX;
+	cfg.member_max = ONE_MEMBER_MAX;
+	cfg.keepalive = 10000 * ONE_MS;
+	for (unsigned int p = 0; p < ONE_PORTS; p++)
+		links[p] = (struct torus_link) {
+			.port = (uint8_t)p, .state = TORUS_LINK_UP, .session = 1 + p,
+			.lower = "veth", .peer_guid = o->node[self].row.port[p].peer_guid,
+			.peer_port = o->node[self].row.port[p].peer_port };
+	o->fm = fm_new(&cfg, &ops, o, &dev, links, NULL, o->now);
+	assert_non_null(o->fm);
+}
+
+void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout)
+{
+	begin(o, nodes, 0, fanout);
+	for (uint32_t i = 1; i < nodes; i++)
+		one_join(o, i);
+	one_finish(o);
+	assert_int_equal(fm_last(o->fm)->version, 1);
+}
+
+void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
+{
+	struct fm_init init = { .placed = true, .port = 0, .ndims = 1, .guid = 100,
+				.root_guid = 100, .fabric = "ring", .name = "n0",
+				.root_address = "root:1" };
+	struct fm_msg welcome = { .type = FM_MSG_WELCOME };
+	uint8_t buf[TORUS_MGMT_MAX];
+
+	begin(o, nodes, self, 8);
+	init.size[0] = (uint16_t)nodes;
+	init.position[0] = (int32_t)self - 1;
+	fm_mgmt(o->fm, 1, buf, fm_init_put(buf, &init), o->now);
+	assert_int_not_equal(o->up, 0);
+	fm_conn_up(o->fm, o->up, o->now);
+	assert_int_equal(o->ntold[FM_MSG_HELLO], 1);
+	o->term = 77;
+	welcome.welcome.term = o->term;
+	welcome.welcome.root_guid = 100;
+	one_say(o, &welcome);
+}
+
+void one_end(struct one_fm *o)
+{
+	fm_free(o->fm);
+	o->fm = NULL;
+}
+
+/* --- time ------------------------------------------------------------------------------ */
+
+static void step(struct one_fm *o, uint64_t end)
+{
+	uint64_t due = fm_expiry(o->fm);
+
+	o->now = due < end ? (due > o->now ? due : o->now) : end;
+	fm_timer(o->fm, o->now);
+	/* What is due is done, or it would be asked for again and again. */
+	assert_true(fm_expiry(o->fm) > o->now);
+}
+
+void one_run(struct one_fm *o, uint64_t ns)
+{
+	uint64_t end = o->now + ns;
+
+	while (o->now < end)
+		step(o, end);
+}
+
+/* The step that all who can be asked, and have not answered, were asked for. */
+static unsigned int step_at_hand(const struct one_fm *o)
+{
+	unsigned int found = ONE_NOTHING;
+
+	for (uint32_t i = 0; i < o->nodes; i++) {
+		const struct one_node *n = &o->node[i];
+
+		if (n->conn && !n->mute && n->asked.version && !n->answered)
+			found = n->asked.step;
+	}
+	return found;
+}
+
+unsigned int one_asked(struct one_fm *o, uint64_t within)
+{
+	uint64_t end = o->now + within;
+
+	while (step_at_hand(o) == ONE_NOTHING && o->now < end)
+		step(o, end);
+	return step_at_hand(o);
+}
+
+void one_report(struct one_fm *o, uint32_t node)
+{
+	struct one_node *n = &o->node[node];
+	struct fm_msg msg = { .type = FM_MSG_REPORT };
+	struct fm_report *r = &msg.report;
+
+	*r = n->below;
+	r->term = n->asked.term;
+	r->version = n->asked.version;
+	r->round = n->asked.round;
+	r->count += 1;
+	r->set += one_fingerprint(o, node);
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			r->sums.flow[f][c] += n->sums.flow[f][c];
+	r->sums.parked += n->sums.parked;
+	r->sums.unresolved += n->sums.unresolved;
+	r->sums.held += n->sums.held;
+	r->sums.lost += n->sums.lost;
+	r->sums.reopen += n->sums.reopen;
+	n->answered = true;
+	fm_msg(o->fm, n->conn, &msg, o->now);
+}
+
+void one_answer(struct one_fm *o)
+{
+	for (uint32_t i = 0; i < o->nodes; i++) {
+		const struct one_node *n = &o->node[i];
+
+		if (n->conn && !n->mute && n->asked.version && !n->answered)
+			one_report(o, i);
+	}
+}
+
+uint64_t one_until(struct one_fm *o, unsigned int step)
+{
+	uint64_t began = o->now;
+
+	while (one_asked(o, ONE_SOON) != step) {
+		assert_true(o->now < began + 60000 * ONE_MS);
+		one_answer(o);
+	}
+	return o->now - began;
+}
+
+void one_version(struct one_fm *o, uint64_t version)
+{
+	assert_int_equal(fm_flush(o->fm, o->now), 0);
+	assert_int_equal(fm_version(o->fm), version);
+	assert_int_equal(one_asked(o, 0), FM_STEP_APPLY);
+	one_answer(o);
+}
+
+void one_finish(struct one_fm *o)
+{
+	while (one_asked(o, 5 * ONE_SOON) != ONE_NOTHING)
+		one_answer(o);
+}
+
+/* --- others ------------------------------------------------------------------------------ */
+
+uint64_t one_fingerprint(const struct one_fm *o, uint32_t node)
+{
+	return fm_fingerprint(o->node[node].guid, o->node[node].epoch);
+}
+
+void one_join(struct one_fm *o, uint32_t node)
+{
+	struct one_node *n = &o->node[node];
+	struct fm_msg msg = { .type = FM_MSG_HELLO };
+	struct fm_hello *h = &msg.hello;
+
+	n->conn = ++o->next_conn;
+	n->attach++;
+	n->row.serial++;
+	strcpy(h->fabric, fabric);
+	snprintf(h->name, sizeof(h->name), "n%u", node);
+	snprintf(h->address, sizeof(h->address), "%u:1", node);
+	h->guid = n->guid;
+	h->epoch = n->epoch;
+	h->attach = n->attach;
+	h->version = n->asked.version;
+	h->row = n->row;
+	h->sums = n->sums;
+	fm_conn_up(o->fm, n->conn, o->now);
+	fm_msg(o->fm, n->conn, &msg, o->now);
+}
+
+void one_gone(struct one_fm *o, uint32_t node)
+{
+	int conn = o->node[node].conn;
+
+	o->node[node].conn = 0;
+	fm_conn_down(o->fm, conn, o->now);
+}
+
+void one_adopt(struct one_fm *o, uint32_t node, uint32_t parent)
+{
+	struct fm_msg msg = { .type = FM_MSG_ADOPTED };
+
+	msg.left.guid = o->node[node].guid;
+	msg.left.epoch = o->node[node].epoch;
+	msg.left.parent = o->node[parent].guid;
+	msg.left.attach = ++o->node[node].attach;
+	fm_msg(o->fm, o->node[parent].conn, &msg, o->now);
+}
+
+void one_row(struct one_fm *o, uint32_t node)
+{
+	struct one_node *n = &o->node[node];
+	struct fm_msg msg = { .type = FM_MSG_ROW };
+
+	n->row.serial++;
+	msg.row.guid = n->guid;
+	msg.row.epoch = n->epoch;
+	msg.row.row = n->row;
+	fm_msg(o->fm, n->conn, &msg, o->now);
+}
+
+void one_lose(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session, uint16_t seq)
+{
+	struct fm_port_row *p = &o->node[node].row.port[port];
+
+	if (node == o->self) {
+		one_link(o, port, TORUS_LINK_FAULTY, true, session, seq);
+		return;
+	}
+	p->state = FM_PORT_FAULTY;
+	p->closed = true;
+	p->session = session;
+	p->seq = seq;
+	one_row(o, node);
+}
+
+void one_mend(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session)
+{
+	struct fm_port_row *p = &o->node[node].row.port[port];
+
+	if (node == o->self) {
+		one_link(o, port, TORUS_LINK_UP, true, session, 0);
+		return;
+	}
+	p->state = FM_PORT_UP;
+	one_row(o, node);
+}
+
+void one_link(struct one_fm *o, unsigned int port, unsigned int state, bool closed,
+	      uint32_t session, uint16_t seq)
+{
+	const struct fm_port_row *p = &o->node[o->self].row.port[port];
+	struct torus_link link = {
+		.port = (uint8_t)port, .state = (uint8_t)state, .closed = closed,
+		.session = session, .seq = seq, .peer_guid = p->peer_guid,
+		.peer_port = p->peer_port,
+	};
+
+	strcpy(link.lower, "veth");
+	fm_link(o->fm, &link, o->now);
+}
+
+void one_say(struct one_fm *o, const struct fm_msg *msg)
+{
+	fm_msg(o->fm, o->up, msg, o->now);
+}
+
+bool one_problem(const struct one_fm *o, const char *kind, const char *part)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(o->fm, i)); i++)
+		if (!strcmp(p->kind, kind) && strstr(p->text, part))
+			return true;
+	return false;
+}
+
+/* --- packets ------------------------------------------------------------------------------ */
+
+static void add(struct one_fm *o, uint32_t node, unsigned int what, unsigned int colour,
+		uint64_t n)
+{
+	o->node[node].sums.flow[what][colour] += n;
+}
+
+void one_sends(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n)
+{
+	add(o, node, TORUS_FC_INJECTED, colour, n);
+}
+
+void one_moves(struct one_fm *o, uint32_t from, uint32_t to, unsigned int colour, uint64_t n)
+{
+	add(o, from, TORUS_FC_LINK_TX, colour, n);
+	add(o, to, TORUS_FC_LINK_RX, colour, n);
+}
+
+void one_gets(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n)
+{
+	add(o, node, TORUS_FC_DELIVERED, colour, n);
+}
+
+void one_parks(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n)
+{
+	add(o, node, TORUS_FC_PARKED, colour, n);
+	o->node[node].sums.parked += n;
+}
+
+void one_replays(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n)
+{
+	add(o, node, TORUS_FC_REPLAY_TX, colour, n);
+	o->node[node].sums.parked -= n;
+}
+
+void one_gets_again(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n)
+{
+	add(o, node, TORUS_FC_REPLAY_RX, colour, n);
+	one_gets(o, node, colour, n);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One manager by itself, in virtual time. The test is its NIC, its links and all other
+ * nodes of a ring: it says what they report, and sees what the manager asks of them.
+ */
+#ifndef TESTS_ONE_FM_H
+#define TESTS_ONE_FM_H
+
+#include "daemon/fm/fm.h"
+#include "daemon/fm/status.h"
+
+#define ONE_NODES 40
+#define ONE_PORTS 2		/* of a ring: 0 is +x, 1 is -x */
+#define ONE_MS 1000000ULL
+#define ONE_RESEND (20 * ONE_MS)
+#define ONE_DRAIN_MAX (100 * ONE_MS)
+#define ONE_RESOLVE_MAX (300 * ONE_MS)
+#define ONE_MEMBER_MAX (400 * ONE_MS)
+#define ONE_SOON (50 * ONE_MS)	/* what follows at once, or after a count, comes sooner */
+
+/* What is asked of nodes: enum fm_step_kind, or nothing. */
+#define ONE_NOTHING FM_STEPS
+
+/**
+ * struct one_node - a node; number 0 is where the manager of a root runs
+ * @conn: its connection to the manager; 0: none
+ * @sums: what it has counted, which it reports when it is asked
+ * @below: and reports of nodes that hang below it
+ * @mute: it does not report
+ * @asked, @version, @round: the step that was said to it last
+ * @answered: it has reported that
+ * @times: that this step was said to it
+ */
+struct one_node {
+	uint64_t guid;
+	uint32_t epoch;
+	int conn;
+	uint64_t attach;
+	struct fm_row row;
+	struct fm_sums sums;
+	struct fm_report below;
+	bool mute;
+	struct fm_step asked;
+	bool answered;
+	unsigned int times;
+	char parent[FM_ADDR_MAX];
+};
+
+/** struct one_resolve - a call of park_resolve; @seq -1: all that is parked is kept */
+struct one_resolve {
+	unsigned int port;
+	uint32_t session;
+	int seq;
+};
+
+#define ONE_RESOLVES 32
+
+/**
+ * struct one_fm - the manager and all around it
+ * @entry: of the last table that a root sent, the nodes that are @in_table
+ * @up: the connection that a member has to the root, and its address; 0: none
+ * @told: the last message that the manager of a member sent up, by type
+ * @ntold: how many of each type
+ * @writes, @written: of rows: how often, and the last version; @write_err: what it returns
+ * @replays, @opened: of parked packets: how often, and the ports of the last
+ * @releases, @gave_up: of holds: how often, and whether receivers give up what is missing
+ */
+struct one_fm {
+	struct fm *fm;
+	uint64_t now;
+	uint32_t nodes;
+	uint32_t self;
+	struct one_node node[ONE_NODES];
+	struct fm_entry entry[ONE_NODES];
+	bool in_table[ONE_NODES];
+	uint64_t term;
+	int up;
+	struct fm_msg told[FM_MSG_ADOPTED + 1];
+	unsigned int ntold[FM_MSG_ADOPTED + 1];
+	unsigned int writes, replays, releases, placed;
+	uint64_t written, row[ONE_NODES];
+	int write_err, replay_err, release_err;
+	uint16_t opened;
+	bool gave_up;
+	struct one_resolve resolve[ONE_RESOLVES];
+	unsigned int resolves;
+	int next_conn;
+};
+
+/** one_root() - a root of @nodes nodes, with all of them, and version 1 is in force */
+void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout);
+/** one_member() - node @self of @nodes, which has joined the root and has no table yet */
+void one_member(struct one_fm *o, uint32_t nodes, uint32_t self);
+void one_end(struct one_fm *o);
+
+/* --- time */
+
+/** one_run() - all that is due within @ns; nobody reports anything */
+void one_run(struct one_fm *o, uint64_t ns);
+/**
+ * one_asked() - runs until somebody who is not mute is asked for what he has not reported
+ * Return: which step (enum fm_step_kind), or ONE_NOTHING: nobody is within that many ns
+ */
+unsigned int one_asked(struct one_fm *o, uint64_t within);
+/** one_answer() - all who are asked, and are not mute, report */
+void one_answer(struct one_fm *o);
+/** one_until() - all report what they are asked until that is @step. Return: ns it took */
+uint64_t one_until(struct one_fm *o, unsigned int step);
+/** one_version() - begins @version, though nothing changed, and all switch to it */
+void one_version(struct one_fm *o, uint64_t version);
+/** one_finish() - all report whatever they are asked, until nothing is for some time */
+void one_finish(struct one_fm *o);
+
+/* --- what other nodes do, and the links of the own one */
+
+void one_join(struct one_fm *o, uint32_t node);
+/** one_gone() - the connection of @node ends */
+void one_gone(struct one_fm *o, uint32_t node);
+/** one_adopt() - @parent says that @node is below it now */
+void one_adopt(struct one_fm *o, uint32_t node, uint32_t parent);
+void one_report(struct one_fm *o, uint32_t node);
+/** one_lose() - @node says that its link at @port ended, the last of @session at @seq */
+void one_lose(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session,
+	      uint16_t seq);
+/** one_mend() - ... is up again, and closed until the next replay */
+void one_mend(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session);
+/** one_row() - @node says its row */
+void one_row(struct one_fm *o, uint32_t node);
+/** one_problem() - whether the manager tells of a problem of @kind with @part in its text */
+bool one_problem(const struct one_fm *o, const char *kind, const char *part);
+/** one_link() - the link of the manager's own NIC is in @state */
+void one_link(struct one_fm *o, unsigned int port, unsigned int state, bool closed,
+	      uint32_t session, uint16_t seq);
+/** one_say() - the root says @msg to a member */
+void one_say(struct one_fm *o, const struct fm_msg *msg);
+uint64_t one_fingerprint(const struct one_fm *o, uint32_t node);
+
+/* --- packets of @colour, as NICs count them */
+
+/** one_sends() - @node put @n into the network, and they are still in its own NIC */
+void one_sends(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
+/** one_moves() - @n went on to the NIC of @to, which @from was told */
+void one_moves(struct one_fm *o, uint32_t from, uint32_t to, unsigned int colour, uint64_t n);
+/** one_gets() - @n in its NIC are delivered */
+void one_gets(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
+/** one_parks() - @n in its NIC are parked */
+void one_parks(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
+/** one_replays() - @n that were parked are sent anew */
+void one_replays(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
+/** one_gets_again() - @n of those that others replayed, and are in its NIC, are delivered */
+void one_gets_again(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
+
+#endif /* TESTS_ONE_FM_H */

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A root in a recovery whose packets do not all come: how long it waits for them, what it
+ * says of them, and that what is lost once is not waited for again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/one_fm.h"
+
+/* A missing packet is more likely late than lost if it is known how many were lost before. */
+#define LATE (10 * ONE_DRAIN_MAX)
+/* A replay in which something always moves ends as well. */
+#define FOR_EVER (40 * ONE_DRAIN_MAX)
+
+static struct one_fm o;
+
+static const struct fm_recovery *last(uint64_t version)
+{
+	one_finish(&o);
+	assert_int_equal(fm_last(o.fm)->version, version);
+	return fm_last(o.fm);
+}
+
+static void takes(unsigned int step, uint64_t ns)
+{
+	assert_in_range(one_until(&o, step), ns, ns + ONE_SOON);
+}
+
+/* The NIC of @node lost its memory, so it is not known any more how many were lost before. */
+static void starts_anew(uint32_t node)
+{
+	one_gone(&o, node);
+	o.node[node].epoch++;
+	memset(&o.node[node].sums, 0, sizeof(o.node[node].sums));
+	one_join(&o, node);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
+	one_answer(&o);
+}
+
+/* --- drain -------------------------------------------------------------------------- */
+
+/* Counts follow each other: at once, then later and later, but never later than 20 ms. */
+static void counts_follow(void **state)
+{
+	uint64_t was, gap = 0;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 1);
+	one_version(&o, 2);
+	was = o.now;
+	for (unsigned int i = 0; i < 40; i++) {
+		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+		assert_true(o.now - was >= gap);
+		gap = o.now - was;
+		assert_true(gap <= (i ? 20 : 1) * ONE_MS);
+		was = o.now;
+		one_answer(&o);
+	}
+	assert_int_equal(gap, 20 * ONE_MS);
+	one_end(&o);
+}
+
+static void lost_in_the_network(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 3);
+	one_version(&o, 2);
+	takes(FM_STEP_RESUME, LATE);
+	assert_true(last(2)->bounded);
+	assert_int_equal(fm_last(o.fm)->lost, 3);
+	/* Others that are sent are not mistaken for them. */
+	one_sends(&o, 1, 2, 2);
+	one_version(&o, 3);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	one_gets(&o, 1, 2, 2);
+	takes(FM_STEP_RESUME, 0);
+	assert_false(last(3)->bounded);
+	assert_int_equal(fm_last(o.fm)->lost, 0);
+	one_end(&o);
+}
+
+static void lost_before_is_not_known(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 3);
+	o.node[2].sums.lost = 10;
+	starts_anew(3);
+	takes(FM_STEP_RESUME, ONE_DRAIN_MAX);
+	/* Then receivers have given up what they waited for, and say how many that are. */
+	o.node[2].sums.lost = 12;
+	assert_true(last(2)->bounded);
+	assert_int_equal(fm_last(o.fm)->lost, 2);
+	one_end(&o);
+}
+
+static void late_packets_are_progress(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 12);
+	one_version(&o, 2);
+	began = o.now;
+	for (unsigned int i = 1; i <= 10; i++) {
+		while (o.now < began + i * LATE / 2) {
+			assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+			one_answer(&o);
+		}
+		one_gets(&o, 1, 1, 1);
+	}
+	/* What goes into the network now says nothing of the old. */
+	began = o.now;
+	for (;;) {
+		one_sends(&o, 2, 2, 1);
+		if (one_asked(&o, ONE_SOON) == FM_STEP_RESUME)
+			break;
+		one_answer(&o);
+	}
+	assert_in_range(o.now, began + LATE, began + LATE + 2 * ONE_SOON);
+	assert_int_equal(last(2)->lost, 2);
+	one_end(&o);
+}
+
+/* A NIC without a manager goes on sending packets of an old colour: these never end. */
+static void silent_nic_sends_for_ever(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_gone(&o, 3);
+	assert_int_equal(one_asked(&o, ONE_MEMBER_MAX + ONE_SOON), FM_STEP_APPLY);
+	began = o.now;
+	while (one_asked(&o, ONE_SOON) != FM_STEP_RESUME) {
+		one_answer(&o);
+		one_gets(&o, 1, 1, 1);
+	}
+	assert_in_range(o.now, began + 2 * ONE_DRAIN_MAX, began + 2 * ONE_DRAIN_MAX + ONE_SOON);
+	assert_true(last(2)->bounded);
+	one_end(&o);
+}
+
+/* --- replay --------------------------------------------------------------------------- */
+
+/* Node 1 has parked @n, and is asked to replay them. */
+static void parked(uint64_t version, uint64_t n)
+{
+	one_sends(&o, 1, (version - 1) % TORUS_COLOURS, n);
+	one_parks(&o, 1, (version - 1) % TORUS_COLOURS, n);
+	one_version(&o, version);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+}
+
+static void until_all_have_come(void **state)
+{
+	const struct fm_recovery *r;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	parked(2, 3);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+	one_replays(&o, 1, 2, 3);
+	one_gets_again(&o, 3, 2, 2);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+	one_gets_again(&o, 3, 2, 1);
+	takes(FM_STEP_RESUME, 0);
+	r = last(2);
+	assert_int_equal(r->parked, 3);
+	assert_int_equal(r->replayed, 3);
+	assert_int_equal(r->lost, 0);
+	assert_false(r->bounded);
+	for (unsigned int i = 1; i < FM_STAMPS; i++)
+		assert_true(r->at[i] && r->at[i] >= r->at[i - 1]);
+	/* None of these is counted again. */
+	one_version(&o, 3);
+	takes(FM_STEP_RESUME, 0);
+	r = last(3);
+	assert_int_equal(r->parked + r->replayed + r->lost, 0);
+	assert_int_equal(r->at[FM_AT_REPLAYED], 0);
+	one_end(&o);
+}
+
+/* A port that was closed is opened by a replay, though nothing is parked. */
+static void ports_are_opened(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	o.node[1].sums.reopen = 1;
+	one_version(&o, 2);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+	o.node[1].sums.reopen = 0;
+	takes(FM_STEP_RESUME, 0);
+	assert_false(last(2)->bounded);
+	one_end(&o);
+}
+
+static void lost_in_the_replay(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	parked(2, 3);
+	one_replays(&o, 1, 2, 3);
+	one_gets_again(&o, 3, 2, 1);
+	takes(FM_STEP_RESUME, LATE);
+	assert_true(last(2)->bounded);
+	assert_int_equal(fm_last(o.fm)->lost, 2);
+	/* All nodes are told, for a root that starts anew. */
+	assert_int_equal(o.node[3].asked.base.version, 2);
+	assert_int_equal(o.node[3].asked.base.replay_missing, 2);
+	one_end(&o);
+}
+
+/* Each replay of a node parks another packet, of a flow that runs into a dead link. */
+static void parks_for_ever(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	parked(2, 1);
+	began = o.now;
+	while (one_asked(&o, ONE_SOON) != FM_STEP_RESUME) {
+		o.node[1].sums.parked ^= 3;
+		one_answer(&o);
+	}
+	assert_in_range(o.now, began + FOR_EVER, began + FOR_EVER + ONE_SOON);
+	one_end(&o);
+}
+
+/* What is left parked begins a recovery of its own: soon, or later if this one got nowhere. */
+static void left_parked(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_version(&o, 2);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_RESUME);
+	o.node[1].sums.parked = 1;
+	one_answer(&o);
+	began = o.now;
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
+	assert_in_range(o.now, began + 1, began + 20 * ONE_MS);
+	one_answer(&o);
+	takes(FM_STEP_RESUME, LATE);
+	one_answer(&o);
+	assert_true(fm_last(o.fm)->bounded);
+	began = o.now;
+	assert_int_equal(one_asked(&o, 1100 * ONE_MS), FM_STEP_APPLY);
+	assert_in_range(o.now, began + 900 * ONE_MS, began + 1000 * ONE_MS);
+	assert_int_equal(fm_version(o.fm), 4);
+	one_end(&o);
+}
+
+/* --- a version takes the place of another ------------------------------------------------ */
+
+static void tells_of_both(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 5);
+	one_parks(&o, 1, 1, 2);
+	began = o.now;
+	one_version(&o, 2);
+	takes(FM_STEP_REPLAY, LATE);
+	one_replays(&o, 1, 2, 2);
+	one_answer(&o);
+	/* Of what was replayed nothing has come: it is waited for in the next drain. */
+	one_version(&o, 3);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	one_gets_again(&o, 3, 2, 2);
+	takes(FM_STEP_RESUME, 0);
+	assert_int_equal(last(3)->lost, 3);
+	assert_true(fm_last(o.fm)->bounded);
+	assert_int_equal(fm_last(o.fm)->parked, 2);
+	assert_int_equal(fm_last(o.fm)->replayed, 2);
+	assert_int_equal(fm_last(o.fm)->at[FM_AT_DETECTED], began);
+	assert_true(fm_last(o.fm)->at[FM_AT_TABLE] > began + LATE);
+	one_version(&o, 4);
+	assert_int_equal(last(4)->lost, 0);
+	assert_false(fm_last(o.fm)->bounded);
+	assert_true(fm_last(o.fm)->at[FM_AT_DETECTED] > began + LATE);
+	one_end(&o);
+}
+
+/* It was not known before the first of them what was lost before. */
+static void counts_from_the_first(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 3);
+	o.node[2].sums.lost = 10;
+	starts_anew(3);
+	takes(FM_STEP_RESUME, ONE_DRAIN_MAX);
+	o.node[2].sums.lost = 12;
+	one_version(&o, 3);
+	one_sends(&o, 1, 2, 1);
+	o.node[2].sums.lost = 13;
+	assert_int_equal(last(3)->lost, 3);
+	one_end(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_follow),
+		cmocka_unit_test(lost_in_the_network),
+		cmocka_unit_test(lost_before_is_not_known),
+		cmocka_unit_test(late_packets_are_progress),
+		cmocka_unit_test(silent_nic_sends_for_ever),
+		cmocka_unit_test(until_all_have_come),
+		cmocka_unit_test(ports_are_opened),
+		cmocka_unit_test(lost_in_the_replay),
+		cmocka_unit_test(parks_for_ever),
+		cmocka_unit_test(left_parked),
+		cmocka_unit_test(tells_of_both),
+		cmocka_unit_test(counts_from_the_first),
+	};
+
+	return cmocka_run_group_tests_name("bounds", tests, NULL, NULL);
+}

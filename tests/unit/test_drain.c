@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A root in a recovery, whose nodes report what the test wants: when the network counts as
+ * drained, when that is proven, and how long the root waits for what does not come.
+ *
+ * To go on while older packets are under way costs the order of flows: what was parked, or
+ * held, is sent and passes them. To use their colour again costs the next proof as well.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/one_fm.h"
+
+static struct one_fm o;
+
+/* All report what they are asked. Return: the next step. */
+static unsigned int next_step(void)
+{
+	one_answer(&o);
+	return one_asked(&o, ONE_SOON);
+}
+
+/* It takes @counts more counts until @step comes. */
+static void comes_after(unsigned int counts, unsigned int step)
+{
+	while (counts--) {
+		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+		one_answer(&o);
+	}
+	assert_int_equal(one_asked(&o, ONE_SOON), step);
+}
+
+/* --- proof ------------------------------------------------------------------------ */
+
+/*
+ * Nodes 3 and 4 are below 1. When 3 moves below 2, both may have it in their sums, and at
+ * that moment 4 is in none: the number is right. The packets of 4 are still under way.
+ */
+static void each_nic_counts_once(void **state)
+{
+	(void)state;
+	one_root(&o, 5, 2);
+	for (uint32_t i = 3; i < 5; i++) {
+		assert_string_equal(o.node[i].parent, "1:1");
+		one_gone(&o, i);
+		one_adopt(&o, i, 1);
+	}
+	o.node[1].below = (struct fm_report) { .count = 1, .set = one_fingerprint(&o, 3) };
+	o.node[2].below = o.node[1].below;
+	one_version(&o, 2);
+	assert_int_equal(one_asked(&o, 5 * ONE_SOON), ONE_NOTHING);
+	o.node[1].below.set = one_fingerprint(&o, 4);
+	o.node[1].below.sums.flow[TORUS_FC_INJECTED][1] = 7;
+	one_report(&o, 1);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	assert_int_equal(next_step(), FM_STEP_COUNT);
+	one_gets(&o, 2, 1, 7);
+	assert_int_equal(next_step(), FM_STEP_RESUME);
+	one_finish(&o);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+/*
+ * Node 3 dies between two counts. What came out of all NICs by the first happens to be what
+ * went into the others by the second, and 3 packets are in the NIC of node 1. Their
+ * colour, that of version 1, is the next: it must not be used until they are gone.
+ */
+static void counts_of_the_same_nics(void **state)
+{
+	(void)state;
+	one_root(&o, 5, 8);
+	one_sends(&o, 1, 1, 10);
+	one_moves(&o, 1, 2, 1, 7);
+	one_gets(&o, 2, 1, 7);
+	one_sends(&o, 3, 1, 5);
+	one_moves(&o, 3, 4, 1, 3);
+	one_gets(&o, 4, 1, 3);
+	for (uint64_t version = 2; version <= 4; version++)
+		one_version(&o, version);
+	one_lose(&o, 2, 0, 9, 1);
+	one_lose(&o, 4, 1, 9, 1);
+	one_gone(&o, 3);
+	comes_after(2, FM_STEP_COUNT);
+	assert_int_equal(fm_version(o.fm), 4);
+	assert_int_equal(fm_node(o.fm, 3)->state, FM_NODE_UP);
+	one_moves(&o, 1, 2, 1, 3);
+	one_gets(&o, 2, 1, 3);
+	comes_after(2, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 5);
+	assert_int_equal(fm_node(o.fm, 3)->state, FM_NODE_DEAD);
+	one_end(&o);
+}
+
+/*
+ * The manager of node 3 hangs, its NIC works on: in no count is what that has. Two counts
+ * that are equal, or that are as those before, prove nothing; when nothing has moved for
+ * drain_max the root goes on without.
+ */
+static void silent_nic_is_in_no_count(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_gone(&o, 3);
+	assert_int_equal(one_asked(&o, ONE_MEMBER_MAX + ONE_SOON), FM_STEP_APPLY);
+	assert_int_equal(fm_node(o.fm, 3)->state, FM_NODE_SILENT);
+	for (uint64_t version = 2; version <= 6; version++) {
+		uint64_t began = o.now;
+
+		if (version > 2)
+			one_version(&o, version);
+		one_until(&o, FM_STEP_RESUME);
+		assert_in_range(o.now, began + ONE_DRAIN_MAX, began + ONE_DRAIN_MAX + ONE_SOON);
+		one_finish(&o);
+		assert_int_equal(fm_last(o.fm)->version, version);
+		assert_true(fm_last(o.fm)->bounded);
+	}
+	one_end(&o);
+}
+
+/* --- packets of which only the other end of a dead link knows ----------------------- */
+
+/*
+ * The cable of nodes 1 and 2 is cut, and node 2 does not say how far it received. The packet
+ * that node 1 sent last waits for that, resolve_max, and is then kept: perhaps it is one too
+ * many, and so the old losses prove nothing any more.
+ */
+static void other_end_is_waited_for(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 1);
+	o.node[1].sums.unresolved = 1;
+	one_lose(&o, 1, 0, 9, 1);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
+	began = o.now;
+	do {
+		one_answer(&o);
+		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	} while (!o.node[1].asked.orphans);
+	assert_in_range(o.now, began + ONE_RESOLVE_MAX, began + ONE_RESOLVE_MAX + ONE_SOON);
+	/* It had come to the other end, and is there: what went in and came out are equal. */
+	o.node[1].sums.unresolved = 0;
+	one_parks(&o, 1, 1, 1);
+	o.node[2].sums.flow[TORUS_FC_LINK_RX][1] = 1;
+	comes_after(3, FM_STEP_COUNT);
+	one_gets(&o, 2, 1, 1);
+	comes_after(2, FM_STEP_REPLAY);
+	o.node[1].sums.parked = 0;
+	one_finish(&o);
+	assert_false(fm_last(o.fm)->bounded);
+	one_end(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_nic_counts_once),
+		cmocka_unit_test(counts_of_the_same_nics),
+		cmocka_unit_test(silent_nic_is_in_no_count),
+		cmocka_unit_test(other_end_is_waited_for),
+	};
+
+	return cmocka_run_group_tests_name("drain", tests, NULL, NULL);
+}

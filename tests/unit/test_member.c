@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A member in a recovery, to which the test is the root: what its NIC is told of rows, holds
+ * and parked packets, and what it reports.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <torus/route.h>
+
+#include "tests/unit/one_fm.h"
+
+#define SELF 1
+#define SIZE 4
+
+static struct one_fm o;
+static struct fm_entry entry[SIZE];	/* of the table that the root has */
+
+static const struct fm_report *report(void)
+{
+	return &o.told[FM_MSG_REPORT].report;
+}
+
+/* The root sends all of table @version, or what is said to differ from @base. */
+static void table(uint64_t version, uint64_t base)
+{
+	struct fm_msg msg = { .type = FM_MSG_TABLE };
+
+	msg.table = (struct fm_table_msg) {
+		.term = o.term, .version = version, .base = base,
+		.shape = { .ndims = 1, .size = { SIZE, 1, 1, 1, 1, 1 } },
+		.nentries = SIZE, .entries = entry,
+	};
+	one_say(&o, &msg);
+}
+
+static void step(uint64_t version, uint32_t round, enum fm_step_kind kind)
+{
+	struct fm_msg msg = { .type = FM_MSG_STEP };
+
+	msg.step = (struct fm_step) { .term = o.term, .version = version, .round = round,
+				      .step = (uint8_t)kind };
+	one_say(&o, &msg);
+}
+
+/* A member with version 1 in force, of a ring in which all is well. */
+static void begin(void)
+{
+	one_member(&o, SIZE, SELF);
+	for (uint32_t i = 0; i < SIZE; i++) {
+		entry[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP,
+					       .guid = o.node[i].guid,
+					       .epoch = o.node[i].epoch };
+		snprintf(entry[i].name, sizeof(entry[i].name), "n%u", i);
+		snprintf(entry[i].address, sizeof(entry[i].address), "%u:1", i);
+	}
+	table(1, 0);
+	assert_int_equal(o.written, 1);
+	step(1, 1, FM_STEP_RESUME);
+	assert_int_equal(o.releases, 1);
+	assert_true(fm_in_force(o.fm, 1));
+}
+
+/* The link at port 0, to node 2, ended, and so says the root's table @version. */
+static void lost(uint64_t version)
+{
+	one_lose(&o, SELF, 0, 9, 5);
+	entry[SELF].fault = 1;
+	table(version, 0);
+	assert_int_equal(o.written, version);
+}
+
+static void resolved(unsigned int port, uint32_t session, int seq)
+{
+	assert_int_equal(o.resolves, 1);
+	assert_int_equal(o.resolve[0].port, port);
+	assert_int_equal(o.resolve[0].session, session);
+	assert_int_equal(o.resolve[0].seq, seq);
+	o.resolves = 0;
+}
+
+/* --- reports -------------------------------------------------------------------------- */
+
+static void reports_what_it_counted(void **state)
+{
+	struct fm_sums *s = &o.node[SELF].sums;
+
+	(void)state;
+	begin();
+	*s = (struct fm_sums) { .parked = 2, .unresolved = 1, .held = 4, .lost = 7 };
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			s->flow[f][c] = 10 * f + c;
+	table(2, 0);
+	assert_int_equal(report()->term, o.term);
+	assert_int_equal(report()->version, 2);
+	assert_int_equal(report()->round, 0);
+	assert_int_equal(report()->count, 1);
+	assert_int_equal(report()->set, one_fingerprint(&o, SELF));
+	assert_memory_equal(report()->sums.flow, s->flow, sizeof(s->flow));
+	assert_int_equal(report()->sums.parked, 2);
+	assert_int_equal(report()->sums.unresolved, 1);
+	assert_int_equal(report()->sums.held, 4);
+	assert_int_equal(report()->sums.lost, 7);
+	one_end(&o);
+}
+
+/* The same again is answered again; what is older, or of another root, is not done. */
+static void steps_late_and_doubled(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin();
+	table(2, 0);
+	step(2, 3, FM_STEP_REPLAY);
+	assert_int_equal(o.replays, 1);
+	n = o.ntold[FM_MSG_REPORT];
+	step(2, 3, FM_STEP_REPLAY);
+	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	assert_int_equal(o.replays, 1);
+	step(2, 2, FM_STEP_RESUME);
+	step(1, 9, FM_STEP_RESUME);
+	table(1, 0);
+	o.term++;
+	step(2, 4, FM_STEP_RESUME);
+	table(3, 0);
+	o.term--;
+	assert_int_equal(o.releases, 1);
+	assert_int_equal(o.written, 2);
+	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	/* A step of a table that it lacks, or changes to one: it asks for all of that. */
+	assert_int_equal(o.ntold[FM_MSG_FETCH], 0);
+	step(3, 1, FM_STEP_RESUME);
+	assert_int_equal(o.ntold[FM_MSG_FETCH], 1);
+	assert_int_equal(o.releases, 1);
+	table(4, 3);
+	assert_int_equal(o.ntold[FM_MSG_FETCH], 2);
+	assert_int_equal(o.told[FM_MSG_FETCH].fetch.version, 2);
+	assert_int_equal(o.written, 2);
+	table(4, 0);
+	assert_int_equal(report()->version, 4);
+	one_end(&o);
+}
+
+/* Rows that are not in the NIC are not reported, and are written when they are asked for. */
+static void rows_cannot_be_written(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin();
+	n = o.ntold[FM_MSG_REPORT];
+	o.write_err = -ENOMEM;
+	one_lose(&o, SELF, 0, 9, 5);
+	entry[SELF].fault = 1;
+	table(2, 0);
+	assert_int_equal(o.ntold[FM_MSG_REPORT], n);
+	assert_false(fm_in_force(o.fm, 2));
+	o.write_err = 0;
+	step(2, 0, FM_STEP_APPLY);
+	assert_int_equal(o.written, 2);
+	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	one_end(&o);
+}
+
+/* --- what is parked -------------------------------------------------------------------- */
+
+static void other_end_has_told(void **state)
+{
+	(void)state;
+	begin();
+	entry[2].ended = 2;
+	entry[2].session[1] = 9;
+	entry[2].seq[1] = 3;
+	lost(2);
+	resolved(0, 9, 3);
+	one_end(&o);
+	/* Or it is dead: then all that waits for it is kept. */
+	begin();
+	entry[2].ended = 2;
+	entry[2].session[1] = 9;
+	entry[2].seq[1] = FM_SEQ_GONE;
+	lost(2);
+	resolved(0, 9, -1);
+	one_end(&o);
+	begin();
+	entry[2].state = FM_NODE_DEAD;
+	lost(2);
+	resolved(0, 9, -1);
+	one_end(&o);
+}
+
+/* What the far end of a link that is up said of an older session is nobody's concern. */
+static void links_that_are_up(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t i = 0; i < SIZE; i++) {
+		entry[i].ended = 3;
+		entry[i].session[0] = entry[i].session[1] = 9;
+	}
+	table(2, 0);
+	assert_int_equal(o.resolves, 0);
+	/* While it is closed it may be of what waits in front of it. */
+	one_lose(&o, SELF, 1, 8, 5);
+	one_mend(&o, SELF, 1, 12);
+	table(3, 0);
+	resolved(1, 9, 0);
+	one_end(&o);
+}
+
+/*
+ * Nobody knows what the other end had received. Until the root says that it is waited for no
+ * longer nothing is decided; then all is kept, for one too many is recognised, and one that
+ * is missing is not.
+ */
+static void other_end_does_not_tell(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_STEP };
+
+	(void)state;
+	begin();
+	lost(2);
+	step(2, 1, FM_STEP_COUNT);
+	assert_int_equal(o.resolves, 0);
+	msg.step = (struct fm_step) { .term = o.term, .version = 2, .round = 2,
+				      .step = FM_STEP_COUNT, .orphans = true };
+	one_say(&o, &msg);
+	resolved(0, 9, -1);
+	one_end(&o);
+}
+
+/* The other end tells after the table was made. */
+static void other_end_tells_late(void **state)
+{
+	struct fm_msg msg = { .type = FM_MSG_STEP };
+
+	(void)state;
+	begin();
+	lost(2);
+	msg.step = (struct fm_step) { .term = o.term, .version = 2, .round = 1,
+				      .step = FM_STEP_COUNT, .nended = 1,
+				      .ended = { { .node = 2, .session = 9, .seq = 4,
+						   .port = 1 } } };
+	one_say(&o, &msg);
+	resolved(0, 9, 4);
+	one_end(&o);
+}
+
+/* --- replay ------------------------------------------------------------------------------ */
+
+/* The link is back, and the NIC keeps it closed until the replay. */
+static void mended(uint64_t version)
+{
+	one_mend(&o, SELF, 0, 10);
+	assert_true(o.told[FM_MSG_ROW].row.row.port[0].closed);
+	assert_int_equal(o.told[FM_MSG_ROW].row.row.port[0].session, 9);
+	assert_int_equal(o.told[FM_MSG_ROW].row.row.port[0].seq, 5);
+	entry[SELF].fault = 0;
+	table(version, 0);
+	assert_int_equal(report()->sums.reopen, 1);
+}
+
+static void hello_anew(void)
+{
+	unsigned int n = o.ntold[FM_MSG_HELLO];
+	int up = o.up;
+
+	o.up = 0;
+	fm_conn_down(o.fm, up, o.now);
+	while (!o.up)
+		one_run(&o, ONE_MS);
+	fm_conn_up(o.fm, o.up, o.now);
+	assert_int_equal(o.ntold[FM_MSG_HELLO], n + 1);
+}
+
+/*
+ * The port is opened, and the root knows that without a word: what it hears when the node
+ * joins anew is what it has, or it would begin a recovery for nothing.
+ */
+static void opens_ports(void **state)
+{
+	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
+	unsigned int n;
+
+	(void)state;
+	begin();
+	lost(2);
+	mended(3);
+	n = o.ntold[FM_MSG_ROW];
+	step(3, 1, FM_STEP_REPLAY);
+	assert_int_equal(o.replays, 1);
+	assert_int_equal(o.opened, 1);
+	assert_int_equal(report()->sums.reopen, 0);
+	assert_int_equal(o.ntold[FM_MSG_ROW], n);
+	hello_anew();
+	assert_int_equal(p->state, FM_PORT_UP);
+	assert_false(p->closed);
+	assert_int_equal(p->session, 0);
+	assert_int_equal(p->seq, 0);
+	one_end(&o);
+}
+
+/* Other packets are unresolved, say: the port stays closed, and the next replay opens it. */
+static void replay_refused(void **state)
+{
+	(void)state;
+	begin();
+	lost(2);
+	mended(3);
+	o.replay_err = -EBUSY;
+	step(3, 1, FM_STEP_REPLAY);
+	assert_int_equal(report()->round, 1);
+	assert_int_equal(report()->sums.reopen, 1);
+	o.replay_err = 0;
+	step(3, 2, FM_STEP_REPLAY);
+	assert_int_equal(o.opened, 1);
+	assert_int_equal(report()->sums.reopen, 0);
+	one_end(&o);
+}
+
+/* --- holds ------------------------------------------------------------------------------- */
+
+static bool is_held(uint32_t to)
+{
+	return o.row[to] & TORUS_ROW_HOLD;
+}
+
+/*
+ * Rows whose way changes are held, also those of a version that is superseded, until the
+ * release of the last; others never.
+ */
+static void held_until_released(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(is_held(0) || is_held(2) || is_held(3));
+	lost(2);
+	assert_true(is_held(2));
+	assert_false(is_held(0) || is_held(SELF));
+	entry[SELF].fault = 0;
+	table(3, 0);		/* the way is as it was */
+	assert_true(is_held(2));
+	step(3, 1, FM_STEP_REPLAY);
+	assert_true(is_held(2));
+	step(3, 2, FM_STEP_RESUME);
+	assert_int_equal(o.releases, 2);
+	assert_true(o.gave_up);
+	assert_false(is_held(2));
+	/* What the NIC has lifted the manager does not put on hold again. */
+	entry[0].fault = 2;
+	table(4, 0);
+	assert_false(is_held(2));
+	one_end(&o);
+}
+
+static void release_refused(void **state)
+{
+	(void)state;
+	begin();
+	lost(2);
+	o.release_err = -EIO;
+	step(2, 1, FM_STEP_RESUME);
+	assert_true(is_held(2));
+	o.release_err = 0;
+	entry[SELF].fault = 0;
+	table(3, 0);
+	assert_true(is_held(2));
+	step(3, 1, FM_STEP_RESUME);
+	assert_false(is_held(2));
+	one_end(&o);
+}
+
+/* A root that starts anew asks all nodes what the last one knew to be lost. */
+static void base_is_kept(void **state)
+{
+	const struct fm_base *b = &o.told[FM_MSG_HELLO].hello.base;
+	struct fm_msg msg = { .type = FM_MSG_STEP };
+
+	(void)state;
+	begin();
+	table(2, 0);
+	msg.step = (struct fm_step) { .term = o.term, .version = 2, .round = 1,
+				      .step = FM_STEP_RESUME,
+				      .base = { .version = 2, .set = 5, .known = 7,
+						.missing = { 1, 2, 3, 4 } } };
+	one_say(&o, &msg);
+	step(2, 2, FM_STEP_COUNT);
+	hello_anew();
+	assert_int_equal(b->version, 2);
+	assert_int_equal(b->set, 5);
+	assert_int_equal(b->known, 7);
+	assert_int_equal(b->missing[3], 4);
+	one_end(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reports_what_it_counted),
+		cmocka_unit_test(steps_late_and_doubled),
+		cmocka_unit_test(rows_cannot_be_written),
+		cmocka_unit_test(other_end_has_told),
+		cmocka_unit_test(links_that_are_up),
+		cmocka_unit_test(other_end_does_not_tell),
+		cmocka_unit_test(other_end_tells_late),
+		cmocka_unit_test(opens_ports),
+		cmocka_unit_test(replay_refused),
+		cmocka_unit_test(held_until_released),
+		cmocka_unit_test(release_refused),
+		cmocka_unit_test(base_is_kept),
+	};
+
+	return cmocka_run_group_tests_name("member", tests, NULL, NULL);
+}

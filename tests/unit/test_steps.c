@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A root in a recovery: what it says to nodes that do not answer, what it tells those who
+ * wait for the other end of a dead link, and what it knows of ports when they are opened.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/one_fm.h"
+
+static struct one_fm o;
+
+/* --- nodes that do not answer ---------------------------------------------------------- */
+
+/* A step is said again until it is answered; after a while people are told who is slow. */
+static void said_again(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	one_report(&o, 2);
+	one_report(&o, 3);
+	one_run(&o, 9 * ONE_RESEND);
+	assert_int_equal(o.node[1].times, 10);
+	assert_int_equal(o.node[2].times, 1);
+	assert_false(one_problem(&o, "recovery", ""));
+	one_run(&o, 2 * ONE_RESEND);
+	assert_int_equal(o.node[1].times, 12);
+	assert_true(one_problem(&o, "recovery", "'n1'"));
+	assert_int_equal(fm_last(o.fm)->version, 1);
+	one_report(&o, 1);
+	assert_false(one_problem(&o, "recovery", ""));
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_RESUME);
+	one_end(&o);
+}
+
+/* One report is lost with the connection that it was to come by, and nobody knows. */
+static void called_to_join_anew(void **state)
+{
+	uint64_t term;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	term = o.node[1].asked.term;
+	o.node[1].below.set = 1;
+	one_version(&o, 2);
+	one_run(&o, 2 * ONE_MEMBER_MAX - ONE_RESEND);
+	assert_int_not_equal(o.node[1].conn, 0);
+	one_run(&o, 2 * ONE_RESEND);
+	assert_int_equal(o.node[1].conn + o.node[2].conn + o.node[3].conn, 0);
+	o.node[1].below.set = 0;
+	for (uint32_t i = 1; i < 4; i++)
+		one_join(&o, i);
+	one_finish(&o);
+	assert_true(fm_last(o.fm)->version >= 2);
+	assert_int_not_equal(o.node[1].asked.term, term);
+	for (uint32_t i = 1; i < 4; i++)
+		assert_int_equal(fm_node(o.fm, i)->state, FM_NODE_UP);
+	one_end(&o);
+}
+
+/* What was counted for an older round, or an older version, says nothing of this one. */
+static void late_reports(void **state)
+{
+	struct fm_step before;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 2, 1, 1);
+	one_version(&o, 2);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	before = o.node[1].asked;
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	one_gets(&o, 2, 1, 1);
+	one_report(&o, 2);
+	one_report(&o, 3);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fm_step now = o.node[1].asked;
+
+		o.node[1].asked = before;
+		one_report(&o, 1);
+		o.node[1].asked = now;
+		assert_int_equal(one_asked(&o, 5 * ONE_RESEND), ONE_NOTHING);
+		before = now;
+		before.version--;
+	}
+	one_report(&o, 1);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_RESUME);
+	one_end(&o);
+}
+
+/* --- ends of links that become known after the table ------------------------------------- */
+
+/*
+ * The next version has a colour that may still be under way, so it waits, and what nodes say
+ * goes into no table for now.
+ */
+static void no_table_may_begin(uint32_t nodes)
+{
+	one_root(&o, nodes, nodes);
+	one_sends(&o, 1, 1, 1);
+	for (uint64_t version = 2; version <= 4; version++)
+		one_version(&o, version);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+}
+
+/* In the step at hand, what is told of @port of @node: its session, at @seq; 0: nothing. */
+static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
+{
+	const struct fm_step *s = &o.node[1].asked;
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < s->nended; i++) {
+		if (s->ended[i].node != node || s->ended[i].port != port)
+			continue;
+		assert_int_equal(found, 0);	/* once */
+		found = s->ended[i].session;
+		*seq = s->ended[i].seq;
+	}
+	return found;
+}
+
+static void next_count(void)
+{
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+}
+
+static void other_end_comes_late(void **state)
+{
+	unsigned int seq;
+
+	(void)state;
+	no_table_may_begin(4);
+	/* Nobody waits for it, as far as the root knows. */
+	one_lose(&o, 2, 1, 9, 3);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 0);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 0);
+	one_end(&o);
+
+	no_table_may_begin(4);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	one_lose(&o, 2, 1, 9, 3);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 1);
+	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(seq, 3);
+	/* It is said once, and again if it is another. */
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 0);
+	one_lose(&o, 2, 1, 9, 4);
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(seq, 4);
+	one_lose(&o, 2, 1, 11, 4);
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 11);
+	/* Of a link that is up again, and closed, as well. */
+	one_mend(&o, 2, 1, 12);
+	o.node[2].row.port[0].state = FM_PORT_UP;
+	o.node[2].row.port[0].closed = true;
+	o.node[2].row.port[0].session = 5;
+	o.node[2].row.port[0].seq = 6;
+	one_row(&o, 2);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 1);
+	assert_int_equal(told(2, 0, &seq), 5);
+	assert_int_equal(seq, 6);
+	/* Who comes later finds it in the next table, whatever the root's own has. */
+	o.node[1].sums.unresolved = 0;
+	one_gets(&o, 1, 1, 1);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 5);
+	assert_true(o.in_table[2]);
+	assert_int_equal(o.entry[2].ended, 3);
+	assert_int_equal(o.entry[2].session[0], 5);
+	assert_int_equal(o.entry[2].seq[0], 6);
+	assert_int_equal(o.entry[2].session[1], 11);
+	assert_int_equal(o.entry[2].seq[1], 4);
+	one_end(&o);
+}
+
+/* Node 2 dies, and the neighbours learn that it will not tell: all that they have they keep. */
+static void other_end_is_dead(void **state)
+{
+	unsigned int seq;
+
+	(void)state;
+	no_table_may_begin(5);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	one_lose(&o, 1, 0, 9, 5);
+	one_lose(&o, 3, 1, 8, 5);
+	one_gone(&o, 2);
+	one_run(&o, ONE_RESEND / 2);
+	one_mend(&o, 3, 1, 20);		/* its power is back, without its memory */
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(seq, FM_SEQ_GONE);
+	assert_int_equal(told(2, 0, &seq), 8);
+	assert_int_equal(seq, FM_SEQ_GONE);
+	/* Those two ends are told as well; each once. */
+	assert_int_equal(told(1, 0, &seq), 9);
+	assert_int_equal(told(3, 1, &seq), 8);
+	assert_int_equal(o.node[1].asked.nended, 4);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 0);
+	one_end(&o);
+}
+
+/* What it said before it died stands. */
+static void dead_end_has_told(void **state)
+{
+	unsigned int seq;
+
+	(void)state;
+	no_table_may_begin(5);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	one_lose(&o, 2, 1, 9, 3);
+	one_lose(&o, 2, 0, 8, 3);
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(seq, 3);
+	one_lose(&o, 1, 0, 9, 5);
+	one_lose(&o, 3, 1, 8, 5);
+	one_gone(&o, 2);
+	one_run(&o, ONE_RESEND / 2);
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 0);
+	assert_int_equal(told(2, 0, &seq), 0);
+	assert_int_equal(o.node[1].asked.nended, 2);
+	one_end(&o);
+}
+
+/* No more fit into a step; the others are in the next. */
+static void many_ends(void **state)
+{
+	unsigned int n = 0;
+
+	(void)state;
+	no_table_may_begin(40);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	for (uint32_t i = 2; i < 40; i++)
+		for (unsigned int p = 0; p < ONE_PORTS; p++)
+			one_lose(&o, i, p, 100 * i + p, 1);
+	one_lose(&o, 1, 0, 99, 1);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, FM_ENDED_MAX);
+	next_count();
+	n = o.node[1].asked.nended;
+	assert_int_equal(FM_ENDED_MAX + n, 2 * 38 + 1);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 0);
+	one_end(&o);
+}
+
+/* --- ports that a replay opens ---------------------------------------------------------- */
+
+/* The cable between nodes 1 and 2 ends, and is back; it is closed until the next replay. */
+static void lost_and_mended(void)
+{
+	one_root(&o, 4, 8);
+	one_lose(&o, 1, 0, 9, 5);
+	one_lose(&o, 2, 1, 9, 3);
+	one_finish(&o);
+	assert_int_equal(fm_version(o.fm), 2);
+	assert_int_equal(fm_exclusions(o.fm)[1], 1);
+	one_mend(&o, 1, 0, 10);
+	one_mend(&o, 2, 1, 10);
+	o.node[1].sums.reopen = o.node[2].sums.reopen = 1;
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 3);
+}
+
+static void node_opens(uint32_t node, unsigned int port)
+{
+	o.node[node].row.port[port].closed = false;
+	o.node[node].row.port[port].session = 0;
+	o.node[node].row.port[port].seq = 0;
+	o.node[node].sums.reopen = 0;
+}
+
+/*
+ * A node opens its ports and does not say so. When it joins anew, because its parent is gone
+ * say, nothing is new in its row, and no flow is held up by a recovery.
+ */
+static void opened_without_a_word(void **state)
+{
+	(void)state;
+	lost_and_mended();
+	one_until(&o, FM_STEP_REPLAY);
+	node_opens(1, 0);
+	node_opens(2, 1);
+	one_finish(&o);
+	assert_int_equal(fm_last(o.fm)->version, 3);
+	assert_int_equal(fm_exclusions(o.fm)[1], 0);
+	for (uint32_t i = 1; i <= 2; i++) {
+		one_gone(&o, i);
+		one_join(&o, i);
+		one_finish(&o);
+	}
+	assert_int_equal(fm_version(o.fm), 3);
+	/* Their entries say nothing any more of sessions that ended. */
+	one_version(&o, 4);
+	one_finish(&o);
+	assert_int_equal(fm_node(o.fm, 1)->ended, 0);
+	assert_int_equal(fm_node(o.fm, 2)->ended, 0);
+	one_end(&o);
+}
+
+/* It is lost again while others replay: what the next table says of it stays. */
+static void lost_again(void **state)
+{
+	(void)state;
+	lost_and_mended();
+	one_until(&o, FM_STEP_REPLAY);
+	node_opens(1, 0);
+	node_opens(2, 1);
+	one_lose(&o, 1, 0, 10, 7);
+	one_lose(&o, 2, 1, 10, 8);
+	one_finish(&o);
+	for (uint64_t version = fm_version(o.fm) + 1; version < 7; version++) {
+		one_version(&o, version);
+		one_finish(&o);
+	}
+	assert_int_equal(fm_node(o.fm, 1)->ended, 1);
+	assert_int_equal(fm_node(o.fm, 1)->session[0], 10);
+	assert_int_equal(fm_node(o.fm, 1)->seq[0], 7);
+	assert_int_equal(fm_node(o.fm, 2)->ended, 2);
+	assert_int_equal(fm_node(o.fm, 2)->seq[1], 8);
+	one_end(&o);
+}
+
+/* --- for a root that starts anew --------------------------------------------------------- */
+
+static void base_is_told(void **state)
+{
+	const struct fm_base *b = &o.node[3].asked.base;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 3);
+	one_version(&o, 2);
+	assert_int_equal(o.node[3].asked.base.version, 0);
+	one_until(&o, FM_STEP_RESUME);
+	assert_int_equal(b->version, 2);
+	assert_int_equal(b->missing[0], 0);
+	assert_int_equal(b->missing[1], 3);
+	assert_int_equal(b->missing[3], 0);
+	assert_int_equal(b->known, 31);
+	assert_int_equal(b->replay_missing, 0);
+	assert_int_equal(b->set, one_fingerprint(&o, 0) + one_fingerprint(&o, 1) +
+			 one_fingerprint(&o, 2) + one_fingerprint(&o, 3));
+	one_end(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(said_again),
+		cmocka_unit_test(called_to_join_anew),
+		cmocka_unit_test(late_reports),
+		cmocka_unit_test(other_end_comes_late),
+		cmocka_unit_test(other_end_is_dead),
+		cmocka_unit_test(dead_end_has_told),
+		cmocka_unit_test(many_ends),
+		cmocka_unit_test(opened_without_a_word),
+		cmocka_unit_test(lost_again),
+		cmocka_unit_test(base_is_told),
+	};
+
+	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
+}
