@@ -83,18 +83,15 @@ void fm_bootstrap_spread(struct fm *fm, bool again)
 static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port_row r = fm->row.port[l->port];
-	bool was_up = fm->port[l->port].up;
-	uint32_t before = fm->port[l->port].session;
 
 	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
 		r.state = FM_PORT_UP;
 		r.peer_guid = l->peer_guid;
 		r.peer_port = l->peer_port;
-		/* It ended and began again without our seeing where it ended. */
-		if (was_up && before && before != l->session) {
-			r.session = 0;
-			r.seq = 0;
-		}
+		/*
+		 * A session that ended unseen needs no telling: when the next one begins,
+		 * each NIC tells the other how far it had received (linkstate.c).
+		 */
 		if (!l->closed) {
 			r.session = 0;
 			r.seq = 0;

@@ -58,7 +58,7 @@ enum fm_port_problem {
  * @state: enum fm_port_state
  * @problem: enum fm_port_problem
  * @closed: the NIC diverts what is bound for it to parking
- * @session: session that ended last; 0 if none did or its end went unseen
+ * @session: session that was seen to end last; 0: none since the port was opened last
  * @seq: next TSEQ that was expected when it ended
  * @peer_guid, @peer_port: other end of the cable, as the link's init told
  */
