@@ -416,6 +416,21 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 		rec->next = fm->now;
 }
 
+/* The other end of some dead link has not told how far it received. */
+static void wait_for_end(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct fm_rec *rec = &r->rec;
+
+	if (!rec->unresolved_since)
+		rec->unresolved_since = fm->now;
+	if (!rec->orphans && fm->now - rec->unresolved_since >= fm->cfg.resolve_max) {
+		rec->orphans = true;
+		r->base.known = 0;	/* some may be counted twice */
+	}
+	count_later(fm);
+}
+
 /* @empty: so two counts say */
 static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 {
@@ -429,20 +444,18 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
 		equal &= c == colour || missing(s, c) == r->base.missing[c];
 	if (s->unresolved) {
-		if (!rec->unresolved_since)
-			rec->unresolved_since = fm->now;
-		if (!rec->orphans && fm->now - rec->unresolved_since >= fm->cfg.resolve_max) {
-			rec->orphans = true;
-			r->base.known = 0;	/* some may be counted twice */
-		}
-		count_later(fm);
-	} else if (provable && (empty || (known && equal))) {
-		drained(fm, s, true);
-	} else if (bound_reached(fm, known)) {
-		drained(fm, s, false);
-	} else {
-		drain_later(fm, s);
+		wait_for_end(fm);
+		return;
 	}
+	/* The end of another link is waited for anew. */
+	rec->unresolved_since = 0;
+	rec->orphans = false;
+	if (provable && (empty || (known && equal)))
+		drained(fm, s, true);
+	else if (bound_reached(fm, known))
+		drained(fm, s, false);
+	else
+		drain_later(fm, s);
 }
 
 static void replay_check(struct fm *fm, const struct fm_sums *s)
