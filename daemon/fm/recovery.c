@@ -184,7 +184,8 @@ static void will_open(struct fm *fm)
 		struct fm_mate *m = fm_mate_at(fm->root, node);
 
 		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++)
-			if (m->row.port[p].closed && !(fm->table.closed[node] & 1u << p))
+			if (m->row.port[p].closed && m->row.port[p].state == FM_PORT_UP &&
+			    !(fm->table.closed[node] & 1u << p))
 				m->opening |= (uint16_t)(1u << p);
 	}
 }

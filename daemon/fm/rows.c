@@ -317,7 +317,10 @@ void fm_rows_resolve(struct fm *fm, bool orphans)
 	}
 }
 
-/* Ports that the NIC keeps closed though the table says they are healthy. */
+/*
+ * Ports that the NIC keeps closed though the table says they are healthy. One that is lost
+ * again, which the next table will say, stays closed.
+ */
 uint16_t fm_rows_reopen(const struct fm *fm)
 {
 	uint16_t mask = 0;
@@ -325,7 +328,8 @@ uint16_t fm_rows_reopen(const struct fm *fm)
 	if (!fm->table.version || !fm->placed)
 		return 0;
 	for (unsigned int p = 0; p < 2 * fm->table.shape.ndims; p++)
-		if (fm->row.port[p].closed && !(fm->table.closed[fm->node] & 1u << p))
+		if (fm->row.port[p].closed && fm->row.port[p].state == FM_PORT_UP &&
+		    !(fm->table.closed[fm->node] & 1u << p))
 			mask |= (uint16_t)(1u << p);
 	return mask;
 }

@@ -307,6 +307,28 @@ static void opens_ports(void **state)
 	one_end(&o);
 }
 
+/* One that is lost again stays closed, and what is known of its last session stays. */
+static void opens_no_dead_port(void **state)
+{
+	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
+
+	(void)state;
+	begin();
+	lost(2);
+	mended(3);
+	one_lose(&o, SELF, 0, 10, 7);
+	step(3, 1, FM_STEP_REPLAY);
+	assert_int_equal(o.replays, 1);
+	assert_int_equal(o.opened, 0);
+	assert_int_equal(report()->sums.reopen, 0);
+	hello_anew();
+	assert_int_equal(p->state, FM_PORT_FAULTY);
+	assert_true(p->closed);
+	assert_int_equal(p->session, 10);
+	assert_int_equal(p->seq, 7);
+	one_end(&o);
+}
+
 /* Other packets are unresolved, say: the port stays closed, and the next replay opens it. */
 static void replay_refused(void **state)
 {
@@ -411,6 +433,7 @@ int main(void)
 		cmocka_unit_test(other_end_does_not_tell),
 		cmocka_unit_test(other_end_tells_late),
 		cmocka_unit_test(opens_ports),
+		cmocka_unit_test(opens_no_dead_port),
 		cmocka_unit_test(replay_refused),
 		cmocka_unit_test(held_until_released),
 		cmocka_unit_test(release_refused),

@@ -343,6 +343,30 @@ static void lost_again(void **state)
 	one_end(&o);
 }
 
+/*
+ * It is lost again before the others are asked to replay, and the table of that is not made
+ * yet. Nobody opens it, and what the far end may wait for is not forgotten.
+ */
+static void lost_before_the_replay(void **state)
+{
+	(void)state;
+	lost_and_mended();
+	one_lose(&o, 1, 0, 10, 7);
+	o.node[1].sums.reopen = 0;
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, 0), FM_STEP_REPLAY);
+	node_opens(2, 1);
+	one_finish(&o);
+	assert_int_equal(fm_version(o.fm), 4);
+	one_version(&o, 5);
+	one_finish(&o);
+	assert_int_equal(fm_exclusions(o.fm)[1], 1);
+	assert_int_equal(fm_node(o.fm, 1)->ended, 1);
+	assert_int_equal(fm_node(o.fm, 1)->session[0], 10);
+	assert_int_equal(fm_node(o.fm, 1)->seq[0], 7);
+	one_end(&o);
+}
+
 /* --- for a root that starts anew --------------------------------------------------------- */
 
 static void base_is_told(void **state)
@@ -378,6 +402,7 @@ int main(void)
 		cmocka_unit_test(many_ends),
 		cmocka_unit_test(opened_without_a_word),
 		cmocka_unit_test(lost_again),
+		cmocka_unit_test(lost_before_the_replay),
 		cmocka_unit_test(base_is_told),
 	};
 
