@@ -90,12 +90,12 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *
 	e->admin = fm->root->admin[m->node];
 	e->held = fm_damp_mask(fm, m);
 	e->fault = e->held;
-	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 
 		if (port->state != FM_PORT_UP)
 			e->fault |= (uint16_t)(1u << p);
-		if (!port->session || (port->state == FM_PORT_UP && !port->closed))
+		if (!port->session)
 			continue;
 		e->ended |= (uint16_t)(1u << p);
 		e->session[p] = port->session;

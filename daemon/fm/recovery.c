@@ -118,10 +118,11 @@ static void stamp(struct fm *fm, enum fm_stamp at)
 
 static bool told(const struct fm_entry *e, const struct fm_ended *n)
 {
-	return e->ended & 1u << n->port && e->session[n->port] == n->session &&
+	return e->session[n->port] == n->session &&
 	       (e->seq[n->port] == n->seq || n->seq == FM_SEQ_GONE);
 }
 
+/* The session of a port that is up and open is 0. */
 static void amend_port(struct fm *fm, struct fm_step *s, struct fm_mate *m,
 		       const struct fm_ended *n)
 {
@@ -131,7 +132,7 @@ static void amend_port(struct fm *fm, struct fm_step *s, struct fm_mate *m,
 	m->amended = true;
 }
 
-/* It is dead, and the table does not say so: how far it received will not be told. */
+/* It is dead: how far it received will not be told. */
 static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -140,7 +141,7 @@ static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 		const struct fm_mate *o = fm_mate_at(fm->root, torus_neighbour(shape, node, p));
 		const struct fm_port_row *far = o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
 
-		if (far && (far->state != FM_PORT_UP || far->closed))
+		if (far)
 			amend_port(fm, s, fm_mate_at(fm->root, node), &(struct fm_ended) {
 				   node, far->session, FM_SEQ_GONE, (uint8_t)p });
 	}
@@ -150,15 +151,13 @@ static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
 {
 	struct fm_mate *m = fm_mate_at(fm->root, node);
 
-	if (m && m->state == FM_NODE_DEAD && fm->table.entry[node].state != FM_NODE_DEAD)
+	if (!m)
+		return;
+	if (m->state == FM_NODE_DEAD)
 		amend_dead(fm, s, node);
-	for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
-		const struct fm_port_row *port = &m->row.port[p];
-
-		if (port->state != FM_PORT_UP || port->closed)
-			amend_port(fm, s, m, &(struct fm_ended) { node, port->session, port->seq,
-								  (uint8_t)p });
-	}
+	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
+		amend_port(fm, s, m, &(struct fm_ended) { node, m->row.port[p].session,
+							  m->row.port[p].seq, (uint8_t)p });
 }
 
 /*
@@ -183,7 +182,7 @@ static void will_open(struct fm *fm)
 		uint32_t node = closed->node[i];
 		struct fm_mate *m = fm_mate_at(fm->root, node);
 
-		for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++)
+		for (unsigned int p = 0; m && p < 2 * fm->ndims; p++)
 			if (m->row.port[p].closed && m->row.port[p].state == FM_PORT_UP &&
 			    !(fm->table.closed[node] & 1u << p))
 				m->opening |= (uint16_t)(1u << p);
@@ -489,7 +488,7 @@ static bool node_opened(struct fm *fm, uint32_t node)
 	struct fm_mate *m = fm_mate_at(fm->root, node);
 	bool left = false;
 
-	for (unsigned int p = 0; m && p < 2 * fm->ndims && p < m->row.nports; p++) {
+	for (unsigned int p = 0; m && p < 2 * fm->ndims; p++) {
 		if (!m->row.port[p].closed)
 			continue;
 		if (!(m->opening & 1u << p)) {
