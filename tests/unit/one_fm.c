@@ -18,7 +18,7 @@ static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
 	(void)io;
 	(void)data;
-	assert_true(port < ONE_PORTS && len <= TORUS_MGMT_MAX);
+	assert_true(port < ONE_PORTS + ONE_SPARE && len <= TORUS_MGMT_MAX);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static void wire(struct one_fm *o)
 
 		n->guid = 100 + i;
 		n->epoch = 1000 + i;
-		n->row.nports = ONE_PORTS;
+		n->row.nports = ONE_PORTS + ONE_SPARE;
 		for (unsigned int p = 0; p < ONE_PORTS; p++) {
 			uint32_t to = (i + (p ? o->nodes - 1 : 1)) % o->nodes;
 
@@ -215,14 +215,17 @@ static void wire(struct one_fm *o)
 				.state = FM_PORT_UP, .peer_guid = 100 + to,
 				.peer_port = (uint8_t)!p };
 		}
+		for (unsigned int p = ONE_PORTS; p < n->row.nports; p++)
+			n->row.port[p] = (struct fm_port_row) {
+				.state = FM_PORT_FAULTY, .closed = true, .session = 70 + p };
 	}
 }
 
 static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int fanout)
 {
-	struct torus_device dev = { .guid = 100 + self, .epoch = 1000 + self, .nports = ONE_PORTS,
-				    .bootstrap = self == 0 };
-	struct torus_link links[ONE_PORTS] = { { 0 } };
+	struct torus_device dev = { .guid = 100 + self, .epoch = 1000 + self,
+				    .nports = ONE_PORTS + ONE_SPARE, .bootstrap = self == 0 };
+	struct torus_link links[ONE_PORTS + ONE_SPARE] = { { 0 } };
 	struct fm_config cfg;
 
 	assert_true(nodes >= 3 && nodes <= ONE_NODES);
@@ -239,9 +242,10 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 	cfg.resolve_max = ONE_RESOLVE_MAX;
 	cfg.member_max = ONE_MEMBER_MAX;
 	cfg.keepalive = 10000 * ONE_MS;
-	for (unsigned int p = 0; p < ONE_PORTS; p++)
+	for (unsigned int p = 0; p < ONE_PORTS + ONE_SPARE; p++)
 		links[p] = (struct torus_link) {
-			.port = (uint8_t)p, .state = TORUS_LINK_UP, .session = 1 + p,
+			.port = (uint8_t)p, .session = 1 + p, .closed = p >= ONE_PORTS,
+			.state = p < ONE_PORTS ? TORUS_LINK_UP : TORUS_LINK_FAULTY,
 			.lower = "veth", .peer_guid = o->node[self].row.port[p].peer_guid,
 			.peer_port = o->node[self].row.port[p].peer_port };
 	o->fm = fm_new(&cfg, &ops, o, &dev, links, NULL, o->now);
@@ -253,6 +257,21 @@ void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout)
 	begin(o, nodes, 0, fanout);
 	for (uint32_t i = 1; i < nodes; i++)
 		one_join(o, i);
+	one_finish(o);
+	assert_int_equal(fm_last(o->fm)->version, 1);
+}
+
+void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent)
+{
+	begin(o, nodes, 0, nodes);
+	for (uint32_t i = 1; i < nodes; i++) {
+		for (unsigned int p = 0; p < ONE_PORTS; p++)
+			if (o->node[i].row.port[p].peer_guid == 100 + absent)
+				o->node[i].row.port[p] = (struct fm_port_row) { 0 };
+		if (i != absent)
+			one_join(o, i);
+	}
+	assert_int_equal(one_asked(o, 1000 * ONE_MS), FM_STEP_APPLY);
 	one_finish(o);
 	assert_int_equal(fm_last(o->fm)->version, 1);
 }

@@ -11,6 +11,7 @@
 
 #define ONE_NODES 40
 #define ONE_PORTS 2		/* of a ring: 0 is +x, 1 is -x */
+#define ONE_SPARE 2		/* ports of its NICs that the ring has no use for */
 #define ONE_MS 1000000ULL
 #define ONE_RESEND (20 * ONE_MS)
 #define ONE_DRAIN_MAX (100 * ONE_MS)
@@ -89,6 +90,8 @@ struct one_fm {
 
 /** one_root() - a root of @nodes nodes, with all of them, and version 1 is in force */
 void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout);
+/** one_root_without() - ... at the place of @absent is nobody, and nobody was */
+void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent);
 /** one_member() - node @self of @nodes, which has joined the root and has no table yet */
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self);
 void one_end(struct one_fm *o);

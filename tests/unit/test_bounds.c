@@ -224,6 +224,58 @@ static void lost_in_the_replay(void **state)
 	one_end(&o);
 }
 
+/* Whatever still happens to what is replayed: the others may come as well. */
+static void late_replays_are_progress(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	o.node[1].sums.reopen = 2;
+	parked(2, 9);
+	for (unsigned int i = 0; i < 5; i++) {
+		for (uint64_t end = o.now + LATE / 2 + ONE_SOON; o.now < end;) {
+			one_answer(&o);
+			assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+		}
+		switch (i) {
+		case 0:
+			o.node[1].sums.flow[TORUS_FC_REPLAY_TX][2] = 8;
+			break;
+		case 1:
+			o.node[1].sums.parked = 0;
+			break;
+		case 2:
+			o.node[3].sums.flow[TORUS_FC_REPLAY_RX][2] = 4;
+			break;
+		case 3:
+			o.node[3].sums.flow[TORUS_FC_REPLAY_PARKED][2] = 1;
+			break;
+		case 4:
+			o.node[1].sums.reopen = 1;
+			break;
+		}
+	}
+	takes(FM_STEP_RESUME, LATE);
+	one_end(&o);
+}
+
+/* The time begins when the last end of a link is known, and what was parked there with it. */
+static void drain_begins_when_ends_are_known(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 3);
+	o.node[2].sums.unresolved = 1;
+	starts_anew(3);
+	for (uint64_t end = o.now + 2 * ONE_DRAIN_MAX; o.now < end;) {
+		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+		one_answer(&o);
+	}
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	o.node[2].sums.unresolved = 0;
+	takes(FM_STEP_RESUME, ONE_DRAIN_MAX);
+	one_end(&o);
+}
+
 /* Each replay of a node parks another packet, of a flow that runs into a dead link. */
 static void parks_for_ever(void **state)
 {
@@ -327,6 +379,8 @@ int main(void)
 		cmocka_unit_test(until_all_have_come),
 		cmocka_unit_test(ports_are_opened),
 		cmocka_unit_test(lost_in_the_replay),
+		cmocka_unit_test(late_replays_are_progress),
+		cmocka_unit_test(drain_begins_when_ends_are_known),
 		cmocka_unit_test(parks_for_ever),
 		cmocka_unit_test(left_parked),
 		cmocka_unit_test(tells_of_both),

@@ -125,10 +125,15 @@ static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
 	return found;
 }
 
+static void comes_count(void)
+{
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+}
+
 static void next_count(void)
 {
 	one_answer(&o);
-	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	comes_count();
 }
 
 static void other_end_comes_late(void **state)
@@ -176,17 +181,102 @@ static void other_end_comes_late(void **state)
 	assert_int_equal(o.node[1].asked.nended, 1);
 	assert_int_equal(told(2, 0, &seq), 5);
 	assert_int_equal(seq, 6);
-	/* Who comes later finds it in the next table, whatever the root's own has. */
+	/* Of one that says nothing of a session there is nothing to tell. */
+	o.node[2].row.port[1] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	one_row(&o, 2);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 0);
+	/* The next table has it. */
 	o.node[1].sums.unresolved = 0;
 	one_gets(&o, 1, 1, 1);
 	one_until(&o, FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 5);
 	assert_true(o.in_table[2]);
-	assert_int_equal(o.entry[2].ended, 3);
+	assert_int_equal(o.entry[2].ended, 1);
 	assert_int_equal(o.entry[2].session[0], 5);
 	assert_int_equal(o.entry[2].seq[0], 6);
-	assert_int_equal(o.entry[2].session[1], 11);
+	one_end(&o);
+}
+
+/*
+ * What was told with a count is in the root's own table by then. The next goes to nodes that
+ * may have missed the count, so it has that once more.
+ */
+static void told_late_is_in_the_next_table(void **state)
+{
+	unsigned int seq;
+
+	(void)state;
+	one_root(&o, 4, 4);
+	one_sends(&o, 1, 1, 1);
+	one_lose(&o, 2, 1, 9, 3);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
+	one_answer(&o);
+	for (uint64_t version = 3; version <= 4; version++)
+		one_version(&o, version);
+	o.node[1].sums.unresolved = 1;
+	comes_count();
+	one_lose(&o, 2, 1, 9, 4);
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 9);
+	o.node[1].sums.unresolved = 0;
+	one_gets(&o, 1, 1, 1);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 5);
+	assert_true(o.in_table[2]);
 	assert_int_equal(o.entry[2].seq[1], 4);
+	assert_false(o.in_table[1] || o.in_table[3]);
+	one_finish(&o);
+	one_version(&o, 6);
+	assert_false(o.in_table[2]);
+	one_end(&o);
+}
+
+/* It lives and has not told: it will. */
+static void other_end_may_tell_yet(void **state)
+{
+	unsigned int seq;
+
+	(void)state;
+	no_table_may_begin(4);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	one_lose(&o, 1, 0, 9, 5);
+	one_row(&o, 2);
+	o.node[2].row.port[0].peer_port ^= 1;	/* something else that is news of node 2 */
+	one_row(&o, 2);
+	next_count();
+	assert_int_equal(o.node[1].asked.nended, 1);
+	assert_int_equal(told(1, 0, &seq), 9);
+	assert_int_equal(seq, 5);
+	one_end(&o);
+}
+
+/* Beside a place that is empty, all goes on. */
+static void beside_nobody(void **state)
+{
+	unsigned int seq;
+
+	(void)state;
+	one_root_without(&o, 6, 3);
+	one_sends(&o, 1, 1, 1);
+	for (uint64_t version = 2; version <= 4; version++)
+		one_version(&o, version);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	o.node[1].sums.unresolved = 1;
+	next_count();
+	one_lose(&o, 1, 0, 9, 5);
+	one_gone(&o, 2);
+	one_run(&o, ONE_RESEND / 2);
+	next_count();
+	assert_int_equal(told(2, 1, &seq), 9);
+	assert_int_equal(o.node[1].asked.nended, 2);
+	o.node[1].sums.unresolved = 0;
+	one_parks(&o, 1, 1, 1);
+	one_until(&o, FM_STEP_APPLY);
+	one_until(&o, FM_STEP_REPLAY);
+	o.node[1].sums.parked = 0;
+	one_until(&o, FM_STEP_RESUME);
 	one_end(&o);
 }
 
@@ -320,6 +410,36 @@ static void opened_without_a_word(void **state)
 	one_end(&o);
 }
 
+/* The administrator has excluded the other port of node 1, which is closed and stays so. */
+static void excluded_stays_closed(void **state)
+{
+	(void)state;
+	lost_and_mended();
+	one_finish(&o);
+	assert_int_equal(fm_exclude(o.fm, 1, 1, true, o.now), 0);
+	one_finish(&o);
+	one_lose(&o, 1, 1, 19, 5);
+	one_finish(&o);
+	one_mend(&o, 1, 1, 20);
+	one_until(&o, FM_STEP_REPLAY);
+	node_opens(1, 0);
+	node_opens(2, 1);
+	one_finish(&o);
+	for (unsigned int i = 0; i < 2; i++) {
+		uint64_t version = fm_version(o.fm);
+
+		one_gone(&o, 1);
+		one_join(&o, 1);
+		one_finish(&o);
+		assert_int_equal(fm_version(o.fm), version);
+		one_version(&o, version + 1);
+		one_finish(&o);
+	}
+	assert_int_equal(fm_node(o.fm, 1)->ended, 2);
+	assert_int_equal(fm_node(o.fm, 1)->session[1], 19);
+	one_end(&o);
+}
+
 /* It is lost again while others replay: what the next table says of it stays. */
 static void lost_again(void **state)
 {
@@ -397,10 +517,14 @@ int main(void)
 		cmocka_unit_test(called_to_join_anew),
 		cmocka_unit_test(late_reports),
 		cmocka_unit_test(other_end_comes_late),
+		cmocka_unit_test(told_late_is_in_the_next_table),
+		cmocka_unit_test(other_end_may_tell_yet),
 		cmocka_unit_test(other_end_is_dead),
 		cmocka_unit_test(dead_end_has_told),
+		cmocka_unit_test(beside_nobody),
 		cmocka_unit_test(many_ends),
 		cmocka_unit_test(opened_without_a_word),
+		cmocka_unit_test(excluded_stays_closed),
 		cmocka_unit_test(lost_again),
 		cmocka_unit_test(lost_before_the_replay),
 		cmocka_unit_test(base_is_told),
