@@ -74,15 +74,13 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m, bool fu
 	return w;
 }
 
-/* Marks those of the missing for whom somebody vouches. False: no memory. */
-static bool vouch(struct fm *fm)
+/* Marks those of the missing for whom somebody vouches. */
+static void vouch(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	uint32_t *queue = malloc((r->nmissing + 1) * sizeof(*queue)), n = 0;
+	uint32_t *queue = r->missing + r->room, n = 0;
 	bool up;
 
-	if (!queue)
-		return false;
 	for (uint32_t i = 0; i < r->nmissing; i++) {
 		struct fm_mate *m = &r->mate[r->missing[i]];
 
@@ -103,8 +101,6 @@ static bool vouch(struct fm *fm)
 			queue[n++] = (uint32_t)(m - r->mate);
 		}
 	}
-	free(queue);
-	return true;
 }
 
 static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state)
@@ -180,10 +176,7 @@ void fm_judge_due(struct fm *fm)
 	if (fm->now < r->judge_at || !r->settled)
 		return;
 	r->judge_at = NEVER;
-	if (!vouch(fm)) {
-		r->judge_at = fm->now + fm->cfg.resend;
-		return;
-	}
+	vouch(fm);
 	while (i < r->nmissing) {
 		struct fm_mate *m = &r->mate[r->missing[i]];
 

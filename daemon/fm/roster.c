@@ -151,7 +151,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 		uint32_t *slot = calloc(4 * room, sizeof(*slot));
 		uint32_t *by_name = calloc(4 * room, sizeof(*by_name));
 
-		uint32_t *missing = realloc(r->missing, room * sizeof(*missing));
+		uint32_t *missing = realloc(r->missing, 2 * room * sizeof(*missing));
 
 		m = realloc(r->mate, room * sizeof(*m));
 		if (m)

@@ -23,7 +23,7 @@
 static struct fm fm;
 static struct fm_root root;
 static struct fm_mate mates[NODES];
-static uint32_t missing[NODES];
+static uint32_t missing[2 * NODES];
 static unsigned int published;
 
 /* --- of all else in the manager, what judge.c calls --------------------------------- */
@@ -182,7 +182,7 @@ static void draw(uint64_t *random)
 	uint32_t gone = 1 + random_below(random, 9), broken = random_below(random, 19);
 
 	memset(mates, 0, sizeof(mates));
-	root = (struct fm_root) { .mate = mates, .nmates = NODES, .missing = missing,
+	root = (struct fm_root) { .mate = mates, .nmates = NODES, .room = NODES, .missing = missing,
 				  .settled = true, .judge_at = 0 };
 	for (unsigned int i = 0; i < NODES; i++) {
 		struct fm_mate *m = &mates[i];
