@@ -131,17 +131,6 @@ static void unplaced(struct fm *fm)
 	fm_problems_sweep(fm, "place");
 }
 
-/* Whether not everybody may have the entry as the root has it. */
-static bool amended(struct fm *fm, uint32_t node)
-{
-	struct fm_mate *m = fm_mate_at(fm->root, node);
-	bool was = m && m->amended;
-
-	if (m)
-		m->amended = false;
-	return was;
-}
-
 static int by_number(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
@@ -149,7 +138,11 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Fills @t with what differs from the table at hand. */
+/*
+ * Fills @t with what differs from the table at hand. An entry to which a count has added the
+ * end of a link (recovery.c) differs, for some may have missed that: by the serial of its row,
+ * or by the end itself.
+ */
 static bool changes(struct fm *fm, struct fm_table_msg *t)
 {
 	struct fm_tally *tally = &fm->root->tally;
@@ -166,13 +159,11 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 	fm_problems_mark(fm, "wiring");
 	for (uint32_t i = 0; i < told->n; i++) {
 		struct fm_entry *e = &t->entries[t->nentries];
-		bool again;
 
 		node = told->node[i];
 		told->is[node] = false;
-		again = amended(fm, node);
 		if (!fm_publish_entry(fm, node, e) ||
-		    (!memcmp(e, &fm->table.entry[node], sizeof(*e)) && !again))
+		    !memcmp(e, &fm->table.entry[node], sizeof(*e)))
 			continue;
 		t->nentries++;
 		fm_mark(&tally->part, node);

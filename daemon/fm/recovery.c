@@ -123,13 +123,10 @@ static bool told(const struct fm_entry *e, const struct fm_ended *n)
 }
 
 /* The session of a port that is up and open is 0. */
-static void amend_port(struct fm *fm, struct fm_step *s, struct fm_mate *m,
-		       const struct fm_ended *n)
+static void amend_port(const struct fm *fm, struct fm_step *s, const struct fm_ended *n)
 {
-	if (!n->session || s->nended == FM_ENDED_MAX || told(&fm->table.entry[n->node], n))
-		return;
-	s->ended[s->nended++] = *n;
-	m->amended = true;
+	if (n->session && s->nended < FM_ENDED_MAX && !told(&fm->table.entry[n->node], n))
+		s->ended[s->nended++] = *n;
 }
 
 /* It is dead: how far it received will not be told. */
@@ -142,22 +139,22 @@ static void amend_dead(struct fm *fm, struct fm_step *s, uint32_t node)
 		const struct fm_port_row *far = o ? &o->row.port[torus_dir_opposite(shape, p)] : NULL;
 
 		if (far)
-			amend_port(fm, s, fm_mate_at(fm->root, node), &(struct fm_ended) {
-				   node, far->session, FM_SEQ_GONE, (uint8_t)p });
+			amend_port(fm, s, &(struct fm_ended) { node, far->session, FM_SEQ_GONE,
+							      (uint8_t)p });
 	}
 }
 
 static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
 {
-	struct fm_mate *m = fm_mate_at(fm->root, node);
+	const struct fm_mate *m = fm_mate_at(fm->root, node);
 
 	if (!m)
 		return;
 	if (m->state == FM_NODE_DEAD)
 		amend_dead(fm, s, node);
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++)
-		amend_port(fm, s, m, &(struct fm_ended) { node, m->row.port[p].session,
-							  m->row.port[p].seq, (uint8_t)p });
+		amend_port(fm, s, &(struct fm_ended) { node, m->row.port[p].session,
+						      m->row.port[p].seq, (uint8_t)p });
 }
 
 /*
@@ -173,7 +170,7 @@ static void amend(struct fm *fm, struct fm_step *s)
 		amend_node(fm, s, changed->node[i]);
 }
 
-/* The ports that nodes open at REPLAY, of those that they have said are closed. */
+/* The ports that are open after REPLAY at nodes that have said that some are closed. */
 static void will_open(struct fm *fm)
 {
 	const struct fm_marks *closed = &fm->root->tally.closed;
@@ -183,7 +180,7 @@ static void will_open(struct fm *fm)
 		struct fm_mate *m = fm_mate_at(fm->root, node);
 
 		for (unsigned int p = 0; m && p < 2 * fm->ndims; p++)
-			if (m->row.port[p].closed && m->row.port[p].state == FM_PORT_UP &&
+			if (m->row.port[p].state == FM_PORT_UP &&
 			    !(fm->table.closed[node] & 1u << p))
 				m->opening |= (uint16_t)(1u << p);
 	}
@@ -469,8 +466,6 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	} else if (bound_reached(fm, known)) {
 		if (known)
 			r->rec.gone += replay_missing(s) - r->base.replay_missing;
-		r->base.replay_missing = replay_missing(s);
-		r->base.known |= REPLAY_KNOWN;
 		r->rec.log.bounded = true;
 		stamp(fm, FM_AT_REPLAYED);
 		resume(fm);

@@ -28,7 +28,6 @@ struct fm_mate {
 	uint32_t epoch;
 	uint32_t node;
 	bool fixed;
-	bool amended;		/* its entry changed without a new version */
 	uint8_t state;
 	bool moving;		/* left the root for the parent it was given */
 	bool listed;
@@ -153,7 +152,7 @@ struct fm_root {
 	struct fm_mate *mate;
 	uint32_t nmates, room;
 	uint32_t unplaced;	/* of them, without a node id */
-	uint32_t *missing;	/* numbers of those to be judged */
+	uint32_t *missing;	/* numbers of those to be judged; as much room behind @room */
 	uint32_t nmissing;
 	uint32_t *slot;		/* hash of GUIDs: number in @mate + 1 */
 	uint32_t nslots;

@@ -218,9 +218,16 @@ static void lost_in_the_replay(void **state)
 	takes(FM_STEP_RESUME, LATE);
 	assert_true(last(2)->bounded);
 	assert_int_equal(fm_last(o.fm)->lost, 2);
-	/* All nodes are told, for a root that starts anew. */
-	assert_int_equal(o.node[3].asked.base.version, 2);
-	assert_int_equal(o.node[3].asked.base.replay_missing, 2);
+	one_version(&o, 3);
+	last(3);
+	/* They are not waited for again, others are. */
+	parked(4, 1);
+	one_replays(&o, 1, 0, 1);
+	one_answer(&o);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_REPLAY);
+	one_gets_again(&o, 3, 0, 1);
+	takes(FM_STEP_RESUME, 0);
+	assert_false(last(4)->bounded);
 	one_end(&o);
 }
 
