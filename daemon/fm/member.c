@@ -244,16 +244,23 @@ static void fetch(struct fm *fm)
 	fm_tree_send_up(fm, &msg);
 }
 
-/* Finds this node in a new table and takes the place it gives. */
-static void take_place(struct fm *fm)
+/*
+ * Finds this node in a new table and takes the place it gives.
+ * Return: 0, also if it is not in it; negative errno: the NIC is where it was.
+ */
+static int take_place(struct fm *fm)
 {
 	uint32_t node = fm->node;
 	bool known = fm->have_position && fm->ndims == fm->table.shape.ndims;
+	int err;
 
 	if (!fm->placed || node >= fm->table.nodes || fm->table.entry[node].guid != fm->guid)
 		node = fm_table_find(fm, fm->guid);
-	if (node == TORUS_NO_NODE || fm_rows_place(fm, &fm->table.shape, node))
-		return;
+	if (node == TORUS_NO_NODE)
+		return 0;
+	err = fm_rows_place(fm, &fm->table.shape, node);
+	if (err)
+		return err;
 	fm->ndims = fm->shape.ndims;
 	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
 	for (unsigned int d = 0; d < fm->ndims; d++)
@@ -261,14 +268,17 @@ static void take_place(struct fm *fm)
 	fm->have_position = true;
 	if (!known)
 		fm_bootstrap_spread(fm, true);
+	return 0;
 }
 
 static void apply(struct fm *fm)
 {
 	const struct fm_entry *e;
+	int err = take_place(fm);
 
-	take_place(fm);
 	fm_children_lookup(fm);
+	if (err)
+		return;
 	if (!takes_part(fm)) {
 		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
 		if (e && e->guid == fm->guid && e->epoch == fm->epoch && !fm->root)

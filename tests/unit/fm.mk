@@ -14,7 +14,7 @@ tests/unit/test_settle-libs := $(call pkg-libs,cmocka)
 
 # A whole manager, of which the test is the NIC and all other nodes.
 one-fm-objs := tests/unit/one_fm.o $(fm-objs)
-one-fm-tests := drain bounds steps sums member
+one-fm-tests := drain bounds steps sums publish member
 tests += $(one-fm-tests:%=tests/unit/test_%)
 
 define one-fm-test

@@ -26,7 +26,10 @@ static int place_set(void *io, const struct torus_shape *shape, const struct tor
 {
 	struct one_fm *o = io;
 
-	assert_int_equal(torus_node_id(shape, at), o->self);
+	if (o->place_err)
+		return o->place_err;
+	assert_int_equal(torus_nodes(shape), o->nodes);
+	o->place = torus_node_id(shape, at);
 	o->placed++;
 	return 0;
 }
@@ -129,6 +132,7 @@ static void see_table(struct one_fm *o, const struct fm_table_msg *t)
 	memset(o->in_table, 0, sizeof(o->in_table));
 	for (uint32_t i = 0; i < t->nentries; i++) {
 		assert_true(t->entries[i].node < o->nodes);
+		assert_true(!i || t->entries[i - 1].node < t->entries[i].node);
 		o->entry[t->entries[i].node] = t->entries[i];
 		o->in_table[t->entries[i].node] = true;
 	}
@@ -221,7 +225,9 @@ static void wire(struct one_fm *o)
 	}
 }
 
-static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int fanout)
+/* @version: of its rows; 0: it has none, and no place. */
+static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int fanout,
+		  uint64_t version)
 {
 	struct torus_device dev = { .guid = 100 + self, .epoch = 1000 + self,
 				    .nports = ONE_PORTS + ONE_SPARE, .bootstrap = self == 0 };
@@ -236,6 +242,11 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 	snprintf(cfg.name, sizeof(cfg.name), "n%u", self);
 	snprintf(cfg.address, sizeof(cfg.address), "%s", self ? "member:1" : "root:1");
 	cfg.shape = (struct torus_shape) { .ndims = 1, .size = { (uint16_t)nodes, 1, 1, 1, 1, 1 } };
+	if (version) {
+		dev.placed = true;
+		dev.shape = cfg.shape;
+		dev.version = version;
+	}
 	cfg.fanout = fanout;
 	cfg.resend = ONE_RESEND;
 	cfg.drain_max = ONE_DRAIN_MAX;
@@ -254,7 +265,7 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 
 void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout)
 {
-	begin(o, nodes, 0, fanout);
+	begin(o, nodes, 0, fanout, 0);
 	for (uint32_t i = 1; i < nodes; i++)
 		one_join(o, i);
 	one_finish(o);
@@ -263,7 +274,7 @@ void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout)
 
 void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent)
 {
-	begin(o, nodes, 0, nodes);
+	begin(o, nodes, 0, nodes, 0);
 	for (uint32_t i = 1; i < nodes; i++) {
 		for (unsigned int p = 0; p < ONE_PORTS; p++)
 			if (o->node[i].row.port[p].peer_guid == 100 + absent)
@@ -276,6 +287,17 @@ void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent)
 	assert_int_equal(fm_last(o->fm)->version, 1);
 }
 
+void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version)
+{
+	begin(o, nodes, 0, nodes, version[0]);
+	o->written = version[0];
+	for (uint32_t i = 1; i < nodes; i++) {
+		o->node[i].rows = version[i];
+		one_join(o, i);
+	}
+	assert_int_equal(one_asked(o, ONE_SOON), FM_STEP_APPLY);
+}
+
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
 {
 	struct fm_init init = { .placed = true, .port = 0, .ndims = 1, .guid = 100,
@@ -284,7 +306,7 @@ void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
 	struct fm_msg welcome = { .type = FM_MSG_WELCOME };
 	uint8_t buf[TORUS_MGMT_MAX];
 
-	begin(o, nodes, self, 8);
+	begin(o, nodes, self, 8, 0);
 	init.size[0] = (uint16_t)nodes;
 	init.position[0] = (int32_t)self - 1;
 	fm_mgmt(o->fm, 1, buf, fm_init_put(buf, &init), o->now);
@@ -427,7 +449,13 @@ void one_join(struct one_fm *o, uint32_t node)
 	h->guid = n->guid;
 	h->epoch = n->epoch;
 	h->attach = n->attach;
-	h->version = n->asked.version;
+	h->version = n->asked.version ? n->asked.version : n->rows;
+	if (h->version) {
+		h->placed = true;
+		h->shape = (struct torus_shape) { .ndims = 1,
+						  .size = { (uint16_t)o->nodes, 1, 1, 1, 1, 1 } };
+		h->coords.c[0] = (uint16_t)node;
+	}
 	h->row = n->row;
 	h->sums = n->sums;
 	fm_conn_up(o->fm, n->conn, o->now);

@@ -27,6 +27,7 @@
  * @conn: its connection to the manager; 0: none
  * @sums: what it has counted, which it reports when it is asked
  * @below: and reports of nodes that hang below it
+ * @rows: version of the rows that its NIC had when it came
  * @mute: it does not report
  * @asked, @version, @round: the step that was said to it last
  * @answered: it has reported that
@@ -40,6 +41,7 @@ struct one_node {
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_report below;
+	uint64_t rows;
 	bool mute;
 	struct fm_step asked;
 	bool answered;
@@ -63,6 +65,7 @@ struct one_resolve {
  * @told: the last message that the manager of a member sent up, by type
  * @ntold: how many of each type
  * @writes, @written: of rows: how often, and the last version; @write_err: what it returns
+ * @placed, @place: how often its NIC was given a place, and the last; @place_err: likewise
  * @replays, @opened: of parked packets: how often, and the ports of the last
  * @releases, @gave_up: of holds: how often, and whether receivers give up what is missing
  */
@@ -79,6 +82,8 @@ struct one_fm {
 	struct fm_msg told[FM_MSG_ADOPTED + 1];
 	unsigned int ntold[FM_MSG_ADOPTED + 1];
 	unsigned int writes, replays, releases, placed;
+	uint32_t place;
+	int place_err;
 	uint64_t written, row[ONE_NODES];
 	int write_err, replay_err, release_err;
 	uint16_t opened;
@@ -92,6 +97,12 @@ struct one_fm {
 void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout);
 /** one_root_without() - ... at the place of @absent is nobody, and nobody was */
 void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent);
+/**
+ * one_root_anew() - a root that starts anew on a NIC with a place, which has the rows of
+ * version[0]; others join it with rows of version[i], 0: none. Its first table is not yet
+ * reported
+ */
+void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version);
 /** one_member() - node @self of @nodes, which has joined the root and has no table yet */
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self);
 void one_end(struct one_fm *o);

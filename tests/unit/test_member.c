@@ -20,6 +20,7 @@
 
 static struct one_fm o;
 static struct fm_entry entry[SIZE];	/* of the table that the root has */
+static struct torus_shape shape;
 
 static const struct fm_report *report(void)
 {
@@ -33,7 +34,7 @@ static void table(uint64_t version, uint64_t base)
 
 	msg.table = (struct fm_table_msg) {
 		.term = o.term, .version = version, .base = base,
-		.shape = { .ndims = 1, .size = { SIZE, 1, 1, 1, 1, 1 } },
+		.shape = shape,
 		.nentries = SIZE, .entries = entry,
 	};
 	one_say(&o, &msg);
@@ -52,6 +53,7 @@ static void step(uint64_t version, uint32_t round, enum fm_step_kind kind)
 static void begin(void)
 {
 	one_member(&o, SIZE, SELF);
+	shape = (struct torus_shape) { .ndims = 1, .size = { SIZE, 1, 1, 1, 1, 1 } };
 	for (uint32_t i = 0; i < SIZE; i++) {
 		entry[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP,
 					       .guid = o.node[i].guid,
@@ -73,6 +75,11 @@ static void lost(uint64_t version)
 	entry[SELF].fault = 1;
 	table(version, 0);
 	assert_int_equal(o.written, version);
+}
+
+static bool is_held(uint32_t to)
+{
+	return o.row[to] & TORUS_ROW_HOLD;
 }
 
 static void resolved(unsigned int port, uint32_t session, int seq)
@@ -166,6 +173,73 @@ static void rows_cannot_be_written(void **state)
 	step(2, 0, FM_STEP_APPLY);
 	assert_int_equal(o.written, 2);
 	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
+	one_end(&o);
+}
+
+/* --- its place -------------------------------------------------------------------------- */
+
+static void swap_places(uint32_t a, uint32_t b)
+{
+	struct fm_entry was = entry[a];
+
+	entry[a] = entry[b];
+	entry[b] = was;
+	entry[a].node = a;
+	entry[b].node = b;
+}
+
+/* The NIC is told its place once, and again if that is another; all rows are then written. */
+static void moves(void **state)
+{
+	(void)state;
+	begin();
+	table(2, 0);
+	assert_int_equal(o.placed, 1);
+	assert_int_equal(o.place, SELF);
+	swap_places(SELF, 3);
+	memset(o.row, 0, sizeof(o.row));
+	table(3, 0);
+	assert_int_equal(o.placed, 2);
+	assert_int_equal(o.place, 3);
+	for (uint32_t i = 0; i < SIZE; i++) {
+		assert_true(o.row[i] & TORUS_ROW_VALID);
+		assert_int_equal(is_held(i), i != 3);
+	}
+	assert_int_equal(report()->version, 3);
+	/* The same number in another shape is another place. */
+	shape.ndims = 2;
+	shape.size[0] = shape.size[1] = 2;
+	table(4, 0);
+	assert_int_equal(o.placed, 3);
+	assert_int_equal(o.place, 3);
+	assert_int_equal(report()->version, 4);
+	one_end(&o);
+}
+
+/* Without a place there are no rows; the table is tried again. */
+static void place_refused(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin();
+	swap_places(SELF, 3);
+	o.place_err = -EIO;
+	n = o.ntold[FM_MSG_REPORT];
+	table(2, 0);
+	assert_int_equal(o.written, 1);
+	assert_int_equal(o.ntold[FM_MSG_REPORT], n);
+	o.place_err = 0;
+	table(3, 0);
+	assert_int_equal(o.place, 3);
+	assert_int_equal(report()->version, 3);
+	/* A fabric of more dimensions than its NIC has ports for. */
+	shape.ndims = 3;
+	shape.size[0] = shape.size[1] = 2;
+	n = o.ntold[FM_MSG_REPORT];
+	table(4, 0);
+	assert_int_equal(o.written, 3);
+	assert_int_equal(o.ntold[FM_MSG_REPORT], n);
 	one_end(&o);
 }
 
@@ -349,11 +423,6 @@ static void replay_refused(void **state)
 
 /* --- holds ------------------------------------------------------------------------------- */
 
-static bool is_held(uint32_t to)
-{
-	return o.row[to] & TORUS_ROW_HOLD;
-}
-
 /*
  * Rows whose way changes are held, also those of a version that is superseded, until the
  * release of the last; others never.
@@ -379,6 +448,22 @@ static void held_until_released(void **state)
 	entry[0].fault = 2;
 	table(4, 0);
 	assert_false(is_held(2));
+	one_end(&o);
+}
+
+/* Its rows are gone with its cables; the nodes on the new way may not have theirs yet. */
+static void comes_back_on_hold(void **state)
+{
+	(void)state;
+	begin();
+	entry[2].fault = 3;
+	table(2, 0);
+	assert_int_equal(o.row[2], 0);
+	assert_true(o.row[3] & TORUS_ROW_VALID);
+	entry[2].fault = 0;
+	table(3, 0);
+	assert_true(o.row[2] & TORUS_ROW_VALID);
+	assert_true(is_held(2));
 	one_end(&o);
 }
 
@@ -428,6 +513,8 @@ int main(void)
 		cmocka_unit_test(reports_what_it_counted),
 		cmocka_unit_test(steps_late_and_doubled),
 		cmocka_unit_test(rows_cannot_be_written),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(place_refused),
 		cmocka_unit_test(other_end_has_told),
 		cmocka_unit_test(links_that_are_up),
 		cmocka_unit_test(other_end_does_not_tell),
@@ -436,6 +523,7 @@ int main(void)
 		cmocka_unit_test(opens_no_dead_port),
 		cmocka_unit_test(replay_refused),
 		cmocka_unit_test(held_until_released),
+		cmocka_unit_test(comes_back_on_hold),
 		cmocka_unit_test(release_refused),
 		cmocka_unit_test(base_is_kept),
 	};

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When a root makes a table, of which version, and what is in it. A version's colour is that
+ * of the fourth before it: if packets of that were about, no sum would prove anything.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/one_fm.h"
+
+#define SIZE 4
+
+static struct one_fm o;
+
+/* --- when ------------------------------------------------------------------------------ */
+
+/* Both ends of a cable go into one table; it waits for the second, and then hardly. */
+static void ends_of_a_cable(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, SIZE, 8);
+	one_lose(&o, 1, 0, 9, 5);
+	began = o.now;
+	one_run(&o, 2 * ONE_MS);
+	assert_int_equal(fm_version(o.fm), 1);
+	one_lose(&o, 2, 1, 9, 3);
+	assert_int_equal(fm_version(o.fm), 1);
+	assert_int_equal(one_asked(&o, ONE_MS / 2), FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 2);
+	assert_true(o.in_table[1] && o.in_table[2]);
+	assert_false(o.in_table[0] || o.in_table[3]);
+	/* It is told by what came first. */
+	one_finish(&o);
+	assert_int_equal(fm_last(o.fm)->at[FM_AT_DETECTED], began);
+	assert_string_equal(fm_last(o.fm)->cause, "link 1:+x down");
+	assert_int_equal(fm_version(o.fm), 2);
+	/* The second end may never say anything. */
+	one_lose(&o, 3, 0, 8, 5);
+	assert_int_equal(one_asked(&o, 10 * ONE_MS), FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 3);
+	one_end(&o);
+}
+
+/* A version may begin before the one before it has ended, but not if its colour is about. */
+static void colours_come_back(void **state)
+{
+	(void)state;
+	one_root(&o, SIZE, 8);
+	one_sends(&o, 1, 1, 1);
+	for (uint64_t version = 2; version <= 4; version++)
+		one_version(&o, version);
+	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	for (unsigned int i = 0; i < 10; i++) {
+		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+		assert_int_equal(fm_version(o.fm), 4);
+		one_answer(&o);
+	}
+	one_gets(&o, 1, 1, 1);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 5);
+	/* Version 5 finds all others drained, so three more may begin. */
+	one_answer(&o);
+	one_sends(&o, 1, 1, 1);
+	for (uint64_t version = 6; version <= 8; version++)
+		one_version(&o, version);
+	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	assert_int_equal(fm_version(o.fm), 8);
+	one_end(&o);
+}
+
+/* --- after a restart ------------------------------------------------------------------- */
+
+static uint64_t version_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	uint64_t version[SIZE] = { a, b, c, d }, first;
+
+	one_root_anew(&o, SIZE, version);
+	first = fm_version(o.fm);
+	one_end(&o);
+	return first;
+}
+
+/* The first version is higher than any that a node has, and of a colour that none stamps. */
+static void versions_of_a_former_root(void **state)
+{
+	(void)state;
+	assert_int_equal(version_of(5, 5, 5, 5), 6);
+	assert_int_equal(version_of(5, 6, 5, 5), 7);
+	assert_int_equal(version_of(6, 5, 5, 5), 7);
+	assert_int_equal(version_of(6, 3, 6, 6), 8);
+	assert_int_equal(version_of(6, 3, 4, 6), 9);
+	assert_int_equal(version_of(6, 3, 4, 5), 7);	/* all are stamped: it is as good as any */
+	assert_int_equal(version_of(7, 7, 0, 7), 8);	/* who has no rows stamps nothing */
+	assert_int_equal(version_of(5, 5, 6, 4), 7);
+}
+
+/* Of the other colours nothing is known until the network has drained. */
+static void after_a_restart(void **state)
+{
+	static const uint64_t version[SIZE] = { 5, 5, 5, 5 };
+
+	(void)state;
+	one_root_anew(&o, SIZE, version);
+	one_sends(&o, 1, 1, 1);
+	one_answer(&o);
+	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+	assert_int_equal(fm_version(o.fm), 6);
+	one_gets(&o, 1, 1, 1);
+	one_until(&o, FM_STEP_APPLY);
+	assert_int_equal(fm_version(o.fm), 7);
+	one_end(&o);
+}
+
+/* --- what is in it ---------------------------------------------------------------------- */
+
+static void entries(void **state)
+{
+	const struct fm_entry *e = &o.entry[2];
+
+	(void)state;
+	one_root(&o, SIZE, 8);
+	for (uint32_t i = 0; i < SIZE; i++) {
+		assert_true(o.in_table[i]);
+		assert_int_equal(o.entry[i].state, FM_NODE_UP);
+		assert_int_equal(o.entry[i].guid, o.node[i].guid);
+		assert_int_equal(o.entry[i].epoch, o.node[i].epoch);
+		assert_int_equal(o.entry[i].fault, 0);
+		assert_int_equal(o.entry[i].ended, 0);
+	}
+	assert_string_equal(e->name, "n2");
+	assert_string_equal(e->address, "2:1");
+	/* A port that never was up has no session to tell of. */
+	o.node[2].row.port[0] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	one_lose(&o, 2, 1, 9, 3);
+	one_finish(&o);
+	assert_int_equal(e->fault, 3);
+	assert_int_equal(e->ended, 2);
+	assert_int_equal(e->session[1], 9);
+	assert_int_equal(e->seq[1], 3);
+	assert_int_equal(e->serial, o.node[2].row.serial);
+	/* One that is up again is told until it is opened. */
+	one_mend(&o, 2, 1, 10);
+	one_finish(&o);
+	assert_int_equal(e->fault, 1);
+	assert_int_equal(e->ended, 2);
+	one_end(&o);
+}
+
+static void excluded(void **state)
+{
+	(void)state;
+	one_root(&o, SIZE, 8);
+	assert_int_equal(fm_exclude(o.fm, SIZE, 0, true, o.now), -EINVAL);
+	assert_int_equal(fm_exclude(o.fm, 1, ONE_PORTS, true, o.now), -EINVAL);
+	assert_int_equal(fm_exclude(o.fm, 1, -2, true, o.now), -EINVAL);
+	assert_int_equal(fm_version(o.fm), 1);
+	assert_int_equal(fm_exclude(o.fm, 1, ONE_PORTS - 1, true, o.now), 0);
+	one_finish(&o);
+	assert_int_equal(o.entry[1].admin, 2);
+	assert_int_equal(fm_exclusions(o.fm)[1], 2);
+	assert_int_equal(fm_exclusions(o.fm)[0], 1);	/* the other end */
+	assert_string_equal(fm_last(o.fm)->cause, "excluded 1:-x");
+	assert_int_equal(fm_exclude(o.fm, SIZE - 1, -1, true, o.now), 0);
+	one_finish(&o);
+	assert_int_equal(o.entry[SIZE - 1].admin, 3);
+	assert_string_equal(fm_last(o.fm)->cause, "excluded 3:all ports");
+	assert_int_equal(fm_exclude(o.fm, SIZE - 1, 0, false, o.now), 0);
+	one_finish(&o);
+	assert_int_equal(o.entry[SIZE - 1].admin, 2);
+	assert_string_equal(fm_last(o.fm)->cause, "included 3:+x");
+	assert_int_equal(fm_version(o.fm), 4);
+	one_end(&o);
+	/* Only the root may, and when there is a table. */
+	one_member(&o, SIZE, 1);
+	assert_int_equal(fm_exclude(o.fm, 1, 0, true, o.now), -EPERM);
+	assert_int_equal(fm_flush(o.fm, o.now), -EPERM);
+	one_end(&o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_of_a_cable),
+		cmocka_unit_test(colours_come_back),
+		cmocka_unit_test(versions_of_a_former_root),
+		cmocka_unit_test(after_a_restart),
+		cmocka_unit_test(entries),
+		cmocka_unit_test(excluded),
+	};
+
+	return cmocka_run_group_tests_name("publish", tests, NULL, NULL);
+}
