@@ -228,8 +228,8 @@ static void phase(struct fm *fm, enum fm_phase phase)
 static int64_t missing(const struct fm_sums *s, unsigned int c)
 {
 	return (int64_t)(s->flow[TORUS_FC_INJECTED][c] + s->flow[TORUS_FC_REPLAY_TX][c] -
-			 s->flow[TORUS_FC_DELIVERED][c] - s->flow[TORUS_FC_PARKED][c] -
-			 s->flow[TORUS_FC_UNREACHABLE][c]);
+			 (s->flow[TORUS_FC_DELIVERED][c] + s->flow[TORUS_FC_PARKED][c] +
+			  s->flow[TORUS_FC_UNREACHABLE][c]));
 }
 
 /* Of colours other than @colour, with what links brought: what each NIC was given ... */
@@ -261,8 +261,8 @@ static int64_t replay_missing(const struct fm_sums *s)
 	uint64_t n = 0;
 
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-		n += s->flow[TORUS_FC_REPLAY_TX][c] - s->flow[TORUS_FC_REPLAY_RX][c] -
-		     s->flow[TORUS_FC_REPLAY_PARKED][c];
+		n += s->flow[TORUS_FC_REPLAY_TX][c] -
+		     (s->flow[TORUS_FC_REPLAY_RX][c] + s->flow[TORUS_FC_REPLAY_PARKED][c]);
 	return (int64_t)n;
 }
 
