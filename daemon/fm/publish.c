@@ -24,11 +24,10 @@ void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	if (!r->dirty) {
 		r->dirty = true;
 		r->dirty_since = fm->now;
-		r->publish_at = fm->now + delay;
+		r->publish_at = NEVER;
 		va_start(ap, fmt);
 		vsnprintf(r->cause, sizeof(r->cause), fmt, ap);
 		va_end(ap);
-		return;
 	}
 	/* Once more only brings it forward, so that rows coming in pairs meet. */
 	r->publish_at = earlier(r->publish_at, fm->now + delay);
