@@ -65,24 +65,15 @@ static uint64_t next_version(struct fm *fm)
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
 }
 
-/* Text buffers are compared whole, so what follows the NUL must be zero. */
-static void tidy(char *text, size_t room)
-{
-	size_t len = strlen(text);
-
-	memset(text + len, 0, room - len);
-}
-
+/* Entries are compared whole: what follows the NUL of a text is zero, as @e was before. */
 static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *e)
 {
 	e->state = m->state;
 	e->guid = m->guid;
 	e->epoch = m->epoch;
 	e->serial = m->row.serial;
-	memcpy(e->name, m->name, sizeof(e->name));
-	memcpy(e->address, m->address, sizeof(e->address));
-	tidy(e->name, sizeof(e->name));
-	tidy(e->address, sizeof(e->address));
+	strcpy(e->name, m->name);
+	strcpy(e->address, m->address);
 	e->wiring = fm_wiring_check(fm, m);
 	if (fm_wiring_odd(fm, m))
 		fm_mark(&fm->root->tally.odd, m->node);
