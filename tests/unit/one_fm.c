@@ -69,6 +69,8 @@ static int flow_get(void *io, struct torus_park *out)
 	const struct one_fm *o = io;
 	const struct fm_sums *s = &o->node[o->self].sums;
 
+	if (o->flow_err)
+		return o->flow_err;
 	*out = (struct torus_park) { .parked = s->parked, .unresolved = s->unresolved,
 				     .held = s->held };
 	memcpy(out->flow.counter, s->flow, sizeof(s->flow));

@@ -85,7 +85,7 @@ struct one_fm {
 	uint32_t place;
 	int place_err;
 	uint64_t written, row[ONE_NODES];
-	int write_err, replay_err, release_err;
+	int write_err, replay_err, release_err, flow_err;
 	uint16_t opened;
 	bool gave_up;
 	struct one_resolve resolve[ONE_RESOLVES];

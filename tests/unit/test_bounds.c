@@ -131,6 +131,51 @@ static void late_packets_are_progress(void **state)
 	one_end(&o);
 }
 
+/* Adaptive packets, which are in no sum, park and are replayed: no other comes by that. */
+static void parking_is_no_progress(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_sends(&o, 1, 1, 3);
+	one_version(&o, 2);
+	began = o.now;
+	while (one_asked(&o, ONE_SOON) == FM_STEP_COUNT) {
+		o.node[1].sums.parked ^= 3;
+		one_answer(&o);
+	}
+	assert_in_range(o.now, began + LATE, began + LATE + ONE_SOON);
+	one_end(&o);
+}
+
+/* Whatever the colour of those that come. */
+static void progress_of_any_colour(void **state)
+{
+	(void)state;
+	for (unsigned int colour = 0; colour < TORUS_COLOURS; colour++) {
+		uint64_t version = TORUS_COLOURS + colour + 1;
+
+		one_root(&o, 4, 8);
+		for (uint64_t v = 2; v < version; v++) {
+			one_version(&o, v);
+			one_finish(&o);
+		}
+		one_sends(&o, 1, colour, 4);
+		one_version(&o, version);
+		for (unsigned int i = 0; i < 4; i++) {
+			for (uint64_t end = o.now + LATE * 2 / 3; o.now < end;) {
+				assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+				one_answer(&o);
+			}
+			one_gets(&o, 1, colour, 1);
+		}
+		one_until(&o, FM_STEP_RESUME);
+		assert_false(last(version)->bounded);
+		one_end(&o);
+	}
+}
+
 /* A NIC without a manager goes on sending packets of an old colour: these never end. */
 static void silent_nic_sends_for_ever(void **state)
 {
@@ -382,6 +427,8 @@ int main(void)
 		cmocka_unit_test(lost_in_the_network),
 		cmocka_unit_test(lost_before_is_not_known),
 		cmocka_unit_test(late_packets_are_progress),
+		cmocka_unit_test(parking_is_no_progress),
+		cmocka_unit_test(progress_of_any_colour),
 		cmocka_unit_test(silent_nic_sends_for_ever),
 		cmocka_unit_test(until_all_have_come),
 		cmocka_unit_test(ports_are_opened),

@@ -117,6 +117,23 @@ static void reports_what_it_counted(void **state)
 	one_end(&o);
 }
 
+/* What a NIC counted before it switched would prove what it cannot; it has counted nothing. */
+static void counts_cannot_be_read(void **state)
+{
+	(void)state;
+	begin();
+	o.node[SELF].sums.parked = 2;
+	o.node[SELF].sums.flow[TORUS_FC_INJECTED][1] = 5;
+	table(2, 0);
+	assert_int_equal(report()->sums.flow[TORUS_FC_INJECTED][1], 5);
+	o.flow_err = -EIO;
+	table(3, 0);
+	assert_int_equal(report()->version, 3);
+	assert_int_equal(report()->sums.flow[TORUS_FC_INJECTED][1], 0);
+	assert_int_equal(report()->sums.parked, 0);
+	one_end(&o);
+}
+
 /* The same again is answered again; what is older, or of another root, is not done. */
 static void steps_late_and_doubled(void **state)
 {
@@ -511,6 +528,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reports_what_it_counted),
+		cmocka_unit_test(counts_cannot_be_read),
 		cmocka_unit_test(steps_late_and_doubled),
 		cmocka_unit_test(rows_cannot_be_written),
 		cmocka_unit_test(moves),

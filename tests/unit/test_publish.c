@@ -107,18 +107,48 @@ static void versions_of_a_former_root(void **state)
 /* Of the other colours nothing is known until the network has drained. */
 static void after_a_restart(void **state)
 {
-	static const uint64_t version[SIZE] = { 5, 5, 5, 5 };
+	(void)state;
+	for (uint64_t v = 5; v < 9; v++) {
+		const uint64_t version[SIZE] = { v, v, v, v };
+
+		one_root_anew(&o, SIZE, version);
+		one_sends(&o, 1, v % TORUS_COLOURS, 1);
+		one_answer(&o);
+		assert_int_equal(fm_flush(o.fm, o.now), 0);
+		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
+		assert_int_equal(fm_version(o.fm), v + 1);
+		one_gets(&o, 1, v % TORUS_COLOURS, 1);
+		one_until(&o, FM_STEP_APPLY);
+		assert_int_equal(fm_version(o.fm), v + 2);
+		one_end(&o);
+	}
+}
+
+/* In a fabric that begins no colour was ever used. */
+static void first_versions(void **state)
+{
+	static const uint64_t none[SIZE] = { 0, 0, 0, 0 };
 
 	(void)state;
-	one_root_anew(&o, SIZE, version);
-	one_sends(&o, 1, 1, 1);
-	one_answer(&o);
-	assert_int_equal(fm_flush(o.fm, o.now), 0);
-	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
-	assert_int_equal(fm_version(o.fm), 6);
-	one_gets(&o, 1, 1, 1);
-	one_until(&o, FM_STEP_APPLY);
-	assert_int_equal(fm_version(o.fm), 7);
+	one_root_anew(&o, SIZE, none);
+	assert_int_equal(fm_version(o.fm), 1);
+	for (uint64_t version = 2; version <= 4; version++)
+		one_version(&o, version);
+	one_end(&o);
+}
+
+/* It comes with rows of a root that nobody else has heard of; they must not be newer. */
+static void node_of_another_root(void **state)
+{
+	(void)state;
+	one_root(&o, SIZE, 8);
+	one_gone(&o, 3);
+	o.node[3].asked = (struct fm_step) { .version = 0 };
+	o.node[3].rows = 9;
+	one_join(&o, 3);
+	one_finish(&o);
+	assert_int_equal(fm_version(o.fm), 10);
+	one_version(&o, 11);
 	one_end(&o);
 }
 
@@ -195,6 +225,8 @@ int main(void)
 		cmocka_unit_test(colours_come_back),
 		cmocka_unit_test(versions_of_a_former_root),
 		cmocka_unit_test(after_a_restart),
+		cmocka_unit_test(first_versions),
+		cmocka_unit_test(node_of_another_root),
 		cmocka_unit_test(entries),
 		cmocka_unit_test(excluded),
 	};

@@ -29,6 +29,7 @@ static struct one_fm o;
 static struct packets in;
 static struct rnd r;
 static uint32_t turn;
+static uint64_t replayed;
 
 static void count(uint32_t node, enum torus_flow_counter what, unsigned int colour)
 {
@@ -43,6 +44,7 @@ static void inject(uint32_t node, unsigned int colour)
 
 static void replay(uint32_t node, unsigned int colour)
 {
+	replayed++;
 	count(node, TORUS_FC_REPLAY_TX, colour);
 	o.node[node].sums.parked--;
 	in.in[node][colour][1]++;
@@ -177,6 +179,7 @@ static void recover(uint64_t version, bool known)
 {
 	unsigned int colour = version % TORUS_COLOURS;
 
+	replayed = 0;
 	expect(&r, asked() == FM_STEP_APPLY, "no table");
 	drain(colour, known);
 	if (asked() == FM_STEP_REPLAY)
@@ -193,6 +196,7 @@ static void recover(uint64_t version, bool known)
 	one_answer(&o);
 	expect(&r, fm_last(o.fm)->version == version && !fm_last(o.fm)->bounded &&
 	       !fm_last(o.fm)->lost, "lost %llu", (unsigned long long)fm_last(o.fm)->lost);
+	expect(&r, fm_last(o.fm)->replayed == replayed, "replayed");
 }
 
 /* The NIC of node 2 has lost its memory; what it had is at its end. */
