@@ -116,7 +116,6 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 {
 	size_t at = FIXED;
 
-	memset(out, 0, sizeof(*out));
 	if (len < 5 || memcmp(buf, magic, sizeof(magic)))
 		return -EBADMSG;
 	if (buf[4] != FM_INIT_VERSION)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# A whole manager, with its NIC, the service network and time played by the test.
+stage-tests := test_fm_init test_fm_bootstrap
+stage-objs := tests/unit/stage.o $(fm-objs) $(svc-objs)
+tests += $(addprefix tests/unit/,$(stage-tests))
+
+define stage-test
+tests/unit/$(1)-objs := tests/unit/$(1).o $$(stage-objs)
+tests/unit/$(1)-deps := $$(B)/libtorus.a
+tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(svc-libs)
+endef
+$(foreach t,$(stage-tests),$(eval $(call stage-test,$(t))))

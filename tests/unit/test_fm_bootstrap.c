@@ -1,0 +1,774 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The wave of Inits: to whom a manager says Init and when, what it believes of those it
+ * hears, and what it says of its ports.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+
+#define ONLY_INIT "log hello row connect close place rows release lost ping "
+
+/* --- when -------------------------------------------------------------------------------- */
+
+/* At once, then later and later, up to 20 times the interval; and no more once heard. */
+static void test_again_and_again(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "3x2", 0);
+	s.deaf = ONLY_INIT;
+	stage_start(&s);
+	stage_run(&s, 10);
+	stage_did_nothing(&s);
+	stage_link_up(&s, 2, 7);
+	stage_run(&s, 300);
+	stage_did(&s, "init 2: 0/3 0/2 root 100 10.0.0.0:1\n"
+		      "at 60 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n"
+		      "at 135 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n"
+		      "at 247.5 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n");
+	stage_run(&s, 20000);
+	/* 50 ms * 1.5^8 is above 1 s: that is the last that grows. */
+	assert_int_equal(stage_count(&s, "init 2"), 5 + (20000 - 2422) / 1281);
+	stage_forget(&s);
+	i = stage_neighbour(&s, 2);
+	i.heard = true;
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 20010);
+	/* It cannot know yet that it was heard. */
+	assert_int_equal(stage_count(&s, "init 2: settled heard"), 1);
+	stage_forget(&s);
+	stage_run(&s, 60000);
+	stage_did_nothing(&s);
+	/* The same session is no news, another is. */
+	stage_link_tell(&s, 2);
+	stage_run(&s, 60010);
+	stage_did_nothing(&s);
+	stage_link_up(&s, 2, 8);
+	stage_run(&s, 60020);
+	stage_did(&s, "init 2: settled 0/3 0/2 root 100 10.0.0.0:1\n");
+	/* A link that is lost hears nothing. */
+	stage_link_lost(&s, 2, 0);
+	stage_run(&s, 70000);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* @when: blank, if no time passed since the last look. */
+static void init_2(const char *when, const char *what)
+{
+	char text[128];
+
+	sprintf(text, "%sinit 2: %s0/3 0/2 root 100 10.0.0.0:1\n", when, what);
+	stage_did(&s, text);
+}
+
+/* A neighbour that has not heard is answered, but not more often than twice in an interval. */
+static void test_answers(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "3x2", 0);
+	s.deaf = ONLY_INIT;
+	s.cfg.quiet = 100000 * MS;
+	stage_start(&s);
+	stage_link_up(&s, 2, 7);
+	stage_run(&s, 1);
+	init_2("at 0 ms\n", "");
+	i = stage_neighbour(&s, 2);
+	/* One that only asks is not heard: it has no position yet. */
+	i.placed = false;
+	i.ndims = 0;
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 24.999);
+	stage_did_nothing(&s);
+	stage_run(&s, 26);
+	init_2("at 25 ms\n", "");
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 27);
+	init_2("", "heard ");
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 50.999);
+	stage_did_nothing(&s);
+	stage_run(&s, 60);
+	init_2("at 51 ms\n", "heard ");
+	stage_run(&s, 1000);
+	stage_forget(&s);
+	/* Now it has: that is the end. */
+	i.heard = true;
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 90000);
+	stage_did_nothing(&s);
+	/* Until it has begun anew, and asks. */
+	i.heard = false;
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 90001);
+	init_2("", "settled heard ");
+	stage_end(&s);
+}
+
+/* --- position ------------------------------------------------------------------------------ */
+
+#define ASKS(p) "init " #p ": asks\n"
+
+/* What a node at 1,2 of a 4x4 says that has heard of the root at @port. */
+static void placed_by(unsigned int port, bool settled, const char *want)
+{
+	struct fm_init i;
+	char text[256];
+
+	stage_init(&s, "4x4", 9);
+	s.deaf = "log hello row ";
+	stage_start(&s);
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_run(&s, 1);
+	stage_did(&s, "at 0 ms\n" ASKS(0) ASKS(1) ASKS(2) ASKS(3));
+	i = stage_neighbour(&s, port);
+	i.settled = settled;
+	if (!settled)
+		i.size[0] = i.size[1] = 0;
+	stage_hear(&s, port, &i);
+	stage_run(&s, 2);
+	assert_non_null(strstr(s.text, "connect 10.0.0.0:1: 1\n"));
+	for (unsigned int p = 0; p < 4; p++) {
+		sprintf(text, "\ninit %u:%s %s root 100 10.0.0.0:1\n", p, p == port ? " heard" : "",
+			want);
+		assert_int_equal(stage_count(&s, text), 1);
+	}
+	assert_int_equal(stage_count(&s, "\n"), 5);
+	stage_end(&s);
+}
+
+static void test_position(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < 4; p++) {
+		placed_by(p, true, "1/4 2/4");
+		placed_by(p, false, "1/0 2/0");
+	}
+}
+
+/* Positions go round where sizes are known, and below 0 where they are not. */
+static void test_position_wraps(void **state)
+{
+	static const struct {
+		uint16_t size;
+		int32_t from;
+		unsigned int port;
+		const char *is;
+	} t[] = {
+		{ 4, 0, 0, "3/4 5/9" }, { 4, 3, 2, "0/4 5/9" }, { 0, 0, 0, "-1/0 5/9" },
+		{ 0, 3, 2, "4/0 5/9" }, { 4, 1, 0, "0/4 5/9" },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < 5; k++) {
+		struct fm_init i;
+
+		stage_init(&s, "4x9", 9);
+		s.deaf = "log hello row ";
+		stage_start(&s);
+		stage_link_up(&s, t[k].port, 1);
+		i = stage_neighbour(&s, t[k].port);
+		i.size[0] = t[k].size;
+		i.size[1] = 9;
+		i.position[0] = t[k].from;
+		i.position[1] = 5;
+		stage_hear(&s, t[k].port, &i);
+		stage_run(&s, 1);
+		stage_did_some(&s, t[k].is);
+		stage_end(&s);
+	}
+}
+
+/* A cable between ports that are not opposite gives no position, but tells of the root. */
+static void test_no_position(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x4", 9);
+	s.deaf = "log hello row ";
+	stage_start(&s);
+	for (unsigned int p = 0; p < 2; p++)
+		stage_link_up(&s, p, 1);
+	i = stage_neighbour(&s, 0);
+	i.port = 3;
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 1);
+	/* It is heard, though there is nothing to tell yet. */
+	stage_did(&s, "at 0 ms\nconnect 10.0.0.0:1: 1\n"
+		      "init 0: asks heard root 100 10.0.0.0:1\n"
+		      "init 1: asks root 100 10.0.0.0:1\n");
+	/* The first who can, places it; those after do not change that. */
+	i = stage_neighbour(&s, 1);
+	stage_hear(&s, 1, &i);
+	stage_run(&s, 2);
+	stage_did(&s, "init 1: heard 1/4 2/4 root 100 10.0.0.0:1\n");
+	i = stage_neighbour(&s, 0);
+	i.position[0] = 3;
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 60);
+	stage_did_no(&s, "init 0: heard 0/4");
+	stage_end(&s);
+}
+
+/* A NIC that is placed already knows where it is, and of how many dimensions. */
+static void test_restarted(void **state)
+{
+	struct fm_init i;
+	const struct torus_coords at = { { 3, 1 } };
+
+	(void)state;
+	stage_init(&s, "4x4", 9);
+	s.deaf = "log hello row ";
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	s.dev.coords = at;
+	s.dev.node = torus_node_id(&s.shape, &at);
+	s.dev.nports = 12;
+	stage_start(&s);
+	stage_link_up(&s, 1, 1);
+	stage_run(&s, 1);
+	stage_did(&s, "at 0 ms\n" ASKS(1));
+	i = stage_neighbour(&s, 1);
+	stage_hear(&s, 1, &i);
+	stage_run(&s, 2);
+	stage_did(&s, "connect 10.0.0.0:1: 1\ninit 1: heard 3/4 1/4 root 100 10.0.0.0:1\n");
+	stage_end(&s);
+}
+
+/* A NIC may have more ports than the fabric has directions: those are silent. */
+static void test_spare_ports(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x4", 9);
+	s.deaf = "log hello row ";
+	s.dev.nports = 6;
+	stage_start(&s);
+	for (unsigned int p = 0; p < 6; p++) {
+		s.link[p].state = TORUS_LINK_UP;
+		s.link[p].session = 1;
+		stage_link_tell(&s, p);
+	}
+	stage_run(&s, 1);
+	/* As long as nobody knows, all may be of use. */
+	stage_did(&s, "at 0 ms\n" ASKS(0) ASKS(1) ASKS(2) ASKS(3) ASKS(4) ASKS(5));
+	i = stage_neighbour(&s, 1);
+	stage_hear(&s, 1, &i);
+	stage_run(&s, 500);
+	assert_int_equal(stage_count(&s, "init 3:"), 5);
+	assert_int_equal(stage_count(&s, "init 4:"), 0);
+	assert_int_equal(stage_count(&s, "init 5:"), 0);
+	stage_end(&s);
+	/* Nor has it more than it has. */
+	stage_init(&s, "4x4", 0);
+	s.deaf = "log hello row ";
+	s.dev.nports = 3;
+	stage_start(&s);
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_run(&s, 1);
+	assert_int_equal(stage_count(&s, "init 2:"), 1);
+	assert_int_equal(stage_count(&s, "init 3:"), 0);
+	stage_forget(&s);
+	s.deaf = "";
+	strcpy(i.fabric, "other");
+	stage_hear(&s, 3, &i);
+	stage_hear(&s, 200, &i);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* --- who is believed --------------------------------------------------------------------- */
+
+/* Node 1 of a 4x4, that has joined the root, by port 2 to it. */
+static void joined(void)
+{
+	struct fm_init i;
+
+	stage_init(&s, "4x4", 1);
+	stage_start(&s);
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	i = stage_neighbour(&s, 2);
+	i.heard = true;
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	s.deaf = "init ";
+	stage_run(&s, 5);
+	stage_forget(&s);
+}
+
+static void problem(struct fm_init *i, unsigned int port, const char *kind, const char *text)
+{
+	char want[400];
+
+	stage_hear(&s, port, i);
+	snprintf(want, sizeof(want), "log error %s: %s\n", kind, text);
+	if (!strstr(s.text, want))
+		fprintf(stderr, "%s", s.text);
+	assert_non_null(strstr(s.text, want));
+	/* The root hears of it, with the number of what is wrong. */
+	assert_int_equal(stage_count(&s, "1 < row"), 1);
+	assert_int_equal(fm_problem(s.fm, 0) != NULL, 1);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, kind);
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	assert_null(fm_problem(s.fm, 1));
+	/* It is said once. */
+	stage_forget(&s);
+	stage_hear(&s, port, i);
+	stage_did_nothing(&s);
+}
+
+static void over(unsigned int port, const char *kind, const char *text)
+{
+	struct fm_init i = stage_neighbour(&s, port);
+	char want[400];
+
+	stage_hear(&s, port, &i);
+	snprintf(want, sizeof(want), "log info %s: over: %s\n", kind, text);
+	assert_non_null(strstr(s.text, want));
+	assert_int_equal(stage_count(&s, "1 < row"), 1);
+	assert_int_equal(stage_count(&s, "problem"), 0);
+	assert_null(fm_problem(s.fm, 0));
+	stage_forget(&s);
+}
+
+static void test_wrong_neighbours(void **state)
+{
+	struct fm_init i;
+	uint8_t buf[TORUS_MGMT_MAX];
+	char text[200];
+	size_t len;
+
+	(void)state;
+	for (unsigned int p = 0; p < 4; p++) {
+		joined();
+		i = stage_neighbour(&s, p);
+		strcpy(i.fabric, "other");
+		sprintf(text, "port %u leads to node '%s' of fabric 'other'; this is 'fab'", p, i.name);
+		problem(&i, p, "fabric", text);
+		over(p, "fabric", text);
+		i = stage_neighbour(&s, p);
+		i.root_guid = 0xabc;
+		strcpy(i.root_address, "10.9.9.9:9");
+		sprintf(text, "two roots: node '%s' at port %u obeys 0000000000000abc (10.9.9.9:9), "
+			"this one 0000000000000100 (10.0.0.0:1)", i.name, p);
+		problem(&i, p, "root", text);
+		over(p, "root", text);
+		i = stage_neighbour(&s, p);
+		i.ndims = 3;
+		i.size[2] = 3;
+		sprintf(text, "port %u: node '%s' is in a fabric of 3 dimensions; this NIC has 4 ports",
+			p, i.name);
+		problem(&i, p, "fabric", text);
+		over(p, "fabric", text);
+		/* One that only asks obeys nobody yet. */
+		i = stage_neighbour(&s, p);
+		i.placed = false;
+		i.root_guid = 0xabc;
+		stage_hear(&s, p, &i);
+		stage_did_nothing(&s);
+		/* Nothing can be known of one that speaks another version but that. */
+		i = stage_neighbour(&s, p);
+		len = fm_init_put(buf, &i);
+		buf[4]++;
+		fm_mgmt(s.fm, p, buf, len, START + s.now);
+		assert_int_equal(stage_count(&s, "problem3"), 1);
+		assert_int_equal(stage_count(&s, "1 < row"), 1);
+		stage_forget(&s);
+		fm_mgmt(s.fm, p, buf, len, START + s.now);
+		stage_did_nothing(&s);
+		sprintf(text, "the neighbour at port %u speaks another version of Init; this is 1", p);
+		assert_string_equal(fm_problem(s.fm, 0)->text, text);
+		over(p, "fabric", text);
+		/* What is no Init is not answered. */
+		fm_mgmt(s.fm, p, buf, 3, START + s.now);
+		stage_did_nothing(&s);
+		stage_end(&s);
+	}
+}
+
+/* Numbers of the problems in the row, and that a new session has none. */
+static void test_problems_in_row(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	i = stage_neighbour(&s, 1);
+	strcpy(i.fabric, "other");
+	stage_hear(&s, 1, &i);
+	stage_did_some(&s, "u102.2 u105.3,problem1 u100.0 u10d.1\n");
+	i = stage_neighbour(&s, 1);
+	i.root_guid = 0xabc;
+	stage_hear(&s, 1, &i);
+	stage_did_some(&s, "u102.2 u105.3,problem2 u100.0 u10d.1\n");
+	stage_link_up(&s, 1, 2);
+	stage_did_some(&s, "u102.2 u105.3 u100.0 u10d.1\n");
+	stage_hear(&s, 1, &i);
+	stage_did_some(&s, "u105.3,problem2");
+	stage_link_lost(&s, 1, 4);
+	stage_did_some(&s, "u102.2 f105.3,s2/4,closed u100.0 u10d.1\n");
+	stage_end(&s);
+}
+
+/* Another root is believed only when the way to the former is lost. */
+static void test_another_root(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	i = stage_neighbour(&s, 0);
+	i.root_guid = 0xabc;
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 0, &i);
+	stage_did_no(&s, "connect");
+	stage_down(&s, 1);
+	stage_forget(&s);
+	/* Not of another fabric. */
+	strcpy(i.fabric, "other");
+	stage_hear(&s, 0, &i);
+	stage_did_no(&s, "gives way");
+	/* Nor one that only asks. */
+	strcpy(i.fabric, "fab");
+	i.placed = false;
+	stage_hear(&s, 0, &i);
+	stage_did_no(&s, "gives way");
+	i.placed = true;
+	i.position[0] = 7;
+	i.position[1] = 6;
+	i.size[0] = i.size[1] = 9;
+	s.deaf = "hello ";
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 6);
+	assert_non_null(strstr(s.text, "log warning root: root 0000000000000100 gives way to "
+				       "0000000000000abc\n"));
+	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port 0\n"));
+	assert_non_null(strstr(s.text, "connect 10.9.9.9:9: 2\n"));
+	assert_int_equal(stage_count(&s, "6/9 6/9 root abc 10.9.9.9:9\n"), 4);
+	stage_end(&s);
+}
+
+/* The same root at another address: only if the way to it is lost. */
+static void test_root_moved(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	i = stage_neighbour(&s, 0);
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	stage_forget(&s);
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 0, &i);
+	stage_did_nothing(&s);
+	stage_down(&s, 1);
+	stage_forget(&s);
+	strcpy(i.root_address, "10.0.0.0:1");
+	stage_hear(&s, 0, &i);
+	stage_did_nothing(&s);
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 0, &i);
+	stage_did(&s, "connect 10.9.9.9:9: 2\n");
+	stage_end(&s);
+}
+
+/* One that gave way to a root of which nothing can be taken is believed again. */
+static void test_root_again(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	stage_down(&s, 1);
+	stage_forget(&s);
+	i = stage_neighbour(&s, 0);
+	i.root_guid = 0xabc;
+	i.ndims = 3;
+	i.size[2] = 3;
+	stage_hear(&s, 0, &i);
+	stage_did_some(&s, "is in a fabric of 3 dimensions");
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_did_some(&s, "connect 10.0.0.0:1: 2\n");
+	stage_end(&s);
+}
+
+/* A neighbour that has heard, but has no position to tell of, is talked to until it has. */
+static void test_heard_by_unplaced(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	stage_run(&s, 25);
+	s.deaf = "log row ";
+	i = stage_neighbour(&s, 0);
+	i.placed = false;
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 1000);
+	assert_int_equal(stage_count(&s, "init 0: 1/4 0/4"), 5);
+	stage_end(&s);
+}
+
+/* The root believes itself, whatever others say. */
+static void test_root_is_root(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x4", 0);
+	s.deaf = "init ";
+	stage_start(&s);
+	stage_link_up(&s, 0, 1);
+	stage_run(&s, 1);
+	stage_forget(&s);
+	i = stage_neighbour(&s, 0);
+	i.root_guid = 0xabc;
+	stage_hear(&s, 0, &i);
+	stage_did(&s, "log error root: two roots: node 'n1' at port 0 obeys 0000000000000abc "
+		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
+	i = stage_neighbour(&s, 0);
+	i.position[0] = 3;
+	stage_hear(&s, 0, &i);
+	stage_did(&s, "log info root: over: two roots: node 'n1' at port 0 obeys 0000000000000abc "
+		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
+	/* ... also of its address. */
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 0, &i);
+	stage_did_nothing(&s);
+	s.deaf = "log ";
+	stage_run(&s, 2);
+	stage_did(&s, "init 0: heard 0/4 0/4 root 100 10.0.0.0:1\n");
+	stage_end(&s);
+}
+
+/* Thirty seconds without a root are told, and that they are over. */
+static void test_lonely(void **state)
+{
+	static const char text[] = "no root heard for 30 s: is a node marked as bootstrap, and "
+				   "joined to this one by links that are up (fabricctl device "
+				   "list --ports)?";
+	struct fm_init i;
+	char want[400];
+
+	(void)state;
+	stage_init(&s, "4x4", 1);
+	stage_start(&s);
+	stage_run_ns(&s, 30000 * MS - 1);
+	assert_null(fm_problem(s.fm, 0));
+	stage_did_nothing(&s);
+	stage_run(&s, 30000);
+	snprintf(want, sizeof(want), "at 30000 ms\nlog error root: %s\n", text);
+	stage_did(&s, want);
+	assert_int_equal(fm_expiry(s.fm), ~0ULL);
+	stage_run(&s, 90000);
+	stage_did_nothing(&s);
+	s.deaf = "hello connect init ";
+	stage_link_up(&s, 1, 1);
+	i = stage_neighbour(&s, 1);
+	stage_hear(&s, 1, &i);
+	stage_run(&s, 90001);
+	assert_non_null(strstr(s.text, "log info root: over: no root heard for 30 s"));
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
+/* --- the row --------------------------------------------------------------------------------- */
+
+/* The row as the root would hear it; serials follow the clock, in ms. */
+static void says(unsigned int port, const char *what)
+{
+	char want[300];
+
+	snprintf(want, sizeof(want), "1 < row 101/1 row %u: d d%s%s%s\n", (unsigned int)
+		 ((START + s.now) / MS), port == 2 ? " " : " d ", what, port == 2 ? " d" : "");
+	stage_did(&s, want);
+}
+
+/* Node 1, with links on no port, in a way that does not matter joined to the root. */
+static void bare(void)
+{
+	struct fm_init i;
+
+	stage_init(&s, "4x4", 1);
+	s.deaf = "init log ";
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	stage_run(&s, 200);
+	s.stamped = s.now;
+	stage_forget(&s);
+}
+
+static void at(double ms)
+{
+	stage_run(&s, ms);
+	stage_forget(&s);
+}
+
+static void test_row(void **state)
+{
+	struct torus_link *l = &s.link[2];
+
+	(void)state;
+	bare();
+	at(300);
+	/* A port without a session: there never was a link. */
+	l->closed = true;
+	stage_link_tell(&s, 2);
+	says(2, "d,closed");
+	stage_link_tell(&s, 2);
+	stage_did_nothing(&s);
+	l->closed = false;
+	at(400);
+	stage_link_up(&s, 2, 3);
+	says(2, "u100.0");
+	stage_link_tell(&s, 2);
+	stage_did_nothing(&s);
+	at(500);
+	l->state = TORUS_LINK_RETRAINING;
+	stage_link_tell(&s, 2);
+	stage_did_nothing(&s);
+	stage_link_lost(&s, 2, 77);
+	says(2, "f100.0,s3/77,closed");
+	/* It is back, and closed until a replay: where it ended is told still. */
+	at(600);
+	stage_link_up(&s, 2, 4);
+	says(2, "u100.0,s3/77,closed");
+	at(700);
+	l->closed = false;
+	stage_link_tell(&s, 2);
+	says(2, "u100.0");
+	/* It ended and began again, and nobody saw where. */
+	at(800);
+	l->closed = true;
+	l->session = 5;
+	stage_link_tell(&s, 2);
+	says(2, "u100.0,closed");
+	at(900);
+	l->state = TORUS_LINK_DOWN;
+	l->seq = 9;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s5/9,closed");
+	at(1000);
+	l->session = 0;
+	stage_link_tell(&s, 2);
+	says(2, "d100.0,s5/9,closed");
+	/* Where it ended is told again if it is said to be elsewhere. */
+	at(1020);
+	l->session = 5;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s5/9,closed");
+	at(1040);
+	l->seq = 10;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s5/10,closed");
+	at(1060);
+	l->session = 7;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s7/10,closed");
+	/* Another cable. */
+	at(1100);
+	stage_link_up(&s, 2, 6);
+	s.link[2].closed = false;
+	stage_link_tell(&s, 2);
+	at(1200);
+	l->peer_guid = 0x777;
+	stage_link_tell(&s, 2);
+	says(2, "u777.0");
+	at(1300);
+	l->peer_port = 3;
+	stage_link_tell(&s, 2);
+	says(2, "u777.3");
+	stage_end(&s);
+}
+
+/* Serials rise by the clock, or by one where that stands still, from the first row on. */
+static void test_serials(void **state)
+{
+	(void)state;
+	bare();
+	at(300);
+	stage_link_up(&s, 2, 3);
+	says(2, "u100.0");
+	stage_link_lost(&s, 2, 1);
+	stage_did(&s, "1 < row 101/1 row 1000301: d d f100.0,s3/1,closed d\n");
+	stage_link_up(&s, 2, 4);
+	stage_did(&s, "1 < row 101/1 row 1000302: d d u100.0,s3/1,closed d\n");
+	stage_run(&s, 301);
+	stage_link_lost(&s, 2, 2);
+	stage_did(&s, "at 301 ms\n1 < row 101/1 row 1000303: d d f100.0,s4/2,closed d\n");
+	stage_run(&s, 350);
+	stage_link_up(&s, 2, 4);
+	stage_did(&s, "at 350 ms\n1 < row 101/1 row 1000350: d d u100.0,s4/2,closed d\n");
+	/* A port that the NIC does not have. */
+	s.link[4].state = TORUS_LINK_UP;
+	stage_link_tell(&s, 4);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* What was there when it began is in the first row. */
+static void test_first_row(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x4", 1);
+	s.deaf = "init log connect ";
+	stage_link_up(&s, 0, 3);
+	stage_link_up(&s, 2, 4);
+	stage_link_lost(&s, 2, 6);
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_did(&s, "at 0 ms\n1 < hello join 'n1' 10.0.0.1:1 101/1 position 1,0 attach +1 "
+		      "row 1000003: u102.2 d f,s4/6,closed d\n");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_again_and_again),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_position),
+		cmocka_unit_test(test_position_wraps),
+		cmocka_unit_test(test_no_position),
+		cmocka_unit_test(test_restarted),
+		cmocka_unit_test(test_spare_ports),
+		cmocka_unit_test(test_wrong_neighbours),
+		cmocka_unit_test(test_problems_in_row),
+		cmocka_unit_test(test_another_root),
+		cmocka_unit_test(test_root_moved),
+		cmocka_unit_test(test_root_again),
+		cmocka_unit_test(test_heard_by_unplaced),
+		cmocka_unit_test(test_root_is_root),
+		cmocka_unit_test(test_lonely),
+		cmocka_unit_test(test_row),
+		cmocka_unit_test(test_serials),
+		cmocka_unit_test(test_first_row),
+	};
+
+	return cmocka_run_group_tests_name("fm_bootstrap", all, NULL, NULL);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Init packets: each byte is where init.c says, and what is out of range is refused. */
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "stage.h"
+
+static const struct fm_init example = {
+	.placed = true,
+	.settled = true,
+	.heard = true,
+	.port = 5,
+	.ndims = 3,
+	.size = { 0x102, 3, 4 },
+	.position = { 0x101, 2, 3 },
+	.guid = 0x0102030405060708,
+	.root_guid = 0x1112131415161718,
+	.fabric = "fab",
+	.name = "n",
+	.root_address = "10.0.0.1:7471",
+};
+
+static const uint8_t bytes[] = {
+	't', 'I', 'N', 'I', 1, 7, 5, 3,
+	8, 7, 6, 5, 4, 3, 2, 1,
+	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+	2, 1, 3, 0, 4, 0, 0, 0, 0, 0, 0, 0,
+	1, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	3, 'f', 'a', 'b', 1, 'n',
+	13, '1', '0', '.', '0', '.', '0', '.', '1', ':', '7', '4', '7', '1',
+};
+
+static void same(const struct fm_init *a, const struct fm_init *b)
+{
+	assert_int_equal(a->placed, b->placed);
+	assert_int_equal(a->settled, b->settled);
+	assert_int_equal(a->heard, b->heard);
+	assert_int_equal(a->port, b->port);
+	assert_int_equal(a->ndims, b->ndims);
+	assert_int_equal(a->guid, b->guid);
+	assert_int_equal(a->root_guid, b->root_guid);
+	assert_memory_equal(a->size, b->size, sizeof(a->size));
+	assert_memory_equal(a->position, b->position, sizeof(a->position));
+	assert_string_equal(a->fabric, b->fabric);
+	assert_string_equal(a->name, b->name);
+	assert_string_equal(a->root_address, b->root_address);
+}
+
+/* Takes an Init that nothing lies behind: who reads on ends by a signal. */
+static int take(const uint8_t *buf, size_t len, struct fm_init *out)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	static uint8_t *edge;
+
+	if (!edge) {
+		edge = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0);
+		assert_true(edge != MAP_FAILED);
+		assert_int_equal(mprotect(edge + page, page, PROT_NONE), 0);
+		edge += page;
+	}
+	memset(edge - page, 'x', page);
+	memcpy(edge - len, buf, len);
+	return fm_init_get(edge - len, len, out);
+}
+
+static int comes(const struct fm_init *i)
+{
+	uint8_t buf[TORUS_MGMT_MAX];
+	struct fm_init out;
+	size_t len = fm_init_put(buf, i);
+	int err = fm_init_get(buf, len, &out);
+
+	if (!err)
+		same(&out, i);
+	return err;
+}
+
+static void test_bytes(void **state)
+{
+	uint8_t buf[TORUS_MGMT_MAX];
+	struct fm_init out;
+
+	(void)state;
+	memset(buf, 0xee, sizeof(buf));
+	assert_int_equal(fm_init_put(buf, &example), sizeof(bytes));
+	assert_memory_equal(buf, bytes, sizeof(bytes));
+	memset(&out, 0xff, sizeof(out));
+	assert_int_equal(fm_init_get(bytes, sizeof(bytes), &out), 0);
+	same(&out, &example);
+}
+
+/* Each flag is its own bit; no others are known. */
+static void test_flags(void **state)
+{
+	struct fm_init i = example;
+	uint8_t buf[TORUS_MGMT_MAX];
+
+	(void)state;
+	for (unsigned int f = 0; f < 8; f++) {
+		i.placed = f & 1;
+		i.settled = f & 2;
+		i.heard = f & 4;
+		fm_init_put(buf, &i);
+		assert_int_equal(buf[5], f);
+		assert_int_equal(comes(&i), f & 2 && !(f & 1) ? -EBADMSG : 0);
+	}
+	for (unsigned int f = 3; f < 8; f++) {
+		memcpy(buf, bytes, sizeof(bytes));
+		buf[5] |= (uint8_t)(1u << f);
+		assert_int_equal(fm_init_get(buf, sizeof(bytes), &i), -EBADMSG);
+	}
+}
+
+/* Cut off anywhere, longer, of another version, or not an Init at all. */
+static void test_torn(void **state)
+{
+	uint8_t buf[sizeof(bytes) + 1];
+	struct fm_init out;
+
+	(void)state;
+	memcpy(buf, bytes, sizeof(bytes));
+	buf[sizeof(bytes)] = 0;
+	for (size_t len = 0; len < sizeof(bytes); len++)
+		assert_int_equal(take(bytes, len, &out), -EBADMSG);
+	assert_int_equal(fm_init_get(buf, sizeof(buf), &out), -EBADMSG);
+	for (unsigned int i = 0; i < 4; i++) {
+		memcpy(buf, bytes, sizeof(bytes));
+		buf[i] ^= 1;
+		assert_int_equal(fm_init_get(buf, sizeof(bytes), &out), -EBADMSG);
+	}
+	for (unsigned int v = 0; v < 256; v++) {
+		memcpy(buf, bytes, sizeof(bytes));
+		buf[4] = (uint8_t)v;
+		assert_int_equal(fm_init_get(buf, sizeof(bytes), &out),
+				 v == FM_INIT_VERSION ? 0 : -EPROTONOSUPPORT);
+		/* The first five bytes are enough to know. */
+		assert_int_equal(take(buf, 5, &out),
+				 v == FM_INIT_VERSION ? -EBADMSG : -EPROTONOSUPPORT);
+		assert_int_equal(take(buf, 4, &out), -EBADMSG);
+	}
+}
+
+/* Texts are as long as they may be, and are of printable ASCII. */
+static void test_texts(void **state)
+{
+	struct fm_init i = example, out;
+	uint8_t buf[TORUS_MGMT_MAX];
+	size_t len;
+
+	(void)state;
+	memset(i.fabric, 'f', TORUS_NAME_MAX);
+	memset(i.name, ' ', TORUS_NAME_MAX);
+	memset(i.root_address, '~', FM_ADDR_MAX - 1);
+	assert_int_equal(comes(&i), 0);
+	i = example;
+	i.fabric[0] = i.name[0] = i.root_address[0] = '\0';
+	assert_int_equal(comes(&i), 0);
+	for (unsigned int c = 0; c < 256; c++) {
+		memcpy(buf, bytes, sizeof(bytes));
+		buf[65] = (uint8_t)c;	/* the name */
+		assert_int_equal(fm_init_get(buf, sizeof(bytes), &out),
+				 c >= ' ' && c <= '~' ? 0 : -EBADMSG);
+	}
+	for (unsigned int k = 0; k < 3; k++) {
+		static const size_t max[] = { TORUS_NAME_MAX, TORUS_NAME_MAX, FM_ADDR_MAX - 1 };
+
+		for (size_t more = 0; more < 2; more++) {
+			memcpy(buf, bytes, 60);
+			len = 60;
+			for (unsigned int t = 0; t < 3; t++) {
+				buf[len] = (uint8_t)(t == k ? max[t] + more : 0);
+				memset(buf + len + 1, 'x', buf[len]);
+				len += 1u + buf[len];
+			}
+			assert_int_equal(take(buf, len, &out), more ? -EBADMSG : 0);
+			/* The last byte is missing, of a text that may be so long. */
+			assert_int_equal(take(buf, len - 1, &out), -EBADMSG);
+		}
+		/* ... or all but one. */
+		assert_int_equal(take(buf, 62, &out), -EBADMSG);
+	}
+}
+
+/* Ports and dimensions are those that a fabric can have. */
+static void test_ports(void **state)
+{
+	(void)state;
+	for (unsigned int n = 0; n < 10; n++)
+		for (unsigned int p = 0; p < 16; p++) {
+			struct fm_init i = example;
+
+			i.ndims = (uint8_t)n;
+			i.port = (uint8_t)p;
+			for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
+				i.size[d] = 4;
+				i.position[d] = 3;
+			}
+			assert_int_equal(comes(&i), n && n <= TORUS_MAX_DIMS && p < 2 * n ?
+					 0 : -EBADMSG);
+			/* One that only asks need not know how many there are. */
+			i.placed = i.settled = false;
+			assert_int_equal(comes(&i), n <= TORUS_MAX_DIMS && p < TORUS_MAX_PORTS &&
+					 (!n || p < 2 * n) ? 0 : -EBADMSG);
+		}
+}
+
+/* What the sizes and positions of @d may be; @settled: the position is within the size. */
+static int sized(unsigned int d, unsigned int size, int32_t position, bool settled)
+{
+	struct fm_init i = example;
+
+	i.settled = settled;
+	for (unsigned int j = 0; j < 3; j++) {
+		i.size[j] = 1;
+		i.position[j] = 0;
+	}
+	i.size[d] = (uint16_t)size;
+	i.position[d] = position;
+	return comes(&i);
+}
+
+static void test_sizes(void **state)
+{
+	struct fm_init i = example;
+
+	(void)state;
+	for (unsigned int d = 0; d < 3; d++) {
+		assert_int_equal(sized(d, TORUS_MAX_SIZE, TORUS_MAX_SIZE - 1, true), 0);
+		assert_int_equal(sized(d, TORUS_MAX_SIZE, TORUS_MAX_SIZE, true), -EBADMSG);
+		assert_int_equal(sized(d, TORUS_MAX_SIZE + 1, 0, true), -EBADMSG);
+		assert_int_equal(sized(d, 2, -1, true), -EBADMSG);
+		assert_int_equal(sized(d, 2, 1, true), 0);
+		assert_int_equal(sized(d, 2, 2, true), -EBADMSG);
+		assert_int_equal(sized(d, 0, 0, true), -EBADMSG);
+		/* Not yet reduced by any size. */
+		assert_int_equal(sized(d, 0, 0, false), 0);
+		assert_int_equal(sized(d, 0, TORUS_MAX_NODES, false), 0);
+		assert_int_equal(sized(d, 0, TORUS_MAX_NODES + 1, false), -EBADMSG);
+		assert_int_equal(sized(d, 0, -TORUS_MAX_NODES, false), 0);
+		assert_int_equal(sized(d, 0, -TORUS_MAX_NODES - 1, false), -EBADMSG);
+		assert_int_equal(sized(d, TORUS_MAX_SIZE + 1, 0, false), -EBADMSG);
+	}
+	/* As many nodes as there may be, and more. */
+	i.size[0] = TORUS_MAX_SIZE;
+	i.size[1] = TORUS_MAX_NODES / TORUS_MAX_SIZE;
+	i.size[2] = 1;
+	i.position[2] = 0;
+	assert_int_equal(comes(&i), 0);
+	i.size[2] = 2;
+	assert_int_equal(comes(&i), -EBADMSG);
+	/* Sizes that are not known count as one. */
+	i.settled = false;
+	i.size[0] = 0;
+	assert_int_equal(comes(&i), 0);
+	/* What is beyond the dimensions does not matter. */
+	i = example;
+	i.size[3] = 0xffff;
+	i.position[5] = INT32_MIN;
+	assert_int_equal(comes(&i), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_sizes),
+	};
+
+	return cmocka_run_group_tests_name("fm_init", all, NULL, NULL);
+}
