@@ -199,10 +199,10 @@ static bool root_take(struct fm *fm, const struct fm_init *init)
 {
 	if (!init->placed || fm->bootstrap)
 		return false;
-	if (fm->have_root && fm->root_guid == init->root_guid) {
-		if (fm_tree_upstream(fm) || !strcmp(fm->root_address, init->root_address))
-			return false;
-	}
+	/* It is the same: another has been refused, or has made the former give way. */
+	if (fm->have_root &&
+	    (fm_tree_upstream(fm) || !strcmp(fm->root_address, init->root_address)))
+		return false;
 	fm->have_root = true;
 	fm->root_guid = init->root_guid;
 	strcpy(fm->root_address, init->root_address);
