@@ -1,0 +1,715 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node's part in a recovery: what it does with tables and steps, old, new and again,
+ * what it passes on to its children, and when it reports which sums.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+static struct fm_entry entry[4];
+
+static void child(int conn, uint32_t node, uint64_t version)
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	m.hello.role = FM_ROLE_CHILD;
+	m.hello.term = TERM;
+	m.hello.version = version;
+	stage_up(&s, conn);
+	stage_msg(&s, conn, &m);
+}
+
+/* Node 1 of a ring of four, with children 2 and 3 by connections 52 and 53. */
+static void joined(void)
+{
+	struct fm_init i;
+
+	stage_init(&s, "4x1", 1);
+	s.deaf = "init ping ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	child(52, 2, 0);
+	child(53, 3, 0);
+	stage_run(&s, 1);
+	stage_forget(&s);
+}
+
+static void table(uint64_t version)
+{
+	struct fm_msg m = stage_table(&s, version, entry);
+
+	stage_msg(&s, 1, &m);
+}
+
+static void step(uint64_t version, uint32_t round, enum fm_step_kind kind)
+{
+	struct fm_msg m = stage_step(version, round, kind);
+
+	stage_msg(&s, 1, &m);
+}
+
+static void reports(int conn, uint32_t node, uint64_t version, uint32_t round)
+{
+	struct fm_msg m = stage_report(&s, node, version, round);
+
+	m.report.term = TERM;
+	stage_msg(&s, conn, &m);
+}
+
+/* They have version 1 in force, as far as its table goes. */
+static void in_force(void)
+{
+	joined();
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126\n");
+}
+
+#define ALL " [0 'n0' 100/1] [1 'n1' 101/1] [2 'n2' 102/1] [3 'n3' 103/1]\n"
+
+/* --- tables ------------------------------------------------------------------------------- */
+
+static void test_table(void **state)
+{
+	(void)state;
+	joined();
+	table(1);
+	stage_did(&s, "52 < table 1 term 126 4x1" ALL "53 < table 1 term 126 4x1" ALL
+		  "place 4x1 at 1,0\nrows 1: 4\nlost\n");
+	reports(52, 2, 1, 0);
+	stage_did_nothing(&s);
+	reports(53, 3, 1, 0);
+	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
+	/* Once more: who has reported is not asked again, and the sum is said again. */
+	table(1);
+	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
+	/* A later one. */
+	table(2);
+	assert_int_equal(stage_count(&s, "table 2 term 126"), 2);
+	assert_int_equal(stage_count(&s, "\nrows 2: 0\n"), 1);
+	stage_did_no(&s, "place 4x1 at 0,0");
+	/* One that is older, or of another root. */
+	table(1);
+	stage_did_nothing(&s);
+	struct fm_msg m = stage_table(&s, 3, entry);
+
+	m.table.term = TERM + 1;
+	stage_msg(&s, 1, &m);
+	stage_did_nothing(&s);
+	assert_int_equal(fm_version(s.fm), 2);
+	stage_end(&s);
+}
+
+/* Changes fit the table they are said of, or the whole of it is asked for. */
+static void test_changes(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	m = stage_table(&s, 2, entry);
+	m.table.base = 1;
+	stage_msg(&s, 1, &m);
+	stage_did(&s, "1 < fetch\n");
+	table(1);
+	stage_forget(&s);
+	m.table.version = 3;
+	m.table.base = 2;
+	m.table.nentries = 0;
+	stage_msg(&s, 1, &m);
+	stage_did(&s, "1 < fetch has 1\n");
+	m.table.base = 1;
+	m.table.shape.size[0] = 5;
+	stage_msg(&s, 1, &m);
+	stage_did(&s, "1 < fetch has 1\n");
+	m.table.shape.size[0] = 4;
+	entry[0] = stage_entry(&s, 3);
+	entry[0].state = FM_NODE_DEAD;
+	m.table.nentries = 1;
+	stage_msg(&s, 1, &m);
+	assert_int_equal(stage_count(&s, "table 3 after 1 term 126 4x1 [3 'n3' 103/1 dead]\n"), 2);
+	assert_int_equal(fm_version(s.fm), 3);
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_DEAD);
+	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_UP);
+	stage_forget(&s);
+	/* One that is dead is not waited for. */
+	reports(52, 2, 3, 0);
+	stage_did(&s, "1 < report 3.0 of 2 term 126\n");
+	/* One that has the whole of it needs no base. */
+	table(7);
+	stage_did_some(&s, "table 7 term");
+	assert_int_equal(fm_version(s.fm), 7);
+	stage_end(&s);
+}
+
+/* A NIC that does not take the rows has not done the step; it is tried again. */
+static void test_not_applied(void **state)
+{
+	(void)state;
+	joined();
+	s.err.rows = -EBUSY;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did_no(&s, "report");
+	/* It shows that it lives. */
+	table(1);
+	assert_int_equal(stage_count(&s, "rows 1: 4\n"), 1);
+	stage_did_some(&s, "1 < pong\n");
+	/* Steps cannot be done from there. */
+	step(1, 1, FM_STEP_REPLAY);
+	stage_did_no(&s, "replay 1: ");
+	stage_end(&s);
+	joined();
+	s.err.rows = -EBUSY;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	s.err.rows = 0;
+	stage_forget(&s);
+	step(1, 0, FM_STEP_APPLY);
+	stage_did(&s, "rows 1: 4\nlost\n1 < report 1.0 of 3 term 126\n");
+	stage_end(&s);
+	/* Nor is it done where it could not be placed. */
+	joined();
+	s.err.place = -EBUSY;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	assert_int_equal(stage_count(&s, "rows"), 0);
+	/* Its children's sums go up: it takes no part itself. */
+	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
+	stage_end(&s);
+}
+
+/* Who is not in the table takes no part, and passes on what others say. */
+static void test_not_in_it(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	m = stage_table(&s, 1, entry);
+	entry[1] = entry[2];
+	entry[2] = entry[3];
+	m.table.nentries = 3;
+	stage_msg(&s, 1, &m);
+	reports(52, 2, 1, 0);
+	assert_int_equal(stage_count(&s, "place"), 0);
+	assert_int_equal(stage_count(&s, "report"), 0);
+	reports(53, 3, 1, 0);
+	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
+	assert_int_equal(fm_version(s.fm), 1);
+	stage_end(&s);
+	/* Without children there is nothing to be said. */
+	joined();
+	stage_down(&s, 52);
+	stage_down(&s, 53);
+	stage_forget(&s);
+	stage_msg(&s, 1, &m);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* Where the table has another NIC, or another life of this one. */
+static void test_who_is_there(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		in_force();
+		m = stage_table(&s, 2, entry);
+		if (k == 0)
+			entry[1].epoch = 2;
+		else if (k == 1)
+			entry[1].guid = 0x777;
+		else if (k == 2)
+			entry[1].state = FM_NODE_DEAD;
+		else
+			entry[1].state = FM_NODE_SILENT;
+		stage_msg(&s, 1, &m);
+		assert_int_equal(stage_count(&s, "rows"), 0);
+		assert_int_equal(stage_count(&s, "lost"), 0);
+		/* A node that the root takes for dead and that lives joins anew. */
+		assert_int_equal(stage_count(&s, "close 1\n"), k >= 2);
+		stage_forget(&s);
+		stage_run(&s, 100);
+		assert_int_equal(stage_count(&s, "connect 10.0.0.0:1: 2\n"), k >= 2);
+		stage_end(&s);
+	}
+}
+
+/* It was there, and is elsewhere now. */
+static void test_moves(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	in_force();
+	m = stage_table(&s, 2, entry);
+	entry[1].guid = NIC + 3;
+	entry[3].guid = NIC + 1;
+	stage_msg(&s, 1, &m);
+	stage_did_some(&s, "place 4x1 at 3,0\n");
+	s.deaf = "";
+	stage_link_up(&s, 0, 2);
+	stage_run(&s, 10);
+	stage_did_some(&s, "init 0: settled 3/4 0/1 ");
+	stage_end(&s);
+}
+
+/* One that had no position, or another number of dimensions, tells its neighbours. */
+static void test_spreads(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	i = stage_neighbour(&s, 2);
+	i.heard = true;
+	for (unsigned int p = 0; p < 3; p += 2)
+		stage_hear(&s, p, &i);
+	stage_run(&s, 100);
+	s.deaf = "";
+	stage_forget(&s);
+	table(1);
+	stage_run(&s, 200);
+	stage_did_no(&s, "init");
+	stage_end(&s);
+	/* By a wrong cable it knew the root only. */
+	stage_init(&s, "4x1", 1);
+	stage_link_up(&s, 0, 1);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	stage_run(&s, 100);
+	stage_forget(&s);
+	table(1);
+	stage_run(&s, 200);
+	stage_did_some(&s, "init 0: settled heard 1/4 0/1 root 100 10.0.0.0:1\n");
+	stage_end(&s);
+}
+
+/* --- steps ---------------------------------------------------------------------------------- */
+
+static void test_steps(void **state)
+{
+	(void)state;
+	in_force();
+	step(1, 1, FM_STEP_COUNT);
+	stage_did(&s, "52 < step 1.1 count term 126\n53 < step 1.1 count term 126\n");
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	stage_did(&s, "1 < report 1.1 of 3 term 126\n");
+	step(1, 2, FM_STEP_REPLAY);
+	stage_did(&s, "52 < step 1.2 replay term 126\n53 < step 1.2 replay term 126\n"
+		      "replay 1: 0\n");
+	/* Said again: to who has not done it. */
+	reports(53, 3, 1, 2);
+	step(1, 2, FM_STEP_REPLAY);
+	stage_did(&s, "52 < step 1.2 replay term 126\n1 < pong\n");
+	reports(52, 2, 1, 2);
+	stage_did(&s, "1 < report 1.2 of 3 term 126\n");
+	step(1, 2, FM_STEP_REPLAY);
+	stage_did(&s, "1 < report 1.2 of 3 term 126\n");
+	/* What is older is not answered. */
+	step(1, 1, FM_STEP_COUNT);
+	stage_did_nothing(&s);
+	step(1, 5, FM_STEP_RESUME);
+	stage_did(&s, "52 < step 1.5 resume term 126\n53 < step 1.5 resume term 126\n"
+		      "release 1\nlost\n");
+	/* Reports of another step, version or root do not count. */
+	reports(52, 2, 1, 4);
+	reports(52, 2, 1, 6);
+	reports(52, 2, 2, 5);
+	reports(52, 2, 0, 5);
+	struct fm_msg m = stage_report(&s, 2, 1, 5);
+
+	m.report.term = TERM + 1;
+	stage_msg(&s, 52, &m);
+	reports(53, 3, 1, 5);
+	stage_did_nothing(&s);
+	reports(52, 2, 1, 5);
+	stage_did(&s, "1 < report 1.5 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/* Steps of versions that are not had, or no longer. */
+static void test_other_steps(void **state)
+{
+	struct fm_msg m = stage_step(1, 3, FM_STEP_COUNT);
+
+	(void)state;
+	in_force();
+	m.step.term = TERM + 1;
+	stage_msg(&s, 1, &m);
+	stage_did_nothing(&s);
+	step(2, 1, FM_STEP_COUNT);
+	stage_did(&s, "1 < fetch has 1\n");
+	table(2);
+	stage_forget(&s);
+	step(1, 9, FM_STEP_COUNT);
+	stage_did_nothing(&s);
+	/* Before it is welcome nothing from above is believed. */
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_up(&s, 2);
+	stage_forget(&s);
+	m = stage_step(2, 9, FM_STEP_COUNT);
+	stage_msg(&s, 2, &m);
+	m = stage_table(&s, 5, entry);
+	stage_msg(&s, 2, &m);
+	stage_did_nothing(&s);
+	/* The same numbers under another root are another table. */
+	stage_welcome(&s, 2, TERM + 1, "");
+	stage_forget(&s);
+	m = stage_step(2, 9, FM_STEP_COUNT);
+	m.step.term = TERM + 1;
+	stage_msg(&s, 2, &m);
+	stage_did(&s, "2 < fetch has 2\n");
+	m = stage_table(&s, 1, entry);
+	m.table.term = TERM + 1;
+	stage_msg(&s, 2, &m);
+	assert_int_equal(fm_version(s.fm), 1);
+	stage_end(&s);
+}
+
+/* The NIC does not do as it is told: that is said, or tried again. */
+static void test_refusals(void **state)
+{
+	(void)state;
+	in_force();
+	s.err.replay = -EBUSY;
+	step(1, 1, FM_STEP_REPLAY);
+	stage_did_some(&s, "log warning recovery: replay refused: Device or resource busy\n");
+	s.err.release = -EBUSY;
+	step(1, 2, FM_STEP_RESUME);
+	assert_int_equal(stage_count(&s, "release 1\n"), 1);
+	stage_end(&s);
+}
+
+/* Base and hold: what the root wants to be remembered is in the next HELLO. */
+static void test_base(void **state)
+{
+	struct fm_msg m = stage_step(1, 1, FM_STEP_COUNT);
+
+	(void)state;
+	in_force();
+	m.step.base = (struct fm_base) { .version = 1, .known = 31, .missing = { 4, 5, 6, 7 },
+					 .replay_missing = 8 };
+	stage_msg(&s, 1, &m);
+	m.step.round = 2;
+	m.step.step = FM_STEP_REPLAY;
+	stage_msg(&s, 1, &m);
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_forget(&s);
+	stage_up(&s, 2);
+	stage_did_no(&s, "base");
+	stage_welcome(&s, 2, TERM, "");
+	m.step.round = 3;
+	m.step.step = FM_STEP_RESUME;
+	stage_msg(&s, 2, &m);
+	stage_down(&s, 2);
+	stage_run(&s, 200);
+	stage_forget(&s);
+	stage_up(&s, 3);
+	stage_did_some(&s, "base 1 known 31 missing 4 missing 5 missing 6 missing 7 replay_missing 8\n");
+	stage_end(&s);
+}
+
+/* Ports that the table says are healthy are opened by REPLAY, and the row says so. */
+static void test_reopen(void **state)
+{
+	(void)state;
+	in_force();
+	stage_link_lost(&s, 0, 9);
+	stage_link_up(&s, 0, 2);
+	stage_did_some(&s, "row 1000005: u102.2,s1/9,closed d u100.0 d\n");
+	table(2);
+	reports(52, 2, 2, 0);
+	reports(53, 3, 2, 0);
+	stage_did_some(&s, "report 2.0 of 3 term 126 reopen 1\n");
+	s.err.replay = -EBUSY;
+	step(2, 1, FM_STEP_REPLAY);
+	stage_forget(&s);
+	s.link[2].peer_port = 1;
+	stage_link_tell(&s, 2);
+	stage_did_some(&s, ": u102.2,s1/9,closed d u100.1 d\n");
+	s.err.replay = 0;
+	step(2, 2, FM_STEP_REPLAY);
+	stage_did_some(&s, "replay 2: 1\n");
+	stage_link_up(&s, 2, 1);
+	stage_did_some(&s, ": u102.2 d u100.0 d\n");
+	stage_end(&s);
+}
+
+/* The ends of sessions that came too late for the table, and those nobody will tell of. */
+static void test_late_ends(void **state)
+{
+	struct fm_msg m = stage_step(2, 1, FM_STEP_COUNT);
+
+	(void)state;
+	in_force();
+	stage_link_lost(&s, 0, 9);
+	table(2);
+	stage_forget(&s);
+	m.step.nended = 2;
+	m.step.ended[0] = (struct fm_ended) { .node = 2, .session = 1, .seq = 44, .port = 2 };
+	m.step.ended[1] = (struct fm_ended) { .node = 3, .session = 8, .seq = 45, .port = 11 };
+	stage_msg(&s, 1, &m);
+	stage_did_some(&s, "52 < step 2.1 count term 126 ended 2.2 s1/44 ended 3.11 s8/45\n");
+	assert_int_equal(fm_node(s.fm, 2)->ended, 4);
+	assert_int_equal(fm_node(s.fm, 2)->session[2], 1);
+	assert_int_equal(fm_node(s.fm, 2)->seq[2], 44);
+	assert_int_equal(fm_node(s.fm, 3)->ended, 1 << 11);
+	/* Beyond nodes and ports there is nothing to be known. */
+	m.step.round = 2;
+	m.step.ended[0].node = 4;
+	m.step.ended[1].port = TORUS_MAX_PORTS;
+	stage_msg(&s, 1, &m);
+	assert_int_equal(fm_node(s.fm, 3)->ended, 1 << 11);
+	stage_end(&s);
+}
+
+/* --- sums ------------------------------------------------------------------------------------ */
+
+static void fill(struct fm_sums *u, unsigned int base)
+{
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			u->flow[f][c] = base + 10 * f + c;
+	u->parked = base + 201;
+	u->unresolved = base + 202;
+	u->held = base + 203;
+	u->lost = base + 204;
+	u->reopen = base + 205;
+	u->relayed = base + 206;
+}
+
+/* Everything is added up, of each node once, whatever has changed below meanwhile. */
+static void test_sums(void **state)
+{
+	struct fm_msg two, three;
+	char want[2000];
+	int n;
+
+	(void)state;
+	in_force();
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			s.park.flow.counter[f][c] = 3;
+	s.park.parked = 4;
+	s.park.unresolved = 5;
+	s.park.held = 6;
+	s.lost = 7;
+	step(1, 1, FM_STEP_RESUME);
+	stage_forget(&s);
+	two = stage_report(&s, 2, 1, 1);
+	three = stage_report(&s, 3, 1, 1);
+	fill(&two.report.sums, 5000);
+	fill(&three.report.sums, 1000);
+	stage_msg(&s, 52, &two);
+	/* It says something else: that counts. */
+	fill(&two.report.sums, 2000);
+	stage_msg(&s, 52, &two);
+	stage_did_nothing(&s);
+	stage_msg(&s, 53, &three);
+	n = sprintf(want, "1 < report 1.1 of 3 term 126");
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			n += sprintf(want + n, " flow%u.%u %u", f, c, 3003 + 20 * f + 2 * c);
+	sprintf(want + n, " parked 3406 unresolved 3409 held 3412 lost 3415 reopen 3410 relayed 3412\n");
+	stage_did(&s, want);
+	/* A child that goes is no longer in the sum. */
+	stage_down(&s, 53);
+	stage_did_some(&s, "report 1.1 of 2 term 126 flow0.0 2003 ");
+	stage_down(&s, 52);
+	stage_did_some(&s, "report 1.1 of 1 term 126 flow0.0 3 ");
+	/* It comes back, and the sum waits for it. */
+	child(54, 2, 1);
+	stage_did_some(&s, "54 < step 1.1 resume term 126\n");
+	step(1, 1, FM_STEP_RESUME);
+	stage_did(&s, "54 < step 1.1 resume term 126\n1 < pong\n");
+	stage_end(&s);
+}
+
+/* What the NIC said of packets given up is read when rows are switched and at the end. */
+static void test_lost(void **state)
+{
+	(void)state;
+	joined();
+	s.lost = 5;
+	s.err.lost = 0;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126 lost 5\n");
+	step(1, 1, FM_STEP_COUNT);
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	assert_int_equal(stage_count(&s, "\nlost"), 0);
+	stage_did_some(&s, "1 < report 1.1 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/* --- children that come and ask ------------------------------------------------------------------ */
+
+/* One that comes gets the table unless it has it, and the step. */
+static void test_child_comes(void **state)
+{
+	(void)state;
+	in_force();
+	stage_down(&s, 52);
+	stage_forget(&s);
+	child(54, 2, 0);
+	stage_did(&s, "54 < welcome term 126 root 100 parent ''\n"
+		      "1 < adopted 102/1 parent 101 attach 1\n"
+		      "54 < table 1 term 126 4x1" ALL);
+	stage_down(&s, 54);
+	stage_forget(&s);
+	child(55, 2, 1);
+	stage_did(&s, "55 < welcome term 126 root 100 parent ''\n"
+		      "1 < adopted 102/1 parent 101 attach 1\n");
+	step(1, 1, FM_STEP_COUNT);
+	stage_forget(&s);
+	child(56, 2, 1);
+	stage_did_some(&s, "56 < step 1.1 count term 126\n");
+	stage_say(&s, 56, FM_MSG_FETCH);
+	stage_did(&s, "56 < table 1 term 126 4x1" ALL "56 < step 1.1 count term 126\n");
+	stage_end(&s);
+	/* Nodes that are absent are left out. */
+	joined();
+	struct fm_msg m = stage_table(&s, 1, entry);
+
+	entry[0] = entry[1];
+	entry[1] = entry[3];
+	m.table.nentries = 2;
+	m.table.open = 1;
+	stage_msg(&s, 1, &m);
+	stage_forget(&s);
+	stage_say(&s, 52, FM_MSG_FETCH);
+	stage_did(&s, "52 < table 1 term 126 4x1 open 1 [1 'n1' 101/1] [3 'n3' 103/1]\n");
+	stage_end(&s);
+	/* Without a table there is nothing to give, nor of another root. */
+	joined();
+	stage_say(&s, 52, FM_MSG_FETCH);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	in_force();
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_up(&s, 2);
+	stage_welcome(&s, 2, TERM + 1, "");
+	stage_forget(&s);
+	struct fm_msg h = stage_hello(&s, 2);
+
+	h.hello.role = FM_ROLE_CHILD;
+	h.hello.term = TERM + 1;
+	stage_up(&s, 57);
+	stage_msg(&s, 57, &h);
+	stage_did(&s, "57 < welcome term 127 root 100 parent ''\n"
+		      "2 < adopted 102/1 parent 101 attach 1\n");
+	stage_end(&s);
+}
+
+/* One that is not in the table, or with another epoch, is not waited for. */
+static void test_not_awaited(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		struct fm_msg m;
+
+		joined();
+		m = stage_table(&s, 1, entry);
+		if (k == 1)
+			entry[3].epoch = 2;
+		else if (k == 2)
+			entry[3].guid = 0x777;
+		else if (k == 3)
+			m.table.nentries = 3;
+		stage_msg(&s, 1, &m);
+		reports(52, 2, 1, 0);
+		assert_int_equal(stage_count(&s, "report 1.0 of 2"), k > 0);
+		/* Should it report nevertheless, that is said as well. */
+		reports(53, 3, 1, 0);
+		stage_did_some(&s, "report 1.0 of 3");
+		stage_end(&s);
+	}
+}
+
+/* A child that does not answer a step for 20 times as long as it takes to say it again. */
+static void test_child_hangs(void **state)
+{
+	(void)state;
+	joined();
+	stage_run(&s, 100);
+	stage_forget(&s);
+	table(1);
+	reports(52, 2, 1, 0);
+	stage_forget(&s);
+	stage_run(&s, 1000);
+	stage_say(&s, 1, FM_MSG_PONG);
+	stage_run(&s, 2099.999);
+	stage_did_no(&s, "close");
+	stage_run(&s, 2200);
+	assert_int_equal(stage_count(&s, "at 2100 ms\nclose 53\n"), 1);
+	assert_int_equal(stage_count(&s, "1 < left 103/1 parent 101 attach 1\n"), 1);
+	/* The sum goes without it. */
+	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
+	stage_end(&s);
+	/* A word is enough for as long again. */
+	joined();
+	table(1);
+	stage_run(&s, 1500);
+	stage_say(&s, 1, FM_MSG_PONG);
+	stage_say(&s, 52, FM_MSG_PING);
+	stage_forget(&s);
+	stage_run(&s, 3400);
+	assert_int_equal(stage_count(&s, "close"), 1);
+	stage_did_some(&s, "close 53\n");
+	stage_run(&s, 3499.999);
+	stage_did_nothing(&s);
+	stage_run(&s, 3500);
+	stage_did_some(&s, "close 52\n");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_not_applied),
+		cmocka_unit_test(test_not_in_it),
+		cmocka_unit_test(test_who_is_there),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_spreads),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_other_steps),
+		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_base),
+		cmocka_unit_test(test_reopen),
+		cmocka_unit_test(test_late_ends),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_child_comes),
+		cmocka_unit_test(test_not_awaited),
+		cmocka_unit_test(test_child_hangs),
+	};
+
+	return cmocka_run_group_tests_name("fm_member", all, NULL, NULL);
+}
