@@ -214,7 +214,8 @@ static void answer_again(struct fm *fm)
 	const struct fm_conn *up = fm_tree_upstream(fm);
 
 	fm_member_repeat(fm);
-	fm_member_check(fm, true);
+	fm->member.sent = false;
+	fm_member_check(fm, false);
 	if (up && !fm->member.sent)
 		fm_tree_pong(fm, up);
 }
