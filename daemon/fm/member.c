@@ -96,7 +96,7 @@ void fm_member_check(struct fm *fm, bool again)
 	if (!m->version || m->nawaited || (m->sent && !again) || (takes_part(fm) && !m->own))
 		return;
 	if (m->own)
-		*sum = m->report;
+		report_add(sum, &m->report, 1);
 	report_add(sum, &m->below, 1);
 	if (!sum->count)
 		return;

@@ -234,6 +234,7 @@ static void body(struct stage *s, const struct fm_msg *m)
 		    m->report.count);
 		term(s, m->report.term);
 		sums(s, &m->report.sums);
+		s->set = m->report.set;
 		break;
 	case FM_MSG_PONG:
 		flag(s, m->pong.adrift, "adrift");

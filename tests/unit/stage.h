@@ -32,6 +32,7 @@
  * @park, @lost: what the NIC says
  * @err: what calls of the NIC return
  * @refuse_connect: connect() fails
+ * @set: of the last report that went up
  * @text, @len: what it did
  */
 struct stage {
@@ -50,6 +51,7 @@ struct stage {
 	int refuse_connect;
 	int next_conn;
 	uint64_t stamped;
+	uint64_t set;
 	size_t len;
 	char text[1 << 18];
 };

@@ -500,6 +500,11 @@ static void fill(struct fm_sums *u, unsigned int base)
 	u->relayed = base + 206;
 }
 
+static uint64_t set_of(uint32_t node)
+{
+	return stage_report(&s, node, 1, 1).report.set;
+}
+
 /* Everything is added up, of each node once, whatever has changed below meanwhile. */
 static void test_sums(void **state)
 {
@@ -534,16 +539,33 @@ static void test_sums(void **state)
 			n += sprintf(want + n, " flow%u.%u %u", f, c, 3003 + 20 * f + 2 * c);
 	sprintf(want + n, " parked 3406 unresolved 3409 held 3412 lost 3415 reopen 3410 relayed 3412\n");
 	stage_did(&s, want);
+	assert_int_equal(s.set, set_of(1) + set_of(2) + set_of(3));
 	/* A child that goes is no longer in the sum. */
 	stage_down(&s, 53);
 	stage_did_some(&s, "report 1.1 of 2 term 126 flow0.0 2003 ");
+	assert_int_equal(s.set, set_of(1) + set_of(2));
 	stage_down(&s, 52);
 	stage_did_some(&s, "report 1.1 of 1 term 126 flow0.0 3 ");
+	assert_int_equal(s.set, set_of(1));
 	/* It comes back, and the sum waits for it. */
 	child(54, 2, 1);
 	stage_did_some(&s, "54 < step 1.1 resume term 126\n");
 	step(1, 1, FM_STEP_RESUME);
 	stage_did(&s, "54 < step 1.1 resume term 126\n1 < pong\n");
+	stage_end(&s);
+}
+
+/* A NIC that does not say how it counts: nothing is made up. */
+static void test_no_counts(void **state)
+{
+	(void)state;
+	joined();
+	s.park.parked = 4;
+	s.err.flow = -EIO;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126\n");
 	stage_end(&s);
 }
 
@@ -705,6 +727,7 @@ int main(void)
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_late_ends),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_no_counts),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_child_comes),
 		cmocka_unit_test(test_not_awaited),
