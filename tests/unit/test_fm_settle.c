@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When a root begins its first table, and with what: gaps, nodes that are only heard of, a
+ * root that starts anew among nodes that remember, and a root that is alone.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+
+/* The root of a 4x4, its links up; @known: of the shape. */
+static void root(bool known)
+{
+	stage_init(&s, "4x4", 0);
+	if (!known)
+		s.cfg.shape.ndims = 0;
+	s.deaf = "init ping pong report lost rows place release welcome ";
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+}
+
+static void join(uint32_t node, void (*change)(struct fm_hello *h))
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	if (change)
+		change(&m.hello);
+	stage_up(&s, 100 + (int)node);
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* The table comes @ms after now, neither sooner nor later. */
+static void settles(uint64_t ms)
+{
+	stage_run_ns(&s, s.now + ms * MS - (ms != 0));
+	if (ms)
+		assert_int_equal(fm_version(s.fm), 0);
+	stage_run_ns(&s, s.now + (ms != 0));
+	assert_int_not_equal(fm_version(s.fm), 0);
+}
+
+/* --- when -------------------------------------------------------------------------------- */
+
+static void test_whole(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		root(known);
+		stage_run(&s, 50);
+		for (uint32_t i = 1; i < 16; i++) {
+			assert_int_equal(fm_version(s.fm), 0);
+			join(i, NULL);
+		}
+		settles(0);
+		stage_did_some(&s, "log info bootstrap: shape 4x4, 16 of 16 nodes\n");
+		stage_end(&s);
+	}
+}
+
+/* The links of a node that is not there yet are waited for, from the last news on. */
+static void test_heard_of(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		root(known);
+		for (uint32_t i = 1; i < 15; i++) {
+			stage_run(&s, 100 * i);
+			join(i, NULL);
+		}
+		settles(3000);
+		stage_did_some(&s, "log info bootstrap: shape 4x4, 15 of 16 nodes\n");
+		stage_end(&s);
+	}
+}
+
+static void no_11(struct fm_hello *h)
+{
+	for (unsigned int p = 0; p < 4; p++)
+		if (h->row.port[p].peer_guid == NIC + 11)
+			h->row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+}
+
+static void stranger_11(struct fm_hello *h)
+{
+	for (unsigned int p = 0; p < 4; p++)
+		if (h->row.port[p].peer_guid == NIC + 11)
+			h->row.port[p].problem = FM_PROBLEM_FABRIC;
+}
+
+static void nameless_11(struct fm_hello *h)
+{
+	for (unsigned int p = 0; p < 4; p++)
+		if (h->row.port[p].peer_guid == NIC + 11)
+			h->row.port[p].peer_guid = 0;
+}
+
+static void port_down(struct fm_hello *h)
+{
+	if (h->guid == NIC + 5)
+		h->row.port[0].state = FM_PORT_DOWN;
+	if (h->guid == NIC + 6)
+		h->row.port[2].state = FM_PORT_DOWN;
+}
+
+/* A gap that is known: as long as nothing new comes for half a second. */
+static void test_gaps(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		root(known);
+		for (uint32_t i = 1; i < 16; i++)
+			if (i != 11)
+				join(i, no_11);
+		settles(500);
+		stage_end(&s);
+		/* Words that are no news do not put it off, a row does. */
+		root(known);
+		for (uint32_t i = 1; i < 16; i++)
+			if (i != 11)
+				join(i, no_11);
+		stage_run(&s, 400);
+		stage_say(&s, 101, FM_MSG_PING);
+		stage_run(&s, 450);
+		struct fm_msg m = { .type = FM_MSG_ROW };
+
+		m.row = (struct fm_row_msg) { .guid = NIC + 2, .epoch = 1,
+					      .row = stage_row(&s, 2) };
+		m.row.row.serial = 2;
+		m.row.row.port[0].closed = true;
+		stage_msg(&s, 102, &m);
+		settles(500);
+		stage_end(&s);
+		/* All nodes are there, but not all cables: enough if that is known. */
+		root(known);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, port_down);
+		settles(known ? 0 : 500);
+		stage_end(&s);
+		/* What leads to another fabric, or nobody knows where, is not waited for. */
+		root(known);
+		for (uint32_t i = 1; i < 16; i++)
+			if (i != 11)
+				join(i, stranger_11);
+		settles(known ? 500 : 0);
+		stage_end(&s);
+		root(known);
+		for (uint32_t i = 1; i < 16; i++)
+			if (i != 11)
+				join(i, nameless_11);
+		settles(known ? 500 : 0);
+		stage_end(&s);
+	}
+}
+
+/* --- alone --------------------------------------------------------------------------------- */
+
+/* A root with cables that knows no shape waits for a neighbour, and says so after 30 s. */
+static void test_alone(void **state)
+{
+	(void)state;
+	root(false);
+	stage_run_ns(&s, 30000 * MS - 1);
+	stage_did_nothing(&s);
+	stage_run(&s, 40000);
+	stage_did(&s, "at 30000 ms\nlog error bootstrap: no other node joined for 30 s: do "
+		      "neighbours run, with links that are up? shape = auto finds nothing without "
+		      "them\n");
+	assert_int_equal(fm_version(s.fm), 0);
+	join(1, NULL);
+	fm_timer(s.fm, START + s.now);
+	stage_did_some(&s, "log info bootstrap: over: no other node joined for 30 s");
+	stage_end(&s);
+	/* One that knows the shape is not. */
+	root(true);
+	settles(3000);
+	stage_end(&s);
+	/* Nor one that has no cables at all. */
+	stage_init(&s, "4x4", 0);
+	s.cfg.shape.ndims = 0;
+	stage_start(&s);
+	settles(500);
+	stage_end(&s);
+	/* But one whose links are not up. */
+	stage_init(&s, "4x4", 0);
+	s.cfg.shape.ndims = 0;
+	strcpy(s.link[2].lower, "eth0");
+	stage_start(&s);
+	stage_run(&s, 29999);
+	assert_null(fm_problem(s.fm, 0));
+	stage_run(&s, 30000);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "bootstrap");
+	stage_end(&s);
+}
+
+/* --- starting anew ---------------------------------------------------------------------------- */
+
+/* The NIC of the root was placed, with the rows of version @version. */
+static void restart(bool known, const char *shape, uint32_t node, uint64_t version)
+{
+	stage_init(&s, "4x4", 0);
+	if (!known)
+		s.cfg.shape.ndims = 0;
+	s.deaf = "init ping pong report lost rows place release welcome ";
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	s.dev.placed = true;
+	assert_int_equal(torus_shape_parse(shape, &s.dev.shape), 0);
+	s.dev.node = node;
+	torus_node_coords(&s.dev.shape, node, &s.dev.coords);
+	s.dev.version = version;
+	stage_start(&s);
+}
+
+static void placed(struct fm_hello *h)
+{
+	h->placed = true;
+	h->shape = s.shape;
+	torus_node_coords(&s.shape, (uint32_t)(h->guid - NIC), &h->coords);
+	h->version = 6;
+}
+
+/* The shape stays; those who come keep their places; waits are twice as long. */
+static void test_restart(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		restart(known, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, placed);
+		settles(0);
+		assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x4, 16 of 16 nodes\n"), 1);
+		assert_int_equal(stage_count(&s, "log info table: version 7: root restarted\n"), 1);
+		for (uint32_t i = 0; i < 16; i++)
+			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+		stage_end(&s);
+		/* Who does not come, and whose links are up, is silent. */
+		restart(known, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 15; i++)
+			join(i, placed);
+		settles(6000);
+		assert_int_equal(fm_node(s.fm, 15)->state, FM_NODE_SILENT);
+		assert_int_equal(fm_node(s.fm, 15)->guid, NIC + 15);
+		assert_int_equal(fm_node(s.fm, 15)->fault, 0);
+		assert_int_equal(fm_exclusions(s.fm)[14], 0);
+		stage_end(&s);
+	}
+}
+
+/* A NIC that was of another shape, or at another place, is no reason to keep anything. */
+static void test_other_place(void **state)
+{
+	static const char text[] = "log warning bootstrap: the NIC was placed at another shape or "
+				   "not at 0: placed anew\n";
+
+	(void)state;
+	restart(true, "4x3", 0, 6);
+	stage_did_some(&s, text);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, NULL);
+	settles(0);
+	/* Its versions go on, for packets may be about. */
+	assert_int_equal(stage_count(&s, "version 7: root restarted\n"), 1);
+	stage_end(&s);
+	restart(true, "4x4", 1, 6);
+	stage_did_some(&s, text);
+	stage_end(&s);
+	restart(false, "4x4", 1, 6);
+	stage_did_some(&s, text);
+	stage_end(&s);
+	/* The shape is to be found: what was found is kept, but not of a root alone. */
+	restart(false, "4x3", 0, 6);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	restart(false, "1x1", 0, 6);
+	stage_did_some(&s, text);
+	stage_end(&s);
+	stage_init(&s, "1x1", 0);
+	s.cfg.shape.ndims = 0;
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	stage_start(&s);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	/* A NIC that is fresh says nothing of that. */
+	root(true);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+static void two_at_5(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid == NIC + 6)
+		torus_node_coords(&s.shape, 5, &h->coords);
+}
+
+static void of_5x4(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid == NIC + 6)
+		h->shape.size[0] = 5;
+}
+
+/* Two that say they are at one place: one of them is, and the other is placed by its cables. */
+static void test_places(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		restart(true, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, k ? two_at_5 : of_5x4);
+		settles(0);
+		for (uint32_t i = 0; i < 16; i++)
+			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+		stage_end(&s);
+	}
+}
+
+/* Versions go on from the highest that anybody has, leaving out colours that are about. */
+static void test_versions(void **state)
+{
+	static const struct {
+		uint64_t root, one, rest, next;
+	} t[] = {
+		{ 6, 6, 6, 7 }, { 6, 9, 6, 11 }, { 6, 2, 6, 7 }, { 6, 3, 6, 8 }, { 7, 8, 6, 9 },
+		{ 5, 7, 6, 8 }, { 4, 5, 3, 6 }, { 6, 9, 8, 11 }, { 5, 0, 7, 8 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		restart(true, "4x4", 0, t[k].root);
+		for (uint32_t i = 1; i < 16; i++) {
+			struct fm_msg m = stage_hello(&s, i);
+
+			placed(&m.hello);
+			m.hello.version = i == 7 ? t[k].one : t[k].rest;
+			stage_up(&s, 100 + (int)i);
+			stage_msg(&s, 100 + (int)i, &m);
+		}
+		settles(0);
+		if (fm_version(s.fm) != t[k].next)
+			fprintf(stderr, "case %u: %llu\n", k, (unsigned long long)fm_version(s.fm));
+		assert_int_equal(fm_version(s.fm), t[k].next);
+		stage_end(&s);
+	}
+}
+
+/* --- what was excluded --------------------------------------------------------------------------- */
+
+static uint64_t table_of[16];
+static uint16_t admin_of[16], across_of[16];
+static uint32_t away;
+
+static void says(struct fm_hello *h)
+{
+	uint32_t i = (uint32_t)(h->guid - NIC);
+
+	placed(h);
+	h->table = table_of[i];
+	h->admin = admin_of[i];
+	h->across = across_of[i];
+}
+
+/* @words: what is logged of it. */
+static void recalled(bool known, const char *words)
+{
+	restart(known, "4x4", 0, 6);
+	for (uint32_t i = 1; i < 16; i++)
+		if (i != away)
+			join(i, says);
+	stage_run(&s, away ? 6000 : 1);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	assert_int_equal(stage_count(&s, "excluded as before"), words[0] != '\0');
+	if (words[0])
+		assert_int_equal(stage_count(&s, words), 1);
+}
+
+static void forget_said(void)
+{
+	for (unsigned int i = 0; i < 16; i++) {
+		table_of[i] = 6;
+		admin_of[i] = across_of[i] = 0;
+	}
+	away = 0;
+}
+
+/* Whoever has the later table is right about a cable, at both of its ends. */
+static void test_recall(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		forget_said();
+		recalled(known, "");
+		stage_end(&s);
+		/* 5:+x is excluded there, and 6 knows. */
+		admin_of[5] = 1;
+		across_of[6] = 4;
+		recalled(known, "log info table: 1 port stays excluded as before\n");
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		assert_int_equal(fm_node(s.fm, 6)->admin, 0);
+		assert_string_equal(fm_excluded(s.fm, 6, 2), "admin");
+		stage_end(&s);
+		/* Two. */
+		admin_of[9] = 2;
+		across_of[13] = 8;
+		recalled(known, "log info table: 2 ports stay excluded as before\n");
+		assert_int_equal(fm_node(s.fm, 9)->admin, 2);
+		stage_end(&s);
+		/* It is included since, which 6 knows and 5 does not. */
+		forget_said();
+		admin_of[5] = 1;
+		table_of[6] = 7;
+		recalled(known, "");
+		stage_end(&s);
+		/* It is excluded since. */
+		forget_said();
+		across_of[6] = 4;
+		table_of[6] = 7;
+		recalled(known, "1 port stays");
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+		/* What 6 knows of less is not believed. */
+		table_of[6] = 5;
+		recalled(known, "");
+		stage_end(&s);
+		/* 5 is away, or has begun anew: its neighbours speak for it. */
+		table_of[6] = 6;
+		away = 5;
+		recalled(known, "1 port stays");
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+		away = 0;
+		table_of[5] = 0;
+		recalled(known, "1 port stays");
+		stage_end(&s);
+	}
+}
+
+/* Said twice, the later counts; of another shape, or without a place, nothing does. */
+static void test_recall_words(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 5; k++) {
+		restart(true, "4x4", 0, 6);
+		forget_said();
+		for (uint32_t i = 1; i < 16; i++) {
+			struct fm_msg m = stage_hello(&s, i);
+
+			says(&m.hello);
+			if (i == 5) {
+				m.hello.admin = k < 2 || k > 2 ? 1 : 0;
+				m.hello.placed = k != 3;
+				m.hello.shape.size[1] = k == 4 ? 5 : 4;
+			}
+			stage_up(&s, 100 + (int)i);
+			stage_msg(&s, 100 + (int)i, &m);
+			if (i != 5 || k > 2)
+				continue;
+			/* It comes once more before the others have. */
+			m.hello.attach = 2;
+			m.hello.table = k == 1 ? 5 : 7;
+			m.hello.admin = k == 0 ? 0 : k == 1 ? 0 : 1;
+			stage_up(&s, 300);
+			stage_msg(&s, 300, &m);
+		}
+		stage_run(&s, 1);
+		assert_int_equal(stage_count(&s, "1 port stays excluded"), k == 1 || k == 2);
+		stage_end(&s);
+	}
+}
+
+/* What a node says of it is what its table has, at both ends of its cables. */
+static void test_recall_tell(void **state)
+{
+	struct fm_entry entry[16];
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "4x4", 5);
+	s.deaf = "init log ";
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	m = stage_table(&s, 4, entry);
+	entry[5].admin = 6;
+	entry[6].admin = 4;	/* 6:-x is across 5:+x */
+	entry[1].admin = 2;	/* 1:+y is across 5:-y */
+	entry[9].admin = 2;	/* 9:+y leads elsewhere */
+	stage_msg(&s, 1, &m);
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_forget(&s);
+	stage_up(&s, 2);
+	stage_did_some(&s, " table 4 admin 6 across 9 row");
+	/* To a parent nothing of this is said. */
+	stage_welcome(&s, 2, TERM, "10.0.0.9:1");
+	stage_up(&s, 3);
+	stage_did_no(&s, "across");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_heard_of),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_alone),
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_other_place),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_recall),
+		cmocka_unit_test(test_recall_words),
+		cmocka_unit_test(test_recall_tell),
+	};
+
+	return cmocka_run_group_tests_name("fm_settle", all, NULL, NULL);
+}
