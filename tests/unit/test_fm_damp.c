@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Links that flap and cables whose ends differ, as a root sees them: when a cable is held
+ * down and for how long, what is told of it, and what the table makes of it.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+static uint32_t serial[16];
+
+#define HALF 16000	/* ms */
+#define LIMIT 4
+#define HOLD_MAX 40000
+
+/* A root and all nodes of a 4x4, at rest; reports are made by themselves. */
+static void root(void)
+{
+	stage_init(&s, "4x4", 0);
+	s.deaf = "init ping pong report lost rows place release welcome step close table adopted ";
+	s.cfg.flap_limit = LIMIT;
+	s.cfg.flap_half_life = HALF * MS;
+	s.cfg.hold_max = HOLD_MAX * MS;
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+	for (uint32_t i = 1; i < 16; i++) {
+		struct fm_msg m = stage_hello(&s, i);
+
+		serial[i] = 1;
+		stage_up(&s, 100 + (int)i);
+		stage_msg(&s, 100 + (int)i, &m);
+	}
+}
+
+/* Until @ns after the start; nobody falls silent, and what is asked for is done. */
+static void lives_ns(uint64_t ns)
+{
+	struct fm_outline o;
+
+	for (;;) {
+		fm_outline(s.fm, &o);
+		for (uint32_t round = 0; o.under_way && round < 8; round++)
+			for (uint32_t i = 1; i < 16; i++) {
+				struct fm_msg m = stage_report(&s, i, fm_version(s.fm), round);
+
+				stage_msg(&s, 100 + (int)i, &m);
+			}
+		for (uint32_t i = 1; i < 16; i++)
+			stage_say(&s, 100 + (int)i, FM_MSG_PING);
+		fm_outline(s.fm, &o);
+		if (s.now == ns)
+			break;
+		stage_run_ns(&s, ns - s.now < 10 * MS || (!o.under_way && ns - s.now < 900 * MS) ? ns :
+			     s.now + (o.under_way ? 10 : 900) * MS);
+	}
+}
+
+static void lives(double ms)
+{
+	lives_ns((uint64_t)(ms * 1000 + 0.5) * (MS / 1000));
+}
+
+static void row(uint32_t node, unsigned int port, enum fm_port_state is)
+{
+	struct fm_msg m = { .type = FM_MSG_ROW };
+
+	m.row = (struct fm_row_msg) { .guid = NIC + node, .epoch = 1, .row = stage_row(&s, node) };
+	m.row.row.serial = ++serial[node];
+	m.row.row.port[port].state = (uint8_t)is;
+	m.row.row.port[port].session = serial[node];
+	m.row.row.port[port].closed = true;
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* The cable from 5 to 6, at both its ends. */
+static void cable(enum fm_port_state is)
+{
+	row(5, 0, is);
+	row(6, 2, is);
+}
+
+#define HELD "the link from 1,1:+x ('n5') to 2,1:-x ('n6') is lost again and again: it is " \
+	     "held down until it has been quiet for a while"
+
+static bool held(void)
+{
+	struct fm_hold h;
+
+	return fm_hold(s.fm, 0, START + s.now, &h);
+}
+
+static uint64_t left(void)
+{
+	struct fm_hold h;
+
+	assert_true(fm_hold(s.fm, 0, START + s.now, &h));
+	assert_int_equal(h.node, 5);
+	assert_int_equal(h.port, 0);
+	assert_int_equal(h.peer, 6);
+	assert_int_equal(h.peer_port, 2);
+	assert_false(fm_hold(s.fm, 1, START + s.now, &h));
+	return h.left;
+}
+
+/* Lost @n times at once. */
+static void flaps(unsigned int n)
+{
+	while (n--) {
+		cable(FM_PORT_FAULTY);
+		if (n)
+			cable(FM_PORT_UP);
+	}
+}
+
+/* --- held down ----------------------------------------------------------------------------- */
+
+/* At the limit, and not before. */
+static void test_limit(void **state)
+{
+	(void)state;
+	root();
+	lives(100);
+	flaps(LIMIT - 1);
+	assert_false(held());
+	lives(200);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "fault");
+	cable(FM_PORT_UP);
+	lives(300);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	stage_forget(&s);
+	row(5, 0, FM_PORT_FAULTY);
+	assert_int_equal(stage_count(&s, "log error flap: " HELD "\n"), 1);
+	stage_forget(&s);
+	/* The other end is the same cable. */
+	row(6, 2, FM_PORT_FAULTY);
+	stage_did_no(&s, "flap");
+	lives(400);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+	assert_string_equal(fm_excluded(s.fm, 6, 2), "held");
+	assert_int_equal(fm_node(s.fm, 5)->held, 1);
+	assert_int_equal(fm_node(s.fm, 6)->held, 4);
+	assert_null(fm_excluded(s.fm, 5, 2));
+	/* That it is up again, and lost once more, makes no table. */
+	{
+		uint64_t version = fm_version(s.fm);
+
+		cable(FM_PORT_UP);
+		lives(500);
+		cable(FM_PORT_FAULTY);
+		lives(600);
+		assert_int_equal(fm_version(s.fm), version);
+		assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+		/* What happens to another port of it does. */
+		row(5, 1, FM_PORT_FAULTY);
+		lives(700);
+		assert_true(fm_version(s.fm) > version);
+	}
+	stage_end(&s);
+}
+
+/* Slow ones fade: halved in each half-life, with no more than 6 % more or less. */
+static void test_fades(void **state)
+{
+	(void)state;
+	/* 1 + 1/2 + 1/4 ... stays below 2: for ever. */
+	root();
+	for (unsigned int i = 1; i < 20; i++) {
+		cable(FM_PORT_FAULTY);
+		lives(i * HALF - HALF / 2.);
+		cable(FM_PORT_UP);
+		lives(i * HALF);
+		assert_false(held());
+	}
+	stage_end(&s);
+	/* Three, faded to a half and then one and one: 3.5 is the limit. */
+	root();
+	lives(100);
+	flaps(3);
+	cable(FM_PORT_UP);
+	lives(100 + HALF + 200);
+	flaps(1);
+	assert_false(held());
+	cable(FM_PORT_UP);
+	flaps(1);
+	assert_false(held());
+	cable(FM_PORT_UP);
+	flaps(1);
+	assert_true(held());
+	stage_end(&s);
+	root();
+	lives(100);
+	flaps(3);
+	cable(FM_PORT_UP);
+	/* 3 fades to 2.5 in a quarter of the half-life, and a bit. */
+	lives(100 + HALF * 0.25);
+	flaps(1);
+	assert_true(held());
+	stage_end(&s);
+	root();
+	lives(100);
+	flaps(3);
+	cable(FM_PORT_UP);
+	lives(100 + HALF * 0.40);
+	flaps(1);
+	assert_false(held());
+	stage_end(&s);
+	/* After very long there is nothing left of it. */
+	root();
+	lives(100);
+	flaps(3);
+	cable(FM_PORT_UP);
+	lives(100 + 33. * HALF);
+	flaps(3);
+	assert_false(held());
+	stage_end(&s);
+}
+
+/* Until half of the limit is left: 4 takes a half-life, 8 two of them. */
+static void test_how_long(void **state)
+{
+	(void)state;
+	for (unsigned int n = LIMIT; n <= 2 * LIMIT; n += LIMIT) {
+		uint64_t for_ns = (n == LIMIT ? 1 : 2) * HALF * MS, from;
+
+		root();
+		lives(100);
+		flaps(n);
+		cable(FM_PORT_UP);
+		from = s.now;
+		assert_in_range(left(), for_ns - MS, for_ns + MS);
+		for_ns = left();
+		lives_ns(from + for_ns / 2);
+		assert_int_equal(left(), from + for_ns - s.now);
+		stage_forget(&s);
+		lives_ns(from + for_ns - 1);
+		assert_int_equal(left(), 1);
+		assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+		stage_did_no(&s, "log");
+		lives_ns(from + for_ns);
+		assert_false(held());
+		assert_int_equal(stage_count(&s, "log info flap: over: " HELD "\n"), 1);
+		lives_ns(from + for_ns + 20 * MS);
+		assert_int_equal(stage_count(&s, ": 1,1:+x ('n5') is no longer held down\n"), 1);
+		assert_int_equal(stage_count(&s, "log info table"), 1);
+		assert_null(fm_excluded(s.fm, 5, 0));
+		/* Half of the limit is left: two more and it is held again. */
+		flaps(1);
+		assert_false(held());
+		cable(FM_PORT_UP);
+		flaps(1);
+		assert_true(held());
+		stage_end(&s);
+	}
+	/* 6 take a half-life and the way from 3 to 2. */
+	root();
+	lives(100);
+	flaps(6);
+	assert_in_range(left(), HALF * 1.5 * MS, HALF * 1.75 * MS);
+	stage_end(&s);
+}
+
+/* However long it flapped: never more than hold_max after the last loss. */
+static void test_hold_max(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	root();
+	lives(100);
+	flaps(100);
+	from = s.now;
+	assert_int_equal(left(), HOLD_MAX * MS);
+	lives(5100);
+	assert_int_equal(left(), HOLD_MAX * MS + from - s.now);
+	/* A loss while it is held counts on. */
+	cable(FM_PORT_UP);
+	assert_int_equal(left(), HOLD_MAX * MS + from - s.now);
+	row(6, 2, FM_PORT_FAULTY);
+	from = s.now;
+	assert_int_equal(left(), HOLD_MAX * MS);
+	row(6, 2, FM_PORT_UP);
+	/* Both ends are used again together. */
+	lives_ns(from + HOLD_MAX * MS - 1);
+	assert_true(held());
+	stage_forget(&s);
+	lives_ns(from + HOLD_MAX * MS + 50 * MS);
+	assert_false(held());
+	assert_null(fm_excluded(s.fm, 5, 0));
+	assert_int_equal(stage_count(&s, "log info table"), 1);
+	stage_end(&s);
+}
+
+/* Still down when the hold is over: then it is as any other that is down. */
+static void test_still_down(void **state)
+{
+	(void)state;
+	root();
+	lives(100);
+	flaps(LIMIT);
+	lives(200 + HALF);
+	assert_false(held());
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "fault");
+	cable(FM_PORT_UP);
+	lives(300 + HALF);
+	assert_null(fm_excluded(s.fm, 5, 0));
+	stage_end(&s);
+}
+
+/* Nothing is held where that is not wished. */
+static void test_off(void **state)
+{
+	(void)state;
+	root();
+	stage_end(&s);
+	s.cfg.flap_limit = 0;
+	stage_start(&s);
+	for (uint32_t i = 1; i < 16; i++) {
+		struct fm_msg m = stage_hello(&s, i);
+
+		serial[i] = 1;
+		stage_up(&s, 100 + (int)i);
+		stage_msg(&s, 100 + (int)i, &m);
+	}
+	lives(100);
+	flaps(50);
+	assert_false(held());
+	stage_end(&s);
+}
+
+/* The administrator ends a hold, of a port or a node, at either end. */
+static void test_include(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		root();
+		lives(100);
+		flaps(LIMIT);
+		cable(FM_PORT_UP);
+		lives(200);
+		assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
+		stage_forget(&s);
+		/* Not by another port, nor by excluding. */
+		assert_int_equal(fm_exclude(s.fm, 5, 2, false, START + s.now), 0);
+		assert_int_equal(fm_exclude(s.fm, 10, 0, false, START + s.now), 0);
+		lives(300);
+		assert_true(held());
+		assert_int_equal(fm_exclude(s.fm, 5, 0, true, START + s.now), 0);
+		assert_true(held());
+		lives(400);
+		assert_string_equal(fm_excluded(s.fm, 5, 0), "admin");
+		assert_int_equal(fm_exclude(s.fm, 5, 0, true, START + s.now), 0);
+		assert_int_equal(fm_exclude(s.fm, k < 2 ? 5 : 6, k & 1 ? -1 : k < 2 ? 0 : 2, false,
+					    START + s.now), 0);
+		assert_false(held());
+		lives(500);
+		assert_int_equal(stage_count(&s, "log info flap: over: " HELD "\n"), 1);
+		if (k < 2)
+			assert_null(fm_excluded(s.fm, 5, 0));
+		else
+			assert_string_equal(fm_excluded(s.fm, 5, 0), "admin");
+		stage_end(&s);
+	}
+}
+
+/* Several at once: each is told, and each ends by itself. */
+static void test_several(void **state)
+{
+	struct fm_hold h;
+	unsigned int n = 0;
+
+	(void)state;
+	root();
+	lives(100);
+	for (uint32_t i = 1; i < 15; i += 2)
+		for (unsigned int k = 0; k < LIMIT; k++) {
+			row(i, 1, FM_PORT_FAULTY);
+			row(i, 1, FM_PORT_UP);
+		}
+	while (fm_hold(s.fm, n, START + s.now, &h)) {
+		assert_int_equal(h.node, 1 + 2 * n);
+		assert_int_equal(h.port, 1);
+		assert_int_equal(h.peer, torus_neighbour(&s.shape, h.node, 1));
+		assert_int_equal(h.peer_port, 3);
+		n++;
+	}
+	assert_int_equal(n, 7);
+	assert_int_equal(stage_count(&s, "log error flap: "), 7);
+	assert_int_equal(fm_exclude(s.fm, 7, 1, false, START + s.now), 0);
+	for (n = 0; fm_hold(s.fm, n, START + s.now, &h); n++)
+		assert_int_not_equal(h.node, 7);
+	assert_int_equal(n, 6);
+	lives(200 + HALF);
+	assert_false(held());
+	assert_int_equal(stage_count(&s, "log info flap: over: "), 7);
+	stage_end(&s);
+}
+
+/* The far end says that it is cabled elsewhere: it is told as it is known. */
+static void test_one_end(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_ROW };
+	struct fm_hold h;
+
+	(void)state;
+	root();
+	lives(100);
+	m.row = (struct fm_row_msg) { .guid = NIC + 6, .epoch = 1, .row = stage_row(&s, 6) };
+	m.row.row.serial = ++serial[6];
+	m.row.row.port[2].peer_guid = NIC + 9;
+	stage_msg(&s, 106, &m);
+	for (unsigned int k = 0; k < LIMIT; k++) {
+		row(5, 0, FM_PORT_FAULTY);
+		row(5, 0, FM_PORT_UP);
+	}
+	assert_true(fm_hold(s.fm, 0, START + s.now, &h));
+	assert_int_equal(h.node, 5);
+	assert_int_equal(h.peer, TORUS_NO_NODE);
+	assert_int_equal(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to a node that "
+				     "is not known is lost again and again"), 1);
+	stage_end(&s);
+	/* One that is no root knows of no holds. */
+	stage_init(&s, "4x4", 5);
+	stage_start(&s);
+	assert_false(held());
+	stage_end(&s);
+}
+
+/* --- disputes -------------------------------------------------------------------------------- */
+
+#define DISPUTE "the link is up, says 1,1:+x ('n5'), and down, says 2,1:-x ('n6'): nothing is " \
+		"sent over it"
+
+/* The ends differ for a moment at each change: told is what is so at two looks. */
+static void test_dispute(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		root();
+		lives(100);
+		stage_forget(&s);
+		from = s.now;
+		row(other ? 5 : 6, other ? 0 : 2, FM_PORT_FAULTY);
+		lives_ns(from + 1999 * MS);
+		assert_int_equal(stage_count(&s, "dispute"), 0);
+		assert_string_equal(fm_excluded(s.fm, 5, 0), "fault");
+		lives_ns(from + 2001 * MS);
+		assert_int_equal(stage_count(&s, other ?
+				 "log error dispute: the link is up, says 2,1:-x ('n6'), and down, "
+				 "says 1,1:+x ('n5'): nothing is sent over it\n" :
+				 "log error dispute: " DISPUTE "\n"), 1);
+		/* It stands. */
+		lives_ns(from + 9000 * MS);
+		assert_int_equal(stage_count(&s, "dispute"), 1);
+		stage_forget(&s);
+		/* They agree: it is over at the next look. */
+		row(other ? 5 : 6, other ? 0 : 2, FM_PORT_UP);
+		lives_ns(from + 11000 * MS);
+		assert_int_equal(stage_count(&s, "log info dispute: over: the link is up"), 1);
+		stage_end(&s);
+	}
+	/* Over before the second look: nobody hears of it. */
+	root();
+	lives(100);
+	row(6, 2, FM_PORT_FAULTY);
+	lives(1900);
+	row(5, 0, FM_PORT_FAULTY);
+	lives(9000);
+	assert_int_equal(stage_count(&s, "dispute"), 0);
+	/* Both are up again, one a bit later. */
+	row(6, 2, FM_PORT_UP);
+	lives(9005);
+	row(5, 0, FM_PORT_UP);
+	lives(15000);
+	assert_int_equal(stage_count(&s, "dispute"), 0);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_fades),
+		cmocka_unit_test(test_how_long),
+		cmocka_unit_test(test_hold_max),
+		cmocka_unit_test(test_still_down),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_include),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_one_end),
+		cmocka_unit_test(test_dispute),
+	};
+
+	return cmocka_run_group_tests_name("fm_damp", all, NULL, NULL);
+}
