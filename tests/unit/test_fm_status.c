@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What can be read of a machine: state, numbers of nodes and cables, why one is out, names,
+ * problems and log lines; and the times it works with unless told otherwise.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "stage.h"
+#include "daemon/fm/root.h"
+
+static struct stage s;
+static struct fm_entry entry[16];
+
+/* Node 5 of a 4x4, welcome at the root. */
+static void joined(void)
+{
+	struct fm_init i;
+
+	stage_init(&s, "4x4", 5);
+	s.deaf = "init ping log ";
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+}
+
+/* It gets @t, and what follows until it is in force. */
+static void takes(const struct fm_msg *t)
+{
+	struct fm_msg m = stage_step(t->table.version, 1, FM_STEP_RESUME);
+
+	stage_msg(&s, 1, t);
+	stage_msg(&s, 1, &m);
+}
+
+static struct fm_status status(void)
+{
+	struct fm_status st;
+
+	memset(&st, 0xff, sizeof(st));
+	fm_status(s.fm, &st);
+	return st;
+}
+
+/* --- state --------------------------------------------------------------------------------- */
+
+static void test_before(void **state)
+{
+	struct fm_status st;
+	struct fm_outline o;
+	uint32_t n = 7;
+
+	(void)state;
+	stage_init(&s, "4x4", 5);
+	stage_start(&s);
+	st = status();
+	assert_int_equal(st.state, FM_BOOTSTRAPPING);
+	assert_false(st.is_root);
+	assert_false(st.placed);
+	assert_int_equal(st.own, TORUS_NO_NODE);
+	assert_int_equal(st.version, 0);
+	assert_int_equal(st.nodes, 0);
+	assert_int_equal(st.links, 0);
+	assert_int_equal(st.shape.ndims, 0);
+	assert_false(st.root.known);
+	assert_false(st.root.reachable);
+	assert_int_equal(st.root.lost, START);
+	assert_int_equal(st.root.node, TORUS_NO_NODE);
+	assert_string_equal(st.root.address, "");
+	assert_null(fm_last(s.fm));
+	assert_int_equal(fm_version(s.fm), 0);
+	assert_null(fm_node(s.fm, 0));
+	assert_null(fm_exclusions(s.fm));
+	assert_null(fm_rows(s.fm, &n));
+	assert_int_equal(n, 0);
+	assert_null(fm_excluded(s.fm, 0, 0));
+	assert_int_equal(fm_node_by_name(s.fm, "n5"), TORUS_NO_NODE);
+	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
+	assert_false(fm_in_force(s.fm, 0));
+	assert_false(fm_in_force(s.fm, 1));
+	fm_outline(s.fm, &o);
+	assert_int_equal(o.term, 0);
+	assert_int_equal(o.version, 0);
+	assert_int_equal(o.own, TORUS_NO_NODE);
+	assert_int_equal(o.problems, 0);
+	assert_true(o.under_way);
+	assert_true(o.cut_off);
+	/* Orders are for the root alone. */
+	assert_int_equal(fm_exclude(s.fm, 0, 0, true, START), -EPERM);
+	assert_int_equal(fm_flush(s.fm, START), -EPERM);
+	stage_end(&s);
+}
+
+static void test_running(void **state)
+{
+	struct fm_outline o;
+	struct fm_status st;
+	struct fm_msg t;
+	uint32_t n;
+
+	(void)state;
+	joined();
+	t = stage_table(&s, 3, entry);
+	stage_msg(&s, 1, &t);
+	assert_int_equal(status().state, FM_RECOVERING);
+	assert_false(fm_in_force(s.fm, 3));
+	fm_outline(s.fm, &o);
+	assert_true(o.under_way);
+	s.park.parked = 17;
+	takes(&t);
+	st = status();
+	assert_int_equal(st.state, FM_RUNNING);
+	assert_true(st.placed);
+	assert_int_equal(st.own, 5);
+	assert_int_equal(st.version, 3);
+	assert_int_equal(st.applied, 3);
+	assert_int_equal(st.nodes, 16);
+	assert_int_equal(st.nodes_up, 16);
+	assert_int_equal(st.links, 32);
+	assert_int_equal(st.links_up, 32);
+	assert_int_equal(st.links_faulty, 0);
+	assert_int_equal(st.links_excluded, 0);
+	assert_int_equal(st.parked, 17);
+	assert_int_equal(st.relayed, 0);
+	assert_int_equal(st.problems, 0);
+	assert_true(st.root.known);
+	assert_true(st.root.reachable);
+	assert_int_equal(st.root.lost, 0);
+	assert_int_equal(st.root.guid, NIC);
+	assert_int_equal(st.root.node, 0);
+	assert_string_equal(st.root.address, "10.0.0.0:1");
+	assert_int_equal(st.last.version, 0);
+	assert_int_equal(st.shape.ndims, 2);
+	assert_true(fm_in_force(s.fm, 3));
+	assert_false(fm_in_force(s.fm, 2));
+	assert_false(fm_in_force(s.fm, 0));
+	fm_outline(s.fm, &o);
+	assert_int_equal(o.term, TERM);
+	assert_int_equal(o.version, 3);
+	assert_int_equal(o.own, 5);
+	assert_int_equal(o.problems, 0);
+	assert_false(o.under_way);
+	assert_false(o.cut_off);
+	assert_int_equal(fm_node(s.fm, 15)->guid, NIC + 15);
+	assert_null(fm_node(s.fm, 16));
+	assert_non_null(fm_exclusions(s.fm));
+	assert_non_null(fm_rows(s.fm, &n));
+	assert_int_equal(n, 16);
+	for (uint32_t i = 0; i < 16; i++)
+		assert_true(fm_rows(s.fm, &n)[i] & TORUS_ROW_VALID);
+	assert_int_equal(fm_node_by_name(s.fm, "n0"), 0);
+	assert_int_equal(fm_node_by_name(s.fm, "n15"), 15);
+	assert_int_equal(fm_node_by_name(s.fm, "n16"), TORUS_NO_NODE);
+	/* The tree is the root's to know. */
+	assert_int_equal(fm_node_parent(s.fm, 5), TORUS_NO_NODE);
+	/* Counting begins anew. */
+	t = stage_step(3, 2, FM_STEP_COUNT);
+	stage_msg(&s, 1, &t);
+	assert_int_equal(status().state, FM_RECOVERING);
+	assert_false(fm_in_force(s.fm, 3));
+	stage_end(&s);
+}
+
+/* Not all is well: a node, a cable, a problem, or the root is out of reach. */
+static void test_degraded(void **state)
+{
+	struct fm_init i;
+	struct fm_msg t;
+
+	(void)state;
+	joined();
+	t = stage_table(&s, 3, entry);
+	entry[9].state = FM_NODE_SILENT;
+	takes(&t);
+	assert_int_equal(status().state, FM_DEGRADED);
+	assert_int_equal(status().nodes_up, 15);
+	assert_int_equal(status().links_up, 32);
+	stage_end(&s);
+	joined();
+	t = stage_table(&s, 3, entry);
+	entry[9].fault = 1;
+	takes(&t);
+	assert_int_equal(status().state, FM_DEGRADED);
+	assert_int_equal(status().nodes_up, 16);
+	stage_end(&s);
+	joined();
+	t = stage_table(&s, 3, entry);
+	takes(&t);
+	assert_int_equal(status().state, FM_RUNNING);
+	i = stage_neighbour(&s, 2);
+	strcpy(i.fabric, "other");
+	stage_hear(&s, 2, &i);
+	assert_int_equal(status().state, FM_DEGRADED);
+	assert_int_equal(status().problems, 1);
+	strcpy(i.fabric, "fab");
+	stage_hear(&s, 2, &i);
+	assert_int_equal(status().state, FM_RUNNING);
+	stage_down(&s, 1);
+	assert_int_equal(status().state, FM_DEGRADED);
+	assert_int_equal(status().root.lost, START);
+	stage_end(&s);
+}
+
+/* --- cables -------------------------------------------------------------------------------- */
+
+/* Why a cable is out is the gravest of what its two ends say. */
+static void test_why(void **state)
+{
+	static const char *const why[] = { "fault", "held", "wiring", "admin" };
+	struct fm_msg t;
+
+	(void)state;
+	for (unsigned int a = 0; a < 16; a++)
+		for (unsigned int b = 0; b < 16; b++) {
+			unsigned int ports[2] = { 1, 3 }, most = 0;
+
+			if (!(a | b))
+				continue;
+			joined();
+			t = stage_table(&s, 3, entry);
+			for (unsigned int e = 0; e < 2; e++) {
+				struct fm_entry *x = &entry[e ? 10 : 6];
+				unsigned int says = e ? b : a;
+				uint16_t mask = (uint16_t)(1u << ports[e]);
+
+				/* A cable that is held is out as one that is faulty. */
+				x->fault = says & 3 ? mask : 0;
+				x->held = says & 2 ? mask : 0;
+				x->wiring = says & 4 ? mask : 0;
+				x->admin = says & 8 ? mask : 0;
+			}
+			takes(&t);
+			while ((a | b) >> (most + 1))
+				most++;
+			assert_string_equal(fm_excluded(s.fm, 6, 1), why[most]);
+			assert_string_equal(fm_excluded(s.fm, 10, 3), why[most]);
+			assert_null(fm_excluded(s.fm, 6, 0));
+			assert_null(fm_excluded(s.fm, 10, 1));
+			assert_null(fm_excluded(s.fm, 6, 4));
+			assert_null(fm_excluded(s.fm, 16, 1));
+			assert_int_equal(status().links, 32);
+			assert_int_equal(status().links_up, 31);
+			assert_int_equal(status().links_faulty, most < 2);
+			assert_int_equal(status().links_excluded, most >= 2);
+			stage_end(&s);
+		}
+	/* A node that is dead has no cables that work. */
+	joined();
+	t = stage_table(&s, 3, entry);
+	entry[6].state = FM_NODE_DEAD;
+	takes(&t);
+	assert_string_equal(fm_excluded(s.fm, 6, 1), "fault");
+	assert_int_equal(status().links_faulty, 4);
+	stage_end(&s);
+}
+
+/* Dimensions of one node have no cables; a mesh has none at its ends, unless there was one. */
+static void test_no_cable(void **state)
+{
+	struct fm_msg t;
+
+	(void)state;
+	for (unsigned int k = 0; k < 8; k++) {
+		joined();
+		t = stage_table(&s, 3, entry);
+		t.table.open = k == 1 ? 2 : 1;
+		entry[7].fault = k == 2 ? 0 : 1;
+		entry[4].fault = k == 3 ? 0 : 4;
+		if (k == 4)
+			entry[7].ended = 1;
+		if (k == 5)
+			entry[4].ended = 4;
+		if (k == 6)
+			entry[7].state = FM_NODE_SILENT;
+		if (k == 7)
+			entry[4].state = FM_NODE_SILENT;
+		takes(&t);
+		assert_int_equal(status().links, k ? 32 : 31);
+		assert_int_equal(status().links_up, 31);
+		assert_int_equal(status().links_faulty, k != 0);
+		stage_end(&s);
+	}
+	stage_init(&s, "5x1x2", 1);
+	s.deaf = "init log ";
+	stage_start(&s);
+	struct fm_init i = stage_neighbour(&s, 0);
+
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	t = stage_table(&s, 3, entry);
+	takes(&t);
+	/* A ring of five, twice, and two cables between each two. */
+	assert_int_equal(status().links, 10 + 10);
+	assert_int_equal(status().links_up, 20);
+	stage_end(&s);
+}
+
+/* Names are of nodes in the table, those that are absent aside. */
+static void test_names(void **state)
+{
+	struct fm_msg t;
+
+	(void)state;
+	joined();
+	t = stage_table(&s, 3, entry);
+	t.table.nentries = 10;
+	strcpy(entry[3].name, "");
+	takes(&t);
+	assert_int_equal(fm_node_by_name(s.fm, "n9"), 9);
+	assert_int_equal(fm_node_by_name(s.fm, "n10"), TORUS_NO_NODE);
+	assert_int_equal(fm_node_by_name(s.fm, ""), 3);
+	for (unsigned int i = 0; i < FM_STATES; i++)
+		assert_non_null(fm_state_name(i));
+	assert_null(fm_state_name(FM_STATES));
+	assert_null(fm_node_state_name(FM_NODE_STATES));
+	assert_string_equal(fm_state_name(FM_BOOTSTRAPPING), "bootstrapping");
+	assert_string_equal(fm_state_name(FM_RUNNING), "running");
+	assert_string_equal(fm_state_name(FM_RECOVERING), "recovering");
+	assert_string_equal(fm_state_name(FM_DEGRADED), "degraded");
+	assert_string_equal(fm_node_state_name(FM_NODE_ABSENT), "absent");
+	assert_string_equal(fm_node_state_name(FM_NODE_JOINING), "joining");
+	assert_string_equal(fm_node_state_name(FM_NODE_UP), "up");
+	assert_string_equal(fm_node_state_name(FM_NODE_SILENT), "silent");
+	assert_string_equal(fm_node_state_name(FM_NODE_DEAD), "dead");
+	stage_end(&s);
+}
+
+/* --- the root ----------------------------------------------------------------------------------- */
+
+static void join(uint32_t node)
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	stage_up(&s, 100 + (int)node);
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* Node 1 to 3 of a ring report round @round of the version at hand with these sums. */
+static void report(uint32_t node, uint32_t round, uint64_t parked, uint64_t relayed)
+{
+	struct fm_msg m = stage_report(&s, node, fm_version(s.fm), round);
+
+	m.report.sums.parked = parked;
+	m.report.sums.relayed = relayed;
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+static void test_root(void **state)
+{
+	struct fm_joiner j;
+	struct fm_outline o;
+	struct fm_status st;
+
+	(void)state;
+	stage_init(&s, "4", 0);
+	s.deaf = "init log ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 1, 1);
+	stage_start(&s);
+	assert_int_equal(fm_exclude(s.fm, 0, 0, true, START), -EAGAIN);
+	assert_int_equal(fm_flush(s.fm, START), -EAGAIN);
+	for (uint32_t i = 1; i < 4; i++)
+		join(i);
+	/* All are on their way in. */
+	assert_true(fm_joiner(s.fm, 0, &j));
+	assert_string_equal(j.name, "n0");
+	assert_true(fm_joiner(s.fm, 3, &j));
+	assert_string_equal(j.address, "10.0.0.3:1");
+	assert_false(fm_joiner(s.fm, 4, &j));
+	assert_int_equal(fm_node_parent(s.fm, 1), TORUS_NO_NODE);
+	st = status();
+	assert_true(st.is_root);
+	assert_int_equal(st.state, FM_BOOTSTRAPPING);
+	assert_true(st.root.reachable);
+	assert_int_equal(st.root.lost, 0);
+	stage_run(&s, 1);
+	assert_false(fm_joiner(s.fm, 0, &j));
+	assert_int_equal(status().state, FM_RECOVERING);
+	fm_outline(s.fm, &o);
+	assert_true(o.under_way);
+	assert_false(o.cut_off);
+	for (uint32_t i = 1; i < 4; i++)
+		report(i, 0, 0, 0);
+	for (uint32_t round = 1; round < 3; round++)
+		for (uint32_t i = 1; i < 4; i++)
+			report(i, round, 0, 5 * i);
+	st = status();
+	assert_int_equal(st.state, FM_RUNNING);
+	assert_int_equal(st.relayed, 30);
+	assert_int_equal(st.last.version, 1);
+	assert_int_equal(fm_last(s.fm)->version, 1);
+	assert_string_equal(st.last.cause, "bootstrap");
+	assert_false(st.last.bounded);
+	assert_true(fm_in_force(s.fm, 1));
+	fm_outline(s.fm, &o);
+	assert_false(o.under_way);
+	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
+	assert_int_equal(fm_node_parent(s.fm, 3), 0);
+	assert_int_equal(fm_node_parent(s.fm, 4), TORUS_NO_NODE);
+	/* A table that is due is under way. */
+	stage_down(&s, 102);
+	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
+	assert_int_equal(fm_exclude(s.fm, 4, 0, true, START + s.now), -EINVAL);
+	assert_int_equal(fm_exclude(s.fm, 3, 2, true, START + s.now), -EINVAL);
+	assert_int_equal(fm_exclude(s.fm, 3, -2, true, START + s.now), -EINVAL);
+	stage_end(&s);
+}
+
+/* --- problems and the log ----------------------------------------------------------------------- */
+
+static void test_problems(void **state)
+{
+	char long_text[3 * FM_TEXT_MAX], want[3 * FM_TEXT_MAX];
+	struct fm *fm;
+
+	(void)state;
+	joined();
+	s.deaf = "";
+	stage_forget(&s);
+	fm = s.fm;
+	assert_null(fm_problem(fm, 0));
+	fm_problem_set(fm, "one", 1, "text %u", 1u);
+	fm_problem_set(fm, "one", 1, "text %u", 1u);
+	stage_did(&s, "log error one: text 1\n");
+	/* Another text is told; another key or kind is another problem. */
+	fm_problem_set(fm, "one", 1, "text %u", 2u);
+	stage_did(&s, "log error one: text 2\n");
+	fm_problem_set(fm, "one", 2, "text");
+	fm_problem_set(fm, "two", 1, "text");
+	stage_did(&s, "log error one: text\nlog error two: text\n");
+	assert_int_equal(status().problems, 3);
+	fm_problem_clear(fm, "two", 2);
+	fm_problem_clear(fm, "three", 1);
+	stage_did_nothing(&s);
+	fm_problem_clear(fm, "one", 1);
+	stage_did(&s, "log info one: over: text 2\n");
+	fm_problem_clear(fm, "one", 1);
+	stage_did_nothing(&s);
+	assert_int_equal(status().problems, 2);
+	/* Those of a kind that are not told again are over. */
+	fm_problem_set(fm, "one", 3, "text 3");
+	fm_problem_set(fm, "one", 4, "text 4");
+	stage_forget(&s);
+	fm_problems_mark(fm, "one");
+	fm_problem_set(fm, "one", 3, "text 3");
+	fm_problem_set(fm, "one", 5, "text 5");
+	fm_problems_sweep(fm, "two");
+	stage_did(&s, "log error one: text 5\n");
+	fm_problems_sweep(fm, "one");
+	assert_int_equal(stage_count(&s, "\n"), 2);
+	assert_int_equal(stage_count(&s, "log info one: over: text\n"), 1);
+	stage_did_some(&s, "log info one: over: text 4\n");
+	fm_problems_sweep(fm, "one");
+	stage_did_nothing(&s);
+	assert_int_equal(status().problems, 3);
+	/* Long texts are cut off, and the same one is still the same. */
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	fm_problem_set(fm, "a kind that has no end", 9, "%s", long_text);
+	sprintf(want, "log error a kind that has no end: %.*s\n", FM_TEXT_MAX - 1, long_text);
+	stage_did(&s, want);
+	assert_string_equal(fm_problem(fm, 3)->kind, "a kind that has");
+	assert_int_equal(strlen(fm_problem(fm, 3)->text), FM_TEXT_MAX - 1);
+	fm_say(fm, FM_DEBUG, "say", "%s", long_text);
+	sprintf(want, "log debug say: %.*s\n", 2 * FM_TEXT_MAX - 1, long_text);
+	stage_did(&s, want);
+	stage_end(&s);
+}
+
+/* As many are kept as may be; what does not fit is not told, and fits when there is room. */
+static void test_many_problems(void **state)
+{
+	struct fm *fm;
+	const struct fm_problem *p;
+
+	(void)state;
+	joined();
+	s.deaf = "";
+	fm = s.fm;
+	for (unsigned int i = 0; i < FM_PROBLEMS_MAX + 3; i++) {
+		stage_forget(&s);
+		fm_problem_set(fm, "many", i, "text %u.", i);
+		assert_int_equal(stage_count(&s, "log"), i < FM_PROBLEMS_MAX);
+	}
+	for (unsigned int i = 0; (p = fm_problem(fm, i)); i++) {
+		char want[32];
+
+		sprintf(want, "text %u.", i);
+		assert_string_equal(p->text, want);
+		assert_string_equal(p->kind, "many");
+	}
+	assert_int_equal(status().problems, FM_PROBLEMS_MAX);
+	fm_problem_clear(fm, "many", 7);
+	assert_int_equal(status().problems, FM_PROBLEMS_MAX - 1);
+	stage_forget(&s);
+	fm_problem_set(fm, "many", 900, "late");
+	stage_did(&s, "log error many: late\n");
+	stage_end(&s);
+}
+
+/* --- times -------------------------------------------------------------------------------------- */
+
+/* As fabricd.conf(5) has them. */
+static void test_defaults(void **state)
+{
+	struct fm_config c;
+
+	(void)state;
+	memset(&c, 0xff, sizeof(c));
+	fm_config_default(&c);
+	assert_int_equal(c.fanout, 8);
+	assert_int_equal(c.init_interval, 50 * MS);
+	assert_int_equal(c.quiet, 500 * MS);
+	assert_int_equal(c.resend, 100 * MS);
+	assert_int_equal(c.drain_max, 100 * MS);
+	assert_int_equal(c.resolve_max, 300 * MS);
+	assert_int_equal(c.member_max, 3000 * MS);
+	assert_int_equal(c.keepalive, 1000 * MS);
+	assert_int_equal(c.flap_limit, 5);
+	assert_int_equal(c.flap_half_life, 15000 * MS);
+	assert_int_equal(c.hold_max, 60000 * MS);
+	assert_int_equal(c.shape.ndims, 0);
+	assert_int_equal(c.seed, 1);
+	assert_string_equal(c.name, "");
+	assert_string_equal(c.fabric, "");
+	assert_string_equal(c.address, "");
+	assert_null(c.library);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_before),
+		cmocka_unit_test(test_running),
+		cmocka_unit_test(test_degraded),
+		cmocka_unit_test(test_why),
+		cmocka_unit_test(test_no_cable),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_problems),
+		cmocka_unit_test(test_many_problems),
+		cmocka_unit_test(test_defaults),
+	};
+
+	return cmocka_run_group_tests_name("fm_status", all, NULL, NULL);
+}
