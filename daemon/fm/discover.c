@@ -463,12 +463,14 @@ static void refine_all(struct placing *g)
 			r->mate[i].fixed = true;
 }
 
-void fm_discover_place(struct fm *fm, const struct torus_shape *shape)
+bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 {
 	struct placing g = { .fm = fm, .shape = shape };
 
-	if (!fm->root->unplaced)
-		return;
+	if (!fm->root->unplaced) {
+		fm_problem_clear(fm, "memory", 1);
+		return true;
+	}
 	if (cables_find(fm, &g.cables)) {
 		for (int least = SURE; least >= CROSSED; least--)
 			place(&g, (enum trust)least);
@@ -480,7 +482,8 @@ void fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 	for (unsigned int v = 0; v < VOTES; v++)
 		free(g.turn[v].at);
 	if (g.no_memory)
-		fm_problem_set(fm, "memory", 1, "no memory to place %u nodes", fm->root->unplaced);
+		fm_problem_set(fm, "memory", 1, "no memory to place all nodes");
 	else
 		fm_problem_clear(fm, "memory", 1);
+	return !g.no_memory;
 }

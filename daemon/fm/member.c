@@ -194,17 +194,6 @@ static void step_msg(const struct fm *fm, struct fm_msg *msg)
 	msg->step.version = fm->member.version;
 }
 
-/* Of a table, its version is said again: who lacks it asks for all of it. */
-void fm_member_repeat(struct fm *fm)
-{
-	struct fm_msg msg;
-
-	if (!fm->member.version)
-		return;
-	step_msg(fm, &msg);
-	forward(fm, &msg, true);
-}
-
 /*
  * The step at hand is asked for again: who cannot report it yet, for somebody
  * below has not, shows that it lives.
@@ -293,11 +282,32 @@ static void apply(struct fm *fm)
 	own_report(fm, true);
 }
 
-/* The step at hand comes again; a table that could not be applied is tried again. */
+/* A table that could not be applied, for lack of memory or for the NIC, is tried again. */
+static void apply_again(struct fm *fm)
+{
+	if (!fm->member.round && !fm->member.own)
+		apply(fm);
+}
+
+/* Of a table, its version is said again: who lacks it asks for all of it. */
+void fm_member_repeat(struct fm *fm)
+{
+	struct fm_msg msg;
+
+	if (!fm->member.version)
+		return;
+	step_msg(fm, &msg);
+	forward(fm, &msg, true);
+	if (!fm->root)
+		return;
+	apply_again(fm);
+	fm_member_check(fm, false);
+}
+
+/* The step at hand comes again. */
 static void again(struct fm *fm)
 {
-	if (!fm->member.round && !fm->member.own && takes_part(fm))
-		apply(fm);
+	apply_again(fm);
 	answer_again(fm);
 }
 

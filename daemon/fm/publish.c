@@ -176,10 +176,13 @@ static void publish(struct fm *fm, uint64_t version)
 		.open = r->open,
 	};
 
-	fm_discover_place(fm, &fm->table.shape);
+	bool placed = fm_discover_place(fm, &fm->table.shape);
+
 	unplaced(fm);
-	if (!changes(fm, &t))
+	if (!changes(fm, &t)) {
+		r->publish_at = fm->now + fm->cfg.resend;
 		return;
+	}
 	r->dirty = false;
 	r->version = version;
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
@@ -190,6 +193,8 @@ static void publish(struct fm *fm, uint64_t version)
 		fm_tally_node(fm, t.entries[i].node);
 	fm_isolated_tell(fm, &t);
 	free(t.entries);
+	if (!placed)
+		fm_publish_dirty(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
 }
 
 void fm_publish_due(struct fm *fm)

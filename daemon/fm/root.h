@@ -229,7 +229,8 @@ uint64_t fm_settle_expiry(const struct fm *fm);
 
 /* discover.c */
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape);
-void fm_discover_place(struct fm *fm, const struct torus_shape *shape);
+/* Places all who can be. False: there was too little memory. */
+bool fm_discover_place(struct fm *fm, const struct torus_shape *shape);
 
 /* wiring.c: mask of ports of @m that are wrongly cabled; problems are told */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);

@@ -180,10 +180,11 @@ static void connect_root(struct fm *fm)
 
 	fm->tree.retry = NEVER;
 	id = fm->ops.connect(fm->io, fm->root_address);
-	if (id < 0)
-		retry_later(fm, 0);
-	else if (!conn_add(fm, id, FM_CONN_ROOT))
+	if (id >= 0 && conn_add(fm, id, FM_CONN_ROOT))
+		return;
+	if (id >= 0)
 		fm->ops.close(fm->io, id);
+	retry_later(fm, 0);
 }
 
 static void connect_parent(struct fm *fm, const char *address)
@@ -197,14 +198,14 @@ static void connect_parent(struct fm *fm, const char *address)
 		fm_tree_drop(fm, c);
 	strcpy(fm->tree.parent, address);
 	id = fm->ops.connect(fm->io, address);
-	if (id >= 0 && !conn_add(fm, id, FM_CONN_PARENT))
+	if (id >= 0 && conn_add(fm, id, FM_CONN_PARENT))
+		return;
+	if (id >= 0)
 		fm->ops.close(fm->io, id);
-	if (id < 0) {
-		c = conn_of_role(fm, FM_CONN_ROOT);
-		fm->tree.stray = true;
-		if (c)
-			send_hello(fm, c);
-	}
+	c = conn_of_role(fm, FM_CONN_ROOT);
+	fm->tree.stray = true;
+	if (c)
+		send_hello(fm, c);
 }
 
 void fm_tree_start(struct fm *fm)

@@ -2,7 +2,7 @@
 # A whole manager, with its NIC, the service network and time played by the test.
 stage-tests := test_fm_init test_fm_bootstrap test_fm_tree test_fm_member test_fm_roster \
 	test_fm_discover test_fm_settle test_fm_damp test_fm_table \
-	test_fm_status
+	test_fm_status test_fm_memory
 stage-objs := tests/unit/stage.o $(fm-objs) $(svc-objs)
 tests += $(addprefix tests/unit/,$(stage-tests))
 
@@ -12,3 +12,4 @@ tests/unit/$(1)-deps := $$(B)/libtorus.a
 tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(svc-libs)
 endef
 $(foreach t,$(stage-tests),$(eval $(call stage-test,$(t))))
+tests/unit/test_fm_memory-libs += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc

@@ -351,6 +351,8 @@ static void do_send(void *io, int conn, const struct fm_msg *msg)
 {
 	struct stage *s = io;
 
+	if (s->sees)
+		s->sees(conn, msg);
 	if (deaf(s, fm_msg_name(msg->type)) || deaf(s, "send "))
 		return;
 	stamp(s);
@@ -363,6 +365,8 @@ static void do_close(void *io, int conn)
 {
 	struct stage *s = io;
 
+	if (s->closes)
+		s->closes(conn);
 	line(s, "close %d", conn);
 }
 
@@ -374,7 +378,7 @@ static void do_log(void *io, const struct fm_log *log)
 	line(s, "log %s %s: %s", level[log->level], log->kind, log->text);
 }
 
-const struct fm_ops stage_ops = {
+static const struct fm_ops stage_ops = {
 	.mgmt_send = do_mgmt,
 	.place_set = do_place,
 	.rows_write = do_rows,
@@ -422,10 +426,15 @@ static uint64_t now(const struct stage *s)
 	return START + s->now;
 }
 
-void stage_start(struct stage *s)
+bool stage_try(struct stage *s)
 {
 	s->fm = fm_new(&s->cfg, &stage_ops, s, &s->dev, s->link, NULL, now(s));
-	assert_non_null(s->fm);
+	return s->fm;
+}
+
+void stage_start(struct stage *s)
+{
+	assert_true(stage_try(s));
 	assert_ptr_equal(fm_io(s->fm), s);
 }
 

@@ -33,6 +33,8 @@
  * @err: what calls of the NIC return
  * @refuse_connect: connect() fails
  * @set: of the last report that went up
+ * @sees, @closes: hear of each message and end of a connection, if set; they may write down,
+ *	not answer
  * @text, @len: what it did
  */
 struct stage {
@@ -52,6 +54,8 @@ struct stage {
 	int next_conn;
 	uint64_t stamped;
 	uint64_t set;
+	void (*sees)(int conn, const struct fm_msg *msg);
+	void (*closes)(int conn);
 	size_t len;
 	char text[1 << 18];
 };
@@ -59,6 +63,8 @@ struct stage {
 /* A manager of node @node of a fabric of that shape; 0 is the root. No link is up. */
 void stage_init(struct stage *s, const char *shape, uint32_t node);
 void stage_start(struct stage *s);
+/* Return: whether there was memory for it. */
+bool stage_try(struct stage *s);
 void stage_end(struct stage *s);
 
 /* Lets time pass until @ms after the start. What is due happens when it is, not before. */
