@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Places in a fabric that has its shape: who comes for one that died, who stays where it is,
+ * and what cannot be a fabric; and which news of a cable that is held make a table.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+static struct fm_row rows[16];
+
+static void tell(uint32_t node)
+{
+	struct fm_msg m = { .type = FM_MSG_ROW };
+
+	rows[node].serial++;
+	m.row = (struct fm_row_msg) { .guid = NIC + node, .epoch = 1, .row = rows[node] };
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+static void joins(uint32_t node)
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	m.hello.row = rows[node];
+	stage_up(&s, 100 + (int)node);
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* Time passes; who is there reports. */
+static void lives(uint64_t ms)
+{
+	for (uint64_t until = s.now + ms * MS; s.now < until;) {
+		stage_run_ns(&s, s.now + 5 * MS);
+		for (uint32_t round = 0; round < 6; round++)
+			for (uint32_t i = 1; i < 16; i++) {
+				struct fm_msg m = stage_report(&s, i, fm_version(s.fm), round);
+
+				stage_msg(&s, 100 + (int)i, &m);
+			}
+	}
+}
+
+/* The root of a 4x4; node @away is not there, and nobody is cabled to it. */
+static void fabric(uint32_t away)
+{
+	stage_init(&s, "4x4", 0);
+	s.deaf = "init ping pong report lost rows place release table step ";
+	s.cfg.flap_limit = 2;
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+	for (uint32_t i = 1; i < 16; i++) {
+		rows[i] = stage_row(&s, i);
+		for (unsigned int p = 0; away && p < 4; p++)
+			if (rows[i].port[p].peer_guid == NIC + away)
+				rows[i].port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	}
+	for (uint32_t i = 1; i < 16; i++)
+		if (i != away)
+			joins(i);
+	lives(600);
+	assert_int_equal(fm_version(s.fm), 1);
+	stage_forget(&s);
+}
+
+/* Cables of node @i lead to NIC @guid now, or nowhere. */
+static void cables(uint32_t i, uint64_t guid)
+{
+	for (unsigned int p = 0; p < 4; p++) {
+		uint32_t o = torus_neighbour(&s.shape, i, p);
+		unsigned int q = torus_dir_opposite(&s.shape, p);
+
+		rows[o].port[q].state = guid ? FM_PORT_UP : FM_PORT_FAULTY;
+		if (guid)
+			rows[o].port[q].peer_guid = guid;
+		if (o)
+			tell(o);
+	}
+}
+
+/* A NIC dies and another is put there: it has its place, and the former none. */
+static void test_replaced(void **state)
+{
+	struct fm_joiner j;
+	struct fm_msg m;
+
+	(void)state;
+	fabric(0);
+	stage_down(&s, 110);
+	cables(10, 0);
+	lives(100);
+	assert_int_equal(fm_node(s.fm, 10)->state, FM_NODE_DEAD);
+	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
+	m = stage_hello(&s, 10);
+	m.hello.guid = 0x777;
+	strcpy(m.hello.name, "new");
+	cables(10, 0x777);
+	stage_up(&s, 120);
+	stage_msg(&s, 120, &m);
+	lives(100);
+	assert_int_equal(fm_node(s.fm, 10)->state, FM_NODE_UP);
+	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
+	assert_string_equal(fm_node(s.fm, 10)->name, "new");
+	assert_int_equal(fm_exclusions(s.fm)[10], 0);
+	/* The former is known still, without a place. */
+	assert_true(fm_joiner(s.fm, 0, &j));
+	assert_int_equal(j.guid, NIC + 10);
+	assert_false(fm_joiner(s.fm, 1, &j));
+	stage_end(&s);
+}
+
+/* While the one that is there lives, nobody else is put in its place. */
+static void test_taken(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	fabric(0);
+	m = stage_hello(&s, 10);
+	m.hello.guid = 0x777;
+	strcpy(m.hello.name, "new");
+	cables(10, 0x777);
+	stage_up(&s, 120);
+	stage_msg(&s, 120, &m);
+	lives(50);
+	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
+	assert_int_equal(stage_count(&s, "log error place: node 'new' (10.0.0.10:1) has no place: no "
+				     "free coordinates fit its cables\n"), 1);
+	assert_int_equal(stage_count(&s, "leads to the wrong node"), 4);
+	assert_int_equal(stage_count(&s, "log error wiring: 2,1:+y ('n6') is cabled to 'new':-y, "
+				     "expected 2,2:-y: leads to the wrong node\n"), 1);
+	/* It leaves: that is no problem any more. */
+	stage_down(&s, 120);
+	lives(3100);
+	assert_int_equal(stage_count(&s, "log info place: over: "), 1);
+	stage_end(&s);
+}
+
+/* Who has a place in a table keeps it, even if a newcomer would fit there better. */
+static void test_fixed(void **state)
+{
+	(void)state;
+	fabric(5);
+	/* 5 comes with the cables of 10, which has lost all but one. */
+	for (unsigned int p = 0; p < 4; p++) {
+		uint32_t o = torus_neighbour(&s.shape, 10, p);
+		unsigned int q = torus_dir_opposite(&s.shape, p);
+
+		rows[5].port[p] = rows[10].port[p];
+		if (!p) {
+			rows[5].port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+			continue;
+		}
+		rows[10].port[p].state = FM_PORT_DOWN;
+		rows[o].port[q].peer_guid = NIC + 5;
+		tell(o);
+	}
+	tell(10);
+	joins(5);
+	lives(50);
+	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
+	assert_int_equal(fm_node(s.fm, 5)->state, FM_NODE_ABSENT);
+	stage_end(&s);
+}
+
+/* --- what cannot be a fabric --------------------------------------------------------------- */
+
+/* Three lines of 300 nodes that meet in the root: 27 million, of which few are there. */
+static void test_too_large(void **state)
+{
+	const struct fm_problem *p;
+
+	(void)state;
+	stage_init(&s, "1x1x1", 0);
+	s.cfg.shape.ndims = 0;
+	s.deaf = "init welcome adopted log ";
+	for (unsigned int d = 0; d < 3; d++)
+		for (unsigned int back = 0; back < 2; back++) {
+			struct torus_link *l = &s.link[d + 3 * back];
+
+			l->state = TORUS_LINK_UP;
+			l->session = 1;
+			l->peer_guid = NIC + 1 + 299 * d + (back ? 298 : 0);
+			l->peer_port = (uint8_t)(d + 3 * !back);
+			strcpy(l->lower, "eth");
+		}
+	stage_start(&s);
+	for (unsigned int d = 0; d < 3; d++)
+		for (uint32_t i = 0; i < 299; i++) {
+			struct fm_msg m = stage_hello(&s, 1 + 299 * d + i);
+			struct fm_row *r = &m.hello.row;
+
+			memset(r->port, 0, sizeof(r->port));
+			r->port[d] = (struct fm_port_row) {
+				.state = FM_PORT_UP, .peer_port = (uint8_t)(d + 3),
+				.peer_guid = i == 298 ? NIC : m.hello.guid + 1,
+			};
+			r->port[d + 3] = (struct fm_port_row) {
+				.state = FM_PORT_UP, .peer_port = (uint8_t)d,
+				.peer_guid = i ? m.hello.guid - 1 : NIC,
+			};
+			stage_up(&s, (int)(m.hello.guid - NIC));
+			stage_msg(&s, (int)(m.hello.guid - NIC), &m);
+		}
+	stage_run(&s, 2000);
+	assert_int_equal(fm_version(s.fm), 0);
+	p = fm_problem(s.fm, 0);
+	assert_non_null(p);
+	assert_string_equal(p->kind, "bootstrap");
+	assert_string_equal(p->text, "no shape of at most 16777216 nodes fits the cables");
+	stage_end(&s);
+}
+
+/* --- news of cables that are held -------------------------------------------------------------- */
+
+/* 9:+x is held down, and the table has it so. */
+static void held(void)
+{
+	fabric(0);
+	for (unsigned int k = 0; k < 3; k++) {
+		rows[9].port[0].state = FM_PORT_FAULTY;
+		tell(9);
+		rows[9].port[0].state = FM_PORT_UP;
+		tell(9);
+	}
+	lives(50);
+	assert_string_equal(fm_excluded(s.fm, 9, 0), "held");
+	stage_forget(&s);
+}
+
+static void change(struct fm_port_row *x, unsigned int what)
+{
+	switch (what) {
+	case 0:
+		x->state = FM_PORT_DOWN;
+		break;
+	case 1:
+		x->problem = FM_PROBLEM_ROOT;
+		break;
+	case 2:
+		x->closed = true;
+		break;
+	case 3:
+		x->session = 7;
+		break;
+	case 4:
+		x->seq = 7;
+		break;
+	case 5:
+		x->peer_guid = 0x888;
+		break;
+	case 6:
+		x->peer_port = 9;
+		break;
+	}
+}
+
+/* Nothing that happens to a port that is held is worth a table; all that happens to others is. */
+static void test_held_news(void **state)
+{
+	(void)state;
+	for (unsigned int what = 0; what < 7; what++)
+		for (unsigned int p = 0; p < 4; p++) {
+			uint64_t version;
+
+			held();
+			version = fm_version(s.fm);
+			change(&rows[9].port[p], what);
+			tell(9);
+			stage_run_ns(&s, s.now + 20 * MS);
+			assert_int_equal(fm_version(s.fm), version + (p != 0));
+			stage_end(&s);
+		}
+}
+
+/* A port that is held but that the table at hand does not have so yet is news. */
+static void test_held_anew(void **state)
+{
+	(void)state;
+	fabric(0);
+	for (unsigned int k = 0; k < 2; k++) {
+		rows[9].port[0].state = FM_PORT_FAULTY;
+		tell(9);
+		rows[9].port[0].state = FM_PORT_UP;
+		tell(9);
+	}
+	stage_run_ns(&s, s.now + 20 * MS);
+	assert_int_equal(fm_version(s.fm), 2);
+	assert_string_equal(fm_excluded(s.fm, 9, 0), "held");
+	/* A new life of the NIC is another matter: the table is of the former. */
+	struct fm_msg m = stage_hello(&s, 9);
+
+	lives(20);
+	m.hello.epoch = 2;
+	m.hello.attach = 9;
+	m.hello.row = rows[9];
+	m.hello.row.serial++;
+	m.hello.row.port[0].closed = true;
+	stage_up(&s, 209);
+	stage_msg(&s, 209, &m);
+	stage_run_ns(&s, s.now + 20 * MS);
+	assert_int_equal(fm_version(s.fm), 3);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_held_news),
+		cmocka_unit_test(test_held_anew),
+	};
+
+	return cmocka_run_group_tests_name("fm_places", all, NULL, NULL);
+}
