@@ -60,6 +60,9 @@ struct stage {
 	char text[1 << 18];
 };
 
+/* All of them write down what they are asked for (stage_text.c). */
+extern const struct fm_ops stage_ops;
+
 /* A manager of node @node of a fabric of that shape; 0 is the root. No link is up. */
 void stage_init(struct stage *s, const char *shape, uint32_t node);
 void stage_start(struct stage *s);
@@ -80,6 +83,8 @@ void stage_did_some(struct stage *s, const char *part);
 /* ... and none has. */
 void stage_did_no(struct stage *s, const char *part);
 void stage_forget(struct stage *s);
+/* ns until there is a line with that text. All is forgotten. */
+uint64_t stage_wait(struct stage *s, const char *part);
 /* How often @part is there; nothing is forgotten. */
 unsigned int stage_count(const struct stage *s, const char *part);
 

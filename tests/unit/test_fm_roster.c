@@ -1,82 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The root and its nodes: who is welcome, under which parent, who is refused and why, what
- * is believed of words that come late, and what of all this the next table says.
+ * is news in a row, and what of all this the next table says.
  */
 #include <errno.h>
 #include <stdio.h>
 
-#include "stage.h"
-
-static struct stage s;
-
-/* The root of a fabric of that shape, whose links are up. */
-static void root(const char *shape)
-{
-	struct fm_row row;
-
-	stage_init(&s, shape, 0);
-	s.deaf = "init ping pong report lost rows place release ";
-	row = stage_row(&s, 0);
-	for (unsigned int p = 0; p < row.nports; p++)
-		if (row.port[p].state == FM_PORT_UP)
-			stage_link_up(&s, p, 1);
-	stage_start(&s);
-}
-
-static struct fm_msg hello(uint32_t node)
-{
-	return stage_hello(&s, node);
-}
-
-/* By connection 100 + node. */
-static void joins(const struct fm_msg *m)
-{
-	int conn = (int)(m->hello.guid - NIC + 100);
-
-	stage_up(&s, conn);
-	stage_msg(&s, conn, m);
-}
-
-static void join(uint32_t node)
-{
-	struct fm_msg m = hello(node);
-
-	joins(&m);
-}
-
-static void reports(uint32_t node, uint32_t round)
-{
-	struct fm_msg m = stage_report(&s, node, fm_version(s.fm), round);
-
-	stage_msg(&s, (int)node + 100, &m);
-}
-
-/* All that are children of the root do what is asked for until nothing is under way. */
-static void settle(uint32_t nodes)
-{
-	stage_run_ns(&s, s.now + 10 * MS);
-	for (uint32_t round = 0; round < 6; round++) {
-		for (uint32_t i = 1; i < nodes; i++)
-			reports(i, round);
-		stage_run_ns(&s, s.now + MS);
-	}
-}
-
-/* ... of a ring of four, all of them children of the root, at rest. */
-static void ring(void)
-{
-	struct fm_outline o;
-
-	root("4x1");
-	for (uint32_t i = 1; i < 4; i++)
-		join(i);
-	settle(4);
-	fm_outline(s.fm, &o);
-	assert_false(o.under_way);
-	assert_int_equal(fm_version(s.fm), 1);
-	stage_forget(&s);
-}
+#include "stage_root.h"
 
 /* --- joining ------------------------------------------------------------------------------- */
 
@@ -317,14 +247,6 @@ static void test_relay(void **state)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static void row(uint32_t node, const struct fm_row *r)
-{
-	struct fm_msg m = { .type = FM_MSG_ROW };
-
-	m.row = (struct fm_row_msg) { .guid = NIC + node, .epoch = 1, .row = *r };
-	stage_msg(&s, 101, &m);
-}
-
 #define TABLE2 "log info table: version 2: "
 
 /* One end tells of a loss: the table waits 6 ms for the other, and names it first. */
@@ -524,216 +446,6 @@ static void test_comes_back(void **state)
 	}
 }
 
-/* --- who is missing ---------------------------------------------------------------------------- */
-
-static void notice(enum fm_msg_type type, uint32_t node, uint32_t parent, uint64_t attach,
-		   uint32_t epoch)
-{
-	struct fm_msg m = { .type = (uint8_t)type };
-
-	m.left = (struct fm_left) { NIC + node, NIC + parent, attach, epoch };
-	stage_msg(&s, 101, &m);
-}
-
-static void loses_links(uint32_t node)
-{
-	for (unsigned int p = 0; p < 4; p += 2) {
-		struct fm_row r;
-		uint32_t o = torus_neighbour(&s.shape, node, p);
-		unsigned int q = torus_dir_opposite(&s.shape, p);
-
-		if (!o) {
-			stage_link_lost(&s, q, 1);
-			continue;
-		}
-		r = stage_row(&s, o);
-		r.serial = 50;
-		r.port[q].state = FM_PORT_FAULTY;
-		row(o, &r);
-	}
-}
-
-/* Its connection is lost, and its links are: it is dead, and that is told. */
-static void test_dead(void **state)
-{
-	(void)state;
-	ring();
-	stage_run(&s, 100);
-	stage_forget(&s);
-	stage_down(&s, 102);
-	stage_did(&s, "log debug node: connection to 'n2' lost\n");
-	loses_links(2);
-	stage_run_ns(&s, s.now + 10 * MS);
-	assert_int_equal(stage_count(&s, "log error node: node 2,0 ('n2') is dead\n"), 1);
-	assert_int_equal(stage_count(&s, "version 2: link"), 1);
-	assert_int_equal(stage_count(&s, "[2 'n2' 102/1 dead"), 2);
-	stage_forget(&s);
-	/* It comes back. */
-	struct fm_msg m = hello(2);
-
-	m.hello.attach = 2;
-	m.hello.epoch = 2;
-	joins(&m);
-	assert_int_equal(stage_count(&s, "log info node: over: node 2,0 ('n2') is dead\n"), 1);
-	stage_run_ns(&s, s.now + 500 * MS);
-	stage_did_some(&s, "node 'n2' is back\n");
-	stage_end(&s);
-}
-
-/* Its links are up, but its manager is away: silent, after member_max. */
-static void test_silent(void **state)
-{
-	(void)state;
-	ring();
-	stage_down(&s, 102);
-	stage_forget(&s);
-	stage_run_ns(&s, s.now + 3000 * MS - 1);
-	s.now++;
-	assert_null(fm_problem(s.fm, 0));
-	stage_run_ns(&s, s.now + 1);
-	assert_string_equal(fm_problem(s.fm, 0)->kind, "node");
-	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "node 2,0 ('n2') is silent: its NIC works on, but packets that it "
-			    "parks wait there, uncounted, until its manager answers");
-	assert_int_equal(stage_count(&s, "version 2: node 'n2' is silent\n"), 1);
-	stage_end(&s);
-}
-
-/* Notices of connections: what is older than what is known, or of another life, is nothing. */
-static void test_notices(void **state)
-{
-	(void)state;
-	ring();
-	/* It is below node 1 now, which says so late. */
-	notice(FM_MSG_ADOPTED, 2, 1, 5, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), 1);
-	notice(FM_MSG_ADOPTED, 2, 3, 4, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), 1);
-	notice(FM_MSG_ADOPTED, 2, 3, 6, 2);
-	assert_int_equal(fm_node_parent(s.fm, 2), 1);
-	notice(FM_MSG_ADOPTED, 9, 3, 6, 1);
-	stage_down(&s, 102);		/* with number 1 */
-	assert_int_equal(fm_node_parent(s.fm, 2), 1);
-	notice(FM_MSG_LEFT, 2, 1, 4, 1);
-	notice(FM_MSG_LEFT, 2, 1, 5, 2);
-	notice(FM_MSG_LEFT, 9, 1, 5, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), 1);
-	stage_did_no(&s, "lost");
-	notice(FM_MSG_LEFT, 2, 1, 5, 1);
-	stage_did_some(&s, "log debug node: connection to 'n2' lost\n");
-	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
-	/* That it was adopted by that connection is older than that it left. */
-	notice(FM_MSG_ADOPTED, 2, 1, 5, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
-	notice(FM_MSG_ADOPTED, 2, 3, 6, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), 3);
-	notice(FM_MSG_ADOPTED, 2, 3, 6, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), 3);
-	stage_end(&s);
-}
-
-/* Who hangs below one that is lost is missing too, until it is told of again. */
-static void test_below(void **state)
-{
-	(void)state;
-	root("8x1");
-	for (uint32_t i = 1; i < 8; i++)
-		join(i);
-	settle(8);
-	/* 2 below 1, 3 and 4 below 2, 5 below 4; 6 below 3, 7 remains. */
-	notice(FM_MSG_ADOPTED, 2, 1, 5, 1);
-	notice(FM_MSG_ADOPTED, 3, 2, 5, 1);
-	notice(FM_MSG_ADOPTED, 4, 2, 5, 1);
-	notice(FM_MSG_ADOPTED, 5, 4, 5, 1);
-	notice(FM_MSG_ADOPTED, 6, 3, 5, 1);
-	assert_int_equal(fm_node_parent(s.fm, 5), 4);
-	/* One of them moves first. */
-	notice(FM_MSG_ADOPTED, 4, 7, 6, 1);
-	stage_forget(&s);
-	notice(FM_MSG_LEFT, 2, 1, 5, 1);
-	for (uint32_t i = 1; i < 8; i++) {
-		static const uint32_t above[] = { 0, 0, TORUS_NO_NODE, TORUS_NO_NODE, 7, 4,
-						  TORUS_NO_NODE, 0 };
-
-		assert_int_equal(fm_node_parent(s.fm, i), above[i]);
-	}
-	/* 2 is found again, and all below it follow. */
-	notice(FM_MSG_ADOPTED, 2, 7, 6, 1);
-	notice(FM_MSG_ADOPTED, 6, 3, 6, 1);
-	notice(FM_MSG_ADOPTED, 3, 2, 6, 1);
-	assert_int_equal(fm_node_parent(s.fm, 6), 3);
-	/* And all are missing again. */
-	notice(FM_MSG_LEFT, 7, 0, 5, 1);
-	for (uint32_t i = 2; i < 8; i++)
-		assert_int_equal(fm_node_parent(s.fm, i), TORUS_NO_NODE);
-	assert_int_equal(fm_node_parent(s.fm, 1), 0);
-	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
-	/* Nobody's word: but they are vouched for by those that have links to them. */
-	stage_run_ns(&s, s.now + 4000 * MS);
-	assert_int_equal(stage_count(&s, "log error node: "), 6);
-	assert_int_equal(stage_count(&s, "is silent: its NIC works on"), 6);
-	stage_end(&s);
-}
-
-/* A parent that is not known yet: who is said to hang there is counted there still. */
-static void test_unknown_parent(void **state)
-{
-	(void)state;
-	ring();
-	notice(FM_MSG_ADOPTED, 2, 9, 5, 1);
-	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
-	stage_run_ns(&s, s.now + 4000 * MS);
-	/* It is with somebody: not silent. */
-	assert_null(strstr(s.text, "'n2' is silent"));
-	notice(FM_MSG_ADOPTED, 9, 1, 1, 1);
-	notice(FM_MSG_LEFT, 9, 1, 1, 1);
-	stage_end(&s);
-}
-
-/* --- later ----------------------------------------------------------------------------------- */
-
-/* A node that comes after the table was made gets a place in the next. */
-static void test_late(void **state)
-{
-	struct fm_joiner j;
-
-	(void)state;
-	root("4x1");
-	for (uint32_t i = 1; i < 3; i++)
-		join(i);
-	stage_run(&s, 3500);
-	settle(3);
-	assert_int_equal(fm_version(s.fm), 1);
-	stage_forget(&s);
-	join(3);
-	assert_true(fm_joiner(s.fm, 0, &j));
-	assert_string_equal(j.name, "n3");
-	assert_string_equal(j.address, "10.0.0.3:1");
-	assert_int_equal(j.guid, NIC + 3);
-	assert_false(fm_joiner(s.fm, 1, &j));
-	stage_run_ns(&s, s.now + 10 * MS);
-	assert_false(fm_joiner(s.fm, 0, &j));
-	assert_int_equal(stage_count(&s, "version 2: node 'n3' joins\n"), 1);
-	stage_did_some(&s, "101 < table 2 after 1 own term 4x1 [3 'n3' 103/1 fault 10]\n");
-	stage_end(&s);
-}
-
-/* One for whom there is no place is told of, until there is. */
-static void test_no_place(void **state)
-{
-	struct fm_msg m;
-
-	(void)state;
-	ring();
-	m = hello(9);
-	joins(&m);
-	stage_run_ns(&s, s.now + 10 * MS);
-	assert_string_equal(fm_problem(s.fm, 0)->kind, "place");
-	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "node 'n9' (10.0.0.9:1) has no place: no free coordinates fit its cables");
-	stage_end(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -748,13 +460,6 @@ int main(void)
 		cmocka_unit_test(test_row_news),
 		cmocka_unit_test(test_hello_again),
 		cmocka_unit_test(test_comes_back),
-		cmocka_unit_test(test_dead),
-		cmocka_unit_test(test_silent),
-		cmocka_unit_test(test_notices),
-		cmocka_unit_test(test_below),
-		cmocka_unit_test(test_unknown_parent),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_no_place),
 	};
 
 	return cmocka_run_group_tests_name("fm_roster", all, NULL, NULL);

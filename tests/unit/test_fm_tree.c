@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node's way to the root and to its parent, and its children: to whom it connects and
- * when, what it says, whom it takes, and when it believes that somebody is lost.
+ * A node's way to the root and to its parent: to whom it connects and when, what it says,
+ * and when it believes that somebody is lost.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -150,19 +150,6 @@ static void test_any_word(void **state)
 
 /* --- trying again ----------------------------------------------------------------------------- */
 
-/* ns from now to the next line with @part. */
-static uint64_t wait_for(const char *part)
-{
-	uint64_t from = s.now, until = from + 20000 * MS;
-
-	stage_forget(&s);
-	while (s.now < until && !strstr(s.text, part))
-		stage_run_ns(&s, fm_expiry(s.fm) - START);
-	assert_non_null(strstr(s.text, part));
-	stage_forget(&s);
-	return s.now - from;
-}
-
 /* Later each time, from 25 ms to 500 ms, by one half more or less. */
 static void test_tries(void **state)
 {
@@ -184,7 +171,7 @@ static void test_tries(void **state)
 		stage_hear(&s, 2, &i);
 		for (unsigned int k = 0; k < 8; k++) {
 			double step = k < 5 ? 25 << k : 500;
-			double is = (double)wait_for("connect 10.0.0.0:1: fails") / MS / step;
+			double is = (double)stage_wait(&s, "connect 10.0.0.0:1: fails") / MS / step;
 
 			assert_true(is >= 0.5 && is < 1.5001);
 			least[k] = is < least[k] ? is : least[k];
@@ -192,12 +179,12 @@ static void test_tries(void **state)
 		}
 		/* It can be reached again: and then all begins anew. */
 		s.refuse_connect = 0;
-		wait_for("connect 10.0.0.0:1: 1");
+		stage_wait(&s, "connect 10.0.0.0:1: 1");
 		stage_up(&s, 1);
 		stage_welcome(&s, 1, TERM, "");
 		s.refuse_connect = -ECONNREFUSED;
 		stage_down(&s, 1);
-		assert_true(wait_for("fails") < 38 * MS);
+		assert_true(stage_wait(&s, "fails") < 38 * MS);
 		stage_end(&s);
 	}
 	for (unsigned int k = 0; k < 8; k++)
@@ -213,12 +200,12 @@ static void test_refused(void **state)
 	at_root();
 	stage_refuse(&s, 1, "for a reason");
 	stage_did(&s, "log error refused: the root refuses this node: for a reason\nclose 1\n");
-	ns = wait_for("connect 10.0.0.0:1: 2");
+	ns = stage_wait(&s, "connect 10.0.0.0:1: 2");
 	assert_in_range(ns, 500 * MS, 1500 * MS);
 	stage_up(&s, 2);
 	stage_refuse(&s, 2, "for a reason");
 	stage_did_no(&s, "log");
-	ns = wait_for("connect 10.0.0.0:1: 3");
+	ns = stage_wait(&s, "connect 10.0.0.0:1: 3");
 	assert_in_range(ns, 500 * MS, 1500 * MS);
 	stage_up(&s, 3);
 	stage_forget(&s);
@@ -304,7 +291,7 @@ static void test_stray(void **state)
 	stage_did_nothing(&s);
 	stage_down(&s, 2);
 	stage_did_nothing(&s);
-	assert_in_range(wait_for("connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
+	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " stray position 1,0 term 126"));
 	stage_end(&s);
@@ -318,7 +305,7 @@ static void test_parent_lost(void **state)
 	stage_run(&s, 900);
 	stage_down(&s, 2);
 	stage_did(&s, "at 900 ms\nlog warning tree: parent lost; back to the root\n");
-	assert_in_range(wait_for("connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
+	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " position 1,0 term 126"));
 	stage_end(&s);
@@ -437,7 +424,7 @@ static void test_row_later(void **state)
 	stage_down(&s, 1);
 	stage_link_up(&s, 2, 1);
 	stage_did_nothing(&s);
-	wait_for("connect 10.0.0.0:1: 2");
+	stage_wait(&s, "connect 10.0.0.0:1: 2");
 	stage_up(&s, 2);
 	/* The HELLO has it: that is enough. */
 	stage_did_some(&s, "d d u100.0 d\n");
@@ -455,378 +442,124 @@ static void test_row_later(void **state)
 	stage_end(&s);
 }
 
-/* --- children -------------------------------------------------------------------------------- */
-
-static struct fm_msg child_hello(uint32_t node)
+/* Thirty seconds without a root are told, and that they are over. */
+static void test_lonely(void **state)
 {
-	struct fm_msg m = stage_hello(&s, node);
+	static const char text[] = "no root heard for 30 s: is a node marked as bootstrap, and "
+				   "joined to this one by links that are up (fabricctl device "
+				   "list --ports)?";
+	struct fm_init i;
+	char want[400];
 
+	(void)state;
+	stage_init(&s, "4x4", 1);
+	stage_start(&s);
+	stage_run_ns(&s, 30000 * MS - 1);
+	assert_null(fm_problem(s.fm, 0));
+	stage_did_nothing(&s);
+	stage_run(&s, 30000);
+	snprintf(want, sizeof(want), "at 30000 ms\nlog error root: %s\n", text);
+	stage_did(&s, want);
+	assert_int_equal(fm_expiry(s.fm), ~0ULL);
+	stage_run(&s, 90000);
+	stage_did_nothing(&s);
+	s.deaf = "hello connect init ";
+	stage_link_up(&s, 1, 1);
+	i = stage_neighbour(&s, 1);
+	stage_hear(&s, 1, &i);
+	stage_run(&s, 90001);
+	assert_non_null(strstr(s.text, "log info root: over: no root heard for 30 s"));
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
+/* The table says that this node is dead: from the start, by whatever way there was. */
+static void test_rejoin(void **state)
+{
+	struct fm_entry entry[4];
+	struct fm_status st;
+	struct fm_msg t, m = stage_hello(&s, 3);
+
+	(void)state;
+	with_parent();
+	s.deaf = "init ping log place rows lost report row ";
+	t = stage_table(&s, 1, entry);
+	stage_msg(&s, 2, &t);
+	stage_up(&s, 50);
 	m.hello.role = FM_ROLE_CHILD;
 	m.hello.term = TERM;
-	m.hello.attach = 40 + node;
-	return m;
-}
-
-#define WELCOME " < welcome term 126 root 100 parent ''\n"
-
-/* Node @node becomes a child, by connection @conn. */
-static void child(int conn, uint32_t node)
-{
-	struct fm_msg m = child_hello(node);
-
-	stage_up(&s, conn);
-	stage_msg(&s, conn, &m);
-}
-
-static void test_child(void **state)
-{
-	(void)state;
-	joined();
-	child(50, 3);
-	stage_did(&s, "50" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_did(&s, "50 < pong\n");
-	/* What it says is passed on. */
-	struct fm_msg m = { .type = FM_MSG_ROW };
-
-	m.row = (struct fm_row_msg) { .guid = NIC + 9, .epoch = 2, .row = stage_row(&s, 3) };
+	m.hello.version = 1;
 	stage_msg(&s, 50, &m);
-	stage_did(&s, "1 < row 109/2 row 1: u100.2 d u102.0 d\n");
-	m = (struct fm_msg) { .type = FM_MSG_LEFT };
-	m.left = (struct fm_left) { NIC + 9, NIC + 3, 17, 2 };
-	stage_msg(&s, 50, &m);
-	stage_did(&s, "1 < left 109/2 parent 103 attach 17\n");
-	m.type = FM_MSG_ADOPTED;
-	stage_msg(&s, 50, &m);
-	stage_did(&s, "1 < adopted 109/2 parent 103 attach 17\n");
-	/* Of what only a parent says nothing comes. */
-	stage_welcome(&s, 50, TERM + 1, "10.0.0.9:1");
-	stage_refuse(&s, 50, "no");
-	stage_did_nothing(&s);
-	stage_down(&s, 50);
-	stage_did(&s, "1 < left 103/1 parent 101 attach 43\n");
-	/* Nobody is there any more. */
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_down(&s, 50);
-	stage_did_nothing(&s);
-	stage_end(&s);
-}
-
-/* What we said of ourselves comes back from a child: a circle. */
-static void test_circle(void **state)
-{
-	struct fm_msg m = { .type = FM_MSG_ROW };
-
-	(void)state;
-	joined();
-	child(50, 3);
 	stage_forget(&s);
-	m.row = (struct fm_row_msg) { .guid = NIC + 1, .epoch = 1, .row = stage_row(&s, 1) };
-	stage_msg(&s, 50, &m);
-	stage_did(&s, "close 50\n1 < left 103/1 parent 101 attach 43\n");
-	for (unsigned int type = 0; type < 2; type++) {
-		child(51, 3);
-		stage_forget(&s);
-		m = (struct fm_msg) { .type = type ? FM_MSG_LEFT : FM_MSG_ADOPTED };
-		m.left = (struct fm_left) { NIC + 3, NIC + 1, 43, 1 };
-		stage_msg(&s, 51, &m);
-		stage_did(&s, "close 51\n1 < left 103/1 parent 101 attach 43\n");
-		/* That we have left somebody is no circle. */
-		child(51, 3);
-		stage_forget(&s);
-		m.left = (struct fm_left) { NIC + 1, NIC + 3, 43, 1 };
-		stage_msg(&s, 51, &m);
-		stage_did_no(&s, "close");
-		stage_down(&s, 51);
-		stage_forget(&s);
-	}
-	stage_end(&s);
-}
-
-static void refuses(struct fm_msg *m, const char *why)
-{
-	char want[300];
-
-	stage_up(&s, 60);
-	stage_msg(&s, 60, m);
-	sprintf(want, "60 < refuse %s\nclose 60\n", why);
-	stage_did(&s, want);
-}
-
-static void test_refuses(void **state)
-{
-	struct fm_msg m;
-
-	(void)state;
-	joined();
-	m = child_hello(3);
-	strcpy(m.hello.fabric, "fob");
-	refuses(&m, "fabric 'fob' is not 'fab'");
-	m = child_hello(1);
-	refuses(&m, "its GUID is that of this node");
-	m = child_hello(3);
-	m.hello.role = FM_ROLE_JOIN;
-	refuses(&m, "this node is not the root");
-	m = child_hello(3);
-	m.hello.term = TERM + 1;
-	refuses(&m, "this node has not joined the root of that term");
-	stage_down(&s, 1);
-	stage_forget(&s);
-	m = child_hello(3);
-	refuses(&m, "this node has not joined the root of that term");
-	stage_end(&s);
-	/* Nor is anybody taken before it has been welcomed itself. */
-	at_root();
-	m = child_hello(3);
-	m.hello.term = 0;
-	refuses(&m, "this node has not joined the root of that term");
-	stage_end(&s);
-}
-
-/* A stranger that says nothing, or all but HELLO. */
-static void test_stranger(void **state)
-{
-	(void)state;
-	joined();
-	stage_up(&s, 50);
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_say(&s, 50, FM_MSG_FETCH);
-	stage_say(&s, 50, FM_MSG_ROW);
-	stage_welcome(&s, 50, TERM, "10.0.0.9:1");
-	stage_did_nothing(&s);
-	s.deaf = "init ping ";
-	stage_run(&s, 3999);
-	stage_say(&s, 1, FM_MSG_PONG);
-	stage_did_nothing(&s);
-	stage_run(&s, 4000);
-	stage_did(&s, "at 4000 ms\nclose 50\n");
-	stage_up(&s, 51);
-	stage_down(&s, 51);
-	stage_did_nothing(&s);
-	stage_end(&s);
-}
-
-/* A child that hangs keeps its connection for four keep-alives. */
-static void test_child_silent(void **state)
-{
-	(void)state;
-	joined();
-	child(50, 3);
-	stage_forget(&s);
-	s.deaf = "init ping pong ";
-	stage_run(&s, 1500);
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_say(&s, 1, FM_MSG_PONG);
-	stage_run(&s, 5000);
-	stage_say(&s, 1, FM_MSG_PONG);
-	stage_run(&s, 5499.999);
-	stage_did_nothing(&s);
-	stage_run(&s, 5500);
-	stage_did(&s, "at 5500 ms\nclose 50\n1 < left 103/1 parent 101 attach 43\n");
-	stage_end(&s);
-}
-
-/* The same child by another connection has lost the first. */
-static void test_child_again(void **state)
-{
-	(void)state;
-	joined();
-	child(50, 3);
-	child(51, 2);
-	stage_forget(&s);
-	child(52, 3);
-	stage_did(&s, "52" WELCOME "close 50\n1 < adopted 103/1 parent 101 attach 43\n");
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_did_nothing(&s);
-	/* By the same connection nothing is lost. */
-	child(52, 3);
-	stage_did(&s, "52" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
-	stage_say(&s, 51, FM_MSG_PING);
-	stage_say(&s, 52, FM_MSG_PING);
-	stage_did(&s, "51 < pong\n52 < pong\n");
-	stage_end(&s);
-}
-
-/* A new upstream hears of all children, and they that the way up is new. */
-static void test_new_upstream(void **state)
-{
-	(void)state;
-	joined();
-	child(50, 3);
-	child(51, 2);
-	stage_welcome(&s, 1, TERM, "10.0.0.9:1");
-	stage_forget(&s);
-	stage_up(&s, 2);
-	stage_forget(&s);
-	stage_welcome(&s, 2, TERM, "");
-	assert_int_equal(stage_count(&s, "\n"), 5);
-	assert_int_equal(stage_count(&s, "close 1\n"), 1);
-	assert_int_equal(stage_count(&s, "2 < adopted 102/1 parent 101 attach 42\n51" WELCOME), 1);
-	assert_int_equal(stage_count(&s, "2 < adopted 103/1 parent 101 attach 43\n50" WELCOME), 1);
-	/* The same word from above once more is passed down as well. */
-	stage_forget(&s);
-	stage_welcome(&s, 2, TERM, "");
-	assert_int_equal(stage_count(&s, "adopted"), 2);
-	stage_did_some(&s, "51" WELCOME);
-	/* The root is back with another term: all are sent away. */
-	stage_down(&s, 2);
-	s.deaf = "init pong ";
-	wait_for("connect 10.0.0.0:1: 3");
-	stage_up(&s, 3);
-	stage_forget(&s);
-	s.stamped = s.now;
-	stage_welcome(&s, 3, TERM + 1, "");
-	assert_int_equal(stage_count(&s, "\n"), 2);
-	assert_int_equal(stage_count(&s, "close 50\n"), 1);
-	stage_did_some(&s, "close 51\n");
-	stage_end(&s);
-	/* With the same one they stay. */
-	joined();
-	child(50, 3);
-	stage_down(&s, 1);
-	wait_for("connect 10.0.0.0:1: 2");
-	stage_up(&s, 2);
-	stage_forget(&s);
-	stage_welcome(&s, 2, TERM, "");
-	stage_did(&s, "50 < pong\n2 < adopted 103/1 parent 101 attach 43\n50" WELCOME);
-	/* Said again on the same connection it is no news. */
-	stage_welcome(&s, 2, TERM, "");
-	stage_did_nothing(&s);
-	stage_end(&s);
-}
-
-/* --- adrift ------------------------------------------------------------------------------------- */
-
-static void is_cut_off(bool is, double since)
-{
-	struct fm_status st;
-	struct fm_outline o;
-
+	t = stage_table(&s, 2, entry);
+	entry[1].state = FM_NODE_DEAD;
+	stage_msg(&s, 2, &t);
+	assert_int_equal(stage_count(&s, "close 2\n"), 1);
+	assert_int_equal(stage_count(&s, "close 50"), 0);
+	assert_int_equal(stage_count(&s, "50 < pong adrift\n"), 1);
 	fm_status(s.fm, &st);
-	fm_outline(s.fm, &o);
-	assert_int_equal(o.cut_off, is);
-	assert_int_equal(st.root.reachable, !is);
-	assert_int_equal(st.root.lost, is ? START + (uint64_t)(since * 1000) * (MS / 1000) : 0);
+	assert_false(st.root.reachable);
+	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
+	stage_up(&s, 3);
+	stage_welcome(&s, 3, TERM, "10.0.0.2:1");
+	/* The same parent as before is a new connection. */
+	stage_did_some(&s, "connect 10.0.0.2:1: 4\n");
+	/* With both, the root and the parent, both go. */
+	entry[1].state = FM_NODE_SILENT;
+	t.table.version = 3;
+	stage_msg(&s, 3, &t);
+	assert_int_equal(stage_count(&s, "close 3\n"), 1);
+	assert_int_equal(stage_count(&s, "close 4\n"), 1);
+	stage_end(&s);
 }
 
-/* A node without a way to the root says so to those below, and those that come. */
-static void test_adrift(void **state)
+/* The root is heard of at another address while the connection to the former comes up. */
+static void test_root_moves(void **state)
 {
-	struct fm_msg m = { .type = FM_MSG_PONG };
+	struct fm_init i;
 
 	(void)state;
 	begin();
 	stage_forget(&s);
-	is_cut_off(true, 0);
+	i = stage_neighbour(&s, 2);
+	strcpy(i.root_address, "10.9.9.9:9");
+	stage_hear(&s, 2, &i);
+	stage_did(&s, "close 1\nconnect 10.9.9.9:9: 2\n");
 	stage_up(&s, 1);
-	stage_run(&s, 50);
-	stage_welcome(&s, 1, TERM, "");
-	is_cut_off(false, 0);
-	child(50, 3);
-	stage_forget(&s);
-	m.pong.adrift = true;
-	stage_run(&s, 100);
-	stage_msg(&s, 1, &m);
-	stage_did(&s, "at 100 ms\n50 < pong adrift\n");
-	is_cut_off(true, 100);
-	stage_run(&s, 150);
-	stage_msg(&s, 1, &m);
-	stage_did_nothing(&s);
-	is_cut_off(true, 100);
-	/* One that comes is told after it is taken. */
-	child(51, 2);
-	stage_did(&s, "51" WELCOME "1 < adopted 102/1 parent 101 attach 42\n"
-		      "51 < pong adrift\n");
-	stage_say(&s, 50, FM_MSG_PING);
-	stage_did(&s, "50 < pong adrift\n");
-	m.pong.adrift = false;
-	stage_msg(&s, 1, &m);
-	assert_int_equal(stage_count(&s, "50 < pong\n"), 1);
-	assert_int_equal(stage_count(&s, "51 < pong\n"), 1);
-	stage_forget(&s);
-	is_cut_off(false, 0);
-	/* Only those above can say so, and only by the way that is used. */
-	m.pong.adrift = true;
-	stage_msg(&s, 50, &m);
-	is_cut_off(false, 0);
-	stage_run(&s, 200);
-	stage_forget(&s);
-	stage_down(&s, 1);
-	assert_int_equal(stage_count(&s, "50 < pong adrift\n"), 1);
-	assert_int_equal(stage_count(&s, "51 < pong adrift\n"), 1);
-	is_cut_off(true, 200);
-	stage_end(&s);
-}
-
-/* The loss of one way of two is none. */
-static void test_two_ways(void **state)
-{
-	struct fm_msg m = { .type = FM_MSG_PONG };
-
-	(void)state;
-	at_root();
-	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
 	stage_up(&s, 2);
-	m.pong.adrift = true;
-	stage_msg(&s, 2, &m);
-	is_cut_off(false, 0);
-	stage_down(&s, 2);
-	is_cut_off(false, 0);
+	stage_did_some(&s, "2 < hello join");
+	stage_end(&s);
+	/* The loss of a connection that never was welcome does not set it adrift anew. */
+	at_root();
+	stage_run(&s, 50);
 	stage_down(&s, 1);
-	is_cut_off(true, 0);
-	stage_end(&s);
-}
+	{
+		struct fm_status st;
 
-/* --- many connections ------------------------------------------------------------------------------ */
-
-#define MANY 200
-
-static void test_many(void **state)
-{
-	char want[64];
-
-	(void)state;
-	joined();
-	s.deaf = "init adopted welcome ";
-	for (int i = 0; i < MANY; i++)
-		child(1000 + 7 * i, (uint32_t)(10 + i));
-	stage_did_nothing(&s);
-	/* Every third is gone. */
-	for (int i = 0; i < MANY; i += 3) {
-		stage_down(&s, 1000 + 7 * i);
-		sprintf(want, "1 < left %llx/1 parent 101 attach %d\n", NIC + 10 + (unsigned int)i,
-			50 + i);
-		stage_did(&s, want);
-	}
-	for (int i = 0; i < MANY; i++) {
-		stage_say(&s, 1000 + 7 * i, FM_MSG_PING);
-		sprintf(want, "%d < pong\n", 1000 + 7 * i);
-		stage_did(&s, i % 3 ? want : "");
-		stage_say(&s, 1001 + 7 * i, FM_MSG_PING);
-		stage_did_nothing(&s);
-	}
-	/* Each comes again by another connection, and its own is closed. */
-	for (int i = 0; i < MANY; i++) {
-		child(5000 + i, (uint32_t)(10 + i));
-		sprintf(want, "close %d\n", 1000 + 7 * i);
-		stage_did(&s, i % 3 ? want : "");
+		fm_status(s.fm, &st);
+		assert_int_equal(st.root.lost, START);
 	}
 	stage_end(&s);
 }
 
-/* One connection that turns out to be of another node than before. */
-static void test_other_child(void **state)
+/* Many that fall silent one by one are looked at together, within a quarter of resend. */
+static void test_looks(void **state)
 {
 	(void)state;
 	joined();
-	child(50, 3);
-	child(51, 2);
-	child(50, 9);
+	s.deaf = "init ping pong log ";
+	for (int k = 0; k < 20; k++) {
+		stage_run(&s, 10 + k);
+		stage_up(&s, 50 + k);
+	}
 	stage_forget(&s);
-	child(52, 3);
-	stage_did_no(&s, "close");
-	child(53, 9);
-	stage_did_some(&s, "close 50\n");
+	stage_run(&s, 2000);
+	stage_say(&s, 1, FM_MSG_PONG);
+	stage_run(&s, 4009.999);
+	assert_int_equal(stage_count(&s, "close"), 0);
+	stage_run(&s, 4054);
+	assert_int_equal(stage_count(&s, "close"), 20);
+	assert_true(stage_count(&s, "at 40") <= 2);
 	stage_end(&s);
 }
 
@@ -848,17 +581,10 @@ int main(void)
 		cmocka_unit_test(test_hello),
 		cmocka_unit_test(test_row_again),
 		cmocka_unit_test(test_row_later),
-		cmocka_unit_test(test_child),
-		cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_stranger),
-		cmocka_unit_test(test_child_silent),
-		cmocka_unit_test(test_child_again),
-		cmocka_unit_test(test_new_upstream),
-		cmocka_unit_test(test_adrift),
-		cmocka_unit_test(test_two_ways),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_other_child),
+		cmocka_unit_test(test_lonely),
+		cmocka_unit_test(test_rejoin),
+		cmocka_unit_test(test_root_moves),
+		cmocka_unit_test(test_looks),
 	};
 
 	return cmocka_run_group_tests_name("fm_tree", all, NULL, NULL);

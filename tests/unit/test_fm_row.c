@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a manager says of its ports: states, sessions, ends of cables, and serials. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage.h"
+
+static struct stage s;
+
+/* The row as the root would hear it; serials follow the clock, in ms. */
+static void says(unsigned int port, const char *what)
+{
+	char want[300];
+
+	snprintf(want, sizeof(want), "1 < row 101/1 row %u: d d%s%s%s\n", (unsigned int)
+		 ((START + s.now) / MS), port == 2 ? " " : " d ", what, port == 2 ? " d" : "");
+	stage_did(&s, want);
+}
+
+/* Node 1, with links on no port, in a way that does not matter joined to the root. */
+static void bare(void)
+{
+	struct fm_init i;
+
+	stage_init(&s, "4x4", 1);
+	s.deaf = "init log ";
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	stage_run(&s, 200);
+	s.stamped = s.now;
+	stage_forget(&s);
+}
+
+static void at(double ms)
+{
+	stage_run(&s, ms);
+	stage_forget(&s);
+}
+
+static void test_row(void **state)
+{
+	struct torus_link *l = &s.link[2];
+
+	(void)state;
+	bare();
+	at(300);
+	/* A port without a session: there never was a link. */
+	l->closed = true;
+	stage_link_tell(&s, 2);
+	says(2, "d,closed");
+	stage_link_tell(&s, 2);
+	stage_did_nothing(&s);
+	l->closed = false;
+	at(400);
+	stage_link_up(&s, 2, 3);
+	says(2, "u100.0");
+	stage_link_tell(&s, 2);
+	stage_did_nothing(&s);
+	at(500);
+	l->state = TORUS_LINK_RETRAINING;
+	stage_link_tell(&s, 2);
+	stage_did_nothing(&s);
+	stage_link_lost(&s, 2, 77);
+	says(2, "f100.0,s3/77,closed");
+	/* It is back, and closed until a replay: where it ended is told still. */
+	at(600);
+	stage_link_up(&s, 2, 4);
+	says(2, "u100.0,s3/77,closed");
+	at(700);
+	l->closed = false;
+	stage_link_tell(&s, 2);
+	says(2, "u100.0");
+	/* It ended and began again, and nobody saw where. */
+	at(800);
+	l->closed = true;
+	l->session = 5;
+	stage_link_tell(&s, 2);
+	says(2, "u100.0,closed");
+	at(900);
+	l->state = TORUS_LINK_DOWN;
+	l->seq = 9;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s5/9,closed");
+	at(1000);
+	l->session = 0;
+	stage_link_tell(&s, 2);
+	says(2, "d100.0,s5/9,closed");
+	/* Where it ended is told again if it is said to be elsewhere. */
+	at(1020);
+	l->session = 5;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s5/9,closed");
+	at(1040);
+	l->seq = 10;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s5/10,closed");
+	at(1060);
+	l->session = 7;
+	stage_link_tell(&s, 2);
+	says(2, "f100.0,s7/10,closed");
+	/* Another cable. */
+	at(1100);
+	stage_link_up(&s, 2, 6);
+	s.link[2].closed = false;
+	stage_link_tell(&s, 2);
+	at(1200);
+	l->peer_guid = 0x777;
+	stage_link_tell(&s, 2);
+	says(2, "u777.0");
+	at(1300);
+	l->peer_port = 3;
+	stage_link_tell(&s, 2);
+	says(2, "u777.3");
+	stage_end(&s);
+}
+
+/* Serials rise by the clock, or by one where that stands still, from the first row on. */
+static void test_serials(void **state)
+{
+	(void)state;
+	bare();
+	at(300);
+	stage_link_up(&s, 2, 3);
+	says(2, "u100.0");
+	stage_link_lost(&s, 2, 1);
+	stage_did(&s, "1 < row 101/1 row 1000301: d d f100.0,s3/1,closed d\n");
+	stage_link_up(&s, 2, 4);
+	stage_did(&s, "1 < row 101/1 row 1000302: d d u100.0,s3/1,closed d\n");
+	stage_run(&s, 301);
+	stage_link_lost(&s, 2, 2);
+	stage_did(&s, "at 301 ms\n1 < row 101/1 row 1000303: d d f100.0,s4/2,closed d\n");
+	stage_run(&s, 350);
+	stage_link_up(&s, 2, 4);
+	stage_did(&s, "at 350 ms\n1 < row 101/1 row 1000350: d d u100.0,s4/2,closed d\n");
+	/* A port that the NIC does not have. */
+	s.link[4].state = TORUS_LINK_UP;
+	stage_link_tell(&s, 4);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* What was there when it began is in the first row. */
+static void test_first_row(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	stage_init(&s, "4x4", 1);
+	s.deaf = "init log connect ";
+	stage_link_up(&s, 0, 3);
+	stage_link_up(&s, 2, 4);
+	stage_link_lost(&s, 2, 6);
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_did(&s, "at 0 ms\n1 < hello join 'n1' 10.0.0.1:1 101/1 position 1,0 attach +1 "
+		      "row 1000003: u102.2 d f,s4/6,closed d\n");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_row),
+		cmocka_unit_test(test_serials),
+		cmocka_unit_test(test_first_row),
+	};
+
+	return cmocka_run_group_tests_name("fm_row", all, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node's part in a recovery: the sums that it reports, whom it waits for, and what a child
+ * is given that comes or asks.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage_member.h"
+
+/* --- sums ------------------------------------------------------------------------------------ */
+
+static void fill(struct fm_sums *u, unsigned int base)
+{
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			u->flow[f][c] = base + 10 * f + c;
+	u->parked = base + 201;
+	u->unresolved = base + 202;
+	u->held = base + 203;
+	u->lost = base + 204;
+	u->reopen = base + 205;
+	u->relayed = base + 206;
+}
+
+static uint64_t set_of(uint32_t node)
+{
+	return stage_report(&s, node, 1, 1).report.set;
+}
+
+/* Everything is added up, of each node once, whatever has changed below meanwhile. */
+static void test_sums(void **state)
+{
+	struct fm_msg two, three;
+	char want[2000];
+	int n;
+
+	(void)state;
+	in_force();
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			s.park.flow.counter[f][c] = 3;
+	s.park.parked = 4;
+	s.park.unresolved = 5;
+	s.park.held = 6;
+	s.lost = 7;
+	step(1, 1, FM_STEP_RESUME);
+	stage_forget(&s);
+	two = stage_report(&s, 2, 1, 1);
+	three = stage_report(&s, 3, 1, 1);
+	fill(&two.report.sums, 5000);
+	fill(&three.report.sums, 1000);
+	stage_msg(&s, 52, &two);
+	/* It says something else: that counts. */
+	fill(&two.report.sums, 2000);
+	stage_msg(&s, 52, &two);
+	stage_did_nothing(&s);
+	stage_msg(&s, 53, &three);
+	n = sprintf(want, "1 < report 1.1 of 3 term 126");
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			n += sprintf(want + n, " flow%u.%u %u", f, c, 3003 + 20 * f + 2 * c);
+	sprintf(want + n, " parked 3406 unresolved 3409 held 3412 lost 3415 reopen 3410 relayed 3412\n");
+	stage_did(&s, want);
+	assert_int_equal(s.set, set_of(1) + set_of(2) + set_of(3));
+	/* A child that goes is no longer in the sum. */
+	stage_down(&s, 53);
+	stage_did_some(&s, "report 1.1 of 2 term 126 flow0.0 2003 ");
+	assert_int_equal(s.set, set_of(1) + set_of(2));
+	stage_down(&s, 52);
+	stage_did_some(&s, "report 1.1 of 1 term 126 flow0.0 3 ");
+	assert_int_equal(s.set, set_of(1));
+	/* It comes back, and the sum waits for it. */
+	child(54, 2, 1);
+	stage_did_some(&s, "54 < step 1.1 resume term 126\n");
+	step(1, 1, FM_STEP_RESUME);
+	stage_did(&s, "54 < step 1.1 resume term 126\n1 < pong\n");
+	stage_end(&s);
+}
+
+/* A NIC that does not say how it counts: nothing is made up. */
+static void test_no_counts(void **state)
+{
+	(void)state;
+	joined();
+	s.park.parked = 4;
+	s.err.flow = -EIO;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/* What the NIC said of packets given up is read when rows are switched and at the end. */
+static void test_lost(void **state)
+{
+	(void)state;
+	joined();
+	s.lost = 5;
+	s.err.lost = 0;
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126 lost 5\n");
+	step(1, 1, FM_STEP_COUNT);
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	assert_int_equal(stage_count(&s, "\nlost"), 0);
+	stage_did_some(&s, "1 < report 1.1 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/* --- children that come and ask ------------------------------------------------------------------ */
+
+/* One that comes gets the table unless it has it, and the step. */
+static void test_child_comes(void **state)
+{
+	(void)state;
+	in_force();
+	stage_down(&s, 52);
+	stage_forget(&s);
+	child(54, 2, 0);
+	stage_did(&s, "54 < welcome term 126 root 100 parent ''\n"
+		      "1 < adopted 102/1 parent 101 attach 1\n"
+		      "54 < table 1 term 126 4x1" ALL);
+	stage_down(&s, 54);
+	stage_forget(&s);
+	child(55, 2, 1);
+	stage_did(&s, "55 < welcome term 126 root 100 parent ''\n"
+		      "1 < adopted 102/1 parent 101 attach 1\n");
+	step(1, 1, FM_STEP_COUNT);
+	stage_forget(&s);
+	child(56, 2, 1);
+	stage_did_some(&s, "56 < step 1.1 count term 126\n");
+	stage_say(&s, 56, FM_MSG_FETCH);
+	stage_did(&s, "56 < table 1 term 126 4x1" ALL "56 < step 1.1 count term 126\n");
+	stage_end(&s);
+	/* Nodes that are absent are left out. */
+	joined();
+	struct fm_msg m = stage_table(&s, 1, entry);
+
+	entry[0] = entry[1];
+	entry[1] = entry[3];
+	m.table.nentries = 2;
+	m.table.open = 1;
+	stage_msg(&s, 1, &m);
+	stage_forget(&s);
+	stage_say(&s, 52, FM_MSG_FETCH);
+	stage_did(&s, "52 < table 1 term 126 4x1 open 1 [1 'n1' 101/1] [3 'n3' 103/1]\n");
+	stage_end(&s);
+	/* Without a table there is nothing to give, nor of another root. */
+	joined();
+	stage_say(&s, 52, FM_MSG_FETCH);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	in_force();
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_up(&s, 2);
+	stage_welcome(&s, 2, TERM + 1, "");
+	stage_forget(&s);
+	struct fm_msg h = stage_hello(&s, 2);
+
+	h.hello.role = FM_ROLE_CHILD;
+	h.hello.term = TERM + 1;
+	stage_up(&s, 57);
+	stage_msg(&s, 57, &h);
+	stage_did(&s, "57 < welcome term 127 root 100 parent ''\n"
+		      "2 < adopted 102/1 parent 101 attach 1\n");
+	stage_end(&s);
+}
+
+/* One that is not in the table, or with another epoch, is not waited for. */
+static void test_not_awaited(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		struct fm_msg m;
+
+		joined();
+		m = stage_table(&s, 1, entry);
+		if (k == 1)
+			entry[3].epoch = 2;
+		else if (k == 2)
+			entry[3].guid = 0x777;
+		else if (k == 3)
+			m.table.nentries = 3;
+		stage_msg(&s, 1, &m);
+		reports(52, 2, 1, 0);
+		assert_int_equal(stage_count(&s, "report 1.0 of 2"), k > 0);
+		/* Should it report nevertheless, that is said as well. */
+		reports(53, 3, 1, 0);
+		stage_did_some(&s, "report 1.0 of 3");
+		stage_end(&s);
+	}
+}
+
+/* A child that does not answer a step for 20 times as long as it takes to say it again. */
+static void test_child_hangs(void **state)
+{
+	(void)state;
+	joined();
+	stage_run(&s, 100);
+	stage_forget(&s);
+	table(1);
+	reports(52, 2, 1, 0);
+	stage_forget(&s);
+	stage_run(&s, 1000);
+	stage_say(&s, 1, FM_MSG_PONG);
+	stage_run(&s, 2099.999);
+	stage_did_no(&s, "close");
+	stage_run(&s, 2200);
+	assert_int_equal(stage_count(&s, "at 2100 ms\nclose 53\n"), 1);
+	assert_int_equal(stage_count(&s, "1 < left 103/1 parent 101 attach 1\n"), 1);
+	/* The sum goes without it. */
+	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
+	stage_end(&s);
+	/* A word is enough for as long again. */
+	joined();
+	table(1);
+	stage_run(&s, 1500);
+	stage_say(&s, 1, FM_MSG_PONG);
+	stage_say(&s, 52, FM_MSG_PING);
+	stage_forget(&s);
+	stage_run(&s, 3400);
+	assert_int_equal(stage_count(&s, "close"), 1);
+	stage_did_some(&s, "close 53\n");
+	stage_run(&s, 3499.999);
+	stage_did_nothing(&s);
+	stage_run(&s, 3500);
+	stage_did_some(&s, "close 52\n");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_no_counts),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_child_comes),
+		cmocka_unit_test(test_not_awaited),
+		cmocka_unit_test(test_child_hangs),
+	};
+
+	return cmocka_run_group_tests_name("fm_sums", all, NULL, NULL);
+}
