@@ -3,7 +3,8 @@
 stage-tests := test_fm_init test_fm_bootstrap test_fm_row test_fm_tree test_fm_children \
 	test_fm_member test_fm_sums test_fm_roster test_fm_missing \
 	test_fm_discover test_fm_settle test_fm_damp test_fm_table \
-	test_fm_status test_fm_memory test_fm_guests test_fm_places
+	test_fm_status test_fm_memory test_fm_guests test_fm_places \
+	test_fm_isolated
 stage-objs := tests/unit/stage.o tests/unit/stage_text.o $(fm-objs) $(svc-objs)
 tests += $(addprefix tests/unit/,$(stage-tests))
 
@@ -14,3 +15,4 @@ tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(svc-libs)
 endef
 $(foreach t,$(stage-tests),$(eval $(call stage-test,$(t))))
 tests/unit/test_fm_memory-libs += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
+tests/unit/test_fm_isolated-libs += -Wl,--wrap=calloc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables as nodes have them, against a list that is searched and closed anew each time; the
- * library that machines of one process share; and who is cut off.
+ * Tables as nodes have them, against a list that is searched and closed anew each time, and the
+ * library that machines of one process share.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -373,138 +373,6 @@ static void test_numbers(void **state)
 		}
 }
 
-/* --- who is cut off ---------------------------------------------------------------------------- */
-
-static unsigned int errors, over;
-
-static void do_log(void *io, const struct fm_log *log)
-{
-	(void)io;
-	assert_string_equal(log->kind, "isolated");
-	errors += log->level == FM_ERROR;
-	over += log->level == FM_INFO;
-}
-
-/* All that are up are told of that no healthy link joins to the root, unless wished so. */
-static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
-{
-	const struct torus_shape *s = &fm->table.shape;
-	bool seen[NODES_MAX] = { false };
-	uint32_t queue[NODES_MAX], n = 1, want = 0;
-
-	queue[0] = fm->node;
-	seen[fm->node] = true;
-	for (uint32_t head = 0; head < n; head++)
-		for (unsigned int p = 0; p < 2u * s->ndims; p++) {
-			uint32_t to = torus_neighbour(s, queue[head], p);
-
-			if (out(s, entry, queue[head], p) || seen[to])
-				continue;
-			seen[to] = true;
-			queue[n++] = to;
-		}
-	for (uint32_t i = 0; i < fm->table.nodes; i++) {
-		char text[200], node[TORUS_TEXT_MAX];
-		bool wished = true, is = false;
-
-		for (unsigned int p = 0; p < 2u * s->ndims; p++)
-			if (s->size[p % s->ndims] > 1 && !(entry[i].admin & 1u << p))
-				wished = false;
-		if (entry[i].state != FM_NODE_UP || seen[i] || wished)
-			continue;
-		want++;
-		snprintf(text, sizeof(text), "node %s ('%s') is cut off: its manager answers, but no "
-			 "path of healthy links joins it to the root", torus_node_text(s, i, node),
-			 entry[i].name);
-		for (unsigned int k = 0; k < fm->nproblems; k++)
-			is |= !strcmp(fm->trouble[k].problem.text, text);
-		/* No more than so many problems are kept. */
-		expect(r, is || fm->nproblems == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
-		       text);
-	}
-	expect(r, fm->nproblems == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
-	       "step %u: %u told, %u are", step, fm->nproblems, want);
-	expect(r, errors - over == fm->nproblems, "logged");
-}
-
-static void isolated(uint64_t seed)
-{
-	static struct fm_entry entry[NODES_MAX], change[NODES_MAX];
-	static struct fm_root root;
-	static struct fm fm;
-	struct rnd r = rnd_new(seed);
-	struct torus_shape s = random_shape(&r);
-	struct fm_table_msg m = { .term = 5, .version = 1, .shape = s, .entries = change };
-
-	memset(&fm, 0, sizeof(fm));
-	memset(&root, 0, sizeof(root));
-	memset(entry, 0, sizeof(entry));
-	errors = over = 0;
-	fm.root = &root;
-	fm.ops.log = do_log;
-	for (uint32_t i = 0; i < torus_nodes(&s); i++) {
-		change[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = 1000 + i };
-		sprintf(change[i].name, "n%u", i);
-	}
-	m.nentries = torus_nodes(&s);
-	for (unsigned int k = 0; k < 40; k++) {
-		bool came = false;
-
-		for (uint32_t i = 0; i < m.nentries; i++) {
-			came |= entry[change[i].node].state != change[i].state;
-			entry[change[i].node] = change[i];
-		}
-		assert_true(fm_table_take(&fm, &m));
-		/* As publish.c has it. */
-		if (came)
-			root.joined = false;
-		fm_isolated_tell(&fm, &m);
-		told(&r, &fm, entry, k);
-		m.base = m.version++;
-		m.nentries = 0;
-		for (uint32_t n = 1 + rnd_below(&r, 3); n; n--) {
-			uint32_t i = rnd_below(&r, torus_nodes(&s));
-			unsigned int p = rnd_below(&r, 2u * s.ndims);
-			struct fm_entry *e = &change[m.nentries];
-
-			if (m.nentries && change[m.nentries - 1].node >= i)
-				continue;
-			*e = entry[i];
-			e->node = i;
-			switch (rnd_below(&r, 8)) {
-			case 0:
-				e->state = rnd_one_in(&r, 2) ? FM_NODE_SILENT : FM_NODE_DEAD;
-				break;
-			case 1:
-				e->state = FM_NODE_UP;
-				e->fault = e->admin = 0;
-				break;
-			case 2:
-				e->admin = (uint16_t)((1u << 2 * s.ndims) - 1);
-				break;
-			case 3:
-				e->admin = 0;
-				break;
-			case 4:
-				e->fault = 0;
-				break;
-			default:
-				e->fault |= (uint16_t)(1u << p);
-			}
-			if (i || e->state == FM_NODE_UP)
-				m.nentries++;
-		}
-	}
-	fm_table_free(&fm.table);
-	free(fm.trouble);
-}
-
-static void test_isolated(void **state)
-{
-	(void)state;
-	for_seeds(150, isolated);
-}
-
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -514,7 +382,6 @@ int main(void)
 		cmocka_unit_test(test_news),
 		cmocka_unit_test(test_library),
 		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_isolated),
 	};
 
 	return cmocka_run_group_tests_name("fm_table", all, NULL, NULL);

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who is cut off, after each of many changes of a table, as a search of everything finds it; and
+ * that such a search is not made for changes that cannot cut off anybody.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <torus/topology.h>
+#include "daemon/fm/root.h"
+#include "tests/unit/seeds.h"
+
+#define NODES_MAX 400
+
+static struct torus_shape random_shape(struct rnd *r)
+{
+	struct torus_shape s = { .ndims = (uint8_t)(1 + rnd_below(r, 3)) };
+
+	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
+		s.size[d] = d < s.ndims ? (uint16_t)(1 + rnd_below(r, d == 2 ? 4 : 9)) : 1;
+	return s;
+}
+
+/* Whether the node's own entry takes that port out. */
+static bool out_here(const struct torus_shape *s, const struct fm_entry *e, unsigned int p)
+{
+	(void)s;
+	if (e->state != FM_NODE_UP && e->state != FM_NODE_SILENT)
+		return true;
+	return (e->fault | e->wiring | e->admin) & 1u << p;
+}
+
+static bool out(const struct torus_shape *s, const struct fm_entry *entry, uint32_t node,
+		unsigned int p)
+{
+	return out_here(s, &entry[node], p) ||
+	       out_here(s, &entry[torus_neighbour(s, node, p)], torus_dir_opposite(s, p));
+}
+
+static unsigned int errors, over;
+
+static void do_log(void *io, const struct fm_log *log)
+{
+	(void)io;
+	assert_string_equal(log->kind, "isolated");
+	errors += log->level == FM_ERROR;
+	over += log->level == FM_INFO;
+}
+
+/* All that are up are told of that no healthy link joins to the root, unless wished so. */
+static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
+{
+	const struct torus_shape *s = &fm->table.shape;
+	bool seen[NODES_MAX] = { false };
+	uint32_t queue[NODES_MAX], n = 1, want = 0;
+
+	queue[0] = fm->node;
+	seen[fm->node] = true;
+	for (uint32_t head = 0; head < n; head++)
+		for (unsigned int p = 0; p < 2u * s->ndims; p++) {
+			uint32_t to = torus_neighbour(s, queue[head], p);
+
+			if (out(s, entry, queue[head], p) || seen[to])
+				continue;
+			seen[to] = true;
+			queue[n++] = to;
+		}
+	for (uint32_t i = 0; i < fm->table.nodes; i++) {
+		char text[200], node[TORUS_TEXT_MAX];
+		bool wished = true, is = false;
+
+		for (unsigned int p = 0; p < 2u * s->ndims; p++)
+			if (s->size[p % s->ndims] > 1 && !(entry[i].admin & 1u << p))
+				wished = false;
+		if (entry[i].state != FM_NODE_UP || seen[i] || wished)
+			continue;
+		want++;
+		snprintf(text, sizeof(text), "node %s ('%s') is cut off: its manager answers, but no "
+			 "path of healthy links joins it to the root", torus_node_text(s, i, node),
+			 entry[i].name);
+		for (unsigned int k = 0; k < fm->nproblems; k++)
+			is |= !strcmp(fm->trouble[k].problem.text, text);
+		/* No more than so many problems are kept. */
+		expect(r, is || fm->nproblems == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
+		       text);
+	}
+	expect(r, fm->nproblems == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
+	       "step %u: %u told, %u are", step, fm->nproblems, want);
+	expect(r, errors - over == fm->nproblems, "logged");
+}
+
+static void isolated(uint64_t seed)
+{
+	static struct fm_entry entry[NODES_MAX], change[NODES_MAX];
+	static struct fm_root root;
+	static struct fm fm;
+	struct rnd r = rnd_new(seed);
+	struct torus_shape s = random_shape(&r);
+	struct fm_table_msg m = { .term = 5, .version = 1, .shape = s, .entries = change };
+
+	memset(&fm, 0, sizeof(fm));
+	memset(&root, 0, sizeof(root));
+	memset(entry, 0, sizeof(entry));
+	errors = over = 0;
+	fm.root = &root;
+	fm.ops.log = do_log;
+	for (uint32_t i = 0; i < torus_nodes(&s); i++) {
+		change[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = 1000 + i };
+		sprintf(change[i].name, "n%u", i);
+	}
+	m.nentries = torus_nodes(&s);
+	for (unsigned int k = 0; k < 40; k++) {
+		bool came = false;
+
+		for (uint32_t i = 0; i < m.nentries; i++) {
+			came |= entry[change[i].node].state != change[i].state;
+			entry[change[i].node] = change[i];
+		}
+		assert_true(fm_table_take(&fm, &m));
+		/* As publish.c has it. */
+		if (came)
+			root.joined = false;
+		fm_isolated_tell(&fm, &m);
+		told(&r, &fm, entry, k);
+		m.base = m.version++;
+		m.nentries = 0;
+		for (uint32_t n = 1 + rnd_below(&r, 3); n; n--) {
+			uint32_t i = rnd_below(&r, torus_nodes(&s));
+			unsigned int p = rnd_below(&r, 2u * s.ndims);
+			struct fm_entry *e = &change[m.nentries];
+
+			if (m.nentries && change[m.nentries - 1].node >= i)
+				continue;
+			*e = entry[i];
+			e->node = i;
+			switch (rnd_below(&r, 8)) {
+			case 0:
+				e->state = rnd_one_in(&r, 2) ? FM_NODE_SILENT : FM_NODE_DEAD;
+				break;
+			case 1:
+				e->state = FM_NODE_UP;
+				e->fault = e->admin = 0;
+				break;
+			case 2:
+				e->admin = (uint16_t)((1u << 2 * s.ndims) - 1);
+				break;
+			case 3:
+				e->admin = 0;
+				break;
+			case 4:
+				e->fault = 0;
+				break;
+			default:
+				e->fault |= (uint16_t)(1u << p);
+			}
+			if (i || e->state == FM_NODE_UP)
+				m.nentries++;
+		}
+	}
+	fm_table_free(&fm.table);
+	free(fm.trouble);
+}
+
+static void test_isolated(void **state)
+{
+	(void)state;
+	for_seeds(150, isolated);
+}
+
+/* --- how much is looked at ------------------------------------------------------------------ */
+
+/* Searches of all nodes: each needs memory for them. */
+static unsigned int looks;
+static uint32_t many;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	looks += many && n >= many;
+	return __real_calloc(n, size);
+}
+
+static struct fm fm;
+static struct fm_root root;
+static struct fm_entry whole[1200];
+
+/* All are up, and joined. */
+static void fabric(const char *shape)
+{
+	struct fm_table_msg m = { .term = 5, .version = 1, .entries = whole };
+
+	memset(&fm, 0, sizeof(fm));
+	memset(&root, 0, sizeof(root));
+	assert_int_equal(torus_shape_parse(shape, &m.shape), 0);
+	fm.root = &root;
+	fm.ops.log = do_log;
+	m.nentries = torus_nodes(&m.shape);
+	for (uint32_t i = 0; i < m.nentries; i++)
+		whole[i] = (struct fm_entry) { .node = i, .state = FM_NODE_UP, .guid = 1000 + i };
+	assert_true(fm_table_take(&fm, &m));
+	fm_isolated_tell(&fm, &m);
+}
+
+static void fabric_end(void)
+{
+	fm_table_free(&fm.table);
+	free(fm.trouble);
+}
+
+/* Ports @fault of @node are out, and @admin by wish. Return: searches of all that it took. */
+static unsigned int change(uint32_t node, uint16_t fault, uint16_t admin, enum fm_node_state is)
+{
+	struct fm_entry e = whole[node];
+	struct fm_table_msg m = { .term = 5, .version = fm.table.version + 1,
+				  .base = fm.table.version, .shape = fm.table.shape,
+				  .nentries = 1, .entries = &e };
+
+	e.fault = fault;
+	e.admin = admin;
+	e.state = (uint8_t)is;
+	assert_true(fm_table_take(&fm, &m));
+	looks = 0;
+	many = fm.table.nodes;
+	fm_isolated_tell(&fm, &m);
+	many = 0;
+	return looks;
+}
+
+static void test_looks(void **state)
+{
+	(void)state;
+	fabric("16x16");
+	/* Round one cable, or a node of which one cable is left, there is a short way. */
+	for (uint32_t node = 0; node < 256; node += 37)
+		for (uint16_t ports = 0; ports < 15; ports++)
+			assert_int_equal(change(node, ports, 0, FM_NODE_UP), 0);
+	assert_int_equal(change(255, 0, 7, FM_NODE_UP), 0);
+	/* Nobody is joined by no cable. */
+	assert_int_equal(change(37, 15, 0, FM_NODE_UP), 1);
+	assert_int_equal(fm.nproblems, 1);
+	/* As long as somebody is cut off it is looked for. */
+	assert_int_equal(change(255, 0, 0, FM_NODE_UP), 1);
+	assert_int_equal(change(37, 0, 0, FM_NODE_UP), 1);
+	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(change(37, 1, 0, FM_NODE_UP), 0);
+	/* Round a NIC that is not there nobody has to find a way. */
+	assert_int_equal(change(100, 0, 0, FM_NODE_DEAD), 0);
+	assert_int_equal(change(101, 0, 0, FM_NODE_SILENT), 0);
+	assert_int_equal(change(101, 15, 0, FM_NODE_SILENT), 1);
+	fabric_end();
+	/* A way that is long is not looked for. */
+	fabric("100");
+	assert_int_equal(change(50, 1, 0, FM_NODE_UP), 0);
+	fabric_end();
+	fabric("1200");
+	assert_int_equal(change(50, 1, 0, FM_NODE_UP), 1);
+	fabric_end();
+	/* Cables of a node to itself join nobody. */
+	fabric("16x1");
+	assert_int_equal(change(3, 2, 0, FM_NODE_UP), 0);
+	assert_int_equal(change(3, 8, 0, FM_NODE_UP), 0);
+	fabric_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_isolated),
+		cmocka_unit_test(test_looks),
+	};
+
+	return cmocka_run_group_tests_name("fm_isolated", all, NULL, NULL);
+}
