@@ -357,6 +357,16 @@ static void test_two_ways(void **state)
 	stage_down(&s, 1);
 	is_cut_off(true, 0);
 	stage_end(&s);
+	/* The parent has joined a newer root than we: both stay, and the root may go. */
+	at_root();
+	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
+	stage_up(&s, 2);
+	stage_welcome(&s, 2, TERM + 1, "");
+	stage_down(&s, 1);
+	is_cut_off(false, 0);
+	stage_down(&s, 2);
+	is_cut_off(true, 0);
+	stage_end(&s);
 }
 
 /* --- many connections ------------------------------------------------------------------------------ */

@@ -267,6 +267,21 @@ static void test_looks(void **state)
 	fabric("16x1");
 	assert_int_equal(change(3, 2, 0, FM_NODE_UP), 0);
 	assert_int_equal(change(3, 8, 0, FM_NODE_UP), 0);
+	/* Nor are they asked for where all that there are were excluded by wish. */
+	change(3, 5, 0, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 1);
+	change(3, 5, 1, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 1);
+	change(3, 5, 4, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 1);
+	change(3, 0, 5, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 0);
+	fabric_end();
+	fabric("1x16");
+	change(3, 10, 0, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 1);
+	change(3, 0, 10, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 0);
 	fabric_end();
 }
 

@@ -401,12 +401,44 @@ static void test_root(void **state)
 	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
 	assert_int_equal(fm_node_parent(s.fm, 3), 0);
 	assert_int_equal(fm_node_parent(s.fm, 4), TORUS_NO_NODE);
-	/* A table that is due is under way. */
+	/* What the fabric has parked is what was counted last, whatever the root's own NIC has. */
+	{
+		struct torus_park park = { .parked = 99 };
+
+		fm_park(s.fm, &park, START + s.now);
+		assert_int_equal(status().parked, 0);
+	}
+	/* A node that is below one that is gone has no parent. */
 	stage_down(&s, 102);
 	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
 	assert_int_equal(fm_exclude(s.fm, 4, 0, true, START + s.now), -EINVAL);
 	assert_int_equal(fm_exclude(s.fm, 3, 2, true, START + s.now), -EINVAL);
 	assert_int_equal(fm_exclude(s.fm, 3, -2, true, START + s.now), -EINVAL);
+	stage_end(&s);
+}
+
+/* What is parked, at a node: in its own NIC. A shape is told as soon as one is known. */
+static void test_own(void **state)
+{
+	struct torus_park park = { .parked = 99 };
+	struct fm_msg t;
+
+	(void)state;
+	joined();
+	assert_int_equal(status().shape.ndims, 0);
+	t = stage_table(&s, 3, entry);
+	entry[5].guid = 0x777;
+	stage_msg(&s, 1, &t);
+	assert_false(status().placed);
+	assert_int_equal(status().own, TORUS_NO_NODE);
+	assert_int_equal(status().shape.ndims, 2);
+	assert_int_equal(status().shape.size[1], 4);
+	fm_park(s.fm, &park, START);
+	assert_int_equal(status().parked, 99);
+	/* Beyond the table there is nobody, whatever the port. */
+	for (uint32_t node = 14; node < 20; node++)
+		for (unsigned int p = 0; p < 14; p++)
+			assert_null(fm_excluded(s.fm, node, p));
 	stage_end(&s);
 }
 
@@ -541,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_no_cable),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_root),
+		cmocka_unit_test(test_own),
 		cmocka_unit_test(test_problems),
 		cmocka_unit_test(test_many_problems),
 		cmocka_unit_test(test_defaults),

@@ -92,6 +92,19 @@ static void test_no_counts(void **state)
 	stage_end(&s);
 }
 
+/* A new way up is told the sum again: by the old one it may have been lost. */
+static void test_new_way(void **state)
+{
+	(void)state;
+	in_force();
+	stage_welcome(&s, 1, TERM, "10.0.0.9:1");
+	stage_up(&s, 2);
+	stage_forget(&s);
+	stage_welcome(&s, 2, TERM, "");
+	assert_int_equal(stage_count(&s, "2 < report 1.0 of 3 term 126\n"), 1);
+	stage_end(&s);
+}
+
 /* What the NIC said of packets given up is read when rows are switched and at the end. */
 static void test_lost(void **state)
 {
@@ -238,6 +251,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_no_counts),
+		cmocka_unit_test(test_new_way),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_child_comes),
 		cmocka_unit_test(test_not_awaited),
