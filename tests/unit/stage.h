@@ -33,6 +33,7 @@
  * @err: what calls of the NIC return
  * @refuse_connect: connect() fails
  * @set: of the last report that went up
+ * @in_one: messages are written down as they are, not as they come out of the codec
  * @sees, @closes: hear of each message and end of a connection, if set; they may write down,
  *	not answer
  * @text, @len: what it did
@@ -54,6 +55,7 @@ struct stage {
 	int next_conn;
 	uint64_t stamped;
 	uint64_t set;
+	bool in_one;
 	void (*sees)(int conn, const struct fm_msg *msg);
 	void (*closes)(int conn);
 	size_t len;

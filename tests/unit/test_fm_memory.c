@@ -161,6 +161,7 @@ static void root_lives(bool discover)
 	stage_init(&s, "4x3", 0);
 	memset(peer, 0, sizeof(peer));
 	s.sees = sees;
+	s.in_one = true;
 	s.closes = closes;
 	s.deaf = "init hello welcome table step report place rows release ping pong lost close "
 		 "refuse replay resolve log ";
@@ -287,6 +288,7 @@ static void member_lives(bool shared)
 	stage_init(&s, "4x3", 1);
 	memset(peer, 0, sizeof(peer));
 	s.sees = sees;
+	s.in_one = true;
 	s.closes = closes;
 	s.cfg.library = l;
 	s.deaf = "init hello welcome table step place rows release ping pong lost close refuse "
