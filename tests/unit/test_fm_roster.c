@@ -446,6 +446,37 @@ static void test_comes_back(void **state)
 	}
 }
 
+/*
+ * All nodes of a large fabric join at once: what is done for one takes no longer the more there
+ * are, or this would not end.
+ */
+static void test_crowd(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	root("250x200");
+	s.deaf = "init log welcome adopted connect close refuse table ";
+	for (uint32_t i = 1; i < 20000; i++) {
+		m = hello(i);
+		joins(&m);
+	}
+	stage_did_nothing(&s);
+	/* Each is known by its name and its GUID. */
+	s.deaf = "init log welcome adopted connect close table ";
+	for (uint32_t i = 1; i < 20000; i += 500) {
+		m = hello(i);
+		m.hello.guid = NIC + 60000;
+		joins(&m);
+		stage_did_some(&s, "refuse name 'n");
+		m = hello(i);
+		m.hello.name[0] = 'x';
+		joins(&m);
+		stage_did_some(&s, "refuse GUID ");
+	}
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -460,6 +491,7 @@ int main(void)
 		cmocka_unit_test(test_row_news),
 		cmocka_unit_test(test_hello_again),
 		cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(test_crowd),
 	};
 
 	return cmocka_run_group_tests_name("fm_roster", all, NULL, NULL);
