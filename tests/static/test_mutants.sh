@@ -190,6 +190,30 @@ unreached() {
 		grep -q '^kernel/core/sum.c:19:.*return n && n != SEVEN' "$tmp/unreached"
 }
 
+# A program that fails once and passes when it is run again has not noticed a mutant.
+twice() {
+	python3 - "$mutants" >"$tmp/twice" <<'END' || return 1
+import sys
+from types import SimpleNamespace as Thing
+sys.path.insert(0, sys.argv[1])
+from judge import Judge, Order
+class Place:
+	def build(self, mutant): pass
+	def undo(self): pass
+	def run(self, step): return Thing(failed=step.ends.pop(0))
+def step(*ends):
+	return Thing(name='p', cpu=1, how='', program=Thing(digest='d'), ends=list(ends))
+for ends in ('not ok - a', None), ('time', None), ('not ok - a', 'not ok - b'), (None, 'not ok - a'):
+	print(ends, Judge(Place(), None, Order()).judge(Thing(path='x.c'), [step(*ends)], {})[0])
+END
+	diff - "$tmp/twice" <<'END'
+('not ok - a', None) lived
+('time', None) lived
+('not ok - a', 'not ok - b') died
+(None, 'not ok - a') lived
+END
+}
+
 # What lived is run again when its tests are others.
 notices_tests() {
 	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7)/' \
@@ -211,6 +235,7 @@ words() {
 
 check 'words that tests/run knows, and those it does not' words
 check 'mutants are made of what is carried out alone' makes
+check 'a failure that does not come again is none' twice
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
 : >"$tmp/equivalent"
