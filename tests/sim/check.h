@@ -25,8 +25,14 @@ uint64_t check_flow_late(const struct check_flow *c);
 uint64_t check_flow_arrived(const struct check_flow *c);
 /* Return: packets that arrived from @src at @dst. */
 uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t dst);
-/* Return: the longest time between two packets of any flow since the last call, in ns. */
-uint64_t check_flow_pause(struct check_flow *c);
+/* Return: packets that came back because their destination could not be reached. */
+uint64_t check_flow_returned(const struct check_flow *c);
+/* Return: the sum of counter @which over all NICs, including those that lost their power. */
+uint64_t check_flow_counted(const struct check_flow *c, enum torus_node_counter which);
+/* Return: whether some node ever replayed or lifted holds although the root had no proof. */
+bool check_flow_unproven(const struct check_flow *c);
+/* Return: the longest time, in ns, from a switch of a node's rows until its holds were lifted. */
+uint64_t check_flow_held(const struct check_flow *c);
 
 /*
  * check_end() - checks a world at rest: the shape is right, the table agrees with the cables

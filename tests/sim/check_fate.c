@@ -249,7 +249,7 @@ void fate_released(struct check_flow *c, uint32_t node)
 
 /* --- the end ------------------------------------------------------------------------ */
 
-static uint64_t counted(const struct check_flow *c, enum torus_node_counter which)
+uint64_t fate_counted(const struct check_flow *c, enum torus_node_counter which)
 {
 	uint64_t n = c->gone[which];
 
@@ -279,7 +279,8 @@ static void none_alive(struct check_flow *c)
 
 void fate_end(struct check_flow *c)
 {
-	uint64_t doubled = counted(c, TORUS_NC_DUPLICATES), missed = counted(c, TORUS_NC_LOST);
+	uint64_t doubled = fate_counted(c, TORUS_NC_DUPLICATES);
+	uint64_t missed = fate_counted(c, TORUS_NC_LOST);
 	/* A late packet may count as lost twice: when it is given up, and when it comes. */
 	uint64_t gone = c->died[0] + c->unreachable[0] + 2 * c->late;
 

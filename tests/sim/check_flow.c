@@ -41,9 +41,6 @@ static void got(void *arg, const struct world_packet *p)
 	if (p->vc != TORUS_VC_A && !f->anew && p->seq < f->next)
 		flow_wrong(c, "%u to %u, VC %u: packet %llu came after %llu", p->src, p->dst,
 			   p->vc, (unsigned long long)p->seq, (unsigned long long)f->next - 1);
-	if (f->last_at && c->w->now - f->last_at > f->pause)
-		f->pause = c->w->now - f->last_at;
-	f->last_at = c->w->now;
 	f->next = p->seq + 1;
 	f->anew = false;
 	f->got++;
@@ -105,6 +102,7 @@ static void hear_root(struct check_flow *c, uint64_t version)
 {
 	const struct fm *root = world_fm(c->w, world_root(c->w));
 
+	c->unproven |= root && root->root && root->root->rec.log.bounded;
 	if (!root || !root->root || root->root->rec.log.bounded) {
 		c->bounded_at = c->w->now;
 		c->bounded = version;
@@ -240,14 +238,26 @@ uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t d
 	return n;
 }
 
-uint64_t check_flow_pause(struct check_flow *c)
+uint64_t check_flow_returned(const struct check_flow *c)
 {
-	uint64_t longest = 0;
+	uint64_t n = 0;
 
-	for (size_t i = 0; i < (size_t)c->w->nodes * c->w->nodes * TORUS_VCS; i++) {
-		if (c->flow[i].pause > longest)
-			longest = c->flow[i].pause;
-		c->flow[i].pause = 0;
-	}
-	return longest;
+	for (size_t i = 0; i < (size_t)c->w->nodes * c->w->nodes * TORUS_VCS; i++)
+		n += c->flow[i].returned;
+	return n;
+}
+
+uint64_t check_flow_counted(const struct check_flow *c, enum torus_node_counter which)
+{
+	return fate_counted(c, which);
+}
+
+bool check_flow_unproven(const struct check_flow *c)
+{
+	return c->unproven;
+}
+
+uint64_t check_flow_held(const struct check_flow *c)
+{
+	return c->held;
 }

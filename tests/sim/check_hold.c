@@ -13,10 +13,14 @@
 	     TORUS_ROW_STEP_MASK << TORUS_ROW_FIRST_SHIFT | \
 	     TORUS_ROW_STEP_MASK << TORUS_ROW_LAST_SHIFT)
 
-/* For each row of each node: @way: its path at the last switch; @due: it must be on hold */
+/*
+ * For each row of each node: @way: its path at the last switch; @due: it must be on hold
+ * For each node: @since: its first switch since its holds were last lifted; 0: none
+ */
 struct holds {
 	uint64_t *way;
 	bool *due;
+	uint64_t *since;
 };
 
 struct holds *holds_new(const struct world *w)
@@ -28,7 +32,8 @@ struct holds *holds_new(const struct world *w)
 		abort();
 	h->way = calloc(n, sizeof(*h->way));
 	h->due = calloc(n, sizeof(*h->due));
-	if (!h->way || !h->due)
+	h->since = calloc(w->nodes, sizeof(*h->since));
+	if (!h->way || !h->due || !h->since)
 		abort();
 	return h;
 }
@@ -37,6 +42,7 @@ void holds_free(struct holds *h)
 {
 	free(h->way);
 	free(h->due);
+	free(h->since);
 	free(h);
 }
 
@@ -47,12 +53,15 @@ void holds_power(struct check_flow *c, uint32_t node)
 
 	memset(c->holds->way + first, 0, c->w->nodes * sizeof(*c->holds->way));
 	memset(c->holds->due + first, 0, c->w->nodes * sizeof(*c->holds->due));
+	c->holds->since[node] = 0;
 }
 
 void holds_switched(struct check_flow *c, uint32_t node, uint64_t version)
 {
 	const struct tn_nic *nic = c->w->node[node].nic;
 
+	if (!c->holds->since[node])
+		c->holds->since[node] = c->w->now;
 	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
 		uint64_t row = nic->rows[dst], *way = &c->holds->way[(size_t)node * c->w->nodes + dst];
 		bool *due = &c->holds->due[(size_t)node * c->w->nodes + dst];
@@ -69,6 +78,11 @@ void holds_switched(struct check_flow *c, uint32_t node, uint64_t version)
 
 void holds_released(struct check_flow *c, uint32_t node)
 {
+	uint64_t since = c->holds->since[node];
+
+	if (since && c->w->now - since > c->held)
+		c->held = c->w->now - since;
+	c->holds->since[node] = 0;
 	memset(c->holds->due + (size_t)node * c->w->nodes, 0,
 	       c->w->nodes * sizeof(*c->holds->due));
 }

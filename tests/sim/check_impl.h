@@ -13,16 +13,12 @@ struct holds;
  * struct flow - one source, destination and VC
  * @next: sequence number after that of the last packet that arrived
  * @anew: the destination has got a new NIC since, so @next means nothing
- * @last_at: when the last packet arrived
- * @pause: the longest time between two packets
  * @fate: of each packet; @nfates are used of @room. All below @low have ended or have no copies
  */
 struct flow {
 	uint64_t sent, got, returned;
 	uint64_t next;
 	bool anew;
-	uint64_t last_at;
-	uint64_t pause;
 	struct fate *fate;
 	uint64_t nfates, room, low;
 };
@@ -35,6 +31,8 @@ struct flow {
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
  *	the network was drained: packets sent before may come late; 0: never
  * @bounded: the version of that recovery
+ * @unproven: some node ever did so
+ * @held: the longest time, in ns, from a switch of a node's rows until its holds were lifted
  * @deaths: NICs that lost their power
  * @judged_dead: the root has taken some NIC for dead: its neighbours may replay packets that it
  *	has accepted
@@ -50,6 +48,8 @@ struct check_flow {
 	uint64_t alive;
 	uint64_t bounded_at;
 	uint64_t bounded;
+	bool unproven;
+	uint64_t held;
 	unsigned int deaths;
 	bool judged_dead;
 	uint64_t died[2], unreachable[2], late;
@@ -80,6 +80,7 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
+uint64_t fate_counted(const struct check_flow *c, enum torus_node_counter which);
 void fate_end(struct check_flow *c);
 void fate_free(struct flow *f);
 

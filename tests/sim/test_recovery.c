@@ -2,7 +2,8 @@
 /*
  * Faults under traffic between all nodes: no packet may be lost, doubled or out of order, and the
  * fabric must come to rest with a right table. A second fault happens at every step of the
- * recovery from the first.
+ * recovery from the first. The table costs[] limits what each fault may cost besides: how long
+ * rows are on hold, whether a drain may end without proof, packets that found no way.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,32 @@ enum fault {
 static const char *const names[FAULTS] = {
 	"cut",		    "silence",	     "flap",	      "node dies",   "manager dies",
 	"manager restarts", "root restarts", "node comes back", "mend",	     "exclude",
+};
+
+/**
+ * struct cost - what a fault may cost
+ * @alone: ms for which rows are on hold by it
+ * @beside: ms more, of another fault's, until it is noticed, or managers are back
+ * @unproven: the root may go on without proof
+ */
+struct cost {
+	unsigned int alone, beside;
+	bool unproven;
+};
+
+#define MEMBER_MAX (500 * W_MS)
+
+static const struct cost costs[FAULTS] = {
+	[CUT] = { 10, 0, false },
+	[SILENCE] = { 10, 400, false },
+	[FLAP] = { 10, 0, false },
+	[NODE_DIES] = { 60, 60, false },	/* managers below its own come back to the root */
+	[MANAGER_DIES] = { 10, 1200, true },	/* waited for, and then its NIC still sends */
+	[MANAGER_RESTARTS] = { 10, 60, false },
+	[ROOT_RESTARTS] = { 10, 100, false },
+	[NODE_COMES_BACK] = { 10, 0, false },
+	[MEND] = { 10, 0, false },
+	[EXCLUDE] = { 10, 0, false },
 };
 
 static unsigned int failures;
@@ -109,10 +136,47 @@ static void begin(struct story *s, struct world_config *c, enum fault a, enum fa
 	world_run(s->w, 10 * W_MS);
 }
 
+/* What has happened to @s cost no more than @a and @b may; rows were on hold for @most ms. */
+static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t most)
+{
+	bool dies = a == NODE_DIES || b == NODE_DIES;
+	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
+	/* Who has a silent cable to a dead node vouches for it until that is noticed. */
+	bool vouched = dies && (a == SILENCE || b == SILENCE);
+	uint64_t held = check_flow_held(s->flow);
+	uint64_t missed = absent ? check_flow_returned(s->flow) :
+				   check_flow_counted(s->flow, TORUS_NC_UNREACHABLE);
+
+	if (held > most * W_MS)
+		story_fail(s, "rows were on hold for %llu ms, not %llu",
+			   (unsigned long long)(held / W_MS), (unsigned long long)most);
+	if (missed && !dies)
+		story_fail(s, "%llu packets had no way", (unsigned long long)missed);
+	if (check_flow_unproven(s->flow) && !costs[a].unproven && !costs[b].unproven && !vouched)
+		story_fail(s, "the root went on without proof");
+}
+
+static uint64_t most_of_both(enum fault a, enum fault b)
+{
+	bool dies = a == NODE_DIES || b == NODE_DIES;
+	uint64_t most = 10 + costs[a].beside + costs[b].beside;
+
+	/* A root that begins anew waits for a dead node that nobody has told it of. */
+	if (dies && (a == ROOT_RESTARTS || b == ROOT_RESTARTS))
+		most += 2 * MEMBER_MAX / W_MS;
+	return most;
+}
+
+/* Time for silence to be noticed. */
+static void settle(struct story *s)
+{
+	world_run(s->w, 400 * W_MS);
+	story_rest(s, 30 * W_S);
+}
+
 static void finish(struct story *s, const char *what, uint64_t seed, uint64_t gap)
 {
-	world_run(s->w, 400 * W_MS);	/* time for silence to be noticed */
-	story_rest(s, 30 * W_S);
+	settle(s);
 	include_all(s);
 	if (story_end(s))
 		return;
@@ -128,7 +192,7 @@ static void config(struct world_config *c, const char *shape, uint64_t seed)
 	assert_int_equal(torus_shape_parse(shape, &c->shape), 0);
 	c->seed = seed;
 	c->discover = false;
-	c->member_max = 500 * W_MS;
+	c->member_max = MEMBER_MAX;
 }
 
 static void single(enum fault f)
@@ -147,6 +211,8 @@ static void single(enum fault f)
 			begin(&s, &c, f, f);
 			s.none_late = true;
 			happen(&s, f, n);
+			settle(&s);
+			judge_cost(&s, f, f, costs[f].alone);
 			snprintf(what, sizeof(what), "%s on %s", names[f], shapes[k]);
 			finish(&s, what, n + 1, 0);
 		}
@@ -193,6 +259,9 @@ static void two_faults(void **state)
 				world_run(s.w, gaps[g] * W_US);
 				met |= 1u << story_step(&s);
 				happen(&s, (enum fault)b, 1);
+				settle(&s);
+				judge_cost(&s, (enum fault)a, (enum fault)b,
+					   most_of_both((enum fault)a, (enum fault)b));
 				snprintf(what, sizeof(what), "%s, then %s", names[a], names[b]);
 				finish(&s, what, c.seed, gaps[g] * W_US);
 			}

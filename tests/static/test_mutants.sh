@@ -202,7 +202,7 @@ class Place:
 	def undo(self): pass
 	def run(self, step): return Thing(failed=step.ends.pop(0))
 def step(*ends):
-	return Thing(name='p', cpu=1, how='', program=Thing(digest='d'), ends=list(ends))
+	return Thing(name='p', cpu=1, how='', program=Thing(digest='d', killer=lambda *of: of), ends=list(ends))
 for ends in ('not ok - a', None), ('time', None), ('not ok - a', 'not ok - b'), (None, 'not ok - a'):
 	print(ends, Judge(Place(), None, Order()).judge(Thing(path='x.c'), [step(*ends)], {})[0])
 END
