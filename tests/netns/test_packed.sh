@@ -54,11 +54,14 @@ one_of_each() {
 }
 
 each_answers() {
-	local n
-	for n in $(lab hosts --json | jq -r '.[].node | map(tostring) | join(",")'); do
+	local n all
+	all=$(places)
+	[[ $(wc -w <<<"$all") == "$nodes" ]] || { echo "nodes are: $all"; return 1; }
+	for n in $all; do
 		until_true 10 knows_itself "$n" && until_true 10 knows_its_links "$n" || return 1
 	done
 }
+places() { lab hosts --json | jq -r '.[].node | map(tostring) | join(",")'; }
 knows_itself() { [[ $(ask status --node "$1" --json | jq -c .own.node) == "[$1]" ]]; }
 knows_its_links() { [[ $(ask links --node "$1" "$1" --json | jq length) == $((2 * links / nodes)) ]]; }
 
@@ -167,7 +170,7 @@ node_killed() {
 pack_killed() {
 	local n
 	lab cut 0,"$rest":+x && kill -9 "$(pack)" && until_true 5 exits 1 dead lab status || return 1
-	for n in $(lab hosts --json | jq -r '.[].node | map(tostring) | join(",")'); do
+	for n in $(places); do
 		lab revive --no-wait "$n" || return 1
 	done
 	until_true 30 is .links.up $((links - 1)) && until_true 10 settled && lab_is '[.nodes[].cut[]] | length' 2 &&
@@ -315,8 +318,10 @@ managers() { cut -d' ' -f1 "$run"/*/fabricd.pid; }
 
 # Without sanitizers, whose shadow is resident too.
 small() { # KIB
-	local p rss
-	for p in $(managers); do
+	local p rss all
+	all=$(managers)
+	[[ $(wc -w <<<"$all") == "$nodes" ]] || { echo "managers are: $all"; return 1; }
+	for p in $all; do
 		rss=$(awk '/^VmRSS/ {print $2}' "/proc/$p/status")
 		((rss && rss < $1)) || { echo "$p: $rss KiB"; return 1; }
 	done

@@ -196,8 +196,10 @@ all_reach() {
 
 # The same by the addresses that the fabric gave, whatever they are.
 all_up_reached() {
-	local to
-	for to in $(ctl 0 nodes --json | jq -r '.[] | select(.state == "up") | .address'); do
+	local to up
+	up=$(ctl 0 nodes --json | jq -r '.[] | select(.state == "up") | .address')
+	[[ $(wc -w <<<"$up") == 9 ]] || { echo "up are: $up"; return 1; }
+	for to in $up; do
 		ns 0 ping -q -c 1 -W 20 "$to" >/dev/null || { echo "# 0 does not reach $to"; return 1; }
 	done
 }
