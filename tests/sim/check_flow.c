@@ -97,6 +97,47 @@ static void power(void *arg, uint32_t node, bool on)
 			flow_of(c, i, node, vc)->anew = true;
 }
 
+static bool is_open(const struct tn_nic *nic, unsigned int port)
+{
+	return nic->link[port].state == TORUS_LINK_UP && !nic->link[port].closed;
+}
+
+static bool is_entry_of(const struct fm_entry *e, const struct wnode *n)
+{
+	return n->nic && e->guid == n->guid && e->epoch == n->epoch;
+}
+
+/* It takes part, and its manager answers. */
+static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t node)
+{
+	const struct fm_entry *e = &root->table.entry[node];
+	const struct fm_mate *m = fm_mate(root->root, e->guid);
+
+	return fm_table_counts(e) && is_entry_of(e, &c->w->node[node]) && m && m->via;
+}
+
+/*
+ * A node that lives may be judged dead if it has no link to one that is there. One that has
+ * come up again since is closed at both ends until a replay.
+ */
+static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t node)
+{
+	const struct wnode *n = &c->w->node[node];
+
+	c->judged_dead = true;
+	if (!is_entry_of(&root->table.entry[node], n))
+		return;
+	for (unsigned int p = 0; p < c->w->nports; p++) {
+		const struct cable *k = n->cable[p] < 0 ? NULL : &c->w->cable[n->cable[p]];
+		unsigned int far = k && k->node[0] == node && k->port[0] == p;
+
+		if (k && is_there(c, root, k->node[far]) && is_open(n->nic, p) &&
+		    is_open(c->w->node[k->node[far]].nic, k->port[far]))
+			flow_wrong(c, "node %u is judged dead, and has a link to %u", node,
+				   k->node[far]);
+	}
+}
+
 /* Notes whether the root goes on without proof (or is not there), or takes a node for dead. */
 static void hear_root(struct check_flow *c, uint64_t version)
 {
@@ -107,8 +148,9 @@ static void hear_root(struct check_flow *c, uint64_t version)
 		c->bounded_at = c->w->now;
 		c->bounded = version;
 	}
-	for (uint32_t i = 0; root && i < root->table.nodes; i++)
-		c->judged_dead |= root->table.entry[i].state == FM_NODE_DEAD;
+	for (uint32_t i = 0; root && root->root && i < root->table.nodes; i++)
+		if (root->table.entry[i].state == FM_NODE_DEAD)
+			judged_dead(c, root, i);
 }
 
 /* Keeping packets without an answer is right only if a node died, or the root gave up waiting. */

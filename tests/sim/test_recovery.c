@@ -143,7 +143,9 @@ static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t mos
 	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
 	/* Who has a silent cable to a dead node vouches for it until that is noticed. */
 	bool vouched = dies && (a == SILENCE || b == SILENCE);
+	bool unproven = costs[a].unproven || costs[b].unproven || vouched;
 	uint64_t held = check_flow_held(s->flow);
+	uint64_t doubled = check_flow_counted(s->flow, TORUS_NC_DUPLICATES);
 	uint64_t missed = absent ? check_flow_returned(s->flow) :
 				   check_flow_counted(s->flow, TORUS_NC_UNREACHABLE);
 
@@ -152,8 +154,11 @@ static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t mos
 			   (unsigned long long)(held / W_MS), (unsigned long long)most);
 	if (missed && !dies)
 		story_fail(s, "%llu packets had no way", (unsigned long long)missed);
-	if (check_flow_unproven(s->flow) && !costs[a].unproven && !costs[b].unproven && !vouched)
+	if (doubled && !dies && !unproven)
+		story_fail(s, "%llu packets came twice", (unsigned long long)doubled);
+	if (check_flow_unproven(s->flow) && !unproven)
 		story_fail(s, "the root went on without proof");
+	s->none_late |= !unproven;
 }
 
 static uint64_t most_of_both(enum fault a, enum fault b)
