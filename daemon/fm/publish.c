@@ -37,7 +37,9 @@ void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
  * After a restart it is not known which colours are still about: those that nodes' rows
  * stamp, and those of tables before, whose packets the former root may not have seen
  * drain. One that no node stamps is taken, leaving out numbers if need be; all others
- * wait until the network has drained.
+ * wait until the network has drained. If the former root died before it had seen that of
+ * the last table, packets of the colour taken may be about, too: so once the others are
+ * gone, another table follows, whose drain is of that colour as well.
  */
 static uint64_t version_anew(struct fm_root *r)
 {
@@ -201,15 +203,19 @@ void fm_publish_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	uint64_t version;
+	bool doubtful;
 
 	fm_judge_due(fm);
 	if (!r->dirty || fm->now < r->publish_at)
 		return;
+	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	if (version)
 		publish(fm, version);
 	else
 		r->publish_at = NEVER;	/* recovery.c brings it forward */
+	if (doubtful && fm->table.version)
+		fm_publish_dirty(fm, 0, "root restarted in a recovery");
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
