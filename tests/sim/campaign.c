@@ -161,6 +161,9 @@ static const struct origin named[] = {
 	  "a row that a manager sent before its restart came late and was kept" },
 	{ "back_while_draining", 1795224230000012834, 0, 0, false, true,
 	  "a node judged dead was back and still stamped an old colour: the drain did not end" },
+	{ "no_colour_free", 620, 0, 0, true, false,
+	  "a root that restarted during two overlapping recoveries reused a colour, and holds were "
+	  "lifted while old packets of that colour were in the network" },
 };
 
 int main(int argc, char **argv)

@@ -172,8 +172,10 @@ static void switched(void *arg, uint32_t node, uint64_t version)
 
 	hear_root(c, version);
 	/* No error if a recovery since the last version of this colour ended without proof. */
-	if (wrong && version - c->bounded >= TORUS_COLOURS)
-		flow_wrong(c, "%s", wrong);
+	if (wrong && version - c->bounded >= TORUS_COLOURS) {
+		c->mixed = version;
+		snprintf(c->mixed_text, sizeof(c->mixed_text), "%s", wrong);
+	}
 	holds_switched(c, node, version);
 }
 
@@ -182,6 +184,9 @@ static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
 	char buf[150];
 	const char *wrong = check_drain(c->w, version, buf, sizeof(buf));
 
+	/* A root that restarted may know no free colour; then it must publish a second version. */
+	if (version == c->mixed)
+		flow_wrong(c, "node %u goes on: %s", node, c->mixed_text);
 	if (wrong)
 		flow_wrong(c, "node %u: %s", node, wrong);
 	hear_root(c, version);

@@ -31,6 +31,8 @@ struct flow {
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
  *	the network was drained: packets sent before may come late; 0: never
  * @bounded: the version of that recovery
+ * @mixed: a version that began with older packets of its colour in the network: it must not
+ *	replay or lift holds; @mixed_text: where these packets were
  * @unproven: some node ever did so
  * @held: the longest time, in ns, from a switch of a node's rows until its holds were lifted
  * @deaths: NICs that lost their power
@@ -48,6 +50,8 @@ struct check_flow {
 	uint64_t alive;
 	uint64_t bounded_at;
 	uint64_t bounded;
+	uint64_t mixed;
+	char mixed_text[150];
 	bool unproven;
 	uint64_t held;
 	unsigned int deaths;
