@@ -484,6 +484,23 @@ static void comes_back_on_hold(void **state)
 	one_end(&o);
 }
 
+/* All rows are made anew after a failure: those that stay as they are stay on hold. */
+static void held_through_a_failure(void **state)
+{
+	(void)state;
+	begin();
+	lost(2);
+	assert_true(is_held(2));
+	o.write_err = -ENOMEM;
+	table(3, 0);
+	o.write_err = 0;
+	table(4, 0);
+	assert_int_equal(o.written, 4);
+	assert_true(is_held(2));
+	assert_false(is_held(0) || is_held(SELF));
+	one_end(&o);
+}
+
 static void release_refused(void **state)
 {
 	(void)state;
@@ -542,6 +559,7 @@ int main(void)
 		cmocka_unit_test(replay_refused),
 		cmocka_unit_test(held_until_released),
 		cmocka_unit_test(comes_back_on_hold),
+		cmocka_unit_test(held_through_a_failure),
 		cmocka_unit_test(release_refused),
 		cmocka_unit_test(base_is_kept),
 	};

@@ -259,6 +259,7 @@ static void beside_nobody(void **state)
 
 	(void)state;
 	one_root_without(&o, 6, 3);
+	assert_false(o.in_table[3]);
 	one_sends(&o, 1, 1, 1);
 	for (uint64_t version = 2; version <= 4; version++)
 		one_version(&o, version);
