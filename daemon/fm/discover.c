@@ -457,6 +457,9 @@ static void refine_all(struct placing *g)
 		for (uint32_t i = 0; i < r->nmates; i++)
 			if (!r->mate[i].fixed && r->mate[i].node != TORUS_NO_NODE)
 				moved |= refine(g, i);
+		/* Places that became free may be those of others. */
+		if (moved)
+			place(g, CROSSED);
 	}
 	for (uint32_t i = 0; i < r->nmates; i++)
 		if (r->mate[i].node != TORUS_NO_NODE)

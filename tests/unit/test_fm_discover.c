@@ -341,6 +341,7 @@ static int agree(const uint32_t *place, uint32_t i, uint32_t at)
 static void fits(struct rnd *r)
 {
 	uint32_t place[NODES_MAX], there[NODES_MAX];
+	bool some = false;
 
 	memset(place, 0xff, sizeof(place));	/* TORUS_NO_NODE */
 	for (uint32_t n = 0; n < nodes; n++) {
@@ -354,10 +355,30 @@ static void fits(struct rnd *r)
 		place[there[n]] = n;
 	}
 	expect(r, place[0] == 0, "the root is at %u", place[0]);
-	for (uint32_t i = 0; i < nodes; i++)
-		if (place[i] == TORUS_NO_NODE)
-			return;
-	for (uint32_t i = 1; i < nodes; i++)
+	for (uint32_t i = 0; i < nodes; i++) {
+		char told[80];
+
+		if (place[i] != TORUS_NO_NODE)
+			continue;
+		sprintf(told, "log error place: node 'n%u' (", i);
+		expect(r, stage_count(&s, told) == 1, "node %u has no place, and is not told", i);
+		some = true;
+		/* None of its neighbours sees it at a place that is free. */
+		for (unsigned int p = 0; p < row[i].nports; p++) {
+			unsigned int q = torus_dir_opposite(&s.shape, p);
+			uint32_t j;
+
+			if (!cabled(i, p) || row[i].port[p].peer_port != q ||
+			    s.shape.size[p % s.shape.ndims] == 1)
+				continue;
+			j = (uint32_t)(row[i].port[p].peer_guid - NIC);
+			if (j != i && place[j] != TORUS_NO_NODE)
+				expect(r, there[torus_neighbour(&s.shape, place[j], q)] !=
+				       TORUS_NO_NODE, "node %u could be at %u", i,
+				       torus_neighbour(&s.shape, place[j], q));
+		}
+	}
+	for (uint32_t i = 1; !some && i < nodes; i++)
 		for (uint32_t n = 1; n < nodes; n++) {
 			int gain = agree(place, i, n) - agree(place, i, place[i]);
 

@@ -218,6 +218,21 @@ static void test_no_place(void **state)
 	stage_end(&s);
 }
 
+/* All are there and nothing happens: no table is made, and nothing is told. */
+static void test_rest(void **state)
+{
+	(void)state;
+	ring();
+	for (unsigned int k = 0; k < 20; k++) {
+		stage_run_ns(&s, s.now + 1000 * MS);
+		for (int i = 1; i < 4; i++)
+			stage_say(&s, 100 + i, FM_MSG_PING);
+	}
+	stage_did_nothing(&s);
+	assert_int_equal(fm_version(s.fm), 1);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -227,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_unknown_parent),
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_no_place),
 	};
 
