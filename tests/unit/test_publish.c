@@ -187,6 +187,50 @@ static void entries(void **state)
 	one_end(&o);
 }
 
+/* Only what is other than in the table at hand, by number, whoever told first. */
+static void only_what_changed(void **state)
+{
+	(void)state;
+	one_root(&o, 6, 8);
+	for (uint32_t i = 5; i > 1; i--)
+		one_lose(&o, i, 0, 9, 5);
+	assert_int_equal(one_asked(&o, 10 * ONE_MS), FM_STEP_APPLY);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(o.in_table[i], i > 1);
+	one_finish(&o);
+	for (unsigned int again = 0; again < 2; again++) {
+		assert_int_equal(fm_exclude(o.fm, 2, 1, true, o.now), 0);
+		for (uint32_t i = 0; i < 6; i++)
+			assert_int_equal(o.in_table[i], i == 2 && !again);
+		one_finish(&o);
+	}
+	one_end(&o);
+}
+
+/* A node with cables that fit nowhere is told of, as long as it is there. */
+static void no_place(void **state)
+{
+	struct one_node *n = &o.node[SIZE];
+
+	(void)state;
+	one_root(&o, SIZE, 8);
+	o.nodes = SIZE + 1;
+	n->guid = 200;
+	n->epoch = 7;
+	n->row.nports = ONE_PORTS;
+	n->mute = true;
+	one_join(&o, SIZE);
+	one_finish(&o);
+	assert_true(one_problem(&o, "place", "'n4'"));
+	for (uint32_t i = 0; i < SIZE; i++)
+		assert_false(one_problem(&o, "place", o.entry[i].name));
+	one_gone(&o, SIZE);
+	one_finish(&o);
+	assert_false(one_problem(&o, "place", ""));
+	o.nodes = SIZE;
+	one_end(&o);
+}
+
 static void excluded(void **state)
 {
 	(void)state;
@@ -228,6 +272,8 @@ int main(void)
 		cmocka_unit_test(first_versions),
 		cmocka_unit_test(node_of_another_root),
 		cmocka_unit_test(entries),
+		cmocka_unit_test(only_what_changed),
+		cmocka_unit_test(no_place),
 		cmocka_unit_test(excluded),
 	};
 
