@@ -409,7 +409,7 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 
 	count_later(fm);
-	if (!s->unresolved && !someone_silent(fm) && went_in(s, colour) == came_out(s, colour))
+	if (!someone_silent(fm) && went_in(s, colour) == came_out(s, colour))
 		rec->next = fm->now;
 }
 
@@ -421,7 +421,7 @@ static void wait_for_end(struct fm *fm)
 
 	if (!rec->unresolved_since)
 		rec->unresolved_since = fm->now;
-	if (!rec->orphans && fm->now - rec->unresolved_since >= fm->cfg.resolve_max) {
+	if (fm->now - rec->unresolved_since >= fm->cfg.resolve_max) {
 		rec->orphans = true;
 		r->base.known = 0;	/* some may be counted twice */
 	}
