@@ -212,7 +212,6 @@ void fm_tree_start(struct fm *fm)
 {
 	fm->tree.retry = NEVER;
 	fm->tree.due = NEVER;
-	fm->tree.row_wait = fm->cfg.resend;
 	fm->tree.cut_off = fm->now;
 	if (fm->bootstrap)
 		fm->tree.term = fm_random(fm) | 1;

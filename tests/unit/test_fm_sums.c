@@ -84,11 +84,15 @@ static void test_no_counts(void **state)
 	(void)state;
 	joined();
 	s.park.parked = 4;
-	s.err.flow = -EIO;
 	table(1);
 	reports(52, 2, 1, 0);
 	reports(53, 3, 1, 0);
-	stage_did_some(&s, "1 < report 1.0 of 3 term 126\n");
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126 parked 4\n");
+	s.err.flow = -EIO;
+	step(1, 1, FM_STEP_COUNT);
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	stage_did_some(&s, "1 < report 1.1 of 3 term 126\n");
 	stage_end(&s);
 }
 
