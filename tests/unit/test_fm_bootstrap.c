@@ -12,7 +12,7 @@ static struct stage s;
 
 #define ONLY_INIT "log hello row connect close place rows release lost ping "
 
-/* --- when -------------------------------------------------------------------------------- */
+/* --- when ------------------------------------------------------------------------------- */
 
 /* At once, then later and later, up to 20 times the interval; and no more once heard. */
 static void test_again_and_again(void **state)
@@ -113,7 +113,7 @@ static void test_answers(void **state)
 	stage_end(&s);
 }
 
-/* --- position ------------------------------------------------------------------------------ */
+/* --- position --------------------------------------------------------------------------- */
 
 #define ASKS(p) "init " #p ": asks\n"
 
@@ -290,7 +290,7 @@ static void test_spare_ports(void **state)
 	stage_end(&s);
 }
 
-/* --- who is believed --------------------------------------------------------------------- */
+/* --- who is believed -------------------------------------------------------------------- */
 
 /* Node 1 of a 4x4, that has joined the root, by port 2 to it. */
 static void joined(void)
@@ -358,20 +358,23 @@ static void test_wrong_neighbours(void **state)
 		joined();
 		i = stage_neighbour(&s, p);
 		strcpy(i.fabric, "other");
-		sprintf(text, "port %u leads to node '%s' of fabric 'other'; this is 'fab'", p, i.name);
+		sprintf(text, "port %u leads to node '%s' of fabric 'other'; this is "
+			"'fab'", p, i.name);
 		problem(&i, p, "fabric", text);
 		over(p, "fabric", text);
 		i = stage_neighbour(&s, p);
 		i.root_guid = 0xabc;
 		strcpy(i.root_address, "10.9.9.9:9");
-		sprintf(text, "two roots: node '%s' at port %u obeys 0000000000000abc (10.9.9.9:9), "
+		sprintf(text, "two roots: node '%s' at port %u obeys 0000000000000abc "
+			"(10.9.9.9:9), "
 			"this one 0000000000000100 (10.0.0.0:1)", i.name, p);
 		problem(&i, p, "root", text);
 		over(p, "root", text);
 		i = stage_neighbour(&s, p);
 		i.ndims = 3;
 		i.size[2] = 3;
-		sprintf(text, "port %u: node '%s' is in a fabric of 3 dimensions; this NIC has 4 ports",
+		sprintf(text, "port %u: node '%s' is in a fabric of 3 dimensions; this NIC has 4 "
+			"ports",
 			p, i.name);
 		problem(&i, p, "fabric", text);
 		over(p, "fabric", text);
@@ -391,7 +394,8 @@ static void test_wrong_neighbours(void **state)
 		stage_forget(&s);
 		fm_mgmt(s.fm, p, buf, len, START + s.now);
 		stage_did_nothing(&s);
-		sprintf(text, "the neighbour at port %u speaks another version of Init; this is 1", p);
+		sprintf(text, "the neighbour at port %u speaks another version of Init; this is "
+			"1", p);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
 		/* What is no Init is not answered. */

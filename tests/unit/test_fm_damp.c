@@ -53,7 +53,7 @@ static void lives_ns(uint64_t ns)
 		fm_outline(s.fm, &o);
 		if (s.now == ns)
 			break;
-		stage_run_ns(&s, ns - s.now < 10 * MS || (!o.under_way && ns - s.now < 900 * MS) ? ns :
+		stage_run_ns(&s, ns - s.now < (o.under_way ? 10 : 900) * MS ? ns :
 			     s.now + (o.under_way ? 10 : 900) * MS);
 	}
 }
@@ -115,7 +115,7 @@ static void flaps(unsigned int n)
 	}
 }
 
-/* --- held down ----------------------------------------------------------------------------- */
+/* --- held down -------------------------------------------------------------------------- */
 
 /* At the limit, and not before. */
 static void test_limit(void **state)
@@ -418,7 +418,8 @@ static void test_one_end(void **state)
 	assert_true(fm_hold(s.fm, 0, START + s.now, &h));
 	assert_int_equal(h.node, 5);
 	assert_int_equal(h.peer, TORUS_NO_NODE);
-	assert_int_equal(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to a node that "
+	assert_int_equal(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to a node "
+		"that "
 				     "is not known is lost again and again"), 1);
 	stage_end(&s);
 	/* One that is no root knows of no holds. */
@@ -428,7 +429,7 @@ static void test_one_end(void **state)
 	stage_end(&s);
 }
 
-/* --- disputes -------------------------------------------------------------------------------- */
+/* --- disputes --------------------------------------------------------------------------- */
 
 #define DISPUTE "the link is up, says 1,1:+x ('n5'), and down, says 2,1:-x ('n6'): nothing is " \
 		"sent over it"

@@ -13,7 +13,7 @@
 
 #define NODES_MAX 400
 
-/* --- a fabric ------------------------------------------------------------------------------ */
+/* --- a fabric --------------------------------------------------------------------------- */
 
 static struct stage s;
 static struct fm_row row[NODES_MAX];
@@ -132,7 +132,7 @@ static void all_placed(struct rnd *r)
 	expect(r, !stage_count(&s, "no place"), "%s", s.text);
 }
 
-/* --- cases ------------------------------------------------------------------------------------ */
+/* --- cases ------------------------------------------------------------------------------ */
 
 static void whole(uint64_t seed)
 {
@@ -313,7 +313,7 @@ static void test_hole(void **state)
 	stage_end(&s);
 }
 
-/* --- wrong cables ---------------------------------------------------------------------------- */
+/* --- wrong cables ----------------------------------------------------------------------- */
 
 /* How many of the neighbours of who is said to be @i would see it at @at. */
 static int agree(const uint32_t *place, uint32_t i, uint32_t at)
@@ -427,13 +427,16 @@ static void test_one_pair(void **state)
 		unsigned int p;
 		const char *text[2];
 	} t[] = {
-		{ 5, 14, 0, { "1,1:+x ('n5') is cabled to 3,3:-x ('n15'), expected 2,1:-x: leads to "
+		{ 5, 14, 0, { "1,1:+x ('n5') is cabled to 3,3:-x ('n15'), expected 2,1:-x: leads "
+			"to "
 			      "the wrong node",
-			      "2,1:-x ('n6') is cabled to 2,3:+x ('n14'), expected 1,1:+x: leads to "
+			      "2,1:-x ('n6') is cabled to 2,3:+x ('n14'), expected 1,1:+x: leads "
+				"to "
 			      "the wrong node" } },
 		{ 1, 11, 3, { "1,0:-y ('n1') is cabled to 3,1:+y ('n7'), expected 1,3:+y: leads to "
 			      "the wrong node",
-			      "3,2:-y ('n11') is cabled to 1,3:+y ('n13'), expected 3,1:+y: leads to "
+			      "3,2:-y ('n11') is cabled to 1,3:+y ('n13'), expected 3,1:+y: leads "
+				"to "
 			      "the wrong node" } },
 	};
 
@@ -562,7 +565,8 @@ static void test_flat(void **state)
 	now(5, 0, (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 5,
 					 .peer_port = 2 });
 	assert_int_equal(stage_count(&s, "log error wiring: "), 1);
-	stage_did_some(&s, "1,1:+x ('n5') is cabled to 1,1:-x ('n5'): a cable from a node to itself\n");
+	stage_did_some(&s, "1,1:+x ('n5') is cabled to 1,1:-x ('n5'): a cable from a node to "
+		"itself\n");
 	assert_int_equal(fm_node(s.fm, 5)->wiring, 5);
 	stage_end(&s);
 }

@@ -139,7 +139,7 @@ static void test_restless(void **state)
 	}
 }
 
-/* --- ports that the fabric does not use ------------------------------------------------------- */
+/* --- ports that the fabric does not use ------------------------------------------------- */
 
 #define SPARE 4		/* of 8 ports, with two dimensions */
 
@@ -236,7 +236,8 @@ static void test_spare_flaps(void **state)
 		row(4, i, 5, FM_PORT_FAULTY);
 		row(4, i + 1, 5, FM_PORT_UP);
 	}
-	assert_int_equal(stage_count(&s, "log error flap: the link from port 5 of 'n4' to port 5 of "
+	assert_int_equal(stage_count(&s, "log error flap: the link from port 5 of 'n4' to port 5 "
+		"of "
 				     "'n5' is lost again and again: it is held down until it has "
 				     "been quiet for a while\n"), 1);
 	assert_false(fm_hold(s.fm, 0, START + s.now, &h));
@@ -262,7 +263,8 @@ static void test_spare_dispute(void **state)
 		for (uint32_t i = 1; i < 16; i++)
 			stage_say(&s, 100 + (int)i, FM_MSG_PING);
 	}
-	assert_int_equal(stage_count(&s, "log error dispute: the link is up, says port 5 of 'n5', and "
+	assert_int_equal(stage_count(&s, "log error dispute: the link is up, says port 5 of 'n5', "
+		"and "
 				     "down, says port 5 of 'n4': nothing is sent over it\n"), 1);
 	stage_end(&s);
 }

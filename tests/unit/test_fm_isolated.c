@@ -81,7 +81,8 @@ static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, uns
 		if (entry[i].state != FM_NODE_UP || seen[i] || wished)
 			continue;
 		want++;
-		snprintf(text, sizeof(text), "node %s ('%s') is cut off: its manager answers, but no "
+		snprintf(text, sizeof(text), "node %s ('%s') is cut off: its manager answers, but "
+			"no "
 			 "path of healthy links joins it to the root", torus_node_text(s, i, node),
 			 entry[i].name);
 		for (unsigned int k = 0; k < fm->nproblems; k++)
@@ -173,7 +174,7 @@ static void test_isolated(void **state)
 	for_seeds(150, isolated);
 }
 
-/* --- how much is looked at ------------------------------------------------------------------ */
+/* --- how much is looked at -------------------------------------------------------------- */
 
 /* Searches of all nodes: each needs memory for them. */
 static unsigned int looks;

@@ -8,7 +8,7 @@
 
 #include "stage_member.h"
 
-/* --- tables ------------------------------------------------------------------------------- */
+/* --- tables ----------------------------------------------------------------------------- */
 
 static void test_table(void **state)
 {
@@ -235,7 +235,7 @@ static void test_spreads(void **state)
 	stage_end(&s);
 }
 
-/* --- steps ---------------------------------------------------------------------------------- */
+/* --- steps ------------------------------------------------------------------------------ */
 
 static void test_steps(void **state)
 {
@@ -359,7 +359,8 @@ static void test_base(void **state)
 	stage_run(&s, 200);
 	stage_forget(&s);
 	stage_up(&s, 3);
-	stage_did_some(&s, "base 1 known 31 missing 4 missing 5 missing 6 missing 7 replay_missing 8\n");
+	stage_did_some(&s, "base 1 known 31 missing 4 missing 5 missing 6 missing 7 "
+		"replay_missing 8\n");
 	stage_end(&s);
 }
 

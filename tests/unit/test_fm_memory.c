@@ -11,7 +11,7 @@
 
 static struct stage s;
 
-/* --- memory -------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------- */
 
 /* Of the allocations of a manager, the one that fails; and how many do from then on. */
 static unsigned int asked, fails_at, fails_for;
@@ -44,7 +44,7 @@ void *__wrap_realloc(void *p, size_t n)
 	return fails() ? NULL : __real_realloc(p, n);
 }
 
-/* --- nodes that do as they are told ---------------------------------------------------------- */
+/* --- nodes that do as they are told ----------------------------------------------------- */
 
 #define CONNS 64
 
@@ -90,7 +90,7 @@ static void up(int conn)
 	stage_up(&s, conn);
 }
 
-/* --- a root --------------------------------------------------------------------------------- */
+/* --- a root ----------------------------------------------------------------------------- */
 
 #define NODES 12
 #define FIRST 10	/* connections of nodes are their number and so many */
@@ -232,7 +232,7 @@ static void test_root_discovers(void **state)
 	at_each(root_lives, true, 1);
 }
 
-/* --- a node ------------------------------------------------------------------------------------ */
+/* --- a node ----------------------------------------------------------------------------- */
 
 static struct fm_entry entry[NODES];
 

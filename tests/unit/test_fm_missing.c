@@ -8,7 +8,7 @@
 
 #include "stage_root.h"
 
-/* --- who is missing ---------------------------------------------------------------------------- */
+/* --- who is missing --------------------------------------------------------------------- */
 
 static void notice(enum fm_msg_type type, uint32_t node, uint32_t parent, uint64_t attach,
 		   uint32_t epoch)
@@ -174,7 +174,7 @@ static void test_unknown_parent(void **state)
 	stage_end(&s);
 }
 
-/* --- later ----------------------------------------------------------------------------------- */
+/* --- later ------------------------------------------------------------------------------ */
 
 /* A node that comes after the table was made gets a place in the next. */
 static void test_late(void **state)
@@ -214,7 +214,8 @@ static void test_no_place(void **state)
 	stage_run_ns(&s, s.now + 10 * MS);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "place");
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "node 'n9' (10.0.0.9:1) has no place: no free coordinates fit its cables");
+			    "node 'n9' (10.0.0.9:1) has no place: no free coordinates fit its "
+				"cables");
 	stage_end(&s);
 }
 

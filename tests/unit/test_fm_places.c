@@ -127,7 +127,8 @@ static void test_taken(void **state)
 	stage_msg(&s, 120, &m);
 	lives(50);
 	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
-	assert_int_equal(stage_count(&s, "log error place: node 'new' (10.0.0.10:1) has no place: no "
+	assert_int_equal(stage_count(&s, "log error place: node 'new' (10.0.0.10:1) has no place: "
+		"no "
 				     "free coordinates fit its cables\n"), 1);
 	assert_int_equal(stage_count(&s, "leads to the wrong node"), 4);
 	assert_int_equal(stage_count(&s, "log error wiring: 2,1:+y ('n6') is cabled to 'new':-y, "
@@ -166,7 +167,7 @@ static void test_fixed(void **state)
 	stage_end(&s);
 }
 
-/* --- what cannot be a fabric --------------------------------------------------------------- */
+/* --- what cannot be a fabric ------------------------------------------------------------ */
 
 /* Three lines of 300 nodes that meet in the root: 27 million, of which few are there. */
 static void test_too_large(void **state)
@@ -214,7 +215,7 @@ static void test_too_large(void **state)
 	stage_end(&s);
 }
 
-/* --- news of cables that are held -------------------------------------------------------------- */
+/* --- news of cables that are held ------------------------------------------------------- */
 
 /* 9:+x is held down, and the table has it so. */
 static void held(void)

@@ -8,7 +8,7 @@
 
 #include "stage_root.h"
 
-/* --- joining ------------------------------------------------------------------------------- */
+/* --- joining ---------------------------------------------------------------------------- */
 
 static void test_join(void **state)
 {
@@ -98,7 +98,7 @@ static void test_forebears(void **state)
 	stage_end(&s);
 }
 
-/* --- who is refused ------------------------------------------------------------------------- */
+/* --- who is refused --------------------------------------------------------------------- */
 
 /* Whether it is among the problems. */
 static bool stands(const char *kind, const char *text)
@@ -245,7 +245,7 @@ static void test_relay(void **state)
 	stage_end(&s);
 }
 
-/* --- rows ------------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------- */
 
 #define TABLE2 "log info table: version 2: "
 
@@ -266,7 +266,8 @@ static void test_one_end(void **state)
 	stage_did_nothing(&s);
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(stage_count(&s, TABLE2 "link 2,0:+x down\n"), 1);
-	assert_int_equal(stage_count(&s, "101 < table 2 after 1 own term 4x1 [2 'n2' 102/1 fault 11 "
+	assert_int_equal(stage_count(&s, "101 < table 2 after 1 own term 4x1 [2 'n2' 102/1 fault "
+		"11 "
 					 "0 ended s5/77]\n"), 1);
 	stage_end(&s);
 }
@@ -380,7 +381,7 @@ static void test_row_news(void **state)
 	}
 }
 
-/* --- HELLO again -------------------------------------------------------------------------------- */
+/* --- HELLO again ------------------------------------------------------------------------ */
 
 /* One that was not away says the same again: it is answered, and nothing else. */
 static void test_hello_again(void **state)

@@ -42,7 +42,7 @@ static void settles(uint64_t ms)
 	assert_int_not_equal(fm_version(s.fm), 0);
 }
 
-/* --- when -------------------------------------------------------------------------------- */
+/* --- when ------------------------------------------------------------------------------- */
 
 static void test_whole(void **state)
 {
@@ -155,7 +155,7 @@ static void test_gaps(void **state)
 	}
 }
 
-/* --- alone --------------------------------------------------------------------------------- */
+/* --- alone ------------------------------------------------------------------------------ */
 
 /* A root with cables that knows no shape waits for a neighbour, and says so after 30 s. */
 static void test_alone(void **state)
@@ -195,7 +195,7 @@ static void test_alone(void **state)
 	stage_end(&s);
 }
 
-/* --- starting anew ---------------------------------------------------------------------------- */
+/* --- starting anew ---------------------------------------------------------------------- */
 
 /* The NIC of the root was placed, with the rows of version @version. */
 static void restart(bool known, const char *shape, uint32_t node, uint64_t version)
@@ -231,7 +231,8 @@ static void test_restart(void **state)
 		for (uint32_t i = 1; i < 16; i++)
 			join(i, placed);
 		settles(0);
-		assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x4, 16 of 16 nodes\n"), 1);
+		assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x4, 16 of 16 "
+			"nodes\n"), 1);
 		assert_int_equal(stage_count(&s, "log info table: version 7: root restarted\n"), 1);
 		for (uint32_t i = 0; i < 16; i++)
 			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
@@ -348,7 +349,7 @@ static void test_versions(void **state)
 	}
 }
 
-/* --- what was excluded --------------------------------------------------------------------------- */
+/* --- what was excluded ------------------------------------------------------------------ */
 
 static uint64_t table_of[16];
 static uint16_t admin_of[16], across_of[16];

@@ -45,7 +45,7 @@ static struct fm_status status(void)
 	return st;
 }
 
-/* --- state --------------------------------------------------------------------------------- */
+/* --- state ------------------------------------------------------------------------------ */
 
 static void test_before(void **state)
 {
@@ -204,7 +204,7 @@ static void test_degraded(void **state)
 	stage_end(&s);
 }
 
-/* --- cables -------------------------------------------------------------------------------- */
+/* --- cables ----------------------------------------------------------------------------- */
 
 /* Why a cable is out is the gravest of what its two ends say. */
 static void test_why(void **state)
@@ -329,7 +329,7 @@ static void test_names(void **state)
 	stage_end(&s);
 }
 
-/* --- the root ----------------------------------------------------------------------------------- */
+/* --- the root --------------------------------------------------------------------------- */
 
 static void join(uint32_t node)
 {
@@ -442,7 +442,7 @@ static void test_own(void **state)
 	stage_end(&s);
 }
 
-/* --- problems and the log ----------------------------------------------------------------------- */
+/* --- problems and the log --------------------------------------------------------------- */
 
 static void test_problems(void **state)
 {
@@ -534,7 +534,7 @@ static void test_many_problems(void **state)
 	stage_end(&s);
 }
 
-/* --- times -------------------------------------------------------------------------------------- */
+/* --- times ------------------------------------------------------------------------------ */
 
 /* As fabricd.conf(5) has them. */
 static void test_defaults(void **state)

@@ -8,7 +8,7 @@
 
 #include "stage_member.h"
 
-/* --- sums ------------------------------------------------------------------------------------ */
+/* --- sums ------------------------------------------------------------------------------- */
 
 static void fill(struct fm_sums *u, unsigned int base)
 {
@@ -60,7 +60,8 @@ static void test_sums(void **state)
 	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
 		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
 			n += sprintf(want + n, " flow%u.%u %u", f, c, 3003 + 20 * f + 2 * c);
-	sprintf(want + n, " parked 3406 unresolved 3409 held 3412 lost 3415 reopen 3410 relayed 3412\n");
+	sprintf(want + n, " parked 3406 unresolved 3409 held 3412 lost 3415 reopen 3410 relayed "
+		"3412\n");
 	stage_did(&s, want);
 	assert_int_equal(s.set, set_of(1) + set_of(2) + set_of(3));
 	/* A child that goes is no longer in the sum. */
@@ -128,7 +129,7 @@ static void test_lost(void **state)
 	stage_end(&s);
 }
 
-/* --- children that come and ask ------------------------------------------------------------------ */
+/* --- children that come and ask --------------------------------------------------------- */
 
 /* One that comes gets the table unless it has it, and the step. */
 static void test_child_comes(void **state)

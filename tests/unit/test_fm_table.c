@@ -63,7 +63,7 @@ static bool out(const struct torus_shape *s, const struct fm_entry *entry, uint3
 	       out_here(s, &entry[torus_neighbour(s, node, p)], torus_dir_opposite(s, p));
 }
 
-/* --- books ---------------------------------------------------------------------------------- */
+/* --- books ------------------------------------------------------------------------------ */
 
 static void book_is(struct rnd *r, struct fm_book *b, const struct fm_entry *entry)
 {
@@ -132,7 +132,7 @@ static void test_books(void **state)
 	for_seeds(60, books);
 }
 
-/* --- a table, whole and in changes ------------------------------------------------------------ */
+/* --- a table, whole and in changes ------------------------------------------------------ */
 
 static int no_rows(void *io, uint64_t version, const uint16_t *closed)
 {
@@ -250,7 +250,8 @@ static void test_refused(void **state)
 	struct torus_shape s, other;
 	struct fm_entry e = { .node = 1, .state = FM_NODE_UP, .guid = 9 };
 	static struct fm fm;
-	struct fm_table_msg m = { .term = 5, .version = 2, .base = 1, .nentries = 1, .entries = &e };
+	struct fm_table_msg m = { .term = 5, .version = 2, .base = 1, .nentries = 1,
+				  .entries = &e };
 
 	(void)state;
 	assert_int_equal(torus_shape_parse("3x3", &s), 0);
@@ -352,7 +353,7 @@ static void test_library(void **state)
 	fm_library_free(l);
 }
 
-/* --- fingerprints and random numbers --------------------------------------------------------- */
+/* --- fingerprints and random numbers ---------------------------------------------------- */
 
 static void test_numbers(void **state)
 {

@@ -55,7 +55,7 @@ static void with_parent(void)
 	stage_did(&s, "close 1\n");
 }
 
-/* --- joining ------------------------------------------------------------------------------- */
+/* --- joining ---------------------------------------------------------------------------- */
 
 /* HELLO is said again until it is answered; nothing comes of other answers. */
 static void test_hello_again(void **state)
@@ -148,7 +148,7 @@ static void test_any_word(void **state)
 	stage_end(&s);
 }
 
-/* --- trying again ----------------------------------------------------------------------------- */
+/* --- trying again ----------------------------------------------------------------------- */
 
 /* Later each time, from 25 ms to 500 ms, by one half more or less. */
 static void test_tries(void **state)
@@ -214,7 +214,7 @@ static void test_refused(void **state)
 	stage_end(&s);
 }
 
-/* --- the parent ------------------------------------------------------------------------------ */
+/* --- the parent ------------------------------------------------------------------------- */
 
 /* The root is left when the parent has said WELCOME, and not before. */
 static void test_parent(void **state)
@@ -332,7 +332,7 @@ static void test_attach(void **state)
 	stage_end(&s);
 }
 
-/* --- what the HELLO says ---------------------------------------------------------------------- */
+/* --- what the HELLO says ---------------------------------------------------------------- */
 
 static void test_hello(void **state)
 {
@@ -371,7 +371,7 @@ static void test_hello(void **state)
 	stage_end(&s);
 }
 
-/* --- rows ----------------------------------------------------------------------------------- */
+/* --- rows ------------------------------------------------------------------------------- */
 
 /* A row is said again, ever more seldom, until a table has it. */
 static void test_row_again(void **state)
