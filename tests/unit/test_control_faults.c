@@ -248,8 +248,10 @@ static void not_accepted(void **state)
  */
 static void no_memory(void **state)
 {
-	static const char *const asks[] = { "{\"cmd\":\"status\"}\n", "{\"cmd\":\"nodes\"}\n", "{}\n",
-					    "not JSON\n", "{\"cmd\":\"events\",\"follow\":true}\n" };
+	static const char *const asks[] = {
+		"{\"cmd\":\"status\"}\n", "{\"cmd\":\"nodes\"}\n", "{}\n", "not JSON\n",
+		"{\"cmd\":\"events\",\"follow\":true}\n",
+	};
 	unsigned int told, ended, answered, n;
 	struct client c;
 	bool failed;

@@ -91,7 +91,8 @@ static int check(struct graph *g)
 	assert_int_equal(lt_deps_solve(&g->deps), bad);
 	for (unsigned int a = 0; a < g->channels; a++)
 		for (unsigned int b = 0; b < g->channels; b++)
-			assert_int_equal(lt_deps_bad(&g->deps, a, b), circle(g, a, b) && is_bad(g, a));
+			assert_int_equal(lt_deps_bad(&g->deps, a, b),
+					 circle(g, a, b) && is_bad(g, a));
 	lt_deps_free(&g->deps);
 	return bad;
 }

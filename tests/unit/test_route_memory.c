@@ -284,7 +284,8 @@ static void test_updates(void **state)
 		size_t before = memory_blocks();
 
 		assert_int_equal(torus_health_new(&f.shape, NULL, &f.health), 0);
-		assert_int_equal(torus_routes_new(f.health, from, TORUS_ROUTES_RELAY, &f.routes), 0);
+		assert_int_equal(torus_routes_new(f.health, from, TORUS_ROUTES_RELAY,
+						  &f.routes), 0);
 		memcpy(f.copy, torus_routes_rows(f.routes),
 		       torus_nodes(&f.shape) * sizeof(f.copy[0]));
 		for (unsigned int step = 0; step < 12; step++)

@@ -219,7 +219,11 @@ static void test_wrong_rows(void **state)
 		  TORUS_WRONG_ESCAPE);
 	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY | 16ull << TORUS_ROW_RELAY_SHIFT,
 		  TORUS_WRONG_RELAY);
+	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY |
+		  TORUS_ROW_NODE_MASK << TORUS_ROW_RELAY_SHIFT, TORUS_WRONG_RELAY);
 	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY, TORUS_WRONG_RELAY);
+	/* Whatever else is in it, a row that is not valid is none. */
+	wrong_row("4x4", 0, 5, (NONE | 3) & ~TORUS_ROW_VALID, TORUS_WRONG_NO_ROW);
 	wrong_row("4x4", 0, 5, NONE | 3 | TORUS_ROW_RELAY | 5ull << TORUS_ROW_RELAY_SHIFT,
 		  TORUS_WRONG_RELAY);
 }
@@ -650,6 +654,27 @@ static void test_cycle(void **state)
 	assert_true(f.told[TORUS_WRONG_ORDER] >= 1);
 }
 
+/* A circle round the corner of the coordinates; what closes it is a row to node 0. */
+static void test_cycle_at_node_zero(void **state)
+{
+	static struct fabric f;
+
+	(void)state;
+	begin(&f, "5x5");
+	f.tables[0].old = true;		/* rows that are missing say nothing */
+	f.rows[0][4][5] = NONE | 3;
+	f.rows[0][0][9] = NONE | 2 | 4;
+	f.rows[0][5][4] = NONE | 4 | 8;
+	f.rows[0][9][0] = steps(1, 3, 15);
+	verify(&f, 1);
+	assert_int_equal(f.found.cycles, 1);
+	assert_int_equal(f.told[TORUS_WRONG_CYCLE], 1);
+	assert_true(f.cycle.from == 9 && f.cycle.to == 0 && f.cycle.node == 4);
+	/* One that is not valid closes nothing, in the old table. */
+	f.rows[0][9][0] &= ~TORUS_ROW_VALID;
+	good(&f, 1, 0);
+}
+
 /* Up and down one ring: a circle of two channels, which no bubble helps. */
 static void test_cycle_of_turns_back(void **state)
 {
@@ -774,6 +799,7 @@ int main(void)
 		cmocka_unit_test(test_escape_to_relay),
 		cmocka_unit_test(test_relay_circles),
 		cmocka_unit_test(test_cycle),
+		cmocka_unit_test(test_cycle_at_node_zero),
 		cmocka_unit_test(test_cycle_of_turns_back),
 		cmocka_unit_test(test_counts_of_relays),
 		cmocka_unit_test(test_counts_of_nodes),
