@@ -183,7 +183,8 @@ static bool signs_fit(uint32_t to)
 static void test_made(void **state)
 {
 	static const char *const shapes[] = { "9", "64", "130", "200", "7x6", "128x2", "100x2",
-					      "3x70", "5x5x5", "4x8x4", "16x2x4", "66x1x3", "3x3x4x4" };
+					      "3x70", "5x5x5", "4x8x4", "16x2x4", "66x1x3",
+					      "3x3x4x4" };
 	uint64_t seed = random_seed(2), rows[NODES_MAX];
 	unsigned int alone = 0;
 
