@@ -164,6 +164,8 @@ static const struct origin named[] = {
 	{ "no_colour_free", 620, 0, 0, true, false,
 	  "a root that restarted during two overlapping recoveries reused a colour, and holds were "
 	  "lifted while old packets of that colour were in the network" },
+	{ "parked_apart", 1493, 0, 0, false, false,
+	  "the checker waited for packets parked in a living node that was cut off and judged dead" },
 };
 
 int main(int argc, char **argv)

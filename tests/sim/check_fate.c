@@ -7,7 +7,8 @@
  *	unreachable	no row led to the destination, and none back to the source
  *	late		its destination had given it up, and rightly so: the root had ended the
  *			drain without proof (bounded_at), or the packet was under way for longer
- *			than a receiver waits (gap_time)
+ *			than a receiver waits (gap_time), or a copy was in a living NIC that was
+ *			judged dead because no link joined it to the others
  *
  * Anything else is a loss. It is reported when the last copy is freed, with the node. It is also
  * an error to give up a packet too early: a receiver continues behind a gap, or a source lifts a
@@ -24,6 +25,7 @@
 #define DIED	  8	/* a NIC that had a copy lost its power */
 #define UNSURE	  16	/* a NIC may have accepted it and passed it on without acknowledging it */
 #define REFUSED	  32	/* a copy came to its destination after that had given the packet up */
+#define APART	  64	/* a copy was in a living NIC when that was judged dead */
 
 /**
  * struct fate - what became of a packet
@@ -69,7 +71,8 @@ static bool may_be_late(const struct check_flow *c, const struct fate *fate)
 	struct tn_params params;
 
 	tn_params_default(&params);
-	return fate->sent_at <= c->bounded_at || c->w->now - fate->sent_at > params.gap_time;
+	return fate->is & APART || fate->sent_at <= c->bounded_at ||
+	       c->w->now - fate->sent_at > params.gap_time;
 }
 
 static void wrong_packet(struct check_flow *c, const struct world_packet *p, const char *what)
@@ -136,6 +139,21 @@ static bool mark_unsure(void *arg, const struct tn_pkt *pkt, enum where where, u
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session)
 {
 	each_packet(c->w, node, mark_unsure, &(struct unsure) { c, port, session });
+}
+
+static bool mark_apart(void *arg, const struct tn_pkt *pkt, enum where where, unsigned int port)
+{
+	struct world_packet id;
+
+	(void)port;
+	if (where != IN_HELD && where != IN_WINDOW && nic_packet(pkt, &id))
+		fate_of(arg, &id)->is |= APART;
+	return false;
+}
+
+void fate_apart(struct check_flow *c, uint32_t node)
+{
+	each_packet(c->w, node, mark_apart, c);
 }
 
 /* Packets of VCA have no sequence number by which the destination could tell a second copy. */

@@ -82,6 +82,8 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
  * or parked from it: the far end may have accepted them.
  */
 void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_t session);
+/* @node lives and is judged dead: packets in its NIC may be given up. */
+void fate_apart(struct check_flow *c, uint32_t node);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
 uint64_t fate_counted(const struct check_flow *c, enum torus_node_counter which);
