@@ -538,7 +538,7 @@ static unsigned int replay(struct tn_nic *nic)
 		tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
 		tn_input_push(nic, TN_INPUT_REPLAY + vc, pkt);
 	}
-	if (n && !nic->park.q.head)
+	if (!nic->park.q.head)
 		tn_tell(nic, TN_EV_PARK);
 	return n;
 }
