@@ -388,6 +388,24 @@ static void test_gap_time(void **state)
 	end();
 }
 
+/* The host is full when the gap is given up: it gets what waited at the next work. */
+static void test_gap_busy(void **state)
+{
+	(void)state;
+	begin();
+	comes(0);
+	got(0);
+	comes(2);
+	l.busy = true;
+	tn_nic_poll(l.nic, l.now += l.params.gap_time);
+	work();
+	got_none();
+	l.busy = false;
+	work();
+	got(2);
+	end();
+}
+
 /* Nothing is lost of a flow that began before this NIC came: nothing is told. */
 static void test_gap_first(void **state)
 {
@@ -568,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_next_epoch),
 		cmocka_unit_test(test_gap_time),
+		cmocka_unit_test(test_gap_busy),
 		cmocka_unit_test(test_gap_first),
 		cmocka_unit_test(test_give_up),
 		cmocka_unit_test(test_goes_back),

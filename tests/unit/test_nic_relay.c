@@ -129,6 +129,11 @@ static void test_no_onward(void **state)
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 3);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][2], 3);
 	assert_int_equal(nc(TORUS_NC_RELAY_DROPS), 0);
+	lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .dst = 1, .dir = 15,
+		     .first = 15, .last = 15 }, (struct tn_tail) { 0 },	/* not even to its relay */
+		     (struct tn_via) { .dst = 9, .payer = 6 });
+	work();
+	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 4);
 	assert_int_equal(nc(TORUS_NC_RELAY_FORWARDED), 1);
 	end();
 }
@@ -366,6 +371,35 @@ static void test_asks(void **state)
 	end();
 }
 
+/* What is parked stays in its window; once that begins anew, it is charged again. */
+static void test_replayed(void **state)
+{
+	(void)state;
+	for (int anew = 0; anew < 2; anew++) {
+		u32 gen;
+
+		begin(NULL);
+		gen = l.nic->relay.gen;
+		tn_nic_admin(l.nic, 0, false, l.now);
+		assert_int_equal(lone_send(&l, 8, 0, 1), 0);
+		work();
+		assert_true(nc(TORUS_NC_PARKED) == 1 && l.nic->relay.out == 1);
+		tn_nic_admin(l.nic, 0, true, l.now);
+		lone_up(&l, 0);
+		if (anew)
+			lone_row(&l, 5, 0);	/* another table */
+		assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+		work();
+		assert_int_equal(l.nic->relay.out, 1);
+		assert_int_equal(nc(TORUS_NC_RELAYED_TX), 1 + anew);
+		assert_int_equal(lone_drain(&l, 0), 1);
+		assert_true(l.sent[0].hdr.relayed && l.sent[0].hdr.dst == 1);
+		assert_true(l.sent[0].via.dst == 8 && l.sent[0].via.payer == 0);
+		assert_int_equal(l.sent[0].via.gen, gen + (u32)anew);
+		end();
+	}
+}
+
 static void window_two(struct lone *t)
 {
 	t->params.relay_packets = 2 * 9 + 8;
@@ -505,6 +539,7 @@ int main(void)
 		cmocka_unit_test(test_ended),
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_replayed),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_window_hold),
 		cmocka_unit_test(test_window_lost),

@@ -3,8 +3,6 @@
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
-#define TO_1 lone_dirs(1)		/* by port 0 */
-#define TO_3 lone_dirs(2)		/* by port 1 */
 
 static struct lone l;
 
@@ -19,8 +17,8 @@ static void begin(void (*tune)(struct lone *l))
 {
 	lone_start(&l, "3x3", 0, tune);
 	lone_all_up(&l);
-	lone_row(&l, 1, TO_1);
-	lone_row(&l, 3, TO_3);
+	lone_row(&l, 1, lone_dirs(1));
+	lone_row(&l, 3, lone_dirs(2));
 	lone_row(&l, 4, lone_dirs(3) | TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT);
 	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
 }
@@ -98,7 +96,6 @@ static void test_bubble(void **state)
 {
 	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
 				   .last = 15 };
-	struct tn_hdr turns = on;
 	struct tn_link *link;
 
 	(void)state;
@@ -116,7 +113,7 @@ static void test_bubble(void **state)
 	l.now += 5;
 	assert_int_equal(waited(0), 5);
 	assert_int_equal(lone_link(&l, 0)->waiting[1], 0);
-	lone_say(&l, 1, turns, (struct tn_tail) { 0 });	/* from +y: it enters, too */
+	lone_say(&l, 1, on, (struct tn_tail) { 0 });	/* from +y: it enters, too */
 	work();
 	assert_int_equal(went(0, 0), 2);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 2);
@@ -494,6 +491,63 @@ static void test_replay_lost(void **state)
 	end();
 }
 
+/* By the rows of now, not those by which it was parked. */
+static void test_replay_rows(void **state)
+{
+	(void)state;
+	begin_parked(1);
+	lone_row(&l, 1, lone_dirs(4));
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(tn_nic_tx_ports(l.nic), 1u << 2);
+	end();
+}
+
+/* More than a queue takes: all of it goes in one tn_nic_work(), and empty is told once. */
+static void test_replay_many(void **state)
+{
+	(void)state;
+	begin_parked(100);
+	sends(200, 1, 0);
+	assert_int_equal(parked().parked, 300);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
+	assert_int_equal(parked().parked, 0);
+	end();
+	/* Work ends when nothing can move: not when as many moved as came. */
+	begin_parked(20);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(lone_send(&l, 3, 1, 1), 0);
+	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+	work();
+	assert_int_equal(l.nic->active, 0);
+	assert_int_equal(went(0, 0), 20);
+	end();
+}
+
+/* A port opens when the last of what is replayed has gone, of whichever VC. */
+static void test_reopen_late(void **state)
+{
+	(void)state;
+	for (u8 vc = 0; vc < 2; vc++) {
+		begin(few_slots);
+		tn_nic_admin(l.nic, 0, false, l.now);
+		sends(5, 1, vc);
+		tn_nic_admin(l.nic, 0, true, l.now);
+		lone_up(&l, 0);
+		assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
+		work();
+		assert_int_equal(went(0, vc), 2);
+		for (int i = 0; i < 2; i++) {
+			assert_true(lone_link(&l, 0)->closed);
+			frees(0, vc, 2);
+		}
+		assert_false(lone_link(&l, 0)->closed);
+		end();
+	}
+}
+
 /* --- turns -------------------------------------------------------------------------------------- */
 
 /* Inputs take turns of 16 packets, so that none waits for all of another. */
@@ -538,6 +592,9 @@ int main(void)
 		cmocka_unit_test(test_reopen),
 		cmocka_unit_test(test_reopen_failed),
 		cmocka_unit_test(test_replay_lost),
+		cmocka_unit_test(test_replay_rows),
+		cmocka_unit_test(test_replay_many),
+		cmocka_unit_test(test_reopen_late),
 		cmocka_unit_test(test_turns),
 	};
 
