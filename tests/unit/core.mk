@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Tests of the NIC core, one for each of its files.
+# Tests of the NIC core: one for each of its files, and of one NIC alone (lone.c) some more.
 core-tests := wire pkt pieces retry retry_angara retry_acknak retry_hippi credit bubble link linkstate router table nic park flow fault relay via train serdes_model link_train
-core-tests += link_rx link_tx link_times link_states link_serdes nic_host nic_flow nic_ways train_eye flow_waits nic_relay serdes_eye table_rows link_retrain
+core-tests += link_rx link_tx link_times link_states link_retrain link_serdes nic_host nic_flow nic_ways nic_relay
+core-tests += table_rows flow_waits train_eye serdes_eye
 core-test-libs-fault := -lm
 core-test-libs-train := -lm
 core-test-libs-serdes_model := -lm
@@ -22,13 +23,13 @@ core-test-lone := tests/unit/lone.o tests/unit/cable.o
 core-test-link_rx := $(core-test-lone)
 core-test-link_tx := $(core-test-lone)
 core-test-link_times := $(core-test-lone)
+core-test-link_states := $(core-test-lone)
 core-test-link_retrain := $(core-test-lone)
+core-test-link_serdes := $(core-test-lone)
+core-test-nic_host := $(core-test-lone)
 core-test-nic_flow := $(core-test-lone)
 core-test-nic_ways := $(core-test-lone)
 core-test-nic_relay := $(core-test-lone)
-core-test-link_states := $(core-test-lone)
-core-test-link_serdes := $(core-test-lone)
-core-test-nic_host := $(core-test-lone)
 
 define core-test
 tests += tests/unit/test_$(1)
