@@ -421,16 +421,20 @@ static void test_commit(void **state)
 	lone_end(&l);
 }
 
-/* A replay is over with the next table: what is parked later is not replayed too. */
+/*
+ * A replay is over with the next table: what is parked later is not replayed too; nor may
+ * flows begin with a gap any more.
+ */
 static void test_commit_ends_replay(void **state)
 {
 	(void)state;
 	lone_start(&l, "3x3", 0, NULL);
 	lone_row(&l, 1, lone_dirs(1));
 	assert_int_equal(tn_nic_park_replay(l.nic, 1, 1, l.now), 0);
-	assert_true(l.nic->park.through);
+	assert_int_equal(tn_nic_release(l.nic, 1, true, l.now), 0);
+	assert_true(l.nic->park.through && l.nic->flows.licensed);
 	lone_row(&l, 1, lone_dirs(4));
-	assert_false(l.nic->park.through);
+	assert_false(l.nic->park.through || l.nic->flows.licensed);
 	lone_end(&l);
 }
 
