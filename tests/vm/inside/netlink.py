@@ -4,8 +4,8 @@
 In a guest: what only shows on a socket: a dump with a commit in between is flagged, a
 listener that is too slow is told and can read everything again, of two writers at
 once one is told, the counters of a NIC with 12 ports come in one datagram, no set
-is done for who has no privilege, however he comes by his socket, and no port is bound to
-a device of the namespace that its NIC moves to meanwhile.
+is done for who has no privilege, however he comes by his socket, no port is bound to
+a device of the namespace that its NIC moves to meanwhile, and events tell what happens.
 """
 import ctypes
 import errno
@@ -288,6 +288,62 @@ def test_moves():
     check("who commands here gets no device from there", not any([os.waitpid(p, 0)[1] for p in pids]))
 
 
+def events(s, cmd, index, until):
+    """Those of a command and NIC that s hears, until one fits; each with its attributes."""
+    heard, index = [], struct.pack("=I", index)
+    while not heard or not until(heard[-1]):
+        found = [dict(attrs(d[4:])) for _, _, d in messages(s.s.recv(65536))
+                 if d[0] == CMD["TORUS_CMD_" + cmd]]
+        heard += [m for m in found if m[A["TORUS_A_IFINDEX"]] == index]
+    return heard
+
+
+def test_events():
+    """A cable from port 3 to port 5 of one NIC: what is said of it, and what comes over it."""
+    def attach(n, name):
+        return s.ask("LINK_ATTACH", nic, port(n), attr(A["TORUS_A_LOWER"], name + b"\0"))
+
+    def number(m, name):
+        return int.from_bytes(m[A["TORUS_A_" + name]], "little")
+
+    os.system("ip link add events type torus; ip link add end3 mtu 9000 up type veth peer name end5 mtu 9000;"
+              "ip link set end5 up")
+    s, links, mgmt, nic = Sock(), Sock(), Sock(), attr(A["TORUS_A_NAME"], b"events\0")
+    links.s.setsockopt(270, 1, links.groups["link"])
+    mgmt.s.setsockopt(270, 1, mgmt.groups["mgmt"])
+    state_of, up = nl.enum("torus_link_state"), set()
+    check("a cable is attached", attach(3, b"end3") == 0 and attach(5, b"end5") == 0)
+
+    def both_up(m):
+        if m[A["TORUS_A_STATE"]][0] == state_of["TORUS_LINK_UP"]:
+            up.add(m[A["TORUS_A_PORT"]][0])
+        return up == {3, 5}
+
+    index = socket.if_nametoindex("events")
+    heard = events(links, "LINK_NTF", index, both_up)
+    for n, name in (3, b"end3\0"), (5, b"end5\0"):
+        mine = [m for m in heard if number(m, "PORT") == n]
+        states = [number(m, "STATE") for m in mine]
+        check(f"port {n} comes up step by step, from down", [number(m, "OLD_STATE") for m in mine] ==
+              [state_of["TORUS_LINK_DOWN"]] + states[:-1] or print(states))
+        check("and is told with its device", {m[A["TORUS_A_LOWER"]] for m in mine} == {name})
+        link = s.get("LINK_GET", nic, port(n))
+        for what in "SESSION", "PEER_GUID", "PEER_PORT", "CARRIER", "ADMIN", "RETRY":
+            check(f"{what} is that which LINK_GET tells",
+                  number(link, what) == number(mine[-1], what) or print(number(mine[-1], what)))
+        check("it knows the other end", number(link, "PEER_PORT") == 8 - n and
+              number(link, "PEER_GUID") == number(s.get("DEVICE_GET", nic), "GUID"))
+    data = bytes(range(1, 200))
+    check("a management packet is sent", s.ask("MGMT_SEND", nic, port(3), attr(A["TORUS_A_DATA"], data)) == 0)
+    got = events(mgmt, "MGMT_NTF", index, lambda m: True)[-1]
+    check("and comes, whole, at the other end", (number(got, "PORT"), got[A["TORUS_A_DATA"]]) == (5, data))
+    check("the cable is detached", attach(3, b"") == 0)
+    last = events(links, "LINK_NTF", index, lambda m: number(m, "PORT") == 3)[-1]
+    check("which is told, without a device", (number(last, "OLD_STATE"), last[A["TORUS_A_LOWER"]]) ==
+          (state_of["TORUS_LINK_UP"], b"\0") and number(last, "CARRIER") == 0)
+    os.system("ip link del events; ip link del end3")
+
+
 first, second = Sock(), Sock()
 place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
          attr(A["TORUS_A_COORDS"], u16s(0, 0)))
@@ -299,5 +355,6 @@ test_dead_writer(second)
 test_overrun(first, Sock())
 test_one_datagram(second)
 test_privilege(second)
+test_events()
 test_moves()
 nl.done_testing()
