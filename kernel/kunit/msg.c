@@ -4,6 +4,8 @@
  * missing never gets to the host; and how long the host waits for a NIC that is full.
  */
 #include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/virtio_net.h>
 
 #include "lab.h"
 
@@ -134,6 +136,119 @@ static void test_stall(struct kunit *test)
 	}
 }
 
+/** struct went - what becomes of one message of the host; counters by how much they grew */
+struct went {
+	u64 injected, drops, messages, bytes;
+	u8 vc;
+	bool unreachable;	/* the host is told so */
+};
+
+static struct went went(struct torus_dev *d, struct sk_buff *skb)
+{
+	u64 *c, before[TORUS_NC_COUNT];
+	struct went w = { 0 };
+
+	torus_dev_lock(d);
+	c = tn_nic_counters(d->nic);
+	memcpy(before, c, sizeof(before));
+	d->msgs.icmp_next = 0;
+	__skb_queue_tail(&d->txq, skb);
+	torus_msg_xmit(d, torus_now());
+	tn_nic_work(d->nic, torus_now());
+	w.injected = c[TORUS_NC_INJECTED] - before[TORUS_NC_INJECTED];
+	w.drops = c[TORUS_NC_HOST_DROPS] - before[TORUS_NC_HOST_DROPS];
+	w.messages = c[TORUS_NC_HOST_MESSAGES_TX] - before[TORUS_NC_HOST_MESSAGES_TX];
+	w.bytes = c[TORUS_NC_HOST_BYTES_TX] - before[TORUS_NC_HOST_BYTES_TX];
+	w.vc = d->msgs.out_vc;
+	w.unreachable = !skb_queue_empty(&d->up);
+	__skb_queue_purge(&d->up);
+	torus_dev_unlock_read(d);
+	return w;
+}
+
+/* It is counted as sent in any case; dropped, it is counted as that as well, once. */
+static void expect_dropped(struct kunit *test, struct torus_dev *d, struct sk_buff *skb,
+			   bool unreachable)
+{
+	unsigned int len = skb->len;
+	struct went w = went(d, skb);
+
+	KUNIT_EXPECT_EQ(test, w.injected, 0ull);
+	KUNIT_EXPECT_EQ(test, w.drops, 1ull);
+	KUNIT_EXPECT_EQ(test, w.messages, 1ull);
+	KUNIT_EXPECT_EQ(test, w.bytes, (u64)len);
+	KUNIT_EXPECT_EQ(test, w.unreachable, unreachable);
+}
+
+static void expect_sent(struct kunit *test, struct torus_dev *d, struct sk_buff *skb, u8 vc)
+{
+	unsigned int len = skb->len;
+	struct went w = went(d, skb);
+
+	KUNIT_EXPECT_EQ(test, w.injected, 1ull);
+	KUNIT_EXPECT_EQ(test, w.drops, 0ull);
+	KUNIT_EXPECT_EQ(test, w.messages, 1ull);
+	KUNIT_EXPECT_EQ(test, w.bytes, (u64)len);
+	KUNIT_EXPECT_EQ(test, w.vc, vc);
+	KUNIT_EXPECT_FALSE(test, w.unreachable);
+}
+
+static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len)
+{
+	struct sk_buff *skb = datagram(test, 0, max_t(unsigned int, len, sizeof(struct iphdr)));
+
+	((struct iphdr *)skb->data)->daddr = htonl(addr);
+	skb_trim(skb, len);
+	return skb;
+}
+
+/* To fd74:6f72:NODE::, from which the stack knows addresses of the fabric. */
+static struct sk_buff *to6(struct kunit *test, u16 net, u8 node, u8 dsfield, unsigned int len)
+{
+	struct sk_buff *skb = datagram(test, 0, max_t(unsigned int, len, sizeof(struct ipv6hdr)));
+	struct ipv6hdr *ip = memset(skb->data, 0, sizeof(*ip));
+
+	ip->version = 6;
+	ip->priority = dsfield >> 4;
+	ip->flow_lbl[0] = (u8)(dsfield << 4);
+	ip->nexthdr = IPPROTO_UDP;
+	ip->daddr.s6_addr16[0] = htons(net);
+	ip->daddr.s6_addr16[1] = htons(0x6f72);
+	ip->daddr.s6_addr[5] = node;
+	skb_trim(skb, len);
+	return skb;
+}
+
+static void test_where(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct sk_buff *skb;
+
+	/* Without a place it goes nowhere. */
+	expect_dropped(test, d, to4(test, 0x0a010000, 100), false);
+	d = nic(test);
+	expect_sent(test, d, to4(test, 0x0a010000, 100), TORUS_VC_D0);
+	expect_sent(test, d, to4(test, 0x0a010000, 20), TORUS_VC_D0);
+	expect_sent(test, d, to6(test, 0xfd74, 1, 0, 100), TORUS_VC_D0);
+	expect_sent(test, d, to6(test, 0xfd74, 1, 0, 40), TORUS_VC_D0);
+	expect_sent(test, d, to6(test, 0xfd74, 1, CS4, 100), TORUS_VC_D1);
+	expect_sent(test, d, to6(test, 0xfd74, 1, CS1, 100), TORUS_VC_A);
+	/* Headers that are cut off, addresses of nobody, other protocols. */
+	expect_dropped(test, d, to4(test, 0x0a010000, 19), false);
+	expect_dropped(test, d, to4(test, 0x0a010000, 1), false);
+	expect_dropped(test, d, to6(test, 0xfd74, 1, 0, 39), false);
+	expect_dropped(test, d, to4(test, 0x0a030000, 100), false);
+	expect_dropped(test, d, to4(test, 0xe0000001, 100), false);
+	expect_dropped(test, d, to6(test, 0xfd74, 3, 0, 100), false);
+	expect_dropped(test, d, to6(test, 0xff02, 1, 0, 100), false);
+	skb = to4(test, 0x0a010000, 100);
+	((struct iphdr *)skb->data)->version = 5;
+	expect_dropped(test, d, skb, false);
+	/* There is no way to node 2, as its row says: who sends there is told. */
+	expect_dropped(test, d, to4(test, 0x0a020000, 100), true);
+	expect_dropped(test, d, to6(test, 0xfd74, 2, 0, 100), true);
+}
+
 /* --- from the fabric -------------------------------------------------------------- */
 
 /**
@@ -208,8 +323,221 @@ static void test_hole(struct kunit *test)
 	EXPECT_WHOLE(0, true, { 5, FIRST, 1 }, { 6, 0, 1 }, { 7, LAST, 2 });
 }
 
+/* --- one packet ------------------------------------------------------------------------ */
+
+#define UDP_LEN		100	/* of a datagram, with its header */
+#define UDP_L4		5	/* gso_type of VIRTIO 1.2 */
+
+/* A packet with @hdr and a UDP datagram of IPv@version, which the NIC is given. */
+static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version)
+{
+	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	unsigned int bytes = HDR + ip + UDP_LEN, flits = DIV_ROUND_UP(bytes, TN_FLIT);
+	struct tn_pkt *pkt = torus_pkt_alloc(flits);
+	u8 *data;
+
+	if (!pkt)
+		return NULL;
+	memset(pkt->payload, 0, flits * TN_FLIT);
+	memcpy(pkt->payload, hdr, HDR);
+	data = pkt->payload + HDR;
+	data[0] = (u8)(version << 4 | (version == 4 ? 5 : 0));
+	if (version == 6) {
+		data[5] = UDP_LEN;
+		data[6] = IPPROTO_UDP;
+	} else {
+		data[3] = (u8)(ip + UDP_LEN);
+		data[9] = IPPROTO_UDP;
+	}
+	data[ip + 5] = UDP_LEN;
+	pkt->hdr = (struct tn_hdr) { .src = SRC, .len = (u16)flits, .type = TN_DATA };
+	pkt->tail = (struct tn_tail) { .flags = FIRST | LAST | (u8)(flits * TN_FLIT - bytes) };
+	return pkt;
+}
+
+/* What the host is given of it; NULL: nothing, and that is counted. */
+static struct sk_buff *given(struct kunit *test, struct torus_dev *d, struct tn_pkt *pkt)
+{
+	u64 drops = lab_counter(d, TORUS_NC_HOST_DROPS);
+	struct sk_buff *skb;
+
+	KUNIT_ASSERT_NOT_NULL(test, pkt);
+	torus_dev_lock(d);
+	torus_msg_deliver(d, pkt);
+	skb = __skb_dequeue(&d->up);
+	torus_dev_unlock_read(d);
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS) - drops, skb ? 0ull : 1ull);
+	return skb;
+}
+
+static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 version, u16 gso_size)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	struct sk_buff *skb = given(test, d, udp_packet(&hdr, version));
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_EQ(test, skb->len, ip + UDP_LEN);
+	KUNIT_EXPECT_EQ(test, (u16)skb->protocol, htons(version == 6 ? ETH_P_IPV6 : ETH_P_IP));
+	KUNIT_EXPECT_PTR_EQ(test, skb->dev, d->netdev);
+	KUNIT_EXPECT_EQ(test, skb_network_offset(skb), 0);
+	KUNIT_EXPECT_EQ(test, skb_mac_offset(skb), 0);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, gso_size);
+	KUNIT_EXPECT_EQ(test, !!(skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4), gso_size > 0);
+	if (gso_size)
+		KUNIT_EXPECT_TRUE(test, skb_shinfo(skb)->gso_type & SKB_GSO_DODGY);
+	if (hdr.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) {
+		KUNIT_EXPECT_EQ(test, (int)skb->ip_summed, CHECKSUM_PARTIAL);
+		KUNIT_EXPECT_EQ(test, skb_transport_offset(skb), (int)ip);
+	}
+	kfree_skb(skb);
+}
+
+static void expect_refused(struct kunit *test, struct virtio_net_hdr hdr, u8 version, u8 proto)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct tn_pkt *pkt = udp_packet(&hdr, version);
+	struct sk_buff *skb;
+
+	KUNIT_ASSERT_NOT_NULL(test, pkt);
+	pkt->payload[HDR + (version == 6 ? 6 : 9)] = proto;
+	skb = given(test, d, pkt);
+	KUNIT_EXPECT_PTR_EQ(test, skb, (struct sk_buff *)NULL);
+	kfree_skb(skb);
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_MESSAGES_RX), 0ull);
+}
+
+static struct virtio_net_hdr udp_how(u8 version, u16 size)
+{
+	return (struct virtio_net_hdr) {
+		.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_type = UDP_L4,
+		.gso_size = (__force __virtio16)cpu_to_le16(size),
+		.csum_start = (__force __virtio16)cpu_to_le16(version == 6 ? 40 : 20),
+		.csum_offset = (__force __virtio16)cpu_to_le16(6),
+	};
+}
+
+/* Datagrams that are not segmented yet, of hosts in user space. */
+static void test_udp(struct kunit *test)
+{
+	struct virtio_net_hdr hdr;
+	u8 version;
+
+	for (version = 4; version <= 6; version += 2) {
+		expect_given(test, (struct virtio_net_hdr) { 0 }, version, 0);
+		expect_given(test, udp_how(version, 50), version, 50);
+		expect_given(test, udp_how(version, UDP_LEN - 9), version, UDP_LEN - 9);
+		/* One datagram is not to be segmented. */
+		expect_given(test, udp_how(version, UDP_LEN - 8), version, 0);
+		expect_given(test, udp_how(version, 1000), version, 0);
+		expect_refused(test, udp_how(version, 0), version, IPPROTO_UDP);
+		expect_refused(test, udp_how(version, 50), version, IPPROTO_TCP);
+		hdr = udp_how(version, 50);
+		hdr.flags = 0;
+		expect_refused(test, hdr, version, IPPROTO_UDP);
+		hdr = udp_how(version, 50);
+		hdr.csum_offset = (__force __virtio16)cpu_to_le16(16);
+		expect_refused(test, hdr, version, IPPROTO_UDP);
+		hdr = udp_how(version, 50);
+		hdr.csum_start = (__force __virtio16)cpu_to_le16(5000);
+		expect_refused(test, hdr, version, IPPROTO_UDP);
+	}
+	/* No kind of segmentation that there is; no IP. */
+	hdr = udp_how(4, 50);
+	hdr.gso_type = 0x42;
+	expect_refused(test, hdr, 4, IPPROTO_UDP);
+	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
+}
+
+/* A packet in which there is no whole IP header is no message. */
+static void test_short(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct tn_pkt *pkt;
+	unsigned int bytes;
+
+	for (bytes = 1; bytes <= TN_FLIT; bytes++) {
+		pkt = torus_pkt_alloc(1);
+		KUNIT_ASSERT_NOT_NULL(test, pkt);
+		memset(pkt->payload, 0, TN_FLIT);
+		pkt->payload[HDR] = 0x45;
+		pkt->hdr = (struct tn_hdr) { .src = SRC, .len = 1, .type = TN_DATA };
+		pkt->tail = (struct tn_tail) { .flags = FIRST | LAST | (u8)(TN_FLIT - bytes) };
+		kfree_skb(given(test, d, pkt));
+	}
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_MESSAGES_RX), 0ull);
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), (u64)TN_FLIT);
+}
+
+/* --- unfinished messages ------------------------------------------------------------------ */
+
+#define WAITING_MAX	8192	/* packets of all that are unfinished, */
+#define ONE_MAX		130	/* and of one: twice what the longest message needs */
+
+static void one_more(struct kunit *test, struct torus_dev *d, u32 src, u32 eseq, u8 ends)
+{
+	struct tn_pkt *pkt = torus_pkt_alloc(1);
+
+	if (!pkt) {
+		KUNIT_FAIL(test, "no memory");
+		return;
+	}
+	memset(pkt->payload, 0, TN_FLIT);
+	pkt->hdr = (struct tn_hdr) { .src = src, .len = 1, .type = TN_DATA };
+	pkt->tail = (struct tn_tail) { .eseq = eseq, .flags = ends };
+	torus_msg_deliver(d, pkt);
+}
+
+/* Whoever begins messages and does not end them gets only so much memory. */
+static void test_unfinished(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	u64 *c = tn_nic_counters(d->nic);
+	unsigned int i, n;
+
+	torus_dev_lock(d);
+	for (i = 0; i < WAITING_MAX; i++)
+		one_more(test, d, i / 128, i % 128, i % 128 ? 0 : FIRST);
+	n = d->msgs.waiting;
+	KUNIT_EXPECT_EQ(test, n, (unsigned int)WAITING_MAX);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 0ull);
+	/* The message that began first gives way. */
+	one_more(test, d, 1, 128, 0);
+	KUNIT_EXPECT_EQ(test, d->msgs.waiting, WAITING_MAX + 1 - 128u);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 1ull);
+	one_more(test, d, 0, 128, LAST);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 2ull);
+	KUNIT_EXPECT_EQ(test, d->msgs.waiting, WAITING_MAX + 1 - 128u);
+	torus_msg_flush(d);
+	KUNIT_EXPECT_EQ(test, d->msgs.waiting, 0u);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 2 + WAITING_MAX / 128 - 1ull);
+	torus_dev_unlock_read(d);
+}
+
+static void test_endless(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	u64 *c = tn_nic_counters(d->nic);
+	unsigned int i;
+
+	torus_dev_lock(d);
+	for (i = 0; i < ONE_MAX; i++)
+		one_more(test, d, 7, i, i ? 0 : FIRST);
+	KUNIT_EXPECT_EQ(test, d->msgs.waiting, (u32)ONE_MAX);
+	/* It is dropped, and so is what continues it. */
+	one_more(test, d, 7, ONE_MAX, 0);
+	KUNIT_EXPECT_EQ(test, d->msgs.waiting, 0u);
+	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 2ull);
+	torus_dev_unlock_read(d);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_vc),
+	KUNIT_CASE(test_where),
+	KUNIT_CASE(test_udp),
+	KUNIT_CASE(test_short),
+	KUNIT_CASE(test_unfinished),
+	KUNIT_CASE(test_endless),
 	KUNIT_CASE(test_stall),
 	KUNIT_CASE(test_hole),
 	{}

@@ -266,6 +266,102 @@ static void test_left_alone(struct kunit *test)
 	dev_remove_pack(&host);
 }
 
+/* --- what NAPI takes ---------------------------------------------------------------------- */
+
+/* @n frames wait at a port, as they do behind the lower device's handler. */
+static void wait_at(struct kunit *test, struct torus_dev *d, u8 port, unsigned int n)
+{
+	while (n--) {
+		struct sk_buff *skb = alloc_skb(64, GFP_ATOMIC);
+
+		if (!skb) {
+			KUNIT_FAIL(test, "no memory");
+			return;
+		}
+		skb_put_zero(skb, 64);
+		memset(skb->cb, 0, sizeof(skb->cb));
+		skb->cb[0] = (char)port;
+		__skb_queue_tail(&d->port[port].rx, skb);
+		set_bit(port, &d->rx_ports);
+	}
+}
+
+static unsigned int waiting(const struct torus_dev *d)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < d->nports; i++)
+		n += skb_queue_len(&d->port[i].rx);
+	return n;
+}
+
+/*
+ * Rounds of @budget frames, until there is no more. In each as many are taken as there are, up
+ * to the budget; and while any waits NAPI is told to come again, for nobody else would say so.
+ */
+static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsigned int b,
+			  unsigned int c)
+{
+	struct torus_dev *d = lab_nic(test, 4, 0);
+	unsigned int left = a + b + c, took;
+	struct sk_buff_head out;
+	bool more = true;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	wait_at(test, d, 0, a);
+	wait_at(test, d, 1, b);
+	wait_at(test, d, 3, c);
+	while (more && left) {
+		more = torus_ports_take(d, &out, budget);
+		took = skb_queue_len(&out);
+		__skb_queue_purge(&out);
+		KUNIT_EXPECT_EQ_MSG(test, took, min_t(unsigned int, left, budget), "%u %u %u by %d",
+				    a, b, c, budget);
+		left -= min(left, took);
+		KUNIT_EXPECT_EQ(test, waiting(d), left);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, left, 0u, "%u %u %u by %d", a, b, c, budget);
+	more = torus_ports_take(d, &out, budget);
+	local_bh_enable();
+	KUNIT_EXPECT_FALSE(test, more);
+	KUNIT_EXPECT_EQ(test, d->rx_ports, 0ul);
+	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&out));
+}
+
+static void test_budget(struct kunit *test)
+{
+	int budget;
+
+	for (budget = 1; budget <= 8; budget++) {
+		expect_rounds(test, budget, 3, 0, 0);
+		expect_rounds(test, budget, 0, 1, 6);
+		expect_rounds(test, budget, 2, 3, 2);
+	}
+}
+
+/* Of ports that have more than enough each is the first in turn. */
+static void test_turns(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 4, 0);
+	struct sk_buff_head out;
+	unsigned int i, rounds = 0;
+
+	__skb_queue_head_init(&out);
+	local_bh_disable();
+	for (i = 0; i < 4; i++)
+		wait_at(test, d, (u8)i, 10);
+	for (rounds = 0; rounds < 8; rounds++)
+		torus_ports_take(d, &out, 1);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, skb_queue_len(&d->port[i].rx), 8u);
+	for (i = 0; i < 4; i++)
+		__skb_queue_purge(&d->port[i].rx);
+	__skb_queue_purge(&out);
+	d->rx_ports = 0;
+	local_bh_enable();
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_attach),
 	KUNIT_CASE(test_replace),
@@ -277,6 +373,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_lower_goes),
 	KUNIT_CASE(test_limits),
 	KUNIT_CASE(test_left_alone),
+	KUNIT_CASE(test_budget),
+	KUNIT_CASE(test_turns),
 	{}
 };
 

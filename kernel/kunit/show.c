@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What ethtool and `ip -s link` show of a NIC, each number under its name; and frames that a
+ * fault delays.
+ */
+#include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
+
+#include "fault.h"
+#include "lab.h"
+
+#define PORTS 4
+
+/* --- ethtool ------------------------------------------------------------------------ */
+
+#define X(id, name, unit, help) #name,
+static const char *const node_names[] = { TORUS_NODE_COUNTER_LIST(X) };
+static const char *const port_names[] = { TORUS_PORT_COUNTER_LIST(X) };
+#undef X
+
+/** struct shown - what `ethtool -S` shows */
+struct shown {
+	int n;
+	u8 *names;
+	u64 *values;
+};
+
+static struct shown show(struct kunit *test, struct torus_dev *d)
+{
+	const struct ethtool_ops *ops = d->netdev->ethtool_ops;
+	struct shown s = { .n = ops->get_sset_count(d->netdev, ETH_SS_STATS) };
+	struct ethtool_stats stats = { .n_stats = (u32)s.n };
+
+	KUNIT_ASSERT_GT(test, s.n, 0);
+	s.names = kunit_kzalloc(test, (size_t)s.n * ETH_GSTRING_LEN, GFP_KERNEL);
+	s.values = kunit_kzalloc(test, (size_t)s.n * sizeof(u64), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, s.names);
+	KUNIT_ASSERT_NOT_NULL(test, s.values);
+	ops->get_strings(d->netdev, ETH_SS_STATS, s.names);
+	ops->get_ethtool_stats(d->netdev, &stats, s.values);
+	return s;
+}
+
+/* ~0: it is not shown, or more than once. */
+static u64 value(const struct shown *s, const char *name)
+{
+	u64 found = ~0ull;
+	int i, times = 0;
+
+	for (i = 0; i < s->n; i++) {
+		if (strncmp((char *)s->names + i * ETH_GSTRING_LEN, name, ETH_GSTRING_LEN))
+			continue;
+		found = s->values[i];
+		times++;
+	}
+	return times == 1 ? found : ~0ull;
+}
+
+static void test_statistics(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, PORTS, 0);
+	unsigned int i, p;
+	struct shown s;
+	char name[64];
+
+	torus_dev_lock(d);
+	for (i = 0; i < TORUS_NC_COUNT; i++)
+		tn_nic_counters(d->nic)[i] = 1000 + i;
+	for (p = 0; p < PORTS; p++)
+		atomic_long_set(&d->port[p].rx_dropped, 2000 + p);
+	d->tx.waited = 3000;
+	torus_dev_unlock_read(d);
+	s = show(test, d);
+	KUNIT_EXPECT_EQ(test, s.n, TORUS_NC_COUNT + 1 + PORTS * (TORUS_PC_COUNT + 1));
+	for (i = 0; i < TORUS_NC_COUNT; i++) {
+		/* What was lost is summed up when it is asked for. */
+		KUNIT_EXPECT_EQ_MSG(test, value(&s, node_names[i]),
+				    i == TORUS_NC_LOST ? 0 : 1000ull + i, "%s", node_names[i]);
+	}
+	KUNIT_EXPECT_EQ(test, value(&s, "tx_waited"), 3000ull);
+	for (p = 0; p < PORTS; p++) {
+		snprintf(name, sizeof(name), "port%u_rx_queue_drops", p);
+		KUNIT_EXPECT_EQ_MSG(test, value(&s, name), 2000ull + p, "%s", name);
+	}
+}
+
+/* All counters of a port are there, its own: one port has heard a frame, others have not. */
+static void test_ports(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, PORTS, 0);
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+	struct sk_buff_head rx;
+	unsigned int i, p;
+	struct shown s;
+	char name[64];
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_zero(skb, 64);
+	memset(skb->cb, 0, sizeof(skb->cb));
+	skb->cb[0] = 2;		/* the port */
+	__skb_queue_head_init(&rx);
+	__skb_queue_tail(&rx, skb);
+	torus_dev_lock(d);
+	torus_ports_rx(d, &rx, torus_now());
+	torus_dev_unlock_read(d);
+	s = show(test, d);
+	for (p = 0; p < PORTS; p++) {
+		for (i = 0; i < TORUS_PC_COUNT; i++) {
+			snprintf(name, sizeof(name), "port%u_%s", p, port_names[i]);
+			KUNIT_EXPECT_NE_MSG(test, value(&s, name), ~0ull, "%s", name);
+		}
+		snprintf(name, sizeof(name), "port%u_%s", p, port_names[TORUS_PC_RX_FRAMES]);
+		KUNIT_EXPECT_EQ_MSG(test, value(&s, name), (u64)(p == 2), "%s", name);
+	}
+}
+
+static void test_sets(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, PORTS, 0);
+	const struct ethtool_ops *ops = d->netdev->ethtool_ops;
+	struct ethtool_drvinfo info = { 0 };
+	u8 untouched = 7;
+
+	KUNIT_EXPECT_EQ(test, ops->get_sset_count(d->netdev, ETH_SS_TEST), -EOPNOTSUPP);
+	ops->get_strings(d->netdev, ETH_SS_TEST, &untouched);
+	KUNIT_EXPECT_EQ(test, (int)untouched, 7);
+	ops->get_drvinfo(d->netdev, &info);
+	KUNIT_EXPECT_STREQ(test, info.driver, TORUS_DRIVER);
+	KUNIT_EXPECT_STREQ(test, info.version, TORUS_VERSION);
+	KUNIT_EXPECT_STREQ(test, info.bus_info, "virtual");
+}
+
+static int coalesce(struct torus_dev *d, u32 usecs, u32 frames)
+{
+	struct ethtool_coalesce c = {
+		.tx_coalesce_usecs = usecs, .tx_max_coalesced_frames = frames,
+	};
+	struct netlink_ext_ack extack = { 0 };
+	int err = d->netdev->ethtool_ops->set_coalesce(d->netdev, &c, NULL, &extack);
+
+	/* A refusal is explained. */
+	return err && !extack._msg ? -ENOMSG : err;
+}
+
+static void expect_coalesce(struct kunit *test, struct torus_dev *d, u32 usecs, u32 frames)
+{
+	struct ethtool_coalesce c = { 0 };
+
+	KUNIT_EXPECT_EQ(test, d->netdev->ethtool_ops->get_coalesce(d->netdev, &c, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, c.tx_coalesce_usecs, usecs);
+	KUNIT_EXPECT_EQ(test, c.tx_max_coalesced_frames, frames);
+}
+
+static void test_coalesce(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, PORTS, 0);
+
+	expect_coalesce(test, d, 1000, 32);
+	KUNIT_EXPECT_EQ(test, coalesce(d, 10001, 5), -ERANGE);
+	KUNIT_EXPECT_EQ(test, coalesce(d, 5, 0), -ERANGE);
+	KUNIT_EXPECT_EQ(test, coalesce(d, 5, 129), -ERANGE);
+	expect_coalesce(test, d, 1000, 32);
+	KUNIT_EXPECT_EQ(test, coalesce(d, 10000, 128), 0);
+	expect_coalesce(test, d, 10000, 128);
+	KUNIT_EXPECT_EQ(test, coalesce(d, 0, 1), 0);
+	expect_coalesce(test, d, 0, 1);
+}
+
+/* --- ip -s link ------------------------------------------------------------------------ */
+
+static void test_stats64(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct rtnl_link_stats64 s;
+
+	torus_dev_lock(d);
+	tn_nic_counters(d->nic)[TORUS_NC_HOST_MESSAGES_TX] = 11;
+	tn_nic_counters(d->nic)[TORUS_NC_HOST_BYTES_TX] = 12;
+	tn_nic_counters(d->nic)[TORUS_NC_HOST_MESSAGES_RX] = 13;
+	tn_nic_counters(d->nic)[TORUS_NC_HOST_BYTES_RX] = 14;
+	tn_nic_counters(d->nic)[TORUS_NC_HOST_DROPS] = 15;
+	torus_dev_unlock_read(d);
+	dev_get_stats(d->netdev, &s);
+	KUNIT_EXPECT_EQ(test, s.tx_packets, 11ull);
+	KUNIT_EXPECT_EQ(test, s.tx_bytes, 12ull);
+	KUNIT_EXPECT_EQ(test, s.rx_packets, 13ull);
+	KUNIT_EXPECT_EQ(test, s.rx_bytes, 14ull);
+	KUNIT_EXPECT_EQ(test, s.rx_dropped, 15ull);
+}
+
+/* The stack makes room as it is told to: enough, and little more. With less it fails. */
+static void test_size(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	size_t left, size = torus_link_ops.get_size(d->netdev);
+	struct sk_buff *skb = alloc_skb(size, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	memset(d->name, 'n', TORUS_NAME_MAX);
+	d->name[TORUS_NAME_MAX] = 0;
+	skb_reserve(skb, skb_tailroom(skb) - (int)size);
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_info(skb, d->netdev), 0);
+	left = size - skb->len;
+	KUNIT_EXPECT_LE(test, left, (size_t)nla_total_size(0) * IFLA_TORUS_MAX);
+	skb_trim(skb, 0);
+	skb_reserve(skb, (int)left + NLA_ALIGNTO);
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_info(skb, d->netdev), -EMSGSIZE);
+	kfree_skb(skb);
+}
+
+/* --- delayed frames -------------------------------------------------------------------- */
+
+static struct sk_buff *frame(struct kunit *test, u8 number)
+{
+	struct sk_buff *skb = alloc_skb(1, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_put_u8(skb, number);
+	return skb;
+}
+
+/* Return: the number of the frame that is due, -1: none. */
+static int due(struct torus_fault *f, u64 now)
+{
+	struct sk_buff *skb = torus_fault_due(f, now);
+	int number = skb ? skb->data[0] : -1;
+
+	kfree_skb(skb);
+	return number;
+}
+
+static void test_delay(struct kunit *test)
+{
+	struct torus_fault f;
+
+	memset(&f, 0xff, sizeof(f));
+	torus_fault_init(&f);
+	KUNIT_EXPECT_EQ(test, f.latency, 0ull);
+	KUNIT_EXPECT_FALSE(test, f.silence);
+	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), ~0ull);
+	KUNIT_EXPECT_EQ(test, due(&f, ~0ull - 1), -1);
+	f.latency = 100;
+	torus_fault_delay(&f, frame(test, 1), 1000);
+	torus_fault_delay(&f, frame(test, 2), 1050);
+	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), 1100ull);
+	KUNIT_EXPECT_EQ(test, due(&f, 1099), -1);
+	KUNIT_EXPECT_EQ(test, due(&f, 1100), 1);
+	KUNIT_EXPECT_EQ(test, due(&f, 1100), -1);
+	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), 1150ull);
+	KUNIT_EXPECT_EQ(test, due(&f, 2000), 2);
+	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), ~0ull);
+}
+
+/* What does not fit is lost, as on a wire; what is there already is not. */
+static void test_delayed_most(struct kunit *test)
+{
+	struct torus_fault f;
+	unsigned int i, n = 0;
+
+	torus_fault_init(&f);
+	f.latency = 1;
+	for (i = 0; i < TORUS_FAULT_DELAYED_MAX + 2; i++)
+		torus_fault_delay(&f, frame(test, (u8)i), i);
+	while (due(&f, ~0ull - 1) == (u8)n)
+		n++;
+	KUNIT_EXPECT_EQ(test, n, (unsigned int)TORUS_FAULT_DELAYED_MAX);
+	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&f.delayed));
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_statistics),
+	KUNIT_CASE(test_ports),
+	KUNIT_CASE(test_sets),
+	KUNIT_CASE(test_coalesce),
+	KUNIT_CASE(test_stats64),
+	KUNIT_CASE(test_size),
+	KUNIT_CASE(test_delay),
+	KUNIT_CASE(test_delayed_most),
+	{}
+};
+
+struct kunit_suite torus_show_suite = { .name = "torus-show", .test_cases = cases };
