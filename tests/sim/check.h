@@ -10,6 +10,8 @@ struct check_flow;
 /** check_flow_new() - watches every packet of @w */
 struct check_flow *check_flow_new(struct world *w);
 void check_flow_free(struct check_flow *c);
+/** check_flow_lies() - the root is lied to: it may take a node for dead that is not */
+void check_flow_lies(struct check_flow *c);
 /*
  * check_flow_wrong() - the first error so far: of order, of a packet's fate, or of what a
  *	manager did to a NIC

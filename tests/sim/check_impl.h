@@ -36,6 +36,7 @@ struct flow {
  * @unproven: some node ever did so
  * @held: the longest time, in ns, from a switch of a node's rows until its holds were lifted
  * @deaths: NICs that lost their power
+ * @lies: the nodes lie to the root, so it may be wrong about which nodes are dead
  * @judged_dead: the root has taken some NIC for dead: its neighbours may replay packets that it
  *	has accepted
  * @died, @unreachable: packets lost for this reason, [0] of VCD and [1] of VCA
@@ -55,6 +56,7 @@ struct check_flow {
 	bool unproven;
 	uint64_t held;
 	unsigned int deaths;
+	bool lies;
 	bool judged_dead;
 	uint64_t died[2], unreachable[2], late;
 	uint64_t gone[TORUS_NC_COUNT];

@@ -217,6 +217,7 @@ static void lies(uint64_t seed)
 	c.member_max = 300 * W_MS;
 	story_begin(&s, &c);
 	w = s.w;
+	check_flow_lies(s.flow);
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);
 	for (int i = 0; i < 300; i++) {
