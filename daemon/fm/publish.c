@@ -214,8 +214,10 @@ void fm_publish_due(struct fm *fm)
 		publish(fm, version);
 	else
 		r->publish_at = NEVER;	/* recovery.c brings it forward */
-	if (doubtful && fm->table.version)
+	if (doubtful && fm->table.version) {
 		fm_publish_dirty(fm, 0, "root restarted in a recovery");
+		r->publish_at = NEVER;	/* no colour is free before the drain */
+	}
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
