@@ -4,7 +4,7 @@ tests += tests/unit/test_fabricctl
 tests/unit/test_fabricctl-objs := tests/unit/test_fabricctl.o tests/unit/fake_manager.o \
 	tests/unit/program.o \
 	tools/fabricctl/number.o
-tests/unit/test_fabricctl-deps := $(B)/libtorus.a $(B)/fabricctl $(B)/torusemu
+tests/unit/test_fabricctl-deps := $(B)/libtorus.a $(B)/fabricctl $(B)/torusemu $(B)/fabricd
 tests/unit/test_fabricctl-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
 
 $(addprefix $(B)/tests/unit/,test_fabricctl.o fake_manager.o program.o): CPPFLAGS += $(lib-cflags)
