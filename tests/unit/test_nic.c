@@ -349,8 +349,9 @@ static struct tn_pkt *forged_get(void *host, void *owner, const u8 *payload)
 }
 
 /*
- * Well-formed frames with right checksums and random content: only the link to
- * the liar may fail, and what others send to each other arrives, in order.
+ * Well-formed frames with right checksums and random content: only the link to the liar may fail,
+ * and packets still arrive. Their order is not checked, because a forged packet may claim to be
+ * of any flow.
  */
 static void liar_one(uint64_t seed)
 {
