@@ -5,6 +5,8 @@
 
 #include "lab.h"
 
+#define PARK_BYTES	(1 << 20)	/* quick to get, unlike the usual 16 MiB */
+
 static struct kunit_suite *suites[] = {
 	&torus_policy_suite, &torus_rows_suite, &torus_park_suite, &torus_port_suite,
 	&torus_frame_suite, &torus_tx_suite, &torus_cut_suite, &torus_msg_suite,
@@ -70,11 +72,11 @@ struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
 		{ NLA_HDRLEN + sizeof(u8), IFLA_TORUS_PORTS }, nports,
 	};
 	struct { struct nlattr a; u64 value; } __packed bytes = {
-		{ NLA_HDRLEN + sizeof(u64), IFLA_TORUS_PARK_BYTES }, park_bytes,
+		{ NLA_HDRLEN + sizeof(u64), IFLA_TORUS_PARK_BYTES }, park_bytes ?: PARK_BYTES,
 	};
 	struct nlattr *data[IFLA_TORUS_MAX + 1] = {
 		[IFLA_TORUS_PORTS] = &ports.a,
-		[IFLA_TORUS_PARK_BYTES] = park_bytes ? &bytes.a : NULL,
+		[IFLA_TORUS_PARK_BYTES] = &bytes.a,
 	};
 	struct net_device *dev;
 
