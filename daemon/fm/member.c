@@ -289,7 +289,7 @@ static void apply_again(struct fm *fm)
 		apply(fm);
 }
 
-/* Of a table, its version is said again: who lacks it asks for all of it. */
+/* Sends the step at hand again; of a table only its version: a node that lacks it asks for it. */
 void fm_member_repeat(struct fm *fm)
 {
 	struct fm_msg msg;

@@ -49,7 +49,7 @@ static struct ipv6hdr *packet6(u8 nexthdr)
 	return ip;
 }
 
-/* What is said of the first @len bytes of the packet; NULL: nothing. Whoever asks frees it. */
+/* Return: the answer to the first @len bytes of the packet, for the caller to free; NULL: none. */
 static struct sk_buff *answer(struct torus_dev *d, unsigned int len)
 {
 	struct sk_buff *skb;
@@ -135,7 +135,7 @@ static void test_silent4(struct kunit *test)
 	ip->version = 5;
 	KUNIT_EXPECT_FALSE(test, answered(d, 100));
 	ip->version = 4;
-	/* Of fragments the first only. */
+	/* Only the first fragment is answered. */
 	ip->frag_off = htons(IP_MF);
 	KUNIT_EXPECT_TRUE(test, answered(d, 100));
 	ip->frag_off = htons(IP_DF);

@@ -355,7 +355,7 @@ static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version)
 	return pkt;
 }
 
-/* What the host is given of it; NULL: nothing, and that is counted. */
+/* Return: the message that the host gets; NULL: none, and the drop is counted. */
 static struct sk_buff *given(struct kunit *test, struct torus_dev *d, struct tn_pkt *pkt)
 {
 	u64 drops = lab_counter(d, TORUS_NC_HOST_DROPS);

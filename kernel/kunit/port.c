@@ -340,7 +340,7 @@ static void test_budget(struct kunit *test)
 	}
 }
 
-/* Of ports that have more than enough each is the first in turn. */
+/* If all ports have more frames than the budget, each port is served first in turn. */
 static void test_turns(struct kunit *test)
 {
 	struct torus_dev *d = lab_nic(test, 4, 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ethtool and `ip -s link` show of a NIC, each number under its name; and frames that a
- * fault delays.
+ * ethtool and `ip -s link` show each counter of a NIC under its name. Frames that a fault delays.
  */
 #include <linux/ethtool.h>
 #include <linux/rtnetlink.h>
@@ -73,7 +72,7 @@ static void test_statistics(struct kunit *test)
 	s = show(test, d);
 	KUNIT_EXPECT_EQ(test, s.n, TORUS_NC_COUNT + 1 + PORTS * (TORUS_PC_COUNT + 1));
 	for (i = 0; i < TORUS_NC_COUNT; i++) {
-		/* What was lost is summed up when it is asked for. */
+		/* LOST is computed when it is read. */
 		KUNIT_EXPECT_EQ_MSG(test, value(&s, node_names[i]),
 				    i == TORUS_NC_LOST ? 0 : 1000ull + i, "%s", node_names[i]);
 	}
@@ -251,7 +250,7 @@ static void test_delay(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), ~0ull);
 }
 
-/* What does not fit is lost, as on a wire; what is there already is not. */
+/* Frames that do not fit are lost, as on a wire; frames already delayed are not. */
 static void test_delayed_most(struct kunit *test)
 {
 	struct torus_fault f;
