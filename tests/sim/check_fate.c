@@ -182,6 +182,7 @@ void fate_returned(struct check_flow *c, const struct world_packet *p)
 	struct fate *fate = fate_of(c, p);
 
 	c->alive -= !ended(fate);
+	c->back += p->vc != TORUS_VC_A && !(fate->is & RETURNED);
 	fate->is |= RETURNED;
 }
 
@@ -299,8 +300,11 @@ void fate_end(struct check_flow *c)
 {
 	uint64_t doubled = fate_counted(c, TORUS_NC_DUPLICATES);
 	uint64_t missed = fate_counted(c, TORUS_NC_LOST);
-	/* A late packet may count as lost twice: when it is given up, and when it comes. */
-	uint64_t gone = c->died[0] + c->unreachable[0] + 2 * c->late;
+	/*
+	 * One that came back leaves a gap at its destination if an earlier one of its flow still
+	 * arrives. A late one may count as lost twice: when it is given up, and when it comes.
+	 */
+	uint64_t gone = c->died[0] + c->unreachable[0] + c->back + 2 * c->late;
 
 	none_alive(c);
 	/* Second copies are only made if a NIC died or a manager did not answer in time. */

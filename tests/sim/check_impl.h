@@ -40,6 +40,7 @@ struct flow {
  * @judged_dead: the root has taken some NIC for dead: its neighbours may replay packets that it
  *	has accepted
  * @died, @unreachable: packets lost for this reason, [0] of VCD and [1] of VCA
+ * @back: VCD packets that came back to their source as unreachable
  * @late: VCD packets lost because they came after their receiver had given them up
  * @gone: sums of the counters of NICs that lost their power
  */
@@ -58,7 +59,7 @@ struct check_flow {
 	unsigned int deaths;
 	bool lies;
 	bool judged_dead;
-	uint64_t died[2], unreachable[2], late;
+	uint64_t died[2], unreachable[2], back, late;
 	uint64_t gone[TORUS_NC_COUNT];
 	char wrong[200];
 };

@@ -386,6 +386,9 @@ static const struct origin named[] = {
 	{ "full_relays", 410, 0, 0, true, true,
 	  "hosts kept their queues full and left no room for acknowledgements; the requests for "
 	  "these filled the rest" },
+	{ "gap_of_returned", 2170, 0, 0, false, false,
+	  "a destination started anew got a parked packet; later ones had come back to the source: "
+	  "it counted them as lost, and the checker knew no loss" },
 };
 
 int main(int argc, char **argv)
