@@ -15,8 +15,8 @@
  *     is delivered and the gap is counted lost.
  *
  * Numberings. A flow is numbered from 0, and anew whenever the source's row to the
- * destination becomes valid that was not: a node that died and came back is met
- * by fresh flows, and a source that died and came back has lost all its rows. It
+ * destination becomes valid that was not: a node that was declared dead and came back
+ * is met by fresh flows, and a source that died and came back has lost all its rows. It
  * begins with the first packet, and its epoch is the version of the table of that
  * moment, which is that of the table that made the row valid or a later one. The
  * versions of a fabric only grow, for the root goes on from the highest that any
@@ -27,6 +27,12 @@
  * a node whose manager slept, say, and replayed when the source had long begun
  * anew) and is lost; of one above it, it begins the flow anew at number 0. What a
  * NIC that knows nothing of the flow is given first is in order, late or not.
+ *
+ * A node may also die and come back while the root is off: then no table says so, and
+ * the sources go on with their numbers. The node has just heard of these flows, so it
+ * takes any first number (TN_FLOW_FIRST, below). Packets that came back to their source
+ * as unreachable meanwhile are a gap if an earlier, parked one still arrives: the node
+ * cannot know, and counts them as lost, too.
  *
  * One case is left. If all NICs but one lose their power, among them the root's, and
  * the manager of that one sleeps, the versions begin anew until it wakes; what it
