@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tests/sandbox, from a checkout below /tmp with a blank in its path.
+# Tests tests/sandbox, with a checkout below /tmp whose path contains a blank.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 # shellcheck source=tests/check.sh
@@ -14,19 +14,25 @@ in_sandbox() { "$there/tests/sandbox" "$@"; }
 
 # shellcheck disable=SC2016 # for the inner shell
 {
-	check "the checkout is seen where no path has blanks" \
+	check "the checkout is mounted where its path has no blanks" \
 		in_sandbox sh -c '[ "$PWD" = "$TOP" ] && [ "$B" = "$TOP/build" ] && cmp tests/sandbox "$0"' "$there/tests/sandbox"
-	check "guests see it" in_sandbox sh -c 'case $TOP in /mnt | /media | /srv) ;; *) false ;; esac'
-	check "nobody may enter it" in_sandbox setpriv --reuid 65534 --clear-groups sh -c 'cd "$TOP/tests"'
+	check "the checkout is where guests can see it" in_sandbox sh -c 'case $TOP in /mnt | /media | /srv) ;; *) false ;; esac'
+	check "user nobody may enter the checkout" in_sandbox setpriv --reuid 65534 --clear-groups sh -c 'cd "$TOP/tests"'
 }
 
-# A lab here, and one there, of one name
+# Labs of the same name inside and outside of the sandbox
 apart() {
 	ip netns add "$1" && in_sandbox ip netns add "$1" && ip netns del "$1" && ! ip netns del "$1"
 }
-check "no labs but its own" apart "sb$$"
-check "nobody may read what is made there" [ "$(umask 077; in_sandbox sh -c umask)" = 0022 ]
-check "the command's exit status is its own" exits 7 fine in_sandbox sh -c 'echo fine; exit 7'
+check "the sandbox sees only its own labs" apart "sb$$"
+check "all users may read files that are made in the sandbox" [ "$(umask 077; in_sandbox sh -c umask)" = 0022 ]
+check "the exit status is that of the command" exits 7 fine in_sandbox sh -c 'echo fine; exit 7'
+usage() {
+	exits 0 'usage: tests/sandbox COMMAND' in_sandbox --help &&
+		exits 2 'usage: tests/sandbox COMMAND' in_sandbox &&
+		exits 2 'usage: tests/sandbox COMMAND' in_sandbox -x
+}
+check "--help, or a wrong option, prints the usage" usage
 
 script() { { echo '#!/bin/sh'; cat; } >"$tmp/bin/$1" && chmod +x "$tmp/bin/$1"; }
 # What sudo would run
@@ -38,5 +44,5 @@ by_sudo() {
 	echo "$said"
 	[[ $said == "sudo -n -- env "*"SEED=7"*" $there/tests/sandbox true" && $said != *OTHER* ]]
 }
-check "sudo is told what tests are told" by_sudo
+check "sudo passes on the variables that tests read, and no others" by_sudo
 done_testing
