@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Draws mutants, has them judged, and says how many lived. README.md tells the rest."""
+"""Draws mutants, runs the tests on each, and reports how many survived. See README.md."""
 import argparse
 import fcntl
 import glob
@@ -67,7 +67,7 @@ class Campaign:
 		wanted = [os.path.relpath(os.path.abspath(w), self.top) for w in self.args.path]
 		for w in wanted:
 			if not any(is_below(p, w) for p in found):
-				raise SystemExit('mutants: nothing below %s has mutants' % w)
+				raise SystemExit('mutants: there is no file to mutate at or below %s' % w)
 		if not wanted:
 			return [p for p in found if not DRIVER.has(p)]
 		return [p for p in found if any(is_below(p, w) for w in wanted)]
@@ -101,14 +101,14 @@ class Campaign:
 				self.texts[mark.path] = self.read(mark.path)
 				found.append(mutant)
 			else:
-				self.test(False, '%s has the lines that are named' % mark.title)
+				self.test(False, 'the source has the lines of %s' % mark.title)
 		return found
 
 	def check_marks(self, made):
-		"""A mark that matches no mutant is a failure: it is stale, or was never right."""
+		"""Reports each mark that matches no mutant as a failure: it is stale, or wrong."""
 		for mark in self.marks:
 			if mark.path in self.texts and not any(mark.is_of(m) for m in made):
-				self.test(False, 'mark of %s is of a mutant' % mark.title)
+				self.test(False, 'the mark of %s matches a mutant' % mark.title)
 
 	def test(self, passed, name):
 		print('%s - %s' % ('ok' if passed else 'not ok', name), flush=True)
@@ -116,7 +116,7 @@ class Campaign:
 		self.told += 1
 
 	def unreached(self):
-		"""Prints the lines that no program reaches: there all mutants live."""
+		"""Prints the lines that no program reaches. No mutant of these lines would die."""
 		programs = Programs(self.top, self.home, self.args.jobs, say)
 		os.makedirs(self.home, exist_ok=True)
 		with open(os.path.join(self.home, 'lock'), 'w', encoding='utf-8') as lock:
@@ -179,7 +179,7 @@ class Campaign:
 		self.programs.prepare()
 		for path, text in self.texts.items():
 			if read(self.programs.base.at(path)) != text.encode():
-				raise SystemExit('mutants: %s has changed meanwhile' % path)
+				raise SystemExit('mutants: %s has changed since the start' % path)
 		if any(not DRIVER.has(m.path) for m in mutants):
 			hows = [PART, ALL, SANITIZED] if self.args.thorough else [PART]
 			self.programs.learn(hows)
@@ -267,27 +267,41 @@ def shard(text):
 	return part, of
 
 
+def count(text):
+	n = int(text)
+	if n < 1:
+		raise ValueError(text)
+	return n
+
+
 def arguments():
 	cache = os.environ.get('TORUS_TEST_CACHE') or os.path.join(
 		os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'torus-tests')
 	p = argparse.ArgumentParser(description=__doc__)
-	p.add_argument('--mutants', type=int, default=100, metavar='N', help='how many to draw')
+	p.add_argument('--mutants', type=count, default=100, metavar='N',
+		       help='how many mutants to draw (default 100)')
 	p.add_argument('--shard', type=shard, default=(1, 1), metavar='I/N',
-		       help='only each N-th of them, from the I-th on')
-	p.add_argument('--seed', default=os.environ.get('SEED', '1'), help='draw others')
-	p.add_argument('--jobs', type=int, default=os.cpu_count())
+		       help='judge only every N-th of the drawn mutants, from the I-th on')
+	p.add_argument('--seed', default=os.environ.get('SEED', '1'),
+		       help='another seed draws other mutants (default $SEED or 1)')
+	p.add_argument('--jobs', type=count, default=os.cpu_count(), metavar='N',
+		       help='how many mutants to judge at once (default one per processor)')
 	p.add_argument('--thorough', action='store_true',
-		       help='all seeds of each program, too, and sanitizers: for what else lives')
+		       help='run mutants that survive with all seeds and with sanitizers, too')
 	p.add_argument('--named', nargs='?', const=os.path.join(HERE, 'named'), metavar='FILE',
-		       help='judge the mutants that this file describes, draw none')
+		       help='draw no mutants; judge those that FILE describes (default: "named")')
 	p.add_argument('--unreached', action='store_true',
-		       help='judge none: print the lines that no program reaches')
-	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE')
-	p.add_argument('--results', default=os.path.join(cache, 'mutants.jsonl'), metavar='FILE')
+		       help='judge no mutants; print the lines that no test program reaches')
+	p.add_argument('--equivalent', default=os.path.join(HERE, 'equivalent'), metavar='FILE',
+		       help='mutants that no test can notice (default: "equivalent")')
+	p.add_argument('--results', default=os.path.join(cache, 'mutants.jsonl'), metavar='FILE',
+		       help='known results, to read and extend (default %(default)s)')
 	p.add_argument('--survivors', metavar='FILE',
-		       help='write them there, too, as they are found')
-	p.add_argument('--top', default=os.path.join(HERE, '..', '..'), help='the checkout')
-	p.add_argument('path', nargs='*', help='files and folders, all that have mutants if none')
+		       help='also write each survivor to FILE as soon as it is found')
+	p.add_argument('--top', default=os.path.join(HERE, '..', '..'), metavar='FOLDER',
+		       help='the checkout (default: the one that holds this script)')
+	p.add_argument('path', nargs='*',
+		       help='mutate only these files and folders (default: all but the driver)')
 	return p.parse_args()
 
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The mutation stage itself, on a tree of one small file: what it makes of C, and
-# what it says of mutants that die, live, loop, or change nothing.
+# Tests the mutation stage on a tree of one small file: which mutants it makes, and what it
+# reports of mutants that die, survive, loop for ever, or change nothing.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 # shellcheck source=tests/check.sh
@@ -61,26 +61,26 @@ int main(void)
 END
 }
 
-# campaign OPTION...: of the toy
+# campaign OPTION...: runs a campaign on the toy
 campaign() {
 	"$mutants/campaign.py" --top "$toy" --results "$tmp/results" \
 		--equivalent "$tmp/equivalent" --jobs 2 "$@" >"$tmp/said" 2>&1
 }
 
-# judged VERDICT OPERATOR FUNCTION...: those of this operator in this function came to that
+# judged VERDICT OPERATOR FUNCTION: whether a mutant of OPERATOR in FUNCTION got VERDICT
 judged() {
 	cat "$tmp/said"
 	grep -qE "^# [0-9]+/[0-9]+ kernel/core/sum.c $3\(\), $2: $1" "$tmp/said"
 }
 
-# ends STATUS TEXT: the campaign said so
+# ends STATUS TEXT: whether the campaign ended with STATUS and printed TEXT
 ends() {
 	cat "$tmp/said"
 	[[ $status == "$1" ]] || { echo "exit status $status, wanted $1"; return 1; }
 	grep -qF -- "$2" "$tmp/said" || { echo "does not say '$2'"; return 1; }
 }
 
-# Known by text, not by line; nothing of comments, strings, declarations.
+# Mutants are made of statements, not of comments, strings or the types in declarations.
 makes() {
 	python3 - "$mutants" >"$tmp/made" <<'END' || return 1
 import sys
@@ -123,13 +123,13 @@ return | return d + 1;
 END
 }
 
-# verdicts: what is known, without what the machine's speed changes
+# verdicts: prints the known verdicts without the parts that depend on the machine's speed
 verdicts() {
 	grep -o '^{"mutant.*"verdict": "[a-z]*"' "$tmp/results" | sort
 }
 
-# Nothing is judged twice, a line that was cut short is judged again, the mutants of two
-# shards are those of the whole.
+# A second campaign judges no mutant again, except one whose line of results was cut short. Two
+# shards together have the mutants of the whole draw.
 resumes() {
 	local before after
 	before=$(verdicts)
@@ -161,7 +161,7 @@ END
 	campaign
 	status=$?
 	! grep -q 'never(), logic' "$tmp/said" || return 1
-	ends 1 'not ok - mark of kernel/core/sum.c sum: "return total + 3;" is of a mutant'
+	ends 1 'not ok - the mark of kernel/core/sum.c sum: "return total + 3;" matches a mutant'
 }
 
 named() {
@@ -190,7 +190,7 @@ unreached() {
 		grep -q '^kernel/core/sum.c:19:.*return n && n != SEVEN' "$tmp/unreached"
 }
 
-# A program that fails once and passes when it is run again has not noticed a mutant.
+# A program that fails once and passes when it is run again has not noticed the mutant.
 twice() {
 	python3 - "$mutants" >"$tmp/twice" <<'END' || return 1
 import sys
@@ -214,7 +214,7 @@ END
 END
 }
 
-# What lived is run again when its tests are others.
+# A mutant that survived is judged again when the tests have changed.
 notices_tests() {
 	sed -i 's/sum(4) == 10/& \&\& never(1) \&\& !never(0) \&\& !never(7)/' \
 		"$toy/tests/unit/test_sum.c"
@@ -223,36 +223,55 @@ notices_tests() {
 	judged died logic never && ends 0 'ok - kernel/core: 100.0 % of'
 }
 
-# Beside stages tests/run takes paths, but only for mutants; a word that is neither is refused.
+# tests/run takes stages, and with --mutants also paths; it refuses any other word.
 words() {
 	exits 2 "allowed: build static vm" tests/run --mutants 1 wrongword &&
 		exits 2 "unknown stage 'wrongword'" tests/run --mutants 1 wrongword &&
 		exits 2 'with --mutants also paths below kernel, daemon and lib' tests/run wrongword &&
 		exits 2 "there is no 'kernel/none.c'" tests/run --mutants 1 kernel/none.c &&
 		exits 2 "'kernel/cut.c' is for --mutants" tests/run kernel/cut.c &&
+		exits 2 '--shard is for --mutants' tests/run --shard 1/2 unit &&
 		tests/run --list --mutants 1 kernel/cut.c | grep 'campaign.py --mutants 1 .* kernel/cut.c$'
 }
 
-check 'words that tests/run knows, and those it does not' words
-check 'mutants are made of what is carried out alone' makes
-check 'a failure that does not come again is none' twice
+# A number that makes no sense is refused: 0 would draw nothing and pass.
+numbers() {
+	local n
+	for n in 0 -1 x; do
+		exits 2 "argument --mutants: invalid count value: '$n'" "$mutants/campaign.py" --mutants="$n" &&
+			exits 2 "argument --jobs: invalid count value: '$n'" "$mutants/campaign.py" --jobs="$n" ||
+			return 1
+	done
+}
+
+# A stage that is named twice runs once.
+named_twice() {
+	diff <(tests/run --list unit) <(tests/run --list unit unit)
+}
+
+check 'tests/run takes stages and paths, and refuses other words' words
+check 'tests/run runs a stage once that is named twice' named_twice
+check 'numbers of mutants and jobs are checked' numbers
+check 'mutants are made of executed code only' makes
+check 'a failure that does not come again kills no mutant' twice
 make_toy
 cp "$toy/kernel/core/sum.c" "$tmp"
 : >"$tmp/equivalent"
 campaign
 status=$?
-check 'an assignment that is dropped is noticed' \
+check 'a mutant without an assignment dies' \
 	judged 'died, test_sum/12: not ok - sum' 'drop assignment' sum
-check 'a loop without end is ended' judged 'died, test_sum/12: time' 'drop assignment' sum
-check 'what is compiled to the same is no mutant' judged same arithmetic sum
-check 'what no program reaches lives' judged lived logic never
-check 'lines are told that no program reaches' unreached
-check 'survivors are shown as diffs' grep -q '^# +.*return n || n != SEVEN;' "$tmp/said"
+check 'a mutant that loops for ever is stopped, and dies' \
+	judged 'died, test_sum/12: time' 'drop assignment' sum
+check 'a mutant with the same object as the original does not count' judged same arithmetic sum
+check 'a mutant that no program reaches lives' judged lived logic never
+check 'lines that no program reaches are listed' unreached
+check 'survivors are printed as diffs' grep -q '^# +.*return n || n != SEVEN;' "$tmp/said"
 check 'too many survivors are a failure' ends 1 'not ok - kernel/core: '
-check 'the sources are left alone' cmp "$toy/kernel/core/sum.c" "$tmp/sum.c"
-check 'a campaign goes on where it ended' resumes
-check 'marks of equivalents count, and are told when they are of nothing' marks
+check 'the sources are not modified' cmp "$toy/kernel/core/sum.c" "$tmp/sum.c"
+check 'a campaign continues where the last one ended' resumes
+check 'a mutant marked as equivalent is not judged; a mark that matches none is a failure' marks
 : >"$tmp/equivalent"
 check 'mutants written by hand are judged' named
-check 'a survivor is judged again by other tests' notices_tests
+check 'a survivor is judged again when the tests have changed' notices_tests
 done_testing
