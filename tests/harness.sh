@@ -53,12 +53,13 @@ result() {
 	printf '%-6s - %s (%d.%02d s)\n' "$verdict" "$3" $(($2 / 1000000)) $(($2 / 10000 % 100))
 }
 
-# explain LOG REPLAY...: prints the end of a failed command's log and how to run it again
+# explain LOG REPLAY...: prints the end of a failed command's log and how to run it again, with
+# paths relative to the checkout
 explain() {
 	local log=$1
 	shift
 	sed "s,$PWD/,,g; s/^/    | /" < <(tail -n "${TAIL:-40}" "$log")
-	printf '    log: %s\n    replay: %s\n' "$log" "$*"
+	printf '    log: %s\n    replay: %s\n' "$log" "${*//"$PWD/"/}"
 }
 
 # tap_line LINE: whether this is a test line; sets tap_ok and tap_name

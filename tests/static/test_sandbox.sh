@@ -35,14 +35,21 @@ usage() {
 check "--help, or a wrong option, prints the usage" usage
 
 script() { { echo '#!/bin/sh'; cat; } >"$tmp/bin/$1" && chmod +x "$tmp/bin/$1"; }
-# What sudo would run
+# Prints what sudo would run. Each variable that a test program reads is set to 7.
 script sudo <<<'echo sudo "$@"'
-as_nobody() { env PATH="$tmp/bin:$PATH" SEED=7 OTHER=8 setpriv --reuid 65534 --clear-groups "$there/tests/sandbox" "$@"; }
+mapfile -t read_by_tests < <(grep -rhoP 'getenv\("\K[A-Z]+' tests/unit tests/sim | sort -u)
+as_nobody() {
+	env PATH="$tmp/bin:$PATH" "${read_by_tests[@]/%/=7}" OTHER=8 \
+		setpriv --reuid 65534 --clear-groups "$there/tests/sandbox" "$@"
+}
 by_sudo() {
-	local said
+	local said name
 	said=$(as_nobody true)
 	echo "$said"
-	[[ $said == "sudo -n -- env "*"SEED=7"*" $there/tests/sandbox true" && $said != *OTHER* ]]
+	for name in SEED "${read_by_tests[@]}"; do
+		[[ $said == *" $name=7 "* ]] || { echo "sudo would drop $name"; return 1; }
+	done
+	[[ $said == "sudo -n -- env "*" $there/tests/sandbox true" && $said != *OTHER* ]]
 }
 check "sudo passes on the variables that tests read, and no others" by_sudo
 done_testing
