@@ -9,7 +9,7 @@ from judge import Place, Step
 from programs import FLOOR_WAITING, TIMES_WAITING, Program, play
 from tree import files_of, read
 
-# FIRST judges every mutant; THOROUGH only on demand, it takes minutes; OF_FILE mutants of a file.
+# FIRST judges every mutant, OF_FILE the mutants of one file. THOROUGH takes minutes: on demand.
 FIRST = 'tests/mutants/driver.sh'
 THOROUGH = ('tests/vm/test_driver.sh', 'tests/vm/test_device.sh')
 OF_FILE = {'kernel/genl_policy.c': 'tests/vm/test_policies.sh'}
@@ -32,8 +32,8 @@ class Patience:
 
 class Script(Program):
 	"""
-	A script that starts guests. digest: of all that runs in them but the module; parts: of
-	what may tell a failure: a KUnit suite, or all that is none.
+	A script that starts guests. digest: hash of all that runs in them except the module; parts:
+	{part: hash} of what may report a failure: each KUnit suite, and all that is no suite.
 	"""
 
 	def __init__(self, name, tree):
@@ -49,7 +49,7 @@ class Script(Program):
 		return tree.at(self.name)
 
 	def killer(self, name, failed):
-		"""Other tests may change: what killed is known by its suite."""
+		"""What killed a mutant: the result stands as long as that suite does not change."""
 		suite = failed[len('not ok - '):].split(':')[0]
 		part = suite if suite in self.parts else 'no suite'
 		return ['%s/%s' % (name, part), self.parts[part], failed]
@@ -63,7 +63,7 @@ def suite_of(path):
 
 
 def digest(texts, files):
-	"""Of the texts of some files."""
+	"""Hash of the names and texts of some files."""
 	d = hashlib.sha256()
 	for f in sorted(files):
 		d.update(f.encode() + texts[f])
@@ -72,8 +72,8 @@ def digest(texts, files):
 
 def texts_of(tree, script):
 	"""
-	{file: text} of a script and of what it may use: each file of tests/vm and tests/netns
-	that its text names, and so on; and the KUnit suites.
+	{file: text} of a script and of what it may use: the KUnit suites, each file of tests/vm and
+	tests/netns that the script's text names, those that their texts name, and so on.
 	"""
 	named, texts, waiting = {}, {}, [script]
 	for f in files_of(tree.path):
@@ -98,7 +98,7 @@ def play_script(tree, script, out, patience):
 
 
 class Guests:
-	"""The scripts, and the time that each takes."""
+	"""The scripts that judge mutants in guests, and the time that each takes."""
 
 	def __init__(self, programs, say):
 		self.programs, self.say = programs, say
@@ -106,7 +106,7 @@ class Guests:
 		self.known = os.path.join(programs.home, 'guests.json')
 
 	def prepare(self, paths, thorough):
-		"""Builds what runs in guests, and the module; measures what is not known."""
+		"""Builds the module and what runs in guests; measures the scripts, unless it has."""
 		base = self.programs.base
 		base.make('-j%d' % self.programs.jobs, 'all')
 		names = [FIRST] + [OF_FILE[p] for p in paths if p in OF_FILE]
@@ -116,7 +116,7 @@ class Guests:
 			self.measure(s, known)
 
 	def steps(self, mutant):
-		"""The runs that judge it."""
+		"""The runs that judge a mutant."""
 		others = [n for f, n in OF_FILE.items() if f != mutant.path]
 		return [Step(s, '') for s in self.all if s.name not in others]
 
@@ -125,7 +125,7 @@ class Guests:
 		script.cost[''] = known.get(script.name + script.digest)
 		if script.cost['']:
 			return
-		self.say('%s: what it takes' % script.name)
+		self.say('%s: measuring its duration' % script.name)
 		out = os.path.join(self.programs.home, 'guest.out')
 		for kunit in ('', '1'):
 			base.shell('TOP=$PWD KUNIT=%s tests/vm/module uml' % kunit)

@@ -21,10 +21,10 @@ class Step:
 
 def steps_of(programs, mutant, thorough):
 	"""
-	The runs that may reach a mutant: of the programs that reach its lines. If no code is
-	attributed to these lines, of the programs that reach the function. With all seeds a
-	program may reach more lines than with a part of them: for such runs reaching the
-	function is enough.
+	The runs that may reach a mutant: those of programs that reach its lines, or, if the
+	compiler attributes no code to these lines, of programs that reach its function. With all
+	seeds a program may reach more lines than with a part of them: for runs with all seeds
+	reaching the function is enough.
 	"""
 	lines = set(range(mutant.first_line, mutant.last_line + 1))
 	executable = any(lines & p.seen.get(mutant.path, set()) for p in programs)
@@ -70,8 +70,8 @@ class Order:
 
 class Place:
 	"""
-	Where a worker builds mutants: a tree of its own. The pristine tree is never mutated: its
-	make tells the build commands, and the worker's tree is restored from it.
+	Where a worker builds mutants: a tree of its own. The pristine tree is never mutated: make
+	prints the build commands in it, and the worker's tree is restored from it.
 	"""
 
 	def __init__(self, tree, pristine):
@@ -151,8 +151,8 @@ class Judge:
 
 	def fails(self, step, mutant):
 		"""
-		What failed, if it does so each time: a program that fails now and then, as this
-		machine has much else to do, has noticed nothing.
+		Runs a step twice, and returns what failed the second time; None if one run passed:
+		a program may fail now and then because the machine is busy.
 		"""
 		place = self.place_of(step, mutant)
 		return place.run(step).failed and place.run(step).failed

@@ -10,16 +10,16 @@ import re
 
 from ctext import ASSIGNS, OPENS, TYPES, Source
 
-# Calls that write the log: they are not mutated, for no program depends on the log.
+# Calls that write the log are not mutated: no program depends on the log.
 LOGS = re.compile(r'(fm_say|say|log_(printf|line|error|warning|info|debug)|note_refusal)$')
-# Calls whose arguments are not mutated, for they are mostly text. The call may be dropped.
+# Calls whose arguments are not mutated, because they are mostly text. The call may be dropped.
 TOLD = re.compile(r'(fm_problem\w*|snprintf|send_error|blame)$')
-# Assertions: a mutated one fails by itself, and no test can notice that one is missing.
+# Assertions are not mutated: no test can notice that one is missing or says something else.
 ASSERTS = re.compile(r'(assert|_Static_assert|static_assert|BUILD_BUG_ON|WARN_ON\w*)$')
-# Calls that free: they are not dropped, for LeakSanitizer finds a missing one.
+# Calls that free memory are not dropped: LeakSanitizer finds a missing one.
 FREES = re.compile(r'(\w*_)?(free|decref)$')
 
-# How tightly binary operators bind
+# Precedence of binary operators: a higher number binds more tightly
 BINDS = {}
 for _level, _ops in enumerate((',', ' '.join(ASSIGNS), '? :', '||', '&&', '|', '^', '&', '== !=', '< <= > >=', '<< >>', '+ -', '* / %')):
 	for _op in _ops.split():
@@ -90,7 +90,7 @@ class Maker:
 		return self.made
 
 	def number(self):
-		"""Numbers equal ones, and leaves out those that another operator made as well."""
+		"""Numbers equal mutants; leaves out those that another operator made as well."""
 		alike, seen, kept = {}, set(), []
 		for m in self.made:
 			if (m.start, m.end, m.new) in seen or m.old_text == m.new_text:
@@ -156,7 +156,7 @@ class Maker:
 			self.change_return(st)
 
 	def drop(self, st, what):
-		"""The statement is not carried out."""
+		"""Makes a mutant that does not execute the statement."""
 		if what == 'return' and st.last + 1 == self.f.last:
 			return
 		first, last = st.whole, st.last
@@ -167,7 +167,10 @@ class Maker:
 			self.add('drop ' + what, first, last, '')
 
 	def negate(self, first, last):
-		"""Negates a condition. One comparison or one '!' is left to its own operator."""
+		"""
+		Negates a condition, unless it is a single comparison or begins with '!': operators
+		of their own mutate these.
+		"""
 		depth0 = [t.text for _, t in self.outside(first, last)]
 		ops = [t for t in depth0 if t in BINDS]
 		if depth0[0] == '!' and not ops or sum(t in COMPARE for t in ops) == 1 and \
@@ -225,7 +228,7 @@ class Maker:
 		self.add('constant', i, i + 1, shown + m.group(2))
 
 	def is_binary(self, i):
-		"""Whether the operator at i has an operand before it. A cast is none."""
+		"""Whether the operator at i has an operand before it. A cast is no operand."""
 		before = self.t[i - 1]
 		if before.text == ')':
 			head = self.s.match[i - 1]
@@ -255,7 +258,7 @@ class Maker:
 				self.swap(i)
 
 	def left(self, i):
-		"""First token of the left operand of the operator at i: of the nearest in a chain."""
+		"""First token of the left operand of the operator at i; in a chain, of the nearest."""
 		level, j = BINDS[self.t[i].text], i - 1
 		while True:
 			t = self.t[j]
@@ -282,8 +285,8 @@ class Maker:
 
 	def drop_operands(self, i):
 		"""
-		Drops one operand of && or ||: the left one, and the right one if no operator of the
-		same chain follows, for that one drops it as its left operand.
+		Drops one operand of && or ||: the left one; and the right one, unless an operator
+		of the same chain follows, which drops it as its own left operand.
 		"""
 		left, right = self.left(i), self.right(i)
 		op, before, after = self.t[i], self.t[i - 1].end, self.t[i + 1].start

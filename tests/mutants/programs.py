@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The test programs: the lines that each reaches, the time that it takes, how it ends."""
+"""The test programs: the lines that each reaches, the time that it takes, how a run ended."""
 import hashlib
 import json
 import os
@@ -13,7 +13,8 @@ from tree import COUNTED, PLAIN, SAN, Tree, read
 # A mutant dies if a program takes TIMES its usual processor time, and FLOOR seconds more.
 TIMES = 3
 FLOOR = 3
-# For one that hangs without using the processor. Elapsed time is unsure on a busy machine.
+# Limits of elapsed time, for a program that hangs without using the processor. They are wide,
+# because elapsed time varies much on a busy machine.
 TIMES_WAITING, FLOOR_WAITING = 20, 60
 MEMORY = 4 << 30	# bytes of address space
 OUTPUT = 64 << 20	# bytes of a file that a program writes
@@ -123,11 +124,11 @@ class Program:
 		return tree.at('build', self.name)
 
 	def killer(self, name, failed):
-		"""What killed a mutant: the run, the digest by which that stands, the test."""
+		"""What killed a mutant: the run, the digest for which this is valid, the test."""
 		return [name, self.digest, failed]
 
 	def is_killer(self, run, known):
-		"""Does it stand?"""
+		"""Whether what killer() returned earlier is still valid."""
 		return self.digest == known
 
 	def is_longer(self):
@@ -160,7 +161,7 @@ class Programs:
 		self.counted = Tree(os.path.join(home, 'counted'), COUNTED)
 		self.known = os.path.join(home, 'programs')
 		self.all = []
-		self.broken = []	# fail without any mutation: they judge nothing
+		self.broken = []	# these fail without any mutation: they judge nothing
 
 	def prepare(self):
 		"""Builds and lists the programs."""
@@ -171,12 +172,13 @@ class Programs:
 			self.all.append(p)
 
 	def learn(self, hows):
-		"""Finds the lines and times not known yet. hows: the kinds of runs to measure."""
+		"""Finds lines and times not known yet. hows: the kinds of runs to measure."""
 		unknown = [p for p in self.all if not self.recall(p)]
 		if unknown:
 			self.build(self.counted)
 		for n, p in enumerate(unknown):
-			self.say('%s: what it reaches (%d of %d)' % (p.short, n + 1, len(unknown)))
+			self.say('%s: finding what it reaches (%d of %d)' % (p.short, n + 1,
+									     len(unknown)))
 			self.cover(p)
 			self.keep(p)
 		if SANITIZED in hows:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Known verdicts: one line of JSON per mutant, appended as soon as it is judged.
 
-A result is valid only while the mutated file has the same text. Then
-- "died" stands while the program that killed the mutant has the same test objects (in a guest:
-  while the text of the suite or script that killed it is the same);
-- a passed run stands while its program has the same test objects, and is not repeated.
+A result is valid only while the mutated file has the same text. In addition,
+- "died" is valid while the program that killed the mutant has the same test objects (in a guest:
+  while the suite or script that killed it has the same text);
+- a passed run is valid, and not repeated, while its program has the same test objects.
 """
 import hashlib
 import json
