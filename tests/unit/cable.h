@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A host's memory and a cable, for tests that join links or NICs in one process
- * and one virtual clock. Frames are allocated and counted one by one, so that
- * sanitizers see every wrong use and every leak.
+ * A host's memory and a cable, for tests that join links or NICs in one process with one virtual
+ * clock. Frames are allocated and counted one by one, so that sanitizers find each wrong use and
+ * each leak.
  */
 #ifndef TESTS_CABLE_H
 #define TESTS_CABLE_H
@@ -10,7 +10,7 @@
 #include "tests/unit/seeds.h"
 #include "kernel/core/nic.h"
 
-/** struct frame - one frame's memory, shared by the packets inside */
+/** struct frame - the memory of a frame, shared by the packets in it */
 struct frame {
 	struct frame *next;
 	u64 arrives;
@@ -25,16 +25,16 @@ void frame_put(struct frame *f);
 #define FRAME_PIECES 64
 
 /**
- * frame_pieces() - where the parts of the packets in @f begin, some of them at random
- * @seg: FRAME_PIECES of them, none empty
+ * frame_pieces() - where the parts of the packets in @f begin, and some other places, at random
+ * @seg: room for FRAME_PIECES pieces; none is empty
  * Return: how many.
  */
 unsigned int frame_pieces(struct rnd *r, const struct frame *f, struct tn_seg *seg);
 
 /**
- * struct memory - packets of one host
- * @live: packets handed out
- * @refuse: one allocation in so many fails; 0 never
+ * struct memory - the packets of one host
+ * @live: packets that are allocated
+ * @refuse: one allocation in so many fails; 0: none
  */
 struct memory {
 	struct rnd *r;
@@ -48,9 +48,9 @@ void memory_put(struct memory *m, struct tn_pkt *pkt);
 
 /**
  * struct lane - one direction of a cable
- * @lose, @damage, @twice, @late: once in so many frames; 0 never
+ * @lose, @damage, @twice, @late: this happens to one frame in so many; 0: to none
  * @latency: of every frame; a late one takes up to @late_by more
- * @cut: nothing gets in, nothing comes out
+ * @cut: no frame enters or leaves the cable
  * @filter: if set, says whether frame number @frames may pass
  */
 struct lane {
@@ -65,13 +65,13 @@ struct lane {
 };
 
 void lane_put(struct lane *l, const struct tn_frame *f, u64 now);
-/* Raw bytes, past all faults. */
+/* Puts raw bytes onto the cable, without any fault. */
 void lane_forge(struct lane *l, const u8 *data, size_t len, u64 now);
-/* Next frame that has arrived by @now, or NULL; frame_put() it. */
+/* The next frame that has arrived by @now, or NULL. The caller gives it to frame_put(). */
 struct frame *lane_get(struct lane *l, u64 now);
-/* When the next one arrives; ~0 never. */
+/* When the next frame arrives; ~0: there is none. */
 u64 lane_next(const struct lane *l);
-/* Forget what is under way. */
+/* Drops all frames that are under way. */
 void lane_clear(struct lane *l);
 
 #endif /* TESTS_CABLE_H */

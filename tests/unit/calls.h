@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls that go wrong when the test says so. A program is linked with
- * -Wl,--wrap=NAME for each of those in calls-wrap of fabricd.mk; what its own objects call
- * comes here first, what libraries call does not.
+ * System calls that fail when the test says so. A program is linked with -Wl,--wrap=NAME for each
+ * call in calls-wrap of fabricd.mk. Calls of the program's own objects come here first; those of
+ * libraries do not.
  */
 #ifndef TESTS_CALLS_H
 #define TESTS_CALLS_H
@@ -15,17 +15,17 @@ enum call {
 };
 
 /**
- * call_gives() - the @n-th such call from now on is not made, no other
- * @value: what it returns in place of that, with @err as errno
+ * call_gives() - from now on, the @n-th such call is not made, all others are
+ * @value: what it returns instead, with @err as errno
  */
 void call_gives(enum call call, unsigned int n, long value, int err);
-/** call_given() - whether that has come; nothing goes wrong any more */
+/** call_given() - whether that call has come; from now on all calls are made */
 bool call_given(void);
 
-/** calls_made() - how many such calls there were, right or wrong */
+/** calls_made() - how many such calls were requested, whether they were made or not */
 unsigned int calls_made(enum call call);
 
-/** files_open() - how many files this process has */
+/** files_open() - how many file descriptors this process has open */
 unsigned int files_open(void);
 
 #endif /* TESTS_CALLS_H */

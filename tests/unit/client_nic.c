@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* client_nic.h: right answers, and the frame of every test. */
+/* client_nic.h: right answers, and the checks that each test of the client shares. */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -44,7 +44,7 @@ void put_counters(struct nl_msg *msg, int type, unsigned int n, uint64_t base)
 
 	for (i = 0; i < n; i++)
 		nla_put_u64(msg, (int)i + 1, base + i);
-	nla_put_u64(msg, (int)n + 1, 99);	/* of a NIC newer than us */
+	nla_put_u64(msg, (int)n + 1, 99);	/* of a newer NIC */
 	nla_nest_end(msg, nest);
 }
 
@@ -128,7 +128,7 @@ void answer_refused_mutely(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -EPERM, NULL);
 }
 
-/* --- frame of every test --------------------------------------------------- */
+/* --- set-up of every test -------------------------------------------------- */
 
 int open_nic(void **state)
 {
@@ -161,7 +161,7 @@ long now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* The connection still works: what went before left nothing behind. */
+/* The connection still works: the steps before left nothing behind in it. */
 void assert_usable(void)
 {
 	struct torus_device d;

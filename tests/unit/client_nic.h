@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A client and the NIC that answers it: the frame of every test of the client. */
+/* A client and the NIC that answers it: set-up and checks that all tests of the client share. */
 #ifndef TESTS_CLIENT_NIC_H
 #define TESTS_CLIENT_NIC_H
 
@@ -7,7 +7,7 @@
 
 extern struct fake nic;
 extern struct torus_dev *dev;
-extern char client_dir[];	/* where its socket is */
+extern char client_dir[];	/* where the NIC's socket is */
 extern char where[80];
 
 void answer_ok(struct fake *f, int fd, struct nlmsghdr *req);
@@ -25,7 +25,7 @@ void answer_refused_mutely(struct fake *f, int fd, struct nlmsghdr *req);
 
 #define TEST(t) cmocka_unit_test_setup_teardown(test_##t, open_nic, close_nic)
 
-/* Runs a group of tests in a directory of their own. */
+/* Runs a group of tests in a temporary directory. */
 #define CLIENT_TESTS(name, tests) ({						\
 	int failed_ = 1;							\
 	if (!mkdtemp(client_dir)) {						\

@@ -12,7 +12,7 @@
 static uint64_t shown;
 static bool stopped;
 
-/* Takes the place of the C library's, for libevent too. */
+/* Replaces the function of the C library, for libevent too. */
 __attribute__((visibility("default")))
 int clock_gettime(clockid_t id, struct timespec *ts)
 {

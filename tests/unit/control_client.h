@@ -23,16 +23,16 @@ int control_teardown(void **state);
 void client_open(struct client *c);
 void client_close(struct client *c);
 void say(struct client *c, const char *text);
-/** hear() - runs the loop until @n lines have come in all, or the connection is closed */
+/** hear() - runs the loop until @n lines have come in total, or the connection is closed */
 void hear(struct client *c, unsigned int n);
-/** run_due() - runs all callbacks that are due by now */
+/** run_due() - runs all callbacks that are due now */
 void run_due(void);
 
 /** expect() - sends @request from a new client and expects @says in the answer */
 void expect(const char *request, const char *says);
-/** expect_of() - as expect(), from client @c, and closes it */
+/** expect_of() - as expect(), but from client @c, which it closes */
 void expect_of(struct client *c, const char *request, const char *says);
-/** add() - adds @n events */
+/** add() - adds @n events and tells the followers */
 void add(unsigned int n);
 
 #endif /* TESTS_CONTROL_CLIENT_H */

@@ -249,8 +249,8 @@ static void check_sums(struct fabric *f)
 }
 
 /*
- * Each NIC for itself: what went in and has not come out is in it, whatever its peers
- * have or say; RETRY buffers and what is parked unresolved included.
+ * Each NIC by itself: packets that went in and have not come out are in it, whatever its peers have
+ * or report, including RETRY buffers and unresolved parked packets.
  */
 static void check_balance(struct fabric *f, const struct node *n)
 {
@@ -284,7 +284,7 @@ static void check_balance(struct fabric *f, const struct node *n)
 
 /* --- bubbles ------------------------------------------------------------------- */
 
-/* Buffers of the peer's input that packets of @vc occupy or are bound for. */
+/* Buffers of the peer's input that packets of @vc occupy or will occupy. */
 static unsigned int occupancy(const struct fabric *f, u32 node, unsigned int port,
 			      unsigned int vc)
 {
@@ -346,7 +346,7 @@ static void count_charged(const struct fabric *f, const struct tn_pkt *pkt, u32 
 	live[pkt->via.payer]++;
 }
 
-/* No more packets of a window are in the network than the window knows of. */
+/* No more packets of a window are in the network than the window counts. */
 static void check_windows(struct fabric *f)
 {
 	u32 *live = calloc(f->n, sizeof(*live));
@@ -544,7 +544,7 @@ static void compute_rows(struct fabric *f, u32 node, uint64_t *rows)
 		f->reroute(f, node, rows);
 }
 
-/* All nodes' rows, without holds or with one on each destination that changes. */
+/* Writes the rows of a node, without holds or with a hold on each destination that changes. */
 static void write_rows(struct fabric *f, u32 node, bool hold)
 {
 	uint64_t *rows = malloc(f->n * sizeof(*rows));
@@ -694,7 +694,7 @@ static bool changed(const struct fabric *f)
 	return yes;
 }
 
-/* Both ends of dead links say what they have accepted. */
+/* Both ends of each dead link report what they have accepted. */
 static void resolve(struct fabric *f)
 {
 	for (u32 i = 0; i < f->n; i++) {
@@ -725,7 +725,7 @@ static bool some_full(const struct fabric *f)
 	return false;
 }
 
-/* What waits behind a full parking segment does so until that is replayed. */
+/* Packets behind a full parking segment wait until it is replayed. */
 static bool drained(const struct fabric *f)
 {
 	s64 sum[TORUS_COLOURS];
@@ -753,7 +753,7 @@ static bool replayed(const struct fabric *f)
 	return !left;
 }
 
-/* Return: false: cables changed, begin anew. */
+/* Return: false if cables changed, so that the recovery must begin again. */
 static bool wait_for(struct fabric *f, bool (*what)(const struct fabric *f), u64 until,
 		     const char *text)
 {

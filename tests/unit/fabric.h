@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A whole torus of NICs in one process and one virtual clock, with random
- * traffic on all VCs, and a manager that sees everything at once. After every
- * step it is checked that packets arrive exactly once and, on VCD0 and VCD1, in
- * order; that the flow counters account for every packet in the network; that
- * every ring keeps its bubble; and that credits are conserved.
+ * A whole torus of NICs in one process with one virtual clock, with random traffic on all VCs, and
+ * a manager that sees all NICs at once. After every step it checks that packets arrive exactly once
+ * and, on VCD0 and VCD1, in order; that the flow counters account for every packet in the network;
+ * that every ring keeps its bubble; and that credits are conserved.
  */
 #ifndef TESTS_FABRIC_H
 #define TESTS_FABRIC_H
@@ -13,14 +12,14 @@
 #include "kernel/core/nic_impl.h"
 
 #define FABRIC_TICK 20000	/* ns */
-#define FABRIC_SEEN 2048	/* VCA packets per pair that are told apart */
+#define FABRIC_SEEN 2048	/* VCA packets per pair that can be told apart */
 
 /**
- * struct traffic - what goes from one node to another
+ * struct traffic - packets from one node to another
  * @sent, @got: packets of each VC; for VCD0 and VCD1 the next number
- * @arrived: VCD packets that came, where numbers may be missing
- * @back: returned as unreachable
- * @seen: VCA packets that came
+ * @arrived: VCD packets that arrived, if numbers may be missing
+ * @back: packets returned as unreachable
+ * @seen: VCA packets that arrived
  */
 struct traffic {
 	u32 sent[TORUS_VCS];
@@ -44,14 +43,14 @@ struct node {
 
 /**
  * struct fabric
- * @load: one chance in so many, each step and node, to send; 0 never
- * @busy_host: one delivery in so many is refused; 0 never
- * @max_flits: of a packet's payload
- * @lossy: numbers may be missing (nodes died); order and no doubles still hold
- * @relays: rows through relays for destinations that no header reaches
- * @reroute: may change the rows that a node is to have; NULL: no
- * @unchecked: hostile: nothing but memory safety and links is looked at
- * @excluded: cables out of use, closed
+ * @load: each node sends with a chance of one in so many in each step; 0: never
+ * @busy_host: one delivery in so many is refused; 0: none
+ * @max_flits: largest payload of a packet
+ * @lossy: numbers may be missing because nodes died; order, and no doubles, are still checked
+ * @relays: destinations that no header reaches have rows through relays
+ * @reroute: if set, may change the rows that a node is to have
+ * @unchecked: packets are forged: only memory safety and links are checked
+ * @excluded: cables out of use; set at both ends
  * @version: of the tables
  */
 struct fabric {
@@ -72,17 +71,20 @@ struct fabric {
 	u64 delivered, returned, checks;
 };
 
-/* "4x4x2"; params default; cables in, links up, tables of version 1 in force. */
+/*
+ * Makes a torus such as "4x4x2" with default parameters: cables plugged in, links up, and tables of
+ * version 1 in force.
+ */
 void fabric_start(struct fabric *f, uint64_t seed, const char *shape);
-/* For @tune: packets of some size, in frames that take one of them, or some more. */
+/* For @tune: packets of random sizes, in frames that hold one or several of the largest. */
 void fabric_vary_packets(struct fabric *f);
-/* ... with these; @tune may change f->params before the NICs are made. */
+/* As fabric_start(); @tune may change f->params before the NICs are made. */
 void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
 			void (*tune)(struct fabric *f));
 void fabric_end(struct fabric *f);
 void fabric_step(struct fabric *f);
 void fabric_run(struct fabric *f, u64 ns);
-/* No new traffic; all must arrive within @limit ns. */
+/* Stops new traffic and runs until all packets have arrived; fails after @limit ns. */
 void fabric_settle(struct fabric *f, u64 limit);
 
 bool fabric_wired(const struct fabric *f, unsigned int port);
@@ -90,14 +92,14 @@ u32 fabric_peer(const struct fabric *f, u32 node, unsigned int port, unsigned in
 void fabric_carrier(struct fabric *f, u32 node, unsigned int port, bool up);
 void fabric_silence(struct fabric *f, u32 node, unsigned int port, bool on);
 
-/* Packets that the counters say are in the network, by colour. */
+/* Packets that are in the network according to the counters, by colour. */
 void fabric_sums(const struct fabric *f, s64 *sum);
 u64 fabric_parked(const struct fabric *f);
-/* Cables that are not up at both ends; true if that differs from f->excluded. */
+/* Finds the cables that are not up at both ends. Return: whether they differ from f->excluded. */
 bool fabric_faults(const struct fabric *f, u16 *excluded);
 /*
- * A recovery as the manager does it: tables with holds, drain, replay, resume;
- * begun anew when cables change meanwhile. Fails after @limit ns.
+ * A recovery as the manager does it: tables with holds, drain, replay, resume. It starts again if
+ * cables change meanwhile. Fails after @limit ns.
  */
 void fabric_recover(struct fabric *f, u64 limit);
 

@@ -113,7 +113,7 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 			 (json_int_t)2, "tx_bytes", (json_int_t)(5 << 20));
 }
 
-/* What a receiver on a modelled line adds. */
+/* Adds what a receiver on a modelled line reports. */
 static void add_serdes(const struct fake *f, uint32_t id, unsigned int port, json_t *link)
 {
 	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf}]}",
@@ -219,7 +219,7 @@ static json_t *park(const struct fake *f, int only)
 	return list;
 }
 
-/* -1: no node in the request; -2: not one of this fabric. */
+/* -1: no node in the request; -2: no node of this fabric. */
 static int node_of(const struct fake *f, const json_t *request, const char *key)
 {
 	const char *text = json_string_value(json_object_get(request, key));
@@ -328,7 +328,7 @@ static void serve_one(struct fake *f, int fd)
 		char *text = reply_to(f, line);
 
 		dprintf(fd, "%s\n", text);
-		/* Followed: two events, then the manager goes away. */
+		/* A client follows: it gets two events, then the manager goes away. */
 		if (json_is_true(json_object_get(f->request, "follow"))) {
 			dprintf(fd, "%s\n", text);
 			free(text);

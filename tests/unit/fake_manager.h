@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A fabric manager for tests of its clients: answers the control protocol for a
- * fabric that is a table in memory, with right rows unless a test spoils them.
+ * A fabric manager for tests of its clients: it answers the control protocol for a fabric that is a
+ * table in memory, with right rows unless a test changes them.
  */
 #ifndef TESTS_FAKE_MANAGER_H
 #define TESTS_FAKE_MANAGER_H
@@ -14,16 +14,16 @@
 
 /**
  * struct fake - the fabric
- * @excluded: ports, as the table has them
- * @admin: of these ports, those that an admin took out
- * @held: of these ports, those held down for 12.5 s more because they flap
+ * @excluded: excluded ports of each node, as in the table
+ * @admin: those of these ports that an administrator excluded
+ * @held: those of these ports that are held down for 12.5 s more because they flap
  * @dead: nodes
  * @narrow: ports whose receivers use 10 of their 12 lanes
- * @row: of each NIC; computed by fake_rows(), then to be spoilt
+ * @row: rows of each NIC; fake_rows() computes them, then the test may change them
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
- * @raw: sent in place of any answer, if not NULL
- * @request: the last one
+ * @raw: sent instead of any answer, if not NULL
+ * @request: the last request
  * @path: of the control socket
  */
 struct fake {
@@ -44,12 +44,12 @@ struct fake {
 	char path[64];
 };
 
-/** fake_start() - serves until fake_stop(); one fake at a time */
+/** fake_start() - serves clients until fake_stop(); only one fake manager at a time */
 void fake_start(struct fake *f, const char *shape);
 void fake_stop(struct fake *f);
-/** fake_rows() - right rows for shape and exclusions */
+/** fake_rows() - computes the right rows for the shape and the exclusions */
 void fake_rows(struct fake *f);
-/** fake_answer() - data of an answer, as it would be sent */
+/** fake_answer() - the data of the answer that would be sent to @request */
 json_t *fake_answer(struct fake *f, const json_t *request);
 
 #endif /* TESTS_FAKE_MANAGER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A NIC's socket whose every answer is up to the test. */
+/* The socket of a NIC, each answer of which is made by the test. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A NIC's socket whose every answer is up to the test. */
+/* The socket of a NIC, each answer of which is made by the test. */
 #ifndef TESTS_FAKE_NIC_H
 #define TESTS_FAKE_NIC_H
 
@@ -13,16 +13,16 @@
 
 struct fake;
 
-/* Answers one request; runs in the fake's thread, so it must not assert. */
+/* Answers one request. Runs in the thread of the fake NIC, so it must not use assertions. */
 typedef void (*fake_fn)(struct fake *f, int fd, struct nlmsghdr *req);
 
 /**
  * struct fake - a listening socket and its thread
- * @fn: what to do with requests
+ * @fn: answers requests
  * @arg: for @fn
- * @requests: how many came, over all connections
+ * @requests: how many requests came, over all connections
  * @last: copy of the last one
- * @largest: datagram that came
+ * @largest: size of the largest datagram that came
  */
 struct fake {
 	char path[64];
@@ -45,9 +45,9 @@ void fake_stop(struct fake *f);
 struct nlattr *fake_attr(struct fake *f, int type);
 unsigned int fake_cmd(struct fake *f);
 
-/* A message that answers @req. */
+/* Makes a message that answers @req. */
 struct nl_msg *fake_reply(const struct nlmsghdr *req, unsigned int cmd, int flags);
-/* Send and free. */
+/* Sends @msg and frees it. */
 void fake_send(int fd, struct nl_msg *msg);
 void fake_ack(int fd, const struct nlmsghdr *req, int err, const char *text);
 void fake_done(int fd, const struct nlmsghdr *req, int err, const char *text, int flags);

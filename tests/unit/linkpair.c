@@ -44,7 +44,7 @@ static struct tn_pkt *make(struct end *e, unsigned int vc)
 	pkt->tail = (struct tn_tail) { .eseq = e->sent[vc], .flags = (u8)pad, .epoch = 9 };
 	for (unsigned int i = 0; i < len * TN_FLIT; i++)
 		pkt->payload[i] = pattern(e->sent[vc], vc, i);
-	/* Some come without their ECRC, as a NIC's own do: the link adds it. */
+	/* Some packets have no ECRC, like those of the NIC itself: the link adds it. */
 	if (rnd_below(r, 2))
 		pkt->unsummed = TN_UNSUMMED;
 	else
@@ -167,7 +167,7 @@ static void host_put(void *host, struct tn_pkt *pkt)
 	memory_put(&((struct end *)host)->mem, pkt);
 }
 
-/* Once, in order; but those in a RETRY buffer die with its link. */
+/* Packets come once and in order; but those in a RETRY buffer are lost with its link. */
 static void host_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct end *e = host;
@@ -296,7 +296,7 @@ static void end_empty(struct end *e)
 	lane_clear(&e->out);
 }
 
-/* The NIC's process died and is started again; it has forgotten everything. */
+/* The NIC's process died and is started again: it has forgotten everything. */
 void end_restart(struct end *e)
 {
 	end_empty(e);
@@ -339,7 +339,7 @@ void pair_carrier(struct pair *p, bool up)
 
 /* --- the model's books ------------------------------------------------------ */
 
-/* Of what @e has in its RETRY buffer, the part that the peer has not accepted. */
+/* Counts the packets in the RETRY buffer of @e that the peer has not accepted. */
 static void under_way(const struct end *e, unsigned int *data, unsigned int *crp)
 {
 	const struct tn_pkt *pkt;
@@ -355,8 +355,8 @@ static void under_way(const struct end *e, unsigned int *data, unsigned int *crp
 }
 
 /*
- * Credits conserved: what the sender counts as taken is on the way to the peer,
- * in its buffers, owed by it, or in a report on the way back. Nothing else.
+ * Credits are conserved: each buffer that the sender counts as taken is on the way to the peer, in
+ * its buffers, owed by it, or in a report on the way back, and in no other place.
  */
 static void check_credits(struct pair *p)
 {
@@ -469,7 +469,7 @@ static void receive(struct end *e)
 	}
 }
 
-/* What is large and how much is not, as the host must be able to rely on. */
+/* Large payloads have the stated sizes, on which the host must be able to rely. */
 static bool counted(const struct tn_link *l, const struct tn_frame *f)
 {
 	u32 large = 0, small = 0;
@@ -540,7 +540,7 @@ static bool busy(const struct pair *p)
 	return false;
 }
 
-/* Skip the time in which nothing can happen. */
+/* Skips the time in which nothing can happen. */
 static void leap(struct pair *p, u64 until)
 {
 	u64 next = until;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two links joined by a cable, with what a NIC would do around them: queues in
- * the input buffers, a host that takes packets at its own pace, and a parking
- * lot for RETRY buffers of dead links. Checks after every step that packets
- * arrive exactly once and in order, and that every buffer is accounted for.
+ * Two links joined by a cable, with what a NIC does around them: queues in the input buffers, a
+ * host that takes packets at its own pace, and a parking segment for the RETRY buffers of dead
+ * links. After every step it checks that packets arrive exactly once and in order, and that every
+ * buffer is accounted for.
  */
 #ifndef TESTS_LINKPAIR_H
 #define TESTS_LINKPAIR_H
@@ -17,16 +17,16 @@
 /**
  * struct end - one link and its surroundings
  * @input: accepted packets in their buffers
- * @backlog: packets of a dead link, to be sent again before new ones;
- *	@unresolved of them, from @lost_session, perhaps accepted by the peer
+ * @backlog: packets of a dead link, to be sent again before new ones; @unresolved of them, from
+ * 	@lost_session, were perhaps accepted by the peer
  * @sent, @got: packets of each VC, numbered from 0
  * @mgmt_sent, @mgmt_got: management packets, likewise
- * @drain: one chance in so many, each tick, to free a buffer
- * @load: one chance in so many, each tick, to send on each VC; 0 never
- * @serdes: the receiver's, if @modelled (pair_cable())
- * @fails: times the link failed; @reason: of the last
- * @thin: when it told last, it had less margin than training takes; @thins: times that
- *	this alone was told
+ * @drain: a buffer is freed with a chance of one in so many, each tick
+ * @load: a packet is sent on each VC with a chance of one in so many, each tick; 0: never
+ * @serdes: the receiver's SerDes, if @modelled (pair_cable())
+ * @fails: how often the link failed; @reason: of the last failure
+ * @thin: at the last report the margin was less than training accepts; @thins: how many reports
+ * 	changed only this
  */
 struct end {
 	struct tn_link link;
@@ -53,30 +53,30 @@ struct end {
 
 struct pair {
 	struct rnd r;
-	struct rnd cuts;	/* of frames into pieces */
+	struct rnd cuts;	/* how frames are cut into pieces */
 	u64 now;
 	u64 begun;
 	struct end end[2];
-	bool forged;		/* somebody lies: only safety is checked */
-	u32 limit;		/* packets of each VC and end; 0 none */
+	bool forged;		/* packets are forged: only memory safety is checked */
+	u32 limit;		/* of packets of each VC and end; 0: no limit */
 	u64 delivered;
 };
 
 void pair_start(struct pair *p, uint64_t seed);
-/* Before the first carrier and at any time later: what @e receives from. */
+/* Sets the cable from which @e receives, before the first carrier or at any later time. */
 void end_cable(struct end *e, const struct tn_cable *cable);
 void pair_carrier(struct pair *p, bool up);
 void pair_step(struct pair *p);
 void pair_run(struct pair *p, u64 ns);
-/* Run until both are up. Return: ns it took; fails after @limit. */
+/* Runs until both links are up. Return: the ns it took; fails after @limit. */
 u64 pair_up(struct pair *p, u64 limit);
 bool pair_both(const struct pair *p, unsigned int state);
-/* No faults, no new packets: everything must arrive. Fails after @limit ns. */
+/* Stops faults and new packets and runs until all packets arrive; fails after @limit ns. */
 void pair_settle(struct pair *p, u64 limit);
-/* Free all, and see that nothing leaked. */
+/* Frees everything and checks that nothing leaked. */
 void pair_end(struct pair *p);
 void end_restart(struct end *e);
-/* Before the links come up: random sizes, paces and faults of the cable. */
+/* Before the links come up: sets random sizes, paces and faults of the cable. */
 void end_vary(struct end *e);
 const char *pair_text(const struct pair *p);
 

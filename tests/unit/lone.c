@@ -4,7 +4,7 @@
 
 /* --- the host ------------------------------------------------------------------ */
 
-/* As a host hands it out that does not clean what comes back. */
+/* The packet as a host may hand it out that does not clear returned packets. */
 static struct tn_pkt *used(struct tn_pkt *pkt)
 {
 	void *owner = pkt->owner;
@@ -269,7 +269,7 @@ static void gather(struct lone *l)
 	assert_int_equal(l->bytes, l->tn.bytes);
 }
 
-/* A packet of the NIC: the neighbour takes it if it is the next. */
+/* A packet of the NIC arrives: the neighbour accepts it if it is the next. */
 static void hear(struct neighbour *n, const struct sent *s)
 {
 	unsigned int type = s->hdr.type;

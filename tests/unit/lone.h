@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One NIC alone: the test plays its host and all of its neighbours, packet by packet and
- * nanosecond by nanosecond. Nothing happens but what the test does.
+ * One NIC by itself: the test plays its host and all of its neighbours, packet by packet and
+ * nanosecond by nanosecond. Nothing happens except what the test does.
  */
 #ifndef TESTS_LONE_H
 #define TESTS_LONE_H
@@ -11,14 +11,14 @@
 #include "kernel/core/nic_impl.h"
 
 #define LONE_EVENTS	32
-#define LONE_SENT	256	/* packets of a frame */
-#define LONE_GUID	1000	/* of the NIC; of the neighbour on port p: 2000 + p */
+#define LONE_SENT	256	/* packets in a frame at most */
+#define LONE_GUID	1000	/* GUID of the NIC; that of the neighbour on port p is 2000 + p */
 
 /**
- * struct neighbour - what the test says and has heard on one port
+ * struct neighbour - what the test has sent and received on one port
  * @nonce, @attempt, @slots: of its INITs
  * @heard: the NIC's last INIT
- * @seed: of LCRCs, once up
+ * @seed: of LCRCs, once the link is up
  * @tseq: of its next packet; @rseq: expected from the NIC
  */
 struct neighbour {
@@ -41,14 +41,14 @@ struct sent {
 
 /**
  * struct lone
- * @table: rows and flows; @spare: another memory of the size
- * @no_memory, @no_park, @busy: the host has no packets, no parking memory, takes nothing
+ * @table: memory of rows and flows; @spare: another block of that size
+ * @no_memory, @no_park, @busy: the host has no packets, has no parking memory, takes nothing
  * @got: packets that were delivered
- * @parks: packets that were moved to parking memory
+ * @parks: how many packets were moved to parking memory
  * @mgmt, @mgmt_port, @mgmt_len: the last management packet; @mgmts: how many
- * @event: what was told; @events: how often
+ * @event: events that the NIC reported; @events: how many
  * @random: the next random number
- * @sent: what is in the last frame, @nsent packets, @frame bytes
+ * @sent: packets of the last frame, @nsent of them, in @frame bytes
  */
 struct lone {
 	u64 now;
@@ -75,9 +75,12 @@ struct lone {
 	u32 nsent;
 };
 
-/* Node @node of "3x3"; @tune may change cfg and params. No carrier yet. */
+/*
+ * Makes node @node of a torus such as "3x3"; @tune may change cfg and params. No port has a carrier
+ * yet.
+ */
 void lone_start(struct lone *l, const char *shape, u32 node, void (*tune)(struct lone *l));
-/* All packets are given back: else the test fails. */
+/* Frees the NIC; the test fails unless all packets have been given back. */
 void lone_end(struct lone *l);
 
 /** lone_link() - the link of @port */
@@ -96,55 +99,63 @@ static inline u64 lone_nc(struct lone *l, enum torus_node_counter c)
 	return tn_nic_counters(l->nic)[c];
 }
 
-/* A VCD flow counter, of all colours. */
+/* The sum over all colours of a flow counter of VCD packets. */
 u64 lone_fc(struct lone *l, enum torus_flow_counter c);
 
-/* What an INIT of the neighbour says, to be changed. A new attempt: @nonce is new. */
+/*
+ * The next INIT of the neighbour, for the test to change. If @nonce changes, it is a new attempt.
+ */
 struct tn_init lone_init_of(struct lone *l, unsigned int port);
 void lone_init(struct lone *l, unsigned int port, const struct tn_init *i);
-/* Carrier and handshake; afterwards the NIC has nothing more to say. */
+/* Gives @port its carrier and makes the handshake; afterwards the NIC has nothing more to send. */
 void lone_up(struct lone *l, unsigned int port);
 void lone_all_up(struct lone *l);
 
 /**
- * lone_make() - a packet of the neighbour, sealed
- * @h: TSEQ (but for IDLE) and RSEQ are added to what the neighbour is at
- * @t: ECRC is added to what it should be: 0 is a right one
- * @payload: h->len flits, or NULL: some
- * Return: bytes of it in @flits.
+ * lone_make() - makes a packet of the neighbour, with its checksums
+ * @h: its TSEQ (except of IDLE) and RSEQ are added to the neighbour's present ones
+ * @t: its ECRC is added to the right one: 0 makes a right one
+ * @payload: h->len flits, or NULL: any
+ * Return: how many bytes of @flits it takes.
  */
 u32 lone_make(struct lone *l, unsigned int port, u8 *flits, struct tn_hdr h, struct tn_tail t,
 	      const struct tn_via *via, const u8 *payload);
 void lone_rx(struct lone *l, unsigned int port, const u8 *bytes, u32 len);
-/* Made and received; the neighbour goes on to its next TSEQ. */
+/* Makes a packet and receives it; the neighbour goes on to its next TSEQ. */
 void lone_say(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t);
 void lone_say_via(struct lone *l, unsigned int port, struct tn_hdr h, struct tn_tail t,
 		  struct tn_via via);
-/* The neighbour has everything that it was sent. */
+/* The neighbour acknowledges all that it was sent. */
 void lone_ack(struct lone *l, unsigned int port);
 
-/** lone_tx() - the next frame of @port into sent[]. Return: packets in it. */
+/** lone_tx() - takes the next frame of @port into sent[]. Return: how many packets are in it. */
 u32 lone_tx(struct lone *l, unsigned int port);
-/* All frames of @port. Return: DATA and UNREACH packets in them; the last is sent[0]. */
+/*
+ * Takes all frames of @port. Return: how many DATA and UNREACH packets they have; the last one is
+ * sent[0].
+ */
 u32 lone_drain(struct lone *l, unsigned int port);
 
-/** lone_rows() - one row, in a table of the next version */
+/** lone_row() - writes one row, in a table of the next version */
 void lone_row(struct lone *l, u32 dst, u64 row);
-/* A row by DIR bits, without steps. */
+/* A row with these DIR bits, without steps. */
 static inline u64 lone_dirs(u64 dirs)
 {
 	return TORUS_ROW_VALID | dirs | 15ull << TORUS_ROW_FIRST_SHIFT |
 	       15ull << TORUS_ROW_LAST_SHIFT;
 }
 
-/* The host's packet of @len flits. Return: of tn_nic_send(); not taken: it is freed. */
+/*
+ * Sends a packet of @len flits from the host. Return: that of tn_nic_send(); a refused packet is
+ * freed.
+ */
 int lone_send(struct lone *l, u32 dst, unsigned int vc, u16 len);
-/* Takes the first that was delivered. NULL: none. The test frees it by lone_free(). */
+/* Takes the first packet that was delivered, or NULL. The test frees it with lone_free(). */
 struct tn_pkt *lone_got(struct lone *l);
 void lone_free(struct lone *l, struct tn_pkt *pkt);
-/* Frees all that were delivered. Return: how many. */
+/* Frees all packets that were delivered. Return: how many. */
 u32 lone_clear(struct lone *l);
-/* Events of @type since the last call of lone_told(), which forgets them all. */
+/* How many events of @type came since the last call of lone_told(), which forgets all events. */
 u32 lone_told(struct lone *l, u8 type);
 
 #endif /* TESTS_LONE_H */

@@ -6,11 +6,11 @@
 
 #include "tests/unit/memory.h"
 
-#define FENCE	32	/* bytes behind a block */
-#define FRESH	0xa5	/* what is in a block before it is written */
+#define FENCE	32	/* bytes after a block */
+#define FRESH	0xa5	/* content of a block before it is written */
 #define BEHIND	0xff
 
-/** struct head - in front of a block; all are in a list, the youngest first */
+/** struct head - in front of each block; all are in a list, the newest first */
 struct head {
 	_Alignas(max_align_t) struct head *next;
 	size_t size;
@@ -64,7 +64,7 @@ void memory_on_free(void (*fn)(const void *p, size_t size))
 	on_free = fn;
 }
 
-/* Where the list has a block. Return: NULL, it comes from a library. */
+/* Finds a block in the list. Return: NULL if it comes from a library. */
 static struct head **find(const void *p)
 {
 	struct head **h = &all;

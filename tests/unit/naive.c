@@ -79,7 +79,7 @@ struct head head_of(uint64_t row)
 	};
 }
 
-/** struct way - of a packet: where it is, how it came there; @hop: as for travel_by() */
+/** struct way - where a packet is and how it came there; @hop: as for travel_by() */
 struct way {
 	uint32_t node, hops;
 	unsigned int port;

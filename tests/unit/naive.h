@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A torus as one would draw it: a table of neighbours, one of cables that are dead, ways
- * taken hop by hop. It knows what the headers of lib/route/ promise and shares no code
- * with that.
+ * A simple model of a torus: a table of neighbours, a table of dead cables, and paths followed hop
+ * by hop. It implements what the headers of lib/route/ promise and shares no code with that.
  */
 #ifndef TESTS_NAIVE_H
 #define TESTS_NAIVE_H
@@ -17,10 +16,10 @@
 #define NEVER UINT32_MAX
 
 /**
- * struct model - as the test sees it
+ * struct model - a torus
  * @c: coordinates of each node
- * @next: neighbour of each node by each port
- * @said: ports that each node says must not be used
+ * @next: neighbour of each node at each port
+ * @said: ports that each node excludes
  * @seed, @began: of random histories
  */
 struct model {
@@ -33,34 +32,34 @@ struct model {
 	uint64_t seed, began;
 };
 
-/** model_make() - of a shape like "4x4x2"; nothing is dead */
+/** model_make() - makes a torus of a shape like "4x4x2" without dead cables */
 void model_make(struct model *m, const char *shape);
 
 /** back() - the port at the other end of the cable */
 unsigned int back(const struct model *m, unsigned int port);
 
-/** dead() - whether the cable at this port is, as either end says, or none is there */
+/** dead() - whether the cable at this port is dead, as either end says, or does not exist */
 bool dead(const struct model *m, uint32_t node, unsigned int port);
 
-/** flood() - @away: hops over healthy cables to @to from everywhere, or NEVER */
+/** flood() - sets @away to the hops over healthy cables from each node to @to, or NEVER */
 void flood(const struct model *m, uint32_t to, uint32_t *away);
 
-/** struct head - what a row says of a way */
+/** struct head - the path that a row describes */
 struct head {
 	unsigned int dirs, first, last;
 };
 
 struct head head_of(uint64_t row);
 
-/** struct visit - a node where a packet is or may be, and the port it leaves by */
+/** struct visit - a node where a packet is or may be, and the port by which it leaves */
 struct visit {
 	uint32_t node;
 	unsigned int port;
 };
 
-/** travel() - Return: hops of the header's way if it is fit for use, NEVER if not. */
+/** travel() - Return: the hops of the header's path if it can be used, else NEVER. */
 uint32_t travel(const struct model *m, uint32_t from, uint32_t to, const struct head *h);
-/** travel_by() - the same, and @hops tells each; room for all nodes of all its rings */
+/** travel_by() - the same; @hops gets each hop and has room for all nodes of all its rings */
 uint32_t travel_by(const struct model *m, uint32_t from, uint32_t to, const struct head *h,
 		   struct visit *hops);
 
@@ -69,8 +68,8 @@ unsigned int plain_dirs(const struct model *m, uint32_t from, uint32_t to);
 
 /**
  * visits() - where an adaptive packet may be that takes @dirs in any order
- * @visit: room for all nodes; of each the port that the packet can count on; the
- *	destination is not among them
+ * @visit: room for all nodes; gets each node but the destination, with the port that the packet can
+ * 	rely on
  * Return: how many.
  */
 unsigned int visits(const struct model *m, uint32_t from, uint32_t to, unsigned int dirs,

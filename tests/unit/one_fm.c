@@ -205,7 +205,7 @@ static const struct fm_ops ops = {
 
 /* --- beginning and end --------------------------------------------------------------- */
 
-/* The rows of a ring in which all links are up. */
+/* Sets the rows of a ring in which all links are up. */
 static void wire(struct one_fm *o)
 {
 	for (uint32_t i = 0; i < o->nodes; i++) {
@@ -227,7 +227,7 @@ static void wire(struct one_fm *o)
 	}
 }
 
-/* @version: of its rows; 0: it has none, and no place. */
+/* @version: of the node's rows; 0: it has none, and no place. */
 static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int fanout,
 		  uint64_t version)
 {
@@ -335,7 +335,7 @@ static void step(struct one_fm *o, uint64_t end)
 
 	o->now = due < end ? (due > o->now ? due : o->now) : end;
 	fm_timer(o->fm, o->now);
-	/* What is due is done, or it would be asked for again and again. */
+	/* Due timers have run; otherwise fm_expiry() would return a past time again and again. */
 	assert_true(fm_expiry(o->fm) > o->now);
 }
 
@@ -347,7 +347,7 @@ void one_run(struct one_fm *o, uint64_t ns)
 		step(o, end);
 }
 
-/* The step that all who can be asked, and have not answered, were asked for. */
+/* The step that all nodes that can be asked, and have not answered, were asked for. */
 static unsigned int step_at_hand(const struct one_fm *o)
 {
 	unsigned int found = ONE_NOTHING;

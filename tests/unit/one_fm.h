@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One manager by itself, in virtual time. The test is its NIC, its links and all other
- * nodes of a ring: it says what they report, and sees what the manager asks of them.
+ * One manager by itself, in virtual time. The test is its NIC, its links and all other nodes of a
+ * ring: it makes their reports, and sees what the manager asks of them.
  */
 #ifndef TESTS_ONE_FM_H
 #define TESTS_ONE_FM_H
@@ -11,27 +11,27 @@
 
 #define ONE_NODES 40
 #define ONE_PORTS 2		/* of a ring: 0 is +x, 1 is -x */
-#define ONE_SPARE 2		/* ports of its NICs that the ring has no use for */
+#define ONE_SPARE 2		/* ports of its NICs that the ring does not use */
 #define ONE_MS 1000000ULL
 #define ONE_RESEND (20 * ONE_MS)
 #define ONE_DRAIN_MAX (100 * ONE_MS)
 #define ONE_RESOLVE_MAX (300 * ONE_MS)
 #define ONE_MEMBER_MAX (400 * ONE_MS)
-#define ONE_SOON (50 * ONE_MS)	/* what follows at once, or after a count, comes sooner */
+#define ONE_SOON (50 * ONE_MS)	/* what is due at once, or after a count, comes sooner */
 
-/* What is asked of nodes: enum fm_step_kind, or nothing. */
+/* What nodes can be asked for: a step (enum fm_step_kind), or nothing. */
 #define ONE_NOTHING FM_STEPS
 
 /**
  * struct one_node - a node; number 0 is where the manager of a root runs
  * @conn: its connection to the manager; 0: none
  * @sums: what it has counted, which it reports when it is asked
- * @below: and reports of nodes that hang below it
- * @rows: version of the rows that its NIC had when it came
+ * @below: further reports, of nodes below it in the tree
+ * @rows: version of the rows that its NIC had when the node joined
  * @mute: it does not report
- * @asked, @version, @round: the step that was said to it last
- * @answered: it has reported that
- * @times: that this step was said to it
+ * @asked, @version, @round: the step that it was asked for last
+ * @answered: it has reported that step
+ * @times: how often it was asked for that step
  */
 struct one_node {
 	uint64_t guid;
@@ -49,7 +49,7 @@ struct one_node {
 	char parent[FM_ADDR_MAX];
 };
 
-/** struct one_resolve - a call of park_resolve; @seq -1: all that is parked is kept */
+/** struct one_resolve - a call of park_resolve; @seq -1: all parked packets are kept */
 struct one_resolve {
 	unsigned int port;
 	uint32_t session;
@@ -59,15 +59,16 @@ struct one_resolve {
 #define ONE_RESOLVES 32
 
 /**
- * struct one_fm - the manager and all around it
- * @entry: of the last table that a root sent, the nodes that are @in_table
+ * struct one_fm - the manager and its surroundings
+ * @entry: entries of the last table that a root sent, for the nodes that are @in_table
  * @up: the connection that a member has to the root, and its address; 0: none
  * @told: the last message that the manager of a member sent up, by type
  * @ntold: how many of each type
- * @writes, @written: of rows: how often, and the last version; @write_err: what it returns
- * @placed, @place: how often its NIC was given a place, and the last; @place_err: likewise
- * @replays, @opened: of parked packets: how often, and the ports of the last
- * @releases, @gave_up: of holds: how often, and whether receivers give up what is missing
+ * @writes, @written: how often rows were written, and their last version; @write_err: what the NIC
+ * 	returns
+ * @placed, @place: how often its NIC was given a place, and the last one; @place_err: likewise
+ * @replays, @opened: how often parked packets were replayed, and the ports of the last replay
+ * @releases, @gave_up: how often holds were lifted, and whether receivers give up missing packets
  */
 struct one_fm {
 	struct fm *fm;
@@ -93,75 +94,78 @@ struct one_fm {
 	int next_conn;
 };
 
-/** one_root() - a root of @nodes nodes, with all of them, and version 1 is in force */
+/** one_root() - makes a root of @nodes nodes, which have all joined; version 1 is in force */
 void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout);
-/** one_root_without() - ... at the place of @absent is nobody, and nobody was */
+/** one_root_without() - the same, but there has never been a node at the place of @absent */
 void one_root_without(struct one_fm *o, uint32_t nodes, uint32_t absent);
 /**
- * one_root_anew() - a root that starts anew on a NIC with a place, which has the rows of
- * version[0]; others join it with rows of version[i], 0: none. Its first table is not yet
- * reported
+ * one_root_anew() - makes a root that restarts on a NIC with a place and the rows of version[0];
+ * node i joins it with the rows of version[i], 0: none. Its first table is not yet reported
  */
 void one_root_anew(struct one_fm *o, uint32_t nodes, const uint64_t *version);
-/** one_member() - node @self of @nodes, which has joined the root and has no table yet */
+/** one_member() - makes node @self of @nodes, which has joined the root and has no table yet */
 void one_member(struct one_fm *o, uint32_t nodes, uint32_t self);
 void one_end(struct one_fm *o);
 
 /* --- time */
 
-/** one_run() - all that is due within @ns; nobody reports anything */
+/** one_run() - does all that is due within @ns; no node reports anything */
 void one_run(struct one_fm *o, uint64_t ns);
 /**
- * one_asked() - runs until somebody who is not mute is asked for what he has not reported
- * Return: which step (enum fm_step_kind), or ONE_NOTHING: nobody is within that many ns
+ * one_asked() - runs until a node that is not mute is asked for something that it has not reported
+ * Return: which step (enum fm_step_kind), or ONE_NOTHING: none is asked within that many ns
  */
 unsigned int one_asked(struct one_fm *o, uint64_t within);
-/** one_answer() - all who are asked, and are not mute, report */
+/** one_answer() - all nodes that are asked, and are not mute, report */
 void one_answer(struct one_fm *o);
-/** one_until() - all report what they are asked until that is @step. Return: ns it took */
+/**
+ * one_until() - lets nodes report what they are asked until that is @step. Return: the ns it took
+ */
 uint64_t one_until(struct one_fm *o, unsigned int step);
-/** one_version() - begins @version, though nothing changed, and all switch to it */
+/** one_version() - begins @version, although nothing changed; all nodes switch to it */
 void one_version(struct one_fm *o, uint64_t version);
-/** one_finish() - all report whatever they are asked, until nothing is for some time */
+/**
+ * one_finish() - lets nodes report what they are asked, until they are asked nothing for some time
+ */
 void one_finish(struct one_fm *o);
 
-/* --- what other nodes do, and the links of the own one */
+/* --- what other nodes do, and the links of the manager's own node */
 
 void one_join(struct one_fm *o, uint32_t node);
 /** one_gone() - the connection of @node ends */
 void one_gone(struct one_fm *o, uint32_t node);
-/** one_adopt() - @parent says that @node is below it now */
+/** one_adopt() - @parent reports that @node is now below it */
 void one_adopt(struct one_fm *o, uint32_t node, uint32_t parent);
 void one_report(struct one_fm *o, uint32_t node);
-/** one_lose() - @node says that its link at @port ended, the last of @session at @seq */
+/** one_lose() - @node reports that the last session @session of its link at @port ended at @seq */
 void one_lose(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session,
 	      uint16_t seq);
-/** one_mend() - ... is up again, and closed until the next replay */
+/** one_mend() - @node reports that the link is up again, and closed until the next replay */
 void one_mend(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session);
-/** one_row() - @node says its row */
+/** one_row() - @node reports its row */
 void one_row(struct one_fm *o, uint32_t node);
-/** one_problem() - whether the manager tells of a problem of @kind with @part in its text */
+/** one_problem() - whether the manager reports a problem of @kind with @part in its text */
 bool one_problem(const struct one_fm *o, const char *kind, const char *part);
 /** one_link() - the link of the manager's own NIC is in @state */
 void one_link(struct one_fm *o, unsigned int port, unsigned int state, bool closed,
 	      uint32_t session, uint16_t seq);
-/** one_say() - the root says @msg to a member */
+/** one_say() - the root sends @msg to a member */
 void one_say(struct one_fm *o, const struct fm_msg *msg);
 uint64_t one_fingerprint(const struct one_fm *o, uint32_t node);
 
 /* --- packets of @colour, as NICs count them */
 
-/** one_sends() - @node put @n into the network, and they are still in its own NIC */
+/** one_sends() - @node puts @n packets into the network, which are still in its own NIC */
 void one_sends(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
-/** one_moves() - @n went on to the NIC of @to, which @from was told */
+/** one_moves() - @n packets go on to the NIC of @to, which acknowledges them to @from */
 void one_moves(struct one_fm *o, uint32_t from, uint32_t to, unsigned int colour, uint64_t n);
-/** one_gets() - @n in its NIC are delivered */
+/** one_gets() - @n packets in the NIC of @node are delivered */
 void one_gets(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
-/** one_parks() - @n in its NIC are parked */
+/** one_parks() - @n packets in the NIC of @node are parked */
 void one_parks(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
-/** one_replays() - @n that were parked are sent anew */
+/** one_replays() - @n parked packets are sent again */
 void one_replays(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
-/** one_gets_again() - @n of those that others replayed, and are in its NIC, are delivered */
+/** one_gets_again() - @n packets that others replayed, and that are in its NIC, are delivered */
 void one_gets_again(struct one_fm *o, uint32_t node, unsigned int colour, uint64_t n);
 
 #endif /* TESTS_ONE_FM_H */

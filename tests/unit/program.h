@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A program of this build, run as people run it. */
+/* Runs a program of this build as users run it. */
 #ifndef TESTS_PROGRAM_H
 #define TESTS_PROGRAM_H
 
@@ -7,19 +7,19 @@
 #include <jansson.h>
 
 extern char program[PATH_MAX];
-/* What it printed when it was run last. */
+/* What the program printed when it was run last. */
 extern char out[1 << 20], err[1 << 16];
 
-/** program_is() - which: @name of the build that the test @self belongs to */
+/** program_is() - selects the program: @name of the build that the test @self belongs to */
 void program_is(const char *self, const char *name);
 
-/** run() - with words split at blanks. Return: its exit status */
+/** run() - runs it with words split at blanks. Return: its exit status */
 int run(const char *args);
-/** expect() - runs it; fails unless that is its exit status */
+/** expect() - runs it; the test fails unless it exits with @status */
 void expect(const char *args, int status);
-/** has() - fails unless @what is in @text */
+/** has() - the test fails unless @what is in @text */
 void has(const char *text, const char *what);
-/** printed() - what it printed, as JSON; the caller drops it */
+/** printed() - what it printed, as JSON; the caller frees it with json_decref() */
 json_t *printed(void);
 
 #endif /* TESTS_PROGRAM_H */

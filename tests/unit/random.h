@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Random numbers that a failing test can be given again: SEED=N in the
- * environment, else the test's own fixed seed.
+ * Random numbers that a failed test can repeat: SEED=N in the environment, else the test's own
+ * fixed seed.
  */
 #ifndef TESTS_RANDOM_H
 #define TESTS_RANDOM_H
@@ -18,7 +18,7 @@ static inline uint64_t random_next(uint64_t *state)
 	return v ^ v >> 31;
 }
 
-/* A number below @n. */
+/* A random number below @n. */
 static inline uint32_t random_below(uint64_t *state, uint32_t n)
 {
 	return (uint32_t)((random_next(state) >> 32) * n >> 32);

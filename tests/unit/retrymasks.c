@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tests/unit/retrymasks.h"
 
-#define FLYING 64	/* frames under way each way */
+#define FLYING 64	/* frames under way in each direction */
 #define ROUNDS_MAX 4000
 
 struct frame {
@@ -152,7 +152,7 @@ static void hear(struct history *h)
 	}
 }
 
-/* The timers of a link: the sender's, and the receiver's reminder of an E. */
+/* The timers of a link: that of the sender, and the receiver's reminder of an E. */
 static void timers(struct history *h)
 {
 	if (h->round - h->progress_at < h->m->timeout)

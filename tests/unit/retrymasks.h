@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Everything that a wire can do to the first frames of a session, one history
- * for each value of a bit mask: bit i says whether frame i (both directions
- * counted together, in the order in which they are sent) is hit. What hitting
- * means is the caller's; the frames after those of the mask are left alone.
+ * Everything that a wire can do to the first frames of a session, one history for each value of a
+ * bit mask: bit i says whether frame i is hit (frames of both directions are counted together, in
+ * the order in which they are sent). The caller defines what a hit does. Frames after those of the
+ * mask are not hit.
  */
 #ifndef TESTS_RETRYMASKS_H
 #define TESTS_RETRYMASKS_H
@@ -16,11 +16,11 @@ enum hit { HIT_LOST, HIT_DAMAGED, HIT_TWICE, HIT_LATE, HITS };
 /**
  * struct masks - one set of histories
  * @bits: of the mask, at most 20
- * @packets: to be sent, at most 16
- * @window: how many may be outstanding
+ * @packets: how many are sent, at most 16
+ * @window: how many may be unacknowledged
  * @delay: rounds that a frame is under way
- * @every: the receiver answers each so many good packets, and at once after an
- *	error or a packet that is behind
+ * @every: the receiver answers each so many good packets, and at once after an error or a packet
+ * 	that it already has
  * @timeout: rounds without progress after which the sender goes back
  */
 struct masks {
@@ -34,7 +34,7 @@ struct masks {
 	unsigned int timeout;
 };
 
-/** struct masks_cost - over all histories */
+/** struct masks_cost - sums over all histories */
 struct masks_cost {
 	u64 histories;
 	u64 sent;		/* packets put onto the wire */
@@ -43,14 +43,14 @@ struct masks_cost {
 };
 
 /**
- * masks_run() - all histories of @m; a failure prints the mask
- * Checks that every packet arrives once and in order, that nothing leaves the
- * RETRY buffer before it was accepted, that no honest answer is taken for a lie,
- * and that each history ends. $MASK runs one alone.
+ * masks_run() - plays all histories of @m; a failure prints the mask
+ * Checks that every packet arrives once and in order, that no packet leaves the RETRY buffer before
+ * it was accepted, that no honest answer is taken for a lie, and that each history ends. MASK=N in
+ * the environment plays one history alone.
  */
 struct masks_cost masks_run(const struct masks *m);
 
-/** masks_all() - all kinds of hits, delays and answering, for one protocol */
+/** masks_all() - all kinds of hits, delays and answers, for one protocol */
 void masks_all(const struct tn_retry_ops *ops);
 
 #endif /* TESTS_RETRYMASKS_H */

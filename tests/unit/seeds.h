@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Seeded random tests: the same seed gives the same run; a failure prints the
- * seed, and SEED=N in the environment runs that one alone,
- * SEEDS=N seeds 1 to N. With EVERY set, whatever its value, only the first quarter of the seeds is
- * run: these tests are short, and with fewer seeds they would find much less.
+ * Random tests with seeds: the same seed gives the same run; a failure prints the seed. SEED=N in
+ * the environment runs only that seed, SEEDS=N runs seeds 1 to N. If EVERY is set, to any value,
+ * only the first quarter of the seeds is run: these tests are short, and with fewer seeds they
+ * would find much less.
  */
 #ifndef TESTS_SEEDS_H
 #define TESTS_SEEDS_H
@@ -36,13 +36,13 @@ static inline uint64_t rnd64(struct rnd *r)
 	return z ^ z >> 31;
 }
 
-/* 0 .. n - 1; n > 0 */
+/* A random number from 0 to n - 1; n > 0 */
 static inline uint32_t rnd_below(struct rnd *r, uint32_t n)
 {
 	return (uint32_t)((rnd64(r) >> 32) * n >> 32);
 }
 
-/* true once in n */
+/* true with a chance of 1 in n */
 static inline int rnd_one_in(struct rnd *r, uint32_t n)
 {
 	return n && !rnd_below(r, n);
@@ -56,7 +56,7 @@ static inline void rnd_fill(struct rnd *r, void *p, size_t len)
 		*b++ = (uint8_t)rnd64(r);
 }
 
-/* Run @fn for seeds 1 .. @n, or for the one in the environment. */
+/* Runs @fn for seeds 1 to @n, or for those that the environment names. */
 static inline void for_seeds(unsigned int n, void (*fn)(uint64_t seed))
 {
 	const char *one = getenv("SEED"), *more = getenv("SEEDS");
@@ -74,7 +74,7 @@ static inline void for_seeds(unsigned int n, void (*fn)(uint64_t seed))
 		fn(s);
 }
 
-/* Like assert_true(), and tells how to see it again. */
+/* Like assert_true(); a failure also prints the seed that repeats it. */
 #define expect(r, cond, fmt, ...) do {						\
 	if (!(cond)) {								\
 		print_error("SEED=%" PRIu64 ": %s: " fmt "\n", (r)->seed,	\

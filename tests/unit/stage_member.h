@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A node with a root above and two children below, who have a part in a recovery. */
+/* A node that takes part in a recovery, with the root above it and two children below it. */
 #ifndef TESTS_STAGE_MEMBER_H
 #define TESTS_STAGE_MEMBER_H
 
@@ -19,7 +19,7 @@ static inline void child(int conn, uint32_t node, uint64_t version)
 	stage_msg(&s, conn, &m);
 }
 
-/* Node 1 of a ring of four, with children 2 and 3 by connections 52 and 53. */
+/* Node 1 of a ring of four has joined, with children 2 and 3 at connections 52 and 53. */
 static inline void joined(void)
 {
 	struct fm_init i;
@@ -61,7 +61,7 @@ static inline void reports(int conn, uint32_t node, uint64_t version, uint32_t r
 	stage_msg(&s, conn, &m);
 }
 
-/* They have version 1 in force, as far as its table goes. */
+/* The node and its children have version 1 in force. */
 static inline void in_force(void)
 {
 	joined();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A root and nodes that do as they are told. */
+/* A root, and nodes that do what it asks for. */
 #ifndef TESTS_STAGE_ROOT_H
 #define TESTS_STAGE_ROOT_H
 
@@ -9,7 +9,7 @@
 
 static struct stage s;
 
-/* The root of a fabric of that shape, whose links are up. */
+/* Makes the root of a fabric of that shape, with all links up. */
 static inline void root(const char *shape)
 {
 	struct fm_row row;
@@ -28,7 +28,7 @@ static inline struct fm_msg hello(uint32_t node)
 	return stage_hello(&s, node);
 }
 
-/* By connection 100 + node. */
+/* A node joins by connection 100 + node. */
 static inline void joins(const struct fm_msg *m)
 {
 	int conn = (int)(m->hello.guid - NIC + 100);
@@ -51,7 +51,7 @@ static inline void reports(uint32_t node, uint32_t round)
 	stage_msg(&s, (int)node + 100, &m);
 }
 
-/* All that are children of the root do what is asked for until nothing is under way. */
+/* All nodes, which are children of the root, do what it asks for until nothing is under way. */
 static inline void settle(uint32_t nodes)
 {
 	stage_run_ns(&s, s.now + 10 * MS);
@@ -62,7 +62,7 @@ static inline void settle(uint32_t nodes)
 	}
 }
 
-/* ... of a ring of four, all of them children of the root, at rest. */
+/* Makes the root of a ring of four, all of them its children, at rest. */
 static inline void ring(void)
 {
 	struct fm_outline o;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a manager asks for and says, written down as lines. */
+/* Records what a manager asks for and sends, as lines of text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -144,7 +144,7 @@ static void hello(struct stage *s, const struct fm_hello *h)
 		add(s, "%s%d", d ? "," : " ", h->position[d]);
 	number(s, "version", h->version);
 	term(s, h->term);
-	/* It follows the clock; how far it is ahead of that is told. */
+	/* It follows the clock; the line has the difference to it. */
 	add(s, " attach %+lld", (long long)(h->attach - START - s->now));
 	number(s, "relay", h->relay_packets);
 	number(s, "table", h->table);
@@ -243,7 +243,7 @@ static void body(struct stage *s, const struct fm_msg *m)
 	}
 }
 
-/* What the receiver finds, who takes a message only if all in it is as it may be. */
+/* What the receiver finds; it only takes a message if all parts of it are valid. */
 static void by_wire(struct stage *s, const struct fm_msg *m)
 {
 	struct fm_msg got;

@@ -34,7 +34,7 @@ static void check(void)
 		loop_stop(loop);
 }
 
-/* A timer of the kernel, which goes on while the program's clock may be stopped. */
+/* A timer of the kernel, which runs although the program's clock may be stopped. */
 static void on_tick(void *arg, unsigned int what)
 {
 	uint64_t n;
@@ -62,7 +62,7 @@ static void on_due(void *arg)
 	loop_stop(loop);
 }
 
-/* Timers due at one moment run in any order; after a second turn none of them is left. */
+/* Timers that are due at one time run in any order; after a second turn none is left. */
 void run_due(void)
 {
 	for (unsigned int i = 0; i < 2; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The service network within one process: the ends of two managers in one loop, and strangers,
+ * The service network within one process: both ends of two managers in one loop, and strangers:
  * plain sockets that have not proved anything and send what the test wants.
  */
 #ifndef TESTS_SVC_ENDS_H
@@ -10,7 +10,7 @@
 #include "daemon/svc.h"
 
 #define HERE "127.0.0.1"
-#define USER_TIMEOUT_MS 60000	/* the kernel's, longer than any test takes */
+#define USER_TIMEOUT_MS 60000	/* of the kernel, longer than any test takes */
 #define KEY_A "0123456789abcdefA"
 #define KEY_B "0123456789abcdefB"
 
@@ -18,7 +18,7 @@
  * struct end - one manager's side
  * @conn: the last connection that came up
  * @bytes: length of the last message's text
- * @close_at: closes the connection when so many messages have come
+ * @close_at: closes the connection after this many messages
  */
 struct end {
 	struct auth auth;
@@ -37,7 +37,7 @@ int ends_setup(void **state);
 int ends_teardown(void **state);
 
 void end_auth(struct end *e, const char *fabric, const char *name, const char *key);
-/** end_open() - listens on @host, on a port that is free */
+/** end_open() - listens on @host, on a free port */
 void end_open(struct end *e, const char *host, const char *fabric, const char *name,
 	      const char *key);
 void end_close(struct end *e);
@@ -50,7 +50,7 @@ unsigned int connections(const struct end *e, bool outgoing);
 /** run_until() - runs the loop until @fn is true, which is tested after each callback of an end
  * and every 5 ms of real time; fails after 60 s of real time */
 void run_until(bool (*fn)(void));
-/** run_due() - runs all callbacks that are due by now */
+/** run_due() - runs all callbacks that are due now */
 void run_due(void);
 
 /** stranger_from() - a connection to @b from an address "IP:PORT"; its port is ignored */

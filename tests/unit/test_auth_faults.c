@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The proof of a peer when what it is made of fails: nobody is let in for that, and nothing
- * is left of it. What an admin reads of a key file that will not do, to the letter. And
- * that no key stays in memory.
+ * A peer's proof when the functions that compute it fail: no peer is accepted because of that, and
+ * nothing is left behind. The exact messages about key files that cannot be used. And no key stays
+ * in memory.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +42,7 @@ gcry_error_t __wrap_gcry_mac_read(gcry_mac_hd_t h, void *data, size_t *len);
 void __real_gcry_mac_close(gcry_mac_hd_t h);
 void __wrap_gcry_mac_close(gcry_mac_hd_t h);
 
-/* Whether it is this step's turn to fail, once. */
+/* Whether the call of this step is the one that fails. */
 static bool turn_of(enum step step)
 {
 	if (fails != step || --fails_at)
@@ -106,7 +106,7 @@ static void make_file(char *path, const char *data, size_t len, mode_t mode)
 	close(fd);
 }
 
-/* It cannot be opened; nothing is left of the attempt, and closing it is no harm. */
+/* The file cannot be opened; nothing is left behind, and closing is harmless. */
 static void not_opened(const char *path, int want, const char *text)
 {
 	unsigned int files = files_open();
@@ -124,7 +124,7 @@ static void not_opened(const char *path, int want, const char *text)
 	auth_close(&a);
 }
 
-/* Before anything else: the library is asked for its version once. */
+/* Comes first: the version of the library is only checked once. */
 static void old_library(void **state)
 {
 	char path[64];
@@ -147,7 +147,7 @@ static void key_files(void **state)
 	not_opened("/nonexistent/key", -ENOENT, "key file %s: No such file or directory");
 	not_opened("/tmp", -EINVAL, "key file %s is not a regular file");
 	not_opened("/dev/null", -EINVAL, "key file %s is not a regular file");
-	/* A file that can be opened and not be read. */
+	/* A file that can be opened but not read. */
 	not_opened("/proc/self/mem", -EIO, "key file %s: Input/output error");
 	make_file(path, KEY, 16, 0601);
 	not_opened(path, -EPERM,
@@ -186,7 +186,7 @@ static void open_ok(struct auth *a, const char *name)
 	unlink(path);
 }
 
-/* A manager that was started without standard input may get file 0 for anything. */
+/* A manager that was started without standard input may get descriptor 0 for any file. */
 static void file_zero(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
@@ -203,7 +203,7 @@ static void file_zero(void **state)
 	close(kept);
 }
 
-/* The block with the key, as it is when it is given back. */
+/* Whether the block with the key had been wiped when it was freed. */
 static bool wiped;
 
 static void look_for_key(const void *p, size_t size)
@@ -224,7 +224,7 @@ static void key_wiped(void **state)
 	open_ok(&a, "n0");
 	assert_string_equal(a.fabric, "green");
 	assert_string_equal(a.name, "n0");
-	/* The library is told that nobody else will set it up. */
+	/* The library knows that no other code will initialise it. */
 	assert_true(gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P));
 	memory_on_free(look_for_key);
 	auth_close(&a);
@@ -236,7 +236,7 @@ static void key_wiped(void **state)
 
 /* --- conversations ---------------------------------------------------------------- */
 
-/* Two ends of one fabric, up to the step that does not lead on. Return: the refusal's text. */
+/* A handshake of two ends of one fabric until it stops. Return: the refusal's text. */
 static const char *refused_at(unsigned int *turns)
 {
 	static struct auth_session s[2];
@@ -317,7 +317,7 @@ static void no_random_numbers(void **state)
 		assert_true(call_given());
 		assert_int_equal(turns, 1);
 	}
-	/* A signal is no reason to give up. */
+	/* A signal must not make it give up. */
 	call_gives(CALL_RANDOM, 1, -1, EINTR);
 	assert_string_equal(refused_at(&turns), "");
 	assert_true(call_given());
@@ -340,7 +340,7 @@ static void way_close(struct auth *a)
 	closes++;
 }
 
-/* Another way to prove: its answers are passed on, and it is closed once. */
+/* Another method of proof: its answers are passed on, and it is closed once. */
 static void other_way(void **state)
 {
 	static const struct auth_ops way = { .name = "way", .open = way_open, .close = way_close };
@@ -356,7 +356,7 @@ static void other_way(void **state)
 	assert_int_equal(closes, 1);
 }
 
-/* What a peer is told that says the wrong thing at the wrong time. */
+/* The refusals that a peer gets for a message that is wrong or comes at the wrong time. */
 static void refusals(void **state)
 {
 	struct fm_auth m = { .fabric = "green", .nonce_len = 32 }, out;
@@ -368,7 +368,7 @@ static void refusals(void **state)
 	auth_session_init(&s, &a, false);
 	assert_int_equal(auth_step(&s, &m, &out), AUTH_REFUSED);
 	assert_string_equal(s.text, "the name is missing or changes");
-	strcpy(m.name, "n");		/* as short as names are */
+	strcpy(m.name, "n");		/* the shortest name */
 	auth_session_init(&s, &a, false);
 	assert_int_equal(auth_step(&s, &m, &out), AUTH_SEND);
 	assert_string_equal(out.fabric, "green");

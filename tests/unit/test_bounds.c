@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root in a recovery whose packets do not all come: how long it waits for them, what it
- * says of them, and that what is lost once is not waited for again.
+ * A root in a recovery in which packets are missing: how long it waits for them, what it reports
+ * about them, and that it does not wait twice for packets that are lost.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,9 +12,9 @@
 
 #include "tests/unit/one_fm.h"
 
-/* A missing packet is more likely late than lost if it is known how many were lost before. */
+/* A missing packet is more likely late than lost if the earlier losses are known. */
 #define LATE (10 * ONE_DRAIN_MAX)
-/* A replay in which something always moves ends as well. */
+/* A replay in which something always moves must end, too. */
 #define FOR_EVER (40 * ONE_DRAIN_MAX)
 
 static struct one_fm o;
@@ -31,7 +31,7 @@ static void takes(unsigned int step, uint64_t ns)
 	assert_in_range(one_until(&o, step), ns, ns + ONE_SOON);
 }
 
-/* The NIC of @node lost its memory, so it is not known any more how many were lost before. */
+/* The NIC of @node lost its memory, so the number of earlier losses is not known any more. */
 static void starts_anew(uint32_t node)
 {
 	one_gone(&o, node);
@@ -45,7 +45,7 @@ static void starts_anew(uint32_t node)
 
 /* --- drain -------------------------------------------------------------------------- */
 
-/* Counts follow each other: at once, then later and later, but never later than 20 ms. */
+/* The root counts again at once, then at growing intervals of at most 20 ms. */
 static void counts_follow(void **state)
 {
 	uint64_t was, gap = 0;
@@ -76,7 +76,7 @@ static void lost_in_the_network(void **state)
 	takes(FM_STEP_RESUME, LATE);
 	assert_true(last(2)->bounded);
 	assert_int_equal(fm_last(o.fm)->lost, 3);
-	/* Others that are sent are not mistaken for them. */
+	/* Replayed packets are not mistaken for missing ones. */
 	one_sends(&o, 1, 2, 2);
 	one_version(&o, 3);
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
@@ -95,7 +95,7 @@ static void lost_before_is_not_known(void **state)
 	o.node[2].sums.lost = 10;
 	starts_anew(3);
 	takes(FM_STEP_RESUME, ONE_DRAIN_MAX);
-	/* Then receivers have given up what they waited for, and say how many that are. */
+	/* Then receivers have given up missing packets and report how many. */
 	o.node[2].sums.lost = 12;
 	assert_true(last(2)->bounded);
 	assert_int_equal(fm_last(o.fm)->lost, 2);
@@ -118,7 +118,7 @@ static void late_packets_are_progress(void **state)
 		}
 		one_gets(&o, 1, 1, 1);
 	}
-	/* What goes into the network now says nothing of the old. */
+	/* New packets in the network say nothing about the old ones. */
 	began = o.now;
 	for (;;) {
 		one_sends(&o, 2, 2, 1);
@@ -131,7 +131,7 @@ static void late_packets_are_progress(void **state)
 	one_end(&o);
 }
 
-/* Adaptive packets, which are in no sum, park and are replayed: no other comes by that. */
+/* Adaptive packets are in no sum: that they park and are replayed is no progress. */
 static void parking_is_no_progress(void **state)
 {
 	uint64_t began;
@@ -149,7 +149,7 @@ static void parking_is_no_progress(void **state)
 	one_end(&o);
 }
 
-/* Whatever the colour of those that come. */
+/* It is progress if packets arrive, of any colour. */
 static void progress_of_any_colour(void **state)
 {
 	(void)state;
@@ -176,7 +176,7 @@ static void progress_of_any_colour(void **state)
 	}
 }
 
-/* A NIC without a manager goes on sending packets of an old colour: these never end. */
+/* A NIC without a manager goes on sending packets of an old colour, so these never end. */
 static void silent_nic_sends_for_ever(void **state)
 {
 	uint64_t began;
@@ -197,7 +197,7 @@ static void silent_nic_sends_for_ever(void **state)
 
 /* --- replay --------------------------------------------------------------------------- */
 
-/* Node 1 has parked @n, and is asked to replay them. */
+/* Node 1 has parked @n packets and is asked to replay them. */
 static void parked(uint64_t version, uint64_t n)
 {
 	one_sends(&o, 1, (version - 1) % TORUS_COLOURS, n);
@@ -228,7 +228,7 @@ static void until_all_have_come(void **state)
 	assert_false(r->bounded);
 	for (unsigned int i = 1; i < FM_STAMPS; i++)
 		assert_true(r->at[i] && r->at[i] >= r->at[i - 1]);
-	/* None of these is counted again. */
+	/* These are not counted again. */
 	one_version(&o, 3);
 	takes(FM_STEP_RESUME, 0);
 	r = last(3);
@@ -237,7 +237,7 @@ static void until_all_have_come(void **state)
 	one_end(&o);
 }
 
-/* A port that was closed is opened by a replay, though nothing is parked. */
+/* A replay opens closed ports even if nothing is parked. */
 static void ports_are_opened(void **state)
 {
 	(void)state;
@@ -265,7 +265,7 @@ static void lost_in_the_replay(void **state)
 	assert_int_equal(fm_last(o.fm)->lost, 2);
 	one_version(&o, 3);
 	last(3);
-	/* They are not waited for again, others are. */
+	/* These are not waited for again; others are. */
 	parked(4, 1);
 	one_replays(&o, 1, 0, 1);
 	one_answer(&o);
@@ -276,7 +276,7 @@ static void lost_in_the_replay(void **state)
 	one_end(&o);
 }
 
-/* Whatever still happens to what is replayed: the others may come as well. */
+/* Any progress of replayed packets counts: the others may still come. */
 static void late_replays_are_progress(void **state)
 {
 	(void)state;
@@ -310,7 +310,7 @@ static void late_replays_are_progress(void **state)
 	one_end(&o);
 }
 
-/* The time begins when the last end of a link is known, and what was parked there with it. */
+/* The time begins when the last end of a link, and so what was parked there, is known. */
 static void drain_begins_when_ends_are_known(void **state)
 {
 	(void)state;
@@ -328,7 +328,7 @@ static void drain_begins_when_ends_are_known(void **state)
 	one_end(&o);
 }
 
-/* Each replay of a node parks another packet, of a flow that runs into a dead link. */
+/* Each replay of a node parks another packet, of a flow that leads to a dead link. */
 static void parks_for_ever(void **state)
 {
 	uint64_t began;
@@ -345,7 +345,7 @@ static void parks_for_ever(void **state)
 	one_end(&o);
 }
 
-/* What is left parked begins a recovery of its own: soon, or later if this one got nowhere. */
+/* Packets left parked begin another recovery: soon, or later if this one made no progress. */
 static void left_parked(void **state)
 {
 	uint64_t began;
@@ -378,7 +378,7 @@ static void tells_of_both(void **state)
 
 	(void)state;
 	one_root(&o, 4, 8);
-	o.node[2].sums.flow[TORUS_FC_REPLAY_TX][1] = 7;		/* long ago */
+	o.node[2].sums.flow[TORUS_FC_REPLAY_TX][1] = 7;		/* counted long ago */
 	one_gets_again(&o, 2, 1, 7);
 	one_sends(&o, 1, 1, 5);
 	one_parks(&o, 1, 1, 2);
@@ -387,7 +387,7 @@ static void tells_of_both(void **state)
 	takes(FM_STEP_REPLAY, LATE);
 	one_replays(&o, 1, 2, 2);
 	one_answer(&o);
-	/* Of what was replayed nothing has come: it is waited for in the next drain. */
+	/* None of the replayed packets has arrived: the next drain waits for them. */
 	one_version(&o, 3);
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 	one_gets_again(&o, 3, 2, 2);
@@ -405,7 +405,7 @@ static void tells_of_both(void **state)
 	one_end(&o);
 }
 
-/* It was not known before the first of them what was lost before. */
+/* Before the first of them the number of earlier losses was not known. */
 static void counts_from_the_first(void **state)
 {
 	(void)state;
@@ -417,7 +417,7 @@ static void counts_from_the_first(void **state)
 	o.node[2].sums.lost = 12;
 	one_version(&o, 3);
 	one_until(&o, FM_STEP_RESUME);
-	/* By now it is known again what was lost before, but not to this recovery. */
+	/* Now the earlier losses are known again, but not those of this recovery. */
 	one_version(&o, 4);
 	o.node[2].sums.lost = 13;
 	assert_int_equal(last(4)->lost, 3);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which destinations a channel matters to, told at once (lib/route/box.h), against every
- * destination looked at by itself, on small shapes: every node, every channel.
+ * The destinations that a channel matters to, computed as a box (lib/route/box.h), compared with
+ * checking each destination by itself, on small shapes: every node, every channel.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ static const char *const shapes[] = {
 	"2x1x2x3x2", "2x2x1x2x2x2", "70x2", "2x66",
 };
 
-/** struct sets - of destinations, one bit a channel of each, from one node */
+/** struct sets - sets of destinations of one node, one bit per channel for each */
 struct sets {
 	struct model m;
 	struct torus_health *h;
@@ -36,7 +36,7 @@ static void add(uint64_t *set, uint32_t node)
 	set[node / 64] |= 1ull << node % 64;
 }
 
-/* Every destination, one by one: where its packets go, and where they may count on what. */
+/* Checks each destination: where its packets go, and on which channels they may rely. */
 static void look(struct sets *s)
 {
 	struct visit visit[NODES_MAX];
@@ -92,7 +92,7 @@ static struct channel channel_of(const struct sets *s, uint32_t node, unsigned i
 	return ch;
 }
 
-/* Two channels by chance: what is in the box of one and of the other. */
+/* Compares the boxes of two random channels with the sets. */
 static void check_both(struct sets *s, const struct channel *ch, const struct box *in,
 		       const uint64_t *in_set)
 {
@@ -149,7 +149,7 @@ static void test_boxes(void **state)
 	}
 }
 
-/* A box of no channel of a healthy way is none at all. */
+/* A channel that no path of a healthy torus uses has no box. */
 static void test_no_box(void **state)
 {
 	static struct sets s;
@@ -163,7 +163,7 @@ static void test_no_box(void **state)
 	ch = channel_of(&s, 3, 0);		/* 3,0:+x is further than half way round */
 	assert_false(lt_box_path(s.h, &s.at, &ch, &box));
 	assert_false(lt_box_escape(s.h, &s.at, &ch, &box));
-	ch = channel_of(&s, 5, 0);		/* 0,1:+x: only who is adaptive goes +y first */
+	ch = channel_of(&s, 5, 0);		/* 0,1:+x: only adaptive packets go +y first */
 	assert_false(lt_box_path(s.h, &s.at, &ch, &box));
 	assert_true(lt_box_escape(s.h, &s.at, &ch, &box));
 	torus_health_free(s.h);

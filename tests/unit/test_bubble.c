@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bubble policies on whole rings: every state that small rings can reach, by any
- * order of packets that enter, go on, leave, and of requests for false packets. In
- * each: bubbles are conserved, and somebody can move. From each, with the ring
- * drained: who may enter some time, and who never again.
+ * The bubble policies on whole rings: every state that small rings can reach, by any order of
+ * packets that enter, continue and leave, and of requests for false packets. In each state bubbles
+ * are conserved and some packet can move. From each state the ring is drained, to see which nodes
+ * can enter at some time and which never can again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -172,7 +172,7 @@ static void check(struct world *w, const struct ring *state)
 	w->stuck_states += packets && !moves;
 }
 
-/* Nobody sends any more: who could enter, were he to? */
+/* No new packets: which nodes could enter the ring if they wanted to? */
 static void check_drained(struct world *w, struct ring r)
 {
 	for (unsigned int moved = 1; moved; ) {
@@ -212,7 +212,7 @@ static void follow(struct world *w, const struct ring *state)
 	}
 }
 
-/* All ways of laying the bubbles at the beginning. */
+/* All distributions of the bubbles at the beginning. */
 static void begin(struct world *w, struct ring *r, unsigned int i, unsigned int left)
 {
 	if (i == w->n) {
@@ -289,7 +289,7 @@ static void mbs_never_deadlocks_nor_starves(void **state)
 		}
 }
 
-/* The paper's figure 1: no deadlock, but a bubble that nobody passes blocks for ever. */
+/* The paper's figure 1: no deadlock, but a bubble that no packet passes blocks for ever. */
 static void cbs_starves(void **state)
 {
 	(void)state;
@@ -350,7 +350,7 @@ static void timer(void **state)
 	b.free = 2;
 	assert_false(tn_bubble_watch(TN_BUBBLE_MBS, &b, 12));
 	assert_false(tn_bubble_due(&b, 50, 3));
-	/* nothing free at all is not its business */
+	/* with no free buffer the timer does not run */
 	b = (struct tn_bubble){ .free = 0 };
 	assert_false(tn_bubble_watch(TN_BUBBLE_MBS, &b, 5));
 	/* the clock may wrap */

@@ -77,7 +77,7 @@ static void test_sets(void **state)
 	assert_int_equal(nla_len(fake_attr(&nic, TORUS_A_DATA)), 5);
 }
 
-/* What cannot be right is not even sent. */
+/* Arguments that cannot be right are refused before anything is sent. */
 static void test_bad_arguments(void **state)
 {
 	struct torus_shape shape = { 2, { 4, 4, 1, 1, 1, 1 } };
@@ -118,7 +118,7 @@ static void answer_refused(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -EBUSY, "port 3 is attached to 'px'");
 }
 
-/* As kernels do without NETLINK_CAP_ACK: the whole request before the text. */
+/* Like kernels without NETLINK_CAP_ACK: the whole request comes before the text. */
 static void answer_refused_uncapped(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(4096);
@@ -160,7 +160,7 @@ static void answer_endless_text(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_send(fd, msg);
 }
 
-/* As the kernel's own checks do: a text without a name, where it lies, what is allowed. */
+/* Like the kernel's own checks: a text without a name, the attribute's offset, and the limits. */
 static void refuse_attr(int fd, struct nlmsghdr *req, uint32_t offs, const char *text, uint64_t max)
 {
 	struct nl_msg *msg = nlmsg_alloc();
@@ -213,7 +213,7 @@ static void answer_no_such_name(struct fake *f, int fd, struct nlmsghdr *req)
 	refuse_attr(fd, req, offset_of(req, TORUS_A_LOWER, 0), "no such device", 0);
 }
 
-/* Nothing is said of the length of a name that is not too long. */
+/* A name that is not too long is refused without a word about its length. */
 static void test_refused_name(void **state)
 {
 	(void)state;
@@ -585,7 +585,7 @@ static void test_dump_is_read_again(void **state)
 	assert_int_equal(torus_links_get(dev, l, &n), 0);
 	assert_int_equal(n, 2);
 	assert_int_equal(nic.requests, 5);
-	/* But not for ever. */
+	/* But not without limit. */
 	left = 1000000;
 	n = 12;
 	assert_int_equal(torus_links_get(dev, l, &n), -EAGAIN);
@@ -637,7 +637,7 @@ static void test_finding(void **state)
 	torus_close(d);
 	unsetenv("TORUS_DEVICE");
 
-	/* A socket left behind by a NIC that is gone is none. */
+	/* A socket that a dead NIC has left behind is not listed. */
 	assert_int_equal(rename(path, "/tmp/test_client.moved"), 0);
 	fake_stop(&second);
 	assert_int_equal(rename("/tmp/test_client.moved", path), 0);

@@ -104,7 +104,7 @@ static void test_events(void **state)
 	assert_memory_equal(heard.data, "init", 4);
 	assert_int_equal(heard.ev[2].group, TORUS_GROUP_PARK);
 	assert_int_equal(heard.ev[2].park.flow.version, 11);
-	/* Requests go on beside them. */
+	/* Requests work beside events. */
 	assert_usable();
 }
 
@@ -152,7 +152,7 @@ static void test_events_death(void **state)
 	assert_int_equal(read_events(), -ENODEV);
 }
 
-/* It cannot be handed on, but it must not be lost without a word. */
+/* The event cannot be delivered, but the client must learn that it missed one. */
 static void answer_subscribe_late(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	(void)f;
@@ -179,7 +179,7 @@ static void test_subscribe_refused(void **state)
 	assert_int_equal(torus_events_open(dev, 1), -EPERM);
 	assert_int_equal(torus_events_fd(dev), -1);
 	subscribe();
-	subscribe();	/* again: the former connection goes */
+	subscribe();	/* a second time: the first connection is closed */
 	send_mgmt(0, "x");
 	assert_int_equal(read_events(), 0);
 	assert_int_equal(heard.n, 1);

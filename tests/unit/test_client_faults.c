@@ -119,7 +119,7 @@ static void test_timeout(void **state)
 	assert_usable();
 }
 
-/* The answers to what timed out come with the next: none may be mistaken. */
+/* Late answers of a request that timed out come with the next: they must not be mistaken. */
 static void answer_late(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	static struct nlmsghdr before;
@@ -150,7 +150,7 @@ static void test_late_answer(void **state)
 	assert_int_equal(d.nports, 6);
 }
 
-/* Stale answers without end do not keep the caller waiting without end. */
+/* Endless stale answers do not make the caller wait without limit. */
 static void answer_stale(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	struct nlmsghdr other = *req;
@@ -222,7 +222,7 @@ static void test_death(void **state)
 	assert_int_equal(torus_device_get(dev, &d), -ENODEV);
 }
 
-/* Right answers with some bytes changed: any result, but no harm and no hang. */
+/* Right answers with some bytes changed: any result is allowed, but no harm and no hang. */
 static uint64_t mutation;
 
 static void answer_mutated(struct fake *f, int fd, struct nlmsghdr *req)

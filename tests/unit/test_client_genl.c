@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The client over generic netlink, with a kernel that is made up: the linker puts
- * the functions below (--wrap) between the transport and netlink. A request is
- * answered while it is sent, as the kernel does it.
+ * The client over generic netlink, with a simulated kernel: the linker puts the functions below
+ * (--wrap) between the transport and netlink. A request is answered while it is sent, as by the
+ * kernel.
  */
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -41,10 +41,10 @@ static fake_fn answer;
 static struct fake asked;	/* only its copy of the last request */
 static unsigned int interface;	/* index of the interface that the host has */
 static bool no_module;
-static unsigned int foreign;	/* so many messages come from another process */
-static int overrun = -1;	/* this descriptor has lost something */
+static unsigned int foreign;	/* how many messages come from another process */
+static int overrun = -1;	/* events were lost on this descriptor */
 
-/* --- the made-up kernel ------------------------------------------------------ */
+/* --- the simulated kernel ---------------------------------------------------- */
 
 static struct ksock *of_sock(const struct nl_sock *sk)
 {
@@ -212,7 +212,7 @@ static void answer_none(struct fake *f, int fd, struct nlmsghdr *req)
 	fake_ack(fd, req, -ENODEV, "no such device");
 }
 
-/* Only who asks by @type gets the device. */
+/* The device only answers requests that select it by @type. */
 static void answer_by(int type, struct fake *f, int fd, struct nlmsghdr *req)
 {
 	if (fake_attr(f, type))
@@ -284,7 +284,7 @@ static void test_by_name(void **state)
 	assert_asks_7();
 }
 
-/* An interface of that name which is no NIC is not in the way of a NIC's name. */
+/* An interface of that name that is no NIC does not hide a NIC of that name. */
 static void test_by_name_of_other_interface(void **state)
 {
 	(void)state;
@@ -318,7 +318,7 @@ static void test_none(void **state)
 
 /* --- answers ------------------------------------------------------------------- */
 
-/* What another process sends to our port is no answer. */
+/* A message from another process to our port is no answer. */
 static void answer_forged(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	foreign = 1;
@@ -468,7 +468,7 @@ static void test_events_lost(void **state)
 	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
 	assert_int_equal(torus_events_read(dev, hear, NULL), 0);
 	assert_int_equal(heard, 1);
-	/* Who watches for its end may have missed that too. */
+	/* A client that waits for the NIC's end may have missed that event too. */
 	overrun = joined(true)->fd;
 	assert_int_equal(torus_events_read(dev, hear, NULL), -ENOBUFS);
 	assert_int_equal(torus_events_read(dev, hear, NULL), 0);

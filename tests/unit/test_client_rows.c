@@ -25,9 +25,9 @@
 #define ROWS 20000
 
 /**
- * struct table - the rows that a fake holds
- * @trick: 1 a part out of order, 2 another version in between, once, 3 more rows
- *	than asked for, 4 rows of odd length, 5 no version
+ * struct table - the rows that a fake NIC has
+ * @trick: 1 a part out of order, 2 another version in between, once, 3 more rows than were asked
+ * 	for, 4 rows of odd length, 5 no version
  */
 static struct table {
 	uint64_t row[ROWS];
@@ -126,7 +126,7 @@ static void test_rows(void **state)
 	assert_int_equal(fake_cmd(&nic), TORUS_CMD_ROWS_BEGIN);
 	assert_int_equal(torus_rows_put(dev, 6, 0, rows, ROWS), 0);
 	assert_memory_equal(table.row, rows, sizeof(rows));
-	/* Messages are filled, and none is larger than the ABI allows. */
+	/* Messages are as full as possible, but none is larger than the ABI allows. */
 	assert_int_equal(table.puts, 3);
 	assert_in_range(nic.largest, TORUS_MSG_MAX - 64, TORUS_MSG_MAX);
 	assert_int_equal(torus_rows_put(dev, 6, 17, rows, 1), 0);
@@ -150,7 +150,7 @@ static void test_rows(void **state)
 	assert_int_equal(n, 3);
 }
 
-/* Any set of ids, from none to all, in as few messages as can be. */
+/* Any set of ids, from none to all, in as few messages as possible. */
 static void test_rows_list(void **state)
 {
 	static uint32_t node[ROWS];

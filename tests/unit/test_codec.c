@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The service protocol's codec: what goes in comes out, for random messages of
- * every type; and no cut or altered message gets through unchecked.
+ * The codec of the service protocol: random messages of every type come out as they went in, and no
+ * message that was cut or altered passes unchecked.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -268,7 +268,7 @@ static void there_and_back(void **state)
 	}
 }
 
-/* Whatever an altered message unpacks to must be within limits: it packs again. */
+/* An altered message is refused, or unpacks to values within limits: it can be packed again. */
 static void altered(void **state)
 {
 	unsigned int refused = 0;
@@ -298,7 +298,7 @@ static void altered(void **state)
 	assert_true(refused > messages() / 15 * 7);
 }
 
-/* Names reach logs and terminals: nothing but printable ASCII may pass. */
+/* Names appear in logs and on terminals: only printable ASCII may pass. */
 static void texts(void **state)
 {
 	static const char *const bad[] = { "a\033[2J", "a\nb", "\177", "\200", "a\xff\xfe", NULL };
@@ -355,7 +355,7 @@ static void limits(void **state)
 	free(data);
 }
 
-/* Texts from a list come out as they went in, one by one. */
+/* Compares each text of a list before and after the codec. */
 static size_t texts_same(const char (*text)[TEXTS_MAX], size_t n)
 {
 	struct texts_out out = { 0 };
@@ -380,7 +380,7 @@ static size_t texts_same(const char (*text)[TEXTS_MAX], size_t n)
 
 #define TEXTS 3000
 
-/* Numbers that go up, wrap and grow; and texts of few letters, that nearly do. */
+/* Numbers that count up, wrap and grow; and texts of few letters that nearly do. */
 static void texts_in_a_row(void **state)
 {
 	static char text[TEXTS][TEXTS_MAX];
@@ -417,10 +417,10 @@ static void texts_malformed(void **state)
 		size_t n;
 	} bad[] = {
 		{ { 0, 0 }, 2 },			/* cut */
-		{ { 0, 0, 2, 'a', 'b' }, 4 },		/* one byte too early */
-		{ { 1, 0, 1, 'a' }, 4 },		/* more than there was */
+		{ { 0, 0, 2, 'a', 'b' }, 4 },		/* one byte too soon */
+		{ { 1, 0, 1, 'a' }, 4 },		/* more than the text before has */
 		{ { 0, 1, 1, 'a' }, 4 },
-		{ { 255, 1 }, 2 },			/* counts up what is no number */
+		{ { 255, 1 }, 2 },			/* counts up a text without number */
 		{ { 255, 0, 0, 0, 1, 'a' }, 6 },
 		{ { 0, 0, 1, 27 }, 4 },			/* not printable */
 		{ { 0, 0, 1, 0 }, 4 },
@@ -445,7 +445,7 @@ static void texts_malformed(void **state)
 	assert_false(texts_get(&half, got, sizeof(got)));
 }
 
-/* A fabric as it mostly is: of each entry little more than GUID and epoch is said. */
+/* A fabric as it mostly is: an entry needs little more than GUID and epoch. */
 static void whole_table(void **state)
 {
 	const struct torus_shape shape = { .ndims = 3, .size = { 16, 16, 16, 1, 1, 1 } };
@@ -481,7 +481,7 @@ static void whole_table(void **state)
 	fm_msg_clear(&n);
 }
 
-/* A table in which one member alone of an entry is anything at all. */
+/* Tables whose entries differ only in one member, which is random. */
 static void one_member(unsigned int which)
 {
 	struct fm_entry e[3] = { { .node = 0 }, { .node = 1 }, { .node = 2 } };
@@ -534,7 +534,7 @@ static void each_member(void **state)
 		one_member(i);
 }
 
-/* Nothing repeats, in no column: neither nodes side by side nor a value twice in a row. */
+/* Values do not repeat: neither from node to node nor within a column. */
 static void no_runs(void **state)
 {
 	struct fm_entry e[20] = { { .node = 0 } };
@@ -565,7 +565,7 @@ static void no_runs(void **state)
 	assert_int_equal(memory_blocks(), blocks);
 }
 
-/* A message is packed, and unpacked, or there is no memory for it, and nothing is left of it. */
+/* Packing and unpacking succeed, or fail for lack of memory and leave nothing behind. */
 static void no_memory_for(unsigned int type)
 {
 	size_t blocks = memory_blocks();
@@ -600,7 +600,7 @@ static void no_memory_for(unsigned int type)
 	free(data);
 	fm_msg_clear(&m);
 	fm_msg_clear(&n);
-	fm_msg_clear(&n);		/* is nothing any more */
+	fm_msg_clear(&n);		/* now holds nothing */
 	assert_int_equal(memory_blocks(), blocks);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Each limit of the service protocol, from both sides: what is just right is taken, and what
- * is past it by one is not. Nothing of this can be packed by fm_msg_pack(), so messages are
- * taken apart by protobuf-c, altered there, and packed again.
+ * Each limit of the service protocol from both sides: the last valid value is accepted, and the
+ * next one is refused. fm_msg_pack() makes no such messages, so they are unpacked by protobuf-c,
+ * altered, and packed again.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,11 +19,11 @@
 #define TEXTS_LONG (TEXTS_MAX - 1)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-#define NODES 6		/* of the fabric that tables are of */
+#define NODES 6		/* in the fabric of the tables */
 
 static Svc__Message *m;
 
-/* @msg becomes @m, to be altered. */
+/* Unpacks @msg into @m, to be altered. */
 static void take(const struct fm_msg *msg)
 {
 	uint8_t *data;
@@ -40,7 +40,7 @@ static void put(void)
 	svc__message__free_unpacked(m, NULL);
 }
 
-/* What @m is when it arrives, in @out. */
+/* Packs @m and unpacks it as the receiver does, into @out. */
 static int unpack(struct fm_msg *out)
 {
 	size_t len = svc__message__get_packed_size(m);
@@ -67,7 +67,7 @@ static void gives(int err)
 #define RIGHT(member, value) give(&(member), sizeof(member), value, 0)
 #define WRONG(member, value) give(&(member), sizeof(member), value, -EBADMSG)
 
-/* With another number in the place of @member. */
+/* Unpacks the message with another value of @member. */
 static void give(void *member, size_t size, uint64_t value, int err)
 {
 	uint64_t was = 0;
@@ -78,7 +78,7 @@ static void give(void *member, size_t size, uint64_t value, int err)
 	memcpy(member, &was, size);
 }
 
-/* Elements of an array, all alike: @n of them are allowed, and none more or less. */
+/* Exactly @n elements of an array, all alike, are allowed, not one more or less. */
 static void just(size_t *n, void *array, size_t size, size_t allowed, bool fewer)
 {
 	void **at = array, *was = *at;
@@ -106,7 +106,7 @@ static void just(size_t *n, void *array, size_t size, size_t allowed, bool fewer
 #define AT_MOST(message, member, allowed) \
 	just(&(message)->n_##member, &(message)->member, sizeof(*(message)->member), allowed, true)
 
-/* A text has @room bytes with its NUL, of printable characters. */
+/* A text has at most @room bytes with its NUL, all printable characters. */
 static void text(char **member, size_t room)
 {
 	char *was = *member, long_[512];
@@ -221,7 +221,7 @@ static void of_hello(void **state)
 	WRONG(h->coords[1], 3);
 	EXACTLY(h->sums, flow, TORUS_FC_COUNT * TORUS_COLOURS);
 	base_limits(h->baseline);
-	/* Who has a place knows the shape, and only who has one. */
+	/* A node that has a place, and no other, knows the shape. */
 	WRONG(h->placed, false);
 	shape = h->shape;
 	h->shape = NULL;
@@ -238,7 +238,7 @@ static void of_hello(void **state)
 	WRONG(h->sums, 0);
 	WRONG(h->baseline, 0);
 	put();
-	/* A shape that was wished for is no place. */
+	/* A configured shape is no place. */
 	msg.hello.placed = false;
 	take(&msg);
 	assert_int_equal(m->hello->n_coords, 0);
@@ -269,7 +269,7 @@ static void of_rows(void **state)
 	r->port = was;
 	WRONG(m->row->row, 0);
 	put();
-	/* What has too many is cut. */
+	/* Entries beyond the maximum are dropped. */
 	msg.row.row.nports = TORUS_MAX_PORTS + 2;
 	take(&msg);
 	assert_int_equal(unpack(&out), 0);
@@ -336,7 +336,7 @@ static void of_step(void **state)
 	base_limits(m->step->baseline);
 	WRONG(m->step->baseline, 0);
 	put();
-	/* Rows are switched before the first round, all else is of a round. */
+	/* Rows are switched before the first round; all other steps belong to a round. */
 	for (msg.step.step = FM_STEP_APPLY; msg.step.step < FM_STEP_RESUME; msg.step.step++) {
 		bool apply = msg.step.step == FM_STEP_APPLY;
 
@@ -346,7 +346,7 @@ static void of_step(void **state)
 		give(&m->step->round, sizeof(m->step->round), 1, apply ? -EBADMSG : 0);
 		put();
 	}
-	/* What has too many is cut. */
+	/* Entries beyond the maximum are dropped. */
 	msg.step.step = FM_STEP_COUNT;
 	msg.step.nended = FM_ENDED_MAX + 1;
 	take(&msg);
@@ -411,12 +411,12 @@ static void of_table(void **state)
 	EXACTLY(t->entries, guid, 3);
 	EXACTLY(t->entries, epoch, 3);
 	RIGHT(t->shape->size[0], 5);
-	WRONG(t->shape->size[0], 4);		/* node 4 is no more */
-	WRONG(t->shape->size[0], 2);		/* nor are there three */
+	WRONG(t->shape->size[0], 4);		/* node 4 does not exist any more */
+	WRONG(t->shape->size[0], 2);		/* there are not three nodes either */
 	put();
 }
 
-/* These in the place of the runs of a column. */
+/* Replaces the runs of a column. */
 static void runs(Svc__Runs *r, const uint32_t *run, size_t n, int err)
 {
 	Svc__Runs was = *r;
@@ -479,7 +479,7 @@ static void of_no_nodes(void **state)
 	RUNS(r, -EBADMSG, 0);
 	RUNS(r, -EBADMSG, 0, 1);
 	put();
-	/* Nor has a node that is not there a session that ended. */
+	/* A node that is not there has no ended session either. */
 	take_table();
 	was = m->table->entries;
 	svc__entries__init(&none);
@@ -491,7 +491,7 @@ static void of_no_nodes(void **state)
 	gives(-EBADMSG);
 	m->table->entries = was;
 	put();
-	/* A column of zeroes takes nothing. */
+	/* A column of zeroes takes no bytes. */
 	msg.table.entries = &e;
 	msg.table.nentries = 1;
 	take(&msg);
@@ -530,7 +530,7 @@ static void of_columns(void **state)
 	put();
 }
 
-/* These in the place of a column of texts. */
+/* Replaces a column of texts. */
 static void texts(ProtobufCBinaryData *d, const void *data, size_t n, int err)
 {
 	ProtobufCBinaryData was = *d;
@@ -560,7 +560,7 @@ static void of_names(void **state)
 		texts(column[i], more, 4, -EBADMSG);
 		texts(column[i], three, 12, -EBADMSG);
 		texts(column[i], NULL, 0, -EBADMSG);
-		/* One that counts on when all are read. */
+		/* A text that counts on after all have been read. */
 		texts(column[i], "\0\0\0011\377\3", 6, -EBADMSG);
 		texts(column[i], big, sizeof(big), 0);
 		big[2]++;
@@ -585,7 +585,7 @@ static void of_ended(void **state)
 	last = e->ended[2];
 	RIGHT(last->port, TORUS_MAX_PORTS - 1);
 	WRONG(last->port, TORUS_MAX_PORTS);
-	WRONG(last->port, 0);			/* which is there already */
+	WRONG(last->port, 0);			/* which is already in the list */
 	RIGHT(last->seq, UINT16_MAX);
 	WRONG(last->seq, UINT16_MAX + 1);
 	WRONG(last->node, 5);			/* not in the table */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The configuration: what is right is read, what is wrong is named. */
+/* The configuration: valid files are read, and errors are reported with their line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define NEEDED "service_address = 10.1.0.3:7117\n"
 
-/** struct heard - complaints of one reading */
+/** struct heard - the complaints about one file */
 struct heard {
 	unsigned int n;
 	unsigned int line;	/* of the first */
@@ -81,7 +81,7 @@ static void right(void **state)
 	assert_string_equal(c.control_group, "");
 }
 
-/* Of @n letters after @before. */
+/* Parses @n letters after @before. */
 static int parse_long(const char *before, size_t n, struct heard *h)
 {
 	char text[512];
@@ -94,7 +94,7 @@ static int parse_long(const char *before, size_t n, struct heard *h)
 	return parse(&c, text, h);
 }
 
-/* What is just right, and what is past it by one. */
+/* The last valid value of each limit, and the next one. */
 static void limits(void **state)
 {
 	static const struct {

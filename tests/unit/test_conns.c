@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections found by number and by child: random lives of many against a plain list. */
+/* Finding connections by number and by child: random lives of many, against a plain list. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,18 +15,18 @@
 #define MOST 60
 #define CHILDREN 7	/* GUIDs: few, so that many connections are of one child */
 
-/** struct known - what the list says of a connection */
+/** struct known - what the list knows of a connection */
 struct known {
 	struct fm_conn *c;
 	int id;
-	uint64_t guid;		/* 0: no child's */
+	uint64_t guid;		/* 0: not of a child */
 };
 
 static struct known list[MOST];
 static unsigned int n;
 static const struct fm_conn *forgotten;
 
-/* Of all else in the manager, what conns.c calls. */
+/* The functions of the other files of the manager that conns.c calls. */
 void fm_member_forget(struct fm *fm, const struct fm_conn *c)
 {
 	(void)fm;
@@ -34,7 +34,7 @@ void fm_member_forget(struct fm *fm, const struct fm_conn *c)
 	forgotten = c;
 }
 
-/* So poor that many share a slot. */
+/* A bad hash, so that many connections share a slot. */
 uint64_t fm_mix(uint64_t v)
 {
 	return v / 5;
@@ -80,7 +80,7 @@ static void add(struct fm *fm, int id)
 	list[n++] = (struct known) { .c = c, .id = id };
 }
 
-/* A stranger becomes a child, or a child another one. */
+/* A stranger becomes a child, or a child becomes another one. */
 static void adopt(struct fm *fm, uint64_t *random)
 {
 	struct known *k = &list[random_below(random, n)];
@@ -118,7 +118,7 @@ static void lives(void **state)
 		for (unsigned int i = 0; i < 600; i++) {
 			uint32_t what = random_below(&random, 10);
 
-			/* Numbers need not follow each other. */
+			/* Numbers need not be consecutive. */
 			if (n < MOST && (!n || what < 4))
 				add(fm, id += 1 + (int)random_below(&random, 3));
 			else if (what < 7)
@@ -132,7 +132,7 @@ static void lives(void **state)
 	}
 }
 
-/* It is of what it was added as, and counts as heard and asked just then. */
+/* A new connection has the type that it was added with, and was heard and asked just now. */
 static void begins(void **state)
 {
 	struct fm *fm = calloc(1, sizeof(*fm));

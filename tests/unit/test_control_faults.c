@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The control socket when system calls fail and memory runs out: no file and no memory is
- * lost, the client is told or let go, and the next one is served as before. And what is at
- * the path before and after.
+ * The control socket when system calls fail and memory runs out: no file descriptor and no memory
+ * leaks, the client gets an error or is disconnected, and the next one is served as before. And
+ * what may be at the path before and after.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +25,9 @@
 #include "tests/unit/control_client.h"
 #include "tests/unit/memory.h"
 
-#define MORE 1000	/* than any call asks for memory */
+#define MORE 1000	/* more than the requests for memory of any call */
 
-/* A manager of its own at @name of the test's folder. */
+/* Another manager with its socket at @name in the test's folder. */
 static struct fabricd other_at(const char *name)
 {
 	struct fabricd other = d;
@@ -43,7 +43,7 @@ static bool is_there(const struct fabricd *other)
 	return !lstat(other->config.control, &st);
 }
 
-/* Nobody can begin at this path now; what is there stays. */
+/* No manager can listen at this path now; what is there stays. */
 static void no_control(struct fabricd *other, int want)
 {
 	unsigned int files = files_open();
@@ -66,7 +66,7 @@ static void not_listening(void **state)
 	int err;
 
 	(void)state;
-	for (n = 1; n < 3; n++) {	/* to look who is there, then its own */
+	for (n = 1; n < 3; n++) {	/* a socket to look for another daemon, then its own */
 		call_gives(CALL_SOCKET, n, -1, ENFILE);
 		no_control(&other, -ENFILE);
 		assert_true(call_given());
@@ -98,7 +98,7 @@ static void not_listening(void **state)
 	control_events(NULL);
 }
 
-/* What is at the path and is no socket is somebody's, and stays. */
+/* A file at the path that is no socket belongs to others, and stays. */
 static void no_socket(void **state)
 {
 	struct fabricd other = other_at("file");
@@ -119,7 +119,7 @@ static void no_socket(void **state)
 	unlink(link);
 }
 
-/* A socket that is left and cannot be removed. */
+/* A socket that was left behind and cannot be removed. */
 static void left_for_good(void **state)
 {
 	struct fabricd other = other_at("left");
@@ -136,7 +136,7 @@ static void left_for_good(void **state)
 	assert_int_equal(unlink(a.sun_path), 0);
 }
 
-/* A folder that is made for it is one that others may look into. */
+/* The folder that is made for the socket can be searched by all users. */
 static void makes_folder(void **state)
 {
 	struct fabricd other = other_at("made/control");
@@ -158,7 +158,7 @@ static void makes_folder(void **state)
 	assert_int_equal(rmdir(other.config.control), 0);
 }
 
-/* Somebody who listens there but takes nobody, as many as wait already, is still somebody. */
+/* A daemon that listens there but accepts nobody, with a full backlog, still counts as alive. */
 static void busy_other(void **state)
 {
 	struct fabricd other = other_at("busy");
@@ -186,7 +186,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* A manager that was started without standard input may get file 0 for anything. */
+/* A manager that was started without standard input may get descriptor 0 for any file. */
 static void file_zero(void **state)
 {
 	struct fabricd other = other_at("zero");
@@ -201,12 +201,12 @@ static void file_zero(void **state)
 	assert_true(is_open(0));
 	control_free(control);
 	assert_false(is_open(0));
-	/* One that cannot begin closes nothing of others. */
+	/* A manager that cannot begin closes no file of others. */
 	assert_int_equal(open("/dev/null", O_RDONLY), 0);
 	no_control(&d, -EADDRINUSE);
 	assert_true(is_open(0));
-	/* A client that gets it is served. */
-	run_due();		/* whoever else came has gone */
+	/* A client that gets descriptor 0 is served. */
+	run_due();		/* earlier clients are gone */
 	client_open(&c);
 	close(0);
 	say(&c, "{}\n");
@@ -222,7 +222,7 @@ static void file_zero(void **state)
 
 /* --- clients ----------------------------------------------------------------- */
 
-/* What ends one attempt to accept does not keep a client waiting: the clock stands still. */
+/* A failed attempt to accept does not delay the next client: the clock stands still. */
 static void not_accepted(void **state)
 {
 	static const int passing[] = { EINTR, EAGAIN, ECONNABORTED };
@@ -243,8 +243,8 @@ static void not_accepted(void **state)
 }
 
 /*
- * Whatever request of a client's is refused: it gets its answer, or learns that there is no
- * memory, or that the connection has ended.
+ * Any of a client's requests for memory fails: it gets its answer, or an error that memory has run
+ * out, or the connection ends.
  */
 static void no_memory(void **state)
 {
@@ -293,7 +293,7 @@ void __wrap_answer_begin(struct request *rq);
 
 static const char *answer;
 
-/* In place of what a request would bring, if the test has something. */
+/* Replaces the answer that a request would get, if the test has one. */
 void __wrap_answer_begin(struct request *rq)
 {
 	if (!answer) {
@@ -304,7 +304,7 @@ void __wrap_answer_begin(struct request *rq)
 	answer_drop(rq);
 }
 
-/* An answer has a limit, so that a client can read with one; longer ones are told of. */
+/* An answer has a limit, so that clients can read with a limit; longer ones become an error. */
 static void long_answers(void **state)
 {
 	char *line = malloc(CONTROL_REPLY_MAX + 2);
@@ -326,7 +326,7 @@ static void long_answers(void **state)
 	assert_int_equal(c.n, 2);
 	assert_non_null(strstr(c.line[1], "\"code\":\"failed\""));
 	assert_non_null(strstr(c.line[1], "the reply is longer than 16 MiB: ask for one node"));
-	/* It is not held against the client. */
+	/* This does not disturb the client's next request. */
 	answer = NULL;
 	say(&c, "{}\n");
 	hear(&c, 3);
@@ -335,7 +335,7 @@ static void long_answers(void **state)
 	free(line);
 }
 
-/* Of the next client is taken care as soon as there is one, whatever else went wrong before. */
+/* The next client is served as soon as it comes, whatever failed before. */
 static void next_client(void **state)
 {
 	struct client c;

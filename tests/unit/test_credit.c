@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Credits against a model that counts packets instead: a packet is with the
- * sender's counter, in a buffer, freed, or reported. Sender and receiver are
- * joined by a wire on which reports travel late.
+ * Credits compared with a model that counts packets instead of credits: each packet is with the
+ * sender's counter, in a buffer, freed, or reported. Sender and receiver are joined by a wire that
+ * delays reports.
  */
 #include "tests/unit/seeds.h"
 #include "kernel/core/credit.h"
@@ -29,7 +29,7 @@ static unsigned int reported(const struct model *m, unsigned int vc)
 	return n;
 }
 
-/* Every buffer is somewhere, exactly once. */
+/* Every buffer is in exactly one of these places. */
 static void conserved(struct rnd *r, const struct model *m, const struct tn_credit *tx,
 		      const struct tn_credit *rx)
 {
@@ -146,7 +146,7 @@ static void test_lies(void **state)
 	assert_int_equal(c.ct[0], 0);
 }
 
-/* No VC's report waits behind the others for ever. */
+/* The reports of no VC wait behind the others for ever. */
 static void test_turns(void **state)
 {
 	struct tn_credit c = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which channels can wait for each other in a circle (lib/route/deps.h), against what
- * leads where, found out by brute force, of random dependences.
+ * Channels that can wait for each other in a circle (lib/route/deps.h), compared with a brute-force
+ * search, for random dependences.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 #define CHANNELS_MAX 64
 
-/** struct graph - @leads: one bit a channel, of those that a channel leads to */
+/** struct graph - @leads: where each channel leads, one bit for each channel */
 struct graph {
 	struct model m;
 	struct deps deps;
@@ -34,7 +34,7 @@ static void begin(struct graph *g, const char *shape)
 	assert_int_equal(g->deps.channels, g->channels);
 }
 
-/* Who leaves @node by @port may leave the next one by @then. */
+/* A packet that leaves @node by @port may leave the next node by @then. */
 static void add(struct graph *g, uint32_t node, unsigned int port, unsigned int then)
 {
 	unsigned int ports = 2 * g->m.n;
@@ -43,7 +43,7 @@ static void add(struct graph *g, uint32_t node, unsigned int port, unsigned int 
 	g->leads[node * ports + port] |= 1ull << (g->m.next[node][port] * ports + then);
 }
 
-/* All that is led to over others, too. */
+/* Adds all channels that are reached through others. */
 static void close_all(struct graph *g)
 {
 	for (unsigned int by = 0; by < g->channels; by++)
@@ -67,7 +67,7 @@ static bool same_ring(const struct graph *g, unsigned int a, unsigned int b)
 	return a % ports == b % ports;
 }
 
-/* Whether something that is in a circle with @a is of another ring or direction. */
+/* Whether a channel in a circle with @a is of another ring or direction. */
 static bool is_bad(const struct graph *g, unsigned int a)
 {
 	for (unsigned int b = 0; b < g->channels; b++)
@@ -82,7 +82,7 @@ static int check(struct graph *g)
 
 	close_all(g);
 	for (unsigned int a = 0; a < g->channels; a++) {
-		bool first = true;	/* of those it is in a circle with */
+		bool first = true;	/* of the channels in a circle with it */
 
 		for (unsigned int b = 0; b < a; b++)
 			first = first && !circle(g, a, b);
@@ -115,7 +115,7 @@ static void test_random(void **state)
 				uint32_t node = random_below(&seed, g.m.nodes);
 				unsigned int port = random_below(&seed, 2 * g.m.n);
 
-				/* Straight on more often than by chance: circles round a ring. */
+				/* Mostly straight on, which makes circles round a ring. */
 				add(&g, node, port, random_below(&seed, 3) ?
 				    random_below(&seed, 2 * g.m.n) : port);
 			}
@@ -125,7 +125,7 @@ static void test_random(void **state)
 	assert_true(counts[0] > 20 && counts[1] > 20 && counts[2] > 20);
 }
 
-/* Round each ring both ways, and a turn into each later direction: no circle but rings. */
+/* Round each ring both ways, and with turns to later directions: only rings are circles. */
 static void test_order(void **state)
 {
 	static const char *const shapes[] = { "5", "4x4", "2x5", "2x2x2" };

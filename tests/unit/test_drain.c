@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root in a recovery, whose nodes report what the test wants: when the network counts as
- * drained, when that is proven, and how long the root waits for what does not come.
+ * A root in a recovery, whose nodes report what the test wants: when the network counts as drained,
+ * when that is proven, and how long the root waits for missing reports.
  *
- * To go on while older packets are under way costs the order of flows: what was parked, or
- * held, is sent and passes them. To use their colour again costs the next proof as well.
+ * If the recovery goes on while older packets are under way, flows lose their order: parked or held
+ * packets are sent and overtake them. If their colour is used again, the next proof is wrong.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +17,14 @@
 
 static struct one_fm o;
 
-/* All report what they are asked. Return: the next step. */
+/* All nodes report what they are asked for. Return: the next step. */
 static unsigned int next_step(void)
 {
 	one_answer(&o);
 	return one_asked(&o, ONE_SOON);
 }
 
-/* It takes @counts more counts until @step comes. */
+/* Step @step comes after @counts more counts. */
 static void comes_after(unsigned int counts, unsigned int step)
 {
 	while (counts--) {
@@ -37,8 +37,8 @@ static void comes_after(unsigned int counts, unsigned int step)
 /* --- proof ------------------------------------------------------------------------ */
 
 /*
- * Nodes 3 and 4 are below 1. When 3 moves below 2, both may have it in their sums, and at
- * that moment 4 is in none: the number is right. The packets of 4 are still under way.
+ * Nodes 3 and 4 are below 1. When 3 moves below 2, both may include it in their sums, while 4 is in
+ * none: the number of nodes is right, but the packets of 4 are still under way.
  */
 static void each_nic_counts_once(void **state)
 {
@@ -97,9 +97,9 @@ static void counts_of_the_same_nics(void **state)
 }
 
 /*
- * The manager of node 3 hangs, its NIC works on: in no count is what that has. Two counts
- * that are equal, or that are as those before, prove nothing; when nothing has moved for
- * drain_max the root goes on without.
+ * The manager of node 3 hangs, but its NIC works: no count includes that NIC. Two equal counts, or
+ * counts equal to earlier ones, prove nothing. When nothing has moved for drain_max, the root
+ * continues without proof.
  */
 static void silent_nic_is_in_no_count(void **state)
 {
@@ -122,9 +122,9 @@ static void silent_nic_is_in_no_count(void **state)
 	one_end(&o);
 }
 
-/* --- packets of which only the other end of a dead link knows ----------------------- */
+/* --- packets that only the other end of a dead link knows --------------------------- */
 
-/* All report, and counts follow, until the root waits no longer. Return: ns it took */
+/* All nodes report, until the root stops waiting. Return: the ns that it took. */
 static uint64_t until_given_up(void)
 {
 	uint64_t began = o.now;
@@ -150,7 +150,7 @@ static void other_end_is_waited_for(void **state)
 	one_lose(&o, 1, 0, 9, 1);
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_APPLY);
 	assert_in_range(until_given_up(), ONE_RESOLVE_MAX, ONE_RESOLVE_MAX + ONE_SOON);
-	/* It had come to the other end, and is there: what went in and came out are equal. */
+	/* The packet came to the other end and is there: as many went in as came out. */
 	o.node[1].sums.unresolved = 0;
 	one_parks(&o, 1, 1, 1);
 	o.node[2].sums.flow[TORUS_FC_LINK_RX][1] = 1;
@@ -164,8 +164,8 @@ static void other_end_is_waited_for(void **state)
 }
 
 /*
- * Links end one after another in one recovery, for no other version may begin yet. The time
- * that one end took, or had, is not taken from the next.
+ * Several links end one after another in one recovery, because no other version may begin yet. The
+ * time that one end took does not shorten that of the next.
  */
 static void each_end_has_its_time(void **state)
 {

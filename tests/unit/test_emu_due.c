@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* torusemu's timers against an array that is searched. */
+/* torusemu's timers compared with an array that is searched. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* torusemu's faults: delay keeps order and has a bound. */
+/* torusemu's faults: delayed frames keep their order, and the delay has a bound. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

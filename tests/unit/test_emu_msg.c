@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of torusemu's host: on which VC they leave, whole, and that one of which a packet
- * is missing never gets to the host. What msg.c calls of the NIC and the host side is here.
+ * Messages of torusemu's host: the VC on which they leave, whole, and that a message with a missing
+ * packet never reaches the host. The functions of NIC and host that msg.c calls are here.
  */
 #include <netinet/ip.h>
 #include <torus/topology.h>
@@ -19,7 +19,7 @@ static struct pool pool;
 static struct emu emu;
 static u64 counter[TORUS_NC_COUNT];
 
-/* What the NIC was given, one message, and what the host was. */
+/* What the NIC got, which is one message, and what the host got. */
 static struct {
 	u8 bytes[POOL_FRAME_MAX];
 	size_t len;
@@ -101,7 +101,7 @@ static void start(void)
 
 /* --- from the host --------------------------------------------------------------------- */
 
-/* Return: the VC that a message of @len bytes leaves on, whole. */
+/* Return: the VC on which a message of @len bytes leaves, whole. */
 static u32 vc_of(u8 dsfield, size_t len)
 {
 	struct frame *f = frame_new(&pool, len + TN_FLIT);
@@ -134,7 +134,7 @@ static void test_vc(void **state)
 	assert_int_equal(vc_of(CS4, 100), TORUS_VC_D1);
 	assert_int_equal(vc_of(CS4, 3 * MOST), TORUS_VC_D1);
 	assert_int_equal(vc_of(CS1, 100), TORUS_VC_A);
-	/* Any order is for messages of one packet only. */
+	/* Only messages of one packet may use the VC without order. */
 	assert_int_equal(vc_of(CS1, MOST), TORUS_VC_A);
 	assert_int_equal(vc_of(CS1, MOST + 1), TORUS_VC_D0);
 	assert_int_equal(vc_of(CS1, 3 * MOST), TORUS_VC_D0);
@@ -166,7 +166,7 @@ static void arrive(const struct piece *p, size_t n)
 	}
 }
 
-/* @whole messages of three of these get to the host; others, if any, are counted as drops. */
+/* @whole messages of three packets reach the host; other packets are counted as drops. */
 static void expect_whole(const struct piece *p, size_t n, unsigned int whole, bool drops)
 {
 	static const struct piece after[] = { { 100, FIRST, 9 }, { 101, 0, 9 }, { 102, LAST, 9 } };
@@ -202,11 +202,11 @@ static void test_hole(void **state)
 		     { 10, LAST, 0 });
 	EXPECT_WHOLE(1, true, { 5, FIRST, 0 }, { 6, 0, 0 }, { 7, FIRST, 0 }, { 8, 0, 0 },
 		     { 9, LAST, 0 });
-	/* Ends of two messages whose numbers fit, but not their epochs, are no message. */
+	/* The ends of two messages whose numbers fit, but not their epochs, make no message. */
 	EXPECT_WHOLE(0, true, { 5, FIRST, 1 }, { 6, 0, 1 }, { 7, LAST, 2 });
 }
 
-/* Unfinished messages of many have a bound: the oldest goes. */
+/* The number of unfinished messages has a bound: the oldest is dropped. */
 static void test_unfinished(void **state)
 {
 	struct piece p = { 5, FIRST, 0 };
@@ -223,7 +223,7 @@ static void test_unfinished(void **state)
 		assert_int_equal(counter[TORUS_NC_HOST_DROPS], i == MSG_WAITING_MAX);
 	}
 	assert_int_equal(emu.msg.waiting, MSG_WAITING_MAX);
-	/* The packet that completes the oldest is a stray now; that of the next is not. */
+	/* The packet that completes the oldest message is now a stray; that of the next is not. */
 	for (u32 src = 0; src < 2; src++) {
 		struct frame *f = frame_new(&pool, 4 * TN_FLIT);
 		struct tn_pkt *pkt = pkt_new(&pool, f, f->data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Questions to a fabric manager that is played by the test. */
+/* Requests to a fabric manager that is played by the test. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -131,7 +131,7 @@ static void test_more(void **state)
 	assert_int_equal(torus_fabric_next(fabric, &reply, 2000), 0);
 	assert_string_equal(reply, "{\"b\":1}");
 	free(reply);
-	/* Half a line is none; waiting for the rest does not end the connection. */
+	/* Half a line is no reply; waiting for the rest does not end the connection. */
 	assert_int_equal(torus_fabric_next(fabric, &reply, 20), -ETIMEDOUT);
 	assert_true(torus_fabric_fd(fabric) >= 0);
 }
@@ -149,7 +149,7 @@ static void test_large(void **state)
 	assert_int_equal(strlen(reply), len);
 	free(reply);
 	free(big);
-	/* A request at its limit, past it, and in two lines. */
+	/* A request of the largest size, one that is larger, and one in two lines. */
 	big = malloc((64 << 10) + 2);
 	memset(big, 'b', (64 << 10) + 1);
 	big[(64 << 10) + 1] = '\0';
@@ -179,7 +179,7 @@ static void test_too_large(void **state)
 	free(big);
 }
 
-/* After a failure the next call begins anew, so no late answer can be mistaken. */
+/* After a failure the next call opens a new connection, so no late answer can be mistaken. */
 static void test_failures(void **state)
 {
 	char *reply;

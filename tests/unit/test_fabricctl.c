@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricctl run as people run it: what it asks, prints and returns, for right and
- * wrong arguments and for right and wrong fabrics.
+ * fabricctl as users run it: what it asks, prints and returns, for right and wrong arguments and
+ * for right and wrong fabrics.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -205,7 +205,7 @@ static void tells_how_long_links_are_held(void **state)
 	has(out, ", excluded: held\n");
 }
 
-/* Lines that gave something up: named, in JSON whole, and no problem. */
+/* Degraded lines are listed; JSON has all of each; they are no problem. */
 static void names_degraded_lines(void **state)
 {
 	json_t *got, *links;
@@ -242,7 +242,7 @@ static void names_degraded_lines(void **state)
 	assert_null(strstr(out, "modelled"));
 }
 
-/* --json is the manager's data, unchanged, whatever it holds. */
+/* --json prints the manager's data unchanged, whatever it contains. */
 static void json_is_the_data(void **state)
 {
 	static const struct {
@@ -351,7 +351,7 @@ static void traces(void **state)
 	json_decref(j);
 }
 
-/* The row of @from to @to is to lead to @relay. */
+/* Makes the row of @from to @to lead to @relay. */
 static void relay(uint32_t from, uint32_t to, uint32_t relay)
 {
 	fake.row[from][to] = (fake.row[from][relay] &
@@ -359,7 +359,7 @@ static void relay(uint32_t from, uint32_t to, uint32_t relay)
 			     TORUS_ROW_RELAY | (uint64_t)relay << TORUS_ROW_RELAY_SHIFT;
 }
 
-/* To 2,2 by way of 0,1, and of 1,1 as well, and round and round. */
+/* To 2,2 through relay 0,1; then also through 1,1; then in a circle. */
 static void traces_relay(void **state)
 {
 	json_t *j, *via;
@@ -423,7 +423,7 @@ static json_t *culprits(const char *kind)
 	json_array_foreach(list, i, v) {
 		const char *is = json_string_value(json_object_get(v, "kind"));
 
-		/* A wrong order may close a circle as well. */
+		/* A wrong order may also close a circle. */
 		if (strcmp(kind, "order") || strcmp(is, "cycle"))
 			assert_string_equal(is, kind);
 	}
@@ -480,7 +480,7 @@ static void verifies(void **state)
 	json_decref(j);
 }
 
-/* What an admin takes out is no culprit; what is cut off thereby is. */
+/* A node that an administrator excluded is no culprit; one that is cut off by that is. */
 static void excludes_on_purpose(void **state)
 {
 	json_t *j;
@@ -495,11 +495,11 @@ static void excludes_on_purpose(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "culprits")), 0);
 	assert_int_equal(json_array_size(json_object_get(j, "excluded")), 1);
 	json_decref(j);
-	/* One cable broke instead of being taken out: nobody wished the node gone. */
+	/* One cable broke instead of being excluded: then nobody wanted the node to be cut off. */
 	fake.admin[10] = 7;
 	expect("verify", 1);
 	has(out, "cut-off    2,2: ");
-	/* 0 and 2 of a ring are out; 1, between them, is cut off: nobody wished that. */
+	/* 0 and 2 of a ring are excluded; 1, between them, is cut off: nobody wanted that. */
 	fake_stop(&fake);
 	fake_start(&fake, "5");
 	fake.excluded[0] = fake.admin[0] = fake.excluded[2] = fake.admin[2] = 3;
@@ -508,7 +508,7 @@ static void excludes_on_purpose(void **state)
 	assert_int_equal(json_array_size(json_object_get(j, "culprits")), 1);
 	assert_int_equal(json_array_size(json_object_get(j, "excluded")), 2);
 	json_decref(j);
-	/* The node left, not the one taken out, is what the others are measured by. */
+	/* The others are compared with the node that is left, not with the excluded one. */
 	fake_stop(&fake);
 	fake_start(&fake, "2x1");
 	fake.excluded[0] = fake.admin[0] = 0x5;
@@ -531,7 +531,7 @@ static void tries_exclusions(void **state)
 	assert_true(json_integer_value(json_object_get(j, "moved")) > 0);
 	assert_int_equal(json_array_size(json_object_get(j, "cut_off")), 0);
 	json_decref(j);
-	/* 1,1 hangs on its last link. */
+	/* 1,1 has only its last link. */
 	fake.excluded[5] = 7;
 	fake_rows(&fake);
 	expect("exclude 1,1:-y --dry-run --json", 1);
@@ -542,7 +542,7 @@ static void tries_exclusions(void **state)
 	expect("exclude 1,1:-y --dry-run", 1);
 	has(out, "cut off 1,1");
 	expect("exclude 1,1 --dry-run", 0);
-	/* Together: 1,1 lost its last link, but is taken out itself. */
+	/* Together: 1,1 loses its last link, but is itself excluded. */
 	expect("exclude 1,1:-y 1,1 0,0 --dry-run --json", 0);
 	j = printed();
 	assert_int_equal(json_integer_value(json_object_get(j, "pairs")), 14 * 13);
@@ -551,7 +551,7 @@ static void tries_exclusions(void **state)
 	has(out, "without 1,1, 0,0, of 182 pairs of other nodes: ");
 	expect("exclude 1,1 9,9 --dry-run", 2);
 	has(err, "9,9");
-	/* Nothing is done if one is not understood. */
+	/* If one argument is wrong, nothing is excluded. */
 	expect("exclude 1,1 0,0:+x 9,9", 2);
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
@@ -594,7 +594,7 @@ static const char long_node[] =
 	"{\"ok\":true,\"data\":{\"shape\":[4,4],\"node\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
 	"17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38]}}";
 
-/* Data of the wrong kind: nothing may crash, whatever is said. */
+/* Data of the wrong type in an answer: fabricctl must not crash. */
 static void bears_odd_data(void **state)
 {
 	static const char *const raw[] = {

@@ -142,7 +142,7 @@ static void one_late(void **state)
 	}
 }
 
-/* With any_order only the order is free: lost and doubled records still count. */
+/* With any_order only the order is free: lost and doubled records are still counted. */
 static void any_order(void **state)
 {
 	(void)state;

@@ -17,7 +17,7 @@
 
 const struct program this_program = { .name = "test_fabricsim" };
 
-/* Complaints are not what is looked at here. */
+/* Error texts are not tested here. */
 static int quietly_parse(const char *text, double min, double max, struct range *r)
 {
 	int keep = dup(2), status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricsim availability: formulas against counting by hand and a clock, formulas and draws
- * against all states of small tori, one by one; the figures of the README.
+ * fabricsim availability: formulas compared with results by hand and with a simulated clock;
+ * formulas and random draws compared with all states of small tori; the figures of the README.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -82,10 +82,10 @@ static void test_readme(void **state)
 				   1, 0.2);
 		assert_float_equal(value(all, "points", i, "without_independent"), want[i][3], 0.00005);
 	}
-	/* 3 ms of outage for each fault that is bypassed, of 3 links a node and of nodes. */
+	/* 3 ms of outage for each bypassed fault, of 3 links per node and of nodes. */
 	assert_float_equal(1 - value(all, "points", 3, "with_nodes_masked"),
 			   1e6 * (1e-6 + 3e-5) * 0.003 / 3600, 1e-9);
-	/* 99 hours of service for each of standing still: (1e-6 + 3e-5) N, and 1e-6 N. */
+	/* 99 hours of service for each hour of outage: (1e-6 + 3e-5) N, and 1e-6 N. */
 	assert_int_equal(value(all, "limits", 0, "without"), 325);
 	assert_int_equal(value(all, "limits", 0, "with"), 10100);
 	json_decref(all);
@@ -104,9 +104,9 @@ static void test_readme(void **state)
 /* --- all states of small tori ------------------------------------------------ */
 
 /**
- * struct all - chances summed over every state
- * @cut: living nodes not all joined, or none; @unserved: or a pair without a header
- * @alone: expected nodes that live and are alone
+ * struct all - probabilities summed over every state
+ * @cut: of some living nodes not being joined; @unserved: or of a pair without a header
+ * @alone: expected number of nodes that live and are isolated
  */
 struct all {
 	double cut, unserved, alone;
@@ -189,7 +189,7 @@ static struct all all_states(const struct torus_shape *s, double v, double u, bo
 	return all;
 }
 
-/* Of a ring the formula is exact; of any torus that of a node that is alone. */
+/* The formula is exact for rings, and for one isolated node of any torus. */
 static void test_formulas(void **state)
 {
 	static const struct torus_shape some[] = {
@@ -236,7 +236,7 @@ static const struct sample_case small[] = {
 	{ { 3, { 1, 2, 3, 1, 1, 1 } }, 0, 0.3, true, 4000 },
 	{ { 2, { 3, 3, 1, 1, 1, 1 } }, 0, 0.2, true, 4000 },
 	{ { 2, { 2, 3, 1, 1, 1, 1 } }, 0, 0.3, false, 4000 },
-	/* rare: 10^-11 and 10^-9, which drawing at random would never see */
+	/* rare: 10^-11 and 10^-9, which plain random draws would never see */
 	{ { 2, { 3, 3, 1, 1, 1, 1 } }, 0, 1e-3, true, 1000 },
 	{ { 2, { 2, 3, 1, 1, 1, 1 } }, 1e-3, 2e-3, true, 1000 },
 };
@@ -265,7 +265,7 @@ static void test_drawn(void **state)
 	assert_float_equal(drawn(&small[7], 7, 4).alone / 9e-12, 1, 0.1);
 }
 
-/* Intervals are what they say: 95 in 100 hold what is right, give or take. */
+/* Confidence intervals are right: about 95 in 100 contain the right value. */
 static void test_intervals(void **state)
 {
 	const struct sample_case *c = &small[2];
@@ -283,7 +283,7 @@ static void test_intervals(void **state)
 	assert_in_range(held, 180, 200);
 }
 
-/* More is cut if no header may be helped by a relay. */
+/* More states count as cut if relays may not be used. */
 static void test_headers(void **state)
 {
 	struct sample_case c = { { 2, { 6, 6, 1, 1, 1, 1 } }, 0, 0.08, true, 800 };
@@ -296,7 +296,7 @@ static void test_headers(void **state)
 	assert_true(f.cut - f.error > 2 * with);
 }
 
-/* A ring of any size: drawn and exact agree. */
+/* A ring of any size: the drawn and the exact value agree. */
 static void test_rings(void **state)
 {
 	struct sample_case c = { { 1, { 64, 1, 1, 1, 1, 1 } }, 1e-6, 1e-5, true, 500 };
@@ -359,7 +359,7 @@ static void step(struct clock *c)
 		c->recovered = c->now + c->outage_link;
 }
 
-/* Parts on their own, as time goes by: what the formula says, to half a percent. */
+/* Parts fail independently in simulated time: the formula's value, to half a percent. */
 static void test_clock(void **state)
 {
 	struct torus_shape ring = { 1, { RING, 1, 1, 1, 1, 1 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim flow as people run it: right and wrong options, its answers, traces. */
+/* fabricsim flow as users run it: right and wrong options, its answers, traces. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +86,7 @@ static void json_has_the_points(void **state)
 	       " --pattern uniform,transpose" FAST, 0);
 	j = printed();
 	points = json_object_get(j, "points");
-	/* bubbles count for mbs only */
+	/* only mbs has a number of bubbles */
 	assert_int_equal(json_array_size(points), 2 * 3 * (4 + 1));
 	json_array_foreach(points, i, p) {
 		for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
@@ -118,7 +118,7 @@ static double accepted(const char *args)
 	return got;
 }
 
-/* Of the tables in tools/fabricsim/README.md, at one load, the first seed: packet for packet. */
+/* Points of the tables in tools/fabricsim/README.md: one load, first seed, to the packet. */
 static void cells_of_the_readme(void **state)
 {
 	static const struct {
@@ -145,7 +145,7 @@ static void cells_of_the_readme(void **state)
 	}
 }
 
-/* Bubbles that gather in one input block who would enter there for as long as it runs. */
+/* If bubbles gather in one input, nodes that would enter the ring there are blocked for ever. */
 static void cbs_falls_apart(void **state)
 {
 	double few, many;
@@ -169,7 +169,7 @@ static void deadlock_is_a_problem(void **state)
 	json_decref(j);
 }
 
-/* All but how fast it was. */
+/* All keys but the speed of the simulation. */
 static json_t *without_speed(void)
 {
 	json_t *j = printed(), *p;

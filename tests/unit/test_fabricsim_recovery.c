@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim recovery: every scenario on small shapes, the same twice, and bad input. */
+/* fabricsim recovery: every scenario on small shapes, with equal results twice; bad input. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ static double number(json_t *p, const char *key)
 	return json_number_value(v);
 }
 
-/* Phases of a recovery come in their order, after what caused it. */
+/* The steps of a recovery come in their order, after the event that caused it. */
 static void in_order(json_t *p)
 {
 	static const char *const keys[] = {
@@ -57,7 +57,7 @@ static void test_fault(void **state)
 	p = point(all, 0);
 	assert_true(number(p, "rows") == 16 * 16);
 	assert_true(number(p, "flows_held") == 16 * 15);
-	/* A cut cable holds the flows that crossed it, and no more than may have. */
+	/* A cut cable holds the flows that crossed it, and only those that may have. */
 	p = point(all, 1);
 	assert_true(number(p, "versions") == 1);
 	assert_true(number(p, "flows_held") > 0 && number(p, "flows_held") < 16 * 15);
@@ -88,7 +88,7 @@ static void test_scenarios(void **state)
 	expect("recovery --shape 5x1 --scenario dark", OK);
 }
 
-/* A cabinet of any size, where it is asked for or anywhere, but never with the root. */
+/* A cabinet of any size, at the given place or at any, but never with the root. */
 static void test_cabinet(void **state)
 {
 	static const struct {
@@ -116,7 +116,7 @@ static void test_cabinet(void **state)
 	}
 }
 
-/* NICs that are nothing but links: the same rows of the same faults. */
+/* With NICs that are only links, the same faults change the same rows. */
 static void test_links(void **state)
 {
 	static const char *const keys[] = { "rows", "flows_held", "versions" };
@@ -136,7 +136,7 @@ static void test_links(void **state)
 	expect("recovery --shape 3x4 --scenario dark,flap,root --nics links", OK);
 }
 
-/* A slower service network makes everything later, and nothing else. */
+/* A slower service network only delays everything. */
 static void test_network(void **state)
 {
 	double fast, slow, narrow;
@@ -184,8 +184,8 @@ static void bad(const char *args, const char *what)
 }
 
 /*
- * A fault of a large fabric, in no more memory than lets a million nodes into 16 GiB.
- * Programs that are watched need more of it, and get a smaller one.
+ * A fault of a large fabric; memory must be small enough for a million nodes in 16 GiB. Programs
+ * with sanitizers need more memory, and get a smaller fabric.
  */
 static void test_large(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim retry: the published figures, the exact ones, and the code on a wire. */
+/* fabricsim retry: the published figures, the exact ones, and the NIC's code on a wire. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ const struct program this_program = { .name = "test_fabricsim_retry" };
 static const struct formula packet = { .payload = 4096, .unit = 4096, .overhead = 28, .waste = 2 };
 static const struct formula micro = { .payload = 4096, .unit = 32, .overhead = 8, .waste = 49 };
 
-/* The source cuts digits off; so @digits of @value after the point, in percent. */
+/* The source truncates: @value must have these @digits after the point, in percent. */
 static void published(double value, double percent, unsigned int digits)
 {
 	double scale = pow(10, digits);
@@ -44,12 +44,12 @@ static void test_published(void **state)
 	f.answer = 8;
 	published(paper_efficiency(&f), 99.12, 2);
 	published(exact_efficiency(&f), 99.12, 2);
-	/* At 1.56e-5 two packets of five are hit, and both are as good, nearly. */
+	/* At 1.56e-5, 40 % of packets are hit, and both protocols are nearly equal. */
 	assert_float_equal(-expm1(32768 * log1p(-1.56e-5)), 0.4, 0.001);
 	assert_float_equal(crossing(packet, micro, paper_efficiency), 1.45e-5, 0.02e-5);
 }
 
-/* Where the publication is loose: what arrives is sent once. */
+/* The publication is inexact: the packet that arrives is sent once. */
 static void test_exact(void **state)
 {
 	(void)state;
@@ -93,7 +93,7 @@ static void test_clean(void **state)
 	}
 }
 
-/* One hit costs what the formula says: the line's worth of packets once more. */
+/* One hit costs what the formula says: the packets on the line are sent once more. */
 static void test_one_hit(void **state)
 {
 	(void)state;
@@ -112,7 +112,7 @@ static void test_one_hit(void **state)
 	}
 }
 
-/* PCI Express waits for its timer when a replay is hit; Angara's second E does not. */
+/* PCI Express waits for its timer when a replay is hit; Angara sends a second E and does not. */
 static void test_second_hit(void **state)
 {
 	struct wire_plan p = plan_of(TORUS_RETRY_ACKNAK);
@@ -131,7 +131,7 @@ static void test_second_hit(void **state)
 	assert_int_equal(c.timeouts, 0);
 }
 
-/* Measured of a plan: payload over flow. */
+/* The measured efficiency of a plan: payload divided by flow. */
 static double measured(const struct wire_plan *p)
 {
 	struct wire_cost c = wire_run(p);
@@ -182,7 +182,7 @@ static void test_errors(void **state)
 	}
 }
 
-/* No protocol ever breaks. */
+/* No protocol ever stops making progress. */
 static void test_ends(void **state)
 {
 	(void)state;
@@ -224,7 +224,7 @@ static double crossover(const char *args, const char *key)
 	return at;
 }
 
-/* Where micro-packets begin to be better: on paper, counted, and on the NIC's code. */
+/* Where micro-packets become better: by the formula, by counting, and with the NIC's code. */
 static void test_crossing(void **state)
 {
 	static const char both[] = "retry --json --messages 10 --ber 1e-6",
@@ -246,7 +246,7 @@ static void test_crossing(void **state)
 	assert_true(at[0] > at[2] && at[1] < at[3]);
 }
 
-/* The command prints what the formulas and the wire say of the lines that it describes. */
+/* The command prints what the formulas and the wire give for the lines that it describes. */
 static void test_program(void **state)
 {
 	static const char *const names[] = { "", "angara", "acknak", "hippi" };
@@ -274,7 +274,7 @@ static void test_program(void **state)
 		assert_true(json_integer_value(json_object_get(point, "backs")) > 0);
 	}
 	json_decref(all);
-	/* Two packets or 49 micro-packets follow a damaged one, and it itself comes again. */
+	/* Two packets or 49 micro-packets follow a damaged one, which is sent again as well. */
 	expect("retry --csv --retries 0:3:1 --protocol acknak,hippi", OK);
 	has(out, "\nacknak,4096,4096,3089,1,,1,0.24830");
 	has(out, "\nhippi,4096,32,966,1,,1,0.57528");
@@ -297,7 +297,7 @@ static void test_same(void **state)
 	assert_int_not_equal(a.flow, b.flow);
 }
 
-/* What cannot be is refused, and the reason is named. */
+/* Impossible parameters are refused with a reason. */
 static void test_refused(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* fabricsim train: against training by hand, and what must hold of any cable. */
+/* fabricsim train: compared with training by hand; and properties that hold for any cable. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -31,7 +31,7 @@ static struct train_plan plan_of(const struct tn_cable *cable)
 	};
 }
 
-/* The search, tap by tap and rate by rate, with nothing of the core but the model. */
+/* The search, tap by tap and rate by rate; it uses nothing of the core but the model. */
 static u32 best_mbps(const struct train_plan *plan)
 {
 	struct tn_serdes_model m;
@@ -92,7 +92,7 @@ static void test_best(void **state)
 	assert_true(slower > 5);
 }
 
-/* Lanes that age are shed or the rate falls, and no look ever sees the target missed. */
+/* Ageing lanes are shed or the rate falls, and no measurement ever misses the target. */
 static void test_life(void **state)
 {
 	struct tn_cable c = { .length = 600, .loss = 2000, .crosstalk = 10, .seed = 4,
@@ -107,7 +107,7 @@ static void test_life(void **state)
 	assert_true(t.worst <= plan.params.target_ber);
 	assert_int_equal(t.lived, plan.life);
 	assert_true(t.ended.width * t.ended.mbps < t.trained.width * t.trained.mbps);
-	/* All age: it ends. */
+	/* All lanes age: the link dies. */
 	plan.cable.aged = 0xfff;
 	plan.cable.ageing = 500;
 	train_run(&plan, &t);

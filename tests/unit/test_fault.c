@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bit errors: how many bits are hit, how far they lie apart, that a seed repeats. */
+/* Bit errors: how many bits are hit, how far apart they are, and that a seed repeats them. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ static void test_distances(void **state)
 	}
 }
 
-/* A random number of a seed, as whoever reports a seed relies on: splitmix64, the first. */
+/* The first random number of a seed, as users who report a seed rely on: splitmix64. */
 static double uniform(u64 seed)
 {
 	u64 z = seed + 0x9e3779b97f4a7c15ull;
@@ -130,7 +130,7 @@ static double uniform(u64 seed)
 	return ldexp((double)(z ^ z >> 31), -64);
 }
 
-/* Each seed's first distance is floor(ln u / ln(1 - p)), but for the precision of logarithms. */
+/* Each seed's first distance is floor(ln u / ln(1 - p)), up to the precision of logarithms. */
 static void test_exact(void **state)
 {
 	static const u64 rates[] = {
@@ -154,7 +154,7 @@ static void test_exact(void **state)
 	}
 }
 
-/* Another rate goes on with the random numbers; the same one changes nothing. */
+/* After a change of the rate the random numbers continue; the same rate changes nothing. */
 static void test_change(void **state)
 {
 	struct tn_fault f, was;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * End-to-end sequence against a model that keeps, for each flow, the list of
- * what was sent: packets come in any order, some twice, some never.
+ * End-to-end sequence numbers compared with a model that keeps a list of sent packets for each
+ * flow: packets come in any order, some twice, some never.
  */
 #include "tests/unit/seeds.h"
 #include "kernel/core/flow.h"
@@ -30,7 +30,7 @@ static unsigned int flow_of(const struct tn_pkt *p)
 	return p->hdr.src * TN_FLOW_VCS + p->hdr.vc;
 }
 
-/* The sender stamps by destination, the receiver looks by source: one number. */
+/* The sender numbers by destination, the receiver looks up by source: one number. */
 static void emit(struct world *w)
 {
 	struct tn_pkt *p = w->n < PACKETS / 2 ? tn_queue_pop(&w->idle) : NULL;
@@ -55,7 +55,7 @@ static void delivered(struct world *w, struct tn_pkt *p)
 	expect(&w->r, p->tail.eseq == w->got[f] ||
 	       (w->missing[f] && p->tail.eseq > w->got[f]), "flow %u: %u after %u", f,
 	       p->tail.eseq, w->got[f]);
-	/* Before the first that comes there may have been another NIC. */
+	/* Before the first packet that comes, the flow may have had another NIC. */
 	if (w->heard[f])
 		w->lost += p->tail.eseq - w->got[f];
 	w->heard[f] = true;
@@ -159,7 +159,7 @@ static void order_one(uint64_t seed)
 	expect(&w.r, w.idle.count == PACKETS, "%u packets", w.idle.count);
 }
 
-/* Any order and duplicates: each exactly once, in order. */
+/* In any order and with duplicates: each packet is delivered exactly once, in order. */
 static void test_order(void **state)
 {
 	(void)state;
@@ -177,7 +177,7 @@ static void loss_one(uint64_t seed)
 			emit(&w);
 			arrive(&w, true, true);
 		}
-		/* The manager: whatever can arrive has; close the gaps. */
+		/* The manager knows that nothing more can arrive, and closes the gaps. */
 		drain(&w);
 		for (unsigned int before = ~0u; w.in.waiting && w.in.waiting < before;) {
 			before = w.in.waiting;
@@ -186,10 +186,10 @@ static void loss_one(uint64_t seed)
 		}
 		tn_flow_license(&w.in);
 		expect(&w.r, !w.in.waiting, "gaps are closed");
-		/* Losses at the very end of a flow show with its next packet. */
+		/* Losses at the very end of a flow are noticed with its next packet. */
 		for (unsigned int f = 0; f < FLOWS; f++)
 			expect(&w.r, w.missing[f] || w.got[f] == w.sent[f], "flow %u", f);
-		/* One table in force, all paths steady: until the next commit. */
+		/* One table is in force and all paths are stable until the next commit. */
 		for (int i = 0; i < 200; i++) {
 			emit(&w);
 			arrive(&w, false, false);
@@ -205,7 +205,7 @@ static void loss_one(uint64_t seed)
 	       (unsigned long long)w.lost);
 }
 
-/* What died is given up when told so, counted, and the rest goes on in order. */
+/* Lost packets are given up when the manager says so, counted, and the rest goes on in order. */
 static void test_loss(void **state)
 {
 	(void)state;
@@ -223,7 +223,7 @@ static enum tn_flow_turn turn_of(struct world *w, u16 epoch, u32 eseq)
 	return turn;
 }
 
-/* What a NIC that has just started does not know of, it does not count as lost. */
+/* A NIC that has just started does not count packets as lost of which it does not know. */
 static void test_started_late(void **state)
 {
 	static struct world w;
@@ -263,12 +263,12 @@ static void test_epochs(void **state)
 	assert_int_equal(p.tail.eseq, 0);
 	assert_int_equal(p.tail.epoch, 9);
 	assert_int_equal(turn_of(&w, 9, 0), TN_FLOW_NOW);
-	/* What was sent before and comes only now is late, and changes nothing. */
+	/* Packets that were sent before and come only now are late, and change nothing. */
 	for (u32 i = 0; i < 5; i++)
 		assert_int_equal(turn_of(&w, 7, i), TN_FLOW_LATE);
-	/* Nor need this NIC have known that epoch. */
+	/* This NIC need not have known that epoch. */
 	assert_int_equal(turn_of(&w, 8, 0), TN_FLOW_LATE);
-	/* The same table once more does not number twice from 0. */
+	/* The same table once more does not begin again with number 0. */
 	tn_flow_begin(&w.out, 2, 9);
 	tn_flow_stamp(&w.out, &p, 1);
 	assert_int_equal(p.tail.eseq, 1);
@@ -297,7 +297,7 @@ static void test_unknown(void **state)
 	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);
 	assert_int_equal(turn_of(&w, 5, 3000000001u), TN_FLOW_NOW);
 	assert_int_equal(turn_of(&w, 5, 2999999999u), TN_FLOW_BEHIND);
-	/* The next numbering starts at 0 for everybody. */
+	/* For every receiver the next numbering starts at 0. */
 	assert_int_equal(turn_of(&w, 6, 4000000000u), TN_FLOW_EARLY);
 	assert_int_equal(turn_of(&w, 6, 0), TN_FLOW_NOW);
 	/* And licensed, at once. */
@@ -306,7 +306,7 @@ static void test_unknown(void **state)
 	assert_int_equal(turn_of(&w, 5, 3000000000u), TN_FLOW_NOW);
 }
 
-/* A packet that was parked while the source sent half the circle of numbers is late. */
+/* A packet that was parked while the source sent half the range of numbers is late. */
 static void test_late_by_half(void **state)
 {
 	static struct world w;
@@ -323,7 +323,7 @@ static void test_late_by_half(void **state)
 	}
 }
 
-/* A flow outlives half the circle of epochs, in use or idle. */
+/* A flow survives half the range of epochs, in use or idle. */
 static void test_age(void **state)
 {
 	static struct world w;
@@ -340,7 +340,7 @@ static void test_age(void **state)
 		if (i < 150)
 			assert_int_equal(turn_of(&w, 5, i), TN_FLOW_NOW);
 	}
-	/* Ahead of 5 by more than half a circle, and no multiple of it. */
+	/* Ahead of 5 by more than half the range, and by no multiple of it. */
 	assert_true((u16)(version - 5) > 0x8000);
 	assert_int_equal(turn_of(&w, (u16)version, 0), TN_FLOW_NOW);
 	assert_int_equal(turn_of(&w, (u16)(version - 1), 0), TN_FLOW_LATE);
@@ -372,7 +372,7 @@ static void history_deliver(struct history *h, unsigned int i)
 	u64 key = h->kept[i].key;
 
 	h->kept[i] = h->kept[--h->nkept];
-	/* Gaps are given up at once: who waits for what is the business of others. */
+	/* Gaps are given up at once: when to do so is not tested here. */
 	tn_flow_license(&h->w.in);
 	switch (tn_flow_turn(&h->w.in, &p)) {
 	case TN_FLOW_NOW:
@@ -557,7 +557,7 @@ static void test_halves(void **state)
 	assert_int_equal(turn_of(&w, 5, 0), TN_FLOW_LATE);
 }
 
-/* A source that has the next table already is not behind. */
+/* A source that already has the next table is not behind. */
 static void test_age_ahead(void **state)
 {
 	static struct world w;
@@ -567,14 +567,14 @@ static void test_age_ahead(void **state)
 	assert_int_equal(turn_of(&w, 8193, 0), TN_FLOW_NOW);
 	tn_flows_age(&w.in, 8191, 8192);
 	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_LATE);
-	/* 2^13 behind it is, one less it is not. */
+	/* 2^13 versions behind is too old; one less is not. */
 	tn_flows_age(&w.in, 16383, 16384);
 	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_LATE);
 	tn_flows_age(&w.in, 20479, 20480);
 	assert_int_equal(turn_of(&w, 8190, 0), TN_FLOW_NOW);
 }
 
-/* A licence that has ended lets nobody past a gap, also a flow that never used it. */
+/* A licence that has ended lets no packet pass a gap, even of a flow that never used it. */
 static void test_license_ends(void **state)
 {
 	static struct world w;
@@ -589,7 +589,7 @@ static void test_license_ends(void **state)
 	assert_int_equal(w.in.lost, 0);
 }
 
-/* What is missing of a numbering is counted from its own beginning. */
+/* Missing packets of a numbering are counted from its own beginning. */
 static void test_lost_anew(void **state)
 {
 	static struct world w;
@@ -603,7 +603,7 @@ static void test_lost_anew(void **state)
 	assert_int_equal(w.in.lost, 3);
 }
 
-/* Who still waits when the next numbering begins is given to the host before it. */
+/* Packets that still wait when the next numbering begins are delivered before it. */
 static void test_former_epoch(void **state)
 {
 	static struct world w;
@@ -619,7 +619,7 @@ static void test_former_epoch(void **state)
 	assert_false(tn_flow_overdue(&w.in, &old));
 	new.tail.epoch = 6;
 	assert_true(tn_flow_overdue(&w.in, &new));
-	/* And if it did not, it is due at least, and no gap of the new one. */
+	/* If it was not delivered, it is due now, and is no gap of the new numbering. */
 	assert_int_equal(tn_flow_turn(&w.in, &new), TN_FLOW_NOW);
 	tn_flow_done(&w.in, &new);
 	tn_flow_close_gaps(&w.in);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who waits for a turn, flow by flow; and when the age of a numbering is looked at. */
+/* Packets that wait for their turn, flow by flow; and when the age of numberings is checked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static struct tn_pkt *make(u32 src, u8 vc, u32 eseq, u16 len)
 	struct tn_pkt *pkt = &pool[used++];
 
 	assert_true(used <= ARRAY_SIZE(pool));
-	/* Whatever it was before: it is in no queue now. */
+	/* Whatever the packet was before: it is in no queue now. */
 	*pkt = (struct tn_pkt) {
 		.hdr = { .src = src, .vc = vc, .len = len, .type = TN_DATA },
 		.tail = { .eseq = eseq, .epoch = 1 }, .child = &rubbish, .next = &rubbish,
@@ -44,7 +44,7 @@ static struct tn_pkt *waits(u32 src, u8 vc, u32 eseq, u16 len, u64 now)
 	return pkt;
 }
 
-/* Number @eseq is delivered. Return: of tn_flow_done(). */
+/* Number @eseq is delivered. Return: that of tn_flow_done(). */
 static bool done(u32 src, u8 vc, u32 eseq)
 {
 	struct tn_pkt *pkt = make(src, vc, eseq, 0);
@@ -53,7 +53,7 @@ static bool done(u32 src, u8 vc, u32 eseq)
 	return tn_flow_done(&f, pkt);
 }
 
-/* It is the turn of @pkt, and then of nobody. */
+/* The next packet whose turn has come is @pkt, and then there is none. */
 static void next_is(struct tn_pkt *pkt)
 {
 	assert_true(tn_flow_next(&f) == pkt);
@@ -69,7 +69,7 @@ static void nobody(void)
 		assert_int_equal(f.look[i], 0);
 }
 
-/* One flow after the other: whose turn it is, is found, whichever flow it is of. */
+/* One flow after the other: the packet whose turn it is is found in any flow. */
 static void test_each_flow(void **state)
 {
 	(void)state;
@@ -90,7 +90,7 @@ static void test_each_flow(void **state)
 	}
 }
 
-/* All at once: each is found when its own turn comes, and nobody else's. */
+/* All at once: each is found when its own turn comes, and no other. */
 static void test_all_flows(void **state)
 {
 	static struct tn_pkt *pkt[NODES][TN_FLOW_VCS];
@@ -120,7 +120,7 @@ static void test_all_flows(void **state)
 	assert_true(f.since == ~0ull);
 }
 
-/* How many wait, of how many bytes, and since when the oldest does. */
+/* How many packets wait, how many bytes they have, and since when the oldest waits. */
 static void test_books(void **state)
 {
 	struct tn_pkt *a, *b, *c;
@@ -161,7 +161,7 @@ static void test_books(void **state)
 	assert_int_equal(f.since, 500);
 }
 
-/* A gap is closed of the flow that is meant; of each, the first. */
+/* A gap is closed in the flow that is meant; in each flow, the first one. */
 static void test_gaps(void **state)
 {
 	struct tn_pkt *near, *far, *other;
@@ -169,7 +169,7 @@ static void test_gaps(void **state)
 	(void)state;
 	begin();
 	done(1, 0, 0);
-	done(129, 0, 0);		/* beside it in the memory of who waits */
+	done(129, 0, 0);		/* its neighbour in the memory of waiting packets */
 	near = waits(1, 0, 3, 0, 5);
 	far = waits(1, 0, 6, 0, 5);
 	other = waits(129, 0, 9, 0, 5);
@@ -177,11 +177,11 @@ static void test_gaps(void **state)
 	assert_int_equal(f.lost, 2);
 	next_is(near);
 	nobody();
-	tn_flow_close_gap(&f, make(129, 1, 0, 0));	/* of a flow that nobody waits in */
+	tn_flow_close_gap(&f, make(129, 1, 0, 0));	/* in this flow no packet waits */
 	assert_int_equal(f.lost, 2);
 	tn_flow_close_gaps(&f);
 	assert_int_equal(f.lost, 2 + 2 + 8);
-	/* Their turn has come; before it is over there is no gap to close. */
+	/* Their turn has come; until it is over there is no gap to close. */
 	tn_flow_close_gaps(&f);
 	assert_int_equal(f.lost, 12);
 	tn_flow_unwait(&f, other);
@@ -199,7 +199,7 @@ static u8 aged(u16 epoch, u64 old, u64 now)
 	return rx[7].flags & TN_FLOW_OLD;
 }
 
-/* Each 2^12 versions, of epochs 2^13 or more behind; half the circle on is ahead. */
+/* Checked every 2^12 versions; epochs 2^13 or more behind are old; half the range on is ahead. */
 static void test_age(void **state)
 {
 	(void)state;
@@ -212,7 +212,7 @@ static void test_age(void **state)
 	assert_true(aged(0x3001, 0xafff, 0xb000));
 	assert_false(aged(0x3000, 0xafff, 0xb000));
 	assert_false(aged(0x2fff, 0xafff, 0xb000));
-	/* Around the circle of 16 bits. */
+	/* Across the end of the 16-bit range. */
 	assert_true(aged(0xf000, 0x70fff, 0x71000));
 	assert_false(aged(0xf001, 0x70fff, 0x71000));
 }

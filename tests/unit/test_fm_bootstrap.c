@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The wave of Inits: to whom a manager says Init and when, and what it believes of those
- * it hears.
+ * The wave of Inits: to which neighbours a manager sends Inits and when, and which of the Inits
+ * that it receives it believes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static struct stage s;
 
 /* --- when ------------------------------------------------------------------------------- */
 
-/* At once, then later and later, up to 20 times the interval; and no more once heard. */
+/* At once, then later and later, up to 20 times the interval; none after the answer. */
 static void test_again_and_again(void **state)
 {
 	struct fm_init i;
@@ -32,33 +32,33 @@ static void test_again_and_again(void **state)
 		      "at 135 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n"
 		      "at 247.5 ms\ninit 2: 0/3 0/2 root 100 10.0.0.0:1\n");
 	stage_run(&s, 20000);
-	/* 50 ms * 1.5^8 is above 1 s: that is the last that grows. */
+	/* 50 ms * 1.5^8 is above 1 s: that interval is the last that grows. */
 	assert_int_equal(stage_count(&s, "init 2"), 5 + (20000 - 2422) / 1281);
 	stage_forget(&s);
 	i = stage_neighbour(&s, 2);
 	i.heard = true;
 	stage_hear(&s, 2, &i);
 	stage_run(&s, 20010);
-	/* It cannot know yet that it was heard. */
+	/* The neighbour cannot know yet that its Init was received. */
 	assert_int_equal(stage_count(&s, "init 2: settled heard"), 1);
 	stage_forget(&s);
 	stage_run(&s, 60000);
 	stage_did_nothing(&s);
-	/* The same session is no news, another is. */
+	/* The same session is no news; another session is. */
 	stage_link_tell(&s, 2);
 	stage_run(&s, 60010);
 	stage_did_nothing(&s);
 	stage_link_up(&s, 2, 8);
 	stage_run(&s, 60020);
 	stage_did(&s, "init 2: settled 0/3 0/2 root 100 10.0.0.0:1\n");
-	/* A link that is lost hears nothing. */
+	/* A link that is lost gets no Inits. */
 	stage_link_lost(&s, 2, 0);
 	stage_run(&s, 70000);
 	stage_did_nothing(&s);
 	stage_end(&s);
 }
 
-/* @when: blank, if no time passed since the last look. */
+/* @when: "" if no time has passed since the last call. */
 static void init_2(const char *when, const char *what)
 {
 	char text[128];
@@ -67,7 +67,7 @@ static void init_2(const char *when, const char *what)
 	stage_did(&s, text);
 }
 
-/* A neighbour that has not heard is answered, but not more often than twice in an interval. */
+/* A neighbour that has received no Init is answered, at most twice in an interval. */
 static void test_answers(void **state)
 {
 	struct fm_init i;
@@ -81,7 +81,7 @@ static void test_answers(void **state)
 	stage_run(&s, 1);
 	init_2("at 0 ms\n", "");
 	i = stage_neighbour(&s, 2);
-	/* One that only asks is not heard: it has no position yet. */
+	/* A neighbour that only asks is not heard: it has no position yet. */
 	i.placed = false;
 	i.ndims = 0;
 	stage_hear(&s, 2, &i);
@@ -100,12 +100,12 @@ static void test_answers(void **state)
 	init_2("at 51 ms\n", "heard ");
 	stage_run(&s, 1000);
 	stage_forget(&s);
-	/* Now it has: that is the end. */
+	/* Now the neighbour has received one: no more are sent. */
 	i.heard = true;
 	stage_hear(&s, 2, &i);
 	stage_run(&s, 90000);
 	stage_did_nothing(&s);
-	/* Until it has begun anew, and asks. */
+	/* Until it starts anew, and asks. */
 	i.heard = false;
 	stage_hear(&s, 2, &i);
 	stage_run(&s, 90001);
@@ -117,7 +117,7 @@ static void test_answers(void **state)
 
 #define ASKS(p) "init " #p ": asks\n"
 
-/* What a node at 1,2 of a 4x4 says that has heard of the root at @port. */
+/* The Init of a node at 1,2 of a 4x4 that has heard of the root at @port. */
 static void placed_by(unsigned int port, bool settled, const char *want)
 {
 	struct fm_init i;
@@ -155,7 +155,7 @@ static void test_position(void **state)
 	}
 }
 
-/* Positions go round where sizes are known, and below 0 where they are not. */
+/* Positions wrap around where sizes are known; where they are not, they fall below 0. */
 static void test_position_wraps(void **state)
 {
 	static const struct {
@@ -188,7 +188,7 @@ static void test_position_wraps(void **state)
 	}
 }
 
-/* A cable between ports that are not opposite gives no position, but tells of the root. */
+/* A cable between ports that are not opposite gives no position, but names the root. */
 static void test_no_position(void **state)
 {
 	struct fm_init i;
@@ -203,11 +203,11 @@ static void test_no_position(void **state)
 	i.port = 3;
 	stage_hear(&s, 0, &i);
 	stage_run(&s, 1);
-	/* It is heard, though there is nothing to tell yet. */
+	/* Its Init counts as received, although there is nothing to say yet. */
 	stage_did(&s, "at 0 ms\nconnect 10.0.0.0:1: 1\n"
 		      "init 0: asks heard root 100 10.0.0.0:1\n"
 		      "init 1: asks root 100 10.0.0.0:1\n");
-	/* The first who can, places it; those after do not change that. */
+	/* The first Init with a position gives the place; later ones do not change it. */
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
 	stage_run(&s, 2);
@@ -221,7 +221,7 @@ static void test_no_position(void **state)
 	stage_end(&s);
 }
 
-/* A NIC that is placed already knows where it is, and of how many dimensions. */
+/* A NIC that already has a place knows it, and the number of dimensions. */
 static void test_restarted(void **state)
 {
 	struct fm_init i;
@@ -246,7 +246,7 @@ static void test_restarted(void **state)
 	stage_end(&s);
 }
 
-/* A NIC may have more ports than the fabric has directions: those are silent. */
+/* A NIC may have more ports than the fabric has directions: these send nothing. */
 static void test_spare_ports(void **state)
 {
 	struct fm_init i;
@@ -262,7 +262,7 @@ static void test_spare_ports(void **state)
 		stage_link_tell(&s, p);
 	}
 	stage_run(&s, 1);
-	/* As long as nobody knows, all may be of use. */
+	/* As long as the number of dimensions is unknown, all ports may be of use. */
 	stage_did(&s, "at 0 ms\n" ASKS(0) ASKS(1) ASKS(2) ASKS(3) ASKS(4) ASKS(5));
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
@@ -271,7 +271,7 @@ static void test_spare_ports(void **state)
 	assert_int_equal(stage_count(&s, "init 4:"), 0);
 	assert_int_equal(stage_count(&s, "init 5:"), 0);
 	stage_end(&s);
-	/* Nor has it more than it has. */
+	/* Nor does it use ports that it does not have. */
 	stage_init(&s, "4x4", 0);
 	s.deaf = "log hello row ";
 	s.dev.nports = 3;
@@ -290,9 +290,9 @@ static void test_spare_ports(void **state)
 	stage_end(&s);
 }
 
-/* --- who is believed -------------------------------------------------------------------- */
+/* --- which Inits are believed ----------------------------------------------------------- */
 
-/* Node 1 of a 4x4, that has joined the root, by port 2 to it. */
+/* Node 1 of a 4x4 that has joined the root, to which port 2 leads. */
 static void joined(void)
 {
 	struct fm_init i;
@@ -320,13 +320,13 @@ static void problem(struct fm_init *i, unsigned int port, const char *kind, cons
 	if (!strstr(s.text, want))
 		fprintf(stderr, "%s", s.text);
 	assert_non_null(strstr(s.text, want));
-	/* The root hears of it, with the number of what is wrong. */
+	/* The root learns of it, by the number of the problem. */
 	assert_int_equal(stage_count(&s, "1 < row"), 1);
 	assert_int_equal(fm_problem(s.fm, 0) != NULL, 1);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, kind);
 	assert_string_equal(fm_problem(s.fm, 0)->text, text);
 	assert_null(fm_problem(s.fm, 1));
-	/* It is said once. */
+	/* It is logged once. */
 	stage_forget(&s);
 	stage_hear(&s, port, i);
 	stage_did_nothing(&s);
@@ -378,13 +378,13 @@ static void test_wrong_neighbours(void **state)
 			p, i.name);
 		problem(&i, p, "fabric", text);
 		over(p, "fabric", text);
-		/* One that only asks obeys nobody yet. */
+		/* A node that only asks follows no root yet. */
 		i = stage_neighbour(&s, p);
 		i.placed = false;
 		i.root_guid = 0xabc;
 		stage_hear(&s, p, &i);
 		stage_did_nothing(&s);
-		/* Nothing can be known of one that speaks another version but that. */
+		/* Of a neighbour with another version of the protocol nothing else can be known. */
 		i = stage_neighbour(&s, p);
 		len = fm_init_put(buf, &i);
 		buf[4]++;
@@ -398,7 +398,7 @@ static void test_wrong_neighbours(void **state)
 			"1", p);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
-		/* What is no Init is not answered. */
+		/* A packet that is no Init is not answered. */
 		fm_mgmt(s.fm, p, buf, 3, START + s.now);
 		stage_did_nothing(&s);
 		stage_end(&s);
@@ -429,7 +429,7 @@ static void test_problems_in_row(void **state)
 	stage_end(&s);
 }
 
-/* Another root is believed only when the way to the former is lost. */
+/* Another root is only believed when the way to the former one is lost. */
 static void test_another_root(void **state)
 {
 	struct fm_init i;
@@ -443,11 +443,11 @@ static void test_another_root(void **state)
 	stage_did_no(&s, "connect");
 	stage_down(&s, 1);
 	stage_forget(&s);
-	/* Not of another fabric. */
+	/* Not a root of another fabric. */
 	strcpy(i.fabric, "other");
 	stage_hear(&s, 0, &i);
 	stage_did_no(&s, "gives way");
-	/* Nor one that only asks. */
+	/* Nor a node that only asks. */
 	strcpy(i.fabric, "fab");
 	i.placed = false;
 	stage_hear(&s, 0, &i);
@@ -467,7 +467,7 @@ static void test_another_root(void **state)
 	stage_end(&s);
 }
 
-/* The same root at another address: only if the way to it is lost. */
+/* The same root at another address is only believed when the way to it is lost. */
 static void test_root_moved(void **state)
 {
 	struct fm_init i;
@@ -492,7 +492,7 @@ static void test_root_moved(void **state)
 	stage_end(&s);
 }
 
-/* One that gave way to a root of which nothing can be taken is believed again. */
+/* A root that was given up for another one, which cannot be reached, is believed again. */
 static void test_root_again(void **state)
 {
 	struct fm_init i;
@@ -513,7 +513,7 @@ static void test_root_again(void **state)
 	stage_end(&s);
 }
 
-/* A neighbour that has heard, but has no position to tell of, is talked to until it has. */
+/* A neighbour that has heard, but has no position, gets Inits until it has one. */
 static void test_heard_by_unplaced(void **state)
 {
 	struct fm_init i;
@@ -531,7 +531,7 @@ static void test_heard_by_unplaced(void **state)
 	stage_end(&s);
 }
 
-/* The root believes itself, whatever others say. */
+/* The root believes its own data, whatever others say. */
 static void test_root_is_root(void **state)
 {
 	struct fm_init i;
@@ -553,7 +553,7 @@ static void test_root_is_root(void **state)
 	stage_hear(&s, 0, &i);
 	stage_did(&s, "log info root: over: two roots: node 'n1' at port 0 obeys 0000000000000abc "
 		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
-	/* ... also of its address. */
+	/* ... also about its address. */
 	strcpy(i.root_address, "10.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	stage_did_nothing(&s);

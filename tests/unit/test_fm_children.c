@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The children of a node: whom it takes, what it passes on, what all below hear of the way up,
- * and how one of many connections is found.
+ * The children of a node: which it accepts, what it passes on, what all below it learn about the
+ * way to the root, and how one of many connections is found.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static struct stage s;
 
-/* Node 1 of a 4x1, which has just heard of the root. */
+/* Node 1 of a 4x1, which has just learned of the root. */
 static void begin(void)
 {
 	struct fm_init i;
@@ -22,7 +22,7 @@ static void begin(void)
 	stage_hear(&s, 2, &i);
 }
 
-/* ... and has said HELLO at it, by connection 1. */
+/* ... and has sent it HELLO, by connection 1. */
 static void at_root(void)
 {
 	begin();
@@ -30,7 +30,7 @@ static void at_root(void)
 	stage_forget(&s);
 }
 
-/* ... and is welcome there, to stay. */
+/* ... and has been accepted there, and stays. */
 static void joined(void)
 {
 	at_root();
@@ -68,7 +68,7 @@ static void test_child(void **state)
 	stage_did(&s, "50" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_did(&s, "50 < pong\n");
-	/* What it says is passed on. */
+	/* Its messages are passed on. */
 	struct fm_msg m = { .type = FM_MSG_ROW };
 
 	m.row = (struct fm_row_msg) { .guid = NIC + 9, .epoch = 2, .row = stage_row(&s, 3) };
@@ -81,20 +81,20 @@ static void test_child(void **state)
 	m.type = FM_MSG_ADOPTED;
 	stage_msg(&s, 50, &m);
 	stage_did(&s, "1 < adopted 109/2 parent 103 attach 17\n");
-	/* Of what only a parent says nothing comes. */
+	/* A message that only a parent may send has no effect. */
 	stage_welcome(&s, 50, TERM + 1, "10.0.0.9:1");
 	stage_refuse(&s, 50, "no");
 	stage_did_nothing(&s);
 	stage_down(&s, 50);
 	stage_did(&s, "1 < left 103/1 parent 101 attach 43\n");
-	/* Nobody is there any more. */
+	/* That node is not there any more. */
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_down(&s, 50);
 	stage_did_nothing(&s);
 	stage_end(&s);
 }
 
-/* What we said of ourselves comes back from a child: a circle. */
+/* Our own message comes back from a child: the tree has a circle. */
 static void test_circle(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -113,7 +113,7 @@ static void test_circle(void **state)
 		m.left = (struct fm_left) { NIC + 3, NIC + 1, 43, 1 };
 		stage_msg(&s, 51, &m);
 		stage_did(&s, "close 51\n1 < left 103/1 parent 101 attach 43\n");
-		/* That we have left somebody is no circle. */
+		/* That we have left a parent is no circle. */
 		child(51, 3);
 		stage_forget(&s);
 		m.left = (struct fm_left) { NIC + 1, NIC + 3, 43, 1 };
@@ -157,7 +157,7 @@ static void test_refuses(void **state)
 	m = child_hello(3);
 	refuses(&m, "this node has not joined the root of that term");
 	stage_end(&s);
-	/* Nor is anybody taken before it has been welcomed itself. */
+	/* Nor is any child accepted before the node itself has been accepted. */
 	at_root();
 	m = child_hello(3);
 	m.hello.term = 0;
@@ -165,7 +165,7 @@ static void test_refuses(void **state)
 	stage_end(&s);
 }
 
-/* A stranger that says nothing, or all but HELLO. */
+/* A stranger that sends nothing, or anything but HELLO. */
 static void test_stranger(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void test_child_silent(void **state)
 	stage_end(&s);
 }
 
-/* The same child by another connection has lost the first. */
+/* The same child by another connection: the first one is closed. */
 static void test_child_again(void **state)
 {
 	(void)state;
@@ -220,7 +220,7 @@ static void test_child_again(void **state)
 	stage_did(&s, "52" WELCOME "close 50\n1 < adopted 103/1 parent 101 attach 43\n");
 	stage_say(&s, 50, FM_MSG_PING);
 	stage_did_nothing(&s);
-	/* By the same connection nothing is lost. */
+	/* By the same connection nothing is closed. */
 	child(52, 3);
 	stage_did(&s, "52" WELCOME "1 < adopted 103/1 parent 101 attach 43\n");
 	stage_say(&s, 51, FM_MSG_PING);
@@ -229,7 +229,7 @@ static void test_child_again(void **state)
 	stage_end(&s);
 }
 
-/* A new upstream hears of all children, and they that the way up is new. */
+/* A new parent learns of all children, and they learn that the way to the root is new. */
 static void test_new_upstream(void **state)
 {
 	(void)state;
@@ -245,12 +245,12 @@ static void test_new_upstream(void **state)
 	assert_int_equal(stage_count(&s, "close 1\n"), 1);
 	assert_int_equal(stage_count(&s, "2 < adopted 102/1 parent 101 attach 42\n51" WELCOME), 1);
 	assert_int_equal(stage_count(&s, "2 < adopted 103/1 parent 101 attach 43\n50" WELCOME), 1);
-	/* The same word from above once more is passed down as well. */
+	/* The same message from above again is also passed down. */
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM, "");
 	assert_int_equal(stage_count(&s, "adopted"), 2);
 	stage_did_some(&s, "51" WELCOME);
-	/* The root is back with another term: all are sent away. */
+	/* The root is back with another term: all children are sent away. */
 	stage_down(&s, 2);
 	s.deaf = "init pong ";
 	stage_wait(&s, "connect 10.0.0.0:1: 3");
@@ -262,7 +262,7 @@ static void test_new_upstream(void **state)
 	assert_int_equal(stage_count(&s, "close 50\n"), 1);
 	stage_did_some(&s, "close 51\n");
 	stage_end(&s);
-	/* With the same one they stay. */
+	/* With the same term they stay. */
 	joined();
 	child(50, 3);
 	stage_down(&s, 1);
@@ -271,7 +271,7 @@ static void test_new_upstream(void **state)
 	stage_forget(&s);
 	stage_welcome(&s, 2, TERM, "");
 	stage_did(&s, "50 < pong\n2 < adopted 103/1 parent 101 attach 43\n50" WELCOME);
-	/* Said again on the same connection it is no news. */
+	/* The same again on the same connection is no news. */
 	stage_welcome(&s, 2, TERM, "");
 	stage_did_nothing(&s);
 	stage_end(&s);
@@ -291,7 +291,7 @@ static void is_cut_off(bool is, double since)
 	assert_int_equal(st.root.lost, is ? START + (uint64_t)(since * 1000) * (MS / 1000) : 0);
 }
 
-/* A node without a way to the root says so to those below, and those that come. */
+/* A node without a way to the root tells its children, also those that come later. */
 static void test_adrift(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };
@@ -315,7 +315,7 @@ static void test_adrift(void **state)
 	stage_msg(&s, 1, &m);
 	stage_did_nothing(&s);
 	is_cut_off(true, 100);
-	/* One that comes is told after it is taken. */
+	/* A child that comes is told after it is accepted. */
 	child(51, 2);
 	stage_did(&s, "51" WELCOME "1 < adopted 102/1 parent 101 attach 42\n"
 		      "51 < pong adrift\n");
@@ -327,7 +327,7 @@ static void test_adrift(void **state)
 	assert_int_equal(stage_count(&s, "51 < pong\n"), 1);
 	stage_forget(&s);
 	is_cut_off(false, 0);
-	/* Only those above can say so, and only by the way that is used. */
+	/* Only a node above can say so, and only on the connection in use. */
 	m.pong.adrift = true;
 	stage_msg(&s, 50, &m);
 	is_cut_off(false, 0);
@@ -340,7 +340,7 @@ static void test_adrift(void **state)
 	stage_end(&s);
 }
 
-/* The loss of one way of two is none. */
+/* The loss of one way of two changes nothing. */
 static void test_two_ways(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_PONG };
@@ -357,7 +357,7 @@ static void test_two_ways(void **state)
 	stage_down(&s, 1);
 	is_cut_off(true, 0);
 	stage_end(&s);
-	/* The parent has joined a newer root than we: both stay, and the root may go. */
+	/* The parent has joined a newer root than we have: both stay, and the root may go. */
 	at_root();
 	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
 	stage_up(&s, 2);
@@ -383,7 +383,7 @@ static void test_many(void **state)
 	for (int i = 0; i < MANY; i++)
 		child(1000 + 7 * i, (uint32_t)(10 + i));
 	stage_did_nothing(&s);
-	/* Every third is gone. */
+	/* Every third child is gone. */
 	for (int i = 0; i < MANY; i += 3) {
 		stage_down(&s, 1000 + 7 * i);
 		sprintf(want, "1 < left %llx/1 parent 101 attach %d\n", NIC + 10 + (unsigned int)i,
@@ -397,7 +397,7 @@ static void test_many(void **state)
 		stage_say(&s, 1001 + 7 * i, FM_MSG_PING);
 		stage_did_nothing(&s);
 	}
-	/* Each comes again by another connection, and its own is closed. */
+	/* Each comes again by another connection, and its old one is closed. */
 	for (int i = 0; i < MANY; i++) {
 		child(5000 + i, (uint32_t)(10 + i));
 		sprintf(want, "close %d\n", 1000 + 7 * i);
@@ -406,7 +406,7 @@ static void test_many(void **state)
 	stage_end(&s);
 }
 
-/* One connection that turns out to be of another node than before. */
+/* A connection turns out to be of another node than before. */
 static void test_other_child(void **state)
 {
 	(void)state;

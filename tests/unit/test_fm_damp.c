@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links that flap and cables whose ends differ, as a root sees them: when a cable is held
- * down and for how long, what is told of it, and what the table makes of it.
+ * Links that flap, and cables whose ends differ, at the root: when a cable is held down and for how
+ * long, what is reported, and what the table says.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ static uint32_t serial[16];
 #define LIMIT 4
 #define HOLD_MAX 40000
 
-/* A root and all nodes of a 4x4, at rest; reports are made by themselves. */
+/* A root and all nodes of a 4x4, at rest; nodes report by themselves. */
 static void root(void)
 {
 	stage_init(&s, "4x4", 0);
@@ -35,7 +35,7 @@ static void root(void)
 	}
 }
 
-/* Until @ns after the start; nobody falls silent, and what is asked for is done. */
+/* Runs until @ns after the start; no node falls silent, and all do what is asked. */
 static void lives_ns(uint64_t ns)
 {
 	struct fm_outline o;
@@ -75,7 +75,7 @@ static void row(uint32_t node, unsigned int port, enum fm_port_state is)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* The cable from 5 to 6, at both its ends. */
+/* Sets the state of the cable from 5 to 6, at both ends. */
 static void cable(enum fm_port_state is)
 {
 	row(5, 0, is);
@@ -105,7 +105,7 @@ static uint64_t left(void)
 	return h.left;
 }
 
-/* Lost @n times at once. */
+/* The cable is lost @n times at once. */
 static void flaps(unsigned int n)
 {
 	while (n--) {
@@ -117,7 +117,7 @@ static void flaps(unsigned int n)
 
 /* --- held down -------------------------------------------------------------------------- */
 
-/* At the limit, and not before. */
+/* A link is held at the limit, and not before. */
 static void test_limit(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void test_limit(void **state)
 	row(5, 0, FM_PORT_FAULTY);
 	assert_int_equal(stage_count(&s, "log error flap: " HELD "\n"), 1);
 	stage_forget(&s);
-	/* The other end is the same cable. */
+	/* The other end belongs to the same cable. */
 	row(6, 2, FM_PORT_FAULTY);
 	stage_did_no(&s, "flap");
 	lives(400);
@@ -143,7 +143,7 @@ static void test_limit(void **state)
 	assert_int_equal(fm_node(s.fm, 5)->held, 1);
 	assert_int_equal(fm_node(s.fm, 6)->held, 4);
 	assert_null(fm_excluded(s.fm, 5, 2));
-	/* That it is up again, and lost once more, makes no table. */
+	/* When it comes up again, and is lost once more, there is no new table. */
 	{
 		uint64_t version = fm_version(s.fm);
 
@@ -153,7 +153,7 @@ static void test_limit(void **state)
 		lives(600);
 		assert_int_equal(fm_version(s.fm), version);
 		assert_string_equal(fm_excluded(s.fm, 5, 0), "held");
-		/* What happens to another port of it does. */
+		/* A change of another port of the node makes one. */
 		row(5, 1, FM_PORT_FAULTY);
 		lives(700);
 		assert_true(fm_version(s.fm) > version);
@@ -161,11 +161,11 @@ static void test_limit(void **state)
 	stage_end(&s);
 }
 
-/* Slow ones fade: halved in each half-life, with no more than 6 % more or less. */
+/* Old losses decay: by half in each half-life, to within 6 %. */
 static void test_fades(void **state)
 {
 	(void)state;
-	/* 1 + 1/2 + 1/4 ... stays below 2: for ever. */
+	/* 1 + 1/2 + 1/4 ... stays below 2 for ever. */
 	root();
 	for (unsigned int i = 1; i < 20; i++) {
 		cable(FM_PORT_FAULTY);
@@ -175,7 +175,7 @@ static void test_fades(void **state)
 		assert_false(held());
 	}
 	stage_end(&s);
-	/* Three, faded to a half and then one and one: 3.5 is the limit. */
+	/* Three losses that decay to a half, then two more: the limit of 3.5 is reached. */
 	root();
 	lives(100);
 	flaps(3);
@@ -194,7 +194,7 @@ static void test_fades(void **state)
 	lives(100);
 	flaps(3);
 	cable(FM_PORT_UP);
-	/* 3 fades to 2.5 in a quarter of the half-life, and a bit. */
+	/* 3 decays to 2.5 in a quarter of the half-life, and a bit. */
 	lives(100 + HALF * 0.25);
 	flaps(1);
 	assert_true(held());
@@ -207,7 +207,7 @@ static void test_fades(void **state)
 	flaps(1);
 	assert_false(held());
 	stage_end(&s);
-	/* After very long there is nothing left of it. */
+	/* After a very long time nothing is left of the count. */
 	root();
 	lives(100);
 	flaps(3);
@@ -218,7 +218,7 @@ static void test_fades(void **state)
 	stage_end(&s);
 }
 
-/* Until half of the limit is left: 4 takes a half-life, 8 two of them. */
+/* The hold lasts until half of the limit is left: 4 takes one half-life, 8 takes two. */
 static void test_how_long(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void test_how_long(void **state)
 		assert_int_equal(stage_count(&s, ": 1,1:+x ('n5') is no longer held down\n"), 1);
 		assert_int_equal(stage_count(&s, "log info table"), 1);
 		assert_null(fm_excluded(s.fm, 5, 0));
-		/* Half of the limit is left: two more and it is held again. */
+		/* Half of the limit is left: two more losses and the link is held again. */
 		flaps(1);
 		assert_false(held());
 		cable(FM_PORT_UP);
@@ -254,7 +254,7 @@ static void test_how_long(void **state)
 		assert_true(held());
 		stage_end(&s);
 	}
-	/* 6 take a half-life and the way from 3 to 2. */
+	/* 6 takes one half-life and the time from 3 to 2. */
 	root();
 	lives(100);
 	flaps(6);
@@ -262,7 +262,7 @@ static void test_how_long(void **state)
 	stage_end(&s);
 }
 
-/* However long it flapped: never more than hold_max after the last loss. */
+/* However long the link flapped: never more than hold_max after the last loss. */
 static void test_hold_max(void **state)
 {
 	uint64_t from;
@@ -275,14 +275,14 @@ static void test_hold_max(void **state)
 	assert_int_equal(left(), HOLD_MAX * MS);
 	lives(5100);
 	assert_int_equal(left(), HOLD_MAX * MS + from - s.now);
-	/* A loss while it is held counts on. */
+	/* A loss while the link is held is counted, too. */
 	cable(FM_PORT_UP);
 	assert_int_equal(left(), HOLD_MAX * MS + from - s.now);
 	row(6, 2, FM_PORT_FAULTY);
 	from = s.now;
 	assert_int_equal(left(), HOLD_MAX * MS);
 	row(6, 2, FM_PORT_UP);
-	/* Both ends are used again together. */
+	/* Both ends are used again at the same time. */
 	lives_ns(from + HOLD_MAX * MS - 1);
 	assert_true(held());
 	stage_forget(&s);
@@ -293,7 +293,7 @@ static void test_hold_max(void **state)
 	stage_end(&s);
 }
 
-/* Still down when the hold is over: then it is as any other that is down. */
+/* Still down when the hold ends: then it is like any other link that is down. */
 static void test_still_down(void **state)
 {
 	(void)state;
@@ -309,7 +309,7 @@ static void test_still_down(void **state)
 	stage_end(&s);
 }
 
-/* Nothing is held where that is not wished. */
+/* No link is held if that is switched off. */
 static void test_off(void **state)
 {
 	(void)state;
@@ -365,7 +365,7 @@ static void test_include(void **state)
 	}
 }
 
-/* Several at once: each is told, and each ends by itself. */
+/* Several holds at once: each is reported, and each ends by itself. */
 static void test_several(void **state)
 {
 	struct fm_hold h;
@@ -398,7 +398,7 @@ static void test_several(void **state)
 	stage_end(&s);
 }
 
-/* The far end says that it is cabled elsewhere: it is told as it is known. */
+/* The far end reports another neighbour: the cable is reported as it is known. */
 static void test_one_end(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -422,7 +422,7 @@ static void test_one_end(void **state)
 		"that "
 				     "is not known is lost again and again"), 1);
 	stage_end(&s);
-	/* One that is no root knows of no holds. */
+	/* A manager that is no root knows of no holds. */
 	stage_init(&s, "4x4", 5);
 	stage_start(&s);
 	assert_false(held());
@@ -434,7 +434,7 @@ static void test_one_end(void **state)
 #define DISPUTE "the link is up, says 1,1:+x ('n5'), and down, says 2,1:-x ('n6'): nothing is " \
 		"sent over it"
 
-/* The ends differ for a moment at each change: told is what is so at two looks. */
+/* The ends differ for a moment at each change: only a lasting difference is reported. */
 static void test_dispute(void **state)
 {
 	uint64_t from;
@@ -454,17 +454,17 @@ static void test_dispute(void **state)
 				 "log error dispute: the link is up, says 2,1:-x ('n6'), and down, "
 				 "says 1,1:+x ('n5'): nothing is sent over it\n" :
 				 "log error dispute: " DISPUTE "\n"), 1);
-		/* It stands. */
+		/* The difference lasts. */
 		lives_ns(from + 9000 * MS);
 		assert_int_equal(stage_count(&s, "dispute"), 1);
 		stage_forget(&s);
-		/* They agree: it is over at the next look. */
+		/* The ends agree: it is over at the next check. */
 		row(other ? 5 : 6, other ? 0 : 2, FM_PORT_UP);
 		lives_ns(from + 11000 * MS);
 		assert_int_equal(stage_count(&s, "log info dispute: over: the link is up"), 1);
 		stage_end(&s);
 	}
-	/* Over before the second look: nobody hears of it. */
+	/* If it ends before the second check, it is not reported. */
 	root();
 	lives(100);
 	row(6, 2, FM_PORT_FAULTY);
@@ -472,7 +472,7 @@ static void test_dispute(void **state)
 	row(5, 0, FM_PORT_FAULTY);
 	lives(9000);
 	assert_int_equal(stage_count(&s, "dispute"), 0);
-	/* Both are up again, one a bit later. */
+	/* Both ends are up again, one of them a bit later. */
 	row(6, 2, FM_PORT_UP);
 	lives(9005);
 	row(5, 0, FM_PORT_UP);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sizes and coordinates from cables: random fabrics, whole, with cables that are broken,
- * crossed or never were, told to a root that knows nothing of their shape; and what is said
- * of wrong cables.
+ * Sizes and coordinates from cables: random fabrics, whole, or with cables that are broken, crossed
+ * or missing, are reported to a root that does not know their shape; and the reports of wrong
+ * cables.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void cut(uint32_t node, unsigned int p)
 	row[node].port[p].state = FM_PORT_DOWN;
 }
 
-/* The far ends of two cables are exchanged. */
+/* Exchanges the far ends of two cables. */
 static void cross(uint32_t a, unsigned int p, uint32_t b, unsigned int q)
 {
 	struct fm_port_row far_a, far_b, was;
@@ -81,7 +81,7 @@ static void cross(uint32_t a, unsigned int p, uint32_t b, unsigned int q)
 	row[b].port[q] = far_a;
 }
 
-/* The root, and all others in an order of their own, tell. */
+/* The root reports its row, then all others, in random order. */
 static void starts(struct rnd *r)
 {
 	uint32_t order[NODES_MAX];
@@ -121,7 +121,7 @@ static void shape_is(struct rnd *r, const struct torus_shape *shape)
 	expect(r, !strcmp(want, got), "shape %s, not %s", got, want);
 }
 
-/* Each where it is, and no wrong cables told. */
+/* Each node has its place, and no wrong cables are reported. */
 static void all_placed(struct rnd *r)
 {
 	shape_is(r, &s.shape);
@@ -150,7 +150,7 @@ static void test_whole(void **state)
 	for_seeds(80, whole);
 }
 
-/* Whether all are joined by cables that are left. */
+/* Whether the remaining cables join all nodes. */
 static bool joined(void)
 {
 	bool seen[NODES_MAX] = { true };
@@ -192,7 +192,7 @@ static bool lines_left(void)
 	return true;
 }
 
-/* Cables that are broken hide nothing, as long as one line of each dimension is whole. */
+/* Broken cables hide nothing, as long as one line of each dimension is whole. */
 static void broken(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
@@ -214,8 +214,8 @@ static void test_broken(void **state)
 }
 
 /*
- * Each line of a dimension is broken, but not all at one place: what cables say round the
- * ring is a multiple of its size.
+ * Each line of a dimension is broken, but not all at one place: the lengths that the cables give
+ * for the ring are multiples of its size.
  */
 static void test_no_line_left(void **state)
 {
@@ -240,7 +240,7 @@ static void test_no_line_left(void **state)
 	}
 }
 
-/* A dimension whose ends are not cabled together is a mesh, as long as it extends. */
+/* A dimension whose ends are not joined is a mesh, of the extent that was seen. */
 static void test_mesh(void **state)
 {
 	struct rnd r = rnd_new(0);
@@ -265,7 +265,7 @@ static void test_mesh(void **state)
 
 			sprintf(want, "table 1 own term 4x3x5 open %u ", open);
 			assert_true(stage_count(&s, want) > 0);
-			/* What never was does not count. */
+			/* Cables that never existed do not count. */
 			fm_status(s.fm, &st);
 			assert_int_equal(st.links, 180 - (open & 1 ? 15 : 0) -
 					 (open & 2 ? 20 : 0) - (open & 4 ? 12 : 0));
@@ -273,18 +273,18 @@ static void test_mesh(void **state)
 		}
 		stage_end(&s);
 	}
-	/* The root need not be at an end of it. */
+	/* The root need not be at an end of the mesh. */
 	fabric("7x1");
 	cut(3, 0);
 	starts(&r);
 	shape_is(&r, &s.shape);
-	/* Coordinates below 0 go round. */
+	/* Coordinates below 0 wrap around. */
 	for (uint32_t i = 0; i < nodes; i++)
 		assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
 	stage_end(&s);
 }
 
-/* A node that is not there leaves its place open. */
+/* A missing node leaves its place open. */
 static void test_hole(void **state)
 {
 	struct rnd r = rnd_new(0);
@@ -315,7 +315,7 @@ static void test_hole(void **state)
 
 /* --- wrong cables ----------------------------------------------------------------------- */
 
-/* How many of the neighbours of who is said to be @i would see it at @at. */
+/* How many neighbours of the node that is placed at @i agree that it is at @at. */
 static int agree(const uint32_t *place, uint32_t i, uint32_t at)
 {
 	int n = 0;
@@ -335,8 +335,8 @@ static int agree(const uint32_t *place, uint32_t i, uint32_t at)
 }
 
 /*
- * Where each node is said to be; no two at one place, the root at 0, and none that fits
- * better elsewhere, by itself or by trading places.
+ * Where each node is placed: no two at one place, the root at 0, and no node that fits better
+ * elsewhere, by itself or by changing places.
  */
 static void fits(struct rnd *r)
 {
@@ -363,7 +363,7 @@ static void fits(struct rnd *r)
 		sprintf(told, "log error place: node 'n%u' (", i);
 		expect(r, stage_count(&s, told) == 1, "node %u has no place, and is not told", i);
 		some = true;
-		/* None of its neighbours sees it at a place that is free. */
+		/* No neighbour of an unplaced node sees it at a place that is free. */
 		for (unsigned int p = 0; p < row[i].nports; p++) {
 			unsigned int q = torus_dir_opposite(&s.shape, p);
 			uint32_t j;
@@ -418,7 +418,7 @@ static void test_crossed(void **state)
 	for_seeds(300, crossed);
 }
 
-/* One crossed pair is two wrong cables, named with both ends, and not wrong nodes. */
+/* One crossed pair is two wrong cables, reported with both ends, and no wrong nodes. */
 static void test_one_pair(void **state)
 {
 	struct rnd r = rnd_new(0);
@@ -454,7 +454,7 @@ static void test_one_pair(void **state)
 				fprintf(stderr, "%s not: %s\n", s.text, t[k].text[i]);
 				fail();
 			}
-		/* Both ends of both are excluded. */
+		/* Both ends of both cables are excluded. */
 		{
 			unsigned int ports = 0;
 
@@ -467,7 +467,7 @@ static void test_one_pair(void **state)
 	}
 }
 
-/* Row of @node changes; the next table tells. */
+/* A port of @node changes; the next table shows it. */
 static void now(uint32_t node, unsigned int p, struct fm_port_row is)
 {
 	struct fm_msg m = { .type = FM_MSG_ROW };
@@ -480,7 +480,7 @@ static void now(uint32_t node, unsigned int p, struct fm_port_row is)
 	stage_run_ns(&s, s.now + 20 * MS);
 }
 
-/* Each thing that can be wrong with one cable, in the words for it. */
+/* Each fault that one cable can have, and the text for it. */
 static void test_words(void **state)
 {
 	static const struct {
@@ -558,7 +558,7 @@ static void test_flat(void **state)
 	stage_did_some(&s, "log error wiring: 2,0:+y ('n2') is cabled to 3,0:-y ('n3'), expected "
 			   "2,0:-y: in a dimension of size 1\n");
 	stage_end(&s);
-	/* From a node to itself: both ends are one cable. */
+	/* A cable from a node to itself: both ends are one cable. */
 	fabric("4x4");
 	starts(&r);
 	row[5].port[2] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 5 };

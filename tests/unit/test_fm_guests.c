@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes on their way from the root to their parents, and NICs with more ports than the fabric
- * has directions: what a root gives them, and what it makes of them.
+ * Nodes on their way from the root to their parents, and NICs with more ports than the fabric has
+ * directions: what a root sends them, and how it treats them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void joins(uint32_t node, int conn, uint64_t attach)
 	stage_msg(&s, conn, &m);
 }
 
-/* The parent that node @node is given, who joins by @conn. */
+/* The parent that the root gives node @node, which joins by @conn. */
 static void given(uint32_t node, int conn, uint64_t attach, const char *parent)
 {
 	char want[100];
@@ -43,7 +43,7 @@ static void given(uint32_t node, int conn, uint64_t attach, const char *parent)
 	assert_int_equal(stage_count(&s, want), 1);
 }
 
-/* Guests get tables and steps only if they are still there when these are said again. */
+/* Guests get tables and steps only if they are still there when these are sent again. */
 static void test_guests(void **state)
 {
 	(void)state;
@@ -60,7 +60,7 @@ static void test_guests(void **state)
 	assert_int_equal(stage_count(&s, "102 < step 1.0 apply own term\n"), 1);
 	assert_int_equal(stage_count(&s, "103 < step 1.0 apply own term\n"), 1);
 	stage_forget(&s);
-	/* One that asks gets it. */
+	/* A guest that asks gets the table. */
 	stage_say(&s, 103, FM_MSG_FETCH);
 	assert_int_equal(stage_count(&s, "103 < table 1 own term 4 "), 1);
 	stage_end(&s);
@@ -74,7 +74,7 @@ static void notice(enum fm_msg_type type, uint32_t node, uint32_t parent, uint64
 	stage_msg(&s, 101, &m);
 }
 
-/* Who is on the way to its parent will be there; who is lost, or dead, is no parent. */
+/* A node on its way to its parent may be a parent; one that is lost or dead may not. */
 static void test_moving(void **state)
 {
 	(void)state;
@@ -90,7 +90,7 @@ static void test_moving(void **state)
 	stage_down(&s, 103);
 	notice(FM_MSG_ADOPTED, 3, 2, 5);
 	notice(FM_MSG_LEFT, 3, 2, 5);
-	/* 4 moves, 3 and 2 are lost. */
+	/* 4 moves; 3 and 2 are lost. */
 	given(5, 105, 1, "10.0.0.4:1");
 	notice(FM_MSG_ADOPTED, 4, 3, 5);
 	notice(FM_MSG_LEFT, 4, 3, 5);
@@ -114,7 +114,7 @@ static void test_moving(void **state)
 	stage_end(&s);
 }
 
-/* Who comes back before ten keep-alives have passed is given the next above. */
+/* A node that returns within ten keep-alives is given the next node above as parent. */
 static void test_restless(void **state)
 {
 	(void)state;
@@ -132,7 +132,7 @@ static void test_restless(void **state)
 				stage_say(&s, 100 + (int)i, FM_MSG_PING);
 		}
 		given(8, 208, 2, k ? "10.0.0.3:1" : "10.0.0.1:1");
-		/* And then the next above that. */
+		/* And after that the next node above. */
 		stage_run_ns(&s, s.now + MS);
 		given(8, 308, 3, k ? "10.0.0.1:1" : "");
 		stage_end(&s);
@@ -143,7 +143,7 @@ static void test_restless(void **state)
 
 #define SPARE 4		/* of 8 ports, with two dimensions */
 
-/* All spare ports of @node are cabled to the same ones of the next, whatever that is. */
+/* All spare ports of @node are cabled to the same ports of the next node. */
 static void spare(struct fm_row *r, uint32_t node, uint8_t problem)
 {
 	r->nports = 8;
@@ -190,7 +190,7 @@ static void row(uint32_t node, uint32_t serial, unsigned int port, enum fm_port_
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* They make no difference to the table, and nobody waits for who is behind them. */
+/* They do not change the table, and the root does not wait for the nodes behind them. */
 static void test_spare(void **state)
 {
 	(void)state;
@@ -209,12 +209,12 @@ static void test_spare(void **state)
 		}
 		stage_end(&s);
 	}
-	/* One that is down does not make a gap either. */
+	/* A spare port that is down is no gap either. */
 	with_spare(0);
 	row(3, 2, 6, FM_PORT_DOWN);
 	stage_run(&s, 10);
 	assert_int_equal(fm_version(s.fm), 1);
-	/* It names itself by its number. */
+	/* A spare port is named by its number. */
 	stage_forget(&s);
 	row(5, 2, 5, FM_PORT_FAULTY);
 	stage_run(&s, 30);
@@ -223,7 +223,7 @@ static void test_spare(void **state)
 	stage_end(&s);
 }
 
-/* One that flaps is told, but no cable of the fabric is held for it. */
+/* A spare port that flaps is reported, but no cable of the fabric is held for it. */
 static void test_spare_flaps(void **state)
 {
 	struct fm_hold h;
@@ -250,7 +250,7 @@ static void test_spare_flaps(void **state)
 	stage_end(&s);
 }
 
-/* Whose ends differ is told as well. */
+/* Spare ports whose ends differ are reported as well. */
 static void test_spare_dispute(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Init packets: each byte is where init.c says, and what is out of range is refused. */
+/* Init packets: each byte is where init.c puts it, and values out of range are refused. */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ static void same(const struct fm_init *a, const struct fm_init *b)
 	assert_string_equal(a->root_address, b->root_address);
 }
 
-/* Takes an Init that nothing lies behind: who reads on ends by a signal. */
+/* Parses an Init at the end of a readable page: reading past it ends by a signal. */
 static int take(const uint8_t *buf, size_t len, struct fm_init *out)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -113,7 +113,7 @@ static void test_flags(void **state)
 	}
 }
 
-/* Cut off anywhere, longer, of another version, or not an Init at all. */
+/* Cut off anywhere, longer, of another version, or no Init at all. */
 static void test_torn(void **state)
 {
 	uint8_t buf[sizeof(bytes) + 1];
@@ -142,7 +142,7 @@ static void test_torn(void **state)
 	}
 }
 
-/* Texts are as long as they may be, and are of printable ASCII. */
+/* Texts have at most the allowed length, and consist of printable ASCII. */
 static void test_texts(void **state)
 {
 	struct fm_init i = example, out;
@@ -175,7 +175,7 @@ static void test_texts(void **state)
 				len += 1u + buf[len];
 			}
 			assert_int_equal(take(buf, len, &out), more ? -EBADMSG : 0);
-			/* The last byte is missing, of a text that may be so long. */
+			/* The last byte of a text that may be this long is missing. */
 			assert_int_equal(take(buf, len - 1, &out), -EBADMSG);
 		}
 		/* ... or all but one. */
@@ -183,7 +183,7 @@ static void test_texts(void **state)
 	}
 }
 
-/* Ports and dimensions are those that a fabric can have. */
+/* Only ports and dimensions that a fabric can have. */
 static void test_ports(void **state)
 {
 	(void)state;
@@ -199,14 +199,14 @@ static void test_ports(void **state)
 			}
 			assert_int_equal(comes(&i), n && n <= TORUS_MAX_DIMS && p < 2 * n ?
 					 0 : -EBADMSG);
-			/* One that only asks need not know how many there are. */
+			/* An Init that only asks need not know the number of dimensions. */
 			i.placed = i.settled = false;
 			assert_int_equal(comes(&i), n <= TORUS_MAX_DIMS && p < TORUS_MAX_PORTS &&
 					 (!n || p < 2 * n) ? 0 : -EBADMSG);
 		}
 }
 
-/* What the sizes and positions of @d may be; @settled: the position is within the size. */
+/* Parses sizes and positions of dimension @d; @settled: the position is within the size. */
 static int sized(unsigned int d, unsigned int size, int32_t position, bool settled)
 {
 	struct fm_init i = example;
@@ -234,7 +234,7 @@ static void test_sizes(void **state)
 		assert_int_equal(sized(d, 2, 1, true), 0);
 		assert_int_equal(sized(d, 2, 2, true), -EBADMSG);
 		assert_int_equal(sized(d, 0, 0, true), -EBADMSG);
-		/* Not yet reduced by any size. */
+		/* Not reduced by any size yet. */
 		assert_int_equal(sized(d, 0, 0, false), 0);
 		assert_int_equal(sized(d, 0, TORUS_MAX_NODES, false), 0);
 		assert_int_equal(sized(d, 0, TORUS_MAX_NODES + 1, false), -EBADMSG);
@@ -242,7 +242,7 @@ static void test_sizes(void **state)
 		assert_int_equal(sized(d, 0, -TORUS_MAX_NODES - 1, false), -EBADMSG);
 		assert_int_equal(sized(d, TORUS_MAX_SIZE + 1, 0, false), -EBADMSG);
 	}
-	/* As many nodes as there may be, and more. */
+	/* The largest number of nodes, and a larger one. */
 	i.size[0] = TORUS_MAX_SIZE;
 	i.size[1] = TORUS_MAX_NODES / TORUS_MAX_SIZE;
 	i.size[2] = 1;
@@ -254,7 +254,7 @@ static void test_sizes(void **state)
 	i.settled = false;
 	i.size[0] = 0;
 	assert_int_equal(comes(&i), 0);
-	/* What is beyond the dimensions does not matter. */
+	/* Values beyond the dimensions do not matter. */
 	i = example;
 	i.size[3] = 0xffff;
 	i.position[5] = INT32_MIN;

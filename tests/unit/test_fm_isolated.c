@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is cut off, after each of many changes of a table, as a search of everything finds it; and
- * that such a search is not made for changes that cannot cut off anybody.
+ * Which nodes are cut off after each of many changes of a table, compared with a full search; and
+ * that no full search is made for changes that cannot cut off any node.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static struct torus_shape random_shape(struct rnd *r)
 	return s;
 }
 
-/* Whether the node's own entry takes that port out. */
+/* Whether the node's own entry excludes that port. */
 static bool out_here(const struct torus_shape *s, const struct fm_entry *e, unsigned int p)
 {
 	(void)s;
@@ -53,7 +53,7 @@ static void do_log(void *io, const struct fm_log *log)
 	over += log->level == FM_INFO;
 }
 
-/* All that are up are told of that no healthy link joins to the root, unless wished so. */
+/* All nodes that are up and not joined to the root are reported, unless excluded by wish. */
 static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, unsigned int step)
 {
 	const struct torus_shape *s = &fm->table.shape;
@@ -87,7 +87,7 @@ static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, uns
 			 entry[i].name);
 		for (unsigned int k = 0; k < fm->nproblems; k++)
 			is |= !strcmp(fm->trouble[k].problem.text, text);
-		/* No more than so many problems are kept. */
+		/* Only a limited number of problems is kept. */
 		expect(r, is || fm->nproblems == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
 		       text);
 	}
@@ -124,7 +124,7 @@ static void isolated(uint64_t seed)
 			entry[change[i].node] = change[i];
 		}
 		assert_true(fm_table_take(&fm, &m));
-		/* As publish.c has it. */
+		/* As in publish.c. */
 		if (came)
 			root.joined = false;
 		fm_isolated_tell(&fm, &m);
@@ -193,7 +193,7 @@ static struct fm fm;
 static struct fm_root root;
 static struct fm_entry whole[1200];
 
-/* All are up, and joined. */
+/* All nodes are up and joined. */
 static void fabric(const char *shape)
 {
 	struct fm_table_msg m = { .term = 5, .version = 1, .entries = whole };
@@ -216,7 +216,7 @@ static void fabric_end(void)
 	free(fm.trouble);
 }
 
-/* Ports @fault of @node are out, and @admin by wish. Return: searches of all that it took. */
+/* Excludes ports @fault of @node, and @admin by wish. Return: full searches that it took. */
 static unsigned int change(uint32_t node, uint16_t fault, uint16_t admin, enum fm_node_state is)
 {
 	struct fm_entry e = whole[node];
@@ -239,36 +239,36 @@ static void test_looks(void **state)
 {
 	(void)state;
 	fabric("16x16");
-	/* Round one cable, or a node of which one cable is left, there is a short way. */
+	/* There is a short way round one cable, or round a node that has one cable left. */
 	for (uint32_t node = 0; node < 256; node += 37)
 		for (uint16_t ports = 0; ports < 15; ports++)
 			assert_int_equal(change(node, ports, 0, FM_NODE_UP), 0);
 	assert_int_equal(change(255, 0, 7, FM_NODE_UP), 0);
-	/* Nobody is joined by no cable. */
+	/* A node without cables is joined to no other. */
 	assert_int_equal(change(37, 15, 0, FM_NODE_UP), 1);
 	assert_int_equal(fm.nproblems, 1);
-	/* As long as somebody is cut off it is looked for. */
+	/* As long as a node is cut off, a full search is made. */
 	assert_int_equal(change(255, 0, 0, FM_NODE_UP), 1);
 	assert_int_equal(change(37, 0, 0, FM_NODE_UP), 1);
 	assert_int_equal(fm.nproblems, 0);
 	assert_int_equal(change(37, 1, 0, FM_NODE_UP), 0);
-	/* Round a NIC that is not there nobody has to find a way. */
+	/* No way round a missing NIC is needed. */
 	assert_int_equal(change(100, 0, 0, FM_NODE_DEAD), 0);
 	assert_int_equal(change(101, 0, 0, FM_NODE_SILENT), 0);
 	assert_int_equal(change(101, 15, 0, FM_NODE_SILENT), 1);
 	fabric_end();
-	/* A way that is long is not looked for. */
+	/* A long way is not searched. */
 	fabric("100");
 	assert_int_equal(change(50, 1, 0, FM_NODE_UP), 0);
 	fabric_end();
 	fabric("1200");
 	assert_int_equal(change(50, 1, 0, FM_NODE_UP), 1);
 	fabric_end();
-	/* Cables of a node to itself join nobody. */
+	/* Cables from a node to itself join no nodes. */
 	fabric("16x1");
 	assert_int_equal(change(3, 2, 0, FM_NODE_UP), 0);
 	assert_int_equal(change(3, 8, 0, FM_NODE_UP), 0);
-	/* Nor are they asked for where all that there are were excluded by wish. */
+	/* Nor is anything searched if all its cables were excluded by wish. */
 	change(3, 5, 0, FM_NODE_UP);
 	assert_int_equal(fm.nproblems, 1);
 	change(3, 5, 1, FM_NODE_UP);

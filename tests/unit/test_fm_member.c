@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node's part in a recovery: what it does with tables and steps, old, new and again, and
+ * A node's part in a recovery: how it handles tables and steps, new, old and repeated ones, and
  * what it passes on to its children.
  */
 #include <errno.h>
@@ -21,15 +21,15 @@ static void test_table(void **state)
 	stage_did_nothing(&s);
 	reports(53, 3, 1, 0);
 	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
-	/* Once more: who has reported is not asked again, and the sum is said again. */
+	/* The same again: who has reported is not asked again, and the sum is sent again. */
 	table(1);
 	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
-	/* A later one. */
+	/* A later table. */
 	table(2);
 	assert_int_equal(stage_count(&s, "table 2 term 126"), 2);
 	assert_int_equal(stage_count(&s, "\nrows 2: 0\n"), 1);
 	stage_did_no(&s, "place 4x1 at 0,0");
-	/* One that is older, or of another root. */
+	/* A table that is older, or of another root. */
 	table(1);
 	stage_did_nothing(&s);
 	struct fm_msg m = stage_table(&s, 3, entry);
@@ -41,7 +41,7 @@ static void test_table(void **state)
 	stage_end(&s);
 }
 
-/* Changes fit the table they are said of, or the whole of it is asked for. */
+/* Changes must fit the table that they refer to; otherwise the whole table is requested. */
 static void test_changes(void **state)
 {
 	struct fm_msg m;
@@ -73,17 +73,17 @@ static void test_changes(void **state)
 	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_DEAD);
 	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_UP);
 	stage_forget(&s);
-	/* One that is dead is not waited for. */
+	/* A dead child is not waited for. */
 	reports(52, 2, 3, 0);
 	stage_did(&s, "1 < report 3.0 of 2 term 126\n");
-	/* One that has the whole of it needs no base. */
+	/* A whole table needs no base. */
 	table(7);
 	stage_did_some(&s, "table 7 term");
 	assert_int_equal(fm_version(s.fm), 7);
 	stage_end(&s);
 }
 
-/* A NIC that does not take the rows has not done the step; it is tried again. */
+/* If the NIC refuses the rows, the step is not done; it is tried again. */
 static void test_not_applied(void **state)
 {
 	(void)state;
@@ -93,11 +93,11 @@ static void test_not_applied(void **state)
 	reports(52, 2, 1, 0);
 	reports(53, 3, 1, 0);
 	stage_did_no(&s, "report");
-	/* It shows that it lives. */
+	/* The node shows that it is alive. */
 	table(1);
 	assert_int_equal(stage_count(&s, "rows 1: 4\n"), 1);
 	stage_did_some(&s, "1 < pong\n");
-	/* Steps cannot be done from there. */
+	/* Later steps cannot be done in this state. */
 	step(1, 1, FM_STEP_REPLAY);
 	stage_did_no(&s, "replay 1: ");
 	stage_end(&s);
@@ -111,19 +111,19 @@ static void test_not_applied(void **state)
 	step(1, 0, FM_STEP_APPLY);
 	stage_did(&s, "rows 1: 4\nlost\n1 < report 1.0 of 3 term 126\n");
 	stage_end(&s);
-	/* Nor is it done where it could not be placed. */
+	/* Nor is the step done if the NIC refused its place. */
 	joined();
 	s.err.place = -EBUSY;
 	table(1);
 	reports(52, 2, 1, 0);
 	reports(53, 3, 1, 0);
 	assert_int_equal(stage_count(&s, "rows"), 0);
-	/* Its children's sums go up: it takes no part itself. */
+	/* The sums of its children go up: it takes no part itself. */
 	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
 	stage_end(&s);
 }
 
-/* Who is not in the table takes no part, and passes on what others say. */
+/* A node that is not in the table takes no part, and passes on the reports of others. */
 static void test_not_in_it(void **state)
 {
 	struct fm_msg m;
@@ -142,7 +142,7 @@ static void test_not_in_it(void **state)
 	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
 	assert_int_equal(fm_version(s.fm), 1);
 	stage_end(&s);
-	/* Without children there is nothing to be said. */
+	/* Without children there is nothing to report. */
 	joined();
 	stage_down(&s, 52);
 	stage_down(&s, 53);
@@ -152,7 +152,7 @@ static void test_not_in_it(void **state)
 	stage_end(&s);
 }
 
-/* Where the table has another NIC, or another life of this one. */
+/* If the table has another NIC at its place, or another life of this NIC. */
 static void test_who_is_there(void **state)
 {
 	struct fm_msg m;
@@ -172,7 +172,7 @@ static void test_who_is_there(void **state)
 		stage_msg(&s, 1, &m);
 		assert_int_equal(stage_count(&s, "rows"), 0);
 		assert_int_equal(stage_count(&s, "lost"), 0);
-		/* A node that the root takes for dead and that lives joins anew. */
+		/* A live node that the root takes for dead joins anew. */
 		assert_int_equal(stage_count(&s, "close 1\n"), k >= 2);
 		stage_forget(&s);
 		stage_run(&s, 100);
@@ -181,7 +181,7 @@ static void test_who_is_there(void **state)
 	}
 }
 
-/* It was there, and is elsewhere now. */
+/* The node is now at another place than before. */
 static void test_moves(void **state)
 {
 	struct fm_msg m;
@@ -200,7 +200,7 @@ static void test_moves(void **state)
 	stage_end(&s);
 }
 
-/* One that had no position, or another number of dimensions, tells its neighbours. */
+/* A node that gets a position, or another number of dimensions, sends new Inits. */
 static void test_spreads(void **state)
 {
 	struct fm_init i;
@@ -218,7 +218,7 @@ static void test_spreads(void **state)
 	stage_run(&s, 200);
 	stage_did_no(&s, "init");
 	stage_end(&s);
-	/* By a wrong cable it knew the root only. */
+	/* By a wrong cable it only knew the root. */
 	stage_init(&s, "4x1", 1);
 	stage_link_up(&s, 0, 1);
 	stage_start(&s);
@@ -249,7 +249,7 @@ static void test_steps(void **state)
 	step(1, 2, FM_STEP_REPLAY);
 	stage_did(&s, "52 < step 1.2 replay term 126\n53 < step 1.2 replay term 126\n"
 		      "replay 1: 0\n");
-	/* Said again: to who has not done it. */
+	/* The step is sent again to children that have not done it. */
 	reports(53, 3, 1, 2);
 	step(1, 2, FM_STEP_REPLAY);
 	stage_did(&s, "52 < step 1.2 replay term 126\n1 < pong\n");
@@ -257,7 +257,7 @@ static void test_steps(void **state)
 	stage_did(&s, "1 < report 1.2 of 3 term 126\n");
 	step(1, 2, FM_STEP_REPLAY);
 	stage_did(&s, "1 < report 1.2 of 3 term 126\n");
-	/* What is older is not answered. */
+	/* Older steps are not answered. */
 	step(1, 1, FM_STEP_COUNT);
 	stage_did_nothing(&s);
 	step(1, 5, FM_STEP_RESUME);
@@ -279,7 +279,7 @@ static void test_steps(void **state)
 	stage_end(&s);
 }
 
-/* Steps of versions that are not had, or no longer. */
+/* Steps of versions that the node does not have, or has no longer. */
 static void test_other_steps(void **state)
 {
 	struct fm_msg m = stage_step(1, 3, FM_STEP_COUNT);
@@ -295,7 +295,7 @@ static void test_other_steps(void **state)
 	stage_forget(&s);
 	step(1, 9, FM_STEP_COUNT);
 	stage_did_nothing(&s);
-	/* Before it is welcome nothing from above is believed. */
+	/* Before it is accepted, nothing from above is believed. */
 	stage_down(&s, 1);
 	stage_run(&s, 100);
 	stage_up(&s, 2);
@@ -319,7 +319,7 @@ static void test_other_steps(void **state)
 	stage_end(&s);
 }
 
-/* The NIC does not do as it is told: that is said, or tried again. */
+/* The NIC refuses a call: that is logged, or tried again. */
 static void test_refusals(void **state)
 {
 	(void)state;
@@ -333,7 +333,7 @@ static void test_refusals(void **state)
 	stage_end(&s);
 }
 
-/* Base and hold: what the root wants to be remembered is in the next HELLO. */
+/* Base and hold, which the root wants to be remembered, are in the next HELLO. */
 static void test_base(void **state)
 {
 	struct fm_msg m = stage_step(1, 1, FM_STEP_COUNT);
@@ -364,7 +364,7 @@ static void test_base(void **state)
 	stage_end(&s);
 }
 
-/* Ports that the table says are healthy are opened by REPLAY, and the row says so. */
+/* REPLAY opens ports that the table says are healthy, and the row says so. */
 static void test_reopen(void **state)
 {
 	(void)state;
@@ -390,7 +390,7 @@ static void test_reopen(void **state)
 	stage_end(&s);
 }
 
-/* The ends of sessions that came too late for the table, and those nobody will tell of. */
+/* Ends of sessions that came too late for the table, and those that no node will report. */
 static void test_late_ends(void **state)
 {
 	struct fm_msg m = stage_step(2, 1, FM_STEP_COUNT);
@@ -409,7 +409,7 @@ static void test_late_ends(void **state)
 	assert_int_equal(fm_node(s.fm, 2)->session[2], 1);
 	assert_int_equal(fm_node(s.fm, 2)->seq[2], 44);
 	assert_int_equal(fm_node(s.fm, 3)->ended, 1 << 11);
-	/* Beyond nodes and ports there is nothing to be known, if anybody could say so. */
+	/* Ends at nodes and ports that do not exist are ignored, if they could be sent at all. */
 	s.in_one = true;
 	m.step.round = 2;
 	m.step.ended[0].node = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Too little memory, at each place where a manager asks for some: nothing breaks, nobody is
- * forgotten, and once there is enough all is as if there had been.
+ * Too little memory, at each place where a manager asks for some: nothing breaks, no node is
+ * forgotten, and once there is memory again the result is the same as without failures.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static struct stage s;
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* Of the allocations of a manager, the one that fails; and how many do from then on. */
+/* The allocation of a manager that fails, and how many fail from then on. */
 static unsigned int asked, fails_at, fails_for;
 static bool counting;
 
@@ -44,11 +44,11 @@ void *__wrap_realloc(void *p, size_t n)
 	return fails() ? NULL : __real_realloc(p, n);
 }
 
-/* --- nodes that do as they are told ----------------------------------------------------- */
+/* --- nodes that do what they are asked -------------------------------------------------- */
 
 #define CONNS 64
 
-/* By number of a connection: what came by it last. */
+/* By number of a connection: the last message on it. */
 static struct peer {
 	bool open;
 	bool hello;
@@ -93,9 +93,9 @@ static void up(int conn)
 /* --- a root ----------------------------------------------------------------------------- */
 
 #define NODES 12
-#define FIRST 10	/* connections of nodes are their number and so many */
+#define FIRST 10	/* node n has connection FIRST + n */
 
-/* Each node joins unless it has, and reports what it was asked for last. */
+/* Each node joins unless it has, and reports the last step that it was asked for. */
 static void nodes_live(uint32_t from)
 {
 	for (uint32_t i = from; i < NODES; i++) {
@@ -133,7 +133,7 @@ static void row(uint32_t node, uint32_t serial, unsigned int port, enum fm_port_
 	stage_msg(&s, FIRST + (int)node, &m);
 }
 
-/* Until all nodes are up, where they are, and nothing is under way. */
+/* Whether all nodes are up, at their places, and nothing is under way. */
 static bool in_force(void)
 {
 	struct fm_status st;
@@ -155,7 +155,7 @@ static void settles(void)
 	}
 }
 
-/* All come, a link flaps, a port is excluded, a node goes and comes back. */
+/* All nodes join, a link flaps, a port is excluded, a node leaves and returns. */
 static void root_lives(bool discover)
 {
 	stage_init(&s, "4x3", 0);
@@ -205,7 +205,7 @@ static void root_lives(bool discover)
 	stage_end(&s);
 }
 
-/* Each allocation fails, by itself and with some that follow. */
+/* Each allocation fails, by itself and with some of the next ones. */
 static void at_each(void (*lives)(bool), bool arg, unsigned int step)
 {
 	unsigned int n;
@@ -306,7 +306,7 @@ static void member_lives(bool shared)
 			assert_true(k <= 150);
 			applied |= stage_count(&s, "report 3.0 of 3") != 0;
 			stage_forget(&s);
-			/* It comes again where it is heard. */
+			/* The table comes again when the node asks for it. */
 			if (k % 50 == 49) {
 				stage_link_up(&s, 2, 1 + k);
 				stage_hear(&s, 2, &i);

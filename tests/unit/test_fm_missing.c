@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The root and its nodes: who is missing, with whom, what is believed of words about
- * connections that come late, and who comes late himself.
+ * The root and its nodes: which nodes are missing, and with them which others; which late messages
+ * about connections are believed; and nodes that join late.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "stage_root.h"
 
-/* --- who is missing --------------------------------------------------------------------- */
+/* --- missing nodes ---------------------------------------------------------------------- */
 
 static void notice(enum fm_msg_type type, uint32_t node, uint32_t parent, uint64_t attach,
 		   uint32_t epoch)
@@ -37,7 +37,7 @@ static void loses_links(uint32_t node)
 	}
 }
 
-/* Its connection is lost, and its links are: it is dead, and that is told. */
+/* A node's connection and its links are lost: it is dead, and that is reported. */
 static void test_dead(void **state)
 {
 	(void)state;
@@ -52,7 +52,7 @@ static void test_dead(void **state)
 	assert_int_equal(stage_count(&s, "version 2: link"), 1);
 	assert_int_equal(stage_count(&s, "[2 'n2' 102/1 dead"), 2);
 	stage_forget(&s);
-	/* It comes back. */
+	/* The node comes back. */
 	struct fm_msg m = hello(2);
 
 	m.hello.attach = 2;
@@ -64,7 +64,7 @@ static void test_dead(void **state)
 	stage_end(&s);
 }
 
-/* Its links are up, but its manager is away: silent, after member_max. */
+/* Its links are up, but its manager is away: it is silent, after member_max. */
 static void test_silent(void **state)
 {
 	(void)state;
@@ -83,12 +83,12 @@ static void test_silent(void **state)
 	stage_end(&s);
 }
 
-/* Notices of connections: what is older than what is known, or of another life, is nothing. */
+/* Notices of connections that are older than what is known, or of another life, are ignored. */
 static void test_notices(void **state)
 {
 	(void)state;
 	ring();
-	/* It is below node 1 now, which says so late. */
+	/* The node is below node 1 now, which reports it late. */
 	notice(FM_MSG_ADOPTED, 2, 1, 5, 1);
 	assert_int_equal(fm_node_parent(s.fm, 2), 1);
 	notice(FM_MSG_ADOPTED, 2, 3, 4, 1);
@@ -116,7 +116,7 @@ static void test_notices(void **state)
 	stage_end(&s);
 }
 
-/* Who hangs below one that is lost is missing too, until it is told of again. */
+/* Nodes below a lost one are missing too, until they are reported again. */
 static void test_below(void **state)
 {
 	(void)state;
@@ -141,25 +141,25 @@ static void test_below(void **state)
 
 		assert_int_equal(fm_node_parent(s.fm, i), above[i]);
 	}
-	/* 2 is found again, and all below it follow. */
+	/* 2 is found again, and all nodes below it with it. */
 	notice(FM_MSG_ADOPTED, 2, 7, 6, 1);
 	notice(FM_MSG_ADOPTED, 6, 3, 6, 1);
 	notice(FM_MSG_ADOPTED, 3, 2, 6, 1);
 	assert_int_equal(fm_node_parent(s.fm, 6), 3);
-	/* And all are missing again. */
+	/* Then all are missing again. */
 	notice(FM_MSG_LEFT, 7, 0, 5, 1);
 	for (uint32_t i = 2; i < 8; i++)
 		assert_int_equal(fm_node_parent(s.fm, i), TORUS_NO_NODE);
 	assert_int_equal(fm_node_parent(s.fm, 1), 0);
 	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
-	/* Nobody's word: but they are vouched for by those that have links to them. */
+	/* No connection reports them, but nodes with links to them vouch for them. */
 	stage_run_ns(&s, s.now + 4000 * MS);
 	assert_int_equal(stage_count(&s, "log error node: "), 6);
 	assert_int_equal(stage_count(&s, "is silent: its NIC works on"), 6);
 	stage_end(&s);
 }
 
-/* A parent that is not known yet: who is said to hang there is counted there still. */
+/* Children of a parent that is not known yet still count as connected to it. */
 static void test_unknown_parent(void **state)
 {
 	(void)state;
@@ -167,16 +167,16 @@ static void test_unknown_parent(void **state)
 	notice(FM_MSG_ADOPTED, 2, 9, 5, 1);
 	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
 	stage_run_ns(&s, s.now + 4000 * MS);
-	/* It is with somebody: not silent. */
+	/* It has a parent: it is not silent. */
 	assert_null(strstr(s.text, "'n2' is silent"));
 	notice(FM_MSG_ADOPTED, 9, 1, 1, 1);
 	notice(FM_MSG_LEFT, 9, 1, 1, 1);
 	stage_end(&s);
 }
 
-/* --- later ------------------------------------------------------------------------------ */
+/* --- nodes that join late --------------------------------------------------------------- */
 
-/* A node that comes after the table was made gets a place in the next. */
+/* A node that joins after the table was made gets a place in the next. */
 static void test_late(void **state)
 {
 	struct fm_joiner j;
@@ -202,7 +202,7 @@ static void test_late(void **state)
 	stage_end(&s);
 }
 
-/* One for whom there is no place is told of, until there is. */
+/* A node for which there is no place is reported until there is one. */
 static void test_no_place(void **state)
 {
 	struct fm_msg m;
@@ -219,7 +219,7 @@ static void test_no_place(void **state)
 	stage_end(&s);
 }
 
-/* All are there and nothing happens: no table is made, and nothing is told. */
+/* All are there and nothing happens: no table is made, and nothing is logged. */
 static void test_rest(void **state)
 {
 	(void)state;

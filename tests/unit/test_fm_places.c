@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Places in a fabric that has its shape: who comes for one that died, who stays where it is,
- * and what cannot be a fabric; and which news of a cable that is held make a table.
+ * Places in a fabric whose shape is known: which node replaces a dead one, which stays at its
+ * place, what cannot be a fabric; and which changes of a held cable lead to a new table.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void joins(uint32_t node)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* Time passes; who is there reports. */
+/* Lets time pass; the nodes that are there report. */
 static void lives(uint64_t ms)
 {
 	for (uint64_t until = s.now + ms * MS; s.now < until;) {
@@ -43,7 +43,7 @@ static void lives(uint64_t ms)
 	}
 }
 
-/* The root of a 4x4; node @away is not there, and nobody is cabled to it. */
+/* The root of a 4x4; node @away is missing, and no other node is cabled to it. */
 static void fabric(uint32_t away)
 {
 	stage_init(&s, "4x4", 0);
@@ -66,7 +66,7 @@ static void fabric(uint32_t away)
 	stage_forget(&s);
 }
 
-/* Cables of node @i lead to NIC @guid now, or nowhere. */
+/* The cables of node @i now lead to NIC @guid, or nowhere. */
 static void cables(uint32_t i, uint64_t guid)
 {
 	for (unsigned int p = 0; p < 4; p++) {
@@ -81,7 +81,7 @@ static void cables(uint32_t i, uint64_t guid)
 	}
 }
 
-/* A NIC dies and another is put there: it has its place, and the former none. */
+/* A NIC dies and another one replaces it: that gets the place, and the old one has none. */
 static void test_replaced(void **state)
 {
 	struct fm_joiner j;
@@ -105,14 +105,14 @@ static void test_replaced(void **state)
 	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
 	assert_string_equal(fm_node(s.fm, 10)->name, "new");
 	assert_int_equal(fm_exclusions(s.fm)[10], 0);
-	/* The former is known still, without a place. */
+	/* The old NIC is still known, without a place. */
 	assert_true(fm_joiner(s.fm, 0, &j));
 	assert_int_equal(j.guid, NIC + 10);
 	assert_false(fm_joiner(s.fm, 1, &j));
 	stage_end(&s);
 }
 
-/* While the one that is there lives, nobody else is put in its place. */
+/* While the NIC at a place lives, no other one gets that place. */
 static void test_taken(void **state)
 {
 	struct fm_msg m;
@@ -133,19 +133,19 @@ static void test_taken(void **state)
 	assert_int_equal(stage_count(&s, "leads to the wrong node"), 4);
 	assert_int_equal(stage_count(&s, "log error wiring: 2,1:+y ('n6') is cabled to 'new':-y, "
 				     "expected 2,2:-y: leads to the wrong node\n"), 1);
-	/* It leaves: that is no problem any more. */
+	/* The other NIC leaves: it is no problem any more. */
 	stage_down(&s, 120);
 	lives(3100);
 	assert_int_equal(stage_count(&s, "log info place: over: "), 1);
 	stage_end(&s);
 }
 
-/* Who has a place in a table keeps it, even if a newcomer would fit there better. */
+/* A node keeps its place in the table, even if a newcomer would fit there better. */
 static void test_fixed(void **state)
 {
 	(void)state;
 	fabric(5);
-	/* 5 comes with the cables of 10, which has lost all but one. */
+	/* 5 joins with the cables of 10, which has lost all but one. */
 	for (unsigned int p = 0; p < 4; p++) {
 		uint32_t o = torus_neighbour(&s.shape, 10, p);
 		unsigned int q = torus_dir_opposite(&s.shape, p);
@@ -169,7 +169,7 @@ static void test_fixed(void **state)
 
 /* --- what cannot be a fabric ------------------------------------------------------------ */
 
-/* Three lines of 300 nodes that meet in the root: 27 million, of which few are there. */
+/* Three lines of 300 nodes that meet in the root: a shape of 27 million nodes, mostly missing. */
 static void test_too_large(void **state)
 {
 	const struct fm_problem *p;
@@ -217,7 +217,7 @@ static void test_too_large(void **state)
 
 /* --- news of cables that are held ------------------------------------------------------- */
 
-/* 9:+x is held down, and the table has it so. */
+/* 9:+x is held down, and is so in the table. */
 static void held(void)
 {
 	fabric(0);
@@ -259,7 +259,7 @@ static void change(struct fm_port_row *x, unsigned int what)
 	}
 }
 
-/* Nothing that happens to a port that is held is worth a table; all that happens to others is. */
+/* Changes of a port that is held lead to no table; those of other ports do. */
 static void test_held_news(void **state)
 {
 	(void)state;
@@ -277,7 +277,7 @@ static void test_held_news(void **state)
 		}
 }
 
-/* A port that is held but that the table at hand does not have so yet is news. */
+/* A port that is held, but not in the present table, leads to a new one. */
 static void test_held_anew(void **state)
 {
 	(void)state;
@@ -291,7 +291,7 @@ static void test_held_anew(void **state)
 	stage_run_ns(&s, s.now + 20 * MS);
 	assert_int_equal(fm_version(s.fm), 2);
 	assert_string_equal(fm_excluded(s.fm, 9, 0), "held");
-	/* A new life of the NIC is another matter: the table is of the former. */
+	/* A new life of the NIC is different: the table is of the former life. */
 	struct fm_msg m = stage_hello(&s, 9);
 
 	lives(20);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The root and its nodes: who is welcome, under which parent, who is refused and why, what
- * is news in a row, and what of all this the next table says.
+ * The root and its nodes: which nodes it accepts, under which parents, which it refuses and why,
+ * what is new in a row, and what the next table says of all this.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static void test_join(void **state)
 	join(2);
 	join(3);
 	stage_forget(&s);
-	/* All are there: the table begins at once, and goes to all. */
+	/* All nodes are there: the table begins at once, and goes to all. */
 	stage_run(&s, 10);
 	assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x1, 4 of 4 nodes\n"), 1);
 	assert_int_equal(stage_count(&s, "log info table: version 1: bootstrap\n"), 1);
@@ -36,7 +36,7 @@ static void test_join(void **state)
 	stage_end(&s);
 }
 
-/* The tree is a heap: the parent of number i is (i - 1) / fanout. */
+/* The tree has the order of a heap: the parent of number i is (i - 1) / fanout. */
 static void test_parents(void **state)
 {
 	(void)state;
@@ -60,7 +60,7 @@ static void test_parents(void **state)
 	}
 }
 
-/* The parent given is the nearest forebear that is there. */
+/* A node's parent is its nearest ancestor that is there. */
 static void test_forebears(void **state)
 {
 	struct fm_msg m;
@@ -72,11 +72,11 @@ static void test_forebears(void **state)
 	stage_start(&s);
 	for (uint32_t i = 1; i < 9; i++)
 		join(i);
-	/* 8 hangs below 3, 1 and the root. It goes there, as guests do. */
+	/* 8 belongs below 3, 1 and the root. It joins its parent as guests do. */
 	stage_run(&s, 5);
 	stage_down(&s, 108);
 	stage_forget(&s);
-	/* Its parent does not take it. */
+	/* Its parent does not accept it. */
 	m = hello(8);
 	m.hello.attach = 2;
 	m.hello.stray = true;
@@ -86,7 +86,7 @@ static void test_forebears(void **state)
 	m.hello.row.serial++;
 	stage_msg(&s, 108, &m);
 	stage_did_some(&s, "108 < welcome own term root 100 parent ''\n");
-	/* Long after, it is as at first. */
+	/* Long after that, the root begins with the first choice again. */
 	stage_run(&s, 3000);
 	stage_down(&s, 108);
 	stage_run(&s, 10005.999);
@@ -120,7 +120,7 @@ static void refused(struct fm_msg *m, const char *why)
 	sprintf(want, "log error refused: %s\n300 < refuse %s\nclose 300\n", why, why);
 	stage_did(&s, want);
 	assert_true(stands("refused", why));
-	/* The same again is not told anew. */
+	/* The same problem is not logged again. */
 	stage_up(&s, 300);
 	stage_msg(&s, 300, m);
 	stage_did(&s, want + strlen("log error refused: \n") + strlen(why));
@@ -151,13 +151,13 @@ static void test_refused(void **state)
 	strcpy(m.hello.name, "n0");
 	refused(&m, "name 'n0' of 0000000000000109 (10.0.0.9:1) is in use by "
 		    "0000000000000100 (10.0.0.0:1)");
-	/* Once it is another, it is welcome, and what was told is over. */
+	/* With another name the node is accepted, and the problem is over. */
 	strcpy(m.hello.name, "n9");
 	stage_up(&s, 300);
 	stage_msg(&s, 300, &m);
 	assert_int_equal(stage_count(&s, "log info refused: over: name 'n0' of"), 1);
 	stage_did_some(&s, "300 < welcome own term root 100 parent ''\n");
-	/* The name of one that is gone is free. */
+	/* The name of a node that is gone is free. */
 	stage_down(&s, 102);
 	stage_forget(&s);
 	m = hello(10);
@@ -165,7 +165,7 @@ static void test_refused(void **state)
 	stage_up(&s, 301);
 	stage_msg(&s, 301, &m);
 	stage_did_some(&s, "301 < welcome own term root 100 parent ''\n");
-	/* And then it is not free for who had it before, nor is its GUID for another. */
+	/* And then it is not free for its former owner, nor is its GUID for another node. */
 	stage_up(&s, 302);
 	m = hello(2);
 	stage_msg(&s, 302, &m);
@@ -174,7 +174,7 @@ static void test_refused(void **state)
 	stage_end(&s);
 }
 
-/* Whatever names are had and given up, nobody is refused by one that nobody has. */
+/* After any names were taken and given up, no node is refused for a name that is free. */
 static void test_names(void **state)
 {
 	struct fm_msg m;
@@ -202,7 +202,7 @@ static void test_names(void **state)
 		stage_msg(&s, 900, &m);
 		stage_did_some(&s, "900 < refuse name");
 	}
-	/* Those who never changed theirs are known still. */
+	/* Nodes that never changed their names are still known. */
 	for (uint32_t i = 2; i < 8; i++) {
 		m = hello(150);
 		sprintf(m.hello.name, "n%u", i);
@@ -213,7 +213,7 @@ static void test_names(void **state)
 	stage_end(&s);
 }
 
-/* Memory of relays: told, while it is not the same everywhere. */
+/* Memory for relays: reported while it is not the same everywhere. */
 static void test_relay(void **state)
 {
 	struct fm_msg m;
@@ -249,7 +249,7 @@ static void test_relay(void **state)
 
 #define TABLE2 "log info table: version 2: "
 
-/* One end tells of a loss: the table waits 6 ms for the other, and names it first. */
+/* One end reports a loss: the table waits 6 ms for the other, and names the first one. */
 static void test_one_end(void **state)
 {
 	struct fm_row r;
@@ -272,7 +272,7 @@ static void test_one_end(void **state)
 	stage_end(&s);
 }
 
-/* Both have told: it waits a moment for other cables. */
+/* Both ends have reported: the table waits a moment for other cables. */
 static void test_both_ends(void **state)
 {
 	struct fm_row r;
@@ -292,7 +292,7 @@ static void test_both_ends(void **state)
 	stage_did_nothing(&s);
 	stage_run_ns(&s, s.now + 1);
 	stage_did_some(&s, TABLE2 "link 2,0:-x down\n");
-	/* Up again, and said the same way. */
+	/* The cable is up again, reported in the same way. */
 	settle(4);
 	stage_forget(&s);
 	r = stage_row(&s, 1);
@@ -303,7 +303,7 @@ static void test_both_ends(void **state)
 	stage_end(&s);
 }
 
-/* Each field of a row is news; the same again, or one that is older, is none. */
+/* Each field of a row is news; the same row again, or an older one, is none. */
 static void test_row_news(void **state)
 {
 	(void)state;
@@ -352,7 +352,7 @@ static void test_row_news(void **state)
 			break;
 		case 10:
 			r.port[0].closed = true;
-			r.serial = 0x80000000;	/* behind: numbers go round */
+			r.serial = 0x80000000;	/* older: serials wrap around */
 			news = true;
 			break;
 		case 11:
@@ -365,7 +365,7 @@ static void test_row_news(void **state)
 		stage_msg(&s, 101, &m);
 		stage_run_ns(&s, s.now + 10 * MS);
 		assert_int_equal(stage_count(&s, TABLE2), news);
-		/* Of a former life, or of nobody. */
+		/* Of a former life of the NIC, or of an unknown one. */
 		if (!news) {
 			r.port[0].closed = true;
 			m.row.row = r;
@@ -383,7 +383,7 @@ static void test_row_news(void **state)
 
 /* --- HELLO again ------------------------------------------------------------------------ */
 
-/* One that was not away says the same again: it is answered, and nothing else. */
+/* A node that was not away sends the same HELLO: it is answered, and nothing else happens. */
 static void test_hello_again(void **state)
 {
 	struct fm_msg m;
@@ -395,7 +395,7 @@ static void test_hello_again(void **state)
 	stage_run_ns(&s, s.now + 10 * MS);
 	assert_int_equal(stage_count(&s, "102 < welcome own term root 100 parent ''\n"), 1);
 	assert_int_equal(stage_count(&s, TABLE2), 0);
-	/* An older row in it is not taken. */
+	/* An older row in it is ignored. */
 	m.hello.row.serial = 0;
 	m.hello.row.port[0].state = FM_PORT_DOWN;
 	stage_msg(&s, 102, &m);
@@ -408,7 +408,7 @@ static void test_hello_again(void **state)
 	stage_end(&s);
 }
 
-/* It comes by a new connection with the version in force: nothing to be done. */
+/* A node returns by a new connection with the version in force: nothing is to be done. */
 static void test_comes_back(void **state)
 {
 	struct fm_msg m;
@@ -448,8 +448,8 @@ static void test_comes_back(void **state)
 }
 
 /*
- * All nodes of a large fabric join at once: what is done for one takes no longer the more there
- * are, or this would not end.
+ * All nodes of a large fabric join at once: the work for one must not grow with their number, or
+ * this test would not end.
  */
 static void test_crowd(void **state)
 {
@@ -463,7 +463,7 @@ static void test_crowd(void **state)
 		joins(&m);
 	}
 	stage_did_nothing(&s);
-	/* Each is known by its name and its GUID. */
+	/* Each is found by its name and its GUID. */
 	s.deaf = "init log welcome adopted connect close table ";
 	for (uint32_t i = 1; i < 20000; i += 500) {
 		m = hello(i);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a manager says of its ports: states, sessions, ends of cables, and serials. */
+/* What a manager reports of its ports: states, sessions, ends of cables, and serials. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 static struct stage s;
 
-/* The row as the root would hear it; serials follow the clock, in ms. */
+/* The row as the root receives it; serials follow the clock, in ms. */
 static void says(unsigned int port, const char *what)
 {
 	char want[300];
@@ -17,7 +17,7 @@ static void says(unsigned int port, const char *what)
 	stage_did(&s, want);
 }
 
-/* Node 1, with links on no port, in a way that does not matter joined to the root. */
+/* Node 1, with no links, joined to the root in some way. */
 static void bare(void)
 {
 	struct fm_init i;
@@ -65,7 +65,7 @@ static void test_row(void **state)
 	stage_did_nothing(&s);
 	stage_link_lost(&s, 2, 77);
 	says(2, "f100.0,s3/77,closed");
-	/* It is back, and closed until a replay: where it ended is told still. */
+	/* The link is back, and closed until a replay: its former end is still reported. */
 	at(600);
 	stage_link_up(&s, 2, 4);
 	says(2, "u100.0,s3/77,closed");
@@ -73,7 +73,7 @@ static void test_row(void **state)
 	l->closed = false;
 	stage_link_tell(&s, 2);
 	says(2, "u100.0");
-	/* It ended and began again, and nobody saw where. */
+	/* It ended and began again, without a report of where it ended. */
 	at(800);
 	l->closed = true;
 	l->session = 5;
@@ -88,7 +88,7 @@ static void test_row(void **state)
 	l->session = 0;
 	stage_link_tell(&s, 2);
 	says(2, "d100.0,s5/9,closed");
-	/* Where it ended is told again if it is said to be elsewhere. */
+	/* The end is reported again if it turns out to be at another number. */
 	at(1020);
 	l->session = 5;
 	stage_link_tell(&s, 2);
@@ -101,7 +101,7 @@ static void test_row(void **state)
 	l->session = 7;
 	stage_link_tell(&s, 2);
 	says(2, "f100.0,s7/10,closed");
-	/* Another cable. */
+	/* Another cable is plugged in. */
 	at(1100);
 	stage_link_up(&s, 2, 6);
 	s.link[2].closed = false;
@@ -117,7 +117,7 @@ static void test_row(void **state)
 	stage_end(&s);
 }
 
-/* Serials rise by the clock, or by one where that stands still, from the first row on. */
+/* From the first row on serials follow the clock, or grow by one if that stands still. */
 static void test_serials(void **state)
 {
 	(void)state;
@@ -142,7 +142,7 @@ static void test_serials(void **state)
 	stage_end(&s);
 }
 
-/* What was there when it began is in the first row. */
+/* Links that were up when the manager began are in the first row. */
 static void test_first_row(void **state)
 {
 	struct fm_init i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a root begins its first table, and with what: gaps, nodes that are only heard of, a
- * root that starts anew among nodes that remember, and a root that is alone.
+ * When a root makes its first table, and from what: gaps, nodes that are only heard of, a root that
+ * restarts among nodes that remember, and a root that is alone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static struct stage s;
 
-/* The root of a 4x4, its links up; @known: of the shape. */
+/* The root of a 4x4, with its links up; @known: it knows the shape. */
 static void root(bool known)
 {
 	stage_init(&s, "4x4", 0);
@@ -32,7 +32,7 @@ static void join(uint32_t node, void (*change)(struct fm_hello *h))
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* The table comes @ms after now, neither sooner nor later. */
+/* The table comes @ms from now, neither sooner nor later. */
 static void settles(uint64_t ms)
 {
 	stage_run_ns(&s, s.now + ms * MS - (ms != 0));
@@ -60,7 +60,7 @@ static void test_whole(void **state)
 	}
 }
 
-/* The links of a node that is not there yet are waited for, from the last news on. */
+/* The links of a node that is missing are waited for, since the last news. */
 static void test_heard_of(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void port_down(struct fm_hello *h)
 		h->row.port[2].state = FM_PORT_DOWN;
 }
 
-/* A gap that is known: as long as nothing new comes for half a second. */
+/* A known gap is waited for until there is no news for half a second. */
 static void test_gaps(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void test_gaps(void **state)
 				join(i, no_11);
 		settles(500);
 		stage_end(&s);
-		/* Words that are no news do not put it off, a row does. */
+		/* Messages without news do not delay the table; a row does. */
 		root(known);
 		for (uint32_t i = 1; i < 16; i++)
 			if (i != 11)
@@ -133,13 +133,13 @@ static void test_gaps(void **state)
 		stage_msg(&s, 102, &m);
 		settles(500);
 		stage_end(&s);
-		/* All nodes are there, but not all cables: enough if that is known. */
+		/* All nodes are there, but not all cables: that is enough if the shape is known. */
 		root(known);
 		for (uint32_t i = 1; i < 16; i++)
 			join(i, port_down);
 		settles(known ? 0 : 500);
 		stage_end(&s);
-		/* What leads to another fabric, or nobody knows where, is not waited for. */
+		/* Cables to another fabric, or to an unknown node, are not waited for. */
 		root(known);
 		for (uint32_t i = 1; i < 16; i++)
 			if (i != 11)
@@ -157,7 +157,7 @@ static void test_gaps(void **state)
 
 /* --- alone ------------------------------------------------------------------------------ */
 
-/* A root with cables that knows no shape waits for a neighbour, and says so after 30 s. */
+/* A root with cables that knows no shape waits for a neighbour, and logs it after 30 s. */
 static void test_alone(void **state)
 {
 	(void)state;
@@ -173,17 +173,17 @@ static void test_alone(void **state)
 	fm_timer(s.fm, START + s.now);
 	stage_did_some(&s, "log info bootstrap: over: no other node joined for 30 s");
 	stage_end(&s);
-	/* One that knows the shape is not. */
+	/* A root that knows the shape is not alone. */
 	root(true);
 	settles(3000);
 	stage_end(&s);
-	/* Nor one that has no cables at all. */
+	/* Nor is one without any cables. */
 	stage_init(&s, "4x4", 0);
 	s.cfg.shape.ndims = 0;
 	stage_start(&s);
 	settles(500);
 	stage_end(&s);
-	/* But one whose links are not up. */
+	/* But a root whose links are not up is. */
 	stage_init(&s, "4x4", 0);
 	s.cfg.shape.ndims = 0;
 	strcpy(s.link[2].lower, "eth0");
@@ -197,7 +197,7 @@ static void test_alone(void **state)
 
 /* --- starting anew ---------------------------------------------------------------------- */
 
-/* The NIC of the root was placed, with the rows of version @version. */
+/* The NIC of the root has a place, and the rows of version @version. */
 static void restart(bool known, const char *shape, uint32_t node, uint64_t version)
 {
 	stage_init(&s, "4x4", 0);
@@ -222,7 +222,7 @@ static void placed(struct fm_hello *h)
 	h->version = 6;
 }
 
-/* The shape stays; those who come keep their places; waits are twice as long. */
+/* The shape stays; nodes that join keep their places; the root waits twice as long. */
 static void test_restart(void **state)
 {
 	(void)state;
@@ -237,7 +237,7 @@ static void test_restart(void **state)
 		for (uint32_t i = 0; i < 16; i++)
 			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
 		stage_end(&s);
-		/* Who does not come, and whose links are up, is silent. */
+		/* A node that does not join, and whose links are up, is silent. */
 		restart(known, "4x4", 0, 6);
 		for (uint32_t i = 1; i < 15; i++)
 			join(i, placed);
@@ -250,7 +250,7 @@ static void test_restart(void **state)
 	}
 }
 
-/* A NIC that was of another shape, or at another place, is no reason to keep anything. */
+/* If the NIC had another shape or place, nothing is kept. */
 static void test_other_place(void **state)
 {
 	static const char text[] = "log warning bootstrap: the NIC was placed at another shape or "
@@ -262,7 +262,7 @@ static void test_other_place(void **state)
 	for (uint32_t i = 1; i < 16; i++)
 		join(i, NULL);
 	settles(0);
-	/* Its versions go on, for packets may be about. */
+	/* Its versions continue, because packets may be in the network. */
 	assert_int_equal(stage_count(&s, "version 7: root restarted\n"), 1);
 	stage_end(&s);
 	restart(true, "4x4", 1, 6);
@@ -271,7 +271,7 @@ static void test_other_place(void **state)
 	restart(false, "4x4", 1, 6);
 	stage_did_some(&s, text);
 	stage_end(&s);
-	/* The shape is to be found: what was found is kept, but not of a root alone. */
+	/* The shape is to be discovered: the former one is kept, unless the root was alone. */
 	restart(false, "4x3", 0, 6);
 	stage_did_nothing(&s);
 	stage_end(&s);
@@ -285,7 +285,7 @@ static void test_other_place(void **state)
 	stage_start(&s);
 	stage_did_nothing(&s);
 	stage_end(&s);
-	/* A NIC that is fresh says nothing of that. */
+	/* A new NIC logs nothing of that. */
 	root(true);
 	stage_did_nothing(&s);
 	stage_end(&s);
@@ -305,7 +305,7 @@ static void of_5x4(struct fm_hello *h)
 		h->shape.size[0] = 5;
 }
 
-/* Two that say they are at one place: one of them is, and the other is placed by its cables. */
+/* Two nodes claim one place: one of them gets it; the other is placed by its cables. */
 static void test_places(void **state)
 {
 	(void)state;
@@ -320,7 +320,7 @@ static void test_places(void **state)
 	}
 }
 
-/* Versions go on from the highest that anybody has, leaving out colours that are about. */
+/* Versions continue from the highest that any node has, without colours that are in use. */
 static void test_versions(void **state)
 {
 	static const struct {
@@ -365,7 +365,7 @@ static void says(struct fm_hello *h)
 	h->across = across_of[i];
 }
 
-/* @words: what is logged of it. */
+/* @words: expected in the log. */
 static void recalled(bool known, const char *words)
 {
 	restart(known, "4x4", 0, 6);
@@ -388,7 +388,7 @@ static void forget_said(void)
 	away = 0;
 }
 
-/* Whoever has the later table is right about a cable, at both of its ends. */
+/* The newer table is right about a cable, at both of its ends. */
 static void test_recall(void **state)
 {
 	(void)state;
@@ -396,7 +396,7 @@ static void test_recall(void **state)
 		forget_said();
 		recalled(known, "");
 		stage_end(&s);
-		/* 5:+x is excluded there, and 6 knows. */
+		/* 5:+x is excluded in that table, and 6 knows it. */
 		admin_of[5] = 1;
 		across_of[6] = 4;
 		recalled(known, "log info table: 1 port stays excluded as before\n");
@@ -404,30 +404,30 @@ static void test_recall(void **state)
 		assert_int_equal(fm_node(s.fm, 6)->admin, 0);
 		assert_string_equal(fm_excluded(s.fm, 6, 2), "admin");
 		stage_end(&s);
-		/* Two. */
+		/* Two ports. */
 		admin_of[9] = 2;
 		across_of[13] = 8;
 		recalled(known, "log info table: 2 ports stay excluded as before\n");
 		assert_int_equal(fm_node(s.fm, 9)->admin, 2);
 		stage_end(&s);
-		/* It is included since, which 6 knows and 5 does not. */
+		/* It was included since, which 6 knows and 5 does not. */
 		forget_said();
 		admin_of[5] = 1;
 		table_of[6] = 7;
 		recalled(known, "");
 		stage_end(&s);
-		/* It is excluded since. */
+		/* It was excluded since. */
 		forget_said();
 		across_of[6] = 4;
 		table_of[6] = 7;
 		recalled(known, "1 port stays");
 		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
 		stage_end(&s);
-		/* What 6 knows of less is not believed. */
+		/* The older table of 6 is not believed. */
 		table_of[6] = 5;
 		recalled(known, "");
 		stage_end(&s);
-		/* 5 is away, or has begun anew: its neighbours speak for it. */
+		/* 5 is away, or has restarted: its neighbours know its exclusions. */
 		table_of[6] = 6;
 		away = 5;
 		recalled(known, "1 port stays");
@@ -440,7 +440,7 @@ static void test_recall(void **state)
 	}
 }
 
-/* Said twice, the later counts; of another shape, or without a place, nothing does. */
+/* Of two claims the newer one counts; a claim of another shape, or without a place, does not. */
 static void test_recall_words(void **state)
 {
 	(void)state;
@@ -460,7 +460,7 @@ static void test_recall_words(void **state)
 			stage_msg(&s, 100 + (int)i, &m);
 			if (i != 5 || k > 2)
 				continue;
-			/* It comes once more before the others have. */
+			/* The node joins again before the others have joined. */
 			m.hello.attach = 2;
 			m.hello.table = k == 1 ? 5 : 7;
 			m.hello.admin = k == 0 ? 0 : k == 1 ? 0 : 1;
@@ -473,7 +473,7 @@ static void test_recall_words(void **state)
 	}
 }
 
-/* What a node says of it is what its table has, at both ends of its cables. */
+/* A node reports what its table says, for both ends of its cables. */
 static void test_recall_tell(void **state)
 {
 	struct fm_entry entry[16];
@@ -490,8 +490,8 @@ static void test_recall_tell(void **state)
 	stage_welcome(&s, 1, TERM, "");
 	m = stage_table(&s, 4, entry);
 	entry[5].admin = 6;
-	entry[6].admin = 4;	/* 6:-x is across 5:+x */
-	entry[1].admin = 2;	/* 1:+y is across 5:-y */
+	entry[6].admin = 4;	/* 6:-x is the other end of 5:+x */
+	entry[1].admin = 2;	/* 1:+y is the other end of 5:-y */
 	entry[9].admin = 2;	/* 9:+y leads elsewhere */
 	stage_msg(&s, 1, &m);
 	stage_down(&s, 1);
@@ -499,7 +499,7 @@ static void test_recall_tell(void **state)
 	stage_forget(&s);
 	stage_up(&s, 2);
 	stage_did_some(&s, " table 4 admin 6 across 9 row");
-	/* To a parent nothing of this is said. */
+	/* A parent is told nothing of this. */
 	stage_welcome(&s, 2, TERM, "10.0.0.9:1");
 	stage_up(&s, 3);
 	stage_did_no(&s, "across");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be read of a machine: state, numbers of nodes and cables, why one is out, names,
- * problems and log lines; and the times it works with unless told otherwise.
+ * What can be asked of a manager: its state, numbers of nodes and cables, why a cable is excluded,
+ * names, problems and log lines; and its default times.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static struct stage s;
 static struct fm_entry entry[16];
 
-/* Node 5 of a 4x4, welcome at the root. */
+/* Node 5 of a 4x4, accepted by the root. */
 static void joined(void)
 {
 	struct fm_init i;
@@ -27,7 +27,7 @@ static void joined(void)
 	stage_welcome(&s, 1, TERM, "");
 }
 
-/* It gets @t, and what follows until it is in force. */
+/* The node gets table @t, and the steps that follow until it is in force. */
 static void takes(const struct fm_msg *t)
 {
 	struct fm_msg m = stage_step(t->table.version, 1, FM_STEP_RESUME);
@@ -88,7 +88,7 @@ static void test_before(void **state)
 	assert_int_equal(o.problems, 0);
 	assert_true(o.under_way);
 	assert_true(o.cut_off);
-	/* Orders are for the root alone. */
+	/* Only the root takes orders. */
 	assert_int_equal(fm_exclude(s.fm, 0, 0, true, START), -EPERM);
 	assert_int_equal(fm_flush(s.fm, START), -EPERM);
 	stage_end(&s);
@@ -154,9 +154,9 @@ static void test_running(void **state)
 	assert_int_equal(fm_node_by_name(s.fm, "n0"), 0);
 	assert_int_equal(fm_node_by_name(s.fm, "n15"), 15);
 	assert_int_equal(fm_node_by_name(s.fm, "n16"), TORUS_NO_NODE);
-	/* The tree is the root's to know. */
+	/* Only the root knows the tree. */
 	assert_int_equal(fm_node_parent(s.fm, 5), TORUS_NO_NODE);
-	/* Counting begins anew. */
+	/* Counting starts again. */
 	t = stage_step(3, 2, FM_STEP_COUNT);
 	stage_msg(&s, 1, &t);
 	assert_int_equal(status().state, FM_RECOVERING);
@@ -164,7 +164,7 @@ static void test_running(void **state)
 	stage_end(&s);
 }
 
-/* Not all is well: a node, a cable, a problem, or the root is out of reach. */
+/* Degraded: because of a node, a cable, a problem, or because the root cannot be reached. */
 static void test_degraded(void **state)
 {
 	struct fm_init i;
@@ -206,7 +206,7 @@ static void test_degraded(void **state)
 
 /* --- cables ----------------------------------------------------------------------------- */
 
-/* Why a cable is out is the gravest of what its two ends say. */
+/* The reason why a cable is excluded is the most serious one of its two ends. */
 static void test_why(void **state)
 {
 	static const char *const why[] = { "fault", "held", "wiring", "admin" };
@@ -226,7 +226,7 @@ static void test_why(void **state)
 				unsigned int says = e ? b : a;
 				uint16_t mask = (uint16_t)(1u << ports[e]);
 
-				/* A cable that is held is out as one that is faulty. */
+				/* A cable that is held is excluded like a faulty one. */
 				x->fault = says & 3 ? mask : 0;
 				x->held = says & 2 ? mask : 0;
 				x->wiring = says & 4 ? mask : 0;
@@ -247,7 +247,7 @@ static void test_why(void **state)
 			assert_int_equal(status().links_excluded, most >= 2);
 			stage_end(&s);
 		}
-	/* A node that is dead has no cables that work. */
+	/* A dead node has no working cables. */
 	joined();
 	t = stage_table(&s, 3, entry);
 	entry[6].state = FM_NODE_DEAD;
@@ -257,7 +257,7 @@ static void test_why(void **state)
 	stage_end(&s);
 }
 
-/* Dimensions of one node have no cables; a mesh has none at its ends, unless there was one. */
+/* A dimension of size 1 has no cables; a mesh has none at its ends, unless one was seen. */
 static void test_no_cable(void **state)
 {
 	struct fm_msg t;
@@ -299,7 +299,7 @@ static void test_no_cable(void **state)
 	stage_end(&s);
 }
 
-/* Names are of nodes in the table, those that are absent aside. */
+/* Names belong to nodes in the table, except absent ones. */
 static void test_names(void **state)
 {
 	struct fm_msg t;
@@ -339,7 +339,7 @@ static void join(uint32_t node)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
-/* Node 1 to 3 of a ring report round @round of the version at hand with these sums. */
+/* Nodes 1 to 3 of a ring report round @round of the present version with these sums. */
 static void report(uint32_t node, uint32_t round, uint64_t parked, uint64_t relayed)
 {
 	struct fm_msg m = stage_report(&s, node, fm_version(s.fm), round);
@@ -365,7 +365,7 @@ static void test_root(void **state)
 	assert_int_equal(fm_flush(s.fm, START), -EAGAIN);
 	for (uint32_t i = 1; i < 4; i++)
 		join(i);
-	/* All are on their way in. */
+	/* All nodes are joining. */
 	assert_true(fm_joiner(s.fm, 0, &j));
 	assert_string_equal(j.name, "n0");
 	assert_true(fm_joiner(s.fm, 3, &j));
@@ -401,14 +401,14 @@ static void test_root(void **state)
 	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
 	assert_int_equal(fm_node_parent(s.fm, 3), 0);
 	assert_int_equal(fm_node_parent(s.fm, 4), TORUS_NO_NODE);
-	/* What the fabric has parked is what was counted last, whatever the root's own NIC has. */
+	/* Parked packets of the fabric: those of the last count, not of the root's NIC. */
 	{
 		struct torus_park park = { .parked = 99 };
 
 		fm_park(s.fm, &park, START + s.now);
 		assert_int_equal(status().parked, 0);
 	}
-	/* A node that is below one that is gone has no parent. */
+	/* A node whose parent is gone has no parent. */
 	stage_down(&s, 102);
 	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
 	assert_int_equal(fm_exclude(s.fm, 4, 0, true, START + s.now), -EINVAL);
@@ -417,7 +417,7 @@ static void test_root(void **state)
 	stage_end(&s);
 }
 
-/* What is parked, at a node: in its own NIC. A shape is told as soon as one is known. */
+/* A node reports the packets parked in its own NIC, and a shape as soon as it knows one. */
 static void test_own(void **state)
 {
 	struct torus_park park = { .parked = 99 };
@@ -435,7 +435,7 @@ static void test_own(void **state)
 	assert_int_equal(status().shape.size[1], 4);
 	fm_park(s.fm, &park, START);
 	assert_int_equal(status().parked, 99);
-	/* Beyond the table there is nobody, whatever the port. */
+	/* Outside of the table there is no node, whatever the port. */
 	for (uint32_t node = 14; node < 20; node++)
 		for (unsigned int p = 0; p < 14; p++)
 			assert_null(fm_excluded(s.fm, node, p));
@@ -458,7 +458,7 @@ static void test_problems(void **state)
 	fm_problem_set(fm, "one", 1, "text %u", 1u);
 	fm_problem_set(fm, "one", 1, "text %u", 1u);
 	stage_did(&s, "log error one: text 1\n");
-	/* Another text is told; another key or kind is another problem. */
+	/* Another text is logged; another key or kind is another problem. */
 	fm_problem_set(fm, "one", 1, "text %u", 2u);
 	stage_did(&s, "log error one: text 2\n");
 	fm_problem_set(fm, "one", 2, "text");
@@ -473,7 +473,7 @@ static void test_problems(void **state)
 	fm_problem_clear(fm, "one", 1);
 	stage_did_nothing(&s);
 	assert_int_equal(status().problems, 2);
-	/* Those of a kind that are not told again are over. */
+	/* Problems of a kind that are not set again are over. */
 	fm_problem_set(fm, "one", 3, "text 3");
 	fm_problem_set(fm, "one", 4, "text 4");
 	stage_forget(&s);
@@ -489,7 +489,7 @@ static void test_problems(void **state)
 	fm_problems_sweep(fm, "one");
 	stage_did_nothing(&s);
 	assert_int_equal(status().problems, 3);
-	/* Long texts are cut off, and the same one is still the same. */
+	/* Long texts are cut off, and the same long text is still the same. */
 	memset(long_text, 'x', sizeof(long_text) - 1);
 	long_text[sizeof(long_text) - 1] = '\0';
 	fm_problem_set(fm, "a kind that has no end", 9, "%s", long_text);
@@ -503,7 +503,7 @@ static void test_problems(void **state)
 	stage_end(&s);
 }
 
-/* As many are kept as may be; what does not fit is not told, and fits when there is room. */
+/* A limited number of problems is kept; one that does not fit is logged when there is room. */
 static void test_many_problems(void **state)
 {
 	struct fm *fm;
@@ -536,7 +536,7 @@ static void test_many_problems(void **state)
 
 /* --- times ------------------------------------------------------------------------------ */
 
-/* As fabricd.conf(5) has them. */
+/* As in fabricd.conf(5). */
 static void test_defaults(void **state)
 {
 	struct fm_config c;

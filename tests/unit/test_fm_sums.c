@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node's part in a recovery: the sums that it reports, whom it waits for, and what a child
- * is given that comes or asks.
+ * A node's part in a recovery: the sums that it reports, the children that it waits for, and what a
+ * child gets that joins or asks.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static uint64_t set_of(uint32_t node)
 	return stage_report(&s, node, 1, 1).report.set;
 }
 
-/* Everything is added up, of each node once, whatever has changed below meanwhile. */
+/* The sums of all nodes are added once each, whatever has changed below meanwhile. */
 static void test_sums(void **state)
 {
 	struct fm_msg two, three;
@@ -51,7 +51,7 @@ static void test_sums(void **state)
 	fill(&two.report.sums, 5000);
 	fill(&three.report.sums, 1000);
 	stage_msg(&s, 52, &two);
-	/* It says something else: that counts. */
+	/* A child reports other sums: these count. */
 	fill(&two.report.sums, 2000);
 	stage_msg(&s, 52, &two);
 	stage_did_nothing(&s);
@@ -64,14 +64,14 @@ static void test_sums(void **state)
 		"3412\n");
 	stage_did(&s, want);
 	assert_int_equal(s.set, set_of(1) + set_of(2) + set_of(3));
-	/* A child that goes is no longer in the sum. */
+	/* A child that leaves is no longer in the sum. */
 	stage_down(&s, 53);
 	stage_did_some(&s, "report 1.1 of 2 term 126 flow0.0 2003 ");
 	assert_int_equal(s.set, set_of(1) + set_of(2));
 	stage_down(&s, 52);
 	stage_did_some(&s, "report 1.1 of 1 term 126 flow0.0 3 ");
 	assert_int_equal(s.set, set_of(1));
-	/* It comes back, and the sum waits for it. */
+	/* It returns, and the sum waits for it. */
 	child(54, 2, 1);
 	stage_did_some(&s, "54 < step 1.1 resume term 126\n");
 	step(1, 1, FM_STEP_RESUME);
@@ -79,7 +79,7 @@ static void test_sums(void **state)
 	stage_end(&s);
 }
 
-/* A NIC that does not say how it counts: nothing is made up. */
+/* If the NIC cannot be asked for its counters, nothing is reported in their place. */
 static void test_no_counts(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void test_no_counts(void **state)
 	stage_end(&s);
 }
 
-/* A new way up is told the sum again: by the old one it may have been lost. */
+/* The sum is sent again on a new way to the root: on the old one it may have been lost. */
 static void test_new_way(void **state)
 {
 	(void)state;
@@ -110,7 +110,7 @@ static void test_new_way(void **state)
 	stage_end(&s);
 }
 
-/* What the NIC said of packets given up is read when rows are switched and at the end. */
+/* The NIC's count of lost packets is read when rows are switched, and at the end. */
 static void test_lost(void **state)
 {
 	(void)state;
@@ -131,7 +131,7 @@ static void test_lost(void **state)
 
 /* --- children that come and ask --------------------------------------------------------- */
 
-/* One that comes gets the table unless it has it, and the step. */
+/* A child that joins gets the table, unless it has it, and the step. */
 static void test_child_comes(void **state)
 {
 	(void)state;
@@ -154,7 +154,7 @@ static void test_child_comes(void **state)
 	stage_say(&s, 56, FM_MSG_FETCH);
 	stage_did(&s, "56 < table 1 term 126 4x1" ALL "56 < step 1.1 count term 126\n");
 	stage_end(&s);
-	/* Nodes that are absent are left out. */
+	/* Absent nodes are left out. */
 	joined();
 	struct fm_msg m = stage_table(&s, 1, entry);
 
@@ -167,7 +167,7 @@ static void test_child_comes(void **state)
 	stage_say(&s, 52, FM_MSG_FETCH);
 	stage_did(&s, "52 < table 1 term 126 4x1 open 1 [1 'n1' 101/1] [3 'n3' 103/1]\n");
 	stage_end(&s);
-	/* Without a table there is nothing to give, nor of another root. */
+	/* A node without a table gives none, nor does one whose child has another root. */
 	joined();
 	stage_say(&s, 52, FM_MSG_FETCH);
 	stage_did_nothing(&s);
@@ -189,7 +189,7 @@ static void test_child_comes(void **state)
 	stage_end(&s);
 }
 
-/* One that is not in the table, or with another epoch, is not waited for. */
+/* A child that is not in the table, or has another epoch, is not waited for. */
 static void test_not_awaited(void **state)
 {
 	(void)state;
@@ -207,14 +207,14 @@ static void test_not_awaited(void **state)
 		stage_msg(&s, 1, &m);
 		reports(52, 2, 1, 0);
 		assert_int_equal(stage_count(&s, "report 1.0 of 2"), k > 0);
-		/* Should it report nevertheless, that is said as well. */
+		/* If it reports nevertheless, its report is passed on. */
 		reports(53, 3, 1, 0);
 		stage_did_some(&s, "report 1.0 of 3");
 		stage_end(&s);
 	}
 }
 
-/* A child that does not answer a step for 20 times as long as it takes to say it again. */
+/* A child does not answer a step for 20 times the interval of repetition. */
 static void test_child_hangs(void **state)
 {
 	(void)state;
@@ -231,10 +231,10 @@ static void test_child_hangs(void **state)
 	stage_run(&s, 2200);
 	assert_int_equal(stage_count(&s, "at 2100 ms\nclose 53\n"), 1);
 	assert_int_equal(stage_count(&s, "1 < left 103/1 parent 101 attach 1\n"), 1);
-	/* The sum goes without it. */
+	/* The sum is sent without it. */
 	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
 	stage_end(&s);
-	/* A word is enough for as long again. */
+	/* Any message from it extends the time. */
 	joined();
 	table(1);
 	stage_run(&s, 1500);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables as nodes have them, against a list that is searched and closed anew each time, and the
- * library that machines of one process share.
+ * Tables of nodes, compared with a list that is searched and closed anew each time; and the library
+ * that managers of one process share.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static struct torus_shape random_shape(struct rnd *r)
 	return s;
 }
 
-/* What may be of it: mostly a NIC that is up, with few ports out. */
+/* A random valid entry: mostly a NIC that is up, with few ports excluded. */
 static struct fm_entry random_entry(struct rnd *r, const struct torus_shape *s, uint32_t node)
 {
 	struct fm_entry e = { .node = node };
@@ -47,7 +47,7 @@ static struct fm_entry random_entry(struct rnd *r, const struct torus_shape *s, 
 	return e;
 }
 
-/* Whether the node's own entry takes that port out. */
+/* Whether the node's own entry excludes that port. */
 static bool out_here(const struct torus_shape *s, const struct fm_entry *e, unsigned int p)
 {
 	(void)s;
@@ -89,7 +89,7 @@ static void book_is(struct rnd *r, struct fm_book *b, const struct fm_entry *ent
 	expect(r, fm_book_find(b, 0) == TORUS_NO_NODE, "nobody is found");
 }
 
-/* A few entries of others, in ascending order. */
+/* Random new entries of a few nodes, in ascending order. */
 static uint32_t changes(struct rnd *r, const struct torus_shape *s, struct fm_entry *to,
 			uint32_t one_in)
 {
@@ -142,7 +142,7 @@ static int no_rows(void *io, uint64_t version, const uint16_t *closed)
 	return 0;
 }
 
-/* Takes @n entries as @version; @base: changes to it. */
+/* The manager takes @n entries as @version; @base: the table that they change. */
 static bool take(struct fm *fm, const struct torus_shape *s, uint64_t version, uint64_t base,
 		 struct fm_entry *e, uint32_t n)
 {
@@ -179,7 +179,7 @@ static void table_is(struct rnd *r, struct fm *fm, const struct torus_shape *s, 
 	fm_table_whole_end(fm, &m);
 }
 
-/* Two that share a library, and one that does not: each has what it was told. */
+/* Two managers that share a library, and one that does not: each has what it was told. */
 static void tables(uint64_t seed)
 {
 	static struct fm_entry entry[3][NODES_MAX], change[NODES_MAX];
@@ -217,7 +217,7 @@ static void tables(uint64_t seed)
 			continue;
 		if (!said[v].base) {
 			memset(entry[i], 0, sizeof(entry[i]));
-			/* Nodes left out are absent. */
+			/* Nodes that are left out are absent. */
 		}
 		for (uint32_t j = 0; j < said[v].n; j++)
 			entry[i][said[v].e[j].node] = said[v].e[j];
@@ -233,7 +233,7 @@ static void tables(uint64_t seed)
 	}
 	for (unsigned int i = 0; i < 3; i++)
 		fm_table_free(&fm[i].table);
-	/* Nothing is left in it. */
+	/* The library is empty. */
 	expect(&r, !fm_library_find(l, 5, has[0], &s), "a table that nobody has");
 	fm_library_free(l);
 }
@@ -244,7 +244,7 @@ static void test_tables(void **state)
 	for_seeds(40, tables);
 }
 
-/* Changes to what is not had, of another root or shape; what is shared stays as it is. */
+/* Changes to an unknown table, or one of another root or shape; shared tables do not change. */
 static void test_refused(void **state)
 {
 	struct torus_shape s, other;
@@ -277,7 +277,7 @@ static void test_refused(void **state)
 	assert_true(fm_table_take(&fm, &m));
 	assert_int_equal(fm_table_find(&fm, 10), 1);
 	assert_int_equal(fm_table_find(&fm, 9), TORUS_NO_NODE);
-	/* All of it, in another shape. */
+	/* The whole table, with another shape. */
 	m.shape = other;
 	m.base = 0;
 	m.version = 3;
@@ -287,7 +287,7 @@ static void test_refused(void **state)
 	fm_table_free(&fm.table);
 }
 
-/* Which rows may be others: those of a few changes are known, else all may. */
+/* Which rows may change: after a few changes these are known; else all may. */
 static void test_news(void **state)
 {
 	struct torus_shape s;
@@ -335,7 +335,7 @@ static void test_library(void **state)
 	assert_ptr_equal(fm_library_find(l, 2, 1, &s), b[2]);
 	assert_null(fm_library_find(l, 2, 2, &s));
 	assert_null(fm_library_find(l, 1, 1, &other));
-	/* The last to let go of one takes it out. */
+	/* The last manager that releases a table removes it. */
 	fm_book_put(b[1]);
 	assert_ptr_equal(fm_library_find(l, 1, 2, &s), b[1]);
 	fm_book_put(b[1]);
@@ -364,7 +364,7 @@ static void test_numbers(void **state)
 	assert_int_equal(fm_random(&fm), 0xe220a8397b1dcdaf);
 	assert_int_equal(fm_random(&fm), 0x6e789e6aa1b965f4);
 	assert_int_equal(fm_random(&fm), 0x06c45d188009454f);
-	/* Each life of each NIC has its own; sums of two that differ differ. */
+	/* Each life of each NIC has its own fingerprint; different sets have different sums. */
 	for (uint64_t a = 1; a < 40; a++)
 		for (uint32_t e = 0; e < 4; e++) {
 			assert_int_not_equal(fm_fingerprint(a, e), fm_fingerprint(a, e + 1));

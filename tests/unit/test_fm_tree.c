@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A node's way to the root and to its parent: to whom it connects and when, what it says,
- * and when it believes that somebody is lost.
+ * A node's way to the root and to its parent: to which nodes it connects and when, what it sends,
+ * and when it takes a connection for lost.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static struct stage s;
 
-/* Node 1 of a 4x1, which has just heard of the root. */
+/* Node 1 of a 4x1, which has just learned of the root. */
 static void begin(void)
 {
 	struct fm_init i;
@@ -25,7 +25,7 @@ static void begin(void)
 #define HELLO(role, more) "hello " role " 'n1' 10.0.0.1:1 101/1" more
 #define ROW " row 1000001: d d d d\n"
 
-/* ... and has said HELLO at it, by connection 1. */
+/* ... and has sent it HELLO, by connection 1. */
 static void at_root(void)
 {
 	begin();
@@ -35,7 +35,7 @@ static void at_root(void)
 		      "1 < " HELLO("join", " position 1,0 attach +1") ROW);
 }
 
-/* ... and is welcome there, to stay. */
+/* ... and has been accepted there, and stays. */
 static void joined(void)
 {
 	at_root();
@@ -57,7 +57,7 @@ static void with_parent(void)
 
 /* --- joining ---------------------------------------------------------------------------- */
 
-/* HELLO is said again until it is answered; nothing comes of other answers. */
+/* HELLO is repeated until it is answered; other answers have no effect. */
 static void test_hello_again(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_not_this_root(void **state)
 	stage_end(&s);
 }
 
-/* A connection that does not come up, or where nobody answers, is given up. */
+/* A connection that does not come up, or gets no answer, is given up. */
 static void test_nobody_answers(void **state)
 {
 	(void)state;
@@ -116,7 +116,7 @@ static void test_nobody_answers(void **state)
 	stage_end(&s);
 }
 
-/* Once welcome, silence is asked about, and after four keep-alives it is the end. */
+/* Once accepted, the node asks a silent peer, and gives up after four keep-alives. */
 static void test_silence(void **state)
 {
 	(void)state;
@@ -135,7 +135,7 @@ static void test_silence(void **state)
 	stage_end(&s);
 }
 
-/* Any word will do. */
+/* Any message will do. */
 static void test_any_word(void **state)
 {
 	(void)state;
@@ -150,7 +150,7 @@ static void test_any_word(void **state)
 
 /* --- trying again ----------------------------------------------------------------------- */
 
-/* Later each time, from 25 ms to 500 ms, by one half more or less. */
+/* Each attempt later than the last, from 25 ms to 500 ms, with 50 % of jitter. */
 static void test_tries(void **state)
 {
 	double least[8], most[8];
@@ -177,7 +177,7 @@ static void test_tries(void **state)
 			least[k] = is < least[k] ? is : least[k];
 			most[k] = is > most[k] ? is : most[k];
 		}
-		/* It can be reached again: and then all begins anew. */
+		/* The root can be reached again: then the intervals begin anew. */
 		s.refuse_connect = 0;
 		stage_wait(&s, "connect 10.0.0.0:1: 1");
 		stage_up(&s, 1);
@@ -191,7 +191,7 @@ static void test_tries(void **state)
 		assert_true(least[k] < 0.6 && most[k] > 1.4);
 }
 
-/* A root that refuses is asked again after a second, more or less; it is told why. */
+/* A root that refuses is asked again after about a second; the reason is logged. */
 static void test_refused(void **state)
 {
 	uint64_t ns;
@@ -216,7 +216,7 @@ static void test_refused(void **state)
 
 /* --- the parent ------------------------------------------------------------------------- */
 
-/* The root is left when the parent has said WELCOME, and not before. */
+/* The root is left when the parent has sent WELCOME, and not before. */
 static void test_parent(void **state)
 {
 	(void)state;
@@ -224,7 +224,7 @@ static void test_parent(void **state)
 	stage_run(&s, 5000);
 	stage_did_some(&s, "2 < ping\n");
 	stage_end(&s);
-	/* One that knows a newer root than we: the old one may be right still. */
+	/* A parent that knows a newer root than the node: the old one may still be right. */
 	at_root();
 	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
 	stage_up(&s, 2);
@@ -234,7 +234,7 @@ static void test_parent(void **state)
 	stage_end(&s);
 }
 
-/* The same parent once more changes nothing; another is another. */
+/* The same parent again changes nothing; another one does. */
 static void test_other_parent(void **state)
 {
 	(void)state;
@@ -250,7 +250,7 @@ static void test_other_parent(void **state)
 
 #define STRAY "1 < " HELLO("join", " stray position 1,0 term 126 attach +1") ROW
 
-/* A parent that cannot be reached, or does not take us, is told of to the root. */
+/* A parent that cannot be reached, or refuses the node, is reported to the root. */
 static void test_stray(void **state)
 {
 	(void)state;
@@ -265,12 +265,12 @@ static void test_stray(void **state)
 	stage_forget(&s);
 	stage_down(&s, 2);
 	stage_did(&s, STRAY);
-	/* It stays there now, and is no stray any more. */
+	/* The node stays at the root, and does not report the parent any more. */
 	stage_welcome(&s, 1, TERM, "");
 	stage_did_nothing(&s);
 	stage_run(&s, 1000);
 	stage_did(&s, "at 1000 ms\n1 < ping\n");
-	/* Moved to the same parent later, that is tried again. */
+	/* If the root later names the same parent, it is tried again. */
 	stage_welcome(&s, 1, TERM, "10.0.0.2:1");
 	stage_did(&s, "connect 10.0.0.2:1: 3\n");
 	stage_end(&s);
@@ -297,7 +297,7 @@ static void test_stray(void **state)
 	stage_end(&s);
 }
 
-/* A parent that was there and is lost: back to the root, soon. */
+/* The parent is lost: the node returns to the root soon. */
 static void test_parent_lost(void **state)
 {
 	(void)state;
@@ -309,7 +309,7 @@ static void test_parent_lost(void **state)
 	stage_up(&s, 3);
 	stage_did_some(&s, "3 < " HELLO("join", " position 1,0 term 126"));
 	stage_end(&s);
-	/* So it is with one that falls silent. */
+	/* So it does when the parent falls silent. */
 	with_parent();
 	stage_run(&s, 4000);
 	assert_int_equal(stage_count(&s, "2 < ping\n"), 3);
@@ -317,7 +317,7 @@ static void test_parent_lost(void **state)
 	stage_end(&s);
 }
 
-/* A restarted manager's connections count from the clock on; two at once by one more each. */
+/* Numbers of connections begin at the clock after a restart; two at once differ by one. */
 static void test_attach(void **state)
 {
 	(void)state;
@@ -364,7 +364,7 @@ static void test_hello(void **state)
 	stage_did(&s, "at 0 ms\n1 < hello join 'n2' 10.0.0.2:1 102/77 4x1 at 2,0 position 2,0 "
 		      "version 9 attach +1 relay 5 row 1000001: d d d d flow0.0 1 flow2.1 8 "
 		      "flow8.3 2 parked 3 unresolved 4 held 6\n");
-	/* A NIC that does not say how it counts says nothing. */
+	/* If the NIC cannot be asked for its counters, there are none in the HELLO. */
 	s.err.flow = -EIO;
 	stage_run(&s, 100);
 	stage_did_no(&s, "parked");
@@ -373,7 +373,7 @@ static void test_hello(void **state)
 
 /* --- rows ------------------------------------------------------------------------------- */
 
-/* A row is said again, ever more seldom, until a table has it. */
+/* A row is repeated at growing intervals until a table has it. */
 static void test_row_again(void **state)
 {
 	static const double at[] = { 100, 300, 700, 1500, 3100, 4700, 6300 };
@@ -395,13 +395,13 @@ static void test_row_again(void **state)
 		stage_run(&s, 1000 + at[k] + 80);
 		stage_say(&s, 1, FM_MSG_PONG);
 	}
-	/* A change begins anew. */
+	/* A change begins with the first interval again. */
 	stage_link_lost(&s, 2, 1);
 	stage_forget(&s);
 	stage_run(&s, s.now / 1e6 + 100);
 	assert_int_equal(stage_count(&s, "1 < row"), 1);
 	stage_forget(&s);
-	/* A table with an older row is not enough, one with this one is. */
+	/* A table with an older row is not enough; one with this row is. */
 	t = stage_table(&s, 1, entry);
 	entry[1].serial = 1001000;
 	stage_msg(&s, 1, &t);
@@ -416,7 +416,7 @@ static void test_row_again(void **state)
 	stage_end(&s);
 }
 
-/* While there is no way up it is not said; then at once. */
+/* Without a way to the root the row is not sent; afterwards at once. */
 static void test_row_later(void **state)
 {
 	(void)state;
@@ -426,11 +426,11 @@ static void test_row_later(void **state)
 	stage_did_nothing(&s);
 	stage_wait(&s, "connect 10.0.0.0:1: 2");
 	stage_up(&s, 2);
-	/* The HELLO has it: that is enough. */
+	/* The HELLO has the row: that is enough. */
 	stage_did_some(&s, "d d u100.0 d\n");
 	stage_welcome(&s, 2, TERM, "10.0.0.2:1");
 	stage_did_no(&s, "row");
-	/* What changes before the parent answers is said to the parent. */
+	/* Changes before the parent answers are reported to the parent. */
 	stage_run(&s, s.now / 1e6 + 10);
 	stage_link_lost(&s, 2, 5);
 	stage_did_some(&s, "2 < row 101/1");
@@ -442,7 +442,7 @@ static void test_row_later(void **state)
 	stage_end(&s);
 }
 
-/* Thirty seconds without a root are told, and that they are over. */
+/* Thirty seconds without a root are logged, and so is the end of that. */
 static void test_lonely(void **state)
 {
 	static const char text[] = "no root heard for 30 s: is a node marked as bootstrap, and "
@@ -473,7 +473,7 @@ static void test_lonely(void **state)
 	stage_end(&s);
 }
 
-/* The table says that this node is dead: from the start, by whatever way there was. */
+/* The table says that this node is dead: it joins anew on every kind of way. */
 static void test_rejoin(void **state)
 {
 	struct fm_entry entry[4];
@@ -502,9 +502,9 @@ static void test_rejoin(void **state)
 	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
 	stage_welcome(&s, 3, TERM, "10.0.0.2:1");
-	/* The same parent as before is a new connection. */
+	/* The same parent as before gets a new connection. */
 	stage_did_some(&s, "connect 10.0.0.2:1: 4\n");
-	/* With both, the root and the parent, both go. */
+	/* With both connections, to root and parent, both are closed. */
 	entry[1].state = FM_NODE_SILENT;
 	t.table.version = 3;
 	stage_msg(&s, 3, &t);
@@ -513,7 +513,7 @@ static void test_rejoin(void **state)
 	stage_end(&s);
 }
 
-/* The root is heard of at another address while the connection to the former comes up. */
+/* Another address of the root becomes known while the connection to the former comes up. */
 static void test_root_moves(void **state)
 {
 	struct fm_init i;
@@ -529,7 +529,7 @@ static void test_root_moves(void **state)
 	stage_up(&s, 2);
 	stage_did_some(&s, "2 < hello join");
 	stage_end(&s);
-	/* The loss of a connection that never was welcome does not set it adrift anew. */
+	/* The loss of a connection that was never accepted does not set the node adrift again. */
 	at_root();
 	stage_run(&s, 50);
 	stage_down(&s, 1);
@@ -542,7 +542,7 @@ static void test_root_moves(void **state)
 	stage_end(&s);
 }
 
-/* Many that fall silent one by one are looked at together, within a quarter of resend. */
+/* Many peers that fall silent one by one are checked together, within a quarter of resend. */
 static void test_looks(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages on a stream: however it is cut, the same messages come out. */
+/* Messages in a stream: however the stream is cut, the same messages come out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void limits(void **state)
 	(void)state;
 	for (size_t n = 0; n < FRAME_HEADER; n++)
 		assert_int_equal(frame_next(data, n, 1024, &body, &len), 0);
-	/* The length alone refuses it; nothing needs to be kept meanwhile. */
+	/* The length alone is refused; nothing more needs to be kept. */
 	assert_int_equal(frame_next(data, 4, 1023, &body, &len), -EMSGSIZE);
 	assert_int_equal(frame_next(data, 8, 1024, &body, &len), 0);
 	memset(data, 0xff, 4);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Datagrams merged for the host: whatever comes, cutting up what was merged, as the
- * host's kernel does it, gives back the same datagrams in the same order.
+ * Datagrams merged for the host: any datagrams, merged and then split as the host's kernel does it,
+ * come out unchanged and in order.
  */
 #include <arpa/inet.h>
 #include <linux/virtio_net.h>
@@ -94,7 +94,7 @@ static void datagram(struct message *m, bool v4, u32 flow, u32 nth, bool df, siz
 	m->bytes = VNET + n + sizeof(udp) + payload;
 }
 
-/* As the kernel does: datagram @i of what was merged. */
+/* Like the kernel: datagram @i of a merged message. */
 static void cut(const u8 *whole, size_t bytes, u32 i, struct message *m)
 {
 	struct virtio_net_hdr vh;
@@ -123,7 +123,7 @@ static void cut(const u8 *whole, size_t bytes, u32 i, struct message *m)
 	m->bytes = n + size;
 }
 
-/* But for what means nothing: hdr_len and gso_size; an identification under DF. */
+/* Except fields without meaning: hdr_len and gso_size; an identification under DF. */
 static void expect_same(struct rnd *r, const struct message *a, const struct message *b)
 {
 	struct iphdr x, y;
@@ -142,7 +142,7 @@ static void expect_same(struct rnd *r, const struct message *a, const struct mes
 			  a->bytes - VNET - sizeof(x)), "%zu bytes", a->bytes);
 }
 
-/* The whole is sound in itself, and its datagrams are @m. */
+/* The merged message is valid, and its datagrams are @m. */
 static void check_whole(struct rnd *r, struct gro *g, const struct message *m)
 {
 	static u8 whole[GRO_HEAD + 65536];
@@ -214,7 +214,7 @@ static void test_histories(void **state)
 	assert_true(merged > 400);
 }
 
-/* A flipped bit in a header keeps a datagram from joining, or means nothing. */
+/* A flipped bit in a header keeps a datagram from joining, or has no meaning. */
 static void test_headers(void **state)
 {
 	struct rnd r = rnd_new(1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What of a torus may be used (lib/route/health.h), against a table of dead cables: runs of
- * hops, how far one comes, components, what a change changes. Rings are short, and longer
- * than a word.
+ * The usable part of a torus (lib/route/health.h), compared with a table of dead cables: runs of
+ * hops, reach, components, and the effects of changes. Rings are short, or longer than a machine
+ * word.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ struct both {
 	struct torus_health *h;
 };
 
-/* Whether a cable is excluded of the ring that @node is in along @d. */
+/* Whether a cable is excluded in the ring of @node along @d. */
 static bool hurt(const struct model *m, uint32_t node, unsigned int d)
 {
 	for (unsigned int i = 0; i < m->shape.size[d]; i++, node = m->next[node][d])
@@ -35,7 +35,7 @@ static bool hurt(const struct model *m, uint32_t node, unsigned int d)
 	return false;
 }
 
-/* Hops along @port from @node to the first dead cable; all of the ring: there is none. */
+/* Hops along @port from @node to the first dead cable; the whole ring if there is none. */
 static unsigned int reach(const struct model *m, uint32_t node, unsigned int port)
 {
 	unsigned int n = 0;
@@ -74,7 +74,7 @@ static void check_hurt(const struct both *b, uint32_t node)
 	}
 }
 
-/* The only node of a torus misses nobody. */
+/* The only node of a torus is not isolated. */
 static bool isolated(const struct model *m, uint32_t node)
 {
 	if (m->nodes == 1)
@@ -85,7 +85,7 @@ static bool isolated(const struct model *m, uint32_t node)
 	return true;
 }
 
-/** struct shells - of a search: it ends after @left of them with @ret */
+/** struct shells - of a search, which ends after @left of them with @ret */
 struct shells {
 	const struct model *m;
 	uint32_t away[NODES_MAX], at, seen;
@@ -115,7 +115,7 @@ static void check_spread(struct both *b, uint32_t from)
 	struct shells s = { .m = &b->m, .left = 1000 };
 	uint32_t all = 0;
 
-	/* Searches are told apart by a number, which comes round. */
+	/* Searches have numbers, which wrap around. */
 	if (from % 5 == 0 && b->h->round)
 		b->h->round = UINT32_MAX;
 	flood(&b->m, from, s.away);
@@ -176,7 +176,7 @@ static void check_faults(const struct both *b)
 	assert_int_equal(torus_health_faults(b->h, NULL), want);
 }
 
-/* What a node says changes the cables that it changes, and tells of each once. */
+/* A new report of a node changes the right cables, and returns each of them once. */
 static void change(struct both *b, unsigned int density, bool tell)
 {
 	struct torus_cable changed[TORUS_MAX_PORTS];
@@ -207,7 +207,7 @@ static void check_all(struct both *b)
 {
 	unsigned int step = b->m.nodes > 64 ? 5 : 1;
 
-	/* Past the last node, and past the last port. */
+	/* Beyond the last node, and beyond the last port. */
 	assert_true(torus_health_cut(b->h, b->m.nodes, 0) && torus_health_cut(b->h, 0, 2 * b->m.n));
 	assert_false(torus_health_disagree(b->h, b->m.nodes, 0) ||
 		     torus_health_disagree(b->h, 0, 2 * b->m.n));
@@ -234,7 +234,7 @@ static void test_histories(void **state)
 		assert_int_equal(torus_health_new(&b.m.shape, NULL, &b.h), 0);
 		check_all(&b);
 		for (unsigned int round = 0; round < 4; round++) {
-			/* From few that are dead to many, and back. */
+			/* From few dead cables to many, and back. */
 			for (unsigned int n = 0; n < 4 + b.m.nodes / 2; n++)
 				change(&b, round == 3 ? 0 : 10 + 25 * round, n % 3);
 			check_all(&b);
@@ -243,7 +243,7 @@ static void test_histories(void **state)
 	}
 }
 
-/* Made from what all say, whatever they say of ports that they do not have. */
+/* Made from the reports of all nodes, whatever these say of ports that do not exist. */
 static void test_made(void **state)
 {
 	static struct both b;

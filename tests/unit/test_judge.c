@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who is judged dead or silent, and when: random fabrics in which any nodes are missed and
- * any links are lost, against the rules of judge.c, taken literally and step by step.
+ * Which nodes are judged dead or silent, and when: random fabrics in which any nodes are missing
+ * and any links are lost, compared with a literal implementation of the rules in judge.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static struct fm_mate mates[NODES];
 static uint32_t missing[2 * NODES];
 static unsigned int published;
 
-/* --- of all else in the manager, what judge.c calls --------------------------------- */
+/* --- the functions of the manager that judge.c calls --------------------------------- */
 
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 {
@@ -94,7 +94,7 @@ char *torus_node_text(const struct torus_shape *shape, uint32_t node, char *buf)
 
 /* --- the rules ------------------------------------------------------------------------ */
 
-/* The neighbour of @i at @p, if both rows name the other; NODES: none that counts. */
+/* The neighbour of @i at @p, if both rows name the other; NODES: none. */
 static unsigned int at(unsigned int i, unsigned int p)
 {
 	const struct fm_port_row *mine = &mates[i].row.port[p], *its;
@@ -111,7 +111,7 @@ static bool says_up(unsigned int o, unsigned int i, unsigned int p)
 	return mates[o].row.port[mates[i].row.port[p].peer_port].state == FM_PORT_UP;
 }
 
-/* Who is missing and has somebody's word, however many steps away. */
+/* Missing nodes for which another node vouches, over any number of steps. */
 static void vouched_of(bool vouched[NODES])
 {
 	bool more = true;
@@ -143,7 +143,7 @@ static bool lost_by_one_there(unsigned int i)
 	return false;
 }
 
-/* A link of which it said last that it is up. */
+/* Whether a link is lost that the node last reported as up. */
 static bool lost_what_was_up(unsigned int i)
 {
 	for (unsigned int p = 0; p < PORTS; p++) {
@@ -156,7 +156,7 @@ static bool lost_what_was_up(unsigned int i)
 	return false;
 }
 
-/* How long one that nobody vouches for is waited for. */
+/* How long the root waits for a node for which no other vouches. */
 static uint64_t patience(unsigned int i)
 {
 	bool linked = false, all_dark = lost_by_one_there(i);
@@ -176,7 +176,7 @@ static uint64_t patience(unsigned int i)
 
 /* --- fabrics ---------------------------------------------------------------------------- */
 
-/* A ring of 4 by 6, port p and p + 2 opposite, with its words of each link. */
+/* Draws a ring of 4 by 6, where ports p and p + 2 are opposite, and the reports of each link. */
 static void draw(uint64_t *random)
 {
 	uint32_t gone = 1 + random_below(random, 9), broken = random_below(random, 19);
@@ -210,7 +210,7 @@ static void draw(uint64_t *random)
 	}
 }
 
-/* What the rules say of @i, which is missing, now. */
+/* The state of @i, which is missing, according to the rules at this time. */
 static uint8_t due_state(unsigned int i, bool vouched)
 {
 	uint8_t is = mates[i].state;
@@ -221,9 +221,9 @@ static uint8_t due_state(unsigned int i, bool vouched)
 }
 
 /*
- * They are judged one after another, and one that is dead no longer links those that come
- * after it, which makes their time shorter: who was due before is due, and who is dead
- * besides is so by what is known then.
+ * Nodes are judged one after another. A node that is judged dead no longer links those that come
+ * after it, so that their time may be over too: nodes that were due before are judged dead, and any
+ * others according to what is known then.
  */
 static void judge(void)
 {
@@ -269,7 +269,7 @@ static void fabrics(void **state)
 			root.judge_at = 0;
 			judge();
 		}
-		/* All are judged, and as dead only those that no word reaches. */
+		/* All are judged, and only nodes for which no other vouches are dead. */
 		assert_int_equal(root.judge_at, NEVER);
 		vouched_of(vouched);
 		for (unsigned int i = 0; i < NODES; i++) {

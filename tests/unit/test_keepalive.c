@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a peer on the service network may be silent: a manager alone, its neighbour, its
- * root and its child played by the test, which lets time pass from one moment at which the
- * manager wants to be called to the next.
+ * How long a peer on the service network may be silent: one manager; the test plays its neighbour,
+ * its root and its child, and lets time pass from one time at which the manager wants to be called
+ * to the next.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 #define ROOT		0xabcdull	/* GUID of the root */
 #define TERM		7
 #define UP		1		/* the connection that the manager opens */
-#define DOWN		100		/* one that comes to it */
+#define DOWN		100		/* a connection to the manager */
 
 static struct fm *fm;
 static uint64_t now;
@@ -30,7 +30,7 @@ static uint64_t now;
 /* What the manager did. */
 static struct {
 	unsigned int connects, pings, pongs, welcomes, closes;
-	int closed;			/* last */
+	int closed;			/* the last one that was closed */
 	uint64_t closed_at;
 } did;
 
@@ -95,7 +95,7 @@ static void pass(uint64_t at)
 	now = at;
 }
 
-/* A manager that has heard where the root is, and connects to it. */
+/* A manager that knows where the root is, and connects to it. */
 static void begin(void)
 {
 	struct torus_link links[4] = { { .state = TORUS_LINK_UP, .session = 1 } };
@@ -121,7 +121,7 @@ static void begin(void)
 	assert_int_equal(did.connects, 1);
 }
 
-/* The root lets it in. */
+/* The root accepts it. */
 static void join(void)
 {
 	struct fm_msg m = { .type = FM_MSG_WELCOME, .welcome = { .term = TERM, .root_guid = ROOT } };
@@ -138,7 +138,7 @@ static void root_says(void)
 	fm_msg(fm, UP, &m, now);
 }
 
-/* @conn is closed when @since is four keep-alives ago, and not before. */
+/* @conn is closed four keep-alives after @since, and not before. */
 static void closes_in_four(int conn, uint64_t since)
 {
 	unsigned int closes = did.closes;
@@ -151,7 +151,7 @@ static void closes_in_four(int conn, uint64_t since)
 	assert_true(did.closed_at == since + 4 * KEEPALIVE);
 }
 
-/* One that does not come up is no better than one that says nothing. */
+/* A connection that does not come up ends like a silent one. */
 static void never_up(void **state)
 {
 	(void)state;
@@ -160,7 +160,7 @@ static void never_up(void **state)
 	fm_free(fm);
 }
 
-/* The root is asked every keep-alive for a word; any word will do. */
+/* The manager asks the root for a message every keep-alive; any message will do. */
 static void silent_root(void **state)
 {
 	struct fm_status s;
@@ -188,13 +188,13 @@ static void silent_root(void **state)
 	fm_status(fm, &s);
 	assert_false(s.root.reachable);
 	assert_true(s.root.lost == now);
-	/* It tries again, before long. */
+	/* It soon tries again. */
 	pass(now + KEEPALIVE);
 	assert_int_equal(did.connects, 2);
 	fm_free(fm);
 }
 
-/* Whoever connects has to say who it is. */
+/* A peer that connects has to say who it is. */
 static void silent_stranger(void **state)
 {
 	struct fm_msg ping = { .type = FM_MSG_PING };
@@ -206,7 +206,7 @@ static void silent_stranger(void **state)
 	root_says();
 	closes_in_four(DOWN, now - KEEPALIVE / 2);
 	assert_int_equal(did.pongs, 0);
-	/* Nor is one answered who asks without having said so. */
+	/* A peer that asks without having said so is not answered either. */
 	root_says();
 	fm_conn_up(fm, DOWN + 1, now);
 	fm_msg(fm, DOWN + 1, &ping, now);
@@ -214,7 +214,7 @@ static void silent_stranger(void **state)
 	fm_free(fm);
 }
 
-/* A child asks; one that does so no more has hung. */
+/* A child asks regularly; one that stops asking has hung. */
 static void silent_child(void **state)
 {
 	struct fm_msg hello = { .type = FM_MSG_HELLO }, ping = { .type = FM_MSG_PING };

@@ -24,7 +24,7 @@ static void random_one(uint64_t seed)
 	for (int i = 0; i < 2; i++) {
 		const struct end *e = &p.end[i];
 
-		/* Management packets in the RETRY buffer die with a link. */
+		/* Management packets in the RETRY buffer are lost with a link. */
 		if (!p.end[0].fails && !p.end[1].fails)
 			expect(&p.r, e->mgmt_sent == e->peer->mgmt_got, "%u of %u",
 			       e->peer->mgmt_got, e->mgmt_sent);
@@ -73,7 +73,7 @@ static void test_clean(void **state)
 	pair_end(&p);
 }
 
-/* One damaged frame in twenty costs replays, never the link. */
+/* One damaged frame in twenty costs replays, but never the link. */
 static void mild_one(uint64_t seed)
 {
 	pair_start(&p, seed);
@@ -91,7 +91,7 @@ static void mild_one(uint64_t seed)
 	pair_end(&p);
 }
 
-/* ECRCs are left out; a receiver that wants them all the same gets them by replay. */
+/* Packets are sent without ECRC; a receiver that checks it gets them by replay. */
 static void memory_one(uint64_t seed)
 {
 	for (int checked = 0; checked < 2; checked++) {
@@ -191,10 +191,10 @@ static bool by_mask(void *arg, u64 number, const struct frame *f)
 }
 
 /*
- * Brute force: a short conversation in which every packet has a frame of its
- * own, under every mask of losses of the first frames of both directions.
- * linkpair checks the credits after every step; at the end all are back. With EVERY,
- * each fifth mask.
+ * Brute force: a short conversation in which every packet has a frame of its own, with every mask
+ * of losses of the first frames of both directions. linkpair checks the credits after every step;
+ * in the end all of them have returned to their senders.
+ * With EVERY only each fifth mask is used.
  */
 static void test_credit_masks(void **state)
 {
@@ -237,7 +237,7 @@ static void test_credit_masks(void **state)
 
 /* --- lies ---------------------------------------------------------------------- */
 
-/* A link that has carried something; what comes now is forged. */
+/* A link that has carried some packets; from now on the test sends forged ones. */
 static void forge_begin(unsigned int protocol)
 {
 	pair_start(&p, 1);
@@ -250,7 +250,7 @@ static void forge_begin(unsigned int protocol)
 	p.forged = true;
 }
 
-/* The victim's link fails for @reason, or lives if that is 0. */
+/* The victim's link fails for @reason, or stays up if that is 0. */
 static void forge_end(const u8 *bytes, size_t len, u8 reason)
 {
 	struct end *a = &p.end[0], *b = &p.end[1];
@@ -266,7 +266,7 @@ static void forge_end(const u8 *bytes, size_t len, u8 reason)
 	pair_end(&p);
 }
 
-/* A well-formed packet from a peer that knows the session but lies. */
+/* A well-formed packet of a peer that knows the session but lies. */
 static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 {
 	u8 flits[TN_PACKET_MAX] = { 0 };
@@ -283,7 +283,7 @@ static void forge(struct tn_hdr h, struct tn_tail t, u8 reason)
 	forge_end(flits, (pkt.hdr.len + 2u) * TN_FLIT, reason);
 }
 
-/* Likewise an ACK or NAK whose number is off by @off. */
+/* The same with an ACK or NAK whose number is wrong by @off. */
 static void forge_acknak(unsigned int protocol, u16 off, u8 nak, u8 reason)
 {
 	u8 bytes[TN_ACKNAK_BYTES];
@@ -301,35 +301,35 @@ static void test_lies(void **state)
 	const u8 protocol = TORUS_REASON_PROTOCOL;
 
 	(void)state;
-	/* Acknowledges what was never sent. */
+	/* An acknowledgement of packets that were never sent. */
 	forge((struct tn_hdr) { .type = TN_IDLE, .rseq = 5 }, none, protocol);
-	/* Returns buffers that were never taken. */
+	/* Credits for buffers that were never taken. */
 	forge((struct tn_hdr) { .type = TN_CREDIT, .crp = 300, .crp_vc = 1 }, none, protocol);
 	/* Types, VCs and lengths that do not exist. */
-	forge((struct tn_hdr) { .type = TN_PAD + 7 }, none, 0);	/* read as ACKNAK, damaged */
+	forge((struct tn_hdr) { .type = TN_PAD + 7 }, none, 0);	/* read as a damaged ACKNAK */
 	forge((struct tn_hdr) { .type = TN_DATA, .vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_DATA, .crp_vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_DATA, .len = 257 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_CREDIT, .len = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_MGMT, .len = 0 }, none, protocol);
-	/* A word of one NIC to another is a DATA packet of one flit. */
+	/* A message from NIC to NIC must be a DATA packet of one flit. */
 	forge((struct tn_hdr) { .type = TN_CREDIT, .nic = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_IDLE, .nic = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_MGMT, .nic = 1, .len = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_UNREACH, .nic = 1, .len = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_DATA, .nic = 1 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 2 }, none, protocol);
-	/* VCCR of a VC that does not exist, whatever brings it. */
+	/* A credit report for a VC that does not exist, in any type of packet. */
 	forge((struct tn_hdr) { .type = TN_CREDIT, .crp_vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_IDLE, .crp_vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_MGMT, .len = 1, .crp_vc = 3 }, none, protocol);
 	forge((struct tn_hdr) { .type = TN_MGMT, .len = TORUS_MGMT_MAX / TN_FLIT + 1 }, none,
 	      protocol);
-	/* Behind, or ahead: what a bad cable does too; the link lives. */
+	/* Behind, or ahead: a bad cable causes this as well; the link stays up. */
 	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 4095 }, none, 0);
 	forge((struct tn_hdr) { .type = TN_DATA, .tseq = 9 }, none, 0);
 	forge((struct tn_hdr) { .type = TN_IDLE }, none, 0);
-	/* ACK and NAK: of what was never sent; of what was; to who speaks otherwise. */
+	/* ACK and NAK: of packets never sent; of sent ones; with another protocol in use. */
 	forge_acknak(TORUS_RETRY_ACKNAK, 1, 0, protocol);
 	forge_acknak(TORUS_RETRY_ACKNAK, 1, 1, protocol);
 	forge_acknak(TORUS_RETRY_ACKNAK, 0, 0, 0);
@@ -338,7 +338,7 @@ static void test_lies(void **state)
 	forge_acknak(TORUS_RETRY_HIPPI, 0, 0, protocol);
 }
 
-/* More packets than there are buffers: refused before memory is touched. */
+/* More packets than there are buffers are refused before any memory is touched. */
 static void test_overrun(void **state)
 {
 	struct end *a = &p.end[0], *b = &p.end[1];
@@ -353,7 +353,7 @@ static void test_overrun(void **state)
 	pair_up(&p, 100 * MS);
 	pair_run(&p, 20 * MS);
 	assert_true(b->got[0] > 0 && b->got[0] < 8);
-	a->link.credit.n_inp[0] = 1000;		/* the liar's own books */
+	a->link.credit.n_inp[0] = 1000;		/* the liar's own counter */
 	p.forged = true;
 	while (b->link.state == UP && b->got[0] <= 8)
 		pair_run(&p, PAIR_TICK);
@@ -362,7 +362,7 @@ static void test_overrun(void **state)
 	pair_end(&p);
 }
 
-/* Noise of every length, and truncated frames: counted, never believed. */
+/* Noise of every length, and truncated frames: counted, and otherwise ignored. */
 static void noise_one(uint64_t seed)
 {
 	static u8 noise[70000];

@@ -32,7 +32,7 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* Nothing is due before @at, and tn_nic_expiry() says so; then what is due is done. */
+/* Nothing is due before @at, and tn_nic_expiry() says so; what is due is done then. */
 static void due_at(u64 at)
 {
 	u64 sent = pc(TORUS_PC_TX_FRAMES);
@@ -48,7 +48,7 @@ static void due_at(u64 at)
 	tn_nic_poll(l.nic, l.now);
 }
 
-/* The same, and it is a frame of one packet, of @type. */
+/* The same, and what is due is to send a frame with one packet, of @type. */
 static void sends_at(u64 at, unsigned int type)
 {
 	due_at(at);
@@ -57,7 +57,7 @@ static void sends_at(u64 at, unsigned int type)
 	lone_drain(&l, 0);
 }
 
-/* One event: the link went from @old to @now, for @reason. */
+/* Exactly one event: the link went from @old to @now, for @reason. */
 static void told(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
@@ -79,7 +79,7 @@ static struct tn_init resumes(void)
 	return i;
 }
 
-/* The NIC says that it resumes, and goes on where the peer says it is. */
+/* The NIC says that it resumes, and continues from the packet that the peer names. */
 static void test_retrain(void **state)
 {
 	u32 session, seed;
@@ -90,7 +90,7 @@ static void test_retrain(void **state)
 	for (int n = 0; n < 3; n++)
 		assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
 	lone_drain(&l, 0);
-	l.peer[0].rseq--;		/* the last did not come */
+	l.peer[0].rseq--;		/* the last one was lost */
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1 }, good);
 	session = link->session;
 	seed = link->seed;
@@ -101,9 +101,9 @@ static void test_retrain(void **state)
 	i = l.peer[0].heard;
 	assert_true(i.resume && !i.up && i.last_session == session);
 	assert_int_equal(i.last_rseq, l.peer[0].tseq);
-	assert_int_equal(i.retry, TORUS_RETRY_ANGARA);	/* what is spoken, whatever was asked */
+	assert_int_equal(i.retry, TORUS_RETRY_ANGARA);	/* the protocol in use, not the wish */
 	assert_int_equal(pc(TORUS_PC_RETRAINS), 2);
-	/* Traffic waits: no longer and longer intervals here. */
+	/* Packets wait: INITs are sent at a constant interval here. */
 	for (int n = 0; n < 4; n++)
 		sends_at(l.now + 10 * MS, TN_INIT);
 	i = resumes();
@@ -123,7 +123,7 @@ static void test_retrain(void **state)
 	end();
 }
 
-/* With nothing to send again it has not gone back. */
+/* If there is nothing to send again, it has not gone back. */
 static void test_retrain_idle(void **state)
 {
 	struct tn_init i;
@@ -139,7 +139,7 @@ static void test_retrain_idle(void **state)
 	end();
 }
 
-/* A retraining that takes retrain_time is given up. */
+/* A retraining that lasts retrain_time is given up. */
 static void test_retrain_time(void **state)
 {
 	u64 from;
@@ -160,7 +160,7 @@ static void test_retrain_time(void **state)
 	end();
 }
 
-/* The peer cannot resume, or not this session, or has what was never sent: begin anew. */
+/* The peer cannot resume, or has another session or a packet that was never sent: begin anew. */
 static void test_no_resume(void **state)
 {
 	(void)state;
@@ -191,7 +191,7 @@ static void test_no_resume(void **state)
 	}
 }
 
-/* The peer trains again: the NIC does, too, if it is the same session and start. */
+/* If the peer retrains, the NIC does too, if session and start are the same. */
 static void test_peer_retrains(void **state)
 {
 	(void)state;

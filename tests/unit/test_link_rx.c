@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a link makes of each packet that comes in, and what it counts. */
+/* What a link does with each packet that comes in, and what it counts. */
 #include "tests/unit/lone.h"
 
 static struct lone l;
@@ -24,7 +24,7 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* To this node. */
+/* A packet to this node. */
 static struct tn_hdr data(u16 len)
 {
 	return (struct tn_hdr) {
@@ -33,13 +33,13 @@ static struct tn_hdr data(u16 len)
 	};
 }
 
-/* Receives the neighbour's packet without the neighbour going on. */
+/* Receives a packet of the neighbour, whose state does not change. */
 static void once(struct tn_hdr h, struct tn_tail t)
 {
 	lone_rx(&l, 0, flits, lone_make(&l, 0, flits, h, t, NULL, NULL));
 }
 
-/* The counters of what came are @packets, @nflits, @bytes. */
+/* Checks the counters of received packets, flits and bytes. */
 static void came(u64 packets, u64 nflits, u64 bytes)
 {
 	assert_int_equal(pc(TORUS_PC_RX_PACKETS), packets);
@@ -47,7 +47,7 @@ static void came(u64 packets, u64 nflits, u64 bytes)
 	assert_int_equal(pc(TORUS_PC_RX_BYTES), bytes);
 }
 
-/* Nothing is wrong so far. */
+/* Checks that no error is counted. */
 static void no_errors(void)
 {
 	static const u8 errors[] = {
@@ -60,7 +60,7 @@ static void no_errors(void)
 		assert_int_equal(pc(errors[i]), 0);
 }
 
-/* A packet, and an INIT behind it that is none: it would be counted if it were read. */
+/* A packet, and an invalid INIT behind it, which would be counted if it were read. */
 static void before_noise(struct tn_hdr h)
 {
 	u32 len = lone_make(&l, 0, flits, h, good, NULL, NULL);
@@ -108,7 +108,7 @@ static void test_accepted(void **state)
 	end();
 }
 
-/* Several packets of a frame, up to the end or to padding; all are counted. */
+/* Several packets in a frame, up to the end or to padding; all are counted. */
 static void test_frame_of_many(void **state)
 {
 	u32 at = 0;
@@ -122,9 +122,9 @@ static void test_frame_of_many(void **state)
 	memset(flits + at, 0, 48);		/* TN_PAD */
 	lone_rx(&l, 0, flits, at + 48);
 	came(4, 16, 128);
-	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 2);	/* the INIT was one */
+	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 2);	/* the INIT was in the other one */
 	no_errors();
-	/* Nothing is read behind padding; an IDLE and a damaged answer end nothing. */
+	/* Nothing behind padding is read; an IDLE and a damaged answer do not end a frame. */
 	memset(flits, 0, TN_FLIT);
 	at = TN_FLIT + lone_make(&l, 0, flits + TN_FLIT, data(1), good, NULL, NULL);
 	lone_rx(&l, 0, flits, at);
@@ -140,7 +140,7 @@ static void test_frame_of_many(void **state)
 	end();
 }
 
-/* The ECRC of a packet that goes by way of relays is of where it goes in the end. */
+/* The ECRC of a relayed packet is computed with its final destination. */
 static void test_relayed(void **state)
 {
 	const struct tn_via via = { .dst = 2, .payer = 1, .gen = 77, .legs = 3 };
@@ -160,14 +160,14 @@ static void test_relayed(void **state)
 	end();
 }
 
-/* A management packet is the host's, whole; its buffer is none of the credits'. */
+/* A management packet goes to the host, whole; it takes none of the credits' buffers. */
 static void test_mgmt(void **state)
 {
 	struct tn_hdr h = { .type = TN_MGMT, .len = 2 };
 	struct tn_link *link = begin(NULL);
 
 	(void)state;
-	/* One hop: a mark of somebody upstream means nothing. */
+	/* It makes one hop, so a mark from upstream has no meaning. */
 	lone_say(&l, 0, h, (struct tn_tail) { .flags = 7, .vb = TN_VB_BAD });
 	assert_int_equal(l.mgmts, 1);
 	assert_int_equal(l.mgmt_port, 0);
@@ -178,14 +178,14 @@ static void test_mgmt(void **state)
 	assert_int_equal(tn_credit_owed(&link->credit), 0);
 	assert_int_equal(link->credit.used[0], 0);
 	no_errors();
-	/* So its damage is noticed in spite of it. */
+	/* So damage is detected although the packet is marked. */
 	once(h, (struct tn_tail) { .vb = TN_VB_BAD, .ecrc = 1 });
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 	assert_int_equal(l.mgmts, 1);
 	end();
 }
 
-/* The largest that there may be is taken, one flit more is a lie. */
+/* The largest packet is accepted; one with one more flit is a lie. */
 static void test_largest(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void test_largest(void **state)
 	}
 }
 
-/* Each makes no sense from a peer that has the session: it is counted, and the link fails. */
+/* Packets that an honest peer of this session cannot send: counted, and the link fails. */
 static void test_nonsense(void **state)
 {
 	static const struct tn_hdr bad[] = {
@@ -220,7 +220,7 @@ static void test_nonsense(void **state)
 	};
 
 	(void)state;
-	begin(NULL);			/* likewise to have what was never sent */
+	begin(NULL);			/* so is an ACK of what was never sent */
 	before_noise((struct tn_hdr) { .type = TN_IDLE, .rseq = 1 });
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
 	assert_int_equal(lone_link(&l, 0)->reason, TORUS_REASON_PROTOCOL);
@@ -238,12 +238,12 @@ static void test_nonsense(void **state)
 		assert_int_equal(l.event[0].old_state, TORUS_LINK_UP);
 		end();
 	}
-	begin(NULL);			/* and a word of one NIC to another that does */
+	begin(NULL);			/* and a message from NIC to NIC that has one */
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1 }, good);
 	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
 	came(1, 3, 16);
 	end();
-	/* Only data goes by way of relays. */
+	/* Only data can be relayed. */
 	for (u8 type = TN_DATA; type <= TN_UNREACH; type++) {
 		const struct tn_via via = { .dst = 0, .payer = TORUS_NO_NODE };
 		struct tn_hdr h = { .type = type, .len = type == TN_MGMT, .dst = 0, .dir = 3,
@@ -263,8 +263,8 @@ static void test_nonsense(void **state)
 /* --- damage --------------------------------------------------------------------------- */
 
 /*
- * A damaged packet, by either sum, is counted, reported once and not taken; nor is what
- * follows it, until it comes again.
+ * A damaged packet, by either checksum, is counted, reported once and dropped; so are the packets
+ * behind it, until it comes again.
  */
 static void test_damaged(void **state)
 {
@@ -276,7 +276,7 @@ static void test_damaged(void **state)
 		len = lone_make(&l, 0, flits, data(2), (struct tn_tail) { .ecrc = !lcrc }, NULL, NULL);
 		if (lcrc)
 			flits[5] ^= 1;
-		/* What is behind it in the frame is not read. */
+		/* The rest of the frame is not read. */
 		lone_rx(&l, 0, flits, len + lone_make(&l, 0, flits + len, data(2), good, NULL, NULL));
 		assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
 		assert_int_equal(pc(TORUS_PC_E_SENT), 1);
@@ -329,7 +329,7 @@ static void test_sequence(void **state)
 	end();
 }
 
-/* A packet that is cut short: counted, reported; without a header in none's name. */
+/* A packet that is cut short is counted and reported; one without a header belongs to no VC. */
 static void test_cut_short(void **state)
 {
 	static const u32 left[] = { 8, 15, 16, 31, 47, 63 };
@@ -347,7 +347,7 @@ static void test_cut_short(void **state)
 	}
 }
 
-/* Whoever is not up hears INITs and nothing else. */
+/* A link that is not up only listens to INITs. */
 static void test_not_up(void **state)
 {
 	u32 len;
@@ -364,12 +364,12 @@ static void test_not_up(void **state)
 	came(0, 0, 0);
 	no_errors();
 	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 4);
-	/* Cut short it makes no sense in any state; but there is nobody to report to. */
+	/* Packets cut short are counted in any state; but here no peer can be told. */
 	lone_rx(&l, 0, flits + 16, 16);
 	end();
 }
 
-/* An INIT that is damaged is counted; what is behind it in the frame is read. */
+/* A damaged INIT is counted; the rest of its frame is read. */
 static void test_bad_init(void **state)
 {
 	const u32 len = (2 + TN_INIT_FLITS) * TN_FLIT;
@@ -395,7 +395,7 @@ static void test_bad_init(void **state)
 		came(1, 3, 16);
 		end();
 	}
-	/* One of another length is none. */
+	/* An INIT of another length is none. */
 	begin(NULL);
 	l.peer[0].seed = ~0u;
 	once((struct tn_hdr) { .type = TN_INIT, .len = TN_INIT_FLITS + 1 }, good);
@@ -407,8 +407,8 @@ static void test_bad_init(void **state)
 /* --- marked upstream ------------------------------------------------------------------- */
 
 /*
- * VB: the packet is bad and a good one follows. It is dropped and counted, without a look
- * at its ECRC and without memory; its buffer is given back, and it is no reception error.
+ * VB: the packet is bad, and a good one follows. It is dropped and counted, without a check of its
+ * ECRC and without memory; its buffer is returned, and it is no reception error.
  */
 static void test_marked(void **state)
 {
@@ -425,7 +425,7 @@ static void test_marked(void **state)
 	assert_int_equal(link->credit.owed[0], 1);
 	assert_int_equal(l.nic->input[0].count, 0);
 	l.no_memory = false;
-	/* Another value marks nothing. */
+	/* Another value is no mark. */
 	lone_say(&l, 0, data(2), (struct tn_tail) { .vb = TN_VB_BAD - 1 });
 	assert_int_equal(pc(TORUS_PC_VB_DROPS), 1);
 	assert_int_equal(l.nic->input[0].count, 1);
@@ -436,7 +436,7 @@ static void test_marked(void **state)
 
 /* --- memory ---------------------------------------------------------------------------- */
 
-/* The host has no packet left: as if it had not come; it comes again. */
+/* The host has no packet left: as if the packet had not come; it comes again. */
 static void test_no_memory(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -457,8 +457,8 @@ static void test_no_memory(void **state)
 }
 
 /*
- * A report of more than was taken: the packet that brings it is not kept, and nothing
- * more of a frame is read whose link has failed.
+ * A report of more credits than were taken: the packet that brings it is dropped, and the rest of
+ * the frame is not read, because the link has failed.
  */
 static void test_credit_lie(void **state)
 {
@@ -481,7 +481,7 @@ static void four_slots(struct lone *t)
 	t->params.slots = 4;
 }
 
-/* As many packets as there are buffers are taken, of each VC; one more is a lie. */
+/* As many packets of each VC as there are buffers are accepted; one more is a lie. */
 static void test_overrun(void **state)
 {
 	(void)state;
@@ -500,9 +500,9 @@ static void test_overrun(void **state)
 	end();
 }
 
-/* --- through memory only ----------------------------------------------------------------- */
+/* --- cables in memory -------------------------------------------------------------------- */
 
-/* What comes through memory is not summed; what goes on over a wire is. */
+/* Packets that come through memory have no checksum; before they leave over a wire they get one. */
 static void test_rx_memory(void **state)
 {
 	struct tn_hdr h = data(2);
@@ -510,7 +510,7 @@ static void test_rx_memory(void **state)
 
 	(void)state;
 	begin(NULL);
-	h.dst = 2;			/* by way of this node: +x */
+	h.dst = 2;			/* through this node: +x */
 	tn_nic_rx_memory(l.nic, 0, true);
 	lone_say(&l, 0, h, t);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 0);
@@ -522,7 +522,7 @@ static void test_rx_memory(void **state)
 	assert_int_equal(lone_drain(&l, 1), 1);
 	assert_int_equal(l.sent[0].tail.ecrc,
 			 tn_ecrc(l.frame + TN_FLIT, &l.sent[0].hdr, &l.sent[0].tail));
-	/* Switched off again, a wrong sum is an error. */
+	/* If that is switched off again, a wrong checksum is an error. */
 	tn_nic_rx_memory(l.nic, 0, false);
 	once(h, t);
 	assert_int_equal(pc(TORUS_PC_CRC_ERRORS), 1);
@@ -531,7 +531,7 @@ static void test_rx_memory(void **state)
 
 /* --- answers of their own ----------------------------------------------------------------- */
 
-/* One that is damaged is counted and no more; to who speaks otherwise it is a lie. */
+/* A damaged one is only counted; on a link with another protocol it is a lie. */
 static void test_acknak(void **state)
 {
 	const struct tn_hdr h = { .rseq = 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A link whose SerDes is the test: when it trains, what it says meanwhile, what it counts. */
+/* A link whose SerDes is the test: when it trains, what it sends meanwhile, what it counts. */
 #include "tests/unit/lone.h"
 
 #define MS	1000000ull
@@ -11,7 +11,7 @@
 static struct lone l;
 static struct tn_link *link;
 static struct tn_serdes serdes;
-/* Percent of the mask that fits the width of each lane's eye; 0: no signal. */
+/* Percent of the mask that fits into each lane's eye; 0: no signal. */
 static unsigned int margin[LANES];
 static unsigned int measured;
 
@@ -72,7 +72,7 @@ static void begin(void)
 	tn_nic_serdes(l.nic, 0, &serdes);
 }
 
-/* What is due next is done, at @at and not before. */
+/* What is due next is due at @at and not before; it is done. */
 static void due_at(u64 at)
 {
 	u8 state = link->state;
@@ -93,7 +93,7 @@ static void begin_up(void)
 	due_at(l.now + SETTLE);
 	lone_up(&l, 0);
 	lone_told(&l, TN_EV_LINK);
-	/* Nothing else shall be due than what the eyes ask for. */
+	/* Nothing else shall be due but measurements of the eyes. */
 	l.nic->params.silence = 1000000 * MS;
 	link->keepalive_at = NEVER;
 }
@@ -103,7 +103,7 @@ static void end(void)
 	lone_end(&l);
 }
 
-/* One event, on port 0. */
+/* Exactly one event, on port 0. */
 static void told(u8 old, u8 now)
 {
 	assert_int_equal(l.events, 1);
@@ -120,7 +120,7 @@ static u64 gauge(enum torus_port_gauge g)
 	return info.gauge[g];
 }
 
-/* Power-up: deaf and silent until it is trained, then it says INIT. */
+/* Power-up: the link neither receives nor sends until it is trained; then it sends INITs. */
 static void test_power_up(void **state)
 {
 	u64 from;
@@ -135,7 +135,7 @@ static void test_power_up(void **state)
 	assert_int_equal(link->state, TORUS_LINK_TRAINING);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	lone_rx(&l, 0, (const u8[16]) { TN_DATA }, 16);
-	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 1);	/* heard, not understood */
+	assert_int_equal(pc(TORUS_PC_RX_FRAMES), 1);	/* received, but not read */
 	assert_int_equal(pc(TORUS_PC_MALFORMED), 0);
 	assert_int_equal(gauge(TORUS_PG_WIDTH), 0);
 	due_at(from + SETTLE);
@@ -153,7 +153,7 @@ static void test_power_up(void **state)
 	assert_int_equal(pc(TORUS_PC_NS_TRAINING), SETTLE);
 	assert_int_equal(pc(TORUS_PC_LANES_SHED), 0);
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 0);
-	/* Without carrier, or taken down, nothing is trained or looked at. */
+	/* Without carrier, or taken down, a link neither trains nor measures. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	assert_true(tn_nic_expiry(l.nic) == NEVER);
 	measured = 0;
@@ -168,14 +168,14 @@ static void test_power_up(void **state)
 	tn_link_poll(link, l.now);
 	assert_int_equal(measured, 0);
 	end();
-	/* A port without SerDes has no such gauges. */
+	/* A port without SerDes does not have these gauges. */
 	lone_start(&l, "4", 0, NULL);
 	for (unsigned int g = TORUS_PG_LANES; g <= TORUS_PG_MARGIN_TRAIN; g++)
 		assert_int_equal(gauge(g), 0);
 	end();
 }
 
-/* An up link looks at its eyes every eye_interval, unless they never change. */
+/* A link that is up measures its eyes every eye_interval, unless these never change. */
 static void test_looks(void **state)
 {
 	(void)state;
@@ -190,7 +190,7 @@ static void test_looks(void **state)
 	serdes.steady = true;
 	due_at(l.now + 50 * MS);
 	assert_true(tn_link_expiry(link) > l.now + 1000 * MS);
-	/* Somebody says that they may have changed: soon. */
+	/* A hint that they may have changed leads to a measurement soon. */
 	serdes.steady = false;
 	l.now += 7;
 	tn_nic_cable(l.nic, 0, l.now);
@@ -206,7 +206,7 @@ static void test_looks(void **state)
 	end();
 }
 
-/* Less margin than training would take, and again enough: told once each. */
+/* The margin falls below what training accepts, and rises again: each is reported once. */
 static void test_thin(void **state)
 {
 	static const struct { unsigned int margin; bool told; } step[] = {
@@ -226,7 +226,7 @@ static void test_thin(void **state)
 	}
 	assert_int_equal(pc(TORUS_PC_STATE_CHANGES), 3);
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 0);
-	/* A link that is not up tells nothing of the kind. */
+	/* A link that is not up reports no such event. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	tn_nic_poll(l.nic, l.now += 2 * SETTLE);
@@ -238,7 +238,7 @@ static void test_thin(void **state)
 	end();
 }
 
-/* A mask that fits no more: told to the peer at once, deaf meanwhile, one lane less. */
+/* The mask no longer fits: tells the peer, trains without receiving, loses a lane. */
 static void test_eye_closes(void **state)
 {
 	u64 from;
@@ -253,7 +253,7 @@ static void test_eye_closes(void **state)
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(l.peer[0].heard.resume && !l.peer[0].heard.nonce_heard);
-	/* An INIT of the peer is not heard now. */
+	/* An INIT of the peer is not received now. */
 	i = lone_init_of(&l, 0);
 	i.resume = 1;
 	i.last_session = link->session;
@@ -265,9 +265,9 @@ static void test_eye_closes(void **state)
 		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
 		assert_int_equal(link->state, TORUS_LINK_RETRAINING);
 	}
-	/* Settings around the present ones, then all there are: one at this SerDes. */
+	/* First settings near the present ones, then all; this SerDes has only one. */
 	assert_true(l.now == from + 26 * SETTLE);
-	/* Trained: it says so at once, and has the whole time for the handshake. */
+	/* Trained: it sends an INIT at once, and has the whole time for the handshake. */
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(link->init_at == l.now + l.params.init_interval);
 	assert_true(link->give_up_at == l.now + l.params.retrain_time);
@@ -281,7 +281,7 @@ static void test_eye_closes(void **state)
 	told(TORUS_LINK_RETRAINING, UP);
 	l.peer[0].seed = link->seed;
 	lone_drain(&l, 0);
-	/* A lane that comes back is no lane shed; the next one is. */
+	/* A lane that returns does not count as shed; the next one does. */
 	margin[2] = 200;
 	tn_nic_retrain(l.nic, 0, l.now);
 	tn_nic_poll(l.nic, l.now += SETTLE);
@@ -293,7 +293,7 @@ static void test_eye_closes(void **state)
 	end();
 }
 
-/* When the peer trains, the NIC looks around its settings, too; by hand at all of them. */
+/* If the peer trains, the NIC tries settings near its own, too; by hand it tries all. */
 static void test_near(void **state)
 {
 	struct tn_init i;
@@ -315,7 +315,7 @@ static void test_near(void **state)
 	end();
 }
 
-/* While it is not up, a closed eye begins another training of its own. */
+/* While the link is not up, an eye that closes begins another training. */
 static void test_closes_in_init(void **state)
 {
 	(void)state;
@@ -331,14 +331,14 @@ static void test_closes_in_init(void **state)
 	assert_true(link->train.near);
 	assert_int_equal(pc(TORUS_PC_EYE_RETRAINS), 1);
 	assert_int_equal(l.events, 0);
-	/* It does not say INIT with its receiver deaf. */
+	/* No INIT is sent while the receiver trains. */
 	link->init_at = l.now + 10;
 	tn_nic_poll(l.nic, l.now += 10);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	end();
 }
 
-/* No lane at power-up: it keeps training, silent; a lane that comes is found. */
+/* No lane at power-up: the link keeps training and sends nothing, until it finds a lane. */
 static void test_untrainable(void **state)
 {
 	(void)state;
@@ -361,7 +361,7 @@ static void test_untrainable(void **state)
 	assert_int_equal(pc(TORUS_PC_LANES_SHED), 2);
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 3);
 	end();
-	/* A SerDes that needs no time to settle is not asked more often for that. */
+	/* A SerDes that settles at once is not measured more often because of that. */
 	begin();
 	serdes.settle = 0;
 	margins(0, 0, 0);
@@ -379,7 +379,7 @@ static void train_on(void)
 		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
 }
 
-/* The last lane dies under traffic: the link fails, and is faulty until one is found. */
+/* The last lane dies under traffic: the link fails, and is faulty until a lane is found. */
 static void test_dies(void **state)
 {
 	struct tn_init i;
@@ -395,14 +395,14 @@ static void test_dies(void **state)
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 1);
 	assert_true(link->look_at == l.now + l.params.probe_interval);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	/* An end that no lane reaches keeps silent. */
+	/* An end without any lane sends nothing. */
 	for (u64 until = link->look_at; l.now < until;)
 		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
 	assert_int_equal(lone_tx(&l, 0), 0);
 	train_on();
 	assert_int_equal(pc(TORUS_PC_TRAIN_FAILURES), 2);
 	assert_int_equal(link->state, TORUS_LINK_FAULTY);
-	/* The cable is plugged in again, no better: not for long "training". */
+	/* The cable is plugged in again, but has no lane: the state is soon faulty again. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	assert_int_equal(link->state, TORUS_LINK_TRAINING);

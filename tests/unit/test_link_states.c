@@ -29,7 +29,7 @@ static void end(void)
 	lone_end(&l);
 }
 
-/* One event, on port 0. */
+/* Exactly one event, on port 0. */
 static void told(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
@@ -48,7 +48,7 @@ static u64 gauge(enum torus_port_gauge g)
 	return info.gauge[g];
 }
 
-/* Nothing runs any more, and there is nothing to send. */
+/* No timer runs any more, and there is nothing to send. */
 static void still(void)
 {
 	assert_true(tn_link_expiry(link) == NEVER);
@@ -58,7 +58,7 @@ static void still(void)
 	assert_false(tn_link_wants(link));
 }
 
-/* Something of everything that a link may have to do: an answer, a credit, a replay. */
+/* Gives the link one of each thing that it may have to do: an answer, a credit, a replay. */
 static void busy(void)
 {
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = 1, .src = 1, .dir = 3, .first = 15,
@@ -78,7 +78,7 @@ static void test_admin(void **state)
 	begin_up();
 	busy();
 	link->ack_now = link->credit_now = link->init_now = true;
-	tn_nic_admin(l.nic, 0, true, l.now);		/* it is */
+	tn_nic_admin(l.nic, 0, true, l.now);		/* it is up already */
 	assert_int_equal(link->state, UP);
 	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 3);
 	assert_int_equal(gauge(TORUS_PG_RETRY_FLITS), 12);
@@ -92,7 +92,7 @@ static void test_admin(void **state)
 	assert_int_equal(gauge(TORUS_PG_RETRY_PACKETS), 0);
 	assert_int_equal(gauge(TORUS_PG_RETRY_FLITS), 0);
 	still();
-	/* Neither carrier nor INITs nor a wish to train bring it up. */
+	/* Neither carrier nor INITs nor a retraining by hand bring it up. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	tn_nic_retrain(l.nic, 0, l.now);
@@ -109,12 +109,12 @@ static void test_admin(void **state)
 	end();
 }
 
-/* Switched off in the midst of anything, and on without a cable. */
+/* Taken down in the middle of anything, and taken up without a cable. */
 static void test_admin_early(void **state)
 {
 	(void)state;
 	begin();
-	tn_nic_admin(l.nic, 0, false, l.now);	/* down it is: nothing to tell */
+	tn_nic_admin(l.nic, 0, false, l.now);	/* it is down already: no event */
 	tn_nic_admin(l.nic, 0, true, l.now);
 	assert_int_equal(l.events, 0);
 	tn_nic_carrier(l.nic, 0, true, l.now);
@@ -144,7 +144,7 @@ static void test_carrier(void **state)
 	l.events = 0;
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	assert_int_equal(l.events, 0);
-	/* Never up: down without a cable, not faulty. */
+	/* Never up before: down without a cable, not faulty. */
 	tn_nic_carrier(l.nic, 0, false, l.now);
 	told(TORUS_LINK_INIT, TORUS_LINK_DOWN, TORUS_REASON_NONE);
 	still();
@@ -154,7 +154,7 @@ static void test_carrier(void **state)
 	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_CARRIER);
 	assert_true(link->closed);
 	still();
-	/* Was up: faulty, however far it got again. */
+	/* Up before: faulty, however far it had come again. */
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	l.events = 0;
 	tn_nic_carrier(l.nic, 0, false, l.now);
@@ -171,7 +171,7 @@ static void test_carrier(void **state)
 	end();
 }
 
-/* After a failure the handshake is given ten init_intervals; then the link is faulty again. */
+/* After a failure the handshake may take ten init_intervals; then the link is faulty again. */
 static void test_back(void **state)
 {
 	u64 from;
@@ -193,7 +193,7 @@ static void test_back(void **state)
 	end();
 }
 
-/* Faulty: a new attempt now, and an INIT every probe_interval; no other timer runs. */
+/* Faulty: a new attempt at once, then an INIT every probe_interval; no other timer runs. */
 static void test_probe(void **state)
 {
 	u32 nonce;
@@ -222,7 +222,7 @@ static void test_probe(void **state)
 		assert_int_equal(lone_tx(&l, 0), 1);
 		assert_int_equal(l.peer[0].heard.nonce, nonce);
 	}
-	/* Whoever answers is met by a handshake of its own. */
+	/* A peer that answers is answered with a new handshake. */
 	lone_init(&l, 0, &(struct tn_init) { .guid = 9, .version = TN_WIRE_VERSION, .nonce = 4,
 		  .slot_flits = 259, .slots = { 9, 9, 9 } });
 	assert_int_equal(link->state, TORUS_LINK_INIT);
@@ -235,7 +235,7 @@ static void test_probe(void **state)
 
 /* --- sessions ------------------------------------------------------------------------------------------ */
 
-/* Buffers that packets of the last session occupy are told in the next, and their freeing. */
+/* Buffers that packets of the last session hold are reported in the next; so is their release. */
 static void test_occupied(void **state)
 {
 	(void)state;
@@ -254,7 +254,7 @@ static void test_occupied(void **state)
 	assert_int_equal(l.peer[0].heard.occupied[1], 5);
 	assert_int_equal(l.peer[0].heard.last_rseq, l.peer[0].tseq);
 	assert_int_equal(link->credit.owed[1], 0);
-	/* Freed before it is up, reported once it is. */
+	/* Freed before the link is up, reported when it is. */
 	l.busy = false;
 	tn_nic_work(l.nic, l.now);
 	assert_int_equal(link->credit.owed[1], 5);
@@ -266,7 +266,7 @@ static void test_occupied(void **state)
 	end();
 }
 
-/* An up time begins with nothing to acknowledge, and hears the peer from now on. */
+/* A new session begins with nothing to acknowledge, and counts silence from now on. */
 static void test_resumed(void **state)
 {
 	struct tn_init i;
@@ -293,7 +293,7 @@ static void test_resumed(void **state)
 	end();
 }
 
-/* Both ends make the same seed of the two nonces; it is that of each LCRC. */
+/* Both ends compute the same seed of LCRCs from the two nonces. */
 static void test_seed(void **state)
 {
 	(void)state;
@@ -312,7 +312,7 @@ static void test_seed(void **state)
 		assert_int_equal(link->seed, tn_crc32c(~0u, b, sizeof(b)));
 		end();
 	}
-	/* 0 is no nonce: it would be none that was heard. */
+	/* 0 is not used as a nonce: it means that none was received. */
 	begin();
 	l.random = 0;
 	tn_nic_carrier(l.nic, 0, true, l.now);
@@ -321,7 +321,7 @@ static void test_seed(void **state)
 	end();
 }
 
-/* Trained by hand: up it resumes, else it begins anew; without a cable nothing happens. */
+/* Retrained by hand: up it resumes, else it begins anew; without a cable nothing happens. */
 static void test_by_hand(void **state)
 {
 	u32 nonce;
@@ -343,7 +343,7 @@ static void test_by_hand(void **state)
 	nonce = link->nonce;
 	assert_int_equal(link->state, TORUS_LINK_RETRAINING);
 	assert_false(link->closed);
-	tn_nic_retrain(l.nic, 0, l.now);		/* it does already */
+	tn_nic_retrain(l.nic, 0, l.now);		/* it trains already */
 	assert_int_equal(link->nonce, nonce);
 	end();
 }

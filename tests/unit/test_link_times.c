@@ -33,7 +33,7 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* Nothing is due before @at, and tn_nic_expiry() says so; then what is due is done. */
+/* Nothing is due before @at, and tn_nic_expiry() says so; what is due is done then. */
 static void due_at(u64 at)
 {
 	u64 sent = pc(TORUS_PC_TX_FRAMES);
@@ -49,7 +49,7 @@ static void due_at(u64 at)
 	tn_nic_poll(l.nic, l.now);
 }
 
-/* The same, and it is a frame of one packet, of @type. */
+/* The same, and what is due is to send a frame with one packet, of @type. */
 static void sends_at(u64 at, unsigned int type)
 {
 	due_at(at);
@@ -58,13 +58,13 @@ static void sends_at(u64 at, unsigned int type)
 	lone_drain(&l, 0);
 }
 
-/* The peer is heard, as late as can be, so that nothing ends by silence. */
+/* The peer is heard as late as possible, so that the link does not end by silence. */
 static void heard(void)
 {
 	lone_ack(&l, 0);
 }
 
-/* One event: the link went from @old to @now, for @reason. */
+/* Exactly one event: the link went from @old to @now, for @reason. */
 static void told(u8 old, u8 now, u8 reason)
 {
 	assert_int_equal(l.events, 1);
@@ -78,7 +78,7 @@ static void told(u8 old, u8 now, u8 reason)
 
 /* --- before a link is up ------------------------------------------------------------------ */
 
-/* What an INIT says of a NIC that has never been up, and how often it says it. */
+/* The INITs of a NIC that has never been up: their contents and intervals. */
 static void test_first_inits(void **state)
 {
 	u64 gap = 10 * MS;
@@ -106,7 +106,7 @@ static void test_first_inits(void **state)
 	assert_int_equal(pc(TORUS_PC_STATE_CHANGES), 2);
 	assert_int_equal(pc(TORUS_PC_TX_FRAMES), 1);
 	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 0);
-	/* Each time after twice as long, up to probe_interval; all of them alike. */
+	/* Each interval is twice the last, up to probe_interval; all INITs are alike. */
 	for (int n = 0; n < 6; n++) {
 		sends_at(l.now + gap, TN_INIT);
 		assert_memory_equal(&l.peer[0].heard, &i, sizeof(i));
@@ -117,7 +117,7 @@ static void test_first_inits(void **state)
 	end();
 }
 
-/* Time is counted by states; each nanosecond once. */
+/* The time in each state; each nanosecond is counted once. */
 static void test_times(void **state)
 {
 	(void)state;
@@ -144,7 +144,7 @@ static void test_times(void **state)
 	end();
 }
 
-/* An INIT that echoes brings the link up; one that does not is answered at once. */
+/* An INIT that echoes the nonce brings the link up; one that does not is answered at once. */
 static void test_handshake(void **state)
 {
 	struct tn_init i;
@@ -173,15 +173,15 @@ static void test_handshake(void **state)
 	assert_true(link->session && link->session == link->seed);
 	assert_int_equal(link->peer_guid, 2000);
 	assert_int_equal(link->peer_port, 1);
-	/* It says once more that it is up, for the peer may lack its echo. */
+	/* It says again that it is up, in case the peer has not received its echo. */
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(l.peer[0].heard.up && l.peer[0].heard.nonce_heard == i.nonce);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	/* The same INIT again: answered if its sender is not up, else not. */
+	/* The same INIT again is answered if its sender is not up, and else not. */
 	lone_init(&l, 0, &i);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].hdr.type, TN_INIT);
-	i.nonce_heard = 0;		/* and one that it said before it heard anything */
+	i.nonce_heard = 0;		/* and one sent before the first was received */
 	lone_init(&l, 0, &i);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	i.up = 1;
@@ -193,7 +193,7 @@ static void test_handshake(void **state)
 	end();
 }
 
-/* INITs that make no sense are counted, and change nothing. */
+/* Invalid INITs are counted and change nothing. */
 static void test_bad_inits(void **state)
 {
 	(void)state;
@@ -208,9 +208,9 @@ static void test_bad_inits(void **state)
 		case 0: i.version++; break;
 		case 1: i.slot_flits = 0; break;
 		case 2: i.nonce = 0; break;
-		case 3: i.slots[2] = 3; break;			/* a ring needs more */
+		case 3: i.slots[2] = 3; break;			/* too few for a ring */
 		case 4: i.occupied[0] = (u16)(i.slots[0] + 1); break;
-		case 5: i.nonce = link->nonce; break;		/* its own voice */
+		case 5: i.nonce = link->nonce; break;		/* its own nonce */
 		}
 		lone_init(&l, 0, &i);
 		assert_int_equal(pc(TORUS_PC_MALFORMED), what < 5);
@@ -219,7 +219,7 @@ static void test_bad_inits(void **state)
 		assert_int_equal(lone_tx(&l, 0), 0);
 		end();
 	}
-	/* Nobody hears them who is down. */
+	/* A link that is down does not read them. */
 	begin();
 	lone_init(&l, 0, &(struct tn_init) { .version = TN_WIRE_VERSION, .slot_flits = 259,
 		  .nonce = 5 });
@@ -234,7 +234,7 @@ static void test_bad_inits(void **state)
 	end();
 }
 
-/* Of an attempt that its sender gave up: for as long as silence takes. */
+/* An INIT of an attempt that its sender has given up: ignored for as long as silence takes. */
 static void test_stale(void **state)
 {
 	struct tn_init old, new;
@@ -251,7 +251,7 @@ static void test_stale(void **state)
 	lone_init(&l, 0, &old);
 	assert_int_equal(link->state, TORUS_LINK_INIT);
 	assert_int_equal(link->peer_nonce, new.nonce);
-	old.epoch++;			/* another start of the NIC: its count begins anew */
+	old.epoch++;			/* a restarted NIC counts from the beginning */
 	new = old;
 	new.nonce_heard = 0;
 	lone_init(&l, 0, &new);
@@ -264,13 +264,13 @@ static void test_stale(void **state)
 	new = lone_init_of(&l, 0);
 	new.nonce_heard = 0;
 	lone_init(&l, 0, &new);
-	l.now += l.params.silence;	/* then somebody else had spoken */
+	l.now += l.params.silence;	/* then another NIC has sent it */
 	lone_init(&l, 0, &old);
 	assert_int_equal(link->state, UP);
 	end();
 }
 
-/* The INIT that led to the last up time does not do so twice; but see stale(). */
+/* The INIT that led to the last session does not begin another; but see stale(). */
 static void test_last_attempt(void **state)
 {
 	struct tn_init i;
@@ -288,14 +288,14 @@ static void test_last_attempt(void **state)
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->peer_nonce, 0);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	/* It answers what is said now: the sender never came up. */
+	/* It answers the present INIT: the sender never came up. */
 	i.nonce_heard = l.peer[0].heard.nonce;
 	lone_init(&l, 0, &i);
 	assert_int_equal(link->state, UP);
 	end();
 }
 
-/* Ends that differ say so and stay apart; and the NIC learns who is there. */
+/* Ends that differ report this and stay apart; the NIC learns its neighbour's identity. */
 static void test_mismatch(void **state)
 {
 	static const struct { u8 own, peer; bool apart; u8 speaks; } p[] = {
@@ -331,7 +331,7 @@ static void test_mismatch(void **state)
 	}
 }
 
-/* A wish for another protocol begins anew a link that is not up; the same wish does not. */
+/* Asking for another protocol restarts a link that is not up; asking for the same does not. */
 static void test_retry_wish(void **state)
 {
 	u32 nonce;
@@ -358,7 +358,7 @@ static void test_retry_wish(void **state)
 
 /* --- while it is up --------------------------------------------------------------------------- */
 
-/* Multiples of the interval since the beginning of time, whenever something was sent. */
+/* Keep-alives are sent at multiples of the interval, whenever other frames were sent. */
 static void test_keepalive(void **state)
 {
 	const u64 k = 100 * MS;
@@ -373,13 +373,13 @@ static void test_keepalive(void **state)
 	assert_int_equal(tn_nic_mgmt_send(l.nic, 0, (const u8 *)"x", 1, l.now), 0);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	heard();
-	/* Sent a nanosecond before: it is as good. */
+	/* A frame that was sent a nanosecond before counts as a keep-alive. */
 	assert_true(link->keepalive_at == l.now + 1);
 	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
 	end();
 }
 
-/* Nothing heard for so long since the last that was: not a nanosecond less. */
+/* Silence begins with the last frame received, exact to the nanosecond. */
 static void test_silence(void **state)
 {
 	u64 last;
@@ -399,7 +399,7 @@ static void test_silence(void **state)
 	end();
 }
 
-/* A packet that nobody acknowledges goes again, later each time; at last the link fails. */
+/* An unacknowledged packet is sent again, at growing intervals, until the link fails. */
 static void test_replay_timeout(void **state)
 {
 	static const u64 factor[] = { 1, 2, 4, 8, 8 };
@@ -420,7 +420,7 @@ static void test_replay_timeout(void **state)
 		sends_at(l.now + factor[n] * 20 * MS, TN_MGMT);
 		assert_int_equal(link->state, UP);
 	}
-	/* Each was sent as late; 500 ms without progress are over at the next look. */
+	/* Each is sent as late as possible; 500 ms without progress are noticed at the next one. */
 	assert_true(l.now - first >= 460 * MS && l.now - first < 500 * MS);
 	assert_int_equal(link->retry.tx.tries, 5);
 	l.now = first + 500 * MS - 1;
@@ -431,7 +431,7 @@ static void test_replay_timeout(void **state)
 	end();
 }
 
-/* Long without progress, but tried less than retry_count times: it goes on. */
+/* A long time without progress, but fewer than retry_count replays: the link stays up. */
 static void test_retry_count(void **state)
 {
 	(void)state;
@@ -448,7 +448,7 @@ static void test_retry_count(void **state)
 	}
 }
 
-/* A window that errors made small, and that is full, goes again sooner. */
+/* A full window that errors have made small is sent again sooner. */
 static void test_small_window(void **state)
 {
 	static const struct { u64 rtt, wait; } t[] = {
@@ -468,13 +468,13 @@ static void test_small_window(void **state)
 		link->retry.tx.rtt = t[n].rtt;
 		due_at(l.now + t[n].wait);
 		assert_int_equal(pc(TORUS_PC_RETRIES), 1);
-		lone_drain(&l, 0);		/* and twice as late the next time */
+		lone_drain(&l, 0);		/* and after twice the time again */
 		link->keepalive_at = NEVER;
 		due_at(l.now + 2 * t[n].wait);
 		assert_int_equal(pc(TORUS_PC_RETRIES), 2);
 		end();
 	}
-	/* With less on the wire it is not full. */
+	/* With fewer packets under way the window is not full. */
 	begin_up();
 	link->retry.tx.window = 4 * 8 + 3;
 	for (int i = 0; i < 7; i++)
@@ -494,7 +494,7 @@ static void ahead(void)
 					.tseq = 1 }, good, NULL, NULL));
 }
 
-/* A reception error that nobody mends is reported again every half replay_timeout. */
+/* A reception error that lasts is reported again every half replay_timeout. */
 static void test_error_reports(void **state)
 {
 	(void)state;
@@ -508,7 +508,7 @@ static void test_error_reports(void **state)
 		sends_at(l.now + 10 * MS, TN_IDLE);
 		assert_int_equal(pc(TORUS_PC_E_SENT), n + 1);
 	}
-	/* It is mended: no report any more. */
+	/* The packet comes: no more reports. */
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
 	link->keepalive_at = NEVER;
 	assert_int_equal(lone_tx(&l, 0), 1);
@@ -518,7 +518,7 @@ static void test_error_reports(void **state)
 	assert_int_equal(lone_tx(&l, 0), 0);
 	assert_int_equal(pc(TORUS_PC_E_SENT), 4);
 	end();
-	/* ACK/NAK: a NAK goes once. */
+	/* ACK/NAK: a NAK is sent once. */
 	begin();
 	tn_nic_retry(l.nic, 0, TORUS_RETRY_ACKNAK, l.now);
 	lone_up(&l, 0);

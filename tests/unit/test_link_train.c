@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Links on modelled cables: up, retrained, degraded, dead and mended, under traffic. */
+/* Links on modelled cables: up, retrained, degraded, dead and repaired, under traffic. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,14 +21,14 @@ static void start(uint64_t seed, const struct tn_cable *cable)
 {
 	pair_start(&p, seed);
 	for (int i = 0; i < 2; i++) {
-		/* Frames wait while the other end is deaf. */
+		/* Frames wait while the other end trains. */
 		p.end[i].load = 8;
 		end_cable(&p.end[i], cable);
 	}
 	pair_carrier(&p, true);
 }
 
-/* Of each 10 ms the first has traffic: the rest passes quickly. */
+/* Only the first of each 10 ms has traffic, so that long times pass quickly. */
 static void run_long(u64 ns, unsigned int load)
 {
 	for (u64 until = p.now + ns; p.now < until;) {
@@ -60,7 +60,7 @@ static void test_cold(void **state)
 	assert_true(counted(0, TORUS_PC_NS_TRAINING) >= 12 * MS);
 	pair_settle(&p, 1000 * MS);
 	pair_end(&p);
-	/* No cable: no time. */
+	/* Without a modelled cable training takes no time. */
 	start(1, &(struct tn_cable) { 0 });
 	assert_int_equal(p.end[0].link.state, TORUS_LINK_INIT);
 	pair_up(&p, MS);
@@ -70,7 +70,7 @@ static void test_cold(void **state)
 	pair_end(&p);
 }
 
-/* Retrained by hand, by either end, by both: not a packet is lost. */
+/* Retrained by hand, by either end, by both: no packet is lost. */
 static void test_retrain(void **state)
 {
 	(void)state;
@@ -94,7 +94,7 @@ static void test_retrain(void **state)
 	}
 }
 
-/* One lane after the other: each is shed without a failure, until none is left. */
+/* Lanes die one after another: each is shed without a failure, until none is left. */
 static void test_dying(void **state)
 {
 	struct tn_cable c = five_metres;
@@ -122,7 +122,7 @@ static void test_dying(void **state)
 	assert_int_equal(p.end[0].link.state, TORUS_LINK_FAULTY);
 	assert_true(p.end[0].fails == 1 && p.end[1].fails == 1);
 	assert_true(counted(1, TORUS_PC_TRAIN_FAILURES) >= 5);
-	/* Mended: it comes back by itself, as wide as before. */
+	/* Repaired: the link comes back by itself, with its former width. */
 	end_cable(&p.end[1], &five_metres);
 	pair_up(&p, 2000 * MS);
 	assert_int_equal(width(1), TORUS_LANES_MAX);
@@ -130,7 +130,7 @@ static void test_dying(void **state)
 	pair_end(&p);
 }
 
-/* From the beginning no lane works: training, not faulty; then one does. */
+/* No lane works at first: the link is training, not faulty; then a lane works. */
 static void test_never(void **state)
 {
 	struct tn_cable c = { .dead = 0xfff };
@@ -150,7 +150,7 @@ static void test_never(void **state)
 	pair_end(&p);
 }
 
-/* Temperature and age: retrained again and again, slower in the end, never faulty. */
+/* Temperature and age: many retrainings, a lower rate in the end, never faulty. */
 static void drift(unsigned int protocol)
 {
 	struct tn_cable c = five_metres;
@@ -172,7 +172,7 @@ static void drift(unsigned int protocol)
 	pair_end(&p);
 }
 
-/* Whoever listens knows whether a link that is up has less margin than training takes. */
+/* Events show whether a link that is up has less margin than training accepts. */
 static void test_thin(void **state)
 {
 	struct tn_cable c = five_metres;
@@ -192,7 +192,7 @@ static void test_thin(void **state)
 				assert_int_equal(p.end[e].thin, tn_train_margin(&l->train) < 150);
 		}
 	}
-	/* Below and above again. */
+	/* Below and above, several times. */
 	assert_true(p.end[0].thins >= 2 && p.end[0].thins < 100);
 	assert_int_equal(counted(0, TORUS_PC_EYE_RETRAINS), 0);
 	pair_settle(&p, 3000 * MS);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a link puts into frames, when, and what it counts. */
+/* What a link puts into frames and when, and what it counts. */
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
@@ -28,7 +28,7 @@ static u64 pc(enum torus_port_counter c)
 	return lone_pc(&l, 0, c);
 }
 
-/* @n packets of @len flits are ready for port 0. */
+/* @n packets of @len flits are queued for port 0. */
 static void ready(unsigned int n, u16 len)
 {
 	while (n--)
@@ -36,7 +36,7 @@ static void ready(unsigned int n, u16 len)
 	tn_nic_work(l.nic, l.now);
 }
 
-/* A packet for this node came and its buffer is free again. */
+/* A packet for this node came, and its buffer is free again. */
 static void freed(unsigned int vc)
 {
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_DATA, .vc = (u8)vc, .src = 1, .dir = 3,
@@ -52,7 +52,7 @@ static void once(struct tn_hdr h)
 
 /* --- what a frame takes ------------------------------------------------------------------ */
 
-/* All that is ready, each packet whole and once; and what the counters say. */
+/* All queued packets leave, each whole and once; and what the counters show. */
 static void test_packets(void **state)
 {
 	u64 frames;
@@ -84,14 +84,14 @@ static void test_packets(void **state)
 	end();
 }
 
-/* What goes again is no packet sent for the first time. */
+/* A packet that is sent again does not count as a packet sent. */
 static void test_replay(void **state)
 {
 	(void)state;
 	begin(NULL);
 	ready(3, 1);
 	assert_int_equal(lone_tx(&l, 0), 3);
-	l.peer[0].rseq = (u16)(l.peer[0].rseq - 2);	/* the first came */
+	l.peer[0].rseq = (u16)(l.peer[0].rseq - 2);	/* the first one came */
 	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 });
 	assert_int_equal(pc(TORUS_PC_E_RECEIVED), 1);
 	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
@@ -110,7 +110,7 @@ static void frames_of_100_flits(struct lone *t)
 	t->params.frame_max = 100 * TN_FLIT;
 }
 
-/* A frame is filled to the last byte that there may be, and no further. */
+/* A frame is filled up to its limit, and no further. */
 static void test_frame_max(void **state)
 {
 	(void)state;
@@ -124,7 +124,7 @@ static void test_frame_max(void **state)
 	ready(1, 48);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(lone_tx(&l, 0), 1);
-	/* The wire may take less than the parameter says; more has no effect. */
+	/* The device may take less than the parameter says; more changes nothing. */
 	tn_nic_frame_max(l.nic, 0, 99 * TN_FLIT);
 	ready(2, 48);
 	assert_int_equal(lone_tx(&l, 0), 1);
@@ -158,7 +158,7 @@ static void two_large(struct lone *t)
 	t->cfg.small_max = 1200;
 }
 
-/* Large payloads, from TN_FRAME_LARGE bytes on, and what is beside them are limited apart. */
+/* Large payloads, of TN_FRAME_LARGE bytes or more, and the rest of a frame have limits. */
 static void test_large(void **state)
 {
 	(void)state;
@@ -190,7 +190,7 @@ static void test_large(void **state)
 	end();
 }
 
-/* What goes through memory only has no ECRC, but every replay has. */
+/* A cable in memory gets no ECRC, except in replays. */
 static void test_tx_memory(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -217,8 +217,8 @@ static void test_tx_memory(void **state)
 /* --- credits ------------------------------------------------------------------------------ */
 
 /*
- * A freed buffer is reported after ack_delay, or at once by whatever goes; a quarter of
- * all of them at once, in packets of their own if nothing goes.
+ * A freed buffer is reported after ack_delay, or at once in any packet that is sent; a quarter of
+ * all buffers is reported at once, in packets of its own if there is no other.
  */
 static void test_credit_delay(void **state)
 {
@@ -234,7 +234,7 @@ static void test_credit_delay(void **state)
 	assert_true(link->credit_at == l.now + l.params.ack_delay);
 	assert_false(tn_link_wants(link));
 	l.now += 9;
-	freed(0);			/* does not put it off */
+	freed(0);			/* does not delay the report */
 	assert_true(link->credit_at == l.now - 9 + l.params.ack_delay);
 	link->ack_at = ~0ull;
 	l.now = link->credit_at - 1;
@@ -259,7 +259,7 @@ static void test_credit_delay(void **state)
 	end();
 }
 
-/* Data takes a report along, one a packet; no other packet is needed then. */
+/* Data carries reports, one per packet; then no other packet is needed. */
 static void test_credit_ride(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -279,7 +279,7 @@ static void test_credit_ride(void **state)
 	assert_int_equal(l.sent[0].hdr.crp, 1);
 	assert_int_equal(l.sent[0].hdr.crp_vc, 2);
 	assert_true(link->credit_at == ~0ull);
-	/* A replay says the same again. */
+	/* A replay has the same report. */
 	l.peer[0].rseq--;
 	freed(0);
 	once((struct tn_hdr) { .type = TN_IDLE, .e = 1 });
@@ -307,24 +307,24 @@ static void test_credit_quarter(void **state)
 	assert_false(tn_link_wants(link));
 	freed(1);
 	assert_true(tn_link_wants(link));
-	/* All that is owed, a packet for each VC. */
+	/* All VCs that owe credits, one packet for each. */
 	assert_int_equal(lone_tx(&l, 0), 2);
 	assert_int_equal(l.sent[0].hdr.type, TN_CREDIT);
 	assert_int_equal(l.sent[1].hdr.type, TN_CREDIT);
 	assert_int_equal(l.sent[0].hdr.crp + l.sent[1].hdr.crp, 5);
 	assert_int_equal(l.sent[0].hdr.crp, l.sent[0].hdr.crp_vc ? 4 : 1);
 	assert_false(tn_link_wants(link));
-	/* The NIC gets its own back when the peer has them. */
+	/* The NIC gets its own packets back when the peer has them. */
 	assert_int_equal(l.mem.live, 2);
 	lone_ack(&l, 0);
 	assert_int_equal(l.mem.live, 0);
 	assert_int_equal(lone_fc(&l, TORUS_FC_LINK_TX), 0);
-	freed(1);			/* one alone waits again */
+	freed(1);			/* this one waits again */
 	assert_false(tn_link_wants(link));
 	end();
 }
 
-/* No memory for a packet: credits are owed for another ack_delay. */
+/* No memory for a packet: credits stay owed for another ack_delay. */
 static void test_credit_no_memory(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -348,7 +348,7 @@ static void test_credit_no_memory(void **state)
 	end();
 }
 
-/* An acknowledgement takes credits along, too, in packets. */
+/* An acknowledgement also carries credits, in packets. */
 static void test_credit_with_ack(void **state)
 {
 	struct tn_link *link = begin(NULL);
@@ -378,7 +378,7 @@ static void mgmt_came(void)
 	lone_say(&l, 0, (struct tn_hdr) { .type = TN_MGMT, .len = 1 }, good);
 }
 
-/* After ack_delay, or with a quarter of the RETRY buffer and one more, or by what goes. */
+/* Sent after ack_delay, or with a quarter of the RETRY buffer plus one, or in any packet. */
 static void test_ack(void **state)
 {
 	struct tn_link *link = begin(retry_40);
@@ -412,7 +412,7 @@ static void test_ack(void **state)
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].hdr.rseq, l.peer[0].tseq);
 	assert_true(link->ack_at == ~0ull);
-	/* An IDLE that came asks for none. */
+	/* An IDLE needs no acknowledgement. */
 	lone_ack(&l, 0);
 	assert_true(link->ack_at == ~0ull);
 	assert_int_equal(link->unacked, 0);
@@ -430,7 +430,7 @@ static void test_eager(void **state)
 	lone_drain(&l, 0);
 	lone_ack(&l, 0);		/* an IDLE is not acknowledged */
 	assert_false(tn_link_wants(link));
-	/* The last of them leaves none: it is answered like any other. */
+	/* The last of these packets is acknowledged like any other. */
 	for (u32 i = 0; i < TN_RETRY_EAGER - 1; i++) {
 		mgmt_came();
 		assert_true(tn_link_wants(link));
@@ -441,7 +441,7 @@ static void test_eager(void **state)
 	end();
 }
 
-/* ACK/NAK: an answer is 8 bytes, ahead of the packets, and only these answer. */
+/* ACK/NAK: an answer takes 8 bytes in front of the packets, and only these answer. */
 static void test_alone(void **state)
 {
 	struct tn_link *link;
@@ -471,7 +471,7 @@ static void test_alone(void **state)
 	l.now = link->ack_at;
 	tn_nic_poll(l.nic, l.now);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	assert_int_equal(l.bytes, TN_ACKNAK_BYTES);	/* no IDLE with it */
+	assert_int_equal(l.bytes, TN_ACKNAK_BYTES);	/* and no IDLE */
 	end();
 }
 
@@ -527,7 +527,7 @@ static void test_mgmt(void **state)
 	end();
 }
 
-/* The RETRY buffer and TN_LINK_CTL_SLACK more are all that may wait; what is refused counts. */
+/* At most the RETRY buffer and TN_LINK_CTL_SLACK more may wait; refused packets are counted. */
 static void test_mgmt_full(void **state)
 {
 	struct tn_link *link = begin(retry_2);
@@ -541,10 +541,10 @@ static void test_mgmt_full(void **state)
 	assert_int_equal(mgmt(1), -EAGAIN);
 	assert_int_equal(pc(TORUS_PC_MGMT_DROPS), 2);
 	assert_int_equal(pc(TORUS_PC_MGMT_TX), 2 + TN_LINK_CTL_SLACK);
-	/* Nor is there room for a credit packet; the credit stays owed. */
+	/* There is no room for a credit packet either; the credit stays owed. */
 	expected = l.peer[0].rseq;
 	lone_drain(&l, 0);
-	l.peer[0].rseq = expected;	/* none has come */
+	l.peer[0].rseq = expected;	/* none of them came */
 	freed(0);
 	link->credit_now = true;
 	lone_drain(&l, 0);
@@ -553,7 +553,7 @@ static void test_mgmt_full(void **state)
 	end();
 }
 
-/* Data may be pushed while the RETRY buffer holds fewer packets than it may. */
+/* Data may be pushed while the RETRY buffer holds fewer packets than its limit. */
 static void test_retry_packets(void **state)
 {
 	struct tn_link *link = begin(retry_2);

@@ -28,7 +28,7 @@ static void test_silence(void **state)
 		while (p.end[1].link.state == UP)
 			pair_run(&p, PAIR_TICK);
 		assert_int_equal(p.end[1].reason, TORUS_REASON_SILENCE);
-		/* Counted from the last frame heard, up to a keep-alive ago. */
+		/* Counted from the last frame received, up to a keep-alive ago. */
 		assert_true(p.now - from <= p.end[1].params.silence + MS);
 		assert_true(p.now - from >= p.end[1].params.silence -
 			    p.end[1].params.keepalive - MS);
@@ -41,7 +41,7 @@ static void test_silence(void **state)
 	}
 }
 
-/* Idle links stay up, with a frame each way for every keep-alive and no more. */
+/* Idle links stay up, with one frame each way per keep-alive interval. */
 static void test_keepalive(void **state)
 {
 	(void)state;
@@ -71,7 +71,7 @@ static bool no_data(void *arg, u64 number, const struct frame *f)
 	return h.type == TN_IDLE || h.type == TN_INIT;
 }
 
-/* Keep-alives pass, packets do not: the retry is exhausted. */
+/* Keep-alives arrive, packets do not: the link fails by retry. */
 static void test_retry_exhausted(void **state)
 {
 	u64 from;
@@ -98,7 +98,7 @@ static void test_retry_exhausted(void **state)
 	pair_end(&p);
 }
 
-/* A faulty link with carrier probes, and is back soon after the cable is. */
+/* A faulty link with carrier probes, and is up soon after the cable is repaired. */
 static void test_probing(void **state)
 {
 	u64 probes, took;
@@ -129,7 +129,7 @@ struct mask {
 	u32 bits;	/* bit n: INIT n is lost */
 };
 
-/* Counts INITs only. */
+/* The mask only counts INITs. */
 static bool inits_by_mask(void *arg, u64 number, const struct frame *f)
 {
 	struct mask *m = arg;
@@ -204,7 +204,7 @@ static void test_retrain(void **state)
 	for_seeds(60, retrain_one);
 }
 
-/* Retrains on top of each other may fail the link, but nothing is lost. */
+/* Retrainings in quick succession may fail the link, but no packet is lost. */
 static void retrain_hasty_one(uint64_t seed)
 {
 	pair_start(&p, seed);
@@ -250,7 +250,7 @@ static void test_retrain_gives_up(void **state)
 	pair_end(&p);
 }
 
-/* The peer's NIC is started anew and has forgotten everything. */
+/* The peer's NIC is restarted and has forgotten everything. */
 static void restart_one(uint64_t seed)
 {
 	struct end *a = &p.end[0], *b = &p.end[1];
@@ -261,7 +261,7 @@ static void restart_one(uint64_t seed)
 	pair_up(&p, 100 * MS);
 	pair_run(&p, 1 + rnd_below(&p.r, 20 * MS));
 	end_restart(b);
-	/* A fabric manager would call the old peer dead; so nothing is replayed. */
+	/* A fabric manager would call the old peer dead; so no packet is replayed. */
 	while (a->link.state == UP)
 		pair_step(&p);
 	expect(&p.r, a->reason == TORUS_REASON_PEER, "reason %u", a->reason);
@@ -285,7 +285,7 @@ static void test_peer_restart(void **state)
 	for_seeds(30, restart_one);
 }
 
-/* A cable from a port to itself never comes up, and says so by its state. */
+/* A link whose cable leads to itself never comes up; its reason says so. */
 static void test_loop(void **state)
 {
 	struct end *e = &p.end[0];
@@ -314,8 +314,8 @@ static void test_loop(void **state)
 }
 
 /*
- * Found by tests/spin: an IDLE is damaged on a link that has nothing to send; its
- * receiver could not know that nothing is missing, and complained for ever.
+ * Found by tests/spin: on a link with nothing to send an IDLE is damaged. Its receiver could not
+ * know that nothing is missing, and reported the error for ever.
  */
 static void test_idle_damaged(void **state)
 {
@@ -341,8 +341,8 @@ static void test_idle_damaged(void **state)
 }
 
 /*
- * A complaint that brings nothing is repeated, in the other generation, for perhaps it was
- * heard and the replay was lost.
+ * An error report that brings no replay is repeated in the other generation: perhaps it was
+ * received and the replay was lost.
  */
 static void test_complaint_lost(void **state)
 {
@@ -351,7 +351,7 @@ static void test_complaint_lost(void **state)
 	(void)state;
 	pair_start(&p, 1);
 	p.end[0].load = 20;
-	p.end[1].load = 0;		/* nothing else carries it */
+	p.end[1].load = 0;		/* no other packet carries the report */
 	p.limit = 5000;
 	pair_carrier(&p, true);
 	pair_up(&p, 100 * MS);
@@ -361,7 +361,7 @@ static void test_complaint_lost(void **state)
 		pair_run(&p, PAIR_TICK);
 	p.end[0].out.damage = 0;
 	p.end[0].load = 0;
-	pair_run(&p, 4 * MS);		/* nor an acknowledgement */
+	pair_run(&p, 4 * MS);		/* and no acknowledgement */
 	p.end[1].out.lose = 0;
 	assert_true(b->retry.rx.ignoring);
 	assert_int_equal(b->counter[TORUS_PC_E_SENT], 1);
@@ -373,7 +373,7 @@ static void test_complaint_lost(void **state)
 	pair_end(&p);
 }
 
-/* An INIT in the name of end 0, of an attempt that it will not come to for long. */
+/* An INIT in the name of end 0, of an attempt that this end will not make for a long time. */
 static void forge_init(u32 ahead)
 {
 	struct tn_link *a = &p.end[0].link, *b = &p.end[1].link;
@@ -395,7 +395,7 @@ static void forge_init(u32 ahead)
 	lane_forge(&p.end[0].out, flits, sizeof(flits), p.now);
 }
 
-/* Who speaks in the peer's name may end an up time, but not the link. */
+/* A forged INIT in the peer's name may end a session, but must not shut the link for good. */
 static void test_forged_init(void **state)
 {
 	static const u32 ahead[] = { 1, 1000, 1u << 30 };
@@ -418,7 +418,7 @@ static void test_forged_init(void **state)
 	}
 }
 
-/* Ends whose packets differ in size stay apart, and say so, until they agree. */
+/* Ends with different packet sizes report this and stay apart until they agree. */
 static void test_packet_sizes(void **state)
 {
 	struct tn_link *la = &p.end[0].link, *lb = &p.end[1].link;
@@ -446,7 +446,7 @@ static void test_packet_sizes(void **state)
 	}
 }
 
-/* What the ends ask for, and what comes of it. */
+/* The protocols that the ends ask for, and the one that is used. */
 static void protocol_one(unsigned int a, unsigned int b)
 {
 	struct tn_link *la = &p.end[0].link, *lb = &p.end[1].link;
@@ -463,12 +463,12 @@ static void protocol_one(unsigned int a, unsigned int b)
 		assert_int_equal(la->reason, TORUS_REASON_MISMATCH);
 		assert_int_equal(lb->reason, TORUS_REASON_MISMATCH);
 		assert_int_equal(la->peer_guid, lb->guid);
-		tn_link_retry(lb, a, p.now);	/* the administrator agrees with a */
+		tn_link_retry(lb, a, p.now);	/* the administrator makes b ask for a */
 	}
 	pair_up(&p, 300 * MS);
 	assert_int_equal(la->retry.ops->protocol, speaks);
 	assert_int_equal(lb->retry.ops->protocol, speaks);
-	/* A wish does not disturb a link that is up, nor its retraining. */
+	/* Asking for another protocol disturbs neither a link that is up nor its retraining. */
 	tn_link_retry(la, TORUS_RETRY_HIPPI, p.now);
 	tn_link_retry(lb, TORUS_RETRY_HIPPI, p.now);
 	tn_link_retrain(la, p.now);
@@ -476,7 +476,7 @@ static void protocol_one(unsigned int a, unsigned int b)
 	assert_int_equal(la->retry.ops->protocol, speaks);
 	pair_settle(&p, 1000 * MS);
 	assert_int_equal(p.end[0].fails + p.end[1].fails, 0);
-	/* A new session obeys it. */
+	/* The next session uses it. */
 	pair_carrier(&p, false);
 	pair_run(&p, MS);
 	pair_carrier(&p, true);
@@ -493,7 +493,7 @@ static void test_protocols(void **state)
 			protocol_one(a, b);
 }
 
-/* PCI Express: going back in vain four times retrains; and nothing is lost. */
+/* PCI Express: going back four times without progress retrains; no packet is lost. */
 static void test_replay_num(void **state)
 {
 	struct tn_link *l = &p.end[0].link;
@@ -505,7 +505,7 @@ static void test_replay_num(void **state)
 	pair_carrier(&p, true);
 	pair_up(&p, 100 * MS);
 	pair_run(&p, 5 * MS);
-	p.end[1].out.lose = 1;		/* no answer comes through */
+	p.end[1].out.lose = 1;		/* all answers are lost */
 	while (l->state == TORUS_LINK_UP)
 		pair_run(&p, PAIR_TICK);
 	assert_int_equal(l->state, TORUS_LINK_RETRAINING);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The log: what is written at which level, how often, and while nobody reads it. */
+/* The log: which lines are written at which level, how often, and while its reader is blocked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 
 static int reader, saved;
 
-/* Standard error is a pipe from now on. */
+/* Makes standard error a pipe from now on. */
 static void listen_to_log(void)
 {
 	int fd[2];
@@ -38,7 +38,7 @@ static void stop_listening(void)
 	close(reader);
 }
 
-/* All that is there to be read, with its NUL; to be freed. */
+/* All that is in the pipe, with a NUL; the caller frees it. */
 static char *heard(void)
 {
 	char *text = calloc(1, 1 << 20);
@@ -79,7 +79,7 @@ static void levels(void **state)
 	stop_listening();
 }
 
-/* At most one line in @every, to the nanosecond, and those left out are counted. */
+/* At most one line per @every, exact to the nanosecond; the others are counted. */
 static void limit(void **state)
 {
 	struct log_limit l = { .every = 10 };
@@ -105,8 +105,8 @@ static void say(unsigned int n)
 }
 
 /*
- * Nobody reads: no line waits for that. Later all that were kept are there whole and in
- * order, 64 KiB of them beside those in the pipe, and how many were not.
+ * No line waits for a blocked reader. Later all kept lines come whole and in order, 64 KiB of them
+ * beside those in the pipe, and how many were not kept.
  */
 static void nobody_reads(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A member in a recovery, to which the test is the root: what its NIC is told of rows, holds
- * and parked packets, and what it reports.
+ * A member in a recovery; the test is the root: what the member's NIC is told of rows, holds and
+ * parked packets, and what the member reports.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@
 #define SIZE 4
 
 static struct one_fm o;
-static struct fm_entry entry[SIZE];	/* of the table that the root has */
+static struct fm_entry entry[SIZE];	/* of the root's table */
 static struct torus_shape shape;
 
 static const struct fm_report *report(void)
@@ -27,7 +27,7 @@ static const struct fm_report *report(void)
 	return &o.told[FM_MSG_REPORT].report;
 }
 
-/* The root sends all of table @version, or what is said to differ from @base. */
+/* The root sends the whole table @version, or what differs from @base. */
 static void table(uint64_t version, uint64_t base)
 {
 	struct fm_msg msg = { .type = FM_MSG_TABLE };
@@ -49,7 +49,7 @@ static void step(uint64_t version, uint32_t round, enum fm_step_kind kind)
 	one_say(&o, &msg);
 }
 
-/* A member with version 1 in force, of a ring in which all is well. */
+/* A member of a healthy ring, with version 1 in force. */
 static void begin(void)
 {
 	one_member(&o, SIZE, SELF);
@@ -68,7 +68,7 @@ static void begin(void)
 	assert_true(fm_in_force(o.fm, 1));
 }
 
-/* The link at port 0, to node 2, ended, and so says the root's table @version. */
+/* The link at port 0, to node 2, ended, and the root's table @version says so. */
 static void lost(uint64_t version)
 {
 	one_lose(&o, SELF, 0, 9, 5);
@@ -117,7 +117,7 @@ static void reports_what_it_counted(void **state)
 	one_end(&o);
 }
 
-/* What a NIC counted before it switched would prove what it cannot; it has counted nothing. */
+/* Counters from before the switch would prove something false; the NIC has counted nothing. */
 static void counts_cannot_be_read(void **state)
 {
 	(void)state;
@@ -134,7 +134,7 @@ static void counts_cannot_be_read(void **state)
 	one_end(&o);
 }
 
-/* The same again is answered again; what is older, or of another root, is not done. */
+/* A repeated step is answered again; an older one, or one of another root, is not done. */
 static void steps_late_and_doubled(void **state)
 {
 	unsigned int n;
@@ -158,7 +158,7 @@ static void steps_late_and_doubled(void **state)
 	assert_int_equal(o.releases, 1);
 	assert_int_equal(o.written, 2);
 	assert_int_equal(o.ntold[FM_MSG_REPORT], n + 1);
-	/* A step of a table that it lacks, or changes to one: it asks for all of that. */
+	/* A step of an unknown table, or changes to one: the member asks for the whole table. */
 	assert_int_equal(o.ntold[FM_MSG_FETCH], 0);
 	step(3, 1, FM_STEP_RESUME);
 	assert_int_equal(o.ntold[FM_MSG_FETCH], 1);
@@ -172,7 +172,7 @@ static void steps_late_and_doubled(void **state)
 	one_end(&o);
 }
 
-/* Rows that are not in the NIC are not reported, and are written when they are asked for. */
+/* Rows that could not be written are not reported, and are written when asked for again. */
 static void rows_cannot_be_written(void **state)
 {
 	unsigned int n;
@@ -205,7 +205,7 @@ static void swap_places(uint32_t a, uint32_t b)
 	entry[b].node = b;
 }
 
-/* The NIC is told its place once, and again if that is another; all rows are then written. */
+/* The NIC is told its place once, and again when that changes; all rows are then written. */
 static void moves(void **state)
 {
 	(void)state;
@@ -250,7 +250,7 @@ static void place_refused(void **state)
 	table(3, 0);
 	assert_int_equal(o.place, 3);
 	assert_int_equal(report()->version, 3);
-	/* A fabric of more dimensions than its NIC has ports for. */
+	/* The fabric has more dimensions than its NIC has ports for. */
 	shape.ndims = 3;
 	shape.size[0] = shape.size[1] = 2;
 	n = o.ntold[FM_MSG_REPORT];
@@ -272,7 +272,7 @@ static void other_end_has_told(void **state)
 	lost(2);
 	resolved(0, 9, 3);
 	one_end(&o);
-	/* Or it is dead: then all that waits for it is kept. */
+	/* Or the other end is dead: then all parked packets of the link are kept. */
 	begin();
 	entry[2].ended = 2;
 	entry[2].session[1] = 9;
@@ -287,7 +287,7 @@ static void other_end_has_told(void **state)
 	one_end(&o);
 }
 
-/* What the far end of a link that is up said of an older session is nobody's concern. */
+/* What the far end of an up link reports about an older session is ignored. */
 static void links_that_are_up(void **state)
 {
 	(void)state;
@@ -298,7 +298,7 @@ static void links_that_are_up(void **state)
 	}
 	table(2, 0);
 	assert_int_equal(o.resolves, 0);
-	/* While it is closed it may be of what waits in front of it. */
+	/* While the link is closed, the report may concern packets that wait in front of it. */
 	one_lose(&o, SELF, 1, 8, 5);
 	one_mend(&o, SELF, 1, 12);
 	table(3, 0);
@@ -307,9 +307,9 @@ static void links_that_are_up(void **state)
 }
 
 /*
- * Nobody knows what the other end had received. Until the root says that it is waited for no
- * longer nothing is decided; then all is kept, for one too many is recognised, and one that
- * is missing is not.
+ * Nobody knows what the other end had received. Nothing is decided until the root says that it does
+ * not wait any longer; then all packets are kept, because a duplicate is recognised, and a missing
+ * packet is not.
  */
 static void other_end_does_not_tell(void **state)
 {
@@ -327,7 +327,7 @@ static void other_end_does_not_tell(void **state)
 	one_end(&o);
 }
 
-/* The other end tells after the table was made. */
+/* The other end reports after the table was made. */
 static void other_end_tells_late(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_STEP };
@@ -346,7 +346,7 @@ static void other_end_tells_late(void **state)
 
 /* --- replay ------------------------------------------------------------------------------ */
 
-/* The link is back, and the NIC keeps it closed until the replay. */
+/* The link is up again, and the NIC keeps it closed until the replay. */
 static void mended(uint64_t version)
 {
 	one_mend(&o, SELF, 0, 10);
@@ -372,8 +372,8 @@ static void hello_anew(void)
 }
 
 /*
- * The port is opened, and the root knows that without a word: what it hears when the node
- * joins anew is what it has, or it would begin a recovery for nothing.
+ * The port is opened, and the root knows that without a report: otherwise the row of a node that
+ * joins anew would be news, and would begin a recovery for nothing.
  */
 static void opens_ports(void **state)
 {
@@ -398,7 +398,7 @@ static void opens_ports(void **state)
 	one_end(&o);
 }
 
-/* One that is lost again stays closed, and what is known of its last session stays. */
+/* A link that is lost again stays closed, and its last session is still reported. */
 static void opens_no_dead_port(void **state)
 {
 	const struct fm_port_row *p = &o.told[FM_MSG_HELLO].hello.row.port[0];
@@ -420,7 +420,7 @@ static void opens_no_dead_port(void **state)
 	one_end(&o);
 }
 
-/* Other packets are unresolved, say: the port stays closed, and the next replay opens it. */
+/* Some packets are unresolved, for example: the port stays closed; the next replay opens it. */
 static void replay_refused(void **state)
 {
 	(void)state;
@@ -441,8 +441,8 @@ static void replay_refused(void **state)
 /* --- holds ------------------------------------------------------------------------------- */
 
 /*
- * Rows whose way changes are held, also those of a version that is superseded, until the
- * release of the last; others never.
+ * Rows whose path changes are held, also those of a superseded version, until the holds of the last
+ * version are lifted; other rows never are.
  */
 static void held_until_released(void **state)
 {
@@ -453,7 +453,7 @@ static void held_until_released(void **state)
 	assert_true(is_held(2));
 	assert_false(is_held(0) || is_held(SELF));
 	entry[SELF].fault = 0;
-	table(3, 0);		/* the way is as it was */
+	table(3, 0);		/* the path is as before */
 	assert_true(is_held(2));
 	step(3, 1, FM_STEP_REPLAY);
 	assert_true(is_held(2));
@@ -461,14 +461,14 @@ static void held_until_released(void **state)
 	assert_int_equal(o.releases, 2);
 	assert_true(o.gave_up);
 	assert_false(is_held(2));
-	/* What the NIC has lifted the manager does not put on hold again. */
+	/* The manager does not restore a hold that the NIC has lifted. */
 	entry[0].fault = 2;
 	table(4, 0);
 	assert_false(is_held(2));
 	one_end(&o);
 }
 
-/* Its rows are gone with its cables; the nodes on the new way may not have theirs yet. */
+/* Its rows were lost with its cables; the nodes on the new path may not have theirs yet. */
 static void comes_back_on_hold(void **state)
 {
 	(void)state;
@@ -484,7 +484,7 @@ static void comes_back_on_hold(void **state)
 	one_end(&o);
 }
 
-/* All rows are made anew after a failure: those that stay as they are stay on hold. */
+/* After a failure all rows are made anew: rows that do not change stay on hold. */
 static void held_through_a_failure(void **state)
 {
 	(void)state;
@@ -518,7 +518,7 @@ static void release_refused(void **state)
 	one_end(&o);
 }
 
-/* A root that starts anew asks all nodes what the last one knew to be lost. */
+/* A restarted root asks all nodes which losses the last root knew. */
 static void base_is_kept(void **state)
 {
 	const struct fm_base *b = &o.told[FM_MSG_HELLO].hello.base;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The NIC towards its host, and a neighbour that lies. */
+/* The NIC and its host, and a neighbour that lies. */
 #include "tests/flits.h"
 #include "tests/unit/fabric.h"
 
@@ -68,7 +68,7 @@ static void test_params(void **state)
 	free(mem);
 }
 
-/* Before it has a place, a NIC talks to its neighbours and nothing else. */
+/* A NIC without a place only exchanges management packets with its neighbours. */
 static void test_unplaced(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &f.ops, .host = &f.node, .nports = 4 };
@@ -124,10 +124,10 @@ static void test_place(void **state)
 	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &extra, f.node[4].table), -EINVAL);
 	assert_true(tn_nic_at(nic, &s, &now));
 	assert_true(now.c[0] == 1 && now.c[1] == 1);
-	/* The same again changes nothing and leaves the memory alone. */
+	/* Setting the same place again changes nothing and does not touch the memory. */
 	assert_int_equal(tn_nic_set_shape(nic, &f.shape, &now, NULL), 0);
 	assert_true(*tn_nic_rows_get(nic, 0, 1) & TORUS_ROW_VALID);
-	/* Another place: all rows invalid, version 0, nothing left inside. */
+	/* Another place: all rows are invalid, version 0, and no packet is left inside. */
 	f.load = 2;
 	fabric_run(&f, 2 * MS);
 	table = aligned_alloc(64, (tn_nic_table_size(&f.shape) + 63) & ~63ul);
@@ -141,7 +141,7 @@ static void test_place(void **state)
 	fabric_end(&f);
 }
 
-/* Sends to node 8 by +x and +y. Return: mask of the ports by which that leaves. */
+/* Sends to node 8 by +x and +y. Return: mask of the ports by which the packets leave. */
 static u32 leaves_by(struct node *node)
 {
 	const u64 row = TORUS_ROW_VALID | 3u << TORUS_ROW_DIR_SHIFT |
@@ -212,7 +212,7 @@ static void test_send_errors(void **state)
 	fabric_end(&f);
 }
 
-/* An injection queue has an end, and says so before. */
+/* An injection queue has a limit, and says so before it is reached. */
 static void test_room(void **state)
 {
 	struct tn_nic *nic;
@@ -273,7 +273,7 @@ static void test_counters(void **state)
 	assert_true(sent > 500);
 	assert_int_equal(injected, sent);
 	assert_int_equal(delivered, sent);
-	fabric_run(&f, 5 * MS);		/* the last credits come home */
+	fabric_run(&f, 5 * MS);		/* the last credits return */
 	for (unsigned int p = 0; p < f.nports; p++) {
 		const u64 *c = tn_nic_port_counters(f.node[0].nic, p, f.now);
 
@@ -295,7 +295,7 @@ static void test_counters(void **state)
 
 /* --- a neighbour that lies ---------------------------------------------------------------- */
 
-/* A packet of any content that the link of node 0, port 0 takes for its next. */
+/* A packet of any content that the link at port 0 of node 0 accepts as its next. */
 static void forge(struct tn_hdr h, struct tn_tail t)
 {
 	unsigned int pp;
@@ -341,7 +341,7 @@ static struct tn_pkt *forged_get(void *host, void *owner, const u8 *payload)
 	(void)payload;
 	if (frame)
 		return memory_get(&n->mem, frame);
-	/* Forged bytes have no frame: give them one that lasts. */
+	/* Forged bytes are in no frame: give them one that stays. */
 	frame = frame_new(0);
 	pkt = memory_get(&n->mem, frame);
 	frame_put(frame);

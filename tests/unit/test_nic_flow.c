@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What comes to a node: turns of flows, gaps, doubles, what cannot go on; and what is counted. */
+/* Packets that come to a node: order, gaps, duplicates, packets that cannot go on; counters. */
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
@@ -46,7 +46,7 @@ static struct tn_hdr to_here(u32 src)
 	};
 }
 
-/* Number @eseq of the flow from node 1, in @epoch. */
+/* Packet @eseq of the flow from node 1 comes, in @epoch. */
 static void comes_in(u32 eseq, u16 epoch)
 {
 	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = eseq, .epoch = epoch });
@@ -58,7 +58,7 @@ static void comes(u32 eseq)
 	comes_in(eseq, 5);
 }
 
-/* The host got number @eseq next. */
+/* The host got packet @eseq next. */
 static void got(u32 eseq)
 {
 	struct tn_pkt *pkt = lone_got(&l);
@@ -75,7 +75,7 @@ static void got_none(void)
 
 /* --- delivery ------------------------------------------------------------------------------ */
 
-/* Each counter once; a host that is full gets it at the next tn_nic_work(). */
+/* Each counter once; a full host gets the packet at the next tn_nic_work(). */
 static void test_delivered(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void test_delivered(void **state)
 	got(0);
 	comes(1);
 	got(1);
-	/* One that was parked on its way. */
+	/* A packet that was parked on its way. */
 	lone_say(&l, 0, to_here(1), (struct tn_tail) { .eseq = 2, .epoch = 5,
 						       .flags = TN_TAIL_REPLAYED });
 	work();
@@ -109,7 +109,7 @@ static void test_delivered(void **state)
 	end();
 }
 
-/* VCA: any order, no numbers, none of the sums. */
+/* VCA: any order, no numbers, in none of the sums. */
 static void test_adaptive(void **state)
 {
 	struct tn_hdr h = to_here(1);
@@ -119,7 +119,7 @@ static void test_adaptive(void **state)
 	h.vc = TORUS_VC_A;
 	for (u32 i = 0; i < 2; i++) {
 		lone_say(&l, 0, h, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE, .eseq = 7 - i });
-		h.vc = TORUS_VC_D0;	/* it has taken the escape */
+		h.vc = TORUS_VC_D0;	/* it took the escape */
 	}
 	work();
 	assert_int_equal(lone_clear(&l), 2);
@@ -133,7 +133,7 @@ static void test_adaptive(void **state)
 	end();
 }
 
-/* An own packet that nobody could carry comes back as such. */
+/* A packet of this node that could not be delivered comes back marked as such. */
 static void test_returned(void **state)
 {
 	struct tn_hdr h = to_here(4);
@@ -157,7 +157,7 @@ static void test_returned(void **state)
 	end();
 }
 
-/* Of no node there is, or on a VC without flows: no host gets it, but it has ended. */
+/* To an unknown node, or on a VC without flows: not delivered, but counted as ended. */
 static void test_nobodys(void **state)
 {
 	struct tn_hdr h = to_here(9);
@@ -184,7 +184,7 @@ static void test_nobodys(void **state)
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* Ahead of its turn: it waits, its buffer is free, and it counts as come. */
+/* Ahead of its turn: it waits, its buffer is free, and it counts as received. */
 static void test_reordered(void **state)
 {
 	(void)state;
@@ -198,7 +198,7 @@ static void test_reordered(void **state)
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 3);
 	assert_int_equal(lone_link(&l, 0)->credit.used[0], 0);
 	got_none();
-	/* Others do not wait for it. */
+	/* Other flows do not wait for it. */
 	lone_say(&l, 0, to_here(2), (struct tn_tail) { .epoch = 5 });
 	work();
 	got(0);
@@ -213,7 +213,7 @@ static void test_reordered(void **state)
 	end();
 }
 
-/* What comes behind one that waited need not wait, once that has gone. */
+/* Packets behind one that has waited need not wait after that is delivered. */
 static void test_in_turn_again(void **state)
 {
 	(void)state;
@@ -229,7 +229,7 @@ static void test_in_turn_again(void **state)
 	end();
 }
 
-/* A full host takes what waited when it can. */
+/* A full host gets the waiting packets when it has room. */
 static void test_waits_for_host(void **state)
 {
 	(void)state;
@@ -259,7 +259,7 @@ static void little_park(struct lone *t)
 	t->params.park_bytes = 1024 + 48;	/* 67 flits */
 }
 
-/* What waits has as much room as the parking segment; then links have to wait. */
+/* Waiting packets have as much room as the parking segment; then links have to wait. */
 static void test_wait_room(void **state)
 {
 	(void)state;
@@ -279,7 +279,7 @@ static void test_wait_room(void **state)
 	end();
 }
 
-/* It came before, or was given up: once is enough. */
+/* A packet that came before, or was given up, is not delivered. */
 static void test_duplicate(void **state)
 {
 	(void)state;
@@ -294,7 +294,7 @@ static void test_duplicate(void **state)
 	assert_int_equal(nc(TORUS_NC_LOST), 0);
 	assert_int_equal(lone_clear(&l), 2);
 	assert_int_equal(l.mem.live, 0);
-	/* Also of two copies that both waited. */
+	/* The same for two copies that both waited. */
 	comes(3);
 	comes(3);
 	comes(2);
@@ -306,7 +306,7 @@ static void test_duplicate(void **state)
 	end();
 }
 
-/* Of a numbering that the flow has left behind: lost. */
+/* A packet of an earlier numbering of its flow is lost. */
 static void test_late(void **state)
 {
 	(void)state;
@@ -324,7 +324,7 @@ static void test_late(void **state)
 	end();
 }
 
-/* The next numbering begins: what waits of the former goes before it, and a gap is lost. */
+/* The next numbering begins: waiting packets of the former are delivered first, gaps are lost. */
 static void test_next_epoch(void **state)
 {
 	(void)state;
@@ -349,7 +349,7 @@ static void test_next_epoch(void **state)
 
 /* --- gaps ------------------------------------------------------------------------------------- */
 
-/* What waits for gap_time is delivered, what is missing counted and told; not earlier. */
+/* After gap_time, not earlier, packets are delivered; missing ones are counted and reported. */
 static void test_gap_time(void **state)
 {
 	u64 at;
@@ -388,7 +388,7 @@ static void test_gap_time(void **state)
 	end();
 }
 
-/* The host is full when the gap is given up: it gets what waited at the next work. */
+/* The host is full when the gap is given up: it gets the waiting packets at the next work. */
 static void test_gap_busy(void **state)
 {
 	(void)state;
@@ -406,7 +406,7 @@ static void test_gap_busy(void **state)
 	end();
 }
 
-/* Nothing is lost of a flow that began before this NIC came: nothing is told. */
+/* No packet of a flow that began before this NIC started is lost: none is reported. */
 static void test_gap_first(void **state)
 {
 	(void)state;
@@ -420,7 +420,7 @@ static void test_gap_first(void **state)
 	end();
 }
 
-/* RELEASE with GIVE_UP ends all gaps at once, those that come once, and tells what is lost. */
+/* RELEASE with GIVE_UP ends all gaps, also those that appear once after it; reports losses. */
 static void test_give_up(void **state)
 {
 	(void)state;
@@ -455,13 +455,13 @@ static void test_give_up(void **state)
 	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 6, .epoch = 5 });
 	work();
 	got_none();
-	/* With nothing missing there is nothing to tell. */
+	/* If no packet is missing, nothing is reported. */
 	lone_say(&l, 0, to_here(2), (struct tn_tail) { .eseq = 5, .epoch = 5 });
 	work();
 	assert_int_equal(lone_clear(&l), 2);
 	assert_int_equal(tn_nic_release(l.nic, 0, true, l.now), 0);
 	assert_int_equal(l.events, 0);
-	/* A host that takes nothing does not make it go on for ever. */
+	/* A host that takes no packet does not make it loop for ever. */
 	comes(9);
 	l.busy = true;
 	assert_int_equal(tn_nic_release(l.nic, 0, true, l.now), 0);
@@ -471,7 +471,7 @@ static void test_give_up(void **state)
 	end();
 }
 
-/* --- no way on --------------------------------------------------------------------------------- */
+/* --- packets that cannot go on ----------------------------------------------------------------- */
 
 static struct tn_hdr astray(void)
 {
@@ -482,7 +482,7 @@ static struct tn_hdr astray(void)
 	return h;
 }
 
-/* It goes back to where it came from, as a packet of the place that it was meant for. */
+/* The packet goes back to its source, in the name of its destination. */
 static void test_goes_back(void **state)
 {
 	const struct sent *s = &l.sent[0];
@@ -507,7 +507,7 @@ static void test_goes_back(void **state)
 	assert_int_equal(s->tail.eseq, 6);
 	assert_int_equal(s->tail.ecrc, tn_ecrc(l.frame + TN_FLIT, &s->hdr, &s->tail));
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 0);
-	/* An adaptive one is none of the sums, and no adaptive one on its way back. */
+	/* An adaptive packet is in none of the sums, and goes back as a deterministic one. */
 	lone_say(&l, 1, astray(), (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE });
 	work();
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 2);
@@ -518,7 +518,7 @@ static void test_goes_back(void **state)
 	end();
 }
 
-/* Nor can it go back: counted, told, gone. What NICs say to each other is not even counted. */
+/* If it cannot go back: counted, reported, dropped. Messages between NICs are not counted. */
 static void test_no_way_back(void **state)
 {
 	struct tn_hdr h[4] = { astray(), astray(), astray(), astray() };
@@ -529,7 +529,7 @@ static void test_no_way_back(void **state)
 	tn_nic_release(l.nic, 1, false, l.now);
 	h[0].type = TN_UNREACH;
 	h[1].src = 9;
-	h[2].src = 2;		/* without a row */
+	h[2].src = 2;		/* without a row back */
 	h[3].nic = 1;
 	h[3].len = 1;
 	for (unsigned int i = 0; i < 4; i++) {
@@ -547,7 +547,7 @@ static void test_no_way_back(void **state)
 	end();
 }
 
-/* An own packet that finds no way is the host's again, if the host takes it. */
+/* A packet of this node without a path goes back to the host, if that takes it. */
 static void test_own_back(void **state)
 {
 	struct tn_hdr h = astray();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The NIC towards its host, call by call: limits, fields, queues, what it counts and tells. */
+/* The NIC and its host, call by call: limits, fields, queues, counters and events. */
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
@@ -14,7 +14,7 @@ static void begin(void (*tune)(struct lone *l))
 	lone_all_up(&l);
 }
 
-/* ... and holds that a commit left are lifted. */
+/* ... and the holds that a commit has left are lifted. */
 static void release(void)
 {
 	assert_int_equal(tn_nic_release(l.nic, l.nic->version, false, l.now), 0);
@@ -32,7 +32,7 @@ static u64 nc(enum torus_node_counter c)
 
 /* --- parameters ------------------------------------------------------------------------- */
 
-/* What nic.h and the manual pages say of an unchanged NIC. */
+/* The defaults that nic.h and the manual pages state. */
 static void test_defaults(void **state)
 {
 	struct tn_params p;
@@ -53,7 +53,7 @@ static void test_defaults(void **state)
 #define LIMIT32(field, g, b) { offsetof(struct tn_params, field), 4, g, b }
 #define LIMIT64(field, g, b) { offsetof(struct tn_params, field), 8, g, b }
 
-/* Each from both sides: the last value that is taken, the first that is not. */
+/* Each limit from both sides: the last valid value and the first invalid one. */
 static void test_limits(void **state)
 {
 	static const struct { size_t at, size; u64 taken, refused; } limit[] = {
@@ -94,7 +94,7 @@ static void test_limits(void **state)
 	free(mem);
 }
 
-/* A NIC takes no more memory than it says, and its tables neither. */
+/* A NIC, and its tables, take no more memory than they say. */
 static void test_memory(void **state)
 {
 	struct tn_nic_config cfg = { .ops = &l.ops, .host = &l, .nports = TORUS_MAX_PORTS };
@@ -122,7 +122,7 @@ static void test_memory(void **state)
 		assert_int_equal(tn_nic_set_shape((void *)mem, &shapes[i], &at, table), 0);
 		for (int k = 0; k < 64; k++)
 			assert_int_equal(table[size + (size_t)k], 0xa5);
-		/* All parts begin on lines of their own, one behind the other, zero. */
+		/* All parts begin on cache lines of their own, in this order, and are zero. */
 		assert_true((u8 *)nic->rows == table);
 		assert_true((u8 *)nic->shadow >= (u8 *)(nic->rows + n));
 		assert_true((u8 *)nic->block >= (u8 *)(nic->shadow + n));
@@ -146,7 +146,7 @@ static void test_memory(void **state)
 
 /* --- its place -------------------------------------------------------------------------------- */
 
-/* Another place, in whatever it differs, is another: the new memory is used. */
+/* A place that differs in any respect is another place: the new memory is used. */
 static void test_place(void **state)
 {
 	static const struct { u16 size[3], at[3]; u8 ndims; } places[] = {
@@ -172,7 +172,7 @@ static void test_place(void **state)
 		assert_memory_equal(&is, &at, sizeof(at));
 		assert_int_equal(l.nic->node, tn_node_id(&shape, &at));
 	}
-	/* Two dimensions are all that four ports allow; an end of each is outside. */
+	/* Four ports allow only two dimensions; the next values of each are refused. */
 	shape = (struct torus_shape) { 3, { 3, 3, 3, 1, 1, 1 } };
 	assert_int_equal(tn_nic_set_shape(l.nic, &shape, &at, l.spare), -EINVAL);
 	shape = (struct torus_shape) { 2, { 3, 3, 1, 1, 1, 1 } };
@@ -184,8 +184,8 @@ static void test_place(void **state)
 }
 
 /*
- * A new place empties the NIC: what waits anywhere is given back, what counted as
- * injected ends as unreachable, buffers are free again; RETRY buffers stay.
+ * A new place empties the NIC: waiting packets are given back, those that counted as injected end
+ * as unreachable, and buffers are free again; RETRY buffers keep their packets.
  */
 static void test_moved(void **state)
 {
@@ -250,10 +250,10 @@ static struct tn_pkt *own(u16 len, u8 flags)
 	return pkt;
 }
 
-/* What a packet says that this host sent, on each VC; nothing is left of what it was before. */
+/* The fields of a sent packet, on each VC; nothing is left of its former contents. */
 static void test_send(void **state)
 {
-	/* Steps are for the deterministic way alone: +y first, +x last. */
+	/* Steps only apply to deterministic paths: +y first, +x last. */
 	const u64 row = TORUS_ROW_VALID | 3 | 1ull << TORUS_ROW_FIRST_SHIFT |
 			0ull << TORUS_ROW_LAST_SHIFT | TORUS_ROW_ADAPTIVE |
 			3ull << TORUS_ROW_ADAPT_SHIFT;
@@ -290,7 +290,7 @@ static void test_send(void **state)
 	end();
 }
 
-/* To itself: delivered at once, or not taken. */
+/* To the node itself: delivered at once, or refused. */
 static void test_self(void **state)
 {
 	struct tn_pkt *pkt;
@@ -311,7 +311,7 @@ static void test_self(void **state)
 	end();
 }
 
-/* What is refused, and that the last that is not refused is taken. */
+/* What is refused, and the last valid value of each argument. */
 static void test_refused(void **state)
 {
 	(void)state;
@@ -344,7 +344,7 @@ static void test_room(void **state)
 	assert_int_equal(lone_send(&l, 1, 1, 0), -EAGAIN);
 	assert_int_equal(tn_nic_room(l.nic, 0), TN_INJECT_MAX);
 	assert_int_equal(tn_nic_room(l.nic, 2), TN_INJECT_MAX);
-	/* What a NIC itself puts before them leaves no room below none. */
+	/* If the NIC's own packets in front fill the queue, the room is 0, not negative. */
 	l.nic->input[TN_INPUT_INJECT + 1].count++;
 	assert_int_equal(tn_nic_room(l.nic, 1), 0);
 	l.nic->input[TN_INPUT_INJECT + 1].count--;
@@ -358,7 +358,7 @@ static void hold_ten(struct lone *t)
 	t->params.hold_bytes = 10 * 5 * TN_FLIT;
 }
 
-/* What is on hold waits, in order, up to hold_bytes; then the host waits. */
+/* Packets on hold wait in order, up to hold_bytes; then the host has to wait. */
 static void test_hold(void **state)
 {
 	struct tn_park_info info;
@@ -393,7 +393,7 @@ static void test_hold(void **state)
 	end();
 }
 
-/* The row was lost meanwhile: it comes back from where it was to go; none counts as injected. */
+/* The row was lost meanwhile: the packets come back as unreachable; none counts as injected. */
 static void test_hold_lost(void **state)
 {
 	struct tn_pkt *pkt;
@@ -409,7 +409,7 @@ static void test_hold_lost(void **state)
 		assert_int_equal(tn_nic_hold(l.nic, held, 2), 0);
 		assert_int_equal(lone_send(&l, 4, 0, 1), 0);
 		assert_int_equal(lone_send(&l, 1, 1, 3), 0);
-		lone_row(&l, 4, 0);	/* without its hold */
+		lone_row(&l, 4, 0);	/* the row is lost, but not its hold */
 		assert_int_equal(l.nic->held_bytes, 5 * TN_FLIT);
 		l.busy = busy;
 		l.events = 0;
@@ -435,7 +435,7 @@ static void test_hold_lost(void **state)
 
 /* --- links ---------------------------------------------------------------------------------------- */
 
-/* Only a port that has something to send, and whose link is not down, is named. */
+/* Only a port that has something to send, and whose link is not down, is returned. */
 static void test_tx_ports(void **state)
 {
 	(void)state;
@@ -451,7 +451,7 @@ static void test_tx_ports(void **state)
 	assert_int_equal(tn_nic_tx_ports(l.nic), 9);
 	assert_int_equal(l.nic->live, 11);
 	lone_told(&l, TN_EV_LINK);
-	/* No port beyond the last hears a frame. */
+	/* A frame for a port beyond the last is ignored. */
 	lone_rx(&l, 4, (const u8 *)"0123456789abcdef", 16);
 	assert_int_equal(lone_link(&l, 4)->counter[TORUS_PC_RX_FRAMES], 0);
 	end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One NIC as a relay and at the ends of ways through relays, packet by packet. */
+/* One NIC as a relay and as source and destination of relayed packets, packet by packet. */
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
@@ -7,7 +7,7 @@
 
 static struct lone l;
 
-/* Node 0 of 3x3; rows lead to 1 by port 0, to 3 by port 1; 8 by way of node 1. */
+/* Node 0 of 3x3; rows lead to 1 by port 0, to 3 by port 1, and to 8 through node 1. */
 static void begin(void (*tune)(struct lone *l))
 {
 	lone_start(&l, "3x3", 0, tune);
@@ -44,7 +44,7 @@ static void work(void)
 	tn_nic_work(l.nic, l.now);
 }
 
-/* From node 6 by way of this one to @dst, in the window of @payer; comes in at port 2. */
+/* A packet from node 6 through this one to @dst, in the window of @payer, comes in at port 2. */
 static void relayed(u8 type, u32 dst, u32 payer, u16 legs, u8 colour)
 {
 	const struct tn_hdr h = {
@@ -57,7 +57,7 @@ static void relayed(u8 type, u32 dst, u32 payer, u16 legs, u8 colour)
 	work();
 }
 
-/* What NICs say to each other: from @from, on its last leg. */
+/* A message between NICs: from @from, on its last leg. */
 static void word(u32 from, u32 what, u32 gen, u32 count)
 {
 	u8 flits[3 * TN_FLIT], payload[TN_FLIT] = { 0 };
@@ -72,7 +72,7 @@ static void word(u32 from, u32 what, u32 gen, u32 count)
 	work();
 }
 
-/* The NIC sent just this by @port to @to: 16 bytes, and nothing else in it. */
+/* The NIC sent exactly this to @to by @port: 16 bytes, and nothing else in the frame. */
 static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
 {
 	const struct sent *s = &l.sent[0];
@@ -90,7 +90,7 @@ static void said(unsigned int port, u32 to, u32 what, u32 gen, u32 count)
 
 /* --- as a relay ------------------------------------------------------------------------------ */
 
-/* Taken in and sent on: counted as that and as nothing else; its colour and window stay. */
+/* Received and sent on: counted as that and as nothing else; colour and window stay the same. */
 static void test_onward(void **state)
 {
 	const struct sent *s = &l.sent[0];
@@ -107,7 +107,7 @@ static void test_onward(void **state)
 	assert_int_equal(nc(TORUS_NC_FORWARDED) + nc(TORUS_NC_RELAYED_TX) + nc(TORUS_NC_RELAYED_RX) +
 			 nc(TORUS_NC_INJECTED) + nc(TORUS_NC_RELAY_DROPS), 0);
 	assert_int_equal(fc(TORUS_FC_INJECTED) + fc(TORUS_FC_DELIVERED), 0);
-	/* By way of a further relay. */
+	/* Through a further relay. */
 	relayed(TN_DATA, 8, 6, 0, 2);
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_true(s->hdr.dst == 1 && s->via.dst == 8 && s->via.legs == 1 && s->via.payer == 6);
@@ -143,13 +143,13 @@ static void three_each(struct lone *t)
 	t->params.relay_packets = 9;		/* one of each node */
 }
 
-/* As many of windows as it promised; of nobody's TN_RELAY_RIDERS; and they do not share. */
+/* Keeps as many packets of windows as promised, and TN_RELAY_RIDERS others; no shared room. */
 static void test_capacity(void **state)
 {
 	(void)state;
 	begin(three_each);
 	assert_int_equal(l.nic->relay.capacity, 9);
-	tn_nic_retrain(l.nic, 1, l.now);	/* nothing goes to 3 now, nor is it dead */
+	tn_nic_retrain(l.nic, 1, l.now);	/* nothing can go to 3 now, and it is not dead */
 	for (int i = 0; i < 9; i++)
 		relayed(TN_DATA, 3, 6, 0, 2);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
@@ -172,7 +172,7 @@ static void test_capacity(void **state)
 	end();
 }
 
-/* A rider without a row is dropped, data among them counted as ended. */
+/* A rider without a row is dropped; if it is data, it counts as ended. */
 static void test_riders(void **state)
 {
 	(void)state;
@@ -185,7 +185,7 @@ static void test_riders(void **state)
 	assert_int_equal(fc(TORUS_FC_UNREACHABLE), 1);
 	assert_int_equal(nc(TORUS_NC_UNREACHABLE), 0);
 	assert_int_equal(l.mem.live, 0);
-	/* With one it goes on, and is no longer kept. */
+	/* A rider with a row goes on, and is not kept any longer. */
 	relayed(TN_UNREACH, 3, NONE, 0, 2);
 	assert_int_equal(l.nic->relay.riders, 0);
 	assert_int_equal(lone_drain(&l, 1), 1);
@@ -193,7 +193,7 @@ static void test_riders(void **state)
 	end();
 }
 
-/* A packet of another colour whose row is on hold is parked here; one of this colour goes. */
+/* A packet of another colour whose row is on hold is parked here; one of this colour goes on. */
 static void test_on_hold(void **state)
 {
 	u32 held = 3;
@@ -210,7 +210,7 @@ static void test_on_hold(void **state)
 	assert_int_equal(l.parks, 1);
 	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
 	assert_int_equal(lone_link(&l, 2)->credit.used[1], 0);
-	/* It is parked even if there is no memory for that: it is in a relay's. */
+	/* It is parked even without memory for that: it is in a relay's memory. */
 	l.no_park = true;
 	relayed(TN_DATA, 3, 6, 0, (u8)(l.nic->colour ^ 1));
 	assert_int_equal(nc(TORUS_NC_PARKED), 2);
@@ -226,7 +226,7 @@ static void little_park(struct lone *t)
 	t->params.park_bytes = 1024 + 48;	/* 22 packets of 3 flits */
 }
 
-/* The next link is dead and the parking segment full: it leaves a relay's memory all the same. */
+/* The next link is dead and the parking segment full: it leaves the relay's memory nevertheless. */
 static void test_park_full(void **state)
 {
 	(void)state;
@@ -265,13 +265,13 @@ static void test_ended(void **state)
 		lone_free(&l, pkt);
 		said(0, 1, TN_NIC_ACK, 9, n);
 	}
-	/* Of no window, of a past one, of no node: nobody is told. */
+	/* Of no window, of a former one, of an unknown node: no message is sent. */
 	relayed(TN_DATA, 0, NONE, 2, 1);
 	relayed(TN_DATA, 0, 9, 2, 1);
 	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 4);
 	assert_int_equal(lone_tx(&l, 0), 0);
 	lone_clear(&l);
-	/* An adaptive one that was relayed is of the sums. */
+	/* An adaptive packet that was relayed is in the sums. */
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 4);
 	lone_say_via(&l, 2, (struct tn_hdr) { .type = TN_DATA, .src = 6, .vc = 2, .dir = 15,
 		     .first = 15, .last = 15 }, (struct tn_tail) { .flags = TN_TAIL_ADAPTIVE },
@@ -280,10 +280,10 @@ static void test_ended(void **state)
 	assert_int_equal(fc(TORUS_FC_DELIVERED), 5);
 	assert_int_equal(lone_clear(&l), 1);
 	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 5);
-	/* Of this node's own: it need not be told. */
+	/* In a window of this node: no message is needed. */
 	relayed(TN_DATA, 0, 0, 2, 1);
 	assert_int_equal(lone_tx(&l, 0), 0);
-	/* A full host has it later; it is as relayed as before until then. */
+	/* A full host gets it later; until then it still counts as relayed. */
 	l.busy = true;
 	relayed(TN_UNREACH, 0, 1, 2, 1);
 	assert_int_equal(nc(TORUS_NC_RELAYED_RX), 6);
@@ -295,7 +295,7 @@ static void test_ended(void **state)
 	end();
 }
 
-/* Who asks is answered; who asks of another generation has nothing here. */
+/* A NIC that asks is answered; one that asks for another generation gets 0. */
 static void test_answers(void **state)
 {
 	(void)state;
@@ -308,7 +308,7 @@ static void test_answers(void **state)
 	said(1, 3, TN_NIC_ACK, 10, 0);
 	assert_int_equal(lone_link(&l, 0)->credit.used[1], 0);
 	assert_int_equal(nc(TORUS_NC_DELIVERED), 1);
-	/* Nothing of a node without a row, that there is not, or to itself; other words are none. */
+	/* None to a node without a row, an unknown one, or itself; other messages are ignored. */
 	word(5, TN_NIC_ASK, 9, 0);
 	word(9, TN_NIC_ASK, 9, 0);
 	word(0, TN_NIC_ASK, 9, 0);
@@ -316,7 +316,7 @@ static void test_answers(void **state)
 	word(3, 0, 9, 0);
 	for (unsigned int p = 0; p < 4; p++)
 		assert_int_equal(lone_drain(&l, p), 0);
-	/* Nor if the host has no packet for it: it is asked for again. */
+	/* Nor if the host has no packet for the answer: the other NIC will ask again. */
 	l.no_memory = true;
 	tn_via_ended(l.nic, &(struct tn_via) { .payer = 3, .gen = 9 });
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + 1].count, 0);
@@ -325,7 +325,7 @@ static void test_answers(void **state)
 
 /* --- the window -------------------------------------------------------------------------------- */
 
-/* Who tells nothing is asked, later each time, until somebody tells something new. */
+/* A NIC that sends no news is asked, later each time, until some NIC sends news. */
 static void test_asks(void **state)
 {
 	u64 at;
@@ -342,7 +342,7 @@ static void test_asks(void **state)
 	assert_true(l.nic->relay.ask_at == at);
 	assert_true(tn_nic_expiry(l.nic) <= at);
 	lone_drain(&l, 0);
-	/* The first look only sees what was told; then it is asked at each, up to 2^6 times later. */
+	/* The first look only notes counts; each later one asks, up to 2^6 times later. */
 	for (unsigned int n = 0; n < 10; n++) {
 		unsigned int shift = n < 1 ? 0 : n < 7 ? n - 1 : 6;
 
@@ -357,7 +357,7 @@ static void test_asks(void **state)
 		at = l.now + (20 * MS << shift);
 		assert_true(l.nic->relay.ask_at == at);
 	}
-	/* Something new: it is not asked at the next look, and soon again. */
+	/* News: the next look does not ask, and the one after it does. */
 	word(8, TN_NIC_ACK, l.nic->relay.gen, 1);
 	tn_via_poll(l.nic, l.now = at);
 	work();
@@ -371,7 +371,7 @@ static void test_asks(void **state)
 	end();
 }
 
-/* What is parked stays in its window; once that begins anew, it is charged again. */
+/* A parked packet stays in its window; if a new window has begun, it is charged again. */
 static void test_replayed(void **state)
 {
 	(void)state;
@@ -410,7 +410,7 @@ static u64 by_relay(u64 dirs, u64 relay)
 	return lone_dirs(dirs) | TORUS_ROW_RELAY | relay << TORUS_ROW_RELAY_SHIFT;
 }
 
-/* Node @from has got @count packets of the window. */
+/* Node @from has received @count packets of the window. */
 static void acked(u32 from, u32 count)
 {
 	struct tn_pkt *pkt = memory_new(&l.mem, 1);
@@ -422,7 +422,7 @@ static void acked(u32 from, u32 count)
 	tn_via_hear(l.nic, pkt);
 }
 
-/* A packet by way of a relay says so; two may go, others wait in order, and who comes later. */
+/* A packet to a relay has its fields; two may be sent; others wait in order, later ones too. */
 static void test_window(void **state)
 {
 	struct tn_park_info info;
@@ -451,7 +451,7 @@ static void test_window(void **state)
 		assert_true(l.sent[n].via.gen == l.nic->version && !l.sent[n].via.legs);
 	}
 	assert_false(l.sent[2].hdr.relayed);
-	/* One place is free, but somebody waits for it. */
+	/* One place is free, but another packet waits for it. */
 	acked(8, 1);
 	assert_int_equal(lone_send(&l, 8, 0, 1), 0);
 	assert_int_equal(nc(TORUS_NC_RELAY_WAITED), 3);
@@ -468,7 +468,7 @@ static void test_window(void **state)
 	end();
 }
 
-/* A destination on hold keeps what waits for the window; what waits behind it goes. */
+/* If its destination is put on hold, a packet keeps waiting for the window; those behind it go. */
 static void test_window_hold(void **state)
 {
 	u32 held = 8;
@@ -490,7 +490,7 @@ static void test_window_hold(void **state)
 	assert_int_equal(l.nic->held.count, 2);
 	assert_int_equal(l.nic->relay.wait.count, 0);
 	assert_int_equal(l.nic->held_bytes, 2 * 3 * TN_FLIT);
-	/* Of one flow, what waited for the window goes first. */
+	/* Of one flow, the packets that waited for the window go first. */
 	release();
 	acked(7, 1);
 	acked(8, 3);
@@ -501,7 +501,7 @@ static void test_window_hold(void **state)
 	end();
 }
 
-/* What waits on a hold and has no row in the end does not wait for the window as well. */
+/* A packet on hold whose row is lost does not wait for the window as well. */
 static void test_window_lost(void **state)
 {
 	u32 held = 7;

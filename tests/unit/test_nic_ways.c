@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* By which port a packet leaves and when; what waits, is parked, and is replayed. */
+/* The port by which a packet leaves, and when; packets that wait, are parked, and are replayed. */
 #include "tests/unit/lone.h"
 
 #define MS 1000000ull
@@ -89,8 +89,8 @@ static struct tn_park_info parked(void)
 /* --- room ---------------------------------------------------------------------------------- */
 
 /*
- * Of four buffers a packet that enters the ring may take the first two, one that goes on in
- * it three; who waits is counted once, and how long is shown.
+ * Of four buffers a packet that enters the ring may take the first two, and one that continues in
+ * it three; a packet that waits is counted once, and its waiting time is shown.
  */
 static void test_bubble(void **state)
 {
@@ -120,7 +120,7 @@ static void test_bubble(void **state)
 	lone_say(&l, 2, on, (struct tn_tail) { 0 });	/* from -x */
 	work();
 	assert_int_equal(went(0, 0), 3);
-	assert_int_equal(waited(0), 0);	/* one was let through */
+	assert_int_equal(waited(0), 0);	/* one packet was let through */
 	l.now += 4;
 	assert_int_equal(waited(0), 4);
 	assert_int_equal(nc(TORUS_NC_FORWARDED), 1);
@@ -128,7 +128,7 @@ static void test_bubble(void **state)
 	work();
 	assert_int_equal(went(0, 0), 3);
 	assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
-	/* Room for one more in the ring: who goes on in it goes first, others still wait. */
+	/* Room for one more: a packet that continues in the ring goes first, others wait. */
 	frees(0, 0, 1);
 	assert_int_equal(link->credit.ct[0], 3);
 	assert_int_equal(lone_link(&l, 2)->credit.used[0], 0);
@@ -142,7 +142,7 @@ static void test_bubble(void **state)
 	end();
 }
 
-/* The VC whose packets wait longest says how long. */
+/* The VC whose packets wait longest reports for how long. */
 static void test_waited(void **state)
 {
 	(void)state;
@@ -162,7 +162,7 @@ static void test_waited(void **state)
 
 /* --- ways -------------------------------------------------------------------------------- */
 
-/* Each packet goes by its own header, whatever the one before it was like. */
+/* Each packet follows its own header, whatever the header before it was. */
 static void test_headers(void **state)
 {
 	static const struct { u32 dst; u64 row; unsigned int port; u8 last; } way[] = {
@@ -184,7 +184,7 @@ static void test_headers(void **state)
 		sends(1, way[i].dst, 0);
 		assert_int_equal(tn_nic_tx_ports(l.nic), 1u << way[i].port);
 		assert_int_equal(lone_drain(&l, way[i].port), 1);
-		assert_int_equal(l.sent[0].hdr.first, TN_NO_STEP);	/* it has been taken */
+		assert_int_equal(l.sent[0].hdr.first, TN_NO_STEP);	/* that step was taken */
 		assert_int_equal(l.sent[0].hdr.last, way[i].last);
 	}
 	end();
@@ -192,7 +192,7 @@ static void test_headers(void **state)
 
 /* --- adaptive ways ----------------------------------------------------------------------------- */
 
-/* The allowed way with most credits; of equals the first; none: the escape, as VCD0. */
+/* The allowed port with most credits; of equal ones the first; if there is none the escape. */
 static void test_adaptive(void **state)
 {
 	(void)state;
@@ -201,21 +201,21 @@ static void test_adaptive(void **state)
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 10);
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 11);
-	sends(4, 4, TORUS_VC_A);	/* it enters no ring: three each */
+	sends(4, 4, TORUS_VC_A);	/* it enters no ring: three packets each */
 	assert_int_equal(went(0, 2) * 10 + went(1, 2), 33);
 	sends(2, 4, TORUS_VC_A);
 	assert_int_equal(went(0, 0) * 10 + went(1, 0), 20);
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
 	assert_int_equal(lone_pc(&l, 0, TORUS_PC_CREDIT_STALLS), 1);
-	assert_int_equal(waited(0), 0);	/* of VCD packets only */
+	assert_int_equal(waited(0), 0);	/* only counted for VCD packets */
 	frees(1, TORUS_VC_A, 1);
 	assert_int_equal(went(1, 2), 1);
 	assert_int_equal(fc(TORUS_FC_INJECTED), 0);
 	end();
 }
 
-/* No way that leads away, is dead or closed; the escape if it is whole. */
+/* No port that leads away, is dead or closed; the escape if it is whole. */
 static void test_adaptive_dead(void **state)
 {
 	struct tn_hdr h = { .type = TN_DATA, .vc = TORUS_VC_A, .src = 2, .dst = 1, .dir = 3,
@@ -230,7 +230,7 @@ static void test_adaptive_dead(void **state)
 	tn_nic_admin(l.nic, 0, false, l.now);
 	sends(3, 4, TORUS_VC_A);
 	assert_int_equal(went(1, 2), 3);
-	/* One way is alive, without room, and the escape is not: it waits. */
+	/* One port is alive, but without room, and the escape is not alive: the packet waits. */
 	sends(1, 4, TORUS_VC_A);
 	assert_int_equal(l.nic->input[TN_INPUT_INJECT + TORUS_VC_A].count, 1);
 	assert_int_equal(nc(TORUS_NC_PARKED), 0);
@@ -243,7 +243,7 @@ static void test_adaptive_dead(void **state)
 
 /* --- parking ------------------------------------------------------------------------------------ */
 
-/* What is bound for a dead link is parked: counted, told once, its buffer free. */
+/* Packets for a dead link are parked: counted, reported once, their buffers freed. */
 static void test_parked(void **state)
 {
 	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
@@ -268,12 +268,12 @@ static void test_parked(void **state)
 	assert_true(parked().parked == 3 && parked().bytes == (3 + 3 + 5) * TN_FLIT);
 	assert_int_equal(parked().unresolved, 0);
 	assert_int_equal(l.events, 0);
-	/* One that was replayed before counts as that, too. */
+	/* A packet that was replayed before also counts as that. */
 	lone_say(&l, 2, on, (struct tn_tail) { .eseq = 1, .flags = TN_TAIL_REPLAYED });
 	work();
 	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 1);
 	assert_int_equal(l.nic->park.q.tail->tail.flags, 0);
-	/* What NICs say to each other is dropped. */
+	/* Messages between NICs are dropped. */
 	lone_say(&l, 2, (struct tn_hdr) { .type = TN_DATA, .nic = 1, .len = 1, .src = 2, .dst = 1,
 		 .vc = 1, .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
 	work();
@@ -289,7 +289,7 @@ static void park_nine(struct lone *t)
 	t->params.park_bytes = 1024 + 48;	/* 67 flits: 22 of 3, and 1 */
 }
 
-/* Full is told once; what finds no room waits where it is, and nothing is lost. */
+/* A full segment is reported once; packets without room wait where they are; none is lost. */
 static void test_park_full(void **state)
 {
 	const struct tn_hdr on = { .type = TN_DATA, .src = 2, .dst = 1, .dir = 1, .first = 15,
@@ -312,7 +312,7 @@ static void test_park_full(void **state)
 		assert_int_equal(l.events, 0);
 		assert_int_equal(nc(TORUS_NC_PARKED), 22 - 2 * (u32)host);
 		assert_int_equal(l.nic->input[TN_INPUT_INJECT].count, 2);
-		/* So does what another node replayed. */
+		/* So does a packet that another node replayed. */
 		lone_say(&l, 2, on, (struct tn_tail) { .flags = TN_TAIL_REPLAYED });
 		work();
 		assert_int_equal(lone_link(&l, 2)->credit.used[0], 1);
@@ -324,7 +324,7 @@ static void test_park_full(void **state)
 	}
 }
 
-/* Its RETRY buffer is parked as it is, unresolved, until it is known what the peer has. */
+/* Its RETRY buffer is parked as it is, unresolved, until the peer reports what it has. */
 static void test_unresolved(void **state)
 {
 	struct tn_link_info info;
@@ -371,7 +371,7 @@ static void begin_parked(unsigned int n)
 	assert_int_equal(lone_drain(&l, 0), 0);
 }
 
-/* In order, of the new colour; what comes meanwhile behind it; then the port is open. */
+/* In order, with the new colour; then packets that came meanwhile; then the port is open. */
 static void test_replay(void **state)
 {
 	(void)state;
@@ -382,7 +382,7 @@ static void test_replay(void **state)
 	lone_row(&l, 2, lone_dirs(1));
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version - 1, 1, l.now), -ESTALE);
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 2, l.now), 0);
-	work();				/* of another port: parked again, at its end */
+	work();				/* of another port: parked again, at the end */
 	assert_int_equal(parked().parked, 3);
 	assert_true(lone_link(&l, 0)->closed);
 	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 3);
@@ -412,7 +412,7 @@ static void test_replay(void **state)
 	end();
 }
 
-/* What this node replayed itself has its room, whatever else there is room for. */
+/* Packets that this node replayed itself find room, however full the segment is. */
 static void test_replay_again(void **state)
 {
 	(void)state;
@@ -422,12 +422,12 @@ static void test_replay_again(void **state)
 	work();
 	assert_true(parked().parked == 2 && nc(TORUS_NC_PARKED) == 4);
 	assert_false(l.nic->park.full);
-	/* Rows that lead nowhere: it is over, what comes now is not replayed too. */
+	/* Rows that lead nowhere: it is over; later packets are not replayed too. */
 	assert_false(l.nic->park.through);
 	end();
 }
 
-/* With nothing parked the ports are open at once; a mask names no port that there is not. */
+/* If nothing is parked the ports open at once; bits of ports that do not exist are ignored. */
 static void test_reopen(void **state)
 {
 	(void)state;
@@ -452,7 +452,7 @@ static void test_reopen_failed(void **state)
 {
 	(void)state;
 	begin_parked(1);
-	l.nic->input[TN_INPUT_REPLAY].count = TN_INJECT_MAX;	/* no room: it is not over */
+	l.nic->input[TN_INPUT_REPLAY].count = TN_INJECT_MAX;	/* no room: the replay lasts */
 	assert_int_equal(tn_nic_park_replay(l.nic, l.nic->version, 1, l.now), 0);
 	work();
 	assert_true(lone_link(&l, 0)->closed);
@@ -466,7 +466,7 @@ static void test_reopen_failed(void **state)
 	end();
 }
 
-/* A row that was lost: it ends as unreachable, and the sums know that it was replayed. */
+/* A row was lost: the packet ends as unreachable, and the sums count it as replayed. */
 static void test_replay_lost(void **state)
 {
 	struct tn_pkt *pkt;
@@ -482,7 +482,7 @@ static void test_replay_lost(void **state)
 	assert_int_equal(fc(TORUS_FC_REPLAY_TX), 2);
 	assert_int_equal(fc(TORUS_FC_REPLAY_PARKED), 2);
 	assert_int_equal(tn_nic_flow(l.nic)[TORUS_FC_UNREACHABLE][l.nic->colour], 2);
-	assert_int_equal(lone_told(&l, TN_EV_PARK), 3);	/* two lost, and empty */
+	assert_int_equal(lone_told(&l, TN_EV_PARK), 3);	/* two lost, and the segment is empty */
 	pkt = lone_got(&l);
 	assert_true(pkt->hdr.type == TN_UNREACH && pkt->hdr.src == 1 && !pkt->tail.flags);
 	lone_free(&l, pkt);
@@ -490,7 +490,7 @@ static void test_replay_lost(void **state)
 	end();
 }
 
-/* By the rows of now, not those by which it was parked. */
+/* Packets follow the present rows, not those by which they were parked. */
 static void test_replay_rows(void **state)
 {
 	(void)state;
@@ -502,7 +502,7 @@ static void test_replay_rows(void **state)
 	end();
 }
 
-/* More than a queue takes: all of it goes in one tn_nic_work(), and empty is told once. */
+/* More than a queue holds: all are sent in one tn_nic_work(), and "empty" is reported once. */
 static void test_replay_many(void **state)
 {
 	(void)state;
@@ -514,7 +514,7 @@ static void test_replay_many(void **state)
 	assert_int_equal(lone_told(&l, TN_EV_PARK), 1);
 	assert_int_equal(parked().parked, 0);
 	end();
-	/* Work ends when nothing can move: not when as many moved as came. */
+	/* Work ends when no packet can move, not when as many moved as came. */
 	begin_parked(20);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(lone_send(&l, 3, 1, 1), 0);
@@ -524,7 +524,7 @@ static void test_replay_many(void **state)
 	end();
 }
 
-/* A port opens when the last of what is replayed has gone, of whichever VC. */
+/* A port opens when the last replayed packet has left, of whichever VC. */
 static void test_reopen_late(void **state)
 {
 	(void)state;
@@ -548,7 +548,7 @@ static void test_reopen_late(void **state)
 
 /* --- turns -------------------------------------------------------------------------------------- */
 
-/* Inputs take turns of 16 packets, so that none waits for all of another. */
+/* Inputs take turns of 16 packets, so that none has to wait for all packets of another. */
 static void test_turns(void **state)
 {
 	const struct tn_pkt *pkt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The file of a NIC: what is right is read, what is wrong is refused. */
+/* The file of a NIC: valid files are read, invalid ones are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void defaults(void **state)
 		assert_string_equal(f.lower[p], "");
 }
 
-/* Ports may stand before their number. */
+/* Ports may be given before their number. */
 static void right(void **state)
 {
 	struct nicfile f;
@@ -67,7 +67,7 @@ static void right(void **state)
 	assert_string_equal(f.lower[3], "eth4");
 }
 
-/* Every port of a NIC of every size has its place. */
+/* Every port of a NIC of every size has its number. */
 static void numbering(void **state)
 {
 	static const char letter[] = "xyzabc";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The parking segment against an array. */
+/* The parking segment compared with an array. */
 #include "tests/unit/seeds.h"
 #include "kernel/core/park.h"
 
@@ -38,7 +38,7 @@ static void on_kept(void *ctx, struct tn_pkt *pkt)
 	s->kept[s->nkept++] = pkt;
 }
 
-/* Is @a before @b among 12-bit numbers, said differently from the core? */
+/* Whether @a is before @b among 12-bit numbers, computed in another way than in the core. */
 static bool before(unsigned int a, unsigned int b)
 {
 	unsigned int steps = 0;
@@ -80,7 +80,7 @@ static void resolve(struct rnd *r, struct tn_park *p, struct shadow *s, struct t
 	expect(r, !gone.head && kept == s->nkept, "all settled");
 }
 
-/* in_vc is the model's own mark of an unresolved packet. */
+/* in_vc marks an unresolved packet in the model. */
 static void park_one(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
@@ -110,7 +110,7 @@ static void park_one(uint64_t seed)
 			expect(&r, q == (s.n ? s.pkt[0] : NULL), "popped");
 			if (!q)
 				continue;
-			p.unresolved -= q->unresolved;	/* the NIC replays none such */
+			p.unresolved -= q->unresolved;	/* the NIC replays no unresolved packet */
 			q->unresolved = 0;
 			memmove(s.pkt, s.pkt + 1, --s.n * sizeof(*s.pkt));
 			tn_queue_push(&idle, q);
@@ -128,7 +128,7 @@ static void test_park(void **state)
 	for_seeds(20, park_one);
 }
 
-/* Who was refused is forgotten when the segment is empty, not sooner. */
+/* A refused packet is forgotten when the segment is empty, not sooner. */
 static void test_full(void **state)
 {
 	struct tn_park p = { .bytes_max = 100000, .full = true, .replaying = 2 };

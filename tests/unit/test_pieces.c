@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Frames in pieces: what fits, and that what does not is not read past its end. */
+/* Frames in pieces: which fit, and that those which do not are not read past their end. */
 #include "tests/flits.h"
 #include "tests/unit/cable.h"
 #include "kernel/core/pieces.h"
@@ -41,7 +41,7 @@ static bool is_cut(const struct tn_seg *seg, unsigned int n, const u8 *at)
 	return false;
 }
 
-/* One more cut, at a byte where there is none. Return: it could be made. */
+/* Makes one more cut, at a byte without one. Return: whether that was possible. */
 static bool cut_at(struct tn_seg *seg, unsigned int *n, const u8 *at)
 {
 	unsigned int i = *n;
@@ -57,7 +57,7 @@ static bool cut_at(struct tn_seg *seg, unsigned int *n, const u8 *at)
 	return true;
 }
 
-/* May a frame be cut before byte @at? By the document, from the beginning. */
+/* Whether a frame may be cut before byte @at, by the document of the wire format. */
 static bool between_parts(const struct frame *f, size_t at)
 {
 	size_t here = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packet queues against an array. */
+/* Packet queues compared with an array. */
 #include "tests/unit/seeds.h"
 #include "kernel/core/pkt.h"
 
@@ -17,7 +17,7 @@ static void queue_one(uint64_t seed)
 		if (rnd_below(&r, 2) && n < PACKETS) {
 			while (in[next])
 				next = (next + 1) % PACKETS;
-			pkt[next].next = &pkt[0];	/* what a former queue left */
+			pkt[next].next = &pkt[0];	/* left over from a former queue */
 			tn_queue_push(&q, &pkt[next]);
 			in[next] = true;
 			shadow[n++] = &pkt[next];

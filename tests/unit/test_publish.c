@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a root makes a table, of which version, and what is in it. A version's colour is that
- * of the fourth before it: if packets of that were about, no sum would prove anything.
+ * When a root makes a table, of which version, and what is in it. A version has the colour of the
+ * fourth before it: if packets of that were in the network, no sum would prove anything.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static struct one_fm o;
 
 /* --- when ------------------------------------------------------------------------------ */
 
-/* Both ends of a cable go into one table; it waits for the second, and then hardly. */
+/* Both ends of a cable go into one table: it waits for the second end, and not much longer. */
 static void ends_of_a_cable(void **state)
 {
 	uint64_t began;
@@ -31,26 +31,26 @@ static void ends_of_a_cable(void **state)
 	one_run(&o, 2 * ONE_MS);
 	assert_int_equal(fm_version(o.fm), 1);
 	one_lose(&o, 2, 1, 9, 3);
-	/* Others may have gone at the same instant. */
+	/* Other cables may have failed at the same instant. */
 	one_run(&o, ONE_MS / 5);
 	assert_int_equal(fm_version(o.fm), 1);
 	assert_int_equal(one_asked(&o, ONE_MS / 2), FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 2);
 	assert_true(o.in_table[1] && o.in_table[2]);
 	assert_false(o.in_table[0] || o.in_table[3]);
-	/* It is told by what came first. */
+	/* The table is named after the first report. */
 	one_finish(&o);
 	assert_int_equal(fm_last(o.fm)->at[FM_AT_DETECTED], began);
 	assert_string_equal(fm_last(o.fm)->cause, "link 1:+x down");
 	assert_int_equal(fm_version(o.fm), 2);
-	/* The second end may never say anything. */
+	/* The second end may never report. */
 	one_lose(&o, 3, 0, 8, 5);
 	assert_int_equal(one_asked(&o, 10 * ONE_MS), FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 3);
 	one_end(&o);
 }
 
-/* A version may begin before the one before it has ended, but not if its colour is about. */
+/* A version may begin before the last one has ended, unless its colour is in the network. */
 static void colours_come_back(void **state)
 {
 	(void)state;
@@ -67,7 +67,7 @@ static void colours_come_back(void **state)
 	one_gets(&o, 1, 1, 1);
 	one_until(&o, FM_STEP_APPLY);
 	assert_int_equal(fm_version(o.fm), 5);
-	/* Version 5 finds all others drained, so three more may begin. */
+	/* Version 5 finds all other colours drained, so three more versions may begin. */
 	one_answer(&o);
 	one_sends(&o, 1, 1, 1);
 	for (uint64_t version = 6; version <= 8; version++)
@@ -89,7 +89,7 @@ static uint64_t version_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 	return first;
 }
 
-/* The first version is higher than any that a node has, and of a colour that none stamps. */
+/* The first version is higher than that of any node, and of a colour that no node stamps. */
 static void versions_of_a_former_root(void **state)
 {
 	(void)state;
@@ -99,12 +99,12 @@ static void versions_of_a_former_root(void **state)
 	assert_int_equal(version_of(6, 3, 6, 6), 8);
 	assert_int_equal(version_of(3, 6, 6, 6), 8);
 	assert_int_equal(version_of(6, 3, 4, 6), 9);
-	assert_int_equal(version_of(6, 3, 4, 5), 7);	/* all are stamped: it is as good as any */
-	assert_int_equal(version_of(7, 7, 0, 7), 8);	/* who has no rows stamps nothing */
+	assert_int_equal(version_of(6, 3, 4, 5), 7);	/* all are in use: each is as good */
+	assert_int_equal(version_of(7, 7, 0, 7), 8);	/* a node without rows stamps no packets */
 	assert_int_equal(version_of(5, 5, 6, 4), 7);
 }
 
-/* Of the other colours nothing is known until the network has drained. */
+/* Nothing is known of the other colours until the network has drained. */
 static void after_a_restart(void **state)
 {
 	(void)state;
@@ -124,7 +124,7 @@ static void after_a_restart(void **state)
 	}
 }
 
-/* In a fabric that begins no colour was ever used. */
+/* In a new fabric no colour was ever used. */
 static void first_versions(void **state)
 {
 	static const uint64_t none[SIZE] = { 0, 0, 0, 0 };
@@ -137,7 +137,7 @@ static void first_versions(void **state)
 	one_end(&o);
 }
 
-/* It comes with rows of a root that nobody else has heard of; they must not be newer. */
+/* A node joins with rows of a root that no other node knows; these must not be newer. */
 static void node_of_another_root(void **state)
 {
 	(void)state;
@@ -170,7 +170,7 @@ static void entries(void **state)
 	}
 	assert_string_equal(e->name, "n2");
 	assert_string_equal(e->address, "2:1");
-	/* A port that never was up has no session to tell of. */
+	/* A port that was never up has no session to report. */
 	o.node[2].row.port[0] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 	one_lose(&o, 2, 1, 9, 3);
 	one_finish(&o);
@@ -179,7 +179,7 @@ static void entries(void **state)
 	assert_int_equal(e->session[1], 9);
 	assert_int_equal(e->seq[1], 3);
 	assert_int_equal(e->serial, o.node[2].row.serial);
-	/* One that is up again is told until it is opened. */
+	/* A port that is up again is in the table until it is opened. */
 	one_mend(&o, 2, 1, 10);
 	one_finish(&o);
 	assert_int_equal(e->fault, 1);
@@ -187,7 +187,7 @@ static void entries(void **state)
 	one_end(&o);
 }
 
-/* Only what is other than in the table at hand, by number, whoever told first. */
+/* Only entries that differ from the present table, by number, whichever node reported first. */
 static void only_what_changed(void **state)
 {
 	(void)state;
@@ -207,7 +207,7 @@ static void only_what_changed(void **state)
 	one_end(&o);
 }
 
-/* A node with cables that fit nowhere is told of, as long as it is there. */
+/* A node whose cables fit no place is reported as long as it is there. */
 static void no_place(void **state)
 {
 	struct one_node *n = &o.node[SIZE];
@@ -255,7 +255,7 @@ static void excluded(void **state)
 	assert_string_equal(fm_last(o.fm)->cause, "included 3:+x");
 	assert_int_equal(fm_version(o.fm), 4);
 	one_end(&o);
-	/* Only the root may, and when there is a table. */
+	/* Only the root may exclude, and only if there is a table. */
 	one_member(&o, SIZE, 1);
 	assert_int_equal(fm_exclude(o.fm, 1, 0, true, o.now), -EPERM);
 	assert_int_equal(fm_flush(o.fm, o.now), -EPERM);

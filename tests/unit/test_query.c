@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Questions carried to other nodes and their answers back, at one node: the connections to the
- * others, and who serves there, are the test's. The clock stands still but for what it lets pass.
+ * Questions that a node passes on, and the answers to them. The test plays the connections to other
+ * nodes and the service at this node. The clock only moves when the test moves it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "tests/unit/clock.h"
 
 #define OWN	5		/* this node */
-#define UP	1		/* connections: two of our own, then two of others to us */
+#define UP	1		/* two connections that we opened, then two that others opened */
 #define UP_TOO	2
 #define LEFT	3
 #define RIGHT	4
@@ -29,7 +29,7 @@ static struct loop *loop;
 static struct loop_timer *due;
 static struct query *query;
 
-/* What went out by a connection. */
+/* What was sent by each connection. */
 static struct sent {
 	int conn;
 	uint8_t type;
@@ -40,7 +40,7 @@ static struct sent {
 
 static unsigned int nsent;
 
-/* --- of svc.c, what query.c calls ------------------------------------------------ */
+/* --- the functions of svc.c that query.c calls ------------------------------------- */
 
 void svc_send(struct svc *svc, int conn, const struct fm_msg *msg)
 {
@@ -63,7 +63,7 @@ void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), v
 
 static bool is_root;
 
-/* What it was asked for, and what the asker was told. */
+/* What this node was asked for, and what the asker got. */
 static struct {
 	unsigned int served, dropped, local, events;
 	bool privileged;
@@ -210,7 +210,7 @@ static void asks(int conn, uint64_t id, const char *to, unsigned int node, bool 
 	comes(conn, FM_MSG_ASK, id, false, text);
 }
 
-/* The @i-th message that went out is this. */
+/* The @i-th message that was sent is this one. */
 static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more, const char *has)
 {
 	assert_true(i < nsent);
@@ -224,7 +224,7 @@ static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more,
 
 /* --- asked by others --------------------------------------------------------------- */
 
-/* To the root by one connection upward, with no more rights and less time than it came with. */
+/* To the root by one connection up, with no more rights and less time than it came with. */
 static void passed_on(void **state)
 {
 	(void)state;
@@ -236,7 +236,7 @@ static void passed_on(void **state)
 	went(0, UP, FM_MSG_ASK, 7, false, "\"node\":9");
 	asks(LEFT, 8, "root", 9, true, 8);
 	went(1, UP, FM_MSG_ASK, 8, false, "\"privileged\":true");
-	/* Only from there an answer is taken, and it goes back the way the question came. */
+	/* An answer is only accepted from there, and goes back the way the question came. */
 	comes(RIGHT, FM_MSG_ANSWER, 7, true, "lies");
 	comes(UP_TOO, FM_MSG_ANSWER, 7, true, "lies");
 	comes(UP, FM_MSG_ANSWER, 9, true, "lies");
@@ -252,7 +252,7 @@ static void passed_on(void **state)
 	assert_int_equal(did.served + did.local, 0);
 }
 
-/* Its time is over: who asked is told, and an answer comes too late. */
+/* Its time is over: the asker is told, and an answer comes too late. */
 static void too_late(void **state)
 {
 	(void)state;
@@ -268,7 +268,7 @@ static void too_late(void **state)
 	assert_int_equal(nsent, 2);
 }
 
-/* The root serves it, with the rights it came with, once. */
+/* The root answers it, with the rights that it came with, once. */
 static void served(void **state)
 {
 	(void)state;
@@ -276,7 +276,7 @@ static void served(void **state)
 	asks(LEFT, 7, "root", 0, false, 800);
 	assert_int_equal(did.served, 1);
 	assert_false(did.privileged);
-	asks(RIGHT, 7, "root", 0, true, 800);	/* the same, another way */
+	asks(RIGHT, 7, "root", 0, true, 800);	/* the same question by another way */
 	assert_int_equal(did.served, 1);
 	assert_int_equal(nsent, 1);
 	went(0, RIGHT, FM_MSG_ANSWER, 7, false, "{}");
@@ -287,7 +287,7 @@ static void served(void **state)
 	went(2, LEFT, FM_MSG_ANSWER, 7, false, "{}");
 	asks(LEFT, 8, "root", 0, true, 800);
 	assert_true(did.privileged);
-	/* Who asked is gone, and the time of another is over: neither is served any more. */
+	/* The asker is gone, or its time is over: neither question is answered any more. */
 	query_conn_down(query, LEFT);
 	assert_int_equal(did.dropped, 1);
 	asks(RIGHT, 9, "root", 0, true, 800);
@@ -299,7 +299,7 @@ static void served(void **state)
 	assert_int_equal(did.dropped, 3);
 }
 
-/* To all: answered here, asked of those below but not of who asks, and ended when they have. */
+/* To all: answered here, passed on to all below but the asker, and ended when they have. */
 static void all(void **state)
 {
 	(void)state;
@@ -314,7 +314,7 @@ static void all(void **state)
 	run_due();
 	assert_int_equal(nsent, 4);
 	went(3, LEFT, FM_MSG_ANSWER, 7, false, "{}");
-	/* To this node it goes no further, to another one it does. */
+	/* A question to this node goes no further, one to another node does. */
 	asks(UP, 8, "node", OWN, false, 800);
 	assert_int_equal(did.local, 2);
 	assert_int_equal(nsent, 6);
@@ -327,7 +327,7 @@ static void all(void **state)
 	went(7, RIGHT, FM_MSG_ASK, 9, false, "\"to\":\"node\"");
 }
 
-/* What is no question gets the end of an answer, and nothing else. */
+/* A malformed question gets the end of an answer, and nothing else. */
 static void malformed(void **state)
 {
 	static const char *const bad[] = {
@@ -370,7 +370,7 @@ static void many(void **state)
 	went(257, UP, FM_MSG_ASK, 2001, false, "root");
 }
 
-/* An event goes up by all own connections until it is at the root. */
+/* An event goes up by all own connections until it reaches the root. */
 static void events(void **state)
 {
 	(void)state;
@@ -399,11 +399,11 @@ static void own_question(void **state)
 	assert_int_equal(nsent, 1);
 	id = sent[0].id;
 	went(0, UP, FM_MSG_ASK, id, false, "\"privileged\":false");
-	asks(RIGHT, id, "root", 0, true, 800);		/* it comes round: not asked again */
+	asks(RIGHT, id, "root", 0, true, 800);		/* it comes back: not asked again */
 	went(1, RIGHT, FM_MSG_ANSWER, id, false, "{}");
 	comes(UP, FM_MSG_ANSWER, id, true, "yes");
 	assert_string_equal(did.reply, "yes");
-	/* Of all: this node's own, and theirs, until all have ended or the time is over. */
+	/* Of all: this node's answer and theirs, until all have ended or time is over. */
 	forget_sent();
 	ask = query_ask(query, ASK_ALL, TORUS_NO_NODE, cmd, true, 1000, &done, &ask);
 	assert_int_equal(nsent, 2);
@@ -425,14 +425,14 @@ static void own_question(void **state)
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 2);
 	assert_int_equal(did.node, OWN);
-	/* Of this node alone nobody else is asked. */
+	/* A question to this node alone is passed to no other. */
 	forget_sent();
 	ask = query_ask(query, ASK_NODE, OWN, cmd, true, 1000, &done, &ask);
 	run_due();
 	assert_int_equal(nsent, 0);
 	assert_int_equal(did.items, 3);
 	assert_int_equal(did.ends, 2);
-	/* Of another one it is those below. */
+	/* A question to another node is passed to those below. */
 	did.local = 0;
 	ask = query_ask(query, ASK_NODE, OWN + 1, cmd, true, 1000, &done, &ask);
 	assert_int_equal(did.local, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The windows of relayed packets by themselves; NICs as relays are in test_via.c. */
+/* The windows of relayed packets by themselves; test_via.c tests NICs as relays. */
 #include "tests/unit/seeds.h"
 #include "kernel/core/relay.h"
 
@@ -48,7 +48,7 @@ static void ends_arrive(struct rnd *r, struct ends *e)
 	gen = e->to[to][--e->n[to]];
 	if (tn_relay_ended(&e->at[to], &(struct tn_via) { .payer = 0, .gen = gen }))
 		ends_tell(r, e, to, gen);
-	else	/* only of a generation gone by */
+	else	/* ignored unless of the present generation */
 		expect(r, gen != e->gen, "not counted");
 }
 
@@ -93,7 +93,7 @@ static void window_one(uint64_t seed)
 		case 2:
 			ends_hear(&r, &e);
 			break;
-		default:	/* what is under way is of the past, or is lost */
+		default:	/* the window begins anew, or packets are lost */
 			if (rnd_below(&r, 4))
 				break;
 			for (u32 to = 1; to < NODES; to++)
@@ -105,7 +105,7 @@ static void window_one(uint64_t seed)
 		expect(&r, ends_live(&e) <= e.at[0].out && e.at[0].out <= e.at[0].window,
 		       "step %d: %u under way, %u known", i, ends_live(&e), e.at[0].out);
 	}
-	/* Whoever is asked at last tells all. */
+	/* The node that is asked last answers for all packets. */
 	while (ends_live(&e))
 		ends_arrive(&r, &e);
 	for (u32 i = 0; i < 2 * NODES && e.at[0].out; i++) {
@@ -125,7 +125,7 @@ static void test_windows(void **state)
 	for_seeds(200, window_one);
 }
 
-/* Asked is who has been mute from one look to the next, each in turn. */
+/* The nodes without news from one look to the next are asked, each in turn. */
 static void test_ask(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -149,7 +149,7 @@ static void test_ask(void **state)
 	assert_int_equal(tn_relay_ask(&r, 4096), TORUS_NO_NODE);
 }
 
-/* One packet is enough to be asked about; the cursor comes round to node 0. */
+/* One packet is enough to be asked about; the search wraps around to node 0. */
 static void test_ask_single(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -176,7 +176,7 @@ static bool ended(struct tn_relay *r, u32 payer, u32 gen)
 	return tn_relay_ended(r, &(struct tn_via) { .payer = payer, .gen = gen });
 }
 
-/* What is told counts if it is news of this generation, and of no more than was sent. */
+/* A report counts if it is news of this generation, and of no more packets than were sent. */
 static void test_lies(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -196,7 +196,7 @@ static void test_lies(void **state)
 	assert_int_equal(r.out, 6);
 	assert_true(tn_relay_acked(&r, 1, 7, 3));
 	assert_int_equal(r.out, 3);
-	/* The same again, less, and more than is left. */
+	/* The same again, less, and more than are left. */
 	assert_false(tn_relay_acked(&r, 1, 7, 3));
 	assert_false(tn_relay_acked(&r, 1, 7, 2));
 	assert_false(tn_relay_acked(&r, 1, 7, 6));
@@ -210,7 +210,7 @@ static void test_lies(void **state)
 	assert_true(ended(&r, NODES - 1, 7));
 }
 
-/* Generations are compared around their circle, and only the present one is told of. */
+/* Generations wrap around, and only the present one is reported. */
 static void test_generations(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -230,7 +230,7 @@ static void test_generations(void **state)
 	assert_int_equal(tn_relay_count(&r, 2, 2), 0);
 }
 
-/* When to ask is forgotten with the last packet, how often with any news. */
+/* The time to ask is forgotten with the last packet, the interval with any news. */
 static void test_timers(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -259,7 +259,7 @@ static void test_timers(void **state)
 	assert_int_equal(peer[4].sent, 0);
 }
 
-/* A relay has room for the windows of all, even if less was asked for. */
+/* A relay has room for the windows of all nodes, even if fewer packets were asked for. */
 static void test_capacity(void **state)
 {
 	static const struct { u32 packets, window; } sizes[] = {
@@ -277,9 +277,9 @@ static void test_capacity(void **state)
 	}
 }
 
-/* --- the books, call by call -------------------------------------------------------- */
+/* --- the counters, call by call ------------------------------------------------------ */
 
-/* Another generation: nothing of the window is left, at any node, and nowhere else. */
+/* A new generation: the window is empty, at all nodes, and other windows do not change. */
 static void test_renew(void **state)
 {
 	static struct tn_relay_peer peer[NODES + 1];
@@ -298,19 +298,19 @@ static void test_renew(void **state)
 	peer[1].ended = 4;
 	r.asks = 3;
 	r.ask_at = 5;
-	tn_relay_renew(&r, 0);			/* it is */
+	tn_relay_renew(&r, 0);			/* the present one */
 	assert_true(r.out == 2 && r.asks == 3);
 	tn_relay_renew(&r, 7);
 	assert_true(!r.out && !r.used && !r.asks && r.ask_at == ~0ull && r.gen == 7);
 	for (u32 node = 0; node < NODES; node++)
 		assert_true(!peer[node].sent && !peer[node].acked);
-	assert_int_equal(peer[1].ended, 4);	/* of the other's window */
+	assert_int_equal(peer[1].ended, 4);	/* of the other window */
 	assert_int_equal(peer[NODES].sent, 0xa5a5a5a5);
 	tn_relay_init(&r, peer, NODES, NODES - 1);
 	assert_true(r.window == 1 && r.capacity == NODES);
 }
 
-/* Of those that told nothing new since the last look, one after the other is asked. */
+/* Of the nodes without news since the last look, one after the other is asked. */
 static void test_mute(void **state)
 {
 	struct tn_relay_peer peer[NODES];
@@ -319,7 +319,7 @@ static void test_mute(void **state)
 	(void)state;
 	tn_relay_init(&r, peer, NODES, 10 * NODES);
 	assert_int_equal(tn_relay_ask(&r, 3), TORUS_NO_NODE);
-	assert_int_equal(r.cursor, 0);		/* nobody owes anything */
+	assert_int_equal(r.cursor, 0);		/* no node owes a report */
 	for (u32 node = 1; node < 4; node++) {
 		struct tn_pkt pkt = { .via = { .dst = node } };
 
@@ -329,14 +329,14 @@ static void test_mute(void **state)
 	assert_true(tn_relay_acked(&r, 2, 0, 1));	/* before the first look */
 	assert_int_equal(tn_relay_ask(&r, NODES), TORUS_NO_NODE);
 	assert_int_equal(tn_relay_ask(&r, NODES), 1);
-	assert_true(tn_relay_acked(&r, 2, 0, 2));	/* all */
+	assert_true(tn_relay_acked(&r, 2, 0, 2));	/* all of them */
 	assert_int_equal(tn_relay_ask(&r, 1), TORUS_NO_NODE);
 	assert_int_equal(tn_relay_ask(&r, 1), 3);
 	assert_int_equal(tn_relay_ask(&r, NODES), 1);
 	assert_int_equal(tn_relay_ask(&r, NODES), 3);
 }
 
-/* A count that is old, of another generation, or more than was sent opens nothing. */
+/* A count that is old, of another generation, or larger than what was sent frees nothing. */
 static void test_acked(void **state)
 {
 	struct tn_relay_peer peer[NODES];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Retry, each protocol: a sender and a receiver joined by a wire that loses,
- * damages, doubles and delays; the model is the list of what was pushed. What a
- * wire may do to a few packets is tried exhaustively in test_retry_*.c.
+ * Each retry protocol: a sender and a receiver joined by a wire that loses, damages, doubles and
+ * delays; the model is the list of pushed packets. test_retry_*.c try exhaustively what a wire may
+ * do to a few packets.
  */
 #include "tests/unit/seeds.h"
 #include "kernel/core/retry.h"
@@ -109,7 +109,7 @@ static void receive(struct pair *p)
 	if (!wire_get(&p->fwd, &f))
 		return;
 	if (f.damaged) {
-		/* The header cannot be trusted: the last good generation. */
+		/* The header cannot be trusted: use the last good generation. */
 		if (tn_retry_error(&p->b, p->b.rx.gen_seen))
 			p->news++;
 		return;
@@ -148,7 +148,7 @@ static void acknowledged(struct pair *p)
 	expect(&p->r, p->acked <= p->accepted, "released before accepted");
 }
 
-/* The RETRY buffer is exactly the ids from acked on. */
+/* The RETRY buffer has exactly the ids from acked on. */
 static void buffer_right(struct pair *p)
 {
 	struct tn_pkt *pkt = p->a.tx.sent.head;
@@ -225,7 +225,7 @@ static void test_lossy(void **state)
 	for_seeds(120, lossy_one);
 }
 
-/* On a perfect wire nothing is ever sent twice. */
+/* On a perfect wire no packet is ever sent twice. */
 static void clean(unsigned int protocol)
 {
 	static struct pair p;
@@ -259,7 +259,7 @@ static void test_clean(void **state)
 		clean(protocol);
 }
 
-/* Angara: one error costs one going back, however often E is repeated. */
+/* Angara: one error makes the sender go back once, however often E is repeated. */
 static void test_one_error_one_back(void **state)
 {
 	static struct pair p;
@@ -287,7 +287,7 @@ static void test_one_error_one_back(void **state)
 	}
 	assert_int_equal(backs, 1);
 	assert_int_equal(p.a.tx.tries, 1);
-	/* The replay's first packet is hit again: noticed at the second. */
+	/* The first packet of the replay is hit, too: noticed at the second. */
 	for (int i = 0; i < 10; i++)
 		transmit(&p);
 	assert_true(wire_get(&p.fwd, &f));
@@ -298,7 +298,7 @@ static void test_one_error_one_back(void **state)
 	assert_int_equal(f.h.gen_echo, p.a.tx.gen);
 }
 
-/* An RSEQ for what was never sent is a lie; an old one is only old. */
+/* An RSEQ of a packet that was never sent is a lie; an old one is only old. */
 static void test_acks(void **state)
 {
 	struct tn_pkt pkt[20] = { 0 };
@@ -312,7 +312,7 @@ static void test_acks(void **state)
 	assert_int_equal(tn_retry_ack(&tx, 4094, &done, 1), TN_ACK_STALE);
 	for (int i = 0; i < 20; i++)
 		tn_retry_push(&tx, &pkt[i], 1);
-	/* In the buffer, not yet on the wire. */
+	/* In the buffer, but not yet on the wire. */
 	assert_int_equal(tn_retry_ack(&tx, 0, &done, 1), TN_ACK_LIE);
 	for (int i = 0; i < 10; i++)
 		assert_false(tn_retry_sending(&tx, 2));
@@ -322,14 +322,14 @@ static void test_acks(void **state)
 	assert_int_equal(tn_retry_ack(&tx, 8, &done, 2), TN_ACK_STALE);
 	assert_int_equal(done.count, 10);
 	assert_int_equal(tx.tx.sent.count, 10);
-	/* Going back when the oldest was not sent yet replays nothing. */
+	/* Going back when even the oldest packet was not sent yet replays nothing. */
 	assert_true(tn_retry_back(&tx));
 	assert_false(tn_retry_sending(&tx, 3));
 	assert_true(tn_retry_back(&tx));
 	assert_true(tn_retry_sending(&tx, 3));
 }
 
-/* An acknowledgement in the middle of a replay skips what it covers. */
+/* An acknowledgement in the middle of a replay skips the packets that it covers. */
 static void test_ack_in_replay(void **state)
 {
 	struct tn_pkt pkt[8] = { 0 };
@@ -358,10 +358,10 @@ static const struct tn_retry_ops *const protocols[] = {
 };
 
 /*
- * A retraining in the midst of it all: packets sent and not acknowledged, a window that
- * errors made small and that is full, an error of the other direction seen and reported.
- * Afterwards everything goes again from the oldest packet on, and no end holds a
- * complaint, or a turn of generations, of before.
+ * A retraining at the worst time: packets were sent and not acknowledged, errors have made the
+ * window small and it is full, an error of the other direction was noticed and reported. Afterwards
+ * all packets are sent again from the oldest on, and no end remembers an earlier error report or
+ * generation.
  */
 static void test_resume(void **state)
 {
@@ -398,7 +398,7 @@ static void test_resume(void **state)
 			assert_true(tn_retry_ready(&r));
 			assert_true(tn_retry_sending(&r, 4));
 		}
-		/* PCI Express and BlueGene/L count tries in vain through retrainings. */
+		/* PCI Express and BlueGene/L count attempts without progress across retrainings. */
 		assert_int_equal(r.tx.tries, ops->remind ? 0 : 31);
 		assert_int_equal(r.tx.since, 4);
 		assert_false(tn_retry_urgent(&r));
@@ -410,14 +410,14 @@ static void test_resume(void **state)
 			h.rseq = 0;				/* and heard for the first time */
 			assert_int_equal(tn_retry_hear(&r, &h, &done, 5), TN_HEARD_OK);
 		}
-		/* The first error after it is news, and is reported in full. */
+		/* The first error after that is news, and is reported fully. */
 		assert_true(tn_retry_error(&r, 0));
 		if (ops == &tn_retry_hippi)
 			assert_int_equal(r.owed, 2);
 	}
 }
 
-/* Who goes back in vain counts it; the first packet after a pause has a clean record. */
+/* Going back without progress is counted; the first packet after a pause starts at 0. */
 static void test_tries(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -443,12 +443,12 @@ static void test_tries(void **state)
 	assert_int_equal(tn_retry_ack(&r, 1, &done, 50), TN_ACK_OK);
 	assert_int_equal(r.tx.tries, 0);
 	assert_int_equal(r.tx.since, 50);
-	/* One more does not move the clock of those that wait. */
+	/* One more packet does not change the time of those that wait. */
 	tn_retry_push(&r, &pkt[2], 60);
 	assert_int_equal(r.tx.since, 50);
 }
 
-/* The window: a quarter off what was on the wire, a quarter of what is covered back. */
+/* The window: less a quarter of what was on the wire, plus a quarter of what is covered. */
 static void test_window(void **state)
 {
 	static struct tn_pkt pkt[400];
@@ -476,7 +476,7 @@ static void test_window(void **state)
 			tn_retry_sending(&r, 2);
 	}
 	assert_int_equal(n, TN_RETRY_WINDOW_MIN);
-	/* However much is acknowledged, it is never wider than a buffer is. */
+	/* However many are acknowledged, the window is never larger than the buffer. */
 	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
 	for (n = 0; n < 400; n++) {
 		tn_retry_push(&r, &pkt[n], 1);
@@ -486,7 +486,7 @@ static void test_window(void **state)
 	assert_int_equal(r.tx.window, 4 * TN_RETRY_MAX);
 }
 
-/* The round trip is that of one packet at a time, never of one that was sent again. */
+/* The round trip is measured with one packet at a time, never with one that was sent again. */
 static void test_rtt(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -497,11 +497,11 @@ static void test_rtt(void **state)
 	tn_retry_start(&r, &tn_retry_angara, 0, 0, 1);
 	for (unsigned int n = 0; n < 6; n++)
 		tn_retry_push(&r, &pkt[n], 1);
-	tn_retry_sending(&r, 100);		/* this one is timed, */
-	tn_retry_sending(&r, 1000);		/* not this one */
+	tn_retry_sending(&r, 100);		/* this one is measured, */
+	tn_retry_sending(&r, 1000);		/* this one is not */
 	tn_retry_ack(&r, 1, &done, 900);
 	assert_int_equal(r.tx.rtt, 100);
-	tn_retry_sending(&r, 2000);		/* the next that goes */
+	tn_retry_sending(&r, 2000);		/* the next one that is sent */
 	tn_retry_ack(&r, 2, &done, 2100);	/* does not cover it */
 	assert_int_equal(r.tx.rtt, 100);
 	tn_retry_ack(&r, 3, &done, 2900);

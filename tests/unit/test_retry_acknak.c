@@ -57,7 +57,7 @@ static void test_nak_scheduled(void **state)
 	dllp = answer();
 	assert_int_equal(dllp.e, 1);
 	assert_int_equal(dllp.rseq, 1);			/* the last good one */
-	assert_int_equal(answer().e, 0);		/* a NAK goes once */
+	assert_int_equal(answer().e, 0);		/* a NAK is sent once */
 	assert_int_equal(tn_retry_hear(&a, &dllp, &done, 2), TN_HEARD_BACK);
 	assert_int_equal(done.count, 2);
 	assert_ptr_equal(a.tx.next, &pkt[2]);
@@ -65,7 +65,7 @@ static void test_nak_scheduled(void **state)
 	tn_retry_accept(&b, &h[2]);
 	assert_true(tn_retry_error(&b, 0));
 	assert_int_equal(answer().rseq, 2);
-	/* What it misses comes before the NAK went: there is nothing to complain of. */
+	/* The missing packet comes before the NAK was sent: there is no error to report. */
 	assert_int_equal(tn_retry_check(&b, &h[3]), TN_RX_ACCEPT);
 	tn_retry_accept(&b, &h[3]);
 	assert_true(tn_retry_error(&b, 0));
@@ -74,7 +74,7 @@ static void test_nak_scheduled(void **state)
 	assert_int_equal(answer().e, 0);
 }
 
-/* A header of data says nothing of the other direction. */
+/* A data header acknowledges nothing of the other direction. */
 static void test_separate(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -104,7 +104,7 @@ static void test_late_nak(void **state)
 	assert_int_equal(done.count, 3);
 	assert_int_equal(tn_retry_hear(&a, &late, &done, 2), TN_HEARD_OK);
 	assert_int_equal(a.tx.tries, 0);
-	late.rseq = 2;			/* the same number is news: a NAK */
+	late.rseq = 2;			/* the same number is news in a NAK */
 	assert_int_equal(tn_retry_hear(&a, &late, &done, 2), TN_HEARD_BACK);
 }
 

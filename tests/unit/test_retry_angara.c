@@ -8,7 +8,7 @@ static void test_masks(void **state)
 	masks_all(&tn_retry_angara);
 }
 
-/* One hit anywhere costs one going back: no timer, one round trip sent again. */
+/* One hit anywhere makes the sender go back once: no timer, one round trip is sent again. */
 static void test_one_hit(void **state)
 {
 	struct masks m = { .ops = &tn_retry_angara, .hit = HIT_DAMAGED, .bits = 1, .packets = 16,
@@ -17,11 +17,11 @@ static void test_one_hit(void **state)
 
 	(void)state;
 	assert_int_equal(cost.timeouts, 0);
-	/* The clean history sends 16; the other one the 7 of a round trip again. */
+	/* The clean history sends 16 packets; the other one sends the 7 of a round trip again. */
 	assert_in_range(cost.sent, 33, 32 + 2 * 3 + 1);
 }
 
-/* Of a link that has sent all and been told so: what the other end may still say. */
+/* A link that has sent all packets and has all acknowledged: what the other end may still send. */
 static void test_idle(void **state)
 {
 	struct tn_hdr h = { .type = TN_IDLE, .e = 1 };
@@ -31,21 +31,21 @@ static void test_idle(void **state)
 
 	(void)state;
 	tn_retry_start(&r, &tn_retry_angara, 10, 20, 1);
-	/* It complains, and there is nothing to send again: it is told where we are. */
+	/* It reports an error, and there is nothing to send again: it gets the next number. */
 	h.rseq = 10;
 	h.tseq = 20;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_ASK);
-	/* What it sends next is not what is expected: something is missing. */
+	/* Its next packet is not the expected one: a packet is missing. */
 	assert_true(tn_retry_error(&r, 0));
 	assert_false(tn_retry_error(&r, 0));
 	assert_int_equal(r.rx.e_gen, 0);
-	tn_retry_remind(&r);	/* if it went back meanwhile, it knows no complaint of before */
+	tn_retry_remind(&r);	/* if it went back meanwhile, it knows no earlier report */
 	assert_int_equal(r.rx.e_gen, 1);
 	h.e = 0;
 	h.tseq = 21;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
 	assert_true(r.rx.ignoring);
-	/* Only an IDLE says what goes next; a packet says what it is itself. */
+	/* Only an IDLE has the number of the next packet; other packets have their own. */
 	h.type = TN_DATA;
 	h.tseq = 20;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
@@ -53,7 +53,7 @@ static void test_idle(void **state)
 	h.type = TN_IDLE;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);
 	assert_false(r.rx.ignoring);
-	/* A complaint with an answer that is older than others says nothing. */
+	/* An error report with an older acknowledgement than others is ignored. */
 	tn_retry_push(&r, &pkt, 1);
 	tn_retry_sending(&r, 1);
 	h.e = 1;
@@ -62,11 +62,11 @@ static void test_idle(void **state)
 	assert_int_equal(r.tx.tries, 0);
 	h.rseq = 10;
 	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_BACK);
-	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);	/* the same complaint */
+	assert_int_equal(tn_retry_hear(&r, &h, &done, 1), TN_HEARD_OK);	/* the same report */
 	assert_int_equal(r.tx.tries, 1);
 }
 
-/* The RETRY buffer holds at most half of what numbers of 12 bits tell apart. */
+/* The RETRY buffer holds at most half of what 12-bit numbers can tell apart. */
 static void test_limit(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* BlueGene/L: every history of a bad wire, and what a number says that comes again. */
+/* BlueGene/L: every history of a bad wire, and the meaning of a repeated number. */
 #include "tests/unit/retrymasks.h"
 
 static void test_masks(void **state)
@@ -51,7 +51,7 @@ static void accept(struct tn_hdr h)
 	tn_retry_accept(&b, &h);
 }
 
-/* Numbers on the wire go round from 254 to 0; 255 is none of them. */
+/* Numbers on the wire wrap from 254 to 0; 255 is not used. */
 static void test_circle(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -68,7 +68,7 @@ static void test_circle(void **state)
 	}
 }
 
-/* As many as may be outstanding, and all covered by one answer. */
+/* As many unacknowledged packets as allowed, all covered by one answer. */
 static void test_most(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -82,7 +82,7 @@ static void test_most(void **state)
 		assert_in_range(most, 100, 127);
 		for (unsigned int k = 0; k < most; k++)
 			h[k] = sent(i + k);
-		/* The last of them overtakes the others. */
+		/* The last one overtakes the others. */
 		assert_int_equal(tn_retry_check(&b, &(struct tn_hdr) { .tseq = h[most - 1].tseq }),
 				 TN_RX_AHEAD);
 		for (unsigned int k = 0; k < most; k++)
@@ -94,7 +94,7 @@ static void test_most(void **state)
 	}
 }
 
-/* An answer once; after an error twice in all; then none until it comes. */
+/* One answer; after an error two in total; then none until the packet comes. */
 static void test_answers(void **state)
 {
 	struct tn_hdr h[4];
@@ -113,7 +113,7 @@ static void test_answers(void **state)
 	assert_false(tn_retry_error(&b, 0));
 	assert_int_equal(answer(), 255);
 	accept(h[1]);
-	assert_true(tn_retry_error(&b, 0));	/* before 2 was ever said */
+	assert_true(tn_retry_error(&b, 0));	/* before number 2 was ever acknowledged */
 	assert_int_equal(answer(), 2);
 	assert_true(tn_retry_urgent(&b));
 	assert_int_equal(answer(), 2);
@@ -121,7 +121,7 @@ static void test_answers(void **state)
 	assert_int_equal(answer(), 255);
 }
 
-/* The second time is a NAK, even of a number that was never acknowledged before. */
+/* The second answer is a NAK, even of a number that was never acknowledged before. */
 static void test_twice_is_nak(void **state)
 {
 	struct tn_queue done = { 0 };
@@ -144,8 +144,8 @@ static void test_twice_is_nak(void **state)
 }
 
 /*
- * Found by the masks under the source's own rule: both answers to the last packet
- * are lost, its replays are behind, and the receiver had nothing more to say.
+ * Found by the masks under the source's own rule: both answers to the last packet are lost, its
+ * replays are behind, and the receiver had no more answers to send.
  */
 static void test_behind_is_answered(void **state)
 {
@@ -157,7 +157,7 @@ static void test_behind_is_answered(void **state)
 	h = sent(0);
 	accept(h);
 	answer();				/* lost */
-	for (int i = 1; i <= 6; i++) {	/* lost, lost, and heard at last */
+	for (int i = 1; i <= 6; i++) {	/* lost, lost, and received at last */
 		struct tn_hdr again = h;
 
 		assert_int_equal(tn_retry_check(&b, &again), TN_RX_BEHIND);
@@ -166,7 +166,7 @@ static void test_behind_is_answered(void **state)
 	}
 	assert_int_equal(told(1, &done), TN_HEARD_OK);
 	assert_int_equal(done.count, 1);
-	/* Once something new has come, being stuck is a thing of the past. */
+	/* Once a new packet has come, the lost answers do not matter any more. */
 	h = sent(1);
 	accept(h);
 	answer();
@@ -179,9 +179,9 @@ static void test_behind_is_answered(void **state)
 }
 
 /*
- * Found by fabricsim: every packet behind was answered, each answer was a NAK to
- * its sender, and each NAK brought more that were behind: 3 million times going
- * back for 1000 packets.
+ * Found by fabricsim: every packet behind was answered, each answer was a NAK for its sender,
+ * and each NAK caused more packets that were behind: the sender went back 3 million times for
+ * 1000 packets.
  */
 static void test_no_storm(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The router's choice, hop by hop, against a shadow that makes the whole list of
- * hops of a header at once.
+ * The router's choice, hop by hop, compared with a model that computes all hops of a header at
+ * once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void shadow_run(const struct torus_shape *s, struct torus_coords at,
 			 s->size[p->last % s->ndims]);
 	if (p->first != 15)
 		shadow_go(s, h, &at, p->first);
-	/* A dimension that was finished stays so: one pass in order will do. */
+	/* A dimension that was finished is never entered again: one pass in order is enough. */
 	for (dir = 0; dir < 2u * s->ndims; dir++)
 		while (p->dir >> dir & 1 && at.c[dir % s->ndims] != goal.c[dir % s->ndims])
 			shadow_go(s, h, &at, dir);
@@ -123,7 +123,7 @@ static void test_random_headers(void **state)
 	}
 }
 
-/* Headers that no manager makes: nothing but an answer may come of them. */
+/* Headers that no manager makes: the router must still return a valid answer. */
 static void test_garbage(void **state)
 {
 	uint64_t seed = random_seed(2);
@@ -163,7 +163,7 @@ static void test_garbage(void **state)
 	}
 }
 
-/* An adaptive packet may go where its header does not say: nothing changes then. */
+/* An adaptive packet may leave by a port that its header does not name: then nothing changes. */
 static void test_leave_elsewhere(void **state)
 {
 	struct torus_shape s = { 2, { 4, 4, 1, 1, 1, 1 } };
@@ -175,7 +175,7 @@ static void test_leave_elsewhere(void **state)
 	assert_memory_equal(&path, &was, sizeof(path));
 	tn_route_leave(&s, &at, &path, 0);
 	assert_int_equal(path.first, TORUS_ROW_NO_STEP);
-	/* +y is the last step, but at 0,0 it is not yet its turn. */
+	/* +y is the last step, but at 0,0 its turn has not come yet. */
 	tn_route_leave(&s, &at, &path, 1);
 	assert_int_equal(path.last, 1);
 	at.c[0] = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Routing without enough memory: each request for memory is refused in its turn. What was
- * asked for then fails as <torus/route.h> says, nothing is leaked, and what is left goes on
- * to be right. And how much memory is taken when there is enough.
+ * Routing without enough memory: each request for memory is refused in turn. The call then fails as
+ * <torus/route.h> says, nothing leaks, and later calls give right results. Also, how much memory is
+ * used when there is enough.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #include "tests/unit/random.h"
 
 #define NODES_MAX 256
-#define MORE 1000		/* than any call asks for memory */
+#define MORE 1000		/* more than the requests for memory of any call */
 
 static struct torus_shape shape_of(const char *text)
 {
@@ -28,7 +28,7 @@ static struct torus_shape shape_of(const char *text)
 	return s;
 }
 
-/* Exclusions at random, so many that some destinations are reached through relays only. */
+/* Random exclusions, so many that some destinations are only reached through relays. */
 static void exclude(const struct torus_shape *s, uint16_t *excluded, unsigned int n,
 		    uint64_t *seed)
 {
@@ -63,14 +63,14 @@ static void test_health(void **state)
 		assert_int_equal(memory_blocks(), before);
 	}
 	assert_in_range(n, 3, MORE - 1);
-	/* What is behind the last node's is asked by nobody. */
+	/* Past the last node there is no memory to read. */
 	assert_false(torus_health_disagree(h, torus_nodes(&s), 0));
 	assert_true(torus_health_cut(h, torus_nodes(&s), 0));
 	torus_health_free(h);
 	assert_int_equal(memory_blocks(), before);
 }
 
-/* A change that finds no memory is none; the same again, with memory, is one. */
+/* A change that gets no memory changes nothing; the same change, with memory, succeeds. */
 static void test_changes(void **state)
 {
 	struct torus_shape s = shape_of("8x8x4");
@@ -100,7 +100,7 @@ static void test_changes(void **state)
 		assert_int_equal(ret, 3);
 		assert_int_equal(torus_health_faults(h, NULL), faults + 3);
 	}
-	/* What it knows of excluded cables has room that doubles. */
+	/* The array of excluded cables doubles when it is full. */
 	assert_in_range(refused, 2, 8);
 	for (node = 0; node < torus_nodes(&s); node++)
 		assert_int_equal(torus_health_set(h, node, 0, changed), 3);
@@ -116,7 +116,7 @@ static void test_components(void **state)
 	unsigned int n, failed = 0;
 
 	(void)state;
-	/* 1 and 2 apart from 0 and 3, in both rings. */
+	/* 1 and 2 are separated from 0 and 3, in both rings. */
 	excluded[0] = excluded[2] = excluded[4] = excluded[6] = 1;
 	for (n = 1; n < MORE; n++) {
 		assert_int_equal(torus_health_new(&s, excluded, &h), 0);
@@ -128,7 +128,7 @@ static void test_components(void **state)
 			if (lowest != TORUS_NO_NODE)
 				assert_int_equal(lowest, i % 4 == 1 || i % 4 == 2);
 		}
-		/* Of all questions one was refused, if any. */
+		/* At most one of all calls was refused. */
 		assert_int_equal(failed, memory_failed() ? n : n - 1);
 		torus_health_free(h);
 		if (failed < n)
@@ -137,7 +137,7 @@ static void test_components(void **state)
 	assert_in_range(n, 2, MORE - 1);
 }
 
-/* Rows of node 5 in one of three ways. */
+/* Computes the rows of node 5 in one of three ways. */
 static int rows_by(unsigned int way, const struct torus_shape *s, const uint16_t *excluded,
 		   struct torus_health *h, uint64_t *rows)
 {
@@ -158,7 +158,7 @@ static int rows_by(unsigned int way, const struct torus_shape *s, const uint16_t
 	return 0;
 }
 
-/* Rows are right, or they are refused: a search may do without some of its memory. */
+/* Rows are right, or the call fails: a search may do without some of its memory. */
 static void test_rows(void **state)
 {
 	struct torus_shape s = shape_of("4x4x4");
@@ -195,8 +195,8 @@ static void test_rows(void **state)
 }
 
 /**
- * struct follower - rows that follow a health, and a driver's copy of them, to which only
- * the ranges are written that an update tells
+ * struct follower - rows that are updated with a health, and a driver's copy of them, which only
+ * gets the ranges that an update returns
  */
 struct follower {
 	struct torus_shape shape;
@@ -227,7 +227,7 @@ static void check(const struct follower *f, uint32_t from)
 	torus_health_free(h);
 }
 
-/* A node without any cable; its rows are made anew each time. */
+/* A node without any cable; its rows are always computed anew. */
 static bool alone(const struct follower *f, uint32_t from)
 {
 	for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
@@ -237,8 +237,8 @@ static bool alone(const struct follower *f, uint32_t from)
 }
 
 /*
- * Some nodes say something new; the update is refused its request @n, and if it fails for
- * that, the next one, which is told of no cable at all, is not. Return: whether it failed.
+ * Some nodes exclude other cables; request @n of the update is refused. If the update fails, the
+ * next one, which is given no cables, does not. Return: whether it failed.
  */
 static bool update(struct follower *f, uint32_t from, unsigned int n, uint64_t *seed)
 {
@@ -265,13 +265,13 @@ static bool update(struct follower *f, uint32_t from, unsigned int n, uint64_t *
 		assert_int_equal(torus_routes_update(f->routes, changed, 0, &range, &ranges), 0);
 	take(f, range, ranges);
 	check(f, from);
-	/* Nothing new is nothing to be told. */
+	/* Without a change there is nothing to write. */
 	assert_int_equal(torus_routes_update(f->routes, changed, 0, &range, &ranges), 0);
 	assert_true(ranges == 0 || alone(f, from));
 	return err;
 }
 
-/* After a failure the next update makes all rows, and tells of all of them. */
+/* After a failure the next update computes all rows, and returns all of them as changed. */
 static void test_updates(void **state)
 {
 	uint64_t seed = random_seed(3);
@@ -330,7 +330,7 @@ static void test_verify(void **state)
 	assert_true(found.pairs > 0);
 }
 
-/* Of a torus so large that what each node takes is all that counts. */
+/* In so large a torus only the memory for each node matters. */
 static void test_bytes_of_a_node(void **state)
 {
 	struct torus_shape s = shape_of("32x16x16");
@@ -341,10 +341,10 @@ static void test_bytes_of_a_node(void **state)
 	(void)state;
 	assert_int_equal(torus_health_new(&s, NULL, &h), 0);
 	health = memory_bytes() - before;
-	/* What it says, and in three dimensions a bit of a hurt ring and one of a cable. */
+	/* What nodes exclude, and in three dimensions a bit per broken ring and per cable. */
 	assert_true(health < 8 * nodes);
 	assert_int_equal(torus_routes_new(h, 77, TORUS_ROUTES_RELAY, &r), 0);
-	/* Nothing but the rows, until something is excluded. */
+	/* Nothing but the rows, until a cable is excluded. */
 	assert_true(memory_bytes() - before - health < 8 * nodes + 1024);
 	torus_routes_free(r);
 	torus_health_free(h);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tori at saturation: no deadlock, no loss, order, bubbles. */
+/* Tori at saturation: no deadlock, no loss, packets in order, bubbles kept. */
 #include "tests/unit/fabric.h"
 
 #define MS 1000000ull
@@ -14,7 +14,7 @@ static void tight(struct fabric *t)
 	t->max_flits = rnd_below(&t->r, 4) ? 4 : t->params.payload_max / TN_FLIT;
 }
 
-/* More is offered than can be carried, with the fewest buffers there may be. */
+/* More packets are offered than the torus can carry, with the smallest number of buffers. */
 static void saturate(uint64_t seed, const char *shape, u64 ns)
 {
 	fabric_start_tuned(&f, seed, shape, tight);
@@ -77,7 +77,7 @@ static void test_six_dimensions(void **state)
 	shapes(s, ARRAY_SIZE(s), 3, 10 * MS);
 }
 
-/* Everybody sends to one node, whose host is slow. */
+/* All nodes send to one node, whose host is slow. */
 static void test_hot_spot(void **state)
 {
 	(void)state;
@@ -93,7 +93,7 @@ static void test_hot_spot(void **state)
 	fabric_end(&f);
 }
 
-/* A single node is a torus too: it talks to itself. */
+/* A single node is a torus too: it sends to itself. */
 static void test_single(void **state)
 {
 	(void)state;
@@ -124,7 +124,7 @@ static void lossy_one(uint64_t seed)
 	fabric_end(&f);
 }
 
-/* Bad cables everywhere cost time, not packets. */
+/* Bad cables everywhere cause delays, but no loss. */
 static void test_lossy_cables(void **state)
 {
 	(void)state;
@@ -159,8 +159,8 @@ static void often_alive(struct fabric *t)
 }
 
 /*
- * Hosts that take nothing for longer than silence takes: everything comes to a stand, links stay up and say how long
- * they have waited; when the hosts take again, all of it arrives and nobody waits.
+ * Hosts that take no packet for longer than silence: traffic stops, links stay up and report how
+ * long they have waited; when the hosts take packets again, all packets arrive and no link waits.
  */
 static void wait_long(uint64_t seed)
 {
@@ -185,7 +185,7 @@ static void test_waiting(void **state)
 	for_seeds(2, wait_long);
 }
 
-/* What waits for a peer that frees nothing is parked when the link is given up. */
+/* Packets for a peer that frees no buffer are parked when the link is taken down. */
 static void give_up(uint64_t seed)
 {
 	fabric_start_tuned(&f, seed, "5", tight);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Increments against rows made from nothing, over random histories of faults and
- * repairs; and relays against a flood over healthy cables: whom it reaches must
- * have a row, and the chain of relays must end there.
+ * Incremental updates compared with rows computed from scratch, over random histories of faults and
+ * repairs; and relays compared with a search over healthy cables: each node that the search reaches
+ * must have a row, and its chain of relays must end there.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -25,7 +25,7 @@ static const char *const shapes[] = {
 	"2x3x1x2x4", "2x2x2x2x2x2", "3x2x1x2x3x4", "130", "70x3", "6x6x6", "65x2x2",
 };
 
-/* With EVERY=N one of so many rounds, others of each shape. */
+/* With EVERY=N one of so many rounds, with other shapes each time. */
 static unsigned int every(void)
 {
 	return getenv("EVERY") ? (unsigned int)strtoul(getenv("EVERY"), NULL, 10) : 1;
@@ -41,8 +41,8 @@ static struct torus_shape shape_of(const char *text)
 
 /**
  * struct history - a torus that changes, and rows that follow
- * @said: what each node says: the shadow of the health
- * @was: rows before the update at hand
+ * @said: what each node excludes: the model of the health
+ * @was: rows before the present update
  */
 struct history {
 	struct torus_shape shape;
@@ -97,7 +97,7 @@ static void say(struct history *h, uint32_t node, uint16_t ports)
 	h->nchanged += (unsigned int)ret;
 }
 
-/* One event: mostly an end of a cable, sometimes a whole node. */
+/* One event: mostly at one end of a cable, sometimes at a whole node. */
 static void event(struct history *h, unsigned int density)
 {
 	uint32_t node = random_below(&h->seed, h->nodes);
@@ -121,7 +121,7 @@ static void event(struct history *h, unsigned int density)
 	}
 }
 
-/* Rows outside the ranges that an update tells are as they were. */
+/* Rows outside the ranges that an update returns have not changed. */
 static void check_ranges(const struct history *h, unsigned int i,
 			 const struct torus_range *range, uint32_t n)
 {
@@ -150,7 +150,7 @@ static void check_equal(const struct history *h, unsigned int i)
 	int invalid;
 	uint32_t to;
 
-	/* From nothing, the exclusions included. */
+	/* From scratch, with these exclusions. */
 	assert_int_equal(torus_health_new(&h->shape, h->said, &health), 0);
 	invalid = torus_health_rows(health, h->from[i], h->flags[i], fresh);
 	torus_health_free(health);
@@ -221,8 +221,8 @@ static void test_histories(void **state)
 }
 
 /*
- * The same of large shapes, where ids and rings are long; of faults in masses, which are
- * near to the source and far from it.
+ * The same for large shapes, where ids and rings are long, and for many faults, near the source and
+ * far from it.
  */
 static void test_large(void **state)
 {
@@ -257,7 +257,7 @@ static void test_large(void **state)
 					 torus_routes_invalid(r));
 			assert_memory_equal(anew, torus_routes_rows(r), nodes * sizeof(*anew));
 		}
-		/* Made anew, of the same exclusions. */
+		/* Computed again with the same exclusions. */
 		assert_int_equal(torus_routes_update(r, NULL, 0, NULL, NULL), 0);
 		assert_memory_equal(anew, torus_routes_rows(r), nodes * sizeof(*anew));
 		torus_routes_free(r);
@@ -288,7 +288,7 @@ static void components(const struct torus_shape *s, const uint16_t *closed, uint
 				up[find(up, i)] = find(up, torus_neighbour(s, i, p));
 }
 
-/* Follows relay by relay. Return: legs taken. */
+/* Follows a packet from relay to relay. Return: the number of legs. */
 static unsigned int chain(const struct torus_shape *s, const uint16_t *closed,
 			  uint64_t rows[][64], uint32_t from, uint32_t to)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A second opinion on every row, made the slow way: all headers tried one by one, each
- * walked hop by hop over a table of cables, components and distances by flood, and
- * for the adaptive flag every node between source and destination looked at.
+ * A second implementation of every row, made in a slow way: it tries all headers one by one,
+ * follows each hop by hop over a table of cables, finds components and distances by search, and for
+ * the adaptive flag checks every node between source and destination.
  *
- * It knows what the headers of lib/route/ promise (search.h, relay.h, box.h) and
- * shares no code with them; of equal candidates it takes any. Rows come from random
- * histories, by increments, so both are held against it.
+ * It implements what the headers of lib/route/ promise (search.h, relay.h, box.h) and shares no
+ * code with them; of equal candidates it accepts any. Rows come from random histories, by updates,
+ * so that both are tested.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #include "naive.h"
 #include "random.h"
 
-/* Fewest hops of all choices of signs between two steps; NEVER if none is fit. */
+/* The fewest hops of all choices of signs between two steps; NEVER if no choice can be used. */
 static uint32_t best_signs(const struct model *m, uint32_t from, uint32_t to,
 			   unsigned int first, unsigned int last)
 {
@@ -55,7 +55,7 @@ static uint32_t best_steps(const struct model *m, uint32_t from, uint32_t to)
 
 /* --- adaptive packets ------------------------------------------------------ */
 
-/* Whether from each node that @dirs reach, the first of them that is left is healthy. */
+/* Whether the first of the remaining directions is healthy at each node that @dirs reach. */
 static bool escapes(const struct model *m, uint32_t from, uint32_t to,
 		    unsigned int dirs)
 {
@@ -76,7 +76,7 @@ static const char *const kind_name[KINDS] = { "plain", "signs", "steps", "relaye
 
 /**
  * struct opinion - on one pair
- * @hops: of the header's way, to the destination or to the relay
+ * @hops: of the header's path, to the destination or to the relay
  */
 struct opinion {
 	enum kind kind;
@@ -122,7 +122,7 @@ static void wrong(const struct table *t, uint32_t to, uint64_t row, const char *
 		 t->want[to].hops, (unsigned long long)row, what);
 }
 
-/* The row leads to @end as the opinion on @end has it. */
+/* The row's header leads to @end, with the fewest hops. */
 static void check_head(const struct table *t, uint32_t to, uint32_t end, uint64_t row)
 {
 	const struct opinion *o = &t->want[end];
@@ -150,7 +150,7 @@ static void check_adaptive(struct table *t, uint32_t to, uint64_t row)
 	t->adaptive += may;
 }
 
-/* The relay has to be nearest to @to of all that headers reach, then to us. */
+/* The relay must be the nearest to @to of all nodes that headers reach, then the nearest to us. */
 static void check_relay(struct table *t, uint32_t to, uint64_t row, const uint32_t *away)
 {
 	uint32_t relay = row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK, i;
@@ -199,7 +199,7 @@ static void check_table(struct table *t, const uint64_t *rows)
 
 /* --- histories ------------------------------------------------------------- */
 
-/* One thing breaks or is mended; @changed grows by the cables that this concerns. */
+/* One cable or node breaks or is repaired; @changed gets the cables that this concerns. */
 static uint32_t event(struct model *m, struct torus_health *h, unsigned int density,
 		      struct torus_cable *changed)
 {
@@ -251,7 +251,7 @@ static void second_opinion(const char *shape, unsigned int rounds, uint64_t seed
 	memset(&t, 0, sizeof(t));
 	t.m = &m;
 	m.seed = random_seed(seed);
-	/* A part of the rounds is some of each kind, too. */
+	/* A part of the rounds also has some rounds of each kind. */
 	for (unsigned int round = 0; round * every < rounds; round++) {
 		if (!getenv("SEED"))
 			m.seed = seed * 1000 + round * every;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How much is looked at (lib/route/routes.c, detour.c): when a cable goes, no path is
- * searched anew but those that crossed it; when one comes back, those alone that could cross
- * it. Destinations side by side are searched together, and by themselves only if no header
- * without steps is fit. Searches are counted (-Wl,--wrap), and which there have to be is
- * found out from the rows and where source, destination and cable are.
+ * How much work an update does (lib/route/routes.c, detour.c): when a cable breaks, only paths that
+ * crossed it are searched again; when one is repaired, only those that could cross it. Neighbouring
+ * destinations are searched together, and singly only if no header without steps can be used.
+ * Searches are counted (-Wl,--wrap), and the necessary ones are found from the rows and the
+ * positions of source, destination and cable.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,9 +24,9 @@ uint64_t __real_lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to
 uint64_t __wrap_lt_direct_row(struct torus_health *h, uint32_t from, uint32_t to);
 
 /**
- * struct work - one source's rows
- * @searched: how often each destination was, in this update
- * @alone: likewise, of those that were side by side with others
+ * struct work - the rows of one source
+ * @searched: how often each destination was searched in this update
+ * @alone: the same, for destinations whose neighbours were searched, too
  */
 static struct work {
 	struct model m;
@@ -73,8 +73,8 @@ static unsigned int apart(unsigned int d, unsigned int a, unsigned int b)
 }
 
 /*
- * A path leaves a dimension where it was, or where the destination is; steps are one hop to
- * the side. In that of the cable it may be anywhere.
+ * In each dimension a path stays where it was, or goes to the destination; steps are one hop to the
+ * side. In the cable's dimension it may be anywhere.
  */
 static bool could_cross(uint32_t to, uint32_t node, unsigned int dim, unsigned int aside)
 {
@@ -92,7 +92,7 @@ static bool is_plain(uint32_t to, uint64_t row)
 	return row && !memcmp(&h, &plain, sizeof(h));
 }
 
-/* The rows are those from before the cable changed. */
+/* @rows: those from before the cable changed. */
 static bool has_to(uint32_t to, const uint64_t *rows, const struct torus_cable *c, bool goes)
 {
 	uint64_t row = rows[to];
@@ -128,7 +128,7 @@ static void update(void)
 	n = torus_health_set(w.h, node, w.m.said[node], changed);
 	assert_true(n >= 0);
 	assert_int_equal(torus_routes_update(w.r, changed, (uint32_t)n, NULL, NULL), 0);
-	if (n != 1 || isolated(w.from))		/* all are made anew */
+	if (n != 1 || isolated(w.from))		/* all rows are computed anew */
 		return;
 	for (uint32_t to = 0; to < w.m.nodes; to++) {
 		bool goes = w.m.said[node] & bit;
@@ -167,7 +167,7 @@ static void test_updates(void **state)
 	assert_true(w.went > 300 && w.came > 300 && w.spared > 3000);
 }
 
-/* Whether any choice of signs is fit. */
+/* Whether any choice of signs can be used. */
 static bool signs_fit(uint32_t to)
 {
 	for (unsigned int signs = 0; signs < 1u << w.m.n; signs++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rows against a shadow that knows nothing of segments: it moves a packet hop
- * by hop as the ABI's text says, and tries every header there is.
+ * Rows compared with a simple model: it moves a packet hop by hop as the text of the ABI says, and
+ * tries every possible header.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -20,8 +20,8 @@
 /* --- the shadow ------------------------------------------------------------ */
 
 /**
- * struct trip - what became of a packet
- * @ok: arrived, in order, over healthy links only
+ * struct trip - what happened to a packet
+ * @ok: it arrived, in order, over healthy links only
  */
 struct trip {
 	bool ok;
@@ -75,7 +75,7 @@ static struct trip travel(const struct torus_shape *s, const uint16_t *excluded,
 	return t;
 }
 
-/* Class of a header: 0 no steps, 1 some; and hops: what the engine minimises. */
+/* Cost of a header, which the engine minimises: class (0 no steps, 1 steps), then hops. */
 static unsigned int cost(uint64_t row, unsigned int hops)
 {
 	bool steps = (row >> TORUS_ROW_FIRST_SHIFT & 15) != 15 ||
@@ -84,7 +84,7 @@ static unsigned int cost(uint64_t row, unsigned int hops)
 	return steps * 100000u + hops;
 }
 
-/* Least cost of all headers of these sets that do it, or ~0. */
+/* The lowest cost of all headers of these sets that arrive, or ~0. */
 static unsigned int exhaustive(const struct torus_shape *s, const uint16_t *excluded,
 			       uint32_t from, uint32_t to)
 {
@@ -144,7 +144,7 @@ static void kill_node(const struct torus_shape *s, uint16_t *excluded, uint32_t 
 	torus_exclusions_close(s, excluded);
 }
 
-/* All rows of a fabric: right where valid. Return: how many are not valid. */
+/* All rows of a fabric: each valid row is right. Return: how many are not valid. */
 static unsigned int check_fabric(const struct torus_shape *s, const uint16_t *excluded)
 {
 	uint32_t nodes = torus_nodes(s), from, to, n;
@@ -208,7 +208,7 @@ static void test_healthy_is_minimal(void **state)
 	}
 }
 
-/* Ties are spread: no cable of a healthy fabric carries much more than another. */
+/* Equal paths are spread: no cable of a healthy fabric carries much more than another. */
 static void test_load_is_spread(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "8x8", "4", "8x4x4", "2x2x2", "2x4x6",
@@ -291,7 +291,7 @@ static void test_against_exhaustive(void **state)
 	}
 }
 
-/* One and two faults in 4x4x4: nobody is cut off. */
+/* One and two faults in 4x4x4: no node is cut off. */
 static void test_few_faults_all_reach(void **state)
 {
 	struct torus_shape s = shape_of("4x4x4");
@@ -305,7 +305,7 @@ static void test_few_faults_all_reach(void **state)
 			cut(&s, excluded, a, d);
 			assert_int_equal(check_fabric(&s, excluded), 0);
 		}
-	/* A torus looks the same from every node, so one of two is at node 0. */
+	/* A torus looks the same from every node, so one of the two faults is at node 0. */
 	for (d = 0; d < 3; d++)
 		for (b = 0; b < 64; b++)
 			for (e = 0; e < 3; e++) {
@@ -317,7 +317,7 @@ static void test_few_faults_all_reach(void **state)
 			}
 }
 
-/* What random faults leave; printed, and held to what the engine is known for. */
+/* What remains after random faults: printed, and compared with known figures of the engine. */
 static void test_coverage(void **state)
 {
 	static const struct {
@@ -352,7 +352,7 @@ static void test_coverage(void **state)
 			for (n = 0; n < 64; n++)
 				dead += excluded[n] == 0x3f;
 			missing = check_fabric(&s, excluded);
-			/* Rows from and to dead nodes cannot be. */
+			/* There can be no rows from or to dead nodes. */
 			missing -= 2 * dead * (64 - dead) + dead * (dead - 1);
 			pairs += (64 - dead) * (63 - dead);
 			lost += missing;
@@ -365,7 +365,7 @@ static void test_coverage(void **state)
 	}
 }
 
-/* A new fault changes only rows whose path it cuts. */
+/* A new fault only changes rows whose path it cuts. */
 static void test_rows_stay(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "4x4", "2x2x3", "8x2x4" };
@@ -394,7 +394,7 @@ static void test_rows_stay(void **state)
 	}
 }
 
-/* The direction of each dimension that the fault-free torus has, ties as documented. */
+/* The directions that a torus without faults uses, with ties as documented. */
 static unsigned int plain_dirs(const struct torus_shape *s, uint32_t from, uint32_t to)
 {
 	unsigned int dirs = 0, d, j;
@@ -416,8 +416,8 @@ static unsigned int plain_dirs(const struct torus_shape *s, uint32_t from, uint3
 }
 
 /*
- * Wherever hops of @dirs can take a packet, the first of them that is still to
- * be gone is healthy: so is the whole deterministic way on.
+ * At each node to which hops of @dirs can take a packet, the first remaining direction is healthy,
+ * and so is the whole deterministic path from there.
  */
 static bool escape_ok(const struct torus_shape *s, const uint16_t *excluded, uint32_t at,
 		      uint32_t to, unsigned int dirs)
@@ -492,7 +492,7 @@ static void test_exclusions_close(void **state)
 	assert_int_equal(again[0], 1 << 0 | 1 << 1);
 	assert_int_equal(again[1], 1 << 2);
 	assert_int_equal(again[2], 1 << 3);
-	/* Closing twice is closing once, and rows do not depend on it. */
+	/* Closing twice gives the same as closing once, and rows do not depend on it. */
 	for (from = 0; from < 6; from++) {
 		assert_int_equal(torus_route_rows(&s, once, from, a),
 				 torus_route_rows(&s, again, from, b));
@@ -526,7 +526,7 @@ static void test_walk_ends(void **state)
 	assert_int_equal(torus_walk(&s, excluded, 0, 5, 0, hops, 8, &n), TORUS_WALK_NO_ROW);
 	assert_int_equal(torus_walk(&s, excluded, 0, 16, none, hops, 8, &n),
 			 TORUS_WALK_NO_ROW);
-	/* First -x, then +x: below the one before. */
+	/* First -x, then +x: the order decreases. */
 	assert_int_equal(torus_walk(&s, NULL, 0, 5, TORUS_ROW_VALID | 3 | 2 << 12 | 15 << 16,
 				    hops, 8, &n), TORUS_WALK_ORDER);
 	assert_int_equal(n, 2);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which row it is, to the bit (lib/route/search.h, relay.h): of all headers that are fit the
- * shortest, of these the one of the smallest hash, against all of them tried hop by hop;
- * likewise the relay. And what is told of a row's path. All pairs of small shapes, with few
- * dead cables and with many.
+ * The exact row, to the bit (lib/route/search.h, relay.h): of all headers that can be used the
+ * shortest, and of these the one with the smallest hash, compared with trying all headers hop by
+ * hop; likewise the relay. Also the path that is returned for a row. All pairs of small shapes,
+ * with few and with many dead cables.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ static const char *const shapes[] = {
 	"2x2x1x2",
 };
 
-/** struct best - header so far */
+/** struct best - the best header so far */
 struct best {
 	struct head head;
 	uint32_t hops, rank;
@@ -51,7 +51,7 @@ static void try_head(const struct both *b, uint32_t from, uint32_t to, const str
 	best->rank = rank;
 }
 
-/* A sign for each dimension in which the ends differ that are left between two steps. */
+/* Tries signs for each dimension in which the ends differ between two steps. */
 static void try_signs(const struct both *b, uint32_t from, uint32_t to, unsigned int first,
 		      unsigned int last, struct best *best)
 {
@@ -71,7 +71,7 @@ static void try_signs(const struct both *b, uint32_t from, uint32_t to, unsigned
 	}
 }
 
-/* 0: no header is fit. */
+/* Return: 0 if no header can be used. */
 static uint64_t direct(struct both *b, uint32_t from, uint32_t to, bool *plain)
 {
 	struct best best = { .head = { plain_dirs(&b->m, from, to), NO_STEP, NO_STEP },
@@ -100,7 +100,7 @@ static uint64_t direct(struct both *b, uint32_t from, uint32_t to, bool *plain)
 	       (uint64_t)best.head.last << TORUS_ROW_LAST_SHIFT;
 }
 
-/* Nearest to @to of those that @rows reach, then to @from, then of the smallest hash. */
+/* Nearest to @to of the nodes that @rows reach, then to @from, then of the smallest hash. */
 static uint64_t relayed(const struct both *b, uint32_t from, uint32_t to, const uint64_t *rows)
 {
 	uint64_t hash = lt_pair_hash(from, to);
@@ -180,7 +180,7 @@ static void test_rows(void **state)
 	assert_true(b.ties > 100 && b.steps > 100 && b.relayed > 100);
 }
 
-/* Of a row's path: how long it is, and which cables it crosses. */
+/* The path of a row: its length, and the cables that it crosses. */
 static void check_path(const struct both *b, uint32_t from, uint32_t to, const struct head *h)
 {
 	struct torus_coords a, z;

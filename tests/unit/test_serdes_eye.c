@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Eyes and errors of a cable against the equations of serdes_model.h, in floating point. */
+/* Eyes and errors of a cable compared with the equations of serdes_model.h in floating point. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void lay(const struct tn_cable *c, u64 now)
 
 /* --- the same in floating point ----------------------------------------------------------- */
 
-/* How a lane differs from others: splitmix64 of seed and lane, 0 to 100. */
+/* The difference of a lane from others: splitmix64 of seed and lane, 0 to 100. */
 static double lane_differs(u64 seed, unsigned int lane)
 {
 	u64 z = (seed + lane + 1) * 0x9e3779b97f4a7c15ull;
@@ -46,7 +46,7 @@ static double lane_differs(u64 seed, unsigned int lane)
 	return (double)((u32)(z >> 33) % 101);
 }
 
-/* -1 to 1, from 0 up first, in 60 s. */
+/* -1 to 1, starting upwards from 0, with a period of 60 s. */
 static double triangle(double seconds)
 {
 	double phase = fmod(seconds, 60) / 15;
@@ -104,7 +104,7 @@ static void check_eye(const struct tn_cable *c, unsigned int lane, unsigned int 
 		assert_true(fabs(e.width - 460 * open / peak) < 2.5);
 }
 
-/* Any cable, rate, taps, time, lane, whoever of its neighbours is on. */
+/* Any cable, rate, taps, time and lane, whichever of its neighbours are on. */
 static void test_eyes(void **state)
 {
 	(void)state;
@@ -136,7 +136,7 @@ static void test_eyes(void **state)
 	}
 }
 
-/* Without a cable, and with ever longer ones until nothing is open. */
+/* Without a cable, and with ever longer ones until no eye is open. */
 static void test_ends(void **state)
 {
 	struct tn_cable c = { .dead = 4 };
@@ -158,14 +158,14 @@ static void test_ends(void **state)
 		last = measured(3, 9).height;
 	}
 	assert_int_equal(last, 0);
-	/* Before it was laid it is as old as then. */
+	/* Before its birth a cable does not age. */
 	c = (struct tn_cable) { .length = 300, .loss = 2000, .ageing = 1000, .aged = 1 };
 	lay(&c, 10 * SECOND);
 	assert_int_equal(measured(0, SECOND).height, measured(0, 10 * SECOND).height);
 	assert_true(measured(0, 12 * SECOND).height < measured(0, 10 * SECOND).height);
 }
 
-/* A cable that differs in what ages is new; one that differs in the rest is as old as it was. */
+/* A cable with other ageing is new; one with other differences keeps its age. */
 static void test_age(void **state)
 {
 	const struct tn_cable base = { .length = 300, .loss = 2000, .ageing = 1000, .aged = 1 };
@@ -195,7 +195,7 @@ static void test_age(void **state)
 
 /* --- errors ---------------------------------------------------------------------------------- */
 
-/* The eye is a rhombus; noise and jitter cross it, whichever does more often. */
+/* The eye is a rhombus; noise and jitter cross it, whichever does so more often. */
 static void check_sample(const struct tn_eye *e, int phase, int offset)
 {
 	double height = e->height * (1 - fabs(phase / (double)e->width)) - abs(offset);
@@ -232,7 +232,7 @@ static void test_sample(void **state)
 	assert_int_equal(serdes()->ops->sample(serdes()->ctx, 1, 0, 0, SECOND), TORUS_BER_ONE / 2);
 }
 
-/* Bits are spread over the lanes that are on, dead ones among them. */
+/* Bits are spread over the lanes in use, including dead ones. */
 static void test_link_ber(void **state)
 {
 	const struct tn_cable c = { .length = 700, .loss = 2000, .dead = 2, .seed = 5 };
@@ -256,7 +256,7 @@ static void test_link_ber(void **state)
 	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2);
 }
 
-/* The rate of errors holds for 10 ms, unless something is set anew; what is steady never errs. */
+/* The error rate is constant for 10 ms, unless settings change; a steady cable has no errors. */
 static void test_hits(void **state)
 {
 	struct tn_cable c = { .length = 300, .loss = 2000, .ageing = 100000, .aged = 0xfff };
@@ -280,7 +280,7 @@ static void test_hits(void **state)
 		tn_serdes_model_hits(&m, 1, later);
 		assert_int_equal(m.errors_at, later);
 	}
-	/* Dead lanes guess: every other bit, of a twelfth of them. */
+	/* Dead lanes guess: half of their bits are wrong, a twelfth of all bits. */
 	c = (struct tn_cable) { .dead = 1 };
 	lay(&c, SECOND);
 	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2 / TORUS_LANES_MAX);
@@ -291,7 +291,7 @@ static void test_hits(void **state)
 	assert_false(tn_serdes_model_hits(&m, 1000, SECOND));
 }
 
-/* What it says of itself. */
+/* The properties that the SerDes reports. */
 static void test_serdes(void **state)
 {
 	static const u32 mbps[] = { 6250, 5000, 3125, 2500 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Trainings over cables: random ones, longer and longer ones, ones that change. */
+/* Training over modelled cables: random ones, ever longer ones, and ones that change. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ struct port {
 	u64 now;
 };
 
-/* Return: ns it took. */
+/* Return: the ns that it took. */
 static u64 train(struct port *p, bool near)
 {
 	u64 from = p->now;
@@ -49,7 +49,7 @@ static u32 mbps(const struct port *p)
 	return tn_train_width(&p->t) * p->m.serdes.mbps[p->t.rate];
 }
 
-/* The best margin of lane @l as the other lanes are now, by trying everything. */
+/* The best margin of lane @l with the other lanes as they are, found by trying everything. */
 static u32 best_of(struct port *p, unsigned int l)
 {
 	struct tn_serdes_model m = p->m;
@@ -95,7 +95,7 @@ static void test_random(void **state)
 		for (unsigned int l = 0; l < TORUS_LANES_MAX; l++) {
 			if (!(p.m.on >> l & 1))
 				continue;
-			/* Lanes switched off since have taken their crosstalk along. */
+			/* Lanes that were switched off since cause no crosstalk any more. */
 			assert_true(tn_train_watch(&p.t, p.now) == false);
 			if (p.m.on == 0xfff)
 				assert_int_equal(p.t.lane[l].margin, best_of(&p, l));
@@ -104,7 +104,7 @@ static void test_random(void **state)
 	assert_true(trained > 50 && trained < 200);
 }
 
-/* Twelve lanes from cold; a longer cable carries no more; in the end nothing. */
+/* Twelve lanes from the start; a longer cable carries no more; in the end it carries nothing. */
 static void test_length(void **state)
 {
 	struct tn_cable c = { .loss = 2000, .crosstalk = 10, .seed = 1 };
@@ -144,7 +144,7 @@ static void test_dying(void **state)
 	assert_true(tn_serdes_model_ber(&p.m, p.now) == TORUS_BER_ONE / 2);
 }
 
-/* Temperature and age: who looks each 50 ms retrains before errors come. */
+/* Temperature and age: a link that measures every 50 ms retrains before errors come. */
 static void test_drift(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5,
@@ -167,7 +167,7 @@ static void test_drift(void **state)
 	assert_true(mbps(&p) < 12 * 6250);
 }
 
-/* Warmer copper loses more; a lane that dies makes an old cable no younger. */
+/* Warm copper loses more; a lane that dies does not make an old cable younger. */
 static void test_warm_and_old(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 5 };
@@ -235,7 +235,7 @@ static struct trace eye_at(struct port *p, unsigned int lane, u64 now)
 	return (struct trace) { e.height, e.width };
 }
 
-/* How a lane's loss differs, 0.95 to 1.05: found from an eye without anything else. */
+/* How much a lane's loss differs, 0.95 to 1.05: found from an eye without other effects. */
 static double lane_factor(const struct tn_cable *cable, unsigned int lane)
 {
 	struct tn_cable plain = { .length = cable->length, .loss = 1000000 / cable->length,
@@ -258,7 +258,7 @@ static double lane_factor(const struct tn_cable *cable, unsigned int lane)
 	return found;
 }
 
-/* An eye of any lane of any cable is what the equations say, with the figures said there. */
+/* The eye of any lane of any cable follows the equations, with their stated figures. */
 static void test_equations(void **state)
 {
 	static const double root[] = { 1, 0.894, 0.707, 0.632 };
@@ -303,7 +303,7 @@ static void test_equations(void **state)
 	assert_true(open > 100);
 }
 
-/* The map of the eye: best in the middle, alike on both sides, worse outwards. */
+/* The map of the eye: best in the middle, symmetric, worse outwards. */
 static void test_sample(void **state)
 {
 	struct tn_cable c = { .length = 500, .loss = 2000, .crosstalk = 10, .seed = 1 };
@@ -330,7 +330,7 @@ static void test_sample(void **state)
 	}
 }
 
-/* Errors come at the rate that is told. */
+/* Errors come at the reported rate. */
 static void test_errors(void **state)
 {
 	struct tn_cable c = { .length = 300, .loss = 2000, .dead = 1, .seed = 9 };
@@ -347,7 +347,7 @@ static void test_errors(void **state)
 		for (unsigned int j = 0; j < sizeof(frame); j++)
 			flips += (unsigned int)__builtin_popcount(frame[j]);
 	}
-	/* Not trained: lane 0 of 12 guesses, the others suffer from a closed eye or not. */
+	/* Not trained: lane 0 of 12 guesses; the others may suffer from a closed eye. */
 	u64 ber = tn_serdes_model_ber(&p.m, p.now);
 	double expected = (double)ber / (double)TORUS_BER_ONE * 8 * sizeof(frame) * frames;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A root that has no memory for its table: it holds nothing meanwhile, and tries again. */
+/* A root that has no memory for its table: it keeps nothing meanwhile, and tries again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +14,9 @@
 
 /**
  * struct stage - what the rest of the manager does and sees
- * @fails: tries that it has no memory for yet
- * @late: it is the table, the last of all, that there is none for
- * @tally, @table: are there
+ * @fails: how many attempts get no memory yet
+ * @late: only the table, the last request of all, gets none
+ * @tally, @table: these exist
  */
 static struct stage {
 	struct fm fm;
@@ -29,7 +29,7 @@ static struct stage {
 	unsigned int published;
 } s;
 
-/* --- of all else in the manager, what settle.c calls --------------------------------- */
+/* --- the functions of the manager that settle.c calls -------------------------------- */
 
 bool fm_tally_start(struct fm *fm, uint32_t nodes)
 {
@@ -53,7 +53,7 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 {
 	(void)fm;
 	(void)shape;
-	/* Nothing that may fail comes after it: the table that there was is gone. */
+	/* After it nothing can fail: the former table is gone. */
 	assert_true(s.tally);
 	assert_non_null(s.root.at);
 	assert_non_null(s.root.admin);
@@ -177,7 +177,7 @@ unsigned int torus_dir_opposite(const struct torus_shape *shape, unsigned int di
 
 /* --- cases ------------------------------------------------------------------------------ */
 
-/* All nodes of a ring are there; memory for them is not, @fails times. */
+/* All nodes of a ring are there; memory for them is not, for @fails attempts. */
 static void tries(unsigned int fails, bool late)
 {
 	static struct fm_mate mate[NODES];

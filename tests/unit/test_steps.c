@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root in a recovery: what it says to nodes that do not answer, what it tells those who
- * wait for the other end of a dead link, and what it knows of ports when they are opened.
+ * A root in a recovery: what it sends to nodes that do not answer, what it tells nodes that wait
+ * for the other end of a dead link, and what it knows of ports when they are opened.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ static struct one_fm o;
 
 /* --- nodes that do not answer ---------------------------------------------------------- */
 
-/* A step is said again until it is answered; after a while people are told who is slow. */
+/* A step is sent again until it is answered; after a while the slow nodes are logged. */
 static void said_again(void **state)
 {
 	(void)state;
@@ -38,7 +38,7 @@ static void said_again(void **state)
 	one_end(&o);
 }
 
-/* One report is lost with the connection that it was to come by, and nobody knows. */
+/* A report is lost with its connection, and nobody notices that. */
 static void called_to_join_anew(void **state)
 {
 	uint64_t term;
@@ -63,7 +63,7 @@ static void called_to_join_anew(void **state)
 	one_end(&o);
 }
 
-/* What was counted for an older round, or an older version, says nothing of this one. */
+/* Counts of an older round, or of an older version, do not count for this one. */
 static void late_reports(void **state)
 {
 	struct fm_step before;
@@ -97,8 +97,8 @@ static void late_reports(void **state)
 /* --- ends of links that become known after the table ------------------------------------- */
 
 /*
- * The next version has a colour that may still be under way, so it waits, and what nodes say
- * goes into no table for now.
+ * The next version has a colour that may still be in the network, so it waits, and reports of nodes
+ * go into no table for now.
  */
 static void no_table_may_begin(uint32_t nodes)
 {
@@ -109,7 +109,7 @@ static void no_table_may_begin(uint32_t nodes)
 	assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 }
 
-/* In the step at hand, what is told of @port of @node: its session, at @seq; 0: nothing. */
+/* In the present step, what is told of @port of @node: its session, and @seq; 0: nothing. */
 static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
 {
 	const struct fm_step *s = &o.node[1].asked;
@@ -118,7 +118,7 @@ static uint32_t told(uint32_t node, unsigned int port, unsigned int *seq)
 	for (uint32_t i = 0; i < s->nended; i++) {
 		if (s->ended[i].node != node || s->ended[i].port != port)
 			continue;
-		assert_int_equal(found, 0);	/* once */
+		assert_int_equal(found, 0);	/* only once */
 		found = s->ended[i].session;
 		*seq = s->ended[i].seq;
 	}
@@ -142,7 +142,7 @@ static void other_end_comes_late(void **state)
 
 	(void)state;
 	no_table_may_begin(4);
-	/* Nobody waits for it, as far as the root knows. */
+	/* As far as the root knows, no node waits for it. */
 	one_lose(&o, 2, 1, 9, 3);
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 0);
@@ -160,7 +160,7 @@ static void other_end_comes_late(void **state)
 	assert_int_equal(o.node[1].asked.nended, 1);
 	assert_int_equal(told(2, 1, &seq), 9);
 	assert_int_equal(seq, 3);
-	/* It is said once, and again if it is another. */
+	/* It is told once, and again if it changes. */
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 0);
 	one_lose(&o, 2, 1, 9, 4);
@@ -170,7 +170,7 @@ static void other_end_comes_late(void **state)
 	one_lose(&o, 2, 1, 11, 4);
 	next_count();
 	assert_int_equal(told(2, 1, &seq), 11);
-	/* Of a link that is up again, and closed, as well. */
+	/* The same for a link that is up again and closed. */
 	one_mend(&o, 2, 1, 12);
 	o.node[2].row.port[0].state = FM_PORT_UP;
 	o.node[2].row.port[0].closed = true;
@@ -181,7 +181,7 @@ static void other_end_comes_late(void **state)
 	assert_int_equal(o.node[1].asked.nended, 1);
 	assert_int_equal(told(2, 0, &seq), 5);
 	assert_int_equal(seq, 6);
-	/* Of one that says nothing of a session there is nothing to tell. */
+	/* If its row has no session, there is nothing to tell. */
 	o.node[2].row.port[1] = (struct fm_port_row) { .state = FM_PORT_DOWN };
 	one_row(&o, 2);
 	next_count();
@@ -199,8 +199,8 @@ static void other_end_comes_late(void **state)
 }
 
 /*
- * What was told with a count is in the root's own table by then. The next goes to nodes that
- * may have missed the count, so it has that once more.
+ * What was told with a count is in the root's own table by then. The next table goes to nodes that
+ * may have missed the count, so it has that end again.
  */
 static void told_late_is_in_the_next_table(void **state)
 {
@@ -232,7 +232,7 @@ static void told_late_is_in_the_next_table(void **state)
 	one_end(&o);
 }
 
-/* It lives and has not told: it will. */
+/* The node is alive and has not reported: it will. */
 static void other_end_may_tell_yet(void **state)
 {
 	unsigned int seq;
@@ -243,7 +243,7 @@ static void other_end_may_tell_yet(void **state)
 	next_count();
 	one_lose(&o, 1, 0, 9, 5);
 	one_row(&o, 2);
-	o.node[2].row.port[0].peer_port ^= 1;	/* something else that is news of node 2 */
+	o.node[2].row.port[0].peer_port ^= 1;	/* any other news of node 2 */
 	one_row(&o, 2);
 	next_count();
 	assert_int_equal(o.node[1].asked.nended, 1);
@@ -252,7 +252,7 @@ static void other_end_may_tell_yet(void **state)
 	one_end(&o);
 }
 
-/* Beside a place that is empty, all goes on. */
+/* Beside an empty place the recovery continues. */
 static void beside_nobody(void **state)
 {
 	unsigned int seq;
@@ -281,7 +281,7 @@ static void beside_nobody(void **state)
 	one_end(&o);
 }
 
-/* Node 2 dies, and the neighbours learn that it will not tell: all that they have they keep. */
+/* Node 2 dies, and its neighbours learn that it will not report: they keep all their packets. */
 static void other_end_is_dead(void **state)
 {
 	unsigned int seq;
@@ -294,13 +294,13 @@ static void other_end_is_dead(void **state)
 	one_lose(&o, 3, 1, 8, 5);
 	one_gone(&o, 2);
 	one_run(&o, ONE_RESEND / 2);
-	one_mend(&o, 3, 1, 20);		/* its power is back, without its memory */
+	one_mend(&o, 3, 1, 20);		/* it has power again, without its memory */
 	next_count();
 	assert_int_equal(told(2, 1, &seq), 9);
 	assert_int_equal(seq, FM_SEQ_GONE);
 	assert_int_equal(told(2, 0, &seq), 8);
 	assert_int_equal(seq, FM_SEQ_GONE);
-	/* Those two ends are told as well; each once. */
+	/* These two ends are told as well, once each. */
 	assert_int_equal(told(1, 0, &seq), 9);
 	assert_int_equal(told(3, 1, &seq), 8);
 	assert_int_equal(o.node[1].asked.nended, 4);
@@ -309,7 +309,7 @@ static void other_end_is_dead(void **state)
 	one_end(&o);
 }
 
-/* What it said before it died stands. */
+/* What it reported before it died is valid. */
 static void dead_end_has_told(void **state)
 {
 	unsigned int seq;
@@ -334,7 +334,7 @@ static void dead_end_has_told(void **state)
 	one_end(&o);
 }
 
-/* No more fit into a step; the others are in the next. */
+/* More ends than fit into a step are in the next one. */
 static void many_ends(void **state)
 {
 	unsigned int n = 0;
@@ -359,7 +359,7 @@ static void many_ends(void **state)
 
 /* --- ports that a replay opens ---------------------------------------------------------- */
 
-/* The cable between nodes 1 and 2 ends, and is back; it is closed until the next replay. */
+/* The cable between nodes 1 and 2 fails and is up again; it is closed until the next replay. */
 static void lost_and_mended(void)
 {
 	one_root(&o, 4, 8);
@@ -384,8 +384,8 @@ static void node_opens(uint32_t node, unsigned int port)
 }
 
 /*
- * A node opens its ports and does not say so. When it joins anew, because its parent is gone
- * say, nothing is new in its row, and no flow is held up by a recovery.
+ * A node opens its ports without a report. When it joins anew, for example because its parent is
+ * gone, its row has no news, and no flow is held up by a recovery.
  */
 static void opened_without_a_word(void **state)
 {
@@ -403,7 +403,7 @@ static void opened_without_a_word(void **state)
 		one_finish(&o);
 	}
 	assert_int_equal(fm_version(o.fm), 3);
-	/* Their entries say nothing any more of sessions that ended. */
+	/* Their entries have no ended sessions any more. */
 	one_version(&o, 4);
 	one_finish(&o);
 	assert_int_equal(fm_node(o.fm, 1)->ended, 0);
@@ -411,7 +411,7 @@ static void opened_without_a_word(void **state)
 	one_end(&o);
 }
 
-/* The administrator has excluded the other port of node 1, which is closed and stays so. */
+/* The administrator has excluded the other port of node 1, which stays closed. */
 static void excluded_stays_closed(void **state)
 {
 	(void)state;
@@ -441,7 +441,7 @@ static void excluded_stays_closed(void **state)
 	one_end(&o);
 }
 
-/* It is lost again while others replay: what the next table says of it stays. */
+/* The link is lost again while others replay: the next table reports that end. */
 static void lost_again(void **state)
 {
 	(void)state;
@@ -465,8 +465,8 @@ static void lost_again(void **state)
 }
 
 /*
- * It is lost again before the others are asked to replay, and the table of that is not made
- * yet. Nobody opens it, and what the far end may wait for is not forgotten.
+ * The link is lost again before the others are asked to replay, and there is no table with that
+ * yet. No node opens it, and the number that its far end may wait for is not forgotten.
  */
 static void lost_before_the_replay(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A stream and its peer, which is the other end of a socket pair: bounds, order, the end. */
+/* A stream and its peer, the other end of a socket pair: limits, order, the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,10 +21,10 @@ static struct loop_timer *due;
 static struct stream *stream;
 static int peer;
 
-/* What the owner was told, and how it behaves. */
+/* What the owner got, and how it behaves. */
 static struct {
-	size_t take;			/* bytes at a time */
-	bool hold;			/* once it has taken some */
+	size_t take;			/* bytes that it takes at a time */
+	bool hold;			/* after it has taken some */
 	size_t taken;
 	unsigned int inputs, connected, drained, closed;
 	int err;
@@ -74,7 +74,7 @@ static void on_due(void *arg)
 	loop_stop(loop);
 }
 
-/* Runs all that can be run now. */
+/* Runs all callbacks that are due now. */
 static void run_due(void)
 {
 	for (unsigned int i = 0; i < 50; i++) {
@@ -101,7 +101,7 @@ static void end(void)
 	close(peer);
 }
 
-/* As many of @n bytes as there is room for, counted on from byte @from. */
+/* Writes as many of @n bytes as there is room for, counted from byte @from. */
 static size_t peer_says(size_t from, size_t n)
 {
 	static uint8_t data[4096];
@@ -132,7 +132,7 @@ static size_t peer_hears(void)
 	return done;
 }
 
-/* What the owner does not take is kept up to a bound; at that it cannot be a message any more. */
+/* Input that the owner does not take is kept up to a limit; then it cannot become a message. */
 static void input_bound(void **state)
 {
 	(void)state;
@@ -148,7 +148,7 @@ static void input_bound(void **state)
 	end();
 }
 
-/* While it is held nothing is told and nothing is read, however much comes. */
+/* While the stream is on hold the owner is not called and nothing is read. */
 static void held(void **state)
 {
 	size_t sent;
@@ -175,7 +175,7 @@ static void held(void **state)
 	end();
 }
 
-/* Before the connection is there nothing goes out, and as much as is allowed is kept. */
+/* Before the connection is up, nothing is sent, and the allowed amount is kept. */
 static void output_bound(void **state)
 {
 	static const uint8_t data[100];
@@ -195,14 +195,14 @@ static void output_bound(void **state)
 	begin(true, 100, 100);
 	stream_send(stream, data, 60);
 	stream_send(stream, data, 41);
-	assert_int_equal(owner.closed, 0);	/* never from within */
+	assert_int_equal(owner.closed, 0);	/* never called from within */
 	run_due();
 	assert_int_equal(owner.closed, 1);
 	assert_int_equal(owner.err, -ENOBUFS);
 	end();
 }
 
-/* More than the kernel takes at once: told when all of it is gone, and only then. */
+/* More than the kernel takes at once: the owner is told when all of it has been sent. */
 static void drained(void **state)
 {
 	uint8_t *data = calloc(1, BIG);
@@ -223,7 +223,7 @@ static void drained(void **state)
 	end();
 }
 
-/* What was sent before the end goes out, what comes or is sent after it does not count. */
+/* Data from before the end is sent; data that comes or is sent after it is dropped. */
 static void ended(void **state)
 {
 	uint8_t *data = calloc(1, BIG);
@@ -254,7 +254,7 @@ static void ended(void **state)
 	run_due();
 	assert_int_equal(owner.closed, 1);
 	end();
-	/* The other one has ended it. */
+	/* The peer has ended it. */
 	begin(false, 100, 100);
 	peer_says(0, 50);
 	shutdown(peer, SHUT_WR);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root, and packets of which the test knows where each is: through many versions, with
- * packets of all colours in NICs, parked, replayed and returned, it goes on when the last of
- * the older ones has ended, and not before.
+ * A root, and packets whose places the test knows: through many versions, with packets of all
+ * colours in NICs, parked, replayed and returned, the recovery goes on when the last of the older
+ * packets has ended, and not before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #define VERSIONS 14
 
 /**
- * struct packets - where packets are; [1]: those that were replayed
+ * struct packets - where packets are; [1]: replayed ones
  * @in: in each NIC, of each colour
  */
 struct packets {
@@ -50,7 +50,7 @@ static void replay(uint32_t node, unsigned int colour)
 	in.in[node][colour][1]++;
 }
 
-/* Something happens to a packet in the NIC of @node. */
+/* A packet in the NIC of @node moves, parks, arrives or comes back. */
 static void go_on(uint32_t node, unsigned int colour, unsigned int again)
 {
 	uint32_t to = (node + 1) % SIZE;
@@ -80,7 +80,7 @@ static void go_on(uint32_t node, unsigned int colour, unsigned int again)
 	}
 }
 
-/* All packets of a NIC, each time another, and one in so many of the others. */
+/* All packets of one NIC, another one each time, and one in so many of the others. */
 static void some_go_on(unsigned int one_in)
 {
 	uint32_t all = turn++ % SIZE;
@@ -139,7 +139,7 @@ static unsigned int asked(void)
 	return step;
 }
 
-/* Until it is drained; it is at the next count after that, or at the next but one. */
+/* Drains the network; the recovery goes on at the next count or at the one after it. */
 static void drain(unsigned int colour, bool known)
 {
 	unsigned int empty = 0;
@@ -174,7 +174,7 @@ static void replay_until_done(unsigned int colour)
 	expect(&r, asked() == FM_STEP_RESUME, "the replay is not over");
 }
 
-/* @known: how many were lost before, so that one count is proof */
+/* @known: the number of earlier losses is known, so that one count is proof */
 static void recover(uint64_t version, bool known)
 {
 	unsigned int colour = version % TORUS_COLOURS;
@@ -185,7 +185,7 @@ static void recover(uint64_t version, bool known)
 	if (asked() == FM_STEP_REPLAY)
 		replay_until_done(colour);
 	expect(&r, asked() == FM_STEP_RESUME, "no resume");
-	/* What parked since then is of this colour, and would begin a recovery of its own. */
+	/* Packets that parked since then have this colour, and would begin another recovery. */
 	while (parked())
 		for (uint32_t i = 0; i < SIZE; i++)
 			if (o.node[i].sums.parked) {
@@ -199,7 +199,7 @@ static void recover(uint64_t version, bool known)
 	expect(&r, fm_last(o.fm)->replayed == replayed, "replayed");
 }
 
-/* The NIC of node 2 has lost its memory; what it had is at its end. */
+/* The NIC of node 2 has lost its memory; the packets in it have ended. */
 static void begin_anew(void)
 {
 	one_gone(&o, 2);

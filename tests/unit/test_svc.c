@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The service network between two managers' ends in one process, and with a stranger: a peer that
- * has not proved itself and writes whatever the test wants.
+ * The service network between the ends of two managers in one process, and with a stranger: a peer
+ * that has not proved itself and writes whatever the test wants.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void several(void **state)
 	assert_int_equal(a.msgs + b.msgs, 0);
 	assert_int_equal(sockets_with(IPPROTO_TCP, TCP_USER_TIMEOUT, USER_TIMEOUT_MS), 4);
 	assert_int_equal(sockets_with(IPPROTO_TCP, TCP_NODELAY, 1), 4);
-	/* Those that go out take a port only with their peer's: there are more of them so. */
+	/* Outgoing connections share ports if their peers differ, so there can be more of them. */
 	assert_int_equal(sockets_with(IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1), 2);
 	end_close(&a);
 	end_close(&b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The service network when system calls fail and memory runs out: what was asked for fails
- * as it says, no file and no memory is lost by it, and everybody else is served as before.
+ * The service network when system calls fail and memory runs out: the call fails as documented, no
+ * file descriptor and no memory leaks, and all others are served as before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 #include "tests/unit/memory.h"
 #include "tests/unit/svc_ends.h"
 
-#define MORE 1000	/* than any call asks for memory */
+#define MORE 1000	/* more than the requests for memory of any call */
 
 static const struct svc_ops none;
 
@@ -33,9 +33,9 @@ static struct svc *service(const char *address, int *err)
 	return svc_new(loop, &c, &none, &a, err);
 }
 
-/* --- its own files ----------------------------------------------------------- */
+/* --- its own sockets --------------------------------------------------------- */
 
-/* Nothing is to be had with this address, or with what goes wrong just now. */
+/* No service can be made with this address, or while a call fails. */
 static void no_service(const char *address, int want)
 {
 	unsigned int files = files_open();
@@ -48,7 +48,7 @@ static void no_service(const char *address, int want)
 	assert_int_equal(memory_blocks(), blocks);
 }
 
-/* A port of this machine that is free, and taken from now on by nobody but the test. */
+/* A free port of this machine, which no other program can take from now on. */
 static void free_address(char *address)
 {
 	end_open(&b, HERE, "green", "n1", KEY_A);
@@ -96,7 +96,7 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-/* A manager that was started without standard input may get file 0 for anything. */
+/* A manager that was started without standard input may get descriptor 0 for any file. */
 static void file_zero(void **state)
 {
 	int kept = fcntl(0, F_DUPFD_CLOEXEC, 100);
@@ -108,7 +108,7 @@ static void file_zero(void **state)
 	assert_true(is_open(0));
 	end_close(&b);
 	assert_false(is_open(0));
-	/* And one that cannot begin closes nothing of others. */
+	/* A manager that cannot begin closes no file of others. */
 	end_auth(&a, "green", "n0", KEY_A);
 	assert_int_equal(open("/dev/null", O_RDONLY), 0);
 	no_service("nowhere", -EINVAL);
@@ -135,7 +135,7 @@ static void file_zero(void **state)
 	close(kept);
 }
 
-/* Where a manager was until now the next one can be at once, though its peers' ends linger. */
+/* A manager that restarts gets its port at once, although its peers' connections linger. */
 static void same_port_again(void **state)
 {
 	char address[FM_ADDR_MAX];
@@ -148,7 +148,7 @@ static void same_port_again(void **state)
 	strcpy(address, b.address);
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
-	end_close(&b);		/* who closes first keeps the port for a while */
+	end_close(&b);		/* the end that closes first keeps the port for a while */
 	run_until(a_down);
 	svc = service(address, &err);
 	assert_non_null(svc);
@@ -156,7 +156,7 @@ static void same_port_again(void **state)
 	end_close(&a);
 }
 
-/* An address that this machine does not have yet may come up later. */
+/* An address that this machine does not have yet may be configured later. */
 static void address_to_come(void **state)
 {
 	struct svc *svc;
@@ -192,7 +192,7 @@ static void not_connecting(void **state)
 	end_open(&b, HERE, "green", "n1", KEY_A);
 	call_gives(CALL_SOCKET, 1, -1, ENFILE);
 	no_connection(-ENFILE);
-	/* From no other address than its own, which the peer would not know. */
+	/* From no other address than its own, because the peer would not know another. */
 	connects = calls_made(CALL_CONNECT);
 	call_gives(CALL_BIND, 1, -1, EADDRNOTAVAIL);
 	no_connection(-EADDRNOTAVAIL);
@@ -227,7 +227,7 @@ static bool up_again(void)
 	return a.up == 2 && b.up == 2;
 }
 
-/* A signal does not end an attempt: the kernel goes on with it. */
+/* A signal does not end an attempt: the kernel continues with it. */
 static void interrupted(void **state)
 {
 	(void)state;
@@ -245,7 +245,7 @@ static void interrupted(void **state)
 
 /* --- from a peer --------------------------------------------------------------- */
 
-/* What ends one attempt to accept does not keep the next one waiting: the clock stands still. */
+/* A failed attempt to accept does not delay the next one: the clock stands still. */
 static void not_accepted(void **state)
 {
 	static const int passing[] = { EINTR, ECONNABORTED };
@@ -259,7 +259,7 @@ static void not_accepted(void **state)
 		assert_true(svc_connect(a.svc, b.address) > 0);
 		run_until(both_up);
 		assert_true(call_given());
-		/* It goes on in the same turn. */
+		/* It is accepted in the same turn of the loop. */
 		assert_true(svc_connect(a.svc, b.address) > 0);
 		call_gives(CALL_ACCEPT, 1, -1, passing[i]);
 		run_until(up_again);
@@ -270,7 +270,7 @@ static void not_accepted(void **state)
 	}
 }
 
-/* That nobody waits any more is no error, after which it would wait for a second. */
+/* That no connection waits any more is no error, after which it would pause for a second. */
 static void nobody_waits(void **state)
 {
 	(void)state;
@@ -295,7 +295,7 @@ static bool watched_closed(void)
 	return recv(watched, &c, 1, MSG_DONTWAIT) == 0 || (errno != EAGAIN && errno != EINTR);
 }
 
-/* A stranger for whom there is no memory is let go, and counts for nothing. */
+/* A stranger for whom there is no memory is disconnected, and is not counted. */
 static void no_memory_for_strangers(void **state)
 {
 	unsigned int files = files_open(), n;
@@ -321,7 +321,7 @@ static void no_memory_for_strangers(void **state)
 		assert_int_equal(memory_blocks(), blocks);
 	}
 	assert_in_range(n, 5, MORE - 1);
-	/* Who comes with memory is welcome. */
+	/* When there is memory again, a peer is accepted. */
 	assert_true(svc_connect(a.svc, b.address) > 0);
 	run_until(both_up);
 	assert_int_equal(svc_stats(b.svc)->refused_busy, 0);
@@ -332,7 +332,7 @@ static void no_memory_for_strangers(void **state)
 
 #define CROWD 200
 
-/* However many come at once, all else has its turn between them. */
+/* However many connections come at once, other events have their turn between them. */
 static void crowd_in_turns(void **state)
 {
 	static const char *const from[] = { "127.0.0.1:1", "127.0.0.2:1", "127.0.0.3:1",
@@ -365,7 +365,7 @@ static bool b_told(void)
 
 static int said;
 
-/* What goes wrong is said, here to nobody. */
+/* Log lines of errors are discarded here. */
 static void log_to_nobody(void)
 {
 	int fd = open("/dev/null", O_WRONLY);
@@ -381,7 +381,7 @@ static void log_as_before(void)
 	close(said);
 }
 
-/* A message that is too long, or for which there is no memory, is not sent; the next one is. */
+/* A message that is too long, or gets no memory, is not sent; the next one is. */
 static void not_sent(void **state)
 {
 	static char big[FRAME_MAX + 1];
@@ -414,8 +414,8 @@ static bool both_through(void)
 }
 
 /*
- * Whatever request of a whole conversation is refused: it ends well or the one who began is
- * told that it ended, and afterwards nothing is left of it.
+ * Any request of a whole handshake is refused: it succeeds, or the side that began is told that it
+ * ended; afterwards nothing is left of it.
  */
 static void conversation(void **state)
 {

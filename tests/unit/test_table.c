@@ -44,7 +44,7 @@ static void random_cable(u32 *node, unsigned int *port)
 
 static const char *const shapes[] = { "4x4", "3x3x2", "2x2x2", "5x2", "2x1x4", "2x2x2x2" };
 
-/* One cable is pulled under traffic, later put back: nobody notices. */
+/* One cable is pulled under traffic, and later put back: no packet is lost or reordered. */
 static void one_cut(uint64_t seed)
 {
 	unsigned int port;
@@ -76,7 +76,7 @@ static void test_one_cut(void **state)
 	for_seeds(60, one_cut);
 }
 
-/* Cables die and return at any moment, recoveries overtake each other. */
+/* Cables fail and return at any moment; recoveries overlap. */
 static void many_cuts(uint64_t seed)
 {
 	u32 node[2];
@@ -95,7 +95,7 @@ static void many_cuts(uint64_t seed)
 		down[k] = !down[k];
 		fabric_carrier(&f, node[k], port[k], !down[k]);
 		fabric_run(&f, rnd_below(&f.r, 3 * MS));
-		/* Some recoveries are cut short and begun anew. */
+		/* Some recoveries are interrupted and begun again. */
 		if (rnd_below(&f.r, 3))
 			fabric_recover(&f, 4000 * MS);
 	}
@@ -126,7 +126,7 @@ static void soon_silent(struct fabric *t)
 	t->params.probe_interval = 10 * MS;
 }
 
-/* Silence, not carrier: RETRY buffers are full when the link is given up. */
+/* The link ends by silence, not by carrier: RETRY buffers are full when it is given up. */
 static void silence_one(uint64_t seed)
 {
 	unsigned int port;
@@ -165,7 +165,7 @@ static void small_park(struct fabric *t)
 	t->max_flits = 4;
 }
 
-/* The parking segment is full: senders wait, nothing is dropped. */
+/* The parking segment is full: senders wait, and no packet is dropped. */
 static void full_one(uint64_t seed)
 {
 	fabric_start_tuned(&f, seed, "4", small_park);
@@ -177,14 +177,14 @@ static void full_one(uint64_t seed)
 	for (u32 i = 0; i < f.n; i++) {
 		const struct tn_park *p = &f.node[i].nic->park;
 
-		/* RETRY buffers are taken whatever there is room for. */
+		/* RETRY buffers are parked whether there is room or not. */
 		expect(&f.r, p->bytes <= p->bytes_max +
 		       2ull * f.params.retry_packets * 6 * TN_FLIT, "%llu bytes parked",
 		       (unsigned long long)p->bytes);
 	}
 	expect(&f.r, f.node[0].nic->park.full, "full");
 	expect(&f.r, !tn_nic_room(f.node[0].nic, TORUS_VC_D0), "room behind a full segment");
-	if (rnd_below(&f.r, 2)) {	/* round the other way, which is not cut */
+	if (rnd_below(&f.r, 2)) {	/* the other way round, which is not cut */
 		fabric_carrier(&f, 2, 0, true);
 	} else {
 		fabric_carrier(&f, 0, 0, true);
@@ -235,9 +235,9 @@ static void test_park_commands(void **state)
 /* --- unreachable -------------------------------------------------------------------- */
 
 /*
- * One node is cut off: what is bound for it comes back, all else goes on. Only
- * what is inside the lone node on its way between others can neither go on nor
- * go back; it is counted there.
+ * One node is cut off: packets for it come back, all other traffic continues. Only packets that
+ * are inside the lone node on their way between others can neither go on nor go back; they are
+ * counted there.
  */
 static void cut_off(uint64_t seed)
 {
@@ -277,7 +277,7 @@ static void cut_off(uint64_t seed)
 	expect(&f.r, back && f.returned == back, "returned %llu", (unsigned long long)back);
 	expect(&f.r, counters(TORUS_NC_RETURNED) <= f.returned, "counted");
 	expect(&f.r, counters(TORUS_NC_UNREACHABLE) >= back, "counted");
-	/* It is cabled again: flows to it start anew. */
+	/* The node is cabled again: flows to it begin new numberings. */
 	for (unsigned int p = 0; p < f.nports; p++)
 		fabric_carrier(&f, lone, p, true);
 	fabric_run(&f, 50 * MS);

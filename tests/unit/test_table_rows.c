@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows and holds: what is refused, in parts, and long histories against a model. */
+/* Rows and holds: what is refused, tables in parts, and long histories compared with a model. */
 #include "tests/unit/fabric.h"
 #include "tests/unit/lone.h"
 
@@ -49,7 +49,7 @@ static void test_rows(void **state)
 	assert_true(tn_nic_rows(nic, &n, &version));
 	active = tn_nic_rows_get(nic, 0, n);
 	assert_true(version == 7 && active[1] == good && active[2] == good);
-	/* A begin drops a table that was not committed. */
+	/* A new begin drops a table that was not committed. */
 	assert_int_equal(tn_nic_rows_begin(nic, 8), 0);
 	rows[0] = 0;
 	assert_int_equal(tn_nic_rows_put(nic, 8, 1, rows, 1), 0);
@@ -61,7 +61,7 @@ static void test_rows(void **state)
 	fabric_end(&f);
 }
 
-/* A begin in parts: nothing is open before its end, and others may come between. */
+/* A begin in parts: the table is not open before the last part; other calls may come between. */
 static void test_rows_parts(void **state)
 {
 	const struct torus_shape other = { .ndims = 2, .size = { 2, 2, 1, 1, 1, 1 } };
@@ -93,13 +93,13 @@ static void test_rows_parts(void **state)
 	active = tn_nic_rows_get(nic, 0, n);
 	assert_true(version == 5 && !(active[early] & TORUS_ROW_HOLD) &&
 		    (active[late] & TORUS_ROW_HOLD) && active[4] == row);
-	/* Another one begins; the first finds out. */
+	/* Another begin starts; the first one notices that. */
 	assert_int_equal(tn_nic_rows_open(nic, 6), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 6, 8), 1);
 	assert_int_equal(tn_nic_rows_begin(nic, 7), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 6, 1), -ESTALE);
 	assert_int_equal(tn_nic_rows_commit(nic, 7, f.now), 0);
-	/* A release between the parts leaves no hold behind in the shadow. */
+	/* A release between the parts leaves no hold behind in the shadow table. */
 	assert_int_equal(tn_nic_rows_open(nic, 8), 0);
 	assert_int_equal(tn_nic_rows_copy(nic, 8, 8), 1);
 	assert_int_equal(tn_nic_release(nic, 7, false, f.now), 0);
@@ -109,7 +109,7 @@ static void test_rows_parts(void **state)
 	active = tn_nic_rows_get(nic, 0, n);
 	for (u32 i = 0; i < n; i++)
 		assert_false(active[i] & TORUS_ROW_HOLD);
-	/* And so it does when the NIC moves. */
+	/* Nor does a new place of the NIC. */
 	mem = aligned_alloc(64, tn_nic_table_size(&other));
 	assert_int_equal(tn_nic_rows_open(nic, 9), 0);
 	assert_int_equal(tn_nic_set_shape(nic, &other, &at, mem), 0);
@@ -118,7 +118,7 @@ static void test_rows_parts(void **state)
 	free(mem);
 }
 
-/* Held packets wait, in order, and only those; new ones carry the new colour. */
+/* Held packets wait, in order, and no others do; new ones carry the new colour. */
 static void test_holds(void **state)
 {
 	u32 held[] = { 1, 4 }, wrong[] = { 2, 99 };
@@ -174,14 +174,14 @@ static void test_hold_limit(void **state)
 	fabric_end(&f);
 }
 
-/* --- a history, against a model that walks all rows ----------------------------------- */
+/* --- a history, compared with a model that visits all rows ---------------------------- */
 
 #define MODEL_NODES	150	/* two blocks and a bit */
 
 /**
  * struct model
- * @copied: rows of a begin in parts; more than there are: none is going on
- * @fresh: no packet since the row became valid
+ * @copied: rows of a begin in parts; larger than their number: none is under way
+ * @fresh: no packet was sent since the row became valid
  * @epoch, @next: of the numbering, for each VC
  */
 struct model {
@@ -268,7 +268,7 @@ static void step_release(struct model *m, struct tn_nic *nic)
 	}
 }
 
-/* What goes is taken out of its queue at once. */
+/* A packet that leaves is taken out of its queue at once. */
 static void step_send(struct model *m, struct tn_nic *nic)
 {
 	u32 dst = 1 + rnd_below(&f.r, MODEL_NODES - 1), vc = rnd_below(&f.r, TN_FLOW_VCS);
@@ -339,7 +339,7 @@ static int put(u32 first, u64 row)
 	return tn_nic_rows_put(l.nic, 7, first, &row, 1);
 }
 
-/* The last that is taken and the first that is not, of each part of a row. */
+/* The last valid value and the first invalid one of each part of a row. */
 static void test_row_limits(void **state)
 {
 	static const u64 none = 15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT;
@@ -358,7 +358,7 @@ static void test_row_limits(void **state)
 		{ relay | none | 9ull << TORUS_ROW_RELAY_SHIFT, false },
 		{ relay | none | 4ull << TORUS_ROW_RELAY_SHIFT, false },	/* itself */
 		{ relay | none, true },						/* node 0 */
-		/* Without RELAY that is no relay, without VALID nothing is looked at */
+		/* Without RELAY that field is no relay; without VALID nothing is checked */
 		{ TORUS_ROW_VALID | none | 9ull << TORUS_ROW_RELAY_SHIFT, true },
 		{ (1ull << 60) - 1 - TORUS_ROW_VALID, true }, { 0, true },
 		/* but the format. */
@@ -371,7 +371,7 @@ static void test_row_limits(void **state)
 	assert_int_equal(tn_nic_rows_begin(l.nic, 7), 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++)
 		assert_int_equal(put(2, t[i].row), t[i].taken ? 0 : -EINVAL);
-	/* All of them or none. */
+	/* Either all rows are written or none. */
 	assert_int_equal(tn_nic_rows_put(l.nic, 7, 5, two, 2), -EINVAL);
 	assert_int_equal(put(8, t[0].row), 0);
 	assert_int_equal(put(9, t[0].row), -EINVAL);
@@ -388,7 +388,7 @@ static void test_row_limits(void **state)
 	lone_end(&l);
 }
 
-/* A commit: the colour of what starts from now on; relays wait for the next release. */
+/* A commit: later packets have the new colour; relays wait for the next release. */
 static void test_commit(void **state)
 {
 	const u64 relay = lone_dirs(1) | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT;
@@ -422,8 +422,8 @@ static void test_commit(void **state)
 }
 
 /*
- * A replay is over with the next table: what is parked later is not replayed too; nor may
- * flows begin with a gap any more.
+ * The next table ends a replay: packets parked later are not replayed too, and flows may not begin
+ * with a gap any more.
  */
 static void test_commit_ends_replay(void **state)
 {

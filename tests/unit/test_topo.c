@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Coordinates and ids of the core, against sums written out. */
+/* Coordinates and ids of the core, compared with explicit sums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void test_every_id(void **state)
 		struct torus_coords shadow = { { 0 } }, at;
 
 		assert_in_range(nodes, 1, 2000);
-		/* The shadow counts up like an odometer. */
+		/* The model counts up like an odometer. */
 		for (id = 0; id < nodes; id++) {
 			memset(&at, 0xff, sizeof(at));
 			tn_node_coords(&s, id, &at);
@@ -152,7 +152,7 @@ static void test_steps(void **state)
 			assert_memory_equal(&at, &shadow, sizeof(at));
 			tn_step(&s, &at, back);
 			assert_memory_equal(&at, &start, sizeof(at));
-			/* Once round the ring is where it began. */
+			/* A walk round the ring ends where it began. */
 			for (n = 0; n < s.size[d]; n++)
 				tn_step(&s, &at, dir);
 			assert_memory_equal(&at, &start, sizeof(at));

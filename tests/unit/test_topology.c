@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Texts and addresses, both ways; every way to get them wrong. */
+/* Texts and addresses, in both directions; and all ways in which they can be wrong. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void test_shape_text(void **state)
 	for (i = 0; i < COUNT(bad); i++) {
 		if (torus_shape_parse(bad[i].text, &s) != bad[i].err)
 			fail_msg("'%s' should give %d", bad[i].text, bad[i].err);
-		/* What was there stays. */
+		/* The former content has not changed. */
 		assert_memory_equal(&s, &was, sizeof(s));
 	}
 }
@@ -127,7 +127,7 @@ static void test_port_text(void **state)
 			assert_int_equal(torus_port_parse(text, n, &port), 0);
 			assert_int_equal(port, i);
 		}
-	/* Something to print even of what cannot be. */
+	/* Even impossible values have a text that can be printed. */
 	assert_string_equal(torus_port_text(2, 4, buf), "?4");
 }
 
@@ -157,7 +157,7 @@ static void test_link_text(void **state)
 	assert_int_equal(port, 4);
 }
 
-/* Random bytes: a text is taken only if it is what would be written. */
+/* Random bytes: a text is only accepted if it is the one that would be written. */
 static void test_random_text(void **state)
 {
 	static const char some[] = "0123456789x,:+-yzabc ";
@@ -275,7 +275,7 @@ static void test_addresses_of_nobody(void **state)
 	assert_int_equal(torus_node_of_addr4(&flat, a4), TORUS_NO_NODE);
 }
 
-/* Hops by breadth-first search. */
+/* Hops found by breadth-first search. */
 static void test_distance(void **state)
 {
 	static const char *const shapes[] = { "4x4x4", "5x3", "2x2x3", "7", "3x1x4", "1",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Training against a SerDes whose eyes are a table, so that surfaces have any
- * shape: all small tables there are, random large ones; the shadow tries everything.
+ * Training with a SerDes whose eyes come from a table, so that surfaces have any shape: all small
+ * tables, and random large ones. The model tries all settings.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@ static const struct tn_train_params params = {
 	.margin_train = 110, .margin_retrain = 100,
 };
 
-/* A SerDes; @eye is what each setting gives. */
+/* A SerDes; @eye is the result of each setting. */
 struct table {
 	struct tn_serdes serdes;
 	struct tn_eye eye[TN_RATES_MAX][TORUS_LANES_MAX][PRE][POST];
@@ -79,7 +79,7 @@ static void table_init(struct table *t, u8 lanes, u8 rates, u8 pre_max, u8 post_
 	};
 }
 
-/* An eye whose mask has @margin percent; 0: no signal. */
+/* An eye into which @margin percent of the mask fits; 0: no signal. */
 static struct tn_eye eye_of(unsigned int margin)
 {
 	return (struct tn_eye) {
@@ -103,7 +103,7 @@ static unsigned int run(struct tn_train *t, u64 *now)
 	return steps;
 }
 
-/* The best margin of a lane at a rate, by trying everything. */
+/* The best margin of a lane at a rate, found by trying everything. */
 static u32 best_of(const struct table *t, unsigned int rate, unsigned int lane)
 {
 	u32 best = 0;
@@ -153,7 +153,7 @@ static void check(const struct table *t, const struct tn_train *tr)
 	}
 }
 
-/* Two lanes, two rates, two settings; each eye too thin, fitting or better: all 3^8. */
+/* Two lanes, two rates, two settings; each eye is too small, fits, or is better: all 3^8. */
 static void test_small(void **state)
 {
 	static const unsigned int margin[] = { 90, 110, 150 };
@@ -213,7 +213,7 @@ static void test_random(void **state)
 	}
 }
 
-/* The eye moved a little: few measurements, the best there is around; rate kept. */
+/* The eye moved a little: few measurements find the best setting near; the rate stays. */
 static void test_near(void **state)
 {
 	struct tn_train tr;
@@ -239,7 +239,7 @@ static void test_near(void **state)
 	assert_int_equal(run(&tr, &now), 25);
 	assert_int_equal(tr.lane[1].margin, 170);
 	check(&t, &tr);
-	/* Nothing near fits: the whole search. */
+	/* No near setting fits: the whole search. */
 	for (unsigned int a = 0; a < PRE; a++)
 		for (unsigned int b = 0; b < POST; b++)
 			t.eye[0][1][a][b] = eye_of(50);
@@ -251,7 +251,7 @@ static void test_near(void **state)
 	assert_int_equal(tr.lane[1].state, TORUS_LANE_POOR);
 }
 
-/* A lane that was switched off comes back with the next training from the beginning. */
+/* A lane that was switched off returns with the next training from the start. */
 static void test_mended(void **state)
 {
 	struct tn_train tr;
@@ -274,7 +274,7 @@ static void test_mended(void **state)
 	tn_train_begin(&tr, false, now);
 	run(&tr, &now);
 	assert_int_equal(tn_train_width(&tr), 2);
-	/* All die: failed; they come back. */
+	/* All lanes die: training fails; then they return. */
 	t.eye[0][0][0][0] = t.eye[0][1][0][0] = eye_of(0);
 	assert_true(tn_train_watch(&tr, now));
 	tn_train_begin(&tr, true, now);
@@ -318,7 +318,7 @@ static void test_none(void **state)
 	assert_int_equal(tn_train_margin(&tr), 0);
 }
 
-/* Never less than the truth, and not much more. */
+/* Never less than the true value, and not much more. */
 static void test_gauss(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a receiver makes of its eyes: margins, error rates, which lanes are used, maps. */
+/* What a receiver computes from its eyes: margins, error rates, lanes in use, maps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static const struct tn_train_params params = {
 	.margin_train = 110, .margin_retrain = 100,
 };
 
-/* A SerDes whose lanes have these eyes in any setting. */
+/* A SerDes whose lanes have these eyes at any setting. */
 static struct tn_eye eye[LANES];
 static u16 on;
 static struct { int phase, offset; unsigned int lane; u64 now; } sampled[TORUS_EYE_COLS];
@@ -72,7 +72,7 @@ static const struct tn_eye wide = {
 	.signal = true, .height = 120, .width = 200, .noise = 1, .jitter = 1,
 };
 
-/* Trains with the eyes that there are. Return: lanes in use. */
+/* Trains with the present eyes. Return: the number of lanes in use. */
 static unsigned int trained(struct tn_train *t)
 {
 	tn_train_init(t, &serdes, &params);
@@ -90,7 +90,7 @@ static void all_wide(void)
 
 /* --- an eye ------------------------------------------------------------------------------ */
 
-/* How far the mask could grow, in height and width; the lesser counts. */
+/* How much larger the mask could be, in height and width; the smaller one counts. */
 static void test_margin(void **state)
 {
 	static const struct { u16 height, width; u32 margin; } m[] = {
@@ -109,7 +109,7 @@ static void test_margin(void **state)
 	}
 }
 
-/* Noise across the height, jitter across the width: whichever errs more. */
+/* Noise across the height, jitter across the width: whichever causes more errors. */
 static void test_ber(void **state)
 {
 	struct tn_eye e = { .signal = true, .height = 70, .width = 140, .noise = 10, .jitter = 14 };
@@ -124,7 +124,7 @@ static void test_ber(void **state)
 	assert_int_equal(tn_eye_ber(&e), tn_gauss_ber(5 * 16));
 	e.jitter = 0;
 	assert_int_equal(tn_eye_ber(&e), 0);
-	/* A closed eye, in whichever way, tells nothing of a bit. */
+	/* An eye that is closed in either dimension gives random bits. */
 	e.height = 0;
 	assert_int_equal(tn_eye_ber(&e), TORUS_BER_ONE / 2);
 	e.height = 70;
@@ -137,7 +137,7 @@ static void test_ber(void **state)
 
 /* --- lanes -------------------------------------------------------------------------------- */
 
-/* A lane is used that has signal, margin_train and errs no more than target_ber; each counts. */
+/* A lane is used if it has signal, margin_train and target_ber; each is needed. */
 static void test_reaches(void **state)
 {
 	struct tn_train t;
@@ -167,7 +167,7 @@ static void test_reaches(void **state)
 	eye[1].height = 142;		/* 7.06 times: 7.0625 in sixteenths */
 	assert_true(tn_eye_ber(&eye[1]) <= params.target_ber);
 	assert_int_equal(trained(&t), 3);
-	/* No lane is left: none is in use, whatever the last training had. */
+	/* If no lane can be used none is in use, whatever the last training had. */
 	for (int i = 0; i < LANES; i++)
 		eye[i].width = 50;
 	tn_train_begin(&t, false, 1);
@@ -180,7 +180,7 @@ static void test_reaches(void **state)
 	assert_int_equal(on, 0);
 }
 
-/* The worst lane's margin, the mean of their errors; lanes that are off do not count. */
+/* The margin of the worst lane and the mean error rate; lanes that are off do not count. */
 static void test_whole(void **state)
 {
 	struct tn_train t;
@@ -188,7 +188,7 @@ static void test_whole(void **state)
 	(void)state;
 	all_wide();
 	eye[0].height = 143;
-	eye[0].noise = 20;		/* 114/16: errs, seldom enough */
+	eye[0].noise = 20;		/* 114/16: few enough errors */
 	eye[1].width = 130;
 	eye[2].width = 60;
 	assert_int_equal(trained(&t), 2);
@@ -199,7 +199,7 @@ static void test_whole(void **state)
 	assert_int_equal(trained(&t), 3);
 	assert_int_equal(tn_train_margin(&t), 120);
 	assert_int_equal(tn_train_ber(&t), t.lane[0].ber / 3);
-	/* Without a SerDes there is nothing. */
+	/* Without a SerDes there are no values. */
 	tn_train_init(&t, NULL, &params);
 	assert_int_equal(t.state, TN_TRAIN_DONE);
 	assert_int_equal(tn_train_width(&t) + tn_train_margin(&t) + tn_train_ber(&t), 0);
@@ -209,14 +209,14 @@ static void test_whole(void **state)
 	assert_true(tn_train_expiry(&t) == ~0ull);
 }
 
-/* A lane in use calls for a retraining without signal, below margin_retrain, or if it errs. */
+/* A lane in use causes a retraining if it has no signal, too small a margin, or errors. */
 static void test_watch(void **state)
 {
 	struct tn_train t;
 
 	(void)state;
 	all_wide();
-	eye[2].width = 60;		/* off */
+	eye[2].width = 60;		/* it is off */
 	trained(&t);
 	eye[2].signal = false;
 	assert_false(tn_train_watch(&t, 1));
@@ -256,7 +256,7 @@ static void test_top(void **state)
 	assert_int_equal(tn_train_eye_top(&t, 0, 1), 120 + 30 + 1);
 }
 
-/* From -1/2 to 1/2 UI in columns, from the top to as much below the centre in rows. */
+/* Columns from -1/2 to 1/2 UI; rows from the top to as far below the centre. */
 static void test_map(void **state)
 {
 	struct tn_train t;
@@ -283,7 +283,7 @@ static void test_map(void **state)
 	assert_int_equal(sampled[64].phase, TN_HALF_UI);
 }
 
-/* Each byte is -log10 of the rate, rounded down; 18 is as good as none. */
+/* Each byte is -log10 of the rate, rounded down; 18 stands for no errors. */
 static void test_log(void **state)
 {
 	static const struct { u64 ber; u8 shown; } log[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The proof must hold for what the engine makes, also for old and new tables
- * together, and must fail for every kind of wrong row that is put in.
+ * torus_verify() must accept what the engine makes, also old and new tables together, and must find
+ * every kind of wrong row.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 #define NODES 64
 #define NONE (TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT)
 
-/** struct fabric - rows of all nodes, old and new; what the proof found */
+/** struct fabric - rows of all nodes, old and new; and what torus_verify() found */
 struct fabric {
 	struct torus_shape shape;
 	uint32_t nodes;
@@ -31,7 +31,7 @@ struct fabric {
 	struct torus_verified found;
 };
 
-/* With EVERY=N fewer rounds, of all kinds still. */
+/* With EVERY=N fewer rounds, but of all kinds. */
 static unsigned int every(void)
 {
 	return getenv("EVERY") ? 5 : 1;
@@ -42,7 +42,7 @@ static void note(void *arg, const struct torus_culprit *c)
 	struct fabric *f = arg;
 
 	f->told[c->what]++;
-	if (c->what != TORUS_WRONG_CYCLE)	/* said last, of many rows */
+	if (c->what != TORUS_WRONG_CYCLE)	/* reported last, for many rows */
 		f->last = *c;
 	else
 		f->cycle = *c;
@@ -130,9 +130,9 @@ static void test_engine_is_safe(void **state)
 }
 
 /*
- * In the middle of a recovery some nodes have the new table and some the old
- * one. Without relays: a chain through rows of different tables need not end,
- * which the next test shows to be noticed.
+ * In the middle of a recovery some nodes have the new table and some the old one. Relays are
+ * left out: a chain through rows of different tables need not end, which a later test shows to
+ * be found.
  */
 static void test_old_and_new(void **state)
 {
@@ -153,7 +153,7 @@ static void test_old_and_new(void **state)
 				    random_below(&seed, 2u * f.shape.ndims));
 			make_rows(&f);
 			if (round % 2) {
-				/* A repair: the old table avoids what is well again. */
+				/* A repair: the old table avoids cables that work again. */
 				memset(f.excluded, 0, sizeof(f.excluded));
 				make_rows(&f);
 			}
@@ -164,7 +164,7 @@ static void test_old_and_new(void **state)
 		}
 }
 
-/* --- what is put in must be found -------------------------------------------- */
+/* --- wrong rows must be found ------------------------------------------------ */
 
 static void expect(struct fabric *f, enum torus_wrong what, uint32_t from, uint32_t to)
 {
@@ -206,12 +206,12 @@ static void test_wrong_rows(void **state)
 	wrong_row("4x4", 0, 5, NONE | 1, TORUS_WRONG_LOST);
 	wrong_row("4x4", 0, 5, steps(1, 9, 15), TORUS_WRONG_LOST);
 	wrong_row("4x4", 0, 5, steps(1, 1, 15), TORUS_WRONG_ORDER);
-	/* First step +x, then all the way on to where it began. */
+	/* First step +x, then all the way round to where it began. */
 	wrong_row("4x4", 0, 4, steps(1 | 2, 0, 15), TORUS_WRONG_RING);
 	wrong_row("2x4", 0, 2, steps(1 | 2, 0, 15), TORUS_WRONG_RING);
 	wrong_row("4x2", 0, 1, steps(1 | 2, 1, 15), TORUS_WRONG_ORDER);
 	wrong_row("1x4", 0, 1, steps(2, 0, 15), TORUS_WRONG_DEAD_LINK);
-	/* However well it may go on where adaptivity carries it. */
+	/* However right the paths are that adaptive routing may choose. */
 	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT | 1,
 		  TORUS_WRONG_LOST);
 	wrong_row("4x4", 0, 5, NONE | TORUS_ROW_ADAPTIVE | 3, TORUS_WRONG_ESCAPE);
@@ -222,13 +222,13 @@ static void test_wrong_rows(void **state)
 	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY |
 		  TORUS_ROW_NODE_MASK << TORUS_ROW_RELAY_SHIFT, TORUS_WRONG_RELAY);
 	wrong_row("4x4", 0, 5, NONE | 1 | TORUS_ROW_RELAY, TORUS_WRONG_RELAY);
-	/* Whatever else is in it, a row that is not valid is none. */
+	/* Whatever else a row contains, it is no row if it is not valid. */
 	wrong_row("4x4", 0, 5, (NONE | 3) & ~TORUS_ROW_VALID, TORUS_WRONG_NO_ROW);
 	wrong_row("4x4", 0, 5, NONE | 3 | TORUS_ROW_RELAY | 5ull << TORUS_ROW_RELAY_SHIFT,
 		  TORUS_WRONG_RELAY);
 }
 
-/* What an admin reads. */
+/* The texts that an administrator reads. */
 static void test_texts(void **state)
 {
 	static const char *const text[] = {
@@ -253,8 +253,8 @@ static void test_texts(void **state)
 }
 
 /*
- * That a row's way does not end is the one wrong that no row can be: a router takes each
- * direction up to a coordinate, and each step once. Of all rows there are.
+ * No row by itself can have a path without an end: a router takes each direction up to a
+ * coordinate, and each step once. This is tried with all rows.
  */
 static void all_rows(const char *shape)
 {
@@ -292,14 +292,14 @@ static void test_dead_links(void **state)
 	expect(&f, TORUS_WRONG_DEAD_LINK, 0, 2);
 	assert_int_equal(f.last.node, 1);
 	assert_int_equal(f.last.port, 0);
-	/* A row of the old table may: what comes is parked. */
+	/* A row of the old table may lead there: its packets are parked. */
 	f.rows[0][0][2] = f.rows[1][0][2] = 0;
 	f.list[0][0] = NULL;
 	f.rows[1][0][2] = NONE | 1;
 	good(&f, 2, 0);
 }
 
-/* Its own path is healthy; where adaptivity may carry it, the way on is not. */
+/* Its own path is healthy, but the path from where adaptive routing may lead is not. */
 static void test_escape(void **state)
 {
 	uint64_t adaptive = TORUS_ROW_ADAPTIVE | 3ull << TORUS_ROW_ADAPT_SHIFT;
@@ -313,7 +313,7 @@ static void test_escape(void **state)
 	f.rows[0][0][6] |= adaptive;
 	expect(&f, TORUS_WRONG_ESCAPE, 0, 6);
 	assert_int_equal(f.last.node, 5);
-	/* A link that only adaptive packets would take is no harm: they have +x. */
+	/* A link that only adaptive packets would take is no error: they still have +x. */
 	begin(&f, "5x5");
 	cut(&f, 0, 1);
 	make_rows(&f);
@@ -322,8 +322,8 @@ static void test_escape(void **state)
 }
 
 /*
- * Mixtures. A row of the old table may end at a dead link, where packets are parked, and may
- * be missing; nothing else is forgiven to it, and to the new one not even that.
+ * Two tables together. A row of the old table may end at a dead link, where packets are parked, and
+ * may be missing; no other error is accepted in it, and in the new table not even these.
  */
 static void test_wrong_old_rows(void **state)
 {
@@ -364,18 +364,18 @@ static void test_wrong_old_rows(void **state)
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 	assert_int_equal(f.last.table, 0);
-	/* Everyone who may come there is to blame, not only the first. */
+	/* All rows that may lead there are culprits, not only the first. */
 	f.rows[0][4][6] |= adaptive;
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 2);
 	assert_int_equal(f.last.from, 4);
 	f.rows[0][4][6] &= ~TORUS_ROW_ADAPTIVE;
-	/* No row is as good as none in the old table only. */
+	/* A missing row is only accepted in the old table. */
 	f.rows[0][0][6] = f.rows[1][0][6] = 0;
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_NO_ROW], 1);
 	assert_int_equal(f.last.table, 0);
-	/* It does not help a new row to come after an old one, which is let go. */
+	/* That an old row is accepted does not excuse a new row after it. */
 	memset(f.rows, 0, sizeof(f.rows));
 	f.tables[0].old = true;
 	f.tables[1].old = false;
@@ -385,7 +385,7 @@ static void test_wrong_old_rows(void **state)
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 }
 
-/* Old and new rows right one by one, and in order: only together is there a circle. */
+/* Old and new rows are right one by one, and in order: only together they close a circle. */
 static void test_cycle_of_tables(void **state)
 {
 	static struct fabric f;
@@ -398,7 +398,7 @@ static void test_cycle_of_tables(void **state)
 	for (i = 0; i < f.nodes; i++)
 		memset(f.rows[0][i], 0, sizeof(f.rows[0][i]));
 	memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
-	f.tables[0].old = true;		/* rows that are missing say nothing */
+	f.tables[0].old = true;		/* missing rows are accepted */
 	/* Four turns round a square: +x +y, +y -x, -x -y in one, -y +x in the other. */
 	f.rows[0][0][6] = NONE | 3;
 	f.rows[0][1][5] = NONE | 2 | 4;
@@ -410,20 +410,20 @@ static void test_cycle_of_tables(void **state)
 	assert_true(f.found.cycles >= 1 && f.told[TORUS_WRONG_CYCLE] >= 1);
 }
 
-/* --- what waits for what ------------------------------------------------------ */
+/* --- channels that wait for each other ---------------------------------------- */
 
 #define RELAY(node) (TORUS_ROW_RELAY | (uint64_t)(node) << TORUS_ROW_RELAY_SHIFT)
 #define ADAPTIVE(dirs) (TORUS_ROW_ADAPTIVE | (uint64_t)(dirs) << TORUS_ROW_ADAPT_SHIFT)
 
-/* A row that a test puts in. */
+/* A row that a test sets. */
 struct row {
 	uint32_t from, to;
 	uint64_t row;
 };
 
 /*
- * Four turns round the square of 0, 1, 6 and 5 in 5x5: +x +y, +y -x, -x -y, and -y +x, which
- * breaks the order, so that a circle is possible at all. Ports +x 0, +y 1, -x 2, -y 3.
+ * Four turns round the square of 0, 1, 6 and 5 in 5x5: +x +y, +y -x, -x -y, and -y +x, which breaks
+ * the order; without it no circle is possible. Ports +x 0, +y 1, -x 2, -y 3.
  */
 static const struct row turns[4] = {
 	{ 0, 6, NONE | 3 }, { 1, 5, NONE | 2 | 4 }, { 6, 0, NONE | 4 | 8 },
@@ -431,14 +431,14 @@ static const struct row turns[4] = {
 		15ull << TORUS_ROW_LAST_SHIFT },
 };
 
-/* With @row in the place of turn @missing: are there circles then? */
+/* Whether there are circles with @row in the place of turn @missing. */
 static bool closes(unsigned int missing, const struct row *row, bool old)
 {
 	static struct fabric f;
 	unsigned int i;
 
 	begin(&f, "5x5");
-	f.tables[0].old = old;		/* rows that are missing say nothing, or are wrong */
+	f.tables[0].old = old;		/* missing or wrong rows are accepted */
 	for (i = 0; i < 4; i++)
 		if (i != missing)
 			f.rows[0][turns[i].from][turns[i].to] = turns[i].row;
@@ -446,7 +446,7 @@ static bool closes(unsigned int missing, const struct row *row, bool old)
 		f.rows[0][row->from][row->to] = row->row;
 	verify(&f, 1);
 	assert_int_equal(f.told[TORUS_WRONG_CYCLE], !!f.found.cycles);
-	if (f.found.cycles)		/* the one turn to a lower direction is to blame */
+	if (f.found.cycles)		/* the one turn to a lower direction is the culprit */
 		assert_true(f.cycle.from == 5 && f.cycle.to == 1 && f.cycle.node == 0 &&
 			    f.cycle.port == 0);
 	return f.found.cycles;
@@ -468,7 +468,7 @@ static void left_open_by(unsigned int missing, uint32_t from, uint32_t to, uint6
 	assert_false(closes(missing, &r, false));
 }
 
-/* Each turn is needed, and may be that of any two hops of a leg. */
+/* Each turn is needed, and may be made by any two hops of a leg. */
 static void test_cycle_of_legs(void **state)
 {
 	unsigned int i;
@@ -487,7 +487,7 @@ static void test_cycle_of_legs(void **state)
 	left_open_by(0, 0, 7, steps(2 | 1, 0, 15));	/* +x +x +y: another turn */
 }
 
-/* A leg ends in the memory of the relay: nothing waits across it, but up to it. */
+/* A leg ends in the memory of the relay: nothing waits across it, but packets wait up to it. */
 static void test_cycle_of_relays(void **state)
 {
 	(void)state;
@@ -498,8 +498,8 @@ static void test_cycle_of_relays(void **state)
 }
 
 /*
- * Legs that go the other way round a ring, and turn elsewhere; wherever their adaptive
- * bits carry a packet, the escape from there makes the turn.
+ * Legs that go the other way round a ring, and turn elsewhere; wherever adaptive bits lead a
+ * packet, the escape from there makes the turn.
  */
 static void test_cycle_of_escapes(void **state)
 {
@@ -528,15 +528,15 @@ static void test_cycle_of_escapes(void **state)
 		left_open_by(t[i].missing, r->from, r->to, r->row);
 		closed_by(t[i].missing, r->from, r->to, r->row | ADAPTIVE(t[i].dirs));
 	}
-	/* By directions that adaptive packets do not take it stays open. */
+	/* With directions that adaptive packets do not take it stays open. */
 	left_open_by(1, 3, 5, NONE | 1 | 2 | ADAPTIVE(1 | 2));
-	/* Beyond the relay is another leg. */
+	/* Behind the relay is another leg. */
 	left_open_by(0, 0, 6, NONE | 1 | RELAY(1) | ADAPTIVE(1));
 }
 
 /*
- * By a dead link an adaptive packet of the old table may have come before it was dead; one
- * of the new table does not go there.
+ * Before a link died an adaptive packet of the old table may have crossed it; one of the new table
+ * does not.
  */
 static void test_cycle_by_dead_link(void **state)
 {
@@ -558,7 +558,7 @@ static void test_cycle_by_dead_link(void **state)
 	}
 }
 
-/* Of one destination some rows with directions of their own, of one table or of two. */
+/* Two rows for one destination with different directions, of one table or of two. */
 static void test_escapes_of_two_rows(void **state)
 {
 	static struct fabric f;
@@ -572,7 +572,7 @@ static void test_escapes_of_two_rows(void **state)
 		f.rows[0][0][6] = turns[0].row;
 		f.rows[0][6][0] = turns[2].row;
 		f.rows[0][5][1] = turns[3].row;
-		/* To 5 as well, and by 2 and 1 as well, but it goes on by +x. */
+		/* Also to 5, and also through 2 and 1, but it continues by +x. */
 		f.rows[i / 2][1][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
 		f.rows[i / 2][2][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
 		verify(&f, 2);
@@ -584,7 +584,7 @@ static void test_escapes_of_two_rows(void **state)
 	}
 }
 
-/* The escape of a leg to a relay leads to the relay, not to where the packet goes in the end. */
+/* The escape of a leg to a relay leads to the relay, not to the packet's final destination. */
 static void test_escape_to_relay(void **state)
 {
 	static struct fabric f;
@@ -600,13 +600,13 @@ static void test_escape_to_relay(void **state)
 	expect(&f, TORUS_WRONG_ESCAPE, 0, 5);
 	assert_int_equal(f.last.node, 5);
 	assert_int_equal(f.last.port, 0);
-	/* 1,1:+x is dead, behind the relay: the leg need not care. */
+	/* 1,1:+x is dead, behind the relay: this leg does not cross it. */
 	begin(&f, "5x5");
 	cut(&f, 6, 0);
 	make_rows(&f);
 	f.rows[0][0][7] = NONE | 3 | RELAY(6) | ADAPTIVE(3);
 	good(&f, 1, 0);
-	/* Nor does it tell what is seen on the way to where the packet goes in the end. */
+	/* What happens on the way to the final destination does not matter for it either. */
 	f.rows[0][1][7] = NONE | 3 | ADAPTIVE(3);
 	expect(&f, TORUS_WRONG_ESCAPE, 1, 7);
 	assert_int_equal(f.last.node, 6);
@@ -619,7 +619,7 @@ static void test_relay_circles(void **state)
 	(void)state;
 	begin(&f, "8");
 	make_rows(&f);
-	/* 0 sends what is for 3 through 1, which sends it through 0. */
+	/* 0 sends packets for 3 through 1, which sends them through 0. */
 	f.rows[0][0][3] = NONE | 1 | TORUS_ROW_RELAY | 1ull << TORUS_ROW_RELAY_SHIFT;
 	good(&f, 1, 0);
 	assert_int_equal(f.found.legs_max, 2);
@@ -627,7 +627,7 @@ static void test_relay_circles(void **state)
 	verify(&f, 1);
 	assert_int_equal(f.told[TORUS_WRONG_RELAY], 1);
 	assert_int_equal(f.found.unroutable, 2);
-	/* The same with one of the two in the old table: either may be used. */
+	/* The same with one of the two rows in the old table: either may be used. */
 	f.rows[0][1][3] = NONE | 1;
 	memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
 	f.rows[1][1][3] = NONE | 2 | TORUS_ROW_RELAY;
@@ -637,7 +637,7 @@ static void test_relay_circles(void **state)
 	assert_int_equal(f.found.wrong, 0);
 }
 
-/* Rows fine one by one, each pair of turns seen elsewhere; together a circle. */
+/* Rows that are right one by one, each pair of turns allowed; together they close a circle. */
 static void test_cycle(void **state)
 {
 	static struct fabric f;
@@ -654,14 +654,14 @@ static void test_cycle(void **state)
 	assert_true(f.told[TORUS_WRONG_ORDER] >= 1);
 }
 
-/* A circle round the corner of the coordinates; what closes it is a row to node 0. */
+/* A circle across the origin of the coordinates; a row to node 0 closes it. */
 static void test_cycle_at_node_zero(void **state)
 {
 	static struct fabric f;
 
 	(void)state;
 	begin(&f, "5x5");
-	f.tables[0].old = true;		/* rows that are missing say nothing */
+	f.tables[0].old = true;		/* missing rows are accepted */
 	f.rows[0][4][5] = NONE | 3;
 	f.rows[0][0][9] = NONE | 2 | 4;
 	f.rows[0][5][4] = NONE | 4 | 8;
@@ -670,12 +670,12 @@ static void test_cycle_at_node_zero(void **state)
 	assert_int_equal(f.found.cycles, 1);
 	assert_int_equal(f.told[TORUS_WRONG_CYCLE], 1);
 	assert_true(f.cycle.from == 9 && f.cycle.to == 0 && f.cycle.node == 4);
-	/* One that is not valid closes nothing, in the old table. */
+	/* In the old table a row that is not valid closes no circle. */
 	f.rows[0][9][0] &= ~TORUS_ROW_VALID;
 	good(&f, 1, 0);
 }
 
-/* Up and down one ring: a circle of two channels, which no bubble helps. */
+/* Up and down one ring: a circle of two channels, which no bubble prevents. */
 static void test_cycle_of_turns_back(void **state)
 {
 	static struct fabric f;
@@ -689,7 +689,7 @@ static void test_cycle_of_turns_back(void **state)
 	f.rows[0][1][2] = steps(1, 1, 15);	/* -x, then +x */
 	verify(&f, 1);
 	assert_int_equal(f.found.cycles, 1);
-	/* All round it one way is no harm. */
+	/* All the way round in one direction is no error. */
 	begin(&f, "5");
 	make_rows(&f);
 	for (uint32_t i = 0; i < f.nodes; i++)
@@ -697,7 +697,7 @@ static void test_cycle_of_turns_back(void **state)
 	good(&f, 1, 0);
 }
 
-/* A way through a relay is as long as both legs, and is carried by the channels of both. */
+/* A path through a relay has the hops of both legs, and loads the channels of both. */
 static void test_counts_of_relays(void **state)
 {
 	static struct fabric f;
@@ -719,7 +719,7 @@ static void test_counts_of_relays(void **state)
 	assert_int_equal(f.found.adaptive, 0);
 }
 
-/* Nodes that are cut off count as little as those that are said to be down. */
+/* Nodes that are cut off count as little as those that are given as down. */
 static void test_counts_of_nodes(void **state)
 {
 	static struct fabric f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * NICs as relays: tori in which every hop of every packet ends in the memory of a
- * relay, and broken ones in which some pairs need relays.
+ * NICs as relays: tori in which every hop of every packet ends in the memory of a relay, and broken
+ * ones in which some pairs need relays.
  */
 #include <stdio.h>
 #include <torus/route.h>
@@ -14,7 +14,7 @@ static struct fabric f;
 
 /* --- every node a relay ---------------------------------------------------------- */
 
-/* Each destination two or more hops away by a relay one hop nearer. */
+/* Each destination two or more hops away has a relay that is one hop nearer to it. */
 static void hop_by_hop(struct fabric *t, u32 node, uint64_t *rows)
 {
 	struct torus_coords at, to;
@@ -148,8 +148,8 @@ static void turn_cable(u32 node, unsigned int port, bool up)
 }
 
 /*
- * Cables go down and come back. Whatever is down, a way is left between any two nodes,
- * so that all must arrive, in order; nothing may come back.
+ * Cables go down and come back. A path is always left between any two nodes, so all packets must
+ * arrive, in order; none may come back.
  */
 static u64 relayed;
 
@@ -198,7 +198,7 @@ static void test_broken(void **state)
 
 static const struct tn_via honest = { .dst = FINAL, .payer = LIAR };
 
-/* No links: what RELAY takes in stays, and leaves only for the parking segment. */
+/* No link is up: packets that RELAY takes in stay, and leave only for the parking segment. */
 static void relay_alone(struct fabric *t)
 {
 	t->params.relay_packets = 18;	/* 2 for each of 9 nodes */
@@ -214,7 +214,7 @@ static struct tn_nic *relay_start(void)
 	return f.node[RELAY].nic;
 }
 
-/* A packet from LIAR, as its link hands it over. */
+/* A packet from LIAR, as the link passes it on. */
 static struct tn_pkt *from_liar(struct tn_hdr h, const struct tn_via *via)
 {
 	struct tn_nic *nic = f.node[RELAY].nic;
@@ -238,7 +238,7 @@ static struct tn_pkt *from_liar(struct tn_hdr h, const struct tn_via *via)
 	return pkt;
 }
 
-/* Handed over and looked at, while nothing leaves: the queue of the relay is held. */
+/* Passes packets on while none can leave: the queue of the relay is held. */
 static void hand_over(struct tn_hdr h, const struct tn_via *via)
 {
 	struct tn_nic *nic = f.node[RELAY].nic;
@@ -246,7 +246,7 @@ static void hand_over(struct tn_hdr h, const struct tn_via *via)
 	tn_input_push(nic, LIAR_IN * TORUS_VCS + h.vc, from_liar(h, via));
 	nic->active &= ~(7ull << TN_INPUT_RELAY);
 	nic->turn = LIAR_IN * TORUS_VCS;
-	for (unsigned int p = 0; p < f.nports; p++)	/* nothing may leave */
+	for (unsigned int p = 0; p < f.nports; p++)	/* no packet may leave */
 		nic->link[p].credit.ct[0] = nic->link[p].credit.ct[1] =
 			nic->link[p].credit.ct[2] = nic->link[p].credit.n_inp[0];
 	tn_nic_work(nic, f.now);
@@ -264,7 +264,7 @@ static const struct tn_hdr word_hdr = {
 };
 static const struct tn_hdr back_hdr = { .type = TN_UNREACH, .vc = TORUS_VC_D1, .relayed = 1 };
 
-/* A packet that has passed too many relays comes back; the one before goes on. */
+/* A packet that has passed too many relays comes back; one with one leg less goes on. */
 static void test_legs(void **state)
 {
 	static const struct { u16 legs; bool on; } packets[] = {
@@ -290,7 +290,7 @@ static void test_legs(void **state)
 	}
 }
 
-/* Who sends more than all windows together gets back what is too much. */
+/* A node that sends more than all windows together gets the excess back. */
 static void test_too_many(void **state)
 {
 	struct tn_nic *nic = relay_start();
@@ -298,7 +298,7 @@ static void test_too_many(void **state)
 
 	(void)state;
 	assert_int_equal(most, 18);
-	/* What is nobody's takes none of that room. */
+	/* Packets of no window take none of that room. */
 	hand_over(back_hdr, &(struct tn_via) { .dst = FINAL, .payer = TORUS_NO_NODE });
 	assert_int_equal(nic->relay.riders, 1);
 	for (u32 i = 0; i < most + 5; i++)
@@ -309,7 +309,7 @@ static void test_too_many(void **state)
 	fabric_end(&f);
 }
 
-/* Of what is nobody's a relay keeps so much and drops the rest, counted. */
+/* A relay keeps a limited number of packets of no window and drops the rest, counted. */
 static void test_too_many_riders(void **state)
 {
 	struct tn_nic *nic = relay_start();
@@ -327,7 +327,7 @@ static void test_too_many_riders(void **state)
 	fabric_end(&f);
 }
 
-/* What NICs say to each other goes first, past what waits at the relay. */
+/* Messages between NICs go first, past packets that wait at the relay. */
 static void test_words_first(void **state)
 {
 	struct tn_nic *nic = relay_start();
@@ -339,7 +339,7 @@ static void test_words_first(void **state)
 	fabric_end(&f);
 }
 
-/* --- what NICs say to each other ----------------------------------------------------- */
+/* --- messages between NICs ------------------------------------------------------------ */
 
 static void say_to_relay(u32 from, u32 word, u32 gen, u32 count)
 {
@@ -354,7 +354,7 @@ static void say_to_relay(u32 from, u32 word, u32 gen, u32 count)
 	tn_via_hear(f.node[RELAY].nic, pkt);
 }
 
-/* Return: words of this NIC that wait to be sent. */
+/* Return: messages of this NIC that wait to be sent. */
 static u32 words(const struct tn_nic *nic)
 {
 	return nic->input[TN_INPUT_INJECT + TORUS_VC_D1].count;
@@ -362,7 +362,7 @@ static u32 words(const struct tn_nic *nic)
 
 enum { ASK = 1, ACK = 2 };	/* as in wire.h */
 
-/* Nodes that do not exist, the NIC itself, and those without a row are told nothing. */
+/* Nodes that do not exist, the NIC itself, and nodes without a row get no answer. */
 static void test_strangers(void **state)
 {
 	static const u32 far[] = { 9, 1 << 20, (1 << 24) - 1 };
@@ -379,9 +379,9 @@ static void test_strangers(void **state)
 	nic->rows[5] &= ~TORUS_ROW_VALID;
 	say_to_relay(5, ASK, 0, 0);
 	assert_int_equal(words(nic), 0);
-	say_to_relay(4, 3, 0, 0);	/* says nothing that is known */
+	say_to_relay(4, 3, 0, 0);	/* an unknown type of message */
 	assert_int_equal(words(nic), 0);
-	/* Who asks again and again fills the queue so far and no further. */
+	/* A NIC that asks again and again fills the queue up to a limit and no further. */
 	for (u32 i = 1; i <= limit + 5; i++) {
 		say_to_relay(4, ASK, 0, 0);
 		assert_int_equal(words(nic), i < limit ? i : limit);
@@ -390,7 +390,7 @@ static void test_strangers(void **state)
 	fabric_end(&f);
 }
 
-/* Asked is at once, and then less and less often, until something new is told. */
+/* A NIC asks at once, and then less and less often, until there is news. */
 static void test_patience(void **state)
 {
 	struct tn_nic *nic = relay_start();
@@ -401,7 +401,7 @@ static void test_patience(void **state)
 	tn_via_charge(nic, &pkt);
 	assert_int_equal(nic->counter[TORUS_NC_RELAYED_TX], 1);
 	assert_int_equal(nic->relay.out, 1);
-	/* What comes back is of no window. */
+	/* Packets that come back are in no window. */
 	tn_via_charge(nic, &(struct tn_pkt) { .hdr = { .type = TN_UNREACH, .relayed = 1 } });
 	tn_via_charge(nic, &(struct tn_pkt) { .hdr = { .type = TN_DATA } });
 	assert_int_equal(nic->relay.out, 1);
@@ -409,7 +409,7 @@ static void test_patience(void **state)
 	nic->relay.ask_at = 1000;
 	tn_via_poll(nic, 999);
 	assert_int_equal(nic->relay.ask_at, 1000);
-	tn_via_poll(nic, 1000);		/* looks, and asks nobody yet */
+	tn_via_poll(nic, 1000);		/* the first look asks no node */
 	assert_int_equal(nic->relay.ask_at, 1000 + step);
 	assert_int_equal(words(nic), 0);
 	for (u32 i = 0; i < 10; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wire format against a second reading of its document: fields are put into
- * flits bit by bit from a table, CRCs are computed bit by bit.
+ * The wire format compared with a second implementation of its document: fields are put into flits
+ * bit by bit from a table, CRCs are computed bit by bit.
  */
 #include "tests/flits.h"
 #include "tests/unit/seeds.h"
@@ -108,7 +108,7 @@ static void test_hdr(void **state)
 	for_seeds(20, hdr_one);
 }
 
-/* Every bit of a header flit means something: any 16 bytes survive. */
+/* Every bit of a header flit has a meaning: any 16 bytes survive. */
 static void test_hdr_is_full(void **state)
 {
 	struct rnd r = rnd_new(7);
@@ -149,7 +149,7 @@ static void test_via(void **state)
 	}
 }
 
-/* The relay flit is told apart from the next packet, and a damage to it is seen. */
+/* The relay flit differs from the next packet's header, and damage to it is detected. */
 static void test_relay_flit(void **state)
 {
 	u8 flits[8 * TN_FLIT] = { 0 };
@@ -195,7 +195,7 @@ static void test_tail(void **state)
 		bits_put(want, 112, 16, t.epoch);
 		tn_tail_put(flit, &t);
 		assert_memory_equal(flit, want, TN_FLIT);
-		rnd_fill(&r, flit + 4, 4);	/* an LCRC does not disturb */
+		rnd_fill(&r, flit + 4, 4);	/* an LCRC changes nothing */
 		tn_tail_get(flit, &back);
 		assert_int_equal(back.ecrc, t.ecrc);
 		assert_int_equal(back.eseq, t.eseq);
@@ -341,7 +341,7 @@ static void test_crcs(void **state)
 	for_seeds(300, crc_one);
 }
 
-/* What a hop may change leaves the ECRC alone; all else does not. */
+/* Fields that a hop may change are not in the ECRC; all others are. */
 static void test_ecrc_cover(void **state)
 {
 	struct rnd r = rnd_new(17);
@@ -420,11 +420,11 @@ static void draw_bits(struct rnd *r, unsigned int *at, unsigned int n, unsigned 
 		while (j < k && at[j] != at[k])
 			j++;
 		if (j < k)
-			k--;		/* drawn before: again */
+			k--;		/* drawn before: draw again */
 	}
 }
 
-/* Two to six flips anywhere: 200000 tries, none may pass. */
+/* Two to six flips anywhere: 200000 attempts, none may pass undetected. */
 static void flips_one(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);
