@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the driver does without a fabric, in one guest, with few processes: a guest takes long to
-# come, and each process in it is dear. KUnit runs its suites whenever the module is loaded, so
-# it is, once; what a script makes goes with its network namespace.
+# Tests the driver without a fabric: in one guest, because a guest takes long to boot, and with few
+# processes, because each is slow to start there. Loading the module runs its KUnit suites, so the
+# module is loaded only once. What a script has made disappears with its network namespace.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

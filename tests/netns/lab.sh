@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# For tests with one lab, $lab, of the programs in $bin. ctl runs fabricctl and prints the
-# command, lab is "fabricctl lab VERB" on it, ask is another command on it. The lab is removed
-# at the end.
+# For tests with one lab, $lab, of the programs in $bin. "ctl" runs fabricctl and prints the
+# command; "lab VERB" runs "fabricctl lab VERB" for this lab; "ask COMMAND" runs any other
+# command for it. The lab is removed at the end.
 
 # shellcheck source=tests/check.sh
 . "$TOP/tests/check.sh"
@@ -16,13 +16,14 @@ ask() { ctl "$1" --lab "$lab" "${@:2}"; }
 # shellcheck disable=SC2317
 cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 
-# is FILTER WANT: whether the jq filter gives WANT for the status of the fabric
+# is FILTER WANT: whether the jq filter, applied to the status of the fabric, gives WANT
 is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
 # Whether "fabricctl verify" succeeds. It reads the rows node by node, so while a new table is
-# distributed it may see rows of two tables, which together need not pass. Only a verdict that
-# stays wrong is an error; how often it was wrong at first is printed. The simulator's checker
-# reads the rows of all NICs at one instant (check_rows(), tests/sim/check.h).
+# distributed it may read rows of two tables, which together need not pass. Only a verdict that
+# stays wrong is an error; the number of wrong verdicts before a right one is printed. The
+# simulator's checker reads the rows of all NICs at one instant (check_rows(),
+# tests/sim/check.h).
 verified() {
 	local wrong=0 rc=0
 	until_true 20 verdict || rc=1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# fabricctl as people mistype it: exit statuses, what errors say, JSON, pipes
-# and full disks, and answers to those who are not root. One lab of 2x2.
+# fabricctl with wrong arguments: exit statuses, error texts, JSON, pipes and full disks, and
+# answers to users who are not root. One lab of 2x2.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -19,7 +19,8 @@ cleanup() {
 	fabricctl lab down --name "$lab" >/dev/null 2>&1
 }
 
-# says STATUS PATTERN COMMAND...: exit status and what goes to standard error
+# says STATUS PATTERN COMMAND...: whether the command exits with STATUS and prints PATTERN to
+# standard error
 says() {
 	local want=$1 pattern=$2 rc
 	shift 2
@@ -110,13 +111,13 @@ outputs() {
 	says 0 "" bash -c "set -o pipefail; fabricctl status --watch=0.05 --lab $lab | head -n 1"
 }
 
-# watched CHANGE COMMAND...: on a terminal, what CHANGE does is shown
+# watched CHANGE COMMAND...: whether the command, on a terminal, shows what CHANGE does
 watched() {
 	say "$2 $3 --watch, then $1"
 	"$TOP/tests/netns/watch.py" "$@" --watch=0.1
 }
 
-# All commands that have it, and no others.
+# All commands that have this option, and no others.
 watch() {
 	local n
 	n=$(grep -l '\.watch = true' "$TOP"/tools/fabricctl/*.c | wc -l)
@@ -139,7 +140,7 @@ watch() {
 }
 at_rest() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "running"'; }
 
-# drawn VARIABLE...: status on a terminal of this kind has colours
+# drawn VARIABLE...: whether status on a terminal of this kind has colours
 drawn() { script -qec "env ${*} fabricctl status --lab $lab" /dev/null | grep -q $'\e\['; }
 
 colours() {
@@ -160,7 +161,7 @@ not_root() {
 	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
 }
 
-# Who waits for a root that does not run is told so at once. What was taken out stays out.
+# A command that needs a root that does not run gets an error at once. Exclusions remain.
 root_away() {
 	fabricctl exclude 1,0 --lab "$lab" && fabricctl lab kill --manager 0,0 --name "$lab" &&
 		fabricctl lab kill --manager 1,1 --name "$lab" &&
@@ -174,7 +175,7 @@ taken_out() {
 	verified && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
 		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[1,0]]' ]]
 }
-# Rows are asked for one after the other, and may be of two tables.
+# The command reads rows node by node, so these may belong to two tables.
 verified() { says 0 "" fabricctl verify --lab "$lab"; }
 all_up() { fabricctl status --lab "$lab" --json | jq -e '.nodes.up == 4 and .state == "degraded"'; }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tools/demo as README.md has it, only shorter: it shows what it says, and leaves nothing.
+# tools/demo as in README.md, only shorter: it shows what it promises, and leaves nothing behind.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -15,7 +15,7 @@ left() { ls -d "/run/torus/$lab" "/etc/netns/$lab"-* "/run/netns/$lab"-* 2>/dev/
 
 runs() { demo --seconds 5 >"$tmp/shown" 2>&1 || { cat "$tmp/shown"; return 1; }; }
 
-# The cable is cut while all three flows are under way, and the fabric heals twice.
+# The cable is cut while all three flows are under way; the fabric recovers twice.
 all_shown() {
 	shown 'lab .* is up: 4x4, 16 nodes, 32 cables' && shown '^tcp .* clean$' &&
 		shown '^udp .* clean$' && shown '^mpi +16 ranks, [1-9][0-9]* rounds, 0 words wrong' &&

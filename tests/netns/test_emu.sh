@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# torusemu without a manager: placed and routed by hand.
+# torusemu without a manager: the test gives NICs their places and rows.
 #
 #   ┌────────┐     ┌────────┐     ┌────────┐     ┌────────┐
 #   │ n0     │     │ n1     │     │ n2     │     │ n3     │
@@ -71,10 +71,11 @@ start() {
 place() { until_true 20 nic "$1" place 4 "$1" 2>/dev/null; }
 ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 20 "${@:2}" >/dev/null; }
 
-# dropped N: messages that the tun device of node N had no room for, as the kernel counts them
+# dropped N: how many messages did not fit into the queue of node N's tun device, as the kernel
+# counts them
 dropped() { ip -n "$id-$1" -s -j link show dev torus0 | jq '.[0].stats64.tx.dropped'; }
 
-# overflow N COUNT: COUNT datagrams to 10.1.0.0 while torusemu of node N stands still
+# overflow N COUNT: sends COUNT datagrams to 10.1.0.0 while torusemu of node N is stopped
 # Return: how many of them, and of the host's own multicast, were dropped.
 overflow() {
 	local before
@@ -91,7 +92,7 @@ overflow() {
 	echo $(($(dropped "$1") - before))
 }
 
-# The queue in front of a NIC that is busy holds 4096 messages, or as many as it is told.
+# The queue in front of a busy NIC holds 4096 messages, or as many as txqueuelen says.
 queue_is() {
 	local n few=16
 	n=$(overflow 0 200)
@@ -103,7 +104,7 @@ queue_is() {
 	((n >= 200 - few && n <= 210 - few)) && ip -n "$id-0" link set torus0 txqueuelen 4096
 }
 
-# copy FROM TO MEGABYTES: random bytes over TCP; true if they arrive as they left
+# copy FROM TO MEGABYTES: whether random bytes arrive unchanged over TCP
 copy() {
 	local to=10.$2.0.0 sums=$tmp/sums
 	say "n$1 -> n$2: $3 MiB over TCP"
@@ -136,8 +137,8 @@ copy() {
 	[[ $(grep -v listening "$sums" | sort -u | wc -l) == 1 && $(wc -l <"$sums") == 3 ]]
 }
 
-# datagrams FROM ADDRESS: bursts of UDP from node FROM to node 1; true if all arrive as
-# they left, each by itself and in order
+# datagrams FROM ADDRESS: whether bursts of UDP from node FROM to node 1 arrive unchanged, each
+# by itself and in order
 datagrams() {
 	local came=$tmp/came left=$tmp/left
 	say "n$1 -> $2: bursts of UDP"
@@ -185,12 +186,12 @@ datagrams() {
 	[[ -s $left && $(tail -n 1 "$came") == $(<"$left") ]]
 }
 
-# Kernels that cut up what was merged.
+# Kernels that split merged datagrams again.
 segments() { [[ $(printf '6.2\n%s\n' "$(uname -r)" | sort -V | head -n 1) == 6.2 ]]; }
 
 refused() { "$@" >/dev/null 2>&1; [[ $? == 2 ]]; }
 
-# mend_by_hand A PORT B PORT: what a manager does after a link came back
+# mend_by_hand A PORT B PORT: what a manager does when a link has come up again
 mend_by_hand() {
 	local session seq
 	read -r session seq < <(nic "$3" received "$4")
@@ -220,7 +221,7 @@ check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
 check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
 check "what waits for a busy NIC has a bound, which can be set" queue_is
 check "TCP delivers what was sent" copy 0 1 100
-# By the clock it may be sent again, if the other end had to wait for a processor.
+# The timer may send it again if the other end had to wait for a processor.
 check "nothing was asked for again" equals 0 port 0 e_received 0
 check "UDP delivers what was sent" datagrams 0 10.1.0.0
 check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
@@ -337,8 +338,8 @@ check "and its neighbours take it" until_true 20 state_is 1 0 "up silence"
 
 drops() { ns "$1" ip -j -s link show torus0 | jq '.[0].stats64.tx.dropped'; }
 
-# queued LENGTH DATAGRAMS DROPPED: while the NIC has no processor, so many of them are. The kernel
-# frees up to 16 places of such a queue at once.
+# queued LENGTH DATAGRAMS DROPPED: whether this many are dropped while the NIC gets no processor
+# time. The kernel frees up to 16 places of such a queue at once.
 queued() {
 	local n rc
 	ns 0 ip link set torus0 txqueuelen "$1" && n=$(drops 0) || return 1
@@ -363,7 +364,7 @@ queue() {
 }
 check "4096 messages wait for a NIC that is busy, or as many as txqueuelen says" queue
 
-# Identity by default: the same for the same name and machine, and no other.
+# The default identity: always the same for one name and machine, and different for others.
 guid() { # MACHINE-ID NAME
 	local p
 	echo "$1" >"$tmp/machine-id"
@@ -388,7 +389,7 @@ guids() {
 }
 check "GUID of the machine's and its own name" guids
 
-# n2 without a host side: what is for it is dropped and counted, the rest goes on.
+# n2 without a host side: messages for it are dropped and counted, all others pass.
 no_tun() {
 	local drops
 	kill "${pid[2]}" && wait "${pid[2]}"

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# fabricd with real NICs and peers: a torus of namespaces that `fabricctl lab`
-# raises, questions on the control socket, and what an administrator or an
-# enemy may do to managers.
+# fabricd with real NICs and peers: a torus of namespaces that `fabricctl lab` builds, requests
+# on the control socket, and what an administrator or an attacker may do to managers.
 #
 #	0,0 --- 1,0 --- (0,0)		0,0 is the root; every dimension of two
 #	 |       |			nodes has two cables between them
@@ -34,14 +33,15 @@ ask() { # NODE CMD...
 	"$TOP/tests/netns/ask" "$run/$node/control" "$@"
 }
 
-# holds FILTER: of the reply on standard input; jq 1.6 finds all true of nothing
+# holds FILTER: whether jq's FILTER is true for the reply on standard input; jq 1.6 succeeds
+# without any input
 holds() {
 	local reply
 	reply=$(cat)
 	[[ -n $reply ]] && jq -e "$1" <<<"$reply" >/dev/null
 }
 
-# is NODE FILTER CMD...: jq's FILTER holds of the reply
+# is NODE FILTER CMD...: whether jq's FILTER is true for the reply
 is() {
 	local node=$1 filter=$2
 	shift 2
@@ -58,7 +58,7 @@ lab() {
 
 revive() { lab revive --timeout $((60 * slow)) "$1" >/dev/null; }
 
-# daemon NODE CONFIG LOG: starts a manager beside the lab's own; sets $last
+# daemon NODE CONFIG LOG: starts a manager in addition to the lab's; sets $last
 daemon() {
 	ip netns exec "$lab-$1" "$B/fabricd" --config "$2" 2>>"$3" &
 	last=$!
@@ -114,7 +114,7 @@ refusals() {
 	is 0.0 '.code == "usage"' status extra=1
 }
 
-# Questions for everyone, changes for root alone.
+# All users may ask, only root may change.
 unprivileged() {
 	local as=(setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/ask")
 	# The checkout may be one that only its owner may enter.
@@ -137,7 +137,7 @@ malformed() {
 	[[ $(jq -c .ok <"$tmp/out" | tr '\n' ' ') == "true false false " ]] && until_true 10 running 0.0
 }
 
-# What a node warns of stands in the root's events too.
+# A warning of a node is also in the root's events.
 followed() {
 	local out=$tmp/follow
 	"$TOP/tests/netns/ask" "$run/0.0/control" --raw /dev/stdin \
@@ -164,7 +164,7 @@ member_killed() {
 }
 rows_of_1_0() { [[ $(ask 0.0 rows node=1,0 | jq -c .data.rows) == "$1" ]]; }
 
-# The others keep their tables while the root is away, and take it back.
+# The others keep their tables while the root is away, and accept it when it returns.
 root_killed() {
 	local fine=1
 	lab kill --manager 0,0 >/dev/null &&
@@ -190,7 +190,8 @@ cut_and_mended() {
 	until_true 10 running 0.0 && traffic 10.1.0.0
 }
 
-# Its list of links and table say so to anyone, the status to who asks the root.
+# All users see it in the list of links and in the table; the status is for those who ask the
+# root.
 held() {
 	is 1.1 '.data | map(select(.excluded == "held" and .held_ms > 0)) | length == 2' links &&
 	is 1.1 '.data | all(.excluded == "held" or .held_ms == null)' links &&
@@ -200,7 +201,7 @@ held() {
 	is 1.1 '.data.excluded | any(.why == "held")' table
 }
 
-# A cable that is lost again and again is held down until an admin, or time, lets it in.
+# A cable that is lost again and again is held down until an administrator, or time, ends that.
 flapping() {
 	local i
 	for ((i = 0; i < 30; i++)); do
@@ -230,7 +231,7 @@ nic_killed() {
 	until_true 5 is 1.1 '.data.node == [1,1]' coord && traffic 10.1.1.0
 }
 
-# A manager of 1,1 with a changed configuration in place of its own.
+# A manager of 1,1 with a changed configuration replaces its own.
 stranger() { # SED-SCRIPT
 	lab kill --manager 1,1 >/dev/null
 	sed "$1" "$run/1.1/fabricd.conf" >"$tmp/other.conf"
@@ -270,8 +271,8 @@ name_twice() {
 	own_again && return "$fine"
 }
 
-# What the root takes from strangers: not a proof that was overheard, nor a
-# message of another schema; each is counted and named.
+# What the root refuses from strangers: a recorded proof, and a message of another schema; each
+# is counted and logged.
 overheard() {
 	local at port before
 	before=$(ask 0.0 status | jq .data.service.refused_key)
@@ -300,7 +301,7 @@ other_schema() {
 		(.last_refused | test("another version of the schema"))' status
 }
 
-# The NIC of 1,1 comes back with its bootstrap jumper set.
+# The NIC of 1,1 returns with its bootstrap jumper set.
 two_roots() {
 	local fine=1 cmd
 	mapfile -d '' -t cmd <"/proc/$(pid 1.1 torusemu)/cmdline"
@@ -316,7 +317,7 @@ two_roots() {
 	revive 1,1 && until_true 20 running 0.0 && return "$fine"
 }
 
-# Ended kindly, nothing stays behind; a full disk and a full pipe end nothing.
+# A manager that is asked to end leaves nothing behind; a full disk and a full pipe end none.
 ends_clean() {
 	local conf=$run/1.1/fabricd.conf status
 	lab kill --manager 1,1 >/dev/null
@@ -344,8 +345,8 @@ ends_clean() {
 	own_again
 }
 
-# SIGHUP: the log level is another one from then on, and nothing else. What is wrong in the file
-# is said, and then nothing changes. 1,1 is asked, by one who says nothing for 5 s.
+# SIGHUP changes the log level and nothing else. Errors in the file are logged, and then nothing
+# changes. 1,1 is asked, by a client that sends nothing for 5 s.
 silent_to() { # ADDRESS
 	# shellcheck disable=SC2016
 	ip netns exec "$lab-0.0" timeout 60 bash -c 'exec 3<>"/dev/tcp/$1/$2" && read -r <&3' _ \
@@ -381,7 +382,7 @@ hangup() {
 	own_again && return "$fine"
 }
 
-# SIGTERM: managers go, the NICs keep their rows, and no packet is lost.
+# SIGTERM: managers end, the NICs keep their rows, and no packet is lost.
 terminated() {
 	local ping fine=1
 	ip netns exec "$lab-0.0" ping -q -c 60 -i 0.05 -W 20 10.1.1.0 >"$tmp/ping" &
@@ -401,7 +402,7 @@ second_daemon() {
 	[[ $? == 1 && $out == *"Address already in use"* ]] && until_true 10 running 1.1
 }
 
-# To the journal if its standard error is the journal's, and only then.
+# It logs to the journal if its standard error is the journal's, and only then.
 journal() {
 	local err=$tmp/err conf=$run/1.1/fabricd.conf rc=0
 	local here=(ip netns exec "$lab-1.1" "$B/fabricd" --config "$conf")
@@ -443,7 +444,7 @@ configuration() {
 	[[ $? == 2 ]] && ! "$B/fabricd" --check extra >/dev/null 2>&1
 }
 
-# What it may do once it runs: no capability but CAP_NET_ADMIN (bit 12).
+# Its only capability while it runs: CAP_NET_ADMIN (bit 12).
 privileges() {
 	local status
 	status=/proc/$(pid 0.0 fabricd)/status
@@ -522,7 +523,7 @@ check "managers ended under traffic" terminated
 check "clean end, full disk, full pipe" ends_clean
 lab down >/dev/null 2>&1
 
-# --- 2x2, where a hold lasts longer than any moment -----------------------------
+# --- 2x2, with a hold that lasts longer than the tests -----------------------------
 
 printf '%s\n' 'flap_half_life = 10min' 'hold_max = 60min' >>"$tmp/patient.conf"
 if ! lab up 2x2 "${patience[@]}" >"$tmp/up" 2>&1; then
@@ -542,7 +543,7 @@ big_commands() {
 	is 0.0 '.data.rows | length == 16' rows node=3,3
 }
 
-# Several managers at once, in the middle of the tree too.
+# Several managers at once, including some in the middle of the tree.
 half_killed() {
 	local n
 	for n in 1,0 3,1 2,2 0,3; do

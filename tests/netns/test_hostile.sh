@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# torusemu, with sanitizers, between two who mean it no good: hostile frames at a port,
-# and netlink messages of all kinds at its socket. The same as tests/vm/test_framefuzz.sh
-# and test_nlfuzz.sh send to the module. FRAMES and COUNT say how many, SEED which.
+# torusemu, with sanitizers, between two attackers: hostile frames at a port, and netlink
+# messages of all kinds at its socket, the same as tests/vm/test_framefuzz.sh and test_nlfuzz.sh
+# send to the module. FRAMES and COUNT are their numbers, SEED selects them.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -25,7 +25,7 @@ cleanup() {
 # shellcheck disable=SC2317
 explain() { tail -n 30 "$tmp/log"; }
 
-# cable NAME: both ends called so
+# cable NAME: makes a cable whose two ends have this name
 cable() {
 	ip link add "$1" mtu 65535 netns "$id-a" type veth peer name "$1" mtu 65535 netns "$id-b" &&
 		ip -n "$id-a" link set "$1" up && ip -n "$id-b" link set "$1" up

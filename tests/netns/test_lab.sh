@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Whole labs of real processes, raised and used by fabricctl as an admin would:
-# bring-up, traffic under every fault the lab knows, bad input, and what is left
-# behind. First a 4x4 with the plain build, then a 3x2 with sanitizers, whose
-# processes must end without a report.
+# Whole labs of real processes, built and used with fabricctl as an administrator would:
+# bring-up, traffic under every fault that a lab can make, wrong arguments, and what is left
+# behind. First a 4x4 with the plain build, then a 3x2 with sanitizers, whose processes must end
+# without a report.
 #
-# With TORUS_BACKEND=kernel or mixed, in a machine that has the driver: one 3x2 with
-# such NICs. With mixed without what is about the lab and not its cables.
+# With TORUS_BACKEND=kernel or mixed, on a machine that has the driver: one 3x2 with such NICs.
+# With mixed without the tests of the lab itself, only with those of its cables.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -17,7 +17,7 @@ B_SAN=${B_SAN:-$TOP/build-san}
 lab=tl$$
 
 running() { is .state running; }
-# Recovered at version greater than $1.
+# Whether the fabric has recovered at a version greater than $1.
 newer() { (($(ask status --json | jq '.last_recovery.version // 0') > $1)); }
 
 # --- bring-up -----------------------------------------------------------------
@@ -32,7 +32,8 @@ whole() {
 }
 up_right() { raise && until_true 20 whole; }
 
-# Each end of each cable is where its coordinates and port say, and the other end names it.
+# Each end of each cable is where its coordinates and port say, and shows the other end as its
+# peer.
 coordinates_right() {
 	# shellcheck disable=SC2016 # jq's variables
 	ask links --json | jq -e --arg shape "$shape" --argjson ends $((2 * links)) '
@@ -68,8 +69,8 @@ ping_all() {
 
 # --- faults under traffic --------------------------------------------------------
 
-# under SECONDS FLAGS COMMAND...: traffic 0,0 -> $far, a second later COMMAND. Beside UDP in order
-# there is adaptive UDP, which may come in any.
+# under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND a second
+# later. Beside ordered UDP there is adaptive UDP, which may arrive in any order.
 under() {
 	local seconds=$1 flags=$2 pid adaptive='' rc=0
 	shift 2
@@ -92,7 +93,7 @@ under() {
 	return $rc
 }
 
-# The first cable on the way of that traffic.
+# The first cable on the path of that traffic.
 way() {
 	ask trace 0,0 "$far" --json |
 		jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"'
@@ -145,7 +146,7 @@ manager_killed() {
 	lab kill "$node" --manager && sleep 1 && revive "$node" && until_true 20 running && verified
 }
 
-# One is killed, and the one where the traffic arrives is told to end.
+# One process is killed; that of the receiving node is asked to end.
 managers_away() {
 	local run=/run/torus/$lab/${far/,/.} pid
 	pid=$(cut -d' ' -f1 "$run/fabricd.pid")
@@ -181,7 +182,7 @@ is_port() {
 		'.[] | select(.port == $port) | .state == $state'
 }
 
-# The NIC keeps a port down over another life of its manager.
+# The NIC keeps a port down when its manager restarts.
 port_down_up() {
 	local link
 	link=$(way)
@@ -223,7 +224,7 @@ exec_status() {
 		exits 127 no-such-command lab exec 0,0 -- no-such-command
 }
 
-# Anyone on the node may ask; only root may change.
+# All users of the node may ask; only root may change.
 privileges() {
 	local control nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 	control=$(lab exec 0,0 -- printenv TORUS_CONTROL) || return 1
@@ -235,8 +236,8 @@ privileges() {
 
 # --- what is left ------------------------------------------------------------------
 
-# All that a lab makes, seen from outside: this lab's names, and the links and
-# bridges of the host's own network.
+# All traces of labs, seen from outside: names of this lab, and the links and bridges of the
+# host's own network.
 traces() {
 	ip netns list | awk '{ print "netns", $1 }' | grep -F "$lab"
 	find /etc/netns /run/torus /run/netns -maxdepth 1 -name "$lab*" 2>/dev/null

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Labs that things go wrong with, and labs of odd shapes: whatever happens, "lab
-# up" refuses what it cannot use and changes nothing, and "lab down" leaves
-# nothing behind and harms nobody else.
+# Labs that fail, and labs of odd shapes: in every case "lab up" refuses what it cannot use and
+# changes nothing, and "lab down" leaves nothing behind and harms no other lab.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -21,11 +20,11 @@ cleanup() {
 	[[ -n ${bystander-} ]] && kill "$bystander" 2>/dev/null
 }
 
-# A lab that a failed test has left would be in the way of the next.
+# A lab that a failed test has left would disturb the next.
 # shellcheck disable=SC2317
 explain() { "$B/fabricctl" lab down --name "$lab"; }
 
-# What there is of this lab anywhere.
+# All traces of this lab.
 remains() {
 	ls -d "$run" /etc/netns/"$lab"-* /run/netns/"$lab"-* 2>/dev/null
 	pgrep -f -a "/run/torus/$lab/"
@@ -45,14 +44,14 @@ odd_shape() {
 running() { [[ $(ctl status --lab "$lab" --json | jq -c '[.state, .nodes.up]') == "[\"running\",$1]" ]]; }
 all_walked() { [[ $(ctl verify --lab "$lab" --json | jq -c '[.ok, .pairs]') == "[true,$1]" ]]; }
 
-# A half-dead lab, whatever made it so: named, refused, cleared away.
+# A half-dead lab, in whatever way it became so: recognised, refused, removed.
 half_dead() {
 	until_true 10 refused_untouched || return 1
 	exits 2 '' lab cut 0,0:+x || return 1
 	lab down && nothing_left
 }
 
-# What was begun before may go on for a moment.
+# What the lab began before may take another moment.
 refused_untouched() {
 	local before
 	before=$(remains | sort)
@@ -60,8 +59,8 @@ refused_untouched() {
 	[[ $(remains | sort) == "$before" ]] || { echo "lab up changed something"; return 1; }
 }
 
-# signalled SIGNAL MS SHAPE: lab up gets it so long after it has begun; its exit status is in
-# $ended. Who is late meets one that is up already, and tries again.
+# signalled SIGNAL MS SHAPE: sends SIGNAL to "lab up" MS after its start; its exit status is in
+# $ended. If the lab is up by then, it tries again.
 signalled() {
 	local up
 	for _ in 1 2 3 4 5; do
@@ -109,8 +108,8 @@ damaged() {
 	half_dead
 }
 
-# A pid file that names somebody else, once with his start time and once without,
-# is no reason to kill him; one who lives in the lab ends with it.
+# A pid file that names a foreign process, once with its start time and once without, is no
+# reason to kill that process; a process that runs in the lab ends with it.
 bystanders() {
 	local inside
 	sleep 300 &
@@ -149,7 +148,7 @@ two_labs() {
 	"$B/fabricctl" lab down --name "$lab-3" && until_true 20 ctl status --lab "$lab" && lab down && nothing_left
 }
 
-# Another lab may be about to use what a lab that goes shares with it.
+# Another lab may need what a lab that is removed shares with it.
 shared_stays() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -m sh -c 'mount -t tmpfs tmpfs /run && "$0" lab up 1 --name "$1" &&
@@ -191,8 +190,8 @@ then_recovers() {
 	"$@" && until_true 20 recovered "$v"
 }
 
-# Blocks go around the ring of all nodes while cables are cut. All come right, by way of the NICs.
-# whole COMPILER LAUNCHER...
+# whole COMPILER LAUNCHER...: blocks go around the ring of all nodes while cables are cut. All
+# must arrive unchanged, through the NICs.
 whole() {
 	local before ring ranks rounds rc=0
 	"$1" -O2 -o "$tmp/ring" "$TOP/tools/demo_mpi.c" || return 1
@@ -219,8 +218,8 @@ open_mpi_whole() {
 	whole mpicc.openmpi mpirun --host
 }
 
-# MPI_Finalize of MPICH 4.0 with UCX 1.13, which Debian 12 has, often does not return, over a
-# plain Ethernet (svc0) as well: what counts is what the ranks have told together before it.
+# MPI_Finalize of MPICH 4.0 with UCX 1.13, the versions of Debian 12, often does not return, also
+# over a plain Ethernet (svc0). So only what the ranks have printed together before it counts.
 mpich_whole() {
 	ends() {
 		kill "$1" 2>/dev/null

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Cables that get worse, in a lab of real processes: receivers retrain, shed lanes and
-# slow down under traffic, before a link fails and without a packet lost; all of it is
-# to be seen where an admin looks. With TORUS_BACKEND=kernel, in a machine that has the
-# driver: the same with NICs of the kernel.
+# Cables that get worse, in a lab of real processes: under traffic receivers retrain, shed lanes
+# and slow down before a link fails, and no packet is lost; the administrator can see all of
+# this. With TORUS_BACKEND=kernel, on a machine that has the driver: the same with NICs of the
+# kernel.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -17,7 +17,7 @@ seconds=6
 # shellcheck disable=SC2317
 explain() { "$B/fabricctl" status --lab "$lab"; "$B/fabricctl" links --lab "$lab"; }
 
-# of NODE PORT FILTER: what links --json says of that end
+# of NODE PORT FILTER: what links --json shows for that end
 of() {
 	ask links "$1" --json | jq -r --arg port "$2" '.[] | select(.port == $port) | '"$3"
 }
@@ -25,8 +25,8 @@ of() {
 is_of() { [[ $(of "$1" "$2" "$3") == "$4" ]]; }
 faulty_ns() { of 0,0 +x .ns_faulty; }
 
-# under COMMAND...: traffic over the link 0,0:+x, meanwhile COMMAND. Neither may fail, and
-# the link must not.
+# under COMMAND...: runs COMMAND during traffic over the link 0,0:+x. Neither may fail, nor may
+# the link.
 under() {
 	local pid rc=0 faulty
 	faulty=$(faulty_ns)
@@ -39,15 +39,15 @@ under() {
 	return $rc
 }
 
-# Whoever trains on a busy machine may have to wait for a processor, and be waited for. No
-# test here is about silence.
+# On a busy machine an end that trains may have to wait for a processor, while the other end
+# waits for it. No test here is about silence.
 patience+=(--set "silence=$((20 * slow))s" --set "retrain_time=$((2 * slow))s")
 
 up() { lab up 3x2 "${patience[@]}" && until_true 20 is '[.state, (.degraded_links | length)] | join(" ")' "running 0"; }
 
 says_modelled() { ask links | grep 'modelled lines' && is_of 0,0 +x .line.length 0; }
 
-# Without taps no mask fits there; with them all lanes do, at the full rate.
+# Without taps no mask fits there; with taps all lanes work at the full rate.
 longer() {
 	lab line 0,0:+x --length 600 --class dac26 &&
 		until_true 10 eye_trained 0,0 +x && until_true 10 eye_trained 1,0 -x &&
@@ -62,7 +62,7 @@ lanes_right() {
 		is_of 0,0 +x '.margin == ([.lane[].margin] | min)' true
 }
 
-# Lanes die one after the other; each is shed, the others go on.
+# Lanes die one after another; each is shed, the others go on.
 lanes_die() {
 	local dead
 	for dead in 0 0,5 0,5-6; do
@@ -86,10 +86,10 @@ named() {
 		until_true 10 told && ask status >/dev/null
 }
 
-# The list is the root's: one that begins anew is told again.
+# The root keeps the list: a restarted root learns it again.
 named_anew() { lab kill 0,0 --manager && lab revive --timeout $((60 * slow)) 0,0 && until_true 10 both_named; }
 
-# A manager that begins anew tells the root what it no longer is, so that it forgets.
+# A restarted manager tells the root what has changed, so that the root forgets the old state.
 forgotten() {
 	lab line 0,0:+x --dead 0 && until_true 10 narrow && lab kill 1,0 --manager &&
 		lab line 0,0:+x --dead none && lab cut 0,0:+x && lab mend 0,0:+x &&
@@ -99,7 +99,7 @@ forgotten() {
 narrow() { is '.degraded_links | map(select(.width < 12) | .node[0]) | sort | join(" ")' "0 1"; }
 whole() { is '.degraded_links | map(select(.width < 12)) | length' 0; }
 
-# A line that is whole again gets its lanes back when it is asked to, both ways.
+# A repaired line gets its lanes back by a retraining, in each direction.
 widened() {
 	lab line 0,0:+x --dead none && ctl link retrain 0,0:+x --lab "$lab" &&
 		until_true 10 is_of 0,0 +x .width 12 && ctl link retrain 1,0:-x --lab "$lab" &&
@@ -113,7 +113,7 @@ warms() {
 		until_true 10 is_of 0,0 +x '.rate < .rate_max and .width > 0 and .state == "up"' true
 }
 
-# Lanes age beyond use within seconds; they go before errors reach anybody.
+# Lanes age beyond use within seconds; they are shed before errors reach a user.
 ages() {
 	lab line 0,0:+x --length 400 --temperature 20 --dead none --ageing 2500 --aged 2,7 &&
 		until_true 10 is_of 0,0 +x \
@@ -131,14 +131,14 @@ revived() {
 		until_true 10 is_of 1,0 -x '.line.length == 400 and .line.aged == 132' true &&
 		is_of 1,0 -x '[.line.loss, .line.crosstalk] == [2000, 10]' true && until_true 10 as_asked
 }
-# The list says of a NIC that began anew what the NIC says.
+# For a NIC that restarted the list shows what that NIC reports.
 as_asked() {
 	[[ $(ask status --json | jq -c '[.degraded_links[] | [.node, .port, .width]]') == \
 		"$(ask links --json | jq -c '[.[] | select(.state == "up" and (.width < .lanes or .rate < .rate_max or
 			.margin < .margin_train)) | [.node, .port, .width]]')" ]]
 }
 
-# No lane left: the link fails, traffic goes round, and it comes back by itself.
+# No lane is left: the link fails, traffic takes another path, and the link returns by itself.
 dies_and_returns() {
 	lab line 0,0:+x --dead all && until_true 10 is_of 0,0 +x '.state' faulty &&
 		is_of 0,0 +x '.train_failures > 0' true && until_true 10 is .state degraded &&
@@ -147,7 +147,8 @@ dies_and_returns() {
 		until_true 20 is .state running && until_true 10 is '.degraded_links | length' 0
 }
 
-# Thresholds are parameters; a margin that training would not take is named before it is gone.
+# Thresholds are parameters; a margin that training would not accept is reported before it is
+# used up.
 thin() {
 	lab up 2x2 "${patience[@]}" --set margin_train=200 && lab line 0,0:+x --length 400 &&
 		lab cut 0,0:+x && lab mend 0,0:+x && until_true 20 is .state running &&

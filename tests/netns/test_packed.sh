@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Packed labs: the NICs of a 3x3x3 in one process, cables in memory, each NIC with a
-# manager of its own. Every lab command works on them or says why not; nothing is left
-# behind. Then a 3x3 whose nodes have a torus0: traffic stays whole through faults. First
-# the plain build, then 3x2s with sanitizers.
+# Packed labs: the NICs of a 3x3x3 in one process, cables in memory, and a manager for each NIC.
+# Every lab command works on them or says why it does not; nothing is left behind. Then a 3x3
+# whose nodes have a torus0: no traffic is lost through faults. First the plain build, then 3x2s
+# with sanitizers.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -80,7 +80,7 @@ cut_and_mend() {
 	lab mend 0,"$rest":+x && until_true 10 running && verified && until_true 10 lab status
 }
 
-# By its other end, and both cables of a size of two are there.
+# By its other end; and in a dimension of two nodes both cables exist.
 other_end() {
 	lab cut 1,"$rest":-x && until_true 10 link_is 0,"$rest" 0 faulty &&
 		lab mend 0,"$rest":+x && until_true 10 running
@@ -100,7 +100,7 @@ faults() {
 noisy() { ask links 0,"$rest" --json | jq -e '[.[].crc_errors + .[].seq_errors] | add > 0' ||
 	ask links 1,"$rest" --json | jq -e '[.[].crc_errors] | add > 0'; }
 
-# of_x FILTER WANT: what the links say of 0,$rest:+x
+# of_x FILTER WANT: whether the links show this for 0,$rest:+x
 of_x() { [[ $(x "$1") == "$2" ]]; }
 x() { ask links 0,"$rest" --json | jq -r '.[] | select(.port == "+x") | '"$1"; }
 
@@ -110,7 +110,7 @@ retry() {
 		until_true 10 running && until_true 10 of_x .retry hippi && lab retry 0,"$rest":+x auto
 }
 
-# A power-up with the cable as it is now.
+# Training starts from power-up, with the cable as it is now.
 again() {
 	lab cut 0,"$rest":+x && until_true 10 link_is 0,"$rest" 0 faulty &&
 		lab mend 0,"$rest":+x && until_true 20 of_x .state up && until_true 20 running
@@ -135,7 +135,7 @@ management() {
 	wait $said
 	grep -q 'mgmt' "$tmp/events"
 }
-# Those that are on their way when a link fails are lost: said again.
+# Messages under way when a link fails are lost: they are sent again.
 heard() { nic 0,"$rest" mgmt 0 hello && sleep 0.2 && grep -q mgmt "$tmp/events"; }
 
 # --- deaths -------------------------------------------------------------------------
@@ -150,7 +150,7 @@ root_killed() {
 		until_true 20 running && verified
 }
 
-# The carrier stays: only silence tells its neighbours.
+# The carrier remains: its neighbours only notice the silence.
 nic_killed() {
 	lab kill "$1" --nic && until_true 10 is .nodes.up $((nodes - 1)) &&
 		until_true 10 settled || return 1
@@ -166,7 +166,7 @@ node_killed() {
 	lab mend "$1":+x && until_true 20 running && verified
 }
 
-# All NICs at once: they can be started again, and what was cut stays so.
+# All NICs at once: they can be started again, and cut cables remain cut.
 pack_killed() {
 	local n
 	lab cut 0,"$rest":+x && kill -9 "$(pack)" && until_true 5 exits 1 dead lab status || return 1
@@ -195,7 +195,7 @@ ping_all() {
 	[[ -n $all && ! -s $tmp/pings ]]
 }
 
-# under FLAGS COMMAND...: traffic from 0,0 to 1,1, a second later COMMAND
+# under FLAGS COMMAND...: sends traffic from 0,0 to 1,1, and runs COMMAND a second later
 under() {
 	local pid rc=0
 	# shellcheck disable=SC2086
@@ -208,7 +208,7 @@ under() {
 	return $rc
 }
 
-# The first cable on the way of that traffic.
+# The first cable on the path of that traffic.
 way() {
 	ask trace 0,0 1,1 --json | jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"'
 }
@@ -259,7 +259,7 @@ nothing_left() {
 
 down_clean() { lab down && until_true 5 nothing_left; }
 
-# So long after it has begun; who is late meets one that is up already, and tries again.
+# That long after its start; if the lab is up by then, it tries again.
 killed_up() {
 	local up
 	for _ in 1 2 3 4 5; do
@@ -316,7 +316,7 @@ tun_suite() {
 
 managers() { cut -d' ' -f1 "$run"/*/fabricd.pid; }
 
-# Without sanitizers, whose shadow is resident too.
+# Without sanitizers, whose shadow memory is resident too.
 small() { # KIB
 	local p rss all
 	all=$(managers)
@@ -333,9 +333,9 @@ wakeups() {
 		awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'
 }
 
-# A manager asks its parent once a second whether it lives: it wakes for that, and for the
-# answer, and the parent for the question. Each may look at the clock once more, and hears an
-# Init now and then; that is less than twice as much.
+# A manager sends its parent a keep-alive once a second: it wakes for that and for the answer,
+# and the parent wakes for the question. Each may also look at the clock once more, and receives
+# an Init now and then; that is less than twice as much.
 at_rest() {
 	local before began woke ms due
 	before=$(wakeups) began=${EPOCHREALTIME/[.,]/}

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A lab of real processes, 3x3, so broken that node 0,0 reaches others only by way of
-# relays: TCP and UDP through them while cables are cut and mended, a relay that dies,
-# exclusions, and a fabric in two parts.
+# A lab of real processes, 3x3, so broken that node 0,0 reaches others only through relays: TCP
+# and UDP through them while cables are cut and mended, a relay that dies, exclusions, and a
+# fabric in two parts.
 #
 #	0,0 has one cable left, to 0,2; the ring of y = 0 has none.
 #
-# With TORUS_BACKEND=kernel or mixed, in a machine that has the driver, NICs are of the kernel.
+# With TORUS_BACKEND=kernel or mixed, on a machine that has the driver: with such NICs.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -21,10 +21,10 @@ explain() { ask status; ask trace 0,0 $far; }
 
 resting='(.state == "running" or .state == "degraded")'
 at_rest() { is "$resting" true; }
-# In force is a version greater than $1.
+# Whether a version greater than $1 is in force.
 newer() { is "(.last_recovery.version // 0) > $1 and $resting" true; }
 
-# then_rests COMMAND...: which changes the table
+# then_rests COMMAND...: runs COMMAND, which changes the table, and waits for rest
 then_rests() {
 	local v
 	v=$(version)
@@ -51,7 +51,7 @@ seen() {
 }
 counted_alike() { [[ $(ask verify --json | jq .relayed) == $(ask status --json | jq .relayed_pairs) ]]; }
 
-# under SECONDS FLAGS COMMAND...: traffic 0,0 -> $far, a second later COMMAND
+# under SECONDS FLAGS COMMAND...: sends traffic from 0,0 to $far, and runs COMMAND a second later
 under() {
 	local seconds=$1 flags=$2 pid rc=0
 	shift 2
@@ -65,7 +65,7 @@ under() {
 	return $rc
 }
 
-# A packet carries 16368 bytes at most, in a lab.
+# In a lab a packet carries 16368 bytes at most.
 through_relays() {
 	local before after bytes
 	before=$(counter relay_forwarded)
@@ -75,7 +75,8 @@ through_relays() {
 	((bytes > 0 && after - before >= bytes / 16368)) && until_true 10 is .parked_packets 0
 }
 
-# Neither is on the only way of 0,0; the second brings other ways, and takes them again.
+# Neither cable is on the only path of 0,0; mending the second adds paths, cutting it removes
+# them.
 cut_and_mend() {
 	then_rests lab cut 1,1:+x && is .last_recovery.lost 0 && verified &&
 		then_rests lab mend 1,1:+x && is .last_recovery.lost 0 &&
@@ -95,7 +96,7 @@ unreachable() {
 	((rc)) && grep -qi unreachable "$tmp/ping"
 }
 
-# What it alone led to is unreachable, all else goes on.
+# Nodes that only this relay reached are unreachable; all other traffic continues.
 relay_dies() {
 	local relay
 	relay=$(via | head -n 1)
@@ -107,7 +108,7 @@ relay_dies() {
 		"$B/fabricctl" lab traffic --name "$lab" -s 1 0,0 $far
 }
 
-# 0,0 and 0,2 against the rest; in each part all goes on.
+# 0,0 and 0,2 are separated from the rest; in each part traffic continues.
 two_parts() {
 	local rc=0
 	for link in 0,1:+y 0,2:+x 2,2:+x; do

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Each of the retry protocols in turn, on all cables of a ring of three real NICs, under bit
-# errors: UDP, which hides nothing, and TCP, over one link and over two, and while one is cut.
+# errors: UDP, which shows each loss, and TCP, over one link and over two, and while one is cut.
 #
-# With TORUS_BACKEND=kernel or mixed, in a machine that has the driver: such NICs.
+# With TORUS_BACKEND=kernel or mixed, on a machine that has the driver: with such NICs.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -17,12 +17,12 @@ cables=(0:+x 1:+x 2:+x)
 explain() { "$B/fabricctl" links --lab "$lab"; "$B/fabricctl" counters --lab "$lab"; }
 
 running() { is .state running; }
-# each FILTER: what links say of it, both ends of all cables
+# each FILTER: what links shows for both ends of all cables
 each() { ask links --json | jq -c "[.[] | $1]"; }
 speak() { [[ $(each '[.retry, .state]' | jq -c unique) == "[[\"$1\",\"up\"]]" ]]; }
 recovered() { is "(.last_recovery.version // 0) > $1 and (.state == \"running\" or .state == \"degraded\")" true; }
 
-# A cable is asked for it, and told when it comes up.
+# A cable is asked to use a protocol, and shows it when its link comes up.
 speaks() {
 	local link
 	for link in "${cables[@]}"; do
@@ -32,7 +32,7 @@ speaks() {
 	until_true 20 speak "$1" && until_true 20 running && verified
 }
 
-# rose FILTER BEFORE: it is more now at some end of each cable
+# rose FILTER BEFORE: whether the value has grown at some end of each cable
 rose() {
 	local now
 	now=$(each "$1")
@@ -50,8 +50,8 @@ then_recovers() {
 
 forwarded() { ask counters --json | jq 'map(.forwarded) | add'; }
 
-# Over one cable, across its end, and over the two others: errors and their mending are seen at
-# each, and all comes whole.
+# Over one cable, across its end, and over the two others: errors and replays are counted at
+# each, and all messages arrive.
 errors() {
 	local crc replayed before link rc=0
 	crc=$(each .crc_errors) replayed=$(each .replayed_packets) before=$(forwarded)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The judge of "fabricctl lab traffic" on paths that treat records badly: each fault is told by
-# the right count and exit status, and a clean path by none. In place of NICs, the nodes of a
-# bare lab of two are joined by badpath.py.
+# The judge of "fabricctl lab traffic" on paths that damage records: each fault raises the right
+# count and exit status, and a clean path none. Instead of NICs, badpath.py joins the nodes of a
+# bare lab of two.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -22,8 +22,8 @@ end_path() {
 # shellcheck disable=SC2317
 cleanup() { end_path 2>/dev/null; "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 
-# judged STATUS PROTOCOL COUNTS FAULT...: the verdict on a path with these faults; COUNTS are
-# those of lost, doubled, reordered and corrupt records
+# judged STATUS PROTOCOL COUNTS FAULT...: whether the verdict on a path with these faults is
+# right; COUNTS are the lost, doubled, reordered and corrupt records
 judged() {
 	local want=$1 protocol=$2 counts=$3 rc=0 got clean=true
 	shift 3

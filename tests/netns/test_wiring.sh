@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# Cables and configurations that are wrong, found and named by real managers.
-# Each test builds its fabric of nine nodes, as a torus of 3x3 but for what it
-# has wrong; node i stands at i % 3, i / 3, node 0 is the root.
+# Wrong cables and configurations, which real managers must find and report. Each test builds a
+# fabric of nine nodes, a torus of 3x3 except for its error; node i is at i % 3, i / 3, and node
+# 0 is the root.
 #
 #	6 - 7 - 8 - (6)		Cables run from a port + to a port -. Every line
 #	|   |   |		closes. The service network is a bridge.
@@ -50,8 +50,8 @@ ctl() { # NODE COMMAND...
 	timeout 60 "$B/fabricctl" "$2" --control "$work/$1.control" "${@:3}"
 }
 
-# is NODE FILTER COMMAND...: jq's FILTER holds of what fabricctl says. -s, because
-# jq 1.6 is content with no answer at all.
+# is NODE FILTER COMMAND...: whether jq's FILTER is true for the output of fabricctl. -s, because
+# jq 1.6 succeeds without any input.
 is() {
 	local node=$1 filter=$2
 	shift 2
@@ -59,7 +59,7 @@ is() {
 }
 
 state() { is "$1" ".state == \"$2\"" status; }
-# problem NODE KIND PATTERN: stands in the status and in the log
+# problem NODE KIND PATTERN: whether it is in the status and in the log
 problem() {
 	ctl "$1" status --json 2>/dev/null | jq -es --arg kind "$2" --arg text "$3" \
 		'.[0].problems | any(.kind == $kind and (.text | test($text)))' >/dev/null &&
@@ -125,7 +125,7 @@ start_nic() { # NODE [OPTION...]
 	until_true 20 test -S "$work/$n.nic"
 }
 
-# start_manager NODE: its configuration is usual but for the lines of config[NODE]
+# start_manager NODE: starts a manager with the usual configuration and the lines of config[NODE]
 start_manager() {
 	local n=$1
 	{
@@ -148,8 +148,8 @@ lay_out() {
 	(umask 077 && echo "the key of all these nodes" >"$work/key")
 }
 
-# Roots begin when all others are there: what closes without one that comes late would be
-# a shape, too.
+# Roots begin when all others are there: without a node that comes late the rest might also close
+# to a shape.
 start_managers() { # ROOTS
 	local n rest=()
 	for n in "${nodes[@]}"; do
@@ -166,7 +166,7 @@ start_managers() { # ROOTS
 	done
 }
 
-# raise [ROOT...]: everything, with these nodes marked as roots (0)
+# raise [ROOT...]: starts everything, with these nodes marked as roots (0)
 raise() {
 	local n roots=" ${*-0} "
 	lay_out
@@ -180,7 +180,7 @@ raise() {
 	start_managers "$roots"
 }
 
-# all_reach NODE...: they reach each other, by the rows in the NICs and in fact
+# all_reach NODE...: whether they reach each other, by the rows in the NICs and by ping
 all_reach() {
 	local a b
 	for a in "$@"; do
@@ -194,7 +194,7 @@ all_reach() {
 	done
 }
 
-# The same by the addresses that the fabric gave, whatever they are.
+# The same with the addresses that the fabric has assigned, whatever they are.
 all_up_reached() {
 	local to up
 	up=$(ctl 0 nodes --json | jq -r '.[] | select(.state == "up") | .address')
@@ -204,7 +204,7 @@ all_up_reached() {
 	done
 }
 
-# Rows are asked for one after the other, and may be of two tables.
+# The command reads rows node by node, so these may belong to two tables.
 verified() { until_true 20 ctl 0 verify; }
 
 everybody_up() { is 0 '.nodes.up == 9' status; }
@@ -216,12 +216,12 @@ right() {
 	all_reach "${nodes[@]}" && verified
 }
 
-# plug 0 up|down: all cables of that node, at once
+# plug 0 up|down: plugs or unplugs all cables of that node at once
 plug() {
 	printf "link set %s $2\\n" p{x,y} m{x,y} | ip -n "$id-$1" -batch -
 }
 
-# The root is up long before the others: what it finds alone is no shape.
+# The root is up long before the others: the nodes that it finds alone are no shape.
 root_early() {
 	local n
 	lay_out && plug 0 down
@@ -235,8 +235,8 @@ root_early() {
 	all_reach "${nodes[@]}"
 }
 
-# Two nodes are up long before the others and settle on 2x1; the problem says what
-# helps, and it does.
+# Two nodes are up long before the others and settle on 2x1; the problem says what helps, and
+# that does help.
 part_early() {
 	local n
 	lay_out
@@ -253,7 +253,7 @@ part_early() {
 	all_reach "${nodes[@]}" && verified
 }
 
-# 0,1:+x and 0,2:+x trade their far ends, and get them back: no restart is needed.
+# 0,1:+x and 0,2:+x exchange their far ends, and get them back: no restart is needed.
 swapped() {
 	local n
 	end[3:+x]=7:-x
@@ -282,7 +282,7 @@ to_itself() {
 	all_reach "${nodes[@]}" && verified
 }
 
-# A cable whose end -x is plugged in at -y, and the other way round.
+# A cable whose end belongs to -x is plugged in at -y, and the other way round.
 not_opposite() {
 	end[3:+x]=4:-y
 	end[1:+y]=4:-x
@@ -292,8 +292,8 @@ not_opposite() {
 	all_reach "${nodes[@]}" && verified
 }
 
-# Each keeps the nodes that it reached first, maybe none but itself; the cables
-# between the two are not used.
+# Each root keeps the nodes that it reached first, possibly only itself; the cables between the
+# two parts are not used.
 two_roots() {
 	local n
 	raise 0 8

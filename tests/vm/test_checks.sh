@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The guests' own test: each kind of mistake that they are there to catch is made
-# on purpose, and must be told. Lock orders come before memory: a report about
-# memory turns lockdep off.
+# Tests the checks of guests: makes each kind of mistake that they should detect, on purpose, and
+# expects a report. Lock orders come before memory, because a report about memory turns lockdep
+# off.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -12,7 +12,7 @@ VM=${VM:-uml}
 . "$TOP/tests/check.sh"
 out=$tmp/out
 
-# caught NAME REGEX: the run told of it
+# caught NAME REGEX: the run reported it
 caught() { check "caught: $1" grep -qE "$2" "$out"; }
 # shellcheck disable=SC2317
 explain() { cat "$out"; }
@@ -60,7 +60,7 @@ caught 'files that the guest cannot see' '/tmp/build is in /tmp, which guests ha
 guest --no-plan --limit 8 "$VM" bash -c "while :; do :; done"
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
 
-# What UML says of the host's processes and memory that its guests are made of
+# What UML prints about the processes and memory of the host that its guests consist of
 while read -r line; do
 	echo "[    3.140000] $line" | awk -f "$TOP/tests/vm/scan.awk" >"$out"
 	caught "UML: $line" "${line//[()]/.}"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# An admin's machine, a whole Debian with systemd: DKMS builds the driver for its
-# kernel, the services bring a fabric up, cables and daemons fail, and after a
-# reboot all of it is there again. debian/driver says what is tested.
+# An administrator's machine, a complete Debian with systemd: DKMS builds the driver for its
+# kernel, the services bring a fabric up, cables and daemons fail, and all of it works again
+# after a reboot. debian/driver has the tests.
 #
 # A compiler takes minutes in an emulated machine. So DKMS runs on the machine's
 # disk before it is switched on; INSIDE=1 lets the machine do it all itself.
@@ -14,7 +14,7 @@ export TMPDIR=${TMPDIR:-/var/tmp} # the disk is large
 # shellcheck source=tests/check.sh
 . tests/check.sh
 
-# What the driver brings along: itself, our sources, and the programs as installed.
+# What the driver needs: itself, our sources, and the programs as installed.
 make_data() {
 	mkdir -p "$tmp/data/src" &&
 	cp -a tests/vm/debian/{driver,peers,torus0.conf} tests/check.sh "$tmp/data/" &&
@@ -23,7 +23,7 @@ make_data() {
 	mke2fs -q -t ext4 -d "$tmp/data" "$tmp/data.img" 64M
 }
 
-# In a mount namespace, so that nothing stays mounted whatever happens.
+# In a mount namespace, so that nothing stays mounted in any case.
 # shellcheck disable=SC2016 # for the inner shell
 dkms_ahead() {
 	mkdir "$tmp/mnt" && unshare -m bash -ec '
@@ -58,7 +58,7 @@ image=$(tests/vm/debian/image 2>"$tmp/log") && make_data >>"$tmp/log" 2>&1 &&
 	tail -n 30 "$tmp/log" | sed 's/^/# /'
 	exit 1
 }
-# What is missing after a first boot that failed is no news.
+# After a first boot that failed, later failures say nothing new.
 limit=900
 [[ -z ${INSIDE-} ]] || limit=2400
 boot 1 "$limit" && boot 2 600

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# NICs of the kernel by hand and under fabricd: tests/vm/inside/device.sh.
+# NICs of the kernel under fabricctl and fabricd: tests/vm/inside/device.sh.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

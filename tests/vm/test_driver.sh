@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# NICs of the kernel without a manager, and what becomes of their cables, in a guest.
+# NICs of the kernel without a manager, and changes of their cables, in a guest.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

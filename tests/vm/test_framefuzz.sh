@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Hostile frames at a port of a NIC of the kernel. COUNT=1000000 for the long run; SEED=N
-# for other frames.
+# Hostile frames at a port of a NIC of the kernel. COUNT=1000000 for a long run; SEED=N for other
+# frames.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

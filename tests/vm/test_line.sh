@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Lines that get worse, and retry protocols, of tests/netns, with NICs of the kernel.
+# Runs tests/netns/test_line.sh and test_retry.sh with NICs of the kernel: worsening lines, and
+# retry protocols.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

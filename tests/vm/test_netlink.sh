@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Dumps, listeners and writers that meet on the module's netlink family.
+# Dumps, listeners and writers that use the module's netlink family at the same time.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

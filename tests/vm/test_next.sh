@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module on the newest kernel that Debian has for this release, emulated. Its netlink
-# knows a table of commands of another form, which compat/net/genetlink.h then takes.
+# The module on the newest kernel that Debian has for this release, emulated. That kernel's
+# netlink has another form of command table, for which compat/net/genetlink.h is used.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

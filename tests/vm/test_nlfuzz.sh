@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Messages of all kinds at the module's netlink family, and what ethtool can ask.
-# COUNT=1000000 for the long run; SEED=N for other messages.
+# Messages of all kinds to the module's netlink family, and requests of ethtool. COUNT=1000000
+# for a long run; SEED=N for other messages.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the module's netlink family refuses, and how it says so.
+# The requests that the module's netlink family refuses, and the errors that it returns.
 
 set -u
 top=$(cd "${TOP:-$(dirname "$0")/../..}" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Relays, of tests/netns, with NICs of the kernel that real managers drive.
+# Runs tests/netns/test_relays.sh with NICs of the kernel.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Parking is full and the host waits; its namespace ends nevertheless: a guest.
+# The parking segment is full and the host waits; its namespace must be able to end: in a guest.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

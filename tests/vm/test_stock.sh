@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module on Debian's own kernel, emulated: what users get, without debugging's
-# changes of timing and locking.
+# The module on Debian's own kernel, emulated: the kernel that users have, without the changes of
+# timing and locking that debugging options bring.
 
 set -u
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}

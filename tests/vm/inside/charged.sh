@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The parking segment is taken when a NIC is made, and charged to whoever makes it: one
-# whose memory is limited cannot take more of the kernel's by it.
+# The parking segment is allocated when a NIC is made, and charged to the process that makes it:
+# a process with limited memory cannot get more memory of the kernel that way.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
@@ -10,12 +10,12 @@
 group=/sys/fs/cgroup/maker
 segment=$((16 << 20))
 
-# made: a NIC, by a process in the group
+# made: a process in the group makes a NIC
 made() { bash -c "echo \$\$ >$group/cgroup.procs && exec ip link add torus0 type torus"; }
 
 charged() { cat $group/memory.current; }
 
-# All of it, and little else
+# All of it, and little more
 takes_it() {
 	local before after
 	before=$(charged)
@@ -30,7 +30,7 @@ gives_it_back() {
 }
 returned() { (($(charged) < segment)); }
 
-# It is told so; nobody is killed for it.
+# The process gets an error; none is killed for it.
 refused() {
 	echo $((segment / 2)) >$group/memory.max
 	made

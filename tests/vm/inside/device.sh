@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# NICs of the kernel as an admin has them: made, plugged, listed and removed by
-# fabricctl; found by fabricd when they come, missed when they go, and given their
-# addresses. Two nodes, a ring of two, each end of a cable in a namespace.
+# NICs of the kernel as an administrator uses them: made, attached, listed and removed with
+# fabricctl; fabricd finds them when they appear, notices when they disappear, and gives them
+# their addresses. Two nodes, a ring of two, each end of a cable in a namespace.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../../.." && pwd)}
 B=${B:-$TOP/build}
@@ -24,7 +24,7 @@ cleanup() {
 	ip netns del dev1 2>/dev/null
 }
 
-# listed NS FILTER WANT: what the list says
+# listed NS FILTER WANT: whether the list of devices has this
 listed() {
 	local got
 	got=$(ip netns exec "$1" "$B/fabricctl" device list --json | jq -r "$2")
@@ -70,7 +70,7 @@ differ() {
 		dev dev1 detach torus0:-x && dev dev0 del torus8
 }
 
-# A namespace's NICs are its own.
+# A namespace only shows its own NICs.
 apart() {
 	listed dev0 length 1 && exits 2 "'right'" dev dev0 attach right:+x ca &&
 		[[ $("$B/fabricctl" device list --json | jq length) == 0 ]]
@@ -103,7 +103,7 @@ attribute() {
 	END
 }
 
-# Parameters reach the driver, which shows them; what it does not know it is not told.
+# Parameters reach the driver, which shows them; unknown ones are not sent.
 parameters() {
 	local d=dev1
 	exits 2 keepalive dev $d add torus9 --set silence=50ms &&
@@ -114,7 +114,7 @@ parameters() {
 			$(attribute $d 18) == 8 && $(attribute $d 20) == 1048576 ]]
 }
 
-# By each name that a NIC has: its interface's, its own, and its index.
+# By each name that a NIC has: that of its interface, its own, and its index.
 plugged() {
 	local index
 	index=$(ip -n dev0 -j link show torus0 | jq '.[0].ifindex')
@@ -144,7 +144,7 @@ manager() {
 }
 
 state_is() { [[ $(ask "$1" status --json 2>/dev/null | jq -r "$2" 2>/dev/null) == "$3" ]]; }
-# A manager without NIC says so.
+# A manager without a NIC reports this.
 misses() { ask "$1" status 2>&1 | grep -q -- "$2"; }
 
 both_run() {
@@ -155,7 +155,7 @@ both_run() {
 		listed dev1 '.[] | "\(.node[0]) \(.shape[0])"' '1 2'
 }
 
-# Far below the 5 s in which a manager looks for sockets by itself.
+# Far less than the 5 s after which a manager looks for sockets by itself.
 nic_goes_and_comes() {
 	dev dev1 del torus0 && until_true 10 misses dev1 'no kernel NIC' &&
 		until_true 20 state_is dev0 .nodes.up 1 || { ask dev1 status; return 1; }
@@ -167,7 +167,7 @@ nic_goes_and_comes() {
 		grep -q 'torus0: add' "$tmp/dev1.log" || { tail -n 30 "$tmp/dev1.log"; return 1; }
 }
 
-# One that moves away is as one that went.
+# A NIC that moves to another namespace counts as removed.
 nic_moves() {
 	dev dev1 detach torus0:+x && ip netns add dev2 &&
 		ip -n dev1 link set torus0 netns dev2 && until_true 10 misses dev1 'no kernel NIC' &&
@@ -188,7 +188,7 @@ manager_restarts() {
 		at dev0 ping -q -c 2 -W 30 10.1.0.0 && at dev0 ping -q -c 2 -W 30 fd74:6f72:1::
 }
 
-# Told of in the status: a second NIC is left alone, two at the start are too many.
+# The status reports it: a second NIC is ignored; with two at the start the manager waits.
 two_nics() {
 	dev dev0 add torus7 --ports 2 && sleep 1 && until_true 10 state_is dev0 .state running || return 1
 	kill "${pids[-1]}" && wait "${pids[-1]}"

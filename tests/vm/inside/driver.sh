@@ -19,10 +19,10 @@ check "and back" copy 2 0 10
 check "UDP that the kernel is to segment" segmented 0 2
 check "nothing was lost" lost_none 0 1 2
 
-# Small messages of a host that sends one after the other wait for company.
+# Small messages that a host sends in succession share frames.
 waited() { ns 0 ethtool -S torus0 | awk '$1 == "tx_waited:" { print $2 }'; }
 ask_waited() { got=$(waited); echo "waited: $got"; }
-# What is multicast, which hosts send by themselves now and then, goes nowhere.
+# Multicast, which hosts now and then send by themselves, is dropped.
 sent() {
 	local tx drops
 	read -r tx drops < <(nic 0 node host_messages_tx host_drops) && echo $((tx - drops))
@@ -36,7 +36,7 @@ stream() {
 	echo "sent: $tx"
 	until_true 10 more_than 2 node host_messages_rx $((rx + tx - 1))
 }
-# How many there are is for the machine to say: on a slow one hardly any finds company.
+# How many messages share frames depends on the machine: on a slow one hardly any do.
 gathers() {
 	local before
 	before=$(waited) && stream && ask_waited && ((got > before))
@@ -46,7 +46,7 @@ gathers_not() {
 	ns 0 ethtool -C torus0 tx-usecs 0 && before=$(waited) && stream && ask_waited && ((got == before))
 }
 coalesce() { ns 0 ethtool -c torus0 | awk '/^tx-(usecs|frames):/ { print $2 }' | xargs; }
-# Why is said by netlink only, which not all kernels have here.
+# Only netlink reports the reason, which not all kernels here support.
 refused() {
 	local before set
 	before=$(coalesce)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: COUNT requests (4000) as ethtool makes them, at a NIC that sends all the while,
-# so that waits and offloads change under what it sends; as root, and as such who may not.
-# Nothing of a stream is lost, doubled or reordered by that.
+# In a guest: COUNT requests (4000) as ethtool makes them, to a NIC that sends all the time, so
+# that waiting times and offloads change while it sends; as root, and as a user without
+# privileges. No packet of the stream may be lost, doubled or reordered by that.
 #
 #	n0:torus0 --e--w-- n1:torus0
 

@@ -1,25 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: COUNT hostile frames (6000) at one port of a NIC whose other links carry
-# traffic, in batches of EVERY (2000), each with a seed of its own, and each of another
-# form in the kernel than the one before (framefuzz.h).
+# In a guest: COUNT hostile frames (6000) at one port of a NIC whose other links carry traffic,
+# in batches of EVERY (2000). Each batch has a seed of its own, and its frames have another form
+# in the kernel's memory than those of the batch before (framefuzz.h).
 #
 #	n0:torus0 --e--w-- n1:torus0 --e--w-- n2:torus0		3x2, its lower row
 #	                       |
 #	                      evil -- evil in n3: framefuzz
 #	                   or tap: framefuzz
 #
-# Between n0 and n1 ECRCs are left out, as in one memory; from n1 to n2 they are there, and
-# frames are long on their way, held in the pages that they came in.
+# Between n0 and n1 packets have no ECRC, as in cables in memory; between n1 and n2 they have,
+# and frames are under way for long, in the pages in which they came.
 #
-# A peer that lies makes its own link faulty and nothing else: the other links of n1 have
-# not changed their state since the beginning; of what is asked and answered through them
-# all the while nothing is lost, doubled or reordered; after each batch the attacked
-# link comes up again for an honest peer; and the kernel's log stays as it is.
+# A peer that lies makes its own link faulty and nothing else: the other links of n1 have not
+# changed their state since the beginning, and of the requests and answers through them none is
+# lost, doubled or reordered. After each batch the attacked link comes up again for an honest
+# peer, and the kernel's log has no complaint.
 #
-# The links' silence is long: on one processor the flood of one link keeps others from
-# being heard, which no cable would. Whatever else ends a link ends it here, too.
+# The links have a long silence: on one processor the flood of one link keeps others from being
+# served, which no cable would do. Links still fail here for any other reason.
 
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
@@ -67,7 +67,7 @@ changes() {
 	done
 }
 
-# What is asked of $2 by $1, until the end
+# Requests of $1 to $2, until the end
 asker() {
 	ns "$2" python3 "$TOP/tests/vm/inside/echo.py" answer "10.$2.0.0" "7$1$2" &
 	until_true 20 ns "$2" sh -c "ss -Hlun | grep -q :7$1$2" || return
@@ -75,7 +75,7 @@ asker() {
 	asked+=($!)
 }
 
-# As a manager would: what was parked for dead ends goes back or away.
+# As a manager would do: packets parked for dead ends are replayed or returned.
 manage() {
 	local n
 	for n in 0 1 2; do nic "$n" replay 1 2>/dev/null; done
@@ -83,7 +83,7 @@ manage() {
 }
 
 links_kept() { diff <(echo "$before") <(changes); }
-# Each by itself: "kill -0" of several is content with one that lives.
+# Each process by itself: "kill -0" of several succeeds if one of them lives.
 going_on() {
 	local p
 	for p in "${asked[@]}"; do kill -0 "$p" || return; done

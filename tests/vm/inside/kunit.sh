@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: loads the module with its suites in it and tells their results, as the
-# kernel keeps them, a line for each case. A suite that is there in the sources and
-# did not run, or ran fewer cases than it has, is a failure.
+# In a guest: loads the module with its suites and reports their results, which the kernel keeps,
+# one line for each case. A suite of the sources that did not run, or ran fewer cases than it
+# has, is a failure.
 
 # shellcheck source=tests/check.sh
 . "$TOP/tests/check.sh"

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034
 #
-# For scripts in a guest: nodes n0, n1, ... are network namespaces with a NIC of the
-# kernel each, torus0. Programs are slow to start here (UML), so `ip` gets its commands
-# in batches. The guest ends with all that was made: nothing is cleaned up.
+# For scripts in a guest: nodes n0, n1, ... are network namespaces, each with a NIC of the
+# kernel, torus0. Programs are slow to start here (UML), so `ip` gets its commands in batches.
+# Nothing is cleaned up, because all of it ends with the guest.
 
 # shellcheck source=tests/check.sh
 . "$TOP/tests/check.sh"
 tool=$B/tests/netns/nictool
-# Seconds after which a link that hears nothing is faulty: long, because nobody mends one that
-# is lost when the machine stands still.
+# Seconds without a frame after which a link is faulty: long, because no manager mends a link
+# that fails when the machine stands still.
 silence=20
 
-# load [PARAMETER=VALUE...]: the driver, and what it needs. One that is there already gets
-# these parameters, which count for NICs to come.
+# load [PARAMETER=VALUE...]: loads the driver and the modules that it needs. A driver that is
+# loaded already gets these parameters, for later NICs.
 load() {
 	local m
 	if loaded; then
@@ -32,14 +32,14 @@ loaded() { [[ -e /sys/module/torus ]]; }
 ns() { local n=$1; shift; ip netns exec "n$n" "$@"; }
 nic() { local n=$1; shift; "$tool" "genl:n$n/torus0" "$@"; }
 
-# got: what was asked for last; a poll that fails shows it
+# got: the answer to the last request; a poll that fails prints it
 ask() { got=$(nic "$@"); echo "it is: $got"; }
 state_is() { ask "$1" state "$2"; [[ $got == "$3" ]]; }
 up() { ask "$1" state "$2"; [[ $got == up* ]]; }
 more_than() { ask "$1" "${@:2:$#-2}"; ((got > ${!#})); }
 equals() { ask "$1" "${@:2:$#-2}"; [[ $got == "${!#}" ]]; }
 
-# node N...: a namespace with a NIC, addressed as its place will be
+# node N...: makes a namespace with a NIC, with the addresses of its place
 node() {
 	local n
 	for n; do
@@ -55,7 +55,7 @@ node() {
 	done
 }
 
-# cable A B: from +x of node A to -x of node B, where it is w
+# cable A B: makes a cable from +x of node A to -x of node B, where the device is called w
 cable() {
 	ip -batch - <<-END || return
 		link add e mtu 65535 netns n$1 type veth peer name w mtu 65535 netns n$2
@@ -64,7 +64,7 @@ cable() {
 	ip -n "n$2" link set w up
 }
 
-# attach N: its ends of cables to its ports
+# attach N: attaches the ends of its cables to the node's ports
 attach() {
 	local has
 	has=$(ip -n "n$1" -o link)
@@ -72,8 +72,8 @@ attach() {
 	[[ $has != *" w@"* ]] || nic "$1" attach 1 w
 }
 
-# joined A PORT B PORT: both ends are up. A link may have been lost meanwhile, as a manager
-# would see.
+# joined A PORT B PORT: whether both ends are up. A link may have failed meanwhile; this opens it
+# as a manager would.
 joined() {
 	local first
 	until_true 20 up "$1" "$2" || return
@@ -82,7 +82,7 @@ joined() {
 	[[ $first == "up none" && $got == "up none" ]] || { mend "$@" && mend "$3" "$4" "$1" "$2"; }
 }
 
-# line N: nodes 0 to N-1 in a row, cabled and placed
+# line N: makes nodes 0 to N-1 in a row, cabled and placed
 line() {
 	local n last=$(($1 - 1)) all
 	all=$(seq 0 "$last")
@@ -95,7 +95,7 @@ line() {
 	for ((n = 0; n < last; n++)); do joined "$n" 0 $((n + 1)) 1 || return; done
 }
 
-# What a manager does after a link came back: mend A PORT B PORT
+# mend A PORT B PORT: what a manager does when a link has come up again
 mend() {
 	local session seq
 	read -r session seq < <(nic "$3" received "$4")
@@ -104,7 +104,7 @@ mend() {
 
 ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 30 "${@:2}" >/dev/null; }
 
-# copy FROM TO MEGABYTES|FILE: true if TCP delivers what was sent (until FILE is there)
+# copy FROM TO MEGABYTES|FILE: whether TCP delivers the data (until FILE exists)
 copy() {
 	: >/tmp/received
 	ns "$2" python3 "$TOP/tests/vm/inside/tcp.py" receive "10.$2.0.0" >/tmp/received &
@@ -113,7 +113,7 @@ copy() {
 	wait $! && [[ $(tail -n 1 /tmp/received) == $(cat /tmp/sent) ]]
 }
 
-# numbered FROM TO COUNT: so many datagrams are on their way, and their receiver listens
+# numbered FROM TO COUNT: sends this many numbered datagrams; their receiver listens
 numbered() {
 	: >/tmp/inorder
 	ns "$2" python3 "$TOP/tests/vm/inside/inorder.py" receive "10.$2.0.0" "$3" >/tmp/inorder 2>&1 &
@@ -121,20 +121,20 @@ numbered() {
 		ns "$1" python3 "$TOP/tests/vm/inside/inorder.py" send "10.$2.0.0" "$3"
 }
 
-# arrived: all of them came, whole, once and in order
+# arrived: whether all of them came, whole, once and in order
 arrived() { tail -n 1 /tmp/inorder; [[ $(tail -n 1 /tmp/inorder) == all ]]; }
 
-# datagrams FROM TO COUNT: they do. TCP would send again what a NIC has lost.
+# datagrams FROM TO COUNT: the same with plain datagrams. TCP would hide the losses of a NIC.
 datagrams() { numbered "$@" && until_true 60 arrived; }
 
-# lost_none N...: of no flow to one of these nodes is anything missing. It is the receiver
-# that knows.
+# lost_none N...: whether no flow to one of these nodes lost a packet. The receiver counts
+# losses.
 lost_none() {
 	local n
 	for n; do equals "$n" node lost 0 || { echo "at node $n"; return 1; }; done
 }
 
-# segmented FROM TO: messages of many datagrams in one arrive as these
+# segmented FROM TO: whether messages with many datagrams arrive as these datagrams
 segmented() {
 	: >/tmp/uso
 	ns "$2" python3 "$TOP/tests/vm/inside/uso.py" receive "10.$2.0.0" >/tmp/uso &

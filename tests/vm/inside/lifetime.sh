@@ -3,9 +3,9 @@
 #
 # inside/lifetime.sh [ROUNDS]
 #
-# What goes away while it is in use: NICs, lower devices, namespaces, the module,
-# under traffic, over and over: most of it by tests/vm/churn.c. The kernel's own checks
-# are the judges, and traffic that must go on afterwards.
+# NICs, lower devices, namespaces and the module are removed while in use, under traffic, again
+# and again: most of it by tests/vm/churn.c. The kernel's own checks judge this, and traffic that
+# must work afterwards.
 
 # shellcheck disable=SC2119,SC2120,SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
@@ -13,9 +13,9 @@
 rounds=${1:-100}
 few=$(((rounds + 9) / 10)) # of what starts processes: slow in a guest
 
-# flood N: messages to all that may be there, until killed, whenever nobody else
-# runs: what goes away sleeps most of the time, and on one processor would else wait
-# for the floods.
+# flood N: sends messages to all possible nodes until it is killed, but only while no other
+# process runs: the code that removes things mostly sleeps, and on one processor would have to
+# wait for the floods.
 flood() {
 	nice ip netns exec "n$1" python3 "$TOP/tests/vm/inside/flood.py" 10.0.0.0 10.1.0.0 10.2.0.0 &
 	floods+=($!)
@@ -28,7 +28,7 @@ calm() {
 }
 floods=()
 
-# Each of these leaves the fabric as it was.
+# Each of these restores the fabric afterwards.
 
 cycle_module() {
 	local i
@@ -37,7 +37,7 @@ cycle_module() {
 	done
 }
 
-# In one batch: processes are slow to start, devices are not
+# In one batch: processes are slow to start here, devices are not
 cycle_links() {
 	local i
 	for ((i = 0; i < $1; i++)); do

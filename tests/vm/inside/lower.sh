@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What happens to the Ethernet devices of a NIC's ports while it runs: they get another
-# MTU or name, lead back to the NIC itself, are unplugged, move to another namespace, or
-# stay where they are while the NIC moves.
+# Changes of the Ethernet devices of a NIC's ports while the NIC runs: they get another MTU or
+# name, lead back to the NIC itself, are removed, move to another namespace, or stay where they
+# are while the NIC moves.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"
 
-# lower NODE PORT WANT: the device that the port is said to have
+# lower NODE PORT WANT: whether this is the device of the port
 lower() {
 	local got
 	got=$(ns "$1" "$B/fabricctl" device list --json |
@@ -17,14 +17,14 @@ lower() {
 	[[ $got == "$3" ]] || { echo "the device of $2 is '$got'"; return 1; }
 }
 
-# The far end has its carrier all the time where only the near one's device changes.
+# The far end keeps its carrier if only the near end's device changes.
 both() { state_is 0 0 "up carrier" && up 1 1; }
 
 returns() { until_true 20 both && mend 0 0 1 1 && mend 1 1 0 0 && ping_ok 0 10.1.0.0; }
 
 replug() { cable 0 1 && attach 0 && attach 1 && returns; }
 
-# A frame takes as many packets as fit: of this size, of two.
+# A frame takes as many packets as fit: with this size two.
 mtus() {
 	local mtu
 	for mtu in 4144 9000 65535; do
@@ -38,7 +38,7 @@ too_small() {
 		ip -n n0 link set e mtu 65535 && returns
 }
 
-# It is said, but who has a NIC of his own cannot fill the kernel's log with it.
+# The problem is logged, but a user with a NIC cannot fill the kernel's log with it.
 told_in_measure() {
 	local before said
 	before=$(dmesg | grep -c 'packets need')
@@ -48,7 +48,7 @@ told_in_measure() {
 	((said >= 1 && said <= 50)) && ip -n n0 link set e mtu 65535 && returns
 }
 
-# Which the kernel allows while it is down.
+# The kernel only allows this while the device is down.
 renamed() {
 	ip -n n0 link set e down && ip -n n0 link set e name eth9 up && lower 0 +x eth9 &&
 		returns && exits 1 'no such lower device' nic 0 attach 1 e &&
@@ -56,8 +56,8 @@ renamed() {
 		returns
 }
 
-# Both ends of a cable in one NIC: it comes up, and what goes out at one comes in at
-# the other.
+# Both ends of a cable in one NIC: the link comes up, and packets that leave at one port come in
+# at the other.
 loop() {
 	ip -n n2 link add loop0 mtu 9000 up type veth peer name loop1 mtu 9000 &&
 		ip -n n2 link set loop1 up && nic 2 attach 0 loop0 && nic 2 attach 1 loop1 &&
@@ -65,7 +65,7 @@ loop() {
 		until_true 10 more_than 2 port 1 mgmt_rx 0
 }
 
-# One device cannot be in two ports, the NIC cannot be its own cable, nor what is on it.
+# One device cannot be in two ports; neither the NIC nor a device on top of it can be its cable.
 refused() {
 	exits 1 'bound to another port' nic 2 attach 1 loop0 &&
 		exits 1 'not an Ethernet device' nic 2 attach 1 torus0 &&
@@ -80,14 +80,14 @@ unplugged() {
 		until_true 10 state_is 1 1 "faulty carrier" && lower 0 +x '' && lower 1 -x '' && replug
 }
 
-# It belongs to another then, and comes back as a stranger.
+# It belongs to another namespace then, and returns as a new device.
 moved() {
 	ip -n n0 link set e netns n2 && until_true 10 state_is 0 0 "faulty carrier" && lower 0 +x '' &&
 		ip -n n2 link set e netns n0 && lower 0 +x '' && ip -n n0 link set e up &&
 		attach 0 && returns
 }
 
-# readdress NAMESPACE: what an interface loses that moves
+# readdress NAMESPACE: restores what an interface loses when it moves
 readdress() {
 	ip -n "$1" -batch - <<-END
 		link set torus0 up
@@ -97,7 +97,8 @@ readdress() {
 }
 away() { ip netns exec away "$@"; }
 
-# As a VLAN's: the cables stay behind, and stay the NIC's. New ones are taken from where it is.
+# As with a VLAN: the cables stay in their namespace and remain the NIC's. New ones are taken
+# from the namespace of the NIC.
 nic_moved() {
 	ip netns add away && ip -n n0 link set torus0 netns away && readdress away &&
 		[[ $(away "$tool" genl:torus0 state 0) == up* ]] && away ping -q -c 3 -W 5 10.1.0.0 &&
@@ -116,7 +117,7 @@ cables_die() {
 		ip netns del cables && until_true 10 lower 2 +x ''
 }
 
-# A master takes the device away from nobody.
+# A master device does not take the port's device away.
 mastered() {
 	ip -n n0 link add bridge0 type bridge && ! ip -n n0 link set e master bridge0 && ping_ok 0 10.1.0.0 &&
 		ip -n n0 link add other mtu 9000 type dummy && ip -n n0 link set other master bridge0 &&

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Allocations fail: every seventh of those that a command makes in turn (or all: EVERY=1),
-# and then one in ten of all that the driver makes while it works: a message takes ten or
-# more. Commands fail whole or not at all, what a host cannot be given
-# is dropped there and counted, links lose nothing, and nothing is leaked. Then also while
-# frames come cut anywhere, any commands, and messages that cannot arrive.
+# Allocations fail: first every seventh of those that each command makes (or all: EVERY=1), then
+# one in ten of all that the driver makes while it works (a message takes ten or more). Commands
+# fail as a whole or not at all; messages that cannot be passed to the host are dropped and
+# counted; links lose no packet; nothing leaks. Then the same while frames are cut anywhere, with
+# any commands, and with messages that cannot arrive.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
@@ -14,7 +14,7 @@ faults=/sys/kernel/debug
 every=${EVERY:-7} # 1: each allocation; takes minutes
 most=700         # more allocations than any command makes
 
-# The driver's allocations only: those with its code on the call stack.
+# Only allocations of the driver: those with its code on the call stack.
 choose() {
 	local d size start
 	read -r size start < <(awk '$1 == "torus" { print $2, $6 }' /proc/modules)
@@ -36,9 +36,9 @@ probability() {
 	echo "$1" >$faults/fail_page_alloc/probability
 }
 
-# each NAME UNDO COMMAND...: the command with its first allocation failing, with its
-# eighth... until it makes no more. Then it must succeed. UNDO brings back the state
-# before after a success and must not be needed, or do no harm, after a failure.
+# each NAME UNDO COMMAND...: runs the command with its first allocation failing, then with its
+# eighth, and so on until it makes no more. Then it must succeed. UNDO restores the state after a
+# success; after a failure it must not be needed, or do no harm.
 each() {
 	local name=$1 undo=$2 n failed=0
 	shift 2
@@ -61,15 +61,15 @@ delete_t0() { ! ip link show dev t0 >/dev/null 2>&1 || ip link del t0; }
 nothing() { :; }
 detach() { nic 0 attach 0 ''; }
 
-# The link may have been lost, and nobody else would mend it.
+# The link may have failed, and no manager would mend it.
 mended() {
 	say "the link: $(nic 0 state 0) and $(nic 1 state 1)"
 	until_true 30 up 0 0 && until_true 30 up 1 1 && mend 0 0 1 1 && mend 1 1 0 0
 }
 
-# A stream that is under way when one in ten allocations of the driver fails (what the
-# stack allocates for a message that the driver hands up among them): three times for
-# two seconds, with one in between, in which it gets on.
+# A stream that is under way while one in ten allocations of the driver fails (including those
+# that the stack makes for a message that the driver passes to it): three times for two seconds,
+# with a second in between in which the stream makes progress.
 stream() {
 	copy 0 1 /tmp/enough >/tmp/stream 2>&1 &
 	until_true 20 grep -q listening /tmp/received || return
@@ -99,7 +99,7 @@ settled() {
 }
 declare -A credits
 
-# The driver's work that a stream does not need.
+# The work of the driver that a stream does not need.
 cut_frames() {
 	ip -n n1 tuntap add tap mode tap && ip -n n1 link set tap mtu 65521 up &&
 		nic 1 attach 0 tap || return
@@ -123,7 +123,7 @@ any_commands() {
 	return $rc
 }
 
-# All are told that node 1 cannot be reached, but for those that there is no memory for.
+# All senders learn that node 1 cannot be reached, except those for whom there is no memory.
 unreachable() {
 	nic 0 invalid 1 || return
 	probability 10

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Dumps, listeners and writers that meet on the module's netlink family: netlink.py.
+# Dumps, listeners and writers that use the module's netlink family at the same time: netlink.py.
 
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"

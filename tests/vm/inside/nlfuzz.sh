@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# In a guest: COUNT messages (60000) at the netlink family, in batches of EVERY (10000),
-# each with a seed of its own, most of them as root, some by people without privilege,
-# some by the root of a container, who commands the NIC in it and no other. With each
-# batch a fiftieth as many requests as `ip link` makes, after each
-# a link in other namespaces must still be up.
+# In a guest: COUNT messages (60000) to the netlink family, in batches of EVERY (10000), each
+# with a seed of its own: most as root, some as an unprivileged user, some as root of a
+# container, who may only change the NIC in it. Each batch also makes a fiftieth as many requests
+# as `ip link` does. After each batch a link in other namespaces must still be up.
 #
 #	h1:torus0 --left--right-- h2:torus0		left alone
 #	torus0 --fuzz0--fuzz1--			the target
@@ -16,7 +15,7 @@ EVERY=${EVERY:-10000}
 first=${SEED:-1}
 ctl=$B/fabricctl
 
-# wait_for SECONDS COMMAND...: until it succeeds
+# wait_for SECONDS COMMAND...: waits until the command succeeds
 wait_for() {
 	local i
 	for ((i = 0; i < $1 * 20; i++)); do
@@ -53,7 +52,7 @@ ip link set fuzz1 mtu 65535 up
 container='ip link add torus0 type torus && ip link add fuzz0 type veth peer name fuzz1 &&
 	ip link set fuzz0 mtu 65535 up && ip link set fuzz1 mtu 65535 up && exec "$@"'
 
-# batch ROLE: EVERY messages; $SEED tells which
+# batch ROLE: sends EVERY messages, with seed $SEED
 batch() {
 	local fuzz=("$B/tests/vm/nlfuzz" --count "$EVERY")
 	case $1 in
@@ -62,7 +61,7 @@ batch() {
 	esac
 }
 
-# The first six, which the default count takes, are of every kind.
+# The first six batches, those of the default count, have every role.
 roles=(root none userns container root root root root)
 for ((i = 0; i * EVERY < COUNT; i++)); do
 	export SEED=$((first + i))

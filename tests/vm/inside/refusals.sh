@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the module's netlink family refuses, and how it says so: refusals.py.
+# The requests that the module's netlink family refuses, and the errors that it returns:
+# refusals.py.
 
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"

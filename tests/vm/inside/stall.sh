@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A small parking segment: when it is full the host waits, and not for ever. Messages
-# that wait hold their sockets, these their namespace, and that one the NIC, which
-# could never end; the rule in kernel/msg.c lets go after ten seconds.
+# A small parking segment: when it is full the host waits, but not for ever. Waiting messages
+# hold their sockets, these hold their namespace, and that holds the NIC, so none of them could
+# ever end; after ten seconds the rule in kernel/msg.c drops the messages.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../../.." && pwd)}
 B=${B:-$TOP/build}
@@ -33,7 +33,7 @@ nic 0 fault 0 silence=1
 check "the only link is faulty" until_true 20 state_is 0 0 "faulty silence"
 ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &
 flood=$!
-# Multicast of the host's own is dropped, too: a few, of a queue of 128 that is let go.
+# The host's own multicast is dropped, too: a few of the 128 messages of a dropped queue.
 drops=$(nic 0 node host_drops)
 check "parking fills, the host waits, and is let go" until_true 60 \
 	more_than 0 node host_drops $((drops + 50))
@@ -47,7 +47,7 @@ check "what is parked goes on its way" mend 0 0 1 1
 check "all of it" until_true 20 more_than 0 node replayed $((parked - 1))
 check "and traffic with it" until_true 20 ping_ok 0 10.1.0.0
 
-# Once more; now its namespace ends while the host waits.
+# Again; now its namespace ends while the host waits.
 nic 0 fault 0 silence=1
 check "the only link is faulty again" until_true 20 state_is 0 0 "faulty silence"
 ip netns exec n0 python3 "$TOP/tests/vm/inside/flood.py" 10.1.0.0 &

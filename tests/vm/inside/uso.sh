@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A NIC in user space gives a NIC of the kernel messages that the kernel there has not cut
-# into datagrams (USO, Linux 6.2 and later), and has it cut those of the other.
+# A NIC in user space sends messages to a NIC of the kernel that its kernel has not split into
+# datagrams (USO, Linux 6.2 and later), and lets its kernel split messages of the other.
 
 # shellcheck disable=SC2317 # functions are called by check
 # shellcheck source=tests/vm/inside/lib.sh
@@ -27,7 +27,7 @@ joined_to_user() {
 		until_true 20 up 0 0 && until_true 20 up_there
 }
 
-# Messages that left n1 for what are 115 datagrams
+# The number of messages in which these 115 datagrams left n1
 in_few_messages() {
 	local before after
 	before=$(emu node host_messages_tx)
