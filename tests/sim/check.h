@@ -10,7 +10,7 @@ struct check_flow;
 /** check_flow_new() - watches every packet of @w */
 struct check_flow *check_flow_new(struct world *w);
 void check_flow_free(struct check_flow *c);
-/** check_flow_lies() - the root is lied to: it may take a node for dead that is not */
+/** check_flow_lies() - nodes lie to the root, so it may judge a live node dead */
 void check_flow_lies(struct check_flow *c);
 /*
  * check_flow_wrong() - the first error so far: of order, of a packet's fate, or of what a
@@ -69,7 +69,10 @@ const char *check_drain(struct world *w, uint64_t version, char *buf, size_t roo
 const char *check_colour(struct world *w, uint32_t node, uint64_t version, char *buf,
 			 size_t room);
 
-/* check_tally() - checks what the root updates at each change (tally.c); at any time */
+/*
+ * check_tally() - checks the sums that the root updates at each change (tally.c), at any time
+ * Return: a text, perhaps in @buf, or NULL.
+ */
 const char *check_tally(struct world *w, char *buf, size_t room);
 
 #endif /* CHECK_H */

@@ -12,7 +12,7 @@
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)
 
-/* not_accepted() for a parked packet, which does not tell its port: the session does. */
+/* not_accepted() for a parked packet. It has no port, but its session belongs to one. */
 static bool not_accepted_by_any(const struct world *w, uint32_t node, const struct tn_pkt *pkt)
 {
 	for (unsigned int p = 0; p < w->nports; p++)
@@ -94,7 +94,8 @@ const char *check_drain(struct world *w, uint64_t version, char *buf, size_t roo
 		if (!takes_part(root, w, i) || w->node[i].nic->version != version ||
 		    !left_in(w, i, older, true))
 			continue;
-		snprintf(buf, room, "version %llu is proven to be drained, and node %u has %u older packets",
+		snprintf(buf, room,
+			 "the drain of version %llu is proven, but node %u has %u older packets",
 			 (unsigned long long)version, i, left_in(w, i, older, true));
 		return buf;
 	}
@@ -117,7 +118,7 @@ const char *check_colour(struct world *w, uint32_t node, uint64_t version, char 
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		if (!w->node[i].on || !left_in(w, i, colour, false))
 			continue;
-		snprintf(buf, room, "version %llu begins, and node %u has %u packets of its colour",
+		snprintf(buf, room, "version %llu begins, but node %u has %u packets of its colour",
 			 (unsigned long long)version, i, left_in(w, i, colour, false));
 		return buf;
 	}

@@ -24,7 +24,7 @@
 #define RETURNED  4
 #define DIED	  8	/* a NIC that had a copy lost its power */
 #define UNSURE	  16	/* a NIC may have accepted it and passed it on without acknowledging it */
-#define REFUSED	  32	/* a copy came to its destination after that had given the packet up */
+#define REFUSED	  32	/* a copy came after its destination had given the packet up */
 #define APART	  64	/* a copy was in a living NIC when that was judged dead */
 
 /**
@@ -104,7 +104,7 @@ static void given_up(struct check_flow *c, const struct world_packet *p, const c
 	if (!fate->copies || ended(fate) || may_be_late(c, fate) ||
 	    !find_packet(c->w, p, where, sizeof(where)))
 		return;
-	snprintf(text, sizeof(text), "is %s, and %s", where, why);
+	snprintf(text, sizeof(text), "is still %s, but %s", where, why);
 	wrong_packet(c, p, text);
 }
 
@@ -292,7 +292,7 @@ static void none_alive(struct check_flow *c)
 		for (p.seq = 0; p.seq < f->nfates; p.seq++)
 			if (f->fate[p.seq].is & SENT && f->fate[p.seq].copies &&
 			    !ended(&f->fate[p.seq]))
-				wrong_packet(c, &p, "is under way for ever");
+				wrong_packet(c, &p, "never arrived and is still in a NIC");
 	}
 }
 
@@ -301,17 +301,17 @@ void fate_end(struct check_flow *c)
 	uint64_t doubled = fate_counted(c, TORUS_NC_DUPLICATES);
 	uint64_t missed = fate_counted(c, TORUS_NC_LOST);
 	/*
-	 * One that came back leaves a gap at its destination if an earlier one of its flow still
-	 * arrives. A late one may count as lost twice: when it is given up, and when it comes.
+	 * A packet that came back leaves a gap if an earlier one of its flow still arrives. A late
+	 * packet may count as lost twice: when it is given up, and when it comes.
 	 */
 	uint64_t gone = c->died[0] + c->unreachable[0] + c->back + 2 * c->late;
 
 	none_alive(c);
 	/* Second copies are only made if a NIC died or a manager did not answer in time. */
 	if (doubled && !c->deaths && !c->judged_dead && !c->bounded_at)
-		flow_wrong(c, "%llu packets came twice although no NIC died",
+		flow_wrong(c, "%llu duplicates arrived although no NIC died",
 			   (unsigned long long)doubled);
 	if (missed > gone)
-		flow_wrong(c, "receivers missed %llu packets, and %llu are gone",
+		flow_wrong(c, "receivers counted %llu packets as lost, but at most %llu were",
 			   (unsigned long long)missed, (unsigned long long)gone);
 }

@@ -134,7 +134,7 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 
 		if (k && is_there(c, root, k->node[far]) && is_open(n->nic, p) &&
 		    is_open(c->w->node[k->node[far]].nic, k->port[far]))
-			flow_wrong(c, "node %u is judged dead, and has a link to %u", node,
+			flow_wrong(c, "node %u is judged dead, but has a link to %u", node,
 				   k->node[far]);
 	}
 }
@@ -187,7 +187,7 @@ static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
 
 	/* A root that restarted may know no free colour; then it must publish a second version. */
 	if (version == c->mixed)
-		flow_wrong(c, "node %u goes on: %s", node, c->mixed_text);
+		flow_wrong(c, "node %u replays or lifts holds: %s", node, c->mixed_text);
 	if (wrong)
 		flow_wrong(c, "node %u: %s", node, wrong);
 	hear_root(c, version);

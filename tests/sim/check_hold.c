@@ -71,7 +71,7 @@ void holds_switched(struct check_flow *c, uint32_t node, uint64_t version)
 		*due = row & TORUS_ROW_VALID && (*due || (row & WAY) != *way || row & TORUS_ROW_RELAY);
 		*way = row & WAY;
 		if (*due && !tn_on_hold(nic, dst))
-			flow_wrong(c, "version %llu at node %u: the row to %u changed, and is not on hold",
+			flow_wrong(c, "version %llu at node %u: the changed row to %u is not on hold",
 				   (unsigned long long)version, node, dst);
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Checks that what the root updates at each change is what a look at all nodes would give. */
+/* Checks that the data that the root updates at each change equal those computed from all nodes. */
 #include <stdio.h>
 #include <torus/route.h>
 
@@ -21,7 +21,7 @@ static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
 		if (t->table.is[i] || t->odd.is[i])
 			continue;
 		if (fm_publish_entry(fm, i, &e) && memcmp(&e, &fm->table.entry[i], sizeof(e))) {
-			snprintf(buf, room, "node %u: its entry changed and it is not marked", i);
+			snprintf(buf, room, "node %u: its entry changed, but it is not marked", i);
 			return buf;
 		}
 		if (t->odd.is[i])
@@ -55,9 +55,9 @@ static const char *parts_wrong(const struct fm *fm)
 		}
 	}
 	if (fm_tally(fm)->parts[FM_PART_TAKES] != count || fm_tally(fm)->set != set)
-		return "the root counts wrong which nodes take part";
+		return "the root miscounts the nodes that take part";
 	return fm_tally(fm)->parts[FM_PART_LIVES] == lives ? NULL :
-	       "the root counts wrong which nodes live and take no part";
+	       "the root miscounts the nodes that live and take no part";
 }
 
 static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
@@ -100,7 +100,7 @@ static const char *joined_wrong(const struct fm *fm, bool *seen)
 	}
 	for (uint32_t i = 0; i < t->nodes; i++)
 		if (fm->root->joined && t->entry[i].state == FM_NODE_UP && !seen[i])
-			return "a node is cut off, and the root does not know";
+			return "a node is cut off, but the root does not know";
 	return NULL;
 }
 

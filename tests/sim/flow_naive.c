@@ -512,7 +512,7 @@ static void phits(struct naive *s)
 			if (!in->n || part->way == ASKS)
 				continue;
 			if (part->gone >= part->come)
-				abort();	/* a link would stand still within a packet */
+				abort();	/* the link would pause in the middle of a packet */
 			if (part->way != HERE) {
 				unsigned int dir = (unsigned int)part->way / s->vcs;
 

@@ -176,7 +176,7 @@ int main(int argc, char **argv)
 	printf("# lanes shed %llu, retrained for an eye %llu, trainings that left no lane %llu\n",
 	       seen.shed, seen.retrains, seen.failures);
 	if (argc == 1 && !(seen.shed && seen.retrains && seen.failures)) {
-		printf("not ok - lines degraded\n");
+		printf("not ok - lines: the cables did not degrade enough\n");
 		return 1;
 	}
 	return status;

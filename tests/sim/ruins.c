@@ -153,7 +153,7 @@ static void look(struct ruin *r)
 	atomic_fetch_add(&rows_looked_at, relayed);
 	fm_status(world_fm(s->w, 0), &st);
 	if (st.relayed != relayed)
-		story_fail(s, "%llu pairs are said to need relays, it is %llu",
+		story_fail(s, "the status says that %llu pairs need relays, but %llu do",
 			   (unsigned long long)st.relayed, (unsigned long long)relayed);
 	for (a = 0; a < s->w->nodes; a++)
 		for (b = 0; b < s->w->nodes; b++)
@@ -163,7 +163,7 @@ static void look(struct ruin *r)
 		world_run(s->w, 20 * W_MS);
 	world_traffic(s->w, s->interval);
 	if (waits(&l, &a, &b))
-		story_fail(s, "no packet from %u comes to %u any more", a, b);
+		story_fail(s, "no packet from %u arrives at %u any more", a, b);
 	torus_health_free(l.health);
 }
 
@@ -387,8 +387,8 @@ static const struct origin named[] = {
 	  "hosts kept their queues full and left no room for acknowledgements; the requests for "
 	  "these filled the rest" },
 	{ "gap_of_returned", 2170, 0, 0, false, false,
-	  "a destination started anew got a parked packet; later ones had come back to the source: "
-	  "it counted them as lost, and the checker knew no loss" },
+	  "a restarted destination got a parked packet and counted later ones as lost, which had "
+	  "come back to their source; the checker did not know of these losses" },
 };
 
 int main(int argc, char **argv)

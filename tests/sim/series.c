@@ -61,7 +61,7 @@ static void play(struct run *r, const struct origin *o)
 	atomic_fetch_add(&r->told, 1);
 	atomic_fetch_add(&r->failed, 1);
 	if (o->name)
-		printf("not ok - %s: %s: %s\n# the error it once found: %s\n# replay: %s %s\n",
+		printf("not ok - %s: %s: %s\n# the error that it once found: %s\n# replay: %s %s\n",
 		       r->s->name, o->name, wrong, o->found, r->program, o->name);
 	else
 		printf("not ok - %s: seed %" PRIu64 ": %s\n# replay: %s %" PRIu64 "\n", r->s->name,
@@ -105,7 +105,7 @@ static bool number(const char *text, uint64_t *out)
 
 static int usage(const struct series *s, const char *program, const char *wrong)
 {
-	fprintf(stderr, "%s: '%s' is neither a seed nor a name\nusage: %s [FIRST [COUNT] | NAME]\n",
+	fprintf(stderr, "%s: '%s' is neither a number nor a name\nusage: %s [FIRST [COUNT] | NAME]\n",
 		program, wrong, program);
 	for (size_t i = 0; i < s->nnamed; i++)
 		fprintf(stderr, "  %s: %s\n", s->named[i].name, s->named[i].found);

@@ -59,7 +59,7 @@ void story_shape(uint64_t *seed, uint32_t nodes, struct torus_shape *out);
 uint64_t story_relays(const struct torus_shape *shape, const uint16_t *closed, uint64_t *random,
 		      uint32_t *relay);
 
-/* Return: $EVERY, by which long series are shortened: they run every N-th story. Default 1. */
+/* Return: N of EVERY=N in the environment, else 1. Long series then only run every N-th seed. */
 unsigned int story_every(void);
 
 #endif /* STORY_H */

@@ -117,7 +117,7 @@ static void one_seed(uint64_t seed)
 	world_traffic(s.w, 200 * W_US);
 	world_run(s.w, 20 * W_MS);
 	if (n > 1 && !check_flow_arrived(s.flow))
-		story_fail(&s, "no traffic");
+		story_fail(&s, "no packet arrived");
 	end(&s, torus_shape_text(&c.shape, text), seed);
 }
 
@@ -167,7 +167,7 @@ static void adopted_late(void **state)
 	world_cut(s.w, 5, true);
 	world_run(s.w, 100 * W_MS);
 	if (!story_problem(&s, "node", "('n5') is dead"))
-		story_fail(&s, "node 5 is not taken for dead");
+		story_fail(&s, "node 5 is not judged dead");
 	fm_status(world_fm(s.w, 5), &st);
 	if (st.placed)
 		story_fail(&s, "node 5 has coordinates");
@@ -192,7 +192,7 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 	assert_true(world_fm(s->w, 0));
 	fm_status(world_fm(s->w, 0), &st);
 	if (memcmp(&st.shape, &world_config(s->w)->shape, sizeof(st.shape)))
-		story_fail(s, "shape is wrong");
+		story_fail(s, "the root found another shape");
 	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
 		fm_status(world_fm(s->w, i), &st);
 		if (!st.placed || st.own != i)
@@ -202,9 +202,9 @@ static void wrong_cables(struct story *s, unsigned int healthy, const char *a, c
 	if (st.links_up != healthy)
 		story_fail(s, "%u links up, expected %u", st.links_up, healthy);
 	if (!story_problem(s, "wiring", a))
-		story_fail(s, "no problem tells of '%s'", a);
+		story_fail(s, "no wiring problem has '%s' in its text", a);
 	if (!story_problem(s, "wiring", b))
-		story_fail(s, "no problem tells of '%s'", b);
+		story_fail(s, "no wiring problem has '%s' in its text", b);
 	if (s->wrong[0])
 		fail_msg("%s", s->wrong);
 	world_traffic(s->w, 100 * W_US);
@@ -282,7 +282,7 @@ static void other_fabric(void **state)
 	world_run(s.w, 5 * W_S);
 	fm_status(world_fm(s.w, 0), &st);
 	if (!story_problem(&s, "fabric", "'other'"))
-		story_fail(&s, "not told");
+		story_fail(&s, "the other fabric is not reported");
 	if (st.nodes_up != 7)
 		story_fail(&s, "%u nodes up", st.nodes_up);
 	fm_status(world_fm(s.w, 3), &st);
@@ -307,7 +307,7 @@ static void two_roots(void **state)
 	story_power_all(&s);
 	world_run(s.w, 5 * W_S);
 	if (!story_problem(&s, "root", "two roots"))
-		story_fail(&s, "not told");
+		story_fail(&s, "the second root is not reported");
 	if (s.wrong[0])
 		fail_msg("%s", s.wrong);
 	check_flow_free(s.flow);
@@ -351,7 +351,7 @@ static void same_names(void **state)
 		world_run(s.w, 5 * W_S);
 		fm_status(world_fm(s.w, 0), &st);
 		if (!story_problem(&s, "refused", "in use by"))
-			story_fail(&s, "not told");
+			story_fail(&s, "no node is reported as refused");
 		if (st.nodes_up != 7)
 			story_fail(&s, "%u nodes up", st.nodes_up);
 		if (s.wrong[0])

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links that flap (daemon/fm/damp.c) are held down at the limit and not before, and the longer
- * they flap, the longer. No recovery is begun for changes of a held link. A loss is always acted
- * upon at once.
+ * Links that flap (daemon/fm/damp.c) are held down at the limit and not before, for a time that
+ * grows with the flapping. Changes of a held link begin no recovery. A loss always takes effect at
+ * once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,7 +191,7 @@ static void how_long(void **state)
 	end(&s, "how long");
 }
 
-/* A row that makes no table while a link is held is sent again, at growing intervals. */
+/* A row that leads to no table, because its link is held, is repeated at growing intervals. */
 static void said_seldom(void **state)
 {
 	uint64_t quiet, held;

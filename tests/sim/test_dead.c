@@ -65,8 +65,8 @@ static void end(uint64_t seed, const char *why)
 	if (!story_end(&s))
 		fail_msg("seed %llu: %s", (unsigned long long)seed, s.wrong);
 	if (!ended)
-		fail_msg("seed %llu: %u recoveries proven, %u bounded", (unsigned long long)seed,
-			 p, b);
+		fail_msg("seed %llu: %u recoveries with proof, %u without",
+			 (unsigned long long)seed, p, b);
 }
 
 static void one_dies(void **state)
@@ -80,7 +80,7 @@ static void one_dies(void **state)
 	}
 }
 
-/* Neighbours die together: nobody can tell what one had accepted from the other. */
+/* Neighbours die together: then nobody knows what one had accepted from the other. */
 static void several_die(void **state)
 {
 	(void)state;
@@ -102,7 +102,7 @@ static void until(enum story_step step, uint64_t seed)
 	for (uint64_t end = world_now(s.w) + 1 * W_S; story_step(&s) != step;) {
 		watch(10 * W_US);
 		if (world_now(s.w) > end)
-			fail_msg("seed %llu: step %u is not met", (unsigned long long)seed, step);
+			fail_msg("seed %llu: no step %u", (unsigned long long)seed, step);
 	}
 }
 
@@ -134,7 +134,7 @@ static void comes_back(void **state)
 		until(step, seed);
 		world_power(s.w, 5, true);
 		watch(1500 * W_MS);
-		end(seed, "the node may be back and not yet take part");
+		end(seed, "the node may be back without taking part yet");
 	}
 }
 
@@ -173,7 +173,6 @@ static void split(void **state)
 	}
 }
 
-/* A random node dies where many cables are cut: relays die with the packets in their memory. */
 /* Cuts cables until some row names a relay other than the root. Return: that relay. */
 static uint32_t need_relay(uint64_t *random)
 {
@@ -189,6 +188,7 @@ static uint32_t need_relay(uint64_t *random)
 	return relay;
 }
 
+/* A relay dies, with the packets in its memory. */
 static void relay_dies(void **state)
 {
 	(void)state;

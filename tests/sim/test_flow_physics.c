@@ -214,8 +214,10 @@ static void critical_bubbles_starve(void **state)
 	assert_true(r.wait_max < 100);
 }
 
-/* Packets that are called deadlocked never move again; and when all packets have stopped, some
- * are called so. */
+/*
+ * Packets that the simulator calls deadlocked never move again; and when all packets have stopped,
+ * it calls some of them deadlocked.
+ */
 static void dead_is_dead(uint64_t seed)
 {
 	struct rnd r = rnd_new(seed);

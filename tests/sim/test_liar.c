@@ -21,7 +21,7 @@ static uint64_t r;
 static struct world *w;
 static unsigned int heard;
 
-/* A number mostly close to @near, which is in use, now and then a limit of some type. */
+/* A number, mostly close to @near, a value in use; now and then the limit of some type. */
 static uint64_t number(uint64_t near)
 {
 	static const uint64_t edges[] = { 0, 1, 0x7fffffff, 0x80000000, 0xffffffff,

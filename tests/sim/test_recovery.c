@@ -38,9 +38,10 @@ static const char *const names[FAULTS] = {
 };
 
 /**
- * struct cost - what a fault may cost
- * @alone: ms for which rows are on hold by it
- * @beside: ms more, of another fault's, until it is noticed, or managers are back
+ * struct cost - limits of what a fault may cost
+ * @alone: ms for which it may keep rows on hold
+ * @beside: ms by which it may prolong the holds of another fault: until it is noticed, or until
+ *	managers are back
  * @unproven: the root may go on without proof
  */
 struct cost {
@@ -54,8 +55,8 @@ static const struct cost costs[FAULTS] = {
 	[CUT] = { 10, 0, false },
 	[SILENCE] = { 10, 400, false },
 	[FLAP] = { 10, 0, false },
-	[NODE_DIES] = { 60, 60, false },	/* managers below its own come back to the root */
-	[MANAGER_DIES] = { 10, 1200, true },	/* waited for, and then its NIC still sends */
+	[NODE_DIES] = { 60, 60, false },	/* managers below its own return to the root */
+	[MANAGER_DIES] = { 10, 1200, true },	/* the root waits for it, and its NIC still sends */
 	[MANAGER_RESTARTS] = { 10, 60, false },
 	[ROOT_RESTARTS] = { 10, 100, false },
 	[NODE_COMES_BACK] = { 10, 0, false },
@@ -136,12 +137,12 @@ static void begin(struct story *s, struct world_config *c, enum fault a, enum fa
 	world_run(s->w, 10 * W_MS);
 }
 
-/* What has happened to @s cost no more than @a and @b may; rows were on hold for @most ms. */
+/* Checks that @s has cost no more than @a and @b may; rows may be on hold for @most ms. */
 static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t most)
 {
 	bool dies = a == NODE_DIES || b == NODE_DIES;
 	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
-	/* Who has a silent cable to a dead node vouches for it until that is noticed. */
+	/* The far end of a silent cable vouches for a dead node until it notices the silence. */
 	bool vouched = dies && (a == SILENCE || b == SILENCE);
 	bool unproven = costs[a].unproven || costs[b].unproven || vouched;
 	uint64_t held = check_flow_held(s->flow);
@@ -150,12 +151,12 @@ static void judge_cost(struct story *s, enum fault a, enum fault b, uint64_t mos
 				   check_flow_counted(s->flow, TORUS_NC_UNREACHABLE);
 
 	if (held > most * W_MS)
-		story_fail(s, "rows were on hold for %llu ms, not %llu",
+		story_fail(s, "rows were on hold for %llu ms, allowed are %llu",
 			   (unsigned long long)(held / W_MS), (unsigned long long)most);
 	if (missed && !dies)
-		story_fail(s, "%llu packets had no way", (unsigned long long)missed);
+		story_fail(s, "%llu packets were unreachable", (unsigned long long)missed);
 	if (doubled && !dies && !unproven)
-		story_fail(s, "%llu packets came twice", (unsigned long long)doubled);
+		story_fail(s, "%llu duplicates arrived", (unsigned long long)doubled);
 	if (check_flow_unproven(s->flow) && !unproven)
 		story_fail(s, "the root went on without proof");
 	s->none_late |= !unproven;
@@ -166,13 +167,13 @@ static uint64_t most_of_both(enum fault a, enum fault b)
 	bool dies = a == NODE_DIES || b == NODE_DIES;
 	uint64_t most = 10 + costs[a].beside + costs[b].beside;
 
-	/* A root that begins anew waits for a dead node that nobody has told it of. */
+	/* A restarted root waits for a dead node, because no node has reported the death to it. */
 	if (dies && (a == ROOT_RESTARTS || b == ROOT_RESTARTS))
 		most += 2 * MEMBER_MAX / W_MS;
 	return most;
 }
 
-/* Time for silence to be noticed. */
+/* Waits until silence is noticed and the world is at rest. */
 static void settle(struct story *s)
 {
 	world_run(s->w, 400 * W_MS);

@@ -360,8 +360,7 @@ static void test_everyone_reached(void **state)
 
 /* --- the rest -------------------------------------------------------------- */
 
-/* Down wins, and a cable is up again only when both ends say so. */
-/* Destinations side by side are looked at together: each row is what it would be alone. */
+/* Neighbouring destinations are searched together: each row is the one found alone. */
 static void pairs_equal(const char *shape, unsigned int faults, uint16_t own, uint64_t seed)
 {
 	static uint64_t rows[NODES_MAX];
@@ -405,6 +404,7 @@ static void test_side_by_side(void **state)
 	}
 }
 
+/* A cable that either end excludes is not used; it is used again when neither end excludes it. */
 static void test_contradiction(void **state)
 {
 	struct torus_shape s = shape_of("4x4");
