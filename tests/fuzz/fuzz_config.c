@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as a configuration: read or complained about, and in range if read. */
+/* Any bytes as a configuration: an error is reported, or all values are within limits. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a request on the control socket, to a manager with a NIC that
- * has found its place alone: every request gets exactly one reply, which is JSON.
+ * Any bytes as a request on the control socket, to a manager that has found its place without any
+ * neighbour: every request gets exactly one reply, which is JSON.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static void make_auth(void)
 	unlink(path);
 }
 
-/* A root of a 3x2 torus whose other nodes are not there. */
+/* A root of a 3x2 torus whose other nodes are missing. */
 static void make_manager(void)
 {
 	struct torus_device dev = { .name = "nic", .guid = 7, .epoch = 1, .nports = 4,
@@ -165,7 +165,7 @@ static void make_manager(void)
 	}
 }
 
-/* Excluding and including are changes of the table, and time goes on while a reply is awaited. */
+/* Excluding and including change the table; time passes while a reply is awaited. */
 static void on_fm_timer(void *arg)
 {
 	(void)arg;
@@ -244,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	answer_begin(rq);
 	if (!replies) {
-		/* Questions to nodes that are not there end at once. */
+		/* Requests to missing nodes end at once. */
 		loop_timer_set(stop, loop_now() + 100 * LOOP_MS);
 		loop_run(d.loop);
 	}

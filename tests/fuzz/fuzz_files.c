@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as a file that people write: of a NIC, of a trace. What is read is in range. */
+/* Any bytes as a file that users write: of a NIC, of a trace. Accepted values are within limits. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static unsigned int said;
 
-/* Instead of say.c: what is wrong with a file must be said, but not shown. */
+/* Replaces say.c: errors of a file are formatted, but not printed. */
 static void say(const char *fmt, va_list ap)
 {
 	char text[512];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a stream of the service network: as a stranger's, through the
- * proof, and as a member's, through the codec.
+ * Any bytes as a stream of the service network: as a stranger's, through the handshake, and as a
+ * member's, through the codec.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void stream(const uint8_t *data, size_t len, size_t max, struct auth_sess
 		if (m.type == FM_MSG_AUTH) {
 			enum auth_next next = auth_step(s, &m.auth, &reply);
 
-			/* Bytes that know no key prove nothing. */
+			/* Bytes made without a key prove nothing. */
 			if (next == AUTH_DONE || next == AUTH_LAST)
 				abort();
 		}

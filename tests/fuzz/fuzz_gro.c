@@ -41,7 +41,7 @@ static u32 sum_of(const u8 *p, size_t n, u32 sum)
 	return sum;
 }
 
-/* Addresses, ports, identification and all else are as they came. */
+/* Addresses, ports, identification and all other fields stay as they came. */
 static void mend(u8 *msg, size_t n)
 {
 	size_t ip_len = msg[VNET] >> 4 == 6 ? V6 : V4, udp_len = n - VNET - ip_len;
@@ -68,7 +68,7 @@ static void mend(u8 *msg, size_t n)
 	put_be16(udp + 6, sum_of(ip + 12, 8, (u32)(17 + udp_len)));
 }
 
-/* What the host is given: its lengths are those of what was merged. */
+/* The message as the host gets it, with the lengths of the merged message. */
 static void finish(struct gro *g, size_t payload)
 {
 	const u8 *ip = g->head + VNET;
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		data += 3;
 		len -= 3;
 		n = n < len ? n : len;
-		/* The IP header is aligned, and nothing lies behind the message. */
+		/* The IP header is aligned, and the message ends at the end of the memory. */
 		room = malloc(2 + n);
 		must(room);
 		msg = room + 2;
@@ -107,7 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (mended && n >= VNET + V6 + UDP)
 			mend(msg, n);
 		if (g.count && gro_join(&g, msg, n)) {
-			must(last == g.size);	/* who is shorter is the last */
+			must(last == g.size);	/* a shorter datagram is the last one */
 			last = g.bytes - before;
 			payload += last;
 		} else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as an Init: what is accepted is within limits, and says the same again. */
+/* Any bytes as an Init: an accepted one is within limits, and packs to the same bytes. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

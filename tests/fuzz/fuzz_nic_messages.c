@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink datagrams at torusemu's socket, with a NIC behind it. The input is a
- * row of datagrams, each after its length in two bytes (little endian); they are
- * sent to one NIC one after the other, so that an input can place it first. What
- * the NIC answers must be whole netlink messages.
+ * Netlink datagrams to torusemu's socket, with a NIC behind it. The input is a sequence of
+ * datagrams, each after its length in two bytes (little endian). All are sent to one NIC, so that
+ * an input can give it a place first. The NIC's answers must be whole netlink messages.
  */
 #include <netlink/msg.h>
 #include <stdint.h>
@@ -16,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A table of 16 million nodes is refused, as on a small machine. */
+/* A table of 16 million nodes gets no memory, as on a small machine. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

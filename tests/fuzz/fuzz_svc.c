@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 #define PORTS 4
 #define TIMERS_MAX 10000
 
-/** struct world - the little that is around one machine */
+/** struct world - the surroundings of one manager */
 struct world {
 	struct torus_shape shape;
 	uint32_t nodes;

@@ -82,7 +82,7 @@ static void pkt_put(void *host, struct tn_pkt *pkt)
 	live--;
 }
 
-/* Sanitizers see a byte that may not be read. */
+/* Lets sanitizers find a byte that must not be read. */
 static void read_all(const u8 *p, size_t len)
 {
 	static volatile u8 sum;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * churn ROUNDS TORUS_KO: what goes away under full traffic, and comes back, ROUNDS
- * times each: a NIC, a cable, namespaces with their links up, the module. In a guest,
- * with the module loaded (see PARAMETERS).
+ * churn ROUNDS TORUS_KO: removes under full traffic, and makes again, ROUNDS times each: a NIC, a
+ * cable, namespaces with their links up, and the module. In a guest, with the module loaded (see
+ * PARAMETERS).
  *
  *	n0 e ==== w n1 e ==== w n2	n0 and n2 are 2 apart; every node floods the
- *					others with messages of all sizes
+ *				others with messages of all sizes
  *
- * After each loss all is made again, and datagrams must cross both links. One process
- * does it all: to start programs takes longest in a guest.
+ * After each loss everything is made again, and datagrams must cross both links. One process does
+ * all of it: starting programs takes longest in a guest.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,9 +29,9 @@
 #include "tools/fabricctl/netns.h"
 
 #define NODES 3
-#define PATIENCE_S 300	/* for what must happen soon, on a machine with much else to do */
-#define STALL_S 60	/* so long nothing at all moves */
-#define PARAMETERS "ports=2 park_bytes=1048576"	/* little to be replayed, which is slow here */
+#define PATIENCE_S 300	/* for what must happen soon, even on a busy machine */
+#define STALL_S 60	/* nothing at all moves for this long */
+#define PARAMETERS "ports=2 park_bytes=1048576"	/* few packets to replay, which is slow here */
 #define FLOOD_PORT 9
 #define PROBE_PORT 10
 
@@ -40,7 +40,7 @@ const struct program this_program = { .name = "churn" };
 /** struct node - a namespace with a NIC; port 0 has e, port 1 has w */
 static struct node {
 	char name[16];
-	int ns;			/* -1: not there */
+	int ns;			/* -1: it does not exist */
 	pid_t flood;		/* 0: none */
 } nodes[NODES];
 
@@ -145,7 +145,7 @@ static void del_link(int i, const char *ifname)
 	wire_close(sk);
 }
 
-/* From e of node @i to w of the next. */
+/* Makes a cable from e of node @i to w of the next. */
 static void make_cable(int i)
 {
 	struct wire_end a = { nodes[i].ns, "e" }, b = { nodes[i + 1].ns, "w" };
@@ -186,8 +186,8 @@ static struct torus_link link_of(int i, unsigned int port)
 	return l;
 }
 
-/** struct pulse - numbers that change: when a link was lost or made; when a packet arrived,
- * was forwarded, replayed or given up */
+/** struct pulse - numbers that change: when a link fails or is made; when a packet arrives, is
+ * forwarded, replayed or given up */
 struct pulse {
 	uint64_t links, packets;
 };
@@ -213,7 +213,7 @@ static struct pulse pulse(void)
 	return p;
 }
 
-/* For who wants to understand a failure. */
+/* Prints what helps to understand a failure. */
 static void show(void)
 {
 	for (int i = 0; i < NODES; i++) {
@@ -258,13 +258,13 @@ static void wait_for(bool (*done)(int i), int i, const char *what)
 	}
 }
 
-/* The cable from e of @i. */
+/* Whether the cable from e of @i is up at both ends. */
 static bool link_up(int i)
 {
 	return link_of(i, 0).state == TORUS_LINK_UP && link_of(i + 1, 1).state == TORUS_LINK_UP;
 }
 
-/* What a manager does when a link is back: what had come by then is not sent again. */
+/* What a manager does when a link is up again: packets that had arrived are not sent again. */
 static void mend(int i, unsigned int port, int peer, unsigned int peer_port)
 {
 	struct torus_link l = link_of(peer, peer_port);
@@ -304,13 +304,13 @@ static struct sockaddr_in address(int i, uint16_t port)
 	};
 }
 
-/* Whenever nobody else runs: what goes away sleeps most of the time. */
+/* Only while no other process runs: the code that removes things mostly sleeps. */
 static void __attribute__((noreturn)) flood(void)
 {
 	static char message[60013];
 	int s;
 
-	close_range(3, ~0u, 0);	/* they would hold namespaces */
+	close_range(3, ~0u, 0);	/* they would keep namespaces alive */
 	s = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	(void)!nice(19);
 	for (size_t size = 1;; size = size * 3 % sizeof(message))
@@ -342,7 +342,7 @@ static void stop(int i)
 	nodes[i].flood = 0;
 }
 
-/* Has it been too long without a change? @since: of the links, of anything at all */
+/* Whether there was no change for too long. @since: of the links, and of anything at all */
 static bool stuck(struct pulse *last, double since[2])
 {
 	struct pulse now = pulse();
@@ -356,9 +356,9 @@ static bool stuck(struct pulse *last, double since[2])
 }
 
 /*
- * A datagram from one end to the other, through the node between. On a machine with much
- * else to do links are lost meanwhile, again and again, and wait for their manager: it
- * takes as long as it takes. But not if nothing moves, or the links stay and it is lost.
+ * A datagram from one end to the other, through the node between. On a busy machine links fail
+ * meanwhile, again and again, and wait for their manager, so there is no limit of time. But it is
+ * an error if nothing moves, or if the datagram is lost while the links stay up.
  */
 static void crosses(int from, int to)
 {
@@ -398,7 +398,7 @@ static void works(void)
 	crosses(NODES - 1, 0);
 }
 
-/* --- what goes away ----------------------------------------------------------------- */
+/* --- what is removed ---------------------------------------------------------------- */
 
 static void make_node(int i)
 {
@@ -438,7 +438,7 @@ static bool cable_gone(int i)
 	return err == -ENODEV;
 }
 
-/* The middle one goes on sending to both. */
+/* The middle node continues to send to both. */
 static void lose_namespaces(void)
 {
 	static const int ends[] = { 0, 2 };

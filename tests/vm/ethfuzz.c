@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What ethtool can ask of a NIC of the kernel, by ioctl and by netlink (where the kernel
- * has that): any command, with sensible and with wrong values, lengths, nests. Whatever is
- * asked, waits stay in their bounds, a request changes only what it is about, nothing for
- * somebody without privilege; a sensible wait is taken, shown as it was set, and one out of
- * bounds refused.
+ * Requests of ethtool to a NIC of the kernel, by ioctl and by netlink (if the kernel has that): any
+ * command, with valid and invalid values, lengths and nests. Whatever is requested, waiting times
+ * stay within their limits; a request only changes what it concerns, and nothing without privilege;
+ * a valid waiting time is accepted and shown, and one out of limits is refused.
  *
- * Same seed, same requests. Exit status: 0 fine, 1 a fault was found, 2 usage.
+ * The same seed makes the same requests. Exit status: 0 fine, 1 a fault was found, 2 usage.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -34,13 +33,13 @@
 #define MSG_SIZE	8192
 #define NAMES_MAX	2000
 
-/** struct state - what requests can change */
+/** struct state - what requests may change */
 struct state {
 	uint32_t usecs, frames;
 	uint32_t active[WORDS];
 };
 
-/* What a request may change; what must become of it. */
+/* What a request may change; and its expected result. */
 enum { NOTHING = 0, WAITS = 1, FEATURES = 2 };
 enum due { TAKEN, REFUSED, EITHER };
 
@@ -83,7 +82,7 @@ static void fault(const char *what)
 	exit(1);
 }
 
-/* A number, at an edge or anywhere; @top: an edge of its own */
+/* A number, at a limit or anywhere; @top: a limit of this request */
 static uint32_t number(uint32_t top)
 {
 	switch (below(8)) {
@@ -142,7 +141,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* Each counter has a name, and none has another's. */
+/* Each counter has a name of its own. */
 static void names(void)
 {
 	struct ethtool_gstrings *g = (void *)f.buf;
@@ -187,7 +186,7 @@ static int answer(void)
 	}
 }
 
-/* The NIC's name or index, mostly. Return: it is that. */
+/* The NIC's name or index, mostly. Return: whether it is right. */
 static bool put_header(struct nl_msg *msg)
 {
 	struct nlattr *nest = nla_nest_start(msg, 1);	/* ETHTOOL_A_*_HEADER */
@@ -202,7 +201,7 @@ static bool put_header(struct nl_msg *msg)
 	if (one_in(4)) {
 		flags = below(ETHTOOL_FLAG_ALL + 2);
 		nla_put_u32(msg, ETHTOOL_A_HEADER_FLAGS, flags);
-		right = right && flags < ETHTOOL_FLAG_STATS;	/* which not all allow */
+		right = right && flags < ETHTOOL_FLAG_STATS;	/* which only some commands allow */
 	}
 	nla_nest_end(msg, nest);
 	return right;
@@ -247,7 +246,7 @@ static void put_bitset(struct nl_msg *msg, int type)
 	nla_nest_end(msg, set);
 }
 
-/* One of any form. */
+/* An attribute of any form. */
 static void put_any(struct nl_msg *msg, int type)
 {
 	char bytes[64];
@@ -268,7 +267,7 @@ static void put_any(struct nl_msg *msg, int type)
 	}
 }
 
-/* How long messages wait, and for how many; what is not said stays. */
+/* Waiting times and batch sizes of messages; those not given do not change. */
 static enum due put_waits(struct nl_msg *msg, struct state *wanted)
 {
 	enum due due;
@@ -304,7 +303,7 @@ static enum due put_request(struct nl_msg *msg, int cmd, struct state *wanted)
 	return right ? due : EITHER;
 }
 
-/* Return: what it may change; @due, @wanted: what becomes of it */
+/* Return: what the request may change; @due, @wanted: its expected result */
 static unsigned int by_netlink(enum due *due, struct state *wanted, int *err)
 {
 	static const int often[] = { ETHTOOL_MSG_COALESCE_SET, ETHTOOL_MSG_FEATURES_SET,
@@ -346,7 +345,7 @@ static bool about_features(uint32_t cmd)
 	return false;
 }
 
-/* What else is said of waits no NIC has: as good as nothing, if it is 0. */
+/* Other waiting times, which no NIC has: refused unless they are 0. */
 static int wait_by_ioctl(enum due *due, struct state *wanted)
 {
 	static const struct ethtool_coalesce none;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LD_PRELOAD=failnth.so FAILNTH=N COMMAND: while the command is in sendmsg() or
- * sendto(), where the kernel does what a netlink message asks for, the N-th allocation
- * fails that the kernel's filters choose (/sys/kernel/debug/failslab). Whether it came
- * to that is told by exit: FAILNTH_FILE is made if an allocation was failed.
+ * LD_PRELOAD=failnth.so FAILNTH=N COMMAND: while the command is in sendmsg() or sendto(), where the
+ * kernel carries out a netlink message, the N-th allocation fails of those that the kernel's
+ * filters select (/sys/kernel/debug/failslab). If one failed, the file FAILNTH_FILE is made at
+ * exit.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static long left = -1; /* to go until the failure; 0: it has happened */
+static long left = -1; /* allocations until the failure; 0: it has happened */
 
 static void write_nth(long n)
 {
@@ -38,7 +38,7 @@ static void begin(void)
 		write_nth(left);
 }
 
-/* What has not been used up is for the next message. */
+/* If there were fewer allocations, the next message continues to count. */
 static void end(void)
 {
 	char text[24] = "";

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frames that no NIC would send, at a port of one. The link is brought up by a NIC of
- * the core, so that what is forged has the right LCRC and the right sequence number
- * when it shall have, and every field behind these checks is reached; when the
- * lie was found out and the link has failed, it is brought up again and it goes on.
+ * Frames that no NIC would send, to a port of a NIC. A NIC of the core brings the link up, so that
+ * forged packets can have the right LCRC and sequence number, and every field behind these checks
+ * is reached. When the other end has noticed a lie and the link has failed, it is brought up again.
  * At the end an honest peer returns: the link must come up and take its packets.
  *
- * Who forges DATA calls itself by nodes that do not exist or do not speak, unless
- * --impostor: a fabric believes its NICs who they are, so that others' flows suffer.
+ * Forged DATA names sources that do not exist or do not send, unless --impostor is given: a fabric
+ * trusts its NICs about who they are, so flows of others would suffer.
  *
- * Same seed, same draws; the other end's timing is its own. Exit status: 0 fine, 1 the
+ * The same seed draws the same frames; the other end has its own timing. Exit status: 0 fine, 1 the
  * link does not come back, 2 usage.
  */
 #include <getopt.h>
@@ -24,12 +23,12 @@
 #include "tests/unit/random.h"
 #include "tests/vm/framefuzz.h"
 
-#define NODES 6			/* of the shape 3x2; who speaks: 0 to 2 */
+#define NODES 6			/* of the shape 3x2; nodes 0 to 2 send */
 #define SPEAKING 3
-#define USUAL 4096		/* bytes of the largest packet, unless a NIC is told otherwise */
+#define USUAL 4096		/* bytes of the largest packet by default */
 #define BODY_MAX ((size_t)TN_PACKET_MAX)
 #define RETURN_MS 60000
-#define RETURNS 3		/* of an honest peer, in that time */
+#define RETURNS 3		/* attempts of an honest peer, each within that time */
 
 /**
  * struct fuzz - a run
@@ -66,7 +65,7 @@ static void fill(u8 *to, size_t n)
 		*to++ = (u8)below(256);
 }
 
-/* Values at the ends of a range, or any. */
+/* Values at the limits of a range, or any. */
 static u32 edge(u32 max)
 {
 	switch (below(4)) {
@@ -100,7 +99,7 @@ static u32 final_dst(const struct tn_hdr *h, const struct tn_via *via)
 	return h->relayed ? via->dst : h->dst;
 }
 
-/* Appends a packet whose CRCs hold; its payload is f.body. */
+/* Appends a packet with right CRCs; its payload is f.body. */
 static void put(const struct tn_hdr *h, struct tn_tail *t, const struct tn_via *via)
 {
 	size_t n = (size_t)tn_hdr_flits(h) * TN_FLIT;
@@ -120,7 +119,7 @@ static void put(const struct tn_hdr *h, struct tn_tail *t, const struct tn_via *
 	f.len += n;
 }
 
-/* It will be accepted: the next one has the next number. */
+/* The packet will be accepted: the next one has the next number. */
 static void accepted(void)
 {
 	*peer_expected() = (*peer_expected() + 1) & TN_SEQ_MASK;
@@ -170,7 +169,7 @@ static void ip_header(u8 *at, u16 len)
 	}
 }
 
-/* A virtio_net_hdr and an IP packet that do not agree. Return: bytes. */
+/* A virtio_net_hdr and an IP packet that do not match. Return: how many bytes. */
 static u32 message(void)
 {
 	static const u8 gso[] = { 0, 1, 3, 4, 5, 0x80, 0x81, 0x84 };
@@ -240,7 +239,7 @@ static void kind_data(void)
 	}
 }
 
-/* Large ones that go on to another node, by the link that is long. */
+/* Large packets that are forwarded to another node, over a slow link. */
 static void kind_transit(void)
 {
 	struct tn_tail t;
@@ -280,7 +279,7 @@ static void kind_relay(void)
 	accepted();
 }
 
-/* What NICs say to each other of relayed packets. */
+/* Messages between NICs about relayed packets. */
 static void kind_nic(void)
 {
 	struct tn_tail t;
@@ -318,7 +317,7 @@ static void kind_credit(void)
 	accepted();
 }
 
-/* Numbers that jump: of packets, of answers, generations, errors that were none. */
+/* Numbers that jump: of packets and answers, generations, reports of errors that did not happen. */
 static void kind_sequence(void)
 {
 	for (unsigned int n = 1 + below(20); n--;) {
@@ -379,7 +378,7 @@ static void kind_init(void)
 	put(&h, &t, NULL);
 }
 
-/* All fields of a header drawn, CRCs right. */
+/* All fields of a header at random, with right CRCs. */
 static void kind_header(void)
 {
 	u8 flit[TN_FLIT];
@@ -422,7 +421,7 @@ static void honest_frame(void)
 	}
 }
 
-/* Each length that a frame can be cut to, in turn. */
+/* Frames cut to each possible length, in turn. */
 static void kind_short(void)
 {
 	static size_t at;
@@ -431,7 +430,7 @@ static void kind_short(void)
 	cut(at++ % (f.len + 1));
 }
 
-/* Lengths in headers that are more than there is, and frames that are more than they say. */
+/* Lengths in headers larger than the frame, and frames longer than their packets. */
 static void kind_long(void)
 {
 	struct tn_hdr h = header(TN_DATA, (u16)edge(1023));
@@ -448,7 +447,7 @@ static void kind_long(void)
 	cut(below((uint32_t)f.len + 1));
 }
 
-/* Bits that flip on the way. */
+/* Flipped bits. */
 static void kind_damage(void)
 {
 	honest_frame();
@@ -463,7 +462,7 @@ static void kind_noise(void)
 	fill(f.out, f.len < 256 ? f.len : 256);
 }
 
-/* The other end's own voice, or an older one of ours. */
+/* A frame of the other end, or an older one of ours. */
 static void kind_echo(void)
 {
 	const u8 *frame;
@@ -477,7 +476,7 @@ static void kind_echo(void)
 	}
 }
 
-/* Frames full of the smallest packets; as many as there are buffers for, and more. */
+/* Frames full of the smallest packets; as many as there are buffers, and more. */
 static void kind_flood(void)
 {
 	u32 eseq = below(2) ? below(1000) : 1u << 20, src = liar();
@@ -519,7 +518,7 @@ static void fault(const char *what)
 	exit(1);
 }
 
-/* Lies of another attempt or epoch may have made the true one look old: begin anew. */
+/* A lie about the attempt or epoch may have made the true one look old: start anew. */
 static void bring_up(void)
 {
 	if (peer_link()->state == TORUS_LINK_UP)
@@ -533,8 +532,8 @@ static void bring_up(void)
 }
 
 /*
- * An honest peer comes to stay. The last lie may have been of the epoch that it has, and an
- * attempt that it does not come to: so it is switched on again, of another epoch.
+ * An honest peer returns for good. The last lie may have used its present epoch and a later attempt
+ * than it will make: so it is switched on again, with another epoch.
  */
 static bool honest_peer_up(void)
 {

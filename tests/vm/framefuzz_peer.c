@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A NIC of the core at the end of a wire; framefuzz.h says what for. */
+/* A NIC of the core at the end of a wire; see framefuzz.h. */
 #include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
@@ -9,9 +9,9 @@
 
 #define MS 1000000ull
 #define PATIENCE_MS 60000
-#define TURN_MAX 256	/* frames taken before others have their turn */
+#define TURN_MAX 256	/* frames received before other work has its turn */
 
-/* The place of the NIC: the node beside the middle one of three, a dimension further. */
+/* The place of the NIC: in the second row, beside the middle node of three. */
 static const struct torus_shape shape = { 2, { 3, 2, 1, 1, 1, 1 } };
 static const struct torus_coords place = { { 1, 1 } };
 
@@ -25,7 +25,7 @@ static struct {
 
 /* --- host of the core ---------------------------------------------------------------- */
 
-/** struct memory - of a frame or packet, gone with its last reference */
+/** struct memory - of a frame or packet, freed with its last reference */
 struct memory {
 	unsigned int refs;
 	u8 data[];
@@ -146,7 +146,7 @@ static void send_frames(u64 now)
 	}
 }
 
-/* What the other end says of our packets, if it is Angara's protocol that it speaks. */
+/* Notes the acknowledgements of the other end, if it uses Angara's protocol. */
 static void overhear(const u8 *frame, size_t len)
 {
 	struct tn_link *l = peer_link();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ways of a frame into the kernel, by the form that it has there; framefuzz.h. */
+/* Ways of sending a frame, which differ in the form that it has in the kernel; see framefuzz.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_ether.h>
@@ -29,9 +29,9 @@
 
 /**
  * struct wire - the open one
- * @rng: where frames are cut, and what is written over them
- * @ring: PEER_RING: memory that the kernel's frames lie in
- * @slot: of it, the next
+ * @rng: determines where frames are cut, and what is written over them
+ * @ring: PEER_RING: the memory that holds the kernel's frames
+ * @slot: the next slot of it
  */
 static struct wire {
 	const struct way *way;
@@ -108,7 +108,7 @@ static uint8_t *slot_at(unsigned int i)
 	return wire.ring + (size_t)(i % SLOTS) * SLOT_BYTES;
 }
 
-/* The kernel has done with it, or would not have it. */
+/* Whether the kernel has sent it, or refused it. */
 static bool slot_free(unsigned int i)
 {
 	struct tpacket2_hdr *h = (struct tpacket2_hdr *)slot_at(i);
@@ -117,7 +117,7 @@ static bool slot_free(unsigned int i)
 		 (TP_STATUS_SEND_REQUEST | TP_STATUS_SENDING));
 }
 
-/* What the kernel says it is done with becomes something else, at once. */
+/* Overwrites memory as soon as the kernel says that it does not need it any more. */
 static void scribble(void)
 {
 	for (unsigned int i = 0; i < SLOTS; i++) {
@@ -144,7 +144,7 @@ static ssize_t ring_send(uint8_t *frame, size_t len)
 	h->tp_len = (uint32_t)len;
 	__atomic_store_n(&h->tp_status, TP_STATUS_SEND_REQUEST, __ATOMIC_RELEASE);
 	n = send(wire.fd, NULL, 0, MSG_DONTWAIT);
-	wire.slot += n >= 0;	/* the kernel stays at one that it would not have */
+	wire.slot += n >= 0;	/* a refused frame stays the kernel's next one */
 	scribble();
 	return n;
 }
@@ -168,7 +168,7 @@ static size_t piece_bytes(void)
 	return 1 + random_below(&wire.rng, most[random_below(&wire.rng, 5)]);
 }
 
-/* Anywhere, headers too, into as many pieces as there may be: what is left is the first. */
+/* Cut anywhere, also in headers, into as many pieces as allowed; the first is the rest. */
 static ssize_t tap_send(uint8_t *frame, size_t len)
 {
 	struct iovec iov[PIECES];
@@ -234,7 +234,7 @@ size_t wire_recv(u8 *bytes, size_t size)
 
 	if (wire.ring)
 		scribble();
-	do {	/* a tap brings all that the host sends */
+	do {	/* a tap receives all that the host sends */
 		n = read(wire.fd, in, sizeof(in));
 	} while (n >= ETH_HLEN && eth->h_proto != htons(TN_ETHERTYPE));
 	if (n < ETH_HLEN || (size_t)n - ETH_HLEN > size)

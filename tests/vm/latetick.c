@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * LD_PRELOAD=latetick.so, with User-mode Linux: its clock ticks at the worst moment while
- * it halts, when it has left the stacks of its kernel and has not stopped the clock yet.
- * The first thing that it does there is to block SIGPROF. LATETICK_FILE is made if it came
- * to that.
+ * LD_PRELOAD=latetick.so, for User-mode Linux: makes its clock tick at the worst moment while it
+ * halts, after it has left the stacks of its kernel and before it has stopped the clock. The first
+ * thing that it does there is to block SIGPROF. LATETICK_FILE is made if that happened.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Requests for NICs of the kernel, as `ip link` makes them, with any attributes: sensible
- * ones and such of wrong values, lengths, kinds. From the list that the driver checks them
- * by follows what it must take and what it must refuse; what it took it must show, and what
- * it refused leaves no device, or the one there was as it was.
+ * Requests for NICs of the kernel, as `ip link` makes them, with any attributes: valid ones, and
+ * some with wrong values, lengths or types. The list by which the driver checks attributes
+ * determines which requests must be accepted or refused; accepted attributes must be shown, and a
+ * refused request must make no device and change none.
  *
- * Same seed, same requests. Exit status: 0 fine, 1 a fault was found, 2 usage.
+ * The same seed makes the same requests. Exit status: 0 fine, 1 a fault was found, 2 usage.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -40,13 +40,13 @@ static const struct param {
 	TORUS_PARAM_LIST(PARAM)
 };
 
-/* What must become of a request. */
+/* The expected result of a request. */
 enum due { TAKEN, REFUSED, EITHER };
 
 /**
  * struct fuzz - a run
- * @value, @given: attributes of the request at hand
- * @shown: of the device, as it is shown
+ * @value, @given: attributes of the present request
+ * @shown: attributes of the device, as it is shown
  */
 static struct fuzz {
 	uint64_t seed, rng;
@@ -102,7 +102,7 @@ static int hear_link(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* One answer to each: what was asked for, or how it went. */
+/* Each request has one answer: what was asked for, or the result. */
 static int request(struct nl_msg *msg)
 {
 	int err = nl_send_auto(f.sk, msg);
@@ -123,7 +123,7 @@ static struct nl_msg *about_nic(int type, int flags)
 	return msg;
 }
 
-/* Return: there is one. */
+/* Return: whether there is a device. */
 static bool look(void)
 {
 	memset(f.shown, 0xff, sizeof(f.shown));
@@ -173,13 +173,13 @@ static uint64_t number(unsigned int t)
 	return p->width == 8 ? v : v & ((1ull << 8 * p->width) - 1);
 }
 
-/* One that is not said is as the driver has it, which is right in itself. */
+/* An attribute that is not given has the driver's default, which is valid. */
 static uint64_t said(unsigned int t, uint64_t otherwise)
 {
 	return f.given[t] ? f.value[t] : otherwise;
 }
 
-/* Is @t @more at least above @than? Their own values are what a plain NIC shows. */
+/* Whether @t is larger than @than by at least @more. Defaults are those of a plain NIC. */
 static bool ordered(unsigned int t, unsigned int than, unsigned int more)
 {
 	return said(t, f.shown[t]) >= said(than, f.shown[than]) + more;
@@ -199,11 +199,11 @@ static enum due due(void)
 	    !ordered(IFLA_TORUS_FRAME_MAX, IFLA_TORUS_PAYLOAD_MAX, 48) ||
 	    !ordered(IFLA_TORUS_PARK_BYTES, IFLA_TORUS_PAYLOAD_MAX, 48))
 		return REFUSED;
-	/* There may be no memory for as much. */
+	/* There may not be enough memory. */
 	return said(IFLA_TORUS_PARK_BYTES, 0) > PARK_SMALL + 8192 ? EITHER : TAKEN;
 }
 
-/* Attributes whose form is wrong, or that nobody knows. */
+/* Attributes with a wrong form, or unknown ones. */
 static enum due put_odd(struct nl_msg *msg)
 {
 	unsigned int t = one_in(3) ? below(64) : 1 + below(IFLA_TORUS_MAX);
@@ -226,7 +226,7 @@ static enum due put_name(struct nl_msg *msg)
 	return len && len <= TORUS_NAME_MAX ? TAKEN : REFUSED;
 }
 
-/* @plain: what a NIC shows of which nothing was said, for what depends on it */
+/* @plain: attributes of a NIC with defaults, for values that depend on them */
 static enum due put_data(struct nl_msg *msg, const uint64_t *plain)
 {
 	enum due name = TAKEN, odd = TAKEN, numbers;
@@ -292,7 +292,7 @@ static void make(const uint64_t *plain)
 		f.taken++;
 }
 
-/* Nothing of a NIC is changed this way. */
+/* A request to change a NIC must change nothing. */
 static void change(const uint64_t *plain)
 {
 	struct nl_msg *msg = about_nic(RTM_NEWLINK, NLM_F_ACK);
@@ -347,7 +347,7 @@ static void connect_route(void)
 	nl_socket_disable_auto_ack(f.sk);
 }
 
-/* What a NIC is like of which nothing was said. */
+/* The attributes of a NIC with defaults. */
 static void plain_nic(uint64_t *plain)
 {
 	struct nl_msg *msg = about_nic(RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of all kinds at the netlink family, or at torusemu's socket: sensible
- * ones and such with wrong types, lengths, nests, values, headers. They are made
- * from the lists that the policies are made from. What may not happen: an answer
- * that is no whole message; a set that succeeds for somebody without privilege; no
- * answer at all to a last, sensible question. The kernel's own checks do the rest.
+ * Messages of all kinds to the netlink family, or to torusemu's socket: valid ones, and some with
+ * wrong types, lengths, nests, values or headers. They are made from the lists from which the
+ * policies are made. These are faults: an answer that is no whole message; a change that succeeds
+ * without privilege; no answer to a last, valid request. The kernel's own checks find the rest.
  *
- * Same seed, same messages. Exit status: 0 fine, 1 a fault was found, 2 usage.
+ * The same seed makes the same messages. Exit status: 0 fine, 1 a fault was found, 2 usage.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -26,10 +25,10 @@
 #include "tests/unit/random.h"
 #include "tests/vm/role.h"
 
-#define BATCH_MAX	32768	/* bytes of one datagram, and one more attribute */
+#define BATCH_MAX	32768	/* bytes of one datagram, plus one attribute */
 #define BUF_SIZE	(BATCH_MAX + 2 * 65536)
 #define ANSWER_MAX	(256 * 1024)
-#define SEQ_SET		0x5e75e700	/* and the command, if it is a set */
+#define SEQ_SET		0x5e75e700	/* plus the command, if it changes something */
 
 enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
 
@@ -66,11 +65,11 @@ static const struct command {
 
 /**
  * struct fuzz - a run
- * @role: who asks; "none" and "userns" may set nothing
+ * @role: of the sender; "none" and "userns" may change nothing
  * @lower: devices that LINK_ATTACH may name
- * @verbose: print what was said of refused ones
- * @sent, @answers, @done: messages; @done succeeded
- * @buf, @answer: bytes of many types: allocated, so that they have none of their own
+ * @verbose: print the errors of refused messages
+ * @sent, @answers, @done: how many messages; @done succeeded
+ * @buf, @answer: allocated, because the bytes have many types and so none of their own
  */
 static struct fuzz {
 	uint64_t seed, rng;
@@ -270,7 +269,7 @@ static unsigned int pick_command(void)
 	return 1 + below(TORUS_CMD_MAX);
 }
 
-/* One bit of the message that begins at @start. */
+/* Flips one bit of the message that begins at @start. */
 static void flip(size_t start)
 {
 	size_t at = start + below((uint32_t)(f.len - start));
@@ -314,9 +313,9 @@ static void message(void)
 		flip(start);
 	if (one_in(1000))
 		nlh->nlmsg_len = (uint32_t)random_next(&f.rng);
-	/* Never another family's messages: they could do anything. */
+	/* Never messages of another family: they could do anything. */
 	nlh->nlmsg_type = f.family;
-	/* The sequence number tells the answer's reader what was asked. */
+	/* The sequence number tells the reader of the answer what was asked. */
 	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && commands[g->cmd].privilege == SET ?
 			 SEQ_SET | g->cmd : 0;
 	f.sent++;
@@ -351,8 +350,8 @@ static void answered(const struct nlmsghdr *nlh)
 	}
 	f.done++;
 	/*
-	 * What is no request is acknowledged, and not looked into. Its own copy of the
-	 * header says what the other side saw: broken lengths move where messages begin.
+	 * A message that is no request is acknowledged without a check. The copy of the header in
+	 * the error shows what the other side saw: broken lengths move the beginnings of messages.
 	 */
 	if ((nlh->nlmsg_seq & ~0xffu) != SEQ_SET || !(e->msg.nlmsg_flags & NLM_F_REQUEST))
 		return;
@@ -363,7 +362,7 @@ static void answered(const struct nlmsghdr *nlh)
 	fault("a set succeeded without privilege");
 }
 
-/* Return: false if nothing came for so long. */
+/* Return: false if nothing came for @ms. */
 static bool receive(int ms)
 {
 	struct pollfd p = { .fd = f.fd, .events = POLLIN };
@@ -385,7 +384,7 @@ static bool receive(int ms)
 	return true;
 }
 
-/* torusemu reads no more while its answers are not read, and sends away who sends more. */
+/* torusemu stops reading while its answers are not read, and drops a client that sends more. */
 static ssize_t send_emu(void)
 {
 	ssize_t n;
@@ -413,7 +412,7 @@ static void deliver(void)
 		;
 }
 
-/* A last, sensible question: all devices. */
+/* A last, valid request: all devices. */
 static void still_there(void)
 {
 	struct nlmsghdr *nlh = (struct nlmsghdr *)f.buf;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who asks, in the fuzzers. */
+/* The roles of senders in the fuzzers. */
 #ifndef TESTS_VM_ROLE_H
 #define TESTS_VM_ROLE_H
 
@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 /**
- * role_take() - become @role, before a socket is opened: who opens it counts, too
- * @role: "root"; "none", nobody; "userns", root of a user namespace that does not own
- *	our network
+ * role_take() - takes @role, before a socket is opened: the user who opens it counts, too
+ * @role: "root"; "none": nobody; "userns": root of a user namespace that does not own our network
  * Return: 0, or a negative errno.
  */
 static inline int role_take(const char *role)
