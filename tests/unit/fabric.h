@@ -84,6 +84,8 @@ void fabric_start_tuned(struct fabric *f, uint64_t seed, const char *shape,
 void fabric_end(struct fabric *f);
 void fabric_step(struct fabric *f);
 void fabric_run(struct fabric *f, u64 ns);
+/* Checks the counters, bubbles, and windows of relays; fabric_step() does so after each step. */
+void fabric_check(struct fabric *f);
 /* Stops new traffic and runs until all packets have arrived; fails after @limit ns. */
 void fabric_settle(struct fabric *f, u64 limit);
 

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The checks of a fabric after each step: flow counters, bubbles, windows of relays. */
+#include "tests/unit/fabric.h"
+
+/* --- what is really in the network --------------------------------------------- */
+
+static void count_packet(const struct tn_pkt *pkt, s64 *sum)
+{
+	if (tn_counts(pkt))
+		sum[pkt->hdr.colour]++;
+}
+
+/* Has the peer of (node, port) accepted @tseq of @session? */
+static bool accepted(const struct fabric *f, u32 node, unsigned int port, u32 session, u16 tseq)
+{
+	unsigned int pp;
+	const struct tn_link *peer = &f->node[fabric_peer(f, node, port, &pp)].nic->link[pp];
+
+	return peer->session == session && tn_seq_before(tseq, peer->retry.rx.expected);
+}
+
+static void count_node(const struct fabric *f, const struct node *n, s64 *sum)
+{
+	const struct tn_nic *nic = n->nic;
+	const struct tn_pkt *pkt;
+
+	for (unsigned int i = 0; i < TN_INPUTS; i++) {
+		for (pkt = nic->input[i].head; pkt; pkt = pkt->next)
+			count_packet(pkt, sum);
+	}
+	for (unsigned int p = 0; p < f->nports; p++) {
+		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next) {
+			if (!accepted(f, n->id, p, nic->link[p].session, pkt->hdr.tseq))
+				count_packet(pkt, sum);
+		}
+	}
+	for (pkt = nic->park.q.head; pkt; pkt = pkt->next) {
+		unsigned int p = 0;
+
+		if (!pkt->unresolved)
+			continue;
+		while (p < f->nports && nic->link[p].session != pkt->session)
+			p++;
+		if (p == f->nports || !accepted(f, n->id, p, pkt->session, pkt->hdr.tseq))
+			count_packet(pkt, sum);
+	}
+}
+
+void fabric_sums(const struct fabric *f, s64 *sum)
+{
+	memset(sum, 0, TORUS_COLOURS * sizeof(*sum));
+	for (u32 i = 0; i < f->n; i++) {
+		const u64 (*c)[TORUS_COLOURS] = tn_nic_flow(f->node[i].nic);
+
+		for (int k = 0; k < TORUS_COLOURS; k++)
+			sum[k] += (s64)(c[TORUS_FC_INJECTED][k] + c[TORUS_FC_REPLAY_TX][k] -
+					c[TORUS_FC_DELIVERED][k] - c[TORUS_FC_PARKED][k] -
+					c[TORUS_FC_UNREACHABLE][k]);
+	}
+}
+
+static void check_sums(struct fabric *f)
+{
+	s64 counted[TORUS_COLOURS], real[TORUS_COLOURS] = { 0 };
+
+	fabric_sums(f, counted);
+	for (u32 i = 0; i < f->n; i++)
+		count_node(f, &f->node[i], real);
+	for (int k = 0; k < TORUS_COLOURS; k++)
+		expect(&f->r, counted[k] == real[k], "colour %d: counters say %lld, there are %lld",
+		       k, (long long)counted[k], (long long)real[k]);
+}
+
+/*
+ * Each NIC by itself: packets that went in and have not come out are in it, whatever its peers have
+ * or report, including RETRY buffers and unresolved parked packets.
+ */
+static void check_balance(struct fabric *f, const struct node *n)
+{
+	const struct tn_nic *nic = n->nic;
+	const u64 (*c)[TORUS_COLOURS] = tn_nic_flow(nic);
+	s64 real[TORUS_COLOURS] = { 0 };
+	const struct tn_pkt *pkt;
+
+	for (unsigned int i = 0; i < TN_INPUTS; i++) {
+		for (pkt = nic->input[i].head; pkt; pkt = pkt->next)
+			count_packet(pkt, real);
+	}
+	for (unsigned int p = 0; p < f->nports; p++) {
+		for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next)
+			count_packet(pkt, real);
+	}
+	for (pkt = nic->park.q.head; pkt; pkt = pkt->next) {
+		if (pkt->unresolved)
+			count_packet(pkt, real);
+	}
+	for (int k = 0; k < TORUS_COLOURS; k++) {
+		s64 left = (s64)(c[TORUS_FC_INJECTED][k] + c[TORUS_FC_REPLAY_TX][k] +
+				 c[TORUS_FC_LINK_RX][k] - c[TORUS_FC_DELIVERED][k] -
+				 c[TORUS_FC_PARKED][k] - c[TORUS_FC_UNREACHABLE][k] -
+				 c[TORUS_FC_LINK_TX][k]);
+
+		expect(&f->r, left == real[k], "node %u, colour %d: counters say %lld, there are %lld",
+		       n->id, k, (long long)left, (long long)real[k]);
+	}
+}
+
+/* --- bubbles ------------------------------------------------------------------- */
+
+/* Buffers of the peer's input that packets of @vc occupy or will occupy. */
+static unsigned int occupancy(const struct fabric *f, u32 node, unsigned int port,
+			      unsigned int vc)
+{
+	unsigned int pp, n;
+	u32 peer = fabric_peer(f, node, port, &pp);
+	const struct tn_link *l = &f->node[node].nic->link[port];
+	const struct tn_link *o = &f->node[peer].nic->link[pp];
+	const struct tn_pkt *pkt;
+
+	n = o->credit.used[vc];
+	for (pkt = l->retry.tx.sent.head; pkt; pkt = pkt->next) {
+		if (pkt->hdr.vc == vc && (pkt->hdr.type == TN_DATA || pkt->hdr.type == TN_UNREACH) &&
+		    !accepted(f, node, port, l->session, pkt->hdr.tseq))
+			n++;
+	}
+	return n;
+}
+
+/* The ring that leaves @node by @port has a free packet buffer somewhere. */
+static void check_ring(struct fabric *f, u32 node, unsigned int port, unsigned int vc)
+{
+	u32 at = node;
+
+	do {
+		const struct tn_link *l = &f->node[at].nic->link[port];
+		unsigned int pp, have = occupancy(f, at, port, vc);
+
+		expect(&f->r, have < f->params.slots, "node %u, port %u, VC %u holds %u", at, port,
+		       vc, have);
+		if (l->state != TORUS_LINK_UP || l->closed || have + 2 <= f->params.slots)
+			return;
+		at = fabric_peer(f, at, port, &pp);
+	} while (at != node);
+	expect(&f->r, false, "ring of node %u, port %u, VC %u is full: no bubble", node, port, vc);
+}
+
+static void check_bubbles(struct fabric *f)
+{
+	struct torus_coords c;
+
+	for (u32 i = 0; i < f->n; i++) {
+		tn_node_coords(&f->shape, i, &c);
+		for (unsigned int p = 0; p < f->nports; p++) {
+			if (fabric_wired(f, p) && !c.c[tn_dir_dim(&f->shape, p)]) {
+				check_ring(f, i, p, TORUS_VC_D0);
+				check_ring(f, i, p, TORUS_VC_D1);
+			}
+		}
+	}
+}
+
+/* --- relays ---------------------------------------------------------------------- */
+
+static void count_charged(const struct fabric *f, const struct tn_pkt *pkt, u32 *live)
+{
+	if (!pkt->hdr.relayed || tn_is_rider(pkt) ||
+	    pkt->via.gen != f->node[pkt->via.payer].nic->relay.gen)
+		return;
+	live[pkt->via.payer]++;
+}
+
+/* No more packets of a window are in the network than the window counts. */
+static void check_windows(struct fabric *f)
+{
+	u32 *live = calloc(f->n, sizeof(*live));
+
+	assert_non_null(live);
+	for (u32 i = 0; i < f->n; i++) {
+		const struct tn_nic *nic = f->node[i].nic;
+		const struct tn_pkt *pkt;
+		u32 waiting = 0;
+
+		for (unsigned int k = 0; k < TN_INPUTS; k++) {
+			for (pkt = nic->input[k].head; pkt; pkt = pkt->next) {
+				count_charged(f, pkt, live);
+				waiting += k >= TN_INPUT_RELAY;
+			}
+		}
+		expect(&f->r, waiting <= nic->relay.capacity + nic->relay.riders &&
+		       nic->relay.riders <= TN_RELAY_RIDERS, "relay %u holds %u", i, waiting);
+		for (unsigned int p = 0; p < f->nports; p++) {
+			for (pkt = nic->link[p].retry.tx.sent.head; pkt; pkt = pkt->next) {
+				if (!accepted(f, i, p, nic->link[p].session, pkt->hdr.tseq))
+					count_charged(f, pkt, live);
+			}
+		}
+	}
+	for (u32 i = 0; i < f->n; i++) {
+		const struct tn_relay *r = &f->node[i].nic->relay;
+
+		expect(&f->r, live[i] <= r->out && r->out <= r->window,
+		       "window of node %u: %u packets, %u known, %u allowed", i, live[i], r->out,
+		       r->window);
+	}
+	free(live);
+}
+
+void fabric_check(struct fabric *f)
+{
+	for (u32 i = 0; i < f->n; i++)
+		check_balance(f, &f->node[i]);
+	if (f->unchecked)
+		return;
+	f->checks++;
+	check_bubbles(f);
+	if (f->relays || f->reroute)
+		check_windows(f);
+	if (!f->lossy)
+		check_sums(f);
+}
