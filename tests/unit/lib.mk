@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Tests of libtorus and of the part of the core that it shares.
-lib-tests := test_topo test_route test_topology test_rows test_routes test_routes_naive test_verify test_client test_client_rows test_client_faults \
+lib-tests := test_topo test_route test_topology test_rows test_routes test_routes_naive test_verify test_verify_cycles test_client test_client_rows test_client_faults \
 	test_client_events test_client_genl test_fabric test_route_memory \
 	test_box test_deps test_health test_search test_routes_work
 client-nic := tests/unit/client_nic.o tests/unit/fake_nic.o
@@ -12,6 +12,8 @@ test_client_genl-extra := $(client-nic)
 test_client_genl-wrap := genl_connect nl_connect nl_socket_get_fd nl_socket_free \
 	genl_ctrl_resolve genl_ctrl_resolve_grp nl_socket_add_membership \
 	nl_socket_add_memberships if_nametoindex sendto recvmsg
+test_verify-extra := tests/unit/verify_fabric.o
+test_verify_cycles-extra := tests/unit/verify_fabric.o
 test_routes_naive-extra := tests/unit/naive.o
 test_box-extra := tests/unit/naive.o
 test_deps-extra := tests/unit/naive.o

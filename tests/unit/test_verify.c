@@ -4,103 +4,14 @@
  * every kind of wrong row.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include <torus/route.h>
-#include <torus/topology.h>
 #include "random.h"
-
-#define NODES 64
-#define NONE (TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT | 15ull << TORUS_ROW_LAST_SHIFT)
-
-/** struct fabric - rows of all nodes, old and new; and what torus_verify() found */
-struct fabric {
-	struct torus_shape shape;
-	uint32_t nodes;
-	uint16_t excluded[NODES];
-	uint64_t rows[2][NODES][NODES];
-	const uint64_t *list[2][NODES];
-	struct torus_tables tables[2];
-	unsigned int told[16];
-	struct torus_culprit last, cycle;
-	struct torus_verified found;
-};
+#include "verify_fabric.h"
 
 /* With EVERY=N fewer rounds, but of all kinds. */
 static unsigned int every(void)
 {
 	return getenv("EVERY") ? 5 : 1;
-}
-
-static void note(void *arg, const struct torus_culprit *c)
-{
-	struct fabric *f = arg;
-
-	f->told[c->what]++;
-	if (c->what != TORUS_WRONG_CYCLE)	/* reported last, for many rows */
-		f->last = *c;
-	else
-		f->cycle = *c;
-}
-
-static void begin(struct fabric *f, const char *shape)
-{
-	uint32_t i;
-
-	memset(f, 0, sizeof(*f));
-	assert_int_equal(torus_shape_parse(shape, &f->shape), 0);
-	f->nodes = torus_nodes(&f->shape);
-	assert_true(f->nodes <= NODES);
-	for (i = 0; i < f->nodes; i++) {
-		f->list[0][i] = f->rows[0][i];
-		f->list[1][i] = f->rows[1][i];
-	}
-	f->tables[0].rows = f->list[0];
-	f->tables[1].rows = f->list[1];
-	f->tables[1].old = true;
-}
-
-static void cut(struct fabric *f, uint32_t node, unsigned int port)
-{
-	f->excluded[node] |= (uint16_t)(1u << port);
-	torus_exclusions_close(&f->shape, f->excluded);
-}
-
-static void make_rows(struct fabric *f)
-{
-	struct torus_health *h;
-	uint32_t i;
-
-	memcpy(f->rows[1], f->rows[0], sizeof(f->rows[1]));
-	assert_int_equal(torus_health_new(&f->shape, f->excluded, &h), 0);
-	for (i = 0; i < f->nodes; i++)
-		assert_true(torus_health_rows(h, i, TORUS_ROUTES_RELAY, f->rows[0][i]) >= 0);
-	torus_health_free(h);
-}
-
-static void verify(struct fabric *f, unsigned int n)
-{
-	struct torus_verify v = {
-		.shape = &f->shape, .excluded = f->excluded, .tables = f->tables, .n = n,
-		.culprit = note, .arg = f,
-	};
-
-	memset(f->told, 0, sizeof(f->told));
-	assert_int_equal(torus_verify(&v, &f->found), 0);
-}
-
-static void good(struct fabric *f, unsigned int n, uint64_t seed)
-{
-	verify(f, n);
-	if (f->found.wrong || f->found.unroutable || f->found.cycles)
-		fail_msg("SEED=%llu %u tables: %llu wrong, the last %u to %u: %s",
-			 (unsigned long long)seed, n, (unsigned long long)f->found.wrong,
-			 f->last.from, f->last.to, torus_wrong_text(f->last.what));
 }
 
 static void test_engine_is_safe(void **state)
@@ -166,21 +77,6 @@ static void test_old_and_new(void **state)
 
 /* --- wrong rows must be found ------------------------------------------------ */
 
-static void expect(struct fabric *f, enum torus_wrong what, uint32_t from, uint32_t to)
-{
-	verify(f, 1);
-	if (!f->told[what])
-		fail_msg("'%s' of %u to %u is not found (%llu wrong)", torus_wrong_text(what), from,
-			 to, (unsigned long long)f->found.wrong);
-	if (what != TORUS_WRONG_CYCLE) {
-		assert_int_equal(f->last.what, what);
-		assert_int_equal(f->last.from, from);
-		assert_int_equal(f->last.to, to);
-		assert_true(f->found.unroutable >= 1);
-	}
-	assert_true(f->found.wrong >= 1);
-}
-
 static void wrong_row(const char *shape, uint32_t from, uint32_t to, uint64_t row,
 		      enum torus_wrong what)
 {
@@ -190,12 +86,6 @@ static void wrong_row(const char *shape, uint32_t from, uint32_t to, uint64_t ro
 	make_rows(&f);
 	f.rows[0][from][to] = row;
 	expect(&f, what, from, to);
-}
-
-static uint64_t steps(uint64_t dirs, uint64_t first, uint64_t last)
-{
-	return TORUS_ROW_VALID | dirs | first << TORUS_ROW_FIRST_SHIFT |
-	       last << TORUS_ROW_LAST_SHIFT;
 }
 
 static void test_wrong_rows(void **state)
@@ -385,205 +275,6 @@ static void test_wrong_old_rows(void **state)
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 }
 
-/* Old and new rows are right one by one, and in order: only together they close a circle. */
-static void test_cycle_of_tables(void **state)
-{
-	static struct fabric f;
-	uint32_t i;
-
-	(void)state;
-	begin(&f, "5x5");
-	make_rows(&f);
-	make_rows(&f);
-	for (i = 0; i < f.nodes; i++)
-		memset(f.rows[0][i], 0, sizeof(f.rows[0][i]));
-	memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
-	f.tables[0].old = true;		/* missing rows are accepted */
-	/* Four turns round a square: +x +y, +y -x, -x -y in one, -y +x in the other. */
-	f.rows[0][0][6] = NONE | 3;
-	f.rows[0][1][5] = NONE | 2 | 4;
-	f.rows[0][6][0] = NONE | 4 | 8;
-	verify(&f, 2);
-	assert_int_equal(f.found.cycles, 0);
-	f.rows[1][5][1] = steps(1, 3, 15);
-	verify(&f, 2);
-	assert_true(f.found.cycles >= 1 && f.told[TORUS_WRONG_CYCLE] >= 1);
-}
-
-/* --- channels that wait for each other ---------------------------------------- */
-
-#define RELAY(node) (TORUS_ROW_RELAY | (uint64_t)(node) << TORUS_ROW_RELAY_SHIFT)
-#define ADAPTIVE(dirs) (TORUS_ROW_ADAPTIVE | (uint64_t)(dirs) << TORUS_ROW_ADAPT_SHIFT)
-
-/* A row that a test sets. */
-struct row {
-	uint32_t from, to;
-	uint64_t row;
-};
-
-/*
- * Four turns round the square of 0, 1, 6 and 5 in 5x5: +x +y, +y -x, -x -y, and -y +x, which breaks
- * the order; without it no circle is possible. Ports +x 0, +y 1, -x 2, -y 3.
- */
-static const struct row turns[4] = {
-	{ 0, 6, NONE | 3 }, { 1, 5, NONE | 2 | 4 }, { 6, 0, NONE | 4 | 8 },
-	{ 5, 1, TORUS_ROW_VALID | 1 | 3ull << TORUS_ROW_FIRST_SHIFT |
-		15ull << TORUS_ROW_LAST_SHIFT },
-};
-
-/* Whether there are circles with @row in the place of turn @missing. */
-static bool closes(unsigned int missing, const struct row *row, bool old)
-{
-	static struct fabric f;
-	unsigned int i;
-
-	begin(&f, "5x5");
-	f.tables[0].old = old;		/* missing or wrong rows are accepted */
-	for (i = 0; i < 4; i++)
-		if (i != missing)
-			f.rows[0][turns[i].from][turns[i].to] = turns[i].row;
-	if (row)
-		f.rows[0][row->from][row->to] = row->row;
-	verify(&f, 1);
-	assert_int_equal(f.told[TORUS_WRONG_CYCLE], !!f.found.cycles);
-	if (f.found.cycles)		/* the one turn to a lower direction is the culprit */
-		assert_true(f.cycle.from == 5 && f.cycle.to == 1 && f.cycle.node == 0 &&
-			    f.cycle.port == 0);
-	return f.found.cycles;
-}
-
-static void closed_by(unsigned int missing, uint32_t from, uint32_t to, uint64_t row)
-{
-	const struct row r = { from, to, row };
-
-	assert_true(closes(missing, &r, true));
-	assert_true(closes(missing, &r, false));
-}
-
-static void left_open_by(unsigned int missing, uint32_t from, uint32_t to, uint64_t row)
-{
-	const struct row r = { from, to, row };
-
-	assert_false(closes(missing, &r, true));
-	assert_false(closes(missing, &r, false));
-}
-
-/* Each turn is needed, and may be made by any two hops of a leg. */
-static void test_cycle_of_legs(void **state)
-{
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < 4; i++) {
-		assert_false(closes(i, NULL, true));
-		closed_by(i, turns[i].from, turns[i].to, turns[i].row);
-	}
-	closed_by(0, 0, 6, steps(2, 0, 15));	/* after the first step */
-	closed_by(0, 0, 6, steps(1, 15, 1));	/* before the last one */
-	closed_by(0, 0, 6, steps(0, 0, 1));	/* between the two */
-	closed_by(0, 4, 6, NONE | 3);		/* at the end of three hops */
-	closed_by(0, 0, 11, NONE | 3);		/* at their beginning */
-	closed_by(0, 4, 11, NONE | 3);		/* in the middle of four */
-	left_open_by(0, 0, 7, steps(2 | 1, 0, 15));	/* +x +x +y: another turn */
-}
-
-/* A leg ends in the memory of the relay: nothing waits across it, but packets wait up to it. */
-static void test_cycle_of_relays(void **state)
-{
-	(void)state;
-	closed_by(0, 0, 12, NONE | 3 | RELAY(6));
-	closed_by(1, 1, 24, NONE | 2 | 4 | RELAY(5));
-	left_open_by(0, 0, 6, NONE | 1 | RELAY(1));
-	left_open_by(1, 1, 5, NONE | 2 | RELAY(6));
-}
-
-/*
- * Legs that go the other way round a ring, and turn elsewhere; wherever adaptive bits lead a
- * packet, the escape from there makes the turn.
- */
-static void test_cycle_of_escapes(void **state)
-{
-	static const struct {
-		unsigned int missing;
-		struct row r;
-		unsigned int dirs;
-	} t[] = {
-		{ 0, { 0, 6, NONE | 2 | 4 }, 1 | 2 },	/* where it enters */
-		{ 1, { 1, 5, NONE | 1 | 2 }, 2 | 4 },
-		{ 2, { 6, 0, NONE | 1 | 8 }, 4 | 8 },
-		{ 1, { 2, 5, NONE | 2 | 4 }, 2 | 4 },	/* after a hop */
-		{ 1, { 3, 5, NONE | 1 | 2 }, 2 | 4 },	/* after two */
-		{ 2, { 8, 0, NONE | 1 | 8 }, 4 | 8 },
-		{ 2, { 11, 0, NONE | 4 | 8 }, 4 | 8 },	/* after a hop of the other direction */
-		{ 0, { 20, 6, NONE | 2 | 4 }, 1 | 2 },
-		{ 0, { 0, 12, NONE | 2 | 4 | RELAY(6) }, 1 | 2 },	/* on the way to a relay */
-		{ 1, { 2, 24, NONE | 2 | 4 | RELAY(5) }, 2 | 4 },
-	};
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		const struct row *r = &t[i].r;
-
-		left_open_by(t[i].missing, r->from, r->to, r->row);
-		closed_by(t[i].missing, r->from, r->to, r->row | ADAPTIVE(t[i].dirs));
-	}
-	/* With directions that adaptive packets do not take it stays open. */
-	left_open_by(1, 3, 5, NONE | 1 | 2 | ADAPTIVE(1 | 2));
-	/* Behind the relay is another leg. */
-	left_open_by(0, 0, 6, NONE | 1 | RELAY(1) | ADAPTIVE(1));
-}
-
-/*
- * Before a link died an adaptive packet of the old table may have crossed it; one of the new table
- * does not.
- */
-static void test_cycle_by_dead_link(void **state)
-{
-	static struct fabric f;
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < 2; i++) {
-		begin(&f, "5x5");
-		cut(&f, 2, 2);
-		f.tables[0].old = i;
-		f.rows[0][0][6] = turns[0].row;
-		f.rows[0][6][0] = turns[2].row;
-		f.rows[0][5][1] = turns[3].row;
-		f.rows[0][2][5] = NONE | 2 | 4 | ADAPTIVE(2 | 4);
-		verify(&f, 1);
-		assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 0);
-		assert_true(!f.found.cycles == !i);
-	}
-}
-
-/* Two rows for one destination with different directions, of one table or of two. */
-static void test_escapes_of_two_rows(void **state)
-{
-	static struct fabric f;
-	unsigned int i;
-
-	(void)state;
-	for (i = 0; i < 4; i++) {
-		begin(&f, "5x5");
-		f.tables[0].old = f.tables[1].old = true;
-		memcpy(f.rows[1], f.rows[0], sizeof(f.rows[1]));
-		f.rows[0][0][6] = turns[0].row;
-		f.rows[0][6][0] = turns[2].row;
-		f.rows[0][5][1] = turns[3].row;
-		/* Also to 5, and also through 2 and 1, but it continues by +x. */
-		f.rows[i / 2][1][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
-		f.rows[i / 2][2][5] = NONE | 1 | 2 | ADAPTIVE(1 | 2);
-		verify(&f, 2);
-		assert_int_equal(f.found.cycles, 0);
-		f.rows[i % 2][3][5] = NONE | 1 | 2 | ADAPTIVE(2 | 4);
-		verify(&f, 2);
-		assert_int_equal(f.found.adaptive, 3);
-		assert_true(f.found.cycles);
-	}
-}
-
 /* The escape of a leg to a relay leads to the relay, not to the packet's final destination. */
 static void test_escape_to_relay(void **state)
 {
@@ -635,66 +326,6 @@ static void test_relay_circles(void **state)
 	assert_int_equal(f.told[TORUS_WRONG_RELAY], 1);
 	verify(&f, 1);
 	assert_int_equal(f.found.wrong, 0);
-}
-
-/* Rows that are right one by one, each pair of turns allowed; together they close a circle. */
-static void test_cycle(void **state)
-{
-	static struct fabric f;
-
-	(void)state;
-	begin(&f, "5x5");
-	make_rows(&f);
-	good(&f, 1, 0);
-	assert_int_equal(f.found.cycles, 0);
-	/* 0,1 to 1,0 by -y +x: the one turn that the order of directions forbids. */
-	f.rows[0][5][1] = steps(1, 3, 15);
-	expect(&f, TORUS_WRONG_CYCLE, 5, 1);
-	assert_true(f.found.cycles >= 1);
-	assert_true(f.told[TORUS_WRONG_ORDER] >= 1);
-}
-
-/* A circle across the origin of the coordinates; a row to node 0 closes it. */
-static void test_cycle_at_node_zero(void **state)
-{
-	static struct fabric f;
-
-	(void)state;
-	begin(&f, "5x5");
-	f.tables[0].old = true;		/* missing rows are accepted */
-	f.rows[0][4][5] = NONE | 3;
-	f.rows[0][0][9] = NONE | 2 | 4;
-	f.rows[0][5][4] = NONE | 4 | 8;
-	f.rows[0][9][0] = steps(1, 3, 15);
-	verify(&f, 1);
-	assert_int_equal(f.found.cycles, 1);
-	assert_int_equal(f.told[TORUS_WRONG_CYCLE], 1);
-	assert_true(f.cycle.from == 9 && f.cycle.to == 0 && f.cycle.node == 4);
-	/* In the old table a row that is not valid closes no circle. */
-	f.rows[0][9][0] &= ~TORUS_ROW_VALID;
-	good(&f, 1, 0);
-}
-
-/* Up and down one ring: a circle of two channels, which no bubble prevents. */
-static void test_cycle_of_turns_back(void **state)
-{
-	static struct fabric f;
-
-	(void)state;
-	begin(&f, "5");
-	f.tables[0].old = true;
-	f.rows[0][0][4] = steps(2, 0, 15);	/* +x, then -x */
-	verify(&f, 1);
-	assert_int_equal(f.found.cycles, 0);
-	f.rows[0][1][2] = steps(1, 1, 15);	/* -x, then +x */
-	verify(&f, 1);
-	assert_int_equal(f.found.cycles, 1);
-	/* All the way round in one direction is no error. */
-	begin(&f, "5");
-	make_rows(&f);
-	for (uint32_t i = 0; i < f.nodes; i++)
-		f.rows[0][i][(i + 4) % 5] = NONE | 1;
-	good(&f, 1, 0);
 }
 
 /* A path through a relay has the hops of both legs, and loads the channels of both. */
@@ -790,17 +421,8 @@ int main(void)
 		cmocka_unit_test(test_dead_links),
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_wrong_old_rows),
-		cmocka_unit_test(test_cycle_of_tables),
-		cmocka_unit_test(test_cycle_of_legs),
-		cmocka_unit_test(test_cycle_of_relays),
-		cmocka_unit_test(test_cycle_of_escapes),
-		cmocka_unit_test(test_cycle_by_dead_link),
-		cmocka_unit_test(test_escapes_of_two_rows),
 		cmocka_unit_test(test_escape_to_relay),
 		cmocka_unit_test(test_relay_circles),
-		cmocka_unit_test(test_cycle),
-		cmocka_unit_test(test_cycle_at_node_zero),
-		cmocka_unit_test(test_cycle_of_turns_back),
 		cmocka_unit_test(test_counts_of_relays),
 		cmocka_unit_test(test_counts_of_nodes),
 		cmocka_unit_test(test_counts),
