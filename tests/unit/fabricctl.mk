@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # fabricctl as a whole against a manager that the test plays, and its parsers.
-tests += tests/unit/test_fabricctl
-tests/unit/test_fabricctl-objs := tests/unit/test_fabricctl.o tests/unit/fake_manager.o \
-	tests/unit/program.o \
+define fabricctl-test
+tests += tests/unit/$(1)
+tests/unit/$(1)-objs := tests/unit/$(1).o tests/unit/fake_manager.o tests/unit/program.o \
 	tools/fabricctl/number.o
-tests/unit/test_fabricctl-deps := $(B)/libtorus.a $(B)/fabricctl $(B)/torusemu $(B)/fabricd
-tests/unit/test_fabricctl-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+tests/unit/$(1)-deps := $$(B)/libtorus.a $$(B)/fabricctl $$(B)/torusemu $$(B)/fabricd
+tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs) -lm
+endef
+$(foreach t,test_fabricctl test_fabricctl_arguments,$(eval $(call fabricctl-test,$(t))))
 
-$(addprefix $(B)/tests/unit/,test_fabricctl.o fake_manager.o program.o): CPPFLAGS += $(lib-cflags)
+$(addprefix $(B)/tests/unit/,test_fabricctl.o test_fabricctl_arguments.o fake_manager.o program.o): CPPFLAGS += $(lib-cflags)
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \

@@ -390,3 +390,20 @@ void fake_stop(struct fake *f)
 	json_decref(f->request);
 	f->request = NULL;
 }
+
+struct fake fake;
+
+int fake_setup(void **state)
+{
+	(void)state;
+	fake_start(&fake, "4x4");
+	setenv("TORUS_CONTROL", fake.path, 1);
+	return 0;
+}
+
+int fake_teardown(void **state)
+{
+	(void)state;
+	fake_stop(&fake);
+	return 0;
+}

@@ -47,6 +47,10 @@ struct fake {
 /** fake_start() - serves clients until fake_stop(); only one fake manager at a time */
 void fake_start(struct fake *f, const char *shape);
 void fake_stop(struct fake *f);
+/* The manager of each test of a group: a 4x4. $TORUS_CONTROL names its socket. */
+extern struct fake fake;
+int fake_setup(void **state);
+int fake_teardown(void **state);
 /** fake_rows() - computes the right rows for the shape and the exclusions */
 void fake_rows(struct fake *f);
 /** fake_answer() - the data of the answer that would be sent to @request */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The arguments of fabricctl: wrong ones are refused with a reason, numbers are parsed, and help. */
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/fake_manager.h"
+#include "tests/unit/program.h"
+#include "tools/fabricctl/number.h"
+
+static void wrong_arguments(void **state)
+{
+	static const struct {
+		const char *args;
+		const char *say;
+	} wrong[] = {
+		{ "", "" },
+		{ "stats", "did you mean 'status'" },
+		{ "up", "lab up" },
+		{ "lab", "" },
+		{ "lab stauts", "did you mean 'lab status'" },
+		{ "status extra", "'extra' is one argument too many" },
+		{ "status --nothing", "--nothing" },
+		{ "status -x", "-x" },
+		{ "status --watch=0", "allowed 0.01 to 86400" },
+		{ "status --watch=nan", "nan" },
+		{ "status --control", "needs a value" },
+		{ "status --control /nowhere/at/all", "/nowhere/at/all" },
+		{ "status --control /x --lab y", "--control" },
+		{ "status --lab 9x", "9x" },
+		{ "status --lab no-such-lab", "no-such-lab" },
+		{ "nodes --map --json", "exclude each other" },
+		{ "links --json --all", "--all" },
+		{ "links 4,0", "4,0" },
+		{ "links 1,0,0", "1,0,0" },
+		{ "links nobody", "no such thing" },
+		{ "links 1,0 2,0", "one argument too many" },
+		{ "routes", "arguments are missing" },
+		{ "routes 0,0 9,9", "9,9" },
+		{ "trace 0,0", "an argument is missing" },
+		{ "trace 0,0 0,4", "0,4" },
+		{ "exclude", "arguments are missing" },
+		{ "exclude 0,0:+z", "+z" },
+		{ "exclude 0,0:x", "allowed are + or -" },
+		{ "exclude :+x", "no such thing" },
+		{ "exclude 0,0:", "no port" },
+		{ "include 0,7:+x", "0,7" },
+		{ "link", "" },
+		{ "link down", "missing" },
+		{ "link down 1,0", "a node and its port" },
+		{ "link up 1,0:+z", "no port" },
+		{ "link dwon 1,0:+x", "did you mean 'link down'" },
+		{ "park --replay", "of which node" },
+		{ "events --since -1", "-1" },
+		{ "events --since 1x", "1x" },
+		{ "events --since 99999999999999999999", "99999999999999999999" },
+		{ "log loud", "allowed are error, warning, info, debug" },
+		{ "coord 7,7", "no such thing" },
+		{ "lab up", "missing" },
+		{ "lab up 4x0", "4x0" },
+		{ "lab up 4x4x4x4x4x4x4", "4x4x4x4x4x4x4" },
+		{ "lab up 4X4 --timeout 0", "1 to 3600" },
+		{ "lab up 2x2 --name kx --backend both", "kernel, and mixed" },
+		{ "lab up 2x2 --name kx --kernel-nodes n0-2", "n0-2" },
+		{ "lab up 2x2 --name kx --kernel-nodes n0-1 --backend kernel", "does too" },
+		{ "lab cut", "missing" },
+		{ "lab cut a b", "too many" },
+		{ "lab silence", "missing" },
+		{ "lab silence 0,0:+x maybe", "on and off" },
+		{ "lab ber 0,0:+x 2", "'2'" },
+		{ "lab line 0,0:+x --class copper", "'copper': allowed are dac24" },
+		{ "lab line 0,0:+x --dead 3,12", "'3,12': allowed are lanes 0 to 11" },
+		{ "lab line 0,0:+x --aged 5-", "'5-'" },
+		{ "lab line 0,0:+x --temperature 126", "'126': allowed are degrees Celsius" },
+		{ "lab ber 0,0:+x 1e-6x", "1e-6x" },
+		{ "lab latency 0,0:+x 5", "with a unit" },
+		{ "lab latency 0,0:+x 11s", "11s" },
+		{ "lab exec 0,0", "which command" },
+		{ "lab agent n0-0", "missing" },
+		{ "lab traffic 0,0 1,1 --tcp --udp", "exclude each other" },
+		{ "lab traffic 0,0 1,1 --seconds 0", "--seconds" },
+		{ "lab traffic 0,0 1,1 --size 8", "24 to 60000" },
+		{ "lab hosts --list --json", "exclude each other" },
+		{ "lab down --name no-such-lab", "no-such-lab" },
+		{ "lab down --name x --all", "exclude each other" },
+		{ "device", "" },
+		{ "device ad", "or 'device add'" },
+		{ "device up", "missing" },
+		{ "device up a b", "too many" },
+		{ "device up a/b", "1 to 15 bytes" },
+		{ "device up t0 --config /nonexistent", "No such file" },
+		{ "device add", "missing" },
+		{ "device add a b", "too many" },
+		{ "device add t0 --ports 5", "allowed are even" },
+		{ "device add t0 --ports 14", "2 to 12" },
+		{ "device add t0 --guid 0", "16 hexadecimal digits" },
+		{ "device add t0 --guid 12345678123456781", "16 hexadecimal digits" },
+		{ "device add t0 --set park_bytes=0", "1072 to 4294967296" },
+		{ "device add t0 --set park_bytes=1T", "K, M or G" },
+		{ "device add t0 --set silence=5", "ns, us, ms or s" },
+		{ "device add t0 --set silent=5ms", "keepalive silence" },
+		{ "device del no-such-nic", "'no-such-nic'" },
+		{ "device attach no-such-nic:+x", "missing" },
+		{ "device attach no-such-nic eth0", "torus0:+x" },
+		{ "device attach :+x eth0", "torus0:+x" },
+		{ "device attach no-such-nic:+x eth0", "'no-such-nic'" },
+		{ "device attach genl:no-such-nic:+x eth0", "torus" },
+		{ "device detach unix:/no/such/nic:+x", "/no/such/nic" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		expect(wrong[i].args, 2);
+		has(*wrong[i].say ? err : "", wrong[i].say);
+	}
+}
+
+static void helps(void **state)
+{
+	static const char *const commands[] = {
+		"status", "nodes", "links", "counters", "routes", "trace", "verify", "exclude",
+		"include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
+		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
+		"lab silence", "lab ber", "lab latency", "lab kill", "lab revive", "lab traffic",
+	};
+	char args[64];
+
+	(void)state;
+	expect("--help", 0);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(args, sizeof(args), "  %s ", commands[i]);
+		has(out, args);
+	}
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(args, sizeof(args), "%s --help", commands[i]);
+		expect(args, 0);
+		snprintf(args, sizeof(args), "usage: fabricctl %s", commands[i]);
+		has(out, args);
+	}
+	expect("--version", 0);
+	has(out, "fabricctl " TORUS_VERSION);
+}
+
+static void numbers(void **state)
+{
+	uint64_t n;
+	double s;
+	char buf[32];
+
+	(void)state;
+	assert_int_equal(number_parse("0", 0, 9, &n), 0);
+	assert_int_equal(number_parse("10", 0, 9, &n), -ERANGE);
+	assert_int_equal(number_parse("18446744073709551616", 0, UINT64_MAX, &n), -ERANGE);
+	assert_int_equal(number_parse("", 0, 9, &n), -EINVAL);
+	assert_int_equal(number_parse("-1", 0, 9, &n), -EINVAL);
+	assert_int_equal(number_parse(" 1", 0, 9, &n), -EINVAL);
+	assert_int_equal(number_parse("1 ", 0, 9, &n), -EINVAL);
+	assert_int_equal(number_parse("0x1", 0, 9, &n), -EINVAL);
+
+	assert_int_equal(rate_parse("1e-6", &n), 0);
+	assert_int_equal(n, 1000000000000);
+	assert_int_equal(rate_parse("0", &n), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(rate_parse("1", &n), 0);
+	assert_int_equal(n, 1000000000000000000);
+	assert_int_equal(rate_parse("1.1", &n), -ERANGE);
+	assert_int_equal(rate_parse("1e-19", &n), -ERANGE);
+	assert_int_equal(rate_parse("-1", &n), -EINVAL);
+	assert_int_equal(rate_parse("nan", &n), -EINVAL);
+	assert_int_equal(rate_parse("inf", &n), -EINVAL);
+	assert_int_equal(rate_parse("0x1p-3", &n), -EINVAL);
+
+	assert_int_equal(size_parse("16M", &n), 0);
+	assert_int_equal(n, 16 << 20);
+	assert_int_equal(size_parse("18446744073709551615", &n), 0);
+	assert_int_equal(n, UINT64_MAX);
+	assert_int_equal(size_parse("18014398509481983K", &n), 0);
+	assert_int_equal(size_parse("18014398509481984K", &n), -ERANGE);
+	assert_int_equal(size_parse("M", &n), -EINVAL);
+	assert_int_equal(size_parse("", &n), -EINVAL);
+	assert_int_equal(size_parse("1k", &n), -EINVAL);
+	assert_int_equal(hex_parse("00fF", &n), 0);
+	assert_int_equal(n, 0xff);
+	assert_int_equal(hex_parse("ffffffffffffffff", &n), 0);
+	assert_int_equal(hex_parse("0", &n), -EINVAL);
+	assert_int_equal(hex_parse("0x1", &n), -EINVAL);
+	assert_int_equal(hex_parse("", &n), -EINVAL);
+
+	assert_int_equal(time_parse("5ms", &n), 0);
+	assert_int_equal(n, 5000000);
+	assert_int_equal(time_parse("1.5us", &n), 0);
+	assert_int_equal(n, 1500);
+	assert_int_equal(time_parse("10s", &n), 0);
+	assert_int_equal(time_parse("10.001s", &n), -ERANGE);
+	assert_int_equal(time_parse("5", &n), -EINVAL);
+	assert_int_equal(time_parse("5 ms", &n), -EINVAL);
+	assert_int_equal(time_parse("5min", &n), -EINVAL);
+
+	assert_int_equal(seconds_parse("0.5", &s), 0);
+	assert_true(fabs(s - 0.5) < 1e-12);
+	assert_int_equal(seconds_parse("0.001", &s), -ERANGE);
+	assert_int_equal(seconds_parse("1e9", &s), -ERANGE);
+	assert_int_equal(seconds_parse("1s", &s), -EINVAL);
+
+	assert_string_equal(bytes_text(0, buf), "0 B");
+	assert_string_equal(bytes_text(1536, buf), "1.5 KiB");
+	assert_string_equal(bytes_text(UINT64_MAX, buf), "16777216 TiB");
+	assert_string_equal(count_text(999, buf), "999");
+	assert_string_equal(count_text(1000, buf), "1.0 k");
+	assert_string_equal(duration_text(0.0125, buf), "12 ms");
+	assert_string_equal(duration_text(61, buf), "1 min 01 s");
+	assert_string_equal(duration_text(90000, buf), "1 d 01 h");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers),
+		cmocka_unit_test_setup_teardown(wrong_arguments, fake_setup, fake_teardown),
+		cmocka_unit_test(helps),
+	};
+
+	(void)argc;
+	program_is(argv[0], "fabricctl");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
