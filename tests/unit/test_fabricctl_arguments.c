@@ -14,17 +14,26 @@
 #include "tests/unit/program.h"
 #include "tools/fabricctl/number.h"
 
-static void wrong_arguments(void **state)
+/* Arguments that are refused, and a part of the error text; "": any text. */
+struct wrong {
+	const char *args;
+	const char *say;
+};
+
+static void refuses(const struct wrong *wrong, size_t n)
 {
-	static const struct {
-		const char *args;
-		const char *say;
-	} wrong[] = {
+	for (size_t i = 0; i < n; i++) {
+		expect(wrong[i].args, 2);
+		has(*wrong[i].say ? err : "", wrong[i].say);
+	}
+}
+
+static void wrong_questions(void **state)
+{
+	static const struct wrong wrong[] = {
 		{ "", "" },
 		{ "stats", "did you mean 'status'" },
 		{ "up", "lab up" },
-		{ "lab", "" },
-		{ "lab stauts", "did you mean 'lab status'" },
 		{ "status extra", "'extra' is one argument too many" },
 		{ "status --nothing", "--nothing" },
 		{ "status -x", "-x" },
@@ -45,6 +54,19 @@ static void wrong_arguments(void **state)
 		{ "routes 0,0 9,9", "9,9" },
 		{ "trace 0,0", "an argument is missing" },
 		{ "trace 0,0 0,4", "0,4" },
+		{ "events --since -1", "-1" },
+		{ "events --since 1x", "1x" },
+		{ "events --since 99999999999999999999", "99999999999999999999" },
+		{ "coord 7,7", "no such thing" },
+	};
+
+	(void)state;
+	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
+}
+
+static void wrong_changes(void **state)
+{
+	static const struct wrong wrong[] = {
 		{ "exclude", "arguments are missing" },
 		{ "exclude 0,0:+z", "+z" },
 		{ "exclude 0,0:x", "allowed are + or -" },
@@ -57,11 +79,18 @@ static void wrong_arguments(void **state)
 		{ "link up 1,0:+z", "no port" },
 		{ "link dwon 1,0:+x", "did you mean 'link down'" },
 		{ "park --replay", "of which node" },
-		{ "events --since -1", "-1" },
-		{ "events --since 1x", "1x" },
-		{ "events --since 99999999999999999999", "99999999999999999999" },
 		{ "log loud", "allowed are error, warning, info, debug" },
-		{ "coord 7,7", "no such thing" },
+	};
+
+	(void)state;
+	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
+}
+
+static void wrong_labs(void **state)
+{
+	static const struct wrong wrong[] = {
+		{ "lab", "" },
+		{ "lab stauts", "did you mean 'lab status'" },
 		{ "lab up", "missing" },
 		{ "lab up 4x0", "4x0" },
 		{ "lab up 4x4x4x4x4x4x4", "4x4x4x4x4x4x4" },
@@ -89,6 +118,15 @@ static void wrong_arguments(void **state)
 		{ "lab hosts --list --json", "exclude each other" },
 		{ "lab down --name no-such-lab", "no-such-lab" },
 		{ "lab down --name x --all", "exclude each other" },
+	};
+
+	(void)state;
+	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
+}
+
+static void wrong_devices(void **state)
+{
+	static const struct wrong wrong[] = {
 		{ "device", "" },
 		{ "device ad", "or 'device add'" },
 		{ "device up", "missing" },
@@ -115,10 +153,7 @@ static void wrong_arguments(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		expect(wrong[i].args, 2);
-		has(*wrong[i].say ? err : "", wrong[i].say);
-	}
+	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
 static void helps(void **state)
@@ -222,7 +257,10 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),
-		cmocka_unit_test_setup_teardown(wrong_arguments, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_questions, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_changes, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_labs, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(wrong_devices, fake_setup, fake_teardown),
 		cmocka_unit_test(helps),
 	};
 
