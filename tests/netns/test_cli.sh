@@ -185,14 +185,14 @@ if ! fabricctl lab up 2x2 --name "$lab" "${patience[@]}" >"$tmp/up" 2>&1; then
 	exit 1
 fi
 check "usage errors" usage
-check "nodes, links and numbers that are not" nodes_and_links
+check "wrong nodes, links and numbers" nodes_and_links
 check "arguments of lab commands" lab_arguments
-check "whose cable an interface is" owners
+check "device owner finds the NIC of an interface" owners
 check "exit status of lab exec" exec_status
 check "JSON everywhere, no colour in pipes" until_true 20 json
-check "what --watch draws changes, and ends" watch
-check "colours on a terminal, if they are wanted" colours
-check "full disk, closed output, readers that leave" outputs
-check "a root that is away, and comes back" root_away
-check "who is not root asks and does not change" not_root
+check "--watch shows changes, and ends" watch
+check "colours on a terminal, unless NO_COLOR is set" colours
+check "full disk, closed output, closed pipe" outputs
+check "the root is away and returns" root_away
+check "a user who is not root may ask, but not change" not_root
 done_testing

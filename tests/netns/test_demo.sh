@@ -29,8 +29,8 @@ refusals() {
 }
 
 check "tools/demo succeeds" runs
-check "it shows a fabric that heals, and flows that are whole" all_shown
-check "no colour in a file" no_colour
-check "it leaves nothing" nothing_left
+check "it shows a fabric that recovers, and flows without loss" all_shown
+check "its output to a file has no colour" no_colour
+check "it leaves nothing behind" nothing_left
 check "wrong arguments" refusals
 done_testing

@@ -219,10 +219,10 @@ check "ping over IPv6" ping_ok 0 fd74:6f72:1::
 check "ping on VCD1" ping_ok 0 -Q 0x80 10.1.0.0
 check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
 check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
-check "what waits for a busy NIC has a bound, which can be set" queue_is
+check "the queue in front of a busy NIC has a limit, which can be set" queue_is
 check "TCP delivers what was sent" copy 0 1 100
 # The timer may send it again if the other end had to wait for a processor.
-check "nothing was asked for again" equals 0 port 0 e_received 0
+check "no packet was sent again" equals 0 port 0 e_received 0
 check "UDP delivers what was sent" datagrams 0 10.1.0.0
 check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
 if segments; then
@@ -243,9 +243,9 @@ nic 0 fault 0 latency=0
 nic 0 fault 0 ber=1000000000000 seed=7
 nic 1 fault 1 ber=1000000000000 seed=8
 check "TCP is intact at a bit error rate of 1e-6" copy 0 1 100
-check "errors were found" more_than 1 port 1 crc_errors 10
-check "and mended by replay" more_than 0 port 0 replayed_packets 10
-check "nothing was lost" equals 1 node lost 0
+check "bit errors were detected" more_than 1 port 1 crc_errors 10
+check "packets with errors were replayed" more_than 0 port 0 replayed_packets 10
+check "no packet was lost" equals 1 node lost 0
 nic 0 fault 0 ber=0
 nic 1 fault 1 ber=0
 
@@ -263,9 +263,9 @@ nic 0 fault 0 silence=0
 check "link returns after silence" until_true 20 state_is 0 0 "up silence"
 mend_by_hand 1 1 0 0
 check "parked packets are replayed" mend_by_hand 0 0 1 1 "$session" "$seq"
-check "all of them" until_true 10 more_than 0 node replayed 2
+check "all parked packets are replayed" until_true 10 more_than 0 node replayed 2
 check "ping after replay" ping_ok 0 10.1.0.0
-check "nothing arrived twice" equals 1 node duplicates 0
+check "no packet arrived twice" equals 1 node duplicates 0
 
 say "n1: ip link set w down"
 ip -n "$id-1" link set w down
@@ -280,9 +280,9 @@ check "ping after mending" ping_ok 0 10.1.0.0
 
 say "n0: ip link del e"
 ip -n "$id-0" link del e
-check "a deleted device is a lost carrier" until_true 20 state_is 0 0 "faulty carrier"
+check "deleting the device of a port loses its carrier" until_true 20 state_is 0 0 "faulty carrier"
 cable 0
-check "a new device of that name is taken" until_true 20 state_is 0 0 "up carrier"
+check "a new device of that name is bound to the port" until_true 20 state_is 0 0 "up carrier"
 until_true 20 state_is 1 1 "up carrier"
 mend_by_hand 0 0 1 1
 mend_by_hand 1 1 0 0
@@ -291,18 +291,18 @@ check "ping over the new device" ping_ok 0 10.1.0.0
 # --- unreachable ----------------------------------------------------------------
 
 nic 0 invalid 1
-check "host hears of the unreachable" \
+check "the host learns that a node is unreachable" \
 	grep -q "Host Unreachable" <(ns 0 ping -c 2 -i 0.1 -W 20 10.1.0.0)
-check "host hears of the unreachable over IPv6" \
+check "the host learns over IPv6 that a node is unreachable" \
 	grep -q "Address unreachable" <(ns 0 ping -c 2 -i 0.1 -W 20 fd74:6f72:1::)
-check "and it is counted" more_than 0 node unreachable 1
+check "unreachable packets are counted" more_than 0 node unreachable 1
 nic 0 place 4 1
 check "a new place has a new address" grep -q 10.1.0.0/32 <(ns 0 ip -br addr show dev torus0)
-check "and not the old one" [ -z "$(ip -n "$id-0" -br addr show dev torus0 to 10.0.0.0)" ]
+check "the old address is gone" [ -z "$(ip -n "$id-0" -br addr show dev torus0 to 10.0.0.0)" ]
 kill "${pid[0]}"
 wait "${pid[0]}"
 check "SIGTERM ends with status 0" [ $? = 0 ]
-check "and removes the socket" [ ! -e "$tmp/n0.nic" ]
+check "SIGTERM removes the socket" [ ! -e "$tmp/n0.nic" ]
 
 # --- four nodes ---------------------------------------------------------------
 
@@ -329,10 +329,10 @@ nic 1 fault 0 ber=0
 say "n2: kill -9"
 kill -9 "${pid[2]}"
 wait "${pid[2]}" 2>/dev/null
-check "neighbours miss a killed NIC" until_true 20 state_is 1 0 "faulty silence"
+check "neighbours notice that a NIC was killed" until_true 20 state_is 1 0 "faulty silence"
 start 2 +x=e -x=w
 check "it starts again on its old socket" until_true 20 state_is 2 1 "up none"
-check "and its neighbours take it" until_true 20 state_is 1 0 "up silence"
+check "the links to its neighbours come up" until_true 20 state_is 1 0 "up silence"
 
 # --- what else torusemu.8 says -------------------------------------------------------
 
@@ -387,7 +387,7 @@ guids() {
 	echo "$a $b $c $d"
 	[[ $a && $c && $d && $a == "$b" && $a != "$c" && $a != "$d" && $c != "$d" ]]
 }
-check "GUID of the machine's and its own name" guids
+check "the default GUID follows from the machine id and the NIC's name" guids
 
 # n2 without a host side: messages for it are dropped and counted, all others pass.
 no_tun() {
@@ -403,7 +403,7 @@ no_tun() {
 	ping_ok 1 10.3.0.0 && drops=$(nic 2 node host_drops) || return 1
 	! ns 1 ping -q -c 3 -i 0.05 -W 1 10.2.0.0 && more_than 2 node host_drops $((drops + 2))
 }
-check "without a host side it passes on, and counts what is for it" no_tun
+check "without a host side it forwards, and counts packets for itself as drops" no_tun
 
 # --- two writers of rows -----------------------------------------------------------
 
@@ -422,7 +422,7 @@ two_writers() {
 		first commits: VERSION is 2; active is 2
 	EOF
 }
-check "rows are taken from who began to write them last" two_writers
+check "rows are accepted from the client that began last" two_writers
 
 # --- bad input ---------------------------------------------------------------------
 
@@ -435,7 +435,7 @@ for bad in "--ports 3" "--ports 14" "--ports x" "--port +y=e" "--port +x" "--por
 done
 check "refused: socket in use" refused ip netns exec "$id-0" "$emu" --name x --ports 2 \
 	--socket "$tmp/n0.nic" --tun x0
-check "refused: device that is not there" refused ip netns exec "$id-0" "$emu" --name x \
+check "refused: device that does not exist" refused ip netns exec "$id-0" "$emu" --name x \
 	--ports 2 --socket "$tmp/x.nic" --tun x0 --port +x=nonsense
 check "refused: device that is not Ethernet" refused ip netns exec "$id-0" "$emu" --name x \
 	--ports 2 --socket "$tmp/x.nic" --tun x0 --port +x=lo
@@ -443,6 +443,6 @@ chmod 711 "$tmp"
 check "refused: client that is not root" \
 	[ "$(setpriv --reuid 65534 --clear-groups "$tool" "$tmp/n0.nic" node lost 2>&1 | grep -ci permission)" = 1 ]
 check "refused: port out of range" grep -q "allowed 0 to 1" <(nic 0 state 5 2>&1)
-check "the socket is root's" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
+check "the socket belongs to root" [ "$(stat -c %a "$tmp/n0.nic")" = 600 ]
 
 done_testing

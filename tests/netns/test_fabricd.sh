@@ -499,10 +499,10 @@ fi
 check "2x2 comes up" until_true 10 running 0.0
 check "every command, on the root and elsewhere" until_true 10 commands
 check "changes, asked of any node" changes
-check "wrong requests are named" refusals
+check "errors name what is wrong with a request" refusals
 check "malformed requests" malformed
 check "events are followed" followed
-check "others may ask and not change" unprivileged
+check "users who are not root may ask, but not change" unprivileged
 check "configuration is checked" configuration
 check "privileges are dropped" privileges
 check "second manager on a node" second_daemon
@@ -513,9 +513,9 @@ check "root killed and started again" root_killed
 check "NIC killed and started again" nic_killed
 check "wrong key" wrong_key
 check "wrong fabric" wrong_fabric
-check "proof that was overheard" overheard
+check "recorded proof" overheard
 check "another schema" other_schema
-check "name twice" name_twice
+check "two nodes with one name" name_twice
 check "two roots" two_roots
 check "readiness and watchdog" readiness
 check "log level read again" hangup
@@ -563,7 +563,7 @@ if ! lab up 4x4 "${patience[@]}" >"$tmp/up" 2>&1; then
 	exit 1
 fi
 check "4x4 comes up" until_true 15 running 0.0
-check "questions to 16 nodes" until_true 10 big_commands
+check "requests to 16 nodes" until_true 10 big_commands
 check "four managers killed and started again" half_killed
 if ldd "$B/fabricd" | grep -q libasan; then
 	skip "less than 6 MiB resident" "the sanitizers' shadow is resident, too"

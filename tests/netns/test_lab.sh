@@ -280,8 +280,8 @@ suite() {
 	check "verify" verified
 	if [[ ${TORUS_BACKEND:-user} != mixed ]]; then
 		check "exit status of a command on a node" exec_status
-		check "bad input is refused by name, and changes nothing" refusals
-		check "questions are open, changes are not" privileges
+		check "errors name the wrong argument, and nothing is changed" refusals
+		check "all users may ask, only root may change" privileges
 	fi
 	check "traffic stays whole: cut and mend" under 6 "" cut_and_mend
 	check "traffic stays whole: silence" under 6 "" silence
@@ -292,7 +292,7 @@ suite() {
 	check "traffic stays whole: SIGTERM of a manager, kill -9 of another" under 6 "" \
 		managers_away "$aside"
 	check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
-	check "nothing is missing where it was received" all_came_once
+	check "receivers count no lost and no duplicate packets" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	check "TCP stays whole: kill -9 of a NIC" under 8 --tcp nic_killed "$aside"
 	check "all pairs ping afterwards" ping_all

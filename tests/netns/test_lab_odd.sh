@@ -239,13 +239,13 @@ done
 check "lab up interrupted" interrupted_up
 check "after a reboot" rebooted
 check "lab.json damaged" damaged
-check "bystanders live, inhabitants end" bystanders
-check "lab down from within" from_within
+check "lab down ends processes in the lab, and no others" bystanders
+check "lab down from inside the lab" from_within
 check "a NIC or manager that does not start" bad_nic
 check "two labs" two_labs
-check "what labs share stays when one goes" shared_stays
+check "files that labs share remain when one lab is removed" shared_stays
 check "cut cables and faults outlive a revived node" cables
-check "MPI starts everywhere, and exit statuses" mpi_starts
+check "mpirun starts on all nodes and passes on exit statuses" mpi_starts
 check "Open MPI: all blocks are right while cables are cut" open_mpi_whole
 check "MPICH: all blocks are right while cables are cut" mpich_whole
 check "MPI: lab down leaves nothing" eval 'lab down && nothing_left'

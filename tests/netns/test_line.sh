@@ -159,20 +159,20 @@ thin() {
 }
 
 check "a lab is up" up || exit $failed
-check "lines are said to be modelled" says_modelled
-check "a longer cable is trained for under traffic" under longer
+check "the output says that lines are modelled" says_modelled
+check "a link trains for a longer cable under traffic" under longer
 check "each lane has state, rate, margin and expected errors" lanes_right
 check "lanes that die are shed under traffic" under lanes_die
-check "status, links and events name what was given up" named
-check "a root that begins anew names them as well" named_anew
+check "status, links and events show lost lanes" named
+check "a restarted root shows them as well" named_anew
 check "lanes come back by a retraining, under traffic" under widened
-check "what a manager's former life told is forgotten" forgotten
+check "reports from before a manager's restart are forgotten" forgotten
 check "a warm cable is slower, under traffic" under warms
-check "lanes that age are shed before they err, under traffic" under ages
+check "ageing lanes are shed before they cause errors, under traffic" under ages
 check "an eye is drawn" eye
 check "a revived NIC has the cables that the others have" revived
 check "a line without lanes fails, and returns" dies_and_returns
 check "nothing is left" lab down
-check "a thin margin is named before it is gone" thin
+check "a thin margin is reported before it is used up" thin
 check "nothing is left again" lab down
 done_testing

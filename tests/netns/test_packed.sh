@@ -281,9 +281,9 @@ no_reports() {
 }
 
 suite() {
-	check "what does not go with it is refused" refusals
+	check "options that exclude --packed are refused" refusals
 	check "up, all links" up_right || return
-	check "one process, one namespace, a manager each" one_of_each
+	check "one process of NICs, one namespace, one manager per node" one_of_each
 	check "each node answers for itself" each_answers
 	check "a command on a node" on_a_node
 	check "cut and mend" cut_and_mend
@@ -291,7 +291,7 @@ suite() {
 	check "silence" silence
 	check "bit errors and latency" faults
 	check "retry protocol" retry
-	check "a cable to train for" lossy_line
+	check "a cable for which links must train" lossy_line
 	check "management packets" management
 	check "traffic is refused" no_traffic
 	check "kill -9 of a manager" manager_killed "$aside"
@@ -352,7 +352,7 @@ check "lab down leaves nothing" down_clean
 check "lab up killed early" killed_up 0.02
 check "lab up killed later" killed_up 0.15
 check "the shape discovered" lab up "$shape" --packed --auto-shape
-check "and down" down_clean
+check "a lab with a discovered shape: down" down_clean
 shape=4x4x4 nodes=64 links=192
 check "64 managers: up" up_right
 check "64 managers: each has less than 6 MiB resident" small 6144

@@ -74,8 +74,8 @@ up() { lab up 3 "${patience[@]}" && until_true 20 running; }
 [[ ${TORUS_BACKEND:-user} == user ]] || tag="$TORUS_BACKEND: "
 check "three nodes are up" up || exit 1
 for protocol in acknak hippi angara; do
-	check "$protocol: all cables speak it" speaks $protocol
-	check "$protocol: all comes, once and in order, through bit errors and a cut" errors
+	check "$protocol: all links use it" speaks $protocol
+	check "$protocol: all packets arrive, once and in order, through bit errors and a cut" errors
 done
 check "lab down" lab down
 done_testing

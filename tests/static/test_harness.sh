@@ -48,96 +48,96 @@ expect() {
 
 expect '2 0 0' "a plan that is kept" <<<'echo "ok 1 - a"; echo "ok - b"; echo 1..2'
 expect '2 0 0' "plans add up" <<<'echo 1..1; echo "ok 1 - a"; echo "ok - b"; echo 1..1'
-expect '1 1 0' "an early end, without a plan" 'ended without a plan, after 1 tests' <<<'echo "ok - a"; exit 0; echo 1..1'
-expect '0 1 0' "an early end, before any test" 'ended without a plan, after 0 tests' <<<'exit 0'
-expect '1 1 0' "fewer tests than planned" 'reported 1 tests, planned 2' <<<'echo "ok - a"; echo 1..2'
-expect '2 1 0' "more tests than planned" 'reported 2 tests, planned 1' <<<'echo "ok - a"; echo "ok - b"; echo 1..1'
-expect '0 1 0' "a plan of nothing" 'reported 0 tests, planned 0' <<<'echo 1..0'
+expect '1 1 0' "a command that ends early, without a plan, fails" 'ended without a plan, after 1 tests' <<<'echo "ok - a"; exit 0; echo 1..1'
+expect '0 1 0' "a command that ends before any test fails" 'ended without a plan, after 0 tests' <<<'exit 0'
+expect '1 1 0' "fewer tests than planned is a failure" 'reported 1 tests, planned 2' <<<'echo "ok - a"; echo 1..2'
+expect '2 1 0' "more tests than planned is a failure" 'reported 2 tests, planned 1' <<<'echo "ok - a"; echo "ok - b"; echo 1..1'
+expect '0 1 0' "a plan of no tests is a failure" 'reported 0 tests, planned 0' <<<'echo 1..0'
 expect '1 1 0' "a failure" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2; exit 1'
 expect '1 1 0' "a failure that the exit status conceals" <<<'echo "ok - a"; echo "not ok - b"; echo 1..2'
 expect '1 1 0' "an exit status without a failure" 'exit status 3' <<<'echo "ok - a"; echo 1..1; exit 3'
-expect '0 1 0' "what fails without a word" 'exit status 1' <<<'exit 1'
+expect '0 1 0' "a command that fails without output is a failure" 'exit status 1' <<<'exit 1'
 
 expect '0 0 1' "a skipped test" <<<'echo "ok 1 - a # SKIP no b here"; echo 1..1'
 expect '0 1 0' "a failure is not skipped" <<<'echo "not ok - a # SKIP no b here"; echo 1..1; exit 1'
 expect '0 1 0' "a skip has a reason" <<<'echo "ok - a # SKIP"; echo 1..1'
-expect '3 0 0' "a name is no directive" <<<'printf "ok - %s\n" "a # skip b" "a #SKIP b" "a # SKIPPED"; echo 1..3'
+expect '3 0 0' "a test's name that contains SKIP is no directive" <<<'printf "ok - %s\n" "a # skip b" "a #SKIP b" "a # SKIPPED"; echo 1..3'
 
-expect '0 1 0' "one that is killed" 'killed by SIGKILL' <<<'kill -KILL $$'
-expect '1 1 0' "one that is killed after its plan" 'killed by SIGSEGV' <<<'echo "ok - a"; echo 1..1; kill -SEGV $$'
+expect '0 1 0' "a killed command is a failure" 'killed by SIGKILL' <<<'kill -KILL $$'
+expect '1 1 0' "a command that is killed after its plan is a failure" 'killed by SIGSEGV' <<<'echo "ok - a"; echo 1..1; kill -SEGV $$'
 limit=1
-expect '0 1 0' "one that takes too long" 'ended by the limit of 1 s' <<<'sleep 600'
+expect '0 1 0' "a command that takes too long is a failure" 'ended by the limit of 1 s' <<<'sleep 600'
 limit=600
 
 script quiet <<<''
 play any/quiet
-check "one that reports nothing, and may" counts '1 0 0'
+check "a silent command that reports nothing passes" counts '1 0 0'
 script quiet <<<'exit 1'
 play any/quiet
-check "and fails" counts '0 1 0' 'exit status 1'
+check "a silent command that fails is a failure" counts '0 1 0' 'exit status 1'
 script quiet <<<'echo "ok - a"'
 play any/quiet
-check "and reports something, without a plan" counts '1 1 0' 'ended without a plan'
+check "a silent command that reports a test needs a plan" counts '1 1 0' 'ended without a plan'
 
 # --- of the pool, which goes on beside and after what went wrong -------------------
 
 script fine <<<'echo "ok - a"; echo 1..1'
 script bad <<<'echo "not ok - a"; echo 1..1; exit 1'
 play any/fine turn/fine spare/fine any/bad turn/fine spare/bad more/fine
-check "all that was begun is counted, once" counts '5 2 0' 'failed: spare: bad: a'
+check "each command that was begun is counted once" counts '5 2 0' 'failed: spare: bad: a'
 # shellcheck disable=SC2016 # for the script
 script orphan <<<'kill -KILL "$(ps -o ppid= -p $PPID)"'
 play any/orphan any/fine turn/fine more/fine
-check "one whose keeper dies" counts '3 1 0' 'orphan: what it counted is lost'
+check "a command whose process of the pool dies is a failure" counts '3 1 0' 'orphan: what it counted is lost'
 # shellcheck disable=SC2016
 script full <<<'ln -s /dev/null "$(echo "$tmp"/pool/*)/any-0.counts"; echo "ok - a"; echo 1..1'
 play any/full any/fine turn/fine
-check "counts that are empty" counts '2 1 0' 'full: what it counted is lost'
+check "empty counts are a failure" counts '2 1 0' 'full: what it counted is lost'
 # shellcheck disable=SC2016
 script none <<<'mkdir "$(echo "$tmp"/pool/*)/any-0.counts"; echo "ok - a"; echo 1..1'
 play any/none any/fine turn/fine
-check "counts that are missing" counts '2 1 0' 'none: what it counted is lost'
+check "missing counts are a failure" counts '2 1 0' 'none: what it counted is lost'
 change='run_tap() { :; }' play any/fine turn/fine
-check "commands that tell nothing at all" counts '0 2 0' 'fine: what it counted is lost'
+check "commands without any counts are failures" counts '0 2 0' 'fine: what it counted is lost'
 change='add_up() { :; }' play any/fine turn/fine
-check "commands that are not counted" counts '0 1 0' 'counted 0 commands of 2'
+check "commands that are not counted are a failure" counts '0 1 0' 'counted 0 commands of 2'
 fail_fast=1 play turn/bad turn/fine turn/fine
-check "after a failure nothing is begun, if so asked" counts '0 1 0'
+check "with --fail-fast nothing is begun after a failure" counts '0 1 0'
 
 # --- of check.sh -------------------------------------------------------------------
 
-expect '1 1 1' "a script of check.sh" <<'END'
+expect '1 1 1' "a script that uses check.sh is counted" <<'END'
 . tests/check.sh
 check a true
 check b false
 skip c "no c here"
 done_testing
 END
-expect '1 1 0' "a script of check.sh that ends early" 'ended without a plan' <<'END'
+expect '1 1 0' "a script that uses check.sh and ends early fails" 'ended without a plan' <<'END'
 . tests/check.sh
 check a true
 exit $failed
 END
-expect '1 1 0' "a test that has variables of the names of check's" 'ok     - one: a' <<'END'
+expect '1 1 0' "a test may use the names of the variables of check()" 'ok     - one: a' <<'END'
 . tests/check.sh
 check a eval 'verdict=x name=x'
 check b eval 'verdict=0 name=x; false'
 done_testing
 END
-expect '3 0 0' "tests of another are its own" <<'END'
+expect '3 0 0' "adopt counts the tests of another script" <<'END'
 . tests/check.sh
 check a true
 printf '%s\n' "ok - b" "ok - c" 1..2 >"$tmp/told"
 adopt "$tmp/told"
 done_testing
 END
-expect '1 2 0' "of another that failed, and ended early" 'all tests that were planned have run' <<'END'
+expect '1 2 0' "adopt counts failures and an early end of another script" 'all tests that were planned have run' <<'END'
 . tests/check.sh
 printf '%s\n' "ok - b" "not ok - c" >"$tmp/told"
 adopt "$tmp/told"
 done_testing
 END
-check "which its exit status says, too" exits 1 'not ok - c' "$tmp/one"
+check "adopt makes the script fail, too" exits 1 'not ok - c' "$tmp/one"
 
 # --- of what fuzzers find ----------------------------------------------------------
 
@@ -157,12 +157,12 @@ END
 script one <<<"exec $tmp/tree/tests/fuzz/run fake $tmp/fuzzer 1"
 : >"$tmp/lucky"
 play any/one
-check "a finding fails" counts '2 1 0' 'not ok - one: 1 s of fuzzing'
+check "an input on which a fuzzer fails is a failure" counts '2 1 0' 'not ok - one: 1 s of fuzzing'
 rm "$tmp/lucky"
 play any/one
-check "and fails again in the next run" counts '3 1 0' 'not ok - one: what former runs have found'
+check "that input fails again in the next run" counts '3 1 0' 'not ok - one: what former runs have found'
 : >"$tmp/mended"
 play any/one
-check "until it is mended" counts '4 0 0'
-check "and is kept" test -s "$finding"
+check "that input passes when its cause is mended" counts '4 0 0'
+check "that input is kept" test -s "$finding"
 done_testing

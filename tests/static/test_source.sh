@@ -164,13 +164,13 @@ found() { (($(files | sources | wc -l) > 100)); }
 check "there are sources to look at" found
 check "each source file names its licence" silent spdx
 check "no stray blanks" silent blanks
-check "core objects ask for nothing foreign (gcc)" silent core_symbols "$B"
-check "core objects ask for nothing foreign (clang)" silent core_symbols "$B_CLANG"
-check "core includes nothing foreign" silent core_includes
-check "no timer by the clock of the wall" silent wall_clock
-check "shell scripts" silent scripts
+check "core objects need no symbols but those of tn_deps.h (gcc)" silent core_symbols "$B"
+check "core objects need no symbols but those of tn_deps.h (clang)" silent core_symbols "$B_CLANG"
+check "core sources include only each other, tn_deps.h and the ABI" silent core_includes
+check "no timer uses the wall clock" silent wall_clock
+check "shellcheck has no complaints" silent scripts
 check "man pages render without warnings" silent manuals
-check "tests are declared" silent declared
+check "each test program is declared in a makefile" silent declared
 check "fabricctl commands are documented" silent commands_documented fabricctl fabricctl.8
 check "fabricsim commands are documented" silent commands_documented fabricsim fabricsim.1
 done_testing
