@@ -160,7 +160,7 @@ play any/one
 check "an input on which a fuzzer fails is a failure" counts '2 1 0' 'not ok - one: 1 s of fuzzing'
 rm "$tmp/lucky"
 play any/one
-check "that input fails again in the next run" counts '3 1 0' 'not ok - one: what former runs have found'
+check "that input fails again in the next run" counts '3 1 0' 'not ok - one: inputs on which former runs failed'
 : >"$tmp/mended"
 play any/one
 check "that input passes when its cause is mended" counts '4 0 0'

@@ -50,13 +50,13 @@ guest --no-plan --module "$TOP/tests/vm/faulty" "$VM" bash -c '
 	insmod "$KMOD2/faulty.ko" mistake=panic'
 caught 'panic after the script' 'the guest died \(exit status [0-9]+; its script had ended with 0\)'
 guest "$VM" echo 1..0
-caught 'a script that tells no tests' 'not ok - script: it has ended without a plan'
+caught 'a script that tells no tests' 'not ok - script: it ended without a plan'
 guest "$VM" tests/vm/inside/each /dev/null
 caught 'one of several that ends early' 'not ok - /dev/null ends with its plan'
 guest --no-plan "$VM" false
 caught 'a script that fails' 'not ok - script: exit status 1'
 B=/tmp/build guest --no-plan "$VM" true
-caught 'files that the guest cannot see' '/tmp/build is in /tmp, which guests have of their own'
+caught 'files that the guest cannot see' '/tmp/build is below /tmp, which each guest has for itself'
 guest --no-plan --limit 8 "$VM" bash -c "while :; do :; done"
 caught 'a script that hangs' 'not ok - ends by itself: ended by the limit'
 
