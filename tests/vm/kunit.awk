@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The results of KUnit suites, as the kernel keeps them in files SUITE/results: a line for each
-# case, and their plan. A suite that ran fewer cases than it planned is a failure.
+# Prints the results of KUnit suites, which the kernel keeps in files SUITE/results: a line for
+# each case, and their plan. A suite that ran fewer cases than it planned is a failure.
 
 function suite_ends()
 {

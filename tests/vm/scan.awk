@@ -2,10 +2,10 @@
 #
 # awk -f tests/vm/scan.awk [-v allow=REGEX] CONSOLE...
 #
-# Prints the complaints in a kernel's log and exits 1 if there are any. A known
-# report is left out: UML's own first fork touches two trees without the lock that
-# RCU's check asks for. A report is its headline and what follows up to a line that
-# begins one anew; known ones are told by the place named on the line after it.
+# Prints the complaints in a kernel's log and exits with 1 if there are any. One known report is
+# ignored: UML's own first fork accesses two trees without the lock that RCU's check demands. A
+# report consists of its headline and all lines up to the headline of the next one; known reports
+# are recognised by the function named on the line after the headline.
 
 function complain(line) {
 	if (allow == "" || line !~ allow) {
@@ -39,7 +39,7 @@ pending != "" {
 	next
 }
 
-# UML's own, of the host's processes and memory that its guest is made of
+# UML's own complaints about the processes and memory of the host that its guest consists of
 /(wait_stub_done|start_userspace|copy_context_skas0|do_syscall_stub|fix_range_common) ?[:-]/ ||
 /(handle_trap|userspace|userspace_tramp|init_new_context_skas|flush_thread) - / ||
 /Failed to (get registers|continue stub|continue new process|flush page)/ ||

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# What guests run on; sourced by tests/vm/guest. launch_KIND starts the kernel in
-# $kernel with $here/init as its first process and its console on standard input
-# and output, and ends with it: 0 if it switched itself off. To be called in a
-# subshell, which it may replace. Callers set: kind, kernel (a directory of
-# tests/vm/kernel), results, mem (MiB), cpus, cpu (a model of QEMU's), extra (words for the
-# kernel's command line), icount (not empty: time goes by instructions), work (a directory
-# for files of the run), shell (1: there is somebody to talk to).
+# The machines that guests run on; sourced by tests/vm/guest. launch_KIND starts the kernel in
+# $kernel with $here/init as its first process and its console on standard input and output, and
+# ends with it: status 0 if the guest switched itself off. Call it in a subshell, which it may
+# replace. Callers set: kind, kernel (a directory of tests/vm/kernel), results, mem (MiB), cpus,
+# cpu (a model of QEMU), extra (words for the kernel's command line), icount (not empty: the
+# clock counts instructions), work (a directory for files of the run), shell (1: a user is at the
+# console).
 
-# Directories that guests have of their own (init): what the host has there they do not see.
+# Directories that each guest has for itself (init): it does not see those of the host.
 own=(/dev /run /tmp /var/tmp)
 
-# Every report, not only the first; no devices that nobody made.
+# All reports, not only the first; no devices that were not asked for.
 boot=(kasan_multi_shot no_hash_pointers fb_tunnels=none dummy.numdummies=0 random.trust_cpu=on
 	"VM_OWN=$(IFS=,; echo "${own[*]}")")
 
@@ -29,9 +29,10 @@ memory_dir() {
 }
 
 launch_uml() {
-	# VAR=value words that the kernel does not know reach init's environment. UML makes
-	# itself a process group: instead of the shell, whose number the caller knows. No core:
-	# KASAN's shadow is terabytes, and who panics would walk it for many minutes.
+	# VAR=value words that the kernel does not know become init's environment. UML makes
+	# itself a process group, so exec replaces the shell, whose process id the caller knows.
+	# No core files: KASAN's shadow memory is terabytes large, and after a panic the kernel
+	# would walk it for many minutes.
 	ulimit -c 0
 	exec env TMPDIR="$(memory_dir)" "$kernel/kernel" "mem=${mem}M" root=/dev/root rootfstype=hostfs \
 		rootflags=/ ro "init=$here/init" con=null con0=fd:0,fd:1 \
@@ -79,9 +80,10 @@ initramfs() {
 	(cd "$root" && find . | busybox cpio -o -H newc 2>/dev/null) >"$work/initrd"
 }
 
-# launch_qemu [WORD...]: for the kernel's command line. A busy host may let the guest wait
-# for half a minute and more, which is no stall of the guest's making. Told that strings of
-# bytes are fast, the kernel would copy and clear pages byte by byte, which they are not here.
+# launch_qemu [WORD...]: the words are for the kernel's command line. A busy host may not run the
+# guest for half a minute and more, which is no stall of the guest itself. If the processor
+# claimed fast string instructions, the kernel would copy and clear pages byte by byte, which is
+# slow here.
 launch_qemu() {
 	local rc=0 clockwork=(-accel 'tcg,thread=multi')
 	[[ -z $icount ]] || clockwork=(-accel 'tcg,thread=single' -icount 'shift=0,sleep=on')
@@ -109,9 +111,9 @@ launch_next() {
 	launch_qemu console=ttyS0
 }
 
-# Lockdep finds the locks of the serial port's terminal and of the log in two orders, and
-# watches no more: nothing to do with us. So the log goes out as in early boot, which
-# takes none of them, and there is no terminal, but for a shell.
+# Lockdep sees the locks of the serial port's terminal and of the log in two orders, and then
+# turns itself off; this has nothing to do with the driver. So the log is written as in early
+# boot, without these locks, and there is no terminal except for a shell.
 launch_smp() {
 	if [[ $shell ]]; then
 		launch_qemu console=ttyS0
