@@ -92,12 +92,14 @@ until_true() {
 	done
 }
 
-# exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT
+# exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT. What say()
+# shows of the command does not count, because it has the arguments that TEXT is to name.
 exits() {
 	local want=$1 text=$2 rc=0
 	shift 2
 	"$@" >"$tmp/.exits" 2>&1 || rc=$?
 	cat "$tmp/.exits"
 	[[ $rc == "$want" ]] || { echo "exit status $rc, not $want"; return 1; }
-	grep -qF -- "$text" "$tmp/.exits" || { echo "does not print '$text'"; return 1; }
+	[[ ! $text ]] || grep -v '^\[+\] ' "$tmp/.exits" | grep -qF -- "$text" ||
+		{ echo "does not print '$text'"; return 1; }
 }

@@ -205,9 +205,9 @@ refusals() {
 		exits 2 'nonsense' ctl lab nonsense &&
 		exits 2 '9,9' lab exec 9,9 -- true &&
 		exits 2 '0,0:+q' lab cut 0,0:+q &&
-		exits 2 '9,0:+x' lab cut 9,0:+x &&
+		exits 2 "'9,0'" lab cut 9,0:+x &&
 		exits 2 'lots' lab ber 0,0:+x lots &&
-		exits 2 '2' lab ber 0,0:+x 2 &&
+		exits 2 "'2'" lab ber 0,0:+x 2 &&
 		exits 2 '9,9' ask trace 0,0 9,9 &&
 		exits 2 '0,0:*' ask exclude '0,0:*' &&
 		exits 2 '+q' ctl link down --lab "$lab" 0,0:+q &&

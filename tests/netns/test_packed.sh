@@ -236,8 +236,8 @@ way_noisy() {
 # --- refusals -----------------------------------------------------------------------
 
 refusals() {
-	exits 2 'kernel' lab up 2x2 --packed --backend kernel &&
-		exits 2 'kernel-nodes' lab up 2x2 --packed --kernel-nodes n0-1 &&
+	exits 2 '--backend' lab up 2x2 --packed --backend kernel &&
+		exits 2 '--kernel-nodes' lab up 2x2 --packed --kernel-nodes n0-1 &&
 		exits 2 'bogus' lab up 2x2 --packed --set bogus=1 &&
 		exits 2 'silence' lab up 2x2 --packed --set silence=1ms &&
 		exits 2 '--tun' lab up 2x2 --tun &&

@@ -138,6 +138,16 @@ adopt "$tmp/told"
 done_testing
 END
 check "adopt makes the script fail, too" exits 1 'not ok - c' "$tmp/one"
+script refuses <<'END'
+. tests/check.sh
+refuse() { say "refuse $*"; echo "fie, ${1%x}" >&2; return 2; }
+check a exits 2 fie refuse bx
+check b exits 2 bx refuse bx
+check c exits 1 '' refuse bx
+done_testing
+END
+play any/refuses
+check "an error that does not name what it is about" counts '1 2 0' "# does not print 'bx'"
 
 # --- of what fuzzers find ----------------------------------------------------------
 
