@@ -82,11 +82,11 @@ commands() {
 	is 0.0 '(.data | length) == 16 and all(.data[]; .state == "up" and .peer and
 		(.tx_packets | type) == "number" and .excluded == null)' links &&
 	is 1.0 '(.data | length) == 4 and all(.data[]; .node == [0,1])' links node=0,1 &&
-	is 1.0 'all(.data[]; .node == [1,1])' links 'node=[1,1]' &&
+	is 1.0 '(.data | length) == 4 and all(.data[]; .node == [1,1])' links 'node=[1,1]' &&
 	is 0.1 '(.data | length) == 4 and (.data[0].flow.injected | length) == 4' counters &&
 	is 1.1 '.data.node == [0,1] and (.data.rows | length) == 4 and
 		all(.data.rows[]; test("^[0-9a-f]{16}$"))' rows node=0,1 &&
-	is 0.0 'all(.data[]; .parked == 0 and .bytes_max > 0)' park &&
+	is 0.0 '(.data | length) == 4 and all(.data[]; .parked == 0 and .bytes_max > 0)' park &&
 	is 0.0 '[.data[].seq] | length >= 1 and . == sort' events &&
 	is 1.0 '.data.node == [0,1] and .data.own == [1,0] and .data.shape == [2,2]' \
 		coord name=n0-1 &&
@@ -487,7 +487,7 @@ small() { # KIB
 	for node in "$run"/*.*/; do
 		node=${node%/}
 		rss=$(awk '/^VmRSS/ {print $2}' "/proc/$(pid "${node##*/}" fabricd)/status")
-		((rss < $1)) || { echo "# ${node##*/}: $rss KiB"; return 1; }
+		((rss > 0 && rss < $1)) || { echo "# ${node##*/}: $rss KiB"; return 1; }
 	done
 }
 
