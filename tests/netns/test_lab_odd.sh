@@ -137,7 +137,7 @@ from_within() {
 
 bad_nic() {
 	exits 2 'bogus' lab up 2x2 --set bogus=1 && nothing_left || return 1
-	exits 2 '' lab up 2x2 --config <(echo 'nonsense = 1') && nothing_left
+	exits 2 "unknown key 'nonsense'" lab up 2x2 --config <(echo 'nonsense = 1') && nothing_left
 }
 
 two_labs() {
