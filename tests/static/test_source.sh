@@ -145,15 +145,24 @@ declared() {
 	done
 }
 
-# Every command that a program knows has a heading or entry in its man page and a
-# word in its completion.
+# offered NAME WORD...: what completion offers after these words
+# shellcheck disable=SC2034 # the completion reads them
+offered() {
+	local COMP_WORDS=("$@" '') COMP_CWORD=$# COMPREPLY
+	# shellcheck source=/dev/null
+	. "tools/$1/$1.bash" && "_$1" && printf '%s\n' "${COMPREPLY[@]}"
+}
+
+# Every command that a program knows has a heading in its man page, and completion offers it.
 commands_documented() {
 	local name=$1 dir=tools/$1 page=tools/$1/$2 w n=0
 	[[ -x $B/$name ]] || { echo "no $name in $B"; return; }
 	for w in $(sed -n 's/^COMMAND(\(cmd_\)\{0,1\}\([a-z_]*\)).*/\2/p' "$dir"/*.c | sort -u); do
 		n=$((n + 1))
-		grep -qE "^\.(SS|TP|B|SH)?.*\b${w//_/.}\b" "$page" || echo "$page: nothing about '$w'"
-		grep -qwF -- "${w#*_}" "$dir/$name.bash" || echo "$dir/$name.bash: nothing about '$w'"
+		grep -qx "\.SS ${w/_/ }" "$page" || echo "$page: no heading '${w/_/ }'"
+		# shellcheck disable=SC2046 # two words, or none
+		offered "$name" $([[ $w != *_* ]] || echo "${w%%_*}") | grep -qxF -- "${w#*_}" ||
+			echo "$dir/$name.bash does not offer '${w/_/ }'"
 	done
 	((n)) || echo "no commands found"
 }
