@@ -83,9 +83,9 @@ headers() {
 # Exported is what the headers declare, all of it versioned, and nothing else.
 symbols() {
 	diff <(grep -hoE '\btorus_[a-z0-9_]+\(|\btorus_[a-z]+_(counters|gauges)\b' \
-		"$tmp"/usr/include/torus/*.h | tr -d '(' | sort -u) \
+		"$tmp"/usr/include/torus/*.h | tr -d '(' | sed 's/$/@@TORUS_0.1/' | sort -u) \
 		<(nm -D --defined-only "$tmp/usr/lib/libtorus.so.0" |
-			awk '$2 != "A" { print $3 }' | sed 's/@@TORUS_0\.1$//' | sort -u)
+			awk '$2 != "A" { print $3 }' | sort -u)
 }
 
 # The static library must not take names that its users may want.
