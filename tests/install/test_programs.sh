@@ -15,14 +15,44 @@ installed() {
 	make -s B="$B" install DESTDIR="$tmp"
 }
 
+# Exactly these files, none of them empty, and no link that leads nowhere.
 complete() {
-	local f missing=0
-	for f in bin/fabricctl bin/fabricsim sbin/fabricd sbin/torusemu lib/systemd/system/fabricd.service \
-		lib/udev/rules.d/{70-torus,90-torus-ports}.rules \
-		share/man/man8/{fabricctl,fabricd,torusemu}.8 share/man/man1/fabricsim.1 include/torus/torus.h; do
-		[[ -s $tmp/usr/$f ]] || { echo "no $f"; missing=1; }
-	done
-	return $missing
+	diff - <(cd "$tmp" && find -L etc usr -type f -size +0 | LC_ALL=C sort) <<-'END'
+		etc/fabricd.conf
+		usr/bin/fabricctl
+		usr/bin/fabricsim
+		usr/include/torus/fabric.h
+		usr/include/torus/route.h
+		usr/include/torus/topology.h
+		usr/include/torus/torus.h
+		usr/include/torus/uapi.h
+		usr/lib/libtorus.a
+		usr/lib/libtorus.so
+		usr/lib/libtorus.so.0
+		usr/lib/libtorus.so.0.1.0
+		usr/lib/pkgconfig/libtorus.pc
+		usr/lib/systemd/network/70-torus.network
+		usr/lib/systemd/system/fabricd.service
+		usr/lib/systemd/system/torus-nic@.service
+		usr/lib/udev/rules.d/70-torus.rules
+		usr/lib/udev/rules.d/90-torus-ports.rules
+		usr/sbin/fabricd
+		usr/sbin/torusemu
+		usr/share/bash-completion/completions/fabricctl
+		usr/share/bash-completion/completions/fabricsim
+		usr/share/doc/fabricctl/torus0.conf
+		usr/share/doc/fabricd/CONTROL.md
+		usr/share/doc/fabricd/fabricd.conf
+		usr/share/doc/torus/modprobe.conf
+		usr/share/man/man1/fabricsim.1
+		usr/share/man/man3/libtorus.3
+		usr/share/man/man4/torus.4
+		usr/share/man/man5/fabricd.conf.5
+		usr/share/man/man5/torus-nic.conf.5
+		usr/share/man/man8/fabricctl.8
+		usr/share/man/man8/fabricd.8
+		usr/share/man/man8/torusemu.8
+	END
 }
 
 version() {
@@ -54,7 +84,7 @@ sandboxed() {
 	local unit copy=$tmp/units
 	mkdir -p "$copy"
 	for unit in fabricd.service torus-nic@.service; do
-		cp "$tmp/usr/lib/systemd/system/$unit" "$copy/${unit/@/@torus0}"
+		cp "$tmp/usr/lib/systemd/system/$unit" "$copy/${unit/@/@torus0}" || return 1
 	done
 	for unit in "$copy"/*; do
 		systemd-analyze security --offline=true --no-pager --threshold=30 "$unit" >"$tmp/out" 2>&1 ||
@@ -64,7 +94,7 @@ sandboxed() {
 }
 
 check "make install" installed
-check "programs and manuals are there" complete
+check "programs, library, manuals, units and completions are there" complete
 check "programs tell their version" version
 check "a lab runs from the installed programs" works
 check "services are confined: exposure at most 3.0" sandboxed
