@@ -69,7 +69,8 @@ under() {
 through_relays() {
 	local before after bytes
 	before=$(counter relay_forwarded)
-	bytes=$("$B/fabricctl" lab traffic --name "$lab" -s 3 --json 0,0 "$far" | jq '[.flows[].bytes] | add') || return 1
+	"$B/fabricctl" lab traffic --name "$lab" -s 3 --json 0,0 "$far" >"$tmp/traffic" || { cat "$tmp/traffic"; return 1; }
+	bytes=$(jq '[.flows[].bytes] | add' "$tmp/traffic")
 	after=$(counter relay_forwarded)
 	echo "relays sent on $before, then $after packets, for $bytes bytes"
 	((bytes > 0 && after - before >= bytes / 16368)) && until_true 10 is .parked_packets 0
