@@ -102,8 +102,9 @@ core_includes() {
 
 # The clock of the wall may jump: it is read to be told to people, nothing else.
 wall_clock() {
-	grep -rnE 'CLOCK_REALTIME|gettimeofday|\btime\(NULL\)' daemon lib kernel/core \
-		tools/torusemu --include='*.[ch]' | grep -v '^daemon/loop\.c:.*CLOCK_REALTIME'
+	local clocks='CLOCK_(REALTIME|TAI)|gettimeofday|timespec_get|\btime\('
+	grep -rnE "$clocks" daemon lib kernel/core tools/torusemu --include='*.[ch]' | grep -v '^daemon/loop\.c:'
+	sed '/^double loop_wall(/,/^}/d' daemon/loop.c | grep -nE "$clocks"
 	grep -rn 'loop_wall()' daemon --include='*.c' |
 		grep -vE 'fabricd_event\(|"time", loop_wall|return loop_wall\(\) -'
 	return 0
