@@ -149,6 +149,8 @@ mend 0 0 1 1
 mend 1 1 0 0
 check "ping afterwards" ping_ok 0 10.1.0.0
 for c in credits_vcd0 credits_vcd1 credits_vca; do credits[$c]=$(nic 0 port 0 $c); done
+# Multicast of the host's own is dropped, too: a few.
+drops=$(nic 0 node host_drops)
 probability 10
 ns 0 ping -q -c 50 -i 0.02 -W 1 -s 20000 10.1.0.0
 probability 0
@@ -156,7 +158,7 @@ check "the link is up, or comes back" mended
 check "ping afterwards" ping_ok 0 10.1.0.0
 check "TCP through failures goes on, and all of it comes" stream
 check "the NICs hold nothing back" until_true 20 settled
-check "what was dropped is counted" more_than 0 node host_drops 0
+check "what was dropped is counted" more_than 0 node host_drops $((drops + 10))
 check "links lost nothing" lost_none 0 1
 check "frames cut anywhere, with allocations failing" cut_frames
 check "any commands, with allocations failing" any_commands
