@@ -53,7 +53,7 @@ ping_from() {
 	local from=$1 all=$2
 	# shellcheck disable=SC2016
 	"$bin/fabricctl" lab exec --name "$lab" "$from" -- sh -c \
-		'for n in '"$all"'; do ping -q -c 1 -W 30 $n >/dev/null || echo "'"$from"' -> $n: nothing"; done'
+		'for n in '"$all"'; do ping -q -c 1 -W 30 $n >/dev/null && echo answered || echo "'"$from"' -> $n: nothing"; done'
 }
 
 ping_all() {
@@ -63,8 +63,8 @@ ping_all() {
 		ping_from "$n" "$all" &
 	done >"$tmp/pings" 2>&1
 	wait
-	cat "$tmp/pings"
-	[[ -n $all && ! -s $tmp/pings ]]
+	sort "$tmp/pings" | uniq -c
+	[[ $(uniq "$tmp/pings") == answered && $(wc -l <"$tmp/pings") == $((nodes * nodes)) ]]
 }
 
 # --- faults under traffic --------------------------------------------------------

@@ -189,10 +189,10 @@ ping_all() {
 	all=$("$bin/fabricctl" lab hosts --name "$lab" --list | tr ',' ' ')
 	for n in $all; do
 		# shellcheck disable=SC2016
-		lab exec "$n" -- sh -c 'for n in '"$all"'; do ping -q -c 1 -W 30 $n >/dev/null || echo "-> $n: nothing"; done'
+		lab exec "$n" -- sh -c 'for n in '"$all"'; do ping -q -c 1 -W 30 $n >/dev/null && echo answered || echo "-> $n: nothing"; done'
 	done >"$tmp/pings"
-	cat "$tmp/pings"
-	[[ -n $all && ! -s $tmp/pings ]]
+	sort "$tmp/pings" | uniq -c
+	[[ $(uniq "$tmp/pings") == answered && $(wc -l <"$tmp/pings") == $((nodes * nodes)) ]]
 }
 
 # under FLAGS COMMAND...: sends traffic from 0,0 to 1,1, and runs COMMAND a second later
