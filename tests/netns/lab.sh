@@ -38,3 +38,24 @@ all_came_once() {
 	[[ $(jq -c 'map(.lost, .duplicates) | unique' <<<"$counters") == "[0]" ]] ||
 		{ jq -c '.[] | {node, lost, duplicates}' <<<"$counters"; return 1; }
 }
+
+# --- sanitized programs: their reports are in $tmp/asan*, those of UBSan in their logs --------------
+
+# Opens the lab's logs: "lab down" removes them, with what a process says while it ends.
+keep_logs() {
+	local f fd
+	for f in /run/torus/"$lab"/{,*/}*.log; do
+		[[ -e $f ]] && exec {fd}<"$f" && logs+=("$fd")
+	done
+}
+logs=()
+no_reports() {
+	local found fd
+	for fd in "${logs[@]}"; do
+		cat <&"$fd"
+		exec {fd}<&-
+	done >>"$tmp/logs"
+	logs=()
+	found=$(grep -lE 'AddressSanitizer|LeakSanitizer|runtime error' -r "/run/torus/$lab" "$tmp"/{logs,asan*} 2>/dev/null)
+	[[ -z $found ]] || { cat "$tmp"/asan* 2>/dev/null; grep -hE -A 20 'Sanitizer|runtime error' $found; return 1; }
+}
