@@ -160,12 +160,15 @@ cables() {
 	lab cut 1,0:+x && lab kill 1,0 && lab revive --timeout $((60 * slow)) 1,0 || return 1
 	[[ $(lab status --json | jq -c '[.nodes[] | select(.cut != []) | [.node, .cut]]') == \
 		'[[[1,0],["+x"]],[[2,0],["-x"]]]' ]] || { lab status; return 1; }
-	ip -n "$lab-1.0" -br link show px+ | grep -q DOWN || return 1
+	operstate 1.0 px+ DOWN && operstate 2.0 px- DOWN || return 1
 	lab ber 0,0:+y 1e-7 && lab latency 0,0:+y 10us && lab silence 0,0:-y on || return 1
 	[[ $(lab status --json | jq -c '.nodes[3].faults | sort_by(.port) | map([.port, .latency_ns, .silence])') == \
 		'[["+y",0,true],["-y",10000,false]]' ]] || { lab status; return 1; }
-	lab mend 1,0:+x && ip -n "$lab-2.0" -br link show px- | grep -q UP && lab down && nothing_left
+	lab mend 1,0:+x && until_true 5 operstate 1.0 px+ UP && until_true 5 operstate 2.0 px- UP &&
+		lab down && nothing_left
 }
+# operstate NODE PORT WANT: the flags have UP also if there is no carrier
+operstate() { [[ $(ip -n "$lab-$1" -j link show "$2" | jq -r '.[].operstate') == "$3" ]]; }
 
 mpi_starts() {
 	lab up 2x2 "${patience[@]}" || return 1
