@@ -92,6 +92,9 @@ until_true() {
 	done
 }
 
+# answered PING...: whether each request was answered, once; ping itself is content with one answer
+answered() { "$@" | grep ' received, 0% packet loss'; }
+
 # exits STATUS TEXT COMMAND...: whether the command exits with STATUS and prints TEXT. What say()
 # shows of the command does not count, because it has the arguments that TEXT is to name.
 exits() {

@@ -69,7 +69,7 @@ start() {
 }
 
 place() { until_true 20 nic "$1" place 4 "$1" 2>/dev/null; }
-ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 20 "${@:2}" >/dev/null; }
+ping_ok() { answered ns "$1" ping -q -c 3 -i 0.05 -W 20 "${@:2}"; }
 
 # dropped N: how many messages did not fit into the queue of node N's tun device, as the kernel
 # counts them

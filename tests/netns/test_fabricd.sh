@@ -146,7 +146,7 @@ followed() {
 }
 
 traffic() {
-	ip netns exec "$lab-0.0" ping -q -c 5 -i 0.05 -W 20 "$1" >/dev/null
+	answered ip netns exec "$lab-0.0" ping -q -c 5 -i 0.05 -W 20 "$1"
 }
 
 member_killed() {

@@ -142,7 +142,7 @@ as_asked() {
 dies_and_returns() {
 	lab line 0,0:+x --dead all && until_true 10 is_of 0,0 +x '.state' faulty &&
 		is_of 0,0 +x '.train_failures > 0' true && until_true 10 is .state degraded &&
-		lab exec 0,0 -- ping -q -c 3 -W 30 n1-0 &&
+		answered lab exec 0,0 -- ping -q -c 3 -W 30 n1-0 &&
 		lab line 0,0:+x --length 0 --dead none --ageing 0 --aged none &&
 		until_true 20 is .state running && until_true 10 is '.degraded_links | length' 0
 }

@@ -151,7 +151,7 @@ both_run() {
 	manager dev0 172.31.0.1
 	manager dev1 172.31.0.2 genl:torus0
 	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
-		at dev0 ping -q -c 2 -W 30 10.1.0.0 && at dev1 ping -q -c 2 -W 30 fd74:6f72:: &&
+		answered at dev0 ping -q -c 2 -W 30 10.1.0.0 && answered at dev1 ping -q -c 2 -W 30 fd74:6f72:: &&
 		listed dev1 '.[] | "\(.node[0]) \(.shape[0])"' '1 2'
 }
 
@@ -163,7 +163,7 @@ nic_goes_and_comes() {
 	dev dev1 add torus0 --ports 2 --guid 00c0fff0 "${patient[@]}" && dev dev1 attach torus0:-x ca &&
 		dev dev1 attach torus0:+x cb || return 1
 	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
-		at dev0 ping -q -c 2 -W 30 10.1.0.0 &&
+		answered at dev0 ping -q -c 2 -W 30 10.1.0.0 &&
 		grep -q 'torus0: add' "$tmp/dev1.log" || { tail -n 30 "$tmp/dev1.log"; return 1; }
 }
 
@@ -185,7 +185,7 @@ manager_restarts() {
 	ip -n dev0 addr flush dev torus0
 	manager dev0 172.31.0.1
 	until_true 20 state_is dev0 '"\(.state) \(.nodes.up)"' 'running 2' &&
-		at dev0 ping -q -c 2 -W 30 10.1.0.0 && at dev0 ping -q -c 2 -W 30 fd74:6f72:1::
+		answered at dev0 ping -q -c 2 -W 30 10.1.0.0 && answered at dev0 ping -q -c 2 -W 30 fd74:6f72:1::
 }
 
 # The status reports it: a second NIC is ignored; with two at the start the manager waits.

@@ -102,7 +102,7 @@ mend() {
 	nic "$1" resolve "$2" "$session" "$seq" && nic "$1" replay "$2"
 }
 
-ping_ok() { ns "$1" ping -q -c 3 -i 0.05 -W 30 "${@:2}" >/dev/null; }
+ping_ok() { answered ns "$1" ping -q -c 3 -i 0.05 -W 30 "${@:2}"; }
 
 # copy FROM TO MEGABYTES|FILE: whether TCP delivers the data (until FILE exists)
 copy() {

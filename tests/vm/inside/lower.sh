@@ -101,7 +101,7 @@ away() { ip netns exec away "$@"; }
 # from the namespace of the NIC.
 nic_moved() {
 	ip netns add away && ip -n n0 link set torus0 netns away && readdress away &&
-		[[ $(away "$tool" genl:torus0 state 0) == up* ]] && away ping -q -c 3 -W 5 10.1.0.0 &&
+		[[ $(away "$tool" genl:torus0 state 0) == up* ]] && answered away ping -q -c 3 -W 5 10.1.0.0 &&
 		ip -n n0 link show e && ! away ip link show e 2>/dev/null &&
 		exits 1 'no such lower device in this network namespace' away "$tool" genl:torus0 attach 1 e &&
 		ip -n n0 link set e down && until_true 10 faulty_away && ip -n n0 link set e up &&
