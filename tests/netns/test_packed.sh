@@ -127,16 +127,17 @@ lossy_line() {
 
 management() {
 	local said
-	nic 1,"$rest" events 1 >"$tmp/events" &
+	nic 1,"$rest" events 1000 >"$tmp/events" &
 	said=$!
 	until_true 5 grep -q subscribed "$tmp/events" || return 1
 	until_true 20 heard
 	kill $said 2>/dev/null
 	wait $said
-	grep -q 'mgmt' "$tmp/events"
+	cat "$tmp/events"
+	grep -qx "mgmt $(back) hello" "$tmp/events"
 }
-# Messages under way when a link fails are lost: they are sent again.
-heard() { nic 0,"$rest" mgmt 0 hello && sleep 0.2 && grep -q mgmt "$tmp/events"; }
+# Messages under way when a link fails are lost: they are sent again. Managers send some, too.
+heard() { nic 0,"$rest" mgmt 0 hello && sleep 0.2 && grep -qx "mgmt $(back) hello" "$tmp/events"; }
 
 # --- deaths -------------------------------------------------------------------------
 
