@@ -281,7 +281,7 @@ static bool rows_same(const struct fm_row *a, const struct fm_row *b)
 	return true;
 }
 
-/* Names the first port that differs, as cause of a recovery. */
+/* Names the first port that went up or down, if any did, as cause of a recovery. */
 static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct fm_row *now,
 		      char *text, size_t room)
 {
@@ -289,7 +289,7 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 	char port[TORUS_TEXT_MAX], node[TORUS_TEXT_MAX];
 	unsigned int p = 0;
 
-	while (p + 1 < now->nports && m->row.port[p].state == now->port[p].state)
+	while (p < 2 * fm->ndims && m->row.port[p].state == now->port[p].state)
 		p++;
 	if (fm->table.version && m->node != TORUS_NO_NODE && p < 2 * fm->ndims)
 		snprintf(text, room, "link %s:%s %s", torus_node_text(&fm->table.shape, m->node, node),

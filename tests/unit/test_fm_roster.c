@@ -303,6 +303,22 @@ static void test_both_ends(void **state)
 	stage_end(&s);
 }
 
+/* What changed is no state: the cause names the node, and no port that did not change. */
+static void test_other_change(void **state)
+{
+	struct fm_row r;
+
+	(void)state;
+	ring();
+	r = stage_row(&s, 2);
+	r.serial = 2;
+	r.port[0].session = 4;
+	row(2, &r);
+	stage_run_ns(&s, s.now + 10 * MS);
+	stage_did_some(&s, TABLE2 "links of 'n2'\n");
+	stage_end(&s);
+}
+
 /* Each field of a row is news; the same row again, or an older one, is none. */
 static void test_row_news(void **state)
 {
@@ -489,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_relay),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_both_ends),
+		cmocka_unit_test(test_other_change),
 		cmocka_unit_test(test_row_news),
 		cmocka_unit_test(test_hello_again),
 		cmocka_unit_test(test_comes_back),
