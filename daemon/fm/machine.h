@@ -76,7 +76,6 @@ struct fm_tree {
 	uint64_t retry;		/* when to try the root again; NEVER */
 	uint64_t backoff;
 	bool stray;		/* the parent we were given did not take us */
-	bool refused;
 	char parent[FM_ADDR_MAX];
 	uint64_t term;
 	uint64_t attach;	/* last number given to a connection upward */

@@ -257,7 +257,6 @@ static void parent_lost(struct fm *fm, bool confirmed)
 {
 	struct fm_conn *c = conn_of_role(fm, FM_CONN_ROOT);
 
-	fm->tree.parent[0] = '\0';
 	if (!confirmed) {
 		fm->tree.stray = true;
 	} else {
@@ -322,10 +321,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 	c->confirmed = true;
 	set_adrift(fm, false);
 	t->backoff = 0;
-	if (t->refused) {
-		t->refused = false;
-		fm_problem_clear(fm, "refused", 0);
-	}
+	fm_problem_clear(fm, "refused", 0);
 	if (c->role == FM_CONN_PARENT) {
 		t->stray = false;
 		c = conn_of_role(fm, FM_CONN_ROOT);
@@ -354,7 +350,6 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 		conn_lost(fm, c);
 		return;
 	}
-	fm->tree.refused = true;
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
 	fm_tree_drop(fm, c);
 	retry_later(fm, 10 * fm->cfg.resend);
@@ -492,7 +487,6 @@ void fm_tree_rejoin(struct fm *fm)
 		if (fm->tree.conns[i]->role == FM_CONN_ROOT ||
 		    fm->tree.conns[i]->role == FM_CONN_PARENT)
 			fm_tree_drop(fm, fm->tree.conns[i]);
-	fm->tree.parent[0] = '\0';
 	set_adrift(fm, true);
 	retry_later(fm, 0);
 }
