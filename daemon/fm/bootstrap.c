@@ -67,15 +67,13 @@ static void port_schedule(struct fm *fm, unsigned int p)
 	fm->port[p].next = fm->now;
 }
 
-void fm_bootstrap_spread(struct fm *fm, bool again)
+void fm_bootstrap_spread(struct fm *fm)
 {
 	for (unsigned int p = 0; p < ports_used(fm); p++) {
 		if (!fm->port[p].up)
 			continue;
-		if (again)
-			fm->port[p].told = false;
-		if (!fm->port[p].told)
-			port_schedule(fm, p);
+		fm->port[p].told = false;
+		port_schedule(fm, p);
 	}
 }
 
@@ -284,7 +282,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		position_take(fm, port, &init);
 	port_heard(fm, &fm->port[port], &init);
 	if (spread) {
-		fm_bootstrap_spread(fm, true);
+		fm_bootstrap_spread(fm);
 		fm_tree_root_known(fm);
 	}
 }

@@ -86,7 +86,6 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		fm_free(fm);
 		return NULL;
 	}
-	fm_bootstrap_spread(fm, true);
 	return fm;
 }
 

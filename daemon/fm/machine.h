@@ -211,8 +211,8 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links);
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);
-/* Says Init again on all ports whose neighbour lacks the present one. */
-void fm_bootstrap_spread(struct fm *fm, bool again);
+/* What Init says is new: it is said again on all ports. */
+void fm_bootstrap_spread(struct fm *fm);
 void fm_bootstrap_due(struct fm *fm);
 uint64_t fm_bootstrap_expiry(const struct fm *fm);
 unsigned int fm_opposite(unsigned int ndims, unsigned int port);

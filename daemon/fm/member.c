@@ -257,7 +257,7 @@ static int take_place(struct fm *fm)
 		fm->position[d] = fm->coords.c[d];
 	fm->have_position = true;
 	if (!known)
-		fm_bootstrap_spread(fm, true);
+		fm_bootstrap_spread(fm);
 	return 0;
 }
 
