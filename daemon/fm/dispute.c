@@ -50,7 +50,7 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 
 	if (fm_disputed_any(fm, m))
 		suspect(d, m->guid, false);
-	if ((d->n || d->more) && d->at == NEVER)
+	if (d->n && d->at == NEVER)
 		d->at = fm->now + fm->cfg.keepalive;
 }
 

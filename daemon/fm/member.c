@@ -271,7 +271,7 @@ static void apply(struct fm *fm)
 		return;
 	if (!takes_part(fm)) {
 		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
-		if (e && e->guid == fm->guid && e->epoch == fm->epoch && !fm->root)
+		if (e && e->guid == fm->guid && e->epoch == fm->epoch)
 			fm_tree_rejoin(fm);
 		return;
 	}

@@ -238,7 +238,7 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
 	fm->now = now;
 	if (!r)
 		return -EPERM;
-	if (!r->settled || !fm->table.version)
+	if (!fm->table.version)
 		return -EAGAIN;
 	if (node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))
 		return -EINVAL;
@@ -263,7 +263,7 @@ int fm_flush(struct fm *fm, uint64_t now)
 	fm->now = now;
 	if (!fm->root)
 		return -EPERM;
-	if (!fm->root->settled || !fm->table.version)
+	if (!fm->table.version)
 		return -EAGAIN;
 	fm_publish_dirty(fm, 0, "replay asked for");
 	fm_publish_due(fm);

@@ -428,7 +428,7 @@ static void forget_below(struct fm *fm, uint64_t guid)
 	if (top)
 		forget_tree(fm, top);
 	for (uint32_t i = 1; r->uncounted && i < r->nmates; i++) {
-		if (r->mate[i].via != guid || r->mate[i].guid == guid)
+		if (r->mate[i].via != guid)
 			continue;
 		forget_tree(fm, &r->mate[i]);
 		fm_mate_missing(fm, &r->mate[i]);

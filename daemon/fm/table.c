@@ -53,7 +53,7 @@ static struct fm_book *rewritten(const struct fm *fm, const struct fm_table_msg 
 	bool same = t->book && !memcmp(&t->shape, &m->shape, sizeof(m->shape));
 	struct fm_book *b;
 
-	if (same && t->book->refs == 1 && !t->book->library)
+	if (same && !t->book->library)
 		b = fm_book_get(t->book);
 	else
 		b = fm_book_new(&m->shape);
@@ -152,6 +152,6 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 
 void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg)
 {
-	if (msg->type == FM_MSG_TABLE && msg->table.entries != fm->table.entry)
+	if (msg->table.entries != fm->table.entry)
 		free(msg->table.entries);
 }

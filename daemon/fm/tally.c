@@ -21,7 +21,6 @@ static bool marks_start(struct fm_marks *m, uint32_t nodes)
 {
 	m->is = calloc(nodes, sizeof(*m->is));
 	m->node = malloc(nodes * sizeof(*m->node));
-	m->n = 0;
 	return m->is && m->node;
 }
 
