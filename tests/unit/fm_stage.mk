@@ -8,10 +8,17 @@ stage-tests := test_fm_init test_fm_bootstrap test_fm_row test_fm_tree test_fm_c
 stage-objs := tests/unit/stage.o tests/unit/stage_text.o $(fm-objs) $(svc-objs)
 tests += $(addprefix tests/unit/,$(stage-tests))
 
+# What these ask memory for has a fence behind it.
+stage-fence := $(filter-out test_fm_memory test_fm_isolated test_fm_roster test_fm_table \
+	test_fm_discover,$(stage-tests))
+$(foreach t,$(stage-fence),$(eval $(t)-extra := tests/unit/memory.o))
+$(foreach t,$(stage-fence),$(eval $(t)-wrap := malloc calloc realloc strdup free))
+
 define stage-test
-tests/unit/$(1)-objs := tests/unit/$(1).o $$(stage-objs)
+tests/unit/$(1)-objs := tests/unit/$(1).o $$($(1)-extra) $$(stage-objs)
 tests/unit/$(1)-deps := $$(B)/libtorus.a
-tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(svc-libs)
+tests/unit/$(1)-libs = $$(call pkg-libs,cmocka) $$(svc-libs) \
+	$$(addprefix -Wl$$(comma)--wrap=,$$($(1)-wrap))
 endef
 $(foreach t,$(stage-tests),$(eval $(call stage-test,$(t))))
 tests/unit/test_fm_memory-libs += -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc
