@@ -64,6 +64,21 @@ static void test_dead(void **state)
 	stage_end(&s);
 }
 
+/*
+ * Its links were seen to end before its connection is: all who are lost at that instant are
+ * judged together, half a millisecond later, and not after.
+ */
+static void test_dead_at_once(void **state)
+{
+	(void)state;
+	ring();
+	stage_run(&s, 100);
+	loses_links(2);
+	stage_down(&s, 102);
+	assert_int_equal(stage_wait(&s, "log error node: node 2,0 ('n2') is dead\n"), MS / 2);
+	stage_end(&s);
+}
+
 /* Its links are up, but its manager is away: it is silent, after member_max. */
 static void test_silent(void **state)
 {
@@ -152,6 +167,7 @@ static void test_below(void **state)
 		assert_int_equal(fm_node_parent(s.fm, i), TORUS_NO_NODE);
 	assert_int_equal(fm_node_parent(s.fm, 1), 0);
 	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
+	assert_int_equal(fm_node_parent(s.fm, TORUS_NO_NODE), TORUS_NO_NODE);
 	/* No connection reports them, but nodes with links to them vouch for them. */
 	stage_run_ns(&s, s.now + 4000 * MS);
 	assert_int_equal(stage_count(&s, "log error node: "), 6);
@@ -216,6 +232,65 @@ static void test_no_place(void **state)
 	assert_string_equal(fm_problem(s.fm, 0)->text,
 			    "node 'n9' (10.0.0.9:1) has no place: no free coordinates fit its "
 				"cables");
+	/* Whose child it becomes changes nothing: no table is made for that. */
+	assert_int_equal(fm_version(s.fm), 2);
+	notice(FM_MSG_ADOPTED, 9, 1, 5, 1);
+	stage_run_ns(&s, s.now + 50 * MS);
+	assert_int_equal(fm_version(s.fm), 2);
+	stage_end(&s);
+}
+
+/* ... and there is one as soon as it says which cables it has. */
+static void test_place_found(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	root("4x1");
+	for (uint32_t i = 1; i < 3; i++)
+		join(i);
+	stage_run(&s, 3500);
+	settle(3);
+	m = hello(3);
+	for (unsigned int p = 0; p < m.hello.row.nports; p++)
+		m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	joins(&m);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "place");
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_ABSENT);
+	m.hello.row = stage_row(&s, 3);
+	m.hello.row.serial++;
+	row(3, &m.hello.row);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
+/*
+ * Of a cable in a dimension of one node, which leads nowhere, nobody's place follows: not even
+ * the free one of a dead node that it once was plugged into.
+ */
+static void test_no_place_by_odd_cable(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	ring();
+	stage_run(&s, 100);
+	loses_links(2);
+	stage_down(&s, 102);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_DEAD);
+	m = hello(9);
+	for (unsigned int p = 0; p < m.hello.row.nports; p++)
+		m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	m.hello.row.port[1] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 2,
+						     .peer_port = 3 };
+	joins(&m);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(stage_count(&s, "node 'n9' (10.0.0.9:1) has no place"), 1);
+	assert_int_equal(fm_node(s.fm, 2)->guid, NIC + 2);
 	stage_end(&s);
 }
 
@@ -238,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_dead_at_once),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_notices),
 		cmocka_unit_test(test_below),
@@ -245,6 +321,8 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_no_place),
+		cmocka_unit_test(test_place_found),
+		cmocka_unit_test(test_no_place_by_odd_cable),
 	};
 
 	return cmocka_run_group_tests_name("fm_missing", all, NULL, NULL);

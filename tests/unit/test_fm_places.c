@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "stage.h"
+#include "tests/unit/memory.h"
 
 static struct stage s;
 static struct fm_row rows[16];
@@ -167,6 +168,66 @@ static void test_fixed(void **state)
 	stage_end(&s);
 }
 
+/* Where all have a place, a table needs no memory to find any, and nobody is told of a lack. */
+static void test_all_have_places(void **state)
+{
+	bool failed = true;
+
+	(void)state;
+	for (unsigned int n = 1; failed; n++) {
+		fabric(0);
+		rows[9].port[0].state = FM_PORT_FAULTY;
+		memory_fails_at(n);
+		tell(9);
+		stage_run_ns(&s, s.now + 20 * MS);
+		failed = memory_failed();
+		assert_int_equal(stage_count(&s, "no memory to place"), 0);
+		stage_end(&s);
+	}
+}
+
+/* --- wrong cables ----------------------------------------------------------------------- */
+
+/* As long as a cable is wrong it is told, whatever else tables are made for. */
+static void test_wrong_port(void **state)
+{
+	static const char text[] = "1,1:+x ('n5') is cabled to 2,1:+y ('n6'), expected 2,1:-x: "
+				   "joins ports that are not opposite";
+
+	(void)state;
+	fabric(0);
+	rows[5].port[0].peer_port = 1;
+	rows[6].port[2].state = FM_PORT_DOWN;
+	tell(6);
+	tell(5);
+	lives(50);
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	assert_int_equal(fm_exclude(s.fm, 10, 0, true, START + s.now), 0);
+	lives(50);
+	assert_string_equal(fm_excluded(s.fm, 10, 0), "admin");
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	stage_end(&s);
+}
+
+/* A cable to a port that the fabric does not use is told of by the end that it does use. */
+static void test_spare_port(void **state)
+{
+	(void)state;
+	fabric(0);
+	rows[1].nports = 6;
+	rows[1].port[4] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 10,
+						 .peer_port = 0 };
+	rows[10].port[0].peer_guid = NIC + 1;
+	rows[10].port[0].peer_port = 4;
+	tell(1);
+	tell(10);
+	lives(50);
+	assert_string_equal(fm_problem(s.fm, 0)->text, "2,2:+x ('n10') is cabled to 1,0:port 4 "
+			    "('n1'), expected 3,2:-x: joins ports that are not opposite");
+	stage_end(&s);
+}
+
 /* --- what cannot be a fabric ------------------------------------------------------------ */
 
 /* Three lines of 300 nodes that meet in the root: a shape of 27 million nodes, mostly missing. */
@@ -313,6 +374,9 @@ int main(void)
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_all_have_places),
+		cmocka_unit_test(test_wrong_port),
+		cmocka_unit_test(test_spare_port),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_held_news),
 		cmocka_unit_test(test_held_anew),
