@@ -194,10 +194,10 @@ static void test_fades(void **state)
 	lives(100);
 	flaps(3);
 	cable(FM_PORT_UP);
-	/* 3 decays to 2.5 in a quarter of the half-life, and a bit. */
+	/* 3 decays to 2.625 in a quarter of the half-life; until 2 of 3.625 are left ... */
 	lives(100 + HALF * 0.25);
 	flaps(1);
-	assert_true(held());
+	assert_in_range(left(), 1.625 / 3.625 * 2 * HALF * MS - MS, 1.625 / 3.625 * 2 * HALF * MS + MS);
 	stage_end(&s);
 	root();
 	lives(100);

@@ -463,6 +463,17 @@ static void test_comes_back(void **state)
 	}
 }
 
+/* The root is never adrift: those below, and all who hear it from them, would report a loss. */
+static void test_pong(void **state)
+{
+	(void)state;
+	ring();
+	s.deaf = "init ";
+	stage_say(&s, 102, FM_MSG_PING);
+	stage_did(&s, "102 < pong\n");
+	stage_end(&s);
+}
+
 /*
  * All nodes of a large fabric join at once: the work for one must not grow with their number, or
  * this test would not end.
@@ -509,6 +520,7 @@ int main(void)
 		cmocka_unit_test(test_row_news),
 		cmocka_unit_test(test_hello_again),
 		cmocka_unit_test(test_comes_back),
+		cmocka_unit_test(test_pong),
 		cmocka_unit_test(test_crowd),
 	};
 

@@ -250,6 +250,28 @@ static void test_restart(void **state)
 	}
 }
 
+static void spare_port(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid != NIC + 5)
+		return;
+	h->row.nports = 6;
+	h->row.port[4] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 50,
+						.peer_port = 2 };
+}
+
+/* What is behind a port that the fabric does not use is no silent node of it. */
+static void test_restart_spare_port(void **state)
+{
+	(void)state;
+	restart(true, "4x4", 0, 6);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, spare_port);
+	settles(0);
+	assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x4, 16 of 16 nodes\n"), 1);
+	stage_end(&s);
+}
+
 /* If the NIC had another shape or place, nothing is kept. */
 static void test_other_place(void **state)
 {
@@ -514,6 +536,7 @@ int main(void)
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_restart_spare_port),
 		cmocka_unit_test(test_other_place),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_versions),

@@ -283,6 +283,20 @@ static void test_no_cable(void **state)
 		assert_int_equal(status().links_faulty, k != 0);
 		stage_end(&s);
 	}
+	/* In the other dimension, and there was one once, as one of its ends says. */
+	for (unsigned int k = 0; k < 3; k++) {
+		joined();
+		t = stage_table(&s, 3, entry);
+		t.table.open = 2;
+		entry[13].fault = 2;
+		entry[1].fault = 8;
+		entry[13].ended = k == 1 ? 2 : 0;
+		entry[1].ended = k == 2 ? 8 : 0;
+		takes(&t);
+		assert_int_equal(status().links, k ? 32 : 31);
+		assert_int_equal(status().links_faulty, k != 0);
+		stage_end(&s);
+	}
 	stage_init(&s, "5x1x2", 1);
 	s.deaf = "init log ";
 	stage_start(&s);

@@ -281,6 +281,14 @@ static void test_stray(void **state)
 	stage_forget(&s);
 	stage_refuse(&s, 2, "no");
 	stage_did(&s, "close 2\n" STRAY);
+	/* One that then takes us and is lost is another matter. */
+	stage_welcome(&s, 1, TERM, "10.0.0.3:1");
+	stage_up(&s, 3);
+	stage_welcome(&s, 3, TERM, "");
+	stage_down(&s, 3);
+	stage_wait(&s, "connect 10.0.0.0:1: 4");
+	stage_up(&s, 4);
+	stage_did_some(&s, "4 < " HELLO("join", " position 1,0 term 126"));
 	stage_end(&s);
 	/* The root is gone by then as well. */
 	at_root();
