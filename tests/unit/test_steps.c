@@ -10,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/machine.h"
 #include "tests/unit/one_fm.h"
 
 static struct one_fm o;
@@ -60,6 +61,44 @@ static void called_to_join_anew(void **state)
 	assert_int_not_equal(o.node[1].asked.term, term);
 	for (uint32_t i = 1; i < 4; i++)
 		assert_int_equal(fm_node(o.fm, i)->state, FM_NODE_UP);
+	one_end(&o);
+}
+
+/* ... in a term that is not 0, whatever is drawn: to a node that is no term, and no welcome. */
+static void no_term_is_0(void **state)
+{
+	(void)state;
+	one_root(&o, 4, 8);
+	o.node[1].below.set = 1;
+	one_version(&o, 2);
+	o.fm->random = -0x9e3779b97f4a7c15ULL;
+	one_run(&o, 2 * ONE_MEMBER_MAX + ONE_RESEND);
+	assert_int_equal(o.node[1].conn, 0);
+	o.node[1].below.set = 0;
+	for (uint32_t i = 1; i < 4; i++)
+		one_join(&o, i);
+	assert_int_not_equal(one_asked(&o, ONE_SOON), ONE_NOTHING);
+	assert_int_not_equal(o.node[1].asked.term, 0);
+	one_end(&o);
+}
+
+/* Twenty times without a word: its manager hangs, and its connection counts as lost. */
+static void counts_as_lost(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	one_root(&o, 4, 8);
+	one_run(&o, 40 * ONE_RESEND);	/* what was waited for before is forgotten */
+	began = o.now;
+	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	one_report(&o, 2);
+	one_report(&o, 3);
+	one_run(&o, began + 20 * ONE_RESEND - 1 - o.now);
+	assert_int_not_equal(o.node[1].conn, 0);
+	one_run(&o, 1);
+	assert_int_equal(o.node[1].conn, 0);
+	assert_int_not_equal(o.node[2].conn, 0);
 	one_end(&o);
 }
 
@@ -516,6 +555,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(said_again),
 		cmocka_unit_test(called_to_join_anew),
+		cmocka_unit_test(no_term_is_0),
+		cmocka_unit_test(counts_as_lost),
 		cmocka_unit_test(late_reports),
 		cmocka_unit_test(other_end_comes_late),
 		cmocka_unit_test(told_late_is_in_the_next_table),
