@@ -360,7 +360,7 @@ void fm_root_moves(struct fm *fm, uint64_t guid)
 {
 	struct fm_mate *m = fm_mate(fm->root, guid);
 
-	if (m && !m->via)
+	if (m)
 		m->moving = true;
 }
 

@@ -78,7 +78,7 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 	const struct fm_entry *a, *b;
 	unsigned int q;
 
-	if (!t->version || node >= t->nodes || port >= 2u * t->shape.ndims ||
+	if (node >= t->nodes || port >= 2u * t->shape.ndims ||
 	    !(t->closed[node] & 1u << port))
 		return NULL;
 	a = &t->entry[node];

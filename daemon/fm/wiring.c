@@ -110,7 +110,7 @@ bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m)
 		const struct fm_mate *due = fm_mate_at(fm->root, torus_neighbour(shape, m->node, p));
 
 		if (port->state == FM_PORT_UP && port->peer_guid &&
-		    (port->problem || !due || due == m || due->guid != port->peer_guid ||
+		    (port->problem || !due || due->guid != port->peer_guid ||
 		     port->peer_port != fm_opposite(fm->ndims, p) ||
 		     shape->size[p % fm->ndims] == 1))
 			return true;
