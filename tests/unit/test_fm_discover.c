@@ -419,6 +419,24 @@ static void test_crossed(void **state)
 	for_seeds(300, crossed);
 }
 
+/* Who says that it is cabled to the middle of a line takes nothing from that line's vote. */
+static void test_side_entry(void **state)
+{
+	struct rnd r = rnd_new(0);
+
+	(void)state;
+	fabric("5x3");
+	cross(12, 0, 14, 0);
+	for (uint32_t i = 0; i < 2; i++)
+		row[nodes++] = (struct fm_row) { .serial = 1, .nports = 4, .port = {
+			{ .state = FM_PORT_UP, .peer_guid = NIC + 1 + 5 * i, .peer_port = 2 } } };
+	starts(NULL);
+	shape_is(&r, &s.shape);
+	stage_end(&s);
+}
+
+#define WRONG ": leads to the wrong node"
+
 /* One crossed pair is two wrong cables, reported with both ends, and no wrong nodes. */
 static void test_one_pair(void **state)
 {
@@ -428,17 +446,12 @@ static void test_one_pair(void **state)
 		unsigned int p;
 		const char *text[2];
 	} t[] = {
-		{ 5, 14, 0, { "1,1:+x ('n5') is cabled to 3,3:-x ('n15'), expected 2,1:-x: leads "
-			"to "
-			      "the wrong node",
-			      "2,1:-x ('n6') is cabled to 2,3:+x ('n14'), expected 1,1:+x: leads "
-				"to "
-			      "the wrong node" } },
-		{ 1, 11, 3, { "1,0:-y ('n1') is cabled to 3,1:+y ('n7'), expected 1,3:+y: leads to "
-			      "the wrong node",
-			      "3,2:-y ('n11') is cabled to 1,3:+y ('n13'), expected 3,1:+y: leads "
-				"to "
-			      "the wrong node" } },
+		{ 5, 14, 0, {
+		  "1,1:+x ('n5') is cabled to 3,3:-x ('n15'), expected 2,1:-x" WRONG,
+		  "2,1:-x ('n6') is cabled to 2,3:+x ('n14'), expected 1,1:+x" WRONG } },
+		{ 1, 11, 3, {
+		  "1,0:-y ('n1') is cabled to 3,1:+y ('n7'), expected 1,3:+y" WRONG,
+		  "3,2:-y ('n11') is cabled to 1,3:+y ('n13'), expected 3,1:+y" WRONG } },
 	};
 
 	(void)state;
@@ -506,11 +519,9 @@ static void test_words(void **state)
 		  "1,1:+x ('n5') is cabled to 2,1:port 7 ('n6'), expected 2,1:-x: joins ports that "
 		  "are not opposite" },
 		{ { .state = FM_PORT_UP, .peer_guid = NIC + 9, .peer_port = 2 },
-		  "1,1:+x ('n5') is cabled to 1,2:-x ('n9'), expected 2,1:-x: leads to the wrong "
-		  "node" },
+		  "1,1:+x ('n5') is cabled to 1,2:-x ('n9'), expected 2,1:-x" WRONG },
 		{ { .state = FM_PORT_UP, .peer_guid = 0xabc, .peer_port = 2 },
-		  "1,1:+x ('n5') is cabled to NIC 0000000000000abc:-x, expected 2,1:-x: leads to "
-		  "the wrong node" },
+		  "1,1:+x ('n5') is cabled to NIC 0000000000000abc:-x, expected 2,1:-x" WRONG },
 	};
 	struct rnd r = rnd_new(0);
 
@@ -567,7 +578,7 @@ static void test_flat(void **state)
 					 .peer_port = 2 });
 	assert_int_equal(stage_count(&s, "log error wiring: "), 1);
 	stage_did_some(&s, "1,1:+x ('n5') is cabled to 1,1:-x ('n5'): a cable from a node to "
-		"itself\n");
+			   "itself\n");
 	assert_int_equal(fm_node(s.fm, 5)->wiring, 5);
 	stage_end(&s);
 }
@@ -581,6 +592,7 @@ int main(void)
 		cmocka_unit_test(test_mesh),
 		cmocka_unit_test(test_hole),
 		cmocka_unit_test(test_crossed),
+		cmocka_unit_test(test_side_entry),
 		cmocka_unit_test(test_one_pair),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_flat),

@@ -179,6 +179,7 @@ static void test_isolated(void **state)
 /* Searches of all nodes: each needs memory for them. */
 static unsigned int looks;
 static uint32_t many;
+static bool fails;
 
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
@@ -186,7 +187,7 @@ void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size)
 {
 	looks += many && n >= many;
-	return __real_calloc(n, size);
+	return fails && many && n >= many ? NULL : __real_calloc(n, size);
 }
 
 static struct fm fm;
@@ -286,11 +287,39 @@ static void test_looks(void **state)
 	fabric_end();
 }
 
+/* A search that there was no memory for is made at the next table, whatever that changes. */
+static void test_no_memory(void **state)
+{
+	(void)state;
+	fabric("16x1");
+	fails = true;
+	assert_int_equal(change(3, 5, 0, FM_NODE_UP), 1);
+	fails = false;
+	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(change(10, 2, 0, FM_NODE_UP), 1);
+	assert_int_equal(fm.nproblems, 1);
+	fabric_end();
+}
+
+/* Cables of the last of three dimensions join as others do. */
+static void test_third_dimension(void **state)
+{
+	(void)state;
+	fabric("1x1x16");
+	change(10, 1 << 5, 0, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 0);
+	change(3, 1 << 5, 0, FM_NODE_UP);
+	assert_int_equal(fm.nproblems, 7);
+	fabric_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_isolated),
 		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_no_memory),
+		cmocka_unit_test(test_third_dimension),
 	};
 
 	return cmocka_run_group_tests_name("fm_isolated", all, NULL, NULL);

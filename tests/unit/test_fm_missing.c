@@ -79,6 +79,65 @@ static void test_dead_at_once(void **state)
 	stage_end(&s);
 }
 
+/* Nobody vouches for itself: a cable of a dead node from one port to another keeps it for nothing. */
+static void test_own_cable(void **state)
+{
+	struct fm_row r;
+
+	(void)state;
+	ring();
+	r = stage_row(&s, 2);
+	r.serial = 2;
+	r.port[1] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 2,
+					   .peer_port = 3 };
+	r.port[3] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 2,
+					   .peer_port = 1 };
+	row(2, &r);
+	settle(4);
+	stage_run_ns(&s, s.now + 100 * MS);
+	loses_links(2);
+	stage_down(&s, 102);
+	assert_int_equal(stage_wait(&s, "log error node: node 2,0 ('n2') is dead\n"), MS / 2);
+	stage_end(&s);
+}
+
+/*
+ * What stands in a row behind its last port says nothing: a neighbour that has lost its link
+ * does not vouch by that, neither one that is there nor one that is missing itself.
+ */
+static void test_behind_the_row(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		struct fm_row dead, beside;
+
+		ring();
+		dead = stage_row(&s, 3);
+		dead.serial = 2;
+		dead.nports = 5;
+		dead.port[4] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_port = 4,
+						      .peer_guid = NIC + 2 };
+		row(3, &dead);
+		settle(4);
+		stage_run_ns(&s, s.now + 100 * MS);
+		loses_links(3);
+		beside = stage_row(&s, 2);
+		beside.serial = 51;
+		beside.port[0].state = FM_PORT_FAULTY;
+		beside.port[0].session = 7;
+		beside.port[4] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_port = 4,
+							.peer_guid = NIC + 3 };
+		row(2, &beside);
+		stage_down(&s, 103);
+		if (k)
+			stage_down(&s, 102);
+		stage_run_ns(&s, s.now + 100 * MS);
+		assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_DEAD);
+		assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_UP);
+		stage_end(&s);
+	}
+}
+
 /* Its links are up, but its manager is away: it is silent, after member_max. */
 static void test_silent(void **state)
 {
@@ -314,6 +373,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_dead_at_once),
+		cmocka_unit_test(test_own_cable),
+		cmocka_unit_test(test_behind_the_row),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_notices),
 		cmocka_unit_test(test_below),
