@@ -264,6 +264,9 @@ static void test_spare_ports(void **state)
 	stage_run(&s, 1);
 	/* As long as the number of dimensions is unknown, all ports may be of use. */
 	stage_did(&s, "at 0 ms\n" ASKS(0) ASKS(1) ASKS(2) ASKS(3) ASKS(4) ASKS(5));
+	/* Nor does one know that only asks, even at the same port. */
+	i = (struct fm_init) { .port = 1, .guid = 0x999, .fabric = "fab", .name = "new" };
+	stage_hear(&s, 1, &i);
 	i = stage_neighbour(&s, 1);
 	stage_hear(&s, 1, &i);
 	stage_run(&s, 500);

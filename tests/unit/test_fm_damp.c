@@ -9,7 +9,7 @@
 #include "stage.h"
 
 static struct stage s;
-static uint32_t serial[16];
+static uint32_t serial[32];
 
 #define HALF 16000	/* ms */
 #define LIMIT 4
@@ -398,6 +398,40 @@ static void test_several(void **state)
 	stage_end(&s);
 }
 
+/* Of any number of nodes. */
+static void test_many(void **state)
+{
+	struct fm_hold h;
+	unsigned int n = 0;
+
+	(void)state;
+	root();
+	stage_end(&s);
+	assert_int_equal(torus_shape_parse("8x4", &s.shape), 0);
+	s.cfg.shape = s.shape;
+	stage_start(&s);
+	for (uint32_t i = 1; i < 32; i++) {
+		struct fm_msg m = stage_hello(&s, i);
+
+		serial[i] = 1;
+		stage_up(&s, 100 + (int)i);
+		stage_msg(&s, 100 + (int)i, &m);
+	}
+	stage_run_ns(&s, s.now + 100 * MS);
+	for (uint32_t i = 1; i < 32; i++)
+		for (unsigned int k = 0; k < LIMIT; k++) {
+			row(i, 1, FM_PORT_FAULTY);
+			row(i, 1, FM_PORT_UP);
+		}
+	while (fm_hold(s.fm, n, START + s.now, &h)) {
+		assert_int_equal(h.node, 1 + n);
+		assert_int_equal(h.port, 1);
+		n++;
+	}
+	assert_int_equal(n, 31);
+	stage_end(&s);
+}
+
 /* The far end reports another neighbour: the cable is reported as it is known. */
 static void test_one_end(void **state)
 {
@@ -492,6 +526,7 @@ int main(void)
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_include),
 		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_dispute),
 	};

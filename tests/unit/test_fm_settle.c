@@ -70,6 +70,7 @@ static void test_heard_of(void **state)
 			stage_run(&s, 100 * i);
 			join(i, NULL);
 		}
+		fm_timer(s.fm, START + s.now);	/* too early: it changes nothing */
 		settles(3000);
 		stage_did_some(&s, "log info bootstrap: shape 4x4, 15 of 16 nodes\n");
 		stage_end(&s);
@@ -114,6 +115,16 @@ static void test_gaps(void **state)
 		for (uint32_t i = 1; i < 16; i++)
 			if (i != 11)
 				join(i, no_11);
+		settles(500);
+		stage_end(&s);
+		/* Who comes back is news. */
+		root(known);
+		for (uint32_t i = 1; i < 16; i++)
+			if (i != 11)
+				join(i, no_11);
+		stage_run(&s, 400);
+		stage_down(&s, 102);
+		join(2, no_11);
 		settles(500);
 		stage_end(&s);
 		/* Messages without news do not delay the table; a row does. */
@@ -269,6 +280,26 @@ static void test_restart_spare_port(void **state)
 		join(i, spare_port);
 	settles(0);
 	assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x4, 16 of 16 nodes\n"), 1);
+	stage_end(&s);
+}
+
+static void other_end(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid == NIC + 6)
+		h->row.port[2].peer_guid = NIC + 9;
+}
+
+/* Of a cable whose ends say different things each is told as it is, not as the other has it. */
+static void test_restart_other_end(void **state)
+{
+	(void)state;
+	restart(true, "4x4", 0, 6);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, other_end);
+	settles(0);
+	assert_int_equal(stage_count(&s, "log error wiring: 2,1:-x ('n6') is cabled to 1,2:+x ('n9'), "
+				     "expected 1,1:+x: leads to the wrong node\n"), 1);
 	stage_end(&s);
 }
 
@@ -537,6 +568,7 @@ int main(void)
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_restart_spare_port),
+		cmocka_unit_test(test_restart_other_end),
 		cmocka_unit_test(test_other_place),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_versions),
