@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/unit/memory.h"
 
@@ -10,15 +12,19 @@
 #define FRESH	0xa5	/* content of a block before it is written */
 #define BEHIND	0xff
 
-/** struct head - in front of each block; all are in a list, the newest first */
+/**
+ * struct head - in front of a block; all are in a list, the youngest first
+ * @mapped: bytes that were mapped for both; 0: they are from malloc()
+ */
 struct head {
 	_Alignas(max_align_t) struct head *next;
-	size_t size;
+	uint8_t *block;
+	size_t size, mapped;
 };
 
 static struct head *all;
 static unsigned int fails_at, asked;
-static bool failed;
+static bool failed, guarded;
 static size_t blocks, bytes, requests;
 static void (*on_free)(const void *p, size_t size);
 
@@ -59,6 +65,11 @@ size_t memory_requests(void)
 	return requests;
 }
 
+void memory_guard(bool on)
+{
+	guarded = on;
+}
+
 void memory_on_free(void (*fn)(const void *p, size_t size))
 {
 	on_free = fn;
@@ -69,9 +80,36 @@ static struct head **find(const void *p)
 {
 	struct head **h = &all;
 
-	while (*h && *h + 1 != p)
+	while (*h && (*h)->block != p)
 		h = &(*h)->next;
 	return *h ? h : NULL;
+}
+
+static struct head *fenced(size_t size)
+{
+	struct head *h = __real_malloc(sizeof(*h) + size + FENCE);
+
+	if (!h)
+		return NULL;
+	*h = (struct head){ .block = (uint8_t *)(h + 1) };
+	memset(h->block + size, BEHIND, FENCE);
+	return h;
+}
+
+/* The block ends, but for its alignment, where a page begins that must not be touched. */
+static struct head *mapped(size_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), align = _Alignof(max_align_t);
+	size_t room = (size + align - 1) / align * align;
+	size_t both = (sizeof(struct head) + room + page - 1) / page * page;
+	uint8_t *base = mmap(NULL, both + page, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct head *h = (struct head *)base;
+
+	if (base == MAP_FAILED || mprotect(base + both, page, PROT_NONE))
+		return NULL;
+	*h = (struct head){ .block = base + both - room, .mapped = both + page };
+	return h;
 }
 
 void *__wrap_malloc(size_t size)
@@ -83,16 +121,15 @@ void *__wrap_malloc(size_t size)
 		failed = true;
 		return NULL;
 	}
-	h = __real_malloc(sizeof(*h) + size + FENCE);
+	h = guarded ? mapped(size) : fenced(size);
 	if (!h)
 		return NULL;
-	*h = (struct head){ .next = all, .size = size };
+	h->next = all;
+	h->size = size;
 	all = h;
 	blocks++;
 	bytes += size;
-	memset(h + 1, FRESH, size);
-	memset((uint8_t *)(h + 1) + size, BEHIND, FENCE);
-	return h + 1;
+	return memset(h->block, FRESH, size);
 }
 
 void *__wrap_calloc(size_t n, size_t size)
@@ -137,13 +174,16 @@ void __wrap_free(void *p)
 		return;
 	}
 	h = *in;
-	end = (const uint8_t *)p + h->size;
-	for (unsigned int i = 0; i < FENCE; i++)
+	end = h->block + h->size;
+	for (unsigned int i = 0; !h->mapped && i < FENCE; i++)
 		assert(end[i] == BEHIND);
 	if (on_free)
 		on_free(p, h->size);
 	*in = h->next;
 	blocks--;
 	bytes -= h->size;
-	__real_free(h);
+	if (h->mapped)
+		munmap(h, h->mapped);
+	else
+		__real_free(h);
 }

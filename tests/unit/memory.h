@@ -22,6 +22,12 @@ size_t memory_bytes(void);
 /** memory_requests() - how many requests there were in total */
 size_t memory_requests(void);
 
+/**
+ * memory_guard() - whether what is asked for from now on has a page behind it that must not be
+ * touched: who reads or writes on ends by a signal
+ */
+void memory_guard(bool on);
+
 /** memory_on_free() - calls @fn with each block before it is freed; NULL: no call */
 void memory_on_free(void (*fn)(const void *p, size_t size));
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "stage_member.h"
+#include "tests/unit/memory.h"
 
 /* --- tables ----------------------------------------------------------------------------- */
 
@@ -121,6 +122,33 @@ static void test_not_applied(void **state)
 	/* The sums of its children go up: it takes no part itself. */
 	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
 	stage_end(&s);
+}
+
+/*
+ * The fabric was larger, and the NIC is at a place that the table does not have any more: that
+ * is nobody's place, and the node takes the one that a table gives it.
+ */
+static void test_beyond_the_table(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	memory_guard(true);
+	node_1();
+	assert_int_equal(torus_shape_parse("5x1", &s.dev.shape), 0);
+	s.dev.placed = true;
+	s.dev.node = 4;
+	s.dev.coords.c[0] = 4;
+	joins();
+	m = stage_table(&s, 1, entry);
+	entry[1].guid = 0x777;
+	stage_msg(&s, 1, &m);
+	stage_did_no(&s, "rows");
+	table(2);
+	stage_did_some(&s, "place 4x1 at 1,0\nlog warning bootstrap: this node moves to another "
+			   "place\nrows 2: 4\n");
+	stage_end(&s);
+	memory_guard(false);
 }
 
 /* A node that is not in the table takes no part, and passes on the reports of others. */
@@ -425,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_not_applied),
+		cmocka_unit_test(test_beyond_the_table),
 		cmocka_unit_test(test_not_in_it),
 		cmocka_unit_test(test_who_is_there),
 		cmocka_unit_test(test_moves),
