@@ -138,6 +138,42 @@ static void test_behind_the_row(void **state)
 	}
 }
 
+/*
+ * Node 4 says that its cable leads to another port of 3 than 3 says: a link that its ends do not
+ * agree on is nobody's word, not even as 3 has just come back, beside a silent node.
+ */
+static void test_back_beside_silent(void **state)
+{
+	struct fm_row r;
+	struct fm_msg m;
+
+	(void)state;
+	root("8x1");
+	for (uint32_t i = 1; i < 8; i++)
+		join(i);
+	settle(8);
+	r = stage_row(&s, 4);
+	r.serial = 2;
+	r.port[2].peer_port = 1;
+	row(4, &r);
+	r = stage_row(&s, 5);
+	r.serial = 2;
+	r.port[2].state = FM_PORT_FAULTY;
+	row(5, &r);
+	settle(8);
+	stage_run_ns(&s, s.now + 100 * MS);
+	for (int conn = 102; conn < 105; conn++)
+		stage_down(&s, conn);
+	m = hello(3);
+	m.hello.attach = 2;
+	joins(&m);
+	stage_run_ns(&s, s.now + 100 * MS);
+	assert_int_equal(fm_node(s.fm, 2)->state, FM_NODE_UP);
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_UP);
+	assert_int_equal(fm_node(s.fm, 4)->state, FM_NODE_DEAD);
+	stage_end(&s);
+}
+
 /* Its links are up, but its manager is away: it is silent, after member_max. */
 static void test_silent(void **state)
 {
@@ -375,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_dead_at_once),
 		cmocka_unit_test(test_own_cable),
 		cmocka_unit_test(test_behind_the_row),
+		cmocka_unit_test(test_back_beside_silent),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_notices),
 		cmocka_unit_test(test_below),
