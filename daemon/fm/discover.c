@@ -225,7 +225,7 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 		.known = calloc(n, sizeof(*l.known)),
 	};
 	struct cables c = { .n = 0 };
-	bool fine = l.pos && l.queue && l.known && cables_find(fm, &c);
+	bool memory = l.pos && l.queue && l.known && cables_find(fm, &c), fine = memory;
 	uint64_t nodes = 1;
 
 	memset(shape, 0, sizeof(*shape));
@@ -244,9 +244,13 @@ bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 	free(l.pos);
 	free(l.queue);
 	free(l.known);
-	if (!fine)
+	if (!memory)
+		fm_problem_set(fm, "memory", 0, "no memory to find the shape");
+	if (memory && !fine)
 		fm_problem_set(fm, "bootstrap", 0, "no shape of at most %u nodes fits the cables",
 			       TORUS_MAX_NODES);
+	else
+		fm_problem_clear(fm, "bootstrap", 0);
 	return fine;
 }
 

@@ -167,7 +167,7 @@ static void root_lives(bool discover)
 		 "refuse replay resolve log ";
 	s.cfg.flap_limit = 2;
 	s.cfg.hold_max = 500 * MS;
-	s.dev.placed = true;
+	s.dev.placed = !discover;
 	s.dev.shape = s.shape;
 	if (discover)
 		s.cfg.shape.ndims = 0;
