@@ -263,7 +263,6 @@ void fm_root_free(struct fm *fm)
 	free(r->admin);
 	fm_recall_free(r);
 	free(r);
-	fm->root = NULL;
 }
 
 static bool rows_same(const struct fm_row *a, const struct fm_row *b)
