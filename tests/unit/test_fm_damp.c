@@ -398,7 +398,7 @@ static void test_several(void **state)
 	stage_end(&s);
 }
 
-/* Of any number of nodes. */
+/* Of any number of nodes, by ports of any dimension. */
 static void test_many(void **state)
 {
 	struct fm_hold h;
@@ -407,8 +407,9 @@ static void test_many(void **state)
 	(void)state;
 	root();
 	stage_end(&s);
-	assert_int_equal(torus_shape_parse("8x4", &s.shape), 0);
+	assert_int_equal(torus_shape_parse("4x4x2", &s.shape), 0);
 	s.cfg.shape = s.shape;
+	s.dev.nports = 6;
 	stage_start(&s);
 	for (uint32_t i = 1; i < 32; i++) {
 		struct fm_msg m = stage_hello(&s, i);
@@ -420,14 +421,15 @@ static void test_many(void **state)
 	stage_run_ns(&s, s.now + 100 * MS);
 	for (uint32_t i = 1; i < 32; i++)
 		for (unsigned int k = 0; k < LIMIT; k++) {
-			row(i, 1, FM_PORT_FAULTY);
-			row(i, 1, FM_PORT_UP);
+			row(i, 5, FM_PORT_FAULTY);
+			row(i, 5, FM_PORT_UP);
 		}
 	while (fm_hold(s.fm, n, START + s.now, &h)) {
 		assert_int_equal(h.node, 1 + n);
-		assert_int_equal(h.port, 1);
+		assert_int_equal(h.port, 5);
 		n++;
 	}
+	stage_did_some(&s, "the link from 1,0,0:-z ('n1') to 1,0,1:+z ('n17') is lost again");
 	assert_int_equal(n, 31);
 	stage_end(&s);
 }

@@ -151,6 +151,49 @@ static void test_beyond_the_table(void **state)
 	memory_guard(false);
 }
 
+/* Without memory for an index a node is found as well, and one that is not there is not. */
+static void test_no_index(void **state)
+{
+	struct fm_status st;
+	struct fm_msg m;
+
+	(void)state;
+	memory_guard(true);
+	for (unsigned int k = 0; k < 2; k++) {
+		joined();
+		table(1);
+		m = stage_table(&s, 2, entry);
+		entry[0].guid += 0x777 * k;
+		stage_msg(&s, 1, &m);
+		/* What the index was made for comes again: it is made anew, and cannot be. */
+		m.table.version = 3;
+		stage_msg(&s, 1, &m);
+		memory_fails_at(1);
+		fm_status(s.fm, &st);
+		assert_int_equal(st.root.node, k ? TORUS_NO_NODE : 0);
+		assert_true(memory_failed());
+		stage_end(&s);
+	}
+	memory_guard(false);
+}
+
+/* The root starts anew with another number of dimensions: its table is believed, not the Init. */
+static void test_other_dimensions(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	joined();
+	assert_int_equal(torus_shape_parse("4", &s.shape), 0);
+	m = stage_table(&s, 1, entry);
+	s.deaf = "ping log table ";
+	stage_msg(&s, 1, &m);
+	stage_run(&s, 2);
+	stage_did(&s, "place 4 at 1\nrows 1: 4\nlost\n"
+		      "init 0: settled 1/4 root 100 10.0.0.0:1\n");
+	stage_end(&s);
+}
+
 /* A node that is not in the table takes no part, and passes on the reports of others. */
 static void test_not_in_it(void **state)
 {
@@ -454,6 +497,8 @@ int main(void)
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_not_applied),
 		cmocka_unit_test(test_beyond_the_table),
+		cmocka_unit_test(test_no_index),
+		cmocka_unit_test(test_other_dimensions),
 		cmocka_unit_test(test_not_in_it),
 		cmocka_unit_test(test_who_is_there),
 		cmocka_unit_test(test_moves),

@@ -12,6 +12,7 @@
 
 static struct stage s;
 static struct fm_row rows[16];
+static struct fm_library *library;	/* of the tables; NULL: none */
 
 static void tell(uint32_t node)
 {
@@ -51,6 +52,7 @@ static void fabric(uint32_t away)
 	stage_init(&s, "4x4", 0);
 	s.deaf = "init ping pong report lost rows place release table step ";
 	s.cfg.flap_limit = 2;
+	s.cfg.library = library;
 	for (unsigned int p = 0; p < 4; p++)
 		stage_link_up(&s, p, 1);
 	stage_start(&s);
@@ -185,6 +187,32 @@ static void test_all_have_places(void **state)
 		assert_int_equal(stage_count(&s, "no memory to place"), 0);
 		stage_end(&s);
 	}
+}
+
+/* What a table lacks for want of memory is in the next, of all nodes. */
+static void test_all_in_the_next(void **state)
+{
+	bool failed = true;
+
+	(void)state;
+	library = fm_library_new();
+	for (unsigned int n = 1; failed; n++) {
+		fabric(0);
+		rows[3].port[1].state = rows[9].port[0].state = FM_PORT_FAULTY;
+		memory_fails_at(n);
+		tell(3);
+		tell(9);
+		stage_run_ns(&s, s.now + 20 * MS);
+		failed = memory_failed();
+		assert_int_equal(fm_exclude(s.fm, 12, 0, true, START + s.now), 0);
+		lives(300);
+		assert_string_equal(fm_excluded(s.fm, 12, 0), "admin");
+		assert_string_equal(fm_excluded(s.fm, 3, 1), "fault");
+		assert_string_equal(fm_excluded(s.fm, 9, 0), "fault");
+		stage_end(&s);
+	}
+	fm_library_free(library);
+	library = NULL;
 }
 
 /* --- wrong cables ----------------------------------------------------------------------- */
@@ -389,6 +417,7 @@ int main(void)
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_all_have_places),
+		cmocka_unit_test(test_all_in_the_next),
 		cmocka_unit_test(test_wrong_port),
 		cmocka_unit_test(test_spare_port),
 		cmocka_unit_test(test_too_large),

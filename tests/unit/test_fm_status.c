@@ -283,8 +283,7 @@ static void test_no_cable(void **state)
 		assert_int_equal(status().links_faulty, k != 0);
 		stage_end(&s);
 	}
-	/* In the other dimension, and there was one once, as one of its ends says. */
-	for (unsigned int k = 0; k < 3; k++) {
+	for (unsigned int k = 0; k < 3; k++) {	/* in the other dimension */
 		joined();
 		t = stage_table(&s, 3, entry);
 		t.table.open = 2;
@@ -327,6 +326,10 @@ static void test_names(void **state)
 	assert_int_equal(fm_node_by_name(s.fm, "n9"), 9);
 	assert_int_equal(fm_node_by_name(s.fm, "n10"), TORUS_NO_NODE);
 	assert_int_equal(fm_node_by_name(s.fm, ""), 3);
+	t = stage_table(&s, 4, entry);
+	t.table.nentries = 10;
+	takes(&t);
+	assert_int_equal(fm_node_by_name(s.fm, ""), TORUS_NO_NODE);
 	for (unsigned int i = 0; i < FM_STATES; i++)
 		assert_non_null(fm_state_name(i));
 	assert_null(fm_state_name(FM_STATES));
