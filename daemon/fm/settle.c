@@ -37,7 +37,7 @@ static bool whole_shape(const struct fm *fm)
 {
 	const struct torus_shape *s = fm->root->restored ? &fm->shape : &fm->cfg.shape;
 
-	return s->ndims && fm->root->nmates == torus_nodes(s);
+	return fm->root->nmates == torus_nodes(s);	/* 0, if the shape is not known */
 }
 
 static bool alone(const struct fm *fm)
