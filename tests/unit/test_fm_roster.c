@@ -309,7 +309,10 @@ static void test_other_change(void **state)
 	struct fm_row r;
 
 	(void)state;
-	ring();
+	root("4x1x1");
+	for (uint32_t i = 1; i < 4; i++)
+		join(i);
+	settle(4);
 	r = stage_row(&s, 2);
 	r.serial = 2;
 	r.port[0].session = 4;

@@ -43,6 +43,7 @@ static void at(double ms)
 static void test_row(void **state)
 {
 	struct torus_link *l = &s.link[2];
+	struct fm_init i;
 
 	(void)state;
 	bare();
@@ -114,6 +115,12 @@ static void test_row(void **state)
 	l->peer_port = 3;
 	stage_link_tell(&s, 2);
 	says(2, "u777.3");
+	/* It leads to another fabric, as the neighbour says. */
+	i = stage_neighbour(&s, 2);
+	strcpy(i.fabric, "other");
+	at(1450);
+	stage_hear(&s, 2, &i);
+	says(2, "u777.3,problem1");
 	stage_end(&s);
 }
 
