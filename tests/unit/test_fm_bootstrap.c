@@ -51,10 +51,13 @@ static void test_again_and_again(void **state)
 	stage_link_up(&s, 2, 8);
 	stage_run(&s, 60020);
 	stage_did(&s, "init 2: settled 0/3 0/2 root 100 10.0.0.0:1\n");
-	/* A link that is lost gets no Inits. */
+	/* A link that is lost hears nothing. Up again it does, be the session the same. */
 	stage_link_lost(&s, 2, 0);
 	stage_run(&s, 70000);
 	stage_did_nothing(&s);
+	stage_link_up(&s, 2, 8);
+	stage_run(&s, 70010);
+	stage_did(&s, "init 2: settled 0/3 0/2 root 100 10.0.0.0:1\n");
 	stage_end(&s);
 }
 

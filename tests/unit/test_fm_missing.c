@@ -79,9 +79,14 @@ static void test_dead_at_once(void **state)
 	stage_end(&s);
 }
 
-/* Nobody vouches for itself: a cable of a dead node from one port to another keeps it for nothing. */
+/*
+ * A cable from one port of a node to another is told of, whatever tables are made for. When the
+ * node is dead nobody vouches for it by that.
+ */
 static void test_own_cable(void **state)
 {
+	static const char text[] = "2,0:+y ('n2') is cabled to 2,0:-y ('n2'): a cable from a node "
+				   "to itself";
 	struct fm_row r;
 
 	(void)state;
@@ -94,6 +99,10 @@ static void test_own_cable(void **state)
 					   .peer_port = 1 };
 	row(2, &r);
 	settle(4);
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	assert_int_equal(fm_exclude(s.fm, 3, 0, true, START + s.now), 0);
+	settle(4);
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
 	stage_run_ns(&s, s.now + 100 * MS);
 	loses_links(2);
 	stage_down(&s, 102);
