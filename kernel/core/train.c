@@ -160,7 +160,6 @@ static void begin_rate(struct tn_train *t, u8 rate, u64 now)
 		t->lane[i].margin = 0;
 		t->lane[i].eye = (struct tn_eye) { 0 };
 		t->lane[i].ber = TORUS_BER_ONE / 2;
-		t->lane[i].taps = setting(t, i);
 	}
 	set_all(t, now);
 }

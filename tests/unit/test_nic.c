@@ -2,11 +2,13 @@
 /* The NIC and its host, and a neighbour that lies. */
 #include "tests/flits.h"
 #include "tests/unit/fabric.h"
+#include "tests/unit/lone.h"
 
 #define MS 1000000ull
 #define STILL 1000000000
 
 static struct fabric f;
+static struct lone alone;
 
 /* --- set-up ------------------------------------------------------------------------- */
 
@@ -293,6 +295,63 @@ static void test_counters(void **state)
 	fabric_end(&f);
 }
 
+static void few_slots(struct lone *t)
+{
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		t->peer[p].slots = 4;
+}
+
+/* A packet of @vc from node 2 to node 1, which goes through node 0 of a ring of three. */
+static void through(u8 vc)
+{
+	const struct tn_hdr h = { .type = TN_DATA, .vc = vc, .src = 2, .dst = 1, .dir = 1,
+				  .first = 15, .last = 15 };
+
+	lone_say(&alone, 1, h, (struct tn_tail) { 0 });
+	tn_nic_work(alone.nic, alone.now);
+}
+
+/* Where packets of two VCs wait, all are shown, and the time of those that wait longest. */
+static void test_waiting(void **state)
+{
+	struct tn_link_info info;
+
+	(void)state;
+	lone_start(&alone, "3", 0, few_slots);
+	lone_all_up(&alone);
+	for (unsigned int i = 0; i < 5; i++)
+		through(TORUS_VC_D0);		/* three go on */
+	alone.now += 7;
+	for (unsigned int i = 0; i < 4; i++)
+		through(TORUS_VC_D1);
+	alone.now += 4;
+	tn_nic_link_info(alone.nic, 0, &info, alone.now);
+	assert_int_equal(info.gauge[TORUS_PG_WAITED], 11);
+	tn_nic_link_info(alone.nic, 1, &info, alone.now);
+	assert_int_equal(info.gauge[TORUS_PG_QUEUED], 2 + 1);
+	lone_end(&alone);
+}
+
+/* Two inputs in turns, some packets each: one call moves all that can go on. */
+static void test_turns(void **state)
+{
+	(void)state;
+	for (unsigned int turn = 0; turn < TN_INPUTS; turn++) {
+		lone_start(&alone, "3", 0, NULL);
+		lone_all_up(&alone);
+		for (unsigned int i = 0; i < 40; i++) {
+			lone_say(&alone, 1, (struct tn_hdr) { .type = TN_DATA, .src = 2, .dst = 1,
+				 .dir = 1, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
+			lone_say(&alone, 0, (struct tn_hdr) { .type = TN_DATA, .src = 1, .dst = 2,
+				 .dir = 2, .first = 15, .last = 15 }, (struct tn_tail) { 0 });
+		}
+		alone.nic->turn = (u8)turn;
+		tn_nic_work(alone.nic, alone.now);
+		assert_int_equal(lone_nc(&alone, TORUS_NC_FORWARDED), 80);
+		lone_end(&alone);
+	}
+}
+
 /* --- a neighbour that lies ---------------------------------------------------------------- */
 
 /* A packet of any content that the link at port 0 of node 0 accepts as its next. */
@@ -390,6 +449,28 @@ static void test_liar(void **state)
 	for_seeds(15, liar_one);
 }
 
+/* A packet that finds no way and names a source behind the last node does not go back. */
+static void test_no_source(void **state)
+{
+	struct tn_hdr h = { .type = TN_DATA, .src = 8, .dst = 4, .first = 15, .last = 15 };
+
+	(void)state;
+	lone_start(&alone, "4x2", 1, NULL);
+	lone_all_up(&alone);
+	for (unsigned int i = 0; i < 2; i++)	/* both tables have the row */
+		lone_row(&alone, 0, lone_dirs(4));
+	assert_int_equal(tn_nic_release(alone.nic, alone.nic->version, false, alone.now), 0);
+	for (h.src = 8; h.src < 11; h.src++) {
+		lone_say(&alone, 0, h, (struct tn_tail) { 0 });
+		tn_nic_work(alone.nic, alone.now);
+		assert_int_equal(alone.mem.live, 0);
+	}
+	assert_int_equal(lone_nc(&alone, TORUS_NC_UNREACHABLE), 3);
+	for (unsigned int p = 0; p < 4; p++)
+		assert_int_equal(lone_drain(&alone, p), 0);
+	lone_end(&alone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -400,7 +481,10 @@ int main(void)
 		cmocka_unit_test(test_send_errors),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_turns),
 		cmocka_unit_test(test_liar),
+		cmocka_unit_test(test_no_source),
 	};
 
 	return cmocka_run_group_tests_name("nic", all, NULL, NULL);

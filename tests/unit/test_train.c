@@ -305,6 +305,29 @@ static void test_perfect(void **state)
 	assert_true(tn_train_ber(&tr) == 0);
 }
 
+/* One that lacks a little, in height or in width, does not. */
+static void test_almost_perfect(void **state)
+{
+	static const struct tn_eye almost[] = {
+		{ true, 399, TN_HALF_UI, 7, 14 }, { true, 400, TN_HALF_UI - 1, 7, 14 },
+	};
+	struct tn_train tr;
+	struct table t;
+	u64 now = 1;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(almost); i++) {
+		table_init(&t, 1, 1, PRE - 1, POST - 1);
+		for (unsigned int a = 0; a < PRE * POST; a++)
+			t.eye[0][0][a / POST][a % POST] = eye_of(120);
+		t.eye[0][0][0][0] = almost[i];
+		tn_train_init(&tr, &t.serdes, &params);
+		tn_train_begin(&tr, false, now);
+		assert_int_equal(run(&tr, &now), PRE * POST);
+		assert_true(tr.lane[0].taps.pre == 0 && tr.lane[0].taps.post == 0);
+	}
+}
+
 static void test_none(void **state)
 {
 	struct tn_train tr;
@@ -343,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_mended),
 		cmocka_unit_test(test_perfect),
+		cmocka_unit_test(test_almost_perfect),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_gauss),
 	};
