@@ -101,6 +101,7 @@ static void test_retrain(void **state)
 	i = l.peer[0].heard;
 	assert_true(i.resume && !i.up && i.last_session == session);
 	assert_int_equal(i.last_rseq, l.peer[0].tseq);
+	assert_int_equal(i.first_tseq, (l.peer[0].rseq + 1) & TN_SEQ_MASK);
 	assert_int_equal(i.retry, TORUS_RETRY_ANGARA);	/* the protocol in use, not the wish */
 	assert_int_equal(pc(TORUS_PC_RETRAINS), 2);
 	/* Packets wait: INITs are sent at a constant interval here. */
