@@ -115,6 +115,8 @@ static void wrong_labs(void **state)
 		{ "lab traffic 0,0 1,1 --tcp --udp", "exclude each other" },
 		{ "lab traffic 0,0 1,1 --seconds 0", "--seconds" },
 		{ "lab traffic 0,0 1,1 --size 8", "24 to 60000" },
+		{ "lab traffic 0,0 1,1 --rate 0", "1 to 1000000" },
+		{ "lab traffic 0,0 1,1 --rate 1000001", "1 to 1000000" },
 		{ "lab hosts --list --json", "exclude each other" },
 		{ "lab down --name no-such-lab", "no-such-lab" },
 		{ "lab down --name x --all", "exclude each other" },

@@ -22,7 +22,7 @@
 #define BUFFER (8 << 20)
 #define DSCP_ADAPTIVE 8		/* CS1 takes the adaptive channel: any order */
 
-static uint64_t size = 1400;
+static uint64_t size = 1400, rate;
 static const char *seconds_text = "5", *dscp_text;
 static bool only_tcp, only_udp;
 static uint64_t dscp;
@@ -130,7 +130,7 @@ static pid_t child(void)
 	return pid;
 }
 
-static int start(int type, const int fd[2], double seconds, struct flow *f, pid_t pid[2])
+static int start(int type, const int fd[2], const struct load *load, struct flow *f, pid_t pid[2])
 {
 	f->protocol = type == SOCK_STREAM ? "tcp" : "udp";
 	f->any_order = type == SOCK_DGRAM && dscp == DSCP_ADAPTIVE;
@@ -146,9 +146,9 @@ static int start(int type, const int fd[2], double seconds, struct flow *f, pid_
 	if (pid[1] == 0) {
 		close(fd[1]);
 		if (type == SOCK_STREAM)
-			traffic_tcp_send(fd[0], seconds, (uint32_t)size, f);
+			traffic_tcp_send(fd[0], load, f);
 		else
-			traffic_udp_send(fd[0], seconds, (uint32_t)size, f);
+			traffic_udp_send(fd[0], load, f);
 		_exit(0);
 	}
 	close(fd[0]);
@@ -222,7 +222,7 @@ static void show(const struct flow *flow)
 	table_print(t, "no flows");
 }
 
-static int run(const struct lab *lab, const uint32_t node[2], double seconds,
+static int run(const struct lab *lab, const uint32_t node[2], const struct load *load,
 	       struct flow *flow)
 {
 	static const int types[FLOWS] = { SOCK_STREAM, SOCK_DGRAM };
@@ -233,7 +233,7 @@ static int run(const struct lab *lab, const uint32_t node[2], double seconds,
 		if ((types[i] == SOCK_STREAM && only_udp) || (types[i] == SOCK_DGRAM && only_tcp))
 			continue;
 		err = joined(lab, node, types[i], fd);
-		err = err ? err : start(types[i], fd, seconds, &flow[i], pid[i]);
+		err = err ? err : start(types[i], fd, load, &flow[i], pid[i]);
 	}
 	for (int i = 0; i < 2 * FLOWS; i++)
 		if (pid[i / 2][i % 2] > 0) {
@@ -247,7 +247,8 @@ static int run(const struct lab *lab, const uint32_t node[2], double seconds,
 	return OK;
 }
 
-static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv, double seconds)
+static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv,
+		   const struct load *load)
 {
 	struct flow *flow = mmap(NULL, FLOWS * sizeof(*flow), PROT_READ | PROT_WRITE,
 				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -260,7 +261,7 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv, do
 		return CANNOT;
 	if (node[0] == node[1])
 		return fail("'%s' and '%s' are one node", argv[0], argv[1]);
-	if (run(lab, node, seconds, flow))
+	if (run(lab, node, load, flow))
 		return CANNOT;
 	if (ctl->json)
 		show_json(lab, node, flow);
@@ -275,14 +276,14 @@ static int traffic(const struct ctl *ctl, const struct lab *lab, char **argv, do
 
 static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 {
-	double seconds;
+	struct load load;
 	struct lab lab;
 	int status;
 
 	(void)argc;
 	if (only_tcp && only_udp)
 		return fail("--tcp and --udp exclude each other; without them both run");
-	if (seconds_parse(seconds_text, &seconds))
+	if (seconds_parse(seconds_text, &load.seconds))
 		return fail("--seconds '%s': allowed are 0.01 to 86400", seconds_text);
 	if (dscp_text && number_parse(dscp_text, 0, 63, &dscp))
 		return fail("--dscp '%s': allowed are 0 to 63", dscp_text);
@@ -290,7 +291,9 @@ static int lab_traffic(struct ctl *ctl, int argc, char **argv)
 		return fail("lab traffic needs root: run it with sudo");
 	if (lab_open(&lab, ctl->lab, LAB_READ))
 		return CANNOT;
-	status = lab.tun ? traffic(ctl, &lab, argv, seconds) :
+	load.size = (uint32_t)size;
+	load.rate = rate;
+	status = lab.tun ? traffic(ctl, &lab, argv, &load) :
 			   fail("lab '%s' is packed: its nodes have no torus0 to send by; "
 				"raise it with --tun as well", lab.name);
 	lab_free(&lab);
@@ -301,6 +304,8 @@ static const struct opt opts[] = {
 	{ OPT_TEXT, "seconds", 's', "SECONDS", &seconds_text, 0, 0, "how long, default 5" },
 	{ OPT_NUMBER, "size", 0, "BYTES", &size, sizeof(struct record), TRAFFIC_MAX,
 	  "of a record, default 1400" },
+	{ OPT_NUMBER, "rate", 0, "NUMBER", &rate, 1, TRAFFIC_RATE_MAX,
+	  "records a second of each flow; default: as many as it can" },
 	{ OPT_TEXT, "dscp", 0, "NUMBER", &dscp_text, 0, 0,
 	  "mark: 32 (CS4) takes VCD1, 8 (CS1) VCA, in any order; default 0, VCD0" },
 	{ OPT_FLAG, "tcp", 0, NULL, &only_tcp, 0, 0, "a TCP flow only" },

@@ -18,6 +18,7 @@
 
 #define TRAFFIC_WINDOW 64
 #define TRAFFIC_MAX 60000	/* bytes of a record */
+#define TRAFFIC_RATE_MAX 1000000	/* records a second that can be asked for */
 #define TRAFFIC_PATIENCE_S 60	/* without progress, and the flow has stalled */
 #define RECORD_END UINT64_MAX	/* number of the record that says how many there were */
 
@@ -53,10 +54,32 @@ int record_good(const void *buf, uint32_t size);
 
 double traffic_now(void);
 
+/**
+ * struct load - what a flow sends
+ * @seconds: how long
+ * @size: bytes of a record
+ * @rate: records a second; 0: as many as it can
+ */
+struct load {
+	double seconds;
+	uint32_t size;
+	uint64_t rate;
+};
+
+/**
+ * traffic_pace() - wait until the next record may be sent
+ * @start: when the flow began, by traffic_now()
+ * @sent: records so far
+ *
+ * What a pause of the fabric has delayed may be sent at once. Waits a millisecond or more, so that
+ * a process that sends slowly sleeps most of the time. Return: false: the flow's time is over.
+ */
+bool traffic_pace(const struct load *load, double start, uint64_t sent);
+
 /* Each runs in a process of its own until its end; results go into @f. */
-void traffic_udp_send(int fd, double seconds, uint32_t size, struct flow *f);
+void traffic_udp_send(int fd, const struct load *load, struct flow *f);
 void traffic_udp_receive(int fd, struct flow *f);
-void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f);
+void traffic_tcp_send(int fd, const struct load *load, struct flow *f);
 void traffic_tcp_receive(int fd, struct flow *f);
 
 #endif /* TRAFFIC_H */

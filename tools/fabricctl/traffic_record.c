@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tn_deps.h"
 #include "traffic.h"
@@ -37,4 +38,19 @@ double traffic_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+bool traffic_pace(const struct load *load, double start, uint64_t sent)
+{
+	double end = start + load->seconds, now = traffic_now(), due = now;
+
+	if (load->rate)
+		due = start + (double)sent / (double)load->rate;
+	while (now < due && now < end) {
+		double wait = (due < end ? due : end) - now;
+
+		usleep(wait < 0.001 ? 1000 : wait < 0.1 ? (useconds_t)(wait * 1e6) : 100000);
+		now = traffic_now();
+	}
+	return now < end;
 }

@@ -40,14 +40,14 @@ static void count_retransmits(int fd, struct flow *f)
 	f->needless = info.tcpi_dsack_dups;
 }
 
-void traffic_tcp_send(int fd, double seconds, uint32_t size, struct flow *f)
+void traffic_tcp_send(int fd, const struct load *load, struct flow *f)
 {
 	double start = traffic_now();
 	static char buf[TRAFFIC_MAX];
 
-	while (!f->err && traffic_now() < start + seconds) {
-		record_fill(buf, size, f->sent, 0);
-		f->err = all(write_some, fd, buf, size);
+	while (!f->err && traffic_pace(load, start, f->sent)) {
+		record_fill(buf, load->size, f->sent, 0);
+		f->err = all(write_some, fd, buf, load->size);
 		f->sent += !f->err;
 	}
 	f->seconds = traffic_now() - start;

@@ -71,13 +71,13 @@ static void finish(int fd, struct flow *f, struct ack *ack)
 		f->err = -ETIMEDOUT;
 }
 
-void traffic_udp_send(int fd, double seconds, uint32_t size, struct flow *f)
+void traffic_udp_send(int fd, const struct load *load, struct flow *f)
 {
 	double start = traffic_now(), heard = start;
 	struct ack ack = { 0 };
 	static char buf[TRAFFIC_MAX];
 
-	while (traffic_now() < start + seconds) {
+	while (traffic_pace(load, start, f->sent)) {
 		if (f->sent - ack.received >= TRAFFIC_WINDOW) {
 			if (wait_ack(fd, &ack, 100))
 				heard = traffic_now();
@@ -85,8 +85,8 @@ void traffic_udp_send(int fd, double seconds, uint32_t size, struct flow *f)
 				break;
 			continue;
 		}
-		record_fill(buf, size, f->sent, 0);
-		if (!put(fd, buf, size, f))
+		record_fill(buf, load->size, f->sent, 0);
+		if (!put(fd, buf, load->size, f))
 			break;
 		f->sent++;
 		if (f->sent % ACK_EVERY == 0)
