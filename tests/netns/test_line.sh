@@ -25,12 +25,12 @@ of() {
 is_of() { [[ $(of "$1" "$2" "$3") == "$4" ]]; }
 faulty_ns() { of 0,0 +x .ns_faulty; }
 
-# under COMMAND...: runs COMMAND during traffic over the link 0,0:+x. Neither may fail, nor may
-# the link.
+# under COMMAND...: traffic over the link 0,0:+x, meanwhile COMMAND. Neither may fail, and
+# the link must not. The rate leaves processor time for everything else.
 under() {
 	local pid rc=0 faulty
 	faulty=$(faulty_ns)
-	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" 0,0 1,0 >"$tmp/traffic" 2>&1 &
+	"$bin/fabricctl" lab traffic --name "$lab" -s "$seconds" --rate 1000 0,0 1,0 >"$tmp/traffic" 2>&1 &
 	pid=$!
 	"$@" || rc=1
 	wait "$pid" || rc=1
