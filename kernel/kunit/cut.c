@@ -101,9 +101,45 @@ static void test_short_rest(struct kunit *test)
 		cut_one(test, 1034, 1, bytes, 1024);
 }
 
+/* A socket whose memory a message is charged to. */
+static unsigned int charged;
+
+static void discharge(struct sk_buff *skb)
+{
+	charged -= skb->truesize;
+}
+
+/*
+ * A message whose memory becomes a packet's may wait long in the NIC. Meanwhile its socket may
+ * send on: it is charged for the message no more.
+ */
+static void test_charged(struct kunit *test)
+{
+	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
+	struct tn_queue q = { 0 };
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb_reserve(skb, 64);
+	skb_put_zero(skb, 100);
+	skb->destructor = discharge;
+	charged = skb->truesize;
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, torus_cut(&q, skb, 1024));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, q.count, 1u);
+	KUNIT_EXPECT_PTR_EQ(test, q.head->payload, skb->data - HDR);
+	KUNIT_EXPECT_EQ(test, tn_pkt_bytes(q.head), HDR + 100);
+	KUNIT_EXPECT_EQ(test, charged, 0u);
+	kfree_skb(skb);
+	local_bh_disable();
+	torus_pkt_free(tn_queue_pop(&q));
+	local_bh_enable();
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_cut),
 	KUNIT_CASE(test_short_rest),
+	KUNIT_CASE(test_charged),
 	{}
 };
 

@@ -469,6 +469,49 @@ static void test_short(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), (u64)TN_FLIT);
 }
 
+/* A message of @bytes, in packets of 4 KiB. Return: whether the host gets it. */
+static bool gets_long(struct kunit *test, struct torus_dev *d, unsigned int bytes)
+{
+	u64 before = lab_counter(d, TORUS_NC_HOST_MESSAGES_RX);
+	unsigned int at, len;
+
+	torus_dev_lock(d);
+	for (at = 0; at < bytes; at += len) {
+		unsigned int flits;
+		struct tn_pkt *pkt;
+
+		len = min(bytes - at, 4096u);
+		flits = DIV_ROUND_UP(len, TN_FLIT);
+		pkt = torus_pkt_alloc(flits);
+		if (!pkt)
+			break;
+		memset(pkt->payload, 0, flits * TN_FLIT);
+		if (!at)
+			pkt->payload[HDR] = 0x45;
+		pkt->hdr = (struct tn_hdr) { .src = SRC, .len = (u16)flits, .type = TN_DATA };
+		pkt->tail = (struct tn_tail) {
+			.eseq = at / 4096,
+			.flags = (u8)((flits * TN_FLIT - len) | (at ? 0 : FIRST) |
+				      (at + len < bytes ? 0 : LAST)),
+		};
+		torus_msg_deliver(d, pkt);
+	}
+	torus_dev_unlock(d);
+	KUNIT_EXPECT_GE(test, at, bytes);
+	return lab_counter(d, TORUS_NC_HOST_MESSAGES_RX) > before;
+}
+
+/* No message is longer than IP allows. */
+static void test_long(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	KUNIT_EXPECT_TRUE(test, gets_long(test, d, TORUS_HOST_MSG_MAX));
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 0ull);
+	KUNIT_EXPECT_FALSE(test, gets_long(test, d, TORUS_HOST_MSG_MAX + 1));
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 1ull);
+}
+
 /* --- unfinished messages ------------------------------------------------------------------ */
 
 #define WAITING_MAX	8192	/* packets of all that are unfinished, */
@@ -536,6 +579,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_where),
 	KUNIT_CASE(test_udp),
 	KUNIT_CASE(test_short),
+	KUNIT_CASE(test_long),
 	KUNIT_CASE(test_unfinished),
 	KUNIT_CASE(test_endless),
 	KUNIT_CASE(test_stall),
