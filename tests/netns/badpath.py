@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""A path between two namespaces that treats some records of "fabricctl lab traffic" badly.
+"""A path between two namespaces that damages some records of "fabricctl lab traffic".
 
 	badpath.py NETNS ADDRESS NETNS ADDRESS [FAULT:NUMBER...]
 
-It makes torus0 in both, passes on what is sent there, and does to the datagram that carries
-the record of this number, as it comes from the first: lose, double, swap (with the next one
-that comes), or alter, so that the checksum of UDP does not tell. "tcp:NUMBER" alters the
-segment of this number likewise, of those that are full. Prints "ready" and ends when it is
-killed.
+It makes torus0 in both and passes on packets between them. To the datagram from the first
+namespace that carries record NUMBER it does FAULT: lose, double, swap (with the next one), or
+alter (in a way that the checksum of UDP does not detect). "tcp:NUMBER" alters the full segment of
+this number in the same way. Prints "ready" and runs until it is killed.
 """
 import ctypes
 import fcntl

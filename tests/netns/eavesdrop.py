@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""What somebody on the service network can do without the key.
+"""What an attacker on the service network can do without the key.
 
-	eavesdrop.py listen ADDRESS PORT FILE	writes what the next peer that
-		connects to ADDRESS:PORT sends, until it has sent its proof
-	eavesdrop.py say ADDRESS PORT FILE	says that on a connection of its own
-	eavesdrop.py schema ADDRESS PORT	a message of another schema
-say and schema exit 0 if the listener ends the connection.
+	eavesdrop.py listen ADDRESS PORT FILE	writes to FILE what the next peer that connects
+		to ADDRESS:PORT sends, until it has sent its proof
+	eavesdrop.py say ADDRESS PORT FILE	sends FILE on a connection of its own
+	eavesdrop.py schema ADDRESS PORT	sends a message of another schema
+say and schema exit with 0 if the listener ends the connection.
 """
 import socket
 import struct

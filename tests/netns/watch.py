@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Looks at what "fabricctl ... --watch" draws, as a person at a terminal does.
+"""Watches what "fabricctl ... --watch" draws, as a user at a terminal does.
 
 	watch.py CHANGE COMMAND...
 
-Starts COMMAND on a terminal of its own. When it has drawn two frames that are alike runs
-CHANGE, in a shell; when a frame differs from those presses Ctrl-C. Prints the last frame and
-exits 0 if all came within a minute and the command ended by that signal.
+Starts COMMAND on a terminal of its own. When it has drawn two equal frames, runs CHANGE in a
+shell; when a frame differs from these, presses Ctrl-C. Prints the last frame, and exits with 0 if
+all of this happened within a minute and the command ended by that signal.
 """
 import os
 import pty

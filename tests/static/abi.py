@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-The netlink ABI stands in three files: torus.h (names and numbers), torus_policy.h
-(what requests may carry: the kernel's policies and torusemu's checks are made from
-it) and torus.yaml (the same for YNL). This compares them, by what the compiler makes
-of the headers; changing one alone fails. With a file as argument: lines "CMD ATTR
-TYPE MIN MAX" of the policies of a loaded module (tests/vm/inside/policies.sh).
+The netlink ABI is in three files: torus.h (names and numbers), torus_policy.h
+(attributes that requests may carry: the kernel's policies and torusemu's checks are
+made from it) and torus.yaml (the same for YNL). This program compares them, after the
+compiler has read the headers; it fails if only one of them was changed. With a file as
+argument it compares the policies of a loaded module, as lines "CMD ATTR TYPE MIN MAX"
+(tests/vm/inside/policies.sh).
 """
 import os
 import re

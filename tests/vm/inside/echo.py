@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-echo.py answer ADDRESS PORT | ask ADDRESS PORT STOP: numbered datagrams of all sizes, some
-under way at once, answered one by one, until the file STOP is there. Each answer must be
-the next one, whole; who asks ends with 1 if it is not, or does not come.
+echo.py answer ADDRESS PORT | ask ADDRESS PORT STOP: numbered datagrams of all sizes, several
+of them under way at once, are answered one by one until the file STOP exists. The answers must
+come whole and in order; else "ask" exits with 1.
 """
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""flood.py ADDRESS...: UDP of all sizes to each in turn, whatever becomes of it."""
+"""flood.py ADDRESS...: sends UDP datagrams of all sizes to each in turn, and ignores errors."""
 import socket
 import sys
 

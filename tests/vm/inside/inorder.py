@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 inorder.py receive ADDRESS COUNT | send ADDRESS COUNT: numbered datagrams of many sizes. All
-must come, each once, whole, and in order, however long they were under way.
+must arrive once, whole and in order, however long they were under way.
 """
 import socket
 import sys

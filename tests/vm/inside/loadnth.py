@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-loadnth.py MODULE.ko STEP: the module is loaded with its first allocation failing, with the
-one STEP further... until it makes no more. It loads whole or not at all: what was refused
-left nothing behind, or the next try would be refused for it. Leaks are not looked for:
-the kernel leaks the name of a cache that it could not show in sysfs.
+loadnth.py MODULE.ko STEP: loads the module with its first allocation failing, then with the
+one that is STEP later, and so on until it makes no more. It must load as a whole or not at all:
+a failed attempt must leave nothing behind, or the next one would fail because of that. Leaks
+are not checked, because the kernel leaks the name of a cache that it could not show in sysfs.
 """
 import ctypes
 import errno

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """
-In a guest: what only shows on a socket: a dump with a commit in between is flagged, a
-listener that is too slow is told and can read everything again, of two writers at
-once one is told, the counters of a NIC with 12 ports come in one datagram, no set
-is done for who has no privilege, however he comes by his socket, no port is bound to
-a device of the namespace that its NIC moves to meanwhile, and events tell what happens.
+In a guest, tests of netlink that need a raw socket: a dump with a commit in between is flagged;
+a listener that is too slow gets an error and can read everything again; of two writers at once
+one gets an error; the counters of a NIC with 12 ports come in one datagram; a user without
+privileges can change nothing, however it got its socket; no port is bound to a device of the
+namespace to which its NIC is moving; and events report what happens.
 """
 import ctypes
 import errno

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-In a guest: netlink as bytes, for tests of what only shows on a socket; numbers are read
-from the header.
+In a guest: netlink messages as bytes, for tests that need a raw socket; the numbers are read from
+the header.
 """
 import os
 import re

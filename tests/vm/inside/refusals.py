@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-In a guest: what the driver refuses beyond its policies, command by command, and what a
-new NIC may not be: each with the right error, a text, and the attribute in the ack; and
-module parameters that change while NICs come.
+In a guest: requests that the driver refuses although they pass its policies, command by command,
+and invalid new NICs: each with the right error, a text, and the attribute in the ack; and module
+parameters that change between new NICs.
 """
 import errno
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 tcp.py receive ADDRESS | send ADDRESS MEGABYTES: both print the data's hash. With the name of
-a file instead of MEGABYTES it sends until that file is there.
+a file instead of MEGABYTES it sends until that file exists.
 """
 import hashlib
 import os

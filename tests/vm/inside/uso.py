@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
 uso.py receive ADDRESS | send ADDRESS: messages of up to 64 datagrams that the kernel
-is to cut (UDP_SEGMENT), of several sizes. All must come, whole, once and in order.
+must split (UDP_SEGMENT), of several sizes. All must arrive whole, once and in order.
 """
 import socket
 import struct
