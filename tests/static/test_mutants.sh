@@ -229,6 +229,7 @@ words() {
 		exits 2 "unknown stage 'wrongword'" tests/run --mutants 1 wrongword &&
 		exits 2 'with --mutants also paths below kernel, daemon and lib' tests/run wrongword &&
 		exits 2 "there is no 'kernel/none.c'" tests/run --mutants 1 kernel/none.c &&
+		exits 2 'neither a folder nor a .c file' tests/run --mutants 1 kernel/core/files.mk &&
 		exits 2 "'kernel/cut.c' is for --mutants" tests/run kernel/cut.c &&
 		exits 2 '--shard is for --mutants' tests/run --shard 1/2 unit &&
 		tests/run --list --mutants 1 kernel/cut.c | grep 'campaign.py --mutants 1 .* kernel/cut.c$'
