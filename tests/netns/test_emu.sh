@@ -428,17 +428,27 @@ check "rows are accepted from the client that began last" two_writers
 refused() {
 	exits 2 "$1" ip netns exec "$id-0" "$emu" --name x --ports 2 --socket "$tmp/x.nic" --tun x0 "${@:2}"
 }
-for bad in "--ports 3|an even number, 2 to 12" "--ports 14|an even number, 2 to 12" \
-	"--ports x|an even number, 2 to 12" "--port +y=e|'+y' is no port" "--port +x|PORT=IFNAME" \
-	"--port +x=e --port +x=w|port +x has a device already: e" "--guid 0|1 to 16 hexadecimal digits, not 0" \
-	"--guid 12z|1 to 16 hexadecimal digits" "--set slots=3|'3' is out of range, allowed 4 to 1024" \
-	"--set slots=|'' is not a number" "--set nonsense=1|PARAM one of keepalive" \
-	"--set keepalive=100|'100' is not a number with ns, us, ms or s" \
-	"--set silence=1ms|must be longer than keepalive" "--log-level loud|allowed error, warning, info, debug" \
-	"--nonsense|option '--nonsense'" "extra|'extra': no such argument"; do
+while IFS='|' read -r -u 3 bad why; do
 	# shellcheck disable=SC2086
-	check "refused: ${bad%|*}" refused "${bad#*|}" ${bad%|*}
-done
+	check "refused: $bad" refused "$why" $bad
+done 3<<'END'
+--ports 3|an even number, 2 to 12
+--ports 14|an even number, 2 to 12
+--ports x|an even number, 2 to 12
+--port +y=e|'+y' is no port
+--port +x|PORT=IFNAME
+--port +x=e --port +x=w|port +x has a device already: e
+--guid 0|1 to 16 hexadecimal digits, not 0
+--guid 12z|1 to 16 hexadecimal digits
+--set slots=3|'3' is out of range, allowed 4 to 1024
+--set slots=|'' is not a number
+--set nonsense=1|PARAM one of keepalive
+--set keepalive=100|'100' is not a number with ns, us, ms or s
+--set silence=1ms|must be longer than keepalive
+--log-level loud|allowed error, warning, info, debug
+--nonsense|option '--nonsense'
+extra|'extra': no such argument
+END
 check "refused: socket in use" refused "n0.nic: another NIC listens there" --socket "$tmp/n0.nic"
 check "refused: device that does not exist" refused "nonsense: No such device" --port +x=nonsense
 check "refused: device that is not Ethernet" refused "lo: not an Ethernet device" --port +x=lo
