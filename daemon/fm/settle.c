@@ -57,7 +57,7 @@ static uint64_t settle_at(const struct fm *fm)
 	if (r->settled || alone(fm))
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
-	if (r->witness < r->nmates && unheard(fm, &r->mate[r->witness], &gap))
+	if (unheard(fm, &r->mate[r->witness], &gap))
 		return r->news + (r->restored ? 2 : 1) * fm->cfg.member_max;
 	gap = false;
 	for (uint32_t i = 0; i < r->nmates && !waits; i++) {
