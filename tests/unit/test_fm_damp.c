@@ -7,32 +7,45 @@
 #include <stdio.h>
 
 #include "stage.h"
+#include "daemon/fm/root.h"
 
 static struct stage s;
-static uint32_t serial[32];
+static uint32_t nodes, serial[144];
 
 #define HALF 16000	/* ms */
 #define LIMIT 4
 #define HOLD_MAX 40000
 
-/* A root and all nodes of a 4x4, at rest; nodes report by themselves. */
-static void root(void)
+/* All nodes but the root say HELLO to it. */
+static void join_all(void)
 {
-	stage_init(&s, "4x4", 0);
-	s.deaf = "init ping pong report lost rows place release welcome step close table adopted ";
-	s.cfg.flap_limit = LIMIT;
-	s.cfg.flap_half_life = HALF * MS;
-	s.cfg.hold_max = HOLD_MAX * MS;
-	for (unsigned int p = 0; p < 4; p++)
-		stage_link_up(&s, p, 1);
-	stage_start(&s);
-	for (uint32_t i = 1; i < 16; i++) {
+	for (uint32_t i = 1; i < nodes; i++) {
 		struct fm_msg m = stage_hello(&s, i);
 
 		serial[i] = 1;
 		stage_up(&s, 100 + (int)i);
 		stage_msg(&s, 100 + (int)i, &m);
 	}
+}
+
+/* A root and all nodes, at rest; reports are made by themselves. */
+static void root_of(const char *shape)
+{
+	stage_init(&s, shape, 0);
+	s.deaf = "init ping pong report lost rows place release welcome step close table adopted ";
+	s.cfg.flap_limit = LIMIT;
+	s.cfg.flap_half_life = HALF * MS;
+	s.cfg.hold_max = HOLD_MAX * MS;
+	nodes = torus_nodes(&s.shape);
+	for (unsigned int p = 0; p < s.dev.nports; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+	join_all();
+}
+
+static void root(void)
+{
+	root_of("4x4");
 }
 
 /* Runs until @ns after the start; no node falls silent, and all do what is asked. */
@@ -43,12 +56,12 @@ static void lives_ns(uint64_t ns)
 	for (;;) {
 		fm_outline(s.fm, &o);
 		for (uint32_t round = 0; o.under_way && round < 8; round++)
-			for (uint32_t i = 1; i < 16; i++) {
+			for (uint32_t i = 1; i < nodes; i++) {
 				struct fm_msg m = stage_report(&s, i, fm_version(s.fm), round);
 
 				stage_msg(&s, 100 + (int)i, &m);
 			}
-		for (uint32_t i = 1; i < 16; i++)
+		for (uint32_t i = 1; i < nodes; i++)
 			stage_say(&s, 100 + (int)i, FM_MSG_PING);
 		fm_outline(s.fm, &o);
 		if (s.now == ns)
@@ -317,13 +330,7 @@ static void test_off(void **state)
 	stage_end(&s);
 	s.cfg.flap_limit = 0;
 	stage_start(&s);
-	for (uint32_t i = 1; i < 16; i++) {
-		struct fm_msg m = stage_hello(&s, i);
-
-		serial[i] = 1;
-		stage_up(&s, 100 + (int)i);
-		stage_msg(&s, 100 + (int)i, &m);
-	}
+	join_all();
 	lives(100);
 	flaps(50);
 	assert_false(held());
@@ -405,19 +412,7 @@ static void test_many(void **state)
 	unsigned int n = 0;
 
 	(void)state;
-	root();
-	stage_end(&s);
-	assert_int_equal(torus_shape_parse("4x4x2", &s.shape), 0);
-	s.cfg.shape = s.shape;
-	s.dev.nports = 6;
-	stage_start(&s);
-	for (uint32_t i = 1; i < 32; i++) {
-		struct fm_msg m = stage_hello(&s, i);
-
-		serial[i] = 1;
-		stage_up(&s, 100 + (int)i);
-		stage_msg(&s, 100 + (int)i, &m);
-	}
+	root_of("4x4x2");
 	stage_run_ns(&s, s.now + 100 * MS);
 	for (uint32_t i = 1; i < 32; i++)
 		for (unsigned int k = 0; k < LIMIT; k++) {
@@ -517,6 +512,30 @@ static void test_dispute(void **state)
 	stage_end(&s);
 }
 
+/* More at once than are remembered: told is what is so at two looks, and when it is over. */
+static void test_many_disputes(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	root_of("12x12");
+	lives(100);
+	stage_forget(&s);
+	from = s.now;
+	for (uint32_t i = 12; i < nodes; i += 2)
+		row(i, 0, FM_PORT_FAULTY);
+	lives_ns(from + 1999 * MS);
+	assert_int_equal(stage_count(&s, "dispute"), 0);
+	lives_ns(from + 2001 * MS);
+	assert_int_equal(stage_count(&s, "log error dispute: "), FM_SUSPECTS);
+	for (uint32_t i = 12; i < nodes; i += 2)
+		row(i, 0, FM_PORT_UP);
+	lives_ns(from + 5000 * MS);
+	assert_int_equal(stage_count(&s, "log info dispute: over: "), FM_SUSPECTS);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -531,6 +550,7 @@ int main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_dispute),
+		cmocka_unit_test(test_many_disputes),
 	};
 
 	return cmocka_run_group_tests_name("fm_damp", all, NULL, NULL);

@@ -101,6 +101,10 @@ static void test_not_applied(void **state)
 	/* Later steps cannot be done in this state. */
 	step(1, 1, FM_STEP_REPLAY);
 	stage_did_no(&s, "replay 1: ");
+	/* Nor is the table put in force in the midst of one. */
+	s.err.rows = 0;
+	step(1, 1, FM_STEP_REPLAY);
+	stage_did_no(&s, "rows 1");
 	stage_end(&s);
 	joined();
 	s.err.rows = -EBUSY;
