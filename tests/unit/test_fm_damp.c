@@ -453,6 +453,19 @@ static void test_one_end(void **state)
 		"that "
 				     "is not known is lost again and again"), 1);
 	stage_end(&s);
+	/* A port that the fabric does not use has no direction. */
+	root();
+	lives(100);
+	m.row.guid = NIC + 5;
+	for (unsigned int k = 0; k < 2 * LIMIT; k++) {
+		m.row.row = stage_row(&s, 5);
+		m.row.row.serial = ++serial[5];
+		m.row.row.nports = 6;
+		m.row.row.port[4].state = k & 1 ? FM_PORT_FAULTY : FM_PORT_UP;
+		stage_msg(&s, 105, &m);
+	}
+	stage_did_some(&s, "log error flap: the link from port 4 of 'n5' to a node that is not known");
+	stage_end(&s);
 	/* A manager that is no root knows of no holds. */
 	stage_init(&s, "4x4", 5);
 	stage_start(&s);
