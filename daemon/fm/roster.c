@@ -217,7 +217,6 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	r->judge_at = NEVER;
 	r->disputes.at = NEVER;
 	r->damp.at = NEVER;
-	r->news = fm->now;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	r->rec.next = NEVER;
 	m = fm_mate_add(r, fm->guid);
