@@ -121,6 +121,12 @@ static void include_all(struct story *s)
 		fm_exclude(world_fm(s->w, 0), i, -1, false, world_now(s->w));
 }
 
+/* Nothing changes for a while by these, and then the recovery must meet full queues. */
+static bool noticed_late(enum fault f)
+{
+	return f == SILENCE || f == MANAGER_DIES;
+}
+
 static void begin(struct story *s, struct world_config *c, enum fault a, enum fault b)
 {
 	bool absent = a == NODE_COMES_BACK || b == NODE_COMES_BACK;
@@ -133,8 +139,9 @@ static void begin(struct story *s, struct world_config *c, enum fault a, enum fa
 		world_cut(s->w, 1, true);
 	world_run(s->w, absent ? 1000 * W_MS : 0);
 	story_rest(s, 10 * W_S);
-	world_traffic(s->w, 150 * W_US);
+	story_traffic(s, 150 * W_US);
 	world_run(s->w, 10 * W_MS);
+	s->sparing = !noticed_late(a) && !noticed_late(b);
 }
 
 /* Checks that @s has cost no more than @a and @b may; rows may be on hold for @most ms. */
@@ -176,7 +183,7 @@ static uint64_t most_of_both(enum fault a, enum fault b)
 /* Waits until silence is noticed and the world is at rest. */
 static void settle(struct story *s)
 {
-	world_run(s->w, 400 * W_MS);
+	story_run(s, 400 * W_MS);
 	story_rest(s, 30 * W_S);
 }
 
