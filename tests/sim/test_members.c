@@ -27,7 +27,8 @@ static void start(struct story *s, const char *shape, uint64_t seed, unsigned in
 	story_begin(s, &c);
 	story_power_all(s);
 	story_rest(s, 10 * W_S);
-	world_traffic(s->w, 300 * W_US);
+	story_traffic(s, 300 * W_US);
+	s->sparing = true;
 	world_run(s->w, 5 * W_MS);
 }
 
@@ -118,9 +119,9 @@ static void outlive_root(bool nic)
 	story_rest(&s, 10 * W_S);
 	world_manager(s.w, 7, false);
 	world_power(s.w, 10, false);
-	world_run(s.w, 5 * W_S);
+	story_run(&s, 5 * W_S);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 7, 1, false, world_now(s.w)), 0);
-	world_run(s.w, 5 * W_S);
+	story_run(&s, 5 * W_S);
 	restart_root(&s, nic);
 	world_manager(s.w, 7, true);
 	world_power(s.w, 10, true);
@@ -289,14 +290,14 @@ static void ends_differ(void **state)
 	closed = fm_exclusions(world_fm(s.w, 0));
 	assert_true(closed[4] & 1 && closed[5] & 1 << 2);
 	assert_false(story_problem(&s, "dispute", ""));
-	world_run(s.w, 3 * W_S);
+	story_run(&s, 3 * W_S);
 	assert_true(story_problem(&s, "dispute", "is up, says 2,1:-x ('n5'), and down, says 1,1:+x"));
 	assert_false(story_problem(&s, "dispute", "2,1:+x"));
 	world_cut(s.w, 8, true);		/* makes node 4 send its true row again */
 	world_run(s.w, 100 * W_MS);
 	world_cut(s.w, 8, false);
 	story_rest(&s, 5 * W_S);
-	world_run(s.w, 3 * W_S);
+	story_run(&s, 3 * W_S);
 	assert_false(story_problem(&s, "dispute", ""));
 	end(&s, "ends differ");
 }
@@ -310,14 +311,14 @@ static void relay_memory(void **state)
 	start(&s, "3x3", 6, 8);
 	assert_false(story_problem(&s, "relay", ""));
 	world_power(s.w, 4, false);
-	world_run(s.w, 1 * W_S);
+	story_run(&s, 1 * W_S);
 	story_rest(&s, 5 * W_S);
 	world_relay_packets(s.w, 4, 100);
 	world_power(s.w, 4, true);
 	story_rest(&s, 5 * W_S);
 	assert_true(story_problem(&s, "relay", "'n4' keeps 100 packets as a relay, the root 'n0' 4096"));
 	world_power(s.w, 4, false);
-	world_run(s.w, 1 * W_S);
+	story_run(&s, 1 * W_S);
 	story_rest(&s, 5 * W_S);
 	assert_false(story_problem(&s, "relay", ""));
 	world_relay_packets(s.w, 4, 4096);
@@ -341,7 +342,7 @@ static void dark_branch(void **state)
 		start(&s, "3x8", 1, fanout);
 		for (uint32_t node = 9; node < 18; node++)
 			world_power(s.w, node, false);
-		world_run(s.w, 1 * W_S);
+		story_run(&s, 1 * W_S);
 		assert_true(world_until(s.w, world_settled, 500 * W_MS));
 		for (uint32_t node = 9; node < 18; node++)
 			assert_int_equal(fm_node(world_fm(s.w, 0), node)->state, FM_NODE_DEAD);
@@ -369,11 +370,11 @@ static void late_replay(void **state)
 	world_cut(s.w, 2, true);
 	world_run(s.w, 1 * W_MS);
 	world_traffic(s.w, 0);
-	world_run(s.w, 4 * W_S);		/* the others recover without node 2 */
+	story_run(&s, 4 * W_S);		/* the others recover without node 2 */
 	world_power(s.w, 1, false);
 	world_run(s.w, 100 * W_MS);
 	world_power(s.w, 1, true);
-	world_run(s.w, 2 * W_S);
+	story_run(&s, 2 * W_S);
 	world_traffic(s.w, 100 * W_US);
 	world_run(s.w, 20 * W_MS);
 	between = check_flow_between(s.flow, 1, 3);
