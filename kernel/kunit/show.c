@@ -207,6 +207,44 @@ static void test_size(struct kunit *test)
 	kfree_skb(skb);
 }
 
+static int put_link(struct sk_buff *skb, struct torus_dev *d)
+{
+	return torus_put_link(skb, d, 0, torus_now());
+}
+
+/*
+ * What netlink says of a NIC goes into a buffer whole, or the caller is told that it does not
+ * fit: a dump then goes on with it in the next message. Never a part alone.
+ */
+static void test_no_room(struct kunit *test)
+{
+	static int (*const put[])(struct sk_buff *skb, struct torus_dev *d) = {
+		torus_put_device, put_link, torus_put_flow, torus_put_park,
+	};
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct sk_buff *skb = alloc_skb(NLMSG_GOODSIZE, GFP_KERNEL);
+	unsigned int i, whole, room, wrong;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	for (i = 0; i < ARRAY_SIZE(put); i++) {
+		torus_dev_lock(d);
+		wrong = put[i](skb, d) ? 1 : 0;
+		whole = skb->len;
+		skb_trim(skb, 0);
+		for (room = 0; room < whole; room += NLA_ALIGNTO) {
+			unsigned int filled = (unsigned int)skb_tailroom(skb) - room;
+
+			skb_put(skb, filled);
+			wrong += put[i](skb, d) != -EMSGSIZE;
+			skb_trim(skb, 0);
+		}
+		torus_dev_unlock_read(d);
+		KUNIT_EXPECT_GT(test, whole, 100u);
+		KUNIT_EXPECT_EQ_MSG(test, wrong, 0u, "of kind %u", i);
+	}
+	kfree_skb(skb);
+}
+
 /* --- delayed frames -------------------------------------------------------------------- */
 
 static struct sk_buff *frame(struct kunit *test, u8 number)
@@ -273,6 +311,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_coalesce),
 	KUNIT_CASE(test_stats64),
 	KUNIT_CASE(test_size),
+	KUNIT_CASE(test_no_room),
 	KUNIT_CASE(test_delay),
 	KUNIT_CASE(test_delayed_most),
 	{}
