@@ -210,7 +210,8 @@ static void test_fades(void **state)
 	/* 3 decays to 2.625 in a quarter of the half-life; until 2 of 3.625 are left ... */
 	lives(100 + HALF * 0.25);
 	flaps(1);
-	assert_in_range(left(), 1.625 / 3.625 * 2 * HALF * MS - MS, 1.625 / 3.625 * 2 * HALF * MS + MS);
+	assert_in_range(left(), 1.625 / 3.625 * 2 * HALF * MS - MS,
+			1.625 / 3.625 * 2 * HALF * MS + MS);
 	stage_end(&s);
 	root();
 	lives(100);
@@ -464,7 +465,7 @@ static void test_one_end(void **state)
 		m.row.row.port[4].state = k & 1 ? FM_PORT_FAULTY : FM_PORT_UP;
 		stage_msg(&s, 105, &m);
 	}
-	stage_did_some(&s, "log error flap: the link from port 4 of 'n5' to a node that is not known");
+	stage_did_some(&s, "log error flap: the link from port 4 of 'n5' to a node that is not");
 	stage_end(&s);
 	/* A manager that is no root knows of no holds. */
 	stage_init(&s, "4x4", 5);
