@@ -107,7 +107,8 @@ static void begin(struct story *s, const struct scene *scene, uint64_t seed, uin
 	fm_status(world_fm(s->w, 0), &st);
 	if (!st.relayed)
 		story_fail(s, "no pair needs a relay");
-	world_traffic(s->w, 150 * W_US);
+	story_traffic(s, 150 * W_US);
+	s->sparing = true;
 	world_run(s->w, 10 * W_MS);
 	if (!tn_nic_counters(world_nic(s->w, scene->relay))[TORUS_NC_RELAY_FORWARDED])
 		story_fail(s, "node %u is no relay", scene->relay);
@@ -118,7 +119,7 @@ static void look(struct story *s)
 	char buf[200];
 	const char *wrong;
 
-	world_run(s->w, 100 * W_MS);
+	story_run(s, 100 * W_MS);
 	story_rest(s, 30 * W_S);
 	wrong = s->wrong[0] ? NULL : check_rows(s->w, buf, sizeof(buf));
 	if (wrong)
