@@ -165,6 +165,26 @@ static void test_ends(void **state)
 	assert_true(measured(0, 12 * SECOND).height < measured(0, 10 * SECOND).height);
 }
 
+/* The loss swings around that of the cable: new, and half a period later, it is the same. */
+static void test_drift(void **state)
+{
+	struct tn_cable c = { .loss = 2000 };
+	struct tn_eye steady;
+
+	(void)state;
+	for (c.length = 50; c.length <= 1000; c.length += 10) {
+		c.drift = 0;
+		lay(&c, SECOND);
+		steady = measured(3, SECOND);
+		c.drift = 200;
+		lay(&c, SECOND);
+		for (u64 age = 0; age <= TN_CABLE_PERIOD; age += TN_CABLE_PERIOD / 2) {
+			assert_int_equal(measured(3, SECOND + age).height, steady.height);
+			assert_int_equal(measured(3, SECOND + age).width, steady.width);
+		}
+	}
+}
+
 /* A cable with other ageing is new; one with other differences keeps its age. */
 static void test_age(void **state)
 {
@@ -312,6 +332,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_eyes),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_age),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_link_ber),
