@@ -134,6 +134,7 @@ static void on_peer_seq(void *ctx, struct tn_link *l, bool none, u16 seq)
 {
 	struct end *e = ctx;
 
+	expect(rnd_of(e), l->session, "told of a session before the first");
 	expect(rnd_of(e), !e->unresolved || l->session == e->lost_session, "session");
 	for (; e->unresolved; e->unresolved--) {
 		if (none || !tn_seq_before(e->backlog.head->hdr.tseq, seq))
