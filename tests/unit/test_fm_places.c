@@ -247,6 +247,24 @@ static void test_wrong_port(void **state)
 	stage_end(&s);
 }
 
+/* The same for a cable to the right port of a node that has joined another fabric. */
+static void test_wrong_fabric(void **state)
+{
+	(void)state;
+	fabric(0);
+	rows[5].port[0].problem = FM_PROBLEM_FABRIC;
+	tell(5);
+	lives(50);
+	assert_int_equal(s.fm->root->tally.odd.n, 1);
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
+	assert_int_equal(fm_exclude(s.fm, 10, 0, true, START + s.now), 0);
+	lives(50);
+	assert_string_equal(fm_excluded(s.fm, 10, 0), "admin");
+	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
+	assert_int_equal(s.fm->root->tally.odd.n, 1);
+	stage_end(&s);
+}
+
 /* A cable to a port that the fabric does not use is told of by the end that it does use. */
 static void test_spare_port(void **state)
 {
@@ -422,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_all_have_places),
 		cmocka_unit_test(test_all_in_the_next),
 		cmocka_unit_test(test_wrong_port),
+		cmocka_unit_test(test_wrong_fabric),
 		cmocka_unit_test(test_spare_port),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_held_news),
