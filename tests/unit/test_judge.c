@@ -201,6 +201,9 @@ static void draw(uint64_t *random)
 			m->row.port[p].peer_guid = random_below(random, 30) ? 1 + nx + 4 * ny : 0;
 			m->row.port[p].peer_port = (uint8_t)((p + 2) % PORTS);
 		}
+		/* Behind the last port stands what is not to be read. */
+		m->row.port[PORTS] = m->row.port[random_below(random, PORTS)];
+		m->row.port[PORTS].state = FM_PORT_UP;
 		if (m->via)
 			continue;
 		m->missing = fm.now - random_below(random, 20) * MS;
