@@ -548,7 +548,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	struct fm_sums s = rep->sums;
 	bool empty;
 
-	if (!rec->waiting || rep->version != fm->root->version)
+	if (!rec->waiting || rep->version != fm->root->version || rep->round != rec->round)
 		return;
 	if (rep->count != t->parts[FM_PART_TAKES] || rep->set != t->set)
 		return;
