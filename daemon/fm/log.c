@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "kernel/core/splitmix64.h"
 #include "machine.h"
 
 static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
@@ -114,18 +115,12 @@ const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i)
 	return i < fm->nproblems ? &fm->trouble[i].problem : NULL;
 }
 
-/* splitmix64's finisher. */
 uint64_t fm_mix(uint64_t x)
 {
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ULL;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebULL;
-	return x ^ x >> 31;
+	return splitmix64_mix(x);
 }
 
 uint64_t fm_random(struct fm *fm)
 {
-	fm->random += 0x9e3779b97f4a7c15ULL;
-	return fm_mix(fm->random);
+	return splitmix64_mix(fm->random += SPLITMIX64_STEP);
 }

@@ -4,6 +4,7 @@
  * in fixed point: logarithms have LOG_BITS fraction bits, good to 1e-9.
  */
 #include "fault.h"
+#include "splitmix64.h"
 
 #define LOG_BITS	40
 #define LN2		762123384785ull		/* ln 2 in LOG_BITS */
@@ -12,11 +13,7 @@
 
 static u64 rnd(struct tn_fault *f)
 {
-	u64 z = f->rng += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
+	return splitmix64_mix(f->rng += SPLITMIX64_STEP);
 }
 
 /* High 64 bits of a product; *@low gets the rest. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Amplitudes are in 1/65536 of the swing; serdes_model.h has the equations. */
 #include "serdes_model.h"
+#include "splitmix64.h"
 
 #define ONE		65536
 #define SWING		400		/* mV: from the centre to a full level */
@@ -34,11 +35,7 @@ static s32 attenuation(u32 mdb)
 
 static u32 hash(u64 seed, u32 lane)
 {
-	u64 z = (seed + lane + 1) * 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return (u32)(z >> 33);
+	return (u32)(splitmix64_mix((seed + lane + 1) * SPLITMIX64_STEP) >> 33);
 }
 
 /* From -1000 to 1000 and back, in TN_CABLE_PERIOD, beginning with 0. */

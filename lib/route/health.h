@@ -96,11 +96,4 @@ static inline uint32_t lt_step(const struct torus_health *h, struct torus_coords
 	return node + ((uint32_t)at->c[d] - c) * h->stride[d];
 }
 
-static inline uint64_t lt_mix(uint64_t v)
-{
-	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
-	v = (v ^ v >> 27) * 0x94d049bb133111ebull;
-	return v ^ v >> 31;
-}
-
 #endif /* LIB_ROUTE_HEALTH_H */

@@ -22,7 +22,7 @@ static int shell(void *arg, const uint32_t *node, uint32_t n)
 	struct choice *c = arg;
 
 	for (; n--; node++) {
-		uint64_t row = c->rows[*node], rank = lt_mix(c->hash + *node);
+		uint64_t row = c->rows[*node], rank = splitmix64_mix(c->hash + *node);
 		struct torus_coords at;
 		unsigned int hops;
 

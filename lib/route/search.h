@@ -21,6 +21,7 @@
 #define LIB_ROUTE_SEARCH_H
 
 #include "health.h"
+#include "kernel/core/splitmix64.h"
 
 /* A row's bits that are no header of it: valid, no steps. */
 #define ROW_PLAIN (TORUS_ROW_VALID | \
@@ -46,14 +47,14 @@ static inline bool lt_tie_up(unsigned int from_odd, unsigned int to_odd)
 /* What of two nodes goes into the rank of their headers. */
 static inline uint64_t lt_pair_hash(uint32_t from, uint32_t to)
 {
-	return lt_mix(((uint64_t)from << 32 | to) + 0x9e3779b97f4a7c15ull);
+	return splitmix64_mix(((uint64_t)from << 32 | to) + SPLITMIX64_STEP);
 }
 
 /** lt_rank() - order of headers of one length */
 static inline uint32_t lt_rank(uint64_t pair_hash, unsigned int dirs, unsigned int first,
 			       unsigned int last)
 {
-	return (uint32_t)lt_mix(pair_hash + ((uint64_t)dirs | first << 12 | last << 16));
+	return (uint32_t)splitmix64_mix(pair_hash + ((uint64_t)dirs | first << 12 | last << 16));
 }
 
 /** struct lt_pair - two nodes, and where they are */

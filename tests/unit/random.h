@@ -8,14 +8,11 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include "kernel/core/splitmix64.h"
 
 static inline uint64_t random_next(uint64_t *state)
 {
-	uint64_t v = *state += 0x9e3779b97f4a7c15ull;
-
-	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ull;
-	v = (v ^ v >> 27) * 0x94d049bb133111ebull;
-	return v ^ v >> 31;
+	return splitmix64_mix(*state += SPLITMIX64_STEP);
 }
 
 /* A random number below @n. */

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include "kernel/core/splitmix64.h"
 
 struct rnd {
 	uint64_t seed;
@@ -29,11 +30,7 @@ static inline struct rnd rnd_new(uint64_t seed)
 /* splitmix64 */
 static inline uint64_t rnd64(struct rnd *r)
 {
-	uint64_t z = r->state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
+	return splitmix64_mix(r->state += SPLITMIX64_STEP);
 }
 
 /* A random number from 0 to n - 1; n > 0 */

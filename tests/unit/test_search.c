@@ -118,7 +118,7 @@ static uint64_t relayed(const struct both *b, uint32_t from, uint32_t to, const 
 		if (best == NEVER || away[i] < away[best] ||
 		    (away[i] == away[best] &&
 		     (hops[i] < hops[best] || (hops[i] == hops[best] &&
-					       lt_mix(hash + i) < lt_mix(hash + best)))))
+					       splitmix64_mix(hash + i) < splitmix64_mix(hash + best)))))
 			best = i;
 	}
 	assert_true(best != NEVER);

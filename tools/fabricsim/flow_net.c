@@ -130,7 +130,7 @@ static void place_node(struct flow_net *net, u32 id)
 	struct torus_coords at;
 
 	torus_node_coords(s, id, &at);
-	n->random = net->p.seed + 0x9e3779b97f4a7c15u * (id + 1ull);
+	n->random = net->p.seed + SPLITMIX64_STEP * (id + 1ull);
 	n->random = random64(&n->random);
 	n->idle = (2u << net->dirs) - 1;
 	for (unsigned int d = 0; d < net->dims; d++) {

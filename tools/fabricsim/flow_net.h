@@ -21,6 +21,7 @@
 
 #include "flow.h"
 #include "kernel/core/bubble.h"
+#include "kernel/core/splitmix64.h"
 
 #define NONE UINT32_MAX
 #define FIRST 2			/* the first cycle; 0 is a timer that is stopped */
@@ -186,11 +187,7 @@ static inline unsigned int route(const struct flow_net *net, struct packet *p)
 
 static inline u64 random64(u64 *state)
 {
-	u64 z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return splitmix64_mix(*state += SPLITMIX64_STEP);
 }
 
 static inline u32 below(u64 *state, u32 n)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "jobs.h"
+#include "kernel/core/splitmix64.h"
 #include "tools/fabricctl/say.h"
 
 #define THREADS_MAX 256
@@ -84,12 +85,7 @@ int jobs_run(size_t n, unsigned int threads, const char *what,
 	return j.error;
 }
 
-/* The finaliser of splitmix64 (Steele, Lea, Flood: OOPSLA 2014). */
 unsigned long long jobs_seed(unsigned long long seed, size_t i)
 {
-	uint64_t z = seed + 0x9e3779b97f4a7c15u * ((uint64_t)i + 1);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
+	return splitmix64_mix(seed + SPLITMIX64_STEP * (i + 1));
 }

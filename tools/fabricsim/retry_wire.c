@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernel/core/retry.h"
+#include "kernel/core/splitmix64.h"
 
 #define NEVER UINT64_MAX
 #define FLYING 4096		/* frames on the line: more than any window */
@@ -67,11 +68,9 @@ double line_waste(const struct wire_plan *plan)
 
 static double uniform(struct wire *w)
 {
-	uint64_t z = w->rng += 0x9e3779b97f4a7c15u;
+	uint64_t z = splitmix64_mix(w->rng += SPLITMIX64_STEP);
 
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return ((double)((z ^ z >> 31) >> 11) + 0.5) / 9007199254740992.0;
+	return ((double)(z >> 11) + 0.5) / 9007199254740992.0;
 }
 
 /* Good bits before the next bad one. */

@@ -2,6 +2,7 @@
 /* The event queue of a world, and the calls by which an experiment changes and reads it. */
 #include <stdio.h>
 
+#include "kernel/core/splitmix64.h"
 #include "world_impl.h"
 
 void world_config_default(struct world_config *c)
@@ -19,11 +20,7 @@ void world_config_default(struct world_config *c)
 
 uint64_t world_random(struct world *w)
 {
-	uint64_t v = w->random += 0x9e3779b97f4a7c15ULL;
-
-	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9ULL;
-	v = (v ^ v >> 27) * 0x94d049bb133111ebULL;
-	return v ^ v >> 31;
+	return splitmix64_mix(w->random += SPLITMIX64_STEP);
 }
 
 bool world_chance(struct world *w, unsigned int n, unsigned int of)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <torus/topology.h>
 
+#include "kernel/core/splitmix64.h"
 #include "log.h"
 #include "reply.h"
 
@@ -62,11 +63,7 @@ static void op_event(void *host, const struct tn_event *ev)
 
 static u32 op_random(void *host)
 {
-	u64 z = ((struct emu *)host)->rng += 0x9e3779b97f4a7c15ull;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return (u32)(z >> 32);
+	return (u32)(splitmix64_mix(((struct emu *)host)->rng += SPLITMIX64_STEP) >> 32);
 }
 
 static const struct tn_ops ops = {
