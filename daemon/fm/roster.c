@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "lib/util/fnv.h"
 #include "root.h"
 
 static void slot_put(struct fm_root *r, uint32_t i)
@@ -89,11 +90,7 @@ void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 
 static uint32_t name_slot(const struct fm_root *r, const char *name)
 {
-	uint64_t h = 14695981039346656037ULL;	/* FNV-1a */
-
-	while (*name)
-		h = (h ^ (uint8_t)*name++) * 1099511628211ULL;
-	return (uint32_t)fm_mix(h) & (r->nslots - 1);
+	return (uint32_t)fm_mix(fnv1a(FNV1A_START, name)) & (r->nslots - 1);
 }
 
 static void name_put(struct fm_root *r, uint32_t i)

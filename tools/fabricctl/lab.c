@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lab.h"
+#include "lib/util/fnv.h"
 #include "say.h"
 
 int lab_name_check(const char *name)
@@ -143,14 +144,10 @@ struct in_addr lab_service(const struct lab *lab, uint32_t node)
 	return (struct in_addr){ htonl(ntohl(lab->service.s_addr) + 1 + node) };
 }
 
-/* FNV-1a of the lab's name above, the node's number below. */
+/* A hash of the lab's name above, the node's number below. */
 uint64_t lab_guid(const struct lab *lab, uint32_t node)
 {
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (const char *p = lab->name; *p; p++)
-		h = (h ^ (unsigned char)*p) * 0x100000001b3;
-	return h << 24 | (node + 1);
+	return fnv1a(FNV1A_START, lab->name) << 24 | (node + 1);
 }
 
 static int node_error(const struct lab *lab, const char *text)

@@ -3,14 +3,7 @@
 #include <unistd.h>
 
 #include "guid.h"
-
-/* FNV-1a */
-static uint64_t mix(uint64_t h, const char *text)
-{
-	while (*text)
-		h = (h ^ (uint8_t)*text++) * 0x100000001b3ull;
-	return h;
-}
+#include "lib/util/fnv.h"
 
 uint64_t guid_lasting(const char *name)
 {
@@ -24,6 +17,6 @@ uint64_t guid_lasting(const char *name)
 		id[n > 0 ? n : 0] = '\0';
 		close(fd);
 	}
-	h = mix(mix(0xcbf29ce484222325ull, id), name);
+	h = fnv1a(fnv1a(FNV1A_START, id), name);
 	return h ? h : 1;
 }
