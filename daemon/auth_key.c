@@ -21,7 +21,7 @@
 #include <unistd.h>
 #include <gcrypt.h>
 #include "daemon/auth.h"
-#include "daemon/read_all.h"
+#include "lib/util/read_all.h"
 
 #define NONCE	32
 #define PROOF	32

@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <grp.h>
-#include <ini.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "daemon/address.h"
-#include "daemon/read_all.h"
 #include "daemon/config.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "lib/util/inifile.h"
+#include "lib/util/units.h"
 
 #define KEYS 24
 
 /** struct reading - a file being parsed */
 struct reading {
 	struct config *c;
-	const char *at;
-	const char *end;
-	unsigned int line;
+	struct inifile file;
 	unsigned int seen[KEYS];	/* line of each key */
-	bool refused;			/* the current line already */
-	bool bad;
-	config_complain *complain;
-	void *arg;
 };
 
 /**
@@ -45,21 +36,6 @@ struct key {
 	uint64_t hi;
 	const char *allowed;
 };
-
-static void __attribute__((format(printf, 3, 4)))
-complain(struct reading *r, unsigned int line, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	r->bad = true;
-	if (line == r->line)
-		r->refused = true;
-	r->complain(r->arg, line, text);
-}
 
 static int set_name(struct config *c, const struct key *key, const char *value)
 {
@@ -149,21 +125,11 @@ static int set_level(struct config *c, const struct key *key, const char *value)
 	return log_level_parse(value, &c->level);
 }
 
-static int number(const char *value, char **end, uint64_t *out)
-{
-	if (*value < '0' || *value > '9')
-		return -EINVAL;
-	errno = 0;
-	*out = strtoull(value, end, 10);
-	return errno ? -EINVAL : 0;
-}
-
 static int set_count(struct config *c, const struct key *key, const char *value)
 {
 	uint64_t v;
-	char *end;
 
-	if (number(value, &end, &v) || *end || v < key->lo || v > key->hi)
+	if (number_parse(value, key->lo, key->hi, &v))
 		return -EINVAL;
 	*(unsigned int *)((char *)c + key->at) = (unsigned int)v;
 	return 0;
@@ -171,32 +137,13 @@ static int set_count(struct config *c, const struct key *key, const char *value)
 
 static int set_time(struct config *c, const struct key *key, const char *value)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} unit[] = { { "us", LOOP_US }, { "ms", LOOP_MS }, { "s", LOOP_S }, { "min", 60 * LOOP_S } };
-	uint64_t v;
-	char *end;
-
-	if (number(value, &end, &v))
-		return -EINVAL;
-	while (*end == ' ')
-		end++;
-	for (unsigned int i = 0; i < sizeof(unit) / sizeof(unit[0]); i++) {
-		if (strcmp(end, unit[i].name))
-			continue;
-		if (v > key->hi / unit[i].ns || v * unit[i].ns < key->lo)
-			return -EINVAL;
-		*(uint64_t *)((char *)c + key->at) = v * unit[i].ns;
-		return 0;
-	}
-	return -EINVAL;
+	return time_parse(value, key->lo, key->hi, (uint64_t *)((char *)c + key->at));
 }
 
 #define AT(member) offsetof(struct config, member)
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
 #define TIME_KEY(key, min, max, text) \
-	{ "timers", #key, set_time, AT(fm.key), min, max, text " (units us, ms, s, min)" }
+	{ "timers", #key, set_time, AT(fm.key), min, max, text " (units ns, us, ms, s, min)" }
 
 static const struct key keys[] = {
 	{ "", "fabric", set_name, AT(fm.fabric), 1, TORUS_NAME_MAX, NAME_RULE },
@@ -238,69 +185,42 @@ static bool section_known(const char *section)
 	return false;
 }
 
-static void unknown(struct reading *r, const char *section, const char *name)
+static void refuse_unknown(struct inifile *file, const char *section, const char *name)
 {
 	char allowed[384] = "";
 	size_t n = 0;
 
 	if (!section_known(section)) {
-		complain(r, r->line, "unknown section [%s]; allowed: [timers], and keys before any section",
-			 section);
+		inifile_refuse(file, file->line, "unknown section [%s]; allowed: [timers], and keys "
+			       "before any section", section);
 		return;
 	}
 	for (unsigned int i = 0; i < NKEYS; i++)
 		if (!strcmp(section, keys[i].section) && n < sizeof(allowed))
 			n += (size_t)snprintf(allowed + n, sizeof(allowed) - n, "%s%s",
 					      n ? ", " : "", keys[i].name);
-	complain(r, r->line, "unknown key '%s'%s; allowed: %s", name,
-		 *section ? " in [timers]" : "", allowed);
+	inifile_refuse(file, file->line, "unknown key '%s'%s; allowed: %s", name,
+		       *section ? " in [timers]" : "", allowed);
 }
 
-static int on_key(void *arg, const char *section, const char *name, const char *value)
+static void on_key(struct inifile *file, const char *section, const char *name,
+		   const char *value)
 {
-	struct reading *r = arg;
+	struct reading *r = (struct reading *)((char *)file - offsetof(struct reading, file));
 
 	for (unsigned int i = 0; i < NKEYS; i++) {
 		if (strcmp(section, keys[i].section) || strcmp(name, keys[i].name))
 			continue;
 		if (r->seen[i])
-			complain(r, r->line, "'%s' is given twice, first in line %u", name,
-				 r->seen[i]);
+			inifile_refuse(file, file->line, "'%s' is given twice, first in line %u",
+				       name, r->seen[i]);
 		else if (keys[i].set(r->c, &keys[i], value))
-			complain(r, r->line, "%s is '%s', allowed: %s", name, value,
-				 keys[i].allowed);
-		r->seen[i] = r->line;
-		return 1;
+			inifile_refuse(file, file->line, "%s is '%s', allowed: %s", name, value,
+				       keys[i].allowed);
+		r->seen[i] = file->line;
+		return;
 	}
-	unknown(r, section, name);
-	return 1;
-}
-
-/* inih would take the rest of a line too long for its buffer as another line. */
-static char *next_line(char *buf, int room, void *arg)
-{
-	struct reading *r = arg;
-	const char *nl;
-	size_t n;
-
-	if (r->at == r->end)
-		return NULL;
-	r->line++;
-	r->refused = false;
-	nl = memchr(r->at, '\n', (size_t)(r->end - r->at));
-	n = nl ? (size_t)(nl - r->at) : (size_t)(r->end - r->at);
-	if (n >= (size_t)room) {
-		complain(r, r->line, "the line has %zu bytes, allowed are %d", n, room - 1);
-		buf[0] = '\0';
-	} else if (memchr(r->at, '\0', n)) {
-		complain(r, r->line, "the line has a NUL byte in it");
-		buf[0] = '\0';
-	} else {
-		memcpy(buf, r->at, n);
-		buf[n] = '\0';
-	}
-	r->at += nl ? n + 1 : n;
-	return buf;
+	refuse_unknown(file, section, name);
 }
 
 static bool given(const struct reading *r, const char *name)
@@ -324,48 +244,35 @@ void config_default(struct config *c)
 	c->level = FM_INFO;
 }
 
+/* Of a file that has been read, or of one that could not be: @err. */
+static int end_reading(struct reading *r, int err)
+{
+	if (!err && !given(r, "service_address"))
+		inifile_refuse(&r->file, 0, "service_address is missing: the IP:PORT to listen on");
+	return err ? err : r->file.refused ? -EINVAL : 0;
+}
+
+#define READING(config, tell, tell_arg) { \
+	.c = (config), \
+	.file = { \
+		.key = on_key, .complain = (tell), .arg = (tell_arg), \
+		.forms = "'key = value', '[timers]', '# comment'", \
+	}, \
+}
+
 int config_parse(struct config *c, const char *text, size_t len,
 		 config_complain *tell, void *arg)
 {
-	struct reading r = {
-		.c = c, .at = text, .end = text + len, .complain = tell, .arg = arg,
-	};
-	int err;
+	struct reading r = READING(c, tell, arg);
 
-	ini_allow_multiline = false;
-	err = ini_parse_stream(next_line, &r, on_key, &r);
-	if (err > 0 && !r.bad)
-		complain(&r, (unsigned int)err,
-			 "not understood; allowed: 'key = value', '[timers]', '# comment'");
-	else if (err < 0)
-		complain(&r, 0, "out of memory");
-	if (!given(&r, "service_address"))
-		complain(&r, 0, "service_address is missing: the IP:PORT to listen on");
-	return r.bad ? -EINVAL : 0;
+	inifile_parse(&r.file, text, len);
+	return end_reading(&r, 0);
 }
 
 int config_load(struct config *c, const char *path, config_complain *tell, void *arg)
 {
-	char *text = malloc(CONFIG_SIZE_MAX + 1);
-	ssize_t n = -ENOMEM;
-	int fd, err;
+	struct reading r = READING(c, tell, arg);
 
-	if (!text)
-		return -ENOMEM;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -errno : read_all(fd, text, CONFIG_SIZE_MAX + 1);
-	if (fd >= 0)
-		close(fd);
 	config_default(c);
-	if (n < 0) {
-		tell(arg, 0, strerror((int)-n));
-		err = (int)n;
-	} else if (n > CONFIG_SIZE_MAX) {
-		tell(arg, 0, "the file is too long, allowed are 65536 bytes");
-		err = -EFBIG;
-	} else {
-		err = config_parse(c, text, (size_t)n, tell, arg);
-	}
-	free(text);
-	return err;
+	return end_reading(&r, inifile_load(&r.file, path, CONFIG_SIZE_MAX));
 }

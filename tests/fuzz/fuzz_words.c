@@ -33,8 +33,8 @@ static void numbers(const char *text)
 		must(s >= 0.01 && s <= 86400);
 	if (!rate_parse(text, &v))
 		must(v <= 1000000000000000000 && !strpbrk(text, "xXpP"));
-	if (!time_parse(text, &v))
-		must(v <= 10000000000 && !strpbrk(text, "xXpP"));
+	if (!time_parse(text, 5, 10000000000, &v))
+		must(v >= 5 && v <= 10000000000 && !strpbrk(text, "xXpPeE"));
 	if (!hex_parse(text, &v))
 		must(v != 0);
 	if (!size_parse(text, &v) && strspn(text, "0123456789") == strlen(text))

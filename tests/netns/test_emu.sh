@@ -443,7 +443,7 @@ done 3<<'END'
 --set slots=3|'3' is out of range, allowed 4 to 1024
 --set slots=|'' is not a number
 --set nonsense=1|PARAM one of keepalive
---set keepalive=100|'100' is not a number with ns, us, ms or s
+--set keepalive=100|'100' is not a number with ns, us, ms, s or min
 --set silence=1ms|must be longer than keepalive
 --log-level loud|allowed error, warning, info, debug
 --nonsense|option '--nonsense'

@@ -3,7 +3,7 @@
 define fabricctl-test
 tests += tests/unit/$(1)
 tests/unit/$(1)-objs := tests/unit/$(1).o tests/unit/fake_manager.o tests/unit/program.o \
-	tools/fabricctl/number.o
+	tools/fabricctl/number.o lib/util/units.o
 tests/unit/$(1)-deps := $$(B)/libtorus.a $$(B)/fabricctl $$(B)/torusemu $$(B)/fabricd
 tests/unit/$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs) -lm
 endef
@@ -13,7 +13,7 @@ $(addprefix $(B)/tests/unit/,test_fabricctl.o test_fabricctl_arguments.o fake_ma
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \
-	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o
+	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o lib/util/inifile.o lib/util/units.o
 tests/unit/test_nicfile-deps := $(B)/libtorus.a
 tests/unit/test_nicfile-libs := $(call pkg-libs,cmocka inih) $(lib-libs) -lm
 

@@ -188,7 +188,7 @@ static void wrong(void **state)
 		{ NEEDED "flap_limit = 1001\n", 2, "'1001', allowed: 0 (never) to 1000" },
 		{ NEEDED "[timers]\nhold_max = 0s\n", 3, "'0s', allowed: 10ms to 60min" },
 		{ NEEDED "[timers]\nresend = 5\n", 3, "'5', allowed: 1ms to 60s" },
-		{ NEEDED "[timers]\nresend = 5h\n", 3, "units us, ms, s, min" },
+		{ NEEDED "[timers]\nresend = 5h\n", 3, "units ns, us, ms, s, min" },
 		{ NEEDED "[timers]\nresend = 61s\n", 3, "1ms to 60s" },
 		{ NEEDED "[timers]\nresend = 18446744073709551615min\n", 3, "1ms to 60s" },
 		{ NEEDED "[timers]\nfabric = a\n", 3, "'fabric' in [timers]; allowed: init_interval" },

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
-#include <ini.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <torus/topology.h>
 
+#include "lib/util/inifile.h"
 #include "nicfile.h"
 #include "number.h"
 #include "say.h"
 
 #define MTU_MIN 1072		/* a frame takes the largest packet, of the least payload_max */
-#define LINE_MAX_BYTES 199	/* what inih's buffer holds */
+#define FILE_MAX 65536
 
 /**
  * struct reading - a file being read
@@ -22,24 +21,16 @@
  */
 struct reading {
 	struct nicfile *f;
-	FILE *from;
+	struct inifile file;
 	const char *path;
-	unsigned int line;
 	unsigned int seen[16 + TORUS_MAX_PORTS];
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
-	bool bad;
 };
 
-static void __attribute__((format(printf, 3, 4)))
-complain(struct reading *r, unsigned int line, const char *fmt, ...)
+static void tell(void *arg, unsigned int line, const char *text)
 {
-	char text[384];
-	va_list ap;
+	const struct reading *r = arg;
 
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	r->bad = true;
 	if (line)
 		warn("%s:%u: %s", r->path, line, text);
 	else
@@ -109,14 +100,14 @@ static bool on_port(struct reading *r, const char *name, const char *value)
 	if (torus_port_parse(name, TORUS_MAX_DIMS, &port))
 		return false;
 	if (r->seen[NKEYS + port])
-		complain(r, r->line, "'%s' is given twice, first in line %u", name,
+		inifile_refuse(&r->file, r->file.line, "'%s' is given twice, first in line %u", name,
 			 r->seen[NKEYS + port]);
 	else if (!*value || strlen(value) >= IFNAMSIZ || strchr(value, '/'))
-		complain(r, r->line, "%s is '%s', allowed: the name of an Ethernet device", name,
+		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: the name of an Ethernet device", name,
 			 value);
 	else
 		memcpy(r->lower[port], value, strlen(value) + 1);
-	r->seen[NKEYS + port] = r->line;
+	r->seen[NKEYS + port] = r->file.line;
 	return true;
 }
 
@@ -142,14 +133,14 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 	if (!p)
 		return false;
 	if (given(f, p)) {
-		complain(r, r->line, "'%s' is given twice", name);
+		inifile_refuse(&r->file, r->file.line, "'%s' is given twice", name);
 		return true;
 	}
 	while (f->sets[n])
 		n++;
 	if (snprintf(f->set[n], sizeof(f->set[n]), "%s=%s", name, value) >=
 	    (int)sizeof(f->set[n]) || !param_parse(f->set[n], &v, why, sizeof(why)))
-		complain(r, r->line, "%s is '%s', allowed: %s, %" PRIu64 " to %" PRIu64 "%s", name,
+		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: %s, %" PRIu64 " to %" PRIu64 "%s", name,
 			 value, param_allowed(p), p->min, p->max,
 			 p->unit == PARAM_TIME ? " ns" : "");
 	else
@@ -157,50 +148,31 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 	return true;
 }
 
-static int on_key(void *arg, const char *section, const char *name, const char *value)
+static void on_key(struct inifile *file, const char *section, const char *name,
+		   const char *value)
 {
-	struct reading *r = arg;
+	struct reading *r = file->arg;
 
 	if (*section) {
-		complain(r, r->line, "unknown section [%s]; there are none", section);
-		return 1;
+		inifile_refuse(file, file->line, "unknown section [%s]; there are none", section);
+		return;
 	}
 	for (unsigned int i = 0; i < NKEYS; i++) {
 		if (strcmp(name, keys[i].name))
 			continue;
 		if (r->seen[i])
-			complain(r, r->line, "'%s' is given twice, first in line %u", name,
-				 r->seen[i]);
+			inifile_refuse(file, file->line, "'%s' is given twice, first in line %u",
+				       name, r->seen[i]);
 		else if (keys[i].set(r->f, value))
-			complain(r, r->line, "%s is '%s', allowed: %s", name, value,
-				 keys[i].allowed);
-		r->seen[i] = r->line;
-		return 1;
+			inifile_refuse(file, file->line, "%s is '%s', allowed: %s", name, value,
+				       keys[i].allowed);
+		r->seen[i] = file->line;
+		return;
 	}
 	if (!on_port(r, name, value) && !on_param(r, name, value))
-		complain(r, r->line, "unknown key '%s'; allowed: ports, bootstrap, guid, name, mtu, "
-			 "ports +x -x +y ... -c, and parameters such as park_bytes", name);
-	return 1;
-}
-
-/* inih would take the rest of a line too long for its buffer as another line. */
-static char *next_line(char *buf, int room, void *arg)
-{
-	struct reading *r = arg;
-	int c = 0, n = 0;
-
-	while ((c = getc(r->from)) != EOF && c != '\n')
-		if (n < room - 1)
-			buf[n++] = (char)c;
-		else
-			n = room;
-	if (c == EOF && !n)
-		return NULL;
-	r->line++;
-	if (n == room)
-		complain(r, r->line, "the line has more than %d bytes", LINE_MAX_BYTES);
-	buf[n == room ? 0 : n] = '\0';
-	return buf;
+		inifile_refuse(file, file->line, "unknown key '%s'; allowed: ports, bootstrap, guid, "
+			       "name, mtu, ports +x -x +y ... -c, and parameters such as park_bytes",
+			       name);
 }
 
 /* From the numbering of a NIC of all dimensions to that of this one. */
@@ -216,7 +188,7 @@ static void place_ports(struct reading *r)
 		if (!*r->lower[p])
 			continue;
 		if (dim >= ndims) {
-			complain(r, r->seen[NKEYS + p], "a NIC of %u ports has no port %s",
+			inifile_refuse(&r->file, r->seen[NKEYS + p], "a NIC of %u ports has no port %s",
 				 r->f->spec.ports, torus_port_text(TORUS_MAX_DIMS, p, text));
 			continue;
 		}
@@ -231,36 +203,31 @@ static void compare_ports(struct reading *r)
 		for (unsigned int b = 0; b < TORUS_MAX_PORTS; b++)
 			if (*r->lower[b] && r->seen[NKEYS + a] < r->seen[NKEYS + b] &&
 			    !strcmp(r->lower[a], r->lower[b]))
-				complain(r, r->seen[NKEYS + b], "'%s' is in another port, line %u",
+				inifile_refuse(&r->file, r->seen[NKEYS + b], "'%s' is in another port, line %u",
 					 r->lower[b], r->seen[NKEYS + a]);
 }
 
 int nicfile_read(struct nicfile *f, const char *path, const char *ifname)
 {
-	struct reading r = { .f = f, .path = path };
-	int err;
+	struct reading r = {
+		.f = f,
+		.path = path,
+		.file = {
+			.key = on_key, .complain = tell, .arg = &r,
+			.forms = "'key = value', '# comment'",
+		},
+	};
 
 	memset(f, 0, sizeof(*f));
 	f->spec.ifname = ifname;
 	f->spec.ports = DEVICE_PORTS;
 	f->spec.sets = f->sets;
 	f->mtu = NICFILE_MTU;
-	r.from = fopen(path, "re");
-	if (!r.from)
-		return fail("%s: %m", path);
-	ini_allow_multiline = false;
-	err = ini_parse_stream(next_line, &r, on_key, &r);
-	if (ferror(r.from))
-		complain(&r, 0, "cannot be read");
-	fclose(r.from);
-	if (err > 0 && !r.bad)
-		complain(&r, (unsigned int)err,
-			 "not understood; allowed: 'key = value', '# comment'");
-	else if (err < 0)
-		complain(&r, 0, "out of memory");
+	if (inifile_load(&r.file, path, FILE_MAX))
+		return CANNOT;
 	place_ports(&r);
 	compare_ports(&r);
 	if (*f->name)
 		f->spec.name = f->name;
-	return r.bad ? CANNOT : OK;
+	return r.file.refused ? CANNOT : OK;
 }

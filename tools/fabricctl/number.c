@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,115 +9,21 @@
 
 #define TEXT_MAX 32
 
-int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *out)
-{
-	unsigned long long v;
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (*end)
-		return -EINVAL;
-	if (errno == ERANGE || v < min || v > max)
-		return -ERANGE;
-	*out = v;
-	return 0;
-}
-
-/* strtod() takes "nan", "inf" and hexadecimal too; people who type these err. */
-static int real_parse(const char *text, double *out, const char **end)
-{
-	char *stop;
-
-	if (strspn(text, "0123456789.") == 0 || (text[0] == '0' && (text[1] | 32) == 'x'))
-		return -EINVAL;
-	errno = 0;
-	*out = strtod(text, &stop);
-	if (stop == text)
-		return -EINVAL;
-	if (errno == ERANGE || !isfinite(*out))
-		return -ERANGE;
-	*end = stop;
-	return 0;
-}
-
 int seconds_parse(const char *text, double *out)
 {
-	const char *end;
+	char *end;
 	double v;
-	int err = real_parse(text, &v, &end);
 
-	if (err)
-		return err;
-	if (*end)
+	/* strtod() takes "nan", "inf" and hexadecimal, too: whoever types these errs. */
+	if (strspn(text, "0123456789.") == 0 || (text[0] == '0' && (text[1] | 32) == 'x'))
+		return -EINVAL;
+	v = strtod(text, &end);
+	if (end == text || *end)
 		return -EINVAL;
 	if (v < 0.01 || v > 86400)
 		return -ERANGE;
 	*out = v;
 	return 0;
-}
-
-int rate_parse(const char *text, uint64_t *out)
-{
-	const char *end;
-	double v;
-	int err = real_parse(text, &v, &end);
-
-	if (err)
-		return err;
-	if (*end)
-		return -EINVAL;
-	if (v > 1 || (v > 0 && v < 1e-18))
-		return -ERANGE;
-	*out = (uint64_t)llround(v * 1e18);
-	return 0;
-}
-
-int time_parse(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-	const char *end;
-	double v;
-	int err = real_parse(text, &v, &end);
-
-	if (err)
-		return err;
-	if (!*end && v == 0) {
-		*ns = 0;
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].unit))
-			continue;
-		if (v * units[i].ns > 10e9)
-			return -ERANGE;
-		*ns = (uint64_t)llround(v * units[i].ns);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-int size_parse(const char *text, uint64_t *bytes)
-{
-	static const char units[] = "KMG";
-	size_t len = strlen(text);
-	const char *unit = len ? strchr(units, text[len - 1]) : NULL;
-	unsigned int shift = unit ? 10 * (unsigned int)(unit - units + 1) : 0;
-	char digits[24];
-	int err;
-
-	if (len >= sizeof(digits))
-		return -EINVAL;
-	snprintf(digits, sizeof(digits), "%.*s", (int)len - !!unit, text);
-	err = number_parse(digits, 0, UINT64_MAX >> shift, bytes);
-	if (!err)
-		*bytes <<= shift;
-	return err;
 }
 
 int hex_parse(const char *text, uint64_t *out)

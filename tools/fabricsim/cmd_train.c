@@ -119,7 +119,7 @@ static int line_parse(struct train_plan *t)
 	if (line_lanes("dead", dead, &dead_mask) || line_lanes("aged", aged, &aged_mask) ||
 	    real_option("life", life_text, 0, 1e6, &life))
 		return CANNOT;
-	if (look_text && (time_parse(look_text, &look) || look < 1000000))
+	if (look_text && (time_parse(look_text, 1000000, 10000000000, &look)))
 		return fail("--look '%s': allowed are 1ms to 10s", look_text);
 	t->look = look;
 	t->life = (u64)(life * NS_PER_S);

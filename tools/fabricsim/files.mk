@@ -25,7 +25,7 @@ fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-route:%=tools/fabricsim/%.o) $(sim-retry:%=tools/fabricsim/%.o) \
 	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-train:%=tools/fabricsim/%.o) $(sim-world-objs) \
 	$(sim-availability:%=tools/fabricsim/%.o) \
-	$(sim-ctl:%=tools/fabricctl/%.o)
+	$(sim-ctl:%=tools/fabricctl/%.o) lib/util/units.o
 fabricsim-deps := $(B)/libtorus.a
 fabricsim-libs := $(lib-libs) $(svc-libs) -lm -lpthread
 

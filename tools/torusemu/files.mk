@@ -7,7 +7,7 @@ torusemu-common := $(torusemu-srcs:.c=.o) lib/topology.o lib/netdev.o $(core-obj
 torusemu-pkgs := libnl-3.0 libsystemd
 
 programs += torusemu
-torusemu-objs := $(addprefix tools/torusemu/,main.o args.o make.o netns.o pack.o param.o guid.o priv.o) lib/names.o $(torusemu-common)
+torusemu-objs := $(addprefix tools/torusemu/,main.o args.o make.o netns.o pack.o param.o guid.o priv.o) lib/util/units.o lib/names.o $(torusemu-common)
 torusemu-libs := $(call pkg-libs,$(torusemu-pkgs))
 
 $(B)/tools/torusemu/%.o: CPPFLAGS += $(call pkg-cflags,$(torusemu-pkgs))

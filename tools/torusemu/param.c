@@ -3,11 +3,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <torus_uapi.h>
+#include "lib/util/units.h"
 
 #define BYTES_U32 4
 #define BYTES_U64 8
@@ -20,53 +19,24 @@ const struct param params[PARAMS_MAX + 1] = {
 	{ 0 },
 };
 
-/* 1e-12 and the like, not hexadecimal; what is no rate is out of range. */
-static bool rate(const char *text, uint64_t *out)
+static int parse_value(const char *text, enum param_unit unit, uint64_t *out)
 {
-	char *end;
-	double v = strtod(text, &end);
-
-	if (*text < '0' || *text > '9' || *end || end == text || strpbrk(text, "xX"))
-		return false;
-	*out = v <= 1 ? (uint64_t)(v * 1e18 + 0.5) : UINT64_MAX;
-	return true;
-}
-
-/* Digits, then one of the unit's suffixes. */
-static bool number(const char *text, enum param_unit unit, uint64_t *out)
-{
-	static const struct {
-		enum param_unit unit;
-		const char *suffix;
-		uint64_t factor;
-	} suffixes[] = {
-		{ PARAM_TIME, "ns", 1 }, { PARAM_TIME, "us", 1000 },
-		{ PARAM_TIME, "ms", 1000000 }, { PARAM_TIME, "s", 1000000000 },
-		{ PARAM_SIZE, "", 1 }, { PARAM_SIZE, "k", 1 << 10 }, { PARAM_SIZE, "K", 1 << 10 },
-		{ PARAM_SIZE, "M", 1 << 20 }, { PARAM_SIZE, "G", 1 << 30 },
-		{ PARAM_COUNT, "", 1 },
-	};
-	char *end;
-	uint64_t v;
-
-	if (unit == PARAM_RATE)
-		return rate(text, out);
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
-		if (suffixes[i].unit == unit && !strcmp(end, suffixes[i].suffix))
-			return !__builtin_mul_overflow(v, suffixes[i].factor, out);
-	return false;
+	switch (unit) {
+	case PARAM_TIME:
+		return time_parse(text, 0, UINT64_MAX, out);
+	case PARAM_SIZE:
+		return size_parse(text, out);
+	case PARAM_RATE:
+		return rate_parse(text, out);
+	default:
+		return number_parse(text, 0, UINT64_MAX, out);
+	}
 }
 
 const char *param_allowed(const struct param *p)
 {
 	if (p->unit == PARAM_TIME)
-		return "a number with ns, us, ms or s";
+		return "a number with ns, us, ms, s or min";
 	if (p->unit == PARAM_RATE)
 		return "an error rate such as 1e-12";
 	return p->unit == PARAM_SIZE ? "a number, or one with K, M or G" : "a number";
@@ -92,17 +62,19 @@ const struct param *param_parse(const char *text, uint64_t *v, char *why, size_t
 {
 	const char *eq = strchr(text, '=');
 	const struct param *p = eq ? param_find(text, (size_t)(eq - text)) : NULL;
+	int err;
 
 	if (!p) {
 		say_names(text, why, size);
 		return NULL;
 	}
-	if (!number(eq + 1, p->unit, v)) {
+	err = parse_value(eq + 1, p->unit, v);
+	if (err == -EINVAL) {
 		snprintf(why, size, "--set %s: '%s' is not %s", p->name, eq + 1,
 			 param_allowed(p));
 		return NULL;
 	}
-	if (*v < p->min || *v > p->max) {
+	if (err || *v < p->min || *v > p->max) {
 		snprintf(why, size, "--set %s: '%s' is out of range, allowed %" PRIu64 " to %" PRIu64
 			 "%s", p->name, eq + 1, p->min, p->max, p->unit == PARAM_TIME ? " ns" :
 			 p->unit == PARAM_RATE ? " e-18" : "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef DAEMON_READ_ALL_H
-#define DAEMON_READ_ALL_H
+#ifndef UTIL_READ_ALL_H
+#define UTIL_READ_ALL_H
 
 #include <errno.h>
 #include <stddef.h>
@@ -29,4 +29,4 @@ static inline ssize_t read_all(int fd, void *data, size_t max)
 	return (ssize_t)n;
 }
 
-#endif /* DAEMON_READ_ALL_H */
+#endif /* UTIL_READ_ALL_H */

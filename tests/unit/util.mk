@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# lib/util; inifile is tested by its users' tests, test_config and test_nicfile.
+tests += tests/unit/test_units
+tests/unit/test_units-objs := tests/unit/test_units.o lib/util/units.o
+tests/unit/test_units-libs := $(call pkg-libs,cmocka)
