@@ -167,8 +167,6 @@ void tn_tell(struct tn_nic *nic, u8 type);
 void tn_stamp(struct tn_nic *nic, struct tn_pkt *pkt, u64 row);
 /** tn_parked() - @pkt, resolved, counts as parked from now on */
 void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt);
-/** tn_unreachable() - no row carries @pkt: count it, send it back */
-void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt);
 /** tn_reopen() - open the ports that waited for the replay, if it is done */
 bool tn_reopen(struct tn_nic *nic);
 /** tn_deliver_waiting() - packets of flows whose turn has come */

@@ -69,7 +69,8 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 }
 
-void tn_unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
+/* No row carries @pkt: counts it, sends it back. */
+static void unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	struct tn_hdr *h = &pkt->hdr;
 	u32 src = h->src;
@@ -304,7 +305,7 @@ static bool dead(const struct tn_nic *nic, const struct tn_pkt *pkt, unsigned in
 	return !(nic->reopening >> out & 1 && from_park(pkt));
 }
 
-static bool stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
+static enum moved stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 {
 	if (!pkt->stalled)
 		l->counter[TORUS_PC_CREDIT_STALLS]++;
@@ -312,7 +313,7 @@ static bool stall(struct tn_link *l, struct tn_pkt *pkt, u64 now)
 	/* An adaptive one may go another way, and would leave this behind. */
 	if (pkt->hdr.vc != TORUS_VC_A && !l->waiting[pkt->hdr.vc])
 		l->waiting[pkt->hdr.vc] = now;
-	return false;
+	return BLOCKED;
 }
 
 static u8 last_after(const struct tn_nic *nic, struct tn_path path, unsigned int out)
@@ -415,7 +416,7 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (tn_is_rider(pkt)) {
 		tn_via_onward(nic, pkt, row);
 	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
-		tn_unreachable(nic, pkt);
+		unreachable(nic, pkt);
 	} else if (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour) {
 		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
 		park_it(nic, pkt);
@@ -445,7 +446,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		       relay(nic, pkt, now) : deliver(nic, pkt, now);
 	if (out >= nic->nports) {
 		freed(nic, pkt, now);
-		tn_unreachable(nic, pkt);
+		unreachable(nic, pkt);
 		return MOVED;
 	}
 	if (pkt->hdr.vc == TORUS_VC_A) {
@@ -453,7 +454,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 
 		out = adapt(nic, pkt, det);
 		if (out == nic->nports)
-			return (enum moved)stall(&nic->link[det], pkt, now);
+			return stall(&nic->link[det], pkt, now);
 		if (out > nic->nports)
 			return park(nic, pkt, det, now);
 		if (out != det)
@@ -461,7 +462,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (dead(nic, pkt, out)) {
 		return park(nic, pkt, out, now);
 	} else if (!can_go(nic, pkt, out, pkt->hdr.vc)) {
-		return (enum moved)stall(&nic->link[out], pkt, now);
+		return stall(&nic->link[out], pkt, now);
 	}
 	forward(nic, pkt, out, last, now);
 	return MOVED;
@@ -529,7 +530,7 @@ static unsigned int replay(struct tn_nic *nic)
 		pkt->tail.flags |= TN_TAIL_REPLAYED;
 		if (!(row & TORUS_ROW_VALID)) {
 			tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
-			tn_unreachable(nic, pkt);
+			unreachable(nic, pkt);
 			continue;
 		}
 		tn_stamp(nic, pkt, row);

@@ -219,19 +219,6 @@ int wire_set_up(struct nl_sock *sk, const char *dev, bool up)
 	return link_change(sk, dev, up ? IFF_UP : 0, 0);
 }
 
-int wire_get(struct nl_sock *sk, const char *dev, struct wire_state *out)
-{
-	struct rtnl_link *link;
-	int err = rtnl_link_get_kernel(sk, 0, dev, &link);
-
-	if (err)
-		return to_errno(err);
-	out->up = rtnl_link_get_flags(link) & IFF_UP;
-	out->carrier = out->up && (rtnl_link_get_flags(link) & IFF_LOWER_UP);
-	rtnl_link_put(link);
-	return 0;
-}
-
 static int sysctl_set(const char *path, const char *value)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

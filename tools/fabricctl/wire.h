@@ -39,14 +39,6 @@ int wire_address(struct nl_sock *sk, const char *dev, struct in_addr a, unsigned
 int wire_set_mtu(struct nl_sock *sk, const char *dev, uint32_t mtu);
 int wire_set_up(struct nl_sock *sk, const char *dev, bool up);
 
-/** struct wire_state - of one interface */
-struct wire_state {
-	bool up;
-	bool carrier;
-};
-
-int wire_get(struct nl_sock *sk, const char *dev, struct wire_state *out);
-
 /** wire_quiet() - no IPv6 autoconfiguration in this namespace: cables carry no IP */
 int wire_quiet(void);
 
