@@ -383,7 +383,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 			  "restart_s", p->restart, "target", p->target, "monte_carlo", monte_carlo,
 			  "relays", !no_relays, "seeds", (json_int_t)seeds, "states",
 			  (json_int_t)states, "limits", limits_json(p));
-	if (points_show_columns(ctl, about, points, monte_carlo ? drawn : columns))
+	if (points_show(ctl, about, points, monte_carlo ? drawn : columns))
 		return CANNOT;
 	if (!ctl->json && !ctl->csv)
 		limits_print(p);

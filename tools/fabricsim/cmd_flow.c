@@ -150,7 +150,7 @@ static int show(const struct ctl *ctl, const struct flow_plan *plan)
 	}
 	if (ctl->svg && draw(plan, ctl->svg))
 		status = CANNOT;
-	if (points_show_columns(ctl, about(plan, ctl->seed), points, columns))
+	if (points_show(ctl, about(plan, ctl->seed), points, columns))
 		return CANNOT;
 	return status;
 }

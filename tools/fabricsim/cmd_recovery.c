@@ -203,7 +203,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 				  "hop_us", (json_int_t)hop_us, "gbps",
 				  (double)c->svc_mbps / 1000, "fanout", (json_int_t)fanout,
 				  "jitter_us", (json_int_t)jitter_us);
-	int status = points_show_columns(ctl, about, p->points, columns);
+	int status = points_show(ctl, about, p->points, columns);
 
 	return status ? status : p->unsettled ? PROBLEM : OK;
 }

@@ -294,7 +294,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 			  "crossover", crossover(p));
 	if (ctl->svg && draw(p, ctl->svg))
 		status = CANNOT;
-	if (points_show_columns(ctl, about, points, columns))
+	if (points_show(ctl, about, points, columns))
 		return CANNOT;
 	return status;
 }

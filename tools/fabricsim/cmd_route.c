@@ -226,7 +226,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 	json_object_update(about, total);
 	json_decref(total);
 	status = all.wrong || all.unroutable || all.cycles || all.unequal ? PROBLEM : OK;
-	return points_show_columns(ctl, about, points, columns) ? CANNOT : status;
+	return points_show(ctl, about, points, columns) ? CANNOT : status;
 }
 
 static int run(const struct ctl *ctl, struct plan *p)

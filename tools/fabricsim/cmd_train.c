@@ -351,7 +351,7 @@ static int show(const struct ctl *ctl, const struct plan *p)
 		json_decref(about);
 		return CANNOT;
 	}
-	return points_show_columns(ctl, about, points,
+	return points_show(ctl, about, points,
 				   by_lane ? lanes : p->all.life ? lives : cables);
 }
 

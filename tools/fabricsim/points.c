@@ -61,31 +61,25 @@ static void show_csv(const json_t *points)
 	}
 }
 
-/* @columns: which keys, or NULL: all. */
 static void show_table(const json_t *points, const char *const *columns)
 {
-	const char *title[COLUMNS_MAX + 1] = { NULL }, *key[COLUMNS_MAX];
+	const char *title[COLUMNS_MAX + 1] = { NULL };
 	char text[COLUMNS_MAX][CELL_MAX], buf[CELL_MAX];
 	const json_t *first = json_array_get(points, 0);
-	const char *name;
 	struct table *t;
-	json_t *point, *v;
-	size_t i, n = 0;
+	json_t *point;
+	size_t i, n;
 
-	for (; columns && columns[n] && n < COLUMNS_MAX; n++)
-		key[n] = columns[n];
-	json_object_foreach((json_t *)first, name, v)
-		if (!columns && n < COLUMNS_MAX)
-			key[n++] = name;
-	for (i = 0; i < n; i++) {
-		snprintf(text[i], CELL_MAX, "%s%s",
-			 json_is_string(json_object_get(first, key[i])) ? "" : ">", key[i]);
-		title[i] = text[i];
+	for (n = 0; columns[n] && n < COLUMNS_MAX; n++) {
+		snprintf(text[n], CELL_MAX, "%s%s",
+			 json_is_string(json_object_get(first, columns[n])) ? "" : ">", columns[n]);
+		title[n] = text[n];
 	}
 	t = table_new(title);
 	json_array_foreach(points, i, point)
 		for (size_t k = 0; k < n; k++)
-			table_cell(t, PLAIN, "%s", cell(json_object_get(point, key[k]), 4, buf));
+			table_cell(t, PLAIN, "%s", cell(json_object_get(point, columns[k]), 4,
+							   buf));
 	table_print(t, "no points");
 }
 
@@ -96,13 +90,7 @@ int points_check(const struct ctl *ctl)
 	return OK;
 }
 
-int points_show(const struct ctl *ctl, json_t *about, json_t *points)
-{
-	return points_show_columns(ctl, about, points, NULL);
-}
-
-int points_show_columns(const struct ctl *ctl, json_t *about, json_t *points,
-			const char *const *columns)
+int points_show(const struct ctl *ctl, json_t *about, json_t *points, const char *const *columns)
 {
 	if (!about || !points) {
 		json_decref(about);

@@ -14,13 +14,10 @@
  * points_show() - prints @points as the user asked and drops both
  * @about: what holds for all points; {"points": ...} is added to it for JSON,
  *	the others do not show it
+ * @columns: keys of the table's columns; ended by NULL
  * Return: OK, or CANNOT when out of memory.
  */
-int points_show(const struct ctl *ctl, json_t *about, json_t *points);
-
-/** points_show_columns() - the same, but the table has only these keys; ended by NULL */
-int points_show_columns(const struct ctl *ctl, json_t *about, json_t *points,
-			const char *const *columns);
+int points_show(const struct ctl *ctl, json_t *about, json_t *points, const char *const *columns);
 
 /** points_check() - refuses --json with --csv. Return: OK or CANNOT */
 int points_check(const struct ctl *ctl);

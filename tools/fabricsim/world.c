@@ -28,98 +28,11 @@ bool world_chance(struct world *w, unsigned int n, unsigned int of)
 	return n && world_random(w) % of < n;
 }
 
-/* --- events: a binary heap, and a queue for frames --------------------------- */
-
-static bool before(const struct ev *a, const struct ev *b)
-{
-	return a->at != b->at ? a->at < b->at : a->order < b->order;
-}
-
-static void sift(struct world *w, const struct ev *ev)
-{
-	size_t i;
-
-	if (w->nheap == w->room) {
-		w->room = w->room ? 2 * w->room : 1024;
-		w->heap = realloc(w->heap, w->room * sizeof(*w->heap));
-		if (!w->heap)
-			abort();
-	}
-	for (i = w->nheap++; i && before(ev, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = *ev;
-}
-
-static struct ev *under_way(struct world *w, size_t i)
-{
-	return &w->frames.ev[(w->frames.head + i) % w->frames.room];
-}
-
-static void append(struct world *w, const struct ev *ev)
-{
-	struct ev_line *l = &w->frames;
-
-	if (l->n == l->room) {
-		struct ev *more = malloc((l->room ? 2 * l->room : 256) * sizeof(*more));
-
-		if (!more)
-			abort();
-		for (size_t i = 0; i < l->n; i++)
-			more[i] = *under_way(w, i);
-		free(l->ev);
-		l->ev = more;
-		l->room = l->room ? 2 * l->room : 256;
-		l->head = 0;
-	}
-	*under_way(w, l->n++) = *ev;
-}
+/* --- events ------------------------------------------------------------------- */
 
 void world_post(struct world *w, struct ev *ev)
 {
-	struct ev_line *l = &w->frames;
-
-	ev->order = w->order++;
-	if (ev->kind == EV_FRAME && !(l->n && ev->at < under_way(w, l->n - 1)->at))
-		append(w, ev);
-	else
-		sift(w, ev);
-}
-
-static struct ev take_frame(struct world *w)
-{
-	struct ev first = *under_way(w, 0);
-
-	w->frames.head = (w->frames.head + 1) % w->frames.room;
-	w->frames.n--;
-	return first;
-}
-
-static struct ev take_top(struct world *w)
-{
-	struct ev top = w->heap[0], last = w->heap[--w->nheap];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < w->nheap) {
-		if (child + 1 < w->nheap && before(&w->heap[child + 1], &w->heap[child]))
-			child++;
-		if (!before(&w->heap[child], &last))
-			break;
-		w->heap[i] = w->heap[child];
-		i = child;
-	}
-	w->heap[i] = last;
-	return top;
-}
-
-/* Takes the next event off the queue. False: none is due until @end. */
-static bool take(struct world *w, uint64_t end, struct ev *out)
-{
-	bool frame = w->frames.n && !(w->nheap && before(&w->heap[0], under_way(w, 0)));
-
-	if (!(frame || w->nheap) || (frame ? under_way(w, 0) : &w->heap[0])->at > end)
-		return false;
-	*out = frame ? take_frame(w) : take_top(w);
-	return true;
+	queue_add(&w->queue, ev, ev->kind == EV_FRAME);
 }
 
 void frame_put(struct frame *f)
@@ -189,7 +102,7 @@ bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
 	uint64_t end = w->now + ns, check = w->now;
 	struct ev ev;
 
-	while (take(w, end, &ev)) {
+	while (queue_take(&w->queue, end, &ev)) {
 		w->now = ev.at;
 		dispatch(w, &ev);
 		if (done && w->now >= check) {
@@ -289,14 +202,13 @@ void world_free(struct world *w)
 		free(w->node[i].seq);
 		free(w->node[i].late);
 	}
-	while (take(w, ~0ULL, &ev))
+	while (queue_take(&w->queue, ~0ULL, &ev))
 		ev_drop(&ev);
 	if (w->last)
 		parcel_put(w->last);
 	fm_library_free(w->library);
 	plain_end(w);
-	free(w->heap);
-	free(w->frames.ev);
+	queue_free(&w->queue);
 	free(w->end);
 	free(w->node);
 	free(w->cable);
@@ -414,12 +326,6 @@ void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int por
 	plug_all(w);
 }
 
-void world_remove(struct world *w, uint32_t cable)
-{
-	w->cable[cable].there = false;
-	plug_all(w);
-}
-
 void world_watch(struct world *w, const struct world_watch *watch)
 {
 	w->watch = *watch;
@@ -525,11 +431,6 @@ uint32_t world_cables(const struct world *w)
 const struct world_config *world_config(const struct world *w)
 {
 	return &w->cfg;
-}
-
-bool world_powered(const struct world *w, uint32_t node)
-{
-	return w->node[node].on;
 }
 
 bool world_managed(const struct world *w, uint32_t node)

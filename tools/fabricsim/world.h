@@ -154,7 +154,6 @@ void world_power(struct world *w, uint32_t node, bool on);
 void world_manager(struct world *w, uint32_t node, bool on);
 /* Stops the manager of a node, with its connections open; later it goes on with all it missed. */
 void world_hang(struct world *w, uint32_t node, bool hung);
-bool world_powered(const struct world *w, uint32_t node);
 bool world_managed(const struct world *w, uint32_t node);
 
 /* Cables: the one from port +d of a node has the number node * ndims + d. */
@@ -174,7 +173,6 @@ void world_line(struct world *w, uint32_t cable, const struct tn_cable *line);
 void world_cross(struct world *w, uint32_t a, uint32_t b);
 void world_plug(struct world *w, uint32_t cable, uint32_t node, unsigned int port,
 		uint32_t node2, unsigned int port2);
-void world_remove(struct world *w, uint32_t cable);
 /* Before a node has power: sets its name, fabric, jumper, GUID, relay_packets. */
 void world_name(struct world *w, uint32_t node, const char *name);
 void world_fabric(struct world *w, uint32_t node, const char *fabric);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue.h"
 #include "world.h"
 
 enum ev_kind {
@@ -38,24 +39,6 @@ struct parcel {
 	uint32_t refs;
 	struct fm_msg msg;
 	size_t len;
-};
-
-struct ev {
-	uint64_t at;
-	uint64_t order;		/* events of one time happen in the order of world_post() */
-	uint8_t kind;
-	uint8_t port;
-	uint32_t node;
-	uint32_t life;		/* nic_life or fm_life of the receiver: else the event is stale */
-	int conn;
-	void *data;
-	size_t len;
-};
-
-/** struct ev_line - ring buffer of events that happen in the order of world_post() */
-struct ev_line {
-	struct ev *ev;
-	size_t room, head, n;
 };
 
 struct cable {
@@ -111,15 +94,13 @@ struct wnode {
 struct world {
 	struct world_config cfg;
 	struct world_watch watch;
-	uint64_t now, order, random;
+	uint64_t now, random;
 	uint32_t nodes;
 	unsigned int nports;
 	struct wnode *node;
 	struct cable *cable;
 	uint32_t ncables;
-	struct ev *heap;
-	size_t nheap, room;
-	struct ev_line frames;	/* no heap is needed: the latency of all cables is the same */
+	struct queue queue;
 	struct end *end;
 	size_t nends, ends_room;
 	struct world_counts counts;
