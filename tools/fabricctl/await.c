@@ -7,6 +7,7 @@
 #include "await.h"
 #include "json.h"
 #include "node.h"
+#include "node_proc.h"
 #include "say.h"
 
 #define LOOK_MS 20

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,15 @@ char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, cha
 	char *p = joined(lab, node, ',', buf);
 
 	sprintf(p + strlen(p), ":%s", torus_port_text(lab->shape.ndims, port, text));
+	return buf;
+}
+
+char *lab_port_name(const struct lab *lab, unsigned int port, char *buf)
+{
+	char text[TORUS_TEXT_MAX];
+
+	torus_port_text(lab->shape.ndims, port, text);
+	snprintf(buf, IFNAMSIZ, "p%c%c", text[1], text[0]);
 	return buf;
 }
 

@@ -107,6 +107,8 @@ char *lab_netns(const struct lab *lab, uint32_t node, char *buf);
 char *lab_process_netns(const struct lab *lab, uint32_t node, char *buf);
 char *lab_bridge_netns(const struct lab *lab, char *buf);
 char *lab_link_text(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
+/** lab_port_name() - interface at a node's end of a cable: "px+". @buf: IFNAMSIZ */
+char *lab_port_name(const struct lab *lab, unsigned int port, char *buf);
 /** lab_path() - /run/torus/NAME/x.y.z/@file; @node TORUS_NO_NODE: the lab's own */
 char *lab_path(const struct lab *lab, uint32_t node, const char *file, char *buf);
 /** lab_device() - the node's NIC: "unix:PATH", or "genl:torus0" inside the node */

@@ -10,6 +10,7 @@
 #include "netns.h"
 #include "nic.h"
 #include "node.h"
+#include "node_proc.h"
 #include "say.h"
 
 static bool no_wait;

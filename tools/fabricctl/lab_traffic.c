@@ -27,23 +27,19 @@ static const char *seconds_text = "5", *dscp_text;
 static bool only_tcp, only_udp;
 static uint64_t dscp;
 
+static int open_socket(void *arg)
+{
+	int fd = socket(AF_INET, *(int *)arg | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
 /* A socket belongs to the namespace it was made in; its process need not live there. */
 static int node_socket(const struct lab *lab, uint32_t node, int type)
 {
 	char name[LAB_TEXT_MAX];
-	int home = netns_home(), ns = netns_open(lab_netns(lab, node, name)), fd = -1, err;
 
-	err = home < 0 ? home : ns < 0 ? ns : netns_enter(ns);
-	if (!err) {
-		fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
-		err = fd < 0 ? -errno : 0;
-		netns_enter(home);
-	}
-	if (home >= 0)
-		close(home);
-	if (ns >= 0)
-		close(ns);
-	return err ? err : fd;
+	return netns_visit(lab_netns(lab, node, name), open_socket, &type);
 }
 
 static void prepare(int fd, int type)

@@ -119,3 +119,19 @@ bool netns_has(const struct stat *ns, int pid)
 	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
 	return !stat(path, &st) && st.st_dev == ns->st_dev && st.st_ino == ns->st_ino;
 }
+
+int netns_visit(const char *name, int (*visit)(void *arg), void *arg)
+{
+	int home = netns_home(), ns = netns_open(name);
+	int err = home < 0 ? home : ns < 0 ? ns : netns_enter(ns);
+
+	if (!err) {
+		err = visit(arg);
+		netns_enter(home);
+	}
+	if (home >= 0)
+		close(home);
+	if (ns >= 0)
+		close(ns);
+	return err;
+}

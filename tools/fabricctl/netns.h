@@ -14,6 +14,8 @@ int netns_create(const char *name);
 int netns_open(const char *name);
 /** netns_enter() - Return: 0 or a negative errno */
 int netns_enter(int fd);
+/** netns_visit() - call @visit inside it. Return: what that does, or a negative errno */
+int netns_visit(const char *name, int (*visit)(void *arg), void *arg);
 /** netns_delete() - its name; it is gone when nobody uses it. 0 also if there is none */
 int netns_delete(const char *name);
 /** netns_stat() - identity by device and inode. Return: 0 or a negative errno */

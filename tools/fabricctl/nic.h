@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The NIC of a lab's node: a torusemu, one in a pack of them (pack.h), or one of the
- * kernel in the node's namespace. What a command does with it is the same for all.
+ * The NIC of a lab's node: a torusemu, one of many in a torusemu, or one of the kernel
+ * in the node's namespace (nic_backend.h). What a command does with it is the same for all.
  */
 #ifndef NIC_H
 #define NIC_H
@@ -9,7 +9,6 @@
 #include <torus/torus.h>
 
 #include "lab.h"
-#include "node.h"
 
 /**
  * nic_start() - with its cables; says what is wrong. OK or CANNOT
@@ -25,6 +24,10 @@ int nic_running(const struct lab *lab, uint32_t node);
 int nic_end(const struct lab *lab, uint32_t node);
 /** nic_open() - as torus_open(), wherever the caller is */
 int nic_open(const struct lab *lab, uint32_t node, struct torus_dev **dev);
+/** nic_wires() - cable ends of @ports (mask) up or down, as lab_end_up() wants them */
+int nic_wires(const struct lab *lab, uint32_t node, uint16_t ports);
+/** nic_cable() - what torusemu calls the cable in a port. Return: @buf (IFNAMSIZ) */
+char *nic_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
 /** nic_sets_check() - may these parameters be set? Says why not. OK or CANNOT */
 int nic_sets_check(const struct lab *lab);
 

@@ -4,10 +4,6 @@
 #define NODE_H
 
 #include "lab.h"
-#include "wire.h"
-
-/** node_port_name() - interface at the node's end of a cable: "px+" */
-char *node_port_name(const struct lab *lab, unsigned int port, char *buf);
 
 /** struct programs - paths, found once */
 struct programs {
@@ -20,10 +16,10 @@ int programs_find(struct programs *p);
 /** node_files() - its directory and its manager's configuration, ended by @extra */
 int node_files(const struct lab *lab, uint32_t node, const char *extra);
 
-/* Return: pid, or a negative errno. @netns: descriptor of the node's namespace. */
-/** node_start() - a program with its log and pid file in the node's directory */
-int node_start(const struct lab *lab, uint32_t node, int netns, const char *program,
-	       char *const *argv);
+/**
+ * node_start_manager() - @netns: descriptor of the node's namespace
+ * Return: pid, or a negative errno.
+ */
 int node_start_manager(const struct lab *lab, uint32_t node, int netns,
 		       const struct programs *p);
 /** node_missing() - which of LAB_NO_NIC, LAB_NO_MANAGER do not run */
@@ -35,9 +31,6 @@ int node_kill(const struct lab *lab, uint32_t node, unsigned int what);
 int node_wire(const struct lab *lab, uint32_t node, unsigned int port);
 /** node_wires() - the same for all its ends */
 int node_wires(const struct lab *lab, uint32_t node);
-
-/** node_show_log() - the last lines of its log, to stderr */
-void node_show_log(const struct lab *lab, uint32_t node, const char *program);
 
 /** node_enter() - become a process of the node: network, host name, /etc/hosts, /sys.
  * Return: 0 or a negative errno, having said what failed. */

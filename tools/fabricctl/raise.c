@@ -140,8 +140,8 @@ static int cable(const struct lab *lab, uint32_t node, unsigned int port,
 	lab_peer(lab, node, port, &peer, &peer_port);
 	a.netns = netns[node];
 	b.netns = netns[peer];
-	node_port_name(lab, port, a.name);
-	node_port_name(lab, peer_port, b.name);
+	lab_port_name(lab, port, a.name);
+	lab_port_name(lab, peer_port, b.name);
 	return wire_cable(sk, &a, &b);
 }
 
@@ -172,7 +172,7 @@ static int far_ends(const struct lab *lab)
 
 	for (unsigned int d = 0; !err && d < lab->shape.ndims; d++)
 		if (lab_cable(lab, d))
-			err = wire_set_up(sk, node_port_name(lab, lab->shape.ndims + d, dev), true);
+			err = wire_set_up(sk, lab_port_name(lab, lab->shape.ndims + d, dev), true);
 	wire_close(sk);
 	return err;
 }

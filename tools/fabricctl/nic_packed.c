@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The NICs of a packed lab: all in one torusemu, with cables in memory, which it
+ * adds, kills, cuts and mends on request. It runs in the lab's one namespace.
+ */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -8,8 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "node.h"
-#include "pack.h"
+#include "nic_args.h"
+#include "nic_backend.h"
+#include "node_proc.h"
 #include "proc.h"
 #include "say.h"
 
@@ -79,7 +84,7 @@ static int ask(const struct lab *lab, char *const *word, char *said)
 
 /* --- NICs ------------------------------------------------------------------ */
 
-int pack_running(const struct lab *lab, uint32_t node)
+static int pack_running(const struct lab *lab, uint32_t node)
 {
 	char path[LAB_TEXT_MAX];
 
@@ -88,19 +93,17 @@ int pack_running(const struct lab *lab, uint32_t node)
 	return proc_running(lab_path(lab, TORUS_NO_NODE, "torusemu.pid", path));
 }
 
-int pack_add(const struct lab *lab, uint32_t node, char *const *word)
+static int pack_add(const struct lab *lab, uint32_t node, char *const *word)
 {
-	char said[ANSWER_MAX], text[TORUS_TEXT_MAX];
+	char said[ANSWER_MAX];
 	int err = ask(lab, word, said);
 
 	if (!err)
 		return OK;
-	return fail("cannot start the NIC of node %s: %s",
-		    torus_node_text(&lab->shape, node, text),
-		    err == -EINVAL ? said : strerror(-err));
+	return nic_failed(lab, node, err == -EINVAL ? said : strerror(-err));
 }
 
-int pack_kill(const struct lab *lab, uint32_t node)
+static int pack_kill(const struct lab *lab, uint32_t node)
 {
 	char said[ANSWER_MAX], host[TORUS_TEXT_MAX];
 	char *const word[] = { (char *)"kill", lab_host(lab, node, host), NULL };
@@ -110,7 +113,7 @@ int pack_kill(const struct lab *lab, uint32_t node)
 
 /* --- cables ---------------------------------------------------------------- */
 
-char *pack_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf)
+static char *pack_cable(const struct lab *lab, uint32_t node, unsigned int port, char *buf)
 {
 	if (port >= lab->shape.ndims)
 		lab_peer(lab, node, port, &node, &port);
@@ -127,7 +130,7 @@ static bool is_whole(const struct lab *lab, uint32_t node, unsigned int port)
 	return lab_end_up(lab, node, port) && lab_end_up(lab, peer, peer_port);
 }
 
-int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
+static int pack_wire(const struct lab *lab, uint32_t node, unsigned int port)
 {
 	char said[ANSWER_MAX], cable[IFNAMSIZ];
 	char *const word[] = {
@@ -180,7 +183,7 @@ static int begin(const struct lab *lab)
 	return OK;
 }
 
-int pack_start(const struct lab *lab, int netns, const char *program)
+static int pack_start(const struct lab *lab, int netns, const char *program)
 {
 	char path[LAB_TEXT_MAX], socket[LAB_TEXT_MAX];
 	char *const argv[] = {
@@ -196,3 +199,44 @@ int pack_start(const struct lab *lab, int netns, const char *program)
 		return fail("cannot start the NICs: %s", strerror(-pid));
 	return wait_for(lab) == OK ? begin(lab) : CANNOT;
 }
+
+static int packed_start(const struct lab *lab, uint32_t node, int netns, const char *program)
+{
+	struct args a = { .n = 0 };
+	int status = pack_start(lab, netns, program);
+	char name[LAB_TEXT_MAX];
+
+	args_push(&a, "add");
+	if (lab->tun) {
+		args_push(&a, "--tun");
+		args_push(&a, LAB_INTERFACE);
+		args_push(&a, "--netns");
+		args_push(&a, LAB_NETNS "/%s", lab_netns(lab, node, name));
+	} else {
+		args_push(&a, "--no-tun");
+	}
+	args_push_nic(&a, lab, node);
+	if (status == OK)
+		status = pack_add(lab, node, a.arg);
+	args_free(&a);
+	return status;
+}
+
+static int pack_wires(const struct lab *lab, uint32_t node, uint16_t ports)
+{
+	int err = 0;
+
+	for (unsigned int port = 0; !err && port < 2u * lab->shape.ndims; port++)
+		if (ports & 1 << port && lab_cable(lab, port))
+			err = pack_wire(lab, node, port);
+	return err;
+}
+
+const struct nic_backend nic_packed = {
+	.start = packed_start,
+	.running = pack_running,
+	.end = pack_kill,
+	.open = nic_open_socket,
+	.wires = pack_wires,
+	.cable = pack_cable,
+};

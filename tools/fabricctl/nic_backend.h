@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The kinds of NIC that a node of a lab may have: what nic.c asks of each. */
+#ifndef NIC_BACKEND_H
+#define NIC_BACKEND_H
+
+#include <torus/torus.h>
+
+#include "lab.h"
+#include "say.h"
+
+/**
+ * struct nic_backend - one kind of NIC
+ * @start, @running, @end, @open: as in nic.h
+ * @wait: NULL: it answers as soon as @start returns
+ * @wires: puts the cable ends of @ports (mask) up or down, as lab_end_up() wants them
+ * @cable: the name of what is in a port, for torusemu; NULL: the interface lab_port_name()
+ */
+struct nic_backend {
+	int (*start)(const struct lab *lab, uint32_t node, int netns, const char *program);
+	int (*wait)(const struct lab *lab, uint32_t node);
+	int (*running)(const struct lab *lab, uint32_t node);
+	int (*end)(const struct lab *lab, uint32_t node);
+	int (*open)(const struct lab *lab, uint32_t node, struct torus_dev **dev);
+	int (*wires)(const struct lab *lab, uint32_t node, uint16_t ports);
+	char *(*cable)(const struct lab *lab, uint32_t node, unsigned int port, char *buf);
+};
+
+extern const struct nic_backend nic_user;	/* a torusemu */
+extern const struct nic_backend nic_packed;	/* one of many in a torusemu */
+extern const struct nic_backend nic_kernel;	/* one of torus.ko */
+
+/* What several of them share: */
+
+/** nic_failed() - say why a NIC could not be started. Return: CANNOT */
+int nic_failed(const struct lab *lab, uint32_t node, const char *why);
+/** nic_open_socket() - torus_open() by the NIC's socket */
+int nic_open_socket(const struct lab *lab, uint32_t node, struct torus_dev **dev);
+/** nic_wires_inside() - cables are interfaces in the node's namespace */
+int nic_wires_inside(const struct lab *lab, uint32_t node, uint16_t ports);
+
+#endif /* NIC_BACKEND_H */
