@@ -64,7 +64,7 @@ static double naive_speed(struct flow_params p)
 	return NAIVE_CYCLES / began;
 }
 
-static void speed(const char *shape, enum flow_policy policy, double load, uint32_t warmup,
+static void speed(const char *shape, const struct flow_policy *policy, double load, uint32_t warmup,
 		  uint32_t cycles, bool with_naive)
 {
 	struct flow_params p = {
@@ -85,10 +85,10 @@ static void speed(const char *shape, enum flow_policy policy, double load, uint3
 		if (r.cpu < best.cpu)
 			best = r;
 	}
-	printf("%-12s %-9s %4.2f %8.3f %12.0f %9.1f", shape, flow_policies[policy], load,
+	printf("%-12s %-9s %4.2f %8.3f %12.0f %9.1f", shape, flow_policy_name(policy), load,
 	       best.accepted, best.end / best.cpu,
 	       (double)best.bytes / (double)flow_buffers(&p));
-	snprintf(what, sizeof(what), "%s %s at %.2f", shape, flow_policies[policy], load);
+	snprintf(what, sizeof(what), "%s %s at %.2f", shape, flow_policy_name(policy), load);
 	sample(what, "cycles/s", best.end / best.cpu);
 	if (with_naive) {
 		double naive = naive_speed(p);
@@ -109,7 +109,7 @@ static double sweep(unsigned int threads, double *cpu)
 
 	for (int i = 0; i < 10; i++) {
 		point[i] = (struct flow_point){ .params = {
-			.policy = FLOW_MBS, .bubbles = 4, .queue = 2, .source_queue = 8,
+			.policy = &flow_mbs, .bubbles = 4, .queue = 2, .source_queue = 8,
 			.packet = 16, .hop = 1, .timer = 16, .response = 1,
 			.sink = FLOW_MULTIPLE, .warmup = 5000, .cycles = 20000,
 			.load = 0.1 * (i + 1),
@@ -127,12 +127,12 @@ int main(void)
 	double one, two, cpu[2];
 
 	printf("flow simulator         load accepted     cycles/s  B/buffer phit by phit\n");
-	for (int policy = 0; policy <= FLOW_ADAPTIVE; policy++)
-		speed("8x8", (enum flow_policy)policy, 0.6, 5000, 50000, policy == FLOW_BLOC);
-	speed("16x16x16", FLOW_BLOC, 0.3, 2000, 4000, false);
-	speed("16x16x16", FLOW_MBS, 0.3, 2000, 4000, false);
-	speed("4x4x4x4x4x4", FLOW_BLOC, 0.3, 2000, 4000, false);
-	speed("64x64", FLOW_BLOC, 0.1, 2000, 4000, false);
+	for (int policy = 0; flow_policies[policy] != &flow_none; policy++)
+		speed("8x8", flow_policies[policy], 0.6, 5000, 50000, flow_policies[policy] == &flow_bloc);
+	speed("16x16x16", &flow_bloc, 0.3, 2000, 4000, false);
+	speed("16x16x16", &flow_mbs, 0.3, 2000, 4000, false);
+	speed("4x4x4x4x4x4", &flow_bloc, 0.3, 2000, 4000, false);
+	speed("64x64", &flow_bloc, 0.1, 2000, 4000, false);
 	one = sweep(1, &cpu[0]);
 	two = sweep(2, &cpu[1]);
 	printf("sweep of 60 runs, one thread and two: wall %.2f and %.2f s, %.2fx; "

@@ -60,7 +60,7 @@ struct naive {
 
 static bool bubbly(const struct naive *s)
 {
-	return s->p.policy == FLOW_CBS || s->p.policy == FLOW_MBS;
+	return s->p.policy == &flow_cbs || s->p.policy == &flow_mbs;
 }
 
 static unsigned int dim_of(const struct naive *s, unsigned int dir)
@@ -135,7 +135,7 @@ static struct later *plan(struct naive *s, uint32_t delay, int what, unsigned in
 
 static void changed(struct naive *s, struct out *o)
 {
-	bool stuck = s->p.policy == FLOW_MBS && o->b && o->b == o->c;
+	bool stuck = s->p.policy == &flow_mbs && o->b && o->b == o->c;
 
 	if (!stuck)
 		o->stuck_at = 0;
@@ -148,7 +148,7 @@ static void freed(struct naive *s, unsigned int node, unsigned int input, bool c
 	struct out *o = &s->at[node].out[input];
 	unsigned int dir = input / s->vcs;
 
-	if (!critical && s->p.policy == FLOW_MBS && o->b && o->b == o->c) {
+	if (!critical && s->p.policy == &flow_mbs && o->b && o->b == o->c) {
 		o->b--;
 		critical = true;
 		changed(s, o);
@@ -174,18 +174,12 @@ static bool may(const struct naive *s, unsigned int node, unsigned int input, un
 		return false;
 	if (input == way)
 		return true;
-	switch (s->p.policy) {
-	case FLOW_BLOC:
+	if (s->p.policy == &flow_bloc)
 		return s->p.test == FLOW_DOWNSTREAM ? down :
 		       s->p.test == FLOW_LOCAL ? local : down || local;
-	case FLOW_CBS:
-	case FLOW_MBS:
+	if (s->p.policy == &flow_cbs || s->p.policy == &flow_mbs)
 		return o->c > o->b;
-	case FLOW_ADAPTIVE:
-		return way % 2 || down;
-	default:
-		return true;
-	}
+	return s->p.policy != &flow_adaptive || way % 2 || down;
 }
 
 static void grant(struct naive *s, unsigned int node, unsigned int input, unsigned int way)
@@ -538,9 +532,9 @@ void naive_step(struct naive *s)
 	births(s);
 	for (unsigned int node = 0; node < s->nodes; node++) {
 		sinks(s, node);
-		if (s->p.policy == FLOW_ADAPTIVE)
+		if (s->p.policy == &flow_adaptive)
 			adaptive(s, node);
-		for (unsigned int dir = 0; dir < s->dirs && s->p.policy != FLOW_ADAPTIVE; dir++)
+		for (unsigned int dir = 0; dir < s->dirs && s->p.policy != &flow_adaptive; dir++)
 			if (!s->at[node].busy[dir])
 				ordered(s, node, dir);
 	}
@@ -570,7 +564,7 @@ struct naive *naive_new(const struct flow_params *p)
 
 	s->p = *p;
 	s->now = 1;
-	s->vcs = p->policy == FLOW_DATELINE || p->policy == FLOW_ADAPTIVE ? 2 : 1;
+	s->vcs = p->policy == &flow_dateline || p->policy == &flow_adaptive ? 2 : 1;
 	s->dirs = 2u * p->shape.ndims;
 	s->source = s->dirs * s->vcs;
 	s->nodes = torus_nodes(&p->shape);

@@ -18,7 +18,7 @@ static inline struct flow_params flow_random(struct rnd *r)
 
 	torus_shape_parse(shapes[rnd_below(r, sizeof(shapes) / sizeof(shapes[0]))], &p.shape);
 	do {
-		p.policy = (enum flow_policy)rnd_below(r, 6);
+		p.policy = flow_policies[rnd_below(r, 6)];
 		p.bubbles = rnd_below(r, 6);
 		p.queue = 1 + rnd_below(r, 3);
 		p.source_queue = 1 + rnd_below(r, 3);
@@ -64,7 +64,7 @@ static inline const char *flow_text(const struct flow_params *p, char *buf)
 
 	snprintf(buf, 256, "%s %s bubbles %u queue %u source %u packet %u hop %u credit %u "
 		 "timer %u response %u %s %s %s %s", torus_shape_text(&p->shape, shape),
-		 flow_policies[p->policy], p->bubbles, p->queue, p->source_queue, p->packet,
+		 flow_policy_name(p->policy), p->bubbles, p->queue, p->source_queue, p->packet,
 		 p->hop, p->credit_delay, p->timer, p->response, flow_tests[p->test],
 		 flow_freeds[p->freed], flow_arbiters[p->arbiter], flow_sinks[p->sink]);
 	return buf;

@@ -8,7 +8,7 @@
 
 #include "tests/sim/flow_random.h"
 
-static struct flow_params params(const char *shape, enum flow_policy policy)
+static struct flow_params params(const char *shape, const struct flow_policy *policy)
 {
 	struct flow_params p = {
 		.policy = policy, .bubbles = 1, .queue = 2, .source_queue = 4, .packet = 16,
@@ -42,9 +42,9 @@ static void latency_without_load(void **state)
 
 	(void)state;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
-		for (int policy = 0; policy <= FLOW_NONE; policy++)
+		for (int policy = 0; flow_policies[policy]; policy++)
 			for (int i = 0; i < 8; i++) {
-				struct flow_params p = params(shapes[s], (enum flow_policy)policy);
+				struct flow_params p = params(shapes[s], flow_policies[policy]);
 				struct flow_entry e = { 0 };
 				struct flow_trace t = { &e, 1 };
 				uint32_t nodes = torus_nodes(&p.shape), hops;
@@ -60,15 +60,15 @@ static void latency_without_load(void **state)
 				got = run(&p);
 				expect(&r, (uint32_t)got.latency == hops * p.hop + p.packet,
 				       "%s %s: %u hops of %u, packet of %u: %g cycles", shapes[s],
-				       flow_policies[policy], hops, p.hop, p.packet, got.latency);
+				       flow_policy_name(flow_policies[policy]), hops, p.hop, p.packet, got.latency);
 			}
 }
 
 static void low_load_is_carried(void **state)
 {
 	(void)state;
-	for (int policy = 0; policy < FLOW_NONE; policy++) {
-		struct flow_params p = params("4x4x4", (enum flow_policy)policy);
+	for (int policy = 0; flow_policies[policy] != &flow_none; policy++) {
+		struct flow_params p = params("4x4x4", flow_policies[policy]);
 		struct flow_result r;
 
 		p.load = 0.1;
@@ -76,7 +76,7 @@ static void low_load_is_carried(void **state)
 		r = run(&p);
 		/* packets are born at random: of 8000 allow four standard deviations */
 		if (fabs(r.accepted - 0.1) > 0.1 * 4 / sqrt(8000))
-			fail_msg("%s: %g of 0.1", flow_policies[policy], r.accepted);
+			fail_msg("%s: %g of 0.1", flow_policy_name(flow_policies[policy]), r.accepted);
 		assert_true(r.refused <= r.born / 100);
 		assert_true(r.latency > 16 && r.latency < 40);
 	}
@@ -95,8 +95,8 @@ static void bisection_limits(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++)
-		for (int policy = 0; policy < FLOW_NONE; policy++) {
-			struct flow_params p = params(c[i].shape, (enum flow_policy)policy);
+		for (int policy = 0; flow_policies[policy] != &flow_none; policy++) {
+			struct flow_params p = params(c[i].shape, flow_policies[policy]);
 			uint32_t nodes = torus_nodes(&p.shape);
 			double got;
 
@@ -108,8 +108,8 @@ static void bisection_limits(void **state)
 			 * is less by (nodes - 1) / nodes. 2 % are for chance. With one critical
 			 * bubble a long ring carries little, with CBS even nothing. */
 			if (got > c[i].most * (nodes - 1) / nodes * 1.02 ||
-			    (policy != FLOW_CBS && policy != FLOW_MBS && got < c[i].most / 5))
-				fail_msg("%s %s: %g of %g", c[i].shape, flow_policies[policy],
+			    (!flow_policy_has_bubbles(p.policy) && got < c[i].most / 5))
+				fail_msg("%s %s: %g of %g", c[i].shape, flow_policy_name(flow_policies[policy]),
 					 got, c[i].most);
 		}
 }
@@ -122,10 +122,10 @@ static void deadlock_only_without_a_rule(void **state)
 
 	(void)state;
 	for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++)
-		for (int policy = -FLOW_EITHER; policy <= FLOW_NONE; policy++) {
+		for (int policy = -FLOW_EITHER; policy < 0 || flow_policies[policy]; policy++) {
 			/* a negative policy: BLOC with one of its other tests */
-			struct flow_params p = params(shapes[s], policy < 0 ? FLOW_BLOC :
-						      (enum flow_policy)policy);
+			struct flow_params p = params(shapes[s], policy < 0 ? &flow_bloc :
+						      flow_policies[policy]);
 			struct flow_result r;
 
 			if (policy < 0) {
@@ -137,11 +137,11 @@ static void deadlock_only_without_a_rule(void **state)
 			p.warmup = 16000;
 			p.cycles = 1000;
 			r = run(&p);
-			if (r.deadlock != (policy == FLOW_NONE))
+			if (r.deadlock != (p.policy == &flow_none))
 				fail_msg("%s %s %s: deadlock %d", shapes[s],
-					 flow_policies[p.policy], flow_tests[p.test], r.deadlock);
+					 flow_policy_name(p.policy), flow_tests[p.test], r.deadlock);
 			/* CBS may starve by then; the other policies still deliver */
-			if (policy != FLOW_NONE && policy != FLOW_CBS)
+			if (p.policy != &flow_none && p.policy != &flow_cbs)
 				assert_true(r.accepted > 0.05);
 		}
 }
@@ -149,7 +149,7 @@ static void deadlock_only_without_a_rule(void **state)
 /* In rings of two a packet makes one hop and leaves: there is no cycle. */
 static void rings_of_two_need_no_rule(void **state)
 {
-	struct flow_params p = params("2x2x2x2", FLOW_NONE);
+	struct flow_params p = params("2x2x2x2", &flow_none);
 
 	(void)state;
 	p.load = 1;
@@ -157,7 +157,7 @@ static void rings_of_two_need_no_rule(void **state)
 }
 
 /* The four nodes of a ring with one buffer each send a packet @hops hops on, in the same cycle. */
-static void ring_of_four(enum flow_policy policy, unsigned int hops, struct flow_result *r,
+static void ring_of_four(const struct flow_policy *policy, unsigned int hops, struct flow_result *r,
 			 uint64_t *inside)
 {
 	struct flow_params p = params("4", policy);
@@ -186,13 +186,13 @@ static void smallest_deadlock(void **state)
 	uint64_t inside;
 
 	(void)state;
-	ring_of_four(FLOW_NONE, 2, &r, &inside);
+	ring_of_four(&flow_none, 2, &r, &inside);
 	assert_true(r.deadlock);
 	assert_int_equal(inside, 4);
-	ring_of_four(FLOW_MBS, 2, &r, &inside);
+	ring_of_four(&flow_mbs, 2, &r, &inside);
 	assert_false(r.deadlock);
 	assert_int_equal(inside, 0);
-	ring_of_four(FLOW_DATELINE, 2, &r, &inside);
+	ring_of_four(&flow_dateline, 2, &r, &inside);
 	assert_false(r.deadlock);
 	assert_int_equal(inside, 0);
 }
@@ -204,11 +204,11 @@ static void critical_bubbles_starve(void **state)
 	uint64_t inside;
 
 	(void)state;
-	ring_of_four(FLOW_CBS, 1, &r, &inside);
+	ring_of_four(&flow_cbs, 1, &r, &inside);
 	assert_false(r.deadlock);
 	assert_int_equal(inside, 1);
 	assert_true(r.wait_max > 100000);
-	ring_of_four(FLOW_MBS, 1, &r, &inside);
+	ring_of_four(&flow_mbs, 1, &r, &inside);
 	assert_int_equal(inside, 0);
 	assert_true(r.responses >= 1);
 	assert_true(r.wait_max < 100);
@@ -227,7 +227,7 @@ static void dead_is_dead(uint64_t seed)
 	uint64_t dead = 0, now;
 	char what[256];
 
-	p.policy = FLOW_NONE;
+	p.policy = &flow_none;
 	flow_random_trace(&r, &p, &t, 50 + rnd_below(&r, 300), 300);
 	p.trace = &t;
 	net = flow_new(&p);
@@ -258,8 +258,8 @@ static void dead_stays_dead(void **state)
 static void same_seed_same_run(void **state)
 {
 	(void)state;
-	for (int policy = 0; policy < FLOW_NONE; policy++) {
-		struct flow_params p = params("4x4", (enum flow_policy)policy);
+	for (int policy = 0; flow_policies[policy] != &flow_none; policy++) {
+		struct flow_params p = params("4x4", flow_policies[policy]);
 		struct flow_result a, b, c;
 
 		p.load = 0.5;
@@ -346,7 +346,7 @@ static void patterns(void **state)
 {
 	(void)state;
 	for (int pattern = 0; pattern < FLOW_TRACE; pattern++) {
-		struct flow_params p = params("8x8", FLOW_DATELINE);
+		struct flow_params p = params("8x8", &flow_dateline);
 		struct seen seen = { .shape = &p.shape };
 		struct flow_net *net;
 		struct flow_result r;
@@ -376,7 +376,7 @@ static void refused(struct flow_params p, const char *reason)
 
 static void impossible_is_refused(void **state)
 {
-	struct flow_params ok = params("4x4", FLOW_MBS), p;
+	struct flow_params ok = params("4x4", &flow_mbs), p;
 	char why[256];
 
 	(void)state;
@@ -395,17 +395,17 @@ static void impossible_is_refused(void **state)
 	p = ok;
 	p.queue = 0;
 	refused(p, "smaller than a packet");
-	p = params("4x4", FLOW_BLOC);
+	p = params("4x4", &flow_bloc);
 	p.queue = 1;
 	refused(p, "queue of 2");
-	p = params("4x4", FLOW_BLOC);
+	p = params("4x4", &flow_bloc);
 	p.test = FLOW_LOCAL;
 	p.hop = 17;
 	refused(p, "not safe");
-	p = params("4x8", FLOW_BLOC);
+	p = params("4x8", &flow_bloc);
 	p.pattern = FLOW_TRANSPOSE;
 	refused(p, "read backwards");
-	p = params("1", FLOW_BLOC);
+	p = params("1", &flow_bloc);
 	refused(p, "no traffic");
 }
 

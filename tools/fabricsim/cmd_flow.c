@@ -51,7 +51,7 @@ static json_t *point_json(const struct flow_plan *plan, const struct flow_point 
 	const struct flow_params *p = &r->params;
 
 	return json_pack("{ss si si ss so so so so so so sI sI so sI sI sb si si sI so}",
-			 "policy", flow_policies[p->policy], "bubbles", most_bubbles(p),
+			 "policy", flow_policy_name(p->policy), "bubbles", most_bubbles(p),
 			 "queue", p->queue, "pattern", flow_patterns[p->pattern],
 			 "load", p->trace ? json_null() : json_real(p->load),
 			 "accepted", real(r->accepted.mean), "ci95", real(r->accepted.ci95),
@@ -71,7 +71,7 @@ static json_t *point_json(const struct flow_plan *plan, const struct flow_point 
 static void curve_name(const struct flow_plan *plan, const struct flow_params *p, char *buf,
 		       size_t len)
 {
-	int n = snprintf(buf, len, "%s", flow_policies[p->policy]);
+	int n = snprintf(buf, len, "%s", flow_policy_name(p->policy));
 	bool queues = false;
 
 	for (size_t i = 1; i < plan->n; i++)

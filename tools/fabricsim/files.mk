@@ -3,7 +3,8 @@
 # what belongs to one of them. From fabricctl comes what commands are made of.
 sim-commands := flow route recovery train retry availability
 sim-shared := main range points plot jobs
-sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check
+sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check \
+	$(patsubst tools/fabricsim/%.c,%,$(sort $(wildcard tools/fabricsim/flow_policy*.c)))
 sim-flow := flow_option flow_sweep flow_trace $(sim-flow-engine)
 sim-route := route_fabric
 sim-recovery := recovery_scene recovery_block

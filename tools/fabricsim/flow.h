@@ -20,7 +20,6 @@
 #include <stdint.h>
 #include <torus/topology.h>
 
-enum flow_policy { FLOW_BLOC, FLOW_CBS, FLOW_MBS, FLOW_DATELINE, FLOW_ADAPTIVE, FLOW_NONE };
 enum flow_pattern { FLOW_UNIFORM, FLOW_DISTRIBUTE, FLOW_TRANSPOSE, FLOW_HOTREGION,
 		    FLOW_COMPLEMENT, FLOW_TORNADO, FLOW_NEIGHBOUR, FLOW_TRACE };
 enum flow_test { FLOW_DOWNSTREAM, FLOW_LOCAL, FLOW_EITHER };
@@ -31,9 +30,19 @@ enum flow_tie { FLOW_TIE_RANDOM, FLOW_TIE_PLUS };
 enum flow_place { FLOW_PLACE_RANDOM, FLOW_PLACE_EVEN };
 
 /* Names for each of the above, in their order, ended by NULL. */
-extern const char *const flow_policies[], *const flow_patterns[], *const flow_tests[],
-	*const flow_freeds[], *const flow_arbiters[], *const flow_sinks[], *const flow_ties[],
-	*const flow_places[];
+extern const char *const flow_patterns[], *const flow_tests[], *const flow_freeds[],
+	*const flow_arbiters[], *const flow_sinks[], *const flow_ties[], *const flow_places[];
+
+struct flow_policy;		/* flow_policy.h */
+
+extern const struct flow_policy flow_bloc, flow_cbs, flow_mbs, flow_dateline, flow_adaptive,
+	flow_none;
+/* All of them, ended by NULL. */
+extern const struct flow_policy *const flow_policies[];
+
+const char *flow_policy_name(const struct flow_policy *policy);
+/** flow_policy_has_bubbles() - does flow_params.bubbles mean something? */
+bool flow_policy_has_bubbles(const struct flow_policy *policy);
 
 /** struct flow_entry - a packet of a trace */
 struct flow_entry {
@@ -68,7 +77,7 @@ struct flow_trace {
  */
 struct flow_params {
 	struct torus_shape shape;
-	enum flow_policy policy;
+	const struct flow_policy *policy;
 	unsigned int bubbles, queue, source_queue, packet, hop, credit_delay, timer, response;
 	enum flow_test test;
 	enum flow_freed freed;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow_net.h"
+#include "flow_policy.h"
 
 /* --- deadlock -------------------------------------------------------------- */
 
@@ -22,16 +22,12 @@ static u32 below_of(const struct flow_net *net, u32 node, unsigned int out)
 	return channel_of(net, net->neighbour[node * net->dirs + dir], out);
 }
 
-/* May it take @out of @node now, or will the input behind it get room? */
-static bool way_alive(const struct flow_net *net, const u8 *alive, u32 node, unsigned int number,
-		      unsigned int out)
+bool flow_way_alive(const struct flow_net *net, const u8 *alive, u32 node, unsigned int number,
+		    unsigned int out, enum tn_bubble_policy rule)
 {
 	u32 channel = channel_of(net, node, out);
 	bool enters = number != out;
-	enum tn_bubble_policy rule = net->rule;
 
-	if (net->p.policy == FLOW_ADAPTIVE)
-		rule = out % 2 ? TN_BUBBLE_NONE : TN_BUBBLE_BLOC;
 	if (tn_bubble_may(rule, &net->output[channel].bubble, enters))
 		return true;
 	/* the local test: this node's input of that ring */
@@ -53,18 +49,7 @@ static bool first_alive(const struct flow_net *net, const u8 *alive, u32 channel
 	dir = route(net, &p);
 	if (dir == net->dirs)
 		return true;
-	if (net->vcs == 1)
-		return way_alive(net, alive, node, number, dir);
-	if (net->p.policy == FLOW_DATELINE)
-		return way_alive(net, alive, node, number, 2 * dir + 1) ||
-		       way_alive(net, alive, node, number, 2 * dir);
-	if (way_alive(net, alive, node, number, 2 * dir))
-		return true;
-	for (unsigned int d = 0; d < net->dims && (number == net->host || number % 2); d++)
-		if (p.off[d] && way_alive(net, alive, node, number,
-					  2 * (p.off[d] > 0 ? d : d + net->dims) + 1))
-			return true;
-	return false;
+	return net->p.policy->may_move(net, alive, node, number, &p, dir);
 }
 
 uint64_t flow_deadlocked(struct flow_net *net)

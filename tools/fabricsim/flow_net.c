@@ -5,13 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "flow_net.h"
+#include "flow_policy.h"
 
 #define DEADLOCK_EVERY 1024	/* cycles between two looks */
 #define CALM_MAX 200000		/* cycles without a delivery that end a trace */
 #define DELAY_MAX 65536
 
-const char *const flow_policies[] = { "bloc", "cbs", "mbs", "dateline", "adaptive", "none", NULL };
 const char *const flow_patterns[] = { "uniform", "distribute", "transpose", "hotregion",
 	"bit-complement", "tornado", "neighbour", "trace", NULL };
 const char *const flow_tests[] = { "downstream", "local", "either", NULL };
@@ -21,42 +20,20 @@ const char *const flow_sinks[] = { "single", "multiple", NULL };
 const char *const flow_ties[] = { "random", "plus", NULL };
 const char *const flow_places[] = { "random", "even", NULL };
 
-static unsigned int vcs_of(const struct flow_params *p)
-{
-	return p->policy == FLOW_DATELINE || p->policy == FLOW_ADAPTIVE ? 2 : 1;
-}
-
-static bool has_bubbles(const struct flow_params *p)
-{
-	return p->policy == FLOW_CBS || p->policy == FLOW_MBS;
-}
-
-unsigned int flow_ring_bubbles(const struct flow_params *p, unsigned int dim)
-{
-	unsigned int k = p->shape.size[dim], eighths = k > 8 ? 3 : 2;
-	unsigned int best = k * p->queue * eighths / 8;
-
-	if (!has_bubbles(p))
-		return 0;
-	if (p->bubbles)
-		return p->bubbles;
-	return p->policy == FLOW_CBS || !best ? 1 : best;
-}
-
 /* --- parameters ------------------------------------------------------------ */
 
 static int check_rule(const struct flow_params *p, char *why)
 {
-	const char *policy = flow_policies[p->policy];
+	const struct flow_policy *policy = p->policy;
 
-	if ((p->policy == FLOW_BLOC || p->policy == FLOW_ADAPTIVE) && p->queue < 2)
+	if (policy->leaves_one && p->queue < 2)
 		return snprintf(why, 256, "%s needs a queue of 2 packets at least: a packet that "
-				"enters a ring leaves one buffer free", policy), -1;
-	if (p->policy == FLOW_BLOC && p->test != FLOW_DOWNSTREAM && p->hop > p->packet)
+				"enters a ring leaves one buffer free", policy->name), -1;
+	if (policy->tests && p->test != FLOW_DOWNSTREAM && p->hop > p->packet)
 		return snprintf(why, 256, "the local test is not safe with --hop %u beyond the "
 				"packet's %u phits: two packets may be under way to an input",
 				p->hop, p->packet), -1;
-	if (!has_bubbles(p))
+	if (!policy->bubbles)
 		return 0;
 	for (unsigned int d = 0; d < p->shape.ndims; d++) {
 		unsigned int k = p->shape.size[d];
@@ -108,7 +85,7 @@ uint64_t flow_buffers(const struct flow_params *p)
 
 	for (unsigned int d = 0; d < p->shape.ndims; d++)
 		ports += p->shape.size[d] > 1 ? 2 : 0;
-	return ports * torus_nodes(&p->shape) * p->queue * vcs_of(p);
+	return ports * torus_nodes(&p->shape) * p->queue * p->policy->vcs;
 }
 
 /* --- making one ------------------------------------------------------------ */
@@ -207,32 +184,18 @@ static int make_wheels(struct flow_net *net)
 	       wheel_make(net, &net->ask, larger(p->timer, p->hop));
 }
 
-static enum tn_bubble_policy rule_of(const struct flow_params *p)
-{
-	switch (p->policy) {
-	case FLOW_BLOC:
-		return TN_BUBBLE_BLOC;
-	case FLOW_CBS:
-		return TN_BUBBLE_CBS;
-	case FLOW_MBS:
-		return TN_BUBBLE_MBS;
-	default:
-		return TN_BUBBLE_NONE;
-	}
-}
-
 static void size_up(struct flow_net *net)
 {
 	const struct flow_params *p = &net->p;
 
 	net->dims = p->shape.ndims;
 	net->dirs = 2 * net->dims;
-	net->vcs = vcs_of(p);
+	net->vcs = p->policy->vcs;
 	net->host = net->dirs * net->vcs;
 	while (1u << net->shift <= net->host)
 		net->shift++;
 	net->nodes = torus_nodes(&p->shape);
-	net->rule = rule_of(p);
+	net->rule = p->policy->rule;
 	net->slots = p->queue + (p->freed == FLOW_HEAD);
 	net->source_slots = p->source_queue;
 	net->free_packet = NONE;
@@ -247,7 +210,7 @@ struct flow_net *flow_new(const struct flow_params *p)
 		return NULL;
 	net->bytes = sizeof(*net);
 	net->p = *p;
-	if (p->policy != FLOW_BLOC)
+	if (!p->policy->tests)
 		net->p.test = FLOW_DOWNSTREAM;
 	size_up(net);
 	channels = (size_t)net->nodes << net->shift;

@@ -195,7 +195,7 @@ static inline u32 below(u64 *state, u32 n)
 	return (u32)((random64(state) >> 32) * n >> 32);
 }
 
-/* wheel.c */
+/* flow_wheel.c */
 int wheel_make(struct flow_net *net, struct wheel *w, u32 longest);
 void wheel_free(struct wheel *w);
 void bucket_grow(struct flow_net *net, struct bucket *b);

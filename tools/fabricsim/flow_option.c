@@ -125,6 +125,15 @@ static int word_list(const char *option, const char *text, const char *const *wo
 	}
 }
 
+static int policy_list(int *to)
+{
+	const char *name[LIST_MAX + 1] = { NULL };
+
+	for (int i = 0; flow_policies[i] && i < LIST_MAX; i++)
+		name[i] = flow_policy_name(flow_policies[i]);
+	return word_list("policy", asked.policy, name, to);
+}
+
 static int take_words(struct flow_params *p)
 {
 	int test = (int)p->test, freed = (int)p->freed, arbiter = (int)p->arbiter;
@@ -203,7 +212,7 @@ static int take_axes(struct axes *a, const char *queue)
 	*a = (struct axes){ .policies = 0 };
 	if (asked.trace && asked.load)
 		return fail("--trace says when packets are sent: --load cannot too");
-	a->policies = word_list("policy", asked.policy, flow_policies, a->policy);
+	a->policies = policy_list(a->policy);
 	a->patterns = word_list("pattern", asked.pattern, flow_patterns, a->pattern);
 	if (!a->policies || !a->patterns)
 		return CANNOT;
@@ -257,10 +266,10 @@ static int cross(struct flow_plan *plan, const struct axes *a)
 			for (size_t q = 0; q < a->queue.n; q++)
 				for (size_t b = 0; b < a->bubbles.n; b++) {
 					p.pattern = (enum flow_pattern)a->pattern[pattern];
-					p.policy = (enum flow_policy)a->policy[policy];
+					p.policy = flow_policies[a->policy[policy]];
 					p.queue = (unsigned int)a->queue.v[q];
 					p.bubbles = (unsigned int)a->bubbles.v[b];
-					if (b && p.policy != FLOW_CBS && p.policy != FLOW_MBS)
+					if (b && !flow_policy_has_bubbles(p.policy))
 						continue;
 					for (size_t l = 0; l < a->load.n; l++) {
 						p.load = a->load.v[l];

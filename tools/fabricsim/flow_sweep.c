@@ -72,7 +72,7 @@ static int sum_up(struct flow_point *p, const struct flow_result *r, const uint6
 	for (unsigned int k = 0; k < seeds; k++) {
 		if (!r[k].consistent)
 			return fail("%s: packets or buffers are lost: this is a fault of the "
-				    "simulator", flow_policies[p->params.policy]);
+				    "simulator", flow_policy_name(p->params.policy));
 		sample[k] = r[k].accepted;
 		cpu += r[k].cpu;
 		born += (double)r[k].born;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How packets are kept from waiting for each other in a circle: the choice of an
+ * output, and who may take it. A policy is a file flow_policy_NAME.c with its struct
+ * flow_policy, and a line in flow_policy.c.
+ */
+#ifndef FLOW_POLICY_H
+#define FLOW_POLICY_H
+
+#include "flow_net.h"
+
+/**
+ * struct flow_policy - one policy
+ * @name: as users type it
+ * @vcs: virtual channels of a link, 1 or 2
+ * @rule: the bubble rule of an output
+ * @leaves_one: a packet that enters a ring leaves one buffer free, so inputs need two
+ * @tests: flow_params.test means something
+ * @bubbles: critical bubbles that are best for the rings of dimension @dim; NULL: the
+ *	policy has none
+ * @output: the output that the first packet of input @number, which goes on along
+ *	@dir, asks for; NONE: it is a bit in node.waiting instead. With one virtual channel
+ *	it is not called: the output is @dir
+ * @arbitrate: grants outputs of all nodes, by arbitrate_nodes() (flow_grant.h)
+ * @may_move: can packet @p, first in input @number, move now or later, if the inputs
+ *	that @alive says so of can? (flow_check.c)
+ */
+struct flow_policy {
+	const char *name;
+	unsigned int vcs;
+	enum tn_bubble_policy rule;
+	bool leaves_one, tests;
+	unsigned int (*bubbles)(const struct flow_params *p, unsigned int dim);
+	unsigned int (*output)(struct flow_net *net, u32 node, unsigned int number,
+			       unsigned int dir);
+	void (*arbitrate)(struct flow_net *net);
+	bool (*may_move)(const struct flow_net *net, const u8 *alive, u32 node,
+			 unsigned int number, const struct packet *p, unsigned int dir);
+};
+
+/**
+ * flow_way_alive() - may the first packet of input @number take output @out of @node
+ * now, or will the input behind it get room? For struct flow_policy, may_move.
+ */
+bool flow_way_alive(const struct flow_net *net, const u8 *alive, u32 node, unsigned int number,
+		    unsigned int out, enum tn_bubble_policy rule);
+
+#endif /* FLOW_POLICY_H */
