@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "kernel/core/serdes_model.h"
@@ -303,6 +304,29 @@ static void test_equations(void **state)
 	assert_true(open > 100);
 }
 
+/* A bit more loss changes an eye by a bit, also where the signal halves: at 6, 12 and 18 dB. */
+static void test_bit_by_bit(void **state)
+{
+	struct tn_cable c = { .length = 100, .loss = 4000, .seed = 1 };
+	struct trace last[TORUS_LANES_MAX], eye;
+	struct port p;
+
+	(void)state;
+	start(&p, &c);
+	for (unsigned int l = 0; l < TORUS_LANES_MAX; l++) {
+		p.m.serdes.ops->set_taps(&p.m, l, (struct tn_taps) { 4, 10 });
+		last[l] = eye_at(&p, l, 1);
+	}
+	for (; c.loss < 21000; c.loss++) {
+		tn_serdes_model_lay(&p.m, &c, 1);
+		for (unsigned int l = 0; l < TORUS_LANES_MAX; l++) {
+			eye = eye_at(&p, l, 1);
+			assert_true(eye.height > 0 && fabs(eye.height - last[l].height) <= 2);
+			last[l] = eye;
+		}
+	}
+}
+
 /* The map of the eye: best in the middle, symmetric, worse outwards. */
 static void test_sample(void **state)
 {
@@ -336,6 +360,7 @@ static void test_errors(void **state)
 	struct tn_cable c = { .length = 300, .loss = 2000, .dead = 1, .seed = 9 };
 	unsigned int flips = 0, frames = 2000;
 	static u8 frame[64];
+	u64 first[2];
 	struct port p;
 
 	(void)state;
@@ -353,6 +378,13 @@ static void test_errors(void **state)
 
 	assert_true(ber >= TORUS_BER_ONE / 24);
 	assert_true(flips > 0.95 * expected && flips < 1.05 * expected);
+	/* Each cable has errors of its own: the first one comes at another bit. */
+	for (c.seed = 1; c.seed <= 2; c.seed++) {
+		tn_serdes_model_lay(&p.m, &c, p.now);
+		assert_true(tn_serdes_model_hits(&p.m, 1u << 20, p.now));
+		first[c.seed - 1] = p.m.errors.skip;
+	}
+	assert_true(first[0] != first[1]);
 	tn_serdes_model_lay(&p.m, &(struct tn_cable) { 0 }, p.now);
 	assert_false(tn_serdes_model_hits(&p.m, 1u << 30, p.now));
 }
@@ -366,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_drift),
 		cmocka_unit_test(test_warm_and_old),
 		cmocka_unit_test(test_equations),
+		cmocka_unit_test(test_bit_by_bit),
 		cmocka_unit_test(test_sample),
 		cmocka_unit_test(test_errors),
 	};
