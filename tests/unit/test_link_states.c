@@ -193,6 +193,25 @@ static void test_back(void **state)
 	end();
 }
 
+/* Another NIC is connected instead, which began as often and has made fewer attempts: it is heard. */
+static void test_another(void **state)
+{
+	struct tn_init i;
+
+	(void)state;
+	begin_up();
+	tn_nic_carrier(l.nic, 0, false, l.now);
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	lone_drain(&l, 0);
+	i = lone_init_of(&l, 0);
+	i.guid++;
+	i.attempt -= 5;
+	lone_init(&l, 0, &i);
+	assert_int_equal(link->state, UP);
+	assert_true(link->peer_guid == i.guid);
+	end();
+}
+
 /* Faulty: a new attempt at once, then an INIT every probe_interval; no other timer runs. */
 static void test_probe(void **state)
 {
@@ -355,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_admin_early),
 		cmocka_unit_test(test_carrier),
 		cmocka_unit_test(test_back),
+		cmocka_unit_test(test_another),
 		cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_occupied),
 		cmocka_unit_test(test_resumed),
