@@ -550,6 +550,27 @@ static void test_many_disputes(void **state)
 	stage_end(&s);
 }
 
+/* A cable of the root itself, which did not fit in at first, is reported once there is room. */
+static void test_one_dispute_too_many(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	root_of("12x12");
+	lives(100);
+	stage_forget(&s);
+	from = s.now;
+	for (uint32_t i = 0; i < FM_SUSPECTS; i++)
+		row(2 + 2 * i, 0, FM_PORT_FAULTY);
+	row(132, 1, FM_PORT_FAULTY);
+	row(2, 0, FM_PORT_UP);
+	lives_ns(from + 2001 * MS);
+	assert_int_equal(stage_count(&s, "log error dispute: "), FM_SUSPECTS);
+	assert_int_equal(stage_count(&s, "log error dispute: the link is up, says 0,0:-y ('n0'), "
+				 "and down, says 0,11:+y ('n132')"), 1);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -565,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_dispute),
 		cmocka_unit_test(test_many_disputes),
+		cmocka_unit_test(test_one_dispute_too_many),
 	};
 
 	return cmocka_run_group_tests_name("fm_damp", all, NULL, NULL);
