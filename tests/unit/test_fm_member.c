@@ -128,6 +128,22 @@ static void test_not_applied(void **state)
 	stage_end(&s);
 }
 
+/* A manager that starts anew writes the rows that differ, though its NIC has that table's version. */
+static void test_rows_of_this_version(void **state)
+{
+	(void)state;
+	node_1();
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	s.dev.coords = (struct torus_coords) { { 1, 0 } };
+	s.dev.node = 1;
+	s.dev.version = 3;
+	joins();
+	table(3);
+	stage_did_some(&s, "\nrows 3: 4\n");
+	stage_end(&s);
+}
+
 /*
  * The fabric was larger, and the NIC is at a place that the table does not have any more: that
  * is nobody's place, and the node takes the one that a table gives it.
@@ -500,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_not_applied),
+		cmocka_unit_test(test_rows_of_this_version),
 		cmocka_unit_test(test_beyond_the_table),
 		cmocka_unit_test(test_no_index),
 		cmocka_unit_test(test_other_dimensions),
