@@ -187,9 +187,7 @@ static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
 /* The step at hand as a message. */
 static void step_msg(const struct fm *fm, struct fm_msg *msg)
 {
-	memset(msg, 0, sizeof(*msg));
-	msg->type = FM_MSG_STEP;
-	msg->step = fm->member.step;
+	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member.step };
 	msg->step.term = fm->tree.term;
 	msg->step.version = fm->member.version;
 }
