@@ -55,10 +55,9 @@ int lt_relay_row(struct torus_health *h, uint32_t from, uint32_t to, const uint6
 	torus_node_coords(&h->shape, from, &c.from);
 	c.hash = lt_pair_hash(from, to);
 	ret = lt_spread(h, to, shell, &c);
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
-	if (ret)
-		*row = (rows[c.relay] & ~ROW_FLAGS) | TORUS_ROW_RELAY |
-		       (uint64_t)c.relay << TORUS_ROW_RELAY_SHIFT;
+	*row = (rows[c.relay] & ~ROW_FLAGS) | TORUS_ROW_RELAY |
+	       (uint64_t)c.relay << TORUS_ROW_RELAY_SHIFT;
 	return 0;
 }
