@@ -191,6 +191,16 @@ run_pool() {
 	((counted == all)) || result not 0 "counted $counted commands of $all"
 }
 
+# end_all: ends the commands that this shell has begun, and waits for their end. Each is in a process
+# group of its own, so that a signal for the harness does not reach it; timeout passes one on.
+end_all() {
+	local pids
+	pids=$(jobs -p)
+	[[ $pids ]] || return 0
+	# shellcheck disable=SC2086 # words
+	{ kill $pids; wait $pids; } 2>/dev/null
+}
+
 one_by_one() {
 	local limit label command shown=''
 	while IFS=$'\t' read -r stage limit label command; do
@@ -242,6 +252,7 @@ in_pool() {
 	local limit label command
 	IFS=$'\t' read -r stage limit label command <<<"$2"
 	passed=0 failed=0 skipped=0 failures=()
+	trap 'end_all; exit 143' TERM
 	[[ $1 != spare-* ]] || renice -n 10 "$BASHPID" >/dev/null
 	# shellcheck disable=SC2086 # the command is words without quotes
 	run_tap "$limit" "$label" $command >"$pool/$1.out"

@@ -104,6 +104,25 @@ check "commands that are not counted are a failure" counts '0 1 0' 'counted 0 co
 fail_fast=1 play turn/bad turn/fine turn/fine
 check "with --fail-fast nothing is begun after a failure" counts '0 1 0'
 
+# shellcheck disable=SC2016 # for the scripts
+script slow <<<'echo $$ >"$tmp/${0##*/}.pid"; exec sleep 600'
+cp "$tmp/slow" "$tmp/slow2"
+# shellcheck disable=SC2317
+ended_by() {
+	local pid
+	rm -f "$tmp"/*.pid
+	change='trap end_all EXIT; echo $BASHPID >"$tmp/harness.pid"' play "${@:2}" &
+	for one in "${@:2}"; do until_true 20 test -s "$tmp/${one#*/}.pid" || return; done
+	kill "-$1" "$(<"$tmp/harness.pid")"
+	wait $!
+	for one in "${@:2}"; do
+		pid=$(<"$tmp/${one#*/}.pid")
+		! kill -0 "$pid" 2>/dev/null || { echo "${one#*/} still runs"; kill "$pid"; return 1; }
+	done
+}
+check "a signal ends all commands that were begun" ended_by TERM any/slow spare/slow2
+check "or the only one" ended_by TERM turn/slow
+
 # --- of check.sh -------------------------------------------------------------------
 
 expect '1 1 1' "a script that uses check.sh is counted" <<'END'
