@@ -228,10 +228,13 @@ way_silent() {
 	lab silence "$link" off && until_true 10 running && verified
 }
 
+errors() { ask links --json | jq '[.[].crc_errors] | add'; }
+errors_above() { (($(errors) > $1)); }
 way_noisy() {
-	local link
+	local link before
 	link=$(way)
-	lab ber "$link" 1e-6 && sleep 2 && lab ber "$link" 0
+	before=$(errors)
+	lab ber "$link" 1e-6 && until_true 4 errors_above $((before + 10)) && lab ber "$link" 0
 }
 
 # --- refusals -----------------------------------------------------------------------
