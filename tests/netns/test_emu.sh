@@ -71,6 +71,31 @@ start() {
 place() { until_true 20 nic "$1" place 4 "$1" 2>/dev/null; }
 ping_ok() { answered ns "$1" ping -q -c 3 -i 0.05 -W 20 "${@:2}"; }
 
+credits() { local vc; for vc in vcd0 vcd1 vca; do nic 0 port 0 "credits_$vc"; done; }
+# takes_only VC TOS: whether messages with this type of service take buffers of that VC of n1, and
+# of no other VC. n1 is stopped meanwhile, so that it gives none back.
+takes_only() {
+	local vc n=0 rc=0 before after
+	until_true 5 unchanged || return
+	mapfile -t before < <(credits)
+	kill -STOP "${pid[1]}"
+	ns 0 ping -q -c 3 -i 0.05 -W 0.1 -Q "$2" 10.1.0.0
+	mapfile -t after < <(credits)
+	kill -CONT "${pid[1]}"
+	echo "credits: ${before[*]}, then ${after[*]}"
+	for vc in vcd0 vcd1 vca; do
+		if [[ $vc == "$1" ]]; then
+			((after[n] < before[n])) || rc=1
+		else
+			((after[n] == before[n])) || rc=1
+		fi
+		n=$((n + 1))
+	done
+	return $rc
+}
+# Whether all buffers of n1 are free again, which are as many for each VC
+unchanged() { [[ $(credits | sort -u | wc -l) == 1 ]]; }
+
 # dropped N: how many messages did not fit into the queue of node N's tun device, as the kernel
 # counts them
 dropped() { ip -n "$id-$1" -s -j link show dev torus0 | jq '.[0].stats64.tx.dropped'; }
@@ -216,6 +241,9 @@ check "ping" ping_ok 0 10.1.0.0
 check "ping over IPv6" ping_ok 0 fd74:6f72:1::
 check "ping on VCD1" ping_ok 0 -Q 0x80 10.1.0.0
 check "ping on VCA" ping_ok 0 -Q 0x20 10.1.0.0
+check "VCD0 carries the others" takes_only vcd0 0
+check "VCD1 carries what asks for it" takes_only vcd1 0x80
+check "VCA carries what asks for it" takes_only vca 0x20
 check "ping of 60000 bytes" ping_ok 0 -s 60000 10.1.0.0
 check "the queue in front of a busy NIC has a limit, which can be set" queue_is
 check "TCP delivers what was sent" copy 0 1 100
