@@ -34,7 +34,7 @@ in_few_messages() {
 	segmented 1 0 || return
 	after=$(emu node host_messages_tx)
 	echo "$((after - before)) messages"
-	((after - before < 30))
+	((after > before && after - before < 30))
 }
 
 tag='uso: '
