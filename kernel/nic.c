@@ -305,7 +305,11 @@ void torus_nic_stop(struct torus_dev *d)
 
 void torus_nic_free(struct torus_dev *d)
 {
+	unsigned int i;
+
 	torus_dev_lock(d);
+	for (i = 0; i < d->nports; i++)
+		__skb_queue_purge(&d->port[i].fault.delayed);
 	torus_msg_flush(d);
 	tn_nic_flush(d->nic);
 	__skb_queue_purge(&d->up);

@@ -3,7 +3,7 @@
  * Two NICs at the ends of one cable. Over a wire the payload's ECRC is there and is checked:
  * a byte that changed under way is noticed, counted, mended by the retry, and no host sees
  * it. Between NICs of one kernel, at the ends of a virtual cable, it is left out; a mark
- * alone, without such a cable, is not believed.
+ * alone, without such a cable, is not believed. What a port delays comes later, in order.
  */
 #include <linux/ip.h>
 #include <linux/rtnetlink.h>
@@ -13,6 +13,8 @@
 #define MESSAGES 40
 #define BYTES	3000
 #define EVERY	5	/* data packets after which one is damaged, and one more each time */
+#define SHORT	(2 * NSEC_PER_MSEC)
+#define LONG	(3600 * NSEC_PER_SEC)	/* longer than any test */
 
 /**
  * struct pair - NICs 0 and 1 of a ring of 2, port 0 of the one to port 1 of the other
@@ -230,11 +232,79 @@ static void test_virtual(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
+static void set_latency(struct torus_dev *d, unsigned int port, u64 ns)
+{
+	torus_dev_lock(d);
+	d->port[port].fault.latency = ns;
+	torus_dev_unlock(d);
+}
+
+/* Frames of port 0 of nic[0] that are delayed; @ports: gets the mask of ports that delay any. */
+static unsigned int delayed(u32 *ports)
+{
+	struct torus_dev *d = pair.nic[0];
+	unsigned int n;
+
+	torus_dev_lock(d);
+	n = skb_queue_len(&d->port[0].fault.delayed);
+	*ports = d->delays;
+	torus_dev_unlock_read(d);
+	return n;
+}
+
+/* Return: whether more than @n frames are delayed in the end. */
+static bool gets_delayed(unsigned int n)
+{
+	unsigned int i;
+	u32 ports;
+
+	for (i = 0; i < 5000 && delayed(&ports) <= n; i++)
+		usleep_range(1000, 2000);
+	return delayed(&ports) > n && ports == 1;
+}
+
+static void test_latency(struct kunit *test)
+{
+	unsigned int i;
+	u32 ports;
+
+	join(test, false);
+	set_latency(pair.nic[0], 0, SHORT);
+	set_latency(pair.nic[1], 1, SHORT);
+	converse(test);
+	set_latency(pair.nic[0], 0, 0);
+	for (i = 0; i < 5000 && delayed(&ports); i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_EQ(test, delayed(&ports), 0u);
+	KUNIT_EXPECT_EQ(test, ports, 0u);
+}
+
+/* Frames that are sent after the latency was changed do not overtake those before. */
+static void test_overtake(struct kunit *test)
+{
+	unsigned int n;
+	u32 ports;
+
+	join(test, false);
+	listen(test, true);
+	set_latency(pair.nic[0], 0, LONG);
+	KUNIT_EXPECT_TRUE(test, say(0));
+	KUNIT_EXPECT_TRUE(test, gets_delayed(0));
+	set_latency(pair.nic[0], 0, 0);
+	n = delayed(&ports);
+	KUNIT_EXPECT_TRUE(test, say(1));
+	KUNIT_EXPECT_TRUE(test, gets_delayed(n));
+	listen(test, false);
+	KUNIT_EXPECT_EQ(test, pair.heard, 0u);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_wire),
 	KUNIT_CASE(test_damage),
 	KUNIT_CASE(test_mark),
 	KUNIT_CASE(test_virtual),
+	KUNIT_CASE(test_latency),
+	KUNIT_CASE(test_overtake),
 	{}
 };
 
