@@ -70,20 +70,6 @@ struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice
 	return d;
 }
 
-struct torus_dev *torus_dev_get_by_ifname(struct net *net, const char *ifname,
-					  netdevice_tracker *t)
-{
-	struct torus_dev *d = NULL;
-	struct net_device *dev;
-
-	rcu_read_lock();
-	dev = dev_get_by_name_rcu(net, ifname);
-	if (is_torus(dev))
-		d = get(dev, t);
-	rcu_read_unlock();
-	return d;
-}
-
 /* The torus device of least ifindex above @after that is called @name (NULL: any). */
 static struct torus_dev *find(struct net *net, int after, const char *name,
 			      netdevice_tracker *t)

@@ -228,9 +228,6 @@ extern struct rtnl_link_ops torus_link_ops;
  * Return: the device, with a reference for torus_dev_put(), or NULL.
  */
 struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice_tracker *t);
-/* The same by interface name. */
-struct torus_dev *torus_dev_get_by_ifname(struct net *net, const char *ifname,
-					  netdevice_tracker *t);
 /* The same by torus_dev.name (the one of least ifindex, should two have it). */
 struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 					netdevice_tracker *t);
