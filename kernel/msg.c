@@ -397,8 +397,7 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 	if (skb->len - skb_transport_offset(skb) - sizeof(struct udphdr) <= size)
 		return 0;	/* one datagram */
 	skb_shinfo(skb)->gso_size = (u16)size;
-	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY;	/* to be checked, */
-	skb_shinfo(skb)->gso_segs = 0;					/* and counted */
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_DODGY;	/* to be checked and counted */
 	return 0;
 }
 
@@ -424,8 +423,6 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 		return NULL;
 	}
 	skb_reset_mac_header(skb);
-	if (skb_is_gso(skb))
-		skb_probe_transport_header(skb);
 	return skb;
 }
 
