@@ -243,6 +243,21 @@ static void test_nested(struct kunit *test)
 	}
 }
 
+/* The data of a management packet may be any, also what would be refused as attributes. */
+static void test_data(struct kunit *test)
+{
+	struct sk_buff *skb = lab_msg(TORUS_CMD_MGMT_SEND);
+	struct nlattr *data;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put_u8(skb, TORUS_A_PORT, 0);
+	data = nla_nest_start_noflag(skb, TORUS_A_DATA);
+	nla_put_u8(skb, TORUS_FAULT_SILENCE, 1);
+	nla_put_u8(skb, TORUS_FAULT_SILENCE, 1);
+	nla_nest_end(skb, data);
+	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, NULL, NULL), 0);
+}
+
 static void test_text(struct kunit *test)
 {
 	static const char inside[] = "a\0b", unended[] = { 'a', 'b' };
@@ -267,6 +282,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_required),
 	KUNIT_CASE(test_twice),
 	KUNIT_CASE(test_nested),
+	KUNIT_CASE(test_data),
 	KUNIT_CASE(test_text),
 	{}
 };

@@ -168,6 +168,33 @@ static void test_lower_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -ENODEV);
 }
 
+/* A NIC that is being removed takes no cable, and who waits for its carrier gets none. */
+static void test_removed(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct netlink_ext_ack extack = { 0 };
+	struct net_device *lower;
+	bool was, is;
+	int err;
+
+	lower = lab_lower(test, "ktl0", 9000);
+	lab_place(test, d, 3);
+	rtnl_lock();
+	was = netif_carrier_ok(d->netdev);
+	unregister_netdevice(d->netdev);	/* it is freed as RTNL is released */
+	err = torus_port_attach(d, 0, "ktl0", &extack);
+	torus_dev_lock(d);
+	torus_dev_unlock(d);
+	is = netif_carrier_ok(d->netdev);
+	rtnl_unlock();
+	KUNIT_EXPECT_TRUE(test, was);
+	KUNIT_EXPECT_FALSE(test, is);
+	KUNIT_EXPECT_EQ(test, err, -ENODEV);
+	rtnl_lock();
+	KUNIT_EXPECT_FALSE(test, netdev_is_rx_handler_busy(lower));
+	rtnl_unlock();
+}
+
 static void test_limits(struct kunit *test)
 {
 	struct torus_dev *d = lab_nic(test, TORUS_MAX_PORTS, 0);
@@ -220,6 +247,7 @@ static bool left(struct kunit *test, struct torus_dev *d, struct net_device *low
 	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
 	u64 before = frames(d);
 	unsigned int i;
+	bool told;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb_reserve(skb, ETH_HLEN);
@@ -236,7 +264,10 @@ static bool left(struct kunit *test, struct torus_dev *d, struct net_device *low
 	left_alone = 0;
 	local_bh_disable();
 	netif_receive_skb(skb);
+	/* Else a frame that waits would lie there until a timer of the NIC fires. */
+	told = test_bit(NAPI_STATE_SCHED, &d->napi.state) || skb_queue_empty(&d->port[0].rx);
 	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, told);
 	for (i = 0; i < 1000 && !left_alone && frames(d) == before; i++)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_EQ(test, frames(d) - before + left_alone, 1ull);
@@ -371,6 +402,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_mtu),
 	KUNIT_CASE(test_carrier),
 	KUNIT_CASE(test_lower_goes),
+	KUNIT_CASE(test_removed),
 	KUNIT_CASE(test_limits),
 	KUNIT_CASE(test_left_alone),
 	KUNIT_CASE(test_budget),

@@ -6,6 +6,7 @@
  */
 #include <linux/completion.h>
 #include <linux/kthread.h>
+#include <linux/mm.h>
 
 #include "lab.h"
 
@@ -92,6 +93,28 @@ static void test_abandon(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
 	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
 	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+}
+
+/*
+ * A manager that starts again gives the NIC the place that it has. That, and a place for whose
+ * tables there is no memory, leave the NIC its table.
+ */
+static void test_place_kept(struct kunit *test)
+{
+	static const struct torus_shape large = { .ndims = 2, .size = { 4096, 4096, 1, 1, 1, 1 } };
+	static const struct torus_coords at;
+	struct torus_dev *d = lab_nic(test, 4, 0);
+	u64 version;
+
+	lab_place(test, d, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
+	lab_place(test, d, NODES);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, version, 1ull);
+	if (tn_nic_table_size(&large) >> PAGE_SHIFT > totalram_pages())
+		KUNIT_EXPECT_EQ(test, torus_dev_place(d, &large, &at, NULL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, version, 1ull);
 }
 
 /* Threads that use one NIC. */
@@ -203,6 +226,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_begin_put_commit),
 	KUNIT_CASE(test_refused_put),
 	KUNIT_CASE(test_abandon),
+	KUNIT_CASE(test_place_kept),
 	KUNIT_CASE(test_interleaved),
 	KUNIT_CASE(test_readers),
 	KUNIT_CASE(test_writers),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ethtool and `ip -s link` show each counter of a NIC under its name. Frames that a fault delays.
+ * ethtool and `ip -s link` show each counter of a NIC under its name; netlink tells what there is,
+ * or that it could not. Frames that a fault delays.
  */
 #include <linux/ethtool.h>
+#include <linux/net.h>
 #include <linux/rtnetlink.h>
 
 #include "fault.h"
@@ -245,6 +247,60 @@ static void test_no_room(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* --- events ------------------------------------------------------------------------- */
+
+/* A socket that listens to @group of the family, as one of process 1 may. */
+static struct socket *listener(struct kunit *test, unsigned int group)
+{
+	struct sockaddr_nl addr = { .nl_family = AF_NETLINK, .nl_pid = 1 };
+	unsigned int id = torus_family.mcgrp_offset + group;
+	struct socket *sock;
+	int err;
+
+	err = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC, &sock);
+	KUNIT_ASSERT_EQ(test, err, 0);
+	err = kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr)) ?:
+	      sock->ops->setsockopt(sock, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP,
+				    KERNEL_SOCKPTR(&id), sizeof(id));
+	KUNIT_EXPECT_EQ(test, err, 0);
+	return sock;
+}
+
+/* Return: bytes of the next message, or the error that the socket tells; -EAGAIN: neither. */
+static int next(struct socket *sock)
+{
+	static u8 buf[NLMSG_GOODSIZE];
+	struct kvec vec = { buf, sizeof(buf) };
+	struct msghdr msg = { 0 };
+
+	return kernel_recvmsg(sock, &msg, &vec, 1, sizeof(buf), MSG_DONTWAIT);
+}
+
+/* What a listener does not get, for whatever reason, it is told of: else it would not ask. */
+static void test_lost_event(struct kunit *test)
+{
+	static const u8 data[16384];	/* more than a netlink buffer */
+	struct socket *sock = listener(test, TORUS_GROUP_MGMT);
+	struct torus_dev *d = lab_nic(test, 2, 0);
+
+	torus_dev_lock(d);
+	torus_genl_mgmt(d, 0, data, TORUS_MGMT_MAX);
+	torus_dev_unlock_read(d);
+	KUNIT_EXPECT_GT(test, next(sock), TORUS_MGMT_MAX);
+	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
+	torus_dev_lock(d);
+	torus_genl_mgmt(d, 0, data, sizeof(data));
+	torus_dev_unlock_read(d);
+	KUNIT_EXPECT_EQ(test, next(sock), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
+	torus_dev_lock(d);
+	torus_genl_overrun(d);
+	torus_dev_unlock_read(d);
+	KUNIT_EXPECT_EQ(test, next(sock), -ENOBUFS);
+	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
+	sock_release(sock);
+}
+
 /* --- delayed frames -------------------------------------------------------------------- */
 
 static struct sk_buff *frame(struct kunit *test, u8 number)
@@ -312,6 +368,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_stats64),
 	KUNIT_CASE(test_size),
 	KUNIT_CASE(test_no_room),
+	KUNIT_CASE(test_lost_event),
 	KUNIT_CASE(test_delay),
 	KUNIT_CASE(test_delayed_most),
 	{}

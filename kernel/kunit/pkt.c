@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory of packets: where it is taken from, and who keeps it. */
+#include <linux/mm.h>
+
+#include "lab.h"
+
+#define BYTES	4096	/* payload of a usual packet */
+
+/*
+ * Payloads that are taken one after the other lie so: their packets then become few pieces of
+ * a message, and one that needs too many is copied.
+ */
+static void test_together(struct kunit *test)
+{
+	unsigned int i, apart = 0;
+	u8 *mem[8];
+
+	local_bh_disable();
+	for (i = 0; i < ARRAY_SIZE(mem); i++) {
+		mem[i] = torus_mem_alloc(BYTES);
+		apart += i && (!mem[i] || mem[i] != mem[i - 1] + BYTES);
+	}
+	for (i = 0; i < ARRAY_SIZE(mem); i++)
+		if (mem[i])
+			skb_free_frag(mem[i]);
+	local_bh_enable();
+	KUNIT_EXPECT_LE(test, apart, 1u);	/* where a run of pages ends */
+}
+
+/** struct kept - what keeps a payload @at bytes behind the first of three pages */
+struct kept {
+	unsigned int at;
+	bool by_skb;
+};
+
+/*
+ * Of a frame whose data was allocated as such, in the middle page, the data is kept by the skb,
+ * and pages elsewhere by themselves: a message can then have them without a copy.
+ */
+static void test_kept(struct kunit *test)
+{
+	static const struct kept kept[] = {
+		{ 0, false }, { PAGE_SIZE - TN_FLIT, false },
+		{ PAGE_SIZE, true }, { PAGE_SIZE + TN_FLIT, true },
+		{ 2 * PAGE_SIZE, false }, { 3 * PAGE_SIZE - TN_FLIT, false },
+	};
+	struct page *page = alloc_pages(GFP_KERNEL | __GFP_COMP, 2);
+	const struct page *by_page;
+	struct sk_buff *skb, *by;
+	struct tn_pkt *pkt;
+	unsigned int i;
+	u8 *start;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	start = page_address(page);
+	skb = build_skb(start + PAGE_SIZE, PAGE_SIZE);
+	if (!skb)
+		put_page(page);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	for (i = 0; i < ARRAY_SIZE(kept); i++) {
+		local_bh_disable();
+		skb->head_frag = false;
+		pkt = torus_pkt_of(skb, start + kept[i].at);
+		skb->head_frag = true;
+		by = pkt ? pkt->owner : NULL;
+		by_page = pkt ? torus_pkt_page(pkt) : NULL;
+		if (pkt)
+			torus_pkt_free(pkt);
+		local_bh_enable();
+		KUNIT_EXPECT_PTR_EQ_MSG(test, by, kept[i].by_skb ? skb : NULL, "%u", kept[i].at);
+		KUNIT_EXPECT_PTR_EQ_MSG(test, by_page, kept[i].by_skb ? NULL : page, "%u",
+					kept[i].at);
+	}
+	kfree_skb(skb);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_together),
+	KUNIT_CASE(test_kept),
+	{}
+};
+
+struct kunit_suite torus_pkt_suite = { .name = "torus-pkt", .test_cases = cases };
