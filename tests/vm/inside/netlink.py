@@ -144,13 +144,25 @@ def test_overrun(a, slow):
     check("where the last change shows", links[0][A["TORUS_A_ADMIN"]] == b"\0")
 
 
-def test_one_datagram(a):
+def test_one_datagram():
+    """The kernel makes datagrams larger for who has received with room for it: nobody here."""
+    a = Sock(4096)
     a.dump("LINK_GET")
     parts = [[m for _, m in part if m] for part in a.parts(1 << 17)]
     check("12 ports in one datagram", len(parts[0]) == 12)
     counters = [len(dict(attrs(m[A["TORUS_A_PORT_COUNTERS"]]))) for m in parts[0]]
     lines = re.search(r"TORUS_PORT_COUNTER_LIST\(X\)(.*?)\n\n", header, re.S).group(1)
     check("each with all counters", set(counters) == {len(re.findall(r"\bX\(", lines))})
+    lanes = [set(dict(attrs(lane))) for m in parts[0] for _, lane in attrs(m[A["TORUS_A_LANES"]])]
+    every = set(range(1, nl.enum("torus_lane_attr")["__TORUS_LANE_A_MAX"]))
+    check("and all that there is of each lane", lanes and all(lane == every for lane in lanes))
+
+
+def test_six_dimensions(s):
+    place = (attr(A["TORUS_A_SHAPE"], u16s(*[2] * 6)), attr(A["TORUS_A_COORDS"], u16s(*[1] * 6)))
+    check("a place in six dimensions is given", s.ask("DEVICE_SET", *place) == 0)
+    node = s.get("DEVICE_GET")[A["TORUS_A_NODE"]]
+    check("and is that of the last node", int.from_bytes(node, "little") == 2**6 - 1)
 
 
 def nobody():
@@ -347,13 +359,14 @@ def test_events():
 first, second = Sock(), Sock()
 place = (attr(A["TORUS_A_SHAPE"], u16s(128, 128, 1, 1, 1, 1)[:4]),
          attr(A["TORUS_A_COORDS"], u16s(0, 0)))
+test_six_dimensions(first)
 check("the NIC is placed", first.ask("DEVICE_SET", *place) == 0)
 test_dump_intr(first, second)
 test_writers(first, second)
 test_writers_of_one_version(first, second)
 test_dead_writer(second)
 test_overrun(first, Sock())
-test_one_datagram(second)
+test_one_datagram()
 test_privilege(second)
 test_events()
 test_moves()

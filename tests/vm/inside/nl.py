@@ -59,12 +59,12 @@ def messages(data):
 class Sock:
     """A socket of family torus; family and groups are asked of the controller."""
 
-    def __init__(self):
+    def __init__(self, room=65536):
         self.s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
         self.s.bind((0, 0))
         self.s.settimeout(120)
         self.send(16, 3, attr(2, b"torus\0"), REQUEST)
-        family = dict(attrs(next(messages(self.s.recv(65536)))[2][4:]))
+        family = dict(attrs(next(messages(self.s.recv(room)))[2][4:]))
         self.family = struct.unpack("=H", family[1])[0]
         self.groups = {}
         for _, group in attrs(family[7]):

@@ -26,6 +26,10 @@ def text(name, value):
     return attr(A["TORUS_A_" + name], value + b"\0")
 
 
+def index(name):
+    return a("IFINDEX", "=I", socket.if_nametoindex(name))
+
+
 def port(n):
     return a("PORT", "=B", n)
 
@@ -79,6 +83,10 @@ PLACED = [
     ("DEVICE_GET", [a("IFINDEX", "=I", 1)], "ENODEV", "IFINDEX", "IFINDEX is 1"),
     ("DEVICE_GET", [text("NAME", b"nobody")], "ENODEV", "NAME", "'nobody'"),
     ("DEVICE_GET", [attr(99, b"")], "EINVAL", 99, "."),
+    ("LINK_SET", [index("torus0"), text("NAME", b"other"), port(0), a("ADMIN", "=B", 1)], "ENODEV",
+     "NAME", "not that of the NIC with IFINDEX"),
+    ("LINK_SET", [index("torus0"), text("NAME", b"torus0"), port(0), a("ADMIN", "=B", 1)], None,
+     None, ""),
     ("LINK_GET", [port(4)], "EINVAL", "PORT", "PORT is 4, allowed 0 to 3"),
     ("LINK_SET", [port(5), a("ADMIN", "=B", 1)], "EINVAL", "PORT", "PORT is 5, allowed 0 to 3"),
     ("LINK_SET", [port(0), fault("BER", "=Q", 10**18 + 1)], "ERANGE", F["TORUS_FAULT_BER"], "."),
@@ -238,9 +246,10 @@ def test_parameters(sock):
             check(f"{name} {value} counts", has(sock) == before | {name: value})
         for value in wrong:
             set_parameter(name, value)
-            err, said, _ = new_nic()
-            check(f"{name} {value} is refused",
-                  err and re.search(f"parameter {name} is {value}, allowed", said))
+            answers = new_nic(), new_nic(ifla("PORTS", "=B", 2))
+            check(f"{name} {value} is refused, also to a NIC that is told its ports",
+                  all(err and re.search(f"parameter {name} is {value}, allowed", said)
+                      for err, said, _ in answers))
         set_parameter(name, before[name])
     check("a NIC that was there keeps its ports", sock.get("DEVICE_GET", device)[
         A["TORUS_A_PORT_COUNT"]] == b"\4")
