@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """
-loadnth.py MODULE.ko STEP: loads the module with its first allocation failing, then with the
-one that is STEP later, and so on until it makes no more. It must load as a whole or not at all:
-a failed attempt must leave nothing behind, or the next one would fail because of that. Leaks
-are not checked, because the kernel leaks the name of a cache that it could not show in sysfs.
+loadnth.py MODULE.ko: loads the module with its first allocation failing, then with its second,
+and so on until it makes no more. It must load as a whole or not at all: a failed attempt must
+leave nothing behind, or the next one would fail because of that, and no cache of its own. Other
+leaks are not checked, because the kernel leaks the name of a cache that it could not show in
+sysfs.
 """
 import ctypes
 import errno
@@ -47,7 +48,13 @@ def load(fd, n):
     return err, failed
 
 
-path, step = sys.argv[1], int(sys.argv[2])
+def caches():
+    """Return: names of the module's caches that there are."""
+    with open("/proc/slabinfo") as f:
+        return [line.split()[0] for line in f if line.startswith(f"{name.decode()}_")]
+
+
+path = sys.argv[1]
 name = os.path.basename(path).removesuffix(".ko").encode()
 fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 settings()
@@ -59,6 +66,8 @@ while True:
         sys.exit(f"with allocation {n} failing: {os.strerror(err)}")
     if os.path.exists(f"/sys/module/{name.decode()}") != (not err):
         sys.exit(f"with allocation {n} failing it is neither loaded nor away")
+    if err and caches():
+        sys.exit(f"with allocation {n} failing it leaves behind {caches()}")
     refused += bool(err)
     if not err:
         # It may be in use for a moment by what told of it.
@@ -66,7 +75,7 @@ while True:
             pass
     if not failed:
         break
-    n += step
+    n += 1
 if err or not refused:
     sys.exit(os.strerror(err) if err else "no allocation failed: this was no test")
 print(f"ok - the module is loaded with allocations failing: {refused} of fewer than {n} made "
