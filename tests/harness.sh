@@ -191,16 +191,6 @@ run_pool() {
 	((counted == all)) || result not 0 "counted $counted commands of $all"
 }
 
-# end_all: ends the commands that this shell has begun, and waits for their end. Each is in a process
-# group of its own, so that a signal for the harness does not reach it; timeout passes one on.
-end_all() {
-	local pids
-	pids=$(jobs -p)
-	[[ $pids ]] || return 0
-	# shellcheck disable=SC2086 # words
-	{ kill $pids; wait $pids; } 2>/dev/null
-}
-
 one_by_one() {
 	local limit label command shown=''
 	while IFS=$'\t' read -r stage limit label command; do
@@ -252,7 +242,6 @@ in_pool() {
 	local limit label command
 	IFS=$'\t' read -r stage limit label command <<<"$2"
 	passed=0 failed=0 skipped=0 failures=()
-	trap 'end_all; exit 143' TERM
 	[[ $1 != spare-* ]] || renice -n 10 "$BASHPID" >/dev/null
 	# shellcheck disable=SC2086 # the command is words without quotes
 	run_tap "$limit" "$label" $command >"$pool/$1.out"
@@ -294,4 +283,18 @@ add_up() {
 	else
 		result not 0 "$label: what it counted is lost"
 	fi
+}
+
+# stop_commands PID: ends all commands that run_tap has begun below that process. Each has a
+# process group of its own, whose leader is `timeout`, so a signal to the terminal's does not
+# reach it; `timeout` passes one on.
+stop_commands() {
+	local pid name
+	while read -r pid name; do
+		if [[ $name == timeout ]]; then
+			kill "$pid" 2>/dev/null
+		else
+			stop_commands "$pid"
+		fi
+	done < <(ps -o pid=,comm= --ppid "$1")
 }

@@ -104,24 +104,26 @@ check "commands that are not counted are a failure" counts '0 1 0' 'counted 0 co
 fail_fast=1 play turn/bad turn/fine turn/fine
 check "with --fail-fast nothing is begun after a failure" counts '0 1 0'
 
-# shellcheck disable=SC2016 # for the scripts
-script slow <<<'echo $$ >"$tmp/${0##*/}.pid"; exec sleep 600'
-cp "$tmp/slow" "$tmp/slow2"
-# shellcheck disable=SC2317
-ended_by() {
-	local pid
-	rm -f "$tmp"/*.pid
-	change='trap end_all EXIT; echo $BASHPID >"$tmp/harness.pid"' play "${@:2}" &
-	for one in "${@:2}"; do until_true 20 test -s "$tmp/${one#*/}.pid" || return; done
-	kill "-$1" "$(<"$tmp/harness.pid")"
-	wait $!
-	for one in "${@:2}"; do
-		pid=$(<"$tmp/${one#*/}.pid")
-		! kill -0 "$pid" 2>/dev/null || { echo "${one#*/} still runs"; kill "$pid"; return 1; }
-	done
+# A run that is ended by a signal takes its commands with it, on whatever queue they are.
+# shellcheck disable=SC2016 # for the script
+script long <<<'echo $$ >>"$tmp/begun"; exec sleep 60'
+begun() { [[ $(wc -l <"$tmp/begun") == 2 ]]; }
+none_lives() { ! ps -o pid=,args= -p "$(paste -sd, "$tmp/begun")"; }
+ended_by_signal() {
+	: >"$tmp/begun"
+	(
+		# shellcheck disable=SC2034,SC2030 # for the harness
+		export TMPDIR=$tmp/pool tmp
+		# shellcheck disable=SC2034 # for the harness
+		logs=$tmp/logs replay=() silent='' in_turn=turn in_spare_time=spare fail_fast=0 stage=''
+		# shellcheck source=tests/harness.sh
+		. tests/harness.sh
+		trap 'stop_commands $BASHPID' EXIT
+		run_pool 2 < <(printf '%s\t600\tlong\t%s\n' any "$tmp/long" turn "$tmp/long")
+	) >"$tmp/out" 2>&1 &
+	until_true 20 begun && kill -TERM $! && until_true 20 none_lives
 }
-check "a signal ends all commands that were begun" ended_by TERM any/slow spare/slow2
-check "or the only one" ended_by TERM turn/slow
+check "a run that is ended by a signal ends its commands" ended_by_signal
 
 # --- of check.sh -------------------------------------------------------------------
 
