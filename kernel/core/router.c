@@ -69,8 +69,8 @@ void tn_parked(struct tn_nic *nic, struct tn_pkt *pkt)
 	pkt->tail.flags &= (u8)(0xff ^ TN_TAIL_REPLAYED);
 }
 
-/* No row carries @pkt: counts it, sends it back. */
-static void unreachable(struct tn_nic *nic, struct tn_pkt *pkt)
+/* No row carries @pkt: counts it and sends it back to its source, as unreachable. */
+static void send_back(struct tn_nic *nic, struct tn_pkt *pkt)
 {
 	struct tn_hdr *h = &pkt->hdr;
 	u32 src = h->src;
@@ -416,7 +416,7 @@ static enum moved relay(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 	} else if (tn_is_rider(pkt)) {
 		tn_via_onward(nic, pkt, row);
 	} else if (!(row & TORUS_ROW_VALID) || !tn_via_take(nic, pkt)) {
-		unreachable(nic, pkt);
+		send_back(nic, pkt);
 	} else if (tn_on_hold(nic, pkt->via.dst) && pkt->hdr.colour != nic->colour) {
 		(void)tn_settle(nic, pkt);	/* it has room where it is, too */
 		park_it(nic, pkt);
@@ -446,7 +446,7 @@ static enum moved move(struct tn_nic *nic, struct tn_pkt *pkt, u64 now)
 		       relay(nic, pkt, now) : deliver(nic, pkt, now);
 	if (out >= nic->nports) {
 		freed(nic, pkt, now);
-		unreachable(nic, pkt);
+		send_back(nic, pkt);
 		return MOVED;
 	}
 	if (pkt->hdr.vc == TORUS_VC_A) {
@@ -530,7 +530,7 @@ static unsigned int replay(struct tn_nic *nic)
 		pkt->tail.flags |= TN_TAIL_REPLAYED;
 		if (!(row & TORUS_ROW_VALID)) {
 			tn_flow_count(nic, pkt, TORUS_FC_REPLAY_TX);
-			unreachable(nic, pkt);
+			send_back(nic, pkt);
 			continue;
 		}
 		tn_stamp(nic, pkt, row);
