@@ -123,12 +123,7 @@ void answer_drop(struct request *rq)
 
 static bool is_root(const struct fabricd *d)
 {
-	struct fm_status s;
-
-	if (!d->fm)
-		return false;
-	fm_status(d->fm, &s);
-	return s.is_root;
+	return d->fm && fm_is_root(d->fm);
 }
 
 /* What a status says of the node asked is not the root's to say. */
@@ -231,16 +226,15 @@ static const struct query_done gathered = {
 void answer_gather(struct request *rq,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n))
 {
-	struct fm_status s;
+	uint32_t n = torus_nodes(fm_shape(rq->d->fm));
 
-	fm_status(rq->d->fm, &s);
-	rq->g = calloc(1, sizeof(*rq->g) + torus_nodes(&s.shape) * sizeof(json_t *));
+	rq->g = calloc(1, sizeof(*rq->g) + n * sizeof(json_t *));
 	if (!rq->g) {
 		answer_error(rq, "failed", "out of memory");
 		return;
 	}
 	rq->g->end = end;
-	rq->g->n = torus_nodes(&s.shape);
+	rq->g->n = n;
 	rq->ask = query_ask(rq->d->query, rq->node == TORUS_NO_NODE ? ASK_ALL : ASK_NODE,
 			    rq->node, rq->args, rq->privileged, QUERY_NODE_MS, &gathered, rq);
 	if (!rq->ask)
@@ -381,12 +375,8 @@ static void drop(void *arg, void *handle)
 static uint32_t own_node(void *arg)
 {
 	struct fabricd *d = arg;
-	struct fm_status s;
 
-	if (!d->fm)
-		return TORUS_NO_NODE;
-	fm_status(d->fm, &s);
-	return s.placed ? s.own : TORUS_NO_NODE;
+	return d->fm ? fm_own(d->fm) : TORUS_NO_NODE;
 }
 
 static bool own_is_root(void *arg)

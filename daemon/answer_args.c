@@ -9,14 +9,12 @@
 bool answer_ready(struct request *rq)
 {
 	struct fabricd *d = rq->d;
-	struct fm_status s;
 
 	if (!d->fm) {
 		answer_error(rq, "not-ready", "no NIC: %s", d->nic_text);
 		return false;
 	}
-	fm_status(d->fm, &s);
-	if (!s.placed || !fm_node(d->fm, 0)) {
+	if (fm_own(d->fm) == TORUS_NO_NODE || !fm_node(d->fm, 0)) {
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 		return false;
 	}
@@ -49,8 +47,8 @@ static void wrong_node(struct request *rq, const struct torus_shape *shape, cons
 int answer_node(struct request *rq, bool needed, uint32_t *out)
 {
 	const char *text = json_string_value(json_object_get(rq->args, "node"));
+	const struct torus_shape *shape;
 	struct torus_coords at;
-	struct fm_status s;
 
 	*out = TORUS_NO_NODE;
 	if (!text && !needed)
@@ -60,34 +58,33 @@ int answer_node(struct request *rq, bool needed, uint32_t *out)
 			     "'1,0,3', or a name", rq->cmd->name);
 		return -EINVAL;
 	}
-	fm_status(rq->d->fm, &s);
-	if (torus_coords_parse(text, &s.shape, &at) == 0)
-		*out = torus_node_id(&s.shape, &at);
+	shape = fm_shape(rq->d->fm);
+	if (torus_coords_parse(text, shape, &at) == 0)
+		*out = torus_node_id(shape, &at);
 	else
 		*out = fm_node_by_name(rq->d->fm, text);
 	if (*out != TORUS_NO_NODE)
 		return 0;
-	wrong_node(rq, &s.shape, text);
+	wrong_node(rq, shape, text);
 	return -EINVAL;
 }
 
 int answer_port(struct request *rq, int *out)
 {
 	const char *text = json_string_value(json_object_get(rq->args, "port"));
-	struct fm_status s;
-	unsigned int port;
+	unsigned int port, ndims;
 	char last[TORUS_TEXT_MAX];
 
 	*out = -1;
 	if (!text)
 		return 0;
-	fm_status(rq->d->fm, &s);
-	if (torus_port_parse(text, s.shape.ndims, &port) == 0) {
+	ndims = fm_shape(rq->d->fm)->ndims;
+	if (torus_port_parse(text, ndims, &port) == 0) {
 		*out = (int)port;
 		return 0;
 	}
 	answer_error(rq, "usage", "port '%.32s', allowed: +x to %s", text,
-		     torus_port_text(s.shape.ndims, 2u * s.shape.ndims - 1, last));
+		     torus_port_text(ndims, 2 * ndims - 1, last));
 	return -EINVAL;
 }
 

@@ -20,18 +20,18 @@ json_t *shape_json(const struct torus_shape *shape)
 
 json_t *node_json(const struct fabricd *d, uint32_t node)
 {
+	const struct torus_shape *shape;
 	struct torus_coords at;
-	struct fm_status s;
 	json_t *j;
 
 	if (!d->fm || node == TORUS_NO_NODE)
 		return json_null();
-	fm_status(d->fm, &s);
-	if (node >= torus_nodes(&s.shape))
+	shape = fm_shape(d->fm);
+	if (node >= torus_nodes(shape))
 		return json_null();
-	torus_node_coords(&s.shape, node, &at);
+	torus_node_coords(shape, node, &at);
 	j = json_array();
-	for (unsigned int i = 0; i < s.shape.ndims; i++)
+	for (unsigned int i = 0; i < shape->ndims; i++)
 		json_array_append_new(j, json_integer(at.c[i]));
 	return j;
 }
@@ -39,10 +39,8 @@ json_t *node_json(const struct fabricd *d, uint32_t node)
 json_t *port_json(const struct fabricd *d, unsigned int port)
 {
 	char text[TORUS_TEXT_MAX];
-	struct fm_status s;
 
-	fm_status(d->fm, &s);
-	return json_string(torus_port_text(s.shape.ndims, port, text));
+	return json_string(torus_port_text(fm_shape(d->fm)->ndims, port, text));
 }
 
 static const char *node_name(const struct fabricd *d, uint32_t node)
@@ -205,11 +203,8 @@ void answer_status(struct request *rq)
 
 json_t *local_nodes(struct fabricd *d, json_t *cmd)
 {
-	struct fm_status s;
-
 	(void)cmd;
-	fm_status(d->fm, &s);
-	return json_pack("{s:I, s:s}", "table_version", (json_int_t)s.applied,
+	return json_pack("{s:I, s:s}", "table_version", (json_int_t)fm_applied(d->fm),
 			 "software", TORUS_VERSION);
 }
 
@@ -263,14 +258,12 @@ static void nodes_end(struct request *rq, json_t **by_node, uint32_t n)
 	struct fabricd *d = rq->d;
 	json_t *list, *missing;
 	struct fm_joiner joiner;
-	struct fm_status s;
 
 	if (!answer_ready(rq))
 		return;
-	fm_status(d->fm, &s);
 	list = json_array();
-	for (uint32_t i = 0; i < n && i < s.nodes; i++)
-		json_array_append_new(list, entry_json(d, &s.shape, i, by_node[i]));
+	for (uint32_t i = 0; i < n && fm_node(d->fm, i); i++)
+		json_array_append_new(list, entry_json(d, fm_shape(d->fm), i, by_node[i]));
 	for (unsigned int i = 0; fm_joiner(d->fm, i, &joiner); i++)
 		json_array_append_new(list, joiner_json(&joiner));
 	missing = answer_missing(rq, by_node, n);
@@ -299,10 +292,9 @@ static void add_ports(json_t *list, struct fabricd *d, uint32_t node, uint16_t m
 static json_t *table_json(struct fabricd *d)
 {
 	json_t *excluded = json_array(), *nodes = json_array();
-	struct fm_status s;
+	const struct torus_shape *shape = fm_shape(d->fm);
 
-	fm_status(d->fm, &s);
-	for (uint32_t i = 0; i < torus_nodes(&s.shape); i++) {
+	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
 		const struct fm_entry *e = fm_node(d->fm, i);
 
 		json_array_append_new(nodes,
@@ -315,8 +307,8 @@ static json_t *table_json(struct fabricd *d)
 		add_ports(excluded, d, i, e->held & ~(e->admin | e->wiring), "held");
 		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held), "fault");
 	}
-	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)s.version,
-			 "shape", shape_json(&s.shape), "excluded", excluded, "nodes", nodes);
+	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
+			 "shape", shape_json(shape), "excluded", excluded, "nodes", nodes);
 }
 
 void answer_table(struct request *rq)
@@ -332,14 +324,12 @@ void answer_coord(struct request *rq)
 	const char *name = json_string_value(json_object_get(rq->args, "name"));
 	struct fabricd *d = rq->d;
 	const struct fm_entry *e;
-	struct fm_status s;
-	uint32_t node;
+	uint32_t node, own;
 	json_t *j;
 
 	if (!answer_ready(rq))
 		return;
-	fm_status(d->fm, &s);
-	node = s.own;
+	node = own = fm_own(d->fm);
 	if (name) {
 		json_object_set_new(rq->args, "node", json_string(name));
 		if (answer_node(rq, true, &node))
@@ -348,9 +338,9 @@ void answer_coord(struct request *rq)
 	e = fm_node(d->fm, node);
 	j = json_pack("{s:o, s:o, s:I, s:o, s:o, s:o}", "node", node_json(d, node),
 		      "name", text_json(e && e->name[0] ? e->name :
-					node == s.own ? d->config.fm.name : NULL),
-		      "id", (json_int_t)node, "address", address_json(&s.shape, node),
-		      "shape", shape_json(&s.shape), "own", node_json(d, s.own));
+					node == own ? d->config.fm.name : NULL),
+		      "id", (json_int_t)node, "address", address_json(fm_shape(d->fm), node),
+		      "shape", shape_json(fm_shape(d->fm)), "own", node_json(d, own));
 	answer_ok(rq, j, NULL);
 }
 

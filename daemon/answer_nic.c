@@ -63,14 +63,13 @@ static void one_end(struct request *rq, json_t **by_node, uint32_t n)
 
 /* --- links ----------------------------------------------------------------- */
 
-static json_t *peer_json(struct fabricd *d, const struct fm_status *s,
-			 const struct torus_link *l)
+static json_t *peer_json(struct fabricd *d, const struct torus_link *l)
 {
 	uint32_t node;
 
 	if (!l->peer_guid)
 		return json_null();
-	node = torus_neighbour(&s->shape, s->own, l->port);
+	node = torus_neighbour(fm_shape(d->fm), fm_own(d->fm), l->port);
 	return json_pack("{s:o, s:o}", "node", node_json(d, node), "port",
 			 port_json(d, l->peer_port));
 }
@@ -105,17 +104,16 @@ static json_t *line_json(const struct torus_link *l)
 			 "ageing", (json_int_t)a->ageing, "aged", a->aged, "dead", a->dead);
 }
 
-static json_t *link_json(struct fabricd *d, const struct fm_status *s,
-			 const struct torus_link *l)
+static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 {
-	const char *why = fm_excluded(d->fm, s->own, l->port);
+	const char *why = fm_excluded(d->fm, fm_own(d->fm), l->port);
 	const char *state = torus_link_state_name(l->state);
 	const char *reason = torus_link_reason_name(l->reason);
 	json_t *j;
 
 	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
-		      "node", node_json(d, s->own), "port", port_json(d, l->port),
-		      "peer", peer_json(d, s, l), "state", state ? state : "?",
+		      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
+		      "peer", peer_json(d, l), "state", state ? state : "?",
 		      "reason", reason ? reason : "?", "admin", l->admin,
 		      "excluded", why ? json_string(why) : json_null(), "held_ms", "closed", l->closed,
 		      "lower", l->lower, "session", (json_int_t)l->session,
@@ -135,11 +133,10 @@ json_t *local_links(struct fabricd *d, json_t *cmd)
 	struct torus_dev *dev = dev_of(d);
 	bool lanes = json_is_true(json_object_get(cmd, "lanes"));
 	bool degraded = json_is_true(json_object_get(cmd, "degraded"));
-	struct fm_status s;
 	json_t *list;
 
-	fm_status(d->fm, &s);
-	if (!dev || !s.placed || nic_check(d->nic, torus_links_get(dev, links, &n)))
+	if (!dev || fm_own(d->fm) == TORUS_NO_NODE ||
+	    nic_check(d->nic, torus_links_get(dev, links, &n)))
 		return NULL;
 	list = json_array();
 	for (unsigned int i = 0; i < n; i++) {
@@ -147,7 +144,7 @@ json_t *local_links(struct fabricd *d, json_t *cmd)
 
 		if (degraded && !line_degraded(&links[i]))
 			continue;
-		j = link_json(d, &s, &links[i]);
+		j = link_json(d, &links[i]);
 		if (lanes)
 			json_object_set_new(j, "lane", lanes_json(&links[i]));
 		json_array_append_new(list, j);
@@ -206,11 +203,9 @@ static json_t *silent_json(struct fabricd *d)
 {
 	json_t *list = json_array();
 	const struct fm_entry *e;
-	struct fm_status s;
 
-	fm_status(d->fm, &s);
-	for (uint32_t i = 0; i < s.nodes; i++)
-		if ((e = fm_node(d->fm, i)) && e->state == FM_NODE_SILENT)
+	for (uint32_t i = 0; (e = fm_node(d->fm, i)); i++)
+		if (e->state == FM_NODE_SILENT)
 			json_array_append_new(list, node_json(d, i));
 	return list;
 }
@@ -239,13 +234,12 @@ void answer_links(struct request *rq)
 /* --- one end of a cable ------------------------------------------------------ */
 
 /* The port that is meant, of our own NIC. Return: that NIC, or NULL. */
-static struct torus_dev *own_port(struct fabricd *d, const json_t *cmd, struct fm_status *s,
-				  unsigned int *port)
+static struct torus_dev *own_port(struct fabricd *d, const json_t *cmd, unsigned int *port)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
 
-	fm_status(d->fm, s);
-	if (!s->placed || !text || torus_port_parse(text, s->shape.ndims, port))
+	if (fm_own(d->fm) == TORUS_NO_NODE || !text ||
+	    torus_port_parse(text, fm_shape(d->fm)->ndims, port))
 		return NULL;
 	return dev_of(d);
 }
@@ -262,8 +256,8 @@ static void gather_end_of_cable(struct request *rq)
 		gather(rq, true, one_end);
 }
 
-static json_t *eye_json(struct fabricd *d, const struct fm_status *s, unsigned int port,
-			unsigned int lane, const struct torus_eye *eye)
+static json_t *eye_json(struct fabricd *d, unsigned int port, unsigned int lane,
+			const struct torus_eye *eye)
 {
 	char text[2 * TORUS_EYE_COLS + 1];
 	json_t *rows = json_array();
@@ -273,7 +267,7 @@ static json_t *eye_json(struct fabricd *d, const struct fm_status *s, unsigned i
 			snprintf(text + 2 * c, 3, "%02x", eye->map[r][c]);
 		json_array_append_new(rows, json_string(text));
 	}
-	return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "node", node_json(d, s->own),
+	return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "node", node_json(d, fm_own(d->fm)),
 			 "port", port_json(d, port), "lane", (int)lane, "swing", eye->swing,
 			 "mask_height", eye->mask_height, "mask_width", eye->mask_width,
 			 "rows", rows);
@@ -284,17 +278,16 @@ json_t *local_eye(struct fabricd *d, json_t *cmd)
 	json_int_t lane = json_integer_value(json_object_get(cmd, "lane"));
 	struct torus_dev *dev;
 	struct torus_eye eye;
-	struct fm_status s;
 	unsigned int port;
 
-	dev = own_port(d, cmd, &s, &port);
+	dev = own_port(d, cmd, &port);
 	if (!dev)
 		return NULL;
 	if (lane < 0 || lane >= TORUS_LANES_MAX)
 		return json_pack("{s:s}", "error", "there is no such lane");
 	if (nic_check(d->nic, torus_eye_get(dev, port, (unsigned int)lane, &eye)))
 		return json_pack("{s:s}", "error", torus_error(dev));
-	return eye_json(d, &s, port, (unsigned int)lane, &eye);
+	return eye_json(d, port, (unsigned int)lane, &eye);
 }
 
 void answer_eye(struct request *rq)
@@ -314,33 +307,32 @@ json_t *local_set_port(struct fabricd *d, json_t *cmd)
 	bool up = json_is_true(json_object_get(cmd, "up"));
 	char where[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
 	struct torus_dev *dev;
-	struct fm_status s;
 	unsigned int port;
 
-	dev = own_port(d, cmd, &s, &port);
+	dev = own_port(d, cmd, &port);
 	if (!dev)
 		return NULL;
 	if (nic_check(d->nic, torus_admin_set(dev, port, up)))
 		return json_pack("{s:s}", "error", torus_error(dev));
 	snprintf(text, sizeof(text), "port %s:%s is taken %s by an admin", d->own,
-		 torus_port_text(s.shape.ndims, port, where), up ? "up" : "down");
+		 torus_port_text(fm_shape(d->fm)->ndims, port, where), up ? "up" : "down");
 	fabricd_event(d, loop_wall(), "", up ? FM_INFO : FM_WARNING, "admin", text);
-	return json_pack("{s:o, s:o, s:b}", "node", node_json(d, s.own), "port",
+	return json_pack("{s:o, s:o, s:b}", "node", node_json(d, fm_own(d->fm)), "port",
 			 port_json(d, port), "up", up);
 }
 
 json_t *local_retrain(struct fabricd *d, json_t *cmd)
 {
 	struct torus_dev *dev;
-	struct fm_status s;
 	unsigned int port;
 
-	dev = own_port(d, cmd, &s, &port);
+	dev = own_port(d, cmd, &port);
 	if (!dev)
 		return NULL;
 	if (nic_check(d->nic, torus_retrain(dev, port)))
 		return json_pack("{s:s}", "error", torus_error(dev));
-	return json_pack("{s:o, s:o}", "node", node_json(d, s.own), "port", port_json(d, port));
+	return json_pack("{s:o, s:o}", "node", node_json(d, fm_own(d->fm)), "port",
+			 port_json(d, port));
 }
 
 void answer_set_port(struct request *rq)
@@ -399,15 +391,14 @@ void answer_counters(struct request *rq)
 
 json_t *local_rows(struct fabricd *d, json_t *cmd)
 {
-	struct fm_status s;
 	uint64_t *rows, version;
 	char text[24];
 	json_t *list;
 	uint32_t n;
 
 	(void)cmd;
-	fm_status(d->fm, &s);
-	if (!dev_of(d) || !s.placed || nic_rows_read(d->nic, &rows, &n, &version))
+	if (!dev_of(d) || fm_own(d->fm) == TORUS_NO_NODE ||
+	    nic_rows_read(d->nic, &rows, &n, &version))
 		return NULL;
 	list = json_array();
 	for (uint32_t i = 0; i < n; i++) {
@@ -415,7 +406,7 @@ json_t *local_rows(struct fabricd *d, json_t *cmd)
 		json_array_append_new(list, json_string(text));
 	}
 	free(rows);
-	return json_pack("{s:o, s:I, s:o}", "node", node_json(d, s.own),
+	return json_pack("{s:o, s:I, s:o}", "node", node_json(d, fm_own(d->fm)),
 			 "version", (json_int_t)version, "rows", list);
 }
 
@@ -430,13 +421,12 @@ json_t *local_park(struct fabricd *d, json_t *cmd)
 {
 	struct torus_dev *dev = dev_of(d);
 	struct torus_park p;
-	struct fm_status s;
 
 	(void)cmd;
-	fm_status(d->fm, &s);
-	if (!dev || !s.placed || nic_check(d->nic, torus_park_get(dev, &p)))
+	if (!dev || fm_own(d->fm) == TORUS_NO_NODE ||
+	    nic_check(d->nic, torus_park_get(dev, &p)))
 		return NULL;
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node", node_json(d, s.own),
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node", node_json(d, fm_own(d->fm)),
 			 "parked", (json_int_t)p.parked, "unresolved", (json_int_t)p.unresolved,
 			 "bytes", (json_int_t)p.bytes, "bytes_max", (json_int_t)p.bytes_max,
 			 "held", (json_int_t)p.held);
@@ -451,17 +441,17 @@ void answer_park(struct request *rq)
 json_t *local_replay(struct fabricd *d, json_t *cmd)
 {
 	struct torus_dev *dev = dev_of(d);
-	struct fm_status s;
+	struct fm_outline o;
 	int err;
 
 	(void)cmd;
-	fm_status(d->fm, &s);
-	if (!dev || !s.placed)
+	fm_outline(d->fm, &o);
+	if (!dev || o.own == TORUS_NO_NODE)
 		return NULL;
-	if (s.state == FM_RECOVERING || s.state == FM_BOOTSTRAPPING)
+	if (o.under_way || !o.version)
 		return json_pack("{s:s}", "error",
 				 "a recovery is under way; it replays by itself");
-	err = nic_check(d->nic, torus_park_replay(dev, s.applied, 0));
+	err = nic_check(d->nic, torus_park_replay(dev, fm_applied(d->fm), 0));
 	if (err)
 		return json_pack("{s:s}", "error", torus_error(dev));
 	return local_park(d, cmd);

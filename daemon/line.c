@@ -38,12 +38,11 @@ bool line_degraded(const struct torus_link *l)
 static void tell(struct fabricd *d, const struct torus_link *l)
 {
 	char port[TORUS_TEXT_MAX], text[FM_TEXT_MAX];
-	struct fm_status s;
+	bool placed = fm_own(d->fm) != TORUS_NO_NODE;
 
-	fm_status(d->fm, &s);
 	snprintf(text, sizeof(text), "line %s%s%s: %llu of %llu lanes at %llu of %llu Mb/s, "
 		 "margin %llu%%", d->own, *d->own ? ":" : "",
-		 torus_port_text(s.placed ? s.shape.ndims : d->nports / 2u, l->port, port),
+		 torus_port_text(placed ? fm_shape(d->fm)->ndims : d->nports / 2u, l->port, port),
 		 (unsigned long long)gauge(l, TORUS_PG_WIDTH),
 		 (unsigned long long)gauge(l, TORUS_PG_LANES),
 		 (unsigned long long)gauge(l, TORUS_PG_RATE),
@@ -98,15 +97,15 @@ void lines_again(struct fabricd *d)
 		soon(d);
 }
 
-static void tell_root(struct fabricd *d, const struct fm_status *s, json_t *links)
+static void tell_root(struct fabricd *d, json_t *links)
 {
 	json_t *j;
 
-	if (s->is_root) {
-		lines_take(d, s->own, links);
+	if (fm_is_root(d->fm)) {
+		lines_take(d, fm_own(d->fm), links);
 		return;
 	}
-	j = json_pack("{s:I, s:O}", "of", (json_int_t)s->own, "lines", links);
+	j = json_pack("{s:I, s:O}", "of", (json_int_t)fm_own(d->fm), "lines", links);
 	if (j)
 		query_event(d->query, j);
 	json_decref(j);
@@ -116,19 +115,17 @@ static void on_timer(void *arg)
 {
 	struct fabricd *d = arg;
 	json_t *cmd, *links = NULL;
-	struct fm_status s;
 
 	if (!d->fm)
 		return;
-	fm_status(d->fm, &s);
 	cmd = json_pack("{s:b}", "degraded", true);
-	if (s.is_root || s.root.reachable)
+	if (fm_reachable(d->fm))
 		links = local_links(d, cmd);
 	json_decref(cmd);
 	if (links) {
 		d->lines.told = loop_now();
 		d->lines.again = json_array_size(links) ? LINES_TIMES : d->lines.again - 1;
-		tell_root(d, &s, links);
+		tell_root(d, links);
 	}
 	json_decref(links);
 	loop_timer_set(d->lines.timer,
@@ -140,11 +137,10 @@ static void on_timer(void *arg)
 void lines_take(struct fabricd *d, uint32_t node, json_t *links)
 {
 	const struct fm_entry *e;
-	struct fm_status s;
 	char key[16];
 
-	fm_status(d->fm, &s);
-	if (!s.placed || node >= torus_nodes(&s.shape) || !json_is_array(links))
+	if (fm_own(d->fm) == TORUS_NO_NODE || node >= torus_nodes(fm_shape(d->fm)) ||
+	    !json_is_array(links))
 		return;
 	e = fm_node(d->fm, node);
 	snprintf(key, sizeof(key), "%u", node);
@@ -171,11 +167,9 @@ static bool past(const struct fm_entry *e, const json_t *of)
 json_t *lines_json(struct fabricd *d)
 {
 	json_t *list = json_array();
-	struct fm_status s;
+	const struct fm_entry *e;
 
-	fm_status(d->fm, &s);
-	for (uint32_t i = 0; json_object_size(d->lines.of) && i < s.nodes; i++) {
-		const struct fm_entry *e = fm_node(d->fm, i);
+	for (uint32_t i = 0; json_object_size(d->lines.of) && (e = fm_node(d->fm, i)); i++) {
 		char key[16];
 		json_t *of;
 

@@ -125,19 +125,44 @@ static void count_links(const struct fm *fm, struct fm_status *s)
 	}
 }
 
-static void root_status(const struct fm *fm, struct fm_root_status *r)
+bool fm_is_root(const struct fm *fm)
 {
-	r->known = fm->have_root;
-	r->reachable = fm->root || !fm->tree.cut_off;
-	r->lost = r->reachable ? 0 : fm->tree.cut_off;
-	r->guid = fm->root_guid;
-	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
-	r->address = fm->root_address;
+	return fm->root;
+}
+
+bool fm_reachable(const struct fm *fm)
+{
+	return fm->root || !fm->tree.cut_off;
+}
+
+uint32_t fm_own(const struct fm *fm)
+{
+	return fm->placed ? fm->node : TORUS_NO_NODE;
+}
+
+const struct torus_shape *fm_shape(const struct fm *fm)
+{
+	return fm->placed || !fm->table.version ? &fm->shape : &fm->table.shape;
 }
 
 uint64_t fm_version(const struct fm *fm)
 {
 	return fm->table.version;
+}
+
+uint64_t fm_applied(const struct fm *fm)
+{
+	return fm->applied;
+}
+
+static void root_status(const struct fm *fm, struct fm_root_status *r)
+{
+	r->known = fm->have_root;
+	r->reachable = fm_reachable(fm);
+	r->lost = r->reachable ? 0 : fm->tree.cut_off;
+	r->guid = fm->root_guid;
+	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
+	r->address = fm->root_address;
 }
 
 const struct fm_recovery *fm_last(const struct fm *fm)
@@ -163,10 +188,10 @@ void fm_outline(const struct fm *fm, struct fm_outline *out)
 	memset(out, 0, sizeof(*out));
 	out->term = fm->table.term;
 	out->version = fm->table.version;
-	out->own = fm->placed ? fm->node : TORUS_NO_NODE;
+	out->own = fm_own(fm);
 	out->problems = fm->nproblems;
 	out->under_way = under_way(fm);
-	out->cut_off = !fm->root && fm->tree.cut_off;
+	out->cut_off = !fm_reachable(fm);
 }
 
 void fm_status(const struct fm *fm, struct fm_status *s)
@@ -176,8 +201,8 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	memset(s, 0, sizeof(*s));
 	s->is_root = fm->root;
 	s->placed = fm->placed;
-	s->shape = fm->placed || !t->version ? fm->shape : t->shape;
-	s->own = fm->placed ? fm->node : TORUS_NO_NODE;
+	s->shape = *fm_shape(fm);
+	s->own = fm_own(fm);
 	s->version = t->version;
 	s->applied = fm->applied;
 	s->problems = fm->nproblems;

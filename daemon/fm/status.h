@@ -115,8 +115,23 @@ bool fm_in_force(const struct fm *fm, uint64_t version);
 /** fm_last() - the last recovery that ended, version 0 if none did; NULL: not the root */
 const struct fm_recovery *fm_last(const struct fm *fm);
 
+/** fm_is_root() - this node is the root */
+bool fm_is_root(const struct fm *fm);
+
+/** fm_reachable() - the root is, or this node is the root */
+bool fm_reachable(const struct fm *fm);
+
+/** fm_own() - node id, TORUS_NO_NODE without a place */
+uint32_t fm_own(const struct fm *fm);
+
+/** fm_shape() - of the fabric in which it has its place, else of its table; ndims 0: unknown */
+const struct torus_shape *fm_shape(const struct fm *fm);
+
 /** fm_version() - of its table; 0: it has none */
 uint64_t fm_version(const struct fm *fm);
+
+/** fm_applied() - version of the NIC's rows */
+uint64_t fm_applied(const struct fm *fm);
 
 /** fm_problem() - NULL past the last */
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
