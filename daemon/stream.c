@@ -279,11 +279,6 @@ void stream_free(struct stream *s)
 		really_free(s);
 }
 
-int stream_fd(const struct stream *s)
-{
-	return s->fd;
-}
-
 void stream_limit(struct stream *s, size_t in_max, size_t out_max)
 {
 	s->in_max = in_max;

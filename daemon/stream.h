@@ -44,7 +44,6 @@ struct stream *stream_new(struct loop *loop, int fd, bool connecting,
 			  const struct stream_ops *ops, void *arg);
 /** stream_free() - closes the socket; no callback follows */
 void stream_free(struct stream *s);
-int stream_fd(const struct stream *s);
 void stream_limit(struct stream *s, size_t in_max, size_t out_max);
 
 /** stream_send() - on failure closed() follows */

@@ -166,13 +166,6 @@ uint64_t fm_expiry(const struct fm *fm);
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
 
-/**
- * fm_flush() - run a recovery though nothing changed, so that whatever is
- * parked goes back to the network; root only
- * Return: 0, -EPERM, -EAGAIN.
- */
-int fm_flush(struct fm *fm, uint64_t now);
-
 /* What can be read of a machine is in status.h. */
 
 #endif /* FM_H */

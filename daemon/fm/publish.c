@@ -257,15 +257,3 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
 	fm_publish_due(fm);
 	return 0;
 }
-
-int fm_flush(struct fm *fm, uint64_t now)
-{
-	fm->now = now;
-	if (!fm->root)
-		return -EPERM;
-	if (!fm->table.version)
-		return -EAGAIN;
-	fm_publish_dirty(fm, 0, "replay asked for");
-	fm_publish_due(fm);
-	return 0;
-}

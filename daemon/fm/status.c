@@ -98,12 +98,6 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 	return fm->table.version ? fm->table.closed : NULL;
 }
 
-const uint64_t *fm_rows(const struct fm *fm, uint32_t *n)
-{
-	*n = fm->nrows;
-	return fm->placed ? fm->rows : NULL;
-}
-
 static void count_links(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;

@@ -169,7 +169,4 @@ bool fm_hold(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 /** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
 const uint16_t *fm_exclusions(const struct fm *fm);
 
-/** fm_rows() - this node's rows as written to the NIC, or NULL; @n: how many */
-const uint64_t *fm_rows(const struct fm *fm, uint32_t *n);
-
 #endif /* FM_STATUS_H */

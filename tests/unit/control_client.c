@@ -55,6 +55,7 @@ void client_open(struct client *c)
 
 	memset(c, 0, sizeof(*c));
 	memcpy(a.sun_path, d.config.control, sizeof(d.config.control));
+	c->fd = fd;
 	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	c->stream = stream_new(d.loop, fd, false, 32u << 20, 32u << 20, &ops, c);
 	assert_non_null(c->stream);

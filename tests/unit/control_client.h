@@ -9,6 +9,7 @@
 /** struct client - a client of the control socket that collects the lines it receives */
 struct client {
 	struct stream *stream;
+	int fd;
 	char *line[700];
 	unsigned int n, wanted;
 	bool closed;

@@ -146,7 +146,7 @@ static void much_asked(void **state)
 /* Whether the server has closed the connection; unread answers may be left in the socket. */
 static bool dropped(const struct client *c)
 {
-	struct pollfd p = { .fd = stream_fd(c->stream) };
+	struct pollfd p = { .fd = c->fd };
 
 	assert_true(poll(&p, 1, 0) >= 0);
 	return p.revents & POLLHUP;

@@ -51,7 +51,6 @@ static void test_before(void **state)
 {
 	struct fm_status st;
 	struct fm_outline o;
-	uint32_t n = 7;
 
 	(void)state;
 	stage_init(&s, "4x4", 5);
@@ -74,8 +73,6 @@ static void test_before(void **state)
 	assert_int_equal(fm_version(s.fm), 0);
 	assert_null(fm_node(s.fm, 0));
 	assert_null(fm_exclusions(s.fm));
-	assert_null(fm_rows(s.fm, &n));
-	assert_int_equal(n, 0);
 	assert_null(fm_excluded(s.fm, 0, 0));
 	assert_int_equal(fm_node_by_name(s.fm, "n5"), TORUS_NO_NODE);
 	assert_int_equal(fm_node_parent(s.fm, 0), TORUS_NO_NODE);
@@ -90,7 +87,6 @@ static void test_before(void **state)
 	assert_true(o.cut_off);
 	/* Only the root takes orders. */
 	assert_int_equal(fm_exclude(s.fm, 0, 0, true, START), -EPERM);
-	assert_int_equal(fm_flush(s.fm, START), -EPERM);
 	stage_end(&s);
 }
 
@@ -99,7 +95,6 @@ static void test_running(void **state)
 	struct fm_outline o;
 	struct fm_status st;
 	struct fm_msg t;
-	uint32_t n;
 
 	(void)state;
 	joined();
@@ -147,10 +142,9 @@ static void test_running(void **state)
 	assert_int_equal(fm_node(s.fm, 15)->guid, NIC + 15);
 	assert_null(fm_node(s.fm, 16));
 	assert_non_null(fm_exclusions(s.fm));
-	assert_non_null(fm_rows(s.fm, &n));
-	assert_int_equal(n, 16);
+	assert_int_equal(s.fm->nrows, 16);
 	for (uint32_t i = 0; i < 16; i++)
-		assert_true(fm_rows(s.fm, &n)[i] & TORUS_ROW_VALID);
+		assert_true(s.fm->rows[i] & TORUS_ROW_VALID);
 	assert_int_equal(fm_node_by_name(s.fm, "n0"), 0);
 	assert_int_equal(fm_node_by_name(s.fm, "n15"), 15);
 	assert_int_equal(fm_node_by_name(s.fm, "n16"), TORUS_NO_NODE);
@@ -379,7 +373,6 @@ static void test_root(void **state)
 	stage_link_up(&s, 1, 1);
 	stage_start(&s);
 	assert_int_equal(fm_exclude(s.fm, 0, 0, true, START), -EAGAIN);
-	assert_int_equal(fm_flush(s.fm, START), -EAGAIN);
 	for (uint32_t i = 1; i < 4; i++)
 		join(i);
 	/* All nodes are joining. */

@@ -58,7 +58,7 @@ static void colours_come_back(void **state)
 	one_sends(&o, 1, 1, 1);
 	for (uint64_t version = 2; version <= 4; version++)
 		one_version(&o, version);
-	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	assert_int_equal(fm_exclude(o.fm, 0, -1, false, o.now), 0);
 	for (unsigned int i = 0; i < 10; i++) {
 		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 		assert_int_equal(fm_version(o.fm), 4);
@@ -72,7 +72,7 @@ static void colours_come_back(void **state)
 	one_sends(&o, 1, 1, 1);
 	for (uint64_t version = 6; version <= 8; version++)
 		one_version(&o, version);
-	assert_int_equal(fm_flush(o.fm, o.now), 0);
+	assert_int_equal(fm_exclude(o.fm, 0, -1, false, o.now), 0);
 	assert_int_equal(fm_version(o.fm), 8);
 	one_end(&o);
 }
@@ -114,7 +114,7 @@ static void after_a_restart(void **state)
 		one_root_anew(&o, SIZE, version);
 		one_sends(&o, 1, v % TORUS_COLOURS, 1);
 		one_answer(&o);
-		assert_int_equal(fm_flush(o.fm, o.now), 0);
+		assert_int_equal(fm_exclude(o.fm, 0, -1, false, o.now), 0);
 		assert_int_equal(one_asked(&o, ONE_SOON), FM_STEP_COUNT);
 		assert_int_equal(fm_version(o.fm), v + 1);
 		one_gets(&o, 1, v % TORUS_COLOURS, 1);
@@ -258,7 +258,6 @@ static void excluded(void **state)
 	/* Only the root may exclude, and only if there is a table. */
 	one_member(&o, SIZE, 1);
 	assert_int_equal(fm_exclude(o.fm, 1, 0, true, o.now), -EPERM);
-	assert_int_equal(fm_flush(o.fm, o.now), -EPERM);
 	one_end(&o);
 }
 
