@@ -125,7 +125,7 @@ static json_t *holds_json(const struct fabricd *d)
 	json_t *list = json_array(), *peer;
 	struct fm_hold h;
 
-	for (unsigned int i = 0; d->fm && fm_hold(d->fm, i, loop_now(), &h); i++) {
+	for (unsigned int i = 0; d->fm && fm_held(d->fm, i, loop_now(), &h); i++) {
 		peer = h.peer == TORUS_NO_NODE ? json_null() :
 		       json_pack("{s:o, s:o}", "node", node_json(d, h.peer), "port",
 				 port_json(d, h.peer_port));

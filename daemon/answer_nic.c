@@ -182,7 +182,7 @@ static void add_held(struct fabricd *d, json_t *all, json_t **by_node, uint32_t 
 {
 	struct fm_hold h;
 
-	for (unsigned int i = 0; d->fm && fm_hold(d->fm, i, loop_now(), &h); i++) {
+	for (unsigned int i = 0; d->fm && fm_held(d->fm, i, loop_now(), &h); i++) {
 		double ms = (double)h.left * 1e-6;
 
 		if (all || h.node < n)

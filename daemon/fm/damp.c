@@ -110,7 +110,7 @@ static bool tells(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 	return fm_damp_held(m, p) && !(o && fm_damp_held(o, q) && o->guid < m->guid);
 }
 
-bool fm_hold(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
+bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out)
 {
 	const struct fm_damp *d = fm->root ? &fm->root->damp : NULL;
 

@@ -163,8 +163,8 @@ struct fm_hold {
 	uint64_t left;
 };
 
-/** fm_hold() - a cable is told once; false past the last, and if this is not the root */
-bool fm_hold(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
+/** fm_held() - a cable is told once; false past the last, and if this is not the root */
+bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *out);
 
 /** fm_exclusions() - the closed exclusion table, a mask for each node, or NULL */
 const uint16_t *fm_exclusions(const struct fm *fm);

@@ -163,7 +163,7 @@ static void bounded(void **state)
 	end(&s, "bounded");
 }
 
-/* fm_hold() lists a held cable once, with the time left; the hold ends at that time. */
+/* fm_held() lists a held cable once, with the time left; the hold ends at that time. */
 static void how_long(void **state)
 {
 	struct fm_hold h, more;
@@ -173,21 +173,21 @@ static void how_long(void **state)
 	(void)state;
 	start(&s, 2 * W_S);
 	fm = world_fm(s.w, 0);
-	assert_false(fm_hold(fm, 0, world_now(s.w), &h));
+	assert_false(fm_held(fm, 0, world_now(s.w), &h));
 	for (unsigned int i = 0; i < LIMIT + 1; i++)
 		loss(&s);
-	assert_true(fm_hold(fm, 0, world_now(s.w), &h));
-	assert_false(fm_hold(fm, 1, world_now(s.w), &more));
-	assert_false(fm_hold(world_fm(s.w, 1), 0, world_now(s.w), &more));
+	assert_true(fm_held(fm, 0, world_now(s.w), &h));
+	assert_false(fm_held(fm, 1, world_now(s.w), &more));
+	assert_false(fm_held(world_fm(s.w, 1), 0, world_now(s.w), &more));
 	assert_true((h.node == 1 && h.port == 0 && h.peer == 2 && h.peer_port == 2) ||
 		    (h.node == 2 && h.port == 2 && h.peer == 1 && h.peer_port == 0));
 	world_run(s.w, h.left / 2);
-	assert_true(fm_hold(fm, 0, world_now(s.w), &more));
+	assert_true(fm_held(fm, 0, world_now(s.w), &more));
 	assert_int_equal(more.left, h.left - h.left / 2);
 	world_run(s.w, more.left - W_MS);
 	assert_string_equal(excluded(&s, 0), "held");
 	world_run(s.w, 5 * W_MS);
-	assert_false(fm_hold(fm, 0, world_now(s.w), &h));
+	assert_false(fm_held(fm, 0, world_now(s.w), &h));
 	end(&s, "how long");
 }
 

@@ -102,19 +102,19 @@ static bool held(void)
 {
 	struct fm_hold h;
 
-	return fm_hold(s.fm, 0, START + s.now, &h);
+	return fm_held(s.fm, 0, START + s.now, &h);
 }
 
 static uint64_t left(void)
 {
 	struct fm_hold h;
 
-	assert_true(fm_hold(s.fm, 0, START + s.now, &h));
+	assert_true(fm_held(s.fm, 0, START + s.now, &h));
 	assert_int_equal(h.node, 5);
 	assert_int_equal(h.port, 0);
 	assert_int_equal(h.peer, 6);
 	assert_int_equal(h.peer_port, 2);
-	assert_false(fm_hold(s.fm, 1, START + s.now, &h));
+	assert_false(fm_held(s.fm, 1, START + s.now, &h));
 	return h.left;
 }
 
@@ -387,7 +387,7 @@ static void test_several(void **state)
 			row(i, 1, FM_PORT_FAULTY);
 			row(i, 1, FM_PORT_UP);
 		}
-	while (fm_hold(s.fm, n, START + s.now, &h)) {
+	while (fm_held(s.fm, n, START + s.now, &h)) {
 		assert_int_equal(h.node, 1 + 2 * n);
 		assert_int_equal(h.port, 1);
 		assert_int_equal(h.peer, torus_neighbour(&s.shape, h.node, 1));
@@ -397,7 +397,7 @@ static void test_several(void **state)
 	assert_int_equal(n, 7);
 	assert_int_equal(stage_count(&s, "log error flap: "), 7);
 	assert_int_equal(fm_exclude(s.fm, 7, 1, false, START + s.now), 0);
-	for (n = 0; fm_hold(s.fm, n, START + s.now, &h); n++)
+	for (n = 0; fm_held(s.fm, n, START + s.now, &h); n++)
 		assert_int_not_equal(h.node, 7);
 	assert_int_equal(n, 6);
 	lives(200 + HALF);
@@ -420,7 +420,7 @@ static void test_many(void **state)
 			row(i, 5, FM_PORT_FAULTY);
 			row(i, 5, FM_PORT_UP);
 		}
-	while (fm_hold(s.fm, n, START + s.now, &h)) {
+	while (fm_held(s.fm, n, START + s.now, &h)) {
 		assert_int_equal(h.node, 1 + n);
 		assert_int_equal(h.port, 5);
 		n++;
@@ -447,7 +447,7 @@ static void test_one_end(void **state)
 		row(5, 0, FM_PORT_FAULTY);
 		row(5, 0, FM_PORT_UP);
 	}
-	assert_true(fm_hold(s.fm, 0, START + s.now, &h));
+	assert_true(fm_held(s.fm, 0, START + s.now, &h));
 	assert_int_equal(h.node, 5);
 	assert_int_equal(h.peer, TORUS_NO_NODE);
 	assert_int_equal(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to a node "

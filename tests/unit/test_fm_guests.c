@@ -240,7 +240,7 @@ static void test_spare_flaps(void **state)
 		"of "
 				     "'n5' is lost again and again: it is held down until it has "
 				     "been quiet for a while\n"), 1);
-	assert_false(fm_hold(s.fm, 0, START + s.now, &h));
+	assert_false(fm_held(s.fm, 0, START + s.now, &h));
 	row(4, 20, 0, FM_PORT_UP);
 	row(6, 20, 0, FM_PORT_FAULTY);
 	stage_run(&s, 30);
