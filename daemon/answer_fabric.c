@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/answer.h"
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 #define REFUSED_RECENT	(60 * LOOP_S)
 

@@ -11,7 +11,7 @@
 #define AUTH_H
 
 #include <stdbool.h>
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 #define AUTH_KEY_MIN 16
 #define AUTH_KEY_MAX 4096

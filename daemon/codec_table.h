@@ -3,7 +3,7 @@
 #ifndef CODEC_TABLE_H
 #define CODEC_TABLE_H
 
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 #include "daemon/svc.pb-c.h"
 
 #define CODEC_SCHEMA 2	/* of all messages; 1 had tables of entry after entry */

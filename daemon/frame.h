@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 #define FRAME_HEADER	4
 #define FRAME_MAX	(16u << 20)	/* bytes of a message: a table of 1.3 million nodes */

@@ -11,7 +11,7 @@
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 /* --- what the manager asks for --------------------------------------------- */
 

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <jansson.h>
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 struct loop;
 struct query;

@@ -8,7 +8,7 @@
 #define SVC_H
 
 #include "daemon/auth.h"
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 struct loop;
 struct svc;

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The manager as a state machine (fm-objs) and the codec of its messages
 # (svc-objs, needs svc-libs). The machine itself needs lib/topology and lib/route.
-fm-objs := $(addprefix daemon/fm/,fm.o config.o log.o init.o bootstrap.o tree.o conns.o children.o \
-	library.o table.o rows.o member.o roster.o recall.o judge.o settle.o discover.o wiring.o dispute.o damp.o \
-	tally.o isolated.o publish.o recovery.o status.o)
+fm-objs := $(addprefix daemon/fm/,fm.o config.o status.o wire/init.o \
+	$(addprefix node/,log.o bootstrap.o tree.o conns.o children.o library.o table.o rows.o \
+		member.o) \
+	$(addprefix root/,roster.o recall.o judge.o settle.o discover.o wiring.o dispute.o damp.o \
+		tally.o isolated.o publish.o recovery.o))
 svc-objs := daemon/codec.o daemon/codec_unpack.o daemon/codec_table.o daemon/texts.o gen/daemon/svc.pb-c.o
 svc-libs := $(call pkg-libs,libprotobuf-c)
 

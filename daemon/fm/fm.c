@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A machine's beginning and end, and the way of each event to its parts. */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 static void due(struct fm *fm)
 {

@@ -16,7 +16,7 @@
 #include <torus/topology.h>
 #include <torus/torus.h>
 
-#include "msg.h"
+#include "daemon/fm/wire/msg.h"
 
 struct fm;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Answers to questions; nothing here changes a machine. */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 const char *fm_state_name(unsigned int state)
 {

@@ -7,7 +7,7 @@
 #ifndef FM_STATUS_H
 #define FM_STATUS_H
 
-#include "fm.h"
+#include "daemon/fm/fm.h"
 
 enum fm_state {
 	FM_BOOTSTRAPPING,	/* no table yet */

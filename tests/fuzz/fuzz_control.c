@@ -13,7 +13,7 @@
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/fm/init.h"
+#include "daemon/fm/wire/init.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

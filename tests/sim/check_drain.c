@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "check_impl.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "kernel/core/nic_impl.h"
 
 #define ALL_COLOURS ((1u << TORUS_COLOURS) - 1)

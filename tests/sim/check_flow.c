@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "check_impl.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "kernel/core/nic_impl.h"
 
 void flow_wrong(struct check_flow *c, const char *fmt, ...)

@@ -4,7 +4,7 @@
 #include <torus/route.h>
 
 #include "check.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 
 static bool has_nic(const struct fm_entry *e)
 {

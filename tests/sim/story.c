@@ -5,7 +5,7 @@
 #include <string.h>
 #include <torus/route.h>
 
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "story.h"
 #include "tests/unit/random.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links that flap (daemon/fm/damp.c) are held down at the limit and not before, for a time that
+ * Links that flap (daemon/fm/root/damp.c) are held down at the limit and not before, for a time that
  * grows with the flapping. Changes of a held link begin no recovery. A loss always takes effect at
  * once.
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "story.h"
 
 #define CABLE 2U			/* 3x3: 1,0:+x to 2,0:-x */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "story.h"
 #include "tests/unit/random.h"
 

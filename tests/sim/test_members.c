@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "story.h"
 
 static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)

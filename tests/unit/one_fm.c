@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/machine.h"
+#include "daemon/fm/node/machine.h"
 #include "tests/unit/one_fm.h"
 
 static const char fabric[] = "ring";

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "stage.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 
 /* --- beginning and end, time ---------------------------------------------------------- */
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include <torus/topology.h>
-#include "daemon/fm/init.h"
+#include "daemon/fm/wire/init.h"
 #include "daemon/fm/status.h"
 
 #define MS 1000000ULL

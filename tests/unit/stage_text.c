@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "stage.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 
 /* --- what it does, as text ---------------------------------------------------------- */
 

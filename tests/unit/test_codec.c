@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <cmocka.h>
 
-#include "daemon/fm/msg.h"
+#include "daemon/fm/wire/msg.h"
 #include "tests/unit/memory.h"
 
 static uint64_t seed = 88172645463325252ULL;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/machine.h"
+#include "daemon/fm/node/machine.h"
 #include "tests/unit/random.h"
 
 #define MOST 60

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "stage.h"
-#include "daemon/fm/machine.h"
+#include "daemon/fm/node/machine.h"
 
 static struct stage s;
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "stage.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 
 static struct stage s;
 

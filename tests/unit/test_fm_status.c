@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "stage.h"
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 
 static struct stage s;
 static struct fm_entry entry[16];

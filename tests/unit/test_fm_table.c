@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include <torus/topology.h>
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "tests/unit/seeds.h"
 
 #define NODES_MAX 400

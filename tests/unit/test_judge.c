@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 #include "tests/unit/random.h"
 
 #define NODES 24

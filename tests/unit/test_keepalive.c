@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "daemon/fm/fm.h"
-#include "daemon/fm/init.h"
+#include "daemon/fm/wire/init.h"
 #include "daemon/fm/status.h"
 
 #define S		1000000000ull

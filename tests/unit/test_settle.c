@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/root.h"
+#include "daemon/fm/root/root.h"
 
 #define NODES 4
 

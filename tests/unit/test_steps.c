@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "daemon/fm/machine.h"
+#include "daemon/fm/node/machine.h"
 #include "tests/unit/one_fm.h"
 
 static struct one_fm o;

@@ -10,7 +10,7 @@
  * get or lose leave to be adaptive: the destinations of the escape boxes of the
  * cables that changed, but for those that another fault forbids it anyway.
  *
- * Rows that get another way go on hold, as in daemon/fm/rows.c; all of them are
+ * Rows that get another way go on hold, as in daemon/fm/node/rows.c; all of them are
  * written. Rows through relays count as none: it takes faults close together for
  * them to be needed. With many faults in a large fabric the same is asked of one
  * node of so many, and counts for them all.

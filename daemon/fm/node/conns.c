@@ -7,7 +7,7 @@
  * tree->due is a lower bound of when one of them must be looked at: it falls with
  * every connection that is used, and is made exact when it is reached.
  */
-#include "machine.h"
+#include "daemon/fm/node/machine.h"
 
 #define SLOTS_MIN 8
 

@@ -2,7 +2,7 @@
 /* The half of the tree below this node: who may be a child, and who is. */
 #include <stdio.h>
 
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
 {

@@ -23,7 +23,7 @@
  * of cables is thus reported as two wrong cables, not as two wrong nodes. All of
  * this takes time in proportion to the cables, and none if nobody waits.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 #define REFINE_PASSES 8
 #define NONE (~0U)

@@ -8,7 +8,7 @@
  * Only the first table of a root is made of this: whoever comes later may not have heard
  * what has been decided since.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 /* Where the table that the node has excludes a port of it, and the far end of that. */
 void fm_recall_tell(const struct fm *fm, struct fm_hello *h)

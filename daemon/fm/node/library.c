@@ -6,7 +6,7 @@
  * version first makes the book, from its former one and what has changed; who
  * comes later is given that. The last to let go of it frees it.
  */
-#include "machine.h"
+#include "daemon/fm/node/machine.h"
 
 struct fm_library {
 	struct fm_book *first;

@@ -7,7 +7,7 @@
  * at a node that it changes are joined by a short way round: whatever went over the
  * cable can go that way.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 #define ROUND_MAX 128	/* nodes seen on the search for a way round */
 

@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
 {

@@ -20,7 +20,7 @@
  * told each other GUID and port): one wrong cable would otherwise misplace
  * all that the wave reached through it. See discover.c.
  */
-#include "machine.h"
+#include "daemon/fm/node/machine.h"
 
 #define INIT_BACKOFF_MAX 20
 

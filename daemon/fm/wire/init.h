@@ -3,7 +3,7 @@
 #ifndef FM_INIT_H
 #define FM_INIT_H
 
-#include "fm.h"
+#include "daemon/fm/fm.h"
 
 #define FM_INIT_VERSION 1
 

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "init.h"
+#include "daemon/fm/wire/init.h"
 
 #define FIXED 60
 #define FLAGS 7

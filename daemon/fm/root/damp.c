@@ -21,7 +21,7 @@
  */
 #include <stdio.h>
 
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 #define UNIT 1024U		/* of penalty: one flap */
 #define PENALTY_MAX (UINT32_MAX - UNIT)

@@ -15,7 +15,7 @@
  *
  * The root runs this code like everyone; its report goes to recovery.c.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 void fm_member_sums(struct fm *fm, struct fm_sums *out)
 {

@@ -15,7 +15,7 @@
  * meanwhile. Those that do not come although their links are up enter the table
  * as silent: their NICs have rows and traffic, and must not be cut off.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 /* Whether a port of the fabric leads to a node that has not joined. */
 static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)

@@ -15,7 +15,7 @@
  * In the same way the number and fingerprint of those who take part are kept up to
  * date instead of being added up for each report.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 static bool marks_start(struct fm_marks *m, uint32_t nodes)
 {

@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "daemon/fm/node/machine.h"
 #include "kernel/core/splitmix64.h"
-#include "machine.h"
 
 static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
 {

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 /* "1,0,3:+x of 'name'"; for a node without place its name alone. */
 static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64_t guid,

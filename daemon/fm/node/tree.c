@@ -29,7 +29,7 @@
  * without a way to the root tells its children, so that all know whose picture
  * of the fabric is old.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 #define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
 #define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */

@@ -9,7 +9,7 @@
  * well: the nodes on its path may not be placed yet. Rows through relays are held
  * by the NIC itself, changed or not: which of the relays' rows change is not known here.
  */
-#include "machine.h"
+#include "daemon/fm/node/machine.h"
 
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 {

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
+#include "daemon/fm/root/root.h"
 #include "lib/util/fnv.h"
-#include "root.h"
 
 static void slot_put(struct fm_root *r, uint32_t i)
 {

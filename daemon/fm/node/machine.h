@@ -12,8 +12,8 @@
 #include <string.h>
 #include <torus/route.h>
 
-#include "init.h"
-#include "status.h"
+#include "daemon/fm/wire/init.h"
+#include "daemon/fm/status.h"
 
 #define MS 1000000ULL
 #define NEVER (~0ULL)

@@ -88,7 +88,7 @@
  */
 #include <stdio.h>
 
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 #define PATIENCE 10	/* times a step is said again before it is told who is slow */
 

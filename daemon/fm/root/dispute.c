@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {

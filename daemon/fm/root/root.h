@@ -3,7 +3,7 @@
 #ifndef FM_ROOT_H
 #define FM_ROOT_H
 
-#include "machine.h"
+#include "daemon/fm/node/machine.h"
 
 /** struct fm_flap - @penalty of a port for its losses, as it was @at (damp.c) */
 struct fm_flap {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The exclusion table as a node has it: taking whole tables and changes. */
-#include "machine.h"
+#include "daemon/fm/node/machine.h"
 
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch)
 {

@@ -23,7 +23,7 @@
  * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
  * in the table, but no recovery waits for its manager.
  */
-#include "root.h"
+#include "daemon/fm/root/root.h"
 
 #define ON_THEIR_WAY 4		/* times resend, until they are back or never */
 
