@@ -21,20 +21,13 @@
  * all that the wave reached through it. See discover.c.
  */
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
 
 #define INIT_BACKOFF_MAX 20
 
 unsigned int fm_opposite(unsigned int ndims, unsigned int port)
 {
 	return port < ndims ? port + ndims : port - ndims;
-}
-
-/* Ports that take part: a NIC may have more than the fabric has directions. */
-static unsigned int ports_used(const struct fm *fm)
-{
-	unsigned int n = fm->ndims ? 2 * fm->ndims : fm->nports;
-
-	return n < fm->nports ? n : fm->nports;
 }
 
 static void send_init(struct fm *fm, unsigned int p)
@@ -61,125 +54,32 @@ static void send_init(struct fm *fm, unsigned int p)
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
-static void port_schedule(struct fm *fm, unsigned int p)
-{
-	fm->port[p].interval = fm->cfg.init_interval;
-	fm->port[p].next = fm->now;
-}
-
-void fm_bootstrap_spread(struct fm *fm)
-{
-	for (unsigned int p = 0; p < ports_used(fm); p++) {
-		if (!fm->port[p].up)
-			continue;
-		fm->port[p].told = false;
-		port_schedule(fm, p);
-	}
-}
-
-/* What the row says of a port, from the link's present state. */
-static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
-{
-	struct fm_port_row r = fm->row.port[l->port];
-
-	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
-		r.state = FM_PORT_UP;
-		r.peer_guid = l->peer_guid;
-		r.peer_port = l->peer_port;
-		/*
-		 * A session that ended unseen needs no telling: when the next one begins,
-		 * each NIC tells the other how far it had received (linkstate.c).
-		 */
-		if (!l->closed) {
-			r.session = 0;
-			r.seq = 0;
-		}
-	} else if (l->session) {
-		r.state = FM_PORT_FAULTY;
-		r.session = l->session;
-		r.seq = l->seq;
-	} else {
-		r.state = FM_PORT_DOWN;
-	}
-	r.closed = l->closed;
-	if (r.state != FM_PORT_UP)
-		r.problem = FM_PROBLEM_NONE;
-	return r;
-}
-
-/*
- * Serials rise in a manager's life, and follow the clock so that they rise from
- * one to the next: a row that its former life sent may still be under way.
- */
-static void row_renumber(struct fm *fm)
-{
-	uint32_t clock = (uint32_t)(fm->now / MS), next = fm->row.serial + 1;
-
-	fm->row.serial = (int32_t)(clock - next) > 0 ? clock : next;
-}
-
-/* Sets a port of the row. Return: whether anything changed. */
-static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
-{
-	struct fm_port_row *old = &fm->row.port[p];
-
-	if (old->state == r->state && old->problem == r->problem && old->closed == r->closed &&
-	    old->session == r->session && old->seq == r->seq &&
-	    old->peer_guid == r->peer_guid && old->peer_port == r->peer_port)
-		return false;
-	*old = *r;
-	row_renumber(fm);
-	fm->row_changed = fm->now;
-	return true;
-}
-
-static bool link_take(struct fm *fm, const struct torus_link *l)
-{
-	struct fm_port *port = &fm->port[l->port];
-	struct fm_port_row r = port_row(fm, l);
-	bool up = r.state == FM_PORT_UP;
-
-	fm->cabled |= l->lower[0] != '\0';
-	if (up && (!port->up || port->session != l->session)) {
-		port->told = false;
-		port->heard = false;
-		port_schedule(fm, l->port);
-		r.problem = FM_PROBLEM_NONE;
-	}
-	if (!up)
-		port->next = NEVER;
-	port->up = up;
-	port->session = l->session;
-	return row_set(fm, l->port, &r);
-}
-
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
-	if (l->port < fm->nports && link_take(fm, l))
+	if (l->port < fm->nports && fm_port_link(fm, l))
 		fm_tree_row(fm);
 }
 
 /* Whether an Init is of our fabric and root; says so in the row. */
 static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
-	struct fm_port_row r = fm->row.port[port];
+	enum fm_port_problem problem = FM_PROBLEM_NONE;
 	uint64_t key = 1000 + port;
 
-	r.problem = FM_PROBLEM_NONE;
 	if (strcmp(init->fabric, fm->cfg.fabric)) {
-		r.problem = FM_PROBLEM_FABRIC;
+		problem = FM_PROBLEM_FABRIC;
 		fm_problem_set(fm, "fabric", key,
 			       "port %u leads to node '%s' of fabric '%s'; this is '%s'", port,
 			       init->name, init->fabric, fm->cfg.fabric);
 	} else if (init->placed && fm->have_root && init->root_guid != fm->root_guid) {
-		r.problem = FM_PROBLEM_ROOT;
+		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
 			       "two roots: node '%s' at port %u obeys %016llx (%s), this one %016llx (%s)",
 			       init->name, port, (unsigned long long)init->root_guid,
 			       init->root_address, (unsigned long long)fm->root_guid,
 			       fm->root_address);
 	} else if (init->ndims > fm->nports / 2) {
-		r.problem = FM_PROBLEM_FABRIC;
+		problem = FM_PROBLEM_FABRIC;
 		fm_problem_set(fm, "fabric", key,
 			       "port %u: node '%s' is in a fabric of %u dimensions; this NIC has %u ports",
 			       port, init->name, init->ndims, fm->nports);
@@ -187,9 +87,9 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 		fm_problem_clear(fm, "fabric", key);
 		fm_problem_clear(fm, "root", key);
 	}
-	if (row_set(fm, port, &r))
+	if (fm_port_problem(fm, port, problem))
 		fm_tree_row(fm);
-	return !r.problem;
+	return !problem;
 }
 
 /* A new root is believed if none was known, or the former is long gone. */
@@ -225,15 +125,12 @@ static void position_take(struct fm *fm, unsigned int port, const struct fm_init
 
 static void init_unknown(struct fm *fm, unsigned int port, int err)
 {
-	struct fm_port_row r = fm->row.port[port];
-
 	if (err != -EPROTONOSUPPORT)
 		return;
-	r.problem = FM_PROBLEM_VERSION;
 	fm_problem_set(fm, "fabric", 1000 + port,
 		       "the neighbour at port %u speaks another version of Init; this is %u", port,
 		       FM_INIT_VERSION);
-	if (row_set(fm, port, &r))
+	if (fm_port_problem(fm, port, FM_PROBLEM_VERSION))
 		fm_tree_row(fm);
 }
 
@@ -282,14 +179,14 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		position_take(fm, port, &init);
 	port_heard(fm, &fm->port[port], &init);
 	if (spread) {
-		fm_bootstrap_spread(fm);
+		fm_ports_spread(fm);
 		fm_tree_root_known(fm);
 	}
 }
 
 void fm_bootstrap_due(struct fm *fm)
 {
-	for (unsigned int p = 0; p < ports_used(fm); p++) {
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
 		struct fm_port *port = &fm->port[p];
 
 		if (!port->up || port->next > fm->now)
@@ -315,7 +212,7 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 {
 	uint64_t at = NEVER;
 
-	for (unsigned int p = 0; p < ports_used(fm); p++)
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
 		if (fm->port[p].up)
 			at = earlier(at, fm->port[p].next);
 	if (!fm->have_root && !fm->lonely)
@@ -326,10 +223,6 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
-	fm->row.nports = (uint8_t)fm->nports;
-	fm->row.serial = (uint32_t)(fm->now / MS);
-	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
-		fm->port[p].next = NEVER;
 	if (fm->bootstrap) {
 		fm->have_root = true;
 		fm->have_position = true;
@@ -346,7 +239,5 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			fm->position[d] = dev->coords.c[d];
 		fm->have_position = true;
 	}
-	for (unsigned int p = 0; p < fm->nports; p++)
-		link_take(fm, &links[p]);
-	row_renumber(fm);
+	fm_ports_start(fm, links);
 }

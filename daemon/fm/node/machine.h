@@ -12,6 +12,7 @@
 #include <string.h>
 #include <torus/route.h>
 
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/wire/init.h"
 #include "daemon/fm/status.h"
 
@@ -25,17 +26,6 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
-
-/** struct fm_port - what this node knows of its own port, and the Init talk on it */
-struct fm_port {
-	bool up;
-	bool told;		/* the neighbour has an Init of ours */
-	bool heard;		/* we have one of its, since the link came up */
-	uint64_t next;		/* next Init; NEVER for none */
-	uint64_t sent;		/* last Init */
-	uint64_t interval;
-	uint32_t session;	/* the link's present or last one */
-};
 
 /* What a connection of the service network is for. */
 enum fm_conn_role {
@@ -171,10 +161,11 @@ struct fm {
 	bool merged;		/* @rows are those of @routes, and holds */
 	struct torus_park park;
 
-	/* bootstrap.c */
+	/* port.c */
 	struct fm_port port[TORUS_MAX_PORTS];
 	struct fm_row row;
-	uint64_t row_changed;	/* when, for the log of a recovery */
+
+	/* bootstrap.c */
 	unsigned int ndims;	/* of the fabric; 0 while unknown */
 	uint16_t size[TORUS_MAX_DIMS];
 	bool have_root;
@@ -211,8 +202,6 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links);
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);
-/* What Init says is new: it is said again on all ports. */
-void fm_bootstrap_spread(struct fm *fm);
 void fm_bootstrap_due(struct fm *fm);
 uint64_t fm_bootstrap_expiry(const struct fm *fm);
 unsigned int fm_opposite(unsigned int ndims, unsigned int port);

@@ -255,7 +255,7 @@ static int take_place(struct fm *fm)
 		fm->position[d] = fm->coords.c[d];
 	fm->have_position = true;
 	if (!known)
-		fm_bootstrap_spread(fm);
+		fm_ports_spread(fm);
 	return 0;
 }
 
@@ -340,14 +340,7 @@ static void reopen(struct fm *fm)
 		fm_say(fm, FM_WARNING, "recovery", "replay refused: %s", strerror(-err));
 		return;
 	}
-	/* The root knows that all do this and needs no row for it. */
-	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
-		if (!(ports & 1u << p))
-			continue;
-		fm->row.port[p].closed = false;
-		fm->row.port[p].session = 0;
-		fm->row.port[p].seq = 0;
-	}
+	fm_ports_opened(fm, ports);
 }
 
 static void do_step(struct fm *fm, const struct fm_step *s)

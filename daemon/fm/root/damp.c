@@ -220,13 +220,6 @@ static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
 		f->held = remember(fm->root, m);
 }
 
-static bool port_same(const struct fm_port_row *a, const struct fm_port_row *b)
-{
-	return a->state == b->state && a->problem == b->problem && a->closed == b->closed &&
-	       a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
-	       a->peer_port == b->peer_port;
-}
-
 /* Whether the table excludes already every port that @row says other things of. */
 static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
@@ -235,7 +228,7 @@ static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_
 	if (!e || e->guid != m->guid || e->epoch != m->epoch || m->row.nports != row->nports)
 		return false;
 	for (unsigned int p = 0; p < row->nports; p++)
-		if (!port_same(&m->row.port[p], &row->port[p]) &&
+		if (!fm_port_row_same(&m->row.port[p], &row->port[p]) &&
 		    (!fm_damp_held(m, p) || !(e->held & 1u << p)))
 			return false;
 	return true;

@@ -265,14 +265,9 @@ static bool rows_same(const struct fm_row *a, const struct fm_row *b)
 {
 	if (a->nports != b->nports)
 		return false;
-	for (unsigned int p = 0; p < a->nports; p++) {
-		const struct fm_port_row *x = &a->port[p], *y = &b->port[p];
-
-		if (x->state != y->state || x->problem != y->problem || x->closed != y->closed ||
-		    x->session != y->session || x->seq != y->seq ||
-		    x->peer_guid != y->peer_guid || x->peer_port != y->peer_port)
+	for (unsigned int p = 0; p < a->nports; p++)
+		if (!fm_port_row_same(&a->port[p], &b->port[p]))
 			return false;
-	}
 	return true;
 }
 

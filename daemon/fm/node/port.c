@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ports of this node: what its links are like, as its row tells the root, and when
+ * the next Init is due on each.
+ */
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+
+bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
+{
+	return a->state == b->state && a->problem == b->problem && a->closed == b->closed &&
+	       a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
+	       a->peer_port == b->peer_port;
+}
+
+unsigned int fm_ports_used(const struct fm *fm)
+{
+	unsigned int n = fm->ndims ? 2 * fm->ndims : fm->nports;
+
+	return n < fm->nports ? n : fm->nports;
+}
+
+static void port_schedule(struct fm *fm, unsigned int p)
+{
+	fm->port[p].interval = fm->cfg.init_interval;
+	fm->port[p].next = fm->now;
+}
+
+void fm_ports_spread(struct fm *fm)
+{
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++) {
+		if (!fm->port[p].up)
+			continue;
+		fm->port[p].told = false;
+		port_schedule(fm, p);
+	}
+}
+
+/* What the row says of a port, from the link's present state. */
+static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
+{
+	struct fm_port_row r = fm->row.port[l->port];
+
+	if (l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING) {
+		r.state = FM_PORT_UP;
+		r.peer_guid = l->peer_guid;
+		r.peer_port = l->peer_port;
+		/*
+		 * A session that ended unseen needs no telling: when the next one begins,
+		 * each NIC tells the other how far it had received (linkstate.c).
+		 */
+		if (!l->closed) {
+			r.session = 0;
+			r.seq = 0;
+		}
+	} else if (l->session) {
+		r.state = FM_PORT_FAULTY;
+		r.session = l->session;
+		r.seq = l->seq;
+	} else {
+		r.state = FM_PORT_DOWN;
+	}
+	r.closed = l->closed;
+	if (r.state != FM_PORT_UP)
+		r.problem = FM_PROBLEM_NONE;
+	return r;
+}
+
+/*
+ * Serials rise in a manager's life, and follow the clock so that they rise from
+ * one to the next: a row that its former life sent may still be under way.
+ */
+static void row_renumber(struct fm *fm)
+{
+	uint32_t clock = (uint32_t)(fm->now / MS), next = fm->row.serial + 1;
+
+	fm->row.serial = (int32_t)(clock - next) > 0 ? clock : next;
+}
+
+/* Sets a port of the row. Return: whether anything changed. */
+static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
+{
+	struct fm_port_row *old = &fm->row.port[p];
+
+	if (fm_port_row_same(old, r))
+		return false;
+	*old = *r;
+	row_renumber(fm);
+	return true;
+}
+
+bool fm_port_link(struct fm *fm, const struct torus_link *l)
+{
+	struct fm_port *port = &fm->port[l->port];
+	struct fm_port_row r = port_row(fm, l);
+	bool up = r.state == FM_PORT_UP;
+
+	fm->cabled |= l->lower[0] != '\0';
+	if (up && (!port->up || port->session != l->session)) {
+		port->told = false;
+		port->heard = false;
+		port_schedule(fm, l->port);
+		r.problem = FM_PROBLEM_NONE;
+	}
+	if (!up)
+		port->next = NEVER;
+	port->up = up;
+	port->session = l->session;
+	return row_set(fm, l->port, &r);
+}
+
+bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem)
+{
+	struct fm_port_row r = fm->row.port[p];
+
+	r.problem = (uint8_t)problem;
+	return row_set(fm, p, &r);
+}
+
+/* The root knows that all do this and needs no row for it. */
+void fm_ports_opened(struct fm *fm, uint16_t ports)
+{
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
+		if (!(ports & 1u << p))
+			continue;
+		fm->row.port[p].closed = false;
+		fm->row.port[p].session = 0;
+		fm->row.port[p].seq = 0;
+	}
+}
+
+void fm_ports_start(struct fm *fm, const struct torus_link *links)
+{
+	fm->row.nports = (uint8_t)fm->nports;
+	fm->row.serial = (uint32_t)(fm->now / MS);
+	for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
+		fm->port[p].next = NEVER;
+	for (unsigned int p = 0; p < fm->nports; p++)
+		fm_port_link(fm, &links[p]);
+	row_renumber(fm);
+}

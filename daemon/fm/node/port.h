@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The ports of this node: its row, and when the next Init is due on each. */
+#ifndef FM_PORT_H
+#define FM_PORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/torus.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+
+/** struct fm_port - what this node knows of its own port, and the Init talk on it */
+struct fm_port {
+	bool up;
+	bool told;		/* the neighbour has an Init of ours */
+	bool heard;		/* we have one of its, since the link came up */
+	uint64_t next;		/* next Init; NEVER for none */
+	uint64_t sent;		/* last Init */
+	uint64_t interval;
+	uint32_t session;	/* the link's present or last one */
+};
+
+/* Whether two rows say the same of a port. */
+bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
+
+/* Ports that take part: a NIC may have more than the fabric has directions. */
+unsigned int fm_ports_used(const struct fm *fm);
+
+/* Takes all links as the NIC found them. */
+void fm_ports_start(struct fm *fm, const struct torus_link *links);
+/* Takes the state of a link. Return: whether the row is another. */
+bool fm_port_link(struct fm *fm, const struct torus_link *l);
+/* The neighbour's Init says what is wrong with the cable. Return: whether the row is another. */
+bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem);
+/* @ports were opened for the replay: how far their sessions came need not be told any more. */
+void fm_ports_opened(struct fm *fm, uint16_t ports);
+/* What Init says is new: it is said again on all ports. */
+void fm_ports_spread(struct fm *fm);
+
+#endif /* FM_PORT_H */
