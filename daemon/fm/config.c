@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Times that suit a fabric of real nodes and a lab of 64 on one machine. */
-#include "daemon/fm/node/machine.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/fm.h"
 
 void fm_config_default(struct fm_config *c)
 {

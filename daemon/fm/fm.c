@@ -1,6 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A machine's beginning and end, and the way of each event to its parts. */
-#include "daemon/fm/root/root.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/fm.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/bootstrap.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/root/damp.h"
+#include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recovery.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/settle.h"
 
 static void due(struct fm *fm)
 {
@@ -96,7 +116,7 @@ void fm_free(struct fm *fm)
 	fm_root_free(fm);
 	fm_table_free(&fm->table);
 	fm_conns_free(fm);
-	free(fm->trouble);
+	fm_problems_free(fm);
 	fm_rows_free(fm);
 	free(fm);
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Answers to questions; nothing here changes a machine. */
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/status.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 
 const char *fm_state_name(unsigned int state)
 {
@@ -183,7 +191,7 @@ void fm_outline(const struct fm *fm, struct fm_outline *out)
 	out->term = fm->table.term;
 	out->version = fm->table.version;
 	out->own = fm_own(fm);
-	out->problems = fm->nproblems;
+	out->problems = fm->problems.n;
 	out->under_way = under_way(fm);
 	out->cut_off = !fm_reachable(fm);
 }
@@ -199,7 +207,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	s->own = fm_own(fm);
 	s->version = t->version;
 	s->applied = fm->applied;
-	s->problems = fm->nproblems;
+	s->problems = fm->problems.n;
 	s->parked = fm->park.parked;
 	s->relayed = fm->relayed;
 	root_status(fm, &s->root);
@@ -218,7 +226,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	}
 	if (under_way(fm))
 		s->state = FM_RECOVERING;
-	else if (s->nodes_up < s->nodes || s->links_up < s->links || fm->nproblems ||
+	else if (s->nodes_up < s->nodes || s->links_up < s->links || fm->problems.n ||
 		 !s->root.reachable)
 		s->state = FM_DEGRADED;
 	else

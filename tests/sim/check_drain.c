@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 #include "check_impl.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "kernel/core/nic_impl.h"
 

@@ -6,9 +6,13 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "check_impl.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 #include "kernel/core/nic_impl.h"
 
 void flow_wrong(struct check_flow *c, const char *fmt, ...)

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Checks that the data that the root updates at each change equal those computed from all nodes. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <torus/route.h>
 
 #include "check.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
 
 static bool has_nic(const struct fm_entry *e)
 {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <torus/route.h>
 
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "story.h"
 #include "tests/unit/random.h"

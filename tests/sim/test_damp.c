@@ -12,6 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 #include "story.h"
 

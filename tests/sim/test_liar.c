@@ -10,9 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 #include "story.h"
 #include "tests/unit/random.h"

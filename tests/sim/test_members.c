@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 #include "story.h"
 

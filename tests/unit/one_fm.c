@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/wire/init.h"
+#include "daemon/fm/node/table.h"
 #include "tests/unit/one_fm.h"
 
 static const char fabric[] = "ring";

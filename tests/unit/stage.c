@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <stdio.h>
+#include <string.h>
 
 #include "stage.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 
 /* --- beginning and end, time ---------------------------------------------------------- */

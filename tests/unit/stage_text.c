@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Records what a manager asks for and sends, as lines of text. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stage.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 
 /* --- what it does, as text ---------------------------------------------------------- */

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/random.h"
 #include "tests/unit/random.h"
 
 #define MOST 60

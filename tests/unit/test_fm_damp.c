@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 #include "stage.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/root.h"
 
 static struct stage s;

@@ -9,11 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include <torus/topology.h>
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/isolated.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/status.h"
 #include "tests/unit/seeds.h"
 
 #define NODES_MAX 400
@@ -85,15 +91,15 @@ static void told(struct rnd *r, struct fm *fm, const struct fm_entry *entry, uns
 			"no "
 			 "path of healthy links joins it to the root", torus_node_text(s, i, node),
 			 entry[i].name);
-		for (unsigned int k = 0; k < fm->nproblems; k++)
-			is |= !strcmp(fm->trouble[k].problem.text, text);
+		for (unsigned int k = 0; k < fm->problems.n; k++)
+			is |= !strcmp(fm_problem(fm, k)->text, text);
 		/* Only a limited number of problems is kept. */
-		expect(r, is || fm->nproblems == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
+		expect(r, is || fm->problems.n == FM_PROBLEMS_MAX, "step %u: not told: %s", step,
 		       text);
 	}
-	expect(r, fm->nproblems == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
-	       "step %u: %u told, %u are", step, fm->nproblems, want);
-	expect(r, errors - over == fm->nproblems, "logged");
+	expect(r, fm->problems.n == (want < FM_PROBLEMS_MAX ? want : FM_PROBLEMS_MAX),
+	       "step %u: %u told, %u are", step, fm->problems.n, want);
+	expect(r, errors - over == fm->problems.n, "logged");
 }
 
 static void isolated(uint64_t seed)
@@ -165,7 +171,7 @@ static void isolated(uint64_t seed)
 		}
 	}
 	fm_table_free(&fm.table);
-	free(fm.trouble);
+	fm_problems_free(&fm);
 }
 
 static void test_isolated(void **state)
@@ -214,7 +220,7 @@ static void fabric(const char *shape)
 static void fabric_end(void)
 {
 	fm_table_free(&fm.table);
-	free(fm.trouble);
+	fm_problems_free(&fm);
 }
 
 /* Excludes ports @fault of @node, and @admin by wish. Return: full searches that it took. */
@@ -247,11 +253,11 @@ static void test_looks(void **state)
 	assert_int_equal(change(255, 0, 7, FM_NODE_UP), 0);
 	/* A node without cables is joined to no other. */
 	assert_int_equal(change(37, 15, 0, FM_NODE_UP), 1);
-	assert_int_equal(fm.nproblems, 1);
+	assert_int_equal(fm.problems.n, 1);
 	/* As long as a node is cut off, a full search is made. */
 	assert_int_equal(change(255, 0, 0, FM_NODE_UP), 1);
 	assert_int_equal(change(37, 0, 0, FM_NODE_UP), 1);
-	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(fm.problems.n, 0);
 	assert_int_equal(change(37, 1, 0, FM_NODE_UP), 0);
 	/* No way round a missing NIC is needed. */
 	assert_int_equal(change(100, 0, 0, FM_NODE_DEAD), 0);
@@ -271,19 +277,19 @@ static void test_looks(void **state)
 	assert_int_equal(change(3, 8, 0, FM_NODE_UP), 0);
 	/* Nor is anything searched if all its cables were excluded by wish. */
 	change(3, 5, 0, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 1);
+	assert_int_equal(fm.problems.n, 1);
 	change(3, 5, 1, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 1);
+	assert_int_equal(fm.problems.n, 1);
 	change(3, 5, 4, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 1);
+	assert_int_equal(fm.problems.n, 1);
 	change(3, 0, 5, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(fm.problems.n, 0);
 	fabric_end();
 	fabric("1x16");
 	change(3, 10, 0, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 1);
+	assert_int_equal(fm.problems.n, 1);
 	change(3, 0, 10, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(fm.problems.n, 0);
 	fabric_end();
 }
 
@@ -295,9 +301,9 @@ static void test_no_memory(void **state)
 	fails = true;
 	assert_int_equal(change(3, 5, 0, FM_NODE_UP), 1);
 	fails = false;
-	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(fm.problems.n, 0);
 	assert_int_equal(change(10, 2, 0, FM_NODE_UP), 1);
-	assert_int_equal(fm.nproblems, 1);
+	assert_int_equal(fm.problems.n, 1);
 	fabric_end();
 }
 
@@ -307,9 +313,9 @@ static void test_third_dimension(void **state)
 	(void)state;
 	fabric("1x1x16");
 	change(10, 1 << 5, 0, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 0);
+	assert_int_equal(fm.problems.n, 0);
 	change(3, 1 << 5, 0, FM_NODE_UP);
-	assert_int_equal(fm.nproblems, 7);
+	assert_int_equal(fm.problems.n, 7);
 	fabric_end();
 }
 

@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stage.h"
+#include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 
 static struct stage s;

@@ -5,8 +5,11 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "stage.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 #include "tests/unit/memory.h"
 

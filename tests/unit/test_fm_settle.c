@@ -5,8 +5,12 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "stage.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 
 static struct stage s;

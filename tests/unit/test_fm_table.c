@@ -13,6 +13,10 @@
 #include <cmocka.h>
 
 #include <torus/topology.h>
+#include "daemon/fm/node/library.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 #include "tests/unit/seeds.h"
 

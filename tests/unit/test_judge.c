@@ -12,7 +12,16 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/root/judge.h"
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
 #include "tests/unit/random.h"
 
 #define NODES 24

@@ -8,7 +8,16 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/settle.h"
+#include "daemon/fm/root/tally.h"
 
 #define NODES 4
 

@@ -20,15 +20,19 @@
  * told each other GUID and port): one wrong cable would otherwise misplace
  * all that the wave reached through it. See discover.c.
  */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/fm/node/bootstrap.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/wire/init.h"
 
 #define INIT_BACKOFF_MAX 20
-
-unsigned int fm_opposite(unsigned int ndims, unsigned int port)
-{
-	return port < ndims ? port + ndims : port - ndims;
-}
+#define LONELY (30000 * MS)	/* until it is said that nobody was heard */
 
 static void send_init(struct fm *fm, unsigned int p)
 {

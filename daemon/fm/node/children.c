@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The half of the tree below this node: who may be a child, and who is. */
 #include <stdio.h>
+#include <string.h>
 
-#include "daemon/fm/root/root.h"
+#include "daemon/fm/node/children.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/root/roster.h"
 
 void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
 {

@@ -7,7 +7,12 @@
  * tree->due is a lower bound of when one of them must be looked at: it falls with
  * every connection that is used, and is made exact when it is reached.
  */
+#include <stdlib.h>
+
+#include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/random.h"
 
 #define SLOTS_MIN 8
 

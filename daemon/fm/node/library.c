@@ -6,7 +6,15 @@
  * version first makes the book, from its former one and what has changed; who
  * comes later is given that. The last to let go of it frees it.
  */
-#include "daemon/fm/node/machine.h"
+#include <stdlib.h>
+#include <string.h>
+#include <torus/route.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/node/library.h"
+#include "daemon/fm/fm.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/wire/msg.h"
 
 struct fm_library {
 	struct fm_book *first;

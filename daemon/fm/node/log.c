@@ -6,9 +6,19 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
-#include "kernel/core/splitmix64.h"
+#include "daemon/fm/status.h"
+
+/** struct fm_trouble - a problem that stands */
+struct fm_trouble {
+	struct fm_problem problem;
+	uint64_t key;
+	bool mark;
+};
 
 static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
 {
@@ -30,8 +40,8 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 
 static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 {
-	for (unsigned int i = 0; i < fm->nproblems; i++)
-		if (fm->trouble[i].key == key && !strcmp(fm->trouble[i].problem.kind, kind))
+	for (unsigned int i = 0; i < fm->problems.n; i++)
+		if (fm->problems.trouble[i].key == key && !strcmp(fm->problems.trouble[i].problem.kind, kind))
 			return (int)i;
 	return -1;
 }
@@ -39,25 +49,25 @@ static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 /* Most machines never have any. NULL: no room, no memory. */
 static struct fm_trouble *trouble_add(struct fm *fm)
 {
-	unsigned int room = fm->trouble_room ? 2 * fm->trouble_room : 2;
+	unsigned int room = fm->problems.room ? 2 * fm->problems.room : 2;
 	struct fm_trouble *more;
 
-	if (fm->nproblems == FM_PROBLEMS_MAX)
+	if (fm->problems.n == FM_PROBLEMS_MAX)
 		return NULL;
-	if (fm->nproblems == fm->trouble_room) {
-		more = realloc(fm->trouble, room * sizeof(*more));
+	if (fm->problems.n == fm->problems.room) {
+		more = realloc(fm->problems.trouble, room * sizeof(*more));
 		if (!more)
 			return NULL;
-		fm->trouble = more;
-		fm->trouble_room = room;
+		fm->problems.trouble = more;
+		fm->problems.room = room;
 	}
-	return &fm->trouble[fm->nproblems++];
+	return &fm->problems.trouble[fm->problems.n++];
 }
 
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 {
 	int i = problem_find(fm, kind, key);
-	struct fm_trouble *t = i < 0 ? NULL : &fm->trouble[i];
+	struct fm_trouble *t = i < 0 ? NULL : &fm->problems.trouble[i];
 	char text[FM_TEXT_MAX];
 	va_list ap;
 
@@ -82,10 +92,10 @@ void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *f
 
 static void problem_drop(struct fm *fm, unsigned int i)
 {
-	struct fm_trouble *t = &fm->trouble[i];
+	struct fm_trouble *t = &fm->problems.trouble[i];
 
 	fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
-	*t = fm->trouble[--fm->nproblems];
+	*t = fm->problems.trouble[--fm->problems.n];
 }
 
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
@@ -98,29 +108,24 @@ void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 
 void fm_problems_mark(struct fm *fm, const char *kind)
 {
-	for (unsigned int i = 0; i < fm->nproblems; i++)
-		if (!strcmp(fm->trouble[i].problem.kind, kind))
-			fm->trouble[i].mark = true;
+	for (unsigned int i = 0; i < fm->problems.n; i++)
+		if (!strcmp(fm->problems.trouble[i].problem.kind, kind))
+			fm->problems.trouble[i].mark = true;
 }
 
 void fm_problems_sweep(struct fm *fm, const char *kind)
 {
-	for (unsigned int i = fm->nproblems; i-- > 0;)
-		if (fm->trouble[i].mark && !strcmp(fm->trouble[i].problem.kind, kind))
+	for (unsigned int i = fm->problems.n; i-- > 0;)
+		if (fm->problems.trouble[i].mark && !strcmp(fm->problems.trouble[i].problem.kind, kind))
 			problem_drop(fm, i);
 }
 
 const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i)
 {
-	return i < fm->nproblems ? &fm->trouble[i].problem : NULL;
+	return i < fm->problems.n ? &fm->problems.trouble[i].problem : NULL;
 }
 
-uint64_t fm_mix(uint64_t x)
+void fm_problems_free(struct fm *fm)
 {
-	return splitmix64_mix(x);
-}
-
-uint64_t fm_random(struct fm *fm)
-{
-	return splitmix64_mix(fm->random += SPLITMIX64_STEP);
+	free(fm->problems.trouble);
 }

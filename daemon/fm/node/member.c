@@ -15,7 +15,18 @@
  *
  * The root runs this code like everyone; its report goes to recovery.c.
  */
-#include "daemon/fm/root/root.h"
+#include <string.h>
+
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/children.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/root/recovery.h"
 
 void fm_member_sums(struct fm *fm, struct fm_sums *out)
 {

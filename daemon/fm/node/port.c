@@ -3,14 +3,20 @@
  * The ports of this node: what its links are like, as its row tells the root, and when
  * the next Init is due on each.
  */
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
 
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
 {
 	return a->state == b->state && a->problem == b->problem && a->closed == b->closed &&
 	       a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
 	       a->peer_port == b->peer_port;
+}
+
+unsigned int fm_opposite(unsigned int ndims, unsigned int port)
+{
+	return port < ndims ? port + ndims : port - ndims;
 }
 
 unsigned int fm_ports_used(const struct fm *fm)

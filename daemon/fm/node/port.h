@@ -25,6 +25,9 @@ struct fm_port {
 /* Whether two rows say the same of a port. */
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
 
+/* The port of a neighbour to which a cable of @port leads. */
+unsigned int fm_opposite(unsigned int ndims, unsigned int port);
+
 /* Ports that take part: a NIC may have more than the fabric has directions. */
 unsigned int fm_ports_used(const struct fm *fm);
 

@@ -9,7 +9,16 @@
  * well: the nodes on its path may not be placed yet. Rows through relays are held
  * by the NIC itself, changed or not: which of the relays' rows change is not known here.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/route.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The exclusion table as a node has it: taking whole tables and changes. */
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
 
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch)
 {
@@ -154,4 +161,21 @@ void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg)
 {
 	if (msg->table.entries != fm->table.entry)
 		free(msg->table.entries);
+}
+
+/* Where the table that the node has excludes a port of it, and the far end of that. */
+void fm_table_tell(const struct fm *fm, struct fm_hello *h)
+{
+	const struct fm_table *t = &fm->table;
+
+	if (!fm->placed || !t->version || memcmp(&t->shape, &fm->shape, sizeof(t->shape)))
+		return;
+	h->table = t->version;
+	h->admin = t->entry[fm->node].admin;
+	for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
+		uint32_t far = torus_neighbour(&t->shape, fm->node, p);
+
+		if (t->entry[far].admin & 1u << torus_dir_opposite(&t->shape, p))
+			h->across |= (uint16_t)(1u << p);
+	}
 }

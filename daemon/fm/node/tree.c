@@ -29,7 +29,18 @@
  * without a way to the root tells its children, so that all know whose picture
  * of the fabric is old.
  */
-#include "daemon/fm/root/root.h"
+#include <string.h>
+
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/children.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/roster.h"
 
 #define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
 #define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */
@@ -155,7 +166,7 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	else
 		h->version = fm->applied;
 	if (!child)
-		fm_recall_tell(fm, h);
+		fm_table_tell(fm, h);
 	if (!child)
 		fm->tree.row_told = fm->row.serial;
 	c->asked = fm->now;

@@ -19,9 +19,21 @@
  * Memory: a few bytes for each port of a node that has lost a link. A root that starts
  * anew has forgotten all; a node that restarts costs each of its links one flap.
  */
-#include <stdio.h>
+#include <stdlib.h>
+#include <torus/topology.h>
 
+#include "daemon/fm/root/damp.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
+#include "daemon/fm/status.h"
 
 #define UNIT 1024U		/* of penalty: one flap */
 #define PENALTY_MAX (UINT32_MAX - UNIT)

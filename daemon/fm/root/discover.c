@@ -23,7 +23,16 @@
  * of cables is thus reported as two wrong cables, not as two wrong nodes. All of
  * this takes time in proportion to the cables, and none if nobody waits.
  */
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/discover.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 
 #define REFINE_PASSES 8
 #define NONE (~0U)

@@ -9,8 +9,15 @@
  * were there more than can be remembered, all nodes.
  */
 #include <stdio.h>
+#include <torus/topology.h>
 
+#include "daemon/fm/root/dispute.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 
 bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {

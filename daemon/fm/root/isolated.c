@@ -7,6 +7,12 @@
  * at a node that it changes are joined by a short way round: whatever went over the
  * cable can go that way.
  */
+#include <stdlib.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/isolated.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 
 #define ROUND_MAX 128	/* nodes seen on the search for a way round */

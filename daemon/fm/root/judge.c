@@ -23,7 +23,19 @@
  * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
  * in the table, but no recovery waits for its manager.
  */
+#include <torus/topology.h>
+
+#include "daemon/fm/root/judge.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
+#include "daemon/fm/status.h"
 
 #define ON_THEIR_WAY 4		/* times resend, until they are back or never */
 

@@ -9,10 +9,27 @@
  * for the recovery at hand to find the network drained, which is bounded; what
  * changes meanwhile goes into the same table.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
 
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/root/damp.h"
+#include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/isolated.h"
+#include "daemon/fm/root/judge.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
+#include "daemon/fm/root/wiring.h"
 
 void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
 {

@@ -8,24 +8,21 @@
  * Only the first table of a root is made of this: whoever comes later may not have heard
  * what has been decided since.
  */
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/recall.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 
-/* Where the table that the node has excludes a port of it, and the far end of that. */
-void fm_recall_tell(const struct fm *fm, struct fm_hello *h)
-{
-	const struct fm_table *t = &fm->table;
-
-	if (!fm->placed || !t->version || memcmp(&t->shape, &fm->shape, sizeof(t->shape)))
-		return;
-	h->table = t->version;
-	h->admin = t->entry[fm->node].admin;
-	for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
-		uint32_t far = torus_neighbour(&t->shape, fm->node, p);
-
-		if (t->entry[far].admin & 1u << torus_dir_opposite(&t->shape, p))
-			h->across |= (uint16_t)(1u << p);
-	}
-}
+/** struct fm_said - as in fm_hello, of the former root's table */
+struct fm_said {
+	uint64_t table;
+	uint16_t admin;
+	uint16_t across;
+};
 
 /* The shape that the fabric will have, if it is known before it settles. */
 static const struct torus_shape *coming(const struct fm *fm)

@@ -86,9 +86,21 @@
  * so what v replayed is drained too. Colours return after four versions, hence
  * v+1 waits if its colour is not known to be gone (publish.c).
  */
-#include <stdio.h>
+#include <string.h>
+#include <torus/topology.h>
 
+#include "daemon/fm/root/recovery.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/children.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
+#include "daemon/fm/status.h"
 
 #define PATIENCE 10	/* times a step is said again before it is told who is slow */
 

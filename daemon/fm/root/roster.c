@@ -3,9 +3,32 @@
  * The root's list of all nodes: who said HELLO, who holds its connection now,
  * what its row says, and whether it is up, silent or dead (judge.c).
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
 
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/children.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/member.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/root/damp.h"
+#include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/judge.h"
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recall.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/settle.h"
+#include "daemon/fm/root/tally.h"
 #include "lib/util/fnv.h"
 
 static void slot_put(struct fm_root *r, uint32_t i)

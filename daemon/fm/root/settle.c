@@ -15,7 +15,23 @@
  * meanwhile. Those that do not come although their links are up enter the table
  * as silent: their NICs have rows and traffic, and must not be cut off.
  */
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/settle.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/tally.h"
+
+#define LONELY (30000 * MS)	/* until it is said that nobody joined */
 
 /* Whether a port of the fabric leads to a node that has not joined. */
 static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)

@@ -15,7 +15,14 @@
  * In the same way the number and fingerprint of those who take part are kept up to
  * date instead of being added up for each report.
  */
+#include <stdlib.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/tally.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 
 static bool marks_start(struct fm_marks *m, uint32_t nodes)
 {

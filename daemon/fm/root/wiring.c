@@ -4,8 +4,15 @@
  * ends as they are and the end that was expected; both its ports are excluded.
  */
 #include <stdio.h>
+#include <string.h>
+#include <torus/topology.h>
 
+#include "daemon/fm/root/wiring.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 
 /* "1,0,3:+x of 'name'"; for a node without place its name alone. */
 static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64_t guid,

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Times of the manager: ns of a clock that is handed in. */
+#ifndef FM_CLOCK_H
+#define FM_CLOCK_H
+
+#include <stdint.h>
+
+#define MS 1000000ULL
+#define NEVER (~0ULL)
+
+static inline uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+#endif /* FM_CLOCK_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The service connections of a node. */
+#ifndef FM_CONNS_H
+#define FM_CONNS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+
+/* What a connection of the service network is for. */
+enum fm_conn_role {
+	FM_CONN_STRANGER,	/* accepted, has not said HELLO */
+	FM_CONN_ROOT,		/* ours, to the root */
+	FM_CONN_PARENT,		/* ours, to the parent */
+	FM_CONN_CHILD,		/* accepted: below us in the tree */
+};
+
+/** struct fm_conn - a connection of the service network */
+struct fm_conn {
+	int id;
+	uint8_t role;
+	bool ready;		/* ours: established */
+	bool confirmed;		/* ours: answered by WELCOME */
+	bool reported;		/* child: @report is of the step at hand */
+	bool awaited;		/* child: takes part in it and has not reported */
+	bool guest;		/* child of the root: was given another parent */
+	uint64_t guid;		/* child */
+	uint32_t epoch;
+	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
+	uint64_t heard;		/* when something came last */
+	uint64_t attach;	/* number of the connection, as its maker counts */
+	uint64_t asked;		/* ours: when PING went out last, or HELLO;
+				 * child: when the step at hand did first */
+	struct fm_report report;
+	unsigned int at;	/* in fm_tree's list */
+	struct fm_conn *next_id, *next_guid;
+};
+
+struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
+/* It leads to a child, the NIC @guid. */
+void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
+void fm_conn_forget(struct fm *fm, struct fm_conn *c);
+void fm_conns_free(struct fm *fm);
+struct fm_conn *fm_tree_conn(struct fm *fm, int id);
+struct fm_conn *fm_conn_other(struct fm *fm, const struct fm_conn *c);
+
+#endif /* FM_CONNS_H */

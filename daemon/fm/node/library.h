@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Books: the nodes of a table, which machines of a library share. */
+#ifndef FM_LIBRARY_H
+#define FM_LIBRARY_H
+
+#include <stdint.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm_library;
+
+/**
+ * struct fm_book - the nodes of a table; may be shared, and is then not changed
+ * @next: in the library
+ * @slot: hash of GUIDs: node id + 1; NULL: not made yet
+ */
+struct fm_book {
+	struct fm_library *library;
+	struct fm_book *next;
+	uint32_t refs;
+	uint64_t term, version;
+	struct torus_shape shape;
+	uint32_t nodes;
+	struct fm_entry *entry;	/* one for each node */
+	uint16_t *closed;	/* exclusions, closed */
+	uint32_t *slot;
+	uint32_t nslots;
+};
+
+/* New books and copies are private and all zero. */
+struct fm_book *fm_book_new(const struct torus_shape *shape);
+struct fm_book *fm_book_get(struct fm_book *b);
+void fm_book_put(struct fm_book *b);
+void fm_book_close(struct fm_book *b);
+/* Some entries become others: the exclusions follow. */
+void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
+uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t term, uint64_t version,
+				const struct torus_shape *shape);
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t term, uint64_t version);
+
+#endif /* FM_LIBRARY_H */

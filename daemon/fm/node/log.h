@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the machine tells people: lines for the log, and problems that stand. */
+#ifndef FM_LOG_H
+#define FM_LOG_H
+
+#include <stdint.h>
+
+#include "daemon/fm/fm.h"
+
+#define FM_PROBLEMS_MAX 64
+
+/** struct fm_problems - those that stand */
+struct fm_problems {
+	struct fm_trouble *trouble;
+	unsigned int n, room;
+};
+
+void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
+/* Those of @kind not set again between the two calls are cleared. */
+void fm_problems_mark(struct fm *fm, const char *kind);
+void fm_problems_sweep(struct fm *fm, const char *kind);
+
+void fm_problems_free(struct fm *fm);
+
+#endif /* FM_LOG_H */

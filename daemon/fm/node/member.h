@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* This node's part in a recovery. */
+#ifndef FM_MEMBER_H
+#define FM_MEMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_conn;
+
+/** struct fm_member - this node's part in the step at hand */
+struct fm_member {
+	uint64_t version;
+	uint32_t round;
+	struct fm_step step;	/* the last one of this version */
+	bool own;		/* @report holds our own part */
+	bool sent;
+	struct fm_report report;
+	unsigned int nawaited;	/* children */
+	struct fm_report below;	/* sum of those that have reported */
+	struct fm_base base;	/* as the root told last */
+};
+
+void fm_member_table(struct fm *fm, const struct fm_table_msg *t);
+void fm_member_step(struct fm *fm, const struct fm_step *s);
+void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
+void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
+void fm_member_check(struct fm *fm, bool again);
+/* Says the step at hand again to the children that have not reported it. */
+void fm_member_repeat(struct fm *fm);
+/* Whether the report of the step at hand is missing from that child. */
+bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c);
+/* Whether it is awaited may have changed. */
+void fm_member_awaits_now(struct fm *fm, struct fm_conn *c);
+/* It ends: what it reported counts no more. */
+void fm_member_forget(struct fm *fm, const struct fm_conn *c);
+/* GUID of a child whose report of the step at hand is missing, or 0. */
+uint64_t fm_member_awaited(const struct fm *fm);
+void fm_member_sums(struct fm *fm, struct fm_sums *out);
+
+#endif /* FM_MEMBER_H */

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Random numbers from the machine's own seed: the same seed gives the same history. */
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/machine.h"
+#include "kernel/core/splitmix64.h"
+
+uint64_t fm_mix(uint64_t x)
+{
+	return splitmix64_mix(x);
+}
+
+uint64_t fm_random(struct fm *fm)
+{
+	return splitmix64_mix(fm->random += SPLITMIX64_STEP);
+}

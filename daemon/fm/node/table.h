@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The exclusion table as this node has it. */
+#ifndef FM_TABLE_H
+#define FM_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_book;
+
+#define FM_NEWS_MAX 64
+
+/**
+ * struct fm_table - the exclusion table as this node has it
+ * @entry, @closed: of @book
+ * @news: nodes whose entries changed since the rows followed last (rows.c)
+ * @nnews: of them; more than FM_NEWS_MAX: nobody knows which
+ */
+struct fm_table {
+	uint64_t term;
+	uint64_t version;	/* 0: none */
+	struct torus_shape shape;
+	uint8_t open;
+	uint32_t nodes;
+	struct fm_book *book;
+	struct fm_entry *entry;
+	uint16_t *closed;
+	uint32_t *news, nnews;
+};
+
+bool fm_table_begin(struct fm *fm, const struct torus_shape *shape);
+bool fm_table_take(struct fm *fm, const struct fm_table_msg *t);
+void fm_table_free(struct fm_table *t);
+/* All of it as a message, to be given to fm_table_whole_end(). False: no memory. */
+bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
+void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg);
+/* Node id of the NIC in the table, TORUS_NO_NODE if it is not. */
+uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
+/* Says in HELLO what the administrator excluded beside this node (recall.c of the root). */
+void fm_table_tell(const struct fm *fm, struct fm_hello *h);
+void fm_table_ended(struct fm *fm, const struct fm_ended *e);
+bool fm_table_counts(const struct fm_entry *e);
+uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
+
+#endif /* FM_TABLE_H */

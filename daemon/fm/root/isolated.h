@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Nodes that answer, but that no packet can reach. */
+#ifndef FM_ISOLATED_H
+#define FM_ISOLATED_H
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+
+/* The table at hand came by @t: who is cut off is told. */
+void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t);
+
+#endif /* FM_ISOLATED_H */

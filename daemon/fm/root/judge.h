@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Who is dead and who is silent. */
+#ifndef FM_JUDGE_H
+#define FM_JUDGE_H
+
+#include <stdint.h>
+
+struct fm;
+
+uint64_t fm_judge_soonest(const struct fm *fm);	/* after news of who is missing, or of links */
+void fm_judge_due(struct fm *fm);
+
+#endif /* FM_JUDGE_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The root's list of all nodes. */
+#ifndef FM_ROSTER_H
+#define FM_ROSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/torus.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_conn;
+struct fm_flap;
+struct fm_root;
+
+/**
+ * struct fm_mate - a node that has said HELLO; the root itself is number 0
+ * @node: its id once placed, else TORUS_NO_NODE
+ * @fixed: @node is in the table or was its own before: not moved any more
+ * @via: GUID of who holds its connection; 0: nobody, since @missing
+ * @above, @first, @next, @prev: numbers in the roster + 1, of who @via is, if known;
+ *	of one who hangs below it; of others who hang below @above
+ * @listed: in fm_root's list of those who are missing
+ * @attach: number of the newest connection heard of; older notices mean nothing
+ * @state: FM_NODE_UP, _SILENT or _DEAD
+ */
+struct fm_mate {
+	uint64_t guid;
+	uint32_t epoch;
+	uint32_t node;
+	bool fixed;
+	uint8_t state;
+	bool moving;		/* left the root for the parent it was given */
+	bool listed;
+	bool vouched;		/* judge.c: missing, and somebody has a link to it */
+	uint64_t via;
+	uint32_t above, first, next, prev;
+	uint32_t given;		/* number of the parent it was given last; 0: the root */
+	uint64_t joined;	/* when it came on a connection of its own last */
+	uint64_t attach;
+	uint64_t missing;
+	uint64_t version;	/* of its rows, when it joined */
+	uint16_t opening;	/* ports of @row that it opens at REPLAY; 0 in a new row */
+	struct fm_row row;
+	struct fm_flap *flap;	/* damp.c: of each port; NULL: it never lost a link */
+	char name[TORUS_NAME_MAX + 1];
+	char address[FM_ADDR_MAX];
+};
+
+int fm_root_start(struct fm *fm, const struct torus_device *dev);
+void fm_root_free(struct fm *fm);
+void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+void fm_root_msg(struct fm *fm, const struct fm_msg *msg);
+/* It has gone, as it was told to, to its parent, who will tell. */
+void fm_root_moves(struct fm *fm, uint64_t guid);
+struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
+struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
+void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
+void fm_mate_missing(struct fm *fm, struct fm_mate *m);
+/* Gives @m another node id; who has it in fm_root's @at is the caller's matter. */
+void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
+struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
+
+#endif /* FM_ROSTER_H */

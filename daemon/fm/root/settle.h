@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When the table may begin, and who joins it later. */
+#ifndef FM_SETTLE_H
+#define FM_SETTLE_H
+
+#include <stdint.h>
+
+struct fm;
+
+void fm_settle_news(struct fm *fm);
+void fm_settle_due(struct fm *fm);
+uint64_t fm_settle_expiry(const struct fm *fm);
+
+#endif /* FM_SETTLE_H */
