@@ -6,21 +6,29 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/fm.h"
-#include "daemon/fm/clock.h"
 #include "daemon/fm/node/bootstrap.h"
+#include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
-#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/tree.h"
+#include "daemon/fm/node/up.h"
+#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
+
+static const struct fm_up to_parent = { .send = fm_uplink_send, .hello = fm_child_ask };
+static const struct fm_up to_own_root = {
+	.send = fm_root_msg,
+	.hello = fm_root_hello,
+	.guest_left = fm_root_moves,
+};
 
 static void due(struct fm *fm)
 {
@@ -94,15 +102,17 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;
 	fm->relay_packets = dev->relay_packets;
-	fm->bootstrap = dev->bootstrap;
+	fm->is_root = dev->bootstrap;
+	fm->up = fm->is_root ? &to_own_root : &to_parent;
+	fm->conns.due = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (take_rows(fm, dev, rows)) {
 		fm_free(fm);
 		return NULL;
 	}
 	fm_bootstrap_start(fm, dev, links);
-	fm_tree_start(fm);
-	if (fm->bootstrap && fm_root_start(fm, dev)) {
+	fm_uplink_start(fm);
+	if (fm->is_root && fm_root_start(fm, dev)) {
 		fm_free(fm);
 		return NULL;
 	}

@@ -4,7 +4,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/status.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
@@ -134,7 +133,7 @@ bool fm_is_root(const struct fm *fm)
 
 bool fm_reachable(const struct fm *fm)
 {
-	return fm->root || !fm->tree.cut_off;
+	return !fm->uplink.cut_off;
 }
 
 uint32_t fm_own(const struct fm *fm)
@@ -161,7 +160,7 @@ static void root_status(const struct fm *fm, struct fm_root_status *r)
 {
 	r->known = fm->have_root;
 	r->reachable = fm_reachable(fm);
-	r->lost = r->reachable ? 0 : fm->tree.cut_off;
+	r->lost = fm->uplink.cut_off;
 	r->guid = fm->root_guid;
 	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
 	r->address = fm->root_address;

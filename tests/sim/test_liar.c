@@ -79,8 +79,8 @@ static void hello(struct fm_hello *h)
 		.guid = guid(),
 		.epoch = (uint32_t)number(who->epoch),
 		.version = number(who->applied),
-		.term = who->tree.term,
-		.attach = number(who->tree.attach),
+		.term = who->uplink.term,
+		.attach = number(who->uplink.attach),
 	};
 	strcpy(h->fabric, who->cfg.fabric);
 	strcpy(h->name, who->cfg.name);
@@ -100,7 +100,7 @@ static void table(struct fm_table_msg *t)
 	const struct fm *who = some_machine();
 	uint32_t nodes;
 
-	t->term = random_below(&r, 8) ? who->tree.term : random_next(&r);
+	t->term = random_below(&r, 8) ? who->uplink.term : random_next(&r);
 	t->version = number(who->table.version);
 	t->base = random_below(&r, 2) ? 0 : number(who->table.version);
 	t->open = (uint8_t)random_below(&r, 64);
@@ -127,7 +127,7 @@ static void step(struct fm_step *s)
 {
 	const struct fm *who = some_machine();
 
-	s->term = who->tree.term;
+	s->term = who->uplink.term;
 	s->version = number(who->table.version);
 	s->round = (uint32_t)number(who->member.round);
 	s->step = (uint8_t)(FM_STEP_COUNT + random_below(&r, 3));
@@ -144,7 +144,7 @@ static void report(struct fm_report *rep)
 {
 	const struct fm *who = some_machine();
 
-	rep->term = who->tree.term;
+	rep->term = who->uplink.term;
 	rep->version = number(who->table.version);
 	rep->round = (uint32_t)number(who->member.round);
 	rep->count = (uint32_t)number(world_nodes(w));
@@ -168,7 +168,7 @@ static void lie(void)
 		hello(&m.hello);
 		break;
 	case FM_MSG_WELCOME:
-		m.welcome.term = random_below(&r, 4) ? some_machine()->tree.term : random_next(&r);
+		m.welcome.term = random_below(&r, 4) ? some_machine()->uplink.term : random_next(&r);
 		m.welcome.root_guid = guid();
 		strcpy(m.welcome.parent, some_machine()->cfg.address);
 		break;
@@ -182,7 +182,7 @@ static void lie(void)
 		m.left.guid = guid();
 		m.left.parent = guid();
 		m.left.epoch = some_machine()->epoch;
-		m.left.attach = number(some_machine()->tree.attach);
+		m.left.attach = number(some_machine()->uplink.attach);
 		break;
 	case FM_MSG_TABLE:
 		table(&m.table);

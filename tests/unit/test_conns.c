@@ -11,7 +11,6 @@
 
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/member.h"
 #include "daemon/fm/node/random.h"
 #include "tests/unit/random.h"
 
@@ -27,15 +26,6 @@ struct known {
 
 static struct known list[MOST];
 static unsigned int n;
-static const struct fm_conn *forgotten;
-
-/* The functions of the other files of the manager that conns.c calls. */
-void fm_member_forget(struct fm *fm, const struct fm_conn *c)
-{
-	(void)fm;
-	assert_null(forgotten);
-	forgotten = c;
-}
 
 /* A bad hash, so that many connections share a slot. */
 uint64_t fm_mix(uint64_t v)
@@ -48,9 +38,9 @@ static void check_one(struct fm *fm, const struct known *k)
 	const struct fm_conn *other = k->guid ? fm_conn_other(fm, k->c) : NULL;
 	bool has_other = false, is_other = !other;
 
-	assert_ptr_equal(fm_tree_conn(fm, k->id), k->c);
+	assert_ptr_equal(fm_conn_find(fm, k->id), k->c);
 	assert_int_equal(k->c->id, k->id);
-	assert_true(k->c->at < n && fm->tree.conns[k->c->at] == k->c);
+	assert_true(k->c->at < n && fm->conns.list[k->c->at] == k->c);
 	for (unsigned int i = 0; k->guid && i < n; i++) {
 		if (list[i].c == k->c || list[i].guid != k->guid)
 			continue;
@@ -62,7 +52,7 @@ static void check_one(struct fm *fm, const struct known *k)
 
 static void check(struct fm *fm, int last_id)
 {
-	assert_int_equal(fm->tree.nconns, n);
+	assert_int_equal(fm->conns.n, n);
 	for (unsigned int i = 0; i < n; i++)
 		check_one(fm, &list[i]);
 	for (int id = last_id > 2 * MOST ? last_id - 2 * MOST : 0; id <= last_id + 1; id++) {
@@ -70,7 +60,7 @@ static void check(struct fm *fm, int last_id)
 
 		for (unsigned int i = 0; i < n; i++)
 			there |= list[i].id == id;
-		assert_int_equal(!!fm_tree_conn(fm, id), there);
+		assert_int_equal(!!fm_conn_find(fm, id), there);
 	}
 }
 
@@ -97,12 +87,8 @@ static void adopt(struct fm *fm, uint64_t *random)
 static void forget(struct fm *fm, uint64_t *random)
 {
 	struct known *k = &list[random_below(random, n)];
-	const struct fm_conn *c = k->c;
 
-	forgotten = NULL;
 	fm_conn_forget(fm, k->c);
-	assert_ptr_equal(forgotten, c);
-	forgotten = NULL;
 	*k = list[--n];
 }
 
@@ -116,7 +102,7 @@ static void lives(void **state)
 		int id = 0;
 
 		assert_non_null(fm);
-		assert_null(fm_tree_conn(fm, 1));
+		assert_null(fm_conn_find(fm, 1));
 		n = 0;
 		for (unsigned int i = 0; i < 600; i++) {
 			uint32_t what = random_below(&random, 10);

@@ -24,11 +24,9 @@
 #include <string.h>
 
 #include "daemon/fm/node/bootstrap.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
-#include "daemon/fm/node/tree.h"
+#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/wire/init.h"
 
 #define INIT_BACKOFF_MAX 20
@@ -61,7 +59,7 @@ static void send_init(struct fm *fm, unsigned int p)
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
 	if (l->port < fm->nports && fm_port_link(fm, l))
-		fm_tree_row(fm);
+		fm_uplink_row(fm);
 }
 
 /* Whether an Init is of our fabric and root; says so in the row. */
@@ -92,18 +90,18 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 		fm_problem_clear(fm, "root", key);
 	}
 	if (fm_port_problem(fm, port, problem))
-		fm_tree_row(fm);
+		fm_uplink_row(fm);
 	return !problem;
 }
 
 /* A new root is believed if none was known, or the former is long gone. */
 static bool root_take(struct fm *fm, const struct fm_init *init)
 {
-	if (!init->placed || fm->bootstrap)
+	if (!init->placed || fm->is_root)
 		return false;
 	/* It is the same: another has been refused, or has made the former give way. */
 	if (fm->have_root &&
-	    (fm_tree_upstream(fm) || !strcmp(fm->root_address, init->root_address)))
+	    (fm_uplink_conn(fm) || !strcmp(fm->root_address, init->root_address)))
 		return false;
 	fm->have_root = true;
 	fm->root_guid = init->root_guid;
@@ -135,7 +133,7 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 		       "the neighbour at port %u speaks another version of Init; this is %u", port,
 		       FM_INIT_VERSION);
 	if (fm_port_problem(fm, port, FM_PROBLEM_VERSION))
-		fm_tree_row(fm);
+		fm_uplink_row(fm);
 }
 
 /*
@@ -169,8 +167,8 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		init_unknown(fm, port, err);
 		return;
 	}
-	if (fm->have_root && init.placed && init.root_guid != fm->root_guid && !fm->bootstrap &&
-	    !fm_tree_upstream(fm) && !strcmp(init.fabric, fm->cfg.fabric)) {
+	if (fm->have_root && init.placed && init.root_guid != fm->root_guid && !fm->is_root &&
+	    !fm_uplink_conn(fm) && !strcmp(init.fabric, fm->cfg.fabric)) {
 		fm_say(fm, FM_WARNING, "root", "root %016llx gives way to %016llx",
 		       (unsigned long long)fm->root_guid, (unsigned long long)init.root_guid);
 		fm->have_root = false;
@@ -179,12 +177,12 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 	if (!init_ours(fm, port, &init))
 		return;
 	spread = root_take(fm, &init);
-	if (init.placed && init.ndims == fm->ndims && !fm->bootstrap)
+	if (init.placed && init.ndims == fm->ndims && !fm->is_root)
 		position_take(fm, port, &init);
 	port_heard(fm, &fm->port[port], &init);
 	if (spread) {
 		fm_ports_spread(fm);
-		fm_tree_root_known(fm);
+		fm_uplink_root_known(fm);
 	}
 }
 
@@ -227,7 +225,7 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
-	if (fm->bootstrap) {
+	if (fm->is_root) {
 		fm->have_root = true;
 		fm->have_position = true;
 		fm->root_guid = fm->guid;

@@ -7,17 +7,23 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/tree.h"
-#include "daemon/fm/root/roster.h"
+#include "daemon/fm/node/uplink.h"
+
+static void drop(struct fm *fm, struct fm_conn *c)
+{
+	fm_reports_forget(fm, c);
+	fm_conn_drop(fm, c);
+}
 
 void fm_child_refuse(struct fm *fm, struct fm_conn *c, const char *why)
 {
 	struct fm_msg msg = { .type = FM_MSG_REFUSE };
 
 	snprintf(msg.refuse.text, sizeof(msg.refuse.text), "%s", why);
-	fm_tree_send(fm, c, &msg);
-	fm_tree_drop(fm, c);
+	fm_conn_send(fm, c, &msg);
+	drop(fm, c);
 }
 
 static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type type)
@@ -28,10 +34,7 @@ static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type ty
 	msg.left.epoch = c->epoch;
 	msg.left.parent = fm->guid;
 	msg.left.attach = c->attach;
-	if (fm->root)
-		fm_root_msg(fm, &msg);
-	else
-		fm_tree_send_up(fm, &msg);
+	fm->up->send(fm, &msg);
 }
 
 /* A child that comes again on another connection has lost the old one. */
@@ -40,7 +43,7 @@ static void drop_older(struct fm *fm, const struct fm_conn *c)
 	struct fm_conn *o = fm_conn_other(fm, c);
 
 	if (o)
-		fm_tree_drop(fm, o);
+		drop(fm, o);
 }
 
 void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
@@ -49,21 +52,36 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	c->epoch = h->epoch;
 	c->attach = h->attach;
 	c->node = fm_table_find(fm, h->guid);
-	fm_member_forget(fm, c);
+	fm_reports_forget(fm, c);
 	c->reported = c->awaited = false;
 	c->asked = fm->now;
 	drop_older(fm, c);
-	fm_member_awaits_now(fm, c);
+	fm_reports_await(fm, c);
 	announce(fm, c, FM_MSG_ADOPTED);
-	if (!fm->root && fm->tree.cut_off)
-		fm_tree_pong(fm, c);
+	if (fm->uplink.cut_off)
+		fm_uplink_pong(fm, c);
 	if (!c->guest)
 		fm_member_child(fm, c, h->version);
 }
 
-void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+
+	if (h->role == FM_ROLE_JOIN) {
+		fm_child_refuse(fm, c, "this node is not the root");
+	} else if (!fm_uplink_conn(fm) || h->term != fm->uplink.term) {
+		fm_child_refuse(fm, c, "this node has not joined the root of that term");
+	} else {
+		msg.welcome.term = fm->uplink.term;
+		msg.welcome.root_guid = fm->root_guid;
+		fm_conn_send(fm, c, &msg);
+		fm_child_accept(fm, c, h);
+	}
+}
+
+void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+{
 	char text[FM_TEXT_MAX];
 
 	if (strcmp(h->fabric, fm->cfg.fabric)) {
@@ -71,17 +89,8 @@ void fm_child_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		fm_child_refuse(fm, c, text);
 	} else if (h->guid == fm->guid) {
 		fm_child_refuse(fm, c, "its GUID is that of this node");
-	} else if (fm->root) {
-		fm_root_hello(fm, c, h);
-	} else if (h->role == FM_ROLE_JOIN) {
-		fm_child_refuse(fm, c, "this node is not the root");
-	} else if (!fm_tree_upstream(fm) || h->term != fm->tree.term) {
-		fm_child_refuse(fm, c, "this node has not joined the root of that term");
 	} else {
-		msg.welcome.term = fm->tree.term;
-		msg.welcome.root_guid = fm->root_guid;
-		fm_tree_send(fm, c, &msg);
-		fm_child_accept(fm, c, h);
+		fm->up->hello(fm, c, h);
 	}
 }
 
@@ -89,7 +98,7 @@ void fm_child_gone(struct fm *fm, const struct fm_conn *c)
 {
 	announce(fm, c, FM_MSG_LEFT);
 	if (c->guest)
-		fm_root_moves(fm, c->guid);
+		fm->up->guest_left(fm, c->guid);
 	/* Its part may have been in the sum, and by now in that of its new parent too. */
 	fm->member.sent = false;
 	fm_member_check(fm, false);
@@ -99,33 +108,19 @@ void fm_children_announce(struct fm *fm)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
 
-	msg.welcome.term = fm->tree.term;
+	msg.welcome.term = fm->uplink.term;
 	msg.welcome.root_guid = fm->root_guid;
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		if (fm->tree.conns[i]->role != FM_CONN_CHILD)
+	for (unsigned int i = 0; i < fm->conns.n; i++) {
+		if (fm->conns.list[i]->role != FM_CONN_CHILD)
 			continue;
-		announce(fm, fm->tree.conns[i], FM_MSG_ADOPTED);
-		fm_tree_send(fm, fm->tree.conns[i], &msg);
+		announce(fm, fm->conns.list[i], FM_MSG_ADOPTED);
+		fm_conn_send(fm, fm->conns.list[i], &msg);
 	}
 }
 
 void fm_children_drop(struct fm *fm)
 {
-	for (unsigned int i = fm->tree.nconns; i-- > 0;)
-		if (fm->tree.conns[i]->role == FM_CONN_CHILD)
-			fm_tree_drop(fm, fm->tree.conns[i]);
-}
-
-/* The table is new: children may have other ids, or none any more. */
-void fm_children_lookup(struct fm *fm)
-{
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		struct fm_conn *c = fm->tree.conns[i];
-
-		if (c->role != FM_CONN_CHILD)
-			continue;
-		if (c->node >= fm->table.nodes || fm->table.entry[c->node].guid != c->guid)
-			c->node = fm_table_find(fm, c->guid);
-		fm_member_awaits_now(fm, c);
-	}
+	for (unsigned int i = fm->conns.n; i-- > 0;)
+		if (fm->conns.list[i]->role == FM_CONN_CHILD)
+			drop(fm, fm->conns.list[i]);
 }

@@ -10,6 +10,8 @@
 
 struct fm;
 
+#define FM_PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
+
 /* What a connection of the service network is for. */
 enum fm_conn_role {
 	FM_CONN_STRANGER,	/* accepted, has not said HELLO */
@@ -35,8 +37,21 @@ struct fm_conn {
 	uint64_t asked;		/* ours: when PING went out last, or HELLO;
 				 * child: when the step at hand did first */
 	struct fm_report report;
-	unsigned int at;	/* in fm_tree's list */
+	unsigned int at;	/* in fm_conns' list */
 	struct fm_conn *next_id, *next_guid;
+};
+
+/**
+ * struct fm_conns - all of them
+ * @by_id, @by_guid: hashes; @by_guid: of children
+ * @due: none must be looked at before
+ */
+struct fm_conns {
+	struct fm_conn **list;
+	unsigned int n, room;
+	struct fm_conn **by_id, **by_guid;
+	unsigned int nslots;
+	uint64_t due;
 };
 
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
@@ -44,7 +59,19 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
 void fm_conn_forget(struct fm *fm, struct fm_conn *c);
 void fm_conns_free(struct fm *fm);
-struct fm_conn *fm_tree_conn(struct fm *fm, int id);
+struct fm_conn *fm_conn_find(struct fm *fm, int id);
 struct fm_conn *fm_conn_other(struct fm *fm, const struct fm_conn *c);
+
+struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
+void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
+void fm_conn_drop(struct fm *fm, struct fm_conn *c);
+/* Whether the report of the step at hand is missing from that child. */
+bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c);
+/* Reports of a new step are waited for. */
+void fm_conns_await(struct fm *fm);
+/* When a connection must be looked at next; it is; all are. */
+uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c);
+void fm_conn_look(struct fm *fm, const struct fm_conn *c);
+void fm_conns_look(struct fm *fm);
 
 #endif /* FM_CONNS_H */

@@ -9,12 +9,15 @@
 
 #include <torus/route.h>
 
+#include "daemon/fm/clock.h"
 #include "daemon/fm/fm.h"
+#include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/tree.h"
+#include "daemon/fm/node/up.h"
+#include "daemon/fm/node/uplink.h"
 
 struct fm_root;
 
@@ -31,7 +34,7 @@ struct fm {
 	uint32_t epoch;
 	uint32_t relay_packets;	/* 0: not known */
 	unsigned int nports;
-	bool bootstrap;
+	bool is_root;
 	bool placed;
 	struct torus_shape shape;
 	struct torus_coords coords;
@@ -60,7 +63,9 @@ struct fm {
 	uint64_t root_guid;
 	char root_address[FM_ADDR_MAX];
 
-	struct fm_tree tree;
+	const struct fm_up *up;
+	struct fm_uplink uplink;
+	struct fm_conns conns;
 	struct fm_table table;
 	struct fm_member member;
 	struct fm_root *root;	/* NULL on all nodes but the root */

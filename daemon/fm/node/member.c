@@ -13,75 +13,23 @@
  * waits for is in the sum exactly once, whatever the tree looked like on the
  * way. When a child comes or goes the sum is made anew and sent again.
  *
- * The root runs this code like everyone; its report goes to recovery.c.
+ * The root runs this code like everyone; its report goes to its recovery.
  */
 #include <string.h>
 
 #include "daemon/fm/node/member.h"
-#include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
-#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/tree.h"
-#include "daemon/fm/root/recovery.h"
-
-void fm_member_sums(struct fm *fm, struct fm_sums *out)
-{
-	struct torus_park *p = &fm->park;
-
-	memset(out, 0, sizeof(*out));
-	if (fm->ops.flow_get(fm->io, p))
-		memset(p, 0, sizeof(*p));
-	memcpy(out->flow, p->flow.counter, sizeof(out->flow));
-	out->parked = p->parked;
-	out->unresolved = p->unresolved;
-	out->held = p->held;
-	out->relayed = fm->relayed;
-	out->reopen = (uint32_t)__builtin_popcount(fm_rows_reopen(fm));
-}
-
-/* @sign: 1, or -1 to take it away again. */
-static void report_add(struct fm_report *to, const struct fm_report *r, int sign)
-{
-	struct fm_sums *t = &to->sums;
-	const struct fm_sums *s = &r->sums;
-	uint64_t by = (uint64_t)sign;
-
-	to->count += (uint32_t)by * r->count;
-	to->set += by * r->set;
-	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
-		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-			t->flow[f][c] += by * s->flow[f][c];
-	t->parked += by * s->parked;
-	t->unresolved += by * s->unresolved;
-	t->held += by * s->held;
-	t->lost += by * s->lost;
-	t->reopen += (uint32_t)by * s->reopen;
-	t->relayed += by * s->relayed;
-}
+#include "daemon/fm/node/uplink.h"
 
 /* Whether the table expects this node to take part. */
 static bool takes_part(const struct fm *fm)
 {
-	const struct fm_entry *e;
-
-	if (!fm->placed || !fm->table.version || fm->node >= fm->table.nodes)
-		return false;
-	e = &fm->table.entry[fm->node];
-	return e->guid == fm->guid && e->epoch == fm->epoch && fm_table_counts(e);
-}
-
-static bool child_takes_part(const struct fm *fm, const struct fm_conn *c)
-{
-	const struct fm_entry *e;
-
-	if (c->role != FM_CONN_CHILD || c->node >= fm->table.nodes)
-		return false;
-	e = &fm->table.entry[c->node];
-	return e->guid == c->guid && e->epoch == c->epoch && fm_table_counts(e);
+	return fm->placed && fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
 }
 
 static void own_report(struct fm *fm, bool lost)
@@ -91,7 +39,7 @@ static void own_report(struct fm *fm, bool lost)
 	memset(&m->report, 0, sizeof(m->report));
 	m->report.count = 1;
 	m->report.set = fm_fingerprint(fm->guid, fm->epoch);
-	fm_member_sums(fm, &m->report.sums);
+	fm_sums_read(fm, &m->report.sums);
 	if (lost && fm->ops.lost_get)
 		fm->ops.lost_get(fm->io, &m->report.sums.lost);
 	m->own = true;
@@ -107,62 +55,26 @@ void fm_member_check(struct fm *fm, bool again)
 	if (!m->version || m->nawaited || (m->sent && !again) || (takes_part(fm) && !m->own))
 		return;
 	if (m->own)
-		report_add(sum, &m->report, 1);
-	report_add(sum, &m->below, 1);
+		fm_report_add(sum, &m->report, 1);
+	fm_report_add(sum, &m->below, 1);
 	if (!sum->count)
 		return;
 	m->sent = true;
-	sum->term = fm->tree.term;
+	sum->term = fm->uplink.term;
 	sum->version = m->version;
 	sum->round = m->round;
-	if (fm->root)
-		fm_recovery_report(fm, sum);
-	else
-		fm_tree_send_up(fm, &msg);
+	fm->up->send(fm, &msg);
 }
 
 void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r)
 {
 	const struct fm_member *m = &fm->member;
 
-	if (r->term != fm->tree.term || r->version != m->version || r->round != m->round)
+	if (r->term != fm->uplink.term || r->version != m->version || r->round != m->round)
 		return;
-	if (c->reported)
-		report_add(&fm->member.below, &c->report, -1);
-	c->report = *r;
-	c->reported = true;
-	report_add(&fm->member.below, r, 1);
-	fm_member_awaits_now(fm, c);
+	fm_reports_take(fm, c, r);
 	fm->member.sent = false;
 	fm_member_check(fm, false);
-}
-
-void fm_member_awaits_now(struct fm *fm, struct fm_conn *c)
-{
-	bool awaited = child_takes_part(fm, c) && !c->reported;
-
-	fm->member.nawaited += awaited - c->awaited;
-	c->awaited = awaited;
-}
-
-void fm_member_forget(struct fm *fm, const struct fm_conn *c)
-{
-	fm->member.nawaited -= c->awaited;
-	if (c->reported)
-		report_add(&fm->member.below, &c->report, -1);
-}
-
-bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c)
-{
-	return fm->member.version && c->awaited;
-}
-
-uint64_t fm_member_awaited(const struct fm *fm)
-{
-	for (unsigned int i = 0; i < fm->tree.nconns; i++)
-		if (fm_member_awaits(fm, fm->tree.conns[i]))
-			return fm->tree.conns[i]->guid;
-	return 0;
 }
 
 static void new_step(struct fm *fm, uint64_t version, uint32_t round)
@@ -173,25 +85,25 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 	m->round = round;
 	m->own = false;
 	m->sent = false;
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		struct fm_conn *c = fm->tree.conns[i];
+	for (unsigned int i = 0; i < fm->conns.n; i++) {
+		struct fm_conn *c = fm->conns.list[i];
 
 		c->reported = false;
-		fm_member_awaits_now(fm, c);
+		fm_reports_await(fm, c);
 		if (c->role == FM_CONN_CHILD)
 			c->asked = fm->now;
 	}
 	memset(&m->below, 0, sizeof(m->below));
-	fm_tree_awaits(fm);
+	fm_conns_await(fm);
 }
 
 static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
 {
-	for (unsigned int i = 0; i < fm->tree.nconns; i++) {
-		const struct fm_conn *c = fm->tree.conns[i];
+	for (unsigned int i = 0; i < fm->conns.n; i++) {
+		const struct fm_conn *c = fm->conns.list[i];
 
 		if (c->role == FM_CONN_CHILD && !c->reported && (guests || !c->guest))
-			fm_tree_send(fm, c, msg);
+			fm_conn_send(fm, c, msg);
 	}
 }
 
@@ -199,7 +111,7 @@ static void forward(struct fm *fm, const struct fm_msg *msg, bool guests)
 static void step_msg(const struct fm *fm, struct fm_msg *msg)
 {
 	*msg = (struct fm_msg) { .type = FM_MSG_STEP, .step = fm->member.step };
-	msg->step.term = fm->tree.term;
+	msg->step.term = fm->uplink.term;
 	msg->step.version = fm->member.version;
 }
 
@@ -209,13 +121,13 @@ static void step_msg(const struct fm *fm, struct fm_msg *msg)
  */
 static void answer_again(struct fm *fm)
 {
-	const struct fm_conn *up = fm_tree_upstream(fm);
+	const struct fm_conn *up = fm_uplink_conn(fm);
 
 	fm_member_repeat(fm);
 	fm->member.sent = false;
 	fm_member_check(fm, false);
 	if (up && !fm->member.sent)
-		fm_tree_pong(fm, up);
+		fm_uplink_pong(fm, up);
 }
 
 /* A child came, or asks: it gets the table unless it has it, and the step. */
@@ -223,15 +135,15 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version)
 {
 	struct fm_msg msg;
 
-	if (!fm->table.version || fm->table.term != fm->tree.term)
+	if (!fm->table.version || fm->table.term != fm->uplink.term)
 		return;
 	if (version != fm->table.version && fm_table_whole(fm, &msg)) {
-		fm_tree_send(fm, c, &msg);
+		fm_conn_send(fm, c, &msg);
 		fm_table_whole_end(fm, &msg);
 	}
 	if (fm->member.round) {
 		step_msg(fm, &msg);
-		fm_tree_send(fm, c, &msg);
+		fm_conn_send(fm, c, &msg);
 	}
 }
 
@@ -240,7 +152,7 @@ static void fetch(struct fm *fm)
 	struct fm_msg msg = { .type = FM_MSG_FETCH };
 
 	msg.fetch.version = fm->table.version;
-	fm_tree_send_up(fm, &msg);
+	fm_uplink_send(fm, &msg);
 }
 
 /*
@@ -275,16 +187,16 @@ static void apply(struct fm *fm)
 	const struct fm_entry *e;
 	int err = take_place(fm);
 
-	fm_children_lookup(fm);
+	fm_reports_lookup(fm);
 	if (err)
 		return;
 	if (!takes_part(fm)) {
 		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
 		if (e && e->guid == fm->guid && e->epoch == fm->epoch)
-			fm_tree_rejoin(fm);
+			fm_uplink_rejoin(fm);
 		return;
 	}
-	fm_tree_row_acked(fm, fm->table.entry[fm->node].serial);
+	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
 	if (fm_rows_apply(fm))
 		return;
 	fm_rows_resolve(fm, false);
@@ -307,7 +219,7 @@ void fm_member_repeat(struct fm *fm)
 		return;
 	step_msg(fm, &msg);
 	forward(fm, &msg, true);
-	if (!fm->root)
+	if (!fm->is_root)
 		return;
 	apply_again(fm);
 	fm_member_check(fm, false);
@@ -325,7 +237,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	bool same_term = t->term == fm->table.term;
 	struct fm_msg msg = { .type = FM_MSG_TABLE, .table = *t };
 
-	if (t->term != fm->tree.term || (same_term && t->version < fm->table.version))
+	if (t->term != fm->uplink.term || (same_term && t->version < fm->table.version))
 		return;
 	if (same_term && t->version == fm->table.version) {
 		again(fm);
@@ -377,7 +289,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	struct fm_member *m = &fm->member;
 	struct fm_msg msg = { .type = FM_MSG_STEP, .step = *s };
 
-	if (s->term != fm->tree.term || s->version < fm->table.version)
+	if (s->term != fm->uplink.term || s->version < fm->table.version)
 		return;
 	if (s->version > fm->table.version || fm->table.term != s->term) {
 		fetch(fm);

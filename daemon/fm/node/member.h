@@ -31,14 +31,5 @@ void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
 void fm_member_check(struct fm *fm, bool again);
 /* Says the step at hand again to the children that have not reported it. */
 void fm_member_repeat(struct fm *fm);
-/* Whether the report of the step at hand is missing from that child. */
-bool fm_member_awaits(const struct fm *fm, const struct fm_conn *c);
-/* Whether it is awaited may have changed. */
-void fm_member_awaits_now(struct fm *fm, struct fm_conn *c);
-/* It ends: what it reported counts no more. */
-void fm_member_forget(struct fm *fm, const struct fm_conn *c);
-/* GUID of a child whose report of the step at hand is missing, or 0. */
-uint64_t fm_member_awaited(const struct fm *fm);
-void fm_member_sums(struct fm *fm, struct fm_sums *out);
 
 #endif /* FM_MEMBER_H */

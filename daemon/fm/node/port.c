@@ -4,7 +4,6 @@
  * the next Init is due on each.
  */
 #include "daemon/fm/node/port.h"
-#include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
 
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)

@@ -16,7 +16,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/node/rows.h"
-#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 

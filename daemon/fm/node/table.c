@@ -40,6 +40,13 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 	return fm->table.book ? fm_book_find(fm->table.book, guid) : TORUS_NO_NODE;
 }
 
+bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch)
+{
+	const struct fm_entry *e = node < fm->table.nodes ? &fm->table.entry[node] : NULL;
+
+	return e && e->guid == guid && e->epoch == epoch && fm_table_counts(e);
+}
+
 /* An empty table of that shape. False: no memory. */
 bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 {

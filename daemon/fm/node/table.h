@@ -43,6 +43,8 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
 /* Says in HELLO what the administrator excluded beside this node (recall.c of the root). */
 void fm_table_tell(const struct fm *fm, struct fm_hello *h);
 void fm_table_ended(struct fm *fm, const struct fm_ended *e);
+/* Whether it expects that NIC, of that life, to take part at @node. */
+bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch);
 bool fm_table_counts(const struct fm_entry *e);
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
 

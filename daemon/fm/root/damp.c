@@ -23,9 +23,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/damp.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/dispute.h"

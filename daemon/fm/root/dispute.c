@@ -12,9 +12,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/dispute.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

@@ -26,9 +26,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/judge.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/recovery.h"

@@ -17,9 +17,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/publish.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/discover.h"
@@ -188,7 +185,7 @@ static void publish(struct fm *fm, uint64_t version)
 {
 	struct fm_root *r = fm->root;
 	struct fm_table_msg t = {
-		.term = fm->tree.term,
+		.term = fm->uplink.term,
 		.version = version,
 		.base = fm->table.version,
 		.shape = fm->table.shape,

@@ -13,8 +13,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recall.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 
 /** struct fm_said - as in fm_hello, of the former root's table */

@@ -90,12 +90,10 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/clock.h"
 #include "daemon/fm/node/children.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/random.h"
+#include "daemon/fm/node/reports.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -204,7 +202,7 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = &r->rec;
 	struct fm_step s = {
-		.term = fm->tree.term,
+		.term = fm->uplink.term,
 		.version = r->version,
 		.round = ++rec->round,
 		.step = (uint8_t)kind,
@@ -618,8 +616,8 @@ static void call_the_roll(struct fm *fm)
 
 	fm_say(fm, FM_WARNING, "recovery", "version %llu stalls: all nodes are called to join anew",
 	       (unsigned long long)r->version);
-	fm->tree.term = fm_random(fm) | 1;
-	fm->table.term = fm->tree.term;
+	fm->uplink.term = fm_random(fm) | 1;
+	fm->table.term = fm->uplink.term;
 	fm_children_drop(fm);
 	for (uint32_t i = 1; i < r->nmates; i++)
 		if (r->mate[i].via)
@@ -630,7 +628,7 @@ static void call_the_roll(struct fm *fm)
 /* A manager that hangs is waited for until its connection counts as lost. */
 static void tell_awaited(struct fm *fm)
 {
-	const struct fm_mate *m = fm_mate(fm->root, fm_member_awaited(fm));
+	const struct fm_mate *m = fm_mate(fm->root, fm_reports_awaited(fm));
 
 	if (m)
 		fm_problem_set(fm, "recovery", 0,

@@ -3,6 +3,7 @@
 #ifndef FM_ROOT_H
 #define FM_ROOT_H
 
+#include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/recovery.h"

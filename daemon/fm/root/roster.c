@@ -10,16 +10,12 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/clock.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
-#include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
+#include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/node/tree.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/judge.h"
@@ -260,7 +256,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 		       "the NIC was placed at another shape or not at 0: placed anew");
 		r->version_seen = dev->version;
 	}
-	fm_member_sums(fm, &own.sums);
+	fm_sums_read(fm, &own.sums);
 	mate_counts(fm, m, &own);
 	fm_settle_news(fm);
 	return 0;
@@ -533,11 +529,11 @@ void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	if (c->role != FM_CONN_CHILD || (int32_t)(h->row.serial - m->row.serial) > 0)
 		mate_hello(fm, m, h, fresh);
 	m = fm_mate(fm->root, h->guid);
-	msg.welcome.term = fm->tree.term;
+	msg.welcome.term = fm->uplink.term;
 	msg.welcome.root_guid = fm->guid;
 	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
 	c->guest = msg.welcome.parent[0];
-	fm_tree_send(fm, c, &msg);
+	fm_conn_send(fm, c, &msg);
 	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid,
 							 .epoch = h->epoch,
 							 .attach = h->attach });
@@ -593,6 +589,9 @@ void fm_root_msg(struct fm *fm, const struct fm_msg *msg)
 		break;
 	case FM_MSG_ADOPTED:
 		adopted(fm, &msg->left);
+		break;
+	case FM_MSG_REPORT:
+		fm_recovery_report(fm, &msg->report);
 		break;
 	}
 }

@@ -20,9 +20,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/settle.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/discover.h"
 #include "daemon/fm/root/publish.h"

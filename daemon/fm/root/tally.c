@@ -19,7 +19,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/tally.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

@@ -8,8 +8,6 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/wiring.h"
-#include "daemon/fm/node/log.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"

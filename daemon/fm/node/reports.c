@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the nodes below report of the step at hand: the sum of it, and of whom the part is
+ * missing.
+ */
+#include <string.h>
+
+#include "daemon/fm/node/reports.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/rows.h"
+#include "daemon/fm/node/table.h"
+
+void fm_sums_read(struct fm *fm, struct fm_sums *out)
+{
+	struct torus_park *p = &fm->park;
+
+	memset(out, 0, sizeof(*out));
+	if (fm->ops.flow_get(fm->io, p))
+		memset(p, 0, sizeof(*p));
+	memcpy(out->flow, p->flow.counter, sizeof(out->flow));
+	out->parked = p->parked;
+	out->unresolved = p->unresolved;
+	out->held = p->held;
+	out->relayed = fm->relayed;
+	out->reopen = (uint32_t)__builtin_popcount(fm_rows_reopen(fm));
+}
+
+void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign)
+{
+	struct fm_sums *t = &to->sums;
+	const struct fm_sums *s = &r->sums;
+	uint64_t by = (uint64_t)sign;
+
+	to->count += (uint32_t)by * r->count;
+	to->set += by * r->set;
+	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
+		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
+			t->flow[f][c] += by * s->flow[f][c];
+	t->parked += by * s->parked;
+	t->unresolved += by * s->unresolved;
+	t->held += by * s->held;
+	t->lost += by * s->lost;
+	t->reopen += (uint32_t)by * s->reopen;
+	t->relayed += by * s->relayed;
+}
+
+void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r)
+{
+	if (c->reported)
+		fm_report_add(&fm->member.below, &c->report, -1);
+	c->report = *r;
+	c->reported = true;
+	fm_report_add(&fm->member.below, r, 1);
+	fm_reports_await(fm, c);
+}
+
+void fm_reports_await(struct fm *fm, struct fm_conn *c)
+{
+	bool awaited = c->role == FM_CONN_CHILD &&
+		       fm_table_takes(fm, c->node, c->guid, c->epoch) && !c->reported;
+
+	fm->member.nawaited += awaited - c->awaited;
+	c->awaited = awaited;
+}
+
+void fm_reports_forget(struct fm *fm, const struct fm_conn *c)
+{
+	fm->member.nawaited -= c->awaited;
+	if (c->reported)
+		fm_report_add(&fm->member.below, &c->report, -1);
+}
+
+uint64_t fm_reports_awaited(const struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->conns.n; i++)
+		if (fm_conn_awaited(fm, fm->conns.list[i]))
+			return fm->conns.list[i]->guid;
+	return 0;
+}
+
+/* The table is new: children may have other ids, or none any more. */
+void fm_reports_lookup(struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->conns.n; i++) {
+		struct fm_conn *c = fm->conns.list[i];
+
+		if (c->role != FM_CONN_CHILD)
+			continue;
+		if (c->node >= fm->table.nodes || fm->table.entry[c->node].guid != c->guid)
+			c->node = fm_table_find(fm, c->guid);
+		fm_reports_await(fm, c);
+	}
+}

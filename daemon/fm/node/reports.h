@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the nodes below report of the step at hand. */
+#ifndef FM_REPORTS_H
+#define FM_REPORTS_H
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_conn;
+
+/* The counters of this node, read now. */
+void fm_sums_read(struct fm *fm, struct fm_sums *out);
+/* @sign: 1, or -1 to take it away again. */
+void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign);
+
+void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
+/* Whether the report of that child is awaited may have changed. */
+void fm_reports_await(struct fm *fm, struct fm_conn *c);
+/* It ends: what it reported counts no more. */
+void fm_reports_forget(struct fm *fm, const struct fm_conn *c);
+/* GUID of a child whose report of the step at hand is missing, or 0. */
+uint64_t fm_reports_awaited(const struct fm *fm);
+void fm_reports_lookup(struct fm *fm);
+
+#endif /* FM_REPORTS_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the parts of a node ask of the root, which may be on this node or elsewhere. */
+#ifndef FM_UP_H
+#define FM_UP_H
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_conn;
+
+/**
+ * struct fm_up - the next manager on the way up
+ * @send: a row, a report or a notice for it
+ * @hello: a node wants to be a child of this one
+ * @guest_left: a child that the root gave another parent has gone there; root only
+ */
+struct fm_up {
+	void (*send)(struct fm *fm, const struct fm_msg *msg);
+	void (*hello)(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+	void (*guest_left)(struct fm *fm, uint64_t guid);
+};
+
+#endif /* FM_UP_H */

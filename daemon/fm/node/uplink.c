@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The way up: the connections of this node to the root and to its parent, what it says on
+ * them of itself, and when it tries again.
+ */
+#include <string.h>
+
+#include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/reports.h"
+#include "daemon/fm/node/table.h"
+
+#define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */
+
+struct fm_conn *fm_uplink_conn(const struct fm *fm)
+{
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
+
+	if (c && c->confirmed)
+		return c;
+	c = fm_conn_of_role(fm, FM_CONN_ROOT);
+	return c && c->confirmed ? c : NULL;
+}
+
+void fm_uplink_send(struct fm *fm, const struct fm_msg *msg)
+{
+	struct fm_conn *c = fm_uplink_conn(fm);
+
+	if (c)
+		fm_conn_send(fm, c, msg);
+}
+
+void fm_uplink_pong(struct fm *fm, const struct fm_conn *c)
+{
+	struct fm_msg msg = { .type = FM_MSG_PONG };
+
+	msg.pong.adrift = fm->uplink.cut_off;
+	fm_conn_send(fm, c, &msg);
+}
+
+/* The way to the root is lost or found; all below are told. */
+void fm_uplink_adrift(struct fm *fm, bool adrift)
+{
+	if (!fm->uplink.cut_off == !adrift)
+		return;
+	fm->uplink.cut_off = adrift ? fm->now : 0;
+	for (unsigned int i = 0; i < fm->conns.n; i++)
+		if (fm->conns.list[i]->role == FM_CONN_CHILD)
+			fm_uplink_pong(fm, fm->conns.list[i]);
+}
+
+void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
+{
+	struct fm_msg msg = { .type = FM_MSG_HELLO };
+	struct fm_hello *h = &msg.hello;
+	bool child = c->role == FM_CONN_PARENT;
+
+	h->role = child ? FM_ROLE_CHILD : FM_ROLE_JOIN;
+	h->placed = fm->placed;
+	h->stray = fm->uplink.stray;
+	strcpy(h->fabric, fm->cfg.fabric);
+	strcpy(h->name, fm->cfg.name);
+	strcpy(h->address, fm->cfg.address);
+	h->guid = fm->guid;
+	h->epoch = fm->epoch;
+	if (fm->placed) {
+		h->shape = fm->shape;
+		h->coords = fm->coords;
+	}
+	memcpy(h->position, fm->position, sizeof(h->position));
+	h->term = fm->uplink.term;
+	h->attach = c->attach;
+	h->relay_packets = fm->relay_packets;
+	h->row = fm->row;
+	h->base = fm->member.base;
+	fm_sums_read(fm, &h->sums);
+	if (child)
+		h->version = fm->table.term == fm->uplink.term ? fm->table.version : 0;
+	else
+		h->version = fm->applied;
+	if (!child)
+		fm_table_tell(fm, h);
+	if (!child)
+		fm->uplink.row_told = fm->row.serial;
+	c->asked = fm->now;
+	fm_conn_send(fm, c, &msg);
+}
+
+/* Tries the root again, later each time and not all nodes at once. */
+void fm_uplink_retry(struct fm *fm, uint64_t least)
+{
+	struct fm_uplink *t = &fm->uplink;
+
+	t->backoff = t->backoff ? earlier(2 * t->backoff, fm->cfg.member_max / 6) :
+				  fm->cfg.resend / 4 + 1;
+	if (t->backoff < least)
+		t->backoff = least;
+	t->retry = fm->now + t->backoff / 2 + fm_random(fm) % t->backoff;
+}
+
+static void connect_root(struct fm *fm)
+{
+	int id;
+
+	fm->uplink.retry = NEVER;
+	id = fm->ops.connect(fm->io, fm->root_address);
+	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_ROOT))
+		return;
+	if (id >= 0)
+		fm->ops.close(fm->io, id);
+	fm_uplink_retry(fm, 0);
+}
+
+void fm_uplink_parent(struct fm *fm, const char *address)
+{
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
+	int id;
+
+	if (c && !strcmp(fm->uplink.parent, address))
+		return;
+	if (c)
+		fm_conn_drop(fm, c);
+	strcpy(fm->uplink.parent, address);
+	id = fm->ops.connect(fm->io, address);
+	if (id >= 0 && fm_conn_add(fm, id, FM_CONN_PARENT))
+		return;
+	if (id >= 0)
+		fm->ops.close(fm->io, id);
+	c = fm_conn_of_role(fm, FM_CONN_ROOT);
+	fm->uplink.stray = true;
+	if (c)
+		fm_uplink_hello(fm, c);
+}
+
+void fm_uplink_start(struct fm *fm)
+{
+	fm->uplink.retry = NEVER;
+	if (fm->is_root)
+		fm->uplink.term = fm_random(fm) | 1;
+	else
+		fm->uplink.cut_off = fm->now;
+}
+
+void fm_uplink_root_known(struct fm *fm)
+{
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
+
+	if (c && !c->confirmed)
+		fm_conn_drop(fm, c);
+	if (!fm_uplink_conn(fm)) {
+		fm->uplink.backoff = 0;
+		connect_root(fm);
+	}
+}
+
+static void send_row(struct fm *fm)
+{
+	struct fm_msg msg = { .type = FM_MSG_ROW };
+
+	msg.row.guid = fm->guid;
+	msg.row.epoch = fm->epoch;
+	msg.row.row = fm->row;
+	fm->up->send(fm, &msg);
+	fm->uplink.row_next = fm->now + fm->uplink.row_wait;
+	fm->uplink.row_wait = earlier(2 * fm->uplink.row_wait, ROW_WAIT_MAX * fm->cfg.resend);
+}
+
+void fm_uplink_row(struct fm *fm)
+{
+	fm->uplink.row_wait = fm->cfg.resend;
+	send_row(fm);
+}
+
+void fm_uplink_row_acked(struct fm *fm, uint32_t serial)
+{
+	if (serial == fm->row.serial)
+		fm->uplink.row_acked = serial;
+}
+
+/* The root does not know that we are here: it is told again, from the start. */
+void fm_uplink_rejoin(struct fm *fm)
+{
+	for (unsigned int i = fm->conns.n; i-- > 0;)
+		if (fm->conns.list[i]->role == FM_CONN_ROOT ||
+		    fm->conns.list[i]->role == FM_CONN_PARENT)
+			fm_conn_drop(fm, fm->conns.list[i]);
+	fm_uplink_adrift(fm, true);
+	fm_uplink_retry(fm, 0);
+}
+
+static bool row_waits(const struct fm *fm)
+{
+	return !fm->is_root && fm->row.serial != fm->uplink.row_acked;
+}
+
+void fm_uplink_due(struct fm *fm)
+{
+	if (row_waits(fm) && fm_uplink_conn(fm) && fm->now >= fm->uplink.row_next)
+		send_row(fm);
+	if (fm->now >= fm->uplink.retry)
+		connect_root(fm);
+}
+
+uint64_t fm_uplink_expiry(const struct fm *fm)
+{
+	bool waits = row_waits(fm) && fm_uplink_conn(fm);
+
+	return waits ? earlier(fm->uplink.retry, fm->uplink.row_next) : fm->uplink.retry;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The way up: the connections of this node to the root and to its parent. */
+#ifndef FM_UPLINK_H
+#define FM_UPLINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_conn;
+
+/** struct fm_uplink - this node's place in the distribution tree */
+struct fm_uplink {
+	uint64_t retry;		/* when to try the root again; NEVER */
+	uint64_t backoff;
+	bool stray;		/* the parent we were given did not take us */
+	char parent[FM_ADDR_MAX];
+	uint64_t term;
+	uint64_t attach;	/* last number given to a connection upward */
+	uint32_t row_told;	/* serial in the last HELLO */
+	uint32_t row_acked;
+	uint64_t row_next;	/* when to say the row again */
+	uint64_t row_wait;	/* ... and how much later once more */
+	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
+};
+
+void fm_uplink_start(struct fm *fm);
+void fm_uplink_due(struct fm *fm);
+uint64_t fm_uplink_expiry(const struct fm *fm);
+
+/* The connection that leads to the root now, or NULL. */
+struct fm_conn *fm_uplink_conn(const struct fm *fm);
+void fm_uplink_send(struct fm *fm, const struct fm_msg *msg);
+/* Says that this node is there, and whether it has a way to the root. */
+void fm_uplink_pong(struct fm *fm, const struct fm_conn *c);
+/* The way to the root is lost or found; all below are told. */
+void fm_uplink_adrift(struct fm *fm, bool adrift);
+void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
+/* Tries the root again, @least ns later at least. */
+void fm_uplink_retry(struct fm *fm, uint64_t least);
+/* The root gives this node that parent. */
+void fm_uplink_parent(struct fm *fm, const char *address);
+void fm_uplink_root_known(struct fm *fm);
+void fm_uplink_rejoin(struct fm *fm);
+/* The own row changed. */
+void fm_uplink_row(struct fm *fm);
+void fm_uplink_row_acked(struct fm *fm, uint32_t serial);
+
+#endif /* FM_UPLINK_H */
