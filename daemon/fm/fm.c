@@ -9,38 +9,21 @@
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
-#include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
-#include "daemon/fm/root/damp.h"
-#include "daemon/fm/root/dispute.h"
-#include "daemon/fm/root/publish.h"
-#include "daemon/fm/root/recovery.h"
-#include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/settle.h"
+#include "daemon/fm/root/root.h"
 
 static const struct fm_up to_parent = { .send = fm_uplink_send, .hello = fm_child_ask };
-static const struct fm_up to_own_root = {
-	.send = fm_root_msg,
-	.hello = fm_root_hello,
-	.guest_left = fm_root_moves,
-};
-
 static void due(struct fm *fm)
 {
 	fm_bootstrap_due(fm);
 	fm_tree_due(fm);
-	if (!fm->root)
-		return;
-	fm_settle_due(fm);
-	fm_damp_due(fm);
-	fm_publish_due(fm);
-	fm_recovery_due(fm);
-	fm_dispute_due(fm);
+	if (fm->root)
+		fm_root_due(fm);
 }
 
 void fm_timer(struct fm *fm, uint64_t now)
@@ -53,13 +36,7 @@ uint64_t fm_expiry(const struct fm *fm)
 {
 	uint64_t at = earlier(fm_bootstrap_expiry(fm), fm_tree_expiry(fm));
 
-	if (!fm->root)
-		return at;
-	at = earlier(at, fm_settle_expiry(fm));
-	at = earlier(at, fm_publish_expiry(fm));
-	at = earlier(at, fm_recovery_expiry(fm));
-	at = earlier(at, fm_damp_expiry(fm));
-	return earlier(at, fm_dispute_expiry(fm));
+	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 
 /* A NIC that is placed works on; its rows are taken as they are. */
@@ -103,7 +80,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->epoch = dev->epoch;
 	fm->relay_packets = dev->relay_packets;
 	fm->is_root = dev->bootstrap;
-	fm->up = fm->is_root ? &to_own_root : &to_parent;
+	fm->up = fm->is_root ? &fm_root_up : &to_parent;
 	fm->conns.due = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (take_rows(fm, dev, rows)) {

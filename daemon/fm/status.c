@@ -174,7 +174,7 @@ const struct fm_recovery *fm_last(const struct fm *fm)
 static bool under_way(const struct fm *fm)
 {
 	if (fm->root)
-		return fm->root->rec.phase != FM_PHASE_REST || fm->root->dirty;
+		return fm->root->rec.phase != FM_PHASE_REST || fm->root->demand.is;
 	return fm->member.step.step != FM_STEP_RESUME;
 }
 

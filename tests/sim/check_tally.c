@@ -21,7 +21,7 @@ static bool has_nic(const struct fm_entry *e)
 /* A node that is neither marked nor odd must have the entry that the next table would give it. */
 static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
 {
-	const struct fm_tally *t = &fm->root->tally;
+	const struct fm_changes *t = &fm->root->changes;
 	struct fm_entry e;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
@@ -78,7 +78,7 @@ static const char *closed_wrong(const struct fm *fm, uint16_t *closed)
 
 		closed[i] = has_nic(e) ? (e->fault | e->wiring | e->admin) & all : all;
 		for (unsigned int p = 0; m && p < 2u * t->shape.ndims; p++)
-			if (m->row.port[p].closed && !fm->root->tally.closed.is[i])
+			if (m->row.port[p].closed && !fm->root->changes.closed.is[i])
 				return "a port is closed and its node is not marked";
 	}
 	torus_exclusions_close(&t->shape, closed);

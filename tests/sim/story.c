@@ -203,7 +203,7 @@ enum story_step story_step(const struct story *s)
 
 	if (!root || !root->root)
 		return STEP_NO_ROOT;
-	if (root->root->rec.phase == FM_PHASE_REST && root->root->dirty)
+	if (root->root->rec.phase == FM_PHASE_REST && root->root->demand.is)
 		return STEP_TABLE;
 	return steps[root->root->rec.phase];
 }

@@ -234,14 +234,14 @@ static void test_wrong_port(void **state)
 
 	(void)state;
 	fabric(0);
-	assert_int_equal(s.fm->root->tally.odd.n, 0);
+	assert_int_equal(s.fm->root->changes.odd.n, 0);
 	rows[5].port[0].peer_port = 1;
 	rows[6].port[2].state = FM_PORT_DOWN;
 	tell(6);
 	tell(5);
 	lives(50);
 	assert_string_equal(fm_problem(s.fm, 0)->text, text);
-	assert_int_equal(s.fm->root->tally.odd.n, 1);
+	assert_int_equal(s.fm->root->changes.odd.n, 1);
 	assert_int_equal(fm_exclude(s.fm, 10, 0, true, START + s.now), 0);
 	lives(50);
 	assert_string_equal(fm_excluded(s.fm, 10, 0), "admin");
@@ -258,13 +258,13 @@ static void test_wrong_fabric(void **state)
 	rows[5].port[0].problem = FM_PROBLEM_FABRIC;
 	tell(5);
 	lives(50);
-	assert_int_equal(s.fm->root->tally.odd.n, 1);
+	assert_int_equal(s.fm->root->changes.odd.n, 1);
 	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
 	assert_int_equal(fm_exclude(s.fm, 10, 0, true, START + s.now), 0);
 	lives(50);
 	assert_string_equal(fm_excluded(s.fm, 10, 0), "admin");
 	assert_string_equal(fm_excluded(s.fm, 5, 0), "wiring");
-	assert_int_equal(s.fm->root->tally.odd.n, 1);
+	assert_int_equal(s.fm->root->changes.odd.n, 1);
 	stage_end(&s);
 }
 

@@ -25,11 +25,10 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
-#include "daemon/fm/root/dispute.h"
-#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/tally.h"
 #include "daemon/fm/status.h"
 
 #define UNIT 1024U		/* of penalty: one flap */
@@ -268,8 +267,8 @@ static void end(struct fm *fm, struct fm_mate *m, unsigned int p)
 	if (m->flap[p].penalty > reuse_at(fm))
 		m->flap[p].penalty = reuse_at(fm);
 	m->flap[p].at = fm->now;
-	fm_tally_node(fm, m->node);
-	fm_publish_dirty(fm, 0, "%s is no longer held down",
+	fm_change_node(fm, m->node);
+	fm_demand(fm, 0, "%s is no longer held down",
 			 fm_end_text(fm, m, p, text, sizeof(text)));
 }
 

@@ -8,9 +8,6 @@
  * Looked at are nodes whose rows, as they came, did not fit those of their neighbours;
  * were there more than can be remembered, all nodes.
  */
-#include <stdio.h>
-#include <torus/topology.h>
-
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/root.h"
@@ -56,20 +53,6 @@ void fm_dispute_row(struct fm *fm, const struct fm_mate *m)
 		suspect(d, m->guid, false);
 	if (d->n && d->at == NEVER)
 		d->at = fm->now + fm->cfg.keepalive;
-}
-
-const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
-			char *buf, size_t room)
-{
-	char node[TORUS_TEXT_MAX], port[TORUS_TEXT_MAX];
-
-	if (m->node == TORUS_NO_NODE || p >= 2 * fm->ndims)
-		snprintf(buf, room, "port %u of '%s'", p, m->name);
-	else
-		snprintf(buf, room, "%s:%s ('%s')",
-			 torus_node_text(&fm->table.shape, m->node, node),
-			 torus_port_text(fm->ndims, p, port), m->name);
-	return buf;
 }
 
 static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)

@@ -33,9 +33,6 @@ struct fm_disputes {
 /* Whether the two ends of the cable at port @p differ about it. */
 bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p);
 bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m);
-/** fm_end_text() - what to call port @p of @m, as text for people. Return: @buf */
-const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
-			char *buf, size_t room);
 /* The row of @m is another. */
 void fm_dispute_row(struct fm *fm, const struct fm_mate *m);
 void fm_dispute_due(struct fm *fm);

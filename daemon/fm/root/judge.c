@@ -27,11 +27,12 @@
 
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/node/member.h"
-#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/base.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/tally.h"
 #include "daemon/fm/status.h"
 
 #define ON_THEIR_WAY 4		/* times resend, until they are back or never */
@@ -117,21 +118,16 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 	char node[TORUS_TEXT_MAX];
 
 	m->state = (uint8_t)state;
-	fm_tally_node(fm, m->node);
+	fm_change_node(fm, m->node);
 	fm_problem_clear(fm, "relay", m->guid);
-	fm_recovery_set_changed(fm);
+	fm_base_forget(fm->root);
 	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",
 		       m->node == TORUS_NO_NODE ? "?" :
 						  torus_node_text(&fm->table.shape, m->node, node),
 		       m->name, fm_node_state_name(state),
 		       state == FM_NODE_SILENT ?
 		       ": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers" : "");
-	fm_publish_dirty(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
-}
-
-uint64_t fm_judge_soonest(const struct fm *fm)
-{
-	return fm->now + MS / 2;	/* news come in numbers when many nodes are lost */
+	fm_demand(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
 }
 
 /* How long one that nobody vouches for is waited for. */
@@ -200,4 +196,9 @@ void fm_judge_due(struct fm *fm)
 	}
 	fm_member_check(fm, false);
 	fm_recovery_recheck(fm);
+}
+
+uint64_t fm_judge_expiry(const struct fm *fm)
+{
+	return fm->root->settled ? fm->root->judge_at : NEVER;
 }

@@ -7,7 +7,7 @@
 
 struct fm;
 
-uint64_t fm_judge_soonest(const struct fm *fm);	/* after news of who is missing, or of links */
 void fm_judge_due(struct fm *fm);
+uint64_t fm_judge_expiry(const struct fm *fm);
 
 #endif /* FM_JUDGE_H */

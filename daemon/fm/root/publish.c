@@ -9,43 +9,20 @@
  * for the recovery at hand to find the network drained, which is bounded; what
  * changes meanwhile goes into the same table.
  */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <torus/topology.h>
 
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
 #include "daemon/fm/root/isolated.h"
-#include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/tally.h"
 #include "daemon/fm/root/wiring.h"
-
-void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
-{
-	struct fm_root *r = fm->root;
-	va_list ap;
-
-	if (!r->settled)
-		return;
-	if (!r->dirty) {
-		r->dirty = true;
-		r->dirty_since = fm->now;
-		r->publish_at = NEVER;
-		va_start(ap, fmt);
-		vsnprintf(r->cause, sizeof(r->cause), fmt, ap);
-		va_end(ap);
-	}
-	/* Once more only brings it forward, so that rows coming in pairs meet. */
-	r->publish_at = earlier(r->publish_at, fm->now + delay);
-}
 
 /*
  * After a restart it is not known which colours are still about: those that nodes' rows
@@ -92,7 +69,7 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *
 	strcpy(e->address, m->address);
 	e->wiring = fm_wiring_check(fm, m);
 	if (fm_wiring_odd(fm, m))
-		fm_mark(&fm->root->tally.odd, m->node);
+		fm_mark(&fm->root->changes.odd, m->node);
 	e->admin = fm->root->admin[m->node];
 	e->held = fm_damp_mask(fm, m);
 	e->fault = e->held;
@@ -151,11 +128,11 @@ static int by_number(const void *a, const void *b)
  */
 static bool changes(struct fm *fm, struct fm_table_msg *t)
 {
-	struct fm_tally *tally = &fm->root->tally;
-	struct fm_marks *told = &tally->table;
+	struct fm_changes *c = &fm->root->changes;
+	struct fm_marks *told = &c->table;
 	uint32_t node;
 
-	while (fm_unmark(&tally->odd, &node))
+	while (fm_unmark(&c->odd, &node))
 		fm_mark(told, node);
 	t->entries = malloc((told->n + 1) * sizeof(*t->entries));
 	if (!t->entries)
@@ -172,7 +149,7 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 		    !memcmp(e, &fm->table.entry[node], sizeof(*e)))
 			continue;
 		t->nentries++;
-		fm_mark(&tally->part, node);
+		fm_mark(&c->part, node);
 		if (e->state != fm->table.entry[node].state)
 			fm->root->joined = false;
 	}
@@ -196,21 +173,21 @@ static void publish(struct fm *fm, uint64_t version)
 
 	unplaced(fm);
 	if (!changes(fm, &t)) {
-		r->publish_at = fm->now + fm->cfg.resend;
+		r->demand.at = fm->now + fm->cfg.resend;
 		return;
 	}
-	r->dirty = false;
+	r->demand.is = false;
 	r->version = version;
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
 	fm_recovery_begin(fm);
-	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->cause);
+	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->demand.cause);
 	fm_member_table(fm, &t);
 	for (uint32_t i = 0; fm->table.version != version && i < t.nentries; i++)
-		fm_tally_node(fm, t.entries[i].node);
+		fm_change_node(fm, t.entries[i].node);
 	fm_isolated_tell(fm, &t);
 	free(t.entries);
 	if (!placed)
-		fm_publish_dirty(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
+		fm_demand(fm, fm->cfg.member_max, "nodes wait for memory to be placed");
 }
 
 void fm_publish_due(struct fm *fm)
@@ -219,55 +196,21 @@ void fm_publish_due(struct fm *fm)
 	uint64_t version;
 	bool doubtful;
 
-	fm_judge_due(fm);
-	if (!r->dirty || fm->now < r->publish_at)
+	if (!r->demand.is || fm->now < r->demand.at)
 		return;
 	doubtful = !fm->table.version && r->base_seen.version < r->version_seen;
 	version = next_version(fm);
 	if (version)
 		publish(fm, version);
 	else
-		r->publish_at = NEVER;	/* recovery.c brings it forward */
+		r->demand.at = NEVER;	/* recovery.c brings it forward */
 	if (doubtful && fm->table.version) {
-		fm_publish_dirty(fm, 0, "root restarted in a recovery");
-		r->publish_at = NEVER;	/* no colour is free before the drain */
+		fm_demand(fm, 0, "root restarted in a recovery");
+		r->demand.at = NEVER;	/* no colour is free before the drain */
 	}
 }
 
 uint64_t fm_publish_expiry(const struct fm *fm)
 {
-	const struct fm_root *r = fm->root;
-
-	return earlier(r->settled ? r->judge_at : NEVER, r->dirty ? r->publish_at : NEVER);
-}
-
-/* --- for the administrator ---------------------------------------------------- */
-
-int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
-{
-	struct fm_root *r = fm->root;
-	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
-	uint16_t mask;
-
-	fm->now = now;
-	if (!r)
-		return -EPERM;
-	if (!fm->table.version)
-		return -EAGAIN;
-	if (node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))
-		return -EINVAL;
-	mask = (uint16_t)(port < 0 ? (1u << 2 * fm->ndims) - 1 : 1u << port);
-	if (excluded)
-		r->admin[node] |= mask;
-	else
-		r->admin[node] &= (uint16_t)~mask;
-	fm_tally_node(fm, node);
-	if (!excluded)
-		fm_damp_end(fm, node, mask);
-	if (port >= 0)
-		torus_port_text(fm->ndims, (unsigned int)port, name);
-	fm_publish_dirty(fm, 0, "%s %s:%s", excluded ? "excluded" : "included",
-			 torus_node_text(&fm->table.shape, node, text), name);
-	fm_publish_due(fm);
-	return 0;
+	return fm->root->demand.is ? fm->root->demand.at : NEVER;
 }

@@ -12,8 +12,6 @@ struct fm;
 
 /* The entry of @node as the next table would have it. False: it has none, nor had. */
 bool fm_publish_entry(struct fm *fm, uint32_t node, struct fm_entry *e);
-void fm_publish_dirty(struct fm *fm, uint64_t delay, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 void fm_publish_due(struct fm *fm);
 uint64_t fm_publish_expiry(const struct fm *fm);
 

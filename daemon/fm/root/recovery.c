@@ -94,7 +94,8 @@
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/reports.h"
-#include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
@@ -113,11 +114,6 @@
 static bool someone_silent(const struct fm *fm)
 {
 	return fm_tally(fm)->parts[FM_PART_LIVES];
-}
-
-void fm_recovery_set_changed(struct fm *fm)
-{
-	fm->root->base.known = 0;
 }
 
 static void stamp(struct fm *fm, enum fm_stamp at)
@@ -174,7 +170,7 @@ static void amend_node(struct fm *fm, struct fm_step *s, uint32_t node)
  */
 static void amend(struct fm *fm, struct fm_step *s)
 {
-	const struct fm_marks *changed = &fm->root->tally.table;
+	const struct fm_marks *changed = &fm->root->changes.table;
 
 	for (uint32_t i = 0; i < changed->n; i++)
 		amend_node(fm, s, changed->node[i]);
@@ -183,7 +179,7 @@ static void amend(struct fm *fm, struct fm_step *s)
 /* The ports that are open after REPLAY at nodes that have said that some are closed. */
 static void will_open(struct fm *fm)
 {
-	const struct fm_marks *closed = &fm->root->tally.closed;
+	const struct fm_marks *closed = &fm->root->changes.closed;
 
 	for (uint32_t i = 0; i < closed->n; i++) {
 		uint32_t node = closed->node[i];
@@ -333,7 +329,7 @@ void fm_recovery_begin(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	struct fm_rec *rec = &r->rec;
-	uint64_t detected = r->dirty_since;
+	uint64_t detected = r->demand.since;
 	bool ongoing = rec->phase != FM_PHASE_REST;
 	struct fm_recovery old = rec->log;
 	struct fm_sums first = rec->first;
@@ -345,7 +341,7 @@ void fm_recovery_begin(struct fm *fm)
 	base_known &= !ongoing || rec->base_was_known;
 	memset(rec, 0, sizeof(*rec));
 	rec->log.version = r->version;
-	memcpy(rec->log.cause, r->cause, sizeof(rec->log.cause));
+	memcpy(rec->log.cause, r->demand.cause, sizeof(rec->log.cause));
 	rec->log.at[FM_AT_DETECTED] = detected;
 	rec->log.at[FM_AT_TABLE] = fm->now;
 	if (ongoing) {		/* what it supersedes is part of its story */
@@ -399,10 +395,8 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		       (unsigned long long)r->version,
 		       (unsigned long long)((fm->now - r->rec.still_since) / MS));
 	}
-	if (r->dirty && r->publish_at == NEVER) {
-		r->publish_at = fm->now;
+	if (fm_demand_free(fm))
 		return;
-	}
 	if (s->parked || s->reopen)
 		replay(fm);
 	else
@@ -503,7 +497,7 @@ static bool node_opened(struct fm *fm, uint32_t node)
 		m->row.port[p].closed = false;
 		m->row.port[p].session = 0;
 		m->row.port[p].seq = 0;
-		fm_mark(&fm->root->tally.table, node);
+		fm_mark(&fm->root->changes.table, node);
 	}
 	if (m)
 		m->opening = 0;
@@ -513,7 +507,7 @@ static bool node_opened(struct fm *fm, uint32_t node)
 /* The nodes' rows no longer say closed, and the root's copies follow. */
 static void opened(struct fm *fm)
 {
-	struct fm_marks *closed = &fm->root->tally.closed;
+	struct fm_marks *closed = &fm->root->changes.closed;
 	uint32_t left = 0;
 
 	for (uint32_t i = 0; i < closed->n; i++) {
@@ -547,7 +541,7 @@ static void done(struct fm *fm, const struct fm_sums *s)
 	       (unsigned long long)log->parked, (unsigned long long)log->replayed,
 	       (unsigned long long)log->lost);
 	if (s->parked || s->reopen)
-		fm_publish_dirty(fm, log->bounded ? 1000 * MS : 20 * MS, "packets left parked");
+		fm_demand(fm, log->bounded ? 1000 * MS : 20 * MS, "packets left parked");
 }
 
 void fm_recovery_report(struct fm *fm, const struct fm_report *rep)

@@ -43,7 +43,6 @@ struct fm_rec {
 void fm_recovery_begin(struct fm *fm);
 void fm_recovery_report(struct fm *fm, const struct fm_report *r);
 void fm_recovery_recheck(struct fm *fm);
-void fm_recovery_set_changed(struct fm *fm);
 void fm_recovery_due(struct fm *fm);
 uint64_t fm_recovery_expiry(const struct fm *fm);
 

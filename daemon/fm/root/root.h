@@ -4,7 +4,9 @@
 #define FM_ROOT_H
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
@@ -36,12 +38,8 @@ struct fm_root {
 	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;
 
-	bool dirty;		/* a new table is due */
-	uint64_t dirty_since;
-	uint64_t publish_at;
-	char cause[FM_TEXT_MAX];
+	struct fm_demand demand;
 	uint64_t judge_at;
-	uint64_t rejudge_term;
 	uint64_t version;
 	uint8_t clean;		/* mask of colours that no packet in the network has */
 	struct fm_base base;
@@ -49,8 +47,16 @@ struct fm_root {
 	struct fm_recovery last;
 	struct fm_disputes disputes;
 	struct fm_damp damp;
+	struct fm_changes changes;
 	struct fm_tally tally;
 	bool joined;		/* links join all nodes that are up, and none came or went since */
 };
+
+extern const struct fm_up fm_root_up;
+
+int fm_root_start(struct fm *fm, const struct torus_device *dev);
+void fm_root_free(struct fm *fm);
+void fm_root_due(struct fm *fm);
+uint64_t fm_root_expiry(const struct fm *fm);
 
 #endif /* FM_ROOT_H */

@@ -4,13 +4,13 @@
 #define FM_ROSTER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <torus/torus.h>
 
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
-struct fm_conn;
 struct fm_flap;
 struct fm_root;
 
@@ -48,12 +48,6 @@ struct fm_mate {
 	char address[FM_ADDR_MAX];
 };
 
-int fm_root_start(struct fm *fm, const struct torus_device *dev);
-void fm_root_free(struct fm *fm);
-void fm_root_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
-void fm_root_msg(struct fm *fm, const struct fm_msg *msg);
-/* It has gone, as it was told to, to its parent, who will tell. */
-void fm_root_moves(struct fm *fm, uint64_t guid);
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
@@ -61,5 +55,16 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m);
 /* Gives @m another node id; who has it in fm_root's @at is the caller's matter. */
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
+
+void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name);
+/* Another node of that name, that is there. */
+const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid);
+/* Everyone said to hang below @guid must be told of anew. */
+void fm_roster_forget_below(struct fm *fm, uint64_t guid);
+/* The missing are judged soon: something was heard of them, or of links. */
+void fm_roster_judge(struct fm *fm);
+/** fm_end_text() - what to call port @p of @m, as text for people. Return: @buf */
+const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
+			char *buf, size_t room);
 
 #endif /* FM_ROSTER_H */

@@ -21,8 +21,10 @@
 
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/base.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
-#include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -154,19 +156,6 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 	}
 }
 
-/* A restored root goes on from what the nodes remember of its former life. */
-static void restore(struct fm *fm)
-{
-	struct fm_root *r = fm->root;
-	uint64_t set = 0;
-
-	for (uint32_t i = 0; i < r->nmates; i++)
-		set += fm_fingerprint(r->mate[i].guid, r->mate[i].epoch);
-	r->base.set = set;
-	if (r->base_seen.version && r->base_seen.set == set)
-		r->base = r->base_seen;
-}
-
 /*
  * All or nothing, and again if there was too little: the shape may be another by then.
  * The table comes last, because the one at hand goes for it.
@@ -178,8 +167,10 @@ static bool make_room(struct fm *fm, const struct torus_shape *shape)
 
 	r->admin = calloc(nodes, sizeof(*r->admin));
 	r->at = calloc(nodes, sizeof(*r->at));
-	if (r->admin && r->at && fm_tally_start(fm, nodes) && fm_table_begin(fm, shape))
+	if (r->admin && r->at && fm_changes_start(r, nodes) && fm_tally_start(r, nodes) &&
+	    fm_table_begin(fm, shape))
 		return true;
+	fm_changes_free(r);
 	fm_tally_free(r);
 	free(r->at);
 	free(r->admin);
@@ -207,7 +198,7 @@ static void settle(struct fm *fm)
 	fm_problem_clear(fm, "memory", 0);
 	memcpy(fm->size, shape.size, sizeof(fm->size));
 	if (r->restored || r->version_seen)
-		restore(fm);
+		fm_base_restore(fm);
 	fm_recall_end(fm, &shape);
 	if (r->restored)
 		find_silent(fm, &shape);
@@ -218,14 +209,14 @@ static void settle(struct fm *fm)
 			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
 		else if (node != TORUS_NO_NODE)
 			r->at[node] = i + 1;
-		fm_tally_node(fm, r->mate[i].node);
+		fm_change_node(fm, r->mate[i].node);
 		r->mate[i].fixed = r->mate[i].node != TORUS_NO_NODE;
 	}
 	r->settled = true;
 	r->version = r->version_seen;
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
 	       r->nmates, nodes);
-	fm_publish_dirty(fm, 0, r->version ? "root restarted" : "bootstrap");
+	fm_demand(fm, 0, r->version ? "root restarted" : "bootstrap");
 }
 
 void fm_settle_due(struct fm *fm)

@@ -3,7 +3,7 @@
 #ifndef FM_INIT_H
 #define FM_INIT_H
 
-#include "daemon/fm/fm.h"
+#include "daemon/fm/wire/msg.h"
 
 #define FM_INIT_VERSION 1
 

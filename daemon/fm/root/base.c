@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The base: how many packets are missing for good, which is known as long as the same NICs
+ * are counted (recovery.c).
+ */
+#include <string.h>
+
+#include "daemon/fm/root/base.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+void fm_base_forget(struct fm_root *r)
+{
+	r->base.known = 0;
+}
+
+static bool sums_zero(const struct fm_sums *s)
+{
+	static const struct fm_sums zero;
+
+	return !memcmp(s->flow, zero.flow, sizeof(s->flow));
+}
+
+/* A NIC begins to be counted: with all zero it fits any base. */
+void fm_base_count(struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
+{
+	struct fm_root *r = fm->root;
+
+	if (sums_zero(&h->sums))
+		r->base.set += fm_fingerprint(m->guid, m->epoch);
+	else
+		r->base.known = 0;
+	if (h->base.version > r->base_seen.version)
+		r->base_seen = h->base;
+}
+
+/* A restored root goes on from what the nodes remember of its former life. */
+void fm_base_restore(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	uint64_t set = 0;
+
+	for (uint32_t i = 0; i < r->nmates; i++)
+		set += fm_fingerprint(r->mate[i].guid, r->mate[i].epoch);
+	r->base.set = set;
+	if (r->base_seen.version && r->base_seen.set == set)
+		r->base = r->base_seen;
+}

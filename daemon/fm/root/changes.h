@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What changed since the last table. */
+#ifndef FM_CHANGES_H
+#define FM_CHANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fm;
+struct fm_root;
+
+/** struct fm_marks - a set of nodes; @is: of each, whether it is in it */
+struct fm_marks {
+	bool *is;
+	uint32_t *node;
+	uint32_t n;
+};
+
+/**
+ * struct fm_changes - of the @nodes nodes of the table; 0: there is none yet
+ * @table: whose entry may be another in the next table
+ * @odd: whose entry may change by what others do
+ * @closed: who may have ports that are closed although the table says healthy
+ * @part: who is to be counted anew (tally.c)
+ */
+struct fm_changes {
+	uint32_t nodes;
+	struct fm_marks table, odd, closed, part;
+};
+
+bool fm_changes_start(struct fm_root *r, uint32_t nodes);
+void fm_changes_free(struct fm_root *r);
+
+void fm_mark(struct fm_marks *m, uint32_t node);
+/* Takes one out. False: there is none. */
+bool fm_unmark(struct fm_marks *m, uint32_t *node);
+/* Something about @node changed, which may be TORUS_NO_NODE. */
+void fm_change_node(struct fm *fm, uint32_t node);
+/* ... who stands there. */
+void fm_change_place(struct fm *fm, uint32_t node);
+
+#endif /* FM_CHANGES_H */

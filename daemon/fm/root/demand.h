@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* That a new table is wanted, and when it is due. */
+#ifndef FM_DEMAND_H
+#define FM_DEMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+
+/**
+ * struct fm_demand - for a new table
+ * @is: there is one, @since then
+ * @at: the table is made; NEVER: it waits for a colour
+ * @cause: what was first to ask for it
+ */
+struct fm_demand {
+	bool is;
+	uint64_t since;
+	uint64_t at;
+	char cause[FM_TEXT_MAX];
+};
+
+/* A new table is wanted, @delay from now at the latest; not before the fabric is settled. */
+void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The network has drained, so colours are free. Return: whether a table waits for one. */
+bool fm_demand_free(struct fm *fm);
+
+#endif /* FM_DEMAND_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How nodes come and go. */
+#ifndef FM_JOIN_H
+#define FM_JOIN_H
+
+#include <stdint.h>
+
+struct fm;
+struct fm_conn;
+struct fm_hello;
+struct fm_msg;
+
+void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
+/* It has gone, as it was told to, to its parent, who will tell. */
+void fm_join_moves(struct fm *fm, uint64_t guid);
+/* A row, or a notice of who came or left, from anywhere below. */
+void fm_join_msg(struct fm *fm, const struct fm_msg *msg);
+
+#endif /* FM_JOIN_H */
