@@ -15,6 +15,7 @@
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/root.h"
 
 static const struct fm_up to_parent = { .send = fm_uplink_send, .hello = fm_child_ask };
@@ -147,4 +148,10 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
 {
 	fm->now = now;
 	fm_tree_msg(fm, conn, msg);
+}
+
+int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
+{
+	fm->now = now;
+	return fm->root ? fm_admin_exclude(fm, node, port, excluded) : -EPERM;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <torus/topology.h>
 
+#include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
@@ -10,15 +11,12 @@
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/root.h"
 
-int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
+int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 {
 	struct fm_root *r = fm->root;
 	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
 	uint16_t mask;
 
-	fm->now = now;
-	if (!r)
-		return -EPERM;
 	if (!fm->table.version)
 		return -EAGAIN;
 	if (node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))

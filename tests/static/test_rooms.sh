@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The rooms of the manager, as daemon/fm/README.md describes them: without this the parts
+# would grow together again, one include at a time, and none could be understood or tested alone.
+
+cd "${TOP:-$(dirname "$0")/../..}" || exit 2
+# shellcheck source=tests/check.sh
+. tests/check.sh
+
+# silent COMMAND...: it has nothing to say
+silent() {
+	"$@" >"$tmp/silent" 2>&1
+	[[ ! -s $tmp/silent ]] || { cat "$tmp/silent"; return 1; }
+}
+
+# includes DIR: "FILE INCLUDED" for each include of a header of the manager in DIR
+includes() {
+	(cd "$1" && awk -F '"' '/^[ \t]*#[ \t]*include[ \t]*"/ {
+		sub(/^daemon\/fm\//, "", $2)
+		print FILENAME, $2
+	}' ./*.[ch] ./*/*.[ch]) | sed 's|^\./||'
+}
+
+# Which room may use which. Files outside of the rooms may use all, but headers no root/.
+wrong_rooms() {
+	includes "$1" | awk '
+		function room(f) { return f ~ /\// ? substr(f, 1, index(f, "/") - 1) : "" }
+		room($1) == "node" && room($2) == "root" ||
+		room($1) == "" && $1 ~ /h$/ && room($2) ~ /node|root/ ||
+		room($1) == "wire" && room($2) != "wire" { print $1 " includes " $2 }'
+}
+
+# A file and its header are one; machine.h and root.h only join the structs of the others.
+circles() {
+	includes "$1" | awk '
+		function part(f) { sub(/\.[ch]$/, "", f); return f }
+		function joint(p) { return p == "node/machine" || p == "root/root" }
+		{ a = part($1); b = part($2) }
+		$1 ~ /\// && a != b && !joint(a) && !joint(b) { print b, a }' | { tsort >/dev/null; } 2>&1
+}
+
+# Each .c file has a header, which somebody who reads it can keep in mind.
+headers() {
+	local f lines
+	for f in "$1"/*/*.c; do
+		[[ -e ${f%c}h ]] || echo "$f has no header"
+	done
+	for f in "$1"/*/*.h; do
+		[[ $f != */wire/msg.h ]] || continue
+		lines=$(wc -l <"$f")
+		((lines < 80)) || echo "$f has $lines lines"
+	done
+}
+
+# The checks see what they are to see.
+faults_seen() {
+	local d=$tmp/fm
+	rm -rf "$d"
+	cp -r daemon/fm "$d" || return 1
+	echo '#include "daemon/fm/root/root.h"' >>"$d/node/rows.h"
+	[[ $(wrong_rooms "$d") == 'node/rows.h includes root/root.h' ]] || return 1
+	echo '#include "daemon/fm/node/log.h"' >>"$d/wire/init.c"
+	[[ $(wrong_rooms "$d") == *'wire/init.c includes node/log.h'* ]] || return 1
+	[[ -z $(circles "$d") ]] || return 1
+	echo '#include "daemon/fm/node/member.h"' >>"$d/node/table.c"
+	[[ $(circles "$d") == *node/table* ]] || return 1
+	yes '' | head -n 80 >>"$d/node/rows.h"
+	: >"$d/node/new.c"
+	[[ $(headers "$d") == *'new.c has no header'*'rows.h has '* ]]
+}
+
+check 'root/ stands on node/, both on wire/, and nothing the other way' silent wrong_rooms daemon/fm
+check 'no two files of the manager include each other, in whatever way' silent circles daemon/fm
+check 'each file of the manager has a short header' silent headers daemon/fm
+check 'a wrong include, a circle and a long header are seen' faults_seen
+done_testing
