@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "daemon/answer.h"
+#include "daemon/record.h"
 #include "daemon/fm/wire/msg.h"
 
 #define REFUSED_RECENT	(60 * LOOP_S)
@@ -349,13 +350,16 @@ void answer_coord(struct request *rq)
 static void exclude(struct request *rq, bool on)
 {
 	struct fabricd *d = rq->d;
+	struct record_event e;
 	uint32_t node;
 	int port, err;
 
 	if (!answer_ready(rq) || answer_node(rq, true, &node) || answer_port(rq, &port))
 		return;
-	err = fm_exclude(d->fm, node, port, on, loop_now());
-	machine_settle(d);
+	e = (struct record_event) {
+		.kind = RECORD_EXCLUDE, .now = loop_now(), .exclude = { node, port, on },
+	};
+	err = machine_event(d, &e);
 	if (err == -EAGAIN)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else if (err == -EPERM)

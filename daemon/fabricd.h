@@ -15,10 +15,13 @@
 struct control;
 struct nic;
 struct query;
+struct record_event;
+struct recorder;
 
 /**
  * struct fabricd - one for the process
  * @fm: NULL while there is no NIC
+ * @recorder: NULL: nothing is recorded
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
  * @nports, @line: of the NIC
@@ -34,6 +37,7 @@ struct fabricd {
 	struct nic *nic;
 	struct fm *fm;
 	struct loop_timer *fm_timer;
+	struct recorder *recorder;
 	struct query *query;
 	struct control *control;
 	struct events *events;
@@ -49,8 +53,11 @@ struct fabricd {
 /* machine.c: the manager between NIC and service network */
 int machine_start(struct fabricd *d);
 void machine_stop(struct fabricd *d);
-/** machine_settle() - after every call into the manager */
-void machine_settle(struct fabricd *d);
+/**
+ * machine_event() - give the manager an event: the only way in, so that it is recorded
+ * Return: what the manager returned; -ENODEV: there is none.
+ */
+int machine_event(struct fabricd *d, const struct record_event *e);
 /** fabricd_event() - log it and keep it; of @node, "" for this one */
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
 		   const char *kind, const char *text);

@@ -11,6 +11,7 @@
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
+#include "daemon/recorder.h"
 #include "daemon/fm/wire/msg.h"
 
 /* --- what the manager asks for --------------------------------------------- */
@@ -160,8 +161,11 @@ static void tell_systemd(struct fabricd *d, const struct fm_status *s)
 		   s->nodes_up, s->nodes);
 }
 
-/* A status is a look at every node of the fabric: only when it may have changed. */
-void machine_settle(struct fabricd *d)
+/*
+ * After each event. A status is a look at every node of the fabric: only when it may have
+ * changed.
+ */
+static void settle(struct fabricd *d)
 {
 	struct fm_outline o;
 	struct fm_status s;
@@ -183,35 +187,50 @@ void machine_settle(struct fabricd *d)
 	}
 }
 
-static void on_fm_timer(void *arg)
+int machine_event(struct fabricd *d, const struct record_event *e)
 {
-	struct fabricd *d = arg;
+	int err;
 
 	if (!d->fm)
-		return;
-	fm_timer(d->fm, loop_now());
-	machine_settle(d);
+		return -ENODEV;
+	recorder_event(d->recorder, e);
+	err = record_event_play(e, d->fm);
+	settle(d);
+	return err;
+}
+
+static void on_fm_timer(void *arg)
+{
+	machine_event(arg, &(struct record_event) { .kind = RECORD_TIMER, .now = loop_now() });
 }
 
 static void on_found(void *arg, const struct torus_device *dev,
 		     const struct torus_link *links, const uint64_t *rows)
 {
 	struct fabricd *d = arg;
-	struct fm_config c = d->config.fm;
+	struct record_event e = {
+		.kind = RECORD_BEGIN, .now = loop_now(),
+		.begin = { .config = d->config.fm, .dev = *dev, .links = links, .rows = rows },
+	};
+	struct fm_config *c = &e.begin.config;
+	const struct fm_ops *use;
+	void *io = d;
 
 	d->nic_text[0] = '\0';
-	if (getrandom(&c.seed, sizeof(c.seed), 0) != sizeof(c.seed))
-		c.seed = loop_now();
+	if (getrandom(&c->seed, sizeof(c->seed), 0) != sizeof(c->seed))
+		c->seed = loop_now();
 	d->told = FM_STATES;
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
-	d->fm = fm_new(&c, &ops, d, dev, links, rows, loop_now());
+	recorder_event(d->recorder, &e);
+	use = recorder_tap(d->recorder, &ops, &io);
+	d->fm = fm_new(c, use, io, dev, links, rows, e.now);
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
 		nic_check(d->nic, -ENODEV);
 		return;
 	}
 	lines_begin(d);
-	machine_settle(d);
+	settle(d);
 	d->nports = dev->nports;
 	for (unsigned int i = 0; i < dev->nports; i++)
 		line_note(d, &links[i]);
@@ -238,33 +257,24 @@ static void on_absent(void *arg, const char *why)
 
 static void on_link(void *arg, const struct torus_link *link)
 {
-	struct fabricd *d = arg;
+	struct record_event e = { .kind = RECORD_LINK, .now = loop_now(), .link = *link };
 
-	if (!d->fm)
-		return;
-	fm_link(d->fm, link, loop_now());
-	machine_settle(d);
-	line_note(d, link);
+	if (machine_event(arg, &e) != -ENODEV)
+		line_note(arg, link);
 }
 
 static void on_mgmt(void *arg, unsigned int port, const void *data, size_t len)
 {
-	struct fabricd *d = arg;
-
-	if (!d->fm)
-		return;
-	fm_mgmt(d->fm, port, data, len, loop_now());
-	machine_settle(d);
+	machine_event(arg, &(struct record_event) {
+		.kind = RECORD_MGMT, .now = loop_now(), .mgmt = { port, data, len },
+	});
 }
 
 static void on_park(void *arg, const struct torus_park *park)
 {
-	struct fabricd *d = arg;
-
-	if (!d->fm)
-		return;
-	fm_park(d->fm, park, loop_now());
-	machine_settle(d);
+	machine_event(arg, &(struct record_event) {
+		.kind = RECORD_PARK, .now = loop_now(), .park = *park,
+	});
 }
 
 static const struct nic_ops nic_ops = {
@@ -278,25 +288,18 @@ static const struct nic_ops nic_ops = {
 
 static void on_up(void *arg, int conn)
 {
-	struct fabricd *d = arg;
+	struct record_event e = { .kind = RECORD_UP, .now = loop_now(), .conn = conn };
 
-	if (!d->fm) {
-		svc_close(d->svc, conn);
-		return;
-	}
-	fm_conn_up(d->fm, conn, loop_now());
-	machine_settle(d);
+	if (machine_event(arg, &e) == -ENODEV)
+		svc_close(((struct fabricd *)arg)->svc, conn);
 }
 
 static void on_down(void *arg, int conn)
 {
-	struct fabricd *d = arg;
+	struct record_event e = { .kind = RECORD_DOWN, .now = loop_now(), .conn = conn };
 
-	query_conn_down(d->query, conn);
-	if (!d->fm)
-		return;
-	fm_conn_down(d->fm, conn, loop_now());
-	machine_settle(d);
+	query_conn_down(((struct fabricd *)arg)->query, conn);
+	machine_event(arg, &e);
 }
 
 static void on_msg(void *arg, int conn, const struct fm_msg *msg)
@@ -313,10 +316,9 @@ static void on_msg(void *arg, int conn, const struct fm_msg *msg)
 	default:
 		break;
 	}
-	if (!d->fm)
-		return;
-	fm_msg(d->fm, conn, msg, loop_now());
-	machine_settle(d);
+	machine_event(d, &(struct record_event) {
+		.kind = RECORD_MSG, .now = loop_now(), .msg = { conn, (struct fm_msg *)msg },
+	});
 }
 
 static const struct svc_ops svc_ops = {
@@ -354,6 +356,9 @@ void machine_stop(struct fabricd *d)
 		svc_reset(d->svc);
 	if (d->query)
 		query_reset(d->query);
+	if (d->fm)
+		recorder_event(d->recorder,
+			       &(struct record_event) { .kind = RECORD_END, .now = loop_now() });
 	fm_free(d->fm);
 	d->fm = NULL;
 	if (d->fm_timer)

@@ -16,6 +16,7 @@
 #include "daemon/nic.h"
 #include "daemon/priv.h"
 #include "daemon/query.h"
+#include "daemon/recorder.h"
 
 #define NICE (-10)
 
@@ -35,6 +36,8 @@ static void usage(FILE *to)
 		"\n"
 		"  -c, --config FILE  read FILE instead of " CONFIG_PATH "\n"
 		"      --check        only say whether the configuration is right\n"
+		"      --record FILE  write down all that the manager is told and does, for\n"
+		"                     \"fabricsim replay\"\n"
 		"  -h, --help         show this\n"
 		"  -V, --version      show the version\n"
 		"\n"
@@ -52,11 +55,13 @@ static void complain(void *arg, unsigned int line, const char *text)
 }
 
 /* Return: -1 to go on, else the exit status. */
-static int parse_args(int argc, char **argv, const char **config, bool *check)
+static int parse_args(int argc, char **argv, const char **config, bool *check,
+		      const char **record)
 {
 	static const struct option opts[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check", no_argument, NULL, 'C' },
+		{ "record", required_argument, NULL, 'R' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
@@ -70,6 +75,9 @@ static int parse_args(int argc, char **argv, const char **config, bool *check)
 			break;
 		case 'C':
 			*check = true;
+			break;
+		case 'R':
+			*record = optarg;
 			break;
 		case 'h':
 			usage(stdout);
@@ -208,11 +216,12 @@ static int run(struct fabricd *d)
 int main(int argc, char **argv)
 {
 	static struct fabricd d;
+	const char *record = NULL;
 	bool check = false;
 	int status;
 
 	d.config_path = CONFIG_PATH;
-	status = parse_args(argc, argv, &d.config_path, &check);
+	status = parse_args(argc, argv, &d.config_path, &check, &record);
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
@@ -227,6 +236,14 @@ int main(int argc, char **argv)
 		auth_close(&d.auth);
 		return 0;
 	}
+	if (record) {
+		d.recorder = recorder_open(record);
+		if (!d.recorder) {
+			log_error("start", "--record %s: %s", record, strerror(errno));
+			auth_close(&d.auth);
+			return EXIT_USAGE;
+		}
+	}
 	log_level_set(d.config.level);
 	d.loop = loop_new();
 	d.events = events_new();
@@ -239,6 +256,7 @@ int main(int argc, char **argv)
 	log_close();
 	events_free(d.events);
 	loop_free(d.loop);
+	recorder_close(d.recorder);
 	auth_close(&d.auth);
 	return status;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-fabricd-fuzzers := fuzz_config fuzz_control fuzz_frame
+fabricd-fuzzers := fuzz_config fuzz_control fuzz_frame fuzz_record
 fuzzers += $(addprefix tests/fuzz/,$(fabricd-fuzzers))
 
 define fabricd-fuzzer

@@ -13,6 +13,7 @@
 #include "daemon/log.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
+#include "daemon/record.h"
 #include "daemon/fm/wire/msg.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
@@ -169,8 +170,7 @@ static void make_manager(void)
 static void on_fm_timer(void *arg)
 {
 	(void)arg;
-	fm_timer(d.fm, loop_now());
-	machine_settle(&d);
+	machine_event(&d, &(struct record_event) { .kind = RECORD_TIMER, .now = loop_now() });
 }
 
 static void make_daemon(void)

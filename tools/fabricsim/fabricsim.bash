@@ -8,7 +8,7 @@ _fabricsim_options() {
 
 _fabricsim() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='flow route recovery train retry availability'
+	local commands='flow route recovery replay train retry availability'
 	local words=''
 
 	COMPREPLY=()
@@ -34,6 +34,10 @@ _fabricsim() {
 		--arbitration) words='round-robin random oldest transit' ;;
 		--placement) words='random even' ;;
 		--tie) words='random plus' ;;
+		replay)
+			mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+			return
+			;;
 		*) words=$(_fabricsim_options "${COMP_WORDS[1]}") ;;
 		esac
 	fi

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them, then what they share, then
 # what belongs to one of them. From fabricctl comes what commands are made of.
-sim-commands := flow route recovery train retry availability
+sim-commands := flow route recovery replay train retry availability
 sim-shared := main range points plot jobs
 sim-flow-engine := flow_net flow_step flow_birth flow_pattern flow_wheel flow_check \
 	$(patsubst tools/fabricsim/%.c,%,$(sort $(wildcard tools/fabricsim/flow_policy*.c)))
@@ -27,6 +27,7 @@ fabricsim-objs := $(sim-commands:%=tools/fabricsim/cmd_%.o) \
 	$(sim-recovery:%=tools/fabricsim/%.o) $(sim-train:%=tools/fabricsim/%.o) $(sim-world-objs) \
 	$(sim-availability:%=tools/fabricsim/%.o) \
 	$(sim-ctl:%=tools/fabricctl/%.o) lib/util/units.o
+fabricsim-objs += daemon/record.o daemon/record_ops.o
 fabricsim-deps := $(B)/libtorus.a
 fabricsim-libs := $(lib-libs) $(svc-libs) -lm -lpthread
 

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[RECORD_KINDS] = {
+	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
+	[RECORD_PARK] = "park", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
+	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_END] = "end",
+};
+
+/* --- bytes -------------------------------------------------------------------- */
+
+json_t *record_hex(const void *data, size_t len)
+{
+	static const char digit[] = "0123456789abcdef";
+	const uint8_t *p = data;
+	char *text = malloc(2 * len + 1);
+	json_t *j;
+
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < len; i++) {
+		text[2 * i] = digit[p[i] >> 4];
+		text[2 * i + 1] = digit[p[i] & 15];
+	}
+	j = json_stringn(text, 2 * len);
+	free(text);
+	return j;
+}
+
+static int digit_of(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The bytes of member @key of @j, to be freed. -ENOENT: there is none. */
+static int get_bytes(const json_t *j, const char *key, void **data, size_t *len)
+{
+	const json_t *v = json_object_get(j, key);
+	const char *text = json_string_value(v);
+	size_t n = json_string_length(v);
+	uint8_t *p;
+
+	if (!v)
+		return -ENOENT;
+	if (!text || n % 2)
+		return -EINVAL;
+	p = malloc(n / 2 + 1);
+	if (!p)
+		return -ENOMEM;
+	for (size_t i = 0; i < n / 2; i++) {
+		int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
+
+		if (high < 0 || low < 0) {
+			free(p);
+			return -EINVAL;
+		}
+		p[i] = (uint8_t)(high << 4 | low);
+	}
+	*data = p;
+	*len = n / 2;
+	return 0;
+}
+
+/* --- members -------------------------------------------------------------------- */
+
+/* Numbers of 64 bits are signed in JSON. */
+static json_t *number(uint64_t v)
+{
+	return json_integer((json_int_t)v);
+}
+
+/* A member that is a number from 0 to @max, or any for UINT64_MAX. Counts what is wrong. */
+static uint64_t get(const json_t *j, const char *key, uint64_t max, int *wrong)
+{
+	const json_t *v = json_object_get(j, key);
+	uint64_t n = (uint64_t)json_integer_value(v);
+
+	*wrong += !json_is_integer(v) || n > max;
+	return n;
+}
+
+static bool get_bool(const json_t *j, const char *key, int *wrong)
+{
+	const json_t *v = json_object_get(j, key);
+
+	*wrong += !json_is_boolean(v);
+	return json_is_true(v);
+}
+
+static void get_text(const json_t *j, const char *key, char *to, size_t room, int *wrong)
+{
+	const char *text = json_string_value(json_object_get(j, key));
+
+	if (!text || strlen(text) >= room)
+		(*wrong)++;
+	else
+		memcpy(to, text, strlen(text) + 1);
+}
+
+static json_t *shape_json(const struct torus_shape *s)
+{
+	json_t *list = json_array();
+
+	for (unsigned int d = 0; d < s->ndims; d++)
+		json_array_append_new(list, json_integer(s->size[d]));
+	return list;
+}
+
+static void get_shape(const json_t *j, const char *key, struct torus_shape *to, int *wrong)
+{
+	const json_t *list = json_object_get(j, key), *v;
+	size_t i;
+
+	*to = (struct torus_shape) { .ndims = 0 };
+	for (i = 0; i < TORUS_MAX_DIMS; i++)
+		to->size[i] = 1;
+	if (!json_is_array(list) || json_array_size(list) > TORUS_MAX_DIMS) {
+		(*wrong)++;
+		return;
+	}
+	to->ndims = (uint8_t)json_array_size(list);
+	json_array_foreach(list, i, v) {
+		json_int_t n = json_integer_value(v);
+
+		*wrong += n < 1 || n > TORUS_MAX_SIZE;
+		to->size[i] = (uint16_t)n;
+	}
+	*wrong += to->ndims && !torus_nodes(to);
+}
+
+/* --- what the events are made of -------------------------------------------------- */
+
+#define CONFIG_NUMBERS(X) \
+	X(fanout) X(init_interval) X(quiet) X(resend) X(drain_max) X(resolve_max) X(member_max) \
+	X(keepalive) X(flap_limit) X(flap_half_life) X(hold_max) X(seed)
+
+static json_t *config_json(const struct fm_config *c)
+{
+	json_t *j = json_pack("{s:s, s:s, s:s, s:o*}", "fabric", c->fabric, "name", c->name,
+			      "address", c->address, "shape", shape_json(&c->shape));
+
+#define X(member) json_object_set_new(j, #member, number(c->member));
+	CONFIG_NUMBERS(X)
+#undef X
+	return j;
+}
+
+static void get_config(const json_t *j, struct fm_config *c, int *wrong)
+{
+	*c = (struct fm_config) { .fanout = 0 };
+	get_text(j, "fabric", c->fabric, sizeof(c->fabric), wrong);
+	get_text(j, "name", c->name, sizeof(c->name), wrong);
+	get_text(j, "address", c->address, sizeof(c->address), wrong);
+	get_shape(j, "shape", &c->shape, wrong);
+#define X(member) \
+	c->member = (__typeof__(c->member))get(j, #member, (__typeof__(c->member))-1, wrong);
+	CONFIG_NUMBERS(X)
+#undef X
+}
+
+static json_t *device_json(const struct torus_device *d)
+{
+	json_t *j = json_pack("{s:s, s:o*, s:I, s:i, s:b, s:b, s:I, s:I}", "name", d->name,
+			      "guid", number(d->guid), "epoch", (json_int_t)d->epoch, "ports",
+			      d->nports, "bootstrap", d->bootstrap, "placed", d->placed,
+			      "relay_packets", (json_int_t)d->relay_packets, "payload_max",
+			      (json_int_t)d->payload_max);
+
+	if (d->placed) {
+		json_object_set_new(j, "shape", shape_json(&d->shape));
+		json_object_set_new(j, "node", json_integer(d->node));
+		json_object_set_new(j, "version", number(d->version));
+	}
+	return j;
+}
+
+static void get_device(const json_t *j, struct torus_device *d, int *wrong)
+{
+	*d = (struct torus_device) { .guid = get(j, "guid", UINT64_MAX, wrong) };
+	get_text(j, "name", d->name, sizeof(d->name), wrong);
+	d->epoch = (uint32_t)get(j, "epoch", UINT32_MAX, wrong);
+	d->nports = (uint8_t)get(j, "ports", TORUS_MAX_PORTS, wrong);
+	d->bootstrap = get_bool(j, "bootstrap", wrong);
+	d->placed = get_bool(j, "placed", wrong);
+	d->relay_packets = (uint32_t)get(j, "relay_packets", UINT32_MAX, wrong);
+	d->payload_max = (uint32_t)get(j, "payload_max", UINT32_MAX, wrong);
+	if (!d->placed)
+		return;
+	get_shape(j, "shape", &d->shape, wrong);
+	d->node = (uint32_t)get(j, "node", torus_nodes(&d->shape) - 1, wrong);
+	d->version = get(j, "version", UINT64_MAX, wrong);
+	if (!*wrong)
+		torus_node_coords(&d->shape, d->node, &d->coords);
+}
+
+static json_t *link_json(const struct torus_link *l)
+{
+	return json_pack("{s:i, s:i, s:i, s:i, s:b, s:b, s:b, s:s, s:I, s:i, s:o*, s:i, s:i, s:i}",
+			 "port", l->port, "state", l->state, "old_state", l->old_state, "reason",
+			 l->reason, "admin", l->admin, "carrier", l->carrier, "closed", l->closed,
+			 "lower", l->lower, "session", (json_int_t)l->session, "seq", l->seq,
+			 "peer_guid", number(l->peer_guid), "peer_port", l->peer_port, "retry",
+			 l->retry, "retry_wanted", l->retry_wanted);
+}
+
+static void get_link(const json_t *j, struct torus_link *l, int *wrong)
+{
+	*l = (struct torus_link) { .port = (uint8_t)get(j, "port", TORUS_MAX_PORTS - 1, wrong) };
+	l->state = (uint8_t)get(j, "state", TORUS_LINK_STATES - 1, wrong);
+	l->old_state = (uint8_t)get(j, "old_state", TORUS_LINK_STATES - 1, wrong);
+	l->reason = (uint8_t)get(j, "reason", TORUS_REASONS - 1, wrong);
+	l->admin = get_bool(j, "admin", wrong);
+	l->carrier = get_bool(j, "carrier", wrong);
+	l->closed = get_bool(j, "closed", wrong);
+	get_text(j, "lower", l->lower, sizeof(l->lower), wrong);
+	l->session = (uint32_t)get(j, "session", UINT32_MAX, wrong);
+	l->seq = (uint16_t)get(j, "seq", UINT16_MAX, wrong);
+	l->peer_guid = get(j, "peer_guid", UINT64_MAX, wrong);
+	l->peer_port = (uint8_t)get(j, "peer_port", UINT8_MAX, wrong);
+	l->retry = (uint8_t)get(j, "retry", TORUS_RETRIES - 1, wrong);
+	l->retry_wanted = (uint8_t)get(j, "retry_wanted", TORUS_RETRIES - 1, wrong);
+}
+
+json_t *record_park_json(const struct torus_park *p)
+{
+	return json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:I, s:o*}", "parked",
+			 number(p->parked), "unresolved", number(p->unresolved), "bytes",
+			 number(p->bytes), "bytes_max", number(p->bytes_max), "held",
+			 number(p->held), "version", number(p->flow.version), "epoch",
+			 (json_int_t)p->flow.epoch, "counters",
+			 record_hex(p->flow.counter, sizeof(p->flow.counter)));
+}
+
+int record_park_parse(const json_t *j, struct torus_park *p)
+{
+	void *counters = NULL;
+	size_t len = 0;
+	int wrong = 0;
+
+	*p = (struct torus_park) { .parked = get(j, "parked", UINT64_MAX, &wrong) };
+	p->unresolved = get(j, "unresolved", UINT64_MAX, &wrong);
+	p->bytes = get(j, "bytes", UINT64_MAX, &wrong);
+	p->bytes_max = get(j, "bytes_max", UINT64_MAX, &wrong);
+	p->held = get(j, "held", UINT64_MAX, &wrong);
+	p->flow.version = get(j, "version", UINT64_MAX, &wrong);
+	p->flow.epoch = (uint32_t)get(j, "epoch", UINT32_MAX, &wrong);
+	if (get_bytes(j, "counters", &counters, &len) || len != sizeof(p->flow.counter))
+		wrong++;
+	else
+		memcpy(p->flow.counter, counters, len);
+	free(counters);
+	return wrong ? -EINVAL : 0;
+}
+
+/* --- events -------------------------------------------------------------------- */
+
+static int begin_json(const struct record_event *e, json_t *j)
+{
+	const struct torus_device *dev = &e->begin.dev;
+	json_t *links = json_array();
+	int bad = json_object_set_new(j, "config", config_json(&e->begin.config)) |
+		  json_object_set_new(j, "device", device_json(dev));
+
+	for (unsigned int p = 0; p < dev->nports; p++)
+		bad |= json_array_append_new(links, link_json(&e->begin.links[p]));
+	bad |= json_object_set_new(j, "links", links);
+	if (dev->placed && e->begin.rows)
+		bad |= json_object_set_new(j, "rows", record_hex(e->begin.rows,
+					   torus_nodes(&dev->shape) * sizeof(uint64_t)));
+	return bad;
+}
+
+static int msg_json(const struct record_event *e, json_t *j)
+{
+	uint8_t *data;
+	size_t len;
+	int bad;
+
+	if (fm_msg_pack(e->msg.msg, &data, &len))
+		return -1;
+	bad = json_object_set_new(j, "conn", json_integer(e->msg.conn)) |
+	      json_object_set_new(j, "type", json_string(fm_msg_name(e->msg.msg->type))) |
+	      json_object_set_new(j, "data", record_hex(data, len));
+	free(data);
+	return bad;
+}
+
+static int body_json(const struct record_event *e, json_t *j)
+{
+	switch (e->kind) {
+	case RECORD_BEGIN:
+		return begin_json(e, j);
+	case RECORD_LINK:
+		return json_object_set_new(j, "link", link_json(&e->link));
+	case RECORD_MGMT:
+		return json_object_set_new(j, "port", json_integer(e->mgmt.port)) |
+		       json_object_set_new(j, "data", record_hex(e->mgmt.data, e->mgmt.len));
+	case RECORD_PARK:
+		return json_object_set_new(j, "park", record_park_json(&e->park));
+	case RECORD_UP:
+	case RECORD_DOWN:
+		return json_object_set_new(j, "conn", json_integer(e->conn));
+	case RECORD_MSG:
+		return msg_json(e, j);
+	case RECORD_EXCLUDE:
+		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
+		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
+		       json_object_set_new(j, "on", json_boolean(e->exclude.on));
+	default:
+		return 0;
+	}
+}
+
+json_t *record_event_json(const struct record_event *e)
+{
+	json_t *j = json_pack("{s:s, s:o*}", "event", names[e->kind], "now", number(e->now));
+
+	if (j && !body_json(e, j))
+		return j;
+	json_decref(j);
+	return NULL;
+}
+
+bool record_is_event(const json_t *line)
+{
+	return json_object_get(line, "event");
+}
+
+static int parse_begin(const json_t *line, struct record_event *e)
+{
+	const json_t *list = json_object_get(line, "links"), *v;
+	struct torus_link *links = calloc(TORUS_MAX_PORTS, sizeof(*links));
+	void *rows = NULL;
+	int wrong = 0, err;
+	size_t i, len = 0;
+
+	e->begin.links = links;
+	if (!links)
+		return -ENOMEM;
+	get_config(json_object_get(line, "config"), &e->begin.config, &wrong);
+	get_device(json_object_get(line, "device"), &e->begin.dev, &wrong);
+	if (json_array_size(list) != e->begin.dev.nports)
+		return -EINVAL;
+	json_array_foreach(list, i, v)
+		get_link(v, &links[i], &wrong);
+	err = get_bytes(line, "rows", &rows, &len);
+	e->begin.rows = rows;
+	if (wrong || (err && err != -ENOENT))
+		return err == -ENOMEM ? err : -EINVAL;
+	return !rows || len == torus_nodes(&e->begin.dev.shape) * sizeof(uint64_t) ? 0 : -EINVAL;
+}
+
+static int parse_msg(const json_t *line, struct record_event *e)
+{
+	void *data = NULL;
+	size_t len;
+	int err;
+
+	e->msg.msg = calloc(1, sizeof(*e->msg.msg));
+	if (!e->msg.msg)
+		return -ENOMEM;
+	e->msg.conn = (int)json_integer_value(json_object_get(line, "conn"));
+	err = get_bytes(line, "data", &data, &len);
+	if (!err)
+		err = fm_msg_unpack(data, len, e->msg.msg);
+	free(data);
+	return err == -ENOMEM ? err : err ? -EINVAL : 0;
+}
+
+static int parse_body(const json_t *line, struct record_event *e)
+{
+	void *data = NULL;
+	int wrong = 0, err = 0;
+
+	switch (e->kind) {
+	case RECORD_BEGIN:
+		return parse_begin(line, e);
+	case RECORD_LINK:
+		get_link(json_object_get(line, "link"), &e->link, &wrong);
+		break;
+	case RECORD_MGMT:
+		e->mgmt.port = (unsigned int)get(line, "port", TORUS_MAX_PORTS - 1, &wrong);
+		err = get_bytes(line, "data", &data, &e->mgmt.len);
+		e->mgmt.data = data;
+		break;
+	case RECORD_PARK:
+		return record_park_parse(json_object_get(line, "park"), &e->park);
+	case RECORD_UP:
+	case RECORD_DOWN:
+		e->conn = (int)get(line, "conn", UINT64_MAX, &wrong);
+		break;
+	case RECORD_MSG:
+		return parse_msg(line, e);
+	case RECORD_EXCLUDE:
+		e->exclude.node = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
+		e->exclude.port = (int)get(line, "port", UINT64_MAX, &wrong);
+		e->exclude.on = get_bool(line, "on", &wrong);
+		break;
+	default:
+		break;
+	}
+	return err == -ENOMEM ? err : err || wrong ? -EINVAL : 0;
+}
+
+int record_event_parse(const json_t *line, struct record_event *e)
+{
+	const char *name = json_string_value(json_object_get(line, "event"));
+	int wrong = 0, err;
+
+	memset(e, 0, sizeof(*e));
+	e->kind = RECORD_KINDS;
+	for (unsigned int k = 0; name && k < RECORD_KINDS; k++)
+		if (!strcmp(name, names[k]))
+			e->kind = k;
+	e->now = get(line, "now", UINT64_MAX, &wrong);
+	if (e->kind == RECORD_KINDS || wrong)
+		return -EINVAL;
+	err = parse_body(line, e);
+	if (err)
+		record_event_clear(e);
+	return err;
+}
+
+void record_event_clear(struct record_event *e)
+{
+	if (e->kind == RECORD_BEGIN) {
+		free((void *)e->begin.links);
+		free((void *)e->begin.rows);
+	} else if (e->kind == RECORD_MGMT) {
+		free((void *)e->mgmt.data);
+	} else if (e->kind == RECORD_MSG && e->msg.msg) {
+		fm_msg_clear(e->msg.msg);
+		free(e->msg.msg);
+	}
+	e->kind = RECORD_KINDS;
+}
+
+int record_event_play(const struct record_event *e, struct fm *fm)
+{
+	switch (e->kind) {
+	case RECORD_LINK:
+		fm_link(fm, &e->link, e->now);
+		break;
+	case RECORD_MGMT:
+		fm_mgmt(fm, e->mgmt.port, e->mgmt.data, e->mgmt.len, e->now);
+		break;
+	case RECORD_PARK:
+		fm_park(fm, &e->park, e->now);
+		break;
+	case RECORD_UP:
+		fm_conn_up(fm, e->conn, e->now);
+		break;
+	case RECORD_DOWN:
+		fm_conn_down(fm, e->conn, e->now);
+		break;
+	case RECORD_MSG:
+		fm_msg(fm, e->msg.conn, e->msg.msg, e->now);
+		break;
+	case RECORD_TIMER:
+		fm_timer(fm, e->now);
+		break;
+	case RECORD_EXCLUDE:
+		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
+	default:
+		break;
+	}
+	return 0;
+}

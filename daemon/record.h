@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A recording of a manager: all that came to it and all that it did, in order, one JSON
+ * object a line. "fabricd --record" writes it, "fabricsim replay" plays it again; fabricsim(1)
+ * describes the lines.
+ *
+ * A manager is a function of its events and of the results of its actions (fm.h). So the same
+ * events and results make another manager of the same version do the same actions, and it is
+ * enough to compare these to know that what is played is what happened.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <jansson.h>
+#include "daemon/fm/fm.h"
+
+enum record_kind {
+	RECORD_BEGIN,		/* fm_new() */
+	RECORD_LINK,
+	RECORD_MGMT,
+	RECORD_PARK,
+	RECORD_UP,		/* fm_conn_up() */
+	RECORD_DOWN,
+	RECORD_MSG,
+	RECORD_TIMER,
+	RECORD_EXCLUDE,
+	RECORD_END,		/* fm_free() */
+	RECORD_KINDS,
+};
+
+/**
+ * struct record_event - one event
+ * @now: as it was given to the manager, ns
+ * @begin: @links has one for each port, @rows the NIC's rows if it is placed
+ * @conn: of RECORD_UP and RECORD_DOWN
+ * What it points to belongs to its maker; of a parsed one, to record_event_clear().
+ */
+struct record_event {
+	enum record_kind kind;
+	uint64_t now;
+	union {
+		struct {
+			struct fm_config config;
+			struct torus_device dev;
+			const struct torus_link *links;
+			const uint64_t *rows;
+		} begin;
+		struct torus_link link;
+		struct {
+			unsigned int port;
+			const void *data;
+			size_t len;
+		} mgmt;
+		struct torus_park park;
+		int conn;
+		struct {
+			int conn;
+			struct fm_msg *msg;
+		} msg;
+		struct {
+			uint32_t node;
+			int port;
+			bool on;
+		} exclude;
+	};
+};
+
+/** record_event_json() - Return: a new object, or NULL if out of memory */
+json_t *record_event_json(const struct record_event *e);
+/**
+ * record_event_parse() - the reverse
+ * Return: 0, -EINVAL (it is no event; see record_is_event()), or -ENOMEM.
+ */
+int record_event_parse(const json_t *line, struct record_event *out);
+bool record_is_event(const json_t *line);
+void record_event_clear(struct record_event *e);
+/**
+ * record_event_play() - give it to the manager, which RECORD_BEGIN and RECORD_END do not do
+ * Return: what the manager returned, if it does; else 0.
+ */
+int record_event_play(const struct record_event *e, struct fm *fm);
+
+/**
+ * struct record_tap - stands between a manager and who does its actions
+ * @ops, @io: who does them; NULL: nobody
+ * @action: called after each action that was done, with its @result in it, too, or, if nobody
+ *	does them, with what is known before. Takes @action, which is NULL if memory was short.
+ *	Return: the result for the manager. @park: of flow_get; to be filled if nobody did it
+ */
+struct record_tap {
+	const struct fm_ops *ops;
+	void *io;
+	int (*action)(struct record_tap *tap, json_t *action, int result, struct torus_park *park);
+};
+
+/** record_ops - for fm_new(), with a struct record_tap as @io */
+extern const struct fm_ops record_ops;
+
+/* Counters and packets of a NIC as JSON, as record_tap.action finds them in "park". */
+json_t *record_park_json(const struct torus_park *p);
+int record_park_parse(const json_t *j, struct torus_park *out);
+
+/** record_hex() - bytes as text; NULL: out of memory */
+json_t *record_hex(const void *data, size_t len);
+
+#endif /* RECORD_H */

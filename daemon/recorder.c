@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "daemon/log.h"
+
+/** struct recorder - @tap first: it is what the manager's actions come with */
+struct recorder {
+	struct record_tap tap;
+	FILE *file;
+	const char *path;
+};
+
+static void end_recording(struct recorder *rec, const char *why)
+{
+	log_error("record", "%s: %s: the recording ends here", rec->path, why);
+	fclose(rec->file);
+	rec->file = NULL;
+}
+
+/* Takes @j. Each line is given to the kernel at once, so that a crash loses none. */
+static void write_line(struct recorder *rec, json_t *j)
+{
+	if (!rec->file)
+		;
+	else if (!j)
+		end_recording(rec, "out of memory");
+	else if (json_dumpf(j, rec->file, JSON_COMPACT) || putc('\n', rec->file) == EOF ||
+		 fflush(rec->file))
+		end_recording(rec, strerror(errno));
+	json_decref(j);
+}
+
+static int on_action(struct record_tap *tap, json_t *action, int result, struct torus_park *park)
+{
+	(void)park;
+	write_line((struct recorder *)tap, action);
+	return result;
+}
+
+struct recorder *recorder_open(const char *path)
+{
+	struct recorder *rec = calloc(1, sizeof(*rec));
+	int fd;
+
+	if (!rec)
+		return NULL;
+	rec->tap.action = on_action;
+	rec->path = path;
+	/* Messages name nodes and addresses: nobody else's business. */
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	rec->file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (rec->file)
+		return rec;
+	if (fd >= 0)
+		close(fd);
+	free(rec);
+	return NULL;
+}
+
+void recorder_close(struct recorder *rec)
+{
+	if (rec && rec->file)
+		fclose(rec->file);
+	free(rec);
+}
+
+const struct fm_ops *recorder_tap(struct recorder *rec, const struct fm_ops *ops, void **io)
+{
+	if (!rec)
+		return ops;
+	rec->tap.ops = ops;
+	rec->tap.io = *io;
+	*io = rec;
+	return &record_ops;
+}
+
+void recorder_event(struct recorder *rec, const struct record_event *e)
+{
+	if (rec)
+		write_line(rec, record_event_json(e));
+}

@@ -1,0 +1,98 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The root of a lab, and another node, record what they are told and do while a cable is cut and
+# a link is excluded. The simulator plays it again, action by action, and notices a changed line.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=rec$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+run=/run/torus/$lab
+
+settled() { is .state running && is '[.nodes.up, .links.up] | @csv' 9,18; }
+
+# The manager of a node, once more, and recording
+records() {
+	local at=${1//,/.}
+	lab kill "$1" --manager || return
+	"$B/fabricctl" lab exec --name "$lab" "$1" -- "$B/fabricd" --config "$run/$at/fabricd.conf" \
+		--record "$tmp/$at.rec" >"$tmp/$at.log" 2>&1 &
+	until_true 20 settled
+}
+
+cut_and_mended() {
+	lab cut 1,1:+x && until_true 20 is .links.faulty 1 && lab mend 1,1:+x && until_true 20 settled
+}
+
+excluded_and_included() {
+	ask exclude 2,2:+y && until_true 20 is .links.excluded 1 && ask include 2,2:+y &&
+		until_true 20 settled
+}
+
+replay() { "$B/fabricsim" replay "$@" >"$tmp/out" 2>&1; }
+counts() { jq -r "$1" "$tmp/out"; }
+
+# plays NODE MANAGERS: all that it recorded, the same; it did much, and began that often
+plays() {
+	replay "$tmp/$1.rec" --json || { cat "$tmp/out"; return 1; }
+	[[ $(counts '.same, .managers') == $'true\n'"$2" ]] && (($(counts .events) > 20 && $(counts .actions) > 20))
+}
+
+reports() {
+	replay "$tmp/0.0.rec" && grep "recovery: version . in force" "$tmp/out" && tail -n 1 "$tmp/out" | grep -F "as recorded"
+}
+
+# A recording has no secret in it, but names and addresses: it is for its owner alone.
+for_its_owner() { [[ $(stat -c %a "$tmp/0.0.rec") == 600 ]]; }
+
+# changed SED STATUS TEXT: a copy that sed has changed ends with that status and says so
+changed() {
+	sed "$1" "$tmp/0.0.rec" >"$tmp/copy"
+	! cmp -s "$tmp/0.0.rec" "$tmp/copy" || return 1
+	replay "$tmp/copy"
+	[[ $? == "$2" ]] && grep -F -- "$3" "$tmp/out"
+}
+
+# The line before which the version of the first table stands
+first() { grep -n -m 1 "$1" "$tmp/0.0.rec" | cut -d: -f1; }
+
+cut_short() {
+	head -c -20 "$tmp/0.0.rec" >"$tmp/copy"
+	replay "$tmp/copy" --json && [[ $(grep -c "cut short" "$tmp/out") == 1 ]]
+}
+
+until_then() {
+	replay "$tmp/0.0.rec" --json || return
+	local all
+	all=$(counts .events)
+	replay "$tmp/0.0.rec" --json --until 100ms && (($(counts .events) < all && $(counts .events) > 0)) &&
+		jq -e '.seconds <= 0.1' "$tmp/out"
+}
+
+check "up" lab up 3x3 --service 172.29.0.0/16
+check "the root's manager begins anew and records" records 0,0
+check "so does another node's" records 1,1
+check "a cable is cut and mended" cut_and_mended
+check "a link is excluded and included" excluded_and_included
+check "the lab ends" lab down
+check "the root's recording plays as it was" plays 0.0 1
+check "and reports what was reported" reports
+check "the other node's recording plays as it was" plays 1.1 1
+check "a recording is for its owner" for_its_owner
+check "another action is noticed" changed "$(first '"do":"release"')s/\"version\":/\"version\":1/" 1 "does another thing now"
+check "an action that is missing is noticed" changed "$(first '"do":"release"')d" 1 "does another thing now"
+check "an action too many is noticed" changed "$(first '"do":"release"')p" 1 "does another thing now"
+check "an action after the last of an event is noticed" changed "$(first '"event":"timer"')i $(grep -m 1 '"do":"release"' "$tmp/0.0.rec")" 1 "now"
+check "an event that is missing is noticed" changed "$(first '"event":"msg"')d" 1 "now"
+check "an event without its time is refused" changed "$(first '"event":"msg"')s/\"now\":[0-9]*,//" 2 "no event of a manager"
+check "a message that cannot be one is refused" changed "$(first '"event":"msg"')s/\"data\":\"../\"data\":\"ff/" 2 "no event of a manager"
+check "a line that is no JSON is refused" changed "$(first '"event":"timer"')s/{/{{/" 2 "copy:"
+check "time that goes backwards is refused" changed "$(first '"event":"timer"')s/\"now\":[0-9]*/\"now\":1/" 2 "goes backwards"
+check "a line cut short by a crash is left out" cut_short
+check "a part of it can be played" until_then
+check "a file that is none is refused" exits 2 "No such file" "$B/fabricsim" replay "$tmp/none"
+check "an empty file is refused" exits 2 "no recording" "$B/fabricsim" replay /dev/null
+check "a recording that cannot be written is refused" exits 2 "No such file" "$B/fabricd" --config "$TOP/daemon/fabricd.conf" --record "$tmp/none/file"
+done_testing

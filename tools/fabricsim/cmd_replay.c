@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Plays what "fabricd --record" wrote: makes the manager anew, gives it the recorded events, and
+ * the recorded results of its actions, and compares each action with the recorded one.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/record.h"
+#include "lib/util/units.h"
+#include "tools/fabricctl/command.h"
+#include "tools/fabricctl/say.h"
+
+static const char *until_text;
+static bool show_all;
+
+/**
+ * struct replay - a recording being played
+ * @tap: first: it is what the manager's actions come with
+ * @line: the line at hand; @number: from 1
+ * @begun, @now: of the manager at hand, ns
+ * @differs: an action was another one: the rest means nothing
+ */
+struct replay {
+	struct record_tap tap;
+	const char *path;
+	FILE *file;
+	char *text;
+	size_t room;
+	json_t *line;
+	uint64_t number;
+	struct fm *fm;
+	uint64_t begun, now, until;
+	uint64_t events, actions, managers;
+	bool quiet, ended, bad, differs;
+};
+
+/* --- lines ----------------------------------------------------------------------- */
+
+static int refuse(struct replay *r, const char *why)
+{
+	r->bad = true;
+	return fail("%s:%" PRIu64 ": %s", r->path, r->number, why);
+}
+
+/* The next line; NULL at the end, which a line cut short by a crash is, too. */
+static json_t *next_line(struct replay *r)
+{
+	json_error_t err;
+	ssize_t n;
+
+	json_decref(r->line);
+	r->line = NULL;
+	n = r->bad || r->ended ? -1 : getline(&r->text, &r->room, r->file);
+	if (n < 0 || r->text[n - 1] != '\n') {
+		if (n > 0)
+			warn("%s:%" PRIu64 ": the last line is cut short and left out", r->path,
+			     r->number + 1);
+		r->ended = true;
+		return NULL;
+	}
+	r->number++;
+	r->line = json_loadb(r->text, (size_t)n, JSON_ALLOW_NUL, &err);
+	if (!json_is_object(r->line))
+		refuse(r, err.text[0] ? err.text : "it is no JSON object");
+	return r->bad ? NULL : r->line;
+}
+
+static const char *level_name(int level)
+{
+	static const char *const name[] = { "error", "warning", "info", "debug" };
+
+	return level >= 0 && level < 4 ? name[level] : "?";
+}
+
+static void show_line(const struct replay *r, const json_t *line)
+{
+	const char *what = json_string_value(json_object_get(line, "do"));
+	double at = (double)(r->now - r->begun) / 1e9;
+
+	if (r->quiet)
+		return;
+	if (what && !strcmp(what, "log"))
+		printf("%12.6f %-7s %s: %s\n", at,
+		       level_name((int)json_integer_value(json_object_get(line, "level"))),
+		       json_string_value(json_object_get(line, "kind")),
+		       json_string_value(json_object_get(line, "text")));
+	else if (show_all)
+		printf("%12.6f %s", at, r->text);
+}
+
+/* --- actions --------------------------------------------------------------------- */
+
+static void differ(struct replay *r, const json_t *action)
+{
+	char *now = json_dumps(action, JSON_COMPACT);
+
+	r->differs = true;
+	warn("%s:%" PRIu64 ": the manager does another thing now: %s", r->path, r->number,
+	     now ? now : "");
+	free(now);
+}
+
+/* A line with an action of the manager, which the recorded manager did next. */
+static int on_action(struct record_tap *tap, json_t *action, int result, struct torus_park *park)
+{
+	struct replay *r = (struct replay *)tap;
+	json_t *was = r->differs ? NULL : next_line(r), *taken;
+
+	if (was && action) {
+		taken = json_copy(was);
+		json_object_del(taken, "result");
+		json_object_del(taken, "park");
+		if (json_equal(taken, action)) {
+			r->actions++;
+			result = (int)json_integer_value(json_object_get(was, "result"));
+			show_line(r, was);
+		} else {
+			differ(r, action);
+		}
+		json_decref(taken);
+		if (!r->differs && park && !result &&
+		    record_park_parse(json_object_get(was, "park"), park))
+			refuse(r, "'park' is not what a NIC says");
+	} else if (!action) {
+		r->bad = true;
+		fail("out of memory");
+	}
+	json_decref(action);
+	return result;
+}
+
+/* --- events ---------------------------------------------------------------------- */
+
+static int begin(struct replay *r, const struct record_event *e)
+{
+	fm_free(r->fm);
+	r->begun = r->now = e->now;
+	r->managers++;
+	show_line(r, r->line);
+	r->fm = fm_new(&e->begin.config, &record_ops, r, &e->begin.dev, e->begin.links,
+		       e->begin.rows, e->now);
+	return r->fm ? OK : fail("out of memory");
+}
+
+static int play(struct replay *r, const struct record_event *e)
+{
+	if (e->kind == RECORD_BEGIN)
+		return begin(r, e);
+	if (!r->fm)
+		return refuse(r, "an event before the first 'begin'");
+	if (e->now < r->now)
+		return refuse(r, "the time goes backwards");
+	r->now = e->now;
+	show_line(r, r->line);
+	if (e->kind == RECORD_END) {
+		fm_free(r->fm);
+		r->fm = NULL;
+	} else {
+		record_event_play(e, r->fm);
+	}
+	return OK;
+}
+
+static int play_all(struct replay *r)
+{
+	struct record_event e;
+	int err, status = OK;
+
+	while (status == OK && !r->differs && next_line(r)) {
+		if (!record_is_event(r->line)) {
+			r->differs = true;
+			warn("%s:%" PRIu64 ": the manager does not do this now: %s", r->path,
+			     r->number, r->text);
+			break;
+		}
+		err = record_event_parse(r->line, &e);
+		if (err)
+			return err == -ENOMEM ? fail("out of memory") :
+						refuse(r, "it is no event of a manager");
+		if (e.kind != RECORD_BEGIN && r->fm && e.now - r->begun > r->until)
+			r->ended = true;
+		else
+			status = play(r, &e);
+		r->events += !r->ended;
+		record_event_clear(&e);
+	}
+	return r->bad ? CANNOT : status;
+}
+
+static int report(const struct ctl *ctl, const struct replay *r)
+{
+	double seconds = (double)(r->now - r->begun) / 1e9;
+	json_t *j;
+
+	if (!ctl->json) {
+		printf("%" PRIu64 " events, %" PRIu64 " actions, %.3f s: %s\n", r->events,
+		       r->actions, seconds, r->differs ? "other than recorded" : "as recorded");
+	} else {
+		j = json_pack("{s:I, s:I, s:I, s:f, s:b}", "managers", (json_int_t)r->managers,
+			      "events", (json_int_t)r->events, "actions", (json_int_t)r->actions,
+			      "seconds", seconds, "same", !r->differs);
+		json_dumpf(j, stdout, JSON_COMPACT);
+		putchar('\n');
+		json_decref(j);
+	}
+	return r->differs ? PROBLEM : OK;
+}
+
+static int cmd_replay(struct ctl *ctl, int argc, char **argv)
+{
+	struct replay r = { .tap = { .action = on_action }, .path = argv[0], .quiet = ctl->json };
+	int status;
+
+	(void)argc;
+	r.until = UINT64_MAX;
+	if (until_text && time_parse(until_text, 0, UINT64_MAX, &r.until))
+		return fail("--until '%s': allowed are times such as 12.5s, 300ms", until_text);
+	r.file = fopen(r.path, "re");
+	if (!r.file)
+		return fail("%s: %m", r.path);
+	status = play_all(&r);
+	if (status == OK && !r.managers)
+		status = fail("%s: there is no recording in it", r.path);
+	if (status == OK)
+		status = report(ctl, &r);
+	fm_free(r.fm);
+	json_decref(r.line);
+	free(r.text);
+	fclose(r.file);
+	return status;
+}
+
+static const struct opt replay_opts[] = {
+	{ OPT_TEXT, "until", 0, "TIME", &until_text, 0, 0, "only so much of it: 12.5s" },
+	{ OPT_FLAG, "all", 0, NULL, &show_all, 0, 0, "show all events and actions as they were recorded" },
+	{ .kind = OPT_END }
+};
+
+COMMAND(cmd_replay) = {
+	.name = "replay",
+	.args = "FILE",
+	.brief = "What a manager recorded, once more",
+	.help = "Plays FILE, which \"fabricd --record FILE\" wrote: the same manager code is given the\n"
+		"same events and results, at any speed and under any debugger, and what it reports\n"
+		"is shown with the time since its start. Each of its actions is compared with the\n"
+		"recorded one. Exit status 1 if one differs, as when the code is another version.",
+	.opts = replay_opts,
+	.min = 1, .max = 1,
+	.json = true,
+	.simulates = true,
+	.run = cmd_replay,
+};
