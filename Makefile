@@ -46,7 +46,9 @@ include kernel/install/files.mk
 # Who builds nothing but the driver has none of the libraries.
 ifneq ($(filter-out modules% dkms-%,$(or $(MAKECMDGOALS),all)),)
 include kernel/core/files.mk
+include kernel/host/files.mk
 core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
+host-objs := $(addprefix kernel/host/,$(torus-host-objs))
 include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
@@ -55,9 +57,9 @@ include tools/fabricsim/files.mk
 include tests/files.mk
 endif
 
-# The core: conversions count, and nothing but what tn_deps.h lists.
-$(B)/kernel/core/%.o: CFLAGS += -Wconversion -ffreestanding -fno-builtin-printf
-$(B)/kernel/core/%.o: CPPFLAGS := -Ilib/deps -Ikernel/core
+# The core and its host side: conversions count, and nothing but what tn_deps.h lists.
+$(B)/kernel/core/%.o $(B)/kernel/host/%.o: CFLAGS += -Wconversion -ffreestanding -fno-builtin-printf
+$(B)/kernel/core/%.o $(B)/kernel/host/%.o: CPPFLAGS := -Ilib/deps
 
 all: $(addprefix $(B)/,$(programs)) $(lib-targets)
 

@@ -11,9 +11,6 @@
  *
  * A long message is delivered in the pages that its packets came in, without a copy; a
  * short one, and what lies in the parking segment or in memory of another kind, is copied.
- *
- * A message's packets are numbered one after the other in their flow (ESEQ), so
- * a message that lost packets to a dead node shows itself and is dropped whole.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -26,8 +23,6 @@
 #include "torus.h"
 
 #define HDR		TORUS_HOST_HDR
-#define MSG_PACKETS_MAX	(2 * DIV_ROUND_UP(TORUS_HOST_MSG_MAX, TN_PAYLOAD_MIN))
-#define WAITING_MAX	8192	/* packets of unfinished messages */
 #define XMIT_BATCH	64	/* messages, and */
 #define XMIT_BYTES	262144	/* bytes before the core moves what it has */
 #define STALL_TIME	(10 * NSEC_PER_SEC)
@@ -38,19 +33,33 @@
 #define DSCP_CS1	8	/* lower effort: may arrive in any order */
 #define DSCP_CS4	32	/* replies */
 
-/** struct torus_chain - an unfinished message of one flow */
-struct torus_chain {
-	struct list_head list;
-	struct hlist_node node;
-	struct tn_queue packets;
-	u32 src;
-	u32 bytes;
-	u8 vc;
+static void *op_alloc(void *shell, size_t bytes)
+{
+	return kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+}
+
+static void op_free(void *shell, void *mem)
+{
+	kfree(mem);
+}
+
+static void op_pkt_put(void *shell, struct tn_pkt *pkt)
+{
+	torus_pkt_free(pkt);
+}
+
+static const struct torus_host_ops host_ops = {
+	.alloc = op_alloc,
+	.free = op_free,
+	.pkt_put = op_pkt_put,
 };
 
 void torus_msg_init(struct torus_dev *d)
 {
-	INIT_LIST_HEAD(&d->msgs.chains);
+	BUILD_BUG_ON(HDR != sizeof(struct virtio_net_hdr));
+	d->host.ops = &host_ops;
+	d->host.shell = d;
+	d->host.nic = d->nic;
 }
 
 static void count(struct torus_dev *d, enum torus_node_counter which, u64 n)
@@ -233,53 +242,6 @@ void torus_msg_xmit(struct torus_dev *d, u64 now)
 
 /* --- from the fabric ---------------------------------------------------------------- */
 
-static struct hlist_head *bucket(struct torus_msgs *m, u32 src, u8 vc)
-{
-	return &m->bucket[(src * TORUS_VCS + vc) % ARRAY_SIZE(m->bucket)];
-}
-
-static struct torus_chain *chain_find(struct torus_msgs *m, u32 src, u8 vc)
-{
-	struct torus_chain *c;
-
-	hlist_for_each_entry(c, bucket(m, src, vc), node) {
-		if (c->src == src && c->vc == vc)
-			return c;
-	}
-	return NULL;
-}
-
-static struct torus_chain *chain_new(struct torus_msgs *m, u32 src, u8 vc)
-{
-	struct torus_chain *c = kzalloc(sizeof(*c), GFP_ATOMIC | __GFP_NOWARN);
-
-	if (!c)
-		return NULL;
-	c->src = src;
-	c->vc = vc;
-	list_add_tail(&c->list, &m->chains);
-	hlist_add_head(&c->node, bucket(m, src, vc));
-	return c;
-}
-
-static void chain_free(struct torus_dev *d, struct torus_chain *c)
-{
-	struct tn_pkt *pkt;
-
-	d->msgs.waiting -= c->packets.count;
-	while ((pkt = tn_queue_pop(&c->packets)))
-		torus_pkt_free(pkt);
-	list_del(&c->list);
-	hlist_del(&c->node);
-	kfree(c);
-}
-
-static void chain_drop(struct torus_dev *d, struct torus_chain *c)
-{
-	count(d, TORUS_NC_HOST_DROPS, 1);
-	chain_free(d, c);
-}
-
 /* Memory for a message; what is long lies in pages, its headers do not. */
 static struct sk_buff *message_alloc(u32 len)
 {
@@ -407,8 +369,6 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
 
-	if (tn_pkt_bytes(first) < HDR + 1 || bytes > TORUS_HOST_MSG_MAX)
-		return NULL;
 	memcpy(&hdr, first->payload, HDR);
 	skb = bytes > KEEP_MIN ? message_keep(first) : NULL;
 	if (!skb)
@@ -439,66 +399,27 @@ static void deliver(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 	__skb_queue_tail(&d->up, skb);
 }
 
-/* The chain that @pkt continues or begins; NULL if it does neither. */
-static struct torus_chain *chain_of(struct torus_dev *d, const struct tn_pkt *pkt, u8 vc)
-{
-	struct torus_chain *c = chain_find(&d->msgs, pkt->hdr.src, vc);
-	bool first = pkt->tail.flags & TN_TAIL_FIRST;
-
-	if (c && (first || pkt->tail.eseq != c->packets.tail->tail.eseq + 1 ||
-		  pkt->tail.epoch != c->packets.tail->tail.epoch ||
-		  c->packets.count == MSG_PACKETS_MAX)) {
-		chain_drop(d, c);
-		c = NULL;
-	}
-	return c || !first ? c : chain_new(&d->msgs, pkt->hdr.src, vc);
-}
-
-static void deliver_data(struct torus_dev *d, struct tn_pkt *pkt)
-{
-	u8 vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? TORUS_VC_A : pkt->hdr.vc;
-	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST;
-	struct torus_chain *c;
-
-	if ((pkt->tail.flags & whole) == whole && !chain_find(&d->msgs, pkt->hdr.src, vc)) {
-		pkt->next = NULL;
-		deliver(d, pkt, tn_pkt_bytes(pkt));
-		torus_pkt_free(pkt);
-		return;
-	}
-	c = chain_of(d, pkt, vc);
-	if (!c) {
-		count(d, TORUS_NC_HOST_DROPS, 1);
-		torus_pkt_free(pkt);
-		return;
-	}
-	c->bytes += tn_pkt_bytes(pkt);
-	tn_queue_push(&c->packets, pkt);
-	d->msgs.waiting++;
-	if (pkt->tail.flags & TN_TAIL_LAST) {
-		deliver(d, c->packets.head, c->bytes);
-		chain_free(d, c);
-	} else if (d->msgs.waiting > WAITING_MAX) {
-		chain_drop(d, list_first_entry(&d->msgs.chains, struct torus_chain, list));
-	}
-}
-
 void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt)
 {
-	if (pkt->hdr.type != TN_UNREACH) {
-		deliver_data(d, pkt);
+	struct tn_queue msg;
+	u32 bytes;
+
+	if (pkt->hdr.type == TN_UNREACH) {
+		say_unreachable(d, pkt);
+		torus_pkt_free(pkt);
 		return;
 	}
-	say_unreachable(d, pkt);
-	torus_pkt_free(pkt);
+	bytes = torus_host_take(&d->host, pkt, &msg);
+	if (!bytes)
+		return;
+	deliver(d, msg.head, bytes);
+	while ((pkt = tn_queue_pop(&msg)))
+		torus_pkt_free(pkt);
 }
 
 void torus_msg_flush(struct torus_dev *d)
 {
-	struct torus_chain *c, *next;
-
 	if (d->msgs.out.head)
 		drop(d, &d->msgs.out);
-	list_for_each_entry_safe(c, next, &d->msgs.chains, list)
-		chain_drop(d, c);
+	torus_host_flush(&d->host);
 }

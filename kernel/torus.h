@@ -53,6 +53,7 @@
 #include "core/nic.h"
 #include "core/serdes_model.h"
 #include "fault.h"
+#include "host/host.h"
 
 #define TORUS_DRIVER		"torus"
 #define TORUS_TXQ_MAX		128	/* messages of the host that wait */
@@ -66,7 +67,6 @@
 #define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* payloads in a frame where they lie */
 
 struct torus_dev;
-struct torus_chain;
 
 /**
  * struct torus_port - one port
@@ -90,12 +90,9 @@ struct torus_port {
 };
 
 /**
- * struct torus_msgs - host messages, in both directions (lock)
+ * struct torus_msgs - host messages (lock)
  * @out: packets of a message that the NIC had no room for
  * @out_dst, @out_vc: where they go
- * @chains: unfinished messages from the fabric, oldest first
- * @bucket: the same, by flow
- * @waiting: packets of these
  * @full_since: since when the host has to wait, ns; 0: it has not
  * @icmp_next: when the next "unreachable" may be said, ns
  */
@@ -103,9 +100,6 @@ struct torus_msgs {
 	struct tn_queue out;
 	u32 out_dst;
 	u8 out_vc;
-	struct list_head chains;
-	struct hlist_head bucket[64];
-	u32 waiting;
 	u64 full_since;
 	u64 icmp_next;
 };
@@ -173,6 +167,7 @@ struct torus_park {
  * @rx_turn: port that NAPI looks at first (NAPI)
  * @started: NAPI is enabled (RTNL)
  * @txq, @tx: messages of the host on their way to NAPI
+ * @host: messages on their way between host and fabric (lock)
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -212,6 +207,7 @@ struct torus_dev {
 	bool park_event;
 
 	struct torus_msgs msgs;
+	struct torus_host host;
 	struct torus_park park;
 	struct tn_frame frame;
 	struct tn_seg piece[TORUS_PIECES];
@@ -383,8 +379,6 @@ void torus_port_unregister(void);
 
 /* --- cut.c ---------------------------------------------------------------------------- */
 
-#define TORUS_HOST_HDR	((unsigned int)sizeof(struct virtio_net_hdr))
-#define TORUS_HOST_MSG_MAX	(TORUS_HOST_HDR + 65535)
 /**
  * torus_cut() - @skb, which stays the caller's, as packets behind @q (lock)
  * @max: bytes of a packet, whole flits

@@ -20,7 +20,7 @@ dkms-kernel := $(if $(filter command environment,$(firstword $(origin KREL))),-k
 # What Kbuild includes and compiles, and what that includes; without the test suites.
 dkms-dir := $(DESTDIR)/usr/src/torus-$(VERSION)
 dkms-files := Kbuild dkms.conf LICENSE $(wildcard include/uapi/*.h) \
-	$(shell find kernel \( -name '*.[ch]' -o -path kernel/core/files.mk \) \
+	$(shell find kernel \( -name '*.[ch]' -o -path kernel/core/files.mk -o -path kernel/host/files.mk \) \
 		! -path 'kernel/kunit/*')
 
 dkms-install:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of several packets: on which VC they leave, and that one of which a packet is
- * missing never gets to the host; and how long the host waits for a NIC that is full.
+ * Messages of the host: on which VC they leave, how they arrive, and how long the host waits
+ * for a NIC that is full.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -251,79 +251,8 @@ static void test_where(struct kunit *test)
 
 /* --- from the fabric -------------------------------------------------------------- */
 
-/**
- * struct piece - a packet of 64 bytes that arrives from node SRC on VCD0
- * @ends: TN_TAIL_FIRST, TN_TAIL_LAST
- */
-struct piece {
-	u32 eseq;
-	u8 ends;
-	u16 epoch;
-};
-
 #define FIRST TN_TAIL_FIRST
 #define LAST TN_TAIL_LAST
-
-/* Return: how many messages the host is given of @n packets. */
-static u64 arrive(struct kunit *test, struct torus_dev *d, const struct piece *p, unsigned int n)
-{
-	u64 before = lab_counter(d, TORUS_NC_HOST_MESSAGES_RX);
-	unsigned int i;
-
-	torus_dev_lock(d);
-	for (i = 0; i < n; i++) {
-		struct tn_pkt *pkt = torus_pkt_alloc(4);
-
-		if (!pkt)
-			break;
-		memset(pkt->payload, 0, 4 * TN_FLIT);
-		if (p[i].ends & FIRST)
-			pkt->payload[HDR] = 0x45;
-		pkt->hdr = (struct tn_hdr) { .src = SRC, .len = 4, .type = TN_DATA };
-		pkt->tail = (struct tn_tail) { .eseq = p[i].eseq, .flags = p[i].ends,
-					       .epoch = p[i].epoch };
-		torus_msg_deliver(d, pkt);
-	}
-	torus_dev_unlock(d);
-	KUNIT_EXPECT_EQ(test, i, n);
-	return lab_counter(d, TORUS_NC_HOST_MESSAGES_RX) - before;
-}
-
-/* The messages in @p that are @whole get to the host; others, if any, are counted as drops. */
-static void expect_whole(struct kunit *test, const struct piece *p, unsigned int n, u64 whole,
-			 bool drops)
-{
-	static const struct piece after[] = { { 100, FIRST, 9 }, { 101, 0, 9 }, { 102, LAST, 9 } };
-	struct torus_dev *d = lab_nic(test, 2, 0);
-
-	KUNIT_EXPECT_EQ(test, arrive(test, d, p, n), whole);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS) > 0, drops);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_BYTES_RX),
-			whole * (3 * 4 * TN_FLIT - HDR));
-	/* The next message arrives whole. */
-	KUNIT_EXPECT_EQ(test, arrive(test, d, after, ARRAY_SIZE(after)), 1ull);
-}
-
-#define EXPECT_WHOLE(whole, drops, ...) do {						\
-	static const struct piece p[] = { __VA_ARGS__ };				\
-	expect_whole(test, p, ARRAY_SIZE(p), whole, drops);				\
-} while (0)
-
-static void test_hole(struct kunit *test)
-{
-	EXPECT_WHOLE(1, false, { 5, FIRST }, { 6 }, { 7, LAST });
-	EXPECT_WHOLE(1, false, { ~0u, FIRST }, { 0 }, { 1, LAST });
-	EXPECT_WHOLE(2, false, { 5, FIRST }, { 6 }, { 7, LAST }, { 8, FIRST }, { 9 }, { 10, LAST });
-	/* The middle, the beginning, the end is missing. */
-	EXPECT_WHOLE(0, true, { 5, FIRST }, { 7, LAST });
-	EXPECT_WHOLE(0, true, { 6 }, { 7, LAST });
-	EXPECT_WHOLE(1, true, { 5, FIRST }, { 6 }, { 8, FIRST }, { 9 }, { 10, LAST });
-	EXPECT_WHOLE(1, true, { 5, FIRST }, { 6 }, { 7, FIRST }, { 8 }, { 9, LAST });
-	/* Ends of two messages whose numbers fit, but not their epochs, are no message. */
-	EXPECT_WHOLE(0, true, { 5, FIRST, 1 }, { 6, 0, 1 }, { 7, LAST, 2 });
-}
-
-/* --- one packet ------------------------------------------------------------------------ */
 
 #define UDP_LEN		100	/* of a datagram, with its header */
 #define UDP_L4		5	/* gso_type of VIRTIO 1.2 */
@@ -514,78 +443,13 @@ static void test_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 1ull);
 }
 
-/* --- unfinished messages ------------------------------------------------------------------ */
-
-#define WAITING_MAX	8192	/* packets of all that are unfinished, */
-#define ONE_MAX		130	/* and of one: twice what the longest message needs */
-
-static void one_more(struct kunit *test, struct torus_dev *d, u32 src, u32 eseq, u8 ends)
-{
-	struct tn_pkt *pkt = torus_pkt_alloc(1);
-
-	if (!pkt) {
-		KUNIT_FAIL(test, "no memory");
-		return;
-	}
-	memset(pkt->payload, 0, TN_FLIT);
-	pkt->hdr = (struct tn_hdr) { .src = src, .len = 1, .type = TN_DATA };
-	pkt->tail = (struct tn_tail) { .eseq = eseq, .flags = ends };
-	torus_msg_deliver(d, pkt);
-}
-
-/* Whoever begins messages and does not end them gets only so much memory. */
-static void test_unfinished(struct kunit *test)
-{
-	struct torus_dev *d = lab_nic(test, 2, 0);
-	u64 *c = tn_nic_counters(d->nic);
-	unsigned int i, n;
-
-	torus_dev_lock(d);
-	for (i = 0; i < WAITING_MAX; i++)
-		one_more(test, d, i / 128, i % 128, i % 128 ? 0 : FIRST);
-	n = d->msgs.waiting;
-	KUNIT_EXPECT_EQ(test, n, (unsigned int)WAITING_MAX);
-	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 0ull);
-	/* The message that began first gives way. */
-	one_more(test, d, 1, 128, 0);
-	KUNIT_EXPECT_EQ(test, d->msgs.waiting, WAITING_MAX + 1 - 128u);
-	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 1ull);
-	one_more(test, d, 0, 128, LAST);
-	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 2ull);
-	KUNIT_EXPECT_EQ(test, d->msgs.waiting, WAITING_MAX + 1 - 128u);
-	torus_msg_flush(d);
-	KUNIT_EXPECT_EQ(test, d->msgs.waiting, 0u);
-	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 2 + WAITING_MAX / 128 - 1ull);
-	torus_dev_unlock_read(d);
-}
-
-static void test_endless(struct kunit *test)
-{
-	struct torus_dev *d = lab_nic(test, 2, 0);
-	u64 *c = tn_nic_counters(d->nic);
-	unsigned int i;
-
-	torus_dev_lock(d);
-	for (i = 0; i < ONE_MAX; i++)
-		one_more(test, d, 7, i, i ? 0 : FIRST);
-	KUNIT_EXPECT_EQ(test, d->msgs.waiting, (u32)ONE_MAX);
-	/* It is dropped, and so is what continues it. */
-	one_more(test, d, 7, ONE_MAX, 0);
-	KUNIT_EXPECT_EQ(test, d->msgs.waiting, 0u);
-	KUNIT_EXPECT_EQ(test, c[TORUS_NC_HOST_DROPS], 2ull);
-	torus_dev_unlock_read(d);
-}
-
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_vc),
 	KUNIT_CASE(test_where),
 	KUNIT_CASE(test_udp),
 	KUNIT_CASE(test_short),
 	KUNIT_CASE(test_long),
-	KUNIT_CASE(test_unfinished),
-	KUNIT_CASE(test_endless),
 	KUNIT_CASE(test_stall),
-	KUNIT_CASE(test_hole),
 	{}
 };
 

@@ -81,24 +81,27 @@ blanks() {
 	return 0
 }
 
-# The NIC core may ask its world for what tn_deps.h lists, and no more.
+# The NIC core and its host side may ask their world for what tn_deps.h lists, and no more.
 core_symbols() {
 	local dir=$1 objs
-	objs=("$dir"/kernel/core/*.o)
-	[[ -e ${objs[0]} ]] || { echo "$dir: no core objects"; return 1; }
+	objs=("$dir"/kernel/{core,host}/*.o)
+	[[ -e ${objs[0]} && -e $dir/kernel/host/chain.o ]] || { echo "$dir: no core objects"; return 1; }
 	comm -13 <(
 		{ printf '%s\n' memcpy memset memmove memcmp tn_crc32c _GLOBAL_OFFSET_TABLE_
 		nm --defined-only -g "${objs[@]}" | awk 'NF == 3 { print $3 }'; } | sort -u
 	) <(nm -u "${objs[@]}" | awk '$1 == "U" { print $2 }' | sort -u)
 }
 
-# Core sources include the deps header, the ABI and each other, nothing else.
+# Core sources include the deps header, the ABI and each other, nothing else; those of its host
+# side the core.
 core_includes() {
 	local own
 	own=$(cd kernel/core && printf '%s|' *.h)
 	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/core/*.[ch] |
 		grep -vE "\"(${own//./\\.}tn_deps\.h)\"|<torus_uapi\.h>"
-	grep -nE '__KERNEL__|LINUX_VERSION' kernel/core/*.[ch]
+	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/host/*.[ch] |
+		grep -vE '"(host|fault|\.\./core/(nic|fault))\.h"'
+	grep -nE '__KERNEL__|LINUX_VERSION' kernel/{core,host}/*.[ch]
 	return 0
 }
 
@@ -145,6 +148,10 @@ declared() {
 	for f in kernel/core/*.c; do
 		f=${f##*/}
 		[[ -e tests/unit/test_$f ]] || echo "kernel/core/$f has no tests/unit/test_$f"
+	done
+	for f in kernel/host/*.c; do
+		f=${f##*/}
+		[[ -e tests/unit/test_host_$f ]] || echo "kernel/host/$f has no tests/unit/test_host_$f"
 	done
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of torusemu's host: the VC on which they leave, whole, and that a message with a missing
- * packet never reaches the host. The functions of NIC and host that msg.c calls are here.
+ * Messages of torusemu's host: the VC on which they leave, whole. The functions of NIC and host
+ * that msg.c calls are here.
  */
 #include <netinet/ip.h>
 #include <torus/topology.h>
@@ -12,22 +12,19 @@
 #define CS1	(8 << 2)
 #define CS4	(32 << 2)
 #define DST	1	/* node that messages go to */
-#define SRC	2	/* node that they come from */
 #define MOST	4096	/* payload_max */
 
 static struct pool pool;
 static struct emu emu;
 static u64 counter[TORUS_NC_COUNT];
 
-/* What the NIC got, which is one message, and what the host got. */
+/* What the NIC got, which is one message. */
 static struct {
 	u8 bytes[POOL_FRAME_MAX];
 	size_t len;
 	unsigned int packets;
 	u32 dst, vc;
 } sent;
-static unsigned int given;
-static size_t given_bytes;
 
 /* --- around msg.c -------------------------------------------------------------------- */
 
@@ -60,21 +57,18 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 
 void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
 {
-	size_t sum = 0;
-
 	(void)e;
-	for (int i = 0; i < n; i++)
-		sum += iov[i].iov_len;
-	assert_int_equal(sum, bytes);
-	given++;
-	given_bytes += bytes;
+	(void)iov;
+	(void)n;
+	(void)bytes;
+	fail();
 }
 
 void tun_deliver(struct emu *e, struct tn_pkt *pkt)
 {
-	given++;
-	given_bytes += tn_pkt_bytes(pkt);
-	pkt_free(e->pool, pkt);
+	(void)e;
+	(void)pkt;
+	fail();
 }
 
 void icmp_unreachable(struct emu *e, const u8 *msg, size_t len)
@@ -95,8 +89,6 @@ static void start(void)
 	emu.params.payload_max = MOST;
 	emu.is_placed = true;
 	emu.shape = shape;
-	given = 0;
-	given_bytes = 0;
 }
 
 /* --- from the host --------------------------------------------------------------------- */
@@ -141,107 +133,10 @@ static void test_vc(void **state)
 	assert_int_equal(counter[TORUS_NC_HOST_DROPS], 0);
 }
 
-/* --- from the fabric ------------------------------------------------------------------- */
-
-/** struct piece - a packet of 64 bytes that arrives from node SRC on VCD0 */
-struct piece {
-	u32 eseq;
-	u8 ends;
-	u16 epoch;
-};
-
-#define FIRST TN_TAIL_FIRST
-#define LAST TN_TAIL_LAST
-
-static void arrive(const struct piece *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct frame *f = frame_new(&pool, 4 * TN_FLIT);
-		struct tn_pkt *pkt = pkt_new(&pool, f, f->data);
-
-		pkt->hdr = (struct tn_hdr) { .src = SRC, .len = 4, .type = TN_DATA };
-		pkt->tail = (struct tn_tail) { .eseq = p[i].eseq, .flags = p[i].ends,
-					       .epoch = p[i].epoch };
-		msg_deliver(&emu, pkt);
-	}
-}
-
-/* @whole messages of three packets reach the host; other packets are counted as drops. */
-static void expect_whole(const struct piece *p, size_t n, unsigned int whole, bool drops)
-{
-	static const struct piece after[] = { { 100, FIRST, 9 }, { 101, 0, 9 }, { 102, LAST, 9 } };
-
-	start();
-	arrive(p, n);
-	assert_int_equal(given, whole);
-	assert_int_equal(given_bytes, whole * 3 * 4 * TN_FLIT);
-	assert_int_equal(counter[TORUS_NC_HOST_DROPS] > 0, drops);
-	/* The next message arrives whole. */
-	arrive(after, ARRAY_SIZE(after));
-	assert_int_equal(given, whole + 1);
-	msg_flush(&emu);
-	assert_int_equal(emu.msg.waiting, 0);
-}
-
-#define EXPECT_WHOLE(whole, drops, ...) do {						\
-	static const struct piece p[] = { __VA_ARGS__ };				\
-	expect_whole(p, ARRAY_SIZE(p), whole, drops);					\
-} while (0)
-
-static void test_hole(void **state)
-{
-	(void)state;
-	EXPECT_WHOLE(1, false, { 5, FIRST, 0 }, { 6, 0, 0 }, { 7, LAST, 0 });
-	EXPECT_WHOLE(1, false, { ~0u, FIRST, 0 }, { 0, 0, 0 }, { 1, LAST, 0 });
-	EXPECT_WHOLE(2, false, { 5, FIRST, 0 }, { 6, 0, 0 }, { 7, LAST, 0 },
-		     { 8, FIRST, 0 }, { 9, 0, 0 }, { 10, LAST, 0 });
-	/* The middle, the beginning, the end is missing. */
-	EXPECT_WHOLE(0, true, { 5, FIRST, 0 }, { 7, LAST, 0 });
-	EXPECT_WHOLE(0, true, { 6, 0, 0 }, { 7, LAST, 0 });
-	EXPECT_WHOLE(1, true, { 5, FIRST, 0 }, { 6, 0, 0 }, { 8, FIRST, 0 }, { 9, 0, 0 },
-		     { 10, LAST, 0 });
-	EXPECT_WHOLE(1, true, { 5, FIRST, 0 }, { 6, 0, 0 }, { 7, FIRST, 0 }, { 8, 0, 0 },
-		     { 9, LAST, 0 });
-	/* The ends of two messages whose numbers fit, but not their epochs, make no message. */
-	EXPECT_WHOLE(0, true, { 5, FIRST, 1 }, { 6, 0, 1 }, { 7, LAST, 2 });
-}
-
-/* The number of unfinished messages has a bound: the oldest is dropped. */
-static void test_unfinished(void **state)
-{
-	struct piece p = { 5, FIRST, 0 };
-
-	(void)state;
-	start();
-	for (unsigned int i = 0; i <= MSG_WAITING_MAX; i++) {
-		struct frame *f = frame_new(&pool, 4 * TN_FLIT);
-		struct tn_pkt *pkt = pkt_new(&pool, f, f->data);
-
-		pkt->hdr = (struct tn_hdr) { .src = i, .len = 4, .type = TN_DATA };
-		pkt->tail = (struct tn_tail) { .eseq = p.eseq, .flags = p.ends };
-		msg_deliver(&emu, pkt);
-		assert_int_equal(counter[TORUS_NC_HOST_DROPS], i == MSG_WAITING_MAX);
-	}
-	assert_int_equal(emu.msg.waiting, MSG_WAITING_MAX);
-	/* The packet that completes the oldest message is now a stray; that of the next is not. */
-	for (u32 src = 0; src < 2; src++) {
-		struct frame *f = frame_new(&pool, 4 * TN_FLIT);
-		struct tn_pkt *pkt = pkt_new(&pool, f, f->data);
-
-		pkt->hdr = (struct tn_hdr) { .src = src, .len = 4, .type = TN_DATA };
-		pkt->tail = (struct tn_tail) { .eseq = 6, .flags = LAST };
-		msg_deliver(&emu, pkt);
-		assert_int_equal(given, src);
-	}
-	msg_flush(&emu);
-}
-
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_vc),
-		cmocka_unit_test(test_hole),
-		cmocka_unit_test(test_unfinished),
 	};
 
 	pool_init(&pool, 16);

@@ -124,6 +124,7 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 	err = make_nic(e, now);
 	if (err)
 		return err;
+	msg_init(e);
 	err = chassis_add(c, e);
 	if (err) {
 		free(e->nic);

@@ -8,6 +8,7 @@
 #include "port.h"
 #include "server.h"
 #include "tun.h"
+#include "kernel/host/host.h"
 
 #define EMU_EVENTS	256	/* link events between two rounds of the loop */
 #define EMU_COPY_BREAK	2048	/* shorter frames do not pin a large buffer */
@@ -48,6 +49,7 @@ struct emu {
 	struct port port[TORUS_MAX_PORTS];
 	struct tun tun;
 	struct msg msg;
+	struct torus_host host;
 	struct server server;
 	int (*attach)(struct port *port, const char *name, const char **why, u64 now);
 	void (*placed)(struct emu *emu, const struct torus_shape *old, u32 old_node);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A message's packets are numbered one after the other in their flow (ESEQ), so
- * a message that lost packets to a dead node shows itself and is dropped whole.
- */
+/* What is left of messages beside kernel/host: their memory, and the tun device. */
 #include "msg.h"
 
+#include <assert.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <stdlib.h>
@@ -15,15 +13,36 @@
 #define DSCP_CS1	8	/* lower effort: may arrive in any order */
 #define DSCP_CS4	32	/* replies */
 
-/** struct chain - an unfinished message of one flow */
-struct chain {
-	struct chain *next;		/* in the bucket */
-	struct chain *older, *newer;
-	u32 src;
-	u8 vc;
-	struct tn_queue packets;
-	size_t bytes;
+static void *op_alloc(void *shell, size_t bytes)
+{
+	(void)shell;
+	return calloc(1, bytes);
+}
+
+static void op_free(void *shell, void *mem)
+{
+	(void)shell;
+	free(mem);
+}
+
+static void op_pkt_put(void *shell, struct tn_pkt *pkt)
+{
+	pkt_free(((struct emu *)shell)->pool, pkt);
+}
+
+static const struct torus_host_ops host_ops = {
+	.alloc = op_alloc,
+	.free = op_free,
+	.pkt_put = op_pkt_put,
 };
+
+void msg_init(struct emu *e)
+{
+	static_assert(TUN_HDR == TORUS_HOST_HDR, "virtio_net_hdr");
+	e->host.ops = &host_ops;
+	e->host.shell = e;
+	e->host.nic = e->nic;
+}
 
 /* --- from the host -------------------------------------------------------- */
 
@@ -176,129 +195,41 @@ void msg_resume(struct emu *e, u64 now)
 
 /* --- from the fabric ------------------------------------------------------ */
 
-static struct chain **bucket(struct msg *m, u32 src, u8 vc)
+/* @bytes in several packets, which are ours. */
+static void deliver_long(struct emu *e, struct tn_queue *packets, u32 bytes)
 {
-	return &m->bucket[(src * TORUS_VCS + vc) % MSG_BUCKETS];
-}
-
-static struct chain *chain_find(struct msg *m, u32 src, u8 vc)
-{
-	struct chain *c = *bucket(m, src, vc);
-
-	while (c && (c->src != src || c->vc != vc))
-		c = c->next;
-	return c;
-}
-
-static struct chain *chain_new(struct msg *m, u32 src, u8 vc)
-{
-	struct chain **head = bucket(m, src, vc);
-	struct chain *c = calloc(1, sizeof(*c));
-
-	if (!c)
-		return NULL;
-	c->src = src;
-	c->vc = vc;
-	c->next = *head;
-	*head = c;
-	c->older = m->newest;
-	if (m->newest)
-		m->newest->newer = c;
-	else
-		m->oldest = c;
-	m->newest = c;
-	return c;
-}
-
-static void chain_free(struct emu *e, struct chain *c)
-{
-	struct msg *m = &e->msg;
-	struct chain **at = bucket(m, c->src, c->vc);
+	struct iovec iov[TORUS_HOST_PACKETS_MAX];
 	struct tn_pkt *p;
-
-	while (*at != c)
-		at = &(*at)->next;
-	*at = c->next;
-	*(c->older ? &c->older->newer : &m->oldest) = c->newer;
-	*(c->newer ? &c->newer->older : &m->newest) = c->older;
-	m->waiting -= c->packets.count;
-	while ((p = tn_queue_pop(&c->packets)))
-		pkt_free(e->pool, p);
-	free(c);
-}
-
-static void chain_drop(struct emu *e, struct chain *c)
-{
-	tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
-	chain_free(e, c);
-}
-
-static void chain_deliver(struct emu *e, struct chain *c)
-{
-	struct iovec iov[MSG_PACKETS_MAX];
 	int n = 0;
 
-	for (struct tn_pkt *p = c->packets.head; p; p = p->next)
+	for (p = packets->head; p; p = p->next)
 		iov[n++] = (struct iovec) { p->payload, tn_pkt_bytes(p) };
-	tun_write(e, iov, n, c->bytes);
-	chain_free(e, c);
-}
-
-/* The chain that @p continues or begins; NULL if it does neither. */
-static struct chain *chain_of(struct emu *e, struct tn_pkt *p, u8 vc)
-{
-	struct chain *c = chain_find(&e->msg, p->hdr.src, vc);
-	bool first = p->tail.flags & TN_TAIL_FIRST;
-
-	if (c && (first || p->tail.eseq != c->packets.tail->tail.eseq + 1 ||
-		  p->tail.epoch != c->packets.tail->tail.epoch ||
-		  c->packets.count == MSG_PACKETS_MAX)) {
-		chain_drop(e, c);
-		c = NULL;
-	}
-	return c || !first ? c : chain_new(&e->msg, p->hdr.src, vc);
-}
-
-static void deliver_data(struct emu *e, struct tn_pkt *p)
-{
-	u8 vc = p->tail.flags & TN_TAIL_ADAPTIVE ? (u8)TORUS_VC_A : p->hdr.vc;
-	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST;
-	struct chain *c;
-
-	if ((p->tail.flags & whole) == whole && !chain_find(&e->msg, p->hdr.src, vc)) {
-		tun_deliver(e, p);
-		return;
-	}
-	c = chain_of(e, p, vc);
-	if (!c) {
-		tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
+	tun_write(e, iov, n, bytes);
+	while ((p = tn_queue_pop(packets)))
 		pkt_free(e->pool, p);
-		return;
-	}
-	c->bytes += tn_pkt_bytes(p);
-	tn_queue_push(&c->packets, p);
-	e->msg.waiting++;
-	if (p->tail.flags & TN_TAIL_LAST)
-		chain_deliver(e, c);
-	else if (e->msg.waiting > MSG_WAITING_MAX)
-		chain_drop(e, e->msg.oldest);
 }
 
 void msg_deliver(struct emu *e, struct tn_pkt *p)
 {
-	if (p->hdr.type != TN_UNREACH) {
-		deliver_data(e, p);
+	struct tn_queue packets;
+	u32 bytes;
+
+	if (p->hdr.type == TN_UNREACH) {
+		if (p->tail.flags & TN_TAIL_FIRST)
+			icmp_unreachable(e, p->payload, tn_pkt_bytes(p));
+		pkt_free(e->pool, p);
 		return;
 	}
-	if (p->tail.flags & TN_TAIL_FIRST)
-		icmp_unreachable(e, p->payload, tn_pkt_bytes(p));
-	pkt_free(e->pool, p);
+	bytes = torus_host_take(&e->host, p, &packets);
+	if (packets.count > 1)
+		deliver_long(e, &packets, bytes);
+	else if (bytes)
+		tun_deliver(e, p);
 }
 
 void msg_flush(struct emu *e)
 {
 	if (e->msg.out.head)
 		drop(e, &e->msg.out);
-	while (e->msg.oldest)
-		chain_drop(e, e->msg.oldest);
+	torus_host_flush(&e->host);
 }

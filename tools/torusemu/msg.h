@@ -10,28 +10,20 @@
 
 struct emu;
 struct frame;
-struct chain;
-
-#define MSG_BUCKETS	256
-#define MSG_WAITING_MAX	8192	/* packets of unfinished messages */
-#define MSG_PACKETS_MAX	64	/* packets of one: the longest takes 17, cut small more */
 
 /**
  * struct msg - messages on their way
  * @out: packets of a message that the NIC had no room for, and where they go
- * @bucket, @oldest, @newest: unfinished messages from the fabric, by flow and age
- * @waiting: packets of these
  */
 struct msg {
 	struct tn_queue out;
 	u32 out_dst;
 	u8 out_vc;
-	struct chain *bucket[MSG_BUCKETS];
-	struct chain *oldest, *newest;
-	u32 waiting;
 	u64 icmp_next;		/* see icmp.c */
 };
 
+/** msg_init() - before the NIC has anything to deliver */
+void msg_init(struct emu *emu);
 /**
  * msg_send() - a message that lies in @f as packets of full payload each
  * @len: bytes of the message. Takes references of its own to @f if it needs them.

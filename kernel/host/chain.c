@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A message's packets are numbered one after the other in their flow (ESEQ), so a message
+ * that lost packets to a dead node shows itself and is dropped whole.
+ */
+#include "host.h"
+
+/** struct torus_host_chain - an unfinished message of one flow */
+struct torus_host_chain {
+	struct torus_host_chain *next, **at;	/* in its bucket */
+	struct torus_host_chain *older, *newer;
+	struct tn_queue packets;
+	u32 src;
+	u32 bytes;
+	u8 vc;
+};
+
+static struct torus_host_chain **find_bucket(struct torus_host *h, u32 src, u8 vc)
+{
+	return &h->bucket[(src * TORUS_VCS + vc) % ARRAY_SIZE(h->bucket)];
+}
+
+static struct torus_host_chain *find_chain(struct torus_host *h, u32 src, u8 vc)
+{
+	struct torus_host_chain *c = *find_bucket(h, src, vc);
+
+	while (c && (c->src != src || c->vc != vc))
+		c = c->next;
+	return c;
+}
+
+static struct torus_host_chain *new_chain(struct torus_host *h, u32 src, u8 vc)
+{
+	struct torus_host_chain *c = h->ops->alloc(h->shell, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->src = src;
+	c->vc = vc;
+	c->at = find_bucket(h, src, vc);
+	c->next = *c->at;
+	if (c->next)
+		c->next->at = &c->next;
+	*c->at = c;
+	c->older = h->newest;
+	*(c->older ? &c->older->newer : &h->oldest) = c;
+	h->newest = c;
+	return c;
+}
+
+/* Its packets are the caller's. */
+static struct tn_queue end_chain(struct torus_host *h, struct torus_host_chain *c)
+{
+	struct tn_queue packets = c->packets;
+
+	*c->at = c->next;
+	if (c->next)
+		c->next->at = c->at;
+	*(c->older ? &c->older->newer : &h->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &h->newest) = c->older;
+	h->waiting -= packets.count;
+	h->ops->free(h->shell, c);
+	return packets;
+}
+
+static void drop_packets(struct torus_host *h, struct tn_queue *q)
+{
+	struct tn_pkt *pkt;
+
+	while ((pkt = tn_queue_pop(q)))
+		h->ops->pkt_put(h->shell, pkt);
+	tn_nic_counters(h->nic)[TORUS_NC_HOST_DROPS]++;
+}
+
+static void drop_chain(struct torus_host *h, struct torus_host_chain *c)
+{
+	struct tn_queue packets = end_chain(h, c);
+
+	drop_packets(h, &packets);
+}
+
+/* The chain that @pkt, on @vc, continues or begins; NULL if it does neither. */
+static struct torus_host_chain *chain_of(struct torus_host *h, struct torus_host_chain *c,
+					 const struct tn_pkt *pkt, u8 vc)
+{
+	bool first = pkt->tail.flags & TN_TAIL_FIRST;
+
+	if (c && (first || pkt->tail.eseq != c->packets.tail->tail.eseq + 1 ||
+		  pkt->tail.epoch != c->packets.tail->tail.epoch ||
+		  c->packets.count == TORUS_HOST_PACKETS_MAX)) {
+		drop_chain(h, c);
+		c = NULL;
+	}
+	return c || !first ? c : new_chain(h, pkt->hdr.src, vc);
+}
+
+/* Return: @bytes; 0: this is no message, and it is dropped. */
+static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
+{
+	if (tn_pkt_bytes(msg->head) > TORUS_HOST_HDR && bytes <= TORUS_HOST_MSG_MAX)
+		return bytes;
+	drop_packets(h, msg);
+	return 0;
+}
+
+u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *msg)
+{
+	u8 vc = pkt->tail.flags & TN_TAIL_ADAPTIVE ? (u8)TORUS_VC_A : pkt->hdr.vc;
+	u8 whole = TN_TAIL_FIRST | TN_TAIL_LAST;
+	struct torus_host_chain *c = find_chain(h, pkt->hdr.src, vc);
+	bool last = pkt->tail.flags & TN_TAIL_LAST;
+	u32 bytes = tn_pkt_bytes(pkt);
+
+	*msg = (struct tn_queue) { 0 };
+	if ((pkt->tail.flags & whole) == whole && !c) {
+		tn_queue_push(msg, pkt);
+		return check_message(h, msg, bytes);
+	}
+	c = chain_of(h, c, pkt, vc);
+	if (!c) {
+		tn_queue_push(msg, pkt);
+		drop_packets(h, msg);
+		return 0;
+	}
+	tn_queue_push(&c->packets, pkt);
+	bytes = c->bytes += bytes;
+	h->waiting++;
+	if (last) {
+		*msg = end_chain(h, c);
+		return check_message(h, msg, bytes);
+	}
+	if (h->waiting > TORUS_HOST_WAITING_MAX)
+		drop_chain(h, h->oldest);
+	return 0;
+}
+
+void torus_host_flush(struct torus_host *h)
+{
+	while (h->oldest)
+		drop_chain(h, h->oldest);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Packets become messages again: whole ones reach the host, others never do, and those that do
+ * not end take only so much memory.
+ */
+#include "tests/unit/host_shell.h"
+#include "tests/unit/seeds.h"
+
+#define SRC	2	/* node that messages come from */
+#define FIRST	TN_TAIL_FIRST
+#define LAST	TN_TAIL_LAST
+
+/** struct piece - a packet of @bytes (0: 64) that arrives from node SRC on VCD0 */
+struct piece {
+	u32 eseq;
+	u8 ends;
+	u16 epoch;
+	u32 bytes;
+};
+
+/* Return: bytes of the message that the host gets of this packet, whose memory it gives back. */
+static u32 arrive(u32 src, u8 vc, const struct piece *p)
+{
+	struct tn_pkt *pkt = host_packet(p->bytes ? p->bytes : 64);
+	struct tn_queue msg;
+	u32 bytes, sum = 0;
+
+	pkt->hdr.src = src;
+	pkt->hdr.vc = vc;
+	pkt->tail.flags |= p->ends;
+	pkt->tail.eseq = p->eseq;
+	pkt->tail.epoch = p->epoch;
+	bytes = torus_host_take(&shell.host, pkt, &msg);
+	for (pkt = msg.head; pkt; pkt = pkt->next) {
+		assert_int_equal(pkt == msg.head, !!(pkt->tail.flags & FIRST));
+		assert_int_equal(pkt == msg.tail, !!(pkt->tail.flags & LAST));
+		assert_true(!pkt->next || pkt->next->tail.eseq == pkt->tail.eseq + 1);
+		sum += tn_pkt_bytes(pkt);
+	}
+	assert_int_equal(sum, bytes);
+	host_free(&msg);
+	return bytes;
+}
+
+static u64 drops(void)
+{
+	return shell.counter[TORUS_NC_HOST_DROPS];
+}
+
+/* @whole messages of three packets reach the host, and the others are counted as @dropped. */
+static void expect_whole(const struct piece *p, size_t n, unsigned int whole, u64 dropped)
+{
+	static const struct piece after[] = {
+		{ 100, FIRST, 9, 0 }, { 101, 0, 9, 0 }, { 102, LAST, 9, 0 },
+	};
+	unsigned int given = 0;
+	u32 bytes;
+
+	host_start();
+	for (size_t i = 0; i < n; i++) {
+		bytes = arrive(SRC, 0, &p[i]);
+		given += bytes > 0;
+		assert_true(!bytes || bytes == 3 * 64);
+	}
+	assert_int_equal(given, whole);
+	assert_int_equal(drops(), dropped);
+	/* The next message arrives whole. */
+	assert_int_equal(arrive(SRC, 0, &after[0]), 0);
+	assert_int_equal(arrive(SRC, 0, &after[1]), 0);
+	assert_int_equal(arrive(SRC, 0, &after[2]), 3 * 64);
+	host_end();
+}
+
+#define EXPECT_WHOLE(whole, dropped, ...) do {						\
+	static const struct piece p[] = { __VA_ARGS__ };				\
+	expect_whole(p, ARRAY_SIZE(p), whole, dropped);					\
+} while (0)
+
+static void test_hole(void **state)
+{
+	(void)state;
+	EXPECT_WHOLE(1, 0, { 5, FIRST, 0, 0 }, { 6, 0, 0, 0 }, { 7, LAST, 0, 0 });
+	EXPECT_WHOLE(1, 0, { ~0u, FIRST, 0, 0 }, { 0, 0, 0, 0 }, { 1, LAST, 0, 0 });
+	EXPECT_WHOLE(2, 0, { 5, FIRST, 0, 0 }, { 6, 0, 0, 0 }, { 7, LAST, 0, 0 },
+		     { 8, FIRST, 0, 0 }, { 9, 0, 0, 0 }, { 10, LAST, 0, 0 });
+	/* The middle, the beginning, the end is missing. */
+	EXPECT_WHOLE(0, 2, { 5, FIRST, 0, 0 }, { 7, LAST, 0, 0 });
+	EXPECT_WHOLE(0, 2, { 6, 0, 0, 0 }, { 7, LAST, 0, 0 });
+	EXPECT_WHOLE(1, 1, { 5, FIRST, 0, 0 }, { 6, 0, 0, 0 }, { 8, FIRST, 0, 0 }, { 9, 0, 0, 0 },
+		     { 10, LAST, 0, 0 });
+	EXPECT_WHOLE(1, 1, { 5, FIRST, 0, 0 }, { 6, 0, 0, 0 }, { 7, FIRST, 0, 0 }, { 8, 0, 0, 0 },
+		     { 9, LAST, 0, 0 });
+	/* The ends of two messages whose numbers fit, but not their epochs, make no message. */
+	EXPECT_WHOLE(0, 2, { 5, FIRST, 1, 0 }, { 6, 0, 1, 0 }, { 7, LAST, 2, 0 });
+}
+
+/* Flows do not meddle: those of two nodes, of two VCs, and of adaptive packets on any VC. */
+static void test_flows(void **state)
+{
+	static const struct { u32 src; u8 vc, ends; } flows[] = {
+		{ 1, 0, 0 }, { 2, 0, 0 }, { 1, 1, 0 }, { 1, 1, TN_TAIL_ADAPTIVE },
+		/* These share buckets with the first ones. */
+		{ 1 + TORUS_HOST_BUCKETS, 0, 0 }, { 1 + TORUS_HOST_BUCKETS, 1, 0 },
+		{ 1 + 2 * TORUS_HOST_BUCKETS, 0, 0 },
+	};
+	struct piece p;
+
+	(void)state;
+	host_start();
+	for (u32 eseq = 0; eseq < 3; eseq++)
+		for (unsigned int i = 0; i < ARRAY_SIZE(flows); i++) {
+			u8 end = eseq == 0 ? FIRST : eseq == 2 ? LAST : 0;
+
+			p = (struct piece) { eseq, (u8)(flows[i].ends | end), 0, 0 };
+			assert_int_equal(arrive(flows[i].src, flows[i].vc, &p),
+					 eseq == 2 ? 3 * 64 : 0);
+		}
+	/* An adaptive packet belongs to one flow, whatever VC brought it. */
+	p = (struct piece) { 7, TN_TAIL_ADAPTIVE | FIRST, 0, 0 };
+	assert_int_equal(arrive(1, 0, &p), 0);
+	p = (struct piece) { 8, TN_TAIL_ADAPTIVE | LAST, 0, 0 };
+	assert_int_equal(arrive(1, 1, &p), 2 * 64);
+	assert_int_equal(drops(), 0);
+	host_end();
+}
+
+/* A message of one packet is given at once, and ends what was unfinished in its flow. */
+static void test_one_packet(void **state)
+{
+	static const struct piece one = { 5, FIRST | LAST, 0, 100 }, begin = { 6, FIRST, 0, 0 };
+	static const struct piece next = { 7, FIRST | LAST, 0, 200 }, end = { 8, LAST, 0, 0 };
+
+	(void)state;
+	host_start();
+	assert_int_equal(arrive(SRC, 0, &one), 100);
+	assert_int_equal(arrive(SRC, 0, &begin), 0);
+	assert_int_equal(arrive(SRC, 0, &next), 200);
+	assert_int_equal(drops(), 1);
+	assert_int_equal(arrive(SRC, 0, &end), 0);
+	assert_int_equal(drops(), 2);
+	host_end();
+}
+
+/* The first packet has the header and more; no message is longer than IP allows. */
+static void test_size(void **state)
+{
+	static const struct { u32 bytes[2]; bool is_message; } sizes[] = {
+		{ { TORUS_HOST_HDR, 0 }, false }, { { TORUS_HOST_HDR + 1, 0 }, true },
+		{ { TORUS_HOST_HDR, 64 }, false }, { { TORUS_HOST_HDR + 1, 64 }, true },
+		{ { TN_PAYLOAD_MAX, TORUS_HOST_MSG_MAX - TN_PAYLOAD_MAX }, true },
+		{ { TN_PAYLOAD_MAX, TORUS_HOST_MSG_MAX - TN_PAYLOAD_MAX + 1 }, false },
+	};
+
+	(void)state;
+	host_start();
+	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
+		u32 first = sizes[i].bytes[0], more = sizes[i].bytes[1], got;
+		struct piece p = { 5, more ? FIRST : FIRST | LAST, 0, first };
+		u64 before = drops();
+
+		got = arrive(SRC, 0, &p);
+		if (more) {
+			p = (struct piece) { 6, LAST, 0, more };
+			got += arrive(SRC, 0, &p);
+		}
+		assert_int_equal(got, sizes[i].is_message ? first + more : 0);
+		assert_int_equal(drops() - before, !sizes[i].is_message);
+	}
+	host_end();
+}
+
+/* Whoever begins messages and does not end them gets only so much memory. */
+static void test_unfinished(void **state)
+{
+	const u32 each = 128, n = TORUS_HOST_WAITING_MAX;
+	struct piece p;
+
+	(void)state;
+	host_start();
+	for (u32 i = 0; i < n; i++) {
+		p = (struct piece) { i % each, i % each ? 0 : FIRST, 0, 0 };
+		assert_int_equal(arrive(i / each, 0, &p), 0);
+	}
+	assert_int_equal(shell.host.waiting, n);
+	assert_int_equal(drops(), 0);
+	/* The message that began first gives way. */
+	p = (struct piece) { each, 0, 0, 0 };
+	assert_int_equal(arrive(1, 0, &p), 0);
+	assert_int_equal(shell.host.waiting, n + 1 - each);
+	assert_int_equal(drops(), 1);
+	/* Its end is now a stray packet; the next one is still there. */
+	p = (struct piece) { each, LAST, 0, 0 };
+	assert_int_equal(arrive(0, 0, &p), 0);
+	assert_int_equal(drops(), 2);
+	p.eseq++;
+	assert_int_equal(arrive(1, 0, &p), (each + 2) * 64);
+	assert_int_equal(arrive(n / each, 0, &p), 0);
+	torus_host_flush(&shell.host);
+	assert_int_equal(drops(), 3 + n / each - 2);
+	host_end();
+}
+
+/* One message gets no more either: twice what the longest needs. */
+static void test_endless(void **state)
+{
+	struct piece p = { 0, FIRST, 0, 0 };
+
+	(void)state;
+	host_start();
+	for (; p.eseq < TORUS_HOST_PACKETS_MAX; p.eseq++, p.ends = 0)
+		assert_int_equal(arrive(SRC, 0, &p), 0);
+	assert_int_equal(shell.host.waiting, TORUS_HOST_PACKETS_MAX);
+	/* It is dropped, and so is what continues it. */
+	assert_int_equal(arrive(SRC, 0, &p), 0);
+	assert_int_equal(shell.host.waiting, 0);
+	assert_int_equal(drops(), 2);
+	host_end();
+}
+
+/* Without memory a message is dropped, packet by packet; one of a single packet needs none. */
+static void test_no_memory(void **state)
+{
+	static const struct piece one = { 5, FIRST | LAST, 0, 0 };
+	static const struct piece long_one[] = { { 6, FIRST, 0, 0 }, { 7, LAST, 0, 0 } };
+
+	(void)state;
+	host_start();
+	shell.is_out = true;
+	assert_int_equal(arrive(SRC, 0, &one), 64);
+	assert_int_equal(arrive(SRC, 0, &long_one[0]), 0);
+	assert_int_equal(drops(), 1);
+	shell.is_out = false;
+	assert_int_equal(arrive(SRC, 0, &long_one[1]), 0);
+	assert_int_equal(drops(), 2);
+	host_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_one_packet),
+		cmocka_unit_test(test_size),
+		cmocka_unit_test(test_unfinished),
+		cmocka_unit_test(test_endless),
+		cmocka_unit_test(test_no_memory),
+	};
+
+	return cmocka_run_group_tests_name("host_chain", all, NULL, NULL);
+}
