@@ -17,8 +17,7 @@
 static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio_net_hdr *hdr,
 				  unsigned int at, unsigned int bytes)
 {
-	unsigned int pad = -bytes % TN_FLIT, flits = (bytes + pad) / TN_FLIT;
-	struct tn_pkt *pkt = torus_pkt_alloc(flits);
+	struct tn_pkt *pkt = torus_pkt_alloc(DIV_ROUND_UP(bytes, TN_FLIT));
 	u8 *to;
 	int err;
 
@@ -35,9 +34,6 @@ static struct tn_pkt *make_packet(const struct sk_buff *skb, const struct virtio
 		torus_pkt_free(pkt);
 		return NULL;
 	}
-	memset(to + bytes, 0, pad);
-	pkt->hdr.len = (u16)flits;
-	pkt->tail.flags = (u8)pad;
 	return pkt;
 }
 
@@ -62,9 +58,6 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
 	skb_dst_drop(skb);
 	skb_ext_reset(skb);
 	memcpy(skb->data - HDR, hdr, HDR);
-	memset(skb_tail_pointer(skb), 0, pad);
-	pkt->hdr.len = (u16)((bytes + pad) / TN_FLIT);
-	pkt->tail.flags = (u8)(pad | TN_TAIL_FIRST | TN_TAIL_LAST);
 	return pkt;
 }
 
@@ -75,6 +68,7 @@ static struct tn_pkt *take_over(struct sk_buff *skb, const struct virtio_net_hdr
  * @max: bytes of a packet
  * @len: of the message, with @hdr
  * @at: where its next packet begins
+ * @bytes: of this packet
  * @frag: the page that this is in, or one before
  * @start: of @frag, in the message; 0: its pages do not go along
  */
@@ -84,6 +78,7 @@ struct place {
 	unsigned int max;
 	unsigned int len;
 	unsigned int at;
+	unsigned int bytes;
 	unsigned int frag;
 	unsigned int start;
 };
@@ -127,19 +122,14 @@ static unsigned int run(struct place *p, const u8 **from)
  */
 static struct tn_pkt *refer_packet(struct place *p)
 {
-	unsigned int bytes;
-	struct tn_pkt *pkt;
 	const u8 *from;
 
 	if (!p->start)
 		return NULL;
-	bytes = round_down(min(run(p, &from), p->max), TN_FLIT);
-	if (bytes < least(p) || bytes < TN_FRAME_LARGE)
+	p->bytes = round_down(min(run(p, &from), p->max), TN_FLIT);
+	if (p->bytes < least(p) || p->bytes < TN_FRAME_LARGE)
 		return NULL;
-	pkt = torus_pkt_at(from);
-	if (pkt)
-		pkt->hdr.len = (u16)(bytes / TN_FLIT);
-	return pkt;
+	return torus_pkt_at(from);
 }
 
 /* The next packet, copied; if it can be, so that whole flits are left for those behind it. */
@@ -147,14 +137,17 @@ static struct tn_pkt *copy_packet(struct place *p)
 {
 	unsigned int linear = HDR + skb_headlen(p->skb), bytes = least(p);
 
-	if (!p->start)
-		return make_packet(p->skb, p->hdr, p->at, min(p->len - p->at, p->max));
-	if (p->at < linear)
-		bytes = max(bytes, linear - p->at);
-	if (!p->at)		/* longer than a packet: there are as many */
-		bytes = max(bytes, TOGETHER);
-	bytes += (p->len - p->at - bytes) % TN_FLIT;
-	return make_packet(p->skb, p->hdr, p->at, min(bytes, p->max));
+	if (!p->start) {
+		bytes = p->len - p->at;
+	} else {
+		if (p->at < linear)
+			bytes = max(bytes, linear - p->at);
+		if (!p->at)		/* longer than a packet: there are as many */
+			bytes = max(bytes, TOGETHER);
+		bytes += (p->len - p->at - bytes) % TN_FLIT;
+	}
+	p->bytes = min(bytes, p->max);
+	return make_packet(p->skb, p->hdr, p->at, p->bytes);
 }
 
 bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max)
@@ -167,7 +160,7 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max)
 		return false;
 	pkt = take_over(skb, &hdr, max);
 	if (pkt) {
-		tn_queue_push(q, pkt);
+		torus_host_packet(q, pkt, 0, p.len, p.len);
 		return true;
 	}
 	if (p.len > max && may_refer(skb))
@@ -176,12 +169,8 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max)
 		pkt = refer_packet(&p) ?: copy_packet(&p);
 		if (!pkt)
 			return false;
-		if (!p.at)
-			pkt->tail.flags |= TN_TAIL_FIRST;
-		p.at += tn_pkt_bytes(pkt);
-		if (p.at == p.len)
-			pkt->tail.flags |= TN_TAIL_LAST;
-		tn_queue_push(q, pkt);
+		torus_host_packet(q, pkt, p.at, p.bytes, p.len);
+		p.at += p.bytes;
 	}
 	return true;
 }

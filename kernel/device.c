@@ -138,12 +138,13 @@ int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
 	}
 	err = tn_nic_set_shape(d->nic, shape, at, mem);
 	if (!err) {
-		torus_msg_flush(d);
+		torus_host_flush(&d->host);
 		swap(d->table, mem);
 		d->shape = *shape;
 		d->at = *at;
 		d->node = tn_node_id(shape, at);
 		d->placed = true;
+		d->host.shape = &d->shape;
 		d->rows_gen++;
 	}
 	torus_dev_unlock(d);

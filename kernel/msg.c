@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host. One is a virtio_net_hdr, little endian, and an IP packet,
- * so that segmentation and checksums may be left to whoever needs them done; it
- * crosses the fabric cut into packets, FIRST to LAST of one flow.
+ * Messages of the host (host/host.h) from and into skbs.
  *
  * A host that has to wait (held, parked full, no credits) waits: its queue is
  * stopped. But not for ever: messages hold their sockets, those their network
@@ -17,7 +15,6 @@
 #include <linux/slab.h>
 #include <linux/udp.h>
 #include <linux/virtio_net.h>
-#include <net/dsfield.h>
 #include <net/ip_tunnels.h>
 
 #include "torus.h"
@@ -29,9 +26,6 @@
 #define LINEAR_MAX	(SKB_WITH_OVERHEAD(8192) - NET_SKB_PAD)
 #define LINEAR_HEAD	256	/* bytes of a larger one that are not in pages */
 #define KEEP_MIN	512	/* bytes of one that is not worth a copy */
-
-#define DSCP_CS1	8	/* lower effort: may arrive in any order */
-#define DSCP_CS4	32	/* replies */
 
 static void *op_alloc(void *shell, size_t bytes)
 {
@@ -48,18 +42,44 @@ static void op_pkt_put(void *shell, struct tn_pkt *pkt)
 	torus_pkt_free(pkt);
 }
 
+/*
+ * icmp_send() does not serve: it wants the route of the packet it answers, and one that comes
+ * back from the fabric has none.
+ */
+static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
+{
+	struct torus_dev *d = shell;
+	u32 bytes = torus_host_answer(&d->host, ip, len, torus_now());
+	struct sk_buff *skb;
+
+	if (!bytes)
+		return;
+	skb = alloc_skb(NET_SKB_PAD + bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!skb)
+		return;
+	skb_reserve(skb, NET_SKB_PAD);
+	skb_reset_mac_header(skb);
+	skb_reset_network_header(skb);
+	torus_host_answer_write(ip, bytes, skb_put(skb, bytes));
+	skb->protocol = ip_tunnel_parse_protocol(skb);
+	skb_set_transport_header(skb, skb->protocol == htons(ETH_P_IP) ?
+				 (int)sizeof(struct iphdr) : (int)sizeof(struct ipv6hdr));
+	skb->dev = d->netdev;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	__skb_queue_tail(&d->up, skb);
+}
+
 static const struct torus_host_ops host_ops = {
 	.alloc = op_alloc,
 	.free = op_free,
 	.pkt_put = op_pkt_put,
+	.cannot_arrive = op_cannot_arrive,
 };
 
 void torus_msg_init(struct torus_dev *d)
 {
 	BUILD_BUG_ON(HDR != sizeof(struct virtio_net_hdr));
-	d->host.ops = &host_ops;
-	d->host.shell = d;
-	d->host.nic = d->nic;
+	torus_host_init(&d->host, &host_ops, d, d->nic, &d->params);
 }
 
 static void count(struct torus_dev *d, enum torus_node_counter which, u64 n)
@@ -69,150 +89,46 @@ static void count(struct torus_dev *d, enum torus_node_counter which, u64 n)
 
 /* --- from the host ----------------------------------------------------------------- */
 
-static u8 vc_of(u8 dsfield)
-{
-	switch (dsfield >> 2) {
-	case DSCP_CS4:
-		return TORUS_VC_D1;
-	case DSCP_CS1:
-		return TORUS_VC_A;
-	default:
-		return TORUS_VC_D0;
-	}
-}
-
-/* Where a message goes: a node and a VC; TORUS_NO_NODE if not into the fabric. */
-static u32 classify(const struct torus_dev *d, const struct sk_buff *skb, u8 *vc)
-{
-	union {
-		struct iphdr v4;
-		struct ipv6hdr v6;
-	} buf;
-	const struct iphdr *v4 = skb_header_pointer(skb, 0, sizeof(*v4), &buf);
-	const struct ipv6hdr *v6;
-
-	if (!d->placed || !v4)
-		return TORUS_NO_NODE;
-	if (v4->version == 4) {
-		*vc = vc_of(ipv4_get_dsfield(v4));
-		return tn_node_of_addr4(&d->shape, ntohl(v4->daddr));
-	}
-	v6 = skb_header_pointer(skb, 0, sizeof(*v6), &buf);
-	if (!v6 || v6->version != 6)
-		return TORUS_NO_NODE;
-	*vc = vc_of(ipv6_get_dsfield(v6));
-	return tn_node_of_addr6(&d->shape, v6->daddr.s6_addr);
-}
-
-static void drop(struct torus_dev *d, struct tn_queue *q)
-{
-	struct tn_pkt *pkt;
-
-	while ((pkt = tn_queue_pop(q)))
-		torus_pkt_free(pkt);
-	count(d, TORUS_NC_HOST_DROPS, 1);
-}
-
-static void say_unreachable(struct torus_dev *d, const struct tn_pkt *pkt)
-{
-	u32 bytes = tn_pkt_bytes(pkt);
-
-	if (pkt->tail.flags & TN_TAIL_FIRST && bytes > HDR)
-		torus_icmp_unreachable(d, pkt->payload + HDR, bytes - HDR);
-}
-
-/* What the NIC takes is the NIC's; the rest waits, or is dropped for good. */
-static void send_out(struct torus_dev *d, u64 now)
-{
-	struct tn_queue *q = &d->msgs.out;
-
-	while (q->head) {
-		struct tn_pkt *pkt = q->head;
-		struct tn_pkt *next = pkt->next;
-		int err = tn_nic_send(d->nic, pkt, d->msgs.out_dst, d->msgs.out_vc, now);
-
-		if (err == -EAGAIN)
-			return;
-		if (err) {
-			if (err == -EHOSTUNREACH)
-				say_unreachable(d, pkt);
-			drop(d, q);
-			return;
-		}
-		q->head = next;
-		if (!next)
-			q->tail = NULL;
-		q->count--;
-	}
-}
-
-static unsigned int payload_max(const struct torus_dev *d)
-{
-	return round_down(d->params.payload_max, TN_FLIT);
-}
-
 static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
 {
-	u8 vc = TORUS_VC_D0;
-	u32 dst;
+	unsigned int n = min(skb->len, TORUS_HOST_IP);
+	u8 buf[TORUS_HOST_IP];
+	const u8 *ip = skb_header_pointer(skb, 0, (int)n, buf);
 
-	count(d, TORUS_NC_HOST_MESSAGES_TX, 1);
-	count(d, TORUS_NC_HOST_BYTES_TX, skb->len);
-	dst = classify(d, skb, &vc);
-	if (dst == TORUS_NO_NODE) {
-		count(d, TORUS_NC_HOST_DROPS, 1);
+	if (!torus_host_begin(&d->host, ip, ip ? n : 0, HDR + skb->len)) {
 		kfree_skb(skb);
-		return;
-	}
-	if (vc == TORUS_VC_A && HDR + skb->len > payload_max(d))
-		vc = TORUS_VC_D0;
-	d->msgs.out_dst = dst;
-	d->msgs.out_vc = vc;
-	if (torus_cut(&d->msgs.out, skb, payload_max(d))) {
-		send_out(d, now);
+	} else if (torus_cut(&d->host.out, skb, d->host.payload_max)) {
+		torus_host_send(&d->host, now);
 		consume_skb(skb);
 	} else {
-		drop(d, &d->msgs.out);
+		torus_host_drop(&d->host, &d->host.out);
 		kfree_skb(skb);
 	}
-}
-
-static bool room(const struct torus_dev *d)
-{
-	unsigned int vc;
-
-	if (d->msgs.out.head)
-		return false;
-	for (vc = 0; d->placed && vc < TORUS_VCS; vc++) {
-		if (!tn_nic_room(d->nic, vc))
-			return false;
-	}
-	return true;
 }
 
 bool torus_msg_pending(const struct torus_dev *d)
 {
-	return !skb_queue_empty_lockless(&d->txq) && room(d);
+	return !skb_queue_empty_lockless(&d->txq) && torus_host_room(&d->host);
 }
 
 u64 torus_msg_expiry(const struct torus_dev *d, u64 now)
 {
-	u64 at = d->msgs.full_since + STALL_TIME;
+	u64 at = d->full_since + STALL_TIME;
 
-	return d->msgs.full_since && at > now ? at : ~0ull;
+	return d->full_since && at > now ? at : ~0ull;
 }
 
 static void watch_stall(struct torus_dev *d, u64 now)
 {
 	struct sk_buff *skb;
 
-	if (room(d)) {
-		d->msgs.full_since = 0;
+	if (torus_host_room(&d->host)) {
+		d->full_since = 0;
 		return;
 	}
-	if (!d->msgs.full_since)
-		d->msgs.full_since = now;
-	if (now - d->msgs.full_since < STALL_TIME)
+	if (!d->full_since)
+		d->full_since = now;
+	if (now - d->full_since < STALL_TIME)
 		return;
 	while ((skb = skb_dequeue(&d->txq))) {
 		count(d, TORUS_NC_HOST_DROPS, 1);
@@ -225,12 +141,12 @@ void torus_msg_xmit(struct torus_dev *d, u64 now)
 	unsigned int n = 0, bytes = 0;
 	struct sk_buff *skb;
 
-	if (skb_queue_empty_lockless(&d->txq) && !d->msgs.out.head && !d->msgs.full_since)
+	if (skb_queue_empty_lockless(&d->txq) && !d->host.out.head && !d->full_since)
 		return;
-	if (d->msgs.out.head)
-		send_out(d, now);
+	if (d->host.out.head)
+		torus_host_send(&d->host, now);
 	watch_stall(d, now);
-	while (n < XMIT_BATCH && bytes < XMIT_BYTES && room(d)) {
+	while (n < XMIT_BATCH && bytes < XMIT_BYTES && torus_host_room(&d->host)) {
 		skb = skb_dequeue(&d->txq);
 		if (!skb)
 			return;
@@ -402,24 +318,11 @@ static void deliver(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
 void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt)
 {
 	struct tn_queue msg;
-	u32 bytes;
+	u32 bytes = torus_host_take(&d->host, pkt, &msg);
 
-	if (pkt->hdr.type == TN_UNREACH) {
-		say_unreachable(d, pkt);
-		torus_pkt_free(pkt);
-		return;
-	}
-	bytes = torus_host_take(&d->host, pkt, &msg);
 	if (!bytes)
 		return;
 	deliver(d, msg.head, bytes);
 	while ((pkt = tn_queue_pop(&msg)))
 		torus_pkt_free(pkt);
-}
-
-void torus_msg_flush(struct torus_dev *d)
-{
-	if (d->msgs.out.head)
-		drop(d, &d->msgs.out);
-	torus_host_flush(&d->host);
 }

@@ -310,7 +310,7 @@ void torus_nic_free(struct torus_dev *d)
 	torus_dev_lock(d);
 	for (i = 0; i < d->nports; i++)
 		__skb_queue_purge(&d->port[i].fault.delayed);
-	torus_msg_flush(d);
+	torus_host_flush(&d->host);
 	tn_nic_flush(d->nic);
 	__skb_queue_purge(&d->up);
 	__skb_queue_purge(&d->down);

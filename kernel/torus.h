@@ -6,10 +6,11 @@
  *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
  *	frame.c    packets in frames      pkt.c      packets' memory
  *	tx.c       the host's queue       cut.c      its messages into packets
- *	msg.c      host messages          icmp.c     "unreachable" to the host
- *	park.c     the parking segment    param.c    a NIC's parameters
- *	fault.c    fault injection        ethtool.c  what ethtool asks
- *	genl*.c    the netlink family
+ *	msg.c      host messages          park.c     the parking segment
+ *	param.c    a NIC's parameters     fault.c    fault injection
+ *	ethtool.c  what ethtool asks      genl*.c    the netlink family
+ *
+ * core/ is the NIC itself, host/ what every host does with one.
  *
  * Locking.
  *
@@ -90,21 +91,6 @@ struct torus_port {
 };
 
 /**
- * struct torus_msgs - host messages (lock)
- * @out: packets of a message that the NIC had no room for
- * @out_dst, @out_vc: where they go
- * @full_since: since when the host has to wait, ns; 0: it has not
- * @icmp_next: when the next "unreachable" may be said, ns
- */
-struct torus_msgs {
-	struct tn_queue out;
-	u32 out_dst;
-	u8 out_vc;
-	u64 full_since;
-	u64 icmp_next;
-};
-
-/**
  * struct torus_tx - when NAPI is told of the host's messages (no lock: tx.c)
  * @timer: tells it
  * @usecs, @frames: messages wait so long, for so many, at most; @usecs 0: not at all
@@ -168,6 +154,7 @@ struct torus_park {
  * @started: NAPI is enabled (RTNL)
  * @txq, @tx: messages of the host on their way to NAPI
  * @host: messages on their way between host and fabric (lock)
+ * @full_since: since when the host has to wait, ns; 0: it has not (lock)
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -206,8 +193,8 @@ struct torus_dev {
 	bool events_lost;
 	bool park_event;
 
-	struct torus_msgs msgs;
 	struct torus_host host;
+	u64 full_since;
 	struct torus_park park;
 	struct tn_frame frame;
 	struct tn_seg piece[TORUS_PIECES];
@@ -386,7 +373,7 @@ void torus_port_unregister(void);
  */
 bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
-/* --- msg.c, icmp.c ----------------------------------------------------------------- */
+/* --- msg.c ----------------------------------------------------------------- */
 
 void torus_msg_init(struct torus_dev *d);
 /** torus_msg_xmit() - messages of the host into the core, while there is room (lock) */
@@ -397,10 +384,6 @@ bool torus_msg_pending(const struct torus_dev *d);
 u64 torus_msg_expiry(const struct torus_dev *d, u64 now);
 /** torus_msg_deliver() - a packet for the host, now owned here (lock) */
 void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt);
-/** torus_msg_flush() - forget all unfinished messages (lock) */
-void torus_msg_flush(struct torus_dev *d);
-/** torus_icmp_unreachable() - @ip, @len bytes of it, cannot arrive (lock) */
-void torus_icmp_unreachable(struct torus_dev *d, const u8 *ip, size_t len);
 
 /* --- tx.c -------------------------------------------------------------------------- */
 

@@ -63,7 +63,7 @@ static struct tn_queue end_chain(struct torus_host *h, struct torus_host_chain *
 	return packets;
 }
 
-static void drop_packets(struct torus_host *h, struct tn_queue *q)
+void torus_host_drop(struct torus_host *h, struct tn_queue *q)
 {
 	struct tn_pkt *pkt;
 
@@ -76,7 +76,7 @@ static void drop_chain(struct torus_host *h, struct torus_host_chain *c)
 {
 	struct tn_queue packets = end_chain(h, c);
 
-	drop_packets(h, &packets);
+	torus_host_drop(h, &packets);
 }
 
 /* The chain that @pkt, on @vc, continues or begins; NULL if it does neither. */
@@ -99,7 +99,7 @@ static u32 check_message(struct torus_host *h, struct tn_queue *msg, u32 bytes)
 {
 	if (tn_pkt_bytes(msg->head) > TORUS_HOST_HDR && bytes <= TORUS_HOST_MSG_MAX)
 		return bytes;
-	drop_packets(h, msg);
+	torus_host_drop(h, msg);
 	return 0;
 }
 
@@ -112,6 +112,11 @@ u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *m
 	u32 bytes = tn_pkt_bytes(pkt);
 
 	*msg = (struct tn_queue) { 0 };
+	if (pkt->hdr.type == TN_UNREACH) {
+		torus_host_unreachable(h, pkt);
+		h->ops->pkt_put(h->shell, pkt);
+		return 0;
+	}
 	if ((pkt->tail.flags & whole) == whole && !c) {
 		tn_queue_push(msg, pkt);
 		return check_message(h, msg, bytes);
@@ -119,7 +124,7 @@ u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *m
 	c = chain_of(h, c, pkt, vc);
 	if (!c) {
 		tn_queue_push(msg, pkt);
-		drop_packets(h, msg);
+		torus_host_drop(h, msg);
 		return 0;
 	}
 	tn_queue_push(&c->packets, pkt);
@@ -136,6 +141,8 @@ u32 torus_host_take(struct torus_host *h, struct tn_pkt *pkt, struct tn_queue *m
 
 void torus_host_flush(struct torus_host *h)
 {
+	if (h->out.head)
+		torus_host_drop(h, &h->out);
 	while (h->oldest)
 		drop_chain(h, h->oldest);
 }

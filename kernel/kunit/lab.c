@@ -10,7 +10,7 @@
 static struct kunit_suite *suites[] = {
 	&torus_policy_suite, &torus_rows_suite, &torus_park_suite, &torus_port_suite,
 	&torus_frame_suite, &torus_tx_suite, &torus_cut_suite, &torus_msg_suite,
-	&torus_cable_suite, &torus_icmp_suite, &torus_show_suite, &torus_pkt_suite,
+	&torus_cable_suite, &torus_show_suite, &torus_pkt_suite,
 };
 
 void torus_kunit_init(void)

@@ -71,6 +71,6 @@ int lab_put(struct torus_dev *d, u64 version, u32 first, u64 row, u32 n);
 
 extern struct kunit_suite torus_policy_suite, torus_rows_suite, torus_park_suite,
 	torus_port_suite, torus_frame_suite, torus_tx_suite, torus_cut_suite, torus_msg_suite,
-	torus_cable_suite, torus_icmp_suite, torus_show_suite, torus_pkt_suite;
+	torus_cable_suite, torus_show_suite, torus_pkt_suite;
 
 #endif /* TORUS_KUNIT_LAB_H */

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Messages of the host: on which VC they leave, how they arrive, and how long the host waits
- * for a NIC that is full.
+ * Messages of the host as skbs: which leave, how they arrive, and how long the host waits for
+ * a NIC that is full. The rest of messages is tested in user space (tests/unit/test_host_*.c).
  */
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/virtio_net.h>
+#include <net/checksum.h>
+#include <net/ip6_checksum.h>
 
 #include "lab.h"
 
 #define HDR	TORUS_HOST_HDR
-#define CS1	(8 << 2)	/* dsfield: may arrive in any order */
-#define CS4	(32 << 2)	/* replies */
 #define SRC	1		/* node that the messages come from */
 
 /* --- from the host ---------------------------------------------------------------- */
@@ -28,12 +30,7 @@ static struct torus_dev *nic_of(struct kunit *test, u64 park_bytes)
 	return d;
 }
 
-static struct torus_dev *nic(struct kunit *test)
-{
-	return nic_of(test, 0);
-}
-
-static struct sk_buff *datagram(struct kunit *test, u8 dsfield, unsigned int len)
+static struct sk_buff *datagram(struct kunit *test, unsigned int len)
 {
 	struct sk_buff *skb = alloc_skb(len, GFP_KERNEL);
 	struct iphdr *ip;
@@ -42,41 +39,8 @@ static struct sk_buff *datagram(struct kunit *test, u8 dsfield, unsigned int len
 	ip = skb_put_zero(skb, len);
 	ip->version = 4;
 	ip->ihl = 5;
-	ip->tos = dsfield;
 	ip->daddr = htonl(10u << 24 | SRC << 16);
 	return skb;
-}
-
-/* Return: the VC that a message of @len bytes leaves on. */
-static u8 vc_of(struct kunit *test, struct torus_dev *d, u8 dsfield, unsigned int len)
-{
-	u64 packets = lab_counter(d, TORUS_NC_INJECTED);
-	unsigned int want = DIV_ROUND_UP(HDR + len, d->params.payload_max), i;
-	struct sk_buff *skb;
-
-	skb = datagram(test, dsfield, len);
-	local_bh_disable();
-	torus_tx_put(d, skb);
-	local_bh_enable();
-	for (i = 0; i < 1000 && lab_counter(d, TORUS_NC_INJECTED) < packets + want; i++)
-		usleep_range(1000, 2000);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_INJECTED), packets + want);
-	return d->msgs.out_vc;
-}
-
-static void test_vc(struct kunit *test)
-{
-	struct torus_dev *d = nic(test);
-	unsigned int most = d->params.payload_max - HDR;
-
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, 0, 100), TORUS_VC_D0);
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS4, 100), TORUS_VC_D1);
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS4, 3 * most), TORUS_VC_D1);
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, 100), TORUS_VC_A);
-	/* Any order is for messages of one packet only. */
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, most), TORUS_VC_A);
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, most + 1), TORUS_VC_D0);
-	KUNIT_EXPECT_EQ(test, vc_of(test, d, CS1, 3 * most), TORUS_VC_D0);
 }
 
 /* Fills the parking segment, and with it the queue on the way there. Lock held. */
@@ -113,7 +77,7 @@ static void test_stall(struct kunit *test)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(skb); i++)
-		skb[i] = datagram(test, 0, 100);
+		skb[i] = datagram(test, 100);
 	torus_dev_lock(d);	/* no round, of another time, comes between */
 	fill(d);
 	__skb_queue_tail(&d->txq, skb[0]);
@@ -127,7 +91,7 @@ static void test_stall(struct kunit *test)
 		drops[i] = tn_nic_counters(d->nic)[TORUS_NC_HOST_DROPS];
 	}
 	expiry = torus_msg_expiry(d, now);
-	d->msgs.full_since = 0;		/* time goes back to what it is */
+	d->full_since = 0;		/* time goes back to what it is */
 	torus_dev_unlock(d);
 	KUNIT_EXPECT_EQ(test, expiry, now + looks[2].at);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
@@ -139,7 +103,6 @@ static void test_stall(struct kunit *test)
 /** struct went - what becomes of one message of the host; counters by how much they grew */
 struct went {
 	u64 injected, drops, messages, bytes;
-	u8 vc;
 	bool unreachable;	/* the host is told so */
 };
 
@@ -151,7 +114,7 @@ static struct went went(struct torus_dev *d, struct sk_buff *skb)
 	torus_dev_lock(d);
 	c = tn_nic_counters(d->nic);
 	memcpy(before, c, sizeof(before));
-	d->msgs.icmp_next = 0;
+	d->host.answer_at = 0;
 	__skb_queue_tail(&d->txq, skb);
 	torus_msg_xmit(d, torus_now());
 	tn_nic_work(d->nic, torus_now());
@@ -159,7 +122,6 @@ static struct went went(struct torus_dev *d, struct sk_buff *skb)
 	w.drops = c[TORUS_NC_HOST_DROPS] - before[TORUS_NC_HOST_DROPS];
 	w.messages = c[TORUS_NC_HOST_MESSAGES_TX] - before[TORUS_NC_HOST_MESSAGES_TX];
 	w.bytes = c[TORUS_NC_HOST_BYTES_TX] - before[TORUS_NC_HOST_BYTES_TX];
-	w.vc = d->msgs.out_vc;
 	w.unreachable = !skb_queue_empty(&d->up);
 	__skb_queue_purge(&d->up);
 	torus_dev_unlock_read(d);
@@ -180,7 +142,7 @@ static void expect_dropped(struct kunit *test, struct torus_dev *d, struct sk_bu
 	KUNIT_EXPECT_EQ(test, w.unreachable, unreachable);
 }
 
-static void expect_sent(struct kunit *test, struct torus_dev *d, struct sk_buff *skb, u8 vc)
+static void expect_sent(struct kunit *test, struct torus_dev *d, struct sk_buff *skb)
 {
 	unsigned int len = skb->len;
 	struct went w = went(d, skb);
@@ -189,13 +151,12 @@ static void expect_sent(struct kunit *test, struct torus_dev *d, struct sk_buff 
 	KUNIT_EXPECT_EQ(test, w.drops, 0ull);
 	KUNIT_EXPECT_EQ(test, w.messages, 1ull);
 	KUNIT_EXPECT_EQ(test, w.bytes, (u64)len);
-	KUNIT_EXPECT_EQ(test, w.vc, vc);
 	KUNIT_EXPECT_FALSE(test, w.unreachable);
 }
 
 static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len)
 {
-	struct sk_buff *skb = datagram(test, 0, max_t(unsigned int, len, sizeof(struct iphdr)));
+	struct sk_buff *skb = datagram(test, max_t(unsigned int, len, sizeof(struct iphdr)));
 
 	((struct iphdr *)skb->data)->daddr = htonl(addr);
 	skb_trim(skb, len);
@@ -203,50 +164,55 @@ static struct sk_buff *to4(struct kunit *test, u32 addr, unsigned int len)
 }
 
 /* To fd74:6f72:NODE::, from which the stack knows addresses of the fabric. */
-static struct sk_buff *to6(struct kunit *test, u16 net, u8 node, u8 dsfield, unsigned int len)
+static struct sk_buff *to6(struct kunit *test, u8 node, unsigned int len)
 {
-	struct sk_buff *skb = datagram(test, 0, max_t(unsigned int, len, sizeof(struct ipv6hdr)));
+	struct sk_buff *skb = datagram(test, max_t(unsigned int, len, sizeof(struct ipv6hdr)));
 	struct ipv6hdr *ip = memset(skb->data, 0, sizeof(*ip));
 
 	ip->version = 6;
-	ip->priority = dsfield >> 4;
-	ip->flow_lbl[0] = (u8)(dsfield << 4);
 	ip->nexthdr = IPPROTO_UDP;
-	ip->daddr.s6_addr16[0] = htons(net);
+	ip->daddr.s6_addr16[0] = htons(0xfd74);
 	ip->daddr.s6_addr16[1] = htons(0x6f72);
 	ip->daddr.s6_addr[5] = node;
 	skb_trim(skb, len);
 	return skb;
 }
 
+/* The same message, of which all but the first @head bytes lie in a page. */
+static struct sk_buff *in_page(struct kunit *test, struct sk_buff *skb, unsigned int head)
+{
+	unsigned int rest = skb->len - head;
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	memcpy(page_address(page), skb->data + head, rest);
+	skb_trim(skb, head);
+	skb_add_rx_frag(skb, 0, page, 0, (int)rest, rest);
+	return skb;
+}
+
 static void test_where(struct kunit *test)
 {
 	struct torus_dev *d = lab_nic(test, 2, 0);
-	struct sk_buff *skb;
 
 	/* Without a place it goes nowhere. */
 	expect_dropped(test, d, to4(test, 0x0a010000, 100), false);
-	d = nic(test);
-	expect_sent(test, d, to4(test, 0x0a010000, 100), TORUS_VC_D0);
-	expect_sent(test, d, to4(test, 0x0a010000, 20), TORUS_VC_D0);
-	expect_sent(test, d, to6(test, 0xfd74, 1, 0, 100), TORUS_VC_D0);
-	expect_sent(test, d, to6(test, 0xfd74, 1, 0, 40), TORUS_VC_D0);
-	expect_sent(test, d, to6(test, 0xfd74, 1, CS4, 100), TORUS_VC_D1);
-	expect_sent(test, d, to6(test, 0xfd74, 1, CS1, 100), TORUS_VC_A);
-	/* Headers that are cut off, addresses of nobody, other protocols. */
+	d = nic_of(test, 0);
+	expect_sent(test, d, to4(test, 0x0a010000, 100));
+	expect_sent(test, d, to4(test, 0x0a010000, 20));
+	expect_sent(test, d, to6(test, 1, 100));
+	expect_sent(test, d, to6(test, 1, 40));
+	expect_sent(test, d, in_page(test, to4(test, 0x0a010000, 100), 10));
+	expect_sent(test, d, in_page(test, to6(test, 1, 100), 39));
+	/* Headers that are cut off, addresses of nobody. */
 	expect_dropped(test, d, to4(test, 0x0a010000, 19), false);
 	expect_dropped(test, d, to4(test, 0x0a010000, 1), false);
-	expect_dropped(test, d, to6(test, 0xfd74, 1, 0, 39), false);
+	expect_dropped(test, d, to6(test, 1, 39), false);
 	expect_dropped(test, d, to4(test, 0x0a030000, 100), false);
-	expect_dropped(test, d, to4(test, 0xe0000001, 100), false);
-	expect_dropped(test, d, to6(test, 0xfd74, 3, 0, 100), false);
-	expect_dropped(test, d, to6(test, 0xff02, 1, 0, 100), false);
-	skb = to4(test, 0x0a010000, 100);
-	((struct iphdr *)skb->data)->version = 5;
-	expect_dropped(test, d, skb, false);
+	expect_dropped(test, d, to6(test, 3, 100), false);
 	/* There is no way to node 2, as its row says: who sends there is told. */
 	expect_dropped(test, d, to4(test, 0x0a020000, 100), true);
-	expect_dropped(test, d, to6(test, 0xfd74, 2, 0, 100), true);
+	expect_dropped(test, d, to6(test, 2, 100), true);
 }
 
 /* --- from the fabric -------------------------------------------------------------- */
@@ -380,6 +346,57 @@ static void test_udp(struct kunit *test)
 	expect_refused(test, (struct virtio_net_hdr) { 0 }, 5, IPPROTO_UDP);
 }
 
+/* What the NIC brings back is answered by the destination, so that the stack takes it. */
+static void expect_unreachable(struct kunit *test, struct sk_buff *skb, u8 version)
+{
+	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	unsigned int icmp = sizeof(struct icmphdr) + ip + UDP_LEN;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_ASSERT_EQ(test, skb->len, ip + icmp);
+	KUNIT_EXPECT_EQ(test, (u16)skb->protocol, htons(version == 6 ? ETH_P_IPV6 : ETH_P_IP));
+	KUNIT_EXPECT_EQ(test, (int)skb->ip_summed, CHECKSUM_UNNECESSARY);
+	KUNIT_EXPECT_EQ(test, skb_mac_offset(skb), 0);
+	KUNIT_EXPECT_EQ(test, skb_network_offset(skb), 0);
+	KUNIT_EXPECT_EQ(test, skb_transport_offset(skb), (int)ip);
+	KUNIT_EXPECT_EQ(test, skb->data[0] >> 4, (int)version);
+	if (version == 6) {
+		KUNIT_EXPECT_EQ(test, (int)icmp6_hdr(skb)->icmp6_type, ICMPV6_DEST_UNREACH);
+		KUNIT_EXPECT_EQ(test, (int)icmp6_hdr(skb)->icmp6_code, ICMPV6_ADDR_UNREACH);
+		KUNIT_EXPECT_EQ(test, (int)csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
+				&ipv6_hdr(skb)->daddr, icmp, IPPROTO_ICMPV6,
+				csum_partial(icmp6_hdr(skb), (int)icmp, 0)), 0);
+	} else {
+		KUNIT_EXPECT_EQ(test, (int)icmp_hdr(skb)->type, ICMP_DEST_UNREACH);
+		KUNIT_EXPECT_EQ(test, (int)icmp_hdr(skb)->code, ICMP_HOST_UNREACH);
+		KUNIT_EXPECT_EQ(test, (int)ip_fast_csum(ip_hdr(skb), 5), 0);
+		KUNIT_EXPECT_EQ(test, (int)ip_compute_csum(icmp_hdr(skb), (int)icmp), 0);
+	}
+}
+
+static void test_unreachable(struct kunit *test)
+{
+	const struct virtio_net_hdr hdr = { 0 };
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct tn_pkt *pkt;
+	struct sk_buff *skb;
+	u8 version;
+
+	for (version = 4; version <= 6; version += 2) {
+		pkt = udp_packet(&hdr, version);
+		KUNIT_ASSERT_NOT_NULL(test, pkt);
+		pkt->hdr.type = TN_UNREACH;
+		torus_dev_lock(d);
+		torus_msg_deliver(d, pkt);
+		skb = __skb_dequeue(&d->up);
+		torus_dev_unlock_read(d);
+		expect_unreachable(test, skb, version);
+		KUNIT_EXPECT_PTR_EQ(test, skb->dev, d->netdev);
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 0ull);
+}
+
 /* A packet in which there is no whole IP header is no message. */
 static void test_short(struct kunit *test)
 {
@@ -444,9 +461,9 @@ static void test_long(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(test_vc),
 	KUNIT_CASE(test_where),
 	KUNIT_CASE(test_udp),
+	KUNIT_CASE(test_unreachable),
 	KUNIT_CASE(test_short),
 	KUNIT_CASE(test_long),
 	KUNIT_CASE(test_stall),

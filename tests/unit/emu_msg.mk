@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
 tests += tests/unit/test_emu_msg
-tests/unit/test_emu_msg-objs := tests/unit/test_emu_msg.o tools/torusemu/msg.o tools/torusemu/pool.o $(host-objs)
-tests/unit/test_emu_msg-deps := $(B)/libtorus.a
-tests/unit/test_emu_msg-libs := $(call pkg-libs,cmocka) $(lib-libs)
+tests/unit/test_emu_msg-objs := tests/unit/test_emu_msg.o tools/torusemu/msg.o \
+	tools/torusemu/pool.o $(host-objs) kernel/core/topo.o
+tests/unit/test_emu_msg-libs := $(call pkg-libs,cmocka)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is around the host side of a NIC (kernel/host): memory that is counted, and a NIC that
- * is not there, of which these are the counters.
+ * What is around the host side of a NIC (kernel/host): memory that is counted, and what stands
+ * for the NIC.
  */
 #ifndef TEST_HOST_SHELL_H
 #define TEST_HOST_SHELL_H
 
 #include "kernel/host/host.h"
+
+#define HOST_PAYLOAD_MAX 4096	/* of the NIC's parameters, and what a packet then has */
 
 /**
  * struct host_shell - around @host
@@ -14,6 +16,10 @@
  * @packets: that exist
  * @blocks: of memory that exist
  * @is_out: there is no memory
+ * @room: of the NIC, on each VC
+ * @takes: so many packets does it take before it refuses one with @refusal
+ * @sent: packets that it took, and where they went last
+ * @told: IP packets that cannot arrive: how many, and the last
  */
 struct host_shell {
 	struct torus_host host;
@@ -21,6 +27,15 @@ struct host_shell {
 	unsigned int packets;
 	unsigned int blocks;
 	bool is_out;
+	unsigned int room[TORUS_VCS];
+	unsigned int takes;
+	int refusal;
+	struct tn_queue sent;
+	u32 dst;
+	unsigned int vc;
+	unsigned int told;
+	const u8 *told_ip;
+	u32 told_len;
 };
 
 extern struct host_shell shell;

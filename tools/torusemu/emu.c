@@ -140,7 +140,7 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 
 void emu_fini(struct emu *e)
 {
-	msg_flush(e);
+	torus_host_flush(&e->host);
 	tn_nic_flush(e->nic);
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		port_close(&e->port[i]);
@@ -169,13 +169,14 @@ int emu_place(struct emu *e, const struct torus_shape *shape, const struct torus
 		free(mem);
 		return err;
 	}
-	msg_flush(e);
+	torus_host_flush(&e->host);
 	free(e->table);
 	e->table = mem;
 	e->shape = *shape;
 	e->at = *at;
 	e->node = tn_node_id(shape, at);
 	e->is_placed = true;
+	e->host.shape = &e->shape;
 	if (e->placed)
 		e->placed(e, again ? &old : NULL, old_node);
 	return 0;
@@ -217,15 +218,15 @@ void emu_step(struct emu *e, u64 now)
 		tn_nic_work(e->nic, now);
 		tun_flush(e);
 		send_all(e, now);
-		if (!e->msg.out.head)
+		if (!e->host.out.head)
 			break;
-		msg_resume(e, now);
+		torus_host_send(&e->host, now);
 	}
 	for (unsigned int i = 0; i < e->nports; i++)
 		if (e->port[i].fault.head)
 			port_delayed(&e->port[i], now);
 	notify_flush(e, now);
-	tun_poll(e, msg_room(e));
+	tun_poll(e, torus_host_room(&e->host));
 }
 
 u64 emu_expiry(const struct emu *e)

@@ -8,7 +8,6 @@
 #include "port.h"
 #include "server.h"
 #include "tun.h"
-#include "kernel/host/host.h"
 
 #define EMU_EVENTS	256	/* link events between two rounds of the loop */
 #define EMU_COPY_BREAK	2048	/* shorter frames do not pin a large buffer */
@@ -48,7 +47,6 @@ struct emu {
 
 	struct port port[TORUS_MAX_PORTS];
 	struct tun tun;
-	struct msg msg;
 	struct torus_host host;
 	struct server server;
 	int (*attach)(struct port *port, const char *name, const char **why, u64 now);

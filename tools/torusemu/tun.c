@@ -59,7 +59,7 @@ static void tun_ready(struct watch *w, u32 events)
 	if (!(events & EPOLLIN))
 		return;
 	emu_busy(e, now);
-	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && msg_room(e); i++) {
+	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && torus_host_room(&e->host); i++) {
 		ssize_t n = read_message(e, now);
 
 		if (n < 0)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages of the host on their way into the NIC: where they go, and while there is room. */
+#include "host.h"
+
+#define DSCP_CS1	8	/* lower effort: may arrive in any order */
+#define DSCP_CS4	32	/* replies */
+
+#define IP4_HDR		20	/* bytes of a header */
+#define IP4_DST		16	/* where the destination is in it */
+#define IP6_HDR		40
+#define IP6_DST		24
+
+void torus_host_init(struct torus_host *h, const struct torus_host_ops *ops, void *shell,
+		     struct tn_nic *nic, const struct tn_params *params)
+{
+	memset(h, 0, sizeof(*h));
+	h->ops = ops;
+	h->shell = shell;
+	h->nic = nic;
+	h->payload_max = params->payload_max / TN_FLIT * TN_FLIT;
+}
+
+static u8 vc_of(u8 dsfield)
+{
+	switch (dsfield >> 2) {
+	case DSCP_CS4:
+		return TORUS_VC_D1;
+	case DSCP_CS1:
+		return TORUS_VC_A;
+	default:
+		return TORUS_VC_D0;
+	}
+}
+
+/* Where a message goes: a node and a VC; TORUS_NO_NODE if not into the fabric. */
+static u32 classify(const struct torus_shape *shape, const u8 *ip, size_t n, u8 *vc)
+{
+	const u8 *to = ip + IP4_DST;
+
+	if (n >= IP4_HDR && ip[0] >> 4 == 4) {
+		*vc = vc_of(ip[1]);
+		return tn_node_of_addr4(shape, (u32)to[0] << 24 | (u32)to[1] << 16 |
+					       (u32)to[2] << 8 | to[3]);
+	}
+	if (n >= IP6_HDR && ip[0] >> 4 == 6) {
+		*vc = vc_of((u8)(ip[0] << 4 | ip[1] >> 4));
+		return tn_node_of_addr6(shape, ip + IP6_DST);
+	}
+	return TORUS_NO_NODE;
+}
+
+bool torus_host_begin(struct torus_host *h, const u8 *ip, size_t n, u32 len)
+{
+	u64 *counter = tn_nic_counters(h->nic);
+
+	counter[TORUS_NC_HOST_MESSAGES_TX]++;
+	counter[TORUS_NC_HOST_BYTES_TX] += len < TORUS_HOST_HDR ? 0 : len - TORUS_HOST_HDR;
+	h->out_dst = h->shape ? classify(h->shape, ip, n, &h->out_vc) : TORUS_NO_NODE;
+	if (h->out_dst == TORUS_NO_NODE) {
+		counter[TORUS_NC_HOST_DROPS]++;
+		return false;
+	}
+	/* The packets of a message keep their order. */
+	if (h->out_vc == TORUS_VC_A && len > h->payload_max)
+		h->out_vc = TORUS_VC_D0;
+	return true;
+}
+
+/* What the NIC takes is the NIC's; the rest waits, or is dropped for good. */
+void torus_host_send(struct torus_host *h, u64 now)
+{
+	struct tn_queue *q = &h->out;
+
+	while (q->head) {
+		struct tn_pkt *pkt = q->head;
+		struct tn_pkt *next = pkt->next;
+		int err = tn_nic_send(h->nic, pkt, h->out_dst, h->out_vc, now);
+
+		if (err == -EAGAIN)
+			return;
+		if (err) {
+			if (err == -EHOSTUNREACH)
+				torus_host_unreachable(h, pkt);
+			torus_host_drop(h, q);
+			return;
+		}
+		q->head = next;
+		if (!next)
+			q->tail = NULL;
+		q->count--;
+	}
+}
+
+bool torus_host_room(const struct torus_host *h)
+{
+	unsigned int vc;
+
+	if (h->out.head)
+		return false;
+	for (vc = 0; h->shape && vc < TORUS_VCS; vc++) {
+		if (!tn_nic_room(h->nic, vc))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Destination unreachable, as if the destination had said so: the host would take a packet
+ * from its own address for a forgery. RFC 792, 1122, 1812, 4443.
+ */
+#include "host.h"
+
+#define IP4_HDR		20u
+#define IP6_HDR		40u
+#define ICMP_HDR	8u
+#define QUOTE4_MAX	(576 - IP4_HDR - ICMP_HDR)		/* RFC 1812 */
+#define QUOTE6_MAX	(TORUS_HOST_ANSWER_MAX - IP6_HDR - ICMP_HDR)	/* RFC 4443 */
+#define INTERVAL	5000000u	/* ns: 200 a second, */
+#define BURST		50u		/* 50 at once */
+
+#define PROTO_ICMP		1
+#define ICMP_ECHO		8
+#define ICMP_DEST_UNREACH	3
+#define ICMP_HOST_UNREACH	1
+#define PROTO_ICMPV6		58
+#define ICMPV6_INFO		128	/* types below are errors */
+#define ICMPV6_DEST_UNREACH	1
+#define ICMPV6_ADDR_UNREACH	3
+
+void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt)
+{
+	u32 bytes = tn_pkt_bytes(pkt);
+
+	if (pkt->tail.flags & TN_TAIL_FIRST && bytes > TORUS_HOST_HDR)
+		h->ops->cannot_arrive(h->shell, pkt->payload + TORUS_HOST_HDR,
+				    bytes - TORUS_HOST_HDR);
+}
+
+static bool is_allowed(struct torus_host *h, u64 now)
+{
+	if (h->answer_at + (u64)INTERVAL * BURST < now)
+		h->answer_at = now - (u64)INTERVAL * BURST;
+	if (h->answer_at > now)
+		return false;
+	h->answer_at += INTERVAL;
+	return true;
+}
+
+/* Never about errors, broken headers or later fragments. */
+static bool wants_answer4(const u8 *ip, u32 len)
+{
+	u32 hdr = (ip[0] & 0xfu) * 4u;
+
+	return hdr >= IP4_HDR && len >= hdr + 8 && !(ip[6] & 0x1f) && !ip[7] &&
+	       (ip[9] != PROTO_ICMP || ip[hdr] == ICMP_ECHO);
+}
+
+static bool wants_answer6(const u8 *ip, u32 len)
+{
+	return len >= IP6_HDR + 8 && (ip[6] != PROTO_ICMPV6 || ip[IP6_HDR] >= ICMPV6_INFO);
+}
+
+u32 torus_host_answer(struct torus_host *h, const u8 *ip, u32 len, u64 now)
+{
+	if (len < IP4_HDR || !is_allowed(h, now))
+		return 0;
+	if (ip[0] >> 4 == 4 && wants_answer4(ip, len))
+		return IP4_HDR + ICMP_HDR + (len < QUOTE4_MAX ? len : QUOTE4_MAX);
+	if (ip[0] >> 4 == 6 && wants_answer6(ip, len))
+		return IP6_HDR + ICMP_HDR + (len < QUOTE6_MAX ? len : QUOTE6_MAX);
+	return 0;
+}
+
+static u32 add_words(u32 sum, const u8 *p, u32 len)
+{
+	u32 i;
+
+	for (i = 0; i + 1 < len; i += 2)
+		sum += (u32)p[i] << 8 | p[i + 1];
+	if (len & 1)
+		sum += (u32)p[len - 1] << 8;
+	return sum;
+}
+
+static void put_be16(u8 *p, u32 v)
+{
+	p[0] = (u8)(v >> 8);
+	p[1] = (u8)v;
+}
+
+static void put_checksum(u8 *p, u32 sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	put_be16(p, ~sum);
+}
+
+/* Type, code and what could not arrive; @sum is that of the pseudo header. */
+static void write_icmp(u8 *icmp, u8 type, u8 code, const u8 *ip, u32 bytes, u32 sum)
+{
+	memset(icmp, 0, ICMP_HDR);
+	icmp[0] = type;
+	icmp[1] = code;
+	memcpy(icmp + ICMP_HDR, ip, bytes - ICMP_HDR);
+	put_checksum(icmp + 2, add_words(sum, icmp, bytes));
+}
+
+static void write_answer4(const u8 *ip, u32 bytes, u8 *out)
+{
+	memset(out, 0, IP4_HDR);
+	out[0] = 0x45;
+	put_be16(out + 2, bytes);
+	out[8] = 64;
+	out[9] = PROTO_ICMP;
+	memcpy(out + 12, ip + 16, 4);
+	memcpy(out + 16, ip + 12, 4);
+	put_checksum(out + 10, add_words(0, out, IP4_HDR));
+	write_icmp(out + IP4_HDR, ICMP_DEST_UNREACH, ICMP_HOST_UNREACH, ip, bytes - IP4_HDR, 0);
+}
+
+static void write_answer6(const u8 *ip, u32 bytes, u8 *out)
+{
+	u32 n = bytes - IP6_HDR;
+
+	memset(out, 0, IP6_HDR);
+	out[0] = 0x60;
+	put_be16(out + 4, n);
+	out[6] = PROTO_ICMPV6;
+	out[7] = 64;
+	memcpy(out + 8, ip + 24, 16);
+	memcpy(out + 24, ip + 8, 16);
+	write_icmp(out + IP6_HDR, ICMPV6_DEST_UNREACH, ICMPV6_ADDR_UNREACH, ip, n,
+		   add_words(n + PROTO_ICMPV6, out + 8, 32));
+}
+
+void torus_host_answer_write(const u8 *ip, u32 bytes, u8 *out)
+{
+	if (ip[0] >> 4 == 4)
+		write_answer4(ip, bytes, out);
+	else
+		write_answer6(ip, bytes, out);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Messages of the host on their way into the NIC: to which node and on which VC they go, what
+ * becomes of them if the NIC refuses them, and when the host has to wait.
+ */
+#include <errno.h>
+
+#include "tests/unit/host_shell.h"
+#include "tests/unit/seeds.h"
+
+#define CS1	(8 << 2)	/* dsfield: may arrive in any order */
+#define CS4	(32 << 2)	/* replies */
+#define MOST	HOST_PAYLOAD_MAX
+#define NOWHERE	TORUS_NO_NODE
+
+/* A ring of three nodes, x = 0 to 2. */
+static const struct torus_shape ring = { .ndims = 1, .size = { 3, 1, 1, 1, 1, 1 } };
+
+static void start(void)
+{
+	host_start();
+	shell.host.shape = &ring;
+}
+
+static u8 *header4(u8 *ip, u32 addr, u8 dsfield)
+{
+	memset(ip, 0, 64);
+	ip[0] = 0x45;
+	ip[1] = dsfield;
+	ip[16] = (u8)(addr >> 24);
+	ip[17] = (u8)(addr >> 16);
+	ip[18] = (u8)(addr >> 8);
+	ip[19] = (u8)addr;
+	return ip;
+}
+
+/* To @net:6f72:NODE::. */
+static u8 *header6(u8 *ip, u16 net, u8 node, u8 dsfield)
+{
+	memset(ip, 0, 64);
+	ip[0] = (u8)(0x60 | dsfield >> 4);
+	ip[1] = (u8)(dsfield << 4 | 0xf);	/* with a flow label */
+	ip[24] = (u8)(net >> 8);
+	ip[25] = (u8)net;
+	ip[26] = 0x6f;
+	ip[27] = 0x72;
+	ip[29] = node;
+	return ip;
+}
+
+/* Where a message of @len bytes goes, whose IP packet has @n; a drop is counted as such. */
+static u32 goes(const u8 *ip, size_t n, u32 len)
+{
+	const u64 *c = shell.counter;
+	u64 messages = c[TORUS_NC_HOST_MESSAGES_TX], bytes = c[TORUS_NC_HOST_BYTES_TX];
+	u64 drops = c[TORUS_NC_HOST_DROPS];
+	bool yes = torus_host_begin(&shell.host, ip, n, len);
+
+	assert_int_equal(c[TORUS_NC_HOST_MESSAGES_TX] - messages, 1);
+	assert_int_equal(c[TORUS_NC_HOST_BYTES_TX] - bytes,
+			 len > TORUS_HOST_HDR ? len - TORUS_HOST_HDR : 0);
+	assert_int_equal(c[TORUS_NC_HOST_DROPS] - drops, !yes);
+	return yes ? shell.host.out_dst : NOWHERE;
+}
+
+static void test_where(void **state)
+{
+	static const struct { u32 addr, node; } to4[] = {
+		{ 0x0a000000, 0 }, { 0x0a010000, 1 }, { 0x0a020000, 2 },
+		{ 0x0a030000, NOWHERE }, { 0x0a000100, NOWHERE }, { 0x0b010000, NOWHERE },
+		{ 0x0a000001, NOWHERE }, { 0xe0000001, NOWHERE },
+	};
+	static const struct { u16 net; u8 node; u32 goes; } to6[] = {
+		{ 0xfd74, 0, 0 }, { 0xfd74, 2, 2 }, { 0xfd74, 3, NOWHERE }, { 0xff02, 1, NOWHERE },
+	};
+	u8 ip[64];
+
+	(void)state;
+	start();
+	for (unsigned int i = 0; i < ARRAY_SIZE(to4); i++)
+		assert_int_equal(goes(header4(ip, to4[i].addr, 0), 64, 74), to4[i].node);
+	for (unsigned int i = 0; i < ARRAY_SIZE(to6); i++)
+		assert_int_equal(goes(header6(ip, to6[i].net, to6[i].node, 0), 64, 74),
+				 to6[i].goes);
+	/* Headers that are cut off, and other protocols. */
+	header4(ip, 0x0a010000, 0);
+	assert_int_equal(goes(ip, 20, 30), 1);
+	assert_int_equal(goes(ip, 19, 29), NOWHERE);
+	assert_int_equal(goes(ip, 0, 10), NOWHERE);
+	assert_int_equal(goes(ip, 0, 9), NOWHERE);
+	ip[0] = 0x55;
+	assert_int_equal(goes(ip, 64, 74), NOWHERE);
+	header6(ip, 0xfd74, 1, 0);
+	assert_int_equal(goes(ip, 40, 50), 1);
+	assert_int_equal(goes(ip, 39, 49), NOWHERE);
+	/* Without a place it goes nowhere. */
+	shell.host.shape = NULL;
+	assert_int_equal(goes(ip, 40, 50), NOWHERE);
+	host_end();
+}
+
+static void test_vc(void **state)
+{
+	static const struct { u8 dsfield; u32 len; u8 vc; } t[] = {
+		{ 0, 100, TORUS_VC_D0 }, { 0, 3 * MOST, TORUS_VC_D0 },
+		{ CS4, 100, TORUS_VC_D1 }, { CS4, 3 * MOST, TORUS_VC_D1 },
+		{ CS4 | 3, 100, TORUS_VC_D1 }, { CS1 | 1, 100, TORUS_VC_A },
+		{ CS4 - 1, 100, TORUS_VC_D0 }, { CS1 + 4, 100, TORUS_VC_D0 },
+		/* Only messages of one packet may use the VC without order. */
+		{ CS1, 100, TORUS_VC_A }, { CS1, MOST, TORUS_VC_A },
+		{ CS1, MOST + 1, TORUS_VC_D0 }, { CS1, 3 * MOST, TORUS_VC_D0 },
+	};
+	u8 ip[64];
+
+	(void)state;
+	start();
+	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++) {
+		assert_int_equal(goes(header4(ip, 0x0a010000, t[i].dsfield), 64, t[i].len), 1);
+		assert_int_equal(shell.host.out_vc, t[i].vc);
+		assert_int_equal(goes(header6(ip, 0xfd74, 1, t[i].dsfield), 64, t[i].len), 1);
+		assert_int_equal(shell.host.out_vc, t[i].vc);
+	}
+	host_end();
+}
+
+/* A message of @len bytes, which is cut into packets of at most @each. */
+static void cut(u32 len, u32 each)
+{
+	u8 ip[64];
+
+	assert_int_equal(goes(header4(ip, 0x0a010000, CS4), 64, len), 1);
+	for (u32 at = 0; at < len; at += each) {
+		u32 bytes = len - at < each ? len - at : each;
+		struct tn_pkt *pkt = host_packet(bytes);
+
+		memset(pkt->payload, 0xff, (bytes + TN_FLIT - 1) / TN_FLIT * TN_FLIT);
+		pkt->hdr.len = 0;
+		torus_host_packet(&shell.host.out, pkt, at, bytes, len);
+	}
+}
+
+/* Packets say which bytes are theirs, and which are the first and the last ones. */
+static void test_packets(void **state)
+{
+	struct tn_pkt *pkt;
+	u32 at;
+
+	(void)state;
+	for (u32 len = 64; len <= 200; len++)
+		for (u32 each = 16; each <= 208; each += TN_FLIT) {
+			start();
+			cut(len, each);
+			torus_host_send(&shell.host, 1);
+			at = 0;
+			for (pkt = shell.sent.head; pkt; pkt = pkt->next) {
+				assert_int_equal(!at, !!(pkt->tail.flags & TN_TAIL_FIRST));
+				at += tn_pkt_bytes(pkt);
+				assert_int_equal(at == len, !!(pkt->tail.flags & TN_TAIL_LAST));
+				for (u32 i = 0; i < pkt->hdr.len * TN_FLIT; i++)
+					assert_int_equal(pkt->payload[i],
+							 i < tn_pkt_bytes(pkt) ? 0xff : 0);
+			}
+			assert_int_equal(at, len);
+			host_end();
+		}
+}
+
+/* What the NIC has no room for waits in its place, and is the first to go on. */
+static void test_wait(void **state)
+{
+	(void)state;
+	start();
+	shell.room[TORUS_VC_D0] = shell.room[TORUS_VC_D1] = shell.room[TORUS_VC_A] = 1;
+	cut(1000, 256);
+	shell.takes = 1;
+	shell.refusal = -EAGAIN;
+	torus_host_send(&shell.host, 1);
+	assert_int_equal(shell.sent.count, 1);
+	assert_int_equal(shell.host.out.count, 3);
+	assert_false(torus_host_room(&shell.host));
+	torus_host_send(&shell.host, 2);
+	assert_int_equal(shell.host.out.count, 3);
+	shell.takes = 3;
+	torus_host_send(&shell.host, 3);
+	assert_int_equal(shell.sent.count, 4);
+	assert_int_equal(shell.sent.tail->tail.flags & TN_TAIL_LAST, TN_TAIL_LAST);
+	assert_null(shell.host.out.head);
+	assert_null(shell.host.out.tail);
+	assert_int_equal(shell.host.out.count, 0);
+	assert_int_equal(shell.dst, 1);
+	assert_int_equal(shell.vc, TORUS_VC_D1);
+	assert_true(torus_host_room(&shell.host));
+	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 0);
+	/* The next message begins behind it. */
+	cut(100, 256);
+	assert_int_equal(shell.host.out.count, 1);
+	/* What waits when the NIC gets another place or goes is dropped, as one message. */
+	torus_host_flush(&shell.host);
+	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
+	torus_host_flush(&shell.host);
+	assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
+	host_end();
+}
+
+/* A refused message is dropped as one; the host is told if nothing of it was sent. */
+static void test_refused(void **state)
+{
+	static const struct { int err; unsigned int takes, told; } t[] = {
+		{ -EHOSTUNREACH, 0, 1 }, { -EHOSTUNREACH, 1, 0 }, { -EINVAL, 0, 0 },
+		{ -EINVAL, 2, 0 },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(t); i++) {
+		start();
+		cut(1000, 256);
+		shell.takes = t[i].takes;
+		shell.refusal = t[i].err;
+		torus_host_send(&shell.host, 1);
+		assert_int_equal(shell.sent.count, t[i].takes);
+		assert_null(shell.host.out.head);
+		assert_int_equal(shell.told, t[i].told);
+		assert_int_equal(shell.told_len, t[i].told ? 256 - TORUS_HOST_HDR : 0);
+		assert_int_equal(shell.counter[TORUS_NC_HOST_DROPS], 1);
+		host_end();
+	}
+}
+
+/* The host may send while each VC has room; what has no place is dropped at once. */
+static void test_room(void **state)
+{
+	(void)state;
+	start();
+	for (unsigned int has = 0; has < 1u << TORUS_VCS; has++) {
+		for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
+			shell.room[vc] = has >> vc & 1;
+		assert_int_equal(torus_host_room(&shell.host), has == (1u << TORUS_VCS) - 1);
+	}
+	memset(shell.room, 0, sizeof(shell.room));
+	shell.host.shape = NULL;
+	assert_true(torus_host_room(&shell.host));
+	host_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_where),
+		cmocka_unit_test(test_vc),
+		cmocka_unit_test(test_packets),
+		cmocka_unit_test(test_wait),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_room),
+	};
+
+	return cmocka_run_group_tests_name("host_send", all, NULL, NULL);
+}
