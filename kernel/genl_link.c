@@ -136,7 +136,7 @@ static int set_fault(struct genl_info *info, struct torus_dev *d, unsigned int p
 {
 	struct torus_port *p = &d->port[port];
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
-	struct torus_fault *f = &p->fault;
+	struct torus_host_fault *f = &p->fault;
 	int err;
 
 	/* The policy of the command has checked it. */

@@ -63,7 +63,8 @@ int torus_put_device(struct sk_buff *skb, struct torus_dev *d)
 				   TORUS_NC_COUNT);
 }
 
-static int put_fault(struct sk_buff *skb, const struct torus_fault *f, const struct tn_cable *c)
+static int put_fault(struct sk_buff *skb, const struct torus_host_fault *f,
+		     const struct tn_cable *c)
 {
 	struct nlattr *nest = nla_nest_start(skb, TORUS_A_FAULT);
 

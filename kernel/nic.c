@@ -145,7 +145,7 @@ static u64 expiry(const struct torus_dev *d, u64 now)
 	unsigned int i;
 
 	for (i = 0; i < d->nports; i++)
-		at = min(at, torus_fault_expiry(&d->port[i].fault));
+		at = min(at, torus_host_fault_expiry(&d->port[i].fault));
 	return at;
 }
 
@@ -306,10 +306,12 @@ void torus_nic_stop(struct torus_dev *d)
 void torus_nic_free(struct torus_dev *d)
 {
 	unsigned int i;
+	void *late;
 
 	torus_dev_lock(d);
 	for (i = 0; i < d->nports; i++)
-		__skb_queue_purge(&d->port[i].fault.delayed);
+		while ((late = torus_host_due(&d->port[i].fault, ~0ull)))
+			kfree_skb(container_of(late, struct sk_buff, cb));
 	torus_host_flush(&d->host);
 	tn_nic_flush(d->nic);
 	__skb_queue_purge(&d->up);

@@ -187,11 +187,25 @@ static void put_header(struct sk_buff *skb, struct net_device *lower)
 	skb->protocol = eth->h_proto;
 }
 
+/* How the faults of a port keep a frame that is late. */
+static struct torus_host_late *late_of(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct torus_host_late) > sizeof(skb->cb));
+	return (struct torus_host_late *)skb->cb;
+}
+
+static struct sk_buff *take_late(struct torus_port *port, u64 now)
+{
+	void *late = torus_host_due(&port->fault, now);
+
+	return late ? container_of(late, struct sk_buff, cb) : NULL;
+}
+
 /* Frames that cannot be sent are as lost on the wire: the retry mends it. */
 static void send_frame(struct torus_port *port, struct net_device *lower,
 		       const struct tn_frame *f, bool memory, u64 now)
 {
-	struct torus_fault *fault = &port->fault;
+	struct torus_host_fault *fault = &port->fault;
 	struct sk_buff *skb;
 	bool hit;
 
@@ -205,8 +219,9 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 		mark_memory(skb);
 	if (hit)
 		torus_frame_corrupt(skb, &fault->bits);
-	if (fault->latency || !skb_queue_empty(&fault->delayed)) {
-		torus_fault_delay(fault, skb, now);
+	if (torus_host_delays(fault)) {
+		if (!torus_host_delay(fault, late_of(skb), now))
+			kfree_skb(skb);
 		port->dev->delays |= 1u << port->num;
 		return;
 	}
@@ -218,7 +233,7 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 {
 	struct sk_buff *skb;
 
-	while ((skb = torus_fault_due(&port->fault, now))) {
+	while ((skb = take_late(port, now))) {
 		if (!lower || port->fault.silence) {
 			kfree_skb(skb);
 			continue;
@@ -226,7 +241,7 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 		put_header(skb, lower);
 		__skb_queue_tail(&port->dev->down, skb);
 	}
-	if (skb_queue_empty(&port->fault.delayed))
+	if (!port->fault.late)
 		port->dev->delays &= ~(1u << port->num);
 }
 
@@ -276,7 +291,6 @@ void torus_port_init(struct torus_dev *d, unsigned int num)
 	port->dev = d;
 	port->num = (u8)num;
 	skb_queue_head_init(&port->rx);
-	torus_fault_init(&port->fault);
 	tn_serdes_model_init(&port->serdes);
 }
 

@@ -7,8 +7,8 @@
  *	frame.c    packets in frames      pkt.c      packets' memory
  *	tx.c       the host's queue       cut.c      its messages into packets
  *	msg.c      host messages          park.c     the parking segment
- *	param.c    a NIC's parameters     fault.c    fault injection
- *	ethtool.c  what ethtool asks      genl*.c    the netlink family
+ *	param.c    a NIC's parameters     ethtool.c  what ethtool asks
+ *	genl*.c    the netlink family
  *
  * core/ is the NIC itself, host/ what every host does with one.
  *
@@ -53,7 +53,7 @@
 
 #include "core/nic.h"
 #include "core/serdes_model.h"
-#include "fault.h"
+#include "host/fault.h"
 #include "host/host.h"
 
 #define TORUS_DRIVER		"torus"
@@ -85,7 +85,7 @@ struct torus_port {
 	char lower_name[IFNAMSIZ];
 	struct sk_buff_head rx;
 	atomic_long_t rx_dropped;
-	struct torus_fault fault;
+	struct torus_host_fault fault;
 	struct tn_serdes_model serdes;
 	u8 num;
 };

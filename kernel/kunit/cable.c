@@ -246,7 +246,7 @@ static unsigned int delayed(u32 *ports)
 	unsigned int n;
 
 	torus_dev_lock(d);
-	n = skb_queue_len(&d->port[0].fault.delayed);
+	n = d->port[0].fault.count;
 	*ports = d->delays;
 	torus_dev_unlock_read(d);
 	return n;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * ethtool and `ip -s link` show each counter of a NIC under its name; netlink tells what there is,
- * or that it could not. Frames that a fault delays.
+ * or that it could not.
  */
 #include <linux/ethtool.h>
 #include <linux/net.h>
 #include <linux/rtnetlink.h>
 
-#include "fault.h"
 #include "lab.h"
 
 #define PORTS 4
@@ -301,65 +300,6 @@ static void test_lost_event(struct kunit *test)
 	sock_release(sock);
 }
 
-/* --- delayed frames -------------------------------------------------------------------- */
-
-static struct sk_buff *frame(struct kunit *test, u8 number)
-{
-	struct sk_buff *skb = alloc_skb(1, GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	skb_put_u8(skb, number);
-	return skb;
-}
-
-/* Return: the number of the frame that is due, -1: none. */
-static int due(struct torus_fault *f, u64 now)
-{
-	struct sk_buff *skb = torus_fault_due(f, now);
-	int number = skb ? skb->data[0] : -1;
-
-	kfree_skb(skb);
-	return number;
-}
-
-static void test_delay(struct kunit *test)
-{
-	struct torus_fault f;
-
-	memset(&f, 0xff, sizeof(f));
-	torus_fault_init(&f);
-	KUNIT_EXPECT_EQ(test, f.latency, 0ull);
-	KUNIT_EXPECT_FALSE(test, f.silence);
-	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), ~0ull);
-	KUNIT_EXPECT_EQ(test, due(&f, ~0ull - 1), -1);
-	f.latency = 100;
-	torus_fault_delay(&f, frame(test, 1), 1000);
-	torus_fault_delay(&f, frame(test, 2), 1050);
-	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), 1100ull);
-	KUNIT_EXPECT_EQ(test, due(&f, 1099), -1);
-	KUNIT_EXPECT_EQ(test, due(&f, 1100), 1);
-	KUNIT_EXPECT_EQ(test, due(&f, 1100), -1);
-	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), 1150ull);
-	KUNIT_EXPECT_EQ(test, due(&f, 2000), 2);
-	KUNIT_EXPECT_EQ(test, torus_fault_expiry(&f), ~0ull);
-}
-
-/* Frames that do not fit are lost, as on a wire; frames already delayed are not. */
-static void test_delayed_most(struct kunit *test)
-{
-	struct torus_fault f;
-	unsigned int i, n = 0;
-
-	torus_fault_init(&f);
-	f.latency = 1;
-	for (i = 0; i < TORUS_FAULT_DELAYED_MAX + 2; i++)
-		torus_fault_delay(&f, frame(test, (u8)i), i);
-	while (due(&f, ~0ull - 1) == (u8)n)
-		n++;
-	KUNIT_EXPECT_EQ(test, n, (unsigned int)TORUS_FAULT_DELAYED_MAX);
-	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&f.delayed));
-}
-
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_statistics),
 	KUNIT_CASE(test_ports),
@@ -369,8 +309,6 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_size),
 	KUNIT_CASE(test_no_room),
 	KUNIT_CASE(test_lost_event),
-	KUNIT_CASE(test_delay),
-	KUNIT_CASE(test_delayed_most),
 	{}
 };
 

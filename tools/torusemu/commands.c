@@ -171,7 +171,7 @@ static void set_cable(struct req *r, struct port *port, struct nlattr **tb)
 static int set_fault(struct req *r, struct port *port)
 {
 	struct nlattr *tb[TORUS_FAULT_MAX + 1];
-	struct fault *f = &port->fault;
+	struct torus_host_fault *f = &port->fault;
 	int err = policy_nest(r, r->tb[TORUS_A_FAULT], tb);
 
 	if (err)

@@ -223,7 +223,7 @@ void emu_step(struct emu *e, u64 now)
 		torus_host_send(&e->host, now);
 	}
 	for (unsigned int i = 0; i < e->nports; i++)
-		if (e->port[i].fault.head)
+		if (e->port[i].fault.late)
 			port_delayed(&e->port[i], now);
 	notify_flush(e, now);
 	tun_poll(e, torus_host_room(&e->host));
@@ -236,7 +236,7 @@ u64 emu_expiry(const struct emu *e)
 	if (tn_nic_tx_ports(e->nic))
 		return 0;
 	for (unsigned int i = 0; i < e->nports; i++) {
-		u64 due = fault_expiry(&e->port[i].fault);
+		u64 due = torus_host_fault_expiry(&e->port[i].fault);
 
 		at = due < at ? due : at;
 	}

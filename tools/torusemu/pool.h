@@ -7,6 +7,7 @@
 #define EMU_POOL_H
 
 #include "kernel/core/pkt.h"
+#include "kernel/host/fault.h"
 
 #define POOL_HEADROOM	16		/* before data: the Ethernet header */
 #define POOL_FRAME_MAX	(64 << 10 | 64)	/* the longest message, or Ethernet frame */
@@ -16,14 +17,18 @@
  * struct frame - a counted buffer
  * @next: in the pool's free list
  * @refs: descriptors and others that use it
+ * @bytes: of a frame that is late
  * @class: size class
  * @data: 64-byte aligned, POOL_HEADROOM bytes before it are usable too
+ * @late: of the port that sends it
  */
 struct frame {
 	struct frame *next;
 	u32 refs;
-	u8 class;
+	u32 bytes;
 	u8 *data;
+	struct torus_host_late late;
+	u8 class;
 };
 
 /**

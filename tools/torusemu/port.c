@@ -20,7 +20,6 @@ void port_init(struct port *port, struct emu *emu, u8 num)
 	port->ether.watch.fd = -1;
 	port->emu = emu;
 	port->num = num;
-	fault_init(&port->fault);
 	tn_serdes_model_init(&port->serdes);
 }
 
@@ -47,12 +46,22 @@ void port_look(struct port *port, u64 now)
 		set_carrier(port, port->medium->has_carrier(port), now);
 }
 
+static struct frame *take_late(struct port *port, u64 now)
+{
+	struct torus_host_late *late = torus_host_due(&port->fault, now);
+
+	return late ? container_of(late, struct frame, late) : NULL;
+}
+
 void port_close(struct port *port)
 {
+	struct frame *f;
+
 	if (port->medium)
 		port->medium->close(port);
 	port->medium = NULL;
-	fault_flush(&port->fault, port->emu->pool);
+	while ((f = take_late(port, ~0ull)))
+		frame_put(port->emu->pool, f);
 }
 
 void port_gone(struct port *port, u64 now)
@@ -120,11 +129,11 @@ struct frame *port_gather(struct pool *pool, const struct tn_seg *seg, u32 nsegs
 	return f;
 }
 
-static void send_whole(struct port *port, struct frame *f, u32 bytes, u64 now)
+static void send_whole(struct port *port, struct frame *f, u64 now)
 {
-	const struct tn_seg seg = { f->data, bytes };
+	const struct tn_seg seg = { f->data, f->bytes };
 
-	port->medium->send(port, &seg, 1, bytes, now);
+	port->medium->send(port, &seg, 1, f->bytes, now);
 	frame_put(port->emu->pool, f);
 }
 
@@ -137,10 +146,11 @@ static void send_faulty(struct port *port, const struct tn_frame *tx, bool hit, 
 		return;
 	if (hit)
 		tn_fault_corrupt(&port->fault.bits, f->data, tx->bytes);
-	if (port->fault.latency || port->fault.ndelayed)
-		fault_delay(&port->fault, pool, f, tx->bytes, now);
-	else
-		send_whole(port, f, tx->bytes, now);
+	f->bytes = tx->bytes;
+	if (!torus_host_delays(&port->fault))
+		send_whole(port, f, now);
+	else if (!torus_host_delay(&port->fault, &f->late, now))
+		frame_put(pool, f);
 }
 
 static void send_frame(struct port *port, const struct tn_frame *tx, u64 now)
@@ -150,7 +160,7 @@ static void send_frame(struct port *port, const struct tn_frame *tx, u64 now)
 	if (!port->medium || port->fault.silence)
 		return;
 	hit = tn_fault_hits(&port->fault.bits, tx->bytes);
-	if (hit || port->fault.latency || port->fault.ndelayed)
+	if (hit || torus_host_delays(&port->fault))
 		send_faulty(port, tx, hit, now);
 	else
 		port->medium->send(port, tx->seg, tx->nsegs, tx->bytes, now);
@@ -171,12 +181,11 @@ void port_tx(struct port *port, u64 now)
 void port_delayed(struct port *port, u64 now)
 {
 	struct frame *f;
-	u32 bytes;
 
-	while ((f = fault_due(&port->fault, &bytes, now))) {
+	while ((f = take_late(port, now))) {
 		if (!port->medium || port->fault.silence)
 			frame_put(port->emu->pool, f);
 		else
-			send_whole(port, f, bytes, now);
+			send_whole(port, f, now);
 	}
 }

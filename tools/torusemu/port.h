@@ -7,7 +7,6 @@
 
 #include "cable.h"
 #include "ether.h"
-#include "fault.h"
 #include "kernel/core/serdes_model.h"
 #include "medium.h"
 
@@ -29,7 +28,7 @@ struct port {
 	const struct medium *medium;
 	struct ether ether;
 	struct plug plug;
-	struct fault fault;
+	struct torus_host_fault fault;
 	struct tn_serdes_model serdes;
 };
 

@@ -76,7 +76,7 @@ static int put_cable(struct nl_msg *msg, const struct tn_cable *c)
 			(u32)(c->warmer + TORUS_CABLE_KELVIN));
 }
 
-static int put_fault(struct nl_msg *msg, const struct fault *f, const struct tn_cable *c)
+static int put_fault(struct nl_msg *msg, const struct torus_host_fault *f, const struct tn_cable *c)
 {
 	struct nlattr *nest = nla_nest_start(msg, TORUS_A_FAULT);
 	int err = nest ? 0 : -NLE_NOMEM;

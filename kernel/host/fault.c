@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Frames that are delayed; bit errors are ../core/fault.c. */
+#include "fault.h"
+
+bool torus_host_delay(struct torus_host_fault *f, struct torus_host_late *frame, u64 now)
+{
+	if (f->count == TORUS_HOST_LATE_MAX)
+		return false;
+	frame->due = now + f->latency;
+	frame->next = NULL;
+	if (f->late)
+		f->last->next = frame;
+	else
+		f->late = frame;
+	f->last = frame;
+	f->count++;
+	return true;
+}
+
+struct torus_host_late *torus_host_due(struct torus_host_fault *f, u64 now)
+{
+	struct torus_host_late *frame = f->late;
+
+	if (!frame || frame->due > now)
+		return NULL;
+	f->late = frame->next;
+	f->count--;
+	return frame;
+}
+
+u64 torus_host_fault_expiry(const struct torus_host_fault *f)
+{
+	return f->late ? f->late->due : ~0ull;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Delayed frames: they keep their order, come in time, and are not more than a bound. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "kernel/host/fault.h"
+
+static struct torus_host_late frame[TORUS_HOST_LATE_MAX + 2];
+
+/* Return: the number of the frame that is due; -1: none. */
+static int due(struct torus_host_fault *f, u64 now)
+{
+	struct torus_host_late *late = torus_host_due(f, now);
+
+	return late ? (int)(late - frame) : -1;
+}
+
+static void test_delay(void **state)
+{
+	struct torus_host_fault f = { .latency = 0 };
+
+	(void)state;
+	assert_false(torus_host_delays(&f));
+	assert_true(torus_host_fault_expiry(&f) == ~0ull);
+	assert_int_equal(due(&f, ~0ull), -1);
+	f.latency = 100;
+	assert_true(torus_host_delays(&f));
+	assert_true(torus_host_delay(&f, &frame[1], 1000));
+	assert_true(torus_host_delay(&f, &frame[2], 1050));
+	assert_int_equal(torus_host_fault_expiry(&f), 1100);
+	assert_int_equal(due(&f, 1099), -1);
+	assert_int_equal(due(&f, 1100), 1);
+	assert_int_equal(due(&f, 1100), -1);
+	assert_int_equal(torus_host_fault_expiry(&f), 1150);
+	/* Frames without latency do not overtake those that had some. */
+	f.latency = 0;
+	assert_true(torus_host_delays(&f));
+	assert_true(torus_host_delay(&f, &frame[3], 1060));
+	assert_int_equal(torus_host_fault_expiry(&f), 1150);
+	assert_int_equal(due(&f, 1149), -1);
+	assert_int_equal(due(&f, 2000), 2);
+	assert_int_equal(torus_host_fault_expiry(&f), 1060);
+	assert_int_equal(due(&f, 2000), 3);
+	assert_false(torus_host_delays(&f));
+	assert_true(torus_host_fault_expiry(&f) == ~0ull);
+	/* And again, after all were taken. */
+	assert_true(torus_host_delay(&f, &frame[4], 3000));
+	assert_int_equal(due(&f, ~0ull), 4);
+	assert_int_equal(due(&f, ~0ull), -1);
+}
+
+/* Frames that do not fit are lost, as on a wire; frames already delayed are not. */
+static void test_most(void **state)
+{
+	struct torus_host_fault f = { .latency = 1 };
+	int n;
+
+	(void)state;
+	for (n = 0; n < TORUS_HOST_LATE_MAX + 2; n++)
+		assert_int_equal(torus_host_delay(&f, &frame[n], (u64)n),
+				 n < TORUS_HOST_LATE_MAX);
+	assert_int_equal(due(&f, 1), 0);
+	assert_true(torus_host_delay(&f, &frame[n - 1], 5000));
+	assert_false(torus_host_delay(&f, &frame[0], 5000));
+	for (n = 1; n < TORUS_HOST_LATE_MAX; n++)
+		assert_int_equal(due(&f, ~0ull), n);
+	assert_int_equal(due(&f, ~0ull), TORUS_HOST_LATE_MAX + 1);
+	assert_int_equal(due(&f, ~0ull), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_delay),
+		cmocka_unit_test(test_most),
+	};
+
+	return cmocka_run_group_tests_name("host_fault", all, NULL, NULL);
+}
