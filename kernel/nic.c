@@ -305,13 +305,7 @@ void torus_nic_stop(struct torus_dev *d)
 
 void torus_nic_free(struct torus_dev *d)
 {
-	unsigned int i;
-	void *late;
-
 	torus_dev_lock(d);
-	for (i = 0; i < d->nports; i++)
-		while ((late = torus_host_due(&d->port[i].fault, ~0ull)))
-			kfree_skb(container_of(late, struct sk_buff, cb));
 	torus_host_flush(&d->host);
 	tn_nic_flush(d->nic);
 	__skb_queue_purge(&d->up);

@@ -317,6 +317,18 @@ static void port_look(struct torus_port *port)
 	torus_dev_unlock(d);
 }
 
+/* Frames under way are lost with the cable. */
+static void drop_late(struct torus_port *port)
+{
+	struct sk_buff *skb;
+
+	torus_dev_lock(port->dev);
+	while ((skb = take_late(port, ~0ull)))
+		kfree_skb(skb);
+	port->dev->delays &= ~(1u << port->num);
+	torus_dev_unlock_read(port->dev);
+}
+
 static void set_name(struct torus_port *port, const char *name)
 {
 	torus_dev_lock(port->dev);
@@ -339,6 +351,7 @@ void torus_port_detach(struct torus_dev *d, unsigned int num)
 	set_name(port, "");
 	port_look(port);
 	skb_queue_purge(&port->rx);
+	drop_late(port);
 	netdev_put(lower, &port->lower_tracker);
 }
 

@@ -393,6 +393,27 @@ static void test_turns(struct kunit *test)
 	local_bh_enable();
 }
 
+/* Frames that a fault delays do not outlive the cable that they were sent on. */
+static void test_late(struct kunit *test)
+{
+	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_host_fault *f = &d->port[1].fault;
+	unsigned int i;
+
+	lab_lower(test, "ktl0", 9000);
+	torus_dev_lock(d);
+	f->latency = TORUS_LATENCY_MAX;
+	torus_dev_unlock(d);
+	KUNIT_ASSERT_EQ(test, lab_attach(d, 1, "ktl0"), 0);
+	for (i = 0; i < 1000 && !READ_ONCE(f->count); i++)
+		usleep_range(1000, 2000);
+	KUNIT_EXPECT_GT(test, f->count, 0u);
+	KUNIT_EXPECT_EQ(test, d->delays, 1u << 1);
+	detach(d, 1);
+	KUNIT_EXPECT_EQ(test, f->count, 0u);
+	KUNIT_EXPECT_EQ(test, d->delays, 0u);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(test_attach),
 	KUNIT_CASE(test_replace),
@@ -407,6 +428,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(test_left_alone),
 	KUNIT_CASE(test_budget),
 	KUNIT_CASE(test_turns),
+	KUNIT_CASE(test_late),
 	{}
 };
 
