@@ -233,13 +233,9 @@ int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
 /* --- param.c --------------------------------------------------------------------- */
 
 /**
- * torus_params_check() - each of IFLA_TORUS_*, by itself
- * Return: 0, or -ERANGE with text and attribute in @extack.
- */
-int torus_params_check(struct nlattr *data[], struct netlink_ext_ack *extack);
-/**
  * torus_params_take() - parameters of @data (NULL: none) into @all
- * Return: 0, or -EINVAL with text and attribute in @extack: two contradict each other.
+ * Return: 0; -ERANGE, or -EINVAL if two contradict each other, with text and attribute in
+ * @extack.
  */
 int torus_params_take(struct tn_params *all, struct nlattr *data[],
 		      struct netlink_ext_ack *extack);

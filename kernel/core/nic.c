@@ -1,56 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The NIC towards its host: set-up, sending, links, timers, counters. */
 #include "nic_impl.h"
-
-#define MS 1000000ull
-
-void tn_params_default(struct tn_params *p)
-{
-	*p = (struct tn_params) {
-		.keepalive = 100 * MS,
-		.silence = 350 * MS,
-		.ack_delay = 1 * MS,
-		.replay_timeout = 20 * MS,
-		.retry_time = 500 * MS,
-		.init_interval = 10 * MS,
-		.probe_interval = 100 * MS,
-		.retrain_time = 200 * MS,
-		.gap_time = 5000 * MS,
-		.eye_interval = 50 * MS,
-		.target_ber = 1000000,		/* 1e-12 */
-		.mask_height = 60,
-		.mask_width = 100,
-		.margin_train = 110,
-		.margin_retrain = 100,
-		.retry_count = 4,
-		.retry_packets = 256,
-		.slots = 256,
-		.payload_max = 4096,
-		.frame_max = 65520,
-		.relay_packets = 4096,
-		.park_bytes = 16 << 20,
-		.hold_bytes = 4 << 20,
-	};
-}
-
-static bool train_ok(const struct tn_params *p)
-{
-	return p->target_ber && p->target_ber < TORUS_BER_ONE / 2 && p->mask_height &&
-	       p->mask_height <= 10000 && p->mask_width && p->mask_width <= TN_HALF_UI &&
-	       p->margin_retrain <= p->margin_train && p->margin_train <= TN_MARGIN_MAX;
-}
-
-static bool params_ok(const struct tn_params *p)
-{
-	return p->keepalive && p->silence > p->keepalive && p->ack_delay &&
-	       p->replay_timeout > p->ack_delay && p->retry_time && p->init_interval &&
-	       p->probe_interval && p->retrain_time && p->gap_time && p->eye_interval && train_ok(p) && p->retry_count &&
-	       p->retry_protocol < TORUS_RETRIES && p->retry_packets >= 1 && p->retry_packets <= TN_RETRY_MAX &&
-	       p->slots >= 4 && p->slots <= 1024 && p->payload_max >= TN_PAYLOAD_MIN &&
-	       p->payload_max <= TN_PAYLOAD_MAX && p->frame_max >= tn_packet_max(p) &&
-	       p->frame_max <= 65535 && p->relay_packets && p->park_bytes >= tn_packet_max(p) &&
-	       p->hold_bytes;
-}
+#include "params.h"
 
 void tn_tell(struct tn_nic *nic, u8 type)
 {
@@ -141,10 +92,12 @@ size_t tn_nic_size(void)
 int tn_nic_init(void *mem, const struct tn_nic_config *cfg, u64 now)
 {
 	struct tn_nic *nic = mem;
+	struct tn_params_why why;
 	unsigned int p;
 
 	if (cfg->nports < 2 || cfg->nports > TORUS_MAX_PORTS || cfg->nports % 2 ||
-	    (cfg->small_max && cfg->small_max < TN_PAYLOAD_MIN) || !params_ok(&cfg->params))
+	    (cfg->small_max && cfg->small_max < TN_PAYLOAD_MIN) ||
+	    cfg->params.retry_protocol >= TORUS_RETRIES || tn_params_check(&cfg->params, &why))
 		return -EINVAL;
 	memset(nic, 0, sizeof(*nic));
 	nic->ops = cfg->ops;

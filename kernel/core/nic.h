@@ -127,7 +127,7 @@ static inline u32 tn_packet_max(const struct tn_params *p)
 	return p->payload_max / TN_FLIT * TN_FLIT + TN_AROUND_MAX;
 }
 
-/** tn_params_default() - 100 ms keep-alive, 350 ms silence, see nic.c */
+/** tn_params_default() - 100 ms keep-alive, 350 ms silence, see params.c */
 void tn_params_default(struct tn_params *p);
 
 struct tn_nic_config {

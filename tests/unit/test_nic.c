@@ -12,64 +12,6 @@ static struct lone alone;
 
 /* --- set-up ------------------------------------------------------------------------- */
 
-struct limit {
-	size_t at;
-	u64 good, bad;
-	bool wide;
-};
-
-#define U32(field, g, b) { offsetof(struct tn_params, field), g, b, false }
-#define U64(field, g, b) { offsetof(struct tn_params, field), g, b, true }
-
-static void set(struct tn_params *p, const struct limit *l, u64 v)
-{
-	u8 *at = (u8 *)p + l->at;
-	u32 narrow = (u32)v;
-
-	memcpy(at, l->wide ? (void *)&v : (void *)&narrow, l->wide ? sizeof(v) : sizeof(narrow));
-}
-
-static void test_params(void **state)
-{
-	static const struct limit limits[] = {
-		U32(slots, 4, 3), U32(slots, 1024, 1025), U32(retry_packets, 1, 0),
-		U32(retry_packets, 1024, 1025), U32(retry_count, 1, 0),
-		U32(payload_max, TN_PAYLOAD_MIN, TN_PAYLOAD_MIN - 1),
-		U32(payload_max, TN_PAYLOAD_MAX, TN_PAYLOAD_MAX + 1),
-		U32(frame_max, 4144, 4143), U32(frame_max, 65535, 65536),
-		U64(keepalive, 1, 0), U64(silence, 200 * MS, 100 * MS), U64(ack_delay, 1, 0),
-		U64(replay_timeout, 2 * MS, 1 * MS), U64(retry_time, 1, 0),
-		U64(init_interval, 1, 0), U64(probe_interval, 1, 0), U64(retrain_time, 1, 0),
-		U64(gap_time, 1, 0), U64(park_bytes, 4144, 4143), U32(relay_packets, 1, 0), U64(hold_bytes, 1, 0),
-	};
-	static const u8 ports[] = { 0, 1, 3, 11, 13, 14, 255 };
-	struct tn_nic_config cfg = { .ops = &f.ops, .nports = 4 };
-	void *mem = aligned_alloc(64, (tn_nic_size() + 63) & ~63ul);
-
-	(void)state;
-	assert_non_null(mem);
-	for (unsigned int i = 0; i < ARRAY_SIZE(limits); i++) {
-		tn_params_default(&cfg.params);
-		set(&cfg.params, &limits[i], limits[i].bad);
-		if (tn_nic_init(mem, &cfg, 1) != -EINVAL)
-			fail_msg("limit %u: bad value taken", i);
-		set(&cfg.params, &limits[i], limits[i].good);
-		if (tn_nic_init(mem, &cfg, 1))
-			fail_msg("limit %u: good value refused", i);
-	}
-	tn_params_default(&cfg.params);
-	for (unsigned int i = 0; i < ARRAY_SIZE(ports); i++) {
-		cfg.nports = ports[i];
-		assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
-	}
-	cfg.nports = 4;
-	cfg.small_max = TN_PAYLOAD_MIN - 1;
-	assert_int_equal(tn_nic_init(mem, &cfg, 1), -EINVAL);
-	cfg.small_max = TN_PAYLOAD_MIN;
-	assert_int_equal(tn_nic_init(mem, &cfg, 1), 0);
-	free(mem);
-}
-
 /* A NIC without a place only exchanges management packets with its neighbours. */
 static void test_unplaced(void **state)
 {
@@ -474,7 +416,6 @@ static void test_no_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
-		cmocka_unit_test(test_params),
 		cmocka_unit_test(test_unplaced),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_another_place),

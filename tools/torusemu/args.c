@@ -11,17 +11,11 @@
 #include <torus/topology.h>
 #include <torus/torus.h>
 
+#include "kernel/core/params.h"
 #include "log.h"
 #include "param.h"
 
 #define MS		1000000ull
-
-/* Where struct tn_params keeps them. */
-static const size_t offsets[] = {
-#define X(id, name, kind, unit, min, max) offsetof(struct tn_params, name),
-	TORUS_PARAM_LIST(X)
-#undef X
-};
 
 const char args_help[] =
 	"usage: torusemu --name NAME --ports N --socket PATH [--port PORT=LOWER]...\n"
@@ -65,20 +59,6 @@ static int bad(const struct parse *p, const char *fmt, ...)
 	return -EINVAL;
 }
 
-static void store(struct args *a, const struct param *p, uint64_t v)
-{
-	size_t offset = offsets[p - params];
-	char *at = (char *)&a->params + offset;
-	u32 narrow = (u32)v;
-
-	if (p->bytes == sizeof(v))
-		memcpy(at, &v, sizeof(v));
-	else
-		memcpy(at, &narrow, sizeof(narrow));
-	if (offset == offsetof(struct tn_params, frame_max))
-		a->frame_max_set = true;
-}
-
 static int set_param(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
@@ -89,7 +69,9 @@ static int set_param(const struct parse *to, const char *text)
 	p = param_parse(text, &v, why, sizeof(why));
 	if (!p)
 		return bad(to, "%s", why);
-	store(a, p, v);
+	tn_param_set(&a->params, &tn_param_list[p - params], v);
+	if (p - params == TN_PARAM_FRAME_MAX)
+		a->frame_max_set = true;
 	return 0;
 }
 
@@ -232,26 +214,24 @@ static int check(const struct parse *to)
 {
 	const struct args *a = to->args;
 	const struct tn_params *p = &a->params;
+	struct tn_params_why why;
 
 	if (a->pack)
 		return a->name[0] || a->nports || a->socket ?
 		       bad(to, "--pack: a pack's NICs come by requests; try --help") : 0;
 	if (!a->name[0] || !a->nports || !a->socket)
 		return bad(to, "--name, --ports and --socket are needed; try --help");
-	if (p->silence <= p->keepalive)
-		return bad(to, "--set silence: must be longer than keepalive (%" PRIu64 " ns)",
-			   (uint64_t)p->keepalive);
-	if (p->replay_timeout <= p->ack_delay)
-		return bad(to, "--set replay_timeout: must be longer than ack_delay (%" PRIu64 " ns)",
-			   (uint64_t)p->ack_delay);
-	if (p->margin_train < p->margin_retrain)
-		return bad(to, "--set margin_train: must not be less than margin_retrain (%u)",
-			   p->margin_retrain);
-	if (p->frame_max < tn_packet_max(p) || p->park_bytes < tn_packet_max(p))
-		return bad(to, "--set %s: must be %u at least, for packets with payload_max of %u",
-			   p->frame_max < tn_packet_max(p) ? "frame_max" : "park_bytes",
-			   tn_packet_max(p), p->payload_max);
-	return 0;
+	if (!tn_params_check(p, &why))
+		return 0;
+	if (!why.more)
+		return bad(to, "--set %s: must not be less than %s (%" PRIu64 ")", why.param->name,
+			   why.than->name, (uint64_t)why.min);
+	if (why.more == 1)
+		return bad(to, "--set %s: must be longer than %s (%" PRIu64 " ns)",
+			   why.param->name, why.than->name, (uint64_t)why.min - 1);
+	return bad(to, "--set %s: must be %" PRIu64 " at least, for packets with %s of %" PRIu64,
+		   why.param->name, (uint64_t)why.min, why.than->name,
+		   (uint64_t)why.min - why.more);
 }
 
 static void defaults(struct args *a)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "params.h"
+
+#define MS	1000000ull
+
+void tn_params_default(struct tn_params *p)
+{
+	*p = (struct tn_params) {
+		.keepalive = 100 * MS,
+		.silence = 350 * MS,
+		.ack_delay = 1 * MS,
+		.replay_timeout = 20 * MS,
+		.retry_time = 500 * MS,
+		.init_interval = 10 * MS,
+		.probe_interval = 100 * MS,
+		.retrain_time = 200 * MS,
+		.gap_time = 5000 * MS,
+		.eye_interval = 50 * MS,
+		.target_ber = 1000000,		/* 1e-12 */
+		.mask_height = 60,
+		.mask_width = 100,
+		.margin_train = 110,
+		.margin_retrain = 100,
+		.retry_count = 4,
+		.retry_packets = 256,
+		.slots = 256,
+		.payload_max = 4096,
+		.frame_max = 65520,
+		.relay_packets = 4096,
+		.park_bytes = 16 << 20,
+		.hold_bytes = 4 << 20,
+	};
+}
+
+#define IS_U32 false
+#define IS_U64 true
+const struct tn_param tn_param_list[TN_PARAMS] = {
+#define X(id, name, kind, unit, min, max) \
+	{ #name, IFLA_TORUS_##id, offsetof(struct tn_params, name), IS_##kind, min, max },
+	TORUS_PARAM_LIST(X)
+#undef X
+};
+
+/* One that must be another and @more at least. */
+static const struct {
+	enum tn_param_id param, than;
+	u8 more;
+} orders[] = {
+	{ TN_PARAM_SILENCE, TN_PARAM_KEEPALIVE, 1 },
+	{ TN_PARAM_REPLAY_TIMEOUT, TN_PARAM_ACK_DELAY, 1 },
+	{ TN_PARAM_MARGIN_TRAIN, TN_PARAM_MARGIN_RETRAIN, 0 },
+	{ TN_PARAM_FRAME_MAX, TN_PARAM_PAYLOAD_MAX, TN_AROUND_MAX },
+	{ TN_PARAM_PARK_BYTES, TN_PARAM_PAYLOAD_MAX, TN_AROUND_MAX },
+};
+
+u64 tn_param_get(const struct tn_params *all, const struct tn_param *p)
+{
+	const void *at = (const u8 *)all + p->offset;
+
+	return p->is_wide ? *(const u64 *)at : *(const u32 *)at;
+}
+
+void tn_param_set(struct tn_params *all, const struct tn_param *p, u64 v)
+{
+	void *at = (u8 *)all + p->offset;
+
+	if (p->is_wide)
+		*(u64 *)at = v;
+	else
+		*(u32 *)at = (u32)v;
+}
+
+int tn_params_check(const struct tn_params *all, struct tn_params_why *why)
+{
+	unsigned int i;
+
+	for (i = 0; i < TN_PARAMS; i++) {
+		const struct tn_param *p = &tn_param_list[i];
+
+		*why = (struct tn_params_why) { .param = p, .min = p->min, .max = p->max };
+		if (tn_param_get(all, p) < why->min || tn_param_get(all, p) > why->max)
+			return -ERANGE;
+	}
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		*why = (struct tn_params_why) {
+			.param = &tn_param_list[orders[i].param],
+			.than = &tn_param_list[orders[i].than],
+			.more = orders[i].more,
+		};
+		why->min = tn_param_get(all, why->than) + why->more;
+		why->max = why->param->max;
+		if (tn_param_get(all, why->param) < why->min)
+			return -EINVAL;
+	}
+	return 0;
+}
