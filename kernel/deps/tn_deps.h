@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that kernel/core needs from its world, kernel version. User space's, with
- * the contract of each name, is lib/deps/tn_deps.h; the include path chooses.
+ * All that kernel/core and kernel/host need from their world, kernel version. User
+ * space's, with the contract of each name, is lib/deps/tn_deps.h; the include path
+ * chooses.
  */
 #ifndef TN_DEPS_H
 #define TN_DEPS_H

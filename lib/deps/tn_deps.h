@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * All that kernel/core needs from its world, user-space version. The kernel's
+ * All that kernel/core and kernel/host need from their world, user-space version. The kernel's
  * is kernel/deps/tn_deps.h; the include path chooses. Nothing here exists for
  * one world only, and the core includes nothing else.
  */

@@ -28,6 +28,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # The files that are mutated, and the percentage of their mutants that must die
 AREAS = [
 	Area('kernel/core', 95, 'kernel/core/*.c'),
+	Area('kernel/host', 95, 'kernel/host/*.c'),
 	Area('daemon/fm', 95, 'daemon/fm/*.c', 'daemon/fm/*/*.c'),
 	Area('daemon/auth', 95, 'daemon/auth*.c'),
 	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c',
