@@ -12,7 +12,6 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/slab.h>
 #include <linux/udp.h>
 #include <linux/virtio_net.h>
 #include <net/ip_tunnels.h>
@@ -27,28 +26,13 @@
 #define LINEAR_HEAD	256	/* bytes of a larger one that are not in pages */
 #define KEEP_MIN	512	/* bytes of one that is not worth a copy */
 
-static void *op_alloc(void *shell, size_t bytes)
-{
-	return kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
-}
-
-static void op_free(void *shell, void *mem)
-{
-	kfree(mem);
-}
-
-static void op_pkt_put(void *shell, struct tn_pkt *pkt)
-{
-	torus_pkt_free(pkt);
-}
-
 /*
  * icmp_send() does not serve: it wants the route of the packet it answers, and one that comes
  * back from the fabric has none.
  */
-static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
+void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 {
-	struct torus_dev *d = shell;
+	struct torus_dev *d = dev;
 	u32 bytes = torus_host_answer(&d->host, ip, len, torus_now());
 	struct sk_buff *skb;
 
@@ -67,19 +51,6 @@ static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
 	skb->dev = d->netdev;
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	__skb_queue_tail(&d->up, skb);
-}
-
-static const struct torus_host_ops host_ops = {
-	.alloc = op_alloc,
-	.free = op_free,
-	.pkt_put = op_pkt_put,
-	.cannot_arrive = op_cannot_arrive,
-};
-
-void torus_msg_init(struct torus_dev *d)
-{
-	BUILD_BUG_ON(HDR != sizeof(struct virtio_net_hdr));
-	torus_host_init(&d->host, &host_ops, d, d->nic, &d->params);
 }
 
 static void count(struct torus_dev *d, enum torus_node_counter which, u64 n)
@@ -285,6 +256,7 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
 
+	BUILD_BUG_ON(HDR != sizeof(hdr));
 	memcpy(&hdr, first->payload, HDR);
 	skb = bytes > KEEP_MIN ? message_keep(first) : NULL;
 	if (!skb)

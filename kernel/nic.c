@@ -276,7 +276,7 @@ int torus_nic_init(struct torus_dev *d)
 		torus_port_init(d, i);
 	for (i = 0; i < d->nports; i++)
 		tn_nic_serdes(d->nic, i, &d->port[i].serdes.serdes);
-	torus_msg_init(d);
+	torus_host_init(&d->host, d->nic, &cfg, torus_msg_lost);
 	torus_tx_init(d);
 	__skb_queue_head_init(&d->up);
 	__skb_queue_head_init(&d->down);

@@ -371,7 +371,8 @@ bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
 
 /* --- msg.c ----------------------------------------------------------------- */
 
-void torus_msg_init(struct torus_dev *d);
+/** torus_msg_lost() - a torus_host_lost (lock) */
+void torus_msg_lost(void *dev, const u8 *ip, u32 len);
 /** torus_msg_xmit() - messages of the host into the core, while there is room (lock) */
 void torus_msg_xmit(struct torus_dev *d, u64 now);
 /** torus_msg_pending() - one waits, and there is room for it (lock) */

@@ -5,8 +5,12 @@
  */
 #include "host.h"
 
-/** struct torus_host_chain - an unfinished message of one flow */
+/**
+ * struct torus_host_chain - an unfinished message of one flow
+ * @memory: a packet, in whose payload this lies
+ */
 struct torus_host_chain {
+	struct tn_pkt *memory;
 	struct torus_host_chain *next, **at;	/* in its bucket */
 	struct torus_host_chain *older, *newer;
 	struct tn_queue packets;
@@ -14,6 +18,8 @@ struct torus_host_chain {
 	u32 bytes;
 	u8 vc;
 };
+
+#define CHAIN_FLITS ((unsigned int)(sizeof(struct torus_host_chain) + TN_FLIT - 1) / TN_FLIT)
 
 static struct torus_host_chain **find_bucket(struct torus_host *h, u32 src, u8 vc)
 {
@@ -31,18 +37,20 @@ static struct torus_host_chain *find_chain(struct torus_host *h, u32 src, u8 vc)
 
 static struct torus_host_chain *new_chain(struct torus_host *h, u32 src, u8 vc)
 {
-	struct torus_host_chain *c = h->ops->alloc(h->shell, sizeof(*c));
+	struct tn_pkt *memory = h->ops->pkt_new(h->shell, CHAIN_FLITS);
+	struct torus_host_chain *c;
 
-	if (!c)
+	if (!memory)
 		return NULL;
-	c->src = src;
-	c->vc = vc;
-	c->at = find_bucket(h, src, vc);
+	c = (void *)memory->payload;
+	*c = (struct torus_host_chain) {
+		.memory = memory, .src = src, .vc = vc, .at = find_bucket(h, src, vc),
+		.older = h->newest,
+	};
 	c->next = *c->at;
 	if (c->next)
 		c->next->at = &c->next;
 	*c->at = c;
-	c->older = h->newest;
 	*(c->older ? &c->older->newer : &h->oldest) = c;
 	h->newest = c;
 	return c;
@@ -59,7 +67,7 @@ static struct tn_queue end_chain(struct torus_host *h, struct torus_host_chain *
 	*(c->older ? &c->older->newer : &h->oldest) = c->newer;
 	*(c->newer ? &c->newer->older : &h->newest) = c->older;
 	h->waiting -= packets.count;
-	h->ops->free(h->shell, c);
+	h->ops->pkt_put(h->shell, c->memory);
 	return packets;
 }
 

@@ -28,22 +28,14 @@
 struct torus_host_chain;
 
 /**
- * struct torus_host_ops - what the host side asks of its shell
- * @alloc: some bytes, all 0, or NULL
- * @free: they are not needed any more
- * @pkt_put: nor is this packet
- * @cannot_arrive: this goes for an IP packet of the host, of which the first @len bytes are
- *	known: the shell tells the host (torus_host_answer())
+ * typedef torus_host_lost - an IP packet of the host, of which these @len bytes are known, cannot
+ * arrive: the shell tells the host, if torus_host_answer() says so
  */
-struct torus_host_ops {
-	void *(*alloc)(void *shell, size_t bytes);
-	void (*free)(void *shell, void *mem);
-	void (*pkt_put)(void *shell, struct tn_pkt *pkt);
-	void (*cannot_arrive)(void *shell, const u8 *ip, u32 len);
-};
+typedef void (*torus_host_lost)(void *shell, const u8 *ip, u32 len);
 
 /**
  * struct torus_host - messages of one NIC
+ * @ops, @shell: of the NIC: they have the memory of packets
  * @shape: of the fabric; NULL while the NIC has no place: set by the shell
  * @payload_max: bytes of a packet, whole flits
  * @out: packets of a message that the NIC had no room for
@@ -53,9 +45,10 @@ struct torus_host_ops {
  * @answer_at: when the next "unreachable" may be said, ns
  */
 struct torus_host {
-	const struct torus_host_ops *ops;
+	const struct tn_ops *ops;
 	void *shell;
 	struct tn_nic *nic;
+	torus_host_lost lost;
 	const struct torus_shape *shape;
 	u32 payload_max;
 	struct tn_queue out;
@@ -68,9 +61,9 @@ struct torus_host {
 	u64 answer_at;
 };
 
-/** torus_host_init() - before the NIC has anything to deliver */
-void torus_host_init(struct torus_host *h, const struct torus_host_ops *ops, void *shell,
-		     struct tn_nic *nic, const struct tn_params *params);
+/** torus_host_init() - before the NIC, which has this @cfg, has anything to deliver */
+void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_nic_config *cfg,
+		     torus_host_lost lost);
 
 /* --- from the host --- */
 

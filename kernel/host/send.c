@@ -10,14 +10,15 @@
 #define IP6_HDR		40
 #define IP6_DST		24
 
-void torus_host_init(struct torus_host *h, const struct torus_host_ops *ops, void *shell,
-		     struct tn_nic *nic, const struct tn_params *params)
+void torus_host_init(struct torus_host *h, struct tn_nic *nic, const struct tn_nic_config *cfg,
+		     torus_host_lost lost)
 {
 	memset(h, 0, sizeof(*h));
-	h->ops = ops;
-	h->shell = shell;
+	h->ops = cfg->ops;
+	h->shell = cfg->host;
 	h->nic = nic;
-	h->payload_max = params->payload_max / TN_FLIT * TN_FLIT;
+	h->lost = lost;
+	h->payload_max = cfg->params.payload_max / TN_FLIT * TN_FLIT;
 }
 
 static u8 vc_of(u8 dsfield)

@@ -27,8 +27,7 @@ void torus_host_unreachable(struct torus_host *h, const struct tn_pkt *pkt)
 	u32 bytes = tn_pkt_bytes(pkt);
 
 	if (pkt->tail.flags & TN_TAIL_FIRST && bytes > TORUS_HOST_HDR)
-		h->ops->cannot_arrive(h->shell, pkt->payload + TORUS_HOST_HDR,
-				    bytes - TORUS_HOST_HDR);
+		h->lost(h->shell, pkt->payload + TORUS_HOST_HDR, bytes - TORUS_HOST_HDR);
 }
 
 static bool is_allowed(struct torus_host *h, u64 now)

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static const struct torus_shape shape = { .ndims = 2, .size = { 3, 2, 1, 1, 1, 1 } };
 static struct torus_host host;
 static u64 counter[TORUS_NC_COUNT];
-static unsigned int packets, blocks, takes;
+static unsigned int packets, takes;
 static u64 now;
 
 /** struct flow - what should wait of a message: @count packets, @bytes */
@@ -46,20 +46,6 @@ static void must(bool yes)
 
 /* --- the shell and the NIC --------------------------------------------------------------- */
 
-static void *op_alloc(void *shell, size_t bytes)
-{
-	(void)shell;
-	blocks++;
-	return calloc(1, bytes);
-}
-
-static void op_free(void *shell, void *mem)
-{
-	(void)shell;
-	blocks--;
-	free(mem);
-}
-
 static void op_pkt_put(void *shell, struct tn_pkt *pkt)
 {
 	(void)shell;
@@ -68,7 +54,7 @@ static void op_pkt_put(void *shell, struct tn_pkt *pkt)
 	free(pkt);
 }
 
-static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
+static void lost(void *shell, const u8 *ip, u32 len)
 {
 	u32 bytes = torus_host_answer(&host, ip, len, now += 1000000);
 	u8 *out;
@@ -82,8 +68,6 @@ static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
 	must(out[0] >> 4 == ip[0] >> 4);
 	free(out);
 }
-
-static const struct torus_host_ops ops = { op_alloc, op_free, op_pkt_put, op_cannot_arrive };
 
 u64 *tn_nic_counters(struct tn_nic *nic)
 {
@@ -119,6 +103,14 @@ static struct tn_pkt *new_packet(u32 bytes)
 	packets++;
 	return pkt;
 }
+
+static struct tn_pkt *op_pkt_new(void *shell, unsigned int nflits)
+{
+	(void)shell;
+	return new_packet(nflits * TN_FLIT);
+}
+
+static const struct tn_ops ops = { .pkt_new = op_pkt_new, .pkt_put = op_pkt_put };
 
 /* --- records ------------------------------------------------------------------------------- */
 
@@ -216,9 +208,11 @@ static void send_message(const u8 *p, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static const struct tn_params params = { .payload_max = TN_PAYLOAD_MIN };
+	static const struct tn_nic_config cfg = {
+		.ops = &ops, .params = { .payload_max = TN_PAYLOAD_MIN },
+	};
 
-	torus_host_init(&host, &ops, NULL, NULL, &params);
+	torus_host_init(&host, NULL, &cfg, lost);
 	host.shape = &shape;
 	memset(flows, 0, sizeof(flows));
 	memset(counter, 0, sizeof(counter));
@@ -243,6 +237,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		len -= 2 + n;
 	}
 	torus_host_flush(&host);
-	must(!host.waiting && !packets && !blocks);
+	must(!host.waiting && !packets);
 	return 0;
 }

@@ -30,20 +30,10 @@ int tn_nic_send(struct tn_nic *nic, struct tn_pkt *pkt, u32 dst, unsigned int vc
 	return 0;
 }
 
-static void *op_alloc(void *of, size_t bytes)
+static struct tn_pkt *op_pkt_new(void *of, unsigned int nflits)
 {
 	assert_ptr_equal(of, &shell);
-	if (shell.is_out)
-		return NULL;
-	shell.blocks++;
-	return calloc(1, bytes);
-}
-
-static void op_free(void *of, void *mem)
-{
-	assert_ptr_equal(of, &shell);
-	shell.blocks--;
-	free(mem);
+	return shell.is_out ? NULL : host_packet(nflits * TN_FLIT);
 }
 
 static void op_pkt_put(void *of, struct tn_pkt *pkt)
@@ -54,7 +44,7 @@ static void op_pkt_put(void *of, struct tn_pkt *pkt)
 	free(pkt);
 }
 
-static void op_cannot_arrive(void *of, const u8 *ip, u32 len)
+static void lost(void *of, const u8 *ip, u32 len)
 {
 	assert_ptr_equal(of, &shell);
 	shell.told++;
@@ -62,20 +52,21 @@ static void op_cannot_arrive(void *of, const u8 *ip, u32 len)
 	shell.told_len = len;
 }
 
-static const struct torus_host_ops ops = {
-	.alloc = op_alloc,
-	.free = op_free,
+static const struct tn_ops ops = {
+	.pkt_new = op_pkt_new,
 	.pkt_put = op_pkt_put,
-	.cannot_arrive = op_cannot_arrive,
 };
 
 void host_start(void)
 {
-	const struct tn_params params = { .payload_max = HOST_PAYLOAD_MAX + TN_FLIT - 1 };
+	const struct tn_nic_config cfg = {
+		.ops = &ops, .host = &shell,
+		.params = { .payload_max = HOST_PAYLOAD_MAX + TN_FLIT - 1 },
+	};
 
 	memset(&shell, 0, sizeof(shell));
 	memset(&shell.host, 0xff, sizeof(shell.host));
-	torus_host_init(&shell.host, &ops, &shell, NULL, &params);
+	torus_host_init(&shell.host, NULL, &cfg, lost);
 	shell.takes = ~0u;
 }
 
@@ -85,7 +76,6 @@ void host_end(void)
 	host_free(&shell.sent);
 	assert_int_equal(shell.host.waiting, 0);
 	assert_int_equal(shell.packets, 0);
-	assert_int_equal(shell.blocks, 0);
 }
 
 struct tn_pkt *host_packet(u32 bytes)

@@ -14,7 +14,6 @@
  * struct host_shell - around @host
  * @counter: the NIC's
  * @packets: that exist
- * @blocks: of memory that exist
  * @is_out: there is no memory
  * @room: of the NIC, on each VC
  * @takes: so many packets does it take before it refuses one with @refusal
@@ -25,7 +24,6 @@ struct host_shell {
 	struct torus_host host;
 	u64 counter[TORUS_NC_COUNT];
 	unsigned int packets;
-	unsigned int blocks;
 	bool is_out;
 	unsigned int room[TORUS_VCS];
 	unsigned int takes;

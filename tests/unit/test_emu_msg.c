@@ -73,14 +73,32 @@ void tun_deliver(struct emu *e, struct tn_pkt *pkt)
 	pkt_free(e->pool, pkt);
 }
 
+static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
+{
+	struct frame *f = frame_new(&pool, (size_t)nflits * TN_FLIT);
+
+	(void)host;
+	return f ? pkt_new(&pool, f, f->data) : NULL;
+}
+
+static void op_pkt_put(void *host, struct tn_pkt *pkt)
+{
+	(void)host;
+	pkt_free(&pool, pkt);
+}
+
 static void start(void)
 {
+	static const struct tn_ops ops = { .pkt_new = op_pkt_new, .pkt_put = op_pkt_put };
+	const struct tn_nic_config cfg = {
+		.ops = &ops, .host = &emu, .params = { .payload_max = MOST },
+	};
+
 	memset(&emu, 0, sizeof(emu));
 	memset(counter, 0, sizeof(counter));
 	memset(&given, 0, sizeof(given));
 	emu.pool = &pool;
-	emu.params.payload_max = MOST;
-	msg_init(&emu);
+	torus_host_init(&emu.host, NULL, &cfg, msg_lost);
 	emu.host.shape = &ring;
 }
 

@@ -107,8 +107,10 @@ static int make_nic(struct emu *e, u64 now)
 	if (err) {
 		free(e->nic);
 		e->nic = NULL;
+		return err;
 	}
-	return err;
+	torus_host_init(&e->host, e->nic, &cfg, msg_lost);
+	return 0;
 }
 
 int emu_init(struct emu *e, struct chassis *c, u64 now)
@@ -124,7 +126,6 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 	err = make_nic(e, now);
 	if (err)
 		return err;
-	msg_init(e);
 	err = chassis_add(c, e);
 	if (err) {
 		free(e->nic);

@@ -2,31 +2,15 @@
 #include "msg.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 #include "emu.h"
 
-static void *op_alloc(void *shell, size_t bytes)
-{
-	(void)shell;
-	return calloc(1, bytes);
-}
+static_assert(TUN_HDR == TORUS_HOST_HDR, "virtio_net_hdr");
 
-static void op_free(void *shell, void *mem)
-{
-	(void)shell;
-	free(mem);
-}
-
-static void op_pkt_put(void *shell, struct tn_pkt *pkt)
-{
-	pkt_free(((struct emu *)shell)->pool, pkt);
-}
-
-static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
+void msg_lost(void *emu, const u8 *ip, u32 len)
 {
 	u8 out[TUN_HDR + TORUS_HOST_ANSWER_MAX] = { 0 };
-	struct emu *e = shell;
+	struct emu *e = emu;
 	struct iovec iov = { out, TUN_HDR };
 	u32 bytes = torus_host_answer(&e->host, ip, len, loop_now());
 
@@ -35,19 +19,6 @@ static void op_cannot_arrive(void *shell, const u8 *ip, u32 len)
 	torus_host_answer_write(ip, bytes, out + TUN_HDR);
 	iov.iov_len += bytes;
 	tun_write(e, &iov, 1, iov.iov_len);
-}
-
-static const struct torus_host_ops host_ops = {
-	.alloc = op_alloc,
-	.free = op_free,
-	.pkt_put = op_pkt_put,
-	.cannot_arrive = op_cannot_arrive,
-};
-
-void msg_init(struct emu *e)
-{
-	static_assert(TUN_HDR == TORUS_HOST_HDR, "virtio_net_hdr");
-	torus_host_init(&e->host, &host_ops, e, e->nic, &e->params);
 }
 
 static bool cut(struct emu *e, struct frame *f, u32 len)

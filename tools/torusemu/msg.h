@@ -8,8 +8,8 @@
 struct emu;
 struct frame;
 
-/** msg_init() - before the NIC has anything to deliver */
-void msg_init(struct emu *emu);
+/** msg_lost() - a torus_host_lost */
+void msg_lost(void *emu, const u8 *ip, u32 len);
 /**
  * msg_send() - a message that lies in @f as packets of full payload each
  * @len: bytes of the message. Takes references of its own to @f if it needs them.
