@@ -47,8 +47,10 @@ include kernel/install/files.mk
 ifneq ($(filter-out modules% dkms-%,$(or $(MAKECMDGOALS),all)),)
 include kernel/core/files.mk
 include kernel/host/files.mk
+include kernel/req/files.mk
 core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
 host-objs := $(addprefix kernel/host/,$(torus-host-objs))
+req-objs := $(addprefix kernel/req/,$(torus-req-objs))
 include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
@@ -60,6 +62,8 @@ endif
 # The core and its host side: conversions count, and nothing but what tn_deps.h lists.
 $(B)/kernel/core/%.o $(B)/kernel/host/%.o: CFLAGS += -Wconversion -ffreestanding -fno-builtin-printf
 $(B)/kernel/core/%.o $(B)/kernel/host/%.o: CPPFLAGS := -Ilib/deps
+$(B)/kernel/req/%.o: CFLAGS += -Wconversion -ffreestanding
+$(B)/kernel/req/%.o: CPPFLAGS := -Ilib/deps -Ikernel
 
 all: $(addprefix $(B)/,$(programs)) $(lib-targets)
 

@@ -12,7 +12,7 @@
 
 /** torus_cable_told() - cable @c as attributes @tb, enum torus_fault_attr, change it */
 static inline struct tn_cable torus_cable_told(const struct tn_cable *c, u64 seed,
-					       struct nlattr **tb)
+					       const struct nlattr **tb)
 {
 	struct tn_cable to = *c;
 

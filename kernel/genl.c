@@ -20,7 +20,7 @@
  */
 #include "genl.h"
 
-#include "../include/uapi/torus_policy.h"
+#include "req/policy.h"
 
 /* --- the device --------------------------------------------------------------------- */
 
@@ -98,6 +98,22 @@ static struct torus_dev *dev_find(struct net *net, struct nlattr **attrs, bool n
 	return dev_only(net, t, extack);
 }
 
+/* --- the request ------------------------------------------------------------------ */
+
+int torus_request_check(unsigned int cmd, bool dump, const void *attrs, int len,
+			struct netlink_ext_ack *extack)
+{
+	struct torus_refusal why;
+	int err = torus_check_request(cmd, dump, (struct torus_span) { attrs, (size_t)len }, NULL,
+				      &why);
+
+	if (err && why.missing)
+		NL_SET_ERR_ATTR_MISS(extack, NULL, why.missing);
+	if (err)
+		NL_SET_ERR_MSG_ATTR_FMT(extack, why.attr, "%s", why.text);
+	return err;
+}
+
 /* --- a do ------------------------------------------------------------------------------ */
 
 static int pre_doit(const torus_genl_op *ops, struct sk_buff *skb, struct genl_info *info)
@@ -106,8 +122,8 @@ static int pre_doit(const torus_genl_op *ops, struct sk_buff *skb, struct genl_i
 	struct torus_dev *d;
 	int err;
 
-	err = torus_policy_check(info->genlhdr->cmd, false, genlmsg_data(info->genlhdr),
-				 genlmsg_len(info->genlhdr), info->attrs, info->extack);
+	err = torus_request_check(info->genlhdr->cmd, false, genlmsg_data(info->genlhdr),
+				  genlmsg_len(info->genlhdr), info->extack);
 	if (err)
 		return err;
 	t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -214,7 +230,7 @@ int torus_dump_check(struct netlink_callback *cb, unsigned int cmd, struct torus
 	struct nlattr **attrs = torus_dump_attrs(cb);
 	int err;
 
-	err = torus_policy_check(cmd, true, genlmsg_data(g), genlmsg_len(g), attrs, cb->extack);
+	err = torus_request_check(cmd, true, genlmsg_data(g), genlmsg_len(g), cb->extack);
 	if (err || !d)
 		return err;
 	*d = dev_find(sock_net(cb->skb->sk), attrs, true, t, cb->extack);
@@ -228,13 +244,6 @@ void *torus_dump_put(struct sk_buff *skb, struct netlink_callback *cb, unsigned 
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
-
-/* Who may: as the ABI says. */
-enum { PERM_GET = 0, PERM_SET = GENL_UNS_ADMIN_PERM };
-enum {
-#define PERM(id, privilege, allowed, required, dump) PERM_##id = PERM_##privilege,
-	TORUS_COMMAND_LIST(PERM)
-};
 
 /* In the order of their numbers: else newer kernels (split ops) refuse the family. */
 static const torus_genl_op torus_ops[] = {
@@ -277,7 +286,6 @@ struct genl_family torus_family __ro_after_init = {
 
 int __init torus_genl_init(void)
 {
-	torus_policy_init();
 	return genl_register_family(&torus_family);
 }
 

@@ -6,27 +6,21 @@
 #include <net/genetlink.h>
 #include <net/sock.h>
 
+#include "genl_policy.h"
 #include "torus.h"
 
 extern struct genl_family torus_family;
 
-/* --- genl_policy.c ------------------------------------------------------------- */
-
-extern struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1];
-
-/** torus_policy_init() - make torus_policies[] from <uapi/torus_policy.h> */
-void torus_policy_init(void);
+/* --- genl.c --------------------------------------------------------------------- */
 
 /**
- * torus_policy_check() - what a netlink policy cannot say
- * No attribute twice (but nests that may repeat), all that the command needs, of
- * a dump only what a dump may carry, arrays of whole entries.
- * Return: 0 or -EINVAL with text and attribute in @extack.
+ * torus_request_check() - the whole check of a request, by req/policy.c
+ * A policy cannot say: no attribute twice (but nests that may repeat), all that the command
+ * needs, of a dump only what a dump may carry, arrays of whole entries.
+ * Return: 0 or a negative errno with text and attribute in @extack.
  */
-int torus_policy_check(unsigned int cmd, bool dump, const struct nlattr *head, int len,
-		       struct nlattr **attrs, struct netlink_ext_ack *extack);
-
-/* --- genl.c --------------------------------------------------------------------- */
+int torus_request_check(unsigned int cmd, bool dump, const void *attrs, int len,
+			struct netlink_ext_ack *extack);
 
 /** torus_req_dev() - the device that genl.c found for a do; referenced until its end */
 static inline struct torus_dev *torus_req_dev(const struct genl_info *info)

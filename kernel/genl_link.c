@@ -4,6 +4,7 @@
 
 #include "genl.h"
 #include "cable_attr.h"
+#include "req/policy.h"
 
 #define LINK_BYTES	2048	/* room for one L */
 
@@ -121,7 +122,7 @@ int torus_link_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- set --------------------------------------------------------------------------- */
 
-static void set_cable(struct nlattr **tb, struct torus_port *p, struct tn_nic *nic,
+static void set_cable(const struct nlattr **tb, struct torus_port *p, struct tn_nic *nic,
 		      unsigned int port, u64 now)
 {
 	struct tn_cable c = torus_cable_told(&p->serdes.cable, p->fault.bits.seed, tb);
@@ -132,18 +133,13 @@ static void set_cable(struct nlattr **tb, struct torus_port *p, struct tn_nic *n
 	}
 }
 
-static int set_fault(struct genl_info *info, struct torus_dev *d, unsigned int port, u64 now)
+static void set_fault(struct genl_info *info, struct torus_dev *d, unsigned int port, u64 now)
 {
 	struct torus_port *p = &d->port[port];
-	struct nlattr *tb[TORUS_FAULT_MAX + 1];
+	const struct nlattr *tb[TORUS_FAULT_MAX + 1];
 	struct torus_host_fault *f = &p->fault;
-	int err;
 
-	/* The policy of the command has checked it. */
-	err = nla_parse_nested(tb, TORUS_FAULT_MAX, info->attrs[TORUS_A_FAULT], NULL,
-			       info->extack);
-	if (err)
-		return err;
+	torus_parse_nest(info->attrs[TORUS_A_FAULT], tb, TORUS_FAULT_MAX);
 	if (tb[TORUS_FAULT_SILENCE])
 		f->silence = nla_get_u8(tb[TORUS_FAULT_SILENCE]);
 	if (tb[TORUS_FAULT_LATENCY])
@@ -155,7 +151,6 @@ static int set_fault(struct genl_info *info, struct torus_dev *d, unsigned int p
 	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
 		tn_fault_arm(&f->bits);
 	set_cable(tb, p, d->nic, port, now);
-	return 0;
 }
 
 int torus_link_set(struct sk_buff *req, struct genl_info *info)
@@ -163,22 +158,22 @@ int torus_link_set(struct sk_buff *req, struct genl_info *info)
 	const struct nlattr *admin = info->attrs[TORUS_A_ADMIN];
 	const struct nlattr *retry = info->attrs[TORUS_A_RETRY_WANTED];
 	struct torus_dev *d = torus_req_dev(info);
-	int err = 0, port = torus_req_port(info);
+	int port = torus_req_port(info);
 	u64 now = torus_now();
 
 	if (port < 0)
 		return port;
 	torus_dev_lock(d);
 	if (info->attrs[TORUS_A_FAULT])
-		err = set_fault(info, d, (unsigned int)port, now);
-	if (!err && retry)
+		set_fault(info, d, (unsigned int)port, now);
+	if (retry)
 		tn_nic_retry(d->nic, (unsigned int)port, nla_get_u8(retry), now);
-	if (!err && admin)
+	if (admin)
 		tn_nic_admin(d->nic, (unsigned int)port, nla_get_u8(admin), now);
-	if (!err && info->attrs[TORUS_A_RETRAIN])
+	if (info->attrs[TORUS_A_RETRAIN])
 		tn_nic_retrain(d->nic, (unsigned int)port, now);
 	torus_dev_unlock(d);
-	return err;
+	return 0;
 }
 
 /*

@@ -1,228 +1,210 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * One netlink policy a command, made at load from the lists that torusemu's
- * checks are made from too. What a netlink policy cannot say is checked after
- * it, by torus_policy_check(). Who reads the policies back (CTRL_CMD_GETPOLICY)
- * finds the types, ranges and lengths of these lists there.
- */
+/* Made by include/uapi/generate.py from torus.yaml: change that instead. */
 #include "genl.h"
 
-#include "../include/uapi/torus_policy.h"
+#define REFUSED { .type = NLA_REJECT, \
+		  .reject_message = "attribute is not allowed in this command" }
 
-enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST, KINDS };
+static struct netlink_range_validation ber_range = { .min = 0, .max = 1000000000000000000ULL };
+static struct netlink_range_validation latency_range = { .min = 0, .max = 10000000000ULL };
+static struct netlink_range_validation loss_range = { .min = 0, .max = 50000 };
+static struct netlink_range_validation ageing_range = { .min = 0, .max = 50000 };
+static struct netlink_range_validation first_range = { .min = 0, .max = 16777215 };
+static struct netlink_range_validation data_range = { .min = 8, .max = 65536 };
+static struct netlink_range_validation ifindex_range = { .min = 1, .max = 2147483647 };
+static struct netlink_range_validation count_range = { .min = 0, .max = 16777216 };
+static struct netlink_range_validation nodes_range = { .min = 4, .max = 65536 };
 
-static const u8 type_of[KINDS] = {
-	[U8] = NLA_U8, [U16] = NLA_U16, [U32] = NLA_U32, [U64] = NLA_U64,
-	[TEXT] = NLA_NUL_STRING, [FLAG] = NLA_FLAG, [BYTES] = NLA_BINARY,
-	[U16S] = NLA_BINARY, [U32S] = NLA_BINARY, [U64S] = NLA_BINARY, [NEST] = NLA_NESTED,
+static const struct nla_policy fault_policy[] = {
+	[TORUS_FAULT_BER] = NLA_POLICY_FULL_RANGE(NLA_U64, &ber_range),
+	[TORUS_FAULT_SILENCE] = NLA_POLICY_RANGE(NLA_U8, 0, 1),
+	[TORUS_FAULT_LATENCY] = NLA_POLICY_FULL_RANGE(NLA_U64, &latency_range),
+	[TORUS_FAULT_SEED] = { .type = NLA_U64 },
+	[TORUS_FAULT_CABLE] = NLA_POLICY_RANGE(NLA_U32, 0, 10000),
+	[TORUS_FAULT_LOSS] = NLA_POLICY_FULL_RANGE(NLA_U32, &loss_range),
+	[TORUS_FAULT_CROSSTALK] = NLA_POLICY_RANGE(NLA_U32, 0, 500),
+	[TORUS_FAULT_DRIFT] = NLA_POLICY_RANGE(NLA_U32, 0, 500),
+	[TORUS_FAULT_AGEING] = NLA_POLICY_FULL_RANGE(NLA_U32, &ageing_range),
+	[TORUS_FAULT_AGED] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
+	[TORUS_FAULT_DEAD] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
+	[TORUS_FAULT_TEMPERATURE] = NLA_POLICY_RANGE(NLA_U32, 200, 400),
 };
 
-/* Bytes of an array's entry; 0: not an array. */
-static const u8 entry_of[KINDS] = { [BYTES] = 1, [U16S] = 2, [U32S] = 4, [U64S] = 8 };
-
-/** struct rule - what an attribute may say, as in <uapi/torus_policy.h> */
-struct rule {
-	const char *name;
-	enum kind kind;
-	u64 min, max;
+static const struct nla_policy rows_policy[] = {
+	[TORUS_ROWS_FIRST] = NLA_POLICY_FULL_RANGE(NLA_U32, &first_range),
+	[TORUS_ROWS_DATA] = NLA_POLICY_FULL_RANGE(NLA_BINARY, &data_range),
 };
 
-#define RULE(prefix, id, kind, min, max) [prefix##id] = { #id, kind, min, max },
-
-static const struct rule rules[TORUS_A_MAX + 1] = {
-#define TOP(id, kind, min, max) RULE(TORUS_A_, id, kind, min, max)
-	TORUS_REQUEST_ATTR_LIST(TOP)
+const struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] = {
+	[TORUS_CMD_DEVICE_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_DEVICE_SET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_PORT_COUNT] = REFUSED,
+		[TORUS_A_BOOTSTRAP] = NLA_POLICY_RANGE(NLA_U8, 0, 1),
+		[TORUS_A_SHAPE] = NLA_POLICY_RANGE(NLA_BINARY, 2, 12),
+		[TORUS_A_COORDS] = NLA_POLICY_RANGE(NLA_BINARY, 2, 12),
+		[TORUS_A_NODE ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_LINK_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
+		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_LOWER ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_LINK_SET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
+		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_LOWER ... TORUS_A_REASON] = REFUSED,
+		[TORUS_A_ADMIN] = NLA_POLICY_RANGE(NLA_U8, 0, 1),
+		[TORUS_A_RETRAIN] = { .type = NLA_FLAG },
+		[TORUS_A_CLOSED ... TORUS_A_PEER_PORT] = REFUSED,
+		[TORUS_A_FAULT] = NLA_POLICY_NESTED(fault_policy),
+		[TORUS_A_PORT_COUNTERS ... TORUS_A_RETRY] = REFUSED,
+		[TORUS_A_RETRY_WANTED] = NLA_POLICY_RANGE(NLA_U8, 0, 3),
+		[TORUS_A_LANES ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_LINK_ATTACH] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
+		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_LOWER] = { .type = NLA_NUL_STRING, .len = 15 },
+		[TORUS_A_STATE ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_ROWS_BEGIN] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE] = REFUSED,
+		[TORUS_A_VERSION] = { .type = NLA_U64 },
+		[TORUS_A_ROW_COUNT ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_ROWS_PUT] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE] = REFUSED,
+		[TORUS_A_VERSION] = { .type = NLA_U64 },
+		[TORUS_A_ROW_COUNT ... TORUS_A_GAUGES] = REFUSED,
+		[TORUS_A_ROWS] = NLA_POLICY_NESTED(rows_policy),
+		[TORUS_A_FIRST ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_ROWS_COMMIT] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE] = REFUSED,
+		[TORUS_A_VERSION] = { .type = NLA_U64 },
+		[TORUS_A_ROW_COUNT ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_ROWS_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_ROWS] = REFUSED,
+		[TORUS_A_FIRST] = NLA_POLICY_FULL_RANGE(NLA_U32, &first_range),
+		[TORUS_A_COUNT] = NLA_POLICY_FULL_RANGE(NLA_U32, &count_range),
+		[TORUS_A_NODES ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_HOLD] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_COUNT] = REFUSED,
+		[TORUS_A_NODES] = NLA_POLICY_FULL_RANGE(NLA_BINARY, &nodes_range),
+		[TORUS_A_GIVE_UP ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_RELEASE] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE] = REFUSED,
+		[TORUS_A_VERSION] = { .type = NLA_U64 },
+		[TORUS_A_ROW_COUNT ... TORUS_A_NODES] = REFUSED,
+		[TORUS_A_GIVE_UP] = { .type = NLA_FLAG },
+		[TORUS_A_FLOW ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_FLOW_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_PARK_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_PARK_RESOLVE] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
+		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_LOWER ... TORUS_A_CARRIER] = REFUSED,
+		[TORUS_A_SESSION] = { .type = NLA_U32 },
+		[TORUS_A_SEQ] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
+		[TORUS_A_PEER_GUID ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_PARK_REPLAY] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE] = REFUSED,
+		[TORUS_A_VERSION] = { .type = NLA_U64 },
+		[TORUS_A_ROW_COUNT ... TORUS_A_HELD] = REFUSED,
+		[TORUS_A_PORTS] = NLA_POLICY_RANGE(NLA_U16, 0, 4095),
+		[TORUS_A_DATA ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_MGMT_SEND] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
+		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_LOWER ... TORUS_A_PORTS] = REFUSED,
+		[TORUS_A_DATA] = NLA_POLICY_RANGE(NLA_BINARY, 1, 1024),
+		[TORUS_A_GROUPS ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_SUBSCRIBE] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_DATA] = REFUSED,
+		[TORUS_A_GROUPS] = NLA_POLICY_RANGE(NLA_U32, 0, 7),
+		[TORUS_A_RETRY ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_LINK_NTF] = {
+		[0 ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_MGMT_NTF] = {
+		[0 ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_PARK_NTF] = {
+		[0 ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
+	[TORUS_CMD_EYE_GET] = {
+		[0 ... TORUS_A_PAD] = REFUSED,
+		[TORUS_A_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &ifindex_range),
+		[TORUS_A_NAME] = { .type = NLA_NUL_STRING, .len = 63 },
+		[TORUS_A_IFNAME ... TORUS_A_NODE_COUNTERS] = REFUSED,
+		[TORUS_A_PORT] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_LOWER ... TORUS_A_LANES] = REFUSED,
+		[TORUS_A_LANE] = NLA_POLICY_RANGE(NLA_U8, 0, 11),
+		[TORUS_A_EYE ... TORUS_A_PAYLOAD_MAX] = REFUSED,
+	},
 };
-
-static const struct rule fault_rules[TORUS_FAULT_MAX + 1] = {
-#define FAULT(id, kind, min, max) RULE(TORUS_FAULT_, id, kind, min, max)
-	TORUS_REQUEST_FAULT_LIST(FAULT)
-};
-
-static const struct rule rows_rules[TORUS_ROWS_MAX + 1] = {
-#define ROWS(id, kind, min, max) RULE(TORUS_ROWS_, id, kind, min, max)
-	TORUS_REQUEST_ROWS_LIST(ROWS)
-};
-
-/** struct scope - attributes of one command, as masks of 1 << attribute */
-struct scope {
-	const char *name;
-	u64 allowed, required, dump;
-};
-
-static const struct scope scopes[TORUS_CMD_MAX + 1] = {
-#define SCOPE(id, privilege, allowed, required, dump) \
-	[TORUS_CMD_##id] = { #id, allowed, required, dump },
-	TORUS_COMMAND_LIST(SCOPE)
-};
-
-/* --- netlink policies ---------------------------------------------------------- */
-
-static struct netlink_range_validation ranges[TORUS_A_MAX + 1] __ro_after_init;
-static struct netlink_range_validation fault_ranges[TORUS_FAULT_MAX + 1] __ro_after_init;
-static struct netlink_range_validation rows_ranges[TORUS_ROWS_MAX + 1] __ro_after_init;
-static struct nla_policy top_policy[TORUS_A_MAX + 1] __ro_after_init;
-static struct nla_policy fault_policy[TORUS_FAULT_MAX + 1] __ro_after_init;
-static struct nla_policy rows_policy[TORUS_ROWS_MAX + 1] __ro_after_init;
-struct nla_policy torus_policies[TORUS_CMD_MAX + 1][TORUS_A_MAX + 1] __ro_after_init;
-
-/* Parts of a netlink policy are const: it is written as a whole. */
-static void __init put(struct nla_policy *to, struct nla_policy policy)
-{
-	memcpy(to, &policy, sizeof(policy));
-}
-
-static void __init make(const struct rule *rule, int max, struct netlink_range_validation *range,
-			struct nla_policy *policy)
-{
-	for (int i = 0; i <= max; i++, rule++, range++, policy++) {
-		u8 type = type_of[rule->kind], entry = entry_of[rule->kind];
-
-		if (rule->kind == TEXT) {
-			put(policy, (struct nla_policy) { .type = type, .len = (u16)rule->max });
-		} else if (type == NLA_FLAG || type == NLA_UNSPEC) {
-			put(policy, (struct nla_policy) { .type = type });
-		} else if (entry && rule->max * entry <= S16_MAX) {
-			put(policy, (struct nla_policy) {
-				.type = type,
-				.validation_type = NLA_VALIDATE_RANGE,
-				.min = (s16)(rule->min * entry),
-				.max = (s16)(rule->max * entry),
-			});
-		} else if (type != NLA_NESTED) {
-			range->min = rule->min * (entry ?: 1);
-			range->max = entry ? rule->max * entry : rule->max;
-			put(policy, (struct nla_policy) {
-				.type = type,
-				.validation_type = NLA_VALIDATE_RANGE_PTR,
-				.range = range,
-			});
-		}
-	}
-}
-
-void __init torus_policy_init(void)
-{
-	static const struct nla_policy no = {
-		.type = NLA_REJECT, .reject_message = "attribute is not allowed in this command",
-	};
-
-	make(rules, TORUS_A_MAX, ranges, top_policy);
-	make(fault_rules, TORUS_FAULT_MAX, fault_ranges, fault_policy);
-	make(rows_rules, TORUS_ROWS_MAX, rows_ranges, rows_policy);
-	put(&top_policy[TORUS_A_FAULT], (struct nla_policy)NLA_POLICY_NESTED(fault_policy));
-	put(&top_policy[TORUS_A_ROWS], (struct nla_policy)NLA_POLICY_NESTED(rows_policy));
-	for (unsigned int c = 0; c <= TORUS_CMD_MAX; c++) {
-		u64 allowed = TORUS_A_DEVICE | scopes[c].allowed | scopes[c].dump;
-
-		for (unsigned int a = 0; a <= TORUS_A_MAX; a++)
-			put(&torus_policies[c][a], allowed >> a & 1 ? top_policy[a] : no);
-	}
-}
-
-/* --- what they cannot say -------------------------------------------------------- */
-
-static int check_text(const struct nlattr *a, const struct rule *rule,
-		      struct netlink_ext_ack *extack)
-{
-	size_t n = strnlen(nla_data(a), nla_len(a));
-
-	if (n + 1 != nla_len(a)) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s does not end with its only NUL",
-					rule->name);
-		return -EINVAL;
-	}
-	if (n < rule->min) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s has %zu bytes, allowed %llu to %llu",
-					rule->name, n, rule->min, rule->max);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int check_entries(const struct nlattr *a, const struct rule *rule,
-			 struct netlink_ext_ack *extack)
-{
-	if (nla_len(a) % entry_of[rule->kind] == 0)
-		return 0;
-	NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s has %d bytes, allowed multiples of %u",
-				rule->name, nla_len(a), entry_of[rule->kind]);
-	return -EINVAL;
-}
-
-/* Attributes beside each other, of @seen in the end; those in nests are looked at later. */
-static int check_all(const struct nlattr *head, int len, const struct rule *rules, u64 *seen,
-		     struct netlink_ext_ack *extack)
-{
-	const struct nlattr *a;
-	int left, err = 0;
-
-	nla_for_each_attr(a, head, len, left) {
-		const struct rule *rule = &rules[nla_type(a)];
-
-		if (*seen >> nla_type(a) & 1 && (rule->kind != NEST || rule->max == 1)) {
-			NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is there twice", rule->name);
-			return -EINVAL;
-		}
-		if (rule->kind == TEXT)
-			err = check_text(a, rule, extack);
-		else if (entry_of[rule->kind])
-			err = check_entries(a, rule, extack);
-		if (err)
-			return err;
-		*seen |= 1ull << nla_type(a);
-	}
-	return 0;
-}
-
-static int check_rows(const struct nlattr *rows, struct netlink_ext_ack *extack)
-{
-	const u64 needed = 1ull << TORUS_ROWS_FIRST | 1ull << TORUS_ROWS_DATA;
-	u64 seen = 0;
-	int err = check_all(nla_data(rows), nla_len(rows), rows_rules, &seen, extack);
-
-	if (err || (seen & needed) == needed)
-		return err;
-	NL_SET_ERR_MSG_ATTR(extack, rows, "ROWS needs FIRST and DATA");
-	return -EINVAL;
-}
-
-static int check_nest(const struct nlattr *a, struct netlink_ext_ack *extack)
-{
-	u64 seen = 0;
-
-	if (nla_type(a) == TORUS_A_ROWS)
-		return check_rows(a, extack);
-	return check_all(nla_data(a), nla_len(a), fault_rules, &seen, extack);
-}
-
-int torus_policy_check(unsigned int cmd, bool dump, const struct nlattr *head, int len,
-		       struct nlattr **attrs, struct netlink_ext_ack *extack)
-{
-	const struct scope *s = &scopes[cmd];
-	const struct nlattr *a;
-	u64 seen = 0;
-	int left, err;
-
-	nla_for_each_attr(a, head, len, left) {
-		if (dump && !((TORUS_A_DEVICE | s->dump) >> nla_type(a) & 1)) {
-			NL_SET_ERR_MSG_ATTR_FMT(extack, a, "%s is not allowed in a dump of %s",
-						rules[nla_type(a)].name, s->name);
-			return -EINVAL;
-		}
-	}
-	err = check_all(head, len, rules, &seen, extack);
-	nla_for_each_attr(a, head, len, left)
-		if (!err && rules[nla_type(a)].kind == NEST)
-			err = check_nest(a, extack);
-	if (err)
-		return err;
-	for (unsigned int type = 1; type <= TORUS_A_MAX && !dump; type++) {
-		if (s->required & ~seen & 1ull << type) {
-			NL_SET_ERR_ATTR_MISS(extack, NULL, type);
-			NL_SET_ERR_MSG_FMT(extack, "%s needs %s", s->name, rules[type].name);
-			return -EINVAL;
-		}
-	}
-	return 0;
-}

@@ -8,7 +8,7 @@ lib-objs := lib/topology.o lib/route/health.o lib/route/search.o lib/route/detou
 	lib/client.o lib/refusal.o lib/transport-unix.o lib/transport-genl.o lib/names.o \
 	lib/device.o lib/links.o lib/serdes.o lib/rows.o lib/park.o lib/events.o \
 	lib/netdev.o lib/fabric.o \
-	kernel/core/topo.o kernel/core/route.o
+	kernel/core/topo.o kernel/core/route.o $(req-objs)
 lib-cflags := $(call pkg-cflags,libnl-genl-3.0 jansson)
 lib-libs := $(call pkg-libs,libnl-genl-3.0 jansson)
 lib-so := libtorus.so.$(VERSION)

@@ -372,7 +372,7 @@ static void write_header(struct tn_link *l, struct tn_pkt *pkt)
 static void count_sent(struct tn_link *l, const struct tn_pkt *pkt, bool replay)
 {
 	if (replay) {
-		l->counter[TORUS_PC_REPLAYED]++;
+		l->counter[TORUS_PC_REPLAYED_PACKETS]++;
 		return;
 	}
 	l->counter[TORUS_PC_TX_PACKETS]++;

@@ -250,8 +250,7 @@ static int obey(struct sk_buff *skb, lab_doit doit, struct genl_info *info)
 
 	err = nla_parse(info->attrs, TORUS_A_MAX, genlmsg_data(g), genlmsg_len(g),
 			torus_policies[g->cmd], info->extack) ?:
-	      torus_policy_check(g->cmd, false, genlmsg_data(g), genlmsg_len(g), info->attrs,
-				 info->extack);
+	      torus_request_check(g->cmd, false, genlmsg_data(g), genlmsg_len(g), info->extack);
 	return err || !doit ? err : doit(skb, info);
 }
 

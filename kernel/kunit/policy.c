@@ -2,51 +2,63 @@
 /*
  * The policies at their edges, each attribute of each command by the kernel's own
  * validation: what the ABI allows passes, the next value on either side does not,
- * and the complaint names the attribute. The bounds are read from the ABI's lists,
- * but its types are said here once more.
+ * and the complaint names the attribute. The bounds are those of the
+ * ABI's rules.
  */
 #include "lab.h"
 
-#include "../../include/uapi/torus_policy.h"
-
-enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
+#include "../req/policy.h"
 
 /* An attribute and what it may say. */
 struct edge {
 	unsigned int type;
-	enum kind kind;
+	enum torus_kind kind;
 	u64 min, max;
 };
 
-static const struct edge edges[] = {
-#define EDGE(id, kind, min, max) { TORUS_A_##id, kind, min, max },
-	TORUS_REQUEST_ATTR_LIST(EDGE)
-};
-
-static const struct edge fault_edges[] = {
-#define FAULT_EDGE(id, kind, min, max) { TORUS_FAULT_##id, kind, min, max },
-	TORUS_REQUEST_FAULT_LIST(FAULT_EDGE)
-};
-
-static const struct {
-	u8 cmd;
-	u64 allowed, required;
-} scopes[] = {
-#define SCOPE(id, privilege, allowed, required, dump) { TORUS_CMD_##id, allowed, required },
-	TORUS_COMMAND_LIST(SCOPE)
-};
-
-static unsigned int width(enum kind kind)
+static bool next_edge(const struct torus_set *set, struct edge *e)
 {
-	static const u8 bytes[] = { [U8] = 1, [U16] = 2, [U32] = 4, [U64] = 8, [BYTES] = 1,
-				    [U16S] = 2, [U32S] = 4, [U64S] = 8 };
+	while (++e->type <= set->max) {
+		const struct torus_rule *r = &set->rules[e->type];
+
+		*e = (struct edge) { e->type, r->kind, r->min, r->max };
+		if (e->kind)
+			return true;
+	}
+	return false;
+}
+
+#define for_each_edge(e, set) for (struct edge e##_ = { 0 }, *e = &e##_; next_edge(set, e); )
+
+/* Commands to ask for. */
+#define for_each_cmd(i)							\
+	for (unsigned int i = 1; i <= TORUS_CMD_MAX; i++)		\
+		if (torus_attrs_has(&torus_scopes[i].allowed, TORUS_A_IFINDEX))
+
+static bool allowed(unsigned int cmd, const struct edge *e)
+{
+	return torus_attrs_has(&torus_scopes[cmd].allowed, e->type);
+}
+
+static bool required(unsigned int cmd, unsigned int type)
+{
+	return torus_attrs_has(&torus_scopes[cmd].required, type);
+}
+
+/* Said once more than in req/policy.c. */
+static unsigned int width(enum torus_kind kind)
+{
+	static const u8 bytes[] = {
+		[TORUS_U8] = 1, [TORUS_U16] = 2, [TORUS_U32] = 4, [TORUS_U64] = 8, [TORUS_BYTES] = 1,
+		[TORUS_U16S] = 2, [TORUS_U32S] = 4, [TORUS_U64S] = 8,
+	};
 
 	return kind < ARRAY_SIZE(bytes) ? bytes[kind] : 0;
 }
 
-static bool is_number(enum kind kind)
+static bool is_number(enum torus_kind kind)
 {
-	return kind >= U8 && kind <= U64;
+	return kind >= TORUS_U8 && kind <= TORUS_U64;
 }
 
 static void put_zeros(struct sk_buff *skb, unsigned int type, unsigned int bytes)
@@ -64,10 +76,10 @@ static void put_edge(struct sk_buff *skb, const struct edge *e, u64 v)
 
 	if (is_number(e->kind)) {
 		nla_put(skb, (int)e->type, (int)width(e->kind), &v);
-	} else if (e->kind == TEXT) {
+	} else if (e->kind == TORUS_TEXT) {
 		put_zeros(skb, e->type, (unsigned int)v + 1);
 		memset(skb_tail_pointer(skb) - NLA_ALIGN(v + 1), 'x', v);
-	} else if (e->kind == NEST) {
+	} else if (e->kind == TORUS_NEST) {
 		nest = nla_nest_start(skb, (int)e->type);
 		if (e->type == TORUS_A_ROWS) {
 			nla_put_u32(skb, TORUS_ROWS_FIRST, 0);
@@ -82,12 +94,12 @@ static void put_edge(struct sk_buff *skb, const struct edge *e, u64 v)
 /* All that @cmd needs but @but. */
 static struct sk_buff *request(struct kunit *test, unsigned int i, unsigned int but)
 {
-	struct sk_buff *skb = lab_msg(scopes[i].cmd);
+	struct sk_buff *skb = lab_msg((u8)i);
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
-	for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++)
-		if (edges[a].type != but && scopes[i].required >> edges[a].type & 1)
-			put_edge(skb, &edges[a], edges[a].min ?: edges[a].kind != FLAG);
+	for_each_edge(e, &torus_set_torus)
+		if (e->type != but && required(i, e->type))
+			put_edge(skb, e, e->min ?: e->kind != TORUS_FLAG);
 	return skb;
 }
 
@@ -108,28 +120,27 @@ static void test_bounds(struct kunit *test)
 {
 	unsigned int bad;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
-		for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
-			const struct edge *e = &edges[a];
+	for_each_cmd(i) {
+		for_each_edge(e, &torus_set_torus) {
 			u64 top = is_number(e->kind) ? ~0ull >> (64 - 8 * width(e->kind)) : ~0ull;
 
-			if (!((scopes[i].allowed | TORUS_A_DEVICE) >> e->type & 1) ||
-			    e->kind == NEST || e->kind == FLAG)
+			if (!allowed(i, e) ||
+			    e->kind == TORUS_NEST || e->kind == TORUS_FLAG)
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, with(test, i, e, e->min, NULL), 0,
-					    "cmd %u attr %u min", scopes[i].cmd, e->type);
+					    "cmd %u attr %u min", i, e->type);
 			if (e->min) {
 				KUNIT_EXPECT_NE_MSG(test, with(test, i, e, e->min - 1, &bad), 0,
-						    "cmd %u attr %u", scopes[i].cmd, e->type);
+						    "cmd %u attr %u", i, e->type);
 				KUNIT_EXPECT_EQ(test, bad, e->type);
 			}
 			if (!is_number(e->kind) && !fits(e, e->max + 1))
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, with(test, i, e, e->max, NULL), 0,
-					    "cmd %u attr %u max", scopes[i].cmd, e->type);
+					    "cmd %u attr %u max", i, e->type);
 			if (e->max < top) {
 				KUNIT_EXPECT_NE_MSG(test, with(test, i, e, e->max + 1, &bad), 0,
-						    "cmd %u attr %u", scopes[i].cmd, e->type);
+						    "cmd %u attr %u", i, e->type);
 				KUNIT_EXPECT_EQ(test, bad, e->type);
 			}
 		}
@@ -138,14 +149,12 @@ static void test_bounds(struct kunit *test)
 
 static void test_lengths(struct kunit *test)
 {
-	for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
-		const struct edge *e = &edges[a];
-		unsigned int bad, i;
+	for_each_edge(e, &torus_set_torus) {
+		unsigned int bad, i = 1;
 
-		for (i = 0; i < ARRAY_SIZE(scopes); i++)
-			if ((scopes[i].allowed | TORUS_A_DEVICE) >> e->type & 1)
-				break;
-		if (width(e->kind) < 2 || i == ARRAY_SIZE(scopes))
+		while (i <= TORUS_CMD_MAX && !allowed(i, e))
+			i++;
+		if (width(e->kind) < 2 || i > TORUS_CMD_MAX)
 			continue;
 		for (int off = -1; off <= (is_number(e->kind) ? -1 : 1); off += 2) {
 			struct sk_buff *skb = request(test, i, e->type);
@@ -162,16 +171,13 @@ static void test_not_allowed(struct kunit *test)
 {
 	unsigned int bad, refused = 0;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
-		for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
-			if ((scopes[i].allowed | TORUS_A_DEVICE) >> edges[a].type & 1)
+	for_each_cmd(i) {
+		for_each_edge(e, &torus_set_torus) {
+			if (allowed(i, e))
 				continue;
-			if (scopes[i].cmd == TORUS_CMD_ROWS_GET &&
-			    (edges[a].type == TORUS_A_FIRST || edges[a].type == TORUS_A_COUNT))
-				continue;
-			KUNIT_EXPECT_EQ_MSG(test, with(test, i, &edges[a], edges[a].min, &bad),
-					    -EINVAL, "cmd %u attr %u", scopes[i].cmd, edges[a].type);
-			KUNIT_EXPECT_EQ(test, bad, edges[a].type);
+			KUNIT_EXPECT_EQ_MSG(test, with(test, i, e, e->min, &bad), -EINVAL,
+					    "cmd %u attr %u", i, e->type);
+			KUNIT_EXPECT_EQ(test, bad, e->type);
 			refused++;
 		}
 	}
@@ -182,15 +188,15 @@ static void test_required(struct kunit *test)
 {
 	unsigned int bad;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
+	for_each_cmd(i) {
 		KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, request(test, i, 0), NULL, NULL), 0,
-				    "cmd %u", scopes[i].cmd);
+				    "cmd %u", i);
 		for (unsigned int type = 1; type <= TORUS_A_MAX; type++) {
-			if (!(scopes[i].required >> type & 1))
+			if (!required(i, type))
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test,
 					    lab_send(NULL, request(test, i, type), NULL, &bad),
-					    -EINVAL, "cmd %u without %u", scopes[i].cmd, type);
+					    -EINVAL, "cmd %u without %u", i, type);
 			KUNIT_EXPECT_EQ(test, bad, type);
 		}
 	}
@@ -198,20 +204,19 @@ static void test_required(struct kunit *test)
 
 static void test_twice(struct kunit *test)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(scopes); i++) {
-		for (unsigned int a = 0; a < ARRAY_SIZE(edges); a++) {
-			const struct edge *e = &edges[a];
+	for_each_cmd(i) {
+		for_each_edge(e, &torus_set_torus) {
 			struct sk_buff *skb;
 			unsigned int bad;
 
-			if (!(scopes[i].allowed >> e->type & 1))
+			if (!allowed(i, e))
 				continue;
 			skb = request(test, i, e->type);
 			put_edge(skb, e, e->min);
 			put_edge(skb, e, e->min);
 			KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, skb, NULL, &bad),
 					    e->type == TORUS_A_ROWS ? 0 : -EINVAL,
-					    "cmd %u attr %u", scopes[i].cmd, e->type);
+					    "cmd %u attr %u", i, e->type);
 			KUNIT_EXPECT_EQ(test, bad, e->type == TORUS_A_ROWS ? 0 : e->type);
 		}
 	}
@@ -232,9 +237,7 @@ static int with_fault(struct kunit *test, const struct edge *e, u64 v)
 
 static void test_nested(struct kunit *test)
 {
-	for (unsigned int a = 0; a < ARRAY_SIZE(fault_edges); a++) {
-		const struct edge *e = &fault_edges[a];
-
+	for_each_edge(e, &torus_set_fault) {
 		KUNIT_EXPECT_EQ_MSG(test, with_fault(test, e, e->min), 0, "fault %u", e->type);
 		KUNIT_EXPECT_EQ_MSG(test, with_fault(test, e, e->max), 0, "fault %u", e->type);
 		if (e->max != ~0ull)

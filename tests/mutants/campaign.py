@@ -29,6 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 AREAS = [
 	Area('kernel/core', 95, 'kernel/core/*.c'),
 	Area('kernel/host', 95, 'kernel/host/*.c'),
+	Area('kernel/req', 95, 'kernel/req/*.c'),
 	Area('daemon/fm', 95, 'daemon/fm/*.c', 'daemon/fm/*/*.c'),
 	Area('daemon/auth', 95, 'daemon/auth*.c'),
 	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c',
@@ -185,7 +186,7 @@ class Campaign:
 			hows = [PART, ALL, SANITIZED] if self.args.thorough else [PART]
 			self.programs.learn(hows)
 		if any(DRIVER.has(m.path) for m in mutants):
-			self.guests.prepare({m.path for m in mutants}, self.args.thorough)
+			self.guests.prepare(self.args.thorough)
 		for p in self.programs.broken:
 			self.test(False, '%s passes without any mutation' % p.name)
 		self.results = Results(self.args.results, self.top,

@@ -9,10 +9,9 @@ from judge import Place, Step
 from programs import FLOOR_WAITING, TIMES_WAITING, Program, play
 from tree import files_of, read
 
-# FIRST judges every mutant, OF_FILE the mutants of one file. THOROUGH takes minutes: on demand.
+# FIRST judges every mutant. THOROUGH takes minutes: on demand.
 FIRST = 'tests/mutants/driver.sh'
 THOROUGH = ('tests/vm/test_driver.sh', 'tests/vm/test_device.sh')
-OF_FILE = {'kernel/genl_policy.c': 'tests/vm/test_policies.sh'}
 MODULE = 'build/vm/kmod-uml-kunit'
 KUNIT = 'kernel/kunit/'
 
@@ -105,20 +104,18 @@ class Guests:
 		self.all = []
 		self.known = os.path.join(programs.home, 'guests.json')
 
-	def prepare(self, paths, thorough):
+	def prepare(self, thorough):
 		"""Builds the module and what runs in guests; measures the scripts, unless it has."""
 		base = self.programs.base
 		base.make('-j%d' % self.programs.jobs, 'all')
-		names = [FIRST] + [OF_FILE[p] for p in paths if p in OF_FILE]
-		self.all = [Script(n, base) for n in names + list(THOROUGH if thorough else ())]
+		self.all = [Script(n, base) for n in [FIRST, *(THOROUGH if thorough else ())]]
 		known = json.loads(read(self.known) or b'{}')
 		for s in list(self.all):
 			self.measure(s, known)
 
 	def steps(self, mutant):
 		"""The runs that judge a mutant."""
-		others = [n for f, n in OF_FILE.items() if f != mutant.path]
-		return [Step(s, '') for s in self.all if s.name not in others]
+		return [Step(s, '') for s in self.all]
 
 	def measure(self, script, known):
 		base = self.programs.base

@@ -93,7 +93,7 @@ core_symbols() {
 }
 
 # Core sources include the deps header, the ABI and each other, nothing else; those of its host
-# side the core.
+# side the core, those of requests each other.
 core_includes() {
 	local own
 	own=$(cd kernel/core && printf '%s|' *.h)
@@ -101,7 +101,9 @@ core_includes() {
 		grep -vE "\"(${own//./\\.}tn_deps\.h)\"|<torus_uapi\.h>"
 	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/host/*.[ch] |
 		grep -vE '"(host|fault|\.\./core/(nic|fault))\.h"'
-	grep -nE '__KERNEL__|LINUX_VERSION' kernel/{core,host}/*.[ch]
+	grep -nE '^[[:space:]]*#[[:space:]]*include' kernel/req/*.[ch] |
+		grep -vE '"(req_deps|attr|policy)\.h"|<torus_uapi\.h>'
+	grep -nE '__KERNEL__|LINUX_VERSION' kernel/{core,host,req}/*.[ch]
 	return 0
 }
 
@@ -185,7 +187,7 @@ check "each source file names its licence" silent spdx
 check "no stray blanks" silent blanks
 check "core objects need no symbols but those of tn_deps.h (gcc)" silent core_symbols "$B"
 check "core objects need no symbols but those of tn_deps.h (clang)" silent core_symbols "$B_CLANG"
-check "core sources include only each other, tn_deps.h and the ABI" silent core_includes
+check "core and req sources include only each other, their deps and the ABI" silent core_includes
 check "no timer uses the wall clock" silent wall_clock
 check "shellcheck has no complaints" silent scripts
 check "man pages render without warnings" silent manuals

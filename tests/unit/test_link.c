@@ -58,7 +58,7 @@ static void test_clean(void **state)
 		const u64 *c = p.end[i].link.counter;
 
 		assert_int_equal(p.end[i].sent[0], 20000);
-		assert_int_equal(c[TORUS_PC_REPLAYED], 0);
+		assert_int_equal(c[TORUS_PC_REPLAYED_PACKETS], 0);
 		assert_int_equal(c[TORUS_PC_RETRIES], 0);
 		assert_int_equal(c[TORUS_PC_CRC_ERRORS], 0);
 		assert_int_equal(c[TORUS_PC_E_SENT], 0);
@@ -84,7 +84,7 @@ static void mild_one(uint64_t seed)
 		p.end[i].out.damage = 20;
 	pair_run(&p, 100 * MS);
 	expect(&p.r, !p.end[0].fails && !p.end[1].fails, "%s", pair_text(&p));
-	expect(&p.r, p.end[0].link.counter[TORUS_PC_REPLAYED] > 0, "replays");
+	expect(&p.r, p.end[0].link.counter[TORUS_PC_REPLAYED_PACKETS] > 0, "replays");
 	expect(&p.r, p.end[0].link.counter[TORUS_PC_CRC_ERRORS] +
 	       p.end[0].link.counter[TORUS_PC_MALFORMED] > 0, "errors seen");
 	pair_settle(&p, 1000 * MS);

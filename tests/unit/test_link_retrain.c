@@ -119,7 +119,7 @@ static void test_retrain(void **state)
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].hdr.type, TN_MGMT);
 	assert_int_equal(l.sent[0].hdr.tseq, l.peer[0].rseq - 1);
-	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
+	assert_int_equal(pc(TORUS_PC_REPLAYED_PACKETS), 1);
 	assert_int_equal(link->retry.tx.sent.count, 1);
 	end();
 }

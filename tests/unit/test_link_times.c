@@ -415,7 +415,7 @@ static void test_replay_timeout(void **state)
 	l.nic->params.silence = 1000000 * MS;
 	for (unsigned int n = 0; n < ARRAY_SIZE(factor); n++) {
 		assert_int_equal(pc(TORUS_PC_RETRIES), n);
-		assert_int_equal(pc(TORUS_PC_REPLAYED), n);
+		assert_int_equal(pc(TORUS_PC_REPLAYED_PACKETS), n);
 		link->keepalive_at = NEVER;
 		sends_at(l.now + factor[n] * 20 * MS, TN_MGMT);
 		assert_int_equal(link->state, UP);

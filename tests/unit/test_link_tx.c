@@ -97,7 +97,7 @@ static void test_replay(void **state)
 	assert_int_equal(pc(TORUS_PC_RETRIES), 1);
 	ready(1, 1);
 	assert_int_equal(lone_tx(&l, 0), 3);
-	assert_int_equal(pc(TORUS_PC_REPLAYED), 2);
+	assert_int_equal(pc(TORUS_PC_REPLAYED_PACKETS), 2);
 	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 4);
 	assert_int_equal(pc(TORUS_PC_TX_FLITS), 12);
 	assert_int_equal(pc(TORUS_PC_TX_BYTES), 64);
@@ -209,7 +209,7 @@ static void test_tx_memory(void **state)
 	assert_int_equal(lone_tx(&l, 0), 1);
 	assert_int_equal(l.sent[0].tail.ecrc, sum);
 	assert_int_equal(link->retry.tx.sent.head->unsummed, 0);
-	assert_int_equal(pc(TORUS_PC_REPLAYED), 1);
+	assert_int_equal(pc(TORUS_PC_REPLAYED_PACKETS), 1);
 	assert_int_equal(pc(TORUS_PC_TX_PACKETS), 1);
 	end();
 }

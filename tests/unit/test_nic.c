@@ -226,9 +226,9 @@ static void test_counters(void **state)
 		assert_true(info.session && info.admin && info.carrier && !info.closed);
 		assert_int_equal(info.peer_guid, 1000 + fabric_peer(&f, 0, p, &(unsigned int){ 0 }));
 		assert_int_equal(info.peer_port, tn_dir_opposite(&f.shape, p));
-		assert_int_equal(info.gauge[TORUS_PG_CREDITS_D0], f.params.slots);
-		assert_int_equal(info.gauge[TORUS_PG_CREDITS_A], f.params.slots);
-		assert_int_equal(info.gauge[TORUS_PG_QUEUED], 0);
+		assert_int_equal(info.gauge[TORUS_PG_CREDITS_VCD0], f.params.slots);
+		assert_int_equal(info.gauge[TORUS_PG_CREDITS_VCA], f.params.slots);
+		assert_int_equal(info.gauge[TORUS_PG_QUEUED_PACKETS], 0);
 		assert_int_equal(info.gauge[TORUS_PG_RETRY_FLITS], 0);
 		up = c[TORUS_PC_NS_UP];
 		assert_true(up > 10 * MS && up + c[TORUS_PC_NS_TRAINING] + c[TORUS_PC_NS_DOWN] +
@@ -270,7 +270,7 @@ static void test_waiting(void **state)
 	tn_nic_link_info(alone.nic, 0, &info, alone.now);
 	assert_int_equal(info.gauge[TORUS_PG_WAITED], 11);
 	tn_nic_link_info(alone.nic, 1, &info, alone.now);
-	assert_int_equal(info.gauge[TORUS_PG_QUEUED], 2 + 1);
+	assert_int_equal(info.gauge[TORUS_PG_QUEUED_PACKETS], 2 + 1);
 	lone_end(&alone);
 }
 

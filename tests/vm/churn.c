@@ -237,11 +237,11 @@ static void show(void)
 			printf("# n%d port %u: state %u reason %u closed %d session %08x seq %u "
 			       "queued %llu retry %llu credits %llu %llu %llu\n", i, port, l.state,
 			       l.reason, l.closed, l.session, l.seq,
-			       (unsigned long long)l.gauge[TORUS_PG_QUEUED],
+			       (unsigned long long)l.gauge[TORUS_PG_QUEUED_PACKETS],
 			       (unsigned long long)l.gauge[TORUS_PG_RETRY_PACKETS],
-			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_D0],
-			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_D1],
-			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_A]);
+			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_VCD0],
+			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_VCD1],
+			       (unsigned long long)l.gauge[TORUS_PG_CREDITS_VCA]);
 		}
 	}
 }

@@ -20,8 +20,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <uapi/torus_policy.h>
 
+#include "kernel/req/policy.h"
 #include "tests/unit/random.h"
 #include "tests/vm/role.h"
 
@@ -29,39 +29,6 @@
 #define BUF_SIZE	(BATCH_MAX + 2 * 65536)
 #define ANSWER_MAX	(256 * 1024)
 #define SEQ_SET		0x5e75e700	/* plus the command, if it changes something */
-
-enum kind { NONE, U8, U16, U32, U64, TEXT, FLAG, BYTES, U16S, U32S, U64S, NEST };
-
-struct rule {
-	enum kind kind;
-	uint64_t min, max;
-};
-
-static const struct rule rules[TORUS_A_MAX + 1] = {
-#define TOP(id, kind, min, max) [TORUS_A_##id] = { kind, min, max },
-	TORUS_REQUEST_ATTR_LIST(TOP)
-};
-
-static const struct rule rows_rules[TORUS_ROWS_MAX + 1] = {
-#define ROWS(id, kind, min, max) [TORUS_ROWS_##id] = { kind, min, max },
-	TORUS_REQUEST_ROWS_LIST(ROWS)
-};
-
-static const struct rule fault_rules[TORUS_FAULT_MAX + 1] = {
-#define FAULT(id, kind, min, max) [TORUS_FAULT_##id] = { kind, min, max },
-	TORUS_REQUEST_FAULT_LIST(FAULT)
-};
-
-enum { GET, SET };
-
-static const struct command {
-	int privilege;
-	uint64_t allowed, required;
-} commands[TORUS_CMD_MAX + 1] = {
-#define COMMAND(id, privilege, allowed, required, dump) \
-	[TORUS_CMD_##id] = { privilege, allowed, required },
-	TORUS_COMMAND_LIST(COMMAND)
-};
 
 /**
  * struct fuzz - a run
@@ -107,7 +74,7 @@ static void fault(const char *what)
 
 /* --- values ------------------------------------------------------------------------ */
 
-static uint64_t number(const struct rule *r)
+static uint64_t number(const struct torus_rule *r)
 {
 	uint64_t span = r->max - r->min;
 
@@ -144,18 +111,18 @@ static size_t text(char *to, unsigned int type)
 	return one_in(20) && len ? len - 1 : len;
 }
 
-static size_t width(enum kind kind)
+static size_t width(enum torus_kind kind)
 {
-	return kind == U8 || kind == BYTES ? 1 : kind == U16 || kind == U16S ? 2 :
-	       kind == U32 || kind == U32S ? 4 : 8;
+	return kind == TORUS_U8 || kind == TORUS_BYTES ? 1 : kind == TORUS_U16 || kind == TORUS_U16S ? 2 :
+	       kind == TORUS_U32 || kind == TORUS_U32S ? 4 : 8;
 }
 
 /* Sizes of a shape: small, or a million nodes now and then, or nonsense. */
-static uint64_t entry(unsigned int type, enum kind kind)
+static uint64_t entry(unsigned int type, enum torus_kind kind)
 {
-	if (kind == U64S && one_in(4))
+	if (kind == TORUS_U64S && one_in(4))
 		return random_next(&f.rng);
-	if (kind == U64S) {	/* rows */
+	if (kind == TORUS_U64S) {	/* rows */
 		uint64_t row = TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT |
 			       15ull << TORUS_ROW_LAST_SHIFT;
 
@@ -167,10 +134,10 @@ static uint64_t entry(unsigned int type, enum kind kind)
 	return one_in(20) ? random_next(&f.rng) : below(type == TORUS_A_COORDS ? 2 : 4);
 }
 
-static size_t array(char *to, unsigned int type, const struct rule *r)
+static size_t array(char *to, unsigned int type, const struct torus_rule *r)
 {
 	static size_t dims;	/* of the last SHAPE: COORDS often has as many */
-	size_t w = width(r->kind), n = r->kind == U64S && one_in(10) ? below(7000) : 1 + below(6);
+	size_t w = width(r->kind), n = r->kind == TORUS_U64S && one_in(10) ? below(7000) : 1 + below(6);
 	size_t len;
 
 	if (type == TORUS_A_SHAPE)
@@ -189,18 +156,18 @@ static size_t array(char *to, unsigned int type, const struct rule *r)
 
 /* --- attributes ---------------------------------------------------------------------- */
 
-static void attr(unsigned int type, const struct rule *r, bool top);
+static void attr(unsigned int type, const struct torus_rule *r, bool top);
 
 static void nest(unsigned int type)
 {
-	const struct rule *in = type == TORUS_A_ROWS ? rows_rules : fault_rules;
+	const struct torus_set *in = type == TORUS_A_ROWS ? &torus_set_rows : &torus_set_fault;
 	unsigned int max = type == TORUS_A_ROWS ? TORUS_ROWS_MAX : TORUS_FAULT_MAX;
 
 	for (unsigned int t = 1; t <= max; t++)
 		if (type == TORUS_A_ROWS ? !one_in(20) : one_in(2))
-			attr(t, &in[t], false);
+			attr(t, &in->rules[t], false);
 	if (one_in(30))
-		attr(below(64), &in[1], false);
+		attr(below(64), &in->rules[1], false);
 	for (unsigned int depth = one_in(50) ? below(40) : 0; depth && f.len < BATCH_MAX; depth--) {
 		struct nlattr *a = (struct nlattr *)(f.buf + f.len);
 
@@ -210,23 +177,23 @@ static void nest(unsigned int type)
 	}
 }
 
-static size_t value(char *to, unsigned int type, const struct rule *r)
+static size_t value(char *to, unsigned int type, const struct torus_rule *r)
 {
 	uint64_t v;
 	size_t len;
 
 	switch (r->kind) {
-	case TEXT:
+	case TORUS_TEXT:
 		return text(to, type);
-	case FLAG:
+	case TORUS_FLAG:
 		return one_in(20) ? below(9) : 0;
-	case BYTES:
+	case TORUS_BYTES:
 		len = one_in(10) ? below(1100) : 1 + below(40);
 		memset(to, (int)below(256), len);
 		return len;
-	case U16S:
-	case U32S:
-	case U64S:
+	case TORUS_U16S:
+	case TORUS_U32S:
+	case TORUS_U64S:
 		return array(to, type, r);
 	default:
 		v = number(r);
@@ -235,7 +202,7 @@ static size_t value(char *to, unsigned int type, const struct rule *r)
 	}
 }
 
-static void attr(unsigned int type, const struct rule *r, bool top)
+static void attr(unsigned int type, const struct torus_rule *r, bool top)
 {
 	struct nlattr *a = (struct nlattr *)(f.buf + f.len);
 	size_t start = f.len;
@@ -245,7 +212,7 @@ static void attr(unsigned int type, const struct rule *r, bool top)
 	memset(a, 0, 256);
 	a->nla_type = (uint16_t)type;
 	f.len += NLA_HDRLEN;
-	if (top && r->kind == NEST) {
+	if (top && r->kind == TORUS_NEST) {
 		if (!one_in(20))
 			a->nla_type |= NLA_F_NESTED;
 		nest(type);
@@ -282,7 +249,7 @@ static void message(void)
 	struct nlmsghdr *nlh = (struct nlmsghdr *)(f.buf + f.len);
 	struct genlmsghdr *g = (struct genlmsghdr *)(nlh + 1);
 	unsigned int cmd = pick_command();
-	const struct command *c = &commands[cmd <= TORUS_CMD_MAX ? cmd : 0];
+	const struct torus_scope *c = &torus_scopes[cmd <= TORUS_CMD_MAX ? cmd : 0];
 	size_t start = f.len;
 
 	memset(nlh, 0, NLMSG_HDRLEN + GENL_HDRLEN);
@@ -292,15 +259,16 @@ static void message(void)
 	g->version = TORUS_GENL_VERSION;
 	f.len += NLMSG_HDRLEN + GENL_HDRLEN;
 	for (unsigned int t = 1; t <= TORUS_A_MAX; t++) {
-		bool wanted = c->required >> t & 1 ? !one_in(30) : c->allowed >> t & 1 ?
+		bool wanted = torus_attrs_has(&c->required, t) ? !one_in(30) :
+			      torus_attrs_has(&c->allowed, t) ?
 			      one_in(2) : one_in(1000);
 
 		if (wanted || (t == TORUS_A_IFINDEX && one_in(40)) ||
 		    (t == TORUS_A_NAME && one_in(40)))
-			attr(t, &rules[t], true);
+			attr(t, &torus_set_torus.rules[t], true);
 	}
-	if (c->allowed >> TORUS_A_ROWS & 1 && one_in(4))
-		attr(TORUS_A_ROWS, &rules[TORUS_A_ROWS], true);
+	if (torus_attrs_has(&c->allowed, TORUS_A_ROWS) && one_in(4))
+		attr(TORUS_A_ROWS, &torus_set_torus.rules[TORUS_A_ROWS], true);
 	if ((cmd == TORUS_CMD_LINK_GET || cmd == TORUS_CMD_DEVICE_GET ||
 	     cmd == TORUS_CMD_ROWS_GET || one_in(100)) && one_in(2))
 		nlh->nlmsg_flags |= NLM_F_DUMP;
@@ -316,7 +284,7 @@ static void message(void)
 	/* Never messages of another family: they could do anything. */
 	nlh->nlmsg_type = f.family;
 	/* The sequence number tells the reader of the answer what was asked. */
-	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && commands[g->cmd].privilege == SET ?
+	nlh->nlmsg_seq = g->cmd <= TORUS_CMD_MAX && torus_scopes[g->cmd].privileged ?
 			 SEQ_SET | g->cmd : 0;
 	f.sent++;
 }

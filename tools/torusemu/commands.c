@@ -11,8 +11,8 @@
 #include "emu.h"
 #include "kernel/cable_attr.h"
 #include "log.h"
-#include "policy.h"
 #include "reply.h"
+#include "req.h"
 
 #define LINK_BYTES	3072	/* room for one L, or an eye */
 #define ROWS_PER_PART	4096
@@ -59,7 +59,7 @@ static int get_port(struct req *r, unsigned int *port)
 }
 
 /* Attributes are aligned to 4 bytes only. */
-static u64 *copy_u64s(struct nlattr *a)
+static u64 *copy_u64s(const struct nlattr *a)
 {
 	u64 *p = malloc((size_t)nla_len(a));
 
@@ -86,7 +86,7 @@ static int device_part(struct client *c, struct dump *d)
 
 static int get_place(struct req *r, struct torus_shape *shape, struct torus_coords *at)
 {
-	struct nlattr *s = r->tb[TORUS_A_SHAPE], *c = r->tb[TORUS_A_COORDS];
+	const struct nlattr *s = r->tb[TORUS_A_SHAPE], *c = r->tb[TORUS_A_COORDS];
 	unsigned int n;
 
 	if (!s || !c)
@@ -158,7 +158,7 @@ static int link_part(struct client *c, struct dump *d)
 	return send_part(c, msg, err, ++d->next < c->emu->nports);
 }
 
-static void set_cable(struct req *r, struct port *port, struct nlattr **tb)
+static void set_cable(struct req *r, struct port *port, const struct nlattr **tb)
 {
 	struct tn_cable c = torus_cable_told(&port->serdes.cable, port->fault.bits.seed, tb);
 
@@ -168,14 +168,12 @@ static void set_cable(struct req *r, struct port *port, struct nlattr **tb)
 	}
 }
 
-static int set_fault(struct req *r, struct port *port)
+static void set_fault(struct req *r, struct port *port)
 {
-	struct nlattr *tb[TORUS_FAULT_MAX + 1];
+	const struct nlattr *tb[TORUS_FAULT_MAX + 1];
 	struct torus_host_fault *f = &port->fault;
-	int err = policy_nest(r, r->tb[TORUS_A_FAULT], tb);
 
-	if (err)
-		return err;
+	torus_parse_nest(r->tb[TORUS_A_FAULT], tb, TORUS_FAULT_MAX);
 	if (tb[TORUS_FAULT_SILENCE])
 		f->silence = nla_get_u8(tb[TORUS_FAULT_SILENCE]);
 	if (tb[TORUS_FAULT_LATENCY])
@@ -187,7 +185,6 @@ static int set_fault(struct req *r, struct port *port)
 	if (tb[TORUS_FAULT_BER] || tb[TORUS_FAULT_SEED])
 		tn_fault_arm(&f->bits);
 	set_cable(r, port, tb);
-	return 0;
 }
 
 static int link_set(struct req *r)
@@ -195,10 +192,10 @@ static int link_set(struct req *r)
 	unsigned int port;
 	int err = get_port(r, &port);
 
-	if (!err && r->tb[TORUS_A_FAULT])
-		err = set_fault(r, &r->emu->port[port]);
 	if (err)
 		return err;
+	if (r->tb[TORUS_A_FAULT])
+		set_fault(r, &r->emu->port[port]);
 	if (r->tb[TORUS_A_ADMIN])
 		tn_nic_admin(r->emu->nic, port, nla_get_u8(r->tb[TORUS_A_ADMIN]), r->now);
 	if (r->tb[TORUS_A_RETRY_WANTED])
@@ -251,7 +248,7 @@ static int version_error(struct req *r, int err)
 	u64 active = 0;
 	u32 n;
 
-	if (!err || r->text[0])
+	if (!err || r->why.text[0])
 		return err;
 	if (err == -ENODEV)
 		return need_place(r);
@@ -261,7 +258,7 @@ static int version_error(struct req *r, int err)
 				(unsigned long long)get_version(r), (unsigned long long)active);
 	if (err == -EBUSY)
 		return req_fail(r, err, "some parked packets are not resolved yet");
-	return req_fail(r, err, "%s was refused", policy_cmd_name(r->cmd));
+	return req_fail(r, err, "%s was refused", torus_cmd_name(r->cmd));
 }
 
 static int rows_begin(struct req *r)
@@ -283,17 +280,14 @@ static int check_writer(struct req *r)
 	return req_fail(r, -ESTALE, "another client began to write rows meanwhile");
 }
 
-static int put_one(struct req *r, struct nlattr *nest)
+static int put_one(struct req *r, const struct nlattr *nest)
 {
-	struct nlattr *tb[TORUS_ROWS_MAX + 1];
+	const struct nlattr *tb[TORUS_ROWS_MAX + 1];
 	u32 first, n, total = 0;
 	u64 version, *rows;
-	int err = policy_nest(r, nest, tb);
+	int err;
 
-	if (err)
-		return err;
-	if (!tb[TORUS_ROWS_FIRST] || !tb[TORUS_ROWS_DATA])
-		return req_fail(r, -EINVAL, "ROWS needs FIRST and DATA");
+	torus_parse_nest(nest, tb, TORUS_ROWS_MAX);
 	first = nla_get_u32(tb[TORUS_ROWS_FIRST]);
 	n = (u32)nla_len(tb[TORUS_ROWS_DATA]) / sizeof(u64);
 	tn_nic_rows(r->emu->nic, &total, &version);
@@ -398,7 +392,7 @@ static int rows_dump(struct req *r, struct dump *d)
 
 static int hold(struct req *r)
 {
-	struct nlattr *a = r->tb[TORUS_A_NODES];
+	const struct nlattr *a = r->tb[TORUS_A_NODES];
 	u32 total = 0, n = (u32)nla_len(a) / sizeof(u32);
 	const u32 *node = nla_data(a);
 	u64 version;
@@ -435,7 +429,7 @@ static int park_get(struct req *r)
 
 static int park_resolve(struct req *r)
 {
-	struct nlattr *seq = r->tb[TORUS_A_SEQ];
+	const struct nlattr *seq = r->tb[TORUS_A_SEQ];
 	unsigned int port;
 	int err = get_port(r, &port);
 
@@ -457,7 +451,7 @@ static int park_replay(struct req *r)
 
 static int mgmt_send(struct req *r)
 {
-	struct nlattr *data = r->tb[TORUS_A_DATA];
+	const struct nlattr *data = r->tb[TORUS_A_DATA];
 	unsigned int port;
 	int err = get_port(r, &port);
 
@@ -481,7 +475,7 @@ static int subscribe(struct req *r)
 /* --- the table ------------------------------------------------------------ */
 
 /**
- * struct command - one command; <uapi/torus_policy.h> says what it may carry
+ * struct command - one command; kernel/req/rules.c says what it may carry
  * @run: a do
  * @part: a dump's parts; NULL if it cannot be dumped
  * @dump: checks and bounds of a dump, may be NULL
@@ -516,7 +510,7 @@ static const struct command commands[TORUS_CMD_MAX + 1] = {
 /* There is one device here; a request for another one has come to the wrong. */
 static int check_device(struct req *r)
 {
-	struct nlattr *ifindex = r->tb[TORUS_A_IFINDEX], *name = r->tb[TORUS_A_NAME];
+	const struct nlattr *ifindex = r->tb[TORUS_A_IFINDEX], *name = r->tb[TORUS_A_NAME];
 
 	if (ifindex && nla_get_u32(ifindex) != (u32)r->emu->tun.ifindex)
 		return req_fail(r, -ENODEV, "IFINDEX is %u, here is only %d",
@@ -545,8 +539,10 @@ int command_run(struct req *r, bool dump)
 	if (!c->run)
 		return req_fail(r, -EOPNOTSUPP, "command %u is not one to ask for", r->cmd);
 	if (dump && !c->part)
-		return req_fail(r, -EOPNOTSUPP, "%s cannot be dumped", policy_cmd_name(r->cmd));
-	err = policy_check(r, dump);
+		return req_fail(r, -EOPNOTSUPP, "%s cannot be dumped", torus_cmd_name(r->cmd));
+	err = torus_check_request(r->cmd, dump, (struct torus_span) {
+		nlmsg_attrdata(r->nlh, GENL_HDRLEN), (size_t)nlmsg_attrlen(r->nlh, GENL_HDRLEN)
+	}, r->tb, &r->why);
 	if (!err)
 		err = check_device(r);
 	if (err)

@@ -16,7 +16,7 @@
 
 #include "emu.h"
 #include "log.h"
-#include "policy.h"
+#include "req.h"
 #include "sock.h"
 
 struct out {
@@ -127,7 +127,7 @@ void server_overflow(struct emu *e)
 static void send_ack(struct client *c, const struct nlmsghdr *to, int err, const char *text)
 {
 	struct nl_msg *msg = nlmsg_alloc_size(NLMSG_HDRLEN + sizeof(struct nlmsgerr) +
-					      REQ_TEXT_MAX + 64);
+					      TORUS_REFUSAL_MAX + 64);
 	struct nlmsgerr body = { .error = err, .msg = *to };
 	struct nlmsghdr *nlh;
 
@@ -184,6 +184,16 @@ static void pump(struct client *c)
 
 /* --- requests ------------------------------------------------------------- */
 
+int req_fail(struct req *r, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->why.text, sizeof(r->why.text), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
 static int check_header(struct req *r)
 {
 	const struct genlmsghdr *g = nlmsg_data(r->nlh);
@@ -213,7 +223,7 @@ static void request(struct client *c, struct nlmsghdr *nlh)
 	if (!err)
 		err = command_run(&r, dump);
 	if (err)
-		send_ack(c, nlh, err, r.text);
+		send_ack(c, nlh, err, r.why.text);
 	else if (!dump && nlh->nlmsg_flags & NLM_F_ACK)
 		send_ack(c, nlh, 0, NULL);
 }

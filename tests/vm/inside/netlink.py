@@ -17,7 +17,7 @@ import struct
 import sys
 
 import nl
-from nl import A, ACK, CMD, DUMP_INTR, R, REQUEST, Sock, attr, attrs, check, header, messages, policy, u16s
+from nl import A, ACK, CMD, DUMP_INTR, R, REQUEST, Sock, attr, attrs, check, header, messages, perms, u16s
 
 NODES = 16384
 
@@ -241,7 +241,7 @@ def test_privilege(s):
         "PARK_REPLAY": [version(20), attr(A["TORUS_A_PORTS"], u16s(1))],
         "MGMT_SEND": [port(0), attr(A["TORUS_A_DATA"], b"hello")],
     }
-    check("every set is tried", set(bodies) == set(re.findall(r"X\((\w+), SET,", policy)))
+    check("every set is tried", set(bodies) == set(re.findall(r"PERM_(\w+) = GENL", perms)))
     before = state(s)
     for become in stranger, other_root, dropped, lent:
         said = answers(become, bodies)

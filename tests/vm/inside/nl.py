@@ -9,8 +9,9 @@ import socket
 import struct
 
 top = os.environ["TOP"]
-header = open(f"{top}/include/uapi/torus.h").read()
+header = "".join(open(f"{top}/include/uapi/{h}.h").read() for h in ("torus", "torus_abi"))
 policy = open(f"{top}/include/uapi/torus_policy.h").read()
+perms = open(f"{top}/kernel/genl_policy.h").read()
 
 
 def enum(name):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The netlink policies of the loaded module, read back from the kernel, are those of
-# include/uapi/torus_policy.h. (tests/static/test_abi.sh compares that with the rest.)
+# include/uapi/torus.yaml.
 
 # shellcheck source=tests/vm/inside/lib.sh
 . "$TOP/tests/vm/inside/lib.sh"

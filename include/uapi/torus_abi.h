@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/* Made by include/uapi/generate.py from torus.yaml: change that instead. */
+#ifndef _UAPI_LINUX_TORUS_ABI_H
+#define _UAPI_LINUX_TORUS_ABI_H
+
+#define TORUS_MAX_DIMS	6
+#define TORUS_MAX_PORTS	12	/* two for each dimension */
+#define TORUS_MAX_SIZE	4096	/* nodes along one dimension */
+#define TORUS_MAX_NODES	16777216
+#define TORUS_NAME_MAX	63	/* bytes of a device or node name */
+#define TORUS_MGMT_MAX	1024	/* bytes of one management packet */
+#define TORUS_MSG_MAX	65536	/* bytes of one datagram */
+#define TORUS_COLOURS	4	/* colour of a packet: table version mod 4 */
+#define TORUS_LANES_MAX	12	/* lanes of a link's receiver (kernel/core/train.h) */
+#define TORUS_EYE_COLS	65	/* of a map: from -1/2 to +1/2 UI */
+#define TORUS_EYE_ROWS	33	/* from +SWING to -SWING mV */
+#define TORUS_EYE_BYTES	2145	/* EYE_ROWS rows of EYE_COLS bytes */
+#define TORUS_BER_ONE	1000000000000000000ULL	/* a bit error rate of 1 */
+#define TORUS_LATENCY_MAX	10000000000ULL	/* ns: 10 s */
+#define TORUS_CABLE_LENGTH_MAX	10000	/* cm */
+#define TORUS_CABLE_LOSS_MAX	50000	/* mdB per metre, or per second */
+#define TORUS_CABLE_PART_MAX	500	/* per mille */
+#define TORUS_CABLE_KELVIN	293	/* what losses are said of */
+#define TORUS_CABLE_KELVIN_MIN	200
+#define TORUS_CABLE_KELVIN_MAX	400
+#define TORUS_LANES_MASK	4095	/* of LANES_MAX lanes */
+
+/* Virtual channels. */
+enum torus_vc {
+	TORUS_VC_D0,	/* deterministic, in order: requests */
+	TORUS_VC_D1,	/* deterministic, in order: replies */
+	TORUS_VC_A,	/* adaptive, any order */
+	TORUS_VCS,
+};
+
+/* State of a link. */
+enum torus_link_state {
+	TORUS_LINK_DOWN,	/* administratively down or no cable attached */
+	TORUS_LINK_TRAINING,	/* SerDes training */
+	TORUS_LINK_INIT,	/* exchanging init flits */
+	TORUS_LINK_UP,
+	TORUS_LINK_RETRAINING,
+	TORUS_LINK_FAULTY,	/* probing for recovery */
+	TORUS_LINK_STATES,
+};
+
+/* Why a link left the up state. */
+enum torus_link_reason {
+	TORUS_REASON_NONE,
+	TORUS_REASON_ADMIN,
+	TORUS_REASON_CARRIER,	/* lower device lost its carrier */
+	TORUS_REASON_SILENCE,	/* nothing heard for the silence time */
+	TORUS_REASON_RETRY,	/* retry exhausted */
+	TORUS_REASON_PEER,	/* the peer restarted or began anew */
+	TORUS_REASON_PROTOCOL,	/* the peer lied about sequence or credits */
+	TORUS_REASON_MISMATCH,	/* the ends differ in retry protocol or payload_max */
+	TORUS_REASON_TRAINING,	/* no lane reached the target error rate */
+	TORUS_REASONS,
+};
+
+/* Link retry protocol (kernel/core/retry.h). */
+enum torus_retry {
+	TORUS_RETRY_AUTO,	/* what the peer asks for, else Angara's */
+	TORUS_RETRY_ANGARA,
+	TORUS_RETRY_ACKNAK,
+	TORUS_RETRY_HIPPI,	/* BlueGene/L */
+	TORUS_RETRIES,
+};
+
+/* State of a lane of a link's receiver. */
+enum torus_lane_state {
+	TORUS_LANE_OFF,	/* not trained yet */
+	TORUS_LANE_ON,	/* in use, or being searched */
+	TORUS_LANE_DEAD,	/* no signal: switched off */
+	TORUS_LANE_POOR,	/* no setting reaches the target error rate: switched off */
+	TORUS_LANE_STATES,
+};
+
+/* Groups of notifications. */
+enum torus_group {
+	TORUS_GROUP_LINK,
+	TORUS_GROUP_MGMT,
+	TORUS_GROUP_PARK,
+	TORUS_GROUPS,
+};
+
+#define TORUS_GROUP_LINK_NAME	"link"
+#define TORUS_GROUP_MGMT_NAME	"mgmt"
+#define TORUS_GROUP_PARK_NAME	"park"
+
+/*
+ * Commands: what each does, may carry (with '?' if it need not be there) and is
+ * answered with. Every request may carry IFINDEX or NAME to name the device.
+ * DEVICE_GET: the NIC; SHAPE and what follows it only once it has a place; do; dump; reply:
+ *	NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP, RELAY_PACKETS,
+ *	PAYLOAD_MAX, SHAPE, COORDS, NODE, VERSION, ROW_COUNT, NODE_COUNTERS
+ * DEVICE_SET: SHAPE and COORDS go together and bring the router into being (rows all invalid);
+ *	NAME is the new name; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?
+ * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
+ *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
+ *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES
+ * LINK_SET: RETRY_WANTED is obeyed when the link begins its next session; FAULT is for software
+ *	NICs; do: PORT, ADMIN?, RETRAIN?, RETRY_WANTED?, FAULT?
+ * LINK_ATTACH: bind the port to a lower device by name; an empty name detaches; do: PORT, LOWER
+ * ROWS_BEGIN: opens a shadow table that starts as a copy of the active one with all holds as
+ *	they are; a begin drops a former one that was not committed. The table is for the socket that
+ *	began it: PUT and COMMIT of others get ESTALE, and so does who began before; do: VERSION
+ * ROWS_PUT: rows of the shadow table; do: VERSION, ROWS
+ * ROWS_COMMIT: the shadow becomes the active table in one step; new packets carry colour
+ *	VERSION mod 4; all destinations with a relay go on hold; do: VERSION
+ * ROWS_GET: active rows; FIRST and COUNT may narrow them; dump: FIRST, COUNT; reply: VERSION,
+ *	ROWS
+ * HOLD: sets the hold flag of the active rows of these nodes; do: NODES
+ * RELEASE: lifts all holds if VERSION is the active version; with GIVE_UP the receivers stop
+ *	waiting for packets missing in a flow, deliver what follows, and count them lost; do:
+ *	VERSION, GIVE_UP?
+ * FLOW_GET: the counters that a recovery sums, in one small message; do; reply: IFINDEX,
+ *	VERSION, EPOCH, FLOW
+ * PARK_GET: the parking segment; do; reply: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX,
+ *	HELD, IFINDEX, VERSION, EPOCH, FLOW
+ * PARK_RESOLVE: the peer of a dead link has accepted all up to (not including) SEQ: forget
+ *	those parked from the RETRY buffer; without SEQ: the peer is dead, keep all; do: PORT,
+ *	SESSION, SEQ?
+ * PARK_REPLAY: reopens these ports to traffic and re-injects what is parked, in order, by the
+ *	active rows; do: VERSION, PORTS
+ * MGMT_SEND: a management packet to the neighbour; do: PORT, DATA
+ * SUBSCRIBE: Unix socket only; a subscriber too slow to read finds NLMSG_OVERRUN where
+ *	notifications are missing (generic netlink: ENOBUFS); do: GROUPS
+ * LINK_NTF: a link changed its state; or its margin fell below what training would take, or is
+ *	above it again, with the state as it was; event: IFINDEX, PORT, LOWER, OLD_STATE, STATE,
+ *	REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT, RETRY, RETRY_WANTED,
+ *	GAUGES
+ * MGMT_NTF: a management packet came; event: IFINDEX, PORT, DATA
+ * PARK_NTF: parking began, is full, or is empty again, or packets were counted lost or
+ *	unreachable; event: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX, HELD, IFINDEX, VERSION,
+ *	EPOCH, FLOW
+ * EYE_GET: the eye of a lane as its monitor sees it now; do: PORT, LANE; reply: IFINDEX, PORT,
+ *	LANE, EYE, SWING, MASK_HEIGHT, MASK_WIDTH
+ */
+enum torus_cmd {
+	TORUS_CMD_UNSPEC,
+	TORUS_CMD_DEVICE_GET,
+	TORUS_CMD_DEVICE_SET,
+	TORUS_CMD_LINK_GET,
+	TORUS_CMD_LINK_SET,
+	TORUS_CMD_LINK_ATTACH,
+	TORUS_CMD_ROWS_BEGIN,
+	TORUS_CMD_ROWS_PUT,
+	TORUS_CMD_ROWS_COMMIT,
+	TORUS_CMD_ROWS_GET,
+	TORUS_CMD_HOLD,
+	TORUS_CMD_RELEASE,
+	TORUS_CMD_FLOW_GET,
+	TORUS_CMD_PARK_GET,
+	TORUS_CMD_PARK_RESOLVE,
+	TORUS_CMD_PARK_REPLAY,
+	TORUS_CMD_MGMT_SEND,
+	TORUS_CMD_SUBSCRIBE,
+	TORUS_CMD_LINK_NTF,
+	TORUS_CMD_MGMT_NTF,
+	TORUS_CMD_PARK_NTF,
+	TORUS_CMD_EYE_GET,
+	__TORUS_CMD_MAX,
+};
+#define TORUS_CMD_MAX (__TORUS_CMD_MAX - 1)
+
+enum torus_attr {
+	TORUS_A_UNSPEC,
+	TORUS_A_PAD,
+	TORUS_A_IFINDEX,	/* u32: netdev of the device */
+	TORUS_A_NAME,	/* string: device (or node) name */
+	TORUS_A_IFNAME,	/* string: its netdev */
+	TORUS_A_DRIVER,	/* string: "torusemu", "torus" */
+	TORUS_A_GUID,	/* u64: names the NIC for ever */
+	TORUS_A_EPOCH,	/* u32: new at every start of the NIC */
+	TORUS_A_PORT_COUNT,	/* u8: 2 .. TORUS_MAX_PORTS, even */
+	TORUS_A_BOOTSTRAP,	/* u8: 0, 1: the BootStrap jumper */
+	TORUS_A_SHAPE,	/* array of u16: nodes along each dimension */
+	TORUS_A_COORDS,	/* array of u16: as many as SHAPE */
+	TORUS_A_NODE,	/* u32: node id, x + X * (y + Y * (z + ...)) */
+	TORUS_A_VERSION,	/* u64: table version */
+	TORUS_A_ROW_COUNT,	/* u32 */
+	/* Nest, enum torus_node_counter: their numbers are those of the enum, plus 1. */
+	TORUS_A_NODE_COUNTERS,
+	TORUS_A_PORT,	/* u8 */
+	TORUS_A_LOWER,	/* string: lower device, "" for none */
+	TORUS_A_STATE,	/* u8, enum torus_link_state */
+	TORUS_A_OLD_STATE,	/* u8, enum torus_link_state */
+	TORUS_A_REASON,	/* u8, enum torus_link_reason */
+	TORUS_A_ADMIN,	/* u8: 0 down, 1 up */
+	TORUS_A_RETRAIN,	/* flag */
+	TORUS_A_CLOSED,	/* u8: 1: diverts to parking until reopened */
+	TORUS_A_CARRIER,	/* u8: 0, 1 */
+	TORUS_A_SESSION,	/* u32: of the link's current or last up time */
+	TORUS_A_SEQ,	/* u16: next sequence number expected from the peer */
+	TORUS_A_PEER_GUID,	/* u64: 0 while unknown */
+	TORUS_A_PEER_PORT,	/* u8 */
+	TORUS_A_FAULT,	/* nest, enum torus_fault_attr */
+	/* Nest, enum torus_port_counter: their numbers are those of the enum, plus 1. */
+	TORUS_A_PORT_COUNTERS,
+	/* Nest, enum torus_port_gauge: their numbers are those of the enum, plus 1. */
+	TORUS_A_GAUGES,
+	TORUS_A_ROWS,	/* nest, enum torus_rows_attr, may repeat */
+	TORUS_A_FIRST,	/* u32: node id */
+	TORUS_A_COUNT,	/* u32 */
+	TORUS_A_NODES,	/* array of u32: node ids */
+	TORUS_A_GIVE_UP,	/* flag */
+	TORUS_A_FLOW,	/* nest of u64: enum torus_flow_counter * COLOURS + colour + 1 */
+	TORUS_A_PARKED,	/* u64: packets parked now */
+	TORUS_A_UNRESOLVED,	/* u64: of these, perhaps accepted by the peer */
+	TORUS_A_PARK_BYTES,	/* u64 */
+	TORUS_A_PARK_BYTES_MAX,	/* u64 */
+	TORUS_A_HELD,	/* u64: packets waiting at the source on a hold */
+	TORUS_A_PORTS,	/* u16: mask of ports */
+	TORUS_A_DATA,	/* binary */
+	TORUS_A_GROUPS,	/* u32: mask of groups */
+	/*
+	 * U8, enum torus_retry: that the link speaks or last spoke; AUTO: it never was
+	 * up.
+	 */
+	TORUS_A_RETRY,
+	TORUS_A_RETRY_WANTED,	/* u8, enum torus_retry: that it asks for */
+	TORUS_A_LANES,	/* nest of nest, enum torus_lane_attr: lane + 1 */
+	TORUS_A_LANE,	/* u8 */
+	/*
+	 * Binary: EYE_ROWS rows of EYE_COLS bytes, each -log10 of the bit error rate
+	 * there, 0 to 18.
+	 */
+	TORUS_A_EYE,
+	TORUS_A_SWING,	/* u16: mV from the centre of an eye map to its edge */
+	TORUS_A_MASK_HEIGHT,	/* u16: mV from the centre of the mask */
+	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI, likewise */
+	TORUS_A_RELAY_PACKETS,	/* u32: what the NIC may keep for others as a relay */
+	TORUS_A_PAYLOAD_MAX,	/* u32: bytes that its largest packet carries */
+	__TORUS_A_MAX,
+};
+#define TORUS_A_MAX (__TORUS_A_MAX - 1)
+
+/* Some rows of the routing table. */
+enum torus_rows_attr {
+	TORUS_ROWS_UNSPEC,
+	TORUS_ROWS_FIRST,	/* u32: node id of the first row in DATA */
+	TORUS_ROWS_DATA,	/* array of u64: rows */
+	__TORUS_ROWS_MAX,
+};
+#define TORUS_ROWS_MAX (__TORUS_ROWS_MAX - 1)
+
+/*
+ * A lane of a link's receiver: what training found, and its eye when last looked at.
+ */
+enum torus_lane_attr {
+	TORUS_LANE_A_UNSPEC,
+	TORUS_LANE_A_STATE,	/* u8, enum torus_lane_state */
+	TORUS_LANE_A_PRE,	/* u8: setting of the pre-cursor tap */
+	TORUS_LANE_A_POST,	/* u8: and of the post-cursor one */
+	TORUS_LANE_A_HEIGHT,	/* u16: of the eye from its centre, mV */
+	TORUS_LANE_A_WIDTH,	/* u16: likewise, 1/1000 UI */
+	TORUS_LANE_A_MARGIN,	/* u16: how large the mask could be, percent */
+	TORUS_LANE_A_BER,	/* u64: bit error rate to be expected, units of 1e-18 */
+	__TORUS_LANE_A_MAX,
+};
+#define TORUS_LANE_A_MAX (__TORUS_LANE_A_MAX - 1)
+
+/*
+ * Faults that a software NIC puts into what it sends; and the cable that it receives
+ * from (kernel/core/serdes_model.h).
+ */
+enum torus_fault_attr {
+	TORUS_FAULT_UNSPEC,
+	TORUS_FAULT_BER,	/* u64: bit error rate in units of 1e-18 */
+	TORUS_FAULT_SILENCE,	/* u8: 1: send nothing, hear nothing */
+	TORUS_FAULT_LATENCY,	/* u64: ns added to every frame */
+	TORUS_FAULT_SEED,	/* u64: of bit errors, and of differences between lanes */
+	TORUS_FAULT_CABLE,	/* u32: length, cm; 0: none, nothing to train */
+	TORUS_FAULT_LOSS,	/* u32: mdB per metre at the highest rate */
+	TORUS_FAULT_CROSSTALK,	/* u32: from each neighbouring lane, per mille */
+	TORUS_FAULT_DRIFT,	/* u32: of the loss with temperature, per mille */
+	TORUS_FAULT_AGEING,	/* u32: mdB per second that aged lanes lose */
+	TORUS_FAULT_AGED,	/* u16: mask of lanes */
+	TORUS_FAULT_DEAD,	/* u16: mask of lanes */
+	TORUS_FAULT_TEMPERATURE,	/* u32: of the cable, K; 293 is what LOSS is said of */
+	__TORUS_FAULT_MAX,
+};
+#define TORUS_FAULT_MAX (__TORUS_FAULT_MAX - 1)
+
+/* Counters: as node-counters. */
+#define TORUS_PORT_COUNTER_LIST(X) \
+	X(TX_PACKETS, tx_packets, packets, "sequenced packets sent, first time") \
+	X(TX_FLITS, tx_flits, flits, "flits of tx_packets") \
+	X(TX_BYTES, tx_bytes, bytes, "payload bytes of tx_packets") \
+	X(TX_FRAMES, tx_frames, frames, "frames given to the wire") \
+	X(RX_PACKETS, rx_packets, packets, "sequenced packets accepted") \
+	X(RX_FLITS, rx_flits, flits, "flits of rx_packets") \
+	X(RX_BYTES, rx_bytes, bytes, "payload bytes of rx_packets") \
+	X(RX_FRAMES, rx_frames, frames, "frames taken from the wire") \
+	X(RETRIES, retries, events, "times the sender went back in its RETRY buffer") \
+	X(REPLAYED_PACKETS, replayed_packets, packets, "packets sent again from the RETRY buffer") \
+	X(CRC_ERRORS, crc_errors, packets, "packets whose LCRC or ECRC was wrong") \
+	X(SEQ_ERRORS, seq_errors, packets, "packets ahead of the expected TSEQ") \
+	X(DUPLICATES, duplicates, packets, "packets behind the expected TSEQ") \
+	X(MALFORMED, malformed, packets, "frames or packets that make no sense") \
+	X(E_SENT, e_sent, events, "reception errors reported to the peer") \
+	X(E_RECEIVED, e_received, events, "reception errors reported by the peer") \
+	X(VB_DROPS, vb_drops, packets, "packets marked bad upstream (VB) and dropped") \
+	X(CREDIT_STALLS, credit_stalls, events, "times a packet waited for a credit or bubble") \
+	X(MGMT_TX, mgmt_tx, packets, "management packets sent") \
+	X(MGMT_RX, mgmt_rx, packets, "management packets received") \
+	X(MGMT_DROPS, mgmt_drops, packets, "management packets refused: queue full") \
+	X(RETRAINS, retrains, events, "trainings begun") \
+	X(STATE_CHANGES, state_changes, events, "changes of link state") \
+	X(NS_DOWN, ns_down, ns, "time down") \
+	X(NS_TRAINING, ns_training, ns, "time training, initialising, retraining") \
+	X(NS_UP, ns_up, ns, "time up") \
+	X(NS_FAULTY, ns_faulty, ns, "time faulty") \
+	X(EYE_RETRAINS, eye_retrains, events, "retrainings since a mask fitted its eye no more") \
+	X(LANES_SHED, lanes_shed, lanes, "lanes that a training switched off") \
+	X(TRAIN_FAILURES, train_failures, events, "trainings that left no lane")
+
+enum torus_port_counter {
+#define TORUS_X_(id, name, unit, help) TORUS_PC_##id,
+	TORUS_PORT_COUNTER_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_PC_COUNT,
+};
+
+/* Counters: as node-counters, but not monotone. */
+#define TORUS_PORT_GAUGE_LIST(X) \
+	X(RETRY_PACKETS, retry_packets, packets, "packets in the RETRY buffer") \
+	X(RETRY_FLITS, retry_flits, flits, "flits in the RETRY buffer") \
+	X(CREDITS_VCD0, credits_vcd0, slots, "free packet buffers at the peer, VCD0") \
+	X(CREDITS_VCD1, credits_vcd1, slots, "free packet buffers at the peer, VCD1") \
+	X(CREDITS_VCA, credits_vca, slots, "free packet buffers at the peer, VCA") \
+	X(QUEUED_PACKETS, queued_packets, packets, "packets in the input buffers") \
+	X(LANES, lanes, lanes, "lanes the receiver has; 0: no SerDes") \
+	X(WIDTH, width, lanes, "lanes it uses") \
+	X(RATE, rate, Mb/s, "rate of each") \
+	X(RATE_MAX, rate_max, Mb/s, "highest rate of each") \
+	X(MARGIN, margin, percent, "how large the mask could be in the worst lane's eye") \
+	X(LINE_BER, line_ber, 1e-18, "bit error rate that the eyes let expect") \
+	X(MARGIN_TRAIN, margin_train, percent, "margin that a lane must reach in training") \
+	X(WAITED, waited, ns, "since when VCD packets wait and none was let through")
+
+enum torus_port_gauge {
+#define TORUS_X_(id, name, unit, help) TORUS_PG_##id,
+	TORUS_PORT_GAUGE_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_PG_COUNT,
+};
+
+/*
+ * Counters: 64 bit, monotone; the name of a counter is its key in JSON, and its doc
+ * begins with its unit.
+ */
+#define TORUS_NODE_COUNTER_LIST(X) \
+	X(INJECTED, injected, packets, "packets the host injected") \
+	X(DELIVERED, delivered, packets, "packets delivered to the host") \
+	X(FORWARDED, forwarded, packets, "packets passed from port to port") \
+	X(PARKED, parked, packets, "packets put into the parking segment") \
+	X(REPLAYED, replayed, packets, "packets re-injected from the parking segment") \
+	X(UNREACHABLE, unreachable, packets, "packets no row could carry") \
+	X(RETURNED, returned, packets, "own packets that came back as unreachable") \
+	X(DUPLICATES, duplicates, packets, "packets delivered before and discarded") \
+	X(REORDERED, reordered, packets, "packets that waited for an earlier one of their flow") \
+	X(LOST, lost, packets, "packets missing in a flow and given up") \
+	X(HELD, held, packets, "packets that waited at the source on a hold") \
+	X(HOST_MESSAGES_TX, host_messages_tx, messages, "messages taken from the host") \
+	X(HOST_MESSAGES_RX, host_messages_rx, messages, "messages given to the host") \
+	X(HOST_BYTES_TX, host_bytes_tx, bytes, "bytes of host_messages_tx") \
+	X(HOST_BYTES_RX, host_bytes_rx, bytes, "bytes of host_messages_rx") \
+	X(HOST_DROPS, host_drops, messages, "messages the host side refused or could not place") \
+	X(RELAYED_TX, relayed_tx, packets, "packets sent by way of a relay") \
+	X(RELAYED_RX, relayed_rx, packets, "packets that came here by way of a relay") \
+	X(RELAY_FORWARDED, relay_forwarded, packets, "packets taken in and sent on as a relay") \
+	X(RELAY_WAITED, relay_waited, packets, "packets that waited at the source for the relay window") \
+	X(RELAY_DROPS, relay_drops, packets, "acknowledgements and returns that a full relay dropped") \
+	X(HOST_MERGED, host_merged, messages, "datagrams given to the host together with others of their flow")
+
+enum torus_node_counter {
+#define TORUS_X_(id, name, unit, help) TORUS_NC_##id,
+	TORUS_NODE_COUNTER_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_NC_COUNT,
+};
+
+/* Counters: summed over the fabric by a recovery; each is kept per colour. */
+#define TORUS_FLOW_COUNTER_LIST(X) \
+	X(INJECTED, injected, packets, "VCD packets stamped and put into the network") \
+	X(DELIVERED, delivered, packets, "VCD packets that ended at their destination") \
+	X(PARKED, parked, packets, "VCD packets that ended in a parking segment") \
+	X(UNREACHABLE, unreachable, packets, "VCD packets that ended as unreachable") \
+	X(REPLAY_TX, replay_tx, packets, "parked packets re-injected, by new colour") \
+	X(REPLAY_RX, replay_rx, packets, "replayed packets that ended at their destination") \
+	X(REPLAY_PARKED, replay_parked, packets, "replayed packets that ended parked or unreachable") \
+	X(LINK_RX, link_rx, packets, "VCD packets accepted from neighbours") \
+	X(LINK_TX, link_tx, packets, "VCD packets that neighbours said they have")
+
+enum torus_flow_counter {
+#define TORUS_X_(id, name, unit, help) TORUS_FC_##id,
+	TORUS_FLOW_COUNTER_LIST(TORUS_X_)
+#undef TORUS_X_
+	TORUS_FC_COUNT,
+};
+
+#endif /* _UAPI_LINUX_TORUS_ABI_H */

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All that kernel/req needs from its world, kernel version; lib/deps has user space's. */
+#ifndef REQ_DEPS_H
+#define REQ_DEPS_H
+
+#include <linux/netlink.h>
+
+#include "tn_deps.h"
+
+#endif /* REQ_DEPS_H */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
+/* Netlink attributes in a buffer, which need not be aligned. */
+#ifndef TORUS_REQ_ATTR_H
+#define TORUS_REQ_ATTR_H
+
+#include "req_deps.h"
+#include <torus_uapi.h>
+
+#define TORUS_ATTR_WORDS	(TORUS_A_MAX / 64 + 1)
+
+#define TORUS_REFUSAL_MAX	112	/* bytes of a text */
+
+/** struct torus_attrs - a set of attributes, of the family or of a nest */
+struct torus_attrs {
+	u64 word[TORUS_ATTR_WORDS];
+};
+
+static inline bool torus_attrs_has(const struct torus_attrs *s, unsigned int type)
+{
+	return s->word[type / 64] >> type % 64 & 1;
+}
+
+static inline void torus_attrs_add(struct torus_attrs *s, unsigned int type)
+{
+	s->word[type / 64] |= 1ULL << type % 64;
+}
+
+/* The macros of <linux/netlink.h> are of type int. */
+#define TORUS_ATTR_HEAD	((unsigned int)sizeof(struct nlattr))
+
+static inline unsigned int torus_attr_type(const struct nlattr *a)
+{
+	return a->nla_type & 0x3fffu;	/* NLA_TYPE_MASK */
+}
+
+/** torus_attr_len() - bytes of its value */
+static inline unsigned int torus_attr_len(const struct nlattr *a)
+{
+	return a->nla_len - TORUS_ATTR_HEAD;
+}
+
+static inline const void *torus_attr_data(const struct nlattr *a)
+{
+	return (const u8 *)a + TORUS_ATTR_HEAD;
+}
+
+/** torus_attr_number() - its value, of 1, 2, 4 or 8 bytes */
+u64 torus_attr_number(const struct nlattr *a);
+
+/** struct torus_span - attributes that follow each other */
+struct torus_span {
+	const void *at;
+	size_t left;
+};
+
+static inline struct torus_span torus_attr_inside(const struct nlattr *a)
+{
+	return (struct torus_span) { torus_attr_data(a), torus_attr_len(a) };
+}
+
+/**
+ * torus_attr_next() - the first attribute of @s, which then begins behind it
+ * Return: NULL at the end; s->left is not 0 if what is there is no attribute.
+ */
+const struct nlattr *torus_attr_next(struct torus_span *s);
+
+/**
+ * struct torus_refusal - why a message was refused
+ * @attr: the attribute that it is about, or NULL
+ * @missing: the attribute that should have been there, or 0
+ */
+struct torus_refusal {
+	const struct nlattr *attr;
+	unsigned int missing;
+	char text[TORUS_REFUSAL_MAX];
+};
+
+/** torus_refuse() - note a reason; Return: @err */
+__attribute__((format(printf, 4, 5)))
+int torus_refuse(struct torus_refusal *why, int err, const struct nlattr *attr, const char *fmt, ...);
+
+#endif /* TORUS_REQ_ATTR_H */
