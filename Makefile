@@ -51,6 +51,7 @@ include kernel/req/files.mk
 core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
 host-objs := $(addprefix kernel/host/,$(torus-host-objs))
 req-objs := $(addprefix kernel/req/,$(torus-req-objs))
+nic-req-objs := $(req-objs) $(addprefix kernel/req/,$(torus-nic-req-objs))
 include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk

@@ -80,14 +80,16 @@ int torus_req_port(struct genl_info *info);
 /** torus_need_place() - -ENODEV with text if the NIC has none (lock) */
 int torus_need_place(struct torus_dev *d, struct netlink_ext_ack *extack);
 
-/* --- genl_reply.c: the trees of <uapi/torus.h>, all with the lock held ------------- */
+/* --- genl_reply.c ----------------------------------------------------------------- */
 
-/* Return: 0 or -EMSGSIZE. */
-int torus_put_dev(struct sk_buff *skb, struct torus_dev *d);
+/** torus_put() - a struct of <torus/reply.h> as attributes; Return: 0 or -EMSGSIZE */
+int torus_put(struct sk_buff *skb, const struct torus_tree *tree, const struct torus_attrs *without,
+	      const void *from);
+
+/* What commands of these names answer, all with the lock held. Return: 0 or -EMSGSIZE. */
 int torus_put_device(struct sk_buff *skb, struct torus_dev *d);
 int torus_put_link(struct sk_buff *skb, struct torus_dev *d, unsigned int port, u64 now);
-int torus_put_link_state(struct sk_buff *skb, const struct tn_link_info *li, u8 state,
-			 u8 reason);
+int torus_put_link_event(struct sk_buff *skb, struct torus_dev *d, const struct tn_event *ev);
 int torus_put_flow(struct sk_buff *skb, struct torus_dev *d);
 int torus_put_park(struct sk_buff *skb, struct torus_dev *d);
 

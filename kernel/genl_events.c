@@ -48,21 +48,12 @@ static void ntf_send(struct torus_dev *d, unsigned int group, struct sk_buff *sk
 
 void torus_genl_link_event(struct torus_dev *d, const struct tn_event *ev)
 {
-	struct tn_link_info li;
 	struct sk_buff *skb;
 	void *hdr;
-	int err;
 
 	skb = ntf_new(d, TORUS_GROUP_LINK, TORUS_CMD_LINK_NTF, &hdr);
-	if (!skb)
-		return;
-	tn_nic_link_info(d->nic, ev->port, &li, torus_now());
-	err = torus_put_dev(skb, d) ?:
-	      nla_put_u8(skb, TORUS_A_PORT, ev->port) ?:
-	      nla_put_string(skb, TORUS_A_LOWER, d->port[ev->port].lower_name) ?:
-	      nla_put_u8(skb, TORUS_A_OLD_STATE, ev->old_state) ?:
-	      torus_put_link_state(skb, &li, ev->state, ev->reason);
-	ntf_send(d, TORUS_GROUP_LINK, skb, hdr, err);
+	if (skb)
+		ntf_send(d, TORUS_GROUP_LINK, skb, hdr, torus_put_link_event(skb, d, ev));
 }
 
 void torus_genl_park_event(struct torus_dev *d)
@@ -84,7 +75,7 @@ void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, uns
 	skb = ntf_new(d, TORUS_GROUP_MGMT, TORUS_CMD_MGMT_NTF, &hdr);
 	if (!skb)
 		return;
-	err = torus_put_dev(skb, d) ?:
+	err = nla_put_u32(skb, TORUS_A_IFINDEX, (u32)d->netdev->ifindex) ?:
 	      nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
 	      nla_put(skb, TORUS_A_DATA, (int)len, data);
 	ntf_send(d, TORUS_GROUP_MGMT, skb, hdr, err);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* LINK_GET, LINK_SET, LINK_ATTACH, MGMT_SEND: what concerns one port. */
 #include <linux/rtnetlink.h>
+#include <linux/slab.h>
 
 #include "genl.h"
 #include "cable_attr.h"
-#include "req/policy.h"
 
 #define LINK_BYTES	2048	/* room for one L */
 
@@ -27,39 +27,44 @@ int torus_link_get(struct sk_buff *req, struct genl_info *info)
 }
 
 /* A row at a time: whoever moves packets need not wait for the whole map. */
+static void fill_eye(struct torus_eye *out, struct torus_dev *d)
+{
+	const struct tn_train *t = tn_nic_train(d->nic, out->port);
+
+	torus_dev_lock(d);
+	out->swing = (u16)tn_train_eye_top(t, out->lane, torus_now());
+	torus_dev_unlock_read(d);
+	for (unsigned int row = 0; row < TORUS_EYE_ROWS; row++) {
+		torus_dev_lock(d);
+		tn_train_eye(t, out->lane, out->swing, row, out->map[row], torus_now());
+		torus_dev_unlock_read(d);
+	}
+	out->mask_height = (u16)t->params.mask_height;
+	out->mask_width = (u16)t->params.mask_width;
+}
+
 int torus_eye_get(struct sk_buff *req, struct genl_info *info)
 {
-	unsigned int row, top, lane = nla_get_u8(info->attrs[TORUS_A_LANE]);
 	struct torus_dev *d = torus_req_dev(info);
 	int err, port = torus_req_port(info);
-	const struct tn_train *t;
-	struct nlattr *map;
+	struct torus_eye *eye;
 	struct sk_buff *skb;
 	void *hdr;
 
 	if (port < 0)
 		return port;
-	skb = torus_reply_new(info, &hdr);
-	if (!skb)
+	eye = kzalloc(sizeof(*eye), GFP_KERNEL);
+	skb = eye ? torus_reply_new(info, &hdr) : NULL;
+	if (!skb) {
+		kfree(eye);
 		return -ENOMEM;
-	t = tn_nic_train(d->nic, (unsigned int)port);
-	torus_dev_lock(d);
-	top = tn_train_eye_top(t, lane, torus_now());
-	torus_dev_unlock_read(d);
-	map = nla_reserve(skb, TORUS_A_EYE, TORUS_EYE_ROWS * TORUS_EYE_COLS);
-	for (row = 0; map && row < TORUS_EYE_ROWS; row++) {
-		torus_dev_lock(d);
-		tn_train_eye(t, lane, top, row,
-			     (u8 *)nla_data(map) + row * TORUS_EYE_COLS, torus_now());
-		torus_dev_unlock_read(d);
 	}
-	err = map ? torus_put_dev(skb, d) ?:
-		    nla_put_u8(skb, TORUS_A_PORT, (u8)port) ?:
-		    nla_put_u8(skb, TORUS_A_LANE, (u8)lane) ?:
-		    nla_put_u16(skb, TORUS_A_SWING, (u16)top) ?:
-		    nla_put_u16(skb, TORUS_A_MASK_HEIGHT, (u16)t->params.mask_height) ?:
-		    nla_put_u16(skb, TORUS_A_MASK_WIDTH, (u16)t->params.mask_width)
-		  : -EMSGSIZE;
+	eye->ifindex = (u32)d->netdev->ifindex;
+	eye->port = (u8)port;
+	eye->lane = nla_get_u8(info->attrs[TORUS_A_LANE]);
+	fill_eye(eye, d);
+	err = torus_put(skb, &torus_tree_eye_get, NULL, eye);
+	kfree(eye);
 	return torus_reply(info, skb, hdr, err);
 }
 

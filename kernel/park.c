@@ -27,14 +27,14 @@ struct block {
 	u64 unused;
 };
 
-static struct block *block_at(const struct torus_park *p, u64 pos)
+static struct block *block_at(const struct torus_parking *p, u64 pos)
 {
 	return (struct block *)(p->mem + do_div(pos, p->size));
 }
 
 int torus_park_init(struct torus_dev *d)
 {
-	struct torus_park *p = &d->park;
+	struct torus_parking *p = &d->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
 	/* No packet takes more here than it counts for; and there may be one that wraps. */
@@ -50,7 +50,7 @@ void torus_park_exit(struct torus_dev *d)
 	d->park.mem = NULL;
 }
 
-static struct block *take(struct torus_park *p, u32 bytes)
+static struct block *take(struct torus_parking *p, u32 bytes)
 {
 	u64 pos = p->tail;
 	u32 skip = p->size - do_div(pos, p->size);
@@ -70,7 +70,7 @@ static struct block *take(struct torus_park *p, u32 bytes)
 	return b;
 }
 
-static void give(struct torus_park *p, struct block *b)
+static void give(struct torus_parking *p, struct block *b)
 {
 	b->free = 1;
 	while (p->head != p->tail && block_at(p, p->head)->free)
@@ -80,11 +80,11 @@ static void give(struct torus_park *p, struct block *b)
 /* Owners are skbs, or this mark and the segment. */
 #define IN_PARK 1ul
 
-struct torus_park *torus_park_of(const struct tn_pkt *pkt)
+struct torus_parking *torus_park_of(const struct tn_pkt *pkt)
 {
 	ulong owner = (ulong)pkt->owner;
 
-	return owner & IN_PARK ? (struct torus_park *)(owner & ~IN_PARK) : NULL;
+	return owner & IN_PARK ? (struct torus_parking *)(owner & ~IN_PARK) : NULL;
 }
 
 bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt)

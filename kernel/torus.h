@@ -55,6 +55,7 @@
 #include "core/serdes_model.h"
 #include "host/fault.h"
 #include "host/host.h"
+#include "req/fill.h"
 
 #define TORUS_DRIVER		"torus"
 #define TORUS_TXQ_MAX		128	/* messages of the host that wait */
@@ -123,14 +124,22 @@ struct torus_tx {
 };
 
 /**
- * struct torus_park - memory of the parking segment, a ring (lock)
+ * struct torus_parking - memory of the parking segment, a ring (lock)
  * @head, @tail: positions of the oldest block, and behind the newest
  */
-struct torus_park {
+struct torus_parking {
 	u8 *mem;
 	u32 size;
 	u64 head;
 	u64 tail;
+};
+
+/* What a NIC tells, while it is put into a message. */
+union torus_reply {
+	struct torus_device device;
+	struct torus_link link;
+	struct torus_flow flow;
+	struct torus_park park;
 };
 
 /**
@@ -155,6 +164,7 @@ struct torus_park {
  * @txq, @tx: messages of the host on their way to NAPI
  * @host: messages on their way between host and fabric (lock)
  * @full_since: since when the host has to wait, ns; 0: it has not (lock)
+ * @reply: what is being put into a message (lock)
  */
 struct torus_dev {
 	struct net_device *netdev;
@@ -195,10 +205,11 @@ struct torus_dev {
 
 	struct torus_host host;
 	u64 full_since;
-	struct torus_park park;
+	struct torus_parking park;
 	struct tn_frame frame;
 	struct tn_seg piece[TORUS_PIECES];
 	struct torus_port port[TORUS_MAX_PORTS];
+	union torus_reply reply;
 };
 
 /* --- device.c ---------------------------------------------------------------- */
@@ -327,7 +338,7 @@ void torus_park_exit(struct torus_dev *d);
 /** torus_park_take() - tn_ops.park (lock). Return: false: the segment is full */
 bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt);
 /** torus_park_of() - the segment in whose memory @pkt lies, or NULL */
-struct torus_park *torus_park_of(const struct tn_pkt *pkt);
+struct torus_parking *torus_park_of(const struct tn_pkt *pkt);
 /** torus_park_give() - a packet of the segment needs its memory no more (lock) */
 void torus_park_give(struct tn_pkt *pkt);
 

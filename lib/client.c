@@ -15,63 +15,6 @@
 
 #define DUMP_TRIES 8 /* against a table that keeps changing */
 
-#define FIXED(t, len) { .type = NLA_##t, .minlen = len, .maxlen = len }
-#define U8  FIXED(U8, 1)
-#define U16 FIXED(U16, 2)
-#define U32 FIXED(U32, 4)
-#define U64 FIXED(U64, 8)
-
-static const struct nla_policy policy[TORUS_A_MAX + 1] = {
-	[TORUS_A_IFINDEX] = U32,
-	[TORUS_A_NAME] = { .type = NLA_STRING, .minlen = 1, .maxlen = TORUS_NAME_MAX + 1 },
-	[TORUS_A_IFNAME] = { .type = NLA_STRING, .minlen = 1, .maxlen = 16 },
-	[TORUS_A_DRIVER] = { .type = NLA_STRING, .minlen = 1, .maxlen = 16 },
-	[TORUS_A_GUID] = U64,
-	[TORUS_A_EPOCH] = U32,
-	[TORUS_A_PORT_COUNT] = U8,
-	[TORUS_A_BOOTSTRAP] = U8,
-	[TORUS_A_SHAPE] = { .minlen = 2, .maxlen = 2 * TORUS_MAX_DIMS },
-	[TORUS_A_COORDS] = { .minlen = 2, .maxlen = 2 * TORUS_MAX_DIMS },
-	[TORUS_A_NODE] = U32,
-	[TORUS_A_VERSION] = U64,
-	[TORUS_A_ROW_COUNT] = U32,
-	[TORUS_A_NODE_COUNTERS] = { .type = NLA_NESTED },
-	[TORUS_A_PORT] = U8,
-	[TORUS_A_LOWER] = { .type = NLA_STRING, .minlen = 1, .maxlen = 16 },
-	[TORUS_A_STATE] = U8,
-	[TORUS_A_OLD_STATE] = U8,
-	[TORUS_A_REASON] = U8,
-	[TORUS_A_ADMIN] = U8,
-	[TORUS_A_CLOSED] = U8,
-	[TORUS_A_CARRIER] = U8,
-	[TORUS_A_SESSION] = U32,
-	[TORUS_A_SEQ] = U16,
-	[TORUS_A_PEER_GUID] = U64,
-	[TORUS_A_PEER_PORT] = U8,
-	[TORUS_A_RETRY] = U8,
-	[TORUS_A_RETRY_WANTED] = U8,
-	[TORUS_A_LANES] = { .type = NLA_NESTED },
-	[TORUS_A_LANE] = U8,
-	[TORUS_A_EYE] = { .minlen = TORUS_EYE_ROWS * TORUS_EYE_COLS,
-			  .maxlen = TORUS_EYE_ROWS * TORUS_EYE_COLS },
-	[TORUS_A_SWING] = U16,
-	[TORUS_A_RELAY_PACKETS] = U32,
-	[TORUS_A_PAYLOAD_MAX] = U32,
-	[TORUS_A_MASK_HEIGHT] = U16,
-	[TORUS_A_MASK_WIDTH] = U16,
-	[TORUS_A_FAULT] = { .type = NLA_NESTED },
-	[TORUS_A_PORT_COUNTERS] = { .type = NLA_NESTED },
-	[TORUS_A_GAUGES] = { .type = NLA_NESTED },
-	[TORUS_A_ROWS] = { .type = NLA_NESTED },
-	[TORUS_A_FLOW] = { .type = NLA_NESTED },
-	[TORUS_A_PARKED] = U64,
-	[TORUS_A_UNRESOLVED] = U64,
-	[TORUS_A_PARK_BYTES] = U64,
-	[TORUS_A_PARK_BYTES_MAX] = U64,
-	[TORUS_A_HELD] = U64,
-	[TORUS_A_DATA] = { .minlen = 1, .maxlen = TORUS_MGMT_MAX },
-};
-
 /* --- errors ---------------------------------------------------------------- */
 
 int lt_fail(struct torus_dev *dev, int err, const char *fmt, ...)
@@ -407,33 +350,52 @@ int lt_dump(struct torus_dev *dev, struct nl_msg *msg, reply_fn reply,
 	return err;
 }
 
+/* Attributes of a message, if it has a whole header. */
+static bool attributes(const struct nlmsghdr *nlh, struct torus_span *s)
+{
+	int len = nlmsg_datalen(nlh) - (int)GENL_HDRLEN;
+
+	*s = (struct torus_span){ (const char *)nlmsg_data(nlh) + GENL_HDRLEN,
+				  len > 0 ? (size_t)len : 0 };
+	return len >= 0;
+}
+
+static int malformed(struct torus_dev *dev, const struct nlmsghdr *nlh, const char *text)
+{
+	const struct genlmsghdr *g = nlmsg_data(nlh);
+
+	return lt_fail(dev, -EBADMSG, "%s: a malformed answer: %s", lt_command_name(g->cmd), text);
+}
+
 int lt_parse(struct torus_dev *dev, struct nlmsghdr *nlh, struct nlattr **tb)
 {
-	struct genlmsghdr *g = nlmsg_data(nlh);
+	struct torus_refusal why;
+	const struct nlattr *a;
+	struct torus_span s;
 
-	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
+	if (!attributes(nlh, &s))
 		return lt_fail(dev, -EBADMSG, "message of the NIC cut short");
-	if (nla_parse(tb, TORUS_A_MAX, genlmsg_attrdata(g, 0), genlmsg_attrlen(g, 0),
-		      (struct nla_policy *)policy) < 0)
-		return lt_fail(dev, -EBADMSG, "%s: answered with a malformed attribute",
-			       lt_command_name(g->cmd));
+	memset(tb, 0, sizeof(*tb) * (TORUS_A_MAX + 1));
+	while ((a = torus_attr_next(&s))) {
+		unsigned int type = torus_attr_type(a);
+
+		if (type > TORUS_A_MAX || !torus_set_torus.rules[type].name)
+			continue; /* of a newer NIC */
+		if (torus_check_form(a, &torus_set_torus.rules[type], "", &why))
+			return malformed(dev, nlh, why.text);
+		tb[type] = (struct nlattr *)a;
+	}
 	return 0;
 }
 
-int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out, unsigned int n)
+int lt_tree(struct torus_dev *dev, struct nlmsghdr *nlh, const struct torus_tree *tree, void *out,
+	    struct torus_attrs *seen)
 {
-	struct nlattr *attr;
-	int left;
+	struct torus_refusal why;
+	struct torus_span s;
 
-	nla_for_each_nested(attr, nest, left) {
-		unsigned int type = (unsigned int)nla_type(attr);
-
-		if (type < 1 || type > n)
-			continue; /* of a newer NIC */
-		if (nla_len(attr) != (int)sizeof(uint64_t))
-			return lt_fail(dev, -EBADMSG, "counter %u has %d bytes", type,
-				       nla_len(attr));
-		out[type - 1] = nla_get_u64(attr);
-	}
+	attributes(nlh, &s);
+	if (torus_tree_parse(tree, s, out, seen, &why))
+		return malformed(dev, nlh, why.text);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include <torus/torus.h>
+#include "kernel/req/tree.h"
 
 struct transport;
 
@@ -142,16 +143,18 @@ int lt_conn_open(struct torus_dev *dev, struct conn *c, const struct transport *
 		 const char *name);
 void lt_conn_close(struct conn *c);
 
-/** lt_counters() - a nest of u64: type i + 1 into @out[i] */
-int lt_counters(struct torus_dev *dev, struct nlattr *nest, uint64_t *out,
-		unsigned int n);
+/**
+ * lt_tree() - fill @out, all zeros before, from the attributes of a message
+ * @seen: gets those found
+ * Return: 0 or -EBADMSG.
+ */
+int lt_tree(struct torus_dev *dev, struct nlmsghdr *nlh, const struct torus_tree *tree, void *out,
+	    struct torus_attrs *seen);
 
 /* Replies taken apart; shared by gets and events. */
-int lt_link(struct torus_dev *dev, struct nlattr **tb, struct torus_link *out);
-int lt_lanes(struct torus_dev *dev, struct nlattr *nest, struct torus_link *out);
-/* lt_line() - from the attributes of FAULT */
-void lt_line(struct nlattr **tb, struct torus_line *out);
-int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out);
+int lt_link(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out);
+int lt_link_event(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_link *out);
+int lt_park(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_park *out);
 int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg);
 
 const char *lt_command_name(unsigned int cmd);

@@ -161,12 +161,6 @@ int torus_list(int (*fn)(const char *where, void *arg), void *arg)
 
 /* --- get ------------------------------------------------------------------- */
 
-static void text_get(struct nlattr *attr, char *out, size_t size)
-{
-	if (attr)
-		snprintf(out, size, "%s", nla_get_string(attr));
-}
-
 static int bad_place(struct torus_dev *dev)
 {
 	return lt_fail(dev, -EBADMSG,
@@ -174,31 +168,27 @@ static int bad_place(struct torus_dev *dev)
 }
 
 /* Shape and coordinates come together or not at all. */
-static int place_parse(struct torus_dev *dev, struct nlattr **tb,
-		       struct torus_device *out)
+static int check_place(struct torus_dev *dev, const struct torus_attrs *seen, struct torus_device *out)
 {
-	struct nlattr *shape = tb[TORUS_A_SHAPE], *coords = tb[TORUS_A_COORDS];
 	unsigned int d;
 
-	if (!shape && !coords)
-		return 0;
-	if (!shape || !coords || nla_len(shape) != nla_len(coords) || nla_len(shape) % 2)
+	if (torus_attrs_has(seen, TORUS_A_SHAPE) != torus_attrs_has(seen, TORUS_A_COORDS))
 		return bad_place(dev);
-	out->shape.ndims = (uint8_t)(nla_len(shape) / 2);
-	for (d = 0; d < TORUS_MAX_DIMS; d++)
+	if (!torus_attrs_has(seen, TORUS_A_SHAPE)) {
+		out->node = TORUS_NO_NODE;
+		return 0;
+	}
+	for (d = out->shape.ndims; d < TORUS_MAX_DIMS; d++)
 		out->shape.size[d] = 1;
-	memcpy(out->shape.size, nla_data(shape), (size_t)nla_len(shape));
-	memcpy(out->coords.c, nla_data(coords), (size_t)nla_len(coords));
 	if (!torus_nodes(&out->shape) || 2 * out->shape.ndims > out->nports)
 		return bad_place(dev);
 	for (d = 0; d < out->shape.ndims; d++)
 		if (out->coords.c[d] >= out->shape.size[d])
 			return bad_place(dev);
-	out->node = torus_node_id(&out->shape, &out->coords);
-	if (tb[TORUS_A_NODE] && nla_get_u32(tb[TORUS_A_NODE]) != out->node)
+	if (torus_attrs_has(seen, TORUS_A_NODE) &&
+	    out->node != torus_node_id(&out->shape, &out->coords))
 		return bad_place(dev);
-	if (tb[TORUS_A_VERSION])
-		out->version = nla_get_u64(tb[TORUS_A_VERSION]);
+	out->node = torus_node_id(&out->shape, &out->coords);
 	out->placed = true;
 	return 0;
 }
@@ -206,36 +196,19 @@ static int place_parse(struct torus_dev *dev, struct nlattr **tb,
 int lt_device(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh, void *arg)
 {
 	struct torus_device *out = arg;
+	struct torus_attrs seen;
 	int err;
 
-	(void)nlh;
-	*out = (struct torus_device){ .node = TORUS_NO_NODE };
-	if (!tb[TORUS_A_GUID] || !tb[TORUS_A_PORT_COUNT])
-		return lt_fail(dev, -EBADMSG, "the NIC did not say its GUID and ports");
-	out->guid = nla_get_u64(tb[TORUS_A_GUID]);
-	out->nports = nla_get_u8(tb[TORUS_A_PORT_COUNT]);
+	(void)tb;
+	*out = (struct torus_device){ 0 };
+	err = lt_tree(dev, nlh, &torus_tree_device_get, out, &seen);
+	if (err)
+		return err;
 	if (out->nports < 2 || out->nports > TORUS_MAX_PORTS || out->nports % 2)
 		return lt_fail(dev, -EBADMSG,
 			       "the NIC says it has %u ports: allowed even, 2 to %u",
 			       out->nports, TORUS_MAX_PORTS);
-	text_get(tb[TORUS_A_NAME], out->name, sizeof(out->name));
-	text_get(tb[TORUS_A_IFNAME], out->ifname, sizeof(out->ifname));
-	text_get(tb[TORUS_A_DRIVER], out->driver, sizeof(out->driver));
-	if (tb[TORUS_A_IFINDEX])
-		out->ifindex = nla_get_u32(tb[TORUS_A_IFINDEX]);
-	if (tb[TORUS_A_EPOCH])
-		out->epoch = nla_get_u32(tb[TORUS_A_EPOCH]);
-	if (tb[TORUS_A_BOOTSTRAP])
-		out->bootstrap = nla_get_u8(tb[TORUS_A_BOOTSTRAP]);
-	if (tb[TORUS_A_RELAY_PACKETS])
-		out->relay_packets = nla_get_u32(tb[TORUS_A_RELAY_PACKETS]);
-	if (tb[TORUS_A_PAYLOAD_MAX])
-		out->payload_max = nla_get_u32(tb[TORUS_A_PAYLOAD_MAX]);
-	err = place_parse(dev, tb, out);
-	if (!err && tb[TORUS_A_NODE_COUNTERS])
-		err = lt_counters(dev, tb[TORUS_A_NODE_COUNTERS], out->counter,
-				  TORUS_NC_COUNT);
-	return err;
+	return check_place(dev, &seen, out);
 }
 
 int torus_device_get(struct torus_dev *dev, struct torus_device *out)

@@ -60,7 +60,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 	switch (g->cmd) {
 	case TORUS_CMD_LINK_NTF:
 		ev->group = TORUS_GROUP_LINK;
-		err = lt_link(dev, tb, &ev->link);
+		err = lt_link_event(dev, nlh, &ev->link);
 		break;
 	case TORUS_CMD_MGMT_NTF:
 		ev->group = TORUS_GROUP_MGMT;
@@ -68,7 +68,7 @@ static int event_parse(struct torus_dev *dev, struct nlmsghdr *nlh,
 		break;
 	case TORUS_CMD_PARK_NTF:
 		ev->group = TORUS_GROUP_PARK;
-		err = lt_park(dev, tb, &ev->park);
+		err = lt_park(dev, nlh, &ev->park);
 		break;
 	default:
 		return 0; /* of a newer NIC */

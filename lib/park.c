@@ -2,27 +2,14 @@
 /* Flow counters, the parking segment, and management packets. */
 #include "client.h"
 
-static int flow_parse(struct torus_dev *dev, struct nlattr **tb, struct torus_flow *out)
-{
-	*out = (struct torus_flow){ 0 };
-	if (tb[TORUS_A_VERSION])
-		out->version = nla_get_u64(tb[TORUS_A_VERSION]);
-	if (tb[TORUS_A_EPOCH])
-		out->epoch = nla_get_u32(tb[TORUS_A_EPOCH]);
-	if (!tb[TORUS_A_FLOW])
-		return lt_fail(dev, -EBADMSG, "the NIC did not say its flow counters");
-	return lt_counters(dev, tb[TORUS_A_FLOW], &out->counter[0][0],
-			   TORUS_FC_COUNT * TORUS_COLOURS);
-}
-
 static int flow_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 		      void *arg)
 {
-	(void)nlh;
-	if (!tb[TORUS_A_VERSION] || !tb[TORUS_A_EPOCH])
-		return lt_fail(dev, -EBADMSG,
-			       "flow get: answered without version and epoch");
-	return flow_parse(dev, tb, arg);
+	struct torus_attrs seen;
+
+	(void)tb;
+	*(struct torus_flow *)arg = (struct torus_flow){ 0 };
+	return lt_tree(dev, nlh, &torus_tree_flow_get, arg, &seen);
 }
 
 int torus_flow_get(struct torus_dev *dev, struct torus_flow *out)
@@ -34,29 +21,19 @@ int torus_flow_get(struct torus_dev *dev, struct torus_flow *out)
 	return lt_do(dev, msg, flow_reply, out);
 }
 
-static uint64_t u64_of(struct nlattr *attr)
+int lt_park(struct torus_dev *dev, struct nlmsghdr *nlh, struct torus_park *out)
 {
-	return attr ? nla_get_u64(attr) : 0;
-}
+	struct torus_attrs seen;
 
-int lt_park(struct torus_dev *dev, struct nlattr **tb, struct torus_park *out)
-{
 	*out = (struct torus_park){ 0 };
-	if (!tb[TORUS_A_PARKED] || !tb[TORUS_A_UNRESOLVED])
-		return lt_fail(dev, -EBADMSG, "the NIC did not say how much is parked");
-	out->parked = nla_get_u64(tb[TORUS_A_PARKED]);
-	out->unresolved = nla_get_u64(tb[TORUS_A_UNRESOLVED]);
-	out->bytes = u64_of(tb[TORUS_A_PARK_BYTES]);
-	out->bytes_max = u64_of(tb[TORUS_A_PARK_BYTES_MAX]);
-	out->held = u64_of(tb[TORUS_A_HELD]);
-	return flow_parse(dev, tb, &out->flow);
+	return lt_tree(dev, nlh, &torus_tree_park_get, out, &seen);
 }
 
 static int park_reply(struct torus_dev *dev, struct nlattr **tb, struct nlmsghdr *nlh,
 		      void *arg)
 {
-	(void)nlh;
-	return lt_park(dev, tb, arg);
+	(void)tb;
+	return lt_park(dev, nlh, arg);
 }
 
 int torus_park_get(struct torus_dev *dev, struct torus_park *out)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <torus/reply.h>
 #include <torus/uapi.h>
 
 #ifdef __cplusplus
@@ -21,117 +22,6 @@ extern "C" {
 #endif
 
 struct torus_dev;
-
-/** struct torus_device - what DEVICE_GET says */
-struct torus_device {
-	char name[TORUS_NAME_MAX + 1];
-	char ifname[16];
-	char driver[16];
-	uint32_t ifindex;
-	uint64_t guid;
-	uint32_t epoch;
-	uint8_t nports;
-	bool bootstrap;
-	bool placed;			/* the following are set */
-	struct torus_shape shape;
-	struct torus_coords coords;
-	uint32_t node;
-	uint64_t version;
-	uint64_t counter[TORUS_NC_COUNT];
-	uint32_t relay_packets;		/* kept for others as a relay; 0: the NIC does not say */
-	uint32_t payload_max;		/* bytes of its largest packet; 0: the NIC does not say */
-};
-
-/** struct torus_fault - faults a software NIC puts into what a port sends */
-struct torus_fault {
-	uint64_t ber;			/* units of 1e-18 */
-	uint64_t latency_ns;
-	uint64_t seed;
-	bool silence;
-};
-
-/**
- * struct torus_line - the cable that a port of a software NIC receives from
- * @length: cm; 0: none, nothing to train
- * @loss: mdB per metre, for the fastest bits at the highest rate
- * @crosstalk: per mille of the swing, from each neighbouring lane
- * @drift: per mille of the loss, with temperature
- * @ageing: mdB per second that @aged lanes lose
- * @temperature: K; 0: as it is. @loss is said of 293 K
- * @dead, @aged: masks of lanes
- */
-struct torus_line {
-	uint32_t length, loss, crosstalk, drift, ageing, temperature;
-	uint16_t dead, aged;
-};
-
-/**
- * struct torus_lane - a lane of a receiver, as trained and last looked at
- * @state: enum torus_lane_state
- * @pre, @post: settings of the transmitter's taps
- * @height, @width: of the eye from its centre, mV and 1/1000 UI
- * @margin: how large the mask could be, percent
- * @ber: to be expected, units of 1e-18
- */
-struct torus_lane {
-	uint8_t state, pre, post;
-	uint16_t height, width;
-	uint16_t margin;
-	uint64_t ber;
-};
-
-/**
- * struct torus_eye - map of an eye
- * @swing: mV from its centre to the first and last row; to first and last column: 1/2 UI
- * @mask_height, @mask_width: from its centre, mV and 1/1000 UI
- * @map: -log10 of the bit error rate
- */
-struct torus_eye {
-	uint16_t swing, mask_height, mask_width;
-	uint8_t map[TORUS_EYE_ROWS][TORUS_EYE_COLS];
-};
-
-/** struct torus_link - what LINK_GET says of a port */
-struct torus_link {
-	uint8_t port;
-	uint8_t state;			/* enum torus_link_state */
-	uint8_t old_state;		/* in events */
-	uint8_t reason;			/* enum torus_link_reason */
-	bool admin;
-	bool carrier;
-	bool closed;
-	char lower[16];
-	uint32_t session;
-	uint16_t seq;
-	uint64_t peer_guid;
-	uint8_t peer_port;
-	uint8_t retry;			/* enum torus_retry: spoken now or last */
-	uint8_t retry_wanted;
-	bool modelled;			/* a software NIC's: with fault and line */
-	struct torus_fault fault;
-	struct torus_line line;
-	unsigned int nlanes;		/* 0: no SerDes */
-	struct torus_lane lane[TORUS_LANES_MAX];
-	uint64_t counter[TORUS_PC_COUNT];
-	uint64_t gauge[TORUS_PG_COUNT];
-};
-
-/** struct torus_flow - what FLOW_GET says */
-struct torus_flow {
-	uint64_t version;
-	uint32_t epoch;
-	uint64_t counter[TORUS_FC_COUNT][TORUS_COLOURS];
-};
-
-/** struct torus_park - what PARK_GET says */
-struct torus_park {
-	uint64_t parked;
-	uint64_t unresolved;
-	uint64_t bytes;
-	uint64_t bytes_max;
-	uint64_t held;
-	struct torus_flow flow;
-};
 
 /**
  * torus_open() - open a NIC

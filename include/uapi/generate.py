@@ -203,6 +203,11 @@ def number(value):
     return f"{value}ULL" if value > 0x7fffffff else str(value)
 
 
+def ruled():
+    """The attribute sets that have rules: those of requests, and those in nests of replies."""
+    return requests() + [sets[n] for n in more["nests"] if sets[n] not in requests()]
+
+
 def rules_of(s):
     lines = [f"static const struct torus_rule {lower(s['name'])}_rules[{prefix(s)}MAX + 1] = {{"]
     for a in s["attributes"]:
@@ -248,7 +253,7 @@ def scopes():
 
 def rules():
     lines = [HEAD % FREE + '#include "policy.h"', ""]
-    for s in reversed(requests()):
+    for s in reversed(ruled()):
         lines += rules_of(s)
         lines += [f"const struct torus_set torus_set_{lower(s['name'])} = {{",
                   f"\t.name = \"{upper(s['name'])}\",",
@@ -256,6 +261,56 @@ def rules():
                   f"\t.rules = {lower(s['name'])}_rules,", f"\t.max = {prefix(s)}MAX,",
                   f"\t.required = {mask(s, more['required'].get(s['name'], ()))},", "};", ""]
     return "\n".join(lines + scopes()[:-1]) + "\n"
+
+
+# --- replies ------------------------------------------------------------------------------
+
+
+def field(s, a, tree):
+    """A line of a struct torus_field."""
+    kind = rule(a)[0]
+    member = tree.get("members", {}).get(a["name"], lower(a["name"]))
+    member, count = member if isinstance(member, list) else (member, None)
+    struct, nest = tree["struct"], a.get("nested-attributes")
+    text = f"\t{{ {prefix(s)}{upper(a['name'])}, "
+    if nest in more["nests"] and a["type"] == "nest":
+        return text + f".nest = &nest_{nest} }},"
+    if kind in ("U8", "U16", "U32", "U64"):
+        text += f"NUMBER({struct}, {member}, {BYTES[a['type']]})"
+    else:
+        text += f"MEMBER({struct}, {member})"
+    if count:
+        text += f", COUNT({struct}, {count})"
+    if nest in more["nests"]:
+        text += f", .nest = &nest_{nest}"
+    if a["name"] in tree.get("needs", ()):
+        text += ", .needed = true"
+    if "enum" in a or s is MAIN and a["name"] in more["checked"]:
+        text += ", .checked = true"
+    return text + " },"
+
+
+def tree_of(s, names, tree, name, static):
+    by_name = {a["name"]: a for a in s["attributes"]}
+    return [f"static const struct torus_field {name}_fields[] = {{",
+            *(field(s, by_name[n], tree) for n in names), "};", "",
+            f"{static}const struct torus_tree {name} = {{",
+            f"\t.set = &torus_set_{lower(s['name'])},", f"\t.field = {name}_fields,",
+            f"\t.fields = ARRAY_SIZE({name}_fields),", f"\t.size = sizeof(struct {tree['struct']}),",
+            "};", ""]
+
+
+def trees():
+    lines = [HEAD % FREE + '#include "tree.h"', ""]
+    for name, tree in more["nests"].items():
+        names = [a["name"] for a in sets[name]["attributes"]]
+        lines += tree_of(sets[name], names, tree, f"nest_{name}", "static ")
+    for op in ops:
+        if op["name"] in more["replies"]:
+            names = (op.get("event") or op["do"]["reply"])["attributes"]
+            lines += tree_of(MAIN, names, more["replies"][op["name"]],
+                             f"torus_tree_{lower(op['name'])}", "")
+    return "\n".join(lines[:-1]) + "\n"
 
 
 # --- policies of the kernel ----------------------------------------------------------------
@@ -322,6 +377,7 @@ def policies_header():
 FILES = {
     "include/uapi/torus_abi.h": header,
     "kernel/req/rules.c": rules,
+    "kernel/req/trees.c": trees,
     "kernel/genl_policy.c": policies,
     "kernel/genl_policy.h": policies_header,
 }

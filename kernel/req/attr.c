@@ -16,14 +16,13 @@ const struct nlattr *torus_attr_next(struct torus_span *s)
 	return a;
 }
 
-u64 torus_attr_number(const struct nlattr *a)
+u64 torus_number_at(const void *p, unsigned int width)
 {
-	const void *p = torus_attr_data(a);
 	u16 v16;
 	u32 v32;
 	u64 v64;
 
-	switch (torus_attr_len(a)) {
+	switch (width) {
 	case 1:
 		return *(const u8 *)p;
 	case 2:

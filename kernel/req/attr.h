@@ -44,8 +44,13 @@ static inline const void *torus_attr_data(const struct nlattr *a)
 	return (const u8 *)a + TORUS_ATTR_HEAD;
 }
 
-/** torus_attr_number() - its value, of 1, 2, 4 or 8 bytes */
-u64 torus_attr_number(const struct nlattr *a);
+/** torus_number_at() - a number of 1, 2, 4 or 8 bytes, anywhere */
+u64 torus_number_at(const void *p, unsigned int width);
+
+static inline u64 torus_attr_number(const struct nlattr *a)
+{
+	return torus_number_at(torus_attr_data(a), torus_attr_len(a));
+}
 
 /** struct torus_span - attributes that follow each other */
 struct torus_span {

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What torus.ko, torusemu and libtorus do with netlink attributes, for Kbuild and the
+# torus-req-objs: what torus.ko, torusemu and libtorus do with netlink attributes, for Kbuild and the
 # top-level Makefile both.
-torus-req-objs := attr.o rules.o policy.o
+torus-req-objs := attr.o rules.o policy.o trees.o tree.o
+# What the two NICs do besides.
+torus-nic-req-objs := fill.o

@@ -88,6 +88,18 @@ int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, con
 	}
 }
 
+int torus_check_form(const struct nlattr *a, const struct torus_rule *rule, const char *where,
+		     struct torus_refusal *why)
+{
+	struct torus_rule wide = *rule;
+
+	if (torus_is_number(rule->kind)) {
+		wide.min = 0;
+		wide.max = ~0ULL;
+	}
+	return torus_check_value(a, &wide, where, why);
+}
+
 static int check_nest(const struct nlattr *nest, const struct torus_set *set,
 		      struct torus_refusal *why);
 

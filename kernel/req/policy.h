@@ -53,7 +53,7 @@ struct torus_scope {
 };
 
 /* rules.c */
-extern const struct torus_set torus_set_torus, torus_set_fault, torus_set_rows;
+extern const struct torus_set torus_set_torus, torus_set_fault, torus_set_rows, torus_set_lane;
 extern const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1];
 
 /** torus_kind_width() - bytes of a number or of an array's entry; 0: neither */
@@ -66,6 +66,15 @@ unsigned int torus_kind_width(enum torus_kind kind);
  */
 int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		      struct torus_refusal *why);
+
+/** torus_check_form() - the same, but a number may be beyond its limits: in replies of newer NICs */
+int torus_check_form(const struct nlattr *a, const struct torus_rule *rule, const char *where,
+		     struct torus_refusal *why);
+
+static inline bool torus_is_number(enum torus_kind kind)
+{
+	return kind >= TORUS_U8 && kind <= TORUS_U64;
+}
 
 /**
  * torus_check_request() - check all attributes of a request, also those in nests

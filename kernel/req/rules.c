@@ -2,6 +2,24 @@
 /* Made by include/uapi/generate.py from torus.yaml: change that instead. */
 #include "policy.h"
 
+static const struct torus_rule lane_rules[TORUS_LANE_A_MAX + 1] = {
+	[TORUS_LANE_A_STATE] = { "STATE", TORUS_U8, 0, 3 },
+	[TORUS_LANE_A_PRE] = { "PRE", TORUS_U8, 0, 255 },
+	[TORUS_LANE_A_POST] = { "POST", TORUS_U8, 0, 255 },
+	[TORUS_LANE_A_HEIGHT] = { "HEIGHT", TORUS_U16, 0, 65535 },
+	[TORUS_LANE_A_WIDTH] = { "WIDTH", TORUS_U16, 0, 65535 },
+	[TORUS_LANE_A_MARGIN] = { "MARGIN", TORUS_U16, 0, 65535 },
+	[TORUS_LANE_A_BER] = { "BER", TORUS_U64, 0, 18446744073709551615ULL },
+};
+
+const struct torus_set torus_set_lane = {
+	.name = "LANE",
+	.prefix = "LANE.",
+	.rules = lane_rules,
+	.max = TORUS_LANE_A_MAX,
+	.required = { { 0 } },
+};
+
 static const struct torus_rule rows_rules[TORUS_ROWS_MAX + 1] = {
 	[TORUS_ROWS_FIRST] = { "FIRST", TORUS_U32, 0, 16777215 },
 	[TORUS_ROWS_DATA] = { "DATA", TORUS_U64S, 1, 8192 },
@@ -41,7 +59,7 @@ const struct torus_set torus_set_fault = {
 static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_IFINDEX] = { "IFINDEX", TORUS_U32, 1, 2147483647 },
 	[TORUS_A_NAME] = { "NAME", TORUS_TEXT, 1, 63 },
-	[TORUS_A_IFNAME] = { "IFNAME", TORUS_TEXT, 0, 15 },
+	[TORUS_A_IFNAME] = { "IFNAME", TORUS_TEXT, 1, 15 },
 	[TORUS_A_DRIVER] = { "DRIVER", TORUS_TEXT, 0, 15 },
 	[TORUS_A_GUID] = { "GUID", TORUS_U64, 0, 18446744073709551615ULL },
 	[TORUS_A_EPOCH] = { "EPOCH", TORUS_U32, 0, 4294967295ULL },

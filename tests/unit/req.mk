@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-tests += tests/unit/test_req_policy
-tests/unit/test_req_policy-objs := tests/unit/test_req_policy.o $(req-objs)
-tests/unit/test_req_policy-libs := $(call pkg-libs,cmocka)
+define req-test
+tests += tests/unit/test_req_$(1)
+tests/unit/test_req_$(1)-objs := tests/unit/test_req_$(1).o $$(req-objs)
+tests/unit/test_req_$(1)-libs := $$(call pkg-libs,cmocka)
+endef
+$(foreach t,policy tree,$(eval $(call req-test,$(t))))

@@ -14,7 +14,6 @@
 #include "reply.h"
 #include "req.h"
 
-#define LINK_BYTES	3072	/* room for one L, or an eye */
 #define ROWS_PER_PART	4096
 
 static int send_reply(struct req *r, struct nl_msg *msg, int err)
@@ -72,14 +71,14 @@ static u64 *copy_u64s(const struct nlattr *a)
 
 static int device_get(struct req *r)
 {
-	struct nl_msg *msg = new_reply(r, LINK_BYTES);
+	struct nl_msg *msg = new_reply(r, REPLY_BYTES);
 
 	return send_reply(r, msg, msg ? reply_device(msg, r->emu) : 0);
 }
 
 static int device_part(struct client *c, struct dump *d)
 {
-	struct nl_msg *msg = reply_new(TORUS_CMD_DEVICE_GET, d->seq, NLM_F_MULTI, LINK_BYTES);
+	struct nl_msg *msg = reply_new(TORUS_CMD_DEVICE_GET, d->seq, NLM_F_MULTI, REPLY_BYTES);
 
 	return send_part(c, msg, msg ? reply_device(msg, c->emu) : 0, false);
 }
@@ -146,13 +145,13 @@ static int link_get(struct req *r)
 
 	if (err)
 		return err;
-	msg = new_reply(r, LINK_BYTES);
+	msg = new_reply(r, REPLY_BYTES);
 	return send_reply(r, msg, msg ? reply_link(msg, r->emu, port, r->now) : 0);
 }
 
 static int link_part(struct client *c, struct dump *d)
 {
-	struct nl_msg *msg = reply_new(TORUS_CMD_LINK_GET, d->seq, NLM_F_MULTI, LINK_BYTES);
+	struct nl_msg *msg = reply_new(TORUS_CMD_LINK_GET, d->seq, NLM_F_MULTI, REPLY_BYTES);
 	int err = msg ? reply_link(msg, c->emu, d->next, loop_now()) : 0;
 
 	return send_part(c, msg, err, ++d->next < c->emu->nports);
@@ -231,7 +230,7 @@ static int eye_get(struct req *r)
 
 	if (err)
 		return err;
-	msg = new_reply(r, LINK_BYTES);
+	msg = new_reply(r, REPLY_BYTES);
 	return send_reply(r, msg, msg ? reply_eye(msg, r->emu, port, lane, r->now) : 0);
 }
 
@@ -415,14 +414,14 @@ static int release(struct req *r)
 
 static int flow_get(struct req *r)
 {
-	struct nl_msg *msg = new_reply(r, LINK_BYTES);
+	struct nl_msg *msg = new_reply(r, REPLY_BYTES);
 
 	return send_reply(r, msg, msg ? reply_flow(msg, r->emu) : 0);
 }
 
 static int park_get(struct req *r)
 {
-	struct nl_msg *msg = new_reply(r, LINK_BYTES);
+	struct nl_msg *msg = new_reply(r, REPLY_BYTES);
 
 	return send_reply(r, msg, msg ? reply_park(msg, r->emu) : 0);
 }

@@ -45,17 +45,11 @@ void notify_event(struct emu *e, const struct tn_event *ev)
 static void flush_link(struct emu *e, const struct tn_event *ev, u64 now)
 {
 	struct nl_msg *msg = reply_new(TORUS_CMD_LINK_NTF, 0, 0, 1024);
-	const struct port *p = &e->port[ev->port];
-	struct tn_link_info li;
 
 	if (ev->old_state != ev->state)
 		log_info(e->name, "port %u: %s -> %s (%s)", ev->port, state_names[ev->old_state],
 			 state_names[ev->state], reason_names[ev->reason]);
-	tn_nic_link_info(e->nic, ev->port, &li, now);
-	if (msg && (nla_put_u8(msg, TORUS_A_PORT, ev->port) ||
-		    nla_put_string(msg, TORUS_A_LOWER, p->lower) ||
-		    nla_put_u8(msg, TORUS_A_OLD_STATE, ev->old_state) ||
-		    reply_link_state(msg, &li, ev->state, ev->reason))) {
+	if (msg && reply_link_event(msg, e, ev, now)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}

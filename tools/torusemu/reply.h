@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The attribute trees D, L, F and P of <uapi/torus.h>. */
+/* Replies, by kernel/req. */
 #ifndef EMU_REPLY_H
 #define EMU_REPLY_H
 
 #include <netlink/msg.h>
 
-#include "kernel/core/nic.h"
+#include "kernel/req/fill.h"
+
+#define REPLY_BYTES	3072	/* room for any of these */
 
 struct emu;
 
@@ -15,7 +17,7 @@ struct nl_msg *reply_new(unsigned int cmd, u32 seq, int flags, size_t bytes);
 /* Return: 0 or a negative libnl error (the message is too small). */
 int reply_device(struct nl_msg *msg, struct emu *emu);
 int reply_link(struct nl_msg *msg, struct emu *emu, unsigned int port, u64 now);
-int reply_link_state(struct nl_msg *msg, const struct tn_link_info *li, int state, int reason);
+int reply_link_event(struct nl_msg *msg, struct emu *emu, const struct tn_event *ev, u64 now);
 int reply_eye(struct nl_msg *msg, struct emu *e, unsigned int port, unsigned int lane, u64 now);
 int reply_flow(struct nl_msg *msg, struct emu *emu);
 int reply_park(struct nl_msg *msg, struct emu *emu);
