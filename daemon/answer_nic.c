@@ -111,9 +111,10 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 	const char *reason = torus_link_reason_name(l->reason);
 	json_t *j;
 
-	j = json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
+	j = json_pack("{s:o, s:o, s:o, s:s, s:I, s:s, s:b, s:o, s:n, s:b, s:s, s:I, s:s*, s:s*, s:o}",
 		      "node", node_json(d, fm_own(d->fm)), "port", port_json(d, l->port),
 		      "peer", peer_json(d, l), "state", state ? state : "?",
+		      "state_age", (json_int_t)l->state_age,
 		      "reason", reason ? reason : "?", "admin", l->admin,
 		      "excluded", why ? json_string(why) : json_null(), "held_ms", "closed", l->closed,
 		      "lower", l->lower, "session", (json_int_t)l->session,

@@ -93,6 +93,7 @@ struct torus_link {
 	uint32_t ifindex;		/* of the NIC's netdev; 0: it does not say */
 	uint8_t port;
 	uint8_t state;			/* enum torus_link_state */
+	uint64_t state_age;		/* ns in this state; not in events */
 	uint8_t old_state;		/* in events */
 	uint8_t reason;			/* enum torus_link_reason */
 	bool admin;

@@ -98,7 +98,7 @@ enum torus_group {
  *	NAME is the new name; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
  *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
- *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES
+ *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE
  * LINK_SET: RETRY_WANTED is obeyed when the link begins its next session; FAULT is for software
  *	NICs; do: PORT, ADMIN?, RETRAIN?, RETRY_WANTED?, FAULT?
  * LINK_ATTACH: bind the port to a lower device by name; an empty name detaches; do: PORT, LOWER
@@ -232,6 +232,7 @@ enum torus_attr {
 	TORUS_A_MASK_WIDTH,	/* u16: 1/1000 UI, likewise */
 	TORUS_A_RELAY_PACKETS,	/* u32: what the NIC may keep for others as a relay */
 	TORUS_A_PAYLOAD_MAX,	/* u32: bytes that its largest packet carries */
+	TORUS_A_STATE_AGE,	/* u64: ns that the link has been in its state */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

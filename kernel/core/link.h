@@ -137,6 +137,7 @@ struct tn_link {
 	u64 e_at;
 	u64 keepalive_at;
 	u64 heard_at;
+	u64 state_at;		/* when it entered its state */
 	u64 since;		/* time counters are right up to here */
 	u64 waiting[TORUS_VCS];	/* packets for this VC have waited since then; 0: none do */
 

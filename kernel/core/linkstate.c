@@ -22,6 +22,7 @@ static void set_state(struct tn_link *l, u8 state, u64 now)
 		return;
 	tn_link_account(l, now);
 	l->state = state;
+	l->state_at = now;
 	l->counter[TORUS_PC_STATE_CHANGES]++;
 	l->ops->changed(l->ctx, l, old);
 }
@@ -44,6 +45,7 @@ void tn_link_init(struct tn_link *l, u64 now)
 	l->state = TORUS_LINK_DOWN;
 	l->admin = true;
 	l->since = now;
+	l->state_at = now;
 	l->look_at = NEVER;
 	tn_link_serdes(l, NULL);
 	stop_timers(l);

@@ -614,6 +614,7 @@ void tn_nic_link_info(struct tn_nic *nic, unsigned int port, struct tn_link_info
 	tn_link_account(l, now);
 	*info = (struct tn_link_info) {
 		.state = l->state,
+		.state_age = now > l->state_at ? now - l->state_at : 0,
 		.reason = l->reason,
 		.admin = l->admin,
 		.carrier = l->carrier,

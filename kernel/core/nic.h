@@ -283,6 +283,7 @@ const struct tn_train *tn_nic_train(const struct tn_nic *nic, unsigned int port)
 /** struct tn_link_info - what can be said of a link besides its counters */
 struct tn_link_info {
 	u8 state;
+	u64 state_age;		/* ns in it */
 	u8 reason;		/* why it last left up */
 	bool admin;
 	bool carrier;

@@ -28,6 +28,7 @@ static void fill_state(struct torus_link *out, const struct tn_link_info *li, un
 {
 	out->port = (u8)port;
 	out->state = li->state;
+	out->state_age = li->state_age;
 	out->reason = li->reason;
 	out->admin = li->admin;
 	out->closed = li->closed;

@@ -111,6 +111,7 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_MASK_WIDTH] = { "MASK_WIDTH", TORUS_U16, 0, 65535 },
 	[TORUS_A_RELAY_PACKETS] = { "RELAY_PACKETS", TORUS_U32, 0, 4294967295ULL },
 	[TORUS_A_PAYLOAD_MAX] = { "PAYLOAD_MAX", TORUS_U32, 0, 4294967295ULL },
+	[TORUS_A_STATE_AGE] = { "STATE_AGE", TORUS_U64, 0, 18446744073709551615ULL },
 };
 
 const struct torus_set torus_set_torus = {

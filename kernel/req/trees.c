@@ -86,6 +86,7 @@ static const struct torus_field torus_tree_link_get_fields[] = {
 	{ TORUS_A_FAULT, .nest = &nest_fault },
 	{ TORUS_A_PORT_COUNTERS, MEMBER(torus_link, counter) },
 	{ TORUS_A_LANES, MEMBER(torus_link, lane), COUNT(torus_link, nlanes), .nest = &nest_lane },
+	{ TORUS_A_STATE_AGE, NUMBER(torus_link, state_age, 8) },
 };
 
 const struct torus_tree torus_tree_link_get = {

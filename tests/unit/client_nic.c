@@ -83,6 +83,7 @@ void put_link(struct nl_msg *msg, unsigned int port)
 	nla_put_u32(msg, TORUS_A_SESSION, 5);
 	nla_put_u16(msg, TORUS_A_SEQ, 4000);
 	nla_put_u64(msg, TORUS_A_PEER_GUID, 77);
+	nla_put_u64(msg, TORUS_A_STATE_AGE, 12345678901);
 	nla_put_u8(msg, TORUS_A_PEER_PORT, 3);
 	nest = nla_nest_start(msg, TORUS_A_FAULT);
 	nla_put_u64(msg, TORUS_FAULT_BER, 1000000);

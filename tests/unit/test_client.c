@@ -157,6 +157,7 @@ static void test_link(void **state)
 	assert_int_equal(l.session, 5);
 	assert_int_equal(l.seq, 4000);
 	assert_int_equal(l.peer_guid, 77);
+	assert_int_equal(l.state_age, 12345678901);
 	assert_int_equal(l.peer_port, 3);
 	assert_true(l.fault.silence);
 	assert_int_equal(l.fault.ber, 1000000);

@@ -70,6 +70,30 @@ static void busy(void)
 	assert_true(link->ack_at != NEVER && link->credit_at != NEVER);
 }
 
+/* --- time ---------------------------------------------------------------------------------------- */
+
+/* The age of a state counts from its beginning, not from the last look. */
+static void test_state_age(void **state)
+{
+	struct tn_link_info info;
+
+	(void)state;
+	begin();
+	for (int i = 1; i <= 2; i++) {
+		l.now += MS;
+		tn_nic_link_info(l.nic, 0, &info, l.now);
+		assert_int_equal(info.state_age, i * MS);
+	}
+	tn_nic_carrier(l.nic, 0, true, l.now);
+	assert_int_not_equal(link->state, TORUS_LINK_DOWN);
+	l.now += 3;
+	tn_nic_link_info(l.nic, 0, &info, l.now);
+	assert_int_equal(info.state_age, 3);
+	tn_nic_link_info(l.nic, 0, &info, l.now - 4);
+	assert_int_equal(info.state_age, 0);
+	end();
+}
+
 /* --- the administrator -------------------------------------------------------------------------- */
 
 static void test_admin(void **state)
@@ -370,6 +394,7 @@ static void test_by_hand(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_state_age),
 		cmocka_unit_test(test_admin),
 		cmocka_unit_test(test_admin_early),
 		cmocka_unit_test(test_carrier),

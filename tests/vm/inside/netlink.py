@@ -215,8 +215,9 @@ def answers(become, bodies):
 
 
 def state(s):
-    """All that sets can change; counters and gauges go on by themselves."""
-    moving = [A["TORUS_A_" + n] for n in ("PORT_COUNTERS", "GAUGES", "NODE_COUNTERS")]
+    """All that sets can change; counters, gauges and ages go on by themselves."""
+    moving = [A["TORUS_A_" + n]
+              for n in ("PORT_COUNTERS", "GAUGES", "NODE_COUNTERS", "STATE_AGE")]
     all_of = []
     for cmd in "DEVICE_GET", "LINK_GET", "ROWS_GET":
         s.dump(cmd)
