@@ -87,7 +87,7 @@ void torus_fill_link(struct torus_link *out, struct tn_nic *nic, unsigned int po
 	};
 	fill_line(&out->line, host->cable);
 	memcpy(out->counter, tn_nic_port_counters(nic, port, now), sizeof(out->counter));
-	out->nlanes = t->serdes->lanes;
+	out->nlanes = t->serdes ? t->serdes->lanes : 0;
 	for (unsigned int i = 0; i < out->nlanes; i++)
 		fill_lane(&out->lane[i], &t->lane[i]);
 }
