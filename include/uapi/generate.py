@@ -200,6 +200,8 @@ def requests():
 
 
 def number(value):
+    if value == 2 ** 64 - 1:
+        return "~0ULL"
     return f"{value}ULL" if value > 0x7fffffff else str(value)
 
 
@@ -217,8 +219,8 @@ def rules_of(s):
         extra = ", .repeats = true" if a.get("multi-attr") else ""
         if a["type"] == "nest" and sets[a["nested-attributes"]] in requests():
             extra += f", .nest = &torus_set_{lower(a['nested-attributes'])}"
-        lines.append(f"\t[{prefix(s)}{upper(a['name'])}] = {{ \"{upper(a['name'])}\", TORUS_{kind}, "
-                     f"{number(low)}, {number(high)}{extra} }},")
+        lines.append(f"\t[{prefix(s)}{upper(a['name'])}] = {{ .name = \"{upper(a['name'])}\", "
+                     f".kind = TORUS_{kind}, .min = {number(low)}, .max = {number(high)}{extra} }},")
     return [*lines, "};", ""]
 
 
@@ -272,7 +274,7 @@ def field(s, a, tree):
     member = tree.get("members", {}).get(a["name"], lower(a["name"]))
     member, count = member if isinstance(member, list) else (member, None)
     struct, nest = tree["struct"], a.get("nested-attributes")
-    text = f"\t{{ {prefix(s)}{upper(a['name'])}, "
+    text = f"\t{{ .attr = {prefix(s)}{upper(a['name'])}, "
     if nest in more["nests"] and a["type"] == "nest":
         return text + f".nest = &nest_{nest} }},"
     if kind in ("U8", "U16", "U32", "U64"):

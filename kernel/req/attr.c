@@ -37,7 +37,8 @@ u64 torus_number_at(const void *p, unsigned int width)
 	}
 }
 
-int torus_refuse(struct torus_refusal *why, int err, const struct nlattr *attr, const char *fmt, ...)
+int torus_refuse(struct torus_refusal *why, int err, const struct nlattr *attr,
+		 const char *fmt, ...)
 {
 	va_list ap;
 

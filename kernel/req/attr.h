@@ -82,6 +82,7 @@ struct torus_refusal {
 
 /** torus_refuse() - note a reason; Return: @err */
 __attribute__((format(printf, 4, 5)))
-int torus_refuse(struct torus_refusal *why, int err, const struct nlattr *attr, const char *fmt, ...);
+int torus_refuse(struct torus_refusal *why, int err, const struct nlattr *attr,
+		 const char *fmt, ...);
 
 #endif /* TORUS_REQ_ATTR_H */

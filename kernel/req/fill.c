@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fill.h"
 
-void torus_fill_device(struct torus_device *out, struct tn_nic *nic, const struct tn_params *params)
+void torus_fill_device(struct torus_device *out, struct tn_nic *nic,
+		       const struct tn_params *params)
 {
 	u64 version = 0;
 

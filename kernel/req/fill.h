@@ -22,7 +22,8 @@ struct torus_port_host {
 };
 
 /* Each fills all of @out but its ifindex; torus_fill_device() only what the core knows. */
-void torus_fill_device(struct torus_device *out, struct tn_nic *nic, const struct tn_params *params);
+void torus_fill_device(struct torus_device *out, struct tn_nic *nic,
+		       const struct tn_params *params);
 void torus_fill_link(struct torus_link *out, struct tn_nic *nic, unsigned int port,
 		     const struct torus_port_host *host, u64 now);
 /** torus_fill_link_event() - what torus_tree_link_ntf has, with the states of @ev */

@@ -67,7 +67,7 @@ unsigned int torus_kind_width(enum torus_kind kind);
 int torus_check_value(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		      struct torus_refusal *why);
 
-/** torus_check_form() - the same, but a number may be beyond its limits: in replies of newer NICs */
+/** torus_check_form() - the same, but a number may be out of range: in replies of newer NICs */
 int torus_check_form(const struct nlattr *a, const struct torus_rule *rule, const char *where,
 		     struct torus_refusal *why);
 
@@ -85,7 +85,7 @@ static inline bool torus_is_number(enum torus_kind kind)
 int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 			const struct nlattr **tb, struct torus_refusal *why);
 
-/** torus_parse_nest() - attributes of a nest that torus_check_request() has found good, by number */
+/** torus_parse_nest() - by number the attributes of a nest that a check has found good */
 void torus_parse_nest(const struct nlattr *nest, const struct nlattr **tb, unsigned int max);
 
 /** torus_cmd_name() - name of a command, for texts */

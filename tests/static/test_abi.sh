@@ -29,6 +29,6 @@ notices include/uapi/torus.yaml 's/port, session, seq/port, session/'
 notices include/uapi/torus.yaml '0,/flags: \[uns-admin-perm\]/s///'
 notices include/uapi/torus_c.yaml 's/first, data/first/'
 notices include/uapi/torus_abi.h 's/^	TORUS_A_GUID,/	TORUS_A_OTHER, TORUS_A_GUID,/'
-notices kernel/req/rules.c 's/TORUS_U16, 0, 4095/TORUS_U32, 0, 4095/'
+notices kernel/req/rules.c 's/TORUS_U16, .min = 0, .max = 4095/TORUS_U32, .min = 0, .max = 4095/'
 notices kernel/genl_policy.c 's/NLA_U16, 0, 4095/NLA_U16, 0, 4094/'
 done_testing
