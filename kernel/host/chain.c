@@ -5,12 +5,9 @@
  */
 #include "host.h"
 
-/**
- * struct torus_host_chain - an unfinished message of one flow
- * @memory: a packet, in whose payload this lies
- */
+/* An unfinished message of one flow. */
 struct torus_host_chain {
-	struct tn_pkt *memory;
+	struct tn_pkt *memory;			/* a packet, in whose payload this lies */
 	struct torus_host_chain *next, **at;	/* in its bucket */
 	struct torus_host_chain *older, *newer;
 	struct tn_queue packets;
