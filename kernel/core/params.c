@@ -36,7 +36,8 @@ void tn_params_default(struct tn_params *p)
 #define IS_U64 true
 const struct tn_param tn_param_list[TN_PARAMS] = {
 #define X(id, name, kind, unit, min, max) \
-	{ #name, IFLA_TORUS_##id, offsetof(struct tn_params, name), IS_##kind, min, max },
+	{ #name, IFLA_TORUS_##id, offsetof(struct tn_params, name), IS_##kind, TN_##unit, \
+	  min, max },
 	TORUS_PARAM_LIST(X)
 #undef X
 };

@@ -5,18 +5,21 @@
 
 #include "nic.h"
 
+enum tn_unit { TN_TIME, TN_SIZE, TN_COUNT, TN_RATE };
+
 /**
  * struct tn_param - one of struct tn_params
  * @name: as people write it
  * @attr: enum torus_ifla
  * @offset, @is_wide: where it is kept, as u64 or u32
- * @min, @max: what is allowed
+ * @min, @max: what is allowed: ns, bytes, or errors per bit in 1e-18
  */
 struct tn_param {
 	const char *name;
 	u16 attr;
 	u16 offset;
 	bool is_wide;
+	u8 unit;
 	u64 min;
 	u64 max;
 };

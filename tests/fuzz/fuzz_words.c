@@ -45,12 +45,12 @@ static void parameter(const char *text)
 {
 	char why[PARAM_WHY_MAX] = "";
 	uint64_t v;
-	const struct param *p = param_parse(text, &v, why, sizeof(why));
+	const struct tn_param *p = param_parse(text, &v, why, sizeof(why));
 
 	must(!p == !!why[0]);
 	if (!p)
 		return;
-	must(v >= p->min && v <= p->max && (p->bytes == 8 || v <= UINT32_MAX));
+	must(v >= p->min && v <= p->max && (p->is_wide || v <= UINT32_MAX));
 	must(!strpbrk(strchr(text, '='), "xXpP"));
 }
 

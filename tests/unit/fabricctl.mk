@@ -13,7 +13,7 @@ $(addprefix $(B)/tests/unit/,test_fabricctl.o test_fabricctl_arguments.o fake_ma
 
 tests += tests/unit/test_nicfile
 tests/unit/test_nicfile-objs := tests/unit/test_nicfile.o \
-	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o lib/util/inifile.o lib/util/units.o
+	$(addprefix tools/fabricctl/,nicfile.o number.o say.o) tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o
 tests/unit/test_nicfile-deps := $(B)/libtorus.a
 tests/unit/test_nicfile-libs := $(call pkg-libs,cmocka inih) $(lib-libs) -lm
 

@@ -50,12 +50,12 @@ static int put_sets(struct nl_msg *msg, const char *const *sets)
 	uint64_t v;
 
 	for (; sets && *sets; sets++) {
-		const struct param *p = param_parse(*sets, &v, why, sizeof(why));
+		const struct tn_param *p = param_parse(*sets, &v, why, sizeof(why));
 
 		if (!p)
 			return -EINVAL;
-		if (p->bytes == sizeof(v) ? nla_put_u64(msg, p->ifla, v) :
-					    nla_put_u32(msg, p->ifla, (uint32_t)v))
+		if (p->is_wide ? nla_put_u64(msg, p->attr, v) :
+				 nla_put_u32(msg, p->attr, (uint32_t)v))
 			return -ENOMEM;
 	}
 	return 0;

@@ -17,7 +17,7 @@ fabricctl-objs := $(ctl-commands:%=tools/fabricctl/cmd_%.o) \
 	$(ctl-lab:%=tools/fabricctl/lab_%.o) $(ctl-device:%=tools/fabricctl/device_%.o) \
 	$(ctl-link:%=tools/fabricctl/link_%.o) \
 	$(ctl-shared:%=tools/fabricctl/%.o) \
-	tools/torusemu/guid.o tools/torusemu/param.o lib/util/inifile.o lib/util/units.o \
+	tools/torusemu/guid.o tools/torusemu/param.o kernel/core/params.o lib/util/inifile.o lib/util/units.o \
 	lib/deps/crc32c.o
 fabricctl-deps := $(B)/libtorus.a
 fabricctl-libs := $(lib-libs) $(call pkg-libs,libnl-route-3.0 inih) -lm

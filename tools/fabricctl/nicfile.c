@@ -111,7 +111,7 @@ static bool on_port(struct reading *r, const char *name, const char *value)
 	return true;
 }
 
-static bool given(const struct nicfile *f, const struct param *p)
+static bool given(const struct nicfile *f, const struct tn_param *p)
 {
 	size_t n = strlen(p->name);
 
@@ -124,7 +124,7 @@ static bool given(const struct nicfile *f, const struct param *p)
 /* Return: is it a parameter? */
 static bool on_param(struct reading *r, const char *name, const char *value)
 {
-	const struct param *p = param_find(name, strlen(name));
+	const struct tn_param *p = param_find(name, strlen(name));
 	struct nicfile *f = r->f;
 	char why[PARAM_WHY_MAX];
 	unsigned int n = 0;
@@ -141,8 +141,8 @@ static bool on_param(struct reading *r, const char *name, const char *value)
 	if (snprintf(f->set[n], sizeof(f->set[n]), "%s=%s", name, value) >=
 	    (int)sizeof(f->set[n]) || !param_parse(f->set[n], &v, why, sizeof(why)))
 		inifile_refuse(&r->file, r->file.line, "%s is '%s', allowed: %s, %" PRIu64 " to %" PRIu64 "%s", name,
-			 value, param_allowed(p), p->min, p->max,
-			 p->unit == PARAM_TIME ? " ns" : "");
+			 value, param_allowed(p), (uint64_t)p->min, (uint64_t)p->max,
+			 p->unit == TN_TIME ? " ns" : "");
 	else
 		f->sets[n] = f->set[n];
 	return true;

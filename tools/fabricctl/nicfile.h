@@ -21,8 +21,8 @@
 struct nicfile {
 	struct device_spec spec;
 	char name[TORUS_NAME_MAX + 1];
-	char set[PARAMS_MAX][NICFILE_SET_MAX];
-	const char *sets[PARAMS_MAX + 1];
+	char set[TN_PARAMS][NICFILE_SET_MAX];
+	const char *sets[TN_PARAMS + 1];
 	uint32_t mtu;
 	char lower[TORUS_MAX_PORTS][IFNAMSIZ];
 };

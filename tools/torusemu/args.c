@@ -11,7 +11,6 @@
 #include <torus/topology.h>
 #include <torus/torus.h>
 
-#include "kernel/core/params.h"
 #include "log.h"
 #include "param.h"
 
@@ -62,15 +61,15 @@ static int bad(const struct parse *p, const char *fmt, ...)
 static int set_param(const struct parse *to, const char *text)
 {
 	struct args *a = to->args;
-	const struct param *p;
+	const struct tn_param *p;
 	char why[PARAM_WHY_MAX];
 	uint64_t v;
 
 	p = param_parse(text, &v, why, sizeof(why));
 	if (!p)
 		return bad(to, "%s", why);
-	tn_param_set(&a->params, &tn_param_list[p - params], v);
-	if (p - params == TN_PARAM_FRAME_MAX)
+	tn_param_set(&a->params, p, v);
+	if (p == &tn_param_list[TN_PARAM_FRAME_MAX])
 		a->frame_max_set = true;
 	return 0;
 }
