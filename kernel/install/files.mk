@@ -20,7 +20,8 @@ dkms-kernel := $(if $(filter command environment,$(firstword $(origin KREL))),-k
 # What Kbuild includes and compiles, and what that includes; without the test suites.
 dkms-dir := $(DESTDIR)/usr/src/torus-$(VERSION)
 dkms-files := Kbuild dkms.conf LICENSE $(wildcard include/uapi/*.h) \
-	$(shell find kernel \( -name '*.[ch]' -o -path kernel/core/files.mk -o -path kernel/host/files.mk \) \
+	$(addprefix include/torus/,reply.h uapi.h torus_abi.h) \
+	$(shell find kernel \( -name '*.[ch]' -o -path 'kernel/*/files.mk' \) ! -path 'kernel/install/*' \
 		! -path 'kernel/kunit/*')
 
 dkms-install:
