@@ -39,7 +39,7 @@ static void own_report(struct fm *fm, bool lost)
 	memset(&m->report, 0, sizeof(m->report));
 	m->report.count = 1;
 	m->report.set = fm_fingerprint(fm->guid, fm->epoch);
-	fm_sums_read(fm, &m->report.sums);
+	fm_reports_own(fm, &m->report.sums);
 	if (lost && fm->ops.lost_get)
 		fm->ops.lost_get(fm->io, &m->report.sums.lost);
 	m->own = true;

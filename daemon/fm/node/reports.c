@@ -11,7 +11,7 @@
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
 
-void fm_sums_read(struct fm *fm, struct fm_sums *out)
+void fm_reports_own(struct fm *fm, struct fm_sums *out)
 {
 	struct torus_park *p = &fm->park;
 

@@ -75,7 +75,7 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 	h->relay_packets = fm->relay_packets;
 	h->row = fm->row;
 	h->base = fm->member.base;
-	fm_sums_read(fm, &h->sums);
+	fm_reports_own(fm, &h->sums);
 	if (child)
 		h->version = fm->table.term == fm->uplink.term ? fm->table.version : 0;
 	else

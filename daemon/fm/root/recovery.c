@@ -98,6 +98,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/sums.h"
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/status.h"
 
@@ -229,79 +230,6 @@ static void phase(struct fm *fm, enum fm_phase phase)
 	rec->next = NEVER;
 }
 
-/* --- sums --------------------------------------------------------------------- */
-
-static int64_t missing(const struct fm_sums *s, unsigned int c)
-{
-	return (int64_t)(s->flow[TORUS_FC_INJECTED][c] + s->flow[TORUS_FC_REPLAY_TX][c] -
-			 (s->flow[TORUS_FC_DELIVERED][c] + s->flow[TORUS_FC_PARKED][c] +
-			  s->flow[TORUS_FC_UNREACHABLE][c]));
-}
-
-/* Of colours other than @colour, with what links brought: what each NIC was given ... */
-static uint64_t went_in(const struct fm_sums *s, unsigned int colour)
-{
-	uint64_t n = 0;
-
-	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-		if (c != colour)
-			n += s->flow[TORUS_FC_INJECTED][c] + s->flow[TORUS_FC_REPLAY_TX][c] +
-			     s->flow[TORUS_FC_LINK_RX][c];
-	return n;
-}
-
-/* ... and what it has no more. */
-static uint64_t came_out(const struct fm_sums *s, unsigned int colour)
-{
-	uint64_t n = 0;
-
-	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-		if (c != colour)
-			n += s->flow[TORUS_FC_DELIVERED][c] + s->flow[TORUS_FC_PARKED][c] +
-			     s->flow[TORUS_FC_UNREACHABLE][c] + s->flow[TORUS_FC_LINK_TX][c];
-	return n;
-}
-
-static int64_t replay_missing(const struct fm_sums *s)
-{
-	uint64_t n = 0;
-
-	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-		n += s->flow[TORUS_FC_REPLAY_TX][c] -
-		     (s->flow[TORUS_FC_REPLAY_RX][c] + s->flow[TORUS_FC_REPLAY_PARKED][c]);
-	return (int64_t)n;
-}
-
-static uint64_t replayed(const struct fm_sums *s)
-{
-	uint64_t n = 0;
-
-	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-		n += s->flow[TORUS_FC_REPLAY_TX][c];
-	return n;
-}
-
-static bool of_replay(unsigned int counter)
-{
-	return counter == TORUS_FC_REPLAY_TX || counter == TORUS_FC_REPLAY_RX ||
-	       counter == TORUS_FC_REPLAY_PARKED;
-}
-
-/* Whether the counters that the present phase waits for have moved. */
-static bool moved(const struct fm_rec *rec, const struct fm_sums *now, unsigned int colour)
-{
-	if (rec->sums.unresolved != now->unresolved ||
-	    (rec->phase == FM_PHASE_REPLAY &&
-	     (rec->sums.parked != now->parked || rec->sums.reopen != now->reopen)))
-		return true;
-	for (unsigned int f = 0; f < TORUS_FC_COUNT; f++)
-		for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-			if (rec->sums.flow[f][c] != now->flow[f][c] &&
-			    (c != colour || of_replay(f)))
-				return true;
-	return false;
-}
-
 /* Whether waiting any longer is pointless. @known: there could still be proof. */
 static bool bound_reached(const struct fm *fm, bool known)
 {
@@ -381,11 +309,11 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		if (c == colour)
 			continue;
 		if (r->base.known & 1u << c)
-			r->rec.gone += missing(s, c) - r->base.missing[c];
-		r->base.missing[c] = missing(s, c);
+			r->rec.gone += fm_sums_missing(s, c) - r->base.missing[c];
+		r->base.missing[c] = fm_sums_missing(s, c);
 		r->base.known |= (uint8_t)(1u << c);
 	}
-	r->base.replay_missing = replay_missing(s);
+	r->base.replay_missing = fm_sums_replay_missing(s);
 	r->base.known |= REPLAY_KNOWN;
 	r->clean |= ALL_COLOURS & (uint8_t)~(1u << colour);
 	if (!proven) {
@@ -413,7 +341,7 @@ static void drain_later(struct fm *fm, const struct fm_sums *s)
 	unsigned int colour = fm->root->version % TORUS_COLOURS;
 
 	count_later(fm);
-	if (!someone_silent(fm) && went_in(s, colour) == came_out(s, colour))
+	if (!someone_silent(fm) && fm_sums_in(s, colour) == fm_sums_out(s, colour))
 		rec->next = fm->now;
 }
 
@@ -443,7 +371,7 @@ static void drain_check(struct fm *fm, const struct fm_sums *s, bool empty)
 	bool known = provable && (r->base.known & older) == older;
 
 	for (unsigned int c = 0; c < TORUS_COLOURS; c++)
-		equal &= c == colour || missing(s, c) == r->base.missing[c];
+		equal &= c == colour || fm_sums_missing(s, c) == r->base.missing[c];
 	if (s->unresolved) {
 		wait_for_end(fm);
 		return;
@@ -464,12 +392,13 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	struct fm_root *r = fm->root;
 	bool known = r->base.known & REPLAY_KNOWN;
 
-	if (known && !s->parked && !s->reopen && replay_missing(s) == r->base.replay_missing) {
+	if (known && !s->parked && !s->reopen &&
+	    fm_sums_replay_missing(s) == r->base.replay_missing) {
 		stamp(fm, FM_AT_REPLAYED);
 		resume(fm);
 	} else if (bound_reached(fm, known)) {
 		if (known)
-			r->rec.gone += replay_missing(s) - r->base.replay_missing;
+			r->rec.gone += fm_sums_replay_missing(s) - r->base.replay_missing;
 		r->rec.log.bounded = true;
 		stamp(fm, FM_AT_REPLAYED);
 		resume(fm);
@@ -529,7 +458,7 @@ static void done(struct fm *fm, const struct fm_sums *s)
 
 	stamp(fm, FM_AT_RESUMED);
 	log->lost = lost > 0 ? (uint64_t)lost : 0;
-	log->replayed = replayed(s) - replayed(&rec->first);
+	log->replayed = fm_sums_replayed(s) - fm_sums_replayed(&rec->first);
 	r->last = *log;
 	rec->phase = FM_PHASE_REST;
 	opened(fm);
@@ -558,7 +487,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		return;
 	rec->waiting = false;
 	fm_problem_clear(fm, "recovery", 0);
-	empty = rec->set == rep->set && went_in(&s, colour) == came_out(&rec->sums, colour);
+	empty = rec->set == rep->set && fm_sums_in(&s, colour) == fm_sums_out(&rec->sums, colour);
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
 		if (!rec->began)
@@ -567,15 +496,16 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		if (rec->lost_before == ~0ULL)
 			rec->lost_before = s.lost;
 		phase(fm, FM_PHASE_DRAIN);
-	} else if (moved(rec, &s, colour)) {
+	} else if (fm_sums_moved(&rec->sums, &s, colour, rec->phase == FM_PHASE_REPLAY)) {
 		rec->still_since = fm->now;
 	}
 	rec->sums = s;
 	rec->set = rep->set;
 	fm_say(fm, FM_DEBUG, "recovery",
 	       "version %llu phase %u round %u: missing %lld %lld %lld %lld, parked %llu, unresolved %llu, held %llu, to open %u",
-	       (unsigned long long)rep->version, rec->phase, rep->round, (long long)missing(&s, 0),
-	       (long long)missing(&s, 1), (long long)missing(&s, 2), (long long)missing(&s, 3),
+	       (unsigned long long)rep->version, rec->phase, rep->round,
+	       (long long)fm_sums_missing(&s, 0), (long long)fm_sums_missing(&s, 1),
+	       (long long)fm_sums_missing(&s, 2), (long long)fm_sums_missing(&s, 3),
 	       (unsigned long long)s.parked, (unsigned long long)s.unresolved,
 	       (unsigned long long)s.held, s.reopen);
 	if (s.parked > rec->log.parked)

@@ -58,7 +58,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 		       "the NIC was placed at another shape or not at 0: placed anew");
 		r->version_seen = dev->version;
 	}
-	fm_sums_read(fm, &own.sums);
+	fm_reports_own(fm, &own.sums);
 	fm_base_count(fm, m, &own);
 	fm_settle_news(fm);
 	return 0;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the sums of all NICs' counters say of the network. */
+#ifndef FM_SUMS_H
+#define FM_SUMS_H
+
+#include "daemon/fm/wire/msg.h"
+
+/* Packets of colour @c that went into the network and have not come out. */
+int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c);
+/* Of colours other than @colour, packets that NICs were given, and that they have no more. */
+uint64_t fm_sums_in(const struct fm_sums *s, unsigned int colour);
+uint64_t fm_sums_out(const struct fm_sums *s, unsigned int colour);
+int64_t fm_sums_replay_missing(const struct fm_sums *s);
+uint64_t fm_sums_replayed(const struct fm_sums *s);
+
+/* Whether counters have moved that a drain, or else a replay, waits for. */
+bool fm_sums_moved(const struct fm_sums *s, const struct fm_sums *now, unsigned int colour,
+		   bool replay);
+
+#endif /* FM_SUMS_H */
