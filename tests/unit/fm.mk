@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A part of the manager by itself; what it calls of the rest is in the test.
 tests += tests/unit/test_conns
-tests/unit/test_conns-objs := tests/unit/test_conns.o daemon/fm/node/conns.o
+tests/unit/test_conns-objs := tests/unit/test_conns.o daemon/fm/node/conns.o lib/util/hash.o
 tests/unit/test_conns-libs := $(call pkg-libs,cmocka)
 
 # A whole manager, of which the test is the NIC and all other nodes; or a part of it is

@@ -3,3 +3,7 @@
 tests += tests/unit/test_units
 tests/unit/test_units-objs := tests/unit/test_units.o lib/util/units.o
 tests/unit/test_units-libs := $(call pkg-libs,cmocka)
+
+tests += tests/unit/test_hash
+tests/unit/test_hash-objs := tests/unit/test_hash.o lib/util/hash.o
+tests/unit/test_hash-libs := $(call pkg-libs,cmocka) -Wl,--wrap=calloc

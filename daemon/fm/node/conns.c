@@ -13,7 +13,6 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 
-#define SLOTS_MIN 8
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 
 bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
@@ -42,55 +41,30 @@ void fm_conn_look(struct fm *fm, const struct fm_conn *c)
 		fm->conns.due = earlier(fm->conns.due, fm_conn_expiry(fm, c));
 }
 
-static struct fm_conn **id_slot(const struct fm_conns *t, int id)
+static uint32_t id_key(int id)
 {
-	return &t->by_id[(uint32_t)fm_mix((uint64_t)id) & (t->nslots - 1)];
+	return (uint32_t)fm_mix((uint64_t)id);
 }
 
-static struct fm_conn **guid_slot(const struct fm_conns *t, uint64_t guid)
+static uint32_t guid_key(uint64_t guid)
 {
-	return &t->by_guid[(uint32_t)fm_mix(guid) & (t->nslots - 1)];
+	return (uint32_t)fm_mix(guid);
 }
 
-static void chain(struct fm_conns *t, struct fm_conn *c)
-{
-	struct fm_conn **id = id_slot(t, c->id), **guid;
-
-	c->next_id = *id;
-	*id = c;
-	if (c->role != FM_CONN_CHILD)
-		return;
-	guid = guid_slot(t, c->guid);
-	c->next_guid = *guid;
-	*guid = c;
-}
-
-/* Room for twice as many. False: no memory. */
-static bool grow(struct fm_conns *t)
+/* Room for one more. False: no memory. */
+static bool make_room(struct fm_conns *t)
 {
 	unsigned int room = t->room ? 2 * t->room : 4;
-	unsigned int nslots = room < SLOTS_MIN ? SLOTS_MIN : room;
-	struct fm_conn **conns = realloc(t->list, room * sizeof(struct fm_conn *));
-	struct fm_conn **by_id, **by_guid;
+	struct fm_conn **list;
 
-	if (!conns)
+	if (t->n < t->room)
+		return true;
+	list = realloc(t->list, room * sizeof(struct fm_conn *));
+	if (list)
+		t->list = list;
+	if (!list || !hash_reserve(&t->by_id, room) || !hash_reserve(&t->by_guid, room))
 		return false;
-	t->list = conns;
-	by_id = calloc(nslots, sizeof(struct fm_conn *));
-	by_guid = calloc(nslots, sizeof(struct fm_conn *));
-	if (!by_id || !by_guid) {
-		free(by_id);
-		free(by_guid);
-		return false;
-	}
-	free(t->by_id);
-	free(t->by_guid);
-	t->by_id = by_id;
-	t->by_guid = by_guid;
-	t->nslots = nslots;
 	t->room = room;
-	for (unsigned int i = 0; i < t->n; i++)
-		chain(t, t->list[i]);
 	return true;
 }
 
@@ -99,7 +73,7 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	struct fm_conns *t = &fm->conns;
 	struct fm_conn *c = calloc(1, sizeof(*c));
 
-	if (!c || (t->n == t->room && !grow(t))) {
+	if (!c || !make_room(t)) {
 		free(c);
 		return NULL;
 	}
@@ -109,32 +83,30 @@ struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role)
 	c->heard = c->asked = fm->now;
 	c->at = t->n;
 	t->list[t->n++] = c;
-	chain(t, c);
+	hash_put(&t->by_id, id_key(id), c->at);
 	fm_conn_look(fm, c);
 	return c;
 }
 
-static void unchain_guid(struct fm_conns *t, struct fm_conn *c)
+/* Takes the place of one that ends. */
+static void move(struct fm_conns *t, struct fm_conn *c, unsigned int at)
 {
-	struct fm_conn **at = guid_slot(t, c->guid);
-
-	while (*at != c)
-		at = &(*at)->next_guid;
-	*at = c->next_guid;
+	hash_change(&t->by_id, id_key(c->id), c->at, at);
+	if (c->role == FM_CONN_CHILD)
+		hash_change(&t->by_guid, guid_key(c->guid), c->at, at);
+	t->list[at] = c;
+	c->at = at;
 }
 
 void fm_conn_forget(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_conns *t = &fm->conns;
-	struct fm_conn **at = id_slot(t, c->id);
 
-	while (*at != c)
-		at = &(*at)->next_id;
-	*at = c->next_id;
+	hash_del(&t->by_id, id_key(c->id), c->at);
 	if (c->role == FM_CONN_CHILD)
-		unchain_guid(t, c);
-	t->list[c->at] = t->list[--t->n];
-	t->list[c->at]->at = c->at;
+		hash_del(&t->by_guid, guid_key(c->guid), c->at);
+	if (c->at != --t->n)
+		move(t, t->list[t->n], c->at);
 	free(c);
 }
 
@@ -145,8 +117,8 @@ void fm_conns_free(struct fm *fm)
 	for (unsigned int i = 0; i < t->n; i++)
 		free(t->list[i]);
 	free(t->list);
-	free(t->by_id);
-	free(t->by_guid);
+	hash_free(&t->by_id);
+	hash_free(&t->by_guid);
 }
 
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid)
@@ -154,31 +126,32 @@ void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid)
 	struct fm_conns *t = &fm->conns;
 
 	if (c->role == FM_CONN_CHILD)
-		unchain_guid(t, c);
+		hash_del(&t->by_guid, guid_key(c->guid), c->at);
 	c->role = FM_CONN_CHILD;
 	c->guid = guid;
-	c->next_guid = *guid_slot(t, guid);
-	*guid_slot(t, guid) = c;
+	hash_put(&t->by_guid, guid_key(guid), c->at);
 }
 
 struct fm_conn *fm_conn_find(struct fm *fm, int id)
 {
 	const struct fm_conns *t = &fm->conns;
-	struct fm_conn *c = t->n ? *id_slot(t, id) : NULL;
+	uint32_t i;
 
-	while (c && c->id != id)
-		c = c->next_id;
-	return c;
+	for (uint32_t at = 0; hash_next(&t->by_id, id_key(id), &at, &i);)
+		if (t->list[i]->id == id)
+			return t->list[i];
+	return NULL;
 }
 
-/* Another connection that the same child made. */
 struct fm_conn *fm_conn_other(struct fm *fm, const struct fm_conn *c)
 {
-	struct fm_conn *o = *guid_slot(&fm->conns, c->guid);
+	const struct fm_conns *t = &fm->conns;
+	uint32_t i;
 
-	while (o && (o == c || o->guid != c->guid))
-		o = o->next_guid;
-	return o;
+	for (uint32_t at = 0; hash_next(&t->by_guid, guid_key(c->guid), &at, &i);)
+		if (i != c->at && t->list[i]->guid == c->guid)
+			return t->list[i];
+	return NULL;
 }
 
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "daemon/fm/wire/msg.h"
+#include "lib/util/hash.h"
 
 struct fm;
 
@@ -38,22 +39,21 @@ struct fm_conn {
 				 * child: when the step at hand did first */
 	struct fm_report report;
 	unsigned int at;	/* in fm_conns' list */
-	struct fm_conn *next_id, *next_guid;
 };
 
 /**
  * struct fm_conns - all of them
- * @by_id, @by_guid: hashes; @by_guid: of children
+ * @by_id, @by_guid: places in @list; @by_guid: of children
  * @due: none must be looked at before
  */
 struct fm_conns {
 	struct fm_conn **list;
 	unsigned int n, room;
-	struct fm_conn **by_id, **by_guid;
-	unsigned int nslots;
+	struct hash by_id, by_guid;
 	uint64_t due;
 };
 
+/* A new one; that it leads to a child comes later, by fm_conn_child(). NULL: no memory. */
 struct fm_conn *fm_conn_add(struct fm *fm, int id, enum fm_conn_role role);
 /* It leads to a child, the NIC @guid. */
 void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);

@@ -67,7 +67,7 @@ void fm_book_put(struct fm_book *b)
 	}
 	free(b->entry);
 	free(b->closed);
-	free(b->slot);
+	hash_free(&b->by_guid);
 	free(b);
 }
 
@@ -82,19 +82,12 @@ static uint16_t excluded(const struct fm_book *b, uint32_t node)
 	return all;
 }
 
-/* Nodes may have come or gone. */
-static void unindex(struct fm_book *b)
-{
-	free(b->slot);
-	b->slot = NULL;
-}
-
 void fm_book_close(struct fm_book *b)
 {
 	for (uint32_t i = 0; i < b->nodes; i++)
 		b->closed[i] = excluded(b, i);
 	torus_exclusions_close(&b->shape, b->closed);
-	unindex(b);
+	hash_free(&b->by_guid);
 }
 
 static void close_at(struct fm_book *b, uint32_t node)
@@ -119,7 +112,7 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 
 		if (e->guid != entry[i].guid ||
 		    (e->state == FM_NODE_ABSENT) != (entry[i].state == FM_NODE_ABSENT))
-			unindex(b);
+			hash_free(&b->by_guid);
 		*e = entry[i];
 	}
 	if (all)
@@ -133,21 +126,11 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 
 static bool book_index(struct fm_book *b)
 {
-	b->nslots = 1;
-	while (b->nslots < 2 * b->nodes)
-		b->nslots *= 2;
-	b->slot = calloc(b->nslots, sizeof(*b->slot));
-	if (!b->slot)
+	if (!hash_reserve(&b->by_guid, b->nodes))
 		return false;
-	for (uint32_t i = 0; i < b->nodes; i++) {
-		uint32_t s = (uint32_t)fm_mix(b->entry[i].guid) & (b->nslots - 1);
-
-		if (b->entry[i].state == FM_NODE_ABSENT)
-			continue;
-		while (b->slot[s])
-			s = (s + 1) & (b->nslots - 1);
-		b->slot[s] = i + 1;
-	}
+	for (uint32_t i = 0; i < b->nodes; i++)
+		if (b->entry[i].state != FM_NODE_ABSENT)
+			hash_put(&b->by_guid, (uint32_t)fm_mix(b->entry[i].guid), i);
 	return true;
 }
 
@@ -158,17 +141,17 @@ static bool is_at(const struct fm_book *b, uint32_t node, uint64_t guid)
 
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
 {
-	uint32_t s = (uint32_t)fm_mix(guid);
+	uint32_t i;
 
-	if (!b->slot && !book_index(b)) {
-		for (uint32_t i = 0; i < b->nodes; i++)
+	if (!b->by_guid.size && !book_index(b)) {
+		for (i = 0; i < b->nodes; i++)
 			if (is_at(b, i, guid))
 				return i;
 		return TORUS_NO_NODE;
 	}
-	for (s &= b->nslots - 1; b->slot[s]; s = (s + 1) & (b->nslots - 1))
-		if (is_at(b, b->slot[s] - 1, guid))
-			return b->slot[s] - 1;
+	for (uint32_t at = 0; hash_next(&b->by_guid, (uint32_t)fm_mix(guid), &at, &i);)
+		if (is_at(b, i, guid))
+			return i;
 	return TORUS_NO_NODE;
 }
 

@@ -7,13 +7,14 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/wire/msg.h"
+#include "lib/util/hash.h"
 
 struct fm_library;
 
 /**
  * struct fm_book - the nodes of a table; may be shared, and is then not changed
  * @next: in the library
- * @slot: hash of GUIDs: node id + 1; NULL: not made yet
+ * @by_guid: node ids; empty: not made yet
  */
 struct fm_book {
 	struct fm_library *library;
@@ -24,8 +25,7 @@ struct fm_book {
 	uint32_t nodes;
 	struct fm_entry *entry;	/* one for each node */
 	uint16_t *closed;	/* exclusions, closed */
-	uint32_t *slot;
-	uint32_t nslots;
+	struct hash by_guid;
 };
 
 /* New books and copies are private and all zero. */

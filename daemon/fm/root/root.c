@@ -75,8 +75,8 @@ void fm_root_free(struct fm *fm)
 	fm_tally_free(r);
 	free(r->mate);
 	free(r->missing);
-	free(r->slot);
-	free(r->by_name);
+	hash_free(&r->by_guid);
+	hash_free(&r->by_name);
 	free(r->at);
 	free(r->admin);
 	fm_recall_free(r);

@@ -11,6 +11,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
+#include "lib/util/hash.h"
 
 /** struct fm_root - what only the root has */
 struct fm_root {
@@ -19,12 +20,8 @@ struct fm_root {
 	uint32_t unplaced;	/* of them, without a node id */
 	uint32_t *missing;	/* numbers of those to be judged; as much room behind @room */
 	uint32_t nmissing;
-	uint32_t *slot;		/* hash of GUIDs: number in @mate + 1 */
-	uint32_t nslots;
+	struct hash by_guid, by_name;	/* numbers in @mate */
 	uint32_t *at;		/* node id to number in @mate + 1 */
-
-	uint32_t *by_name;	/* hash of names, as large: number in @mate + 1 */
-	uint32_t nnamed;	/* entries in it: a renamed node leaves its old one */
 	bool uncounted;		/* somebody hangs below a node that is not known */
 	uint32_t witness;	/* number in @mate of who was seen to wait for another */
 

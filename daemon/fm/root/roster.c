@@ -14,22 +14,13 @@
 #include "daemon/fm/root/root.h"
 #include "lib/util/fnv.h"
 
-static void slot_put(struct fm_root *r, uint32_t i)
-{
-	uint32_t s = (uint32_t)fm_mix(r->mate[i].guid) & (r->nslots - 1);
-
-	while (r->slot[s])
-		s = (s + 1) & (r->nslots - 1);
-	r->slot[s] = i + 1;
-}
-
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 {
-	uint32_t s = (uint32_t)fm_mix(guid) & (r->nslots - 1);
+	uint32_t i;
 
-	for (; r->slot[s]; s = (s + 1) & (r->nslots - 1))
-		if (r->mate[r->slot[s] - 1].guid == guid)
-			return &r->mate[r->slot[s] - 1];
+	for (uint32_t at = 0; hash_next(&r->by_guid, (uint32_t)fm_mix(guid), &at, &i);)
+		if (r->mate[i].guid == guid)
+			return &r->mate[i];
 	return NULL;
 }
 
@@ -136,46 +127,28 @@ void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 	m->node = node;
 }
 
-/* --- names -------------------------------------------------------------------- */
-
-static uint32_t name_slot(const struct fm_root *r, const char *name)
+static uint32_t name_key(const char *name)
 {
-	return (uint32_t)fm_mix(fnv1a(FNV1A_START, name)) & (r->nslots - 1);
-}
-
-static void name_put(struct fm_root *r, uint32_t i)
-{
-	uint32_t s = name_slot(r, r->mate[i].name);
-
-	for (; r->by_name[s]; s = (s + 1) & (r->nslots - 1))
-		if (r->by_name[s] == i + 1)
-			return;
-	r->by_name[s] = i + 1;
-	r->nnamed++;
-}
-
-static void names_anew(struct fm_root *r)
-{
-	memset(r->by_name, 0, r->nslots * sizeof(*r->by_name));
-	r->nnamed = 0;
-	for (uint32_t i = 0; i < r->nmates; i++)
-		name_put(r, i);
+	return (uint32_t)fm_mix(fnv1a(FNV1A_START, name));
 }
 
 void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name)
 {
+	uint32_t self = (uint32_t)(m - r->mate);
+
 	if (!strcmp(m->name, name))
 		return;
+	hash_del(&r->by_name, name_key(m->name), self);
 	strcpy(m->name, name);
-	name_put(r, (uint32_t)(m - r->mate));
-	if (r->nnamed > r->nslots / 2)
-		names_anew(r);
+	hash_put(&r->by_name, name_key(name), self);
 }
 
 const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid)
 {
-	for (uint32_t s = name_slot(r, name); r->by_name[s]; s = (s + 1) & (r->nslots - 1)) {
-		const struct fm_mate *o = &r->mate[r->by_name[s] - 1];
+	uint32_t i;
+
+	for (uint32_t at = 0; hash_next(&r->by_name, name_key(name), &at, &i);) {
+		const struct fm_mate *o = &r->mate[i];
 
 		if (o->guid != guid && o->via && !strcmp(o->name, name))
 			return o;
@@ -188,44 +161,42 @@ struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 	return r->at && r->at[node] ? &r->mate[r->at[node] - 1] : NULL;
 }
 
+/* Room for one more. False: no memory. */
+static bool make_room(struct fm_root *r)
+{
+	uint32_t room = r->room ? 2 * r->room : 16;
+	uint32_t *missing;
+	struct fm_mate *mate;
+
+	if (r->nmates < r->room)
+		return true;
+	missing = realloc(r->missing, 2 * room * sizeof(*missing));
+	if (missing)
+		r->missing = missing;
+	mate = realloc(r->mate, room * sizeof(*mate));
+	if (mate)
+		r->mate = mate;
+	if (!missing || !mate || !hash_reserve(&r->by_guid, room) ||
+	    !hash_reserve(&r->by_name, room))
+		return false;
+	r->room = room;
+	return true;
+}
+
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 {
 	struct fm_mate *m;
 
-	if (r->nmates == r->room) {
-		uint32_t room = r->room ? 2 * r->room : 16;
-		uint32_t *slot = calloc(4 * room, sizeof(*slot));
-		uint32_t *by_name = calloc(4 * room, sizeof(*by_name));
-
-		uint32_t *missing = realloc(r->missing, 2 * room * sizeof(*missing));
-
-		m = realloc(r->mate, room * sizeof(*m));
-		if (m)
-			r->mate = m;
-		if (missing)
-			r->missing = missing;
-		if (!m || !slot || !by_name || !missing) {
-			free(slot);
-			free(by_name);
-			return NULL;
-		}
-		free(r->slot);
-		free(r->by_name);
-		r->slot = slot;
-		r->by_name = by_name;
-		r->room = room;
-		r->nslots = 4 * room;
-		for (uint32_t i = 0; i < r->nmates; i++)
-			slot_put(r, i);
-		names_anew(r);
-	}
+	if (!make_room(r))
+		return NULL;
 	m = &r->mate[r->nmates++];
 	memset(m, 0, sizeof(*m));
 	m->guid = guid;
 	m->node = TORUS_NO_NODE;
 	r->unplaced++;
 	m->state = FM_NODE_UP;
-	slot_put(r, r->nmates - 1);
+	hash_put(&r->by_guid, (uint32_t)fm_mix(guid), r->nmates - 1);
+	hash_put(&r->by_name, name_key(m->name), r->nmates - 1);
 	return m;
 }
 
