@@ -22,9 +22,11 @@ complete() {
 		usr/bin/fabricctl
 		usr/bin/fabricsim
 		usr/include/torus/fabric.h
+		usr/include/torus/reply.h
 		usr/include/torus/route.h
 		usr/include/torus/topology.h
 		usr/include/torus/torus.h
+		usr/include/torus/torus_abi.h
 		usr/include/torus/uapi.h
 		usr/lib/libtorus.a
 		usr/lib/libtorus.so
