@@ -329,8 +329,11 @@ int tn_nic_rows_begin(struct tn_nic *nic, u64 version);
  */
 int tn_nic_rows_open(struct tn_nic *nic, u64 version);
 int tn_nic_rows_copy(struct tn_nic *nic, u64 version, u32 n);
-/* Return: 0, -ENODEV, -EINVAL range or row, -ESTALE no begin of that version. */
-int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows, u32 n);
+/*
+ * @n @rows, aligned or not, for the nodes from @first on; all or none of them.
+ * Return: 0, -ENODEV, -EINVAL range or row, -ESTALE no begin of that version.
+ */
+int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const void *rows, u32 n);
 /* Return: 0, -ENODEV, -ESTALE. */
 int tn_nic_rows_commit(struct tn_nic *nic, u64 version, u64 now);
 /* How many rows there are, and the version of the active ones. Return: false without shape. */

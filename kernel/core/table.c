@@ -76,7 +76,15 @@ int tn_nic_rows_begin(struct tn_nic *nic, u64 version)
 	return err ? err : tn_nic_rows_copy(nic, version, nic->nodes);
 }
 
-int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows, u32 n)
+static u64 row_at(const void *rows, u32 i)
+{
+	u64 row;
+
+	memcpy(&row, (const u8 *)rows + i * sizeof(row), sizeof(row));
+	return row;
+}
+
+int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const void *rows, u32 n)
 {
 	u32 i;
 
@@ -87,14 +95,16 @@ int tn_nic_rows_put(struct tn_nic *nic, u64 version, u32 first, const u64 *rows,
 	if (first > nic->nodes || n > nic->nodes - first)
 		return -EINVAL;
 	for (i = 0; i < n; i++) {
-		if (!row_ok(nic, rows[i]))
+		if (!row_ok(nic, row_at(rows, i)))
 			return -EINVAL;
 	}
 	tidy(nic, nic->shadow, nic->shadow_block, first, n);
 	for (i = 0; i < n; i++, first++) {
-		if (rows[i] & ~nic->rows[first] & TORUS_ROW_VALID)
+		u64 row = row_at(rows, i);
+
+		if (row & ~nic->rows[first] & TORUS_ROW_VALID)
 			nic->shadow_block[first / TN_BLOCK].begins |= 1ull << first % TN_BLOCK;
-		nic->shadow[first] = rows[i];
+		nic->shadow[first] = row;
 	}
 	return 0;
 }
