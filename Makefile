@@ -52,6 +52,7 @@ core-objs := $(addprefix kernel/core/,$(tn-core-objs)) lib/deps/crc32c.o
 host-objs := $(addprefix kernel/host/,$(torus-host-objs))
 req-objs := $(addprefix kernel/req/,$(torus-req-objs))
 nic-req-objs := $(req-objs) $(addprefix kernel/req/,$(torus-nic-req-objs))
+soft-objs := $(host-objs) $(core-objs) $(nic-req-objs)
 include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk

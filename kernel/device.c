@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The device as `ip link` sees it: a netdev without link-layer header, like a
+ * The device as the stack sees it: a netdev without link-layer header, like a
  * tun device, that carries IP packets to the node their destination names.
  * torus.h says what lives how long.
  *
  * The router works whether the netdev is up or not: IFF_UP is the host's
- * business, the links' state the manager's.
+ * business, the links' state the manager's. The host can send while the NIC has a place: with all
+ * links faulty packets are parked, and a carrier that is lost would have the stack drop them.
  */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
-#include <linux/module.h>
-#include <linux/random.h>
 #include <linux/virtio_net.h>
-#include <net/rtnetlink.h>
 
+#include "core/pkt.h"
 #include "torus.h"
 
 #define MTU_DEFAULT	64000	/* with header and flits it fits one frame of 65535 */
 #define MTU_MAX		65000
 #define TX_QUEUE_LEN	500
 
-static unsigned int ports = 6;
-module_param(ports, uint, 0644);
-MODULE_PARM_DESC(ports, "ports of a new device if `ip link` names none: 2 to 12, even (6)");
-
-static uint payload_max = 4096;
-module_param(payload_max, uint, 0644);
-MODULE_PARM_DESC(payload_max, "bytes of a new device's largest packet if `ip link` names none: 1024 to 16368 (4096)");
-
-static ulong park_bytes = 16 << 20;
-module_param(park_bytes, ulong, 0644);
-MODULE_PARM_DESC(park_bytes, "parking segment of a new device if `ip link` names none (16 MiB)");
-
-#define BYTES_MIN	(TN_PAYLOAD_MIN + TN_AROUND_MAX)
-#define BYTES_MAX	(1ull << 32)
-
 static struct device_type torus_type = { .name = TORUS_DRIVER };
+
+static const struct net_device_ops torus_netdev_ops;
 
 /* --- finding ------------------------------------------------------------------ */
 
@@ -54,7 +40,7 @@ void torus_dev_put(struct torus_dev *d, netdevice_tracker *t)
 
 static bool is_torus(const struct net_device *dev)
 {
-	return dev && dev->rtnl_link_ops == &torus_link_ops;
+	return dev && dev->netdev_ops == &torus_netdev_ops;
 }
 
 struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice_tracker *t)
@@ -70,6 +56,16 @@ struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice
 	return d;
 }
 
+bool torus_dev_is_called(struct torus_dev *d, const char *name)
+{
+	bool same;
+
+	spin_lock(&d->label);
+	same = !strcmp(d->hw->name, name);
+	spin_unlock(&d->label);
+	return same;
+}
+
 /* The torus device of least ifindex above @after that is called @name (NULL: any). */
 static struct torus_dev *find(struct net *net, int after, const char *name,
 			      netdevice_tracker *t)
@@ -79,16 +75,9 @@ static struct torus_dev *find(struct net *net, int after, const char *name,
 
 	rcu_read_lock();
 	for_each_netdev_rcu(net, dev) {
-		bool fits = is_torus(dev) && dev->ifindex > after &&
-			    (!best || dev->ifindex < best->ifindex);
-
-		if (fits && name) {
-			d = netdev_priv(dev);
-			torus_dev_lock(d);
-			fits = !strcmp(d->name, name);
-			torus_dev_unlock_read(d);
-		}
-		if (fits)
+		if (is_torus(dev) && dev->ifindex > after &&
+		    (!best || dev->ifindex < best->ifindex) &&
+		    (!name || torus_dev_is_called(netdev_priv(dev), name)))
 			best = dev;
 	}
 	d = best ? get(best, t) : NULL;
@@ -107,50 +96,36 @@ struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tra
 	return find(net, ifindex, NULL, t);
 }
 
-/* --- place ---------------------------------------------------------------------- */
+/* --- commands --------------------------------------------------------------------- */
 
-int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
-		    const struct torus_coords *at, struct netlink_ext_ack *extack)
+static void label(struct torus_dev *d, const struct torus_req *r)
 {
-	void *mem;
-	int err;
+	spin_lock(&d->label);
+	torus_req_label(d->hw, r);
+	spin_unlock(&d->label);
+	if (d->hw->placed && !d->gone)
+		netif_carrier_on(d->netdev);
+}
 
-	if (!tn_shape_nodes(shape)) {
-		NL_SET_ERR_MSG(extack, "shape: sizes must be 1 to 4096, 16777216 nodes at most");
-		return -EINVAL;
-	}
-	if (2 * shape->ndims > d->nports) {
-		NL_SET_ERR_MSG(extack, "shape: two ports are needed for each dimension");
-		return -EINVAL;
-	}
-	mem = kvzalloc(tn_nic_table_size(shape), TORUS_GFP_LARGE);
-	if (!mem) {
-		NL_SET_ERR_MSG(extack, "no memory for tables of this shape");
-		return -ENOMEM;
-	}
-	torus_dev_lock(d);
-	if (d->placed && d->node == tn_node_id(shape, at) &&
-	    !memcmp(&d->shape.size, &shape->size, sizeof(shape->size)) &&
-	    d->shape.ndims == shape->ndims) {
-		torus_dev_unlock_read(d);
-		kvfree(mem);
-		return 0;
-	}
-	err = tn_nic_set_shape(d->nic, shape, at, mem);
-	if (!err) {
-		torus_host_flush(&d->host);
-		swap(d->table, mem);
-		d->shape = *shape;
-		d->at = *at;
-		d->node = tn_node_id(shape, at);
-		d->placed = true;
-		d->host.shape = &d->shape;
-		d->rows_gen++;
-	}
-	torus_dev_unlock(d);
-	kvfree(mem);
-	if (err)
-		NL_SET_ERR_MSG(extack, "coordinates lie outside of the shape");
+void torus_dev_lock(struct torus_dev *d)
+{
+	mutex_lock(&d->ctl);
+	d->hw->ifindex = (u32)d->netdev->ifindex;
+	/* It may be renamed meanwhile. */
+	strscpy(d->hw->ifname, d->netdev->name, sizeof(d->hw->ifname));
+}
+
+void torus_dev_unlock(struct torus_dev *d)
+{
+	mutex_unlock(&d->ctl);
+}
+
+int torus_dev_run(struct torus_dev *d, struct torus_req *r)
+{
+	int err = torus_req_run(d->hw, r);
+
+	if (!err && r->cmd == TORUS_CMD_DEVICE_SET)
+		label(d, r);
 	return err;
 }
 
@@ -158,25 +133,28 @@ int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
 
 static int torus_ndo_init(struct net_device *dev)
 {
-	return torus_nic_init(netdev_priv(dev));
+	struct torus_dev *d = netdev_priv(dev);
+
+	return d->ops->init(d);
 }
 
 static void torus_ndo_uninit(struct net_device *dev)
 {
 	struct torus_dev *d = netdev_priv(dev);
-	unsigned int i;
 
 	torus_dev_lock(d);
 	d->gone = true;
-	torus_dev_unlock_read(d);
-	for (i = 0; i < d->nports; i++)
-		torus_port_detach(d, i);
-	torus_nic_stop(d);
+	netif_carrier_off(dev);
+	torus_dev_unlock(d);
+	d->ops->uninit(d);
 }
 
 static void torus_destructor(struct net_device *dev)
 {
-	torus_nic_free(netdev_priv(dev));
+	struct torus_dev *d = netdev_priv(dev);
+
+	d->ops->free(d);
+	mutex_destroy(&d->ctl);
 }
 
 static int torus_ndo_open(struct net_device *dev)
@@ -190,7 +168,7 @@ static int torus_ndo_stop(struct net_device *dev)
 	struct torus_dev *d = netdev_priv(dev);
 
 	netif_stop_queue(dev);
-	skb_queue_purge(&d->txq);
+	d->ops->stop(d);
 	return 0;
 }
 
@@ -200,23 +178,21 @@ static netdev_tx_t torus_ndo_start_xmit(struct sk_buff *skb, struct net_device *
 
 	skb_tx_timestamp(skb);
 	nf_reset_ct(skb);
-	torus_tx_put(d, skb);
+	d->ops->xmit(d, skb);
 	return NETDEV_TX_OK;
 }
 
 static void torus_ndo_get_stats64(struct net_device *dev, struct rtnl_link_stats64 *s)
 {
 	struct torus_dev *d = netdev_priv(dev);
-	const u64 *c;
+	u64 c[TORUS_NC_COUNT];
 
-	torus_dev_lock(d);
-	c = tn_nic_counters(d->nic);
+	d->ops->counters(d, c);
 	s->tx_packets = c[TORUS_NC_HOST_MESSAGES_TX];
 	s->tx_bytes = c[TORUS_NC_HOST_BYTES_TX];
 	s->rx_packets = c[TORUS_NC_HOST_MESSAGES_RX];
 	s->rx_bytes = c[TORUS_NC_HOST_BYTES_RX];
 	s->rx_dropped = c[TORUS_NC_HOST_DROPS];
-	torus_dev_unlock_read(d);
 }
 
 static const struct net_device_ops torus_netdev_ops = {
@@ -232,12 +208,13 @@ static const struct net_device_ops torus_netdev_ops = {
 #define TORUS_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HW_CSUM | NETIF_F_HIGHDMA | \
 			 NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_TSO_ECN)
 
-static void torus_setup(struct net_device *dev)
+void torus_netdev_setup(struct net_device *dev)
 {
 	struct torus_dev *d = netdev_priv(dev);
 
 	d->netdev = dev;
-	spin_lock_init(&d->lock);
+	mutex_init(&d->ctl);
+	spin_lock_init(&d->label);
 	dev->netdev_ops = &torus_netdev_ops;
 	dev->ethtool_ops = &torus_ethtool_ops;
 	dev->needs_free_netdev = true;
@@ -257,160 +234,3 @@ static void torus_setup(struct net_device *dev)
 	netif_keep_dst(dev);
 	netif_carrier_off(dev);
 }
-
-/* --- rtnl link type ------------------------------------------------------------------ */
-
-static const struct nla_policy torus_policy[IFLA_TORUS_MAX + 1] = {
-	[IFLA_TORUS_PORTS] = NLA_POLICY_RANGE(NLA_U8, 2, TORUS_MAX_PORTS),
-	[IFLA_TORUS_GUID] = { .type = NLA_U64 },
-	[IFLA_TORUS_BOOTSTRAP] = NLA_POLICY_MAX(NLA_U8, 1),
-	[IFLA_TORUS_NAME] = { .type = NLA_NUL_STRING, .len = TORUS_NAME_MAX },
-	[IFLA_TORUS_EPOCH] = { .type = NLA_REJECT },
-#define X(id, name, kind, unit, min, max) [IFLA_TORUS_##id] = { .type = NLA_##kind },
-	TORUS_PARAM_LIST(X)
-#undef X
-};
-
-static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
-			  struct netlink_ext_ack *extack)
-{
-	if (tb[IFLA_ADDRESS]) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[IFLA_ADDRESS], "a torus device has no such address");
-		return -EOPNOTSUPP;
-	}
-	if (!data)
-		return 0;
-	if (data[IFLA_TORUS_PORTS] && nla_get_u8(data[IFLA_TORUS_PORTS]) % 2) {
-		NL_SET_ERR_MSG_ATTR_FMT(extack, data[IFLA_TORUS_PORTS],
-					"ports is %u, allowed 2 to %d, even",
-					nla_get_u8(data[IFLA_TORUS_PORTS]), TORUS_MAX_PORTS);
-		return -EINVAL;
-	}
-	if (data[IFLA_TORUS_GUID] && !nla_get_u64(data[IFLA_TORUS_GUID])) {
-		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_GUID], "guid must not be 0");
-		return -EINVAL;
-	}
-	if (data[IFLA_TORUS_NAME] && !*(const char *)nla_data(data[IFLA_TORUS_NAME])) {
-		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_NAME], "the name is empty");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* Not 0, which means none; two starts of a NIC need only differ. */
-static u64 new_number(void)
-{
-	u64 n;
-
-	do {
-		get_random_bytes(&n, sizeof(n));
-	} while (!(u32)n);
-	return n;
-}
-
-/* Module parameters were not checked by any policy. */
-static int defaults(struct torus_dev *d, struct netlink_ext_ack *extack)
-{
-	tn_params_default(&d->params);
-	/* A peer that waits for a processor is neither lost nor dead. */
-	d->params.replay_timeout = 50 * NSEC_PER_MSEC;
-	d->params.silence = NSEC_PER_SEC;
-	d->params.retry_time = NSEC_PER_SEC;
-	if (ports < 2 || ports > TORUS_MAX_PORTS || ports % 2) {
-		NL_SET_ERR_MSG_FMT(extack, "module parameter ports is %u, allowed 2 to %d, even",
-				   ports, TORUS_MAX_PORTS);
-		return -EINVAL;
-	}
-	if (payload_max < TN_PAYLOAD_MIN || payload_max > TN_PAYLOAD_MAX) {
-		NL_SET_ERR_MSG_FMT(extack, "module parameter payload_max is %u, allowed %d to %d",
-				   payload_max, TN_PAYLOAD_MIN, TN_PAYLOAD_MAX);
-		return -ERANGE;
-	}
-	if (park_bytes < BYTES_MIN || park_bytes > BYTES_MAX) {
-		NL_SET_ERR_MSG_FMT(extack,
-				   "module parameter park_bytes is %lu, allowed %d to %llu",
-				   park_bytes, BYTES_MIN, BYTES_MAX);
-		return -ERANGE;
-	}
-	d->nports = (u8)ports;
-	d->params.payload_max = payload_max;
-	d->params.park_bytes = park_bytes;
-	d->guid = new_number();
-	d->epoch = (u32)new_number();
-	return 0;
-}
-
-static int torus_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
-			 struct nlattr *data[], struct netlink_ext_ack *extack)
-{
-	struct torus_dev *d = netdev_priv(dev);
-	int err = defaults(d, extack);
-
-	if (err)
-		return err;
-	if (data && data[IFLA_TORUS_PORTS])
-		d->nports = nla_get_u8(data[IFLA_TORUS_PORTS]);
-	if (data && data[IFLA_TORUS_GUID])
-		d->guid = nla_get_u64(data[IFLA_TORUS_GUID]);
-	if (data && data[IFLA_TORUS_BOOTSTRAP])
-		d->bootstrap = nla_get_u8(data[IFLA_TORUS_BOOTSTRAP]);
-	if (data && data[IFLA_TORUS_NAME])
-		nla_strscpy(d->name, data[IFLA_TORUS_NAME], sizeof(d->name));
-	err = torus_params_take(&d->params, data, extack);
-	if (err)
-		return err;
-
-	err = register_netdevice(dev);
-	if (err)
-		return err;
-	torus_dev_lock(d);
-	if (!d->name[0])
-		strscpy(d->name, dev->name, sizeof(d->name));
-	torus_dev_unlock_read(d);
-	torus_nic_start(d);
-	return 0;
-}
-
-static void torus_dellink(struct net_device *dev, struct list_head *head)
-{
-	unregister_netdevice_queue(dev, head);
-}
-
-static size_t torus_get_size(const struct net_device *dev)
-{
-	return nla_total_size(sizeof(u8)) * 2 + nla_total_size_64bit(sizeof(u64)) +
-	       nla_total_size(TORUS_NAME_MAX + 1) + nla_total_size(sizeof(u32)) +
-	       torus_params_size();
-}
-
-static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
-{
-	struct torus_dev *d = netdev_priv(dev);
-	char name[TORUS_NAME_MAX + 1];
-	bool bootstrap;
-
-	torus_dev_lock(d);
-	strscpy(name, d->name, sizeof(name));
-	bootstrap = d->bootstrap;
-	torus_dev_unlock_read(d);
-	if (nla_put_u8(skb, IFLA_TORUS_PORTS, d->nports) ||
-	    nla_put_u64_64bit(skb, IFLA_TORUS_GUID, d->guid, IFLA_TORUS_PAD) ||
-	    nla_put_u8(skb, IFLA_TORUS_BOOTSTRAP, bootstrap) ||
-	    nla_put_string(skb, IFLA_TORUS_NAME, name) ||
-	    nla_put_u32(skb, IFLA_TORUS_EPOCH, d->epoch) || !torus_params_fill(skb, &d->params))
-		return -EMSGSIZE;
-	return 0;
-}
-
-struct rtnl_link_ops torus_link_ops __read_mostly = {
-	.kind = TORUS_DRIVER,
-	.maxtype = IFLA_TORUS_MAX,
-	.policy = torus_policy,
-	.priv_size = sizeof(struct torus_dev),
-	.setup = torus_setup,
-	.validate = torus_validate,
-	.newlink = torus_newlink,
-	.dellink = torus_dellink,
-	.get_size = torus_get_size,
-	.fill_info = torus_fill_info,
-};

@@ -26,7 +26,7 @@ static int get_sset_count(struct net_device *dev, int sset)
 
 	if (sset != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	return (int)(ARRAY_SIZE(nic_names) + d->nports * ARRAY_SIZE(port_names));
+	return (int)(ARRAY_SIZE(nic_names) + d->hw->nports * ARRAY_SIZE(port_names));
 }
 
 static void get_strings(struct net_device *dev, u32 sset, u8 *data)
@@ -38,28 +38,33 @@ static void get_strings(struct net_device *dev, u32 sset, u8 *data)
 		return;
 	memcpy(data, nic_names, sizeof(nic_names));
 	data += sizeof(nic_names);
-	for (p = 0; p < d->nports; p++) {
+	for (p = 0; p < d->hw->nports; p++) {
 		for (i = 0; i < ARRAY_SIZE(port_names); i++)
 			ethtool_sprintf(&data, "port%u_%s", p, port_names[i]);
 	}
 }
 
+static void port_stats(struct torus_dev *d, unsigned int port, u64 *data)
+{
+	struct torus_link *link = &d->hw->reply.link;
+
+	if (d->hw->ops->link_get(d->hw, port, link))
+		memset(link, 0, sizeof(*link));
+	memcpy(data, link->counter, sizeof(link->counter));
+	data[TORUS_PC_COUNT] = d->ops->rx_drops(d, port);
+}
+
 static void get_ethtool_stats(struct net_device *dev, struct ethtool_stats *stats, u64 *data)
 {
 	struct torus_dev *d = netdev_priv(dev);
-	u64 now = torus_now();
-	unsigned int p;
 
-	torus_dev_lock(d);
-	memcpy(data, tn_nic_counters(d->nic), TORUS_NC_COUNT * sizeof(*data));
+	d->ops->counters(d, data);
 	data += TORUS_NC_COUNT;
-	*data++ = READ_ONCE(d->tx.waited);
-	for (p = 0; p < d->nports; p++) {
-		memcpy(data, tn_nic_port_counters(d->nic, p, now), TORUS_PC_COUNT * sizeof(*data));
-		data += TORUS_PC_COUNT;
-		*data++ = (u64)atomic_long_read(&d->port[p].rx_dropped);
-	}
-	torus_dev_unlock_read(d);
+	*data++ = d->ops->tx_waited(d);
+	torus_dev_lock(d);
+	for (unsigned int p = 0; p < d->hw->nports; p++)
+		port_stats(d, p, data + p * ARRAY_SIZE(port_names));
+	torus_dev_unlock(d);
 }
 
 static int get_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
@@ -67,8 +72,7 @@ static int get_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
 {
 	struct torus_dev *d = netdev_priv(dev);
 
-	c->tx_coalesce_usecs = d->tx.usecs;
-	c->tx_max_coalesced_frames = d->tx.frames;
+	d->ops->get_coalesce(d, c);
 	return 0;
 }
 
@@ -77,17 +81,7 @@ static int set_coalesce(struct net_device *dev, struct ethtool_coalesce *c,
 {
 	struct torus_dev *d = netdev_priv(dev);
 
-	if (c->tx_coalesce_usecs > TORUS_TX_USECS_MAX) {
-		NL_SET_ERR_MSG(extack, "tx-usecs must be 0 to 10000");
-		return -ERANGE;
-	}
-	if (!c->tx_max_coalesced_frames || c->tx_max_coalesced_frames > TORUS_TXQ_MAX) {
-		NL_SET_ERR_MSG(extack, "tx-frames must be 1 to 128");
-		return -ERANGE;
-	}
-	WRITE_ONCE(d->tx.usecs, c->tx_coalesce_usecs);
-	WRITE_ONCE(d->tx.frames, c->tx_max_coalesced_frames);
-	return 0;
+	return d->ops->set_coalesce(d, c, extack);
 }
 
 const struct ethtool_ops torus_ethtool_ops = {

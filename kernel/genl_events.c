@@ -46,27 +46,35 @@ static void ntf_send(struct torus_dev *d, unsigned int group, struct sk_buff *sk
 	genlmsg_multicast_netns(&torus_family, net_of(d), skb, 0, group, GFP_ATOMIC);
 }
 
-void torus_genl_link_event(struct torus_dev *d, const struct tn_event *ev)
+bool torus_event_wanted(struct torus_dev *d, unsigned int group)
+{
+	return genl_has_listeners(&torus_family, net_of(d), group);
+}
+
+static void tell(struct torus_dev *d, unsigned int group, unsigned int cmd,
+		 const struct torus_tree *tree, const void *from)
 {
 	struct sk_buff *skb;
 	void *hdr;
 
-	skb = ntf_new(d, TORUS_GROUP_LINK, TORUS_CMD_LINK_NTF, &hdr);
+	skb = ntf_new(d, group, cmd, &hdr);
 	if (skb)
-		ntf_send(d, TORUS_GROUP_LINK, skb, hdr, torus_put_link_event(skb, d, ev));
+		ntf_send(d, group, skb, hdr, torus_put(skb, tree, NULL, from));
 }
 
-void torus_genl_park_event(struct torus_dev *d)
+void torus_event_link(struct torus_dev *d, struct torus_link *link)
 {
-	struct sk_buff *skb;
-	void *hdr;
-
-	skb = ntf_new(d, TORUS_GROUP_PARK, TORUS_CMD_PARK_NTF, &hdr);
-	if (skb)
-		ntf_send(d, TORUS_GROUP_PARK, skb, hdr, torus_put_park(skb, d));
+	link->ifindex = (u32)d->netdev->ifindex;
+	tell(d, TORUS_GROUP_LINK, TORUS_CMD_LINK_NTF, &torus_tree_link_ntf, link);
 }
 
-void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len)
+void torus_event_park(struct torus_dev *d, struct torus_park *park)
+{
+	park->flow.ifindex = (u32)d->netdev->ifindex;
+	tell(d, TORUS_GROUP_PARK, TORUS_CMD_PARK_NTF, &torus_tree_park_get, park);
+}
+
+void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len)
 {
 	struct sk_buff *skb;
 	void *hdr;
@@ -81,7 +89,7 @@ void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, uns
 	ntf_send(d, TORUS_GROUP_MGMT, skb, hdr, err);
 }
 
-void torus_genl_overrun(struct torus_dev *d)
+void torus_event_lost(struct torus_dev *d)
 {
 	for (unsigned int group = 0; group < TORUS_GROUPS; group++)
 		lost(d, group);

@@ -9,16 +9,10 @@ static int __init torus_init(void)
 {
 	int err;
 
-	err = torus_pkt_init();
-	if (err)
-		return err;
-	err = torus_port_register();
-	if (err)
-		goto err_pkt;
 	err = torus_genl_init();
 	if (err)
-		goto err_port;
-	err = rtnl_link_register(&torus_link_ops);
+		return err;
+	err = torus_soft_register();
 	if (err)
 		goto err_genl;
 	torus_kunit_init();
@@ -26,10 +20,6 @@ static int __init torus_init(void)
 
 err_genl:
 	torus_genl_exit();
-err_port:
-	torus_port_unregister();
-err_pkt:
-	torus_pkt_exit();
 	return err;
 }
 
@@ -38,11 +28,7 @@ static void __exit torus_exit(void)
 {
 	torus_kunit_exit();
 	torus_genl_exit();
-	rtnl_link_unregister(&torus_link_ops);
-	torus_port_unregister();
-	/* Timers and frames on their way run this module's code to their end. */
-	rcu_barrier();
-	torus_pkt_exit();
+	torus_soft_unregister();
 }
 
 module_init(torus_init);

@@ -1,220 +1,90 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * torus.ko inside: one NIC, its ports, and what the files say to each other.
+ * torus.ko above the seam: what every torus NIC has, whatever it is made of.
  *
- *	main.c     the module             device.c   rtnl link type, netdev, lifetime
- *	port.c     lower devices, frames  nic.c      the core's host: lock, NAPI, timer
- *	frame.c    packets in frames      pkt.c      packets' memory
- *	tx.c       the host's queue       cut.c      its messages into packets
- *	msg.c      host messages          park.c     the parking segment
- *	param.c    a NIC's parameters     ethtool.c  what ethtool asks
- *	genl*.c    the netlink family
+ *	main.c     the module             device.c   the netdev: finding, naming, statistics
+ *	genl*.c    the netlink family     ethtool.c  what ethtool asks
  *
- * core/ is the NIC itself, host/ what every host does with one.
+ * Below it, a NIC does what struct torus_hw_ops (req/hw.h) says for commands, and struct
+ * torus_net_ops for packets. soft/ is the software NIC; a driver of hardware would be another
+ * folder. What happens at a NIC it tells by torus_event_*().
  *
  * Locking.
  *
- * torus_dev.lock serialises the core and all that is marked (lock) below. It is
- * a spinlock taken with bottom halves off, never from hard interrupts. Under it
- * nothing sleeps, and nothing is handed to another device or to the network
- * stack, so it is never taken twice on one CPU, whatever is stacked on what. The
- * only callbacks made under it are those into genl.c named below.
- *
- * Each queue between contexts has its own lock (sk_buff_head.lock), held for
- * single list operations: torus_port.rx from the lower device's receive path to
- * NAPI, torus_dev.txq from ndo_start_xmit to NAPI. NICs that send each other
- * frames touch no more of each other than these. All frames and messages of a
- * NIC leave from its NAPI poll, which runs on one CPU at a time: order is kept.
- *
- * RTNL protects attaching and detaching ports, and torus_port.lower against
- * change; the data path reads torus_port.lower under RCU.
+ * torus_dev.ctl serialises commands: it is held around all calls of torus_hw_ops, which may sleep.
+ * It is taken with RTNL held, never the other way round. torus_dev.label is a spinlock for the name
+ * and the jumper, which `ip link` and whoever looks for a name read without ctl. Packets need
+ * neither.
  *
  * Lifetime.
  *
- * The core lives as long as the net_device: from ndo_init to the destructor,
- * which runs when the last reference is gone. Who holds a reference to the
- * device (torus_dev_get_*()) may use everything here, even while the device is
- * being unregistered. Order of ndo_uninit: mark gone, detach ports (no more
- * frames, RCU waited for), stop NAPI (no more sending, arming of the timer,
- * events), stop the timers, purge queues. The destructor then frees the core's
- * packets and memory. A device in a dying namespace is unregistered by the
- * rtnl core like any other; a lower device that goes detaches its port first.
+ * A NIC lives as long as its net_device: from ndo_init to the destructor, which runs when the
+ * last reference is gone. Who holds a reference to the device (torus_dev_get_*()) may use
+ * everything here, even while the device is being unregistered: commands then find a NIC whose
+ * ports are detached.
  */
 #ifndef TORUS_KERNEL_H
 #define TORUS_KERNEL_H
 
-#include <linux/ethtool.h>
-#include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
-#include <linux/skbuff.h>
 #include <linux/spinlock.h>
-#include <linux/virtio_net.h>
 #include <torus_uapi.h>
 
-#include "core/nic.h"
-#include "core/serdes_model.h"
-#include "host/fault.h"
-#include "host/host.h"
-#include "req/fill.h"
+#include "req/request.h"
 
 #define TORUS_DRIVER		"torus"
-#define TORUS_TXQ_MAX		128	/* messages of the host that wait */
-#define TORUS_TX_USECS		1000	/* how long they wait for company, at most, */
-#define TORUS_TX_USECS_MAX	10000
-#define TORUS_TX_FRAMES		32	/* and for how much */
-/* Much at once: who cannot have it is told so, and nobody is killed to get it. */
-#define TORUS_GFP_LARGE		(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-#define TORUS_EVENTS		64	/* events of one hold of the lock */
-#define TORUS_PIECES		(1 + MAX_SKB_FRAGS)	/* of a frame that comes */
-#define TORUS_LARGE_MAX		(MAX_SKB_FRAGS / 2)	/* payloads in a frame where they lie */
 
+struct ethtool_coalesce;
 struct torus_dev;
 
 /**
- * struct torus_port - one port
- * @lower: the Ethernet device it is bound to, or NULL (RTNL; RCU to read)
- * @lower_name: its name when last seen, "" for none (lock)
- * @rx: frames on their way to NAPI
- * @rx_dropped: frames that did not fit there
- * @fault: injected faults (lock)
- * @serdes: its receiver, and the cable that it receives from (lock)
+ * struct torus_net_ops - what a NIC does for its netdev
+ * @init: ndo_init; -errno
+ * @uninit: ndo_uninit; RTNL
+ * @free: of the destructor: nothing else is under way
+ * @xmit: a message of the host, which is the NIC's now (transmit lock)
+ * @stop: ndo_stop: messages that wait are dropped
+ * @counters: TORUS_NC_COUNT of the node; any context that is no hard interrupt
+ * @tx_waited: messages that waited to be sent with others
+ * @rx_drops: frames of a port that came faster than they were taken
+ * @get_coalesce, @set_coalesce: as of ethtool_ops
  */
-struct torus_port {
-	struct torus_dev *dev;
-	struct net_device __rcu *lower;
-	netdevice_tracker lower_tracker;
-	char lower_name[IFNAMSIZ];
-	struct sk_buff_head rx;
-	atomic_long_t rx_dropped;
-	struct torus_host_fault fault;
-	struct tn_serdes_model serdes;
-	u8 num;
+struct torus_net_ops {
+	int (*init)(struct torus_dev *d);
+	void (*uninit)(struct torus_dev *d);
+	void (*free)(struct torus_dev *d);
+	void (*xmit)(struct torus_dev *d, struct sk_buff *skb);
+	void (*stop)(struct torus_dev *d);
+	void (*counters)(struct torus_dev *d, u64 *to);
+	u64 (*tx_waited)(struct torus_dev *d);
+	u64 (*rx_drops)(struct torus_dev *d, unsigned int port);
+	void (*get_coalesce)(struct torus_dev *d, struct ethtool_coalesce *c);
+	int (*set_coalesce)(struct torus_dev *d, const struct ethtool_coalesce *c,
+			    struct netlink_ext_ack *extack);
 };
 
 /**
- * struct torus_tx - when NAPI is told of the host's messages (no lock: tx.c)
- * @timer: tells it
- * @usecs, @frames: messages wait so long, for so many, at most; @usecs 0: not at all
- * @streak: messages that the host sent without getting any
- * @bulk: large ones since one waited in vain
- * @patience: how many of these go at once before another waits
- * @wait: how long the next ones of a stream wait, ns
- * @trial_wait: the next large ones of a host that gets answers; 0: @gap
- * @given, @trial: how long those wait that do now, and whether they are such
- * @gap: from one large message to the next when they go at once, ns
- * @at_once: when the last of these went
- * @waited: messages that waited (transmit lock)
- * @last: when the last of these came
- */
-struct torus_tx {
-	struct hrtimer timer;
-	u32 usecs;
-	u32 frames;
-	u32 streak;
-	u32 bulk;
-	u32 patience;
-	u32 wait;
-	u32 trial_wait;
-	u32 given;
-	u32 gap;
-	bool trial;
-	u64 at_once;
-	u64 waited;
-	u64 last;
-};
-
-/**
- * struct torus_parking - memory of the parking segment, a ring (lock)
- * @head, @tail: positions of the oldest block, and behind the newest
- */
-struct torus_parking {
-	u8 *mem;
-	u32 size;
-	u64 head;
-	u64 tail;
-};
-
-/* What a NIC tells, while it is put into a message. */
-union torus_reply {
-	struct torus_device device;
-	struct torus_link link;
-	struct torus_flow flow;
-	struct torus_park park;
-};
-
-/**
- * struct torus_dev - one NIC; netdev_priv() of its net_device
- * @nic: the core (lock)
- * @table: memory of its tables (lock)
- * @name: what the manager calls it (lock)
- * @guid, @epoch, @nports: fixed when it is made
- * @bootstrap: the BootStrap jumper (lock)
- * @gone: being unregistered (lock)
- * @shape, @at, @node: its place, if @placed (lock)
- * @rows_gen: counts changes of the rows: commits, holds, releases, places (lock)
- * @rows_writer: port id of the socket that began a version last; 0: it is committed,
- *	or was begun by none (lock)
- * @armed: when @timer will fire; ~0: not armed (lock)
- * @delays: mask of ports that delay frames (lock)
- * @up: messages for the host, until the lock is released (lock)
- * @down: frames for lower devices, likewise (lock)
- * @rx_ports: mask of ports with frames on their way to NAPI (atomic)
- * @rx_turn: port that NAPI looks at first (NAPI)
- * @started: NAPI is enabled (RTNL)
- * @txq, @tx: messages of the host on their way to NAPI
- * @host: messages on their way between host and fabric (lock)
- * @full_since: since when the host has to wait, ns; 0: it has not (lock)
- * @reply: what is being put into a message (lock)
+ * struct torus_dev - one NIC; netdev_priv() of its net_device begins with it
+ * @hw: the NIC as commands see it (ctl; its name and jumper also @label)
+ * @gone: being unregistered (ctl)
  */
 struct torus_dev {
 	struct net_device *netdev;
-	spinlock_t lock;
-	struct napi_struct napi;
-	struct hrtimer timer;
-	struct tn_nic *nic;
-	void *table;
-	struct tn_params params;
-
-	char name[TORUS_NAME_MAX + 1];
-	u64 guid;
-	u32 epoch;
-	u8 nports;
-	bool bootstrap;
+	const struct torus_net_ops *ops;
+	struct torus_hw *hw;
+	struct mutex ctl;
+	spinlock_t label;
 	bool gone;
-	bool started;
-
-	bool placed;
-	struct torus_shape shape;
-	struct torus_coords at;
-	u32 node;
-	u32 rows_gen;
-	u32 rows_writer;
-
-	unsigned long rx_ports;
-	unsigned int rx_turn;
-	u64 armed;
-	u32 delays;
-	struct sk_buff_head txq;
-	struct torus_tx tx;
-	struct sk_buff_head up;
-	struct sk_buff_head down;
-	struct tn_event event[TORUS_EVENTS];
-	unsigned int nevents;
-	bool events_lost;
-	bool park_event;
-
-	struct torus_host host;
-	u64 full_since;
-	struct torus_parking park;
-	struct tn_frame frame;
-	struct tn_seg piece[TORUS_PIECES];
-	struct torus_port port[TORUS_MAX_PORTS];
-	union torus_reply reply;
 };
 
 /* --- device.c ---------------------------------------------------------------- */
 
-extern struct rtnl_link_ops torus_link_ops;
+/**
+ * torus_netdev_setup() - make @dev a torus netdev, before it is registered
+ * netdev_priv(@dev) is zero but for d->ops and d->hw, which are set
+ */
+void torus_netdev_setup(struct net_device *dev);
 
 /**
  * torus_dev_get_by_index() - the torus device of this ifindex in @net
@@ -222,7 +92,7 @@ extern struct rtnl_link_ops torus_link_ops;
  * Return: the device, with a reference for torus_dev_put(), or NULL.
  */
 struct torus_dev *torus_dev_get_by_index(struct net *net, int ifindex, netdevice_tracker *t);
-/* The same by torus_dev.name (the one of least ifindex, should two have it). */
+/* The same by its name (the one of least ifindex, should two have it). */
 struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 					netdevice_tracker *t);
 /*
@@ -233,175 +103,16 @@ struct torus_dev *torus_dev_get_by_name(struct net *net, const char *name,
 struct torus_dev *torus_dev_get_next(struct net *net, int ifindex, netdevice_tracker *t);
 void torus_dev_put(struct torus_dev *d, netdevice_tracker *t);
 
+/** torus_dev_is_called() - is this its name? */
+bool torus_dev_is_called(struct torus_dev *d, const char *name);
+/** torus_dev_lock() - hw is the caller's, with the ifindex and ifname of this moment; may sleep */
+void torus_dev_lock(struct torus_dev *d);
+void torus_dev_unlock(struct torus_dev *d);
 /**
- * torus_dev_place() - give the NIC its place
- * May sleep, allocates; takes the lock itself. The same place again is a no-op.
- * Return: 0, -EINVAL or -ERANGE (shape or coordinates), -ENOMEM.
+ * torus_dev_run() - have the NIC do what @r asks, locked; LINK_ATTACH needs RTNL
+ * Return: 0 or a negative errno with the reason in @r->why; hw->reply is what it answers.
  */
-int torus_dev_place(struct torus_dev *d, const struct torus_shape *shape,
-		    const struct torus_coords *at, struct netlink_ext_ack *extack);
-
-/* --- param.c --------------------------------------------------------------------- */
-
-/**
- * torus_params_take() - parameters of @data (NULL: none) into @all
- * Return: 0; -ERANGE, or -EINVAL if two contradict each other, with text and attribute in
- * @extack.
- */
-int torus_params_take(struct tn_params *all, struct nlattr *data[],
-		      struct netlink_ext_ack *extack);
-/** torus_params_fill() - all of them as attributes. Return: false: no room. */
-bool torus_params_fill(struct sk_buff *skb, const struct tn_params *all);
-size_t torus_params_size(void);
-
-/* --- nic.c --------------------------------------------------------------------- */
-
-/** torus_now() - what the core calls time: monotonic ns, never 0 */
-static inline u64 torus_now(void)
-{
-	return ktime_get_ns();
-}
-
-/**
- * torus_dev_lock() - the core is the caller's, bottom halves off
- */
-void torus_dev_lock(struct torus_dev *d) __acquires(&d->lock);
-/**
- * torus_dev_unlock() - release, after a change
- * Tells events and wakes NAPI, so that what the command made possible happens.
- */
-void torus_dev_unlock(struct torus_dev *d) __releases(&d->lock);
-/** torus_dev_unlock_read() - release, nothing was changed */
-void torus_dev_unlock_read(struct torus_dev *d) __releases(&d->lock);
-
-int torus_nic_init(struct torus_dev *d);
-void torus_nic_start(struct torus_dev *d);
-void torus_nic_stop(struct torus_dev *d);
-void torus_nic_free(struct torus_dev *d);
-
-/* --- pkt.c ----------------------------------------------------------------------- */
-
-int torus_pkt_init(void);
-void torus_pkt_exit(void);
-/* What torus_mem_skb() has room for in one run of pages, beside @headroom. */
-#define TORUS_MEM_MAX(headroom) (32768 - SKB_DATA_ALIGN(sizeof(struct skb_shared_info)) - \
-				 SKB_DATA_ALIGN(headroom) - 2 * SMP_CACHE_BYTES)
-#define TORUS_HEADROOM	256	/* of a frame: who needs more makes it */
-/* Of a frame that much is copied into one run at most, beside large payloads. */
-#define TORUS_SMALL_MAX		TORUS_MEM_MAX(TORUS_HEADROOM)
-/** torus_mem_alloc() - @bytes, not cleared, for skb_free_frag(), or NULL (lock) */
-void *torus_mem_alloc(unsigned int bytes);
-/**
- * torus_mem_skb() - an skb with room for @bytes, or NULL (lock)
- * @more: unless NULL, gets @more_bytes more in the page of the skb's data, behind it
- */
-struct sk_buff *torus_mem_skb(unsigned int bytes, u8 **more, unsigned int more_bytes);
-/** torus_pkt_alloc() - a packet with memory for @nflits flits of payload, or NULL (lock) */
-struct tn_pkt *torus_pkt_alloc(unsigned int nflits);
-/** torus_pkt_at() - one with @payload, of whose page it takes a reference, or NULL (lock) */
-struct tn_pkt *torus_pkt_at(const u8 *payload);
-/** torus_pkt_of() - one with @payload, somewhere in @skb, which it keeps, or NULL (lock) */
-struct tn_pkt *torus_pkt_of(struct sk_buff *skb, const u8 *payload);
-/** torus_pkt_page() - the page that its payload may be kept by, or NULL (lock) */
-struct page *torus_pkt_page(const struct tn_pkt *pkt);
-/** torus_pkt_free() - descriptor and memory of a packet (lock) */
-void torus_pkt_free(struct tn_pkt *pkt);
-/** torus_pkt_leave() - its memory only: it gets other (lock) */
-void torus_pkt_leave(struct tn_pkt *pkt);
-
-/* --- frame.c --------------------------------------------------------------------- */
-
-/**
- * torus_frame_build() - @f with @headroom bytes before it, or NULL (lock)
- * @headroom: TORUS_HEADROOM at most
- * @whole: a copy of everything, for torus_frame_corrupt()
- */
-struct sk_buff *torus_frame_build(const struct tn_frame *f, unsigned int headroom, bool whole);
-/** torus_frame_corrupt() - @bits have their errors in @skb, which nobody else has */
-void torus_frame_corrupt(struct sk_buff *skb, struct tn_fault *bits);
-/**
- * torus_frame_pieces() - where the bytes of @skb lie
- * @seg: TORUS_PIECES of them
- * Return: how many; 0: they cannot be used where they lie.
- */
-unsigned int torus_frame_pieces(struct sk_buff *skb, struct tn_seg *seg);
-/**
- * torus_frame_take() - @skb, or copies of what is in it, that have pieces, into @out
- * @ours: it is certain to be a NIC's here, of whose own memory it is
- */
-void torus_frame_take(struct sk_buff *skb, bool ours, struct sk_buff_head *out);
-
-/* --- park.c ---------------------------------------------------------------------- */
-
-int torus_park_init(struct torus_dev *d);
-void torus_park_exit(struct torus_dev *d);
-/** torus_park_take() - tn_ops.park (lock). Return: false: the segment is full */
-bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt);
-/** torus_park_of() - the segment in whose memory @pkt lies, or NULL */
-struct torus_parking *torus_park_of(const struct tn_pkt *pkt);
-/** torus_park_give() - a packet of the segment needs its memory no more (lock) */
-void torus_park_give(struct tn_pkt *pkt);
-
-/* --- port.c --------------------------------------------------------------------- */
-
-/**
- * torus_port_attach() - bind port @num to the lower device named @name in the
- * NIC's namespace; what it was bound to before is released first
- * RTNL. Return: 0; -EINVAL, -ENODEV, -EBUSY, -EEXIST with text in @extack.
- */
-int torus_port_attach(struct torus_dev *d, unsigned int num, const char *name,
-		      struct netlink_ext_ack *extack);
-/** torus_port_detach() - unbind, if bound; RTNL */
-void torus_port_detach(struct torus_dev *d, unsigned int num);
-/*
- * Faults: read and write torus_port.fault.{bits.ber, bits.seed, latency, silence}
- * under the lock; after ber or seed were set, tn_fault_arm(&fault.bits).
- */
-
-void torus_port_init(struct torus_dev *d, unsigned int num);
-/**
- * torus_ports_take() - frames that came, ready for the core (NAPI, without the lock)
- * Return: there may be more than @budget.
- */
-bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget);
-/** torus_ports_rx() - frames @rx to the core (lock) */
-void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now);
-/** torus_ports_tx() - frames of the core into d->down (lock). Return: there are more. */
-bool torus_ports_tx(struct torus_dev *d, u64 now);
-int torus_port_register(void);
-void torus_port_unregister(void);
-
-/* --- cut.c ---------------------------------------------------------------------------- */
-
-/**
- * torus_cut() - @skb, which stays the caller's, as packets behind @q (lock)
- * @max: bytes of a packet, whole flits
- * Return: false: too long, or no memory; @q may have some of it.
- */
-bool torus_cut(struct tn_queue *q, struct sk_buff *skb, unsigned int max);
-
-/* --- msg.c ----------------------------------------------------------------- */
-
-/** torus_msg_lost() - a torus_host_lost (lock) */
-void torus_msg_lost(void *dev, const u8 *ip, u32 len);
-/** torus_msg_xmit() - messages of the host into the core, while there is room (lock) */
-void torus_msg_xmit(struct torus_dev *d, u64 now);
-/** torus_msg_pending() - one waits, and there is room for it (lock) */
-bool torus_msg_pending(const struct torus_dev *d);
-/** torus_msg_expiry() - when messages that have waited too long are dropped (lock) */
-u64 torus_msg_expiry(const struct torus_dev *d, u64 now);
-/** torus_msg_deliver() - a packet for the host, now owned here (lock) */
-void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt);
-
-/* --- tx.c -------------------------------------------------------------------------- */
-
-void torus_tx_init(struct torus_dev *d);
-/** torus_tx_put() - a message of the host (its transmit lock) */
-void torus_tx_put(struct torus_dev *d, struct sk_buff *skb);
-/** torus_tx_answered() - the host is given some (NAPI) */
-void torus_tx_answered(struct torus_dev *d);
-/** torus_tx_stop() - forget what waits; nothing may come any more, NAPI is stopped */
-void torus_tx_stop(struct torus_dev *d);
+int torus_dev_run(struct torus_dev *d, struct torus_req *r);
 
 /* --- ethtool.c --------------------------------------------------------------------- */
 
@@ -411,16 +122,27 @@ extern const struct ethtool_ops torus_ethtool_ops;
 
 int torus_genl_init(void);
 void torus_genl_exit(void);
+
+/* --- genl_events.c ------------------------------------------------------------------ */
+
 /*
- * Events. Called with the lock held, bottom halves off, but not from inside a
- * call of the core: the core may be asked (tn_nic_link_info()); nothing may
- * sleep, so GFP_ATOMIC. Events come in the order in which they happened.
+ * What happened at a NIC. May be called with bottom halves off and a lock of the NIC's held;
+ * nothing sleeps, so GFP_ATOMIC. Events come in the order in which they are told. The structs are
+ * filled but for their ifindex, which is set here.
  */
-void torus_genl_link_event(struct torus_dev *d, const struct tn_event *ev);
-void torus_genl_park_event(struct torus_dev *d);
-void torus_genl_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
-/* Some were lost here: subscribers are to read everything again (ENOBUFS). */
-void torus_genl_overrun(struct torus_dev *d);
+
+/** torus_event_wanted() - does anybody listen to @group? Else nothing need be filled */
+bool torus_event_wanted(struct torus_dev *d, unsigned int group);
+void torus_event_link(struct torus_dev *d, struct torus_link *link);
+void torus_event_park(struct torus_dev *d, struct torus_park *park);
+void torus_event_mgmt(struct torus_dev *d, unsigned int port, const u8 *data, unsigned int len);
+/** torus_event_lost() - some were lost: subscribers are to read everything again (ENOBUFS) */
+void torus_event_lost(struct torus_dev *d);
+
+/* --- soft/ ------------------------------------------------------------------------- */
+
+int torus_soft_register(void);
+void torus_soft_unregister(void);
 
 /* --- kunit/ ------------------------------------------------------------------------- */
 

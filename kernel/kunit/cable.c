@@ -26,7 +26,7 @@
  */
 struct pair {
 	struct lab_cable cable;
-	struct torus_dev *nic[2];
+	struct torus_soft *nic[2];
 	unsigned int data, unsummed, damaged, next;
 	bool damage, mark;
 	unsigned int heard, wrong;
@@ -113,13 +113,13 @@ static bool say(unsigned int n)
 	return true;
 }
 
-static u8 state(struct torus_dev *d, unsigned int port)
+static u8 state(struct torus_soft *s, unsigned int port)
 {
 	struct tn_link_info info;
 
-	torus_dev_lock(d);
-	tn_nic_link_info(d->nic, port, &info, torus_now());
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	tn_nic_link_info(s->soft.nic, port, &info, torus_now());
+	torus_soft_unlock_read(s);
 	return info.state;
 }
 
@@ -127,23 +127,23 @@ static u64 errors(void)
 {
 	u64 n;
 
-	torus_dev_lock(pair.nic[1]);
-	n = tn_nic_port_counters(pair.nic[1]->nic, 1, torus_now())[TORUS_PC_CRC_ERRORS];
-	torus_dev_unlock_read(pair.nic[1]);
+	torus_soft_lock(pair.nic[1]);
+	n = tn_nic_port_counters(pair.nic[1]->soft.nic, 1, torus_now())[TORUS_PC_CRC_ERRORS];
+	torus_soft_unlock_read(pair.nic[1]);
 	return n;
 }
 
-static void rows(struct kunit *test, struct torus_dev *d, u32 to, u64 dir)
+static void rows(struct kunit *test, struct torus_soft *s, u32 to, u64 dir)
 {
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(d, 1, to, LAB_ROW | dir, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 1, to, LAB_ROW | dir, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), 0);
 }
 
 /* The netdev that messages of nic[1] go up by is up, and its host is hear(). */
 static void listen(struct kunit *test, bool on)
 {
-	struct net_device *dev = pair.nic[1]->netdev;
+	struct net_device *dev = pair.nic[1]->dev.netdev;
 	int err = 0;
 
 	rtnl_lock();
@@ -232,23 +232,23 @@ static void test_virtual(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, errors(), 0ull);
 }
 
-static void set_latency(struct torus_dev *d, unsigned int port, u64 ns)
+static void set_latency(struct torus_soft *s, unsigned int port, u64 ns)
 {
-	torus_dev_lock(d);
-	d->port[port].fault.latency = ns;
-	torus_dev_unlock(d);
+	torus_soft_lock(s);
+	s->soft.port[port].fault.latency = ns;
+	torus_soft_unlock(s);
 }
 
 /* Frames of port 0 of nic[0] that are delayed; @ports: gets the mask of ports that delay any. */
 static unsigned int delayed(u32 *ports)
 {
-	struct torus_dev *d = pair.nic[0];
+	struct torus_soft *s = pair.nic[0];
 	unsigned int n;
 
-	torus_dev_lock(d);
-	n = d->port[0].fault.count;
-	*ports = d->delays;
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	n = s->soft.port[0].fault.count;
+	*ports = s->delays;
+	torus_soft_unlock_read(s);
 	return n;
 }
 

@@ -358,21 +358,21 @@ static void test_empty(struct kunit *test)
 /* A long message is given to the host in pages that others have, too. */
 static void test_kept(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct tn_pkt *pkt;
 	struct sk_buff *skb;
 
-	torus_dev_lock(d);
+	torus_soft_lock(s);
 	pkt = torus_pkt_alloc(TN_PAYLOAD_FLITS_MAX);
 	if (pkt) {
 		memset(pkt->payload, 0, TN_PAYLOAD_MAX);
 		pkt->payload[TORUS_HOST_HDR] = 0x45;
 		pkt->hdr = (struct tn_hdr) { .type = TN_DATA, .len = TN_PAYLOAD_FLITS_MAX };
 		pkt->tail = (struct tn_tail) { .flags = TN_TAIL_FIRST | TN_TAIL_LAST };
-		torus_msg_deliver(d, pkt);
+		torus_msg_deliver(s, pkt);
 	}
-	skb = __skb_dequeue(&d->up);
-	torus_dev_unlock(d);
+	skb = __skb_dequeue(&s->up);
+	torus_soft_unlock(s);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	KUNIT_EXPECT_TRUE(test, skb_is_nonlinear(skb));
 	KUNIT_EXPECT_TRUE(test, skb_has_shared_frag(skb));

@@ -66,7 +66,7 @@ static struct net_device *new_link(struct nlattr **data)
 	return dev;
 }
 
-struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
+struct torus_soft *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
 {
 	struct { struct nlattr a; u8 value; } ports = {
 		{ NLA_HDRLEN + sizeof(u8), IFLA_TORUS_PORTS }, nports,
@@ -88,39 +88,39 @@ struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
 	return netdev_priv(dev);
 }
 
-void lab_place_at(struct kunit *test, struct torus_dev *d, u16 nodes, u16 node)
+void lab_place_at(struct kunit *test, struct torus_soft *s, u16 nodes, u16 node)
 {
 	struct torus_shape shape = { .ndims = 1, .size = { nodes, 1, 1, 1, 1, 1 } };
 	struct torus_coords at = { { node } };
 
-	KUNIT_ASSERT_EQ(test, torus_dev_place(d, &shape, &at, NULL), 0);
+	KUNIT_ASSERT_EQ(test, lab_set_place(s, &shape, &at), 0);
 }
 
-void lab_place(struct kunit *test, struct torus_dev *d, u16 nodes)
+void lab_place(struct kunit *test, struct torus_soft *s, u16 nodes)
 {
-	lab_place_at(test, d, nodes, 0);
+	lab_place_at(test, s, nodes, 0);
 }
 
-u64 lab_counter(struct torus_dev *d, enum torus_node_counter which)
+u64 lab_counter(struct torus_soft *s, enum torus_node_counter which)
 {
 	u64 n;
 
-	torus_dev_lock(d);
-	n = tn_nic_counters(d->nic)[which];
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	n = tn_nic_counters(s->soft.nic)[which];
+	torus_soft_unlock_read(s);
 	return n;
 }
 
-int lab_attach(struct torus_dev *d, unsigned int port, const char *name)
+int lab_attach(struct torus_soft *s, unsigned int port, const char *name)
 {
-	struct netlink_ext_ack extack = { 0 };
+	struct torus_refusal why = { 0 };
 	int err;
 
 	rtnl_lock();
-	err = torus_port_attach(d, port, name, &extack);
+	err = torus_port_attach(s, port, name, &why);
 	rtnl_unlock();
 	/* A refusal is explained. */
-	return err && !extack._msg ? -ENOMSG : err;
+	return err && !why.text[0] ? -ENOMSG : err;
 }
 
 static netdev_tx_t swallow(struct sk_buff *skb, struct net_device *dev)
@@ -243,7 +243,7 @@ struct sk_buff *lab_msg(u8 cmd)
 	return skb;
 }
 
-static int obey(struct sk_buff *skb, lab_doit doit, struct genl_info *info)
+static int obey(struct sk_buff *skb, struct genl_info *info)
 {
 	struct genlmsghdr *g = info->genlhdr;
 	int err;
@@ -251,16 +251,16 @@ static int obey(struct sk_buff *skb, lab_doit doit, struct genl_info *info)
 	err = nla_parse(info->attrs, TORUS_A_MAX, genlmsg_data(g), genlmsg_len(g),
 			torus_policies[g->cmd], info->extack) ?:
 	      torus_request_check(g->cmd, false, genlmsg_data(g), genlmsg_len(g), info->extack);
-	return err || !doit ? err : doit(skb, info);
+	return err || !info->user_ptr[0] ? err : torus_genl_do(skb, info);
 }
 
-int lab_send(struct torus_dev *d, struct sk_buff *skb, lab_doit doit, unsigned int *bad)
+int lab_send(struct torus_soft *s, struct sk_buff *skb, unsigned int *bad)
 {
 	struct netlink_ext_ack extack = { 0 };
 	struct genl_info info = {
 		.nlhdr = nlmsg_hdr(skb),
 		.genlhdr = nlmsg_data(nlmsg_hdr(skb)),
-		.user_ptr = { d },
+		.user_ptr = { s ? &s->dev : NULL },
 		.extack = &extack,
 	};
 	int err = -ENOMEM;
@@ -268,7 +268,7 @@ int lab_send(struct torus_dev *d, struct sk_buff *skb, lab_doit doit, unsigned i
 	nlmsg_end(skb, nlmsg_hdr(skb));
 	info.attrs = kcalloc(TORUS_A_MAX + 1, sizeof(*info.attrs), GFP_KERNEL);
 	if (info.attrs)
-		err = obey(skb, doit, &info);
+		err = obey(skb, &info);
 	if (bad)
 		*bad = extack.bad_attr ? nla_type(extack.bad_attr) : extack.miss_type;
 	kfree(info.attrs);
@@ -276,19 +276,29 @@ int lab_send(struct torus_dev *d, struct sk_buff *skb, lab_doit doit, unsigned i
 	return err;
 }
 
-int lab_version(struct torus_dev *d, u8 cmd, u64 version)
+int lab_set_place(struct torus_soft *s, const struct torus_shape *shape,
+		  const struct torus_coords *at)
+{
+	struct sk_buff *skb = lab_msg(TORUS_CMD_DEVICE_SET);
+
+	if (!skb)
+		return -ENOMEM;
+	nla_put(skb, TORUS_A_SHAPE, (int)(shape->ndims * sizeof(u16)), shape->size);
+	nla_put(skb, TORUS_A_COORDS, (int)(shape->ndims * sizeof(u16)), at->c);
+	return lab_send(s, skb, NULL);
+}
+
+int lab_version(struct torus_soft *s, u8 cmd, u64 version)
 {
 	struct sk_buff *skb = lab_msg(cmd);
 
 	if (!skb)
 		return -ENOMEM;
 	nla_put(skb, TORUS_A_VERSION, sizeof(version), &version);
-	return lab_send(d, skb, cmd == TORUS_CMD_ROWS_BEGIN ? torus_rows_begin :
-				cmd == TORUS_CMD_ROWS_COMMIT ? torus_rows_commit : torus_release,
-			NULL);
+	return lab_send(s, skb, NULL);
 }
 
-int lab_put(struct torus_dev *d, u64 version, u32 first, u64 row, u32 n)
+int lab_put(struct torus_soft *s, u64 version, u32 first, u64 row, u32 n)
 {
 	struct sk_buff *skb = lab_msg(TORUS_CMD_ROWS_PUT);
 	struct nlattr *nest, *data;
@@ -307,5 +317,5 @@ int lab_put(struct torus_dev *d, u64 version, u32 first, u64 row, u32 n)
 	for (i = 0; i < n; i++)
 		memcpy(nla_data(data) + i * sizeof(row), &row, sizeof(row));
 	nla_nest_end(skb, nest);
-	return lab_send(d, skb, torus_rows_put, NULL);
+	return lab_send(s, skb, NULL);
 }

@@ -13,20 +13,25 @@
 #include <kunit/test.h>
 
 #include "../genl.h"
+#include "../soft/nic.h"
+#include "../soft/nic.h"
 
 #define LAB_ROW		(TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT | \
 			 15ull << TORUS_ROW_LAST_SHIFT)
 
 /** lab_nic() - a NIC in the first namespace; @park_bytes 0: some; fails the test if there is none */
-struct torus_dev *lab_nic(struct kunit *test, u8 nports, u64 park_bytes);
+struct torus_soft *lab_nic(struct kunit *test, u8 nports, u64 park_bytes);
 
 /** lab_place() - make it node 0 of a ring of @nodes */
-void lab_place(struct kunit *test, struct torus_dev *d, u16 nodes);
+void lab_place(struct kunit *test, struct torus_soft *s, u16 nodes);
 /** lab_place_at() - make it node @node of a ring of @nodes */
-void lab_place_at(struct kunit *test, struct torus_dev *d, u16 nodes, u16 node);
+void lab_place_at(struct kunit *test, struct torus_soft *s, u16 nodes, u16 node);
+/** lab_set_place() - the same for any shape, by DEVICE_SET. Return: as that */
+int lab_set_place(struct torus_soft *s, const struct torus_shape *shape,
+		  const struct torus_coords *at);
 
 /** lab_counter() - a counter of the node */
-u64 lab_counter(struct torus_dev *d, enum torus_node_counter which);
+u64 lab_counter(struct torus_soft *s, enum torus_node_counter which);
 
 /** lab_lower() - an Ethernet device that is up and swallows frames */
 struct net_device *lab_lower(struct kunit *test, const char *name, unsigned int mtu);
@@ -49,25 +54,22 @@ struct lab_cable {
 /** lab_cable() - make @cable, of which @virtual and @touch are set */
 void lab_cable(struct kunit *test, struct lab_cable *cable);
 /** lab_attach() - bind port @port. Return: 0, or an error that was told (else -ENOMSG) */
-int lab_attach(struct torus_dev *d, unsigned int port, const char *name);
-
-typedef int (*lab_doit)(struct sk_buff *skb, struct genl_info *info);
+int lab_attach(struct torus_soft *s, unsigned int port, const char *name);
 
 /** lab_msg() - an empty request; NULL if out of memory */
 struct sk_buff *lab_msg(u8 cmd);
 
 /**
- * lab_send() - have @skb checked by its command's policy and obeyed by @doit
- * @doit: may be NULL: it is checked only
- * @d: the device that genl.c would have found
+ * lab_send() - have @skb checked by its command's policy and obeyed
+ * @s: the device that genl.c would have found; NULL: it is checked only
  * @bad: if not NULL, gets the attribute that was complained of, 0 for none
  * Return: as the command returns. @skb is gone.
  */
-int lab_send(struct torus_dev *d, struct sk_buff *skb, lab_doit doit, unsigned int *bad);
+int lab_send(struct torus_soft *s, struct sk_buff *skb, unsigned int *bad);
 
 /* ROWS_BEGIN, ROWS_COMMIT, RELEASE with VERSION; ROWS_PUT of @n times @row. Any thread. */
-int lab_version(struct torus_dev *d, u8 cmd, u64 version);
-int lab_put(struct torus_dev *d, u64 version, u32 first, u64 row, u32 n);
+int lab_version(struct torus_soft *s, u8 cmd, u64 version);
+int lab_put(struct torus_soft *s, u64 version, u32 first, u64 row, u32 n);
 
 extern struct kunit_suite torus_policy_suite, torus_rows_suite, torus_park_suite,
 	torus_port_suite, torus_frame_suite, torus_tx_suite, torus_cut_suite, torus_msg_suite,

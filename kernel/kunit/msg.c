@@ -19,15 +19,15 @@
 /* --- from the host ---------------------------------------------------------------- */
 
 /* Node 0 of a ring of 3 whose links are down: what it sends is parked. */
-static struct torus_dev *nic_of(struct kunit *test, u64 park_bytes)
+static struct torus_soft *nic_of(struct kunit *test, u64 park_bytes)
 {
-	struct torus_dev *d = lab_nic(test, 2, park_bytes);
+	struct torus_soft *s = lab_nic(test, 2, park_bytes);
 
-	lab_place(test, d, 3);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(d, 1, 1, LAB_ROW | 1, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
-	return d;
+	lab_place(test, s, 3);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 1, 1, LAB_ROW | 1, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), 0);
+	return s;
 }
 
 static struct sk_buff *datagram(struct kunit *test, unsigned int len)
@@ -44,9 +44,9 @@ static struct sk_buff *datagram(struct kunit *test, unsigned int len)
 }
 
 /* Fills the parking segment, and with it the queue on the way there. Lock held. */
-static void fill(struct torus_dev *d)
+static void fill(struct torus_soft *s)
 {
-	while (tn_nic_room(d->nic, 0)) {
+	while (tn_nic_room(s->soft.nic, 0)) {
 		struct tn_pkt *pkt = torus_pkt_alloc(1);
 
 		if (!pkt)
@@ -54,11 +54,11 @@ static void fill(struct torus_dev *d)
 		memset(pkt->payload, 0, TN_FLIT);
 		pkt->hdr.len = 1;
 		pkt->tail = (struct tn_tail) { .flags = TN_TAIL_FIRST | TN_TAIL_LAST };
-		if (tn_nic_send(d->nic, pkt, SRC, 0, torus_now())) {
+		if (tn_nic_send(s->soft.nic, pkt, SRC, 0, torus_now())) {
 			torus_pkt_free(pkt);
 			return;
 		}
-		tn_nic_work(d->nic, torus_now());
+		tn_nic_work(s->soft.nic, torus_now());
 	}
 }
 
@@ -70,7 +70,7 @@ static void test_stall(struct kunit *test)
 		{ 0, 2, 0 }, { 10ull * NSEC_PER_SEC - 1, 2, 0 }, { 10ull * NSEC_PER_SEC, 0, 2 },
 		{ 10ull * NSEC_PER_SEC + 1, 0, 3 },	/* the next one does not wait */
 	};
-	struct torus_dev *d = nic_of(test, 5000);
+	struct torus_soft *s = nic_of(test, 5000);
 	struct sk_buff *skb[3];
 	u32 wait[ARRAY_SIZE(looks)];
 	u64 now, expiry, drops[ARRAY_SIZE(looks)];
@@ -78,21 +78,21 @@ static void test_stall(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(skb); i++)
 		skb[i] = datagram(test, 100);
-	torus_dev_lock(d);	/* no round, of another time, comes between */
-	fill(d);
-	__skb_queue_tail(&d->txq, skb[0]);
-	__skb_queue_tail(&d->txq, skb[1]);
+	torus_soft_lock(s);	/* no round, of another time, comes between */
+	fill(s);
+	__skb_queue_tail(&s->txq, skb[0]);
+	__skb_queue_tail(&s->txq, skb[1]);
 	now = torus_now();
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
 		if (i == ARRAY_SIZE(looks) - 1)
-			__skb_queue_tail(&d->txq, skb[2]);
-		torus_msg_xmit(d, now + looks[i].at);
-		wait[i] = skb_queue_len(&d->txq);
-		drops[i] = tn_nic_counters(d->nic)[TORUS_NC_HOST_DROPS];
+			__skb_queue_tail(&s->txq, skb[2]);
+		torus_msg_xmit(s, now + looks[i].at);
+		wait[i] = skb_queue_len(&s->txq);
+		drops[i] = tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS];
 	}
-	expiry = torus_msg_expiry(d, now);
-	d->full_since = 0;		/* time goes back to what it is */
-	torus_dev_unlock(d);
+	expiry = torus_msg_expiry(s, now);
+	s->full_since = 0;		/* time goes back to what it is */
+	torus_soft_unlock(s);
 	KUNIT_EXPECT_EQ(test, expiry, now + looks[2].at);
 	for (i = 0; i < ARRAY_SIZE(looks); i++) {
 		KUNIT_EXPECT_EQ(test, wait[i], looks[i].wait);
@@ -106,34 +106,34 @@ struct went {
 	bool unreachable;	/* the host is told so */
 };
 
-static struct went went(struct torus_dev *d, struct sk_buff *skb)
+static struct went went(struct torus_soft *s, struct sk_buff *skb)
 {
 	u64 *c, before[TORUS_NC_COUNT];
 	struct went w = { 0 };
 
-	torus_dev_lock(d);
-	c = tn_nic_counters(d->nic);
+	torus_soft_lock(s);
+	c = tn_nic_counters(s->soft.nic);
 	memcpy(before, c, sizeof(before));
-	d->host.answer_at = 0;
-	__skb_queue_tail(&d->txq, skb);
-	torus_msg_xmit(d, torus_now());
-	tn_nic_work(d->nic, torus_now());
+	s->soft.host.answer_at = 0;
+	__skb_queue_tail(&s->txq, skb);
+	torus_msg_xmit(s, torus_now());
+	tn_nic_work(s->soft.nic, torus_now());
 	w.injected = c[TORUS_NC_INJECTED] - before[TORUS_NC_INJECTED];
 	w.drops = c[TORUS_NC_HOST_DROPS] - before[TORUS_NC_HOST_DROPS];
 	w.messages = c[TORUS_NC_HOST_MESSAGES_TX] - before[TORUS_NC_HOST_MESSAGES_TX];
 	w.bytes = c[TORUS_NC_HOST_BYTES_TX] - before[TORUS_NC_HOST_BYTES_TX];
-	w.unreachable = !skb_queue_empty(&d->up);
-	__skb_queue_purge(&d->up);
-	torus_dev_unlock_read(d);
+	w.unreachable = !skb_queue_empty(&s->up);
+	__skb_queue_purge(&s->up);
+	torus_soft_unlock_read(s);
 	return w;
 }
 
 /* It is counted as sent in any case; dropped, it is counted as that as well, once. */
-static void expect_dropped(struct kunit *test, struct torus_dev *d, struct sk_buff *skb,
+static void expect_dropped(struct kunit *test, struct torus_soft *s, struct sk_buff *skb,
 			   bool unreachable)
 {
 	unsigned int len = skb->len;
-	struct went w = went(d, skb);
+	struct went w = went(s, skb);
 
 	KUNIT_EXPECT_EQ(test, w.injected, 0ull);
 	KUNIT_EXPECT_EQ(test, w.drops, 1ull);
@@ -142,10 +142,10 @@ static void expect_dropped(struct kunit *test, struct torus_dev *d, struct sk_bu
 	KUNIT_EXPECT_EQ(test, w.unreachable, unreachable);
 }
 
-static void expect_sent(struct kunit *test, struct torus_dev *d, struct sk_buff *skb)
+static void expect_sent(struct kunit *test, struct torus_soft *s, struct sk_buff *skb)
 {
 	unsigned int len = skb->len;
-	struct went w = went(d, skb);
+	struct went w = went(s, skb);
 
 	KUNIT_EXPECT_EQ(test, w.injected, 1ull);
 	KUNIT_EXPECT_EQ(test, w.drops, 0ull);
@@ -193,26 +193,26 @@ static struct sk_buff *in_page(struct kunit *test, struct sk_buff *skb, unsigned
 
 static void test_where(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
 	/* Without a place it goes nowhere. */
-	expect_dropped(test, d, to4(test, 0x0a010000, 100), false);
-	d = nic_of(test, 0);
-	expect_sent(test, d, to4(test, 0x0a010000, 100));
-	expect_sent(test, d, to4(test, 0x0a010000, 20));
-	expect_sent(test, d, to6(test, 1, 100));
-	expect_sent(test, d, to6(test, 1, 40));
-	expect_sent(test, d, in_page(test, to4(test, 0x0a010000, 100), 10));
-	expect_sent(test, d, in_page(test, to6(test, 1, 100), 39));
+	expect_dropped(test, s, to4(test, 0x0a010000, 100), false);
+	s = nic_of(test, 0);
+	expect_sent(test, s, to4(test, 0x0a010000, 100));
+	expect_sent(test, s, to4(test, 0x0a010000, 20));
+	expect_sent(test, s, to6(test, 1, 100));
+	expect_sent(test, s, to6(test, 1, 40));
+	expect_sent(test, s, in_page(test, to4(test, 0x0a010000, 100), 10));
+	expect_sent(test, s, in_page(test, to6(test, 1, 100), 39));
 	/* Headers that are cut off, addresses of nobody. */
-	expect_dropped(test, d, to4(test, 0x0a010000, 19), false);
-	expect_dropped(test, d, to4(test, 0x0a010000, 1), false);
-	expect_dropped(test, d, to6(test, 1, 39), false);
-	expect_dropped(test, d, to4(test, 0x0a030000, 100), false);
-	expect_dropped(test, d, to6(test, 3, 100), false);
+	expect_dropped(test, s, to4(test, 0x0a010000, 19), false);
+	expect_dropped(test, s, to4(test, 0x0a010000, 1), false);
+	expect_dropped(test, s, to6(test, 1, 39), false);
+	expect_dropped(test, s, to4(test, 0x0a030000, 100), false);
+	expect_dropped(test, s, to6(test, 3, 100), false);
 	/* There is no way to node 2, as its row says: who sends there is told. */
-	expect_dropped(test, d, to4(test, 0x0a020000, 100), true);
-	expect_dropped(test, d, to6(test, 2, 100), true);
+	expect_dropped(test, s, to4(test, 0x0a020000, 100), true);
+	expect_dropped(test, s, to6(test, 2, 100), true);
 }
 
 /* --- from the fabric -------------------------------------------------------------- */
@@ -251,30 +251,30 @@ static struct tn_pkt *udp_packet(const struct virtio_net_hdr *hdr, u8 version)
 }
 
 /* Return: the message that the host gets; NULL: none, and the drop is counted. */
-static struct sk_buff *given(struct kunit *test, struct torus_dev *d, struct tn_pkt *pkt)
+static struct sk_buff *given(struct kunit *test, struct torus_soft *s, struct tn_pkt *pkt)
 {
-	u64 drops = lab_counter(d, TORUS_NC_HOST_DROPS);
+	u64 drops = lab_counter(s, TORUS_NC_HOST_DROPS);
 	struct sk_buff *skb;
 
 	KUNIT_ASSERT_NOT_NULL(test, pkt);
-	torus_dev_lock(d);
-	torus_msg_deliver(d, pkt);
-	skb = __skb_dequeue(&d->up);
-	torus_dev_unlock_read(d);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS) - drops, skb ? 0ull : 1ull);
+	torus_soft_lock(s);
+	torus_msg_deliver(s, pkt);
+	skb = __skb_dequeue(&s->up);
+	torus_soft_unlock_read(s);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS) - drops, skb ? 0ull : 1ull);
 	return skb;
 }
 
 static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 version, u16 gso_size)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	unsigned int ip = version == 6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
-	struct sk_buff *skb = given(test, d, udp_packet(&hdr, version));
+	struct sk_buff *skb = given(test, s, udp_packet(&hdr, version));
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	KUNIT_EXPECT_EQ(test, skb->len, ip + UDP_LEN);
 	KUNIT_EXPECT_EQ(test, (u16)skb->protocol, htons(version == 6 ? ETH_P_IPV6 : ETH_P_IP));
-	KUNIT_EXPECT_PTR_EQ(test, skb->dev, d->netdev);
+	KUNIT_EXPECT_PTR_EQ(test, skb->dev, s->dev.netdev);
 	KUNIT_EXPECT_EQ(test, skb_network_offset(skb), 0);
 	KUNIT_EXPECT_EQ(test, skb_mac_offset(skb), 0);
 	KUNIT_EXPECT_EQ(test, skb_shinfo(skb)->gso_size, gso_size);
@@ -292,16 +292,16 @@ static void expect_given(struct kunit *test, struct virtio_net_hdr hdr, u8 versi
 
 static void expect_refused(struct kunit *test, struct virtio_net_hdr hdr, u8 version, u8 proto)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct tn_pkt *pkt = udp_packet(&hdr, version);
 	struct sk_buff *skb;
 
 	KUNIT_ASSERT_NOT_NULL(test, pkt);
 	pkt->payload[HDR + (version == 6 ? 6 : 9)] = proto;
-	skb = given(test, d, pkt);
+	skb = given(test, s, pkt);
 	KUNIT_EXPECT_PTR_EQ(test, skb, (struct sk_buff *)NULL);
 	kfree_skb(skb);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_MESSAGES_RX), 0ull);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_MESSAGES_RX), 0ull);
 }
 
 static struct virtio_net_hdr udp_how(u8 version, u16 size)
@@ -377,7 +377,7 @@ static void expect_unreachable(struct kunit *test, struct sk_buff *skb, u8 versi
 static void test_unreachable(struct kunit *test)
 {
 	const struct virtio_net_hdr hdr = { 0 };
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct tn_pkt *pkt;
 	struct sk_buff *skb;
 	u8 version;
@@ -386,21 +386,21 @@ static void test_unreachable(struct kunit *test)
 		pkt = udp_packet(&hdr, version);
 		KUNIT_ASSERT_NOT_NULL(test, pkt);
 		pkt->hdr.type = TN_UNREACH;
-		torus_dev_lock(d);
-		torus_msg_deliver(d, pkt);
-		skb = __skb_dequeue(&d->up);
-		torus_dev_unlock_read(d);
+		torus_soft_lock(s);
+		torus_msg_deliver(s, pkt);
+		skb = __skb_dequeue(&s->up);
+		torus_soft_unlock_read(s);
 		expect_unreachable(test, skb, version);
-		KUNIT_EXPECT_PTR_EQ(test, skb->dev, d->netdev);
+		KUNIT_EXPECT_PTR_EQ(test, skb->dev, s->dev.netdev);
 		kfree_skb(skb);
 	}
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 0ull);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 0ull);
 }
 
 /* A packet in which there is no whole IP header is no message. */
 static void test_short(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct tn_pkt *pkt;
 	unsigned int bytes;
 
@@ -411,19 +411,19 @@ static void test_short(struct kunit *test)
 		pkt->payload[HDR] = 0x45;
 		pkt->hdr = (struct tn_hdr) { .src = SRC, .len = 1, .type = TN_DATA };
 		pkt->tail = (struct tn_tail) { .flags = FIRST | LAST | (u8)(TN_FLIT - bytes) };
-		kfree_skb(given(test, d, pkt));
+		kfree_skb(given(test, s, pkt));
 	}
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_MESSAGES_RX), 0ull);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), (u64)TN_FLIT);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_MESSAGES_RX), 0ull);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), (u64)TN_FLIT);
 }
 
 /* A message of @bytes, in packets of 4 KiB. Return: whether the host gets it. */
-static bool gets_long(struct kunit *test, struct torus_dev *d, unsigned int bytes)
+static bool gets_long(struct kunit *test, struct torus_soft *s, unsigned int bytes)
 {
-	u64 before = lab_counter(d, TORUS_NC_HOST_MESSAGES_RX);
+	u64 before = lab_counter(s, TORUS_NC_HOST_MESSAGES_RX);
 	unsigned int at, len;
 
-	torus_dev_lock(d);
+	torus_soft_lock(s);
 	for (at = 0; at < bytes; at += len) {
 		unsigned int flits;
 		struct tn_pkt *pkt;
@@ -442,22 +442,22 @@ static bool gets_long(struct kunit *test, struct torus_dev *d, unsigned int byte
 			.flags = (u8)((flits * TN_FLIT - len) | (at ? 0 : FIRST) |
 				      (at + len < bytes ? 0 : LAST)),
 		};
-		torus_msg_deliver(d, pkt);
+		torus_msg_deliver(s, pkt);
 	}
-	torus_dev_unlock(d);
+	torus_soft_unlock(s);
 	KUNIT_EXPECT_GE(test, at, bytes);
-	return lab_counter(d, TORUS_NC_HOST_MESSAGES_RX) > before;
+	return lab_counter(s, TORUS_NC_HOST_MESSAGES_RX) > before;
 }
 
 /* No message is longer than IP allows. */
 static void test_long(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	KUNIT_EXPECT_TRUE(test, gets_long(test, d, TORUS_HOST_MSG_MAX));
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 0ull);
-	KUNIT_EXPECT_FALSE(test, gets_long(test, d, TORUS_HOST_MSG_MAX + 1));
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_HOST_DROPS), 1ull);
+	KUNIT_EXPECT_TRUE(test, gets_long(test, s, TORUS_HOST_MSG_MAX));
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 0ull);
+	KUNIT_EXPECT_FALSE(test, gets_long(test, s, TORUS_HOST_MSG_MAX + 1));
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_HOST_DROPS), 1ull);
 }
 
 static struct kunit_case cases[] = {

@@ -9,52 +9,52 @@
 #define BYTES	(TN_PACKET_MAX + 100)	/* not a multiple of a packet's */
 #define ROOM	(BYTES / (FLITS * TN_FLIT))
 
-static struct torus_dev *nic(struct kunit *test)
+static struct torus_soft *nic(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, BYTES);
+	struct torus_soft *s = lab_nic(test, 2, BYTES);
 
-	lab_place(test, d, 3);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(d, 1, 1, LAB_ROW | 1, 2), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
-	return d;
+	lab_place(test, s, 3);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 1, 1, LAB_ROW | 1, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), 0);
+	return s;
 }
 
 /* Return: packets that the NIC took of @n, each with its number inside. */
-static u32 inject(struct kunit *test, struct torus_dev *d, u32 n)
+static u32 inject(struct kunit *test, struct torus_soft *s, u32 n)
 {
 	u32 done = 0;
 
-	torus_dev_lock(d);
-	while (done < n && tn_nic_room(d->nic, 0)) {
+	torus_soft_lock(s);
+	while (done < n && tn_nic_room(s->soft.nic, 0)) {
 		struct tn_pkt *pkt = torus_pkt_alloc(FLITS - 2);
 
 		if (!pkt)
 			break;
 		memset(pkt->payload, 0, (FLITS - 2) * TN_FLIT);
 		pkt->hdr.len = FLITS - 2;
-		if (tn_nic_send(d->nic, pkt, 1 + done % 2, 0, torus_now())) {
+		if (tn_nic_send(s->soft.nic, pkt, 1 + done % 2, 0, torus_now())) {
 			torus_pkt_free(pkt);
 			break;
 		}
 		done++;
-		tn_nic_work(d->nic, torus_now());
+		tn_nic_work(s->soft.nic, torus_now());
 	}
-	torus_dev_unlock(d);
+	torus_soft_unlock(s);
 	return done;
 }
 
-static struct tn_park_info info(struct torus_dev *d)
+static struct tn_park_info info(struct torus_soft *s)
 {
 	struct tn_park_info i;
 
-	torus_dev_lock(d);
-	tn_nic_park_info(d->nic, &i);
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	tn_nic_park_info(s->soft.nic, &i);
+	torus_soft_unlock_read(s);
 	return i;
 }
 
-static int replay(struct torus_dev *d, u64 version)
+static int replay(struct torus_soft *s, u64 version)
 {
 	struct sk_buff *skb = lab_msg(TORUS_CMD_PARK_REPLAY);
 
@@ -62,79 +62,79 @@ static int replay(struct torus_dev *d, u64 version)
 		return -ENOMEM;
 	nla_put(skb, TORUS_A_VERSION, sizeof(version), &version);
 	nla_put_u16(skb, TORUS_A_PORTS, 1);
-	return lab_send(d, skb, torus_park_replay, NULL);
+	return lab_send(s, skb, NULL);
 }
 
 static void test_accounting(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	KUNIT_EXPECT_EQ(test, info(d).bytes_max, (u64)BYTES);
+	KUNIT_EXPECT_EQ(test, info(s).bytes_max, (u64)BYTES);
 	for (u32 n = 1; n <= ROOM; n++) {
-		KUNIT_ASSERT_EQ(test, inject(test, d, 1), 1u);
-		KUNIT_EXPECT_EQ(test, info(d).parked, (u64)n);
-		KUNIT_EXPECT_EQ(test, info(d).bytes, (u64)n * FLITS * TN_FLIT);
+		KUNIT_ASSERT_EQ(test, inject(test, s, 1), 1u);
+		KUNIT_EXPECT_EQ(test, info(s).parked, (u64)n);
+		KUNIT_EXPECT_EQ(test, info(s).bytes, (u64)n * FLITS * TN_FLIT);
 	}
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_PARKED), (u64)ROOM);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_PARKED), (u64)ROOM);
 }
 
 static void test_bound(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
-	u32 taken = inject(test, d, 100000);
+	struct torus_soft *s = nic(test);
+	u32 taken = inject(test, s, 100000);
 
-	KUNIT_EXPECT_EQ(test, info(d).parked, (u64)ROOM);
-	KUNIT_EXPECT_LE(test, info(d).bytes, (u64)BYTES);
+	KUNIT_EXPECT_EQ(test, info(s).parked, (u64)ROOM);
+	KUNIT_EXPECT_LE(test, info(s).bytes, (u64)BYTES);
 	/* What does not fit waits in the injection queue, and then the host does. */
 	KUNIT_EXPECT_GT(test, taken, (u32)ROOM);
 	KUNIT_EXPECT_LT(test, taken, 100000u);
-	KUNIT_EXPECT_EQ(test, inject(test, d, 1), 0u);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_INJECTED), (u64)taken);
+	KUNIT_EXPECT_EQ(test, inject(test, s, 1), 0u);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_INJECTED), (u64)taken);
 }
 
 static void test_versions(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	inject(test, d, 10);
-	KUNIT_EXPECT_EQ(test, replay(d, 0), -ESTALE);
-	KUNIT_EXPECT_EQ(test, replay(d, 2), -ESTALE);
-	KUNIT_EXPECT_EQ(test, info(d).parked, 10ull);
+	inject(test, s, 10);
+	KUNIT_EXPECT_EQ(test, replay(s, 0), -ESTALE);
+	KUNIT_EXPECT_EQ(test, replay(s, 2), -ESTALE);
+	KUNIT_EXPECT_EQ(test, info(s).parked, 10ull);
 	/* Onto the same dead link: parked again, nothing lost. */
-	KUNIT_EXPECT_EQ(test, replay(d, 1), 0);
-	torus_dev_lock(d);
-	tn_nic_work(d->nic, torus_now());
-	torus_dev_unlock(d);
-	KUNIT_EXPECT_EQ(test, info(d).parked, 10ull);
-	KUNIT_EXPECT_EQ(test, info(d).bytes, 10ull * FLITS * TN_FLIT);
+	KUNIT_EXPECT_EQ(test, replay(s, 1), 0);
+	torus_soft_lock(s);
+	tn_nic_work(s->soft.nic, torus_now());
+	torus_soft_unlock(s);
+	KUNIT_EXPECT_EQ(test, info(s).parked, 10ull);
+	KUNIT_EXPECT_EQ(test, info(s).bytes, 10ull * FLITS * TN_FLIT);
 }
 
 /* Rows that lead nowhere: all come back to the host, none is left, none is lost. */
 static void test_emptied(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
-	u32 taken = inject(test, d, 100000);
+	struct torus_soft *s = nic(test);
+	u32 taken = inject(test, s, 100000);
 
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(d, 2, 0, 0, 3), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), 0);
-	for (int i = 0; i < 20 && (info(d).parked || !i); i++) {
-		KUNIT_EXPECT_EQ(test, replay(d, 2), 0);
-		torus_dev_lock(d);
-		tn_nic_work(d->nic, torus_now());
-		torus_dev_unlock(d);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 2, 0, 0, 3), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 2), 0);
+	for (int i = 0; i < 20 && (info(s).parked || !i); i++) {
+		KUNIT_EXPECT_EQ(test, replay(s, 2), 0);
+		torus_soft_lock(s);
+		tn_nic_work(s->soft.nic, torus_now());
+		torus_soft_unlock(s);
 	}
-	KUNIT_EXPECT_EQ(test, info(d).parked, 0ull);
-	KUNIT_EXPECT_EQ(test, info(d).bytes, 0ull);
-	KUNIT_EXPECT_EQ(test, lab_counter(d, TORUS_NC_RETURNED), (u64)taken);
+	KUNIT_EXPECT_EQ(test, info(s).parked, 0ull);
+	KUNIT_EXPECT_EQ(test, info(s).bytes, 0ull);
+	KUNIT_EXPECT_EQ(test, lab_counter(s, TORUS_NC_RETURNED), (u64)taken);
 }
 
 /* The NIC goes while it is full: kmemleak and the destructor have the last word. */
 static void test_removed(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	KUNIT_EXPECT_GT(test, inject(test, d, 100000), (u32)ROOM);
+	KUNIT_EXPECT_GT(test, inject(test, s, 100000), (u32)ROOM);
 }
 
 /* --- its memory, a ring ------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static void test_removed(struct kunit *test)
 #define PACKETS	200
 
 /* A packet of @flits, each byte of its payload @tag; in the segment, or NULL: it is full. */
-static struct tn_pkt *take(struct torus_dev *d, unsigned int flits, u8 tag)
+static struct tn_pkt *take(struct torus_soft *s, unsigned int flits, u8 tag)
 {
 	struct tn_pkt *pkt = torus_pkt_alloc(flits - 2);
 
@@ -150,7 +150,7 @@ static struct tn_pkt *take(struct torus_dev *d, unsigned int flits, u8 tag)
 		return NULL;
 	pkt->hdr.len = (u16)(flits - 2);
 	memset(pkt->payload, tag, pkt->hdr.len * TN_FLIT);
-	if (torus_park_take(d, pkt) && torus_park_of(pkt) == &d->park)
+	if (torus_park_take(s, pkt) && torus_park_of(pkt) == &s->park)
 		return pkt;
 	torus_pkt_free(pkt);
 	return NULL;
@@ -162,14 +162,14 @@ static bool whole(const struct tn_pkt *pkt, u8 tag)
 }
 
 /* All of park_bytes can be taken, in packets of @flits, from wherever the ring is now. */
-static void fill(struct kunit *test, struct torus_dev *d, unsigned int flits)
+static void fill(struct kunit *test, struct torus_soft *s, unsigned int flits)
 {
 	struct tn_queue q = { 0 };
 	struct tn_pkt *pkt;
 	u32 n;
 
 	for (n = 0; n < BYTES / (flits * TN_FLIT); n++) {
-		pkt = take(d, flits, 1);
+		pkt = take(s, flits, 1);
 		if (!pkt)
 			break;
 		tn_queue_push(&q, pkt);
@@ -182,26 +182,26 @@ static void fill(struct kunit *test, struct torus_dev *d, unsigned int flits)
 /* Taken at once; what was promised fits, whatever its size and wherever the ring begins. */
 static void test_up_front(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, BYTES);
+	struct torus_soft *s = lab_nic(test, 2, BYTES);
 
-	KUNIT_ASSERT_NOT_NULL(test, d->park.mem);
-	KUNIT_EXPECT_GE(test, d->park.size, (u32)BYTES);
-	torus_dev_lock(d);
+	KUNIT_ASSERT_NOT_NULL(test, s->park.mem);
+	KUNIT_EXPECT_GE(test, s->park.size, (u32)BYTES);
+	torus_soft_lock(s);
 	for (unsigned int flits = 3; flits <= TN_PACKET_MAX / TN_FLIT; flits += 1 + flits / 8)
-		fill(test, d, flits);
-	KUNIT_EXPECT_EQ(test, d->park.head, d->park.tail);
-	torus_dev_unlock(d);
+		fill(test, s, flits);
+	KUNIT_EXPECT_EQ(test, s->park.head, s->park.tail);
+	torus_soft_unlock(s);
 }
 
 /* Packets of all sizes come and go, in any order: none is overwritten while it is here. */
 static void test_ring(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, BYTES);
+	struct torus_soft *s = lab_nic(test, 2, BYTES);
 	struct tn_pkt **live = kunit_kcalloc(test, PACKETS, sizeof(*live), GFP_KERNEL);
 	u32 refused = 0, taken = 0, torn = 0, x = 12345;
 
 	KUNIT_ASSERT_NOT_NULL(test, live);
-	torus_dev_lock(d);
+	torus_soft_lock(s);
 	for (u32 i = 0; i < 20000; i++) {
 		u32 slot;
 
@@ -213,7 +213,7 @@ static void test_ring(struct kunit *test)
 			live[slot] = NULL;
 			continue;
 		}
-		live[slot] = take(d, 3 + (x >> 20) % (i % 2 ? 4 : 200), (u8)slot);
+		live[slot] = take(s, 3 + (x >> 20) % (i % 2 ? 4 : 200), (u8)slot);
 		if (live[slot])
 			taken++;
 		else
@@ -228,8 +228,8 @@ static void test_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, torn, 0u);
 	KUNIT_EXPECT_GT(test, taken, 1000u);
 	KUNIT_EXPECT_GT(test, refused, 100u);
-	KUNIT_EXPECT_EQ(test, d->park.head, d->park.tail);
-	torus_dev_unlock(d);
+	KUNIT_EXPECT_EQ(test, s->park.head, s->park.tail);
+	torus_soft_unlock(s);
 }
 
 static struct kunit_case cases[] = {

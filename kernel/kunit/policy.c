@@ -108,7 +108,7 @@ static int with(struct kunit *test, unsigned int i, const struct edge *e, u64 v,
 	struct sk_buff *skb = request(test, i, e->type);
 
 	put_edge(skb, e, v);
-	return lab_send(NULL, skb, NULL, bad);
+	return lab_send(NULL, skb, bad);
 }
 
 static bool fits(const struct edge *e, u64 v)
@@ -160,7 +160,7 @@ static void test_lengths(struct kunit *test)
 			struct sk_buff *skb = request(test, i, e->type);
 
 			put_zeros(skb, e->type, width(e->kind) * (is_number(e->kind) ? 1 : 2) + off);
-			KUNIT_EXPECT_NE_MSG(test, lab_send(NULL, skb, NULL, &bad), 0,
+			KUNIT_EXPECT_NE_MSG(test, lab_send(NULL, skb, &bad), 0,
 					    "attr %u, %d bytes off", e->type, off);
 			KUNIT_EXPECT_EQ(test, bad, e->type);
 		}
@@ -189,13 +189,13 @@ static void test_required(struct kunit *test)
 	unsigned int bad;
 
 	for_each_cmd(i) {
-		KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, request(test, i, 0), NULL, NULL), 0,
+		KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, request(test, i, 0), NULL), 0,
 				    "cmd %u", i);
 		for (unsigned int type = 1; type <= TORUS_A_MAX; type++) {
 			if (!required(i, type))
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test,
-					    lab_send(NULL, request(test, i, type), NULL, &bad),
+					    lab_send(NULL, request(test, i, type), &bad),
 					    -EINVAL, "cmd %u without %u", i, type);
 			KUNIT_EXPECT_EQ(test, bad, type);
 		}
@@ -214,7 +214,7 @@ static void test_twice(struct kunit *test)
 			skb = request(test, i, e->type);
 			put_edge(skb, e, e->min);
 			put_edge(skb, e, e->min);
-			KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, skb, NULL, &bad),
+			KUNIT_EXPECT_EQ_MSG(test, lab_send(NULL, skb, &bad),
 					    e->type == TORUS_A_ROWS ? 0 : -EINVAL,
 					    "cmd %u attr %u", i, e->type);
 			KUNIT_EXPECT_EQ(test, bad, e->type == TORUS_A_ROWS ? 0 : e->type);
@@ -232,7 +232,7 @@ static int with_fault(struct kunit *test, const struct edge *e, u64 v)
 	nest = nla_nest_start(skb, TORUS_A_FAULT);
 	put_edge(skb, e, v);
 	nla_nest_end(skb, nest);
-	return lab_send(NULL, skb, NULL, NULL);
+	return lab_send(NULL, skb, NULL);
 }
 
 static void test_nested(struct kunit *test)
@@ -258,7 +258,7 @@ static void test_data(struct kunit *test)
 	nla_put_u8(skb, TORUS_FAULT_SILENCE, 1);
 	nla_put_u8(skb, TORUS_FAULT_SILENCE, 1);
 	nla_nest_end(skb, data);
-	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, NULL), 0);
 }
 
 static void test_text(struct kunit *test)
@@ -269,12 +269,12 @@ static void test_text(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	nla_put(skb, TORUS_A_NAME, sizeof(inside), inside);
-	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, NULL, &bad), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_send(NULL, skb, &bad), -EINVAL);
 	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_NAME);
 	skb = lab_msg(TORUS_CMD_DEVICE_GET);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	nla_put(skb, TORUS_A_NAME, sizeof(unended), unended);
-	KUNIT_EXPECT_NE(test, lab_send(NULL, skb, NULL, &bad), 0);
+	KUNIT_EXPECT_NE(test, lab_send(NULL, skb, &bad), 0);
 	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_NAME);
 }
 

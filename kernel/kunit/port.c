@@ -8,29 +8,29 @@
 
 #define TAKES 4144	/* MTU that takes packets of the usual payload_max */
 
-static void detach(struct torus_dev *d, unsigned int port)
+static void detach(struct torus_soft *s, unsigned int port)
 {
 	rtnl_lock();
-	torus_port_detach(d, port);
+	torus_port_detach(s, port);
 	rtnl_unlock();
 }
 
-static bool carrier(struct torus_dev *d, unsigned int port)
+static bool carrier(struct torus_soft *s, unsigned int port)
 {
 	struct tn_link_info info;
 
-	torus_dev_lock(d);
-	tn_nic_link_info(d->nic, port, &info, torus_now());
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	tn_nic_link_info(s->soft.nic, port, &info, torus_now());
+	torus_soft_unlock_read(s);
 	return info.carrier;
 }
 
-static bool linked(struct net_device *lower, struct torus_dev *d)
+static bool linked(struct net_device *lower, struct torus_soft *s)
 {
 	bool yes;
 
 	rtnl_lock();
-	yes = netdev_has_upper_dev(lower, d->netdev) && netdev_is_rx_handler_busy(lower);
+	yes = netdev_has_upper_dev(lower, s->dev.netdev) && netdev_is_rx_handler_busy(lower);
 	rtnl_unlock();
 	return yes;
 }
@@ -45,60 +45,60 @@ static void set_mtu(struct net_device *dev, int mtu)
 static void test_attach(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
-	struct torus_dev *d = lab_nic(test, 4, 0);
+	struct torus_soft *s = lab_nic(test, 4, 0);
 
-	KUNIT_EXPECT_FALSE(test, carrier(d, 2));
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 2, "ktl0"), 0);
-	KUNIT_EXPECT_TRUE(test, linked(lower, d));
-	KUNIT_EXPECT_TRUE(test, carrier(d, 2));
-	KUNIT_EXPECT_STREQ(test, d->port[2].lower_name, "ktl0");
+	KUNIT_EXPECT_FALSE(test, carrier(s, 2));
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 2, "ktl0"), 0);
+	KUNIT_EXPECT_TRUE(test, linked(lower, s));
+	KUNIT_EXPECT_TRUE(test, carrier(s, 2));
+	KUNIT_EXPECT_STREQ(test, s->soft.port[2].lower, "ktl0");
 	/* The same again changes nothing. */
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 2, "ktl0"), 0);
-	detach(d, 2);
-	KUNIT_EXPECT_FALSE(test, linked(lower, d));
-	KUNIT_EXPECT_FALSE(test, carrier(d, 2));
-	KUNIT_EXPECT_STREQ(test, d->port[2].lower_name, "");
-	detach(d, 2);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 2, "ktl0"), 0);
+	detach(s, 2);
+	KUNIT_EXPECT_FALSE(test, linked(lower, s));
+	KUNIT_EXPECT_FALSE(test, carrier(s, 2));
+	KUNIT_EXPECT_STREQ(test, s->soft.port[2].lower, "");
+	detach(s, 2);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 }
 
 static void test_replace(struct kunit *test)
 {
 	struct net_device *first = lab_lower(test, "ktl0", 9000);
 	struct net_device *second = lab_lower(test, "ktl1", 9000);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl1"), 0);
-	KUNIT_EXPECT_FALSE(test, linked(first, d));
-	KUNIT_EXPECT_TRUE(test, linked(second, d));
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl1"), 0);
+	KUNIT_EXPECT_FALSE(test, linked(first, s));
+	KUNIT_EXPECT_TRUE(test, linked(second, s));
 	/* One that is refused leaves the port as it was. */
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "none"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "lo"), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, linked(second, d));
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "none"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "lo"), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, linked(second, s));
 }
 
 static void test_not_ethernet(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0), *other = lab_nic(test, 2, 0);
 
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "lo"), -EINVAL);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "none"), -ENODEV);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, ""), -ENODEV);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, other->netdev->name), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "lo"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "none"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, ""), -ENODEV);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, other->dev.netdev->name), -EINVAL);
 }
 
 /* A NIC is no wire of itself, and a wire ends in one port. */
 static void test_itself(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
+	struct torus_soft *s = lab_nic(test, 4, 0), *other = lab_nic(test, 4, 0);
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
 
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, d->netdev->name), -EINVAL);
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 1, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, s->dev.netdev->name), -EINVAL);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 1, "ktl0"), -EBUSY);
 	KUNIT_EXPECT_EQ(test, lab_attach(other, 1, "ktl0"), -EBUSY);
-	KUNIT_EXPECT_TRUE(test, linked(lower, d));
+	KUNIT_EXPECT_TRUE(test, linked(lower, s));
 	KUNIT_EXPECT_FALSE(test, linked(lower, other));
 }
 
@@ -110,82 +110,82 @@ static rx_handler_result_t not_ours(struct sk_buff **pskb)
 static void test_in_use(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	int err;
 
 	rtnl_lock();
 	err = netdev_rx_handler_register(lower, not_ours, NULL);
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, err, 0);
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -EBUSY);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), -EBUSY);
 	rtnl_lock();
-	KUNIT_EXPECT_FALSE(test, netdev_has_upper_dev(lower, d->netdev));
+	KUNIT_EXPECT_FALSE(test, netdev_has_upper_dev(lower, s->dev.netdev));
 	netdev_rx_handler_unregister(lower);
 	rtnl_unlock();
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 }
 
 static void test_mtu(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", TAKES - 1);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), -EINVAL);
 	set_mtu(lower, TAKES);
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
-	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
+	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
 	set_mtu(lower, TAKES - 1);
-	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
+	KUNIT_EXPECT_FALSE(test, carrier(s, 0));
 	set_mtu(lower, 9000);
-	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
+	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
 }
 
 static void test_carrier(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 	rtnl_lock();
 	dev_close(lower);
 	rtnl_unlock();
-	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
+	KUNIT_EXPECT_FALSE(test, carrier(s, 0));
 	rtnl_lock();
 	KUNIT_EXPECT_EQ(test, dev_open(lower, NULL), 0);
 	rtnl_unlock();
-	KUNIT_EXPECT_TRUE(test, carrier(d, 0));
+	KUNIT_EXPECT_TRUE(test, carrier(s, 0));
 }
 
 static void test_lower_goes(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 	lab_lower_del(lower);
-	KUNIT_EXPECT_FALSE(test, carrier(d, 0));
-	KUNIT_EXPECT_STREQ(test, d->port[0].lower_name, "");
-	KUNIT_EXPECT_EQ(test, lab_attach(d, 0, "ktl0"), -ENODEV);
+	KUNIT_EXPECT_FALSE(test, carrier(s, 0));
+	KUNIT_EXPECT_STREQ(test, s->soft.port[0].lower, "");
+	KUNIT_EXPECT_EQ(test, lab_attach(s, 0, "ktl0"), -ENODEV);
 }
 
 /* A NIC that is being removed takes no cable, and who waits for its carrier gets none. */
 static void test_removed(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
-	struct netlink_ext_ack extack = { 0 };
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	struct torus_refusal why;
 	struct net_device *lower;
 	bool was, is;
 	int err;
 
 	lower = lab_lower(test, "ktl0", 9000);
-	lab_place(test, d, 3);
+	lab_place(test, s, 3);
 	rtnl_lock();
-	was = netif_carrier_ok(d->netdev);
-	unregister_netdevice(d->netdev);	/* it is freed as RTNL is released */
-	err = torus_port_attach(d, 0, "ktl0", &extack);
-	torus_dev_lock(d);
-	torus_dev_unlock(d);
-	is = netif_carrier_ok(d->netdev);
+	was = netif_carrier_ok(s->dev.netdev);
+	unregister_netdevice(s->dev.netdev);	/* it is freed as RTNL is released */
+	err = torus_port_attach(s, 0, "ktl0", &why);
+	torus_soft_lock(s);
+	torus_soft_unlock(s);
+	is = netif_carrier_ok(s->dev.netdev);
 	rtnl_unlock();
 	KUNIT_EXPECT_TRUE(test, was);
 	KUNIT_EXPECT_FALSE(test, is);
@@ -197,7 +197,7 @@ static void test_removed(struct kunit *test)
 
 static void test_limits(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, TORUS_MAX_PORTS, 0);
+	struct torus_soft *s = lab_nic(test, TORUS_MAX_PORTS, 0);
 	struct sk_buff *skb;
 	unsigned int bad;
 	char name[IFNAMSIZ];
@@ -205,16 +205,16 @@ static void test_limits(struct kunit *test)
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++) {
 		snprintf(name, sizeof(name), "ktl%u", i);
 		lab_lower(test, name, 9000);
-		KUNIT_EXPECT_EQ(test, lab_attach(d, i, name), 0);
-		KUNIT_EXPECT_TRUE(test, carrier(d, i));
+		KUNIT_EXPECT_EQ(test, lab_attach(s, i, name), 0);
+		KUNIT_EXPECT_TRUE(test, carrier(s, i));
 	}
 	/* A port that the NIC has not. */
-	d = lab_nic(test, 2, 0);
+	s = lab_nic(test, 2, 0);
 	skb = lab_msg(TORUS_CMD_LINK_ATTACH);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	nla_put_u8(skb, TORUS_A_PORT, 2);
 	nla_put_string(skb, TORUS_A_LOWER, "ktl0");
-	KUNIT_EXPECT_EQ(test, lab_send(d, skb, torus_link_attach, &bad), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_send(s, skb, &bad), -EINVAL);
 	KUNIT_EXPECT_EQ(test, bad, (unsigned int)TORUS_A_PORT);
 }
 
@@ -230,22 +230,22 @@ static int see_left(struct sk_buff *skb, struct net_device *dev, struct packet_t
 	return 0;
 }
 
-static u64 frames(struct torus_dev *d)
+static u64 frames(struct torus_soft *s)
 {
 	u64 n;
 
-	torus_dev_lock(d);
-	n = tn_nic_port_counters(d->nic, 0, torus_now())[TORUS_PC_RX_FRAMES];
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	n = tn_nic_port_counters(s->soft.nic, 0, torus_now())[TORUS_PC_RX_FRAMES];
+	torus_soft_unlock_read(s);
 	return n;
 }
 
 /* A frame comes in at @lower. Return: it was left to the host, whole, and not the NIC's. */
-static bool left(struct kunit *test, struct torus_dev *d, struct net_device *lower, u16 proto,
+static bool left(struct kunit *test, struct torus_soft *s, struct net_device *lower, u16 proto,
 		 u8 pkt_type, bool tagged)
 {
 	struct sk_buff *skb = alloc_skb(256, GFP_KERNEL);
-	u64 before = frames(d);
+	u64 before = frames(s);
 	unsigned int i;
 	bool told;
 
@@ -265,12 +265,12 @@ static bool left(struct kunit *test, struct torus_dev *d, struct net_device *low
 	local_bh_disable();
 	netif_receive_skb(skb);
 	/* Else a frame that waits would lie there until a timer of the NIC fires. */
-	told = test_bit(NAPI_STATE_SCHED, &d->napi.state) || skb_queue_empty(&d->port[0].rx);
+	told = test_bit(NAPI_STATE_SCHED, &s->napi.state) || skb_queue_empty(&s->port[0].rx);
 	local_bh_enable();
 	KUNIT_EXPECT_TRUE(test, told);
-	for (i = 0; i < 1000 && !left_alone && frames(d) == before; i++)
+	for (i = 0; i < 1000 && !left_alone && frames(s) == before; i++)
 		usleep_range(1000, 2000);
-	KUNIT_EXPECT_EQ(test, frames(d) - before + left_alone, 1ull);
+	KUNIT_EXPECT_EQ(test, frames(s) - before + left_alone, 1ull);
 	return left_alone;
 }
 
@@ -278,21 +278,21 @@ static bool left(struct kunit *test, struct torus_dev *d, struct net_device *low
 static void test_left_alone(struct kunit *test)
 {
 	struct net_device *lower = lab_lower(test, "ktl0", 9000);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct packet_type host = { .type = htons(TN_ETHERTYPE), .dev = lower, .func = see_left };
 	struct packet_type next = { .type = htons(TN_ETHERTYPE + 1), .dev = lower,
 				    .func = see_left };
 
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 0, "ktl0"), 0);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 0, "ktl0"), 0);
 	dev_add_pack(&host);
 	dev_add_pack(&next);
-	KUNIT_EXPECT_FALSE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_HOST, false));
-	KUNIT_EXPECT_FALSE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_BROADCAST, false));
-	KUNIT_EXPECT_FALSE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_MULTICAST, false));
-	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE + 1, PACKET_HOST, false));
-	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_OTHERHOST, false));
-	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_LOOPBACK, false));
-	KUNIT_EXPECT_TRUE(test, left(test, d, lower, TN_ETHERTYPE, PACKET_HOST, true));
+	KUNIT_EXPECT_FALSE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_HOST, false));
+	KUNIT_EXPECT_FALSE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_BROADCAST, false));
+	KUNIT_EXPECT_FALSE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_MULTICAST, false));
+	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE + 1, PACKET_HOST, false));
+	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_OTHERHOST, false));
+	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_LOOPBACK, false));
+	KUNIT_EXPECT_TRUE(test, left(test, s, lower, TN_ETHERTYPE, PACKET_HOST, true));
 	dev_remove_pack(&next);
 	dev_remove_pack(&host);
 }
@@ -300,7 +300,7 @@ static void test_left_alone(struct kunit *test)
 /* --- what NAPI takes ---------------------------------------------------------------------- */
 
 /* @n frames wait at a port, as they do behind the lower device's handler. */
-static void wait_at(struct kunit *test, struct torus_dev *d, u8 port, unsigned int n)
+static void wait_at(struct kunit *test, struct torus_soft *s, u8 port, unsigned int n)
 {
 	while (n--) {
 		struct sk_buff *skb = alloc_skb(64, GFP_ATOMIC);
@@ -312,17 +312,17 @@ static void wait_at(struct kunit *test, struct torus_dev *d, u8 port, unsigned i
 		skb_put_zero(skb, 64);
 		memset(skb->cb, 0, sizeof(skb->cb));
 		skb->cb[0] = (char)port;
-		__skb_queue_tail(&d->port[port].rx, skb);
-		set_bit(port, &d->rx_ports);
+		__skb_queue_tail(&s->port[port].rx, skb);
+		set_bit(port, &s->rx_ports);
 	}
 }
 
-static unsigned int waiting(const struct torus_dev *d)
+static unsigned int waiting(const struct torus_soft *s)
 {
 	unsigned int i, n = 0;
 
-	for (i = 0; i < d->nports; i++)
-		n += skb_queue_len(&d->port[i].rx);
+	for (i = 0; i < s->soft.hw.nports; i++)
+		n += skb_queue_len(&s->port[i].rx);
 	return n;
 }
 
@@ -333,30 +333,30 @@ static unsigned int waiting(const struct torus_dev *d)
 static void expect_rounds(struct kunit *test, int budget, unsigned int a, unsigned int b,
 			  unsigned int c)
 {
-	struct torus_dev *d = lab_nic(test, 4, 0);
+	struct torus_soft *s = lab_nic(test, 4, 0);
 	unsigned int left = a + b + c, took;
 	struct sk_buff_head out;
 	bool more = true;
 
 	__skb_queue_head_init(&out);
 	local_bh_disable();
-	wait_at(test, d, 0, a);
-	wait_at(test, d, 1, b);
-	wait_at(test, d, 3, c);
+	wait_at(test, s, 0, a);
+	wait_at(test, s, 1, b);
+	wait_at(test, s, 3, c);
 	while (more && left) {
-		more = torus_ports_take(d, &out, budget);
+		more = torus_ports_take(s, &out, budget);
 		took = skb_queue_len(&out);
 		__skb_queue_purge(&out);
 		KUNIT_EXPECT_EQ_MSG(test, took, min_t(unsigned int, left, budget), "%u %u %u by %d",
 				    a, b, c, budget);
 		left -= min(left, took);
-		KUNIT_EXPECT_EQ(test, waiting(d), left);
+		KUNIT_EXPECT_EQ(test, waiting(s), left);
 	}
 	KUNIT_EXPECT_EQ_MSG(test, left, 0u, "%u %u %u by %d", a, b, c, budget);
-	more = torus_ports_take(d, &out, budget);
+	more = torus_ports_take(s, &out, budget);
 	local_bh_enable();
 	KUNIT_EXPECT_FALSE(test, more);
-	KUNIT_EXPECT_EQ(test, d->rx_ports, 0ul);
+	KUNIT_EXPECT_EQ(test, s->rx_ports, 0ul);
 	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&out));
 }
 
@@ -374,44 +374,44 @@ static void test_budget(struct kunit *test)
 /* If all ports have more frames than the budget, each port is served first in turn. */
 static void test_turns(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 4, 0);
+	struct torus_soft *s = lab_nic(test, 4, 0);
 	struct sk_buff_head out;
 	unsigned int i, rounds = 0;
 
 	__skb_queue_head_init(&out);
 	local_bh_disable();
 	for (i = 0; i < 4; i++)
-		wait_at(test, d, (u8)i, 10);
+		wait_at(test, s, (u8)i, 10);
 	for (rounds = 0; rounds < 8; rounds++)
-		torus_ports_take(d, &out, 1);
+		torus_ports_take(s, &out, 1);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, skb_queue_len(&d->port[i].rx), 8u);
+		KUNIT_EXPECT_EQ(test, skb_queue_len(&s->port[i].rx), 8u);
 	for (i = 0; i < 4; i++)
-		__skb_queue_purge(&d->port[i].rx);
+		__skb_queue_purge(&s->port[i].rx);
 	__skb_queue_purge(&out);
-	d->rx_ports = 0;
+	s->rx_ports = 0;
 	local_bh_enable();
 }
 
 /* Frames that a fault delays do not outlive the cable that they were sent on. */
 static void test_late(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
-	struct torus_host_fault *f = &d->port[1].fault;
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	struct torus_host_fault *f = &s->soft.port[1].fault;
 	unsigned int i;
 
 	lab_lower(test, "ktl0", 9000);
-	torus_dev_lock(d);
+	torus_soft_lock(s);
 	f->latency = TORUS_LATENCY_MAX;
-	torus_dev_unlock(d);
-	KUNIT_ASSERT_EQ(test, lab_attach(d, 1, "ktl0"), 0);
+	torus_soft_unlock(s);
+	KUNIT_ASSERT_EQ(test, lab_attach(s, 1, "ktl0"), 0);
 	for (i = 0; i < 1000 && !READ_ONCE(f->count); i++)
 		usleep_range(1000, 2000);
 	KUNIT_EXPECT_GT(test, f->count, 0u);
-	KUNIT_EXPECT_EQ(test, d->delays, 1u << 1);
-	detach(d, 1);
+	KUNIT_EXPECT_EQ(test, s->delays, 1u << 1);
+	detach(s, 1);
 	KUNIT_EXPECT_EQ(test, f->count, 0u);
-	KUNIT_EXPECT_EQ(test, d->delays, 0u);
+	KUNIT_EXPECT_EQ(test, s->delays, 0u);
 }
 
 static struct kunit_case cases[] = {

@@ -20,79 +20,79 @@ static u64 row_of(u64 v)
 	return LAB_ROW | 1 | (v & TORUS_ROW_NODE_MASK) << TORUS_ROW_RELAY_SHIFT;
 }
 
-static int write_table(struct torus_dev *d, u64 v)
+static int write_table(struct torus_soft *s, u64 v)
 {
-	int err = lab_version(d, TORUS_CMD_ROWS_BEGIN, v);
+	int err = lab_version(s, TORUS_CMD_ROWS_BEGIN, v);
 
 	for (u32 first = 0; !err && first < NODES; first += NODES / 4)
-		err = lab_put(d, v, first, row_of(v), NODES / 4);
-	return err ?: lab_version(d, TORUS_CMD_ROWS_COMMIT, v);
+		err = lab_put(s, v, first, row_of(v), NODES / 4);
+	return err ?: lab_version(s, TORUS_CMD_ROWS_COMMIT, v);
 }
 
 /* Rows that are not of the active version; ~0: there is none. */
-static u32 wrong_rows(struct torus_dev *d, u64 *version)
+static u32 wrong_rows(struct torus_soft *s, u64 *version)
 {
 	u32 n = 0, wrong = 0;
 	const u64 *row;
 
-	torus_dev_lock(d);
-	if (!tn_nic_rows(d->nic, &n, version))
+	torus_soft_lock(s);
+	if (!tn_nic_rows(s->soft.nic, &n, version))
 		wrong = ~0u;
-	row = tn_nic_rows_get(d->nic, 0, n);
+	row = tn_nic_rows_get(s->soft.nic, 0, n);
 	for (u32 i = 0; i < n; i++)
 		wrong += row[i] != row_of(*version);
-	torus_dev_unlock_read(d);
+	torus_soft_unlock_read(s);
 	return wrong;
 }
 
 static void test_begin_put_commit(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
 
-	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), -ENODEV);
-	lab_place(test, d, NODES);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 1, 0, row_of(1), 1), -ESTALE);
-	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
-	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 1), -ENODEV);
+	lab_place(test, s, NODES);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 1, 0, row_of(1), 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
+	KUNIT_ASSERT_EQ(test, write_table(s, 1), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 	/* A table is committed once. */
-	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), -ESTALE);
 }
 
 static void test_refused_put(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
 
-	lab_place(test, d, NODES);
-	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 2, NODES - 1, row_of(2), 2), -ERANGE);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 2, NODES, row_of(2), 1), -ERANGE);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 2, 0, LAB_ROW | 1ull << 60, 2), -EINVAL);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 2, 0, LAB_ROW | 1 << 2, 2), -EINVAL);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	lab_place(test, s, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(s, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 2, NODES - 1, row_of(2), 2), -ERANGE);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 2, NODES, row_of(2), 1), -ERANGE);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 2, 0, LAB_ROW | 1ull << 60, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 2, 0, LAB_ROW | 1 << 2, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 }
 
 /* Abandoned: another begin, and nothing of the first is left. */
 static void test_abandon(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
 
-	lab_place(test, d, NODES);
-	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(d, 2, 0, row_of(2), NODES / 2), 0);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 1), 0);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 2, 0, row_of(2), 1), -ESTALE);
-	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 1), 0);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	lab_place(test, s, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(s, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 2, 0, row_of(2), NODES / 2), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 1), 0);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 2, 0, row_of(2), 1), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 1), 0);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 }
 
 /*
@@ -103,23 +103,23 @@ static void test_place_kept(struct kunit *test)
 {
 	static const struct torus_shape large = { .ndims = 2, .size = { 4096, 4096, 1, 1, 1, 1 } };
 	static const struct torus_coords at;
-	struct torus_dev *d = lab_nic(test, 4, 0);
+	struct torus_soft *s = lab_nic(test, 4, 0);
 	u64 version;
 
-	lab_place(test, d, NODES);
-	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
-	lab_place(test, d, NODES);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	lab_place(test, s, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(s, 1), 0);
+	lab_place(test, s, NODES);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 	if (tn_nic_table_size(&large) >> PAGE_SHIFT > totalram_pages())
-		KUNIT_EXPECT_EQ(test, torus_dev_place(d, &large, &at, NULL), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+		KUNIT_EXPECT_EQ(test, lab_set_place(s, &large, &at), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 	KUNIT_EXPECT_EQ(test, version, 1ull);
 }
 
 /* Threads that use one NIC. */
 struct crowd {
-	struct torus_dev *d;
+	struct torus_soft *s;
 	atomic_t left;				/* threads that still run */
 	atomic64_t next;			/* version for who writes next */
 	atomic_t committed, stale, failed;	/* tables, by what became of them */
@@ -139,7 +139,7 @@ static int writer(void *arg)
 	struct crowd *c = arg;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		int err = write_table(c->d, (u64)atomic64_inc_return(&c->next));
+		int err = write_table(c->s, (u64)atomic64_inc_return(&c->next));
 
 		atomic_inc(!err ? &c->committed : err == -ESTALE ? &c->stale : &c->failed);
 		/* However fast it is, others see some of its tables. */
@@ -157,7 +157,7 @@ static int reader(void *arg)
 	u64 version, last = 0;
 
 	for (int i = 0; i < ROUNDS * 4; i++) {
-		if (wrong_rows(c->d, &version))
+		if (wrong_rows(c->s, &version))
 			atomic_inc(&c->torn);
 		if (version != last)
 			atomic_inc(&c->seen);
@@ -169,9 +169,9 @@ static int reader(void *arg)
 
 static void crowd_run(struct kunit *test, struct crowd *c, int writers, int readers)
 {
-	*c = (struct crowd) { .d = lab_nic(test, 2, 0) };
-	lab_place(test, c->d, NODES);
-	KUNIT_ASSERT_EQ(test, write_table(c->d, 1), 0);
+	*c = (struct crowd) { .s = lab_nic(test, 2, 0) };
+	lab_place(test, c->s, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(c->s, 1), 0);
 	atomic64_set(&c->next, 1);
 	atomic_set(&c->left, writers + readers);
 	init_completion(&c->done);
@@ -202,23 +202,23 @@ static void test_writers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&c.torn), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&c.committed) + atomic_read(&c.stale), 2 * ROUNDS);
 	KUNIT_EXPECT_GT(test, atomic_read(&c.committed), 0);
-	KUNIT_EXPECT_EQ(test, wrong_rows(c.d, &version), 0u);
+	KUNIT_EXPECT_EQ(test, wrong_rows(c.s, &version), 0u);
 }
 
 /* A begin in slices, another writer between any two requests. */
 static void test_interleaved(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	u64 version;
 
-	lab_place(test, d, NODES);
-	KUNIT_ASSERT_EQ(test, write_table(d, 1), 0);
-	KUNIT_ASSERT_EQ(test, lab_version(d, TORUS_CMD_ROWS_BEGIN, 2), 0);
-	KUNIT_ASSERT_EQ(test, lab_put(d, 2, 0, row_of(2), NODES / 2), 0);
-	KUNIT_ASSERT_EQ(test, write_table(d, 3), 0);
-	KUNIT_EXPECT_EQ(test, lab_put(d, 2, NODES / 2, row_of(2), NODES / 2), -ESTALE);
-	KUNIT_EXPECT_EQ(test, lab_version(d, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
-	KUNIT_EXPECT_EQ(test, wrong_rows(d, &version), 0u);
+	lab_place(test, s, NODES);
+	KUNIT_ASSERT_EQ(test, write_table(s, 1), 0);
+	KUNIT_ASSERT_EQ(test, lab_version(s, TORUS_CMD_ROWS_BEGIN, 2), 0);
+	KUNIT_ASSERT_EQ(test, lab_put(s, 2, 0, row_of(2), NODES / 2), 0);
+	KUNIT_ASSERT_EQ(test, write_table(s, 3), 0);
+	KUNIT_EXPECT_EQ(test, lab_put(s, 2, NODES / 2, row_of(2), NODES / 2), -ESTALE);
+	KUNIT_EXPECT_EQ(test, lab_version(s, TORUS_CMD_ROWS_COMMIT, 2), -ESTALE);
+	KUNIT_EXPECT_EQ(test, wrong_rows(s, &version), 0u);
 	KUNIT_EXPECT_EQ(test, version, 3ull);
 }
 

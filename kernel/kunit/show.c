@@ -25,20 +25,20 @@ struct shown {
 	u64 *values;
 };
 
-static struct shown show(struct kunit *test, struct torus_dev *d)
+static struct shown show(struct kunit *test, struct torus_soft *s)
 {
-	const struct ethtool_ops *ops = d->netdev->ethtool_ops;
-	struct shown s = { .n = ops->get_sset_count(d->netdev, ETH_SS_STATS) };
-	struct ethtool_stats stats = { .n_stats = (u32)s.n };
+	const struct ethtool_ops *ops = s->dev.netdev->ethtool_ops;
+	struct shown x = { .n = ops->get_sset_count(s->dev.netdev, ETH_SS_STATS) };
+	struct ethtool_stats stats = { .n_stats = (u32)x.n };
 
-	KUNIT_ASSERT_GT(test, s.n, 0);
-	s.names = kunit_kzalloc(test, (size_t)s.n * ETH_GSTRING_LEN, GFP_KERNEL);
-	s.values = kunit_kzalloc(test, (size_t)s.n * sizeof(u64), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, s.names);
-	KUNIT_ASSERT_NOT_NULL(test, s.values);
-	ops->get_strings(d->netdev, ETH_SS_STATS, s.names);
-	ops->get_ethtool_stats(d->netdev, &stats, s.values);
-	return s;
+	KUNIT_ASSERT_GT(test, x.n, 0);
+	x.names = kunit_kzalloc(test, (size_t)x.n * ETH_GSTRING_LEN, GFP_KERNEL);
+	x.values = kunit_kzalloc(test, (size_t)x.n * sizeof(u64), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, x.names);
+	KUNIT_ASSERT_NOT_NULL(test, x.values);
+	ops->get_strings(s->dev.netdev, ETH_SS_STATS, x.names);
+	ops->get_ethtool_stats(s->dev.netdev, &stats, x.values);
+	return x;
 }
 
 /* ~0: it is not shown, or more than once. */
@@ -58,40 +58,40 @@ static u64 value(const struct shown *s, const char *name)
 
 static void test_statistics(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, PORTS, 0);
+	struct torus_soft *s = lab_nic(test, PORTS, 0);
 	unsigned int i, p;
-	struct shown s;
+	struct shown x;
 	char name[64];
 
-	torus_dev_lock(d);
+	torus_soft_lock(s);
 	for (i = 0; i < TORUS_NC_COUNT; i++)
-		tn_nic_counters(d->nic)[i] = 1000 + i;
+		tn_nic_counters(s->soft.nic)[i] = 1000 + i;
 	for (p = 0; p < PORTS; p++)
-		atomic_long_set(&d->port[p].rx_dropped, 2000 + p);
-	d->tx.waited = 3000;
-	torus_dev_unlock_read(d);
-	s = show(test, d);
-	KUNIT_EXPECT_EQ(test, s.n, TORUS_NC_COUNT + 1 + PORTS * (TORUS_PC_COUNT + 1));
+		atomic_long_set(&s->port[p].rx_dropped, 2000 + p);
+	s->tx.waited = 3000;
+	torus_soft_unlock_read(s);
+	x = show(test, s);
+	KUNIT_EXPECT_EQ(test, x.n, TORUS_NC_COUNT + 1 + PORTS * (TORUS_PC_COUNT + 1));
 	for (i = 0; i < TORUS_NC_COUNT; i++) {
 		/* LOST is computed when it is read. */
-		KUNIT_EXPECT_EQ_MSG(test, value(&s, node_names[i]),
+		KUNIT_EXPECT_EQ_MSG(test, value(&x, node_names[i]),
 				    i == TORUS_NC_LOST ? 0 : 1000ull + i, "%s", node_names[i]);
 	}
-	KUNIT_EXPECT_EQ(test, value(&s, "tx_waited"), 3000ull);
+	KUNIT_EXPECT_EQ(test, value(&x, "tx_waited"), 3000ull);
 	for (p = 0; p < PORTS; p++) {
 		snprintf(name, sizeof(name), "port%u_rx_queue_drops", p);
-		KUNIT_EXPECT_EQ_MSG(test, value(&s, name), 2000ull + p, "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, value(&x, name), 2000ull + p, "%s", name);
 	}
 }
 
 /* All counters of a port are there, its own: one port has heard a frame, others have not. */
 static void test_ports(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, PORTS, 0);
+	struct torus_soft *s = lab_nic(test, PORTS, 0);
 	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
 	struct sk_buff_head rx;
 	unsigned int i, p;
-	struct shown s;
+	struct shown x;
 	char name[64];
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
@@ -100,117 +100,125 @@ static void test_ports(struct kunit *test)
 	skb->cb[0] = 2;		/* the port */
 	__skb_queue_head_init(&rx);
 	__skb_queue_tail(&rx, skb);
-	torus_dev_lock(d);
-	torus_ports_rx(d, &rx, torus_now());
-	torus_dev_unlock_read(d);
-	s = show(test, d);
+	torus_soft_lock(s);
+	torus_ports_rx(s, &rx, torus_now());
+	torus_soft_unlock_read(s);
+	x = show(test, s);
 	for (p = 0; p < PORTS; p++) {
 		for (i = 0; i < TORUS_PC_COUNT; i++) {
 			snprintf(name, sizeof(name), "port%u_%s", p, port_names[i]);
-			KUNIT_EXPECT_NE_MSG(test, value(&s, name), ~0ull, "%s", name);
+			KUNIT_EXPECT_NE_MSG(test, value(&x, name), ~0ull, "%s", name);
 		}
 		snprintf(name, sizeof(name), "port%u_%s", p, port_names[TORUS_PC_RX_FRAMES]);
-		KUNIT_EXPECT_EQ_MSG(test, value(&s, name), (u64)(p == 2), "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, value(&x, name), (u64)(p == 2), "%s", name);
 	}
 }
 
 static void test_sets(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, PORTS, 0);
-	const struct ethtool_ops *ops = d->netdev->ethtool_ops;
+	struct torus_soft *s = lab_nic(test, PORTS, 0);
+	const struct ethtool_ops *ops = s->dev.netdev->ethtool_ops;
 	struct ethtool_drvinfo info = { 0 };
 	u8 untouched = 7;
 
-	KUNIT_EXPECT_EQ(test, ops->get_sset_count(d->netdev, ETH_SS_TEST), -EOPNOTSUPP);
-	ops->get_strings(d->netdev, ETH_SS_TEST, &untouched);
+	KUNIT_EXPECT_EQ(test, ops->get_sset_count(s->dev.netdev, ETH_SS_TEST), -EOPNOTSUPP);
+	ops->get_strings(s->dev.netdev, ETH_SS_TEST, &untouched);
 	KUNIT_EXPECT_EQ(test, (int)untouched, 7);
-	ops->get_drvinfo(d->netdev, &info);
+	ops->get_drvinfo(s->dev.netdev, &info);
 	KUNIT_EXPECT_STREQ(test, info.driver, TORUS_DRIVER);
 	KUNIT_EXPECT_STREQ(test, info.version, TORUS_VERSION);
 	KUNIT_EXPECT_STREQ(test, info.bus_info, "virtual");
 }
 
-static int coalesce(struct torus_dev *d, u32 usecs, u32 frames)
+static int coalesce(struct torus_soft *s, u32 usecs, u32 frames)
 {
 	struct ethtool_coalesce c = {
 		.tx_coalesce_usecs = usecs, .tx_max_coalesced_frames = frames,
 	};
 	struct netlink_ext_ack extack = { 0 };
-	int err = d->netdev->ethtool_ops->set_coalesce(d->netdev, &c, NULL, &extack);
+	int err = s->dev.netdev->ethtool_ops->set_coalesce(s->dev.netdev, &c, NULL, &extack);
 
 	/* A refusal is explained. */
 	return err && !extack._msg ? -ENOMSG : err;
 }
 
-static void expect_coalesce(struct kunit *test, struct torus_dev *d, u32 usecs, u32 frames)
+static void expect_coalesce(struct kunit *test, struct torus_soft *s, u32 usecs, u32 frames)
 {
 	struct ethtool_coalesce c = { 0 };
 
-	KUNIT_EXPECT_EQ(test, d->netdev->ethtool_ops->get_coalesce(d->netdev, &c, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, s->dev.netdev->ethtool_ops->get_coalesce(s->dev.netdev, &c, NULL, NULL), 0);
 	KUNIT_EXPECT_EQ(test, c.tx_coalesce_usecs, usecs);
 	KUNIT_EXPECT_EQ(test, c.tx_max_coalesced_frames, frames);
 }
 
 static void test_coalesce(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, PORTS, 0);
+	struct torus_soft *s = lab_nic(test, PORTS, 0);
 
-	expect_coalesce(test, d, 1000, 32);
-	KUNIT_EXPECT_EQ(test, coalesce(d, 10001, 5), -ERANGE);
-	KUNIT_EXPECT_EQ(test, coalesce(d, 5, 0), -ERANGE);
-	KUNIT_EXPECT_EQ(test, coalesce(d, 5, 129), -ERANGE);
-	expect_coalesce(test, d, 1000, 32);
-	KUNIT_EXPECT_EQ(test, coalesce(d, 10000, 128), 0);
-	expect_coalesce(test, d, 10000, 128);
-	KUNIT_EXPECT_EQ(test, coalesce(d, 0, 1), 0);
-	expect_coalesce(test, d, 0, 1);
+	expect_coalesce(test, s, 1000, 32);
+	KUNIT_EXPECT_EQ(test, coalesce(s, 10001, 5), -ERANGE);
+	KUNIT_EXPECT_EQ(test, coalesce(s, 5, 0), -ERANGE);
+	KUNIT_EXPECT_EQ(test, coalesce(s, 5, 129), -ERANGE);
+	expect_coalesce(test, s, 1000, 32);
+	KUNIT_EXPECT_EQ(test, coalesce(s, 10000, 128), 0);
+	expect_coalesce(test, s, 10000, 128);
+	KUNIT_EXPECT_EQ(test, coalesce(s, 0, 1), 0);
+	expect_coalesce(test, s, 0, 1);
 }
 
 /* --- ip -s link ------------------------------------------------------------------------ */
 
 static void test_stats64(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
-	struct rtnl_link_stats64 s;
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	struct rtnl_link_stats64 x;
 
-	torus_dev_lock(d);
-	tn_nic_counters(d->nic)[TORUS_NC_HOST_MESSAGES_TX] = 11;
-	tn_nic_counters(d->nic)[TORUS_NC_HOST_BYTES_TX] = 12;
-	tn_nic_counters(d->nic)[TORUS_NC_HOST_MESSAGES_RX] = 13;
-	tn_nic_counters(d->nic)[TORUS_NC_HOST_BYTES_RX] = 14;
-	tn_nic_counters(d->nic)[TORUS_NC_HOST_DROPS] = 15;
-	torus_dev_unlock_read(d);
-	dev_get_stats(d->netdev, &s);
-	KUNIT_EXPECT_EQ(test, s.tx_packets, 11ull);
-	KUNIT_EXPECT_EQ(test, s.tx_bytes, 12ull);
-	KUNIT_EXPECT_EQ(test, s.rx_packets, 13ull);
-	KUNIT_EXPECT_EQ(test, s.rx_bytes, 14ull);
-	KUNIT_EXPECT_EQ(test, s.rx_dropped, 15ull);
+	torus_soft_lock(s);
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_MESSAGES_TX] = 11;
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_BYTES_TX] = 12;
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_MESSAGES_RX] = 13;
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_BYTES_RX] = 14;
+	tn_nic_counters(s->soft.nic)[TORUS_NC_HOST_DROPS] = 15;
+	torus_soft_unlock_read(s);
+	dev_get_stats(s->dev.netdev, &x);
+	KUNIT_EXPECT_EQ(test, x.tx_packets, 11ull);
+	KUNIT_EXPECT_EQ(test, x.tx_bytes, 12ull);
+	KUNIT_EXPECT_EQ(test, x.rx_packets, 13ull);
+	KUNIT_EXPECT_EQ(test, x.rx_bytes, 14ull);
+	KUNIT_EXPECT_EQ(test, x.rx_dropped, 15ull);
 }
 
 /* The stack makes room as it is told to: enough, and little more. With less it fails. */
 static void test_size(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
-	size_t left, size = torus_link_ops.get_size(d->netdev);
+	struct torus_soft *s = lab_nic(test, 2, 0);
+	size_t left, size = torus_link_ops.get_size(s->dev.netdev);
 	struct sk_buff *skb = alloc_skb(size, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
-	memset(d->name, 'n', TORUS_NAME_MAX);
-	d->name[TORUS_NAME_MAX] = 0;
+	memset(s->soft.hw.name, 'n', TORUS_NAME_MAX);
+	s->soft.hw.name[TORUS_NAME_MAX] = 0;
 	skb_reserve(skb, skb_tailroom(skb) - (int)size);
-	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_info(skb, d->netdev), 0);
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_info(skb, s->dev.netdev), 0);
 	left = size - skb->len;
 	KUNIT_EXPECT_LE(test, left, (size_t)nla_total_size(0) * IFLA_TORUS_MAX);
 	skb_trim(skb, 0);
 	skb_reserve(skb, (int)left + NLA_ALIGNTO);
-	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_info(skb, d->netdev), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, torus_link_ops.fill_info(skb, s->dev.netdev), -EMSGSIZE);
 	kfree_skb(skb);
 }
 
-static int put_link(struct sk_buff *skb, struct torus_dev *d)
+/* What @cmd, which may be told a port, answers, into @skb. */
+static int put(struct sk_buff *skb, struct torus_soft *s, unsigned int cmd)
 {
-	return torus_put_link(skb, d, 0, torus_now());
+	static const struct { struct nlattr a; u8 value; } port = {
+		{ NLA_HDRLEN + sizeof(u8), TORUS_A_PORT }, 0,
+	};
+	const struct nlattr *tb[TORUS_A_MAX + 1] = { [TORUS_A_PORT] = &port.a };
+	struct torus_req r = { .cmd = cmd, .tb = tb };
+
+	return torus_dev_run(&s->dev, &r) ?:
+	       torus_put(skb, r.tree, r.without, &s->soft.hw.reply);
 }
 
 /*
@@ -219,27 +227,27 @@ static int put_link(struct sk_buff *skb, struct torus_dev *d)
  */
 static void test_no_room(struct kunit *test)
 {
-	static int (*const put[])(struct sk_buff *skb, struct torus_dev *d) = {
-		torus_put_device, put_link, torus_put_flow, torus_put_park,
+	static const u8 cmd[] = {
+		TORUS_CMD_DEVICE_GET, TORUS_CMD_LINK_GET, TORUS_CMD_FLOW_GET, TORUS_CMD_PARK_GET,
 	};
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 	struct sk_buff *skb = alloc_skb(NLMSG_GOODSIZE, GFP_KERNEL);
 	unsigned int i, whole, room, wrong;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
-	for (i = 0; i < ARRAY_SIZE(put); i++) {
-		torus_dev_lock(d);
-		wrong = put[i](skb, d) ? 1 : 0;
+	for (i = 0; i < ARRAY_SIZE(cmd); i++) {
+		torus_dev_lock(&s->dev);
+		wrong = put(skb, s, cmd[i]) ? 1 : 0;
 		whole = skb->len;
 		skb_trim(skb, 0);
 		for (room = 0; room < whole; room += NLA_ALIGNTO) {
 			unsigned int filled = (unsigned int)skb_tailroom(skb) - room;
 
 			skb_put(skb, filled);
-			wrong += put[i](skb, d) != -EMSGSIZE;
+			wrong += put(skb, s, cmd[i]) != -EMSGSIZE;
 			skb_trim(skb, 0);
 		}
-		torus_dev_unlock_read(d);
+		torus_dev_unlock(&s->dev);
 		KUNIT_EXPECT_GT(test, whole, 100u);
 		KUNIT_EXPECT_EQ_MSG(test, wrong, 0u, "of kind %u", i);
 	}
@@ -280,21 +288,21 @@ static void test_lost_event(struct kunit *test)
 {
 	static const u8 data[16384];	/* more than a netlink buffer */
 	struct socket *sock = listener(test, TORUS_GROUP_MGMT);
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	torus_dev_lock(d);
-	torus_genl_mgmt(d, 0, data, TORUS_MGMT_MAX);
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	torus_event_mgmt(&s->dev, 0, data, TORUS_MGMT_MAX);
+	torus_soft_unlock_read(s);
 	KUNIT_EXPECT_GT(test, next(sock), TORUS_MGMT_MAX);
 	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
-	torus_dev_lock(d);
-	torus_genl_mgmt(d, 0, data, sizeof(data));
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	torus_event_mgmt(&s->dev, 0, data, sizeof(data));
+	torus_soft_unlock_read(s);
 	KUNIT_EXPECT_EQ(test, next(sock), -ENOBUFS);
 	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
-	torus_dev_lock(d);
-	torus_genl_overrun(d);
-	torus_dev_unlock_read(d);
+	torus_soft_lock(s);
+	torus_event_lost(&s->dev);
+	torus_soft_unlock_read(s);
 	KUNIT_EXPECT_EQ(test, next(sock), -ENOBUFS);
 	KUNIT_EXPECT_EQ(test, next(sock), -EAGAIN);
 	sock_release(sock);

@@ -9,113 +9,113 @@
 #define STREAM	8
 #define LONG	NSEC_PER_SEC	/* no test takes that long: the timer will not help */
 
-static bool put(struct kunit *test, struct torus_dev *d, unsigned int len)
+static bool put(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
 	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC);
 
 	if (!skb)
 		return false;
 	skb_put_zero(skb, len);
-	torus_tx_put(d, skb);
+	torus_tx_put(s, skb);
 	return true;
 }
 
 /* NAPI was told. */
-static bool told(const struct torus_dev *d)
+static bool told(const struct torus_soft *s)
 {
-	return test_bit(NAPI_STATE_SCHED, &d->napi.state);
+	return test_bit(NAPI_STATE_SCHED, &s->napi.state);
 }
 
-static bool emptied(struct torus_dev *d)
+static bool emptied(struct torus_soft *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < 1000 && !skb_queue_empty_lockless(&d->txq); i++)
+	for (i = 0; i < 1000 && !skb_queue_empty_lockless(&s->txq); i++)
 		usleep_range(1000, 2000);
-	return skb_queue_empty_lockless(&d->txq);
+	return skb_queue_empty_lockless(&s->txq);
 }
 
 /* Return: how many messages of @len NAPI was told of, of as many as make a stream. */
-static unsigned int stream(struct kunit *test, struct torus_dev *d, unsigned int len)
+static unsigned int stream(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
 	unsigned int i, n = 0;
 
 	for (i = 0; i < STREAM; i++) {
 		local_bh_disable();
-		KUNIT_EXPECT_TRUE(test, put(test, d, len));
-		n += told(d);
+		KUNIT_EXPECT_TRUE(test, put(test, s, len));
+		n += told(s);
 		local_bh_enable();
-		KUNIT_EXPECT_TRUE(test, emptied(d));
+		KUNIT_EXPECT_TRUE(test, emptied(s));
 	}
 	return n;
 }
 
-static struct torus_dev *nic(struct kunit *test)
+static struct torus_soft *nic(struct kunit *test)
 {
-	struct torus_dev *d = lab_nic(test, 2, 0);
+	struct torus_soft *s = lab_nic(test, 2, 0);
 
-	d->tx.usecs = LONG / NSEC_PER_USEC;
-	d->tx.wait = LONG;
-	return d;
+	s->tx.usecs = LONG / NSEC_PER_USEC;
+	s->tx.wait = LONG;
+	return s;
 }
 
 static void test_first(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	KUNIT_EXPECT_EQ(test, stream(test, d, 100), STREAM);
-	KUNIT_EXPECT_EQ(test, d->tx.waited, 0ull);
+	KUNIT_EXPECT_EQ(test, stream(test, s, 100), STREAM);
+	KUNIT_EXPECT_EQ(test, s->tx.waited, 0ull);
 }
 
 static void test_stream(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 	u32 i;
 
-	stream(test, d, 100);
+	stream(test, s, 100);
 	local_bh_disable();
-	for (i = 1; i < d->tx.frames; i++) {
-		KUNIT_EXPECT_TRUE(test, put(test, d, 100));
-		KUNIT_EXPECT_FALSE(test, told(d));
+	for (i = 1; i < s->tx.frames; i++) {
+		KUNIT_EXPECT_TRUE(test, put(test, s, 100));
+		KUNIT_EXPECT_FALSE(test, told(s));
 	}
-	KUNIT_EXPECT_TRUE(test, hrtimer_active(&d->tx.timer));
-	KUNIT_EXPECT_EQ(test, d->tx.waited, (u64)d->tx.frames - 1);
-	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
-	KUNIT_EXPECT_TRUE(test, told(d));
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&s->tx.timer));
+	KUNIT_EXPECT_EQ(test, s->tx.waited, (u64)s->tx.frames - 1);
+	KUNIT_EXPECT_TRUE(test, put(test, s, 100));
+	KUNIT_EXPECT_TRUE(test, told(s));
 	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, emptied(d));
+	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
 /* One message more; an answer came to the one before. Return: NAPI was told. */
-static bool answered(struct kunit *test, struct torus_dev *d, unsigned int len)
+static bool answered(struct kunit *test, struct torus_soft *s, unsigned int len)
 {
 	bool now;
 
-	torus_tx_answered(d);
-	d->tx.trial_wait = LONG;
+	torus_tx_answered(s);
+	s->tx.trial_wait = LONG;
 	local_bh_disable();
-	KUNIT_EXPECT_TRUE(test, put(test, d, len));
-	now = told(d);
+	KUNIT_EXPECT_TRUE(test, put(test, s, len));
+	now = told(s);
 	local_bh_enable();
 	return now;
 }
 
 /* The time is over for what waits. */
-static void over(struct kunit *test, struct torus_dev *d)
+static void over(struct kunit *test, struct torus_soft *s)
 {
-	hrtimer_start(&d->tx.timer, 0, HRTIMER_MODE_REL);
-	KUNIT_EXPECT_TRUE(test, emptied(d));
+	hrtimer_start(&s->tx.timer, 0, HRTIMER_MODE_REL);
+	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
 /* How many of @len go at once, at most @most, before one waits. */
-static unsigned int at_once(struct kunit *test, struct torus_dev *d, unsigned int len,
+static unsigned int at_once(struct kunit *test, struct torus_soft *s, unsigned int len,
 			    unsigned int most)
 {
 	unsigned int n = 0;
 
-	while (n < most && answered(test, d, len)) {
+	while (n < most && answered(test, s, len)) {
 		n++;
-		KUNIT_EXPECT_TRUE(test, emptied(d));
+		KUNIT_EXPECT_TRUE(test, emptied(s));
 	}
 	return n;
 }
@@ -123,119 +123,119 @@ static unsigned int at_once(struct kunit *test, struct torus_dev *d, unsigned in
 /* Large messages of a host that gets answers wait, but in vain only seldom. */
 static void test_large(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	KUNIT_EXPECT_EQ(test, at_once(test, d, 4095, 100), 100u);
-	KUNIT_EXPECT_EQ(test, at_once(test, d, 4096, 100), STREAM);
-	over(test, d);
-	KUNIT_EXPECT_EQ(test, at_once(test, d, 4096, 100), 2 * STREAM);
-	over(test, d);
-	KUNIT_EXPECT_EQ(test, at_once(test, d, 4096, 100), 4 * STREAM);
-	KUNIT_EXPECT_FALSE(test, answered(test, d, 4096));	/* it is joined */
-	over(test, d);
-	KUNIT_EXPECT_EQ(test, d->tx.patience, (u32)STREAM);
-	KUNIT_EXPECT_FALSE(test, answered(test, d, 4096));
-	KUNIT_EXPECT_TRUE(test, answered(test, d, 100));	/* and takes it along */
-	KUNIT_EXPECT_TRUE(test, emptied(d));
+	KUNIT_EXPECT_EQ(test, at_once(test, s, 4095, 100), 100u);
+	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), STREAM);
+	over(test, s);
+	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 2 * STREAM);
+	over(test, s);
+	KUNIT_EXPECT_EQ(test, at_once(test, s, 4096, 100), 4 * STREAM);
+	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));	/* it is joined */
+	over(test, s);
+	KUNIT_EXPECT_EQ(test, s->tx.patience, (u32)STREAM);
+	KUNIT_EXPECT_FALSE(test, answered(test, s, 4096));
+	KUNIT_EXPECT_TRUE(test, answered(test, s, 100));	/* and takes it along */
+	KUNIT_EXPECT_TRUE(test, emptied(s));
 }
 
 /* @n large ones wait until the time is over. */
-static void wait_together(struct kunit *test, struct torus_dev *d, unsigned int n)
+static void wait_together(struct kunit *test, struct torus_soft *s, unsigned int n)
 {
-	d->tx.bulk = d->tx.patience;
+	s->tx.bulk = s->tx.patience;
 	local_bh_disable();
 	while (n--)
-		KUNIT_EXPECT_TRUE(test, put(test, d, 4096));
-	KUNIT_EXPECT_FALSE(test, told(d));
-	hrtimer_start(&d->tx.timer, 0, HRTIMER_MODE_REL);
+		KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
+	KUNIT_EXPECT_FALSE(test, told(s));
+	hrtimer_start(&s->tx.timer, 0, HRTIMER_MODE_REL);
 	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, emptied(d));
-	torus_tx_answered(d);
+	KUNIT_EXPECT_TRUE(test, emptied(s));
+	torus_tx_answered(s);
 }
 
 /* They wait as long as they were apart, and longer if they come twice as fast then. */
 static void test_gap(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 	const u32 gap = LONG / 4;
 
-	d->tx.gap = gap;
-	wait_together(test, d, 4);
-	KUNIT_EXPECT_EQ(test, d->tx.given, gap);
-	KUNIT_EXPECT_EQ(test, d->tx.trial_wait, 2 * gap);
-	wait_together(test, d, 2);
-	KUNIT_EXPECT_EQ(test, d->tx.given, 2 * gap);
-	KUNIT_EXPECT_EQ(test, d->tx.trial_wait, gap);
-	wait_together(test, d, 1);
-	wait_together(test, d, 6);
-	KUNIT_EXPECT_EQ(test, d->tx.given, gap);
-	KUNIT_EXPECT_EQ(test, d->tx.gap, gap);
-	KUNIT_EXPECT_EQ(test, d->tx.wait, (u32)LONG);
+	s->tx.gap = gap;
+	wait_together(test, s, 4);
+	KUNIT_EXPECT_EQ(test, s->tx.given, gap);
+	KUNIT_EXPECT_EQ(test, s->tx.trial_wait, 2 * gap);
+	wait_together(test, s, 2);
+	KUNIT_EXPECT_EQ(test, s->tx.given, 2 * gap);
+	KUNIT_EXPECT_EQ(test, s->tx.trial_wait, gap);
+	wait_together(test, s, 1);
+	wait_together(test, s, 6);
+	KUNIT_EXPECT_EQ(test, s->tx.given, gap);
+	KUNIT_EXPECT_EQ(test, s->tx.gap, gap);
+	KUNIT_EXPECT_EQ(test, s->tx.wait, (u32)LONG);
 }
 
 /* Of those that wait, the last one that may is no sign of how far they are apart. */
 static void test_complete(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 	u32 i;
 
-	d->tx.gap = LONG / 4;
-	d->tx.bulk = STREAM;
+	s->tx.gap = LONG / 4;
+	s->tx.bulk = STREAM;
 	local_bh_disable();
-	for (i = 1; i < d->tx.frames; i++)
-		KUNIT_EXPECT_TRUE(test, put(test, d, 4096));
-	KUNIT_EXPECT_FALSE(test, told(d));
-	KUNIT_EXPECT_TRUE(test, put(test, d, 4096));
-	KUNIT_EXPECT_TRUE(test, told(d));
+	for (i = 1; i < s->tx.frames; i++)
+		KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
+	KUNIT_EXPECT_FALSE(test, told(s));
+	KUNIT_EXPECT_TRUE(test, put(test, s, 4096));
+	KUNIT_EXPECT_TRUE(test, told(s));
 	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, emptied(d));
-	KUNIT_EXPECT_EQ(test, d->tx.gap, (u32)LONG / 4);
+	KUNIT_EXPECT_TRUE(test, emptied(s));
+	KUNIT_EXPECT_EQ(test, s->tx.gap, (u32)LONG / 4);
 }
 
 static void test_answered(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	stream(test, d, 100);
-	torus_tx_answered(d);
-	KUNIT_EXPECT_EQ(test, stream(test, d, 100), STREAM);
+	stream(test, s, 100);
+	torus_tx_answered(s);
+	KUNIT_EXPECT_EQ(test, stream(test, s, 100), STREAM);
 }
 
 static void test_alone(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	stream(test, d, 100);
-	d->tx.wait = NSEC_PER_MSEC;
+	stream(test, s, 100);
+	s->tx.wait = NSEC_PER_MSEC;
 	local_bh_disable();
-	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
+	KUNIT_EXPECT_TRUE(test, put(test, s, 100));
 	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, emptied(d));
-	KUNIT_EXPECT_EQ(test, d->tx.waited, 1ull);
-	KUNIT_EXPECT_LT(test, d->tx.streak, (u32)STREAM);
+	KUNIT_EXPECT_TRUE(test, emptied(s));
+	KUNIT_EXPECT_EQ(test, s->tx.waited, 1ull);
+	KUNIT_EXPECT_LT(test, s->tx.streak, (u32)STREAM);
 }
 
 static void test_off(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	d->tx.usecs = 0;
-	stream(test, d, 100);
-	KUNIT_EXPECT_EQ(test, stream(test, d, 100), STREAM);
-	KUNIT_EXPECT_EQ(test, d->tx.waited, 0ull);
+	s->tx.usecs = 0;
+	stream(test, s, 100);
+	KUNIT_EXPECT_EQ(test, stream(test, s, 100), STREAM);
+	KUNIT_EXPECT_EQ(test, s->tx.waited, 0ull);
 }
 
 /* What waits when the NIC goes is forgotten, and the timer with it. */
 static void test_goes(struct kunit *test)
 {
-	struct torus_dev *d = nic(test);
+	struct torus_soft *s = nic(test);
 
-	stream(test, d, 100);
+	stream(test, s, 100);
 	local_bh_disable();
-	KUNIT_EXPECT_TRUE(test, put(test, d, 100));
-	KUNIT_EXPECT_FALSE(test, told(d));
+	KUNIT_EXPECT_TRUE(test, put(test, s, 100));
+	KUNIT_EXPECT_FALSE(test, told(s));
 	local_bh_enable();
-	KUNIT_EXPECT_TRUE(test, hrtimer_active(&d->tx.timer));
+	KUNIT_EXPECT_TRUE(test, hrtimer_active(&s->tx.timer));
 }
 
 static struct kunit_case cases[] = {

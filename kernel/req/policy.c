@@ -187,7 +187,8 @@ static int check_nest(const struct nlattr *nest, const struct torus_set *set,
 int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 			const struct nlattr **tb, struct torus_refusal *why)
 {
-	const struct torus_scope *c = &torus_scopes[cmd];
+	const struct torus_scope *c = &torus_scopes[cmd <= TORUS_CMD_MAX ? cmd : 0];
+	static const struct torus_attrs none;
 	struct where w = {
 		.set = &torus_set_torus, .allowed = dump ? &c->dump : &c->allowed,
 		.name = c->name, .dump = dump, .before = "", .tb = tb,
@@ -197,6 +198,10 @@ int torus_check_request(unsigned int cmd, bool dump, struct torus_span attrs,
 	*why = (struct torus_refusal) { 0 };
 	if (tb)
 		memset(tb, 0, sizeof(*tb) * (TORUS_A_MAX + 1));
+	if (!c->name)
+		return torus_refuse(why, -EOPNOTSUPP, NULL, "command %u is not one to ask for", cmd);
+	if (dump && !memcmp(&c->dump, &none, sizeof(none)))
+		return torus_refuse(why, -EOPNOTSUPP, NULL, "%s cannot be dumped", c->name);
 	err = check_all(attrs, &w, why);
 	return err || dump ? err : check_required(&c->required, &w, why);
 }

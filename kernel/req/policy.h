@@ -78,7 +78,6 @@ static inline bool torus_is_number(enum torus_kind kind)
 
 /**
  * torus_check_request() - check all attributes of a request, also those in nests
- * @cmd: a command to ask for
  * @tb: gets them by number, of one that repeats the first; NULL if nobody asks
  * Return: 0 or a negative errno with the reason in @why.
  */

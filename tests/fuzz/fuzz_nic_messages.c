@@ -59,7 +59,7 @@ static void one_datagram(struct emu *e, int fd, const uint8_t *data, size_t len,
 	client_request(alive(e), copy, len);
 	free(copy);
 	emu_step(e, now);
-	for (int i = 0; i < 64 && alive(e) && (alive(e)->out || alive(e)->dump.part); i++) {
+	for (int i = 0; i < 64 && alive(e) && (alive(e)->out || alive(e)->dump.cmd); i++) {
 		drain(fd);
 		loop_wait(e->loop, now, now);
 	}
@@ -75,10 +75,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	log_init(LOG_ERR);
 	memset(&e, 0, sizeof(e));
-	e.nports = 4;
+	e.soft.hw.nports = 4;
 	e.attach = no_attach;
-	strcpy(e.name, "n");
-	tn_params_default(&e.params);
+	strcpy(e.soft.hw.name, "n");
+	tn_params_default(&e.soft.params);
 	if (chassis_init(&chassis) || emu_init(&e, &chassis, now) || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, fd))
 		abort();
 	if (!client_new(&e, fd[0]))

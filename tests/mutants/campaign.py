@@ -38,7 +38,7 @@ AREAS = [
 ]
 # Mutants of the driver are judged in guests, which takes minutes for each. So they are drawn
 # only if PATH names them, and no test demands a percentage.
-DRIVER = Area('kernel', None, 'kernel/*.c')
+DRIVER = Area('kernel', None, 'kernel/*.c', 'kernel/soft/*.c')
 
 
 def say(text):

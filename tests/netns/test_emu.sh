@@ -434,7 +434,7 @@ check "without a host side it forwards, and counts packets for itself as drops" 
 # --- two writers of rows -----------------------------------------------------------
 
 two_writers() {
-	local other="another client began to write rows meanwhile"
+	local other="another socket began to write rows meanwhile"
 	nic 3 two | sed 's/: .*: /: /; s/ (Stale file handle)$//' >"$tmp/two"
 	diff "$tmp/two" - <<-EOF
 		first begins: done

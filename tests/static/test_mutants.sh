@@ -230,9 +230,9 @@ words() {
 		exits 2 'with --mutants also paths below kernel, daemon and lib' tests/run wrongword &&
 		exits 2 "there is no 'kernel/none.c'" tests/run --mutants 1 kernel/none.c &&
 		exits 2 'neither a folder nor a .c file' tests/run --mutants 1 kernel/core/files.mk &&
-		exits 2 "'kernel/cut.c' is for --mutants" tests/run kernel/cut.c &&
+		exits 2 "'kernel/soft/cut.c' is for --mutants" tests/run kernel/soft/cut.c &&
 		exits 2 '--shard is for --mutants' tests/run --shard 1/2 unit &&
-		tests/run --list --mutants 1 kernel/cut.c | grep 'campaign.py --mutants 1 .* kernel/cut.c$'
+		tests/run --list --mutants 1 kernel/soft/cut.c | grep 'campaign.py --mutants 1 .* kernel/soft/cut.c$'
 }
 
 # A number that makes no sense is refused: 0 would draw nothing and pass.

@@ -6,8 +6,8 @@ tests/unit/test_req_$(1)-libs := $$(call pkg-libs,cmocka)
 endef
 $(foreach t,policy tree,$(eval $(call req-test,$(t))))
 
-tests += tests/unit/test_req_fill
-tests/unit/test_req_fill-objs := tests/unit/test_req_fill.o tests/unit/lone.o tests/unit/cable.o \
-	$(core-objs) $(addprefix kernel/req/,$(torus-nic-req-objs))
-tests/unit/test_req_fill-deps := $(B)/libtorus.a
-tests/unit/test_req_fill-libs := $(call pkg-libs,cmocka) $(lib-libs)
+tests += tests/unit/test_soft_fill
+tests/unit/test_soft_fill-objs := tests/unit/test_soft_fill.o tests/unit/lone.o tests/unit/cable.o \
+	$(soft-objs)
+tests/unit/test_soft_fill-deps := $(B)/libtorus.a
+tests/unit/test_soft_fill-libs := $(call pkg-libs,cmocka) $(lib-libs)

@@ -98,8 +98,8 @@ static void start(void)
 	memset(counter, 0, sizeof(counter));
 	memset(&given, 0, sizeof(given));
 	emu.pool = &pool;
-	torus_host_init(&emu.host, NULL, &cfg, msg_lost);
-	emu.host.shape = &ring;
+	torus_host_init(&emu.soft.host, NULL, &cfg, msg_lost);
+	emu.soft.host.shape = &ring;
 }
 
 /* A message of @len bytes to node 1 leaves in packets, which arrive as the same message. */

@@ -58,7 +58,7 @@ static void op_mgmt(void *host, unsigned int port, const u8 *data, unsigned int 
 
 static void op_event(void *host, const struct tn_event *ev)
 {
-	notify_event(host, ev);
+	tn_soft_note(&((struct emu *)host)->soft, ev);
 }
 
 static u32 op_random(void *host)
@@ -85,32 +85,70 @@ static void *alloc_aligned(size_t bytes)
 /* What a NIC may keep of the largest frames, beyond those on their way. */
 static u32 frames_kept(const struct emu *e)
 {
-	return (u32)(e->params.park_bytes / tn_packet_max(&e->params)) + e->params.relay_packets;
+	return (u32)(e->soft.params.park_bytes / tn_packet_max(&e->soft.params)) + e->soft.params.relay_packets;
 }
+
+/* --- what commands need (struct tn_soft_shell) ------------------------------ */
+
+static void no_lock(struct tn_soft *s)
+{
+	(void)s;
+}
+
+static void no_unlock(struct tn_soft *s, bool changed)
+{
+	(void)s;
+	(void)changed;
+}
+
+static void no_rest(void)
+{
+}
+
+static void *table_new(size_t bytes)
+{
+	void *table = alloc_aligned(bytes);
+
+	return table ? memset(table, 0, bytes) : NULL;
+}
+
+static int attach(struct tn_soft *s, unsigned int port, const char *name,
+		  struct torus_refusal *why)
+{
+	struct emu *e = container_of(s, struct emu, soft);
+	const char *text = NULL;
+	int err;
+
+	for (unsigned int i = 0; i < s->hw.nports; i++)
+		if (*name && i != port && !strcmp(s->port[i].lower, name))
+			return torus_refuse(why, -EBUSY, NULL, "it is bound to port %u", i);
+	err = e->attach(&e->port[port], name, &text, loop_now());
+	if (err)
+		torus_refuse(why, err, NULL, "%s", text ? text : strerror(-err));
+	return err;
+}
+
+static const struct tn_soft_shell shell = {
+	.lock = no_lock,
+	.unlock = no_unlock,
+	.rest = no_rest,
+	.now = loop_now,
+	.table_new = table_new,
+	.table_free = free,
+	.attach = attach,
+};
+
+/* --- lifetime --------------------------------------------------------------- */
 
 static int make_nic(struct emu *e, u64 now)
 {
-	struct tn_nic_config cfg = {
-		.ops = &ops,
-		.host = e,
-		.nports = e->nports,
-		.guid = e->guid,
-		.epoch = e->epoch,
-		.params = e->params,
-	};
-	int err;
+	struct tn_nic_config cfg = { .ops = &ops, .host = e };
+	void *mem = alloc_aligned(tn_nic_size());
+	int err = mem ? tn_soft_init(&e->soft, mem, &cfg, msg_lost, now) : -ENOMEM;
 
-	e->nic = alloc_aligned(tn_nic_size());
-	if (!e->nic)
-		return -ENOMEM;
-	err = tn_nic_init(e->nic, &cfg, now);
-	if (err) {
-		free(e->nic);
-		e->nic = NULL;
-		return err;
-	}
-	torus_host_init(&e->host, e->nic, &cfg, msg_lost);
-	return 0;
+	if (err)
+		free(mem);
+	return err;
 }
 
 int emu_init(struct emu *e, struct chassis *c, u64 now)
@@ -118,6 +156,8 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 	int err;
 
 	e->chassis = c;
+	e->soft.shell = &shell;
+	e->soft.hw.driver = "torusemu";
 	e->loop = &c->loop;
 	e->pool = &c->pool;
 	e->tun.watch.fd = e->server.watch.fd = -1;
@@ -128,64 +168,29 @@ int emu_init(struct emu *e, struct chassis *c, u64 now)
 		return err;
 	err = chassis_add(c, e);
 	if (err) {
-		free(e->nic);
-		e->nic = NULL;
+		free(e->soft.nic);
+		e->soft.nic = NULL;
 		return err;
 	}
 	c->pool.frames_max += frames_kept(e);
-	for (unsigned int i = 0; i < e->nports; i++)
-		tn_nic_serdes(e->nic, i, &e->port[i].serdes.serdes);
 	chassis_wake(c, e);
 	return 0;
 }
 
 void emu_fini(struct emu *e)
 {
-	torus_host_flush(&e->host);
-	tn_nic_flush(e->nic);
+	tn_soft_flush(&e->soft);
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)
 		port_close(&e->port[i]);
 	e->pool->frames_max -= frames_kept(e);
 	chassis_del(e->chassis, e);
-	free(e->table);
-	free(e->nic);
-}
-
-int emu_place(struct emu *e, const struct torus_shape *shape, const struct torus_coords *at)
-{
-	void *mem = alloc_aligned(tn_nic_table_size(shape));
-	struct torus_shape old = e->shape;
-	u32 old_node = e->node;
-	bool again = e->is_placed;
-	int err;
-
-	if (!mem)
-		return -ENOMEM;
-	if (again && !memcmp(&old, shape, sizeof(old)) && !memcmp(&e->at, at, sizeof(*at))) {
-		free(mem);
-		return 0;
-	}
-	err = tn_nic_set_shape(e->nic, shape, at, mem);
-	if (err) {
-		free(mem);
-		return err;
-	}
-	torus_host_flush(&e->host);
-	free(e->table);
-	e->table = mem;
-	e->shape = *shape;
-	e->at = *at;
-	e->node = tn_node_id(shape, at);
-	e->is_placed = true;
-	e->host.shape = &e->shape;
-	if (e->placed)
-		e->placed(e, again ? &old : NULL, old_node);
-	return 0;
+	free(e->soft.table);
+	free(e->soft.nic);
 }
 
 static void send_all(struct emu *e, u64 now)
 {
-	u32 ports = tn_nic_tx_ports(e->nic);
+	u32 ports = tn_nic_tx_ports(e->soft.nic);
 
 	for (unsigned int i = 0; ports; i++, ports >>= 1)
 		if (ports & 1)
@@ -198,7 +203,7 @@ static void look_for_carrier(struct emu *e, u64 now)
 	if (now < e->look_at)
 		return;
 	e->look_at = ~0ull;
-	for (unsigned int i = 0; i < e->nports; i++) {
+	for (unsigned int i = 0; i < e->soft.hw.nports; i++) {
 		struct port *p = &e->port[i];
 
 		if (!p->medium || !p->medium->is_late || p->carrier)
@@ -211,33 +216,33 @@ static void look_for_carrier(struct emu *e, u64 now)
 void emu_step(struct emu *e, u64 now)
 {
 	look_for_carrier(e, now);
-	if (now >= tn_nic_expiry(e->nic))
-		tn_nic_poll(e->nic, now);
+	if (now >= tn_nic_expiry(e->soft.nic))
+		tn_nic_poll(e->soft.nic, now);
 	/* Answers first: the peer waits for E, and delivering takes its time. */
 	send_all(e, now);
 	for (int i = 0; i < MOVES_MAX; i++) {
-		tn_nic_work(e->nic, now);
+		tn_nic_work(e->soft.nic, now);
 		tun_flush(e);
 		send_all(e, now);
-		if (!e->host.out.head)
+		if (!e->soft.host.out.head)
 			break;
-		torus_host_send(&e->host, now);
+		torus_host_send(&e->soft.host, now);
 	}
-	for (unsigned int i = 0; i < e->nports; i++)
-		if (e->port[i].fault.late)
+	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
+		if (e->soft.port[i].fault.late)
 			port_delayed(&e->port[i], now);
 	notify_flush(e, now);
-	tun_poll(e, torus_host_room(&e->host));
+	tun_poll(e, torus_host_room(&e->soft.host));
 }
 
 u64 emu_expiry(const struct emu *e)
 {
-	u64 at = tn_nic_expiry(e->nic);
+	u64 at = tn_nic_expiry(e->soft.nic);
 
-	if (tn_nic_tx_ports(e->nic))
+	if (tn_nic_tx_ports(e->soft.nic))
 		return 0;
-	for (unsigned int i = 0; i < e->nports; i++) {
-		u64 due = torus_host_fault_expiry(&e->port[i].fault);
+	for (unsigned int i = 0; i < e->soft.hw.nports; i++) {
+		u64 due = torus_host_fault_expiry(&e->soft.port[i].fault);
 
 		at = due < at ? due : at;
 	}

@@ -4,12 +4,12 @@
 #define EMU_H
 
 #include "chassis.h"
+#include "kernel/req/soft.h"
 #include "msg.h"
 #include "port.h"
 #include "server.h"
 #include "tun.h"
 
-#define EMU_EVENTS	256	/* link events between two rounds of the loop */
 #define EMU_COPY_BREAK	2048	/* shorter frames do not pin a large buffer */
 
 /**
@@ -18,8 +18,8 @@
  * @loop, @pool: its chassis's too
  * @attach, @placed: what LINK_ATTACH and DEVICE_SET do to the machine around the
  *	NIC; a fuzzer puts its own here
+ * @soft: the NIC itself
  * @netns: the host side's, -1 for that of the process; whoever made the NIC minds it
- * @table: memory of the routing tables
  * @look_at: when to look again for the carrier of ports that have none
  */
 struct emu {
@@ -30,41 +30,20 @@ struct emu {
 
 	struct loop *loop;
 	struct pool *pool;
-	struct tn_nic *nic;
-	void *table;
-	struct tn_params params;
-	char name[TORUS_NAME_MAX + 1];
-	u64 guid;
-	u32 epoch;
+	struct tn_soft soft;
 	int netns;
-	u8 nports;
-	bool bootstrap;
-
-	bool is_placed;
-	struct torus_shape shape;
-	struct torus_coords at;
-	u32 node;
-
 	struct port port[TORUS_MAX_PORTS];
 	struct tun tun;
-	struct torus_host host;
 	struct server server;
 	int (*attach)(struct port *port, const char *name, const char **why, u64 now);
 	void (*placed)(struct emu *emu, const struct torus_shape *old, u32 old_node);
-
-	struct tn_event event[EMU_EVENTS];
-	u32 nevents;
-	bool events_lost;
-	bool park_event;
 	u64 rng;
 	u64 look_at;
 };
 
-/** emu_init() - the NIC, without ports, host side and socket; params etc. are set */
+/** emu_init() - the NIC, without ports, host side and socket; soft.params, .hw etc. are set */
 int emu_init(struct emu *emu, struct chassis *chassis, u64 now);
 void emu_fini(struct emu *emu);
-/** emu_place() - shape and coordinates; Return: 0 or negative errno */
-int emu_place(struct emu *emu, const struct torus_shape *shape, const struct torus_coords *at);
 /** emu_step() - after something happened: move packets, send, notify */
 void emu_step(struct emu *emu, u64 now);
 /** emu_expiry() - when it has something to do again, unless something comes */

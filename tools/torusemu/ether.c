@@ -64,9 +64,9 @@ static int check_device(struct port *port, const char *name, struct ifreq *hw, c
 		*why = "not an Ethernet device";
 		return err ? err : -EINVAL;
 	}
-	if (mtu < (int)port->emu->params.frame_max) {
+	if (mtu < (int)port->emu->soft.params.frame_max) {
 		snprintf(text, sizeof(text), "its MTU is %d, this NIC's frames need %u", mtu,
-			 port->emu->params.frame_max);
+			 port->emu->soft.params.frame_max);
 		*why = text;
 		return -EINVAL;
 	}
@@ -77,14 +77,14 @@ static bool ether_has_carrier(const struct port *port)
 {
 	struct ethtool_value link = { .cmd = ETHTOOL_GLINK };
 	struct ifreq ifr = { .ifr_data = (char *)&link };
-	bool up = !device_ioctl(port->lower, SIOCETHTOOL, &ifr) && link.data;
-	int mtu = up ? ether_mtu(port->lower) : 0;
+	bool up = !device_ioctl(port->soft->lower, SIOCETHTOOL, &ifr) && link.data;
+	int mtu = up ? ether_mtu(port->soft->lower) : 0;
 
-	if (!up || mtu >= (int)port->emu->params.frame_max)
+	if (!up || mtu >= (int)port->emu->soft.params.frame_max)
 		return up;
 	if (port->carrier)
-		log_warn(port->emu->name, "port %u: MTU of %s is now %d, frames need %u: no carrier",
-			 port->num, port->lower, mtu, port->emu->params.frame_max);
+		log_warn(port->emu->soft.hw.name, "port %u: MTU of %s is now %d, frames need %u: no carrier",
+			 port->num, port->soft->lower, mtu, port->emu->soft.params.frame_max);
 	return false;
 }
 
@@ -182,7 +182,7 @@ static void ether_send(struct port *port, const struct tn_seg *seg, u32 nsegs, u
 	if (sendmsg(port->ether.watch.fd, &mh, MSG_DONTWAIT) >= 0)
 		return;
 	/* All other failures are like a loss on the wire: the retry mends them. */
-	log_debug(port->emu->name, "port %u: a frame was not sent: %s", port->num,
+	log_debug(port->emu->soft.hw.name, "port %u: a frame was not sent: %s", port->num,
 		  strerror(errno));
 	port_look(port, now);
 }

@@ -13,7 +13,7 @@
 
 static struct port *port_of(struct emu *e, int ifindex)
 {
-	for (unsigned int i = 0; i < e->nports; i++)
+	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
 		if (e->port[i].ether.ifindex == ifindex)
 			return &e->port[i];
 	return NULL;
@@ -22,8 +22,8 @@ static struct port *port_of(struct emu *e, int ifindex)
 /* A port whose device went away waits for one of that name to return. */
 static struct port *port_waiting(struct emu *e, const char *name)
 {
-	for (unsigned int i = 0; i < e->nports; i++)
-		if (!e->port[i].medium && *name && !strcmp(e->port[i].lower, name))
+	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
+		if (!e->port[i].medium && *name && !strcmp(e->port[i].soft->lower, name))
 			return &e->port[i];
 	return NULL;
 }
@@ -39,7 +39,7 @@ static void tell(struct emu *e, const struct ifinfomsg *ifi, const char *name, b
 		port_look(port, loop_now());
 	else if (!gone && (port = port_waiting(e, name)) &&
 		 e->attach(port, name, &why, loop_now()))
-		log_warn(e->name, "port %u: %s is back: %s", port->num, name,
+		log_warn(e->soft.hw.name, "port %u: %s is back: %s", port->num, name,
 			 why ? why : "cannot bind");
 }
 

@@ -71,19 +71,19 @@ static void placed(struct emu *e, const struct torus_shape *old, u32 old_node)
 	struct placing p = {
 		.dev = {
 			.ifindex = (u32)e->tun.ifindex, .mtu = TUN_MTU,
-			.old = old, .old_node = old_node, .shape = &e->shape, .node = e->node,
+			.old = old, .old_node = old_node, .shape = &e->soft.hw.shape, .node = e->soft.hw.node,
 		},
 	};
 	int err;
 
-	log_info(e->name, "node %u of %u", e->node, tn_shape_nodes(&e->shape));
+	log_info(e->soft.hw.name, "node %u of %u", e->soft.hw.node, tn_shape_nodes(&e->soft.hw.shape));
 	if (!e->tun.ifindex)
 		return;
 	err = netns_visit(e->netns, place_tun, &p);
 	if (err == -EAFNOSUPPORT)
-		log_warn(e->name, "%s has no IPv6 address: %s", e->tun.name, p.text);
+		log_warn(e->soft.hw.name, "%s has no IPv6 address: %s", e->tun.name, p.text);
 	else if (err)
-		log_err(e->name, "%s: cannot set addresses: %s", e->tun.name,
+		log_err(e->soft.hw.name, "%s: cannot set addresses: %s", e->tun.name,
 			p.text[0] ? p.text : strerror(-err));
 }
 
@@ -91,17 +91,17 @@ static int init(struct emu *e, struct chassis *c, const struct args *a, const st
 {
 	int err;
 
-	e->params = a->params;
-	e->nports = (u8)a->nports;
-	e->guid = a->guid_set ? a->guid : guid_lasting(a->name);
-	e->bootstrap = a->bootstrap;
+	e->soft.params = a->params;
+	e->soft.hw.nports = (u8)a->nports;
+	e->soft.hw.guid = a->guid_set ? a->guid : guid_lasting(a->name);
+	e->soft.hw.bootstrap = a->bootstrap;
 	e->attach = port_attach;
 	e->placed = placed;
-	strcpy(e->name, a->name);
+	strcpy(e->soft.hw.name, a->name);
 	if (getrandom(&e->rng, sizeof(e->rng), 0) < 0)
 		e->rng = loop_now();
 	/* Not the time of day: a machine without a clock of its own repeats that. */
-	e->epoch = (u32)(e->rng >> 32) | 1;
+	e->soft.hw.epoch = (u32)(e->rng >> 32) | 1;
 	err = emu_init(e, c, loop_now());
 	return err ? failed(why, err, "the parameters do not fit together: %s", strerror(-err)) : 0;
 }
@@ -205,7 +205,7 @@ void unmake_nic(struct emu *e)
 
 void kill_nic(struct emu *e)
 {
-	for (unsigned int i = 0; i < e->nports; i++)
+	for (unsigned int i = 0; i < e->soft.hw.nports; i++)
 		cable_abandon(&e->port[i]);
 	unmake_nic(e);
 }

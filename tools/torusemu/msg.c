@@ -12,7 +12,7 @@ void msg_lost(void *emu, const u8 *ip, u32 len)
 	u8 out[TUN_HDR + TORUS_HOST_ANSWER_MAX] = { 0 };
 	struct emu *e = emu;
 	struct iovec iov = { out, TUN_HDR };
-	u32 bytes = torus_host_answer(&e->host, ip, len, loop_now());
+	u32 bytes = torus_host_answer(&e->soft.host, ip, len, loop_now());
 
 	if (!bytes)
 		return;
@@ -23,7 +23,7 @@ void msg_lost(void *emu, const u8 *ip, u32 len)
 
 static bool cut(struct emu *e, struct frame *f, u32 len)
 {
-	u32 most = e->host.payload_max;
+	u32 most = e->soft.host.payload_max;
 	struct tn_pkt *p;
 
 	for (u32 at = 0; at < len; at += most) {
@@ -33,7 +33,7 @@ static bool cut(struct emu *e, struct frame *f, u32 len)
 			f->refs--;
 			return false;
 		}
-		torus_host_packet(&e->host.out, p, at, len - at < most ? len - at : most, len);
+		torus_host_packet(&e->soft.host.out, p, at, len - at < most ? len - at : most, len);
 	}
 	return true;
 }
@@ -42,7 +42,7 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 {
 	struct frame *small = NULL;
 
-	if (!torus_host_begin(&e->host, f->data + TUN_HDR, len < TUN_HDR ? 0 : len - TUN_HDR,
+	if (!torus_host_begin(&e->soft.host, f->data + TUN_HDR, len < TUN_HDR ? 0 : len - TUN_HDR,
 			      (u32)len))
 		return;
 	if (len < EMU_COPY_BREAK)
@@ -52,9 +52,9 @@ void msg_send(struct emu *e, struct frame *f, size_t len, u64 now)
 		f = small;
 	}
 	if (cut(e, f, (u32)len))
-		torus_host_send(&e->host, now);
+		torus_host_send(&e->soft.host, now);
 	else
-		torus_host_drop(&e->host, &e->host.out);
+		torus_host_drop(&e->soft.host, &e->soft.host.out);
 	if (small)
 		frame_put(e->pool, small);
 }
@@ -76,7 +76,7 @@ static void deliver_long(struct emu *e, struct tn_queue *packets, u32 bytes)
 void msg_deliver(struct emu *e, struct tn_pkt *p)
 {
 	struct tn_queue packets;
-	u32 bytes = torus_host_take(&e->host, p, &packets);
+	u32 bytes = torus_host_take(&e->soft.host, p, &packets);
 
 	if (packets.count > 1)
 		deliver_long(e, &packets, bytes);

@@ -29,59 +29,47 @@ void notify_mgmt(struct emu *e, unsigned int port, const u8 *data, unsigned int 
 	if (msg)
 		server_notify(e, TORUS_GROUP_MGMT, msg);
 	else
-		e->events_lost = true;
+		e->soft.events_lost = true;
 }
 
-void notify_event(struct emu *e, const struct tn_event *ev)
+/* The message of what @tree says of e->soft.hw.reply, to those who listen. */
+static void tell(struct emu *e, unsigned int cmd, unsigned int group, const struct torus_tree *tree)
 {
-	if (ev->type == TN_EV_PARK)
-		e->park_event = true;
-	else if (e->nevents < EMU_EVENTS)
-		e->event[e->nevents++] = *ev;
+	struct nl_msg *msg = reply_new(cmd, 0, 0, REPLY_BYTES);
+
+	if (msg && reply_put(msg, e, tree, NULL)) {
+		nlmsg_free(msg);
+		msg = NULL;
+	}
+	if (msg)
+		server_notify(e, group, msg);
 	else
-		e->events_lost = true;
+		e->soft.events_lost = true;
 }
 
 static void flush_link(struct emu *e, const struct tn_event *ev, u64 now)
 {
-	struct nl_msg *msg = reply_new(TORUS_CMD_LINK_NTF, 0, 0, 1024);
-
 	if (ev->old_state != ev->state)
-		log_info(e->name, "port %u: %s -> %s (%s)", ev->port, state_names[ev->old_state],
-			 state_names[ev->state], reason_names[ev->reason]);
-	if (msg && reply_link_event(msg, e, ev, now)) {
-		nlmsg_free(msg);
-		msg = NULL;
-	}
-	if (msg)
-		server_notify(e, TORUS_GROUP_LINK, msg);
-	else
-		e->events_lost = true;
-}
-
-static void flush_park(struct emu *e)
-{
-	struct nl_msg *msg = reply_new(TORUS_CMD_PARK_NTF, 0, 0, 1024);
-
-	if (msg && reply_park(msg, e)) {
-		nlmsg_free(msg);
-		msg = NULL;
-	}
-	if (msg)
-		server_notify(e, TORUS_GROUP_PARK, msg);
-	else
-		e->events_lost = true;
+		log_info(e->soft.hw.name, "port %u: %s -> %s (%s)", ev->port,
+			 state_names[ev->old_state], state_names[ev->state],
+			 reason_names[ev->reason]);
+	tn_soft_link_event(&e->soft, ev, &e->soft.hw.reply.link, now);
+	tell(e, TORUS_CMD_LINK_NTF, TORUS_GROUP_LINK, &torus_tree_link_ntf);
 }
 
 void notify_flush(struct emu *e, u64 now)
 {
-	for (u32 i = 0; i < e->nevents; i++)
-		flush_link(e, &e->event[i], now);
-	e->nevents = 0;
-	if (e->park_event)
-		flush_park(e);
-	e->park_event = false;
-	if (e->events_lost)
+	struct tn_soft *s = &e->soft;
+
+	for (u32 i = 0; i < s->nevents; i++)
+		flush_link(e, &s->event[i], now);
+	s->nevents = 0;
+	if (s->park_event) {
+		tn_soft_park(s, &s->hw.reply.park);
+		tell(e, TORUS_CMD_PARK_NTF, TORUS_GROUP_PARK, &torus_tree_park_get);
+	}
+	s->park_event = false;
+	if (s->events_lost)
 		server_overflow(e);
-	e->events_lost = false;
+	s->events_lost = false;
 }

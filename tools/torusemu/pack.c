@@ -36,7 +36,7 @@ static struct emu *find(const struct chassis *c, const char *name)
 {
 	struct emu *e = c->nics;
 
-	while (e && strcmp(e->name, name))
+	while (e && strcmp(e->soft.hw.name, name))
 		e = e->next;
 	return e;
 }

@@ -20,13 +20,13 @@ void port_init(struct port *port, struct emu *emu, u8 num)
 	port->ether.watch.fd = -1;
 	port->emu = emu;
 	port->num = num;
-	tn_serdes_model_init(&port->serdes);
+	port->soft = &emu->soft.port[num];
 }
 
 static void set_carrier(struct port *port, bool up, u64 now)
 {
 	if (port->carrier != up) {
-		tn_nic_carrier(port->emu->nic, port->num, up, now);
+		tn_nic_carrier(port->emu->soft.nic, port->num, up, now);
 		emu_busy(port->emu, now);
 	}
 	port->carrier = up;
@@ -48,7 +48,7 @@ void port_look(struct port *port, u64 now)
 
 static struct frame *take_late(struct port *port, u64 now)
 {
-	struct torus_host_late *late = torus_host_due(&port->fault, now);
+	struct torus_host_late *late = torus_host_due(&port->soft->fault, now);
 
 	return late ? container_of(late, struct frame, late) : NULL;
 }
@@ -66,7 +66,7 @@ void port_close(struct port *port)
 
 void port_gone(struct port *port, u64 now)
 {
-	log_warn(port->emu->name, "port %u: %s is gone", port->num, port->lower);
+	log_warn(port->emu->soft.hw.name, "port %u: %s is gone", port->num, port->soft->lower);
 	port_close(port);
 	set_carrier(port, false, now);
 }
@@ -74,7 +74,7 @@ void port_gone(struct port *port, u64 now)
 static void detach(struct port *port, u64 now)
 {
 	port_close(port);
-	port->lower[0] = 0;
+	port->soft->lower[0] = 0;
 	set_carrier(port, false, now);
 }
 
@@ -92,9 +92,9 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now)
 	if (err)
 		return err;
 	port->medium = m;
-	snprintf(port->lower, sizeof(port->lower), "%s", name);
+	snprintf(port->soft->lower, sizeof(port->soft->lower), "%s", name);
 	set_carrier(port, false, now);
-	log_info(port->emu->name, "port %u is on %s", port->num, name);
+	log_info(port->emu->soft.hw.name, "port %u is on %s", port->num, name);
 	port_look(port, now);
 	return 0;
 }
@@ -105,13 +105,13 @@ void port_take(struct port *port, struct frame *f, u32 bytes, u64 now)
 {
 	struct emu *e = port->emu;
 
-	if (port->fault.silence)
+	if (port->soft->fault.silence)
 		return;
 	if (bytes > IDLE_BYTES)
 		e->chassis->busy_at = now;
-	if (tn_serdes_model_hits(&port->serdes, bytes, now))
-		tn_fault_corrupt(&port->serdes.errors, f->data, bytes);
-	tn_nic_rx(e->nic, port->num, f->data, bytes, f, now);
+	if (tn_serdes_model_hits(&port->soft->serdes, bytes, now))
+		tn_fault_corrupt(&port->soft->serdes.errors, f->data, bytes);
+	tn_nic_rx(e->soft.nic, port->num, f->data, bytes, f, now);
 	chassis_wake(e->chassis, e);
 }
 
@@ -145,11 +145,11 @@ static void send_faulty(struct port *port, const struct tn_frame *tx, bool hit, 
 	if (!f)
 		return;
 	if (hit)
-		tn_fault_corrupt(&port->fault.bits, f->data, tx->bytes);
+		tn_fault_corrupt(&port->soft->fault.bits, f->data, tx->bytes);
 	f->bytes = tx->bytes;
-	if (!torus_host_delays(&port->fault))
+	if (!torus_host_delays(&port->soft->fault))
 		send_whole(port, f, now);
-	else if (!torus_host_delay(&port->fault, &f->late, now))
+	else if (!torus_host_delay(&port->soft->fault, &f->late, now))
 		frame_put(pool, f);
 }
 
@@ -157,10 +157,10 @@ static void send_frame(struct port *port, const struct tn_frame *tx, u64 now)
 {
 	bool hit;
 
-	if (!port->medium || port->fault.silence)
+	if (!port->medium || port->soft->fault.silence)
 		return;
-	hit = tn_fault_hits(&port->fault.bits, tx->bytes);
-	if (hit || torus_host_delays(&port->fault))
+	hit = tn_fault_hits(&port->soft->fault.bits, tx->bytes);
+	if (hit || torus_host_delays(&port->soft->fault))
 		send_faulty(port, tx, hit, now);
 	else
 		port->medium->send(port, tx->seg, tx->nsegs, tx->bytes, now);
@@ -172,7 +172,7 @@ void port_tx(struct port *port, u64 now)
 	struct tn_frame *tx = &e->chassis->tx;
 
 	for (int i = 0; i < TX_BATCH; i++) {
-		if (!tn_nic_tx(e->nic, port->num, tx, now))
+		if (!tn_nic_tx(e->soft.nic, port->num, tx, now))
 			return;
 		send_frame(port, tx, now);
 	}
@@ -183,7 +183,7 @@ void port_delayed(struct port *port, u64 now)
 	struct frame *f;
 
 	while ((f = take_late(port, now))) {
-		if (!port->medium || port->fault.silence)
+		if (!port->medium || port->soft->fault.silence)
 			frame_put(port->emu->pool, f);
 		else
 			send_whole(port, f, now);

@@ -7,29 +7,26 @@
 
 #include "cable.h"
 #include "ether.h"
-#include "kernel/core/serdes_model.h"
+#include "kernel/req/soft.h"
 #include "medium.h"
 
 struct emu;
 
 /**
  * struct port - one port
- * @lower: name of what carries its frames, "" for nothing; kept while that is gone
+ * @soft: its part of the software NIC; the name of its lower device stays there while that is gone
  * @medium: NULL for none
  * @ether, @plug: one of them is @medium's
  * @carrier: what the NIC was told last
- * @serdes: its receiver, and the cable that it receives from
  */
 struct port {
 	struct emu *emu;
 	u8 num;
 	bool carrier;
-	char lower[IFNAMSIZ];
+	struct tn_soft_port *soft;
 	const struct medium *medium;
 	struct ether ether;
 	struct plug plug;
-	struct torus_host_fault fault;
-	struct tn_serdes_model serdes;
 };
 
 void port_init(struct port *port, struct emu *emu, u8 num);

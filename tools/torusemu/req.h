@@ -6,24 +6,22 @@
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
-#include "kernel/req/policy.h"
+#include "kernel/req/request.h"
 
 struct client;
 struct emu;
 
 /**
  * struct req - one request
+ * @req: the request as any NIC sees it, with the extended ack of a failure
  * @tb: its attributes; of one that may repeat, the first
- * @why: extended ack of a failure
  */
 struct req {
 	struct emu *emu;
 	struct client *client;
 	const struct nlmsghdr *nlh;
-	u8 cmd;
-	u64 now;
+	struct torus_req req;
 	const struct nlattr *tb[TORUS_A_MAX + 1];
-	struct torus_refusal why;
 };
 
 /** req_fail() - note @fmt for the client; Return: @err */

@@ -29,7 +29,7 @@ struct out {
 
 static void set_events(struct client *c)
 {
-	bool busy = c->out || c->dump.part || c->overflow || c->dead;
+	bool busy = c->out || c->dump.cmd || c->overflow || c->dead;
 
 	loop_events(c->emu->loop, &c->watch, busy ? EPOLLOUT : EPOLLIN);
 }
@@ -159,12 +159,12 @@ static void send_done(struct client *c, const struct dump *d, int err)
 
 static void run_dump(struct client *c)
 {
-	while (c->dump.part && !c->out && !c->dead) {
-		int more = c->dump.part(c, &c->dump);
+	while (c->dump.cmd && !c->out && !c->dead) {
+		int n = command_part(c);
 
-		if (more <= 0) {
-			send_done(c, &c->dump, more);
-			c->dump.part = NULL;
+		if (n <= 0) {
+			send_done(c, &c->dump, n);
+			c->dump.cmd = 0;
 		}
 	}
 }
@@ -174,7 +174,7 @@ static void pump(struct client *c)
 {
 	send_queue(c);
 	run_dump(c);
-	if (c->overflow && !c->out && !c->dump.part && !c->dead)
+	if (c->overflow && !c->out && !c->dump.cmd && !c->dead)
 		send_overflow(c);
 	if (c->dead)
 		client_free(c);
@@ -189,7 +189,7 @@ int req_fail(struct req *r, int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(r->why.text, sizeof(r->why.text), fmt, ap);
+	vsnprintf(r->req.why.text, sizeof(r->req.why.text), fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -208,22 +208,22 @@ static int check_header(struct req *r)
 				TORUS_GENL_VERSION);
 	if (!(r->nlh->nlmsg_flags & NLM_F_REQUEST))
 		return req_fail(r, -EINVAL, "NLM_F_REQUEST is not set");
-	r->cmd = g->cmd;
+	r->req.cmd = g->cmd;
 	return 0;
 }
 
 static void request(struct client *c, struct nlmsghdr *nlh)
 {
-	struct req r = { .emu = c->emu, .client = c, .nlh = nlh, .now = loop_now() };
+	struct req r = { .emu = c->emu, .client = c, .nlh = nlh };
 	bool dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	int err = check_header(&r);
 
-	if (!err && dump && c->dump.part)
+	if (!err && dump && c->dump.cmd)
 		err = req_fail(&r, -EBUSY, "another dump is in progress");
 	if (!err)
 		err = command_run(&r, dump);
 	if (err)
-		send_ack(c, nlh, err, r.why.text);
+		send_ack(c, nlh, err, r.req.why.text);
 	else if (!dump && nlh->nlmsg_flags & NLM_F_ACK)
 		send_ack(c, nlh, 0, NULL);
 }
@@ -251,7 +251,7 @@ static void client_ready(struct watch *w, u32 events)
 	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t n;
 
-	if (c->out || c->dump.part || c->overflow || !(events & EPOLLIN)) {
+	if (c->out || c->dump.cmd || c->overflow || !(events & EPOLLIN)) {
 		if (events & (EPOLLERR | EPOLLHUP))
 			c->dead = true;
 		pump(c);
@@ -264,7 +264,7 @@ static void client_ready(struct watch *w, u32 events)
 		return;
 	}
 	if (n > 0)
-		log_warn(e->name, "a client sent a datagram of more than %d bytes", TORUS_MSG_MAX);
+		log_warn(e->soft.hw.name, "a client sent a datagram of more than %d bytes", TORUS_MSG_MAX);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	client_free(c);
@@ -315,11 +315,11 @@ static void server_ready(struct watch *w, u32 events)
 
 	(void)events;
 	if (fd == -EPERM)
-		log_warn(e->name, "refused a client that is not root");
+		log_warn(e->soft.hw.name, "refused a client that is not root");
 	if (fd < 0)
 		return;
 	if (!client_new(e, fd)) {
-		log_warn(e->name, "refused a client: there are %u, allowed %d", e->server.nclients,
+		log_warn(e->soft.hw.name, "refused a client: there are %u, allowed %d", e->server.nclients,
 			 SERVER_CLIENTS_MAX);
 		close(fd);
 	}

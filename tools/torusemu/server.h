@@ -3,6 +3,7 @@
 #ifndef EMU_SERVER_H
 #define EMU_SERVER_H
 
+#include "kernel/req/request.h"
 #include "loop.h"
 
 struct client;
@@ -15,15 +16,15 @@ struct req;
 
 /**
  * struct dump - a dump in progress; the next part is made when the last was taken
- * @part: adds a message for the entries from @next on; Return: 1 more to come,
- *	0 that was all, or negative errno
+ * @cmd: of what; 0: there is none
+ * @gen: of the rows when it began
+ * @changed: they changed since
  */
 struct dump {
-	int (*part)(struct client *client, struct dump *dump);
+	u8 cmd;
 	u32 seq;
-	u32 next;
-	u32 end;
-	u64 version;
+	struct torus_parts parts;
+	u32 gen;
 	bool changed;
 };
 
@@ -52,13 +53,10 @@ struct client {
 /**
  * struct server
  * @numbered: clients so far
- * @writer: number of the client that began a version of rows last; 0: it is committed,
- *	or none did
  */
 struct server {
 	struct watch watch;
 	u64 numbered;
-	u64 writer;
 	struct client *clients;
 	unsigned int nclients;
 	char path[108];
@@ -85,5 +83,7 @@ void server_overflow(struct emu *emu);
 
 /** command_run() - do what @r asks; Return: 0 or negative errno */
 int command_run(struct req *r, bool dump);
+/** command_part() - the next message of a client's dump; Return: 0 that was all, or negative errno */
+int command_part(struct client *client);
 
 #endif /* EMU_SERVER_H */

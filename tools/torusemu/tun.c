@@ -59,7 +59,7 @@ static void tun_ready(struct watch *w, u32 events)
 	if (!(events & EPOLLIN))
 		return;
 	emu_busy(e, now);
-	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && torus_host_room(&e->host); i++) {
+	for (int i = 0; i < READ_BATCH && bytes < READ_BYTES && torus_host_room(&e->soft.host); i++) {
 		ssize_t n = read_message(e, now);
 
 		if (n < 0)
@@ -83,7 +83,7 @@ static ssize_t write_pieces(int fd, const struct iovec *iov, int n)
 static void put(struct emu *e, const struct iovec *iov, int n, size_t bytes, u32 messages,
 		size_t payload)
 {
-	u64 *counter = tn_nic_counters(e->nic);
+	u64 *counter = tn_nic_counters(e->soft.nic);
 
 	if (e->tun.watch.fd < 0 || write_pieces(e->tun.watch.fd, iov, n) != (ssize_t)bytes) {
 		counter[TORUS_NC_HOST_DROPS] += messages;
@@ -99,7 +99,7 @@ void tun_write(struct emu *e, const struct iovec *iov, int n, size_t bytes)
 {
 	tun_flush(e);
 	if (bytes < TUN_HDR)
-		tn_nic_counters(e->nic)[TORUS_NC_HOST_DROPS]++;
+		tn_nic_counters(e->soft.nic)[TORUS_NC_HOST_DROPS]++;
 	else
 		put(e, iov, n, bytes, 1, bytes - TUN_HDR);
 }
@@ -215,6 +215,8 @@ int tun_open(struct emu *e, const char *name)
 	}
 	snprintf(e->tun.name, sizeof(e->tun.name), "%s", ifr.ifr_name);
 	e->tun.ifindex = (int)if_nametoindex(e->tun.name);
+	e->soft.hw.ifindex = (u32)e->tun.ifindex;
+	snprintf(e->soft.hw.ifname, sizeof(e->soft.hw.ifname), "%s", e->tun.name);
 	set_queue(e->tun.name);
 	return 0;
 }

@@ -3,7 +3,7 @@
 #
 # A small parking segment: when it is full the host waits, but not for ever. Waiting messages
 # hold their sockets, these hold their namespace, and that holds the NIC, so none of them could
-# ever end; after ten seconds the rule in kernel/msg.c drops the messages.
+# ever end; after ten seconds the rule in kernel/soft/msg.c drops the messages.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../../.." && pwd)}
 B=${B:-$TOP/build}

@@ -28,7 +28,7 @@
  * contexts make without a lock, and a wrong one costs at most @usecs.
  */
 #include <net/sock.h>
-#include "torus.h"
+#include "nic.h"
 
 #define STREAM		8	/* messages without an answer; large ones, with or without */
 #define STREAK_MAX	(4 * STREAM)
@@ -124,12 +124,12 @@ static void adapt(struct torus_tx *tx, unsigned int n)
 
 static enum hrtimer_restart timer_fired(struct hrtimer *timer)
 {
-	struct torus_dev *d = container_of(timer, struct torus_dev, tx.timer);
-	unsigned int n = skb_queue_len_lockless(&d->txq);
+	struct torus_soft *s = container_of(timer, struct torus_soft, tx.timer);
+	unsigned int n = skb_queue_len_lockless(&s->txq);
 
 	if (n) {
-		adapt(&d->tx, n);
-		napi_schedule(&d->napi);
+		adapt(&s->tx, n);
+		napi_schedule(&s->napi);
 	}
 	return HRTIMER_NORESTART;
 }
@@ -141,34 +141,34 @@ static bool may_wait(const struct torus_tx *tx, bool large, unsigned int queued)
 		(large && READ_ONCE(tx->bulk) >= READ_ONCE(tx->patience)));
 }
 
-static void stop_queue(struct torus_dev *d)
+static void stop_queue(struct torus_soft *s)
 {
-	netif_stop_queue(d->netdev);
+	netif_stop_queue(s->dev.netdev);
 	/* NAPI may have taken them all just before: it would never wake us. */
 	smp_mb__after_atomic();
-	if (skb_queue_len_lockless(&d->txq) < TORUS_TXQ_MAX / 2)
-		netif_wake_queue(d->netdev);
+	if (skb_queue_len_lockless(&s->txq) < TORUS_TXQ_MAX / 2)
+		netif_wake_queue(s->dev.netdev);
 }
 
-void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
+void torus_tx_put(struct torus_soft *s, struct sk_buff *skb)
 {
-	struct torus_tx *tx = &d->tx;
+	struct torus_tx *tx = &s->tx;
 	bool large = skb->len >= LARGE;
 	u32 streak = READ_ONCE(tx->streak), bulk = READ_ONCE(tx->bulk);
 	unsigned int queued;
 
 	if (large)
 		sk_pacing_shift_update(skb->sk, PACING_SHIFT);
-	spin_lock(&d->txq.lock);
-	__skb_queue_tail(&d->txq, skb);		/* NAPI's from here on */
-	queued = skb_queue_len(&d->txq);
-	spin_unlock(&d->txq.lock);
+	spin_lock(&s->txq.lock);
+	__skb_queue_tail(&s->txq, skb);		/* NAPI's from here on */
+	queued = skb_queue_len(&s->txq);
+	spin_unlock(&s->txq.lock);
 	if (queued >= TORUS_TXQ_MAX)
-		stop_queue(d);
+		stop_queue(s);
 	if (!may_wait(tx, large, queued)) {
 		if (large && queued < READ_ONCE(tx->frames))	/* else company is complete */
 			see_gap(tx);
-		napi_schedule(&d->napi);
+		napi_schedule(&s->napi);
 	} else {
 		WRITE_ONCE(tx->waited, tx->waited + 1);
 		WRITE_ONCE(tx->last, ktime_get_ns());
@@ -181,23 +181,23 @@ void torus_tx_put(struct torus_dev *d, struct sk_buff *skb)
 		WRITE_ONCE(tx->bulk, bulk + 1);
 }
 
-void torus_tx_answered(struct torus_dev *d)
+void torus_tx_answered(struct torus_soft *s)
 {
-	less_of_a_stream(&d->tx);
+	less_of_a_stream(&s->tx);
 }
 
-void torus_tx_init(struct torus_dev *d)
+void torus_tx_init(struct torus_soft *s)
 {
-	skb_queue_head_init(&d->txq);
-	d->tx.usecs = TORUS_TX_USECS;
-	d->tx.frames = TORUS_TX_FRAMES;
-	d->tx.wait = WAIT_MIN;
-	d->tx.patience = STREAM;
-	hrtimer_setup(&d->tx.timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	skb_queue_head_init(&s->txq);
+	s->tx.usecs = TORUS_TX_USECS;
+	s->tx.frames = TORUS_TX_FRAMES;
+	s->tx.wait = WAIT_MIN;
+	s->tx.patience = STREAM;
+	hrtimer_setup(&s->tx.timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_REL);
 }
 
-void torus_tx_stop(struct torus_dev *d)
+void torus_tx_stop(struct torus_soft *s)
 {
-	hrtimer_cancel(&d->tx.timer);
-	skb_queue_purge(&d->txq);
+	hrtimer_cancel(&s->tx.timer);
+	skb_queue_purge(&s->txq);
 }

@@ -21,7 +21,7 @@
 #include <linux/if_vlan.h>
 #include <net/rtnetlink.h>
 
-#include "torus.h"
+#include "nic.h"
 
 #define RX_QUEUE_MAX	1024	/* frames: more than a RETRY buffer sent twice */
 #define TX_BATCH	16	/* frames of a port before others have their turn */
@@ -83,10 +83,10 @@ static rx_handler_result_t port_rx(struct sk_buff **pskb)
 	rx_cb(skb)->memory = is_marked(skb);
 	spin_lock(&port->rx.lock);
 	__skb_queue_tail(&port->rx, skb);
-	if (!test_bit(port->num, &port->dev->rx_ports))
-		set_bit(port->num, &port->dev->rx_ports);
+	if (!test_bit(port->num, &port->nic->rx_ports))
+		set_bit(port->num, &port->nic->rx_ports);
 	spin_unlock(&port->rx.lock);
-	napi_schedule(&port->dev->napi);
+	napi_schedule(&port->nic->napi);
 	return RX_HANDLER_CONSUMED;
 }
 
@@ -99,7 +99,7 @@ static int take_port(struct torus_port *port, struct sk_buff_head *out, int budg
 	__skb_queue_head_init(&mine);
 	spin_lock(&port->rx.lock);
 	if (skb_queue_len(&port->rx) < budget) {
-		clear_bit(port->num, &port->dev->rx_ports);
+		clear_bit(port->num, &port->nic->rx_ports);
 		skb_queue_splice_init(&port->rx, &mine);
 	} else {
 		while (skb_queue_len(&mine) < budget && (skb = __skb_dequeue(&port->rx)))
@@ -112,17 +112,17 @@ static int take_port(struct torus_port *port, struct sk_buff_head *out, int budg
 	return budget;
 }
 
-bool torus_ports_take(struct torus_dev *d, struct sk_buff_head *out, int budget)
+bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget)
 {
-	unsigned long ports = READ_ONCE(d->rx_ports), first, left;
+	unsigned long ports = READ_ONCE(s->rx_ports), first, left;
 
 	if (!ports)
 		return false;
-	first = ~0ul << d->rx_turn++ % d->nports;
+	first = ~0ul << s->rx_turn++ % s->soft.hw.nports;
 	for (left = ports & first; left && budget > 0; left &= left - 1)
-		budget = take_port(&d->port[__ffs(left)], out, budget);
+		budget = take_port(&s->port[__ffs(left)], out, budget);
 	for (left = ports & ~first; left && budget > 0; left &= left - 1)
-		budget = take_port(&d->port[__ffs(left)], out, budget);
+		budget = take_port(&s->port[__ffs(left)], out, budget);
 	return budget <= 0;
 }
 
@@ -136,35 +136,35 @@ static struct sk_buff *with_errors(struct torus_port *port, struct sk_buff *skb)
 		kfree_skb(skb);
 	}
 	if (mine)
-		tn_fault_corrupt(&port->serdes.errors, mine->data, mine->len);
+		tn_fault_corrupt(&port->soft->serdes.errors, mine->data, mine->len);
 	return mine;
 }
 
 static void port_hear(struct torus_port *port, struct sk_buff *skb, u64 now)
 {
-	struct torus_dev *d = port->dev;
-	bool hit = tn_serdes_model_hits(&port->serdes, skb->len, now);
+	struct torus_soft *s = port->nic;
+	bool hit = tn_serdes_model_hits(&port->soft->serdes, skb->len, now);
 	unsigned int n;
 
 	/* Without an ECRC that shows the errors it is not taken; it comes again with one. */
-	tn_nic_rx_memory(d->nic, port->num, rx_cb(skb)->memory && !hit);
+	tn_nic_rx_memory(s->soft.nic, port->num, rx_cb(skb)->memory && !hit);
 	if (hit)
 		skb = with_errors(port, skb);
 	if (!skb)
 		return;		/* as lost on the wire */
-	n = torus_frame_pieces(skb, d->piece);
-	tn_nic_rx_pieces(d->nic, port->num, d->piece, n, skb, now);
+	n = torus_frame_pieces(skb, s->piece);
+	tn_nic_rx_pieces(s->soft.nic, port->num, s->piece, n, skb, now);
 	napi_consume_skb(skb, 1);
 }
 
-void torus_ports_rx(struct torus_dev *d, struct sk_buff_head *rx, u64 now)
+void torus_ports_rx(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
 {
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(rx))) {
-		struct torus_port *port = &d->port[rx_cb(skb)->port];
+		struct torus_port *port = &s->port[rx_cb(skb)->port];
 
-		if (port->fault.silence)
+		if (port->soft->fault.silence)
 			kfree_skb(skb);
 		else
 			port_hear(port, skb, now);
@@ -196,7 +196,7 @@ static struct torus_host_late *late_of(struct sk_buff *skb)
 
 static struct sk_buff *take_late(struct torus_port *port, u64 now)
 {
-	void *late = torus_host_due(&port->fault, now);
+	void *late = torus_host_due(&port->soft->fault, now);
 
 	return late ? container_of(late, struct sk_buff, cb) : NULL;
 }
@@ -205,7 +205,7 @@ static struct sk_buff *take_late(struct torus_port *port, u64 now)
 static void send_frame(struct torus_port *port, struct net_device *lower,
 		       const struct tn_frame *f, bool memory, u64 now)
 {
-	struct torus_host_fault *fault = &port->fault;
+	struct torus_host_fault *fault = &port->soft->fault;
 	struct sk_buff *skb;
 	bool hit;
 
@@ -222,11 +222,11 @@ static void send_frame(struct torus_port *port, struct net_device *lower,
 	if (torus_host_delays(fault)) {
 		if (!torus_host_delay(fault, late_of(skb), now))
 			kfree_skb(skb);
-		port->dev->delays |= 1u << port->num;
+		port->nic->delays |= 1u << port->num;
 		return;
 	}
 	put_header(skb, lower);
-	__skb_queue_tail(&port->dev->down, skb);
+	__skb_queue_tail(&port->nic->down, skb);
 }
 
 static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
@@ -234,47 +234,47 @@ static void send_due(struct torus_port *port, struct net_device *lower, u64 now)
 	struct sk_buff *skb;
 
 	while ((skb = take_late(port, now))) {
-		if (!lower || port->fault.silence) {
+		if (!lower || port->soft->fault.silence) {
 			kfree_skb(skb);
 			continue;
 		}
 		put_header(skb, lower);
-		__skb_queue_tail(&port->dev->down, skb);
+		__skb_queue_tail(&port->nic->down, skb);
 	}
-	if (!port->fault.late)
-		port->dev->delays &= ~(1u << port->num);
+	if (!port->soft->fault.late)
+		port->nic->delays &= ~(1u << port->num);
 }
 
 /* Return: there is more. */
 static bool send_port(struct torus_port *port, u64 now)
 {
 	struct net_device *lower = rcu_dereference(port->lower);
-	struct torus_dev *d = port->dev;
-	bool memory = lower && !port->fault.bits.ber && is_memory(lower);
+	struct torus_soft *s = port->nic;
+	bool memory = lower && !port->soft->fault.bits.ber && is_memory(lower);
 	unsigned int n;
 
-	tn_nic_tx_memory(d->nic, port->num, memory);
+	tn_nic_tx_memory(s->soft.nic, port->num, memory);
 	for (n = 0; n < TX_BATCH; n++) {
-		if (!tn_nic_tx(d->nic, port->num, &d->frame, now))
+		if (!tn_nic_tx(s->soft.nic, port->num, &s->frame, now))
 			return false;
 		if (lower)
-			send_frame(port, lower, &d->frame, memory, now);
+			send_frame(port, lower, &s->frame, memory, now);
 	}
 	return true;
 }
 
-bool torus_ports_tx(struct torus_dev *d, u64 now)
+bool torus_ports_tx(struct torus_soft *s, u64 now)
 {
-	u32 ports = tn_nic_tx_ports(d->nic) | d->delays, left;
+	u32 ports = tn_nic_tx_ports(s->soft.nic) | s->delays, left;
 	bool more = false;
 
 	if (!ports)
 		return false;
 	rcu_read_lock();
 	for (left = ports; left; left &= left - 1) {
-		struct torus_port *port = &d->port[__ffs(left)];
+		struct torus_port *port = &s->port[__ffs(left)];
 
-		if (d->delays >> port->num & 1)
+		if (s->delays >> port->num & 1)
 			send_due(port, rcu_dereference(port->lower), now);
 		more |= send_port(port, now);
 	}
@@ -284,37 +284,37 @@ bool torus_ports_tx(struct torus_dev *d, u64 now)
 
 /* --- lower devices -------------------------------------------------------------------- */
 
-void torus_port_init(struct torus_dev *d, unsigned int num)
+void torus_port_init(struct torus_soft *s, unsigned int num)
 {
-	struct torus_port *port = &d->port[num];
+	struct torus_port *port = &s->port[num];
 
-	port->dev = d;
+	port->nic = s;
 	port->num = (u8)num;
+	port->soft = &s->soft.port[num];
 	skb_queue_head_init(&port->rx);
-	tn_serdes_model_init(&port->serdes);
 }
 
 /* The carrier and frame size of a port, after its lower device changed. */
 static void port_look(struct torus_port *port)
 {
 	struct net_device *lower = rtnl_dereference(port->lower);
-	struct torus_dev *d = port->dev;
+	struct torus_soft *s = port->nic;
 	bool up = lower && netif_running(lower) && netif_carrier_ok(lower);
-	u32 least = tn_packet_max(&d->params);
+	u32 least = tn_packet_max(&s->soft.params);
 
 	if (up && lower->mtu < least) {
 		/* The root of a container can have it said as often as he likes. */
 		if (net_ratelimit())
-			netdev_warn(d->netdev,
+			netdev_warn(s->dev.netdev,
 				    "port %u: MTU of %s is %u, packets need %u: no carrier\n",
 				    port->num, lower->name, lower->mtu, least);
 		up = false;
 	}
-	torus_dev_lock(d);
+	torus_soft_lock(s);
 	if (up)
-		tn_nic_frame_max(d->nic, port->num, lower->mtu);
-	tn_nic_carrier(d->nic, port->num, up, torus_now());
-	torus_dev_unlock(d);
+		tn_nic_frame_max(s->soft.nic, port->num, lower->mtu);
+	tn_nic_carrier(s->soft.nic, port->num, up, torus_now());
+	torus_soft_unlock(s);
 }
 
 /* Frames under way are lost with the cable. */
@@ -322,23 +322,23 @@ static void drop_late(struct torus_port *port)
 {
 	struct sk_buff *skb;
 
-	torus_dev_lock(port->dev);
+	torus_soft_lock(port->nic);
 	while ((skb = take_late(port, ~0ull)))
 		kfree_skb(skb);
-	port->dev->delays &= ~(1u << port->num);
-	torus_dev_unlock_read(port->dev);
+	port->nic->delays &= ~(1u << port->num);
+	torus_soft_unlock_read(port->nic);
 }
 
 static void set_name(struct torus_port *port, const char *name)
 {
-	torus_dev_lock(port->dev);
-	strscpy(port->lower_name, name, sizeof(port->lower_name));
-	torus_dev_unlock_read(port->dev);
+	torus_soft_lock(port->nic);
+	strscpy(port->soft->lower, name, sizeof(port->soft->lower));
+	torus_soft_unlock_read(port->nic);
 }
 
-void torus_port_detach(struct torus_dev *d, unsigned int num)
+void torus_port_detach(struct torus_soft *s, unsigned int num)
 {
-	struct torus_port *port = &d->port[num];
+	struct torus_port *port = &s->port[num];
 	struct net_device *lower = rtnl_dereference(port->lower);
 
 	ASSERT_RTNL();
@@ -347,7 +347,7 @@ void torus_port_detach(struct torus_dev *d, unsigned int num)
 	RCU_INIT_POINTER(port->lower, NULL);
 	netdev_rx_handler_unregister(lower);	/* waits for those inside */
 	synchronize_net();			/* and for our poll, which may be sending */
-	netdev_upper_dev_unlink(lower, d->netdev);
+	netdev_upper_dev_unlink(lower, s->dev.netdev);
 	set_name(port, "");
 	port_look(port);
 	skb_queue_purge(&port->rx);
@@ -355,45 +355,37 @@ void torus_port_detach(struct torus_dev *d, unsigned int num)
 	netdev_put(lower, &port->lower_tracker);
 }
 
-static int check_lower(struct torus_dev *d, unsigned int num, struct net_device *lower,
-		       struct netlink_ext_ack *extack)
+static int check_lower(struct torus_soft *s, unsigned int num, struct net_device *lower,
+		       struct torus_refusal *why)
 {
 	unsigned int i;
 
-	if (lower->type != ARPHRD_ETHER || lower->flags & IFF_LOOPBACK) {
-		NL_SET_ERR_MSG(extack, "lower device is not an Ethernet device");
-		return -EINVAL;
-	}
-	if (lower->mtu < tn_packet_max(&d->params)) {
-		NL_SET_ERR_MSG_FMT(extack, "MTU of the lower device must be %u at least",
-				   tn_packet_max(&d->params));
-		return -EINVAL;
-	}
-	for (i = 0; i < d->nports; i++) {
-		if (i != num && rtnl_dereference(d->port[i].lower) == lower) {
-			NL_SET_ERR_MSG(extack, "lower device is bound to another port of this NIC");
-			return -EBUSY;
-		}
+	if (lower->type != ARPHRD_ETHER || lower->flags & IFF_LOOPBACK)
+		return torus_refuse(why, -EINVAL, NULL, "lower device is not an Ethernet device");
+	if (lower->mtu < tn_packet_max(&s->soft.params))
+		return torus_refuse(why, -EINVAL, NULL, "MTU of the lower device must be %u at least",
+				    tn_packet_max(&s->soft.params));
+	for (i = 0; i < s->soft.hw.nports; i++) {
+		if (i != num && rtnl_dereference(s->port[i].lower) == lower)
+			return torus_refuse(why, -EBUSY, NULL, "lower device is bound to another port of this NIC");
 	}
 	return 0;
 }
 
 static int bind_lower(struct torus_port *port, struct net_device *lower,
-		      struct netlink_ext_ack *extack)
+		      struct torus_refusal *why)
 {
-	struct torus_dev *d = port->dev;
+	struct torus_soft *s = port->nic;
 	int err;
 
-	err = netdev_upper_dev_link(lower, d->netdev, extack);
-	if (err) {
-		NL_SET_ERR_MSG(extack, "lower device cannot carry a torus device: loop or too deep");
-		return err;
-	}
+	err = netdev_upper_dev_link(lower, s->dev.netdev, NULL);
+	if (err)
+		return torus_refuse(why, err, NULL,
+				    "lower device cannot carry a torus device: loop or too deep");
 	err = netdev_rx_handler_register(lower, port_rx, port);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "lower device is in use by a bridge or the like");
-		netdev_upper_dev_unlink(lower, d->netdev);
-		return err;
+		netdev_upper_dev_unlink(lower, s->dev.netdev);
+		return torus_refuse(why, err, NULL, "lower device is in use by a bridge or the like");
 	}
 	netdev_hold(lower, &port->lower_tracker, GFP_KERNEL);
 	rcu_assign_pointer(port->lower, lower);
@@ -402,30 +394,26 @@ static int bind_lower(struct torus_port *port, struct net_device *lower,
 	return 0;
 }
 
-int torus_port_attach(struct torus_dev *d, unsigned int num, const char *name,
-		      struct netlink_ext_ack *extack)
+int torus_port_attach(struct torus_soft *s, unsigned int num, const char *name,
+		      struct torus_refusal *why)
 {
-	struct torus_port *port = &d->port[num];
+	struct torus_port *port = &s->port[num];
 	struct net_device *lower;
 	int err;
 
 	ASSERT_RTNL();
-	if (d->gone) {		/* set under RTNL */
-		NL_SET_ERR_MSG(extack, "the device is being removed");
-		return -ENODEV;
-	}
-	lower = __dev_get_by_name(dev_net(d->netdev), name);
-	if (!lower) {
-		NL_SET_ERR_MSG(extack, "no such lower device in this network namespace");
-		return -ENODEV;
-	}
+	if (s->dev.gone) /* set under RTNL */
+		return torus_refuse(why, -ENODEV, NULL, "the device is being removed");
+	lower = __dev_get_by_name(dev_net(s->dev.netdev), name);
+	if (!lower)
+		return torus_refuse(why, -ENODEV, NULL, "no such lower device in this network namespace");
 	if (rtnl_dereference(port->lower) == lower)
 		return 0;
-	err = check_lower(d, num, lower, extack);
+	err = check_lower(s, num, lower, why);
 	if (err)
 		return err;
-	torus_port_detach(d, num);
-	return bind_lower(port, lower, extack);
+	torus_port_detach(s, num);
+	return bind_lower(port, lower, why);
 }
 
 static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -447,7 +435,7 @@ static int lower_event(struct notifier_block *nb, unsigned long event, void *ptr
 		set_name(port, dev->name);
 		break;
 	case NETDEV_UNREGISTER:		/* it goes, or moves to another namespace */
-		torus_port_detach(port->dev, port->num);
+		torus_port_detach(port->nic, port->num);
 		break;
 	case NETDEV_PRE_TYPE_CHANGE:
 		return NOTIFY_BAD;

@@ -11,7 +11,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "torus.h"
+#include "nic.h"
 
 /* KASAN is to see that one is used after it was given back. */
 #define STASH_MAX (IS_ENABLED(CONFIG_KASAN) ? 0 : 256)

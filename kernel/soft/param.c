@@ -3,8 +3,8 @@
 #include <net/rtnetlink.h>
 #include <net/netlink.h>
 
-#include "core/params.h"
-#include "torus.h"
+#include "../core/params.h"
+#include "nic.h"
 
 static int refuse(const struct tn_params *all, const struct tn_params_why *why,
 		  struct nlattr *data[], struct netlink_ext_ack *extack)

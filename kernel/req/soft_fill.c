@@ -1,28 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "fill.h"
-
-void torus_fill_device(struct torus_device *out, struct tn_nic *nic,
-		       const struct tn_params *params)
-{
-	u64 version = 0;
-
-	out->relay_packets = params->relay_packets;
-	out->payload_max = params->payload_max;
-	tn_nic_rows(nic, &out->row_count, &version);
-	out->version = version;
-	memcpy(out->counter, tn_nic_counters(nic), sizeof(out->counter));
-}
-
-const struct torus_attrs *torus_without_place(const struct torus_device *device)
-{
-	static const struct torus_attrs place = { {
-		[TORUS_A_NODE / 64] = 1ULL << TORUS_A_NODE % 64 |
-			1ULL << TORUS_A_VERSION % 64 | 1ULL << TORUS_A_ROW_COUNT % 64,
-	} };
-
-	_Static_assert(TORUS_A_NODE / 64 == TORUS_A_ROW_COUNT / 64, "one word");
-	return device->placed ? NULL : &place;
-}
+/* What a software NIC says of itself, in the structs of <torus/reply.h>. */
+#include "soft.h"
 
 static void fill_state(struct torus_link *out, const struct tn_link_info *li, unsigned int port,
 		       const char *lower)
@@ -71,62 +49,62 @@ static void fill_lane(struct torus_lane *out, const struct tn_lane *l)
 	};
 }
 
-void torus_fill_link(struct torus_link *out, struct tn_nic *nic, unsigned int port,
-		     const struct torus_port_host *host, u64 now)
+void tn_soft_link(struct tn_soft *s, unsigned int port, struct torus_link *out, u64 now)
 {
-	const struct tn_train *t = tn_nic_train(nic, port);
+	const struct tn_train *t = tn_nic_train(s->nic, port);
+	const struct tn_soft_port *p = &s->port[port];
 	struct tn_link_info li;
 
-	tn_nic_link_info(nic, port, &li, now);
+	tn_nic_link_info(s->nic, port, &li, now);
 	memset(out, 0, sizeof(*out));
-	fill_state(out, &li, port, host->lower);
+	fill_state(out, &li, port, p->lower);
 	out->fault = (struct torus_fault) {
-		.ber = host->bits->ber,
-		.seed = host->bits->seed,
-		.latency_ns = host->latency,
-		.silence = host->silence,
+		.ber = p->fault.bits.ber,
+		.seed = p->fault.bits.seed,
+		.latency_ns = p->fault.latency,
+		.silence = p->fault.silence,
 	};
-	fill_line(&out->line, host->cable);
-	memcpy(out->counter, tn_nic_port_counters(nic, port, now), sizeof(out->counter));
+	fill_line(&out->line, &p->serdes.cable);
+	memcpy(out->counter, tn_nic_port_counters(s->nic, port, now), sizeof(out->counter));
 	out->nlanes = t->serdes ? t->serdes->lanes : 0;
 	for (unsigned int i = 0; i < out->nlanes; i++)
 		fill_lane(&out->lane[i], &t->lane[i]);
 }
 
-void torus_fill_link_event(struct torus_link *out, struct tn_nic *nic, const char *lower,
-			   const struct tn_event *ev, u64 now)
+void tn_soft_link_event(struct tn_soft *s, const struct tn_event *ev, struct torus_link *out,
+			u64 now)
 {
 	struct tn_link_info li;
 
-	tn_nic_link_info(nic, ev->port, &li, now);
+	tn_nic_link_info(s->nic, ev->port, &li, now);
 	memset(out, 0, sizeof(*out));
-	fill_state(out, &li, ev->port, lower);
+	fill_state(out, &li, ev->port, s->port[ev->port].lower);
 	out->old_state = ev->old_state;
 	out->state = ev->state;
 	out->reason = ev->reason;
 }
 
-void torus_fill_flow(struct torus_flow *out, struct tn_nic *nic, u32 epoch)
+void tn_soft_flow(struct tn_soft *s, struct torus_flow *out)
 {
 	u64 version = 0;
 	u32 rows;
 
 	memset(out, 0, sizeof(*out));
-	tn_nic_rows(nic, &rows, &version);
+	tn_nic_rows(s->nic, &rows, &version);
 	out->version = version;
-	out->epoch = epoch;
-	memcpy(out->counter, tn_nic_flow(nic), sizeof(out->counter));
+	out->epoch = s->hw.epoch;
+	memcpy(out->counter, tn_nic_flow(s->nic), sizeof(out->counter));
 }
 
-void torus_fill_park(struct torus_park *out, struct tn_nic *nic, u32 epoch)
+void tn_soft_park(struct tn_soft *s, struct torus_park *out)
 {
 	struct tn_park_info pi;
 
-	tn_nic_park_info(nic, &pi);
+	tn_nic_park_info(s->nic, &pi);
 	out->parked = pi.parked;
 	out->unresolved = pi.unresolved;
 	out->bytes = pi.bytes;
 	out->bytes_max = pi.bytes_max;
 	out->held = pi.held;
-	torus_fill_flow(&out->flow, nic, epoch);
+	tn_soft_flow(s, &out->flow);
 }

@@ -8,7 +8,7 @@
 #include <linux/net.h>
 #include <linux/virtio_net.h>
 
-#include "torus.h"
+#include "nic.h"
 
 #define HDR	TORUS_HOST_HDR
 #define TOGETHER 128u	/* bytes of a message that its first packet has at least */

@@ -16,7 +16,7 @@
 #include <linux/virtio_net.h>
 #include <net/ip_tunnels.h>
 
-#include "torus.h"
+#include "nic.h"
 
 #define HDR		TORUS_HOST_HDR
 #define XMIT_BATCH	64	/* messages, and */
@@ -32,8 +32,8 @@
  */
 void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 {
-	struct torus_dev *d = dev;
-	u32 bytes = torus_host_answer(&d->host, ip, len, torus_now());
+	struct torus_soft *s = dev;
+	u32 bytes = torus_host_answer(&s->soft.host, ip, len, torus_now());
 	struct sk_buff *skb;
 
 	if (!bytes)
@@ -48,82 +48,82 @@ void torus_msg_lost(void *dev, const u8 *ip, u32 len)
 	skb->protocol = ip_tunnel_parse_protocol(skb);
 	skb_set_transport_header(skb, skb->protocol == htons(ETH_P_IP) ?
 				 (int)sizeof(struct iphdr) : (int)sizeof(struct ipv6hdr));
-	skb->dev = d->netdev;
+	skb->dev = s->dev.netdev;
 	skb->ip_summed = CHECKSUM_UNNECESSARY;
-	__skb_queue_tail(&d->up, skb);
+	__skb_queue_tail(&s->up, skb);
 }
 
-static void count(struct torus_dev *d, enum torus_node_counter which, u64 n)
+static void count(struct torus_soft *s, enum torus_node_counter which, u64 n)
 {
-	tn_nic_counters(d->nic)[which] += n;
+	tn_nic_counters(s->soft.nic)[which] += n;
 }
 
 /* --- from the host ----------------------------------------------------------------- */
 
-static void xmit_one(struct torus_dev *d, struct sk_buff *skb, u64 now)
+static void xmit_one(struct torus_soft *s, struct sk_buff *skb, u64 now)
 {
 	unsigned int n = min(skb->len, TORUS_HOST_IP);
 	u8 buf[TORUS_HOST_IP];
 	const u8 *ip = skb_header_pointer(skb, 0, (int)n, buf);
 
-	if (!torus_host_begin(&d->host, ip, ip ? n : 0, HDR + skb->len)) {
+	if (!torus_host_begin(&s->soft.host, ip, ip ? n : 0, HDR + skb->len)) {
 		kfree_skb(skb);
-	} else if (torus_cut(&d->host.out, skb, d->host.payload_max)) {
-		torus_host_send(&d->host, now);
+	} else if (torus_cut(&s->soft.host.out, skb, s->soft.host.payload_max)) {
+		torus_host_send(&s->soft.host, now);
 		consume_skb(skb);
 	} else {
-		torus_host_drop(&d->host, &d->host.out);
+		torus_host_drop(&s->soft.host, &s->soft.host.out);
 		kfree_skb(skb);
 	}
 }
 
-bool torus_msg_pending(const struct torus_dev *d)
+bool torus_msg_pending(const struct torus_soft *s)
 {
-	return !skb_queue_empty_lockless(&d->txq) && torus_host_room(&d->host);
+	return !skb_queue_empty_lockless(&s->txq) && torus_host_room(&s->soft.host);
 }
 
-u64 torus_msg_expiry(const struct torus_dev *d, u64 now)
+u64 torus_msg_expiry(const struct torus_soft *s, u64 now)
 {
-	u64 at = d->full_since + STALL_TIME;
+	u64 at = s->full_since + STALL_TIME;
 
-	return d->full_since && at > now ? at : ~0ull;
+	return s->full_since && at > now ? at : ~0ull;
 }
 
-static void watch_stall(struct torus_dev *d, u64 now)
+static void watch_stall(struct torus_soft *s, u64 now)
 {
 	struct sk_buff *skb;
 
-	if (torus_host_room(&d->host)) {
-		d->full_since = 0;
+	if (torus_host_room(&s->soft.host)) {
+		s->full_since = 0;
 		return;
 	}
-	if (!d->full_since)
-		d->full_since = now;
-	if (now - d->full_since < STALL_TIME)
+	if (!s->full_since)
+		s->full_since = now;
+	if (now - s->full_since < STALL_TIME)
 		return;
-	while ((skb = skb_dequeue(&d->txq))) {
-		count(d, TORUS_NC_HOST_DROPS, 1);
+	while ((skb = skb_dequeue(&s->txq))) {
+		count(s, TORUS_NC_HOST_DROPS, 1);
 		kfree_skb(skb);
 	}
 }
 
-void torus_msg_xmit(struct torus_dev *d, u64 now)
+void torus_msg_xmit(struct torus_soft *s, u64 now)
 {
 	unsigned int n = 0, bytes = 0;
 	struct sk_buff *skb;
 
-	if (skb_queue_empty_lockless(&d->txq) && !d->host.out.head && !d->full_since)
+	if (skb_queue_empty_lockless(&s->txq) && !s->soft.host.out.head && !s->full_since)
 		return;
-	if (d->host.out.head)
-		torus_host_send(&d->host, now);
-	watch_stall(d, now);
-	while (n < XMIT_BATCH && bytes < XMIT_BYTES && torus_host_room(&d->host)) {
-		skb = skb_dequeue(&d->txq);
+	if (s->soft.host.out.head)
+		torus_host_send(&s->soft.host, now);
+	watch_stall(s, now);
+	while (n < XMIT_BATCH && bytes < XMIT_BYTES && torus_host_room(&s->soft.host)) {
+		skb = skb_dequeue(&s->txq);
 		if (!skb)
 			return;
 		n++;
 		bytes += skb->len;
-		xmit_one(d, skb, now);
+		xmit_one(s, skb, now);
 	}
 }
 
@@ -251,7 +251,7 @@ static int apply_header(struct sk_buff *skb, const struct virtio_net_hdr *hdr)
 }
 
 /* The message of @first and what follows it, @bytes in all. */
-static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
+static struct sk_buff *message(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
 	struct virtio_net_hdr hdr;
 	struct sk_buff *skb;
@@ -263,7 +263,7 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 		skb = message_copy(first, bytes - HDR);
 	if (!skb)
 		return NULL;
-	skb->dev = d->netdev;	/* the flow dissector asks for its namespace */
+	skb->dev = s->dev.netdev;	/* the flow dissector asks for its namespace */
 	skb_reset_network_header(skb);
 	skb->protocol = ip_tunnel_parse_protocol(skb);
 	if (!skb->protocol || apply_header(skb, &hdr)) {
@@ -274,27 +274,27 @@ static struct sk_buff *message(struct torus_dev *d, const struct tn_pkt *first, 
 	return skb;
 }
 
-static void deliver(struct torus_dev *d, const struct tn_pkt *first, u32 bytes)
+static void deliver(struct torus_soft *s, const struct tn_pkt *first, u32 bytes)
 {
-	struct sk_buff *skb = message(d, first, bytes);
+	struct sk_buff *skb = message(s, first, bytes);
 
 	if (!skb) {
-		count(d, TORUS_NC_HOST_DROPS, 1);
+		count(s, TORUS_NC_HOST_DROPS, 1);
 		return;
 	}
-	count(d, TORUS_NC_HOST_MESSAGES_RX, 1);
-	count(d, TORUS_NC_HOST_BYTES_RX, skb->len);
-	__skb_queue_tail(&d->up, skb);
+	count(s, TORUS_NC_HOST_MESSAGES_RX, 1);
+	count(s, TORUS_NC_HOST_BYTES_RX, skb->len);
+	__skb_queue_tail(&s->up, skb);
 }
 
-void torus_msg_deliver(struct torus_dev *d, struct tn_pkt *pkt)
+void torus_msg_deliver(struct torus_soft *s, struct tn_pkt *pkt)
 {
 	struct tn_queue msg;
-	u32 bytes = torus_host_take(&d->host, pkt, &msg);
+	u32 bytes = torus_host_take(&s->soft.host, pkt, &msg);
 
 	if (!bytes)
 		return;
-	deliver(d, msg.head, bytes);
+	deliver(s, msg.head, bytes);
 	while ((pkt = tn_queue_pop(&msg)))
 		torus_pkt_free(pkt);
 }

@@ -5,16 +5,11 @@
  */
 #include "tests/unit/lone.h"
 
-#include "kernel/req/fill.h"
+#include "kernel/req/soft.h"
 
 static struct lone l;
-static struct tn_serdes_model serdes;
+static struct tn_soft s;
 static struct torus_link link;
-
-static const struct tn_fault bits = { .ber = 5, .seed = 6 };
-static const struct torus_port_host host = {
-	.lower = "eth7", .bits = &bits, .latency = 7, .silence = true, .cable = &serdes.cable,
-};
 
 static void begin(void)
 {
@@ -24,9 +19,19 @@ static void begin(void)
 	};
 
 	lone_start(&l, "4", 0, NULL);
-	tn_serdes_model_init(&serdes);
-	tn_serdes_model_lay(&serdes, &cable, l.now);
-	tn_nic_serdes(l.nic, 0, &serdes.serdes);
+	memset(&s, 0, sizeof(s));
+	s.nic = l.nic;
+	s.params = l.params;
+	s.hw.epoch = 12;
+	for (unsigned int i = 0; i < 2; i++) {
+		strcpy(s.port[i].lower, "eth7");
+		s.port[i].fault = (struct torus_host_fault) {
+			.bits = { .ber = 5, .seed = 6 }, .latency = 7, .silence = true,
+		};
+		tn_serdes_model_init(&s.port[i].serdes);
+	}
+	tn_serdes_model_lay(&s.port[0].serdes, &cable, l.now);
+	tn_nic_serdes(l.nic, 0, &s.port[0].serdes.serdes);
 	tn_nic_carrier(l.nic, 0, true, l.now);
 	memset(&link, 0x5a, sizeof(link));
 }
@@ -55,7 +60,7 @@ static void test_state(void **state)
 	lone_up(&l, 1);
 	l.now += 77;
 	tn_nic_link_info(l.nic, 1, &li, l.now);
-	torus_fill_link(&link, l.nic, 1, &host, l.now);
+	tn_soft_link(&s, 1, &link, l.now);
 	same_state(&li);
 	assert_int_equal(link.port, 1);
 	assert_int_equal(link.ifindex, 0);
@@ -80,7 +85,7 @@ static void test_receiver(void **state)
 		tn_nic_work(l.nic, l.now);
 		tn_link_poll(lone_link(&l, 0), l.now);
 	}
-	torus_fill_link(&link, l.nic, 0, &host, l.now);
+	tn_soft_link(&s, 0, &link, l.now);
 	t = tn_nic_train(l.nic, 0);
 	assert_int_equal(link.fault.ber, 5);
 	assert_int_equal(link.fault.seed, 6);
@@ -94,7 +99,7 @@ static void test_receiver(void **state)
 	assert_int_equal(link.line.aged, 6);
 	assert_int_equal(link.line.dead, 4);
 	assert_int_equal(link.line.temperature, TORUS_CABLE_KELVIN - 3);
-	assert_int_equal(link.nlanes, serdes.serdes.lanes);
+	assert_int_equal(link.nlanes, s.port[0].serdes.serdes.lanes);
 	assert_int_equal(link.lane[2].state, TORUS_LANE_DEAD);
 	assert_int_equal(link.lane[3].state, TORUS_LANE_ON);
 	for (unsigned int i = 0; i < link.nlanes; i++) {
@@ -122,38 +127,26 @@ static void test_event(void **state)
 	begin();
 	lone_up(&l, 1);
 	tn_nic_link_info(l.nic, 1, &li, l.now);
-	torus_fill_link_event(&link, l.nic, "a name that is too long", &ev, l.now);
+	tn_soft_link_event(&s, &ev, &link, l.now);
 	same_state(&li);
 	assert_int_equal(link.port, 1);
 	assert_int_equal(link.old_state, TORUS_LINK_UP);
 	assert_int_equal(link.state, TORUS_LINK_FAULTY);
 	assert_int_equal(link.reason, TORUS_REASON_SILENCE);
-	assert_string_equal(link.lower, "a name that is ");
+	assert_string_equal(link.lower, "eth7");
 	lone_end(&l);
 }
 
-static void test_node(void **state)
+static void test_park(void **state)
 {
-	struct torus_device d = { .placed = false };
 	struct torus_park park;
 	struct tn_park_info pi;
 
 	(void)state;
 	begin();
-	tn_nic_counters(l.nic)[TORUS_NC_HOST_DROPS] = 3;
-	torus_fill_device(&d, l.nic, &l.params);
-	assert_int_equal(d.relay_packets, l.params.relay_packets);
-	assert_int_equal(d.payload_max, l.params.payload_max);
-	assert_int_equal(d.row_count, 4);
-	assert_int_equal(d.version, l.nic->version);
-	assert_int_equal(d.counter[TORUS_NC_HOST_DROPS], 3);
-	assert_true(torus_attrs_has(torus_without_place(&d), TORUS_A_ROW_COUNT));
-	d.placed = true;
-	assert_null(torus_without_place(&d));
-
 	memset(&park, 0x5a, sizeof(park));
 	tn_nic_park_info(l.nic, &pi);
-	torus_fill_park(&park, l.nic, 12);
+	tn_soft_park(&s, &park);
 	assert_int_equal(park.parked, pi.parked);
 	assert_int_equal(park.unresolved, pi.unresolved);
 	assert_int_equal(park.bytes, pi.bytes);
@@ -173,7 +166,7 @@ int main(void)
 		cmocka_unit_test(test_state),
 		cmocka_unit_test(test_receiver),
 		cmocka_unit_test(test_event),
-		cmocka_unit_test(test_node),
+		cmocka_unit_test(test_park),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

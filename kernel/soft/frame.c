@@ -16,7 +16,9 @@
 #include <linux/vmalloc.h>
 
 #include "core/pieces.h"
-#include "torus.h"
+#include <net/sock.h>
+
+#include "nic.h"
 
 /* A frame that is copied becomes frames of this size. */
 #define PIECE_MAX	TORUS_MEM_MAX(0)

@@ -18,7 +18,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
-#include "torus.h"
+#include "nic.h"
 
 /** struct block - before each payload; as large as a flit, which keeps these aligned */
 struct block {
@@ -32,22 +32,22 @@ static struct block *block_at(const struct torus_parking *p, u64 pos)
 	return (struct block *)(p->mem + do_div(pos, p->size));
 }
 
-int torus_park_init(struct torus_dev *d)
+int torus_park_init(struct torus_soft *s)
 {
-	struct torus_parking *p = &d->park;
+	struct torus_parking *p = &s->park;
 
 	BUILD_BUG_ON(sizeof(struct block) != TN_FLIT);
 	/* No packet takes more here than it counts for; and there may be one that wraps. */
-	p->size = (u32)min_t(u64, round_up(d->params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
+	p->size = (u32)min_t(u64, round_up(s->soft.params.park_bytes + 2 * TN_PACKET_MAX, PAGE_SIZE),
 			     U32_MAX & PAGE_MASK);
 	p->mem = __vmalloc(p->size, TORUS_GFP_LARGE);
 	return p->mem ? 0 : -ENOMEM;
 }
 
-void torus_park_exit(struct torus_dev *d)
+void torus_park_exit(struct torus_soft *s)
 {
-	vfree(d->park.mem);
-	d->park.mem = NULL;
+	vfree(s->park.mem);
+	s->park.mem = NULL;
 }
 
 static struct block *take(struct torus_parking *p, u32 bytes)
@@ -87,20 +87,20 @@ struct torus_parking *torus_park_of(const struct tn_pkt *pkt)
 	return owner & IN_PARK ? (struct torus_parking *)(owner & ~IN_PARK) : NULL;
 }
 
-bool torus_park_take(struct torus_dev *d, struct tn_pkt *pkt)
+bool torus_park_take(struct torus_soft *s, struct tn_pkt *pkt)
 {
 	u32 bytes = pkt->hdr.len * TN_FLIT;
 	struct block *b;
 
 	if (torus_park_of(pkt))
 		return true;
-	b = take(&d->park, bytes + sizeof(*b));
+	b = take(&s->park, bytes + sizeof(*b));
 	if (!b)
 		return false;
 	memcpy(b + 1, pkt->payload, bytes);
 	torus_pkt_leave(pkt);
 	pkt->payload = (u8 *)(b + 1);
-	pkt->owner = (void *)((ulong)&d->park | IN_PARK);
+	pkt->owner = (void *)((ulong)&s->park | IN_PARK);
 	return true;
 }
 

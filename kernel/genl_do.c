@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands that are done at once: handed to the NIC, and what it answers into a reply. */
+#include <linux/rtnetlink.h>
+
+#include "genl.h"
+
+int torus_put(struct sk_buff *skb, const struct torus_tree *tree, const struct torus_attrs *without,
+	      const void *from)
+{
+	int n = torus_tree_put(tree, without, from, skb_tail_pointer(skb),
+			       (size_t)max(skb_tailroom(skb), 0));
+
+	if (n < 0)
+		return n;
+	skb_put(skb, (unsigned int)n);
+	return 0;
+}
+
+/* Return: the reply with what the NIC answers, or NULL. */
+static struct sk_buff *answer(struct genl_info *info, struct torus_dev *d,
+			      const struct torus_req *r)
+{
+	struct sk_buff *skb = genlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	void *hdr = skb ? genlmsg_put_reply(skb, info, &torus_family, 0, (u8)r->cmd) : NULL;
+
+	if (!hdr || torus_put(skb, r->tree, r->without, &d->hw->reply)) {
+		nlmsg_free(skb);
+		return NULL;
+	}
+	genlmsg_end(skb, hdr);
+	return skb;
+}
+
+int torus_genl_do(struct sk_buff *skb, struct genl_info *info)
+{
+	struct torus_dev *d = torus_req_dev(info);
+	struct torus_req r = {
+		.cmd = info->genlhdr->cmd,
+		.tb = (const struct nlattr *const *)info->attrs,
+		.attrs = { genlmsg_data(info->genlhdr), (size_t)genlmsg_len(info->genlhdr) },
+		.from = info->snd_portid,
+	};
+	struct sk_buff *reply = NULL;
+	int err;
+
+	torus_dev_lock(d);
+	err = torus_dev_run(d, &r);
+	if (!err && r.tree) {
+		reply = answer(info, d, &r);
+		err = reply ? 0 : -ENOMEM;
+	}
+	torus_dev_unlock(d);
+	if (err)
+		return torus_refused(info->extack, &r.why, err);
+	return reply ? genlmsg_reply(reply, info) : 0;
+}
+
+/*
+ * With RTNL. Until it was got, the NIC may have been deleted, or moved: who asked may not
+ * command the devices of the namespace where it is now.
+ */
+static int still_here(const struct torus_dev *d, struct genl_info *info)
+{
+	if (d->netdev->reg_state != NETREG_REGISTERED) {
+		NL_SET_ERR_MSG(info->extack, "the NIC is being removed");
+		return -ENODEV;
+	}
+	if (!net_eq(dev_net(d->netdev), genl_info_net(info))) {
+		NL_SET_ERR_MSG(info->extack, "the NIC has moved to another network namespace");
+		return -ENODEV;
+	}
+	return 0;
+}
+
+int torus_genl_attach(struct sk_buff *skb, struct genl_info *info)
+{
+	int err;
+
+	rtnl_lock();
+	err = still_here(torus_req_dev(info), info) ?: torus_genl_do(skb, info);
+	rtnl_unlock();
+	return err;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which function does which command; the rest of request_*.c are these. */
+#include "request.h"
+
+int torus_req_port(const struct torus_hw *hw, struct torus_req *r, unsigned int *port)
+{
+	const struct nlattr *a = r->tb[TORUS_A_PORT];
+
+	*port = (unsigned int)torus_attr_number(a);
+	if (*port < hw->nports)
+		return 0;
+	return torus_refuse(&r->why, -EINVAL, a, "PORT is %u, allowed 0 to %u", *port,
+			    hw->nports - 1u);
+}
+
+int torus_req_placed(const struct torus_hw *hw, struct torus_req *r)
+{
+	if (hw->placed)
+		return 0;
+	return torus_refuse(&r->why, -ENODEV, NULL,
+			    "the NIC has no place yet: SHAPE and COORDS are not set");
+}
+
+int torus_req_answer(struct torus_req *r, const struct torus_tree *tree, int err)
+{
+	r->tree = tree;
+	return err;
+}
+
+int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err)
+{
+	u64 active = 0;
+	u32 n;
+
+	if (err == -ENODEV)
+		return torus_req_placed(hw, r);
+	hw->ops->rows(hw, &n, &active);
+	if (err == -ESTALE)
+		torus_refuse(&r->why, err, r->tb[TORUS_A_VERSION],
+			     "VERSION is %llu; active is %llu",
+			     (unsigned long long)torus_req_version(r), (unsigned long long)active);
+	else if (err == -EBUSY)
+		torus_refuse(&r->why, err, NULL, "some parked packets are not resolved yet");
+	return err;
+}
+
+static int (*const commands[TORUS_CMD_MAX + 1])(struct torus_hw *hw, struct torus_req *r) = {
+	[TORUS_CMD_DEVICE_GET] = torus_device_get,
+	[TORUS_CMD_DEVICE_SET] = torus_device_place,
+	[TORUS_CMD_LINK_GET] = torus_link_get,
+	[TORUS_CMD_LINK_SET] = torus_link_set,
+	[TORUS_CMD_LINK_ATTACH] = torus_link_attach,
+	[TORUS_CMD_ROWS_BEGIN] = torus_rows_begin,
+	[TORUS_CMD_ROWS_PUT] = torus_rows_put,
+	[TORUS_CMD_ROWS_COMMIT] = torus_rows_commit,
+	[TORUS_CMD_HOLD] = torus_hold,
+	[TORUS_CMD_RELEASE] = torus_release,
+	[TORUS_CMD_FLOW_GET] = torus_flow_get,
+	[TORUS_CMD_PARK_GET] = torus_park_get,
+	[TORUS_CMD_PARK_RESOLVE] = torus_park_resolve,
+	[TORUS_CMD_PARK_REPLAY] = torus_park_replay,
+	[TORUS_CMD_MGMT_SEND] = torus_mgmt_send,
+	[TORUS_CMD_EYE_GET] = torus_eye_get,
+};
+
+int torus_req_run(struct torus_hw *hw, struct torus_req *r)
+{
+	int err;
+
+	r->why = (struct torus_refusal) { 0 };
+	r->tree = NULL;
+	r->without = NULL;
+	if (r->cmd > TORUS_CMD_MAX || !commands[r->cmd])
+		return torus_refuse(&r->why, -EOPNOTSUPP, NULL, "command %u is not one to ask for",
+				    r->cmd);
+	err = commands[r->cmd](hw, r);
+	if (err && !r->why.text[0])
+		torus_refuse(&r->why, err, NULL, err == -ENOMEM ? "%s: out of memory" :
+			     err == -EOPNOTSUPP ? "%s: this NIC cannot do that" :
+			     "%s was refused", torus_cmd_name(r->cmd));
+	return err;
+}
+
+int torus_req_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts *p)
+{
+	r->why = (struct torus_refusal) { 0 };
+	*p = (struct torus_parts) { .end = r->cmd == TORUS_CMD_DEVICE_GET ? 1 : hw->nports };
+	return r->cmd == TORUS_CMD_ROWS_GET ? torus_rows_dump(hw, r, p) : 0;
+}
+
+static int put_nic(struct torus_hw *hw, void *to, size_t room)
+{
+	struct torus_req r;
+
+	torus_device_get(hw, &r);
+	return torus_tree_put(r.tree, r.without, &hw->reply, to, room);
+}
+
+static int put_port(struct torus_hw *hw, unsigned int port, void *to, size_t room)
+{
+	int err = torus_link_read(hw, port);
+
+	return err ? err : torus_tree_put(&torus_tree_link_get, NULL, &hw->reply, to, room);
+}
+
+int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p, void *to,
+		   size_t room)
+{
+	int n;
+
+	if (p->next >= p->end)
+		return 0;
+	if (cmd == TORUS_CMD_ROWS_GET)
+		return torus_rows_part(hw, p, to, room);
+	n = cmd == TORUS_CMD_DEVICE_GET ? put_nic(hw, to, room) :
+	    put_port(hw, p->next, to, room);
+	if (n > 0)
+		p->next++;
+	return n;
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The core's host: the lock, NAPI, the timer, packets, events.
+ *
+ * All that moves moves in the NAPI poll. Frames, messages, timers and commands
+ * only leave something behind and schedule it. A round takes at most its budget
+ * of frames, and comes again while it finds more to do. What the core gives up
+ * during a round (frames for lower devices, messages for the host) is collected
+ * and handed on after the lock is released, still in the same poll.
+ */
+#include <linux/if_ether.h>
+#include <linux/random.h>
+
+#include "nic.h"
+
+#define MOVES_MAX	4	/* rounds of moving before looking at queues again */
+#define OFTEN_MAX	(500 * NSEC_PER_USEC)
+
+/* --- what the core asks (struct tn_ops) -------------------------------------------- */
+
+static struct tn_pkt *op_pkt_get(void *host, void *owner, const u8 *payload)
+{
+	return torus_pkt_of(owner, payload);
+}
+
+static struct tn_pkt *op_pkt_new(void *host, unsigned int nflits)
+{
+	return torus_pkt_alloc(nflits);
+}
+
+static void op_pkt_put(void *host, struct tn_pkt *pkt)
+{
+	torus_pkt_free(pkt);
+}
+
+static bool op_park(void *host, struct tn_pkt *pkt)
+{
+	return torus_park_take(host, pkt);
+}
+
+static bool op_deliver(void *host, struct tn_pkt *pkt)
+{
+	torus_msg_deliver(host, pkt);
+	return true;
+}
+
+static void op_mgmt(void *host, unsigned int port, const u8 *data, unsigned int len)
+{
+	struct torus_soft *s = host;
+
+	torus_event_mgmt(&s->dev, port, data, len);
+}
+
+static void op_event(void *host, const struct tn_event *ev)
+{
+	struct torus_soft *s = host;
+
+	tn_soft_note(&s->soft, ev);
+}
+
+static u32 op_random(void *host)
+{
+	return get_random_u32();
+}
+
+static const struct tn_ops nic_ops = {
+	.pkt_get = op_pkt_get,
+	.pkt_new = op_pkt_new,
+	.pkt_put = op_pkt_put,
+	.park = op_park,
+	.deliver = op_deliver,
+	.mgmt = op_mgmt,
+	.event = op_event,
+	.random = op_random,
+};
+
+/* --- the lock ------------------------------------------------------------------------ */
+
+static void tell_link(struct torus_soft *s, const struct tn_event *ev)
+{
+	if (!torus_event_wanted(&s->dev, TORUS_GROUP_LINK))
+		return;
+	tn_soft_link_event(&s->soft, ev, &s->told.link, torus_now());
+	torus_event_link(&s->dev, &s->told.link);
+}
+
+static void tell_park(struct torus_soft *s)
+{
+	if (!torus_event_wanted(&s->dev, TORUS_GROUP_PARK))
+		return;
+	tn_soft_park(&s->soft, &s->told.park);
+	torus_event_park(&s->dev, &s->told.park);
+}
+
+static void tell_events(struct torus_soft *s)
+{
+	struct tn_soft *soft = &s->soft;
+	unsigned int i;
+
+	for (i = 0; i < soft->nevents; i++)
+		tell_link(s, &soft->event[i]);
+	soft->nevents = 0;
+	if (soft->park_event)
+		tell_park(s);
+	soft->park_event = false;
+	if (soft->events_lost)
+		torus_event_lost(&s->dev);
+	soft->events_lost = false;
+}
+
+void torus_soft_lock(struct torus_soft *s) __acquires(&s->lock)
+{
+	spin_lock_bh(&s->lock);
+}
+
+void torus_soft_unlock(struct torus_soft *s) __releases(&s->lock)
+{
+	tell_events(s);
+	napi_schedule(&s->napi);
+	spin_unlock_bh(&s->lock);
+}
+
+void torus_soft_unlock_read(struct torus_soft *s) __releases(&s->lock)
+{
+	spin_unlock_bh(&s->lock);
+}
+
+/* --- NAPI ------------------------------------------------------------------------------ */
+
+static enum hrtimer_restart timer_fired(struct hrtimer *timer)
+{
+	struct torus_soft *s = container_of(timer, struct torus_soft, timer);
+
+	napi_schedule(&s->napi);
+	return HRTIMER_NORESTART;
+}
+
+static u64 expiry(const struct torus_soft *s, u64 now)
+{
+	u64 at = min(tn_nic_expiry(s->soft.nic), torus_msg_expiry(s, now));
+	unsigned int i;
+
+	for (i = 0; i < s->soft.hw.nports; i++)
+		at = min(at, torus_host_fault_expiry(&s->soft.port[i].fault));
+	return at;
+}
+
+/*
+ * Under the lock, so that two rounds cannot arm it in the wrong order. One that
+ * fires too early does no harm and is left alone: arming costs more. So does asking
+ * all ports after every frame: a NIC that is @busy asks every so often, and nothing
+ * that waits for a time is late by more than that.
+ */
+static void arm(struct torus_soft *s, bool busy, u64 now)
+{
+	u64 often = min_t(u64, s->soft.params.ack_delay / 2, OFTEN_MAX), at;
+
+	if (s->armed > now && s->armed - now <= often && !s->delays)
+		return;
+	at = expiry(s, now);
+	if (busy)
+		at = min(at, now + often);
+	if (at == ~0ull || (s->armed > now && s->armed <= at))
+		return;
+	s->armed = at;
+	hrtimer_start(&s->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Return: there is more to do. */
+static bool work(struct torus_soft *s, struct sk_buff_head *rx, u64 now)
+{
+	bool more = false;
+	int i;
+
+	/* Answers first: the peer waits for E, and delivering takes its time. */
+	if (!skb_queue_empty(rx) || now >= s->armed) {
+		torus_ports_rx(s, rx, now);
+		if (now >= s->armed)
+			tn_nic_poll(s->soft.nic, now);
+		torus_ports_tx(s, now);
+	}
+	for (i = 0; i < MOVES_MAX; i++) {
+		torus_msg_xmit(s, now);
+		tn_nic_work(s->soft.nic, now);
+		more = torus_ports_tx(s, now);
+		if (!torus_msg_pending(s))
+			break;
+	}
+	tell_events(s);
+	return more || torus_msg_pending(s);
+}
+
+static void hand_on(struct torus_soft *s, struct sk_buff_head *down, struct sk_buff_head *up)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(down)))
+		dev_queue_xmit(skb);
+	if (!skb_queue_empty(up))
+		torus_tx_answered(s);
+	while ((skb = __skb_dequeue(up))) {
+		if (netif_running(s->dev.netdev))
+			netif_receive_skb(skb);
+		else
+			kfree_skb(skb);
+	}
+	if (netif_queue_stopped(s->dev.netdev) && netif_running(s->dev.netdev) &&
+	    skb_queue_len_lockless(&s->txq) < TORUS_TXQ_MAX / 2)
+		netif_wake_queue(s->dev.netdev);
+}
+
+static int torus_poll(struct napi_struct *napi, int budget)
+{
+	struct torus_soft *s = container_of(napi, struct torus_soft, napi);
+	struct sk_buff_head rx, down, up;
+	bool more;
+	int done;
+	u64 now;
+
+	if (!budget)		/* netpoll: nothing may be received */
+		return 0;
+	__skb_queue_head_init(&rx);
+	__skb_queue_head_init(&down);
+	__skb_queue_head_init(&up);
+	more = torus_ports_take(s, &rx, budget);
+	done = skb_queue_len(&rx);
+
+	spin_lock(&s->lock);
+	now = torus_now();
+	more |= work(s, &rx, now);
+	skb_queue_splice_init(&s->down, &down);
+	skb_queue_splice_init(&s->up, &up);
+	arm(s, done || !skb_queue_empty(&down), now);
+	spin_unlock(&s->lock);
+
+	hand_on(s, &down, &up);
+	if (more || done >= budget)
+		return budget;
+	napi_complete_done(napi, done);
+	return done;
+}
+
+/* --- what commands need (struct tn_soft_shell) --------------------------------------------- */
+
+static struct torus_soft *shell_of(struct tn_soft *soft)
+{
+	return container_of(soft, struct torus_soft, soft);
+}
+
+static void shell_lock(struct tn_soft *soft) __acquires(&shell_of(soft)->lock)
+{
+	torus_soft_lock(shell_of(soft));
+}
+
+static void shell_unlock(struct tn_soft *soft, bool changed) __releases(&shell_of(soft)->lock)
+{
+	if (changed)
+		torus_soft_unlock(shell_of(soft));
+	else
+		torus_soft_unlock_read(shell_of(soft));
+}
+
+static void shell_rest(void)
+{
+	cond_resched();
+}
+
+static void *shell_table_new(size_t bytes)
+{
+	return kvzalloc(bytes, TORUS_GFP_LARGE);
+}
+
+static void shell_table_free(void *table)
+{
+	kvfree(table);
+}
+
+static int shell_attach(struct tn_soft *soft, unsigned int port, const char *lower,
+			struct torus_refusal *why)
+{
+	struct torus_soft *s = shell_of(soft);
+
+	if (*lower)
+		return torus_port_attach(s, port, lower, why);
+	torus_port_detach(s, port);
+	return 0;
+}
+
+static const struct tn_soft_shell shell = {
+	.lock = shell_lock,
+	.unlock = shell_unlock,
+	.rest = shell_rest,
+	.now = torus_now,
+	.table_new = shell_table_new,
+	.table_free = shell_table_free,
+	.attach = shell_attach,
+};
+
+/* --- lifetime ----------------------------------------------------------------------------- */
+
+static int make_core(struct torus_soft *s)
+{
+	struct tn_nic_config cfg = {
+		.ops = &nic_ops,
+		.host = s,
+		.large_max = TORUS_LARGE_MAX,
+		.small_max = TORUS_SMALL_MAX,
+	};
+	void *mem = kvzalloc(tn_nic_size(), GFP_KERNEL_ACCOUNT);
+	int err = mem ? tn_soft_init(&s->soft, mem, &cfg, torus_msg_lost, torus_now()) : -ENOMEM;
+
+	if (err)
+		kvfree(mem);
+	return err;
+}
+
+int torus_nic_init(struct torus_soft *s)
+{
+	unsigned int i;
+	int err;
+
+	err = torus_park_init(s);
+	if (err)
+		return err;
+	s->soft.shell = &shell;
+	err = make_core(s);
+	if (err) {
+		torus_park_exit(s);
+		return err;
+	}
+	for (i = 0; i < TORUS_MAX_PORTS; i++)
+		torus_port_init(s, i);
+	torus_tx_init(s);
+	__skb_queue_head_init(&s->up);
+	__skb_queue_head_init(&s->down);
+	s->armed = ~0ull;
+	hrtimer_setup(&s->timer, timer_fired, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	netif_napi_add(s->dev.netdev, &s->napi, torus_poll);
+	return 0;
+}
+
+void torus_nic_start(struct torus_soft *s)
+{
+	napi_enable(&s->napi);
+	s->started = true;
+}
+
+/* Frames may come no more. */
+void torus_nic_stop(struct torus_soft *s)
+{
+	if (s->started)
+		napi_disable(&s->napi);
+	s->started = false;
+	hrtimer_cancel(&s->timer);
+	torus_tx_stop(s);
+	netif_napi_del(&s->napi);
+}
+
+void torus_nic_free(struct torus_soft *s)
+{
+	torus_soft_lock(s);
+	tn_soft_flush(&s->soft);
+	__skb_queue_purge(&s->up);
+	__skb_queue_purge(&s->down);
+	torus_soft_unlock_read(s);
+	kvfree(s->soft.table);
+	kvfree(s->soft.nic);
+	torus_park_exit(s);
+}

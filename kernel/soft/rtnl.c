@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Software NICs as `ip link` makes and shows them, and what they do for their netdev. */
+#include <linux/ethtool.h>
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/rtnetlink.h>
+
+#include "nic.h"
+
+static unsigned int ports = 6;
+module_param(ports, uint, 0644);
+MODULE_PARM_DESC(ports, "ports of a new device if `ip link` names none: 2 to 12, even (6)");
+
+static uint payload_max = 4096;
+module_param(payload_max, uint, 0644);
+MODULE_PARM_DESC(payload_max, "bytes of a new device's largest packet if `ip link` names none: 1024 to 16368 (4096)");
+
+static ulong park_bytes = 16 << 20;
+module_param(park_bytes, ulong, 0644);
+MODULE_PARM_DESC(park_bytes, "parking segment of a new device if `ip link` names none (16 MiB)");
+
+#define BYTES_MIN	(TN_PAYLOAD_MIN + TN_AROUND_MAX)
+#define BYTES_MAX	(1ull << 32)
+
+/* --- for the netdev ------------------------------------------------------------------ */
+
+static int soft_init(struct torus_dev *d)
+{
+	return torus_nic_init(torus_soft_of(d));
+}
+
+static void soft_uninit(struct torus_dev *d)
+{
+	struct torus_soft *s = torus_soft_of(d);
+
+	for (unsigned int i = 0; i < s->soft.hw.nports; i++)
+		torus_port_detach(s, i);
+	torus_nic_stop(s);
+}
+
+static void soft_free(struct torus_dev *d)
+{
+	torus_nic_free(torus_soft_of(d));
+}
+
+static void soft_xmit(struct torus_dev *d, struct sk_buff *skb)
+{
+	torus_tx_put(torus_soft_of(d), skb);
+}
+
+static void soft_stop(struct torus_dev *d)
+{
+	skb_queue_purge(&torus_soft_of(d)->txq);
+}
+
+static void soft_counters(struct torus_dev *d, u64 *to)
+{
+	struct torus_soft *s = torus_soft_of(d);
+
+	torus_soft_lock(s);
+	memcpy(to, tn_nic_counters(s->soft.nic), TORUS_NC_COUNT * sizeof(*to));
+	torus_soft_unlock_read(s);
+}
+
+static u64 soft_tx_waited(struct torus_dev *d)
+{
+	return READ_ONCE(torus_soft_of(d)->tx.waited);
+}
+
+static u64 soft_rx_drops(struct torus_dev *d, unsigned int port)
+{
+	return (u64)atomic_long_read(&torus_soft_of(d)->port[port].rx_dropped);
+}
+
+static void soft_get_coalesce(struct torus_dev *d, struct ethtool_coalesce *c)
+{
+	const struct torus_tx *tx = &torus_soft_of(d)->tx;
+
+	c->tx_coalesce_usecs = tx->usecs;
+	c->tx_max_coalesced_frames = tx->frames;
+}
+
+static int soft_set_coalesce(struct torus_dev *d, const struct ethtool_coalesce *c,
+			     struct netlink_ext_ack *extack)
+{
+	struct torus_tx *tx = &torus_soft_of(d)->tx;
+
+	if (c->tx_coalesce_usecs > TORUS_TX_USECS_MAX) {
+		NL_SET_ERR_MSG(extack, "tx-usecs must be 0 to 10000");
+		return -ERANGE;
+	}
+	if (!c->tx_max_coalesced_frames || c->tx_max_coalesced_frames > TORUS_TXQ_MAX) {
+		NL_SET_ERR_MSG(extack, "tx-frames must be 1 to 128");
+		return -ERANGE;
+	}
+	WRITE_ONCE(tx->usecs, c->tx_coalesce_usecs);
+	WRITE_ONCE(tx->frames, c->tx_max_coalesced_frames);
+	return 0;
+}
+
+static const struct torus_net_ops soft_net_ops = {
+	.init = soft_init,
+	.uninit = soft_uninit,
+	.free = soft_free,
+	.xmit = soft_xmit,
+	.stop = soft_stop,
+	.counters = soft_counters,
+	.tx_waited = soft_tx_waited,
+	.rx_drops = soft_rx_drops,
+	.get_coalesce = soft_get_coalesce,
+	.set_coalesce = soft_set_coalesce,
+};
+
+static void torus_setup(struct net_device *dev)
+{
+	struct torus_soft *s = netdev_priv(dev);
+
+	s->dev.ops = &soft_net_ops;
+	s->dev.hw = &s->soft.hw;
+	s->soft.hw.driver = TORUS_DRIVER;
+	spin_lock_init(&s->lock);
+	torus_netdev_setup(dev);
+}
+
+/* --- rtnl link type ------------------------------------------------------------------ */
+
+static const struct nla_policy torus_policy[IFLA_TORUS_MAX + 1] = {
+	[IFLA_TORUS_PORTS] = NLA_POLICY_RANGE(NLA_U8, 2, TORUS_MAX_PORTS),
+	[IFLA_TORUS_GUID] = { .type = NLA_U64 },
+	[IFLA_TORUS_BOOTSTRAP] = NLA_POLICY_MAX(NLA_U8, 1),
+	[IFLA_TORUS_NAME] = { .type = NLA_NUL_STRING, .len = TORUS_NAME_MAX },
+	[IFLA_TORUS_EPOCH] = { .type = NLA_REJECT },
+#define X(id, name, kind, unit, min, max) [IFLA_TORUS_##id] = { .type = NLA_##kind },
+	TORUS_PARAM_LIST(X)
+#undef X
+};
+
+static int torus_validate(struct nlattr *tb[], struct nlattr *data[],
+			  struct netlink_ext_ack *extack)
+{
+	if (tb[IFLA_ADDRESS]) {
+		NL_SET_ERR_MSG_ATTR(extack, tb[IFLA_ADDRESS], "a torus device has no such address");
+		return -EOPNOTSUPP;
+	}
+	if (!data)
+		return 0;
+	if (data[IFLA_TORUS_PORTS] && nla_get_u8(data[IFLA_TORUS_PORTS]) % 2) {
+		NL_SET_ERR_MSG_ATTR_FMT(extack, data[IFLA_TORUS_PORTS],
+					"ports is %u, allowed 2 to %d, even",
+					nla_get_u8(data[IFLA_TORUS_PORTS]), TORUS_MAX_PORTS);
+		return -EINVAL;
+	}
+	if (data[IFLA_TORUS_GUID] && !nla_get_u64(data[IFLA_TORUS_GUID])) {
+		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_GUID], "guid must not be 0");
+		return -EINVAL;
+	}
+	if (data[IFLA_TORUS_NAME] && !*(const char *)nla_data(data[IFLA_TORUS_NAME])) {
+		NL_SET_ERR_MSG_ATTR(extack, data[IFLA_TORUS_NAME], "the name is empty");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Not 0, which means none; two starts of a NIC need only differ. */
+static u64 new_number(void)
+{
+	u64 n;
+
+	do {
+		get_random_bytes(&n, sizeof(n));
+	} while (!(u32)n);
+	return n;
+}
+
+/* Module parameters were not checked by any policy. */
+static int defaults(struct torus_soft *s, struct netlink_ext_ack *extack)
+{
+	tn_params_default(&s->soft.params);
+	/* A peer that waits for a processor is neither lost nor dead. */
+	s->soft.params.replay_timeout = 50 * NSEC_PER_MSEC;
+	s->soft.params.silence = NSEC_PER_SEC;
+	s->soft.params.retry_time = NSEC_PER_SEC;
+	if (ports < 2 || ports > TORUS_MAX_PORTS || ports % 2) {
+		NL_SET_ERR_MSG_FMT(extack, "module parameter ports is %u, allowed 2 to %d, even",
+				   ports, TORUS_MAX_PORTS);
+		return -EINVAL;
+	}
+	if (payload_max < TN_PAYLOAD_MIN || payload_max > TN_PAYLOAD_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "module parameter payload_max is %u, allowed %d to %d",
+				   payload_max, TN_PAYLOAD_MIN, TN_PAYLOAD_MAX);
+		return -ERANGE;
+	}
+	if (park_bytes < BYTES_MIN || park_bytes > BYTES_MAX) {
+		NL_SET_ERR_MSG_FMT(extack,
+				   "module parameter park_bytes is %lu, allowed %d to %llu",
+				   park_bytes, BYTES_MIN, BYTES_MAX);
+		return -ERANGE;
+	}
+	s->soft.hw.nports = (u8)ports;
+	s->soft.params.payload_max = payload_max;
+	s->soft.params.park_bytes = park_bytes;
+	s->soft.hw.guid = new_number();
+	s->soft.hw.epoch = (u32)new_number();
+	return 0;
+}
+
+static int torus_newlink(struct net *src_net, struct net_device *dev, struct nlattr *tb[],
+			 struct nlattr *data[], struct netlink_ext_ack *extack)
+{
+	struct torus_soft *s = netdev_priv(dev);
+	int err = defaults(s, extack);
+
+	if (err)
+		return err;
+	if (data && data[IFLA_TORUS_PORTS])
+		s->soft.hw.nports = nla_get_u8(data[IFLA_TORUS_PORTS]);
+	if (data && data[IFLA_TORUS_GUID])
+		s->soft.hw.guid = nla_get_u64(data[IFLA_TORUS_GUID]);
+	if (data && data[IFLA_TORUS_BOOTSTRAP])
+		s->soft.hw.bootstrap = nla_get_u8(data[IFLA_TORUS_BOOTSTRAP]);
+	if (data && data[IFLA_TORUS_NAME])
+		nla_strscpy(s->soft.hw.name, data[IFLA_TORUS_NAME], sizeof(s->soft.hw.name));
+	err = torus_params_take(&s->soft.params, data, extack);
+	if (err)
+		return err;
+
+	err = register_netdevice(dev);
+	if (err)
+		return err;
+	spin_lock(&s->dev.label);
+	if (!s->soft.hw.name[0])
+		strscpy(s->soft.hw.name, dev->name, sizeof(s->soft.hw.name));
+	spin_unlock(&s->dev.label);
+	torus_nic_start(s);
+	return 0;
+}
+
+static void torus_dellink(struct net_device *dev, struct list_head *head)
+{
+	unregister_netdevice_queue(dev, head);
+}
+
+static size_t torus_get_size(const struct net_device *dev)
+{
+	return nla_total_size(sizeof(u8)) * 2 + nla_total_size_64bit(sizeof(u64)) +
+	       nla_total_size(TORUS_NAME_MAX + 1) + nla_total_size(sizeof(u32)) +
+	       torus_params_size();
+}
+
+static int torus_fill_info(struct sk_buff *skb, const struct net_device *dev)
+{
+	struct torus_soft *s = netdev_priv(dev);
+	char name[TORUS_NAME_MAX + 1];
+	bool bootstrap;
+
+	spin_lock(&s->dev.label);
+	strscpy(name, s->soft.hw.name, sizeof(name));
+	bootstrap = s->soft.hw.bootstrap;
+	spin_unlock(&s->dev.label);
+	if (nla_put_u8(skb, IFLA_TORUS_PORTS, s->soft.hw.nports) ||
+	    nla_put_u64_64bit(skb, IFLA_TORUS_GUID, s->soft.hw.guid, IFLA_TORUS_PAD) ||
+	    nla_put_u8(skb, IFLA_TORUS_BOOTSTRAP, bootstrap) ||
+	    nla_put_string(skb, IFLA_TORUS_NAME, name) ||
+	    nla_put_u32(skb, IFLA_TORUS_EPOCH, s->soft.hw.epoch) || !torus_params_fill(skb, &s->soft.params))
+		return -EMSGSIZE;
+	return 0;
+}
+
+struct rtnl_link_ops torus_link_ops __read_mostly = {
+	.kind = TORUS_DRIVER,
+	.maxtype = IFLA_TORUS_MAX,
+	.policy = torus_policy,
+	.priv_size = sizeof(struct torus_soft),
+	.setup = torus_setup,
+	.validate = torus_validate,
+	.newlink = torus_newlink,
+	.dellink = torus_dellink,
+	.get_size = torus_get_size,
+	.fill_info = torus_fill_info,
+};
+
+int torus_soft_register(void)
+{
+	int err = torus_pkt_init();
+
+	if (err)
+		return err;
+	err = torus_port_register();
+	if (err)
+		goto err_pkt;
+	err = rtnl_link_register(&torus_link_ops);
+	if (err)
+		goto err_port;
+	return 0;
+
+err_port:
+	torus_port_unregister();
+err_pkt:
+	torus_pkt_exit();
+	return err;
+}
+
+void torus_soft_unregister(void)
+{
+	rtnl_link_unregister(&torus_link_ops);
+	torus_port_unregister();
+	/* Timers and frames on their way run this module's code to their end. */
+	rcu_barrier();
+	torus_pkt_exit();
+}
