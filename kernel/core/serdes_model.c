@@ -160,12 +160,41 @@ static void enable(void *ctx, unsigned int lane, bool on)
 	m->errors_at = 0;
 }
 
+/* A lane that is on and dead guesses; bits are spread over the lanes that are on. */
+u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
+{
+	unsigned int i, n = 0;
+	struct tn_eye eye;
+	u64 sum = 0;
+
+	for (i = 0; i < m->serdes.lanes; i++) {
+		if (!(m->on >> i & 1))
+			continue;
+		measure((void *)m, i, &eye, now);
+		sum += tn_eye_ber(&eye);
+		n++;
+	}
+	return n ? sum / n : TORUS_BER_ONE / 2;
+}
+
+static struct tn_fault *errors(void *ctx, u32 bytes, u64 now)
+{
+	struct tn_serdes_model *m = ctx;
+
+	if (!m->errors_at || now - m->errors_at >= ERRORS_FOR) {
+		tn_fault_rate(&m->errors, tn_serdes_model_ber(m, now));
+		m->errors_at = now;
+	}
+	return tn_fault_hits(&m->errors, bytes) ? &m->errors : NULL;
+}
+
 static const struct tn_serdes_ops ops = {
 	.set_rate = set_rate,
 	.set_taps = set_taps,
 	.enable = enable,
 	.measure = measure,
 	.sample = sample,
+	.errors = errors,
 };
 
 void tn_serdes_model_init(struct tn_serdes_model *m)
@@ -199,32 +228,4 @@ void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable
 	m->errors = (struct tn_fault) { .seed = cable->seed };
 	tn_fault_arm(&m->errors);
 	m->errors_at = 0;
-}
-
-/* A lane that is on and dead guesses; bits are spread over the lanes that are on. */
-u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now)
-{
-	unsigned int i, n = 0;
-	struct tn_eye eye;
-	u64 sum = 0;
-
-	for (i = 0; i < m->serdes.lanes; i++) {
-		if (!(m->on >> i & 1))
-			continue;
-		measure((void *)m, i, &eye, now);
-		sum += tn_eye_ber(&eye);
-		n++;
-	}
-	return n ? sum / n : TORUS_BER_ONE / 2;
-}
-
-bool tn_serdes_model_hits(struct tn_serdes_model *m, u32 bytes, u64 now)
-{
-	if (m->serdes.steady)
-		return false;
-	if (!m->errors_at || now - m->errors_at >= ERRORS_FOR) {
-		tn_fault_rate(&m->errors, tn_serdes_model_ber(m, now));
-		m->errors_at = now;
-	}
-	return tn_fault_hits(&m->errors, bytes);
 }

@@ -84,10 +84,4 @@ void tn_serdes_model_init(struct tn_serdes_model *m);
 void tn_serdes_model_lay(struct tn_serdes_model *m, const struct tn_cable *cable, u64 now);
 /** tn_serdes_model_ber() - of the whole link as it is set now, in units of 1e-18 */
 u64 tn_serdes_model_ber(const struct tn_serdes_model *m, u64 now);
-/**
- * tn_serdes_model_hits() - do the next @bytes suffer?
- * If so, tn_fault_corrupt(&m->errors) flips the bits; if not, they are passed.
- */
-bool tn_serdes_model_hits(struct tn_serdes_model *m, u32 bytes, u64 now);
-
 #endif /* TN_SERDES_MODEL_H */

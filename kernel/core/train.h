@@ -37,8 +37,7 @@
 #ifndef TN_TRAIN_H
 #define TN_TRAIN_H
 
-#include "tn_deps.h"
-#include <torus_uapi.h>
+#include "fault.h"
 
 #define TN_RATES_MAX	4
 #define TN_HALF_UI	500		/* half a bit's time, in 1/1000 UI */
@@ -71,6 +70,8 @@ struct tn_eye {
  * @measure: the eye of @lane at @now
  * @sample: bit error rate, in units of 1e-18, if bits were decided @phase (1/1000 UI,
  *	-TN_HALF_UI .. TN_HALF_UI) beside and @offset mV above the centre of the eye
+ * @errors: of a model: do the next @bytes suffer? The errors, for tn_fault_corrupt(), or NULL,
+ *	and they are passed. NULL: bits come with the errors that they have
  */
 struct tn_serdes_ops {
 	void (*set_rate)(void *ctx, unsigned int rate);
@@ -78,6 +79,7 @@ struct tn_serdes_ops {
 	void (*enable)(void *ctx, unsigned int lane, bool on);
 	void (*measure)(void *ctx, unsigned int lane, struct tn_eye *eye, u64 now);
 	u64 (*sample)(void *ctx, unsigned int lane, int phase, int offset, u64 now);
+	struct tn_fault *(*errors)(void *ctx, u32 bytes, u64 now);
 };
 
 /**
@@ -102,6 +104,12 @@ struct tn_serdes {
 	u64 settle;
 	bool steady;
 };
+
+/** tn_serdes_errors() - of the next @bytes of a link; NULL for none. Steady eyes have none */
+static inline struct tn_fault *tn_serdes_errors(const struct tn_serdes *s, u32 bytes, u64 now)
+{
+	return s->steady || !s->ops->errors ? NULL : s->ops->errors(s->ctx, bytes, now);
+}
 
 /**
  * struct tn_train_params - thresholds

@@ -127,7 +127,7 @@ bool torus_ports_take(struct torus_soft *s, struct sk_buff_head *out, int budget
 }
 
 /* The line adds errors to @skb, or to a copy if others may read it. NULL: no memory. */
-static struct sk_buff *with_errors(struct torus_port *port, struct sk_buff *skb)
+static struct sk_buff *with_errors(struct sk_buff *skb, struct tn_fault *errors)
 {
 	struct sk_buff *mine = skb;
 
@@ -136,20 +136,20 @@ static struct sk_buff *with_errors(struct torus_port *port, struct sk_buff *skb)
 		kfree_skb(skb);
 	}
 	if (mine)
-		tn_fault_corrupt(&port->soft->serdes.errors, mine->data, mine->len);
+		tn_fault_corrupt(errors, mine->data, mine->len);
 	return mine;
 }
 
 static void port_hear(struct torus_port *port, struct sk_buff *skb, u64 now)
 {
 	struct torus_soft *s = port->nic;
-	bool hit = tn_serdes_model_hits(&port->soft->serdes, skb->len, now);
+	struct tn_fault *errors = tn_serdes_errors(&port->soft->serdes.serdes, skb->len, now);
 	unsigned int n;
 
 	/* Without an ECRC that shows the errors it is not taken; it comes again with one. */
-	tn_nic_rx_memory(s->soft.nic, port->num, rx_cb(skb)->memory && !hit);
-	if (hit)
-		skb = with_errors(port, skb);
+	tn_nic_rx_memory(s->soft.nic, port->num, rx_cb(skb)->memory && !errors);
+	if (errors)
+		skb = with_errors(skb, errors);
 	if (!skb)
 		return;		/* as lost on the wire */
 	n = torus_frame_pieces(skb, s->piece);

@@ -452,8 +452,12 @@ static void manage(struct end *e)
 /* Bits that the receiver decides wrongly. */
 static void hurt(struct end *e, struct frame *f)
 {
-	if (e->modelled && tn_serdes_model_hits(&e->serdes, (u32)f->len, e->pair->now))
-		tn_fault_corrupt(&e->serdes.errors, f->data, (u32)f->len);
+	struct tn_fault *errors = NULL;
+
+	if (e->modelled)
+		errors = tn_serdes_errors(&e->serdes.serdes, (u32)f->len, e->pair->now);
+	if (errors)
+		tn_fault_corrupt(errors, f->data, (u32)f->len);
 }
 
 static void receive(struct end *e)

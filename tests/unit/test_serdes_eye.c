@@ -283,12 +283,12 @@ static void test_hits(void **state)
 
 	(void)state;
 	lay(&c, SECOND);
-	tn_serdes_model_hits(&m, 1, SECOND);
+	tn_serdes_errors(&m.serdes, 1, SECOND);
 	for (int what = 0; what < 6; what++) {
 		u64 at = m.errors_at, later = at + 9999999;
 
 		assert_int_equal(m.errors.ber, tn_serdes_model_ber(&m, at));
-		tn_serdes_model_hits(&m, 1, later);
+		tn_serdes_errors(&m.serdes, 1, later);
 		assert_int_equal(m.errors_at, at);
 		switch (what) {
 		case 0: serdes()->ops->set_rate(serdes()->ctx, 1); break;
@@ -297,18 +297,18 @@ static void test_hits(void **state)
 		case 3: tn_serdes_model_lay(&m, &c, later); break;
 		case 4: case 5: later++; break;
 		}
-		tn_serdes_model_hits(&m, 1, later);
+		tn_serdes_errors(&m.serdes, 1, later);
 		assert_int_equal(m.errors_at, later);
 	}
 	/* Dead lanes guess: half of their bits are wrong, a twelfth of all bits. */
 	c = (struct tn_cable) { .dead = 1 };
 	lay(&c, SECOND);
 	assert_int_equal(tn_serdes_model_ber(&m, SECOND), TORUS_BER_ONE / 2 / TORUS_LANES_MAX);
-	assert_true(tn_serdes_model_hits(&m, 1000, SECOND));
+	assert_non_null(tn_serdes_errors(&m.serdes, 1000, SECOND));
 	c.dead = 0;
 	lay(&c, SECOND);
 	m.errors.ber = TORUS_BER_ONE;
-	assert_false(tn_serdes_model_hits(&m, 1000, SECOND));
+	assert_null(tn_serdes_errors(&m.serdes, 1000, SECOND));
 }
 
 /* The properties that the SerDes reports. */

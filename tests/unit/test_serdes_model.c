@@ -367,7 +367,7 @@ static void test_errors(void **state)
 	start(&p, &c);
 	for (unsigned int i = 0; i < frames; i++) {
 		memset(frame, 0, sizeof(frame));
-		if (tn_serdes_model_hits(&p.m, sizeof(frame), p.now))
+		if (tn_serdes_errors(&p.m.serdes, sizeof(frame), p.now))
 			tn_fault_corrupt(&p.m.errors, frame, sizeof(frame));
 		for (unsigned int j = 0; j < sizeof(frame); j++)
 			flips += (unsigned int)__builtin_popcount(frame[j]);
@@ -381,12 +381,12 @@ static void test_errors(void **state)
 	/* Each cable has errors of its own: the first one comes at another bit. */
 	for (c.seed = 1; c.seed <= 2; c.seed++) {
 		tn_serdes_model_lay(&p.m, &c, p.now);
-		assert_true(tn_serdes_model_hits(&p.m, 1u << 20, p.now));
+		assert_non_null(tn_serdes_errors(&p.m.serdes, 1u << 20, p.now));
 		first[c.seed - 1] = p.m.errors.skip;
 	}
 	assert_true(first[0] != first[1]);
 	tn_serdes_model_lay(&p.m, &(struct tn_cable) { 0 }, p.now);
-	assert_false(tn_serdes_model_hits(&p.m, 1u << 30, p.now));
+	assert_null(tn_serdes_errors(&p.m.serdes, 1u << 30, p.now));
 }
 
 int main(void)

@@ -365,6 +365,7 @@ void nic_frame(struct world *w, const struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
 	struct frame *f = ev->data;
+	struct tn_fault *errors = NULL;
 	const struct cable *c;
 	unsigned int end;
 
@@ -374,8 +375,10 @@ void nic_frame(struct world *w, const struct ev *ev)
 	end = !(c->node[0] == ev->node && c->port[0] == ev->port);
 	if (c->cut || c->silent & 1u << !end)
 		return;
-	if (n->serdes && tn_serdes_model_hits(&n->serdes[ev->port], (u32)f->len, w->now))
-		tn_fault_corrupt(&n->serdes[ev->port].errors, f->data, (u32)f->len);
+	if (n->serdes)
+		errors = tn_serdes_errors(&n->serdes[ev->port].serdes, (u32)f->len, w->now);
+	if (errors)
+		tn_fault_corrupt(errors, f->data, (u32)f->len);
 	tn_nic_rx(n->nic, ev->port, f->data, f->len, f, w->now);
 	nic_pump(w, ev->node);
 }

@@ -104,13 +104,15 @@ int port_attach(struct port *port, const char *name, const char **why, u64 now)
 void port_take(struct port *port, struct frame *f, u32 bytes, u64 now)
 {
 	struct emu *e = port->emu;
+	struct tn_fault *errors;
 
 	if (port->soft->fault.silence)
 		return;
 	if (bytes > IDLE_BYTES)
 		e->chassis->busy_at = now;
-	if (tn_serdes_model_hits(&port->soft->serdes, bytes, now))
-		tn_fault_corrupt(&port->soft->serdes.errors, f->data, bytes);
+	errors = tn_serdes_errors(&port->soft->serdes.serdes, bytes, now);
+	if (errors)
+		tn_fault_corrupt(errors, f->data, bytes);
 	tn_nic_rx(e->soft.nic, port->num, f->data, bytes, f, now);
 	chassis_wake(e->chassis, e);
 }
