@@ -26,7 +26,7 @@ static int no_attach(struct port *port, const char *name, const char **why, u64 
 {
 	*why = "not here";
 	(void)now;
-	snprintf(port->lower, sizeof(port->lower), "%s", name);
+	snprintf(port->soft->lower, sizeof(port->soft->lower), "%s", name);
 	return *name == 'x' ? -ENODEV : 0;
 }
 
