@@ -190,7 +190,7 @@ static const struct query_done root_done = {
 
 static void pass_on(struct request *rq)
 {
-	rq->ask = query_ask(rq->d->query, ASK_ROOT, TORUS_NO_NODE, rq->args, rq->privileged,
+	rq->ask = query_ask(rq->d->query, SVC_TO_ROOT, TORUS_NO_NODE, rq->args, rq->privileged,
 			    QUERY_ROOT_MS, &root_done, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
@@ -235,7 +235,7 @@ void answer_gather(struct request *rq,
 	}
 	rq->g->end = end;
 	rq->g->n = n;
-	rq->ask = query_ask(rq->d->query, rq->node == TORUS_NO_NODE ? ASK_ALL : ASK_NODE,
+	rq->ask = query_ask(rq->d->query, rq->node == TORUS_NO_NODE ? SVC_TO_ALL : SVC_TO_NODE,
 			    rq->node, rq->args, rq->privileged, QUERY_NODE_MS, &gathered, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
@@ -393,25 +393,19 @@ static json_t *local(void *arg, json_t *cmd)
 	return c && c->local && d->fm ? c->local(d, cmd) : NULL;
 }
 
-static void event(void *arg, json_t *j)
+static void told(void *arg, const struct svc_msg *msg)
 {
-	const char *node, *level_text, *kind, *text;
-	json_t *lines = json_object_get(j, "lines");
-	enum fm_level level;
-	double time;
+	const struct svc_event *e = &msg->event;
+	json_t *links;
 
-	if (lines) {
-		json_int_t of = json_integer_value(json_object_get(j, "of"));
-
-		if (of >= 0 && of < TORUS_NO_NODE)
-			lines_take(arg, (uint32_t)of, lines);
+	if (msg->type == SVC_EVENT) {
+		fabricd_event(arg, e->time, e->node, (enum fm_level)e->level, e->kind, e->text);
 		return;
 	}
-	if (json_unpack(j, "{s:F, s:s, s:s, s:s, s:s}", "time", &time, "node", &node,
-			"level", &level_text, "kind", &kind, "text", &text) ||
-	    log_level_parse(level_text, &level))
-		return;
-	fabricd_event(arg, time, node, level, kind, text);
+	links = json_loads(msg->lines.links, 0, NULL);
+	if (links)
+		lines_take(arg, msg->lines.node, links);
+	json_decref(links);
 }
 
 static const struct query_ops query_ops = {
@@ -420,7 +414,7 @@ static const struct query_ops query_ops = {
 	.local = local,
 	.serve = serve,
 	.drop = drop,
-	.event = event,
+	.told = told,
 };
 
 int answer_start(struct fabricd *d)

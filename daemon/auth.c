@@ -4,7 +4,7 @@
 #include <string.h>
 #include "daemon/auth.h"
 
-static void sign(const struct auth *a, struct fm_auth *out)
+static void sign(const struct auth *a, struct svc_auth *out)
 {
 	memset(out, 0, sizeof(*out));
 	snprintf(out->fabric, sizeof(out->fabric), "%s", a->fabric);
@@ -35,14 +35,14 @@ void auth_session_init(struct auth_session *s, const struct auth *a, bool initia
 	s->initiator = initiator;
 }
 
-int auth_start(struct auth_session *s, struct fm_auth *out)
+int auth_start(struct auth_session *s, struct svc_auth *out)
 {
 	sign(s->auth, out);
 	return s->auth->ops->start(s, out);
 }
 
-enum auth_next auth_step(struct auth_session *s, const struct fm_auth *in,
-			 struct fm_auth *out)
+enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
+			 struct svc_auth *out)
 {
 	if (!s->peer_name[0]) {
 		snprintf(s->peer_fabric, sizeof(s->peer_fabric), "%s", in->fabric);

@@ -11,7 +11,7 @@
 #define AUTH_H
 
 #include <stdbool.h>
-#include "daemon/fm/wire/msg.h"
+#include "daemon/svc_msg.h"
 
 #define AUTH_KEY_MIN 16
 #define AUTH_KEY_MAX 4096
@@ -36,8 +36,8 @@ struct auth_session {
 	const struct auth *auth;
 	bool initiator;
 	uint8_t turn;
-	uint8_t own_nonce[FM_AUTH_MAX];
-	uint8_t peer_nonce[FM_AUTH_MAX];
+	uint8_t own_nonce[SVC_AUTH_MAX];
+	uint8_t peer_nonce[SVC_AUTH_MAX];
 	char peer_fabric[TORUS_NAME_MAX + 1];
 	char peer_name[TORUS_NAME_MAX + 1];
 	char text[AUTH_TEXT_MAX];
@@ -53,9 +53,9 @@ struct auth_ops {
 	const char *name;
 	int (*open)(struct auth *a, const char *where, char *text);
 	void (*close)(struct auth *a);
-	int (*start)(struct auth_session *s, struct fm_auth *out);
-	enum auth_next (*step)(struct auth_session *s, const struct fm_auth *in,
-			       struct fm_auth *out);
+	int (*start)(struct auth_session *s, struct svc_auth *out);
+	enum auth_next (*step)(struct auth_session *s, const struct svc_auth *in,
+			       struct svc_auth *out);
 };
 
 /** struct auth - own identity and credentials */
@@ -73,9 +73,9 @@ void auth_close(struct auth *a);
 
 void auth_session_init(struct auth_session *s, const struct auth *a, bool initiator);
 /** auth_start() - the initiator's first message. Return: 0 or a negative errno. */
-int auth_start(struct auth_session *s, struct fm_auth *out);
-enum auth_next auth_step(struct auth_session *s, const struct fm_auth *in,
-			 struct fm_auth *out);
+int auth_start(struct auth_session *s, struct svc_auth *out);
+enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
+			 struct svc_auth *out);
 
 extern const struct auth_ops auth_key_ops;
 

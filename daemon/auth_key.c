@@ -115,7 +115,7 @@ static void key_close(struct auth *a)
 	a->data = NULL;
 }
 
-static int nonce_make(struct auth_session *s, struct fm_auth *out)
+static int nonce_make(struct auth_session *s, struct svc_auth *out)
 {
 	ssize_t n;
 
@@ -167,7 +167,7 @@ static int proof_make(const struct auth_session *s, bool initiator, uint8_t *out
 	return err || len != PROOF ? -EIO : 0;
 }
 
-static bool proof_right(const struct auth_session *s, const struct fm_auth *in)
+static bool proof_right(const struct auth_session *s, const struct svc_auth *in)
 {
 	uint8_t want[PROOF];
 	uint8_t diff = 0;
@@ -185,14 +185,14 @@ static enum auth_next refuse(struct auth_session *s, const char *text)
 	return AUTH_REFUSED;
 }
 
-static int key_start(struct auth_session *s, struct fm_auth *out)
+static int key_start(struct auth_session *s, struct svc_auth *out)
 {
 	return nonce_make(s, out);
 }
 
 /* Turn 0 brings the peer's nonce, turn 1 its proof. */
-static enum auth_next key_step(struct auth_session *s, const struct fm_auth *in,
-			       struct fm_auth *out)
+static enum auth_next key_step(struct auth_session *s, const struct svc_auth *in,
+			       struct svc_auth *out)
 {
 	if (s->turn++ == 0) {
 		if (in->nonce_len != NONCE)

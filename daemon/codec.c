@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Between struct fm_msg and the bytes of svc.proto.
+ * From struct fm_msg to the bytes of svc.proto; codec_unpack.c goes back, codec_own.c has
+ * fabricd's own messages.
  *
  * What comes out of fm_msg_unpack() is in range: strings end and fit, ports,
  * states and shapes exist, coordinates and node ids lie inside the shape that
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/codec_table.h"
+#include "daemon/codec.h"
 
 #define PORTS TORUS_MAX_PORTS
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
@@ -25,9 +26,7 @@ static const char *const names[] = {
 	[FM_MSG_LEFT] = "left",	    [FM_MSG_TABLE] = "table",
 	[FM_MSG_FETCH] = "fetch",   [FM_MSG_STEP] = "step",
 	[FM_MSG_REPORT] = "report", [FM_MSG_PING] = "ping",
-	[FM_MSG_PONG] = "pong",	    [FM_MSG_AUTH] = "auth",
-	[FM_MSG_ASK] = "ask",	    [FM_MSG_ANSWER] = "answer",
-	[FM_MSG_ADOPTED] = "adopted",
+	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -121,7 +120,7 @@ static Svc__Base *put_base(struct base_room *r, const struct fm_base *b)
 	return &r->m;
 }
 
-static int pack_message(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
+int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
 {
 	m->schema = CODEC_SCHEMA;
 	m->body_case = (Svc__Message__BodyCase)(type + 1);
@@ -171,7 +170,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.sums = put_sums(&sums, &h->sums);
 	b.baseline = put_base(&base, &h->base);
 	m->hello = &b;
-	return pack_message(m, FM_MSG_HELLO, data, len);
+	return codec_pack(m, FM_MSG_HELLO, data, len);
 }
 
 static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **data,
@@ -191,7 +190,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	if (!columns)
 		return -ENOMEM;
 	m->table = &b;
-	err = pack_message(m, FM_MSG_TABLE, data, len);
+	err = codec_pack(m, FM_MSG_TABLE, data, len);
 	codec_columns_free(columns);
 	return err;
 }
@@ -205,7 +204,7 @@ static int pack_row(Svc__Message *m, const struct fm_row_msg *r, uint8_t **data,
 	b.epoch = r->epoch;
 	b.row = put_row(&row, &r->row);
 	m->row = &b;
-	return pack_message(m, FM_MSG_ROW, data, len);
+	return codec_pack(m, FM_MSG_ROW, data, len);
 }
 
 static int pack_step(Svc__Message *m, const struct fm_step *s, uint8_t **data, size_t *len)
@@ -231,7 +230,7 @@ static int pack_step(Svc__Message *m, const struct fm_step *s, uint8_t **data, s
 	}
 	b.ended = list;
 	m->step = &b;
-	return pack_message(m, FM_MSG_STEP, data, len);
+	return codec_pack(m, FM_MSG_STEP, data, len);
 }
 
 static int pack_report(Svc__Message *m, const struct fm_report *r, uint8_t **data, size_t *len)
@@ -246,21 +245,18 @@ static int pack_report(Svc__Message *m, const struct fm_report *r, uint8_t **dat
 	b.set = r->set;
 	b.sums = put_sums(&sums, &r->sums);
 	m->report = &b;
-	return pack_message(m, FM_MSG_REPORT, data, len);
+	return codec_pack(m, FM_MSG_REPORT, data, len);
 }
 
 /* The bodies that are a few scalars and strings. */
 static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len)
 {
 	Svc__Welcome welcome = SVC__WELCOME__INIT;
-	Svc__Answer answer = SVC__ANSWER__INIT;
 	Svc__Refuse refuse = SVC__REFUSE__INIT;
 	Svc__Fetch fetch = SVC__FETCH__INIT;
 	Svc__Left left = SVC__LEFT__INIT;
 	Svc__Ping ping = SVC__PING__INIT;
 	Svc__Pong pong = SVC__PONG__INIT;
-	Svc__Auth auth = SVC__AUTH__INIT;
-	Svc__Ask ask = SVC__ASK__INIT;
 
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
@@ -292,32 +288,10 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		pong.adrift = msg->pong.adrift;
 		m->pong = &pong;
 		break;
-	case FM_MSG_AUTH:
-		if (msg->auth.nonce_len > FM_AUTH_MAX || msg->auth.proof_len > FM_AUTH_MAX)
-			return -EINVAL;
-		auth.nonce.len = msg->auth.nonce_len;
-		auth.nonce.data = (uint8_t *)msg->auth.nonce;
-		auth.proof.len = msg->auth.proof_len;
-		auth.proof.data = (uint8_t *)msg->auth.proof;
-		auth.fabric = (char *)msg->auth.fabric;
-		auth.name = (char *)msg->auth.name;
-		m->auth = &auth;
-		break;
-	case FM_MSG_ASK:
-		ask.id = msg->text.id;
-		ask.text = msg->text.text;
-		m->ask = &ask;
-		break;
-	case FM_MSG_ANSWER:
-		answer.id = msg->text.id;
-		answer.more = msg->text.more;
-		answer.text = msg->text.text;
-		m->answer = &answer;
-		break;
 	default:
 		return -EINVAL;
 	}
-	return pack_message(m, msg->type, data, len);
+	return codec_pack(m, msg->type, data, len);
 }
 
 int fm_msg_pack(const struct fm_msg *msg, uint8_t **data, size_t *len)

@@ -6,7 +6,8 @@
 #include "daemon/fm/wire/msg.h"
 #include "daemon/svc.pb-c.h"
 
-#define CODEC_SCHEMA 2	/* of all messages; 1 had tables of entry after entry */
+/* Of all messages; 1 had tables of entry after entry, 2 questions as one text. */
+#define CODEC_SCHEMA 3
 
 struct codec_columns;
 

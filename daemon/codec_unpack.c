@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/codec_table.h"
+#include "daemon/codec.h"
 
 #define PORTS TORUS_MAX_PORTS
 #define PORTS_MASK ((1u << PORTS) - 1)
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
 
 /* Printable ASCII: it goes to logs, terminals and JSON, before any proof too. */
-static bool get_text(char *to, size_t room, const char *from)
+bool codec_text(char *to, size_t room, const char *from)
 {
 	size_t len = strlen(from);
 
@@ -104,9 +104,9 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || (from->admin | from->across) & ~PORTS_MASK ||
-	    !get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
-	    !get_text(to->name, sizeof(to->name), from->name) ||
-	    !get_text(to->address, sizeof(to->address), from->address) ||
+	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
+	    !codec_text(to->name, sizeof(to->name), from->name) ||
+	    !codec_text(to->address, sizeof(to->address), from->address) ||
 	    !get_shape(&to->shape, from->shape, !from->placed) || !get_row(&to->row, from->row) ||
 	    !get_sums(&to->sums, from->sums) || !get_base(&to->base, from->baseline) ||
 	    from->n_position != TORUS_MAX_DIMS ||
@@ -183,29 +183,6 @@ static bool get_report(struct fm_report *to, const Svc__Report *from)
 	return get_sums(&to->sums, from->sums);
 }
 
-static bool get_auth(struct fm_auth *to, const Svc__Auth *from)
-{
-	if (!get_text(to->fabric, sizeof(to->fabric), from->fabric) ||
-	    !get_text(to->name, sizeof(to->name), from->name) ||
-	    from->nonce.len > FM_AUTH_MAX || from->proof.len > FM_AUTH_MAX)
-		return false;
-	to->nonce_len = (uint32_t)from->nonce.len;
-	to->proof_len = (uint32_t)from->proof.len;
-	if (to->nonce_len)
-		memcpy(to->nonce, from->nonce.data, to->nonce_len);
-	if (to->proof_len)
-		memcpy(to->proof, from->proof.data, to->proof_len);
-	return true;
-}
-
-static int get_asked(struct fm_text *to, uint64_t id, bool more, const char *text)
-{
-	to->id = id;
-	to->more = more;
-	to->text = strdup(text);
-	return to->text ? 0 : -ENOMEM;
-}
-
 static int get_body(struct fm_msg *out, const Svc__Message *m)
 {
 	bool fine = true;
@@ -217,10 +194,10 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_WELCOME:
 		out->welcome.term = m->welcome->term;
 		out->welcome.root_guid = m->welcome->root_guid;
-		fine = get_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
+		fine = codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
 		break;
 	case FM_MSG_REFUSE:
-		fine = get_text(out->refuse.text, FM_TEXT_MAX, m->refuse->text);
+		fine = codec_text(out->refuse.text, FM_TEXT_MAX, m->refuse->text);
 		break;
 	case FM_MSG_ROW:
 		out->row.guid = m->row->guid;
@@ -250,36 +227,39 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_PONG:
 		out->pong.adrift = m->pong->adrift;
 		break;
-	case FM_MSG_AUTH:
-		fine = get_auth(&out->auth, m->auth);
-		break;
-	case FM_MSG_ASK:
-		return get_asked(&out->text, m->ask->id, false, m->ask->text);
-	case FM_MSG_ANSWER:
-		return get_asked(&out->text, m->answer->id, m->answer->more, m->answer->text);
 	default:
 		fine = false;
 	}
 	return fine ? 0 : -EBADMSG;
 }
 
+int codec_open(const uint8_t *data, size_t len, Svc__Message **m)
+{
+	*m = svc__message__unpack(NULL, len, data);
+	if (!*m)
+		return -EBADMSG;
+	if ((*m)->schema != CODEC_SCHEMA)
+		return -EPROTONOSUPPORT;
+	return (*m)->body_case == SVC__MESSAGE__BODY__NOT_SET ? -EBADMSG : 0;
+}
+
+int codec_fm(struct fm_msg *out, const Svc__Message *m)
+{
+	memset(out, 0, sizeof(*out));
+	out->type = (uint8_t)(m->body_case - 1);
+	return get_body(out, m);
+}
+
 int fm_msg_unpack(const uint8_t *data, size_t len, struct fm_msg *out)
 {
-	Svc__Message *m = svc__message__unpack(NULL, len, data);
-	int err;
+	Svc__Message *m;
+	int err = codec_open(data, len, &m);
 
 	memset(out, 0, sizeof(*out));
-	if (!m)
-		return -EBADMSG;
-	if (m->schema != CODEC_SCHEMA) {
-		err = -EPROTONOSUPPORT;
-	} else if (m->body_case == SVC__MESSAGE__BODY__NOT_SET) {
-		err = -EBADMSG;
-	} else {
-		out->type = (uint8_t)(m->body_case - 1);
-		err = get_body(out, m);
-	}
-	svc__message__free_unpacked(m, NULL);
+	if (!err)
+		err = codec_fm(out, m);
+	if (m)
+		svc__message__free_unpacked(m, NULL);
 	return err;
 }
 
@@ -287,7 +267,5 @@ void fm_msg_clear(struct fm_msg *msg)
 {
 	if (msg->type == FM_MSG_TABLE)
 		free(msg->table.entries);
-	if (msg->type == FM_MSG_ASK || msg->type == FM_MSG_ANSWER)
-		free(msg->text.text);
 	memset(msg, 0, sizeof(*msg));
 }

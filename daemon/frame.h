@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include "daemon/fm/wire/msg.h"
+#include "daemon/svc_msg.h"
 
 #define FRAME_HEADER	4
 #define FRAME_MAX	(16u << 20)	/* bytes of a message: a table of 1.3 million nodes */
@@ -20,7 +20,7 @@
  * @data: to be freed by the caller
  * Return: 0, -EINVAL, -EMSGSIZE past FRAME_MAX, -ENOMEM.
  */
-int frame_pack(const struct fm_msg *msg, uint8_t **data, size_t *len);
+int frame_pack(const struct svc_msg *msg, uint8_t **data, size_t *len);
 
 /** frame_length() - of the message whose length is at @header */
 size_t frame_length(const uint8_t *header);

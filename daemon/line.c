@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "daemon/answer.h"
 #include "daemon/fabricd.h"
@@ -99,16 +100,16 @@ void lines_again(struct fabricd *d)
 
 static void tell_root(struct fabricd *d, json_t *links)
 {
-	json_t *j;
+	struct svc_msg m = { .type = SVC_LINES, .lines = { .node = fm_own(d->fm) } };
 
 	if (fm_is_root(d->fm)) {
 		lines_take(d, fm_own(d->fm), links);
 		return;
 	}
-	j = json_pack("{s:I, s:O}", "of", (json_int_t)fm_own(d->fm), "lines", links);
-	if (j)
-		query_event(d->query, j);
-	json_decref(j);
+	m.lines.links = json_dumps(links, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	if (m.lines.links)
+		query_tell(d->query, &m);
+	free(m.lines.links);
 }
 
 static void on_timer(void *arg)

@@ -88,7 +88,7 @@ static void op_send(void *io, int conn, const struct fm_msg *msg)
 {
 	struct fabricd *d = io;
 
-	svc_send(d->svc, conn, msg);
+	svc_send(d->svc, conn, &(struct svc_msg) { .fm = *msg });
 }
 
 static void op_close(void *io, int conn)
@@ -120,16 +120,25 @@ static const struct fm_ops ops = {
 
 /* --- events ---------------------------------------------------------------- */
 
+/* As much of @from as there is room for; what the codec would refuse is shown as '?'. */
+static void put_text(char *to, size_t room, const char *from)
+{
+	snprintf(to, room, "%s", from);
+	for (; *to; to++)
+		if (*to < ' ' || *to > '~')
+			*to = '?';
+}
+
 /* Warnings of a node go to the root too, which is where people look. */
 static void tell_root(struct fabricd *d, double time, enum fm_level level,
 		      const char *kind, const char *text)
 {
-	json_t *j = json_pack("{s:f, s:s, s:s, s:s, s:s}", "time", time, "node", d->own,
-			      "level", log_level_name(level), "kind", kind, "text", text);
+	struct svc_msg m = { .type = SVC_EVENT, .event = { .time = time, .level = (uint8_t)level } };
 
-	if (j)
-		query_event(d->query, j);
-	json_decref(j);
+	put_text(m.event.node, sizeof(m.event.node), d->own);
+	put_text(m.event.kind, sizeof(m.event.kind), kind);
+	put_text(m.event.text, sizeof(m.event.text), text);
+	query_tell(d->query, &m);
 }
 
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
@@ -302,23 +311,17 @@ static void on_down(void *arg, int conn)
 	machine_event(arg, &e);
 }
 
-static void on_msg(void *arg, int conn, const struct fm_msg *msg)
+static void on_msg(void *arg, int conn, const struct svc_msg *msg)
 {
 	struct fabricd *d = arg;
 
-	switch (msg->type) {
-	case FM_MSG_ASK:
-	case FM_MSG_ANSWER:
+	if (msg->type == SVC_FM)
+		machine_event(d, &(struct record_event) {
+			.kind = RECORD_MSG, .now = loop_now(),
+			.msg = { conn, (struct fm_msg *)&msg->fm },
+		});
+	else
 		query_msg(d->query, conn, msg);
-		return;
-	case FM_MSG_AUTH:
-		return;
-	default:
-		break;
-	}
-	machine_event(d, &(struct record_event) {
-		.kind = RECORD_MSG, .now = loop_now(), .msg = { conn, (struct fm_msg *)msg },
-	});
 }
 
 static const struct svc_ops svc_ops = {

@@ -9,7 +9,6 @@
 
 #define ASKS_MAX	256	/* under way at once */
 #define SEEN		64	/* ids remembered, so that none is answered twice */
-#define TTL_MAX		60000
 
 /**
  * struct ask - a question under way
@@ -21,7 +20,7 @@ struct ask {
 	struct ask *next;
 	uint64_t id;
 	int from;
-	enum ask_to to;
+	enum svc_to to;
 	uint32_t node;
 	int *pending;
 	unsigned int npending;
@@ -43,12 +42,6 @@ struct query {
 	unsigned int n;
 	uint64_t seen[SEEN];
 	unsigned int nseen;
-};
-
-static const char *const to_name[] = {
-	[ASK_ROOT] = "root",
-	[ASK_ALL] = "all",
-	[ASK_NODE] = "node",
 };
 
 static void ask_free(struct ask *a)
@@ -74,25 +67,20 @@ static bool seen(struct query *q, uint64_t id)
 	return false;
 }
 
-static void send_text(struct query *q, int conn, uint8_t type, uint64_t id, bool more,
-		      const char *text)
+static char *text_of(const json_t *j)
 {
-	struct fm_msg m = {
-		.type = type,
-		.text = { .id = id, .more = more, .text = (char *)text },
-	};
-
-	svc_send(q->svc, conn, &m);
+	return json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 }
 
-static void send_json(struct query *q, int conn, uint8_t type, uint64_t id, bool more,
-		      json_t *j)
+static void send_answer(struct query *q, int conn, const struct svc_answer *answer)
 {
-	char *text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	svc_send(q->svc, conn, &(struct svc_msg) { .type = SVC_ANSWER, .answer = *answer });
+}
 
-	if (text)
-		send_text(q, conn, type, id, more, text);
-	free(text);
+/* There are no more answers to @id. */
+static void send_end(struct query *q, int conn, uint64_t id)
+{
+	send_answer(q, conn, &(struct svc_answer) { .id = id, .reply = (char *)"" });
 }
 
 /* Everything is answered: tell whoever asked. Frees @a. */
@@ -103,7 +91,7 @@ static void ask_end(struct ask *a)
 	void *arg = a->arg;
 
 	if (a->from)
-		send_text(q, a->from, FM_MSG_ANSWER, a->id, false, "{}");
+		send_end(q, a->from, a->id);
 	if (a->serving && a->handle)
 		q->ops->drop(q->arg, a->handle);
 	ask_free(a);
@@ -113,16 +101,16 @@ static void ask_end(struct ask *a)
 
 static void ask_item(struct ask *a, uint32_t node, json_t *data)
 {
-	json_t *item;
+	struct svc_answer answer = { .id = a->id, .more = true, .node = node };
 
 	if (!a->from) {
 		a->done->item(a->arg, node, data);
 		return;
 	}
-	item = json_pack("{s:I, s:O}", "node", (json_int_t)node, "data", data);
-	if (item)
-		send_json(a->q, a->from, FM_MSG_ANSWER, a->id, true, item);
-	json_decref(item);
+	answer.reply = text_of(data);
+	if (answer.reply)
+		send_answer(a->q, a->from, &answer);
+	free(answer.reply);
 }
 
 /* Gives what is here to give; ends if nothing is left to wait for. */
@@ -160,7 +148,7 @@ static void add_pending(void *arg, int conn)
 	p[a->npending++] = conn;
 }
 
-static struct ask *ask_new(struct query *q, uint64_t id, int from, enum ask_to to,
+static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to to,
 			   uint32_t node)
 {
 	struct ask *a;
@@ -187,27 +175,34 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum ask_to t
 }
 
 /* Sends it on; @ms is what this node waits. */
-static void ask_spread(struct ask *a, json_t *cmd, bool privileged, unsigned int ms)
+static void ask_spread(struct ask *a, const char *command, bool privileged, unsigned int ms)
 {
-	struct query *q = a->q;
-	json_t *j;
+	struct svc_msg m = {
+		.type = SVC_ASK,
+		.ask = {
+			.id = a->id, .to = (uint8_t)a->to, .node = a->node, .privileged = privileged,
+			.ttl = ms - ms / 8, .command = (char *)command,
+		},
+	};
 
-	svc_each(q->svc, a->to == ASK_ROOT, add_pending, a);
-	if (a->to == ASK_ROOT && a->npending > 1)
+	svc_each(a->q->svc, a->to == SVC_TO_ROOT, add_pending, a);
+	if (a->to == SVC_TO_ROOT && a->npending > 1)
 		a->npending = 1;
-	j = json_pack("{s:s, s:I, s:b, s:i, s:O}", "to", to_name[a->to], "node",
-		      (json_int_t)a->node, "privileged", privileged, "ttl",
-		      (int)(ms - ms / 8), "cmd", cmd);
-	if (!j) {
-		a->npending = 0;
-		return;
-	}
 	for (unsigned int i = 0; i < a->npending; i++)
-		send_json(q, a->pending[i], FM_MSG_ASK, a->id, false, j);
-	json_decref(j);
+		svc_send(a->q->svc, a->pending[i], &m);
 }
 
-struct ask *query_ask(struct query *q, enum ask_to to, uint32_t node, json_t *cmd,
+/* The same for a command that is no text yet. Out of memory nobody is asked. */
+static void ask_spread_json(struct ask *a, const json_t *cmd, bool privileged, unsigned int ms)
+{
+	char *command = text_of(cmd);
+
+	if (command)
+		ask_spread(a, command, privileged, ms);
+	free(command);
+}
+
+struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
 		      bool privileged, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg)
 {
@@ -223,10 +218,10 @@ struct ask *query_ask(struct query *q, enum ask_to to, uint32_t node, json_t *cm
 	a->done = done;
 	a->arg = arg;
 	seen(q, id);
-	if (to == ASK_ALL || (to == ASK_NODE && node == q->ops->own(q->arg)))
+	if (to == SVC_TO_ALL || (to == SVC_TO_NODE && node == q->ops->own(q->arg)))
 		a->own = q->ops->local(q->arg, cmd);
-	if (to != ASK_NODE || !a->own)
-		ask_spread(a, cmd, privileged, timeout_ms);
+	if (to != SVC_TO_NODE || !a->own)
+		ask_spread_json(a, cmd, privileged, timeout_ms);
 	loop_timer_set(a->timer, a->npending ? loop_now() + timeout_ms * LOOP_MS : 0);
 	return a;
 }
@@ -241,77 +236,63 @@ void query_served(struct ask *a, const char *reply)
 {
 	a->serving = false;
 	a->handle = NULL;
-	send_text(a->q, a->from, FM_MSG_ANSWER, a->id, true, reply);
+	send_answer(a->q, a->from, &(struct svc_answer) {
+		.id = a->id, .more = true, .node = TORUS_NO_NODE, .reply = (char *)reply,
+	});
 	loop_timer_set(a->timer, 0);
 }
 
-struct event_sending {
+struct telling {
 	struct query *q;
-	json_t *j;
+	const struct svc_msg *msg;
 };
 
-static void send_event(void *arg, int conn)
+static void tell_conn(void *arg, int conn)
 {
-	struct event_sending *s = arg;
+	struct telling *t = arg;
 
-	send_json(s->q, conn, FM_MSG_ASK, 0, false, s->j);
+	svc_send(t->q->svc, conn, t->msg);
 }
 
-void query_event(struct query *q, json_t *event)
+void query_tell(struct query *q, const struct svc_msg *msg)
 {
-	struct event_sending s = { .q = q };
+	struct telling t = { q, msg };
 
-	s.j = json_pack("{s:O}", "event", event);
-	if (s.j)
-		svc_each(q->svc, true, send_event, &s);
-	json_decref(s.j);
+	svc_each(q->svc, true, tell_conn, &t);
 }
 
 /* --- from others ----------------------------------------------------------- */
 
-static int to_parse(const char *text, enum ask_to *to)
+static void serve(struct ask *a, const struct svc_ask *ask, json_t *cmd)
 {
-	for (unsigned int i = 0; i <= ASK_NODE; i++) {
-		if (!strcmp(text, to_name[i])) {
-			*to = (enum ask_to)i;
-			return 0;
-		}
+	struct query *q = a->q;
+
+	if (a->to == SVC_TO_ROOT && q->ops->is_root(q->arg)) {
+		a->serving = true;
+		a->handle = q->ops->serve(q->arg, cmd, ask->privileged, a);
+		return;
 	}
-	return -1;
+	if (a->to == SVC_TO_ALL || (a->to == SVC_TO_NODE && a->node == q->ops->own(q->arg)))
+		a->own = q->ops->local(q->arg, cmd);
+	if (a->to != SVC_TO_NODE || !a->own)
+		ask_spread(a, ask->command, ask->privileged, ask->ttl);
+	ask_settle(a);
 }
 
-static void take_question(struct query *q, int conn, uint64_t id, json_t *j)
+static void take_question(struct query *q, int conn, const struct svc_ask *ask)
 {
-	const char *to_text;
-	json_int_t node, ttl;
-	int privileged;
-	json_t *cmd;
-	enum ask_to to;
-	struct ask *a;
+	json_t *cmd = json_loads(ask->command, 0, NULL);
+	struct ask *a = NULL;
 
-	if (json_unpack(j, "{s:s, s:I, s:b, s:I, s:o}", "to", &to_text, "node", &node,
-			"privileged", &privileged, "ttl", &ttl, "cmd", &cmd) ||
-	    to_parse(to_text, &to) || ttl < 1 || ttl > TTL_MAX || node < 0 ||
-	    node > TORUS_NO_NODE || !json_is_object(cmd) || seen(q, id)) {
-		send_text(q, conn, FM_MSG_ANSWER, id, false, "{}");
-		return;
+	if (json_is_object(cmd) && !seen(q, ask->id))
+		a = ask_new(q, ask->id, conn, (enum svc_to)ask->to, ask->node);
+	if (a) {
+		loop_timer_set(a->timer, loop_now() + (uint64_t)ask->ttl * LOOP_MS);
+		serve(a, ask, cmd);
+	} else {
+		send_end(q, conn, ask->id);
 	}
-	a = ask_new(q, id, conn, to, (uint32_t)node);
-	if (!a) {
-		send_text(q, conn, FM_MSG_ANSWER, id, false, "{}");
-		return;
-	}
-	loop_timer_set(a->timer, loop_now() + (uint64_t)ttl * LOOP_MS);
-	if (to == ASK_ROOT && q->ops->is_root(q->arg)) {
-		a->serving = true;
-		a->handle = q->ops->serve(q->arg, cmd, privileged, a);
-		return;
-	}
-	if (to == ASK_ALL || (to == ASK_NODE && a->node == q->ops->own(q->arg)))
-		a->own = q->ops->local(q->arg, cmd);
-	if (to != ASK_NODE || !a->own)
-		ask_spread(a, cmd, privileged, (unsigned int)ttl);
-	ask_settle(a);
+	json_decref(cmd);
 }
 
 static struct ask *ask_find(struct query *q, uint64_t id)
@@ -342,34 +323,32 @@ static bool is_pending(const struct ask *a, int conn)
 	return false;
 }
 
-static void take_item(struct ask *a, const struct fm_text *t)
+static void take_item(struct ask *a, const struct svc_answer *answer)
 {
-	json_int_t node;
-	json_t *j, *data;
+	json_t *data;
 
 	if (a->from) {
-		send_text(a->q, a->from, FM_MSG_ANSWER, a->id, true, t->text);
+		send_answer(a->q, a->from, answer);
 		return;
 	}
-	if (a->to == ASK_ROOT) {
-		a->done->reply(a->arg, t->text);
+	if (a->to == SVC_TO_ROOT) {
+		a->done->reply(a->arg, answer->reply);
 		return;
 	}
-	j = json_loads(t->text, 0, NULL);
-	if (j && !json_unpack(j, "{s:I, s:o}", "node", &node, "data", &data) && node >= 0 &&
-	    node < TORUS_NO_NODE)
-		a->done->item(a->arg, (uint32_t)node, data);
-	json_decref(j);
+	data = json_loads(answer->reply, JSON_DECODE_ANY, NULL);
+	if (data && answer->node < TORUS_NO_NODE)
+		a->done->item(a->arg, answer->node, data);
+	json_decref(data);
 }
 
-static void take_answer(struct query *q, int conn, const struct fm_text *t)
+static void take_answer(struct query *q, int conn, const struct svc_answer *answer)
 {
-	struct ask *a = ask_find(q, t->id);
+	struct ask *a = ask_find(q, answer->id);
 
 	if (!a || !is_pending(a, conn))
 		return;
-	if (t->more) {
-		take_item(a, t);
+	if (answer->more) {
+		take_item(a, answer);
 		return;
 	}
 	pending_done(a, conn);
@@ -377,23 +356,23 @@ static void take_answer(struct query *q, int conn, const struct fm_text *t)
 		ask_settle(a);
 }
 
-void query_msg(struct query *q, int conn, const struct fm_msg *msg)
+void query_msg(struct query *q, int conn, const struct svc_msg *msg)
 {
-	json_t *j, *event;
-
-	if (msg->type == FM_MSG_ANSWER) {
-		take_answer(q, conn, &msg->text);
-		return;
+	switch (msg->type) {
+	case SVC_ASK:
+		take_question(q, conn, &msg->ask);
+		break;
+	case SVC_ANSWER:
+		take_answer(q, conn, &msg->answer);
+		break;
+	case SVC_EVENT:
+	case SVC_LINES:
+		if (q->ops->is_root(q->arg))
+			q->ops->told(q->arg, msg);
+		else
+			query_tell(q, msg);
+		break;
 	}
-	j = json_loads(msg->text.text, 0, NULL);
-	event = json_object_get(j, "event");
-	if (event && q->ops->is_root(q->arg))
-		q->ops->event(q->arg, event);
-	else if (event)
-		query_event(q, event);
-	else
-		take_question(q, conn, msg->text.id, j);
-	json_decref(j);
 }
 
 /* Who asked is gone. Dropping a request ends what it asked in turn. */

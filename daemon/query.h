@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Questions of the control socket carried to other nodes, as ASK and ANSWER
- * messages. A question to the root goes up: over the connections that a node
+ * messages, and what nodes tell the root, EVENT and LINES. A question to the root goes up: over the connections that a node
  * opened itself. A question to a node or to all goes from the root down: over
  * those that others opened, and each passes it on. Answers come back the way
  * the question went, one message for each node, and an empty one ends them.
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <jansson.h>
-#include "daemon/fm/wire/msg.h"
+#include "daemon/svc_msg.h"
 
 struct loop;
 struct query;
@@ -23,13 +23,6 @@ struct ask;
 #define QUERY_NODE_MS	1500	/* from the root down */
 #define QUERY_ROOT_MS	2500	/* to the root, which may have to ask others */
 
-/** enum ask_to - whom */
-enum ask_to {
-	ASK_ROOT,
-	ASK_ALL,
-	ASK_NODE,
-};
-
 /**
  * struct query_ops - what the owner does
  * @own: id of this node, TORUS_NO_NODE while unknown
@@ -38,7 +31,7 @@ enum ask_to {
  * @serve: answer a whole request in the root's place; query_served() follows,
  *	now or later. Return: a handle for @drop
  * @drop: who asked is gone, query_served() must not follow
- * @event: an event of another node
+ * @told: an EVENT or LINES of another node, for the root
  */
 struct query_ops {
 	uint32_t (*own)(void *arg);
@@ -46,7 +39,7 @@ struct query_ops {
 	json_t *(*local)(void *arg, json_t *cmd);
 	void *(*serve)(void *arg, json_t *cmd, bool privileged, struct ask *ask);
 	void (*drop)(void *arg, void *handle);
-	void (*event)(void *arg, json_t *event);
+	void (*told)(void *arg, const struct svc_msg *msg);
 };
 
 /** struct query_done - to whoever asked: any number of the first two, then the end */
@@ -65,24 +58,24 @@ void query_free(struct query *q);
 
 /**
  * query_ask() - ask others, and this node if it is meant
- * @node: with ASK_NODE
+ * @node: with SVC_TO_NODE
  * @cmd: borrowed
  *
  * Nothing is called back before this returns.
  * Return: NULL if out of memory.
  */
-struct ask *query_ask(struct query *q, enum ask_to to, uint32_t node, json_t *cmd,
+struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
 		      bool privileged, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg);
 void query_cancel(struct ask *ask);
 /** query_served() - the reply to a request taken by @serve */
 void query_served(struct ask *ask, const char *reply);
 
-/** query_event() - tell the root what happened here */
-void query_event(struct query *q, json_t *event);
+/** query_tell() - send an EVENT or LINES to the root */
+void query_tell(struct query *q, const struct svc_msg *msg);
 
-/** query_msg() - an ASK or ANSWER came */
-void query_msg(struct query *q, int conn, const struct fm_msg *msg);
+/** query_msg() - an ASK, ANSWER, EVENT or LINES came */
+void query_msg(struct query *q, int conn, const struct svc_msg *msg);
 void query_conn_down(struct query *q, int conn);
 /** query_reset() - all connections are gone */
 void query_reset(struct query *q);

@@ -110,7 +110,7 @@ static void note_refusal(struct conn *c, uint64_t *counter, const char *why)
 		    svc->stats.last_refused, (unsigned long long)skipped);
 }
 
-static void conn_put(struct conn *c, const struct fm_msg *msg)
+static void conn_put(struct conn *c, const struct svc_msg *msg)
 {
 	uint8_t *data;
 	size_t len;
@@ -118,7 +118,7 @@ static void conn_put(struct conn *c, const struct fm_msg *msg)
 
 	if (err) {
 		log_error("service", "message '%s' to %s cannot be sent: %s",
-			  fm_msg_name(msg->type), c->addr, strerror(-err));
+			  svc_msg_name(msg), c->addr, strerror(-err));
 		return;
 	}
 	stream_send(c->stream, data, len);
@@ -144,26 +144,26 @@ static void conn_up(struct conn *c)
 /* The peer is told why; only the fabric's name and "key" get out. */
 static ssize_t conn_refuse(struct conn *c)
 {
-	struct fm_msg m = { .type = FM_MSG_REFUSE };
+	struct svc_msg m = { .fm = { .type = FM_MSG_REFUSE } };
 	bool fabric = strcmp(c->session->peer_fabric, c->svc->auth->fabric) != 0;
 
 	note_refusal(c, fabric ? &c->svc->stats.refused_fabric : &c->svc->stats.refused_key,
 		     c->session->text);
-	snprintf(m.refuse.text, sizeof(m.refuse.text), "%s", c->session->text);
+	snprintf(m.fm.refuse.text, sizeof(m.fm.refuse.text), "%s", c->session->text);
 	conn_put(c, &m);
 	return -EACCES;
 }
 
-static ssize_t conn_prove(struct conn *c, const struct fm_msg *m)
+static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 {
-	struct fm_msg reply = { .type = FM_MSG_AUTH };
+	struct svc_msg reply = { .type = SVC_AUTH };
 	enum auth_next next;
 
-	if (m->type == FM_MSG_REFUSE && c->outgoing) {
-		note_refusal(c, &c->svc->stats.refused_key, m->refuse.text);
+	if (m->type == SVC_FM && m->fm.type == FM_MSG_REFUSE && c->outgoing) {
+		note_refusal(c, &c->svc->stats.refused_key, m->fm.refuse.text);
 		return -EACCES;
 	}
-	if (m->type != FM_MSG_AUTH) {
+	if (m->type != SVC_AUTH) {
 		note_refusal(c, &c->svc->stats.refused_malformed,
 			     "it talks before it has proved itself");
 		return -EPROTO;
@@ -198,13 +198,13 @@ static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 	struct conn *c = arg;
 	const uint8_t *body;
 	size_t n;
-	struct fm_msg m;
+	struct svc_msg m;
 	ssize_t used, err;
 
 	used = frame_next(data, len, c->up ? FRAME_MAX : FRAME_MAX_STRANGER, &body, &n);
 	if (!used)
 		return 0;
-	err = used < 0 ? used : fm_msg_unpack(body, n, &m);
+	err = used < 0 ? used : svc_msg_unpack(body, n, &m);
 	if (err) {
 		note_malformed(c, data, used, err);
 		return err;
@@ -213,14 +213,14 @@ static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 		c->svc->ops->msg(c->svc->arg, c->id, &m);
 	else
 		err = conn_prove(c, &m);
-	fm_msg_clear(&m);
+	svc_msg_clear(&m);
 	return err ? err : used;
 }
 
 static void on_connected(void *arg)
 {
 	struct conn *c = arg;
-	struct fm_msg m = { .type = FM_MSG_AUTH };
+	struct svc_msg m = { .type = SVC_AUTH };
 
 	if (auth_start(c->session, &m.auth) == 0)
 		conn_put(c, &m);
@@ -470,7 +470,7 @@ int svc_connect(struct svc *svc, const char *addr)
 	return c ? c->id : -ENOMEM;
 }
 
-void svc_send(struct svc *svc, int conn, const struct fm_msg *msg)
+void svc_send(struct svc *svc, int conn, const struct svc_msg *msg)
 {
 	struct conn *c = conn_find(svc, conn);
 

@@ -8,7 +8,7 @@
 #define SVC_H
 
 #include "daemon/auth.h"
-#include "daemon/fm/wire/msg.h"
+#include "daemon/svc_msg.h"
 
 struct loop;
 struct svc;
@@ -33,7 +33,7 @@ struct svc_config {
 struct svc_ops {
 	void (*up)(void *arg, int conn);
 	void (*down)(void *arg, int conn);
-	void (*msg)(void *arg, int conn, const struct fm_msg *msg);
+	void (*msg)(void *arg, int conn, const struct svc_msg *msg);
 };
 
 /** struct svc_stats - for status */
@@ -55,7 +55,7 @@ void svc_free(struct svc *svc);
 /** svc_connect() - Return: the connection, or a negative errno. */
 int svc_connect(struct svc *svc, const char *addr);
 /** svc_send() - to a connection that is up; else nothing happens */
-void svc_send(struct svc *svc, int conn, const struct fm_msg *msg);
+void svc_send(struct svc *svc, int conn, const struct svc_msg *msg);
 /** svc_close() - no event follows; what was sent goes out first */
 void svc_close(struct svc *svc, int conn);
 /** svc_reset() - close all connections, silently */

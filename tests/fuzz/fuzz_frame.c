@@ -33,23 +33,23 @@ static void stream(const uint8_t *data, size_t len, size_t max, struct auth_sess
 {
 	while (len) {
 		const uint8_t *body;
-		struct fm_auth reply;
-		struct fm_msg m;
+		struct svc_auth reply;
+		struct svc_msg m;
 		size_t n;
 		ssize_t used = frame_next(data, len, max, &body, &n);
 
 		if (used <= 0)
 			return;
-		if (fm_msg_unpack(body, n, &m))
+		if (svc_msg_unpack(body, n, &m))
 			return;
-		if (m.type == FM_MSG_AUTH) {
+		if (m.type == SVC_AUTH) {
 			enum auth_next next = auth_step(s, &m.auth, &reply);
 
 			/* Bytes made without a key prove nothing. */
 			if (next == AUTH_DONE || next == AUTH_LAST)
 				abort();
 		}
-		fm_msg_clear(&m);
+		svc_msg_clear(&m);
 		data += used;
 		len -= (size_t)used;
 	}

@@ -7,3 +7,7 @@ tests/unit/test_codec_limits-objs := tests/unit/test_codec_limits.o $(svc-objs)
 tests/unit/test_codec_limits-libs := $(svc-libs) $(call pkg-libs,cmocka)
 tests/unit/test_texts-objs := tests/unit/test_texts.o daemon/texts.o
 tests/unit/test_texts-libs := $(call pkg-libs,cmocka)
+
+tests += tests/unit/test_codec_own
+tests/unit/test_codec_own-objs := tests/unit/test_codec_own.o daemon/codec_own.o $(svc-objs)
+tests/unit/test_codec_own-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -89,13 +89,13 @@ static void on_down(void *arg, int conn)
 	check();
 }
 
-static void on_msg(void *arg, int conn, const struct fm_msg *msg)
+static void on_msg(void *arg, int conn, const struct svc_msg *msg)
 {
 	struct end *e = arg;
 
 	e->msgs++;
-	if (msg->type == FM_MSG_ASK)
-		e->bytes = strlen(msg->text.text);
+	if (msg->type == SVC_LINES)
+		e->bytes = strlen(msg->lines.links);
 	if (e->close_at && e->msgs == (unsigned int)e->close_at)
 		svc_close(e->svc, conn);
 	check();
@@ -141,7 +141,7 @@ void end_close(struct end *e)
 
 void send_text(struct end *e, const char *text)
 {
-	struct fm_msg m = { .type = FM_MSG_ASK, .text = { .id = 1, .text = (char *)text } };
+	struct svc_msg m = { .type = SVC_LINES, .lines = { .links = (char *)text } };
 
 	svc_send(e->svc, e->conn, &m);
 }

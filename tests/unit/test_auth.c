@@ -44,18 +44,18 @@ static void open_ok(struct auth *a, const char *fabric, const char *name, const 
 /** struct pair - both ends of a handshake: @i the initiator, @l the listener */
 struct pair {
 	struct auth_session i, l;
-	struct fm_auth msg[4];		/* in the order they were sent */
+	struct svc_auth msg[4];		/* in the order they were sent */
 	bool i_done, l_done;
 };
 
 /* Changes a message on its way, as an attacker would. Return: false if it does not arrive. */
-typedef bool meddle(struct fm_auth *msg, unsigned int turn, void *arg);
+typedef bool meddle(struct svc_auth *msg, unsigned int turn, void *arg);
 
 /* Runs a handshake, with @fn applied to each message. Return: whether both ends accept. */
 static bool converse_through(struct pair *p, const struct auth *a, const struct auth *b,
 			     meddle *fn, void *arg)
 {
-	struct fm_auth heard, none;
+	struct svc_auth heard, none;
 
 	memset(p, 0, sizeof(*p));
 	auth_session_init(&p->i, a, true);
@@ -63,7 +63,7 @@ static bool converse_through(struct pair *p, const struct auth *a, const struct 
 	assert_int_equal(auth_start(&p->i, &p->msg[0]), 0);
 	for (unsigned int turn = 0; turn < 4; turn++) {
 		struct auth_session *to = turn % 2 ? &p->i : &p->l;
-		struct fm_auth *reply = turn < 3 ? &p->msg[turn + 1] : &none;
+		struct svc_auth *reply = turn < 3 ? &p->msg[turn + 1] : &none;
 		enum auth_next next, right = turn < 2 ? AUTH_SEND : turn < 3 ? AUTH_LAST : AUTH_DONE;
 
 		heard = p->msg[turn];
@@ -147,7 +147,7 @@ static void known_proofs(void **state)
 		0x2e, 0xf0, 0x33, 0x98, 0xa2, 0x48, 0xf6, 0xf3, 0xc4, 0x44, 0xb6, 0xb6, 0xfa, 0xe5,
 		0xb7, 0xeb, 0x81, 0x25,
 	};
-	struct fm_auth m = { .fabric = "green", .name = "n1", .nonce_len = 32 }, out;
+	struct svc_auth m = { .fabric = "green", .name = "n1", .nonce_len = 32 }, out;
 	struct auth_session i, l;
 	struct auth a, b;
 
@@ -184,7 +184,7 @@ static void known_proofs(void **state)
 /* Every byte of the nonces changes: one that is equal 64 times is hardly random. */
 static void fresh_nonces(void **state)
 {
-	struct fm_auth first[2] = { 0 };
+	struct svc_auth first[2] = { 0 };
 	uint8_t differs[2][32] = { 0 };
 	struct auth a;
 	struct pair p;
@@ -220,7 +220,7 @@ static unsigned int any_two(const struct pair *said, const struct auth *a, bool 
 	for (unsigned int n = 0; n < 16; n++) {
 		enum auth_next next;
 		struct auth_session s;
-		struct fm_auth out;
+		struct svc_auth out;
 
 		auth_session_init(&s, a, initiator);
 		if (initiator)
@@ -269,7 +269,7 @@ static void replayed(void **state)
 static void reflect(const struct auth *a, const char *name)
 {
 	struct auth_session l, i;
-	struct fm_auth heard, out;
+	struct svc_auth heard, out;
 
 	auth_session_init(&i, a, true);
 	assert_int_equal(auth_start(&i, &heard), 0);
@@ -318,22 +318,22 @@ struct damage {
 };
 
 /* Return: whether @data is still a message of the handshake that svc.c would take. */
-static bool arrive(const uint8_t *data, size_t len, struct fm_auth *msg)
+static bool arrive(const uint8_t *data, size_t len, struct svc_auth *msg)
 {
-	struct fm_msg m;
+	struct svc_msg m;
 	bool fine;
 
-	if (fm_msg_unpack(data, len, &m))
+	if (svc_msg_unpack(data, len, &m))
 		return false;
-	fine = m.type == FM_MSG_AUTH;
+	fine = m.type == SVC_AUTH;
 	*msg = m.auth;
-	fm_msg_clear(&m);
+	svc_msg_clear(&m);
 	return fine;
 }
 
-static bool do_damage(struct fm_auth *msg, unsigned int turn, void *arg)
+static bool do_damage(struct svc_auth *msg, unsigned int turn, void *arg)
 {
-	struct fm_msg m = { .type = FM_MSG_AUTH, .auth = *msg };
+	struct svc_msg m = { .type = SVC_AUTH, .auth = *msg };
 	struct damage *d = arg;
 	const uint8_t *body;
 	bool arrives = false;
@@ -385,16 +385,16 @@ static void every_bit(void **state)
 }
 
 /* Cuts a message short, and frames it correctly again. */
-static bool shorten(struct fm_auth *msg, unsigned int turn, void *arg)
+static bool shorten(struct svc_auth *msg, unsigned int turn, void *arg)
 {
-	struct fm_msg m = { .type = FM_MSG_AUTH, .auth = *msg };
+	struct svc_msg m = { .type = SVC_AUTH, .auth = *msg };
 	struct damage *d = arg;
 	bool arrives;
 	uint8_t *data;
 
 	if (turn != d->turn)
 		return true;
-	assert_int_equal(fm_msg_pack(&m, &data, &d->len), 0);
+	assert_int_equal(svc_msg_pack(&m, &data, &d->len), 0);
 	arrives = arrive(data, d->keep < d->len ? d->keep : d->len, msg);
 	free(data);
 	return arrives;
@@ -426,7 +426,7 @@ static void truncated(void **state)
 }
 
 /* Changes the length of a nonce or proof, not its bytes. */
-static bool resize(struct fm_auth *msg, unsigned int turn, void *arg)
+static bool resize(struct svc_auth *msg, unsigned int turn, void *arg)
 {
 	const struct damage *d = arg;
 
@@ -446,7 +446,7 @@ static void lengths(void **state)
 	open_ok(&a, "green", "n0", key_a);
 	open_ok(&b, "green", "n1", key_a);
 	for (unsigned int turn = 0; turn < 4; turn++)
-		for (size_t len = 0; len <= FM_AUTH_MAX; len++) {
+		for (size_t len = 0; len <= SVC_AUTH_MAX; len++) {
 			struct damage d = { .turn = turn, .len = len };
 
 			assert_int_equal(converse_through(&p, &a, &b, resize, &d), len == 32);
@@ -463,7 +463,7 @@ struct forged {
 	const char *fabric[2], *name[2];
 };
 
-static bool forge(struct fm_auth *msg, unsigned int turn, void *arg)
+static bool forge(struct svc_auth *msg, unsigned int turn, void *arg)
 {
 	const struct forged *f = arg;
 
@@ -531,7 +531,7 @@ static void forged_names(void **state)
 static void malformed(void **state)
 {
 	struct auth_session l;
-	struct fm_auth m, out;
+	struct svc_auth m, out;
 	struct auth a;
 
 	(void)state;

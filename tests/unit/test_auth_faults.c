@@ -241,7 +241,7 @@ static const char *refused_at(unsigned int *turns)
 {
 	static struct auth_session s[2];
 	static struct auth a, b;
-	struct fm_auth msg[2] = { { .nonce_len = 0 } };
+	struct svc_auth msg[2] = { { .nonce_len = 0 } };
 	enum auth_next next = AUTH_SEND;
 	unsigned int turn;
 
@@ -301,7 +301,7 @@ static void no_random_numbers(void **state)
 		int err;
 	} given[] = { { -1, ENOSYS }, { 31, 0 }, { 0, 0 } };
 	struct auth_session s;
-	struct fm_auth msg;
+	struct svc_auth msg;
 	unsigned int turns;
 	struct auth a;
 
@@ -359,7 +359,7 @@ static void other_way(void **state)
 /* The refusals that a peer gets for a message that is wrong or comes at the wrong time. */
 static void refusals(void **state)
 {
-	struct fm_auth m = { .fabric = "green", .nonce_len = 32 }, out;
+	struct svc_auth m = { .fabric = "green", .nonce_len = 32 }, out;
 	struct auth_session s;
 	struct auth a;
 

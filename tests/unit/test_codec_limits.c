@@ -127,19 +127,6 @@ static void text(char **member, size_t room)
 	*member = was;
 }
 
-static void bytes(ProtobufCBinaryData *member, size_t most)
-{
-	ProtobufCBinaryData was = *member;
-	uint8_t data[512] = { 0 };
-
-	member->data = data;
-	member->len = most;
-	gives(0);
-	member->len = most + 1;
-	gives(-EBADMSG);
-	*member = was;
-}
-
 static void row_limits(Svc__Row *r)
 {
 	Svc__PortRow *p = r->port[1];
@@ -292,30 +279,6 @@ static void of_texts(void **state)
 	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED), "adopted");
 	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED + 1), "?");
 	assert_string_equal(fm_msg_name(0), "?");
-}
-
-static void of_auth(void **state)
-{
-	struct fm_msg msg = { .type = FM_MSG_AUTH };
-	uint8_t *data;
-	size_t len;
-
-	(void)state;
-	take(&msg);
-	text(&m->auth->fabric, TORUS_NAME_MAX + 1);
-	text(&m->auth->name, TORUS_NAME_MAX + 1);
-	bytes(&m->auth->nonce, FM_AUTH_MAX);
-	bytes(&m->auth->proof, FM_AUTH_MAX);
-	put();
-	msg.auth.nonce_len = FM_AUTH_MAX + 1;
-	assert_int_equal(fm_msg_pack(&msg, &data, &len), -EINVAL);
-	msg.auth.nonce_len = 0;
-	msg.auth.proof_len = FM_AUTH_MAX + 1;
-	assert_int_equal(fm_msg_pack(&msg, &data, &len), -EINVAL);
-	msg.auth.nonce_len = msg.auth.proof_len = FM_AUTH_MAX;
-	take(&msg);
-	gives(0);
-	put();
 }
 
 static void of_step(void **state)
@@ -602,7 +565,6 @@ int main(void)
 		cmocka_unit_test(of_hello),
 		cmocka_unit_test(of_rows),
 		cmocka_unit_test(of_texts),
-		cmocka_unit_test(of_auth),
 		cmocka_unit_test(of_step),
 		cmocka_unit_test(of_schema),
 		cmocka_unit_test(of_table),

@@ -23,7 +23,7 @@ static uint64_t rnd(void)
 
 static void put(uint8_t *to, size_t *n, uint64_t id, const char *text)
 {
-	struct fm_msg m = { .type = FM_MSG_ASK, .text = { .id = id, .text = (char *)text } };
+	struct svc_msg m = { .type = SVC_ANSWER, .answer = { .id = id, .reply = (char *)text } };
 	uint8_t *data;
 	size_t len;
 
@@ -44,7 +44,7 @@ static void round_trip(void **state)
 		put(stream, &n, id, id % 3 ? "{}" : "{\"cmd\":\"status\"}");
 	while (at < n) {
 		const uint8_t *body;
-		struct fm_msg m;
+		struct svc_msg m;
 		size_t len;
 		ssize_t used = frame_next(stream + at, have - at, FRAME_MAX, &body, &len);
 
@@ -56,11 +56,11 @@ static void round_trip(void **state)
 			continue;
 		}
 		assert_true(used > 0);
-		assert_int_equal(fm_msg_unpack(body, len, &m), 0);
-		assert_int_equal(m.type, FM_MSG_ASK);
-		assert_int_equal(m.text.id, next);
-		assert_string_equal(m.text.text, next % 3 ? "{}" : "{\"cmd\":\"status\"}");
-		fm_msg_clear(&m);
+		assert_int_equal(svc_msg_unpack(body, len, &m), 0);
+		assert_int_equal(m.type, SVC_ANSWER);
+		assert_int_equal(m.answer.id, next);
+		assert_string_equal(m.answer.reply, next % 3 ? "{}" : "{\"cmd\":\"status\"}");
+		svc_msg_clear(&m);
 		next++;
 		at += (size_t)used;
 	}
@@ -87,20 +87,20 @@ static void limits(void **state)
 
 static void too_long(void **state)
 {
-	struct fm_msg m = { .type = FM_MSG_ANSWER };
+	struct svc_msg m = { .type = SVC_ANSWER };
 	uint8_t *data;
 	size_t len;
 
 	(void)state;
-	m.text.text = malloc(FRAME_MAX + 1);
-	assert_non_null(m.text.text);
-	memset(m.text.text, 'x', FRAME_MAX);
-	m.text.text[FRAME_MAX] = '\0';
+	m.answer.reply = malloc(FRAME_MAX + 1);
+	assert_non_null(m.answer.reply);
+	memset(m.answer.reply, 'x', FRAME_MAX);
+	m.answer.reply[FRAME_MAX] = '\0';
 	assert_int_equal(frame_pack(&m, &data, &len), -EMSGSIZE);
-	m.text.text[FRAME_MAX - 64] = '\0';
+	m.answer.reply[FRAME_MAX - 64] = '\0';
 	assert_int_equal(frame_pack(&m, &data, &len), 0);
 	free(data);
-	free(m.text.text);
+	free(m.answer.reply);
 }
 
 int main(void)

@@ -42,14 +42,29 @@ static unsigned int nsent;
 
 /* --- the functions of svc.c that query.c calls ------------------------------------- */
 
-void svc_send(struct svc *svc, int conn, const struct fm_msg *msg)
+void svc_send(struct svc *svc, int conn, const struct svc_msg *msg)
 {
+	static const char *const to_name[] = { "root", "all", "node" };
+	struct sent *m = &sent[nsent];
+	int n = -1;
+
 	(void)svc;
-	assert_true(nsent < SENT);
-	sent[nsent++] = (struct sent) {
-		.conn = conn, .type = msg->type, .id = msg->text.id, .more = msg->text.more,
-		.text = strdup(msg->text.text),
-	};
+	assert_true(nsent++ < SENT);
+	*m = (struct sent) { .conn = conn, .type = msg->type };
+	if (msg->type == SVC_ASK) {
+		m->id = msg->ask.id;
+		n = asprintf(&m->text, "to %s node %u privileged %d ttl %u %s", to_name[msg->ask.to],
+			     msg->ask.node, msg->ask.privileged, msg->ask.ttl, msg->ask.command);
+	} else if (msg->type == SVC_ANSWER) {
+		m->id = msg->answer.id;
+		m->more = msg->answer.more;
+		n = asprintf(&m->text, "%u: %s", msg->answer.node, msg->answer.reply);
+	} else if (msg->type == SVC_EVENT) {
+		n = asprintf(&m->text, "%s %s", msg->event.kind, msg->event.text);
+	} else {
+		n = asprintf(&m->text, "%u: %s", msg->lines.node, msg->lines.links);
+	}
+	assert_true(n >= 0);
 }
 
 void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg)
@@ -110,15 +125,15 @@ static void drop(void *arg, void *handle)
 	did.dropped++;
 }
 
-static void event(void *arg, json_t *j)
+static void told(void *arg, const struct svc_msg *msg)
 {
 	(void)arg;
-	(void)j;
+	(void)msg;
 	did.events++;
 }
 
 static const struct query_ops ops = {
-	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .event = event,
+	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .told = told,
 };
 
 static void on_item(void *arg, uint32_t node, json_t *data)
@@ -192,22 +207,45 @@ static int end(void **state)
 	return 0;
 }
 
-static void comes(int conn, uint8_t type, uint64_t id, bool more, const char *text)
+static void answers(int conn, uint64_t id, uint32_t node, const char *reply)
 {
-	struct fm_msg m = { .type = type,
-			    .text = { .id = id, .more = more, .text = (char *)text } };
+	struct svc_msg m = {
+		.type = SVC_ANSWER,
+		.answer = { .id = id, .more = true, .node = node, .reply = (char *)reply },
+	};
 
 	query_msg(query, conn, &m);
 }
 
-static void asks(int conn, uint64_t id, const char *to, unsigned int node, bool privileged,
+static void ends(int conn, uint64_t id)
+{
+	struct svc_msg m = { .type = SVC_ANSWER, .answer = { .id = id, .reply = (char *)"" } };
+
+	query_msg(query, conn, &m);
+}
+
+static void asks_this(int conn, uint64_t id, const char *command)
+{
+	struct svc_msg m = {
+		.type = SVC_ASK,
+		.ask = { .id = id, .to = SVC_TO_ALL, .ttl = 800, .command = (char *)command },
+	};
+
+	query_msg(query, conn, &m);
+}
+
+static void asks(int conn, uint64_t id, enum svc_to to, unsigned int node, bool privileged,
 		 unsigned int ttl)
 {
-	char text[256];
+	struct svc_msg m = {
+		.type = SVC_ASK,
+		.ask = {
+			.id = id, .to = (uint8_t)to, .node = node, .privileged = privileged,
+			.ttl = ttl, .command = (char *)"{\"cmd\":\"x\"}",
+		},
+	};
 
-	snprintf(text, sizeof(text), "{\"to\":\"%s\",\"node\":%u,\"privileged\":%s,\"ttl\":%u,"
-		 "\"cmd\":{\"cmd\":\"x\"}}", to, node, privileged ? "true" : "false", ttl);
-	comes(conn, FM_MSG_ASK, id, false, text);
+	query_msg(query, conn, &m);
 }
 
 /* The @i-th message that was sent is this one. */
@@ -228,26 +266,26 @@ static void went(unsigned int i, int conn, uint8_t type, uint64_t id, bool more,
 static void passed_on(void **state)
 {
 	(void)state;
-	asks(LEFT, 7, "root", 9, false, 800);
+	asks(LEFT, 7, SVC_TO_ROOT, 9, false, 800);
 	assert_int_equal(nsent, 1);
-	went(0, UP, FM_MSG_ASK, 7, false, "\"to\":\"root\"");
-	went(0, UP, FM_MSG_ASK, 7, false, "\"privileged\":false");
-	went(0, UP, FM_MSG_ASK, 7, false, "\"ttl\":700");
-	went(0, UP, FM_MSG_ASK, 7, false, "\"node\":9");
-	asks(LEFT, 8, "root", 9, true, 8);
-	went(1, UP, FM_MSG_ASK, 8, false, "\"privileged\":true");
+	went(0, UP, SVC_ASK, 7, false, "to root ");
+	went(0, UP, SVC_ASK, 7, false, "privileged 0 ");
+	went(0, UP, SVC_ASK, 7, false, "ttl 700 {\"cmd\":\"x\"}");
+	went(0, UP, SVC_ASK, 7, false, "node 9 ");
+	asks(LEFT, 8, SVC_TO_ROOT, 9, true, 8);
+	went(1, UP, SVC_ASK, 8, false, "privileged 1 ");
 	/* An answer is only accepted from there, and goes back the way the question came. */
-	comes(RIGHT, FM_MSG_ANSWER, 7, true, "lies");
-	comes(UP_TOO, FM_MSG_ANSWER, 7, true, "lies");
-	comes(UP, FM_MSG_ANSWER, 9, true, "lies");
+	answers(RIGHT, 7, 6, "lies");
+	answers(UP_TOO, 7, 6, "lies");
+	answers(UP, 9, 6, "lies");
 	assert_int_equal(nsent, 2);
-	comes(UP, FM_MSG_ANSWER, 7, true, "yes");
+	answers(UP, 7, 6, "yes");
 	assert_int_equal(nsent, 3);
-	went(2, LEFT, FM_MSG_ANSWER, 7, true, "yes");
-	comes(UP, FM_MSG_ANSWER, 7, false, "{}");
+	went(2, LEFT, SVC_ANSWER, 7, true, "yes");
+	ends(UP, 7);
 	assert_int_equal(nsent, 4);
-	went(3, LEFT, FM_MSG_ANSWER, 7, false, "{}");
-	comes(UP, FM_MSG_ANSWER, 7, true, "late");
+	went(3, LEFT, SVC_ANSWER, 7, false, "0: ");
+	answers(UP, 7, 6, "late");
 	assert_int_equal(nsent, 4);
 	assert_int_equal(did.served + did.local, 0);
 }
@@ -256,15 +294,15 @@ static void passed_on(void **state)
 static void too_late(void **state)
 {
 	(void)state;
-	asks(LEFT, 7, "root", 0, false, 800);
+	asks(LEFT, 7, SVC_TO_ROOT, 0, false, 800);
 	clock_move(800 * LOOP_MS - LOOP_US);
 	run_due();
 	assert_int_equal(nsent, 1);
 	clock_move(LOOP_US);
 	run_due();
 	assert_int_equal(nsent, 2);
-	went(1, LEFT, FM_MSG_ANSWER, 7, false, "{}");
-	comes(UP, FM_MSG_ANSWER, 7, true, "late");
+	went(1, LEFT, SVC_ANSWER, 7, false, "0: ");
+	answers(UP, 7, 6, "late");
 	assert_int_equal(nsent, 2);
 }
 
@@ -273,28 +311,28 @@ static void served(void **state)
 {
 	(void)state;
 	is_root = true;
-	asks(LEFT, 7, "root", 0, false, 800);
+	asks(LEFT, 7, SVC_TO_ROOT, 0, false, 800);
 	assert_int_equal(did.served, 1);
 	assert_false(did.privileged);
-	asks(RIGHT, 7, "root", 0, true, 800);	/* the same question by another way */
+	asks(RIGHT, 7, SVC_TO_ROOT, 0, true, 800);	/* the same question by another way */
 	assert_int_equal(did.served, 1);
 	assert_int_equal(nsent, 1);
-	went(0, RIGHT, FM_MSG_ANSWER, 7, false, "{}");
+	went(0, RIGHT, SVC_ANSWER, 7, false, "0: ");
 	query_served(did.ask, "done");
 	run_due();
 	assert_int_equal(nsent, 3);
-	went(1, LEFT, FM_MSG_ANSWER, 7, true, "done");
-	went(2, LEFT, FM_MSG_ANSWER, 7, false, "{}");
-	asks(LEFT, 8, "root", 0, true, 800);
+	went(1, LEFT, SVC_ANSWER, 7, true, "done");
+	went(2, LEFT, SVC_ANSWER, 7, false, "0: ");
+	asks(LEFT, 8, SVC_TO_ROOT, 0, true, 800);
 	assert_true(did.privileged);
 	/* The asker is gone, or its time is over: neither question is answered any more. */
 	query_conn_down(query, LEFT);
 	assert_int_equal(did.dropped, 1);
-	asks(RIGHT, 9, "root", 0, true, 800);
+	asks(RIGHT, 9, SVC_TO_ROOT, 0, true, 800);
 	clock_move(800 * LOOP_MS);
 	run_due();
 	assert_int_equal(did.dropped, 2);
-	asks(RIGHT, 10, "root", 0, true, 800);
+	asks(RIGHT, 10, SVC_TO_ROOT, 0, true, 800);
 	query_reset(query);
 	assert_int_equal(did.dropped, 3);
 }
@@ -303,55 +341,46 @@ static void served(void **state)
 static void all(void **state)
 {
 	(void)state;
-	asks(LEFT, 7, "all", 0, false, 800);
+	asks(LEFT, 7, SVC_TO_ALL, 0, false, 800);
 	assert_int_equal(did.local, 1);
 	assert_int_equal(nsent, 2);
-	went(0, RIGHT, FM_MSG_ASK, 7, false, "\"to\":\"all\"");
-	went(1, LEFT, FM_MSG_ANSWER, 7, true, "{\"node\":5,\"data\":\"here\"}");
-	comes(RIGHT, FM_MSG_ANSWER, 7, true, "{\"node\":6,\"data\":1}");
-	went(2, LEFT, FM_MSG_ANSWER, 7, true, "{\"node\":6,\"data\":1}");
+	went(0, RIGHT, SVC_ASK, 7, false, "to all ");
+	went(1, LEFT, SVC_ANSWER, 7, true, "5: \"here\"");
+	answers(RIGHT, 7, 6, "1");
+	went(2, LEFT, SVC_ANSWER, 7, true, "6: 1");
 	query_conn_down(query, RIGHT);		/* nothing comes from there any more */
 	run_due();
 	assert_int_equal(nsent, 4);
-	went(3, LEFT, FM_MSG_ANSWER, 7, false, "{}");
+	went(3, LEFT, SVC_ANSWER, 7, false, "0: ");
 	/* A question to this node goes no further, one to another node does. */
-	asks(UP, 8, "node", OWN, false, 800);
+	asks(UP, 8, SVC_TO_NODE, OWN, false, 800);
 	assert_int_equal(did.local, 2);
 	assert_int_equal(nsent, 6);
-	went(4, UP, FM_MSG_ANSWER, 8, true, "{\"node\":5");
-	went(5, UP, FM_MSG_ANSWER, 8, false, "{}");
-	asks(UP, 9, "node", OWN + 1, false, 800);
+	went(4, UP, SVC_ANSWER, 8, true, "5: ");
+	went(5, UP, SVC_ANSWER, 8, false, "0: ");
+	asks(UP, 9, SVC_TO_NODE, OWN + 1, false, 800);
 	assert_int_equal(did.local, 2);
 	assert_int_equal(nsent, 8);
-	went(6, LEFT, FM_MSG_ASK, 9, false, "\"to\":\"node\"");
-	went(7, RIGHT, FM_MSG_ASK, 9, false, "\"to\":\"node\"");
+	went(6, LEFT, SVC_ASK, 9, false, "to node ");
+	went(7, RIGHT, SVC_ASK, 9, false, "to node ");
 }
 
-/* A malformed question gets the end of an answer, and nothing else. */
+/* A question whose command is no object gets the end of an answer, and nothing else. */
 static void malformed(void **state)
 {
-	static const char *const bad[] = {
-		"", "[]", "{}", "{\"to\":\"root\"}",
-		"{\"to\":\"none\",\"node\":0,\"privileged\":true,\"ttl\":1,\"cmd\":{}}",
-		"{\"to\":\"all\",\"node\":-1,\"privileged\":true,\"ttl\":1,\"cmd\":{}}",
-		"{\"to\":\"all\",\"node\":4294967296,\"privileged\":true,\"ttl\":1,\"cmd\":{}}",
-		"{\"to\":\"all\",\"node\":0,\"privileged\":1,\"ttl\":1,\"cmd\":{}}",
-		"{\"to\":\"all\",\"node\":0,\"privileged\":true,\"ttl\":0,\"cmd\":{}}",
-		"{\"to\":\"all\",\"node\":0,\"privileged\":true,\"ttl\":60001,\"cmd\":{}}",
-		"{\"to\":\"all\",\"node\":0,\"privileged\":true,\"ttl\":1,\"cmd\":[]}",
-	};
+	static const char *const bad[] = { "", "[]", "1", "{", "{\"cmd\":\"x\"", "{} {}" };
 	unsigned int i;
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		comes(LEFT, FM_MSG_ASK, 100 + i, false, bad[i]);
+		asks_this(LEFT, 100 + i, bad[i]);
 		assert_int_equal(nsent, i + 1);
-		went(i, LEFT, FM_MSG_ANSWER, 100 + i, false, "{}");
+		went(i, LEFT, SVC_ANSWER, 100 + i, false, "0: ");
 	}
 	assert_int_equal(did.local + did.served, 0);
-	asks(LEFT, 200, "all", 0, false, 60000);
+	asks(LEFT, 200, SVC_TO_ALL, 0, false, SVC_TTL_MAX);
 	assert_int_equal(did.local, 1);
-	asks(LEFT, 201, "all", 0, false, 1);
+	asks(LEFT, 201, SVC_TO_ALL, 0, false, 1);
 	assert_int_equal(did.local, 2);
 }
 
@@ -360,29 +389,38 @@ static void many(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 256; i++)
-		asks(LEFT, 1000 + i, "root", 0, false, 800);
+		asks(LEFT, 1000 + i, SVC_TO_ROOT, 0, false, 800);
 	assert_int_equal(nsent, 256);
-	asks(LEFT, 2000, "root", 0, false, 800);
+	asks(LEFT, 2000, SVC_TO_ROOT, 0, false, 800);
 	assert_int_equal(nsent, 257);
-	went(256, LEFT, FM_MSG_ANSWER, 2000, false, "{}");
+	went(256, LEFT, SVC_ANSWER, 2000, false, "0: ");
 	query_conn_down(query, LEFT);
-	asks(RIGHT, 2001, "root", 0, false, 800);
-	went(257, UP, FM_MSG_ASK, 2001, false, "root");
+	asks(RIGHT, 2001, SVC_TO_ROOT, 0, false, 800);
+	went(257, UP, SVC_ASK, 2001, false, "root");
 }
 
-/* An event goes up by all own connections until it reaches the root. */
+/* What a node tells goes up by all own connections until it reaches the root. */
 static void events(void **state)
 {
+	const struct svc_msg told[] = {
+		{ .type = SVC_EVENT, .event = { .kind = "link", .text = "gone" } },
+		{ .type = SVC_LINES, .lines = { .node = 9, .links = (char *)"[]" } },
+	};
+
 	(void)state;
-	comes(LEFT, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
-	assert_int_equal(nsent, 2);
-	went(0, UP, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
-	went(1, UP_TOO, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
+	query_msg(query, LEFT, &told[0]);
+	query_msg(query, LEFT, &told[1]);
+	assert_int_equal(nsent, 4);
+	went(0, UP, SVC_EVENT, 0, false, "link gone");
+	went(1, UP_TOO, SVC_EVENT, 0, false, "link gone");
+	went(2, UP, SVC_LINES, 0, false, "9: []");
+	went(3, UP_TOO, SVC_LINES, 0, false, "9: []");
 	assert_int_equal(did.events, 0);
 	is_root = true;
-	comes(LEFT, FM_MSG_ASK, 0, false, "{\"event\":{\"a\":1}}");
-	assert_int_equal(nsent, 2);
-	assert_int_equal(did.events, 1);
+	query_msg(query, LEFT, &told[0]);
+	query_msg(query, LEFT, &told[1]);
+	assert_int_equal(nsent, 4);
+	assert_int_equal(did.events, 2);
 }
 
 /* --- asked here ---------------------------------------------------------------------- */
@@ -394,29 +432,29 @@ static void own_question(void **state)
 	uint64_t id;
 
 	(void)state;
-	ask = query_ask(query, ASK_ROOT, TORUS_NO_NODE, cmd, false, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_ROOT, TORUS_NO_NODE, cmd, false, 1000, &done, &ask);
 	assert_non_null(ask);
 	assert_int_equal(nsent, 1);
 	id = sent[0].id;
-	went(0, UP, FM_MSG_ASK, id, false, "\"privileged\":false");
-	asks(RIGHT, id, "root", 0, true, 800);		/* it comes back: not asked again */
-	went(1, RIGHT, FM_MSG_ANSWER, id, false, "{}");
-	comes(UP, FM_MSG_ANSWER, id, true, "yes");
+	went(0, UP, SVC_ASK, id, false, "privileged 0 ");
+	asks(RIGHT, id, SVC_TO_ROOT, 0, true, 800);		/* it comes back: not asked again */
+	went(1, RIGHT, SVC_ANSWER, id, false, "0: ");
+	answers(UP, id, 6, "yes");
 	assert_string_equal(did.reply, "yes");
 	/* Of all: this node's answer and theirs, until all have ended or time is over. */
 	forget_sent();
-	ask = query_ask(query, ASK_ALL, TORUS_NO_NODE, cmd, true, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, true, 1000, &done, &ask);
 	assert_int_equal(nsent, 2);
 	id = sent[0].id;
-	went(1, RIGHT, FM_MSG_ASK, id, false, "\"privileged\":true");
-	comes(LEFT, FM_MSG_ANSWER, id, true, "{\"node\":6,\"data\":1}");
+	went(1, RIGHT, SVC_ASK, id, false, "privileged 1 ");
+	answers(LEFT, id, 6, "1");
 	assert_int_equal(did.items, 1);
 	assert_int_equal(did.node, 6);
-	comes(LEFT, FM_MSG_ANSWER, id, true, "{\"node\":-1,\"data\":1}");
-	comes(LEFT, FM_MSG_ANSWER, id, true, "{\"data\":1}");
-	comes(UP, FM_MSG_ANSWER, id, true, "{\"node\":7,\"data\":1}");
+	answers(LEFT, id, TORUS_NO_NODE, "1");
+	answers(LEFT, id, 6, "{");
+	answers(UP, id, 7, "1");
 	assert_int_equal(did.items, 1);
-	comes(LEFT, FM_MSG_ANSWER, id, false, "{}");
+	ends(LEFT, id);
 	clock_move(1000 * LOOP_MS - LOOP_US);
 	run_due();
 	assert_int_equal(did.ends, 0);
@@ -427,14 +465,14 @@ static void own_question(void **state)
 	assert_int_equal(did.node, OWN);
 	/* A question to this node alone is passed to no other. */
 	forget_sent();
-	ask = query_ask(query, ASK_NODE, OWN, cmd, true, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_NODE, OWN, cmd, true, 1000, &done, &ask);
 	run_due();
 	assert_int_equal(nsent, 0);
 	assert_int_equal(did.items, 3);
 	assert_int_equal(did.ends, 2);
 	/* A question to another node is passed to those below. */
 	did.local = 0;
-	ask = query_ask(query, ASK_NODE, OWN + 1, cmd, true, 1000, &done, &ask);
+	ask = query_ask(query, SVC_TO_NODE, OWN + 1, cmd, true, 1000, &done, &ask);
 	assert_int_equal(did.local, 0);
 	assert_int_equal(nsent, 2);
 	query_cancel(ask);

@@ -212,7 +212,8 @@ static void refuses(const void *data, size_t len)
 
 static void strangers(void **state)
 {
-	struct fm_msg early = { .type = FM_MSG_PING }, refusal = { .type = FM_MSG_REFUSE };
+	struct svc_msg early = { .fm = { .type = FM_MSG_PING } };
+	struct svc_msg refusal = { .fm = { .type = FM_MSG_REFUSE } };
 	uint8_t *data;
 	size_t len;
 

@@ -210,7 +210,7 @@ static bool has_answer(void)
 	return recv(watched, NULL, n, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT) >= (ssize_t)n;
 }
 
-static void member_say(const struct member *m, const struct fm_msg *msg)
+static void member_say(const struct member *m, const struct svc_msg *msg)
 {
 	uint8_t *data;
 	size_t len;
@@ -220,10 +220,10 @@ static void member_say(const struct member *m, const struct fm_msg *msg)
 	free(data);
 }
 
-static enum auth_next member_hear(struct member *m, struct fm_msg *reply)
+static enum auth_next member_hear(struct member *m, struct svc_msg *reply)
 {
 	uint8_t data[FRAME_HEADER + FRAME_MAX_STRANGER];
-	struct fm_msg heard;
+	struct svc_msg heard;
 	const uint8_t *body;
 	ssize_t used;
 	size_t n;
@@ -233,15 +233,15 @@ static enum auth_next member_hear(struct member *m, struct fm_msg *reply)
 	used = recv(m->fd, data, sizeof(data), MSG_PEEK);
 	used = frame_next(data, (size_t)used, FRAME_MAX_STRANGER, &body, &n);
 	assert_true(used > 0);
-	assert_int_equal(fm_msg_unpack(body, n, &heard), 0);
-	assert_int_equal(heard.type, FM_MSG_AUTH);
+	assert_int_equal(svc_msg_unpack(body, n, &heard), 0);
+	assert_int_equal(heard.type, SVC_AUTH);
 	assert_int_equal(recv(m->fd, data, (size_t)used, 0), used);
 	return auth_step(&m->session, &heard.auth, &reply->auth);
 }
 
 static void member_open(struct member *m, const struct auth *auth)
 {
-	struct fm_msg msg = { .type = FM_MSG_AUTH };
+	struct svc_msg msg = { .type = SVC_AUTH };
 
 	auth_session_init(&m->session, auth, true);
 	m->fd = stranger();
@@ -258,7 +258,7 @@ static void member_open(struct member *m, const struct auth *auth)
 static void linger_limit(void **state)
 {
 	char *big = malloc(BIG);
-	struct fm_msg ask = { .type = FM_MSG_ASK, .text = { .id = 1, .text = (char *)"{}" } };
+	struct svc_msg ask = { .type = SVC_LINES, .lines = { .links = (char *)"[]" } };
 	struct member m;
 
 	(void)state;

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Messages between managers, over the service network. The schema is
+ * Messages between machines, over the service network. The schema is
  * daemon/svc.proto, the codec daemon/codec.c; the machine sees these structs
- * only. How they are used is told in tree.c, table.c and recovery.c.
- *
- * AUTH, ASK and ANSWER are fabricd's own and never reach the machine: the
- * first proves that a peer knows the fabric's key, the others carry questions
- * of the control socket to another node and back.
+ * only. How they are used is told in tree.c, table.c and recovery.c. What fabricd says besides is
+ * in daemon/svc_msg.h.
  */
 #ifndef FM_MSG_H
 #define FM_MSG_H
@@ -18,7 +15,6 @@
 
 #define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
 #define FM_TEXT_MAX 320		/* bytes of a reason, with NUL */
-#define FM_AUTH_MAX 64		/* bytes of a nonce or a proof */
 
 enum fm_msg_type {
 	FM_MSG_HELLO = 1,	/* node to root or parent: who I am */
@@ -32,10 +28,7 @@ enum fm_msg_type {
 	FM_MSG_REPORT,		/* up, summed: the step is done, here are counts */
 	FM_MSG_PING,
 	FM_MSG_PONG,
-	FM_MSG_AUTH,
-	FM_MSG_ASK,
-	FM_MSG_ANSWER,
-	FM_MSG_ADOPTED,		/* up to the root: a child of mine is here */
+	FM_MSG_ADOPTED = 15,		/* up to the root: a child of mine is here */
 };
 
 /* What a node says of one of its ports. */
@@ -294,23 +287,6 @@ struct fm_pong {
 	bool adrift;
 };
 
-/** struct fm_auth - a turn of a proof; @fabric and @name are of the sender */
-struct fm_auth {
-	char fabric[TORUS_NAME_MAX + 1];
-	char name[TORUS_NAME_MAX + 1];
-	uint32_t nonce_len;
-	uint32_t proof_len;
-	uint8_t nonce[FM_AUTH_MAX];
-	uint8_t proof[FM_AUTH_MAX];
-};
-
-/** struct fm_text - a question or an answer; @text is JSON */
-struct fm_text {
-	uint64_t id;
-	bool more;		/* another answer follows */
-	char *text;
-};
-
 /** struct fm_msg - one message */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -325,8 +301,6 @@ struct fm_msg {
 		struct fm_step step;
 		struct fm_report report;
 		struct fm_pong pong;
-		struct fm_auth auth;
-		struct fm_text text;
 	};
 };
 

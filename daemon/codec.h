@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the codec say to each other. */
+#ifndef CODEC_H
+#define CODEC_H
+
+#include "daemon/codec_table.h"
+
+/** codec_pack() - @m with the body of @type set; the caller frees @data. Return: 0, -ENOMEM */
+int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len);
+
+/**
+ * codec_open() - a message of this schema with some body
+ * @m: NULL, or to be freed, also after an error
+ * Return: 0, -EBADMSG, -EPROTONOSUPPORT.
+ */
+int codec_open(const uint8_t *data, size_t len, Svc__Message **m);
+/** codec_fm() - its body. Return: 0, -EBADMSG none of the machine's or out of range, -ENOMEM */
+int codec_fm(struct fm_msg *out, const Svc__Message *m);
+
+/** codec_text() - a text that fits, of printable ASCII. Return: false: it is not */
+bool codec_text(char *to, size_t room, const char *from);
+
+#endif /* CODEC_H */

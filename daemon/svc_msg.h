@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All that managers say to each other over the service network: the machine's messages
+ * (fm/wire/msg.h), and fabricd's own, which never reach the machine: the proof that a peer is of
+ * the fabric, questions of the control socket that go to other nodes and back, and what a node
+ * tells the root for people to read. The schema is svc.proto, the codec codec.c.
+ *
+ * Commands and replies inside are texts of the control socket, JSON as CONTROL.md has it: they are
+ * passed on as they are, by nodes that need not know them.
+ */
+#ifndef SVC_MSG_H
+#define SVC_MSG_H
+
+#include <torus/topology.h>
+#include "daemon/fm/wire/msg.h"
+
+#define SVC_AUTH_MAX	64		/* bytes of a nonce or a proof */
+#define SVC_TTL_MAX	60000		/* ms that a question may take */
+
+/* Numbers of svc.proto; FM stands for all those of enum fm_msg_type. */
+enum svc_msg_type {
+	SVC_FM,
+	SVC_AUTH = 12,
+	SVC_ASK,
+	SVC_ANSWER,
+	SVC_EVENT = 16,
+	SVC_LINES,
+};
+
+/** struct svc_auth - a turn of a proof; @fabric and @name are of the sender */
+struct svc_auth {
+	char fabric[TORUS_NAME_MAX + 1];
+	char name[TORUS_NAME_MAX + 1];
+	uint32_t nonce_len;
+	uint32_t proof_len;
+	uint8_t nonce[SVC_AUTH_MAX];
+	uint8_t proof[SVC_AUTH_MAX];
+};
+
+/** enum svc_to - whom a question is for */
+enum svc_to {
+	SVC_TO_ROOT,
+	SVC_TO_ALL,
+	SVC_TO_NODE,
+	SVC_TOS,
+};
+
+/**
+ * struct svc_ask - a question
+ * @id: of the question, everywhere
+ * @to: enum svc_to
+ * @node: with SVC_TO_NODE
+ * @privileged: who asks may change things
+ * @ttl: ms until answers are no longer waited for
+ * @command: JSON
+ */
+struct svc_ask {
+	uint64_t id;
+	uint8_t to;
+	uint32_t node;
+	bool privileged;
+	uint32_t ttl;
+	char *command;
+};
+
+/**
+ * struct svc_answer - to the question @id
+ * @more: this is one; else there are no more
+ * @node: whose it is; TORUS_NO_NODE: the root's, for all
+ * @reply: JSON
+ */
+struct svc_answer {
+	uint64_t id;
+	bool more;
+	uint32_t node;
+	char *reply;
+};
+
+#define SVC_KIND_MAX	32		/* bytes of an event's kind, with NUL */
+
+/**
+ * struct svc_event - something happened at a node; its texts are printable ASCII
+ * @time: of day, s
+ * @node: its coordinates
+ * @level: enum fm_level
+ */
+struct svc_event {
+	double time;
+	uint8_t level;
+	char node[TORUS_TEXT_MAX];
+	char kind[SVC_KIND_MAX];
+	char text[FM_TEXT_MAX];
+};
+
+/** struct svc_lines - degraded links of @node, as its "links" command tells them: JSON */
+struct svc_lines {
+	uint32_t node;
+	char *links;
+};
+
+/** struct svc_msg - one message */
+struct svc_msg {
+	uint8_t type;		/* enum svc_msg_type */
+	union {
+		struct fm_msg fm;
+		struct svc_auth auth;
+		struct svc_ask ask;
+		struct svc_answer answer;
+		struct svc_event event;
+		struct svc_lines lines;
+	};
+};
+
+/** svc_msg_pack() - as fm_msg_pack(), any message */
+int svc_msg_pack(const struct svc_msg *msg, uint8_t **data, size_t *len);
+/** svc_msg_unpack() - as fm_msg_unpack(), any message; @out to be given to svc_msg_clear() */
+int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out);
+void svc_msg_clear(struct svc_msg *msg);
+const char *svc_msg_name(const struct svc_msg *msg);
+
+#endif /* SVC_MSG_H */

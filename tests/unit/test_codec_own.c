@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fabricd's own messages on the wire: what a peer sends arrives as it was, and what breaks a limit
+ * does not arrive. Without it a member could put what it likes on the terminals of admins.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/codec.h"
+#include "daemon/fm/fm.h"
+#include "daemon/svc_msg.h"
+
+static const struct svc_msg all[] = {
+	{ .fm = { .type = FM_MSG_FETCH, .fetch = { 77 } } },
+	{ .type = SVC_AUTH, .auth = { "torus", "n0", 2, SVC_AUTH_MAX, { 1, 2 }, { 3, 4, 5 } } },
+	{ .type = SVC_ASK, .ask = { 1ull << 63, SVC_TO_NODE, TORUS_NO_NODE, true, SVC_TTL_MAX,
+				    (char *)"{\"cmd\":\"x\"}" } },
+	{ .type = SVC_ANSWER, .answer = { 9, true, 12, (char *)"[1]" } },
+	{ .type = SVC_ANSWER, .answer = { 9, false, 0, (char *)"" } },
+	{ .type = SVC_EVENT, .event = { 1.5, FM_DEBUG, "0,1", "link", "port 3: it is gone" } },
+	{ .type = SVC_LINES, .lines = { 7, (char *)"[]" } },
+};
+
+#define N (sizeof(all) / sizeof(all[0]))
+
+static int packed(const struct svc_msg *m, struct svc_msg *out)
+{
+	uint8_t *data;
+	size_t len;
+	int err;
+
+	assert_int_equal(svc_msg_pack(m, &data, &len), 0);
+	err = svc_msg_unpack(data, len, out);
+	free(data);
+	return err;
+}
+
+/* The texts that a message only points to; then they are taken out of it. */
+static const char *take_text(struct svc_msg *m)
+{
+	char **at = m->type == SVC_ASK ? &m->ask.command : m->type == SVC_ANSWER ?
+		    &m->answer.reply : m->type == SVC_LINES ? &m->lines.links : NULL;
+	const char *text = at ? *at : "";
+
+	if (at)
+		*at = NULL;
+	return text;
+}
+
+static void there_and_back(void **state)
+{
+	static const char *const name[N] = {
+		"fetch", "auth", "ask", "answer", "answer", "event", "lines",
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < N; i++) {
+		struct svc_msg m, a = all[i], b;
+
+		assert_int_equal(packed(&a, &m), 0);
+		assert_string_equal(svc_msg_name(&m), name[i]);
+		b = m;
+		assert_string_equal(take_text(&b), take_text(&a));
+		assert_memory_equal(&b, &a, sizeof(a));
+		svc_msg_clear(&m);
+		svc_msg_clear(&m);	/* now holds nothing */
+	}
+	assert_string_equal(svc_msg_name(&(struct svc_msg) { .type = 99 }), "?");
+}
+
+/* An altered message is refused, or what comes out can be packed again. */
+static void altered(void **state)
+{
+	unsigned int refused = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < N; i++) {
+		uint8_t *data, *again;
+		size_t len, len2;
+
+		assert_int_equal(svc_msg_pack(&all[i], &data, &len), 0);
+		for (unsigned int bit = 0; bit < 8 * len; bit++) {
+			struct svc_msg m;
+
+			data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			if (svc_msg_unpack(data, len, &m)) {
+				refused++;
+			} else {
+				assert_int_equal(svc_msg_pack(&m, &again, &len2), 0);
+				free(again);
+				svc_msg_clear(&m);
+			}
+			data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+		for (size_t n = 0; n < len; n++) {
+			struct svc_msg m;
+
+			if (!svc_msg_unpack(data, n, &m))
+				svc_msg_clear(&m);
+		}
+		free(data);
+	}
+	assert_true(refused > 100);
+}
+
+/* Whether message @i is taken after @change. */
+static int changed(unsigned int i, void (*change)(struct svc_msg *m))
+{
+	struct svc_msg m = all[i], out;
+	int err;
+
+	change(&m);
+	err = packed(&m, &out);
+	if (!err)
+		svc_msg_clear(&out);
+	return err;
+}
+
+static void nobody(struct svc_msg *m)
+{
+	m->ask.to = SVC_TOS;
+}
+
+static void no_time(struct svc_msg *m)
+{
+	m->ask.ttl = 0;
+}
+
+static void for_ever(struct svc_msg *m)
+{
+	m->ask.ttl = SVC_TTL_MAX + 1;
+}
+
+static void no_level(struct svc_msg *m)
+{
+	m->event.level = FM_DEBUG + 1;
+}
+
+static void limits(void **state)
+{
+	static const struct {
+		unsigned int of;
+		void (*change)(struct svc_msg *m);
+	} bad[] = { { 2, nobody }, { 2, no_time }, { 2, for_ever }, { 5, no_level } };
+	struct svc_msg m = all[1];
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(changed(bad[i].of, bad[i].change), -EBADMSG);
+	m.auth.nonce_len = SVC_AUTH_MAX + 1;
+	assert_int_equal(svc_msg_pack(&m, &data, &len), -EINVAL);
+	m.auth.nonce_len = 0;
+	m.auth.proof_len = SVC_AUTH_MAX + 1;
+	assert_int_equal(svc_msg_pack(&m, &data, &len), -EINVAL);
+	m.type = 99;
+	assert_int_equal(svc_msg_pack(&m, &data, &len), -EINVAL);
+	assert_int_equal(svc_msg_unpack(NULL, 0, &m), -EPROTONOSUPPORT);
+}
+
+/* A nonce, a proof and a name of one byte more than there is room for. */
+static void too_long(void **state)
+{
+	uint8_t bytes[SVC_AUTH_MAX + 1] = { 0 }, *data;
+	char text[FM_TEXT_MAX + 1];
+	ProtobufCBinaryData *of;
+	struct svc_msg out;
+	size_t len;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	for (unsigned int i = 0; i < 6; i++) {
+		Svc__Message m = SVC__MESSAGE__INIT;
+		Svc__Event event = SVC__EVENT__INIT;
+		Svc__Auth auth = SVC__AUTH__INIT;
+		char **at[] = { &auth.fabric, &auth.name, &event.node, &event.kind, &event.text };
+		static const size_t room[] = {
+			TORUS_NAME_MAX + 1, TORUS_NAME_MAX + 1, TORUS_TEXT_MAX, SVC_KIND_MAX,
+			FM_TEXT_MAX,
+		};
+
+		of = i % 2 ? &auth.nonce : &auth.proof;
+		for (unsigned int over = 0; over < 2; over++) {
+			if (i < 5) {
+				text[room[i] - 1 + over] = '\0';
+				*at[i] = text;
+			} else {
+				*of = (ProtobufCBinaryData) { SVC_AUTH_MAX + over, bytes };
+			}
+			if (i < 2 || i == 5)
+				m.auth = &auth;
+			else
+				m.event = &event;
+			m.schema = CODEC_SCHEMA;
+			assert_int_equal(codec_pack(&m, i < 2 || i == 5 ? SVC_AUTH : SVC_EVENT, &data, &len),
+					 0);
+			assert_int_equal(svc_msg_unpack(data, len, &out), over ? -EBADMSG : 0);
+			free(data);
+			memset(text, 'x', sizeof(text));
+		}
+	}
+}
+
+/* Names and events appear in logs and on terminals: only printable ASCII may pass. */
+static void texts(void **state)
+{
+	static const char *const bad[] = { "a\033[2J", "a\nb", "\177", "\200", "a\xff\xfe" };
+	struct svc_msg auth = all[1], event = all[5], out;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		strcpy(auth.auth.name, bad[i]);
+		assert_int_equal(packed(&auth, &out), -EBADMSG);
+		event = all[5];
+		strcpy(event.event.node, bad[i]);
+		assert_int_equal(packed(&event, &out), -EBADMSG);
+		event = all[5];
+		strcpy(event.event.kind, bad[i]);
+		assert_int_equal(packed(&event, &out), -EBADMSG);
+		event = all[5];
+		strcpy(event.event.text, bad[i]);
+		assert_int_equal(packed(&event, &out), -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(altered),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(too_long),
+		cmocka_unit_test(texts),
+	};
+
+	return cmocka_run_group_tests_name("codec_own", t, NULL, NULL);
+}
