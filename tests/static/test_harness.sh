@@ -159,6 +159,16 @@ adopt "$tmp/told"
 done_testing
 END
 check "adopt makes the script fail, too" exits 1 'not ok - c' "$tmp/one"
+expect '2 3 0' "waiting for what never comes fails, and so does ping without each answer, once" 'still not: false' <<'END'
+. tests/check.sh
+check a until_true 0 true
+check b until_true 0 false
+check c answered echo '5 packets transmitted, 5 received, 0% packet loss, time 4ms'
+check d answered echo '5 packets transmitted, 4 received, 20% packet loss, time 4ms'
+check e answered echo '5 packets transmitted, 5 received, +1 duplicates, 0% packet loss, time 4ms'
+done_testing
+END
+check "a failed test makes the script fail" exits 1 'not ok - b' "$tmp/one"
 script refuses <<'END'
 . tests/check.sh
 refuse() { say "refuse $*"; echo "fie, ${1%x}" >&2; return 2; }
@@ -169,6 +179,20 @@ done_testing
 END
 play any/refuses
 check "an error that does not name what it is about" counts '1 2 0' "# does not print 'bx'"
+
+# --- of tests/run ------------------------------------------------------------------
+
+mkdir -p "$tmp"/run/tests/static
+cp tests/{run,harness.sh,check.sh} "$tmp/run/tests/"
+printf 'all tests fuzzers list-tests:\n' >"$tmp/run/Makefile"
+echo 'echo "ok - a"; echo 1..1' | tee "$tmp"/run/tests/static/test_{a,b}.sh >/dev/null
+echo 'echo "not ok - a"; echo 1..1' >"$tmp/run/tests/static/test_c.sh"
+# Its four builds pass.
+whole() { exits "$1" "$2" env TORUS_SANDBOX="$tmp/run" CCACHE_DIR= "$tmp/run/tests/run" "${@:3}"; }
+check "a run with a failure exits with 1" whole 1 '6 passed, 1 failed, 0 skipped' static
+rm "$tmp/run/tests/static/test_c.sh"
+check "a run without failures exits with 0" whole 0 '6 passed, 0 failed, 0 skipped' static
+check "a stage without tests is a failure" whole 1 'failed: install: has tests' static install
 
 # --- of what fuzzers find ----------------------------------------------------------
 
