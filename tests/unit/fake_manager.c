@@ -66,14 +66,15 @@ static json_t *status(const struct fake *f)
 			json_array_append_new(held, json_pack("{so ss sn sf}", "node", place(f, id),
 					      "port", "+x", "peer", "left_ms", 12500.0));
 	}
-	return json_pack("{so ss sI s{si si} s{si si si si} si si s{so ss sb} s{so ss} ss so so "
+	return json_pack("{so ss sI s{si si} s{si si si si} si si s{so ss sb so} s{so ss} ss so so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up,
 			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
 			 "excluded", 0, "parked_packets", 3, "relayed_pairs", 12,
 			 "root", "node", place(f, 0), "name",
-			 "n0-0", "reachable", 1, "own", "node", place(f, 1), "name", "n1-0",
+			 "n0-0", "reachable", !f->rootless, "unreachable_since", f->rootless ?
+			 json_real(1700000000) : json_null(), "own", "node", place(f, 1), "name", "n1-0",
 			 "fabric", "fake", "problems", problems, "held_links", held, "last_recovery", "version",
 			 (json_int_t)f->table_version, "cause", "link 0,0:+x down", "started",
 			 1700000000.5, "duration_ms", 12.5, "parked", 83, "replayed", 83, "lost",
@@ -102,27 +103,29 @@ static json_t *link_json(const struct fake *f, uint32_t id, unsigned int port)
 	char text[TORUS_TEXT_MAX], peer[TORUS_TEXT_MAX];
 	bool out = f->excluded[id] & 1 << port, held = f->held[id] & 1 << port;
 
-	return json_pack("{so ss s{so ss} ss ss sb so so sb ss si sI sI sI}", "node", place(f, id),
+	return json_pack("{so ss s{so ss} ss ss sb so so sb ss si ss ss sI sI sI si sI sI}", "node", place(f, id),
 			 "port", torus_port_text(n, port, text), "peer", "node",
 			 place(f, torus_neighbour(&f->shape, id, port)), "port",
 			 torus_port_text(n, back, peer), "state", out ? "faulty" : "up", "reason",
 			 out ? "carrier" : "none", "admin", 1, "excluded",
 			 held ? json_string("held") : out ? json_string("fault") : json_null(),
 			 "held_ms", held ? json_real(12500) : json_null(), "closed", 0, "lower", "px+",
-			 "session", 1, "retries", (json_int_t)(out ? 1500 : 0), "crc_errors",
-			 (json_int_t)2, "tx_bytes", (json_int_t)(5 << 20));
+			 "session", 1, "retry", "hippi", "retry_wanted", "auto", "state_age",
+			 (json_int_t)90 * 1000000000, "retries", (json_int_t)(out ? 1500 : 0),
+			 "crc_errors", (json_int_t)2, "retrains", 4, "tx_bytes",
+			 (json_int_t)(5 << 20), "rx_bytes", (json_int_t)(6 << 20));
 }
 
 /* Adds what a receiver on a modelled line reports. */
 static void add_serdes(const struct fake *f, uint32_t id, unsigned int port, json_t *link)
 {
-	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf}]}",
+	json_t *more = json_pack("{si si si si si si s{si si si si si si si si} s[{ss si si sf si si si si}]}",
 				 "lanes", 12, "width", f->narrow[id] & 1 << port ? 10 : 12,
 				 "rate", 5000, "rate_max", 6250, "margin", 131, "margin_train",
 				 110, "line", "length", 500, "loss", 2000, "crosstalk", 10,
 				 "temperature", -20, "drift", 0, "ageing", 0, "aged", 0, "dead",
 				 0, "lane", "state", "on", "rate", 5000, "margin", 131, "ber",
-				 2.5e-13);
+				 2.5e-13, "pre", 3, "post", 5, "height", 120, "width", 450);
 
 	json_object_update(link, more);
 	json_decref(more);
@@ -166,10 +169,13 @@ static json_t *counters(const struct fake *f, int only)
 
 	for (uint32_t id = 0; id < f->nodes; id++)
 		if (only < 0 || (uint32_t)only == id)
-			json_array_append_new(list, json_pack("{so sI sI sI s{s[iiii]}}", "node",
-					      place(f, id), "injected", (json_int_t)1234567,
-					      "delivered", (json_int_t)7, "lost", (json_int_t)id,
-					      "flow", "injected", 1, 2, 3, 4));
+			json_array_append_new(list, json_pack("{so sI si si si si si si si si si si "
+					      "s{s[iiii]}}", "node", place(f, id), "injected",
+					      (json_int_t)1234567, "delivered", 7, "forwarded", 8,
+					      "relay_forwarded", 9, "parked", 10, "replayed", 11,
+					      "unreachable", 12, "reordered", 13, "duplicates", 14,
+					      "lost", id, "host_drops", 16, "flow", "injected",
+					      1, 2, 3, 4));
 	return list;
 }
 
@@ -213,9 +219,9 @@ static json_t *park(const struct fake *f, int only)
 	for (uint32_t id = 0; id < f->nodes; id++)
 		if (only < 0 || (uint32_t)only == id)
 			json_array_append_new(list, json_pack("{so si si sI sI si}", "node",
-					      place(f, id), "parked", id, "unresolved", 0, "bytes",
+					      place(f, id), "parked", id, "unresolved", 2, "bytes",
 					      (json_int_t)id * 4096, "bytes_max",
-					      (json_int_t)16 << 20, "held", 0));
+					      (json_int_t)16 << 20, "held", 5));
 	return list;
 }
 
@@ -280,6 +286,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "retrain"))
 		return json_pack("{so sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"));
+	if (!strcmp(cmd, "replay"))
+		return json_pack("{si}", "parked", node);
 	if (!strcmp(cmd, "log"))
 		return json_pack("{sO}", "level", json_object_get(request, "level"));
 	if (!strcmp(cmd, "events"))
@@ -299,18 +307,25 @@ static json_t *missing(const struct fake *f)
 	return list;
 }
 
-static char *reply_to(struct fake *f, const char *line)
+/* Leaves all but one of the data's elements to the replies that follow. */
+static json_t *split(json_t *data)
 {
-	json_t *data, *reply;
+	json_t *rest = json_copy(data);
+
+	json_array_remove(rest, 0);
+	while (json_array_size(data) > 1)
+		json_array_remove(data, 1);
+	return rest;
+}
+
+static char *reply_with(struct fake *f, json_t *data, bool more)
+{
+	json_t *reply;
 	char *text;
 
-	if (f->raw)
-		return strdup(f->raw);
-	json_decref(f->request);
-	f->request = json_loads(line, 0, NULL);
-	data = fake_answer(f, f->request);
 	if (data)
-		reply = json_pack("{sb so so}", "ok", 1, "data", data, "missing", missing(f));
+		reply = json_pack("{sb so so sb}", "ok", 1, "data", data, "missing", missing(f),
+				  "more", more);
 	else
 		reply = json_pack("{sb ss ss}", "ok", 0, "code", "unreachable", "error",
 				  "no such thing in this fabric");
@@ -319,13 +334,35 @@ static char *reply_to(struct fake *f, const char *line)
 	return text;
 }
 
+/* The last reply to a request; those before it are sent. */
+static char *reply_to(struct fake *f, const char *line, int fd)
+{
+	json_t *data, *rest;
+
+	if (f->raw)
+		return strdup(f->raw);
+	json_decref(f->request);
+	f->request = json_loads(line, 0, NULL);
+	data = fake_answer(f, f->request);
+	while (f->split && json_array_size(data) > 1) {
+		char *text;
+
+		rest = split(data);
+		text = reply_with(f, data, true);
+		dprintf(fd, "%s\n", text);
+		free(text);
+		data = rest;
+	}
+	return reply_with(f, data, false);
+}
+
 static void serve_one(struct fake *f, int fd)
 {
 	FILE *in = fdopen(fd, "r");
 	char line[4096];
 
 	while (fgets(line, sizeof(line), in)) {
-		char *text = reply_to(f, line);
+		char *text = reply_to(f, line, fd);
 
 		dprintf(fd, "%s\n", text);
 		/* A client follows: it gets two events, then the manager goes away. */

@@ -22,6 +22,8 @@
  * @row: rows of each NIC; fake_rows() computes them, then the test may change them
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
+ * @rootless: the root has been out of reach for years
+ * @split: lists are sent in many replies to one request
  * @raw: sent instead of any answer, if not NULL
  * @request: the last request
  * @path: of the control socket
@@ -39,6 +41,8 @@ struct fake {
 	bool silent[FAKE_NODES_MAX];
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];
+	bool rootless;
+	bool split;
 	const char *raw;
 	json_t *request;
 	char path[64];

@@ -32,7 +32,13 @@ static void shows_status(void **state)
 	has(out, "took 12.5 ms; packets: 83 parked, 83 replayed, 0 lost");
 	has(out, "     1.2 ms  table");
 	has(out, "replayed, not needed");
+	has(out, "root     n0-0 (0,0)\nasked    n1-0 (1,0)\n");
 	assert_null(strchr(out, '\033'));
+	fake.rootless = true;
+	expect("status", 0);
+	has(out, "root     n0-0 (0,0), not reachable for ");
+	has(out, " h: nodes and links are as they were then\nasked    n1-0 (1,0)\n");
+	fake.rootless = false;
 	fake.state = "degraded";
 	expect("status", 1);
 	fake.state = "running";
@@ -84,7 +90,7 @@ static void names_degraded_lines(void **state)
 	has(out, "of modelled lines\n");
 	expect("links 1,0 --all", 0);
 	has(out, "modelled line: 500 cm, 2000 mdB/m, crosstalk 10, -20 degrees C");
-	has(out, "lane 0  on    5000 Mb/s  margin  131%  ber 2.5e-13");
+	has(out, "lane 0  on    5000 Mb/s  margin  131%  ber 2.5e-13  taps 3, 5  eye 120 mV, 450 mUI\n");
 	fake.narrow[1] = 0;
 	expect("links", 0);
 	assert_null(strstr(out, "modelled"));
@@ -140,38 +146,82 @@ static void shows_tables(void **state)
 	has(out, "NODE  NAME  STATE  ADDRESS   TABLE  PARENT");
 	has(out, "2,1   n2-1  dead   10.0.0.0      7  -");
 	expect("links 1,0", 0);
-	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault         -       -       -    1.5 k       2");
-	has(out, "5.0 MiB");
+	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault         -       -       -    1.5 k       2"
+		 "         4  5.0 MiB   6.0 MiB\n");
 	expect("links --bad", 0);
 	has(out, "1,0:+x");
 	assert_null(strstr(out, "1,0:+y  "));
 	expect("links 1,0 --all", 0);
+	has(out, "1,0:+x to 2,0:-x: faulty for 90 s, reason carrier, admin up, lower px+, session 1, "
+		 "retry hippi (asked auto), excluded: fault\n");
 	has(out, "times the sender went back in its RETRY buffer");
 	expect("counters", 0);
-	has(out, "1.2 M");
+	has(out, "NODE  INJECTED  DELIVERED  FORWARDED  RELAYED  PARKED  REPLAYED  UNREACHABLE  "
+		 "REORDERED  DUPLICATES  LOST  DROPS\n");
+	has(out, "1,1      1.2 M          7          8        9      10        11           12  "
+		 "       13          14     5     16\n");
 	expect("counters 0,0", 0);
 	has(out, "1234567");
 	has(out, "packets the host injected");
+	has(out, "IN FLIGHT, BY COLOUR  0  1  2  3\n");
+	has(out, "injected              1  2  3  4\n");
 	expect("park", 0);
-	has(out, "3,3       15           0   60 KiB  16 MiB     0");
+	has(out, "NODE  PARKED  UNRESOLVED    BYTES      OF  HELD\n");
+	has(out, "3,3       15           2   60 KiB  16 MiB     5\n");
 	expect("events", 0);
-	has(out, "1,0      warning  link      link 1,0:+x down");
+	has(out, ".250  1,0      warning  link      link 1,0:+x down");
 	expect("exclude 1,0:+x", 0);
 	has(out, "table version 7, 1 excluded:\n  1,0:+x (fault)\n");
 	expect("coord 1,0", 0);
 	has(out, "1,0  name n1-0, id 1, address 10.0.0.0");
 }
 
+/* What is said is what was done: of a port, of a level and of parked packets. */
+static void says_what_it_did(void **state)
+{
+	(void)state;
+	expect("link up 1,0:-x", 0);
+	has(out, "1,0:-x is up again and trains as soon as it has a carrier\n");
+	expect("link down 1,0:-x", 0);
+	has(out, "1,0:-x is down until 'fabricctl link up'");
+	expect("link retrain 1,0:-x", 0);
+	has(out, "1,0:-x trains anew\n");
+	expect("log debug", 0);
+	has(out, "log level debug\n");
+	expect("park --replay n1-0", 0);
+	assert_string_equal(json_string_value(json_object_get(fake.request, "cmd")), "replay");
+	assert_string_equal(json_string_value(json_object_get(fake.request, "node")), "1,0");
+	has(out, "handed back to the network\n");
+}
+
+/* A long answer comes in parts. */
+static void joins_parts(void **state)
+{
+	json_t *got;
+
+	(void)state;
+	fake.split = true;
+	expect("park --json", 0);
+	got = printed();
+	assert_int_equal(json_array_size(got), 16);
+	for (size_t i = 0; i < 16; i++)
+		assert_int_equal(json_integer_value(json_object_get(json_array_get(got, i),
+								   "parked")), i);
+	json_decref(got);
+}
+
+/* The end of a cable that is worse counts, whichever it is. */
 static void draws_map(void **state)
 {
 	(void)state;
 	fake_stop(&fake);
 	fake_start(&fake, "3x2");
-	fake.excluded[0] = 1;
+	fake.excluded[1] = 1 << 2;
+	fake.held[3] = 1;
 	fake.dead[4] = true;
 	expect("nodes --map", 0);
 	has(out, "  |        |        |      \n"
-		 " 0,1  -- (1,1) --  2,1  -- \n"
+		 " 0,1  .. (1,1) --  2,1  -- \n"
 		 "  |        |        |      \n"
 		 " 0,0  xx  1,0  --  2,0  -- \n");
 }
@@ -235,6 +285,10 @@ static void traces_relay(void **state)
 	expect("routes 0,0 2,2", 0);
 	has(out, "0,1");
 	expect("verify", 0);
+	expect("verify --json", 0);
+	j = printed();
+	assert_int_equal(json_integer_value(json_object_get(j, "relayed")), 1);
+	json_decref(j);
 }
 
 static void decodes_routes(void **state)
@@ -246,9 +300,15 @@ static void decodes_routes(void **state)
 			 0ULL << TORUS_ROW_FIRST_SHIFT | 3ULL << TORUS_ROW_LAST_SHIFT;
 	fake.row[0][2] = 0;
 	expect("routes 0,0", 0);
-	has(out, "1,0  +y");
-	has(out, "hold");
+	has(out, "TO   DIRECTIONS  FIRST  LAST  HOPS  ADAPTIVE  VIA  HOLD\n");
+	has(out, "1,0  +y          +x     -y       3  -         -    hold\n");
 	has(out, "2,0  no way");
+	expect("verify", 1);
+	has(out, "; 1 on hold\n");
+	expect("verify --json", 1);
+	j = printed();
+	assert_int_equal(json_integer_value(json_object_get(j, "held")), 1);
+	json_decref(j);
 	expect("routes 0,0 1,0 --json", 0);
 	j = printed();
 	row = json_array_get(json_object_get(j, "rows"), 0);
@@ -302,6 +362,12 @@ static void verifies(void **state)
 	json_decref(j);
 	expect("verify", 1);
 	has(out, "2,0 to 1,2: no valid row");
+	assert_null(strstr(out, "more"));
+	/* Of 30 the first 20 are shown. */
+	memset(fake.row[2], 0, sizeof(fake.row[2]));
+	memset(fake.row[3], 0, sizeof(fake.row[3]));
+	expect("verify", 1);
+	has(out, "3,0 to 2,2: no valid row\n... and 10 more; --json lists all\n");
 	fake_rows(&fake);
 	fake.row[0][1] = TORUS_ROW_VALID | 0xfULL << TORUS_ROW_FIRST_SHIFT |
 			 0xfULL << TORUS_ROW_LAST_SHIFT | 1 << 1;
@@ -478,7 +544,7 @@ static void follows_events(void **state)
 	second = strchr(out, '\n');
 	assert_non_null(second);
 	has(second + 1, "link 1,0:+x down");
-	expect("events --follow --json", 2);
+	expect("events -f --json", 2);
 	*strchr(out, '\n') = '\0';
 	json_decref(printed());
 }
@@ -501,6 +567,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(names_degraded_lines, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(json_is_the_data, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_tables, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(says_what_it_did, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(joins_parts, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(draws_map, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(traces, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(traces_relay, fake_setup, fake_teardown),

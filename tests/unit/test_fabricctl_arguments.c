@@ -42,6 +42,7 @@ static void wrong_questions(void **state)
 		{ "status --control", "needs a value" },
 		{ "status --control /nowhere/at/all", "/nowhere/at/all" },
 		{ "status --control /x --lab y", "--control" },
+		{ "status --control /x --node 0,0", "--control" },
 		{ "status --lab 9x", "9x" },
 		{ "status --lab no-such-lab", "no-such-lab" },
 		{ "nodes --map --json", "exclude each other" },
@@ -179,6 +180,7 @@ static void helps(void **state)
 		expect(args, 0);
 		snprintf(args, sizeof(args), "usage: fabricctl %s", commands[i]);
 		has(out, args);
+		has(out, "--help");
 	}
 	expect("--version", 0);
 	has(out, "fabricctl " TORUS_VERSION);
@@ -202,6 +204,9 @@ static void numbers(void **state)
 	assert_true(fabs(s - 0.5) < 1e-12);
 	assert_int_equal(seconds_parse("0.001", &s), -ERANGE);
 	assert_int_equal(seconds_parse("1e9", &s), -ERANGE);
+	assert_int_equal(seconds_parse("0.01", &s), 0);
+	assert_int_equal(seconds_parse("86400", &s), 0);
+	assert_int_equal(seconds_parse("86401", &s), -ERANGE);
 	assert_int_equal(seconds_parse("1s", &s), -EINVAL);
 
 	assert_string_equal(bytes_text(0, buf), "0 B");
@@ -211,6 +216,7 @@ static void numbers(void **state)
 	assert_string_equal(count_text(1000, buf), "1.0 k");
 	assert_string_equal(duration_text(0.0125, buf), "12 ms");
 	assert_string_equal(duration_text(61, buf), "1 min 01 s");
+	assert_string_equal(duration_text(5 * 3600 + 7 * 60 + 9, buf), "5 h 07 min");
 	assert_string_equal(duration_text(90000, buf), "1 d 01 h");
 }
 
