@@ -142,12 +142,10 @@ static void limits(void **state)
 
 static void defaults(void **state)
 {
-	struct fm_config fm;
 	struct config c;
 	struct heard h;
 
 	(void)state;
-	fm_config_default(&fm);
 	assert_int_equal(parse(&c, NEEDED, &h), 0);
 	assert_string_equal(c.fm.fabric, "torus");
 	assert_true(c.fm.name[0]);
@@ -155,10 +153,73 @@ static void defaults(void **state)
 	assert_string_equal(c.device, "auto");
 	assert_string_equal(c.control_group, "");
 	assert_int_equal(c.level, FM_INFO);
-	assert_int_equal(c.fm.fanout, fm.fanout);
-	assert_int_equal(c.fm.keepalive, fm.keepalive);
-	assert_int_equal(c.fm.flap_limit, fm.flap_limit);
-	assert_int_equal(c.fm.hold_max, fm.hold_max);
+}
+
+/*
+ * The defaults that a document states, as lines of a configuration. "needed" and "none" are no
+ * values, and the name is that of the host.
+ */
+static void stated(const char *path, const char *format, const char *timers, char *text, size_t size)
+{
+	char line[256], key[32], value[64];
+	FILE *f = fopen(path, "r");
+	size_t n = (size_t)snprintf(text, size, NEEDED);
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f) && n < size)
+		if (!strncmp(line, timers, strlen(timers)))
+			n += (size_t)snprintf(text + n, size - n, "[timers]\n");
+		else if (sscanf(line, format, key, value) == 2 && *value != 'n' &&
+			 strcmp(key, "name") && strcmp(key, "control_group"))
+			n += (size_t)snprintf(text + n, size - n, "%s = %s\n", key, value);
+	fclose(f);
+	assert_true(n < size);
+}
+
+/* Who leaves a key out gets what the man page and the example say; both have all keys. */
+static void documented_defaults(void **state)
+{
+	static const struct {
+		const char *path, *format, *timers;
+	} t[] = {
+		{ "daemon/fabricd.conf.5", ".BR %31[a-z_] \" (%63[^)])", ".SH TIMERS" },
+		{ "daemon/fabricd.conf", "#%31[a-z_] = %63s", "[timers]" },
+	};
+	unsigned int lines;
+	char text[2048];
+	struct config c, d;
+	struct heard h;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		stated(t[i].path, t[i].format, t[i].timers, text, sizeof(text));
+		assert_int_equal(parse(&c, NEEDED, &h), 0);
+		if (parse(&d, text, &h))
+			fail_msg("%s: %s", t[i].path, h.text);
+		lines = 0;
+		for (const char *p = text; (p = strchr(p, '\n')); p++)
+			lines++;
+		assert_int_equal(lines, 2 + 17);	/* the line of NEEDED, [timers], and the keys */
+#define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
+		SAME(fm.shape.ndims);
+		SAME(fm.fanout);
+		SAME(fm.flap_limit);
+		SAME(fm.init_interval);
+		SAME(fm.quiet);
+		SAME(fm.resend);
+		SAME(fm.drain_max);
+		SAME(fm.resolve_max);
+		SAME(fm.member_max);
+		SAME(fm.keepalive);
+		SAME(fm.flap_half_life);
+		SAME(fm.hold_max);
+		SAME(level);
+#undef SAME
+		assert_string_equal(c.fm.fabric, d.fm.fabric);
+		assert_string_equal(c.device, d.device);
+		assert_string_equal(c.key_file, d.key_file);
+		assert_string_equal(c.control, d.control);
+	}
 }
 
 static void wrong(void **state)
@@ -296,6 +357,7 @@ int main(void)
 		cmocka_unit_test(right),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(defaults),
+		cmocka_unit_test(documented_defaults),
 		cmocka_unit_test(wrong),
 		cmocka_unit_test(all_are_told),
 		cmocka_unit_test(odd_bytes),
