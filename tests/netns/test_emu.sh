@@ -42,6 +42,13 @@ listed() {
 	TORUS_RUNDIR=$tmp "$B/fabricctl" device list --json |
 		jq -r 'map("\(.name) \(.driver) \(.payload_max) \(.relay_packets)") | join(", ")'
 }
+# The port without a cable has no carrier.
+ports_listed() {
+	TORUS_RUNDIR=$tmp "$B/fabricctl" device list | tee "$tmp/list" | awk '{ print $2, $6 }' |
+		diff - <(printf '%s\n' 'NAME PORTS' 'n0 1/2' 'n1 1/2') || { cat "$tmp/list"; return 1; }
+	TORUS_RUNDIR=$tmp "$B/fabricctl" device list --ports | tee "$tmp/list" | sed -n '2,3s/[^ ]*n0.nic *//p' |
+		tr -s ' ' | diff - <(printf '%s\n' '+x e yes up -' '-x - no down -') || { cat "$tmp/list"; return 1; }
+}
 state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
 more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
 equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
@@ -234,6 +241,7 @@ start 1 -x=w
 check "link comes up" until_true 20 state_is 0 0 "up none"
 check "link comes up at the other end" until_true 20 state_is 1 1 "up none"
 check "both are listed" [ "$(listed)" = "n0 torusemu 4096 5000, n1 torusemu 4096 5000" ]
+check "ports are listed" ports_listed
 place 0
 place 1
 check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)
@@ -430,6 +438,25 @@ no_tun() {
 	! ns 1 ping -q -c 3 -i 0.05 -W 1 10.2.0.0 && more_than 2 node host_drops $((drops + 2))
 }
 check "without a host side it forwards, and counts packets for itself as drops" no_tun
+
+# capable PID CAPABILITIES: whether the process has these, in hexadecimal, and can get no others
+capable() {
+	local want
+	want=$(printf '%016x' "0x$2")
+	[[ $(sed -nE 's/^(Cap(Prm|Eff)|NoNewPrivs):\t//p' "/proc/$1/status" | xargs) == "$want $want 1" ]] ||
+		{ grep -E '^(Cap|NoNew)' "/proc/$1/status"; return 1; }
+}
+check "of root's capabilities it keeps CAP_NET_ADMIN and CAP_NET_RAW" capable "${pid[3]}" 3000
+
+# With its tun device in another namespace
+visitor() {
+	local p rc=0
+	"$emu" --foreground --name v --ports 2 --netns "/run/netns/$id-3" --tun v0 --socket "$tmp/v.nic" 2>>"$tmp/v.log" &
+	p=$!
+	until_true 20 "$tool" "$tmp/v.nic" node lost && ns 3 ip link show v0 && capable "$p" 203000 || rc=1
+	kill "$p" && wait "$p" && return $rc
+}
+check "with --netns it also keeps CAP_SYS_ADMIN" visitor
 
 # --- two writers of rows -----------------------------------------------------------
 

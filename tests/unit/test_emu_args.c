@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tools/torusemu/args.h"
+#include "tools/torusemu/log.h"
 #include "tools/torusemu/param.h"
 
 static char manual[64 * 1024];
@@ -72,6 +73,16 @@ static void documented_defaults(void **state)
 	assert_string_equal(a.tun, "torus0");
 }
 
+static void log_levels(void **state)
+{
+	(void)state;
+	assert_int_equal(log_level("error"), LOG_ERR);
+	assert_int_equal(log_level("warning"), LOG_WARNING);
+	assert_int_equal(log_level("info"), LOG_INFO);
+	assert_int_equal(log_level("debug"), LOG_DEBUG);
+	assert_int_equal(log_level("notice"), -1);
+}
+
 /* Whether a heading of the manual begins with this option, alone or with others. */
 static bool has_heading(const char *option)
 {
@@ -107,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(documented_defaults),
 		cmocka_unit_test(documented_options),
+		cmocka_unit_test(log_levels),
 	};
 
 	return cmocka_run_group_tests(tests, read_manual, NULL);
