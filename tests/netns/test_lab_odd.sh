@@ -51,6 +51,9 @@ half_dead() {
 	lab down && nothing_left
 }
 
+# What "lab list" says of this lab
+state() { ctl lab list --json | jq --arg lab "$lab" '.[] | select(.name == $lab) | .state'; }
+
 # What the lab began before may take another moment.
 refused_untouched() {
 	local before
@@ -104,7 +107,7 @@ rebooted() {
 damaged() {
 	lab up 2x2 "${patience[@]}" || return 1
 	echo '{"name":' >"$run/lab.json"
-	exits 2 damaged lab status || return 1
+	exits 2 damaged lab status && [[ $(state) == '"damaged"' ]] || return 1
 	half_dead
 }
 
@@ -141,7 +144,9 @@ bad_nic() {
 }
 
 two_labs() {
-	lab up 2x2 "${patience[@]}" || return 1
+	lab up 2x2 "${patience[@]}" && [[ $(state) == '"up"' ]] &&
+		[[ $(stat -c %a "$run/key") == 600 ]] && lab hosts --json | jq -e '.[1] == {node: [1,0],
+		name: "n1-0", address: "10.1.0.0", address6: "fd74:6f72:1::", service: "172.30.0.2"}' || return 1
 	exits 2 'up already' lab up 2x2 "${patience[@]}" || return 1
 	"$B/fabricctl" lab up 3 --name "$lab-3" || return 1
 	exits 2 'name one' env -u TORUS_LAB "$B/fabricctl" lab down || return 1
