@@ -55,8 +55,10 @@ longer() {
 }
 eye_trained() { is_of "$1" "$2" '.state == "up" and .margin < 400 and .lane[3].pre + .lane[3].post > 0' true; }
 
+# The margin is that of the smaller side of the eye; the mask is 60 mV and 100 mUI.
 lanes_right() {
-	is_of 0,0 +x '.lane | length' 12 &&
+	is_of 0,0 +x '.lane | all(.[]; ([.height * 100 / 60, .width] | min) - .margin | fabs <= 3)' true &&
+		is_of 0,0 +x '.lane | length' 12 &&
 		is_of 0,0 +x '[.lane[] | .state == "on" and .rate == 6250 and .margin >= 100
 			and .ber <= 1e-12] | all' true &&
 		is_of 0,0 +x '.margin == ([.lane[].margin] | min)' true
@@ -122,6 +124,8 @@ ages() {
 
 eye() {
 	ctl link eye 0,0:+x --lab "$lab" --lane 3 >"$tmp/eye" && grep ooooo "$tmp/eye" &&
+		ctl link eye 0,0:+x --lab "$lab" --lane 3 --json |
+		jq -e '[.lane, .mask_height, .mask_width] == [3, 60, 100]' &&
 		ctl link eye 0,0:+x --lab "$lab" --lane 3 --svg "$tmp/eye.svg" &&
 		python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/eye.svg" && grep -q polygon "$tmp/eye.svg"
 }
