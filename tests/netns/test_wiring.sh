@@ -299,7 +299,7 @@ two_roots() {
 	raise 0 8
 	for n in 0 8; do
 		until_true 40 is "$n" '.problems |
-			any(.text | test("two roots: node .*obeys|NIC 00.*another root: two are"))' status &&
+			any(.text | test("two roots: node .*obeys|leads to nodes of another root: two are marked"))' status &&
 		until_true 40 is "$n" '.state == "degraded" or .state == "bootstrapping"' status || return 1
 	done
 	until_true 40 grep -qE "two roots: node 'n[0-9]' at port [0-3] obeys 00000000000000a[08]" "$work"/*.fabricd &&
