@@ -35,6 +35,7 @@ struct torus_device {
 	uint64_t counter[TORUS_NC_COUNT];
 	uint32_t relay_packets;		/* kept for others as a relay; 0: the NIC does not say */
 	uint32_t payload_max;		/* bytes of its largest packet; 0: the NIC does not say */
+	uint64_t uptime;		/* ns since it began; 0: the NIC does not say */
 };
 
 /** struct torus_fault - faults a software NIC puts into what a port sends */

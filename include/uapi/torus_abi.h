@@ -93,7 +93,7 @@ enum torus_group {
  * answered with. Every request may carry IFINDEX or NAME to name the device.
  * DEVICE_GET: the NIC; SHAPE and what follows it only once it has a place; do; dump; reply:
  *	NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP, RELAY_PACKETS,
- *	PAYLOAD_MAX, SHAPE, COORDS, NODE, VERSION, ROW_COUNT, NODE_COUNTERS
+ *	PAYLOAD_MAX, UPTIME, SHAPE, COORDS, NODE, VERSION, ROW_COUNT, NODE_COUNTERS
  * DEVICE_SET: SHAPE and COORDS go together and bring the router into being (rows all invalid);
  *	NAME is the new name; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
@@ -233,6 +233,7 @@ enum torus_attr {
 	TORUS_A_RELAY_PACKETS,	/* u32: what the NIC may keep for others as a relay */
 	TORUS_A_PAYLOAD_MAX,	/* u32: bytes that its largest packet carries */
 	TORUS_A_STATE_AGE,	/* u64: ns that the link has been in its state */
+	TORUS_A_UPTIME,	/* u64: ns since the NIC began */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

@@ -112,6 +112,7 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_RELAY_PACKETS] = { .name = "RELAY_PACKETS", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
 	[TORUS_A_PAYLOAD_MAX] = { .name = "PAYLOAD_MAX", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
 	[TORUS_A_STATE_AGE] = { .name = "STATE_AGE", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_A_UPTIME] = { .name = "UPTIME", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 };
 
 const struct torus_set torus_set_torus = {

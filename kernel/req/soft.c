@@ -58,7 +58,7 @@ static void soft_device_get(struct torus_hw *hw, struct torus_device *out)
 
 	out->relay_packets = s->params.relay_packets;
 	out->payload_max = s->params.payload_max;
-	lock(s);
+	out->uptime = lock(s) - s->began;
 	memcpy(out->counter, tn_nic_counters(s->nic), sizeof(out->counter));
 	unlock_read(s, 0);
 }
@@ -326,6 +326,7 @@ int tn_soft_init(struct tn_soft *s, void *mem, struct tn_nic_config *cfg, torus_
 	if (err)
 		return err;
 	s->nic = mem;
+	s->began = now;
 	s->hw.ops = &tn_soft_ops;
 	s->hw.rows_gen = 1;
 	for (unsigned int i = 0; i < TORUS_MAX_PORTS; i++)

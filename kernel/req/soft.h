@@ -50,6 +50,7 @@ struct tn_soft_port {
 
 /**
  * struct tn_soft - one software NIC; all but @hw, @shell and @params under the shell's lock
+ * @began: when it was made, ns
  * @nic: the core
  * @host: messages between it and the host
  * @table: memory of its routing tables
@@ -60,6 +61,7 @@ struct tn_soft {
 	struct torus_hw hw;
 	const struct tn_soft_shell *shell;
 	struct tn_params params;
+	u64 began;
 	struct tn_nic *nic;
 	struct torus_host host;
 	void *table;

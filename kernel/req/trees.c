@@ -52,6 +52,7 @@ static const struct torus_field torus_tree_device_get_fields[] = {
 	{ .attr = TORUS_A_BOOTSTRAP, NUMBER(torus_device, bootstrap, 1) },
 	{ .attr = TORUS_A_RELAY_PACKETS, NUMBER(torus_device, relay_packets, 4) },
 	{ .attr = TORUS_A_PAYLOAD_MAX, NUMBER(torus_device, payload_max, 4) },
+	{ .attr = TORUS_A_UPTIME, NUMBER(torus_device, uptime, 8) },
 	{ .attr = TORUS_A_SHAPE, MEMBER(torus_device, shape.size), COUNT(torus_device, shape.ndims) },
 	{ .attr = TORUS_A_COORDS, MEMBER(torus_device, coords.c), COUNT(torus_device, shape.ndims) },
 	{ .attr = TORUS_A_NODE, NUMBER(torus_device, node, 4) },

@@ -49,6 +49,16 @@ ports_listed() {
 	TORUS_RUNDIR=$tmp "$B/fabricctl" device list --ports | tee "$tmp/list" | sed -n '2,3s/[^ ]*n0.nic *//p' |
 		tr -s ' ' | diff - <(printf '%s\n' '+x e yes up -' '-x - no down -') || { cat "$tmp/list"; return 1; }
 }
+# The NICs began one after the other, and go on.
+uptimes() {
+	local was now
+	was=$(TORUS_RUNDIR=$tmp "$B/fabricctl" device list --json) && sleep 0.1 &&
+		now=$(TORUS_RUNDIR=$tmp "$B/fabricctl" device list --json) &&
+		jq -ne --argjson was "$was" --argjson now "$now" '
+			all(range(2); $now[.].uptime - $was[.].uptime >= 100000000) and
+			$was[0].uptime > $was[1].uptime and $was[1].uptime > 0' &&
+		TORUS_RUNDIR=$tmp "$B/fabricctl" device list | grep -E "n0 .*  [0-9.]+ m?s "
+}
 state_is() { [[ $(nic "$1" state "$2") == "$3" ]]; }
 more_than() { (($(nic "$1" "${@:2:$#-2}") > ${!#})); }
 equals() { [[ $(nic "$1" "${@:2:$#-2}") == "${!#}" ]]; }
@@ -242,6 +252,7 @@ check "link comes up" until_true 20 state_is 0 0 "up none"
 check "link comes up at the other end" until_true 20 state_is 1 1 "up none"
 check "both are listed" [ "$(listed)" = "n0 torusemu 4096 5000, n1 torusemu 4096 5000" ]
 check "ports are listed" ports_listed
+check "NICs tell how long they have been up" uptimes
 place 0
 place 1
 check "address shows coordinates" grep -q 10.1.0.0/32 <(ns 1 ip -br addr show dev torus0)

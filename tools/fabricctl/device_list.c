@@ -5,6 +5,7 @@
 
 #include "device.h"
 #include "json.h"
+#include "number.h"
 #include "say.h"
 #include "table.h"
 
@@ -40,10 +41,11 @@ static json_t *device_json(const char *where, const struct torus_device *d, json
 	char guid[20];
 
 	snprintf(guid, sizeof(guid), "%016" PRIx64, d->guid);
-	return json_pack("{ss ss ss ss ss sI sI sb so so so}", "device", where, "name", d->name,
+	return json_pack("{ss ss ss ss ss sI sI sI sb so so so}", "device", where, "name", d->name,
 			 "driver", d->driver, "interface", d->ifname, "guid", guid, "payload_max",
 			 (json_int_t)d->payload_max, "relay_packets",
-			 (json_int_t)d->relay_packets, "bootstrap", d->bootstrap,
+			 (json_int_t)d->relay_packets, "uptime", (json_int_t)d->uptime,
+			 "bootstrap", d->bootstrap,
 			 "shape", d->placed ? json_shape(&d->shape) : json_null(), "node",
 			 d->placed ? json_node(&d->shape, d->node) : json_null(), "ports", links);
 }
@@ -83,7 +85,7 @@ static unsigned int up(const json_t *list)
 static void show_nics(const json_t *all)
 {
 	static const char *const titles[] = { "DEVICE", "NAME", "DRIVER", "INTERFACE", "GUID",
-					      ">PORTS UP", ">PAYLOAD", "NODE", "", NULL };
+					      ">PORTS UP", ">PAYLOAD", ">UP FOR", "NODE", "", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
 	size_t i;
@@ -101,6 +103,8 @@ static void show_nics(const json_t *all)
 		table_cell(t, PLAIN, "%u/%zu", up(links), json_array_size(links));
 		table_cell(t, PLAIN, "%" JSON_INTEGER_FORMAT,
 			   json_integer_value(json_object_get(v, "payload_max")));
+		table_cell(t, PLAIN, "%s",
+			   duration_text((double)json_count(v, "uptime") / 1e9, text));
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, PLAIN, "%s", json_is_true(json_object_get(v, "bootstrap")) ?
 			   "bootstrap" : "");

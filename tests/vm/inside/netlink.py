@@ -217,7 +217,7 @@ def answers(become, bodies):
 def state(s):
     """All that sets can change; counters, gauges and ages go on by themselves."""
     moving = [A["TORUS_A_" + n]
-              for n in ("PORT_COUNTERS", "GAUGES", "NODE_COUNTERS", "STATE_AGE")]
+              for n in ("PORT_COUNTERS", "GAUGES", "NODE_COUNTERS", "STATE_AGE", "UPTIME")]
     all_of = []
     for cmd in "DEVICE_GET", "LINK_GET", "ROWS_GET":
         s.dump(cmd)
