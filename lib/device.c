@@ -91,6 +91,7 @@ static int open_named(const char *where, struct torus_dev **devp)
 			if (err) {
 				memcpy(open_error, (*devp)->error, sizeof(open_error));
 				torus_close(*devp);
+				*devp = NULL;
 			}
 		}
 		return err;
@@ -124,6 +125,7 @@ int torus_open(const char *where, struct torus_dev **devp)
 	struct only only = { .count = 0 };
 	int err;
 
+	*devp = NULL;
 	if (!where)
 		where = secure_getenv("TORUS_DEVICE");
 	if (where && *where)
