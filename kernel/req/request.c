@@ -33,7 +33,7 @@ int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err)
 	u32 n;
 
 	if (err == -ENODEV)
-		return torus_req_placed(hw, r);
+		torus_req_placed(hw, r);
 	hw->ops->rows(hw, &n, &active);
 	if (err == -ESTALE)
 		torus_refuse(&r->why, err, r->tb[TORUS_A_VERSION],
