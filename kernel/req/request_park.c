@@ -18,8 +18,10 @@ int torus_hold(struct torus_hw *hw, struct torus_req *r)
 			return torus_refuse(&r->why, -ERANGE, a,
 					    "NODES[%u] is %u, allowed 0 to %u", i, node[i],
 					    total - 1);
-	hw->rows_gen++;
-	return hw->ops->hold(hw, node, n);
+	err = hw->ops->hold(hw, node, n);
+	if (!err)
+		hw->rows_gen++;
+	return err;
 }
 
 int torus_release(struct torus_hw *hw, struct torus_req *r)

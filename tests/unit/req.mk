@@ -6,6 +6,13 @@ tests/unit/test_req_$(1)-libs := $$(call pkg-libs,cmocka)
 endef
 $(foreach t,policy tree,$(eval $(call req-test,$(t))))
 
+define req-commands-test
+tests += tests/unit/test_req_$(1)
+tests/unit/test_req_$(1)-objs := tests/unit/test_req_$(1).o tests/unit/recorder.o $$(soft-objs)
+tests/unit/test_req_$(1)-libs := $$(call pkg-libs,cmocka)
+endef
+$(foreach t,commands dumps,$(eval $(call req-commands-test,$(t))))
+
 tests += tests/unit/test_soft_fill
 tests/unit/test_soft_fill-objs := tests/unit/test_soft_fill.o tests/unit/lone.o tests/unit/cable.o \
 	$(soft-objs)
