@@ -42,7 +42,7 @@ struct torus_link_order {
  * @link_attach: bind a port to a lower device; "" unbinds. The driver holds RTNL. NULL: ports
  *	are what they are. The text of @why is only the reason
  * @eye_get: all of @out but ifindex, port and lane
- * @rows: how many, and the version of the active ones. Return: false without a place
+ * @rows: how many, and the version of the active ones; never NULL. Return: false without a place
  * @rows_begin: the shadow table begins as a copy of the active one. -ENODEV
  * @rows_put: @rows need not be aligned; all or none of them. -ESTALE no begin of this version,
  *	-EINVAL one is of unknown format or range

@@ -44,36 +44,58 @@ int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err)
 	return err;
 }
 
-static int (*const commands[TORUS_CMD_MAX + 1])(struct torus_hw *hw, struct torus_req *r) = {
-	[TORUS_CMD_DEVICE_GET] = torus_device_get,
-	[TORUS_CMD_DEVICE_SET] = torus_device_place,
-	[TORUS_CMD_LINK_GET] = torus_link_get,
-	[TORUS_CMD_LINK_SET] = torus_link_set,
-	[TORUS_CMD_LINK_ATTACH] = torus_link_attach,
-	[TORUS_CMD_ROWS_BEGIN] = torus_rows_begin,
-	[TORUS_CMD_ROWS_PUT] = torus_rows_put,
-	[TORUS_CMD_ROWS_COMMIT] = torus_rows_commit,
-	[TORUS_CMD_HOLD] = torus_hold,
-	[TORUS_CMD_RELEASE] = torus_release,
-	[TORUS_CMD_FLOW_GET] = torus_flow_get,
-	[TORUS_CMD_PARK_GET] = torus_park_get,
-	[TORUS_CMD_PARK_RESOLVE] = torus_park_resolve,
-	[TORUS_CMD_PARK_REPLAY] = torus_park_replay,
-	[TORUS_CMD_MGMT_SEND] = torus_mgmt_send,
-	[TORUS_CMD_EYE_GET] = torus_eye_get,
+#define OP(x) (offsetof(struct torus_hw_ops, x))
+
+/**
+ * struct command - how a command is done
+ * @run: does it
+ * @op: what a NIC may leave out, and cannot do the command without; 0: nothing, or @run looks
+ */
+struct command {
+	int (*run)(struct torus_hw *hw, struct torus_req *r);
+	size_t op;
 };
+
+static const struct command commands[TORUS_CMD_MAX + 1] = {
+	[TORUS_CMD_DEVICE_GET] = { .run = torus_device_get },
+	[TORUS_CMD_DEVICE_SET] = { .run = torus_device_place },
+	[TORUS_CMD_LINK_GET] = { .run = torus_link_get },
+	[TORUS_CMD_LINK_SET] = { .run = torus_link_set },
+	[TORUS_CMD_LINK_ATTACH] = { .run = torus_link_attach },
+	[TORUS_CMD_ROWS_BEGIN] = { .run = torus_rows_begin, .op = OP(rows_begin) },
+	[TORUS_CMD_ROWS_PUT] = { .run = torus_rows_put, .op = OP(rows_put) },
+	[TORUS_CMD_ROWS_COMMIT] = { .run = torus_rows_commit, .op = OP(rows_commit) },
+	[TORUS_CMD_HOLD] = { .run = torus_hold, .op = OP(hold) },
+	[TORUS_CMD_RELEASE] = { .run = torus_release, .op = OP(release) },
+	[TORUS_CMD_FLOW_GET] = { .run = torus_flow_get, .op = OP(flow_get) },
+	[TORUS_CMD_PARK_GET] = { .run = torus_park_get, .op = OP(park_get) },
+	[TORUS_CMD_PARK_RESOLVE] = { .run = torus_park_resolve, .op = OP(park_resolve) },
+	[TORUS_CMD_PARK_REPLAY] = { .run = torus_park_replay, .op = OP(park_replay) },
+	[TORUS_CMD_MGMT_SEND] = { .run = torus_mgmt_send, .op = OP(mgmt_send) },
+	[TORUS_CMD_EYE_GET] = { .run = torus_eye_get, .op = OP(eye_get) },
+};
+
+static bool has_op(const struct torus_hw *hw, size_t op)
+{
+	void (*fn)(void);
+
+	memcpy(&fn, (const u8 *)hw->ops + op, sizeof(fn));
+	return fn;
+}
 
 int torus_req_run(struct torus_hw *hw, struct torus_req *r)
 {
+	const struct command *c;
 	int err;
 
 	r->why = (struct torus_refusal) { 0 };
 	r->tree = NULL;
 	r->without = NULL;
-	if (r->cmd > TORUS_CMD_MAX || !commands[r->cmd])
+	if (r->cmd > TORUS_CMD_MAX || !commands[r->cmd].run)
 		return torus_refuse(&r->why, -EOPNOTSUPP, NULL, "command %u is not one to ask for",
 				    r->cmd);
-	err = commands[r->cmd](hw, r);
+	c = &commands[r->cmd];
+	err = c->op && !has_op(hw, c->op) ? -EOPNOTSUPP : c->run(hw, r);
 	if (err && !r->why.text[0])
 		torus_refuse(&r->why, err, NULL, err == -ENOMEM ? "%s: out of memory" :
 			     err == -EOPNOTSUPP ? "%s: this NIC cannot do that" :

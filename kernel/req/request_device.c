@@ -100,6 +100,8 @@ int torus_device_place(struct torus_hw *hw, struct torus_req *r)
 		err = get_coords(r, &shape, &at);
 	if (err || is_there(hw, &shape, &at))
 		return err;
+	if (!hw->ops->place)
+		return -EOPNOTSUPP;
 	err = hw->ops->place(hw, &shape, &at);
 	if (err)
 		return torus_refuse(&r->why, err, NULL, err == -ENOMEM ?

@@ -75,8 +75,6 @@ int torus_eye_get(struct torus_hw *hw, struct torus_req *r)
 
 	if (err)
 		return err;
-	if (!hw->ops->eye_get)
-		return -EOPNOTSUPP;
 	memset(out, 0, sizeof(*out));
 	out->ifindex = hw->ifindex;
 	out->port = (u8)port;

@@ -94,6 +94,9 @@ int torus_rows_dump(struct torus_hw *hw, struct torus_req *r, struct torus_parts
 
 	if (err)
 		return err;
+	if (!hw->ops->rows_get)
+		return torus_refuse(&r->why, -EOPNOTSUPP, NULL,
+				    "ROWS_GET: this NIC cannot do that");
 	hw->ops->rows(hw, &total, &version);
 	p->next = first ? (u32)torus_attr_number(first) : 0;
 	if (p->next >= total)
