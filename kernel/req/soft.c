@@ -154,8 +154,8 @@ static int soft_eye_get(struct torus_hw *hw, unsigned int port, unsigned int lan
 			struct torus_eye *out)
 {
 	struct tn_soft *s = tn_soft_of(hw);
-	const struct tn_train *t = tn_nic_train(s->nic, port);
 	u64 now = lock(s);
+	const struct tn_train *t = tn_nic_train(s->nic, port);
 
 	out->swing = (u16)tn_train_eye_top(t, lane, now);
 	out->mask_height = (u16)t->params.mask_height;
