@@ -13,8 +13,10 @@ tests/unit/test_req_$(1)-libs := $$(call pkg-libs,cmocka)
 endef
 $(foreach t,commands dumps,$(eval $(call req-commands-test,$(t))))
 
-tests += tests/unit/test_soft_fill
-tests/unit/test_soft_fill-objs := tests/unit/test_soft_fill.o tests/unit/lone.o tests/unit/cable.o \
-	$(soft-objs)
-tests/unit/test_soft_fill-deps := $(B)/libtorus.a
-tests/unit/test_soft_fill-libs := $(call pkg-libs,cmocka) $(lib-libs)
+define soft-test
+tests += tests/unit/test_$(1)
+tests/unit/test_$(1)-objs := $$(addprefix tests/unit/,test_$(1).o softnic.o lone.o cable.o) $$(soft-objs)
+tests/unit/test_$(1)-deps := $$(B)/libtorus.a
+tests/unit/test_$(1)-libs := $$(call pkg-libs,cmocka) $$(lib-libs)
+endef
+$(foreach t,soft soft_links soft_fill,$(eval $(call soft-test,$(t))))

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Commands to the ports of a software NIC. Whoever tries out a fabric by faults and cables would
+ * else measure others than those that were ordered.
+ */
+#include "tests/unit/softnic.h"
+
+static struct torus_link link_of(unsigned int port)
+{
+	struct torus_link link;
+
+	assert_int_equal(softnic_did(OP.link_get(HW, port, &link), false), 0);
+	return link;
+}
+
+static int set_link(unsigned int port, struct torus_link_order order)
+{
+	return softnic_did(OP.link_set(HW, port, &order), true);
+}
+
+/* LINK_SET of one attribute of FAULT, of @len bytes, and nothing else. */
+static void set_fault(unsigned int port, unsigned int type, size_t len, u64 v)
+{
+	struct { struct nlattr a; u8 value[8]; } attr = {
+		.a = { .nla_len = (u16)(sizeof(attr.a) + len), .nla_type = (u16)type },
+	};
+	const struct nlattr *tb[TORUS_FAULT_MAX + 1] = { NULL };
+
+	tb[type] = &attr.a;
+	memcpy(attr.value, &v, len);
+	assert_int_equal(set_link(port, (struct torus_link_order) {
+		.fault = tb, .retry = -1, .admin = -1,
+	}), 0);
+}
+
+/* Each attribute sets its own member, of its own port; the others stay. */
+static void test_faults(void **state)
+{
+	static const struct { unsigned int type; u64 v; size_t at, len; } faults[] = {
+#define F(t, x, m) \
+	{ TORUS_FAULT_##t, x, offsetof(struct torus_link, m), sizeof(((struct torus_link *)0)->m) }
+		F(BER, 1000, fault.ber), F(SILENCE, 1, fault.silence), F(SILENCE, 0, fault.silence),
+		F(LATENCY, 1ull << 33, fault.latency_ns), F(SEED, 1ull << 63, fault.seed),
+		F(CABLE, 500, line.length), F(LOSS, 3000, line.loss),
+		F(CROSSTALK, 20, line.crosstalk), F(DRIFT, 30, line.drift),
+		F(AGEING, 40, line.ageing), F(AGED, 0xf0f, line.aged), F(DEAD, 0x0f0, line.dead),
+		F(TEMPERATURE, 250, line.temperature), F(TEMPERATURE, 350, line.temperature),
+		F(LOSS, 0, line.loss), F(DEAD, 0, line.dead), F(BER, 0, fault.ber),
+#undef F
+	};
+	struct torus_link want, other, got;
+
+	(void)state;
+	softnic_begin();
+	want = link_of(3);
+	other = link_of(2);
+	assert_int_equal(want.line.temperature, TORUS_CABLE_KELVIN);
+	for (unsigned int i = 0; i < ARRAY_SIZE(faults); i++) {
+		set_fault(3, faults[i].type, faults[i].len, faults[i].v);
+		memcpy((u8 *)&want + faults[i].at, &faults[i].v, faults[i].len);
+		got = link_of(3);
+		assert_memory_equal(&got.fault, &want.fault, sizeof(want.fault));
+		assert_memory_equal(&got.line, &want.line, sizeof(want.line));
+	}
+	got = link_of(2);
+	assert_memory_equal(&got.fault, &other.fault, sizeof(other.fault));
+	assert_memory_equal(&got.line, &other.line, sizeof(other.line));
+	softnic_end();
+}
+
+/* Bit errors begin anew with a new rate or seed: the same seed hits the same bits. */
+static void test_errors_repeat(void **state)
+{
+	struct tn_fault *f = &w.s.port[2].fault.bits, first;
+	u8 data[4096] = { 0 };
+
+	(void)state;
+	softnic_begin();
+	set_fault(2, TORUS_FAULT_SEED, 8, 99);
+	set_fault(2, TORUS_FAULT_BER, 8, TORUS_BER_ONE / 1000);
+	first = *f;
+	tn_fault_corrupt(f, data, sizeof(data));
+	set_fault(2, TORUS_FAULT_LATENCY, 8, 5);
+	assert_memory_not_equal(f, &first, sizeof(first));
+	set_fault(2, TORUS_FAULT_SEED, 8, 99);
+	assert_memory_equal(f, &first, sizeof(first));
+	tn_fault_corrupt(f, data, sizeof(data));
+	set_fault(2, TORUS_FAULT_BER, 8, TORUS_BER_ONE / 1000);
+	assert_memory_equal(f, &first, sizeof(first));
+	softnic_end();
+}
+
+/*
+ * The port looks at its eyes soon after they may have changed. The seed is also the cable's; one
+ * that is the same is not laid again.
+ */
+static void test_cable(void **state)
+{
+	const u64 *look_at;
+	u64 at;
+
+	(void)state;
+	softnic_begin();
+	look_at = &lone_link(&w.l, 3)->look_at;
+	set_fault(3, TORUS_FAULT_CABLE, 4, 700);
+	at = w.l.now + w.s.params.eye_interval;
+	assert_int_equal(*look_at, at);
+	assert_int_equal(w.s.port[3].serdes.since, w.l.now);
+	w.l.now += 1000;
+	set_fault(3, TORUS_FAULT_CABLE, 4, 700);
+	set_fault(3, TORUS_FAULT_LATENCY, 8, 5);
+	assert_int_equal(*look_at, at);
+	set_fault(3, TORUS_FAULT_SEED, 8, 3);
+	assert_int_equal(w.s.port[3].serdes.cable.seed, 3);
+	assert_int_equal(*look_at, at + 1000);
+	softnic_end();
+}
+
+static void test_link_set(void **state)
+{
+	struct torus_link link;
+
+	(void)state;
+	softnic_begin();
+	lone_up(&w.l, 1);
+	assert_int_equal(link_of(1).state, TORUS_LINK_UP);
+	/* An order without anything. */
+	assert_int_equal(set_link(1, (struct torus_link_order) { .retry = -1, .admin = -1 }), 0);
+	link = link_of(1);
+	assert_int_equal(link.state, TORUS_LINK_UP);
+	assert_true(link.admin);
+	assert_int_equal(link.retry_wanted, w.s.params.retry_protocol);
+	set_link(1, (struct torus_link_order) { .retry = TORUS_RETRY_HIPPI, .admin = -1 });
+	assert_int_equal(link_of(1).retry_wanted, TORUS_RETRY_HIPPI);
+	set_link(1, (struct torus_link_order) { .retry = TORUS_RETRY_AUTO, .admin = -1 });
+	assert_int_equal(link_of(1).retry_wanted, TORUS_RETRY_AUTO);
+	set_link(1, (struct torus_link_order) { .retry = -1, .admin = 0 });
+	assert_false(link_of(1).admin);
+	assert_true(link_of(0).admin);
+	set_link(1, (struct torus_link_order) { .retry = -1, .admin = 1 });
+	assert_true(link_of(1).admin);
+	softnic_end();
+}
+
+/* All of an order at once: the link that is taken up and trained anew has the new protocol. */
+static void test_link_set_retrain(void **state)
+{
+	(void)state;
+	softnic_begin();
+	lone_up(&w.l, 1);
+	lone_told(&w.l, TN_EV_LINK);
+	set_link(1, (struct torus_link_order) {
+		.retry = TORUS_RETRY_HIPPI, .admin = 1, .retrain = true,
+	});
+	assert_int_not_equal(link_of(1).state, TORUS_LINK_UP);
+	assert_int_equal(link_of(1).retry_wanted, TORUS_RETRY_HIPPI);
+	assert_int_equal(lone_told(&w.l, TN_EV_LINK), 1);
+	softnic_end();
+}
+
+static void test_attach(void **state)
+{
+	struct torus_refusal why = { 0 };
+	static const char name[] = "eth3";
+
+	(void)state;
+	softnic_begin();
+	assert_int_equal(OP.link_attach(HW, 2, name, &why), 0);
+	assert_int_equal(w.attach_port, 2);
+	assert_ptr_equal(w.attach_lower, name);
+	w.attach_error = -EBUSY;
+	assert_int_equal(OP.link_attach(HW, 3, "", &why), -EBUSY);
+	assert_int_equal(w.attach_port, 3);
+	assert_string_equal(why.text, "for a reason");
+	softnic_end();
+}
+
+static void test_mgmt(void **state)
+{
+	static const u8 data[] = "12345678";
+
+	(void)state;
+	softnic_begin();
+	assert_int_equal(softnic_did(OP.mgmt_send(HW, 1, data, sizeof(data)), true), -ENETDOWN);
+	lone_up(&w.l, 1);
+	assert_int_equal(softnic_did(OP.mgmt_send(HW, 1, data, sizeof(data)), true), 0);
+	assert_int_equal(lone_tx(&w.l, 1), 1);
+	assert_int_equal(w.l.sent[0].hdr.type, TN_MGMT);
+	assert_memory_equal(w.l.sent[0].payload, data, sizeof(data));
+	softnic_end();
+}
+
+/* The map is looked at row by row, with packets in between. */
+static void test_eye(void **state)
+{
+	u8 row[TORUS_EYE_COLS];
+	const struct tn_train *t;
+	struct torus_eye eye;
+
+	(void)state;
+	softnic_begin();
+	set_fault(3, TORUS_FAULT_CABLE, 4, 300);
+	w.locks = 0;
+	memset(&eye, 0, sizeof(eye));
+	assert_int_equal(OP.eye_get(HW, 3, 2, &eye), 0);
+	assert_true(w.locks > TORUS_EYE_ROWS);
+	softnic_did(0, false);
+	t = tn_nic_train(w.l.nic, 3);
+	assert_int_equal(eye.swing, tn_train_eye_top(t, 2, w.l.now));
+	assert_int_equal(eye.mask_height, w.s.params.mask_height);
+	assert_int_equal(eye.mask_width, w.s.params.mask_width);
+	for (unsigned int i = 0; i < TORUS_EYE_ROWS; i++) {
+		tn_train_eye(t, 2, eye.swing, i, row, w.l.now);
+		assert_memory_equal(eye.map[i], row, sizeof(row));
+	}
+	softnic_end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_errors_repeat),
+		cmocka_unit_test(test_cable),
+		cmocka_unit_test(test_link_set),
+		cmocka_unit_test(test_link_set_retrain),
+		cmocka_unit_test(test_attach),
+		cmocka_unit_test(test_mgmt),
+		cmocka_unit_test(test_eye),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
