@@ -10,7 +10,7 @@
 static struct kunit_suite *suites[] = {
 	&torus_policy_suite, &torus_rows_suite, &torus_park_suite, &torus_port_suite,
 	&torus_frame_suite, &torus_tx_suite, &torus_cut_suite, &torus_msg_suite,
-	&torus_cable_suite, &torus_show_suite, &torus_pkt_suite,
+	&torus_cable_suite, &torus_show_suite, &torus_pkt_suite, &torus_null_suite,
 };
 
 void torus_kunit_init(void)
@@ -43,7 +43,7 @@ static int keep_dev(struct kunit_resource *res, void *dev)
 	return 0;
 }
 
-static void own(struct kunit *test, struct net_device *dev)
+void lab_own(struct kunit *test, struct net_device *dev)
 {
 	kunit_alloc_resource(test, keep_dev, drop_dev, GFP_KERNEL, dev);
 }
@@ -84,7 +84,7 @@ struct torus_soft *lab_nic(struct kunit *test, u8 nports, u64 park_bytes)
 	dev = new_link(data);
 	rtnl_unlock();
 	KUNIT_ASSERT_FALSE(test, IS_ERR(dev));
-	own(test, dev);
+	lab_own(test, dev);
 	return netdev_priv(dev);
 }
 
@@ -150,7 +150,7 @@ static void open_lower(struct kunit *test, struct net_device *dev, unsigned int 
 	err = register_netdevice(dev) ?: dev_open(dev, NULL);
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, err, 0);
-	own(test, dev);
+	lab_own(test, dev);
 }
 
 struct net_device *lab_lower(struct kunit *test, const char *name, unsigned int mtu)

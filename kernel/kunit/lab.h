@@ -14,13 +14,15 @@
 
 #include "../genl.h"
 #include "../soft/nic.h"
-#include "../soft/nic.h"
 
 #define LAB_ROW		(TORUS_ROW_VALID | 15ull << TORUS_ROW_FIRST_SHIFT | \
 			 15ull << TORUS_ROW_LAST_SHIFT)
 
 /** lab_nic() - a NIC in the first namespace; @park_bytes 0: some; fails the test if there is none */
 struct torus_soft *lab_nic(struct kunit *test, u8 nports, u64 park_bytes);
+
+/** lab_own() - @dev, which is registered, goes with the test, unless it has gone before */
+void lab_own(struct kunit *test, struct net_device *dev);
 
 /** lab_place() - make it node 0 of a ring of @nodes */
 void lab_place(struct kunit *test, struct torus_soft *s, u16 nodes);
@@ -73,6 +75,6 @@ int lab_put(struct torus_soft *s, u64 version, u32 first, u64 row, u32 n);
 
 extern struct kunit_suite torus_policy_suite, torus_rows_suite, torus_park_suite,
 	torus_port_suite, torus_frame_suite, torus_tx_suite, torus_cut_suite, torus_msg_suite,
-	torus_cable_suite, torus_show_suite, torus_pkt_suite;
+	torus_cable_suite, torus_show_suite, torus_pkt_suite, torus_null_suite;
 
 #endif /* TORUS_KUNIT_LAB_H */

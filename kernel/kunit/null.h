@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The smallest NIC: it moves no packets, and does at once what it is told. Its operations fail or
+ * sleep if a test says so.
+ */
+#ifndef TORUS_KUNIT_NULL_H
+#define TORUS_KUNIT_NULL_H
+
+#include "../torus.h"
+
+#define NULL_PORTS	2
+#define NULL_ROWS	16
+#define NULL_COUNTER	100	/* node counter n is this + n */
+#define NULL_WAITED	70
+#define NULL_DROPS	80	/* of port p: this + p */
+#define NULL_SESSION	40	/* of port p: this + p */
+
+#define NULL_OP(name)	(offsetof(struct torus_hw_ops, name))
+
+struct null_nic;
+
+/**
+ * struct null_seen - what a test hears of a NIC, and may look at after it is gone
+ * @inside: commands that are in an operation now
+ * @met: how often one was called while another was under way
+ * @asked: operations that were called
+ * @sent: messages of the host
+ * @freed: the NIC is gone
+ */
+struct null_seen {
+	atomic_t inside, met, asked, sent;
+	bool freed;
+};
+
+/**
+ * struct null_nic
+ * @ops: those of @hw, of which a test may leave out some
+ * @fails: the operation (NULL_OP()) that returns @error
+ * @inside: what a command does inside of an operation, such as to sleep; may be NULL
+ * @inside_data: for it
+ */
+struct null_nic {
+	struct torus_dev dev;	/* first */
+	struct torus_hw hw;
+	struct torus_hw_ops ops;
+	struct null_seen *seen;
+	u64 version;
+	size_t fails;
+	int error;
+	void (*inside)(void *data);
+	void *inside_data;
+};
+
+/** null_alloc() - a NIC to be registered; NULL if out of memory */
+struct null_nic *null_alloc(struct null_seen *seen);
+
+#endif /* TORUS_KUNIT_NULL_H */

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is above the seam, on a NIC that is not the software NIC: found, named, read and commanded
+ * through sockets as by a manager. A driver of hardware would meet what fails here: commands that
+ * overlap, an error without a reason, a NIC that goes while a command is inside of it.
+ */
+#include <linux/completion.h>
+#include <linux/ethtool.h>
+#include <linux/kthread.h>
+
+#include "lab.h"
+#include "null.h"
+#include "talk.h"
+
+#include "../req/policy.h"
+
+/* --- NICs ---------------------------------------------------------------------------- */
+
+/* What a test may still look at after the NIC is gone. */
+static struct null_seen *new_seen(struct kunit *test)
+{
+	struct null_seen *seen = kunit_kzalloc(test, sizeof(*seen), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, seen);
+	return seen;
+}
+
+static struct null_nic *new_nic(struct kunit *test)
+{
+	struct null_nic *n = null_alloc(new_seen(test));
+
+	KUNIT_ASSERT_NOT_NULL(test, n);
+	KUNIT_ASSERT_EQ(test, register_netdev(n->dev.netdev), 0);
+	lab_own(test, n->dev.netdev);
+	return n;
+}
+
+/* --- requests ---------------------------------------------------------------------------- */
+
+static void put_rows(struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, TORUS_A_ROWS);
+	u64 row = LAB_ROW;
+
+	nla_put_u32(skb, TORUS_ROWS_FIRST, 0);
+	nla_put(skb, TORUS_ROWS_DATA, sizeof(row), &row);
+	nla_nest_end(skb, nest);
+}
+
+static void put_attr(struct sk_buff *skb, unsigned int type)
+{
+	static const u8 zeros[8];
+
+	if (type == TORUS_A_ROWS)
+		put_rows(skb);
+	else if (type == TORUS_A_LOWER)
+		nla_put_string(skb, (int)type, "eth0");
+	else
+		nla_put(skb, (int)type, type == TORUS_A_VERSION ? 8 :
+			type == TORUS_A_NODES || type == TORUS_A_SESSION ? 4 :
+			type == TORUS_A_PORTS ? 2 : 1, zeros);
+}
+
+/* A good request to NIC @ifindex, if not 0, with what its command needs. */
+static struct sk_buff *request(u32 ifindex, u8 cmd)
+{
+	struct sk_buff *skb = lab_msg(cmd);
+
+	if (!skb)
+		return NULL;
+	if (ifindex)
+		nla_put_u32(skb, TORUS_A_IFINDEX, ifindex);
+	for (unsigned int type = 1; type <= TORUS_A_MAX; type++)
+		if (torus_attrs_has(&torus_scopes[cmd].required, type))
+			put_attr(skb, type);
+	return skb;
+}
+
+static int tell(struct talk *t, struct null_nic *n, u8 cmd)
+{
+	struct sk_buff *skb = request((u32)n->dev.netdev->ifindex, cmd);
+
+	return skb ? talk(t, skb, NLM_F_ACK) : -ENOMEM;
+}
+
+/* Gives it a place of a ring of NULL_ROWS. */
+static int tell_place(struct talk *t, struct null_nic *n, u16 at)
+{
+	struct sk_buff *skb = request((u32)n->dev.netdev->ifindex, TORUS_CMD_DEVICE_SET);
+	u16 nodes = NULL_ROWS;
+
+	if (!skb)
+		return -ENOMEM;
+	nla_put(skb, TORUS_A_SHAPE, sizeof(nodes), &nodes);
+	nla_put(skb, TORUS_A_COORDS, sizeof(at), &at);
+	return talk(t, skb, NLM_F_ACK);
+}
+
+/* --- found ------------------------------------------------------------------------------- */
+
+static bool found(struct torus_dev *d, struct null_nic *n, netdevice_tracker *t)
+{
+	if (d)
+		torus_dev_put(d, t);
+	return d == &n->dev;
+}
+
+static void test_found(struct kunit *test)
+{
+	struct talk *t = talk_new(test);
+	struct null_nic *n = new_nic(test);
+	int ifindex = n->dev.netdev->ifindex;
+	netdevice_tracker tr;
+	struct sk_buff *skb;
+
+	KUNIT_EXPECT_TRUE(test, found(torus_dev_get_by_index(&init_net, ifindex, &tr), n, &tr));
+	KUNIT_EXPECT_TRUE(test, found(torus_dev_get_by_name(&init_net, "nobody", &tr), n, &tr));
+	KUNIT_EXPECT_TRUE(test, found(torus_dev_get_next(&init_net, ifindex - 1, &tr), n, &tr));
+	KUNIT_EXPECT_NULL(test, torus_dev_get_by_name(&init_net, "ktn0", &tr));
+	KUNIT_EXPECT_NULL(test, torus_dev_get_next(&init_net, ifindex, &tr));
+	skb = request(0, TORUS_CMD_FLOW_GET);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put_string(skb, TORUS_A_NAME, "nobody");
+	KUNIT_EXPECT_EQ(test, talk(t, skb, NLM_F_ACK), 0);
+	KUNIT_EXPECT_EQ(test, t->replies, 1u);
+	unregister_netdev(n->dev.netdev);
+	KUNIT_EXPECT_NULL(test, torus_dev_get_by_index(&init_net, ifindex, &tr));
+	skb = request((u32)ifindex, TORUS_CMD_FLOW_GET);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	KUNIT_EXPECT_EQ(test, talk(t, skb, NLM_F_ACK), -ENODEV);
+	KUNIT_EXPECT_NE(test, t->why[0], 0);
+}
+
+/* A NIC that cannot be made is no device, and what it had is freed. */
+static void test_init_fails(struct kunit *test)
+{
+	struct null_seen *seen = new_seen(test);
+	struct null_nic *n = null_alloc(seen);
+	netdevice_tracker tr;
+
+	KUNIT_ASSERT_NOT_NULL(test, n);
+	n->fails = ~0ul;
+	n->error = -ENXIO;
+	KUNIT_EXPECT_EQ(test, register_netdev(n->dev.netdev), -ENXIO);
+	KUNIT_EXPECT_NULL(test, torus_dev_get_by_name(&init_net, "nobody", &tr));
+	free_netdev(n->dev.netdev);
+}
+
+/* --- told ----------------------------------------------------------------------------------- */
+
+static bool parse(const struct talk *t, const struct torus_tree *tree, void *to)
+{
+	struct torus_refusal why;
+	struct torus_attrs seen;
+
+	return !torus_tree_parse(tree, (struct torus_span) { t->data, t->len }, to, &seen, &why);
+}
+
+static void match_device(struct talk *t)
+{
+	static struct torus_device d;
+
+	memset(&d, 0, sizeof(d));
+	t->matches += parse(t, &torus_tree_device_get, &d) && d.ifindex == t->ifindex &&
+		!strcmp(d.name, "nobody") && !strcmp(d.driver, "null") && d.nports == NULL_PORTS &&
+		d.guid == 0x6e756c6c && d.counter[1] == NULL_COUNTER + 1 && d.node == 5;
+}
+
+static void match_link(struct talk *t)
+{
+	static struct torus_link l;
+
+	memset(&l, 0, sizeof(l));
+	t->matches += parse(t, &torus_tree_link_get, &l) && l.ifindex == t->ifindex &&
+		l.port == t->replies - 1 && l.session == NULL_SESSION + l.port &&
+		l.state == TORUS_LINK_UP;
+}
+
+/* Return: how many messages of a dump are right; all must be. */
+static unsigned int dump(struct kunit *test, struct null_nic *n, u8 cmd, void (*each)(struct talk *t))
+{
+	struct talk *t = talk_new(test);
+	struct sk_buff *skb = lab_msg(cmd);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	t->ifindex = (u32)n->dev.netdev->ifindex;
+	t->each = each;
+	nla_put_u32(skb, TORUS_A_IFINDEX, t->ifindex);
+	KUNIT_EXPECT_EQ(test, talk(t, skb, NLM_F_DUMP), 0);
+	KUNIT_EXPECT_EQ(test, t->replies, t->matches);
+	return t->matches;
+}
+
+static void test_dumps(struct kunit *test)
+{
+	struct null_nic *n = new_nic(test);
+
+	KUNIT_ASSERT_EQ(test, tell_place(talk_new(test), n, 5), 0);
+	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_DEVICE_GET, match_device), 1u);
+	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_LINK_GET, match_link), (unsigned int)NULL_PORTS);
+}
+
+/* A dump that cannot go on ends with the error of the NIC, not as if that had been all. */
+static void test_dump_fails(struct kunit *test)
+{
+	struct talk *t = talk_new(test);
+	struct null_nic *n = new_nic(test);
+	struct sk_buff *skb = lab_msg(TORUS_CMD_LINK_GET);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	n->fails = NULL_OP(link_get);
+	n->error = -EIO;
+	KUNIT_EXPECT_EQ(test, talk(t, skb, NLM_F_DUMP), -EIO);
+	KUNIT_EXPECT_EQ(test, t->replies, 0u);
+}
+
+static void test_statistics(struct kunit *test)
+{
+	struct null_nic *n = new_nic(test);
+	struct net_device *dev = n->dev.netdev;
+	struct ethtool_stats stats = { .n_stats = (u32)dev->ethtool_ops->get_sset_count(dev, ETH_SS_STATS) };
+	u64 *v = kunit_kcalloc(test, stats.n_stats, sizeof(*v), GFP_KERNEL);
+	struct rtnl_link_stats64 s;
+
+	KUNIT_ASSERT_NOT_NULL(test, v);
+	KUNIT_ASSERT_EQ(test, stats.n_stats, TORUS_NC_COUNT + 1 + NULL_PORTS * (TORUS_PC_COUNT + 1u));
+	for (int fails = 0; fails < 2; fails++) {
+		u64 *port = v + TORUS_NC_COUNT + 1;
+
+		n->fails = fails ? NULL_OP(link_get) : 0;
+		n->error = fails ? -EIO : 0;
+		dev->ethtool_ops->get_ethtool_stats(dev, &stats, v);
+		KUNIT_EXPECT_EQ(test, v[1], NULL_COUNTER + 1ull);
+		KUNIT_EXPECT_EQ(test, v[TORUS_NC_COUNT], NULL_WAITED + 0ull);
+		for (unsigned int p = 0; p < NULL_PORTS; p++, port += TORUS_PC_COUNT + 1) {
+			/* Of a port that cannot be read nothing is known. */
+			KUNIT_EXPECT_EQ(test, port[TORUS_PC_RX_FRAMES], fails ? 0ull : p + 1ull);
+			KUNIT_EXPECT_EQ(test, port[TORUS_PC_COUNT], NULL_DROPS + (u64)p);
+		}
+	}
+	dev_get_stats(dev, &s);
+	KUNIT_EXPECT_EQ(test, s.tx_packets, NULL_COUNTER + (u64)TORUS_NC_HOST_MESSAGES_TX);
+	KUNIT_EXPECT_EQ(test, s.rx_dropped, NULL_COUNTER + (u64)TORUS_NC_HOST_DROPS);
+}
+
+/* The host's messages are the NIC's, and it can send from when the NIC has a place. */
+static void test_messages(struct kunit *test)
+{
+	struct talk *t = talk_new(test);
+	struct null_nic *n = new_nic(test);
+	struct net_device *dev = n->dev.netdev;
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->dev = dev;
+	KUNIT_EXPECT_FALSE(test, netif_carrier_ok(dev));
+	n->fails = NULL_OP(place);
+	n->error = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, tell_place(t, n, 5), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, netif_carrier_ok(dev));
+	n->fails = 0;
+	KUNIT_EXPECT_EQ(test, tell_place(t, n, 5), 0);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(dev));
+	local_bh_disable();
+	KUNIT_EXPECT_EQ(test, (int)dev->netdev_ops->ndo_start_xmit(skb, dev), (int)NETDEV_TX_OK);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->sent), 1);
+}
+
+/* --- errors ------------------------------------------------------------------------------------ */
+
+static const struct order {
+	u8 cmd;
+	size_t op;
+	bool optional;
+} orders[] = {
+	{ TORUS_CMD_LINK_GET, NULL_OP(link_get), false },
+	{ TORUS_CMD_LINK_SET, NULL_OP(link_set), false },
+	{ TORUS_CMD_LINK_ATTACH, NULL_OP(link_attach), true },
+	{ TORUS_CMD_EYE_GET, NULL_OP(eye_get), true },
+	{ TORUS_CMD_ROWS_BEGIN, NULL_OP(rows_begin), true },
+	{ TORUS_CMD_ROWS_PUT, NULL_OP(rows_put), true },
+	{ TORUS_CMD_ROWS_COMMIT, NULL_OP(rows_commit), true },
+	{ TORUS_CMD_HOLD, NULL_OP(hold), true },
+	{ TORUS_CMD_RELEASE, NULL_OP(release), true },
+	{ TORUS_CMD_FLOW_GET, NULL_OP(flow_get), true },
+	{ TORUS_CMD_PARK_GET, NULL_OP(park_get), true },
+	{ TORUS_CMD_PARK_RESOLVE, NULL_OP(park_resolve), true },
+	{ TORUS_CMD_PARK_REPLAY, NULL_OP(park_replay), true },
+	{ TORUS_CMD_MGMT_SEND, NULL_OP(mgmt_send), true },
+};
+
+/* The command fails with @err, says why, and leaves all else of the NIC as it was. */
+static void expect_error(struct kunit *test, struct talk *t, struct null_nic *n, u8 cmd, int err)
+{
+	static struct torus_hw before;
+
+	before = n->hw;
+	KUNIT_EXPECT_EQ_MSG(test, tell(t, n, cmd), err, "%s", torus_cmd_name(cmd));
+	KUNIT_EXPECT_NE_MSG(test, t->why[0], 0, "%s", torus_cmd_name(cmd));
+	KUNIT_EXPECT_EQ_MSG(test, t->replies, 0u, "%s", torus_cmd_name(cmd));
+	KUNIT_EXPECT_EQ_MSG(test, memcmp(&n->hw, &before, offsetof(struct torus_hw, reply)), 0, "%s",
+			    torus_cmd_name(cmd));
+}
+
+static void test_failures(struct kunit *test)
+{
+	static const int errors[] = { -EIO, -ENODEV, -ENOMEM };
+	struct talk *t = talk_new(test);
+	struct null_nic *n = new_nic(test);
+
+	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
+		/* Once before, for IFINDEX and IFNAME of the moment. */
+		KUNIT_EXPECT_EQ_MSG(test, tell(t, n, orders[i].cmd), 0, "%s: %s",
+				    torus_cmd_name(orders[i].cmd), t->why);
+		for (unsigned int e = 0; e < ARRAY_SIZE(errors); e++) {
+			n->fails = orders[i].op;
+			n->error = errors[e];
+			expect_error(test, t, n, orders[i].cmd, errors[e]);
+			n->fails = 0;
+		}
+	}
+}
+
+static void test_missing(struct kunit *test)
+{
+	struct talk *t = talk_new(test);
+	struct null_nic *n = new_nic(test);
+	struct torus_hw_ops all = n->ops;
+
+	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(orders); i++) {
+		if (!orders[i].optional)
+			continue;
+		memset((u8 *)&n->ops + orders[i].op, 0, sizeof(n->ops.place));
+		expect_error(test, t, n, orders[i].cmd, -EOPNOTSUPP);
+		n->ops = all;
+	}
+	n->ops.place = NULL;
+	KUNIT_EXPECT_EQ(test, tell_place(t, n, 6), -EOPNOTSUPP);
+	KUNIT_EXPECT_NE(test, t->why[0], 0);
+	KUNIT_EXPECT_EQ(test, n->hw.node, 5u);
+}
+
+/* --- at once ------------------------------------------------------------------------------------- */
+
+/* A thread that asks for FLOW_GET some times. */
+struct asker {
+	struct null_nic *n;
+	u32 ifindex;
+	unsigned int times, failed;
+	struct talk *t;
+	struct completion done;
+};
+
+static int ask(void *arg)
+{
+	struct asker *a = arg;
+
+	for (unsigned int i = 0; i < a->times; i++) {
+		struct sk_buff *skb = request(a->ifindex, TORUS_CMD_FLOW_GET);
+
+		a->failed += !skb || talk(a->t, skb, NLM_F_ACK);
+	}
+	complete(&a->done);
+	return 0;
+}
+
+static struct asker *new_asker(struct kunit *test, struct null_nic *n, unsigned int times)
+{
+	struct asker *a = kunit_kzalloc(test, sizeof(*a), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, a);
+	init_completion(&a->done);
+	a->ifindex = (u32)n->dev.netdev->ifindex;
+	a->times = times;
+	a->t = talk_new(test);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(ask, a, "torus-ask")));
+	return a;
+}
+
+static void sleep_inside(void *data)
+{
+	schedule_timeout_uninterruptible(1);
+}
+
+/* Operations of a NIC never meet, however many ask: drivers need no locks among them. */
+static void test_one_at_a_time(struct kunit *test)
+{
+	struct null_nic *n = new_nic(test);
+	struct asker *a, *b;
+	u64 *v = kunit_kcalloc(test, 200, sizeof(*v), GFP_KERNEL);
+	struct ethtool_stats stats = { 0 };
+
+	KUNIT_ASSERT_NOT_NULL(test, v);
+	n->inside = sleep_inside;
+	a = new_asker(test, n, 20);
+	b = new_asker(test, n, 20);
+	for (unsigned int i = 0; i < 5; i++)
+		n->dev.netdev->ethtool_ops->get_ethtool_stats(n->dev.netdev, &stats, v);
+	wait_for_completion(&a->done);
+	wait_for_completion(&b->done);
+	KUNIT_EXPECT_EQ(test, a->failed + b->failed, 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->asked), 2 * 20 + 5 * NULL_PORTS);
+	KUNIT_EXPECT_EQ(test, atomic_read(&n->seen->met), 0);
+}
+
+/* --- removed --------------------------------------------------------------------------------------- */
+
+/* A command sleeps in an operation until it is told to go on. */
+struct removal {
+	struct completion inside, go_on, gone;
+	struct net_device *dev;
+};
+
+static void wait_inside(void *data)
+{
+	struct removal *r = data;
+
+	complete(&r->inside);
+	wait_for_completion(&r->go_on);
+}
+
+static int remove(void *arg)
+{
+	struct removal *r = arg;
+
+	unregister_netdev(r->dev);
+	complete(&r->gone);
+	return 0;
+}
+
+/*
+ * A NIC is removed while a command is inside of it, and another waits for its turn. It is taken
+ * down after the first has ended, and freed after both have.
+ */
+static void test_removed(struct kunit *test)
+{
+	struct removal *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	struct null_nic *n = new_nic(test);
+	struct null_seen *seen = n->seen;
+	struct asker *first, *second;
+	int refs;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	init_completion(&r->inside);
+	init_completion(&r->go_on);
+	init_completion(&r->gone);
+	r->dev = n->dev.netdev;
+	n->inside_data = r;
+	n->inside = wait_inside;
+	first = new_asker(test, n, 1);
+	wait_for_completion(&r->inside);
+	refs = netdev_refcnt_read(r->dev);
+	second = new_asker(test, n, 1);
+	while (netdev_refcnt_read(r->dev) == refs && !completion_done(&second->done))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(kthread_run(remove, r, "torus-remove")));
+	while (READ_ONCE(r->dev->reg_state) == NETREG_REGISTERED)
+		schedule_timeout_uninterruptible(1);
+	schedule_timeout_uninterruptible(2);	/* a driver that does not wait goes on now */
+	KUNIT_EXPECT_FALSE(test, n->dev.gone);
+	KUNIT_EXPECT_FALSE(test, seen->freed);
+	complete_all(&r->go_on);
+	wait_for_completion(&first->done);
+	wait_for_completion(&second->done);
+	wait_for_completion(&r->gone);
+	KUNIT_EXPECT_EQ(test, first->t->err, 0);
+	KUNIT_EXPECT_EQ(test, second->t->err, 0);
+	KUNIT_EXPECT_EQ(test, first->t->replies, 1u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&seen->met), 0);
+	KUNIT_EXPECT_TRUE(test, seen->freed);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(test_found),
+	KUNIT_CASE(test_init_fails),
+	KUNIT_CASE(test_dumps),
+	KUNIT_CASE(test_dump_fails),
+	KUNIT_CASE(test_statistics),
+	KUNIT_CASE(test_messages),
+	KUNIT_CASE(test_failures),
+	KUNIT_CASE(test_missing),
+	KUNIT_CASE(test_one_at_a_time),
+	KUNIT_CASE(test_removed),
+	{}
+};
+
+struct kunit_suite torus_null_suite = { .name = "torus-null", .test_cases = cases };
