@@ -25,9 +25,11 @@ const char *__asan_default_options(void)
 static int no_attach(struct port *port, const char *name, const char **why, u64 now)
 {
 	*why = "not here";
-	(void)now;
+	if (*name == 'x')
+		return -ENODEV;
 	snprintf(port->soft->lower, sizeof(port->soft->lower), "%s", name);
-	return *name == 'x' ? -ENODEV : 0;
+	tn_nic_carrier(port->emu->soft.nic, port->num, *name, now);
+	return 0;
 }
 
 static void drain(int fd)
