@@ -21,60 +21,74 @@ static struct torus_dev *dev_of(struct fabricd *d)
 	return nic_dev(d->nic);
 }
 
-static int op_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+static void op_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
 	struct fabricd *d = io;
 	struct torus_dev *dev = dev_of(d);
 
-	return dev ? nic_check(d->nic, torus_mgmt_send(dev, port, data, len)) : -ENODEV;
+	if (dev)
+		nic_check(d->nic, torus_mgmt_send(dev, port, data, len));
 }
 
-static int op_place_set(void *io, const struct torus_shape *shape,
-			const struct torus_coords *at)
+/* The action has ended; the manager is told when it has ended what it is doing. */
+static void end(struct fabricd *d, uint32_t tag, int err)
+{
+	d->ended.done.tag = tag;
+	d->ended.done.err = err;
+	d->ended.done.has_counts = false;
+}
+
+static void op_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
+			 const struct torus_coords *at)
 {
 	struct fabricd *d = io;
 
-	return dev_of(d) ? nic_place_set(d->nic, shape, at) : -ENODEV;
+	end(d, tag, dev_of(d) ? nic_place_set(d->nic, shape, at) : -ENODEV);
 }
 
-static int op_rows_write(void *io, uint64_t version, const uint32_t *node,
-			 const uint64_t *row, uint32_t n)
+static void op_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+			  const uint64_t *row, uint32_t n)
 {
 	struct fabricd *d = io;
 
-	return dev_of(d) ? nic_rows_write(d->nic, version, node, row, n) : -ENODEV;
+	end(d, tag, dev_of(d) ? nic_rows_write(d->nic, version, node, row, n) : -ENODEV);
 }
 
-static int op_release(void *io, uint64_t version, bool give_up)
-{
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-
-	return dev ? nic_check(d->nic, torus_release(dev, version, give_up)) : -ENODEV;
-}
-
-static int op_flow_get(void *io, struct torus_park *out)
-{
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-
-	return dev ? nic_check(d->nic, torus_park_get(dev, out)) : -ENODEV;
-}
-
-static int op_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+static void op_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
 	struct fabricd *d = io;
 	struct torus_dev *dev = dev_of(d);
 
-	return dev ? nic_check(d->nic, torus_park_resolve(dev, port, session, seq)) : -ENODEV;
+	end(d, tag, dev ? nic_check(d->nic, torus_release(dev, version, give_up)) : -ENODEV);
 }
 
-static int op_park_replay(void *io, uint64_t version, uint16_t ports)
+static void op_count(void *io, uint32_t tag, bool lost)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+	struct fm_counts *c = &d->ended.done.counts;
+
+	(void)lost;
+	*c = (struct fm_counts) { .lost = 0 };
+	end(d, tag, dev ? nic_check(d->nic, torus_park_get(dev, &c->park)) : -ENODEV);
+	d->ended.done.has_counts = !d->ended.done.err;
+}
+
+static void op_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
 	struct fabricd *d = io;
 	struct torus_dev *dev = dev_of(d);
 
-	return dev ? nic_check(d->nic, torus_park_replay(dev, version, ports)) : -ENODEV;
+	if (dev)
+		nic_check(d->nic, torus_park_resolve(dev, port, session, seq));
+}
+
+static void op_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
+{
+	struct fabricd *d = io;
+	struct torus_dev *dev = dev_of(d);
+
+	end(d, tag, dev ? nic_check(d->nic, torus_park_replay(dev, version, ports)) : -ENODEV);
 }
 
 static int op_connect(void *io, const char *addr)
@@ -109,7 +123,7 @@ static const struct fm_ops ops = {
 	.place_set = op_place_set,
 	.rows_write = op_rows_write,
 	.release = op_release,
-	.flow_get = op_flow_get,
+	.count = op_count,
 	.park_resolve = op_park_resolve,
 	.park_replay = op_park_replay,
 	.connect = op_connect,
@@ -204,6 +218,15 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		return -ENODEV;
 	recorder_event(d->recorder, e);
 	err = record_event_play(e, d->fm);
+	while (d->fm && d->ended.done.tag) {
+		struct record_event done = d->ended;
+
+		done.kind = RECORD_DONE;
+		done.now = loop_now();
+		d->ended.done.tag = 0;
+		recorder_event(d->recorder, &done);
+		record_event_play(&done, d->fm);
+	}
 	settle(d);
 	return err;
 }
@@ -232,7 +255,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);
-	d->fm = fm_new(c, use, io, dev, links, rows, e.now);
+	d->fm = fm_new(c, use, io, dev, links, NULL, rows, e.now);
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
 		nic_check(d->nic, -ENODEV);

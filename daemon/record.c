@@ -7,7 +7,7 @@
 
 static const char *const names[RECORD_KINDS] = {
 	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
-	[RECORD_PARK] = "park", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
+	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
 	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_END] = "end",
 };
 
@@ -225,7 +225,7 @@ static void get_link(const json_t *j, struct torus_link *l, int *wrong)
 	l->retry_wanted = (uint8_t)get(j, "retry_wanted", TORUS_RETRIES - 1, wrong);
 }
 
-json_t *record_park_json(const struct torus_park *p)
+static json_t *park_json(const struct torus_park *p)
 {
 	return json_pack("{s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:I, s:o*}", "parked",
 			 number(p->parked), "unresolved", number(p->unresolved), "bytes",
@@ -235,7 +235,7 @@ json_t *record_park_json(const struct torus_park *p)
 			 record_hex(p->flow.counter, sizeof(p->flow.counter)));
 }
 
-int record_park_parse(const json_t *j, struct torus_park *p)
+static int park_parse(const json_t *j, struct torus_park *p)
 {
 	void *counters = NULL;
 	size_t len = 0;
@@ -262,15 +262,28 @@ static int begin_json(const struct record_event *e, json_t *j)
 {
 	const struct torus_device *dev = &e->begin.dev;
 	json_t *links = json_array();
-	int bad = json_object_set_new(j, "config", config_json(&e->begin.config)) |
+	int bad = json_object_set_new(j, "format", json_integer(RECORD_FORMAT)) |
+		  json_object_set_new(j, "config", config_json(&e->begin.config)) |
 		  json_object_set_new(j, "device", device_json(dev));
 
 	for (unsigned int p = 0; p < dev->nports; p++)
 		bad |= json_array_append_new(links, link_json(&e->begin.links[p]));
 	bad |= json_object_set_new(j, "links", links);
+	bad |= json_object_set_new(j, "park", park_json(&e->begin.park));
 	if (dev->placed && e->begin.rows)
 		bad |= json_object_set_new(j, "rows", record_hex(e->begin.rows,
 					   torus_nodes(&dev->shape) * sizeof(uint64_t)));
+	return bad;
+}
+
+static int done_json(const struct record_event *e, json_t *j)
+{
+	int bad = json_object_set_new(j, "tag", json_integer(e->done.tag)) |
+		  json_object_set_new(j, "err", json_integer(e->done.err));
+
+	if (e->done.has_counts)
+		bad |= json_object_set_new(j, "park", park_json(&e->done.counts.park)) |
+		       json_object_set_new(j, "lost", number(e->done.counts.lost));
 	return bad;
 }
 
@@ -300,7 +313,9 @@ static int body_json(const struct record_event *e, json_t *j)
 		return json_object_set_new(j, "port", json_integer(e->mgmt.port)) |
 		       json_object_set_new(j, "data", record_hex(e->mgmt.data, e->mgmt.len));
 	case RECORD_PARK:
-		return json_object_set_new(j, "park", record_park_json(&e->park));
+		return json_object_set_new(j, "park", park_json(&e->park));
+	case RECORD_DONE:
+		return done_json(e, j);
 	case RECORD_UP:
 	case RECORD_DOWN:
 		return json_object_set_new(j, "conn", json_integer(e->conn));
@@ -341,6 +356,8 @@ static int parse_begin(const json_t *line, struct record_event *e)
 	e->begin.links = links;
 	if (!links)
 		return -ENOMEM;
+	if (json_integer_value(json_object_get(line, "format")) != RECORD_FORMAT)
+		return -EPROTO;
 	get_config(json_object_get(line, "config"), &e->begin.config, &wrong);
 	get_device(json_object_get(line, "device"), &e->begin.dev, &wrong);
 	if (json_array_size(list) != e->begin.dev.nports)
@@ -349,9 +366,25 @@ static int parse_begin(const json_t *line, struct record_event *e)
 		get_link(v, &links[i], &wrong);
 	err = get_bytes(line, "rows", &rows, &len);
 	e->begin.rows = rows;
-	if (wrong || (err && err != -ENOENT))
+	if (wrong || (err && err != -ENOENT) ||
+	    park_parse(json_object_get(line, "park"), &e->begin.park))
 		return err == -ENOMEM ? err : -EINVAL;
 	return !rows || len == torus_nodes(&e->begin.dev.shape) * sizeof(uint64_t) ? 0 : -EINVAL;
+}
+
+static int parse_done(const json_t *line, struct record_event *e)
+{
+	json_int_t err = json_integer_value(json_object_get(line, "err"));
+	int wrong = !json_is_integer(json_object_get(line, "err")) || err > 0 || err < -4095;
+
+	e->done.tag = (uint32_t)get(line, "tag", UINT32_MAX, &wrong);
+	e->done.err = (int)err;
+	e->done.has_counts = json_object_get(line, "park");
+	if (wrong || !e->done.has_counts)
+		return wrong ? -EINVAL : 0;
+	e->done.counts.lost = get(line, "lost", UINT64_MAX, &wrong);
+	wrong |= park_parse(json_object_get(line, "park"), &e->done.counts.park);
+	return wrong ? -EINVAL : 0;
 }
 
 static int parse_msg(const json_t *line, struct record_event *e)
@@ -388,7 +421,9 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->mgmt.data = data;
 		break;
 	case RECORD_PARK:
-		return record_park_parse(json_object_get(line, "park"), &e->park);
+		return park_parse(json_object_get(line, "park"), &e->park);
+	case RECORD_DONE:
+		return parse_done(line, e);
 	case RECORD_UP:
 	case RECORD_DOWN:
 		e->conn = (int)get(line, "conn", UINT64_MAX, &wrong);
@@ -450,6 +485,10 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		break;
 	case RECORD_PARK:
 		fm_park(fm, &e->park, e->now);
+		break;
+	case RECORD_DONE:
+		fm_done(fm, e->done.tag, e->done.err, e->done.has_counts ? &e->done.counts : NULL,
+			e->now);
 		break;
 	case RECORD_UP:
 		fm_conn_up(fm, e->conn, e->now);

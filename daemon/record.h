@@ -4,9 +4,10 @@
  * object a line. "fabricd --record" writes it, "fabricsim replay" plays it again; fabricsim(1)
  * describes the lines.
  *
- * A manager is a function of its events and of the results of its actions (fm.h). So the same
- * events and results make another manager of the same version do the same actions, and it is
- * enough to compare these to know that what is played is what happened.
+ * A manager is a function of its events, of which the ends of its actions at the NIC are some,
+ * and of the numbers of its connections (fm.h). So the same events make another manager of the
+ * same version do the same actions, and it is enough to compare these to know that what is
+ * played is what happened.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -14,11 +15,15 @@
 #include <jansson.h>
 #include "daemon/fm/fm.h"
 
+/* Of the lines; in each RECORD_BEGIN. Format 1 had results of actions in place of their ends. */
+#define RECORD_FORMAT 2
+
 enum record_kind {
 	RECORD_BEGIN,		/* fm_new() */
 	RECORD_LINK,
 	RECORD_MGMT,
 	RECORD_PARK,
+	RECORD_DONE,		/* fm_done() */
 	RECORD_UP,		/* fm_conn_up() */
 	RECORD_DOWN,
 	RECORD_MSG,
@@ -32,6 +37,7 @@ enum record_kind {
  * struct record_event - one event
  * @now: as it was given to the manager, ns
  * @begin: @links has one for each port, @rows the NIC's rows if it is placed
+ * @done: @counts is valid if @has_counts
  * @conn: of RECORD_UP and RECORD_DOWN
  * What it points to belongs to its maker; of a parsed one, to record_event_clear().
  */
@@ -43,6 +49,7 @@ struct record_event {
 			struct fm_config config;
 			struct torus_device dev;
 			const struct torus_link *links;
+			struct torus_park park;
 			const uint64_t *rows;
 		} begin;
 		struct torus_link link;
@@ -52,6 +59,12 @@ struct record_event {
 			size_t len;
 		} mgmt;
 		struct torus_park park;
+		struct {
+			uint32_t tag;
+			int err;
+			bool has_counts;
+			struct fm_counts counts;
+		} done;
 		int conn;
 		struct {
 			int conn;
@@ -69,7 +82,8 @@ struct record_event {
 json_t *record_event_json(const struct record_event *e);
 /**
  * record_event_parse() - the reverse
- * Return: 0, -EINVAL (it is no event; see record_is_event()), or -ENOMEM.
+ * Return: 0, -EINVAL (it is no event; see record_is_event()), -EPROTO (it begins a recording
+ * of another format), or -ENOMEM.
  */
 int record_event_parse(const json_t *line, struct record_event *out);
 bool record_is_event(const json_t *line);
@@ -83,22 +97,18 @@ int record_event_play(const struct record_event *e, struct fm *fm);
 /**
  * struct record_tap - stands between a manager and who does its actions
  * @ops, @io: who does them; NULL: nobody
- * @action: called after each action that was done, with its @result in it, too, or, if nobody
- *	does them, with what is known before. Takes @action, which is NULL if memory was short.
- *	Return: the result for the manager. @park: of flow_get; to be filled if nobody did it
+ * @action: called with each action; of connect, which alone returns something, the result is in
+ *	it if somebody did it. Takes @action, which is NULL if memory was short. Return: what
+ *	connect returns if nobody does it
  */
 struct record_tap {
 	const struct fm_ops *ops;
 	void *io;
-	int (*action)(struct record_tap *tap, json_t *action, int result, struct torus_park *park);
+	int (*action)(struct record_tap *tap, json_t *action);
 };
 
 /** record_ops - for fm_new(), with a struct record_tap as @io */
 extern const struct fm_ops record_ops;
-
-/* Counters and packets of a NIC as JSON, as record_tap.action finds them in "park". */
-json_t *record_park_json(const struct torus_park *p);
-int record_park_parse(const json_t *j, struct torus_park *out);
 
 /** record_hex() - bytes as text; NULL: out of memory */
 json_t *record_hex(const void *data, size_t len);

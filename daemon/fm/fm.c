@@ -9,6 +9,7 @@
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/member.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
@@ -64,7 +65,7 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
-		  const uint64_t *rows, uint64_t now)
+		  const struct torus_park *park, const uint64_t *rows, uint64_t now)
 {
 	struct fm *fm = calloc(1, sizeof(*fm));
 
@@ -84,6 +85,8 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->up = fm->is_root ? &fm_root_up : &to_parent;
 	fm->conns.due = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
+	if (park)
+		fm->park = *park;
 	if (take_rows(fm, dev, rows)) {
 		fm_free(fm);
 		return NULL;
@@ -130,6 +133,12 @@ void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now)
 {
 	fm->now = now;
 	fm->park = *park;
+}
+
+void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts, uint64_t now)
+{
+	fm->now = now;
+	fm_member_done(fm, tag, err, counts);
 }
 
 void fm_conn_up(struct fm *fm, int conn, uint64_t now)

@@ -5,7 +5,8 @@
  * randomness but what is handed in: the same calls give the same actions.
  * fabricd binds it to libevent and a NIC, the simulator to a virtual clock.
  *
- * Calls never nest: an op must not call back into the machine.
+ * Calls never nest: an op must not call back into the machine. What becomes of an action at
+ * the NIC, which may be slow or fail, comes as an event, too: fm_done().
  */
 #ifndef FM_H
 #define FM_H
@@ -34,8 +35,10 @@ struct fm_log {
 /**
  * struct fm_ops - what the machine asks for
  *
- * The NIC (0 or negative errno; -ENODEV the NIC is gone):
- * @mgmt_send: a management packet to the neighbour on @port
+ * The NIC. The host does all of these in the order in which they were asked for, and
+ * tells of each with a @tag, by fm_done(), once it has ended. Until then no other action
+ * with a tag is asked for. Nothing is told of those without (nic.c says why).
+ * @mgmt_send: a management packet to the neighbour on @port; it may be lost
  * @place_set: shape and coordinates
  * @rows_write: @n changed rows (ids ascending), then the atomic switch to
  *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
@@ -44,8 +47,7 @@ struct fm_log {
  *	exclusions, one for each node. They last as long as the machine has this
  *	version, and machines with the same library are given the same
  * @release, @park_resolve, @park_replay: as in <torus/torus.h>
- * @flow_get: counters and parking, read now
- * @lost_get: node counter TORUS_NC_LOST, read now; asked once a recovery
+ * @count: reads counters and parking; with @lost, TORUS_NC_LOST as well
  *
  * The service network. A connection is a number that its owner chose:
  * @connect: open one to @addr; the answer comes as fm_conn_up() or
@@ -56,23 +58,28 @@ struct fm_log {
  * @log: tell people
  */
 struct fm_ops {
-	int (*mgmt_send)(void *io, unsigned int port, const void *data, size_t len);
-	int (*place_set)(void *io, const struct torus_shape *shape,
-			 const struct torus_coords *at);
-	int (*rows_write)(void *io, uint64_t version, const uint32_t *node,
-			  const uint64_t *row, uint32_t n);
-	int (*rows_apply)(void *io, uint64_t version, const uint16_t *closed);
-	int (*release)(void *io, uint64_t version, bool give_up);
-	int (*flow_get)(void *io, struct torus_park *out);
-	int (*lost_get)(void *io, uint64_t *lost);
-	int (*park_resolve)(void *io, unsigned int port, uint32_t session, int seq);
-	int (*park_replay)(void *io, uint64_t version, uint16_t ports);
+	void (*mgmt_send)(void *io, unsigned int port, const void *data, size_t len);
+	void (*place_set)(void *io, uint32_t tag, const struct torus_shape *shape,
+			  const struct torus_coords *at);
+	void (*rows_write)(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+			   const uint64_t *row, uint32_t n);
+	void (*rows_apply)(void *io, uint32_t tag, uint64_t version, const uint16_t *closed);
+	void (*release)(void *io, uint32_t tag, uint64_t version, bool give_up);
+	void (*count)(void *io, uint32_t tag, bool lost);
+	void (*park_resolve)(void *io, unsigned int port, uint32_t session, int seq);
+	void (*park_replay)(void *io, uint32_t tag, uint64_t version, uint16_t ports);
 
 	int (*connect)(void *io, const char *addr);
 	void (*send)(void *io, int conn, const struct fm_msg *msg);
 	void (*close)(void *io, int conn);
 
 	void (*log)(void *io, const struct fm_log *log);
+};
+
+/** struct fm_counts - what a NIC says when it is asked to count; @lost: TORUS_NC_LOST */
+struct fm_counts {
+	struct torus_park park;
+	uint64_t lost;
 };
 
 /**
@@ -135,14 +142,14 @@ void fm_config_default(struct fm_config *c);
 
 /**
  * fm_new() - a machine for the NIC as it was found
- * @dev, @links, @rows: what the NIC says now. A NIC that is already placed
+ * @dev, @links, @park, @rows: what the NIC says now. A NIC that is already placed
  *	(manager restarted) keeps its coordinates, rows and version.
- *	@rows is read only if @dev->placed
+ *	@rows is read only if @dev->placed; @park may be NULL: all zero
  * Return: NULL if out of memory.
  */
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
-		  const uint64_t *rows, uint64_t now);
+		  const struct torus_park *park, const uint64_t *rows, uint64_t now);
 void fm_free(struct fm *fm);
 /** fm_io() - the @io it was made with */
 void *fm_io(const struct fm *fm);
@@ -150,6 +157,12 @@ void *fm_io(const struct fm *fm);
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
+/**
+ * fm_done() - an action at the NIC has ended
+ * @err: 0 or negative errno. It may have been done nevertheless, or in part
+ * @counts: of a count without error, else NULL
+ */
+void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts, uint64_t now);
 /** fm_conn_up() - an own connect succeeded, or a peer connected */
 void fm_conn_up(struct fm *fm, int conn, uint64_t now);
 void fm_conn_down(struct fm *fm, int conn, uint64_t now);

@@ -175,7 +175,7 @@ static bool under_way(const struct fm *fm)
 {
 	if (fm->root)
 		return fm->root->rec.phase != FM_PHASE_REST || fm->root->demand.is;
-	return fm->member.step.step != FM_STEP_RESUME;
+	return fm->member.step.step != FM_STEP_RESUME || fm->task.todo != FM_TODO_NOTHING;
 }
 
 bool fm_in_force(const struct fm *fm, uint64_t version)

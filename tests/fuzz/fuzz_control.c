@@ -21,64 +21,65 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 static struct fabricd d;
 static unsigned int replies;
 
-static int no_mgmt(void *io, unsigned int port, const void *data, size_t len)
+static void no_mgmt(void *io, unsigned int port, const void *data, size_t len)
 {
 	(void)io;
 	(void)port;
 	(void)data;
 	(void)len;
-	return 0;
 }
 
-static int no_place(void *io, const struct torus_shape *shape, const struct torus_coords *at)
+static uint32_t under_way;	/* tag of an action at the NIC */
+
+static void no_place(void *io, uint32_t tag, const struct torus_shape *shape,
+		     const struct torus_coords *at)
 {
 	(void)io;
+	under_way = tag;
 	(void)shape;
 	(void)at;
-	return 0;
 }
 
-static int no_rows(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
-		   uint32_t n)
+static void no_rows(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+		    const uint64_t *row, uint32_t n)
 {
 	(void)io;
+	under_way = tag;
 	(void)version;
 	(void)node;
 	(void)row;
 	(void)n;
-	return 0;
 }
 
-static int no_release(void *io, uint64_t version, bool give_up)
+static void no_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
 	(void)io;
+	under_way = tag;
 	(void)version;
 	(void)give_up;
-	return 0;
 }
 
-static int no_flow(void *io, struct torus_park *out)
+static void no_count(void *io, uint32_t tag, bool lost)
 {
 	(void)io;
-	memset(out, 0, sizeof(*out));
-	return 0;
+	under_way = tag;
+	(void)lost;
 }
 
-static int no_resolve(void *io, unsigned int port, uint32_t session, int seq)
+static void no_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
 	(void)io;
 	(void)port;
 	(void)session;
 	(void)seq;
-	return 0;
 }
 
-static int no_replay(void *io, uint64_t version, uint16_t ports)
+static void no_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
 	(void)io;
+	under_way = tag;
 	(void)version;
 	(void)ports;
-	return 0;
 }
 
 static int no_connect(void *io, const char *addr)
@@ -110,7 +111,7 @@ static void keep(void *io, const struct fm_log *log)
 
 static const struct fm_ops ops = {
 	.mgmt_send = no_mgmt, .place_set = no_place, .rows_write = no_rows,
-	.release = no_release, .flow_get = no_flow, .park_resolve = no_resolve,
+	.release = no_release, .count = no_count, .park_resolve = no_resolve,
 	.park_replay = no_replay, .connect = no_connect, .send = no_send, .close = no_close,
 	.log = keep,
 };
@@ -137,6 +138,18 @@ static void make_auth(void)
 	unlink(path);
 }
 
+static void ends(uint64_t now)
+{
+	static const struct fm_counts counts;
+
+	while (under_way) {
+		uint32_t tag = under_way;
+
+		under_way = 0;
+		fm_done(d.fm, tag, 0, &counts, now);
+	}
+}
+
 /* A root of a 3x2 torus whose other nodes are missing. */
 static void make_manager(void)
 {
@@ -157,12 +170,13 @@ static void make_manager(void)
 	c.shape.size[1] = 2;
 	for (unsigned int i = 0; i < 4; i++)
 		links[i].port = (uint8_t)i;
-	d.fm = fm_new(&c, &ops, &d, &dev, links, NULL, now);
+	d.fm = fm_new(&c, &ops, &d, &dev, links, NULL, NULL, now);
 	for (unsigned int i = 0; i < 1000 && fm_expiry(d.fm) != UINT64_MAX; i++) {
 		now = fm_expiry(d.fm) > now ? fm_expiry(d.fm) : now + 1;
 		if (now > loop_now() + 5 * LOOP_S)
 			break;
 		fm_timer(d.fm, now);
+		ends(now);
 	}
 }
 
@@ -171,6 +185,7 @@ static void on_fm_timer(void *arg)
 {
 	(void)arg;
 	machine_event(&d, &(struct record_event) { .kind = RECORD_TIMER, .now = loop_now() });
+	ends(loop_now());
 }
 
 static void make_daemon(void)

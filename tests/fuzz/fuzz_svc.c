@@ -8,6 +8,7 @@
  * First byte: bit 0 root, bit 1 placed, bit 2 shape given. Then records: kind,
  * argument, length (2 bytes, little endian), bytes.
  */
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,26 @@ struct world {
 	struct torus_shape shape;
 	uint32_t nodes;
 	int conns;
+	uint32_t under_way;	/* tag of an action at the NIC */
 };
 
-static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
 	(void)io, (void)data;
 	if (port >= PORTS || !len || len > TORUS_MGMT_MAX)
 		abort();
-	return 0;
 }
 
-static int place_set(void *io, const struct torus_shape *shape, const struct torus_coords *at)
+/* The action ends when the manager is called again; only then may another one begin. */
+static void begin(struct world *w, uint32_t tag)
+{
+	if (w->under_way || !tag)
+		abort();
+	w->under_way = tag;
+}
+
+static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
+		      const struct torus_coords *at)
 {
 	struct world *w = io;
 
@@ -46,11 +56,11 @@ static int place_set(void *io, const struct torus_shape *shape, const struct tor
 			abort();
 	w->shape = *shape;
 	w->nodes = torus_nodes(shape);
-	return 0;
+	begin(w, tag);
 }
 
-static int rows_write(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
-		      uint32_t n)
+static void rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+		       const uint64_t *row, uint32_t n)
 {
 	struct world *w = io;
 
@@ -58,36 +68,34 @@ static int rows_write(void *io, uint64_t version, const uint32_t *node, const ui
 	for (uint32_t i = 0; i < n; i++)
 		if (node[i] >= w->nodes || (i && node[i] <= node[i - 1]))
 			abort();
-	return 0;
+	begin(w, tag);
 }
 
-static int release(void *io, uint64_t version, bool give_up)
+static void release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
-	(void)io, (void)version, (void)give_up;
-	return 0;
+	(void)version, (void)give_up;
+	begin(io, tag);
 }
 
-static int flow_get(void *io, struct torus_park *out)
+static void count(void *io, uint32_t tag, bool lost)
 {
-	(void)io;
-	memset(out, 0, sizeof(*out));
-	return 0;
+	(void)lost;
+	begin(io, tag);
 }
 
-static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+static void park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
 	(void)io, (void)session, (void)seq;
 	if (port >= PORTS)
 		abort();
-	return 0;
 }
 
-static int park_replay(void *io, uint64_t version, uint16_t ports)
+static void park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
-	(void)io, (void)version;
+	(void)version;
 	if (ports >> PORTS)
 		abort();
-	return 0;
+	begin(io, tag);
 }
 
 static int svc_connect(void *io, const char *addr)
@@ -126,7 +134,7 @@ static void say(void *io, const struct fm_log *log)
 
 static const struct fm_ops ops = {
 	.mgmt_send = mgmt_send,	      .place_set = place_set,	    .rows_write = rows_write,
-	.release = release,	      .flow_get = flow_get,	    .park_resolve = park_resolve,
+	.release = release,	      .count = count,		    .park_resolve = park_resolve,
 	.park_replay = park_replay,   .connect = svc_connect,	    .send = svc_send,
 	.close = svc_close,	      .log = say,
 };
@@ -153,6 +161,22 @@ static void link_event(struct fm *fm, uint8_t arg, const uint8_t *p, size_t n, u
 	l.peer_guid = p[5];
 	l.peer_port = p[6];
 	fm_link(fm, &l, now);
+}
+
+/* The action at the NIC ends with @err, and those that follow it without error. */
+static void ends(struct world *w, struct fm *fm, int err, uint64_t now)
+{
+	struct fm_counts counts = { .lost = 0 };
+
+	for (unsigned int i = 0; w->under_way; i++) {
+		uint32_t tag = w->under_way;
+
+		if (i == TIMERS_MAX)
+			abort();
+		w->under_way = 0;
+		fm_done(fm, tag, err, err ? NULL : &counts, now);
+		err = 0;
+	}
 }
 
 static void record(struct fm *fm, uint8_t kind, uint8_t arg, const uint8_t *p, size_t n,
@@ -203,6 +227,7 @@ static struct fm *machine(uint8_t mode, struct world *w, uint64_t now)
 	strcpy(c.address, "10.0.0.1:7100");
 	w->shape = (struct torus_shape) { 2, { 4, 4, 1, 1, 1, 1 } };
 	w->nodes = 16;
+	w->under_way = 0;
 	w->conns = 4;
 	dev.bootstrap = mode & 1;
 	dev.placed = mode & 2;
@@ -220,7 +245,7 @@ static struct fm *machine(uint8_t mode, struct world *w, uint64_t now)
 		links[p].peer_guid = 0x20 + p;
 		links[p].peer_port = (uint8_t)((p + 2) % 4);
 	}
-	return fm_new(&c, &ops, w, &dev, links, rows, now);
+	return fm_new(&c, &ops, w, &dev, links, NULL, rows, now);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -241,6 +266,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		if (n > len - 4)
 			n = len - 4;
 		record(fm, data[0], data[1], data + 4, n, &now);
+		/* One bit of it leaves an action under way, another one lets it fail. */
+		if (!(data[0] & 0x80))
+			ends(&w, fm, data[0] & 0x40 ? -ETIMEDOUT : 0, now);
 		come_to_rest(fm, now);
 		data += 4 + n;
 		len -= 4 + n;

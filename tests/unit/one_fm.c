@@ -16,96 +16,93 @@ static const char fabric[] = "ring";
 
 /* --- the NIC --------------------------------------------------------------------- */
 
-static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
 	(void)io;
 	(void)data;
 	assert_true(port < ONE_PORTS + ONE_SPARE && len <= TORUS_MGMT_MAX);
-	return 0;
 }
 
-static int place_set(void *io, const struct torus_shape *shape, const struct torus_coords *at)
+/* The action @tag ends with @err, when the call of the machine has ended. Return: @err */
+static int will_end(struct one_fm *o, uint32_t tag, int err)
+{
+	assert_int_equal(o->under_way, 0);
+	assert_int_not_equal(tag, 0);
+	o->under_way = tag;
+	return o->result = err;
+}
+
+static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
+		      const struct torus_coords *at)
 {
 	struct one_fm *o = io;
 
-	if (o->place_err)
-		return o->place_err;
+	if (will_end(o, tag, o->place_err))
+		return;
 	assert_int_equal(torus_nodes(shape), o->nodes);
 	o->place = torus_node_id(shape, at);
 	o->placed++;
-	return 0;
 }
 
-static int rows_write(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
-		      uint32_t n)
+static void rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+		       const uint64_t *row, uint32_t n)
 {
 	struct one_fm *o = io;
 
-	if (o->write_err)
-		return o->write_err;
+	if (will_end(o, tag, o->write_err))
+		return;
 	for (uint32_t i = 0; i < n; i++) {
 		assert_true(node[i] < o->nodes && (!i || node[i - 1] < node[i]));
 		o->row[node[i]] = row[i];
 	}
 	o->writes++;
 	o->written = version;
-	return 0;
 }
 
-static int release(void *io, uint64_t version, bool give_up)
+static void release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
 	struct one_fm *o = io;
 
-	if (o->release_err)
-		return o->release_err;
+	if (will_end(o, tag, o->release_err))
+		return;
 	assert_int_equal(version, o->written);
 	o->releases++;
 	o->gave_up = give_up;
 	for (uint32_t i = 0; i < o->nodes; i++)
 		o->row[i] &= ~TORUS_ROW_HOLD;
-	return 0;
 }
 
-static int flow_get(void *io, struct torus_park *out)
+static void count(void *io, uint32_t tag, bool lost)
 {
-	const struct one_fm *o = io;
+	struct one_fm *o = io;
 	const struct fm_sums *s = &o->node[o->self].sums;
+	struct torus_park *out = &o->counts.park;
 
-	if (o->flow_err)
-		return o->flow_err;
+	if (will_end(o, tag, o->count_err))
+		return;
 	*out = (struct torus_park) { .parked = s->parked, .unresolved = s->unresolved,
 				     .held = s->held };
 	memcpy(out->flow.counter, s->flow, sizeof(s->flow));
-	return 0;
+	o->counts.lost = lost ? s->lost : 0;
 }
 
-static int lost_get(void *io, uint64_t *lost)
-{
-	const struct one_fm *o = io;
-
-	*lost = o->node[o->self].sums.lost;
-	return 0;
-}
-
-static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+static void park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
 	struct one_fm *o = io;
 
 	assert_true(o->resolves < ONE_RESOLVES);
 	o->resolve[o->resolves++] = (struct one_resolve) { port, session, seq };
-	return 0;
 }
 
-static int park_replay(void *io, uint64_t version, uint16_t ports)
+static void park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
 	struct one_fm *o = io;
 
-	if (o->replay_err)
-		return o->replay_err;
+	if (will_end(o, tag, o->replay_err))
+		return;
 	assert_int_equal(version, o->written);
 	o->replays++;
 	o->opened = ports;
-	return 0;
 }
 
 /* --- the service network ----------------------------------------------------------- */
@@ -195,8 +192,7 @@ static const struct fm_ops ops = {
 	.place_set = place_set,
 	.rows_write = rows_write,
 	.release = release,
-	.flow_get = flow_get,
-	.lost_get = lost_get,
+	.count = count,
 	.park_resolve = park_resolve,
 	.park_replay = park_replay,
 	.connect = service_connect,
@@ -263,8 +259,19 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 			.state = p < ONE_PORTS ? TORUS_LINK_UP : TORUS_LINK_FAULTY,
 			.lower = "veth", .peer_guid = o->node[self].row.port[p].peer_guid,
 			.peer_port = o->node[self].row.port[p].peer_port };
-	o->fm = fm_new(&cfg, &ops, o, &dev, links, NULL, o->now);
+	o->fm = fm_new(&cfg, &ops, o, &dev, links, NULL, NULL, o->now);
 	assert_non_null(o->fm);
+}
+
+/* Actions at the NIC end at once; each may be followed by another one. */
+void one_ends(struct one_fm *o)
+{
+	while (o->under_way) {
+		uint32_t tag = o->under_way;
+
+		o->under_way = 0;
+		fm_done(o->fm, tag, o->result, o->result ? NULL : &o->counts, o->now);
+	}
 }
 
 void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout)
@@ -314,8 +321,10 @@ void one_member(struct one_fm *o, uint32_t nodes, uint32_t self)
 	init.size[0] = (uint16_t)nodes;
 	init.position[0] = (int32_t)self - 1;
 	fm_mgmt(o->fm, 1, buf, fm_init_put(buf, &init), o->now);
+	one_ends(o);
 	assert_int_not_equal(o->up, 0);
 	fm_conn_up(o->fm, o->up, o->now);
+	one_ends(o);
 	assert_int_equal(o->ntold[FM_MSG_HELLO], 1);
 	o->term = 77;
 	welcome.welcome.term = o->term;
@@ -337,6 +346,7 @@ static void step(struct one_fm *o, uint64_t end)
 
 	o->now = due < end ? (due > o->now ? due : o->now) : end;
 	fm_timer(o->fm, o->now);
+	one_ends(o);
 	/* Due timers have run; otherwise fm_expiry() would return a past time again and again. */
 	assert_true(fm_expiry(o->fm) > o->now);
 }
@@ -345,6 +355,7 @@ void one_run(struct one_fm *o, uint64_t ns)
 {
 	uint64_t end = o->now + ns;
 
+	one_ends(o);
 	while (o->now < end)
 		step(o, end);
 }
@@ -367,6 +378,7 @@ unsigned int one_asked(struct one_fm *o, uint64_t within)
 {
 	uint64_t end = o->now + within;
 
+	one_ends(o);
 	while (step_at_hand(o) == ONE_NOTHING && o->now < end)
 		step(o, end);
 	return step_at_hand(o);
@@ -394,6 +406,7 @@ void one_report(struct one_fm *o, uint32_t node)
 	r->sums.reopen += n->sums.reopen;
 	n->answered = true;
 	fm_msg(o->fm, n->conn, &msg, o->now);
+	one_ends(o);
 }
 
 void one_answer(struct one_fm *o)
@@ -420,6 +433,7 @@ uint64_t one_until(struct one_fm *o, unsigned int step)
 void one_version(struct one_fm *o, uint64_t version)
 {
 	assert_int_equal(fm_exclude(o->fm, 0, -1, false, o->now), 0);
+	one_ends(o);
 	assert_int_equal(fm_version(o->fm), version);
 	assert_int_equal(one_asked(o, 0), FM_STEP_APPLY);
 	one_answer(o);
@@ -463,7 +477,9 @@ void one_join(struct one_fm *o, uint32_t node)
 	h->row = n->row;
 	h->sums = n->sums;
 	fm_conn_up(o->fm, n->conn, o->now);
+	one_ends(o);
 	fm_msg(o->fm, n->conn, &msg, o->now);
+	one_ends(o);
 }
 
 void one_gone(struct one_fm *o, uint32_t node)
@@ -472,6 +488,7 @@ void one_gone(struct one_fm *o, uint32_t node)
 
 	o->node[node].conn = 0;
 	fm_conn_down(o->fm, conn, o->now);
+	one_ends(o);
 }
 
 void one_adopt(struct one_fm *o, uint32_t node, uint32_t parent)
@@ -483,6 +500,7 @@ void one_adopt(struct one_fm *o, uint32_t node, uint32_t parent)
 	msg.left.parent = o->node[parent].guid;
 	msg.left.attach = ++o->node[node].attach;
 	fm_msg(o->fm, o->node[parent].conn, &msg, o->now);
+	one_ends(o);
 }
 
 void one_row(struct one_fm *o, uint32_t node)
@@ -495,6 +513,7 @@ void one_row(struct one_fm *o, uint32_t node)
 	msg.row.epoch = n->epoch;
 	msg.row.row = n->row;
 	fm_msg(o->fm, n->conn, &msg, o->now);
+	one_ends(o);
 }
 
 void one_lose(struct one_fm *o, uint32_t node, unsigned int port, uint32_t session, uint16_t seq)
@@ -536,11 +555,13 @@ void one_link(struct one_fm *o, unsigned int port, unsigned int state, bool clos
 
 	strcpy(link.lower, "veth");
 	fm_link(o->fm, &link, o->now);
+	one_ends(o);
 }
 
 void one_say(struct one_fm *o, const struct fm_msg *msg)
 {
 	fm_msg(o->fm, o->up, msg, o->now);
+	one_ends(o);
 }
 
 bool one_problem(const struct one_fm *o, const char *kind, const char *part)

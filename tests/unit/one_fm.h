@@ -68,6 +68,7 @@ struct one_resolve {
  * 	returns
  * @placed, @place: how often its NIC was given a place, and the last one; @place_err: likewise
  * @replays, @opened: how often parked packets were replayed, and the ports of the last replay
+ * @under_way, @result, @counts: tag of the action at its NIC that has not ended, and how it will
  * @releases, @gave_up: how often holds were lifted, and whether receivers give up missing packets
  */
 struct one_fm {
@@ -86,11 +87,14 @@ struct one_fm {
 	uint32_t place;
 	int place_err;
 	uint64_t written, row[ONE_NODES];
-	int write_err, replay_err, release_err, flow_err;
+	int write_err, replay_err, release_err, count_err;
 	uint16_t opened;
 	bool gave_up;
 	struct one_resolve resolve[ONE_RESOLVES];
 	unsigned int resolves;
+	uint32_t under_way;
+	int result;
+	struct fm_counts counts;
 	int next_conn;
 };
 
@@ -128,6 +132,9 @@ void one_version(struct one_fm *o, uint64_t version);
  * one_finish() - lets nodes report what they are asked, until they are asked nothing for some time
  */
 void one_finish(struct one_fm *o);
+
+/** one_ends() - ends actions at the NIC; the functions of this header do so by themselves */
+void one_ends(struct one_fm *o);
 
 /* --- what other nodes do, and the links of the manager's own node */
 

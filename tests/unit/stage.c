@@ -43,8 +43,24 @@ static uint64_t now(const struct stage *s)
 
 bool stage_try(struct stage *s)
 {
-	s->fm = fm_new(&s->cfg, &stage_ops, s, &s->dev, s->link, NULL, now(s));
+	s->fm = fm_new(&s->cfg, &stage_ops, s, &s->dev, s->link, &s->park, NULL, now(s));
 	return s->fm;
+}
+
+void stage_end_of(struct stage *s)
+{
+	uint32_t tag = s->under_way;
+
+	s->under_way = 0;
+	if (tag)
+		fm_done(s->fm, tag, s->result, s->result ? NULL : &s->counts, now(s));
+}
+
+/* Actions at a NIC that is not slow end at once; each may be followed by another one. */
+static void ends(struct stage *s)
+{
+	while (s->fm && s->under_way && !s->slow)
+		stage_end_of(s);
 }
 
 void stage_start(struct stage *s)
@@ -57,6 +73,7 @@ void stage_end(struct stage *s)
 {
 	fm_free(s->fm);
 	s->fm = NULL;
+	s->under_way = 0;
 }
 
 /* Nothing is done before its time, and when it is due it is done once. */
@@ -65,6 +82,7 @@ void stage_run_ns(struct stage *s, uint64_t ns)
 	uint64_t due;
 	unsigned int calls = 0;
 
+	ends(s);
 	while ((due = fm_expiry(s->fm)) <= START + ns) {
 		if (due > now(s)) {
 			size_t len = s->len;
@@ -80,6 +98,7 @@ void stage_run_ns(struct stage *s, uint64_t ns)
 		}
 		assert_true(calls++ < 4);
 		fm_timer(s->fm, now(s));
+		ends(s);
 	}
 	s->now = ns;
 }
@@ -98,6 +117,7 @@ void stage_forget(struct stage *s)
 
 void stage_did(struct stage *s, const char *lines)
 {
+	ends(s);
 	if (strcmp(s->text, lines))
 		fprintf(stderr, "it did:\n%sand not:\n%s", s->text, lines);
 	assert_true(!strcmp(s->text, lines));
@@ -111,6 +131,7 @@ void stage_did_nothing(struct stage *s)
 
 void stage_did_some(struct stage *s, const char *part)
 {
+	ends(s);
 	if (!strstr(s->text, part))
 		fprintf(stderr, "it did:\n%sand not: %s\n", s->text, part);
 	assert_non_null(strstr(s->text, part));
@@ -119,6 +140,7 @@ void stage_did_some(struct stage *s, const char *part)
 
 void stage_did_no(struct stage *s, const char *part)
 {
+	ends(s);
 	if (strstr(s->text, part))
 		fprintf(stderr, "it did:\n%s", s->text);
 	assert_null(strstr(s->text, part));
@@ -157,6 +179,7 @@ void stage_link_tell(struct stage *s, unsigned int port)
 {
 	if (s->fm)
 		fm_link(s->fm, &s->link[port], now(s));
+	ends(s);
 }
 
 void stage_link_up(struct stage *s, unsigned int port, uint32_t session)
@@ -207,21 +230,25 @@ void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init)
 	uint8_t buf[TORUS_MGMT_MAX];
 
 	fm_mgmt(s->fm, port, buf, fm_init_put(buf, init), now(s));
+	ends(s);
 }
 
 void stage_up(struct stage *s, int conn)
 {
 	fm_conn_up(s->fm, conn, now(s));
+	ends(s);
 }
 
 void stage_down(struct stage *s, int conn)
 {
 	fm_conn_down(s->fm, conn, now(s));
+	ends(s);
 }
 
 void stage_msg(struct stage *s, int conn, const struct fm_msg *msg)
 {
 	fm_msg(s->fm, conn, msg, now(s));
+	ends(s);
 }
 
 void stage_welcome(struct stage *s, int conn, uint64_t term, const char *parent)

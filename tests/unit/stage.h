@@ -29,7 +29,9 @@
  * @shape: of the fabric that the helpers play
  * @deaf: kinds of lines that are not recorded, each followed by a blank: "init log "
  * @park, @lost: what the NIC reports
- * @err: what calls of the NIC return
+ * @err: how actions at the NIC end
+ * @slow: they end only when the test says so, by stage_end_of()
+ * @under_way, @result, @counts: the tag of the action under way, and how it will end
  * @refuse_connect: connect() fails
  * @set: of the last report that went up
  * @in_one: messages are recorded as they are given, not as they come out of the codec
@@ -48,8 +50,12 @@ struct stage {
 	struct torus_park park;
 	uint64_t lost;
 	struct {
-		int place, rows, release, flow, lost, replay;
+		int place, rows, release, count, replay;
 	} err;
+	bool slow;
+	uint32_t under_way;
+	int result;
+	struct fm_counts counts;
 	int refuse_connect;
 	int next_conn;
 	uint64_t stamped;
@@ -70,6 +76,9 @@ void stage_start(struct stage *s);
 /* Makes the manager again. Return: whether there was memory for it. */
 bool stage_try(struct stage *s);
 void stage_end(struct stage *s);
+
+/* Ends the action under way, as a NIC does that is done with it. Nothing if there is none. */
+void stage_end_of(struct stage *s);
 
 /* Lets time pass until @ms after the start. Timers run exactly when they are due. */
 void stage_run(struct stage *s, double ms);

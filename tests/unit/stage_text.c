@@ -263,14 +263,14 @@ static void by_wire(struct stage *s, const struct fm_msg *m)
 
 /* --- what it asks for ---------------------------------------------------------------- */
 
-static int do_mgmt(void *io, unsigned int port, const void *data, size_t len)
+static void do_mgmt(void *io, unsigned int port, const void *data, size_t len)
 {
 	struct stage *s = io;
 	struct fm_init i;
 
 	assert_int_equal(fm_init_get(data, len, &i), 0);
 	if (deaf(s, "init "))
-		return 0;
+		return;
 	stamp(s);
 	assert_int_equal(i.port, port);
 	assert_string_equal(i.name, s->cfg.name);
@@ -285,10 +285,19 @@ static int do_mgmt(void *io, unsigned int port, const void *data, size_t len)
 	if (i.root_guid || i.root_address[0])
 		add(s, " root %llx %s", (unsigned long long)i.root_guid, i.root_address);
 	add(s, "\n");
-	return 0;
 }
 
-static int do_place(void *io, const struct torus_shape *shape, const struct torus_coords *at)
+/* The action ends when the call of the machine that began it has ended (stage_ends()). */
+static void end(struct stage *s, uint32_t tag, int err)
+{
+	assert_int_equal(s->under_way, 0);
+	assert_int_not_equal(tag, 0);
+	s->under_way = tag;
+	s->result = err;
+}
+
+static void do_place(void *io, uint32_t tag, const struct torus_shape *shape,
+		     const struct torus_coords *at)
 {
 	struct stage *s = io;
 
@@ -298,60 +307,51 @@ static int do_place(void *io, const struct torus_shape *shape, const struct toru
 		shape_at(s, shape, at);
 		add(s, "\n");
 	}
-	return s->err.place;
+	end(s, tag, s->err.place);
 }
 
-static int do_rows(void *io, uint64_t version, const uint32_t *node, const uint64_t *rows,
-		   uint32_t n)
+static void do_rows(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+		    const uint64_t *rows, uint32_t n)
 {
 	struct stage *s = io;
 
 	(void)node;
 	(void)rows;
 	line(s, "rows %llu: %u", (unsigned long long)version, n);
-	return s->err.rows;
+	end(s, tag, s->err.rows);
 }
 
-static int do_release(void *io, uint64_t version, bool give_up)
+static void do_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
 	struct stage *s = io;
 
 	line(s, "release %llu%s", (unsigned long long)version, give_up ? "" : " waits");
-	return s->err.release;
+	end(s, tag, s->err.release);
 }
 
-static int do_flow(void *io, struct torus_park *out)
+static void do_count(void *io, uint32_t tag, bool lost)
 {
 	struct stage *s = io;
 
-	if (!s->err.flow)
-		*out = s->park;
-	return s->err.flow;
+	if (lost)
+		line(s, "lost");
+	s->counts = (struct fm_counts) { .park = s->park, .lost = lost ? s->lost : 0 };
+	end(s, tag, s->err.count);
 }
 
-static int do_lost(void *io, uint64_t *lost)
-{
-	struct stage *s = io;
-
-	line(s, "lost");
-	*lost = s->lost;
-	return s->err.lost;
-}
-
-static int do_resolve(void *io, unsigned int port, uint32_t session, int seq)
+static void do_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
 	struct stage *s = io;
 
 	line(s, "resolve %u: s%u/%d", port, session, seq);
-	return 0;
 }
 
-static int do_replay(void *io, uint64_t version, uint16_t ports)
+static void do_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
 	struct stage *s = io;
 
 	line(s, "replay %llu: %x", (unsigned long long)version, ports);
-	return s->err.replay;
+	end(s, tag, s->err.replay);
 }
 
 static int do_connect(void *io, const char *addr)
@@ -405,8 +405,7 @@ const struct fm_ops stage_ops = {
 	.place_set = do_place,
 	.rows_write = do_rows,
 	.release = do_release,
-	.flow_get = do_flow,
-	.lost_get = do_lost,
+	.count = do_count,
 	.park_resolve = do_resolve,
 	.park_replay = do_replay,
 	.connect = do_connect,

@@ -114,7 +114,7 @@ static void test_not_applied(void **state)
 	s.err.rows = 0;
 	stage_forget(&s);
 	step(1, 0, FM_STEP_APPLY);
-	stage_did(&s, "rows 1: 4\nlost\n1 < report 1.0 of 3 term 126\n");
+	stage_did(&s, "rows 1: 4\n1 < pong\nlost\n1 < report 1.0 of 3 term 126\n");
 	stage_end(&s);
 	/* Nor is the step done if the NIC refused its place. */
 	joined();

@@ -138,12 +138,12 @@ static void test_books(void **state)
 
 /* --- a table, whole and in changes ------------------------------------------------------ */
 
-static int no_rows(void *io, uint64_t version, const uint16_t *closed)
+static void no_rows(void *io, uint32_t tag, uint64_t version, const uint16_t *closed)
 {
 	(void)io;
+	(void)tag;
 	(void)version;
 	(void)closed;
-	return 0;
 }
 
 /* The manager takes @n entries as @version; @base: the table that they change. */

@@ -30,20 +30,12 @@ static struct fm_mate *mates;
 
 /* --- the rest of the manager: a root that waits for its fabric --------------------------- */
 
-static int to_neighbour(void *io, unsigned int port, const void *data, size_t len)
+static void to_neighbour(void *io, unsigned int port, const void *data, size_t len)
 {
 	(void)io;
 	(void)port;
 	(void)data;
 	(void)len;
-	return 0;
-}
-
-static int counters(void *io, struct torus_park *out)
-{
-	(void)io;
-	memset(out, 0, sizeof(*out));
-	return 0;
 }
 
 static void say(void *io, const struct fm_log *log)
@@ -54,7 +46,7 @@ static void say(void *io, const struct fm_log *log)
 
 static void root_new(void)
 {
-	const struct fm_ops ops = { .mgmt_send = to_neighbour, .flow_get = counters, .log = say };
+	const struct fm_ops ops = { .mgmt_send = to_neighbour, .log = say };
 	struct torus_device dev = { .guid = 1, .nports = PORTS, .bootstrap = true };
 	struct torus_link links[PORTS] = { 0 };
 	struct fm_config c;
@@ -64,7 +56,7 @@ static void root_new(void)
 	c.member_max = MEMBER_MAX;
 	for (unsigned int p = 0; p < PORTS; p++)
 		links[p].port = (uint8_t)p;
-	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, 0);
+	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, NULL, 0);
 	assert_non_null(fm);
 	root = fm->root;
 	for (unsigned int i = 1; i < NODES; i++)

@@ -36,6 +36,26 @@ static struct torus_link link_of(uint64_t *r)
 	return l;
 }
 
+static struct torus_park park_of(uint64_t *r)
+{
+	struct torus_park p;
+
+	fill(&p, sizeof(p), r);
+	return p;
+}
+
+static void assert_same_park(const struct torus_park *a, const struct torus_park *b)
+{
+	assert_int_equal(a->parked, b->parked);
+	assert_int_equal(a->unresolved, b->unresolved);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_int_equal(a->bytes_max, b->bytes_max);
+	assert_int_equal(a->held, b->held);
+	assert_int_equal(a->flow.version, b->flow.version);
+	assert_int_equal(a->flow.epoch, b->flow.epoch);
+	assert_memory_equal(a->flow.counter, b->flow.counter, sizeof(a->flow.counter));
+}
+
 /* As a line of text and back. */
 static struct record_event again(const struct record_event *e)
 {
@@ -70,6 +90,7 @@ static void test_begin(void **state)
 	for (unsigned int i = 0; i < 6; i++)
 		links[i] = link_of(&r);
 	fill(rows, sizeof(rows), &r);
+	e.begin.park = park_of(&r);
 	*c = (struct fm_config) {
 		.fabric = "f", .name = "n", .address = "[fd00::1]:7117", .fanout = 3,
 		.shape = { .ndims = 3, .size = { 2, 3, 4, 1, 1, 1 } }, .init_interval = random_next(&r),
@@ -92,6 +113,7 @@ static void test_begin(void **state)
 	assert_memory_equal(&b.begin.dev, d, sizeof(*d));
 	assert_memory_equal(b.begin.links, links, sizeof(links));
 	assert_memory_equal(b.begin.rows, rows, sizeof(rows));
+	assert_same_park(&b.begin.park, &e.begin.park);
 	record_event_clear(&b);
 	/* A NIC without a place has no rows, and a manager may have no shape. */
 	d->placed = false;
@@ -123,17 +145,21 @@ static void test_events(void **state)
 	assert_int_equal(b.mgmt.len, sizeof(packet));
 	assert_memory_equal(b.mgmt.data, packet, sizeof(packet));
 	record_event_clear(&b);
-	e = (struct record_event) { .kind = RECORD_PARK, .now = UINT64_MAX };
-	fill(&e.park, sizeof(e.park), &r);
+	e = (struct record_event) { .kind = RECORD_PARK, .now = UINT64_MAX, .park = park_of(&r) };
 	b = again(&e);
-	assert_int_equal(b.park.parked, e.park.parked);
-	assert_int_equal(b.park.unresolved, e.park.unresolved);
-	assert_int_equal(b.park.bytes, e.park.bytes);
-	assert_int_equal(b.park.bytes_max, e.park.bytes_max);
-	assert_int_equal(b.park.held, e.park.held);
-	assert_int_equal(b.park.flow.version, e.park.flow.version);
-	assert_int_equal(b.park.flow.epoch, e.park.flow.epoch);
-	assert_memory_equal(b.park.flow.counter, e.park.flow.counter, sizeof(e.park.flow.counter));
+	assert_same_park(&b.park, &e.park);
+	e = (struct record_event) { .kind = RECORD_DONE, .done = { .tag = UINT32_MAX, .err = -110 } };
+	b = again(&e);
+	assert_int_equal(b.done.tag, UINT32_MAX);
+	assert_int_equal(b.done.err, -110);
+	assert_false(b.done.has_counts);
+	e = (struct record_event) { .kind = RECORD_DONE, .done = { .tag = 1, .has_counts = true } };
+	e.done.counts = (struct fm_counts) { park_of(&r), random_next(&r) };
+	b = again(&e);
+	assert_int_equal(b.done.err, 0);
+	assert_true(b.done.has_counts);
+	assert_same_park(&b.done.counts.park, &e.done.counts.park);
+	assert_int_equal(b.done.counts.lost, e.done.counts.lost);
 	for (unsigned int kind = RECORD_UP; kind <= RECORD_DOWN; kind++) {
 		e = (struct record_event) { .kind = kind, .conn = 5 };
 		assert_int_equal(again(&e).conn, 5);
@@ -171,8 +197,13 @@ static void test_refused(void **state)
 		"{\"event\":\"msg\",\"now\":1,\"conn\":1,\"data\":\"ff\"}",
 		"{\"event\":\"exclude\",\"now\":1,\"node\":-1,\"port\":0,\"on\":true}",
 		"{\"event\":\"exclude\",\"now\":1,\"node\":1,\"port\":0}",
-		"{\"event\":\"begin\",\"now\":1}",
-		"{\"event\":\"begin\",\"now\":1,\"config\":{},\"device\":{\"ports\":0},\"links\":[]}",
+		"{\"event\":\"done\",\"now\":1}", "{\"event\":\"done\",\"now\":1,\"tag\":1}",
+		"{\"event\":\"done\",\"now\":1,\"tag\":-1,\"err\":0}",
+		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":1}",
+		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":-4096}",
+		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":0,\"park\":{},\"lost\":1}",
+		"{\"event\":\"begin\",\"now\":1,\"format\":2}",
+		"{\"event\":\"begin\",\"now\":1,\"format\":2,\"config\":{},\"device\":{\"ports\":0},\"links\":[]}",
 	};
 
 	(void)state;
@@ -187,12 +218,31 @@ static void test_refused(void **state)
 	}
 }
 
+/* A recording of an older fabricd is told from what is none. */
+static void test_other_format(void **state)
+{
+	static const char *const other[] = {
+		"{\"event\":\"begin\",\"now\":1}", "{\"event\":\"begin\",\"now\":1,\"format\":1}",
+		"{\"event\":\"begin\",\"now\":1,\"format\":3}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		json_t *line = json_loads(other[i], 0, NULL);
+		struct record_event e;
+
+		assert_int_equal(record_event_parse(line, &e), -EPROTO);
+		json_decref(line);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_begin),
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_other_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,13 +40,6 @@ void *__wrap_calloc(size_t n, size_t size)
 	return fails() ? NULL : __real_calloc(n, size);
 }
 
-static int counters(void *io, struct torus_park *out)
-{
-	(void)io;
-	memset(out, 0, sizeof(*out));
-	return 0;
-}
-
 static void say(void *io, const struct fm_log *log)
 {
 	(void)io;
@@ -56,7 +49,7 @@ static void say(void *io, const struct fm_log *log)
 /* Makes the root of a ring whose nodes are all there. */
 static struct fm *root_new(void)
 {
-	const struct fm_ops ops = { .flow_get = counters, .log = say };
+	const struct fm_ops ops = { .log = say };
 	const struct torus_device dev = { .guid = 1, .nports = 2, .bootstrap = true };
 	const struct torus_link links[2] = { { .port = 0 }, { .port = 1 } };
 	struct fm_config c;
@@ -64,7 +57,7 @@ static struct fm *root_new(void)
 
 	fm_config_default(&c);
 	c.shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
-	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, 0);
+	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, NULL, 0);
 	assert_non_null(fm);
 	for (uint32_t i = 1; i < NODES; i++)
 		fm_mate_add(fm->root, i + 1)->node = i;

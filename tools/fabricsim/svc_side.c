@@ -8,194 +8,11 @@
 
 #include "world_impl.h"
 
-struct fm_host {
-	struct world *w;
-	uint32_t node;
-};
-
 static struct wnode *of(void *io)
 {
 	struct fm_host *h = io;
 
 	return &h->w->node[h->node];
-}
-
-/* --- the NIC ------------------------------------------------------------------ */
-
-static int mgmt_send(void *io, unsigned int port, const void *data, size_t len)
-{
-	struct fm_host *h = io;
-	int err = tn_nic_mgmt_send(of(io)->nic, port, data, (unsigned int)len, h->w->now);
-
-	nic_pump(h->w, h->node);
-	return err;
-}
-
-static int place_set(void *io, const struct torus_shape *shape, const struct torus_coords *at)
-{
-	size_t size = (tn_nic_table_size(shape) + 63) / 64 * 64;
-	void *mem = aligned_alloc(64, size);
-	int err;
-
-	if (!mem)
-		abort();
-	err = tn_nic_set_shape(of(io)->nic, shape, at, mem);
-	if (err) {
-		free(mem);
-		return err;
-	}
-	free(of(io)->table);
-	of(io)->table = mem;
-	return 0;
-}
-
-static void rows_counted(struct fm_host *h, uint32_t n)
-{
-	h->w->counts.rows += n;
-	h->w->counts.versions += of(h)->jumper;
-}
-
-static int rows_write(void *io, uint64_t version, const uint32_t *node, const uint64_t *row,
-		      uint32_t n)
-{
-	struct fm_host *h = io;
-	struct tn_nic *nic = of(io)->nic;
-	int err = tn_nic_rows_begin(nic, version);
-	uint32_t held = 0;
-	const u64 *old = tn_nic_rows_get(nic, 0, h->w->nodes);
-
-	for (uint32_t i = 0; !err && i < n; i++) {
-		u64 r = row[i];
-
-		held += r & TORUS_ROW_HOLD && !(old && old[node[i]] & TORUS_ROW_HOLD);
-		err = tn_nic_rows_put(nic, version, node[i], &r, 1);
-	}
-	if (!err)
-		err = tn_nic_rows_commit(nic, version, h->w->now);
-	if (!err) {
-		rows_counted(h, n);
-		held_more(h->w, h->node, held);
-		if (h->w->watch.switched)
-			h->w->watch.switched(h->w->watch.arg, h->node, version);
-	}
-	nic_pump(h->w, h->node);
-	return err;
-}
-
-static int release(void *io, uint64_t version, bool give_up)
-{
-	struct fm_host *h = io;
-	int err;
-
-	if (h->w->watch.releases)
-		h->w->watch.releases(h->w->watch.arg, h->node, version, give_up);
-	err = tn_nic_release(of(io)->nic, version, give_up, h->w->now);
-	if (!err)
-		held_none(h->w, h->node);
-	nic_pump(h->w, h->node);
-	return err;
-}
-
-static int flow_get(void *io, struct torus_park *out)
-{
-	struct tn_nic *nic = of(io)->nic;
-	struct tn_park_info info;
-	u32 n;
-
-	memset(out, 0, sizeof(*out));
-	tn_nic_park_info(nic, &info);
-	out->parked = info.parked;
-	out->unresolved = info.unresolved;
-	out->held = info.held;
-	tn_nic_rows(nic, &n, (u64 *)&out->flow.version);
-	memcpy(out->flow.counter, tn_nic_flow(nic), sizeof(out->flow.counter));
-	return 0;
-}
-
-static int lost_get(void *io, uint64_t *lost)
-{
-	*lost = tn_nic_counters(of(io)->nic)[TORUS_NC_LOST];
-	return 0;
-}
-
-static int park_resolve(void *io, unsigned int port, uint32_t session, int seq)
-{
-	const struct fm_host *h = io;
-
-	if (seq < 0 && h->w->watch.keeps)
-		h->w->watch.keeps(h->w->watch.arg, h->node, port, session);
-	return tn_nic_park_resolve(of(io)->nic, port, session, (u16)(seq < 0 ? 0 : seq), seq < 0);
-}
-
-static int park_replay(void *io, uint64_t version, uint16_t ports)
-{
-	struct fm_host *h = io;
-	int err;
-
-	if (h->w->watch.replays)
-		h->w->watch.replays(h->w->watch.arg, h->node, version);
-	err = tn_nic_park_replay(of(io)->nic, version, ports, h->w->now);
-	nic_pump(h->w, h->node);
-	return err;
-}
-
-/* --- a NIC that consists only of links (nic_plain.c) -------------------------------- */
-
-static int links_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
-{
-	struct fm_host *h = io;
-
-	return plain_mgmt(h->w, h->node, port, data, len);
-}
-
-static int links_place_set(void *io, const struct torus_shape *shape,
-			   const struct torus_coords *at)
-{
-	struct fm_host *h = io;
-
-	return plain_place(h->w, h->node, shape, at);
-}
-
-static int links_rows_apply(void *io, uint64_t version, const uint16_t *closed)
-{
-	struct fm_host *h = io;
-
-	h->w->counts.versions += of(h)->jumper;
-	return plain_rows(h->w, h->node, version, closed);
-}
-
-static int links_release(void *io, uint64_t version, bool give_up)
-{
-	struct fm_host *h = io;
-
-	(void)version;
-	(void)give_up;
-	held_none(h->w, h->node);
-	return 0;
-}
-
-static int links_flow_get(void *io, struct torus_park *out)
-{
-	struct fm_host *h = io;
-
-	return plain_flow(h->w, h->node, out);
-}
-
-static int links_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
-{
-	(void)io;
-	(void)port;
-	(void)session;
-	(void)seq;
-	return 0;
-}
-
-static int links_park_replay(void *io, uint64_t version, uint16_t ports)
-{
-	struct fm_host *h = io;
-
-	(void)version;
-	return plain_replay(h->w, h->node, ports);
 }
 
 /* --- the service network ---------------------------------------------------------- */
@@ -425,29 +242,14 @@ static void say(void *io, const struct fm_log *log)
 			of(io)->name, log->kind, log->text);
 }
 
-static const struct fm_ops links_ops = {
-	.mgmt_send = links_mgmt_send,
-	.place_set = links_place_set,
-	.rows_apply = links_rows_apply,
-	.release = links_release,
-	.flow_get = links_flow_get,
-	.park_resolve = links_park_resolve,
-	.park_replay = links_park_replay,
-	.connect = svc_connect,
-	.send = svc_send,
-	.close = svc_close,
-	.log = say,
-};
-
 static const struct fm_ops ops = {
-	.mgmt_send = mgmt_send,
-	.place_set = place_set,
-	.rows_write = rows_write,
-	.release = release,
-	.flow_get = flow_get,
-	.lost_get = lost_get,
-	.park_resolve = park_resolve,
-	.park_replay = park_replay,
+	.mgmt_send = host_mgmt_send,
+	.place_set = host_place_set,
+	.rows_write = host_rows_write,
+	.release = host_release,
+	.count = host_count,
+	.park_resolve = host_park_resolve,
+	.park_replay = host_park_replay,
 	.connect = svc_connect,
 	.send = svc_send,
 	.close = svc_close,
@@ -481,6 +283,8 @@ void fm_start(struct world *w, uint32_t node)
 		.nports = (uint8_t)w->nports,
 		.bootstrap = n->jumper,
 	};
+	struct fm_ops use = ops;
+	struct torus_park park;
 	const u64 *rows = NULL;
 	struct fm_config c;
 	u32 nrows;
@@ -517,8 +321,12 @@ void fm_start(struct world *w, uint32_t node)
 	memset(links, 0, sizeof(links));
 	for (unsigned int p = 0; p < w->nports; p++)
 		nic_link(w, node, p, &links[p]);
-	n->fm = fm_new(&c, w->cfg.links_only ? &links_ops : &ops, h, &dev, links,
-		       (const uint64_t *)rows, w->now);
+	if (w->cfg.links_only) {
+		use.rows_write = NULL;
+		use.rows_apply = host_rows_apply;
+	}
+	host_counters(w, node, &park);
+	n->fm = fm_new(&c, &use, h, &dev, links, &park, (const uint64_t *)rows, w->now);
 	if (!n->fm)
 		abort();
 	n->fm_due = ~0ULL;
@@ -609,12 +417,11 @@ void fm_event(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
 
-	if (!n->managed || ev->life != n->fm_life)
+	if (!n->managed || ev->life != n->fm_life || (ev->kind == EV_FM && ev->at != n->fm_due))
 		return;
+	w->calling = true;
 	switch (ev->kind) {
 	case EV_FM:
-		if (ev->at != n->fm_due)
-			return;
 		n->fm_due = ~0ULL;
 		fm_timer(n->fm, w->now);
 		break;
@@ -624,8 +431,12 @@ void fm_event(struct world *w, struct ev *ev)
 	case EV_MGMT:
 		fm_mgmt(n->fm, ev->port, ev->data, ev->len, w->now);
 		break;
+	case EV_DONE:
+		host_done(w, ev);
+		break;
 	default:
 		conn_event(w, ev);
 	}
+	host_settle(w, ev->node);
 	fm_arm(w, ev->node);
 }

@@ -87,6 +87,9 @@ static void dispatch(struct world *w, struct ev *ev)
 	case EV_CARRIER:
 		nic_carrier(w, ev->node);
 		break;
+	case EV_ACT:
+		host_act(w, ev);
+		return;
 	default:
 		if (n->hung && n->managed && ev->life == n->fm_life) {
 			put_off(w, ev);
@@ -272,6 +275,12 @@ void world_hang(struct world *w, uint32_t node, bool hung)
 	}
 	if (!hung)
 		n->nlate = 0;
+}
+
+void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails)
+{
+	w->node[node].act_time = ns;
+	w->node[node].act_fails = fails;
 }
 
 void world_cut(struct world *w, uint32_t cable, bool cut)

@@ -183,6 +183,12 @@ void world_relay_packets(struct world *w, uint32_t node, uint32_t packets);
 void world_traffic(struct world *w, uint64_t interval);
 void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter);
 
+/*
+ * From now on each action of the manager at its NIC takes @ns, one after the other, and of 1000
+ * actions @fails fail: half of these were done nevertheless.
+ */
+void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails);
+
 /* The manager of @node receives @msg on its @k-th connection (modulo their number), as if from
  * its peer. Return: false if there is no connection, or the codec rejects @msg. */
 bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg);

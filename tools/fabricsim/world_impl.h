@@ -21,6 +21,8 @@ enum ev_kind {
 	EV_TRAFFIC,
 	EV_CARRIER,
 	EV_TABLE,	/* a table arrives, as a struct parcel */
+	EV_ACT,		/* a slow NIC does an action of its manager */
+	EV_DONE,	/* ... and its end reaches the manager */
 	EV_TRAINED,	/* the links of a cable between plain NICs come up */
 };
 
@@ -80,6 +82,9 @@ struct wnode {
 	uint64_t nic_due, fm_due;
 	int first_end, last_end;	/* list of open ends of service connections; 0: none */
 	uint64_t svc_out, svc_in;	/* until when its service link is busy, each way */
+	uint64_t act_time;	/* that an action at the NIC takes */
+	uint64_t act_busy;	/* until when the NIC is busy with one */
+	unsigned int act_fails;	/* of 1000 actions, this many fail */
 	uint32_t held;		/* rows on hold */
 	uint64_t held_first;	/* when the first of them was put on hold */
 	uint64_t held_began;	/* sum of the times when they were, modulo 2^64 */
@@ -89,6 +94,16 @@ struct wnode {
 	uint64_t *seq;		/* next number of traffic, for each (destination, VC) */
 	uint32_t next_dst;
 	int32_t *cable;		/* cable at each port, -1: none */
+};
+
+/**
+ * struct ended - an action at a NIC that has ended
+ * @tag: 0: there is none
+ */
+struct ended {
+	uint32_t tag;
+	int err;
+	struct fm_counts counts;
 };
 
 struct world {
@@ -108,6 +123,8 @@ struct world {
 	struct parcel *last;	/* the newest parcel */
 	struct parcel *handing;	/* the parcel that is being delivered */
 	struct plain_route *route;
+	bool calling;		/* a manager has got an event */
+	struct ended ended;	/* an action of this manager */
 };
 
 struct ev *world_at(struct world *w, uint64_t at, enum ev_kind kind, uint32_t node);
@@ -151,6 +168,30 @@ int plain_replay(struct world *w, uint32_t node, uint16_t ports);
 void tell_link(struct world *w, uint32_t node, unsigned int port);
 
 void parcel_put(struct parcel *p);
+
+/** struct fm_host - what the manager of a node knows its host by */
+struct fm_host {
+	struct world *w;
+	uint32_t node;
+};
+
+/* host_nic.c: the actions of managers at their NICs */
+void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len);
+void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
+		    const struct torus_coords *at);
+void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+		     const uint64_t *row, uint32_t n);
+void host_rows_apply(void *io, uint32_t tag, uint64_t version, const uint16_t *closed);
+void host_release(void *io, uint32_t tag, uint64_t version, bool give_up);
+void host_count(void *io, uint32_t tag, bool lost);
+void host_park_resolve(void *io, unsigned int port, uint32_t session, int seq);
+void host_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports);
+void host_counters(struct world *w, uint32_t node, struct torus_park *out);
+/* EV_ACT and EV_DONE. */
+void host_act(struct world *w, struct ev *ev);
+void host_done(struct world *w, const struct ev *ev);
+/* The manager of @node has got an event: what it asked of its NIC ends, unless that is slow. */
+void host_settle(struct world *w, uint32_t node);
 
 /* svc_side.c */
 void fm_start(struct world *w, uint32_t node);

@@ -27,6 +27,7 @@ struct fm_conn {
 	uint8_t role;
 	bool ready;		/* ours: established */
 	bool confirmed;		/* ours: answered by WELCOME */
+	bool hello;		/* ours: HELLO is to be sent when the counters are read */
 	bool reported;		/* child: @report is of the step at hand */
 	bool awaited;		/* child: takes part in it and has not reported */
 	bool guest;		/* child of the root: was given another parent */

@@ -14,8 +14,11 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/nic.h"
 #include "daemon/fm/node/port.h"
+#include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
 
@@ -25,17 +28,14 @@ struct fm {
 	struct fm_config cfg;
 	struct fm_ops ops;
 	void *io;
-	uint64_t now;
-	uint64_t started;
-	uint64_t random;
+	uint64_t now, started, random;
 
 	/* the NIC */
 	uint64_t guid;
 	uint32_t epoch;
 	uint32_t relay_packets;	/* 0: not known */
 	unsigned int nports;
-	bool is_root;
-	bool placed;
+	bool is_root, placed;
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;
@@ -46,7 +46,9 @@ struct fm {
 	struct torus_health *health;
 	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
 	bool merged;		/* @rows are those of @routes, and holds */
+	struct fm_writing writing;
 	struct torus_park park;
+	struct fm_nic nic;
 
 	/* port.c */
 	struct fm_port port[TORUS_MAX_PORTS];
@@ -68,6 +70,7 @@ struct fm {
 	struct fm_conns conns;
 	struct fm_table table;
 	struct fm_member member;
+	struct fm_task task;
 	struct fm_root *root;	/* NULL on all nodes but the root */
 
 	struct fm_problems problems;

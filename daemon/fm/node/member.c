@@ -15,6 +15,7 @@
  *
  * The root runs this code like everyone; its report goes to its recovery.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/fm/node/member.h"
@@ -22,28 +23,9 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/reports.h"
-#include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
-
-/* Whether the table expects this node to take part. */
-static bool takes_part(const struct fm *fm)
-{
-	return fm->placed && fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
-}
-
-static void own_report(struct fm *fm, bool lost)
-{
-	struct fm_member *m = &fm->member;
-
-	memset(&m->report, 0, sizeof(m->report));
-	m->report.count = 1;
-	m->report.set = fm_fingerprint(fm->guid, fm->epoch);
-	fm_reports_own(fm, &m->report.sums);
-	if (lost && fm->ops.lost_get)
-		fm->ops.lost_get(fm->io, &m->report.sums.lost);
-	m->own = true;
-}
 
 /* Sends the sum upward if it is complete, and new or asked for again. */
 void fm_member_check(struct fm *fm, bool again)
@@ -52,7 +34,8 @@ void fm_member_check(struct fm *fm, bool again)
 	struct fm_msg msg = { .type = FM_MSG_REPORT };
 	struct fm_report *sum = &msg.report;
 
-	if (!m->version || m->nawaited || (m->sent && !again) || (takes_part(fm) && !m->own))
+	if (!m->version || m->nawaited || (m->sent && !again) ||
+	    fm->task.todo != FM_TODO_NOTHING || (fm_task_mine(fm) && !m->own))
 		return;
 	if (m->own)
 		fm_report_add(sum, &m->report, 1);
@@ -155,61 +138,6 @@ static void fetch(struct fm *fm)
 	fm_uplink_send(fm, &msg);
 }
 
-/*
- * Finds this node in a new table and takes the place it gives.
- * Return: 0, also if it is not in it; negative errno: the NIC is where it was.
- */
-static int take_place(struct fm *fm)
-{
-	uint32_t node = fm->node;
-	bool known = fm->have_position && fm->ndims == fm->table.shape.ndims;
-	int err;
-
-	if (!fm->placed || node >= fm->table.nodes || fm->table.entry[node].guid != fm->guid)
-		node = fm_table_find(fm, fm->guid);
-	if (node == TORUS_NO_NODE)
-		return 0;
-	err = fm_rows_place(fm, &fm->table.shape, node);
-	if (err)
-		return err;
-	fm->ndims = fm->shape.ndims;
-	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
-	for (unsigned int d = 0; d < fm->ndims; d++)
-		fm->position[d] = fm->coords.c[d];
-	fm->have_position = true;
-	if (!known)
-		fm_ports_spread(fm);
-	return 0;
-}
-
-static void apply(struct fm *fm)
-{
-	const struct fm_entry *e;
-	int err = take_place(fm);
-
-	fm_reports_lookup(fm);
-	if (err)
-		return;
-	if (!takes_part(fm)) {
-		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
-		if (e && e->guid == fm->guid && e->epoch == fm->epoch)
-			fm_uplink_rejoin(fm);
-		return;
-	}
-	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
-	if (fm_rows_apply(fm))
-		return;
-	fm_rows_resolve(fm, false);
-	own_report(fm, true);
-}
-
-/* A table that could not be applied, for lack of memory or for the NIC, is tried again. */
-static void apply_again(struct fm *fm)
-{
-	if (!fm->member.round && !fm->member.own)
-		apply(fm);
-}
-
 /* Sends the step at hand again; of a table only its version: a node that lacks it asks for it. */
 void fm_member_repeat(struct fm *fm)
 {
@@ -221,14 +149,14 @@ void fm_member_repeat(struct fm *fm)
 	forward(fm, &msg, true);
 	if (!fm->is_root)
 		return;
-	apply_again(fm);
+	fm_task_again(fm);
 	fm_member_check(fm, false);
 }
 
 /* The step at hand comes again. */
 static void again(struct fm *fm)
 {
-	apply_again(fm);
+	fm_task_again(fm);
 	answer_again(fm);
 }
 
@@ -250,38 +178,8 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 	new_step(fm, t->version, 0);
 	memset(&fm->member.step, 0, sizeof(fm->member.step));
 	forward(fm, &msg, false);
-	apply(fm);
+	fm_task_begin(fm, FM_TODO_APPLY);
 	fm_member_check(fm, false);
-}
-
-static void reopen(struct fm *fm)
-{
-	uint16_t ports = fm_rows_reopen(fm);
-	int err = fm->ops.park_replay(fm->io, fm->table.version, ports);
-
-	if (err) {
-		fm_say(fm, FM_WARNING, "recovery", "replay refused: %s", strerror(-err));
-		return;
-	}
-	fm_ports_opened(fm, ports);
-}
-
-static void do_step(struct fm *fm, const struct fm_step *s)
-{
-	switch (s->step) {
-	case FM_STEP_COUNT:
-		if (s->orphans || s->nended)
-			fm_rows_resolve(fm, s->orphans);
-		break;
-	case FM_STEP_REPLAY:
-		reopen(fm);
-		break;
-	case FM_STEP_RESUME:
-		if (!fm->ops.release(fm->io, s->version, true))
-			fm_rows_released(fm);
-		break;
-	}
-	own_report(fm, s->step == FM_STEP_RESUME);
 }
 
 void fm_member_step(struct fm *fm, const struct fm_step *s)
@@ -309,7 +207,24 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		m->base = s->base;
 	forward(fm, &msg, false);
 	/* A node that could not apply the table has nothing to go on from. */
-	if (takes_part(fm) && fm->applied == s->version)
-		do_step(fm, s);
+	fm_task_begin(fm, fm_task_mine(fm) && fm->applied == s->version ? FM_TODO_STEP :
+									  FM_TODO_NOTHING);
+	fm_member_check(fm, false);
+}
+
+void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts)
+{
+	enum fm_act act = fm_nic_end(fm, tag);
+
+	if (act == FM_ACT_NONE)
+		return;
+	if (act == FM_ACT_COUNT && !counts && !err)
+		err = -EPROTO;
+	if (act == FM_ACT_COUNT && !err) {
+		fm->park = counts->park;
+		fm_uplink_counted(fm);
+	}
+	if (fm_task_done(fm, act, err, counts))
+		fm->member.sent = false;
 	fm_member_check(fm, false);
 }

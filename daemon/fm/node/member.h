@@ -10,6 +10,7 @@
 
 struct fm;
 struct fm_conn;
+struct fm_counts;
 
 /** struct fm_member - this node's part in the step at hand */
 struct fm_member {
@@ -28,6 +29,8 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t);
 void fm_member_step(struct fm *fm, const struct fm_step *s);
 void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
 void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
+/* An action at the NIC has ended, as fm_done() says. */
+void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts);
 void fm_member_check(struct fm *fm, bool again);
 /* Says the step at hand again to the children that have not reported it. */
 void fm_member_repeat(struct fm *fm);

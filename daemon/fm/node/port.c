@@ -101,6 +101,8 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	bool up = r.state == FM_PORT_UP;
 
 	fm->cabled |= l->lower[0] != '\0';
+	/* Whether a replay under way opens it before or after this is not known. */
+	fm->task.replay &= (uint16_t)~(1u << l->port);
 	if (up && (!port->up || port->session != l->session)) {
 		port->told = false;
 		port->heard = false;

@@ -13,11 +13,9 @@
 
 void fm_reports_own(struct fm *fm, struct fm_sums *out)
 {
-	struct torus_park *p = &fm->park;
+	const struct torus_park *p = &fm->park;
 
 	memset(out, 0, sizeof(*out));
-	if (fm->ops.flow_get(fm->io, p))
-		memset(p, 0, sizeof(*p));
 	memcpy(out->flow, p->flow.counter, sizeof(out->flow));
 	out->parked = p->parked;
 	out->unresolved = p->unresolved;

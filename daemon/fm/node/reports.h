@@ -8,7 +8,7 @@
 struct fm;
 struct fm_conn;
 
-/* The counters of this node, read now. */
+/* The counters of this node, as they were read last. */
 void fm_reports_own(struct fm *fm, struct fm_sums *out);
 /* @sign: 1, or -1 to take it away again. */
 void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign);

@@ -21,10 +21,10 @@
 
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 {
+	struct fm_writing *w = &fm->writing;
 	uint32_t nodes = torus_nodes(shape);
 	struct torus_coords at;
 	uint64_t *rows;
-	int err;
 
 	torus_node_coords(shape, node, &at);
 	if (fm->placed && !memcmp(&fm->shape, shape, sizeof(*shape)) &&
@@ -35,22 +35,33 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 	rows = fm->ops.rows_apply ? NULL : calloc(nodes, sizeof(*rows));
 	if (!rows && !fm->ops.rows_apply)
 		return -ENOMEM;
-	err = fm->ops.place_set(fm->io, shape, &at);
+	w->shape = *shape;
+	w->place = node;
+	w->rows = rows;
+	fm->ops.place_set(fm->io, fm_nic_begin(fm, FM_ACT_PLACE), shape, &at);
+	return 0;
+}
+
+void fm_rows_placed(struct fm *fm, int err)
+{
+	struct fm_writing *w = &fm->writing;
+	uint64_t *rows = w->rows;
+
+	w->rows = NULL;
 	if (err) {
 		free(rows);
-		return err;
+		return;
 	}
 	if (fm->placed)
 		fm_say(fm, FM_WARNING, "bootstrap", "this node moves to another place");
 	fm_rows_free(fm);
 	fm->rows = rows;
-	fm->nrows = nodes;
-	fm->shape = *shape;
-	fm->coords = at;
-	fm->node = node;
+	fm->nrows = torus_nodes(&w->shape);
+	fm->shape = w->shape;
+	torus_node_coords(&fm->shape, w->place, &fm->coords);
+	fm->node = w->place;
 	fm->placed = true;
-	fm->applied = 0;
-	return 0;
+	fm->applied = w->doubt = 0;
 }
 
 /* What decides the way of packets whose order counts: all but hold and VCA's bits. */
@@ -74,10 +85,16 @@ void fm_rows_taken(struct fm *fm)
 
 void fm_rows_free(struct fm *fm)
 {
+	struct fm_writing *w = &fm->writing;
+
 	routes_free(fm);
 	fm->relayed = 0;
 	free(fm->rows);
 	fm->rows = NULL;
+	free(w->rows);
+	w->rows = NULL;
+	free(w->node);
+	w->node = NULL;
 }
 
 /* --- what the table asks for ---------------------------------------------------- */
@@ -87,13 +104,13 @@ void fm_rows_free(struct fm *fm)
 /**
  * struct rows_change - what a table changes
  * @range: rows that may be others, ascending; they may overlap
- * @node, @row, @before: those that are, as they were written and as they were
+ * @node, @row: those that are
  */
 struct rows_change {
 	struct torus_range *range;
 	uint32_t nranges;
 	uint32_t *node;
-	uint64_t *row, *before;
+	uint64_t *row;
 	uint32_t n;
 };
 
@@ -200,8 +217,7 @@ static int change_room(const struct fm *fm, struct rows_change *c)
 	room = room < fm->nrows ? room : fm->nrows;
 	c->node = malloc(room * sizeof(*c->node));
 	c->row = malloc(room * sizeof(*c->row));
-	c->before = malloc(room * sizeof(*c->before));
-	return c->node && c->row && c->before ? 0 : -ENOMEM;
+	return c->node && c->row ? 0 : -ENOMEM;
 }
 
 /* --- what the NIC gets ---------------------------------------------------------- */
@@ -239,22 +255,23 @@ static void merge(struct fm *fm, struct rows_change *c)
 			if (row == fm->rows[next])
 				continue;
 			c->node[c->n] = next;
-			c->before[c->n] = fm->rows[next];
 			c->row[c->n++] = row;
 			row_set(fm, next, row);
 		}
 	}
 }
 
-static int rows_write(struct fm *fm, const struct rows_change *c)
+/* Which rows are written is kept until it is known what has become of them. */
+static void rows_write(struct fm *fm, struct rows_change *c)
 {
-	int err = 0;
+	struct fm_writing *w = &fm->writing;
 
-	if (c->n || fm->applied != fm->table.version)
-		err = fm->ops.rows_write(fm->io, fm->table.version, c->node, c->row, c->n);
-	for (uint32_t i = 0; err && i < c->n; i++)
-		row_set(fm, c->node[i], c->before[i]);
-	return err;
+	w->version = fm->table.version;
+	w->node = c->node;
+	w->n = c->n;
+	c->node = NULL;
+	fm->ops.rows_write(fm->io, fm_nic_begin(fm, FM_ACT_ROWS), w->version, w->node, c->row,
+			   w->n);
 }
 
 /* The rows are made here and written to the NIC. */
@@ -267,33 +284,69 @@ static int rows_make(struct fm *fm)
 		err = change_room(fm, &c);
 	/* Until it has come to its end, no row is known to be the table's. */
 	fm->merged = false;
-	if (!err) {
+	if (!err)
 		merge(fm, &c);
-		err = rows_write(fm, &c);
-	}
-	fm->merged = !err;
-	free(c.before);
+	if (!err && (c.n || fm->applied != fm->table.version))
+		rows_write(fm, &c);
+	else
+		fm->merged = !err;
 	free(c.row);
 	free(c.node);
 	free(c.range);
 	return err;
 }
 
-/* Return: 0 or negative errno; the table's version is then not in force here. */
+static void not_applied(struct fm *fm, uint64_t version, int err)
+{
+	fm_say(fm, FM_ERROR, "table", "table %llu cannot be applied: %s",
+	       (unsigned long long)version, strerror(-err));
+}
+
 int fm_rows_apply(struct fm *fm)
 {
-	int err;
+	int err = 0;
 
-	if (fm->ops.rows_apply)
-		err = fm->ops.rows_apply(fm->io, fm->table.version, fm->table.closed);
-	else
+	if (fm->ops.rows_apply) {
+		fm->writing.version = fm->table.version;
+		fm->ops.rows_apply(fm->io, fm_nic_begin(fm, FM_ACT_ROWS), fm->table.version,
+				   fm->table.closed);
+	} else {
 		err = rows_make(fm);
-	if (!err)
-		fm->applied = fm->table.version;
-	else
-		fm_say(fm, FM_ERROR, "table", "table %llu cannot be applied: %s",
-		       (unsigned long long)fm->table.version, strerror(-err));
+	}
+	if (err)
+		not_applied(fm, fm->table.version, err);
 	return err;
+}
+
+/*
+ * Of each row that a failed write was to change, nobody knows what stands in the NIC, the
+ * former or the new one. It is kept as one that is on hold and leads nowhere, which no row
+ * is: so whatever the next table says, it differs and is written, and on hold.
+ */
+static void doubt(struct fm *fm)
+{
+	struct fm_writing *w = &fm->writing;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		row_set(fm, w->node[i], w->node[i] == fm->node ? 0 : TORUS_ROW_HOLD);
+	w->doubt = w->version;
+}
+
+void fm_rows_written(struct fm *fm, int err)
+{
+	struct fm_writing *w = &fm->writing;
+
+	if (err) {
+		doubt(fm);
+		not_applied(fm, w->version, err);
+	} else {
+		fm->applied = w->version;
+		fm->merged = true;
+		w->doubt = 0;
+	}
+	free(w->node);
+	w->node = NULL;
+	w->n = 0;
 }
 
 /* --- parking -------------------------------------------------------------------- */

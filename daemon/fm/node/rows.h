@@ -9,8 +9,33 @@
 
 struct fm;
 
+/**
+ * struct fm_writing - what is under way at the NIC, and what came of the last write
+ * @shape, @place, @rows: of a new place; @rows are empty
+ * @version, @node, @n: of rows
+ * @doubt: version that a failed write may have put in force, or 0
+ */
+struct fm_writing {
+	struct torus_shape shape;
+	uint32_t place;
+	uint64_t *rows;
+	uint64_t version;
+	uint32_t *node, n;
+	uint64_t doubt;
+};
+
+/**
+ * fm_rows_place() - begin to place the NIC, unless it is there
+ * Return: 0 or negative errno; what is begun ends with fm_rows_placed().
+ */
 int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node);
+void fm_rows_placed(struct fm *fm, int err);
+/**
+ * fm_rows_apply() - begin to put the table in force, unless it is
+ * Return: 0 or negative errno; what is begun ends with fm_rows_written().
+ */
 int fm_rows_apply(struct fm *fm);
+void fm_rows_written(struct fm *fm, int err);
 /* @rows are as in the NIC: what is known of them is counted. */
 void fm_rows_taken(struct fm *fm);
 void fm_rows_free(struct fm *fm);

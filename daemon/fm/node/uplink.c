@@ -53,6 +53,13 @@ void fm_uplink_adrift(struct fm *fm, bool adrift)
 
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 {
+	c->hello = true;
+	c->asked = fm->now;
+	fm_nic_hello(fm);
+}
+
+static void send_hello(struct fm *fm, struct fm_conn *c)
+{
 	struct fm_msg msg = { .type = FM_MSG_HELLO };
 	struct fm_hello *h = &msg.hello;
 	bool child = c->role == FM_CONN_PARENT;
@@ -79,13 +86,23 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 	if (child)
 		h->version = fm->table.term == fm->uplink.term ? fm->table.version : 0;
 	else
-		h->version = fm->applied;
+		h->version = fm->writing.doubt ? fm->writing.doubt : fm->applied;
 	if (!child)
 		fm_table_tell(fm, h);
 	if (!child)
 		fm->uplink.row_told = fm->row.serial;
-	c->asked = fm->now;
 	fm_conn_send(fm, c, &msg);
+}
+
+void fm_uplink_counted(struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->conns.n; i++) {
+		struct fm_conn *c = fm->conns.list[i];
+
+		if (c->hello)
+			send_hello(fm, c);
+		c->hello = false;
+	}
 }
 
 /* Tries the root again, later each time and not all nodes at once. */

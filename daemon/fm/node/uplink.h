@@ -37,7 +37,9 @@ void fm_uplink_send(struct fm *fm, const struct fm_msg *msg);
 void fm_uplink_pong(struct fm *fm, const struct fm_conn *c);
 /* The way to the root is lost or found; all below are told. */
 void fm_uplink_adrift(struct fm *fm, bool adrift);
+/* Says HELLO there as soon as the counters that are in it are read. */
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
+void fm_uplink_counted(struct fm *fm);
 /* Tries the root again, @least ns later at least. */
 void fm_uplink_retry(struct fm *fm, uint64_t least);
 /* The root gives this node that parent. */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: actions at the NIC
+ *
+ * An action is begun through struct fm_ops and ends later, with fm_done(): a NIC may take
+ * its time, or fail, and meanwhile the machine goes on with messages and timers. The host
+ * does the actions in the order in which they were begun, and tells the end of each once.
+ *
+ * Only one action with a tag is under way at any time. So what recovery.c, table.c and
+ * rows.c say of the order of a node's actions is true as if each were done at once:
+ *
+ *  - Rows are on hold and the version is in force before counters are read for the report
+ *    of it: the count begins when the end of rows_write is known.
+ *  - Counters that are reported for a step were read after the step came, so all nodes have
+ *    answered one count before any of them reads the next. A count that was begun for an
+ *    older step (@old) is not reported; another one is begun.
+ *  - Packets are resolved before the count that follows: park_resolve has no tag, because
+ *    nobody waits for its end, but the host keeps the order. What it failed to resolve is in
+ *    that count, and the root asks for it again.
+ *  - Holds are lifted only while the version that RESUME named is in force: no rows are
+ *    written until release has ended, and none are released until rows_write has ended.
+ *
+ * A newer step does not wait for an older one to be done, only for the one action that is
+ * under way (task.c). That action still changes the NIC, so its end is taken into what the
+ * machine knows of the NIC, but no report is made of it.
+ *
+ * An action that failed may have been done or not: a time-out does not tell. So nothing is
+ * reported that depends on it; it is tried again when the step is asked for again. All
+ * actions may be done twice. rows.c says how rows are written of which it is not known what
+ * stands in the NIC.
+ */
+#include "daemon/fm/node/nic.h"
+#include "daemon/fm/node/machine.h"
+
+uint32_t fm_nic_begin(struct fm *fm, enum fm_act act)
+{
+	struct fm_nic *nic = &fm->nic;
+
+	nic->act = (uint8_t)act;
+	nic->old = false;
+	return ++nic->tag;
+}
+
+enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
+{
+	struct fm_nic *nic = &fm->nic;
+	enum fm_act act = nic->act;
+
+	if (tag != nic->tag)
+		return FM_ACT_NONE;
+	nic->act = FM_ACT_NONE;
+	if (act == FM_ACT_COUNT)
+		nic->hello = false;	/* any count serves */
+	return act;
+}
+
+void fm_nic_count(struct fm *fm, bool lost)
+{
+	fm->ops.count(fm->io, fm_nic_begin(fm, FM_ACT_COUNT), lost);
+}
+
+void fm_nic_hello(struct fm *fm)
+{
+	fm->nic.hello = true;
+	if (fm->nic.act != FM_ACT_NONE)
+		return;
+	fm_nic_count(fm, false);
+	fm->nic.old = true;	/* it is of no step */
+}

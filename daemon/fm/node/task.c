@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What this node does at its NIC for the step at hand, action after action (nic.c): each
+ * begins when the one before has ended. A table: place, rows, resolve, count. COUNT: resolve,
+ * count. REPLAY: replay, count. RESUME: release, count.
+ *
+ * A newer step replaces what is left of an older one. An action that failed ends the task
+ * without a report; the root asks for the step again, and then it is begun anew.
+ */
+#include <string.h>
+
+#include "daemon/fm/node/task.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/reports.h"
+#include "daemon/fm/node/rows.h"
+
+bool fm_task_mine(const struct fm *fm)
+{
+	return fm->placed && fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
+}
+
+static void fail(struct fm *fm, const char *what, int err)
+{
+	fm->task.todo = FM_TODO_NOTHING;
+	fm_say(fm, FM_WARNING, "recovery", "%s: %s", what, strerror(-err));
+}
+
+static void count(struct fm *fm, bool lost)
+{
+	fm->task.lost = lost;
+	fm_nic_count(fm, lost);
+}
+
+/* --- a table ------------------------------------------------------------------- */
+
+/* Where the NIC is placed now. */
+static void take_position(struct fm *fm)
+{
+	bool known = fm->have_position && fm->ndims == fm->shape.ndims;
+
+	fm->ndims = fm->shape.ndims;
+	memcpy(fm->size, fm->shape.size, sizeof(fm->size));
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		fm->position[d] = fm->coords.c[d];
+	fm->have_position = true;
+	if (!known)
+		fm_ports_spread(fm);
+}
+
+/*
+ * Finds this node in the table and begins to take the place it gives.
+ * Return: 0, also if it is not in it; negative errno: the NIC is where it was.
+ */
+static int take_place(struct fm *fm)
+{
+	uint32_t node = fm->node;
+	int err;
+
+	if (!fm->placed || node >= fm->table.nodes || fm->table.entry[node].guid != fm->guid)
+		node = fm_table_find(fm, fm->guid);
+	if (node == TORUS_NO_NODE)
+		return 0;
+	err = fm_rows_place(fm, &fm->table.shape, node);
+	if (!err && fm->nic.act == FM_ACT_NONE)
+		take_position(fm);
+	return err;
+}
+
+/* The table's rows are in force. */
+static void applied(struct fm *fm)
+{
+	fm_rows_resolve(fm, false);
+	count(fm, true);
+}
+
+/* Begins the next action that the table needs, if there is one and it can be begun. */
+static void begin_apply(struct fm *fm)
+{
+	const struct fm_entry *e;
+	int err = take_place(fm);
+
+	fm_reports_lookup(fm);
+	if (err || fm->nic.act != FM_ACT_NONE)
+		return;
+	if (!fm_task_mine(fm)) {
+		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
+		if (e && e->guid == fm->guid && e->epoch == fm->epoch)
+			fm_uplink_rejoin(fm);
+		return;
+	}
+	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
+	if (!fm_rows_apply(fm) && fm->nic.act == FM_ACT_NONE)
+		applied(fm);
+}
+
+/* --- a step -------------------------------------------------------------------- */
+
+static void begin_step(struct fm *fm)
+{
+	const struct fm_step *s = &fm->member.step;
+
+	switch (s->step) {
+	case FM_STEP_REPLAY:
+		fm->task.replay = fm_rows_reopen(fm);
+		fm->ops.park_replay(fm->io, fm_nic_begin(fm, FM_ACT_REPLAY), fm->table.version,
+				    fm->task.replay);
+		break;
+	case FM_STEP_RESUME:
+		fm->ops.release(fm->io, fm_nic_begin(fm, FM_ACT_RELEASE), fm->table.version, true);
+		break;
+	default:
+		if (s->orphans || s->nended)
+			fm_rows_resolve(fm, s->orphans);
+		count(fm, false);
+	}
+}
+
+static void go_on(struct fm *fm)
+{
+	if (fm->nic.act != FM_ACT_NONE || fm->task.todo == FM_TODO_NOTHING)
+		return;
+	if (fm->task.todo == FM_TODO_APPLY)
+		begin_apply(fm);
+	else
+		begin_step(fm);
+	if (fm->nic.act == FM_ACT_NONE)
+		fm->task.todo = FM_TODO_NOTHING;
+}
+
+void fm_task_begin(struct fm *fm, enum fm_todo todo)
+{
+	fm->task.todo = (uint8_t)todo;
+	fm->nic.old = true;
+	go_on(fm);
+}
+
+void fm_task_again(struct fm *fm)
+{
+	if (fm->member.own || fm->task.todo != FM_TODO_NOTHING)
+		return;
+	if (!fm->member.round)
+		fm_task_begin(fm, FM_TODO_APPLY);
+	else if (fm_task_mine(fm) && fm->applied == fm->member.version)
+		fm_task_begin(fm, FM_TODO_STEP);
+}
+
+/* The counters are the node's own part in the report. */
+static void report(struct fm *fm, const struct fm_counts *counts)
+{
+	struct fm_member *m = &fm->member;
+
+	memset(&m->report, 0, sizeof(m->report));
+	m->report.count = 1;
+	m->report.set = fm_fingerprint(fm->guid, fm->epoch);
+	fm_reports_own(fm, &m->report.sums);
+	if (fm->task.lost)
+		m->report.sums.lost = counts->lost;
+	m->own = true;
+	fm->task.todo = FM_TODO_NOTHING;
+}
+
+/* --- ends of actions -------------------------------------------------------------- */
+
+static void replayed(struct fm *fm, int err)
+{
+	/* Ports that stay closed for it are in the count: the root has it replayed again. */
+	if (err)
+		fm_say(fm, FM_WARNING, "recovery", "replay refused: %s", strerror(-err));
+	else
+		fm_ports_opened(fm, fm->task.replay);
+}
+
+/* What has become of the NIC, whichever step that was for. */
+static void take_end(struct fm *fm, enum fm_act act, int err)
+{
+	switch (act) {
+	case FM_ACT_PLACE:
+		fm_rows_placed(fm, err);
+		if (!err)
+			take_position(fm);
+		break;
+	case FM_ACT_ROWS:
+		fm_rows_written(fm, err);
+		break;
+	case FM_ACT_RELEASE:
+		if (!err)
+			fm_rows_released(fm);
+		break;
+	case FM_ACT_REPLAY:
+		replayed(fm, err);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What that means for the step at hand. Return: whether it is done. */
+static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
+{
+	switch (act) {
+	case FM_ACT_PLACE:
+	case FM_ACT_ROWS:
+		if (err)
+			fm->task.todo = FM_TODO_NOTHING;
+		else if (act == FM_ACT_ROWS)
+			applied(fm);
+		return false;
+	case FM_ACT_RELEASE:
+		if (err)
+			fail(fm, "holds cannot be lifted", err);
+		else
+			count(fm, true);
+		return false;
+	case FM_ACT_REPLAY:
+		count(fm, false);
+		return false;
+	default:
+		if (err)
+			fail(fm, "counters cannot be read", err);
+		else
+			report(fm, counts);
+		return !err;
+	}
+}
+
+bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
+{
+	bool done = false;
+
+	take_end(fm, act, err);
+	if (!fm->nic.old)
+		done = step_on(fm, act, err, counts);
+	if (fm->nic.hello)
+		fm_nic_hello(fm);
+	go_on(fm);
+	return done;
+}

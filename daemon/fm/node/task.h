@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What this node does at its NIC for the step at hand. */
+#ifndef FM_TASK_H
+#define FM_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/node/nic.h"
+
+struct fm;
+struct fm_counts;
+
+/* What is left to do. */
+enum fm_todo {
+	FM_TODO_NOTHING,
+	FM_TODO_APPLY,		/* the table at hand */
+	FM_TODO_STEP,		/* member.step */
+};
+
+/**
+ * struct fm_task
+ * @todo: what is left to do, the action under way included
+ * @lost: the count is one of lost packets, too
+ * @replay: ports that REPLAY opens, but for those that have changed since it began
+ */
+struct fm_task {
+	uint8_t todo;
+	bool lost;
+	uint16_t replay;
+};
+
+/* Whether the table expects this node to take part. */
+bool fm_task_mine(const struct fm *fm);
+/** fm_task_begin() - the step at hand is new: this is to be done for it, and nothing else */
+void fm_task_begin(struct fm *fm, enum fm_todo todo);
+/** fm_task_again() - the step at hand is asked for again: what failed is tried again */
+void fm_task_again(struct fm *fm);
+/** fm_task_done() - an action has ended. Return: whether the step at hand is done */
+bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts);
+
+#endif /* FM_TASK_H */

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What managers ask of their NICs in a world. A NIC does it at once, and its manager hears of
+ * that when it has ended what it was doing. A slow NIC (world_slow()) does actions one after
+ * the other, each in the middle of its time, so what it counted is already old when the manager
+ * hears of it.
+ */
+#include <errno.h>
+
+#include "world_impl.h"
+
+enum act_kind { ACT_MGMT, ACT_PLACE, ACT_ROWS, ACT_APPLY, ACT_RELEASE, ACT_COUNT, ACT_RESOLVE, ACT_REPLAY };
+
+#define MGMT_BACKLOG 8	/* actions; a NIC that is further behind sends no management packets */
+
+/**
+ * struct act - an action
+ * @nodes, @rows, @n: of ACT_ROWS
+ * @flag: give_up of ACT_RELEASE, lost of ACT_COUNT
+ */
+struct act {
+	enum act_kind kind;
+	uint32_t tag;
+	uint64_t version;
+	struct torus_shape shape;
+	struct torus_coords at;
+	const uint32_t *nodes;
+	const uint64_t *rows;
+	uint32_t n;
+	const uint16_t *closed;
+	unsigned int port;
+	uint32_t session;
+	int seq;
+	uint16_t ports;
+	bool flag;
+	const void *data;
+	size_t len;
+};
+
+/* --- a NIC with a core ---------------------------------------------------------- */
+
+static int place_set(struct wnode *n, const struct act *a)
+{
+	size_t size = (tn_nic_table_size(&a->shape) + 63) / 64 * 64;
+	void *mem = aligned_alloc(64, size);
+	int err;
+
+	if (!mem)
+		abort();
+	err = tn_nic_set_shape(n->nic, &a->shape, &a->at, mem);
+	if (err) {
+		free(mem);
+		return err;
+	}
+	free(n->table);
+	n->table = mem;
+	return 0;
+}
+
+static int rows_write(struct world *w, uint32_t node, const struct act *a)
+{
+	struct tn_nic *nic = w->node[node].nic;
+	int err = tn_nic_rows_begin(nic, a->version);
+	const u64 *old = tn_nic_rows_get(nic, 0, w->nodes);
+	uint32_t held = 0;
+
+	for (uint32_t i = 0; !err && i < a->n; i++) {
+		u64 r = a->rows[i];
+
+		held += r & TORUS_ROW_HOLD && !(old && old[a->nodes[i]] & TORUS_ROW_HOLD);
+		err = tn_nic_rows_put(nic, a->version, a->nodes[i], &r, 1);
+	}
+	if (!err)
+		err = tn_nic_rows_commit(nic, a->version, w->now);
+	if (err)
+		return err;
+	w->counts.rows += a->n;
+	w->counts.versions += w->node[node].jumper;
+	held_more(w, node, held);
+	if (w->watch.switched)
+		w->watch.switched(w->watch.arg, node, a->version);
+	return 0;
+}
+
+static int release(struct world *w, uint32_t node, const struct act *a)
+{
+	int err;
+
+	if (w->watch.releases)
+		w->watch.releases(w->watch.arg, node, a->version, a->flag);
+	err = tn_nic_release(w->node[node].nic, a->version, a->flag, w->now);
+	if (!err)
+		held_none(w, node);
+	return err;
+}
+
+static int park_resolve(struct world *w, uint32_t node, const struct act *a)
+{
+	bool all = a->seq < 0;
+
+	if (all && w->watch.keeps)
+		w->watch.keeps(w->watch.arg, node, a->port, a->session);
+	return tn_nic_park_resolve(w->node[node].nic, a->port, a->session, (u16)(all ? 0 : a->seq),
+				   all);
+}
+
+static int park_replay(struct world *w, uint32_t node, const struct act *a)
+{
+	if (w->watch.replays)
+		w->watch.replays(w->watch.arg, node, a->version);
+	return tn_nic_park_replay(w->node[node].nic, a->version, a->ports, w->now);
+}
+
+static int core_act(struct world *w, uint32_t node, const struct act *a)
+{
+	struct wnode *n = &w->node[node];
+
+	switch (a->kind) {
+	case ACT_MGMT:
+		return tn_nic_mgmt_send(n->nic, a->port, a->data, (unsigned int)a->len, w->now);
+	case ACT_PLACE:
+		return place_set(n, a);
+	case ACT_ROWS:
+		return rows_write(w, node, a);
+	case ACT_RELEASE:
+		return release(w, node, a);
+	case ACT_RESOLVE:
+		return park_resolve(w, node, a);
+	case ACT_REPLAY:
+		return park_replay(w, node, a);
+	default:
+		return 0;
+	}
+}
+
+/* --- a NIC that consists only of links (nic_plain.c) -------------------------------- */
+
+static int plain_act(struct world *w, uint32_t node, const struct act *a)
+{
+	switch (a->kind) {
+	case ACT_MGMT:
+		return plain_mgmt(w, node, a->port, a->data, a->len);
+	case ACT_PLACE:
+		return plain_place(w, node, &a->shape, &a->at);
+	case ACT_APPLY:
+		w->counts.versions += w->node[node].jumper;
+		return plain_rows(w, node, a->version, a->closed);
+	case ACT_RELEASE:
+		held_none(w, node);
+		return 0;
+	case ACT_REPLAY:
+		return plain_replay(w, node, a->ports);
+	default:
+		return 0;
+	}
+}
+
+/* --- counters --------------------------------------------------------------------- */
+
+void host_counters(struct world *w, uint32_t node, struct torus_park *out)
+{
+	struct tn_nic *nic = w->node[node].nic;
+	struct tn_park_info info;
+	u32 n;
+
+	memset(out, 0, sizeof(*out));
+	if (w->cfg.links_only) {
+		plain_flow(w, node, out);
+		return;
+	}
+	tn_nic_park_info(nic, &info);
+	out->parked = info.parked;
+	out->unresolved = info.unresolved;
+	out->held = info.held;
+	tn_nic_rows(nic, &n, (u64 *)&out->flow.version);
+	memcpy(out->flow.counter, tn_nic_flow(nic), sizeof(out->flow.counter));
+}
+
+static void count(struct world *w, uint32_t node, const struct act *a, struct fm_counts *out)
+{
+	host_counters(w, node, &out->park);
+	out->lost = a->flag && !w->cfg.links_only ?
+		    tn_nic_counters(w->node[node].nic)[TORUS_NC_LOST] : 0;
+}
+
+/* --- when it is done ---------------------------------------------------------------- */
+
+static void perform(struct world *w, uint32_t node, const struct act *a, struct ended *e)
+{
+	e->tag = a->tag;
+	if (a->kind == ACT_COUNT) {
+		e->err = 0;
+		count(w, node, a, &e->counts);
+	} else if (w->cfg.links_only) {
+		e->err = plain_act(w, node, a);
+	} else {
+		e->err = core_act(w, node, a);
+		nic_pump(w, node);
+	}
+}
+
+static void end_later(struct world *w, uint32_t node, uint64_t after, const struct ended *e)
+{
+	struct ev ev = { .kind = EV_DONE, .node = node, .at = w->now + after,
+			 .life = w->node[node].fm_life, .len = sizeof(*e) };
+
+	if (!e->tag)
+		return;
+	ev.data = malloc(sizeof(*e));
+	if (!ev.data)
+		abort();
+	memcpy(ev.data, e, sizeof(*e));
+	world_post(w, &ev);
+}
+
+/* A copy in one piece, with what the action points to. */
+static struct act *act_copy(const struct act *a)
+{
+	size_t rows = a->n * sizeof(*a->rows), nodes = a->n * sizeof(*a->nodes);
+	struct act *copy = malloc(sizeof(*copy) + rows + nodes + a->len);
+	char *to = (char *)(copy + 1);
+
+	if (!copy)
+		abort();
+	*copy = *a;
+	if (a->n) {
+		copy->rows = memcpy(to, a->rows, rows);
+		copy->nodes = memcpy(to + rows, a->nodes, nodes);
+	}
+	if (a->len)
+		copy->data = memcpy(to + rows + nodes, a->data, a->len);
+	return copy;
+}
+
+static void act_later(struct world *w, uint32_t node, const struct act *a)
+{
+	struct wnode *n = &w->node[node];
+	struct ev ev = { .kind = EV_ACT, .node = node, .life = n->fm_life };
+
+	if (n->act_busy < w->now)
+		n->act_busy = w->now;
+	if (a->kind == ACT_MGMT && n->act_busy - w->now > MGMT_BACKLOG * n->act_time)
+		return;
+	ev.at = n->act_busy + n->act_time / 2;
+	n->act_busy += n->act_time;
+	ev.data = act_copy(a);
+	world_post(w, &ev);
+}
+
+void host_act(struct world *w, struct ev *ev)
+{
+	struct wnode *n = &w->node[ev->node];
+	struct act *a = ev->data;
+	struct ended e = { .tag = a->tag, .err = -ETIMEDOUT };
+
+	if (n->managed && ev->life == n->fm_life) {
+		bool fails = world_chance(w, n->act_fails, 1000);
+
+		if (!fails || world_chance(w, 1, 2))
+			perform(w, ev->node, a, &e);
+		if (fails)
+			e.err = -ETIMEDOUT;
+		end_later(w, ev->node, n->act_time - n->act_time / 2, &e);
+	}
+	free(a);
+}
+
+static void act(void *io, const struct act *a)
+{
+	struct fm_host *h = io;
+	struct world *w = h->w;
+	struct wnode *n = &w->node[h->node];
+	struct ended e;
+
+	if (n->act_time || n->act_busy > w->now) {
+		act_later(w, h->node, a);
+	} else if (w->calling && a->tag) {
+		perform(w, h->node, a, &w->ended);
+	} else {
+		perform(w, h->node, a, &e);
+		end_later(w, h->node, 0, &e);
+	}
+}
+
+void host_done(struct world *w, const struct ev *ev)
+{
+	const struct ended *e = ev->data;
+
+	fm_done(w->node[ev->node].fm, e->tag, e->err, e->err ? NULL : &e->counts, w->now);
+}
+
+void host_settle(struct world *w, uint32_t node)
+{
+	struct ended e;
+
+	while (w->ended.tag) {
+		e = w->ended;
+		w->ended.tag = 0;
+		fm_done(w->node[node].fm, e.tag, e.err, e.err ? NULL : &e.counts, w->now);
+	}
+	w->calling = false;
+}
+
+/* --- actions ------------------------------------------------------------------------ */
+
+void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
+{
+	act(io, &(struct act) { .kind = ACT_MGMT, .port = port, .data = data, .len = len });
+}
+
+void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
+		    const struct torus_coords *at)
+{
+	act(io, &(struct act) { .kind = ACT_PLACE, .tag = tag, .shape = *shape, .at = *at });
+}
+
+void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
+		     const uint64_t *row, uint32_t n)
+{
+	act(io, &(struct act) { .kind = ACT_ROWS, .tag = tag, .version = version, .nodes = node,
+				.rows = row, .n = n });
+}
+
+void host_rows_apply(void *io, uint32_t tag, uint64_t version, const uint16_t *closed)
+{
+	act(io, &(struct act) { .kind = ACT_APPLY, .tag = tag, .version = version,
+				.closed = closed });
+}
+
+void host_release(void *io, uint32_t tag, uint64_t version, bool give_up)
+{
+	act(io, &(struct act) { .kind = ACT_RELEASE, .tag = tag, .version = version,
+				.flag = give_up });
+}
+
+void host_count(void *io, uint32_t tag, bool lost)
+{
+	act(io, &(struct act) { .kind = ACT_COUNT, .tag = tag, .flag = lost });
+}
+
+void host_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
+{
+	act(io, &(struct act) { .kind = ACT_RESOLVE, .port = port, .session = session,
+				.seq = seq });
+}
+
+void host_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
+{
+	act(io, &(struct act) { .kind = ACT_REPLAY, .tag = tag, .version = version,
+				.ports = ports });
+}
