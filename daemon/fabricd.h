@@ -8,7 +8,6 @@
 #include "daemon/events.h"
 #include "daemon/line.h"
 #include "daemon/loop.h"
-#include "daemon/record.h"
 #include "daemon/svc.h"
 #include "daemon/fm/fm.h"
 #include "daemon/fm/status.h"
@@ -16,6 +15,7 @@
 struct control;
 struct nic;
 struct query;
+struct record_event;
 struct recorder;
 
 /**
@@ -38,7 +38,6 @@ struct fabricd {
 	struct fm *fm;
 	struct loop_timer *fm_timer;
 	struct recorder *recorder;
-	struct record_event ended;
 	struct query *query;
 	struct control *control;
 	struct events *events;

@@ -16,79 +16,41 @@
 
 /* --- what the manager asks for --------------------------------------------- */
 
-static struct torus_dev *dev_of(struct fabricd *d)
-{
-	return nic_dev(d->nic);
-}
-
 static void op_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-
-	if (dev)
-		nic_check(d->nic, torus_mgmt_send(dev, port, data, len));
-}
-
-/* The action has ended; the manager is told when it has ended what it is doing. */
-static void end(struct fabricd *d, uint32_t tag, int err)
-{
-	d->ended.done.tag = tag;
-	d->ended.done.err = err;
-	d->ended.done.has_counts = false;
+	nic_mgmt_send(((struct fabricd *)io)->nic, port, data, len);
 }
 
 static void op_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 			 const struct torus_coords *at)
 {
-	struct fabricd *d = io;
-
-	end(d, tag, dev_of(d) ? nic_place_set(d->nic, shape, at) : -ENODEV);
+	nic_place_set(((struct fabricd *)io)->nic, tag, shape, at);
 }
 
 static void op_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,
 			  const uint64_t *row, uint32_t n)
 {
-	struct fabricd *d = io;
-
-	end(d, tag, dev_of(d) ? nic_rows_write(d->nic, version, node, row, n) : -ENODEV);
+	nic_rows_write(((struct fabricd *)io)->nic, tag, version, node, row, n);
 }
 
 static void op_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-
-	end(d, tag, dev ? nic_check(d->nic, torus_release(dev, version, give_up)) : -ENODEV);
+	nic_release(((struct fabricd *)io)->nic, tag, version, give_up);
 }
 
 static void op_count(void *io, uint32_t tag, bool lost)
 {
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-	struct fm_counts *c = &d->ended.done.counts;
-
-	(void)lost;
-	*c = (struct fm_counts) { .lost = 0 };
-	end(d, tag, dev ? nic_check(d->nic, torus_park_get(dev, &c->park)) : -ENODEV);
-	d->ended.done.has_counts = !d->ended.done.err;
+	nic_count(((struct fabricd *)io)->nic, tag, lost);
 }
 
 static void op_park_resolve(void *io, unsigned int port, uint32_t session, int seq)
 {
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-
-	if (dev)
-		nic_check(d->nic, torus_park_resolve(dev, port, session, seq));
+	nic_park_resolve(((struct fabricd *)io)->nic, port, session, seq);
 }
 
 static void op_park_replay(void *io, uint32_t tag, uint64_t version, uint16_t ports)
 {
-	struct fabricd *d = io;
-	struct torus_dev *dev = dev_of(d);
-
-	end(d, tag, dev ? nic_check(d->nic, torus_park_replay(dev, version, ports)) : -ENODEV);
+	nic_park_replay(((struct fabricd *)io)->nic, tag, version, ports);
 }
 
 static int op_connect(void *io, const char *addr)
@@ -218,15 +180,6 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 		return -ENODEV;
 	recorder_event(d->recorder, e);
 	err = record_event_play(e, d->fm);
-	while (d->fm && d->ended.done.tag) {
-		struct record_event done = d->ended;
-
-		done.kind = RECORD_DONE;
-		done.now = loop_now();
-		d->ended.done.tag = 0;
-		recorder_event(d->recorder, &done);
-		record_event_play(&done, d->fm);
-	}
 	settle(d);
 	return err;
 }
@@ -237,12 +190,13 @@ static void on_fm_timer(void *arg)
 }
 
 static void on_found(void *arg, const struct torus_device *dev,
-		     const struct torus_link *links, const uint64_t *rows)
+		     const struct torus_link *links, const struct torus_park *park,
+		     const uint64_t *rows)
 {
 	struct fabricd *d = arg;
 	struct record_event e = {
 		.kind = RECORD_BEGIN, .now = loop_now(),
-		.begin = { .config = d->config.fm, .dev = *dev, .links = links, .rows = rows },
+		.begin = { .config = d->config.fm, .dev = *dev, .links = links, .park = *park, .rows = rows },
 	};
 	struct fm_config *c = &e.begin.config;
 	const struct fm_ops *use;
@@ -255,7 +209,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);
-	d->fm = fm_new(c, use, io, dev, links, NULL, rows, e.now);
+	d->fm = fm_new(c, use, io, dev, links, park, rows, e.now);
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
 		nic_check(d->nic, -ENODEV);
@@ -309,6 +263,19 @@ static void on_park(void *arg, const struct torus_park *park)
 	});
 }
 
+static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *park, uint64_t lost)
+{
+	struct record_event e = {
+		.kind = RECORD_DONE, .now = loop_now(), .done = { .tag = tag, .err = err },
+	};
+
+	if (park) {
+		e.done.has_counts = true;
+		e.done.counts = (struct fm_counts) { *park, lost };
+	}
+	machine_event(arg, &e);
+}
+
 static const struct nic_ops nic_ops = {
 	.found = on_found,
 	.gone = on_gone,
@@ -316,6 +283,7 @@ static const struct nic_ops nic_ops = {
 	.link = on_link,
 	.mgmt = on_mgmt,
 	.park = on_park,
+	.done = on_done,
 };
 
 static void on_up(void *arg, int conn)

@@ -225,9 +225,10 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	/* Big answers are rare: their memory goes back at once. */
+	/* Big answers are rare: their memory goes back at once. The NIC's thread needs no arena. */
 	mallopt(M_MMAP_THRESHOLD, 64 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+	mallopt(M_ARENA_MAX, 1);
 	log_open(NULL);
 	if (load(&d))
 		return EXIT_USAGE;

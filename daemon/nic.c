@@ -4,6 +4,14 @@
  * while there are none or several; a further one that comes later changes nothing.
  * A NIC of the kernel announces itself (hotplug); for sockets of NICs in user space
  * we look, less and less often.
+ *
+ * Calls of the NIC are jobs of a queue (nicq.c), on a connection that only its thread uses:
+ * looking for the NIC, all actions, and reading again what lost events would have told. Its
+ * events, and the calls that answer a question of a user, are the loop's, on another one.
+ *
+ * A call that fails is no reason to give the NIC up: its connection is opened again if it
+ * broke, and the manager tries again. The NIC is gone if its events end, or if CALLS_LATE calls
+ * in a row had no answer: then who needs this node for a recovery waits for it in vain.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,83 +21,20 @@
 #include "daemon/hotplug.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
-#include "daemon/nic.h"
-#include "lib/netdev.h"
+#include "daemon/nic_impl.h"
+#include "daemon/nicq.h"
 
 #define RETRY_MIN	(100 * LOOP_MS)
 #define RETRY_MAX	(5 * LOOP_S)
-#define CALL_MAX_MS	1000
+#define CALLS_LATE	3
 #define ROWS_AT_ONCE	4096
-
-struct nic {
-	struct loop *loop;
-	const struct nic_ops *ops;
-	void *arg;
-	char where[128];
-	struct torus_dev *dev;
-	struct loop_fd *watch;
-	struct loop_timer *timer;	/* looks for it; or reports its loss */
-	struct hotplug *hotplug;	/* NULL where only a socket can be meant */
-	bool kernel;			/* its interface is ours to set up */
-	uint64_t retry;
-	int lost;			/* negative errno, to be reported */
-	char why[256];
-};
-
-/** struct listing - NICs that torus_list() finds */
-struct listing {
-	char first[128];
-	unsigned int n;
-};
-
-static int on_listed(const char *where, void *arg)
-{
-	struct listing *l = arg;
-
-	if (!l->n++)
-		snprintf(l->first, sizeof(l->first), "%s", where);
-	return 0;
-}
-
-static void __attribute__((format(printf, 2, 3)))
-absent(struct nic *nic, const char *fmt, ...)
-{
-	char why[sizeof(nic->why)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, sizeof(why), fmt, ap);
-	va_end(ap);
-	if (!strcmp(why, nic->why))
-		return;
-	memcpy(nic->why, why, sizeof(why));
-	nic->ops->absent(nic->arg, why);
-}
-
-/* Return: the NIC to open, or NULL. */
-static const char *choose(struct nic *nic, struct listing *l)
-{
-	int err;
-
-	if (strcmp(nic->where, "auto"))
-		return nic->where;
-	err = torus_list(on_listed, l);
-	if (err < 0)
-		absent(nic, "cannot look for NICs: %s", strerror(-err));
-	else if (!l->n)
-		absent(nic, "no NIC here yet");
-	else if (l->n > 1)
-		absent(nic, "%u NICs here, the first is %s: say which in the key 'device'",
-		       l->n, l->first);
-	return l->n == 1 ? l->first : NULL;
-}
 
 struct torus_dev *nic_dev(const struct nic *nic)
 {
 	return nic->lost ? NULL : nic->dev;
 }
 
-int nic_check(struct nic *nic, int err)
+bool nic_broken(int err)
 {
 	switch (err) {
 	case -ENODEV:
@@ -98,93 +43,80 @@ int nic_check(struct nic *nic, int err)
 	case -ENOTCONN:
 	case -ECONNREFUSED:
 	case -EBADF:
-	case -ETIMEDOUT:
-		if (!nic->lost && nic->dev) {
-			nic->lost = err;
-			loop_timer_set(nic->timer, 0);
-		}
-		return -ENODEV;
+		return true;
 	default:
-		return err;
+		return false;
 	}
 }
 
-/* --- its place ------------------------------------------------------------- */
-
-static void interface_place(const struct torus_device *before, const struct torus_shape *shape,
-			    const struct torus_coords *at)
+static void lose(struct nic *nic, int err)
 {
-	struct lt_netdev dev = {
-		.ifindex = before->ifindex,
-		.old = before->placed ? &before->shape : NULL, .old_node = before->node,
-		.shape = shape, .node = torus_node_id(shape, at),
-	};
-	char text[128];
-	int err = lt_netdev_place(&dev, text, sizeof(text));
-
-	if (err == -EAFNOSUPPORT)
-		log_warning("nic", "%s has no IPv6 address: %s", before->ifname, text);
-	else if (err)
-		log_error("nic", "%s: cannot set addresses: %s", before->ifname, text);
+	if (nic->lost || !nic->dev)
+		return;
+	nic->lost = err;
+	loop_timer_set(nic->timer, 0);
 }
 
-int nic_place_set(struct nic *nic, const struct torus_shape *shape,
-		  const struct torus_coords *at)
+void nic_answer(struct nic *nic, int err)
 {
-	struct torus_device before;
-	int err = nic->kernel ? torus_device_get(nic->dev, &before) : 0;
+	if (err != -ETIMEDOUT && !nic_broken(err))
+		nic->late = 0;
+	else if (++nic->late >= CALLS_LATE)
+		lose(nic, err);
+}
 
-	if (!err)
-		err = torus_place_set(nic->dev, shape, at);
-	if (!err && nic->kernel)
-		interface_place(&before, shape, at);
-	return nic_check(nic, err);
+int nic_check(struct nic *nic, int err)
+{
+	nic_answer(nic, err);
+	if (!nic_broken(err))
+		return err;
+	lose(nic, err);
+	return -ENODEV;
 }
 
 /* --- its rows -------------------------------------------------------------- */
 
-int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version)
+static int read_rows(struct torus_dev *dev, uint64_t *rows, uint32_t n, uint64_t *version)
 {
-	struct torus_device dev;
-	uint32_t total, done = 0;
-	uint64_t *r;
-	int err;
+	uint32_t done = 0;
 
-	err = torus_device_get(nic->dev, &dev);
-	if (!err && !dev.placed)
-		err = -EAGAIN;
-	if (err)
-		return nic_check(nic, err);
-	total = torus_nodes(&dev.shape);
-	r = calloc(total ? total : 1, sizeof(*r));
-	if (!r)
-		return -ENOMEM;
-	while (done < total) {
-		uint32_t got = total - done < ROWS_AT_ONCE ? total - done : ROWS_AT_ONCE;
+	while (done < n) {
+		uint32_t got = n - done < ROWS_AT_ONCE ? n - done : ROWS_AT_ONCE;
+		int err = torus_rows_get(dev, done, rows + done, &got, version);
 
-		err = torus_rows_get(nic->dev, done, r + done, &got, version);
 		if (err || !got)
-			break;
+			return err ? err : -EIO;
 		done += got;
 	}
-	if (err || done < total) {
-		free(r);
-		return nic_check(nic, err ? err : -EIO);
-	}
-	*rows = r;
-	*n = total;
 	return 0;
 }
 
-int nic_rows_write(struct nic *nic, uint64_t version, const uint32_t *node,
-		   const uint64_t *row, uint32_t n)
+/* All rows of the NIC @info, to be freed. */
+static int rows_of(struct torus_dev *dev, const struct torus_device *info, uint64_t **rows,
+		   uint64_t *version)
 {
-	int err = torus_rows_begin(nic->dev, version);
+	uint32_t n = torus_nodes(&info->shape);
+	uint64_t *r = calloc(n ? n : 1, sizeof(*r));
+	int err = r ? read_rows(dev, r, n, version) : -ENOMEM;
 
-	if (!err && n)
-		err = torus_rows_put_list(nic->dev, version, node, row, n);
+	if (err)
+		free(r);
+	else
+		*rows = r;
+	return err;
+}
+
+int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version)
+{
+	struct torus_device info;
+	int err = torus_device_get(nic->dev, &info);
+
+	if (!err && !info.placed)
+		err = -EAGAIN;
 	if (!err)
-		err = torus_rows_commit(nic->dev, version);
+		err = rows_of(nic->dev, &info, rows, version);
+	if (!err)
+		*n = torus_nodes(&info.shape);
 	return nic_check(nic, err);
 }
 
@@ -209,23 +141,77 @@ static void on_event(const struct torus_event *ev, void *arg)
 	}
 }
 
-/* Events were lost: what they would have told is read. */
-static int read_again(struct nic *nic)
-{
+/**
+ * struct reading - events were lost: what they would have told is read
+ * Meanwhile no events are taken: those that come after what is read are newer.
+ */
+struct reading {
+	struct nicq_job job;
+	struct nic *nic;
+	struct calls *calls;
+	uint32_t life;
 	struct torus_link links[TORUS_MAX_PORTS];
-	unsigned int n = TORUS_MAX_PORTS;
+	unsigned int n;
 	struct torus_park park;
+};
+
+static int run_reading(struct nicq_job *job)
+{
+	struct reading *r = (struct reading *)job;
+	struct torus_dev *dev;
 	int err;
 
-	log_debug("nic", "events were lost, everything is read again");
-	err = torus_links_get(nic->dev, links, &n);
-	for (unsigned int i = 0; !err && i < n; i++)
-		nic->ops->link(nic->arg, &links[i]);
+	if (r->life != r->nic->life)
+		return -ENODEV;
+	err = nic_calls_dev(r->calls, &dev);
+	r->n = TORUS_MAX_PORTS;
 	if (!err)
-		err = torus_park_get(nic->dev, &park);
+		err = torus_links_get(dev, r->links, &r->n);
 	if (!err)
-		nic->ops->park(nic->arg, &park);
+		err = torus_park_get(dev, &r->park);
+	nic_calls_end(r->calls, err);
 	return err;
+}
+
+static void reading_done(struct nicq_job *job)
+{
+	struct reading *r = (struct reading *)job;
+	struct nic *nic = r->nic;
+
+	if (r->life != nic->life) {
+		free(r);
+		return;
+	}
+	nic_answer(nic, job->err);
+	if ((nic_broken(job->err) || job->err == -ETIMEDOUT) && !nic->lost) {
+		nicq_add(nic->queue, job);
+		return;
+	}
+	if (job->err)
+		lose(nic, job->err);
+	for (unsigned int i = 0; !job->err && i < r->n; i++)
+		nic->ops->link(nic->arg, &r->links[i]);
+	if (!job->err)
+		nic->ops->park(nic->arg, &r->park);
+	loop_fd_set(nic->watch, LOOP_READ);
+	free(r);
+}
+
+static int read_again(struct nic *nic)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return -ENOMEM;
+	log_debug("nic", "events were lost, everything is read again");
+	r->job.run = run_reading;
+	r->job.done = reading_done;
+	r->nic = nic;
+	r->calls = nic->calls;
+	r->life = nic->life;
+	loop_fd_set(nic->watch, 0);
+	nicq_add(nic->queue, &r->job);
+	return 0;
 }
 
 static void on_readable(void *arg, unsigned int what)
@@ -237,85 +223,273 @@ static void on_readable(void *arg, unsigned int what)
 	err = torus_events_read(nic->dev, on_event, nic);
 	if (err == -ENOBUFS)
 		err = read_again(nic);
-	if (err && err != -EAGAIN && err != -EINTR)
-		nic_check(nic, err == -ENOMEM ? err : -ENODEV);
+	if (err && err != -EAGAIN && err != -EINTR && err != -ENOMEM)
+		lose(nic, -ENODEV);
 }
 
-/* --- found and lost -------------------------------------------------------- */
+/* --- found ----------------------------------------------------------------- */
 
-static int bind_dev(struct nic *nic, const char *where)
-{
+/**
+ * struct look - looking for the NIC
+ * @why: there is none, in words
+ * @calls: of the one that had no answers before, or NULL; then of the one that was found
+ * @events, @info, @links, @park, @rows: of that one
+ */
+struct look {
+	struct nicq_job job;
+	struct nic *nic;
+	uint32_t life;
+	char why[256];
+	struct torus_dev *events;
+	struct calls *calls;
+	struct torus_device info;
 	struct torus_link links[TORUS_MAX_PORTS];
-	unsigned int nlinks = TORUS_MAX_PORTS;
-	struct torus_device dev;
-	uint64_t *rows = NULL;
-	uint64_t version;
-	uint32_t nrows;
+	struct torus_park park;
+	uint64_t *rows;
+	struct nic_note note;
+};
+
+/** struct listing - NICs that torus_list() finds */
+struct listing {
+	char first[128];
+	unsigned int n;
+};
+
+static int on_listed(const char *where, void *arg)
+{
+	struct listing *l = arg;
+
+	if (!l->n++)
+		snprintf(l->first, sizeof(l->first), "%s", where);
+	return 0;
+}
+
+static int __attribute__((format(printf, 3, 4)))
+none(struct look *l, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(l->why, sizeof(l->why), fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* Finds out which NIC to open. */
+static int choose(struct look *l, char *where, size_t room)
+{
+	struct listing found = { .n = 0 };
 	int err;
 
-	err = torus_open(where, &nic->dev);
-	if (err) {
-		absent(nic, "cannot open NIC %s: %s", where, torus_error(NULL));
-		return err;
-	}
-	torus_timeout_set(nic->dev, CALL_MAX_MS);
+	snprintf(where, room, "%s", l->nic->where);
+	if (strcmp(where, "auto"))
+		return 0;
+	err = torus_list(on_listed, &found);
+	if (err < 0)
+		return none(l, err, "cannot look for NICs: %s", strerror(-err));
+	if (!found.n)
+		return none(l, -ENODEV, "no NIC here yet");
+	if (found.n > 1)
+		return none(l, -ENOTUNIQ,
+			    "%u NICs here, the first is %s: say which in the key 'device'",
+			    found.n, found.first);
+	snprintf(where, room, "%s", found.first);
+	return 0;
+}
+
+static int open_both(struct look *l)
+{
+	const char *where = l->calls->where;
+	int err = l->calls->dev ? 0 : torus_open(where, &l->calls->dev);
+
+	if (!err)
+		err = torus_open(where, &l->events);
+	if (err)
+		return none(l, err, "cannot open NIC %s: %s", where, torus_error(NULL));
+	torus_timeout_set(l->calls->dev, CALL_MAX_MS);
+	torus_timeout_set(l->events, CALL_MAX_MS);
 	/* Subscribed before it is read: no change falls in between. */
-	err = torus_events_open(nic->dev, (1u << TORUS_GROUPS) - 1);
+	err = torus_events_open(l->events, (1u << TORUS_GROUPS) - 1);
+	if (err)
+		return none(l, err, "cannot read NIC %s: %s", where, torus_error(l->events));
+	return 0;
+}
+
+static int read_all(struct look *l)
+{
+	struct torus_dev *dev = l->calls->dev;
+	unsigned int n = TORUS_MAX_PORTS;
+	uint64_t version;
+	int err = torus_device_get(dev, &l->info);
+
 	if (!err)
-		err = torus_device_get(nic->dev, &dev);
+		err = torus_links_get(dev, l->links, &n);
 	if (!err)
-		err = torus_links_get(nic->dev, links, &nlinks);
-	if (!err && dev.placed)
-		err = nic_rows_read(nic, &rows, &nrows, &version);
-	if (!err && nlinks != dev.nports)
+		err = torus_park_get(dev, &l->park);
+	if (!err && l->info.placed)
+		err = rows_of(dev, &l->info, &l->rows, &version);
+	if (!err && n != l->info.nports)
 		err = -EPROTO;
-	if (err) {
-		absent(nic, "cannot read NIC %s: %s", where, torus_error(nic->dev));
-		goto err_close;
-	}
-	nic->watch = loop_fd_new(nic->loop, torus_events_fd(nic->dev), LOOP_READ, on_readable,
+	if (err)
+		return none(l, err, "cannot read NIC %s: %s", l->calls->where, torus_error(dev));
+	l->calls->guid = l->info.guid;
+	l->calls->epoch = l->info.epoch;
+	return 0;
+}
+
+static bool is_kernel(const struct calls *calls)
+{
+	return !strncmp(calls->where, "genl:", 5);
+}
+
+static int run_look(struct nicq_job *job)
+{
+	struct look *l = (struct look *)job;
+	const struct torus_device *info = &l->info;
+	int err;
+
+	if (!l->calls)
+		l->calls = calloc(1, sizeof(*l->calls));
+	if (!l->calls)
+		return none(l, -ENOMEM, "out of memory");
+	err = l->calls->dev ? 0 : choose(l, l->calls->where, sizeof(l->calls->where));
+	if (!err)
+		err = open_both(l);
+	if (!err)
+		err = read_all(l);
+	if (!err && is_kernel(l->calls) && info->placed)
+		nic_interface_place(info, &info->shape, &info->coords, &l->note);
+	return err;
+}
+
+static void calls_free(struct calls *calls)
+{
+	if (calls)
+		torus_close(calls->dev);
+	free(calls);
+}
+
+/* A NIC that does not answer is asked again on the same connection (nicq.c says why). */
+static void keep_calls(struct nic *nic, struct look *l)
+{
+	if (l->job.err != -ETIMEDOUT || !l->calls || !l->calls->dev)
+		return;
+	nic->calls = l->calls;
+	l->calls = NULL;
+}
+
+static void look_free(struct look *l)
+{
+	torus_close(l->events);
+	calls_free(l->calls);
+	free(l->rows);
+	free(l);
+}
+
+/* Takes over what was opened. */
+static int bind_nic(struct nic *nic, struct look *l)
+{
+	nic->watch = loop_fd_new(nic->loop, torus_events_fd(l->events), LOOP_READ, on_readable,
 				 nic);
-	if (!nic->watch) {
-		err = -ENOMEM;
-		goto err_close;
-	}
+	if (!nic->watch)
+		return -ENOMEM;
+	nic->dev = l->events;
+	nic->calls = l->calls;
+	l->events = NULL;
+	l->calls = NULL;
+	nic->late = 0;
 	nic->why[0] = '\0';
 	nic->retry = RETRY_MIN;
-	nic->kernel = !strncmp(where, "genl:", 5);
-	if (nic->kernel && dev.placed)
-		interface_place(&dev, &dev.shape, &dev.coords);
-	log_info("nic", "%s: %s '%s', guid %016llx, %u ports", where, dev.driver, dev.name,
-		 (unsigned long long)dev.guid, dev.nports);
-	nic->ops->found(nic->arg, &dev, links, rows);
-	free(rows);
+	nic->kernel = is_kernel(nic->calls);
+	nic_note_log(&l->note);
+	log_info("nic", "%s: %s '%s', guid %016llx, %u ports", nic->calls->where,
+		 l->info.driver, l->info.name, (unsigned long long)l->info.guid,
+		 l->info.nports);
+	nic->ops->found(nic->arg, &l->info, l->links, &l->park, l->rows);
 	return 0;
+}
 
-err_close:
-	free(rows);
-	torus_close(nic->dev);
-	nic->dev = NULL;
-	nic->lost = 0;
-	return err;
+static void absent(struct nic *nic, const char *why)
+{
+	if (!strcmp(why, nic->why))
+		return;
+	snprintf(nic->why, sizeof(nic->why), "%s", why);
+	nic->ops->absent(nic->arg, why);
+}
+
+static void look_later(struct nic *nic)
+{
+	loop_timer_set(nic->timer, loop_now() + nic->retry);
+	nic->retry = nic->retry * 2 > RETRY_MAX ? RETRY_MAX : nic->retry * 2;
+}
+
+static void look_done(struct nicq_job *job)
+{
+	struct look *l = (struct look *)job;
+	struct nic *nic = l->nic;
+
+	if (l->life == nic->life) {
+		nic->looking = false;
+		keep_calls(nic, l);
+		if (job->err)
+			absent(nic, l->why[0] ? l->why : strerror(-job->err));
+		if (job->err || bind_nic(nic, l))
+			look_later(nic);
+	}
+	look_free(l);
+}
+
+static void look(struct nic *nic)
+{
+	struct look *l = calloc(1, sizeof(*l));
+
+	if (!l) {
+		look_later(nic);
+		return;
+	}
+	l->job.run = run_look;
+	l->job.done = look_done;
+	l->nic = nic;
+	l->life = nic->life;
+	l->calls = nic->calls;
+	nic->calls = NULL;
+	nic->looking = true;
+	nicq_add(nic->queue, &l->job);
+}
+
+/* --- and lost ---------------------------------------------------------------- */
+
+static int run_nothing(struct nicq_job *job)
+{
+	(void)job;
+	return 0;
+}
+
+static void closing_done(struct nicq_job *job)
+{
+	calls_free((struct calls *)job);
+}
+
+/* The connection is closed behind what its thread still does with it. */
+static void close_calls(struct nic *nic)
+{
+	nic->calls->closing.run = run_nothing;
+	nic->calls->closing.done = closing_done;
+	nicq_add(nic->queue, &nic->calls->closing);
+	nic->calls = NULL;
 }
 
 static void unbind(struct nic *nic)
 {
+	nic->life++;
+	if (nic->lost != -ETIMEDOUT)
+		close_calls(nic);
 	loop_fd_free(nic->watch);
 	nic->watch = NULL;
 	torus_close(nic->dev);
 	nic->dev = NULL;
 	nic->lost = 0;
-}
-
-static void look(struct nic *nic)
-{
-	struct listing l = { .n = 0 };
-	const char *where = choose(nic, &l);
-
-	if (where && bind_dev(nic, where) == 0)
-		return;
-	loop_timer_set(nic->timer, loop_now() + nic->retry);
-	nic->retry = nic->retry * 2 > RETRY_MAX ? RETRY_MAX : nic->retry * 2;
+	nic->no_memory = 0;
 }
 
 static void on_timer(void *arg)
@@ -327,8 +501,14 @@ static void on_timer(void *arg)
 
 		unbind(nic);
 		nic->ops->gone(nic->arg, why);
+	} else if (nic->no_memory) {
+		uint32_t tag = nic->no_memory;
+
+		nic->no_memory = 0;
+		nic->ops->done(nic->arg, tag, -ENOMEM, NULL, 0);
 	}
-	look(nic);
+	if (!nic->dev && !nic->looking)
+		look(nic);
 }
 
 static void on_hotplug(void *arg)
@@ -353,7 +533,9 @@ struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *
 	nic->retry = RETRY_MIN;
 	snprintf(nic->where, sizeof(nic->where), "%s", where);
 	nic->timer = loop_timer_new(loop, on_timer, nic);
-	if (!nic->timer) {
+	nic->queue = nic->timer ? nicq_new(loop) : NULL;
+	if (!nic->queue) {
+		loop_timer_free(nic->timer);
 		free(nic);
 		return NULL;
 	}
@@ -372,6 +554,9 @@ void nic_free(struct nic *nic)
 		return;
 	if (nic->dev)
 		unbind(nic);
+	nic->life++;
+	nicq_free(nic->queue);
+	calls_free(nic->calls);
 	loop_timer_free(nic->timer);
 	hotplug_free(nic->hotplug);
 	free(nic);

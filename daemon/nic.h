@@ -16,20 +16,41 @@ struct nic;
  * @found: a NIC, and all that it says; @rows is NULL unless it is placed
  * @gone: it went away; @why in words
  * @absent: no NIC yet; @why in words, told when it changes
+ * @done: the action @tag has ended; of a count without error, with @park and @lost, else NULL
  */
 struct nic_ops {
 	void (*found)(void *arg, const struct torus_device *dev,
-		      const struct torus_link *links, const uint64_t *rows);
+		      const struct torus_link *links, const struct torus_park *park,
+		      const uint64_t *rows);
 	void (*gone)(void *arg, const char *why);
 	void (*absent)(void *arg, const char *why);
 	void (*link)(void *arg, const struct torus_link *link);
 	void (*mgmt)(void *arg, unsigned int port, const void *data, size_t len);
 	void (*park)(void *arg, const struct torus_park *park);
+	void (*done)(void *arg, uint32_t tag, int err, const struct torus_park *park,
+		     uint64_t lost);
 };
 
 /** nic_new() - @where: "auto", "unix:PATH" or "genl:NAME" */
 struct nic *nic_new(struct loop *loop, const char *where, const struct nic_ops *ops, void *arg);
 void nic_free(struct nic *nic);
+
+/*
+ * Actions: done in the order in which they were asked for, while the caller goes on. Those with
+ * a tag end with @done, unless the NIC is lost first. nic_place_set() sets the addresses of its
+ * interface as well; the others are as in struct fm_ops.
+ */
+void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len);
+void nic_place_set(struct nic *nic, uint32_t tag, const struct torus_shape *shape,
+		   const struct torus_coords *at);
+void nic_rows_write(struct nic *nic, uint32_t tag, uint64_t version, const uint32_t *node,
+		    const uint64_t *row, uint32_t n);
+void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up);
+void nic_count(struct nic *nic, uint32_t tag, bool lost);
+void nic_park_resolve(struct nic *nic, unsigned int port, uint32_t session, int seq);
+void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t ports);
+
+/* Questions of users: the caller waits, at most a second for each call. */
 
 /** nic_dev() - NULL while there is none */
 struct torus_dev *nic_dev(const struct nic *nic);
@@ -39,13 +60,6 @@ struct torus_dev *nic_dev(const struct nic *nic);
  * -ENODEV.
  */
 int nic_check(struct nic *nic, int err);
-
-/** nic_place_set() - its place in the torus, and that of its interface's addresses */
-int nic_place_set(struct nic *nic, const struct torus_shape *shape,
-		  const struct torus_coords *at);
-/** nic_rows_write() - changed rows (ids ascending) and the switch to @version */
-int nic_rows_write(struct nic *nic, uint64_t version, const uint32_t *node,
-		   const uint64_t *row, uint32_t n);
 /** nic_rows_read() - all rows, to be freed by the caller */
 int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version);
 

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The manager's actions at the NIC, as jobs of the NIC's queue. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/nic_impl.h"
+#include "daemon/nicq.h"
+#include "lib/netdev.h"
+
+#define CALLS_WAITING	16	/* no management packets are sent behind so many */
+
+/**
+ * struct call - an action
+ * @fn: does it
+ * @life: as nic.life when it began
+ * @node, @row, @n: of rows_write, behind this struct
+ * @data, @len: of mgmt_send
+ * @flag: give_up of release, lost of count
+ * @park, @lost: what count reads
+ */
+struct call {
+	struct nicq_job job;
+	struct nic *nic;
+	struct calls *calls;
+	uint32_t life;
+	uint32_t tag;
+	int (*fn)(struct call *c, struct torus_dev *dev);
+	struct torus_shape shape;
+	struct torus_coords at;
+	uint64_t version;
+	uint32_t *node, n;
+	uint64_t *row;
+	unsigned int port;
+	uint32_t session;
+	int seq;
+	uint16_t ports;
+	bool flag, kernel;
+	uint8_t data[TORUS_MGMT_MAX];
+	size_t len;
+	struct torus_park park;
+	uint64_t lost;
+	struct nic_note note;
+};
+
+/* Opens the connection again. The NIC must be the same, and not have lost its memory. */
+static int reopen(struct calls *calls)
+{
+	struct torus_device now;
+	int err = torus_open(calls->where, &calls->dev);
+
+	if (err)
+		return err;
+	torus_timeout_set(calls->dev, CALL_MAX_MS);
+	err = torus_device_get(calls->dev, &now);
+	if (!err && (now.guid != calls->guid || now.epoch != calls->epoch))
+		err = -ENODEV;
+	if (err) {
+		torus_close(calls->dev);
+		calls->dev = NULL;
+	}
+	return err;
+}
+
+int nic_calls_dev(struct calls *calls, struct torus_dev **dev)
+{
+	int err = calls->dev ? 0 : reopen(calls);
+
+	*dev = calls->dev;
+	return err;
+}
+
+void nic_calls_end(struct calls *calls, int err)
+{
+	if (!nic_broken(err))
+		return;
+	torus_close(calls->dev);
+	calls->dev = NULL;
+}
+
+static int do_count(struct call *c, struct torus_dev *dev);
+
+static int run_call(struct nicq_job *job)
+{
+	struct call *c = (struct call *)job;
+	struct torus_dev *dev;
+	int err;
+
+	if (c->life != c->nic->life)
+		return -ENODEV;
+	err = nic_calls_dev(c->calls, &dev);
+	if (!err)
+		err = c->fn(c, dev);
+	nic_calls_end(c->calls, err);
+	return err;
+}
+
+static void call_done(struct nicq_job *job)
+{
+	struct call *c = (struct call *)job;
+	struct nic *nic = c->nic;
+	int err = job->err;
+
+	if (c->life == nic->life) {
+		nic_answer(nic, err);
+		nic_note_log(&c->note);
+		if (c->tag)
+			nic->ops->done(nic->arg, c->tag, err,
+				       c->fn == do_count && !err ? &c->park : NULL, c->lost);
+	}
+	free(c);
+}
+
+/* Return: a call that is to be filled and added; NULL: out of memory, and the action has failed. */
+static struct call *call_new(struct nic *nic, uint32_t tag, size_t room,
+			     int (*fn)(struct call *c, struct torus_dev *dev))
+{
+	struct call *c = calloc(1, sizeof(*c) + room);
+
+	if (!c && tag) {
+		nic->no_memory = tag;
+		loop_timer_set(nic->timer, 0);
+	}
+	if (!c)
+		return NULL;
+	c->job.run = run_call;
+	c->job.done = call_done;
+	c->nic = nic;
+	c->calls = nic->calls;
+	c->life = nic->life;
+	c->tag = tag;
+	c->fn = fn;
+	return c;
+}
+
+static void call_add(struct call *c)
+{
+	nicq_add(c->nic->queue, &c->job);
+}
+
+static int do_mgmt(struct call *c, struct torus_dev *dev)
+{
+	return torus_mgmt_send(dev, c->port, c->data, c->len);
+}
+
+/* Those that are not answered are sent again by who sends them. */
+void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len)
+{
+	struct call *c = nicq_waiting(nic->queue) < CALLS_WAITING && len <= TORUS_MGMT_MAX ?
+			 call_new(nic, 0, 0, do_mgmt) : NULL;
+
+	if (!c)
+		return;
+	c->port = port;
+	c->len = len;
+	memcpy(c->data, data, len);
+	call_add(c);
+}
+
+void nic_interface_place(const struct torus_device *before, const struct torus_shape *shape,
+			 const struct torus_coords *at, struct nic_note *note)
+{
+	struct lt_netdev dev = {
+		.ifindex = before->ifindex,
+		.old = before->placed ? &before->shape : NULL, .old_node = before->node,
+		.shape = shape, .node = torus_node_id(shape, at),
+	};
+	char why[128];
+	int err = lt_netdev_place(&dev, why, sizeof(why));
+
+	note->warning = err == -EAFNOSUPPORT;
+	if (note->warning)
+		snprintf(note->text, sizeof(note->text), "%s has no IPv6 address: %s",
+			 before->ifname, why);
+	else if (err)
+		snprintf(note->text, sizeof(note->text), "%s: cannot set addresses: %s",
+			 before->ifname, why);
+}
+
+void nic_note_log(const struct nic_note *note)
+{
+	if (note->text[0])
+		log_line(note->warning ? FM_WARNING : FM_ERROR, "nic", note->text);
+}
+
+static int do_place(struct call *c, struct torus_dev *dev)
+{
+	struct torus_device before;
+	int err = c->kernel ? torus_device_get(dev, &before) : 0;
+
+	if (!err)
+		err = torus_place_set(dev, &c->shape, &c->at);
+	if (!err && c->kernel)
+		nic_interface_place(&before, &c->shape, &c->at, &c->note);
+	return err;
+}
+
+void nic_place_set(struct nic *nic, uint32_t tag, const struct torus_shape *shape,
+		   const struct torus_coords *at)
+{
+	struct call *c = call_new(nic, tag, 0, do_place);
+
+	if (!c)
+		return;
+	c->shape = *shape;
+	c->at = *at;
+	c->kernel = nic->kernel;
+	call_add(c);
+}
+
+static int do_rows(struct call *c, struct torus_dev *dev)
+{
+	int err = torus_rows_begin(dev, c->version);
+
+	if (!err && c->n)
+		err = torus_rows_put_list(dev, c->version, c->node, c->row, c->n);
+	return err ? err : torus_rows_commit(dev, c->version);
+}
+
+void nic_rows_write(struct nic *nic, uint32_t tag, uint64_t version, const uint32_t *node,
+		    const uint64_t *row, uint32_t n)
+{
+	struct call *c = call_new(nic, tag, n * (sizeof(*row) + sizeof(*node)), do_rows);
+
+	if (!c)
+		return;
+	c->version = version;
+	c->n = n;
+	c->row = (uint64_t *)(c + 1);
+	c->node = (uint32_t *)(c->row + n);
+	if (n) {
+		memcpy(c->row, row, n * sizeof(*row));
+		memcpy(c->node, node, n * sizeof(*node));
+	}
+	call_add(c);
+}
+
+static int do_release(struct call *c, struct torus_dev *dev)
+{
+	return torus_release(dev, c->version, c->flag);
+}
+
+void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up)
+{
+	struct call *c = call_new(nic, tag, 0, do_release);
+
+	if (!c)
+		return;
+	c->version = version;
+	c->flag = give_up;
+	call_add(c);
+}
+
+static int do_count(struct call *c, struct torus_dev *dev)
+{
+	struct torus_device info;
+	int err = torus_park_get(dev, &c->park);
+
+	if (!err && c->flag)
+		err = torus_device_get(dev, &info);
+	if (!err && c->flag)
+		c->lost = info.counter[TORUS_NC_LOST];
+	return err;
+}
+
+void nic_count(struct nic *nic, uint32_t tag, bool lost)
+{
+	struct call *c = call_new(nic, tag, 0, do_count);
+
+	if (!c)
+		return;
+	c->flag = lost;
+	call_add(c);
+}
+
+static int do_resolve(struct call *c, struct torus_dev *dev)
+{
+	return torus_park_resolve(dev, c->port, c->session, c->seq);
+}
+
+void nic_park_resolve(struct nic *nic, unsigned int port, uint32_t session, int seq)
+{
+	struct call *c = call_new(nic, 0, 0, do_resolve);
+
+	if (!c)
+		return;
+	c->port = port;
+	c->session = session;
+	c->seq = seq;
+	call_add(c);
+}
+
+static int do_replay(struct call *c, struct torus_dev *dev)
+{
+	return torus_park_replay(dev, c->version, c->ports);
+}
+
+void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t ports)
+{
+	struct call *c = call_new(nic, tag, 0, do_replay);
+
+	if (!c)
+		return;
+	c->version = version;
+	c->ports = ports;
+	call_add(c);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What nic.c and nic_call.c share. */
+#ifndef NIC_IMPL_H
+#define NIC_IMPL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/nic.h"
+#include "daemon/nicq.h"
+
+struct hotplug;
+struct loop;
+struct loop_fd;
+struct loop_timer;
+
+#define CALL_MAX_MS	1000
+
+/** struct nic_note - what went wrong with addresses, for the log; @text: "" for nothing */
+struct nic_note {
+	bool warning;
+	char text[256];
+};
+
+/**
+ * struct calls - the connection of the queue; its thread alone uses it
+ * @dev: NULL: it broke
+ * @guid, @epoch: of the NIC, so that another one is not taken for it
+ */
+struct calls {
+	struct nicq_job closing;	/* first */
+	struct torus_dev *dev;
+	char where[128];
+	uint64_t guid;
+	uint32_t epoch;
+};
+
+struct nic {
+	struct loop *loop;
+	const struct nic_ops *ops;
+	void *arg;
+	char where[128];
+	struct torus_dev *dev;		/* events, and calls of the loop */
+	struct calls *calls;
+	struct nicq *queue;
+	_Atomic uint32_t life;		/* of @calls; jobs of a former one are not done */
+	unsigned int late;		/* calls in a row without an answer */
+	bool looking;
+	struct loop_fd *watch;
+	struct loop_timer *timer;	/* looks for it; or reports its loss */
+	struct hotplug *hotplug;	/* NULL where only a socket can be meant */
+	bool kernel;			/* its interface is ours to set up */
+	uint64_t retry;
+	int lost;			/* negative errno, to be reported */
+	uint32_t no_memory;		/* tag of an action that there was no memory for */
+	char why[256];
+};
+
+/** nic_answer() - note whether a call was answered */
+void nic_answer(struct nic *nic, int err);
+/** nic_broken() - whether @err says that nobody is at the other end of a connection */
+bool nic_broken(int err);
+/** nic_calls_dev() - in the thread: the connection, opened again if it broke. Return: 0 or negative errno */
+int nic_calls_dev(struct calls *calls, struct torus_dev **dev);
+/** nic_calls_end() - in the thread: a call ended with @err; a connection that broke is closed */
+void nic_calls_end(struct calls *calls, int err);
+void nic_interface_place(const struct torus_device *before, const struct torus_shape *shape,
+			 const struct torus_coords *at, struct nic_note *note);
+void nic_note_log(const struct nic_note *note);
+
+#endif /* NIC_IMPL_H */

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the queue of a NIC
+ *
+ * A call of the NIC may take long: the NIC is slow or hangs, or the kernel keeps the caller
+ * waiting for a lock, for it handles a netlink request within sendmsg(), whatever the socket
+ * is set to. So a thread does the calls, and the loop goes on with connections and timers.
+ *
+ * The order of calls is the order in which they were added: there is one thread, and it has
+ * one connection to the NIC (nic.c), which handles the requests of a connection in order. The
+ * loop is told of the ends in the same order. The manager adds an action only after it was
+ * told the end of the one before (fm/node/nic.c), but for those whose end is nobody's business:
+ * these are before whatever it adds later.
+ *
+ * A request without an answer ends after a second, and may be handled later still. Then it is
+ * handled before all that follow on its connection; so when one that follows has been
+ * answered, nothing is outstanding any more. The client skips the answers that come late, by
+ * their sequence numbers. Therefore a NIC that does not answer keeps its connection, even when
+ * the manager gave it up and looks for it again: what it still has to handle comes before what
+ * is then read. Another connection is opened only when nobody is at the other end of the one.
+ *
+ * What a job points to belongs to the thread from nicq_add() until @done. The lock protects
+ * the two lists only. The thread gets no signals: they are the loop's.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include "daemon/loop.h"
+#include "daemon/nicq.h"
+
+/** struct list - jobs, the first of which was added first */
+struct list {
+	struct nicq_job *first, **end;
+};
+
+/**
+ * struct nicq
+ * @todo, @ended, @stop: protected by @lock
+ * @wake: something is to be done
+ * @told: readable when some have ended
+ * @waiting: of the loop
+ */
+struct nicq {
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct list todo, ended;
+	bool stop;
+	int told;
+	struct loop_fd *watch;
+	unsigned int waiting;
+};
+
+static void list_init(struct list *l)
+{
+	l->first = NULL;
+	l->end = &l->first;
+}
+
+static void list_add(struct list *l, struct nicq_job *job)
+{
+	job->next = NULL;
+	*l->end = job;
+	l->end = &job->next;
+}
+
+static struct nicq_job *list_take(struct list *l)
+{
+	struct nicq_job *job = l->first;
+
+	if (!job)
+		return NULL;
+	l->first = job->next;
+	if (!l->first)
+		l->end = &l->first;
+	return job;
+}
+
+/* --- the thread ------------------------------------------------------------------ */
+
+/* Return: the next job, when there is one; NULL: the queue ends. */
+static struct nicq_job *next_job(struct nicq *q)
+{
+	struct nicq_job *job;
+
+	pthread_mutex_lock(&q->lock);
+	while (!q->todo.first && !q->stop)
+		pthread_cond_wait(&q->wake, &q->lock);
+	job = q->stop ? NULL : list_take(&q->todo);
+	pthread_mutex_unlock(&q->lock);
+	return job;
+}
+
+static void *work(void *arg)
+{
+	struct nicq *q = arg;
+	struct nicq_job *job;
+
+	while ((job = next_job(q))) {
+		job->err = job->run(job);
+		pthread_mutex_lock(&q->lock);
+		list_add(&q->ended, job);
+		pthread_mutex_unlock(&q->lock);
+		eventfd_write(q->told, 1);
+	}
+	return NULL;
+}
+
+static int begin_thread(struct nicq *q)
+{
+	sigset_t all, was;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	err = pthread_create(&q->thread, NULL, work, q);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	q->running = !err;
+	return -err;
+}
+
+/* --- the loop ---------------------------------------------------------------------- */
+
+static struct nicq_job *ended_job(struct nicq *q)
+{
+	struct nicq_job *job;
+
+	pthread_mutex_lock(&q->lock);
+	job = list_take(&q->ended);
+	pthread_mutex_unlock(&q->lock);
+	return job;
+}
+
+static void on_told(void *arg, unsigned int what)
+{
+	struct nicq *q = arg;
+	struct nicq_job *job;
+	eventfd_t n;
+
+	(void)what;
+	eventfd_read(q->told, &n);
+	while ((job = ended_job(q))) {
+		q->waiting--;
+		job->done(job);
+	}
+}
+
+void nicq_add(struct nicq *q, struct nicq_job *job)
+{
+	int err = q->running ? 0 : begin_thread(q);
+
+	q->waiting++;
+	pthread_mutex_lock(&q->lock);
+	job->err = err;
+	list_add(err ? &q->ended : &q->todo, job);
+	pthread_cond_signal(&q->wake);
+	pthread_mutex_unlock(&q->lock);
+	if (err)
+		eventfd_write(q->told, 1);
+}
+
+unsigned int nicq_waiting(const struct nicq *q)
+{
+	return q->waiting;
+}
+
+struct nicq *nicq_new(struct loop *loop)
+{
+	struct nicq *q = calloc(1, sizeof(*q));
+
+	if (!q)
+		return NULL;
+	q->told = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	q->watch = q->told < 0 ? NULL : loop_fd_new(loop, q->told, LOOP_READ, on_told, q);
+	if (!q->watch) {
+		if (q->told >= 0)
+			close(q->told);
+		free(q);
+		return NULL;
+	}
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->wake, NULL);
+	list_init(&q->todo);
+	list_init(&q->ended);
+	return q;
+}
+
+static void cancel(struct list *l)
+{
+	struct nicq_job *job;
+
+	while ((job = list_take(l))) {
+		job->err = -ECANCELED;
+		job->done(job);
+	}
+}
+
+void nicq_free(struct nicq *q)
+{
+	if (!q)
+		return;
+	pthread_mutex_lock(&q->lock);
+	q->stop = true;
+	pthread_cond_signal(&q->wake);
+	pthread_mutex_unlock(&q->lock);
+	if (q->running)
+		pthread_join(q->thread, NULL);
+	cancel(&q->ended);
+	cancel(&q->todo);
+	loop_fd_free(q->watch);
+	close(q->told);
+	pthread_cond_destroy(&q->wake);
+	pthread_mutex_destroy(&q->lock);
+	free(q);
+}
