@@ -63,6 +63,8 @@ void nic_answer(struct nic *nic, int err)
 		nic->late = 0;
 	else if (++nic->late >= CALLS_LATE)
 		lose(nic, err);
+	else if (!nic->lost)
+		log_warning("nic", "a call of the NIC had no answer: %s", strerror(-err));
 }
 
 int nic_check(struct nic *nic, int err)

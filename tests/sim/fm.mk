@@ -53,3 +53,8 @@ tests += tests/sim/test_dead
 tests/sim/test_dead-objs := tests/sim/test_dead.o $(sim-objs)
 tests/sim/test_dead-deps := $(B)/libtorus.a
 tests/sim/test_dead-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_slow
+tests/sim/test_slow-objs := tests/sim/test_slow.o $(sim-objs)
+tests/sim/test_slow-deps := $(B)/libtorus.a
+tests/sim/test_slow-libs := $(svc-libs) $(call pkg-libs,cmocka)

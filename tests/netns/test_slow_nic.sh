@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A NIC in a lab takes half a second for each call, and sometimes does not answer at all. Its
+# manager goes on with everything else: other managers do not lose it, and recoveries that need
+# it end.
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=slow$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+run=/run/torus/$lab
+log=$tmp/manager.log
+
+settled() { is .state running && is '[.nodes.up, .links.up] | @csv' 9,18; }
+has() { grep -F -- "$1" "$log"; }
+has_not() { ! has "$1"; }
+
+# The manager of a node, once more, behind a NIC that is slow
+slow() {
+	local at=${1//,/.} nic
+	lab kill "$1" --manager || return
+	nic=$(sed -n 's/^device *= *unix://p' "$run/$at/fabricd.conf")
+	[[ -S $nic ]] || return
+	echo 500 >"$tmp/delay"
+	python3 "$TOP/tests/netns/slow_nic.py" "$nic" "$tmp/nic" "$tmp" >"$tmp/ready" &
+	until_true 10 grep -q ready "$tmp/ready" || return
+	sed "s|^device.*|device = unix:$tmp/nic|" "$run/$at/fabricd.conf" >"$tmp/fabricd.conf"
+	"$B/fabricctl" lab exec --name "$lab" "$1" -- "$B/fabricd" --config "$tmp/fabricd.conf" \
+		>"$log" 2>&1 &
+	until_true 60 settled
+}
+
+# A cable of another node, so that only recoveries reach the slow one
+cut_and_mended() {
+	lab cut 0,0:+x && until_true 60 is .links.faulty 1 && until_true 60 is .state degraded &&
+		lab mend 0,0:+x && until_true 60 settled
+}
+
+# Two answers are lost, while a cable is cut and mended.
+two_lost() {
+	echo 2 >"$tmp/lose"
+	lab cut 0,0:+x && until_true 60 is .links.faulty 1 && until_true 60 has "had no answer" &&
+		until_true 60 is .state degraded && lab mend 0,0:+x && until_true 60 settled
+}
+
+check "up" lab up 3x3 --service 172.29.0.0/16
+check "a manager begins anew at a slow NIC" slow 1,1
+check "a cable is cut and mended" cut_and_mended
+check "the node was not lost" is '.nodes.up' 9
+check "two answers are lost" two_lost
+check "its NIC does not count as gone" has_not "the NIC is gone"
+check "its manager never lost its parent" has_not "parent lost"
+echo 0 >"$tmp/delay"
+check "every path is right" verified
+check "no packet was lost or doubled" all_came_once
+echo 100000 >"$tmp/lose"
+check "a cable is cut while the NIC never answers" lab cut 0,0:+x
+check "the NIC is gone" until_true 60 has "the NIC is gone"
+echo 0 >"$tmp/lose"
+check "it is found again when it answers" until_true 60 is '.nodes.up' 9
+check "the cable is mended" lab mend 0,0:+x
+check "the fabric is whole" until_true 60 settled
+check "the lab ends" lab down
+done_testing

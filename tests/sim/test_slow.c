@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Managers whose NICs are slow, or fail to do what they are asked. Recoveries take longer then,
+ * but nothing is lost or reordered, and no manager is taken for one that hangs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "story.h"
+
+#define SLOW (500 * W_MS)	/* for each action */
+#define FAULTS 12		/* cables cut or mended in a history */
+
+static void start(struct story *s, const char *shape, uint64_t seed)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = false;
+	story_begin(s, &c);
+	story_power_all(s);
+	story_rest(s, 10 * W_S);
+	story_traffic(s, 300 * W_US);
+	s->sparing = true;
+	world_run(s->w, 5 * W_MS);
+}
+
+static void end(struct story *s, const char *what, uint64_t seed)
+{
+	if (story_end(s))
+		return;
+	print_error("%s, seed %llu: %s\n", what, (unsigned long long)seed, s->wrong);
+	fail();
+}
+
+/* Lets @ns pass. All nodes are up in the root's table, and have a way to the root, all the time. */
+static void nobody_is_lost(struct story *s, uint64_t ns)
+{
+	uint64_t until = world_now(s->w) + ns;
+
+	while (world_now(s->w) < until) {
+		story_run(s, 50 * W_MS);
+		for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+			assert_int_equal(fm_node(world_fm(s->w, 0), i)->state, FM_NODE_UP);
+			assert_true(fm_reachable(world_fm(s->w, i)));
+		}
+	}
+}
+
+static void cut_and_mended(struct story *s, uint32_t cable)
+{
+	world_cut(s->w, cable, true);
+	nobody_is_lost(s, 15 * W_S);
+	assert_true(world_settled(s->w));
+	world_cut(s->w, cable, false);
+	nobody_is_lost(s, 15 * W_S);
+	assert_true(world_settled(s->w));
+}
+
+/* Cable 10 is node 5's, cable 0 the root's, cable 31 of neither. */
+static void one_slow_nic(void **state)
+{
+	static const uint32_t cables[] = { 10, 0, 31 }, slow[] = { 5, 0 };
+	struct story s;
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		start(&s, "4x4", 1 + k);
+		world_slow(s.w, slow[k], SLOW, 0);
+		for (unsigned int i = 0; i < 3; i++)
+			cut_and_mended(&s, cables[i]);
+		end(&s, "one slow NIC", 1 + k);
+	}
+}
+
+static void all_nics_slow(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, "3x3", 3);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_slow(s.w, i, SLOW, 0);
+	cut_and_mended(&s, 4);
+	end(&s, "all NICs slow", 3);
+}
+
+/* A node that dies is recovered from although its neighbour's NIC is slow. */
+static void death_beside_a_slow_nic(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, "4x4", 4);
+	world_slow(s.w, 5, SLOW, 0);
+	world_power(s.w, 6, false);
+	story_run(&s, 15 * W_S);
+	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_DEAD);
+	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
+	assert_true(world_settled(s.w));
+	world_power(s.w, 6, true);
+	story_run(&s, 15 * W_S);
+	assert_true(world_settled(s.w));
+	end(&s, "death beside a slow NIC", 4);
+}
+
+/*
+ * Cables are cut and mended at any moment while half of the NICs take up to 20 ms for an action,
+ * and some of the actions fail, of which some were done.
+ */
+static void history(uint64_t seed)
+{
+	struct story s;
+
+	start(&s, seed % 2 ? "4x4" : "3x2x2", seed);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (world_random(s.w) % 2)
+			world_slow(s.w, i, 1 + world_random(s.w) % (20 * W_MS),
+				   world_random(s.w) % 400);
+	for (unsigned int k = 0; k < FAULTS; k++) {
+		uint32_t cable = (uint32_t)(world_random(s.w) % world_cables(s.w));
+
+		if (world_cable_there(s.w, cable))
+			world_cut(s.w, cable, world_cable_whole(s.w, cable));
+		story_run(&s, world_random(s.w) % (100 * W_MS));
+	}
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_slow(s.w, i, 0, 0);
+	end(&s, "NICs that fail", seed);
+}
+
+static void failing_nics(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++)
+		history(seed);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_slow_nic),
+		cmocka_unit_test(all_nics_slow),
+		cmocka_unit_test(death_beside_a_slow_nic),
+		cmocka_unit_test(failing_nics),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node at a NIC that takes its time: the order of its actions, what it says meanwhile, and what
+ * comes of an action whose step is not at hand any more, or that failed.
+ */
+#include <errno.h>
+
+#include "stage_member.h"
+
+static void slow_from_now(void)
+{
+	s.slow = true;
+	stage_forget(&s);
+}
+
+/* Each action begins when the one before has ended, and the report follows the last one. */
+static void test_order(void **state)
+{
+	(void)state;
+	joined();
+	slow_from_now();
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_did(&s, "52 < table 1 term 126 4x1" ALL "53 < table 1 term 126 4x1" ALL
+		  "place 4x1 at 1,0\n");
+	assert_int_equal(fm_own(s.fm), TORUS_NO_NODE);
+	stage_end_of(&s);
+	stage_did(&s, "rows 1: 4\n");
+	assert_int_equal(fm_own(s.fm), 1);
+	assert_int_equal(fm_applied(s.fm), 0);
+	stage_end_of(&s);
+	stage_did(&s, "lost\n");
+	assert_int_equal(fm_applied(s.fm), 1);
+	stage_end_of(&s);
+	stage_did(&s, "1 < report 1.0 of 3 term 126\n");
+	assert_int_equal(s.under_way, 0);
+	step(1, 1, FM_STEP_RESUME);
+	stage_did_some(&s, "release 1\n");
+	assert_false(fm_in_force(s.fm, 1));
+	stage_end_of(&s);
+	stage_did(&s, "lost\n");
+	stage_end_of(&s);
+	assert_true(fm_in_force(s.fm, 1));
+	stage_end(&s);
+}
+
+/* Whoever asks meanwhile hears that the node lives; nothing is begun twice for it. */
+static void test_asked_again(void **state)
+{
+	(void)state;
+	joined();
+	slow_from_now();
+	table(1);
+	stage_forget(&s);
+	step(1, 0, FM_STEP_APPLY);
+	stage_did_some(&s, "1 < pong\n");
+	stage_end_of(&s);
+	stage_did(&s, "rows 1: 4\n");
+	step(1, 0, FM_STEP_APPLY);
+	assert_int_equal(stage_count(&s, "rows"), 0);
+	stage_did_some(&s, "1 < pong\n");
+	stage_end(&s);
+}
+
+/* A newer table waits for the action under way only, and nothing is reported of the older one. */
+static void test_newer_table(void **state)
+{
+	(void)state;
+	joined();
+	slow_from_now();
+	table(1);
+	stage_end_of(&s);
+	stage_did_some(&s, "rows 1: 4\n");
+	table(2);
+	table(3);
+	reports(52, 2, 3, 0);
+	reports(53, 3, 3, 0);
+	stage_did_no(&s, "rows");
+	stage_end_of(&s);
+	assert_int_equal(fm_applied(s.fm), 1);
+	stage_did(&s, "rows 3: 0\n");
+	stage_end_of(&s);
+	stage_did(&s, "lost\n");
+	stage_end_of(&s);
+	stage_did(&s, "1 < report 3.0 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/*
+ * The root proves by two counts that the network is empty: those of the second one must have been
+ * read after all had answered the first.
+ */
+static void test_newer_count(void **state)
+{
+	(void)state;
+	in_force();
+	slow_from_now();
+	s.park.parked = 4;
+	step(1, 1, FM_STEP_COUNT);
+	assert_int_not_equal(s.under_way, 0);
+	step(1, 2, FM_STEP_COUNT);
+	reports(52, 2, 1, 2);
+	reports(53, 3, 1, 2);
+	s.park.parked = 5;
+	stage_forget(&s);
+	stage_end_of(&s);
+	stage_did_nothing(&s);
+	assert_int_not_equal(s.under_way, 0);
+	stage_end_of(&s);
+	stage_did(&s, "1 < report 1.2 of 3 term 126 parked 5\n");
+	stage_end(&s);
+}
+
+/* What is told twice, or of no action under way, changes nothing. */
+static void test_unknown_tags(void **state)
+{
+	static const struct fm_counts counts = { .park = { .parked = 9 } };
+	uint32_t tag;
+
+	(void)state;
+	joined();
+	slow_from_now();
+	table(1);
+	tag = s.under_way;
+	stage_forget(&s);
+	fm_done(s.fm, tag + 1, 0, NULL, START + s.now);
+	fm_done(s.fm, tag - 1, 0, &counts, START + s.now);
+	fm_done(s.fm, 0, -EIO, NULL, START + s.now);
+	stage_did_nothing(&s);
+	stage_end_of(&s);
+	stage_forget(&s);
+	fm_done(s.fm, tag, 0, NULL, START + s.now);
+	fm_done(s.fm, tag, -EIO, NULL, START + s.now);
+	stage_did_nothing(&s);
+	s.slow = false;
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+	stage_run(&s, 2);
+	stage_did_some(&s, "1 < report 1.0 of 3 term 126\n");
+	fm_done(s.fm, tag + 2, 0, &counts, START + s.now);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+/* A count without an error but without counters, which no host tells, is none. */
+static void test_no_counts(void **state)
+{
+	(void)state;
+	in_force();
+	slow_from_now();
+	step(1, 1, FM_STEP_COUNT);
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	stage_forget(&s);
+	fm_done(s.fm, s.under_way, 0, NULL, START + s.now);
+	stage_did(&s, "log warning recovery: counters cannot be read: Protocol error\n");
+	s.under_way = 0;
+	stage_end(&s);
+}
+
+/* Holds that could not be lifted are tried again: else their flows would wait for ever. */
+static void test_release_fails(void **state)
+{
+	(void)state;
+	in_force();
+	s.err.release = -ETIMEDOUT;
+	step(1, 1, FM_STEP_RESUME);
+	reports(52, 2, 1, 1);
+	reports(53, 3, 1, 1);
+	assert_int_equal(stage_count(&s, "report"), 0);
+	stage_did_some(&s, "log warning recovery: holds cannot be lifted: Connection timed out\n");
+	s.err.release = 0;
+	step(1, 1, FM_STEP_RESUME);
+	stage_did(&s, "release 1\n1 < pong\nlost\n1 < report 1.1 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/*
+ * An action that fails for an older step is not the failure of the one at hand, which is done
+ * without being asked for again.
+ */
+static void test_old_failure(void **state)
+{
+	(void)state;
+	joined();
+	slow_from_now();
+	s.err.place = -ETIMEDOUT;
+	table(1);
+	stage_forget(&s);
+	s.err.place = 0;
+	table(2);
+	stage_forget(&s);
+	stage_end_of(&s);
+	stage_did(&s, "place 4x1 at 1,0\n");
+	s.err.rows = -ETIMEDOUT;
+	stage_end_of(&s);
+	stage_did(&s, "rows 2: 4\n");
+	s.err.rows = 0;
+	table(3);
+	stage_forget(&s);
+	stage_end_of(&s);
+	/* Nobody knows what stands in the NIC: all that was written is written again. */
+	stage_did(&s, "log error table: table 2 cannot be applied: Connection timed out\n"
+		  "rows 3: 4\n");
+	s.err.count = -ETIMEDOUT;
+	stage_end_of(&s);
+	stage_did(&s, "lost\n");
+	s.err.count = 0;
+	table(4);
+	reports(52, 2, 4, 0);
+	reports(53, 3, 4, 0);
+	stage_forget(&s);
+	stage_end_of(&s);
+	stage_did(&s, "rows 4: 0\n");
+	s.slow = false;
+	stage_run(&s, 2);
+	stage_did_some(&s, "1 < report 4.0 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/* The root that restarts must know of a version that the NIC may be stamping. */
+static void test_doubtful_version(void **state)
+{
+	(void)state;
+	in_force();
+	s.err.rows = -ETIMEDOUT;
+	table(2);
+	assert_int_equal(fm_applied(s.fm), 1);
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_up(&s, 2);
+	stage_did_some(&s, " version 2 term 126");
+	stage_end(&s);
+}
+
+/* A port that is lost while parked packets are replayed may be closed: its row goes on to say so. */
+static void test_lost_in_replay(void **state)
+{
+	(void)state;
+	in_force();
+	stage_link_lost(&s, 0, 9);
+	stage_link_up(&s, 0, 2);
+	stage_link_lost(&s, 2, 7);
+	stage_link_up(&s, 2, 3);
+	table(2);
+	slow_from_now();
+	step(2, 1, FM_STEP_REPLAY);
+	reports(52, 2, 2, 1);
+	reports(53, 3, 2, 1);
+	stage_did_some(&s, "replay 2: 5\n");
+	stage_link_lost(&s, 0, 11);
+	stage_did_some(&s, ": f102.2,s2/11,closed d u100.0,s1/7,closed d\n");
+	s.slow = false;
+	stage_run(&s, 2);
+	stage_did_some(&s, "report 2.1 of 3");
+	stage_link_up(&s, 0, 3);
+	stage_did_some(&s, ": u102.2,s2/11,closed d u100.0 d\n");
+	stage_end(&s);
+}
+
+/* HELLO says what the NIC has counted, and is said when that is read; not to whom is gone then. */
+static void test_hello(void **state)
+{
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	slow_from_now();
+	stage_up(&s, 2);
+	stage_did_nothing(&s);
+	s.park.parked = 7;
+	s.counts.park.parked = 7;
+	stage_end_of(&s);
+	stage_did_some(&s, "parked 7");
+	stage_run(&s, 150);
+	stage_forget(&s);
+	stage_down(&s, 2);
+	stage_run(&s, 200);
+	stage_up(&s, 3);
+	stage_down(&s, 3);
+	stage_forget(&s);
+	stage_end_of(&s);
+	stage_did_no(&s, "hello");
+	stage_end(&s);
+}
+
+/* The NIC goes away, and the manager ends with an action under way: no memory is left. */
+static void test_gone(void **state)
+{
+	(void)state;
+	joined();
+	slow_from_now();
+	table(1);
+	stage_end(&s);
+	joined();
+	slow_from_now();
+	table(1);
+	stage_end_of(&s);
+	assert_int_not_equal(s.under_way, 0);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_asked_again),
+		cmocka_unit_test(test_newer_table),
+		cmocka_unit_test(test_newer_count),
+		cmocka_unit_test(test_unknown_tags),
+		cmocka_unit_test(test_no_counts),
+		cmocka_unit_test(test_release_fails),
+		cmocka_unit_test(test_old_failure),
+		cmocka_unit_test(test_doubtful_version),
+		cmocka_unit_test(test_lost_in_replay),
+		cmocka_unit_test(test_hello),
+		cmocka_unit_test(test_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
