@@ -23,13 +23,17 @@ static void mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 	assert_true(port < ONE_PORTS + ONE_SPARE && len <= TORUS_MGMT_MAX);
 }
 
-/* The action @tag ends with @err, when the call of the machine has ended. Return: @err */
+/*
+ * The action @tag ends with @err, when the call of the machine has ended. Return: @err, or 0 if it
+ * is done nevertheless.
+ */
 static int will_end(struct one_fm *o, uint32_t tag, int err)
 {
 	assert_int_equal(o->under_way, 0);
 	assert_int_not_equal(tag, 0);
 	o->under_way = tag;
-	return o->result = err;
+	o->result = err;
+	return o->answers_lost ? 0 : err;
 }
 
 static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,

@@ -68,6 +68,7 @@ struct one_resolve {
  * 	returns
  * @placed, @place: how often its NIC was given a place, and the last one; @place_err: likewise
  * @replays, @opened: how often parked packets were replayed, and the ports of the last replay
+ * @answers_lost: actions that end with an error are done nevertheless
  * @under_way, @result, @counts: tag of the action at its NIC that has not ended, and how it will
  * @releases, @gave_up: how often holds were lifted, and whether receivers give up missing packets
  */
@@ -92,6 +93,7 @@ struct one_fm {
 	bool gave_up;
 	struct one_resolve resolve[ONE_RESOLVES];
 	unsigned int resolves;
+	bool answers_lost;
 	uint32_t under_way;
 	int result;
 	struct fm_counts counts;
