@@ -32,3 +32,13 @@ tests += tests/unit/test_query
 tests/unit/test_query-objs := tests/unit/test_query.o tests/unit/clock.o daemon/query.o \
 	daemon/loop.o daemon/log.o
 tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd)
+
+# The NIC and its queue.
+tests += tests/unit/test_nicq tests/unit/test_nic_call
+tests/unit/test_nicq-objs := tests/unit/test_nicq.o daemon/nicq.o daemon/loop.o
+tests/unit/test_nicq-libs = $(call pkg-libs,cmocka libevent_core) -Wl,--wrap=pthread_create
+tests/unit/test_nic_call-objs := $(addprefix tests/unit/,test_nic_call.o client_nic.o fake_nic.o) \
+	$(addprefix daemon/,nic.o nic_call.o nicq.o loop.o log.o hotplug.o)
+tests/unit/test_nic_call-deps := $(B)/libtorus.a
+tests/unit/test_nic_call-libs = $(call pkg-libs,cmocka libevent_core libsystemd libudev) $(lib-libs)
+$(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)

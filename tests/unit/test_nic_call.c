@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The manager's actions at a NIC behind a socket: how they end if the NIC does them, refuses them,
+ * closes the connection, or goes away with one of them under way.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "client_nic.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/nic.h"
+
+#define PORTS 6
+
+/* What the NIC does with actions. */
+enum manners { DOES, REFUSES, HANGS_UP, SILENT };
+
+static struct loop *loop;
+static struct nic *n;
+static _Atomic unsigned int manners;
+static _Atomic uint32_t epoch;
+
+/* What the owner was told. */
+static struct {
+	unsigned int found, gone, done;
+	uint32_t tag;
+	int err;
+	bool counted;
+	uint64_t parked, lost;
+} told;
+
+static void put_unplaced(struct nl_msg *msg)
+{
+	nla_put_string(msg, TORUS_A_NAME, "n");
+	nla_put_string(msg, TORUS_A_DRIVER, "fake");
+	nla_put_u64(msg, TORUS_A_GUID, 5);
+	nla_put_u32(msg, TORUS_A_EPOCH, epoch);
+	nla_put_u8(msg, TORUS_A_PORT_COUNT, PORTS);
+	put_counters(msg, TORUS_A_NODE_COUNTERS, TORUS_NC_COUNT, 100);
+}
+
+static void answer_links(int fd, const struct nlmsghdr *req)
+{
+	for (unsigned int p = 0; p < PORTS; p++) {
+		struct nl_msg *msg = fake_reply(req, TORUS_CMD_LINK_GET, NLM_F_MULTI);
+
+		put_link(msg, p);
+		fake_send(fd, msg);
+	}
+	fake_done(fd, req, 0, NULL, 0);
+}
+
+static void answer_get(int fd, const struct nlmsghdr *req, unsigned int cmd)
+{
+	struct nl_msg *msg = fake_reply(req, cmd, 0);
+
+	if (cmd == TORUS_CMD_DEVICE_GET)
+		put_unplaced(msg);
+	else
+		put_park(msg);
+	fake_send(fd, msg);
+	fake_ack(fd, req, 0, NULL);
+}
+
+static void answer(struct fake *f, int fd, struct nlmsghdr *req)
+{
+	unsigned int cmd = ((struct genlmsghdr *)nlmsg_data(req))->cmd;
+
+	(void)f;
+	if (cmd == TORUS_CMD_LINK_GET)
+		answer_links(fd, req);
+	else if (cmd == TORUS_CMD_DEVICE_GET || cmd == TORUS_CMD_PARK_GET)
+		answer_get(fd, req, cmd);
+	else if (cmd == TORUS_CMD_SUBSCRIBE || manners == DOES)
+		fake_ack(fd, req, 0, NULL);
+	else if (manners == REFUSES)
+		fake_ack(fd, req, -EBUSY, NULL);
+	else if (manners == HANGS_UP)
+		shutdown(fd, SHUT_RDWR);
+}
+
+static void on_found(void *arg, const struct torus_device *d, const struct torus_link *links,
+		     const struct torus_park *park, const uint64_t *rows)
+{
+	(void)arg;
+	assert_int_equal(d->guid, 5);
+	assert_int_equal(links[PORTS - 1].port, PORTS - 1);
+	assert_int_equal(park->parked, 1);
+	assert_null(rows);
+	told.found++;
+	loop_stop(loop);
+}
+
+static void on_gone(void *arg, const char *why)
+{
+	(void)arg;
+	(void)why;
+	told.gone++;
+	loop_stop(loop);
+}
+
+static void on_absent(void *arg, const char *why)
+{
+	(void)arg;
+	(void)why;
+}
+
+static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *park, uint64_t lost)
+{
+	(void)arg;
+	told.done++;
+	told.tag = tag;
+	told.err = err;
+	told.counted = park;
+	told.parked = park ? park->parked : 0;
+	told.lost = lost;
+	loop_stop(loop);
+}
+
+static const struct nic_ops ops = {
+	.found = on_found, .gone = on_gone, .absent = on_absent, .done = on_done,
+};
+
+static int begin(void **state)
+{
+	open_nic(state);
+	log_level_set(FM_ERROR);
+	memset(&told, 0, sizeof(told));
+	manners = DOES;
+	epoch = 1;
+	nic.fn = answer;
+	loop = loop_new();
+	n = nic_new(loop, where, &ops, NULL);
+	assert_non_null(n);
+	loop_run(loop);
+	assert_int_equal(told.found, 1);
+	return 0;
+}
+
+static int end(void **state)
+{
+	nic_free(n);
+	loop_free(loop);
+	return close_nic(state);
+}
+
+/* The action @tag, which was asked for, ends with @err; its end does not come before it is awaited. */
+static void ends(uint32_t tag, int err)
+{
+	unsigned int done = told.done;
+
+	loop_run(loop);
+	assert_int_equal(told.done, done + 1);
+	assert_int_equal(told.tag, tag);
+	assert_int_equal(told.err, err);
+}
+
+static void test_done(void **state)
+{
+	const uint32_t node[] = { 1, 3 };
+	const uint64_t row[] = { 5, 6 };
+	struct torus_shape shape = { 1, { 4, 1, 1, 1, 1, 1 } };
+	struct torus_coords at = { { 2 } };
+
+	(void)state;
+	nic_place_set(n, 1, &shape, &at);
+	ends(1, 0);
+	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
+	nic_rows_write(n, 2, 7, node, row, 2);
+	ends(2, 0);
+	assert_int_equal(fake_cmd(&nic), TORUS_CMD_ROWS_COMMIT);
+	assert_int_equal(nla_get_u64(fake_attr(&nic, TORUS_A_VERSION)), 7);
+	nic_rows_write(n, 3, 8, NULL, NULL, 0);
+	ends(3, 0);
+	nic_mgmt_send(n, 1, "x", 1);
+	nic_park_resolve(n, 1, 9, 4);
+	nic_park_replay(n, 4, 8, 5);
+	ends(4, 0);
+	assert_int_equal(nla_get_u16(fake_attr(&nic, TORUS_A_PORTS)), 5);
+	nic_release(n, 5, 8, true);
+	ends(5, 0);
+	assert_non_null(fake_attr(&nic, TORUS_A_GIVE_UP));
+	assert_false(told.counted);
+	nic_count(n, 6, false);
+	ends(6, 0);
+	assert_true(told.counted);
+	assert_int_equal(told.parked, 1);
+	assert_int_equal(told.lost, 0);
+	nic_count(n, 7, true);
+	ends(7, 0);
+	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
+	assert_int_equal(told.done, 7);
+}
+
+/* A refusal is the manager's business; the NIC is as it was. */
+static void test_refused(void **state)
+{
+	(void)state;
+	manners = REFUSES;
+	nic_rows_write(n, 1, 7, NULL, NULL, 0);
+	ends(1, -EBUSY);
+	for (uint32_t tag = 2; tag < 10; tag++) {
+		nic_release(n, tag, 7, true);
+		ends(tag, -EBUSY);
+	}
+	assert_int_equal(told.gone, 0);
+	assert_non_null(nic_dev(n));
+}
+
+/* The connection of the actions breaks: it is opened again for the next one. */
+static void test_connection_breaks(void **state)
+{
+	(void)state;
+	for (uint32_t tag = 1; tag < 10; tag += 2) {
+		manners = HANGS_UP;
+		nic_release(n, tag, 7, true);
+		ends(tag, -ENODEV);
+		manners = DOES;
+		nic_release(n, tag + 1, 7, true);
+		ends(tag + 1, 0);
+	}
+	assert_int_equal(told.gone, 0);
+	/* Another life of the NIC is none of the manager's. */
+	manners = HANGS_UP;
+	nic_release(n, 11, 7, true);
+	ends(11, -ENODEV);
+	manners = DOES;
+	epoch = 2;
+	nic_release(n, 12, 7, true);
+	ends(12, -ENODEV);
+}
+
+/* Three in a row without an answer: the NIC is gone, and looked for again. */
+static void test_no_answers(void **state)
+{
+	(void)state;
+	manners = HANGS_UP;
+	for (uint32_t tag = 1; tag <= 3; tag++) {
+		nic_release(n, tag, 7, true);
+		ends(tag, -ENODEV);
+	}
+	assert_int_equal(told.gone, 0);
+	loop_run(loop);
+	assert_int_equal(told.gone, 1);
+	loop_run(loop);
+	assert_int_equal(told.found, 2);
+}
+
+/* The NIC goes away while an action is under way: the manager hears that, and of no action. */
+static void test_goes_away(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", nic.path);
+	manners = SILENT;
+	nic_release(n, 1, 7, true);
+	fake_stop(&nic);
+	while (!told.gone)
+		loop_run(loop);
+	assert_null(nic_dev(n));
+	fake_start(&nic, path);
+	nic.fn = answer;
+	manners = DOES;
+	while (told.found < 2)
+		loop_run(loop);
+	nic_release(n, 2, 7, true);
+	ends(2, 0);
+}
+
+/* The daemon ends with an action under way. */
+static void test_daemon_ends(void **state)
+{
+	(void)state;
+	nic_release(n, 1, 7, true);
+	nic_count(n, 2, true);
+	assert_int_equal(told.done, 0);
+}
+
+#define NIC_TEST(t) cmocka_unit_test_setup_teardown(test_##t, begin, end)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		NIC_TEST(done), NIC_TEST(refused), NIC_TEST(connection_breaks),
+		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(daemon_ends),
+	};
+
+	return CLIENT_TESTS("nic_call", tests);
+}
