@@ -11,7 +11,7 @@
 #define ACK_EVERY 16
 #define ACK_IDLE_MS 5
 #define FIN_EVERY_MS 100
-#define LATE_S 1		/* after the last record: what is still missing is lost */
+#define LATE_S 5		/* after the last record: what is still missing is lost */
 
 /** struct ack - @received of the datagrams, each once */
 struct ack {
