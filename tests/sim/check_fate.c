@@ -26,6 +26,7 @@
 #define UNSURE	  16	/* a NIC may have accepted it and passed it on without acknowledging it */
 #define REFUSED	  32	/* a copy came after its destination had given the packet up */
 #define APART	  64	/* a copy was in a living NIC when that was judged dead */
+#define WAYLESS	  128	/* a NIC had no row for it, and none back to its source */
 
 /**
  * struct fate - what became of a packet
@@ -188,7 +189,7 @@ void fate_returned(struct check_flow *c, const struct world_packet *p)
 
 /* The last copy of @p was freed at @node, and the packet has not arrived. */
 static void lost(struct check_flow *c, uint32_t node, const struct world_packet *p,
-		 const struct fate *fate, const struct tn_pkt *pkt)
+		 const struct fate *fate)
 {
 	bool adaptive = p->vc == TORUS_VC_A;
 	char text[100];
@@ -198,7 +199,7 @@ static void lost(struct check_flow *c, uint32_t node, const struct world_packet 
 		c->died[adaptive]++;
 	} else if (fate->is & REFUSED) {
 		c->late++;
-	} else if (pkt->hdr.type == TN_UNREACH) {
+	} else if (fate->is & WAYLESS) {
 		c->unreachable[adaptive]++;
 	} else {
 		snprintf(text, sizeof(text), "is lost: its last copy ended at node %u", node);
@@ -216,8 +217,10 @@ void fate_freed(struct check_flow *c, uint32_t node, const struct world_packet *
 		fate->is |= DIED;
 	else if (refused && p->vc != TORUS_VC_A && may_be_late(c, fate))
 		fate->is |= REFUSED;
+	if (pkt->hdr.type == TN_UNREACH)
+		fate->is |= WAYLESS;	/* another copy may be in a RETRY buffer yet */
 	if (!--fate->copies && fate->is & SENT && !ended(fate))
-		lost(c, node, p, fate, pkt);
+		lost(c, node, p, fate);
 }
 
 /* --- holds are lifted -------------------------------------------------------------- */
