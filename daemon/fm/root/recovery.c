@@ -80,6 +80,10 @@
  * Why it ends: every wait is for a report, which is asked for again until it
  * comes or its node is judged silent or dead, or for sums, which is bounded.
  *
+ * A NIC that starts anew is empty: it has no rows and no place, and drops what comes. One that
+ * did since the table was made may have links again that this table has for healthy. Neither
+ * REPLAY nor RESUME follows then, but the next table, which its HELLO has demanded.
+ *
  * A change at any step makes version v+1, which supersedes v: its steps are of
  * a higher version, holds stay in force with those of v+1 added (rows.c), and
  * its DRAIN covers all older colours, v included. Only then may REPLAY happen,
@@ -115,6 +119,12 @@
 static bool someone_silent(const struct fm *fm)
 {
 	return fm_tally(fm)->parts[FM_PART_LIVES];
+}
+
+/* A NIC that the table relies on has started anew: the next table is due. */
+static bool outdated(const struct fm *fm)
+{
+	return fm->root->demand.is && fm_tally(fm)->parts[FM_PART_ANEW];
 }
 
 static void stamp(struct fm *fm, enum fm_stamp at)
@@ -323,7 +333,7 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		       (unsigned long long)r->version,
 		       (unsigned long long)((fm->now - r->rec.still_since) / MS));
 	}
-	if (fm_demand_free(fm))
+	if (fm_demand_free(fm) || outdated(fm))
 		return;
 	if (s->parked || s->reopen)
 		replay(fm);
@@ -392,6 +402,8 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 	struct fm_root *r = fm->root;
 	bool known = r->base.known & REPLAY_KNOWN;
 
+	if (outdated(fm))
+		return;
 	if (known && !s->parked && !s->reopen &&
 	    fm_sums_replay_missing(s) == r->base.replay_missing) {
 		stamp(fm, FM_AT_REPLAYED);

@@ -40,9 +40,10 @@ static enum fm_part part_of(const struct fm *fm, uint32_t node)
 	 * No link joins those who take part to who was judged dead since, and nothing older to
 	 * who started anew. Of a silent node whose NIC the root never met no epoch is known.
 	 */
-	if (m && m->guid == e->guid &&
-	    (m->state == FM_NODE_DEAD || (e->epoch && m->epoch != e->epoch)))
+	if (m && m->guid == e->guid && m->state == FM_NODE_DEAD)
 		return FM_PART_NONE;
+	if (m && m->guid == e->guid && e->epoch && m->epoch != e->epoch)
+		return fm_table_counts(e) ? FM_PART_ANEW : FM_PART_NONE;
 	/*
 	 * A NIC that lives and does not take part goes on stamping an older colour; so does
 	 * one that was judged dead, is back, and waits for the next table.

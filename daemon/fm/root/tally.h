@@ -13,6 +13,7 @@ enum fm_part {
 	FM_PART_NONE,
 	FM_PART_TAKES,		/* takes part in the version at hand */
 	FM_PART_LIVES,		/* lives and does not */
+	FM_PART_ANEW,		/* its NIC has started anew since, and is empty */
 	FM_PARTS,
 };
 
