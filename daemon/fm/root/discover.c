@@ -428,6 +428,22 @@ static void place(struct placing *g, enum trust least)
 	}
 }
 
+/*
+ * Who no cable tells the place of keeps the one that its NIC works at, if nobody has that. A root
+ * that starts anew while others are dead may hear late of nodes that nobody it knows is beside.
+ */
+static void keep_places(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	for (uint32_t i = 0; r->unplaced && i < r->nmates; i++) {
+		const struct fm_mate *m = &r->mate[i];
+
+		if (waits(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at])
+			put(fm, i, m->worked_at);
+	}
+}
+
 /* Moves @i to where it fits better, trading with who is there. */
 static bool refine(struct placing *g, uint32_t i)
 {
@@ -488,6 +504,7 @@ bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)
 	if (cables_find(fm, &g.cables)) {
 		for (int least = SURE; least >= CROSSED; least--)
 			place(&g, (enum trust)least);
+		keep_places(fm);
 		refine_all(&g);
 		cables_free(&g.cables);
 	} else {

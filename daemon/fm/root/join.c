@@ -193,6 +193,9 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
 	    !memcmp(&h->shape, &fm->shape, sizeof(h->shape)))
 		fm_mate_move(fm, m, torus_node_id(&h->shape, &h->coords));
+	m->worked_at = r->settled && h->placed &&
+		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
+		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
 	if (back && r->settled)
 		fm_demand(fm, COALESCE, "node '%s' is back", m->name);
 	row_take(fm, m, &h->row);

@@ -192,7 +192,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	m = &r->mate[r->nmates++];
 	memset(m, 0, sizeof(*m));
 	m->guid = guid;
-	m->node = TORUS_NO_NODE;
+	m->node = m->worked_at = TORUS_NO_NODE;
 	r->unplaced++;
 	m->state = FM_NODE_UP;
 	hash_put(&r->by_guid, (uint32_t)fm_mix(guid), r->nmates - 1);

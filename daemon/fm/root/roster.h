@@ -17,6 +17,8 @@ struct fm_root;
 /**
  * struct fm_mate - a node that has said HELLO; the root itself is number 0
  * @node: its id once placed, else TORUS_NO_NODE
+ * @worked_at: the node id that its NIC had when it joined, by the shape of the table, or
+ *	TORUS_NO_NODE
  * @fixed: @node is in the table or was its own before: not moved any more
  * @via: GUID of who holds its connection; 0: nobody, since @missing
  * @above, @first, @next, @prev: numbers in the roster + 1, of who @via is, if known;
@@ -29,6 +31,7 @@ struct fm_mate {
 	uint64_t guid;
 	uint32_t epoch;
 	uint32_t node;
+	uint32_t worked_at;
 	bool fixed;
 	uint8_t state;
 	bool moving;		/* left the root for the parent it was given */
