@@ -27,6 +27,7 @@ static const char *const names[] = {
 	[FM_MSG_FETCH] = "fetch",   [FM_MSG_STEP] = "step",
 	[FM_MSG_REPORT] = "report", [FM_MSG_PING] = "ping",
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
+	[FM_MSG_DROP] = "drop",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -257,6 +258,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	Svc__Left left = SVC__LEFT__INIT;
 	Svc__Ping ping = SVC__PING__INIT;
 	Svc__Pong pong = SVC__PONG__INIT;
+	Svc__Drop drop = SVC__DROP__INIT;
 
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
@@ -287,6 +289,12 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	case FM_MSG_PONG:
 		pong.adrift = msg->pong.adrift;
 		m->pong = &pong;
+		break;
+	case FM_MSG_DROP:
+		drop.term = msg->drop.term;
+		drop.guid = msg->drop.guid;
+		drop.address = (char *)msg->drop.address;
+		m->drop = &drop;
 		break;
 	default:
 		return -EINVAL;

@@ -227,6 +227,11 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_PONG:
 		out->pong.adrift = m->pong->adrift;
 		break;
+	case FM_MSG_DROP:
+		out->drop.term = m->drop->term;
+		out->drop.guid = m->drop->guid;
+		fine = codec_text(out->drop.address, FM_ADDR_MAX, m->drop->address);
+		break;
 	default:
 		fine = false;
 	}

@@ -82,8 +82,10 @@ struct one_fm {
 	bool in_table[ONE_NODES];
 	uint64_t term;
 	int up;
-	struct fm_msg told[FM_MSG_ADOPTED + 1];
-	unsigned int ntold[FM_MSG_ADOPTED + 1];
+	int probes[ONE_NODES];		/* connections of the root to nodes; they stand soon */
+	unsigned int nprobes;
+	struct fm_msg told[FM_MSG_TYPES];
+	unsigned int ntold[FM_MSG_TYPES];
 	unsigned int writes, replays, releases, placed;
 	uint32_t place;
 	int place_err;

@@ -241,6 +241,9 @@ static void body(struct stage *s, const struct fm_msg *m)
 		sums(s, &m->report.sums);
 		s->set = m->report.set;
 		break;
+	case FM_MSG_DROP:
+		add(s, " %llx at %s", (unsigned long long)m->drop.guid, m->drop.address);
+		break;
 	case FM_MSG_PONG:
 		flag(s, m->pong.adrift, "adrift");
 		break;

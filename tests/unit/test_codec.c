@@ -150,8 +150,10 @@ static void rnd_table(struct fm_table_msg *t)
 /* Numbers of fabricd's own messages are left out. */
 static unsigned int a_type(unsigned int i)
 {
-	i %= FM_MSG_PONG + 1;
-	return i == FM_MSG_PONG ? FM_MSG_ADOPTED : FM_MSG_HELLO + i;
+	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP };
+
+	i %= FM_MSG_PONG + 2;
+	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
 static void rnd_message(struct fm_msg *m, unsigned int type)
@@ -211,6 +213,11 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->report.count = (uint32_t)rnd();
 		m->report.set = rnd();
 		rnd_sums(&m->report.sums);
+		break;
+	case FM_MSG_DROP:
+		m->drop.term = rnd();
+		m->drop.guid = rnd();
+		rnd_text(m->drop.address, FM_ADDR_MAX);
 		break;
 	case FM_MSG_PONG:
 		m->pong.adrift = rnd() & 1;
@@ -481,7 +488,7 @@ static void no_memory(void **state)
 {
 	(void)state;
 	for (unsigned int round = 0; round < 20; round++)
-		for (unsigned int i = 0; i <= FM_MSG_PONG; i++)
+		for (unsigned int i = 0; i < FM_MSG_PONG + 2; i++)
 			no_memory_for(a_type(i));
 }
 

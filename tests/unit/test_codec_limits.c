@@ -276,6 +276,12 @@ static void of_texts(void **state)
 	take(&msg);
 	text(&m->refuse->text, FM_TEXT_MAX);
 	put();
+	msg.type = FM_MSG_DROP;
+	take(&msg);
+	text(&m->drop->address, FM_ADDR_MAX);
+	put();
+	assert_string_equal(fm_msg_name(FM_MSG_DROP), "drop");
+	assert_string_equal(fm_msg_name(FM_MSG_TYPES), "?");
 	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED), "adopted");
 	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED + 1), "?");
 	assert_string_equal(fm_msg_name(0), "?");

@@ -35,7 +35,7 @@ uint64_t fm_mix(uint64_t v)
 
 static void check_one(struct fm *fm, const struct known *k)
 {
-	const struct fm_conn *other = k->guid ? fm_conn_other(fm, k->c) : NULL;
+	const struct fm_conn *other = k->guid ? fm_conn_of_child(fm, k->guid, k->c) : NULL;
 	bool has_other = false, is_other = !other;
 
 	assert_ptr_equal(fm_conn_find(fm, k->id), k->c);

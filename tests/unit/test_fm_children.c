@@ -73,7 +73,7 @@ static void test_child(void **state)
 
 	m.row = (struct fm_row_msg) { .guid = NIC + 9, .epoch = 2, .row = stage_row(&s, 3) };
 	stage_msg(&s, 50, &m);
-	stage_did(&s, "1 < row 109/2 row 1: u100.2 d u102.0 d\n");
+	stage_did(&s, "1 < row 109/2 row 1: u100.2 d u102.0 d\n1 < ping\n");
 	m = (struct fm_msg) { .type = FM_MSG_LEFT };
 	m.left = (struct fm_left) { NIC + 9, NIC + 3, 17, 2 };
 	stage_msg(&s, 50, &m);

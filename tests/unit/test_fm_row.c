@@ -7,14 +7,22 @@
 
 static struct stage s;
 
+/* The parent is asked with a row whether it lives, and does. */
+static void parent_lives(void)
+{
+	stage_say(&s, 1, FM_MSG_PONG);
+	stage_did_nothing(&s);
+}
+
 /* The row as the root receives it; serials follow the clock, in ms. */
 static void says(unsigned int port, const char *what)
 {
 	char want[300];
 
-	snprintf(want, sizeof(want), "1 < row 101/1 row %u: d d%s%s%s\n", (unsigned int)
+	snprintf(want, sizeof(want), "1 < row 101/1 row %u: d d%s%s%s\n1 < ping\n", (unsigned int)
 		 ((START + s.now) / MS), port == 2 ? " " : " d ", what, port == 2 ? " d" : "");
 	stage_did(&s, want);
+	parent_lives();
 }
 
 /* Node 1, with no links, joined to the root in some way. */
@@ -107,6 +115,7 @@ static void test_row(void **state)
 	stage_link_up(&s, 2, 6);
 	s.link[2].closed = false;
 	stage_link_tell(&s, 2);
+	stage_say(&s, 1, FM_MSG_PONG);
 	at(1200);
 	l->peer_guid = 0x777;
 	stage_link_tell(&s, 2);
@@ -133,15 +142,23 @@ static void test_serials(void **state)
 	stage_link_up(&s, 2, 3);
 	says(2, "u100.0");
 	stage_link_lost(&s, 2, 1);
-	stage_did(&s, "1 < row 101/1 row 1000301: d d f100.0,s3/1,closed d\n");
+	stage_did(&s, "1 < row 101/1 row 1000301: d d f100.0,s3/1,closed d\n"
+		      "1 < ping\n");
+	parent_lives();
 	stage_link_up(&s, 2, 4);
-	stage_did(&s, "1 < row 101/1 row 1000302: d d u100.0,s3/1,closed d\n");
+	stage_did(&s, "1 < row 101/1 row 1000302: d d u100.0,s3/1,closed d\n"
+		      "1 < ping\n");
+	parent_lives();
 	stage_run(&s, 301);
 	stage_link_lost(&s, 2, 2);
-	stage_did(&s, "at 301 ms\n1 < row 101/1 row 1000303: d d f100.0,s4/2,closed d\n");
+	stage_did(&s, "at 301 ms\n1 < row 101/1 row 1000303: d d f100.0,s4/2,closed d\n"
+		      "1 < ping\n");
+	parent_lives();
 	stage_run(&s, 350);
 	stage_link_up(&s, 2, 4);
-	stage_did(&s, "at 350 ms\n1 < row 101/1 row 1000350: d d u100.0,s4/2,closed d\n");
+	stage_did(&s, "at 350 ms\n1 < row 101/1 row 1000350: d d u100.0,s4/2,closed d\n"
+		      "1 < ping\n");
+	parent_lives();
 	/* A port that the NIC does not have. */
 	s.link[4].state = TORUS_LINK_UP;
 	stage_link_tell(&s, 4);

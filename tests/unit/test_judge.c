@@ -129,22 +129,48 @@ static bool lost_what_was_up(unsigned int i)
 	return false;
 }
 
-/* How long the root waits for a node for which no other vouches. */
-static uint64_t patience(unsigned int i)
+/* Whether links join @a and @b, both missing and not vouched for: they are up by one end's word. */
+static bool joined(unsigned int a, unsigned int b, const bool vouched[NODES])
 {
-	bool linked = false, all_dark = lost_by_one_there(i);
+	if (mates[a].via || mates[b].via || vouched[a] || vouched[b])
+		return false;
+	for (unsigned int p = 0; p < PORTS; p++)
+		if (at(a, p) == b &&
+		    (says_up(b, a, p) || mates[a].row.port[p].state == FM_PORT_UP))
+			return true;
+	return false;
+}
 
-	for (unsigned int p = 0; p < PORTS; p++) {
-		unsigned int o = at(i, p);
+/* Those that are judged together with @i. */
+static unsigned int set_of(unsigned int i, const bool vouched[NODES], bool set[NODES])
+{
+	unsigned int n = 1;
+	bool more = true;
 
-		if (o == NODES || mates[o].via || !says_up(o, i, p))
-			continue;
-		linked = true;
-		all_dark &= lost_by_one_there(o);
+	memset(set, 0, NODES);
+	set[i] = true;
+	while (more) {
+		more = false;
+		for (unsigned int a = 0; a < NODES; a++)
+			for (unsigned int b = 0; b < NODES; b++) {
+				if (!set[a] || set[b] || mates[b].state == FM_NODE_DEAD ||
+				    !(joined(a, b, vouched)))
+					continue;
+				set[b] = more = true;
+				n++;
+			}
 	}
-	if (linked)
-		return all_dark ? RESEND / 4 : 4 * RESEND;
-	return lost_what_was_up(i) && fm->now > mates[i].joined + RESEND / 4 ? 0 : RESEND / 4;
+	return n;
+}
+
+/* When @i, one of @n judged together, may be dead. */
+static uint64_t dead_at(unsigned int i, unsigned int n)
+{
+	if (!mates[i].lost && !lost_by_one_there(i))
+		return mates[i].missing + 4 * RESEND;
+	if (n == 1 && lost_what_was_up(i) && fm->now > mates[i].joined + RESEND / 4)
+		return mates[i].missing;
+	return mates[i].missing + RESEND / 4;
 }
 
 /* --- fabrics ---------------------------------------------------------------------------- */
@@ -183,25 +209,28 @@ static void draw(uint64_t *random)
 		m->missing = fm->now - random_below(random, 20) * MS;
 		m->joined = m->missing - random_below(random, 40) * MS;
 		m->listed = true;
+		m->lost = !random_below(random, 4);
 		root->missing[root->nmissing++] = i;
 	}
 }
 
 /* The state of @i, which is missing, according to the rules at this time. */
-static uint8_t due_state(unsigned int i, bool vouched)
+static uint8_t due_state(unsigned int i, const bool vouched[NODES])
 {
-	uint8_t is = mates[i].state;
+	unsigned int n;
+	bool set[NODES];
 
-	if (is == FM_NODE_DEAD || fm->now < mates[i].missing + (vouched ? MEMBER_MAX : patience(i)))
-		return is;
-	return vouched ? FM_NODE_SILENT : FM_NODE_DEAD;
+	if (mates[i].state == FM_NODE_DEAD)
+		return FM_NODE_DEAD;
+	if (vouched[i])
+		return fm->now < mates[i].missing + MEMBER_MAX ? mates[i].state : FM_NODE_SILENT;
+	n = set_of(i, vouched, set);
+	for (unsigned int o = 0; o < NODES; o++)
+		if (set[o] && fm->now < dead_at(o, n))
+			return mates[i].state;
+	return FM_NODE_DEAD;
 }
 
-/*
- * Nodes are judged one after another. A node that is judged dead no longer links those that come
- * after it, so that their time may be over too: nodes that were due before are judged dead, and any
- * others according to what is known then.
- */
 static void judge(void)
 {
 	uint8_t before[NODES], due[NODES];
@@ -211,18 +240,13 @@ static void judge(void)
 	vouched_of(vouched);
 	for (unsigned int i = 0; i < NODES; i++) {
 		before[i] = mates[i].state;
-		due[i] = mates[i].via ? before[i] : due_state(i, vouched[i]);
+		due[i] = mates[i].via ? before[i] : due_state(i, vouched);
 	}
 	root->demand.is = false;
 	fm_judge_due(fm);
 	for (unsigned int i = 0; i < NODES; i++) {
-		uint8_t is = mates[i].state;
-
-		changed += is != before[i];
-		if (is == due[i])
-			continue;
-		assert_true(!vouched[i] && due[i] == before[i] && is == FM_NODE_DEAD);
-		assert_true(fm->now >= mates[i].missing + patience(i));
+		changed += mates[i].state != before[i];
+		assert_int_equal(mates[i].state, due[i]);
 	}
 	/* Whoever is judged gets another table, at once. */
 	assert_int_equal(root->demand.is, changed > 0);

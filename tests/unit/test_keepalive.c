@@ -194,6 +194,37 @@ static void silent_root(void **state)
 	fm_free(fm);
 }
 
+/*
+ * Whoever lost a cable may have lost its parent with it: the parent is asked at once, and must
+ * answer within twice resend. One question at a time is enough.
+ */
+static void parent_asked(void **state)
+{
+	struct torus_link link = { .port = 1, .state = TORUS_LINK_FAULTY, .session = 1 };
+	const uint64_t patience = 200000000;	/* ns */
+
+	(void)state;
+	join();
+	root_says();
+	for (unsigned int answers = 1; answers <= 2; answers++) {
+		link.session++;
+		did.pings = 0;
+		fm_link(fm, &link, now);
+		assert_int_equal(did.pings, 1);
+		link.session++;
+		fm_link(fm, &link, now);
+		assert_int_equal(did.pings, 1);
+		pass(now + patience - 1);
+		assert_int_equal(did.closes, 0);
+		if (answers == 1)
+			root_says();
+		pass(now + 1);
+		assert_int_equal(did.closes, answers - 1);
+	}
+	assert_int_equal(did.closed, UP);
+	fm_free(fm);
+}
+
 /* A peer that connects has to say who it is. */
 static void silent_stranger(void **state)
 {
@@ -251,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(never_up),
 		cmocka_unit_test(silent_root),
+		cmocka_unit_test(parent_asked),
 		cmocka_unit_test(silent_stranger),
 		cmocka_unit_test(silent_child),
 	};

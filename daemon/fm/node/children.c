@@ -40,7 +40,7 @@ static void announce(struct fm *fm, const struct fm_conn *c, enum fm_msg_type ty
 /* A child that comes again on another connection has lost the old one. */
 static void drop_older(struct fm *fm, const struct fm_conn *c)
 {
-	struct fm_conn *o = fm_conn_other(fm, c);
+	struct fm_conn *o = fm_conn_of_child(fm, c->guid, c);
 
 	if (o)
 		drop(fm, o);

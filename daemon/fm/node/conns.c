@@ -13,22 +13,36 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 
+#define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
+#define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
+
+bool fm_conn_upward(const struct fm_conn *c)
+{
+	return c->role == FM_CONN_ROOT || c->role == FM_CONN_PARENT;
+}
 
 bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
 {
 	return fm->member.version && c->awaited;
 }
 
+uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
+{
+	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
+
+	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
+}
+
 /* When a connection must be looked at next. */
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 {
-	uint64_t lost = c->heard + FM_PARENT_WAIT * fm->cfg.keepalive;
+	uint64_t lost = fm_conn_lost_at(fm, c);
 	uint64_t last = c->heard > c->asked ? c->heard : c->asked;
 
 	if (fm_conn_awaited(fm, c))
 		lost = earlier(lost, last + ANSWER_WAIT * fm->cfg.resend);
-	if (c->role == FM_CONN_CHILD || c->role == FM_CONN_STRANGER || !c->ready)
+	if (!fm_conn_upward(c) || !c->ready)
 		return lost;
 	if (!c->confirmed)
 		return earlier(lost, c->asked + fm->cfg.resend);
@@ -143,13 +157,13 @@ struct fm_conn *fm_conn_find(struct fm *fm, int id)
 	return NULL;
 }
 
-struct fm_conn *fm_conn_other(struct fm *fm, const struct fm_conn *c)
+struct fm_conn *fm_conn_of_child(struct fm *fm, uint64_t guid, const struct fm_conn *but)
 {
 	const struct fm_conns *t = &fm->conns;
 	uint32_t i;
 
-	for (uint32_t at = 0; hash_next(&t->by_guid, guid_key(c->guid), &at, &i);)
-		if (i != c->at && t->list[i]->guid == c->guid)
+	for (uint32_t at = 0; hash_next(&t->by_guid, guid_key(guid), &at, &i);)
+		if (t->list[i] != but && t->list[i]->guid == guid)
 			return t->list[i];
 	return NULL;
 }

@@ -10,15 +10,14 @@
 #include "lib/util/hash.h"
 
 struct fm;
-
-#define FM_PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
-
 /* What a connection of the service network is for. */
 enum fm_conn_role {
 	FM_CONN_STRANGER,	/* accepted, has not said HELLO */
 	FM_CONN_ROOT,		/* ours, to the root */
 	FM_CONN_PARENT,		/* ours, to the parent */
 	FM_CONN_CHILD,		/* accepted: below us in the tree */
+	FM_CONN_NOTICE,		/* ours, of the root: to tell its peer to drop another */
+	FM_CONN_PROBE,		/* ours, of the root: to see whether its peer lives */
 };
 
 /** struct fm_conn - a connection of the service network */
@@ -31,17 +30,16 @@ struct fm_conn {
 	bool reported;		/* child: @report is of the step at hand */
 	bool awaited;		/* child: takes part in it and has not reported */
 	bool guest;		/* child of the root: was given another parent */
-	uint64_t guid;		/* child */
+	uint64_t guid;		/* child; of a notice: whom to drop; of a probe: its peer */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard;		/* when something came last */
 	uint64_t attach;	/* number of the connection, as its maker counts */
-	uint64_t asked;		/* ours: when PING went out last, or HELLO;
-				 * child: when the step at hand did first */
+	uint64_t urgent;	/* ours: when it was asked since its peer may be dead; 0: not */
+	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
 	struct fm_report report;
 	unsigned int at;	/* in fm_conns' list */
 };
-
 /**
  * struct fm_conns - all of them
  * @by_id, @by_guid: places in @list; @by_guid: of children
@@ -61,16 +59,19 @@ void fm_conn_child(struct fm *fm, struct fm_conn *c, uint64_t guid);
 void fm_conn_forget(struct fm *fm, struct fm_conn *c);
 void fm_conns_free(struct fm *fm);
 struct fm_conn *fm_conn_find(struct fm *fm, int id);
-struct fm_conn *fm_conn_other(struct fm *fm, const struct fm_conn *c);
-
+/* That of the child with that GUID, which is not @but, or NULL. */
+struct fm_conn *fm_conn_of_child(struct fm *fm, uint64_t guid, const struct fm_conn *but);
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
 void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 void fm_conn_drop(struct fm *fm, struct fm_conn *c);
+/* Whether it is ours and leads up. */
+bool fm_conn_upward(const struct fm_conn *c);
 /* Whether the report of the step at hand is missing from that child. */
 bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c);
 /* Reports of a new step are waited for. */
 void fm_conns_await(struct fm *fm);
-/* When a connection must be looked at next; it is; all are. */
+/* When it counts as lost if nothing comes; must be looked at next; it is; all are. */
+uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c);
 uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c);
 void fm_conn_look(struct fm *fm, const struct fm_conn *c);
 void fm_conns_look(struct fm *fm);

@@ -24,11 +24,17 @@
  * back from a child, the circle is closed, and that child is sent away.
  *
  * A manager that hangs keeps its connections. It is found by its silence: after
- * FM_PARENT_WAIT keep-alives, and sooner by a parent that waits for its report in a
+ * four keep-alives, and sooner by a parent that waits for its report in a
  * recovery, for a step said again is answered at once by whoever lives. A node
  * without a way to the root tells its children, so that all know whose picture
  * of the fabric is old.
+ *
+ * A host without power closes nothing either. The root finds it by its cables and tells those who
+ * have a connection to it to drop it (root/vanish.c). Where only its children lost a cable to it,
+ * they see for themselves: each node on the way of a row up asks its parent whether it lives.
  */
+#include <string.h>
+
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
@@ -46,7 +52,11 @@ void fm_tree_up(struct fm *fm, int id)
 			fm->ops.close(fm->io, id);
 		return;
 	}
-	if (c->role != FM_CONN_ROOT && c->role != FM_CONN_PARENT)
+	if (c->role == FM_CONN_NOTICE || c->role == FM_CONN_PROBE) {
+		fm->up->reached(fm, c);
+		return;
+	}
+	if (!fm_conn_upward(c))
 		return;
 	c->ready = true;
 	c->heard = fm->now;
@@ -95,6 +105,34 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 		fm_child_gone(fm, &was);
 		break;
 	}
+}
+
+static void end(struct fm *fm, struct fm_conn *c)
+{
+	fm->ops.close(fm->io, c->id);
+	conn_lost(fm, c);
+}
+
+void fm_tree_lose(struct fm *fm, uint64_t guid)
+{
+	struct fm_conn *c = fm_conn_of_child(fm, guid, NULL);
+
+	if (c)
+		end(fm, c);
+}
+
+/* A node without power closes no connection: the root tells those that have one to it. */
+static void drop(struct fm *fm, const struct fm_drop *d)
+{
+	struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_PARENT);
+
+	if (d->term != fm->uplink.term)
+		return;
+	fm_tree_lose(fm, d->guid);
+	if (!c || strcmp(fm->uplink.parent, d->address))
+		return;
+	end(fm, c);
+	fm_uplink_hurry(fm);
 }
 
 void fm_tree_down(struct fm *fm, int id)
@@ -153,8 +191,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 {
 	if (c->role == FM_CONN_PARENT) {
-		fm->ops.close(fm->io, c->id);
-		conn_lost(fm, c);
+		end(fm, c);
 		return;
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
@@ -184,6 +221,10 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		if (c->confirmed)
 			fm_member_step(fm, &msg->step);
 		break;
+	case FM_MSG_DROP:
+		if (c->confirmed)
+			drop(fm, &msg->drop);
+		break;
 	}
 }
 
@@ -209,13 +250,26 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_LEFT:
 	case FM_MSG_ADOPTED:
 		if (!fm->is_root && ours(fm, msg)) {
-			fm->ops.close(fm->io, c->id);
-			conn_lost(fm, c);
+			end(fm, c);
 		} else {
 			fm->up->send(fm, msg);
+			if (msg->type == FM_MSG_ROW)
+				fm_uplink_ask(fm);
 		}
 		break;
 	}
+}
+
+/* The root came to say just that. */
+static void from_root(struct fm *fm, struct fm_conn *c, const struct fm_drop *d)
+{
+	end(fm, c);
+	drop(fm, d);
+}
+
+static bool accepted(const struct fm_conn *c)
+{
+	return c->role == FM_CONN_STRANGER || c->role == FM_CONN_CHILD;
 }
 
 void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
@@ -225,9 +279,12 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 	if (!c)
 		return;
 	c->heard = fm->now;
-	if (c->role == FM_CONN_ROOT || c->role == FM_CONN_PARENT)
+	c->urgent = 0;
+	if (fm_conn_upward(c))
 		from_above(fm, c, msg);
-	else if (msg->type == FM_MSG_HELLO)
+	else if (c->role == FM_CONN_STRANGER && msg->type == FM_MSG_DROP)
+		from_root(fm, c, &msg->drop);
+	else if (accepted(c) && msg->type == FM_MSG_HELLO)
 		fm_child_hello(fm, c, &msg->hello);
 	else if (c->role == FM_CONN_CHILD)
 		from_child(fm, c, msg);
@@ -241,10 +298,9 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 
 	if (fm_conn_expiry(fm, c) > fm->now)
 		return false;
-	if (c->role == FM_CONN_CHILD || c->role == FM_CONN_STRANGER || !c->ready ||
-	    fm->now >= c->heard + FM_PARENT_WAIT * fm->cfg.keepalive) {
-		fm->ops.close(fm->io, c->id);
-		conn_lost(fm, c);
+	if (!fm_conn_upward(c) || !c->ready ||
+	    fm->now >= fm_conn_lost_at(fm, c)) {
+		end(fm, c);
 		return true;
 	}
 	if (!c->confirmed) {

@@ -13,11 +13,13 @@ struct fm_conn;
  * @send: a row, a report or a notice for it
  * @hello: a node wants to be a child of this one
  * @guest_left: a child that the root gave another parent has gone there; root only
+ * @reached: an FM_CONN_NOTICE or _PROBE stands; root only
  */
 struct fm_up {
 	void (*send)(struct fm *fm, const struct fm_msg *msg);
 	void (*hello)(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 	void (*guest_left)(struct fm *fm, uint64_t guid);
+	void (*reached)(struct fm *fm, struct fm_conn *c);
 };
 
 #endif /* FM_UP_H */

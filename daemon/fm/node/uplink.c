@@ -32,6 +32,23 @@ void fm_uplink_send(struct fm *fm, const struct fm_msg *msg)
 		fm_conn_send(fm, c, msg);
 }
 
+/*
+ * Who lost a cable may have lost its parent by it: then no row gets through, and perhaps nobody
+ * else has seen it. So whoever sends up a row that changed, its own or that of one below, makes
+ * sure that its parent lives: one that does answers at once.
+ */
+void fm_uplink_ask(struct fm *fm)
+{
+	struct fm_msg ping = { .type = FM_MSG_PING };
+	struct fm_conn *c = fm_uplink_conn(fm);
+
+	if (!c || c->urgent)
+		return;
+	c->urgent = fm->now;
+	fm_conn_send(fm, c, &ping);
+	fm_conn_look(fm, c);
+}
+
 void fm_uplink_pong(struct fm *fm, const struct fm_conn *c)
 {
 	struct fm_msg msg = { .type = FM_MSG_PONG };
@@ -117,6 +134,12 @@ void fm_uplink_retry(struct fm *fm, uint64_t least)
 	t->retry = fm->now + t->backoff / 2 + fm_random(fm) % t->backoff;
 }
 
+void fm_uplink_hurry(struct fm *fm)
+{
+	if (fm->uplink.retry != NEVER)
+		fm->uplink.retry = fm->now;
+}
+
 static void connect_root(struct fm *fm)
 {
 	int id;
@@ -188,6 +211,7 @@ void fm_uplink_row(struct fm *fm)
 {
 	fm->uplink.row_wait = fm->cfg.resend;
 	send_row(fm);
+	fm_uplink_ask(fm);
 }
 
 void fm_uplink_row_acked(struct fm *fm, uint32_t serial)

@@ -33,6 +33,8 @@ uint64_t fm_uplink_expiry(const struct fm *fm);
 /* The connection that leads to the root now, or NULL. */
 struct fm_conn *fm_uplink_conn(const struct fm *fm);
 void fm_uplink_send(struct fm *fm, const struct fm_msg *msg);
+/* Asks the parent whether it lives. */
+void fm_uplink_ask(struct fm *fm);
 /* Says that this node is there, and whether it has a way to the root. */
 void fm_uplink_pong(struct fm *fm, const struct fm_conn *c);
 /* The way to the root is lost or found; all below are told. */
@@ -42,6 +44,8 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
 void fm_uplink_counted(struct fm *fm);
 /* Tries the root again, @least ns later at least. */
 void fm_uplink_retry(struct fm *fm, uint64_t least);
+/* Tries the root at once, unless that is under way. */
+void fm_uplink_hurry(struct fm *fm);
 /* The root gives this node that parent. */
 void fm_uplink_parent(struct fm *fm, const char *address);
 void fm_uplink_root_known(struct fm *fm);

@@ -133,6 +133,15 @@ void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t)
 
 	for (uint32_t i = 0; joined && i < t->nentries; i++)
 		joined = still_joined(&fm->table, t->entries[i].node);
-	if (!joined)
+	/* Of one that is cut off because it has no power more is known soon. */
+	if (fm->root->vanish.n)
+		fm->root->joined = joined;
+	else if (!joined)
+		look_at_all(fm);
+}
+
+void fm_isolated_again(struct fm *fm)
+{
+	if (fm->table.version && !fm->root->joined)
 		look_at_all(fm);
 }

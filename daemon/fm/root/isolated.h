@@ -9,5 +9,7 @@ struct fm;
 
 /* The table at hand came by @t: who is cut off is told. */
 void fm_isolated_tell(struct fm *fm, const struct fm_table_msg *t);
+/* The same, once nobody is in doubt any more (vanish.c). */
+void fm_isolated_again(struct fm *fm);
 
 #endif /* FM_ISOLATED_H */

@@ -17,11 +17,13 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
+#include "daemon/fm/root/vanish.h"
 
 static bool rows_same(const struct fm_row *a, const struct fm_row *b)
 {
@@ -74,6 +76,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	m->row = *row;
 	m->opening = 0;
 	fm_dispute_row(fm, m);
+	fm_vanish_row(fm, m);
 	if (fm->root->nmissing)
 		fm_roster_judge(fm);
 	if (!known)
@@ -198,6 +201,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
 	if (back && r->settled)
 		fm_demand(fm, COALESCE, "node '%s' is back", m->name);
+	if (back)
+		fm_judge_beside(fm, m, &h->row);
 	row_take(fm, m, &h->row);
 	m->row.serial = h->row.serial;
 	fm_change_node(fm, m->node);
@@ -267,6 +272,7 @@ static void adopted(struct fm *fm, const struct fm_left *l)
 	m->attach = l->attach;
 	fm_mate_via(fm->root, m, l->parent);
 	m->missing = 0;
+	fm_vanish_adopted(fm, m);
 	/*
 	 * Judged dead because this came late. One that is in the table sees that there
 	 * and joins anew; of one that was never placed no table says anything.

@@ -8,17 +8,18 @@
  * that one; so the nodes of a cabinet without power, whose last rows say that
  * all is well among them, do not keep each other alive.
  *
- * Nobody's word: dead. At once, if a neighbour that is there has lost a link that by its own
- * last word is up, and none that is missing has one: it is alone, whether it lives or not.
- * One that has no link and knows it, or that has come just now, may be on its way from the
- * root to its parent, and would be judged dead each time that it is back.
+ * Nobody's word: dead. Missing nodes that links join, by the last word of either end, are
+ * judged together. Nobody else has a link to such a set, or he would vouch for it; so whether
+ * they live or not, no packet passes between them and the others, which is all that a recovery
+ * counts on. When they are judged is only a matter of false alarms.
  *
- * Else after a moment, for links and connections do not end at one instant. If it is
- * neighbours without a voucher of their own that have a link to it, the moment is that short
- * where the dark is seen to be dark: they and it have each been lost by a neighbour that is
- * there. Else it is longer, for many managers may have lost the root at once and be on their
- * way back. A set of nodes judged so has no link to the others, alive or not: no packet
- * passes between them, which is all that a recovery counts on.
+ * One that is alone is dead at once, if a neighbour that is there has lost a link that by its own
+ * last word is up. One that has no link and knows it, or that has come just now, may be on its
+ * way from the root to its parent, and would be judged dead each time that it is back.
+ *
+ * Else after a moment, for links and connections do not end at one instant, if each of them has
+ * been lost by a neighbour that is there, or been taken as lost (vanish.c). Otherwise they are
+ * given longer, for many managers may have lost the root at once and be on their way back.
  *
  * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
  * in the table, but no recovery waits for its manager.
@@ -33,6 +34,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/vanish.h"
 #include "daemon/fm/status.h"
 
 #define ON_THEIR_WAY 4		/* times resend, until they are back or never */
@@ -54,33 +56,27 @@ static struct fm_mate *beside(const struct fm *fm, const struct fm_mate *m, unsi
 /**
  * struct word - what neighbours say of a missing node
  * @there: one that is there has a link to it
- * @missing: one that is missing has
- * @dark: one that is there has lost its link
- * @all_dark: as @dark, of itself and of all the missing that have a link to it
+ * @dark: one that is there has lost its link, or vanish.c has taken it as lost
  * @ended: one that is there has lost a link that by its own last row is up
  */
 struct word {
-	bool there, missing, dark, all_dark, ended;
+	bool there, dark, ended;
 };
 
-static struct word word_of(const struct fm *fm, const struct fm_mate *m, bool further)
+static struct word word_of(const struct fm *fm, const struct fm_mate *m)
 {
-	struct word w = { .there = false };
-	bool up, all = true;
+	struct word w = { .dark = m->lost };
+	bool up;
 
 	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_mate *o = beside(fm, m, p, &up);
 
-		if (!o)
+		if (!o || !o->via)
 			continue;
-		w.there |= o->via && up;
-		w.dark |= o->via && !up;
-		w.ended |= o->via && !up && m->row.port[p].state == FM_PORT_UP;
-		w.missing |= !o->via && up;
-		if (further && !o->via && up)
-			all &= word_of(fm, o, false).dark;
+		w.there |= up;
+		w.dark |= !up;
+		w.ended |= !up && m->row.port[p].state == FM_PORT_UP;
 	}
-	w.all_dark = w.dark && all;
 	return w;
 }
 
@@ -94,7 +90,7 @@ static void vouch(struct fm *fm)
 	for (uint32_t i = 0; i < r->nmissing; i++) {
 		struct fm_mate *m = &r->mate[r->missing[i]];
 
-		m->vouched = !m->via && m->state != FM_NODE_DEAD && word_of(fm, m, false).there;
+		m->vouched = !m->via && m->state != FM_NODE_DEAD && word_of(fm, m).there;
 		if (m->vouched)
 			queue[n++] = r->missing[i];
 	}
@@ -128,31 +124,87 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 		       state == FM_NODE_SILENT ?
 		       ": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers" : "");
 	fm_demand(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
+	if (state == FM_NODE_DEAD)
+		fm_vanish_dead(fm, m);
 }
 
-/* How long one that nobody vouches for is waited for. */
-static uint64_t patience(const struct fm *fm, const struct fm_mate *m)
+/*
+ * A neighbour that was judged dead together with @m, and has had a link to it all the time, works
+ * on, whatever became of its manager.
+ */
+void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
+{
+	for (unsigned int p = 0; p < m->row.nports && p < row->nports; p++) {
+		const struct fm_port_row *was = &m->row.port[p], *is = &row->port[p];
+		struct fm_mate *o = is->peer_guid ? fm_mate(fm->root, is->peer_guid) : NULL;
+
+		if (o && o != m && o->state == FM_NODE_DEAD && is->peer_port < o->row.nports &&
+		    was->state == FM_PORT_UP && is->state == FM_PORT_UP &&
+		    was->session == is->session && was->peer_guid == is->peer_guid &&
+		    o->row.port[is->peer_port].state == FM_PORT_UP)
+			mate_gone(fm, o, FM_NODE_SILENT);
+	}
+}
+
+/* Adds to @set, of @n, the missing that a link joins to @m. Return: how many they are now. */
+static uint32_t spread(struct fm *fm, const struct fm_mate *m, uint32_t *set, uint32_t n)
+{
+	struct fm_root *r = fm->root;
+	bool up;
+
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		struct fm_mate *o = beside(fm, m, p, &up);
+
+		if (!o || o->via || !o->listed || o->vouched || o->search == r->search ||
+		    (!up && m->row.port[p].state != FM_PORT_UP))
+			continue;
+		o->search = r->search;
+		set[n++] = (uint32_t)(o - r->mate);
+	}
+	return n;
+}
+
+/* When @m, one of @n that are judged together, may be dead. */
+static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n)
 {
 	uint64_t moment = fm->cfg.resend / 4;
-	struct word w = word_of(fm, m, true);
+	struct word w = word_of(fm, m);
 
-	if (w.missing && !w.all_dark)
-		return ON_THEIR_WAY * fm->cfg.resend;
-	return w.ended && !w.missing && fm->now > m->joined + moment ? 0 : moment;
+	if (!w.dark)
+		return m->missing + ON_THEIR_WAY * fm->cfg.resend;
+	return m->missing + (n == 1 && w.ended && fm->now > m->joined + moment ? 0 : moment);
+}
+
+/*
+ * Nobody vouches for @m, nor for those whom links join to it.
+ * Return: when they are dead; NEVER: they are.
+ */
+static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_root *r = fm->root;
+	uint32_t *set = r->missing + r->room, n = 1;
+	uint64_t at = 0;
+
+	set[0] = (uint32_t)(m - r->mate);
+	m->search = ++r->search;
+	for (uint32_t i = 0; i < n; i++)
+		n = spread(fm, &r->mate[set[i]], set, n);
+	for (uint32_t i = 0; i < n; i++)
+		at = later(at, dead_at(fm, &r->mate[set[i]], n));
+	if (fm->now < at)
+		return at;
+	for (uint32_t i = 0; i < n; i++)
+		mate_gone(fm, &r->mate[set[i]], FM_NODE_DEAD);
+	return NEVER;
 }
 
 /* When more is known of a missing node. */
 static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
 {
-	uint64_t silent_at = m->missing + fm->cfg.member_max, dead_at;
+	uint64_t silent_at = m->missing + fm->cfg.member_max;
 
-	if (!m->vouched) {
-		dead_at = m->missing + patience(fm, m);
-		if (fm->now < dead_at)
-			return dead_at;
-		mate_gone(fm, m, FM_NODE_DEAD);
-		return NEVER;
-	}
+	if (!m->vouched)
+		return judge_set(fm, m);
 	if (m->state == FM_NODE_SILENT)
 		return NEVER;
 	if (fm->now < silent_at)

@@ -6,7 +6,11 @@
 #include <stdint.h>
 
 struct fm;
+struct fm_mate;
+struct fm_row;
 
+/* @m, which was judged dead or silent, is back with @row; the one it had before is still known. */
+void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row);
 void fm_judge_due(struct fm *fm);
 uint64_t fm_judge_expiry(const struct fm *fm);
 

@@ -20,6 +20,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
+#include "daemon/fm/root/vanish.h"
 
 int fm_root_start(struct fm *fm, const struct torus_device *dev)
 {
@@ -35,6 +36,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	r->judge_at = NEVER;
 	r->disputes.at = NEVER;
 	r->damp.at = NEVER;
+	r->vanish.at = NEVER;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	r->rec.next = NEVER;
 	m = fm_mate_add(r, fm->guid);
@@ -75,6 +77,7 @@ void fm_root_free(struct fm *fm)
 	fm_tally_free(r);
 	free(r->mate);
 	free(r->missing);
+	free(r->vanish.doubted);
 	hash_free(&r->by_guid);
 	hash_free(&r->by_name);
 	free(r->at);
@@ -95,12 +98,14 @@ const struct fm_up fm_root_up = {
 	.send = up_send,
 	.hello = fm_join_hello,
 	.guest_left = fm_join_moves,
+	.reached = fm_vanish_reached,
 };
 
 void fm_root_due(struct fm *fm)
 {
 	fm_settle_due(fm);
 	fm_damp_due(fm);
+	fm_vanish_due(fm);
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
@@ -112,5 +117,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	uint64_t at = earlier(fm_settle_expiry(fm), fm_damp_expiry(fm));
 
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
-	return earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
+	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
+	return earlier(at, fm_vanish_expiry(fm));
 }

@@ -11,6 +11,7 @@
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
+#include "daemon/fm/root/vanish.h"
 #include "lib/util/hash.h"
 
 /** struct fm_root - what only the root has */
@@ -20,6 +21,7 @@ struct fm_root {
 	uint32_t unplaced;	/* of them, without a node id */
 	uint32_t *missing;	/* numbers of those to be judged; as much room behind @room */
 	uint32_t nmissing;
+	uint32_t search;	/* number of the last search through the links of nodes */
 	struct hash by_guid, by_name;	/* numbers in @mate */
 	uint32_t *at;		/* node id to number in @mate + 1 */
 	bool uncounted;		/* somebody hangs below a node that is not known */
@@ -44,6 +46,7 @@ struct fm_root {
 	struct fm_recovery last;
 	struct fm_disputes disputes;
 	struct fm_damp damp;
+	struct fm_vanish vanish;
 	struct fm_changes changes;
 	struct fm_tally tally;
 	bool joined;		/* links join all nodes that are up, and none came or went since */

@@ -55,6 +55,8 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 		return;
 	unhang(r, m);
 	m->via = via;
+	if (via)
+		m->parent = via;
 	if (top)
 		hang(r, m, top);
 	else
@@ -73,7 +75,7 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m)
 
 	fm_mate_via(r, m, 0);
 	m->missing = fm->now;
-	m->moving = false;
+	m->moving = m->lost = false;
 	fm_roster_judge(fm);
 	if (m->listed || m == r->mate)
 		return;

@@ -38,8 +38,14 @@ struct fm_mate {
 	bool listed;
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
 	uint64_t via;
+	uint64_t parent;	/* @via, or what it was last */
 	uint32_t above, first, next, prev;
 	uint32_t given;		/* number of the parent it was given last; 0: the root */
+	bool lost;		/* vanish.c: missing, for it seems to have no power */
+	uint64_t doubted;	/* vanish.c: since when; 0: not */
+	uint64_t probed;	/* ... when it was probed; 0: not */
+	uint64_t answered;	/* ... and when it answered last */
+	uint32_t search;	/* the last search through links that met it */
 	uint64_t joined;	/* when it came on a connection of its own last */
 	uint64_t attach;
 	uint64_t missing;

@@ -28,7 +28,9 @@ enum fm_msg_type {
 	FM_MSG_REPORT,		/* up, summed: the step is done, here are counts */
 	FM_MSG_PING,
 	FM_MSG_PONG,
-	FM_MSG_ADOPTED = 15,		/* up to the root: a child of mine is here */
+	FM_MSG_ADOPTED = 15,	/* up to the root: a child of mine is here */
+	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
+	FM_MSG_TYPES,
 };
 
 /* What a node says of one of its ports. */
@@ -287,6 +289,16 @@ struct fm_pong {
 	bool adrift;
 };
 
+/**
+ * struct fm_drop - node @guid seems to have lost its power: nothing comes of waiting for it
+ * @address: its service address; who has it as parent knows it by that
+ */
+struct fm_drop {
+	uint64_t term;
+	uint64_t guid;
+	char address[FM_ADDR_MAX];
+};
+
 /** struct fm_msg - one message */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -301,6 +313,7 @@ struct fm_msg {
 		struct fm_step step;
 		struct fm_report report;
 		struct fm_pong pong;
+		struct fm_drop drop;
 	};
 };
 

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: hosts that vanish
+ *
+ * A process that dies closes its connections. A host that loses its power does not: its
+ * parent and its children in the tree would wait for it until their keep-alives end, and all
+ * flows that the recovery holds with them. Its cables tell sooner. Both ends of a cable see
+ * its loss at nearly the same time, so a node whose neighbour reports a lost link, and whose
+ * own last row has that link up, is late.
+ *
+ * It may merely be slow, which does no harm while a neighbour vouches for it: one that has a
+ * link to it and can be relied on, that is, is connected, not late itself, and does not hang in the
+ * tree below one that is late, for what such a node reports does not arrive. A cabinet that loses
+ * its power has nodes inside which nobody else sees, so a neighbour must also be joined to the
+ * root by links between nodes that can be relied on. Those inside are late, too, once those around
+ * them are lost: a cabinet is found from the outside to the inside.
+ *
+ * A node that is still late after WAIT, and for whom nobody vouches, is probed: a manager that
+ * lives takes a connection. If it does not within PROBE_WAIT, it is taken as lost.
+ *
+ * To take a node as lost means no more than to end its connections: it is missing, as
+ * after any connection that broke, and judge.c says what is dead. It errs to the safe side,
+ * for whoever lives joins again, at the price of one more table. The root itself closes what it
+ * has to that node; those who have it as parent or child are told (FM_MSG_DROP), by a connection
+ * of its own if they are not children of the root, because the tree between them may be what
+ * is lost.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/fm/root/vanish.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/tree.h"
+#include "daemon/fm/root/isolated.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+#define PROBE_WAIT (6 * MS)
+#define WAIT (4 * MS)	/* until a node that lives has told of a loss that its neighbour told of */
+#define DEPTH_MAX 64	/* of the tree; it has no circles but those of late notices */
+#define PART_MAX 1024	/* nodes: so many in one part do not vanish at once, as far as we look */
+
+/* What neighbours say of the link at port @p of @m. @o: who it leads to. */
+static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
+					 unsigned int p, const struct fm_mate **o)
+{
+	const struct fm_port_row *mine = &m->row.port[p], *its;
+
+	*o = mine->peer_guid ? fm_mate(fm->root, mine->peer_guid) : NULL;
+	if (!*o || *o == m || mine->peer_port >= (*o)->row.nports)
+		return NULL;
+	its = &(*o)->row.port[mine->peer_port];
+	return its->peer_guid == m->guid ? its : NULL;
+}
+
+/* Whether @m says that a link is up which is not, or which leads to a lost node. */
+static bool late(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_mate *o;
+
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *its = far_end(fm, m, p, &o);
+
+		if (its && m->row.port[p].state == FM_PORT_UP &&
+		    (its->state != FM_PORT_UP || o->state == FM_NODE_DEAD || (!o->via && o->lost)))
+			return true;
+	}
+	return false;
+}
+
+/* Whether what @m reports arrives, as far as is known. */
+static bool reliable(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_root *r = fm->root;
+
+	if (!m->via || m->state != FM_NODE_UP)
+		return false;
+	for (unsigned int i = 0; i < DEPTH_MAX && m != r->mate; i++) {
+		if (late(fm, m))
+			return false;
+		if (!m->above)
+			break;
+		m = &r->mate[m->above - 1];
+	}
+	return true;
+}
+
+/* Adds to @part, of @n nodes, those that @m has links to. Return: how many they are now. */
+static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *part, unsigned int n)
+{
+	struct fm_root *r = fm->root;
+	const struct fm_mate *o;
+
+	for (unsigned int p = 0; p < m->row.nports && n < PART_MAX; p++) {
+		const struct fm_port_row *its = far_end(fm, m, p, &o);
+		uint32_t number = its ? (uint32_t)(o - r->mate) : 0;
+
+		if (!its || m->row.port[p].state != FM_PORT_UP || its->state != FM_PORT_UP ||
+		    o->search == r->search || !reliable(fm, o))
+			continue;
+		r->mate[number].search = r->search;
+		part[n++] = number;
+	}
+	return n;
+}
+
+/* Whether links between nodes that can be relied on join @m, which is one, to the root. */
+static bool joined(struct fm *fm, const struct fm_mate *m)
+{
+	struct fm_root *r = fm->root;
+	uint32_t part[PART_MAX] = { (uint32_t)(m - r->mate) };
+	unsigned int n = 1;
+
+	r->mate[part[0]].search = ++r->search;
+	for (unsigned int i = 0; i < n && n < PART_MAX; i++) {
+		if (&r->mate[part[i]] == r->mate)
+			return true;
+		n = spread(fm, &r->mate[part[i]], part, n);
+	}
+	return n == PART_MAX;
+}
+
+/* Whether a neighbour vouches for @m. */
+static bool vouched(struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_mate *o;
+
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *its = far_end(fm, m, p, &o);
+
+		if (its && its->state == FM_PORT_UP && reliable(fm, o) && joined(fm, o))
+			return true;
+	}
+	return false;
+}
+
+static void look_soon(struct fm *fm)
+{
+	fm->root->vanish.at = earlier(fm->root->vanish.at, fm->now + WAIT);
+}
+
+/* Without memory for it a node is found by its keep-alive. */
+static void doubt(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_vanish *v = &fm->root->vanish;
+	uint32_t room = v->room ? 2 * v->room : 16, *more;
+
+	if (m->doubted || m->lost || m->state != FM_NODE_UP || m == fm->root->mate)
+		return;
+	if (v->n == v->room) {
+		more = realloc(v->doubted, room * sizeof(*more));
+		if (!more)
+			return;
+		v->doubted = more;
+		v->room = room;
+	}
+	m->doubted = fm->now;
+	v->doubted[v->n++] = (uint32_t)(m - fm->root->mate);
+}
+
+/* Of links of @m that are lost, or all if @m is. */
+static void doubt_neighbours(struct fm *fm, const struct fm_mate *m, bool all)
+{
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+		struct fm_mate *o = port->peer_guid ? fm_mate(fm->root, port->peer_guid) : NULL;
+
+		if (o && o != m && (all || port->state != FM_PORT_UP))
+			doubt(fm, o);
+	}
+	if (fm->root->vanish.n)
+		look_soon(fm);
+}
+
+void fm_vanish_row(struct fm *fm, const struct fm_mate *m)
+{
+	if (fm->root->settled)
+		doubt_neighbours(fm, m, false);
+}
+
+void fm_vanish_adopted(struct fm *fm, struct fm_mate *m)
+{
+	m->lost = false;
+	if (!fm->root->settled || !late(fm, m))
+		return;
+	doubt(fm, m);
+	look_soon(fm);
+}
+
+void fm_vanish_dead(struct fm *fm, const struct fm_mate *m)
+{
+	doubt_neighbours(fm, m, true);
+}
+
+static void drop_send(struct fm *fm, const struct fm_conn *c, const struct fm_mate *m)
+{
+	struct fm_msg msg = { .type = FM_MSG_DROP };
+
+	msg.drop.term = fm->uplink.term;
+	msg.drop.guid = m->guid;
+	strcpy(msg.drop.address, m->address);
+	fm_conn_send(fm, c, &msg);
+}
+
+void fm_vanish_reached(struct fm *fm, struct fm_conn *c)
+{
+	struct fm_mate *m = fm_mate(fm->root, c->guid);
+
+	if (m && c->role == FM_CONN_NOTICE) {
+		drop_send(fm, c, m);
+	} else {
+		if (m) {
+			m->probed = 0;
+			m->answered = fm->now;
+		}
+		fm_conn_drop(fm, c);
+	}
+}
+
+/* Opens a connection for something about @m. */
+static void reach(struct fm *fm, const char *address, enum fm_conn_role role,
+		  const struct fm_mate *m)
+{
+	int id = fm->ops.connect(fm->io, address);
+	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, role);
+
+	if (c)
+		c->guid = m->guid;
+	else if (id >= 0)
+		fm->ops.close(fm->io, id);
+}
+
+/* Tells @to, the parent or a child of @m, that @m is lost. */
+static void notify(struct fm *fm, const struct fm_mate *to, const struct fm_mate *m)
+{
+	const struct fm_conn *c = fm_conn_of_child(fm, to->guid, NULL);
+
+	if (c)
+		drop_send(fm, c, m);
+	else
+		reach(fm, to->address, FM_CONN_NOTICE, m);
+}
+
+/* Those who have @m as parent, or are on their way to it from the root, must look for another. */
+static void notify_children(struct fm *fm, const struct fm_mate *m)
+{
+	struct fm_root *r = fm->root;
+	const struct fm_mate *o;
+
+	for (uint32_t i = 0; i < r->nmissing; i++) {
+		o = &r->mate[r->missing[i]];
+		if (o->parent == m->guid && !o->via)
+			notify(fm, o, m);
+	}
+	for (unsigned int i = 0; i < fm->conns.n; i++) {
+		if (!fm->conns.list[i]->guest)
+			continue;
+		o = fm_mate(r, fm->conns.list[i]->guid);
+		if (o && o->given == (uint32_t)(m - r->mate))
+			drop_send(fm, fm->conns.list[i], m);
+	}
+}
+
+/*
+ * Ends the connections of @m, those to its children and to its parent. If it is missing already,
+ * for it hung below another that is lost, these are still there.
+ */
+static void lose(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_root *r = fm->root;
+	const struct fm_mate *parent = m->parent ? fm_mate(r, m->parent) : NULL;
+
+	fm_say(fm, FM_INFO, "node", "'%s' does not tell of links that its neighbours have lost: taken as lost",
+	       m->name);
+	if (parent && parent != r->mate)
+		notify(fm, parent, m);
+	fm_tree_lose(fm, m->guid);
+	m->attach++;
+	if (m->via) {
+		fm_mate_missing(fm, m);
+		fm_roster_forget_below(fm, m->guid);
+	}
+	notify_children(fm, m);
+	m->lost = true;
+	fm_roster_judge(fm);
+	doubt_neighbours(fm, m, true);
+}
+
+/* When more can be said of @m, which is late. */
+static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
+{
+	uint64_t at = later(m->joined, m->doubted) + WAIT;
+
+	if (m->answered >= m->doubted)
+		at = later(at, m->answered + fm->cfg.keepalive);
+	return m->probed ? m->probed + PROBE_WAIT : at;
+}
+
+/* Return: whether @m need not be looked at again. */
+static bool looked_at(struct fm *fm, struct fm_mate *m)
+{
+	if (m->state != FM_NODE_UP || !late(fm, m))
+		return true;
+	if (fm->now >= next_look(fm, m)) {
+		if (vouched(fm, m)) {
+			m->probed = 0;
+			return false;
+		}
+		if (m->probed) {
+			lose(fm, m);
+			return true;
+		}
+		m->probed = fm->now;
+		reach(fm, m->address, FM_CONN_PROBE, m);
+	}
+	fm->root->vanish.at = earlier(fm->root->vanish.at, next_look(fm, m));
+	return false;
+}
+
+void fm_vanish_due(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct fm_vanish *v = &r->vanish;
+	uint32_t i = 0, was;
+
+	if (fm->now < v->at)
+		return;
+	was = v->n;
+	v->at = NEVER;
+	while (i < v->n) {
+		struct fm_mate *m = &r->mate[v->doubted[i]];
+
+		if (looked_at(fm, m)) {
+			m->doubted = m->probed = 0;
+			v->doubted[i] = v->doubted[--v->n];
+		} else {
+			i++;
+		}
+	}
+	if (was && !v->n)
+		fm_isolated_again(fm);
+}
+
+uint64_t fm_vanish_expiry(const struct fm *fm)
+{
+	return fm->root->vanish.at;
+}
