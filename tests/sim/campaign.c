@@ -122,6 +122,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	c.discover = random_below(&random, 2);
 	c.fanout = 1 + random_below(&random, 8);
 	c.member_max = 300 * W_MS;
+	c.vanish = o->seed % 2;
 	if (o->seed % 5 == 0) {		/* links are held down after each loss */
 		c.flap_limit = 1;
 		c.flap_half_life = 100 * W_MS;

@@ -58,3 +58,8 @@ tests += tests/sim/test_slow
 tests/sim/test_slow-objs := tests/sim/test_slow.o $(sim-objs)
 tests/sim/test_slow-deps := $(B)/libtorus.a
 tests/sim/test_slow-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_vanish
+tests/sim/test_vanish-objs := tests/sim/test_vanish.o $(sim-objs)
+tests/sim/test_vanish-deps := $(B)/libtorus.a
+tests/sim/test_vanish-libs := $(svc-libs) $(call pkg-libs,cmocka)

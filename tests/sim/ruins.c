@@ -361,6 +361,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	c.seed = o->seed;
 	c.adaptive = !o->in_order;
 	c.discover = false;
+	c.vanish = o->seed % 2;
 	begin(&r, &c);
 	r.s.sparing = !o->crowded;
 	if (random_below(&r.random, 2))

@@ -57,6 +57,7 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	c.seed = seed;
 	c.discover = false;
 	c.member_max = 500 * W_MS;
+	c.vanish = seed / 2 % 2;
 	story_begin(&s, &c);
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);

@@ -91,6 +91,7 @@ static int plan_make(struct plan *p, const struct ctl *ctl)
 	double gbps = 10;
 
 	world_config_default(c);
+	c->vanish = true;
 	if (shape_make(&c->shape) || scenes_parse(p) ||
 	    (gbps_text && real_option("gbps", gbps_text, 0.001, 10000, &gbps)))
 		return CANNOT;

@@ -116,6 +116,8 @@ static int svc_connect(void *io, const char *addr)
 	if (sscanf(addr, "sim:%u", &to) != 1 || to >= w->nodes)
 		return -EINVAL;
 	a = end_new(w, h->node);
+	if (w->node[to].vanished)
+		return a;
 	if (!w->node[to].managed) {
 		arrive(w, a, EV_CONN_DOWN, NULL, 0);
 		return a;
@@ -190,6 +192,15 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 	return p;
 }
 
+/* Something is sent to an end that vanished with its host. Once that has power, it says so. */
+static void reset(struct world *w, int id)
+{
+	const struct end *e = &w->end[id - 1];
+
+	if (!w->node[w->end[e->peer - 1].node].vanished)
+		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+}
+
 static void svc_send(void *io, int id, const struct fm_msg *msg)
 {
 	struct fm_host *h = io;
@@ -200,6 +211,10 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 
 	if (!e->open || !e->peer)
 		return;
+	if (w->end[e->peer - 1].vanished) {
+		reset(w, id);
+		return;
+	}
 	if (world_chance(w, w->cfg.svc_break, 100000)) {
 		arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
 		arrive(w, id, EV_CONN_DOWN, NULL, 0);
@@ -341,7 +356,8 @@ void fm_stop(struct world *w, uint32_t node)
 		struct end *e = &w->end[n->first_end - 1];
 
 		end_close(w, e);
-		if (e->peer && w->end[e->peer - 1].open)
+		e->vanished = n->vanished;
+		if (!n->vanished && e->peer && w->end[e->peer - 1].open)
 			arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
 	}
 	fm_drop(w, node);

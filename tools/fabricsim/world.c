@@ -226,6 +226,7 @@ void world_power(struct world *w, uint32_t node, bool on)
 
 	if (n->on == on)
 		return;
+	n->vanished = !on && w->cfg.vanish;
 	if (!on)
 		world_manager(w, node, false);
 	if (!on && w->watch.power)

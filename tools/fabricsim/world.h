@@ -77,6 +77,9 @@ struct world_watch {
  * @adaptive: a third of the packets uses VCA; false: none does
  * @share: managers share equal tables (struct fm_library)
  * @lines: receivers train for modelled cables, which are perfect until world_line()
+ * @vanish: a host without power closes no service connection: what is sent to it is lost, and
+ *	connections to it hang, until it has power again. false: its peers learn at once that it
+ *	is gone, as when a manager ends
  * @links_only: NICs consist only of links (nic_plain.c); no traffic
  * @member_max, @flap_limit, @flap_half_life, @hold_max: as in struct fm_config; 0: its default
  * @verbose: print the managers' log: 0 nothing, 1 errors, ... 4 everything
@@ -102,6 +105,7 @@ struct world_config {
 	uint64_t hold_max;
 	bool share;
 	bool lines;
+	bool vanish;
 	bool links_only;
 	unsigned int verbose;
 };

@@ -62,11 +62,13 @@ struct end {
 	int peer;
 	int prev, next;
 	bool open;
+	bool vanished;		/* with its host; the other end does not know */
 	uint64_t last;		/* arrival of the newest message towards this end */
 };
 
 struct wnode {
 	bool on, managed, hung;
+	bool vanished;		/* until it has power again */
 	uint32_t nic_life, fm_life;
 	uint64_t guid;
 	uint32_t epoch;
