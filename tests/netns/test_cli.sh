@@ -63,6 +63,7 @@ lab_arguments() {
 	in_lab ber "bit error rate '1.5'.*allowed" 0,0:+x 1.5 &&
 	in_lab ber "'nan'" 0,0:+x nan && in_lab latency "latency '5'.*unit" 0,0:+x 5 &&
 	in_lab silence "'maybe'.*on and off" 0,0:+x maybe && in_lab kill "node '7,7'" 7,7 &&
+	in_lab kill "--power takes NIC and manager" --power --nic 1,1 &&
 	in_lab traffic "are one node" 0,0 0,0 && in_lab traffic "'64'.*0 to 63" 0,0 1,1 --dscp 64 &&
 	in_lab up "is up already" 2x2 &&
 	says 2 "shape '0x4'" fabricctl lab up 0x4 --name "${lab}b" &&

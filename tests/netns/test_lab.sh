@@ -168,6 +168,14 @@ node_killed() {
 	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && verified
 }
 
+# Nobody closes its connections: the root finds it by its cables.
+host_vanishes() {
+	local node=$1
+	lab kill "$node" --power && until_true 20 is .nodes.up $((nodes - 1)) &&
+		until_true 20 is .state degraded && verified && is .last_recovery.lost 0 || return 1
+	revive "$node" && until_true 30 running && is .nodes.up "$nodes" && verified
+}
+
 nic_killed() {
 	local node=$1
 	lab kill "$node" --nic && until_true 20 is .nodes.up $((nodes - 1)) && revive "$node" &&
@@ -291,6 +299,7 @@ suite() {
 	check "traffic stays whole: SIGTERM of a manager, kill -9 of another" under 6 "$some" \
 		managers_away "$aside"
 	check "traffic stays whole: kill -9 of the root's manager" under 6 "" manager_killed 0,0
+	check "traffic stays whole: the host of a node vanishes" under 6 "$some" host_vanishes "$aside"
 	check "receivers count no lost and no duplicate packets" all_came_once
 	check "TCP stays whole: a node dies and returns" under 8 --tcp node_killed "$aside"
 	check "TCP stays whole: kill -9 of a NIC" under 8 "--tcp $some" nic_killed "$aside"

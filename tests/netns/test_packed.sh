@@ -249,6 +249,7 @@ refusals() {
 }
 
 no_traffic() { exits 2 'packed' lab traffic 0,"$rest" 1,"$rest" && until_true 10 running; }
+no_power() { exits 2 'packed' lab kill --power 1,"$rest" && until_true 10 running; }
 
 traces() {
 	ls -d "$run" /etc/netns/"$lab"* /run/netns/"$lab"* 2>/dev/null
@@ -292,6 +293,7 @@ suite() {
 	check "a cable for which links must train" lossy_line
 	check "management packets" management
 	check "traffic is refused" no_traffic
+	check "the power of a node is not taken away" no_power
 	check "kill -9 of a manager" manager_killed "$aside"
 	check "kill -9 of the root's manager" root_killed
 	check "a NIC crashes" nic_killed 1,"$rest"

@@ -8,7 +8,7 @@ ctl-link := down up eye retrain
 ctl-device := up owner add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic nic_args nic_user \
-	nic_packed nic_kernel raise node node_proc enter launcher proc teardown await \
+	nic_packed nic_kernel raise node node_proc power enter launcher proc teardown await \
 	fault cable line traffic_record traffic_judge traffic_udp \
 	traffic_tcp
 

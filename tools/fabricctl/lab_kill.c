@@ -5,9 +5,10 @@
 
 #include "lab.h"
 #include "node.h"
+#include "power.h"
 #include "say.h"
 
-static bool manager, nic;
+static bool manager, nic, power;
 
 static int kill_node(struct lab *lab, uint32_t node, const char *text)
 {
@@ -18,10 +19,22 @@ static int kill_node(struct lab *lab, uint32_t node, const char *text)
 		what = LAB_NO_MANAGER | LAB_NO_NIC | LAB_NO_POWER;
 	lab->killed[node] |= (uint8_t)what;
 	err = lab_save(lab);
-	err = err ? err : node_kill(lab, node, what);
+	if (!err && power)
+		err = power_off(lab, node);
+	else
+		err = err ? err : node_kill(lab, node, what);
 	if (!err && what & LAB_NO_POWER)
 		err = node_wires(lab, node);
 	return err ? fail("node '%s': %s", text, strerror(-err)) : OK;
+}
+
+static int check(const struct lab *lab)
+{
+	if (power && (manager || nic))
+		return fail("--power takes NIC and manager: without --manager and --nic");
+	if (power && lab->packed)
+		return fail("--power: the nodes of a packed lab have no interfaces of their own to take down; lab kill without --power kills one");
+	return OK;
 }
 
 static int lab_kill(struct ctl *ctl, int argc, char **argv)
@@ -35,7 +48,9 @@ static int lab_kill(struct ctl *ctl, int argc, char **argv)
 		return fail("lab kill needs root: run it with sudo");
 	if (lab_open(&lab, ctl->lab, LAB_ALONE))
 		return CANNOT;
-	status = lab_node_parse(&lab, argv[0], &node);
+	status = check(&lab);
+	if (status == OK)
+		status = lab_node_parse(&lab, argv[0], &node);
 	if (status == OK)
 		status = kill_node(&lab, node, argv[0]);
 	lab_free(&lab);
@@ -45,6 +60,8 @@ static int lab_kill(struct ctl *ctl, int argc, char **argv)
 static const struct opt opts[] = {
 	{ OPT_FLAG, "manager", 0, NULL, &manager, 0, 0, "kill its manager (fabricd)" },
 	{ OPT_FLAG, "nic", 0, NULL, &nic, 0, 0, "kill its NIC; the carrier stays" },
+	{ OPT_FLAG, "power", 0, NULL, &power, 0, 0,
+	  "its host vanishes: nobody closes its connections" },
 	{ .kind = OPT_END },
 };
 
@@ -52,9 +69,12 @@ COMMAND(lab_kill) = {
 	.family = "lab",
 	.name = "kill",
 	.args = "NODE",
-	.brief = "Kill a node at once (SIGKILL), as if it lost its power",
-	.help = "NIC and manager end without a word and all its cables lose their carrier. With\n"
-		"--manager or --nic only that process ends, and the cables keep their carrier.",
+	.brief = "Kill a node at once (SIGKILL), or take its power away",
+	.help = "NIC and manager are killed and all its cables lose their carrier. The kernel closes\n"
+		"their connections, so others learn at once that they are gone. With --power\n"
+		"nobody tells them: all processes of the node stop, its interfaces go down, that of\n"
+		"the service network too, and then they are killed. With --manager or --nic only\n"
+		"that process is killed, and the cables keep their carrier.",
 	.opts = opts,
 	.min = 1,
 	.max = 1,

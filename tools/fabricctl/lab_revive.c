@@ -11,6 +11,7 @@
 #include "nic.h"
 #include "node.h"
 #include "node_proc.h"
+#include "power.h"
 #include "say.h"
 
 static bool no_wait;
@@ -39,8 +40,10 @@ static int start(struct lab *lab, uint32_t node, int ns)
 
 	if (programs_find(&p))
 		return CANNOT;
+	if (lab->killed[node] & LAB_NO_POWER && !lab->packed)
+		err = power_on(lab, node);
 	lab->killed[node] = 0;
-	err = lab_save(lab);
+	err = err ? err : lab_save(lab);
 	err = err ? err : node_wires(lab, node);
 	if (!err && missing & LAB_NO_NIC && start_nic(lab, node, ns, &p))
 		return CANNOT;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/vfs.h>
@@ -12,6 +14,7 @@
 
 #include "lab.h"
 #include "netns.h"
+#include "proc.h"
 
 #define PATH_LEN (sizeof(LAB_NETNS) + LAB_TEXT_MAX + 1)
 
@@ -134,4 +137,37 @@ int netns_visit(const char *name, int (*visit)(void *arg), void *arg)
 	if (ns >= 0)
 		close(ns);
 	return err;
+}
+
+static bool lives_there(const struct stat *ns, unsigned int n, int pid)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (ns[i].st_ino && netns_has(&ns[i], pid))
+			return true;
+	return false;
+}
+
+/* The descriptor is held before the namespace is looked at: no number is reused then. */
+unsigned int netns_hold(const struct stat *ns, unsigned int n, int *fd, unsigned int max)
+{
+	DIR *dir = opendir("/proc");
+	unsigned int found = 0;
+	struct dirent *e;
+
+	while (dir && found < max && (e = readdir(dir)) != NULL) {
+		int pid = atoi(e->d_name);
+
+		if (pid <= 1 || pid == getpid() || !lives_there(ns, n, pid))
+			continue;
+		fd[found] = proc_hold_pid(pid);
+		if (fd[found] < 0)
+			continue;
+		if (lives_there(ns, n, pid))
+			found++;
+		else
+			close(fd[found]);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
 }

@@ -22,5 +22,12 @@ int netns_delete(const char *name);
 int netns_stat(const char *name, struct stat *st);
 /** netns_has() - does process @pid live in it? */
 bool netns_has(const struct stat *ns, int pid);
+/**
+ * netns_hold() - descriptors of the processes that live in any of @n namespaces, but the caller
+ * @ns: those whose st_ino is 0 are left out
+ * @fd: pidfds, of @max processes at most
+ * Return: how many.
+ */
+unsigned int netns_hold(const struct stat *ns, unsigned int n, int *fd, unsigned int max);
 
 #endif /* NETNS_H */

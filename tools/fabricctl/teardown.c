@@ -122,40 +122,6 @@ static int end_pidfiles(const char *name)
 	return err;
 }
 
-static bool lives_there(const struct stat *ns, unsigned int n, int pid)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (ns[i].st_ino && netns_has(&ns[i], pid))
-			return true;
-	return false;
-}
-
-/* The descriptor is held before the namespace is looked at: no number is reused then. */
-static unsigned int inhabitants(const struct stat *ns, unsigned int n, int *fd,
-				unsigned int max)
-{
-	DIR *dir = opendir("/proc");
-	unsigned int found = 0;
-	struct dirent *e;
-
-	while (dir && found < max && (e = readdir(dir)) != NULL) {
-		int pid = atoi(e->d_name);
-
-		if (pid <= 1 || pid == getpid() || !lives_there(ns, n, pid))
-			continue;
-		fd[found] = proc_hold_pid(pid);
-		if (fd[found] < 0)
-			continue;
-		if (lives_there(ns, n, pid))
-			found++;
-		else
-			close(fd[found]);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
 static int end_inhabitants(const struct list *l)
 {
 	struct stat *ns = calloc(l->n + 1, sizeof(*ns));
@@ -169,7 +135,7 @@ static int end_inhabitants(const struct list *l)
 			ns[i].st_ino = 0;
 	/* Those that are being born while we look are met in a later round. */
 	for (int round = 0; round < 8 && !err; round++) {
-		n = inhabitants(ns, l->n, fd, sizeof(fd) / sizeof(fd[0]));
+		n = netns_hold(ns, l->n, fd, sizeof(fd) / sizeof(fd[0]));
 		if (!n)
 			break;
 		err = proc_end(fd, n, round ? 0 : GRACE_MS);
