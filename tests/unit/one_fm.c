@@ -116,8 +116,11 @@ static int service_connect(void *io, const char *addr)
 	struct one_fm *o = io;
 
 	if (o->self == 0) {
-		assert_in_range(o->nprobes, 0, ONE_NODES - 1);
-		return o->probes[o->nprobes++] = ++o->next_conn;
+		struct one_reach *r = &o->reach[o->reaches];
+
+		assert_in_range(o->reaches++, 0, ONE_NODES - 1);
+		snprintf(r->address, sizeof(r->address), "%s", addr);
+		return r->conn = ++o->next_conn;
 	}
 	assert_string_equal(addr, "root:1");
 	assert_int_equal(o->up, 0);
@@ -155,6 +158,8 @@ static void said_down(struct one_fm *o, struct one_node *n, const struct fm_msg 
 		memcpy(n->parent, msg->welcome.parent, sizeof(n->parent));
 	if (msg->type == FM_MSG_STEP)
 		asked(n, &msg->step);
+	if (msg->type == FM_MSG_DROP)
+		n->drop = msg->drop.guid;
 	if (msg->type != FM_MSG_TABLE)
 		return;
 	see_table(o, &msg->table);
@@ -172,6 +177,9 @@ static void service_send(void *io, int conn, const struct fm_msg *msg)
 		o->ntold[msg->type]++;
 		return;
 	}
+	for (unsigned int i = 0; i < o->reaches; i++)
+		if (o->reach[i].conn == conn)
+			o->reach[i].drop = msg->drop.guid;
 	for (uint32_t i = 0; i < o->nodes; i++)
 		if (o->node[i].conn == conn)
 			said_down(o, &o->node[i], msg);
@@ -355,8 +363,8 @@ static void step(struct one_fm *o, uint64_t end)
 	o->now = due < end ? (due > o->now ? due : o->now) : end;
 	fm_timer(o->fm, o->now);
 	one_ends(o);
-	while (o->nprobes)
-		fm_conn_up(o->fm, o->probes[--o->nprobes], o->now);
+	while (!o->unreachable && o->reached < o->reaches)
+		fm_conn_up(o->fm, o->reach[o->reached++].conn, o->now);
 	/* Due timers have run; otherwise fm_expiry() would return a past time again and again. */
 	assert_true(fm_expiry(o->fm) > o->now);
 }

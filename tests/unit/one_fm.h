@@ -47,6 +47,7 @@ struct one_node {
 	bool answered;
 	unsigned int times;
 	char parent[FM_ADDR_MAX];
+	uint64_t drop;		/* the node that it was told to drop last */
 };
 
 /** struct one_resolve - a call of park_resolve; @seq -1: all parked packets are kept */
@@ -56,12 +57,21 @@ struct one_resolve {
 	int seq;
 };
 
+/** struct one_reach - a connection of the root to a node; @drop: whom that is told to drop */
+struct one_reach {
+	int conn;
+	char address[FM_ADDR_MAX];
+	uint64_t drop;
+};
+
 #define ONE_RESOLVES 32
 
 /**
  * struct one_fm - the manager and its surroundings
  * @entry: entries of the last table that a root sent, for the nodes that are @in_table
  * @up: the connection that a member has to the root, and its address; 0: none
+ * @reach, @reaches: connections that a root opened; they stand soon, the first @reached do, unless
+ *	nodes are @unreachable
  * @told: the last message that the manager of a member sent up, by type
  * @ntold: how many of each type
  * @writes, @written: how often rows were written, and their last version; @write_err: what the NIC
@@ -82,8 +92,9 @@ struct one_fm {
 	bool in_table[ONE_NODES];
 	uint64_t term;
 	int up;
-	int probes[ONE_NODES];		/* connections of the root to nodes; they stand soon */
-	unsigned int nprobes;
+	struct one_reach reach[ONE_NODES];
+	unsigned int reaches, reached;
+	bool unreachable;
 	struct fm_msg told[FM_MSG_TYPES];
 	unsigned int ntold[FM_MSG_TYPES];
 	unsigned int writes, replays, releases, placed;

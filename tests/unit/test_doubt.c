@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When a root takes a node as lost that closed no connection (daemon/fm/root/vanish.c). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/one_fm.h"
+
+#define WAIT (4 * ONE_MS)		/* until it is probed */
+#define PROBE_WAIT (6 * ONE_MS)
+#define MOMENT (ONE_RESEND / 4)		/* until one that is lost is dead */
+
+static struct one_fm o;
+
+/* Both neighbours of @node report that their links to it are lost. */
+static void alone(uint32_t node)
+{
+	one_lose(&o, node - 1, 0, 9, 1);
+	one_lose(&o, node + 1, 1, 9, 1);
+}
+
+/* Within @ns nobody is probed. */
+static void quiet(uint64_t ns)
+{
+	unsigned int before = o.reaches;
+
+	one_run(&o, ns);
+	assert_int_equal(o.reaches, before);
+}
+
+/* @address is probed exactly @ns from now, and nobody before. */
+static void probed(uint64_t ns, const char *address)
+{
+	unsigned int before = o.reaches;
+
+	quiet(ns - 1);
+	one_run(&o, 1);
+	assert_int_equal(o.reaches, before + 1);
+	assert_string_equal(o.reach[before].address, address);
+}
+
+static bool dead(uint32_t node)
+{
+	return fm_node(o.fm, node)->state == FM_NODE_DEAD;
+}
+
+static void begin(uint32_t nodes)
+{
+	one_root(&o, nodes, 8);
+	o.unreachable = true;
+}
+
+static void says_nothing(void **state)
+{
+	(void)state;
+	begin(5);
+	alone(2);
+	probed(WAIT, "2:1");
+	one_run(&o, PROBE_WAIT - 1);
+	assert_int_not_equal(o.node[2].conn, 0);
+	one_run(&o, 1);
+	assert_int_equal(o.node[2].conn, 0);
+	one_run(&o, ONE_SOON);
+	assert_true(dead(2));
+	assert_int_equal(o.reaches, 1);
+	one_end(&o);
+}
+
+/* A node that lives tells of its links, or of one at least: its row is no longer out of date. */
+static void says_so_in_time(void **state)
+{
+	(void)state;
+	begin(5);
+	alone(2);
+	one_run(&o, WAIT - 1);
+	one_lose(&o, 2, 0, 9, 1);
+	one_lose(&o, 2, 1, 9, 1);
+	quiet(ONE_SOON);
+	assert_int_not_equal(o.node[2].conn, 0);
+	one_end(&o);
+}
+
+/* One that is slow answers, and is asked again only a keep-alive later. */
+static void answers(void **state)
+{
+	uint64_t began;
+
+	(void)state;
+	begin(5);
+	o.unreachable = false;
+	alone(2);
+	probed(WAIT, "2:1");
+	began = o.now;
+	one_finish(&o);
+	probed(began + 10000 * ONE_MS - o.now, "2:1");
+	assert_int_not_equal(o.node[2].conn, 0);
+	one_end(&o);
+}
+
+/* A node with another link may be slow without harm. */
+static void has_another_link(void **state)
+{
+	(void)state;
+	begin(5);
+	one_lose(&o, 1, 0, 9, 1);
+	one_finish(&o);
+	quiet(1000 * ONE_MS);
+	/* It is no longer any of that when the last link is lost, too. */
+	one_lose(&o, 3, 1, 9, 1);
+	probed(WAIT, "2:1");
+	one_end(&o);
+}
+
+/* Whoever has just joined has told its row. */
+static void has_just_joined(void **state)
+{
+	(void)state;
+	begin(5);
+	alone(2);
+	one_run(&o, 1 * ONE_MS);
+	one_gone(&o, 2);
+	one_join(&o, 2);
+	probed(WAIT, "2:1");
+	one_end(&o);
+}
+
+static void moves(uint32_t node, uint32_t parent)
+{
+	one_gone(&o, node);
+	one_adopt(&o, node, parent);
+}
+
+/* What hangs below a late node cannot vouch for it: that it lost its link does not get through. */
+static void vouched_from_below(void **state)
+{
+	(void)state;
+	begin(5);
+	moves(3, 2);
+	one_lose(&o, 1, 0, 9, 1);
+	probed(WAIT, "2:1");
+	one_run(&o, PROBE_WAIT);
+	assert_int_equal(o.node[2].conn, 0);
+	/* It is told that its parent is lost. */
+	assert_int_equal(o.reaches, 2);
+	assert_string_equal(o.reach[1].address, "3:1");
+	fm_conn_up(o.fm, o.reach[1].conn, o.now);
+	assert_int_equal(o.reach[1].drop, o.node[2].guid);
+	assert_false(dead(2));
+	/* It joins again, without that link: now its former parent is dead. */
+	o.node[3].row.port[1].state = FM_PORT_FAULTY;
+	one_join(&o, 3);
+	one_run(&o, ONE_SOON);
+	assert_true(dead(2));
+	assert_false(dead(3));
+	one_end(&o);
+}
+
+static void parent_is_told(void **state)
+{
+	(void)state;
+	begin(6);
+	moves(2, 4);
+	alone(2);
+	probed(WAIT, "2:1");
+	one_run(&o, PROBE_WAIT);
+	assert_int_equal(o.node[4].drop, o.node[2].guid);
+	one_run(&o, ONE_SOON);
+	assert_true(dead(2));
+	/* That the connection was there is reported late. */
+	o.node[2].attach--;
+	one_adopt(&o, 2, 4);
+	one_run(&o, ONE_SOON);
+	assert_true(dead(2));
+	one_end(&o);
+}
+
+/* A node among three that vanish together has no neighbour that lost a link to it. */
+static void inner_one(void **state)
+{
+	(void)state;
+	begin(7);
+	one_lose(&o, 0, 0, 9, 1);
+	one_lose(&o, 4, 1, 9, 1);
+	one_run(&o, WAIT);
+	assert_int_equal(o.reaches, 2);
+	quiet(PROBE_WAIT);
+	assert_int_equal(o.node[1].conn, 0);
+	assert_int_equal(o.node[3].conn, 0);
+	assert_int_not_equal(o.node[2].conn, 0);
+	probed(WAIT, "2:1");
+	one_run(&o, PROBE_WAIT);
+	assert_int_equal(o.node[2].conn, 0);
+	/* They are judged together. */
+	assert_false(dead(1) || dead(2) || dead(3));
+	one_run(&o, MOMENT + ONE_MS);
+	assert_true(dead(1) && dead(2) && dead(3));
+	one_end(&o);
+}
+
+/* Until the table is made nobody is doubted: nodes come, and their links come up. */
+static void at_the_beginning(void **state)
+{
+	(void)state;
+	one_root_without(&o, 5, 2);
+	o.unreachable = true;
+	quiet(100 * ONE_MS);
+	one_end(&o);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_nothing),
+		cmocka_unit_test(says_so_in_time),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(has_another_link),
+		cmocka_unit_test(has_just_joined),
+		cmocka_unit_test(vouched_from_below),
+		cmocka_unit_test(parent_is_told),
+		cmocka_unit_test(inner_one),
+		cmocka_unit_test(at_the_beginning),
+	};
+
+	return cmocka_run_group_tests_name("doubt", tests, NULL, NULL);
+}
