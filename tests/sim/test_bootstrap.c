@@ -135,6 +135,29 @@ static void thousand_seeds(void **state)
 }
 
 /*
+ * A root that waits for a NIC without a manager waits no longer because a link comes and goes: once
+ * each change put its table off, for ever.
+ */
+static void flapping(void **state)
+{
+	struct world_config c;
+	struct story s;
+
+	(void)state;
+	shape_of(&c, "4x3");
+	story_begin(&s, &c);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_power(s.w, i, true);
+	world_manager(s.w, 7, false);
+	for (unsigned int k = 0; k < 20; k++) {
+		world_cut(s.w, 10, k % 2);
+		world_run(s.w, 1 * W_S);
+	}
+	assert_true(fm_version(world_fm(s.w, 0)) > 0);
+	end(&s, "a link that comes and goes", 0);
+}
+
+/*
  * A node without coordinates once stayed dead if its parent's ADOPTED message came after the root
  * had judged it dead. Here a manager above it hangs, so the message is late. The recovery waits for
  * that manager, and a cable that comes and goes uses up the colours, so that there is no new table
@@ -396,6 +419,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_order),	    cmocka_unit_test(thousand_seeds),
+		cmocka_unit_test(flapping),
 		cmocka_unit_test(adopted_late),
 		cmocka_unit_test(crossed),	    cmocka_unit_test(to_itself),
 		cmocka_unit_test(wrong_port),	    cmocka_unit_test(other_fabric),

@@ -81,7 +81,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 		fm_roster_judge(fm);
 	if (!known)
 		fm_demand(fm, fm_disputed_any(fm, m) ? OTHER_END : BOTH_ENDS, "%s", cause);
-	fm_settle_news(fm);
+	fm_settle_row(fm);
 }
 
 /* Why a HELLO cannot be accepted, or NULL. */
@@ -206,7 +206,10 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	row_take(fm, m, &h->row);
 	m->row.serial = h->row.serial;
 	fm_change_node(fm, m->node);
-	fm_settle_news(fm);
+	if (fresh)
+		fm_settle_news(fm);
+	else
+		fm_settle_row(fm);
 }
 
 void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)

@@ -30,7 +30,8 @@ struct fm_root {
 	bool settled;
 	bool restored;		/* the root's NIC was placed already */
 	bool alone;		/* said that nobody else has joined */
-	uint64_t news;		/* when something about the nodes changed last */
+	uint64_t news;		/* when something about the nodes changed last, as far as it counts */
+	uint64_t newest;	/* when one came last that was not known */
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */

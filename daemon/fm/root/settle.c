@@ -30,6 +30,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 
+#define ROWS_MAX 3	/* times member_max that rows can put the table off, while nobody new comes */
 #define LONELY (30000 * MS)	/* until it is said that nobody joined */
 
 /* Whether a port of the fabric leads to a node that has not joined. */
@@ -89,7 +90,15 @@ static uint64_t settle_at(const struct fm *fm)
 
 void fm_settle_news(struct fm *fm)
 {
-	fm->root->news = fm->now;
+	fm->root->news = fm->root->newest = fm->now;
+}
+
+/* A link that comes and goes all the time must not put the table off for ever. */
+void fm_settle_row(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	r->news = later(r->news, earlier(fm->now, r->newest + ROWS_MAX * fm->cfg.member_max));
 }
 
 uint64_t fm_settle_expiry(const struct fm *fm)

@@ -7,7 +7,9 @@
 
 struct fm;
 
+/* A node has come that was not known; something else about the nodes has changed. */
 void fm_settle_news(struct fm *fm);
+void fm_settle_row(struct fm *fm);
 void fm_settle_due(struct fm *fm);
 uint64_t fm_settle_expiry(const struct fm *fm);
 
