@@ -63,11 +63,18 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 	return 0;
 }
 
+static bool ops_whole(const struct fm_ops *o)
+{
+	return o->mgmt_send && o->place_set && (o->rows_write || o->rows_apply) && o->release &&
+	       o->count && o->park_resolve && o->park_replay && o->connect && o->send &&
+	       o->close && o->log;
+}
+
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
 		  const struct torus_park *park, const uint64_t *rows, uint64_t now)
 {
-	struct fm *fm = calloc(1, sizeof(*fm));
+	struct fm *fm = ops_whole(ops) ? calloc(1, sizeof(*fm)) : NULL;
 
 	if (!fm)
 		return NULL;

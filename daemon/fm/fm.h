@@ -145,7 +145,8 @@ void fm_config_default(struct fm_config *c);
  * @dev, @links, @park, @rows: what the NIC says now. A NIC that is already placed
  *	(manager restarted) keeps its coordinates, rows and version.
  *	@rows is read only if @dev->placed; @park may be NULL: all zero
- * Return: NULL if out of memory.
+ * @ops: all but one of rows_write and rows_apply must be there
+ * Return: NULL if out of memory, or if @ops are not whole.
  */
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,

@@ -17,6 +17,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "tests/unit/idle_ops.h"
 #include "tests/unit/random.h"
 
 #define NODES 24
@@ -30,23 +31,9 @@ static struct fm_mate *mates;
 
 /* --- the rest of the manager: a root that waits for its fabric --------------------------- */
 
-static void to_neighbour(void *io, unsigned int port, const void *data, size_t len)
-{
-	(void)io;
-	(void)port;
-	(void)data;
-	(void)len;
-}
-
-static void say(void *io, const struct fm_log *log)
-{
-	(void)io;
-	(void)log;
-}
-
 static void root_new(void)
 {
-	const struct fm_ops ops = { .mgmt_send = to_neighbour, .log = say };
+	const struct fm_ops ops = idle_ops();
 	struct torus_device dev = { .guid = 1, .nports = PORTS, .bootstrap = true };
 	struct torus_link links[PORTS] = { 0 };
 	struct fm_config c;

@@ -13,6 +13,7 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/status.h"
+#include "tests/unit/idle_ops.h"
 
 #define NODES 4
 
@@ -40,16 +41,10 @@ void *__wrap_calloc(size_t n, size_t size)
 	return fails() ? NULL : __real_calloc(n, size);
 }
 
-static void say(void *io, const struct fm_log *log)
-{
-	(void)io;
-	(void)log;
-}
-
 /* Makes the root of a ring whose nodes are all there. */
 static struct fm *root_new(void)
 {
-	const struct fm_ops ops = { .log = say };
+	const struct fm_ops ops = idle_ops();
 	const struct torus_device dev = { .guid = 1, .nports = 2, .bootstrap = true };
 	const struct torus_link links[2] = { { .port = 0 }, { .port = 1 } };
 	struct fm_config c;
@@ -114,10 +109,50 @@ static void test_too_little_and_again(void **state)
 		settles(fail);
 }
 
+/* A host in which an operation is not bound is refused: losses were once reported as 0 for it. */
+static void test_ops_missing(void **state)
+{
+	const struct torus_device dev = { .guid = 1, .nports = 1, .bootstrap = true };
+	const struct torus_link link = { .port = 0 };
+	unsigned int n = sizeof(struct fm_ops) / sizeof(void (*)(void)), refused = 0;
+	struct fm_config c;
+
+	(void)state;
+	fm_config_default(&c);
+	for (unsigned int i = 0; i < n; i++) {
+		union {
+			struct fm_ops ops;
+			void (*op[sizeof(struct fm_ops) / sizeof(void (*)(void))])(void);
+		} u = { .ops = idle_ops() };
+		struct fm *fm;
+
+		u.op[i] = NULL;
+		fm = fm_new(&c, &u.ops, NULL, &dev, &link, NULL, NULL, 0);
+		if (fm)
+			assert_null(idle_ops().rows_apply);
+		refused += !fm;
+		fm_free(fm);
+	}
+	assert_int_equal(refused, n - 1);
+	/* Who makes the rows itself writes none. */
+	for (unsigned int both = 0; both < 2; both++) {
+		struct fm_ops ops = idle_ops();
+		struct fm *fm;
+
+		ops.rows_apply = idle_rows_apply;
+		if (!both)
+			ops.rows_write = NULL;
+		fm = fm_new(&c, &ops, NULL, &dev, &link, NULL, NULL, 0);
+		assert_non_null(fm);
+		fm_free(fm);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_too_little_and_again),
+		cmocka_unit_test(test_ops_missing),
 	};
 
 	return cmocka_run_group_tests_name("settle", all, NULL, NULL);
