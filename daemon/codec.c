@@ -27,7 +27,7 @@ static const char *const names[] = {
 	[FM_MSG_FETCH] = "fetch",   [FM_MSG_STEP] = "step",
 	[FM_MSG_REPORT] = "report", [FM_MSG_PING] = "ping",
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
-	[FM_MSG_DROP] = "drop",
+	[FM_MSG_DROP] = "drop",	    [FM_MSG_FAILED] = "failed",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -259,6 +259,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	Svc__Ping ping = SVC__PING__INIT;
 	Svc__Pong pong = SVC__PONG__INIT;
 	Svc__Drop drop = SVC__DROP__INIT;
+	Svc__Failed failed = SVC__FAILED__INIT;
 
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
@@ -295,6 +296,13 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		drop.guid = msg->drop.guid;
 		drop.address = (char *)msg->drop.address;
 		m->drop = &drop;
+		break;
+	case FM_MSG_FAILED:
+		failed.guid = msg->failed.guid;
+		failed.epoch = msg->failed.epoch;
+		failed.version = msg->failed.version;
+		failed.error = msg->failed.err;
+		m->failed = &failed;
 		break;
 	default:
 		return -EINVAL;

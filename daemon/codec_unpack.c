@@ -232,6 +232,13 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->drop.guid = m->drop->guid;
 		fine = codec_text(out->drop.address, FM_ADDR_MAX, m->drop->address);
 		break;
+	case FM_MSG_FAILED:
+		out->failed.guid = m->failed->guid;
+		out->failed.epoch = m->failed->epoch;
+		out->failed.version = m->failed->version;
+		out->failed.err = m->failed->error;
+		fine = m->failed->error <= FM_ERRNO_MAX;
+		break;
 	default:
 		fine = false;
 	}

@@ -13,6 +13,7 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/rows.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
@@ -24,6 +25,7 @@ static void due(struct fm *fm)
 {
 	fm_bootstrap_due(fm);
 	fm_tree_due(fm);
+	fm_task_due(fm);
 	if (fm->root)
 		fm_root_due(fm);
 }
@@ -38,6 +40,7 @@ uint64_t fm_expiry(const struct fm *fm)
 {
 	uint64_t at = earlier(fm_bootstrap_expiry(fm), fm_tree_expiry(fm));
 
+	at = earlier(at, fm_task_expiry(fm));
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 
@@ -91,6 +94,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->is_root = dev->bootstrap;
 	fm->up = fm->is_root ? &fm_root_up : &to_parent;
 	fm->conns.due = NEVER;
+	fm->task.rejoin = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)
 		fm->park = *park;

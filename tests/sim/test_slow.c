@@ -110,6 +110,43 @@ static void death_beside_a_slow_nic(void **state)
 	end(&s, "death beside a slow NIC", 4);
 }
 
+static bool under_way(const struct story *s)
+{
+	struct fm_outline o = { 0 };
+
+	fm_outline(world_fm(s->w, 0), &o);
+	return o.under_way;
+}
+
+/*
+ * A manager lives, and its NIC refuses all that it is asked: the recoveries of the others end
+ * without it. Once all of them waited for it, for ever. When its NIC works again it is back.
+ */
+static void one_nic_fails(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, "4x4", 5);
+	world_slow(s.w, 6, W_MS, 1000);
+	world_cut(s.w, 31, true);
+	story_run(&s, 5 * W_S);
+	assert_true(under_way(&s));
+	story_run(&s, 3 * W_S);
+	assert_false(under_way(&s));
+	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_SILENT);
+	assert_true(story_problem(&s, "node", "cannot follow version"));
+	/* It tries again some times, and fails. */
+	story_run(&s, 30 * W_S);
+	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->state, FM_NODE_UP);
+	world_slow(s.w, 6, 0, 0);
+	story_run(&s, 60 * W_S);
+	assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_UP);
+	assert_false(story_problem(&s, "node", "cannot follow"));
+	assert_true(world_settled(s.w) && !under_way(&s));
+	end(&s, "one NIC fails", 5);
+}
+
 /*
  * Cables are cut and mended at any moment while half of the NICs take up to 20 ms for an action,
  * and some of the actions fail, of which some were done.
@@ -148,6 +185,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(one_slow_nic),
 		cmocka_unit_test(all_nics_slow),
 		cmocka_unit_test(death_beside_a_slow_nic),
+		cmocka_unit_test(one_nic_fails),
 		cmocka_unit_test(failing_nics),
 	};
 

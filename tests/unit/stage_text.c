@@ -244,6 +244,11 @@ static void body(struct stage *s, const struct fm_msg *m)
 	case FM_MSG_DROP:
 		add(s, " %llx at %s", (unsigned long long)m->drop.guid, m->drop.address);
 		break;
+	case FM_MSG_FAILED:
+		add(s, " %llx/%u", (unsigned long long)m->failed.guid, m->failed.epoch);
+		number(s, "version", m->failed.version);
+		number(s, "error", m->failed.err);
+		break;
 	case FM_MSG_PONG:
 		flag(s, m->pong.adrift, "adrift");
 		break;

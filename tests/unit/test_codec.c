@@ -150,9 +150,9 @@ static void rnd_table(struct fm_table_msg *t)
 /* Numbers of fabricd's own messages are left out. */
 static unsigned int a_type(unsigned int i)
 {
-	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP };
+	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED };
 
-	i %= FM_MSG_PONG + 2;
+	i %= FM_MSG_PONG + 3;
 	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
@@ -218,6 +218,12 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->drop.term = rnd();
 		m->drop.guid = rnd();
 		rnd_text(m->drop.address, FM_ADDR_MAX);
+		break;
+	case FM_MSG_FAILED:
+		m->failed.guid = rnd();
+		m->failed.epoch = (uint32_t)rnd();
+		m->failed.version = rnd();
+		m->failed.err = (uint32_t)(rnd() % (FM_ERRNO_MAX + 1));
 		break;
 	case FM_MSG_PONG:
 		m->pong.adrift = rnd() & 1;
@@ -488,7 +494,7 @@ static void no_memory(void **state)
 {
 	(void)state;
 	for (unsigned int round = 0; round < 20; round++)
-		for (unsigned int i = 0; i < FM_MSG_PONG + 2; i++)
+		for (unsigned int i = 0; i < FM_MSG_PONG + 3; i++)
 			no_memory_for(a_type(i));
 }
 

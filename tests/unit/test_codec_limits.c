@@ -280,6 +280,12 @@ static void of_texts(void **state)
 	take(&msg);
 	text(&m->drop->address, FM_ADDR_MAX);
 	put();
+	msg.type = FM_MSG_FAILED;
+	take(&msg);
+	RIGHT(m->failed->error, FM_ERRNO_MAX);
+	WRONG(m->failed->error, FM_ERRNO_MAX + 1);
+	put();
+	assert_string_equal(fm_msg_name(FM_MSG_FAILED), "failed");
 	assert_string_equal(fm_msg_name(FM_MSG_DROP), "drop");
 	assert_string_equal(fm_msg_name(FM_MSG_TYPES), "?");
 	assert_string_equal(fm_msg_name(FM_MSG_ADOPTED), "adopted");

@@ -62,11 +62,76 @@ static void first_write_was_done(void **state)
 	one_end(&o);
 }
 
+/* The root repeats table @version every resend, as long as @ns. */
+static void asks_for(uint64_t version, uint64_t ns)
+{
+	for (uint64_t end = o.now + ns; o.now < end;) {
+		one_run(&o, ONE_RESEND);
+		if (o.up)
+			step(version, 0, FM_STEP_APPLY);
+	}
+}
+
+/*
+ * A NIC that refuses its rows: after a while the root is told, and told again. It leaves the node
+ * out, which joins again later and later, and is told nothing more once its NIC obeys.
+ */
+static void never_written(void **state)
+{
+	const uint64_t patience = 2 * ONE_MEMBER_MAX;
+	unsigned int told;
+
+	(void)state;
+	begin();
+	o.write_err = -EINVAL;
+	entry[SELF].fault = 1;
+	table(2, 0);
+	asks_for(2, patience - ONE_RESEND);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	asks_for(2, ONE_RESEND);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	assert_int_equal(o.told[FM_MSG_FAILED].failed.guid, o.node[SELF].guid);
+	assert_int_equal(o.told[FM_MSG_FAILED].failed.epoch, o.node[SELF].epoch);
+	assert_int_equal(o.told[FM_MSG_FAILED].failed.version, 2);
+	assert_int_equal(o.told[FM_MSG_FAILED].failed.err, EINVAL);
+	asks_for(2, ONE_RESEND);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 2);
+	/* The table counts on it no more: it stays where it is for a while. */
+	entry[SELF].state = FM_NODE_SILENT;
+	table(3, 0);
+	told = o.ntold[FM_MSG_FAILED];
+	asks_for(3, ONE_MEMBER_MAX - ONE_RESEND);
+	assert_int_not_equal(o.up, 0);
+	asks_for(3, ONE_RESEND);
+	assert_int_equal(o.up, 0);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], told);
+	one_end(&o);
+}
+
+/* A NIC that is slow, and does what it is asked, is waited for. */
+static void written_late(void **state)
+{
+	(void)state;
+	begin();
+	o.write_err = -ETIMEDOUT;
+	entry[SELF].fault = 1;
+	table(2, 0);
+	asks_for(2, ONE_MEMBER_MAX);
+	o.write_err = 0;
+	asks_for(2, ONE_RESEND);
+	assert_int_equal(report()->version, 2);
+	asks_for(2, 10 * ONE_MEMBER_MAX);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	one_end(&o);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(write_was_done),
 		cmocka_unit_test(first_write_was_done),
+		cmocka_unit_test(never_written),
+		cmocka_unit_test(written_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

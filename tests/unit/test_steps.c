@@ -54,7 +54,7 @@ static void called_to_join_anew(void **state)
 	term = o.node[1].asked.term;
 	o.node[1].below.set = 1;
 	one_version(&o, 2);
-	one_run(&o, 2 * ONE_MEMBER_MAX - 1);
+	one_run(&o, 3 * ONE_MEMBER_MAX - 1);
 	assert_int_not_equal(o.node[1].conn, 0);
 	one_run(&o, 1);
 	assert_int_equal(o.node[1].conn + o.node[2].conn + o.node[3].conn, 0);
@@ -77,7 +77,7 @@ static void no_term_is_0(void **state)
 	o.node[1].below.set = 1;
 	one_version(&o, 2);
 	o.fm->random = -0x9e3779b97f4a7c15ULL;
-	one_run(&o, 2 * ONE_MEMBER_MAX + ONE_RESEND);
+	one_run(&o, 3 * ONE_MEMBER_MAX + ONE_RESEND);
 	assert_int_equal(o.node[1].conn, 0);
 	o.node[1].below.set = 0;
 	for (uint32_t i = 1; i < 4; i++)

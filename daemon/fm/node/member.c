@@ -66,6 +66,7 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 
 	m->version = version;
 	m->round = round;
+	m->began = fm->now;
 	m->own = false;
 	m->sent = false;
 	for (unsigned int i = 0; i < fm->conns.n; i++) {
@@ -153,9 +154,29 @@ void fm_member_repeat(struct fm *fm)
 	fm_member_check(fm, false);
 }
 
+/*
+ * A NIC that does nothing of what it is asked for too long must not hold up all others: the root
+ * is told, and goes on without this node. One that is slow and does it, is waited for.
+ */
+static void tell_failure(struct fm *fm)
+{
+	const struct fm_member *m = &fm->member;
+	struct fm_msg msg = { .type = FM_MSG_FAILED };
+
+	if (m->own || !fm_task_mine(fm) ||
+	    fm->now < later(m->began, fm->task.did) + 2 * fm->cfg.member_max)
+		return;
+	msg.failed.guid = fm->guid;
+	msg.failed.epoch = fm->epoch;
+	msg.failed.version = m->version;
+	msg.failed.err = (uint32_t)-fm->task.err;
+	fm->up->send(fm, &msg);
+}
+
 /* The step at hand comes again. */
 static void again(struct fm *fm)
 {
+	tell_failure(fm);
 	fm_task_again(fm);
 	answer_again(fm);
 }

@@ -16,6 +16,7 @@ struct fm_counts;
 struct fm_member {
 	uint64_t version;
 	uint32_t round;
+	uint64_t began;		/* when the step at hand came */
 	struct fm_step step;	/* the last one of this version */
 	bool own;		/* @report holds our own part */
 	bool sent;

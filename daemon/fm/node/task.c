@@ -14,6 +14,8 @@
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"
 
+#define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
+
 bool fm_task_mine(const struct fm *fm)
 {
 	return fm->placed && fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
@@ -73,6 +75,39 @@ static void applied(struct fm *fm)
 	count(fm, true);
 }
 
+/*
+ * The table does not count on this node. If that is because its NIC failed, it joins again after
+ * a while, longer each time; else at once.
+ */
+static void left_out(struct fm *fm)
+{
+	struct fm_task *t = &fm->task;
+
+	if (!t->err) {
+		fm_uplink_rejoin(fm);
+		return;
+	}
+	if (t->rejoin != NEVER)
+		return;
+	t->backoff = t->backoff ? earlier(2 * t->backoff, BACKOFF_MAX * fm->cfg.member_max) :
+				  fm->cfg.member_max;
+	t->rejoin = fm->now + t->backoff;
+}
+
+void fm_task_due(struct fm *fm)
+{
+	if (fm->now < fm->task.rejoin)
+		return;
+	fm->task.rejoin = NEVER;
+	fm->task.err = 0;
+	fm_uplink_rejoin(fm);
+}
+
+uint64_t fm_task_expiry(const struct fm *fm)
+{
+	return fm->task.rejoin;
+}
+
 /* Begins the next action that the table needs, if there is one and it can be begun. */
 static void begin_apply(struct fm *fm)
 {
@@ -80,16 +115,21 @@ static void begin_apply(struct fm *fm)
 	int err = take_place(fm);
 
 	fm_reports_lookup(fm);
+	if (err)
+		fm->task.err = err;
 	if (err || fm->nic.act != FM_ACT_NONE)
 		return;
 	if (!fm_task_mine(fm)) {
 		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
 		if (e && e->guid == fm->guid && e->epoch == fm->epoch)
-			fm_uplink_rejoin(fm);
+			left_out(fm);
 		return;
 	}
 	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
-	if (!fm_rows_apply(fm) && fm->nic.act == FM_ACT_NONE)
+	err = fm_rows_apply(fm);
+	if (err)
+		fm->task.err = err;
+	else if (fm->nic.act == FM_ACT_NONE)
 		applied(fm);
 }
 
@@ -157,6 +197,8 @@ static void report(struct fm *fm, const struct fm_counts *counts)
 		m->report.sums.lost = counts->lost;
 	m->own = true;
 	fm->task.todo = FM_TODO_NOTHING;
+	fm->task.err = 0;
+	fm->task.backoff = 0;
 }
 
 /* --- ends of actions -------------------------------------------------------------- */
@@ -227,6 +269,10 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 {
 	bool done = false;
 
+	if (err)
+		fm->task.err = err;
+	else if (act != FM_ACT_COUNT)
+		fm->task.did = fm->now;
 	take_end(fm, act, err);
 	if (!fm->nic.old)
 		done = step_on(fm, act, err, counts);

@@ -22,12 +22,18 @@ enum fm_todo {
  * struct fm_task
  * @todo: what is left to do, the action under way included
  * @lost: the count is one of lost packets, too
+ * @err: of the last action that failed; 0: none did, or it has not ended
+ * @did: when the NIC did last what it was asked for, besides counting
+ * @rejoin: when this node, whose NIC failed, joins again; NEVER
+ * @backoff: until then, when it failed last
  * @replay: ports that REPLAY opens, but for those that have changed since it began
  */
 struct fm_task {
 	uint8_t todo;
 	bool lost;
 	uint16_t replay;
+	int err;
+	uint64_t did, rejoin, backoff;
 };
 
 /* Whether the table expects this node to take part. */
@@ -36,6 +42,8 @@ bool fm_task_mine(const struct fm *fm);
 void fm_task_begin(struct fm *fm, enum fm_todo todo);
 /** fm_task_again() - the step at hand is asked for again: what failed is tried again */
 void fm_task_again(struct fm *fm);
+void fm_task_due(struct fm *fm);
+uint64_t fm_task_expiry(const struct fm *fm);
 /** fm_task_done() - an action has ended. Return: whether the step at hand is done */
 bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts);
 

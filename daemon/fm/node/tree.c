@@ -231,7 +231,13 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 /* Did we say this ourselves? Of a notice about a child its parent is the author. */
 static bool ours(const struct fm *fm, const struct fm_msg *msg)
 {
-	return (msg->type == FM_MSG_ROW ? msg->row.guid : msg->left.parent) == fm->guid;
+	switch (msg->type) {
+	case FM_MSG_ROW:
+		return msg->row.guid == fm->guid;
+	case FM_MSG_FAILED:
+		return msg->failed.guid == fm->guid;
+	}
+	return msg->left.parent == fm->guid;
 }
 
 static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
@@ -249,6 +255,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_ROW:
 	case FM_MSG_LEFT:
 	case FM_MSG_ADOPTED:
+	case FM_MSG_FAILED:
 		if (!fm->is_root && ours(fm, msg)) {
 			end(fm, c);
 		} else {

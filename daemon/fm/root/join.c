@@ -304,5 +304,8 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 	case FM_MSG_ADOPTED:
 		adopted(fm, &msg->left);
 		break;
+	case FM_MSG_FAILED:
+		fm_judge_failed(fm, &msg->failed);
+		break;
 	}
 }

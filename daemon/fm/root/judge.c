@@ -24,6 +24,7 @@
  * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
  * in the table, but no recovery waits for its manager.
  */
+#include <string.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/root/judge.h"
@@ -144,6 +145,22 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 		    o->row.port[is->peer_port].state == FM_PORT_UP)
 			mate_gone(fm, o, FM_NODE_SILENT);
 	}
+}
+
+/*
+ * It is silent from now on, though it talks: its NIC works on, with the rows that it has, and nobody
+ * waits for it. It joins again after a while (node/task.c).
+ */
+void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
+{
+	struct fm_mate *m = fm_mate(fm->root, f->guid);
+
+	if (!m || m->epoch != f->epoch || m->state != FM_NODE_UP || f->version != fm->root->version)
+		return;
+	mate_gone(fm, m, FM_NODE_SILENT);
+	fm_problem_set(fm, "node", m->guid, "node '%s' (%s) cannot follow version %llu: its NIC %s%s; it works on with older rows",
+		       m->name, m->address, (unsigned long long)f->version,
+		       f->err ? "says " : "does not answer", f->err ? strerror((int)f->err) : "");
 }
 
 /* Adds to @set, of @n, the missing that a link joins to @m. Return: how many they are now. */

@@ -6,11 +6,14 @@
 #include <stdint.h>
 
 struct fm;
+struct fm_failed;
 struct fm_mate;
 struct fm_row;
 
 /* @m, which was judged dead or silent, is back with @row; the one it had before is still known. */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row);
+/* A node that lives cannot do the step at hand. */
+void fm_judge_failed(struct fm *fm, const struct fm_failed *f);
 void fm_judge_due(struct fm *fm);
 uint64_t fm_judge_expiry(const struct fm *fm);
 

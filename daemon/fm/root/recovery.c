@@ -78,7 +78,9 @@
  * new base.
  *
  * Why it ends: every wait is for a report, which is asked for again until it
- * comes or its node is judged silent or dead, or for sums, which is bounded.
+ * comes or its node is judged silent or dead, or for sums, which is bounded. A node
+ * that lives, and whose NIC does nothing of what it is asked, says so (node/member.c) and is
+ * silent from then on.
  *
  * A NIC that starts anew is empty: it has no rows and no place, and drops what comes. One that
  * did since the table was made may have links again that this table has for healthy. Neither
@@ -580,7 +582,7 @@ void fm_recovery_due(struct fm *fm)
 		rec->asked = fm->now;
 		if (fm->now >= rec->round_began + PATIENCE * fm->cfg.resend)
 			tell_awaited(fm);
-		if (fm->now >= rec->round_began + 2 * fm->cfg.member_max)
+		if (fm->now >= rec->round_began + 3 * fm->cfg.member_max)
 			call_the_roll(fm);
 		fm_member_repeat(fm);
 	}

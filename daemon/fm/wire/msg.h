@@ -30,6 +30,7 @@ enum fm_msg_type {
 	FM_MSG_PONG,
 	FM_MSG_ADOPTED = 15,	/* up to the root: a child of mine is here */
 	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
+	FM_MSG_FAILED,		/* up to the root: I cannot do the step at hand */
 	FM_MSG_TYPES,
 };
 
@@ -299,6 +300,16 @@ struct fm_drop {
 	char address[FM_ADDR_MAX];
 };
 
+#define FM_ERRNO_MAX 4095
+
+/** struct fm_failed - the NIC of node @guid does not do what @version asks of it; @err: errno */
+struct fm_failed {
+	uint64_t guid;
+	uint64_t version;
+	uint32_t epoch;
+	uint32_t err;
+};
+
 /** struct fm_msg - one message */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -314,6 +325,7 @@ struct fm_msg {
 		struct fm_report report;
 		struct fm_pong pong;
 		struct fm_drop drop;
+		struct fm_failed failed;
 	};
 };
 
