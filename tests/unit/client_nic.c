@@ -138,8 +138,7 @@ int open_nic(void **state)
 	(void)state;
 	snprintf(path, sizeof(path), "%s/a.nic", client_dir);
 	snprintf(where, sizeof(where), "unix:%s", path);
-	fake_start(&nic, path);
-	nic.fn = answer_ok;
+	fake_start(&nic, path, answer_ok);
 	assert_int_equal(torus_open(where, &dev), 0);
 	assert_int_equal(torus_timeout_set(dev, 2000), 0);
 	return 0;

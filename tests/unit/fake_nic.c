@@ -64,12 +64,13 @@ static void *run(void *arg)
 	}
 }
 
-void fake_start(struct fake *f, const char *path)
+void fake_start(struct fake *f, const char *path, fake_fn fn)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	int i;
 
 	memset(f, 0, sizeof(*f));
+	f->fn = fn;
 	for (i = 0; i < FAKE_CONNS; i++)
 		f->conn[i] = -1;
 	snprintf(f->path, sizeof(f->path), "%s", path);

@@ -38,7 +38,8 @@ struct fake {
 	char buf[TORUS_MSG_MAX];
 };
 
-void fake_start(struct fake *f, const char *path);
+/** fake_start() - clients may connect already before it returns, so @fn is given here */
+void fake_start(struct fake *f, const char *path, fake_fn fn);
 void fake_stop(struct fake *f);
 
 /* An attribute of the last request, or NULL. */

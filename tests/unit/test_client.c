@@ -449,8 +449,7 @@ static void test_finding(void **state)
 	torus_close(d);
 
 	snprintf(path, sizeof(path), "%s/b.nic", client_dir);
-	fake_start(&second, path);
-	second.fn = answer_ok;
+	fake_start(&second, path, answer_ok);
 	assert_int_equal(torus_open(NULL, &d), -ENOTUNIQ);
 	assert_non_null(strstr(torus_error(NULL), "a.nic"));
 	setenv("TORUS_DEVICE", where, 1);

@@ -268,9 +268,8 @@ static void test_goes_away(void **state)
 	while (!told.gone)
 		loop_run(loop);
 	assert_null(nic_dev(n));
-	fake_start(&nic, path);
-	nic.fn = answer;
 	manners = DOES;
+	fake_start(&nic, path, answer);
 	while (told.found < 2)
 		loop_run(loop);
 	nic_release(n, 2, 7, true);
