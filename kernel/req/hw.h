@@ -33,11 +33,12 @@ struct torus_link_order {
 
 /**
  * struct torus_hw_ops - what a NIC does
- * @injects: link_set() may be given faults
+ * @injects: link_set() may be given faults, and link_get() tells faults and cable: the ports are
+ *	of software
  * @place: its place, not the one that it has. Rows start invalid, version 0.
  *	-EINVAL (it does not take this shape), -ENOMEM
  * @device_get: all of @out that struct torus_hw does not know; never NULL
- * @link_get: all of @out but the ifindex, from zeros; never NULL
+ * @link_get: all of @out but the ifindex, from zeros; fault and line only if @injects; never NULL
  * @link_set: never NULL
  * @link_attach: bind a port to a lower device; "" unbinds. The driver holds RTNL. NULL: ports
  *	are what they are. The text of @why is only the reason

@@ -39,8 +39,6 @@ int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err)
 		torus_refuse(&r->why, err, r->tb[TORUS_A_VERSION],
 			     "VERSION is %llu; active is %llu",
 			     (unsigned long long)torus_req_version(r), (unsigned long long)active);
-	else if (err == -EBUSY)
-		torus_refuse(&r->why, err, NULL, "some parked packets are not resolved yet");
 	return err;
 }
 
@@ -122,7 +120,8 @@ static int put_port(struct torus_hw *hw, unsigned int port, void *to, size_t roo
 {
 	int err = torus_link_read(hw, port);
 
-	return err ? err : torus_tree_put(&torus_tree_link_get, NULL, &hw->reply, to, room);
+	return err ? err : torus_tree_put(&torus_tree_link_get, torus_link_without(hw), &hw->reply,
+					  to, room);
 }
 
 int torus_req_part(struct torus_hw *hw, unsigned int cmd, struct torus_parts *p, void *to,

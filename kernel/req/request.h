@@ -84,6 +84,8 @@ int torus_device_get(struct torus_hw *hw, struct torus_req *r);
 int torus_device_place(struct torus_hw *hw, struct torus_req *r);
 /** torus_link_read() - a port into hw->reply.link; Return: 0 or a negative errno */
 int torus_link_read(struct torus_hw *hw, unsigned int port);
+/** torus_link_without() - attributes that a port of this NIC does not have; NULL: it has all */
+const struct torus_attrs *torus_link_without(const struct torus_hw *hw);
 int torus_link_get(struct torus_hw *hw, struct torus_req *r);
 int torus_link_set(struct torus_hw *hw, struct torus_req *r);
 int torus_link_attach(struct torus_hw *hw, struct torus_req *r);

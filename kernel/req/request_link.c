@@ -2,6 +2,16 @@
 /* LINK_GET, LINK_SET, LINK_ATTACH, EYE_GET, MGMT_SEND: what concerns one port. */
 #include "request.h"
 
+/* Attributes that a port has only if it is one of software. */
+static const struct torus_attrs fault_attrs = { {
+	[TORUS_A_FAULT / 64] = 1ULL << TORUS_A_FAULT % 64,
+} };
+
+const struct torus_attrs *torus_link_without(const struct torus_hw *hw)
+{
+	return hw->ops->injects ? NULL : &fault_attrs;
+}
+
 int torus_link_read(struct torus_hw *hw, unsigned int port)
 {
 	struct torus_link *out = &hw->reply.link;
@@ -16,6 +26,7 @@ int torus_link_get(struct torus_hw *hw, struct torus_req *r)
 	unsigned int port;
 	int err = torus_req_port(hw, r, &port);
 
+	r->without = torus_link_without(hw);
 	return err ? err : torus_req_answer(r, &torus_tree_link_get, torus_link_read(hw, port));
 }
 

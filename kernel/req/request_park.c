@@ -65,9 +65,13 @@ int torus_park_replay(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *mask = r->tb[TORUS_A_PORTS];
 	u32 ports = (u32)torus_attr_number(mask);
+	int err;
 
 	if (ports >> hw->nports)
 		return torus_refuse(&r->why, -ERANGE, mask, "PORTS is %#x, allowed a mask of %#x",
 				    ports, (1u << hw->nports) - 1);
-	return torus_req_version_error(hw, r, hw->ops->park_replay(hw, torus_req_version(r), ports));
+	err = hw->ops->park_replay(hw, torus_req_version(r), ports);
+	if (err == -EBUSY)
+		return torus_refuse(&r->why, err, NULL, "some parked packets are not resolved yet");
+	return torus_req_version_error(hw, r, err);
 }

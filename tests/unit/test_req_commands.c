@@ -129,6 +129,8 @@ static void test_failures(void **state)
 		expect_failure(g, -ENOMEM, ": out of memory");
 		/* It has its place, and is gone all the same. */
 		expect_failure(g, -ENODEV, " was refused");
+		if (g->cmd != TORUS_CMD_PARK_REPLAY)	/* it tells what is busy, below */
+			expect_failure(g, -EBUSY, " was refused");
 	}
 }
 
@@ -282,6 +284,20 @@ static void test_no_faults(void **state)
 			 TORUS_A_FAULT);
 	assert_int_equal(recorder_run(&r, TORUS_CMD_LINK_SET, without), 0);
 	assert_string_equal(r.asked, "link_set 1: retry -1 admin 1 retrain 0");
+}
+
+/* Nor have they any to tell: what is told of a port would be taken for that of a model. */
+static void test_no_faults_told(void **state)
+{
+	const struct value port[] = { U8(PORT, 1), { 0 } };
+
+	(void)state;
+	recorder_start(&r);
+	r.ops.injects = false;
+	assert_int_equal(recorder_run(&r, TORUS_CMD_LINK_GET, port), 0);
+	assert_non_null(r.req.without);
+	for (unsigned int a = 1; a <= TORUS_A_MAX; a++)
+		assert_int_equal(torus_attrs_has(r.req.without, a), a == TORUS_A_FAULT);
 }
 
 /* These have no meaning for a NIC: notifications, a dump as a do, numbers of newer ABIs. */
@@ -496,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_faults),
+		cmocka_unit_test(test_no_faults_told),
 		cmocka_unit_test(test_no_command),
 		cmocka_unit_test(test_place),
 		cmocka_unit_test(test_label),

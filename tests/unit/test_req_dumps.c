@@ -34,11 +34,12 @@ static const struct value nothing[] = { { 0 } };
 
 /* --- the NIC and its ports -------------------------------------------------------------- */
 
+static struct torus_attrs seen;
+
 /* The part of @n bytes, as the manager reads it. */
 static void parse(const struct torus_tree *tree, int n, void *to)
 {
 	struct torus_refusal why;
-	struct torus_attrs seen;
 
 	assert_true(n > 0);
 	memset(to, 0, tree->size);
@@ -75,6 +76,21 @@ static void test_ports(void **state)
 	}
 	assert_int_equal(next(TORUS_CMD_LINK_GET, 4096), 0);
 	assert_string_equal(r.asked, "link_get 0;link_get 1;link_get 2;link_get 3;");
+}
+
+/* Faults and cable are those of a model. A NIC that is not of software must not seem to be one. */
+static void test_modelled(void **state)
+{
+	struct torus_link link;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		recorder_start(&r);
+		r.ops.injects = i;
+		begin(TORUS_CMD_LINK_GET, nothing);
+		parse(&torus_tree_link_get, next(TORUS_CMD_LINK_GET, 4096), &link);
+		assert_int_equal(torus_attrs_has(&seen, TORUS_A_FAULT), i);
+	}
 }
 
 /* What does not fit is not lost: the next message begins with it. */
@@ -267,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_device),
 		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_modelled),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_port_fails),
 		cmocka_unit_test(test_rows),
