@@ -285,6 +285,29 @@ static void test_hello(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The counters for a HELLO cannot be read: it is said when they can. The root must hear that the
+ * parent which it gave does not take this node, or nobody passes tables on to it.
+ */
+static void test_hello_fails(void **state)
+{
+	int parent;
+
+	(void)state;
+	in_force();
+	stage_welcome(&s, 1, TERM, "10.0.0.3:1");
+	parent = s.next_conn - 1;
+	s.err.count = -EIO;
+	stage_forget(&s);
+	stage_down(&s, parent);
+	stage_run(&s, 100);
+	stage_did_no(&s, "hello");
+	s.err.count = 0;
+	stage_run(&s, 100 + (double)s.cfg.keepalive / MS);
+	stage_did_some(&s, "1 < hello");
+	stage_end(&s);
+}
+
 /* The NIC goes away, and the manager ends with an action under way: no memory is left. */
 static void test_gone(void **state)
 {
@@ -315,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_doubtful_version),
 		cmocka_unit_test(test_lost_in_replay),
 		cmocka_unit_test(test_hello),
+		cmocka_unit_test(test_hello_fails),
 		cmocka_unit_test(test_gone),
 	};
 

@@ -315,6 +315,9 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 	} else {
 		c->asked = fm->now;
 		fm_conn_send(fm, c, &ping);
+		/* The counters that its HELLO waits for could not be read. */
+		if (c->hello)
+			fm_nic_hello(fm);
 	}
 	return false;
 }
