@@ -3,9 +3,11 @@
 """
 Writes the C files that follow from the netlink family's source, torus.yaml, and from torus_c.yaml
 beside it. Run it after a change of these two; what it writes is checked in, so that building needs
-no Python. With --check it writes nothing and fails if a file is not what it would write.
+no Python. With --check it writes nothing and fails if a file is not what it would write. A number
+that the header has given keeps its meaning; --renumber is for numbers that nobody has used yet.
 """
 import os
+import re
 import sys
 import textwrap
 
@@ -330,8 +332,10 @@ def policy(a, ranges):
     low, high, kind = low * (width or 1), high * (width or 1), "BINARY" if width else kind
     if high <= 0x7fff:
         return f"NLA_POLICY_RANGE(NLA_{kind}, {low}, {high})"
-    name = f"{lower(a['name'])}_range"
-    ranges[name] = f"{{ .min = {number(low)}, .max = {number(high)} }}"
+    name, limits = f"{lower(a['name'])}_range", f"{{ .min = {number(low)}, .max = {number(high)} }}"
+    while ranges.get(name, limits) != limits:  # an attribute of another set with this name
+        name = "other_" + name
+    ranges[name] = limits
     return f"NLA_POLICY_FULL_RANGE(NLA_{kind}, &{name})"
 
 
@@ -376,6 +380,104 @@ def policies_header():
     return "\n".join([*lines, "};", "", "#endif /* TORUS_GENL_POLICY_H */", ""])
 
 
+# --- mistakes in the source ------------------------------------------------------------------
+
+TYPES = {*BYTES, "string", "binary", "flag", "unused", "nest", "indexed-array"}
+
+
+def twice(what, names):
+    names = list(names)
+    return [f"{what} {n} is there twice" for n in sorted({n for n in names if names.count(n) > 1})]
+
+
+def unknown(what, names, known):
+    return [f"{what} {n} is not known" for n in names if n not in known]
+
+
+def attribute_mistakes(s):
+    out = twice(f"{s['name']}: attribute", (a["name"] for a in s["attributes"]))
+    for a in s["attributes"]:
+        name = f"{s['name']}: {a['name']}:"
+        out += unknown(f"{name} type", [a["type"]], TYPES)
+        if a["type"] == "nest" or a.get("sub-type") == "nest":
+            out += unknown(f"{name} nest", [a.get("nested-attributes")], sets)
+        elif a["type"] in ("binary", "indexed-array") and "sub-type" in a:
+            out += unknown(f"{name} sub-type", [a["sub-type"]], BYTES)
+        if "enum" in a:
+            out += unknown(f"{name} enum", [a["enum"]], more["enums"])
+        out += unknown(f"{name} limit", (v for v in a.get("checks", {}).values()
+                                         if isinstance(v, str)), consts)
+    return out
+
+
+def command_mistakes(op):
+    """What a command carries exists, and replies are of types that tree.c puts and parses."""
+    main = {a["name"]: a for a in MAIN["attributes"]}
+    out, parts = [], [op[how][what] for how in ("do", "dump") if how in op
+                      for what in ("request", "reply") if what in op[how]]
+    for part in [*parts, op.get("event", {"attributes": ()})]:
+        out += unknown(f"{op['name']}: attribute", part["attributes"], main)
+    told = (op.get("event") or op.get("do", {}).get("reply", {})).get("attributes", [])
+    out += [f"{op['name']}: a reply has no flags: {n} is to be u8, max 1" for n in told
+            if main.get(n, {}).get("type") == "flag"]
+    out += unknown(f"{op['name']}: required attribute", more["required"].get(op["name"], ()),
+                   [*asked_by(op, "do"), *asked_by(op, "dump")])
+    return out
+
+
+def more_mistakes():
+    names = {op["name"] for op in ops}
+    out = unknown("required: command or set", more["required"], {*names, *sets})
+    out += unknown("replies: command", more["replies"], names)
+    out += unknown("nests: set", more["nests"], sets)
+    out += unknown("enums: enum", more["enums"], enums)
+    out += unknown("counters: set or enum", more["counters"], {*sets, *enums})
+    main = [a["name"] for a in MAIN["attributes"]]
+    out += unknown("checked: attribute", more["checked"], main)
+    trees = [(n, t, main) for n, t in more["replies"].items()]
+    trees += [(n, t, [a["name"] for a in sets[n]["attributes"]]) for n, t in more["nests"].items()
+              if n in sets]
+    for name, tree, known in trees:
+        out += unknown(f"{name}: attribute", [*tree.get("needs", ()), *tree.get("members", ())], known)
+    return out
+
+
+def enumerators(text):
+    """{enum or list: names in order}, without the number of them at the end."""
+    out = {}
+    for m in re.finditer(r"^(?:enum (\w+) {|#define (TORUS_\w+_LIST)\(X\))(.*?)(?:^};|\n\n)", text,
+                         re.M | re.S):
+        names = re.findall(r"^\t(?:X\()?(_*[A-Z]\w*)", m[3], re.M)
+        out[m[1] or m[2]] = names if m[2] else names[:-1]
+    return out
+
+
+def renumbered(old, new):
+    """Numbers that programs were built with mean the same for ever, so what is new comes last."""
+    new = enumerators(new)
+    return [f"{names[n]} had number {n}: what is new goes to the end of its list"
+            for enum, names in enumerators(old).items()
+            for n in range(len(names)) if new.get(enum, [])[n:n + 1] != names[n:n + 1]][:1]
+
+
+def mistakes():
+    out = twice("definition", (d["name"] for d in spec["definitions"]))
+    out += twice("set", (s["name"] for s in spec["attribute-sets"]))
+    out += twice("command", (op["name"] for op in ops))
+    for s in spec["attribute-sets"]:
+        out += attribute_mistakes(s)
+    for op in ops:
+        out += command_mistakes(op)
+    return out + more_mistakes()
+
+
+def refuse(out):
+    for line in out:
+        print(f"torus.yaml, torus_c.yaml: {line}", file=sys.stderr)
+    if out:
+        sys.exit(2)
+
+
 FILES = {
     "include/uapi/torus_abi.h": header,
     "kernel/req/rules.c": rules,
@@ -387,6 +489,10 @@ FILES = {
 
 def main():
     stale = []
+    refuse(mistakes())
+    abi = os.path.join(top, "include/uapi/torus_abi.h")
+    if os.path.exists(abi) and "--renumber" not in sys.argv:
+        refuse(renumbered(open(abi).read(), header()))
     for path, make in FILES.items():
         text, file = make(), os.path.join(top, path)
         if path.endswith(".c"):

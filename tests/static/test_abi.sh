@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The C files made from include/uapi/torus.yaml are up to date, and generate.py --check notices when
-# they are not: each change below is made in a copy.
+# they are not. It refuses a source that it would make wrong or new C files of. Each change below is
+# made in a copy.
 
 cd "${TOP:-$(dirname "$0")/../..}" || exit 2
 # shellcheck source=tests/check.sh
@@ -23,6 +24,17 @@ noticed() {
 }
 notices() { check "a change of $1 is noticed: $2" noticed "$@"; }
 
+# refused TEXT FILE SED: generate.py writes nothing, and says TEXT, once that has changed FILE
+refused() {
+	copy
+	sed -i "$3" "$tmp/top/$2"
+	! cmp "$2" "$tmp/top/$2" || return 1
+	! python3 "$tmp/top/include/uapi/generate.py" 2>"$tmp/said" || return 1
+	cat "$tmp/said"
+	grep -qF -- "$1" "$tmp/said" && cmp include/uapi/torus_abi.h "$tmp/top/include/uapi/torus_abi.h"
+}
+refuses() { check "refused: $1" refused "$@"; }
+
 check "what is made from torus.yaml is up to date" eval 'copy && judge'
 notices include/uapi/torus.yaml 's/max: 4095/max: 4094/'
 notices include/uapi/torus.yaml 's/port, session, seq/port, session/'
@@ -31,4 +43,22 @@ notices include/uapi/torus_c.yaml 's/first, data/first/'
 notices include/uapi/torus_abi.h 's/^	TORUS_A_GUID,/	TORUS_A_OTHER, TORUS_A_GUID,/'
 notices kernel/req/rules.c 's/TORUS_U16, .min = 0, .max = 4095/TORUS_U32, .min = 0, .max = 4095/'
 notices kernel/genl_policy.c 's/NLA_U16, 0, 4095/NLA_U16, 0, 4094/'
+
+yaml=include/uapi/torus.yaml more=include/uapi/torus_c.yaml
+refuses 'uptime: type u46 is not known' $yaml 's/name: uptime, type: u64/name: uptime, type: u46/'
+refuses 'shape: sub-type flag is not known' $yaml '/name: shape/s/u16/flag/'
+refuses 'fault: nest faults is not known' $yaml 's/nested-attributes: fault}/nested-attributes: faults}/'
+refuses 'state: enum links is not known' $yaml 's/name: state, type: u8, enum: link}/name: state, type: u8, enum: links}/'
+refuses 'limit name-most is not known' $yaml 's/max-len: name-max/max-len: name-most/'
+refuses 'torus: attribute guid is there twice' $yaml 's/name: uptime, type: u64/name: guid, type: u64/'
+refuses 'command hold is there twice' $yaml 's/name: eye-get/name: hold/'
+refuses 'rows-begin: attribute versions is not known' $yaml '/name: rows-begin/,/do:/s/version\]/versions]/'
+refuses 'flow-get: a reply has no flags: retrain is to be u8, max 1' $yaml \
+	's/\[ifindex, version, epoch, flow\]/[ifindex, version, epoch, flow, retrain]/'
+refuses 'hold: required attribute port is not known' $more 's/hold: \[nodes\]/hold: [nodes, port]/'
+refuses 'required: command or set holt is not known' $more 's/hold: \[nodes\]/holt: [nodes]/'
+refuses 'eye-get: attribute eyes is not known' $more 's/members: {eye: map}/members: {eyes: map}/'
+refuses 'TORUS_A_GUID had number 6' $yaml 's/^      - {name: guid,/      - {name: colour, type: u8}\n&/'
+refuses 'TORUS_REASON_RETRY had number 4' $yaml '/name: reason$/,/name: retry$/{/name: retry,/d}'
+refuses 'TX_FLITS had number 1' $yaml 's/^      - {name: tx-flits,/      - {name: tx-others, type: u64, doc: "flits: others"}\n&/'
 done_testing
