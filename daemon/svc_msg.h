@@ -77,10 +77,11 @@ struct svc_answer {
 };
 
 #define SVC_KIND_MAX	32		/* bytes of an event's kind, with NUL */
+#define SVC_TIME_MAX	1e11		/* s; in the year 5138 */
 
 /**
  * struct svc_event - something happened at a node; its texts are printable ASCII
- * @time: of day, s
+ * @time: of day, s since 1970
  * @node: its coordinates
  * @level: enum fm_level
  */

@@ -4,6 +4,7 @@
  * does not arrive. Without it a member could put what it likes on the terminals of admins.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -142,12 +143,29 @@ static void no_level(struct svc_msg *m)
 	m->event.level = FM_DEBUG + 1;
 }
 
+static void no_number(struct svc_msg *m)
+{
+	m->event.time = NAN;
+}
+
+static void before_1970(struct svc_msg *m)
+{
+	m->event.time = -1;
+}
+
+/* There is no such year in a calendar, and no JSON for infinity. */
+static void far_away(struct svc_msg *m)
+{
+	m->event.time = 1e300;
+}
+
 static void limits(void **state)
 {
 	static const struct {
 		unsigned int of;
 		void (*change)(struct svc_msg *m);
-	} bad[] = { { 2, nobody }, { 2, no_time }, { 2, for_ever }, { 5, no_level } };
+	} bad[] = { { 2, nobody }, { 2, no_time }, { 2, for_ever }, { 5, no_level }, { 5, no_number },
+		    { 5, before_1970 }, { 5, far_away } };
 	struct svc_msg m = all[1];
 	uint8_t *data;
 	size_t len;
