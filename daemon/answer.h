@@ -92,6 +92,9 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
 /** node_json() - coordinates as an array, null for TORUS_NO_NODE */
 json_t *node_json(const struct fabricd *d, uint32_t node);
 json_t *port_json(const struct fabricd *d, unsigned int port);
+/** links_json() - @links of this NIC, or those that are degraded; with each lane if @lanes */
+json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
+		   bool degraded);
 json_t *shape_json(const struct torus_shape *shape);
 json_t *event_json(const struct fabricd *d, const struct event_record *r);
 /** error_line() - a reply that is an error; to be freed by the caller */

@@ -127,19 +127,11 @@ static json_t *link_json(struct fabricd *d, const struct torus_link *l)
 	return j;
 }
 
-json_t *local_links(struct fabricd *d, json_t *cmd)
+json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
+		   bool degraded)
 {
-	struct torus_link links[TORUS_MAX_PORTS];
-	unsigned int n = TORUS_MAX_PORTS;
-	struct torus_dev *dev = dev_of(d);
-	bool lanes = json_is_true(json_object_get(cmd, "lanes"));
-	bool degraded = json_is_true(json_object_get(cmd, "degraded"));
-	json_t *list;
+	json_t *list = json_array();
 
-	if (!dev || fm_own(d->fm) == TORUS_NO_NODE ||
-	    nic_check(d->nic, torus_links_get(dev, links, &n)))
-		return NULL;
-	list = json_array();
 	for (unsigned int i = 0; i < n; i++) {
 		json_t *j;
 
@@ -151,6 +143,19 @@ json_t *local_links(struct fabricd *d, json_t *cmd)
 		json_array_append_new(list, j);
 	}
 	return list;
+}
+
+json_t *local_links(struct fabricd *d, json_t *cmd)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	unsigned int n = TORUS_MAX_PORTS;
+	struct torus_dev *dev = dev_of(d);
+
+	if (!dev || fm_own(d->fm) == TORUS_NO_NODE ||
+	    nic_check(d->nic, torus_links_get(dev, links, &n)))
+		return NULL;
+	return links_json(d, links, n, json_is_true(json_object_get(cmd, "lanes")),
+			  json_is_true(json_object_get(cmd, "degraded")));
 }
 
 static void gather(struct request *rq, bool needed,

@@ -6,6 +6,7 @@
 #include "daemon/answer.h"
 #include "daemon/fabricd.h"
 #include "daemon/line.h"
+#include "daemon/nic.h"
 #include "daemon/query.h"
 
 #define LINES_SOON	(20 * LOOP_MS)	/* several change at a time */
@@ -112,25 +113,40 @@ static void tell_root(struct fabricd *d, json_t *links)
 	free(m.lines.links);
 }
 
+static bool may_tell(const struct fabricd *d)
+{
+	return d->fm && fm_reachable(d->fm) && fm_own(d->fm) != TORUS_NO_NODE;
+}
+
+static void tell_again(struct fabricd *d)
+{
+	loop_timer_set(d->lines.timer,
+		       d->lines.again ? loop_now() + LINES_EVERY : LOOP_NEVER);
+}
+
+void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
+{
+	json_t *list = may_tell(d) && d->lines.again ? links_json(d, links, n, false, true) : NULL;
+
+	if (!list)
+		return;
+	d->lines.told = loop_now();
+	d->lines.again = json_array_size(list) ? LINES_TIMES : d->lines.again - 1;
+	tell_root(d, list);
+	json_decref(list);
+	tell_again(d);
+}
+
+/* Until the NIC has answered it may take long. */
 static void on_timer(void *arg)
 {
 	struct fabricd *d = arg;
-	json_t *cmd, *links = NULL;
 
 	if (!d->fm)
 		return;
-	cmd = json_pack("{s:b}", "degraded", true);
-	if (fm_reachable(d->fm))
-		links = local_links(d, cmd);
-	json_decref(cmd);
-	if (links) {
-		d->lines.told = loop_now();
-		d->lines.again = json_array_size(links) ? LINES_TIMES : d->lines.again - 1;
-		tell_root(d, links);
-	}
-	json_decref(links);
-	loop_timer_set(d->lines.timer,
-		       d->lines.again ? loop_now() + LINES_EVERY : LOOP_NEVER);
+	if (may_tell(d))
+		nic_links_get(d->nic);
+	tell_again(d);
 }
 
 /* --- the root's list ------------------------------------------------------- */

@@ -53,6 +53,8 @@ void lines_stop(struct fabricd *d);
 /** lines_again() - the root may be another, or have forgotten: tell it soon, if there is
  * something to tell */
 void lines_again(struct fabricd *d);
+/** lines_read() - what nic_links_get() has read, for the root */
+void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
 /** lines_take() - a node has told its links that are degraded, and this is the root */
 void lines_take(struct fabricd *d, uint32_t node, json_t *links);
 /** lines_json() - those of all nodes that are up, ids ascending */

@@ -276,6 +276,11 @@ static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *p
 	machine_event(arg, &e);
 }
 
+static void on_links(void *arg, const struct torus_link *links, unsigned int n)
+{
+	lines_read(arg, links, n);
+}
+
 static const struct nic_ops nic_ops = {
 	.found = on_found,
 	.gone = on_gone,
@@ -284,6 +289,7 @@ static const struct nic_ops nic_ops = {
 	.mgmt = on_mgmt,
 	.park = on_park,
 	.done = on_done,
+	.links = on_links,
 };
 
 static void on_up(void *arg, int conn)

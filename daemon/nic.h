@@ -17,6 +17,7 @@ struct nic;
  * @gone: it went away; @why in words
  * @absent: no NIC yet; @why in words, told when it changes
  * @done: the action @tag has ended; of a count without error, with @park and @lost, else NULL
+ * @links: what nic_links_get() asked for
  */
 struct nic_ops {
 	void (*found)(void *arg, const struct torus_device *dev,
@@ -29,6 +30,7 @@ struct nic_ops {
 	void (*park)(void *arg, const struct torus_park *park);
 	void (*done)(void *arg, uint32_t tag, int err, const struct torus_park *park,
 		     uint64_t lost);
+	void (*links)(void *arg, const struct torus_link *links, unsigned int n);
 };
 
 /** nic_new() - @where: "auto", "unix:PATH" or "genl:NAME" */
@@ -49,8 +51,13 @@ void nic_release(struct nic *nic, uint32_t tag, uint64_t version, bool give_up);
 void nic_count(struct nic *nic, uint32_t tag, bool lost);
 void nic_park_resolve(struct nic *nic, unsigned int port, uint32_t session, int seq);
 void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t ports);
+/** nic_links_get() - read all links; @links tells them, unless they cannot be read */
+void nic_links_get(struct nic *nic);
 
-/* Questions of users: the caller waits, at most a second for each call. */
+/*
+ * Questions of users: the caller waits, for a NIC behind a socket at most a second for each call,
+ * for one of the kernel as long as the call takes (nicq.c). Nothing else is to be done in this way.
+ */
 
 /** nic_dev() - NULL while there is none */
 struct torus_dev *nic_dev(const struct nic *nic);

@@ -11,13 +11,14 @@
 #include "daemon/nicq.h"
 #include "lib/netdev.h"
 
-#define CALLS_WAITING	16	/* no management packets are sent behind so many */
+#define CALLS_WAITING	16	/* what may be left out is not asked for behind so many */
 
 /**
  * struct call - an action
  * @fn: does it
  * @life: as nic.life when it began
  * @node, @row, @n: of rows_write, behind this struct
+ * @link, @n: of links_get, likewise
  * @data, @len: of mgmt_send
  * @flag: give_up of release, lost of count
  * @park, @lost: what count reads
@@ -34,6 +35,7 @@ struct call {
 	uint64_t version;
 	uint32_t *node, n;
 	uint64_t *row;
+	struct torus_link *link;
 	unsigned int port;
 	uint32_t session;
 	int seq;
@@ -110,6 +112,8 @@ static void call_done(struct nicq_job *job)
 		if (c->tag)
 			nic->ops->done(nic->arg, c->tag, err,
 				       c->fn == do_count && !err ? &c->park : NULL, c->lost);
+		if (c->link && !err)
+			nic->ops->links(nic->arg, c->link, c->n);
 	}
 	free(c);
 }
@@ -306,5 +310,23 @@ void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t p
 		return;
 	c->version = version;
 	c->ports = ports;
+	call_add(c);
+}
+
+static int do_links(struct call *c, struct torus_dev *dev)
+{
+	return torus_links_get(dev, c->link, &c->n);
+}
+
+/* Who asks asks again. */
+void nic_links_get(struct nic *nic)
+{
+	struct call *c = nicq_waiting(nic->queue) < CALLS_WAITING ?
+			 call_new(nic, 0, TORUS_MAX_PORTS * sizeof(*c->link), do_links) : NULL;
+
+	if (!c)
+		return;
+	c->link = (struct torus_link *)(c + 1);
+	c->n = TORUS_MAX_PORTS;
 	call_add(c);
 }

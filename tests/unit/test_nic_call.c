@@ -31,7 +31,7 @@ static _Atomic uint32_t epoch;
 
 /* What the owner was told. */
 static struct {
-	unsigned int found, gone, done;
+	unsigned int found, gone, done, links;
 	uint32_t tag;
 	int err;
 	bool counted;
@@ -126,8 +126,18 @@ static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *p
 	loop_stop(loop);
 }
 
+static void on_links(void *arg, const struct torus_link *links, unsigned int nlinks)
+{
+	(void)arg;
+	assert_int_equal(nlinks, PORTS);
+	for (unsigned int p = 0; p < PORTS; p++)
+		assert_int_equal(links[p].port, p);
+	told.links++;
+	loop_stop(loop);
+}
+
 static const struct nic_ops ops = {
-	.found = on_found, .gone = on_gone, .absent = on_absent, .done = on_done,
+	.found = on_found, .gone = on_gone, .absent = on_absent, .done = on_done, .links = on_links,
 };
 
 static int begin(void **state)
@@ -199,6 +209,23 @@ static void test_done(void **state)
 	ends(7, 0);
 	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
 	assert_int_equal(told.done, 7);
+}
+
+/* Links are read while the loop goes on, and not more often than it takes them. */
+static void test_links(void **state)
+{
+	(void)state;
+	nic_links_get(n);
+	assert_int_equal(told.links, 0);
+	loop_run(loop);
+	assert_int_equal(told.links, 1);
+	/* The loop has not been told the end of any of these. */
+	for (unsigned int i = 0; i < 100; i++)
+		nic_links_get(n);
+	nic_release(n, 1, 7, true);
+	while (!told.done)
+		loop_run(loop);
+	assert_int_equal(told.links, 1 + 16);
 }
 
 /* A refusal is the manager's business; the NIC is as it was. */
@@ -290,7 +317,7 @@ static void test_daemon_ends(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		NIC_TEST(done), NIC_TEST(refused), NIC_TEST(connection_breaks),
+		NIC_TEST(done), NIC_TEST(links), NIC_TEST(refused), NIC_TEST(connection_breaks),
 		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(daemon_ends),
 	};
 
