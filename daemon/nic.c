@@ -223,8 +223,12 @@ static void on_readable(void *arg, unsigned int what)
 
 	(void)what;
 	err = torus_events_read(nic->dev, on_event, nic);
-	if (err == -ENOBUFS)
-		err = read_again(nic);
+	if (err == -ENOBUFS) {
+		/* What was lost would never be told: the NIC is found again instead. */
+		if (read_again(nic))
+			lose(nic, -ENOMEM);
+		return;
+	}
 	if (err && err != -EAGAIN && err != -EINTR && err != -ENOMEM)
 		lose(nic, -ENODEV);
 }

@@ -28,15 +28,25 @@ static struct loop *loop;
 static struct nic *n;
 static _Atomic unsigned int manners;
 static _Atomic uint32_t epoch;
+static _Atomic int events;	/* the connection that has subscribed */
+static _Atomic bool no_memory;
 
 /* What the owner was told. */
 static struct {
-	unsigned int found, gone, done, links;
+	unsigned int found, gone, done, links, link, park;
 	uint32_t tag;
 	int err;
 	bool counted;
 	uint64_t parked, lost;
 } told;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return no_memory ? NULL : __real_calloc(count, size);
+}
 
 static void put_unplaced(struct nl_msg *msg)
 {
@@ -76,6 +86,8 @@ static void answer(struct fake *f, int fd, struct nlmsghdr *req)
 	unsigned int cmd = ((struct genlmsghdr *)nlmsg_data(req))->cmd;
 
 	(void)f;
+	if (cmd == TORUS_CMD_SUBSCRIBE)
+		events = fd;
 	if (cmd == TORUS_CMD_LINK_GET)
 		answer_links(fd, req);
 	else if (cmd == TORUS_CMD_DEVICE_GET || cmd == TORUS_CMD_PARK_GET)
@@ -136,8 +148,24 @@ static void on_links(void *arg, const struct torus_link *links, unsigned int nli
 	loop_stop(loop);
 }
 
+static void on_link(void *arg, const struct torus_link *link)
+{
+	(void)arg;
+	assert_int_equal(link->port, told.link);
+	told.link++;
+}
+
+static void on_park(void *arg, const struct torus_park *park)
+{
+	(void)arg;
+	assert_int_equal(park->parked, 1);
+	told.park++;
+	loop_stop(loop);
+}
+
 static const struct nic_ops ops = {
 	.found = on_found, .gone = on_gone, .absent = on_absent, .done = on_done, .links = on_links,
+	.link = on_link, .park = on_park,
 };
 
 static int begin(void **state)
@@ -303,6 +331,36 @@ static void test_goes_away(void **state)
 	ends(2, 0);
 }
 
+/* The NIC says that events were lost. */
+static void lose_events(void)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	nlmsg_put(msg, 0, 0, NLMSG_OVERRUN, 0, 0);
+	fake_send(events, msg);
+}
+
+/*
+ * Events are lost: all that they would have told is read. Without memory for that the NIC is found
+ * again, and read whole; else the manager would never hear of a link that is down.
+ */
+static void test_events_lost(void **state)
+{
+	(void)state;
+	lose_events();
+	loop_run(loop);
+	assert_int_equal(told.link, PORTS);
+	assert_int_equal(told.park, 1);
+	no_memory = true;
+	lose_events();
+	loop_run(loop);
+	no_memory = false;
+	assert_int_equal(told.gone, 1);
+	loop_run(loop);
+	assert_int_equal(told.found, 2);
+	assert_int_equal(told.park, 1);
+}
+
 /* The daemon ends with an action under way. */
 static void test_daemon_ends(void **state)
 {
@@ -318,7 +376,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		NIC_TEST(done), NIC_TEST(links), NIC_TEST(refused), NIC_TEST(connection_breaks),
-		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(daemon_ends),
+		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
+		NIC_TEST(daemon_ends),
 	};
 
 	return CLIENT_TESTS("nic_call", tests);
