@@ -114,7 +114,9 @@ static void test_not_applied(void **state)
 	s.err.rows = 0;
 	stage_forget(&s);
 	step(1, 0, FM_STEP_APPLY);
-	stage_did(&s, "rows 1: 4\n1 < pong\nlost\n1 < report 1.0 of 3 term 126\n");
+	stage_did(&s, "rows 1: 4\n1 < pong\n"
+		  "log info table: over: table 1 cannot be applied: Device or resource busy\n"
+		  "lost\n1 < report 1.0 of 3 term 126\n");
 	stage_end(&s);
 	/* Nor is the step done if the NIC refused its place. */
 	joined();
@@ -417,7 +419,7 @@ static void test_refusals(void **state)
 	in_force();
 	s.err.replay = -EBUSY;
 	step(1, 1, FM_STEP_REPLAY);
-	stage_did_some(&s, "log warning recovery: replay refused: Device or resource busy\n");
+	stage_did_some(&s, "log error nic: replay refused: Device or resource busy\n");
 	s.err.release = -EBUSY;
 	step(1, 2, FM_STEP_RESUME);
 	assert_int_equal(stage_count(&s, "release 1\n"), 1);

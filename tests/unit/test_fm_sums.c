@@ -104,12 +104,13 @@ static void test_no_counts(void **state)
 	reports(52, 2, 1, 1);
 	reports(53, 3, 1, 1);
 	assert_int_equal(stage_count(&s, "report"), 0);
-	stage_did_some(&s, "log warning recovery: counters cannot be read: Input/output error\n");
+	stage_did_some(&s, "log error nic: counters cannot be read: Input/output error\n");
 	step(1, 1, FM_STEP_COUNT);
 	stage_did_some(&s, "1 < pong\n");
 	s.err.count = 0;
 	step(1, 1, FM_STEP_COUNT);
-	stage_did(&s, "1 < pong\n1 < report 1.1 of 3 term 126 parked 4\n");
+	stage_did(&s, "1 < pong\nlog info nic: over: counters cannot be read: Input/output error\n"
+		  "1 < report 1.1 of 3 term 126 parked 4\n");
 	stage_end(&s);
 }
 

@@ -154,7 +154,7 @@ static void test_no_counts(void **state)
 	reports(53, 3, 1, 1);
 	stage_forget(&s);
 	fm_done(s.fm, s.under_way, 0, NULL, START + s.now);
-	stage_did(&s, "log warning recovery: counters cannot be read: Protocol error\n");
+	stage_did(&s, "log error nic: counters cannot be read: Protocol error\n");
 	s.under_way = 0;
 	stage_end(&s);
 }
@@ -169,10 +169,12 @@ static void test_release_fails(void **state)
 	reports(52, 2, 1, 1);
 	reports(53, 3, 1, 1);
 	assert_int_equal(stage_count(&s, "report"), 0);
-	stage_did_some(&s, "log warning recovery: holds cannot be lifted: Connection timed out\n");
+	stage_did_some(&s, "log error nic: holds cannot be lifted: Connection timed out\n");
 	s.err.release = 0;
 	step(1, 1, FM_STEP_RESUME);
-	stage_did(&s, "release 1\n1 < pong\nlost\n1 < report 1.1 of 3 term 126\n");
+	stage_did(&s, "release 1\n1 < pong\n"
+		  "log info nic: over: holds cannot be lifted: Connection timed out\n"
+		  "lost\n1 < report 1.1 of 3 term 126\n");
 	stage_end(&s);
 }
 
@@ -192,10 +194,12 @@ static void test_old_failure(void **state)
 	table(2);
 	stage_forget(&s);
 	stage_end_of(&s);
-	stage_did(&s, "place 4x1 at 1,0\n");
+	stage_did(&s, "log error nic: the NIC does not take its place: Connection timed out\n"
+		  "place 4x1 at 1,0\n");
 	s.err.rows = -ETIMEDOUT;
 	stage_end_of(&s);
-	stage_did(&s, "rows 2: 4\n");
+	stage_did(&s, "log info nic: over: the NIC does not take its place: Connection timed out\n"
+		  "rows 2: 4\n");
 	s.err.rows = 0;
 	table(3);
 	stage_forget(&s);
@@ -205,17 +209,59 @@ static void test_old_failure(void **state)
 		  "rows 3: 4\n");
 	s.err.count = -ETIMEDOUT;
 	stage_end_of(&s);
-	stage_did(&s, "lost\n");
+	stage_did(&s, "log info table: over: table 2 cannot be applied: Connection timed out\n"
+		  "lost\n");
 	s.err.count = 0;
 	table(4);
 	reports(52, 2, 4, 0);
 	reports(53, 3, 4, 0);
 	stage_forget(&s);
 	stage_end_of(&s);
-	stage_did(&s, "rows 4: 0\n");
+	stage_did(&s, "log error nic: counters cannot be read: Connection timed out\nrows 4: 0\n");
 	s.slow = false;
 	stage_run(&s, 2);
 	stage_did_some(&s, "1 < report 4.0 of 3 term 126\n");
+	stage_end(&s);
+}
+
+/* A step is asked for 50 times. Return: how many lines the log got. */
+static unsigned int told_of_50(uint32_t round, enum fm_step_kind kind)
+{
+	unsigned int told;
+
+	for (unsigned int i = 0; i < 50; i++)
+		step(1, round, kind);
+	told = stage_count(&s, "log ");
+	stage_forget(&s);
+	return told;
+}
+
+/*
+ * A NIC that refuses an action each time is told of once, and when it is over: the step is asked
+ * for every few milliseconds, and nothing else would be left in the events of the fabric.
+ */
+static void test_told_once(void **state)
+{
+	(void)state;
+	joined();
+	s.err.place = s.err.rows = s.err.release = s.err.count = -EIO;
+	table(1);
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "the NIC does not take its place: Input/output error");
+	stage_forget(&s);
+	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 0);
+	s.err.place = 0;
+	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 2);
+	s.err.rows = 0;
+	assert_int_equal(told_of_50(0, FM_STEP_APPLY), 2);
+	assert_int_equal(told_of_50(1, FM_STEP_RESUME), 1);
+	s.err.count = 0;
+	s.err.replay = -EBUSY;
+	assert_int_equal(told_of_50(2, FM_STEP_REPLAY), 2);
+	s.err.release = 0;
+	/* What is resumed is replayed, or another version's to replay. */
+	assert_int_equal(told_of_50(3, FM_STEP_RESUME), 2);
+	assert_null(fm_problem(s.fm, 0));
 	stage_end(&s);
 }
 
@@ -335,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_no_counts),
 		cmocka_unit_test(test_release_fails),
 		cmocka_unit_test(test_old_failure),
+		cmocka_unit_test(test_told_once),
 		cmocka_unit_test(test_doubtful_version),
 		cmocka_unit_test(test_lost_in_replay),
 		cmocka_unit_test(test_hello),

@@ -298,8 +298,8 @@ static int rows_make(struct fm *fm)
 
 static void not_applied(struct fm *fm, uint64_t version, int err)
 {
-	fm_say(fm, FM_ERROR, "table", "table %llu cannot be applied: %s",
-	       (unsigned long long)version, strerror(-err));
+	fm_problem_set(fm, "table", 0, "table %llu cannot be applied: %s",
+		       (unsigned long long)version, strerror(-err));
 }
 
 int fm_rows_apply(struct fm *fm)
@@ -315,6 +315,8 @@ int fm_rows_apply(struct fm *fm)
 	}
 	if (err)
 		not_applied(fm, fm->table.version, err);
+	else if (fm->nic.act == FM_ACT_NONE)
+		fm_problem_clear(fm, "table", 0);
 	return err;
 }
 
@@ -343,6 +345,7 @@ void fm_rows_written(struct fm *fm, int err)
 		fm->applied = w->version;
 		fm->merged = true;
 		w->doubt = 0;
+		fm_problem_clear(fm, "table", 0);
 	}
 	free(w->node);
 	w->node = NULL;

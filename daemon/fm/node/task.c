@@ -5,7 +5,8 @@
  * count. REPLAY: replay, count. RESUME: release, count.
  *
  * A newer step replaces what is left of an older one. An action that failed ends the task
- * without a report; the root asks for the step again, and then it is begun anew.
+ * without a report; the root asks for the step again, and then it is begun anew. As it may
+ * fail each time, it is a problem that stands until it succeeds, and not a line for each time.
  */
 #include <string.h>
 
@@ -21,10 +22,25 @@ bool fm_task_mine(const struct fm *fm)
 	return fm->placed && fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
 }
 
-static void fail(struct fm *fm, const char *what, int err)
+/* Of rows rows.c tells, with the version. */
+static void tell_end(struct fm *fm, enum fm_act act, int err)
 {
-	fm->task.todo = FM_TODO_NOTHING;
-	fm_say(fm, FM_WARNING, "recovery", "%s: %s", what, strerror(-err));
+	static const char *const failed[] = {
+		[FM_ACT_PLACE] = "the NIC does not take its place",
+		[FM_ACT_RELEASE] = "holds cannot be lifted",
+		[FM_ACT_REPLAY] = "replay refused",
+		[FM_ACT_COUNT] = "counters cannot be read",
+	};
+
+	if (act == FM_ACT_ROWS)
+		return;
+	if (err)
+		fm_problem_set(fm, "nic", act, "%s: %s", failed[act], strerror(-err));
+	else
+		fm_problem_clear(fm, "nic", act);
+	/* What is not replayed by then is another version's to replay. */
+	if (act == FM_ACT_RELEASE && !err)
+		fm_problem_clear(fm, "nic", FM_ACT_REPLAY);
 }
 
 static void count(struct fm *fm, bool lost)
@@ -63,6 +79,8 @@ static int take_place(struct fm *fm)
 	if (node == TORUS_NO_NODE)
 		return 0;
 	err = fm_rows_place(fm, &fm->table.shape, node);
+	if (fm->nic.act == FM_ACT_NONE)
+		tell_end(fm, FM_ACT_PLACE, err);
 	if (!err && fm->nic.act == FM_ACT_NONE)
 		take_position(fm);
 	return err;
@@ -203,15 +221,6 @@ static void report(struct fm *fm, const struct fm_counts *counts)
 
 /* --- ends of actions -------------------------------------------------------------- */
 
-static void replayed(struct fm *fm, int err)
-{
-	/* Ports that stay closed for it are in the count: the root has it replayed again. */
-	if (err)
-		fm_say(fm, FM_WARNING, "recovery", "replay refused: %s", strerror(-err));
-	else
-		fm_ports_opened(fm, fm->task.replay);
-}
-
 /* What has become of the NIC, whichever step that was for. */
 static void take_end(struct fm *fm, enum fm_act act, int err)
 {
@@ -229,7 +238,9 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 			fm_rows_released(fm);
 		break;
 	case FM_ACT_REPLAY:
-		replayed(fm, err);
+		/* Ports that stay closed for it are in the count: the root has it replayed again. */
+		if (!err)
+			fm_ports_opened(fm, fm->task.replay);
 		break;
 	default:
 		break;
@@ -239,29 +250,25 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 /* What that means for the step at hand. Return: whether it is done. */
 static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
+	if (err && act != FM_ACT_REPLAY) {
+		fm->task.todo = FM_TODO_NOTHING;
+		return false;
+	}
 	switch (act) {
 	case FM_ACT_PLACE:
+		return false;
 	case FM_ACT_ROWS:
-		if (err)
-			fm->task.todo = FM_TODO_NOTHING;
-		else if (act == FM_ACT_ROWS)
-			applied(fm);
+		applied(fm);
 		return false;
 	case FM_ACT_RELEASE:
-		if (err)
-			fail(fm, "holds cannot be lifted", err);
-		else
-			count(fm, true);
+		count(fm, true);
 		return false;
 	case FM_ACT_REPLAY:
 		count(fm, false);
 		return false;
 	default:
-		if (err)
-			fail(fm, "counters cannot be read", err);
-		else
-			report(fm, counts);
-		return !err;
+		report(fm, counts);
+		return true;
 	}
 }
 
@@ -273,6 +280,7 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 		fm->task.err = err;
 	else if (act != FM_ACT_COUNT)
 		fm->task.did = fm->now;
+	tell_end(fm, act, err);
 	take_end(fm, act, err);
 	if (!fm->nic.old)
 		done = step_on(fm, act, err, counts);
