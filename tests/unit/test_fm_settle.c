@@ -198,16 +198,21 @@ static void test_alone(void **state)
 	stage_start(&s);
 	settles(500);
 	stage_end(&s);
-	/* But a root whose links are not up is. */
-	stage_init(&s, "4x4", 0);
-	s.cfg.shape.ndims = 0;
-	strcpy(s.link[2].lower, "eth0");
-	stage_start(&s);
-	stage_run(&s, 29999);
-	assert_null(fm_problem(s.fm, 0));
-	stage_run(&s, 30000);
-	assert_string_equal(fm_problem(s.fm, 0)->kind, "bootstrap");
-	stage_end(&s);
+	/* But a root whose links are not up is, also if its ports have no lower devices. */
+	for (unsigned int i = 0; i < 3; i++) {
+		stage_init(&s, "4x4", 0);
+		s.cfg.shape.ndims = 0;
+		strcpy(s.link[2].lower, i ? "" : "eth0");
+		s.link[2].carrier = i == 1;
+		s.link[2].state = i == 2 ? TORUS_LINK_FAULTY : TORUS_LINK_DOWN;
+		stage_start(&s);
+		stage_run(&s, 29999);
+		assert_null(fm_problem(s.fm, 0));
+		stage_run(&s, 30000);
+		assert_non_null(fm_problem(s.fm, 0));
+		assert_string_equal(fm_problem(s.fm, 0)->kind, "bootstrap");
+		stage_end(&s);
+	}
 }
 
 /* --- starting anew ---------------------------------------------------------------------- */

@@ -59,7 +59,7 @@ struct fm {
 	uint16_t size[TORUS_MAX_DIMS];
 	bool have_root;
 	bool have_position;
-	bool cabled;		/* some port is bound to a device */
+	bool cabled;		/* some port had a cable */
 	bool lonely;		/* said that there is no root */
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t root_guid;

@@ -94,13 +94,19 @@ static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 	return true;
 }
 
+/* Ports of hardware have no lower device: one that has a cable gets a carrier, or tries to. */
+static bool has_cable(const struct torus_link *l)
+{
+	return l->lower[0] || l->carrier || l->state != TORUS_LINK_DOWN;
+}
+
 bool fm_port_link(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port *port = &fm->port[l->port];
 	struct fm_port_row r = port_row(fm, l);
 	bool up = r.state == FM_PORT_UP;
 
-	fm->cabled |= l->lower[0] != '\0';
+	fm->cabled |= has_cable(l);
 	/* Whether a replay under way opens it before or after this is not known. */
 	fm->task.replay &= (uint16_t)~(1u << l->port);
 	if (up && (!port->up || port->session != l->session)) {
