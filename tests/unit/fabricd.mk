@@ -33,6 +33,18 @@ tests/unit/test_query-objs := tests/unit/test_query.o tests/unit/clock.o daemon/
 	daemon/loop.o daemon/log.o
 tests/unit/test_query-libs = $(call pkg-libs,cmocka jansson libevent_core libsystemd)
 
+# Answers to all commands; what they are read from is in asked.c and asked_parts.c.
+answers-tests := tests/unit/test_answers tests/unit/test_answers_nic
+tests += $(answers-tests)
+define answers-test
+$(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
+	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_nic.o answer_log.o \
+	line.o events.o log.o)
+$(1)-deps := $$(B)/libtorus.a
+$(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd) $$(lib-libs)
+endef
+$(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
+
 # The NIC and its queue.
 tests += tests/unit/test_nicq tests/unit/test_nic_call
 tests/unit/test_nicq-objs := tests/unit/test_nicq.o daemon/nicq.o daemon/loop.o

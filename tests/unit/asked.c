@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/answer.h"
+#include "daemon/query.h"
+#include "tests/unit/asked.h"
+
+struct asked a;
+
+/* --- time -------------------------------------------------------------------- */
+
+uint64_t loop_now(void)
+{
+	return NOW;
+}
+
+double loop_wall(void)
+{
+	return WALL;
+}
+
+struct loop_timer *loop_timer_new(struct loop *loop, void (*fn)(void *arg), void *arg)
+{
+	(void)loop;
+	(void)fn;
+	return arg;
+}
+
+void loop_timer_set(struct loop_timer *t, uint64_t at)
+{
+	(void)t;
+	(void)at;
+}
+
+void loop_timer_free(struct loop_timer *t)
+{
+	(void)t;
+}
+
+/* --- the service network and other nodes ---------------------------------------- */
+
+struct query {
+	const struct query_ops *ops;
+	void *arg;
+};
+
+struct ask {
+	enum svc_to to;
+	uint32_t node;
+	json_t *cmd;
+	const struct query_done *done;
+	void *arg;
+};
+
+static struct query query;
+static struct ask ask;
+
+const struct svc_stats *svc_stats(const struct svc *svc)
+{
+	(void)svc;
+	return &a.stats;
+}
+
+struct query *query_new(struct loop *loop, struct svc *svc, const struct query_ops *ops,
+			void *arg)
+{
+	(void)loop;
+	(void)svc;
+	query = (struct query){ ops, arg };
+	return &query;
+}
+
+struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
+		      bool privileged, unsigned int timeout_ms,
+		      const struct query_done *done, void *arg)
+{
+	static const char *const whom[SVC_TOS] = { "root", "all", "node" };
+	char *text = json_dumps(cmd, JSON_COMPACT);
+
+	assert_ptr_equal(q, &query);
+	assert_null(ask.cmd);
+	snprintf(a.passed_on, sizeof(a.passed_on), "%s %d %s %u ms: %s", whom[to], (int)node,
+		 privileged ? "privileged" : "open", timeout_ms, text);
+	free(text);
+	ask = (struct ask){ to, node, json_deep_copy(cmd), done, arg };
+	return &ask;
+}
+
+void query_cancel(struct ask *gone)
+{
+	if (gone)
+		json_decref(gone->cmd);
+	ask.cmd = NULL;
+}
+
+static void on_reply(void *arg, const char *line)
+{
+	json_t **reply = arg;
+
+	assert_null(*reply);
+	*reply = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(*reply);
+}
+
+void query_served(struct ask *served, const char *reply)
+{
+	on_reply(served, reply);
+}
+
+void query_tell(struct query *q, const struct svc_msg *msg)
+{
+	(void)q;
+	(void)msg;
+}
+
+void tell(const struct svc_msg *msg)
+{
+	query.ops->told(query.arg, msg);
+}
+
+static json_t *answer_of(const struct ask *q, uint32_t node)
+{
+	if (q->to == SVC_TO_NODE && q->node != node)
+		return NULL;
+	if (node == OWN)
+		return query.ops->local(query.arg, q->cmd);
+	return a.told_by[node] ? json_of(a.told_by[node]) : NULL;
+}
+
+/* All answers to the question that was asked, and its end, unless it was the root's reply. */
+static void answer_question(void)
+{
+	struct ask q = ask;
+
+	ask.cmd = NULL;
+	if (q.to == SVC_TO_ROOT && a.root_says) {
+		json_t *reply = json_of(a.root_says);
+		char *text = json_dumps(reply, JSON_COMPACT);
+
+		q.done->reply(q.arg, text);
+		free(text);
+		json_decref(reply);
+	} else {
+		for (uint32_t i = 0; i < NODES && q.to != SVC_TO_ROOT; i++) {
+			json_t *data = answer_of(&q, i);
+
+			if (data)
+				q.done->item(q.arg, i, data);
+			json_decref(data);
+		}
+		q.done->end(q.arg);
+	}
+	json_decref(q.cmd);
+}
+
+/* --- requests and answers --------------------------------------------------------- */
+
+json_t *json_of(const char *text)
+{
+	char *plain = strdup(text);
+	json_error_t error;
+	json_t *j;
+
+	assert_non_null(plain);
+	for (char *p = plain; (p = strchr(p, '\'')); )
+		*p = '"';
+	j = json_loads(plain, JSON_REJECT_DUPLICATES, &error);
+	if (!j)
+		fail_msg("%s: %s", error.text, plain);
+	free(plain);
+	return j;
+}
+
+static void on_follow(void *arg, uint64_t since)
+{
+	json_t **reply = arg;
+
+	assert_null(*reply);
+	*reply = json_pack("{s:I}", "follow", (json_int_t)since);
+}
+
+static void compare(const char *request, json_t *reply, json_t *wanted)
+{
+	char *got, *want;
+
+	assert_non_null(reply);
+	if (!json_equal(reply, wanted)) {
+		got = json_dumps(reply, JSON_COMPACT | JSON_SORT_KEYS);
+		want = json_dumps(wanted, JSON_COMPACT | JSON_SORT_KEYS);
+		fprintf(stderr, "%s\n got  %s\n want %s\n", request, got, want);
+		fail();
+	}
+	json_decref(reply);
+	json_decref(wanted);
+}
+
+void says_json(const char *request, json_t *wanted)
+{
+	json_t *reply = NULL;
+	struct request *rq;
+
+	rq = answer_new(&a.d, json_of(request), a.privileged, on_reply, on_follow, &reply);
+	assert_non_null(rq);
+	answer_begin(rq);
+	if (ask.cmd)
+		answer_question();
+	compare(request, reply, wanted);
+}
+
+void serves(const char *request, const char *wanted)
+{
+	json_t *cmd = json_of(request), *reply = NULL;
+
+	query.ops->serve(query.arg, cmd, a.privileged, (struct ask *)&reply);
+	json_decref(cmd);
+	if (ask.cmd)
+		answer_question();
+	compare(request, reply, json_of(wanted));
+}
+
+void drops(const char *request)
+{
+	json_t *cmd = json_of(request), *reply = NULL;
+	void *handle = query.ops->serve(query.arg, cmd, a.privileged, (struct ask *)&reply);
+
+	json_decref(cmd);
+	assert_non_null(handle);
+	assert_non_null(ask.cmd);
+	query.ops->drop(query.arg, handle);
+	assert_null(ask.cmd);
+	assert_null(reply);
+}
+
+void says(const char *request, const char *wanted)
+{
+	says_json(request, json_of(wanted));
+}
+
+void says_data(const char *request, json_t *data)
+{
+	says_json(request, json_pack("{s:b, s:o}", "ok", 1, "data", data));
+}
+
+void refuses(const char *request, const char *code, const char *text)
+{
+	says_json(request, json_pack("{s:b, s:s, s:s}", "ok", 0, "code", code, "error", text));
+}
+
+void does(const char *wanted)
+{
+	assert_string_equal(a.did, wanted);
+	a.did[0] = '\0';
+}
+
+/* --- what there is ----------------------------------------------------------------- */
+
+static void set_up_status(void)
+{
+	struct fm_status *s = &a.status;
+
+	*s = (struct fm_status){
+		.state = FM_DEGRADED, .is_root = true, .placed = true, .shape = asked_shape, .own = OWN,
+		.version = 101, .applied = 102, .nodes = 103, .nodes_up = 104, .links = 105,
+		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .parked = 109,
+		.relayed = 110, .problems = 111,
+		.root = { .node = TORUS_NO_NODE, .guid = 112 },
+		.last = { .version = 121, .cause = "a link went down", .parked = 122,
+			  .replayed = 123, .lost = 124, .bounded = true },
+	};
+	for (unsigned int i = 0; i < FM_STAMPS; i++)
+		s->last.at[i] = 40 * LOOP_S + i * i * 125 * LOOP_US;
+	a.outline = (struct fm_outline){ .term = 113, .version = 114 };
+	a.stats = (struct svc_stats){
+		.refused_fabric = 131, .refused_key = 132, .refused_malformed = 133,
+		.refused_busy = 134, .refused_at = NOW - 59 * LOOP_S, .up = 135,
+		.last_refused = "a stranger",
+	};
+}
+
+static void set_up_nodes(void)
+{
+	static const uint8_t state[NODES] = {
+		FM_NODE_UP, FM_NODE_SILENT, FM_NODE_DEAD, FM_NODE_ABSENT, FM_NODE_UP, FM_NODE_UP,
+	};
+	static const char *const name[NODES] = { "ann", "bob", "", "dan", "eve", "own" };
+
+	for (uint32_t i = 0; i < NODES; i++) {
+		struct fm_entry *e = &a.entry[i];
+
+		*e = (struct fm_entry){ .node = i, .state = state[i], .guid = i ? 0xf00 + i : 0,
+					.epoch = 50 + i };
+		strcpy(e->name, name[i]);
+		if (i != 2)
+			snprintf(e->address, sizeof(e->address), "192.168.0.%u:8", i);
+	}
+	/* Of each reason by itself, and of several: the first that holds counts. */
+	a.entry[1].admin = 0xb;
+	a.entry[1].wiring = 0x2;
+	a.entry[1].fault = 0x4;
+	a.entry[4].wiring = 0x5;
+	a.entry[4].held = 0xe;
+	a.entry[4].fault = 0xf;
+	a.hold[0] = (struct fm_hold){ .node = OWN, .peer = 4, .port = 2, .peer_port = 0,
+				      .left = 8120500 * LOOP_US };
+	a.hold[1] = (struct fm_hold){ .node = 2, .peer = OWN, .port = 1, .peer_port = 3,
+				      .left = 31250 * LOOP_US };
+	a.hold[2] = (struct fm_hold){ .node = 1, .peer = TORUS_NO_NODE, .port = 3, .peer_port = 2,
+				      .left = 500 * LOOP_US };
+	a.nholds = 3;
+}
+
+static void set_up_lanes(struct torus_link *l)
+{
+	l->nlanes = 4;
+	for (unsigned int i = 0; i < l->nlanes; i++)
+		l->lane[i] = (struct torus_lane){
+			.state = (uint8_t)i, .pre = (uint8_t)(170 + i), .post = (uint8_t)(180 + i),
+			.height = (uint16_t)(190 + i), .width = (uint16_t)(200 + i),
+			.margin = (uint16_t)(210 + i), .ber = (i + 1) * TORUS_BER_ONE / 8,
+		};
+}
+
+/* The one at +x has all that a link can have, that at +y as little as possible. */
+static void set_up_links(void)
+{
+	static const uint8_t state[PORTS] = {
+		TORUS_LINK_UP, TORUS_LINK_DOWN, TORUS_LINK_FAULTY, TORUS_LINK_INIT,
+	};
+
+	for (unsigned int p = 0; p < PORTS; p++) {
+		struct torus_link *l = &a.link[p];
+
+		*l = (struct torus_link){
+			.port = (uint8_t)p, .ifindex = 221, .state = state[p],
+			.state_age = 222 + p, .old_state = TORUS_LINK_TRAINING,
+			.reason = (uint8_t)(TORUS_REASON_SILENCE + p), .admin = p == 1,
+			.closed = p == 2, .carrier = p == 3, .session = 230 + p, .seq = 240,
+			.peer_guid = p == 1 ? 0 : 241, .peer_port = (uint8_t)((p + 2) % PORTS),
+			.retry = (uint8_t)(1 + p % 2), .retry_wanted = (uint8_t)(2 + p % 2),
+			.modelled = p == 0,
+			.line = { 251, 252, 253, 254, 255, 273 + 256, 257, 258 },
+		};
+		snprintf(l->lower, sizeof(l->lower), p == 1 ? "" : "eth%u", p);
+		for (unsigned int i = 0; i < TORUS_PC_COUNT; i++)
+			l->counter[i] = 1000 + 100 * p + i;
+		for (unsigned int i = 0; i < TORUS_PG_COUNT; i++)
+			l->gauge[i] = 1400 + 100 * p + i;
+	}
+	set_up_lanes(&a.link[0]);
+}
+
+int asked_setup(void **state)
+{
+	(void)state;
+	a = (struct asked){ .root = true, .privileged = true, .own = OWN };
+	strcpy(a.d.config.fm.fabric, "ring");
+	strcpy(a.d.config.fm.name, "myself");
+	strcpy(a.d.config.fm.address, "192.168.0.7:7");
+	strcpy(a.d.own, "2,1");
+	strcpy(a.d.nic_text, "there is none");
+	a.d.fm = (struct fm *)&a;
+	set_up_status();
+	set_up_nodes();
+	set_up_links();
+	a.d.events = events_new();
+	return !a.d.events || lines_start(&a.d) || answer_start(&a.d);
+}
+
+int asked_teardown(void **state)
+{
+	(void)state;
+	lines_stop(&a.d);
+	events_free(a.d.events);
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Requests to a manager, and its complete answers. The manager is that of node [2,1] of a torus
+ * of 3x2 nodes. Its state machine, its NIC, its service network and the other nodes are fakes, in
+ * which each value differs from all others, so an answer that takes one value for another is wrong.
+ */
+#ifndef TESTS_ASKED_H
+#define TESTS_ASKED_H
+
+#include "daemon/fabricd.h"
+#include "daemon/nic.h"
+
+#define NODES	6
+#define OWN	5		/* [2,1] */
+#define PORTS	4
+#define WALL	1700000050.0	/* the time of day */
+#define NOW	(50 * LOOP_S)
+
+/**
+ * struct asked - the fakes
+ * @root, @own, @status, @outline, @entry, @hold, @nholds: what the manager says
+ * @no_nic: the NIC is gone, but the manager does not know it yet
+ * @nic_error: what each call of the NIC returns
+ * @link: of the NIC
+ * @stats: of the service network
+ * @change_error: what the manager returns when it is told to exclude or include
+ * @privileged: whoever asks may change things
+ * @told_by: JSON that a node answers to a question of the root; NULL: it is silent
+ * @root_says: reply of the root to what is passed on to it; NULL: it is silent
+ * @did: what the NIC and the manager were told to do, one line each
+ * @passed_on: the last question to other nodes
+ */
+struct asked {
+	struct fabricd d;
+	bool root, no_nic, privileged;
+	uint32_t own;
+	struct fm_status status;
+	struct fm_outline outline;
+	struct fm_entry entry[NODES];
+	struct fm_hold hold[3];
+	unsigned int nholds;
+	int nic_error, change_error;
+	struct torus_link link[PORTS];
+	struct svc_stats stats;
+	const char *told_by[NODES];
+	const char *root_says;
+	char did[512], passed_on[256];
+};
+
+extern struct asked a;
+extern const struct torus_shape asked_shape;
+
+/** asked_setup() - before each test: a root in a fabric that is degraded */
+int asked_setup(void **state);
+int asked_teardown(void **state);
+
+/*
+ * In requests and answers here ' stands for ", as in C it needs no backslash.
+ * says() - expects the answer @wanted, a whole one, to @request
+ * says_json() - the same, and frees @wanted; says_data() - an answer of nothing but @data
+ * serves() - as says(), to a request that another node passed on to this root
+ * drops() - such a request, for the answer to which nobody waits any more
+ * refuses() - expects an error with exactly this code and text
+ */
+void says(const char *request, const char *wanted);
+void says_json(const char *request, json_t *wanted);
+void says_data(const char *request, json_t *data);
+void serves(const char *request, const char *wanted);
+void drops(const char *request);
+void refuses(const char *request, const char *code, const char *text);
+/** does() - expects exactly these lines in @did, and forgets them */
+void does(const char *wanted);
+/** json_of() - parses @text, with ' for " */
+json_t *json_of(const char *text);
+/** tell() - passes @msg of another node to the root */
+void tell(const struct svc_msg *msg);
+
+#endif /* TESTS_ASKED_H */

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Complete answers of the control socket, read from the manager's table: an admin, and each
+ * program that reads them, is told the value that the key names and no other.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/log.h"
+#include "tests/unit/asked.h"
+
+/* --- status ------------------------------------------------------------------ */
+
+#define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "',"
+#define SERVICE(refused) \
+	"'service':{'address':'192.168.0.7:7','connections':135,'refused_fabric':131," \
+	"'refused_key':132,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},"
+#define OWN_STATUS "'own':{'node':[2,1],'name':'myself'},"
+#define NUMBERS \
+	"'table_version':101,'nodes':{'total':103,'up':104}," \
+	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
+	"'parked_packets':109,'relayed_pairs':110,"
+#define PROBLEMS \
+	"{'kind':'wiring','text':'a cable is wrong'},{'kind':'name','text':'two have one name'}"
+
+static void status_of_root(void **state)
+{
+	(void)state;
+	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
+	     NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'")
+	     "'root':{'node':[2,1],'name':'myself','address':'192.168.0.7:7','reachable':true,"
+	     "'unreachable_since':null},"
+	     "'problems':[" PROBLEMS ",{'kind':'refused','text':'refused a stranger'}],"
+	     "'held_links':["
+	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
+	     "{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25},"
+	     "{'node':[1,0],'port':'-y','peer':null,'left_ms':0.5}],"
+	     "'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
+	     "'duration_ms':3.125,'parked':122,'replayed':123,'lost':124,'bounded':true,"
+	     "'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':1.125,"
+	     "'replayed':2.0,'resumed':3.125}}}}");
+}
+
+/* A member, the root of which does not answer, says what it knows itself. */
+static void status_without_root(void **state)
+{
+	(void)state;
+	a.root = a.status.is_root = false;
+	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
+						 .node = 1, .address = "192.168.0.1:8" };
+	a.status.last.at[FM_AT_DRAINED] = 0;
+	a.status.last.at[FM_AT_RESUMED] = 0;
+	a.status.last.bounded = false;
+	a.stats.refused_at = NOW - 60 * LOOP_S;
+	a.stats.last_refused[0] = '\0';
+	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
+	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
+	     "'root':{'node':[1,0],'name':'bob','address':'192.168.0.1:8','reachable':false,"
+	     "'unreachable_since':1700000043.0},"
+	     "'problems':[" PROBLEMS "],'held_links':[],"
+	     "'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
+	     "'duration_ms':2.0,'parked':122,'replayed':123,'lost':124,'bounded':false,"
+	     "'timeline':{'detected':0.0,'table':0.125,'rebuilt':0.5,'drained':null,"
+	     "'replayed':2.0,'resumed':null}}}}");
+	assert_string_equal(a.passed_on, "root -1 privileged 2500 ms: {\"cmd\":\"status\"}");
+}
+
+/* Of the root's reply all is passed on but what it says of itself. */
+static void status_by_the_root(void **state)
+{
+	(void)state;
+	a.root = a.status.is_root = a.privileged = false;
+	a.root_says = "{'ok':true,'data':{'own':1,'service':2,'root':3},'missing':[4]}";
+	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
+	     "'root':3},'missing':[4]}");
+	assert_string_equal(a.passed_on, "root -1 open 2500 ms: {\"cmd\":\"status\"}");
+}
+
+static void status_without_a_place(void **state)
+{
+	(void)state;
+	a.own = TORUS_NO_NODE;
+	a.root = false;
+	a.stats = (struct svc_stats){ .up = 1 };
+	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
+						 .node = TORUS_NO_NODE, .address = "x" } };
+	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[],'state':'bootstrapping',"
+	     "'table_version':0,'nodes':{'total':0,'up':0},"
+	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
+	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
+	     "'service':{'address':'192.168.0.7:7','connections':1,'refused_fabric':0,"
+	     "'refused_key':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
+	     "'root':{'node':null,'name':null,'address':null,'reachable':true,"
+	     "'unreachable_since':null},"
+	     "'problems':[" PROBLEMS "],'held_links':[],'last_recovery':null}}");
+}
+
+/* --- nodes ------------------------------------------------------------------- */
+
+static void nodes(void **state)
+{
+	(void)state;
+	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
+	says("{'cmd':'nodes'}", "{'ok':true,'missing':[[1,0],[1,1]],'data':["
+	     "{'node':[0,0],'name':'ann','id':0,'guid':null,'state':'up','address':'10.0.0.0',"
+	     "'service':'192.168.0.0:8','table_version':117,'parent':[1,0],'software':'5.6'},"
+	     "{'node':[1,0],'name':'bob','id':1,'guid':'0000000000000f01','state':'silent',"
+	     "'address':'10.1.0.0','service':'192.168.0.1:8','table_version':null,"
+	     "'parent':[2,0],'software':null},"
+	     "{'node':[2,0],'name':null,'id':2,'guid':'0000000000000f02','state':'dead',"
+	     "'address':'10.2.0.0','service':null,'table_version':null,'parent':[0,1],"
+	     "'software':null},"
+	     "{'node':[0,1],'name':'dan','id':3,'guid':'0000000000000f03','state':'absent',"
+	     "'address':'10.0.1.0','service':'192.168.0.3:8','table_version':null,"
+	     "'parent':[1,1],'software':null},"
+	     "{'node':[1,1],'name':'eve','id':4,'guid':'0000000000000f04','state':'up',"
+	     "'address':'10.1.1.0','service':'192.168.0.4:8','table_version':null,"
+	     "'parent':[2,1],'software':null},"
+	     "{'node':[2,1],'name':'own','id':5,'guid':'0000000000000f05','state':'up',"
+	     "'address':'10.2.1.0','service':'192.168.0.5:8','table_version':118,'parent':null,"
+	     "'software':'" TORUS_VERSION "'},"
+	     "{'node':null,'name':'new','id':null,'guid':'0000000000000900','state':'joining',"
+	     "'address':null,'service':'192.168.0.9:9','table_version':null,'parent':null,"
+	     "'software':null},"
+	     "{'node':null,'name':null,'id':null,'guid':null,'state':'joining',"
+	     "'address':null,'service':null,'table_version':null,'parent':null,"
+	     "'software':null}]}");
+	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"nodes\"}");
+}
+
+static void coord(void **state)
+{
+	(void)state;
+	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'own','id':5,"
+	     "'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");
+	says("{'cmd':'coord','name':'dan'}", "{'ok':true,'data':{'node':[0,1],'name':'dan','id':3,"
+	     "'address':'10.0.1.0','shape':[3,2],'own':[2,1]}}");
+	says("{'cmd':'coord','name':[2,0]}", "{'ok':true,'data':{'node':[2,0],'name':null,'id':2,"
+	     "'address':'10.2.0.0','shape':[3,2],'own':[2,1]}}");
+	/* Whoever has no name in the table yet knows its own. */
+	a.entry[OWN].name[0] = '\0';
+	says("{'cmd':'coord'}", "{'ok':true,'data':{'node':[2,1],'name':'myself','id':5,"
+	     "'address':'10.2.1.0','shape':[3,2],'own':[2,1]}}");
+}
+
+/* --- table, exclude, include ---------------------------------------------------- */
+
+#define TABLE \
+	"{'ok':true,'data':{'version':119,'shape':[3,2],'excluded':[" \
+	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
+	"{'node':[1,0],'port':'-y','why':'admin'},{'node':[1,0],'port':'-x','why':'fault'}," \
+	"{'node':[1,1],'port':'+x','why':'wiring'},{'node':[1,1],'port':'-x','why':'wiring'}," \
+	"{'node':[1,1],'port':'+y','why':'held'},{'node':[1,1],'port':'-y','why':'held'}]," \
+	"'nodes':[{'node':[0,0],'state':'up'},{'node':[1,0],'state':'silent'}," \
+	"{'node':[2,0],'state':'dead'},{'node':[0,1],'state':'absent'}," \
+	"{'node':[1,1],'state':'up'},{'node':[2,1],'state':'up'}]}}"
+
+static void table(void **state)
+{
+	(void)state;
+	says("{'cmd':'table'}", TABLE);
+	a.root = false;		/* and none answers */
+	says("{'cmd':'table'}", TABLE);
+}
+
+/* The manager is told of the very node and port that were named, and whether they go or return. */
+static void excluded_and_included(void **state)
+{
+	(void)state;
+	says("{'cmd':'exclude','node':'1,1','port':'-y'}", TABLE);
+	does("exclude 4 3 at 50\n");
+	says("{'cmd':'exclude','node':'bob'}", TABLE);
+	does("exclude 1 -1 at 50\n");
+	says("{'cmd':'include','node':[2,0],'port':'+y'}", TABLE);
+	does("include 2 1 at 50\n");
+	a.change_error = -EAGAIN;
+	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready",
+		"the fabric is still bootstrapping");
+	a.change_error = -EPERM;
+	refuses("{'cmd':'include','node':'0,0'}", "unreachable",
+		"this node is not the root any more");
+	a.change_error = -EINVAL;
+	refuses("{'cmd':'exclude','node':'0,0'}", "failed", "exclude: Invalid argument");
+}
+
+/* --- events, log ------------------------------------------------------------------ */
+
+static void events(void **state)
+{
+	(void)state;
+	says("{'cmd':'events'}", "{'ok':true,'data':[]}");
+	events_add(a.d.events, 301.5, "0,1", FM_WARNING, "kind of 1", "text of 1");
+	events_add(a.d.events, 302.5, "", FM_INFO, "kind of 2", "text of 2");
+	says("{'cmd':'events'}", "{'ok':true,'data':["
+	     "{'seq':1,'time':301.5,'node':[0,1],'level':'warning','kind':'kind of 1',"
+	     "'text':'text of 1'},"
+	     "{'seq':2,'time':302.5,'node':[2,1],'level':'info','kind':'kind of 2',"
+	     "'text':'text of 2'}]}");
+	a.d.own[0] = '\0';	/* it has no place yet */
+	says("{'cmd':'events','since':1}", "{'ok':true,'data':["
+	     "{'seq':2,'time':302.5,'node':null,'level':'info','kind':'kind of 2',"
+	     "'text':'text of 2'}]}");
+	says("{'cmd':'events','since':2}", "{'ok':true,'data':[]}");
+	says("{'cmd':'events','since':7,'follow':true}", "{'follow':7}");
+}
+
+static void events_of_others(void **state)
+{
+	const struct svc_msg told = { .type = SVC_EVENT, .event = {
+		.time = 303.5, .level = FM_ERROR, .node = "1,0", .kind = "link", .text = "gone",
+	} };
+
+	(void)state;
+	tell(&told);
+	does("event 303.5 '1,0' 0 link: gone\n");
+}
+
+static void log_level_of_admin(void **state)
+{
+	enum fm_level before = log_level();
+
+	(void)state;
+	says("{'cmd':'log','level':'debug'}", "{'ok':true,'data':{'level':'debug'}}");
+	assert_int_equal(log_level(), FM_DEBUG);
+	log_level_set(before);
+	refuses("{'cmd':'log','level':'loud'}", "usage",
+		"level 'loud', allowed: error, warning, info, debug");
+}
+
+/* --- who may ask, and when ------------------------------------------------------- */
+
+/* The commands that this program, and test_answers_nic, know: a new one needs a test of its answer. */
+static void all_commands(void **state)
+{
+	(void)state;
+	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
+		"events coord table exclude include port retrain replay log");
+}
+
+static void only_admins_change(void **state)
+{
+	static const char *const change[] = { "exclude", "include", "port", "retrain", "replay",
+					      "log" };
+	char request[64], text[64];
+
+	(void)state;
+	a.privileged = false;
+	for (unsigned int i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		snprintf(request, sizeof(request), "{'cmd':'%s'}", change[i]);
+		snprintf(text, sizeof(text), "%s changes the fabric: only root may", change[i]);
+		refuses(request, "denied", text);
+	}
+	strcpy(a.d.config.control_group, "staff");
+	refuses("{'cmd':'log'}", "denied", "log changes the fabric: only root and group staff may");
+	does("");
+}
+
+/* While there is no table there is nothing to tell but the status. */
+static void not_ready(void **state)
+{
+	static const char *const cmd[] = {
+		"nodes", "links", "eye", "counters", "rows", "park", "coord", "table", "exclude",
+		"include", "retrain", "replay",
+	};
+	char request[64];
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cmd) / sizeof(cmd[0]); i++) {
+		snprintf(request, sizeof(request), "{'cmd':'%s'}", cmd[i]);
+		a.own = TORUS_NO_NODE;
+		refuses(request, "not-ready", "the fabric is still bootstrapping");
+		a.d.fm = NULL;
+		refuses(request, "not-ready", "no NIC: there is none");
+		a.d.fm = (struct fm *)&a;
+	}
+	does("");
+}
+
+/* What the root does not answer is not answered from a table that may be old. */
+static void no_root(void **state)
+{
+	(void)state;
+	a.root = false;
+	a.status.root.address = "192.168.0.1:8";
+	refuses("{'cmd':'nodes'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
+	a.status.root.address = NULL;
+	refuses("{'cmd':'park'}", "unreachable", "the root does not answer");
+	a.status.placed = false;
+	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready", "the fabric is still bootstrapping");
+	does("");
+	a.root_says = "{'ok':false,'code':'of the root'}";
+	says("{'cmd':'exclude','node':'0,0'}", a.root_says);
+	says("{'cmd':'status'}", a.root_says);
+	does("");
+}
+
+/* A request that another node passed on is answered as if it were asked here. */
+static void passed_on_to_the_root(void **state)
+{
+	(void)state;
+	serves("{'cmd':'table'}", TABLE);
+	a.told_by[0] = "{'node':[0,0]}";
+	serves("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[{'node':[0,0]}]}");
+	serves("{'cmd':'events','follow':true}",
+	       "{'ok':false,'code':'usage','error':'events cannot be followed from here'}");
+	drops("{'cmd':'park'}");
+	a.privileged = false;
+	serves("{'cmd':'exclude','node':'0,0'}", "{'ok':false,'code':'denied',"
+	       "'error':'exclude changes the fabric: only root may'}");
+	does("");
+}
+
+static void wrong_nodes_and_ports(void **state)
+{
+	(void)state;
+	refuses("{'cmd':'rows'}", "usage",
+		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
+	refuses("{'cmd':'rows','node':'3,0'}", "usage", "node '3,0': x is 3, allowed 0 to 2");
+	refuses("{'cmd':'rows','node':'0,2'}", "usage", "node '0,2': y is 2, allowed 0 to 1");
+	refuses("{'cmd':'rows','node':'who'}", "usage",
+		"node 'who' is neither a node's name nor coordinates in 3x2");
+	refuses("{'cmd':'retrain','node':'0,0','port':'+z'}", "usage",
+		"port '+z', allowed: +x to -y");
+	refuses("{'cmd':'retrain','node':'0,0'}", "usage", "'retrain' needs a port");
+	refuses("{'cmd':'eye','node':'0,0','port':'+x','lane':12}", "usage",
+		"lane: allowed 0 to 11");
+	refuses("{'cmd':'port','node':'0,0','port':'+x'}", "usage",
+		"port: argument 'up' is missing: true or false");
+	does("");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, asked_setup, asked_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		TEST(status_of_root),
+		TEST(status_without_root),
+		TEST(status_by_the_root),
+		TEST(status_without_a_place),
+		TEST(nodes),
+		TEST(coord),
+		TEST(table),
+		TEST(excluded_and_included),
+		TEST(events),
+		TEST(events_of_others),
+		TEST(log_level_of_admin),
+		TEST(all_commands),
+		TEST(only_admins_change),
+		TEST(not_ready),
+		TEST(no_root),
+		TEST(passed_on_to_the_root),
+		TEST(wrong_nodes_and_ports),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Complete answers of the control socket, read from the NICs; and what the NIC is told to do. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/asked.h"
+
+/* --- links ------------------------------------------------------------------- */
+
+/* Counters and gauges by the names of the ABI; link @port of the fixture. */
+static void add_port_values(json_t *link, unsigned int port)
+{
+	int n = (int)(1000 + 100 * port);
+
+#define X(ID, name, ...) json_object_set_new(link, #name, json_integer(n + TORUS_PC_##ID));
+	TORUS_PORT_COUNTER_LIST(X)
+#undef X
+#define X(ID, name, ...) json_object_set_new(link, #name, json_integer(n + 400 + TORUS_PG_##ID));
+	TORUS_PORT_GAUGE_LIST(X)
+#undef X
+}
+
+/* The link at +x; @lanes: text of its lanes, or "" */
+static json_t *link_at_x(const char *lanes)
+{
+	char text[1024];
+	json_t *j;
+
+	snprintf(text, sizeof(text), "{'node':[2,1],'port':'+x','peer':{'node':[0,1],'port':'-x'},"
+		 "'state':'up','state_age':222,'reason':'silence','admin':false,"
+		 "'excluded':'admin','held_ms':null,'closed':false,'lower':'eth0','session':230,"
+		 "'retry':'angara','retry_wanted':'acknak',"
+		 "'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
+		 "'temperature':256,'dead':257,'aged':258}%s}", lanes);
+	j = json_of(text);
+	add_port_values(j, 0);
+	return j;
+}
+
+/* The others have no SerDes, so their lists of lanes are empty. */
+static json_t *own_links(const char *lanes, const char *no_lanes)
+{
+	static const char *const other[] = {
+		"'port':'+y','peer':null,'state':'down','state_age':223,'reason':'retry',"
+		"'admin':true,'excluded':'wiring','held_ms':null,'closed':false,'lower':'',"
+		"'session':231,'retry':'acknak','retry_wanted':'hippi'",
+		"'port':'-x','peer':{'node':[1,1],'port':'+x'},'state':'faulty','state_age':224,"
+		"'reason':'peer','admin':false,'excluded':null,'held_ms':8120.5,'closed':true,"
+		"'lower':'eth2','session':232,'retry':'angara','retry_wanted':'acknak'",
+		"'port':'-y','peer':{'node':[2,0],'port':'+y'},'state':'init','state_age':225,"
+		"'reason':'protocol','admin':false,'excluded':'held','held_ms':31.25,"
+		"'closed':false,'lower':'eth3','session':233,'retry':'acknak',"
+		"'retry_wanted':'hippi'",
+	};
+	json_t *list = json_array(), *j;
+	char text[1024];
+
+	json_array_append_new(list, link_at_x(lanes));
+	for (unsigned int i = 0; i < 3; i++) {
+		snprintf(text, sizeof(text), "{'node':[2,1],'line':null,%s%s}", other[i], no_lanes);
+		j = json_of(text);
+		add_port_values(j, i + 1);
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+static void links_of_a_node(void **state)
+{
+	(void)state;
+	says_data("{'cmd':'links','node':'2,1'}", own_links("", ""));
+	assert_string_equal(a.passed_on,
+			    "node 5 privileged 1500 ms: {\"cmd\":\"links\",\"node\":\"2,1\"}");
+	says_data("{'cmd':'links','node':'2,1','lanes':true}", own_links(",'lane':["
+		  "{'state':'off','rate':0,'margin':210,'pre':170,'post':180,'height':190,"
+		  "'width':200,'ber':0.125},"
+		  "{'state':'on','rate':1408,'margin':211,'pre':171,'post':181,'height':191,"
+		  "'width':201,'ber':0.25},"
+		  "{'state':'dead','rate':0,'margin':212,'pre':172,'post':182,'height':192,"
+		  "'width':202,'ber':0.375},"
+		  "{'state':'poor','rate':0,'margin':213,'pre':173,'post':183,'height':193,"
+		  "'width':203,'ber':0.5}]", ",'lane':[]"));
+}
+
+/* How long a link is still held is shown at both its ends, whoever told of it. */
+static void links_of_all(void **state)
+{
+	json_t *wanted, *all = json_of("["
+		"{'node':[2,0],'port':'+x','held_ms':null},"
+		"{'node':[2,0],'port':'+y','held_ms':31.25},"
+		"{'node':[1,1],'port':'-x','held_ms':null},"
+		"{'node':[1,1],'port':'+x','held_ms':8120.5}]");
+	json_t *own = own_links("", "");
+
+	(void)state;
+	a.told_by[2] = "[{'node':[2,0],'port':'+x','held_ms':null},"
+		       "{'node':[2,0],'port':'+y','held_ms':null}]";
+	a.told_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null},"
+		       "{'node':[1,1],'port':'+x','held_ms':null}]";
+	json_array_extend(all, own);
+	json_decref(own);
+	wanted = json_pack("{s:b, s:o, s:[[i,i], [i,i]]}", "ok", 1, "data", all, "missing",
+			   0, 0, 1, 0);
+	says_json("{'cmd':'links'}", wanted);
+}
+
+/* The root knows those of the whole fabric that are degraded, a node its own. */
+static void links_degraded(void **state)
+{
+	const struct svc_msg told = { .type = SVC_LINES, .lines = {
+		.node = 4, .links = (char *)"[{\"node\":[1,1],\"port\":\"+x\",\"held_ms\":null}]",
+	} };
+
+	(void)state;
+	says("{'cmd':'links','degraded':true}", "{'ok':true,'data':[],'missing':[[1,0]]}");
+	tell(&told);
+	says("{'cmd':'links','degraded':true}", "{'ok':true,'missing':[[1,0]],'data':["
+	     "{'node':[1,1],'port':'+x','held_ms':8120.5}]}");
+	says_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", link_at_x("")));
+	a.link[0].state = TORUS_LINK_RETRAINING;
+	says("{'cmd':'links','node':'own','degraded':true}", "{'ok':true,'data':[]}");
+}
+
+/* --- one end of a cable --------------------------------------------------------- */
+
+static void eye(void **state)
+{
+	json_t *wanted = json_of("{'node':[2,1],'port':'+y','lane':11,'swing':161,"
+				 "'mask_height':162,'mask_width':163,'rows':[]}");
+	char row[2 * TORUS_EYE_COLS + 1];
+
+	(void)state;
+	for (unsigned int r = 0; r < TORUS_EYE_ROWS; r++) {
+		for (unsigned int c = 0; c < TORUS_EYE_COLS; c++)
+			snprintf(row + 2 * c, 3, "%02x", (7 * r + c) % 256);
+		json_array_append_new(json_object_get(wanted, "rows"), json_string(row));
+	}
+	says_data("{'cmd':'eye','node':'2,1','port':'+y','lane':11}", wanted);
+	does("eye 1 11\n");
+}
+
+/* The port that was named, of this NIC; and people read in the log who did it. */
+static void port_commands(void **state)
+{
+	(void)state;
+	says("{'cmd':'port','node':'2,1','port':'-y','up':false}",
+	     "{'ok':true,'data':{'node':[2,1],'port':'-y','up':false}}");
+	does("port 3 down\nevent 1700000050.0 '' 1 admin: port 2,1:-y is taken down by an admin\n");
+	says("{'cmd':'port','node':'own','port':'-x','up':true}",
+	     "{'ok':true,'data':{'node':[2,1],'port':'-x','up':true}}");
+	does("port 2 up\nevent 1700000050.0 '' 2 admin: port 2,1:-x is taken up by an admin\n");
+	says("{'cmd':'retrain','node':'2,1','port':'+y'}",
+	     "{'ok':true,'data':{'node':[2,1],'port':'+y'}}");
+	does("retrain 1\n");
+}
+
+/* --- counters, rows, park, replay -------------------------------------------------- */
+
+static void counters(void **state)
+{
+	json_t *own = json_of("{'node':[2,1],'flow':{}}"), *wanted;
+
+	(void)state;
+	a.told_by[1] = "{'node':[1,0],'told':1}";
+	a.told_by[4] = "{'node':[1,1],'told':4}";
+#define X(ID, name, ...) json_object_set_new(own, #name, json_integer(2000 + TORUS_NC_##ID));
+	TORUS_NODE_COUNTER_LIST(X)
+#undef X
+#define X(ID, name, ...) json_object_set_new(json_object_get(own, "flow"), #name, \
+	json_pack("[i,i,i,i]", 3000 + 10 * TORUS_FC_##ID, 3001 + 10 * TORUS_FC_##ID, \
+		  3002 + 10 * TORUS_FC_##ID, 3003 + 10 * TORUS_FC_##ID));
+	TORUS_FLOW_COUNTER_LIST(X)
+#undef X
+	says_data("{'cmd':'counters','node':'own'}", json_pack("[O]", own));
+	wanted = json_of("{'ok':true,'missing':[[0,0]],'data':["
+			 "{'node':[1,0],'told':1},{'node':[1,1],'told':4}]}");
+	json_array_append_new(json_object_get(wanted, "data"), own);
+	says_json("{'cmd':'counters'}", wanted);
+}
+
+static void rows(void **state)
+{
+	(void)state;
+	says("{'cmd':'rows','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'version':141,"
+	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0']}}");
+}
+
+#define PARK "{'node':[2,1],'parked':151,'unresolved':152,'bytes':153,'bytes_max':154,'held':155}"
+
+static void park(void **state)
+{
+	(void)state;
+	says("{'cmd':'park','node':'2,1'}", "{'ok':true,'data':[" PARK "]}");
+	a.told_by[0] = "{'node':[0,0]}";
+	says("{'cmd':'park'}",
+	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[{'node':[0,0]}," PARK "]}");
+}
+
+/* By hand only in a fabric at rest; the NIC is told the version of its own rows. */
+static void replay(void **state)
+{
+	(void)state;
+	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" PARK "}");
+	does("replay 118 0\n");
+	a.outline.under_way = true;
+	refuses("{'cmd':'replay','node':'2,1'}", "failed",
+		"a recovery is under way; it replays by itself");
+	a.outline.under_way = false;
+	a.outline.version = 0;
+	refuses("{'cmd':'replay','node':'2,1'}", "failed",
+		"a recovery is under way; it replays by itself");
+	does("");
+}
+
+/* --- a NIC that does not do it ------------------------------------------------------ */
+
+static const char *const of_one[] = {
+	"{'cmd':'links','node':'2,1'}",
+	"{'cmd':'counters','node':'2,1'}",
+	"{'cmd':'park','node':'2,1'}",
+	"{'cmd':'rows','node':'2,1'}",
+	"{'cmd':'eye','node':'2,1','port':'+x'}",
+	"{'cmd':'port','node':'2,1','port':'-x','up':true}",
+	"{'cmd':'retrain','node':'2,1','port':'+y'}",
+	"{'cmd':'replay','node':'2,1'}",
+};
+
+#define OF_ONE (sizeof(of_one) / sizeof(of_one[0]))
+
+/* The NIC's own words are passed on for what was asked of it, and no event says that it was done. */
+static void refused_by_nic(void **state)
+{
+	(void)state;
+	a.nic_error = -EOPNOTSUPP;
+	for (unsigned int i = 0; i < 4; i++)
+		refuses(of_one[i], "unreachable", "node '2,1' does not answer");
+	for (unsigned int i = 4; i < OF_ONE; i++)
+		refuses(of_one[i], "failed", "the NIC refuses");
+	does("eye 0 0\nport 2 up\nretrain 1\nreplay 118 0\n");
+}
+
+static void no_nic(void **state)
+{
+	(void)state;
+	a.no_nic = true;
+	for (unsigned int i = 0; i < OF_ONE; i++)
+		refuses(of_one[i], "unreachable", "node '2,1' does not answer");
+	does("");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, asked_setup, asked_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest t[] = {
+		TEST(links_of_a_node),
+		TEST(links_of_all),
+		TEST(links_degraded),
+		TEST(eye),
+		TEST(port_commands),
+		TEST(counters),
+		TEST(rows),
+		TEST(park),
+		TEST(replay),
+		TEST(refused_by_nic),
+		TEST(no_nic),
+	};
+
+	return cmocka_run_group_tests(t, NULL, NULL);
+}
