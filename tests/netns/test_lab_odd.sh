@@ -143,6 +143,20 @@ bad_nic() {
 	exits 2 "unknown key 'nonsense'" lab up 2x2 --config <(echo 'nonsense = 1') && nothing_left
 }
 
+# With managers that never answer: how long "lab up" waits, and what it leaves.
+never_runs() {
+	local silent=$tmp/silent
+	mkdir -p "$silent" && cp "$B/fabricctl" "$B/torusemu" "$silent" || return 1
+	printf '#!/bin/sh\nexec sleep 600\n' >"$silent/fabricd" && chmod +x "$silent/fabricd" || return 1
+	exits 2 "after 2 s the root's manager does not answer" \
+		"$silent/fabricctl" lab up 2x1 --name "$lab" --timeout 2 && nothing_left || return 1
+	exits 2 'is kept, with its logs in /run/torus/' \
+		"$silent/fabricctl" lab up 2x1 --name "$lab" --timeout 1 --keep || return 1
+	[[ -e $run/1.0/fabricd.log && $(state) == '"half-dead"' ]] && lab down && nothing_left || return 1
+	"$silent/fabricctl" lab up 2x1 --name "$lab" --no-wait && [[ $(state) == '"up"' ]] && lab down &&
+		nothing_left
+}
+
 two_labs() {
 	lab up 2x2 "${patience[@]}" && [[ $(state) == '"up"' ]] &&
 		[[ $(stat -c %a "$run/key") == 600 ]] && lab hosts --json | jq -e '.[1] == {node: [1,0],
@@ -250,6 +264,7 @@ check "lab.json damaged" damaged
 check "lab down ends processes in the lab, and no others" bystanders
 check "lab down from inside the lab" from_within
 check "a NIC or manager that does not start" bad_nic
+check "a lab that never runs: --timeout, --keep, --no-wait" never_runs
 check "two labs" two_labs
 check "files that labs share remain when one lab is removed" shared_stays
 check "cut cables and faults outlive a revived node" cables

@@ -87,6 +87,9 @@ static void wrong_changes(void **state)
 	refuses(wrong, sizeof(wrong) / sizeof(wrong[0]));
 }
 
+#define SETS_5	"--set a=1 --set b=2 --set c=3 --set d=4 --set e=5 "
+#define SETS_15	SETS_5 SETS_5 SETS_5
+
 static void wrong_labs(void **state)
 {
 	static const struct wrong wrong[] = {
@@ -104,6 +107,8 @@ static void wrong_labs(void **state)
 		{ "lab up 2x2 --name kx --backend both --service 172.30.1.0/16", "bits below /16 are set" },
 		{ "lab up 2x2 --name kx --backend both --service 127.0.0.0/8", "cannot be used" },
 		{ "lab up 14 --name kx --backend both --service 172.30.0.0/28", "has room for 13 nodes, the lab has 14" },
+		{ "lab up 2 --name kx " SETS_15 "--backend both", "kernel, and mixed" },
+		{ "lab up 2 --name kx " SETS_15 "--set f=6 --backend both", "--set may be given 15 times" },
 		{ "lab cut", "missing" },
 		{ "lab cut a b", "too many" },
 		{ "lab silence", "missing" },

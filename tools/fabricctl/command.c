@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of commands: finding one, its options, its help. */
+#include <assert.h>
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -51,8 +52,10 @@ struct options {
 
 static void add(struct options *o, const struct opt *more)
 {
-	for (; more && more->kind != OPT_END && o->n < OPTS_MAX; more++)
+	for (; more && more->kind != OPT_END; more++) {
+		assert(o->n < OPTS_MAX);
 		o->opt[o->n++] = more;
+	}
 }
 
 static void collect(const struct command *cmd, struct options *o)
