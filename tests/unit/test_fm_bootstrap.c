@@ -470,6 +470,30 @@ static void test_another_root(void **state)
 	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port 0\n"));
 	assert_non_null(strstr(s.text, "connect 10.9.9.9:9: 2\n"));
 	assert_int_equal(stage_count(&s, "6/9 6/9 root abc 10.9.9.9:9\n"), 4);
+	/* The neighbour at port 2 was heard when the root was another: it says again whom it obeys. */
+	assert_non_null(strstr(s.text, "init 0: heard 6/9"));
+	assert_non_null(strstr(s.text, "init 2: 6/9"));
+	stage_end(&s);
+}
+
+/* Both ends of a cable between the nodes of two roots say so to their roots. */
+static void test_another_root_is_told(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	s.deaf = "log row ";
+	i = stage_neighbour(&s, 0);
+	i.root_guid = 0xabc;
+	stage_hear(&s, 0, &i);
+	stage_run(&s, 6);
+	assert_int_equal(stage_count(&s, "init 0: heard 1/4 0/4"), 1);
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	stage_forget(&s);
+	stage_run(&s, 10000);
+	stage_did_no(&s, "init 0");
 	stage_end(&s);
 }
 
@@ -582,6 +606,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_problems_in_row),
 		cmocka_unit_test(test_another_root),
+		cmocka_unit_test(test_another_root_is_told),
 		cmocka_unit_test(test_root_moved),
 		cmocka_unit_test(test_root_again),
 		cmocka_unit_test(test_heard_by_unplaced),

@@ -13,7 +13,9 @@
  * intervals, until the neighbour's Init says that it has heard; a neighbour
  * that has not is answered. A node that knows no root yet asks by an Init
  * without position, which matters only where a manager starts long after its
- * NIC. Once both have heard, the port is silent.
+ * NIC. Once both have heard, the port is silent. That also holds for an Init of
+ * another root or fabric, so that both ends know what is wrong with the cable. A
+ * node that takes another root judges its neighbours anew, and so has heard none.
  *
  * The position is provisional, good for the log. Which coordinates a node has
  * is decided at the root, from the cables that all nodes report (their NICs
@@ -159,7 +161,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 {
 	struct fm_init init;
 	int err = fm_init_get(data, len, &init);
-	bool spread = false;
+	bool ours, spread;
 
 	if (port >= fm->nports)
 		return;
@@ -174,16 +176,15 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		fm->have_root = false;
 		fm->have_position = false;
 	}
-	if (!init_ours(fm, port, &init))
-		return;
-	spread = root_take(fm, &init);
-	if (init.placed && init.ndims == fm->ndims && !fm->is_root)
+	ours = init_ours(fm, port, &init);
+	spread = ours && root_take(fm, &init);
+	if (ours && init.placed && init.ndims == fm->ndims && !fm->is_root)
 		position_take(fm, port, &init);
+	if (spread)
+		fm_ports_ask(fm);
 	port_heard(fm, &fm->port[port], &init);
-	if (spread) {
-		fm_ports_spread(fm);
+	if (spread)
 		fm_uplink_root_known(fm);
-	}
 }
 
 void fm_bootstrap_due(struct fm *fm)

@@ -41,6 +41,13 @@ void fm_ports_spread(struct fm *fm)
 	}
 }
 
+void fm_ports_ask(struct fm *fm)
+{
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		fm->port[p].heard = false;
+	fm_ports_spread(fm);
+}
+
 /* What the row says of a port, from the link's present state. */
 static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 {

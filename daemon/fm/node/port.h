@@ -41,5 +41,7 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 void fm_ports_opened(struct fm *fm, uint16_t ports);
 /* What Init says is new: it is said again on all ports. */
 void fm_ports_spread(struct fm *fm);
+/* It is of another root: neighbours say theirs again, too, to be judged by it. */
+void fm_ports_ask(struct fm *fm);
 
 #endif /* FM_PORT_H */
