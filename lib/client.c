@@ -81,6 +81,14 @@ struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes)
 	return msg;
 }
 
+int lt_put_root(const struct torus_dev *dev, struct nl_msg *msg)
+{
+	if (!dev->root_epoch)
+		return 0;
+	return nla_put_u64(msg, TORUS_A_ROOT_EPOCH, dev->root_epoch) ||
+	       nla_put_u64(msg, TORUS_A_ROOT_GUID, dev->root_guid) ? -ENOMEM : 0;
+}
+
 int lt_drop(struct torus_dev *dev, struct nl_msg *msg)
 {
 	nlmsg_free(msg);

@@ -75,12 +75,15 @@ extern const struct transport lt_genl;
  * struct torus_dev - a handle
  * @name: after the colon of "scheme:name"
  * @ifindex: names the device in requests; 0 where there is only one
+ * @root_epoch, @root_guid: by whose order it asks; 0: nobody's
  */
 struct torus_dev {
 	struct conn conn;
 	struct conn events;
 	char *name;
 	uint32_t ifindex;
+	uint64_t root_epoch;
+	uint64_t root_guid;
 	int timeout_ms;
 	char error[256];
 };
@@ -109,6 +112,9 @@ struct nl_msg *lt_msg(struct torus_dev *dev, enum torus_cmd cmd, size_t bytes);
  */
 int lt_port_msg(struct torus_dev *dev, enum torus_cmd cmd, unsigned int port, size_t bytes,
 		struct nl_msg **out);
+
+/** lt_put_root() - by whose order it is, into a request that a NIC obeys by that. Return: 0 or -ENOMEM */
+int lt_put_root(const struct torus_dev *dev, struct nl_msg *msg);
 
 /** lt_drop() - a request that memory was short for. Return: -ENOMEM */
 int lt_drop(struct torus_dev *dev, struct nl_msg *msg);

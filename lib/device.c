@@ -242,9 +242,28 @@ int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 				       torus_coords_text(shape, coords, text));
 	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
 	if (!msg || nla_put(msg, TORUS_A_SHAPE, 2 * shape->ndims, shape->size) ||
-	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c))
+	    nla_put(msg, TORUS_A_COORDS, 2 * shape->ndims, coords->c) || lt_put_root(dev, msg))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
+}
+
+int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid)
+{
+	struct nl_msg *msg;
+	int err;
+
+	if (!epoch)
+		return lt_fail(dev, -EINVAL, "epoch of a root: 0, allowed 1 and above");
+	msg = lt_msg(dev, TORUS_CMD_DEVICE_SET, 0);
+	if (!msg || nla_put_u64(msg, TORUS_A_ROOT_EPOCH, epoch) ||
+	    nla_put_u64(msg, TORUS_A_ROOT_GUID, guid))
+		return lt_drop(dev, msg);
+	err = lt_do(dev, msg, NULL, NULL);
+	if (err)
+		return err;
+	dev->root_epoch = epoch;
+	dev->root_guid = guid;
+	return 0;
 }
 
 int torus_bootstrap_set(struct torus_dev *dev, bool on)

@@ -68,7 +68,7 @@ int torus_park_replay(struct torus_dev *dev, uint64_t version, uint16_t ports)
 	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_PARK_REPLAY, 0);
 
 	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version) ||
-	    nla_put_u16(msg, TORUS_A_PORTS, ports))
+	    nla_put_u16(msg, TORUS_A_PORTS, ports) || lt_put_root(dev, msg))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }

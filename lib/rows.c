@@ -15,7 +15,7 @@ static int versioned(struct torus_dev *dev, enum torus_cmd cmd, uint64_t version
 {
 	struct nl_msg *msg = lt_msg(dev, cmd, 0);
 
-	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version))
+	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version) || lt_put_root(dev, msg))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }
@@ -229,7 +229,7 @@ int torus_release(struct torus_dev *dev, uint64_t version, bool give_up)
 	struct nl_msg *msg = lt_msg(dev, TORUS_CMD_RELEASE, 0);
 
 	if (!msg || nla_put_u64(msg, TORUS_A_VERSION, version) ||
-	    (give_up && nla_put_flag(msg, TORUS_A_GIVE_UP)))
+	    (give_up && nla_put_flag(msg, TORUS_A_GIVE_UP)) || lt_put_root(dev, msg))
 		return lt_drop(dev, msg);
 	return lt_do(dev, msg, NULL, NULL);
 }

@@ -36,6 +36,8 @@ struct torus_device {
 	uint32_t relay_packets;		/* kept for others as a relay; 0: the NIC does not say */
 	uint32_t payload_max;		/* bytes of its largest packet; 0: the NIC does not say */
 	uint64_t uptime;		/* ns since it began; 0: the NIC does not say */
+	uint64_t root_epoch;		/* of the root that it obeys; 0: none */
+	uint64_t root_guid;
 };
 
 /** struct torus_fault - faults a software NIC puts into what a port sends */

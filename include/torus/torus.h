@@ -48,6 +48,15 @@ int torus_list(int (*fn)(const char *where, void *arg), void *arg);
 int torus_device_get(struct torus_dev *dev, struct torus_device *out);
 int torus_place_set(struct torus_dev *dev, const struct torus_shape *shape,
 		    const struct torus_coords *coords);
+/**
+ * torus_root_set() - the NIC obeys this root from now on
+ * @epoch: not 0. It only rises, so of two roots the former can do nothing to the NIC any more
+ * @guid: of the root; the NIC obeys one in each epoch
+ * Places, rows, releases and replays that @dev is told of later are by order of this root. A place
+ * that another handle sets without a root is one by hand: the NIC obeys none after it.
+ * Return: 0, -ESTALE: the NIC obeys a later one, or another of this epoch.
+ */
+int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid);
 int torus_bootstrap_set(struct torus_dev *dev, bool on);
 int torus_name_set(struct torus_dev *dev, const char *name);
 

@@ -352,9 +352,10 @@ def policies():
         allowed = set(asked_by(op, "do")) | set(asked_by(op, "dump"))
         gap, told = None, MAIN["attributes"]
         for i, a in enumerate([*told, {"name": "max + 1"}]):
-            if gap is None and a["name"] not in allowed:
+            end = i == len(told)
+            if gap is None and not end and a["name"] not in allowed:
                 gap = i
-            if gap is not None and (a["name"] in allowed or i == len(told)):
+            if gap is not None and (end or a["name"] in allowed):
                 first = f"TORUS_A_{upper(told[gap]['name'])}" if gap else "0"
                 if i - gap > 1 or not gap:
                     first += f" ... TORUS_A_{upper(told[i - 1]['name'])}"

@@ -93,9 +93,15 @@ enum torus_group {
  * answered with. Every request may carry IFINDEX or NAME to name the device.
  * DEVICE_GET: the NIC; SHAPE and what follows it only once it has a place; do; dump; reply:
  *	NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP, RELAY_PACKETS,
- *	PAYLOAD_MAX, UPTIME, SHAPE, COORDS, NODE, VERSION, ROW_COUNT, NODE_COUNTERS
+ *	PAYLOAD_MAX, UPTIME, ROOT_EPOCH, ROOT_GUID, SHAPE, COORDS, NODE, VERSION, ROW_COUNT,
+ *	NODE_COUNTERS
  * DEVICE_SET: SHAPE and COORDS go together and bring the router into being (rows all invalid);
- *	NAME is the new name; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?
+ *	NAME is the new name. A command with ROOT_EPOCH and ROOT_GUID is one of that root: of an
+ *	epoch below that of the NIC, or of the same and another GUID, it gets ESTALE, and so does one
+ *	of ROWS_BEGIN, ROWS_COMMIT, RELEASE and PARK_REPLAY without them if the NIC obeys a root; a
+ *	later epoch becomes that of the NIC. SHAPE without ROOT_EPOCH is a placement by hand, and the
+ *	NIC obeys none after it; do: IFINDEX?, NAME?, SHAPE?, COORDS?, BOOTSTRAP?, ROOT_EPOCH?,
+ *	ROOT_GUID?
  * LINK_GET: a link with its counters; LANES only with a SerDes; do: PORT; dump; reply: IFINDEX,
  *	PORT, LOWER, STATE, REASON, ADMIN, CLOSED, CARRIER, SESSION, SEQ, PEER_GUID, PEER_PORT,
  *	RETRY, RETRY_WANTED, GAUGES, FAULT, PORT_COUNTERS, LANES, STATE_AGE
@@ -104,16 +110,18 @@ enum torus_group {
  * LINK_ATTACH: bind the port to a lower device by name; an empty name detaches; do: PORT, LOWER
  * ROWS_BEGIN: opens a shadow table that starts as a copy of the active one with all holds as
  *	they are; a begin drops a former one that was not committed. The table is for the socket that
- *	began it: PUT and COMMIT of others get ESTALE, and so does who began before; do: VERSION
+ *	began it: PUT and COMMIT of others get ESTALE, and so does who began before. A root's
+ *	versions do not fall: ESTALE if VERSION is below the active one and the NIC obeys ROOT_EPOCH
+ *	already; do: VERSION, ROOT_EPOCH?, ROOT_GUID?
  * ROWS_PUT: rows of the shadow table; do: VERSION, ROWS
  * ROWS_COMMIT: the shadow becomes the active table in one step; new packets carry colour
- *	VERSION mod 4; all destinations with a relay go on hold; do: VERSION
+ *	VERSION mod 4; all destinations with a relay go on hold; do: VERSION, ROOT_EPOCH?, ROOT_GUID?
  * ROWS_GET: active rows; FIRST and COUNT may narrow them; dump: FIRST, COUNT; reply: VERSION,
  *	ROWS
  * HOLD: sets the hold flag of the active rows of these nodes; do: NODES
  * RELEASE: lifts all holds if VERSION is the active version; with GIVE_UP the receivers stop
  *	waiting for packets missing in a flow, deliver what follows, and count them lost; do:
- *	VERSION, GIVE_UP?
+ *	VERSION, GIVE_UP?, ROOT_EPOCH?, ROOT_GUID?
  * FLOW_GET: the counters that a recovery sums, in one small message; do; reply: IFINDEX,
  *	VERSION, EPOCH, FLOW
  * PARK_GET: the parking segment; do; reply: PARKED, UNRESOLVED, PARK_BYTES, PARK_BYTES_MAX,
@@ -122,7 +130,7 @@ enum torus_group {
  *	those parked from the RETRY buffer; without SEQ: the peer is dead, keep all; do: PORT,
  *	SESSION, SEQ?
  * PARK_REPLAY: reopens these ports to traffic and re-injects what is parked, in order, by the
- *	active rows; do: VERSION, PORTS
+ *	active rows; do: VERSION, PORTS, ROOT_EPOCH?, ROOT_GUID?
  * MGMT_SEND: a management packet to the neighbour; do: PORT, DATA
  * SUBSCRIBE: Unix socket only; a subscriber too slow to read finds NLMSG_OVERRUN where
  *	notifications are missing (generic netlink: ENOBUFS); do: GROUPS
@@ -234,6 +242,9 @@ enum torus_attr {
 	TORUS_A_PAYLOAD_MAX,	/* u32: bytes that its largest packet carries */
 	TORUS_A_STATE_AGE,	/* u64: ns that the link has been in its state */
 	TORUS_A_UPTIME,	/* u64: ns since the NIC began */
+	/* U64: of the root that the NIC obeys, or that has a command sent; 0: none yet. */
+	TORUS_A_ROOT_EPOCH,
+	TORUS_A_ROOT_GUID,	/* u64: its GUID; goes with ROOT_EPOCH */
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

@@ -100,6 +100,7 @@ union torus_reply {
  * @name: what the manager calls it
  * @bootstrap: the BootStrap jumper
  * @shape, @at, @node: its place, if @placed
+ * @root_epoch, @root_guid: the root that the NIC obeys (fence.c); 0: none yet
  * @rows_gen: counts changes of the rows: commits, holds, releases, places; not 0
  * @rows_writer: number of the socket that began a version last; 0: it is committed, or none did
  * @reply: what a command answers
@@ -118,6 +119,8 @@ struct torus_hw {
 	struct torus_shape shape;
 	struct torus_coords at;
 	u32 node;
+	u64 root_epoch;
+	u64 root_guid;
 	u32 rows_gen;
 	u64 rows_writer;
 	union torus_reply reply;

@@ -48,27 +48,29 @@ int torus_req_version_error(struct torus_hw *hw, struct torus_req *r, int err)
  * struct command - how a command is done
  * @run: does it
  * @op: what a NIC may leave out, and cannot do the command without; 0: nothing, or @run looks
+ * @by_root: done only by order of the root that the NIC obeys
  */
 struct command {
 	int (*run)(struct torus_hw *hw, struct torus_req *r);
 	size_t op;
+	bool by_root;
 };
 
 static const struct command commands[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_DEVICE_GET] = { .run = torus_device_get },
-	[TORUS_CMD_DEVICE_SET] = { .run = torus_device_place },
+	[TORUS_CMD_DEVICE_SET] = { .run = torus_device_place, .by_root = true },
 	[TORUS_CMD_LINK_GET] = { .run = torus_link_get },
 	[TORUS_CMD_LINK_SET] = { .run = torus_link_set },
 	[TORUS_CMD_LINK_ATTACH] = { .run = torus_link_attach },
-	[TORUS_CMD_ROWS_BEGIN] = { .run = torus_rows_begin, .op = OP(rows_begin) },
+	[TORUS_CMD_ROWS_BEGIN] = { .run = torus_rows_begin, .op = OP(rows_begin), .by_root = true },
 	[TORUS_CMD_ROWS_PUT] = { .run = torus_rows_put, .op = OP(rows_put) },
-	[TORUS_CMD_ROWS_COMMIT] = { .run = torus_rows_commit, .op = OP(rows_commit) },
+	[TORUS_CMD_ROWS_COMMIT] = { .run = torus_rows_commit, .op = OP(rows_commit), .by_root = true },
 	[TORUS_CMD_HOLD] = { .run = torus_hold, .op = OP(hold) },
-	[TORUS_CMD_RELEASE] = { .run = torus_release, .op = OP(release) },
+	[TORUS_CMD_RELEASE] = { .run = torus_release, .op = OP(release), .by_root = true },
 	[TORUS_CMD_FLOW_GET] = { .run = torus_flow_get, .op = OP(flow_get) },
 	[TORUS_CMD_PARK_GET] = { .run = torus_park_get, .op = OP(park_get) },
 	[TORUS_CMD_PARK_RESOLVE] = { .run = torus_park_resolve, .op = OP(park_resolve) },
-	[TORUS_CMD_PARK_REPLAY] = { .run = torus_park_replay, .op = OP(park_replay) },
+	[TORUS_CMD_PARK_REPLAY] = { .run = torus_park_replay, .op = OP(park_replay), .by_root = true },
 	[TORUS_CMD_MGMT_SEND] = { .run = torus_mgmt_send, .op = OP(mgmt_send) },
 	[TORUS_CMD_EYE_GET] = { .run = torus_eye_get, .op = OP(eye_get) },
 };
@@ -93,7 +95,11 @@ int torus_req_run(struct torus_hw *hw, struct torus_req *r)
 		return torus_refuse(&r->why, -EOPNOTSUPP, NULL, "command %u is not one to ask for",
 				    r->cmd);
 	c = &commands[r->cmd];
-	err = c->op && !has_op(hw, c->op) ? -EOPNOTSUPP : c->run(hw, r);
+	err = c->op && !has_op(hw, c->op) ? -EOPNOTSUPP : c->by_root ? torus_req_fence(hw, r) : 0;
+	if (!err)
+		err = c->run(hw, r);
+	if (!err && c->by_root)
+		torus_req_obey(hw, r);
 	if (err && !r->why.text[0])
 		torus_refuse(&r->why, err, NULL, err == -ENOMEM ? "%s: out of memory" :
 			     err == -EOPNOTSUPP ? "%s: this NIC cannot do that" :

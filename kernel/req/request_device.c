@@ -23,6 +23,8 @@ int torus_device_get(struct torus_hw *hw, struct torus_req *r)
 		.bootstrap = hw->bootstrap,
 		.placed = hw->placed,
 		.node = hw->node,
+		.root_epoch = hw->root_epoch,
+		.root_guid = hw->root_guid,
 	};
 	memcpy(out->name, hw->name, sizeof(out->name));
 	memcpy(out->ifname, hw->ifname, sizeof(out->ifname));

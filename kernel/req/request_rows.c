@@ -15,9 +15,24 @@
 /* Attributes before the rows: VERSION, ROWS, FIRST, DATA. */
 #define PART_HEAD	(12u + 4u + 8u + 4u)
 
+/* The versions of one root do not fall: what comes late is old. */
+static int check_order(struct torus_hw *hw, struct torus_req *r)
+{
+	const struct nlattr *epoch = r->tb[TORUS_A_ROOT_EPOCH];
+	u64 active = 0;
+	u32 n;
+
+	hw->ops->rows(hw, &n, &active);
+	return epoch && torus_attr_number(epoch) == hw->root_epoch &&
+	       torus_req_version(r) < active ? -ESTALE : 0;
+}
+
 int torus_rows_begin(struct torus_hw *hw, struct torus_req *r)
 {
-	int err = hw->ops->rows_begin(hw, torus_req_version(r));
+	int err = check_order(hw, r);
+
+	if (!err)
+		err = hw->ops->rows_begin(hw, torus_req_version(r));
 
 	if (!err)
 		hw->rows_writer = r->from;

@@ -113,6 +113,8 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_PAYLOAD_MAX] = { .name = "PAYLOAD_MAX", .kind = TORUS_U32, .min = 0, .max = 4294967295ULL },
 	[TORUS_A_STATE_AGE] = { .name = "STATE_AGE", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 	[TORUS_A_UPTIME] = { .name = "UPTIME", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_A_ROOT_EPOCH] = { .name = "ROOT_EPOCH", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_A_ROOT_GUID] = { .name = "ROOT_GUID", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 };
 
 const struct torus_set torus_set_torus = {
@@ -136,7 +138,7 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_DEVICE_SET] = {
 		.name = "DEVICE_SET",
 		.privileged = true,
-		.allowed = { { 0xe0cULL } },
+		.allowed = { { 0xc00000000000e0cULL } },
 		.required = { { 0 } },
 		.dump = { { 0 } },
 	},
@@ -164,7 +166,7 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_ROWS_BEGIN] = {
 		.name = "ROWS_BEGIN",
 		.privileged = true,
-		.allowed = { { 0x200cULL } },
+		.allowed = { { 0xc0000000000200cULL } },
 		.required = { { 0x2000ULL } },
 		.dump = { { 0 } },
 	},
@@ -178,7 +180,7 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_ROWS_COMMIT] = {
 		.name = "ROWS_COMMIT",
 		.privileged = true,
-		.allowed = { { 0x200cULL } },
+		.allowed = { { 0xc0000000000200cULL } },
 		.required = { { 0x2000ULL } },
 		.dump = { { 0 } },
 	},
@@ -199,7 +201,7 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_RELEASE] = {
 		.name = "RELEASE",
 		.privileged = true,
-		.allowed = { { 0x100000200cULL } },
+		.allowed = { { 0xc0000100000200cULL } },
 		.required = { { 0x2000ULL } },
 		.dump = { { 0 } },
 	},
@@ -227,7 +229,7 @@ const struct torus_scope torus_scopes[TORUS_CMD_MAX + 1] = {
 	[TORUS_CMD_PARK_REPLAY] = {
 		.name = "PARK_REPLAY",
 		.privileged = true,
-		.allowed = { { 0x8000000200cULL } },
+		.allowed = { { 0xc0008000000200cULL } },
 		.required = { { 0x80000002000ULL } },
 		.dump = { { 0 } },
 	},

@@ -86,6 +86,56 @@ static void two(char **arg)
 	told("first commits", dev, torus_rows_commit(dev, version));
 }
 
+static const struct torus_shape line = { .ndims = 1, .size = { 2, 1, 1, 1, 1, 1 } };
+
+/* All that a root may order, of version @v. */
+static void orders(const char *who, struct torus_dev *by, uint64_t v)
+{
+	const struct torus_coords at = { { 0 } };
+	char what[80];
+
+	snprintf(what, sizeof(what), "%s begins", who);
+	told(what, by, torus_rows_begin(by, v));
+	snprintf(what, sizeof(what), "%s commits", who);
+	told(what, by, torus_rows_commit(by, v));
+	snprintf(what, sizeof(what), "%s replays", who);
+	told(what, by, torus_park_replay(by, v, 0));
+	snprintf(what, sizeof(what), "%s releases", who);
+	told(what, by, torus_release(by, v, true));
+	snprintf(what, sizeof(what), "%s places", who);
+	told(what, by, torus_place_set(by, &line, &at));
+}
+
+/* A root and the one of a later epoch; then somebody by hand. */
+static void roots(char **arg)
+{
+	const struct torus_coords at = { { 1 } };
+	struct torus_dev *later, *nobody;
+	struct torus_device d;
+
+	(void)arg;
+	check(torus_open(where, &later));
+	check(torus_open(where, &nobody));
+	check(torus_place_set(nobody, &line, &at));
+	check(torus_rows_begin(nobody, VERSION));
+	check(torus_rows_commit(nobody, VERSION));
+	told("5 of 0xa", dev, torus_root_set(dev, 5, 0xa));
+	told("5 of 0xb", later, torus_root_set(later, 5, 0xb));
+	told("first begins", dev, torus_rows_begin(dev, VERSION - 1));
+	told("nobody begins", nobody, torus_rows_begin(nobody, VERSION + 1));
+	told("first begins", dev, torus_rows_begin(dev, VERSION + 1));
+	told("6 of 0xb", later, torus_root_set(later, 6, 0xb));
+	told("first commits", dev, torus_rows_commit(dev, VERSION + 1));
+	orders("first", dev, VERSION + 2);
+	orders("later", later, VERSION + 2);
+	told("nobody places", nobody, torus_place_set(nobody, &line, &at));
+	check(torus_device_get(dev, &d));
+	printf("obeys %llu\n", (unsigned long long)d.root_epoch);
+	told("first again", dev, torus_root_set(dev, 5, 0xa));
+	torus_close(later);
+	torus_close(nobody);
+}
+
 /* As if the torus were cut open: from smaller coordinates to larger by +. */
 static uint64_t line_row(const struct torus_shape *s, uint32_t from, uint32_t to)
 {
@@ -305,7 +355,7 @@ static const struct {
 	int args;
 	void (*fn)(char **arg);
 } commands[] = {
-	{ "place", 2, place }, { "two", 0, two }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
+	{ "place", 2, place }, { "two", 0, two }, { "roots", 0, roots }, { "invalid", 1, invalid }, { "via", 2, via }, { "state", 1, state },
 	{ "fault", 2, fault }, { "attach", 2, attach }, { "port", 2, port },
 	{ "node", 1, node }, { "hold", 1, hold }, { "release", 0, release },
 	{ "received", 1, received }, { "resolve", 3, resolve }, { "replay", 1, replay },

@@ -488,6 +488,37 @@ two_writers() {
 }
 check "rows are accepted from the client that began last" two_writers
 
+# --- two roots ---------------------------------------------------------------------
+
+# The NIC obeys the later root, whatever the former one still orders.
+two_roots() {
+	local former="root 000000000000000a of epoch 5: the NIC obeys 000000000000000b of 6"
+	nic 3 roots | sed -E 's/: [a-z ]+: /: /; s/ \(Stale file handle\)$//' >"$tmp/roots"
+	diff "$tmp/roots" - <<-EOF
+		5 of 0xa: done
+		5 of 0xb: root 000000000000000b of epoch 5: the NIC obeys 000000000000000a of 5
+		first begins: VERSION is 0; active is 1
+		nobody begins: the NIC obeys root 000000000000000a of epoch 5; this names none
+		first begins: done
+		6 of 0xb: done
+		first commits: $former
+		first begins: $former
+		first commits: $former
+		first replays: $former
+		first releases: $former
+		first places: $former
+		later begins: done
+		later commits: done
+		later replays: done
+		later releases: done
+		later places: done
+		nobody places: done
+		obeys 0
+		first again: done
+	EOF
+}
+check "a NIC obeys one root, and the later one" two_roots
+
 # --- bad input ---------------------------------------------------------------------
 
 # refused TEXT OPTION...: torusemu does not start with these, and says why

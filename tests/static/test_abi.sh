@@ -52,7 +52,8 @@ refuses 'state: enum links is not known' $yaml 's/name: state, type: u8, enum: l
 refuses 'limit name-most is not known' $yaml 's/max-len: name-max/max-len: name-most/'
 refuses 'torus: attribute guid is there twice' $yaml 's/name: uptime, type: u64/name: guid, type: u64/'
 refuses 'command hold is there twice' $yaml 's/name: eye-get/name: hold/'
-refuses 'rows-begin: attribute versions is not known' $yaml '/name: rows-begin/,/do:/s/version\]/versions]/'
+refuses 'rows-begin: attribute versions is not known' $yaml \
+	'/name: rows-begin/,/do:/s/name, version,/name, versions,/'
 refuses 'flow-get: a reply has no flags: retrain is to be u8, max 1' $yaml \
 	's/\[ifindex, version, epoch, flow\]/[ifindex, version, epoch, flow, retrain]/'
 refuses 'hold: required attribute port is not known' $more 's/hold: \[nodes\]/hold: [nodes, port]/'

@@ -11,7 +11,7 @@ tests += tests/unit/test_req_$(1)
 tests/unit/test_req_$(1)-objs := tests/unit/test_req_$(1).o tests/unit/recorder.o $$(soft-objs)
 tests/unit/test_req_$(1)-libs := $$(call pkg-libs,cmocka)
 endef
-$(foreach t,commands dumps,$(eval $(call req-commands-test,$(t))))
+$(foreach t,commands dumps fence,$(eval $(call req-commands-test,$(t))))
 
 define soft-test
 tests += tests/unit/test_$(1)

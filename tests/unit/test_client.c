@@ -77,6 +77,45 @@ static void test_sets(void **state)
 	assert_int_equal(nla_len(fake_attr(&nic, TORUS_A_DATA)), 5);
 }
 
+static bool by_root(uint64_t epoch, uint64_t guid)
+{
+	struct nlattr *e = fake_attr(&nic, TORUS_A_ROOT_EPOCH), *g = fake_attr(&nic, TORUS_A_ROOT_GUID);
+
+	return e && g && nla_get_u64(e) == epoch && nla_get_u64(g) == guid;
+}
+
+/* What a root orders says whose order it is, from the moment on that the NIC obeys it. */
+static void test_root(void **state)
+{
+	struct torus_shape shape = { 1, { 4, 1, 1, 1, 1, 1 } };
+	struct torus_coords at = { { 3 } };
+
+	(void)state;
+	assert_int_equal(torus_release(dev, 5, true), 0);
+	assert_null(fake_attr(&nic, TORUS_A_ROOT_EPOCH));
+	assert_int_equal(torus_root_set(dev, 0, 9), -EINVAL);
+	nic.fn = answer_refused_mutely;
+	assert_int_equal(torus_root_set(dev, 7, 8), -EPERM);
+	nic.fn = answer_ok;
+	assert_int_equal(torus_release(dev, 5, true), 0);
+	assert_null(fake_attr(&nic, TORUS_A_ROOT_GUID));
+	assert_int_equal(torus_root_set(dev, 1ULL << 40, 9), 0);
+	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
+	assert_true(by_root(1ULL << 40, 9));
+	assert_int_equal(torus_place_set(dev, &shape, &at), 0);
+	assert_true(by_root(1ULL << 40, 9));
+	assert_int_equal(torus_rows_begin(dev, 5), 0);
+	assert_true(by_root(1ULL << 40, 9));
+	assert_int_equal(torus_rows_commit(dev, 5), 0);
+	assert_true(by_root(1ULL << 40, 9));
+	assert_int_equal(torus_release(dev, 5, false), 0);
+	assert_true(by_root(1ULL << 40, 9));
+	assert_int_equal(torus_park_replay(dev, 5, 1), 0);
+	assert_true(by_root(1ULL << 40, 9));
+	assert_int_equal(torus_name_set(dev, "n"), 0);
+	assert_null(fake_attr(&nic, TORUS_A_ROOT_EPOCH));
+}
+
 /* Arguments that cannot be right are refused before anything is sent. */
 static void test_bad_arguments(void **state)
 {
@@ -502,7 +541,7 @@ static void test_bad_places(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(sets), TEST(bad_arguments), TEST(device), TEST(link), TEST(park), TEST(lies),
+		TEST(sets), TEST(root), TEST(bad_arguments), TEST(device), TEST(link), TEST(park), TEST(lies),
 		TEST(dump), TEST(dump_ends_with_error), TEST(dump_is_read_again), TEST(finding),
 		TEST(bad_places),
 	};

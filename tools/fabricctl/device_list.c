@@ -38,14 +38,16 @@ static json_t *ports_json(struct torus_dev *dev, unsigned int ndims)
 
 static json_t *device_json(const char *where, const struct torus_device *d, json_t *links)
 {
-	char guid[20];
+	char guid[20], root[20];
 
 	snprintf(guid, sizeof(guid), "%016" PRIx64, d->guid);
-	return json_pack("{ss ss ss ss ss sI sI sI sb so so so}", "device", where, "name", d->name,
+	snprintf(root, sizeof(root), "%016" PRIx64, d->root_guid);
+	return json_pack("{ss ss ss ss ss sI sI sI sI ss* sb so so so}", "device", where, "name", d->name,
 			 "driver", d->driver, "interface", d->ifname, "guid", guid, "payload_max",
 			 (json_int_t)d->payload_max, "relay_packets",
 			 (json_int_t)d->relay_packets, "uptime", (json_int_t)d->uptime,
-			 "bootstrap", d->bootstrap,
+			 "root_epoch", (json_int_t)d->root_epoch, "root_guid",
+			 d->root_epoch ? root : NULL, "bootstrap", d->bootstrap,
 			 "shape", d->placed ? json_shape(&d->shape) : json_null(), "node",
 			 d->placed ? json_node(&d->shape, d->node) : json_null(), "ports", links);
 }
