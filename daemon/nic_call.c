@@ -11,7 +11,7 @@
 #include "daemon/nicq.h"
 #include "lib/netdev.h"
 
-#define CALLS_WAITING	16	/* what may be left out is not asked for behind so many */
+#define CALLS_WAITING	16	/* no management packets are sent behind so many */
 
 /**
  * struct call - an action
@@ -318,11 +318,11 @@ static int do_links(struct call *c, struct torus_dev *dev)
 	return torus_links_get(dev, c->link, &c->n);
 }
 
-/* Who asks asks again. */
+/* Recoveries go first: at a slow NIC they would wait for this. */
 void nic_links_get(struct nic *nic)
 {
-	struct call *c = nicq_waiting(nic->queue) < CALLS_WAITING ?
-			 call_new(nic, 0, TORUS_MAX_PORTS * sizeof(*c->link), do_links) : NULL;
+	struct call *c = nicq_waiting(nic->queue) ? NULL :
+			 call_new(nic, 0, TORUS_MAX_PORTS * sizeof(*c->link), do_links);
 
 	if (!c)
 		return;
