@@ -348,7 +348,8 @@ static void set_up_links(void)
 			.modelled = p == 0,
 			.line = { 251, 252, 253, 254, 255, 273 + 256, 257, 258 },
 		};
-		snprintf(l->lower, sizeof(l->lower), p == 1 ? "" : "eth%u", p);
+		if (p != 1)
+			snprintf(l->lower, sizeof(l->lower), "eth%u", p);
 		for (unsigned int i = 0; i < TORUS_PC_COUNT; i++)
 			l->counter[i] = 1000 + 100 * p + i;
 		for (unsigned int i = 0; i < TORUS_PG_COUNT; i++)
