@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/root/root.h"
 #include "tests/unit/one_fm.h"
 
 #define WAIT (4 * ONE_MS)		/* until it is probed */
@@ -114,6 +115,29 @@ static void has_another_link(void **state)
 	one_end(&o);
 }
 
+/*
+ * A neighbour that was dead may be back with the row that it had: then no row ends the doubt. As long
+ * as there is one, nobody is said to be isolated, nor to be so no more.
+ */
+static void ends_without_a_row(void **state)
+{
+	const struct fm_root *r;
+
+	(void)state;
+	begin(5);
+	r = o.fm->root;
+	one_lose(&o, 1, 0, 9, 1);
+	one_finish(&o);
+	one_run(&o, 100 * ONE_MS);
+	assert_int_equal(r->vanish.n, 1);
+	for (uint32_t i = 0; i < r->nmates; i++)
+		if (r->mate[i].node == 2)
+			r->mate[i].row.port[1].state = FM_PORT_FAULTY;
+	one_run(&o, 10000 * ONE_MS);
+	assert_int_equal(r->vanish.n, 0);
+	one_end(&o);
+}
+
 /* Whoever has just joined has told its row. */
 static void has_just_joined(void **state)
 {
@@ -217,6 +241,7 @@ int main(void)
 		cmocka_unit_test(says_so_in_time),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(has_another_link),
+		cmocka_unit_test(ends_without_a_row),
 		cmocka_unit_test(has_just_joined),
 		cmocka_unit_test(vouched_from_below),
 		cmocka_unit_test(parent_is_told),

@@ -304,6 +304,9 @@ static bool looked_at(struct fm *fm, struct fm_mate *m)
 	if (fm->now >= next_look(fm, m)) {
 		if (vouched(fm, m)) {
 			m->probed = 0;
+			/* Not only rows end a doubt: a neighbour that was dead may join with its old one. */
+			fm->root->vanish.at = earlier(fm->root->vanish.at,
+						      fm->now + fm->cfg.keepalive);
 			return false;
 		}
 		if (m->probed) {
