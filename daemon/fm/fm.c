@@ -28,6 +28,7 @@ static void due(struct fm *fm)
 	fm_task_due(fm);
 	if (fm->root)
 		fm_root_due(fm);
+	fm_problems_due(fm);
 }
 
 void fm_timer(struct fm *fm, uint64_t now)
@@ -40,7 +41,7 @@ uint64_t fm_expiry(const struct fm *fm)
 {
 	uint64_t at = earlier(fm_bootstrap_expiry(fm), fm_tree_expiry(fm));
 
-	at = earlier(at, fm_task_expiry(fm));
+	at = earlier(at, earlier(fm_task_expiry(fm), fm_problems_expiry(fm)));
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 

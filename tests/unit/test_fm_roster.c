@@ -149,6 +149,7 @@ static void test_refused(void **state)
 	refused(&m, "name 'n2' of 0000000000000109 (10.0.0.9:1) is in use by "
 		    "0000000000000102 (10.0.0.2:1)");
 	strcpy(m.hello.name, "n0");
+	m.hello.epoch = 7;
 	refused(&m, "name 'n0' of 0000000000000109 (10.0.0.9:1) is in use by "
 		    "0000000000000100 (10.0.0.0:1)");
 	/* With another name the node is accepted, and the problem is over. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What can be asked of a manager: its state, numbers of nodes and cables, why a cable is excluded,
- * names, problems and log lines; and its default times.
+ * and names; and its default times.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 
 #include "stage.h"
 #include "daemon/fm/clock.h"
-#include "daemon/fm/node/log.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/root.h"
 
@@ -456,98 +455,6 @@ static void test_own(void **state)
 	stage_end(&s);
 }
 
-/* --- problems and the log --------------------------------------------------------------- */
-
-static void test_problems(void **state)
-{
-	char long_text[3 * FM_TEXT_MAX], want[3 * FM_TEXT_MAX];
-	struct fm *fm;
-
-	(void)state;
-	joined();
-	s.deaf = "";
-	stage_forget(&s);
-	fm = s.fm;
-	assert_null(fm_problem(fm, 0));
-	fm_problem_set(fm, "one", 1, "text %u", 1u);
-	fm_problem_set(fm, "one", 1, "text %u", 1u);
-	stage_did(&s, "log error one: text 1\n");
-	/* Another text is logged; another key or kind is another problem. */
-	fm_problem_set(fm, "one", 1, "text %u", 2u);
-	stage_did(&s, "log error one: text 2\n");
-	fm_problem_set(fm, "one", 2, "text");
-	fm_problem_set(fm, "two", 1, "text");
-	stage_did(&s, "log error one: text\nlog error two: text\n");
-	assert_int_equal(status().problems, 3);
-	fm_problem_clear(fm, "two", 2);
-	fm_problem_clear(fm, "three", 1);
-	stage_did_nothing(&s);
-	fm_problem_clear(fm, "one", 1);
-	stage_did(&s, "log info one: over: text 2\n");
-	fm_problem_clear(fm, "one", 1);
-	stage_did_nothing(&s);
-	assert_int_equal(status().problems, 2);
-	/* Problems of a kind that are not set again are over. */
-	fm_problem_set(fm, "one", 3, "text 3");
-	fm_problem_set(fm, "one", 4, "text 4");
-	stage_forget(&s);
-	fm_problems_mark(fm, "one");
-	fm_problem_set(fm, "one", 3, "text 3");
-	fm_problem_set(fm, "one", 5, "text 5");
-	fm_problems_sweep(fm, "two");
-	stage_did(&s, "log error one: text 5\n");
-	fm_problems_sweep(fm, "one");
-	assert_int_equal(stage_count(&s, "\n"), 2);
-	assert_int_equal(stage_count(&s, "log info one: over: text\n"), 1);
-	stage_did_some(&s, "log info one: over: text 4\n");
-	fm_problems_sweep(fm, "one");
-	stage_did_nothing(&s);
-	assert_int_equal(status().problems, 3);
-	/* Long texts are cut off, and the same long text is still the same. */
-	memset(long_text, 'x', sizeof(long_text) - 1);
-	long_text[sizeof(long_text) - 1] = '\0';
-	fm_problem_set(fm, "a kind that has no end", 9, "%s", long_text);
-	sprintf(want, "log error a kind that has no end: %.*s\n", FM_TEXT_MAX - 1, long_text);
-	stage_did(&s, want);
-	assert_string_equal(fm_problem(fm, 3)->kind, "a kind that has");
-	assert_int_equal(strlen(fm_problem(fm, 3)->text), FM_TEXT_MAX - 1);
-	fm_say(fm, FM_DEBUG, "say", "%s", long_text);
-	sprintf(want, "log debug say: %.*s\n", 2 * FM_TEXT_MAX - 1, long_text);
-	stage_did(&s, want);
-	stage_end(&s);
-}
-
-/* A limited number of problems is kept; one that does not fit is logged when there is room. */
-static void test_many_problems(void **state)
-{
-	struct fm *fm;
-	const struct fm_problem *p;
-
-	(void)state;
-	joined();
-	s.deaf = "";
-	fm = s.fm;
-	for (unsigned int i = 0; i < FM_PROBLEMS_MAX + 3; i++) {
-		stage_forget(&s);
-		fm_problem_set(fm, "many", i, "text %u.", i);
-		assert_int_equal(stage_count(&s, "log"), i < FM_PROBLEMS_MAX);
-	}
-	for (unsigned int i = 0; (p = fm_problem(fm, i)); i++) {
-		char want[32];
-
-		sprintf(want, "text %u.", i);
-		assert_string_equal(p->text, want);
-		assert_string_equal(p->kind, "many");
-	}
-	assert_int_equal(status().problems, FM_PROBLEMS_MAX);
-	fm_problem_clear(fm, "many", 7);
-	assert_int_equal(status().problems, FM_PROBLEMS_MAX - 1);
-	stage_forget(&s);
-	fm_problem_set(fm, "many", 900, "late");
-	stage_did(&s, "log error many: late\n");
-	stage_end(&s);
-}
-
 /* --- times ------------------------------------------------------------------------------ */
 
 /* As in fabricd.conf(5). */
@@ -588,8 +495,6 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_own),
-		cmocka_unit_test(test_problems),
-		cmocka_unit_test(test_many_problems),
 		cmocka_unit_test(test_defaults),
 	};
 

@@ -3,6 +3,13 @@
  * What the machine tells people: lines for the log, and the list of problems
  * that stand until they are gone. A problem is logged when it begins and when
  * it ends, not while it lasts.
+ *
+ * A neighbour, or a cable that is half broken, can make a problem begin and end as often as it
+ * likes. So a problem is known by its kind and key after it has ended, too: its first line is
+ * logged at once, the next not before GAP_MIN has passed, and this gap doubles with each line up
+ * to GAP_MAX. A problem that stands when its gap is over and that has not been logged as it
+ * stands is logged then; one that stood meanwhile is only counted. An end is logged if the
+ * beginning was. What has been quiet for FORGET begins with the first line again.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,11 +20,24 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/status.h"
 
-/** struct fm_trouble - a problem that stands */
+#define GAP_MIN (1000 * MS)
+#define GAP_MAX (600 * 1000 * MS)
+#define FORGET (3600 * 1000 * MS)
+
+/**
+ * struct fm_trouble - a problem that stands, or that stood
+ * @open: a line of it was logged, and not that it is over
+ * @unsaid: it stands, and has not been logged as it stands
+ * @missed: how often it was not logged since the last line, this time included
+ * @said: when it was logged last
+ * @gap: from then until it may be logged again
+ */
 struct fm_trouble {
 	struct fm_problem problem;
 	uint64_t key;
-	bool mark;
+	bool mark, open, unsaid;
+	unsigned int missed;
+	uint64_t said, gap;
 };
 
 static void say(struct fm *fm, enum fm_level level, const char *kind, const char *text)
@@ -38,72 +58,153 @@ void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fm
 	say(fm, level, kind, text);
 }
 
+/* Among the problems that stand and those that stood. */
 static int problem_find(const struct fm *fm, const char *kind, uint64_t key)
 {
-	for (unsigned int i = 0; i < fm->problems.n; i++)
+	for (unsigned int i = 0; i < fm->problems.known; i++)
 		if (fm->problems.trouble[i].key == key && !strcmp(fm->problems.trouble[i].problem.kind, kind))
 			return (int)i;
 	return -1;
 }
 
-/* Most machines never have any. NULL: no room, no memory. */
-static struct fm_trouble *trouble_add(struct fm *fm)
+/* Of those that stood, the one that was logged longest ago makes room for another. */
+static struct fm_trouble *trouble_replace(struct fm_problems *p)
 {
-	unsigned int room = fm->problems.room ? 2 * fm->problems.room : 2;
-	struct fm_trouble *more;
+	struct fm_trouble *oldest = &p->trouble[p->n];
 
-	if (fm->problems.n == FM_PROBLEMS_MAX)
-		return NULL;
-	if (fm->problems.n == fm->problems.room) {
-		more = realloc(fm->problems.trouble, room * sizeof(*more));
-		if (!more)
-			return NULL;
-		fm->problems.trouble = more;
-		fm->problems.room = room;
+	for (unsigned int i = p->n; i < p->known; i++)
+		if (p->trouble[i].said < oldest->said)
+			oldest = &p->trouble[i];
+	return oldest;
+}
+
+/* Most machines never have any. Return: one that does not stand yet; NULL: no room, no memory. */
+static struct fm_trouble *trouble_add(struct fm_problems *p, const char *kind, uint64_t key)
+{
+	unsigned int room = p->room ? 2 * p->room : 2;
+	struct fm_trouble *t;
+
+	if (p->known == FM_PROBLEMS_KNOWN) {
+		t = trouble_replace(p);
+	} else {
+		if (p->known == p->room) {
+			t = realloc(p->trouble, room * sizeof(*t));
+			if (!t)
+				return NULL;
+			p->trouble = t;
+			p->room = room;
+		}
+		t = &p->trouble[p->known++];
 	}
-	return &fm->problems.trouble[fm->problems.n++];
+	*t = (struct fm_trouble) { .key = key };
+	snprintf(t->problem.kind, sizeof(t->problem.kind), "%s", kind);
+	return t;
+}
+
+/* Puts @t in the place of trouble @i, and that one in the place of @t. Return: where @t is now. */
+static struct fm_trouble *trouble_swap(struct fm_problems *p, struct fm_trouble *t, unsigned int i)
+{
+	struct fm_trouble other = p->trouble[i];
+
+	p->trouble[i] = *t;
+	*t = other;
+	return &p->trouble[i];
+}
+
+static void trouble_say(struct fm *fm, struct fm_trouble *t, unsigned int missed)
+{
+	if (missed)
+		fm_say(fm, FM_ERROR, t->problem.kind, "%s (said %u time%s more meanwhile)",
+		       t->problem.text, missed, missed == 1 ? "" : "s");
+	else
+		say(fm, FM_ERROR, t->problem.kind, t->problem.text);
+	t->open = true;
+	t->unsaid = false;
+	t->missed = 0;
+	t->gap = t->gap ? earlier(2 * t->gap, GAP_MAX) : GAP_MIN;
+	t->said = fm->now;
+}
+
+/* It begins, or becomes another: it is logged, or counted. */
+static void trouble_begin(struct fm *fm, struct fm_trouble *t)
+{
+	if (fm->now >= t->said + FORGET)
+		t->gap = t->missed = 0;
+	if (fm->now >= t->said + t->gap) {
+		trouble_say(fm, t, t->missed);
+	} else {
+		t->unsaid = true;
+		t->missed++;
+	}
 }
 
 void fm_problem_set(struct fm *fm, const char *kind, uint64_t key, const char *fmt, ...)
 {
+	struct fm_problems *p = &fm->problems;
 	int i = problem_find(fm, kind, key);
-	struct fm_trouble *t = i < 0 ? NULL : &fm->problems.trouble[i];
+	struct fm_trouble *t = i < 0 ? NULL : &p->trouble[i];
+	bool stands = i >= 0 && (unsigned int)i < p->n;
 	char text[FM_TEXT_MAX];
 	va_list ap;
 
+	if (!stands && p->n == FM_PROBLEMS_MAX)
+		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (t) {
-		t->mark = false;
-		if (!strcmp(t->problem.text, text))
-			return;
-	} else {
-		t = trouble_add(fm);
-		if (!t)
-			return;
-		t->key = key;
-		t->mark = false;
-		snprintf(t->problem.kind, sizeof(t->problem.kind), "%s", kind);
-	}
+	if (!t)
+		t = trouble_add(p, kind, key);
+	if (!t)
+		return;
+	t->mark = false;
+	if (stands && !strcmp(t->problem.text, text))
+		return;
 	memcpy(t->problem.text, text, sizeof(text));
-	say(fm, FM_ERROR, kind, text);
+	if (!stands)
+		t = trouble_swap(p, t, p->n++);
+	trouble_begin(fm, t);
 }
 
+/* The last of those that stand takes its place. */
 static void problem_drop(struct fm *fm, unsigned int i)
 {
 	struct fm_trouble *t = &fm->problems.trouble[i];
 
-	fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
-	*t = fm->problems.trouble[--fm->problems.n];
+	if (t->open)
+		fm_say(fm, FM_INFO, t->problem.kind, "over: %s", t->problem.text);
+	t->open = t->unsaid = false;
+	trouble_swap(&fm->problems, t, --fm->problems.n);
 }
 
 void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key)
 {
 	int i = problem_find(fm, kind, key);
 
-	if (i >= 0)
+	if (i >= 0 && (unsigned int)i < fm->problems.n)
 		problem_drop(fm, (unsigned int)i);
+}
+
+void fm_problems_due(struct fm *fm)
+{
+	for (unsigned int i = 0; i < fm->problems.n; i++) {
+		struct fm_trouble *t = &fm->problems.trouble[i];
+
+		if (t->unsaid && fm->now >= t->said + t->gap)
+			trouble_say(fm, t, t->missed - 1);
+	}
+}
+
+uint64_t fm_problems_expiry(const struct fm *fm)
+{
+	uint64_t at = NEVER;
+
+	for (unsigned int i = 0; i < fm->problems.n; i++) {
+		const struct fm_trouble *t = &fm->problems.trouble[i];
+
+		if (t->unsaid)
+			at = earlier(at, t->said + t->gap);
+	}
+	return at;
 }
 
 void fm_problems_mark(struct fm *fm, const char *kind)

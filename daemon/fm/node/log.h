@@ -7,12 +7,13 @@
 
 #include "daemon/fm/fm.h"
 
-#define FM_PROBLEMS_MAX 64
+#define FM_PROBLEMS_MAX 64			/* that stand */
+#define FM_PROBLEMS_KNOWN (2 * FM_PROBLEMS_MAX)	/* with those that stood */
 
-/** struct fm_problems - those that stand */
+/** struct fm_problems - the first @n stand; of the others it is known when they were logged */
 struct fm_problems {
 	struct fm_trouble *trouble;
-	unsigned int n, room;
+	unsigned int n, known, room;
 };
 
 void fm_say(struct fm *fm, enum fm_level level, const char *kind, const char *fmt, ...)
@@ -23,6 +24,10 @@ void fm_problem_clear(struct fm *fm, const char *kind, uint64_t key);
 /* Those of @kind not set again between the two calls are cleared. */
 void fm_problems_mark(struct fm *fm, const char *kind);
 void fm_problems_sweep(struct fm *fm, const char *kind);
+
+/* Problems that could not be logged yet. */
+void fm_problems_due(struct fm *fm);
+uint64_t fm_problems_expiry(const struct fm *fm);
 
 void fm_problems_free(struct fm *fm);
 

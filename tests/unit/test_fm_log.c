@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Problems that stand, and the lines of the log that tell of them: each once, and those that begin
+ * again and again ever more seldom.
+ */
+#include <stdio.h>
+
+#include "stage.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/log.h"
+#include "daemon/fm/node/machine.h"
+
+#define SECOND 1000ULL
+#define HOUR (3600 * SECOND)
+
+static struct stage s;
+
+static void until(uint64_t ns)
+{
+	stage_run_ns(&s, ns);
+	s.fm->now = START + s.now;
+}
+
+/* @ms pass. */
+static void later_by(uint64_t ms)
+{
+	until(s.now + ms * MS);
+}
+
+/* A node that is by itself, with nothing to do. */
+static struct fm *start(void)
+{
+	stage_init(&s, "4x4", 5);
+	s.deaf = "";
+	stage_start(&s);
+	/* It tells that it has heard no root. */
+	until(40 * SECOND * MS);
+	fm_problem_clear(s.fm, "root", 0);
+	stage_forget(&s);
+	return s.fm;
+}
+
+static unsigned int standing(void)
+{
+	struct fm_status st;
+
+	fm_status(s.fm, &st);
+	return st.problems;
+}
+
+static void test_problems(void **state)
+{
+	char long_text[3 * FM_TEXT_MAX], want[3 * FM_TEXT_MAX];
+	struct fm *fm = start();
+
+	(void)state;
+	assert_null(fm_problem(fm, 0));
+	fm_problem_set(fm, "one", 1, "text %u", 1u);
+	fm_problem_set(fm, "one", 1, "text %u", 1u);
+	stage_did(&s, "log error one: text 1\n");
+	/* Another text is logged; another key or kind is another problem. */
+	later_by(SECOND);
+	fm_problem_set(fm, "one", 1, "text %u", 2u);
+	stage_did(&s, "at 41000 ms\nlog error one: text 2\n");
+	fm_problem_set(fm, "one", 2, "text");
+	fm_problem_set(fm, "two", 1, "text");
+	stage_did(&s, "log error one: text\nlog error two: text\n");
+	assert_int_equal(standing(), 3);
+	fm_problem_clear(fm, "two", 2);
+	fm_problem_clear(fm, "three", 1);
+	stage_did_nothing(&s);
+	fm_problem_clear(fm, "one", 1);
+	stage_did(&s, "log info one: over: text 2\n");
+	fm_problem_clear(fm, "one", 1);
+	stage_did_nothing(&s);
+	assert_int_equal(standing(), 2);
+	/* Problems of a kind that are not set again are over. */
+	fm_problem_set(fm, "one", 3, "text 3");
+	fm_problem_set(fm, "one", 4, "text 4");
+	stage_forget(&s);
+	fm_problems_mark(fm, "one");
+	fm_problem_set(fm, "one", 3, "text 3");
+	fm_problem_set(fm, "one", 5, "text 5");
+	fm_problems_sweep(fm, "two");
+	stage_did(&s, "log error one: text 5\n");
+	fm_problems_sweep(fm, "one");
+	assert_int_equal(stage_count(&s, "\n"), 2);
+	assert_int_equal(stage_count(&s, "log info one: over: text\n"), 1);
+	stage_did_some(&s, "log info one: over: text 4\n");
+	fm_problems_sweep(fm, "one");
+	stage_did_nothing(&s);
+	assert_int_equal(standing(), 3);
+	/* Long texts are cut off, and the same long text is still the same. */
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	fm_problem_set(fm, "a kind that has no end", 9, "%s", long_text);
+	sprintf(want, "log error a kind that has: %.*s\n", FM_TEXT_MAX - 1, long_text);
+	stage_did(&s, want);
+	assert_string_equal(fm_problem(fm, 3)->kind, "a kind that has");
+	assert_int_equal(strlen(fm_problem(fm, 3)->text), FM_TEXT_MAX - 1);
+	fm_say(fm, FM_DEBUG, "say", "%s", long_text);
+	sprintf(want, "log debug say: %.*s\n", 2 * FM_TEXT_MAX - 1, long_text);
+	stage_did(&s, want);
+	stage_end(&s);
+}
+
+/* A limited number of problems is kept; one that does not fit is logged when there is room. */
+static void test_many_problems(void **state)
+{
+	struct fm *fm = start();
+	const struct fm_problem *p;
+
+	(void)state;
+	for (unsigned int i = 0; i < FM_PROBLEMS_MAX + 3; i++) {
+		stage_forget(&s);
+		fm_problem_set(fm, "many", i, "text %u.", i);
+		assert_int_equal(stage_count(&s, "log"), i < FM_PROBLEMS_MAX);
+	}
+	for (unsigned int i = 0; (p = fm_problem(fm, i)); i++) {
+		char want[32];
+
+		sprintf(want, "text %u.", i);
+		assert_string_equal(p->text, want);
+		assert_string_equal(p->kind, "many");
+	}
+	assert_int_equal(standing(), FM_PROBLEMS_MAX);
+	fm_problem_clear(fm, "many", 7);
+	assert_int_equal(standing(), FM_PROBLEMS_MAX - 1);
+	stage_forget(&s);
+	fm_problem_set(fm, "many", 900, "late");
+	stage_did(&s, "log error many: late\n");
+	stage_end(&s);
+}
+
+/* --- again and again -------------------------------------------------------------------- */
+
+static void again(const char *text)
+{
+	fm_problem_set(s.fm, "it", 1, "%s", text);
+}
+
+static void over(void)
+{
+	fm_problem_clear(s.fm, "it", 1);
+}
+
+/* It begins and ends @times within @ms. */
+static void alternates(unsigned int times, uint64_t ms)
+{
+	uint64_t from = s.now;
+
+	for (unsigned int k = 0; k < times; k++) {
+		until(from + ms * MS / times * k);
+		again("bad");
+		over();
+	}
+	until(from + ms * MS);
+}
+
+/* The first time is logged at once, with its end; the next not before a second has passed. */
+static void test_second_time(void **state)
+{
+	(void)state;
+	start();
+	again("bad");
+	over();
+	stage_did(&s, "log error it: bad\nlog info it: over: bad\n");
+	/* Who asks is told what is so, logged or not. */
+	again("bad");
+	assert_int_equal(standing(), 1);
+	assert_string_equal(fm_problem(s.fm, 0)->text, "bad");
+	over();
+	assert_int_equal(standing(), 0);
+	assert_null(fm_problem(s.fm, 0));
+	stage_did_nothing(&s);
+	/* Another problem is logged at once. */
+	fm_problem_set(s.fm, "it", 2, "bad");
+	fm_problem_set(s.fm, "that", 1, "bad");
+	stage_did(&s, "log error it: bad\nlog error that: bad\n");
+	/* Nothing is due: it does not stand. */
+	later_by(SECOND - 1);
+	again("bad");
+	over();
+	stage_did_nothing(&s);
+	later_by(1);
+	stage_did_nothing(&s);
+	again("bad");
+	stage_did(&s, "log error it: bad (said 2 times more meanwhile)\n");
+	over();
+	stage_did(&s, "log info it: over: bad\n");
+	stage_end(&s);
+}
+
+/* What stands when it may be logged again is logged, as it is then. */
+static void test_stands_later(void **state)
+{
+	(void)state;
+	start();
+	again("bad");
+	over();
+	stage_forget(&s);
+	later_by(400);
+	again("bad");
+	later_by(599);
+	stage_did_nothing(&s);
+	later_by(1);
+	stage_did(&s, "at 41000 ms\nlog error it: bad\n");
+	/* Two seconds now. */
+	again("worse");
+	again("bad");
+	again("worst");
+	later_by(2 * SECOND - 1);
+	stage_did_nothing(&s);
+	later_by(1);
+	stage_did(&s, "at 43000 ms\nlog error it: worst (said 2 times more meanwhile)\n");
+	later_by(HOUR);
+	stage_did_nothing(&s);
+	over();
+	stage_did(&s, "log info it: over: worst\n");
+	stage_end(&s);
+}
+
+/* The gaps double until they are ten minutes long. */
+static void test_gaps(void **state)
+{
+	uint64_t gap = SECOND;
+
+	(void)state;
+	start();
+	again("bad");
+	over();
+	for (unsigned int k = 0; k < 14; k++) {
+		stage_forget(&s);
+		alternates(10, gap);
+		stage_did_nothing(&s);
+		again("bad");
+		over();
+		assert_int_equal(stage_count(&s, "log error it: bad (said 10 times more meanwhile)\n"),
+				 1);
+		assert_int_equal(stage_count(&s, "log info it: over: bad\n"), 1);
+		gap = 2 * gap < 600 * SECOND ? 2 * gap : 600 * SECOND;
+	}
+	/* An hour of quiet, and it is as if it had never been. */
+	later_by(HOUR);
+	stage_forget(&s);
+	again("bad");
+	over();
+	stage_did(&s, "log error it: bad\nlog info it: over: bad\n");
+	later_by(SECOND);
+	stage_forget(&s);
+	again("bad");
+	stage_did(&s, "log error it: bad\n");
+	stage_end(&s);
+}
+
+/* However often something alternates in a day, the log has some hundred lines of it. */
+static void test_bounded(void **state)
+{
+	(void)state;
+	start();
+	alternates(24 * 3600 * 4, 24 * HOUR);
+	assert_in_range(stage_count(&s, "log error it: "), 24 * 6, 24 * 6 + 12);
+	assert_int_equal(stage_count(&s, "log info it: over: "), stage_count(&s, "log error it: "));
+	stage_end(&s);
+}
+
+/*
+ * It is known of a limited number of problems when they were logged: of those that do not stand
+ * the one that was logged longest ago is forgotten first.
+ */
+static void test_forgotten(void **state)
+{
+	(void)state;
+	start();
+	for (unsigned int k = 0; k < FM_PROBLEMS_KNOWN; k++) {
+		fm_problem_set(s.fm, "many", k, "bad %u.", k);
+		if (k >= FM_PROBLEMS_MAX / 2)
+			fm_problem_clear(s.fm, "many", k);
+		until(s.now + 1);
+	}
+	stage_forget(&s);
+	fm_problem_set(s.fm, "many", FM_PROBLEMS_MAX / 2 + 1, "bad");
+	stage_did_nothing(&s);
+	fm_problem_clear(s.fm, "many", FM_PROBLEMS_MAX / 2 + 1);
+	/* The first one that is over gives its room to one that is new. */
+	fm_problem_set(s.fm, "many", 1000, "new");
+	stage_did(&s, "log error many: new\n");
+	fm_problem_set(s.fm, "many", FM_PROBLEMS_KNOWN - 1, "bad");
+	stage_did_nothing(&s);
+	fm_problem_set(s.fm, "many", FM_PROBLEMS_MAX / 2, "bad");
+	stage_did(&s, "log error many: bad\n");
+	/* Those that stand are all there. */
+	for (unsigned int k = 0; k < FM_PROBLEMS_MAX / 2; k++) {
+		char want[40];
+
+		sprintf(want, "log info many: over: bad %u.\n", k);
+		fm_problem_clear(s.fm, "many", k);
+		stage_did(&s, want);
+	}
+	assert_int_equal(standing(), 3);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_problems),
+		cmocka_unit_test(test_many_problems),
+		cmocka_unit_test(test_second_time),
+		cmocka_unit_test(test_stands_later),
+		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_forgotten),
+	};
+
+	return cmocka_run_group_tests_name("fm_log", all, NULL, NULL);
+}
