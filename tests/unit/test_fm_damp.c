@@ -6,99 +6,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "stage.h"
-#include "daemon/fm/clock.h"
-#include "daemon/fm/node/machine.h"
+#include "stage_flaps.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/root.h"
 
-static struct stage s;
-static uint32_t nodes, serial[144];
-
-#define HALF 16000	/* ms */
-#define LIMIT 4
-#define HOLD_MAX 40000
-
-/* All nodes but the root say HELLO to it. */
-static void join_all(void)
-{
-	for (uint32_t i = 1; i < nodes; i++) {
-		struct fm_msg m = stage_hello(&s, i);
-
-		serial[i] = 1;
-		stage_up(&s, 100 + (int)i);
-		stage_msg(&s, 100 + (int)i, &m);
-	}
-}
-
-/* A root and all nodes, at rest; reports are made by themselves. */
-static void root_of(const char *shape)
-{
-	stage_init(&s, shape, 0);
-	s.deaf = "init ping pong report lost rows place release welcome step close table adopted ";
-	s.cfg.flap_limit = LIMIT;
-	s.cfg.flap_half_life = HALF * MS;
-	s.cfg.hold_max = HOLD_MAX * MS;
-	nodes = torus_nodes(&s.shape);
-	for (unsigned int p = 0; p < s.dev.nports; p++)
-		stage_link_up(&s, p, 1);
-	stage_start(&s);
-	join_all();
-}
-
-static void root(void)
-{
-	root_of("4x4");
-}
-
-/* Runs until @ns after the start; no node falls silent, and all do what is asked. */
-static void lives_ns(uint64_t ns)
-{
-	struct fm_outline o;
-
-	for (;;) {
-		fm_outline(s.fm, &o);
-		for (uint32_t round = 0; o.under_way && round < 8; round++)
-			for (uint32_t i = 1; i < nodes; i++) {
-				struct fm_msg m = stage_report(&s, i, fm_version(s.fm), round);
-
-				stage_msg(&s, 100 + (int)i, &m);
-			}
-		for (uint32_t i = 1; i < nodes; i++)
-			stage_say(&s, 100 + (int)i, FM_MSG_PING);
-		fm_outline(s.fm, &o);
-		if (s.now == ns)
-			break;
-		stage_run_ns(&s, ns - s.now < (o.under_way ? 10 : 900) * MS ? ns :
-			     s.now + (o.under_way ? 10 : 900) * MS);
-	}
-}
-
-static void lives(double ms)
-{
-	lives_ns((uint64_t)(ms * 1000 + 0.5) * (MS / 1000));
-}
-
-static void row(uint32_t node, unsigned int port, enum fm_port_state is)
-{
-	struct fm_msg m = { .type = FM_MSG_ROW };
-
-	m.row = (struct fm_row_msg) { .guid = NIC + node, .epoch = 1, .row = stage_row(&s, node) };
-	m.row.row.serial = ++serial[node];
-	m.row.row.port[port].state = (uint8_t)is;
-	m.row.row.port[port].session = serial[node];
-	m.row.row.port[port].closed = true;
-	stage_msg(&s, 100 + (int)node, &m);
-}
-
-/* Sets the state of the cable from 5 to 6, at both ends. */
-static void cable(enum fm_port_state is)
-{
-	row(5, 0, is);
-	row(6, 2, is);
-}
-
-#define HELD "the link from 1,1:+x ('n5') to 2,1:-x ('n6') is lost again and again: it is " \
+#define HELD "the link from 1,1:+x ('n5') to 2,1:-x ('n6') fails again and again: it is " \
 	     "held down until it has been quiet for a while"
 
 static bool held(void)
@@ -428,7 +340,7 @@ static void test_many(void **state)
 		assert_int_equal(h.port, 5);
 		n++;
 	}
-	stage_did_some(&s, "the link from 1,0,0:-z ('n1') to 1,0,1:+z ('n17') is lost again");
+	stage_did_some(&s, "the link from 1,0,0:-z ('n1') to 1,0,1:+z ('n17') fails again");
 	assert_int_equal(n, 31);
 	stage_end(&s);
 }
@@ -455,7 +367,7 @@ static void test_one_end(void **state)
 	assert_int_equal(h.peer, TORUS_NO_NODE);
 	assert_int_equal(stage_count(&s, "log error flap: the link from 1,1:+x ('n5') to a node "
 		"that "
-				     "is not known is lost again and again"), 1);
+				     "is not known fails again and again"), 1);
 	stage_end(&s);
 	/* A port that the fabric does not use has no direction. */
 	root();

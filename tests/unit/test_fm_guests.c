@@ -238,7 +238,7 @@ static void test_spare_flaps(void **state)
 	}
 	assert_int_equal(stage_count(&s, "log error flap: the link from port 5 of 'n4' to port 5 "
 		"of "
-				     "'n5' is lost again and again: it is held down until it has "
+				     "'n5' fails again and again: it is held down until it has "
 				     "been quiet for a while\n"), 1);
 	assert_false(fm_held(s.fm, 0, START + s.now, &h));
 	row(4, 20, 0, FM_PORT_UP);

@@ -3,6 +3,9 @@
  * DOC: links that flap
  *
  * Each loss of a link that was up costs the fabric a recovery, and its return another.
+ * So does an Init of the neighbour from which a port is found to be wrong (its problem,
+ * bootstrap.c), or another neighbour at a link that stayed up: nobody vouches for Inits,
+ * and who can send them could otherwise make a recovery of each. Both count as losses.
  * A port's losses are added up as in RFC 2439: each is one flap, and what has been
  * added up halves every flap_half_life. At flap_limit (less one half, for what fades
  * meanwhile) the port is held down, until half of flap_limit is left; losses while it
@@ -157,7 +160,7 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 	if (o)
 		fm_end_text(fm, o, q, there, sizeof(there));
 	fm_problem_set(fm, "flap", fm_mix(m->guid) ^ p,
-		       "the link from %s to %s is lost again and again: it is held down until it has been quiet for a while",
+		       "the link from %s to %s fails again and again: it is held down until it has been quiet for a while",
 		       fm_end_text(fm, m, p, here, sizeof(here)), there);
 }
 
@@ -210,7 +213,7 @@ static bool remember(struct fm_root *r, const struct fm_mate *m)
 	return true;
 }
 
-/* A link that was up is lost. Without memory it is as without damping. */
+/* A link that was up breaks. Without memory it is as without damping. */
 static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	struct fm_flap *f;
@@ -242,12 +245,22 @@ static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_
 	return true;
 }
 
+/* Whether a port that was up is of no use any more, or of another. */
+static bool breaks(const struct fm_port_row *was, const struct fm_port_row *is)
+{
+	if (was->state != FM_PORT_UP)
+		return false;
+	return is->state != FM_PORT_UP || (is->problem && is->problem != was->problem) ||
+	       (was->peer_guid &&
+		(is->peer_guid != was->peer_guid || is->peer_port != was->peer_port));
+}
+
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
 	bool any = false;
 
 	for (unsigned int p = 0; fm->cfg.flap_limit && p < row->nports; p++) {
-		if (m->row.port[p].state != FM_PORT_UP || row->port[p].state == FM_PORT_UP)
+		if (!breaks(&m->row.port[p], &row->port[p]))
 			continue;
 		lost(fm, m, p);
 		any |= fm_damp_held(m, p);
