@@ -59,7 +59,7 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 		bool in_table = fm->table.version && m->node != TORUS_NO_NODE &&
 				fm->table.entry[m->node].guid == m->guid;
 
-		if (in_table || i--)
+		if (!m->guid || in_table || i--)
 			continue;
 		*out = (struct fm_joiner) { m->name, m->address, m->guid };
 		return true;

@@ -88,7 +88,7 @@ static void cables(uint32_t i, uint64_t guid)
 	}
 }
 
-/* A NIC dies and another one replaces it: that gets the place, and the old one has none. */
+/* A NIC dies and another one replaces it: that gets the place, and the old one is forgotten. */
 static void test_replaced(void **state)
 {
 	struct fm_joiner j;
@@ -115,10 +115,132 @@ static void test_replaced(void **state)
 	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
 	assert_string_equal(fm_node(s.fm, 10)->name, "new");
 	assert_int_equal(fm_exclusions(s.fm)[10], 0);
-	/* The old NIC is still known, without a place. */
+	/* The old NIC is forgotten, and that it is dead is no problem any more. */
+	assert_false(fm_joiner(s.fm, 0, &j));
+	assert_null(fm_problem(s.fm, 0));
+	/* If it comes back, it is one that has no place. */
+	stage_forget(&s);
+	joins(10);
+	lives(100);
+	assert_int_equal(stage_count(&s, "110 < welcome "), 1);
 	assert_true(fm_joiner(s.fm, 0, &j));
 	assert_int_equal(j.guid, NIC + 10);
-	assert_false(fm_joiner(s.fm, 1, &j));
+	assert_int_equal(fm_node(s.fm, 10)->guid, 0x777);
+	stage_end(&s);
+}
+
+/* A NIC without a place, by a connection of its own. */
+static void spare_joins(unsigned int k)
+{
+	struct fm_msg m = stage_hello(&s, 10);
+
+	m.hello.guid = 0x1000 + k;
+	sprintf(m.hello.name, "spare%u", k);
+	sprintf(m.hello.address, "10.9.0.%u:1", k);
+	stage_up(&s, 1000 + (int)k);
+	stage_msg(&s, 1000 + (int)k, &m);
+}
+
+/*
+ * NICs without a place come and go, each another: those that are gone are forgotten, so the root's
+ * memory and its work for a table do not grow with all that ever were there.
+ */
+static void test_spares(void **state)
+{
+	struct fm_root *r;
+	struct fm_joiner j;
+
+	(void)state;
+	fabric(0);
+	r = s.fm->root;
+	for (unsigned int k = 0; k < 60; k++) {
+		stage_forget(&s);
+		spare_joins(k);
+		lives(20);
+		assert_int_equal(stage_count(&s, "has no place"), 1);
+		/* Every third one stays while the next two come. */
+		if (k % 3 == 0)
+			continue;
+		stage_down(&s, 1000 + (int)k);
+		if (k % 3 == 2)
+			stage_down(&s, 1000 + (int)k - 2);
+		lives(1000);
+	}
+	assert_true(r->nmates <= 16 + 3);
+	assert_int_equal(r->unplaced, 0);
+	assert_int_equal(r->nmates - r->nfree, 16);
+	assert_false(fm_joiner(s.fm, 0, &j));
+	assert_null(fm_problem(s.fm, 0));
+	/* All of the fabric are found, by name and GUID. */
+	for (uint32_t i = 1; i < 16; i++) {
+		struct fm_msg m = stage_hello(&s, i);
+
+		assert_int_equal(r->mate[i].guid, NIC + i);
+		stage_forget(&s);
+		m.hello.guid = 0x999;
+		stage_up(&s, 900);
+		stage_msg(&s, 900, &m);
+		stage_did_some(&s, "900 < refuse name 'n");
+	}
+	stage_end(&s);
+}
+
+/* @parent says that node 15 is now below it. */
+static void adopted(uint64_t parent, uint64_t attach)
+{
+	struct fm_msg m = { .type = FM_MSG_ADOPTED };
+
+	m.left = (struct fm_left) { .guid = NIC + 15, .epoch = 1, .parent = parent,
+				    .attach = attach };
+	stage_msg(&s, 101, &m);
+}
+
+/* One that is dead is not forgotten as long as another is said to hang below it. */
+static void test_spare_with_child(void **state)
+{
+	struct fm_joiner j;
+
+	(void)state;
+	fabric(0);
+	spare_joins(1);
+	lives(20);
+	stage_down(&s, 1001);
+	adopted(0x1001, 2);
+	lives(1000);
+	assert_true(fm_joiner(s.fm, 0, &j));
+	assert_int_equal(j.guid, 0x1001);
+	adopted(NIC + 1, 3);
+	cables(10, 0);
+	lives(20);
+	assert_false(fm_joiner(s.fm, 0, &j));
+	assert_int_equal(fm_node(s.fm, 15)->state, FM_NODE_UP);
+	stage_end(&s);
+}
+
+/*
+ * As many nodes without a place as there are places: the next one is refused, and told why. It is
+ * taken when another one has gone.
+ */
+static void test_too_many(void **state)
+{
+	(void)state;
+	fabric(0);
+	for (unsigned int k = 0; k < 16; k++)
+		spare_joins(k);
+	lives(100);
+	stage_forget(&s);
+	spare_joins(16);
+	assert_int_equal(stage_count(&s, "1016 < refuse 'spare16' is one too many: 16 nodes, and as "
+					 "many that have no place, are there\n"), 1);
+	/* Not one that is known. */
+	stage_down(&s, 110);
+	joins(10);
+	assert_int_equal(stage_count(&s, "110 < welcome"), 1);
+	stage_down(&s, 1003);
+	lives(1000);
+	stage_forget(&s);
+	spare_joins(16);
+	assert_int_equal(stage_count(&s, "1016 < welcome"), 1);
 	stage_end(&s);
 }
 
@@ -438,6 +560,9 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_replaced),
+		cmocka_unit_test(test_spares),
+		cmocka_unit_test(test_spare_with_child),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_fixed),
 		cmocka_unit_test(test_all_have_places),

@@ -84,6 +84,24 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	fm_settle_row(fm);
 }
 
+/* How many places there can be; a shape that was found may have been found too small. */
+static uint32_t places(const struct fm *fm)
+{
+	return fm->cfg.shape.ndims ? torus_nodes(&fm->cfg.shape) : TORUS_MAX_NODES;
+}
+
+/* Whether there are as many nodes without a place as there are places, or more. */
+static bool crowded(struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	if (r->nmates - r->nfree < 2 * places(fm))
+		return false;
+	if (r->settled)
+		fm_roster_forget(fm);
+	return r->nmates - r->nfree >= 2 * places(fm);
+}
+
 /* Why a HELLO cannot be accepted, or NULL. */
 static const char *objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
@@ -97,6 +115,11 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 	if (h->row.nports < 2 * fm->ndims) {
 		snprintf(text, room, "'%s' has %u ports; a fabric of %u dimensions needs %u", h->name,
 			 h->row.nports, fm->ndims, 2 * fm->ndims);
+		return text;
+	}
+	if (!m && crowded(fm)) {
+		snprintf(text, room, "'%s' is one too many: %u nodes, and as many that have no place, are there",
+			 h->name, places(fm));
 		return text;
 	}
 	m = fm_mate_namesake(fm->root, h->name, h->guid);

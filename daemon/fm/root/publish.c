@@ -171,6 +171,7 @@ static void publish(struct fm *fm, uint64_t version)
 
 	bool placed = fm_discover_place(fm, &fm->table.shape);
 
+	fm_roster_forget(fm);
 	unplaced(fm);
 	if (!changes(fm, &t)) {
 		r->demand.at = fm->now + fm->cfg.resend;

@@ -17,7 +17,9 @@
 /** struct fm_root - what only the root has */
 struct fm_root {
 	struct fm_mate *mate;
-	uint32_t nmates, room;
+	uint32_t nmates, room;	/* numbers that were given, those that are free again included */
+	/* One of those that are free, + 1, and @nfree in all, by @next; the rest is as of the dead. */
+	uint32_t free, nfree;
 	uint32_t unplaced;	/* of them, without a node id */
 	uint32_t *missing;	/* numbers of those to be judged; as much room behind @room */
 	uint32_t nmissing;

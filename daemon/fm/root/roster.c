@@ -185,21 +185,67 @@ static bool make_room(struct fm_root *r)
 	return true;
 }
 
-struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
+/* A number that nobody has. Return: NULL if out of memory. */
+static struct fm_mate *new_number(struct fm_root *r)
 {
 	struct fm_mate *m;
 
-	if (!make_room(r))
+	if (r->free) {
+		m = &r->mate[r->free - 1];
+		r->free = m->next;
+		r->nfree--;
+		return m;
+	}
+	return make_room(r) ? &r->mate[r->nmates++] : NULL;
+}
+
+struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
+{
+	struct fm_mate *m = new_number(r);
+
+	if (!m)
 		return NULL;
-	m = &r->mate[r->nmates++];
 	memset(m, 0, sizeof(*m));
 	m->guid = guid;
 	m->node = m->worked_at = TORUS_NO_NODE;
 	r->unplaced++;
 	m->state = FM_NODE_UP;
-	hash_put(&r->by_guid, (uint32_t)fm_mix(guid), r->nmates - 1);
-	hash_put(&r->by_name, name_key(m->name), r->nmates - 1);
+	hash_put(&r->by_guid, (uint32_t)fm_mix(guid), (uint32_t)(m - r->mate));
+	hash_put(&r->by_name, name_key(m->name), (uint32_t)(m - r->mate));
 	return m;
+}
+
+/* Nobody waits for @m, has it as parent, or will look at it again. */
+static bool forgettable(const struct fm_mate *m)
+{
+	return m->guid && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE && !m->via &&
+	       !m->first && !m->listed && !m->doubted;
+}
+
+/* Its number, which others have noted, is given to the next who is new. */
+static void forget(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_root *r = fm->root;
+	uint32_t self = (uint32_t)(m - r->mate);
+
+	fm_problem_clear(fm, "node", m->guid);
+	hash_del(&r->by_guid, (uint32_t)fm_mix(m->guid), self);
+	hash_del(&r->by_name, name_key(m->name), self);
+	free(m->flap);
+	*m = (struct fm_mate) { .node = TORUS_NO_NODE, .worked_at = TORUS_NO_NODE,
+				.state = FM_NODE_DEAD, .next = r->free };
+	r->free = self + 1;
+	r->nfree++;
+	r->unplaced--;
+}
+
+void fm_roster_forget(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	for (uint32_t i = 1; r->unplaced && i < r->nmates; i++)
+		if (forgettable(&r->mate[i]))
+			forget(fm, &r->mate[i]);
 }
 
 const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,

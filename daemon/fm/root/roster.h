@@ -29,13 +29,10 @@ struct fm_root;
  */
 struct fm_mate {
 	uint64_t guid;
-	uint32_t epoch;
-	uint32_t node;
-	uint32_t worked_at;
-	bool fixed;
+	uint32_t epoch, node, worked_at;
+	bool fixed, listed;
 	uint8_t state;
 	bool moving;		/* left the root for the parent it was given */
-	bool listed;
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
 	uint64_t via;
 	uint64_t parent;	/* @via, or what it was last */
@@ -63,6 +60,8 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
 void fm_mate_missing(struct fm *fm, struct fm_mate *m);
 /* Gives @m another node id; who has it in fm_root's @at is the caller's matter. */
 void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node);
+/* Forgets all who are dead and have no place: they join like others if they come back. */
+void fm_roster_forget(struct fm *fm);
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 
 void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name);
