@@ -186,6 +186,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.version = t->version;
 	b.since = t->base;
 	b.open = t->open;
+	b.pause = t->pause;
 	b.shape = put_shape(&shape, &t->shape);
 	columns = codec_columns_new(t, &b.entries);
 	if (!columns)

@@ -146,6 +146,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	to->version = from->version;
 	to->base = from->since;
 	to->open = (uint8_t)from->open;
+	to->pause = from->pause;
 	return codec_entries(to, from->entries, nodes);
 }
 

@@ -77,12 +77,12 @@ static unsigned int left_in(const struct world *w, uint32_t node, uint8_t colour
 	return l.n;
 }
 
+/* Its id is another one as long as the shape that was discovered is a part of the world's. */
 static bool takes_part(const struct fm *root, const struct world *w, uint32_t node)
 {
-	const struct fm_entry *e = &root->table.entry[node];
 	const struct wnode *n = &w->node[node];
 
-	return n->nic && fm_table_counts(e) && e->guid == n->guid && e->epoch == n->epoch;
+	return n->nic && fm_table_takes(root, fm_table_find(root, n->guid), n->guid, n->epoch);
 }
 
 const char *check_drain(struct world *w, uint64_t version, char *buf, size_t room)

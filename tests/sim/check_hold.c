@@ -15,12 +15,14 @@
 
 /*
  * For each row of each node: @way: its path at the last switch; @due: it must be on hold
- * For each node: @since: its first switch since its holds were last lifted; 0: none
+ * For each node: @since: its first switch since its holds were last lifted; 0: none; @nodes: how
+ * many rows its NIC has. With another shape all rows are new
  */
 struct holds {
 	uint64_t *way;
 	bool *due;
 	uint64_t *since;
+	uint32_t *nodes;
 };
 
 struct holds *holds_new(const struct world *w)
@@ -33,7 +35,8 @@ struct holds *holds_new(const struct world *w)
 	h->way = calloc(n, sizeof(*h->way));
 	h->due = calloc(n, sizeof(*h->due));
 	h->since = calloc(w->nodes, sizeof(*h->since));
-	if (!h->way || !h->due || !h->since)
+	h->nodes = calloc(w->nodes, sizeof(*h->nodes));
+	if (!h->way || !h->due || !h->since || !h->nodes)
 		abort();
 	return h;
 }
@@ -43,6 +46,7 @@ void holds_free(struct holds *h)
 	free(h->way);
 	free(h->due);
 	free(h->since);
+	free(h->nodes);
 	free(h);
 }
 
@@ -54,6 +58,7 @@ void holds_power(struct check_flow *c, uint32_t node)
 	memset(c->holds->way + first, 0, c->w->nodes * sizeof(*c->holds->way));
 	memset(c->holds->due + first, 0, c->w->nodes * sizeof(*c->holds->due));
 	c->holds->since[node] = 0;
+	c->holds->nodes[node] = 0;
 }
 
 void holds_switched(struct check_flow *c, uint32_t node, uint64_t version)
@@ -62,11 +67,15 @@ void holds_switched(struct check_flow *c, uint32_t node, uint64_t version)
 
 	if (!c->holds->since[node])
 		c->holds->since[node] = c->w->now;
-	for (uint32_t dst = 0; dst < c->w->nodes; dst++) {
+	if (c->holds->nodes[node] != nic->nodes)
+		memset(c->holds->way + (size_t)node * c->w->nodes, 0,
+		       c->w->nodes * sizeof(*c->holds->way));
+	c->holds->nodes[node] = nic->nodes;
+	for (uint32_t dst = 0; dst < nic->nodes; dst++) {
 		uint64_t row = nic->rows[dst], *way = &c->holds->way[(size_t)node * c->w->nodes + dst];
 		bool *due = &c->holds->due[(size_t)node * c->w->nodes + dst];
 
-		if (dst == node)
+		if (dst == nic->node)
 			continue;
 		*due = row & TORUS_ROW_VALID && (*due || (row & WAY) != *way || row & TORUS_ROW_RELAY);
 		*way = row & WAY;

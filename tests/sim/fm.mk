@@ -19,6 +19,11 @@ tests/sim/test_members-objs := tests/sim/test_members.o $(sim-objs)
 tests/sim/test_members-deps := $(B)/libtorus.a
 tests/sim/test_members-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_grow
+tests/sim/test_grow-objs := tests/sim/test_grow.o $(sim-objs)
+tests/sim/test_grow-deps := $(B)/libtorus.a
+tests/sim/test_grow-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_damp
 tests/sim/test_damp-objs := tests/sim/test_damp.o $(sim-objs)
 tests/sim/test_damp-deps := $(B)/libtorus.a

@@ -225,6 +225,7 @@ static void body(struct stage *s, const struct fm_msg *m)
 		term(s, m->table.term);
 		shape_at(s, &m->table.shape, NULL);
 		number(s, "open", m->table.open);
+		flag(s, m->table.pause, "pause");
 		for (uint32_t i = 0; i < m->table.nentries; i++)
 			entry(s, &m->table.entries[i]);
 		break;

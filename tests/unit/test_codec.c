@@ -120,6 +120,7 @@ static void rnd_table(struct fm_table_msg *t)
 	t->version = 1 + (rnd() >> 1);
 	t->base = rnd() % t->version;
 	t->open = rnd() & 0x3f;
+	t->pause = rnd() & 1;
 	t->nentries = nodes < 40 ? nodes : 40;
 	t->entries = calloc(t->nentries, sizeof(*t->entries));
 	assert_non_null(t->entries);

@@ -425,8 +425,20 @@ void nic_link(struct world *w, uint32_t node, unsigned int port, struct torus_li
 	out->peer_port = i.peer_port;
 }
 
-/* Sends a packet of the traffic to @dst. Return: whether the NIC took it. */
-static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int vc)
+/* The node id of @node in a shape that may be a part of the world's; or TORUS_NO_NODE. */
+static uint32_t id_in(const struct world *w, const struct torus_shape *shape, uint32_t node)
+{
+	struct torus_coords at;
+
+	torus_node_coords(&w->cfg.shape, node, &at);
+	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
+		if (at.c[d] >= shape->size[d])
+			return TORUS_NO_NODE;
+	return torus_node_id(shape, &at);
+}
+
+/* Sends a packet of the traffic to @dst, whose id is @id. Return: whether the NIC took it. */
+static bool send_one(struct world *w, uint32_t node, uint32_t dst, uint32_t id, unsigned int vc)
 {
 	struct wnode *n = &w->node[node];
 	struct host h = { w, node };
@@ -450,7 +462,7 @@ static bool send_one(struct world *w, uint32_t node, uint32_t dst, unsigned int 
 	p->hdr.len = sizeof(l) / TN_FLIT;
 	p->tail.flags = TN_TAIL_FIRST | TN_TAIL_LAST;
 	memcpy(p->payload, &l, sizeof(l));
-	if (tn_nic_send(n->nic, p, dst, vc, w->now)) {
+	if (tn_nic_send(n->nic, p, id, vc, w->now)) {
 		pkt_put(&h, p);
 		return false;
 	}
@@ -475,7 +487,10 @@ void nic_traffic(struct world *w, uint32_t node)
 		uint32_t dst = n->next_dst++ % w->nodes;
 		unsigned int vcs = w->cfg.adaptive ? TORUS_VCS : TORUS_VC_A;
 
-		if (dst != node && send_one(w, node, dst, (unsigned int)(world_random(w) % vcs)))
+		uint32_t id = id_in(w, &s, dst);
+
+		if (dst != node && id != TORUS_NO_NODE &&
+		    send_one(w, node, dst, id, (unsigned int)(world_random(w) % vcs)))
 			nic_pump(w, node);
 	}
 	ev.at = w->now + w->cfg.traffic / 2 + world_random(w) % w->cfg.traffic;

@@ -37,6 +37,7 @@ int fm_rows_place(struct fm *fm, const struct torus_shape *shape, uint32_t node)
 		return -ENOMEM;
 	w->shape = *shape;
 	w->place = node;
+	w->at = at;
 	w->rows = rows;
 	fm->ops.place_set(fm->io, fm_nic_begin(fm, FM_ACT_PLACE), shape, &at);
 	return 0;
@@ -52,13 +53,15 @@ void fm_rows_placed(struct fm *fm, int err)
 		free(rows);
 		return;
 	}
-	if (fm->placed)
+	if (fm->placed && !memcmp(&fm->coords, &w->at, sizeof(w->at)))
+		fm_say(fm, FM_INFO, "bootstrap", "this node keeps its coordinates in another shape");
+	else if (fm->placed)
 		fm_say(fm, FM_WARNING, "bootstrap", "this node moves to another place");
 	fm_rows_free(fm);
 	fm->rows = rows;
 	fm->nrows = torus_nodes(&w->shape);
 	fm->shape = w->shape;
-	torus_node_coords(&fm->shape, w->place, &fm->coords);
+	fm->coords = w->at;
 	fm->node = w->place;
 	fm->placed = true;
 	fm->applied = w->doubt = 0;
@@ -195,7 +198,7 @@ static int find_ranges(struct fm *fm, struct rows_change *c)
 		routes_free(fm);
 		return err;
 	}
-	if (!fm->merged) {
+	if (!fm->merged || fm->table.pause) {
 		range = &all;
 		c->nranges = 1;
 	}
@@ -229,7 +232,7 @@ static uint64_t merged(const struct fm *fm, uint32_t to, uint64_t new)
 
 	if (!(new & TORUS_ROW_VALID))
 		return 0;
-	if (to != fm->node && ((new ^ old) & ORDERED_WAY))
+	if (to != fm->node && (fm->table.pause || (new ^ old) & ORDERED_WAY))
 		return new | TORUS_ROW_HOLD;
 	return new | (old & TORUS_ROW_HOLD);
 }

@@ -11,13 +11,14 @@ struct fm;
 
 /**
  * struct fm_writing - what is under way at the NIC, and what came of the last write
- * @shape, @place, @rows: of a new place; @rows are empty
+ * @shape, @place, @at, @rows: of a new place; @rows are empty
  * @version, @node, @n: of rows
  * @doubt: version that a failed write may have put in force, or 0
  */
 struct fm_writing {
 	struct torus_shape shape;
 	uint32_t place;
+	struct torus_coords at;
 	uint64_t *rows;
 	uint64_t version;
 	uint32_t *node, n;

@@ -122,6 +122,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	t->term = m->term;
 	t->version = m->version;
 	t->open = m->open;
+	t->pause = m->pause;
 	return true;
 }
 
@@ -150,6 +151,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->version = t->version;
 	m->shape = t->shape;
 	m->open = t->open;
+	m->pause = t->pause;
 	m->entries = t->entry;
 	for (uint32_t i = 0; i < t->nodes; i++)
 		there += t->entry[i].state != FM_NODE_ABSENT;

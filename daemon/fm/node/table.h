@@ -25,6 +25,7 @@ struct fm_table {
 	uint64_t version;	/* 0: none */
 	struct torus_shape shape;
 	uint8_t open;
+	bool pause;		/* all rows are to be on hold */
 	uint32_t nodes;
 	struct fm_book *book;
 	struct fm_entry *entry;

@@ -298,6 +298,22 @@ static enum trust trust(const struct placing *g, uint32_t i, unsigned int p)
 	return !n ? UNSURE : n == g->shape->size[d] ? SURE : CROSSED;
 }
 
+/*
+ * Whether port @q of @node leads past the end of a dimension that was open when the shape was
+ * found. What comes there later is not the node at the other end, but one for which the shape
+ * would have to grow (grow.c).
+ */
+static bool past_the_end(const struct placing *g, uint32_t node, unsigned int q)
+{
+	unsigned int d = q % g->cables.ndims;
+	struct torus_coords at;
+
+	if (!g->fm->table.version || !(g->fm->root->open & 1u << d))
+		return false;
+	torus_node_coords(g->shape, node, &at);
+	return at.c[d] == (q < g->cables.ndims ? g->shape->size[d] - 1 : 0);
+}
+
 /* Where the neighbour at port @p, if placed, sees @i; or TORUS_NO_NODE. */
 static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 {
@@ -306,7 +322,8 @@ static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 	if (j == NONE || g->shape->size[p % g->cables.ndims] == 1)
 		return TORUS_NO_NODE;
 	node = g->fm->root->mate[j].node;
-	if (node == TORUS_NO_NODE)
+	if (node == TORUS_NO_NODE ||
+	    past_the_end(g, node, fm_opposite(g->cables.ndims, p)))
 		return TORUS_NO_NODE;
 	return torus_neighbour(g->shape, node, fm_opposite(g->cables.ndims, p));
 }

@@ -17,6 +17,7 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
@@ -222,6 +223,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->worked_at = r->settled && h->placed &&
 		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
+	fm_grow_hello(fm, m, h);
 	if (back && r->settled)
 		fm_demand(fm, COALESCE, "node '%s' is back", m->name);
 	if (back)

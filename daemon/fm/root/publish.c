@@ -18,6 +18,7 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/isolated.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
@@ -73,6 +74,8 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *
 	e->admin = fm->root->admin[m->node];
 	e->held = fm_damp_mask(fm, m);
 	e->fault = e->held;
+	if (m->old_shape && m->state != FM_NODE_UP)
+		e->fault = (uint16_t)((1u << 2 * fm->ndims) - 1);
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 
@@ -101,15 +104,16 @@ static void unplaced(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
+	const char *why = r->unplaced ? fm_grow_why(fm) : NULL;
+
 	fm_problems_mark(fm, "place");
-	for (uint32_t i = 1; r->unplaced && i < r->nmates; i++) {
+	for (uint32_t i = 1; why && i < r->nmates; i++) {
 		const struct fm_mate *m = &r->mate[i];
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
 			fm_problem_set(fm, "place", m->guid,
 				       "node '%s' (%s) has no place: no free coordinates fit its cables%s",
-				       m->name, m->address, fm->cfg.shape.ndims ? "" :
-				       "; shape = auto found the fabric before it came: set the whole shape (shape = 4x4) in the root's fabricd.conf, then restart the root: systemctl restart fabricd");
+				       m->name, m->address, why);
 	}
 	fm_problems_sweep(fm, "place");
 }
@@ -161,18 +165,21 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 static void publish(struct fm *fm, uint64_t version)
 {
 	struct fm_root *r = fm->root;
+	bool pause = fm_grow_table(fm, version);
 	struct fm_table_msg t = {
 		.term = fm->uplink.term,
 		.version = version,
 		.base = fm->table.version,
 		.shape = fm->table.shape,
 		.open = r->open,
+		.pause = pause,
 	};
 
 	bool placed = fm_discover_place(fm, &fm->table.shape);
 
 	fm_roster_forget(fm);
 	unplaced(fm);
+	fm_grow_look(fm);
 	if (!changes(fm, &t)) {
 		r->demand.at = fm->now + fm->cfg.resend;
 		return;

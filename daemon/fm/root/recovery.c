@@ -102,6 +102,7 @@
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/sums.h"
@@ -123,10 +124,10 @@ static bool someone_silent(const struct fm *fm)
 	return fm_tally(fm)->parts[FM_PART_LIVES];
 }
 
-/* A NIC that the table relies on has started anew: the next table is due. */
+/* A NIC that the table relies on has started anew, or has an old shape: the next table is due. */
 static bool outdated(const struct fm *fm)
 {
-	return fm->root->demand.is && fm_tally(fm)->parts[FM_PART_ANEW];
+	return fm->root->demand.is && (fm_tally(fm)->parts[FM_PART_ANEW] || fm->root->grow.old);
 }
 
 static void stamp(struct fm *fm, enum fm_stamp at)
@@ -335,7 +336,7 @@ static void drained(struct fm *fm, const struct fm_sums *s, bool proven)
 		       (unsigned long long)r->version,
 		       (unsigned long long)((fm->now - r->rec.still_since) / MS));
 	}
-	if (fm_demand_free(fm) || outdated(fm))
+	if (fm_demand_free(fm) || outdated(fm) || fm_grow_drained(fm, s, proven))
 		return;
 	if (s->parked || s->reopen)
 		replay(fm);
@@ -504,6 +505,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	empty = rec->set == rep->set && fm_sums_in(&s, colour) == fm_sums_out(&rec->sums, colour);
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
+		fm_grow_applied(fm);
 		if (!rec->began)
 			rec->first = s;
 		rec->began = true;

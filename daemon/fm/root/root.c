@@ -12,6 +12,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/publish.h"
@@ -37,6 +38,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	r->disputes.at = NEVER;
 	r->damp.at = NEVER;
 	r->vanish.at = NEVER;
+	r->grow.at = NEVER;
 	r->base.known = (1u << (TORUS_COLOURS + 1)) - 1;
 	r->rec.next = NEVER;
 	m = fm_mate_add(r, fm->guid);
@@ -107,6 +109,7 @@ void fm_root_due(struct fm *fm)
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
 	fm_judge_due(fm);
+	fm_grow_due(fm);
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
@@ -118,5 +121,5 @@ uint64_t fm_root_expiry(const struct fm *fm)
 
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
-	return earlier(at, fm_vanish_expiry(fm));
+	return earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 }

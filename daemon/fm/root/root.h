@@ -8,6 +8,7 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
@@ -50,6 +51,7 @@ struct fm_root {
 	struct fm_disputes disputes;
 	struct fm_damp damp;
 	struct fm_vanish vanish;
+	struct fm_grow grow;
 	struct fm_changes changes;
 	struct fm_tally tally;
 	bool joined;		/* links join all nodes that are up, and none came or went since */

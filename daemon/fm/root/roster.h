@@ -33,6 +33,7 @@ struct fm_mate {
 	bool fixed, listed;
 	uint8_t state;
 	bool moving;		/* left the root for the parent it was given */
+	bool old_shape;		/* grow.c: its NIC may work with the shape before */
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
 	uint64_t via;
 	uint64_t parent;	/* @via, or what it was last */

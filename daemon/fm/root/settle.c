@@ -7,7 +7,7 @@
  * asks for or, where it is to be discovered, every port of every node is up.
  * A picture with known gaps settles when nothing new came for `quiet`; one that
  * mentions nodes not heard of waits member_max for them. Whoever comes later is
- * placed then. The shape stays, so a root alone, which would discover that the
+ * placed then, or the shape that was discovered grows by him (grow.c). A root alone, which would discover that the
  * fabric is itself, waits for a neighbour if it has any cables.
  *
  * A root that starts anew on a placed NIC keeps the shape, and waits in the
@@ -169,7 +169,7 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
  * All or nothing, and again if there was too little: the shape may be another by then.
  * The table comes last, because the one at hand goes for it.
  */
-static bool make_room(struct fm *fm, const struct torus_shape *shape)
+bool fm_settle_room(struct fm *fm, const struct torus_shape *shape)
 {
 	struct fm_root *r = fm->root;
 	uint32_t nodes = torus_nodes(shape);
@@ -200,7 +200,7 @@ static void settle(struct fm *fm)
 	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
 		return;
 	nodes = torus_nodes(&shape);
-	if (!make_room(fm, &shape)) {
+	if (!fm_settle_room(fm, &shape)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
 		return;
 	}

@@ -215,6 +215,7 @@ struct fm_entry {
  * @base: what the entries are changes to; 0: these are all (nodes left out are
  *	absent)
  * @open: mask of dimensions whose ends are not cabled together: a mesh
+ * @pause: all rows go on hold, for the next table may have another shape
  * @nentries, @entries: ids ascending
  */
 struct fm_table_msg {
@@ -223,6 +224,7 @@ struct fm_table_msg {
 	uint64_t base;
 	struct torus_shape shape;
 	uint8_t open;
+	bool pause;
 	uint32_t nentries;
 	struct fm_entry *entries;
 };

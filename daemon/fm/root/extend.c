@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: which shape late nodes ask for
+ *
+ * Nodes that have a place keep their coordinates, and with them their addresses. So a dimension
+ * can grow at its far end only: behind the last node there are new ones, and if one of these leads
+ * back to the nodes at 0, that closes it. A dimension whose ends are cabled together has no far
+ * end. New nodes are laid out from the last ones onward, without reducing along a dimension that
+ * can grow; a cable that leads back says that its size is a multiple of what is missing to one
+ * step, as in discover.c. Without such a cable the dimension is open, and as long as it extends.
+ *
+ * Nodes before 0 are at the far end of a size that is not known yet: they wait until cables join
+ * them to the others from behind. One whose cable says that it is where others may be already is
+ * not laid out at all, for it can only be a spare one or have a wrong cable. But of those that are
+ * laid out each cable must agree, and each must have a place of its own; else nothing grows,
+ * because a shape that was wrong once can never shrink again.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/extend.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+#define NONE (~0U)
+
+/**
+ * struct extension - one search; nodes are numbers in the roster
+ * @old, @new: shapes
+ * @can: mask of dimensions that may grow
+ * @pos: where nodes are, if @known
+ * @queue: of those that are known, in the order in which they were found
+ * @multiple: of the size of each dimension, as cables say that lead back; 0: none does
+ */
+struct extension {
+	const struct fm *fm;
+	struct torus_shape old, new;
+	unsigned int can;
+	int32_t (*pos)[TORUS_MAX_DIMS];
+	uint32_t *queue, n;
+	bool *known;
+	uint32_t multiple[TORUS_MAX_DIMS];
+};
+
+static const struct fm_mate *mate(const struct extension *x, uint32_t i)
+{
+	return &x->fm->root->mate[i];
+}
+
+/* The node that the cable at port @p of @i leads to, if it joins opposite ports. */
+static uint32_t find_peer(const struct extension *x, uint32_t i, unsigned int p)
+{
+	const struct fm_mate *m = mate(x, i), *o;
+	const struct fm_port_row *port = &m->row.port[p];
+
+	if (p >= m->row.nports || port->state != FM_PORT_UP || port->problem ||
+	    port->peer_port != fm_opposite(x->old.ndims, p))
+		return NONE;
+	o = fm_mate(x->fm->root, port->peer_guid);
+	return !o || o == m || o->state == FM_NODE_DEAD ? NONE : (uint32_t)(o - x->fm->root->mate);
+}
+
+static bool placed(const struct extension *x, uint32_t i)
+{
+	return mate(x, i)->node != TORUS_NO_NODE;
+}
+
+/* One step through port @p. Return: whether it ends at a position that means something. */
+static bool step_to(const struct extension *x, const int32_t *from, unsigned int p, int32_t *to)
+{
+	unsigned int d = p % x->old.ndims;
+	int32_t size = x->old.size[d];
+
+	memcpy(to, from, TORUS_MAX_DIMS * sizeof(*to));
+	to[d] += p < x->old.ndims ? 1 : -1;
+	if (!(x->can & 1u << d))
+		to[d] = (to[d] + size) % size;
+	return to[d] >= 0;
+}
+
+static bool inside(const struct extension *x, const int32_t *pos)
+{
+	for (unsigned int d = 0; d < x->old.ndims; d++)
+		if (pos[d] >= x->old.size[d])
+			return false;
+	return true;
+}
+
+/* A dimension can grow unless the last nodes along it lead to the first ones. */
+static void find_open(struct extension *x)
+{
+	x->can = (1u << x->old.ndims) - 1;
+	for (uint32_t k = 0; k < x->n; k++)
+		for (unsigned int d = 0; d < x->old.ndims; d++) {
+			uint32_t i = x->queue[k], j = find_peer(x, i, d);
+
+			if (x->pos[i][d] == x->old.size[d] - 1 && j != NONE && x->known[j] &&
+			    x->pos[j][d] == 0)
+				x->can &= ~(1u << d);
+		}
+}
+
+static void start_from_placed(struct extension *x)
+{
+	for (uint32_t i = 0; i < x->fm->root->nmates; i++) {
+		struct torus_coords at;
+
+		if (!placed(x, i) || mate(x, i)->state == FM_NODE_DEAD)
+			continue;
+		torus_node_coords(&x->old, mate(x, i)->node, &at);
+		for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++)
+			x->pos[i][d] = at.c[d];
+		x->known[i] = true;
+		x->queue[x->n++] = i;
+	}
+	find_open(x);
+}
+
+static void lay_out(struct extension *x)
+{
+	int32_t to[TORUS_MAX_DIMS];
+
+	for (uint32_t k = 0; k < x->n; k++)
+		for (unsigned int p = 0; p < 2u * x->old.ndims; p++) {
+			uint32_t i = x->queue[k], j = find_peer(x, i, p);
+
+			if (j == NONE || x->known[j] || placed(x, j) ||
+			    !step_to(x, x->pos[i], p, to) || inside(x, to))
+				continue;
+			memcpy(x->pos[j], to, sizeof(to));
+			x->known[j] = true;
+			x->queue[x->n++] = j;
+		}
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t t = a % b;
+
+		a = b;
+		b = t;
+	}
+	return a;
+}
+
+/* Whether the cable from @i to @j agrees with where they are; what it says of a size is noted. */
+static bool agrees(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
+{
+	int32_t to[TORUS_MAX_DIMS];
+
+	step_to(x, x->pos[i], d, to);
+	for (unsigned int e = 0; e < x->old.ndims; e++)
+		if (e != d && to[e] != x->pos[j][e])
+			return false;
+	if (to[d] == x->pos[j][d])
+		return true;
+	x->multiple[d] = gcd((uint32_t)abs(to[d] - x->pos[j][d]), x->multiple[d]);
+	return x->can & 1u << d;
+}
+
+static bool cables_agree(struct extension *x)
+{
+	for (uint32_t k = 0; k < x->n; k++)
+		for (unsigned int d = 0; d < x->old.ndims; d++) {
+			uint32_t i = x->queue[k], j = find_peer(x, i, d);
+
+			if (j == NONE || !x->known[j] || (placed(x, i) && placed(x, j)))
+				continue;
+			if (!agrees(x, i, d, j))
+				return false;
+		}
+	return true;
+}
+
+/* Sizes that have room for all. */
+static bool find_sizes(struct extension *x, uint8_t *open)
+{
+	uint64_t nodes = 1;
+
+	x->new = x->old;
+	for (unsigned int d = 0; d < x->old.ndims; d++) {
+		uint32_t wide = x->old.size[d], size;
+
+		for (uint32_t k = 0; k < x->n; k++)
+			if (x->pos[x->queue[k]][d] >= (int32_t)wide)
+				wide = (uint32_t)x->pos[x->queue[k]][d] + 1;
+		size = x->multiple[d] ? x->multiple[d] : wide;
+		if (size < wide || size > TORUS_MAX_SIZE)
+			return false;
+		if (size != x->old.size[d] || x->multiple[d])
+			*open &= (uint8_t)~(1u << d);
+		if (size != x->old.size[d] && !x->multiple[d])
+			*open |= (uint8_t)(1u << d);
+		x->new.size[d] = (uint16_t)size;
+		nodes *= size;
+	}
+	return nodes <= TORUS_MAX_NODES && nodes > torus_nodes(&x->old);
+}
+
+static uint32_t new_id(const struct extension *x, uint32_t i)
+{
+	struct torus_coords at = { .c = { 0 } };
+
+	for (unsigned int d = 0; d < x->old.ndims; d++)
+		at.c[d] = (uint16_t)x->pos[i][d];
+	return torus_node_id(&x->new, &at);
+}
+
+/* Whether each has a place of its own, and who had one has the same address there. */
+static bool each_has_its_own(const struct extension *x)
+{
+	bool *taken = calloc(torus_nodes(&x->new), sizeof(*taken)), fine = taken;
+
+	for (uint32_t k = 0; k < x->n && fine; k++) {
+		uint32_t i = x->queue[k], id = new_id(x, i);
+
+		fine = !taken[id];
+		taken[id] = true;
+		if (placed(x, i))
+			fine &= torus_addr4(&x->new, id).s_addr ==
+				torus_addr4(&x->old, mate(x, i)->node).s_addr;
+	}
+	free(taken);
+	return fine;
+}
+
+bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open)
+{
+	uint32_t n = fm->root->nmates;
+	struct extension x = {
+		.fm = fm,
+		.old = fm->table.shape,
+		.pos = calloc(n, sizeof(*x.pos)),
+		.queue = calloc(n, sizeof(*x.queue)),
+		.known = calloc(n, sizeof(*x.known)),
+	};
+	bool found = x.pos && x.queue && x.known;
+
+	*open = fm->root->open;
+	if (found) {
+		start_from_placed(&x);
+		lay_out(&x);
+		found = cables_agree(&x) && find_sizes(&x, open) && each_has_its_own(&x);
+	}
+	*shape = x.new;
+	free(x.pos);
+	free(x.queue);
+	free(x.known);
+	return found;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: a shape that grows
+ *
+ * A shape that is discovered is that of the nodes which are there when the fabric settles. Nodes
+ * that boot later have no place in it, and extend.c says whether it can grow by them. Nodes keep
+ * their coordinates, and so their addresses, but node ids follow from the sizes: rows, flows and
+ * what packets say of their destination are all by id. A NIC that is given another shape therefore
+ * begins anew: it drops the packets that it has and those that wait for rows on hold. So a shape
+ * may grow only while the network is empty and nobody wants to send, and this is made so:
+ *
+ *	PAUSE	a table of the shape as it is, whose rows are all on hold. The recovery for it
+ *		proves that the network is empty, as always (recovery.c): what is sent from
+ *		then on waits in the NIC of its sender. It is counted once more after LISTEN.
+ *	GO	if nothing waits and nothing is parked, the next table follows instead of RESUME.
+ *		It has the new shape, goes to all as a whole, and is put in force like every other.
+ *		Each NIC takes its place anew and makes all rows anew, on hold, until RESUME.
+ *
+ * Why no packet is doubled or taken for another, and none lost that was sent before. In between,
+ * every row of every NIC is on hold, and the network is empty: a NIC of the old shape and one of
+ * the new never exchange any.
+ * RESUME comes when all have reported the new shape. If something did wait, or was parked, or
+ * there is no proof, the recovery ends as always, with nothing lost, and the next attempt is made
+ * after a while, longer each time; a problem says meanwhile what the administrator can do. What a
+ * host sends between the last count and the new shape, that is for the time of two messages down
+ * the tree, is dropped, or refused as to a node that cannot be reached. So a fabric in which
+ * somebody sends more often than once in LISTEN does not grow, and one in which hosts send seldom
+ * may lose what comes in that moment.
+ *
+ * A node that is silent works on with the shape before, which cannot be changed without its
+ * manager. Nothing grows while there is one. If a manager is gone in the midst of it, its NIC has
+ * all rows on hold, but would forward what others send by the old sizes: until it has taken its
+ * new place all its cables are excluded, and no holds are lifted before that is so.
+ *
+ * A root that starts anew in the midst of it goes on with the shape that its own NIC has.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/grow.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/extend.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/settle.h"
+#include "daemon/fm/root/tally.h"
+
+#define LISTEN (20 * MS)	/* how long nobody may want to send */
+#define WAIT_MAX (30000 * MS)
+#define BUSY_MAX 3	/* attempts until it is told that they fail */
+
+/* Whether there is anybody for whom a shape that was discovered could grow. */
+static bool wanted(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	return r->settled && !fm->cfg.shape.ndims && r->unplaced;
+}
+
+/* Whether every NIC in the fabric does what the next table says. */
+static bool all_take_part(const struct fm *fm)
+{
+	const struct fm_tally *t = fm_tally(fm);
+
+	return !t->parts[FM_PART_LIVES] && !t->parts[FM_PART_ANEW];
+}
+
+static void try_later(struct fm *fm)
+{
+	struct fm_grow *g = &fm->root->grow;
+
+	g->step = FM_GROW_REST;
+	g->version = 0;
+	g->wait = later(g->wait, fm->cfg.quiet);
+	g->at = fm->now + g->wait;
+}
+
+static void give_up(struct fm *fm)
+{
+	struct fm_grow *g = &fm->root->grow;
+
+	g->busy++;
+	try_later(fm);
+	g->wait = earlier(2 * g->wait, WAIT_MAX);
+}
+
+void fm_grow_look(struct fm *fm)
+{
+	struct fm_grow *g = &fm->root->grow;
+
+	if (!wanted(fm))
+		*g = (struct fm_grow) { .at = NEVER, .old = g->old };
+	else if (g->step == FM_GROW_REST && g->at == NEVER)
+		try_later(fm);
+}
+
+const char *fm_grow_why(struct fm *fm)
+{
+	struct torus_shape shape;
+	uint8_t open;
+
+	if (fm->cfg.shape.ndims)
+		return "";
+	if (!fm_extend(fm, &shape, &open))
+		return "; shape = auto found the fabric before it came, and cannot grow by it: set the whole shape (shape = 4x4) in the root's fabricd.conf, then restart the root: systemctl restart fabricd";
+	if (fm->root->grow.busy >= BUSY_MAX || !all_take_part(fm))
+		return "; the shape can grow by it, but not while packets are sent or parked, or a node is silent: stop the traffic for a while";
+	return NULL;
+}
+
+void fm_grow_due(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct torus_shape shape;
+	char text[TORUS_TEXT_MAX];
+	uint8_t open;
+
+	if (fm->now < r->grow.at)
+		return;
+	r->grow.at = NEVER;
+	if (!wanted(fm) || !fm_extend(fm, &shape, &open))
+		return;
+	if (fm->now < r->newest + fm->cfg.quiet) {	/* others may follow at once */
+		try_later(fm);
+		return;
+	}
+	if (r->demand.is || r->rec.phase != FM_PHASE_REST || !all_take_part(fm)) {
+		give_up(fm);
+		return;
+	}
+	r->grow.step = FM_GROW_PAUSE;
+	fm_demand(fm, 0, "a pause, to grow to %s", torus_shape_text(&shape, text));
+}
+
+uint64_t fm_grow_expiry(const struct fm *fm)
+{
+	return fm->root->grow.at;
+}
+
+bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven)
+{
+	struct fm_root *r = fm->root;
+
+	if (r->grow.step != FM_GROW_PAUSE || r->grow.version != r->version)
+		return false;
+	if (!proven || s->held || s->parked || s->reopen || !all_take_part(fm)) {
+		give_up(fm);
+		return false;
+	}
+	/* The first counts come from the moment in which each began to hold. */
+	if (fm->now < r->rec.phase_began + LISTEN) {
+		r->rec.next = r->rec.phase_began + LISTEN;
+		return true;
+	}
+	r->grow.step = FM_GROW_GO;
+	fm_demand(fm, 0, "the shape grows");
+	return true;
+}
+
+/* --- the new shape ---------------------------------------------------------------- */
+
+static uint32_t new_id(const struct torus_shape *from, const struct torus_shape *to, uint32_t node)
+{
+	struct torus_coords at;
+
+	torus_node_coords(from, node, &at);
+	return torus_node_id(to, &at);
+}
+
+/* Everybody who has a place has it in @shape. */
+static void move_all(struct fm *fm, const struct torus_shape *from, const uint16_t *admin)
+{
+	const struct torus_shape *to = &fm->table.shape;
+	struct fm_root *r = fm->root;
+
+	for (uint32_t i = 0; i < torus_nodes(from); i++)
+		r->admin[new_id(from, to, i)] = admin[i];
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		struct fm_mate *m = &r->mate[i];
+
+		m->worked_at = TORUS_NO_NODE;
+		if (m->node == TORUS_NO_NODE)
+			continue;
+		m->node = new_id(from, to, m->node);
+		m->old_shape = m->state != FM_NODE_DEAD;
+		r->at[m->node] = i + 1;
+		fm_change_node(fm, m->node);
+	}
+}
+
+/* All that the root has for each node is made for @shape. False: no memory, and it is as it was. */
+static bool take_shape(struct fm *fm, const struct torus_shape *shape, uint8_t open)
+{
+	struct fm_root *r = fm->root, old = *r;
+	struct torus_shape from = fm->table.shape;
+
+	memset(&r->changes, 0, sizeof(r->changes));
+	memset(&r->tally, 0, sizeof(r->tally));
+	if (!fm_settle_room(fm, shape)) {
+		r->changes = old.changes;
+		r->tally = old.tally;
+		r->admin = old.admin;
+		r->at = old.at;
+		return false;
+	}
+	memcpy(fm->size, shape->size, sizeof(fm->size));
+	r->open = open;
+	move_all(fm, &from, old.admin);
+	fm_changes_free(&old);
+	fm_tally_free(&old);
+	free(old.admin);
+	free(old.at);
+	return true;
+}
+
+static void grow(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct torus_shape shape;
+	char text[TORUS_TEXT_MAX];
+	uint8_t open;
+
+	/* Something may have changed since the network was empty: then it goes on as it was. */
+	if (!fm_extend(fm, &shape, &open) || !all_take_part(fm) || !take_shape(fm, &shape, open)) {
+		give_up(fm);
+		return;
+	}
+	r->grow = (struct fm_grow) { .at = NEVER, .old = true };
+	r->joined = false;
+	fm_say(fm, FM_INFO, "bootstrap", "the shape grows to %s", torus_shape_text(&shape, text));
+}
+
+bool fm_grow_table(struct fm *fm, uint64_t version)
+{
+	struct fm_grow *g = &fm->root->grow;
+
+	if (g->step == FM_GROW_GO)
+		grow(fm);
+	else if (g->step == FM_GROW_PAUSE && g->version)
+		try_later(fm);	/* another change came first */
+	if (g->step != FM_GROW_PAUSE)
+		return false;
+	g->version = version;
+	return true;
+}
+
+/* --- those who have the shape before ------------------------------------------------ */
+
+void fm_grow_applied(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	const struct fm_tally *t = fm_tally(fm);
+
+	if (!r->grow.old)
+		return;
+	r->grow.old = false;
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		struct fm_mate *m = &r->mate[i];
+
+		if (m->node == TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
+		    t->kind[m->node] == FM_PART_TAKES)
+			m->old_shape = false;
+		r->grow.old |= m->old_shape;
+	}
+}
+
+/* A NIC that has no place works with no shape. */
+void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+{
+	if (!m->old_shape || (h->placed && memcmp(&h->shape, &fm->table.shape, sizeof(h->shape))))
+		return;
+	m->old_shape = false;
+	fm_change_node(fm, m->node);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A shape that was discovered grows by nodes that come later. */
+#ifndef FM_GROW_H
+#define FM_GROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <torus/torus.h>
+
+struct fm;
+struct fm_hello;
+struct fm_mate;
+struct fm_sums;
+
+enum fm_grow_step {
+	FM_GROW_REST,
+	FM_GROW_PAUSE,		/* the next table, or that at hand, has all rows on hold */
+	FM_GROW_GO,		/* the next table has the new shape */
+};
+
+/**
+ * struct fm_grow
+ * @step: enum fm_grow_step
+ * @version: of the table that has all rows on hold; 0: it is not made yet
+ * @at: when it is looked at again whether the shape can grow; NEVER
+ * @wait: until then; longer after each attempt that was given up
+ * @busy: attempts that were given up, because something was sent or changed
+ * @old: some NIC may work with the shape before
+ */
+struct fm_grow {
+	uint8_t step;
+	uint64_t version;
+	uint64_t at, wait;
+	unsigned int busy;
+	bool old;
+};
+
+/* A table is made: may be it leaves nodes without a place, for which the shape can grow. */
+void fm_grow_look(struct fm *fm);
+/* What to tell of nodes without a place; NULL: nothing yet. */
+const char *fm_grow_why(struct fm *fm);
+/* The table to be made: it may have another shape, and may have all rows on hold. */
+bool fm_grow_table(struct fm *fm, uint64_t version);
+/* The network is drained. Return: whether another table follows at once. */
+bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven);
+/* All who take part have applied the table. */
+void fm_grow_applied(struct fm *fm);
+void fm_grow_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h);
+void fm_grow_due(struct fm *fm);
+uint64_t fm_grow_expiry(const struct fm *fm);
+
+#endif /* FM_GROW_H */
