@@ -443,10 +443,11 @@ void answer_park(struct request *rq)
 	gather(rq, false, flat_end);
 }
 
-/* By hand, and only at rest: within a recovery it is the root that says when. */
+/* By hand, by order of the root that the NIC obeys, and only at rest: within a recovery it is the root that says when. */
 json_t *local_replay(struct fabricd *d, json_t *cmd)
 {
 	struct torus_dev *dev = dev_of(d);
+	struct torus_device now;
 	struct fm_outline o;
 	int err;
 
@@ -457,7 +458,11 @@ json_t *local_replay(struct fabricd *d, json_t *cmd)
 	if (o.under_way || !o.version)
 		return json_pack("{s:s}", "error",
 				 "a recovery is under way; it replays by itself");
-	err = nic_check(d->nic, torus_park_replay(dev, fm_applied(d->fm), 0));
+	err = nic_check(d->nic, torus_device_get(dev, &now));
+	if (!err && now.root_epoch)
+		err = nic_check(d->nic, torus_root_set(dev, now.root_epoch, now.root_guid));
+	if (!err)
+		err = nic_check(d->nic, torus_park_replay(dev, fm_applied(d->fm), 0));
 	if (err)
 		return json_pack("{s:s}", "error", torus_error(dev));
 	return local_park(d, cmd);

@@ -155,6 +155,8 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.term = h->term;
 	b.attach = h->attach;
 	b.relay_packets = h->relay_packets;
+	b.root_epoch = h->root_epoch;
+	b.root_guid = h->root_guid;
 	b.table = h->table;
 	b.admin = h->admin;
 	b.across = h->across;

@@ -103,7 +103,7 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
-	if (from->role > FM_ROLE_CHILD || (from->admin | from->across) & ~PORTS_MASK ||
+	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
 	    !codec_text(to->address, sizeof(to->address), from->address) ||
@@ -121,6 +121,8 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->term = from->term;
 	to->attach = from->attach;
 	to->relay_packets = from->relay_packets;
+	to->root_epoch = from->root_epoch;
+	to->root_guid = from->root_guid;
 	to->table = from->table;
 	to->admin = (uint16_t)from->admin;
 	to->across = (uint16_t)from->across;
@@ -195,7 +197,8 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_WELCOME:
 		out->welcome.term = m->welcome->term;
 		out->welcome.root_guid = m->welcome->root_guid;
-		fine = codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
+		fine = m->welcome->term <= FM_EPOCH_MAX &&
+		       codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
 		break;
 	case FM_MSG_REFUSE:
 		fine = codec_text(out->refuse.text, FM_TEXT_MAX, m->refuse->text);

@@ -21,6 +21,13 @@ static void op_mgmt_send(void *io, unsigned int port, const void *data, size_t l
 	nic_mgmt_send(((struct fabricd *)io)->nic, port, data, len);
 }
 
+static void op_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	struct fabricd *d = io;
+
+	nic_root_set(d->nic, tag, epoch, guid);
+}
+
 static void op_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 			 const struct torus_coords *at)
 {
@@ -82,6 +89,7 @@ static void op_log(void *io, const struct fm_log *log)
 
 static const struct fm_ops ops = {
 	.mgmt_send = op_mgmt_send,
+	.root_set = op_root_set,
 	.place_set = op_place_set,
 	.rows_write = op_rows_write,
 	.release = op_release,

@@ -17,6 +17,7 @@
  * struct call - an action
  * @fn: does it
  * @life: as nic.life when it began
+ * @epoch, @guid: of root_set
  * @node, @row, @n: of rows_write, behind this struct
  * @link, @n: of links_get, likewise
  * @data, @len: of mgmt_send
@@ -32,6 +33,7 @@ struct call {
 	int (*fn)(struct call *c, struct torus_dev *dev);
 	struct torus_shape shape;
 	struct torus_coords at;
+	uint64_t epoch, guid;
 	uint64_t version;
 	uint32_t *node, n;
 	uint64_t *row;
@@ -60,6 +62,8 @@ static int reopen(struct calls *calls)
 	err = torus_device_get(calls->dev, &now);
 	if (!err && (now.guid != calls->guid || now.epoch != calls->epoch))
 		err = -ENODEV;
+	if (!err && calls->root_epoch)
+		err = torus_root_set(calls->dev, calls->root_epoch, calls->root_guid);
 	if (err) {
 		torus_close(calls->dev);
 		calls->dev = NULL;
@@ -188,6 +192,28 @@ void nic_note_log(const struct nic_note *note)
 {
 	if (note->text[0])
 		log_line(note->warning ? FM_WARNING : FM_ERROR, "nic", note->text);
+}
+
+static int do_root(struct call *c, struct torus_dev *dev)
+{
+	int err = torus_root_set(dev, c->epoch, c->guid);
+
+	if (!err) {
+		c->calls->root_epoch = c->epoch;
+		c->calls->root_guid = c->guid;
+	}
+	return err;
+}
+
+void nic_root_set(struct nic *nic, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	struct call *c = call_new(nic, tag, 0, do_root);
+
+	if (!c)
+		return;
+	c->epoch = epoch;
+	c->guid = guid;
+	call_add(c);
 }
 
 static int do_place(struct call *c, struct torus_dev *dev)

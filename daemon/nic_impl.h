@@ -26,6 +26,7 @@ struct nic_note {
  * struct calls - the connection of the queue; its thread alone uses it
  * @dev: NULL: it broke
  * @guid, @epoch: of the NIC, so that another one is not taken for it
+ * @root_epoch, @root_guid: by whose order its manager acts; 0: nobody's
  */
 struct calls {
 	struct nicq_job closing;	/* first */
@@ -33,6 +34,7 @@ struct calls {
 	char where[128];
 	uint64_t guid;
 	uint32_t epoch;
+	uint64_t root_epoch, root_guid;
 };
 
 struct nic {

@@ -164,8 +164,10 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 
 static json_t *device_json(const struct torus_device *d)
 {
-	json_t *j = json_pack("{s:s, s:o*, s:I, s:i, s:b, s:b, s:I, s:I}", "name", d->name,
-			      "guid", number(d->guid), "epoch", (json_int_t)d->epoch, "ports",
+	json_t *j = json_pack("{s:s, s:o*, s:I, s:o*, s:o*, s:i, s:b, s:b, s:I, s:I}", "name", d->name,
+			      "guid", number(d->guid), "epoch", (json_int_t)d->epoch,
+			      "root_epoch", number(d->root_epoch), "root_guid",
+			      number(d->root_guid), "ports",
 			      d->nports, "bootstrap", d->bootstrap, "placed", d->placed,
 			      "relay_packets", (json_int_t)d->relay_packets, "payload_max",
 			      (json_int_t)d->payload_max);
@@ -183,6 +185,8 @@ static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 	*d = (struct torus_device) { .guid = get(j, "guid", UINT64_MAX, wrong) };
 	get_text(j, "name", d->name, sizeof(d->name), wrong);
 	d->epoch = (uint32_t)get(j, "epoch", UINT32_MAX, wrong);
+	d->root_epoch = get(j, "root_epoch", UINT64_MAX, wrong);
+	d->root_guid = get(j, "root_guid", UINT64_MAX, wrong);
 	d->nports = (uint8_t)get(j, "ports", TORUS_MAX_PORTS, wrong);
 	d->bootstrap = get_bool(j, "bootstrap", wrong);
 	d->placed = get_bool(j, "placed", wrong);

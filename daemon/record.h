@@ -15,8 +15,8 @@
 #include <jansson.h>
 #include "daemon/fm/fm.h"
 
-/* Of the lines; in each RECORD_BEGIN. Format 1 had results of actions in place of their ends. */
-#define RECORD_FORMAT 2
+/* Of the lines; in each RECORD_BEGIN. Format 2 had no roots that NICs obey. */
+#define RECORD_FORMAT 3
 
 enum record_kind {
 	RECORD_BEGIN,		/* fm_new() */

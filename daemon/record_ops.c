@@ -17,6 +17,16 @@ static void on_mgmt_send(void *io, unsigned int port, const void *data, size_t l
 		tap->ops->mgmt_send(tap->io, port, data, len);
 }
 
+static void on_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	struct record_tap *tap = io;
+
+	tap->action(tap, json_pack("{s:s, s:I, s:I, s:I}", "do", "root_set", "tag", (json_int_t)tag,
+				   "epoch", (json_int_t)epoch, "guid", (json_int_t)guid));
+	if (tap->ops)
+		tap->ops->root_set(tap->io, tag, epoch, guid);
+}
+
 static void on_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 			 const struct torus_coords *at)
 {
@@ -136,6 +146,7 @@ static void on_log(void *io, const struct fm_log *log)
 
 const struct fm_ops record_ops = {
 	.mgmt_send = on_mgmt_send,
+	.root_set = on_root_set,
 	.place_set = on_place_set,
 	.rows_write = on_rows_write,
 	.release = on_release,

@@ -69,7 +69,7 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 
 static bool ops_whole(const struct fm_ops *o)
 {
-	return o->mgmt_send && o->place_set && (o->rows_write || o->rows_apply) && o->release &&
+	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) && o->release &&
 	       o->count && o->park_resolve && o->park_replay && o->connect && o->send &&
 	       o->close && o->log;
 }
@@ -91,6 +91,8 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->random = fm_mix(c->seed) ^ fm_mix(now + dev->guid);
 	fm->guid = dev->guid;
 	fm->epoch = dev->epoch;
+	fm->nic.root_epoch = dev->root_epoch;
+	fm->nic.root_guid = dev->root_guid;
 	fm->relay_packets = dev->relay_packets;
 	fm->is_root = dev->bootstrap;
 	fm->up = fm->is_root ? &fm_root_up : &to_parent;

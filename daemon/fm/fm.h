@@ -39,6 +39,8 @@ struct fm_log {
  * tells of each with a @tag, by fm_done(), once it has ended. Until then no other action
  * with a tag is asked for. Nothing is told of those without (nic.c says why).
  * @mgmt_send: a management packet to the neighbour on @port; it may be lost
+ * @root_set: the NIC obeys this root from now on, and what follows is by its order; a NIC that
+ *	obeys one of a later epoch fails this, and what follows, with -ESTALE
  * @place_set: shape and coordinates
  * @rows_write: @n changed rows (ids ascending), then the atomic switch to
  *	@version; rows may carry TORUS_ROW_HOLD. @n may be 0
@@ -59,6 +61,7 @@ struct fm_log {
  */
 struct fm_ops {
 	void (*mgmt_send)(void *io, unsigned int port, const void *data, size_t len);
+	void (*root_set)(void *io, uint32_t tag, uint64_t epoch, uint64_t guid);
 	void (*place_set)(void *io, uint32_t tag, const struct torus_shape *shape,
 			  const struct torus_coords *at);
 	void (*rows_write)(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

@@ -111,8 +111,8 @@ enum torus_group {
  * ROWS_BEGIN: opens a shadow table that starts as a copy of the active one with all holds as
  *	they are; a begin drops a former one that was not committed. The table is for the socket that
  *	began it: PUT and COMMIT of others get ESTALE, and so does who began before. A root's
- *	versions do not fall: ESTALE if VERSION is below the active one and the NIC obeys ROOT_EPOCH
- *	already; do: VERSION, ROOT_EPOCH?, ROOT_GUID?
+ *	versions do not fall: ESTALE if VERSION is below the active one, of the same ROOT_EPOCH; do:
+ *	VERSION, ROOT_EPOCH?, ROOT_GUID?
  * ROWS_PUT: rows of the shadow table; do: VERSION, ROWS
  * ROWS_COMMIT: the shadow becomes the active table in one step; new packets carry colour
  *	VERSION mod 4; all destinations with a relay go on hold; do: VERSION, ROOT_EPOCH?, ROOT_GUID?

@@ -101,6 +101,7 @@ union torus_reply {
  * @bootstrap: the BootStrap jumper
  * @shape, @at, @node: its place, if @placed
  * @root_epoch, @root_guid: the root that the NIC obeys (fence.c); 0: none yet
+ * @rows_epoch: the root's that the active rows are of; 0: they are of none
  * @rows_gen: counts changes of the rows: commits, holds, releases, places; not 0
  * @rows_writer: number of the socket that began a version last; 0: it is committed, or none did
  * @reply: what a command answers
@@ -121,6 +122,7 @@ struct torus_hw {
 	u32 node;
 	u64 root_epoch;
 	u64 root_guid;
+	u64 rows_epoch;
 	u32 rows_gen;
 	u64 rows_writer;
 	union torus_reply reply;

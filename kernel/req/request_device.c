@@ -113,6 +113,7 @@ int torus_device_place(struct torus_hw *hw, struct torus_req *r)
 	hw->at = at;
 	hw->node = tn_node_id(&shape, &at);
 	hw->placed = true;
+	hw->rows_epoch = 0;
 	hw->rows_gen++;
 	return 0;
 }

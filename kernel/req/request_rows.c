@@ -15,7 +15,10 @@
 /* Attributes before the rows: VERSION, ROWS, FIRST, DATA. */
 #define PART_HEAD	(12u + 4u + 8u + 4u)
 
-/* The versions of one root do not fall: what comes late is old. */
+/*
+ * The versions of one root do not fall: what comes late is old. A root of a later epoch may know
+ * less, and begins where it knows.
+ */
 static int check_order(struct torus_hw *hw, struct torus_req *r)
 {
 	const struct nlattr *epoch = r->tb[TORUS_A_ROOT_EPOCH];
@@ -23,7 +26,7 @@ static int check_order(struct torus_hw *hw, struct torus_req *r)
 	u32 n;
 
 	hw->ops->rows(hw, &n, &active);
-	return epoch && torus_attr_number(epoch) == hw->root_epoch &&
+	return epoch && torus_attr_number(epoch) == hw->rows_epoch &&
 	       torus_req_version(r) < active ? -ESTALE : 0;
 }
 
@@ -85,6 +88,7 @@ int torus_rows_put(struct torus_hw *hw, struct torus_req *r)
 
 int torus_rows_commit(struct torus_hw *hw, struct torus_req *r)
 {
+	const struct nlattr *epoch = r->tb[TORUS_A_ROOT_EPOCH];
 	int err = check_writer(hw, r);
 
 	if (err)
@@ -92,6 +96,7 @@ int torus_rows_commit(struct torus_hw *hw, struct torus_req *r)
 	err = hw->ops->rows_commit(hw, torus_req_version(r));
 	if (!err) {
 		hw->rows_writer = 0;
+		hw->rows_epoch = epoch ? torus_attr_number(epoch) : 0;
 		hw->rows_gen++;
 	}
 	return torus_req_version_error(hw, r, err);

@@ -31,6 +31,14 @@ static void no_mgmt(void *io, unsigned int port, const void *data, size_t len)
 
 static uint32_t under_way;	/* tag of an action at the NIC */
 
+static void no_root(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	(void)io;
+	(void)tag;
+	(void)epoch;
+	(void)guid;
+}
+
 static void no_place(void *io, uint32_t tag, const struct torus_shape *shape,
 		     const struct torus_coords *at)
 {
@@ -110,7 +118,7 @@ static void keep(void *io, const struct fm_log *log)
 }
 
 static const struct fm_ops ops = {
-	.mgmt_send = no_mgmt, .place_set = no_place, .rows_write = no_rows,
+	.mgmt_send = no_mgmt, .root_set = no_root, .place_set = no_place, .rows_write = no_rows,
 	.release = no_release, .count = no_count, .park_resolve = no_resolve,
 	.park_replay = no_replay, .connect = no_connect, .send = no_send, .close = no_close,
 	.log = keep,

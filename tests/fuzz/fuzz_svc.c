@@ -44,6 +44,14 @@ static void begin(struct world *w, uint32_t tag)
 	w->under_way = tag;
 }
 
+static void root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	(void)guid;
+	if (!epoch)
+		abort();
+	begin(io, tag);
+}
+
 static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 		      const struct torus_coords *at)
 {
@@ -133,7 +141,8 @@ static void say(void *io, const struct fm_log *log)
 }
 
 static const struct fm_ops ops = {
-	.mgmt_send = mgmt_send,	      .place_set = place_set,	    .rows_write = rows_write,
+	.mgmt_send = mgmt_send,	      .root_set = root_set,	    .place_set = place_set,
+	.rows_write = rows_write,
 	.release = release,	      .count = count,		    .park_resolve = park_resolve,
 	.park_replay = park_replay,   .connect = svc_connect,	    .send = svc_send,
 	.close = svc_close,	      .log = say,

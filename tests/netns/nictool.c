@@ -121,13 +121,16 @@ static void roots(char **arg)
 	check(torus_rows_commit(nobody, VERSION));
 	told("5 of 0xa", dev, torus_root_set(dev, 5, 0xa));
 	told("5 of 0xb", later, torus_root_set(later, 5, 0xb));
-	told("first begins", dev, torus_rows_begin(dev, VERSION - 1));
 	told("nobody begins", nobody, torus_rows_begin(nobody, VERSION + 1));
 	told("first begins", dev, torus_rows_begin(dev, VERSION + 1));
-	told("6 of 0xb", later, torus_root_set(later, 6, 0xb));
 	told("first commits", dev, torus_rows_commit(dev, VERSION + 1));
-	orders("first", dev, VERSION + 2);
-	orders("later", later, VERSION + 2);
+	told("first begins", dev, torus_rows_begin(dev, VERSION));
+	told("first begins", dev, torus_rows_begin(dev, VERSION + 2));
+	told("6 of 0xb", later, torus_root_set(later, 6, 0xb));
+	told("first commits", dev, torus_rows_commit(dev, VERSION + 2));
+	orders("first", dev, VERSION + 3);
+	/* It may begin below what the former one did. */
+	orders("later", later, VERSION);
 	told("nobody places", nobody, torus_place_set(nobody, &line, &at));
 	check(torus_device_get(dev, &d));
 	printf("obeys %llu\n", (unsigned long long)d.root_epoch);

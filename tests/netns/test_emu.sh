@@ -497,8 +497,10 @@ two_roots() {
 	diff "$tmp/roots" - <<-EOF
 		5 of 0xa: done
 		5 of 0xb: root 000000000000000b of epoch 5: the NIC obeys 000000000000000a of 5
-		first begins: VERSION is 0; active is 1
 		nobody begins: the NIC obeys root 000000000000000a of epoch 5; this names none
+		first begins: done
+		first commits: done
+		first begins: VERSION is 1; active is 2
 		first begins: done
 		6 of 0xb: done
 		first commits: $former

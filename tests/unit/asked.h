@@ -20,6 +20,7 @@
  * struct asked - the fakes
  * @root, @own, @status, @outline, @entry, @hold, @nholds: what the manager says
  * @no_nic: the NIC is gone, but the manager does not know it yet
+ * @root_epoch: of the root that the NIC obeys
  * @nic_error: what each call of the NIC returns
  * @link: of the NIC
  * @stats: of the service network
@@ -39,6 +40,7 @@ struct asked {
 	struct fm_entry entry[NODES];
 	struct fm_hold hold[3];
 	unsigned int nholds;
+	uint64_t root_epoch;
 	int nic_error, change_error;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;

@@ -205,7 +205,8 @@ void nic_links_get(struct nic *nic)
 int torus_device_get(struct torus_dev *dev, struct torus_device *out)
 {
 	(void)dev;
-	*out = (struct torus_device){ .placed = a.own != TORUS_NO_NODE, .node = OWN };
+	*out = (struct torus_device){ .placed = a.own != TORUS_NO_NODE, .node = OWN,
+				      .root_epoch = a.root_epoch, .root_guid = 242 };
 	for (unsigned int i = 0; i < TORUS_NC_COUNT; i++)
 		out->counter[i] = 2000 + i;
 	return a.nic_error;
@@ -225,6 +226,13 @@ int torus_park_get(struct torus_dev *dev, struct torus_park *out)
 	(void)dev;
 	*out = (struct torus_park){ .parked = 151, .unresolved = 152, .bytes = 153,
 				    .bytes_max = 154, .held = 155 };
+	return a.nic_error;
+}
+
+int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid)
+{
+	(void)dev;
+	note("root %llu %llu\n", (unsigned long long)epoch, (unsigned long long)guid);
 	return a.nic_error;
 }
 

@@ -13,6 +13,14 @@ static inline void idle_mgmt_send(void *io, unsigned int port, const void *data,
 	(void)len;
 }
 
+static inline void idle_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	(void)io;
+	(void)tag;
+	(void)epoch;
+	(void)guid;
+}
+
 static inline void idle_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 				  const struct torus_coords *at)
 {
@@ -103,7 +111,7 @@ static inline void idle_log(void *io, const struct fm_log *log)
 static inline struct fm_ops idle_ops(void)
 {
 	return (struct fm_ops) {
-		.mgmt_send = idle_mgmt_send, .place_set = idle_place_set,
+		.mgmt_send = idle_mgmt_send, .root_set = idle_root_set, .place_set = idle_place_set,
 		.rows_write = idle_rows_write, .release = idle_release, .count = idle_count,
 		.park_resolve = idle_park_resolve, .park_replay = idle_park_replay,
 		.connect = idle_connect, .send = idle_send, .close = idle_close, .log = idle_log,

@@ -36,6 +36,13 @@ static int will_end(struct one_fm *o, uint32_t tag, int err)
 	return o->answers_lost ? 0 : err;
 }
 
+static void root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	(void)epoch;
+	(void)guid;
+	will_end(io, tag, 0);
+}
+
 static void place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 		      const struct torus_coords *at)
 {
@@ -205,6 +212,7 @@ static void hear_log(void *io, const struct fm_log *log)
 
 static const struct fm_ops ops = {
 	.mgmt_send = mgmt_send,
+	.root_set = root_set,
 	.place_set = place_set,
 	.rows_write = rows_write,
 	.release = release,

@@ -50,8 +50,9 @@ struct stage {
 	struct torus_park park;
 	uint64_t lost;
 	struct {
-		int place, rows, release, count, replay;
+		int root, place, rows, release, count, replay;
 	} err;
+	bool roots;		/* write down whom the NIC obeys */
 	bool slow;
 	uint32_t under_way;
 	int result;

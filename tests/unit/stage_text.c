@@ -150,6 +150,9 @@ static void hello(struct stage *s, const struct fm_hello *h)
 	term(s, h->term);
 	/* It follows the clock; the line has the difference to it. */
 	add(s, " attach %+lld", (long long)(h->attach - START - s->now));
+	if (s->roots)
+		add(s, " obeys %llx of %llu", (unsigned long long)h->root_guid,
+		    (unsigned long long)h->root_epoch);
 	number(s, "relay", h->relay_packets);
 	number(s, "table", h->table);
 	number(s, "admin", h->admin);
@@ -305,6 +308,16 @@ static void end(struct stage *s, uint32_t tag, int err)
 	s->result = err;
 }
 
+/* Before all that a node does by order of a root it is told that: of interest to few. */
+static void do_root(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	struct stage *s = io;
+
+	if (s->roots)
+		line(s, "root %llx of %llu", (unsigned long long)guid, (unsigned long long)epoch);
+	end(s, tag, s->err.root);
+}
+
 static void do_place(void *io, uint32_t tag, const struct torus_shape *shape,
 		     const struct torus_coords *at)
 {
@@ -411,6 +424,7 @@ static void do_log(void *io, const struct fm_log *log)
 
 const struct fm_ops stage_ops = {
 	.mgmt_send = do_mgmt,
+	.root_set = do_root,
 	.place_set = do_place,
 	.rows_write = do_rows,
 	.release = do_release,

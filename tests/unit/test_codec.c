@@ -101,6 +101,8 @@ static void rnd_hello(struct fm_hello *h)
 			h->coords.c[d] = (uint16_t)(rnd() % h->shape.size[d]);
 	}
 	h->relay_packets = (uint32_t)rnd();
+	h->root_epoch = rnd() >> 2;
+	h->root_guid = rnd();
 	h->table = rnd();
 	h->admin = rnd() & 0xfff;
 	h->across = rnd() & 0xfff;
@@ -166,7 +168,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		rnd_hello(&m->hello);
 		break;
 	case FM_MSG_WELCOME:
-		m->welcome.term = rnd();
+		m->welcome.term = rnd() >> 2;
 		m->welcome.root_guid = rnd();
 		rnd_text(m->welcome.parent, FM_ADDR_MAX);
 		break;

@@ -196,6 +196,8 @@ static void of_hello(void **state)
 	text(&h->address, FM_ADDR_MAX);
 	RIGHT(h->role, FM_ROLE_CHILD);
 	WRONG(h->role, FM_ROLE_CHILD + 1);
+	RIGHT(h->root_epoch, FM_EPOCH_MAX);
+	WRONG(h->root_epoch, FM_EPOCH_MAX + 1);
 	RIGHT(h->admin, (1u << TORUS_MAX_PORTS) - 1);
 	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
 	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);
@@ -271,6 +273,8 @@ static void of_texts(void **state)
 	(void)state;
 	take(&msg);
 	text(&m->welcome->parent, FM_ADDR_MAX);
+	RIGHT(m->welcome->term, FM_EPOCH_MAX);
+	WRONG(m->welcome->term, FM_EPOCH_MAX + 1);
 	put();
 	msg.type = FM_MSG_REFUSE;
 	take(&msg);

@@ -239,6 +239,43 @@ static void test_done(void **state)
 	assert_int_equal(told.done, 7);
 }
 
+static bool by_root_9(void)
+{
+	struct nlattr *e = fake_attr(&nic, TORUS_A_ROOT_EPOCH), *g = fake_attr(&nic, TORUS_A_ROOT_GUID);
+
+	return e && g && nla_get_u64(e) == 7 && nla_get_u64(g) == 9;
+}
+
+/* Orders say by which root they are, also on a connection that was opened again. */
+static void test_root(void **state)
+{
+	(void)state;
+	nic_release(n, 1, 8, true);
+	ends(1, 0);
+	assert_null(fake_attr(&nic, TORUS_A_ROOT_EPOCH));
+	manners = REFUSES;
+	nic_root_set(n, 2, 7, 9);
+	ends(2, -EBUSY);
+	manners = DOES;
+	nic_release(n, 3, 8, true);
+	ends(3, 0);
+	assert_null(fake_attr(&nic, TORUS_A_ROOT_EPOCH));
+	nic_root_set(n, 4, 7, 9);
+	ends(4, 0);
+	assert_int_equal(fake_cmd(&nic), TORUS_CMD_DEVICE_SET);
+	assert_true(by_root_9());
+	nic_release(n, 5, 8, true);
+	ends(5, 0);
+	assert_true(by_root_9());
+	manners = HANGS_UP;
+	nic_release(n, 6, 8, true);
+	ends(6, -ENODEV);
+	manners = DOES;
+	nic_release(n, 7, 8, true);
+	ends(7, 0);
+	assert_true(by_root_9());
+}
+
 /* Links are read while the loop goes on, but not before what was asked for already. */
 static void test_links(void **state)
 {
@@ -377,7 +414,7 @@ static void test_daemon_ends(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		NIC_TEST(done), NIC_TEST(links), NIC_TEST(refused), NIC_TEST(connection_breaks),
+		NIC_TEST(done), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused), NIC_TEST(connection_breaks),
 		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
 		NIC_TEST(daemon_ends),
 	};

@@ -190,6 +190,10 @@ static void test_versions(void **state)
 
 	(void)state;
 	start(EPOCH, ROOT);
+	r.hw.rows_epoch = EPOCH - 1;
+	done(&late, EPOCH, ROOT);
+	done(&orders[3], EPOCH, ROOT);
+	assert_int_equal(r.hw.rows_epoch, EPOCH);
 	before = r.hw;
 	assert_int_equal(run(&late, EPOCH, ROOT), -ESTALE);
 	recorder_refused(&r, &before, "VERSION is 5; active is 6", TORUS_A_VERSION);

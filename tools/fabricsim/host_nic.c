@@ -9,18 +9,20 @@
 
 #include "world_impl.h"
 
-enum act_kind { ACT_MGMT, ACT_PLACE, ACT_ROWS, ACT_APPLY, ACT_RELEASE, ACT_COUNT, ACT_RESOLVE, ACT_REPLAY };
+enum act_kind { ACT_MGMT, ACT_ROOT, ACT_PLACE, ACT_ROWS, ACT_APPLY, ACT_RELEASE, ACT_COUNT, ACT_RESOLVE, ACT_REPLAY };
 
 #define MGMT_BACKLOG 8	/* actions; a NIC that is further behind sends no management packets */
 
 /**
  * struct act - an action
  * @nodes, @rows, @n: of ACT_ROWS
+ * @epoch, @guid: of ACT_ROOT
  * @flag: give_up of ACT_RELEASE, lost of ACT_COUNT
  */
 struct act {
 	enum act_kind kind;
 	uint32_t tag;
+	uint64_t epoch, guid;
 	uint64_t version;
 	struct torus_shape shape;
 	struct torus_coords at;
@@ -183,12 +185,41 @@ static void count(struct world *w, uint32_t node, const struct act *a, struct fm
 		    tn_nic_counters(w->node[node].nic)[TORUS_NC_LOST] : 0;
 }
 
+/* --- whose order it is (kernel/req/fence.c) ------------------------------------------ */
+
+static int obey(struct wnode *n, uint64_t epoch, uint64_t guid)
+{
+	if (epoch < n->root_epoch || (epoch == n->root_epoch && guid != n->root_guid))
+		return -ESTALE;
+	n->root_epoch = n->by_epoch = epoch;
+	n->root_guid = n->by_guid = guid;
+	return 0;
+}
+
+static bool stale(const struct wnode *n, const struct act *a)
+{
+	switch (a->kind) {
+	case ACT_PLACE:
+	case ACT_ROWS:
+	case ACT_APPLY:
+	case ACT_RELEASE:
+	case ACT_REPLAY:
+		return n->by_epoch != n->root_epoch || n->by_guid != n->root_guid;
+	default:
+		return false;
+	}
+}
+
 /* --- when it is done ---------------------------------------------------------------- */
 
 static void perform(struct world *w, uint32_t node, const struct act *a, struct ended *e)
 {
 	e->tag = a->tag;
-	if (a->kind == ACT_COUNT) {
+	if (a->kind == ACT_ROOT) {
+		e->err = obey(&w->node[node], a->epoch, a->guid);
+	} else if (stale(&w->node[node], a)) {
+		e->err = -ESTALE;
+	} else if (a->kind == ACT_COUNT) {
 		e->err = 0;
 		count(w, node, a, &e->counts);
 	} else if (w->cfg.links_only) {
@@ -306,6 +337,11 @@ void host_settle(struct world *w, uint32_t node)
 void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
 	act(io, &(struct act) { .kind = ACT_MGMT, .port = port, .data = data, .len = len });
+}
+
+void host_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
+{
+	act(io, &(struct act) { .kind = ACT_ROOT, .tag = tag, .epoch = epoch, .guid = guid });
 }
 
 void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,

@@ -259,6 +259,7 @@ static void say(void *io, const struct fm_log *log)
 
 static const struct fm_ops ops = {
 	.mgmt_send = host_mgmt_send,
+	.root_set = host_root_set,
 	.place_set = host_place_set,
 	.rows_write = host_rows_write,
 	.release = host_release,
@@ -294,6 +295,8 @@ void fm_start(struct world *w, uint32_t node)
 	struct torus_device dev = {
 		.guid = n->guid,
 		.epoch = n->epoch,
+		.root_epoch = n->root_epoch,
+		.root_guid = n->root_guid,
 		.relay_packets = n->relay_packets,
 		.nports = (uint8_t)w->nports,
 		.bootstrap = n->jumper,
@@ -307,6 +310,7 @@ void fm_start(struct world *w, uint32_t node)
 	if (!h)
 		abort();
 	*h = (struct fm_host) { w, node };
+	n->by_epoch = n->by_guid = 0;
 	fm_config_default(&c);
 	strcpy(c.fabric, n->fabric);
 	strcpy(c.name, n->name);

@@ -72,6 +72,8 @@ struct wnode {
 	uint32_t nic_life, fm_life;
 	uint64_t guid;
 	uint32_t epoch;
+	uint64_t root_epoch, root_guid;	/* the root that the NIC obeys */
+	uint64_t by_epoch, by_guid;	/* ... by whose order its manager acts */
 	uint32_t relay_packets;		/* 0: the default */
 	bool jumper;
 	char name[TORUS_NAME_MAX + 1];
@@ -179,6 +181,7 @@ struct fm_host {
 
 /* host_nic.c: the actions of managers at their NICs */
 void host_mgmt_send(void *io, unsigned int port, const void *data, size_t len);
+void host_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid);
 void host_place_set(void *io, uint32_t tag, const struct torus_shape *shape,
 		    const struct torus_coords *at);
 void host_rows_write(void *io, uint32_t tag, uint64_t version, const uint32_t *node,

@@ -24,6 +24,10 @@
  * under way (task.c). That action still changes the NIC, so its end is taken into what the
  * machine knows of the NIC, but no report is made of it.
  *
+ * The first action by order of a root tells the NIC so (task.c). The NIC keeps that while this
+ * manager starts anew, and takes no order of a root of an earlier epoch any more, nor of another
+ * one of the same (kernel/req/fence.c).
+ *
  * An action that failed may have been done or not: a time-out does not tell. So nothing is
  * reported that depends on it; it is tried again when the step is asked for again. All
  * actions may be done twice. rows.c says how rows are written of which it is not known what
@@ -52,6 +56,31 @@ enum fm_act fm_nic_end(struct fm *fm, uint32_t tag)
 	if (act == FM_ACT_COUNT)
 		nic->hello = false;	/* any count serves */
 	return act;
+}
+
+bool fm_nic_obeys(const struct fm *fm)
+{
+	return fm->nic.told && fm->nic.root_epoch == fm->uplink.term &&
+	       fm->nic.root_guid == fm->root_guid;
+}
+
+void fm_nic_obey(struct fm *fm)
+{
+	struct fm_nic *nic = &fm->nic;
+
+	nic->obey = false;
+	nic->asked_epoch = fm->uplink.term;
+	nic->asked_guid = fm->root_guid;
+	fm->ops.root_set(fm->io, fm_nic_begin(fm, FM_ACT_OBEY), nic->asked_epoch, nic->asked_guid);
+}
+
+void fm_nic_obey_soon(struct fm *fm)
+{
+	fm->nic.obey = true;
+	if (fm->nic.act != FM_ACT_NONE)
+		return;
+	fm_nic_obey(fm);
+	fm->nic.old = true;	/* it is of no step */
 }
 
 void fm_nic_count(struct fm *fm, bool lost)

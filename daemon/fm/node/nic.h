@@ -11,6 +11,7 @@ struct fm;
 /* What is under way at the NIC. */
 enum fm_act {
 	FM_ACT_NONE,
+	FM_ACT_OBEY,
 	FM_ACT_PLACE,
 	FM_ACT_ROWS,
 	FM_ACT_RELEASE,
@@ -24,18 +25,32 @@ enum fm_act {
  * @act: what is under way
  * @old: it was begun for a step that is not at hand any more
  * @hello: counters are wanted for a HELLO
+ * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
+ * @told: this manager has told it so, and acts by order of that root
+ * @obey: it is to be told as soon as it can be
+ * @asked_epoch, @asked_guid: ... that it was told to obey last
  */
 struct fm_nic {
 	uint32_t tag;
 	uint8_t act;
 	bool old;
 	bool hello;
+	uint64_t root_epoch, root_guid;
+	bool told;
+	bool obey;
+	uint64_t asked_epoch, asked_guid;
 };
 
 /** fm_nic_begin() - an action begins, none may be under way. Return: its tag */
 uint32_t fm_nic_begin(struct fm *fm, enum fm_act act);
 /** fm_nic_end() - Return: the action that has ended, FM_ACT_NONE if none with that tag was under way */
 enum fm_act fm_nic_end(struct fm *fm, uint32_t tag);
+/** fm_nic_obeys() - does the NIC know that this manager acts by order of the root that it has joined? */
+bool fm_nic_obeys(const struct fm *fm);
+/** fm_nic_obey() - the NIC is told to; no action may be under way */
+void fm_nic_obey(struct fm *fm);
+/** fm_nic_obey_soon() - the same as soon as no other action is under way */
+void fm_nic_obey_soon(struct fm *fm);
 /** fm_nic_count() - read the counters; @lost: of lost packets, too */
 void fm_nic_count(struct fm *fm, bool lost);
 /** fm_nic_hello() - read the counters for a HELLO as soon as no other action is under way */

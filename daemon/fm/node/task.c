@@ -2,7 +2,8 @@
 /*
  * What this node does at its NIC for the step at hand, action after action (nic.c): each
  * begins when the one before has ended. A table: place, rows, resolve, count. COUNT: resolve,
- * count. REPLAY: replay, count. RESUME: release, count.
+ * count. REPLAY: replay, count. RESUME: release, count. All this is by order of the root that the
+ * node has joined; where the NIC does not know that yet, it is told first.
  *
  * A newer step replaces what is left of an older one. An action that failed ends the task
  * without a report; the root asks for the step again, and then it is begun anew. As it may
@@ -26,6 +27,7 @@ bool fm_task_mine(const struct fm *fm)
 static void tell_end(struct fm *fm, enum fm_act act, int err)
 {
 	static const char *const failed[] = {
+		[FM_ACT_OBEY] = "the NIC does not obey the root",
 		[FM_ACT_PLACE] = "the NIC does not take its place",
 		[FM_ACT_RELEASE] = "holds cannot be lifted",
 		[FM_ACT_REPLAY] = "replay refused",
@@ -177,7 +179,9 @@ static void go_on(struct fm *fm)
 {
 	if (fm->nic.act != FM_ACT_NONE || fm->task.todo == FM_TODO_NOTHING)
 		return;
-	if (fm->task.todo == FM_TODO_APPLY)
+	if (!fm_nic_obeys(fm))
+		fm_nic_obey(fm);
+	else if (fm->task.todo == FM_TODO_APPLY)
 		begin_apply(fm);
 	else
 		begin_step(fm);
@@ -225,6 +229,13 @@ static void report(struct fm *fm, const struct fm_counts *counts)
 static void take_end(struct fm *fm, enum fm_act act, int err)
 {
 	switch (act) {
+	case FM_ACT_OBEY:
+		if (!err) {
+			fm->nic.root_epoch = fm->nic.asked_epoch;
+			fm->nic.root_guid = fm->nic.asked_guid;
+			fm->nic.told = true;
+		}
+		break;
 	case FM_ACT_PLACE:
 		fm_rows_placed(fm, err);
 		if (!err)
@@ -255,6 +266,7 @@ static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_cou
 		return false;
 	}
 	switch (act) {
+	case FM_ACT_OBEY:
 	case FM_ACT_PLACE:
 		return false;
 	case FM_ACT_ROWS:
@@ -284,7 +296,9 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 	take_end(fm, act, err);
 	if (!fm->nic.old)
 		done = step_on(fm, act, err, counts);
-	if (fm->nic.hello)
+	if (fm->nic.obey)
+		fm_nic_obey_soon(fm);
+	else if (fm->nic.hello)
 		fm_nic_hello(fm);
 	go_on(fm);
 	return done;

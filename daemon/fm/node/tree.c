@@ -11,8 +11,9 @@
  * own children stay with it. If the given parent does not take it, it says so
  * to the root (stray) and stays there.
  *
- * Each start of the root is a term. A node that is welcomed in a new term sends
- * its children away, so that all come to the new root and tell it their rows.
+ * Each start of the root is an epoch, above all that nodes know of. A node that is welcomed in a
+ * new epoch sends its children away, so that all come to the root and tell it their rows. What
+ * roots of former epochs said, or what is still under way, is not obeyed.
  *
  * A connection delivers in order or breaks. What must survive a break is said
  * again: HELLO until WELCOME; a row until a table comes that was made from it;
@@ -155,13 +156,35 @@ static void upstream_new(struct fm *fm)
 	fm_member_check(fm, true);
 }
 
+/*
+ * The NIC takes orders of roots whose epoch rises. One far above is a mistake, or a lie, after
+ * which it would obey no root any more.
+ */
+static bool may_obey(struct fm *fm, const struct fm_welcome *w)
+{
+	const struct fm_nic *nic = &fm->nic;
+	bool same = w->term == nic->root_epoch && w->root_guid == nic->root_guid;
+
+	if (same || (w->term > nic->root_epoch &&
+		     (!nic->root_epoch || w->term - nic->root_epoch <= FM_EPOCH_STEP))) {
+		fm_problem_clear(fm, "root", 1);
+		return true;
+	}
+	fm_problem_set(fm, "root", 1,
+		       "root %016llx is of epoch %llu; the NIC obeys %016llx of %llu, and later ones up to %llu",
+		       (unsigned long long)w->root_guid, (unsigned long long)w->term,
+		       (unsigned long long)nic->root_guid, (unsigned long long)nic->root_epoch,
+		       (unsigned long long)nic->root_epoch + FM_EPOCH_STEP);
+	return false;
+}
+
 static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w)
 {
 	struct fm_uplink *t = &fm->uplink;
 	bool first = !c->confirmed;
 	int id = c->id;
 
-	if (w->root_guid != fm->root_guid || !w->term)
+	if (w->root_guid != fm->root_guid || !w->term || !may_obey(fm, w))
 		return;
 	c->confirmed = true;
 	fm_uplink_adrift(fm, false);

@@ -95,6 +95,8 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 	}
 	memcpy(h->position, fm->position, sizeof(h->position));
 	h->term = fm->uplink.term;
+	h->root_epoch = fm->nic.root_epoch;
+	h->root_guid = fm->nic.root_guid;
 	h->attach = c->attach;
 	h->relay_packets = fm->relay_packets;
 	h->row = fm->row;
@@ -178,7 +180,7 @@ void fm_uplink_start(struct fm *fm)
 {
 	fm->uplink.retry = NEVER;
 	if (fm->is_root)
-		fm->uplink.term = fm_random(fm) | 1;
+		fm->uplink.term = fm->nic.root_epoch + 1;
 	else
 		fm->uplink.cut_off = fm->now;
 }

@@ -17,6 +17,7 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/recall.h"
@@ -121,6 +122,13 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 	if (!m && crowded(fm)) {
 		snprintf(text, room, "'%s' is one too many: %u nodes, and as many that have no place, are there",
 			 h->name, places(fm));
+		return text;
+	}
+	if (!fm_epoch_credible(fm, h)) {
+		snprintf(text, room, "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
+			 h->name, (unsigned long long)h->root_epoch,
+			 (unsigned long long)fm->uplink.term,
+			 (unsigned long long)fm->uplink.term + FM_EPOCH_STEP);
 		return text;
 	}
 	m = fm_mate_namesake(fm->root, h->name, h->guid);
@@ -251,6 +259,9 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		return;
 	}
 	fm_problem_clear(fm, "refused", fm_mix(h->guid) ^ h->epoch);
+	/* Nobody is welcomed in an epoch that this root could take once more; HELLO comes again. */
+	if (!fm_epoch_above(fm, h) || !fm_nic_obeys(fm))
+		return;
 	m = fm_mate(fm->root, h->guid);
 	fresh = !m;
 	if (fresh)
@@ -269,6 +280,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	m = fm_mate(fm->root, h->guid);
 	msg.welcome.term = fm->uplink.term;
 	msg.welcome.root_guid = fm->guid;
+	m->welcomed = fm->uplink.term;
 	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
 	c->guest = msg.welcome.parent[0];
 	fm_conn_send(fm, c, &msg);

@@ -96,12 +96,11 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recovery.h"
-#include "daemon/fm/node/children.h"
 #include "daemon/fm/node/member.h"
-#include "daemon/fm/node/random.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -548,21 +547,13 @@ void fm_recovery_recheck(struct fm *fm)
 
 /*
  * A round that will not end although nobody is missing: some report or notice
- * went astray with a connection. All begin anew with a new term.
+ * went astray with a connection. All begin anew in a new epoch.
  */
 static void call_the_roll(struct fm *fm)
 {
-	struct fm_root *r = fm->root;
-
 	fm_say(fm, FM_WARNING, "recovery", "version %llu stalls: all nodes are called to join anew",
-	       (unsigned long long)r->version);
-	fm->uplink.term = fm_random(fm) | 1;
-	fm->table.term = fm->uplink.term;
-	fm_children_drop(fm);
-	for (uint32_t i = 1; i < r->nmates; i++)
-		if (r->mate[i].via)
-			fm_mate_missing(fm, &r->mate[i]);
-	r->rec.round_began = fm->now;
+	       (unsigned long long)fm->root->version);
+	fm_epoch_raise(fm, fm->uplink.term + 1);
 }
 
 /* A manager that hangs is waited for until its connection counts as lost. */

@@ -12,6 +12,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/root/judge.h"
@@ -35,6 +36,8 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	fm->root = r;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = NEVER;
+	r->knows = fm->nic.root_epoch;
+	r->obey = fm->now + fm->cfg.resend;
 	r->disputes.at = NEVER;
 	r->damp.at = NEVER;
 	r->vanish.at = NEVER;
@@ -65,6 +68,7 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	fm_reports_own(fm, &own.sums);
 	fm_base_count(fm, m, &own);
 	fm_settle_news(fm);
+	fm_nic_obey_soon(fm);
 	return 0;
 }
 
@@ -105,6 +109,7 @@ const struct fm_up fm_root_up = {
 
 void fm_root_due(struct fm *fm)
 {
+	fm_epoch_due(fm);
 	fm_settle_due(fm);
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
@@ -121,5 +126,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
-	return earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
+	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
+	return earlier(at, fm_epoch_expiry(fm));
 }

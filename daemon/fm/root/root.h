@@ -41,6 +41,8 @@ struct fm_root {
 	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;
 
+	bool knows;		/* of an epoch before this life */
+	uint64_t obey;		/* when the NIC is to be told the epoch; NEVER */
 	struct fm_demand demand;
 	uint64_t judge_at;
 	uint64_t version;

@@ -45,6 +45,7 @@ struct fm_mate {
 	uint64_t answered;	/* ... and when it answered last */
 	uint32_t search;	/* the last search through links that met it */
 	uint64_t joined;	/* when it came on a connection of its own last */
+	uint64_t welcomed;	/* the root's epoch when it was welcomed last */
 	uint64_t attach;
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
@@ -70,8 +71,7 @@ void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name);
 const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid);
 /* Everyone said to hang below @guid must be told of anew. */
 void fm_roster_forget_below(struct fm *fm, uint64_t guid);
-/* The missing are judged soon: something was heard of them, or of links. */
-void fm_roster_judge(struct fm *fm);
+void fm_roster_judge(struct fm *fm);	/* the missing, soon */
 /** fm_end_text() - what to call port @p of @m, as text for people. Return: @buf */
 const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,
 			char *buf, size_t room);

@@ -16,6 +16,10 @@
 #define FM_ADDR_MAX 64		/* bytes of a service address "IP:PORT", with NUL */
 #define FM_TEXT_MAX 320		/* bytes of a reason, with NUL */
 
+/* Epochs of roots: a peer that says one far above those known is not believed. */
+#define FM_EPOCH_MAX	(1ULL << 62)
+#define FM_EPOCH_STEP	1024u
+
 enum fm_msg_type {
 	FM_MSG_HELLO = 1,	/* node to root or parent: who I am */
 	FM_MSG_WELCOME,		/* back: you are in; your parent is ... */
@@ -110,7 +114,8 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @role: to the root to join, or to the parent it was given
  * @placed: @shape and @coords are what its NIC works with
  * @position: coordinates from the first Init, not reduced by any size
- * @version: of its NIC's rows; @term: root it last obeyed, 0 for none
+ * @version: of its NIC's rows; @term: epoch of the root that it joined last, 0 for none
+ * @root_epoch, @root_guid: the root that its NIC obeys; 0: none
  * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
@@ -132,6 +137,8 @@ struct fm_hello {
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t version;
 	uint64_t term;
+	uint64_t root_epoch;
+	uint64_t root_guid;
 	uint64_t attach;
 	uint32_t relay_packets;
 	uint64_t table;
@@ -144,7 +151,7 @@ struct fm_hello {
 
 /**
  * struct fm_welcome - you are in
- * @term: this start of the root; a new one means that all must join anew
+ * @term: epoch of the root; a new one means that all must join anew
  * @root_guid: of the root
  * @parent: address of the parent; "" to stay on this connection
  */

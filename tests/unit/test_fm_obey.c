@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node tells its NIC which root it obeys before it does anything by that root's order, and joins
+ * no root of a former epoch. Otherwise a manager that begins anew, or one that lost its way, could
+ * bring its NIC under a root that another has taken the place of.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "stage_member.h"
+
+#define REPORT "1 < report 1.0 of 3 term 126"
+
+static void with_nic_of(uint64_t epoch, uint64_t guid)
+{
+	node_1();
+	s.dev.root_epoch = epoch;
+	s.dev.root_guid = guid;
+	s.roots = true;
+}
+
+/* Both children have done it. */
+static void table_1(void)
+{
+	table(1);
+	reports(52, 2, 1, 0);
+	reports(53, 3, 1, 0);
+}
+
+static void before_all_else(void **state)
+{
+	(void)state;
+	with_nic_of(0, 0);
+	joins();
+	s.slow = true;
+	table_1();
+	stage_did_some(&s, "root 100 of 126\n");
+	assert_int_not_equal(s.under_way, 0);
+	stage_end_of(&s);
+	stage_did(&s, "place 4x1 at 1,0\n");
+	stage_end_of(&s);
+	stage_did(&s, "rows 1: 4\n");
+	stage_end_of(&s);
+	stage_end_of(&s);
+	stage_did_some(&s, REPORT);
+	step(1, 1, FM_STEP_RESUME);
+	stage_did_some(&s, "release 1\n");
+	stage_end(&s);
+}
+
+/* Also if the NIC obeyed that root in the manager's former life: what this one says has no root yet. */
+static void once_in_each_life(void **state)
+{
+	(void)state;
+	with_nic_of(TERM, NIC);
+	joins();
+	table_1();
+	assert_int_equal(stage_count(&s, "root 100 of 126\n"), 1);
+	stage_did_some(&s, REPORT);
+	table(2);
+	stage_did_no(&s, "root ");
+	stage_end(&s);
+}
+
+static void as_hello_says(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	with_nic_of(TERM - 1, 0xabc);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_did_some(&s, " obeys abc of 125");
+	stage_welcome(&s, 1, TERM, "");
+	table(1);
+	stage_did_some(&s, "rows 1");
+	stage_down(&s, 1);
+	stage_run(&s, 2000);
+	stage_up(&s, 2);
+	stage_did_some(&s, " obeys 100 of 126");
+	stage_end(&s);
+}
+
+/* The NIC refuses: nothing is done by order of that root, until it obeys. */
+static void a_nic_that_does_not(void **state)
+{
+	(void)state;
+	with_nic_of(0, 0);
+	joins();
+	s.err.root = -ESTALE;
+	table_1();
+	assert_int_equal(stage_count(&s, "place"), 0);
+	assert_int_equal(stage_count(&s, "rows"), 0);
+	/* Only what its children have done is reported. */
+	stage_did_no(&s, REPORT);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "nic");
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "the NIC does not obey the root: Stale file handle");
+	s.err.root = 0;
+	step(1, 0, FM_STEP_APPLY);
+	assert_int_equal(stage_count(&s, "root 100 of 126\n"), 1);
+	stage_did_some(&s, "rows 1");
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
+/* Of a root that the NIC may not obey the node is no member. */
+static void refuses(uint64_t epoch, uint64_t guid, uint64_t welcome, const char *text)
+{
+	struct fm_init i;
+
+	with_nic_of(epoch, guid);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, welcome, "");
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "root");
+	assert_string_equal(fm_problem(s.fm, 0)->text, text);
+	stage_forget(&s);
+	table(1);
+	stage_did_nothing(&s);
+	/* It is over once the root is of an epoch that it may. */
+	stage_welcome(&s, 1, epoch + 1024, "");
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
+static void former_roots(void **state)
+{
+	(void)state;
+	refuses(TERM, NIC, TERM - 1, "root 0000000000000100 is of epoch 125; the NIC obeys "
+		"0000000000000100 of 126, and later ones up to 1150");
+	refuses(TERM, 0xabc, TERM, "root 0000000000000100 is of epoch 126; the NIC obeys "
+		"0000000000000abc of 126, and later ones up to 1150");
+}
+
+/* After one of an epoch far above, which only a mistake or a lie can be, it would obey nobody. */
+static void one_far_above(void **state)
+{
+	(void)state;
+	refuses(TERM, NIC, TERM + 1025, "root 0000000000000100 is of epoch 1151; the NIC obeys "
+		"0000000000000100 of 126, and later ones up to 1150");
+	/* A NIC that obeyed none yet cannot know. */
+	with_nic_of(0, 0);
+	joins();
+	stage_welcome(&s, 1, 1 << 20, "");
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
+/* A root that goes on in a later epoch: its orders are by that, also within a step. */
+static void goes_on(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	with_nic_of(0, 0);
+	joins();
+	table_1();
+	stage_welcome(&s, 1, TERM + 1, "");
+	m = stage_table(&s, 2, entry);
+	m.table.term = TERM + 1;
+	stage_forget(&s);
+	stage_msg(&s, 1, &m);
+	assert_int_equal(stage_count(&s, "root 100 of 127\n"), 1);
+	stage_did_some(&s, "rows 2");
+	/* What is still under way of the former one is old. */
+	table(3);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(before_all_else),
+		cmocka_unit_test(once_in_each_life),
+		cmocka_unit_test(as_hello_says),
+		cmocka_unit_test(a_nic_that_does_not),
+		cmocka_unit_test(former_roots),
+		cmocka_unit_test(one_far_above),
+		cmocka_unit_test(goes_on),
+	};
+
+	return cmocka_run_group_tests(all, NULL, NULL);
+}
