@@ -157,6 +157,8 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.relay_packets = h->relay_packets;
 	b.root_epoch = h->root_epoch;
 	b.root_guid = h->root_guid;
+	b.clean = h->clean;
+	b.open = h->open;
 	b.table = h->table;
 	b.admin = h->admin;
 	b.across = h->across;
@@ -189,6 +191,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.since = t->base;
 	b.open = t->open;
 	b.pause = t->pause;
+	b.clean = t->clean;
 	b.shape = put_shape(&shape, &t->shape);
 	columns = codec_columns_new(t, &b.entries);
 	if (!columns)
@@ -222,6 +225,7 @@ static int pack_step(Svc__Message *m, const struct fm_step *s, uint8_t **data, s
 	b.round = s->round;
 	b.step = s->step;
 	b.orphans = s->orphans;
+	b.clean = s->clean;
 	if (s->step == FM_STEP_RESUME)
 		b.baseline = put_base(&base, &s->base);
 	for (uint32_t i = 0; i < s->nended && i < FM_ENDED_MAX; i++) {

@@ -103,7 +103,8 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
-	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || (from->admin | from->across) & ~PORTS_MASK ||
+	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX ||
+	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
 	    !codec_text(to->address, sizeof(to->address), from->address) ||
@@ -123,6 +124,8 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->relay_packets = from->relay_packets;
 	to->root_epoch = from->root_epoch;
 	to->root_guid = from->root_guid;
+	to->clean = (uint8_t)from->clean;
+	to->open = (uint8_t)from->open;
 	to->table = from->table;
 	to->admin = (uint16_t)from->admin;
 	to->across = (uint16_t)from->across;
@@ -140,7 +143,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	uint32_t nodes = 1;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
-	    from->open >> TORUS_MAX_DIMS)
+	    from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS)
 		return -EBADMSG;
 	for (unsigned int d = 0; d < to->shape.ndims; d++)
 		nodes *= to->shape.size[d];
@@ -149,12 +152,13 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	to->base = from->since;
 	to->open = (uint8_t)from->open;
 	to->pause = from->pause;
+	to->clean = (uint8_t)from->clean;
 	return codec_entries(to, from->entries, nodes);
 }
 
 static bool get_step(struct fm_step *to, const Svc__Step *from)
 {
-	if (from->n_ended > FM_ENDED_MAX || from->step >= FM_STEPS ||
+	if (from->n_ended > FM_ENDED_MAX || from->clean >> TORUS_COLOURS || from->step >= FM_STEPS ||
 	    (from->step == FM_STEP_APPLY) != !from->round)
 		return false;
 	to->term = from->term;
@@ -162,6 +166,7 @@ static bool get_step(struct fm_step *to, const Svc__Step *from)
 	to->round = from->round;
 	to->step = (uint8_t)from->step;
 	to->orphans = from->orphans;
+	to->clean = (uint8_t)from->clean;
 	for (size_t i = 0; i < from->n_ended; i++) {
 		const Svc__NodeEnded *e = from->ended[i];
 

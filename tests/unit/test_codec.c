@@ -103,6 +103,8 @@ static void rnd_hello(struct fm_hello *h)
 	h->relay_packets = (uint32_t)rnd();
 	h->root_epoch = rnd() >> 2;
 	h->root_guid = rnd();
+	h->clean = rnd() & 0xf;
+	h->open = rnd() & 0x3f;
 	h->table = rnd();
 	h->admin = rnd() & 0xfff;
 	h->across = rnd() & 0xfff;
@@ -122,6 +124,7 @@ static void rnd_table(struct fm_table_msg *t)
 	t->version = 1 + (rnd() >> 1);
 	t->base = rnd() % t->version;
 	t->open = rnd() & 0x3f;
+	t->clean = rnd() & 0xf;
 	t->pause = rnd() & 1;
 	t->nentries = nodes < 40 ? nodes : 40;
 	t->entries = calloc(t->nentries, sizeof(*t->entries));
@@ -199,6 +202,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->step.round = 1 + (uint32_t)(rnd() % 1000);
 		m->step.step = (uint8_t)(FM_STEP_COUNT + rnd() % (FM_STEPS - FM_STEP_COUNT));
 		m->step.orphans = rnd() & 1;
+		m->step.clean = rnd() & 0xf;
 		m->step.nended = (uint32_t)(rnd() % (FM_ENDED_MAX + 1));
 		for (uint32_t i = 0; i < m->step.nended; i++) {
 			m->step.ended[i].node = (uint32_t)rnd();

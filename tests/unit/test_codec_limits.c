@@ -196,6 +196,10 @@ static void of_hello(void **state)
 	text(&h->address, FM_ADDR_MAX);
 	RIGHT(h->role, FM_ROLE_CHILD);
 	WRONG(h->role, FM_ROLE_CHILD + 1);
+	RIGHT(h->clean, 0xf);
+	WRONG(h->clean, 0x10);
+	RIGHT(h->open, 0x3f);
+	WRONG(h->open, 0x40);
 	RIGHT(h->root_epoch, FM_EPOCH_MAX);
 	WRONG(h->root_epoch, FM_EPOCH_MAX + 1);
 	RIGHT(h->admin, (1u << TORUS_MAX_PORTS) - 1);
@@ -305,6 +309,7 @@ static void of_step(void **state)
 
 	(void)state;
 	take(&msg);
+	WRONG(m->step->clean, 0x10);
 	RIGHT(m->step->step, FM_STEPS - 1);
 	WRONG(m->step->step, FM_STEPS);
 	AT_MOST(m->step, ended, FM_ENDED_MAX);
@@ -383,6 +388,7 @@ static void of_table(void **state)
 	shape_limits(t->shape);
 	RIGHT(t->since, 4);
 	WRONG(t->since, 5);
+	WRONG(t->clean, 0x10);
 	RIGHT(t->open, (1u << TORUS_MAX_DIMS) - 1);
 	WRONG(t->open, 1u << TORUS_MAX_DIMS);
 	WRONG(t->shape, 0);

@@ -430,6 +430,87 @@ static void test_versions(void **state)
 	}
 }
 
+/**
+ * struct heard - what a node heard of the former root
+ * @version: of its NIC's rows; @table, @term: of its table; @clean, @open: said with it
+ */
+struct heard {
+	uint64_t version, table, term;
+	uint8_t clean, open;
+};
+
+/* All nodes heard @rest but node 7, which heard @one. Return: the version of the next table. */
+static uint64_t heard(const struct heard *rest, const struct heard *one)
+{
+	restart(true, "4x4", 0, rest->version);
+	for (uint32_t i = 1; i < 16; i++) {
+		const struct heard *h = i == 7 ? one : rest;
+		struct fm_msg m = stage_hello(&s, i);
+
+		placed(&m.hello);
+		m.hello.version = h->version;
+		m.hello.table = h->table;
+		m.hello.term = h->term;
+		m.hello.clean = h->clean;
+		m.hello.open = h->open;
+		stage_up(&s, 100 + (int)i);
+		stage_msg(&s, 100 + (int)i, &m);
+	}
+	settles(0);
+	return fm_version(s.fm);
+}
+
+/* A colour is taken of which the former root said that it is gone, and it need not be the next. */
+static void test_clean_colours(void **state)
+{
+	static const struct {
+		struct heard rest, one;
+		uint64_t next;
+	} t[] = {
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x1, 0 }, 8 },
+		{ { 6, 6, 1, 0x8, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
+		{ { 6, 6, 1, 0x2, 0 }, { 6, 6, 1, 0x2, 0 }, 9 },
+		/* Who heard the last step knows more than who heard the table only. */
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x9, 0 }, 7 },
+		/* An older table, or one of a former epoch, says nothing. */
+		{ { 6, 6, 1, 0x1, 0 }, { 5, 5, 1, 0xf, 0 }, 8 },
+		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 8 },
+		{ { 6, 6, 1, 0x8, 0 }, { 6, 6, 2, 0x1, 0 }, 8 },
+		/* A colour that some NIC stamps is not gone. */
+		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
+		/* A NIC has rows of a later table than the one that is told of: none of that counts. */
+		{ { 6, 6, 1, 0x1, 0 }, { 7, 6, 1, 0x1, 0 }, 8 },
+		{ { 6, 6, 1, 0x2, 0 }, { 8, 6, 1, 0x2, 0 }, 9 },
+		/* Nothing is known to be gone. */
+		{ { 6, 6, 1, 0, 0 }, { 6, 6, 1, 0, 0 }, 7 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		uint64_t next = heard(&t[k].rest, &t[k].one);
+
+		if (next != t[k].next)
+			fprintf(stderr, "case %u: %llu\n", k, (unsigned long long)next);
+		assert_int_equal(next, t[k].next);
+		stage_end(&s);
+	}
+}
+
+/* What was found to be a mesh is not a torus with cables that are lost. */
+static void test_open_dimensions(void **state)
+{
+	const struct heard mesh = { 6, 6, 1, 0x8, 2 };
+	const struct heard old = { 5, 5, 1, 0x8, 1 };
+
+	(void)state;
+	heard(&mesh, &mesh);
+	assert_int_equal(stage_count(&s, " open 2"), 15);
+	stage_end(&s);
+	heard(&mesh, &old);
+	assert_int_equal(stage_count(&s, " open 2"), 15);
+	stage_end(&s);
+}
+
 /* --- what was excluded ------------------------------------------------------------------ */
 
 static uint64_t table_of[16];
@@ -600,6 +681,8 @@ int main(void)
 		cmocka_unit_test(test_other_place),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_clean_colours),
+		cmocka_unit_test(test_open_dimensions),
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_recall_tell),

@@ -197,6 +197,7 @@ void fm_member_table(struct fm *fm, const struct fm_table_msg *t)
 		return;
 	}
 	new_step(fm, t->version, 0);
+	fm->member.clean = t->clean;
 	memset(&fm->member.step, 0, sizeof(fm->member.step));
 	forward(fm, &msg, false);
 	fm_task_begin(fm, FM_TODO_APPLY);
@@ -222,6 +223,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	}
 	new_step(fm, s->version, s->round);
 	m->step = *s;
+	m->clean = s->clean;
 	for (uint32_t i = 0; i < s->nended; i++)
 		fm_table_ended(fm, &s->ended[i]);
 	if (s->step == FM_STEP_RESUME)

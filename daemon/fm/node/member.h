@@ -24,6 +24,7 @@ struct fm_member {
 	unsigned int nawaited;	/* children */
 	struct fm_report below;	/* sum of those that have reported */
 	struct fm_base base;	/* as the root told last */
+	uint8_t clean;		/* ... with the table and step at hand */
 };
 
 void fm_member_table(struct fm *fm, const struct fm_table_msg *t);

@@ -152,6 +152,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->shape = t->shape;
 	m->open = t->open;
 	m->pause = t->pause;
+	m->clean = fm->member.clean;
 	m->entries = t->entry;
 	for (uint32_t i = 0; i < t->nodes; i++)
 		there += t->entry[i].state != FM_NODE_ABSENT;
@@ -180,6 +181,8 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 	if (!fm->placed || !t->version || memcmp(&t->shape, &fm->shape, sizeof(t->shape)))
 		return;
 	h->table = t->version;
+	h->clean = fm->member.clean;
+	h->open = t->open;
 	h->admin = t->entry[fm->node].admin;
 	for (unsigned int p = 0; p < 2u * t->shape.ndims; p++) {
 		uint32_t far = torus_neighbour(&t->shape, fm->node, p);

@@ -25,26 +25,40 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/wiring.h"
 
+/* The next version whose colour is none of @used; 0: there is none. */
+static uint64_t version_without(const struct fm_root *r, uint8_t used)
+{
+	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
+		if (!(used & 1u << (r->version + j) % TORUS_COLOURS))
+			return r->version + j;
+	return 0;
+}
+
 /*
- * After a restart it is not known which colours are still about: those that nodes' rows
- * stamp, and those of tables before, whose packets the former root may not have seen
- * drain. One that no node stamps is taken, leaving out numbers if need be; all others
- * wait until the network has drained. If the former root died before it had seen that of
- * the last table, packets of the colour taken may be about, too: so once the others are
- * gone, another table follows, whose drain is of that colour as well.
+ * After a restart the colours are about that nodes' rows stamp, and all that the former root did
+ * not know to be gone. It said what it knew with its last table and step, so if that is the table
+ * of the highest version that any NIC has, one of the others is taken, leaving out numbers if need
+ * be.
+ *
+ * If nobody can tell, one is taken that no node stamps, and all others wait until the network
+ * has drained. Packets of the colour taken may be about, too: so once the others are gone, another
+ * table follows, whose drain is of that colour as well.
  */
 static uint64_t version_anew(struct fm_root *r)
 {
+	uint64_t version;
 	uint8_t used = 0;
 
 	for (uint32_t i = 0; i < r->nmates; i++)
 		if (r->mate[i].version)
 			used |= (uint8_t)(1u << r->mate[i].version % TORUS_COLOURS);
+	r->clean = r->told.table == r->version ? r->told.clean & (uint8_t)~used : 0;
+	version = version_without(r, (uint8_t)~r->clean);
+	if (version)
+		return version;
 	r->clean = 0;
-	for (uint64_t j = 1; j < TORUS_COLOURS; j++)
-		if (!(used & 1u << (r->version + j) % TORUS_COLOURS))
-			return r->version + j;
-	return r->version + 1;
+	version = version_without(r, used);
+	return version ? version : r->version + 1;
 }
 
 /* The next version, or 0 if none may begin yet. */
@@ -187,6 +201,7 @@ static void publish(struct fm *fm, uint64_t version)
 	r->demand.is = false;
 	r->version = version;
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);
+	t.clean = r->clean;
 	fm_recovery_begin(fm);
 	fm_say(fm, FM_INFO, "table", "version %llu: %s", (unsigned long long)version, r->demand.cause);
 	fm_member_table(fm, &t);

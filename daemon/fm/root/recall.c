@@ -5,6 +5,9 @@
  * both. Who has the later table is right, so nothing comes back that was
  * included meanwhile. A node that is away, or began anew, is spoken for by its neighbours.
  *
+ * So do the colours that the former root knew to be gone from the network, and the dimensions
+ * whose ends are not cabled together.
+ *
  * Only the first table of a root is made of this: whoever comes later may not have heard
  * what has been decided since.
  */
@@ -21,6 +24,15 @@ struct fm_said {
 	uint16_t admin;
 	uint16_t across;
 };
+
+/* Within a version what is clean only becomes more: who heard the root last knows most. */
+static void told(struct fm_told *t, const struct fm_hello *h)
+{
+	if (h->term > t->epoch || (h->term == t->epoch && h->table > t->table))
+		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open };
+	if (h->term == t->epoch && h->table == t->table)
+		t->clean |= h->clean;
+}
 
 /* The shape that the fabric will have, if it is known before it settles. */
 static const struct torus_shape *coming(const struct fm *fm)
@@ -39,6 +51,7 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	if (r->settled || !h->table || !h->placed || !shape ||
 	    memcmp(shape, &h->shape, sizeof(*shape)))
 		return;
+	told(&r->told, h);
 	if (!r->said)
 		r->said = calloc(torus_nodes(shape), sizeof(*r->said));
 	if (!r->said)

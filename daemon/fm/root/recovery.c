@@ -216,6 +216,7 @@ static void step(struct fm *fm, enum fm_step_kind kind)
 		.round = ++rec->round,
 		.step = (uint8_t)kind,
 		.orphans = rec->orphans,
+		.clean = r->clean,
 	};
 
 	if (kind == FM_STEP_RESUME) {

@@ -8,6 +8,7 @@
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
+#include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
@@ -37,6 +38,7 @@ struct fm_root {
 	uint64_t newest;	/* when one came last that was not known */
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
+	struct fm_told told;
 	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
 	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;

@@ -209,6 +209,8 @@ static void settle(struct fm *fm)
 	if (r->restored || r->version_seen)
 		fm_base_restore(fm);
 	fm_recall_end(fm, &shape);
+	if (r->told.epoch)
+		r->open = r->told.open;
 	if (r->restored)
 		find_silent(fm, &shape);
 	for (uint32_t i = 0; i < r->nmates; i++) {

@@ -120,6 +120,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @stray: its parent could not be reached: take it yourself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
  * @table: version of the table that it has; 0: none
+ * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
  */
@@ -144,6 +145,8 @@ struct fm_hello {
 	uint64_t table;
 	uint16_t admin;
 	uint16_t across;
+	uint8_t clean;
+	uint8_t open;
 	struct fm_row row;
 	struct fm_sums sums;
 	struct fm_base base;
@@ -222,6 +225,7 @@ struct fm_entry {
  * @base: what the entries are changes to; 0: these are all (nodes left out are
  *	absent)
  * @open: mask of dimensions whose ends are not cabled together: a mesh
+ * @clean: mask of colours that no packet in the network has, so that a root that starts anew knows
  * @pause: all rows go on hold, for the next table may have another shape
  * @nentries, @entries: ids ascending
  */
@@ -231,6 +235,7 @@ struct fm_table_msg {
 	uint64_t base;
 	struct torus_shape shape;
 	uint8_t open;
+	uint8_t clean;
 	bool pause;
 	uint32_t nentries;
 	struct fm_entry *entries;
@@ -266,6 +271,7 @@ struct fm_ended {
  * @round: rises within a version
  * @step: enum fm_step_kind; APPLY, round 0: the table has been sent; who lacks it
  *	fetches it
+ * @clean: as in fm_table_msg; it may have become more
  * @orphans: what is parked unresolved will never be resolved: keep it
  * @nended, @ended: with COUNT, what became known since the table was made
  * @base: with RESUME, to be remembered for a root that starts anew
@@ -276,6 +282,7 @@ struct fm_step {
 	uint32_t round;
 	uint8_t step;
 	bool orphans;
+	uint8_t clean;
 	uint32_t nended;
 	struct fm_ended ended[FM_ENDED_MAX];
 	struct fm_base base;
