@@ -15,7 +15,7 @@ static const struct answer_cmd commands[] = {
 	{ "links", " node lanes degraded", ANSWER_ROOT, answer_links, local_links },
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, local_eye },
 	{ "counters", " node", ANSWER_ROOT, answer_counters, local_counters },
-	{ "rows", " node", ANSWER_ROOT, answer_rows, local_rows },
+	{ "rows", " node count", ANSWER_ROOT, answer_rows, local_rows },
 	{ "park", " node", ANSWER_ROOT, answer_park, local_park },
 	{ "events", " since follow", 0, answer_events, NULL },
 	{ "coord", " name", 0, answer_coord, NULL },
@@ -32,10 +32,14 @@ static const struct answer_cmd commands[] = {
 
 /* --- replies --------------------------------------------------------------- */
 
-/** struct gathering - answers by node id */
+/**
+ * struct gathering - answers by node id
+ * @awaited: nodes that should answer and have not
+ */
 struct gathering {
 	void (*end)(struct request *rq, json_t **by_node, uint32_t n);
 	uint32_t n;
+	uint32_t awaited;
 	json_t *by_node[];
 };
 
@@ -198,12 +202,30 @@ static void pass_on(struct request *rq)
 
 /* --- gathered from nodes --------------------------------------------------- */
 
+static bool is_asked(const struct request *rq, uint32_t node)
+{
+	return rq->node == TORUS_NO_NODE ||
+	       (node >= rq->node && node - rq->node < (rq->count ? rq->count : 1));
+}
+
+/* Whether it is missing if it does not answer. */
+static bool is_awaited(const struct request *rq, uint32_t node)
+{
+	const struct fm_entry *e = rq->d->fm && is_asked(rq, node) ? fm_node(rq->d->fm, node) : NULL;
+
+	return e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT);
+}
+
 static void gathered_item(void *arg, uint32_t node, json_t *data)
 {
 	struct request *rq = arg;
+	struct gathering *g = rq->g;
 
-	if (node < rq->g->n && !rq->g->by_node[node])
-		rq->g->by_node[node] = json_incref(data);
+	if (node >= g->n || g->by_node[node] || !is_asked(rq, node))
+		return;
+	g->by_node[node] = json_incref(data);
+	if (is_awaited(rq, node) && g->awaited && !--g->awaited)
+		query_enough(rq->ask);
 }
 
 static void gathered_end(void *arg)
@@ -235,7 +257,10 @@ void answer_gather(struct request *rq,
 	}
 	rq->g->end = end;
 	rq->g->n = n;
-	rq->ask = query_ask(rq->d->query, rq->node == TORUS_NO_NODE ? SVC_TO_ALL : SVC_TO_NODE,
+	for (uint32_t i = 0; i < n; i++)
+		rq->g->awaited += is_awaited(rq, i);
+	rq->ask = query_ask(rq->d->query,
+			    rq->node == TORUS_NO_NODE || rq->count ? SVC_TO_ALL : SVC_TO_NODE,
 			    rq->node, rq->args, rq->privileged, QUERY_NODE_MS, &gathered, rq);
 	if (!rq->ask)
 		answer_error(rq, "failed", "too many questions at once");
@@ -245,14 +270,9 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *missing = json_array();
 
-	for (uint32_t i = 0; rq->d->fm && i < n; i++) {
-		const struct fm_entry *e = fm_node(rq->d->fm, i);
-
-		if (by_node[i] || (rq->node != TORUS_NO_NODE && rq->node != i))
-			continue;
-		if (e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT))
+	for (uint32_t i = 0; i < n; i++)
+		if (!by_node[i] && is_awaited(rq, i))
 			json_array_append_new(missing, node_json(rq->d, i));
-	}
 	return missing;
 }
 

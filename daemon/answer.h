@@ -22,6 +22,7 @@ struct request;
  * @follow: in place of a reply: events are wanted from @since on, for ever
  * @ask: question to other nodes under way
  * @node: that it is about, TORUS_NO_NODE for all
+ * @count: nodes that it is about, from @node on; 0: @node alone
  */
 struct request {
 	struct fabricd *d;
@@ -33,6 +34,7 @@ struct request {
 	const struct answer_cmd *cmd;
 	struct ask *ask;
 	uint32_t node;
+	uint32_t count;
 	struct gathering *g;
 };
 
@@ -83,7 +85,11 @@ int answer_node(struct request *rq, bool needed, uint32_t *out);
 /** answer_port() - argument "port"; -1 if it is missing */
 int answer_port(struct request *rq, int *out);
 
-/** answer_gather() - ask rq->node or all for the command's local part; @end ends it */
+/**
+ * answer_gather() - ask rq->node, those from it on, or all for the command's local part
+ * @end: ends the request, as soon as no node that should answer is outstanding
+ * A range is asked of all, and @local is NULL at a node outside of it.
+ */
 void answer_gather(struct request *rq,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n));
 /** answer_missing() - coordinates of nodes that should have answered */

@@ -124,7 +124,7 @@ static bool named(const char *list, const char *name)
 
 static bool is_number(const char *key)
 {
-	return named(" since lane", key);
+	return named(" since lane count", key);
 }
 
 static bool is_flag(const char *key)

@@ -10,6 +10,8 @@
 #include "daemon/line.h"
 #include "daemon/nic.h"
 
+#define ROWS_MAX 131072		/* in a reply: of several nodes, or of one if it has more */
+
 static struct torus_dev *dev_of(struct fabricd *d)
 {
 	return nic_dev(d->nic);
@@ -37,7 +39,7 @@ static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 			json_array_append(all, by_node[i]);
 	}
 	missing = answer_missing(rq, by_node, n);
-	if (rq->node != TORUS_NO_NODE && !by_node[rq->node]) {
+	if (rq->node != TORUS_NO_NODE && !rq->count && !by_node[rq->node]) {
 		json_decref(all);
 		json_decref(missing);
 		answer_error(rq, "unreachable", "node '%s' does not answer",
@@ -395,6 +397,23 @@ void answer_counters(struct request *rq)
 
 /* --- rows ------------------------------------------------------------------ */
 
+/* One node's rows, or those of "count" nodes from that one on. */
+static bool rows_wanted(const struct fabricd *d, const json_t *cmd)
+{
+	const char *first = json_string_value(json_object_get(cmd, "node"));
+	json_int_t count = json_integer_value(json_object_get(cmd, "count"));
+	const struct torus_shape *shape = fm_shape(d->fm);
+	uint32_t own = fm_own(d->fm), from;
+	struct torus_coords at;
+
+	if (own == TORUS_NO_NODE || !count)
+		return own != TORUS_NO_NODE;
+	if (!first || torus_coords_parse(first, shape, &at))
+		return false;
+	from = torus_node_id(shape, &at);
+	return own >= from && own - from < count;
+}
+
 json_t *local_rows(struct fabricd *d, json_t *cmd)
 {
 	uint64_t *rows, version;
@@ -402,9 +421,7 @@ json_t *local_rows(struct fabricd *d, json_t *cmd)
 	json_t *list;
 	uint32_t n;
 
-	(void)cmd;
-	if (!dev_of(d) || fm_own(d->fm) == TORUS_NO_NODE ||
-	    nic_rows_read(d->nic, &rows, &n, &version))
+	if (!dev_of(d) || !rows_wanted(d, cmd) || nic_rows_read(d->nic, &rows, &n, &version))
 		return NULL;
 	list = json_array();
 	for (uint32_t i = 0; i < n; i++) {
@@ -416,9 +433,35 @@ json_t *local_rows(struct fabricd *d, json_t *cmd)
 			 "version", (json_int_t)version, "rows", list);
 }
 
+/* The nodes asked need not know names, so they are sent coordinates. */
+static void answer_rows_of_range(struct request *rq, json_int_t count)
+{
+	const struct torus_shape *shape = fm_shape(rq->d->fm);
+	uint32_t max = ROWS_MAX / torus_nodes(shape);
+	char text[TORUS_TEXT_MAX];
+
+	if (answer_node(rq, true, &rq->node))
+		return;
+	max = max ? max : 1;
+	if (count < 1 || count > max) {
+		answer_error(rq, "usage", "count: allowed 1 to %u in a fabric of %u nodes", max,
+			     torus_nodes(shape));
+		return;
+	}
+	rq->count = (uint32_t)count;
+	json_object_set_new(rq->args, "node",
+			    json_string(torus_node_text(shape, rq->node, text)));
+	answer_gather(rq, flat_end);
+}
+
 void answer_rows(struct request *rq)
 {
-	gather(rq, true, one_end);
+	json_t *count = json_object_get(rq->args, "count");
+
+	if (!json_is_integer(count))
+		gather(rq, true, one_end);
+	else if (answer_ready(rq))
+		answer_rows_of_range(rq, json_integer_value(count));
 }
 
 /* --- park, replay ---------------------------------------------------------- */

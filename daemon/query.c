@@ -113,8 +113,8 @@ static void ask_item(struct ask *a, uint32_t node, json_t *data)
 	free(answer.reply);
 }
 
-/* Gives what is here to give; ends if nothing is left to wait for. */
-static void ask_settle(struct ask *a)
+/* Gives this node's answer, if it is not given yet. */
+static void give_own(struct ask *a)
 {
 	json_t *own = a->own;
 
@@ -122,6 +122,12 @@ static void ask_settle(struct ask *a)
 	if (own)
 		ask_item(a, a->q->ops->own(a->q->arg), own);
 	json_decref(own);
+}
+
+/* Gives what is here to give; ends if nothing is left to wait for. */
+static void ask_settle(struct ask *a)
+{
+	give_own(a);
 	if (a->over || (!a->npending && !a->serving))
 		ask_end(a);
 }
@@ -224,6 +230,11 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 		ask_spread_json(a, cmd, privileged, timeout_ms);
 	loop_timer_set(a->timer, a->npending ? loop_now() + timeout_ms * LOOP_MS : 0);
 	return a;
+}
+
+void query_enough(struct ask *a)
+{
+	loop_timer_set(a->timer, 0);
 }
 
 void query_cancel(struct ask *a)
@@ -347,7 +358,11 @@ static void take_answer(struct query *q, int conn, const struct svc_answer *answ
 
 	if (!a || !is_pending(a, conn))
 		return;
+	give_own(a);
 	if (answer->more) {
+		/* No other branch answers for that node: not even a silent one is awaited. */
+		if (a->to == SVC_TO_NODE && answer->node == a->node)
+			query_enough(a);
 		take_item(a, answer);
 		return;
 	}

@@ -67,6 +67,8 @@ void query_free(struct query *q);
 struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cmd,
 		      bool privileged, unsigned int timeout_ms,
 		      const struct query_done *done, void *arg);
+/** query_enough() - no more answers are needed: @end follows, though some are outstanding */
+void query_enough(struct ask *ask);
 void query_cancel(struct ask *ask);
 /** query_served() - the reply to a request taken by @serve */
 void query_served(struct ask *ask, const char *reply);

@@ -19,11 +19,10 @@ cleanup() { "$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1; }
 # is FILTER WANT: whether the jq filter, applied to the status of the fabric, gives WANT
 is() { [[ $(ask status --json | jq -r "$1") == "$2" ]]; }
 version() { "$bin/fabricctl" status --lab "$lab" --json | jq .table_version; }
-# Whether "fabricctl verify" succeeds. It reads the rows node by node, so while a new table is
-# distributed it may read rows of two tables, which together need not pass. Only a verdict that
-# stays wrong is an error; the number of wrong verdicts before a right one is printed. The
-# simulator's checker reads the rows of all NICs at one instant (check_rows(),
-# tests/sim/check.h).
+# Whether "fabricctl verify" succeeds. It does not read the rows of all nodes at one instant, so
+# while a new table is distributed it may read rows of two tables, which together need not pass.
+# Only a verdict that stays wrong is an error; the number of wrong verdicts before a right one is
+# printed. The simulator's checker reads them at one instant (check_rows(), tests/sim/check.h).
 verified() {
 	local wrong=0 rc=0
 	until_true 20 verdict || rc=1

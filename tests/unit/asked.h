@@ -30,6 +30,7 @@
  * @root_says: reply of the root to what is passed on to it; NULL: it is silent
  * @did: what the NIC and the manager were told to do, one line each
  * @passed_on: the last question to other nodes
+ * @enough: its remaining answers are not awaited
  */
 struct asked {
 	struct fabricd d;
@@ -47,6 +48,7 @@ struct asked {
 	const char *told_by[NODES];
 	const char *root_says;
 	char did[512], passed_on[256];
+	bool enough;
 };
 
 extern struct asked a;

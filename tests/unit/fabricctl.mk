@@ -21,3 +21,10 @@ tests += tests/unit/test_fabricctl_judge
 tests/unit/test_fabricctl_judge-objs := tests/unit/test_fabricctl_judge.o \
 	$(addprefix tools/fabricctl/,traffic_judge.o traffic_record.o) lib/deps/crc32c.o
 tests/unit/test_fabricctl_judge-libs := $(call pkg-libs,cmocka)
+
+tests += tests/unit/test_fabricctl_rows
+tests/unit/test_fabricctl_rows-objs := tests/unit/test_fabricctl_rows.o \
+	$(addprefix tools/fabricctl/,rows.o json.o say.o)
+tests/unit/test_fabricctl_rows-deps := $(B)/libtorus.a
+tests/unit/test_fabricctl_rows-libs := $(call pkg-libs,cmocka) $(lib-libs) -lm
+$(B)/tests/unit/test_fabricctl_rows.o: CPPFLAGS += $(lib-cflags)

@@ -192,6 +192,17 @@ static json_t *rows(const struct fake *f, uint32_t id)
 			 (json_int_t)f->version[id], "rows", list);
 }
 
+/* Of @count nodes from @first on, those that answer. */
+static json_t *rows_of_several(const struct fake *f, uint32_t first, json_int_t count)
+{
+	json_t *list = json_array();
+
+	for (uint32_t id = first; id < f->nodes && id - first < count; id++)
+		if (!f->silent[id])
+			json_array_append_new(list, rows(f, id));
+	return list;
+}
+
 static json_t *table(const struct fake *f)
 {
 	json_t *excluded = json_array(), *list = json_array();
@@ -271,6 +282,9 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return links(f, node);
 	if (!strcmp(cmd, "counters"))
 		return counters(f, node);
+	if (!strcmp(cmd, "rows") && node >= 0 && json_object_get(request, "count"))
+		return rows_of_several(f, (uint32_t)node,
+				       json_integer_value(json_object_get(request, "count")));
 	if (!strcmp(cmd, "rows") && node >= 0 && !f->silent[node])
 		return rows(f, (uint32_t)node);
 	if (!strcmp(cmd, "park"))

@@ -191,6 +191,46 @@ static void rows(void **state)
 	     "'rows':['0123456789abcdef','0000000000000002','fffffffffffffff0']}}");
 }
 
+#define OF(node) "{'node':" node ",'version':1,'rows':[]}"
+#define OWN_ROWS "{'node':[2,1],'version':141,'rows':" \
+	"['0123456789abcdef','0000000000000002','fffffffffffffff0']}"
+
+/* In the order of the nodes; who should have answered and did not is missing, and no others. */
+static void rows_of_several(void **state)
+{
+	(void)state;
+	a.told_by[0] = OF("[0,0]");		/* a node that was not asked */
+	a.told_by[2] = OF("[2,0]");
+	says("{'cmd':'rows','node':'bob','count':4}",
+	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" OF("[2,0]") "]}");
+	assert_string_equal(a.passed_on, "all 1 privileged 1500 ms: "
+			    "{\"cmd\":\"rows\",\"node\":\"1,0\",\"count\":4}");
+	says("{'cmd':'rows','node':'1,1','count':1}", "{'ok':true,'missing':[[1,1]],'data':[]}");
+	assert_false(a.enough);
+	a.told_by[4] = OF("[1,1]");
+	says("{'cmd':'rows','node':'1,1','count':9}",
+	     "{'ok':true,'data':[" OF("[1,1]") "," OWN_ROWS "]}");
+	a.own = TORUS_NO_NODE - 1;
+	says("{'cmd':'rows','node':'1,1','count':9}",
+	     "{'ok':true,'missing':[[2,1]],'data':[" OF("[1,1]") "]}");
+}
+
+/* The reply, and what is in memory for it, is limited by the number of rows in it. */
+static void rows_are_limited(void **state)
+{
+	static const char *const wrong[] = { "0", "21846", "4294967297" };
+	char request[80];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		snprintf(request, sizeof(request), "{'cmd':'rows','node':'2,1','count':%s}", wrong[i]);
+		refuses(request, "usage", "count: allowed 1 to 21845 in a fabric of 6 nodes");
+	}
+	says("{'cmd':'rows','node':'2,1','count':21845}", "{'ok':true,'data':[" OWN_ROWS "]}");
+	refuses("{'cmd':'rows','count':2}", "usage",
+		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
+}
+
 #define PARK "{'node':[2,1],'parked':151,'unresolved':152,'bytes':153,'bytes_max':154,'held':155}"
 
 static void park(void **state)
@@ -200,6 +240,23 @@ static void park(void **state)
 	a.told_by[0] = "{'node':[0,0]}";
 	says("{'cmd':'park'}",
 	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[{'node':[0,0]}," PARK "]}");
+}
+
+/* Answers are awaited until those that should answer have; not any others, which may be silent. */
+static void enough_have_answered(void **state)
+{
+	(void)state;
+	a.told_by[0] = a.told_by[1] = "{'node':[0,0]}";
+	says("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[{'node':[0,0]}]}");
+	assert_true(a.enough);
+	a.enough = false;
+	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,1]],"
+	     "'data':[{'node':[0,0]},{'node':[0,0]}," PARK "]}");
+	assert_false(a.enough);
+	a.told_by[4] = a.told_by[0];
+	says("{'cmd':'park'}", "{'ok':true,'data':[{'node':[0,0]},{'node':[0,0]},{'node':[0,0]},"
+	     PARK "]}");
+	assert_true(a.enough);
 }
 
 /* By hand only in a fabric at rest; the NIC is told the version of its own rows. */
@@ -269,7 +326,10 @@ int main(void)
 		TEST(port_commands),
 		TEST(counters),
 		TEST(rows),
+		TEST(rows_of_several),
+		TEST(rows_are_limited),
 		TEST(park),
+		TEST(enough_have_answered),
 		TEST(replay),
 		TEST(refused_by_nic),
 		TEST(no_nic),

@@ -479,6 +479,8 @@ static void names_who_is_missing(void **state)
 	has(out, "0,0:+x");
 	expect("verify", 1);
 	has(out, "2,0: its rows cannot be read");
+	has(out, "3,0: its rows cannot be read");
+	has(out, "210 pairs of 14 nodes walked");
 	expect("nodes", 1);
 	has(out, "1,0   n1-0  up     10.0.0.0      7  -");
 	has(out, "2,0   n2-0  up     10.0.0.0      -  -");

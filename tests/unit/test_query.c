@@ -365,6 +365,27 @@ static void all(void **state)
 	went(7, RIGHT, SVC_ASK, 9, false, "to node ");
 }
 
+/* Only one node can answer a question to a node: once it has, a branch that is silent costs no time. */
+static void answer_of_one(void **state)
+{
+	(void)state;
+	asks(UP, 7, SVC_TO_NODE, 6, false, 800);
+	answers(RIGHT, 7, 9, "1");		/* of another node: it is still awaited */
+	run_due();
+	assert_int_equal(nsent, 3);
+	answers(RIGHT, 7, 6, "2");
+	run_due();
+	assert_int_equal(nsent, 5);
+	went(3, UP, SVC_ANSWER, 7, true, "6: 2");
+	went(4, UP, SVC_ANSWER, 7, false, "0: ");
+	/* Of all, all are awaited. */
+	asks(UP, 8, SVC_TO_ALL, 6, false, 800);
+	answers(RIGHT, 8, 6, "2");
+	run_due();
+	assert_int_equal(nsent, 9);
+	went(8, UP, SVC_ANSWER, 8, true, "6: 2");
+}
+
 /* A question whose command is no object gets the end of an answer, and nothing else. */
 static void malformed(void **state)
 {
@@ -448,12 +469,12 @@ static void own_question(void **state)
 	id = sent[0].id;
 	went(1, RIGHT, SVC_ASK, id, false, "privileged 1 ");
 	answers(LEFT, id, 6, "1");
-	assert_int_equal(did.items, 1);
+	assert_int_equal(did.items, 2);
 	assert_int_equal(did.node, 6);
 	answers(LEFT, id, TORUS_NO_NODE, "1");
 	answers(LEFT, id, 6, "{");
 	answers(UP, id, 7, "1");
-	assert_int_equal(did.items, 1);
+	assert_int_equal(did.items, 2);
 	ends(LEFT, id);
 	clock_move(1000 * LOOP_MS - LOOP_US);
 	run_due();
@@ -462,7 +483,6 @@ static void own_question(void **state)
 	run_due();
 	assert_int_equal(did.ends, 1);
 	assert_int_equal(did.items, 2);
-	assert_int_equal(did.node, OWN);
 	/* A question to this node alone is passed to no other. */
 	forget_sent();
 	ask = query_ask(query, SVC_TO_NODE, OWN, cmd, true, 1000, &done, &ask);
@@ -479,6 +499,34 @@ static void own_question(void **state)
 	json_decref(cmd);
 }
 
+/*
+ * Enough is known though others are silent: the asker is told that it is over, once, without
+ * their time being waited for. This node's own answer is among the first: it counts, too.
+ */
+static void enough(void **state)
+{
+	json_t *cmd = json_pack("{s:s}", "cmd", "x");
+	struct ask *ask;
+	uint64_t id;
+
+	(void)state;
+	ask = query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, false, 1000, &done, NULL);
+	id = sent[0].id;
+	answers(LEFT, id, 6, "1");
+	assert_int_equal(did.items, 2);
+	query_enough(ask);
+	assert_int_equal(did.ends, 0);
+	run_due();
+	assert_int_equal(did.ends, 1);
+	assert_int_equal(did.items, 2);
+	answers(RIGHT, id, 7, "late");
+	clock_move(1000 * LOOP_MS);
+	run_due();
+	assert_int_equal(did.ends, 1);
+	assert_int_equal(did.items, 2);
+	json_decref(cmd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
@@ -486,10 +534,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_late, begin, end),
 		cmocka_unit_test_setup_teardown(served, begin, end),
 		cmocka_unit_test_setup_teardown(all, begin, end),
+		cmocka_unit_test_setup_teardown(answer_of_one, begin, end),
 		cmocka_unit_test_setup_teardown(malformed, begin, end),
 		cmocka_unit_test_setup_teardown(many, begin, end),
 		cmocka_unit_test_setup_teardown(events, begin, end),
 		cmocka_unit_test_setup_teardown(own_question, begin, end),
+		cmocka_unit_test_setup_teardown(enough, begin, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

@@ -81,23 +81,34 @@ static void check_version(struct verify *v, uint32_t node)
 	blame_node(v, node, "version", text);
 }
 
-static int read_all(struct verify *v)
+static void take_node(struct verify *v, uint32_t node)
 {
 	char text[128], at[TORUS_TEXT_MAX];
 
-	for (uint32_t id = 0; id < v->nodes; id++) {
-		if (!v->table.up[id])
-			continue;
-		progress("reading rows of node %u of %u", id + 1, v->nodes);
-		if (rows_get(&v->ask, &v->table.shape, id, &v->rows[id])) {
-			snprintf(text, sizeof(text), "%s: its rows cannot be read",
-				 torus_node_text(&v->table.shape, id, at));
-			blame_node(v, id, "unreadable", text);
-			continue;
-		}
-		v->read++;
-		v->row[id] = v->rows[id].row;
-		check_version(v, id);
+	if (!v->table.up[node])
+		return;
+	if (!v->rows[node].row) {
+		snprintf(text, sizeof(text), "%s: its rows cannot be read",
+			 torus_node_text(&v->table.shape, node, at));
+		blame_node(v, node, "unreadable", text);
+		return;
+	}
+	v->read++;
+	v->row[node] = v->rows[node].row;
+	check_version(v, node);
+}
+
+/* One question after the other, each about as many nodes as an answer has room for. */
+static int read_all(struct verify *v)
+{
+	uint32_t batch = rows_batch(&v->table.shape), n;
+
+	for (uint32_t first = 0; first < v->nodes; first += n) {
+		n = v->nodes - first < batch ? v->nodes - first : batch;
+		progress("reading rows of node %u of %u", first + n, v->nodes);
+		rows_get_range(&v->ask, &v->table.shape, first, n, v->rows + first);
+		for (uint32_t id = first; id < first + n; id++)
+			take_node(v, id);
 	}
 	progress("%s", "");
 	if (!v->read)

@@ -6,6 +6,8 @@
 #include "rows.h"
 #include "say.h"
 
+#define ROWS_MAX 131072		/* that an answer may hold: daemon/CONTROL.md */
+
 static int row_read(const json_t *j, uint64_t *row)
 {
 	const char *text = json_string_value(j);
@@ -53,6 +55,42 @@ int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, stru
 	status = unpack(data, torus_nodes(shape), out);
 	json_decref(data);
 	return status;
+}
+
+uint32_t rows_batch(const struct torus_shape *shape)
+{
+	uint32_t n = torus_nodes(shape), max = ROWS_MAX / n;
+
+	return max < 1 ? 1 : max < n ? max : n;
+}
+
+/* Those of one node in the answer about @count nodes from @first on. */
+static void take_rows(const json_t *data, const struct torus_shape *shape, uint32_t first,
+		      uint32_t count, struct rows *out)
+{
+	uint32_t id;
+
+	if (json_node_read(json_object_get(data, "node"), shape, &id) || id < first ||
+	    id - first >= count || out[id - first].row)
+		return;
+	unpack(data, torus_nodes(shape), &out[id - first]);
+}
+
+int rows_get_range(struct ask *a, const struct torus_shape *shape, uint32_t first,
+		   uint32_t count, struct rows *out)
+{
+	char at[TORUS_TEXT_MAX];
+	json_t *list, *v;
+	size_t i;
+
+	memset(out, 0, count * sizeof(*out));
+	torus_node_text(shape, first, at);
+	if (ask(a, json_pack("{ss ss si}", "cmd", "rows", "node", at, "count", (int)count), &list))
+		return CANNOT;
+	json_array_foreach(list, i, v)
+		take_rows(v, shape, first, count, out);
+	json_decref(list);
+	return OK;
 }
 
 void rows_free(struct rows *r)

@@ -17,6 +17,15 @@ struct rows {
 /** rows_get() - of @node, read from its NIC. Return: OK or CANNOT */
 int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node,
 	     struct rows *out);
+/** rows_batch() - of how many nodes one question may be; it bounds the bytes under way */
+uint32_t rows_batch(const struct torus_shape *shape);
+/**
+ * rows_get_range() - of @count nodes from @first on, at most rows_batch()
+ * @out: one for each; its row is NULL if that node's rows cannot be read, which is said
+ * Return: OK, or CANNOT if none was read.
+ */
+int rows_get_range(struct ask *a, const struct torus_shape *shape, uint32_t first,
+		   uint32_t count, struct rows *out);
 void rows_free(struct rows *r);
 
 /** struct exclusions - the table, in force all over the fabric */
