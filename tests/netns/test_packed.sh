@@ -91,6 +91,17 @@ silence() {
 		until_true 10 settled && lab silence 0,"$rest":+x off && until_true 10 running
 }
 
+# For longer than links may be silent. The NICs and the cables stand still together, so none is lost.
+stopped() {
+	local before
+	before=$(silences)
+	kill -STOP "$(pack)"
+	sleep 0.7
+	kill -CONT "$(pack)"
+	until_true 10 running && verified && [[ $(silences) == "$before" ]]
+}
+silences() { grep -c '(silence)' "$run/torusemu.log"; }
+
 faults() {
 	lab ber 0,"$rest":+x 1e-4 && lab latency 0,"$rest":+x 200us &&
 		lab_is '[.nodes[].faults[] | [.latency_ns, .ber]] | unique' '[[200000,0.0001]]' || return 1
@@ -288,6 +299,7 @@ suite() {
 	check "cut and mend" cut_and_mend
 	check "cut by one end, mended by the other" other_end
 	check "silence" silence
+	check "the process of NICs is stopped for a while" stopped
 	check "bit errors and latency" faults
 	check "retry protocol" retry
 	check "a cable for which links must train" lossy_line

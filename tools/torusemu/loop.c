@@ -5,17 +5,21 @@
 #include <time.h>
 #include <unistd.h>
 
+static u64 stood;	/* ns that loop_now() does not count */
+
 u64 loop_now(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec + 1;
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec + 1 - stood;
 }
 
 int loop_init(struct loop *loop)
 {
 	loop->npending = 0;
+	loop->late_max = 0;
+	loop->woke = 0;
 	loop->epfd = epoll_create1(EPOLL_CLOEXEC);
 	return loop->epfd < 0 ? -errno : 0;
 }
@@ -78,11 +82,25 @@ static int wait_until(struct loop *loop, struct epoll_event *ev, u64 now, u64 un
 	return epoll_wait(loop->epfd, ev, LOOP_BATCH, (int)((ns + 999999) / 1000000));
 }
 
+/* Before anything is told the time: it never goes back. */
+static void stand_still(struct loop *loop, u64 until)
+{
+	u64 last = until > loop->woke ? until : loop->woke, now = loop_now();
+
+	if (until != ~0ull && loop->woke && now > last && now - last > loop->late_max) {
+		stood += now - last - loop->late_max;
+		now = last + loop->late_max;
+	}
+	loop->woke = now;
+}
+
 void loop_wait(struct loop *loop, u64 now, u64 until)
 {
 	struct epoll_event ev[LOOP_BATCH];
 	int n = wait_until(loop, ev, now, until);
 
+	if (loop->late_max)
+		stand_still(loop, until);
 	loop->npending = n > 0 ? n : 0;
 	for (int i = 0; i < loop->npending; i++)
 		loop->pending[i] = ev[i].data.ptr;

@@ -23,9 +23,16 @@ struct watch {
 
 #define LOOP_BATCH 32
 
-/** struct loop - @pending is the batch being worked off */
+/**
+ * struct loop
+ * @late_max: ns; if the loop goes on later than that, its clock stands still for the rest; 0: never
+ * @woke: when it last had something to do, or 0
+ * @pending: the batch being worked off
+ */
 struct loop {
 	int epfd;
+	u64 late_max;
+	u64 woke;
 	int npending;
 	void *pending[LOOP_BATCH];
 };

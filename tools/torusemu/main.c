@@ -18,6 +18,7 @@
 #include "priv.h"
 
 #define NICE (-10)
+#define NICE_PACK (-20)		/* of many NICs, each with a manager that has NICE as well */
 
 /** struct program - @who: the NIC's name, or "pack" */
 struct program {
@@ -90,7 +91,7 @@ static int start_nic(struct program *p, struct args *a)
 
 static int start(struct program *p, struct args *a)
 {
-	int err;
+	int err, nice;
 
 	if (geteuid()) {
 		log_err(p->who, "only root may make a NIC");
@@ -105,8 +106,9 @@ static int start(struct program *p, struct args *a)
 	err = a->pack ? start_pack(p, a->pack) : start_nic(p, a);
 	if (err)
 		return err;
-	if (getpriority(PRIO_PROCESS, 0) > NICE)
-		setpriority(PRIO_PROCESS, 0, NICE);
+	nice = a->pack ? NICE_PACK : NICE;
+	if (getpriority(PRIO_PROCESS, 0) > nice)
+		setpriority(PRIO_PROCESS, 0, nice);
 	err = priv_drop(a->pack || a->netns);
 	return err ? failed(p, "dropping privileges", err) : 0;
 }

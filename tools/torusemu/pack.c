@@ -15,6 +15,13 @@
 #define REQUEST_MAX	8192
 #define WORDS_MAX	128
 
+/*
+ * Where others take the processor from this process, all its NICs stand still, and the cables
+ * between them; so does their time. If it went on, the first NIC that has a turn again would
+ * find all its links silent, because its neighbours have not had theirs to send keep-alives.
+ */
+#define LATE_MAX	20000000u	/* ns; far less than a silence that is taken for a loss */
+
 /** struct visitor - a connection */
 struct visitor {
 	struct watch watch;
@@ -191,6 +198,7 @@ int pack_open(struct pack *pack, struct chassis *c, const char *path)
 	int fd = sock_listen(path), err;
 
 	*pack = (struct pack) { .chassis = c, .listener.fd = -1 };
+	c->loop.late_max = LATE_MAX;
 	if (fd < 0)
 		return fd;
 	err = loop_add(&c->loop, &pack->listener, fd, EPOLLIN, listener_ready);
