@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Packed labs: a manager for each node, and all NICs in one process. Measured are the time
-# until the fabric is up, the recovery after a cut, memory and processor time. Beside the
+# until the fabric is up, "fabricctl verify" and other questions to all nodes, the recovery after
+# a cut, memory and processor time. Beside the
 # first stands, in the same run, OpenSM on ibsim's model of the same torus, one process that
 # manages all nodes: the time from its start to SUBNET UP.
 #
@@ -21,6 +22,7 @@ B=${B:-$TOP/build}
 (need_peers bench_packed)
 missing=$?
 cuts=10
+asked=5
 lab=bp$$
 run=/run/torus/$lab
 tmp=$(mktemp -d)
@@ -88,6 +90,22 @@ bring_up() {
 	row "  of it processor time: managers, NICs" - "$(used $managers), $(used $nics) ms" ""
 }
 
+# Until the command has read its answer from all nodes.
+questions() {
+	local command i began
+	for command in verify nodes links counters; do
+		: >"$tmp/asked"
+		for ((i = 0; i < asked; i++)); do
+			began=${EPOCHREALTIME/[.,]/}
+			"$B/fabricctl" "$command" --lab "$lab" --json >/dev/null || die "$command"
+			echo $(((${EPOCHREALTIME/[.,]/} - began) / 1000)) >>"$tmp/asked"
+		done
+		row "  $command, median of $asked" - "$(median <"$tmp/asked") ms" ""
+	done
+	row "  the root's largest memory so far" - \
+		"$(awk '/^VmHWM/ { print $2 }' "/proc/$(cut -d' ' -f1 "${root%/*}/fabricd.pid")/status") KiB" ""
+}
+
 one_cut() {
 	local v
 	v=$(status .table_version)
@@ -136,6 +154,7 @@ printf '%-50s %14s %16s   %s\n' 'packed labs' OpenSM ours wanted
 for shape; do
 	bring_up "$shape"
 	cost
+	questions
 	recovery
 	lab down >/dev/null || die "lab down"
 done
