@@ -88,6 +88,17 @@ void nic_calls_end(struct calls *calls, int err)
 }
 
 static int do_count(struct call *c, struct torus_dev *dev);
+static int do_mgmt(struct call *c, struct torus_dev *dev);
+
+/* One has been sent, and the next goes. */
+static void mgmt_done(struct nic *nic, unsigned int port)
+{
+	struct nic_mgmt *m = &nic->mgmt[port % TORUS_MAX_PORTS];
+
+	m->life = 0;
+	if (m->len)
+		nic_mgmt_send(nic, port, m->data, m->len);
+}
 
 static int run_call(struct nicq_job *job)
 {
@@ -118,6 +129,8 @@ static void call_done(struct nicq_job *job)
 				       c->fn == do_count && !err ? &c->park : NULL, c->lost);
 		if (c->link && !err)
 			nic->ops->links(nic->arg, c->link, c->n);
+		if (c->fn == do_mgmt && err != -ECANCELED)
+			mgmt_done(nic, c->port);
 	}
 	free(c);
 }
@@ -154,14 +167,27 @@ static int do_mgmt(struct call *c, struct torus_dev *dev)
 	return torus_mgmt_send(dev, c->port, c->data, c->len);
 }
 
-/* Those that are not answered are sent again by who sends them. */
+/*
+ * Those that are not answered are sent again by who sends them. So that a slow NIC has time for other
+ * calls only one of each port waits, and of what comes meanwhile the last is sent after it.
+ */
 void nic_mgmt_send(struct nic *nic, unsigned int port, const void *data, size_t len)
 {
-	struct call *c = nicq_waiting(nic->queue) < CALLS_WAITING && len <= TORUS_MGMT_MAX ?
-			 call_new(nic, 0, 0, do_mgmt) : NULL;
+	struct nic_mgmt *m = &nic->mgmt[port % TORUS_MAX_PORTS];
+	struct call *c;
 
+	if (len > TORUS_MGMT_MAX)
+		return;
+	if (m->life == nic->life + 1) {
+		memmove(m->data, data, len);
+		m->len = len;
+		return;
+	}
+	c = nicq_waiting(nic->queue) < CALLS_WAITING ? call_new(nic, 0, 0, do_mgmt) : NULL;
 	if (!c)
 		return;
+	m->life = nic->life + 1;
+	m->len = 0;
 	c->port = port;
 	c->len = len;
 	memcpy(c->data, data, len);

@@ -37,6 +37,17 @@ struct calls {
 	uint64_t root_epoch, root_guid;
 };
 
+/**
+ * struct nic_mgmt - management packets of a port
+ * @life: nic.life + 1, of the one that waits to be sent; 0: none does
+ * @data, @len: what is to be sent after it; 0: nothing. What comes later replaces it
+ */
+struct nic_mgmt {
+	uint32_t life;
+	size_t len;
+	uint8_t data[TORUS_MGMT_MAX];
+};
+
 struct nic {
 	struct loop *loop;
 	const struct nic_ops *ops;
@@ -55,6 +66,7 @@ struct nic {
 	uint64_t retry;
 	int lost;			/* negative errno, to be reported */
 	uint32_t no_memory;		/* tag of an action that there was no memory for */
+	struct nic_mgmt mgmt[TORUS_MAX_PORTS];
 	char why[256];
 };
 

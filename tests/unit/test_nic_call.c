@@ -30,6 +30,7 @@ static _Atomic unsigned int manners;
 static _Atomic uint32_t epoch;
 static _Atomic int events;	/* the connection that has subscribed */
 static _Atomic bool no_memory;
+static char sent[64];		/* of each management packet port and first byte; then "|" for a count */
 
 /* What the owner was told. */
 static struct {
@@ -81,11 +82,24 @@ static void answer_get(int fd, const struct nlmsghdr *req, unsigned int cmd)
 	fake_ack(fd, req, 0, NULL);
 }
 
+static void note_sent(const struct nlmsghdr *req, unsigned int cmd)
+{
+	struct nlattr *port = nlmsg_find_attr((struct nlmsghdr *)req, GENL_HDRLEN, TORUS_A_PORT);
+	struct nlattr *data = nlmsg_find_attr((struct nlmsghdr *)req, GENL_HDRLEN, TORUS_A_DATA);
+	size_t len = strlen(sent);
+
+	if (cmd == TORUS_CMD_PARK_GET)
+		snprintf(sent + len, sizeof(sent) - len, "|");
+	else if (cmd == TORUS_CMD_MGMT_SEND && port && data)
+		snprintf(sent + len, sizeof(sent) - len, "%u%c", nla_get_u8(port), *(char *)nla_data(data));
+}
+
 static void answer(struct fake *f, int fd, struct nlmsghdr *req)
 {
 	unsigned int cmd = ((struct genlmsghdr *)nlmsg_data(req))->cmd;
 
 	(void)f;
+	note_sent(req, cmd);
 	if (cmd == TORUS_CMD_SUBSCRIBE)
 		events = fd;
 	if (cmd == TORUS_CMD_LINK_GET)
@@ -237,6 +251,28 @@ static void test_done(void **state)
 	ends(7, 0);
 	assert_int_equal(told.lost, 100 + TORUS_NC_LOST);
 	assert_int_equal(told.done, 7);
+}
+
+/* Of packets of one port only one waits; then the last goes. Other calls wait for no more than that. */
+static void test_mgmt(void **state)
+{
+	(void)state;
+	memset(sent, 0, sizeof(sent));
+	for (char c = 'a'; c < 'f'; c++)
+		nic_mgmt_send(n, 1, &c, 1);
+	nic_mgmt_send(n, 2, "z", 1);
+	nic_count(n, 1, false);
+	ends(1, 0);
+	nic_count(n, 2, false);
+	ends(2, 0);
+	assert_string_equal(sent, "1a2z|1e|");
+	/* Nothing is left over. */
+	nic_mgmt_send(n, 1, "g", 1);
+	nic_count(n, 3, false);
+	ends(3, 0);
+	nic_count(n, 4, false);
+	ends(4, 0);
+	assert_string_equal(sent, "1a2z|1e|1g||");
 }
 
 static bool by_root_9(void)
@@ -414,7 +450,8 @@ static void test_daemon_ends(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		NIC_TEST(done), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused), NIC_TEST(connection_breaks),
+		NIC_TEST(done), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
+		NIC_TEST(connection_breaks),
 		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
 		NIC_TEST(daemon_ends),
 	};
