@@ -28,6 +28,7 @@ static const char *const names[] = {
 	[FM_MSG_REPORT] = "report", [FM_MSG_PING] = "ping",
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
 	[FM_MSG_DROP] = "drop",	    [FM_MSG_FAILED] = "failed",
+	[FM_MSG_CLAIM] = "claim",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -162,6 +163,9 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.table = h->table;
 	b.admin = h->admin;
 	b.across = h->across;
+	b.ups = h->ups;
+	b.table_root = h->table_root;
+	b.counted = h->counted;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];
@@ -267,11 +271,13 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	Svc__Pong pong = SVC__PONG__INIT;
 	Svc__Drop drop = SVC__DROP__INIT;
 	Svc__Failed failed = SVC__FAILED__INIT;
+	Svc__Claim claim = SVC__CLAIM__INIT;
 
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
 		welcome.term = msg->welcome.term;
 		welcome.root_guid = msg->welcome.root_guid;
+		welcome.adrift = msg->welcome.adrift;
 		welcome.parent = (char *)msg->welcome.parent;
 		m->welcome = &welcome;
 		break;
@@ -310,6 +316,11 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		failed.version = msg->failed.version;
 		failed.error = msg->failed.err;
 		m->failed = &failed;
+		break;
+	case FM_MSG_CLAIM:
+		claim.epoch = msg->claim.epoch;
+		claim.guid = msg->claim.guid;
+		m->claim = &claim;
 		break;
 	default:
 		return -EINVAL;

@@ -7,7 +7,7 @@
 #include "daemon/svc.pb-c.h"
 
 /* Of all messages; 1 had tables of entry after entry, 2 questions as one text. */
-#define CODEC_SCHEMA 4
+#define CODEC_SCHEMA 5
 
 struct codec_columns;
 

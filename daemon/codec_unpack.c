@@ -103,7 +103,7 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
-	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX ||
+	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
 	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
@@ -129,6 +129,9 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->table = from->table;
 	to->admin = (uint16_t)from->admin;
 	to->across = (uint16_t)from->across;
+	to->ups = from->ups;
+	to->table_root = from->table_root;
+	to->counted = from->counted;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])
@@ -202,6 +205,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_WELCOME:
 		out->welcome.term = m->welcome->term;
 		out->welcome.root_guid = m->welcome->root_guid;
+		out->welcome.adrift = m->welcome->adrift;
 		fine = m->welcome->term <= FM_EPOCH_MAX &&
 		       codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
 		break;
@@ -247,6 +251,11 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->failed.version = m->failed->version;
 		out->failed.err = m->failed->error;
 		fine = m->failed->error <= FM_ERRNO_MAX;
+		break;
+	case FM_MSG_CLAIM:
+		out->claim.epoch = m->claim->epoch;
+		out->claim.guid = m->claim->guid;
+		fine = m->claim->epoch <= FM_EPOCH_MAX;
 		break;
 	default:
 		fine = false;

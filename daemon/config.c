@@ -161,6 +161,7 @@ static const struct key keys[] = {
 	  "the name of a group of this system, or nothing" },
 	{ "", "log_level", set_level, 0, 0, 0, "error, warning, info or debug" },
 	{ "", "fanout", set_count, AT(fm.fanout), 1, 64, "1 to 64" },
+	{ "", "root_priority", set_count, AT(fm.priority), 0, FM_PRIORITY_MAX, "0 (never root) to 255" },
 	{ "", "flap_limit", set_count, AT(fm.flap_limit), 0, 1000, "0 (never) to 1000" },
 	TIME_KEY(init_interval, 1 * LOOP_MS, 60 * LOOP_S, "1ms to 60s"),
 	TIME_KEY(quiet, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
@@ -169,6 +170,7 @@ static const struct key keys[] = {
 	TIME_KEY(resolve_max, 1 * LOOP_MS, 600 * LOOP_S, "1ms to 10min"),
 	TIME_KEY(member_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 	TIME_KEY(keepalive, 10 * LOOP_MS, 600 * LOOP_S, "10ms to 10min"),
+	TIME_KEY(takeover, 10 * LOOP_MS, 60 * LOOP_S, "10ms to 60s"),
 	TIME_KEY(flap_half_life, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 	TIME_KEY(hold_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 };

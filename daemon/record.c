@@ -136,7 +136,8 @@ static void get_shape(const json_t *j, const char *key, struct torus_shape *to, 
 
 #define CONFIG_NUMBERS(X) \
 	X(fanout) X(init_interval) X(quiet) X(resend) X(drain_max) X(resolve_max) X(member_max) \
-	X(keepalive) X(flap_limit) X(flap_half_life) X(hold_max) X(seed)
+	X(keepalive) X(flap_limit) X(flap_half_life) X(hold_max) X(takeover) \
+	X(priority) X(seed)
 
 static json_t *config_json(const struct fm_config *c)
 {

@@ -16,7 +16,7 @@
 #include "daemon/fm/fm.h"
 
 /* Of the lines; in each RECORD_BEGIN. Format 2 had no roots that NICs obey. */
-#define RECORD_FORMAT 3
+#define RECORD_FORMAT 4
 
 enum record_kind {
 	RECORD_BEGIN,		/* fm_new() */

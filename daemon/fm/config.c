@@ -17,6 +17,8 @@ void fm_config_default(struct fm_config *c)
 		.flap_limit = 5,
 		.flap_half_life = 15000 * MS,
 		.hold_max = 60000 * MS,
+		.takeover = 200 * MS,
+		.priority = FM_PRIORITY_AUTO,
 		.seed = 1,
 	};
 }

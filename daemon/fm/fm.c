@@ -7,6 +7,7 @@
 
 #include "daemon/fm/fm.h"
 #include "daemon/fm/node/bootstrap.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/member.h"
@@ -18,16 +19,18 @@
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/root.h"
 
-static const struct fm_up to_parent = { .send = fm_uplink_send, .hello = fm_child_ask };
 static void due(struct fm *fm)
 {
-	fm_bootstrap_due(fm);
 	fm_tree_due(fm);
 	fm_task_due(fm);
+	if (fm_candidate_due(fm) && fm_root_start(fm))
+		fm_say(fm, FM_ERROR, "root", "no memory to ask to be root");
 	if (fm->root)
 		fm_root_due(fm);
+	fm_bootstrap_due(fm);
 	fm_problems_due(fm);
 }
 
@@ -42,6 +45,7 @@ uint64_t fm_expiry(const struct fm *fm)
 	uint64_t at = earlier(fm_bootstrap_expiry(fm), fm_tree_expiry(fm));
 
 	at = earlier(at, earlier(fm_task_expiry(fm), fm_problems_expiry(fm)));
+	at = earlier(at, fm_candidate_expiry(fm));
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 
@@ -94,8 +98,8 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->nic.root_epoch = dev->root_epoch;
 	fm->nic.root_guid = dev->root_guid;
 	fm->relay_packets = dev->relay_packets;
-	fm->is_root = dev->bootstrap;
-	fm->up = fm->is_root ? &fm_root_up : &to_parent;
+	fm->jumper = dev->bootstrap;
+	fm->up = &fm_up_parent;
 	fm->conns.due = NEVER;
 	fm->task.rejoin = NEVER;
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
@@ -107,7 +111,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	}
 	fm_bootstrap_start(fm, dev, links);
 	fm_uplink_start(fm);
-	if (fm->is_root && fm_root_start(fm, dev)) {
+	if (fm->jumper && fm_root_start(fm)) {
 		fm_free(fm);
 		return NULL;
 	}
@@ -153,6 +157,8 @@ void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *count
 {
 	fm->now = now;
 	fm_member_done(fm, tag, err, counts);
+	if (fm->root)
+		fm_claim_look(fm);
 }
 
 void fm_conn_up(struct fm *fm, int conn, uint64_t now)

@@ -85,6 +85,10 @@ struct fm_counts {
 	uint64_t lost;
 };
 
+#define FM_PRIORITY_MAX 255u
+#define FM_PRIORITY_DEFAULT 100u	/* of the first nodes */
+#define FM_PRIORITY_AUTO 256u		/* as the node is: the jumper's, one of the first, or none */
+
 /**
  * struct fm_config - times in ns
  * @fabric: name of the fabric; a peer of another is refused
@@ -105,6 +109,9 @@ struct fm_counts {
  * @flap_limit: losses of a link in quick succession until it is held down; 0: never
  * @flap_half_life: in which what was counted of them halves; at least 1 ms
  * @hold_max: bound on holding a link down after its last loss
+ * @takeover: between the loss of the root and the first of the candidates that asks to be root;
+ *	0: this node never does
+ * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is none
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
  * @seed: for jitter
@@ -125,6 +132,8 @@ struct fm_config {
 	unsigned int flap_limit;
 	uint64_t flap_half_life;
 	uint64_t hold_max;
+	uint64_t takeover;
+	unsigned int priority;
 	struct fm_library *library;
 	uint64_t seed;
 };

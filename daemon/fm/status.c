@@ -59,7 +59,7 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 		bool in_table = fm->table.version && m->node != TORUS_NO_NODE &&
 				fm->table.entry[m->node].guid == m->guid;
 
-		if (!m->guid || in_table || i--)
+		if (!fm_mate_joined(m) || in_table || i--)
 			continue;
 		*out = (struct fm_joiner) { m->name, m->address, m->guid };
 		return true;
@@ -128,7 +128,12 @@ static void count_links(const struct fm *fm, struct fm_status *s)
 
 bool fm_is_root(const struct fm *fm)
 {
-	return fm->root;
+	return fm->root && fm_claim_leads(fm);
+}
+
+uint64_t fm_epoch(const struct fm *fm)
+{
+	return fm->uplink.term;
 }
 
 bool fm_reachable(const struct fm *fm)
@@ -168,12 +173,12 @@ static void root_status(const struct fm *fm, struct fm_root_status *r)
 
 const struct fm_recovery *fm_last(const struct fm *fm)
 {
-	return fm->root ? &fm->root->last : NULL;
+	return fm_is_root(fm) ? &fm->root->last : NULL;
 }
 
 static bool under_way(const struct fm *fm)
 {
-	if (fm->root)
+	if (fm_is_root(fm))
 		return fm->root->rec.phase != FM_PHASE_REST || fm->root->demand.is;
 	return fm->member.step.step != FM_STEP_RESUME || fm->task.todo != FM_TODO_NOTHING;
 }
@@ -200,7 +205,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	const struct fm_table *t = &fm->table;
 
 	memset(s, 0, sizeof(*s));
-	s->is_root = fm->root;
+	s->is_root = fm_is_root(fm);
 	s->placed = fm->placed;
 	s->shape = *fm_shape(fm);
 	s->own = fm_own(fm);
@@ -218,7 +223,7 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	for (uint32_t i = 0; i < t->nodes; i++)
 		s->nodes_up += t->entry[i].state == FM_NODE_UP;
 	count_links(fm, s);
-	if (fm->root) {
+	if (fm_is_root(fm)) {
 		s->parked = fm->root->rec.sums.parked;
 		s->relayed = fm->root->rec.sums.relayed;
 		s->last = fm->root->last;

@@ -117,6 +117,8 @@ const struct fm_recovery *fm_last(const struct fm *fm);
 
 /** fm_is_root() - this node is the root */
 bool fm_is_root(const struct fm *fm);
+/** fm_epoch() - epoch of the root that this node obeys, or leads in; 0: none */
+uint64_t fm_epoch(const struct fm *fm);
 
 /** fm_reachable() - the root is, or this node is the root */
 bool fm_reachable(const struct fm *fm);

@@ -162,14 +162,13 @@ root_killed() {
 		until_true 20 running && verified
 }
 
-# The carrier remains: its neighbours only notice the silence.
+# The carrier remains: its neighbours only notice the silence, and the root may lose the node before.
 nic_killed() {
 	lab kill "$1" --nic && until_true 10 is .nodes.up $((nodes - 1)) &&
-		until_true 10 settled || return 1
-	nic 0,"$rest" state 0 | grep -q silence || nic 0,"$rest" state "$(back)" | grep -q silence ||
-		{ echo "no neighbour speaks of silence"; return 1; }
+		until_true 10 silence_seen && until_true 10 settled || return 1
 	revive "$1" && until_true 20 running && verified
 }
+silence_seen() { nic 0,"$rest" state 0 | grep silence || nic 0,"$rest" state "$(back)" | grep silence; }
 
 node_killed() {
 	lab cut "$1":+x && lab kill "$1" && until_true 20 is .nodes.up $((nodes - 1)) &&

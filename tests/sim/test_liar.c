@@ -160,7 +160,7 @@ static void lie(void)
 	static const uint8_t types[] = { FM_MSG_HELLO, FM_MSG_WELCOME, FM_MSG_REFUSE, FM_MSG_ROW,
 					 FM_MSG_LEFT, FM_MSG_TABLE, FM_MSG_FETCH, FM_MSG_STEP,
 					 FM_MSG_REPORT, FM_MSG_PING, FM_MSG_PONG,
-					 FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED };
+					 FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED, FM_MSG_CLAIM };
 	struct fm_msg m = { .type = types[random_below(&r, sizeof(types))] };
 
 	switch (m.type) {
@@ -192,6 +192,11 @@ static void lie(void)
 		break;
 	case FM_MSG_REPORT:
 		report(&m.report);
+		break;
+	case FM_MSG_CLAIM:
+		m.claim.guid = guid();
+		m.claim.epoch = random_below(&r, 4) ? some_machine()->uplink.term + random_below(&r, 3) :
+						      random_next(&r);
 		break;
 	case FM_MSG_FAILED:
 		m.failed.guid = guid();

@@ -161,6 +161,8 @@ static void said_down(struct one_fm *o, struct one_node *n, const struct fm_msg 
 {
 	struct fm_step s = { .step = FM_STEP_APPLY };
 
+	if (msg->type == FM_MSG_CLAIM)
+		n->claim = msg->claim.epoch;
 	if (msg->type == FM_MSG_WELCOME)
 		memcpy(n->parent, msg->welcome.parent, sizeof(n->parent));
 	if (msg->type == FM_MSG_STEP)
@@ -262,6 +264,7 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 	*o = (struct one_fm) { .nodes = nodes, .self = self, .now = 1000 * ONE_MS };
 	wire(o);
 	fm_config_default(&cfg);
+	cfg.takeover = 0;
 	strcpy(cfg.fabric, fabric);
 	snprintf(cfg.name, sizeof(cfg.name), "n%u", self);
 	snprintf(cfg.address, sizeof(cfg.address), "%s", self ? "member:1" : "root:1");
@@ -288,7 +291,21 @@ static void begin(struct one_fm *o, uint32_t nodes, uint32_t self, unsigned int 
 }
 
 /* Actions at the NIC end at once; each may be followed by another one. */
-void one_ends(struct one_fm *o)
+static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys);
+
+/* Nodes that are to obey the root do, and say so. */
+static void promises(struct one_fm *o)
+{
+	for (uint32_t i = 1; i < o->nodes; i++) {
+		uint64_t epoch = o->node[i].claim;
+
+		o->node[i].claim = 0;
+		if (epoch && o->node[i].conn)
+			say_hello(o, i, epoch);
+	}
+}
+
+static void actions(struct one_fm *o)
 {
 	while (o->under_way) {
 		uint32_t tag = o->under_way;
@@ -296,6 +313,12 @@ void one_ends(struct one_fm *o)
 		o->under_way = 0;
 		fm_done(o->fm, tag, o->result, o->result ? NULL : &o->counts, o->now);
 	}
+}
+
+void one_ends(struct one_fm *o)
+{
+	actions(o);
+	promises(o);
 }
 
 void one_root(struct one_fm *o, uint32_t nodes, unsigned int fanout)
@@ -478,15 +501,16 @@ uint64_t one_fingerprint(const struct one_fm *o, uint32_t node)
 	return fm_fingerprint(o->node[node].guid, o->node[node].epoch);
 }
 
-void one_join(struct one_fm *o, uint32_t node)
+static void say_hello(struct one_fm *o, uint32_t node, uint64_t obeys)
 {
 	struct one_node *n = &o->node[node];
 	struct fm_msg msg = { .type = FM_MSG_HELLO };
 	struct fm_hello *h = &msg.hello;
 
-	n->conn = ++o->next_conn;
-	n->attach++;
-	n->row.serial++;
+	if (obeys) {
+		h->root_epoch = obeys;
+		h->root_guid = o->node[o->self].guid;
+	}
 	strcpy(h->fabric, fabric);
 	snprintf(h->name, sizeof(h->name), "n%u", node);
 	snprintf(h->address, sizeof(h->address), "%u:1", node);
@@ -502,10 +526,20 @@ void one_join(struct one_fm *o, uint32_t node)
 	}
 	h->row = n->row;
 	h->sums = n->sums;
-	fm_conn_up(o->fm, n->conn, o->now);
-	one_ends(o);
 	fm_msg(o->fm, n->conn, &msg, o->now);
 	one_ends(o);
+}
+
+void one_join(struct one_fm *o, uint32_t node)
+{
+	struct one_node *n = &o->node[node];
+
+	n->conn = ++o->next_conn;
+	n->attach++;
+	n->row.serial++;
+	fm_conn_up(o->fm, n->conn, o->now);
+	one_ends(o);
+	say_hello(o, node, 0);
 }
 
 void one_gone(struct one_fm *o, uint32_t node)

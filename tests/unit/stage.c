@@ -21,6 +21,7 @@ void stage_init(struct stage *s, const char *shape, uint32_t node)
 	memset(s, 0, sizeof(*s));
 	assert_int_equal(torus_shape_parse(shape, &s->shape), 0);
 	fm_config_default(&s->cfg);
+	s->cfg.takeover = 0;	/* tests of candidates set it */
 	strcpy(s->cfg.fabric, "fab");
 	named(s->cfg.name, s->cfg.address, node);
 	s->cfg.fanout = 64;
@@ -57,10 +58,33 @@ void stage_end_of(struct stage *s)
 }
 
 /* Actions at a NIC that is not slow end at once; each may be followed by another one. */
-static void ends(struct stage *s)
+static void actions(struct stage *s)
 {
 	while (s->fm && s->under_way && !s->slow)
 		stage_end_of(s);
+}
+
+/* Nodes that the root asks to obey it do, and say HELLO again. */
+static void promises(struct stage *s)
+{
+	for (int conn = 0; conn < STAGE_JOINERS; conn++) {
+		struct stage_joiner *j = &s->joiner[conn];
+
+		if (!j->known || !j->obeys || s->stubborn)
+			continue;
+		j->hello.hello.root_epoch = j->obeys;
+		j->hello.hello.root_guid = s->dev.guid;
+		j->obeys = 0;
+		fm_msg(s->fm, conn, &j->hello, now(s));
+		actions(s);
+	}
+}
+
+static void ends(struct stage *s)
+{
+	actions(s);
+	if (s->fm)
+		promises(s);
 }
 
 void stage_start(struct stage *s)
@@ -74,6 +98,7 @@ void stage_end(struct stage *s)
 	fm_free(s->fm);
 	s->fm = NULL;
 	s->under_way = 0;
+	memset(s->joiner, 0, sizeof(s->joiner));
 }
 
 /* Nothing is done before its time, and when it is due it is done once. */
@@ -212,6 +237,7 @@ struct fm_init stage_neighbour(const struct stage *s, unsigned int port)
 		.ndims = s->shape.ndims,
 		.guid = NIC + node,
 		.root_guid = NIC,
+		.epoch = s->fm ? fm_epoch(s->fm) : 0,
 		.fabric = "fab",
 	};
 
@@ -235,6 +261,8 @@ void stage_hear(struct stage *s, unsigned int port, const struct fm_init *init)
 
 void stage_up(struct stage *s, int conn)
 {
+	if (conn < STAGE_JOINERS)
+		s->joiner[conn].known = false;
 	fm_conn_up(s->fm, conn, now(s));
 	ends(s);
 }
@@ -247,6 +275,8 @@ void stage_down(struct stage *s, int conn)
 
 void stage_msg(struct stage *s, int conn, const struct fm_msg *msg)
 {
+	if (msg->type == FM_MSG_HELLO && conn < STAGE_JOINERS)
+		s->joiner[conn] = (struct stage_joiner) { .known = true, .hello = *msg };
 	fm_msg(s->fm, conn, msg, now(s));
 	ends(s);
 }

@@ -39,6 +39,15 @@
  * 	lines, but not answer
  * @text, @len: the recorded lines
  */
+#define STAGE_JOINERS 2048	/* connections below this number */
+
+/** struct stage_joiner - the last HELLO on a connection; @obeys: the epoch of a claim that came back */
+struct stage_joiner {
+	bool known;
+	struct fm_msg hello;
+	uint64_t obeys;
+};
+
 struct stage {
 	struct fm *fm;
 	struct fm_config cfg;
@@ -52,7 +61,9 @@ struct stage {
 	struct {
 		int root, place, rows, release, count, replay;
 	} err;
-	bool roots;		/* write down whom the NIC obeys */
+	bool roots;		/* write down whom NICs obey, or are asked to */
+	bool stubborn;		/* others do not do what a claim asks for */
+	struct stage_joiner joiner[STAGE_JOINERS];
 	bool slow;
 	uint32_t under_way;
 	int result;

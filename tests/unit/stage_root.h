@@ -35,6 +35,13 @@ static inline void joins(const struct fm_msg *m)
 
 	stage_up(&s, conn);
 	stage_msg(&s, conn, m);
+	if (conn >= STAGE_JOINERS) {
+		struct fm_msg again = *m;
+
+		again.hello.root_epoch = fm_epoch(s.fm);
+		again.hello.root_guid = NIC;
+		stage_msg(&s, conn, &again);
+	}
 }
 
 static inline void join(uint32_t node)

@@ -253,6 +253,9 @@ static void body(struct stage *s, const struct fm_msg *m)
 		number(s, "version", m->failed.version);
 		number(s, "error", m->failed.err);
 		break;
+	case FM_MSG_CLAIM:
+		number(s, "epoch", m->claim.epoch);
+		break;
 	case FM_MSG_PONG:
 		flag(s, m->pong.adrift, "adrift");
 		break;
@@ -394,6 +397,10 @@ static void do_send(void *io, int conn, const struct fm_msg *msg)
 
 	if (s->sees)
 		s->sees(conn, msg);
+	if (msg->type == FM_MSG_CLAIM && conn < STAGE_JOINERS)
+		s->joiner[conn].obeys = msg->claim.epoch;
+	if (msg->type == FM_MSG_CLAIM && !s->roots)
+		return;
 	if (deaf(s, fm_msg_name(msg->type)) || deaf(s, "send "))
 		return;
 	stamp(s);

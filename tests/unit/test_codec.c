@@ -108,6 +108,9 @@ static void rnd_hello(struct fm_hello *h)
 	h->table = rnd();
 	h->admin = rnd() & 0xfff;
 	h->across = rnd() & 0xfff;
+	h->ups = (uint32_t)rnd() % (TORUS_MAX_NODES + 1);
+	h->counted = rnd() & 1;
+	h->table_root = rnd();
 	rnd_row(&h->row);
 	rnd_sums(&h->sums);
 	rnd_base(&h->base);
@@ -156,9 +159,10 @@ static void rnd_table(struct fm_table_msg *t)
 /* Numbers of fabricd's own messages are left out. */
 static unsigned int a_type(unsigned int i)
 {
-	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED };
+	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED,
+					     FM_MSG_CLAIM };
 
-	i %= FM_MSG_PONG + 3;
+	i %= FM_MSG_PONG + 4;
 	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
@@ -173,7 +177,12 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 	case FM_MSG_WELCOME:
 		m->welcome.term = rnd() >> 2;
 		m->welcome.root_guid = rnd();
+		m->welcome.adrift = rnd() & 1;
 		rnd_text(m->welcome.parent, FM_ADDR_MAX);
+		break;
+	case FM_MSG_CLAIM:
+		m->claim.epoch = rnd() >> 2;
+		m->claim.guid = rnd();
 		break;
 	case FM_MSG_REFUSE:
 		rnd_text(m->refuse.text, FM_TEXT_MAX);

@@ -204,6 +204,8 @@ static void of_hello(void **state)
 	WRONG(h->root_epoch, FM_EPOCH_MAX + 1);
 	RIGHT(h->admin, (1u << TORUS_MAX_PORTS) - 1);
 	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
+	RIGHT(h->ups, TORUS_MAX_NODES);
+	WRONG(h->ups, TORUS_MAX_NODES + 1u);
 	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);
 	WRONG(h->across, 1u << TORUS_MAX_PORTS);
 	EXACTLY(h, position, TORUS_MAX_DIMS);
@@ -293,6 +295,12 @@ static void of_texts(void **state)
 	RIGHT(m->failed->error, FM_ERRNO_MAX);
 	WRONG(m->failed->error, FM_ERRNO_MAX + 1);
 	put();
+	msg.type = FM_MSG_CLAIM;
+	take(&msg);
+	RIGHT(m->claim->epoch, FM_EPOCH_MAX);
+	WRONG(m->claim->epoch, FM_EPOCH_MAX + 1);
+	put();
+	assert_string_equal(fm_msg_name(FM_MSG_CLAIM), "claim");
 	assert_string_equal(fm_msg_name(FM_MSG_FAILED), "failed");
 	assert_string_equal(fm_msg_name(FM_MSG_DROP), "drop");
 	assert_string_equal(fm_msg_name(FM_MSG_TYPES), "?");

@@ -54,9 +54,9 @@ static void right(void **state)
 			       "device = unix:/run/torus/x.nic ; why\n"
 			       "service_address = [fd00::0003]:7117\n"
 			       "key_file = /k\ncontrol = /c\ncontrol_group = daemon\n"
-			       "log_level = debug\nfanout = 64\nflap_limit = 0\n"
+			       "log_level = debug\nfanout = 64\nflap_limit = 0\nroot_priority = 7\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
-			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min", &h), 0);
+			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s", &h), 0);
 	assert_int_equal(h.n, 0);
 	assert_string_equal(c.fm.fabric, "green");
 	assert_string_equal(c.fm.name, "node-1.a_b");
@@ -75,6 +75,8 @@ static void right(void **state)
 	assert_int_equal(c.fm.resend, 1500 * LOOP_US);
 	assert_int_equal(c.fm.drain_max, 60 * LOOP_S);
 	assert_int_equal(c.fm.flap_limit, 0);
+	assert_int_equal(c.fm.priority, 7);
+	assert_int_equal(c.fm.takeover, LOOP_S);
 	assert_int_equal(c.fm.flap_half_life, 2 * LOOP_S);
 	assert_int_equal(c.fm.hold_max, 300 * LOOP_S);
 	assert_int_equal(parse(&c, NEEDED "control_group =\n", &h), 0);
@@ -102,6 +104,7 @@ static void limits(void **state)
 	} t[] = {
 		{ "fanout", "1", "64", "0", "65" },
 		{ "flap_limit", "0", "1000", "-1", "1001" },
+		{ "root_priority", "0", "255", "-1", "256" },
 		{ "[timers]\ninit_interval", "1000us", "1min", "999us", "60000001us" },
 		{ "[timers]\nquiet", "1ms", "10min", "999us", "600001ms" },
 		{ "[timers]\nresend", "1ms", "60s", "999us", "60001ms" },
@@ -111,6 +114,7 @@ static void limits(void **state)
 		{ "[timers]\nkeepalive", "10ms", "10min", "9ms", "601s" },
 		{ "[timers]\nflap_half_life", "10ms", "60min", "9ms", "61min" },
 		{ "[timers]\nhold_max", "10ms", "3600s", "9ms", "3601s" },
+		{ "[timers]\ntakeover", "10ms", "60s", "9ms", "61s" },
 	};
 	static const struct {
 		const char *before;
@@ -199,11 +203,12 @@ static void documented_defaults(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 2 + 17);	/* the line of NEEDED, [timers], and the keys */
+		assert_int_equal(lines, 2 + 18);	/* the line of NEEDED, [timers], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		SAME(fm.fanout);
 		SAME(fm.flap_limit);
+		SAME(fm.takeover);
 		SAME(fm.init_interval);
 		SAME(fm.quiet);
 		SAME(fm.resend);

@@ -403,7 +403,7 @@ static void test_wrong_neighbours(void **state)
 		fm_mgmt(s.fm, p, buf, len, START + s.now);
 		stage_did_nothing(&s);
 		sprintf(text, "the neighbour at port %u speaks another version of Init; this is "
-			"1", p);
+			"2", p);
 		assert_string_equal(fm_problem(s.fm, 0)->text, text);
 		over(p, "fabric", text);
 		/* A packet that is no Init is not answered. */
@@ -541,6 +541,7 @@ static void test_root_again(void **state)
 	stage_did_some(&s, "is in a fabric of 3 dimensions");
 	i = stage_neighbour(&s, 0);
 	stage_hear(&s, 0, &i);
+	stage_run(&s, 100);
 	stage_did_some(&s, "connect 10.0.0.0:1: 2\n");
 	stage_end(&s);
 }

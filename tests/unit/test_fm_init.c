@@ -16,17 +16,19 @@ static const struct fm_init example = {
 	.position = { 0x101, 2, 3 },
 	.guid = 0x0102030405060708,
 	.root_guid = 0x1112131415161718,
+	.epoch = 0x2122232425262728,
 	.fabric = "fab",
 	.name = "n",
 	.root_address = "10.0.0.1:7471",
 };
 
 static const uint8_t bytes[] = {
-	't', 'I', 'N', 'I', 1, 7, 5, 3,
+	't', 'I', 'N', 'I', 2, 7, 5, 3,
 	8, 7, 6, 5, 4, 3, 2, 1,
 	0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
 	2, 1, 3, 0, 4, 0, 0, 0, 0, 0, 0, 0,
 	1, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0x28, 0x27, 0x26, 0x25, 0x24, 0x23, 0x22, 0x21,
 	3, 'f', 'a', 'b', 1, 'n',
 	13, '1', '0', '.', '0', '.', '0', '.', '1', ':', '7', '4', '7', '1',
 };
@@ -36,6 +38,9 @@ static void same(const struct fm_init *a, const struct fm_init *b)
 	assert_int_equal(a->placed, b->placed);
 	assert_int_equal(a->settled, b->settled);
 	assert_int_equal(a->heard, b->heard);
+	assert_int_equal(a->lost, b->lost);
+	assert_int_equal(a->asks, b->asks);
+	assert_int_equal(a->epoch, b->epoch);
 	assert_int_equal(a->port, b->port);
 	assert_int_equal(a->ndims, b->ndims);
 	assert_int_equal(a->guid, b->guid);
@@ -98,15 +103,17 @@ static void test_flags(void **state)
 	uint8_t buf[TORUS_MGMT_MAX];
 
 	(void)state;
-	for (unsigned int f = 0; f < 8; f++) {
+	for (unsigned int f = 0; f < 32; f++) {
 		i.placed = f & 1;
 		i.settled = f & 2;
 		i.heard = f & 4;
+		i.lost = f & 8;
+		i.asks = f & 16;
 		fm_init_put(buf, &i);
 		assert_int_equal(buf[5], f);
 		assert_int_equal(comes(&i), f & 2 && !(f & 1) ? -EBADMSG : 0);
 	}
-	for (unsigned int f = 3; f < 8; f++) {
+	for (unsigned int f = 5; f < 8; f++) {
 		memcpy(buf, bytes, sizeof(bytes));
 		buf[5] |= (uint8_t)(1u << f);
 		assert_int_equal(fm_init_get(buf, sizeof(bytes), &i), -EBADMSG);
@@ -159,7 +166,7 @@ static void test_texts(void **state)
 	assert_int_equal(comes(&i), 0);
 	for (unsigned int c = 0; c < 256; c++) {
 		memcpy(buf, bytes, sizeof(bytes));
-		buf[65] = (uint8_t)c;	/* the name */
+		buf[73] = (uint8_t)c;	/* the name */
 		assert_int_equal(fm_init_get(buf, sizeof(bytes), &out),
 				 c >= ' ' && c <= '~' ? 0 : -EBADMSG);
 	}
@@ -167,8 +174,8 @@ static void test_texts(void **state)
 		static const size_t max[] = { TORUS_NAME_MAX, TORUS_NAME_MAX, FM_ADDR_MAX - 1 };
 
 		for (size_t more = 0; more < 2; more++) {
-			memcpy(buf, bytes, 60);
-			len = 60;
+			memcpy(buf, bytes, 68);
+			len = 68;
 			for (unsigned int t = 0; t < 3; t++) {
 				buf[len] = (uint8_t)(t == k ? max[t] + more : 0);
 				memset(buf + len + 1, 'x', buf[len]);
@@ -179,8 +186,22 @@ static void test_texts(void **state)
 			assert_int_equal(take(buf, len - 1, &out), -EBADMSG);
 		}
 		/* ... or all but one. */
-		assert_int_equal(take(buf, 62, &out), -EBADMSG);
+		assert_int_equal(take(buf, 70, &out), -EBADMSG);
 	}
+}
+
+/* No epoch above the highest. */
+static void test_epoch(void **state)
+{
+	struct fm_init i = example;
+
+	(void)state;
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		i.epoch = 1ULL << bit;
+		assert_int_equal(comes(&i), i.epoch <= FM_EPOCH_MAX ? 0 : -EBADMSG);
+	}
+	i.epoch = FM_EPOCH_MAX + 1;
+	assert_int_equal(comes(&i), -EBADMSG);
 }
 
 /* Only ports and dimensions that a fabric can have. */
@@ -268,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_epoch),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_sizes),
 	};

@@ -113,8 +113,10 @@ static void nodes_live(uint32_t from)
 			continue;
 		}
 		stage_say(&s, conn, FM_MSG_PING);
-		if (!peer[conn].version)
+		if (!peer[conn].version) {
+			stage_msg(&s, conn, &m);
 			continue;
+		}
 		m = stage_report(&s, i, peer[conn].version, peer[conn].round);
 		stage_msg(&s, conn, &m);
 	}

@@ -89,7 +89,7 @@ static void test_forebears(void **state)
 	/* Long after that, the root begins with the first choice again. */
 	stage_run(&s, 3000);
 	stage_down(&s, 108);
-	stage_run(&s, 10005.999);
+	stage_run(&s, 10004.999);
 	m.hello.attach = 3;
 	m.hello.stray = false;
 	stage_forget(&s);

@@ -238,7 +238,7 @@ static void tables(uint64_t seed)
 	for (unsigned int i = 0; i < 3; i++)
 		fm_table_free(&fm[i].table);
 	/* The library is empty. */
-	expect(&r, !fm_library_find(l, 5, has[0], &s), "a table that nobody has");
+	expect(&r, !fm_library_find(l, 0, 5, has[0], &s), "a table that nobody has");
 	fm_library_free(l);
 }
 
@@ -328,31 +328,31 @@ static void test_library(void **state)
 	(void)state;
 	assert_int_equal(torus_shape_parse("3x3", &s), 0);
 	assert_int_equal(torus_shape_parse("9", &other), 0);
-	assert_null(fm_library_find(NULL, 1, 1, &s));
-	assert_null(fm_library_find(l, 1, 1, &s));
+	assert_null(fm_library_find(NULL, 1, 1, 1, &s));
+	assert_null(fm_library_find(l, 1, 1, 1, &s));
 	for (unsigned int i = 0; i < 3; i++) {
 		b[i] = fm_book_new(&s);
-		fm_library_add(l, b[i], 1 + i / 2, 1 + i % 2);
+		fm_library_add(l, b[i], 1, 1 + i / 2, 1 + i % 2);
 	}
-	assert_ptr_equal(fm_library_find(l, 1, 1, &s), b[0]);
-	assert_ptr_equal(fm_library_find(l, 1, 2, &s), b[1]);
-	assert_ptr_equal(fm_library_find(l, 2, 1, &s), b[2]);
-	assert_null(fm_library_find(l, 2, 2, &s));
-	assert_null(fm_library_find(l, 1, 1, &other));
+	assert_ptr_equal(fm_library_find(l, 1, 1, 1, &s), b[0]);
+	assert_ptr_equal(fm_library_find(l, 1, 1, 2, &s), b[1]);
+	assert_ptr_equal(fm_library_find(l, 1, 2, 1, &s), b[2]);
+	assert_null(fm_library_find(l, 1, 2, 2, &s));
+	assert_null(fm_library_find(l, 1, 1, 1, &other));
 	/* The last manager that releases a table removes it. */
 	fm_book_put(b[1]);
-	assert_ptr_equal(fm_library_find(l, 1, 2, &s), b[1]);
+	assert_ptr_equal(fm_library_find(l, 1, 1, 2, &s), b[1]);
 	fm_book_put(b[1]);
 	fm_book_put(b[1]);
-	assert_null(fm_library_find(l, 1, 2, &s));
-	assert_ptr_equal(fm_library_find(l, 1, 1, &s), b[0]);
+	assert_null(fm_library_find(l, 1, 1, 2, &s));
+	assert_ptr_equal(fm_library_find(l, 1, 1, 1, &s), b[0]);
 	for (unsigned int i = 0; i < 3; i += 2) {
 		fm_book_put(b[i]);
 		fm_book_put(b[i]);
 	}
 	fm_book_put(b[0]);
-	assert_null(fm_library_find(l, 1, 1, &s));
-	assert_null(fm_library_find(l, 2, 1, &s));
+	assert_null(fm_library_find(l, 1, 1, 1, &s));
+	assert_null(fm_library_find(l, 1, 2, 1, &s));
 	fm_book_put(NULL);
 	fm_library_free(l);
 }

@@ -248,7 +248,7 @@ static void test_other_parent(void **state)
 	stage_end(&s);
 }
 
-#define STRAY "1 < " HELLO("join", " stray position 1,0 term 126 attach +1") ROW
+#define STRAY "1 < " HELLO("join", " stray position 1,0 attach +1") ROW
 
 /* A parent that cannot be reached, or refuses the node, is reported to the root. */
 static void test_stray(void **state)
@@ -288,7 +288,7 @@ static void test_stray(void **state)
 	stage_down(&s, 3);
 	stage_wait(&s, "connect 10.0.0.0:1: 4");
 	stage_up(&s, 4);
-	stage_did_some(&s, "4 < " HELLO("join", " position 1,0 term 126"));
+	stage_did_some(&s, "4 < " HELLO("join", " position 1,0"));
 	stage_end(&s);
 	/* The root is gone by then as well. */
 	at_root();
@@ -301,7 +301,7 @@ static void test_stray(void **state)
 	stage_did_nothing(&s);
 	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
-	stage_did_some(&s, "3 < " HELLO("join", " stray position 1,0 term 126"));
+	stage_did_some(&s, "3 < " HELLO("join", " stray position 1,0"));
 	stage_end(&s);
 }
 
@@ -315,7 +315,7 @@ static void test_parent_lost(void **state)
 	stage_did(&s, "at 900 ms\nlog warning tree: parent lost; back to the root\n");
 	assert_in_range(stage_wait(&s, "connect 10.0.0.0:1: 3"), 12 * MS, 38 * MS);
 	stage_up(&s, 3);
-	stage_did_some(&s, "3 < " HELLO("join", " position 1,0 term 126"));
+	stage_did_some(&s, "3 < " HELLO("join", " position 1,0"));
 	stage_end(&s);
 	/* So it does when the parent falls silent. */
 	with_parent();

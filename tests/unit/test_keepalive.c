@@ -26,6 +26,7 @@
 #define DOWN		100		/* a connection to the manager */
 
 static struct fm *fm;
+static uint64_t takeover;	/* 0: nobody replaces the root */
 static uint64_t now;
 
 /* What the manager did. */
@@ -97,6 +98,7 @@ static void begin(void)
 	strcpy(c.name, "n1");
 	strcpy(c.address, "10.0.0.2:1");
 	c.keepalive = KEEPALIVE;
+	c.takeover = takeover;
 	for (uint8_t p = 0; p < 4; p++)
 		links[p].port = p;
 	memset(&did, 0, sizeof(did));
@@ -178,6 +180,34 @@ static void silent_root(void **state)
 	pass(now + KEEPALIVE);
 	assert_int_equal(did.connects, 2);
 	fm_free(fm);
+}
+
+/*
+ * Where others can take over, those below the root ask it four times in a keep-alive, and count it as
+ * lost after six: all others learn it from them.
+ */
+static void silent_root_that_can_be_replaced(void **state)
+{
+	uint64_t heard;
+
+	(void)state;
+	takeover = KEEPALIVE / 5;
+	join();
+	heard = now;
+	did.pings = 0;
+	for (unsigned int i = 1; i <= 5; i++) {
+		pass(heard + i * KEEPALIVE / 4 - 1);
+		assert_int_equal(did.pings, i - 1);
+		pass(heard + i * KEEPALIVE / 4);
+		assert_int_equal(did.pings, i);
+	}
+	pass(heard + 6 * KEEPALIVE / 4 - 1);
+	assert_int_equal(did.closes, 0);
+	pass(heard + 6 * KEEPALIVE / 4);
+	assert_int_equal(did.closes, 1);
+	assert_int_equal(did.closed, UP);
+	fm_free(fm);
+	takeover = 0;
 }
 
 /*
@@ -268,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(never_up),
 		cmocka_unit_test(silent_root),
+		cmocka_unit_test(silent_root_that_can_be_replaced),
 		cmocka_unit_test(parent_asked),
 		cmocka_unit_test(silent_stranger),
 		cmocka_unit_test(silent_child),

@@ -202,8 +202,8 @@ static void test_refused(void **state)
 		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":1}",
 		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":-4096}",
 		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":0,\"park\":{},\"lost\":1}",
-		"{\"event\":\"begin\",\"now\":1,\"format\":3}",
-		"{\"event\":\"begin\",\"now\":1,\"format\":3,\"config\":{},\"device\":{\"ports\":0},\"links\":[]}",
+		"{\"event\":\"begin\",\"now\":1,\"format\":4}",
+		"{\"event\":\"begin\",\"now\":1,\"format\":4,\"config\":{},\"device\":{\"ports\":0},\"links\":[]}",
 	};
 
 	(void)state;
@@ -223,7 +223,7 @@ static void test_other_format(void **state)
 {
 	static const char *const other[] = {
 		"{\"event\":\"begin\",\"now\":1}", "{\"event\":\"begin\",\"now\":1,\"format\":2}",
-		"{\"event\":\"begin\",\"now\":1,\"format\":4}",
+		"{\"event\":\"begin\",\"now\":1,\"format\":3}",
 	};
 
 	(void)state;

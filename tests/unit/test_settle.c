@@ -54,8 +54,13 @@ static struct fm *root_new(void)
 	c.shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
 	fm = fm_new(&c, &ops, NULL, &dev, links, NULL, NULL, 0);
 	assert_non_null(fm);
-	for (uint32_t i = 1; i < NODES; i++)
-		fm_mate_add(fm->root, i + 1)->node = i;
+	for (uint32_t i = 1; i < NODES; i++) {
+		struct fm_mate *m = fm_mate_add(fm->root, i + 1);
+
+		m->node = i;
+		fm_mate_name(fm->root, m, "n");
+	}
+	fm->root->joiners = NODES;
 	return fm;
 }
 

@@ -472,12 +472,26 @@ struct tn_nic *world_nic(struct world *w, uint32_t node)
 	return w->node[node].on ? w->node[node].nic : NULL;
 }
 
-uint32_t world_root(const struct world *w)
+static bool leads(const struct world *w, uint32_t node)
 {
+	return w->node[node].managed && fm_is_root(w->node[node].fm);
+}
+
+uint32_t world_root(struct world *w)
+{
+	uint64_t latest = 0;
+
+	w->root = 0;
 	for (uint32_t i = 0; i < w->nodes; i++)
-		if (w->node[i].jumper && w->node[i].on)
-			return i;
-	return 0;
+		if (w->node[i].jumper && w->node[i].on && !w->root)
+			w->root = i;
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		if (!leads(w, i) || fm_epoch(w->node[i].fm) < latest)
+			continue;
+		latest = fm_epoch(w->node[i].fm);
+		w->root = i;
+	}
+	return w->root;
 }
 
 /* Whether the links of all whole cables are up at both ends, and no others. */
@@ -507,7 +521,7 @@ bool world_settled(struct world *w)
 {
 	const struct fm *root = w->node[world_root(w)].fm;
 
-	if (!root || !fm_in_force(root, fm_version(root)))
+	if (!root || !fm_is_root(root) || !fm_in_force(root, fm_version(root)))
 		return false;
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (w->node[i].managed && !fm_in_force(w->node[i].fm, fm_version(root)))

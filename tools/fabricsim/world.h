@@ -199,8 +199,8 @@ bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_m
 
 struct fm *world_fm(struct world *w, uint32_t node);
 struct tn_nic *world_nic(struct world *w, uint32_t node);
-/* The powered node with the jumper. */
-uint32_t world_root(const struct world *w);
+/* The node that leads in the latest epoch; if there is none, the powered one with the jumper. */
+uint32_t world_root(struct world *w);
 
 /* Whether the world is at rest: at all managers the root's version is in force, with no recovery
  * under way, and exactly the links of whole cables are up. */

@@ -114,7 +114,7 @@ struct world {
 	struct world_config cfg;
 	struct world_watch watch;
 	uint64_t now, random;
-	uint32_t nodes;
+	uint32_t nodes, root;	/* @root: that has led last */
 	unsigned int nports;
 	struct wnode *node;
 	struct cable *cable;

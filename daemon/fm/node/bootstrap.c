@@ -40,10 +40,13 @@ static void send_init(struct fm *fm, unsigned int p)
 		.placed = fm->have_root && fm->have_position,
 		.settled = fm->have_root && fm->have_position && fm->table.version,
 		.heard = fm->port[p].heard,
+		.lost = fm->root_lost,
+		.asks = fm->root_asks,
 		.port = (uint8_t)p,
 		.ndims = (uint8_t)fm->ndims,
 		.guid = fm->guid,
 		.root_guid = fm->root_guid,
+		.epoch = fm->root_epoch,
 	};
 	uint8_t buf[TORUS_MGMT_MAX];
 
@@ -55,6 +58,7 @@ static void send_init(struct fm *fm, unsigned int p)
 		strcpy(init.root_address, fm->root_address);
 	if (!init.placed)
 		init.ndims = 0;
+	fm->said_lost |= fm->root_lost || fm->root_asks;
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
 
@@ -62,6 +66,16 @@ void fm_bootstrap_link(struct fm *fm, const struct torus_link *l)
 {
 	if (l->port < fm->nports && fm_port_link(fm, l))
 		fm_uplink_row(fm);
+}
+
+/*
+ * Two roots lead two fabrics of one name, if the neighbour is in no table that this node has. If it
+ * is, or one of the roots does not lead, this ends soon (follow.c).
+ */
+static bool two_roots(const struct fm *fm, const struct fm_init *init)
+{
+	return init->placed && fm->have_root && init->root_guid != fm->root_guid && !init->lost &&
+	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_kin(fm, init->guid);
 }
 
 /* Whether an Init is of our fabric and root; says so in the row. */
@@ -75,7 +89,7 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 		fm_problem_set(fm, "fabric", key,
 			       "port %u leads to node '%s' of fabric '%s'; this is '%s'", port,
 			       init->name, init->fabric, fm->cfg.fabric);
-	} else if (init->placed && fm->have_root && init->root_guid != fm->root_guid) {
+	} else if (two_roots(fm, init)) {
 		problem = FM_PROBLEM_ROOT;
 		fm_problem_set(fm, "root", key,
 			       "two roots: node '%s' at port %u obeys %016llx (%s), this one %016llx (%s)",
@@ -94,23 +108,6 @@ static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *in
 	if (fm_port_problem(fm, port, problem))
 		fm_uplink_row(fm);
 	return !problem;
-}
-
-/* A new root is believed if none was known, or the former is long gone. */
-static bool root_take(struct fm *fm, const struct fm_init *init)
-{
-	if (!init->placed || fm->is_root)
-		return false;
-	/* It is the same: another has been refused, or has made the former give way. */
-	if (fm->have_root &&
-	    (fm_uplink_conn(fm) || !strcmp(fm->root_address, init->root_address)))
-		return false;
-	fm->have_root = true;
-	fm->root_guid = init->root_guid;
-	strcpy(fm->root_address, init->root_address);
-	fm->ndims = init->ndims;
-	memcpy(fm->size, init->size, sizeof(fm->size));
-	return true;
 }
 
 static void position_take(struct fm *fm, unsigned int port, const struct fm_init *init)
@@ -161,7 +158,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 {
 	struct fm_init init;
 	int err = fm_init_get(data, len, &init);
-	bool ours, spread;
+	bool ours, follows;
 
 	if (port >= fm->nports)
 		return;
@@ -169,21 +166,17 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		init_unknown(fm, port, err);
 		return;
 	}
-	if (fm->have_root && init.placed && init.root_guid != fm->root_guid && !fm->is_root &&
-	    !fm_uplink_conn(fm) && !strcmp(init.fabric, fm->cfg.fabric)) {
-		fm_say(fm, FM_WARNING, "root", "root %016llx gives way to %016llx",
-		       (unsigned long long)fm->root_guid, (unsigned long long)init.root_guid);
-		fm->have_root = false;
-		fm->have_position = false;
-	}
+	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
+		  fm_follow_takes(fm, &init);
+	if (follows)
+		fm_follow(fm, &init);
 	ours = init_ours(fm, port, &init);
-	spread = ours && root_take(fm, &init);
-	if (ours && init.placed && init.ndims == fm->ndims && !fm->is_root)
+	if (ours && init.placed && init.root_guid == fm->root_guid && init.ndims == fm->ndims && !fm->is_root)
 		position_take(fm, port, &init);
-	if (spread)
+	if (follows)
 		fm_ports_ask(fm);
 	port_heard(fm, &fm->port[port], &init);
-	if (spread)
+	if (follows)
 		fm_uplink_root_known(fm);
 }
 
@@ -226,11 +219,8 @@ uint64_t fm_bootstrap_expiry(const struct fm *fm)
 void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links)
 {
-	if (fm->is_root) {
-		fm->have_root = true;
+	if (fm->jumper) {
 		fm->have_position = true;
-		fm->root_guid = fm->guid;
-		strcpy(fm->root_address, fm->cfg.address);
 		fm->ndims = fm->cfg.shape.ndims ? fm->cfg.shape.ndims : fm->nports / 2;
 		if (fm->cfg.shape.ndims)
 			memcpy(fm->size, fm->cfg.shape.size, sizeof(fm->size));

@@ -14,6 +14,8 @@
 #include "daemon/fm/node/random.h"
 
 #define PARENT_WAIT 4		/* keep-alives without a word, then it is lost */
+#define ROOT_ASKED 4		/* times in a keep-alive that those below the root ask it */
+#define ROOT_WAIT 6		/* ... until it is lost: the others learn it from them */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 
@@ -27,10 +29,18 @@ bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c)
 	return fm->member.version && c->awaited;
 }
 
+/* All others wait for those whose parent is the root to find that it does not answer. */
+static bool below_root(const struct fm *fm, const struct fm_conn *c)
+{
+	return c->role == FM_CONN_ROOT && c->confirmed && fm->cfg.takeover;
+}
+
 uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
 
+	if (below_root(fm, c))
+		lost = c->heard + ROOT_WAIT * fm->cfg.keepalive / ROOT_ASKED;
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
 }
 
@@ -46,7 +56,7 @@ uint64_t fm_conn_expiry(const struct fm *fm, const struct fm_conn *c)
 		return lost;
 	if (!c->confirmed)
 		return earlier(lost, c->asked + fm->cfg.resend);
-	return earlier(lost, last + fm->cfg.keepalive);
+	return earlier(lost, last + fm->cfg.keepalive / (below_root(fm, c) ? ROOT_ASKED : 1));
 }
 
 void fm_conn_look(struct fm *fm, const struct fm_conn *c)

@@ -24,12 +24,12 @@ enum fm_conn_role {
 struct fm_conn {
 	int id;
 	uint8_t role;
-	bool ready;		/* ours: established */
-	bool confirmed;		/* ours: answered by WELCOME */
+	bool ready, confirmed;	/* ours: established; answered by WELCOME */
 	bool hello;		/* ours: HELLO is to be sent when the counters are read */
 	bool reported;		/* child: @report is of the step at hand */
 	bool awaited;		/* child: takes part in it and has not reported */
 	bool guest;		/* child of the root: was given another parent */
+	bool waits;		/* stranger: the root that it said HELLO to has not welcomed it */
 	uint64_t guid;		/* child; of a notice: whom to drop; of a probe: its peer */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Books: the nodes of a table, one copy of each version for all machines of a
- * library. Term and version name a table's contents: each term is drawn anew by
- * the root that begins it, which gives a version to one table only. Who takes a
+ * library. The root, its term and the version name a table's contents: no root has
+ * a term twice, or gives a version to two tables. Who takes a
  * version first makes the book, from its former one and what has changed; who
  * comes later is given that. The last to let go of it frees it.
  */
@@ -107,6 +107,8 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 {
 	bool all = n > b->nodes / CHANGE_MAX;
 
+	b->ups = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
 		struct fm_entry *e = &b->entry[entry[i].node];
 
@@ -139,6 +141,15 @@ static bool is_at(const struct fm_book *b, uint32_t node, uint64_t guid)
 	return b->entry[node].guid == guid && b->entry[node].state != FM_NODE_ABSENT;
 }
 
+uint32_t fm_book_ups(struct fm_book *b)
+{
+	if (b->ups)
+		return b->ups - 1;
+	for (uint32_t i = 0; i < b->nodes; i++)
+		b->ups += b->entry[i].state == FM_NODE_UP;
+	return b->ups++;
+}
+
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
 {
 	uint32_t i;
@@ -155,18 +166,19 @@ uint32_t fm_book_find(struct fm_book *b, uint64_t guid)
 	return TORUS_NO_NODE;
 }
 
-struct fm_book *fm_library_find(struct fm_library *l, uint64_t term, uint64_t version,
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term, uint64_t version,
 				const struct torus_shape *shape)
 {
 	for (struct fm_book *b = l ? l->first : NULL; b; b = b->next)
-		if (b->term == term && b->version == version &&
+		if (b->root == root && b->term == term && b->version == version &&
 		    !memcmp(&b->shape, shape, sizeof(*shape)))
 			return fm_book_get(b);
 	return NULL;
 }
 
-void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t term, uint64_t version)
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term, uint64_t version)
 {
+	b->root = root;
 	b->term = term;
 	b->version = version;
 	b->library = l;

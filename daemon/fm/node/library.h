@@ -20,12 +20,13 @@ struct fm_book {
 	struct fm_library *library;
 	struct fm_book *next;
 	uint32_t refs;
-	uint64_t term, version;
+	uint64_t root, term, version;
 	struct torus_shape shape;
 	uint32_t nodes;
 	struct fm_entry *entry;	/* one for each node */
 	uint16_t *closed;	/* exclusions, closed */
 	struct hash by_guid;
+	uint32_t ups;		/* nodes that are up, + 1; 0: not counted yet */
 };
 
 /* New books and copies are private and all zero. */
@@ -36,8 +37,10 @@ void fm_book_close(struct fm_book *b);
 /* Some entries become others: the exclusions follow. */
 void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n);
 uint32_t fm_book_find(struct fm_book *b, uint64_t guid);
-struct fm_book *fm_library_find(struct fm_library *l, uint64_t term, uint64_t version,
+/* How many nodes are up in it. */
+uint32_t fm_book_ups(struct fm_book *b);
+struct fm_book *fm_library_find(struct fm_library *l, uint64_t root, uint64_t term, uint64_t version,
 				const struct torus_shape *shape);
-void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t term, uint64_t version);
+void fm_library_add(struct fm_library *l, struct fm_book *b, uint64_t root, uint64_t term, uint64_t version);
 
 #endif /* FM_LIBRARY_H */

@@ -11,7 +11,9 @@
 
 #include "daemon/fm/clock.h"
 #include "daemon/fm/fm.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/nic.h"
@@ -32,16 +34,14 @@ struct fm {
 
 	/* the NIC */
 	uint64_t guid;
-	uint32_t epoch;
-	uint32_t relay_packets;	/* 0: not known */
+	uint32_t epoch, relay_packets;	/* @relay_packets: 0: not known */
 	unsigned int nports;
-	bool is_root, placed;
+	bool is_root, placed, jumper;	/* @is_root: or asks to be */
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;
 	uint64_t *rows;		/* as they stand in the NIC */
-	uint32_t nrows;
-	uint32_t relayed;	/* of @rows, those through relays */
+	uint32_t nrows, relayed;	/* @relayed: those through relays */
 	uint64_t applied;
 	struct torus_health *health;
 	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
@@ -50,19 +50,19 @@ struct fm {
 	struct torus_park park;
 	struct fm_nic nic;
 
-	/* port.c */
 	struct fm_port port[TORUS_MAX_PORTS];
 	struct fm_row row;
 
-	/* bootstrap.c */
 	unsigned int ndims;	/* of the fabric; 0 while unknown */
 	uint16_t size[TORUS_MAX_DIMS];
-	bool have_root;
-	bool have_position;
-	bool cabled;		/* some port had a cable */
-	bool lonely;		/* said that there is no root */
+	bool have_root, have_position;
+	bool cabled, lonely;	/* some port had a cable; said that there is no root */
 	int32_t position[TORUS_MAX_DIMS];
-	uint64_t root_guid;
+	uint64_t root_guid, root_epoch;
+	bool root_asks, root_lost;	/* it is not root yet; there is no way to it now */
+	bool said_lost;		/* neighbours have been told so */
+	struct fm_led led;
+	struct fm_candidate candidate;
 	char root_address[FM_ADDR_MAX];
 
 	const struct fm_up *up;

@@ -82,7 +82,7 @@ static struct fm_book *rewritten(const struct fm *fm, const struct fm_table_msg 
 	}
 	fm_book_change(b, m->entries, m->nentries);
 	if (fm->cfg.library)
-		fm_library_add(fm->cfg.library, b, m->term, m->version);
+		fm_library_add(fm->cfg.library, b, fm->root_guid, m->term, m->version);
 	return b;
 }
 
@@ -110,7 +110,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	if (m->base && (t->term != m->term || t->version != m->base ||
 			memcmp(&t->shape, &m->shape, sizeof(m->shape))))
 		return false;
-	b = fm_library_find(fm->cfg.library, m->term, m->version, &m->shape);
+	b = fm_library_find(fm->cfg.library, fm->root_guid, m->term, m->version, &m->shape);
 	if (!b)
 		b = rewritten(fm, m);
 	if (!b)
@@ -120,6 +120,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 		news_add(fm, m);
 	t->shape = m->shape;
 	t->term = m->term;
+	t->root_guid = fm->root_guid;
 	t->version = m->version;
 	t->open = m->open;
 	t->pause = m->pause;
@@ -181,6 +182,9 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 	if (!fm->placed || !t->version || memcmp(&t->shape, &fm->shape, sizeof(t->shape)))
 		return;
 	h->table = t->version;
+	h->table_root = t->root_guid;
+	h->ups = fm_book_ups(t->book);
+	h->counted = fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
 	h->clean = fm->member.clean;
 	h->open = t->open;
 	h->admin = t->entry[fm->node].admin;

@@ -21,7 +21,7 @@ struct fm_book;
  * @nnews: of them; more than FM_NEWS_MAX: nobody knows which
  */
 struct fm_table {
-	uint64_t term;
+	uint64_t term, root_guid;	/* of the root that made it */
 	uint64_t version;	/* 0: none */
 	struct torus_shape shape;
 	uint8_t open;

@@ -196,6 +196,12 @@ void fm_task_begin(struct fm *fm, enum fm_todo todo)
 	go_on(fm);
 }
 
+void fm_task_stop(struct fm *fm)
+{
+	fm->task.todo = FM_TODO_NOTHING;
+	fm->nic.old = true;
+}
+
 void fm_task_again(struct fm *fm)
 {
 	if (fm->member.own || fm->task.todo != FM_TODO_NOTHING)

@@ -42,6 +42,8 @@ bool fm_task_mine(const struct fm *fm);
 void fm_task_begin(struct fm *fm, enum fm_todo todo);
 /** fm_task_again() - the step at hand is asked for again: what failed is tried again */
 void fm_task_again(struct fm *fm);
+/** fm_task_stop() - nothing more is done for the step at hand: its root is another's now */
+void fm_task_stop(struct fm *fm);
 void fm_task_due(struct fm *fm);
 uint64_t fm_task_expiry(const struct fm *fm);
 /** fm_task_done() - an action has ended. Return: whether the step at hand is done */

@@ -11,8 +11,8 @@
  * own children stay with it. If the given parent does not take it, it says so
  * to the root (stray) and stays there.
  *
- * Each start of the root is an epoch, above all that nodes know of. A node that is welcomed in a
- * new epoch sends its children away, so that all come to the root and tell it their rows. What
+ * Each start of a root is an epoch, above all that nodes know of. A node that obeys one in a new
+ * epoch sends its children away, so that all come to the root and tell it their rows. What
  * roots of former epochs said, or what is still under way, is not obeyed.
  *
  * A connection delivers in order or breaks. What must survive a break is said
@@ -41,8 +41,12 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/port.h"
 #include "daemon/fm/node/reports.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/uplink.h"
+
+const struct fm_up fm_up_parent = { .send = fm_uplink_send, .hello = fm_child_ask };
 
 void fm_tree_up(struct fm *fm, int id)
 {
@@ -96,6 +100,8 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 		fm_uplink_adrift(fm, true);
 	switch (was.role) {
 	case FM_CONN_ROOT:
+		if (!was.confirmed)
+			fm_follow_back(fm);
 		if (!fm_conn_of_role(fm, FM_CONN_PARENT))
 			fm_uplink_retry(fm, 0);
 		break;
@@ -178,6 +184,42 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 	return false;
 }
 
+static void new_term(struct fm *fm, uint64_t term)
+{
+	if (fm->uplink.term == term)
+		return;
+	fm->uplink.term = term;
+	fm_task_stop(fm);
+	fm_children_drop(fm);
+}
+
+/*
+ * A root that does not welcome this node yet. It asks who would obey it, or has been given enough
+ * answers: then it is obeyed before HELLO is said again. That HELLO is the promise: no order of a
+ * root of an earlier epoch is done at this NIC any more.
+ */
+static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
+{
+	const struct fm_welcome w = { .term = m->epoch, .root_guid = m->guid };
+
+	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
+		return;
+	/* Found by its address, and not by an Init that said so: others are told now. */
+	fm->root_asks |= !m->epoch;
+	if (fm->root_asks)
+		fm_follow_met(fm);
+	if (!m->epoch || !may_obey(fm, &w))
+		return;
+	new_term(fm, m->epoch);
+	if (fm->root_asks && fm->root_epoch != m->epoch) {
+		fm->root_epoch = m->epoch;
+		fm_ports_spread(fm);
+	}
+	if (!fm_nic_obeys(fm))
+		fm_nic_obey_soon(fm);
+	fm_uplink_hello(fm, c);
+}
+
 static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w)
 {
 	struct fm_uplink *t = &fm->uplink;
@@ -187,7 +229,10 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 	if (w->root_guid != fm->root_guid || !w->term || !may_obey(fm, w))
 		return;
 	c->confirmed = true;
-	fm_uplink_adrift(fm, false);
+	if (!w->adrift) {
+		fm_follow_led(fm, w->term);
+		fm_uplink_adrift(fm, false);
+	}
 	t->backoff = 0;
 	fm_problem_clear(fm, "refused", 0);
 	if (c->role == FM_CONN_PARENT) {
@@ -199,10 +244,7 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 		return;
 	}
 	t->row_acked = t->row_told;
-	if (t->term != w->term) {
-		t->term = w->term;
-		fm_children_drop(fm);
-	}
+	new_term(fm, w->term);
 	if (w->parent[0])
 		fm_uplink_parent(fm, w->parent);
 	else
@@ -219,7 +261,16 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 	}
 	fm_problem_set(fm, "refused", 0, "the root refuses this node: %s", why);
 	fm_conn_drop(fm, c);
+	fm_follow_back(fm);
 	fm_uplink_retry(fm, 10 * fm->cfg.resend);
+}
+
+/* The parent is there, and knows whether there is a way to the root. */
+static void ponged(struct fm *fm, bool adrift)
+{
+	if (!adrift)
+		fm_follow_led(fm, fm->uplink.term);
+	fm_uplink_adrift(fm, adrift);
 }
 
 /* What comes from a connection that we opened: from above. */
@@ -232,9 +283,12 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_REFUSE:
 		refused(fm, c, msg->refuse.text);
 		break;
+	case FM_MSG_CLAIM:
+		claimed(fm, c, &msg->claim);
+		break;
 	case FM_MSG_PONG:
 		if (c == fm_uplink_conn(fm))
-			fm_uplink_adrift(fm, msg->pong.adrift);
+			ponged(fm, msg->pong.adrift);
 		break;
 	case FM_MSG_TABLE:
 		if (c->confirmed)

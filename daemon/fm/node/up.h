@@ -3,10 +3,13 @@
 #ifndef FM_UP_H
 #define FM_UP_H
 
+#include <stdbool.h>
+
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
 struct fm_conn;
+struct fm_init;
 
 /**
  * struct fm_up - the next manager on the way up
@@ -14,12 +17,17 @@ struct fm_conn;
  * @hello: a node wants to be a child of this one
  * @guest_left: a child that the root gave another parent has gone there; root only
  * @reached: an FM_CONN_NOTICE or _PROBE stands; root only
+ * @yields: a neighbour tells of another root. Return: whether this one has ended, to follow it;
+ *	root only
  */
 struct fm_up {
 	void (*send)(struct fm *fm, const struct fm_msg *msg);
 	void (*hello)(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 	void (*guest_left)(struct fm *fm, uint64_t guid);
 	void (*reached)(struct fm *fm, struct fm_conn *c);
+	bool (*yields)(struct fm *fm, const struct fm_init *init);
 };
+
+extern const struct fm_up fm_up_parent;	/* on all nodes but the root */
 
 #endif /* FM_UP_H */

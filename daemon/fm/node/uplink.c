@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
@@ -60,9 +61,17 @@ void fm_uplink_pong(struct fm *fm, const struct fm_conn *c)
 /* The way to the root is lost or found; all below are told. */
 void fm_uplink_adrift(struct fm *fm, bool adrift)
 {
+	if (!adrift)
+		fm->root_asks = fm->root_lost = false;
+	else if (fm->led.guid || fm->placed)
+		fm->root_lost = true;
 	if (!fm->uplink.cut_off == !adrift)
 		return;
 	fm->uplink.cut_off = adrift ? fm->now : 0;
+	fm_candidate_adrift(fm);
+	if (fm->said_lost && !adrift)
+		fm_ports_spread(fm);
+	fm->said_lost &= adrift;
 	for (unsigned int i = 0; i < fm->conns.n; i++)
 		if (fm->conns.list[i]->role == FM_CONN_CHILD)
 			fm_uplink_pong(fm, fm->conns.list[i]);
@@ -75,13 +84,10 @@ void fm_uplink_hello(struct fm *fm, struct fm_conn *c)
 	fm_nic_hello(fm);
 }
 
-static void send_hello(struct fm *fm, struct fm_conn *c)
+void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 {
-	struct fm_msg msg = { .type = FM_MSG_HELLO };
-	struct fm_hello *h = &msg.hello;
-	bool child = c->role == FM_CONN_PARENT;
-
-	h->role = child ? FM_ROLE_CHILD : FM_ROLE_JOIN;
+	memset(h, 0, sizeof(*h));
+	h->role = FM_ROLE_JOIN;
 	h->placed = fm->placed;
 	h->stray = fm->uplink.stray;
 	strcpy(h->fabric, fm->cfg.fabric);
@@ -94,22 +100,31 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		h->coords = fm->coords;
 	}
 	memcpy(h->position, fm->position, sizeof(h->position));
-	h->term = fm->uplink.term;
+	h->term = fm->table.term;
 	h->root_epoch = fm->nic.root_epoch;
 	h->root_guid = fm->nic.root_guid;
-	h->attach = c->attach;
 	h->relay_packets = fm->relay_packets;
 	h->row = fm->row;
 	h->base = fm->member.base;
 	fm_reports_own(fm, &h->sums);
-	if (child)
+	h->version = fm->writing.doubt ? fm->writing.doubt : fm->applied;
+}
+
+static void send_hello(struct fm *fm, struct fm_conn *c)
+{
+	struct fm_msg msg = { .type = FM_MSG_HELLO };
+	struct fm_hello *h = &msg.hello;
+
+	fm_uplink_describe(fm, h);
+	h->attach = c->attach;
+	if (c->role == FM_CONN_PARENT) {
+		h->role = FM_ROLE_CHILD;
+		h->term = fm->uplink.term;
 		h->version = fm->table.term == fm->uplink.term ? fm->table.version : 0;
-	else
-		h->version = fm->writing.doubt ? fm->writing.doubt : fm->applied;
-	if (!child)
+	} else {
 		fm_table_tell(fm, h);
-	if (!child)
 		fm->uplink.row_told = fm->row.serial;
+	}
 	fm_conn_send(fm, c, &msg);
 }
 
@@ -179,10 +194,18 @@ void fm_uplink_parent(struct fm *fm, const char *address)
 void fm_uplink_start(struct fm *fm)
 {
 	fm->uplink.retry = NEVER;
-	if (fm->is_root)
-		fm->uplink.term = fm->nic.root_epoch + 1;
-	else
-		fm->uplink.cut_off = fm->now;
+	fm->uplink.cut_off = fm->now;
+	fm_candidate_adrift(fm);
+}
+
+/* Leaves the root that it has followed, or the parent that led there. */
+void fm_uplink_leave(struct fm *fm)
+{
+	for (unsigned int i = fm->conns.n; i-- > 0;)
+		if (fm_conn_upward(fm->conns.list[i]))
+			fm_conn_drop(fm, fm->conns.list[i]);
+	fm->uplink.retry = NEVER;
+	fm_uplink_adrift(fm, true);
 }
 
 void fm_uplink_root_known(struct fm *fm)
@@ -225,11 +248,7 @@ void fm_uplink_row_acked(struct fm *fm, uint32_t serial)
 /* The root does not know that we are here: it is told again, from the start. */
 void fm_uplink_rejoin(struct fm *fm)
 {
-	for (unsigned int i = fm->conns.n; i-- > 0;)
-		if (fm->conns.list[i]->role == FM_CONN_ROOT ||
-		    fm->conns.list[i]->role == FM_CONN_PARENT)
-			fm_conn_drop(fm, fm->conns.list[i]);
-	fm_uplink_adrift(fm, true);
+	fm_uplink_leave(fm);
 	fm_uplink_retry(fm, 0);
 }
 

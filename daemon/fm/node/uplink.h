@@ -10,6 +10,7 @@
 
 struct fm;
 struct fm_conn;
+struct fm_hello;
 
 /** struct fm_uplink - this node's place in the distribution tree */
 struct fm_uplink {
@@ -42,6 +43,8 @@ void fm_uplink_adrift(struct fm *fm, bool adrift);
 /* Says HELLO there as soon as the counters that are in it are read. */
 void fm_uplink_hello(struct fm *fm, struct fm_conn *c);
 void fm_uplink_counted(struct fm *fm);
+/* Says in @h what a HELLO to the root says of this node. */
+void fm_uplink_describe(struct fm *fm, struct fm_hello *h);
 /* Tries the root again, @least ns later at least. */
 void fm_uplink_retry(struct fm *fm, uint64_t least);
 /* Tries the root at once, unless that is under way. */
@@ -50,6 +53,7 @@ void fm_uplink_hurry(struct fm *fm);
 void fm_uplink_parent(struct fm *fm, const char *address);
 void fm_uplink_root_known(struct fm *fm);
 void fm_uplink_rejoin(struct fm *fm);
+void fm_uplink_leave(struct fm *fm);
 /* The own row changed. */
 void fm_uplink_row(struct fm *fm);
 void fm_uplink_row_acked(struct fm *fm, uint32_t serial);

@@ -6,11 +6,12 @@
  * tables, steps, connections. Nodes and NICs take orders of one epoch only, the latest. So an epoch
  * must not be used twice, neither by two roots nor by two lives of one:
  *
- *  - A root begins above the epoch that its own NIC obeys, and welcomes nobody before its NIC
- *    obeys the new one. The NIC keeps it while its manager starts anew: the next life is above.
+ *  - A root begins above the epochs that its own NIC and all whom it asked obey (claim.c), and
+ *    welcomes nobody before its NIC obeys the new one. The NIC keeps it while its manager starts
+ *    anew: the next life is above.
  *  - A NIC that lost its memory knows nothing of former lives. But those that took part in them
  *    do: each node says in HELLO what its NIC obeys. If that is not below, or is of this
- *    epoch though this life has not welcomed the node in it, the root goes on above that, and
+ *    epoch though this life has not told the node so, the root goes on above that, and
  *    all nodes join anew.
  *  - No NIC obeys two roots in one epoch (kernel/req/fence.c).
  *
@@ -26,7 +27,9 @@ void fm_epoch_raise(struct fm *fm, uint64_t epoch)
 {
 	struct fm_root *r = fm->root;
 
-	fm->uplink.term = fm->table.term = epoch;
+	fm->uplink.term = fm->root_epoch = epoch;
+	if (r->settled)
+		fm->table.term = epoch;
 	fm_children_drop(fm);
 	for (uint32_t i = 1; i < r->nmates; i++)
 		if (r->mate[i].via)
@@ -48,7 +51,7 @@ static bool obeys_other(const struct fm *fm, const struct fm_hello *h)
 
 	if (h->root_epoch != fm->uplink.term)
 		return h->root_epoch > fm->uplink.term;
-	return h->root_guid != fm->guid || !m || m->welcomed != fm->uplink.term;
+	return h->root_guid != fm->guid || !m || m->voice.claimed != fm->uplink.term;
 }
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
@@ -68,7 +71,7 @@ void fm_epoch_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	if (fm->now < r->obey)
+	if (fm->now < r->obey || r->asking.stage == FM_STAGE_ASKS)
 		return;
 	r->obey = fm_nic_obeys(fm) ? NEVER : fm->now + fm->cfg.resend;
 	if (!fm_nic_obeys(fm))
@@ -77,5 +80,5 @@ void fm_epoch_due(struct fm *fm)
 
 uint64_t fm_epoch_expiry(const struct fm *fm)
 {
-	return fm->root->obey;
+	return fm->root->asking.stage == FM_STAGE_ASKS ? NEVER : fm->root->obey;
 }

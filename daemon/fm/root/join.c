@@ -14,6 +14,7 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
@@ -226,7 +227,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	if (fresh || m->node == TORUS_NO_NODE)
 		fm_demand(fm, COALESCE, "node '%s' joins", m->name);
 	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
-	    !memcmp(&h->shape, &fm->shape, sizeof(h->shape)))
+	    !memcmp(&h->shape, &r->shape, sizeof(h->shape)))
 		fm_mate_move(fm, m, torus_node_id(&h->shape, &h->coords));
 	m->worked_at = r->settled && h->placed &&
 		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
@@ -245,31 +246,13 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_settle_row(fm);
 }
 
-void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+/* What a node says of itself; @m may be known by nothing but its GUID yet. */
+static void hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
+		  const struct fm_hello *h)
 {
-	struct fm_msg msg = { .type = FM_MSG_WELCOME };
-	struct fm_mate *m;
-	char text[FM_TEXT_MAX];
-	const char *why = objection(fm, h, text, sizeof(text));
-	bool fresh;
+	bool fresh = !fm_mate_joined(m);
 
-	if (why) {
-		fm_problem_set(fm, "refused", fm_mix(h->guid) ^ h->epoch, "%s", why);
-		fm_child_refuse(fm, c, why);
-		return;
-	}
-	fm_problem_clear(fm, "refused", fm_mix(h->guid) ^ h->epoch);
-	/* Nobody is welcomed in an epoch that this root could take once more; HELLO comes again. */
-	if (!fm_epoch_above(fm, h) || !fm_nic_obeys(fm))
-		return;
-	m = fm_mate(fm->root, h->guid);
-	fresh = !m;
-	if (fresh)
-		m = fm_mate_add(fm->root, h->guid);
-	if (!m) {
-		fm_child_refuse(fm, c, "the root is out of memory");
-		return;
-	}
+	fm->root->joiners += fresh;
 	if (fresh)
 		fm_say(fm, FM_INFO, "node", "'%s' (%s) joins", h->name, h->address);
 	if (c->role != FM_CONN_CHILD)
@@ -277,16 +260,50 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	/* The same again on one connection may be late: rows have their serial. */
 	if (c->role != FM_CONN_CHILD || (int32_t)(h->row.serial - m->row.serial) > 0)
 		mate_hello(fm, m, h, fresh);
-	m = fm_mate(fm->root, h->guid);
+}
+
+static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
+{
+	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+
+	hello(fm, c, m, h);
 	msg.welcome.term = fm->uplink.term;
 	msg.welcome.root_guid = fm->guid;
-	m->welcomed = fm->uplink.term;
+	msg.welcome.adrift = fm->uplink.cut_off;
 	strcpy(msg.welcome.parent, parent_of(fm, m, c->role != FM_CONN_CHILD, h->stray));
 	c->guest = msg.welcome.parent[0];
 	fm_conn_send(fm, c, &msg);
 	fm_child_accept(fm, c, &(struct fm_hello) { .guid = h->guid,
 							 .epoch = h->epoch,
 							 .attach = h->attach });
+}
+
+void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
+{
+	struct fm_mate *m;
+	char text[FM_TEXT_MAX];
+	const char *why = objection(fm, h, text, sizeof(text));
+
+	if (why) {
+		fm_problem_set(fm, "refused", fm_mix(h->guid) ^ h->epoch, "%s", why);
+		fm_child_refuse(fm, c, why);
+		return;
+	}
+	fm_problem_clear(fm, "refused", fm_mix(h->guid) ^ h->epoch);
+	m = fm_mate(fm->root, h->guid);
+	if (!m) {
+		m = fm_mate_add(fm->root, h->guid);
+		if (m)
+			m->state = FM_NODE_DEAD;	/* until it is known to be one of us */
+	}
+	if (!m) {
+		fm_child_refuse(fm, c, "the root is out of memory");
+		return;
+	}
+	if (fm_claim_hello(fm, c, m, h))
+		welcome(fm, c, m, h);
+	else if (!fm_claim_leads(fm))
+		hello(fm, c, m, h);
 }
 
 /* --- what comes up the tree ------------------------------------------------- */

@@ -32,6 +32,7 @@
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -226,6 +227,9 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
 		return NEVER;
 	if (fm->now < silent_at)
 		return silent_at;
+	/* It is looked at once for all. */
+	if (fm->root->quorum.lacks)
+		return fm->now + fm->cfg.resend;
 	mate_gone(fm, m, FM_NODE_SILENT);
 	return NEVER;
 }
@@ -242,6 +246,21 @@ static bool judged(struct fm *fm, const struct fm_mate *m)
 	return true;
 }
 
+/* Whether the time of one is over for whom somebody vouches. */
+static bool some_silent(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	for (uint32_t i = 0; i < r->nmissing; i++) {
+		const struct fm_mate *m = &r->mate[r->missing[i]];
+
+		if (m->vouched && !m->via && m->state == FM_NODE_UP &&
+		    fm->now >= m->missing + fm->cfg.member_max)
+			return true;
+	}
+	return false;
+}
+
 void fm_judge_due(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -251,6 +270,8 @@ void fm_judge_due(struct fm *fm)
 		return;
 	r->judge_at = NEVER;
 	vouch(fm);
+	if (some_silent(fm) || r->quorum.lacks)
+		fm_quorum_look(fm);
 	while (i < r->nmissing) {
 		struct fm_mate *m = &r->mate[r->missing[i]];
 

@@ -20,6 +20,7 @@
 #include "daemon/fm/root/discover.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/isolated.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -170,6 +171,10 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 		fm_mark(&c->part, node);
 		if (e->state != fm->table.entry[node].state)
 			fm->root->joined = false;
+		if ((e->state == FM_NODE_UP) != (fm->table.entry[node].state == FM_NODE_UP) &&
+		    fm_mate_at(fm->root, node))
+			fm_quorum_entry(fm, fm_mate_at(fm->root, node), e->state == FM_NODE_UP,
+					t->version);
 	}
 	told->n = 0;
 	fm_problems_sweep(fm, "wiring");

@@ -16,7 +16,9 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recall.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 
 /** struct fm_said - as in fm_hello, of the former root's table */
 struct fm_said {
@@ -29,7 +31,8 @@ struct fm_said {
 static void told(struct fm_told *t, const struct fm_hello *h)
 {
 	if (h->term > t->epoch || (h->term == t->epoch && h->table > t->table))
-		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open };
+		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open,
+					.root = h->table_root, .ups = h->ups };
 	if (h->term == t->epoch && h->table == t->table)
 		t->clean |= h->clean;
 }
@@ -38,8 +41,55 @@ static void told(struct fm_told *t, const struct fm_hello *h)
 static const struct torus_shape *coming(const struct fm *fm)
 {
 	if (fm->root->restored)
-		return &fm->shape;
+		return &fm->root->shape;
 	return fm->cfg.shape.ndims ? &fm->cfg.shape : NULL;
+}
+
+static bool said_room(struct fm_root *r, const struct torus_shape *shape)
+{
+	if (!r->said)
+		r->said = calloc(torus_nodes(shape), sizeof(*r->said));
+	return r->said;
+}
+
+/*
+ * The NIC of the latest version works in the shape that the fabric has. A root whose NIC has lost its
+ * memory, or has been away for long, takes that, and all nodes keep their places.
+ */
+static bool shape_take(struct fm *fm, const struct fm_hello *h)
+{
+	const struct torus_shape *cfg = &fm->cfg.shape;
+	struct fm_root *r = fm->root;
+
+	if (!h->version || h->version <= r->version_seen || torus_nodes(&h->shape) < 2 ||
+	    (cfg->ndims && memcmp(cfg, &h->shape, sizeof(*cfg))) ||
+	    (r->restored && !memcmp(&r->shape, &h->shape, sizeof(h->shape))))
+		return false;
+	fm_recall_free(r);
+	for (uint32_t i = 0; i < r->nmates; i++)
+		if (r->mate[i].node != TORUS_NO_NODE)
+			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
+	r->mate[0].fixed = false;
+	r->restored = true;
+	r->shape = h->shape;
+	return true;
+}
+
+void fm_recall_own(struct fm *fm)
+{
+	const struct fm_table *t = &fm->table;
+	struct fm_root *r = fm->root;
+
+	if (!t->version || !r->restored || memcmp(&t->shape, &r->shape, sizeof(t->shape)) ||
+	    !said_room(r, &t->shape))
+		return;
+	for (uint32_t i = 0; i < t->nodes; i++)
+		r->said[i] = (struct fm_said) { .table = t->version, .admin = t->entry[i].admin };
+	for (uint32_t i = 0; i < t->nodes; i++)
+		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++)
+			if (t->entry[torus_neighbour(&t->shape, i, p)].admin &
+			    1u << torus_dir_opposite(&t->shape, p))
+				r->said[i].across |= (uint16_t)(1u << p);
 }
 
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
@@ -48,13 +98,13 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	struct fm_root *r = fm->root;
 	struct fm_said *s;
 
-	if (r->settled || !h->table || !h->placed || !shape ||
-	    memcmp(shape, &h->shape, sizeof(*shape)))
+	if (r->settled || !h->placed)
 		return;
-	told(&r->told, h);
-	if (!r->said)
-		r->said = calloc(torus_nodes(shape), sizeof(*r->said));
-	if (!r->said)
+	if (h->table)
+		told(&r->told, h);
+	if (shape_take(fm, h))
+		shape = coming(fm);
+	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(r, shape))
 		return;
 	s = &r->said[torus_node_id(shape, &h->coords)];
 	if (h->table >= s->table)

@@ -13,16 +13,19 @@ struct fm_root;
 /**
  * struct fm_told - what the former root told last, as nodes say that have its latest table
  * @epoch: of that root; 0: no node had a table
- * @table: its version
+ * @table: its version; @root: its GUID; @ups: nodes that are up in it
  * @clean, @open: as in fm_hello
  */
 struct fm_told {
 	uint64_t epoch;
-	uint64_t table;
+	uint64_t table, root;
+	uint32_t ups;
 	uint8_t clean;
 	uint8_t open;
 };
 
+/* What this node's own table says, which may be the latest. */
+void fm_recall_own(struct fm *fm);
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
 /* The fabric gets that shape: what was said is taken over. */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);

@@ -102,6 +102,7 @@
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/sums.h"
@@ -506,6 +507,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
 		fm_grow_applied(fm);
+		fm_quorum_taken(fm, rep->version);
 		if (!rec->began)
 			rec->first = s;
 		rec->began = true;

@@ -6,10 +6,16 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/root.h"
-#include "daemon/fm/node/reports.h"
+#include "daemon/fm/node/children.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
+#include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/epoch.h"
@@ -24,16 +30,46 @@
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/root/vanish.h"
 
-int fm_root_start(struct fm *fm, const struct torus_device *dev)
+/* The shape and the place with which the NIC works, if they can be what the fabric has. */
+static void restore(struct fm *fm, struct fm_mate *m)
+{
+	const struct torus_shape *cfg = &fm->cfg.shape;
+	struct fm_root *r = fm->root;
+
+	if (fm->placed)
+		r->version_seen = m->version = fm->applied;
+	if (fm->placed && (cfg->ndims ? !memcmp(cfg, &fm->shape, sizeof(*cfg)) :
+					!fm->cabled || torus_nodes(&fm->shape) > 1)) {
+		r->restored = true;
+		r->shape = fm->shape;
+		fm_mate_move(fm, m, fm->node);
+	} else {
+		if (fm->placed)
+			fm_say(fm, FM_WARNING, "bootstrap",
+			       "the NIC was placed at another shape: placed anew");
+		fm_mate_move(fm, m, 0);
+	}
+	m->fixed = true;
+}
+
+int fm_root_start(struct fm *fm)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
-	const struct torus_shape *cfg = &fm->cfg.shape;
-	struct fm_hello own = { .guid = fm->guid };
+	bool first = !fm->placed && !fm->led.guid;
+	struct fm_hello own;
 	struct fm_mate *m;
 
 	if (!r)
 		return -ENOMEM;
+	fm_uplink_leave(fm);
+	fm_children_drop(fm);
 	fm->root = r;
+	fm->is_root = true;
+	fm->up = &fm_root_up;
+	fm->have_root = true;
+	fm->root_guid = fm->guid;
+	strcpy(fm->root_address, fm->cfg.address);
+	fm->uplink.term = later(fm->uplink.term, fm->nic.root_epoch) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
 	r->judge_at = NEVER;
 	r->knows = fm->nic.root_epoch;
@@ -50,26 +86,79 @@ int fm_root_start(struct fm *fm, const struct torus_device *dev)
 	m->epoch = fm->epoch;
 	fm_mate_via(r, m, fm->guid);
 	fm_mate_name(r, m, fm->cfg.name);
+	r->joiners = 1;
 	strcpy(m->address, fm->cfg.address);
 	m->row = fm->row;
-	fm_mate_move(fm, m, 0);
-	m->fixed = true;
-	if (dev->placed && dev->node == 0 &&
-	    (cfg->ndims ? !memcmp(cfg, &dev->shape, sizeof(*cfg)) :
-			  !fm->cabled || torus_nodes(&dev->shape) > 1)) {
-		r->restored = true;
-		r->version_seen = dev->version;
-		m->version = dev->version;
-	} else if (dev->placed) {
-		fm_say(fm, FM_WARNING, "bootstrap",
-		       "the NIC was placed at another shape or not at 0: placed anew");
-		r->version_seen = dev->version;
-	}
-	fm_reports_own(fm, &own.sums);
+	restore(fm, m);
+	fm_uplink_describe(fm, &own);
+	fm_table_tell(fm, &own);
+	fm_recall_own(fm);
+	fm_recall_hello(fm, &own);
 	fm_base_count(fm, m, &own);
+	fm_claim_start(fm, first);
+	fm_ports_ask(fm);
 	fm_settle_news(fm);
-	fm_nic_obey_soon(fm);
+	if (first)
+		fm_nic_obey_soon(fm);
 	return 0;
+}
+
+/* Problems that only a root finds. */
+static void forget_problems(struct fm *fm)
+{
+	static const char *const kinds[] = {
+		"bootstrap", "dispute", "flap", "isolated", "memory", "node", "place", "quorum",
+		"recovery", "refused", "relay", "wiring",
+	};
+
+	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		fm_problems_mark(fm, kinds[i]);
+		fm_problems_sweep(fm, kinds[i]);
+	}
+}
+
+void fm_root_end(struct fm *fm)
+{
+	bool led = fm_claim_leads(fm);
+
+	for (unsigned int i = fm->conns.n; i-- > 0;) {
+		struct fm_conn *c = fm->conns.list[i];
+
+		if (c->role != FM_CONN_CHILD && !fm_conn_upward(c))
+			fm_conn_drop(fm, c);
+	}
+	fm_children_drop(fm);
+	fm_root_free(fm);
+	forget_problems(fm);
+	fm->root = NULL;
+	fm->is_root = false;
+	fm->up = &fm_up_parent;
+	fm->have_root = false;
+	fm_task_stop(fm);
+	fm_say(fm, led ? FM_WARNING : FM_INFO, "root",
+	       led ? "this node is not root any more: another leads" :
+		     "this node asks no more to be root");
+}
+
+void fm_root_back(struct fm *fm)
+{
+	if (!fm->led.guid || fm->led.guid == fm->guid)
+		return;
+	fm_root_end(fm);
+	fm->root_asks = true;
+	fm_follow_back(fm);
+	fm_uplink_retry(fm, 0);
+	fm_ports_ask(fm);
+}
+
+static bool yields(struct fm *fm, const struct fm_init *init)
+{
+	fm_claim_history(fm, init);
+	if (!fm_claim_yields(fm, init))
+		return false;
+	fm_root_end(fm);
+	fm->root_asks = false;
+	return true;
 }
 
 void fm_root_free(struct fm *fm)
@@ -105,11 +194,15 @@ const struct fm_up fm_root_up = {
 	.hello = fm_join_hello,
 	.guest_left = fm_join_moves,
 	.reached = fm_vanish_reached,
+	.yields = yields,
 };
 
 void fm_root_due(struct fm *fm)
 {
 	fm_epoch_due(fm);
+	fm_claim_due(fm);
+	if (!fm->root)
+		return;
 	fm_settle_due(fm);
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
@@ -127,5 +220,5 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
-	return earlier(at, fm_epoch_expiry(fm));
+	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }

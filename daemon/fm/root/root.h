@@ -5,11 +5,13 @@
 
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/grow.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
@@ -22,7 +24,7 @@ struct fm_root {
 	uint32_t nmates, room;	/* numbers that were given, those that are free again included */
 	/* One of those that are free, + 1, and @nfree in all, by @next; the rest is as of the dead. */
 	uint32_t free, nfree;
-	uint32_t unplaced;	/* of them, without a node id */
+	uint32_t joiners, unplaced;	/* of them, that have said HELLO; without a node id */
 	uint32_t *missing;	/* numbers of those to be judged; as much room behind @room */
 	uint32_t nmissing;
 	uint32_t search;	/* number of the last search through the links of nodes */
@@ -31,11 +33,12 @@ struct fm_root {
 	bool uncounted;		/* somebody hangs below a node that is not known */
 	uint32_t witness;	/* number in @mate of who was seen to wait for another */
 
-	bool settled;
-	bool restored;		/* the root's NIC was placed already */
+	bool settled, restored;	/* @restored: nodes work at places already, in @shape */
+	struct torus_shape shape;
+	struct fm_asking asking;
+	struct fm_quorum quorum;
 	bool alone;		/* said that nobody else has joined */
-	uint64_t news;		/* when something about the nodes changed last, as far as it counts */
-	uint64_t newest;	/* when one came last that was not known */
+	uint64_t news, newest;	/* when nodes changed last, as far as it counts; a new one came */
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
@@ -63,7 +66,12 @@ struct fm_root {
 
 extern const struct fm_up fm_root_up;
 
-int fm_root_start(struct fm *fm, const struct torus_device *dev);
+/* This node asks to be root; if no NIC knows of a former one, it is at once. */
+int fm_root_start(struct fm *fm);
+/* It gives way to another. */
+void fm_root_end(struct fm *fm);
+/* It asks no more, and looks whether the root is there that has led it. */
+void fm_root_back(struct fm *fm);
 void fm_root_free(struct fm *fm);
 void fm_root_due(struct fm *fm);
 uint64_t fm_root_expiry(const struct fm *fm);

@@ -24,6 +24,11 @@ struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 	return NULL;
 }
 
+bool fm_mate_joined(const struct fm_mate *m)
+{
+	return m && m->name[0];
+}
+
 static void unhang(struct fm_root *r, struct fm_mate *m)
 {
 	if (m->next)
@@ -215,10 +220,15 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	return m;
 }
 
+#define CLAIM_WAIT 50	/* times resend, that one who was told to obey this root may take */
+
 /* Nobody waits for @m, has it as parent, or will look at it again. */
-static bool forgettable(const struct fm_mate *m)
+static bool forgettable(const struct fm *fm, const struct fm_mate *m)
 {
-	return m->guid && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE && !m->via &&
+	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->uplink.term &&
+		     fm->now < m->voice.heard + CLAIM_WAIT * fm->cfg.resend;
+
+	return m->guid && !comes && m->state == FM_NODE_DEAD && m->node == TORUS_NO_NODE && !m->via &&
 	       !m->first && !m->listed && !m->doubted;
 }
 
@@ -244,7 +254,7 @@ void fm_roster_forget(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	for (uint32_t i = 1; r->unplaced && i < r->nmates; i++)
-		if (forgettable(&r->mate[i]))
+		if (forgettable(fm, &r->mate[i]))
 			forget(fm, &r->mate[i]);
 }
 

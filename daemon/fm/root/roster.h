@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <torus/torus.h>
 
+#include "daemon/fm/root/voice.h"
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
@@ -35,17 +36,15 @@ struct fm_mate {
 	bool moving;		/* left the root for the parent it was given */
 	bool old_shape;		/* grow.c: its NIC may work with the shape before */
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
-	uint64_t via;
-	uint64_t parent;	/* @via, or what it was last */
+	uint64_t via, parent;	/* @parent: @via, or what it was last */
 	uint32_t above, first, next, prev;
 	uint32_t given;		/* number of the parent it was given last; 0: the root */
 	bool lost;		/* vanish.c: missing, for it seems to have no power */
-	uint64_t doubted;	/* vanish.c: since when; 0: not */
-	uint64_t probed;	/* ... when it was probed; 0: not */
+	uint64_t doubted, probed;	/* vanish.c: since when, and when probed; 0: not */
 	uint64_t answered;	/* ... and when it answered last */
 	uint32_t search;	/* the last search through links that met it */
 	uint64_t joined;	/* when it came on a connection of its own last */
-	uint64_t welcomed;	/* the root's epoch when it was welcomed last */
+	struct fm_voice voice;
 	uint64_t attach;
 	uint64_t missing;
 	uint64_t version;	/* of its rows, when it joined */
@@ -57,6 +56,7 @@ struct fm_mate {
 };
 
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid);
+bool fm_mate_joined(const struct fm_mate *m);	/* it has said who it is */
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid);
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via);
 void fm_mate_missing(struct fm *fm, struct fm_mate *m);

@@ -20,6 +20,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/settle.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
@@ -43,7 +44,8 @@ static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 
 		if (port->state != FM_PORT_UP)
 			*gap = true;
-		else if (port->peer_guid && !fm_mate(fm->root, port->peer_guid) && !port->problem)
+		else if (port->peer_guid && !port->problem &&
+			 !fm_mate_joined(fm_mate(fm->root, port->peer_guid)))
 			found = true;
 	}
 	return found;
@@ -51,9 +53,9 @@ static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 
 static bool whole_shape(const struct fm *fm)
 {
-	const struct torus_shape *s = fm->root->restored ? &fm->shape : &fm->cfg.shape;
+	const struct torus_shape *s = fm->root->restored ? &fm->root->shape : &fm->cfg.shape;
 
-	return fm->root->nmates == torus_nodes(s);	/* 0, if the shape is not known */
+	return fm->root->joiners == torus_nodes(s);	/* 0, if the shape is not known */
 }
 
 static bool alone(const struct fm *fm)
@@ -61,7 +63,18 @@ static bool alone(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	return !r->settled && !r->restored && !fm->cfg.shape.ndims && fm->cabled &&
-	       r->nmates == 1;
+	       r->joiners == 1;
+}
+
+/*
+ * How long nodes are waited for that links lead to. One who has the table, with all exclusions, can
+ * do without what they would say: there, the wait for a root was long enough.
+ */
+static uint64_t patience(const struct fm *fm)
+{
+	if (fm->table.version && fm->root->restored)
+		return fm->cfg.quiet;
+	return (fm->root->restored ? 2 : 1) * fm->cfg.member_max;
 }
 
 /* When the table may begin, as far as is known now. */
@@ -70,11 +83,11 @@ static uint64_t settle_at(const struct fm *fm)
 	struct fm_root *r = fm->root;
 	bool waits = false, gap = false;
 
-	if (r->settled || alone(fm))
+	if (r->settled || alone(fm) || r->asking.stage != FM_STAGE_LEADS)
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
 	if (unheard(fm, &r->mate[r->witness], &gap))
-		return r->news + (r->restored ? 2 : 1) * fm->cfg.member_max;
+		return r->news + patience(fm);
 	gap = false;
 	for (uint32_t i = 0; i < r->nmates && !waits; i++) {
 		waits = unheard(fm, &r->mate[(r->witness + i) % r->nmates], &gap);
@@ -82,7 +95,7 @@ static uint64_t settle_at(const struct fm *fm)
 			r->witness = (r->witness + i) % r->nmates;
 	}
 	if (waits)
-		return r->news + (r->restored ? 2 : 1) * fm->cfg.member_max;
+		return r->news + patience(fm);
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored))
 		return r->news;
 	return r->news + fm->cfg.quiet;
@@ -126,8 +139,10 @@ static void alone_tell(struct fm *fm)
 static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shape,
 				   uint64_t guid, uint32_t node)
 {
-	struct fm_mate *m = fm_mate_add(fm->root, guid);
+	struct fm_mate *m = fm_mate(fm->root, guid);
 
+	if (!m)
+		m = fm_mate_add(fm->root, guid);
 	if (!m)
 		return NULL;
 	fm_mate_move(fm, m, node);
@@ -156,12 +171,38 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 			    !port->peer_guid || port->problem ||
 			    port->peer_port != torus_dir_opposite(shape, p))
 				continue;
-			if (!o)
+			if (!fm_mate_joined(o) && (!o || o->state == FM_NODE_DEAD))
 				o = silent_mate(fm, shape, port->peer_guid,
 						torus_neighbour(shape, m.node, p));
 			if (o && o->state == FM_NODE_SILENT)
 				o->row.port[port->peer_port].peer_guid = m.guid;
 		}
+	}
+}
+
+/*
+ * Nodes that the former table has, and of which nothing is heard now: they keep their names and their
+ * places. Those that no link leads to are dead.
+ */
+static void remember(struct fm *fm, const struct fm_book *former)
+{
+	for (uint32_t i = 0; i < former->nodes; i++) {
+		const struct fm_entry *e = &former->entry[i];
+		struct fm_mate *m = e->state == FM_NODE_ABSENT ? NULL : fm_mate(fm->root, e->guid);
+
+		if (e->state == FM_NODE_ABSENT || fm_mate_joined(m))
+			continue;
+		if (!m) {
+			m = fm_mate_add(fm->root, e->guid);
+			if (!m)
+				return;
+			m->state = FM_NODE_DEAD;
+			m->row.nports = (uint8_t)(2 * former->shape.ndims);
+			fm_mate_move(fm, m, i);
+		}
+		m->epoch = e->epoch;
+		fm_mate_name(fm->root, m, e->name);
+		strcpy(m->address, e->address);
 	}
 }
 
@@ -193,15 +234,19 @@ static void settle(struct fm *fm)
 	struct fm_root *r = fm->root;
 	struct torus_shape shape = fm->cfg.shape;
 	char text[TORUS_TEXT_MAX];
+	struct fm_book *former;
 	uint32_t nodes;
 
 	if (r->restored)
-		shape = fm->shape;
+		shape = r->shape;
 	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
 		return;
 	nodes = torus_nodes(&shape);
+	former = fm->table.version && !memcmp(&fm->table.shape, &shape, sizeof(shape)) ?
+		 fm_book_get(fm->table.book) : NULL;
 	if (!fm_settle_room(fm, &shape)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
+		fm_book_put(former);
 		return;
 	}
 	fm_problem_clear(fm, "memory", 0);
@@ -213,6 +258,9 @@ static void settle(struct fm *fm)
 		r->open = r->told.open;
 	if (r->restored)
 		find_silent(fm, &shape);
+	if (former)
+		remember(fm, former);
+	fm_book_put(former);
 	for (uint32_t i = 0; i < r->nmates; i++) {
 		uint32_t node = r->mate[i].node;
 

@@ -3,11 +3,13 @@
  * Init packets on the wire, little endian:
  *
  *    0  "tINI"                 4  version (1)      5  flags (1: bit 0 placed,
- *    1 settled, 2 heard)       6  port (1)         7  dimensions (1)
+ *    1 settled, 2 heard, 3 lost, 4 asks)          6  port (1)
+ *    7  dimensions (1)
  *    8  sender's GUID (8)     16  root's GUID (8)
  *   24  size of each of 6 dimensions (2 each)
  *   36  position in each of 6 dimensions, signed (4 each)
- *   60  three texts, each its length (1) and its bytes: fabric, sender's name,
+ *   60  epoch of the root (8)
+ *   68  three texts, each its length (1) and its bytes: fabric, sender's name,
  *       root's service address
  *
  * Nothing may follow. A receiver that knows another version learns from the
@@ -18,8 +20,8 @@
 
 #include "daemon/fm/wire/init.h"
 
-#define FIXED 60
-#define FLAGS 7
+#define FIXED 68
+#define FLAGS 31
 
 static const char magic[4] = "tINI";
 
@@ -55,11 +57,13 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 
 	memcpy(buf, magic, sizeof(magic));
 	buf[4] = FM_INIT_VERSION;
-	buf[5] = (uint8_t)(init->placed | init->settled << 1 | init->heard << 2);
+	buf[5] = (uint8_t)(init->placed | init->settled << 1 | init->heard << 2 |
+			   init->lost << 3 | init->asks << 4);
 	buf[6] = init->port;
 	buf[7] = init->ndims;
 	put(buf + 8, init->guid, 8);
 	put(buf + 16, init->root_guid, 8);
+	put(buf + 60, init->epoch, 8);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		put(buf + 24 + 2 * d, init->size[d], 2);
 		put(buf + 36 + 4 * d, (uint32_t)init->position[d], 4);
@@ -94,7 +98,7 @@ static bool sane(const struct fm_init *i)
 {
 	uint64_t nodes = 1;
 
-	if (i->ndims > TORUS_MAX_DIMS || (i->placed && !i->ndims) ||
+	if (i->epoch > FM_EPOCH_MAX || i->ndims > TORUS_MAX_DIMS || (i->placed && !i->ndims) ||
 	    (i->settled && !i->placed) || i->port >= TORUS_MAX_PORTS ||
 	    (i->ndims && i->port >= 2 * i->ndims))
 		return false;
@@ -125,10 +129,13 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 	out->placed = buf[5] & 1;
 	out->settled = buf[5] & 2;
 	out->heard = buf[5] & 4;
+	out->lost = buf[5] & 8;
+	out->asks = buf[5] & 16;
 	out->port = buf[6];
 	out->ndims = buf[7];
 	out->guid = get(buf + 8, 8);
 	out->root_guid = get(buf + 16, 8);
+	out->epoch = get(buf + 60, 8);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		out->size[d] = (uint16_t)get(buf + 24 + 2 * d, 2);
 		out->position[d] = (int32_t)(uint32_t)get(buf + 36 + 4 * d, 4);

@@ -5,7 +5,7 @@
 
 #include "daemon/fm/wire/msg.h"
 
-#define FM_INIT_VERSION 1
+#define FM_INIT_VERSION 2
 
 /**
  * struct fm_init - one Init
@@ -13,8 +13,11 @@
  * @settled: @shape is final and @position are coordinates in it; else the shape
  *	is still being discovered (sizes 0) or not yet published
  * @heard: the sender has an Init from the receiver since the link came up
+ * @lost: the sender has no way to that root now, or not yet
+ * @asks: that node is not the root, it asks to be (root/claim.c)
  * @port: it was sent from
  * @ndims: dimensions of the fabric
+ * @epoch: of the root; of one that asks: the latest that is known
  * @size: nodes along each dimension, 0 for one not known
  * @position: the sender's coordinates, not reduced by any size
  */
@@ -22,12 +25,15 @@ struct fm_init {
 	bool placed;
 	bool settled;
 	bool heard;
+	bool lost;
+	bool asks;
 	uint8_t port;
 	uint8_t ndims;
 	uint16_t size[TORUS_MAX_DIMS];
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t guid;
 	uint64_t root_guid;
+	uint64_t epoch;
 	char fabric[TORUS_NAME_MAX + 1];
 	char name[TORUS_NAME_MAX + 1];
 	char root_address[FM_ADDR_MAX];

@@ -35,6 +35,7 @@ enum fm_msg_type {
 	FM_MSG_ADOPTED = 15,	/* up to the root: a child of mine is here */
 	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
 	FM_MSG_FAILED,		/* up to the root: I cannot do the step at hand */
+	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first */
 	FM_MSG_TYPES,
 };
 
@@ -114,12 +115,15 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @role: to the root to join, or to the parent it was given
  * @placed: @shape and @coords are what its NIC works with
  * @position: coordinates from the first Init, not reduced by any size
- * @version: of its NIC's rows; @term: epoch of the root that it joined last, 0 for none
+ * @version: of its NIC's rows
+ * @term: JOIN: epoch of the root that made @table; CHILD: of the root that it has joined
  * @root_epoch, @root_guid: the root that its NIC obeys; 0: none
  * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
  * @table: version of the table that it has; 0: none
+ * @table_root: GUID of the root that made it
+ * @ups: nodes that are up in it; @counted: this node is one of them
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
@@ -143,6 +147,9 @@ struct fm_hello {
 	uint64_t attach;
 	uint32_t relay_packets;
 	uint64_t table;
+	uint64_t table_root;
+	uint32_t ups;
+	bool counted;
 	uint16_t admin;
 	uint16_t across;
 	uint8_t clean;
@@ -156,11 +163,13 @@ struct fm_hello {
  * struct fm_welcome - you are in
  * @term: epoch of the root; a new one means that all must join anew
  * @root_guid: of the root
+ * @adrift: there is no root yet: this one still asks
  * @parent: address of the parent; "" to stay on this connection
  */
 struct fm_welcome {
 	uint64_t term;
 	uint64_t root_guid;
+	bool adrift;
 	char parent[FM_ADDR_MAX];
 };
 
@@ -326,6 +335,15 @@ struct fm_failed {
 	uint32_t err;
 };
 
+/**
+ * struct fm_claim - what a root says to whom it does not welcome yet (root/claim.c)
+ * @epoch: your NIC must obey me in this epoch first; 0: I only ask who would
+ */
+struct fm_claim {
+	uint64_t epoch;
+	uint64_t guid;
+};
+
 /** struct fm_msg - one message */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -342,6 +360,7 @@ struct fm_msg {
 		struct fm_pong pong;
 		struct fm_drop drop;
 		struct fm_failed failed;
+		struct fm_claim claim;
 	};
 };
 

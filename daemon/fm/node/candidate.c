@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * When a node without a root asks to be root itself (root/claim.c). Candidates wait for a moment, in
+ * which the root may come back, and then one after the other: by priority, and the first eight nodes
+ * by their ids. One that follows another that asks waits until that should long have led it. Who
+ * asked in vain waits longer each time.
+ *
+ * Shortly after it lost the root a node asks its neighbours which root they follow: what they said
+ * while it was led, it did not need to know.
+ */
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/random.h"
+
+#define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is configured */
+#define TRIES_MAX 5
+#define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
+
+static unsigned int priority(const struct fm *fm)
+{
+	if (fm->cfg.priority != FM_PRIORITY_AUTO)
+		return fm->cfg.priority;
+	if (fm->jumper)
+		return FM_PRIORITY_MAX;
+	return fm->placed && fm->node < CANDIDATES ? FM_PRIORITY_DEFAULT : 0;
+}
+
+/* How long after the moment in which nobody asks. */
+static uint64_t turn(struct fm *fm)
+{
+	uint64_t first = FM_PRIORITY_MAX - priority(fm), second = fm->placed ? fm->node % CANDIDATES : 0;
+
+	return first * MS / 2 + second * fm->cfg.takeover / 4 + fm_random(fm) % (fm->cfg.takeover / 8 + 1);
+}
+
+void fm_candidate_adrift(struct fm *fm)
+{
+	struct fm_candidate *c = &fm->candidate;
+
+	c->at = c->around = NEVER;
+	if (!fm->uplink.cut_off) {
+		c->tries = c->backs = 0;
+		return;
+	}
+	if (!fm->cfg.takeover || fm->is_root)
+		return;
+	if (!fm->root_asks && fm->led.guid)
+		c->around = fm->now + (c->heard ? 0 : fm->cfg.takeover / 2 << c->backs);
+	c->heard = false;
+	if (!priority(fm) || (!fm->placed && !fm->jumper))
+		return;
+	c->at = fm->now + (fm->cfg.takeover << c->tries) + turn(fm);
+	if (fm->root_asks)
+		c->at += FOLLOW_WAIT * fm->cfg.takeover;
+}
+
+/* A root is there, and has been told of this node: with a slow NIC that takes a while. */
+static bool joins(const struct fm *fm)
+{
+	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
+
+	return c && c->ready;
+}
+
+bool fm_candidate_due(struct fm *fm)
+{
+	struct fm_candidate *c = &fm->candidate;
+
+	if (fm->now >= c->around) {
+		c->around = NEVER;
+		fm_ports_ask(fm);
+	}
+	if (fm->now < c->at)
+		return false;
+	if (joins(fm)) {
+		c->at = fm->now + fm->cfg.takeover;
+		return false;
+	}
+	c->at = NEVER;
+	if (c->tries < TRIES_MAX)
+		c->tries++;
+	return fm->uplink.cut_off && !fm->is_root;
+}
+
+uint64_t fm_candidate_expiry(const struct fm *fm)
+{
+	return earlier(fm->candidate.at, fm->candidate.around);
+}

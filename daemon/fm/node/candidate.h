@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When a node without a root asks to be root itself. */
+#ifndef FM_CANDIDATE_H
+#define FM_CANDIDATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fm;
+
+/**
+ * struct fm_candidate
+ * @at: when this node asks to be root, if nothing leads it until then; NEVER
+ * @around: when it asks its neighbours which root they follow; NEVER
+ * @heard: a neighbour told of one that asks while this node was led
+ * @tries: how often it has asked in vain since it was led
+ * @backs: how often one that asked, and that it followed, has gone
+ */
+struct fm_candidate {
+	uint64_t at, around;
+	bool heard;
+	unsigned int tries, backs;
+};
+
+/** fm_candidate_adrift() - this node has lost its root, follows one that asks, or is led again */
+void fm_candidate_adrift(struct fm *fm);
+/** fm_candidate_due() - Return: whether it has to ask to be root now */
+bool fm_candidate_due(struct fm *fm);
+uint64_t fm_candidate_expiry(const struct fm *fm);
+
+#endif /* FM_CANDIDATE_H */

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: which root a node follows
+ *
+ * An Init tells of a root, of its epoch, and what the sender knows of it: that it leads, that it is
+ * lost, or that it only asks to be root (root/claim.c). A node whose root leads it stays there. It
+ * leaves for one of a later epoch that leads a neighbour which is in the node's own table: that is
+ * the same fabric, in which somebody has become root without this node noticing.
+ *
+ * What a node says of its root it knows from that root, not from neighbours: else word of one that
+ * is gone would go in circles. Until the root answers, it is lost. Only where no NIC has been led before
+ * the first word is passed on at once.
+ *
+ * A node that has lost its root follows
+ *  - one that leads, of an epoch that is not before the one that it knows;
+ *  - else one that asks, and of two that ask, the one of the later epoch, or of the greater GUID.
+ * When the one that asked is gone, or gives up, the node tries the root that led it last.
+ *
+ * Whom a node follows is a matter of how soon there is a root, not of safety: what its NIC obeys
+ * only becomes later (kernel/req/fence.c), whomever its manager believes.
+ */
+#include <string.h>
+
+#include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/uplink.h"
+#include "daemon/fm/wire/init.h"
+
+#define BACKS_MAX 6
+
+bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
+{
+	return epoch > than_epoch || (epoch == than_epoch && guid > than_guid);
+}
+
+bool fm_follow_kin(const struct fm *fm, uint64_t guid)
+{
+	return fm->table.version && fm_table_find(fm, guid) != TORUS_NO_NODE;
+}
+
+/*
+ * A neighbour has lost the root. If it is this one's, too, that may be dead, and this node cannot know
+ * yet: it makes sure that its parent lives.
+ */
+static void look_up(struct fm *fm, const struct fm_init *init)
+{
+	fm->candidate.heard |= init->asks && !init->lost;
+	if (fm_follow_kin(fm, init->guid))
+		fm_uplink_ask(fm);
+}
+
+/* The neighbour does not know yet that the root is lost that has led this node. */
+static bool was_led(const struct fm *fm, const struct fm_init *init)
+{
+	return init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch;
+}
+
+/* The Init is of the root that this node follows already. */
+static bool takes_again(struct fm *fm, const struct fm_init *init)
+{
+	bool leads = !init->asks && !init->lost;
+
+	if (init->lost || init->asks) {
+		if (!fm->uplink.cut_off)
+			look_up(fm, init);
+		if (init->lost)
+			return false;
+	}
+	/* It has begun anew, and asks: what leads up the tree now does not lead to it. */
+	if (init->asks)
+		return !fm->root_asks && init->epoch >= fm->root_epoch &&
+		       !fm_conn_of_role(fm, FM_CONN_ROOT);
+	if (leads && !fm_uplink_conn(fm) && strcmp(fm->root_address, init->root_address))
+		return true;
+	if (leads && fm->root_lost)
+		fm_uplink_hurry(fm);
+	return false;
+}
+
+bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
+{
+	bool leads = !init->asks && !init->lost, later;
+
+	if (!init->placed)
+		return false;
+	if (fm->is_root)
+		return fm->up->yields(fm, init);
+	if (init->root_guid == fm->guid)
+		return false;
+	if (!fm->have_root)
+		return true;
+	if (init->root_guid == fm->root_guid)
+		return takes_again(fm, init);
+	later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->root_guid);
+	if (!fm->uplink.cut_off) {
+		if (!leads)
+			look_up(fm, init);
+		return leads && later && fm_follow_kin(fm, init->guid);
+	}
+	if (leads)
+		return init->epoch >= fm->root_epoch && !was_led(fm, init);
+	return init->asks && !init->lost && init->epoch >= fm->root_epoch && (!fm->root_asks || later);
+}
+
+void fm_follow(struct fm *fm, const struct fm_init *init)
+{
+	if (fm->have_root && fm->root_guid != init->root_guid)
+		fm_say(fm, init->asks ? FM_INFO : FM_WARNING, "root",
+		       "root %016llx gives way to %016llx%s", (unsigned long long)fm->root_guid,
+		       (unsigned long long)init->root_guid, init->asks ? ", which asks to be root" : "");
+	if (!fm->placed && fm->root_guid != init->root_guid)
+		fm->have_position = false;
+	fm_uplink_leave(fm);
+	fm->have_root = true;
+	fm->root_guid = init->root_guid;
+	fm->root_epoch = init->epoch;
+	fm->root_asks = init->asks;
+	fm->root_lost = fm->led.guid || fm->placed;	/* until it answers */
+	strcpy(fm->root_address, init->root_address);
+	fm->ndims = init->ndims;
+	memcpy(fm->size, init->size, sizeof(fm->size));
+	fm_candidate_adrift(fm);
+}
+
+void fm_follow_led(struct fm *fm, uint64_t epoch)
+{
+	fm->root_epoch = fm->led.epoch = epoch;
+	fm->led.guid = fm->root_guid;
+	strcpy(fm->led.address, fm->root_address);
+}
+
+void fm_follow_met(struct fm *fm)
+{
+	if (!fm->root_lost)
+		return;
+	fm->root_lost = false;
+	fm_ports_spread(fm);
+}
+
+void fm_follow_back(struct fm *fm)
+{
+	if (!fm->root_asks || !fm->led.guid)
+		return;
+	if (fm->candidate.backs < BACKS_MAX)
+		fm->candidate.backs++;
+	fm->root_asks = false;
+	fm->have_root = fm->led.guid != fm->guid;
+	fm->root_lost = fm->have_root;
+	fm->root_guid = fm->led.guid;
+	strcpy(fm->root_address, fm->led.address);
+	fm_candidate_adrift(fm);
+}

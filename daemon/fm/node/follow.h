@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Which root this node follows, of those that Inits tell of. */
+#ifndef FM_FOLLOW_H
+#define FM_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/fm/wire/msg.h"
+
+struct fm;
+struct fm_init;
+
+/** struct fm_led - the root that has welcomed this node last; @guid 0: none has */
+struct fm_led {
+	uint64_t guid;
+	uint64_t epoch;
+	char address[FM_ADDR_MAX];
+};
+
+/** fm_follow_takes() - does this node follow the root of that Init from now on, and did not? */
+bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
+/** fm_follow() - it does, and leaves the one that it has followed; the way up is not opened yet */
+void fm_follow(struct fm *fm, const struct fm_init *init);
+/** fm_follow_led() - the root that it follows has welcomed it, in that epoch */
+void fm_follow_led(struct fm *fm, uint64_t epoch);
+/** fm_follow_met() - the root that it follows, and that only asks yet, has answered */
+void fm_follow_met(struct fm *fm);
+/** fm_follow_back() - the one that asked to be root is gone: back to the one that led */
+void fm_follow_back(struct fm *fm);
+/** fm_follow_later() - is a root of that epoch and GUID later than the other? */
+bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
+/** fm_follow_kin() - is the NIC in the table that this node has? */
+bool fm_follow_kin(const struct fm *fm, uint64_t guid);
+
+#endif /* FM_FOLLOW_H */

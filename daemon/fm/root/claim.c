@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: how a node becomes root
+ *
+ * The node with the jumper, where no NIC knows of a former root, leads at once: it makes the first
+ * table. In all other cases, after a start of the root's manager, too, a node becomes root in three
+ * stages:
+ *
+ *	ASKS	Its Inits say that it asks to be root. Nodes that have lost theirs (node/follow.c) connect
+ *		and say HELLO: what they are cabled to, which table they have, whom their NICs obey.
+ *		This binds nobody.
+ *	CLAIMS	Once those who said HELLO would be enough, it takes an epoch after all that they know, and
+ *		asks for their promise: each NIC is told to obey this root in this epoch, and takes no
+ *		order of an earlier one from then on. HELLO comes again when that is done.
+ *	LEADS	Once the promises are enough. What the nodes said in HELLO is what the new root begins
+ *		with: tables, places, versions, counts, exclusions. The first table is made as after a
+ *		restart (settle.c).
+ *
+ * What is enough: a quorum of the latest table (quorum.c says why); or all NICs that can be reached: no
+ * port that is up leads to a NIC whose manager has not promised. Then no packet passes between
+ * them and any other, whatever else there is.
+ *
+ * A node asks only while no neighbour tells of a root that leads. If two ask, the later epoch, then
+ * the greater GUID, goes on, and the other one ends. Should both claim: they have different epochs,
+ * or no node promises twice in one. Who finds a node that obeys a later epoch, or another root in
+ * its own, goes on in one after that (epoch.c).
+ *
+ * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
+ */
+#include "daemon/fm/root/claim.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/uplink.h"
+#include "daemon/fm/root/epoch.h"
+#include "daemon/fm/root/quorum.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/root/settle.h"
+#include "daemon/fm/wire/init.h"
+
+#define ASK_MAX 20	/* times resend, until it tries again whether the former root is there */
+#define CLAIM_MAX 10	/* ... for promises to come */
+
+bool fm_claim_leads(const struct fm *fm)
+{
+	return fm->root->asking.stage == FM_STAGE_LEADS;
+}
+
+/* Whether a link leads from @m to a NIC whose manager does not take part. */
+static bool beside_other(const struct fm *fm, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+		const struct fm_mate *o;
+
+		if (port->state != FM_PORT_UP || !port->peer_guid)
+			continue;
+		o = fm_mate(fm->root, port->peer_guid);
+		if (!o || !fm_quorum_here(fm, o))
+			return true;
+	}
+	return false;
+}
+
+/* Whether all NICs take part that packets of those that do can come to. */
+static bool alone(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+	struct fm_asking *a = &r->asking;
+
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		uint32_t at = (a->witness + i) % r->nmates;
+
+		if (fm_quorum_here(fm, &r->mate[at]) && beside_other(fm, &r->mate[at])) {
+			a->witness = at;
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool enough(struct fm *fm)
+{
+	return alone(fm) || fm_quorum_claimed(fm);
+}
+
+void fm_claim_look(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	if (a->stage != FM_STAGE_LEADS)
+		a->at = earlier(a->at, fm->now + MS / 2);
+}
+
+static void answer(struct fm *fm, const struct fm_conn *c)
+{
+	struct fm_msg msg = { .type = FM_MSG_CLAIM };
+
+	if (fm->root->asking.stage != FM_STAGE_ASKS)
+		msg.claim.epoch = fm->uplink.term;
+	msg.claim.guid = fm->guid;
+	fm_conn_send(fm, c, &msg);
+}
+
+static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	m->voice.heard = fm->now;
+	m->voice.term = h->term;
+	m->voice.table = h->table;
+	m->voice.root = h->table_root;
+	m->voice.counted = h->counted;
+	a->high = later(a->high, h->root_epoch);
+	if (a->stage == FM_STAGE_LEADS)
+		fm_quorum_hello(fm, m);
+	fm_claim_look(fm);
+}
+
+/* Whether it leads as the first root of all, and has no table yet. */
+static bool is_first(const struct fm *fm)
+{
+	return fm_claim_leads(fm) && !fm->root->settled && !fm->root->asking.won;
+}
+
+/* A root that began as the first one finds that there has been one before. */
+static void not_the_first(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	a->stage = FM_STAGE_ASKS;
+	a->since = a->at = fm->now;
+	fm->root_asks = true;
+	fm_uplink_adrift(fm, true);
+	fm_ports_ask(fm);
+}
+
+void fm_claim_history(struct fm *fm, const struct fm_init *init)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	/* What neighbours say of this life of this root comes back, too. */
+	if (init->root_guid == fm->guid ? init->epoch <= fm->uplink.term : !init->lost && !init->asks)
+		return;
+	if (is_first(fm) && init->epoch >= fm->uplink.term) {
+		a->high = later(a->high, init->epoch);
+		fm->root_epoch = later(fm->root_epoch, init->epoch);
+		not_the_first(fm);
+	} else if (fm_claim_leads(fm) && init->epoch > fm->uplink.term &&
+		   init->epoch <= fm->uplink.term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid)) {
+		/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
+		fm_epoch_raise(fm, init->epoch + 1);
+		fm_ports_spread(fm);
+	}
+}
+
+bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
+{
+	if (is_first(fm) && h->placed && h->version)
+		not_the_first(fm);
+	note(fm, m, h);
+	if (fm->root->asking.stage != FM_STAGE_ASKS) {
+		/* Nobody is welcomed in an epoch that this root could take once more. */
+		if (!fm_epoch_above(fm, h) || !fm_nic_obeys(fm))
+			return false;
+		if (h->root_epoch == fm->uplink.term)
+			return true;
+		m->voice.claimed = fm->uplink.term;
+	}
+	c->waits = true;
+	answer(fm, c);
+	return false;
+}
+
+static void claims(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	a->stage = FM_STAGE_CLAIMS;
+	a->since = fm->now;
+	a->said = false;
+	fm_epoch_raise(fm, later(a->high, later(fm->nic.root_epoch, fm->uplink.term)) + 1);
+	fm_ports_spread(fm);
+	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->uplink.term);
+}
+
+/* All who said HELLO and wait are told to obey. */
+static void tell_all(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	r->asking.said = true;
+	for (uint32_t i = 1; i < r->nmates; i++)
+		r->mate[i].voice.claimed = fm->uplink.term;
+	for (unsigned int i = 0; i < fm->conns.n; i++)
+		if (fm->conns.list[i]->role == FM_CONN_STRANGER && fm->conns.list[i]->waits)
+			answer(fm, fm->conns.list[i]);
+}
+
+static void leads(struct fm *fm, bool alone)
+{
+	struct fm_root *r = fm->root;
+	uint32_t n = 0;
+
+	fm_quorum_begin(fm, alone);
+	for (uint32_t i = 0; i < r->nmates; i++)
+		n += fm_quorum_here(fm, &r->mate[i]);
+	r->asking.stage = FM_STAGE_LEADS;
+	r->asking.at = NEVER;
+	r->asking.won = true;
+	fm_follow_led(fm, fm->uplink.term);
+	fm_uplink_adrift(fm, false);
+	for (uint32_t i = 1; i < r->nmates; i++)
+		if (!r->mate[i].via && !r->mate[i].missing)
+			fm_mate_missing(fm, &r->mate[i]);
+	fm_settle_news(fm);
+	if (r->told.table && r->told.root != fm->guid)
+		fm_say(fm, FM_WARNING, "root", "this node is root now, in epoch %llu, for %016llx is lost: %u nodes obey%s",
+		       (unsigned long long)fm->uplink.term, (unsigned long long)r->told.root, n,
+		       alone ? ", all that links lead to" : "");
+	else
+		fm_say(fm, FM_INFO, "root", "root again, in epoch %llu: %u nodes obey%s",
+		       (unsigned long long)fm->uplink.term, n, alone ? ", all that links lead to" : "");
+}
+
+void fm_claim_start(struct fm *fm, bool leads)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	a->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
+	a->at = leads ? NEVER : fm->now;
+	a->since = fm->now;
+	a->high = fm->nic.root_epoch;
+	fm->root_asks = !leads;
+	fm->root_lost = false;
+	fm->root_epoch = fm->uplink.term;
+	if (leads)
+		fm_uplink_adrift(fm, false);
+}
+
+static void claim_on(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	if (!fm_nic_obeys(fm))
+		return;
+	if (!a->said)
+		tell_all(fm);
+	if (alone(fm))
+		leads(fm, true);
+	else if (fm_quorum_claimed(fm))
+		leads(fm, false);
+	else if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
+		a->stage = FM_STAGE_ASKS;
+}
+
+void fm_claim_due(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	if (fm->now < a->at)
+		return;
+	a->at = fm->now + fm->cfg.resend;
+	if (a->stage == FM_STAGE_ASKS && enough(fm))
+		claims(fm);
+	else if (a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend)
+		fm_root_back(fm);
+	else if (a->stage == FM_STAGE_CLAIMS)
+		claim_on(fm);
+}
+
+uint64_t fm_claim_expiry(const struct fm *fm)
+{
+	return fm->root->asking.at;
+}
+
+bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
+{
+	const struct fm_root *r = fm->root;
+	bool leads = !init->lost && !init->asks;
+	bool later = fm_follow_later(init->epoch, init->root_guid, fm->root_epoch, fm->guid);
+
+	if (init->root_guid == fm->guid)
+		return false;
+	if (!fm_claim_leads(fm))
+		return leads ? init->epoch >= fm->root_epoch &&
+			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
+			       init->asks && !init->lost && later;
+	if (!r->settled || r->joiners == 1)
+		return leads && (init->epoch > fm->uplink.term || (init->settled && !r->settled));
+	return leads && later && fm_follow_kin(fm, init->guid);
+}

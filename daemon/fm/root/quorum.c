@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the quorum
+ *
+ * U(v) are the nodes that are up in table v. Q is a quorum of U(v) if more than half of U(v) is in it,
+ * or half of it with the root of that table. Two quorums of one table have a node in common.
+ *
+ *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of the table of the
+ *      latest epoch and version that anybody has who promised; or nobody else may be reachable.
+ *  (S) A root calls a node silent, whose NIC works on, only while a quorum of each of its tables is
+ *      connected to it, from the last that all have taken to the last published. Before the first
+ *      is taken, that is also a quorum of the table with which it claimed.
+ *
+ * Why no two roots lead. Let R be root and P be those that promise to obey another, in a later
+ * epoch, and t the latest table that one of P has. After its promise no node of P does what R says.
+ * Let R get a later table n taken by all of U(n) after that: none of P is in U(n). If R called nobody
+ * silent since t, those of P that are in U(t) and not in U(n) are dead by their cables (judge.c): no
+ * packet goes between them and the others. Else R had a quorum of U(t) when it called a node silent
+ * last: at t it was published, and not taken by all, or later ones are the same again with t the one
+ * taken. P has a quorum of U(t), too: they have a node x in common. x is in U(n), which it cannot be,
+ * or R has called x silent after that, which was not the last time, or x is dead by its cables.
+ * Versions since the last one that was taken are few: colours end otherwise (publish.c).
+ *
+ * A root without a quorum goes on leading those that it has. It only cannot leave out others.
+ */
+#include "daemon/fm/root/quorum.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+#define HEARD_MAX 5	/* times resend, that HELLO counts: it is said again by then */
+
+bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_root *r = fm->root;
+
+	if (m == r->mate)
+		return true;
+	if (r->asking.stage == FM_STAGE_ASKS)
+		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend;
+	return m->via && m->voice.claimed == fm->uplink.term;
+}
+
+/* Whether @m is up in the latest table that anybody has who takes part in the claim. */
+static bool in_latest(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_told *t = &fm->root->told;
+	const struct fm_table *own = &fm->table;
+	uint32_t node;
+
+	if (!t->table)
+		return m->version;
+	if (m->guid == t->root)
+		return true;	/* it made it */
+	if (own->version == t->table && own->term == t->epoch) {
+		node = fm_table_find(fm, m->guid);
+		return node != TORUS_NO_NODE && fm_table_counts(&own->entry[node]);
+	}
+	return m->voice.term == t->epoch && m->voice.table == t->table && m->voice.counted;
+}
+
+/* How many nodes were up in it. If there is none any more, as many as there are places. */
+static uint32_t ups(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+
+	if (r->told.table)
+		return r->told.ups;
+	return r->restored ? torus_nodes(&r->shape) : 0;
+}
+
+bool fm_quorum_claimed(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t n = 0, all = ups(fm);
+
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		const struct fm_mate *m = &r->mate[i];
+
+		if (!fm_quorum_here(fm, m) || !in_latest(fm, m))
+			continue;
+		n += 2;
+		n += r->told.table && m->guid == r->told.root;
+	}
+	return all && n > all;
+}
+
+void fm_quorum_begin(struct fm *fm, bool alone)
+{
+	struct fm_root *r = fm->root;
+
+	r->quorum = (struct fm_quorum) { .claimed = alone ? 0 : ups(fm) };
+	for (uint32_t i = 0; i < r->nmates; i++)
+		r->mate[i].voice.chose = in_latest(fm, &r->mate[i]);
+}
+
+void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
+{
+	if (!fm->root->quorum.taken)
+		m->voice.chose = in_latest(fm, m);
+}
+
+void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version)
+{
+	struct fm_quorum *q = &fm->root->quorum;
+
+	if (q->n < FM_QUORUM_OPEN && (!q->n || q->open[q->n - 1] != version))
+		q->open[q->n++] = version;
+	if (up)
+		m->voice.since = version;
+	m->voice.until = up ? 0 : version;
+}
+
+void fm_quorum_taken(struct fm *fm, uint64_t version)
+{
+	struct fm_quorum *q = &fm->root->quorum;
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < q->n; i++)
+		if (q->open[i] > version)
+			q->open[n++] = q->open[i];
+	q->n = n;
+	q->taken = version;
+}
+
+/* Whether more than half of those are connected that were up in @version; 0: when it was claimed. */
+static bool stands(const struct fm *fm, uint64_t version)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t all = 0, n = 1;	/* half is enough with the root */
+
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		const struct fm_mate *m = &r->mate[i];
+		bool up = version ? m->voice.since && m->voice.since <= version &&
+				    (!m->voice.until || m->voice.until > version) :
+				    m->voice.chose;
+
+		all += up;
+		n += up && (m->via || !i) ? 2 : 0;
+	}
+	return n > (version ? all : r->quorum.claimed);
+}
+
+static bool stands_all(const struct fm *fm)
+{
+	const struct fm_quorum *q = &fm->root->quorum;
+
+	if (q->n == FM_QUORUM_OPEN || !stands(fm, q->taken))
+		return false;
+	for (unsigned int i = 0; i < q->n; i++)
+		if (!stands(fm, q->open[i]))
+			return false;
+	return true;
+}
+
+bool fm_quorum_look(struct fm *fm)
+{
+	struct fm_quorum *q = &fm->root->quorum;
+
+	q->lacks = !stands_all(fm);
+	if (q->lacks)
+		fm_problem_set(fm, "quorum", 0,
+			       "fewer than half of the nodes answer: no recovery leaves out the others before more than half do");
+	else
+		fm_problem_clear(fm, "quorum", 0);
+	return !q->lacks;
+}

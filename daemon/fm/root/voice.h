@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a node has to do with the claim of its root, and with its quorum. */
+#ifndef FM_VOICE_H
+#define FM_VOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct fm_voice - of a node in the roster
+ * @heard: when it said HELLO last; 0: never
+ * @claimed: epoch in which it was told last to obey this root
+ * @table, @term, @root: the table that it has, as in HELLO
+ * @counted: it is up in that table
+ * @chose: it is up in the table with which the root was claimed
+ * @since, @until: versions in which it was up: from @since on, 0: none; before @until, 0: all
+ */
+struct fm_voice {
+	uint64_t heard, claimed;
+	uint64_t table, term, root;
+	bool counted, chose;
+	uint64_t since, until;
+};
+
+#endif /* FM_VOICE_H */

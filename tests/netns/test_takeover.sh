@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck disable=SC2317
+#
+# The root loses its power, ends or hangs, and a cable is cut after that: another node becomes root
+# and leads the recovery, no packet between the others is lost, and the former root is a node like
+# all others when it is back. Node 2,2 looks on: it is no candidate (fabricd.conf(5)).
+
+TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
+B=${B:-$TOP/build}
+lab=take$$
+# shellcheck source=tests/netns/lab.sh
+. "$TOP/tests/netns/lab.sh"
+run=/run/torus/$lab
+
+seen() { "$TOP/tests/netns/ask" "$run/2.2/control" status | jq -r "$1"; }
+root() { seen '.data.root.node | map(tostring) | join(",")'; }
+leads() { [[ $(seen '.data.root.reachable') == true && $(root) == "$1" ]]; }
+led_by_other() { [[ $(seen '.data.root.reachable') == true && $(root) != "$1" ]]; }
+runs() { [[ $(seen '.data | .state == "running" and .nodes.up == 9 and .links.up == 18') == true ]]; }
+pid_of() { cut -d' ' -f1 "$run/${1//,/.}/fabricd.pid"; }
+
+# ends HOW NODE, back HOW NODE
+ends() {
+	case $1 in
+	power) lab kill --power "$2" ;;
+	ends) lab kill --manager "$2" ;;
+	hangs) kill -STOP "$(pid_of "$2")" ;;
+	esac
+}
+back() {
+	case $1 in
+	hangs) kill -CONT "$(pid_of "$2")" ;;
+	*) lab revive "$2" ;;
+	esac
+}
+
+# The root ends by that way; each packet from 2,2 to 1,2, which are neighbours, comes all the same.
+taken_over() {
+	local old new ping fine=1
+	old=$(root)
+	ip netns exec "$lab-2.2" ping -q -i 0.01 -W 20 -c 500 10.1.2.0 >"$tmp/ping" &
+	ping=$!
+	ends "$1" "$old" >/dev/null && until_true 10 led_by_other "$old" && new=$(root) &&
+		lab cut 2,2:-x >/dev/null && rest 1 && lab mend 2,2:-x >/dev/null && fine=0
+	wait "$ping"
+	cat "$tmp/ping"
+	grep -q ' received, 0% packet loss' "$tmp/ping" || fine=1
+	back "$1" "$old" >/dev/null
+	until_true 20 runs && leads "$new" && return "$fine"
+}
+
+check "up" lab up 3x3
+check "all packets can be counted" until_true 10 runs
+check "the root's manager ends" taken_over ends
+check "the next one hangs" taken_over hangs
+check "the one after that loses its power" taken_over power
+check "every path is right" verified
+check "the lab ends" lab down
+done_testing

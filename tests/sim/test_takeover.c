@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The root dies under traffic, at any step of a recovery, by any way in which a root can end; another
+ * node becomes root, a cable that is cut then is recovered from, and the former root, when it is back,
+ * leads nobody any more. What the packets of all others become of, all checkers of a story see.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+#include "tests/unit/random.h"
+
+#define SEEDS 3
+#define TAKEOVER (3 * W_S)	/* within which another node leads, whatever became of the first */
+
+enum end { POWER, KILL, HANG, ENDS };
+
+static const char *const ends[ENDS] = { "loses its power", "loses its manager", "hangs" };
+
+static struct story s;
+
+static void begin(const char *shape, uint64_t seed, uint64_t traffic)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = seed % 2;
+	c.vanish = true;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	story_traffic(&s, traffic);
+	world_run(s.w, 5 * W_MS);
+}
+
+static void ends_by(uint32_t node, enum end end)
+{
+	if (end == POWER)
+		world_power(s.w, node, false);
+	else if (end == KILL)
+		world_manager(s.w, node, false);
+	else
+		world_hang(s.w, node, true);
+}
+
+static void comes_back(uint32_t node, enum end end)
+{
+	if (end == POWER)
+		world_power(s.w, node, true);
+	else if (end == KILL)
+		world_manager(s.w, node, true);
+	else
+		world_hang(s.w, node, false);
+}
+
+static unsigned int roots(void)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		n += world_managed(s.w, i) && fm_is_root(world_fm(s.w, i));
+	return n;
+}
+
+/* A node other than @former leads; all is as it says. Return: it. */
+static uint32_t taken_over(uint32_t former, const char *what)
+{
+	uint64_t limit = world_now(s.w) + TAKEOVER;
+	uint32_t root = former;
+
+	while (world_now(s.w) < limit && (root == former || !fm_version(world_fm(s.w, root)))) {
+		story_run(&s, 10 * W_MS);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			if (i != former && world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)))
+				root = i;
+	}
+	if (root == former)
+		story_fail(&s, "%s: nobody leads", what);
+	return root;
+}
+
+static void finish(const char *what, uint64_t seed)
+{
+	if (roots() != 1)
+		story_fail(&s, "%u roots", roots());
+	if (!story_end(&s))
+		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
+}
+
+/* --- one root after the other ----------------------------------------------------------- */
+
+/* The root ends, a cable is cut, the root is back: then it is a node like all others. */
+static void one(const char *shape, enum end end, uint64_t seed)
+{
+	char what[100];
+	uint32_t root;
+
+	begin(shape, seed, 300 * W_US);
+	snprintf(what, sizeof(what), "the root of %s %s", shape, ends[end]);
+	ends_by(0, end);
+	root = taken_over(0, what);
+	world_cut(s.w, world_cables(s.w) - 1, true);
+	story_run(&s, 500 * W_MS);
+	comes_back(0, end);
+	story_rest(&s, 20 * W_S);
+	if (world_root(s.w) != root)
+		story_fail(&s, "node %u leads, and no more node %u", world_root(s.w), root);
+	finish(what, seed);
+}
+
+static void each_way(void **state)
+{
+	static const char *const shapes[] = { "4x4", "6", "3x3x2", "5x2" };
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
+		for (unsigned int end = 0; end < ENDS; end++)
+			for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+				one(shapes[k], (enum end)end, seed);
+}
+
+/* One candidate after the other becomes root and ends, down to the last. */
+static void all_candidates(void **state)
+{
+	uint32_t root = 0;
+
+	(void)state;
+	begin("4x4", 7, 1 * W_MS);
+	for (unsigned int i = 0; i < 7; i++) {
+		ends_by(root, KILL);
+		root = taken_over(root, "one after the other");
+		story_rest(&s, 20 * W_S);
+		assert_true(root < 8);
+	}
+	for (uint32_t i = 0; i < 8; i++)
+		if (i != root)
+			comes_back(i, KILL);
+	story_rest(&s, 20 * W_S);
+	assert_int_equal(world_root(s.w), root);
+	finish("all candidates but one end", 7);
+}
+
+/* --- in a recovery ------------------------------------------------------------------------- */
+
+/* A cable is cut; once the recovery is at @step, the root ends, and another cable. */
+static bool at(enum story_step step, enum end end, uint64_t seed)
+{
+	char what[100];
+	bool met;
+
+	begin("4x4", seed, 200 * W_US);
+	world_cut(s.w, 5, true);
+	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
+		world_run(s.w, 5 * W_US);
+	met = story_step(&s) == step;
+	ends_by(0, end);
+	world_cut(s.w, 11 + (uint32_t)seed, true);
+	snprintf(what, sizeof(what), "the root %s at step %u", ends[end], step);
+	taken_over(0, what);
+	story_run(&s, 1 * W_S);
+	comes_back(0, end);
+	story_rest(&s, 20 * W_S);
+	finish(what, seed);
+	return met;
+}
+
+static void at_each_step(void **state)
+{
+	(void)state;
+	for (unsigned int step = STEP_TABLE; step < STEPS; step++)
+		for (unsigned int end = 0; end < ENDS; end++) {
+			unsigned int met = 0;
+
+			for (uint64_t seed = 1; seed <= SEEDS; seed += met ? story_every() : 1)
+				met += at((enum story_step)step, (enum end)end, seed);
+			assert_int_not_equal(met, 0);
+		}
+}
+
+/* --- few nodes --------------------------------------------------------------------------------- */
+
+/* Of two nodes the other leads if the first has lost its power, for nobody else can be reached. */
+static void two_nodes(void **state)
+{
+	(void)state;
+	for (unsigned int n = 2; n < 4; n++) {
+		begin(n == 2 ? "2" : "3", n, 300 * W_US);
+		ends_by(0, POWER);
+		taken_over(0, "few nodes");
+		comes_back(0, POWER);
+		story_rest(&s, 20 * W_S);
+		finish("few nodes", n);
+	}
+}
+
+/* But not if its NIC works on: then half of the nodes are not enough, and its manager may come back. */
+static void half_is_not_enough(void **state)
+{
+	(void)state;
+	begin("2", 3, 300 * W_US);
+	ends_by(0, HANG);
+	story_run(&s, 10 * W_S);
+	assert_false(fm_is_root(world_fm(s.w, 1)));
+	comes_back(0, HANG);
+	story_rest(&s, 20 * W_S);
+	assert_int_equal(world_root(s.w), 0);
+	finish("half of two", 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(each_way),
+		cmocka_unit_test(all_candidates),
+		cmocka_unit_test(at_each_step),
+		cmocka_unit_test(two_nodes),
+		cmocka_unit_test(half_is_not_enough),
+	};
+
+	return cmocka_run_group_tests_name("takeover", all, NULL, NULL);
+}
