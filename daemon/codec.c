@@ -28,7 +28,7 @@ static const char *const names[] = {
 	[FM_MSG_REPORT] = "report", [FM_MSG_PING] = "ping",
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
 	[FM_MSG_DROP] = "drop",	    [FM_MSG_FAILED] = "failed",
-	[FM_MSG_CLAIM] = "claim",
+	[FM_MSG_CLAIM] = "claim",   [FM_MSG_LEAD] = "lead",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -166,6 +166,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.ups = h->ups;
 	b.table_root = h->table_root;
 	b.counted = h->counted;
+	b.priority = h->priority;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];
@@ -272,6 +273,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	Svc__Drop drop = SVC__DROP__INIT;
 	Svc__Failed failed = SVC__FAILED__INIT;
 	Svc__Claim claim = SVC__CLAIM__INIT;
+	Svc__Lead lead = SVC__LEAD__INIT;
 
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
@@ -321,6 +323,13 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		claim.epoch = msg->claim.epoch;
 		claim.guid = msg->claim.guid;
 		m->claim = &claim;
+		break;
+	case FM_MSG_LEAD:
+		lead.term = msg->lead.term;
+		lead.guid = msg->lead.guid;
+		lead.address = (char *)msg->lead.address;
+		lead.now = msg->lead.now;
+		m->lead = &lead;
 		break;
 	default:
 		return -EINVAL;

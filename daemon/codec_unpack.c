@@ -104,6 +104,7 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
+	    from->priority > FM_PRIORITY_AUTO ||
 	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
@@ -132,6 +133,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->ups = from->ups;
 	to->table_root = from->table_root;
 	to->counted = from->counted;
+	to->priority = (uint16_t)from->priority;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])
@@ -256,6 +258,12 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->claim.epoch = m->claim->epoch;
 		out->claim.guid = m->claim->guid;
 		fine = m->claim->epoch <= FM_EPOCH_MAX;
+		break;
+	case FM_MSG_LEAD:
+		out->lead.term = m->lead->term;
+		out->lead.guid = m->lead->guid;
+		out->lead.now = m->lead->now;
+		fine = codec_text(out->lead.address, FM_ADDR_MAX, m->lead->address);
 		break;
 	default:
 		fine = false;

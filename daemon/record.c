@@ -8,7 +8,7 @@
 static const char *const names[RECORD_KINDS] = {
 	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
 	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
-	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_END] = "end",
+	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move", [RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -330,6 +330,8 @@ static int body_json(const struct record_event *e, json_t *j)
 		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
 		       json_object_set_new(j, "on", json_boolean(e->exclude.on));
+	case RECORD_MOVE:
+		return json_object_set_new(j, "node", json_integer(e->move));
 	default:
 		return 0;
 	}
@@ -440,6 +442,9 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.port = (int)get(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
 		break;
+	case RECORD_MOVE:
+		e->move = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
+		break;
 	default:
 		break;
 	}
@@ -509,6 +514,8 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		break;
 	case RECORD_EXCLUDE:
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);
+	case RECORD_MOVE:
+		return fm_root_move(fm, e->move, e->now);
 	default:
 		break;
 	}

@@ -29,6 +29,7 @@ enum record_kind {
 	RECORD_MSG,
 	RECORD_TIMER,
 	RECORD_EXCLUDE,
+	RECORD_MOVE,		/* fm_root_move() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -75,6 +76,7 @@ struct record_event {
 			int port;
 			bool on;
 		} exclude;
+		uint32_t move;
 	};
 };
 

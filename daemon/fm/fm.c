@@ -182,5 +182,11 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
 {
 	fm->now = now;
-	return fm->root ? fm_admin_exclude(fm, node, port, excluded) : -EPERM;
+	return fm_is_root(fm) ? fm_admin_exclude(fm, node, port, excluded) : -EPERM;
+}
+
+int fm_root_move(struct fm *fm, uint32_t node, uint64_t now)
+{
+	fm->now = now;
+	return fm_is_root(fm) ? fm_admin_move(fm, node) : -EPERM;
 }

@@ -85,10 +85,6 @@ struct fm_counts {
 	uint64_t lost;
 };
 
-#define FM_PRIORITY_MAX 255u
-#define FM_PRIORITY_DEFAULT 100u	/* of the first nodes */
-#define FM_PRIORITY_AUTO 256u		/* as the node is: the jumper's, one of the first, or none */
-
 /**
  * struct fm_config - times in ns
  * @fabric: name of the fabric; a peer of another is refused
@@ -191,6 +187,14 @@ uint64_t fm_expiry(const struct fm *fm);
  * Return: 0, -EPERM not the root, -EAGAIN still bootstrapping, -EINVAL.
  */
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now);
+
+/**
+ * fm_root_move() - the root hands over to another node: all join that, and no row changes
+ * Return: 0, also if @node is the root; -EPERM this is not the root, -EAGAIN a recovery is under
+ * way or there is no table yet, -EINVAL no such node, -EHOSTUNREACH it is not up or its manager
+ * does not answer, -EACCES its configuration says that it never is root.
+ */
+int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 
 /* What can be read of a machine is in status.h. */
 

@@ -4,6 +4,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/status.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
@@ -15,6 +16,13 @@ const char *fm_state_name(unsigned int state)
 						      "degraded" };
 
 	return state < FM_STATES ? names[state] : NULL;
+}
+
+const char *fm_root_state_name(unsigned int state)
+{
+	static const char *const names[FM_ROOT_STATES] = { "unknown", "leads", "lost", "asks", "claims" };
+
+	return state < FM_ROOT_STATES ? names[state] : NULL;
 }
 
 const char *fm_node_state_name(unsigned int state)
@@ -67,6 +75,40 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 	return false;
 }
 
+/* Whether the manager of @node answers this one. */
+static bool heard(const struct fm *fm, uint32_t node)
+{
+	const struct fm_mate *m;
+
+	if (fm->placed && node == fm->node)
+		return true;
+	if (!fm->root || fm->table.entry[node].state == FM_NODE_ABSENT)
+		return false;
+	m = fm_mate(fm->root, fm->table.entry[node].guid);
+	return m && (fm_is_root(fm) ? m->via : fm_quorum_here(fm, m));
+}
+
+bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out)
+{
+	const struct fm_mate *m;
+
+	if (!fm_is_root(fm)) {
+		*out = (struct fm_candidate_status) {
+			fm_own(fm), fm_candidate_priority(fm_candidate_said(fm), fm_own(fm)), true, fm->cfg.name,
+		};
+		return !(*i)++ && out->priority;
+	}
+	while (*i < fm->root->nmates) {
+		m = &fm->root->mate[(*i)++];
+		*out = (struct fm_candidate_status) {
+			m->node, fm_candidate_priority(m->priority, m->node), m->via, m->name,
+		};
+		if (fm_mate_joined(m) && out->priority)
+			return true;
+	}
+	return false;
+}
+
 /* A cable that was never there, in a dimension whose ends are not joined. */
 static bool no_cable(const struct fm_table *t, uint32_t node, unsigned int d)
 {
@@ -110,12 +152,16 @@ static void count_links(const struct fm *fm, struct fm_status *s)
 	const struct fm_table *t = &fm->table;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
+		bool here = heard(fm, i);
+
+		s->nodes_heard += here;
 		for (unsigned int d = 0; d < t->shape.ndims; d++) {
 			const char *why = fm_excluded(fm, i, d);
 
 			if (t->shape.size[d] == 1 || no_cable(t, i, d))
 				continue;
 			s->links++;
+			s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
 			if (!why)
 				s->links_up++;
 			else if (why[0] == 'f' || why[0] == 'h')
@@ -161,6 +207,27 @@ uint64_t fm_applied(const struct fm *fm)
 	return fm->applied;
 }
 
+static void own_root_status(const struct fm *fm, struct fm_root_status *r)
+{
+	static const uint8_t states[] = {
+		[FM_STAGE_ASKS] = FM_ROOT_ASKS,
+		[FM_STAGE_CLAIMS] = FM_ROOT_CLAIMS,
+		[FM_STAGE_LEADS] = FM_ROOT_LEADS,
+	};
+	const struct fm_asking *a = &fm->root->asking;
+
+	r->own = true;
+	r->node = fm_own(fm);
+	r->state = states[a->stage];
+	r->epoch = fm->uplink.term;
+	if (a->stage == FM_STAGE_LEADS) {
+		r->why = a->why;
+		r->since = a->since;
+	} else {
+		fm_quorum_count(fm, &r->here, &r->need);
+	}
+}
+
 static void root_status(const struct fm *fm, struct fm_root_status *r)
 {
 	r->known = fm->have_root;
@@ -169,6 +236,17 @@ static void root_status(const struct fm *fm, struct fm_root_status *r)
 	r->guid = fm->root_guid;
 	r->node = fm->table.version ? fm_table_find(fm, fm->root_guid) : TORUS_NO_NODE;
 	r->address = fm->root_address;
+	r->epoch = fm->root_epoch;
+	r->since = fm->led.since;
+	if (fm->root) {
+		own_root_status(fm, r);
+	} else if (!fm->have_root) {
+		r->state = FM_ROOT_UNKNOWN;
+	} else if (fm->root_asks) {
+		r->state = FM_ROOT_ASKS;
+	} else {
+		r->state = r->reachable ? FM_ROOT_LEADS : FM_ROOT_LOST;
+	}
 }
 
 const struct fm_recovery *fm_last(const struct fm *fm)

@@ -44,18 +44,39 @@ struct fm_recovery {
 	uint64_t at[FM_STAMPS];		/* in the machine's clock */
 };
 
+enum fm_root_state {
+	FM_ROOT_UNKNOWN,	/* no Init has come yet */
+	FM_ROOT_LEADS,
+	FM_ROOT_LOST,
+	FM_ROOT_ASKS,		/* the former one is lost, and this one asks who would obey it */
+	FM_ROOT_CLAIMS,		/* nodes promise to obey it */
+	FM_ROOT_STATES,
+};
+
 /**
  * struct fm_root_status - the root, as this node knows it
- * @lost: since when it is not reachable, in the machine's clock; 0: it is. What
+ * @state: enum fm_root_state
+ * @epoch: in which it leads, or led last; 0: not known
+ * @since: when this node knew first that it leads; 0: it never did
+ * @lost: since when no root is reachable, in the machine's clock; 0: one is. What
  *	this node tells of the fabric is as it was then
+ * @here, @need: nodes that answered the one that asks, or promised, and how many it needs; @need 0:
+ *	not known (that node alone knows)
+ * @why: it leads, as text; NULL: not known (the root alone knows)
  */
 struct fm_root_status {
+	uint8_t state;
+	bool own;			/* it is this node */
 	bool known;
 	bool reachable;
+	uint64_t epoch;
+	uint64_t since;
 	uint64_t lost;
 	uint64_t guid;
 	uint32_t node;			/* TORUS_NO_NODE while not in the table */
+	uint32_t here, need;
 	const char *address;
+	const char *why;
 };
 
 /** struct fm_status - the whole fabric, summed up */
@@ -69,6 +90,8 @@ struct fm_status {
 	uint64_t applied;		/* of the NIC's rows */
 	uint32_t nodes, nodes_up;
 	uint32_t links, links_up, links_faulty, links_excluded;	/* cables */
+	uint32_t nodes_heard;		/* whose managers this one has a way to now */
+	uint32_t links_heard;		/* with an end at one of them */
 	uint64_t parked;		/* in the fabric (root, last count) */
 	uint64_t relayed;		/* pairs that relays serve (root, last count), else own rows */
 	struct fm_root_status root;
@@ -107,6 +130,7 @@ struct fm_outline {
 
 void fm_outline(const struct fm *fm, struct fm_outline *out);
 const char *fm_state_name(unsigned int state);
+const char *fm_root_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 
 /** fm_in_force() - the node has @version, in its NIC as well, and no step is at hand */
@@ -149,6 +173,20 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 
 /** fm_joiner() - false past the last (root) */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
+
+/**
+ * struct fm_candidate_status - a node that would become root
+ * @heard: its manager answers
+ */
+struct fm_candidate_status {
+	uint32_t node;
+	unsigned int priority;
+	bool heard;
+	const char *name;
+};
+
+/** fm_candidate() - in no order; false past the last. One that does not lead knows itself alone */
+bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out);
 
 /** fm_excluded() - why a cable is out: "admin", "wiring", "held", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);

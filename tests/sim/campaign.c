@@ -49,7 +49,10 @@ static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint
 	world_manager(s->w, node, true);
 }
 
-/* Something happens; only if @any, it may happen to the node that was root first. */
+/*
+ * Something happens; only if @any, it may happen to the node that was root first, and the root may
+ * hand over.
+ */
 static void act(struct story *s, unsigned int acts, bool any, uint64_t *random)
 {
 	uint32_t cable = random_below(random, world_cables(s->w));
@@ -88,6 +91,10 @@ static void act(struct story *s, unsigned int acts, bool any, uint64_t *random)
 			world_manager(s->w, i, true);
 		break;
 	case ROOT_RESTART:
+		if (any && world_managed(s->w, world_root(s->w)) && random_below(random, 2)) {
+			world_move(s->w, world_root(s->w), node);
+			break;
+		}
 		world_manager(s->w, 0, false);
 		story_run(s, some_time(random));
 		world_manager(s->w, 0, true);

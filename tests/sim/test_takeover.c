@@ -4,6 +4,7 @@
  * node becomes root, a cable that is cut then is recovered from, and the former root, when it is back,
  * leads nobody any more. What the packets of all others become of, all checkers of a story see.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -216,6 +217,97 @@ static void half_is_not_enough(void **state)
 	finish("half of two", 3);
 }
 
+/* --- by order -------------------------------------------------------------------------------- */
+
+/* Each candidate is made root, while cables are cut and traffic runs. Rows need not change for that. */
+static void moved(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("4x4", seed, 100 * W_US);
+		for (uint32_t to = 7; to < 8; to--) {
+			uint32_t root = world_root(s.w);
+
+			assert_int_equal(world_move(s.w, root, to), 0);
+			story_run(&s, 30 * W_MS);
+			world_cut(s.w, to, to % 2);
+			if (root != to)
+				assert_int_equal(taken_over(root, "by order"), to);
+			story_rest(&s, 20 * W_S);
+			assert_int_equal(world_root(s.w), to);
+		}
+		finish("root moves", seed);
+	}
+}
+
+/* Who is to become root ends, or the root itself, or another, at any moment of that. */
+static void moved_to_one_that_ends(void **state)
+{
+	static const uint32_t victims[] = { 0, 5, 3 };
+	const uint32_t to = 5;
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++)
+		for (unsigned int end = 0; end < ENDS; end++)
+			for (uint64_t at = 0; at < 60; at += 3 * story_every()) {
+				begin("4x4", 100 + at, 300 * W_US);
+				assert_int_equal(world_move(s.w, 0, to), 0);
+				story_run(&s, 20 * W_MS + at * W_MS / 2);
+				ends_by(victims[k], (enum end)end);
+				story_run(&s, TAKEOVER);
+				if (roots() < 1)
+					story_fail(&s, "no root after node %u %s", victims[k], ends[end]);
+				comes_back(victims[k], (enum end)end);
+				story_rest(&s, 20 * W_S);
+				finish("the root moves and a node ends", 100 + at);
+			}
+}
+
+static void who_cannot_be_root(void **state)
+{
+	(void)state;
+	begin("4x4", 1, 1 * W_MS);
+	assert_int_equal(world_move(s.w, 1, 2), -EPERM);
+	assert_int_equal(world_move(s.w, 0, 16), -EINVAL);
+	assert_int_equal(world_move(s.w, 0, 0), 0);
+	ends_by(3, KILL);
+	story_run(&s, 50 * W_MS);
+	assert_int_equal(world_move(s.w, 0, 3), -EHOSTUNREACH);
+	comes_back(3, KILL);
+	story_rest(&s, 20 * W_S);
+	world_cut(s.w, 9, true);
+	for (unsigned int i = 0; i < 4000 && story_step(&s) != STEP_APPLY; i++)
+		world_run(s.w, 5 * W_US);
+	assert_int_equal(world_move(s.w, 0, 3), -EAGAIN);
+	story_rest(&s, 20 * W_S);
+	assert_int_equal(world_root(s.w), 0);
+	finish("nobody becomes root", 1);
+}
+
+/* The new root is told to include a port at any moment: it says so if it cannot yet. */
+static void orders_too_early(void **state)
+{
+	unsigned int done[2] = { 0, 0 };
+
+	(void)state;
+	begin("4x4", 4, 300 * W_US);
+	ends_by(0, POWER);
+	for (unsigned int i = 0; i < 3000 && !done[1]; i++) {
+		uint32_t root = world_root(s.w);
+		int err = root && root < world_nodes(s.w) ?
+			  fm_exclude(world_fm(s.w, root), 9, 1, false, world_now(s.w)) : -EPERM;
+
+		assert_true(!err || err == -EAGAIN || err == -EPERM);
+		done[0] += err == -EAGAIN;
+		done[1] += !err;
+		world_run(s.w, 1 * W_MS);
+	}
+	assert_true(done[0] && done[1]);
+	comes_back(0, POWER);
+	story_rest(&s, 20 * W_S);
+	finish("orders", 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -224,6 +316,10 @@ int main(void)
 		cmocka_unit_test(at_each_step),
 		cmocka_unit_test(two_nodes),
 		cmocka_unit_test(half_is_not_enough),
+		cmocka_unit_test(moved),
+		cmocka_unit_test(moved_to_one_that_ends),
+		cmocka_unit_test(who_cannot_be_root),
+		cmocka_unit_test(orders_too_early),
 	};
 
 	return cmocka_run_group_tests_name("takeover", all, NULL, NULL);

@@ -110,6 +110,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->across = rnd() & 0xfff;
 	h->ups = (uint32_t)rnd() % (TORUS_MAX_NODES + 1);
 	h->counted = rnd() & 1;
+	h->priority = (uint16_t)(rnd() % (FM_PRIORITY_AUTO + 1));
 	h->table_root = rnd();
 	rnd_row(&h->row);
 	rnd_sums(&h->sums);
@@ -160,9 +161,9 @@ static void rnd_table(struct fm_table_msg *t)
 static unsigned int a_type(unsigned int i)
 {
 	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED,
-					     FM_MSG_CLAIM };
+					     FM_MSG_CLAIM, FM_MSG_LEAD };
 
-	i %= FM_MSG_PONG + 4;
+	i %= FM_MSG_PONG + 5;
 	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
@@ -183,6 +184,12 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 	case FM_MSG_CLAIM:
 		m->claim.epoch = rnd() >> 2;
 		m->claim.guid = rnd();
+		break;
+	case FM_MSG_LEAD:
+		m->lead.term = rnd();
+		m->lead.guid = rnd();
+		m->lead.now = rnd() & 1;
+		rnd_text(m->lead.address, FM_ADDR_MAX);
 		break;
 	case FM_MSG_REFUSE:
 		rnd_text(m->refuse.text, FM_TEXT_MAX);

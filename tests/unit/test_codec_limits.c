@@ -206,6 +206,8 @@ static void of_hello(void **state)
 	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
 	RIGHT(h->ups, TORUS_MAX_NODES);
 	WRONG(h->ups, TORUS_MAX_NODES + 1u);
+	RIGHT(h->priority, FM_PRIORITY_AUTO);
+	WRONG(h->priority, FM_PRIORITY_AUTO + 1u);
 	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);
 	WRONG(h->across, 1u << TORUS_MAX_PORTS);
 	EXACTLY(h, position, TORUS_MAX_DIMS);
@@ -300,6 +302,11 @@ static void of_texts(void **state)
 	RIGHT(m->claim->epoch, FM_EPOCH_MAX);
 	WRONG(m->claim->epoch, FM_EPOCH_MAX + 1);
 	put();
+	msg.type = FM_MSG_LEAD;
+	take(&msg);
+	text(&m->lead->address, FM_ADDR_MAX);
+	put();
+	assert_string_equal(fm_msg_name(FM_MSG_LEAD), "lead");
 	assert_string_equal(fm_msg_name(FM_MSG_CLAIM), "claim");
 	assert_string_equal(fm_msg_name(FM_MSG_FAILED), "failed");
 	assert_string_equal(fm_msg_name(FM_MSG_DROP), "drop");

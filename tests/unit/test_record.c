@@ -176,6 +176,8 @@ static void test_events(void **state)
 	assert_int_equal(b.exclude.node, 77);
 	assert_int_equal(b.exclude.port, -1);
 	assert_true(b.exclude.on);
+	e = (struct record_event) { .kind = RECORD_MOVE, .move = 78 };
+	assert_int_equal(again(&e).move, 78);
 	for (unsigned int kind = RECORD_TIMER; kind <= RECORD_END; kind += RECORD_END - RECORD_TIMER) {
 		e = (struct record_event) { .kind = kind, .now = 3 };
 		again(&e);
@@ -197,6 +199,7 @@ static void test_refused(void **state)
 		"{\"event\":\"msg\",\"now\":1,\"conn\":1,\"data\":\"ff\"}",
 		"{\"event\":\"exclude\",\"now\":1,\"node\":-1,\"port\":0,\"on\":true}",
 		"{\"event\":\"exclude\",\"now\":1,\"node\":1,\"port\":0}",
+		"{\"event\":\"move\",\"now\":1}", "{\"event\":\"move\",\"now\":1,\"node\":-1}",
 		"{\"event\":\"done\",\"now\":1}", "{\"event\":\"done\",\"now\":1,\"tag\":1}",
 		"{\"event\":\"done\",\"now\":1,\"tag\":-1,\"err\":0}",
 		"{\"event\":\"done\",\"now\":1,\"tag\":1,\"err\":1}",

@@ -377,6 +377,14 @@ void fm_drop(struct world *w, uint32_t node)
 	n->fm = NULL;
 }
 
+int world_move(struct world *w, uint32_t root, uint32_t node)
+{
+	int err = fm_root_move(w->node[root].fm, node, w->now);
+
+	fm_arm(w, root);
+	return err;
+}
+
 bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg)
 {
 	struct wnode *n = &w->node[node];

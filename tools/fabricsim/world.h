@@ -193,6 +193,8 @@ void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, u
  */
 void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails);
 
+/* The manager of @root is told to hand over to @node. Return: as fm_root_move(). */
+int world_move(struct world *w, uint32_t root, uint32_t node);
 /* The manager of @node receives @msg on its @k-th connection (modulo their number), as if from
  * its peer. Return: false if there is no connection, or the codec rejects @msg. */
 bool world_say(struct world *w, uint32_t node, unsigned int k, const struct fm_msg *msg);

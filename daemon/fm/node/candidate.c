@@ -18,13 +18,23 @@
 #define TRIES_MAX 5
 #define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
 
+unsigned int fm_candidate_said(const struct fm *fm)
+{
+	if (!fm->cfg.takeover)
+		return 0;
+	return fm->cfg.priority == FM_PRIORITY_AUTO && fm->jumper ? FM_PRIORITY_MAX : fm->cfg.priority;
+}
+
+unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
+{
+	if (said != FM_PRIORITY_AUTO)
+		return said;
+	return node < CANDIDATES ? FM_PRIORITY_DEFAULT : 0;
+}
+
 static unsigned int priority(const struct fm *fm)
 {
-	if (fm->cfg.priority != FM_PRIORITY_AUTO)
-		return fm->cfg.priority;
-	if (fm->jumper)
-		return FM_PRIORITY_MAX;
-	return fm->placed && fm->node < CANDIDATES ? FM_PRIORITY_DEFAULT : 0;
+	return fm_candidate_priority(fm_candidate_said(fm), fm->placed ? fm->node : TORUS_NO_NODE);
 }
 
 /* How long after the moment in which nobody asks. */
@@ -40,6 +50,7 @@ void fm_candidate_adrift(struct fm *fm)
 	struct fm_candidate *c = &fm->candidate;
 
 	c->at = c->around = NEVER;
+	c->called = false;
 	if (!fm->uplink.cut_off) {
 		c->tries = c->backs = 0;
 		return;
@@ -54,6 +65,12 @@ void fm_candidate_adrift(struct fm *fm)
 	c->at = fm->now + (fm->cfg.takeover << c->tries) + turn(fm);
 	if (fm->root_asks)
 		c->at += FOLLOW_WAIT * fm->cfg.takeover;
+}
+
+void fm_candidate_called(struct fm *fm)
+{
+	fm->candidate.at = fm->now;
+	fm->candidate.called = true;
 }
 
 /* A root is there, and has been told of this node: with a slow NIC that takes a while. */
@@ -74,7 +91,7 @@ bool fm_candidate_due(struct fm *fm)
 	}
 	if (fm->now < c->at)
 		return false;
-	if (joins(fm)) {
+	if (!c->called && joins(fm)) {
 		c->at = fm->now + fm->cfg.takeover;
 		return false;
 	}

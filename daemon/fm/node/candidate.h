@@ -13,15 +13,22 @@ struct fm;
  * @at: when this node asks to be root, if nothing leads it until then; NEVER
  * @around: when it asks its neighbours which root they follow; NEVER
  * @heard: a neighbour told of one that asks while this node was led
+ * @called: the root has handed over to this node
  * @tries: how often it has asked in vain since it was led
  * @backs: how often one that asked, and that it followed, has gone
  */
 struct fm_candidate {
 	uint64_t at, around;
-	bool heard;
+	bool heard, called;
 	unsigned int tries, backs;
 };
 
+/** fm_candidate_said() - what this node says of itself: a priority, or FM_PRIORITY_AUTO */
+unsigned int fm_candidate_said(const struct fm *fm);
+/** fm_candidate_priority() - of a node that says so and has that place, or TORUS_NO_NODE */
+unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
+/** fm_candidate_called() - the root hands over to this node, which asks to be root at once */
+void fm_candidate_called(struct fm *fm);
 /** fm_candidate_adrift() - this node has lost its root, follows one that asks, or is led again */
 void fm_candidate_adrift(struct fm *fm);
 /** fm_candidate_due() - Return: whether it has to ask to be root now */

@@ -18,6 +18,7 @@
 #define ROOT_WAIT 6		/* ... until it is lost: the others learn it from them */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
+#define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its answer */
 
 bool fm_conn_upward(const struct fm_conn *c)
 {
@@ -35,10 +36,18 @@ static bool below_root(const struct fm *fm, const struct fm_conn *c)
 	return c->role == FM_CONN_ROOT && c->confirmed && fm->cfg.takeover;
 }
 
+/* To one that asks to be root, and that may be gone itself: then another one can be followed. */
+static bool to_asker(const struct fm *fm, const struct fm_conn *c)
+{
+	return c->role == FM_CONN_ROOT && (!c->ready || c->greeted) && fm->root_asks && fm->root_lost;
+}
+
 uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
 
+	if (to_asker(fm, c))
+		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
 	if (below_root(fm, c))
 		lost = c->heard + ROOT_WAIT * fm->cfg.keepalive / ROOT_ASKED;
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;

@@ -35,7 +35,7 @@ struct fm_conn {
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard;		/* when something came last */
 	uint64_t attach;	/* number of the connection, as its maker counts */
-	uint64_t urgent;	/* ours: when it was asked since its peer may be dead; 0: not */
+	uint64_t urgent, greeted; /* ours: asked since its peer may be dead; first HELLO; 0: not */
 	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
 	struct fm_report report;
 	unsigned int at;	/* in fm_conns' list */

@@ -127,6 +127,8 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 
 void fm_follow_led(struct fm *fm, uint64_t epoch)
 {
+	if (fm->led.epoch != epoch || fm->led.guid != fm->root_guid)
+		fm->led.since = fm->now;
 	fm->root_epoch = fm->led.epoch = epoch;
 	fm->led.guid = fm->root_guid;
 	strcpy(fm->led.address, fm->root_address);

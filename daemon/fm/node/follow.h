@@ -11,10 +11,11 @@
 struct fm;
 struct fm_init;
 
-/** struct fm_led - the root that has welcomed this node last; @guid 0: none has */
+/** struct fm_led - the root that has welcomed this node last, and when; @guid 0: none has */
 struct fm_led {
 	uint64_t guid;
 	uint64_t epoch;
+	uint64_t since;
 	char address[FM_ADDR_MAX];
 };
 

@@ -39,6 +39,7 @@
 #include "daemon/fm/node/tree.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/handover.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
@@ -302,6 +303,10 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		if (c->confirmed)
 			drop(fm, &msg->drop);
 		break;
+	case FM_MSG_LEAD:
+		if (c->confirmed && msg->lead.term == fm->uplink.term)
+			fm_handover(fm, &msg->lead);
+		break;
 	}
 }
 
@@ -313,6 +318,8 @@ static bool ours(const struct fm *fm, const struct fm_msg *msg)
 		return msg->row.guid == fm->guid;
 	case FM_MSG_FAILED:
 		return msg->failed.guid == fm->guid;
+	case FM_MSG_LEAD:
+		return msg->lead.guid == fm->guid;
 	}
 	return msg->left.parent == fm->guid;
 }
@@ -333,6 +340,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_LEFT:
 	case FM_MSG_ADOPTED:
 	case FM_MSG_FAILED:
+	case FM_MSG_LEAD:
 		if (!fm->is_root && ours(fm, msg)) {
 			end(fm, c);
 		} else {

@@ -104,6 +104,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	h->root_epoch = fm->nic.root_epoch;
 	h->root_guid = fm->nic.root_guid;
 	h->relay_packets = fm->relay_packets;
+	h->priority = (uint16_t)fm_candidate_said(fm);
 	h->row = fm->row;
 	h->base = fm->member.base;
 	fm_reports_own(fm, &h->sums);
@@ -126,6 +127,8 @@ static void send_hello(struct fm *fm, struct fm_conn *c)
 		fm->uplink.row_told = fm->row.serial;
 	}
 	fm_conn_send(fm, c, &msg);
+	if (!c->greeted)
+		c->greeted = fm->now;
 }
 
 void fm_uplink_counted(struct fm *fm)

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the administrator orders. */
 #include <errno.h>
+#include <string.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/node/handover.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+#define READY_MAX 10	/* times resend, that one who is to be root has to answer */
 
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 {
@@ -17,7 +23,7 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 	char text[TORUS_TEXT_MAX], name[TORUS_TEXT_MAX] = "all ports";
 	uint16_t mask;
 
-	if (!fm->table.version)
+	if (!r->settled)
 		return -EAGAIN;
 	if (node >= fm->table.nodes || port < -1 || port >= (int)(2 * fm->ndims))
 		return -EINVAL;
@@ -36,4 +42,89 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 	return 0;
+}
+
+/* Return: whether the root can hand over to @node now, as fm_root_move(). */
+static int may_move(const struct fm *fm, uint32_t node)
+{
+	const struct fm_root *r = fm->root;
+	const struct fm_mate *m;
+
+	if (!r->settled || r->rec.phase != FM_PHASE_REST || r->demand.is)
+		return -EAGAIN;
+	if (node >= fm->table.nodes)
+		return -EINVAL;
+	m = fm_mate_at(r, node);
+	if (!m || !m->via || m->state != FM_NODE_UP)
+		return -EHOSTUNREACH;
+	return m->priority ? 0 : -EACCES;
+}
+
+/* A moment later: who asked for it may be told by the root as long as it is one. */
+int fm_admin_move(struct fm *fm, uint32_t node)
+{
+	int err = may_move(fm, node);
+
+	if (!err && node != fm->node)
+		fm->root->move = (struct fm_move) { .at = fm->now + fm->cfg.resend / 4, .node = node };
+	return err;
+}
+
+static void move_on(struct fm *fm, bool now)
+{
+	struct fm_lead lead = { .term = fm->uplink.term, .now = now };
+	const struct fm_mate *m = fm_mate_at(fm->root, fm->root->move.node);
+
+	lead.guid = m->guid;
+	strcpy(lead.address, m->address);
+	fm_handover(fm, &lead);
+	if (!now)
+		return;
+	fm_say(fm, FM_INFO, "root", "hands over to '%s'", m->name);
+	fm_root_end(fm);
+	fm_handover_obey(fm, &lead);
+}
+
+void fm_admin_due(struct fm *fm)
+{
+	struct fm_move *move = &fm->root->move;
+	const char *why = "it does not answer";
+
+	if (fm->now < move->at)
+		return;
+	move->at = NEVER;
+	if (!move->asked && !may_move(fm, move->node)) {
+		move->asked = true;
+		move->at = fm->now + READY_MAX * fm->cfg.resend;
+		move_on(fm, false);
+		return;
+	}
+	if (!move->asked)
+		why = "a recovery has begun, or its manager is lost";
+	fm_say(fm, FM_WARNING, "root", "does not hand over to '%s': %s",
+	       fm->table.entry[move->node].name, why);
+	move->asked = false;
+}
+
+void fm_admin_ready(struct fm *fm, uint64_t guid)
+{
+	struct fm_move *move = &fm->root->move;
+	const struct fm_mate *m;
+
+	if (!move->asked)
+		return;
+	m = fm_mate_at(fm->root, move->node);
+	if (!m || m->guid != guid)
+		return;
+	if (!may_move(fm, move->node)) {
+		move_on(fm, true);
+	} else {
+		move->asked = false;
+		move->at = fm->now;
+	}
+}
+
+uint64_t fm_admin_expiry(const struct fm *fm)
+{
+	return fm->root->move.at;
 }

@@ -8,7 +8,22 @@
 
 struct fm;
 
-/* As fm_exclude(), at the root. */
+/**
+ * struct fm_move - the root is to hand over to @node
+ * @at: when it asks that one, or does not wait for its answer any more; NEVER
+ */
+struct fm_move {
+	uint64_t at;
+	bool asked;
+	uint32_t node;
+};
+
+/* As fm_exclude() and fm_root_move(), at the root. */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);
+int fm_admin_move(struct fm *fm, uint32_t node);
+/* That node is ready to be root. This one may end by that. */
+void fm_admin_ready(struct fm *fm, uint64_t guid);
+void fm_admin_due(struct fm *fm);
+uint64_t fm_admin_expiry(const struct fm *fm);
 
 #endif /* FM_ADMIN_H */

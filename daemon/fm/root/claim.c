@@ -27,6 +27,9 @@
  *
  * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
@@ -198,6 +201,25 @@ static void tell_all(struct fm *fm)
 			answer(fm, fm->conns.list[i]);
 }
 
+/* What has become of the root that made the latest table. */
+static void tell_why(struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	struct fm_asking *a = &fm->root->asking;
+	uint32_t node = fm_table_find(fm, r->told.root);
+	char former[TORUS_NAME_MAX + 1];
+
+	if (node != TORUS_NO_NODE)
+		strcpy(former, fm->table.entry[node].name);
+	else
+		snprintf(former, sizeof(former), "%016llx", (unsigned long long)r->told.root);
+	if (!r->told.table || r->told.root == fm->guid)
+		strcpy(a->why, "root restarted");
+	else
+		snprintf(a->why, sizeof(a->why), a->handed ? "root moved from '%s'" : "root '%s' lost",
+			 former);
+}
+
 static void leads(struct fm *fm, bool alone)
 {
 	struct fm_root *r = fm->root;
@@ -207,21 +229,20 @@ static void leads(struct fm *fm, bool alone)
 	for (uint32_t i = 0; i < r->nmates; i++)
 		n += fm_quorum_here(fm, &r->mate[i]);
 	r->asking.stage = FM_STAGE_LEADS;
+	r->asking.since = fm->now;
 	r->asking.at = NEVER;
 	r->asking.won = true;
+	tell_why(fm);
 	fm_follow_led(fm, fm->uplink.term);
 	fm_uplink_adrift(fm, false);
 	for (uint32_t i = 1; i < r->nmates; i++)
 		if (!r->mate[i].via && !r->mate[i].missing)
 			fm_mate_missing(fm, &r->mate[i]);
 	fm_settle_news(fm);
-	if (r->told.table && r->told.root != fm->guid)
-		fm_say(fm, FM_WARNING, "root", "this node is root now, in epoch %llu, for %016llx is lost: %u nodes obey%s",
-		       (unsigned long long)fm->uplink.term, (unsigned long long)r->told.root, n,
-		       alone ? ", all that links lead to" : "");
-	else
-		fm_say(fm, FM_INFO, "root", "root again, in epoch %llu: %u nodes obey%s",
-		       (unsigned long long)fm->uplink.term, n, alone ? ", all that links lead to" : "");
+	fm_say(fm, r->told.root == fm->guid || r->asking.handed ? FM_INFO : FM_WARNING, "root",
+	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
+	       (unsigned long long)fm->uplink.term, r->asking.why, n,
+	       alone ? ", all that links lead to" : "");
 }
 
 void fm_claim_start(struct fm *fm, bool leads)
@@ -232,6 +253,9 @@ void fm_claim_start(struct fm *fm, bool leads)
 	a->at = leads ? NEVER : fm->now;
 	a->since = fm->now;
 	a->high = fm->nic.root_epoch;
+	a->handed = fm->candidate.called;
+	fm->candidate.called = false;
+	strcpy(a->why, "first root");
 	fm->root_asks = !leads;
 	fm->root_lost = false;
 	fm->root_epoch = fm->uplink.term;

@@ -25,16 +25,19 @@ enum fm_stage {
  * @stage: enum fm_stage
  * @said: all who wait have been told the epoch
  * @won: it leads because it asked and claimed, not as the first root
+ * @handed: the former root has handed over to it
  * @at: when it is looked at next; NEVER
  * @since: when the stage began
  * @high: the latest epoch that any node has obeyed
  * @witness: number of a node that had a link to one that is not here
+ * @why: this node leads, as text for people; once it does
  */
 struct fm_asking {
 	uint8_t stage;
-	bool said, won;
+	bool said, won, handed;
 	uint64_t at, since, high;
 	uint32_t witness;
+	char why[FM_TEXT_MAX / 4];
 };
 
 void fm_claim_start(struct fm *fm, bool leads);

@@ -12,6 +12,7 @@
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/random.h"
+#include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
@@ -211,6 +212,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->missing = 0;
 	fm_problem_clear(fm, "node", m->guid);
 	m->version = h->version;
+	m->priority = h->priority;
 	fm_recall_hello(fm, h);
 	fm_mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
@@ -360,6 +362,10 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		break;
 	case FM_MSG_FAILED:
 		fm_judge_failed(fm, &msg->failed);
+		break;
+	case FM_MSG_LEAD:
+		if (msg->lead.term == fm->uplink.term)
+			fm_admin_ready(fm, msg->lead.guid);
 		break;
 	}
 }

@@ -85,6 +85,17 @@ bool fm_quorum_claimed(const struct fm *fm)
 	return all && n > all;
 }
 
+void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t all = ups(fm);
+
+	*here = 0;
+	*need = all ? all / 2 + 1 : 0;
+	for (uint32_t i = 0; i < r->nmates; i++)
+		*here += fm_quorum_here(fm, &r->mate[i]) && in_latest(fm, &r->mate[i]);
+}
+
 void fm_quorum_begin(struct fm *fm, bool alone)
 {
 	struct fm_root *r = fm->root;

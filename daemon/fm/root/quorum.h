@@ -30,6 +30,8 @@ struct fm_quorum {
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
 /** fm_quorum_claimed() - are those that take part in the claim enough to lead? */
 bool fm_quorum_claimed(const struct fm *fm);
+/** fm_quorum_count() - @here of the @need that are enough take part in the claim; @need 0: not known */
+void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
 /** fm_quorum_begin() - the claim has won. @alone: because no other NIC can be reached */
 void fm_quorum_begin(struct fm *fm, bool alone);
 /** fm_quorum_hello() - @m has said HELLO: it counts, if it was up in the table of the claim */

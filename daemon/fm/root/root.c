@@ -6,6 +6,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/root.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/port.h"
@@ -71,7 +72,7 @@ int fm_root_start(struct fm *fm)
 	strcpy(fm->root_address, fm->cfg.address);
 	fm->uplink.term = later(fm->uplink.term, fm->nic.root_epoch) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
-	r->judge_at = NEVER;
+	r->judge_at = r->move.at = NEVER;
 	r->knows = fm->nic.root_epoch;
 	r->obey = fm->now + fm->cfg.resend;
 	r->disputes.at = NEVER;
@@ -84,6 +85,7 @@ int fm_root_start(struct fm *fm)
 	if (!m)
 		return -ENOMEM;
 	m->epoch = fm->epoch;
+	m->priority = (uint16_t)fm_candidate_said(fm);
 	fm_mate_via(r, m, fm->guid);
 	fm_mate_name(r, m, fm->cfg.name);
 	r->joiners = 1;
@@ -211,6 +213,7 @@ void fm_root_due(struct fm *fm)
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
+	fm_admin_due(fm);	/* may end it */
 }
 
 uint64_t fm_root_expiry(const struct fm *fm)
@@ -220,5 +223,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
+	at = earlier(at, fm_admin_expiry(fm));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }

@@ -4,6 +4,7 @@
 #define FM_ROOT_H
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
@@ -49,8 +50,8 @@ struct fm_root {
 	bool knows;		/* of an epoch before this life */
 	uint64_t obey;		/* when the NIC is to be told the epoch; NEVER */
 	struct fm_demand demand;
-	uint64_t judge_at;
-	uint64_t version;
+	struct fm_move move;
+	uint64_t judge_at, version;
 	uint8_t clean;		/* mask of colours that no packet in the network has */
 	struct fm_base base;
 	struct fm_rec rec;
@@ -68,8 +69,7 @@ extern const struct fm_up fm_root_up;
 
 /* This node asks to be root; if no NIC knows of a former one, it is at once. */
 int fm_root_start(struct fm *fm);
-/* It gives way to another. */
-void fm_root_end(struct fm *fm);
+void fm_root_end(struct fm *fm);	/* it gives way to another */
 /* It asks no more, and looks whether the root is there that has led it. */
 void fm_root_back(struct fm *fm);
 void fm_root_free(struct fm *fm);

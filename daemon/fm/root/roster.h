@@ -33,6 +33,7 @@ struct fm_mate {
 	uint32_t epoch, node, worked_at;
 	bool fixed, listed;
 	uint8_t state;
+	uint16_t priority;	/* as a candidate, as it says in HELLO */
 	bool moving;		/* left the root for the parent it was given */
 	bool old_shape;		/* grow.c: its NIC may work with the shape before */
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
@@ -45,8 +46,7 @@ struct fm_mate {
 	uint32_t search;	/* the last search through links that met it */
 	uint64_t joined;	/* when it came on a connection of its own last */
 	struct fm_voice voice;
-	uint64_t attach;
-	uint64_t missing;
+	uint64_t attach, missing;
 	uint64_t version;	/* of its rows, when it joined */
 	uint16_t opening;	/* ports of @row that it opens at REPLAY; 0 in a new row */
 	struct fm_row row;

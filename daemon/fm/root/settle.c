@@ -275,7 +275,7 @@ static void settle(struct fm *fm)
 	r->version = r->version_seen;
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
 	       r->nmates, nodes);
-	fm_demand(fm, 0, r->version ? "root restarted" : "bootstrap");
+	fm_demand(fm, 0, "%s", r->version ? r->asking.why : "bootstrap");
 }
 
 void fm_settle_due(struct fm *fm)

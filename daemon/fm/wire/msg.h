@@ -20,6 +20,11 @@
 #define FM_EPOCH_MAX	(1ULL << 62)
 #define FM_EPOCH_STEP	1024u
 
+/* Of a node as a candidate for the root; 0: it is none. */
+#define FM_PRIORITY_MAX 255u
+#define FM_PRIORITY_DEFAULT 100u	/* of the first nodes */
+#define FM_PRIORITY_AUTO 256u		/* as the node is: the jumper's, one of the first, or none */
+
 enum fm_msg_type {
 	FM_MSG_HELLO = 1,	/* node to root or parent: who I am */
 	FM_MSG_WELCOME,		/* back: you are in; your parent is ... */
@@ -36,6 +41,7 @@ enum fm_msg_type {
 	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
 	FM_MSG_FAILED,		/* up to the root: I cannot do the step at hand */
 	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first */
+	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
 	FM_MSG_TYPES,
 };
 
@@ -124,6 +130,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @table: version of the table that it has; 0: none
  * @table_root: GUID of the root that made it
  * @ups: nodes that are up in it; @counted: this node is one of them
+ * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
@@ -150,6 +157,7 @@ struct fm_hello {
 	uint64_t table_root;
 	uint32_t ups;
 	bool counted;
+	uint16_t priority;
 	uint16_t admin;
 	uint16_t across;
 	uint8_t clean;
@@ -344,6 +352,17 @@ struct fm_claim {
 	uint64_t guid;
 };
 
+/**
+ * struct fm_lead - the root of epoch @term hands over to node @guid, at @address
+ * @now: it does; else that node is asked whether it is ready, which it answers with the same
+ */
+struct fm_lead {
+	uint64_t term;
+	uint64_t guid;
+	bool now;
+	char address[FM_ADDR_MAX];
+};
+
 /** struct fm_msg - one message */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -361,6 +380,7 @@ struct fm_msg {
 		struct fm_drop drop;
 		struct fm_failed failed;
 		struct fm_claim claim;
+		struct fm_lead lead;
 	};
 };
 

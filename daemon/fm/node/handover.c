@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: handing over
+ *
+ * A root that is told to hand over asks the node that is to be root, by LEAD down the tree, whether it
+ * is ready, and leads on if no answer comes. When it comes, the root sends LEAD down again and ends.
+ * Each node passes it on, leaves the root, and follows the node that is named there. That node asks
+ * to be root at once, and the others come to it: they are all there, so it leads after three messages
+ * each way.
+ *
+ * LEAD binds nobody. The table stays in force, no row changes and no packet waits. What the new root
+ * needs to lead is what it always needs (root/claim.c). If LEAD is lost on its way, or the node that
+ * is named there dies, candidates ask to be root as after any loss of a root.
+ */
+#include <string.h>
+
+#include "daemon/fm/node/handover.h"
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/port.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/uplink.h"
+#include "daemon/fm/wire/init.h"
+
+/* As if a neighbour had told of it. It is tried when LEAD has surely come there. */
+static void follow(struct fm *fm, const struct fm_lead *l)
+{
+	struct fm_init init = {
+		.root_guid = l->guid,
+		.epoch = l->term,
+		.ndims = (uint8_t)fm->ndims,
+		.asks = true,
+	};
+
+	memcpy(init.size, fm->size, sizeof(init.size));
+	strcpy(init.root_address, l->address);
+	fm_follow(fm, &init);
+	fm_ports_ask(fm);
+	fm->uplink.backoff = 0;
+	fm->uplink.retry = fm->now + fm->cfg.resend / 4 + fm_random(fm) % (fm->cfg.resend / 8 + 1);
+}
+
+void fm_handover_obey(struct fm *fm, const struct fm_lead *l)
+{
+	if (l->guid != fm->guid) {
+		follow(fm, l);
+		return;
+	}
+	fm_uplink_leave(fm);
+	fm_candidate_called(fm);
+}
+
+void fm_handover(struct fm *fm, const struct fm_lead *l)
+{
+	struct fm_msg msg = { .type = FM_MSG_LEAD, .lead = *l };
+
+	for (unsigned int i = 0; i < fm->conns.n; i++)
+		if (fm->conns.list[i]->role == FM_CONN_CHILD)
+			fm_conn_send(fm, fm->conns.list[i], &msg);
+	if (fm->is_root)
+		return;
+	if (l->now)
+		fm_handover_obey(fm, l);
+	else if (l->guid == fm->guid)
+		fm_uplink_send(fm, &msg);
+}
