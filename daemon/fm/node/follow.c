@@ -4,8 +4,9 @@
  *
  * An Init tells of a root, of its epoch, and what the sender knows of it: that it leads, that it is
  * lost, or that it only asks to be root (root/claim.c). A node whose root leads it stays there. It
- * leaves for one of a later epoch that leads a neighbour which is in the node's own table: that is
- * the same fabric, in which somebody has become root without this node noticing.
+ * leaves for one of a later epoch that leads a neighbour which is in the node's own table, or if it
+ * has no table yet: that is the same fabric, in which somebody has become root without this node
+ * noticing, or two parts of it, each with a root of its own, that meet again.
  *
  * What a node says of its root it knows from that root, not from neighbours: else word of one that
  * is gone would go in circles. Until the root answers, it is lost. Only where no NIC has been led before
@@ -80,6 +81,12 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	return false;
 }
 
+/* A node without a table cannot know its neighbours: those of the later epoch have been led longer. */
+static bool one_fabric(const struct fm *fm, const struct fm_init *init)
+{
+	return fm->table.version ? fm_follow_kin(fm, init->guid) : init->epoch > fm->root_epoch;
+}
+
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 {
 	bool leads = !init->asks && !init->lost, later;
@@ -98,7 +105,7 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	if (!fm->uplink.cut_off) {
 		if (!leads)
 			look_up(fm, init);
-		return leads && later && fm_follow_kin(fm, init->guid);
+		return leads && later && one_fabric(fm, init);
 	}
 	if (leads)
 		return init->epoch >= fm->root_epoch && !was_led(fm, init);
@@ -125,8 +132,14 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 	fm_candidate_adrift(fm);
 }
 
+/*
+ * Neighbours are told of another epoch: where two parts of a fabric meet, each with a root of its
+ * own, those of the earlier epoch leave theirs.
+ */
 void fm_follow_led(struct fm *fm, uint64_t epoch)
 {
+	if (fm->root_epoch != epoch)
+		fm_ports_spread(fm);
 	if (fm->led.epoch != epoch || fm->led.guid != fm->root_guid)
 		fm->led.since = fm->now;
 	fm->root_epoch = fm->led.epoch = epoch;
