@@ -20,6 +20,8 @@ static const struct answer_cmd commands[] = {
 	{ "events", " since follow", 0, answer_events, NULL },
 	{ "coord", " name", 0, answer_coord, NULL },
 	{ "table", "", ANSWER_ROOT, answer_table, NULL },
+	{ "root", "", ANSWER_ROOT, answer_root, NULL },
+	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL },
 	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL },
 	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL },
 	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, local_set_port },
@@ -171,7 +173,7 @@ static void root_silent(void *arg)
 	struct fm_status s;
 
 	rq->ask = NULL;
-	if (rq->cmd->run == answer_status || rq->cmd->run == answer_table) {
+	if (rq->cmd->run == answer_status || rq->cmd->run == answer_table || rq->cmd->run == answer_root) {
 		rq->cmd->run(rq);
 		return;
 	}

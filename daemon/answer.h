@@ -98,6 +98,10 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
 /** node_json() - coordinates as an array, null for TORUS_NO_NODE */
 json_t *node_json(const struct fabricd *d, uint32_t node);
 json_t *port_json(const struct fabricd *d, unsigned int port);
+/** text_json() - null for NULL and "" */
+json_t *text_json(const char *text);
+/** answer_wall() - when @at of the machine's clock was, in seconds since 1970 */
+double answer_wall(uint64_t at);
 /** links_json() - @links of this NIC, or those that are degraded; with each lane if @lanes */
 json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned int n, bool lanes,
 		   bool degraded);
@@ -115,6 +119,11 @@ void answer_exclude(struct request *rq);
 void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
 json_t *status_json(struct fabricd *d);
+
+/* answer_root.c */
+void answer_root(struct request *rq);
+void answer_move(struct request *rq);
+json_t *root_json(struct fabricd *d, const struct fm_root_status *r);
 
 /* answer_nic.c */
 void answer_links(struct request *rq);

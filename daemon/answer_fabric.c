@@ -44,21 +44,14 @@ json_t *port_json(const struct fabricd *d, unsigned int port)
 	return json_string(torus_port_text(fm_shape(d->fm)->ndims, port, text));
 }
 
-static const char *node_name(const struct fabricd *d, uint32_t node)
-{
-	const struct fm_entry *e = node == TORUS_NO_NODE ? NULL : fm_node(d->fm, node);
-
-	return e && e->name[0] ? e->name : NULL;
-}
-
-static json_t *text_json(const char *text)
+json_t *text_json(const char *text)
 {
 	return text && *text ? json_string(text) : json_null();
 }
 
 /* --- status ---------------------------------------------------------------- */
 
-static double wall_of(uint64_t at)
+double answer_wall(uint64_t at)
 {
 	return loop_wall() - (double)(loop_now() - at) * 1e-9;
 }
@@ -88,7 +81,7 @@ static json_t *recovery_json(const struct fm_recovery *r)
 	}
 	return json_pack("{s:I, s:s, s:f, s:f, s:I, s:I, s:I, s:b, s:o}",
 			 "version", (json_int_t)r->version, "cause", r->cause,
-			 "started", wall_of(first), "duration_ms", (double)(last - first) * 1e-6,
+			 "started", answer_wall(first), "duration_ms", (double)(last - first) * 1e-6,
 			 "parked", (json_int_t)r->parked, "replayed", (json_int_t)r->replayed,
 			 "lost", (json_int_t)r->lost, "bounded", r->bounded, "timeline", line);
 }
@@ -151,24 +144,6 @@ static json_t *service_json(struct fabricd *d)
 			 "last_refused", text_json(st->last_refused));
 }
 
-static json_t *root_json(struct fabricd *d, const struct fm_status *s)
-{
-	uint32_t node = s->is_root ? s->own : s->root.node;
-	const char *name;
-
-	if (s->is_root)
-		name = d->config.fm.name;
-	else
-		name = s->root.known ? node_name(d, node) : NULL;
-	return json_pack("{s:o, s:o, s:o, s:b, s:o}", "node", node_json(d, node),
-			 "name", text_json(name), "address",
-			 text_json(s->is_root ? d->config.fm.address :
-				   s->root.known ? s->root.address : NULL),
-			 "reachable", s->is_root || s->root.reachable, "unreachable_since",
-			 s->is_root || !s->root.lost ? json_null() :
-			 json_real(wall_of(s->root.lost)));
-}
-
 json_t *status_json(struct fabricd *d)
 {
 	struct fm_status s = { .root.node = TORUS_NO_NODE };
@@ -179,7 +154,7 @@ json_t *status_json(struct fabricd *d)
 	own = json_pack("{s:o, s:s}", "node", node_json(d, s.placed ? s.own : TORUS_NO_NODE),
 			"name", d->config.fm.name);
 	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o, s:o,"
-			 " s:s, s:s, s:o, s:o, s:o, s:o}",
+			 " s:s, s:s, s:o, s:o, s:o, s:o, s:{s:i, s:i}}",
 			 "shape", s.placed ? shape_json(&s.shape) : json_array(),
 			 "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
 			 "table_version", (json_int_t)s.version,
@@ -188,11 +163,12 @@ json_t *status_json(struct fabricd *d)
 			 "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
 			 "parked_packets", (json_int_t)s.parked,
 			 "relayed_pairs", (json_int_t)s.relayed,
-			 "root", d->fm ? root_json(d, &s) : json_null(),
+			 "root", d->fm ? root_json(d, &s.root) : json_null(),
 			 "own", own, "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
 			 "service", service_json(d), "problems", problems_json(d),
 			 "held_links", holds_json(d),
-			 "last_recovery", recovery_json(&s.last));
+			 "last_recovery", recovery_json(&s.last),
+			 "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
 }
 
 void answer_status(struct request *rq)

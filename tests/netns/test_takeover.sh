@@ -50,11 +50,40 @@ taken_over() {
 	until_true 20 runs && leads "$new" && return "$fine"
 }
 
+# moved NODE: it becomes root under traffic, and nothing else changes
+moved() {
+	local ping fine=1
+	ip netns exec "$lab-2.2" ping -q -i 0.002 -W 20 -c 500 10.1.2.0 >"$tmp/ping" &
+	ping=$!
+	"$B/fabricctl" root move --lab "$lab" "$1" && until_true 10 leads "$1" && fine=0
+	wait "$ping"
+	cat "$tmp/ping"
+	grep -q ' received, 0% packet loss' "$tmp/ping" || fine=1
+	until_true 10 runs && [[ $(seen '.data.root.why') == "root moved from "* ]] && return "$fine"
+}
+
+# Without a root nobody says that all is well, and the one that comes says why it leads.
+told() {
+	local old
+	old=$(root)
+	lab kill --manager "$old" >/dev/null
+	until_true 5 lost || return 1
+	until_true 10 led_by_other "$old" &&
+		[[ $(seen '.data.root.why') == "root 'n${old//,/-}' lost" ]] || return 1
+	"$B/fabricctl" status --lab "$lab" --node 2,2 | tee "$tmp/status"
+	grep -q '^nodes  *9 of 9 up, 8 heard from now$' "$tmp/status" || return 1
+	lab revive "$old" >/dev/null && until_true 20 runs
+}
+lost() { "$B/fabricctl" status --lab "$lab" --node 2,2 | grep '^nodes .* ago, 1 heard from now$'; }
+
 check "up" lab up 3x3
 check "all packets can be counted" until_true 10 runs
 check "the root's manager ends" taken_over ends
 check "the next one hangs" taken_over hangs
 check "the one after that loses its power" taken_over power
+check "the root hands over" moved 1,1
+check "the next one hands over to node 0" moved 0,0
+check "status tells of no root, then of the new one" told
 check "every path is right" verified
 check "the lab ends" lab down
 done_testing

@@ -277,7 +277,10 @@ static void set_up_status(void)
 		.version = 101, .applied = 102, .nodes = 103, .nodes_up = 104, .links = 105,
 		.links_up = 106, .links_faulty = 107, .links_excluded = 108, .parked = 109,
 		.relayed = 110, .problems = 111,
-		.root = { .node = TORUS_NO_NODE, .guid = 112 },
+		.root = { .state = FM_ROOT_LEADS, .own = true, .known = true, .reachable = true,
+			  .epoch = 115, .since = NOW - 9 * LOOP_S, .guid = 112, .node = OWN,
+			  .address = "192.168.0.7:7", .why = "root bob lost" },
+		.nodes_heard = 116, .links_heard = 117,
 		.last = { .version = 121, .cause = "a link went down", .parked = 122,
 			  .replayed = 123, .lost = 124, .bounded = true },
 	};
@@ -321,6 +324,10 @@ static void set_up_nodes(void)
 	a.hold[2] = (struct fm_hold){ .node = 1, .peer = TORUS_NO_NODE, .port = 3, .peer_port = 2,
 				      .left = 500 * LOOP_US };
 	a.nholds = 3;
+	a.candidate[0] = (struct fm_candidate_status){ 4, 100, true, "eve" };
+	a.candidate[1] = (struct fm_candidate_status){ OWN, 255, true, "myself" };
+	a.candidate[2] = (struct fm_candidate_status){ 1, 100, false, "bob" };
+	a.ncandidates = 3;
 }
 
 static void set_up_lanes(struct torus_link *l)

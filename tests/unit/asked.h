@@ -18,7 +18,8 @@
 
 /**
  * struct asked - the fakes
- * @root, @own, @status, @outline, @entry, @hold, @nholds: what the manager says
+ * @root, @own, @status, @outline, @entry, @hold, @nholds, @candidate, @ncandidates: what the
+ *	manager says
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @root_epoch: of the root that the NIC obeys
  * @nic_error: what each call of the NIC returns
@@ -41,6 +42,8 @@ struct asked {
 	struct fm_entry entry[NODES];
 	struct fm_hold hold[3];
 	unsigned int nholds;
+	struct fm_candidate_status candidate[3];
+	unsigned int ncandidates;
 	uint64_t root_epoch;
 	int nic_error, change_error;
 	struct torus_link link[PORTS];

@@ -40,6 +40,22 @@ const char *fm_state_name(unsigned int state)
 	return name[state];
 }
 
+const char *fm_root_state_name(unsigned int state)
+{
+	static const char *const name[FM_ROOT_STATES] = { "unknown", "leads", "lost", "asks", "claims" };
+
+	return name[state];
+}
+
+bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out)
+{
+	(void)fm;
+	if (*i >= a.ncandidates)
+		return false;
+	*out = a.candidate[(*i)++];
+	return true;
+}
+
 const char *fm_node_state_name(unsigned int state)
 {
 	return node_state[state];
@@ -153,7 +169,10 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 int machine_event(struct fabricd *d, const struct record_event *e)
 {
 	(void)d;
-	note("%s %u %d at %llu\n", e->kind != RECORD_EXCLUDE ? "?" :
+	if (e->kind == RECORD_MOVE)
+		note("move %u at %llu\n", e->move, (unsigned long long)(e->now / LOOP_S));
+	else
+		note("%s %u %d at %llu\n", e->kind != RECORD_EXCLUDE ? "?" :
 	     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,
 	     (unsigned long long)(e->now / LOOP_S));
 	return a.change_error;

@@ -52,6 +52,36 @@ static const char *state_of(const struct fake *f, uint32_t id)
 	return f->dead[id] ? "dead" : "up";
 }
 
+static json_t *candidate(const struct fake *f, uint32_t id, int priority)
+{
+	char name[TORUS_TEXT_MAX];
+
+	return json_pack("{so ss si sb}", "node", place(f, id), "name", name_of(f, id, name),
+			 "priority", priority, "heard", !f->dead[id]);
+}
+
+static json_t *root(const struct fake *f)
+{
+	const char *state = f->root_state ? f->root_state : f->rootless ? "lost" : "leads";
+	char name[TORUS_TEXT_MAX];
+
+	return json_pack("{so ss ss sI sf ss sb so si si s[oo]}", "node", place(f, f->root),
+			 "name", name_of(f, f->root, name), "state", state, "epoch", (json_int_t)3,
+			 "since", 1700000000.0, "why", "root 'n9-9' lost", "reachable", !f->rootless,
+			 "unreachable_since", f->rootless ? json_real(1700000000) : json_null(),
+			 "here", 2, "need", f->root_state ? 9 : 0,
+			 "candidates", candidate(f, 0, 255), candidate(f, 1, 100));
+}
+
+static json_t *move(struct fake *f, uint32_t node)
+{
+	bool changed = f->root != node;
+
+	if (!f->refuses_move)
+		f->root = node;
+	return json_pack("{so sb}", "node", place(f, node), "changed", changed);
+}
+
 static json_t *status(const struct fake *f)
 {
 	json_t *problems = json_array(), *held = json_array();
@@ -66,15 +96,14 @@ static json_t *status(const struct fake *f)
 			json_array_append_new(held, json_pack("{so ss sn sf}", "node", place(f, id),
 					      "port", "+x", "peer", "left_ms", 12500.0));
 	}
-	return json_pack("{so ss sI s{si si} s{si si si si} si si s{so ss sb so} s{so ss} ss so so "
+	return json_pack("{so ss sI s{si si} s{si si si si} si si so s{si si} s{so ss} ss so so "
 			 "s{sI ss sf sf si si si s{sf sf sf sf sn sf}}}",
 			 "shape", shape_of(f), "state", f->state, "table_version",
 			 (json_int_t)f->table_version, "nodes", "total", f->nodes, "up", up,
 			 "links", "total", 2 * f->nodes, "up", 2 * f->nodes - 1, "faulty", 1,
 			 "excluded", 0, "parked_packets", 3, "relayed_pairs", 12,
-			 "root", "node", place(f, 0), "name",
-			 "n0-0", "reachable", !f->rootless, "unreachable_since", f->rootless ?
-			 json_real(1700000000) : json_null(), "own", "node", place(f, 1), "name", "n1-0",
+			 "root", root(f), "heard", "nodes", f->rootless ? 1 : f->nodes, "links",
+			 f->rootless ? 4 : 2 * f->nodes, "own", "node", place(f, 1), "name", "n1-0",
 			 "fabric", "fake", "problems", problems, "held_links", held, "last_recovery", "version",
 			 (json_int_t)f->table_version, "cause", "link 0,0:+x down", "started",
 			 1700000000.5, "duration_ms", 12.5, "parked", 83, "replayed", 83, "lost",
@@ -274,6 +303,10 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return NULL;
 	if (!strcmp(cmd, "status"))
 		return status(f);
+	if (!strcmp(cmd, "root"))
+		return root(f);
+	if (!strcmp(cmd, "move"))
+		return move(f, (uint32_t)node);
 	if (!strcmp(cmd, "nodes"))
 		return nodes(f);
 	if (!strcmp(cmd, "links") && json_is_true(json_object_get(request, "degraded")))

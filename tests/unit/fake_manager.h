@@ -23,6 +23,9 @@
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
  * @rootless: the root has been out of reach for years
+ * @root: node id of it
+ * @root_state: what it does, if it does not lead
+ * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
  * @raw: sent instead of any answer, if not NULL
  * @request: the last request
@@ -41,7 +44,9 @@ struct fake {
 	bool silent[FAKE_NODES_MAX];
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];
-	bool rootless;
+	bool rootless, refuses_move;
+	uint32_t root;
+	const char *root_state;
 	bool split;
 	const char *raw;
 	json_t *request;

@@ -26,6 +26,18 @@
 	"'table_version':101,'nodes':{'total':103,'up':104}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
 	"'parked_packets':109,'relayed_pairs':110,"
+#define ROOT \
+	"{'node':[2,1],'name':'myself','address':'192.168.0.7:7','state':'leads','epoch':115," \
+	"'since':1700000041.0,'why':'root bob lost','reachable':true," \
+	"'unreachable_since':null,'here':0,'need':0," CANDIDATES "}"
+#define ROOT_THAT_ASKS \
+	"{'node':[1,0],'name':'bob','address':'192.168.0.1:8','state':'asks','epoch':3," \
+	"'since':null,'why':null,'reachable':false,'unreachable_since':1700000043.0,'here':4," \
+	"'need':5,'candidates':[]}"
+#define CANDIDATES \
+	"'candidates':[{'node':[2,1],'name':'myself','priority':255,'heard':true}," \
+	"{'node':[1,0],'name':'bob','priority':100,'heard':false}," \
+	"{'node':[1,1],'name':'eve','priority':100,'heard':true}]"
 #define PROBLEMS \
 	"{'kind':'wiring','text':'a cable is wrong'},{'kind':'name','text':'two have one name'}"
 
@@ -34,8 +46,7 @@ static void status_of_root(void **state)
 	(void)state;
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'")
-	     "'root':{'node':[2,1],'name':'myself','address':'192.168.0.7:7','reachable':true,"
-	     "'unreachable_since':null},"
+	     "'root':" ROOT ",'heard':{'nodes':116,'links':117},"
 	     "'problems':[" PROBLEMS ",{'kind':'refused','text':'refused a stranger'}],"
 	     "'held_links':["
 	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
@@ -53,7 +64,9 @@ static void status_without_root(void **state)
 	(void)state;
 	a.root = a.status.is_root = false;
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
+						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5,
 						 .node = 1, .address = "192.168.0.1:8" };
+	a.ncandidates = 0;
 	a.status.last.at[FM_AT_DRAINED] = 0;
 	a.status.last.at[FM_AT_RESUMED] = 0;
 	a.status.last.bounded = false;
@@ -61,8 +74,7 @@ static void status_without_root(void **state)
 	a.stats.last_refused[0] = '\0';
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
-	     "'root':{'node':[1,0],'name':'bob','address':'192.168.0.1:8','reachable':false,"
-	     "'unreachable_since':1700000043.0},"
+	     "'root':" ROOT_THAT_ASKS ",'heard':{'nodes':116,'links':117},"
 	     "'problems':[" PROBLEMS "],'held_links':[],"
 	     "'last_recovery':{'version':121,'cause':'a link went down','started':1700000040.0,"
 	     "'duration_ms':2.0,'parked':122,'replayed':123,'lost':124,'bounded':false,"
@@ -87,6 +99,7 @@ static void status_without_a_place(void **state)
 	(void)state;
 	a.own = TORUS_NO_NODE;
 	a.root = false;
+	a.ncandidates = 0;
 	a.stats = (struct svc_stats){ .up = 1 };
 	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
 						 .node = TORUS_NO_NODE, .address = "x" } };
@@ -96,9 +109,59 @@ static void status_without_a_place(void **state)
 	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'refused_fabric':0,"
 	     "'refused_key':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
-	     "'root':{'node':null,'name':null,'address':null,'reachable':true,"
-	     "'unreachable_since':null},"
+	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
+	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,'candidates':[]},"
+	     "'heard':{'nodes':0,'links':0},"
 	     "'problems':[" PROBLEMS "],'held_links':[],'last_recovery':null}}");
+}
+
+/* --- root, move ------------------------------------------------------------------ */
+
+/* Who asks first to be root comes first, and of equals the one with the lower id. */
+static void root_and_candidates(void **state)
+{
+	(void)state;
+	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT "}");
+	a.root = false;
+	a.ncandidates = 0;
+	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
+						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5,
+						 .node = 1, .address = "192.168.0.1:8" };
+	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT_THAT_ASKS "}");
+	a.root_says = "{'ok':true,'data':'of the root'}";
+	says("{'cmd':'root'}", a.root_says);
+	a.root_says = NULL;
+	a.d.fm = NULL;
+	refuses("{'cmd':'root'}", "not-ready", "no NIC: there is none");
+}
+
+static void another_becomes_root(void **state)
+{
+	static const struct {
+		int err;
+		const char *code, *text;
+	} refused[] = {
+		{ -EAGAIN, "not-ready", "a recovery is under way; try again when it has ended" },
+		{ -EPERM, "unreachable", "this node is not the root any more" },
+		{ -EHOSTUNREACH, "failed",
+		  "node 'bob' cannot become root: its manager does not answer" },
+		{ -EACCES, "failed",
+		  "node 'bob' cannot become root: its configuration has root_priority = 0 or takeover = 0" },
+		{ -EINVAL, "failed", "move: Invalid argument" },
+	};
+
+	(void)state;
+	says("{'cmd':'move','node':'bob'}", "{'ok':true,'data':{'node':[1,0],'changed':true}}");
+	does("move 1 at 50\n");
+	says("{'cmd':'move','node':'2,1'}", "{'ok':true,'data':{'node':[2,1],'changed':false}}");
+	does("move 5 at 50\n");
+	for (unsigned int i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		a.change_error = refused[i].err;
+		refuses("{'cmd':'move','node':'1,0'}", refused[i].code, refused[i].text);
+		does("move 1 at 50\n");
+	}
+	refuses("{'cmd':'move'}", "usage",
+		"move: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
 
 /* --- nodes ------------------------------------------------------------------- */
@@ -240,13 +303,13 @@ static void all_commands(void **state)
 {
 	(void)state;
 	refuses("{}", "usage", "cmd is missing, allowed: status nodes links eye counters rows park "
-		"events coord table exclude include port retrain replay log");
+		"events coord table root move exclude include port retrain replay log");
 }
 
 static void only_admins_change(void **state)
 {
-	static const char *const change[] = { "exclude", "include", "port", "retrain", "replay",
-					      "log" };
+	static const char *const change[] = { "move", "exclude", "include", "port", "retrain",
+					      "replay", "log" };
 	char request[64], text[64];
 
 	(void)state;
@@ -266,7 +329,7 @@ static void not_ready(void **state)
 {
 	static const char *const cmd[] = {
 		"nodes", "links", "eye", "counters", "rows", "park", "coord", "table", "exclude",
-		"include", "retrain", "replay",
+		"include", "retrain", "replay", "move",
 	};
 	char request[64];
 
@@ -344,6 +407,8 @@ int main(void)
 		TEST(status_without_root),
 		TEST(status_by_the_root),
 		TEST(status_without_a_place),
+		TEST(root_and_candidates),
+		TEST(another_becomes_root),
 		TEST(nodes),
 		TEST(coord),
 		TEST(table),

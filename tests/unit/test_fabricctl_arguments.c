@@ -173,7 +173,7 @@ static void helps(void **state)
 {
 	static const char *const commands[] = {
 		"status", "nodes", "links", "counters", "routes", "trace", "verify", "exclude",
-		"include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
+		"root", "include", "park", "events", "coord", "log", "lab up", "lab down", "lab list",
 		"lab status", "lab exec", "lab hosts", "lab agent", "lab cut", "lab mend",
 		"lab silence", "lab ber", "lab latency", "lab kill", "lab revive", "lab traffic",
 	};

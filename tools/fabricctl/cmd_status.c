@@ -5,6 +5,7 @@
 #include "ask.h"
 #include "json.h"
 #include "number.h"
+#include "root.h"
 #include "say.h"
 #include "show.h"
 
@@ -33,12 +34,20 @@ static void show_head(const json_t *s)
 	       paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
 }
 
-static void show_count(const char *what, const json_t *c)
+/*
+ * Without a root, the numbers are those of the last table, @ago, and of nodes that do not answer
+ * nothing is known since.
+ */
+static void show_count(const char *what, const json_t *s, const char *ago)
 {
+	const json_t *c = json_object_get(s, what);
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
+	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
 
-	printf("%-9s%s%llu of %llu up%s", what, paint(up == total ? GOOD : BAD), up, total,
-	       paint(PLAIN));
+	printf("%-9s%s%llu of %llu up%s%s%s", what, paint(up == total && !*ago ? GOOD : BAD), up, total,
+	       *ago ? " " : "", ago, paint(PLAIN));
+	if (heard < up && json_object_get(s, "heard"))
+		printf(", %s%llu heard from now%s", paint(DOUBTFUL), heard, paint(PLAIN));
 	if (json_count(c, "faulty"))
 		printf(", %s%llu faulty%s", paint(BAD),
 		       (unsigned long long)json_count(c, "faulty"), paint(PLAIN));
@@ -46,27 +55,6 @@ static void show_count(const char *what, const json_t *c)
 		printf(", %s%llu excluded%s", paint(DOUBTFUL),
 		       (unsigned long long)json_count(c, "excluded"), paint(PLAIN));
 	putchar('\n');
-}
-
-static void show_root(const json_t *s)
-{
-	const json_t *root = json_object_get(s, "root"), *own = json_object_get(s, "own");
-	double since = json_number_value(json_object_get(root, "unreachable_since"));
-	char at[TORUS_TEXT_MAX], ago[32];
-
-	if (json_is_object(root))
-		printf("%-9s%s (%s)", "root", or_dash(json_text(root, "name")),
-		       json_node_text(json_object_get(root, "node"), at));
-	if (json_is_false(json_object_get(root, "reachable")))
-		printf(", %snot reachable%s", paint(BAD), paint(PLAIN));
-	if (since > 0)
-		printf(" for %s: nodes and links are as they were then",
-		       duration_text(age(since), ago));
-	if (json_is_object(root))
-		putchar('\n');
-	if (json_is_object(own))
-		printf("%-9s%s (%s)\n", "asked", or_dash(json_text(own, "name")),
-		       json_node_text(json_object_get(own, "node"), at));
 }
 
 static void show_step(const json_t *timeline, const char *step)
@@ -150,17 +138,26 @@ static void show(const json_t *s)
 {
 	unsigned long long parked = json_count(s, "parked_packets");
 	unsigned long long relayed = json_count(s, "relayed_pairs");
+	const json_t *root = json_object_get(s, "root"), *own = json_object_get(s, "own");
+	double lost = json_number_value(json_object_get(root, "unreachable_since"));
+	char ago[40] = "", at[TORUS_TEXT_MAX];
 
+	if (lost > 0)
+		strcat(duration_text(age(lost), ago), " ago");
 	show_head(s);
-	show_count("nodes", json_object_get(s, "nodes"));
-	show_count("links", json_object_get(s, "links"));
+	show_count("nodes", s, ago);
+	show_count("links", s, ago);
 	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
 	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
 	if (relayed)
 		printf("%-9s%s%llu pair%s of nodes talk%s by way of other nodes%s\n", "relays",
 		       paint(DOUBTFUL), relayed, relayed == 1 ? "" : "s",
 		       relayed == 1 ? "s" : "", paint(PLAIN));
-	show_root(s);
+	if (json_is_object(root))
+		root_show(root);
+	if (json_is_object(own))
+		printf("%-9s%s (%s)\n", "asked", or_dash(json_text(own, "name")),
+		       json_node_text(json_object_get(own, "node"), at));
 	show_recovery(json_object_get(s, "last_recovery"));
 	show_problems(json_object_get(s, "problems"));
 	show_held(json_object_get(s, "held_links"));

@@ -34,7 +34,7 @@ _fabricctl_options() {
 
 _fabricctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local commands='status nodes links counters routes trace verify exclude include park events coord log link device lab'
+	local commands='status root nodes links counters routes trace verify exclude include park events coord log link device lab'
 	local labs='up down list status exec hosts agent cut mend silence ber latency line retry kill revive traffic'
 	local devices='up owner add del list attach detach'
 	local at=1 command words=''
@@ -70,6 +70,7 @@ _fabricctl() {
 			[[ ${COMP_WORDS[1]} != link ]] || command=link
 			case $command in
 			add) ;;
+			root) words=move && [[ $prev != move ]] || words=$(_fabricctl_nodes) ;;
 			del | detach) words=$(_fabricctl_nics) ;;
 			owner) words=$(command ls /sys/class/net) ;;
 			attach) words=$(_fabricctl_nics; command ls /sys/class/net) ;;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Commands first, in the order in which help lists them; then what they share.
-ctl-commands := status nodes links counters routes trace verify exclude include park \
+ctl-commands := status root nodes links counters routes trace verify exclude include park \
 	events coord log
 ctl-lab := up down list status exec hosts agent cut mend silence ber latency line retry \
 	kill revive traffic
@@ -9,7 +9,7 @@ ctl-device := up owner add del list attach detach
 ctl-shared := main program command say table number json ask show map change dry_run rows path \
 	lab labfile names netns wire device nicfile nic nic_args nic_user \
 	nic_packed nic_kernel raise node node_proc power enter launcher proc teardown await \
-	fault cable line traffic_record traffic_judge traffic_udp \
+	fault cable line root traffic_record traffic_judge traffic_udp \
 	traffic_tcp
 
 programs += fabricctl

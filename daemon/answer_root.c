@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The root: which node it is, who would become root next, and that another becomes root. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/answer.h"
+#include "daemon/record.h"
+
+static json_t *time_json(uint64_t at)
+{
+	return at ? json_real(answer_wall(at)) : json_null();
+}
+
+/* The one that asks first comes first; of equals, the order is by place. */
+static int earlier_candidate(const void *a, const void *b)
+{
+	const struct fm_candidate_status *p = a, *q = b;
+
+	if (p->priority != q->priority)
+		return p->priority > q->priority ? -1 : 1;
+	return p->node < q->node ? -1 : p->node > q->node;
+}
+
+static json_t *candidates_json(const struct fabricd *d)
+{
+	struct fm_candidate_status *all = NULL, *more, one;
+	json_t *list = json_array();
+	uint32_t n = 0, at = 0;
+
+	while (fm_candidate(d->fm, &at, &one)) {
+		more = n & (n - 1) ? all : realloc(all, (n ? 2 * n : 1) * sizeof(*all));
+		if (!more)
+			break;
+		all = more;
+		all[n++] = one;
+	}
+	if (n)
+		qsort(all, n, sizeof(*all), earlier_candidate);
+	for (uint32_t i = 0; i < n; i++)
+		json_array_append_new(list, json_pack("{s:o, s:s, s:i, s:b}", "node",
+						      node_json(d, all[i].node), "name", all[i].name,
+						      "priority", (int)all[i].priority,
+						      "heard", all[i].heard));
+	free(all);
+	return list;
+}
+
+json_t *root_json(struct fabricd *d, const struct fm_root_status *r)
+{
+	const struct fm_entry *e = fm_node(d->fm, r->node);
+	const char *name = r->own ? d->config.fm.name : e ? e->name : NULL;
+
+	return json_pack("{s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:b, s:o, s:i, s:i, s:o}",
+			 "node", node_json(d, r->node),
+			 "name", text_json(r->known ? name : NULL),
+			 "address", text_json(r->known ? r->address : NULL),
+			 "state", fm_root_state_name(r->state), "epoch", (json_int_t)r->epoch,
+			 "since", time_json(r->since), "why", text_json(r->why),
+			 "reachable", r->reachable, "unreachable_since", time_json(r->lost),
+			 "here", (int)r->here, "need", (int)r->need,
+			 "candidates", candidates_json(d));
+}
+
+void answer_root(struct request *rq)
+{
+	struct fm_status s;
+
+	if (!rq->d->fm) {
+		answer_ready(rq);
+		return;
+	}
+	fm_status(rq->d->fm, &s);
+	answer_ok(rq, root_json(rq->d, &s.root), NULL);
+}
+
+void answer_move(struct request *rq)
+{
+	struct fabricd *d = rq->d;
+	struct record_event e = { .kind = RECORD_MOVE, .now = loop_now() };
+	const struct fm_entry *entry;
+	int err;
+
+	if (!answer_ready(rq) || answer_node(rq, true, &e.move))
+		return;
+	entry = fm_node(d->fm, e.move);
+	err = machine_event(d, &e);
+	if (err == -EAGAIN)
+		answer_error(rq, "not-ready", "a recovery is under way; try again when it has ended");
+	else if (err == -EPERM)
+		answer_error(rq, "unreachable", "this node is not the root any more");
+	else if (err == -EHOSTUNREACH)
+		answer_error(rq, "failed", "node '%s' cannot become root: its manager does not answer",
+			     entry ? entry->name : "?");
+	else if (err == -EACCES)
+		answer_error(rq, "failed", "node '%s' cannot become root: its configuration has root_priority = 0 or takeover = 0",
+			     entry ? entry->name : "?");
+	else if (err)
+		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
+	else
+		answer_ok(rq, json_pack("{s:o, s:b}", "node", node_json(d, e.move), "changed",
+					e.move != fm_own(d->fm)), NULL);
+}

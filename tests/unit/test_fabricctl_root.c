@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fabricctl root: what it shows of the root and of its candidates, and how it hands over. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/fake_manager.h"
+#include "tests/unit/program.h"
+
+static void shows_root_and_moves_it(void **state)
+{
+	(void)state;
+	fake.dead[1] = true;
+	expect("root", 0);
+	has(out, "root     n0-0 (0,0), epoch 3, for ");
+	has(out, "CANDIDATE  NAME  PRIORITY  MANAGER\n"
+		 "0,0        n0-0       255  answers\n"
+		 "1,0        n1-0       100  silent\n");
+	expect("root move n2-1", 0);
+	has(out, "node 2,1 is root now\n");
+	expect("root move 2,1 --json", 0);
+	has(out, "\"changed\":false");
+	expect("root move 2,1", 0);
+	has(out, "node 2,1 is root already\n");
+	fake.refuses_move = true;
+	expect("root move 3,1 --timeout 1", 1);
+	has(err, "after 1 s node 3,1 is not root; 'fabricctl root' shows which one is");
+	expect("root mve 3,1", 2);
+	has(err, "'mve': the only thing to do with the root is 'move NODE'");
+	expect("root move", 2);
+	has(err, "root move: which node is to become root?");
+}
+
+/* What is old is told as old, and who takes over. */
+static void shows_status_without_a_root(void **state)
+{
+	(void)state;
+	fake.rootless = true;
+	expect("status", 0);
+	has(out, "nodes    16 of 16 up ");
+	has(out, " h ago, 1 heard from now\nlinks    31 of 32 up ");
+	has(out, " h ago, 4 heard from now, 1 faulty\n");
+	has(out, "root     none for ");
+	has(out, " h: n0-0 (0,0) is lost\nasked    n1-0 (1,0)\n");
+	fake.root_state = "asks";
+	expect("status", 0);
+	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes answer)\n");
+	fake.root_state = "claims";
+	expect("status", 0);
+	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes obey it)\n");
+	fake.root_state = "unknown";
+	expect("status", 0);
+	has(out, "root     none heard of yet\n");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(shows_root_and_moves_it, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_status_without_a_root, fake_setup, fake_teardown),
+	};
+
+	(void)argc;
+	program_is(argv[0], "fabricctl");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

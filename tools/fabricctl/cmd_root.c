@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "json.h"
+#include "number.h"
+#include "root.h"
+#include "say.h"
+#include "show.h"
+#include "table.h"
+
+#define LOOK_MS 20
+
+static uint64_t timeout = 10;
+
+static void show(const json_t *root)
+{
+	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY", "MANAGER", NULL };
+	const json_t *candidates = json_object_get(root, "candidates");
+	struct table *t = table_new(titles);
+	char at[TORUS_TEXT_MAX];
+	size_t i;
+	json_t *v;
+
+	root_show(root);
+	json_array_foreach(candidates, i, v) {
+		bool heard = json_is_true(json_object_get(v, "heard"));
+
+		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), at));
+		table_cell(t, STRONG, "%s", json_text(v, "name") ? json_text(v, "name") : "-");
+		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "priority"));
+		table_cell(t, heard ? GOOD : BAD, "%s", heard ? "answers" : "silent");
+	}
+	table_print(t, "no node here would become root: root_priority is 0");
+}
+
+/* Whether the manager that is asked knows @node as the root that leads. */
+static bool leads(struct ask *a, const json_t *node)
+{
+	json_t *root;
+	bool yes;
+
+	if (ask(a, json_pack("{ss}", "cmd", "root"), &root))
+		return false;
+	yes = json_text(root, "state") && !strcmp(json_text(root, "state"), "leads") &&
+	      json_is_true(json_object_get(root, "reachable")) &&
+	      json_equal(json_object_get(root, "node"), node);
+	json_decref(root);
+	return yes;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int await(struct ask *a, const json_t *node)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
+	double start = now();
+	char at[TORUS_TEXT_MAX];
+
+	while (!leads(a, node)) {
+		progress("node %s takes over", json_node_text(node, at));
+		if (now() - start > (double)timeout) {
+			progress("%s", "");
+			fail("after %llu s node %s is not root; 'fabricctl root' shows which one is",
+			     (unsigned long long)timeout, json_node_text(node, at));
+			return PROBLEM;
+		}
+		nanosleep(&pause, NULL);
+	}
+	progress("%s", "");
+	return OK;
+}
+
+static int move(const struct ctl *ctl, const char *what)
+{
+	char node[TORUS_TEXT_MAX];
+	json_t *data = NULL;
+	struct ask a;
+	int status;
+
+	if (ask_open(ctl, &a))
+		return CANNOT;
+	status = ask_node(&a, what, node);
+	if (status == OK)
+		status = ask(&a, json_pack("{ss ss}", "cmd", "move", "node", node), &data);
+	if (status == OK)
+		status = await(&a, json_object_get(data, "node"));
+	if (status == OK && ctl->json)
+		json_show(json_incref(data));
+	else if (status == OK)
+		printf("node %s is root%s\n", node, json_is_true(json_object_get(data, "changed")) ?
+		       " now" : " already");
+	json_decref(data);
+	ask_close(&a);
+	return status;
+}
+
+static int cmd_root(struct ctl *ctl, int argc, char **argv)
+{
+	if (!argc)
+		return show_answer(ctl, "root", NULL, show);
+	if (strcmp(argv[0], "move"))
+		return fail("'%s': the only thing to do with the root is 'move NODE'", argv[0]);
+	if (argc < 2)
+		return fail("root move: which node is to become root?");
+	return move(ctl, argv[1]);
+}
+
+static const struct opt opts[] = {
+	{ OPT_NUMBER, "timeout", 't', "SECONDS", &timeout, 1, 3600,
+	  "move: wait so long at most, default 10" },
+	{ .kind = OPT_END },
+};
+
+COMMAND(cmd_root) = {
+	.name = "root",
+	.args = "[move NODE]",
+	.brief = "Which node is root, why, and who would be next; hand over",
+	.help = "Candidates ask to be root in this order when the root is lost (root_priority in\n"
+		"fabricd.conf). 'move' hands over to a node at once, for maintenance of the root:\n"
+		"no packet waits, and it stays so until that node is lost or hands over.",
+	.opts = opts,
+	.max = 2,
+	.asks = true,
+	.json = true,
+	.run = cmd_root,
+};

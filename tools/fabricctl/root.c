@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "number.h"
+#include "root.h"
+#include "say.h"
+
+static bool state_is(const json_t *root, const char *state)
+{
+	const char *is = json_text(root, "state");
+
+	return is && !strcmp(is, state);
+}
+
+bool root_leads(const json_t *root)
+{
+	return json_is_true(json_object_get(root, "reachable"));
+}
+
+/* How long ago @key was; "" if it is not known. */
+static const char *since(const json_t *root, const char *key, char *text)
+{
+	double at = json_number_value(json_object_get(root, key));
+
+	text[0] = '\0';
+	return at > 0 ? duration_text(age(at), text) : text;
+}
+
+static void show_leader(const json_t *root, const char *who)
+{
+	const char *why = json_text(root, "why");
+	char ago[32];
+
+	printf("%s, epoch %llu", who, (unsigned long long)json_count(root, "epoch"));
+	if (*since(root, "since", ago))
+		printf(", for %s", ago);
+	if (why)
+		printf(": %s", why);
+}
+
+/* Who asks to be root alone knows how many nodes it has. */
+static void show_claim(const json_t *root, const char *who)
+{
+	unsigned long long here = json_count(root, "here"), need = json_count(root, "need");
+
+	printf(": %s is taking over", who);
+	if (need)
+		printf(" (%llu of %llu nodes %s)", here, need,
+		       state_is(root, "claims") ? "obey it" : "answer");
+}
+
+void root_show(const json_t *root)
+{
+	const char *name = json_text(root, "name");
+	char at[TORUS_TEXT_MAX], who[TORUS_TEXT_MAX + 80], ago[32];
+
+	printf("%-9s", "root");
+	json_node_text(json_object_get(root, "node"), at);
+	snprintf(who, sizeof(who), "%s (%s)", name ? name : "-", at);
+	if (root_leads(root)) {
+		show_leader(root, who);
+	} else if (state_is(root, "unknown")) {
+		printf("%snone heard of yet%s", paint(BAD), paint(PLAIN));
+	} else {
+		printf("%snone%s%s%s", paint(BAD), *since(root, "unreachable_since", ago) ? " for " : "", ago,
+		       paint(PLAIN));
+		if (state_is(root, "lost"))
+			printf(": %s is lost", who);
+		else
+			show_claim(root, who);
+	}
+	putchar('\n');
+}
