@@ -162,19 +162,25 @@ not_root() {
 	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
 }
 
-# A command that needs a root that does not run gets an error at once. Exclusions remain.
+# Another node becomes root, and who comes back joins there; if too few are left, that is said.
+# The exclusion remains, for the manager of 0,1 runs on.
 root_away() {
-	fabricctl exclude 1,0 --lab "$lab" && fabricctl lab kill --manager 0,0 --name "$lab" &&
+	fabricctl exclude 0,1 --lab "$lab" && fabricctl lab kill --manager 0,0 --name "$lab" &&
 		fabricctl lab kill --manager 1,1 --name "$lab" &&
-		in_lab revive "manager of the root does not run; next: fabricctl lab revive 0,0" 1,1 &&
+		says 0 "" fabricctl lab revive 1,1 --name "$lab" &&
+		until_true 20 led_by_10 && fabricctl lab kill --manager 1,0 --name "$lab" &&
+		fabricctl lab kill --manager 1,1 --name "$lab" &&
+		in_lab revive "no node is root, and too few are left to choose one" 1,1 --timeout 2 &&
 		says 0 "" fabricctl lab revive 0,0 --name "$lab" &&
+		says 0 "" fabricctl lab revive 1,0 --name "$lab" &&
 		until_true 20 all_up &&
 		until_true 20 taken_out &&
-		fabricctl include 1,0 --lab "$lab" && until_true 20 verified
+		fabricctl include 0,1 --lab "$lab" && until_true 20 verified
 }
+led_by_10() { [[ $(fabricctl root --lab "$lab" --json | jq -c '[.node, .state]') == '[[1,0],"leads"]' ]]; }
 taken_out() {
-	verified && fabricctl verify --lab "$lab" | grep 'excluded   1,0' &&
-		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[1,0]]' ]]
+	verified && fabricctl verify --lab "$lab" | grep 'excluded   0,1' &&
+		[[ $(fabricctl verify --lab "$lab" --json | jq -c .excluded) == '[[0,1]]' ]]
 }
 # The command reads rows node by node, so these may belong to two tables.
 verified() { says 0 "" fabricctl verify --lab "$lab"; }

@@ -8,6 +8,7 @@
 #include "json.h"
 #include "node.h"
 #include "node_proc.h"
+#include "root.h"
 #include "say.h"
 
 #define LOOK_MS 20
@@ -145,6 +146,19 @@ static bool is_settled(const char *control)
 	return settled;
 }
 
+/* Without a root nobody joins: the node knows whether it has one. */
+static bool rootless(const char *control)
+{
+	json_t *root;
+	bool none;
+
+	if (ask_quietly(control, "{\"cmd\":\"root\"}", 1000, &root))
+		return false;
+	none = !root_leads(root) || !strcmp(json_text(root, "state"), "unknown");
+	json_decref(root);
+	return none;
+}
+
 int await_node(const struct lab *lab, uint32_t node, int seconds,
 	       const volatile sig_atomic_t *stop)
 {
@@ -170,7 +184,11 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 	progress("%s", "");
 	if (up)
 		return OK;
-	fail("after %.0f s node %s is not up; its processes run", now() - start, text);
+	if (rootless(path))
+		fail("after %.0f s node %s is not up: no node is root, and too few are left to choose one; next: fabricctl lab revive the others",
+		     now() - start, text);
+	else
+		fail("after %.0f s node %s is not up; its processes run", now() - start, text);
 	node_show_log(lab, node, "fabricd");
 	return CANNOT;
 }

@@ -59,20 +59,6 @@ static int start(struct lab *lab, uint32_t node, int ns)
 	return err ? CANNOT : OK;
 }
 
-/* Nobody joins without a root: not worth a wait. */
-static int root_runs(const struct lab *lab, uint32_t node)
-{
-	unsigned int missing = node_missing(lab, 0);
-	char root[TORUS_TEXT_MAX], text[TORUS_TEXT_MAX];
-
-	if (!node || !missing)
-		return OK;
-	torus_node_text(&lab->shape, 0, root);
-	return fail("node %s runs, but cannot join: %s of the root does not run; "
-		    "next: fabricctl lab revive %s", torus_node_text(&lab->shape, node, text),
-		    missing & LAB_NO_MANAGER ? "the manager" : "the NIC", root);
-}
-
 static int lab_revive(struct ctl *ctl, int argc, char **argv)
 {
 	char name[LAB_TEXT_MAX];
@@ -92,8 +78,6 @@ static int lab_revive(struct ctl *ctl, int argc, char **argv)
 				  start(&lab, node, ns);
 	}
 	signal(SIGINT, on_signal);
-	if (status == OK && !no_wait)
-		status = root_runs(&lab, node);
 	if (status == OK && !no_wait)
 		status = await_node(&lab, node, (int)timeout, &interrupted);
 	if (ns >= 0)

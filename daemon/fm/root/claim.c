@@ -239,7 +239,7 @@ static void leads(struct fm *fm, bool alone)
 		if (!r->mate[i].via && !r->mate[i].missing)
 			fm_mate_missing(fm, &r->mate[i]);
 	fm_settle_news(fm);
-	fm_say(fm, r->told.root == fm->guid || r->asking.handed ? FM_INFO : FM_WARNING, "root",
+	fm_say(fm, r->told.table && r->told.root != fm->guid && !r->asking.handed ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
 	       (unsigned long long)fm->uplink.term, r->asking.why, n,
 	       alone ? ", all that links lead to" : "");
