@@ -106,6 +106,8 @@ static json_t *problems_json(struct fabricd *d)
 			break;
 		add_problem(list, p->kind, p->text);
 	}
+	if (d->state_text[0])
+		add_problem(list, "state", d->state_text);
 	if (st->refused_at && loop_now() - st->refused_at < REFUSED_RECENT) {
 		snprintf(text, sizeof(text), "refused %s", st->last_refused);
 		add_problem(list, "refused", text);

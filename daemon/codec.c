@@ -167,6 +167,8 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.table_root = h->table_root;
 	b.counted = h->counted;
 	b.priority = h->priority;
+	b.kept_term = h->kept_term;
+	b.kept = h->kept;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];

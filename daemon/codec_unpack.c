@@ -104,7 +104,7 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
-	    from->priority > FM_PRIORITY_AUTO ||
+	    from->priority > FM_PRIORITY_AUTO || from->kept_term > FM_EPOCH_MAX ||
 	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
@@ -134,6 +134,8 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->table_root = from->table_root;
 	to->counted = from->counted;
 	to->priority = (uint16_t)from->priority;
+	to->kept_term = from->kept_term;
+	to->kept = from->kept;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])

@@ -60,6 +60,14 @@ static int set_path(struct config *c, const struct key *key, const char *value)
 	return 0;
 }
 
+static int set_path_or_none(struct config *c, const struct key *key, const char *value)
+{
+	if (strcmp(value, "none"))
+		return set_path(c, key, value);
+	strcpy((char *)c + key->at, value);
+	return 0;
+}
+
 static int set_shape(struct config *c, const struct key *key, const char *value)
 {
 	(void)key;
@@ -157,6 +165,8 @@ static const struct key keys[] = {
 	  "an absolute path of at most 107 bytes" },
 	{ "", "control", set_path, AT(control), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes" },
+	{ "", "state_dir", set_path_or_none, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
+	  "an absolute path of at most 107 bytes, or none" },
 	{ "", "control_group", set_group, 0, 0, sizeof(((struct config *)0)->control_group) - 1,
 	  "the name of a group of this system, or nothing" },
 	{ "", "log_level", set_level, 0, 0, 0, "error, warning, info or debug" },

@@ -18,6 +18,7 @@
  * @device: "auto", "unix:PATH" or "genl:NAME"
  * @key_file: the shared key
  * @control: path of the control socket
+ * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
  * @control_group: its name, "" for none; @control_gid is then meaningless
  * @level: log level
  */
@@ -26,6 +27,7 @@ struct config {
 	char device[CONFIG_PATH_MAX + 8];
 	char key_file[CONFIG_PATH_MAX];
 	char control[CONFIG_PATH_MAX];
+	char state_dir[CONFIG_PATH_MAX];
 	char control_group[64];
 	gid_t control_gid;
 	enum fm_level level;

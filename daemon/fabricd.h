@@ -8,6 +8,7 @@
 #include "daemon/events.h"
 #include "daemon/line.h"
 #include "daemon/loop.h"
+#include "daemon/state.h"
 #include "daemon/svc.h"
 #include "daemon/fm/fm.h"
 #include "daemon/fm/status.h"
@@ -24,6 +25,8 @@ struct recorder;
  * @recorder: NULL: nothing is recorded
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
+ * @state: NULL: nothing was to be kept yet, or there is no directory for it
+ * @state_text: what is wrong with what is kept, or ""
  * @nports, @line: of the NIC
  * @lines: of all NICs (line.h)
  * @told, @outline: what systemd was told, and what that was drawn from
@@ -35,6 +38,7 @@ struct fabricd {
 	struct auth auth;
 	struct svc *svc;
 	struct nic *nic;
+	uint64_t guid;		/* of the NIC */
 	struct fm *fm;
 	struct loop_timer *fm_timer;
 	struct recorder *recorder;
@@ -43,6 +47,8 @@ struct fabricd {
 	struct events *events;
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
+	struct state *state;
+	char state_text[STATE_TEXT_MAX];
 	uint8_t nports;
 	struct line line[TORUS_MAX_PORTS];
 	struct lines lines;

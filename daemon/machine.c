@@ -82,6 +82,59 @@ static void op_close(void *io, int conn)
 	query_conn_down(d->query, conn);
 }
 
+/* Where the table is kept, or NULL. */
+static const char *state_dir(const struct fabricd *d)
+{
+	const char *dir = d->config.state_dir[0] ? d->config.state_dir : getenv("STATE_DIRECTORY");
+
+	return dir && strcmp(dir, "none") ? dir : NULL;
+}
+
+static void on_state(void *arg, const char *why)
+{
+	struct fabricd *d = arg;
+	char text[STATE_TEXT_MAX + 8];
+
+	if (!strcmp(d->state_text, why))
+		return;
+	snprintf(text, sizeof(text), "%s%s", *why ? "" : "over: ", *why ? why : d->state_text);
+	fabricd_event(d, loop_wall(), "", *why ? FM_ERROR : FM_INFO, "state", text);
+	snprintf(d->state_text, sizeof(d->state_text), "%s", why);
+}
+
+static void op_keep(void *io, const struct fm_msg *table)
+{
+	struct fabricd *d = io;
+	const char *dir = state_dir(d);
+
+	if (!dir)
+		return;
+	if (!d->state)
+		d->state = state_new(d->loop, dir, d->config.fm.fabric, on_state, d);
+	if (d->state)
+		state_save(d->state, d->guid, table);
+	else
+		on_state(d, "nothing is kept: no memory for the thread that writes");
+}
+
+/* What was kept in a life before. */
+static void load_state(struct fabricd *d, struct record_event *e, struct fm_msg *kept)
+{
+	const char *dir = state_dir(d);
+	char why[STATE_TEXT_MAX];
+	int err;
+
+	if (!dir)
+		return;
+	err = state_load(dir, d->config.fm.fabric, d->guid, kept, why);
+	if (!err) {
+		e->begin.kept = kept;
+		e->begin.config.kept = &kept->table;
+	} else if (err != -ENOENT) {
+		on_state(d, why);
+	}
+}
+
 static void op_log(void *io, const struct fm_log *log)
 {
 	fabricd_event(io, loop_wall(), "", log->level, log->kind, log->text);
@@ -99,6 +152,7 @@ static const struct fm_ops ops = {
 	.connect = op_connect,
 	.send = op_send,
 	.close = op_close,
+	.keep = op_keep,
 	.log = op_log,
 };
 
@@ -207,17 +261,21 @@ static void on_found(void *arg, const struct torus_device *dev,
 		.begin = { .config = d->config.fm, .dev = *dev, .links = links, .park = *park, .rows = rows },
 	};
 	struct fm_config *c = &e.begin.config;
+	struct fm_msg kept = { .type = FM_MSG_PING };
 	const struct fm_ops *use;
 	void *io = d;
 
 	d->nic_text[0] = '\0';
+	d->guid = dev->guid;
 	if (getrandom(&c->seed, sizeof(c->seed), 0) != sizeof(c->seed))
 		c->seed = loop_now();
 	d->told = FM_STATES;
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
+	load_state(d, &e, &kept);
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);
 	d->fm = fm_new(c, use, io, dev, links, park, rows, e.now);
+	fm_msg_clear(&kept);
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
 		nic_check(d->nic, -ENODEV);

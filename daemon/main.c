@@ -202,6 +202,7 @@ static int run(struct fabricd *d)
 	}
 	control_free(d->control);
 	machine_stop(d);
+	state_free(d->state);
 	nic_free(d->nic);
 	query_free(d->query);
 	svc_free(d->svc);

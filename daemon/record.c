@@ -263,6 +263,19 @@ static int park_parse(const json_t *j, struct torus_park *p)
 
 /* --- events -------------------------------------------------------------------- */
 
+static int kept_json(const struct fm_msg *kept, json_t *j)
+{
+	uint8_t *data;
+	size_t len;
+	int bad;
+
+	if (fm_msg_pack(kept, &data, &len))
+		return -1;
+	bad = json_object_set_new(j, "kept", record_hex(data, len));
+	free(data);
+	return bad;
+}
+
 static int begin_json(const struct record_event *e, json_t *j)
 {
 	const struct torus_device *dev = &e->begin.dev;
@@ -278,6 +291,8 @@ static int begin_json(const struct record_event *e, json_t *j)
 	if (dev->placed && e->begin.rows)
 		bad |= json_object_set_new(j, "rows", record_hex(e->begin.rows,
 					   torus_nodes(&dev->shape) * sizeof(uint64_t)));
+	if (e->begin.kept)
+		bad |= kept_json(e->begin.kept, j);
 	return bad;
 }
 
@@ -352,6 +367,24 @@ bool record_is_event(const json_t *line)
 	return json_object_get(line, "event");
 }
 
+static int parse_kept(const json_t *line, struct record_event *e)
+{
+	void *data = NULL;
+	size_t len;
+	int err = get_bytes(line, "kept", &data, &len);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	e->begin.kept = calloc(1, sizeof(*e->begin.kept));
+	err = e->begin.kept ? fm_msg_unpack(data, len, e->begin.kept) : -ENOMEM;
+	free(data);
+	if (!err && e->begin.kept->type != FM_MSG_TABLE)
+		return -EINVAL;
+	if (!err)
+		e->begin.config.kept = &e->begin.kept->table;
+	return err == -ENOMEM || !err ? err : -EINVAL;
+}
+
 static int parse_begin(const json_t *line, struct record_event *e)
 {
 	const json_t *list = json_object_get(line, "links"), *v;
@@ -376,7 +409,9 @@ static int parse_begin(const json_t *line, struct record_event *e)
 	if (wrong || (err && err != -ENOENT) ||
 	    park_parse(json_object_get(line, "park"), &e->begin.park))
 		return err == -ENOMEM ? err : -EINVAL;
-	return !rows || len == torus_nodes(&e->begin.dev.shape) * sizeof(uint64_t) ? 0 : -EINVAL;
+	if (rows && len != torus_nodes(&e->begin.dev.shape) * sizeof(uint64_t))
+		return -EINVAL;
+	return parse_kept(line, e);
 }
 
 static int parse_done(const json_t *line, struct record_event *e)
@@ -475,6 +510,9 @@ void record_event_clear(struct record_event *e)
 	if (e->kind == RECORD_BEGIN) {
 		free((void *)e->begin.links);
 		free((void *)e->begin.rows);
+		if (e->begin.kept)
+			fm_msg_clear(e->begin.kept);
+		free(e->begin.kept);
 	} else if (e->kind == RECORD_MGMT) {
 		free((void *)e->mgmt.data);
 	} else if (e->kind == RECORD_MSG && e->msg.msg) {

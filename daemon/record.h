@@ -37,7 +37,8 @@ enum record_kind {
 /**
  * struct record_event - one event
  * @now: as it was given to the manager, ns
- * @begin: @links has one for each port, @rows the NIC's rows if it is placed
+ * @begin: @links has one for each port, @rows the NIC's rows if it is placed; @kept: what
+ *	@config.kept points to, or NULL
  * @done: @counts is valid if @has_counts
  * @conn: of RECORD_UP and RECORD_DOWN
  * What it points to belongs to its maker; of a parsed one, to record_event_clear().
@@ -52,6 +53,7 @@ struct record_event {
 			const struct torus_link *links;
 			struct torus_park park;
 			const uint64_t *rows;
+			struct fm_msg *kept;
 		} begin;
 		struct torus_link link;
 		struct {

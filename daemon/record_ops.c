@@ -134,6 +134,16 @@ static void on_close(void *io, int conn)
 		tap->ops->close(tap->io, conn);
 }
 
+static void on_keep(void *io, const struct fm_msg *table)
+{
+	struct record_tap *tap = io;
+
+	tap->action(tap, json_pack("{s:s, s:I, s:I}", "do", "keep", "epoch", (json_int_t)table->table.term,
+				   "version", (json_int_t)table->table.version));
+	if (tap->ops)
+		tap->ops->keep(tap->io, table);
+}
+
 static void on_log(void *io, const struct fm_log *log)
 {
 	struct record_tap *tap = io;
@@ -156,5 +166,6 @@ const struct fm_ops record_ops = {
 	.connect = on_connect,
 	.send = on_send,
 	.close = on_close,
+	.keep = on_keep,
 	.log = on_log,
 };

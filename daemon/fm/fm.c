@@ -6,10 +6,12 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/fm.h"
+#include "daemon/fm/status.h"
 #include "daemon/fm/node/bootstrap.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/rows.h"
@@ -22,6 +24,11 @@
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/root.h"
 
+static bool to_keep(const struct fm *fm)
+{
+	return fm_keep_news(fm) && fm_in_force(fm, fm->table.version);
+}
+
 static void due(struct fm *fm)
 {
 	fm_tree_due(fm);
@@ -31,6 +38,8 @@ static void due(struct fm *fm)
 	if (fm->root)
 		fm_root_due(fm);
 	fm_bootstrap_due(fm);
+	if (to_keep(fm))
+		fm_keep(fm);
 	fm_problems_due(fm);
 }
 
@@ -46,6 +55,8 @@ uint64_t fm_expiry(const struct fm *fm)
 
 	at = earlier(at, earlier(fm_task_expiry(fm), fm_problems_expiry(fm)));
 	at = earlier(at, fm_candidate_expiry(fm));
+	if (to_keep(fm))
+		at = fm->now;
 	return fm->root ? earlier(at, fm_root_expiry(fm)) : at;
 }
 
@@ -75,7 +86,7 @@ static bool ops_whole(const struct fm_ops *o)
 {
 	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) && o->release &&
 	       o->count && o->park_resolve && o->park_replay && o->connect && o->send &&
-	       o->close && o->log;
+	       o->close && o->keep && o->log;
 }
 
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
@@ -105,6 +116,9 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->nports = dev->nports < TORUS_MAX_PORTS ? dev->nports : TORUS_MAX_PORTS;
 	if (park)
 		fm->park = *park;
+	if (c->kept)
+		fm_keep_take(fm, c->kept);
+	fm->cfg.kept = NULL;
 	if (take_rows(fm, dev, rows)) {
 		fm_free(fm);
 		return NULL;
@@ -126,6 +140,7 @@ void fm_free(struct fm *fm)
 	fm_table_free(&fm->table);
 	fm_conns_free(fm);
 	fm_problems_free(fm);
+	fm_keep_free(fm);
 	fm_rows_free(fm);
 	free(fm);
 }

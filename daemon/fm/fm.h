@@ -57,6 +57,8 @@ struct fm_log {
  * @send: @msg stays the caller's; loss shows as fm_conn_down()
  * @close: no event follows
  *
+ * @keep: what must outlive this manager and its NIC is another: @table, whole, is to be given to the
+ *	next fm_new() in fm_config. It stays the caller's, and nothing waits for it
  * @log: tell people
  */
 struct fm_ops {
@@ -76,6 +78,7 @@ struct fm_ops {
 	void (*send)(void *io, int conn, const struct fm_msg *msg);
 	void (*close)(void *io, int conn);
 
+	void (*keep)(void *io, const struct fm_msg *table);
 	void (*log)(void *io, const struct fm_log *log);
 };
 
@@ -110,6 +113,7 @@ struct fm_counts {
  * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is none
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
+ * @kept: the table that was kept last, or NULL; read by fm_new() alone
  * @seed: for jitter
  */
 struct fm_config {
@@ -131,6 +135,7 @@ struct fm_config {
 	uint64_t takeover;
 	unsigned int priority;
 	struct fm_library *library;
+	const struct fm_table_msg *kept;
 	uint64_t seed;
 };
 

@@ -110,6 +110,12 @@ static void no_close(void *io, int conn)
 	(void)conn;
 }
 
+static void no_keep(void *io, const struct fm_msg *table)
+{
+	(void)io;
+	(void)table;
+}
+
 static void keep(void *io, const struct fm_log *log)
 {
 	struct fabricd *f = io;
@@ -121,6 +127,7 @@ static const struct fm_ops ops = {
 	.mgmt_send = no_mgmt, .root_set = no_root, .place_set = no_place, .rows_write = no_rows,
 	.release = no_release, .count = no_count, .park_resolve = no_resolve,
 	.park_replay = no_replay, .connect = no_connect, .send = no_send, .close = no_close,
+	.keep = no_keep,
 	.log = keep,
 };
 

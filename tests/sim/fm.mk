@@ -69,6 +69,11 @@ tests/sim/test_vanish-objs := tests/sim/test_vanish.o $(sim-objs)
 tests/sim/test_vanish-deps := $(B)/libtorus.a
 tests/sim/test_vanish-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_keep
+tests/sim/test_keep-objs := tests/sim/test_keep.o $(sim-objs)
+tests/sim/test_keep-deps := $(B)/libtorus.a
+tests/sim/test_keep-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_takeover
 tests/sim/test_takeover-objs := tests/sim/test_takeover.o $(sim-objs)
 tests/sim/test_takeover-deps := $(B)/libtorus.a

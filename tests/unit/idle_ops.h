@@ -50,6 +50,12 @@ static inline void idle_rows_apply(void *io, uint32_t tag, uint64_t version,
 	(void)closed;
 }
 
+static inline void idle_keep(void *io, const struct fm_msg *table)
+{
+	(void)io;
+	(void)table;
+}
+
 static inline void idle_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
 	(void)io;
@@ -114,7 +120,8 @@ static inline struct fm_ops idle_ops(void)
 		.mgmt_send = idle_mgmt_send, .root_set = idle_root_set, .place_set = idle_place_set,
 		.rows_write = idle_rows_write, .release = idle_release, .count = idle_count,
 		.park_resolve = idle_park_resolve, .park_replay = idle_park_replay,
-		.connect = idle_connect, .send = idle_send, .close = idle_close, .log = idle_log,
+		.connect = idle_connect, .send = idle_send, .close = idle_close, .keep = idle_keep,
+		.log = idle_log,
 	};
 }
 

@@ -205,6 +205,12 @@ static void service_close(void *io, int conn)
 			o->node[i].conn = 0;
 }
 
+static void keep(void *io, const struct fm_msg *table)
+{
+	(void)io;
+	(void)table;
+}
+
 static void hear_log(void *io, const struct fm_log *log)
 {
 	(void)io;
@@ -224,6 +230,7 @@ static const struct fm_ops ops = {
 	.connect = service_connect,
 	.send = service_send,
 	.close = service_close,
+	.keep = keep,
 	.log = hear_log,
 };
 

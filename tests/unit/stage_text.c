@@ -421,6 +421,12 @@ static void do_close(void *io, int conn)
 	line(s, "close %d", conn);
 }
 
+static void do_keep(void *io, const struct fm_msg *table)
+{
+	line(io, "keep version %llu of epoch %llu", (unsigned long long)table->table.version,
+	     (unsigned long long)table->table.term);
+}
+
 static void do_log(void *io, const struct fm_log *log)
 {
 	static const char *const level[] = { "error", "warning", "info", "debug" };
@@ -441,5 +447,6 @@ const struct fm_ops stage_ops = {
 	.connect = do_connect,
 	.send = do_send,
 	.close = do_close,
+	.keep = do_keep,
 	.log = do_log,
 };

@@ -206,6 +206,8 @@ static void of_hello(void **state)
 	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
 	RIGHT(h->ups, TORUS_MAX_NODES);
 	WRONG(h->ups, TORUS_MAX_NODES + 1u);
+	RIGHT(h->kept_term, FM_EPOCH_MAX);
+	WRONG(h->kept_term, FM_EPOCH_MAX + 1);
 	RIGHT(h->priority, FM_PRIORITY_AUTO);
 	WRONG(h->priority, FM_PRIORITY_AUTO + 1u);
 	RIGHT(h->across, (1u << TORUS_MAX_PORTS) - 1);

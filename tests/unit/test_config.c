@@ -53,7 +53,7 @@ static void right(void **state)
 			       "  shape = 4x3x2  \n"
 			       "device = unix:/run/torus/x.nic ; why\n"
 			       "service_address = [fd00::0003]:7117\n"
-			       "key_file = /k\ncontrol = /c\ncontrol_group = daemon\n"
+			       "key_file = /k\ncontrol = /c\nstate_dir = /s\ncontrol_group = daemon\n"
 			       "log_level = debug\nfanout = 64\nflap_limit = 0\nroot_priority = 7\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
 			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s", &h), 0);
@@ -65,6 +65,7 @@ static void right(void **state)
 	assert_string_equal(c.device, "unix:/run/torus/x.nic");
 	assert_string_equal(c.fm.address, "[fd00::3]:7117");
 	assert_string_equal(c.key_file, "/k");
+	assert_string_equal(c.state_dir, "/s");
 	assert_string_equal(c.control, "/c");
 	assert_string_equal(c.control_group, "daemon");
 	assert_int_equal(c.control_gid, 1);
@@ -224,6 +225,7 @@ static void documented_defaults(void **state)
 		assert_string_equal(c.device, d.device);
 		assert_string_equal(c.key_file, d.key_file);
 		assert_string_equal(c.control, d.control);
+		assert_string_equal(c.state_dir, d.state_dir);
 	}
 }
 
@@ -248,6 +250,7 @@ static void wrong(void **state)
 		{ NEEDED "device = eth0\n", 2, "'eth0', allowed: auto, unix:" },
 		{ NEEDED "device = unix:x\n", 2, "'unix:x'" },
 		{ NEEDED "key_file = k\n", 2, "an absolute path" },
+		{ NEEDED "state_dir = nowhere\n", 2, "an absolute path of at most 107 bytes, or none" },
 		{ NEEDED "control_group = no-such-group-here\n", 2, "no-such-group-here" },
 		{ NEEDED "log_level = loud\n", 2, "error, warning, info or debug" },
 		{ NEEDED "fabric = a\nfabric = a\n", 3, "given twice, first in line 2" },

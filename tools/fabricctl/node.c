@@ -41,6 +41,7 @@ static int write_config(const struct lab *lab, uint32_t node, const char *extra)
 	fprintf(f, "service_address = %s:%d\n", service, LAB_SERVICE_PORT);
 	fprintf(f, "key_file = %s\n", lab_path(lab, TORUS_NO_NODE, "key", path));
 	fprintf(f, "control = %s\n", lab_path(lab, node, "control", path));
+	fprintf(f, "state_dir = %s\n", lab_path(lab, node, "state", path));
 	fprintf(f, "log_level = %s\n%s", lab->log_level, extra);
 	return fclose(f) ? -errno : 0;
 }

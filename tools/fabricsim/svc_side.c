@@ -248,6 +248,16 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 	arrive(w, e->peer, EV_MSG, data, len);
 }
 
+/* As on a disk: it outlives the power of the node. */
+static void keep(void *io, const struct fm_msg *table)
+{
+	struct wnode *n = of(io);
+
+	free(n->kept);
+	if (fm_msg_pack(table, &n->kept, &n->kept_len))
+		abort();
+}
+
 static void say(void *io, const struct fm_log *log)
 {
 	struct fm_host *h = io;
@@ -269,6 +279,7 @@ static const struct fm_ops ops = {
 	.connect = svc_connect,
 	.send = svc_send,
 	.close = svc_close,
+	.keep = keep,
 	.log = say,
 };
 
@@ -304,6 +315,7 @@ void fm_start(struct world *w, uint32_t node)
 	struct fm_ops use = ops;
 	struct torus_park park;
 	const u64 *rows = NULL;
+	struct fm_msg kept = { .type = FM_MSG_PING };
 	struct fm_config c;
 	u32 nrows;
 
@@ -345,9 +357,12 @@ void fm_start(struct world *w, uint32_t node)
 		use.rows_apply = host_rows_apply;
 	}
 	host_counters(w, node, &park);
+	if (n->kept && !fm_msg_unpack(n->kept, n->kept_len, &kept))
+		c.kept = &kept.table;
 	n->fm = fm_new(&c, &use, h, &dev, links, &park, (const uint64_t *)rows, w->now);
 	if (!n->fm)
 		abort();
+	fm_msg_clear(&kept);
 	n->fm_due = ~0ULL;
 	fm_arm(w, node);
 }

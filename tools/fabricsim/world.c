@@ -204,6 +204,7 @@ void world_free(struct world *w)
 		free(w->node[i].cable);
 		free(w->node[i].seq);
 		free(w->node[i].late);
+		free(w->node[i].kept);
 	}
 	while (queue_take(&w->queue, ~0ULL, &ev))
 		ev_drop(&ev);

@@ -89,6 +89,8 @@ struct wnode {
 	uint64_t act_time;	/* that an action at the NIC takes */
 	uint64_t act_busy;	/* until when the NIC is busy with one */
 	unsigned int act_fails;	/* of 1000 actions, this many fail */
+	uint8_t *kept;		/* the table that its manager has kept, packed */
+	size_t kept_len;
 	uint32_t held;		/* rows on hold */
 	uint64_t held_first;	/* when the first of them was put on hold */
 	uint64_t held_began;	/* sum of the times when they were, modulo 2^64 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The machine: what joins the parts of a node. Each part has the struct named after it
- * in its own header, a function for every event that it cares about, one that runs what
- * is due, and one that says when that will be.
+ * in its own header, a function for every event that it cares about, one that runs what is due,
+ * and one that says when that will be.
  */
 #ifndef FM_MACHINE_H
 #define FM_MACHINE_H
@@ -14,6 +14,7 @@
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
+#include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/nic.h"
@@ -49,7 +50,6 @@ struct fm {
 	struct fm_writing writing;
 	struct torus_park park;
 	struct fm_nic nic;
-
 	struct fm_port port[TORUS_MAX_PORTS];
 	struct fm_row row;
 
@@ -59,8 +59,7 @@ struct fm {
 	bool cabled, lonely;	/* some port had a cable; said that there is no root */
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t root_guid, root_epoch;
-	bool root_asks, root_lost;	/* it is not root yet; there is no way to it now */
-	bool said_lost;		/* neighbours have been told so */
+	bool root_asks, root_lost, said_lost; /* not root yet; no way to it now; neighbours know */
 	struct fm_led led;
 	struct fm_candidate candidate;
 	char root_address[FM_ADDR_MAX];
@@ -69,6 +68,7 @@ struct fm {
 	struct fm_uplink uplink;
 	struct fm_conns conns;
 	struct fm_table table;
+	struct fm_kept kept;
 	struct fm_member member;
 	struct fm_task task;
 	struct fm_root *root;	/* NULL on all nodes but the root */

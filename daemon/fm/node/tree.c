@@ -274,6 +274,15 @@ static void ponged(struct fm *fm, bool adrift)
 	fm_uplink_adrift(fm, adrift);
 }
 
+/* A root that has no table asks for the one that was kept here. */
+static void send_kept(struct fm *fm, const struct fm_conn *c)
+{
+	struct fm_msg msg;
+
+	if (c->role == FM_CONN_ROOT && fm_keep_whole(fm, &msg))
+		fm_conn_send(fm, c, &msg);
+}
+
 /* What comes from a connection that we opened: from above. */
 static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
 {
@@ -302,6 +311,9 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_DROP:
 		if (c->confirmed)
 			drop(fm, &msg->drop);
+		break;
+	case FM_MSG_FETCH:
+		send_kept(fm, c);
 		break;
 	case FM_MSG_LEAD:
 		if (c->confirmed && msg->lead.term == fm->uplink.term)
@@ -378,6 +390,8 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 		from_root(fm, c, &msg->drop);
 	else if (accepted(c) && msg->type == FM_MSG_HELLO)
 		fm_child_hello(fm, c, &msg->hello);
+	else if (accepted(c) && msg->type == FM_MSG_TABLE && fm->is_root)
+		fm->up->send(fm, msg);
 	else if (c->role == FM_CONN_CHILD)
 		from_child(fm, c, msg);
 	fm_conn_look(fm, fm_conn_find(fm, id));

@@ -2,9 +2,9 @@
 /*
  * DOC: how a node becomes root
  *
- * The node with the jumper, where no NIC knows of a former root, leads at once: it makes the first
- * table. In all other cases, after a start of the root's manager, too, a node becomes root in three
- * stages:
+ * The node with the jumper, where no NIC knows of a former root and nothing was kept (node/keep.c),
+ * leads at once: it makes the first table. In all other cases, after a start of the root's manager,
+ * too, a node becomes root in three stages:
  *
  *	ASKS	Its Inits say that it asks to be root. Nodes that have lost theirs (node/follow.c) connect
  *		and say HELLO: what they are cabled to, which table they have, whom their NICs obey.
@@ -115,7 +115,7 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 	m->voice.table = h->table;
 	m->voice.root = h->table_root;
 	m->voice.counted = h->counted;
-	a->high = later(a->high, h->root_epoch);
+	a->high = later(a->high, later(h->root_epoch, h->kept_term));
 	if (a->stage == FM_STAGE_LEADS)
 		fm_quorum_hello(fm, m);
 	fm_claim_look(fm);
@@ -252,7 +252,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	a->stage = leads ? FM_STAGE_LEADS : FM_STAGE_ASKS;
 	a->at = leads ? NEVER : fm->now;
 	a->since = fm->now;
-	a->high = fm->nic.root_epoch;
+	a->high = later(fm->nic.root_epoch, fm->kept.term);
 	a->handed = fm->candidate.called;
 	fm->candidate.called = false;
 	strcpy(a->why, "first root");

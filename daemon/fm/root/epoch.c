@@ -41,7 +41,7 @@ void fm_epoch_raise(struct fm *fm, uint64_t epoch)
 
 bool fm_epoch_credible(const struct fm *fm, const struct fm_hello *h)
 {
-	return !fm->root->knows || h->root_epoch <= fm->uplink.term + FM_EPOCH_STEP;
+	return !fm->root->knows || later(h->root_epoch, h->kept_term) <= fm->uplink.term + FM_EPOCH_STEP;
 }
 
 /* Whether the NIC of @h has obeyed a root that this life knows nothing of. */
@@ -56,6 +56,12 @@ static bool obeys_other(const struct fm *fm, const struct fm_hello *h)
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 {
+	if (!fm->root->settled && h->kept_term >= fm->uplink.term) {
+		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes join anew in epoch %llu",
+		       h->name, (unsigned long long)h->kept_term, (unsigned long long)h->kept_term + 1);
+		fm_epoch_raise(fm, h->kept_term + 1);
+		return false;
+	}
 	if (!obeys_other(fm, h))
 		return true;
 	fm_say(fm, FM_WARNING, "root",

@@ -231,6 +231,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
 	    !memcmp(&h->shape, &r->shape, sizeof(h->shape)))
 		fm_mate_move(fm, m, torus_node_id(&h->shape, &h->coords));
+	if (!r->settled && m->node == TORUS_NO_NODE)
+		fm_mate_move(fm, m, fm_recall_place(fm, m->guid));
 	m->worked_at = r->settled && h->placed &&
 		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
@@ -302,6 +304,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		fm_child_refuse(fm, c, "the root is out of memory");
 		return;
 	}
+	fm_recall_ask(fm, c, h);
 	if (fm_claim_hello(fm, c, m, h))
 		welcome(fm, c, m, h);
 	else if (!fm_claim_leads(fm))
@@ -362,6 +365,9 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		break;
 	case FM_MSG_FAILED:
 		fm_judge_failed(fm, &msg->failed);
+		break;
+	case FM_MSG_TABLE:
+		fm_recall_kept(fm, &msg->table);
 		break;
 	case FM_MSG_LEAD:
 		if (msg->lead.term == fm->uplink.term)

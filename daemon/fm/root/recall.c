@@ -8,6 +8,8 @@
  * So do the colours that the former root knew to be gone from the network, and the dimensions
  * whose ends are not cabled together.
  *
+ * If all managers and NICs have forgotten, what candidates have kept says the same (node/keep.c).
+ *
  * Only the first table of a root is made of this: whoever comes later may not have heard
  * what has been decided since.
  */
@@ -16,16 +18,25 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/recall.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/keep.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
 /** struct fm_said - as in fm_hello, of the former root's table */
 struct fm_said {
+	uint64_t epoch;
 	uint64_t table;
 	uint16_t admin;
 	uint16_t across;
 };
+
+static bool said_later(const struct fm_said *a, const struct fm_said *b)
+{
+	return a->epoch > b->epoch || (a->epoch == b->epoch && a->table >= b->table);
+}
 
 /* Within a version what is clean only becomes more: who heard the root last knows most. */
 static void told(struct fm_told *t, const struct fm_hello *h)
@@ -71,8 +82,79 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
 	r->mate[0].fixed = false;
 	r->restored = true;
+	r->kept = false;
 	r->shape = h->shape;
 	return true;
+}
+
+/* What one table says of all nodes. */
+static void said_all(struct fm *fm, const struct fm_entry *entry, const struct fm_said *as)
+{
+	const struct torus_shape *shape = &fm->root->shape;
+	struct fm_root *r = fm->root;
+
+	if (!said_room(r, shape))
+		return;
+	for (uint32_t i = 0; i < torus_nodes(shape); i++) {
+		struct fm_said *s = &r->said[i];
+
+		if (!said_later(as, s))
+			continue;
+		*s = *as;
+		s->admin = entry[i].admin;
+		for (unsigned int p = 0; p < 2u * shape->ndims; p++)
+			if (entry[torus_neighbour(shape, i, p)].admin & 1u << torus_dir_opposite(shape, p))
+				s->across |= (uint16_t)(1u << p);
+	}
+}
+
+/*
+ * What was kept: places and shape, if no NIC works in a shape, and what is excluded. If the NIC of the
+ * root is another one, it has no place there.
+ */
+static void recall_kept(struct fm *fm)
+{
+	const struct torus_shape *cfg = &fm->cfg.shape;
+	const struct fm_kept *k = &fm->kept;
+	struct fm_root *r = fm->root;
+
+	if (!k->book || r->settled || fm->table.version)
+		return;
+	if (!r->restored || (r->kept && !r->version_seen)) {
+		if (cfg->ndims && memcmp(cfg, &k->book->shape, sizeof(*cfg)))
+			return;
+		fm_recall_free(r);
+		r->restored = r->kept = true;
+		r->shape = k->book->shape;
+		for (uint32_t i = 0; i < r->nmates; i++)
+			fm_mate_move(fm, &r->mate[i], fm_kept_place(fm, r->mate[i].guid));
+		r->mate[0].fixed = r->mate[0].node != TORUS_NO_NODE;
+		r->open = k->open;
+	}
+	if (!memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
+		said_all(fm, k->book->entry, &(struct fm_said) { .epoch = k->term, .table = k->version });
+}
+
+static bool kept_fits(const struct fm *fm)
+{
+	const struct fm_book *b = fm->kept.book;
+
+	return b && !fm->table.version && fm->root->restored &&
+	       !memcmp(&fm->root->shape, &b->shape, sizeof(b->shape));
+}
+
+uint32_t fm_recall_place(const struct fm *fm, uint64_t guid)
+{
+	return kept_fits(fm) ? fm_kept_place(fm, guid) : TORUS_NO_NODE;
+}
+
+struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape)
+{
+	const struct fm_table *t = &fm->table;
+
+	if (kept_fits(fm))
+		return fm_book_get(fm->kept.book);
+	return t->version && !memcmp(&t->shape, shape, sizeof(*shape)) ? fm_book_get(t->book) : NULL;
 }
 
 void fm_recall_own(struct fm *fm)
@@ -80,21 +162,39 @@ void fm_recall_own(struct fm *fm)
 	const struct fm_table *t = &fm->table;
 	struct fm_root *r = fm->root;
 
-	if (!t->version || !r->restored || memcmp(&t->shape, &r->shape, sizeof(t->shape)) ||
-	    !said_room(r, &t->shape))
+	recall_kept(fm);
+	if (t->version && r->restored && !memcmp(&t->shape, &r->shape, sizeof(t->shape)))
+		said_all(fm, t->entry, &(struct fm_said) { .epoch = t->term, .table = t->version });
+}
+
+void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
+{
+	struct fm_msg msg = { .type = FM_MSG_FETCH };
+	const struct fm_kept *k = &fm->kept;
+
+	if (fm->root->settled || fm->table.version || !h->kept ||
+	    (k->book && (h->kept_term < k->term || (h->kept_term == k->term && h->kept <= k->version))))
 		return;
-	for (uint32_t i = 0; i < t->nodes; i++)
-		r->said[i] = (struct fm_said) { .table = t->version, .admin = t->entry[i].admin };
-	for (uint32_t i = 0; i < t->nodes; i++)
-		for (unsigned int p = 0; p < 2u * t->shape.ndims; p++)
-			if (t->entry[torus_neighbour(&t->shape, i, p)].admin &
-			    1u << torus_dir_opposite(&t->shape, p))
-				r->said[i].across |= (uint16_t)(1u << p);
+	fm_conn_send(fm, c, &msg);
+	fm->root->news = later(fm->root->news, fm->now + fm->cfg.resend);
+}
+
+void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
+{
+	char text[TORUS_TEXT_MAX];
+
+	if (!fm_keep_take(fm, m))
+		return;
+	fm_say(fm, FM_INFO, "table", "version %llu of epoch %llu was kept, shape %s: places, names and exclusions are taken from it",
+	       (unsigned long long)m->version, (unsigned long long)m->term,
+	       torus_shape_text(&m->shape, text));
+	recall_kept(fm);
 }
 
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 {
 	const struct torus_shape *shape = coming(fm);
+	const struct fm_said now = { h->term, h->table, h->admin, h->across };
 	struct fm_root *r = fm->root;
 	struct fm_said *s;
 
@@ -107,8 +207,8 @@ void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 	if (!h->table || !shape || memcmp(shape, &h->shape, sizeof(*shape)) || !said_room(r, shape))
 		return;
 	s = &r->said[torus_node_id(shape, &h->coords)];
-	if (h->table >= s->table)
-		*s = (struct fm_said) { .table = h->table, .admin = h->admin, .across = h->across };
+	if (said_later(&now, s))
+		*s = now;
 }
 
 /* Of @node's ports those that were excluded when it, or its neighbour, heard of it last. */
@@ -121,7 +221,7 @@ static uint16_t excluded(const struct fm_said *said, const struct torus_shape *s
 		const struct fm_said *own = &said[node];
 		const struct fm_said *far = &said[torus_neighbour(shape, node, p)];
 		unsigned int q = torus_dir_opposite(shape, p);
-		bool is = own->table >= far->table ? own->admin & 1u << p : far->across & 1u << q;
+		bool is = said_later(own, far) ? own->admin & 1u << p : far->across & 1u << q;
 
 		if (is)
 			mask |= (uint16_t)(1u << p);

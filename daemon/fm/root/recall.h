@@ -8,6 +8,9 @@
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
+struct fm_book;
+struct fm_conn;
+struct fm_table_msg;
 struct fm_root;
 
 /**
@@ -26,6 +29,14 @@ struct fm_told {
 
 /* What this node's own table says, which may be the latest. */
 void fm_recall_own(struct fm *fm);
+/* The node of that HELLO has kept a later table than this one: it is asked for it. */
+void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/* The answer. */
+void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
+/* The place that the NIC had in what was kept, or TORUS_NO_NODE. */
+uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
+/* The table before the first of this root, if it was of that shape: for fm_book_put(), or NULL. */
+struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape);
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
 /* The fabric gets that shape: what was said is taken over. */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);

@@ -56,7 +56,7 @@ static void restore(struct fm *fm, struct fm_mate *m)
 int fm_root_start(struct fm *fm)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
-	bool first = !fm->placed && !fm->led.guid;
+	bool first = !fm->placed && !fm->led.guid && !fm->kept.book;
 	struct fm_hello own;
 	struct fm_mate *m;
 

@@ -34,7 +34,7 @@ struct fm_root {
 	bool uncounted;		/* somebody hangs below a node that is not known */
 	uint32_t witness;	/* number in @mate of who was seen to wait for another */
 
-	bool settled, restored;	/* @restored: nodes work at places already, in @shape */
+	bool settled, restored, kept; /* nodes work at places already, in @shape; that was kept */
 	struct torus_shape shape;
 	struct fm_asking asking;
 	struct fm_quorum quorum;

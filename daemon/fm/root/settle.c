@@ -242,8 +242,7 @@ static void settle(struct fm *fm)
 	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
 		return;
 	nodes = torus_nodes(&shape);
-	former = fm->table.version && !memcmp(&fm->table.shape, &shape, sizeof(shape)) ?
-		 fm_book_get(fm->table.book) : NULL;
+	former = fm_recall_book(fm, &shape);
 	if (!fm_settle_room(fm, &shape)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
 		fm_book_put(former);

@@ -31,8 +31,8 @@ enum fm_msg_type {
 	FM_MSG_REFUSE,		/* back: you are not, because ... */
 	FM_MSG_ROW,		/* up to the root: what my ports are like */
 	FM_MSG_LEFT,		/* up to the root: a child of mine is gone */
-	FM_MSG_TABLE,		/* down: exclusion table, whole or changes */
-	FM_MSG_FETCH,		/* child to parent: send me the whole table */
+	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: the one that was kept */
+	FM_MSG_FETCH,		/* child to parent: send me the whole table; down: the one you kept */
 	FM_MSG_STEP,		/* down: next step of a recovery */
 	FM_MSG_REPORT,		/* up, summed: the step is done, here are counts */
 	FM_MSG_PING,
@@ -131,6 +131,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @table_root: GUID of the root that made it
  * @ups: nodes that are up in it; @counted: this node is one of them
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
+ * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
@@ -155,6 +156,8 @@ struct fm_hello {
 	uint32_t relay_packets;
 	uint64_t table;
 	uint64_t table_root;
+	uint64_t kept_term;
+	uint64_t kept;
 	uint32_t ups;
 	bool counted;
 	uint16_t priority;

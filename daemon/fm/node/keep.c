@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: what is kept
+ *
+ * Shape, open dimensions, places, names and exclusions are in each table, and each manager has it in
+ * memory; NICs have rows and a place. When the power of all fails, all is forgotten. So each
+ * candidate for the root gives the table to its host, to be kept on disk, whenever one is in force
+ * that differs in these things from the one given before.
+ *
+ * What is kept binds nobody. A root that has no table uses it before it makes its first (root/recall.c):
+ * the one of the latest epoch and version that a node which says HELLO has kept, which it fetches. What
+ * nodes have in memory goes before, for it is as late or later. How many nodes are enough for
+ * a root is not taken from it (root/quorum.c): it is not as late as the last table, in which other
+ * nodes may have been up.
+ *
+ * The epoch of a root is later than that of anything kept that it knows of. So of two that were kept
+ * the one of the later epoch and version is what was decided later.
+ *
+ * Nothing waits for the host: a disk may hang.
+ */
+#include <string.h>
+
+#include "daemon/fm/node/keep.h"
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/library.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/random.h"
+#include "daemon/fm/node/table.h"
+
+static bool later_than(const struct fm_kept *k, uint64_t term, uint64_t version)
+{
+	return !k->book || term > k->term || (term == k->term && version > k->version);
+}
+
+bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
+{
+	struct fm_kept *k = &fm->kept;
+	struct fm_book *b;
+
+	if (m->base || torus_nodes(&m->shape) < 2 || !later_than(k, m->term, m->version))
+		return false;
+	b = fm_book_new(&m->shape);
+	if (!b)
+		return false;
+	fm_book_change(b, m->entries, m->nentries);
+	fm_book_put(k->book);
+	k->book = b;
+	k->term = m->term;
+	k->version = m->version;
+	k->open = m->open;
+	return true;
+}
+
+bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
+{
+	const struct fm_kept *k = &fm->kept;
+
+	if (!k->book)
+		return false;
+	memset(out, 0, sizeof(*out));
+	out->type = FM_MSG_TABLE;
+	out->table.term = k->term;
+	out->table.version = k->version;
+	out->table.shape = k->book->shape;
+	out->table.open = k->open;
+	out->table.entries = k->book->entry;
+	out->table.nentries = k->book->nodes;
+	return true;
+}
+
+void fm_keep_tell(const struct fm *fm, struct fm_hello *h)
+{
+	if (!fm->kept.book)
+		return;
+	h->kept_term = fm->kept.term;
+	h->kept = fm->kept.version;
+}
+
+uint32_t fm_kept_place(const struct fm *fm, uint64_t guid)
+{
+	return fm->kept.book ? fm_book_find(fm->kept.book, guid) : TORUS_NO_NODE;
+}
+
+static uint64_t text_sum(uint64_t sum, const char *text)
+{
+	while (*text)
+		sum = fm_mix(sum + (uint8_t)*text++);
+	return sum;
+}
+
+/* Of what must survive; never 0. */
+static uint64_t sum_of(const struct fm_table *t)
+{
+	uint64_t sum = fm_mix(t->open + 1u);
+
+	for (unsigned int d = 0; d < t->shape.ndims; d++)
+		sum = fm_mix(sum + t->shape.size[d]);
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		const struct fm_entry *e = &t->entry[i];
+
+		if (e->state == FM_NODE_ABSENT)
+			continue;
+		sum = text_sum(fm_mix(fm_mix(sum + i) + e->guid) + e->admin, e->name);
+	}
+	return sum ? sum : 1;
+}
+
+bool fm_keep_news(const struct fm *fm)
+{
+	return fm->kept.seen != fm->table.version || fm->kept.seen_term != fm->table.term;
+}
+
+void fm_keep(struct fm *fm)
+{
+	struct fm_msg msg;
+	uint64_t sum;
+
+	fm->kept.seen = fm->table.version;
+	fm->kept.seen_term = fm->table.term;
+	if (!fm_candidate_priority(fm_candidate_said(fm), fm->node))
+		return;
+	sum = sum_of(&fm->table);
+	if (sum == fm->kept.sum || !fm_table_whole(fm, &msg))
+		return;
+	fm->kept.sum = sum;
+	fm->ops.keep(fm->io, &msg);
+	fm_table_whole_end(fm, &msg);
+}
+
+void fm_keep_free(struct fm *fm)
+{
+	fm_book_put(fm->kept.book);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What outlives managers and NICs: the host keeps it for the next life of this manager. */
+#ifndef FM_KEEP_H
+#define FM_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fm;
+struct fm_book;
+struct fm_hello;
+struct fm_msg;
+struct fm_table_msg;
+
+/**
+ * struct fm_kept - the table that was kept last, as it was found, or as another node has it
+ * @book: NULL: there is none
+ * @term, @version, @open: of it
+ * @sum: of what must survive, as it was given to the host last; 0: nothing was
+ * @seen_term, @seen: the last table that was in force here, and was looked at
+ */
+struct fm_kept {
+	struct fm_book *book;
+	uint64_t term, version;
+	uint8_t open;
+	uint64_t sum;
+	uint64_t seen_term, seen;
+};
+
+/** fm_keep_take() - that table was kept. Return: false if what is known is as late, or no memory */
+bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m);
+/** fm_keep_whole() - as a message, to be given to fm_keep_whole_end(). Return: false: there is none */
+bool fm_keep_whole(const struct fm *fm, struct fm_msg *out);
+/** fm_keep_tell() - says in HELLO which one it is */
+void fm_keep_tell(const struct fm *fm, struct fm_hello *h);
+/** fm_kept_place() - of that NIC when it was kept, or TORUS_NO_NODE */
+uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
+/** fm_keep_news() - the table is another than the one that fm_keep() looked at last */
+bool fm_keep_news(const struct fm *fm);
+/** fm_keep() - the table is in force: it is kept if what must survive is another */
+void fm_keep(struct fm *fm);
+void fm_keep_free(struct fm *fm);
+
+#endif /* FM_KEEP_H */

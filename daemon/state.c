@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: what a candidate keeps on its disk
+ *
+ * One file for each NIC, fabricd-GUID.state. Its first line says what it is:
+ *
+ *	torus-state FORMAT FABRIC GUID EPOCH VERSION LENGTH CRC
+ *
+ * CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as a message
+ * of the service network (svc.proto), which says its schema.
+ *
+ * The file is always whole, the old one or the new one: the new one is written beside it, brought to the
+ * disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the directory).
+ *
+ * A disk may hang for minutes. So a thread writes, and the manager waits for nothing. While it
+ * writes, what comes replaces what waits. If writing fails it is tried again from time to time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "daemon/state.h"
+#include "lib/deps/tn_deps.h"
+
+#define STATE_PATH_MAX 512
+#define FORMAT 1
+#define MAGIC "torus-state"
+#define LINE_MAX_BYTES 200
+#define BODY_MAX (16u << 20)
+#define AGAIN (30 * LOOP_S)	/* until a write that failed is tried again */
+#define SLOW (5 * LOOP_S)	/* a write that takes longer is told */
+
+/** struct work - one write: @data, of @len bytes, to @path in @dir */
+struct work {
+	char path[STATE_PATH_MAX];
+	uint8_t *data;
+	size_t len;
+};
+
+/**
+ * struct state
+ * @lock: protects @todo to @free_it
+ * @todo: what is to be written; NULL: nothing
+ * @began: when the thread began to write; 0: it does not
+ * @ended: it has written once more, with @err
+ * @stop: the thread is to end; @free_it: ... and to free all, for nobody waits for it
+ * @last: what was written, or was to be, last; for another try
+ */
+struct state {
+	char dir[STATE_PATH_MAX];
+	char fabric[TORUS_NAME_MAX + 1];
+	void (*told)(void *arg, const char *why);
+	void *arg;
+	struct loop_fd *watch;
+	struct loop_timer *timer;
+	bool bad;
+	struct work *last;
+	int event;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct work *todo;
+	uint64_t began;
+	bool ended, stop, free_it;
+	int err;
+};
+
+/* --- the file -------------------------------------------------------------------------- */
+
+static bool path_of(char *path, const char *dir, uint64_t guid, const char *end)
+{
+	int n = snprintf(path, STATE_PATH_MAX, "%s/fabricd-%016" PRIx64 ".state%s", dir, guid, end);
+
+	return n > 0 && n < STATE_PATH_MAX;
+}
+
+static uint32_t crc_of(const char *line, size_t n, const void *body, size_t len)
+{
+	return tn_crc32c(tn_crc32c(0, line, n), body, len);
+}
+
+/** struct head - the first line */
+struct head {
+	unsigned int format;
+	char fabric[TORUS_NAME_MAX + 1];
+	uint64_t guid, epoch, version;
+	size_t len;
+	uint32_t crc;
+};
+
+/* As it was written: one that only means the same is damaged, too. */
+static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
+{
+	return snprintf(line, LINE_MAX_BYTES, MAGIC " %u %s %016" PRIx64 " %" PRIu64 " %" PRIu64 " %zu ",
+			h->format, h->fabric, h->guid, h->epoch, h->version, h->len);
+}
+
+static void free_work(struct work *w)
+{
+	if (w)
+		free(w->data);
+	free(w);
+}
+
+static struct work *work_new(const struct state *s, uint64_t guid, const struct fm_msg *table)
+{
+	struct work *w = calloc(1, sizeof(*w));
+	char line[LINE_MAX_BYTES];
+	uint8_t *body = NULL;
+	struct head h;
+	size_t len;
+	int n;
+
+	if (!w || !path_of(w->path, s->dir, guid, "") || fm_msg_pack(table, &body, &len)) {
+		free_work(w);
+		return NULL;
+	}
+	h = (struct head) { .format = FORMAT, .guid = guid, .epoch = table->table.term,
+			    .version = table->table.version, .len = len };
+	strcpy(h.fabric, s->fabric);
+	n = head_line(line, &h);
+	w->data = malloc((size_t)n + 9 + len);
+	if (w->data) {
+		snprintf((char *)w->data, (size_t)n + 10, "%s%08x", line, crc_of(line, (size_t)n, body, len));
+		w->data[n + 8] = '\n';
+		memcpy(w->data + n + 9, body, len);
+		w->len = (size_t)n + 9 + len;
+	}
+	free(body);
+	if (w->data)
+		return w;
+	free_work(w);
+	return NULL;
+}
+
+static int write_all(int fd, const uint8_t *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENOSPC;
+		data += n;
+		len -= (size_t)n;
+	}
+	return fsync(fd) ? -errno : 0;
+}
+
+static int sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fsync(fd) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+static int write_file(const char *dir, const struct work *w)
+{
+	char beside[STATE_PATH_MAX + 4];
+	int fd, err;
+
+	snprintf(beside, sizeof(beside), "%s.new", w->path);
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return -errno;
+	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, w->data, w->len);
+	if (close(fd) && !err)
+		err = -errno;
+	if (!err && rename(beside, w->path))
+		err = -errno;
+	if (err)
+		unlink(beside);
+	return err ? err : sync_dir(dir);
+}
+
+/* --- reading --------------------------------------------------------------------------- */
+
+static int read_file(const char *path, char **data, size_t *len)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	ssize_t n;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	*data = NULL;
+	*len = 0;
+	if (fstat(fd, &st))
+		err = -errno;
+	else if (!S_ISREG(st.st_mode) || st.st_size > BODY_MAX + LINE_MAX_BYTES)
+		err = -EFBIG;
+	else if (!(*data = malloc((size_t)st.st_size + 1)))
+		err = -ENOMEM;
+	while (!err && *len < (size_t)st.st_size) {
+		n = read(fd, *data + *len, (size_t)st.st_size - *len);
+		if (n <= 0)
+			break;
+		*len += (size_t)n;
+	}
+	close(fd);
+	if (!err)
+		(*data)[*len] = '\0';
+	return err;
+}
+
+/* Return: bytes of the first line, up to the CRC; 0: it is none. */
+static size_t head_of(const char *data, size_t len, struct head *h)
+{
+	char line[LINE_MAX_BYTES], crc[9];
+	int before = 0, all = 0;
+
+	if (!memchr(data, '\n', len < LINE_MAX_BYTES ? len : LINE_MAX_BYTES) ||
+	    sscanf(data, MAGIC " %u %63s %" SCNx64 " %" SCNu64 " %" SCNu64 " %zu %n%8x%n", &h->format,
+		   h->fabric, &h->guid, &h->epoch, &h->version, &h->len, &before, &h->crc, &all) != 7 ||
+	    all != before + 8 || data[all] != '\n')
+		return 0;
+	snprintf(crc, sizeof(crc), "%08x", h->crc);
+	if (head_line(line, h) != before || memcmp(line, data, (size_t)before) ||
+	    memcmp(crc, data + before, 8))
+		return 0;
+	return (size_t)before;
+}
+
+static int refuse(char *why, const char *path, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int refuse(char *why, const char *path, const char *fmt, ...)
+{
+	char text[STATE_TEXT_MAX / 2 - 40], aside[STATE_PATH_MAX + 16];
+	bool moved;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(aside, sizeof(aside), "%s.refused", path);
+	moved = !rename(path, aside);
+	snprintf(why, STATE_TEXT_MAX, "%.120s is not used: %s%s", path, text,
+		 moved ? "; it is kept beside, as .refused" : "");
+	return -EBADMSG;
+}
+
+static int unpack(const char *path, const char *fabric, uint64_t guid, const char *data, size_t size,
+		  struct fm_msg *out, char *why)
+{
+	struct head h = { 0 };
+	size_t n, line;
+	int err;
+
+	if (strncmp(data, MAGIC " ", strlen(MAGIC) + 1))
+		return refuse(why, path, "it is no state file");
+	n = head_of(data, size, &h);
+	if (h.format > FORMAT)
+		return refuse(why, path, "it has format %u, and this fabricd knows %u", h.format, FORMAT);
+	if (!n)
+		return refuse(why, path, "its first line is damaged");
+	line = n + 9;
+	if (size - line != h.len)
+		return refuse(why, path, "it has %zu bytes of %zu", size - line, h.len);
+	if (crc_of(data, n, data + line, h.len) != h.crc)
+		return refuse(why, path, "it is damaged: its check sum is wrong");
+	if (strcmp(h.fabric, fabric))
+		return refuse(why, path, "it is of fabric '%s', and this is '%s'", h.fabric, fabric);
+	if (h.guid != guid)
+		return refuse(why, path, "it is of NIC %016" PRIx64, h.guid);
+	err = fm_msg_unpack((const uint8_t *)data + line, h.len, out);
+	if (err == -EPROTONOSUPPORT)
+		return refuse(why, path, "it was written by a fabricd of another version");
+	if (err == -ENOMEM)
+		return err;
+	if (!err && (out->type != FM_MSG_TABLE || out->table.base)) {
+		fm_msg_clear(out);
+		err = -EBADMSG;
+	}
+	return err ? refuse(why, path, "there is no table in it") : 0;
+}
+
+int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
+	       char why[STATE_TEXT_MAX])
+{
+	char path[STATE_PATH_MAX], *data = NULL;
+	size_t size = 0;
+	int err;
+
+	why[0] = '\0';
+	if (!path_of(path, dir, guid, ""))
+		return -ENAMETOOLONG;
+	err = read_file(path, &data, &size);
+	if (!err) {
+		err = unpack(path, fabric, guid, data, size, out, why);
+		free(data);
+	}
+	if (err && err != -ENOENT && !why[0])
+		snprintf(why, STATE_TEXT_MAX, "cannot read %.120s: %s", path, strerror(-err));
+	return err;
+}
+
+/* --- the thread ------------------------------------------------------------------------ */
+
+static void free_all(struct state *s)
+{
+	free_work(s->todo);
+	free_work(s->last);
+	close(s->event);
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+static void *run(void *arg)
+{
+	struct state *s = arg;
+	bool free_it;
+
+	pthread_mutex_lock(&s->lock);
+	for (;;) {
+		struct work *w;
+		int err;
+
+		while (!s->todo && !s->stop)
+			pthread_cond_wait(&s->wake, &s->lock);
+		w = s->todo;
+		s->todo = NULL;
+		if (!w)
+			break;
+		s->began = loop_now();
+		pthread_mutex_unlock(&s->lock);
+		err = write_file(s->dir, w);
+		free_work(w);
+		pthread_mutex_lock(&s->lock);
+		s->began = 0;
+		s->err = err;
+		s->ended = true;
+		eventfd_write(s->event, 1);
+	}
+	free_it = s->free_it;
+	s->ended = true;
+	pthread_mutex_unlock(&s->lock);
+	eventfd_write(s->event, 1);
+	if (free_it)
+		free_all(s);
+	return NULL;
+}
+
+/* --- the loop -------------------------------------------------------------------------- */
+
+static struct work *copy(const struct work *w)
+{
+	struct work *c = malloc(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	*c = *w;
+	c->data = malloc(w->len);
+	if (c->data)
+		return memcpy(c->data, w->data, w->len), c;
+	free(c);
+	return NULL;
+}
+
+static void hand_over(struct state *s)
+{
+	struct work *w = s->last ? copy(s->last) : NULL;
+
+	if (!w)
+		return;
+	pthread_mutex_lock(&s->lock);
+	free_work(s->todo);
+	s->todo = w;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	loop_timer_set(s->timer, loop_now() + SLOW);
+}
+
+static void tell(struct state *s, const char *fmt, const char *text)
+{
+	char why[STATE_TEXT_MAX];
+
+	s->bad = text;
+	snprintf(why, sizeof(why), fmt, s->dir, text ? text : "");
+	s->told(s->arg, text ? why : "");
+}
+
+static void on_event(void *arg, unsigned int what)
+{
+	struct state *s = arg;
+	bool ended;
+	uint64_t n;
+	int err;
+
+	(void)what;
+	eventfd_read(s->event, &n);
+	pthread_mutex_lock(&s->lock);
+	ended = s->ended && !s->todo && !s->began;
+	s->ended = false;
+	err = s->err;
+	pthread_mutex_unlock(&s->lock);
+	if (!ended)
+		return;
+	if (err) {
+		tell(s, "cannot write below %.160s: %s; what is excluded is forgotten if all lose their power",
+		     strerror(-err));
+		loop_timer_set(s->timer, loop_now() + AGAIN);
+		return;
+	}
+	loop_timer_set(s->timer, LOOP_NEVER);
+	free_work(s->last);
+	s->last = NULL;
+	if (s->bad)
+		tell(s, "%s%s", NULL);
+}
+
+static void on_timer(void *arg)
+{
+	struct state *s = arg;
+	uint64_t began;
+
+	pthread_mutex_lock(&s->lock);
+	began = s->began;
+	pthread_mutex_unlock(&s->lock);
+	if (!began)
+		hand_over(s);
+	else
+		tell(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
+}
+
+struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
+			void (*told)(void *arg, const char *why), void *arg)
+{
+	struct state *s = calloc(1, sizeof(*s));
+	sigset_t all, was;
+	int err;
+
+	if (!s)
+		return NULL;
+	snprintf(s->dir, sizeof(s->dir), "%s", dir);
+	snprintf(s->fabric, sizeof(s->fabric), "%s", fabric);
+	s->told = told;
+	s->arg = arg;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, NULL);
+	s->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->timer = loop_timer_new(loop, on_timer, s);
+	s->watch = s->event < 0 ? NULL : loop_fd_new(loop, s->event, LOOP_READ, on_event, s);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &was);	/* signals are the loop's */
+	err = s->timer && s->watch ? pthread_create(&s->thread, NULL, run, s) : ENOMEM;
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	if (!err)
+		return s;
+	loop_fd_free(s->watch);
+	loop_timer_free(s->timer);
+	free_all(s);
+	return NULL;
+}
+
+void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
+{
+	struct work *w = work_new(s, guid, table);
+
+	if (!w) {
+		tell(s, "cannot keep anything below %.160s: %s", "out of memory, or the path is too long");
+		return;
+	}
+	free_work(s->last);
+	s->last = w;
+	hand_over(s);
+}
+
+void state_free(struct state *s)
+{
+	struct timespec until;
+	bool ended;
+
+	if (!s)
+		return;
+	loop_fd_free(s->watch);
+	loop_timer_free(s->timer);
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec++;
+	ended = !pthread_clockjoin_np(s->thread, NULL, CLOCK_MONOTONIC, &until);
+	if (ended) {
+		free_all(s);
+		return;
+	}
+	/* It frees all when the disk answers, unless the process ends before. */
+	pthread_mutex_lock(&s->lock);
+	s->free_it = true;
+	pthread_mutex_unlock(&s->lock);
+	pthread_detach(s->thread);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The file in which the table is kept that must outlive managers and NICs. */
+#ifndef STATE_H
+#define STATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "daemon/fm/fm.h"
+#include "daemon/loop.h"
+
+#define STATE_TEXT_MAX 320	/* bytes of a reason, with NUL */
+
+struct state;
+
+/**
+ * state_load() - read what was kept for this NIC in this fabric
+ * @out: the table, to be given to fm_msg_clear() after success
+ * @why: set to what is wrong with the file after -EBADMSG and other errors but -ENOENT
+ * A file that is of another fabric or version, or damaged, is not used. It is moved aside, to a name
+ * that ends with ".refused", so that it is not written over.
+ * Return: 0, -ENOENT there is none, -EBADMSG it was refused, or what reading it failed with.
+ */
+int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg *out,
+	       char why[STATE_TEXT_MAX]);
+
+/**
+ * state_new() - begin to keep
+ * @told: called in the loop when writing fails, takes long, or is well again; then @why is ""
+ * Return: NULL if out of memory or threads.
+ */
+struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
+			void (*told)(void *arg, const char *why), void *arg);
+/** state_save() - keep @table for that NIC; nothing is waited for, and only the last one is written */
+void state_save(struct state *s, uint64_t guid, const struct fm_msg *table);
+/** state_free() - waits a second at most for what is being written. @s may be NULL */
+void state_free(struct state *s);
+
+#endif /* STATE_H */

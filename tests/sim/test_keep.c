@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the fabric may not forget when managers, or NICs, or both forget: shape, places, names, what is
+ * excluded. It is in tables and NICs, and on the disks of the candidates for the root.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+
+#define SEEDS 4
+
+static struct story s;
+
+static void begin(const char *shape, uint64_t seed, bool discover)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = discover;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+}
+
+static void exclude(uint32_t node, int port, bool is)
+{
+	assert_int_equal(fm_exclude(world_fm(s.w, world_root(s.w)), node, port, is, world_now(s.w)), 0);
+	story_rest(&s, 10 * W_S);
+}
+
+static bool is_excluded(uint32_t node, unsigned int port)
+{
+	const struct fm_entry *e = fm_node(world_fm(s.w, world_root(s.w)), node);
+
+	return e && e->admin & 1u << port;
+}
+
+/* All nodes have their names at their places, as when the fabric came up. */
+static void places_are_as_before(void)
+{
+	struct fm *root = world_fm(s.w, world_root(s.w));
+	char name[TORUS_NAME_MAX + 1];
+
+	assert_memory_equal(fm_shape(root), &world_config(s.w)->shape, sizeof(struct torus_shape));
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		assert_string_equal(fm_node(root, i)->name, name);
+	}
+}
+
+static void finish(const char *what, uint64_t seed)
+{
+	if (!story_end(&s))
+		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
+}
+
+static void all(bool power, bool on)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (power)
+			world_power(s.w, i, on);
+		else
+			world_manager(s.w, i, on);
+}
+
+/* --- all at once ------------------------------------------------------------------------------ */
+
+/* NICs work on, and managers come back in any order; or no NIC remembers anything. */
+static void all_begin_anew(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		for (unsigned int power = 0; power < 2; power++)
+			for (unsigned int discover = 0; discover < 2; discover++) {
+				begin("4x3", seed, discover);
+				exclude(5, 2, true);
+				exclude(7, 0, true);
+				exclude(7, 0, false);
+				exclude(10, 3, true);
+				all(power, false);
+				story_run(&s, 100 * W_MS);
+				all(power, true);
+				story_rest(&s, 30 * W_S);
+				places_are_as_before();
+				assert_true(is_excluded(5, 2));
+				assert_false(is_excluded(7, 0));
+				assert_true(is_excluded(10, 3));
+				exclude(5, 2, false);
+				exclude(10, 3, false);
+				finish("all begin anew", seed);
+			}
+}
+
+/* A candidate that was away knows what was decided before, not since. */
+static void the_latest_counts(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("4x3", seed, seed % 2);
+		exclude(5, 2, true);
+		world_power(s.w, 0, false);
+		story_run(&s, 3 * W_S);
+		exclude(5, 2, false);
+		exclude(9, 1, true);
+		all(true, false);
+		story_run(&s, 100 * W_MS);
+		all(true, true);
+		story_rest(&s, 30 * W_S);
+		places_are_as_before();
+		assert_false(is_excluded(5, 2));
+		assert_true(is_excluded(9, 1));
+		exclude(9, 1, false);
+		finish("the latest counts", seed);
+	}
+}
+
+/* A node that does not come back keeps its name and its place. */
+static void one_is_missing(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("4x3", seed, true);
+		exclude(5, 2, true);
+		all(true, false);
+		story_run(&s, 100 * W_MS);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			if (i != 6)
+				world_power(s.w, i, true);
+		story_run(&s, 30 * W_S);
+		assert_int_equal(fm_node(world_fm(s.w, 0), 6)->state, FM_NODE_DEAD);
+		places_are_as_before();
+		world_power(s.w, 6, true);
+		story_rest(&s, 10 * W_S);
+		places_are_as_before();
+		exclude(5, 2, false);
+		finish("one is missing", seed);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest all_tests[] = {
+		cmocka_unit_test(all_begin_anew),
+		cmocka_unit_test(the_latest_counts),
+		cmocka_unit_test(one_is_missing),
+	};
+
+	return cmocka_run_group_tests_name("keep", all_tests, NULL, NULL);
+}
