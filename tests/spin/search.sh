@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# Shared by the tests with spin. A script sets "model", the path of its model, sources this after
+# tests/check.sh, and may set
+#
+#	verifier	more options for the compiler of the verifier
+#	search		options of the verifier
+
+model=${model:?}
+verifier=''
+search='-m1000000 -w22'
+
+# search SIZES: the verifier's verdict in $answer, "states" in $states
+search() {
+	rm -f pan* ./*.trail
+	cp "$model" model.pml
+	# shellcheck disable=SC2086 # options
+	if ! { spin $1 -a model.pml && cc -O2 -DSAFETY -DMEMLIM=3000 $verifier -o pan pan.c; } \
+		>spin.log 2>&1; then
+		answer=broken
+		return
+	fi
+	# shellcheck disable=SC2086 # options
+	./pan $search >pan.log 2>&1
+	states=$(awk '/states, stored/ { print $1 }' pan.log)
+	if grep -q 'errors: 0$' pan.log && ! grep -q 'max search depth too small\|out of memory' pan.log; then
+		answer=right
+	elif grep -q '^pan:1:' pan.log; then
+		answer=wrong
+	else
+		answer=broken
+	fi
+}
+
+# expect VERDICT NAME SIZES
+expect() { check "$2 ($3)" found "$1" "$3"; }
+
+# found VERDICT SIZES
+found() {
+	search "$2"
+	echo "$answer, $states states"
+	[[ $answer != "$1" ]] || return 0
+	cat spin.log
+	grep -E '^pan|errors' pan.log
+	# shellcheck disable=SC2086 # options
+	[[ ! -e model.pml.trail ]] || spin $2 -t -g -p model.pml 2>/dev/null | tail -60
+	echo "replay: cd tests/spin && spin $2 -a ${model##*/} && cc -DSAFETY -o pan pan.c && ./pan && spin $2 -t -p -g ${model##*/}"
+	return 1
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How another node becomes root while the former one hangs, wakes, or has lost cables, checked at N
+ * nodes. What is modelled is daemon/fm/root/claim.c, quorum.c, judge.c, epoch.c, the root's tables
+ * (publish.c, recovery.c), what a node does with them (node/member.c, task.c), and the fence of the
+ * NIC (kernel/req/fence.c). No step has a time: a manager that hangs, and a message that is late or
+ * lost, is a step that comes later or never. What is simpler than the code, in a way that allows more:
+ *
+ *  - A node claims whenever it likes (stage ASKS binds nobody), and any epoch above its NIC's.
+ *  - Versions begin anew in each epoch. Only the order by (epoch, version) counts.
+ *  - A root counts nodes of which it has not heard as silent at once.
+ *  - Rows say at once which cables are lost. Cables do not come back.
+ *
+ * It begins with node 0 as root of epoch 1, and a table in which all are up and which all have taken.
+ * Asserted:
+ *   - an epoch has one root, and each (epoch, version) one table;
+ *   - what a NIC obeys and the (epoch, version) of its rows never fall;
+ *   - no two roots put tables in force side by side: if all whom a root needs have taken its table, and
+ *     all whom the root of a later epoch needs have taken one of that, then one of those who promised
+ *     to obey the latter had the former table, or a later one, and said so; or no cable joins them;
+ *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force.
+ *
+ * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
+ * must notice. Five of these are what the code does; there the model is ahead of it:
+ *
+ *	BREAK_TAKEN	a table is in force, and older ones count no more, when all have taken it whom
+ *			the root has not called silent meanwhile, however few
+ *	BREAK_LATEST	rule C asks for a quorum of the latest table only, which may never have been in
+ *			force, and not of those that were still open when it was made
+ *	BREAK_HALF	half of the table with which a root claimed is enough for rule S without the
+ *			node that made that table
+ *	BREAK_ALONE	rule S asks for nothing before the first table of a root to which no cable led
+ *			from others when it claimed, though its nodes may promise another one since
+ *	BREAK_RAISE	a root that leads goes on in a later epoch without rule C (fm_epoch_raise())
+ */
+#ifndef N
+#define N 3
+#endif
+#ifndef E
+#define E 3		/* the last epoch */
+#endif
+#ifndef V
+#define V 3		/* the last version of an epoch */
+#endif
+#ifndef CAND
+#define CAND ALL	/* nodes that claim */
+#endif
+#ifndef CUTS
+#define CUTS 0		/* cables that are lost */
+#endif
+
+#define ALL ((1 << N) - 1)
+#define BIT(n) (1 << (n))
+#define IN(n, set) (((set) >> (n)) & 1)
+#define COUNT(s) (IN(0, s) + IN(1, s) + IN(2, s) + IN(3, s) + IN(4, s))
+
+/* A table by its epoch and version: a number that grows with both; 0: none */
+#define TABLE(e, v) (((e) - 1) * V + (v))
+#define EPOCH(t) (((t) - 1) / V + 1)
+#define VERSION(t) (((t) - 1) % V + 1)
+#define MAKER(t) (root_of[EPOCH(t)] - 1)
+
+#define CLAIMS 1
+#define LEADS 2
+
+typedef Nic {
+	byte epoch, root;	/* what it obeys */
+	byte rows		/* the table in force */
+};
+
+typedef Node {
+	byte epoch, root;	/* that it follows */
+	byte table;		/* that its manager has */
+	byte order;		/* that the NIC has been told to take, and has not yet */
+	byte late		/* an order of a former root that the NIC still does after others */
+};
+
+typedef Root {
+	byte stage, epoch;
+	byte told;		/* the latest table that one had who promised */
+	byte promised;		/* nodes that have promised to obey it in @epoch, ... */
+	byte up;		/* ... of which it has heard, and neither dead nor silent since */
+	byte version;
+	byte alone;		/* with BREAK_ALONE: no cable led to others when it claimed */
+	byte tried;		/* with HUNG: those who were not enough */
+	short open;		/* the last table that is in force, or may be, and all since */
+	byte said[N]		/* the table that each node had when it promised */
+};
+
+Nic nic[N];
+Node node[N];
+Root root[N];
+byte cable[5];			/* nodes to which a cable leads */
+byte cuts;
+
+byte ups[E * V + 1];		/* nodes that are up in a table */
+short older[E * V + 1];		/* tables that might have been in force when a table was made */
+byte took[E * V + 1];		/* NICs that have taken it */
+byte root_of[E + 1];		/* + 1; 0: none has led in that epoch */
+
+/* For the assertions: what those knew who promised; the last table in force, and where. */
+byte known[E + 1], last[E + 1], where[E + 1];
+
+byte i, j, tab, set, yes;	/* of one step */
+#define CLEAR i = 0; j = 0; tab = 0; set = 0; yes = 0
+
+/* Nodes that are connected, and neither dead nor silent */
+#define VOICES(c) (root[c].up & (root[c].promised | BIT(c)))
+#ifdef BREAK_LATEST
+#define KNOWN(t) BIT(t)
+#else
+#define KNOWN(t) (BIT(t) | older[t])
+#endif
+#define NOW(c) TABLE(root[c].epoch, root[c].version)
+
+/* More than half of those who are up in @t, or half with who made it. */
+#define QUORUM(who, t) (t && 2 * COUNT((who) & ups[t]) + IN(MAKER(t), who) > COUNT(ups[t]))
+
+#ifdef BREAK_HALF
+/* A root that leads is content with half, whoever made the table. */
+#define ENOUGH(c, who, t) (QUORUM(who, t) || (root[c].stage == LEADS && 2 * COUNT((who) & ups[t]) >= COUNT(ups[t])))
+#else
+#define ENOUGH(c, who, t) QUORUM(who, t)
+#endif
+
+#define OUT_OF(s) ((IN(0, s) * cable[0] | IN(1, s) * cable[1] | IN(2, s) * cable[2] | \
+	IN(3, s) * cable[3] | IN(4, s) * cable[4]) & ~(s) & ALL)
+
+#ifdef HUNG
+/*
+ * Managers of HUNG do nothing. The others lose nothing. They claim if they have promised none of the
+ * others to obey it, and the greatest goes on in a later epoch if another's claim is in its way.
+ */
+#define WORKS(n) (!IN(n, HUNG))
+#define OTHER(n, c) (n < N && n != c && WORKS(n))
+#define GREATER(n, c) (OTHER(n, c) && n > c && root[n % N].stage)
+#define BAR(n, c) (OTHER(n, c) && nic[n % N].root != c && nic[n % N].epoch >= root[c].epoch)
+#define BARRED(c) ((BAR(0, c) || BAR(1, c) || BAR(2, c) || BAR(3, c) || BAR(4, c)) && \
+	!(GREATER(0, c) || GREATER(1, c) || GREATER(2, c) || GREATER(3, c) || GREATER(4, c)))
+#define LED(c) (nic[c].root != c && WORKS(nic[c].root) && root[nic[c].root].stage)
+#define MAY_CLAIM(c) (WORKS(c) && ((root[c].stage == CLAIMS && BARRED(c)) || (!root[c].stage && !LED(c))))
+#define FAIR 1
+#else
+#define WORKS(n) 1
+#define MAY_CLAIM(c) 1
+#define FAIR 0
+#endif
+
+/* All that cables join to @from, into set. */
+inline reach(from) {
+	set = from;
+	do
+	:: OUT_OF(set) -> set = set | OUT_OF(set)
+	:: else -> break
+	od
+}
+
+/* Is @who a quorum of each of @tables? Into yes */
+inline stands(c, who, tables) {
+	yes = 1;
+	i = 1;
+#ifdef BREAK_ALONE
+	if
+	:: root[c].alone -> i = TABLE(root[c].epoch, 1)
+	:: else
+	fi;
+#endif
+	do
+	:: i <= E * V && yes ->
+		if
+		:: IN(i, tables) -> yes = ENOUGH(c, who, i)
+		:: else
+		fi;
+		i++
+	:: else -> break
+	od
+}
+
+inline forget(c) {
+	root[c].stage = 0; root[c].epoch = 0; root[c].told = 0;
+	root[c].promised = 0; root[c].up = 0;
+	root[c].version = 0; root[c].open = 0; root[c].tried = 0; root[c].alone = 0;
+	for (i : 0 .. N - 1) { root[c].said[i] = 0 }
+}
+
+inline obey(n, r) {
+	assert(root[r].epoch >= nic[n].epoch);
+	nic[n].epoch = root[r].epoch;
+	nic[n].root = r;
+#ifdef BREAK_ESTALE
+	node[n].late = node[n].order;
+#endif
+	node[n].order = 0	/* the NIC refuses it */
+}
+
+inline follow(n, r) {
+	node[n].epoch = root[r].epoch;
+	node[n].root = r
+}
+
+/* It asks for promises in epoch @e. What was promised to it before is void. */
+inline claim(c, e) {
+	printf("%d claims epoch %d\n", c, e);
+	forget(c);
+	root[c].stage = CLAIMS;
+	root[c].epoch = e;
+	root[c].told = node[c].table;
+	root[c].up = BIT(c);
+	obey(c, c);
+	follow(c, c)
+}
+
+#define FOLLOWS(n, c) (node[n].epoch == root[c].epoch && node[n].root == c)
+#define MAY_OBEY(n, c) (root[c].epoch > nic[n].epoch || (root[c].epoch == nic[n].epoch && nic[n].root == c))
+
+/* HELLO again, which is under way until hear(). Who was root, or claimed, gives that up. */
+inline promise(n, c) {
+	printf("%d promises to obey %d in epoch %d; it has table %d.%d\n", n, c, root[c].epoch,
+	       EPOCH(node[n].table), VERSION(node[n].table));
+	if
+	:: root[n].stage -> forget(n)
+	:: else
+	fi;
+	if
+	:: root[c].stage == CLAIMS -> root[c].said[n] = node[n].table
+	:: else
+	fi;
+#ifdef BREAK_RAISE
+	if
+	:: root[c].stage == LEADS && node[n].table > known[root[c].epoch] && EPOCH(node[n].table) < root[c].epoch ->
+		known[root[c].epoch] = node[n].table
+	:: else
+	fi
+#endif
+	root[c].promised = root[c].promised | BIT(n);
+#ifndef BREAK_PROMISE
+	obey(n, c);
+#endif
+	follow(n, c)
+}
+
+/* The promise comes, or the node is back. */
+inline hear(c, n) {
+	printf("%d hears that from %d\n", c, n);
+	root[c].up = root[c].up | BIT(n);
+	if
+	:: root[c].stage == CLAIMS && root[c].said[n] > root[c].told -> root[c].told = root[c].said[n]
+	:: else
+	fi;
+	root[c].said[n] = 0;
+}
+
+inline lead(c) {
+	printf("%d leads in epoch %d\n", c, root[c].epoch);
+	assert(!root_of[root[c].epoch]);
+	root_of[root[c].epoch] = c + 1;
+	known[root[c].epoch] = root[c].told;
+	root[c].open = KNOWN(root[c].told);
+#ifdef BREAK_ALONE
+	root[c].alone = !OUT_OF(root[c].up);
+#endif
+	root[c].stage = LEADS;
+	root[c].told = 0;
+	for (i : 0 .. N - 1) { root[c].said[i] = 0 }
+}
+
+#ifdef BREAK_RAISE
+/* A root goes on in epoch @e, and asks nobody. Nodes join anew, and its tables stay. */
+inline raise(c, e) {
+	printf("%d, which leads, goes on in epoch %d\n", c, e);
+	assert(!root_of[e]);
+	root_of[e] = c + 1;
+	known[e] = NOW(c);
+	for (i : 1 .. V) { ups[TABLE(e, i)] = ups[TABLE(root[c].epoch, i)] }
+	root[c].open = root[c].open << ((e - root[c].epoch) * V);
+	root[c].epoch = e;
+	root[c].promised = 0;
+	obey(c, c);
+	follow(c, c);
+	node[c].table = NOW(c);
+	node[c].order = NOW(c)
+}
+#endif
+
+inline publish(c) {
+	root[c].version++;
+	tab = NOW(c);
+	assert(!ups[tab]);
+	ups[tab] = root[c].up;
+	older[tab] = root[c].open;
+	root[c].open = root[c].open | BIT(tab);
+	printf("%d makes table %d.%d, without nodes %x\n", c, root[c].epoch, root[c].version, ALL & ~root[c].up);
+	node[c].table = tab;
+	node[c].order = tab
+}
+
+/* No later root is beside the one of epoch @i that does not know of its last table. */
+inline no_other_beside() {
+	j = i + 1;
+	do
+	:: j <= E ->
+		if
+		:: last[i] && last[j] && last[i] > known[j] && root_of[i] != root_of[j] ->
+			reach(where[i]);
+			assert(!(set & where[j]))
+		:: else
+		fi;
+		j++
+	:: else -> break
+	od
+}
+
+/*
+ * All whom the root needs have taken its table. It is in force if those are a quorum of each table
+ * that is open, for then some of any other quorum have this one; or if no cable leads to others.
+ */
+inline taken_by_all(c) {
+	set = root[c].up & ups[NOW(c)];
+	stands(c, set, (root[c].open & ~BIT(NOW(c))));
+#ifdef BREAK_TAKEN
+	yes = 1;
+#endif
+	if
+	:: yes || !OUT_OF(set) ->
+		printf("table %d.%d of %d is in force\n", root[c].epoch, root[c].version, c);
+		root[c].open = BIT(NOW(c));
+		root[c].alone = 0;
+		last[root[c].epoch] = NOW(c);
+		where[root[c].epoch] = set;
+		for (i : 1 .. E) { no_other_beside() }
+	:: else -> assert(!FAIR)
+	fi
+}
+
+/* @n is dead, with all that cables join to it, or silent. */
+inline judge(c, n) {
+	reach(BIT(n));
+	if
+	:: IN(c, set) ->
+		set = BIT(n);
+#ifdef BREAK_S
+		yes = 1;
+#else
+		stands(c, (VOICES(c) & ~BIT(n)), root[c].open);
+#endif
+	:: else -> yes = 1
+	fi;
+	if
+	:: yes ->
+		root[c].up = root[c].up & ~set;
+		printf("%d calls %d silent or dead: nodes %x are left\n", c, n, root[c].up)
+	:: else
+	fi
+}
+
+#define TAKEN_BY_ALL(c) (root[c].version && last[root[c].epoch] != NOW(c) && \
+	!(root[c].up & ups[NOW(c)] & ~took[NOW(c)]))
+
+/* The NIC does an order. The fence refuses it if the NIC obeys a later epoch, or another root in this. */
+inline take_rows(n) {
+	assert(tab >= nic[n].rows);
+	nic[n].epoch = EPOCH(tab);
+	nic[n].root = MAKER(tab);
+	nic[n].rows = tab;
+	took[tab] = took[tab] | BIT(n);
+	printf("NIC %d takes table %d.%d\n", n, EPOCH(tab), VERSION(tab))
+}
+
+/* The first epoch that it may claim */
+#ifdef BREAK_EPOCH
+#define FIRST(c) nic[c].epoch
+#else
+#define FIRST(c) (nic[c].epoch + 1)
+#endif
+
+/* What @c does as root, with @n; what @n does for it */
+proctype pair(byte c; byte n) {
+end:	do
+	:: d_step { root[c].stage && !IN(n, root[c].promised) && MAY_OBEY(n, c) && WORKS(n) && WORKS(c) -> promise(n, c); CLEAR }
+	:: d_step { IN(n, root[c].promised) && !IN(n, root[c].up) && WORKS(c) -> hear(c, n); CLEAR }
+	:: d_step { IN(n, root[c].up) && FOLLOWS(n, c) && root[c].version && node[n].table < NOW(c) && WORKS(n) ->
+		printf("%d gets table %d.%d of %d\n", n, root[c].epoch, root[c].version, c);
+		node[n].table = NOW(c); node[n].order = NOW(c); CLEAR }
+	/* The connection to @n is lost, for long. It is back when hear() comes. */
+	:: d_step { root[c].stage == LEADS && IN(n, root[c].up) && !FAIR -> judge(c, n); CLEAR }
+	:: d_step { n > c && IN(n, cable[c]) && cuts < CUTS ->
+		printf("the cable of %d and %d is lost\n", c, n);
+		cuts++; cable[c] = cable[c] & ~BIT(n); cable[n] = cable[n] & ~BIT(c); CLEAR }
+	od
+}
+
+proctype single(byte c) {
+end:	do
+	:: d_step { IN(c, CAND) && FIRST(c) <= E && MAY_CLAIM(c) -> j = FIRST(c); claim(c, j); CLEAR }
+	:: d_step { IN(c, CAND) && FIRST(c) < E && MAY_CLAIM(c) && !FAIR -> j = FIRST(c) + 1; claim(c, j); CLEAR }
+	:: d_step { root[c].stage == CLAIMS && WORKS(c) && root[c].tried != root[c].up ->
+		stands(c, root[c].up, KNOWN(root[c].told));
+		if
+#ifdef BREAK_C
+		:: true -> lead(c)
+#endif
+		:: yes || !OUT_OF(root[c].up) -> lead(c)
+		:: else -> root[c].tried = (FAIR -> root[c].up : 0)
+		fi; CLEAR }
+	:: d_step { root[c].stage == LEADS && root[c].version < V && WORKS(c) &&
+		(!root[c].version || root[c].up != ups[NOW(c)]) -> publish(c); CLEAR }
+	:: d_step { root[c].stage == LEADS && TAKEN_BY_ALL(c) && WORKS(c) -> taken_by_all(c); CLEAR }
+	:: d_step { node[c].order -> tab = node[c].order; node[c].order = 0; take_rows(c); CLEAR }
+#ifdef BREAK_ESTALE
+	:: d_step { node[c].late -> tab = node[c].late; node[c].late = 0; take_rows(c); CLEAR }
+#endif
+#ifdef BREAK_RAISE
+	:: d_step { root[c].stage == LEADS && root[c].version && root[c].epoch < E && nic[c].root == c -> j = root[c].epoch + 1;
+		raise(c, j); CLEAR }
+	:: d_step { root[c].stage == LEADS && root[c].version && root[c].epoch + 1 < E && nic[c].root == c -> j = root[c].epoch + 2;
+		raise(c, j); CLEAR }
+#endif
+	od
+}
+
+#ifdef HUNG
+#define RULES(n) (n < N && WORKS(n) && root[n % N].stage == LEADS && root[n % N].version && \
+	last[root[n % N].epoch] == NOW(n % N))
+
+/* When nothing moves any more */
+proctype watch() {
+	timeout -> assert(RULES(0) || RULES(1) || RULES(2) || RULES(3) || RULES(4))
+}
+#endif
+
+init {
+	byte a, b;
+
+	atomic {
+		for (a : 0 .. N - 1) {
+			nic[a].epoch = 1;
+			nic[a].rows = TABLE(1, 1);
+			node[a].epoch = 1;
+			node[a].table = TABLE(1, 1);
+			cable[a] = ALL & ~BIT(a)
+		}
+		root[0].stage = LEADS;
+		root[0].epoch = 1;
+		root[0].promised = ALL & ~1;
+		root[0].up = ALL;
+		root[0].version = 1;
+		root[0].open = BIT(TABLE(1, 1));
+		root_of[1] = 1;
+		ups[TABLE(1, 1)] = ALL;
+		took[TABLE(1, 1)] = ALL;
+		last[1] = TABLE(1, 1);
+		where[1] = ALL;
+		for (a : 0 .. N - 1) {
+			run single(a);
+			for (b : 0 .. N - 1) {
+				if
+				:: a != b -> run pair(a, b)
+				:: else
+				fi
+			}
+		}
+#ifdef HUNG
+		run watch();
+#endif
+		a = 0;
+		b = 0
+	}
+}
