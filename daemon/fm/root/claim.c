@@ -225,7 +225,7 @@ static void leads(struct fm *fm, bool alone)
 	struct fm_root *r = fm->root;
 	uint32_t n = 0;
 
-	fm_quorum_begin(fm, alone);
+	fm_quorum_begin(fm);
 	for (uint32_t i = 0; i < r->nmates; i++)
 		n += fm_quorum_here(fm, &r->mate[i]);
 	r->asking.stage = FM_STAGE_LEADS;

@@ -13,8 +13,8 @@ struct fm_mate;
 
 /**
  * struct fm_quorum - of the tables of this root
- * @claimed: nodes up in the table that it was claimed with; 0: there was none, or no other NIC can
- *	be reached
+ * @claimed: nodes up in the table that it was claimed with; 0: there was none
+ * @maker: GUID of the root that made that table
  * @taken: the latest version that all nodes have taken that are up in it; 0: none
  * @lacks: the last that was asked for did not stand
  * @open: @n versions after it in which other nodes are up than in the one before
@@ -23,7 +23,7 @@ struct fm_quorum {
 	uint32_t claimed;
 	unsigned int n;
 	bool lacks;
-	uint64_t taken, open[FM_QUORUM_OPEN];
+	uint64_t maker, taken, open[FM_QUORUM_OPEN];
 };
 
 /** fm_quorum_here() - does @m take part in the claim, as far as it has come? */
@@ -32,8 +32,8 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
 bool fm_quorum_claimed(const struct fm *fm);
 /** fm_quorum_count() - @here of the @need that are enough take part in the claim; @need 0: not known */
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
-/** fm_quorum_begin() - the claim has won. @alone: because no other NIC can be reached */
-void fm_quorum_begin(struct fm *fm, bool alone);
+/** fm_quorum_begin() - the claim has won */
+void fm_quorum_begin(struct fm *fm);
 /** fm_quorum_hello() - @m has said HELLO: it counts, if it was up in the table of the claim */
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
 /** fm_quorum_entry() - the state of @m is, or was, another in @version */
