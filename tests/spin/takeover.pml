@@ -21,10 +21,8 @@
  *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force.
  *
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
- * must notice. Three of these are what the code does; there the model is ahead of it:
+ * must notice. Two of these are what the code does; there the model is ahead of it:
  *
- *	BREAK_TAKEN	a table is in force, and older ones count no more, when all have taken it whom
- *			the root has not called silent meanwhile, however few
  *	BREAK_LATEST	rule C asks for a quorum of the latest table only, which may never have been in
  *			force, and not of those that were still open when it was made
  *	BREAK_RAISE	a root that leads goes on in a later epoch without rule C (fm_epoch_raise())

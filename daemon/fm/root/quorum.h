@@ -38,6 +38,8 @@ void fm_quorum_begin(struct fm *fm);
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
 /** fm_quorum_entry() - the state of @m is, or was, another in @version */
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
+/** fm_quorum_took() - Return: whether those who take the table at hand are enough for it to go on */
+bool fm_quorum_took(struct fm *fm);
 /** fm_quorum_taken() - all who are up in @version have taken it */
 void fm_quorum_taken(struct fm *fm, uint64_t version);
 /** fm_quorum_look() - Return: whether the root may go on without nodes whose NICs work on */

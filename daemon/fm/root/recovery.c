@@ -501,6 +501,8 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 		return;
 	if (rep->count != t->parts[FM_PART_TAKES] || rep->set != t->set)
 		return;
+	if (rec->phase == FM_PHASE_APPLY && !fm_quorum_took(fm))
+		return;		/* the step is said again, and answered again */
 	rec->waiting = false;
 	fm_problem_clear(fm, "recovery", 0);
 	empty = rec->set == rep->set && fm_sums_in(&s, colour) == fm_sums_out(&rec->sums, colour);
