@@ -151,6 +151,31 @@ static void one_far_above(void **state)
 	stage_end(&s);
 }
 
+/* Of an Init of such a root nothing is believed, and no row changes. */
+static void an_init_far_above(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	with_nic_of(TERM, NIC);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	i.epoch = TERM + 1025;
+	strcpy(i.fabric, "fob");
+	stage_forget(&s);
+	s.deaf = "log ";
+	stage_hear(&s, 2, &i);
+	stage_did_nothing(&s);
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "port 2: node 'n0' tells of root 0000000000000100 of epoch 1151; this node knows 126, and believes up to 1150");
+	i = stage_neighbour(&s, 2);
+	i.epoch = TERM + 1024;
+	stage_hear(&s, 2, &i);
+	assert_int_equal(stage_count(&s, "connect"), 1);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
 /* A root that goes on in a later epoch: its orders are by that, also within a step. */
 static void goes_on(void **state)
 {
@@ -182,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_nic_that_does_not),
 		cmocka_unit_test(former_roots),
 		cmocka_unit_test(one_far_above),
+		cmocka_unit_test(an_init_far_above),
 		cmocka_unit_test(goes_on),
 	};
 

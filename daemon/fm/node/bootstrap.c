@@ -136,6 +136,26 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 }
 
 /*
+ * One whose epoch is far above those that the NIC obeys is a mistake, or a lie: who follows it, and
+ * says so to others, would find no root any more. Nothing of it is believed.
+ */
+static bool credible(struct fm *fm, unsigned int port, const struct fm_init *init)
+{
+	uint64_t known = later(fm->nic.root_epoch, fm->led.epoch);
+
+	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
+		fm_problem_clear(fm, "root", 2000 + port);
+		return true;
+	}
+	fm_problem_set(fm, "root", 2000 + port,
+		       "port %u: node '%s' tells of root %016llx of epoch %llu; this node knows %llu, and believes up to %llu",
+		       port, init->name, (unsigned long long)init->root_guid,
+		       (unsigned long long)init->epoch, (unsigned long long)known,
+		       (unsigned long long)known + FM_EPOCH_STEP);
+	return false;
+}
+
+/*
  * The neighbour's Init tells whether it has ours; if not, or if it cannot know
  * yet that we have its, it is answered. Answers to a neighbour that will not be
  * satisfied (one that can take no position from us) keep their distance.
@@ -166,6 +186,8 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		init_unknown(fm, port, err);
 		return;
 	}
+	if (!credible(fm, port, &init))
+		return;
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
 		  fm_follow_takes(fm, &init);
 	if (follows)
