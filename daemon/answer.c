@@ -54,6 +54,7 @@ static void gathering_free(struct gathering *g)
 
 static void request_free(struct request *rq)
 {
+	answer_forget(rq);
 	query_cancel(rq->ask);
 	gathering_free(rq->g);
 	json_decref(rq->args);
@@ -442,5 +443,5 @@ static const struct query_ops query_ops = {
 int answer_start(struct fabricd *d)
 {
 	d->query = query_new(d->loop, d->svc, &query_ops, d);
-	return d->query ? 0 : -ENOMEM;
+	return d->query && !answer_wait_start(d) ? 0 : -ENOMEM;
 }

@@ -23,6 +23,8 @@ struct request;
  * @ask: question to other nodes under way
  * @node: that it is about, TORUS_NO_NODE for all
  * @count: nodes that it is about, from @node on; 0: @node alone
+ * @ready: it waits until this says that it can be answered, or until @until; then @late
+ * @next: in the list of those that wait
  */
 struct request {
 	struct fabricd *d;
@@ -36,6 +38,10 @@ struct request {
 	uint32_t node;
 	uint32_t count;
 	struct gathering *g;
+	bool (*ready)(struct request *rq);
+	void (*end)(struct request *rq, bool late);
+	uint64_t until;
+	struct request *next;
 };
 
 /** struct answer_cmd - a command; @args: names of its arguments, space before each */
@@ -66,6 +72,18 @@ struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
 void answer_begin(struct request *rq);
 /** answer_drop() - nobody waits for the reply any more */
 void answer_drop(struct request *rq);
+
+/**
+ * answer_wait() - the request is answered by @end as soon as @ready says so, @ns later at the latest
+ * @ready is asked now, and after each event of the manager.
+ */
+void answer_wait(struct request *rq, bool (*ready)(struct request *rq),
+		 void (*end)(struct request *rq, bool late), uint64_t ns);
+/** answer_look() - the manager has had an event: requests that wait may be ready */
+void answer_look(struct fabricd *d);
+int answer_wait_start(struct fabricd *d);
+/** answer_forget() - it does not wait any more */
+void answer_forget(struct request *rq);
 
 /* Within commands: each ends the request and frees it. */
 void answer_ok(struct request *rq, json_t *data, json_t *missing);

@@ -325,6 +325,29 @@ void answer_coord(struct request *rq)
 
 /* --- exclude, include ------------------------------------------------------ */
 
+#define FORCE_MAX (2 * LOOP_S)	/* less than others wait for the root's answer */
+
+static bool in_force(struct request *rq)
+{
+	const struct fm *fm = rq->d->fm;
+
+	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
+}
+
+static void excluded(struct request *rq, bool late)
+{
+	struct fabricd *d = rq->d;
+	json_t *j;
+
+	if (!d->fm || !fm_is_root(d->fm)) {
+		answer_error(rq, "unreachable", "this node is not the root any more; whether it has come into force, 'table' says");
+		return;
+	}
+	j = table_json(d);
+	json_object_set_new(j, "in_force", json_boolean(!late));
+	answer_ok(rq, j, NULL);
+}
+
 static void exclude(struct request *rq, bool on)
 {
 	struct fabricd *d = rq->d;
@@ -345,7 +368,7 @@ static void exclude(struct request *rq, bool on)
 	else if (err)
 		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
 	else
-		answer_ok(rq, table_json(d), NULL);
+		answer_wait(rq, in_force, excluded, FORCE_MAX);
 }
 
 void answer_exclude(struct request *rq)

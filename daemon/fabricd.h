@@ -18,6 +18,7 @@ struct nic;
 struct query;
 struct record_event;
 struct recorder;
+struct request;
 
 /**
  * struct fabricd - one for the process
@@ -25,6 +26,7 @@ struct recorder;
  * @recorder: NULL: nothing is recorded
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
+ * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
  * @state: NULL: nothing was to be kept yet, or there is no directory for it
  * @state_text: what is wrong with what is kept, or ""
  * @nports, @line: of the NIC
@@ -43,6 +45,8 @@ struct fabricd {
 	struct loop_timer *fm_timer;
 	struct recorder *recorder;
 	struct query *query;
+	struct request *waiting;
+	struct loop_timer *wait_timer;
 	struct control *control;
 	struct events *events;
 	char own[TORUS_TEXT_MAX];

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <systemd/sd-daemon.h>
+#include "daemon/answer.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"
 #include "daemon/log.h"
@@ -243,6 +244,7 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 	recorder_event(d->recorder, e);
 	err = record_event_play(e, d->fm);
 	settle(d);
+	answer_look(d);
 	return err;
 }
 

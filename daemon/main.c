@@ -207,6 +207,7 @@ static int run(struct fabricd *d)
 	query_free(d->query);
 	svc_free(d->svc);
 	loop_timer_free(d->fm_timer);
+	loop_timer_free(d->wait_timer);
 	lines_stop(d);
 	loop_timer_free(dog.timer);
 	for (unsigned int i = 0; i < 3; i++)

@@ -178,6 +178,9 @@ static const struct origin named[] = {
 	{ "superseded_replay", 80, 0, 0, false, false,
 	  "a NIC went on with the replay of a version after the next one was in force, with the "
 	  "new colour, for which no drain waits: holds were lifted before it had arrived" },
+	{ "parts_that_meet", 10636, 0, 0, false, false,
+	  "two parts with a root each were joined again: managers without a table stayed with the "
+	  "root of the earlier epoch, and both led for good" },
 };
 
 int main(int argc, char **argv)

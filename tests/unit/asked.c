@@ -19,7 +19,7 @@ struct asked a;
 
 uint64_t loop_now(void)
 {
-	return NOW;
+	return NOW + a.passed;
 }
 
 double loop_wall(void)
@@ -243,6 +243,25 @@ void drops(const char *request)
 	query.ops->drop(query.arg, handle);
 	assert_null(ask.cmd);
 	assert_null(reply);
+}
+
+void waits(const char *request, uint64_t ns, const char *wanted)
+{
+	json_t *reply = NULL;
+	struct request *rq;
+
+	a.pending = true;
+	rq = answer_new(&a.d, json_of(request), a.privileged, on_reply, on_follow, &reply);
+	assert_non_null(rq);
+	answer_begin(rq);
+	answer_look(&a.d);
+	assert_null(reply);
+	a.pending = ns;
+	a.passed = ns;
+	answer_look(&a.d);
+	a.passed = 0;
+	a.pending = false;
+	compare(request, reply, json_of(wanted));
 }
 
 void says(const char *request, const char *wanted)

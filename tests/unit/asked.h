@@ -20,6 +20,8 @@
  * struct asked - the fakes
  * @root, @own, @status, @outline, @entry, @hold, @nholds, @candidate, @ncandidates: what the
  *	manager says
+ * @pending: the table is not in force yet
+ * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @root_epoch: of the root that the NIC obeys
  * @nic_error: what each call of the NIC returns
@@ -35,7 +37,8 @@
  */
 struct asked {
 	struct fabricd d;
-	bool root, no_nic, privileged;
+	bool root, no_nic, privileged, pending;
+	uint64_t passed;
 	uint32_t own;
 	struct fm_status status;
 	struct fm_outline outline;
@@ -66,6 +69,7 @@ int asked_teardown(void **state);
  * says() - expects the answer @wanted, a whole one, to @request
  * says_json() - the same, and frees @wanted; says_data() - an answer of nothing but @data
  * serves() - as says(), to a request that another node passed on to this root
+ * waits() - as says(), but the answer comes when the table is in force; with @ns, when so much time is over
  * drops() - such a request, for the answer to which nobody waits any more
  * refuses() - expects an error with exactly this code and text
  */
@@ -74,6 +78,7 @@ void says_json(const char *request, json_t *wanted);
 void says_data(const char *request, json_t *data);
 void serves(const char *request, const char *wanted);
 void drops(const char *request);
+void waits(const char *request, uint64_t ns, const char *wanted);
 void refuses(const char *request, const char *code, const char *text);
 /** does() - expects exactly these lines in @did, and forgets them */
 void does(const char *wanted);

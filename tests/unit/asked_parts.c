@@ -80,6 +80,13 @@ bool fm_is_root(const struct fm *fm)
 	return a.root;
 }
 
+bool fm_in_force(const struct fm *fm, uint64_t version)
+{
+	(void)fm;
+	(void)version;
+	return !a.pending;
+}
+
 bool fm_reachable(const struct fm *fm)
 {
 	(void)fm;

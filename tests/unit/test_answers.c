@@ -214,15 +214,17 @@ static void coord(void **state)
 
 /* --- table, exclude, include ---------------------------------------------------- */
 
-#define TABLE \
-	"{'ok':true,'data':{'version':119,'shape':[3,2],'excluded':[" \
+#define TABLE "{'ok':true,'data':{" OF_TABLE "}}"
+#define EXCLUDED(in_force) "{'ok':true,'data':{'in_force':" in_force "," OF_TABLE "}}"
+#define OF_TABLE \
+	"'version':119,'shape':[3,2],'excluded':[" \
 	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
 	"{'node':[1,0],'port':'-y','why':'admin'},{'node':[1,0],'port':'-x','why':'fault'}," \
 	"{'node':[1,1],'port':'+x','why':'wiring'},{'node':[1,1],'port':'-x','why':'wiring'}," \
 	"{'node':[1,1],'port':'+y','why':'held'},{'node':[1,1],'port':'-y','why':'held'}]," \
 	"'nodes':[{'node':[0,0],'state':'up'},{'node':[1,0],'state':'silent'}," \
 	"{'node':[2,0],'state':'dead'},{'node':[0,1],'state':'absent'}," \
-	"{'node':[1,1],'state':'up'},{'node':[2,1],'state':'up'}]}}"
+	"{'node':[1,1],'state':'up'},{'node':[2,1],'state':'up'}]"
 
 static void table(void **state)
 {
@@ -236,12 +238,16 @@ static void table(void **state)
 static void excluded_and_included(void **state)
 {
 	(void)state;
-	says("{'cmd':'exclude','node':'1,1','port':'-y'}", TABLE);
+	says("{'cmd':'exclude','node':'1,1','port':'-y'}", EXCLUDED("true"));
 	does("exclude 4 3 at 50\n");
-	says("{'cmd':'exclude','node':'bob'}", TABLE);
+	says("{'cmd':'exclude','node':'bob'}", EXCLUDED("true"));
 	does("exclude 1 -1 at 50\n");
-	says("{'cmd':'include','node':[2,0],'port':'+y'}", TABLE);
+	says("{'cmd':'include','node':[2,0],'port':'+y'}", EXCLUDED("true"));
 	does("include 2 1 at 50\n");
+	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 0, EXCLUDED("true"));
+	does("exclude 4 3 at 50\n");
+	waits("{'cmd':'exclude','node':'1,1','port':'-y'}", 2 * LOOP_S, EXCLUDED("false"));
+	does("exclude 4 3 at 50\n");
 	a.change_error = -EAGAIN;
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready",
 		"the fabric is still bootstrapping");

@@ -59,6 +59,10 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 		json_show(json_incref(data));
 	else if (status == OK)
 		show(data);
+	if (status == OK && json_is_false(json_object_get(data, "in_force"))) {
+		warn("not in force yet: a recovery waits for something; 'fabricctl status' says for what");
+		status = PROBLEM;
+	}
 	json_decref(data);
 	json_decref(requests);
 	ask_close(&a);
