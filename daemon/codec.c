@@ -167,6 +167,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.table_root = h->table_root;
 	b.counted = h->counted;
 	b.priority = h->priority;
+	b.marked = h->marked;
 	b.kept_term = h->kept_term;
 	b.kept = h->kept;
 	b.shape = put_shape(&shape, &h->shape);

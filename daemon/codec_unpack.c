@@ -134,6 +134,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->table_root = from->table_root;
 	to->counted = from->counted;
 	to->priority = (uint16_t)from->priority;
+	to->marked = from->marked;
 	to->kept_term = from->kept_term;
 	to->kept = from->kept;
 	memcpy(to->position, from->position, sizeof(to->position));

@@ -317,24 +317,48 @@ static void other_fabric(void **state)
 	world_free(s.w);
 }
 
-static void two_roots(void **state)
+/* The first comes up with node @second, or some time before: one of both leads all in the end. */
+static void two_marked(uint32_t second, uint64_t lead)
 {
 	struct world_config c;
 	struct story s;
+	struct fm_status st;
+	unsigned int roots = 0;
 
-	(void)state;
 	shape_of(&c, "4x4");
-	c.discover = false;
+	c.discover = lead & 1;
+	c.seed = second + lead;
 	story_begin(&s, &c);
-	world_jumper(s.w, 10, true);
-	story_power_all(&s);
-	world_run(s.w, 5 * W_S);
-	if (!story_problem(&s, "root", "two roots"))
-		story_fail(&s, "the second root is not reported");
+	world_jumper(s.w, second, true);
+	for (uint32_t i = 0; i < 16; i++)
+		if (i != second)
+			world_power(s.w, i, true);
+	world_run(s.w, lead * W_MS);
+	world_power(s.w, second, true);
+	world_run(s.w, 10 * W_S);
+	for (uint32_t i = 0; i < 16; i++)
+		roots += fm_is_root(world_fm(s.w, i));
+	fm_status(world_fm(s.w, world_root(s.w)), &st);
+	if (roots != 1 || st.nodes_up != 16)
+		story_fail(&s, "%u roots, %u nodes up", roots, st.nodes_up);
+	if (!story_problem(&s, "bootstrap", "two are marked"))
+		story_fail(&s, "it is not told that two are marked");
+	if (story_problem(&s, "root", "two roots"))
+		story_fail(&s, "two roots remain");
 	if (s.wrong[0])
-		fail_msg("%s", s.wrong);
+		fail_msg("second %u, %llu ms later: %s", second, (unsigned long long)lead, s.wrong);
 	check_flow_free(s.flow);
 	world_free(s.w);
+}
+
+static void two_roots(void **state)
+{
+	static const uint64_t leads[] = { 0, 1, 3, 10, 30, 101, 300, 1001, 3000 };
+
+	(void)state;
+	for (uint32_t second = 1; second < 16; second += 1)
+		for (unsigned int i = 0; i < sizeof(leads) / sizeof(leads[0]); i++)
+			two_marked(second, leads[i]);
 }
 
 static void no_root(void **state)

@@ -110,6 +110,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->across = rnd() & 0xfff;
 	h->ups = (uint32_t)rnd() % (TORUS_MAX_NODES + 1);
 	h->counted = rnd() & 1;
+	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
 	h->kept = rnd();
 	h->priority = (uint16_t)(rnd() % (FM_PRIORITY_AUTO + 1));

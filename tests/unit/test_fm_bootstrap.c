@@ -371,9 +371,9 @@ static void test_wrong_neighbours(void **state)
 		problem(&i, p, "fabric", text);
 		over(p, "fabric", text);
 		i = stage_neighbour(&s, p);
-		i.root_guid = 0xabc;
+		i.root_guid = 0xbc;
 		strcpy(i.root_address, "10.9.9.9:9");
-		sprintf(text, "two roots: node '%s' at port %u obeys 0000000000000abc "
+		sprintf(text, "two roots: node '%s' at port %u obeys 00000000000000bc "
 			"(10.9.9.9:9), "
 			"this one 0000000000000100 (10.0.0.0:1)", i.name, p);
 		problem(&i, p, "root", text);
@@ -389,7 +389,7 @@ static void test_wrong_neighbours(void **state)
 		/* A node that only asks follows no root yet. */
 		i = stage_neighbour(&s, p);
 		i.placed = false;
-		i.root_guid = 0xabc;
+		i.root_guid = 0xbc;
 		stage_hear(&s, p, &i);
 		stage_did_nothing(&s);
 		/* Of a neighbour with another version of the protocol nothing else can be known. */
@@ -425,7 +425,7 @@ static void test_problems_in_row(void **state)
 	stage_hear(&s, 1, &i);
 	stage_did_some(&s, "u102.2 u105.3,problem1 u100.0 u10d.1\n");
 	i = stage_neighbour(&s, 1);
-	i.root_guid = 0xabc;
+	i.root_guid = 0xbc;
 	stage_hear(&s, 1, &i);
 	stage_did_some(&s, "u102.2 u105.3,problem2 u100.0 u10d.1\n");
 	stage_link_up(&s, 1, 2);
@@ -445,7 +445,7 @@ static void test_another_root(void **state)
 	(void)state;
 	joined();
 	i = stage_neighbour(&s, 0);
-	i.root_guid = 0xabc;
+	i.root_guid = 0xbc;
 	strcpy(i.root_address, "10.9.9.9:9");
 	stage_hear(&s, 0, &i);
 	stage_did_no(&s, "connect");
@@ -468,14 +468,52 @@ static void test_another_root(void **state)
 	stage_hear(&s, 0, &i);
 	stage_run(&s, 6);
 	assert_non_null(strstr(s.text, "log warning root: root 0000000000000100 gives way to "
-				       "0000000000000abc\n"));
+				       "00000000000000bc\n"));
 	assert_non_null(strstr(s.text, "log info bootstrap: position from node 'n2' at port 0\n"));
 	assert_non_null(strstr(s.text, "connect 10.9.9.9:9: 2\n"));
-	assert_int_equal(stage_count(&s, "6/9 6/9 root abc 10.9.9.9:9\n"), 4);
+	assert_int_equal(stage_count(&s, "6/9 6/9 root bc 10.9.9.9:9\n"), 4);
 	/* The neighbour at port 2 was heard when the root was another: it says again whom it obeys. */
 	assert_non_null(strstr(s.text, "init 0: heard 6/9"));
 	assert_non_null(strstr(s.text, "init 2: 6/9"));
 	stage_end(&s);
+}
+
+/*
+ * Of two roots of one epoch that of the greater GUID is the later: a node that has no table yet follows
+ * it, whether the other has answered already or not.
+ */
+static void test_two_roots(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	for (unsigned int answered = 0; answered < 2; answered++) {
+		if (answered) {
+			joined();
+		} else {
+			stage_init(&s, "4x4", 1);
+			stage_start(&s);
+			stage_link_up(&s, 0, 1);
+			stage_link_up(&s, 2, 1);
+			i = stage_neighbour(&s, 2);
+			stage_hear(&s, 2, &i);
+		}
+		i = stage_neighbour(&s, 0);
+		i.root_guid = 0xbc;
+		stage_hear(&s, 0, &i);
+		stage_did_no(&s, "gives way");
+		i.root_guid = 0xabc;
+		strcpy(i.root_address, "10.9.9.9:9");
+		stage_forget(&s);
+		stage_hear(&s, 0, &i);
+		assert_non_null(strstr(s.text, "gives way to 0000000000000abc\n"));
+		assert_non_null(strstr(s.text, "connect 10.9.9.9:9"));
+		stage_forget(&s);
+		i = stage_neighbour(&s, 2);
+		stage_hear(&s, 2, &i);
+		stage_did_no(&s, "gives way to 0000000000000100");
+		stage_end(&s);
+	}
 }
 
 /* Both ends of a cable between the nodes of two roots say so to their roots. */
@@ -487,7 +525,7 @@ static void test_another_root_is_told(void **state)
 	joined();
 	s.deaf = "log row ";
 	i = stage_neighbour(&s, 0);
-	i.root_guid = 0xabc;
+	i.root_guid = 0xbc;
 	stage_hear(&s, 0, &i);
 	stage_run(&s, 6);
 	assert_int_equal(stage_count(&s, "init 0: heard 1/4 0/4"), 1);
@@ -534,7 +572,7 @@ static void test_root_again(void **state)
 	stage_down(&s, 1);
 	stage_forget(&s);
 	i = stage_neighbour(&s, 0);
-	i.root_guid = 0xabc;
+	i.root_guid = 0xbc;
 	i.ndims = 3;
 	i.size[2] = 3;
 	stage_hear(&s, 0, &i);
@@ -577,14 +615,14 @@ static void test_root_is_root(void **state)
 	stage_run(&s, 1);
 	stage_forget(&s);
 	i = stage_neighbour(&s, 0);
-	i.root_guid = 0xabc;
+	i.root_guid = 0xbc;
 	stage_hear(&s, 0, &i);
-	stage_did(&s, "log error root: two roots: node 'n1' at port 0 obeys 0000000000000abc "
+	stage_did(&s, "log error root: two roots: node 'n1' at port 0 obeys 00000000000000bc "
 		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
 	i = stage_neighbour(&s, 0);
 	i.position[0] = 3;
 	stage_hear(&s, 0, &i);
-	stage_did(&s, "log info root: over: two roots: node 'n1' at port 0 obeys 0000000000000abc "
+	stage_did(&s, "log info root: over: two roots: node 'n1' at port 0 obeys 00000000000000bc "
 		      "(10.0.0.0:1), this one 0000000000000100 (10.0.0.0:1)\n");
 	/* ... also about its address. */
 	strcpy(i.root_address, "10.9.9.9:9");
@@ -609,6 +647,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_neighbours),
 		cmocka_unit_test(test_problems_in_row),
 		cmocka_unit_test(test_another_root),
+		cmocka_unit_test(test_two_roots),
 		cmocka_unit_test(test_another_root_is_told),
 		cmocka_unit_test(test_root_moved),
 		cmocka_unit_test(test_root_again),

@@ -246,6 +246,33 @@ static void test_relay(void **state)
 	stage_end(&s);
 }
 
+/* One node is marked as bootstrap; of two the administrator is told, until one mark is gone. */
+static void test_marked(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	root("4x1");
+	m = hello(1);
+	joins(&m);
+	assert_null(fm_problem(s.fm, 0));
+	m = hello(2);
+	m.hello.marked = true;
+	joins(&m);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "bootstrap");
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "two are marked as bootstrap, 'n0' and 'n2': remove the mark of one, or "
+			    "they lead two fabrics when all nodes start anew");
+	m.hello.row.serial++;
+	joins(&m);
+	assert_non_null(fm_problem(s.fm, 0));
+	m.hello.marked = false;
+	m.hello.row.serial++;
+	joins(&m);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
 /* --- rows ------------------------------------------------------------------------------- */
 
 #define TABLE2 "log info table: version 2: "
@@ -518,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_relay),
+		cmocka_unit_test(test_marked),
 		cmocka_unit_test(test_one_end),
 		cmocka_unit_test(test_both_ends),
 		cmocka_unit_test(test_other_change),

@@ -6,7 +6,9 @@
  * lost, or that it only asks to be root (root/claim.c). A node whose root leads it stays there. It
  * leaves for one of a later epoch that leads a neighbour which is in the node's own table, or if it
  * has no table yet: that is the same fabric, in which somebody has become root without this node
- * noticing, or two parts of it, each with a root of its own, that meet again.
+ * noticing, or two parts of it, each with a root of its own, that meet again. Of two roots of one
+ * epoch that of the greater GUID is the later: else nodes that two marked ones call would change from
+ * one to the other with each Init.
  *
  * What a node says of its root it knows from that root, not from neighbours: else word of one that
  * is gone would go in circles. Until the root answers, it is lost. Only where no NIC has been led before
@@ -81,10 +83,16 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 	return false;
 }
 
-/* A node without a table cannot know its neighbours: those of the later epoch have been led longer. */
+/* A node without a table cannot know its neighbours. */
 static bool one_fabric(const struct fm *fm, const struct fm_init *init)
 {
-	return fm->table.version ? fm_follow_kin(fm, init->guid) : init->epoch > fm->root_epoch;
+	return !fm->table.version || fm_follow_kin(fm, init->guid);
+}
+
+/* As far as this node knows, the root that it follows and does not reach leads. */
+static bool may_lead(const struct fm *fm)
+{
+	return !fm->root_lost && !fm->root_asks && fm->uplink.backoff < fm->cfg.resend;
 }
 
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
@@ -107,6 +115,8 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 			look_up(fm, init);
 		return leads && later && one_fabric(fm, init);
 	}
+	if (leads && may_lead(fm))
+		return later;
 	if (leads)
 		return init->epoch >= fm->root_epoch && !was_led(fm, init);
 	return init->asks && !init->lost && init->epoch >= fm->root_epoch && (!fm->root_asks || later);

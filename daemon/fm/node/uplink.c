@@ -105,6 +105,7 @@ void fm_uplink_describe(struct fm *fm, struct fm_hello *h)
 	h->root_guid = fm->nic.root_guid;
 	h->relay_packets = fm->relay_packets;
 	h->priority = (uint16_t)fm_candidate_said(fm);
+	h->marked = fm->jumper;
 	fm_keep_tell(fm, h);
 	h->row = fm->row;
 	h->base = fm->member.base;

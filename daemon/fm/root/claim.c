@@ -311,7 +311,12 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 		return leads ? init->epoch >= fm->root_epoch &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
 			       init->asks && !init->lost && later;
-	if (!r->settled || r->joiners == 1)
-		return leads && (init->epoch > fm->uplink.term || (init->settled && !r->settled));
-	return leads && later && fm_follow_kin(fm, init->guid);
+	if (!leads)
+		return false;
+	if (!r->settled)
+		return later || init->settled;
+	if (r->joiners == 1)
+		return init->epoch > fm->root_epoch ||
+		       (init->settled && init->epoch == fm->root_epoch && (later || init->guid != init->root_guid));
+	return later && fm_follow_kin(fm, init->guid);
 }

@@ -198,6 +198,30 @@ static void check_relay(struct fm *fm, const struct fm_mate *m,
 		fm_problem_clear(fm, "relay", m->guid);
 }
 
+/*
+ * Were all nodes to start anew, each that is marked would lead those who hear of it first: two fabrics,
+ * and no node of one obeys the other's root.
+ */
+static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
+{
+	const struct fm_root *r = fm->root;
+	const struct fm_mate *of[2] = { NULL };
+	unsigned int n = 0;
+
+	if (m->marked == marked)
+		return;
+	m->marked = marked;
+	for (uint32_t i = 0; i < r->nmates && n < 2; i++)
+		if (r->mate[i].marked)
+			of[n++] = &r->mate[i];
+	if (n < 2)
+		fm_problem_clear(fm, "bootstrap", 1);
+	else
+		fm_problem_set(fm, "bootstrap", 1,
+			       "two are marked as bootstrap, '%s' and '%s': remove the mark of one, or they lead two fabrics when all nodes start anew",
+			       of[0]->name, of[1]->name);
+}
+
 static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
@@ -217,6 +241,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	fm_mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
 	check_relay(fm, m, h->relay_packets);
+	check_marked(fm, m, h->marked);
 	if (fresh || back)
 		fm_base_count(fm, m, h);
 	if (h->version > r->version_seen)

@@ -86,6 +86,7 @@ int fm_root_start(struct fm *fm)
 		return -ENOMEM;
 	m->epoch = fm->epoch;
 	m->priority = (uint16_t)fm_candidate_said(fm);
+	m->marked = fm->jumper;
 	fm_mate_via(r, m, fm->guid);
 	fm_mate_name(r, m, fm->cfg.name);
 	r->joiners = 1;

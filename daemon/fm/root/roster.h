@@ -31,7 +31,7 @@ struct fm_root;
 struct fm_mate {
 	uint64_t guid;
 	uint32_t epoch, node, worked_at;
-	bool fixed, listed;
+	bool fixed, listed, marked;	/* @marked: as bootstrap, as it says in HELLO */
 	uint8_t state;
 	uint16_t priority;	/* as a candidate, as it says in HELLO */
 	bool moving;		/* left the root for the parent it was given */

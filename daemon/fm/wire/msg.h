@@ -131,6 +131,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @table_root: GUID of the root that made it
  * @ups: nodes that are up in it; @counted: this node is one of them
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
+ * @marked: its NIC is marked as bootstrap
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
@@ -160,6 +161,7 @@ struct fm_hello {
 	uint64_t kept;
 	uint32_t ups;
 	bool counted;
+	bool marked;
 	uint16_t priority;
 	uint16_t admin;
 	uint16_t across;
