@@ -12,7 +12,8 @@
 #	patient		NIC parameters for a machine that may stall for a moment: with the defaults
 #			a stall looks like a silent link, and repeated ones like flapping
 #	patience	the same as options of "fabricctl lab up", with longer timeouts for the lab
-#			and its managers: packets for which a manager stops waiting are lost
+#			and its managers: packets for which a manager stops waiting are lost, and
+#			a root that stalls is succeeded by another
 #	tag		a prefix of the names of the tests
 #	cleanup		a function that the script may define: removes what the script has made
 #	explain		a function that the script may define: prints more about a failed test
@@ -27,7 +28,8 @@ pause=0.05
 tag=''
 tmp=$(mktemp -d) || exit 2
 chmod 755 "$tmp"
-printf '%s\n' '[timers]' "resolve_max = $((2 * slow))s" "drain_max = $((500 * slow))ms" >"$tmp/patient.conf"
+printf '%s\n' '[timers]' "resolve_max = $((2 * slow))s" "drain_max = $((500 * slow))ms" \
+	"takeover = $((2 * slow))s" >"$tmp/patient.conf"
 patience=("${patient[@]}" --timeout $((120 * slow)) --config "$tmp/patient.conf")
 trap '! declare -F cleanup >/dev/null || cleanup; rm -rf "$tmp"' EXIT
 
