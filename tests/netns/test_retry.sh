@@ -22,11 +22,13 @@ each() { ask links --json | jq -c "[.[] | $1]"; }
 speak() { [[ $(each '[.retry, .state]' | jq -c unique) == "[[\"$1\",\"up\"]]" ]]; }
 recovered() { is "(.last_recovery.version // 0) > $1 and (.state == \"running\" or .state == \"degraded\")" true; }
 
-# A cable is asked to use a protocol, and shows it when its link comes up.
+# A cable is asked to use a protocol, and shows it when its link comes up. One that is cut and mended
+# before its NICs look goes on as before.
 speaks() {
 	local link
 	for link in "${cables[@]}"; do
-		lab retry "$link" "$1" && lab cut "$link" && lab mend "$link" || return 1
+		lab retry "$link" "$1" && lab cut "$link" && until_true 20 is .links.up 2 && lab mend "$link" ||
+			return 1
 		until_true 20 running || return 1
 	done
 	until_true 20 speak "$1" && until_true 20 running && verified
