@@ -122,6 +122,22 @@ static Svc__Base *put_base(struct base_room *r, const struct fm_base *b)
 	return &r->m;
 }
 
+/** struct voters_room - a list of Voters */
+struct voters_room {
+	Svc__Voters m[FM_VOTERS_MAX], *list[FM_VOTERS_MAX];
+};
+
+static Svc__Voters **put_voters(struct voters_room *r, const struct fm_voters *v)
+{
+	for (unsigned int i = 0; i < v->n; i++) {
+		svc__voters__init(&r->m[i]);
+		r->m[i].ups = v->set[i].ups;
+		r->m[i].maker = v->set[i].maker;
+		r->list[i] = &r->m[i];
+	}
+	return r->list;
+}
+
 int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
 {
 	m->schema = CODEC_SCHEMA;
@@ -141,6 +157,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	int32_t position[TORUS_MAX_DIMS];
 	struct shape_room shape;
 	struct base_room base;
+	struct voters_room voters;
 	struct sums_room sums;
 	struct row_room row;
 
@@ -166,6 +183,9 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.ups = h->ups;
 	b.table_root = h->table_root;
 	b.counted = h->counted;
+	b.votes = h->votes;
+	b.n_voters = h->voters.n;
+	b.voters = put_voters(&voters, &h->voters);
 	b.priority = h->priority;
 	b.marked = h->marked;
 	b.kept_term = h->kept_term;
@@ -191,6 +211,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 {
 	Svc__Table b = SVC__TABLE__INIT;
 	struct codec_columns *columns;
+	struct voters_room voters;
 	struct shape_room shape;
 	int err;
 
@@ -200,6 +221,8 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.open = t->open;
 	b.pause = t->pause;
 	b.clean = t->clean;
+	b.n_voters = t->voters.n;
+	b.voters = put_voters(&voters, &t->voters);
 	b.shape = put_shape(&shape, &t->shape);
 	columns = codec_columns_new(t, &b.entries);
 	if (!columns)

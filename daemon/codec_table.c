@@ -20,10 +20,10 @@
 _Static_assert(TORUS_NAME_MAX < TEXTS_MAX && FM_ADDR_MAX <= TEXTS_MAX, "texts fit");
 
 /* Columns that are runs. */
-enum column { STATE, FAULT, WIRING, ADMIN, HELD, SERIAL, COLUMNS };
+enum column { STATE, DIFFERS, FAULT, WIRING, ADMIN, HELD, SERIAL, COLUMNS };
 
 static const uint32_t most[COLUMNS] = {
-	FM_NODE_STATES - 1, MASK, MASK, MASK, MASK, UINT32_MAX,
+	FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, MASK, MASK, MASK, MASK, UINT32_MAX,
 };
 
 static uint32_t member(const struct fm_entry *e, enum column c)
@@ -31,6 +31,8 @@ static uint32_t member(const struct fm_entry *e, enum column c)
 	switch (c) {
 	case STATE:
 		return e->state;
+	case DIFFERS:
+		return e->differs;
 	case FAULT:
 		return e->fault;
 	case WIRING:
@@ -49,6 +51,9 @@ static void member_set(struct fm_entry *e, enum column c, uint32_t value)
 	switch (c) {
 	case STATE:
 		e->state = (uint8_t)value;
+		break;
+	case DIFFERS:
+		e->differs = (uint8_t)value;
 		break;
 	case FAULT:
 		e->fault = (uint16_t)value;
@@ -135,6 +140,7 @@ static bool make_runs(struct codec_columns *c, const struct fm_table_msg *t)
 	}
 	c->m.node = &c->runs[0];
 	c->m.state = &c->runs[1 + STATE];
+	c->m.differs = &c->runs[1 + DIFFERS];
 	c->m.fault = &c->runs[1 + FAULT];
 	c->m.wiring = &c->runs[1 + WIRING];
 	c->m.admin = &c->runs[1 + ADMIN];
@@ -264,7 +270,7 @@ static bool get_column(struct fm_entry *e, uint32_t n, const Svc__Runs *r, enum 
 static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from)
 {
 	const Svc__Runs *runs[COLUMNS] = {
-		from->state, from->fault, from->wiring, from->admin, from->held, from->serial,
+		from->state, from->differs, from->fault, from->wiring, from->admin, from->held, from->serial,
 	};
 
 	for (unsigned int c = 0; c < COLUMNS; c++)
@@ -315,6 +321,15 @@ static bool get_ended(struct fm_entry *e, uint32_t n, const Svc__Entries *from)
 	return true;
 }
 
+/* Whether entries differ only from sets of voters that there are. */
+static bool sets_there(const struct fm_table_msg *t, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (t->entries[i].differs >> t->voters.n)
+			return false;
+	return true;
+}
+
 int codec_entries(struct fm_table_msg *t, const Svc__Entries *from, uint32_t nodes)
 {
 	uint32_t n;
@@ -326,7 +341,8 @@ int codec_entries(struct fm_table_msg *t, const Svc__Entries *from, uint32_t nod
 	if (!t->entries)
 		return -ENOMEM;
 	if (!get_nodes(t->entries, n, from->node, nodes) || !get_columns(t->entries, n, from) ||
-	    !get_identities(t->entries, n, from) || !get_ended(t->entries, n, from)) {
+	    !get_identities(t->entries, n, from) || !get_ended(t->entries, n, from) ||
+	    !sets_there(t, n)) {
 		free(t->entries);
 		return -EBADMSG;
 	}

@@ -101,6 +101,20 @@ static bool get_base(struct fm_base *to, const Svc__Base *from)
 	return true;
 }
 
+static bool get_voters(struct fm_voters *to, size_t n, Svc__Voters **from)
+{
+	if (n > FM_VOTERS_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (from[i]->ups > TORUS_MAX_NODES && from[i]->ups != FM_VOTERS_ALL)
+			return false;
+		to->set[i].ups = from[i]->ups;
+		to->set[i].maker = from[i]->maker;
+	}
+	to->n = (uint8_t)n;
+	return true;
+}
+
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
@@ -111,6 +125,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	    !codec_text(to->address, sizeof(to->address), from->address) ||
 	    !get_shape(&to->shape, from->shape, !from->placed) || !get_row(&to->row, from->row) ||
 	    !get_sums(&to->sums, from->sums) || !get_base(&to->base, from->baseline) ||
+	    !get_voters(&to->voters, from->n_voters, from->voters) || from->votes >> from->n_voters ||
 	    from->n_position != TORUS_MAX_DIMS ||
 	    from->n_coords != (from->placed ? to->shape.ndims : 0))
 		return false;
@@ -133,6 +148,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->ups = from->ups;
 	to->table_root = from->table_root;
 	to->counted = from->counted;
+	to->votes = (uint8_t)from->votes;
 	to->priority = (uint16_t)from->priority;
 	to->marked = from->marked;
 	to->kept_term = from->kept_term;
@@ -151,7 +167,8 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	uint32_t nodes = 1;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
-	    from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS)
+	    from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS ||
+	    !get_voters(&to->voters, from->n_voters, from->voters))
 		return -EBADMSG;
 	for (unsigned int d = 0; d < to->shape.ndims; d++)
 		nodes *= to->shape.size[d];

@@ -25,9 +25,9 @@ static const char *entries_wrong(struct fm *fm, char *buf, size_t room)
 	struct fm_entry e;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		if (t->table.is[i] || t->odd.is[i])
+		if (t->table.is[i] || t->odd.is[i] || t->differ.is[i])
 			continue;
-		if (fm_publish_entry(fm, i, &e) && memcmp(&e, &fm->table.entry[i], sizeof(e))) {
+		if (fm_publish_entry(fm, i, fm->root->version + 1, &e) && memcmp(&e, &fm->table.entry[i], sizeof(e))) {
 			snprintf(buf, room, "node %u: its entry changed, but it is not marked", i);
 			return buf;
 		}

@@ -145,12 +145,36 @@ static void one_is_missing(void **state)
 	}
 }
 
+/* The NIC of one has power, and its manager does not start: more than half of those kept lead on. */
+static void one_has_no_manager(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every()) {
+		begin("4x3", seed, seed % 2);
+		exclude(5, 2, true);
+		all(true, false);
+		story_run(&s, 100 * W_MS);
+		all(true, true);
+		world_manager(s.w, 6, false);
+		story_run(&s, 30 * W_S);
+		assert_true(world_root(s.w) != TORUS_NO_NODE);
+		places_are_as_before();
+		assert_true(is_excluded(5, 2));
+		world_manager(s.w, 6, true);
+		story_rest(&s, 10 * W_S);
+		places_are_as_before();
+		exclude(5, 2, false);
+		finish("one has no manager", seed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all_tests[] = {
 		cmocka_unit_test(all_begin_anew),
 		cmocka_unit_test(the_latest_counts),
 		cmocka_unit_test(one_is_missing),
+		cmocka_unit_test(one_has_no_manager),
 	};
 
 	return cmocka_run_group_tests_name("keep", all_tests, NULL, NULL);

@@ -21,11 +21,11 @@
  *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force.
  *
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
- * must notice. Two of these are what the code does; there the model is ahead of it:
+ * must notice. Two of these were found by it:
  *
  *	BREAK_LATEST	rule C asks for a quorum of the latest table only, which may never have been in
  *			force, and not of those that were still open when it was made
- *	BREAK_RAISE	a root that leads goes on in a later epoch without rule C (fm_epoch_raise())
+ *	BREAK_RAISE	a root that leads goes on in a later epoch, of which it learns, without rule C
  */
 #ifndef N
 #define N 3

@@ -80,6 +80,15 @@ static void rnd_shape(struct torus_shape *s)
 		s->size[d] = (uint16_t)(d < s->ndims ? 1 + rnd() % 15 : 1);
 }
 
+static void rnd_voters(struct fm_voters *v)
+{
+	v->n = (uint8_t)(rnd() % (FM_VOTERS_MAX + 1));
+	for (unsigned int i = 0; i < v->n; i++) {
+		v->set[i].ups = rnd() & 1 ? FM_VOTERS_ALL : (uint32_t)(rnd() % (TORUS_MAX_NODES + 1));
+		v->set[i].maker = rnd();
+	}
+}
+
 static void rnd_hello(struct fm_hello *h)
 {
 	h->role = rnd() & 1;
@@ -110,6 +119,8 @@ static void rnd_hello(struct fm_hello *h)
 	h->across = rnd() & 0xfff;
 	h->ups = (uint32_t)rnd() % (TORUS_MAX_NODES + 1);
 	h->counted = rnd() & 1;
+	rnd_voters(&h->voters);
+	h->votes = (uint8_t)(rnd() & ((1u << h->voters.n) - 1));
 	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
 	h->kept = rnd();
@@ -133,6 +144,7 @@ static void rnd_table(struct fm_table_msg *t)
 	t->open = rnd() & 0x3f;
 	t->clean = rnd() & 0xf;
 	t->pause = rnd() & 1;
+	rnd_voters(&t->voters);
 	t->nentries = nodes < 40 ? nodes : 40;
 	t->entries = calloc(t->nentries, sizeof(*t->entries));
 	assert_non_null(t->entries);
@@ -141,6 +153,7 @@ static void rnd_table(struct fm_table_msg *t)
 
 		e->node = nodes - t->nentries + i;
 		e->state = (uint8_t)(rnd() % FM_NODE_STATES);
+		e->differs = (uint8_t)(rnd() & ((1u << t->voters.n) - 1));
 		e->fault = rnd() & 0xfff;
 		e->wiring = rnd() & 0xfff;
 		e->admin = rnd() & 0xfff;

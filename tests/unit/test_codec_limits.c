@@ -171,6 +171,14 @@ static void shape_limits(Svc__Shape *s)
 	s->size = was;
 }
 
+static void voters_limits(Svc__Voters **v)
+{
+	RIGHT(v[0]->ups, TORUS_MAX_NODES);
+	WRONG(v[0]->ups, TORUS_MAX_NODES + 1u);
+	RIGHT(v[0]->ups, FM_VOTERS_ALL);
+	WRONG(v[0]->ups, FM_VOTERS_ALL - 1);
+}
+
 static struct fm_msg hello(void)
 {
 	struct fm_msg msg = { .type = FM_MSG_HELLO };
@@ -178,6 +186,7 @@ static struct fm_msg hello(void)
 	msg.hello.placed = true;
 	msg.hello.shape = (struct torus_shape) { .ndims = 2, .size = { 4, 3, 1, 1, 1, 1 } };
 	msg.hello.row.nports = 4;
+	msg.hello.voters.n = 2;
 	return msg;
 }
 
@@ -206,6 +215,10 @@ static void of_hello(void **state)
 	WRONG(h->admin, 1u << TORUS_MAX_PORTS);
 	RIGHT(h->ups, TORUS_MAX_NODES);
 	WRONG(h->ups, TORUS_MAX_NODES + 1u);
+	RIGHT(h->votes, 3);
+	WRONG(h->votes, 4);
+	voters_limits(h->voters);
+	AT_MOST(h, voters, FM_VOTERS_MAX);
 	RIGHT(h->kept_term, FM_EPOCH_MAX);
 	WRONG(h->kept_term, FM_EPOCH_MAX + 1);
 	RIGHT(h->priority, FM_PRIORITY_AUTO);
@@ -380,6 +393,7 @@ static void take_table(void)
 	struct fm_msg msg = { .type = FM_MSG_TABLE };
 
 	for (unsigned int i = 0; i < 3; i++) {
+		e[i].differs = 1;
 		e[i].state = e[i].fault = e[i].wiring = e[i].admin = e[i].held = 1;
 		e[i].serial = i;
 		strcpy(e[i].name, "a");
@@ -389,6 +403,7 @@ static void take_table(void)
 	e[2].ended = 3;
 	msg.table.shape = (struct torus_shape) { .ndims = 1, .size = { NODES, 1, 1, 1, 1, 1 } };
 	msg.table.version = 5;
+	msg.table.voters.n = FM_VOTERS_MAX;
 	msg.table.nentries = 3;
 	msg.table.entries = e;
 	take(&msg);
@@ -410,6 +425,10 @@ static void of_table(void **state)
 	WRONG(t->open, 1u << TORUS_MAX_DIMS);
 	WRONG(t->shape, 0);
 	WRONG(t->entries, 0);
+	voters_limits(t->voters);
+	AT_MOST(t, voters, FM_VOTERS_MAX);
+	RIGHT(t->n_voters, 1);
+	WRONG(t->n_voters, 0);			/* node 1 differs from the first */
 	EXACTLY(t->entries, guid, 3);
 	EXACTLY(t->entries, epoch, 3);
 	RIGHT(t->shape->size[0], 5);
@@ -503,8 +522,8 @@ static void of_no_nodes(void **state)
 
 static void of_columns(void **state)
 {
-	static const uint32_t most[5] = {
-		FM_NODE_STATES - 1, (1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
+	static const uint32_t most[6] = {
+		FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, (1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
 		(1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
 	};
 	Svc__Entries *e;
@@ -513,9 +532,9 @@ static void of_columns(void **state)
 	take_table();
 	e = m->table->entries;
 	{
-		Svc__Runs *const r[5] = { e->state, e->fault, e->wiring, e->admin, e->held };
+		Svc__Runs *const r[6] = { e->state, e->differs, e->fault, e->wiring, e->admin, e->held };
 
-		for (unsigned int c = 0; c < 5; c++) {
+		for (unsigned int c = 0; c < 6; c++) {
 			RUNS(r[c], 0, most[c], 3);
 			RUNS(r[c], 0, 0, 1, most[c], 2);
 			RUNS(r[c], -EBADMSG, most[c] + 1, 3);

@@ -10,8 +10,8 @@
  * What is kept binds nobody. A root that has no table uses it before it makes its first (root/recall.c):
  * the one of the latest epoch and version that a node which says HELLO has kept, which it fetches. What
  * nodes have in memory goes before, for it is as late or later. How many nodes are enough for
- * a root is not taken from it (root/quorum.c): it is not as late as the last table, in which other
- * nodes may have been up.
+ * a root is taken from it only if none has a table (root/quorum.c): other nodes may have been up in the
+ * last one.
  *
  * The epoch of a root is later than that of anything kept that it knows of. So of two that were kept
  * the one of the later epoch and version is what was decided later.
@@ -43,6 +43,8 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	if (!b)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
+	for (uint32_t i = 0; i < b->nodes; i++)
+		b->entry[i].differs = 0;	/* nobody votes by it: its voters are not kept here */
 	fm_book_put(k->book);
 	k->book = b;
 	k->term = m->term;

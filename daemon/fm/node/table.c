@@ -20,6 +20,11 @@ bool fm_table_counts(const struct fm_entry *e)
 	return e->state == FM_NODE_UP;
 }
 
+uint8_t fm_table_votes(const struct fm_voters *v, const struct fm_entry *e)
+{
+	return (uint8_t)((e->differs ^ (fm_table_counts(e) ? ~0u : 0)) & ((1u << v->n) - 1));
+}
+
 static void table_put(struct fm_table *t, struct fm_book *b)
 {
 	fm_book_put(t->book);
@@ -57,6 +62,7 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 	table_put(&fm->table, b);
 	fm->table.shape = *shape;
 	fm->table.version = 0;
+	fm->table.voters.n = 0;
 	return true;
 }
 
@@ -124,6 +130,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	t->version = m->version;
 	t->open = m->open;
 	t->pause = m->pause;
+	t->voters = m->voters;
 	return true;
 }
 
@@ -153,6 +160,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->shape = t->shape;
 	m->open = t->open;
 	m->pause = t->pause;
+	m->voters = t->voters;
 	m->clean = fm->member.clean;
 	m->entries = t->entry;
 	for (uint32_t i = 0; i < t->nodes; i++)
@@ -185,6 +193,9 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 	h->table_root = t->root_guid;
 	h->ups = fm_book_ups(t->book);
 	h->counted = fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
+	h->voters = t->voters;
+	if (t->entry[fm->node].guid == fm->guid && t->entry[fm->node].epoch == fm->epoch)
+		h->votes = fm_table_votes(&t->voters, &t->entry[fm->node]);
 	h->clean = fm->member.clean;
 	h->open = t->open;
 	h->admin = t->entry[fm->node].admin;

@@ -26,6 +26,7 @@ struct fm_table {
 	struct torus_shape shape;
 	uint8_t open;
 	bool pause;		/* all rows are to be on hold */
+	struct fm_voters voters;
 	uint32_t nodes;
 	struct fm_book *book;
 	struct fm_entry *entry;
@@ -47,6 +48,8 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e);
 /* Whether it expects that NIC, of that life, to take part at @node. */
 bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch);
 bool fm_table_counts(const struct fm_entry *e);
+/* Mask of those of @v in which the node of @e is, an entry of the same table. */
+uint8_t fm_table_votes(const struct fm_voters *v, const struct fm_entry *e);
 uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch);
 
 #endif /* FM_TABLE_H */

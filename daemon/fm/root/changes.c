@@ -57,6 +57,7 @@ void fm_changes_free(struct fm_root *r)
 
 	marks_free(&c->table);
 	marks_free(&c->odd);
+	marks_free(&c->differ);
 	marks_free(&c->closed);
 	marks_free(&c->part);
 	c->nodes = 0;
@@ -67,7 +68,7 @@ bool fm_changes_start(struct fm_root *r, uint32_t nodes)
 	struct fm_changes *c = &r->changes;
 
 	if (!marks_start(&c->table, nodes) || !marks_start(&c->odd, nodes) ||
-	    !marks_start(&c->closed, nodes) || !marks_start(&c->part, nodes)) {
+	    !marks_start(&c->differ, nodes) || !marks_start(&c->closed, nodes) || !marks_start(&c->part, nodes)) {
 		fm_changes_free(r);
 		return false;
 	}

@@ -20,12 +20,13 @@ struct fm_marks {
  * struct fm_changes - of the @nodes nodes of the table; 0: there is none yet
  * @table: whose entry may be another in the next table
  * @odd: whose entry may change by what others do
+ * @differ: who is up in this table, and is not in one of the sets of voters; or the other way round
  * @closed: who may have ports that are closed although the table says healthy
  * @part: who is to be counted anew (tally.c)
  */
 struct fm_changes {
 	uint32_t nodes;
-	struct fm_marks table, odd, closed, part;
+	struct fm_marks table, odd, differ, closed, part;
 };
 
 bool fm_changes_start(struct fm_root *r, uint32_t nodes);

@@ -14,6 +14,7 @@
 
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/node/member.h"
+#include "daemon/fm/node/table.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
 #include "daemon/fm/root/demand.h"
@@ -75,9 +76,10 @@ static uint64_t next_version(struct fm *fm)
 }
 
 /* Entries are compared whole: what follows the NUL of a text is zero, as @e was before. */
-static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *e)
+static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version, struct fm_entry *e)
 {
 	e->state = m->state;
+	e->differs = fm_quorum_differs(fm, m, fm_table_counts(e), version);
 	e->guid = m->guid;
 	e->epoch = m->epoch;
 	e->serial = m->row.serial;
@@ -104,14 +106,14 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, struct fm_entry *
 	}
 }
 
-bool fm_publish_entry(struct fm *fm, uint32_t node, struct fm_entry *e)
+bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_entry *e)
 {
 	const struct fm_mate *m = fm_mate_at(fm->root, node);
 
 	memset(e, 0, sizeof(*e));
 	e->node = node;
 	if (m)
-		make_entry(fm, m, e);
+		make_entry(fm, m, version, e);
 	return m || fm->table.entry[node].state != FM_NODE_ABSENT;
 }
 
@@ -140,6 +142,18 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* The entry @was becomes @e in that version: who is up is another, or at least where. */
+static void votes(struct fm *fm, const struct fm_entry *was, const struct fm_entry *e, uint64_t version)
+{
+	struct fm_mate *m = fm_mate(fm->root, was->guid);
+
+	if (m && was->guid != e->guid && was->state == FM_NODE_UP)
+		fm_quorum_entry(fm, m, false, version);
+	m = fm_mate_at(fm->root, e->node);
+	if (m)
+		fm_quorum_entry(fm, m, fm_table_counts(e), version);
+}
+
 /*
  * Fills @t with what differs from the table at hand. An entry to which a count has added the
  * end of a link (recovery.c) differs, for some may have missed that: by the serial of its row,
@@ -151,7 +165,7 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 	struct fm_marks *told = &c->table;
 	uint32_t node;
 
-	while (fm_unmark(&c->odd, &node))
+	while (fm_unmark(&c->odd, &node) || fm_unmark(&c->differ, &node))
 		fm_mark(told, node);
 	t->entries = malloc((told->n + 1) * sizeof(*t->entries));
 	if (!t->entries)
@@ -164,17 +178,17 @@ static bool changes(struct fm *fm, struct fm_table_msg *t)
 
 		node = told->node[i];
 		told->is[node] = false;
-		if (!fm_publish_entry(fm, node, e) ||
-		    !memcmp(e, &fm->table.entry[node], sizeof(*e)))
+		if (!fm_publish_entry(fm, node, t->version, e))
+			continue;
+		if (e->differs)
+			fm_mark(&c->differ, node);
+		if (!memcmp(e, &fm->table.entry[node], sizeof(*e)))
 			continue;
 		t->nentries++;
 		fm_mark(&c->part, node);
 		if (e->state != fm->table.entry[node].state)
 			fm->root->joined = false;
-		if ((e->state == FM_NODE_UP) != (fm->table.entry[node].state == FM_NODE_UP) &&
-		    fm_mate_at(fm->root, node))
-			fm_quorum_entry(fm, fm_mate_at(fm->root, node), e->state == FM_NODE_UP,
-					t->version);
+		votes(fm, &fm->table.entry[node], e, t->version);
 	}
 	told->n = 0;
 	fm_problems_sweep(fm, "wiring");
@@ -203,6 +217,7 @@ static void publish(struct fm *fm, uint64_t version)
 		r->demand.at = fm->now + fm->cfg.resend;
 		return;
 	}
+	fm_quorum_voters(fm, version, &t.voters);
 	r->demand.is = false;
 	r->version = version;
 	r->clean &= (uint8_t)~(1u << version % TORUS_COLOURS);

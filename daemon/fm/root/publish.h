@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/fm/wire/msg.h"
-
 struct fm;
+struct fm_entry;
 
-/* The entry of @node as the next table would have it. False: it has none, nor had. */
-bool fm_publish_entry(struct fm *fm, uint32_t node, struct fm_entry *e);
+/* The entry of @node as table @version, the next one, would have it. False: it has none, nor had. */
+bool fm_publish_entry(struct fm *fm, uint32_t node, uint64_t version, struct fm_entry *e);
 void fm_publish_due(struct fm *fm);
 uint64_t fm_publish_expiry(const struct fm *fm);
 

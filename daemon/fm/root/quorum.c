@@ -3,30 +3,48 @@
  * DOC: the quorum
  *
  * U(v) are the nodes that are up in table v. Q is a quorum of U(v) if more than half of U(v) is in it,
- * or half of it with the root of that table. Two quorums of one table have a node in common.
+ * or half of it with the root that made v. Two quorums of one table have a node in common.
  *
- *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of the table of the
- *      latest epoch and version that anybody has who promised; or nobody else may be reachable.
- *  (S) A root calls a node silent, whose NIC works on, only while a quorum of each of its tables is
- *      connected to it, from the last that all have taken to the last published. Before the first
- *      is taken, that is also a quorum of the table with which it claimed, even if nobody else was
- *      reachable then: those who were may since have promised to obey another.
- *  (T) A table is taken, and comes into force, only when those who have taken it are a quorum of each
- *      of these tables, too; or no link leads from them to any other NIC.
+ * O(v), the voters of v, are the tables that may have been in force when v was made: the last that came
+ * into force before it, or, until one of this root has, those of the claim: the table t with which it
+ * claimed, and O(t); and all that this root has made since. A table carries U of each of them: how many
+ * nodes it has, and in its entries which they are. If there are more than FM_VOTERS_MAX, one that has
+ * no quorum stands for the rest.
  *
- * Why no two roots lead. Let R be root and P be those that promise to obey another, in a later
- * epoch, and t the latest table that one of P has. After its promise no node of P does what R says: none
- * takes a later table of R. Let n be one that is taken after that. By (T) those who took it are a quorum
- * of U(t), for t was published and not taken by all, or is the last that was; or no link leads from
- * them to others. P has a quorum of U(t), too: then a node is in both, which cannot be.
- * Versions since the last one that was taken are few: colours end otherwise (publish.c).
+ *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of t and of each of O(t),
+ *      where t is the table of the latest epoch and version that anybody has who promised; or nobody
+ *      else may be reachable.
+ *  (T) A table v is taken, and comes into force, only when those who have taken it are a quorum of each
+ *      of O(v); or no link leads from them to any other NIC.
  *
- * What is missing, each of which tests/spin/takeover.pml finds: (C) asks for a quorum of the latest
- * table alone, which may never have been in force (BREAK_LATEST); and a root that leads goes on in a
- * later epoch without (C), when it learns of one (epoch.c; BREAK_RAISE).
+ * Why no two roots lead. Let f be in force, and no later table.
+ *
+ *  1. f is v or in O(v), of each table v from f on: a root that makes v has made f, or has claimed with
+ *     f or a later table s (by 2), of which the same is true, and takes over {s} and O(s).
+ *  2. Let P be those who promised to obey a root after f came into force, and t the latest table that
+ *     one of them had. Then t is not before f, for those who have taken f are a quorum of all of which P
+ *     has a quorum by (C). Let n be a table of an earlier epoch that comes into force next. f is in O(n),
+ *     and is t or in O(t): so by (T) and (C) there is a node of P that has taken n. Not after its
+ *     promise: its NIC refuses n. So it had n when it promised, and n is t or before it. Whatever the
+ *     former root decided and had in force, the new one begins with it.
+ *
+ * tests/spin/takeover.pml checks that with every order of steps, and that without O (BREAK_LATEST) it
+ * is not so.
+ *
+ *  (S) A root calls a node silent, whose NIC works on, only while quorums of the same tables are connected
+ *      to it. Safety does not need that: but a table without those nodes could not come into
+ *      force, and rows wait while it does not.
+ *
+ * If no node has a table, because all managers began anew, but some have kept one (node/keep.c), a claim
+ * needs more than half of the nodes that there were in that. If none was kept, and NICs have places, it
+ * is more than half of the places, by nodes whose NICs have rows. Nodes that forget what they promised
+ * can make two roots of two parts between which all managers began anew.
  *
  * A root without a quorum goes on leading those that it has. It only cannot leave out others.
  */
+#include <string.h>
+#include <torus/topology.h>
+
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
@@ -45,82 +63,145 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 	return m->via && m->voice.claimed == fm->uplink.term;
 }
 
-/* Whether @m is up in the latest table that anybody has who takes part in the claim. */
-static bool in_latest(const struct fm *fm, const struct fm_mate *m)
+/* --- of which sets a claim needs a quorum ------------------------------------------------ */
+
+static uint16_t entry_votes(const struct fm_voters *v, const struct fm_entry *e)
 {
-	const struct fm_told *t = &fm->root->told;
+	return (uint16_t)(fm_table_counts(e) | fm_table_votes(v, e) << 1);
+}
+
+/* The mask of sets of a claim with that table in which @m is. 0: none, or not known. */
+static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, uint64_t epoch, uint64_t table)
+{
 	const struct fm_table *own = &fm->table;
 	uint32_t node;
 
-	if (!t->table)
-		return m->version;
-	if (m->guid == t->root)
-		return true;	/* it made it */
-	if (own->version == t->table && own->term == t->epoch) {
+	if (!table)
+		return fm_recall_nodes(fm) ? fm_recall_place(fm, m->guid) != TORUS_NO_NODE : m->version > 0;
+	if (own->version == table && own->term == epoch) {
 		node = fm_table_find(fm, m->guid);
-		return node != TORUS_NO_NODE && fm_table_counts(&own->entry[node]);
+		return node == TORUS_NO_NODE ? 0 : entry_votes(&own->voters, &own->entry[node]);
 	}
-	return m->voice.term == t->epoch && m->voice.table == t->table && m->voice.counted;
+	return m->voice.term == epoch && m->voice.table == table ? m->voice.votes : 0;
 }
 
-/* How many nodes were up in it. If there is none any more, as many as there are places. */
-static uint32_t ups(const struct fm *fm)
+static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_told *t = &fm->root->told;
+
+	return votes_with(fm, m, t->epoch, t->table) | (t->table && m->guid == t->root);
+}
+
+/* Of the latest table that anybody has who takes part in the claim, and its voters. Return: how many */
+static unsigned int claim_sets(const struct fm *fm, struct fm_set *set)
 {
 	const struct fm_root *r = fm->root;
+	const struct fm_told *t = &r->told;
 
-	if (r->told.table)
-		return r->told.ups;
-	return r->restored ? torus_nodes(&r->shape) : 0;
+	if (t->table) {
+		set[0] = (struct fm_set) { .ups = t->ups, .maker = t->root };
+		memcpy(&set[1], t->voters.set, t->voters.n * sizeof(*set));
+		return 1 + t->voters.n;
+	}
+	set[0] = (struct fm_set) { .ups = fm_recall_nodes(fm) };
+	if (!set[0].ups && r->restored)
+		set[0].ups = torus_nodes(&r->shape);
+	return set[0].ups > 0;
+}
+
+/* How many of set number @i take part in the claim; @half: twice that, and 1 for who made the table */
+static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uint32_t *half)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t n = 0;
+
+	*half = 0;
+	for (uint32_t k = 0; k < r->nmates; k++) {
+		const struct fm_mate *m = &r->mate[k];
+
+		if (!fm_quorum_here(fm, m) || !(votes(fm, m) & 1u << i))
+			continue;
+		n++;
+		*half += 2 + (maker && m->guid == maker);
+	}
+	return n;
 }
 
 bool fm_quorum_claimed(const struct fm *fm)
 {
-	const struct fm_root *r = fm->root;
-	uint32_t n = 0, all = ups(fm);
+	struct fm_set set[FM_QUORUM_SETS];
+	unsigned int n = claim_sets(fm, set);
+	uint32_t half;
 
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		const struct fm_mate *m = &r->mate[i];
-
-		if (!fm_quorum_here(fm, m) || !in_latest(fm, m))
-			continue;
-		n += 2;
-		n += r->told.table && m->guid == r->told.root;
+	for (unsigned int i = 0; i < n; i++) {
+		here_of(fm, i, set[i].maker, &half);
+		if (half <= set[i].ups)
+			return false;
 	}
-	return all && n > all;
+	return n > 0;
 }
 
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need)
 {
-	const struct fm_root *r = fm->root;
-	uint32_t all = ups(fm);
+	struct fm_set set[FM_QUORUM_SETS];
+	unsigned int n = claim_sets(fm, set);
+	uint32_t half;
 
-	*here = 0;
-	*need = all ? all / 2 + 1 : 0;
-	for (uint32_t i = 0; i < r->nmates; i++)
-		*here += fm_quorum_here(fm, &r->mate[i]) && in_latest(fm, &r->mate[i]);
+	*here = *need = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t is = here_of(fm, i, set[i].maker, &half), of = set[i].ups / 2 + 1;
+
+		if (i && (int64_t)of - is <= (int64_t)*need - *here)
+			continue;
+		*here = is;
+		*need = of;
+	}
 }
 
 void fm_quorum_begin(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
+	const struct fm_table *own = &fm->table;
+	struct fm_quorum *q = &r->quorum;
 
-	r->quorum = (struct fm_quorum) { .claimed = ups(fm), .maker = r->told.root };
+	*q = (struct fm_quorum) { .epoch = r->told.epoch, .table = r->told.table };
+	q->own = !q->table || (own->version == q->table && own->term == q->epoch);
+	q->nclaimed = claim_sets(fm, q->claimed);
 	for (uint32_t i = 0; i < r->nmates; i++)
-		r->mate[i].voice.chose = in_latest(fm, &r->mate[i]);
+		r->mate[i].voice.chose = votes(fm, &r->mate[i]);
 }
 
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 {
-	if (!fm->root->quorum.taken)
-		m->voice.chose = in_latest(fm, m);
+	const struct fm_quorum *q = &fm->root->quorum;
+	uint16_t votes;
+
+	if (q->taken.version)
+		return;
+	votes = q->table || !fm->root->settled ? votes_with(fm, m, q->epoch, q->table) : 0;
+	m->voice.chose |= votes;
 }
+
+void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v, const struct fm_entry *e)
+{
+	const struct fm_quorum *q = &fm->root->quorum;
+
+	if (q->own && q->nclaimed)
+		m->voice.chose = q->table ? entry_votes(v, e) : 1;
+}
+
+/* --- what becomes of the tables of this root ---------------------------------------------- */
 
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version)
 {
 	struct fm_quorum *q = &fm->root->quorum;
 
-	if (q->n < FM_QUORUM_OPEN && (!q->n || q->open[q->n - 1] != version))
-		q->open[q->n++] = version;
+	if (up == (m->voice.since && !m->voice.until))
+		return;
+	q->ups += up ? 1 : -1u;
+	if (q->n < FM_QUORUM_OPEN && (!q->n || q->open[q->n - 1].version != version))
+		q->open[q->n++].version = version;
+	q->open[q->n - 1].ups = q->ups;
 	if (up)
 		m->voice.since = version;
 	m->voice.until = up ? 0 : version;
@@ -131,47 +212,92 @@ void fm_quorum_taken(struct fm *fm, uint64_t version)
 	struct fm_quorum *q = &fm->root->quorum;
 	unsigned int n = 0;
 
+	q->taken.version = version;
 	for (unsigned int i = 0; i < q->n; i++)
-		if (q->open[i] > version)
+		if (q->open[i].version > version)
 			q->open[n++] = q->open[i];
+		else
+			q->taken.ups = q->open[i].ups;
 	q->n = n;
-	q->taken = version;
 }
 
-/*
- * Whether those that @counts says are a quorum of those that were up in @version; 0: in the table with
- * which this root claimed, of which half is enough only with who made it.
- */
-static bool stands(const struct fm *fm, uint64_t version, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
-{
-	const struct fm_root *r = fm->root;
-	uint64_t maker = version ? fm->guid : r->quorum.maker;
-	uint32_t all = 0, n = 0;
-
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		const struct fm_mate *m = &r->mate[i];
-		bool up = version ? m->voice.since && m->voice.since <= version &&
-				    (!m->voice.until || m->voice.until > version) :
-				    m->voice.chose;
-
-		all += up;
-		if (up && counts(fm, m))
-			n += 2 + (m->guid == maker);
-	}
-	if (!version)
-		all = r->quorum.claimed;
-	return !all || n > all;
-}
-
-static bool stands_all(const struct fm *fm, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
+/* Set number @i of those that are needed now. False: there are not so many. */
+static bool needed(const struct fm *fm, unsigned int i, struct fm_set *set, uint64_t *version)
 {
 	const struct fm_quorum *q = &fm->root->quorum;
+	const struct fm_quorum_table *t = &q->taken;
+	unsigned int claimed = q->taken.version ? 1 : q->nclaimed;
 
-	if (q->n == FM_QUORUM_OPEN || !stands(fm, q->taken, counts))
+	*version = 0;
+	if (i < claimed && !q->taken.version) {
+		*set = q->claimed[i];
+		return true;
+	}
+	if (i >= claimed + q->n)
 		return false;
-	for (unsigned int i = 0; i < q->n; i++)
-		if (!stands(fm, q->open[i], counts))
+	if (i >= claimed)
+		t = &q->open[i - claimed];
+	*version = t->version;
+	*set = (struct fm_set) { .ups = t->ups, .maker = fm->guid };
+	return true;
+}
+
+/* Whether @m is in it. */
+static bool is_in(const struct fm_mate *m, unsigned int i, uint64_t version)
+{
+	const struct fm_voice *v = &m->voice;
+
+	if (!version)
+		return v->chose & 1u << i;
+	return v->since && v->since <= version && (!v->until || v->until > version);
+}
+
+uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version)
+{
+	uint8_t differs = 0;
+	struct fm_set set;
+	uint64_t of;
+
+	for (unsigned int i = 0; i < FM_VOTERS_MAX && needed(fm, i, &set, &of) && of < version; i++)
+		if (is_in(m, i, of) != up)
+			differs |= (uint8_t)(1u << i);
+	return differs;
+}
+
+void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v)
+{
+	struct fm_set set;
+	uint64_t of;
+
+	v->n = 0;
+	for (unsigned int i = 0; needed(fm, i, &set, &of) && of < version; i++)
+		if (i < FM_VOTERS_MAX)
+			v->set[v->n++] = set;
+		else
+			v->set[FM_VOTERS_MAX - 1].ups = FM_VOTERS_ALL;
+}
+
+/* Whether those that @counts says are a quorum of each set that is needed. */
+static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
+{
+	const struct fm_root *r = fm->root;
+	struct fm_set set;
+	uint64_t version;
+
+	if (r->quorum.n == FM_QUORUM_OPEN)
+		return false;
+	for (unsigned int i = 0; needed(fm, i, &set, &version); i++) {
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < r->nmates; k++) {
+			const struct fm_mate *m = &r->mate[k];
+
+			if (is_in(m, i, version) && counts(fm, m))
+				n += 2 + (set.maker && m->guid == set.maker);
+		}
+		if (n <= set.ups)
 			return false;
+	}
 	return true;
 }
 
@@ -216,10 +342,10 @@ static bool lacks(struct fm *fm, bool is)
 
 bool fm_quorum_took(struct fm *fm)
 {
-	return !lacks(fm, !stands_all(fm, takes) && beside_others(fm));
+	return !lacks(fm, !stands(fm, takes) && beside_others(fm));
 }
 
 bool fm_quorum_look(struct fm *fm)
 {
-	return !lacks(fm, !stands_all(fm, connected));
+	return !lacks(fm, !stands(fm, connected));
 }

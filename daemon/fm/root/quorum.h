@@ -6,37 +6,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/fm/wire/msg.h"
+
 struct fm;
 struct fm_mate;
 
-#define FM_QUORUM_OPEN 16	/* more than colours */
+#define FM_QUORUM_SETS	(FM_VOTERS_MAX + 1)	/* a table's own, and its voters */
+#define FM_QUORUM_OPEN	16	/* more than colours */
+
+/** struct fm_quorum_table - a table of this root: its @version, and how many nodes are up in it */
+struct fm_quorum_table {
+	uint64_t version;
+	uint32_t ups;
+};
 
 /**
  * struct fm_quorum - of the tables of this root
- * @claimed: nodes up in the table that it was claimed with; 0: there was none
- * @maker: GUID of the root that made that table
- * @taken: the latest version that all nodes have taken that are up in it; 0: none
+ * @epoch, @table: of the table that it was claimed with; 0: there was none
+ * @nclaimed, @claimed: of which sets that needed a quorum
+ * @own: the root had that table itself, or no node had one
+ * @ups: nodes that are up in the last table
+ * @taken: the latest table that all nodes have taken that are up in it; version 0: none
  * @lacks: the last that was asked for did not stand
- * @open: @n versions after it in which other nodes are up than in the one before
+ * @open: @n tables after it in which other nodes are up than in the one before
  */
 struct fm_quorum {
-	uint32_t claimed;
-	unsigned int n;
-	bool lacks;
-	uint64_t maker, taken, open[FM_QUORUM_OPEN];
+	uint64_t epoch, table;
+	unsigned int nclaimed, n;
+	struct fm_set claimed[FM_QUORUM_SETS];
+	uint32_t ups;
+	bool own, lacks;
+	struct fm_quorum_table taken, open[FM_QUORUM_OPEN];
 };
 
 /** fm_quorum_here() - does @m take part in the claim, as far as it has come? */
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
 /** fm_quorum_claimed() - are those that take part in the claim enough to lead? */
 bool fm_quorum_claimed(const struct fm *fm);
-/** fm_quorum_count() - @here of the @need that are enough take part in the claim; @need 0: not known */
+/** fm_quorum_count() - @here of the @need that are enough take part, where most are missing; @need 0: not known */
 void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need);
 /** fm_quorum_begin() - the claim has won */
 void fm_quorum_begin(struct fm *fm);
 /** fm_quorum_hello() - @m has said HELLO: it counts, if it was up in the table of the claim */
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m);
-/** fm_quorum_entry() - the state of @m is, or was, another in @version */
+/** fm_quorum_former() - @m, which has not joined, has that entry in the table from before this root */
+void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_voters *v, const struct fm_entry *e);
+/** fm_quorum_differs() - for the entry of @m in the table @version, where it is up, or is not */
+uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up, uint64_t version);
+/** fm_quorum_voters() - for the table @version, whose entries are made */
+void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v);
+/** fm_quorum_entry() - @m is up in the table @version, or is not */
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
 /** fm_quorum_took() - Return: whether those who take the table at hand are enough for it to go on */
 bool fm_quorum_took(struct fm *fm);

@@ -44,8 +44,11 @@ static void told(struct fm_told *t, const struct fm_hello *h)
 	if (h->term > t->epoch || (h->term == t->epoch && h->table > t->table))
 		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open,
 					.root = h->table_root, .ups = h->ups };
-	if (h->term == t->epoch && h->table == t->table)
-		t->clean |= h->clean;
+	if (h->term != t->epoch || h->table != t->table)
+		return;
+	t->clean |= h->clean;
+	if (h->voters.n > t->voters.n)	/* managers that know nothing of voters do not pass them on */
+		t->voters = h->voters;
 }
 
 /* The shape that the fabric will have, if it is known before it settles. */
@@ -141,6 +144,16 @@ static bool kept_fits(const struct fm *fm)
 
 	return b && !fm->table.version && fm->root->restored &&
 	       !memcmp(&fm->root->shape, &b->shape, sizeof(b->shape));
+}
+
+uint32_t fm_recall_nodes(const struct fm *fm)
+{
+	const struct fm_book *b = fm->kept.book;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; kept_fits(fm) && i < b->nodes; i++)
+		n += b->entry[i].state != FM_NODE_ABSENT;
+	return n;
 }
 
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid)

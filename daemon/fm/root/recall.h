@@ -17,12 +17,13 @@ struct fm_root;
  * struct fm_told - what the former root told last, as nodes say that have its latest table
  * @epoch: of that root; 0: no node had a table
  * @table: its version; @root: its GUID; @ups: nodes that are up in it
- * @clean, @open: as in fm_hello
+ * @voters, @clean, @open: as in fm_hello
  */
 struct fm_told {
 	uint64_t epoch;
 	uint64_t table, root;
 	uint32_t ups;
+	struct fm_voters voters;
 	uint8_t clean;
 	uint8_t open;
 };
@@ -33,6 +34,8 @@ void fm_recall_own(struct fm *fm);
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /* The answer. */
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
+/* How many nodes there were when that was kept which the first table begins with; 0: not known. */
+uint32_t fm_recall_nodes(const struct fm *fm);
 /* The place that the NIC had in what was kept, or TORUS_NO_NODE. */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
 /* The table before the first of this root, if it was of that shape: for fm_book_put(), or NULL. */

@@ -26,6 +26,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -184,7 +185,7 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
  * Nodes that the former table has, and of which nothing is heard now: they keep their names and their
  * places. Those that no link leads to are dead.
  */
-static void remember(struct fm *fm, const struct fm_book *former)
+static void remember(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
 {
 	for (uint32_t i = 0; i < former->nodes; i++) {
 		const struct fm_entry *e = &former->entry[i];
@@ -201,6 +202,7 @@ static void remember(struct fm *fm, const struct fm_book *former)
 			fm_mate_move(fm, m, i);
 		}
 		m->epoch = e->epoch;
+		fm_quorum_former(fm, m, voters, e);
 		fm_mate_name(fm->root, m, e->name);
 		strcpy(m->address, e->address);
 	}
@@ -233,6 +235,7 @@ static void settle(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	struct torus_shape shape = fm->cfg.shape;
+	struct fm_voters voters = fm->table.voters;
 	char text[TORUS_TEXT_MAX];
 	struct fm_book *former;
 	uint32_t nodes;
@@ -258,7 +261,7 @@ static void settle(struct fm *fm)
 	if (r->restored)
 		find_silent(fm, &shape);
 	if (former)
-		remember(fm, former);
+		remember(fm, former, &voters);
 	fm_book_put(former);
 	for (uint32_t i = 0; i < r->nmates; i++) {
 		uint32_t node = r->mate[i].node;

@@ -11,14 +11,15 @@
  * @heard: when it said HELLO last; 0: never
  * @claimed: epoch in which it was told last to obey this root
  * @table, @term, @root: the table that it has, as in HELLO
- * @counted: it is up in that table
- * @chose: it is up in the table with which the root was claimed
+ * @votes: mask of the sets of which a claim with that table needs a quorum, those in which it is:
+ *	bit 0 the nodes that are up in the table, then its voters
+ * @chose: the same, of the table with which the root was claimed
  * @since, @until: versions in which it was up: from @since on, 0: none; before @until, 0: all
  */
 struct fm_voice {
 	uint64_t heard, claimed;
 	uint64_t table, term, root;
-	bool counted, chose;
+	uint16_t votes, chose;
 	uint64_t since, until;
 };
 

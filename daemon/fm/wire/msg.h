@@ -114,6 +114,25 @@ struct fm_base {
 	int64_t replay_missing;
 };
 
+#define FM_VOTERS_MAX 8
+#define FM_VOTERS_ALL UINT32_MAX	/* as @ups: more than there can be, so there is no quorum of them */
+
+/**
+ * struct fm_set - the nodes that are up in a table
+ * @ups: how many
+ * @maker: GUID of the root that made it: half of them is a quorum with that one
+ */
+struct fm_set {
+	uint32_t ups;
+	uint64_t maker;
+};
+
+/** struct fm_voters - sets of nodes of each of which a new root needs a quorum (root/quorum.c) */
+struct fm_voters {
+	uint8_t n;
+	struct fm_set set[FM_VOTERS_MAX];
+};
+
 enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
 
 /**
@@ -130,6 +149,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @table: version of the table that it has; 0: none
  * @table_root: GUID of the root that made it
  * @ups: nodes that are up in it; @counted: this node is one of them
+ * @voters: as in fm_table_msg; @votes: mask of the sets in which this node is
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: its NIC is marked as bootstrap
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
@@ -160,6 +180,8 @@ struct fm_hello {
 	uint64_t kept_term;
 	uint64_t kept;
 	uint32_t ups;
+	struct fm_voters voters;
+	uint8_t votes;
 	bool counted;
 	bool marked;
 	uint16_t priority;
@@ -220,6 +242,7 @@ enum fm_node_state {
  * struct fm_entry - a node in the table
  * @node: its id
  * @state: enum fm_node_state
+ * @differs: mask of the sets of voters in which it is although not up here, or not although up
  * @fault, @wiring, @admin: masks of ports excluded, by reason
  * @held: of @fault, those held down because they flap, up or not
  * @ended: ports for which @session and @seq are known
@@ -228,6 +251,7 @@ enum fm_node_state {
 struct fm_entry {
 	uint32_t node;
 	uint8_t state;
+	uint8_t differs;
 	uint16_t fault;
 	uint16_t wiring;
 	uint16_t admin;
@@ -249,6 +273,7 @@ struct fm_entry {
  * @open: mask of dimensions whose ends are not cabled together: a mesh
  * @clean: mask of colours that no packet in the network has, so that a root that starts anew knows
  * @pause: all rows go on hold, for the next table may have another shape
+ * @voters: of the other tables that may have been in force when this one was made
  * @nentries, @entries: ids ascending
  */
 struct fm_table_msg {
@@ -259,6 +284,7 @@ struct fm_table_msg {
 	uint8_t open;
 	uint8_t clean;
 	bool pause;
+	struct fm_voters voters;
 	uint32_t nentries;
 	struct fm_entry *entries;
 };

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Of whom a root needs a quorum, beside sets that the test keeps itself: for random tables of one root,
+ * what each table says of its voters, and what may go on with whom; and what a claim needs.
+ */
+#include "tests/unit/seeds.h"
+#include "daemon/fm/node/keep.h"
+#include "daemon/fm/root/root.h"
+#include "stage_root.h"
+
+#define NODES 6
+#define ALL ((1u << NODES) - 1)
+#define VERSIONS 24
+#define CLAIMED 0xc0ffee	/* GUID of the root before */
+
+static struct fm_root *r;
+
+static uint32_t ones(unsigned int mask)
+{
+	return (uint32_t)__builtin_popcount(mask);
+}
+
+/* A root of six nodes that remembers nothing of its quorum. */
+static void begin(void)
+{
+	root("6x1");
+	for (uint32_t i = 1; i < NODES; i++)
+		join(i);
+	settle(NODES);
+	r = s.fm->root;
+	assert_int_equal(r->nmates, NODES);
+	for (uint32_t i = 0; i < NODES; i++)
+		r->mate[i].voice = (struct fm_voice) { .heard = s.fm->now };
+	r->quorum = (struct fm_quorum) { .n = 0 };
+	r->told = (struct fm_told) { .epoch = 0 };
+}
+
+/* The latest table of a former root: who is up in it, and in each of its voters. */
+static void former(const unsigned int *set, unsigned int n, uint64_t maker)
+{
+	r->told = (struct fm_told) { .epoch = 9, .table = 4, .root = maker, .ups = ones(set[0]) };
+	for (unsigned int i = 1; i < n; i++)
+		r->told.voters.set[r->told.voters.n++] = (struct fm_set) { ones(set[i]), maker + i };
+	for (uint32_t k = 0; k < NODES; k++) {
+		r->mate[k].voice.term = 9;
+		r->mate[k].voice.table = 4;
+		r->mate[k].voice.votes = 0;
+		for (unsigned int i = 0; i < n; i++)
+			r->mate[k].voice.votes |= (uint16_t)((set[i] >> k & 1) << i);
+	}
+}
+
+static bool quorum(unsigned int who, unsigned int of, unsigned int maker)
+{
+	return ones(of) && 2 * ones(who & of) + (maker < NODES && (who & of) >> maker & 1) > ones(of);
+}
+
+/* --- claims ------------------------------------------------------------------------------ */
+
+/* All who may take part in a claim, of all tables and voters of four nodes. */
+static void claim_of_each_set(void **state)
+{
+	unsigned int enough = 0;
+
+	(void)state;
+	begin();
+	r->asking.stage = FM_STAGE_ASKS;
+	for (unsigned int c = 0; c < 1u << 12; c++) {
+		/* The root itself, node 0, always takes part. */
+		unsigned int set[2] = { c & 15, c >> 4 & 15 }, who = c >> 8 | 1;
+		bool want;
+
+		for (uint32_t maker = 0; maker < 4; maker++) {
+			former(set, 2, NIC + maker);
+			if (!(set[0] >> maker & 1))
+				continue;	/* a root is in its own table */
+			for (uint32_t k = 0; k < NODES; k++)
+				r->mate[k].voice.heard = who >> k & 1 ? s.fm->now : 0;
+			want = quorum(who, set[0], maker) && quorum(who, set[1], maker + 1);
+			assert_int_equal(fm_quorum_claimed(s.fm), want);
+			enough += want;
+		}
+	}
+	assert_true(enough > 1000);
+	stage_end(&s);
+}
+
+/* What a node says of another table, of the same version in another epoch, does not count. */
+static void of_the_latest_only(void **state)
+{
+	const unsigned int set[1] = { 7 };
+
+	(void)state;
+	begin();
+	former(set, 1, CLAIMED);
+	r->asking.stage = FM_STAGE_ASKS;
+	assert_true(fm_quorum_claimed(s.fm));
+	r->mate[1].voice.term = r->mate[2].voice.term = 8;
+	assert_false(fm_quorum_claimed(s.fm));
+	/* But who made it was up in it, whatever its manager has now. */
+	r->told.root = NIC + 1;
+	assert_true(fm_quorum_claimed(s.fm));
+	stage_end(&s);
+}
+
+/* What `root` shows is the set that lacks most. */
+static void count_of_the_one_that_lacks_most(void **state)
+{
+	const unsigned int set[3] = { 1, ALL, 3 };
+	uint32_t here, need;
+
+	(void)state;
+	begin();
+	former(set, 3, NIC);
+	r->asking.stage = FM_STAGE_ASKS;
+	for (uint32_t k = 2; k < NODES; k++)
+		r->mate[k].voice.heard = 0;
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 2);
+	assert_int_equal(need, 4);
+	r->told.voters.n = 0;
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 1);
+	assert_int_equal(need, 1);
+	/* Five of six are there, and none of two. */
+	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC);
+	for (uint32_t k = 0; k < NODES; k++)
+		r->mate[k].voice.heard = k < 4 ? s.fm->now : 0;
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 0);
+	assert_int_equal(need, 2);
+	stage_end(&s);
+}
+
+/* Who knows nothing of voters passes on a table without them. */
+static void told_by_most(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	begin();
+	r->settled = false;
+	for (unsigned int i = 0; i < 3; i++) {
+		m = hello(i + 1);
+		m.hello.placed = true;
+		m.hello.shape = s.shape;
+		m.hello.term = 9;
+		m.hello.table = 4;
+		m.hello.table_root = CLAIMED;
+		m.hello.ups = 5;
+		m.hello.voters.n = i == 1;
+		m.hello.voters.set[0] = (struct fm_set) { 6, CLAIMED };
+		fm_recall_hello(s.fm, &m.hello);
+	}
+	assert_int_equal(r->told.ups, 5);
+	assert_int_equal(r->told.voters.n, 1);
+	assert_int_equal(r->told.voters.set[0].ups, 6);
+	/* A later table has its own. */
+	m.hello.table = 5;
+	m.hello.voters.n = 0;
+	fm_recall_hello(s.fm, &m.hello);
+	assert_int_equal(r->told.voters.n, 0);
+	r->settled = true;
+	stage_end(&s);
+}
+
+/* Nobody has a table: those count that there were when one was kept. */
+static void of_those_kept(void **state)
+{
+	struct fm_entry e[NODES];
+	struct fm_msg m;
+	uint32_t here, need;
+
+	(void)state;
+	begin();
+	m = stage_table(&s, 7, e);
+	m.table.nentries = 5;
+	assert_true(fm_keep_take(s.fm, &m.table));
+	s.fm->table.version = 0;
+	r->restored = true;
+	r->shape = s.shape;
+	r->asking.stage = FM_STAGE_ASKS;
+	for (uint32_t k = 3; k < NODES; k++)
+		r->mate[k].voice.heard = 0;
+	fm_quorum_count(s.fm, &here, &need);
+	assert_int_equal(here, 3);
+	assert_int_equal(need, 3);
+	assert_true(fm_quorum_claimed(s.fm));
+	r->mate[2].voice.heard = 0;
+	assert_false(fm_quorum_claimed(s.fm));
+	/* One that was not there then does not count. */
+	r->mate[5].voice.heard = s.fm->now;
+	assert_false(fm_quorum_claimed(s.fm));
+	stage_end(&s);
+}
+
+/* --- the tables of a root ---------------------------------------------------------------- */
+
+/**
+ * struct history - what the root has made
+ * @rnd: the seed tells all
+ * @claimed: @nclaimed sets
+ * @up: of each version; @changed: other nodes are up than before
+ * @version, @taken: the last made, and the last taken; 0: none
+ */
+struct history {
+	struct rnd rnd;
+	unsigned int nclaimed, claimed[FM_QUORUM_SETS];
+	unsigned int up[VERSIONS + 1];
+	bool changed[VERSIONS + 1];
+	unsigned int version, taken;
+};
+
+/* A node that has been down since does not count in what was made before. */
+static bool is_in(const struct history *h, unsigned int v, unsigned int k)
+{
+	bool down = false;
+
+	for (unsigned int i = v + 1; i <= h->version; i++) {
+		if (down && h->up[i] >> k & 1)
+			return false;
+		down |= !(h->up[i] >> k & 1);
+	}
+	return h->up[v] >> k & 1;
+}
+
+/* What the table @before must say: sets, how many are in each, and its maker. Return: how many */
+static unsigned int voters_of(const struct history *h, unsigned int before, unsigned int *mask, struct fm_set *set)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < h->nclaimed && !h->taken; i++, n++) {
+		mask[n] = h->claimed[i];
+		set[n] = (struct fm_set) { ones(h->claimed[i]), CLAIMED + i };
+	}
+	for (unsigned int v = h->taken ? h->taken : 1; v < before; v++) {
+		if (v != h->taken && !h->changed[v])
+			continue;
+		mask[n] = 0;
+		for (unsigned int k = 0; k < NODES; k++)
+			mask[n] |= (unsigned int)is_in(h, v, k) << k;
+		set[n++] = (struct fm_set) { ones(h->up[v]), NIC };
+	}
+	return n;
+}
+
+/* Makes the next table, in which those of @up are. */
+static void makes(struct history *h, unsigned int up)
+{
+	unsigned int mask[VERSIONS], n, v = h->version + 1;
+	struct fm_set set[VERSIONS];
+	struct fm_voters is;
+	uint8_t differs[NODES];
+
+	n = voters_of(h, v, mask, set);
+	h->version = v;
+	h->up[v] = up;
+	h->changed[v] = up != h->up[v - 1];
+	for (unsigned int k = 0; k < NODES; k++) {
+		differs[k] = fm_quorum_differs(s.fm, &r->mate[k], up >> k & 1, v);
+		fm_quorum_entry(s.fm, &r->mate[k], up >> k & 1, v);
+	}
+	fm_quorum_voters(s.fm, v, &is);
+	expect(&h->rnd, is.n == (n < FM_VOTERS_MAX ? n : FM_VOTERS_MAX), "%u of %u", is.n, n);
+	for (unsigned int i = 0; i < is.n; i++) {
+		bool stands_for_more = i == FM_VOTERS_MAX - 1 && n > FM_VOTERS_MAX;
+
+		expect(&h->rnd, is.set[i].ups == (stands_for_more ? FM_VOTERS_ALL : set[i].ups),
+		       "table %u, set %u: %u", v, i, is.set[i].ups);
+		expect(&h->rnd, is.set[i].maker == set[i].maker, "table %u, set %u", v, i);
+		for (unsigned int k = 0; k < NODES; k++)
+			expect(&h->rnd, ((differs[k] >> i ^ up >> k) & 1) == (mask[i] >> k & 1),
+			       "table %u, set %u, node %u", v, i, k);
+	}
+}
+
+/* Whether those with a connection are a quorum of all that the root needs. */
+static void looks(struct history *h, unsigned int who)
+{
+	unsigned int mask[VERSIONS], n;
+	struct fm_set set[VERSIONS];
+	bool want = true;
+
+	n = voters_of(h, h->version + 1, mask, set);
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t maker = set[i].maker == NIC && mask[i] & who & 1;
+
+		want &= 2 * ones(mask[i] & who) + maker > set[i].ups;
+	}
+	for (unsigned int k = 0; k < NODES; k++)
+		r->mate[k].via = who >> k & 1 ? NIC : 0;
+	expect(&h->rnd, fm_quorum_look(s.fm) == want, "version %u, nodes %x", h->version, who);
+}
+
+static void one_history(uint64_t seed)
+{
+	struct history h = { .rnd = rnd_new(seed) };
+	struct rnd *rnd = &h.rnd;
+
+	begin();
+	h.nclaimed = (unsigned int)rnd_below(rnd, 4);
+	for (unsigned int i = 0; i < h.nclaimed; i++)
+		h.claimed[i] = 1 + (unsigned int)rnd_below(rnd, ALL);
+	if (h.nclaimed) {
+		former(h.claimed, h.nclaimed, CLAIMED);
+		fm_quorum_begin(s.fm);
+	}
+	while (h.version < VERSIONS - 1) {
+		unsigned int up = h.version ? h.up[h.version] : ALL;
+
+		/* The root is up in all of its tables. */
+		if (rnd_below(rnd, 3))
+			up ^= 1u << (1 + rnd_below(rnd, NODES - 1));
+		makes(&h, up);
+		looks(&h, 1 | (unsigned int)rnd_below(rnd, ALL + 1));
+		if (r->quorum.n > 10 || !rnd_below(rnd, 3)) {
+			fm_quorum_taken(s.fm, h.version);
+			h.taken = h.version;
+			looks(&h, 1 | (unsigned int)rnd_below(rnd, ALL + 1));
+		}
+	}
+	stage_end(&s);
+}
+
+static void random_tables(void **state)
+{
+	(void)state;
+	for_seeds(300, one_history);
+}
+
+/* What the former root's table says of one that has not joined goes into the tables of this one. */
+static void former_ones(void **state)
+{
+	const unsigned int set[2] = { 7, ALL };
+	struct fm_entry e = { .state = FM_NODE_DEAD, .differs = 1 };
+	struct fm_voters v = { .n = 1 };
+
+	(void)state;
+	begin();
+	former(set, 2, CLAIMED);
+	fm_quorum_begin(s.fm);
+	r->mate[4].voice.chose = 0;
+	/* It was another's table. */
+	fm_quorum_former(s.fm, &r->mate[4], &v, &e);
+	assert_int_equal(r->mate[4].voice.chose, 0);
+	r->quorum.own = true;
+	fm_quorum_former(s.fm, &r->mate[4], &v, &e);
+	assert_int_equal(r->mate[4].voice.chose, 2);
+	assert_int_equal(fm_quorum_differs(s.fm, &r->mate[4], false, 1), 2);
+	e = (struct fm_entry) { .state = FM_NODE_UP };
+	fm_quorum_former(s.fm, &r->mate[4], &v, &e);
+	assert_int_equal(r->mate[4].voice.chose, 3);
+	/* One that says HELLO late counts, too; not any more once a table of this root is taken. */
+	r->mate[5].voice.chose = 0;
+	fm_quorum_hello(s.fm, &r->mate[5]);
+	assert_int_equal(r->mate[5].voice.chose, 2);
+	r->mate[5].voice.chose = 0;
+	r->quorum.taken.version = 1;
+	fm_quorum_hello(s.fm, &r->mate[5]);
+	assert_int_equal(r->mate[5].voice.chose, 0);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(claim_of_each_set),
+		cmocka_unit_test(of_the_latest_only),
+		cmocka_unit_test(count_of_the_one_that_lacks_most),
+		cmocka_unit_test(told_by_most),
+		cmocka_unit_test(of_those_kept),
+		cmocka_unit_test(random_tables),
+		cmocka_unit_test(former_ones),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
