@@ -251,8 +251,11 @@ static void lies(uint64_t seed)
 			    (unsigned long long)seed, (unsigned long long)said);
 		fail();
 	}
-	for (uint32_t i = 0; i < world_nodes(w); i++)
+	/* Some who told wrong places may have been believed: what was kept since is wrong for ever. */
+	for (uint32_t i = 0; i < world_nodes(w); i++) {
 		world_power(w, i, false);
+		world_wipe(w, i);
+	}
 	world_run(w, 1 * W_S);
 	story_power_all(&s);
 	if (!story_end(&s)) {

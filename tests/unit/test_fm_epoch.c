@@ -60,20 +60,55 @@ static void above_its_nic(void **state)
 	stage_end(&s);
 }
 
-static void anew(uint64_t epoch, uint64_t guid, uint64_t next)
+/*
+ * A root that leads nodes already finds a node of a later epoch: it gives up what it leads, and leads in
+ * an epoch after that once they have promised to obey it there.
+ */
+static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
+{
+	struct fm_msg m = hello(2);
+	char want[200];
+
+	root_of(0, 0);
+	join(1);
+	if (led) {
+		join(2);
+		join(3);
+		settle(4);
+		stage_down(&s, 102);
+	}
+	stage_forget(&s);
+	m.hello.root_epoch = epoch;
+	m.hello.root_guid = guid;
+	m.hello.placed = !led;
+	m.hello.version = m.hello.placed;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 2;
+	joins(&m);
+	sprintf(want, "log warning root: 'n2' obeys root %016llx of epoch %llu: all nodes are asked anew\n",
+		(unsigned long long)guid, (unsigned long long)epoch);
+	assert_int_equal(stage_count(&s, led ? want : "'n2' has rows of a former root: all nodes are asked"), 1);
+	stage_run_ns(&s, s.now + 1);
+	assert_int_equal(stage_count(&s, "close 101"), 1);
+	assert_false(fm_reachable(s.fm));
+	stage_did_no(&s, "welcome");
+	all_join();
+	epoch_is(next);
+	stage_did_some(&s, "102 < welcome own term root 100 parent ''\n");
+	stage_end(&s);
+}
+
+/* The first root, and nodes without a place: neither has made a table, and it leads on. */
+static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 {
 	struct fm_msg m;
-	char want[200];
 
 	root_of(0, 0);
 	join(1);
 	stage_forget(&s);
 	joins_from(2, epoch, guid);
-	sprintf(want, "log warning root: 'n2' obeys root %016llx of epoch %llu: all nodes join anew "
-		"in epoch %llu\n", (unsigned long long)guid, (unsigned long long)epoch,
-		(unsigned long long)next);
-	assert_int_equal(stage_count(&s, want), 1);
 	assert_int_equal(stage_count(&s, "close 101"), 1);
+	assert_true(fm_reachable(s.fm));
 	/* It is welcomed when it says HELLO again: by then the root's NIC knows the epoch. */
 	stage_did_no(&s, "welcome");
 	m = hello(2);
@@ -117,12 +152,17 @@ static void first_its_nic(void **state)
 static void above_all_others(void **state)
 {
 	(void)state;
-	anew(7, NIC, 8);
-	anew(7, 0xabc, 8);
-	anew(5000, NIC, 5001);
-	/* It was of this epoch itself, in a life of which it knows nothing, or another was. */
-	anew(1, NIC, 2);
-	anew(1, 0xabc, 2);
+	for (unsigned int led = 0; led < 2; led++) {
+		anew(led, 7, NIC, 8);
+		anew(led, 7, 0xabc, 8);
+		anew(led, 1000, NIC, 1001);
+		anew(led, 1, 0xabc, 2);
+	}
+	/* It was of this epoch itself, in a life of which it knows nothing. */
+	anew(false, 1, NIC, 2);
+	not_asked(5000, NIC, 5001);
+	not_asked(1, NIC, 2);
+	not_asked(1, 0xabc, 2);
 }
 
 static void not_above_its_own(void **state)
@@ -147,15 +187,16 @@ static void far_above(void **state)
 {
 	(void)state;
 	root_of(6, NIC);
-	join(1);
+	all_join();
+	epoch_is(7);
 	joins_from(2, 7 + 1024, NIC);
-	assert_int_equal(stage_count(&s, "join anew in epoch 1032"), 1);
-	stage_forget(&s);
-	joins_from(3, 1032 + 1025, NIC);
-	assert_int_equal(stage_count(&s, "join anew"), 0);
-	assert_string_equal(fm_problem(s.fm, 0)->text, "'n3' obeys epoch 2057; a root of epoch 1032 "
-			    "believes 2056 at most");
-	stage_did_some(&s, "103 < refuse 'n3' obeys epoch 2057");
+	stage_run_ns(&s, s.now + 1);
+	joins_from(3, 1031 + 1025, NIC);
+	assert_string_equal(fm_problem(s.fm, 0)->text, "'n3' obeys epoch 2056; a root of epoch 7 "
+			    "believes 2055 at most");
+	stage_did_some(&s, "103 < refuse 'n3' obeys epoch 2056");
+	all_join();
+	epoch_is(1032);
 	stage_end(&s);
 }
 

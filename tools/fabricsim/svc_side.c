@@ -258,6 +258,12 @@ static void keep(void *io, const struct fm_msg *table)
 		abort();
 }
 
+void world_wipe(struct world *w, uint32_t node)
+{
+	free(w->node[node].kept);
+	w->node[node].kept = NULL;
+}
+
 static void say(void *io, const struct fm_log *log)
 {
 	struct fm_host *h = io;

@@ -156,6 +156,8 @@ struct world_counts world_counts(struct world *w);
 void world_power(struct world *w, uint32_t node, bool on);
 /* Starts or ends the manager of a node; the NIC goes on. */
 void world_manager(struct world *w, uint32_t node, bool on);
+/* What the manager of a node has kept on its disk is gone. */
+void world_wipe(struct world *w, uint32_t node);
 /* Stops the manager of a node, with its connections open; later it goes on with all it missed. */
 void world_hang(struct world *w, uint32_t node, bool hung);
 bool world_managed(const struct world *w, uint32_t node);

@@ -23,7 +23,7 @@
  * A node asks only while no neighbour tells of a root that leads. If two ask, the later epoch, then
  * the greater GUID, goes on, and the other one ends. Should both claim: they have different epochs,
  * or no node promises twice in one. Who finds a node that obeys a later epoch, or another root in
- * its own, goes on in one after that (epoch.c).
+ * its own, asks anew (epoch.c).
  *
  * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
  */
@@ -31,6 +31,7 @@
 #include <string.h>
 
 #include "daemon/fm/root/claim.h"
+#include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/port.h"
@@ -106,6 +107,14 @@ static void answer(struct fm *fm, const struct fm_conn *c)
 	fm_conn_send(fm, c, &msg);
 }
 
+static void ask(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	a->stage = FM_STAGE_ASKS;
+	a->since = a->at = fm->now;
+}
+
 static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 {
 	struct fm_asking *a = &fm->root->asking;
@@ -127,45 +136,74 @@ static bool is_first(const struct fm *fm)
 	return fm_claim_leads(fm) && !fm->root->settled && !fm->root->asking.won;
 }
 
-/* A root that began as the first one finds that there has been one before. */
-static void not_the_first(struct fm *fm)
+void fm_claim_anew(struct fm *fm, uint64_t epoch)
 {
 	struct fm_asking *a = &fm->root->asking;
 
-	a->stage = FM_STAGE_ASKS;
-	a->since = a->at = fm->now;
-	fm->root_asks = true;
-	fm_uplink_adrift(fm, true);
-	fm_ports_ask(fm);
+	a->high = later(a->high, epoch);
+	fm->root->knows = true;
+	if (a->stage == FM_STAGE_LEADS)
+		fm->root->anew = true;
+	else
+		ask(fm);
 }
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
-	struct fm_asking *a = &fm->root->asking;
-
 	/* What neighbours say of this life of this root comes back, too. */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->uplink.term : !init->lost && !init->asks)
 		return;
-	if (is_first(fm) && init->epoch >= fm->uplink.term) {
-		a->high = later(a->high, init->epoch);
-		fm->root_epoch = later(fm->root_epoch, init->epoch);
-		not_the_first(fm);
-	} else if (fm_claim_leads(fm) && init->epoch > fm->uplink.term &&
-		   init->epoch <= fm->uplink.term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid)) {
-		/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
-		fm_epoch_raise(fm, init->epoch + 1);
-		fm_ports_spread(fm);
-	}
+	/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
+	if (is_first(fm) ? init->epoch >= fm->uplink.term :
+	    fm_claim_leads(fm) && init->epoch > fm->uplink.term &&
+	    init->epoch <= fm->uplink.term + FM_EPOCH_STEP && !fm_follow_kin(fm, init->guid))
+		fm_claim_anew(fm, init->epoch);
+}
+
+/*
+ * The first root finds nodes that obey another, but have no place: neither has made a table. It goes on
+ * in a later epoch, where all say HELLO again.
+ */
+static void join_anew(struct fm *fm, uint64_t epoch)
+{
+	struct fm_root *r = fm->root;
+
+	r->knows = true;
+	fm_children_drop(fm);
+	for (uint32_t i = 1; i < r->nmates; i++)
+		if (r->mate[i].via)
+			fm_mate_missing(fm, &r->mate[i]);
+	fm_epoch_raise(fm, epoch);
+}
+
+/* Return: whether the root leads or claims, in an epoch above all that the node knows. */
+static bool above(struct fm *fm, const struct fm_hello *h)
+{
+	bool history = h->placed && h->version, first = is_first(fm);
+
+	if (fm->root->asking.stage == FM_STAGE_ASKS)
+		return false;
+	if (!(first && history) && fm_epoch_above(fm, h))
+		return true;
+	if (first && history)
+		fm_say(fm, FM_INFO, "root", "'%s' has rows of a former root: all nodes are asked anew", h->name);
+	if (first && !history && !h->kept)
+		join_anew(fm, h->root_epoch + 1);
+	else
+		fm_claim_anew(fm, later(h->root_epoch, h->kept_term));
+	return false;
 }
 
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h)
 {
-	if (is_first(fm) && h->placed && h->version)
-		not_the_first(fm);
+	bool is = above(fm, h);
+
 	note(fm, m, h);
-	if (fm->root->asking.stage != FM_STAGE_ASKS) {
+	if (!is && fm_claim_leads(fm))
+		return false;
+	if (is) {
 		/* Nobody is welcomed in an epoch that this root could take once more. */
-		if (!fm_epoch_above(fm, h) || !fm_nic_obeys(fm))
+		if (!fm_nic_obeys(fm))
 			return false;
 		if (h->root_epoch == fm->uplink.term)
 			return true;
@@ -214,7 +252,7 @@ static void tell_why(struct fm *fm)
 	else
 		snprintf(former, sizeof(former), "%016llx", (unsigned long long)r->told.root);
 	if (!r->told.table || r->told.root == fm->guid)
-		strcpy(a->why, "root restarted");
+		strcpy(a->why, a->anew ? "root asked all nodes anew" : "root restarted");
 	else
 		snprintf(a->why, sizeof(a->why), a->handed ? "root moved from '%s'" : "root '%s' lost",
 			 former);

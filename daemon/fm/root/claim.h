@@ -26,6 +26,7 @@ enum fm_stage {
  * @said: all who wait have been told the epoch
  * @won: it leads because it asked and claimed, not as the first root
  * @handed: the former root has handed over to it
+ * @anew: it was root before, and found a later epoch
  * @at: when it is looked at next; NEVER
  * @since: when the stage began
  * @high: the latest epoch that any node has obeyed
@@ -34,7 +35,7 @@ enum fm_stage {
  */
 struct fm_asking {
 	uint8_t stage;
-	bool said, won, handed;
+	bool said, won, handed, anew;
 	uint64_t at, since, high;
 	uint32_t witness;
 	char why[FM_TEXT_MAX / 4];
@@ -44,6 +45,11 @@ void fm_claim_start(struct fm *fm, bool leads);
 /** fm_claim_hello() - @m says HELLO. Return: whether it may be welcomed; else it has been answered */
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);
+/**
+ * fm_claim_anew() - there is a node that obeys @epoch, or may: no root leads in a later one without
+ * asking all nodes anew. A root that leads ends soon, and asks.
+ */
+void fm_claim_anew(struct fm *fm, uint64_t epoch);
 /** fm_claim_history() - does a neighbour remember a root before this one? Then that counts */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
 /** fm_claim_yields() - Return: whether the root of that Init is to lead, and not this one */

@@ -11,37 +11,30 @@
  *    anew: the next life is above.
  *  - A NIC that lost its memory knows nothing of former lives. But those that took part in them
  *    do: each node says in HELLO what its NIC obeys. If that is not below, or is of this
- *    epoch though this life has not told the node so, the root goes on above that, and
- *    all nodes join anew.
+ *    epoch though this life has not told the node so, the root gives up what it leads, and
+ *    claims an epoch above that: those who obeyed another may have a table that came into force
+ *    since, and may lead on with a quorum of their own.
  *  - No NIC obeys two roots in one epoch (kernel/req/fence.c).
  *
  * A peer that says an epoch far above those known is not believed: after the highest number
  * there would be none for the next root. Only a root that knows of none believes any.
  */
 #include "daemon/fm/root/epoch.h"
-#include "daemon/fm/node/children.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
 void fm_epoch_raise(struct fm *fm, uint64_t epoch)
 {
-	struct fm_root *r = fm->root;
-
 	fm->uplink.term = fm->root_epoch = epoch;
-	if (r->settled)
-		fm->table.term = epoch;
-	fm_children_drop(fm);
-	for (uint32_t i = 1; i < r->nmates; i++)
-		if (r->mate[i].via)
-			fm_mate_missing(fm, &r->mate[i]);
-	r->rec.round_began = fm->now;
-	r->obey = fm->now + fm->cfg.resend;
+	fm->root->obey = fm->now + fm->cfg.resend;
 	fm_nic_obey_soon(fm);
 }
 
-bool fm_epoch_credible(const struct fm *fm, const struct fm_hello *h)
+uint64_t fm_epoch_believed(const struct fm *fm)
 {
-	return !fm->root->knows || later(h->root_epoch, h->kept_term) <= fm->uplink.term + FM_EPOCH_STEP;
+	const struct fm_root *r = fm->root;
+
+	return r->knows ? later(fm->uplink.term, r->asking.high) + FM_EPOCH_STEP : FM_EPOCH_MAX;
 }
 
 /* Whether the NIC of @h has obeyed a root that this life knows nothing of. */
@@ -56,20 +49,14 @@ static bool obeys_other(const struct fm *fm, const struct fm_hello *h)
 
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h)
 {
-	if (!fm->root->settled && h->kept_term >= fm->uplink.term) {
-		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes join anew in epoch %llu",
-		       h->name, (unsigned long long)h->kept_term, (unsigned long long)h->kept_term + 1);
-		fm_epoch_raise(fm, h->kept_term + 1);
-		return false;
-	}
-	if (!obeys_other(fm, h))
+	if (!fm->root->settled && h->kept_term >= fm->uplink.term)
+		fm_say(fm, FM_INFO, "root", "'%s' has kept a table of epoch %llu: all nodes are asked anew",
+		       h->name, (unsigned long long)h->kept_term);
+	else if (obeys_other(fm, h))
+		fm_say(fm, FM_WARNING, "root", "'%s' obeys root %016llx of epoch %llu: all nodes are asked anew",
+		       h->name, (unsigned long long)h->root_guid, (unsigned long long)h->root_epoch);
+	else
 		return true;
-	fm_say(fm, FM_WARNING, "root",
-	       "'%s' obeys root %016llx of epoch %llu: all nodes join anew in epoch %llu", h->name,
-	       (unsigned long long)h->root_guid, (unsigned long long)h->root_epoch,
-	       (unsigned long long)h->root_epoch + 1);
-	fm->root->knows = true;
-	fm_epoch_raise(fm, h->root_epoch + 1);
 	return false;
 }
 

@@ -9,11 +9,11 @@
 struct fm;
 struct fm_hello;
 
-/* Goes on in @epoch: all nodes say HELLO again, and are welcomed once the root's NIC knows it. */
+/* It claims @epoch: nodes are welcomed there once the root's own NIC obeys it. */
 void fm_epoch_raise(struct fm *fm, uint64_t epoch);
-/* Whether the NIC of @h may obey what it says that it does; else its HELLO is a mistake, or a lie. */
-bool fm_epoch_credible(const struct fm *fm, const struct fm_hello *h);
-/* Whether the root is above all that the NIC of @h has obeyed; it is from then on. */
+/* The latest epoch that a NIC may obey: one that says a later one is mistaken, or lies. */
+uint64_t fm_epoch_believed(const struct fm *fm);
+/* Whether the epoch of this root is above all that the NIC of @h has obeyed, and what it kept; else that is logged. */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
 void fm_epoch_due(struct fm *fm);
 uint64_t fm_epoch_expiry(const struct fm *fm);

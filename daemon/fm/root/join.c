@@ -126,11 +126,11 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 			 h->name, places(fm));
 		return text;
 	}
-	if (!fm_epoch_credible(fm, h)) {
+	if (later(h->root_epoch, h->kept_term) > fm_epoch_believed(fm)) {
 		snprintf(text, room, "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
 			 h->name, (unsigned long long)h->root_epoch,
 			 (unsigned long long)fm->uplink.term,
-			 (unsigned long long)fm->uplink.term + FM_EPOCH_STEP);
+			 (unsigned long long)fm_epoch_believed(fm));
 		return text;
 	}
 	m = fm_mate_namesake(fm->root, h->name, h->guid);
@@ -222,6 +222,19 @@ static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
 			       of[0]->name, of[1]->name);
 }
 
+/* Where the node was before this root. The latest table knows better than it does itself. */
+static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
+{
+	const struct fm_root *r = fm->root;
+	uint32_t node = fm_recall_has_latest(fm) ? fm_recall_place(fm, h->guid) : TORUS_NO_NODE;
+
+	if (node != TORUS_NO_NODE)
+		return node;
+	if (r->restored && h->placed && !memcmp(&h->shape, &r->shape, sizeof(h->shape)))
+		return torus_node_id(&h->shape, &h->coords);
+	return fm_recall_place(fm, h->guid);
+}
+
 static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
@@ -253,11 +266,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 				 (unsigned long long)h->version);
 	if (fresh || m->node == TORUS_NO_NODE)
 		fm_demand(fm, COALESCE, "node '%s' joins", m->name);
-	if (r->restored && !r->settled && h->placed && m->node == TORUS_NO_NODE &&
-	    !memcmp(&h->shape, &r->shape, sizeof(h->shape)))
-		fm_mate_move(fm, m, torus_node_id(&h->shape, &h->coords));
 	if (!r->settled && m->node == TORUS_NO_NODE)
-		fm_mate_move(fm, m, fm_recall_place(fm, m->guid));
+		fm_mate_move(fm, m, former_place(fm, h));
 	m->worked_at = r->settled && h->placed &&
 		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;

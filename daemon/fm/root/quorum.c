@@ -161,11 +161,10 @@ void fm_quorum_count(const struct fm *fm, uint32_t *here, uint32_t *need)
 void fm_quorum_begin(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	const struct fm_table *own = &fm->table;
 	struct fm_quorum *q = &r->quorum;
 
 	*q = (struct fm_quorum) { .epoch = r->told.epoch, .table = r->told.table };
-	q->own = !q->table || (own->version == q->table && own->term == q->epoch);
+	q->own = !q->table || fm_recall_has_latest(fm);
 	q->nclaimed = claim_sets(fm, q->claimed);
 	for (uint32_t i = 0; i < r->nmates; i++)
 		r->mate[i].voice.chose = votes(fm, &r->mate[i]);

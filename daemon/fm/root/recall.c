@@ -156,9 +156,21 @@ uint32_t fm_recall_nodes(const struct fm *fm)
 	return n;
 }
 
+bool fm_recall_has_latest(const struct fm *fm)
+{
+	const struct fm_told *t = &fm->root->told;
+
+	return t->table && fm->table.version == t->table && fm->table.term == t->epoch;
+}
+
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid)
 {
-	return kept_fits(fm) ? fm_kept_place(fm, guid) : TORUS_NO_NODE;
+	const struct fm_table *t = &fm->table;
+
+	if (kept_fits(fm))
+		return fm_kept_place(fm, guid);
+	return t->version && !memcmp(&t->shape, &fm->root->shape, sizeof(t->shape)) ?
+	       fm_table_find(fm, guid) : TORUS_NO_NODE;
 }
 
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape)

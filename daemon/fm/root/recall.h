@@ -36,7 +36,9 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
 /* How many nodes there were when that was kept which the first table begins with; 0: not known. */
 uint32_t fm_recall_nodes(const struct fm *fm);
-/* The place that the NIC had in what was kept, or TORUS_NO_NODE. */
+/* The table that this node has is the latest that any has who has said HELLO. */
+bool fm_recall_has_latest(const struct fm *fm);
+/* The place that the NIC had in the table before the first of this root, or TORUS_NO_NODE. */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
 /* The table before the first of this root, if it was of that shape: for fm_book_put(), or NULL. */
 struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape);

@@ -100,7 +100,7 @@
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
-#include "daemon/fm/root/epoch.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
@@ -552,13 +552,13 @@ void fm_recovery_recheck(struct fm *fm)
 
 /*
  * A round that will not end although nobody is missing: some report or notice
- * went astray with a connection. All begin anew in a new epoch.
+ * went astray with a connection. All are asked anew.
  */
 static void call_the_roll(struct fm *fm)
 {
 	fm_say(fm, FM_WARNING, "recovery", "version %llu stalls: all nodes are called to join anew",
 	       (unsigned long long)fm->root->version);
-	fm_epoch_raise(fm, fm->uplink.term + 1);
+	fm_claim_anew(fm, fm->uplink.term);
 }
 
 /* A manager that hangs is waited for until its connection counts as lost. */

@@ -53,10 +53,10 @@ static void restore(struct fm *fm, struct fm_mate *m)
 	m->fixed = true;
 }
 
-int fm_root_start(struct fm *fm)
+/* @first: it leads at once, and asks nobody. */
+static int start(struct fm *fm, bool first)
 {
 	struct fm_root *r = calloc(1, sizeof(*r));
-	bool first = !fm->placed && !fm->led.guid && !fm->kept.book;
 	struct fm_hello own;
 	struct fm_mate *m;
 
@@ -106,6 +106,11 @@ int fm_root_start(struct fm *fm)
 	return 0;
 }
 
+int fm_root_start(struct fm *fm)
+{
+	return start(fm, !fm->placed && !fm->led.guid && !fm->kept.book);
+}
+
 /* Problems that only a root finds. */
 static void forget_problems(struct fm *fm)
 {
@@ -120,10 +125,8 @@ static void forget_problems(struct fm *fm)
 	}
 }
 
-void fm_root_end(struct fm *fm)
+static void end(struct fm *fm)
 {
-	bool led = fm_claim_leads(fm);
-
 	for (unsigned int i = fm->conns.n; i-- > 0;) {
 		struct fm_conn *c = fm->conns.list[i];
 
@@ -138,9 +141,34 @@ void fm_root_end(struct fm *fm)
 	fm->up = &fm_up_parent;
 	fm->have_root = false;
 	fm_task_stop(fm);
+}
+
+void fm_root_end(struct fm *fm)
+{
+	bool led = fm_claim_leads(fm);
+
+	end(fm);
 	fm_say(fm, led ? FM_WARNING : FM_INFO, "root",
 	       led ? "this node is not root any more: another leads" :
 		     "this node asks no more to be root");
+}
+
+/*
+ * As if its manager had started anew: connections are closed, nodes say HELLO again, and it leads once
+ * those who promise to obey it are enough. The table stays in force meanwhile.
+ */
+static void anew(struct fm *fm)
+{
+	uint64_t high = fm->root->asking.high;
+
+	end(fm);
+	if (start(fm, false)) {
+		fm_say(fm, FM_ERROR, "root", "no memory to ask to be root");
+		return;
+	}
+	fm->root->asking.high = later(high, fm->root->asking.high);
+	fm->root->asking.anew = true;
+	fm->root_epoch = later(high, fm->root_epoch);
 }
 
 void fm_root_back(struct fm *fm)
@@ -200,7 +228,7 @@ const struct fm_up fm_root_up = {
 	.yields = yields,
 };
 
-void fm_root_due(struct fm *fm)
+static void parts_due(struct fm *fm)
 {
 	fm_epoch_due(fm);
 	fm_claim_due(fm);
@@ -217,10 +245,22 @@ void fm_root_due(struct fm *fm)
 	fm_admin_due(fm);	/* may end it */
 }
 
+void fm_root_due(struct fm *fm)
+{
+	do {
+		if (fm->root->anew)
+			anew(fm);
+		if (fm->root)
+			parts_due(fm);
+	} while (fm->root && fm->root->anew);
+}
+
 uint64_t fm_root_expiry(const struct fm *fm)
 {
 	uint64_t at = earlier(fm_settle_expiry(fm), fm_damp_expiry(fm));
 
+	if (fm->root->anew)
+		return fm->now;
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));

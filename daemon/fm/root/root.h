@@ -47,7 +47,7 @@ struct fm_root {
 	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;
 
-	bool knows;		/* of an epoch before this life */
+	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
 	uint64_t obey;		/* when the NIC is to be told the epoch; NEVER */
 	struct fm_demand demand;
 	struct fm_move move;
