@@ -70,9 +70,9 @@ static void claim_of_each_set(void **state)
 		unsigned int set[2] = { c & 15, c >> 4 & 15 }, who = c >> 8 | 1;
 		bool want;
 
-		for (uint32_t maker = 0; maker < 4; maker++) {
+		for (uint32_t maker = 0; maker < 3; maker++) {
 			former(set, 2, NIC + maker);
-			if (!(set[0] >> maker & 1))
+			if (!(set[0] >> maker & 1) || !(set[1] >> (maker + 1) & 1))
 				continue;	/* a root is in its own table */
 			for (uint32_t k = 0; k < NODES; k++)
 				r->mate[k].voice.heard = who >> k & 1 ? s.fm->now : 0;
@@ -100,6 +100,13 @@ static void of_the_latest_only(void **state)
 	/* But who made it was up in it, whatever its manager has now. */
 	r->told.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
+	/* So it was in each of the voters that it made. */
+	former((const unsigned int[]) { 7, 7 }, 2, NIC);
+	r->mate[1].voice.term = 8;
+	r->mate[2].voice.heard = 0;
+	assert_false(fm_quorum_claimed(s.fm));
+	r->told.root = r->told.voters.set[0].maker = NIC + 1;
+	assert_true(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
 
@@ -123,7 +130,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 	assert_int_equal(here, 1);
 	assert_int_equal(need, 1);
 	/* Five of six are there, and none of two. */
-	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC);
+	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
 		r->mate[k].voice.heard = k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);

@@ -85,11 +85,18 @@ static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, uint64_
 	return m->voice.term == epoch && m->voice.table == table ? m->voice.votes : 0;
 }
 
+/* Who made a table is up in it: that is known even if its manager began anew, and has no table. */
 static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_told *t = &fm->root->told;
+	uint16_t mask = votes_with(fm, m, t->epoch, t->table);
 
-	return votes_with(fm, m, t->epoch, t->table) | (t->table && m->guid == t->root);
+	if (!t->table)
+		return mask;
+	mask |= m->guid == t->root;
+	for (unsigned int i = 0; i < t->voters.n; i++)
+		mask |= (uint16_t)((m->guid == t->voters.set[i].maker) << (i + 1));
+	return mask;
 }
 
 /* Of the latest table that anybody has who takes part in the claim, and its voters. Return: how many */
