@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
 #include "stage_root.h"
 
 static void root_of(uint64_t epoch, uint64_t guid)
@@ -91,9 +93,13 @@ static void anew(bool led, uint64_t epoch, uint64_t guid, uint64_t next)
 	stage_run_ns(&s, s.now + 1);
 	assert_int_equal(stage_count(&s, "close 101"), 1);
 	assert_false(fm_reachable(s.fm));
+	/* Its Inits say so: those who know of that epoch follow nobody of an earlier one. */
+	assert_int_equal(s.fm->root_epoch, epoch);
 	stage_did_no(&s, "welcome");
 	all_join();
 	epoch_is(next);
+	sprintf(want, "is root now, in epoch %llu: root asked all nodes anew", (unsigned long long)next);
+	assert_int_equal(stage_count(&s, want), 1);
 	stage_did_some(&s, "102 < welcome own term root 100 parent ''\n");
 	stage_end(&s);
 }
@@ -119,7 +125,84 @@ static void not_asked(uint64_t epoch, uint64_t guid, uint64_t next)
 	join(1);
 	join(3);
 	epoch_is(next);
+	/* From now on it knows of an epoch, and does not believe any. */
+	stage_forget(&s);
+	joins_from(3, next + 1025, NIC);
+	stage_did_some(&s, "103 < refuse 'n3' obeys epoch");
 	stage_end(&s);
+}
+
+/* What one node knows of a root before it makes the first root ask; how, the caller says. */
+static void asks_for(const struct fm_msg *m)
+{
+	root_of(0, 0);
+	join(1);
+	assert_true(fm_reachable(s.fm));
+	joins(m);
+	stage_run_ns(&s, s.now + 1);
+	assert_false(fm_reachable(s.fm));
+	stage_did_no(&s, "102 < welcome");
+	all_join();
+	epoch_is(later(m->hello.kept_term, 1) + 1);
+	stage_end(&s);
+}
+
+static void first_among_others(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	root("4x1");
+	stage_end(&s);
+	m = hello(2);
+	m.hello.kept_term = 7;
+	m.hello.kept = 3;
+	asks_for(&m);
+	/* Rows of a root that it does not obey any more. */
+	m = hello(2);
+	m.hello.placed = true;
+	m.hello.version = 1;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 2;
+	asks_for(&m);
+}
+
+/* A neighbour that has lost its root tells of @epoch. Return: whether the root asks anew */
+static bool asks_by_init(bool led, uint64_t guid, uint64_t epoch)
+{
+	struct fm_init init;
+	bool asks;
+
+	root_of(0, 0);
+	if (led) {
+		all_join();
+		settle(4);
+	}
+	init = stage_neighbour(&s, 0);
+	init.guid = guid;
+	init.root_guid = 0xabc;
+	init.epoch = epoch;
+	init.lost = true;
+	stage_hear(&s, 0, &init);
+	stage_run_ns(&s, s.now + 1);
+	asks = !fm_reachable(s.fm);
+	stage_end(&s);
+	return asks;
+}
+
+static void told_by_init(void **state)
+{
+	(void)state;
+	/* The first root is not the first, if there was one. */
+	assert_true(asks_by_init(false, NIC + 1, 1));
+	assert_true(asks_by_init(false, NIC + 1, 5));
+	/* One that leads is not followed into an earlier epoch by a stranger. */
+	assert_false(asks_by_init(true, 0xdead, 1));
+	assert_true(asks_by_init(true, 0xdead, 2));
+	assert_true(asks_by_init(true, 0xdead, 1 + 1024));
+	assert_false(asks_by_init(true, 0xdead, 1 + 1025));
+	/* One of its own nodes says HELLO. */
+	assert_false(asks_by_init(true, NIC + 1, 2));
 }
 
 /* Nobody is welcomed in an epoch that the root's NIC does not keep: its next life would take it, too. */
@@ -206,6 +289,8 @@ int main(void)
 		cmocka_unit_test(above_its_nic),
 		cmocka_unit_test(first_its_nic),
 		cmocka_unit_test(above_all_others),
+		cmocka_unit_test(first_among_others),
+		cmocka_unit_test(told_by_init),
 		cmocka_unit_test(not_above_its_own),
 		cmocka_unit_test(far_above),
 	};

@@ -141,7 +141,6 @@ void fm_claim_anew(struct fm *fm, uint64_t epoch)
 	struct fm_asking *a = &fm->root->asking;
 
 	a->high = later(a->high, epoch);
-	fm->root->knows = true;
 	if (a->stage == FM_STAGE_LEADS)
 		fm->root->anew = true;
 	else
@@ -190,7 +189,7 @@ static bool above(struct fm *fm, const struct fm_hello *h)
 	if (first && !history && !h->kept)
 		join_anew(fm, h->root_epoch + 1);
 	else
-		fm_claim_anew(fm, later(h->root_epoch, h->kept_term));
+		fm_claim_anew(fm, h->root_epoch);
 	return false;
 }
 
