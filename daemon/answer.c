@@ -145,6 +145,8 @@ static char *own_status(struct fabricd *d, const char *text)
 		mine = status_json(d);
 		json_object_set(data, "own", json_object_get(mine, "own"));
 		json_object_set(data, "service", json_object_get(mine, "service"));
+		json_object_set(data, "seal", json_object_get(mine, "seal"));
+		add_local_problems(d, json_object_get(data, "problems"));
 		json_decref(mine);
 		line = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	}

@@ -137,6 +137,8 @@ void answer_exclude(struct request *rq);
 void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
 json_t *status_json(struct fabricd *d);
+/* Adds those that no other node knows of. */
+void add_local_problems(struct fabricd *d, json_t *list);
 
 /* answer_root.c */
 void answer_root(struct request *rq);

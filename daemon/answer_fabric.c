@@ -6,6 +6,7 @@
 #include <string.h>
 #include "daemon/answer.h"
 #include "daemon/record.h"
+#include "daemon/seal.h"
 #include "daemon/fm/wire/msg.h"
 
 #define REFUSED_RECENT	(60 * LOOP_S)
@@ -91,14 +92,27 @@ static void add_problem(json_t *list, const char *kind, const char *text)
 	json_array_append_new(list, json_pack("{s:s, s:s}", "kind", kind, "text", text));
 }
 
-static json_t *problems_json(struct fabricd *d)
+void add_local_problems(struct fabricd *d, json_t *list)
 {
 	const struct svc_stats *st = svc_stats(d->svc);
-	json_t *list = json_array();
 	char text[sizeof(st->last_refused) + 16];
 
 	if (!d->fm)
 		add_problem(list, "nic", d->nic_text);
+	if (d->state_text[0])
+		add_problem(list, "state", d->state_text);
+	if (d->refused_at && loop_now() - d->refused_at < REFUSED_RECENT)
+		add_problem(list, "seal", fabricd_refused_text(d, text, sizeof(text)));
+	if (st->refused_at && loop_now() - st->refused_at < REFUSED_RECENT) {
+		snprintf(text, sizeof(text), "refused %s", st->last_refused);
+		add_problem(list, "refused", text);
+	}
+}
+
+static json_t *problems_json(struct fabricd *d)
+{
+	json_t *list = json_array();
+
 	for (unsigned int i = 0; d->fm; i++) {
 		const struct fm_problem *p = fm_problem(d->fm, i);
 
@@ -106,12 +120,7 @@ static json_t *problems_json(struct fabricd *d)
 			break;
 		add_problem(list, p->kind, p->text);
 	}
-	if (d->state_text[0])
-		add_problem(list, "state", d->state_text);
-	if (st->refused_at && loop_now() - st->refused_at < REFUSED_RECENT) {
-		snprintf(text, sizeof(text), "refused %s", st->last_refused);
-		add_problem(list, "refused", text);
-	}
+	add_local_problems(d, list);
 	return list;
 }
 
@@ -149,14 +158,17 @@ static json_t *service_json(struct fabricd *d)
 json_t *status_json(struct fabricd *d)
 {
 	struct fm_status s = { .root.node = TORUS_NO_NODE };
+	struct seal_counts seal = { 0 };
 	json_t *own;
 
 	if (d->fm)
 		fm_status(d->fm, &s);
+	if (d->seal)
+		seal = *seal_counts(d->seal);
 	own = json_pack("{s:o, s:s}", "node", node_json(d, s.placed ? s.own : TORUS_NO_NODE),
 			"name", d->config.fm.name);
 	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o, s:o,"
-			 " s:s, s:s, s:o, s:o, s:o, s:o, s:{s:i, s:i}}",
+			 " s:s, s:s, s:o, s:{s:I, s:I}, s:o, s:o, s:o, s:{s:i, s:i}}",
 			 "shape", s.placed ? shape_json(&s.shape) : json_array(),
 			 "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
 			 "table_version", (json_int_t)s.version,
@@ -167,7 +179,8 @@ json_t *status_json(struct fabricd *d)
 			 "relayed_pairs", (json_int_t)s.relayed,
 			 "root", d->fm ? root_json(d, &s.root) : json_null(),
 			 "own", own, "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
-			 "service", service_json(d), "problems", problems_json(d),
+			 "service", service_json(d), "seal", "refused", (json_int_t)seal.refused,
+			 "late", (json_int_t)seal.late, "problems", problems_json(d),
 			 "held_links", holds_json(d),
 			 "last_recovery", recovery_json(&s.last),
 			 "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);

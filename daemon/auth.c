@@ -28,6 +28,11 @@ void auth_close(struct auth *a)
 	a->ops = NULL;
 }
 
+int auth_mac(const struct auth *a, const char *label, const void *data, size_t len, uint8_t *out)
+{
+	return a->ops->mac(a, label, data, len, out);
+}
+
 void auth_session_init(struct auth_session *s, const struct auth *a, bool initiator)
 {
 	memset(s, 0, sizeof(*s));

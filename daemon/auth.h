@@ -16,6 +16,7 @@
 #define AUTH_KEY_MIN 16
 #define AUTH_KEY_MAX 4096
 #define AUTH_TEXT_MAX 192
+#define AUTH_MAC 32		/* bytes */
 
 struct auth;
 
@@ -48,6 +49,7 @@ struct auth_session {
  * @open: read the credentials at @where; negative errno, @text tells
  * @start: the initiator's first message
  * @step: the answer to @in
+ * @mac: as auth_mac()
  */
 struct auth_ops {
 	const char *name;
@@ -56,6 +58,7 @@ struct auth_ops {
 	int (*start)(struct auth_session *s, struct svc_auth *out);
 	enum auth_next (*step)(struct auth_session *s, const struct svc_auth *in,
 			       struct svc_auth *out);
+	int (*mac)(const struct auth *a, const char *label, const void *data, size_t len, uint8_t *out);
 };
 
 /** struct auth - own identity and credentials */
@@ -76,6 +79,14 @@ void auth_session_init(struct auth_session *s, const struct auth *a, bool initia
 int auth_start(struct auth_session *s, struct svc_auth *out);
 enum auth_next auth_step(struct auth_session *s, const struct svc_auth *in,
 			 struct svc_auth *out);
+
+/**
+ * auth_mac() - what nobody can make of these bytes who has not the credentials of the fabric
+ * @label: names what it is for: what was made for one thing proves nothing in another
+ * @out: AUTH_MAC bytes
+ * Return: 0 or a negative errno.
+ */
+int auth_mac(const struct auth *a, const char *label, const void *data, size_t len, uint8_t *out);
 
 extern const struct auth_ops auth_key_ops;
 

@@ -7,6 +7,8 @@
  *	I -> L	HMAC-SHA256(key, label | 'I' | nonce I | nonce L | fabric | name I | name L)
  *	L -> I	... the same with 'L'
  *
+ * What neighbours say over their link (seal.c) has HMAC-SHA256(key, label | bytes), with another label.
+ *
  * The listener proves only to one who has proved, so that a stranger gets
  * nothing to try keys on. The role in the text keeps a proof from being sent
  * back to its maker. libgcrypt, because libsystemd has it in memory already.
@@ -167,6 +169,26 @@ static int proof_make(const struct auth_session *s, bool initiator, uint8_t *out
 	return err || len != PROOF ? -EIO : 0;
 }
 
+static int key_mac(const struct auth *a, const char *label, const void *data, size_t len, uint8_t *out)
+{
+	const struct key *k = a->data;
+	size_t n = AUTH_MAC;
+	gcry_error_t err;
+	gcry_mac_hd_t h;
+
+	if (gcry_mac_open(&h, GCRY_MAC_HMAC_SHA256, 0, NULL))
+		return -EIO;
+	err = gcry_mac_setkey(h, k->data, k->len);
+	if (!err)
+		err = gcry_mac_write(h, label, strlen(label) + 1);
+	if (!err)
+		err = gcry_mac_write(h, data, len);
+	if (!err)
+		err = gcry_mac_read(h, out, &n);
+	gcry_mac_close(h);
+	return err || n != AUTH_MAC ? -EIO : 0;
+}
+
 static bool proof_right(const struct auth_session *s, const struct svc_auth *in)
 {
 	uint8_t want[PROOF];
@@ -221,4 +243,5 @@ const struct auth_ops auth_key_ops = {
 	.close = key_close,
 	.start = key_start,
 	.step = key_step,
+	.mac = key_mac,
 };

@@ -19,6 +19,7 @@ struct query;
 struct record_event;
 struct recorder;
 struct request;
+struct seal;
 
 /**
  * struct fabricd - one for the process
@@ -26,6 +27,8 @@ struct request;
  * @recorder: NULL: nothing is recorded
  * @own: coordinates as text, "" while unknown
  * @nic_text: why there is no NIC
+ * @seal: NULL while there is no NIC; @refused_at: when it refused a packet last, and told; 0: never
+ * @refused_port: where
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
  * @state: NULL: nothing was to be kept yet, or there is no directory for it
  * @state_text: what is wrong with what is kept, or ""
@@ -51,6 +54,9 @@ struct fabricd {
 	struct events *events;
 	char own[TORUS_TEXT_MAX];
 	char nic_text[256];
+	struct seal *seal;
+	uint64_t refused_at, refused_told;
+	unsigned int refused_port;
 	struct state *state;
 	char state_text[STATE_TEXT_MAX];
 	uint8_t nports;
@@ -68,6 +74,8 @@ void machine_stop(struct fabricd *d);
  * Return: what the manager returned; -ENODEV: there is none.
  */
 int machine_event(struct fabricd *d, const struct record_event *e);
+/** fabricd_refused_text() - of the last packet without a seal, as text for people. Return: @buf */
+const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room);
 /** fabricd_event() - log it and keep it; of @node, "" for this one */
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,
 		   const char *kind, const char *text);

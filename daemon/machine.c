@@ -13,13 +13,14 @@
 #include "daemon/nic.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
+#include "daemon/seal.h"
 #include "daemon/fm/wire/msg.h"
 
 /* --- what the manager asks for --------------------------------------------- */
 
 static void op_mgmt_send(void *io, unsigned int port, const void *data, size_t len)
 {
-	nic_mgmt_send(((struct fabricd *)io)->nic, port, data, len);
+	seal_send(((struct fabricd *)io)->seal, port, data, len);
 }
 
 static void op_root_set(void *io, uint32_t tag, uint64_t epoch, uint64_t guid)
@@ -248,6 +249,63 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 	return err;
 }
 
+/* --- what goes over links, sealed ------------------------------------------------- */
+
+#define REFUSED_EVERY (10000 * LOOP_MS)	/* an event tells of it at most so often */
+
+static void sealed_send(void *arg, unsigned int port, const void *data, size_t len)
+{
+	nic_mgmt_send(((struct fabricd *)arg)->nic, port, data, len);
+}
+
+static void sealed_heard(void *arg, unsigned int port, const void *data, size_t len)
+{
+	machine_event(arg, &(struct record_event) {
+		.kind = RECORD_MGMT, .now = loop_now(), .mgmt = { port, data, len },
+	});
+}
+
+static void sealed_refused(void *arg, unsigned int port)
+{
+	struct fabricd *d = arg;
+	char text[FM_TEXT_MAX];
+
+	d->refused_at = loop_now();
+	d->refused_port = port;
+	if (d->refused_told && d->refused_at < d->refused_told + REFUSED_EVERY)
+		return;
+	d->refused_told = d->refused_at;
+	fabricd_refused_text(d, text, sizeof(text));
+	fabricd_event(d, loop_wall(), "", FM_WARNING, "seal", text);
+}
+
+static const struct seal_ops seal_ops = {
+	.send = sealed_send,
+	.heard = sealed_heard,
+	.refused = sealed_refused,
+};
+
+static int seal_begin(struct fabricd *d, const struct torus_device *dev, const struct torus_link *links)
+{
+	seal_free(d->seal);
+	d->seal = seal_new(&d->auth, dev->guid, &seal_ops, d);
+	for (unsigned int i = 0; d->seal && i < dev->nports; i++)
+		seal_link(d->seal, &links[i]);
+	return d->seal ? 0 : -ENOMEM;
+}
+
+const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room)
+{
+	const struct torus_shape *shape = d->fm ? fm_shape(d->fm) : NULL;
+	char port[TORUS_TEXT_MAX];
+
+	snprintf(buf, room, "port %s: management packets without the seal of this fabric's key: the neighbour there has another key, another release, or is a stranger",
+		 torus_port_text(shape ? shape->ndims : 0, d->refused_port, port));
+	return buf;
+}
+
+/* --- events of its parts ----------------------------------------------------------- */
+
 static void on_fm_timer(void *arg)
 {
 	machine_event(arg, &(struct record_event) { .kind = RECORD_TIMER, .now = loop_now() });
@@ -276,7 +334,8 @@ static void on_found(void *arg, const struct torus_device *dev,
 	load_state(d, &e, &kept);
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);
-	d->fm = fm_new(c, use, io, dev, links, park, rows, e.now);
+	if (!seal_begin(d, dev, links))
+		d->fm = fm_new(c, use, io, dev, links, park, rows, e.now);
 	fm_msg_clear(&kept);
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
@@ -312,16 +371,20 @@ static void on_absent(void *arg, const char *why)
 static void on_link(void *arg, const struct torus_link *link)
 {
 	struct record_event e = { .kind = RECORD_LINK, .now = loop_now(), .link = *link };
+	struct fabricd *d = arg;
 
+	if (d->seal)
+		seal_link(d->seal, link);
 	if (machine_event(arg, &e) != -ENODEV)
 		line_note(arg, link);
 }
 
 static void on_mgmt(void *arg, unsigned int port, const void *data, size_t len)
 {
-	machine_event(arg, &(struct record_event) {
-		.kind = RECORD_MGMT, .now = loop_now(), .mgmt = { port, data, len },
-	});
+	struct fabricd *d = arg;
+
+	if (d->seal)
+		seal_heard(d->seal, port, data, len);
 }
 
 static void on_park(void *arg, const struct torus_park *park)
@@ -429,6 +492,8 @@ void machine_stop(struct fabricd *d)
 			       &(struct record_event) { .kind = RECORD_END, .now = loop_now() });
 	fm_free(d->fm);
 	d->fm = NULL;
+	seal_free(d->seal);
+	d->seal = NULL;
 	if (d->fm_timer)
 		loop_timer_set(d->fm_timer, LOOP_NEVER);
 }

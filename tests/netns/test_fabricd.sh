@@ -257,15 +257,20 @@ own_again() {
 	kill "$last" && wait "$last" && revive 1,1 && until_true 10 running 0.0
 }
 
+# Its neighbours believe nothing that it says, and it believes nothing of them, so it never comes to
+# know where the root is. Each tells so itself, and the root has an event of it.
 wrong_key() {
 	local fine=1
 	(umask 077 && echo "this is another key altogether" >"$tmp/key")
 	stranger "s|^key_file.*|key_file = $tmp/key|"
-	until_true 10 is 0.0 '.data.service.refused_key > 0 and
-		(.data.problems | any(.kind == "refused" and (.text | test("n1-1.*key"))))' status &&
-	until_true 10 is 1.1 '.data.problems | any(.kind == "refused")' status &&
+	until_true 10 is 1.0 '.data.seal.refused > 0 and (.data.problems |
+		any(.kind == "seal" and (.text | test("^port .y: .*without the seal"))))' status &&
+	until_true 10 is 1.1 '(.data.root.reachable | not) and .data.seal.refused > 0 and
+		(.data.problems | any(.kind == "seal"))' status &&
+	until_true 10 is 0.0 '.data | any(.kind == "seal" and .node == [1,0])' events &&
+	until_true 10 is 0.0 '.data.nodes.up == 3 and .data.seal.refused == 0' status &&
 	fine=0
-	own_again && return "$fine"
+	own_again && until_true 5 is 1.1 '.data.seal.refused == 0' status && return "$fine"
 }
 
 wrong_fabric() {

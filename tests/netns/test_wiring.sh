@@ -320,15 +320,19 @@ name_twice() {
 	all_reach 0 1 2 3 6 7 8
 }
 
-stranger() { # LINE KIND PATTERN: node 4 has this line; the other eight run
+stranger() { # LINE NODE KIND PATTERN: node 4 has this line; the other eight run, and NODE tells why
 	config[4]=$1
-	raise && until_true 10 problem 0 "$2" "$3" && until_true 10 is 0 '.nodes.up == 8' status &&
+	raise && until_true 10 problem "$2" "$3" "$4" && until_true 10 is 0 '.nodes.up == 8' status &&
 	until_true 5 state 0 degraded && all_reach 0 1 2 3 5 6 7 8
 }
 
 wrong_key() {
 	(umask 077 && echo "a key of another fabric" >"$work.key")
-	stranger "key_file = $work.key" refused "n4.*key"
+	# Its neighbours believe nothing that it says, and it believes nothing of them; the root is told.
+	stranger "key_file = $work.key" 1 seal 'port \+y: .*without the seal of this fabric' &&
+		until_true 5 problem 4 seal 'port .*without the seal' && state 4 bootstrapping &&
+		is 1 '.seal.refused > 0 and .seal.late < 100' status && is 0 '.seal.refused == 0' status &&
+		until_true 5 is 0 'any(.[]; .kind == "seal" and .node == [1,0])' events
 	local rc=$?
 	rm -f "$work.key"
 	return "$rc"
@@ -352,5 +356,5 @@ run_one "no root" no_root
 run_one "a shape that is not that of the cables" wrong_shape
 run_one "a node's name twice" name_twice
 run_one "wrong key" wrong_key
-run_one "wrong fabric" stranger 'fabric = elsewhere' wiring 'NIC 00000000000000a4:.*another fabric'
+run_one "wrong fabric" stranger 'fabric = elsewhere' 0 wiring 'NIC 00000000000000a4:.*another fabric'
 done_testing

@@ -311,6 +311,8 @@ static void set_up_status(void)
 		.refused_busy = 134, .refused_at = NOW - 59 * LOOP_S, .up = 135,
 		.last_refused = "a stranger",
 	};
+	a.d.seal = (struct seal *)&a;
+	a.d.refused_at = NOW - 59 * LOOP_S;
 }
 
 static void set_up_nodes(void)

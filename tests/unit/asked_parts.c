@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "daemon/record.h"
+#include "daemon/seal.h"
 #include "tests/unit/asked.h"
 
 const struct torus_shape asked_shape = { .ndims = 2, .size = { 3, 2, 1, 1, 1, 1 } };
@@ -183,6 +184,21 @@ int machine_event(struct fabricd *d, const struct record_event *e)
 	     e->exclude.on ? "exclude" : "include", e->exclude.node, e->exclude.port,
 	     (unsigned long long)(e->now / LOOP_S));
 	return a.change_error;
+}
+
+const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room)
+{
+	(void)d;
+	snprintf(buf, room, "no seal");
+	return buf;
+}
+
+const struct seal_counts *seal_counts(const struct seal *s)
+{
+	static const struct seal_counts counts = { .refused = 136, .late = 137 };
+
+	assert_ptr_equal(s, &a);
+	return &counts;
 }
 
 void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_level level,

@@ -45,6 +45,11 @@ $(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd) $$(lib-libs)
 endef
 $(foreach t,$(answers-tests),$(eval $(call answers-test,$(t))))
 
+# The seal of what goes over links, with the real key.
+tests += tests/unit/test_seal
+tests/unit/test_seal-objs := tests/unit/test_seal.o daemon/seal.o daemon/auth.o daemon/auth_key.o
+tests/unit/test_seal-libs = $(call pkg-libs,cmocka libgcrypt) -Wl,--wrap=getrandom
+
 # The NIC and its queue.
 tests += tests/unit/test_nicq tests/unit/test_nic_call
 tests/unit/test_nicq-objs := tests/unit/test_nicq.o daemon/nicq.o daemon/loop.o

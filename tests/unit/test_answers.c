@@ -20,7 +20,7 @@
 #define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "',"
 #define SERVICE(refused) \
 	"'service':{'address':'192.168.0.7:7','connections':135,'refused_fabric':131," \
-	"'refused_key':132,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},"
+	"'refused_key':132,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
 #define OWN_STATUS "'own':{'node':[2,1],'name':'myself'},"
 #define NUMBERS \
 	"'table_version':101,'nodes':{'total':103,'up':104}," \
@@ -47,7 +47,7 @@ static void status_of_root(void **state)
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'")
 	     "'root':" ROOT ",'heard':{'nodes':116,'links':117},"
-	     "'problems':[" PROBLEMS ",{'kind':'refused','text':'refused a stranger'}],"
+	     "'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
 	     "'held_links':["
 	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
 	     "{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25},"
@@ -70,7 +70,7 @@ static void status_without_root(void **state)
 	a.status.last.at[FM_AT_DRAINED] = 0;
 	a.status.last.at[FM_AT_RESUMED] = 0;
 	a.status.last.bounded = false;
-	a.stats.refused_at = NOW - 60 * LOOP_S;
+	a.d.refused_at = a.stats.refused_at = NOW - 60 * LOOP_S;
 	a.stats.last_refused[0] = '\0';
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
@@ -88,9 +88,13 @@ static void status_by_the_root(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = a.privileged = false;
-	a.root_says = "{'ok':true,'data':{'own':1,'service':2,'root':3},'missing':[4]}";
+	a.root_says = "{'ok':true,'data':{'own':1,'service':2,'seal':5,'problems':[6],'root':3},'missing':[4]}";
 	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'")
+	     "'problems':[6,{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
 	     "'root':3},'missing':[4]}");
+	/* One of before told no problems. */
+	a.root_says = "{'ok':true,'data':{'root':3}}";
+	says("{'cmd':'status'}", "{'ok':true,'data':{" OWN_STATUS SERVICE("'a stranger'") "'root':3}}");
 	assert_string_equal(a.passed_on, "root -1 open 2500 ms: {\"cmd\":\"status\"}");
 }
 
@@ -101,6 +105,8 @@ static void status_without_a_place(void **state)
 	a.root = false;
 	a.ncandidates = 0;
 	a.stats = (struct svc_stats){ .up = 1 };
+	a.d.seal = NULL;
+	a.d.refused_at = 0;
 	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
 						 .node = TORUS_NO_NODE, .address = "x" } };
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[],'state':'bootstrapping',"
@@ -109,6 +115,7 @@ static void status_without_a_place(void **state)
 	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
 	     "'service':{'address':'192.168.0.7:7','connections':1,'refused_fabric':0,"
 	     "'refused_key':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
+	     "'seal':{'refused':0,'late':0},"
 	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
 	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,'candidates':[]},"
 	     "'heard':{'nodes':0,'links':0},"

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the seal of management packets
+ *
+ * Managers of neighbours speak over their link before they have any connection, and what they
+ * say places nodes and leads them to a root. So each packet has a seal, by the key that all nodes share:
+ *
+ *    0  "tSEA"                 4  version (1)      5  kind (1): hello, data      6  0 (2)
+ *    8  session of the link (4)
+ *   12  nonce of the sender (8)       20  echo: nonce of the receiver (8), 0: not known
+ *   28  number (8)
+ *   36  the first 16 bytes of HMAC-SHA256(key, label | GUID and port of the sender | GUID and
+ *       port of the receiver | bytes 0 to 35 | data)
+ *   52  data; a hello has none
+ *
+ * All little endian. Ports are one byte. What the receiver knows of the link, it takes from its own NIC.
+ *
+ *  1. A packet is passed on only if a manager with the key sent it on this link to this port: the GUIDs
+ *     and ports of both ends are under the seal.
+ *  2. It is passed on only if it is new: its echo is the nonce that this manager has drawn for this session
+ *     of the link, so it was sealed since; and only rising numbers are taken. They follow the clock, so
+ *     those of a manager that began anew are above those of the one before.
+ *  3. A replay changes nothing: its number was taken before. A manager that has taken none yet may take
+ *     that of one which is gone, whose nonce it then echoes, to nobody's harm; what the present one says
+ *     has a greater number.
+ *  4. The two do not go on answering each other: what is answered has a new nonce or the wrong echo, and
+ *     each answer has the right echo; so it is answered once more at most. If an answer is lost, it
+ *     comes when something is said again. A packet that is refused is answered by a hello, at most once a
+ *     second at each port: it tells a manager with another key, whose packets would otherwise vanish.
+ *
+ * Where both managers come up at once, both say hello, and what they have to say follows with the
+ * echo: one way of the link later than without a seal. Whoever has said something and learns a new
+ * nonce says it again, for that is a manager which has not heard it.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "daemon/auth.h"
+#include "daemon/loop.h"
+#include "daemon/seal.h"
+
+#define HEAD	36
+#define MAC	(SEAL_BYTES - HEAD)
+#define VERSION	1
+#define LABEL	"fabricd seal 1"
+#define ENDS	18		/* GUID and port of both ends */
+#define ANSWER_EVERY LOOP_S	/* what is refused is answered at most so often */
+
+enum { HELLO, DATA };
+
+static const char magic[4] = "tSEA";
+
+/**
+ * struct end - a port
+ * @up, @session, @peer_guid, @peer_port: as the NIC says
+ * @own, @peer: nonces; @peer 0: not known
+ * @sent, @taken: the last numbers
+ * @answered: when a packet that was refused was answered last; 0: never
+ * @data, @len: what was to be said last; @len 0: nothing
+ */
+struct end {
+	bool up;
+	uint32_t session;
+	uint64_t peer_guid;
+	uint8_t peer_port;
+	uint64_t own, peer;
+	uint64_t sent, taken, answered;
+	size_t len;
+	uint8_t data[TORUS_MGMT_MAX - SEAL_BYTES];
+};
+
+struct seal {
+	const struct auth *auth;
+	uint64_t guid;
+	const struct seal_ops *ops;
+	void *arg;
+	struct seal_counts counts;
+	struct end end[TORUS_MAX_PORTS];
+};
+
+struct seal *seal_new(const struct auth *auth, uint64_t guid, const struct seal_ops *ops, void *arg)
+{
+	struct seal *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->auth = auth;
+	s->guid = guid;
+	s->ops = ops;
+	s->arg = arg;
+	return s;
+}
+
+void seal_free(struct seal *s)
+{
+	free(s);
+}
+
+const struct seal_counts *seal_counts(const struct seal *s)
+{
+	return &s->counts;
+}
+
+static void put(uint8_t *p, uint64_t v, unsigned int bytes)
+{
+	while (bytes--) {
+		*p++ = (uint8_t)v;
+		v >>= 8;
+	}
+}
+
+static uint64_t get(const uint8_t *p, unsigned int bytes)
+{
+	uint64_t v = 0;
+
+	while (bytes--)
+		v = v << 8 | p[bytes];
+	return v;
+}
+
+/* Without random numbers: none that was drawn before, and that is not 0. */
+static uint64_t draw(void)
+{
+	uint64_t nonce = 0;
+
+	while (!nonce)
+		if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
+			nonce = loop_now() | 1;
+	return nonce;
+}
+
+/* The seal of a packet of @len bytes from that end. False: it cannot be made. */
+static bool mac(const struct seal *s, unsigned int port, bool outward, const uint8_t *packet, size_t len, uint8_t *out)
+{
+	const struct end *e = &s->end[port];
+	uint8_t text[ENDS + TORUS_MGMT_MAX], full[AUTH_MAC];
+	uint8_t *own = text + (outward ? 0 : ENDS / 2), *peer = text + (outward ? ENDS / 2 : 0);
+
+	put(own, s->guid, 8);
+	own[8] = (uint8_t)port;
+	put(peer, e->peer_guid, 8);
+	peer[8] = e->peer_port;
+	memcpy(text + ENDS, packet, HEAD);
+	memcpy(text + ENDS + HEAD, packet + SEAL_BYTES, len - SEAL_BYTES);
+	if (auth_mac(s->auth, LABEL, text, ENDS + len - MAC, full))
+		return false;
+	memcpy(out, full, MAC);
+	return true;
+}
+
+static void send_kind(struct seal *s, unsigned int port, unsigned int kind, uint64_t echo)
+{
+	struct end *e = &s->end[port];
+	uint64_t now = loop_now();
+	size_t len = SEAL_BYTES + (kind == DATA ? e->len : 0);
+	uint8_t packet[TORUS_MGMT_MAX] = { 0 };
+
+	memcpy(packet, magic, sizeof(magic));
+	packet[4] = VERSION;
+	packet[5] = (uint8_t)kind;
+	put(packet + 8, e->session, 4);
+	put(packet + 12, e->own, 8);
+	put(packet + 20, echo, 8);
+	e->sent = e->sent < now ? now : e->sent + 1;
+	put(packet + 28, e->sent, 8);
+	memcpy(packet + SEAL_BYTES, e->data, len - SEAL_BYTES);
+	if (mac(s, port, true, packet, len, packet + HEAD))
+		s->ops->send(s->arg, port, packet, len);
+}
+
+void seal_link(struct seal *s, const struct torus_link *l)
+{
+	bool up = l->state == TORUS_LINK_UP || l->state == TORUS_LINK_RETRAINING;
+	struct end *e = &s->end[l->port];
+
+	if (e->up && up && e->session == l->session && e->peer_guid == l->peer_guid && e->peer_port == l->peer_port)
+		return;
+	memset(e, 0, sizeof(*e));
+	if (!up)
+		return;
+	e->up = true;
+	e->session = l->session;
+	e->peer_guid = l->peer_guid;
+	e->peer_port = l->peer_port;
+	e->own = draw();
+	send_kind(s, l->port, HELLO, 0);
+}
+
+void seal_send(struct seal *s, unsigned int port, const void *data, size_t len)
+{
+	struct end *e = &s->end[port];
+
+	if (!e->up || !len || len > sizeof(e->data))
+		return;
+	memcpy(e->data, data, len);
+	e->len = len;
+	send_kind(s, port, e->peer ? DATA : HELLO, e->peer);
+}
+
+/* Whether a manager with the key has sent it on this link. */
+static bool sealed(const struct seal *s, unsigned int port, const uint8_t *p, size_t len)
+{
+	uint8_t want[MAC], diff = 0;
+
+	if (len < SEAL_BYTES || len > TORUS_MGMT_MAX || memcmp(p, magic, sizeof(magic)) || p[4] != VERSION ||
+	    !mac(s, port, false, p, len, want))
+		return false;
+	for (unsigned int i = 0; i < MAC; i++)
+		diff |= (uint8_t)(want[i] ^ p[HEAD + i]);
+	return !diff && p[5] <= DATA;
+}
+
+static void refuse(struct seal *s, unsigned int port)
+{
+	struct end *e = &s->end[port];
+	uint64_t now = loop_now();
+
+	s->counts.refused++;
+	if (!e->answered || now >= e->answered + ANSWER_EVERY) {
+		e->answered = now;
+		send_kind(s, port, HELLO, e->peer);
+	}
+	s->ops->refused(s->arg, port);
+}
+
+void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
+{
+	bool fresh, learned, says;
+	const uint8_t *p = data;
+	struct end *e;
+	uint64_t number;
+
+	if (port >= TORUS_MAX_PORTS || !s->end[port].up)
+		return;
+	e = &s->end[port];
+	/* The NIC tells of a session and of packets on two ways: one may come before the other. */
+	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) && get(p + 8, 4) != e->session) {
+		s->counts.late++;
+		return;
+	}
+	if (!sealed(s, port, p, len)) {
+		refuse(s, port);
+		return;
+	}
+	number = get(p + 28, 8);
+	says = p[5] == DATA && len > SEAL_BYTES;
+	fresh = get(p + 20, 8) == e->own;
+	learned = get(p + 12, 8) != e->peer;
+	if (number <= e->taken) {
+		s->counts.late++;
+		return;
+	}
+	e->peer = get(p + 12, 8);
+	e->taken = number;
+	s->counts.late += says && !fresh;
+	if (learned && e->len)
+		send_kind(s, port, DATA, e->peer);
+	else if (!fresh)
+		send_kind(s, port, HELLO, e->peer);
+	if (says && fresh)
+		s->ops->heard(s->arg, port, p + SEAL_BYTES, len - SEAL_BYTES);
+}

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Two managers that speak over a link, and one who can put on it whatever was ever on it, or on other
+ * links of the fabric, and changes it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+#include "tests/unit/seeds.h"
+#include <cmocka.h>
+
+#include "daemon/auth.h"
+#include "daemon/loop.h"
+#include "daemon/seal.h"
+
+#define A 0x10			/* GUIDs, and the ports of the link */
+#define B 0x20
+#define PORT_A 2
+#define PORT_B 5
+#define SESSION 77
+#define SAID_MAX 4096
+
+/** struct said - a packet that was on the link; @from: which side */
+struct said {
+	unsigned int from;
+	size_t len;
+	uint8_t data[TORUS_MGMT_MAX];
+};
+
+/**
+ * struct side - a manager
+ * @heard, @n: what it was told, as text, and how often
+ */
+struct side {
+	struct seal *seal;
+	unsigned int port, refused, n;
+	char heard[64];
+};
+
+static struct auth key, other_key;
+static struct side side[2];
+static struct said said[SAID_MAX];
+static unsigned int nsaid, delivered;
+static bool clock_stands;
+
+static uint64_t now = 1000;
+
+uint64_t loop_now(void)
+{
+	return now += clock_stands ? 0 : 10;
+}
+
+/* Different ones each time, and never by chance the same. */
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned int flags);
+ssize_t __wrap_getrandom(void *buf, size_t len, unsigned int flags)
+{
+	static uint64_t n = 0x1234567;
+
+	(void)flags;
+	assert_int_equal(len, 8);
+	n = n * 0xd1342543de82ef95ULL + 1;
+	memcpy(buf, &n, len);
+	return 8;
+}
+
+static void out(void *arg, unsigned int port, const void *data, size_t len)
+{
+	struct side *s = arg;
+
+	assert_int_equal(port, s->port);
+	assert_true(len <= TORUS_MGMT_MAX && nsaid < SAID_MAX);
+	said[nsaid].from = (unsigned int)(s - side);
+	said[nsaid].len = len;
+	memcpy(said[nsaid++].data, data, len);
+}
+
+static void in(void *arg, unsigned int port, const void *data, size_t len)
+{
+	struct side *s = arg;
+
+	assert_int_equal(port, s->port);
+	assert_true(len < sizeof(s->heard));
+	memcpy(s->heard, data, len);
+	s->heard[len] = '\0';
+	s->n++;
+}
+
+static void refused(void *arg, unsigned int port)
+{
+	struct side *s = arg;
+
+	assert_int_equal(port, s->port);
+	s->refused++;
+}
+
+static const struct seal_ops ops = { .send = out, .heard = in, .refused = refused };
+
+static struct torus_link link_of(unsigned int i, uint32_t session, bool up)
+{
+	return (struct torus_link) {
+		.port = (uint8_t)side[i].port, .state = up ? TORUS_LINK_UP : TORUS_LINK_FAULTY, .session = session,
+		.peer_guid = i ? A : B, .peer_port = i ? PORT_A : PORT_B,
+	};
+}
+
+static void links(unsigned int i, uint32_t session, bool up)
+{
+	struct torus_link l = link_of(i, session, up);
+
+	seal_link(side[i].seal, &l);
+}
+
+static void manager(unsigned int i, const struct auth *a)
+{
+	seal_free(side[i].seal);
+	side[i] = (struct side) { .port = i ? PORT_B : PORT_A };
+	side[i].seal = seal_new(a, i ? B : A, &ops, &side[i]);
+	assert_non_null(side[i].seal);
+}
+
+/* All that is on the link arrives, and what comes of it. */
+static void arrive(void)
+{
+	unsigned int begun = delivered;
+
+	for (; delivered < nsaid; delivered++) {
+		struct side *to = &side[!said[delivered].from];
+
+		seal_heard(to->seal, to->port, said[delivered].data, said[delivered].len);
+		assert_true(delivered - begun < 100);	/* they do not go on for ever */
+	}
+}
+
+static void says(unsigned int i, const char *text)
+{
+	seal_send(side[i].seal, side[i].port, text, strlen(text));
+}
+
+static void begin(void)
+{
+	nsaid = delivered = 0;
+	for (unsigned int i = 0; i < 2; i++)
+		manager(i, &key);
+}
+
+static void up(void)
+{
+	begin();
+	links(0, SESSION, true);
+	links(1, SESSION, true);
+	says(0, "from A");
+	says(1, "from B");
+	arrive();
+	assert_string_equal(side[0].heard, "from B");
+	assert_string_equal(side[1].heard, "from A");
+	assert_int_equal(side[0].n + side[1].n, 2);
+}
+
+static void end(void)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		seal_free(side[i].seal);
+		side[i].seal = NULL;
+	}
+}
+
+/* --- what arrives ---------------------------------------------------------------------- */
+
+static void both_at_once(void **state)
+{
+	(void)state;
+	up();
+	says(0, "more");
+	arrive();
+	assert_string_equal(side[1].heard, "more");
+	assert_int_equal(side[0].refused + side[1].refused, 0);
+	assert_int_equal(seal_counts(side[0].seal)->late + seal_counts(side[1].seal)->late, 0);
+	end();
+}
+
+/* One NIC knows of the session first, and its manager speaks: what comes too soon is said again. */
+static void one_first(void **state)
+{
+	(void)state;
+	for (unsigned int first = 0; first < 2; first++) {
+		begin();
+		links(first, SESSION, true);
+		says(first, "early");
+		arrive();
+		assert_int_equal(side[!first].n, 0);
+		links(!first, SESSION, true);
+		arrive();
+		assert_string_equal(side[!first].heard, "early");
+		says(!first, "answer");
+		arrive();
+		assert_string_equal(side[first].heard, "answer");
+		assert_int_equal(side[0].refused + side[1].refused, 0);
+		end();
+	}
+}
+
+/* Whatever is lost: what is said again gets through. */
+static void lost(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 5; k++) {
+		begin();
+		links(0, SESSION, true);
+		if (k & 1)
+			delivered = nsaid;
+		links(1, SESSION, true);
+		if (k & 2)
+			delivered = nsaid;
+		for (unsigned int i = delivered; i < (k == 4 ? 1 : nsaid); i++)
+			seal_heard(side[!said[i].from].seal, side[!said[i].from].port, said[i].data, said[i].len);
+		delivered = nsaid;	/* all answers */
+		says(0, "again");
+		arrive();
+		assert_string_equal(side[1].heard, "again");
+		says(1, "and back");
+		arrive();
+		assert_string_equal(side[0].heard, "and back");
+		end();
+	}
+}
+
+static void two_at_one_instant(void **state)
+{
+	(void)state;
+	up();
+	clock_stands = true;
+	says(0, "first");
+	arrive();
+	says(0, "second");
+	arrive();
+	assert_string_equal(side[1].heard, "second");
+	clock_stands = false;
+	end();
+}
+
+/* Only the last of what waits is said. */
+static void the_last_counts(void **state)
+{
+	(void)state;
+	begin();
+	links(0, SESSION, true);
+	says(0, "first");
+	says(0, "second");
+	links(1, SESSION, true);
+	arrive();
+	assert_string_equal(side[1].heard, "second");
+	assert_int_equal(side[1].n, 1);
+	end();
+}
+
+/* A manager that began anew hears what was said before, and is heard. */
+static void one_begins_anew(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		up();
+		manager(i, &key);
+		links(i, SESSION, true);
+		arrive();
+		assert_string_equal(side[i].heard, i ? "from A" : "from B");
+		says(i, "anew");
+		arrive();
+		assert_string_equal(side[!i].heard, "anew");
+		end();
+	}
+}
+
+/* What was to be said in a session is not said in the next; a retraining is none. */
+static void sessions(void **state)
+{
+	struct torus_link l;
+	unsigned int was;
+
+	(void)state;
+	up();
+	l = link_of(0, SESSION, true);
+	l.state = TORUS_LINK_RETRAINING;
+	seal_link(side[0].seal, &l);
+	says(0, "in between");
+	arrive();
+	assert_string_equal(side[1].heard, "in between");
+	side[1].n = 0;
+	was = nsaid;
+	for (unsigned int i = 0; i < 2; i++) {
+		links(i, SESSION, false);
+		says(i, "to nobody");
+	}
+	assert_int_equal(nsaid, was);
+	for (unsigned int i = 0; i < 2; i++)
+		links(i, SESSION + 1, true);
+	arrive();
+	assert_int_equal(side[1].n, 0);
+	says(0, "next");
+	arrive();
+	assert_string_equal(side[1].heard, "next");
+	end();
+}
+
+/* As long as there is room in a packet, and none that is empty. */
+static void lengths(void **state)
+{
+	char text[TORUS_MGMT_MAX] = { 0 };
+	unsigned int was;
+
+	(void)state;
+	up();
+	was = nsaid;
+	seal_send(side[0].seal, PORT_A, text, 0);
+	seal_send(side[0].seal, PORT_A, text, TORUS_MGMT_MAX - SEAL_BYTES + 1);
+	assert_int_equal(nsaid, was);
+	seal_send(side[0].seal, PORT_A, text, TORUS_MGMT_MAX - SEAL_BYTES);
+	assert_int_equal(nsaid, was + 1);
+	assert_int_equal(said[was].len, TORUS_MGMT_MAX);
+	delivered = nsaid;
+	end();
+}
+
+/* --- what does not ----------------------------------------------------------------------- */
+
+static void nothing_new(unsigned int at, const uint8_t *data, size_t len, bool is_refused)
+{
+	struct side *s = &side[at];
+	unsigned int n = s->n, was = s->refused;
+	uint64_t late = seal_counts(s->seal)->late;
+
+	seal_heard(s->seal, s->port, data, len);
+	assert_int_equal(s->n, n);
+	assert_int_equal(s->refused, was + is_refused);
+	assert_int_equal(seal_counts(s->seal)->refused, s->refused);
+	assert_true(is_refused || seal_counts(s->seal)->late > late);
+}
+
+/* The seal of a packet from A to B, made by itself. */
+static void seal_by_hand(struct said *p)
+{
+	uint8_t text[18 + TORUS_MGMT_MAX] = { A }, out[AUTH_MAC];
+
+	text[8] = PORT_A;
+	text[9] = B;
+	text[17] = PORT_B;
+	memcpy(text + 18, p->data, 36);
+	memcpy(text + 18 + 36, p->data + 52, p->len - 52);
+	assert_int_equal(auth_mac(&key, "fabricd seal 1", text, 18 + p->len - 16, out), 0);
+	memcpy(p->data + 36, out, 16);
+}
+
+/* What another release may say some day, with the right key, and what no packet can hold. */
+static void unknown(void **state)
+{
+	static uint8_t longer[2 * TORUS_MGMT_MAX];
+	struct said p;
+
+	(void)state;
+	up();
+	says(0, "true");
+	p = said[nsaid - 1];
+	p.data[4] = 2;
+	seal_by_hand(&p);
+	nothing_new(1, p.data, p.len, true);
+	p.data[4] = 1;
+	p.data[5] = 2;
+	seal_by_hand(&p);
+	nothing_new(1, p.data, p.len, true);
+	memcpy(longer, p.data, p.len);
+	nothing_new(1, longer, sizeof(longer), true);
+	p.data[5] = 1;
+	seal_by_hand(&p);
+	seal_heard(side[1].seal, PORT_B, p.data, p.len);
+	assert_string_equal(side[1].heard, "true");
+	end();
+}
+
+/* Each bit of a packet, and each length. */
+static void changed(void **state)
+{
+	struct said p;
+
+	(void)state;
+	up();
+	says(0, "true");
+	p = said[nsaid - 1];
+	for (size_t i = 0; i < p.len * 8; i++) {
+		p.data[i / 8] ^= (uint8_t)(1u << i % 8);
+		/* Of another session it may be one that the NIC has not told of yet. */
+		nothing_new(1, p.data, p.len, i / 8 < 8 || i / 8 >= 12);
+		p.data[i / 8] ^= (uint8_t)(1u << i % 8);
+	}
+	for (size_t len = 0; len < p.len; len++)
+		nothing_new(1, p.data, len, true);
+	nothing_new(1, (const uint8_t *)"tINI\2 as before there was a seal, and long enough to have one", 60, true);
+	seal_heard(side[1].seal, PORT_B, p.data, p.len);
+	assert_string_equal(side[1].heard, "true");
+	end();
+}
+
+/* All that was ever said, to both, again and again: nobody believes anything, and both go on. */
+static void replayed(void **state)
+{
+	unsigned int all;
+
+	(void)state;
+	up();
+	says(0, "one");
+	says(1, "two");
+	arrive();
+	manager(0, &key);
+	links(0, SESSION, true);
+	arrive();
+	says(0, "three");
+	says(1, "four");
+	arrive();
+	side[0].n = side[1].n = 0;
+	all = nsaid;
+	for (unsigned int k = 0; k < all; k++)
+		for (unsigned int to = 0; to < 2; to++) {
+			seal_heard(side[to].seal, side[to].port, said[k].data, said[k].len);
+			/* To its sender it is none for that port. */
+			assert_true(to != said[k].from || side[to].refused);
+			arrive();
+			assert_int_equal(side[0].n + side[1].n, 0);
+		}
+	says(0, "still");
+	says(1, "here");
+	arrive();
+	assert_string_equal(side[1].heard, "still");
+	assert_string_equal(side[0].heard, "here");
+	end();
+}
+
+/* After one has begun anew, before the other knows. */
+static void replayed_to_a_new_one(void **state)
+{
+	unsigned int all;
+
+	(void)state;
+	up();
+	says(0, "one");
+	arrive();
+	all = nsaid;
+	manager(1, &key);
+	links(1, SESSION, true);
+	nsaid = all;			/* what it says is lost */
+	for (unsigned int k = 0; k < all; k++)
+		seal_heard(side[1].seal, PORT_B, said[k].data, said[k].len);
+	assert_int_equal(side[1].n, 0);
+	assert_true(seal_counts(side[1].seal)->late > 0);
+	delivered = all;
+	arrive();
+	assert_string_equal(side[1].heard, "one");
+	end();
+}
+
+/* On another link, at another port, to another node: each of its parts is under the seal. */
+static void elsewhere(void **state)
+{
+	static const struct { uint64_t guid; uint8_t port; } to[] = { { B, 3 }, { 0x30, PORT_B }, { A, PORT_A } };
+	static const struct { uint64_t guid; uint8_t port; } from[] = { { A, 3 }, { 0x30, PORT_A }, { B, PORT_B } };
+	struct torus_link l = { .state = TORUS_LINK_UP, .session = SESSION };
+	struct said p;
+
+	(void)state;
+	up();
+	says(0, "to B");
+	p = said[nsaid - 1];
+	for (unsigned int i = 0; i < 6; i++) {
+		seal_free(side[1].seal);
+		side[1] = (struct side) { .port = i < 3 ? to[i].port : PORT_B };
+		side[1].seal = seal_new(&key, i < 3 ? to[i].guid : B, &ops, &side[1]);
+		l.port = (uint8_t)side[1].port;
+		l.peer_guid = i < 3 ? A : from[i - 3].guid;
+		l.peer_port = i < 3 ? PORT_A : from[i - 3].port;
+		seal_link(side[1].seal, &l);
+		nothing_new(1, p.data, p.len, true);
+	}
+	/* The cable is plugged into another node, or port, in the same session. */
+	for (unsigned int i = 0; i < 2; i++) {
+		up();
+		l = link_of(1, SESSION, true);
+		l.peer_guid += i;
+		l.peer_port += !i;
+		seal_link(side[1].seal, &l);
+		says(0, "to the former end");
+		nothing_new(1, said[nsaid - 1].data, said[nsaid - 1].len, true);
+	}
+	end();
+}
+
+static void another_key(void **state)
+{
+	(void)state;
+	begin();
+	manager(1, &other_key);
+	links(0, SESSION, true);
+	links(1, SESSION, true);
+	says(0, "from A");
+	says(1, "from a stranger");
+	arrive();
+	assert_int_equal(side[0].n + side[1].n, 0);
+	assert_true(side[0].refused && side[1].refused);
+	end();
+}
+
+/* What is refused is answered, once a second: so a manager with another key learns of it. */
+static void refused_is_answered(void **state)
+{
+	unsigned int was;
+
+	(void)state;
+	begin();
+	manager(1, &other_key);
+	links(1, SESSION, true);
+	delivered = nsaid;		/* is lost */
+	links(0, SESSION, true);
+	was = nsaid;
+	arrive();
+	assert_int_equal(side[1].refused, 2);
+	assert_int_equal(side[0].refused, 1);
+	assert_int_equal(nsaid, was + 2);
+	for (unsigned int i = 0; i < 5; i++)
+		says(0, "from A");
+	arrive();
+	assert_int_equal(nsaid, was + 7);
+	now += LOOP_S - 1000;
+	says(0, "from A");
+	arrive();
+	assert_int_equal(nsaid, was + 8);
+	now += 1000;
+	says(0, "from A");
+	arrive();
+	assert_int_equal(nsaid, was + 11);	/* both answer */
+	assert_int_equal(side[0].n + side[1].n, 0);
+	end();
+}
+
+/* What is said of a link that is not up is not heard, and nobody is blamed. */
+static void not_up(void **state)
+{
+	(void)state;
+	up();
+	says(0, "late");
+	links(1, SESSION, false);
+	side[1].n = 0;
+	arrive();
+	seal_heard(side[1].seal, TORUS_MAX_PORTS, "x", 1);
+	seal_heard(side[1].seal, 0, "x", 1);
+	assert_int_equal(side[1].n + side[1].refused, 0);
+	end();
+}
+
+/*
+ * Random histories: managers begin anew, sessions too; packets are lost, and come late and again. Nothing
+ * is heard that was not said in that life of both, or twice, or out of order; and in the end both hear.
+ */
+static void one_history(uint64_t seed)
+{
+	struct rnd r = rnd_new(seed);
+	unsigned int life[2] = { 0 }, word[2] = { 0 }, last[2] = { 0 };
+	uint32_t session = SESSION;
+	char text[64];
+
+	begin();
+	links(0, session, true);
+	links(1, session, true);
+	for (unsigned int step = 0; step < 60; step++) {
+		unsigned int i = rnd_below(&r, 2), k;
+
+		switch (rnd_below(&r, 8)) {
+		case 0:
+			manager(i, &key);
+			links(i, session, true);
+			life[i]++;
+			last[i] = 0;
+			break;
+		case 1:
+			session++;
+			links(i, session, true);
+			links(!i, session, true);
+			break;
+		case 2:
+			delivered = nsaid;
+			break;
+		case 3:
+			for (k = 0; nsaid && k < 4; k++) {
+				const struct said *p = &said[rnd_below(&r, nsaid)];
+
+				seal_heard(side[!p->from].seal, side[!p->from].port, p->data, p->len);
+			}
+			break;
+		case 4:
+		case 5:
+			snprintf(text, sizeof(text), "%u %u", i, ++word[i]);
+			says(i, text);
+			break;
+		default:
+			arrive();
+		}
+		for (i = 0; i < 2; i++) {
+			unsigned int who, what;
+
+			if (!side[i].n)
+				continue;
+			expect(&r, sscanf(side[i].heard, "%u %u", &who, &what) == 2 && who == !i, "'%s'", side[i].heard);
+			expect(&r, what >= last[i], "step %u: %u after %u", step, what, last[i]);
+			last[i] = what;
+		}
+	}
+	delivered = nsaid;
+	says(0, "0 1000");
+	says(1, "1 1000");
+	arrive();
+	says(0, "0 1001");
+	says(1, "1 1001");
+	arrive();
+	expect(&r, !strcmp(side[0].heard, "1 1001") && !strcmp(side[1].heard, "0 1001"), "'%s' '%s'",
+	       side[0].heard, side[1].heard);
+	end();
+}
+
+static void random_histories(void **state)
+{
+	(void)state;
+	for_seeds(400, one_history);
+}
+
+static void take_key(struct auth *a, const char *text)
+{
+	char path[] = "/tmp/seal-XXXXXX", why[AUTH_TEXT_MAX];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	assert_int_equal(auth_open(a, &auth_key_ops, "fabric", "node", path, why), 0);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(both_at_once),
+		cmocka_unit_test(one_first),
+		cmocka_unit_test(lost),
+		cmocka_unit_test(two_at_one_instant),
+		cmocka_unit_test(unknown),
+		cmocka_unit_test(the_last_counts),
+		cmocka_unit_test(one_begins_anew),
+		cmocka_unit_test(sessions),
+		cmocka_unit_test(lengths),
+		cmocka_unit_test(changed),
+		cmocka_unit_test(replayed),
+		cmocka_unit_test(replayed_to_a_new_one),
+		cmocka_unit_test(elsewhere),
+		cmocka_unit_test(another_key),
+		cmocka_unit_test(refused_is_answered),
+		cmocka_unit_test(not_up),
+		cmocka_unit_test(random_histories),
+	};
+	int err;
+
+	take_key(&key, "0123456789abcdef0123456789abcdef");
+	take_key(&other_key, "another key of another fabric, as long");
+	err = cmocka_run_group_tests(all, NULL, NULL);
+	auth_close(&key);
+	auth_close(&other_key);
+	return err;
+}
