@@ -31,8 +31,8 @@ AREAS = [
 	Area('kernel/host', 95, 'kernel/host/*.c'),
 	Area('kernel/req', 95, 'kernel/req/*.c'),
 	Area('daemon/fm', 95, 'daemon/fm/*.c', 'daemon/fm/*/*.c'),
-	Area('daemon/auth', 95, 'daemon/auth*.c'),
-	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c',
+	Area('daemon/auth, seal', 95, 'daemon/auth*.c', 'daemon/seal.c'),
+	Area('daemon/svc, control, codec', 95, 'daemon/svc.c', 'daemon/control.c', 'daemon/state.c',
 	     'daemon/codec*.c'),
 	Area('lib/route', 95, 'lib/route/*.c'),
 ]
