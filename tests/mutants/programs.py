@@ -198,9 +198,12 @@ class Programs:
 
 	def list(self):
 		"""The programs of unit and sim, with all objects of them and their helpers."""
-		rule = 'objects-of-tests:;@printf "%s\\n" $(foreach p,$(tests) $(programs),' \
-			'"$(p) $($(p)-objs) $($(p)-deps)") "libtorus.a $(lib-objs)"'
-		_, text = self.base.make('--eval=' + rule, 'objects-of-tests')
+		# By make itself: as the argument of a command all names would be too long.
+		rule = 'objects-of-tests:;@:$(foreach p,$(tests) $(programs),' \
+			'$(info $(p) $($(p)-objs) $($(p)-deps)))$(info libtorus.a $(lib-objs))'
+		rc, text = self.base.make('--eval=' + rule, 'objects-of-tests')
+		if rc:
+			raise SystemExit('mutants: the programs cannot be listed:\n' + text[-3000:])
 		parts = {}
 		for line in text.splitlines():
 			name, *of = line.split()

@@ -123,6 +123,23 @@ return | return d + 1;
 END
 }
 
+# The stage finds all programs of unit and sim of this checkout, and the objects of each.
+lists() {
+	python3 - "$mutants" "$PWD" "$tmp" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+from programs import Programs
+p = Programs(sys.argv[2], sys.argv[3], 1, print)
+p.base.path = sys.argv[2]
+all = {q.short: q.objects for q in p.list()}
+print(len(all), 'programs')
+assert len(all) > 100
+assert all(f'tests/{f}/{n}.o' in o for f, n, o in
+	   [('unit', 'test_seal', all['test_seal']), ('sim', 'test_takeover', all['test_takeover'])])
+assert 'daemon/seal.o' in all['test_seal'] and 'daemon/fm/root/claim.o' in all['test_takeover']
+END
+}
+
 # verdicts: prints the known verdicts without the parts that depend on the machine's speed
 verdicts() {
 	grep -o '^{"mutant.*"verdict": "[a-z]*"' "$tmp/results" | sort
@@ -268,6 +285,7 @@ check 'a mutant with the same object as the original does not count' judged same
 check 'a mutant that no program reaches lives' judged lived logic never
 check 'lines that no program reaches are listed' unreached
 check 'survivors are printed as diffs' grep -q '^# +.*return n || n != SEVEN;' "$tmp/said"
+check 'the programs of this checkout are listed' lists
 check 'too many survivors are a failure' ends 1 'not ok - kernel/core: '
 check 'the sources are not modified' cmp "$toy/kernel/core/sum.c" "$tmp/sum.c"
 check 'a campaign continues where the last one ended' resumes
