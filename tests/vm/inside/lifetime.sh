@@ -64,6 +64,18 @@ cycle_ports() {
 	done
 }
 
+# Another module owns the kind of links: the driver is refused as a whole, and works afterwards.
+refused() {
+	local err
+	modprobe -q veth
+	insmod "$KMOD2/rival.ko" || return
+	err=$(load 2>&1) && return 1
+	echo "$err"
+	[[ $err == *"File exists"* ]] && ! loaded && rmmod rival && load &&
+		ip link add t0 type torus && ip link del t0 && unload
+}
+
+check "refused while another module has its kind of links" refused
 check "load and unload, $few times" cycle_module "$few"
 check "load" load ports=2
 check "add and delete, $rounds times" cycle_links "$rounds"
