@@ -177,6 +177,7 @@ static json_t *device_json(const struct torus_device *d)
 		json_object_set_new(j, "shape", shape_json(&d->shape));
 		json_object_set_new(j, "node", json_integer(d->node));
 		json_object_set_new(j, "version", number(d->version));
+		json_object_set_new(j, "rows_epoch", number(d->rows_epoch));
 	}
 	return j;
 }
@@ -198,6 +199,8 @@ static void get_device(const json_t *j, struct torus_device *d, int *wrong)
 	get_shape(j, "shape", &d->shape, wrong);
 	d->node = (uint32_t)get(j, "node", torus_nodes(&d->shape) - 1, wrong);
 	d->version = get(j, "version", UINT64_MAX, wrong);
+	if (json_object_get(j, "rows_epoch"))
+		d->rows_epoch = get(j, "rows_epoch", UINT64_MAX, wrong);
 	if (!*wrong)
 		torus_node_coords(&d->shape, d->node, &d->coords);
 }

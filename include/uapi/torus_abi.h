@@ -93,8 +93,8 @@ enum torus_group {
  * answered with. Every request may carry IFINDEX or NAME to name the device.
  * DEVICE_GET: the NIC; SHAPE and what follows it only once it has a place; do; dump; reply:
  *	NAME, IFINDEX, IFNAME, DRIVER, GUID, EPOCH, PORT_COUNT, BOOTSTRAP, RELAY_PACKETS,
- *	PAYLOAD_MAX, UPTIME, ROOT_EPOCH, ROOT_GUID, SHAPE, COORDS, NODE, VERSION, ROW_COUNT,
- *	NODE_COUNTERS
+ *	PAYLOAD_MAX, UPTIME, ROOT_EPOCH, ROOT_GUID, SHAPE, COORDS, NODE, VERSION, ROWS_EPOCH,
+ *	ROW_COUNT, NODE_COUNTERS
  * DEVICE_SET: SHAPE and COORDS go together and bring the router into being (rows all invalid);
  *	NAME is the new name. A command with ROOT_EPOCH and ROOT_GUID is one of that root: of an
  *	epoch below that of the NIC, or of the same and another GUID, it gets ESTALE, and so does one
@@ -245,6 +245,11 @@ enum torus_attr {
 	/* U64: of the root that the NIC obeys, or that has a command sent; 0: none yet. */
 	TORUS_A_ROOT_EPOCH,
 	TORUS_A_ROOT_GUID,	/* u64: its GUID; goes with ROOT_EPOCH */
+	/*
+	 * U64: ROOT_EPOCH of the commit of the active rows; 0: it had none, or there
+	 * was no commit.
+	 */
+	TORUS_A_ROWS_EPOCH,
 	__TORUS_A_MAX,
 };
 #define TORUS_A_MAX (__TORUS_A_MAX - 1)

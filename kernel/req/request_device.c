@@ -6,7 +6,7 @@
 /* Attributes that a device has only with its place. */
 static const struct torus_attrs place_attrs = { {
 	[TORUS_A_NODE / 64] = 1ULL << TORUS_A_NODE % 64 | 1ULL << TORUS_A_VERSION % 64 |
-		1ULL << TORUS_A_ROW_COUNT % 64,
+		1ULL << TORUS_A_ROW_COUNT % 64 | 1ULL << TORUS_A_ROWS_EPOCH % 64,
 } };
 
 int torus_device_get(struct torus_hw *hw, struct torus_req *r)
@@ -14,7 +14,8 @@ int torus_device_get(struct torus_hw *hw, struct torus_req *r)
 	struct torus_device *out = &hw->reply.device;
 	u64 version = 0;
 
-	_Static_assert(TORUS_A_NODE / 64 == TORUS_A_ROW_COUNT / 64, "one word");
+	_Static_assert(TORUS_A_NODE / 64 == TORUS_A_ROW_COUNT / 64 &&
+		       TORUS_A_NODE / 64 == TORUS_A_ROWS_EPOCH / 64, "one word");
 	*out = (struct torus_device) {
 		.ifindex = hw->ifindex,
 		.guid = hw->guid,
@@ -25,6 +26,7 @@ int torus_device_get(struct torus_hw *hw, struct torus_req *r)
 		.node = hw->node,
 		.root_epoch = hw->root_epoch,
 		.root_guid = hw->root_guid,
+		.rows_epoch = hw->rows_epoch,
 	};
 	memcpy(out->name, hw->name, sizeof(out->name));
 	memcpy(out->ifname, hw->ifname, sizeof(out->ifname));

@@ -115,6 +115,7 @@ static const struct torus_rule torus_rules[TORUS_A_MAX + 1] = {
 	[TORUS_A_UPTIME] = { .name = "UPTIME", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 	[TORUS_A_ROOT_EPOCH] = { .name = "ROOT_EPOCH", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 	[TORUS_A_ROOT_GUID] = { .name = "ROOT_GUID", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
+	[TORUS_A_ROWS_EPOCH] = { .name = "ROWS_EPOCH", .kind = TORUS_U64, .min = 0, .max = ~0ULL },
 };
 
 const struct torus_set torus_set_torus = {

@@ -59,6 +59,7 @@ static const struct torus_field torus_tree_device_get_fields[] = {
 	{ .attr = TORUS_A_COORDS, MEMBER(torus_device, coords.c), COUNT(torus_device, shape.ndims) },
 	{ .attr = TORUS_A_NODE, NUMBER(torus_device, node, 4) },
 	{ .attr = TORUS_A_VERSION, NUMBER(torus_device, version, 8) },
+	{ .attr = TORUS_A_ROWS_EPOCH, NUMBER(torus_device, rows_epoch, 8) },
 	{ .attr = TORUS_A_ROW_COUNT, NUMBER(torus_device, row_count, 4) },
 	{ .attr = TORUS_A_NODE_COUNTERS, MEMBER(torus_device, counter) },
 };

@@ -124,6 +124,8 @@ static void roots(char **arg)
 	told("nobody begins", nobody, torus_rows_begin(nobody, VERSION + 1));
 	told("first begins", dev, torus_rows_begin(dev, VERSION + 1));
 	told("first commits", dev, torus_rows_commit(dev, VERSION + 1));
+	check(torus_device_get(nobody, &d));
+	printf("rows of %llu\n", (unsigned long long)d.rows_epoch);
 	told("first begins", dev, torus_rows_begin(dev, VERSION));
 	told("first begins", dev, torus_rows_begin(dev, VERSION + 2));
 	told("6 of 0xb", later, torus_root_set(later, 6, 0xb));

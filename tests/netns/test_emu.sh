@@ -500,6 +500,7 @@ two_roots() {
 		nobody begins: the NIC obeys root 000000000000000a of epoch 5; this names none
 		first begins: done
 		first commits: done
+		rows of 5
 		first begins: VERSION is 1; active is 2
 		first begins: done
 		6 of 0xb: done

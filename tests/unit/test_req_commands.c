@@ -471,7 +471,8 @@ static void test_device_without_place(void **state)
 	assert_non_null(r.req.without);
 	for (unsigned int a = 1; a <= TORUS_A_MAX; a++)
 		assert_int_equal(torus_attrs_has(r.req.without, a),
-				 a == TORUS_A_NODE || a == TORUS_A_VERSION || a == TORUS_A_ROW_COUNT);
+				 a == TORUS_A_NODE || a == TORUS_A_VERSION || a == TORUS_A_ROW_COUNT ||
+				 a == TORUS_A_ROWS_EPOCH);
 }
 
 /* Replies name the NIC that answers. */

@@ -232,6 +232,9 @@ static void test_told(void **state)
 	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_GET, nothing), 0);
 	assert_int_equal(r.hw.reply.device.root_epoch, EPOCH);
 	assert_int_equal(r.hw.reply.device.root_guid, ROOT);
+	r.hw.rows_epoch = EPOCH - 1;
+	assert_int_equal(recorder_run(&r, TORUS_CMD_DEVICE_GET, nothing), 0);
+	assert_int_equal(r.hw.reply.device.rows_epoch, EPOCH - 1);
 }
 
 int main(void)
