@@ -175,6 +175,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.relay_packets = h->relay_packets;
 	b.root_epoch = h->root_epoch;
 	b.root_guid = h->root_guid;
+	b.rows_term = h->rows_term;
 	b.clean = h->clean;
 	b.open = h->open;
 	b.table = h->table;
@@ -220,6 +221,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.since = t->base;
 	b.open = t->open;
 	b.pause = t->pause;
+	b.former = t->former;
 	b.clean = t->clean;
 	b.n_voters = t->voters.n;
 	b.voters = put_voters(&voters, &t->voters);
@@ -323,6 +325,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		break;
 	case FM_MSG_FETCH:
 		fetch.version = msg->fetch.version;
+		fetch.former = msg->fetch.former;
 		m->fetch = &fetch;
 		break;
 	case FM_MSG_PING:

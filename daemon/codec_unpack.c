@@ -119,6 +119,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
 	    from->priority > FM_PRIORITY_AUTO || from->kept_term > FM_EPOCH_MAX ||
+	    from->rows_term > FM_EPOCH_MAX ||
 	    from->clean >> TORUS_COLOURS || from->open >> TORUS_MAX_DIMS || (from->admin | from->across) & ~PORTS_MASK ||
 	    !codec_text(to->fabric, sizeof(to->fabric), from->fabric) ||
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
@@ -140,6 +141,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->relay_packets = from->relay_packets;
 	to->root_epoch = from->root_epoch;
 	to->root_guid = from->root_guid;
+	to->rows_term = from->rows_term;
 	to->clean = (uint8_t)from->clean;
 	to->open = (uint8_t)from->open;
 	to->table = from->table;
@@ -177,6 +179,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	to->base = from->since;
 	to->open = (uint8_t)from->open;
 	to->pause = from->pause;
+	to->former = from->former;
 	to->clean = (uint8_t)from->clean;
 	return codec_entries(to, from->entries, nodes);
 }
@@ -250,6 +253,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		return get_table(&out->table, m->table);
 	case FM_MSG_FETCH:
 		out->fetch.version = m->fetch->version;
+		out->fetch.former = m->fetch->former;
 		break;
 	case FM_MSG_STEP:
 		fine = get_step(&out->step, m->step);

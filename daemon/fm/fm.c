@@ -108,6 +108,7 @@ struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 	fm->epoch = dev->epoch;
 	fm->nic.root_epoch = dev->root_epoch;
 	fm->nic.root_guid = dev->root_guid;
+	fm->nic.rows_epoch = dev->placed ? dev->rows_epoch : 0;
 	fm->relay_packets = dev->relay_packets;
 	fm->jumper = dev->bootstrap;
 	fm->up = &fm_up_parent;

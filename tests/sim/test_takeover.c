@@ -217,6 +217,34 @@ static void half_is_not_enough(void **state)
 	finish("half of two", 3);
 }
 
+/*
+ * All managers but one begin anew at once; that of the root does not come back, and another hangs. The
+ * one that did not knows who was up, and all others of whom their NICs have rows.
+ */
+static void all_but_one_began_anew(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 6; seed += story_every()) {
+		uint32_t knows = 1 + (uint32_t)seed % 7, hung = 1 + (uint32_t)(seed + 3) % 7;
+
+		begin("4x2", seed, 300 * W_US);
+		ends_by(hung, HANG);
+		for (uint32_t i = 0; i < 8; i++)
+			if (i != knows && i != hung)
+				ends_by(i, KILL);
+		story_run(&s, 20 * W_MS);
+		for (uint32_t i = 1; i < 8; i++)
+			if (i != knows && i != hung)
+				comes_back(i, KILL);
+		taken_over(0, "all but one began anew");
+		story_run(&s, 1 * W_S);
+		comes_back(hung, HANG);
+		comes_back(0, KILL);
+		story_rest(&s, 20 * W_S);
+		finish("all but one began anew", seed);
+	}
+}
+
 /* --- by order -------------------------------------------------------------------------------- */
 
 /* Each candidate is made root, while cables are cut and traffic runs. Rows need not change for that. */
@@ -316,6 +344,7 @@ int main(void)
 		cmocka_unit_test(at_each_step),
 		cmocka_unit_test(two_nodes),
 		cmocka_unit_test(half_is_not_enough),
+		cmocka_unit_test(all_but_one_began_anew),
 		cmocka_unit_test(moved),
 		cmocka_unit_test(moved_to_one_that_ends),
 		cmocka_unit_test(who_cannot_be_root),

@@ -229,11 +229,13 @@ static void body(struct stage *s, const struct fm_msg *m)
 		shape_at(s, &m->table.shape, NULL);
 		number(s, "open", m->table.open);
 		flag(s, m->table.pause, "pause");
+		flag(s, m->table.former, "former");
 		for (uint32_t i = 0; i < m->table.nentries; i++)
 			entry(s, &m->table.entries[i]);
 		break;
 	case FM_MSG_FETCH:
 		number(s, "has", m->fetch.version);
+		flag(s, m->fetch.former, "former");
 		break;
 	case FM_MSG_STEP:
 		step(s, &m->step);

@@ -112,6 +112,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->relay_packets = (uint32_t)rnd();
 	h->root_epoch = rnd() >> 2;
 	h->root_guid = rnd();
+	h->rows_term = rnd() >> 2;
 	h->clean = rnd() & 0xf;
 	h->open = rnd() & 0x3f;
 	h->table = rnd();
@@ -144,6 +145,7 @@ static void rnd_table(struct fm_table_msg *t)
 	t->open = rnd() & 0x3f;
 	t->clean = rnd() & 0xf;
 	t->pause = rnd() & 1;
+	t->former = rnd() & 1;
 	rnd_voters(&t->voters);
 	t->nentries = nodes < 40 ? nodes : 40;
 	t->entries = calloc(t->nentries, sizeof(*t->entries));
@@ -227,6 +229,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		break;
 	case FM_MSG_FETCH:
 		m->fetch.version = rnd();
+		m->fetch.former = rnd() & 1;
 		break;
 	case FM_MSG_STEP:
 		m->step.term = rnd();

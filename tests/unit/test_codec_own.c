@@ -18,7 +18,7 @@
 #include "daemon/svc_msg.h"
 
 static const struct svc_msg all[] = {
-	{ .fm = { .type = FM_MSG_FETCH, .fetch = { 77 } } },
+	{ .fm = { .type = FM_MSG_FETCH, .fetch = { .version = 77 } } },
 	{ .type = SVC_AUTH, .auth = { "torus", "n0", 2, SVC_AUTH_MAX, { 1, 2 }, { 3, 4, 5 } } },
 	{ .type = SVC_ASK, .ask = { 1ull << 63, SVC_TO_NODE, TORUS_NO_NODE, true, SVC_TTL_MAX,
 				    (char *)"{\"cmd\":\"x\"}" } },

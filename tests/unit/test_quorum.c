@@ -171,6 +171,105 @@ static void told_by_most(void **state)
 	stage_end(&s);
 }
 
+/* The latest table @version of epoch @term, with the nodes of @up and those of @voter as its voters. */
+static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int voter)
+{
+	struct fm_msg m = stage_table(&s, 4, e);
+
+	m.table.term = 9;
+	m.table.former = true;
+	m.table.voters.n = 1;
+	m.table.voters.set[0] = (struct fm_set) { ones(voter), NIC + 7 };
+	for (uint32_t k = 0; k < NODES; k++) {
+		e[k].epoch = r->mate[k].epoch;
+		e[k].state = up >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
+		e[k].differs = (up ^ voter) >> k & 1;
+		r->mate[k].voice = (struct fm_voice) { .heard = s.fm->now, .life = r->mate[k].epoch,
+						       .rows = 4, .rows_term = 9 };
+	}
+	return m;
+}
+
+/* All managers but one began anew: with the table of that one it is known who votes. */
+static void of_those_that_began_anew(void **state)
+{
+	struct fm_entry e[NODES];
+	struct fm_msg m;
+
+	(void)state;
+	begin();
+	s.fm->table.version = 0;
+	r->settled = false;
+	r->asking.stage = FM_STAGE_ASKS;
+	m = sent(e, 0x1f, 0x3f);
+	former((const unsigned int[]) { 0x1f, 0x3f }, 2, CLAIMED);
+	for (uint32_t k = 0; k < NODES; k++)
+		if (k != 3)
+			r->mate[k].voice.table = r->mate[k].voice.votes = 0;
+	assert_false(fm_quorum_claimed(s.fm));
+	/* What is not the table that was told of is nobody's. */
+	m.table.version = 5;
+	fm_recall_sent(s.fm, &m.table);
+	m.table.version = 4;
+	m.table.term = 8;
+	fm_recall_sent(s.fm, &m.table);
+	assert_false(fm_recall_has_latest(s.fm));
+	m.table.term = 9;
+	fm_recall_sent(s.fm, &m.table);
+	assert_true(fm_recall_has_latest(s.fm));
+	assert_true(fm_quorum_claimed(s.fm));
+	/* Three of five, but three of six are not enough. */
+	r->mate[0].voice.heard = r->mate[5].voice.heard = r->mate[4].voice.heard = 0;
+	r->mate[0].voice.life++;
+	assert_false(fm_quorum_claimed(s.fm));
+	r->mate[5].voice.heard = s.fm->now;
+	assert_true(fm_quorum_claimed(s.fm));
+	stage_end(&s);
+}
+
+/* One that cannot know whether it has had a later table does not vote by an earlier one. */
+static void of_those_that_remember(void **state)
+{
+	static const struct { uint64_t rows, term; uint32_t life; bool votes; } was[] = {
+		{ 4, 9, 0, true }, { 3, 9, 0, true }, { 99, 8, 0, true }, { 0, 0, 0, true },
+		{ 5, 9, 0, false },	/* took the next one of that root, */
+		{ 1, 10, 0, false },	/* or one of the next root, */
+		{ 3, 0, 0, false },	/* or rows of nobody knows whom, */
+		{ 0, 0, 1, false },	/* or has lost its memory */
+	};
+	struct fm_entry e[NODES];
+	struct fm_msg m;
+
+	(void)state;
+	begin();
+	s.fm->table.version = 0;
+	r->settled = false;
+	r->asking.stage = FM_STAGE_ASKS;
+	m = sent(e, 7, 7);
+	former((const unsigned int[]) { 7, 7 }, 2, CLAIMED);
+	for (uint32_t k = 0; k < NODES; k++)
+		if (k != 2)
+			r->mate[k].voice.table = r->mate[k].voice.votes = 0;
+	fm_recall_sent(s.fm, &m.table);
+	r->mate[0].voice.heard = 0;
+	r->mate[0].voice.life++;
+	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
+		struct fm_voice *v = &r->mate[1].voice;
+
+		v->rows = was[i].rows;
+		v->rows_term = was[i].term;
+		v->life = r->mate[1].epoch + was[i].life;
+		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes);
+		/* So it is with the root that made that table, if that is all there is to say. */
+		r->sent.version++;
+		r->told.root = r->told.voters.set[0].maker = r->mate[1].guid;
+		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
+		r->sent.version--;
+		r->told.root = r->told.voters.set[0].maker = CLAIMED;
+	}
+	stage_end(&s);
+}
+
 /* Nobody has a table: those count that there were when one was kept. */
 static void of_those_kept(void **state)
 {
@@ -375,6 +474,8 @@ int main(void)
 		cmocka_unit_test(of_the_latest_only),
 		cmocka_unit_test(count_of_the_one_that_lacks_most),
 		cmocka_unit_test(told_by_most),
+		cmocka_unit_test(of_those_that_began_anew),
+		cmocka_unit_test(of_those_that_remember),
 		cmocka_unit_test(of_those_kept),
 		cmocka_unit_test(random_tables),
 		cmocka_unit_test(former_ones),

@@ -228,6 +228,8 @@ static void perform(struct world *w, uint32_t node, const struct act *a, struct 
 		e->err = core_act(w, node, a);
 		nic_pump(w, node);
 	}
+	if (!e->err && (a->kind == ACT_ROWS || a->kind == ACT_APPLY))
+		w->node[node].rows_epoch = w->node[node].by_epoch;
 }
 
 static void end_later(struct world *w, uint32_t node, uint64_t after, const struct ended *e)

@@ -314,6 +314,7 @@ void fm_start(struct world *w, uint32_t node)
 		.epoch = n->epoch,
 		.root_epoch = n->root_epoch,
 		.root_guid = n->root_guid,
+		.rows_epoch = n->rows_epoch,
 		.relay_packets = n->relay_packets,
 		.nports = (uint8_t)w->nports,
 		.bootstrap = n->jumper,

@@ -236,7 +236,7 @@ void world_power(struct world *w, uint32_t node, bool on)
 	n->nic_life++;
 	if (on) {
 		n->epoch += 1 + (uint32_t)(world_random(w) % 1000);
-		n->root_epoch = n->root_guid = 0;
+		n->root_epoch = n->root_guid = n->rows_epoch = 0;
 		nic_start(w, node);
 	} else {
 		nic_stop(w, node);

@@ -73,6 +73,7 @@ struct wnode {
 	uint64_t guid;
 	uint32_t epoch;
 	uint64_t root_epoch, root_guid;	/* the root that the NIC obeys */
+	uint64_t rows_epoch;		/* ... whose rows it has */
 	uint64_t by_epoch, by_guid;	/* ... by whose order its manager acts */
 	uint32_t relay_packets;		/* 0: the default */
 	bool jumper;

@@ -274,13 +274,21 @@ static void ponged(struct fm *fm, bool adrift)
 	fm_uplink_adrift(fm, adrift);
 }
 
-/* A root that has no table asks for the one that was kept here. */
-static void send_kept(struct fm *fm, const struct fm_conn *c)
+/* One that asks to be root lacks the table that this node has, or the one that was kept here. */
+static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_fetch *f)
 {
 	struct fm_msg msg;
 
-	if (c->role == FM_CONN_ROOT && fm_keep_whole(fm, &msg))
+	if (c->role != FM_CONN_ROOT)
+		return;
+	if (!f->former) {
+		if (fm_keep_whole(fm, &msg))
+			fm_conn_send(fm, c, &msg);
+	} else if (fm->table.version && fm_table_whole(fm, &msg)) {
+		msg.table.former = true;
 		fm_conn_send(fm, c, &msg);
+		fm_table_whole_end(fm, &msg);
+	}
 }
 
 /* What comes from a connection that we opened: from above. */
@@ -313,7 +321,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 			drop(fm, &msg->drop);
 		break;
 	case FM_MSG_FETCH:
-		send_kept(fm, c);
+		send_former(fm, c, &msg->fetch);
 		break;
 	case FM_MSG_LEAD:
 		if (c->confirmed && msg->lead.term == fm->uplink.term)

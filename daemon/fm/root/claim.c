@@ -120,10 +120,7 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 	struct fm_asking *a = &fm->root->asking;
 
 	m->voice.heard = fm->now;
-	m->voice.term = h->term;
-	m->voice.table = h->table;
-	m->voice.root = h->table_root;
-	m->voice.votes = (uint16_t)(h->counted | h->votes << 1);
+	fm_quorum_note(m, h);
 	a->high = later(a->high, later(h->root_epoch, h->kept_term));
 	if (a->stage == FM_STAGE_LEADS)
 		fm_quorum_hello(fm, m);

@@ -344,6 +344,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		welcome(fm, c, m, h);
 	else if (!fm_claim_leads(fm))
 		hello(fm, c, m, h);
+	fm_recall_fetch(fm, c, h);
 }
 
 /* --- what comes up the tree ------------------------------------------------- */
@@ -402,7 +403,10 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		fm_judge_failed(fm, &msg->failed);
 		break;
 	case FM_MSG_TABLE:
-		fm_recall_kept(fm, &msg->table);
+		if (msg->table.former)
+			fm_recall_sent(fm, &msg->table);
+		else
+			fm_recall_kept(fm, &msg->table);
 		break;
 	case FM_MSG_LEAD:
 		if (msg->lead.term == fm->uplink.term)

@@ -28,6 +28,14 @@
  *     promise: its NIC refuses n. So it had n when it promised, and n is t or before it. Whatever the
  *     former root decided and had in force, the new one begins with it.
  *
+ * A manager that began anew has no table, but its NIC still obeys whom it has promised that, and knows
+ * of which root and version its rows are. Such a node is in U(t) and O(t) if t has the GUID of its NIC,
+ * in the life in which it is, and its rows are not of a table later than t. Then 1. and 2. hold: if it
+ * has taken f, or n, its rows are of that or a later one, and t is not before them. A NIC that has lost
+ * its memory is in another life, and in no table from before: it may have taken n and know nothing of
+ * it. The root that claims knows the GUIDs if it has t, and fetches it if it lacks it (recall.c). The
+ * table so fetched is not taken: nothing of it goes to a NIC, or on to others.
+ *
  * tests/spin/takeover.pml checks that with every order of steps, and that without O (BREAK_LATEST) it
  * is not so.
  *
@@ -46,6 +54,7 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/quorum.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -70,28 +79,60 @@ static uint16_t entry_votes(const struct fm_voters *v, const struct fm_entry *e)
 	return (uint16_t)(fm_table_counts(e) | fm_table_votes(v, e) << 1);
 }
 
+void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
+{
+	struct fm_voice *v = &m->voice;
+
+	v->term = h->term;
+	v->table = h->table;
+	v->root = h->table_root;
+	v->votes = (uint16_t)(h->counted | h->votes << 1);
+	v->life = h->epoch;
+	v->rows = h->version;
+	v->rows_term = h->rows_term;
+}
+
+/* Its manager has no table, and its NIC has rows of a later one than that, or may have. */
+static bool forgot_later(const struct fm_voice *v, uint64_t epoch, uint64_t table)
+{
+	if (v->table || !v->rows)
+		return false;
+	return !v->rows_term || v->rows_term > epoch || (v->rows_term == epoch && v->rows > table);
+}
+
+/* The same table, as the root has it. */
+static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const struct fm_mate *m)
+{
+	uint32_t node = fm_book_find(b, m->guid);
+
+	return node == TORUS_NO_NODE || b->entry[node].epoch != m->voice.life ? 0 :
+	       entry_votes(v, &b->entry[node]);
+}
+
 /* The mask of sets of a claim with that table in which @m is. 0: none, or not known. */
 static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, uint64_t epoch, uint64_t table)
 {
-	const struct fm_table *own = &fm->table;
-	uint32_t node;
+	const struct fm_voters *v;
+	struct fm_book *b;
 
 	if (!table)
 		return fm_recall_nodes(fm) ? fm_recall_place(fm, m->guid) != TORUS_NO_NODE : m->version > 0;
-	if (own->version == table && own->term == epoch) {
-		node = fm_table_find(fm, m->guid);
-		return node == TORUS_NO_NODE ? 0 : entry_votes(&own->voters, &own->entry[node]);
-	}
+	if (forgot_later(&m->voice, epoch, table))
+		return 0;
+	b = fm_recall_table(fm, epoch, table, &v);
+	if (b)
+		return votes_by(b, v, m);
 	return m->voice.term == epoch && m->voice.table == table ? m->voice.votes : 0;
 }
 
-/* Who made a table is up in it: that is known even if its manager began anew, and has no table. */
+/* Who made a table is up in it: that is known even if its manager began anew, and its NIC did not. */
 static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_told *t = &fm->root->told;
 	uint16_t mask = votes_with(fm, m, t->epoch, t->table);
 
-	if (!t->table)
+	if (!t->table || fm_recall_has_latest(fm) || (!m->voice.table && !m->voice.rows) ||
+	    forgot_later(&m->voice, t->epoch, t->table))
 		return mask;
 	mask |= m->guid == t->root;
 	for (unsigned int i = 0; i < t->voters.n; i++)

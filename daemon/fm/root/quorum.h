@@ -39,6 +39,8 @@ struct fm_quorum {
 	struct fm_quorum_table taken, open[FM_QUORUM_OPEN];
 };
 
+/** fm_quorum_note() - @m says HELLO: what its votes depend on */
+void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h);
 /** fm_quorum_here() - does @m take part in the claim, as far as it has come? */
 bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m);
 /** fm_quorum_claimed() - are those that take part in the claim enough to lead? */

@@ -8,6 +8,9 @@
  * So do the colours that the former root knew to be gone from the network, and the dimensions
  * whose ends are not cabled together.
  *
+ * One that asks to be root, and lacks the latest table of those who have said HELLO, asks one of them
+ * for it: that says who was up in it, which those that began anew cannot say (quorum.c).
+ *
  * If all managers and NICs have forgotten, what candidates have kept says the same (node/keep.c).
  *
  * Only the first table of a root is made of this: whoever comes later may not have heard
@@ -22,6 +25,7 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -156,27 +160,56 @@ uint32_t fm_recall_nodes(const struct fm *fm)
 	return n;
 }
 
+struct fm_book *fm_recall_table(const struct fm *fm, uint64_t epoch, uint64_t version,
+				      const struct fm_voters **voters)
+{
+	const struct fm_sent *s = &fm->root->sent;
+	const struct fm_table *t = &fm->table;
+
+	if (version && t->version == version && t->term == epoch) {
+		*voters = &t->voters;
+		return t->book;
+	}
+	*voters = &s->voters;
+	return s->book && s->version == version && s->epoch == epoch ? s->book : NULL;
+}
+
+/* The latest that anybody has who has said HELLO; NULL: this node lacks it. */
+static struct fm_book *latest(const struct fm *fm, const struct fm_voters **voters)
+{
+	return fm_recall_table(fm, fm->root->told.epoch, fm->root->told.table, voters);
+}
+
 bool fm_recall_has_latest(const struct fm *fm)
 {
-	const struct fm_told *t = &fm->root->told;
+	const struct fm_voters *v;
 
-	return t->table && fm->table.version == t->table && fm->table.term == t->epoch;
+	return latest(fm, &v);
 }
 
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid)
 {
 	const struct fm_table *t = &fm->table;
+	const struct fm_voters *v;
+	struct fm_book *b = latest(fm, &v);
 
+	if (b && !memcmp(&b->shape, &fm->root->shape, sizeof(b->shape)))
+		return fm_book_find(b, guid);
 	if (kept_fits(fm))
 		return fm_kept_place(fm, guid);
 	return t->version && !memcmp(&t->shape, &fm->root->shape, sizeof(t->shape)) ?
 	       fm_table_find(fm, guid) : TORUS_NO_NODE;
 }
 
-struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape)
+struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape, struct fm_voters *voters)
 {
 	const struct fm_table *t = &fm->table;
+	const struct fm_voters *v;
+	struct fm_book *b = latest(fm, &v);
 
+	*voters = b ? *v : t->voters;
+	if (b && !memcmp(&b->shape, shape, sizeof(*shape)))
+		return fm_book_get(b);
 	if (kept_fits(fm))
 		return fm_book_get(fm->kept.book);
 	return t->version && !memcmp(&t->shape, shape, sizeof(*shape)) ? fm_book_get(t->book) : NULL;
@@ -202,6 +235,39 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 		return;
 	fm_conn_send(fm, c, &msg);
 	fm->root->news = later(fm->root->news, fm->now + fm->cfg.resend);
+}
+
+void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
+{
+	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
+	const struct fm_told *t = &fm->root->told;
+	struct fm_sent *s = &fm->root->sent;
+
+	if (fm_claim_leads(fm) || !h->table || h->term != t->epoch || h->table != t->table ||
+	    fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
+		return;
+	s->asked = fm->now;
+	fm_conn_send(fm, c, &msg);
+}
+
+void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
+{
+	struct fm_root *r = fm->root;
+	struct fm_sent *s = &r->sent;
+	struct fm_book *b;
+
+	if (fm_claim_leads(fm) || m->base || m->term != r->told.epoch || m->version != r->told.table ||
+	    fm_recall_has_latest(fm))
+		return;
+	b = fm_book_new(&m->shape);
+	if (!b)
+		return;
+	fm_book_change(b, m->entries, m->nentries);
+	fm_book_put(s->book);
+	*s = (struct fm_sent) { .book = b, .epoch = m->term, .version = m->version, .voters = m->voters };
+	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape)))
+		said_all(fm, b->entry, &(struct fm_said) { .epoch = m->term, .table = m->version });
+	fm_claim_look(fm);
 }
 
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
@@ -266,11 +332,18 @@ void fm_recall_end(struct fm *fm, const struct torus_shape *shape)
 	if (ports)
 		fm_say(fm, FM_INFO, "table", "%u port%s stay%s excluded as before", ports,
 		       ports == 1 ? "" : "s", ports == 1 ? "s" : "");
-	fm_recall_free(r);
+	fm_recall_forget(r);
 }
 
 void fm_recall_free(struct fm_root *r)
 {
 	free(r->said);
 	r->said = NULL;
+}
+
+void fm_recall_forget(struct fm_root *r)
+{
+	fm_recall_free(r);
+	fm_book_put(r->sent.book);
+	r->sent.book = NULL;
 }

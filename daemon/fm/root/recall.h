@@ -12,6 +12,7 @@ struct fm_book;
 struct fm_conn;
 struct fm_table_msg;
 struct fm_root;
+struct fm_voters;
 
 /**
  * struct fm_told - what the former root told last, as nodes say that have its latest table
@@ -28,23 +29,43 @@ struct fm_told {
 	uint8_t open;
 };
 
+/**
+ * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
+ * @book: NULL: none has; @epoch, @version, @voters: of it
+ * @asked: when one was asked last
+ */
+struct fm_sent {
+	struct fm_book *book;
+	uint64_t epoch, version;
+	struct fm_voters voters;
+	uint64_t asked;
+};
+
 /* What this node's own table says, which may be the latest. */
 void fm_recall_own(struct fm *fm);
 /* The node of that HELLO has kept a later table than this one: it is asked for it. */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /* The answer. */
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
+/* This one asks to be root, and the node of that HELLO has the latest table, which this one lacks. */
+void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/* The answer. */
+void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
+/* That table and its voters, if this node has it, or was sent it; or NULL. */
+struct fm_book *fm_recall_table(const struct fm *fm, uint64_t epoch, uint64_t version,
+				      const struct fm_voters **voters);
 /* How many nodes there were when that was kept which the first table begins with; 0: not known. */
 uint32_t fm_recall_nodes(const struct fm *fm);
-/* The table that this node has is the latest that any has who has said HELLO. */
+/* This node has the latest table that any has who has said HELLO, or was sent it. */
 bool fm_recall_has_latest(const struct fm *fm);
 /* The place that the NIC had in the table before the first of this root, or TORUS_NO_NODE. */
 uint32_t fm_recall_place(const struct fm *fm, uint64_t guid);
-/* The table before the first of this root, if it was of that shape: for fm_book_put(), or NULL. */
-struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape);
+/* The table before the first of this root, if it was of that shape, and its voters: for fm_book_put(), or NULL. */
+struct fm_book *fm_recall_book(const struct fm *fm, const struct torus_shape *shape, struct fm_voters *voters);
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h);
 /* The fabric gets that shape: what was said is taken over. */
 void fm_recall_end(struct fm *fm, const struct torus_shape *shape);
 void fm_recall_free(struct fm_root *r);
+void fm_recall_forget(struct fm_root *r);	/* the same, and the table that was sent */
 
 #endif /* FM_RECALL_H */

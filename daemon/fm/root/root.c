@@ -98,6 +98,7 @@ static int start(struct fm *fm, bool first)
 	fm_recall_own(fm);
 	fm_recall_hello(fm, &own);
 	fm_base_count(fm, m, &own);
+	fm_quorum_note(m, &own);
 	fm_claim_start(fm, first);
 	fm_ports_ask(fm);
 	fm_settle_news(fm);
@@ -208,7 +209,7 @@ void fm_root_free(struct fm *fm)
 	hash_free(&r->by_name);
 	free(r->at);
 	free(r->admin);
-	fm_recall_free(r);
+	fm_recall_forget(r);
 	free(r);
 }
 

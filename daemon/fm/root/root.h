@@ -43,6 +43,7 @@ struct fm_root {
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
+	struct fm_sent sent;
 	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
 	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;

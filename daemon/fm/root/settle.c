@@ -235,7 +235,7 @@ static void settle(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	struct torus_shape shape = fm->cfg.shape;
-	struct fm_voters voters = fm->table.voters;
+	struct fm_voters voters;
 	char text[TORUS_TEXT_MAX];
 	struct fm_book *former;
 	uint32_t nodes;
@@ -245,7 +245,7 @@ static void settle(struct fm *fm)
 	else if (!shape.ndims && !fm_discover_shape(fm, &shape))
 		return;
 	nodes = torus_nodes(&shape);
-	former = fm_recall_book(fm, &shape);
+	former = fm_recall_book(fm, &shape, &voters);
 	if (!fm_settle_room(fm, &shape)) {
 		fm_problem_set(fm, "memory", 0, "no memory for a table of %u nodes", nodes);
 		fm_book_put(former);

@@ -11,6 +11,7 @@
  * @heard: when it said HELLO last; 0: never
  * @claimed: epoch in which it was told last to obey this root
  * @table, @term, @root: the table that it has, as in HELLO
+ * @life: of its NIC; @rows, @rows_term: version of its rows, and of which root, as in HELLO
  * @votes: mask of the sets of which a claim with that table needs a quorum, those in which it is:
  *	bit 0 the nodes that are up in the table, then its voters
  * @chose: the same, of the table with which the root was claimed
@@ -19,6 +20,8 @@
 struct fm_voice {
 	uint64_t heard, claimed;
 	uint64_t table, term, root;
+	uint64_t rows, rows_term;
+	uint32_t life;
 	uint16_t votes, chose;
 	uint64_t since, until;
 };

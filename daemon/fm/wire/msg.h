@@ -31,8 +31,8 @@ enum fm_msg_type {
 	FM_MSG_REFUSE,		/* back: you are not, because ... */
 	FM_MSG_ROW,		/* up to the root: what my ports are like */
 	FM_MSG_LEFT,		/* up to the root: a child of mine is gone */
-	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: the one that was kept */
-	FM_MSG_FETCH,		/* child to parent: send me the whole table; down: the one you kept */
+	FM_MSG_TABLE,		/* down: exclusion table, whole or changes; up: that of a former root */
+	FM_MSG_FETCH,		/* child to parent: send me the whole table; down: one you have, or kept */
 	FM_MSG_STEP,		/* down: next step of a recovery */
 	FM_MSG_REPORT,		/* up, summed: the step is done, here are counts */
 	FM_MSG_PING,
@@ -143,6 +143,8 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @version: of its NIC's rows
  * @term: JOIN: epoch of the root that made @table; CHILD: of the root that it has joined
  * @root_epoch, @root_guid: the root that its NIC obeys; 0: none
+ * @rows_term: epoch of the root by whose order its NIC took its rows; only if the manager began anew
+ *	and has had no table since, else 0, as if it is not known
  * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
@@ -173,6 +175,7 @@ struct fm_hello {
 	uint64_t term;
 	uint64_t root_epoch;
 	uint64_t root_guid;
+	uint64_t rows_term;
 	uint64_t attach;
 	uint32_t relay_packets;
 	uint64_t table;
@@ -274,6 +277,7 @@ struct fm_entry {
  * @clean: mask of colours that no packet in the network has, so that a root that starts anew knows
  * @pause: all rows go on hold, for the next table may have another shape
  * @voters: of the other tables that may have been in force when this one was made
+ * @former: it goes to one who asks to be root, and binds nobody (root/recall.c)
  * @nentries, @entries: ids ascending
  */
 struct fm_table_msg {
@@ -284,13 +288,16 @@ struct fm_table_msg {
 	uint8_t open;
 	uint8_t clean;
 	bool pause;
+	bool former;
 	struct fm_voters voters;
 	uint32_t nentries;
 	struct fm_entry *entries;
 };
 
+/** struct fm_fetch - @version: that the child has; @former: down: not the one you kept, the one you have */
 struct fm_fetch {
-	uint64_t version;	/* that the child has; for the log */
+	uint64_t version;
+	bool former;
 };
 
 /* Steps of a recovery; a table is itself the first one, round 0. */
