@@ -75,6 +75,7 @@ void fm_child_ask(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	} else {
 		msg.welcome.term = fm->uplink.term;
 		msg.welcome.root_guid = fm->root_guid;
+		msg.welcome.adrift = fm->uplink.cut_off;
 		fm_conn_send(fm, c, &msg);
 		fm_child_accept(fm, c, h);
 	}
@@ -110,6 +111,7 @@ void fm_children_announce(struct fm *fm)
 
 	msg.welcome.term = fm->uplink.term;
 	msg.welcome.root_guid = fm->root_guid;
+	msg.welcome.adrift = fm->uplink.cut_off;
 	for (unsigned int i = 0; i < fm->conns.n; i++) {
 		if (fm->conns.list[i]->role != FM_CONN_CHILD)
 			continue;
