@@ -8,7 +8,8 @@
 static const char *const names[RECORD_KINDS] = {
 	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
 	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
-	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move", [RECORD_END] = "end",
+	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",
+	[RECORD_ARBITER] = "arbiter", [RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -137,7 +138,7 @@ static void get_shape(const json_t *j, const char *key, struct torus_shape *to, 
 #define CONFIG_NUMBERS(X) \
 	X(fanout) X(init_interval) X(quiet) X(resend) X(drain_max) X(resolve_max) X(member_max) \
 	X(keepalive) X(flap_limit) X(flap_half_life) X(hold_max) X(takeover) \
-	X(priority) X(seed)
+	X(priority) X(arbiter) X(seed)
 
 static json_t *config_json(const struct fm_config *c)
 {
@@ -344,6 +345,11 @@ static int body_json(const struct record_event *e, json_t *j)
 		return json_object_set_new(j, "conn", json_integer(e->conn));
 	case RECORD_MSG:
 		return msg_json(e, j);
+	case RECORD_ARBITER:
+		return json_object_set_new(j, "epoch", number(e->arbiter.epoch)) |
+		       json_object_set_new(j, "verdict", json_integer(e->arbiter.verdict)) |
+		       json_object_set_new(j, "high", number(e->arbiter.high)) |
+		       json_object_set_new(j, "why", json_string(e->arbiter.why));
 	case RECORD_EXCLUDE:
 		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
@@ -480,6 +486,12 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.port = (int)get(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
 		break;
+	case RECORD_ARBITER:
+		e->arbiter.epoch = get(line, "epoch", UINT64_MAX, &wrong);
+		e->arbiter.verdict = (enum fm_verdict)get(line, "verdict", FM_VERDICTS - 1, &wrong);
+		e->arbiter.high = get(line, "high", UINT64_MAX, &wrong);
+		get_text(line, "why", e->arbiter.why, sizeof(e->arbiter.why), &wrong);
+		break;
 	case RECORD_MOVE:
 		e->move = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
 		break;
@@ -552,6 +564,10 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		break;
 	case RECORD_TIMER:
 		fm_timer(fm, e->now);
+		break;
+	case RECORD_ARBITER:
+		fm_arbiter(fm, e->arbiter.epoch, e->arbiter.verdict, e->arbiter.high, e->arbiter.why,
+			   e->now);
 		break;
 	case RECORD_EXCLUDE:
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);

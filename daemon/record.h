@@ -30,6 +30,7 @@ enum record_kind {
 	RECORD_TIMER,
 	RECORD_EXCLUDE,
 	RECORD_MOVE,		/* fm_root_move() */
+	RECORD_ARBITER,		/* fm_arbiter() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -79,6 +80,12 @@ struct record_event {
 			bool on;
 		} exclude;
 		uint32_t move;
+		struct {
+			uint64_t epoch;
+			enum fm_verdict verdict;
+			uint64_t high;
+			char why[FM_TEXT_MAX];
+		} arbiter;
 	};
 };
 

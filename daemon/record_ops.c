@@ -134,6 +134,16 @@ static void on_close(void *io, int conn)
 		tap->ops->close(tap->io, conn);
 }
 
+static void on_arbitrate(void *io, uint64_t epoch, uint64_t guid)
+{
+	struct record_tap *tap = io;
+
+	tap->action(tap, json_pack("{s:s, s:I, s:I}", "do", "arbitrate", "epoch", (json_int_t)epoch,
+				   "guid", (json_int_t)guid));
+	if (tap->ops)
+		tap->ops->arbitrate(tap->io, epoch, guid);
+}
+
 static void on_keep(void *io, const struct fm_msg *table)
 {
 	struct record_tap *tap = io;
@@ -166,6 +176,7 @@ const struct fm_ops record_ops = {
 	.connect = on_connect,
 	.send = on_send,
 	.close = on_close,
+	.arbitrate = on_arbitrate,
 	.keep = on_keep,
 	.log = on_log,
 };

@@ -82,18 +82,18 @@ static int take_rows(struct fm *fm, const struct torus_device *dev, const uint64
 	return 0;
 }
 
-static bool ops_whole(const struct fm_ops *o)
+static bool ops_whole(const struct fm_ops *o, bool arbiter)
 {
 	return o->mgmt_send && o->root_set && o->place_set && (o->rows_write || o->rows_apply) && o->release &&
 	       o->count && o->park_resolve && o->park_replay && o->connect && o->send &&
-	       o->close && o->keep && o->log;
+	       o->close && o->keep && o->log && (o->arbitrate || !arbiter);
 }
 
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
 		  const struct torus_device *dev, const struct torus_link *links,
 		  const struct torus_park *park, const uint64_t *rows, uint64_t now)
 {
-	struct fm *fm = ops_whole(ops) ? calloc(1, sizeof(*fm)) : NULL;
+	struct fm *fm = ops_whole(ops, c->arbiter) ? calloc(1, sizeof(*fm)) : NULL;
 
 	if (!fm)
 		return NULL;

@@ -57,6 +57,10 @@ struct fm_log {
  * @send: @msg stays the caller's; loss shows as fm_conn_down()
  * @close: no event follows
  *
+ * @arbitrate: the site's arbiter is asked whether the node of @guid may lead in @epoch; the answer comes as
+ *	fm_arbiter(), in any case and soon. While it has not come, no other question is asked, but
+ *	for one of a later epoch: then the former needs no answer. NULL if fm_config has no arbiter
+ *
  * @keep: what must outlive this manager and its NIC is another: @table, whole, is to be given to the
  *	next fm_new() in fm_config. It stays the caller's, and nothing waits for it
  * @log: tell people
@@ -78,8 +82,17 @@ struct fm_ops {
 	void (*send)(void *io, int conn, const struct fm_msg *msg);
 	void (*close)(void *io, int conn);
 
+	void (*arbitrate)(void *io, uint64_t epoch, uint64_t guid);
 	void (*keep)(void *io, const struct fm_msg *table);
 	void (*log)(void *io, const struct fm_log *log);
+};
+
+/** enum fm_verdict - what the site's arbiter says of a claim */
+enum fm_verdict {
+	FM_UNKNOWN,	/* it could not be asked, or said what means nothing */
+	FM_GRANTED,
+	FM_REFUSED,
+	FM_VERDICTS,
 };
 
 /** struct fm_counts - what a NIC says when it is asked to count; @lost: TORUS_NC_LOST */
@@ -111,6 +124,7 @@ struct fm_counts {
  * @takeover: between the loss of the root and the first of the candidates that asks to be root;
  *	0: this node never does
  * @priority: of this node as a candidate, at most FM_PRIORITY_MAX, or FM_PRIORITY_AUTO; 0: it is none
+ * @arbiter: the site has one (root/arbiter.c)
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
  * @kept: the table that was kept last, or NULL; read by fm_new() alone
@@ -134,6 +148,7 @@ struct fm_config {
 	uint64_t hold_max;
 	uint64_t takeover;
 	unsigned int priority;
+	bool arbiter;
 	struct fm_library *library;
 	const struct fm_table_msg *kept;
 	uint64_t seed;
@@ -158,7 +173,7 @@ void fm_config_default(struct fm_config *c);
  * @dev, @links, @park, @rows: what the NIC says now. A NIC that is already placed
  *	(manager restarted) keeps its coordinates, rows and version.
  *	@rows is read only if @dev->placed; @park may be NULL: all zero
- * @ops: all but one of rows_write and rows_apply must be there
+ * @ops: all but one of rows_write and rows_apply must be there, and arbitrate if @c has an arbiter
  * Return: NULL if out of memory, or if @ops are not whole.
  */
 struct fm *fm_new(const struct fm_config *c, const struct fm_ops *ops, void *io,
@@ -181,6 +196,13 @@ void fm_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *count
 void fm_conn_up(struct fm *fm, int conn, uint64_t now);
 void fm_conn_down(struct fm *fm, int conn, uint64_t now);
 void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
+/**
+ * fm_arbiter() - the answer of the site's arbiter to the question about @epoch
+ * @high: of FM_REFUSED: the epoch that it has granted already; 0: it did not say
+ * @why: it is no grant, as text for people
+ */
+void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
+		uint64_t now);
 void fm_timer(struct fm *fm, uint64_t now);
 /** fm_expiry() - when fm_timer() must be called; ~0 for never */
 uint64_t fm_expiry(const struct fm *fm);

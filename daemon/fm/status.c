@@ -25,6 +25,13 @@ const char *fm_root_state_name(unsigned int state)
 	return state < FM_ROOT_STATES ? names[state] : NULL;
 }
 
+const char *fm_verdict_name(unsigned int verdict)
+{
+	static const char *const names[FM_VERDICTS] = { "unknown", "granted", "refused" };
+
+	return verdict < FM_VERDICTS ? names[verdict] : NULL;
+}
+
 const char *fm_node_state_name(unsigned int state)
 {
 	static const char *const names[FM_NODE_STATES] = { "absent", "joining", "up", "silent",
@@ -228,6 +235,17 @@ static void own_root_status(const struct fm *fm, struct fm_root_status *r)
 	}
 }
 
+static void arbiter_status(const struct fm *fm, struct fm_root_status *r)
+{
+	const struct fm_arbiter *a = &fm->arbiter;
+
+	r->arbiter = fm->cfg.arbiter;
+	r->verdict = a->verdict;
+	r->asked_epoch = a->at ? a->answered : 0;
+	r->answered = a->at;
+	r->refusal = a->why;
+}
+
 static void root_status(const struct fm *fm, struct fm_root_status *r)
 {
 	r->known = fm->have_root;
@@ -238,6 +256,7 @@ static void root_status(const struct fm *fm, struct fm_root_status *r)
 	r->address = fm->root_address;
 	r->epoch = fm->root_epoch;
 	r->since = fm->led.since;
+	arbiter_status(fm, r);
 	if (fm->root) {
 		own_root_status(fm, r);
 	} else if (!fm->have_root) {

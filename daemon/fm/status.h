@@ -62,6 +62,8 @@ enum fm_root_state {
  *	this node tells of the fabric is as it was then
  * @here, @need: nodes that answered the one that asks, or promised, and how many it needs; @need 0:
  *	not known (that node alone knows)
+ * @arbiter: the site has one; @verdict: its last answer, about @asked_epoch, at @answered; 0: it has given none
+ * @refusal: why it was no grant, or ""
  * @why: it leads, as text; NULL: not known (the root alone knows)
  */
 struct fm_root_status {
@@ -75,6 +77,11 @@ struct fm_root_status {
 	uint64_t guid;
 	uint32_t node;			/* TORUS_NO_NODE while not in the table */
 	uint32_t here, need;
+	bool arbiter;
+	uint8_t verdict;		/* enum fm_verdict */
+	uint64_t asked_epoch;
+	uint64_t answered;
+	const char *refusal;
 	const char *address;
 	const char *why;
 };
@@ -130,6 +137,7 @@ struct fm_outline {
 
 void fm_outline(const struct fm *fm, struct fm_outline *out);
 const char *fm_state_name(unsigned int state);
+const char *fm_verdict_name(unsigned int verdict);
 const char *fm_root_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 

@@ -78,3 +78,8 @@ tests += tests/sim/test_takeover
 tests/sim/test_takeover-objs := tests/sim/test_takeover.o $(sim-objs)
 tests/sim/test_takeover-deps := $(B)/libtorus.a
 tests/sim/test_takeover-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_arbiter
+tests/sim/test_arbiter-objs := tests/sim/test_arbiter.o $(sim-objs)
+tests/sim/test_arbiter-deps := $(B)/libtorus.a
+tests/sim/test_arbiter-libs := $(svc-libs) $(call pkg-libs,cmocka)

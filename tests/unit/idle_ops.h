@@ -56,6 +56,13 @@ static inline void idle_keep(void *io, const struct fm_msg *table)
 	(void)table;
 }
 
+static inline void idle_arbitrate(void *io, uint64_t epoch, uint64_t guid)
+{
+	(void)io;
+	(void)epoch;
+	(void)guid;
+}
+
 static inline void idle_release(void *io, uint32_t tag, uint64_t version, bool give_up)
 {
 	(void)io;
@@ -121,6 +128,7 @@ static inline struct fm_ops idle_ops(void)
 		.rows_write = idle_rows_write, .release = idle_release, .count = idle_count,
 		.park_resolve = idle_park_resolve, .park_replay = idle_park_replay,
 		.connect = idle_connect, .send = idle_send, .close = idle_close, .keep = idle_keep,
+		.arbitrate = idle_arbitrate,
 		.log = idle_log,
 	};
 }

@@ -178,6 +178,11 @@ static void test_events(void **state)
 	assert_true(b.exclude.on);
 	e = (struct record_event) { .kind = RECORD_MOVE, .move = 78 };
 	assert_int_equal(again(&e).move, 78);
+	e = (struct record_event) { .kind = RECORD_ARBITER,
+				    .arbiter = { 1ULL << 63, FM_REFUSED, 79, "not \"quorate\"" } };
+	b = again(&e);
+	assert_true(b.arbiter.epoch == 1ULL << 63 && b.arbiter.verdict == FM_REFUSED && b.arbiter.high == 79);
+	assert_string_equal(b.arbiter.why, "not \"quorate\"");
 	for (unsigned int kind = RECORD_TIMER; kind <= RECORD_END; kind += RECORD_END - RECORD_TIMER) {
 		e = (struct record_event) { .kind = kind, .now = 3 };
 		again(&e);
@@ -199,6 +204,8 @@ static void test_refused(void **state)
 		"{\"event\":\"msg\",\"now\":1,\"conn\":1,\"data\":\"ff\"}",
 		"{\"event\":\"exclude\",\"now\":1,\"node\":-1,\"port\":0,\"on\":true}",
 		"{\"event\":\"exclude\",\"now\":1,\"node\":1,\"port\":0}",
+		"{\"event\":\"arbiter\",\"now\":1,\"epoch\":1,\"verdict\":3,\"high\":0,\"why\":\"\"}",
+		"{\"event\":\"arbiter\",\"now\":1,\"epoch\":1,\"verdict\":1,\"high\":0}",
 		"{\"event\":\"move\",\"now\":1}", "{\"event\":\"move\",\"now\":1,\"node\":-1}",
 		"{\"event\":\"done\",\"now\":1}", "{\"event\":\"done\",\"now\":1,\"tag\":1}",
 		"{\"event\":\"done\",\"now\":1,\"tag\":-1,\"err\":0}",

@@ -124,6 +124,7 @@ static void test_ops_missing(void **state)
 
 	(void)state;
 	fm_config_default(&c);
+	c.arbiter = true;
 	for (unsigned int i = 0; i < n; i++) {
 		union {
 			struct fm_ops ops;
@@ -139,12 +140,14 @@ static void test_ops_missing(void **state)
 		fm_free(fm);
 	}
 	assert_int_equal(refused, n - 1);
+	c.arbiter = false;
 	/* Who makes the rows itself writes none. */
 	for (unsigned int both = 0; both < 2; both++) {
 		struct fm_ops ops = idle_ops();
 		struct fm *fm;
 
 		ops.rows_apply = idle_rows_apply;
+		ops.arbitrate = NULL;
 		if (!both)
 			ops.rows_write = NULL;
 		fm = fm_new(&c, &ops, NULL, &dev, &link, NULL, NULL, 0);

@@ -17,7 +17,7 @@ sim-ctl := program command say table number json line
 # Managers and NICs in virtual time; the tests' worlds are made of the same objects.
 # What the library has of the core is taken from there.
 sim-world-objs := $(addprefix tools/fabricsim/,world.o queue.o nic_side.o nic_plain.o nic_plain_rows.o \
-	svc_side.o host_nic.o) $(fm-objs) \
+	svc_side.o host_nic.o arbiter_side.o) $(fm-objs) \
 	$(svc-objs) $(filter-out kernel/core/topo.o kernel/core/route.o,$(core-objs))
 
 programs += fabricsim

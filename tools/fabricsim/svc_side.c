@@ -285,6 +285,7 @@ static const struct fm_ops ops = {
 	.connect = svc_connect,
 	.send = svc_send,
 	.close = svc_close,
+	.arbitrate = host_arbitrate,
 	.keep = keep,
 	.log = say,
 };
@@ -346,6 +347,7 @@ void fm_start(struct world *w, uint32_t node)
 		c.hold_max = w->cfg.hold_max;
 	if (!w->cfg.discover)
 		c.shape = w->cfg.shape;
+	c.arbiter = w->cfg.arbiter;
 	c.library = w->library;
 	if (w->cfg.links_only)
 		plain_device(w, node, &dev);
@@ -480,6 +482,9 @@ void fm_event(struct world *w, struct ev *ev)
 		break;
 	case EV_MGMT:
 		fm_mgmt(n->fm, ev->port, ev->data, ev->len, w->now);
+		break;
+	case EV_ARBITER:
+		host_answered(w, ev);
 		break;
 	case EV_DONE:
 		host_done(w, ev);

@@ -80,6 +80,7 @@ struct world_watch {
  * @vanish: a host without power closes no service connection: what is sent to it is lost, and
  *	connections to it hang, until it has power again. false: its peers learn at once that it
  *	is gone, as when a manager ends
+ * @arbiter: managers are told that the site has an arbiter; see world_arbiter()
  * @links_only: NICs consist only of links (nic_plain.c); no traffic
  * @member_max, @flap_limit, @flap_half_life, @hold_max: as in struct fm_config; 0: its default
  * @verbose: print the managers' log: 0 nothing, 1 errors, ... 4 everything
@@ -106,6 +107,7 @@ struct world_config {
 	bool share;
 	bool lines;
 	bool vanish;
+	bool arbiter;
 	bool links_only;
 	unsigned int verbose;
 };
@@ -194,6 +196,16 @@ void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, u
  * actions @fails fail: half of these were done nevertheless.
  */
 void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails);
+
+/*
+ * What the arbiter answers from now on, after @delay. FM_GRANTED: as an engine that compares and swaps,
+ * it refuses epochs before the one that it granted last. At first it gives no answer, FM_UNKNOWN.
+ */
+void world_arbiter(struct world *w, enum fm_verdict verdict, uint64_t delay);
+/* It remembers that it granted @epoch to @guid. */
+void world_arbiter_granted(struct world *w, uint64_t epoch, uint64_t guid);
+/* How often it was asked. */
+unsigned int world_arbiter_asked(const struct world *w);
 
 /* The manager of @root is told to hand over to @node. Return: as fm_root_move(). */
 int world_move(struct world *w, uint32_t root, uint32_t node);

@@ -23,6 +23,7 @@ enum ev_kind {
 	EV_TABLE,	/* a table arrives, as a struct parcel */
 	EV_ACT,		/* a slow NIC does an action of its manager */
 	EV_DONE,	/* ... and its end reaches the manager */
+	EV_ARBITER,	/* the arbiter's answer reaches the manager */
 	EV_TRAINED,	/* the links of a cable between plain NICs come up */
 };
 
@@ -113,6 +114,18 @@ struct ended {
 	struct fm_counts counts;
 };
 
+/**
+ * struct warbiter - the arbiter of the site
+ * @verdict: what it says; FM_GRANTED: if the epoch is after @epoch, which it granted to @guid
+ * @delay: until it says so
+ * @asked: how often
+ */
+struct warbiter {
+	enum fm_verdict verdict;
+	uint64_t delay, epoch, guid;
+	unsigned int asked;
+};
+
 struct world {
 	struct world_config cfg;
 	struct world_watch watch;
@@ -130,6 +143,7 @@ struct world {
 	struct parcel *last;	/* the newest parcel */
 	struct parcel *handing;	/* the parcel that is being delivered */
 	struct plain_route *route;
+	struct warbiter arbiter;
 	bool calling;		/* a manager has got an event */
 	struct ended ended;	/* an action of this manager */
 };
@@ -200,6 +214,10 @@ void host_act(struct world *w, struct ev *ev);
 void host_done(struct world *w, const struct ev *ev);
 /* The manager of @node has got an event: what it asked of its NIC ends, unless that is slow. */
 void host_settle(struct world *w, uint32_t node);
+
+/* arbiter_side.c */
+void host_arbitrate(void *io, uint64_t epoch, uint64_t guid);
+void host_answered(struct world *w, const struct ev *ev);
 
 /* svc_side.c */
 void fm_start(struct world *w, uint32_t node);

@@ -24,6 +24,7 @@
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/root/arbiter.h"
 
 struct fm_root;
 
@@ -62,6 +63,7 @@ struct fm {
 	bool root_asks, root_lost, said_lost; /* not root yet; no way to it now; neighbours know */
 	struct fm_led led;
 	struct fm_candidate candidate;
+	struct fm_arbiter arbiter;
 	char root_address[FM_ADDR_MAX];
 
 	const struct fm_up *up;

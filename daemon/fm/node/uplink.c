@@ -65,6 +65,8 @@ void fm_uplink_adrift(struct fm *fm, bool adrift)
 		fm->root_asks = fm->root_lost = false;
 	else if (fm->led.guid || fm->placed)
 		fm->root_lost = true;
+	if (!adrift && !fm->is_root)
+		fm_arbiter_led(fm);
 	if (!fm->uplink.cut_off == !adrift)
 		return;
 	fm->uplink.cut_off = adrift ? fm->now : 0;

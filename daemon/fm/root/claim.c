@@ -12,7 +12,8 @@
  *	CLAIMS	Once those who said HELLO would be enough, it takes an epoch after all that they know, and
  *		asks for their promise: each NIC is told to obey this root in this epoch, and takes no
  *		order of an earlier one from then on. HELLO comes again when that is done.
- *	LEADS	Once the promises are enough. What the nodes said in HELLO is what the new root begins
+ *	LEADS	Once the promises are enough, and an arbiter of the site, if there is one, lets it
+ *		(arbiter.c). What the nodes said in HELLO is what the new root begins
  *		with: tables, places, versions, counts, exclusions. The first table is made as after a
  *		restart (settle.c).
  *
@@ -36,6 +37,7 @@
 #include "daemon/fm/node/follow.h"
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
@@ -297,6 +299,22 @@ void fm_claim_start(struct fm *fm, bool leads)
 		fm_uplink_adrift(fm, false);
 }
 
+/* The promises are enough. */
+static void won(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+	bool ends;
+
+	if (fm_arbiter_lets(fm, fm_quorum_claimed(fm), &ends)) {
+		leads(fm, alone(fm));
+	} else if (ends) {
+		a->stage = FM_STAGE_ASKS;
+		a->since = fm->now;
+		if (fm->arbiter.high <= fm_epoch_believed(fm))
+			a->high = later(a->high, fm->arbiter.high);
+	}
+}
+
 static void claim_on(struct fm *fm)
 {
 	struct fm_asking *a = &fm->root->asking;
@@ -305,10 +323,8 @@ static void claim_on(struct fm *fm)
 		return;
 	if (!a->said)
 		tell_all(fm);
-	if (alone(fm))
-		leads(fm, true);
-	else if (fm_quorum_claimed(fm))
-		leads(fm, false);
+	if (enough(fm))
+		won(fm);
 	else if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
 		a->stage = FM_STAGE_ASKS;
 }
@@ -320,7 +336,7 @@ void fm_claim_due(struct fm *fm)
 	if (fm->now < a->at)
 		return;
 	a->at = fm->now + fm->cfg.resend;
-	if (a->stage == FM_STAGE_ASKS && enough(fm))
+	if (a->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
 		claims(fm);
 	else if (a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend)
 		fm_root_back(fm);

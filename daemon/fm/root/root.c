@@ -14,6 +14,7 @@
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
+#include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/base.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
@@ -235,6 +236,7 @@ static void parts_due(struct fm *fm)
 	fm_claim_due(fm);
 	if (!fm->root)
 		return;
+	fm_arbiter_due(fm);
 	fm_settle_due(fm);
 	fm_damp_due(fm);
 	fm_vanish_due(fm);
@@ -265,6 +267,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_judge_expiry(fm), fm_publish_expiry(fm)));
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
-	at = earlier(at, fm_admin_expiry(fm));
+	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: the arbiter
+ *
+ * A site may have an engine of its own that decides who leads: a lock service, or the membership of a
+ * cluster. Where one is configured, a claim (claim.c) whose promises are enough is put to it, before
+ * this node leads: "this GUID, in this epoch". Only the first root of all, which claims nothing, and a
+ * root that leads already are not asked for a grant.
+ *
+ *	granted	The node leads.
+ *	refused	The claim ends, and the node claims again later, in a later epoch. If the arbiter has
+ *		told which epoch it granted, in one above that.
+ *	unknown	The arbiter is down, slow, or says what means nothing. It must not stop a recovery: a
+ *		node with the promises of a quorum (quorum.c) leads all the same. One that may lead only
+ *		because no link leads to any other NIC ends its claim as if refused: it may be the
+ *		smaller part of a fabric that fell apart, and it is the arbiter that could tell.
+ *
+ * Safety does not rest on any of this: an answer takes the place of no promise. An arbiter that grants
+ * everything, that refuses all, that answers late or lies makes no two roots, since each of
+ * them needs what claim.c asks for. It can only keep nodes without a root, by refusing.
+ *
+ * An answer counts for the epoch that was asked about, so one that comes late, after the claim has
+ * ended, counts for nothing. A node that leads without a grant asks on, so that people learn when the
+ * arbiter is back; whatever it says then, the node goes on leading. The gap between two
+ * questions doubles, from GAP_MIN to GAP_MAX, until a grant.
+ */
+#include <stdio.h>
+
+#include "daemon/fm/root/arbiter.h"
+#include "daemon/fm/root/root.h"
+
+#define GAP_MIN (250 * MS)
+#define GAP_MAX (8000 * MS)
+
+static const char kind[] = "arbiter";
+
+static void ask(struct fm *fm)
+{
+	struct fm_arbiter *a = &fm->arbiter;
+
+	a->asked = true;
+	a->epoch = fm->uplink.term;
+	fm->ops.arbitrate(fm->io, a->epoch, fm->guid);
+}
+
+/* The gap until the next question. */
+static void put_off(struct fm *fm)
+{
+	struct fm_arbiter *a = &fm->arbiter;
+
+	a->gap = a->gap ? earlier(2 * a->gap, GAP_MAX) : GAP_MIN;
+	a->again = fm->now + a->gap;
+}
+
+static void tell(struct fm *fm, bool leads)
+{
+	struct fm_arbiter *a = &fm->arbiter;
+	const char *what = a->verdict == FM_REFUSED ? "the arbiter refuses that this node leads" :
+						      "the arbiter gives no answer";
+
+	if (leads)
+		fm_problem_set(fm, kind, 0, "%s: %s; this node leads, as the fabric itself decided", what, a->why);
+	else if (a->verdict == FM_REFUSED)
+		fm_problem_set(fm, kind, 0, "%s: %s; this node asks again", what, a->why);
+	else
+		fm_problem_set(fm, kind, 0, "%s: %s; this node has no majority and asks again", what, a->why);
+}
+
+bool fm_arbiter_waits(const struct fm *fm)
+{
+	return fm->cfg.arbiter && fm->now < fm->arbiter.again;
+}
+
+/* Whether the fabric itself can decide: by majority, or because nobody knows of whom one would be. */
+static bool decides(const struct fm *fm, bool quorum)
+{
+	uint32_t here, need;
+
+	fm_quorum_count(fm, &here, &need);
+	return quorum || !need;
+}
+
+bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
+{
+	struct fm_arbiter *a = &fm->arbiter;
+
+	*ends = false;
+	if (!fm->cfg.arbiter)
+		return true;
+	if (a->epoch != fm->uplink.term)
+		ask(fm);
+	if (a->asked)
+		return false;
+	if (a->verdict == FM_GRANTED)
+		return true;
+	if (a->verdict == FM_UNKNOWN && decides(fm, quorum)) {
+		put_off(fm);
+		tell(fm, true);
+		return true;
+	}
+	put_off(fm);
+	tell(fm, false);
+	*ends = true;
+	return false;
+}
+
+void fm_arbiter_led(struct fm *fm)
+{
+	struct fm_arbiter *a = &fm->arbiter;
+
+	a->again = a->gap = 0;
+	fm_problem_clear(fm, kind, 0);
+}
+
+void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
+		uint64_t now)
+{
+	struct fm_arbiter *a = &fm->arbiter;
+
+	fm->now = now;
+	if (!a->asked || epoch != a->epoch)
+		return;
+	a->asked = false;
+	a->at = now;
+	a->answered = epoch;
+	a->verdict = (uint8_t)verdict;
+	a->high = verdict == FM_REFUSED ? high : 0;
+	snprintf(a->why, sizeof(a->why), "%s", verdict == FM_GRANTED ? "" : why);
+	if (verdict == FM_GRANTED) {
+		a->again = a->gap = 0;
+		fm_problem_clear(fm, kind, 0);
+	}
+	if (!fm->root)
+		return;
+	fm_claim_look(fm);
+	if (fm_claim_leads(fm) && verdict != FM_GRANTED) {
+		put_off(fm);
+		tell(fm, true);
+	}
+}
+
+static bool asks_on(const struct fm *fm)
+{
+	const struct fm_arbiter *a = &fm->arbiter;
+
+	return fm->cfg.arbiter && fm_claim_leads(fm) && a->again && !a->asked;
+}
+
+void fm_arbiter_due(struct fm *fm)
+{
+	if (asks_on(fm) && fm->now >= fm->arbiter.again)
+		ask(fm);
+}
+
+uint64_t fm_arbiter_expiry(const struct fm *fm)
+{
+	return asks_on(fm) ? fm->arbiter.again : NEVER;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The root dies under traffic where the site has an arbiter, which grants, refuses, is down or slow. No
+ * answer of it loses a packet or makes a second root; without one the majority decides.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+
+#define NOBODY UINT32_MAX
+#define TAKEOVER (3 * W_S)
+
+static struct story s;
+
+static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = 5;
+	c.vanish = true;
+	c.arbiter = true;
+	story_begin(&s, &c);
+	world_arbiter(s.w, verdict, delay);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	/* The first root of all claims nothing. */
+	assert_int_equal(world_arbiter_asked(s.w), 0);
+	s.sparing = true;
+	story_traffic(&s, 500 * W_US);
+}
+
+/* The node that leads and has a table, once there is one within @limit; else NOBODY. */
+static uint32_t leader(uint64_t limit)
+{
+	for (limit += world_now(s.w); world_now(s.w) < limit; story_run(&s, 10 * W_MS))
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			if (world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)) &&
+			    fm_version(world_fm(s.w, i)))
+				return i;
+	return NOBODY;
+}
+
+/* Whether any node has the problem, with that in its text. */
+static bool problem(const char *text)
+{
+	const struct fm_problem *p;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		for (unsigned int k = 0; world_managed(s.w, i) && (p = fm_problem(world_fm(s.w, i), k)); k++)
+			if (!strcmp(p->kind, "arbiter") && strstr(p->text, text))
+				return true;
+	return false;
+}
+
+static void last_answer(uint32_t node, enum fm_verdict verdict)
+{
+	struct fm_status status;
+
+	fm_status(world_fm(s.w, node), &status);
+	assert_true(status.root.arbiter);
+	assert_int_equal(status.root.verdict, verdict);
+	assert_int_equal(status.root.asked_epoch, status.root.epoch);
+	assert_int_not_equal(status.root.answered, 0);
+}
+
+static void finish(void)
+{
+	if (!story_end(&s))
+		fail_msg("%s", s.wrong);
+}
+
+static void granted(void **state)
+{
+	unsigned int asked;
+	uint32_t root;
+
+	(void)state;
+	begin("4x4", FM_GRANTED, 300 * W_MS);
+	world_power(s.w, 0, false);
+	root = leader(TAKEOVER);
+	assert_int_not_equal(root, NOBODY);
+	assert_int_equal(world_arbiter_asked(s.w), 1);
+	last_answer(root, FM_GRANTED);
+	assert_false(problem(""));
+	world_power(s.w, 0, true);
+	story_rest(&s, 20 * W_S);
+	/* Who leads by a grant has no more questions. */
+	asked = world_arbiter_asked(s.w);
+	story_run(&s, 20 * W_S);
+	assert_int_equal(world_arbiter_asked(s.w), asked);
+	finish();
+}
+
+/* It does not answer: the majority decides, and people are told until it is back. */
+static void down(void **state)
+{
+	uint32_t root;
+
+	(void)state;
+	begin("4x4", FM_UNKNOWN, 1 * W_S);
+	world_power(s.w, 0, false);
+	root = leader(TAKEOVER);
+	assert_int_not_equal(root, NOBODY);
+	assert_true(problem("the arbiter gives no answer: it is down; this node leads"));
+	last_answer(root, FM_UNKNOWN);
+	story_run(&s, 10 * W_S);
+	assert_in_range(world_arbiter_asked(s.w), 3, 8);
+	/* A root that leads goes on, whatever it says then. */
+	world_arbiter(s.w, FM_REFUSED, W_MS);
+	story_run(&s, 10 * W_S);
+	assert_int_equal(leader(W_MS), root);
+	assert_true(problem("refuses that this node leads: no; this node leads"));
+	world_arbiter(s.w, FM_GRANTED, W_MS);
+	story_run(&s, 10 * W_S);
+	assert_false(problem(""));
+	last_answer(root, FM_GRANTED);
+	story_rest(&s, 20 * W_S);
+	assert_int_equal(world_root(s.w), root);
+	finish();
+}
+
+static void refused(void **state)
+{
+	(void)state;
+	begin("4x4", FM_REFUSED, 5 * W_MS);
+	world_power(s.w, 0, false);
+	assert_int_equal(leader(20 * W_S), NOBODY);
+	assert_true(problem("the arbiter refuses that this node leads: no; this node asks again"));
+	/* Each time later: not hundreds of times, but often enough. */
+	assert_in_range(world_arbiter_asked(s.w), 5, 100);
+	world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
+	assert_int_not_equal(leader(20 * W_S), NOBODY);
+	story_rest(&s, 20 * W_S);
+	assert_false(problem(""));
+	finish();
+}
+
+/* It granted a later epoch than any NIC knows of: that is told, and the next claim is above. */
+static void granted_later_epoch(void **state)
+{
+	uint32_t root;
+
+	(void)state;
+	begin("4x4", FM_GRANTED, 5 * W_MS);
+	world_arbiter_granted(s.w, 40, 1);
+	world_power(s.w, 0, false);
+	root = leader(TAKEOVER);
+	assert_int_not_equal(root, NOBODY);
+	assert_int_equal(fm_epoch(world_fm(s.w, root)), 41);
+	story_rest(&s, 20 * W_S);
+	finish();
+}
+
+/* Only an epoch that can be true is believed. */
+static void granted_last_epoch(void **state)
+{
+	(void)state;
+	begin("4x4", FM_GRANTED, 5 * W_MS);
+	world_arbiter_granted(s.w, 1ULL << 60, 1);
+	world_power(s.w, 0, false);
+	assert_int_equal(leader(10 * W_S), NOBODY);
+	for (uint32_t i = 1; i < 16; i++)
+		assert_true(fm_epoch(world_fm(s.w, i)) < 1024);
+	assert_true(problem("refuses"));
+	world_arbiter_granted(s.w, 1, 1);
+	assert_int_not_equal(leader(20 * W_S), NOBODY);
+	finish();
+}
+
+/* A part without a majority, of which no link leads out, leads only by a grant. */
+static void few_left(enum fm_verdict verdict, const char *text)
+{
+	begin("5", verdict, 5 * W_MS);
+	for (uint32_t i = 0; i < 3; i++)
+		world_power(s.w, i, false);
+	if (verdict != FM_GRANTED) {
+		assert_int_equal(leader(10 * W_S), NOBODY);
+		assert_true(problem(text));
+		world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
+	}
+	assert_int_not_equal(leader(verdict == FM_GRANTED ? TAKEOVER : 20 * W_S), NOBODY);
+	story_run(&s, 1 * W_S);
+	assert_false(problem(""));
+	finish();
+}
+
+static void part_without_majority(void **state)
+{
+	(void)state;
+	few_left(FM_GRANTED, "");
+	few_left(FM_UNKNOWN, "the arbiter gives no answer: it is down; this node has no majority and asks again");
+	few_left(FM_REFUSED, "the arbiter refuses that this node leads: no; this node asks again");
+}
+
+/* The former root is back while a refused node asks: all follow it, or one of them leads. */
+static void back_while_refused(void **state)
+{
+	(void)state;
+	begin("4x4", FM_REFUSED, 5 * W_MS);
+	world_hang(s.w, 0, true);
+	story_run(&s, 6 * W_S);
+	assert_true(problem("refuses"));
+	world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
+	world_hang(s.w, 0, false);
+	story_rest(&s, 30 * W_S);
+	assert_false(problem(""));
+	finish();
+}
+
+/* An answer that nobody waits for, or about another epoch, changes nothing. */
+static void answers_nobody_asked_for(void **state)
+{
+	(void)state;
+	begin("4x4", FM_GRANTED, 400 * W_MS);
+	fm_arbiter(world_fm(s.w, 1), 2, FM_REFUSED, 9, "no", world_now(s.w));
+	world_power(s.w, 0, false);
+	for (unsigned int i = 0; i < 1000 && !world_arbiter_asked(s.w); i++)
+		world_run(s.w, 2 * W_MS);
+	assert_int_equal(world_arbiter_asked(s.w), 1);
+	for (uint32_t i = 1; i < 16; i++) {
+		fm_arbiter(world_fm(s.w, i), 1, FM_GRANTED, 0, "", world_now(s.w));
+		fm_arbiter(world_fm(s.w, i), 77, FM_REFUSED, 0, "no", world_now(s.w));
+	}
+	story_run(&s, 200 * W_MS);
+	assert_int_equal(leader(W_MS), NOBODY);
+	assert_int_not_equal(leader(TAKEOVER), NOBODY);
+	assert_false(problem(""));
+	story_rest(&s, 20 * W_S);
+	finish();
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(granted),
+		cmocka_unit_test(down),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(granted_later_epoch),
+		cmocka_unit_test(granted_last_epoch),
+		cmocka_unit_test(part_without_majority),
+		cmocka_unit_test(back_while_refused),
+		cmocka_unit_test(answers_nobody_asked_for),
+	};
+
+	return cmocka_run_group_tests_name("arbiter", all, NULL, NULL);
+}
