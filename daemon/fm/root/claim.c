@@ -360,7 +360,7 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (!fm_claim_leads(fm))
 		return leads ? init->epoch >= fm->root_epoch &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
-			       init->asks && !init->lost && later;
+			       !init->lost && later;
 	if (!leads)
 		return false;
 	if (!r->settled)

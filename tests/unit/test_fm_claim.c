@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A claim to be root: who takes part, how long it is waited for, and to which other root this one
+ * gives way, for all that an Init can say.
+ */
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
+#include "stage_root.h"
+
+#define RESEND (100 * MS)
+
+/* A node says HELLO; the first time its connection comes up. */
+static void says(uint32_t i, const struct fm_msg *m)
+{
+	if (!s.joiner[100 + i].known)
+		stage_up(&s, 100 + (int)i);
+	stage_msg(&s, 100 + (int)i, m);
+}
+
+static void says_hello(uint32_t i)
+{
+	struct fm_msg m = hello(i);
+
+	says(i, &m);
+}
+
+static enum fm_root_state state_of(void)
+{
+	struct fm_status st;
+
+	fm_status(s.fm, &st);
+	return st.root.state;
+}
+
+/* The HELLO of a node with rows of root @maker, of epoch 41, and its table 9, in which all are up. */
+static struct fm_msg with_table(uint32_t i, uint64_t maker)
+{
+	struct fm_msg m = hello(i);
+
+	m.hello.placed = true;
+	m.hello.version = m.hello.table = 9;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = (int16_t)i;
+	m.hello.term = 41;
+	m.hello.table_root = maker;
+	m.hello.ups = 4;
+	m.hello.counted = true;
+	return m;
+}
+
+/* The root of 4x1 begins anew, and has found that there was one before: it asks who would obey it. */
+static void asks_anew(void)
+{
+	struct fm_msg m;
+
+	root("4x1");
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	stage_run_ns(&s, s.now + 1);
+	assert_int_equal(state_of(), FM_ROOT_ASKS);
+	memset(s.joiner, 0, sizeof(s.joiner));
+	stage_forget(&s);
+}
+
+static void all_say_hello(void)
+{
+	for (uint32_t i = 1; i < 4; i++)
+		says_hello(i);
+}
+
+/* --- how long ----------------------------------------------------------------------------- */
+
+/* Promises do not come: after ten times resend it asks anew, and counts who answers then. */
+static void no_promise(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	asks_anew();
+	s.stubborn = true;
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
+	from = s.now;
+	for (unsigned int i = 1; i < 10; i++) {
+		stage_run_ns(&s, from + i * RESEND - 2 * MS);
+		all_say_hello();
+		assert_int_equal(state_of(), FM_ROOT_CLAIMS);
+	}
+	stage_run_ns(&s, from + 11 * RESEND);
+	assert_int_equal(stage_count(&s, "claims epoch 2\n"), 1);
+	/* Those who still say HELLO are asked again, in the next epoch. */
+	all_say_hello();
+	stage_run_ns(&s, s.now + 2 * RESEND);
+	assert_int_equal(stage_count(&s, "claims epoch 3\n"), 1);
+	s.stubborn = false;
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	stage_end(&s);
+}
+
+/*
+ * A HELLO counts for five times resend. One node has a link to each of the others: all that can be reached
+ * take part only if each has said HELLO lately.
+ */
+static void hello_is_late(void **state)
+{
+	(void)state;
+	for (unsigned int late = 0; late < 2; late++) {
+		asks_anew();
+		says_hello(1);
+		says_hello(2);
+		stage_run_ns(&s, s.now + (late ? 5 * RESEND : 5 * RESEND - 3 * MS));
+		says_hello(2);
+		says_hello(3);
+		stage_run_ns(&s, s.now + 2 * MS);
+		assert_int_equal(state_of(), late ? FM_ROOT_ASKS : FM_ROOT_LEADS);
+		stage_end(&s);
+	}
+}
+
+/* --- whose place it takes ------------------------------------------------------------------ */
+
+/* All nodes have the latest table, made by that root. */
+static void told_by(uint64_t maker)
+{
+	asks_anew();
+	for (uint32_t i = 1; i < 4; i++) {
+		struct fm_msg m = with_table(i, maker);
+
+		says(i, &m);
+	}
+	stage_run_ns(&s, s.now + 2 * MS);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+}
+
+/* The maker of a table that this node does not have is named by its GUID. */
+static void why(void **state)
+{
+	(void)state;
+	told_by(0xabc);
+	stage_did_some(&s, "log warning root: this node is root now, in epoch 2: root '0000000000000abc' lost; ");
+	stage_end(&s);
+	told_by(NIC);
+	stage_did_some(&s, "log info root: this node is root now, in epoch 2: root asked all nodes anew; ");
+	stage_end(&s);
+}
+
+/* --- to whom it gives way -------------------------------------------------------------------- */
+
+enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, STAGES };
+
+static void take_stage(unsigned int stage)
+{
+	struct fm_root *r = s.fm->root;
+
+	r->asking.stage = stage == ASKS ? FM_STAGE_ASKS : FM_STAGE_LEADS;
+	r->settled = stage >= SETTLED;
+	r->joiners = stage == SETTLED_ALONE ? 1 : 4;
+}
+
+/* The same rules, put another way: what a root at that stage makes of an Init that is not of itself. */
+static bool gives_way(unsigned int stage, const struct fm_init *init)
+{
+	const struct fm *fm = s.fm;
+	int64_t epochs = (int64_t)init->epoch - (int64_t)fm->root_epoch;
+	bool before = epochs < 0 || (!epochs && init->root_guid < fm->guid);
+	bool kin = init->guid < NIC + 4;
+
+	if (init->lost)
+		return false;
+	switch (stage) {
+	case ASKS:
+		if (init->asks)
+			return !before;
+		return epochs >= 0 && (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
+	case LEADS:
+		return !init->asks && (!before || init->settled);
+	case SETTLED:
+		return !init->asks && !before && kin;
+	default:
+		if (init->asks)
+			return false;
+		return epochs > 0 || (!epochs && init->settled && (!before || init->guid != init->root_guid));
+	}
+}
+
+static void to_whom(void **state)
+{
+	static const uint64_t guids[] = { NIC - 1, NIC, NIC + 1, 0xabc };
+	unsigned int ways = 0, all = 0;
+
+	(void)state;
+	root("4x1");
+	for (uint32_t i = 1; i < 4; i++)
+		join(i);
+	settle(4);
+	s.fm->root_epoch = 7;
+	s.fm->led.epoch = 8;
+	s.fm->led.guid = NIC + 1;
+	for (unsigned int i = 0; i < STAGES * 4 * 8 * 5 * 2; i++) {
+		unsigned int stage = i % STAGES, flags = i / 16 % 8;
+		struct fm_init init = stage_neighbour(&s, 0);
+		bool want;
+
+		init.root_guid = guids[i / 4 % 4];
+		init.lost = flags & 1;
+		init.asks = flags & 2;
+		init.settled = flags & 4;
+		init.epoch = 5 + i / 128 % 5;
+		/* From a node of this fabric, or from the root itself, which is none. */
+		init.guid = i / 640 ? NIC + 2 : init.root_guid > NIC + 3 ? init.root_guid : 0xdef;
+		take_stage(stage);
+		want = init.root_guid != NIC && gives_way(stage, &init);
+		if (fm_claim_yields(s.fm, &init) != want)
+			fail_msg("stage %u, init of root %llx, epoch %llu, flags %u, from %llx: gives way: %d, wanted %d",
+				 stage, (unsigned long long)init.root_guid, (unsigned long long)init.epoch, flags,
+				 (unsigned long long)init.guid, !want, want);
+		ways += want;
+		all++;
+	}
+	assert_true(ways > 100 && all - ways > 100);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_promise),
+		cmocka_unit_test(hello_is_late),
+		cmocka_unit_test(why),
+		cmocka_unit_test(to_whom),
+	};
+
+	return cmocka_run_group_tests_name("claim", tests, NULL, NULL);
+}
