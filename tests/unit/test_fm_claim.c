@@ -126,14 +126,19 @@ static void hello_is_late(void **state)
 /* All nodes have the latest table, made by that root. */
 static void told_by(uint64_t maker)
 {
+	struct fm_status st;
+
 	asks_anew();
+	stage_run(&s, 50);
 	for (uint32_t i = 1; i < 4; i++) {
 		struct fm_msg m = with_table(i, maker);
 
 		says(i, &m);
 	}
 	stage_run_ns(&s, s.now + 2 * MS);
-	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	fm_status(s.fm, &st);
+	assert_int_equal(st.root.state, FM_ROOT_LEADS);
+	assert_in_range(st.root.since, START + s.now - 2 * MS, START + s.now);
 }
 
 /* The maker of a table that this node does not have is named by its GUID. */

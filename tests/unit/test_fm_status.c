@@ -16,18 +16,22 @@
 static struct stage s;
 static struct fm_entry entry[16];
 
-/* Node 5 of a 4x4, accepted by the root. */
-static void joined(void)
+static void joins_root(void)
 {
-	struct fm_init i;
+	struct fm_init i = stage_neighbour(&s, 0);
 
-	stage_init(&s, "4x4", 5);
-	s.deaf = "init ping log ";
-	stage_start(&s);
-	i = stage_neighbour(&s, 0);
 	stage_hear(&s, 0, &i);
 	stage_up(&s, 1);
 	stage_welcome(&s, 1, TERM, "");
+}
+
+/* Node 5 of a 4x4, accepted by the root. */
+static void joined(void)
+{
+	stage_init(&s, "4x4", 5);
+	s.deaf = "init ping log ";
+	stage_start(&s);
+	joins_root();
 }
 
 /* The node gets table @t, and the steps that follow until it is in force. */
@@ -166,6 +170,7 @@ static void test_degraded(void **state)
 {
 	struct fm_init i;
 	struct fm_msg t;
+	struct fm_outline o;
 
 	(void)state;
 	joined();
@@ -192,6 +197,8 @@ static void test_degraded(void **state)
 	stage_hear(&s, 2, &i);
 	assert_int_equal(status().state, FM_DEGRADED);
 	assert_int_equal(status().problems, 1);
+	fm_outline(s.fm, &o);
+	assert_int_equal(o.problems, 1);
 	strcpy(i.fabric, "fab");
 	stage_hear(&s, 2, &i);
 	assert_int_equal(status().state, FM_RUNNING);
@@ -199,6 +206,37 @@ static void test_degraded(void **state)
 	assert_int_equal(status().state, FM_DEGRADED);
 	assert_int_equal(status().root.lost, START);
 	stage_end(&s);
+}
+
+/* A node that does not lead knows of one candidate, itself, if it is one. */
+static void test_candidate(void **state)
+{
+	static const struct { unsigned int said, is; } priority[] = {
+		{ FM_PRIORITY_AUTO, FM_PRIORITY_DEFAULT }, { 255, 255 }, { 1, 1 }, { 0, 0 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < 4; k++) {
+		struct fm_candidate_status c;
+		struct fm_msg t;
+		uint32_t i = 0;
+
+		stage_init(&s, "4x4", 5);
+		s.deaf = "init ping log ";
+		s.cfg.takeover = 200 * MS;
+		s.cfg.priority = priority[k].said;
+		stage_start(&s);
+		joins_root();
+		t = stage_table(&s, 3, entry);
+		takes(&t);
+		assert_int_equal(fm_candidate(s.fm, &i, &c), priority[k].is > 0);
+		assert_int_equal(c.priority, priority[k].is);
+		assert_int_equal(c.node, 5);
+		assert_string_equal(c.name, "n5");
+		assert_true(c.heard);
+		assert_false(fm_candidate(s.fm, &i, &c));
+		stage_end(&s);
+	}
 }
 
 /* --- cables ----------------------------------------------------------------------------- */
@@ -327,6 +365,10 @@ static void test_names(void **state)
 	t.table.nentries = 10;
 	takes(&t);
 	assert_int_equal(fm_node_by_name(s.fm, ""), TORUS_NO_NODE);
+	for (unsigned int i = 0; i < FM_ROOT_STATES; i++)
+		assert_string_equal(fm_root_state_name(i),
+				    ((const char *[]) { "unknown", "leads", "lost", "asks", "claims" })[i]);
+	assert_null(fm_root_state_name(FM_ROOT_STATES));
 	for (unsigned int i = 0; i < FM_STATES; i++)
 		assert_non_null(fm_state_name(i));
 	assert_null(fm_state_name(FM_STATES));
@@ -490,6 +532,7 @@ int main(void)
 		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_running),
 		cmocka_unit_test(test_degraded),
+		cmocka_unit_test(test_candidate),
 		cmocka_unit_test(test_why),
 		cmocka_unit_test(test_no_cable),
 		cmocka_unit_test(test_names),
