@@ -109,7 +109,7 @@ struct fm_counts {
  * @shape: configured shape; ndims 0: discover it (root only)
  * @fanout: children of a node in the distribution tree
  * @init_interval: between Init packets on a port whose answer is missing
- * @quiet: how long nothing new must join before an auto shape is settled
+ * @quiet: how long nothing new must join until the first table is made, if nodes are missing
  * @resend: a step not answered for so long is said again; twenty times without
  *	a sign of life and the connection counts as lost
  * @drain_max: bound on waiting for old packets, where nothing can prove that none are

@@ -181,6 +181,109 @@ static void test_gaps(void **state)
 	}
 }
 
+/* A row that changes, from the first node that joined. */
+static void row_changes(uint32_t serial)
+{
+	struct fm_msg m = { .type = FM_MSG_ROW };
+
+	m.row = (struct fm_row_msg) { .guid = NIC + 1, .epoch = 1, .row = stage_row(&s, 1) };
+	m.row.row.serial = serial;
+	m.row.row.port[0].closed = serial % 2;
+	stage_msg(&s, 101, &m);
+}
+
+/* Return: the ms until the table comes, while @news comes each 400 ms. */
+static uint64_t with_news(void (*news)(uint32_t k))
+{
+	uint64_t began = s.now;
+
+	for (uint32_t k = 0; k < 1000 && !fm_version(s.fm); k++) {
+		if (k)
+			stage_run_ns(&s, s.now + 400 * MS);
+		if (!fm_version(s.fm))
+			news(k);
+	}
+	assert_int_not_equal(fm_version(s.fm), 0);
+	return (s.now - began) / MS;
+}
+
+/* NIC number 11 without its cables, and with another GUID each time. */
+static void new_guid(uint32_t k)
+{
+	struct fm_msg m = stage_hello(&s, 11);
+
+	m.hello.guid = NIC + 100 + k % 10;
+	snprintf(m.hello.name, sizeof(m.hello.name), "new%u", k);
+	m.hello.epoch = 1 + k;
+	m.hello.row.serial = 1 + k;
+	m.hello.row.nports = 4;
+	for (unsigned int p = 0; p < 4; p++)
+		m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	if (k > 20)
+		m.hello.guid += k << 8;
+	stage_up(&s, 200 + (int)k);
+	stage_msg(&s, 200 + (int)k, &m);
+}
+
+static void same_again(uint32_t k)
+{
+	struct fm_msg m = stage_hello(&s, 2);
+
+	m.hello.epoch = 2 + k;
+	m.hello.row.serial = 2 + k;
+	m.hello.row.port[0].closed = k % 2;
+	m.hello.attach = 2 + k;
+	stage_down(&s, k ? 199 + (int)k : 102);
+	stage_up(&s, 200 + (int)k);
+	stage_msg(&s, 200 + (int)k, &m);
+}
+
+static void row_again(uint32_t k)
+{
+	row_changes(2 + k);
+}
+
+/*
+ * What comes again and again cannot put the table off for ever: rows, a node that restarts, NICs that
+ * have another GUID each time. Each would be waited for once, for half a second.
+ */
+static void test_restless(void **state)
+{
+	static const struct {
+		void (*news)(uint32_t k);
+		uint64_t ms;
+	} t[] = { { row_again, 9000 }, { same_again, 9000 }, { new_guid, 60000 } };
+
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		uint64_t ms;
+
+		root(false);
+		for (uint32_t i = 1; i < 16; i++)
+			if (i != 11)
+				join(i, no_11);
+		ms = with_news(t[k].news);
+		assert_in_range(ms, t[k].ms, t[k].ms + 1000);
+		stage_end(&s);
+	}
+}
+
+/* However late the first node comes, the others have their time. */
+static void test_late_first(void **state)
+{
+	(void)state;
+	root(false);
+	for (unsigned int i = 1; i <= 5; i++)
+		stage_run(&s, 100000 * i);
+	for (uint32_t i = 1; i < 15; i++) {
+		stage_run(&s, 500000 + 400 * i);
+		join(i, NULL);
+		fm_timer(s.fm, START + s.now);	/* it is not alone any more, and says so */
+	}
+	settles(3000);
+	stage_end(&s);
+}
+
 /* --- alone ------------------------------------------------------------------------------ */
 
 /* A root with cables that knows no shape waits for a neighbour, and logs it after 30 s. */
@@ -688,6 +791,8 @@ int main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_heard_of),
 		cmocka_unit_test(test_gaps),
+		cmocka_unit_test(test_restless),
+		cmocka_unit_test(test_late_first),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_restart),
 		cmocka_unit_test(test_restart_base),

@@ -39,10 +39,10 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/epoch.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/settle.h"
 #include "daemon/fm/wire/init.h"
 
 #define ASK_MAX 20	/* times resend, until it tries again whether the former root is there */
@@ -274,7 +274,7 @@ static void leads(struct fm *fm, bool alone)
 	for (uint32_t i = 1; i < r->nmates; i++)
 		if (!r->mate[i].via && !r->mate[i].missing)
 			fm_mate_missing(fm, &r->mate[i]);
-	fm_settle_news(fm);
+	fm_news_begin(fm);
 	fm_say(fm, r->told.table && r->told.root != fm->guid && !r->asking.handed ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
 	       (unsigned long long)fm->uplink.term, r->asking.why, n,

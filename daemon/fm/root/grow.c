@@ -123,7 +123,7 @@ void fm_grow_due(struct fm *fm)
 	r->grow.at = NEVER;
 	if (!wanted(fm) || !fm_extend(fm, &shape, &open))
 		return;
-	if (fm->now < r->newest + fm->cfg.quiet) {	/* others may follow at once */
+	if (fm->now < r->news.newest + fm->cfg.quiet) {	/* others may follow at once */
 		try_later(fm);
 		return;
 	}

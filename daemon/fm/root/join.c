@@ -22,11 +22,11 @@
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/judge.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
-#include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/vanish.h"
 
 static bool rows_same(const struct fm_row *a, const struct fm_row *b)
@@ -85,7 +85,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 		fm_roster_judge(fm);
 	if (!known)
 		fm_demand(fm, fm_disputed_any(fm, m) ? OTHER_END : BOTH_ENDS, "%s", cause);
-	fm_settle_row(fm);
+	fm_news_row(fm);
 }
 
 /* How many places there can be; a shape that was found may have been found too small. */
@@ -280,9 +280,9 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->row.serial = h->row.serial;
 	fm_change_node(fm, m->node);
 	if (fresh)
-		fm_settle_news(fm);
+		fm_news_node(fm);
 	else
-		fm_settle_row(fm);
+		fm_news_row(fm);
 }
 
 /* What a node says of itself; @m may be known by nothing but its GUID yet. */

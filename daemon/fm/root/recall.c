@@ -26,6 +26,7 @@
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/claim.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
@@ -234,7 +235,7 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 	    (k->book && (h->kept_term < k->term || (h->kept_term == k->term && h->kept <= k->version))))
 		return;
 	fm_conn_send(fm, c, &msg);
-	fm->root->news = later(fm->root->news, fm->now + fm->cfg.resend);
+	fm_news_wait(fm, fm->now + fm->cfg.resend);
 }
 
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)

@@ -24,6 +24,7 @@
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/root/judge.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
@@ -102,7 +103,7 @@ static int start(struct fm *fm, bool first)
 	fm_quorum_note(m, &own);
 	fm_claim_start(fm, first);
 	fm_ports_ask(fm);
-	fm_settle_news(fm);
+	fm_news_begin(fm);
 	if (first)
 		fm_nic_obey_soon(fm);
 	return 0;

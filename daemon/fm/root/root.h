@@ -12,6 +12,7 @@
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/grow.h"
+#include "daemon/fm/root/news.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
@@ -39,20 +40,19 @@ struct fm_root {
 	struct fm_asking asking;
 	struct fm_quorum quorum;
 	bool alone;		/* said that nobody else has joined */
-	uint64_t news, newest;	/* when nodes changed last, as far as it counts; a new one came */
+	struct fm_news news;
 	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
 	struct fm_sent sent;
 	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
-	uint64_t version_seen;	/* highest that any node has */
 	struct fm_base base_seen;
 
 	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
 	uint64_t obey;		/* when the NIC is to be told the epoch; NEVER */
 	struct fm_demand demand;
 	struct fm_move move;
-	uint64_t judge_at, version;
+	uint64_t judge_at, version, version_seen;	/* @version_seen: highest that any node has */
 	uint8_t clean;		/* mask of colours that no packet in the network has */
 	struct fm_base base;
 	struct fm_rec rec;

@@ -7,8 +7,10 @@
  * asks for or, where it is to be discovered, every port of every node is up.
  * A picture with known gaps settles when nothing new came for `quiet`; one that
  * mentions nodes not heard of waits member_max for them. Whoever comes later is
- * placed then, or the shape that was discovered grows by him (grow.c). A root alone, which would discover that the
- * fabric is itself, waits for a neighbour if it has any cables.
+ * placed then, or the shape that was discovered grows by it (grow.c). A root alone, which would
+ * discover that the fabric is itself, waits for a neighbour if it has any cables.
+ *
+ * How long news can put that off says news.c.
  *
  * A root that starts anew on a placed NIC keeps the shape, and waits in the
  * same way for the nodes to come back, twice as long; the network works on
@@ -32,7 +34,6 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 
-#define ROWS_MAX 3	/* times member_max that rows can put the table off, while nobody new comes */
 #define LONELY (30000 * MS)	/* until it is said that nobody joined */
 
 /* Whether a port of the fabric leads to a node that has not joined. */
@@ -88,7 +89,7 @@ static uint64_t settle_at(const struct fm *fm)
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
 	if (unheard(fm, &r->mate[r->witness], &gap))
-		return r->news + patience(fm);
+		return r->news.last + patience(fm);
 	gap = false;
 	for (uint32_t i = 0; i < r->nmates && !waits; i++) {
 		waits = unheard(fm, &r->mate[(r->witness + i) % r->nmates], &gap);
@@ -96,23 +97,10 @@ static uint64_t settle_at(const struct fm *fm)
 			r->witness = (r->witness + i) % r->nmates;
 	}
 	if (waits)
-		return r->news + patience(fm);
+		return r->news.last + patience(fm);
 	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored))
-		return r->news;
-	return r->news + fm->cfg.quiet;
-}
-
-void fm_settle_news(struct fm *fm)
-{
-	fm->root->news = fm->root->newest = fm->now;
-}
-
-/* A link that comes and goes all the time must not put the table off for ever. */
-void fm_settle_row(struct fm *fm)
-{
-	struct fm_root *r = fm->root;
-
-	r->news = later(r->news, earlier(fm->now, r->newest + ROWS_MAX * fm->cfg.member_max));
+		return r->news.last;
+	return r->news.last + fm->cfg.quiet;
 }
 
 uint64_t fm_settle_expiry(const struct fm *fm)
@@ -286,6 +274,6 @@ void fm_settle_due(struct fm *fm)
 	if (fm->now >= settle_at(fm)) {
 		settle(fm);
 		if (!fm->root->settled)
-			fm->root->news = fm->now;
+			fm->root->news.last = fm->now;
 	}
 }

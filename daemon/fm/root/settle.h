@@ -9,9 +9,6 @@
 
 struct fm;
 
-/* A node has come that was not known; something else about the nodes has changed. */
-void fm_settle_news(struct fm *fm);
-void fm_settle_row(struct fm *fm);
 /*
  * An empty table of @shape, and what the root has for each node of it; what it had is forgotten, but
  * not freed. False: no memory, and the table is as it was.

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * News cannot put the first table (settle.c) off for ever. A node that restarts again and again is
+ * no new one: it says no more than a row that changes, and rows count for ROWS_MAX * member_max
+ * after the last new node. NICs that come with another GUID each time are new nodes: those count
+ * for NODES_MAX * member_max after the first that came since the root began to lead.
+ */
+#include "daemon/fm/root/news.h"
+#include "daemon/fm/root/root.h"
+
+#define ROWS_MAX 3	/* times member_max that rows can put the table off, while nobody new comes */
+#define NODES_MAX 20	/* ... that new nodes can put it off in all */
+
+void fm_news_begin(struct fm *fm)
+{
+	struct fm_news *n = &fm->root->news;
+
+	n->last = n->newest = fm->now;
+	n->since = 0;
+}
+
+void fm_news_wait(struct fm *fm, uint64_t at)
+{
+	struct fm_news *n = &fm->root->news;
+
+	if (n->since)
+		at = earlier(at, n->since + NODES_MAX * fm->cfg.member_max);
+	n->last = later(n->last, at);
+}
+
+void fm_news_node(struct fm *fm)
+{
+	struct fm_news *n = &fm->root->news;
+
+	n->newest = fm->now;
+	if (!n->since)
+		n->since = fm->now;
+	fm_news_wait(fm, fm->now);
+}
+
+void fm_news_row(struct fm *fm)
+{
+	const struct fm_news *n = &fm->root->news;
+
+	fm_news_wait(fm, earlier(fm->now, n->newest + ROWS_MAX * fm->cfg.member_max));
+}
