@@ -212,11 +212,24 @@ static bool stale(const struct wnode *n, const struct act *a)
 
 /* --- when it is done ---------------------------------------------------------------- */
 
+/* Whether the NIC refuses the action (world_refuse()). */
+static bool refuses(struct wnode *n, const struct act *a)
+{
+	unsigned int *left = &n->refuse[a->kind == ACT_PLACE ? WORLD_PLACE : WORLD_REPLAY];
+
+	if ((a->kind != ACT_PLACE && a->kind != ACT_REPLAY) || !*left)
+		return false;
+	*left -= *left != WORLD_ALWAYS;
+	return true;
+}
+
 static void perform(struct world *w, uint32_t node, const struct act *a, struct ended *e)
 {
 	e->tag = a->tag;
 	if (a->kind == ACT_ROOT) {
 		e->err = obey(&w->node[node], a->epoch, a->guid);
+	} else if (refuses(&w->node[node], a)) {
+		e->err = -EBUSY;
 	} else if (stale(&w->node[node], a)) {
 		e->err = -ESTALE;
 	} else if (a->kind == ACT_COUNT) {

@@ -452,6 +452,8 @@ static void conn_event(struct world *w, struct ev *ev)
 		fm_conn_down(fm, ev->conn, w->now);
 		break;
 	case EV_TABLE:
+		if (w->node[ev->node].ignore & 1u << FM_MSG_TABLE)
+			break;
 		w->handing = ev->data;
 		fm_msg(fm, ev->conn, &w->handing->msg, w->now);
 		w->handing = NULL;
@@ -459,7 +461,8 @@ static void conn_event(struct world *w, struct ev *ev)
 	case EV_MSG:
 		if (fm_msg_unpack(ev->data, ev->len, &msg))
 			abort();
-		fm_msg(fm, ev->conn, &msg, w->now);
+		if (!(w->node[ev->node].ignore & 1u << msg.type))
+			fm_msg(fm, ev->conn, &msg, w->now);
 		fm_msg_clear(&msg);
 		break;
 	}

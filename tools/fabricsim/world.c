@@ -286,6 +286,16 @@ void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails)
 	w->node[node].act_fails = fails;
 }
 
+void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times)
+{
+	w->node[node].refuse[act] = times;
+}
+
+void world_ignore(struct world *w, uint32_t node, uint32_t mask)
+{
+	w->node[node].ignore = mask;
+}
+
 void world_cut(struct world *w, uint32_t cable, bool cut)
 {
 	w->cable[cable].cut = cut;

@@ -207,6 +207,17 @@ void world_arbiter_granted(struct world *w, uint64_t epoch, uint64_t guid);
 /* How often it was asked. */
 unsigned int world_arbiter_asked(const struct world *w);
 
+/*
+ * The next @times actions of that kind that the manager of @node asks of its NIC fail, and are not
+ * done: it is never placed, or never replays. WORLD_ALWAYS: all of them.
+ */
+enum world_act { WORLD_PLACE, WORLD_REPLAY, WORLD_ACTS };
+#define WORLD_ALWAYS (~0u)
+void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times);
+
+/* The manager of @node ignores messages of the types in @mask (1 << FM_MSG_...) from now on. */
+void world_ignore(struct world *w, uint32_t node, uint32_t mask);
+
 /* The manager of @root is told to hand over to @node. Return: as fm_root_move(). */
 int world_move(struct world *w, uint32_t root, uint32_t node);
 /* The manager of @node receives @msg on its @k-th connection (modulo their number), as if from

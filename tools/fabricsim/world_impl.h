@@ -91,6 +91,8 @@ struct wnode {
 	uint64_t act_time;	/* that an action at the NIC takes */
 	uint64_t act_busy;	/* until when the NIC is busy with one */
 	unsigned int act_fails;	/* of 1000 actions, this many fail */
+	unsigned int refuse[WORLD_ACTS];	/* so many of that kind fail */
+	uint32_t ignore;	/* mask of types of messages that its manager does not take */
 	uint8_t *kept;		/* the table that its manager has kept, packed */
 	size_t kept_len;
 	uint32_t held;		/* rows on hold */
