@@ -83,3 +83,8 @@ tests += tests/sim/test_arbiter
 tests/sim/test_arbiter-objs := tests/sim/test_arbiter.o $(sim-objs)
 tests/sim/test_arbiter-deps := $(B)/libtorus.a
 tests/sim/test_arbiter-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_follow
+tests/sim/test_follow-objs := tests/sim/test_follow.o $(sim-objs)
+tests/sim/test_follow-deps := $(B)/libtorus.a
+tests/sim/test_follow-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -125,7 +125,17 @@ static void test_not_applied(void **state)
 	reports(52, 2, 1, 0);
 	reports(53, 3, 1, 0);
 	assert_int_equal(stage_count(&s, "rows"), 0);
-	/* The sums of its children go up: it takes no part itself. */
+	stage_did_no(&s, "report");
+	/* When it has said that it cannot, the sums of its children go up without it. */
+	for (unsigned int i = 0; i < 2 * s.cfg.member_max / s.cfg.keepalive; i++) {
+		stage_run_ns(&s, s.now + s.cfg.keepalive);
+		stage_say(&s, 1, FM_MSG_PONG);
+		stage_say(&s, 52, FM_MSG_PING);
+		stage_say(&s, 53, FM_MSG_PING);
+	}
+	stage_forget(&s);
+	step(1, 0, FM_STEP_APPLY);
+	assert_int_equal(stage_count(&s, "1 < failed 101/1 version 1 error 16\n"), 1);
 	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
 	stage_end(&s);
 }

@@ -267,6 +267,41 @@ static void test_child_hangs(void **state)
 	stage_end(&s);
 }
 
+/* --- children that cannot report ----------------------------------------------------------- */
+
+/* A child says that its NIC fails: the root hears it, and the child is not waited for any more. */
+static void test_child_fails(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_FAILED };
+
+	(void)state;
+	joined();
+	table(1);
+	reports(52, 2, 1, 0);
+	stage_forget(&s);
+	m.failed = (struct fm_failed) { .guid = NIC + 3, .epoch = 1, .version = 2, .err = 5 };
+	stage_msg(&s, 53, &m);
+	stage_did(&s, "1 < failed 103/1 version 2 error 5\n");
+	m.failed.version = 1;
+	m.failed.epoch = 2;
+	stage_msg(&s, 53, &m);
+	stage_did(&s, "1 < failed 103/2 version 1 error 5\n");
+	m.failed.epoch = 1;
+	stage_msg(&s, 53, &m);
+	stage_did(&s, "1 < failed 103/1 version 1 error 5\n1 < report 1.0 of 2 term 126\n");
+	/* Nor in the later steps of this version; those below it still report by it. */
+	step(1, 1, FM_STEP_COUNT);
+	stage_forget(&s);
+	reports(52, 2, 1, 1);
+	stage_did_some(&s, "1 < report 1.1 of 2 term 126\n");
+	reports(53, 2, 1, 1);
+	stage_did_some(&s, "1 < report 1.1 of 3 term 126\n");
+	table(2);
+	reports(52, 2, 2, 0);
+	stage_did_no(&s, "report");
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -278,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_child_comes),
 		cmocka_unit_test(test_not_awaited),
 		cmocka_unit_test(test_child_hangs),
+		cmocka_unit_test(test_child_fails),
 	};
 
 	return cmocka_run_group_tests_name("fm_sums", all, NULL, NULL);

@@ -125,6 +125,210 @@ static void written_late(void **state)
 	one_end(&o);
 }
 
+static void is_told(uint64_t version, uint32_t err)
+{
+	const struct fm_failed *f = &o.told[FM_MSG_FAILED].failed;
+
+	assert_int_equal(f->guid, o.node[SELF].guid);
+	assert_int_equal(f->epoch, o.node[SELF].epoch);
+	assert_int_equal(f->version, version);
+	assert_int_equal(f->err, err);
+}
+
+/* What it is told from now on is of another failure. */
+static void forget_failure(void)
+{
+	o.ntold[FM_MSG_FAILED] = 0;
+}
+
+/* The table leaves the node out, which joins again after @wait, and no sooner, and is counted on. */
+static void left_out_for(uint64_t version, uint64_t wait)
+{
+	struct fm_msg welcome = { .type = FM_MSG_WELCOME };
+
+	welcome.welcome = (struct fm_welcome) { .term = o.term, .root_guid = o.node[0].guid };
+	entry[SELF].state = FM_NODE_SILENT;
+	table(version, 0);
+	asks_for(version, wait - ONE_RESEND);
+	assert_int_not_equal(o.up, 0);
+	asks_for(version, ONE_RESEND);
+	assert_int_equal(o.up, 0);
+	while (!o.up)
+		one_run(&o, ONE_MS);
+	fm_conn_up(o.fm, o.up, o.now);
+	one_ends(&o);
+	one_say(&o, &welcome);
+	entry[SELF].state = FM_NODE_UP;
+	table(version + 1, 0);
+}
+
+/*
+ * A NIC that takes no place: a new one, or one that has another place, or is in another shape. Once
+ * its manager was asked for ever, and so were all others.
+ */
+static void never_placed(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		uint32_t at = k ? SELF : 3;
+		unsigned int placed;
+
+		begin();
+		if (k == 0) {
+			swap_places(SELF, at);
+		} else {
+			shape.ndims = 2;
+			shape.size[0] = shape.size[1] = 2;
+		}
+		placed = o.placed;
+		o.place_err = -EBUSY;
+		table(2, 0);
+		asks_for(2, 2 * ONE_MEMBER_MAX - ONE_RESEND);
+		assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+		asks_for(2, ONE_RESEND);
+		assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+		is_told(2, EBUSY);
+		forget_failure();
+		/* Nothing is asked of the NIC while the node is left out; then it has less time. */
+		entry[at].state = FM_NODE_SILENT;
+		table(3, 0);
+		asks_for(3, ONE_MEMBER_MAX - ONE_RESEND);
+		assert_int_not_equal(o.up, 0);
+		asks_for(3, ONE_RESEND);
+		assert_int_equal(o.up, 0);
+		assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+		assert_int_equal(o.placed, placed);
+		one_end(&o);
+	}
+}
+
+/* The NIC has more ports than it needs for some shapes only: no action is begun that could fail. */
+static void cannot_be_placed(void **state)
+{
+	(void)state;
+	begin();
+	shape.ndims = 3;
+	shape.size[0] = shape.size[1] = 2;
+	table(2, 0);
+	asks_for(2, 2 * ONE_MEMBER_MAX);
+	is_told(2, EINVAL);
+	one_end(&o);
+}
+
+/* A NIC that failed, joined again and fails again is told of sooner; one that works is as before. */
+static void fails_again(void **state)
+{
+	(void)state;
+	begin();
+	o.write_err = -EINVAL;
+	entry[SELF].fault = 1;
+	table(2, 0);
+	asks_for(2, 2 * ONE_MEMBER_MAX);
+	forget_failure();
+	left_out_for(3, ONE_MEMBER_MAX);
+	asks_for(4, ONE_MEMBER_MAX / 4 - ONE_RESEND);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	asks_for(4, ONE_RESEND);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	forget_failure();
+	left_out_for(5, 2 * ONE_MEMBER_MAX);
+	o.write_err = 0;
+	asks_for(6, ONE_RESEND);
+	assert_int_equal(report()->version, 6);
+	o.write_err = -EINVAL;
+	entry[SELF].fault = 0;
+	table(7, 0);
+	asks_for(7, 2 * ONE_MEMBER_MAX - ONE_RESEND);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	one_end(&o);
+}
+
+/* An action of a step that is done each time is no progress if the next one fails each time. */
+static void never_counted(void **state)
+{
+	static const enum fm_step_kind kinds[] = { FM_STEP_RESUME, FM_STEP_REPLAY };
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		begin();
+		table(2, 0);
+		o.count_err = -EIO;
+		step(2, 1, kinds[k]);
+		for (uint64_t end = o.now + 2 * ONE_MEMBER_MAX; o.now < end;) {
+			assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+			one_run(&o, ONE_RESEND);
+			step(2, 1, kinds[k]);
+		}
+		assert_true(o.releases + o.replays > 3);
+		is_told(2, EIO);
+		/* Should it be read after all, that comes too late for this table. */
+		o.count_err = 0;
+		step(2, 1, kinds[k]);
+		assert_int_not_equal(report()->round, 1);
+		one_end(&o);
+	}
+}
+
+/* The root does three versions, each with a replay that fails, as long as @ns. */
+static void replays_for(uint64_t *version, uint64_t ns)
+{
+	uint64_t end = o.now + ns;
+
+	for (unsigned int i = 0; i < 3; i++) {
+		table(++*version, 0);
+		step(*version, 1, FM_STEP_REPLAY);
+		assert_int_equal(report()->round, 1);
+		one_run(&o, ns / 3);
+		step(*version, 2, FM_STEP_RESUME);
+	}
+	one_run(&o, end - o.now);
+}
+
+/*
+ * A NIC that never replays: each recovery ends, and what it has parked waits. Its manager says so
+ * when that has lasted too long, whatever the steps between were.
+ */
+static void never_replayed(void **state)
+{
+	uint64_t version = 3;
+	unsigned int n;
+
+	(void)state;
+	begin();
+	lost(2);
+	one_mend(&o, SELF, 0, 10);
+	entry[SELF].fault = 0;
+	table(3, 0);
+	o.replay_err = -EBUSY;
+	replays_for(&version, 2 * ONE_MEMBER_MAX);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	table(++version, 0);
+	step(version, 1, FM_STEP_REPLAY);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	is_told(version, EBUSY);
+	/* Its ports are of no use, and it tries again later, with less time. */
+	left_out_for(version + 1, ONE_MEMBER_MAX);
+	version += 2;
+	forget_failure();
+	step(version, 1, FM_STEP_REPLAY);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 1);
+	left_out_for(version + 1, 2 * ONE_MEMBER_MAX);
+	version += 2;
+	forget_failure();
+	o.replay_err = 0;
+	step(version, 1, FM_STEP_REPLAY);
+	step(version, 2, FM_STEP_RESUME);
+	n = o.ntold[FM_MSG_FAILED];
+	assert_int_equal(n, 0);
+	assert_false(one_problem(&o, "nic", ""));
+	/* It begins anew: one refusal is nothing. */
+	o.replay_err = -EBUSY;
+	table(++version, 0);
+	step(version, 1, FM_STEP_REPLAY);
+	assert_int_equal(o.ntold[FM_MSG_FAILED], 0);
+	one_end(&o);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -132,6 +336,11 @@ int main(void)
 		cmocka_unit_test(first_write_was_done),
 		cmocka_unit_test(never_written),
 		cmocka_unit_test(written_late),
+		cmocka_unit_test(never_placed),
+		cmocka_unit_test(cannot_be_placed),
+		cmocka_unit_test(fails_again),
+		cmocka_unit_test(never_counted),
+		cmocka_unit_test(never_replayed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

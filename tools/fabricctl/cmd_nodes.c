@@ -86,8 +86,8 @@ COMMAND(cmd_nodes) = {
 	.name = "nodes",
 	.args = "",
 	.brief = "The nodes: coordinates, names, states",
-	.help = "states: up; joining; silent (the NIC lives, its manager does not answer); dead;\n"
-		"absent (never seen).",
+	.help = "states: up; joining; silent (the NIC lives, its manager does not answer or cannot\n"
+		"follow: status says why); dead; absent (never seen).",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -53,7 +53,7 @@ void fm_child_accept(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 	c->attach = h->attach;
 	c->node = fm_table_find(fm, h->guid);
 	fm_reports_forget(fm, c);
-	c->reported = c->awaited = false;
+	c->reported = c->awaited = c->failed = false;
 	c->asked = fm->now;
 	drop_older(fm, c);
 	fm_reports_await(fm, c);

@@ -27,14 +27,13 @@ struct fm_conn {
 	bool ready, confirmed;	/* ours: established; answered by WELCOME */
 	bool hello;		/* ours: HELLO is to be sent when the counters are read */
 	bool reported;		/* child: @report is of the step at hand */
-	bool awaited;		/* child: takes part in it and has not reported */
+	bool awaited, failed;	/* child: takes part and has not reported; says it cannot */
 	bool guest;		/* child of the root: was given another parent */
 	bool waits;		/* stranger: the root that it said HELLO to has not welcomed it */
 	uint64_t guid;		/* child; of a notice: whom to drop; of a probe: its peer */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
-	uint64_t heard;		/* when something came last */
-	uint64_t attach;	/* number of the connection, as its maker counts */
+	uint64_t heard, attach;	/* when something came last; its number, as its maker counts */
 	uint64_t urgent, greeted; /* ours: asked since its peer may be dead; first HELLO; 0: not */
 	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
 	struct fm_report report;

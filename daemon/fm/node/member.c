@@ -13,6 +13,9 @@
  * waits for is in the sum exactly once, whatever the tree looked like on the
  * way. When a child comes or goes the sum is made anew and sent again.
  *
+ * A node whose NIC fails tells the root (FAILED), and again until there is another table. From
+ * then on it counts only those below it, and its parent does not wait for it.
+ *
  * The root runs this code like everyone; its report goes to its recovery.
  */
 #include <errno.h>
@@ -34,10 +37,11 @@ void fm_member_check(struct fm *fm, bool again)
 	struct fm_msg msg = { .type = FM_MSG_REPORT };
 	struct fm_report *sum = &msg.report;
 
-	if (!m->version || m->nawaited || (m->sent && !again) ||
-	    fm->task.todo != FM_TODO_NOTHING || (fm_task_mine(fm) && !m->own))
+	if (!m->version || m->nawaited || (m->sent && !again))
 		return;
-	if (m->own)
+	if (!m->failed && (fm->task.todo != FM_TODO_NOTHING || (fm_task_mine(fm) && !m->own)))
+		return;
+	if (m->own && !m->failed)
 		fm_report_add(sum, &m->report, 1);
 	fm_report_add(sum, &m->below, 1);
 	if (!sum->count)
@@ -64,15 +68,18 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 {
 	struct fm_member *m = &fm->member;
 
+	m->failed &= round > 0;
 	m->version = version;
 	m->round = round;
 	m->began = fm->now;
+	fm->task.reached = FM_ACT_NONE;
 	m->own = false;
 	m->sent = false;
 	for (unsigned int i = 0; i < fm->conns.n; i++) {
 		struct fm_conn *c = fm->conns.list[i];
 
 		c->reported = false;
+		c->failed &= round > 0;
 		fm_reports_await(fm, c);
 		if (c->role == FM_CONN_CHILD)
 			c->asked = fm->now;
@@ -139,6 +146,17 @@ static void fetch(struct fm *fm)
 	fm_uplink_send(fm, &msg);
 }
 
+void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
+{
+	struct fm_conn *c = fm_conn_of_child(fm, f->guid, NULL);
+
+	if (!c || c->epoch != f->epoch || f->version != fm->member.version)
+		return;
+	c->failed = true;
+	fm_reports_await(fm, c);
+	fm_member_check(fm, false);
+}
+
 /* Sends the step at hand again; of a table only its version: a node that lacks it asks for it. */
 void fm_member_repeat(struct fm *fm)
 {
@@ -156,19 +174,20 @@ void fm_member_repeat(struct fm *fm)
 
 /*
  * A NIC that does nothing of what it is asked for too long must not hold up all others: the root
- * is told, and goes on without this node. One that is slow and does it, is waited for.
+ * is told, and goes on without this node. One that is slow and does it, is waited for. The root's
+ * own NIC is a problem that it has (task.c): nobody leads without it.
  */
-static void tell_failure(struct fm *fm)
+static void tell_failure(struct fm *fm, bool fails)
 {
-	const struct fm_member *m = &fm->member;
 	struct fm_msg msg = { .type = FM_MSG_FAILED };
 
-	if (m->own || !fm_task_mine(fm) ||
-	    fm->now < later(m->began, fm->task.did) + 2 * fm->cfg.member_max)
+	if ((!fails && !fm->member.failed) || fm->is_root || !fm_task_mine(fm))
 		return;
+	fm->member.failed = true;
+	fm->member.sent = false;
 	msg.failed.guid = fm->guid;
 	msg.failed.epoch = fm->epoch;
-	msg.failed.version = m->version;
+	msg.failed.version = fm->member.version;
 	msg.failed.err = (uint32_t)-fm->task.err;
 	fm->up->send(fm, &msg);
 }
@@ -176,7 +195,7 @@ static void tell_failure(struct fm *fm)
 /* The step at hand comes again. */
 static void again(struct fm *fm)
 {
-	tell_failure(fm);
+	tell_failure(fm, fm_task_fails(fm));
 	fm_task_again(fm);
 	answer_again(fm);
 }
@@ -249,5 +268,7 @@ void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts
 	}
 	if (fm_task_done(fm, act, err, counts))
 		fm->member.sent = false;
+	if (act == FM_ACT_REPLAY && err)
+		tell_failure(fm, fm_task_refuses(fm));
 	fm_member_check(fm, false);
 }

@@ -20,6 +20,7 @@ struct fm_member {
 	struct fm_step step;	/* the last one of this version */
 	bool own;		/* @report holds our own part */
 	bool sent;
+	bool failed;		/* it has said that it cannot: it counts only those below it */
 	struct fm_report report;
 	unsigned int nawaited;	/* children */
 	struct fm_report below;	/* sum of those that have reported */
@@ -30,6 +31,8 @@ struct fm_member {
 void fm_member_table(struct fm *fm, const struct fm_table_msg *t);
 void fm_member_step(struct fm *fm, const struct fm_step *s);
 void fm_member_report(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
+/* A child says that it cannot do what the table at hand asks: it is not waited for. */
+void fm_member_excuse(struct fm *fm, const struct fm_failed *f);
 void fm_member_child(struct fm *fm, struct fm_conn *c, uint64_t version);
 /* An action at the NIC has ended, as fm_done() says. */
 void fm_member_done(struct fm *fm, uint32_t tag, int err, const struct fm_counts *counts);

@@ -56,7 +56,8 @@ void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r
 void fm_reports_await(struct fm *fm, struct fm_conn *c)
 {
 	bool awaited = c->role == FM_CONN_CHILD &&
-		       fm_table_takes(fm, c->node, c->guid, c->epoch) && !c->reported;
+		       fm_table_takes(fm, c->node, c->guid, c->epoch) && !c->reported &&
+		       !c->failed;
 
 	fm->member.nawaited += awaited - c->awaited;
 	c->awaited = awaited;

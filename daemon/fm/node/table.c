@@ -45,6 +45,16 @@ uint32_t fm_table_find(const struct fm *fm, uint64_t guid)
 	return fm->table.book ? fm_book_find(fm->table.book, guid) : TORUS_NO_NODE;
 }
 
+/* Mostly where it is placed: only else others are looked through. */
+uint32_t fm_table_self(const struct fm *fm)
+{
+	const struct fm_table *t = &fm->table;
+
+	if (fm->placed && fm->node < t->nodes && t->entry[fm->node].guid == fm->guid)
+		return fm->node;
+	return fm_table_find(fm, fm->guid);
+}
+
 bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch)
 {
 	const struct fm_entry *e = node < fm->table.nodes ? &fm->table.entry[node] : NULL;

@@ -40,8 +40,9 @@ void fm_table_free(struct fm_table *t);
 /* All of it as a message, to be given to fm_table_whole_end(). False: no memory. */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out);
 void fm_table_whole_end(const struct fm *fm, struct fm_msg *msg);
-/* Node id of the NIC in the table, TORUS_NO_NODE if it is not. */
+/* Node id of the NIC in the table, TORUS_NO_NODE if it is not; of this node's own. */
 uint32_t fm_table_find(const struct fm *fm, uint64_t guid);
+uint32_t fm_table_self(const struct fm *fm);
 /* Says in HELLO what the administrator excluded beside this node (recall.c of the root). */
 void fm_table_tell(const struct fm *fm, struct fm_hello *h);
 void fm_table_ended(struct fm *fm, const struct fm_ended *e);

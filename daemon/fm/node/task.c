@@ -8,6 +8,9 @@
  * A newer step replaces what is left of an older one. An action that failed ends the task
  * without a report; the root asks for the step again, and then it is begun anew. As it may
  * fail each time, it is a problem that stands until it succeeds, and not a line for each time.
+ * Only a replay that failed is followed by the count, in which the ports stay closed: the root asks
+ * for another one. A NIC that fails for too long, in one step or at every replay, is told of
+ * (member.c).
  */
 #include <string.h>
 
@@ -18,9 +21,28 @@
 
 #define BACKOFF_MAX 20	/* times member_max, between attempts of a node whose NIC failed */
 
+#define AGAIN 4		/* part of member_max that a NIC gets which failed before */
+
+/* Also if the NIC is not at the place that the table gives it, or at none. */
 bool fm_task_mine(const struct fm *fm)
 {
-	return fm->placed && fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
+	return fm_table_takes(fm, fm_table_self(fm), fm->guid, fm->epoch);
+}
+
+/* How long a NIC may fail until nobody waits for it. */
+static uint64_t limit(const struct fm *fm)
+{
+	return fm->task.backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
+}
+
+bool fm_task_fails(const struct fm *fm)
+{
+	return !fm->member.own && fm->now >= later(fm->member.began, fm->task.did) + limit(fm);
+}
+
+bool fm_task_refuses(const struct fm *fm)
+{
+	return fm->task.refused && fm->now >= fm->task.refused + limit(fm);
 }
 
 /* Of rows rows.c tells, with the version. */
@@ -40,9 +62,16 @@ static void tell_end(struct fm *fm, enum fm_act act, int err)
 		fm_problem_set(fm, "nic", act, "%s: %s", failed[act], strerror(-err));
 	else
 		fm_problem_clear(fm, "nic", act);
-	/* What is not replayed by then is another version's to replay. */
-	if (act == FM_ACT_RELEASE && !err)
-		fm_problem_clear(fm, "nic", FM_ACT_REPLAY);
+}
+
+/* Holds are lifted. What is not replayed by then is another version's to replay. */
+static void end_replay(struct fm *fm)
+{
+	fm_rows_released(fm);
+	if (fm_rows_reopen(fm) || fm->park.parked)
+		return;
+	fm->task.refused = 0;
+	fm_problem_clear(fm, "nic", FM_ACT_REPLAY);
 }
 
 static void count(struct fm *fm, bool lost)
@@ -68,16 +97,13 @@ static void take_position(struct fm *fm)
 }
 
 /*
- * Finds this node in the table and begins to take the place it gives.
- * Return: 0, also if it is not in it; negative errno: the NIC is where it was.
+ * Begins to take the place that the table gives this node, if it gives one.
+ * Return: 0; negative errno: the NIC is where it was.
  */
-static int take_place(struct fm *fm)
+static int take_place(struct fm *fm, uint32_t node)
 {
-	uint32_t node = fm->node;
 	int err;
 
-	if (!fm->placed || node >= fm->table.nodes || fm->table.entry[node].guid != fm->guid)
-		node = fm_table_find(fm, fm->guid);
 	if (node == TORUS_NO_NODE)
 		return 0;
 	err = fm_rows_place(fm, &fm->table.shape, node);
@@ -95,10 +121,15 @@ static void applied(struct fm *fm)
 	count(fm, true);
 }
 
-/*
- * The table does not count on this node. If that is because its NIC failed, it joins again after
- * a while, longer each time; else at once.
- */
+/* Whether the table has this node at @node, and does not count on it. */
+static bool is_left_out(const struct fm *fm, uint32_t node)
+{
+	const struct fm_entry *e = node == TORUS_NO_NODE ? NULL : &fm->table.entry[node];
+
+	return e && e->guid == fm->guid && e->epoch == fm->epoch && !fm_table_counts(e);
+}
+
+/* If that is because its NIC failed, it joins again after a while, longer each time; else at once. */
 static void left_out(struct fm *fm)
 {
 	struct fm_task *t = &fm->task;
@@ -131,20 +162,19 @@ uint64_t fm_task_expiry(const struct fm *fm)
 /* Begins the next action that the table needs, if there is one and it can be begun. */
 static void begin_apply(struct fm *fm)
 {
-	const struct fm_entry *e;
-	int err = take_place(fm);
+	uint32_t node = fm_table_self(fm);
+	int err;
 
 	fm_reports_lookup(fm);
-	if (err)
-		fm->task.err = err;
-	if (err || fm->nic.act != FM_ACT_NONE)
-		return;
-	if (!fm_task_mine(fm)) {
-		e = fm->placed && fm->node < fm->table.nodes ? &fm->table.entry[fm->node] : NULL;
-		if (e && e->guid == fm->guid && e->epoch == fm->epoch)
-			left_out(fm);
+	if (is_left_out(fm, node)) {
+		left_out(fm);
 		return;
 	}
+	err = take_place(fm, node);
+	if (err)
+		fm->task.err = err;
+	if (err || fm->nic.act != FM_ACT_NONE || !fm_task_mine(fm))
+		return;
 	fm_uplink_row_acked(fm, fm->table.entry[fm->node].serial);
 	err = fm_rows_apply(fm);
 	if (err)
@@ -225,6 +255,8 @@ static void report(struct fm *fm, const struct fm_counts *counts)
 		m->report.sums.lost = counts->lost;
 	m->own = true;
 	fm->task.todo = FM_TODO_NOTHING;
+	if (fm->task.refused)
+		return;
 	fm->task.err = 0;
 	fm->task.backoff = 0;
 }
@@ -252,10 +284,14 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 		break;
 	case FM_ACT_RELEASE:
 		if (!err)
-			fm_rows_released(fm);
+			end_replay(fm);
 		break;
 	case FM_ACT_REPLAY:
 		/* Ports that stay closed for it are in the count: the root has it replayed again. */
+		if (!err)
+			fm->task.refused = 0;
+		else if (!fm->task.refused)
+			fm->task.refused = fm->now;
 		if (!err)
 			fm_ports_opened(fm, fm->task.replay);
 		break;
@@ -294,10 +330,12 @@ bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_count
 {
 	bool done = false;
 
-	if (err)
+	if (err) {
 		fm->task.err = err;
-	else if (act != FM_ACT_COUNT)
+	} else if (act != FM_ACT_COUNT && act > fm->task.reached) {
+		fm->task.reached = (uint8_t)act;
 		fm->task.did = fm->now;
+	}
 	tell_end(fm, act, err);
 	take_end(fm, act, err);
 	if (!fm->nic.old)

@@ -23,21 +23,26 @@ enum fm_todo {
  * @todo: what is left to do, the action under way included
  * @lost: the count is one of lost packets, too
  * @err: of the last action that failed; 0: none did, or it has not ended
- * @did: when the NIC did last what it was asked for, besides counting
+ * @reached: the last action that was done for the step at hand, besides counting
+ * @did: when that was; what is done again is no progress
+ * @refused: since when replay fails; 0: it does not
  * @rejoin: when this node, whose NIC failed, joins again; NEVER
  * @backoff: until then, when it failed last
  * @replay: ports that REPLAY opens, but for those that have changed since it began
  */
 struct fm_task {
-	uint8_t todo;
+	uint8_t todo, reached;
 	bool lost;
 	uint16_t replay;
 	int err;
-	uint64_t did, rejoin, backoff;
+	uint64_t did, refused, rejoin, backoff;
 };
 
 /* Whether the table expects this node to take part. */
 bool fm_task_mine(const struct fm *fm);
+/* Whether the NIC has failed in the step at hand, or at each replay, for longer than others wait. */
+bool fm_task_fails(const struct fm *fm);
+bool fm_task_refuses(const struct fm *fm);
 /** fm_task_begin() - the step at hand is new: this is to be done for it, and nothing else */
 void fm_task_begin(struct fm *fm, enum fm_todo todo);
 /** fm_task_again() - the step at hand is asked for again: what failed is tried again */

@@ -367,6 +367,8 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 			fm->up->send(fm, msg);
 			if (msg->type == FM_MSG_ROW)
 				fm_uplink_ask(fm);
+			else if (msg->type == FM_MSG_FAILED)
+				fm_member_excuse(fm, &msg->failed);
 		}
 		break;
 	}

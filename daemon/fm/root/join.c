@@ -235,6 +235,16 @@ static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
 	return fm_recall_place(fm, h->guid);
 }
 
+/* Whether its NIC works at the place that it has, or will have. */
+static bool works_there(const struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
+{
+	const struct fm_root *r = fm->root;
+	const struct torus_shape *shape = r->settled ? &fm->table.shape : &r->shape;
+
+	return h->placed && h->version && !memcmp(&h->shape, shape, sizeof(*shape)) &&
+	       m->node == torus_node_id(&h->shape, &h->coords);
+}
+
 static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *h, bool fresh)
 {
 	struct fm_root *r = fm->root;
@@ -271,6 +281,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->worked_at = r->settled && h->placed &&
 		       !memcmp(&h->shape, &fm->table.shape, sizeof(h->shape)) ?
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
+	m->bare = !works_there(fm, m, h);
+	r->bare |= m->bare;
 	fm_grow_hello(fm, m, h);
 	if (back && r->settled)
 		fm_demand(fm, COALESCE, "node '%s' is back", m->name);

@@ -23,7 +23,16 @@
  *
  * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
  * in the table, but no recovery waits for its manager.
+ *
+ * Silent is also who talks and cannot follow. A node whose NIC fails says so itself (node/member.c) and
+ * keeps its connections: what hangs below it in the tree is not touched. It joins again after a
+ * while, longer each time (node/task.c).
+ *
+ * A NIC that has no place yet, or another one, forwards nothing or the wrong way, and ports that
+ * are closed stay so until a replay that its manager would have to lead. While such a node is silent
+ * its links, or those ports, are excluded (publish.c).
  */
+#include <stdio.h>
 #include <string.h>
 #include <torus/topology.h>
 
@@ -111,7 +120,11 @@ static void vouch(struct fm *fm)
 	}
 }
 
-static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state)
+static const char silence[] =
+	": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers";
+
+/* @why: what is to be said of it, beside that. */
+static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
 {
 	char node[TORUS_TEXT_MAX];
 
@@ -122,9 +135,7 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",
 		       m->node == TORUS_NO_NODE ? "?" :
 						  torus_node_text(&fm->table.shape, m->node, node),
-		       m->name, fm_node_state_name(state),
-		       state == FM_NODE_SILENT ?
-		       ": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers" : "");
+		       m->name, fm_node_state_name(state), why);
 	fm_demand(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
 	if (state == FM_NODE_DEAD)
 		fm_vanish_dead(fm, m);
@@ -144,24 +155,26 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 		    was->state == FM_PORT_UP && is->state == FM_PORT_UP &&
 		    was->session == is->session && was->peer_guid == is->peer_guid &&
 		    o->row.port[is->peer_port].state == FM_PORT_UP)
-			mate_gone(fm, o, FM_NODE_SILENT);
+			mate_gone(fm, o, FM_NODE_SILENT, silence);
 	}
 }
 
 /*
  * It is silent from now on, though it talks: its NIC works on, with the rows that it has, and nobody
- * waits for it. It joins again after a while (node/task.c).
+ * waits for it.
  */
 void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 {
 	struct fm_mate *m = fm_mate(fm->root, f->guid);
+	char why[FM_TEXT_MAX / 2];
 
-	if (!m || m->epoch != f->epoch || m->state != FM_NODE_UP || f->version != fm->root->version)
+	if (!m || m == fm->root->mate || m->epoch != f->epoch || m->state != FM_NODE_UP ||
+	    f->version != fm->root->version)
 		return;
-	mate_gone(fm, m, FM_NODE_SILENT);
-	fm_problem_set(fm, "node", m->guid, "node '%s' (%s) cannot follow version %llu: its NIC %s%s; it works on with older rows",
-		       m->name, m->address, (unsigned long long)f->version,
-		       f->err ? "says " : "does not answer", f->err ? strerror((int)f->err) : "");
+	snprintf(why, sizeof(why), ": it cannot follow version %llu: its NIC %s%s, and works on with the rows that it has",
+		 (unsigned long long)f->version, f->err ? "says " : "does not answer",
+		 f->err ? strerror((int)f->err) : "");
+	mate_gone(fm, m, FM_NODE_SILENT, why);
 }
 
 /* Adds to @set, of @n, the missing that a link joins to @m. Return: how many they are now. */
@@ -212,7 +225,7 @@ static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 	if (fm->now < at)
 		return at;
 	for (uint32_t i = 0; i < n; i++)
-		mate_gone(fm, &r->mate[set[i]], FM_NODE_DEAD);
+		mate_gone(fm, &r->mate[set[i]], FM_NODE_DEAD, "");
 	return NEVER;
 }
 
@@ -230,7 +243,7 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
 	/* It is looked at once for all. */
 	if (fm->root->quorum.lacks)
 		return fm->now + fm->cfg.resend;
-	mate_gone(fm, m, FM_NODE_SILENT);
+	mate_gone(fm, m, FM_NODE_SILENT, silence);
 	return NEVER;
 }
 

@@ -91,12 +91,12 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version,
 	e->admin = fm->root->admin[m->node];
 	e->held = fm_damp_mask(fm, m);
 	e->fault = e->held;
-	if (m->old_shape && m->state != FM_NODE_UP)
+	if ((m->old_shape || m->bare) && m->state != FM_NODE_UP)
 		e->fault = (uint16_t)((1u << 2 * fm->ndims) - 1);
 	for (unsigned int p = 0; p < 2 * fm->ndims; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 
-		if (port->state != FM_PORT_UP)
+		if (port->state != FM_PORT_UP || (port->closed && m->state != FM_NODE_UP))
 			e->fault |= (uint16_t)(1u << p);
 		if (!port->session)
 			continue;

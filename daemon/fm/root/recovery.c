@@ -79,8 +79,14 @@
  *
  * Why it ends: every wait is for a report, which is asked for again until it
  * comes or its node is judged silent or dead, or for sums, which is bounded. A node
- * that lives, and whose NIC does nothing of what it is asked, says so (node/member.c) and is
- * silent from then on.
+ * that lives, and whose NIC does nothing of what it is asked, says so after 2 * member_max
+ * (node/member.c), or sooner if it failed before, and is silent from then on. Its parent waits
+ * for it no more, for this version: the next one may not be able to begin. Each action that is done
+ * for the first time in a step gives it as much time again, but there are no more than five of them.
+ *
+ * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But what it keeps
+ * would be tried again for ever, and its closed ports take packets meanwhile. So its manager says
+ * after 2 * member_max of that, too, that it fails, and these ports are excluded.
  *
  * A NIC that starts anew is empty: it has no rows and no place, and drops what comes. One that
  * did since the table was made may have links again that this table has for healthy. Neither
@@ -509,6 +515,7 @@ void fm_recovery_report(struct fm *fm, const struct fm_report *rep)
 	if (rec->phase == FM_PHASE_APPLY) {
 		stamp(fm, FM_AT_REBUILT);
 		fm_grow_applied(fm);
+		fm_tally_applied(fm);
 		fm_quorum_taken(fm, rep->version);
 		if (!rec->began)
 			rec->first = s;

@@ -63,7 +63,7 @@ struct fm_root {
 	struct fm_grow grow;
 	struct fm_changes changes;
 	struct fm_tally tally;
-	bool joined;		/* links join all nodes that are up, and none came or went since */
+	bool joined, bare;	/* links join all who are up, and none came since; a mate may be @bare */
 };
 
 extern const struct fm_up fm_root_up;

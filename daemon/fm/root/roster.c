@@ -131,6 +131,8 @@ void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 	fm->root->unplaced += (node == TORUS_NO_NODE) - (m->node == TORUS_NO_NODE);
 	fm_change_place(fm, m->node);
 	fm_change_place(fm, node);
+	if (m->node != node)
+		m->bare = fm->root->bare = true;
 	m->node = node;
 }
 

@@ -27,6 +27,7 @@ struct fm_root;
  * @listed: in fm_root's list of those who are missing
  * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
+ * @bare: its NIC may not work at @node
  */
 struct fm_mate {
 	uint64_t guid;
@@ -35,7 +36,7 @@ struct fm_mate {
 	uint8_t state;
 	uint16_t priority;	/* as a candidate, as it says in HELLO */
 	bool moving;		/* left the root for the parent it was given */
-	bool old_shape;		/* grow.c: its NIC may work with the shape before */
+	bool old_shape, bare;	/* @old_shape: grow.c: its NIC may work with the shape before */
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
 	uint64_t via, parent;	/* @parent: @via, or what it was last */
 	uint32_t above, first, next, prev;
@@ -46,8 +47,7 @@ struct fm_mate {
 	uint32_t search;	/* the last search through links that met it */
 	uint64_t joined;	/* when it came on a connection of its own last */
 	struct fm_voice voice;
-	uint64_t attach, missing;
-	uint64_t version;	/* of its rows, when it joined */
+	uint64_t attach, missing, version;	/* @version: of its rows, when it joined */
 	uint16_t opening;	/* ports of @row that it opens at REPLAY; 0 in a new row */
 	struct fm_row row;
 	struct fm_flap *flap;	/* damp.c: of each port; NULL: it never lost a link */

@@ -136,6 +136,7 @@ static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shap
 		return NULL;
 	fm_mate_move(fm, m, node);
 	m->state = FM_NODE_SILENT;
+	m->bare = false;	/* it has worked there, for all that is known */
 	fm_mate_missing(fm, m);
 	m->row.nports = (uint8_t)(2 * shape->ndims);
 	for (unsigned int p = 0; p < m->row.nports; p++) {

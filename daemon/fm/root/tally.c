@@ -75,3 +75,18 @@ const struct fm_tally *fm_tally(const struct fm *fm)
 		count(fm, t, node);
 	return t;
 }
+
+void fm_tally_applied(struct fm *fm)
+{
+	const struct fm_tally *t = fm_tally(fm);
+	struct fm_root *r = fm->root;
+	bool left = false;
+
+	for (uint32_t i = 0; r->bare && i < r->nmates; i++) {
+		struct fm_mate *m = &r->mate[i];
+
+		m->bare &= m->node == TORUS_NO_NODE || t->kind[m->node] != FM_PART_TAKES;
+		left |= m->bare && m->guid;
+	}
+	r->bare = left;
+}

@@ -29,6 +29,8 @@ struct fm_tally {
 	uint64_t set;
 };
 
+/* All who take part work at the places that the table at hand gives them. */
+void fm_tally_applied(struct fm *fm);
 bool fm_tally_start(struct fm_root *r, uint32_t nodes);
 void fm_tally_free(struct fm_root *r);
 /* Up to date as to who takes part. */

@@ -236,7 +236,7 @@ enum fm_node_state {
 	FM_NODE_ABSENT,		/* never seen */
 	FM_NODE_JOINING,	/* known to the root, not in the table yet */
 	FM_NODE_UP,
-	FM_NODE_SILENT,		/* NIC alive, manager not */
+	FM_NODE_SILENT,		/* NIC alive; its manager is not, or cannot follow */
 	FM_NODE_DEAD,
 	FM_NODE_STATES,
 };

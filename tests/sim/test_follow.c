@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Members that live and cannot follow: their NIC takes no place, or never replays. Each
+ * is told of by name, no recovery waits for it longer than it may,
+ * it comes back when it can, and no packet is lost.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/node/machine.h"
+#include "story.h"
+
+#define MEMBER_MAX (600 * W_MS)	/* the node answers in less: a step is said again each 100 ms */
+
+static void begin(struct story *s, const char *shape, uint64_t seed, bool discover)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.fanout = 2;
+	c.member_max = MEMBER_MAX;
+	c.discover = discover;
+	c.verbose = getenv("VERBOSE") ? (unsigned int)atoi(getenv("VERBOSE")) : 0;
+	story_begin(s, &c);
+	s->sparing = true;
+}
+
+static void end(struct story *s, const char *what)
+{
+	if (!story_end(s))
+		fail_msg("%s: %s", what, s->wrong);
+}
+
+static uint8_t state_of(const struct story *s, uint32_t node)
+{
+	return fm_node(world_fm(s->w, 0), node)->state;
+}
+
+static bool under_way(const struct story *s)
+{
+	struct fm_outline o = { 0 };
+
+	fm_outline(world_fm(s->w, 0), &o);
+	return o.under_way;
+}
+
+/* Runs until the recovery at hand has ended. It is an error if that takes longer than @limit. */
+static void ends_within(struct story *s, uint64_t limit)
+{
+	uint64_t until = world_now(s->w) + limit;
+
+	while (under_way(s) && world_now(s->w) < until)
+		story_run(s, 10 * W_MS);
+	assert_false(under_way(s));
+}
+
+static void is_told(struct story *s, const char *name, const char *why)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "('%s') is silent", name);
+	assert_true(story_problem(s, "node", text));
+	assert_true(story_problem(s, "node", why));
+}
+
+/* --- no place -------------------------------------------------------------------- */
+
+/*
+ * A new node, whose NIC takes no place, joins a fabric that works. Once all waited for it, and
+ * joined anew each few seconds, for ever.
+ */
+static void new_node(uint32_t node, unsigned int times)
+{
+	struct story s;
+
+	begin(&s, "4x4", 1 + node, false);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (i != node)
+			world_power(s.w, i, true);
+	story_rest(&s, 10 * W_S);
+	story_traffic(&s, 300 * W_US);
+	world_refuse(s.w, node, WORLD_PLACE, times);
+	world_power(s.w, node, true);
+	story_run(&s, MEMBER_MAX / 2);
+	if (times == WORLD_ALWAYS) {
+		uint64_t term = fm_epoch(world_fm(s.w, 0));
+
+		assert_true(under_way(&s));
+		ends_within(&s, 3 * MEMBER_MAX);
+		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
+		is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "cannot follow version");
+		assert_int_equal(fm_node(world_fm(s.w, 0), node)->fault, 0xf);
+		/* It tries again, seldom, and others need not join anew. */
+		story_run(&s, 20 * MEMBER_MAX);
+		assert_int_equal(fm_epoch(world_fm(s.w, 0)), term);
+		world_refuse(s.w, node, WORLD_PLACE, 0);
+	}
+	story_run(&s, 21 * MEMBER_MAX);
+	assert_int_equal(state_of(&s, node), FM_NODE_UP);
+	assert_false(story_problem(&s, "node", ""));
+	assert_true(world_settled(s.w) && !under_way(&s));
+	end(&s, "a new node");
+}
+
+static void no_place(void **state)
+{
+	(void)state;
+	new_node(5, WORLD_ALWAYS);
+	new_node(15, WORLD_ALWAYS);
+	new_node(5, 4);
+	new_node(6, 16);
+}
+
+/* The shape grows by nodes of which one takes no place, and one that had one does not take the new. */
+static void no_place_in_growth(void **state)
+{
+	static const uint32_t refuses[] = { 7, 2 };
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		uint32_t node = refuses[k];
+		struct story s;
+
+		begin(&s, "3x3", 20 + k, true);
+		for (uint32_t i = 0; i < 6; i++)
+			world_power(s.w, i, true);
+		story_rest(&s, 10 * W_S);
+		s.sparing = false;
+		world_traffic(s.w, 0);
+		world_refuse(s.w, node, WORLD_PLACE, WORLD_ALWAYS);
+		for (uint32_t i = 6; i < 9; i++)
+			world_power(s.w, i, true);
+		story_run(&s, 10 * MEMBER_MAX);
+		assert_int_equal(torus_nodes(&world_fm(s.w, 0)->table.shape), 9);
+		assert_int_equal(state_of(&s, node), FM_NODE_SILENT);
+		story_run(&s, 40 * MEMBER_MAX);
+		world_refuse(s.w, node, WORLD_PLACE, 0);
+		story_run(&s, 21 * MEMBER_MAX);
+		assert_int_equal(state_of(&s, node), FM_NODE_UP);
+		assert_true(world_settled(s.w) && !under_way(&s));
+		story_traffic(&s, 300 * W_US);
+		story_run(&s, 20 * W_MS);
+		end(&s, "growth");
+	}
+}
+
+/* --- no replay ----------------------------------------------------------------------- */
+
+/* A NIC that never replays keeps a port closed: its links there are excluded, and it is named. */
+static void no_replay(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s, "4x4", 40, false);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	story_traffic(&s, 300 * W_US);
+	world_refuse(s.w, 5, WORLD_REPLAY, WORLD_ALWAYS);
+	world_cut(s.w, 10, true);
+	story_run(&s, 100 * W_MS);
+	world_cut(s.w, 10, false);
+	story_run(&s, 12 * W_S);
+	assert_int_equal(state_of(&s, 5), FM_NODE_SILENT);
+	is_told(&s, "n5", "cannot follow version");
+	assert_false(under_way(&s));
+	assert_int_equal(fm_node(world_fm(s.w, 0), 5)->fault & 1, 1);
+	world_refuse(s.w, 5, WORLD_REPLAY, 0);
+	story_run(&s, 21 * MEMBER_MAX);
+	assert_int_equal(state_of(&s, 5), FM_NODE_UP);
+	assert_true(world_settled(s.w) && !under_way(&s));
+	end(&s, "no replay");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_place),
+		cmocka_unit_test(no_place_in_growth),
+		cmocka_unit_test(no_replay),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
