@@ -333,6 +333,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		break;
 	case FM_MSG_PONG:
 		pong.adrift = msg->pong.adrift;
+		pong.waits = msg->pong.waits;
 		m->pong = &pong;
 		break;
 	case FM_MSG_DROP:
@@ -346,6 +347,8 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		failed.epoch = msg->failed.epoch;
 		failed.version = msg->failed.version;
 		failed.error = msg->failed.err;
+		failed.by = msg->failed.by;
+		failed.round = msg->failed.round;
 		m->failed = &failed;
 		break;
 	case FM_MSG_CLAIM:

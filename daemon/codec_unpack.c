@@ -265,6 +265,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		break;
 	case FM_MSG_PONG:
 		out->pong.adrift = m->pong->adrift;
+		out->pong.waits = m->pong->waits;
 		break;
 	case FM_MSG_DROP:
 		out->drop.term = m->drop->term;
@@ -276,6 +277,8 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->failed.epoch = m->failed->epoch;
 		out->failed.version = m->failed->version;
 		out->failed.err = m->failed->error;
+		out->failed.by = m->failed->by;
+		out->failed.round = m->failed->round;
 		fine = m->failed->error <= FM_ERRNO_MAX;
 		break;
 	case FM_MSG_CLAIM:

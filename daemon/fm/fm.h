@@ -116,7 +116,7 @@ struct fm_counts {
  *	left: a manager is away while its NIC works on, or a NIC counts wrong
  * @resolve_max: bound on waiting for the other end of a dead link to say what
  *	it had received
- * @member_max: bound on waiting for a node whose manager does not answer;
+ * @member_max: bound on waiting for a node whose manager does not answer, or does not report;
  *	twice that of one whose NIC fails
  * @keepalive: of service connections; a peer that is silent for four intervals is lost
  * @flap_limit: losses of a link in quick succession until it is held down; 0: never

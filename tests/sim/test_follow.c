@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Members that live and cannot follow: their NIC takes no place, or never replays. Each
- * is told of by name, no recovery waits for it longer than it may,
+ * Members that live and cannot follow: their NIC takes no place, or never replays, or their manager
+ * answers and does not report. Each is told of by name, no recovery waits for it longer than it may,
  * it comes back when it can, and no packet is lost.
  */
 #include <setjmp.h>
@@ -14,9 +14,11 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
 #include "story.h"
 
 #define MEMBER_MAX (600 * W_MS)	/* the node answers in less: a step is said again each 100 ms */
+#define ALL_STEPS (1u << FM_MSG_TABLE | 1u << FM_MSG_STEP)
 
 static void begin(struct story *s, const char *shape, uint64_t seed, bool discover)
 {
@@ -153,6 +155,84 @@ static void no_place_in_growth(void **state)
 	}
 }
 
+/* --- no report --------------------------------------------------------------------- */
+
+static uint32_t depth_of(const struct story *s, uint32_t node)
+{
+	const struct fm_root *r = world_fm(s->w, 0)->root;
+	const struct fm_mate *m = fm_mate_at(r, node);
+	uint32_t depth = 0;
+
+	for (; m && m != r->mate && depth < 16; depth++)
+		m = fm_mate(r, m->via);
+	return depth;
+}
+
+/* A node that is below the root by a node or more, and has one below it, or none. */
+static uint32_t place_in_tree(const struct story *s, bool inner, uint32_t depth)
+{
+	const struct fm_root *r = world_fm(s->w, 0)->root;
+
+	for (uint32_t i = 1; i < world_nodes(s->w); i++)
+		if (!!fm_mate_at(r, i)->first == inner && depth_of(s, i) == depth)
+			return i;
+	fail_msg("no node of depth %u", depth);
+	return 0;
+}
+
+/*
+ * Its manager answers pings, and takes neither tables nor steps, so it passes on none. It alone is
+ * found silent, though others lack reports, too: those above and below it in the tree.
+ */
+static void mute(bool inner, uint32_t depth, uint32_t types, uint64_t seed)
+{
+	struct story s;
+	uint64_t term;
+	uint32_t node;
+
+	begin(&s, "4x4", seed, false);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	story_traffic(&s, 300 * W_US);
+	story_run(&s, 5 * W_MS);
+	node = place_in_tree(&s, inner, depth);
+	term = fm_epoch(world_fm(s.w, 0));
+	world_ignore(s.w, node, types);
+	world_cut(s.w, 31, true);
+	story_run(&s, MEMBER_MAX / 2);
+	assert_true(under_way(&s));
+	ends_within(&s, 2 * MEMBER_MAX);
+	is_told(&s, fm_node(world_fm(s.w, 0), node)->name, "has not reported");
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		assert_int_equal(state_of(&s, i), i == node ? FM_NODE_SILENT : FM_NODE_UP);
+	/* While it is refused recoveries do not wait for it. */
+	world_cut(s.w, 30, true);
+	story_run(&s, 10 * W_MS);
+	ends_within(&s, 1 * W_S);
+	/* It comes back, seldom, and still does not report. */
+	story_run(&s, 30 * MEMBER_MAX);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		assert_true(i == node || state_of(&s, i) == FM_NODE_UP);
+	assert_int_equal(fm_epoch(world_fm(s.w, 0)), term);
+	world_ignore(s.w, node, 0);
+	world_cut(s.w, 31, false);
+	world_cut(s.w, 30, false);
+	story_run(&s, 25 * MEMBER_MAX);
+	assert_int_equal(state_of(&s, node), FM_NODE_UP);
+	assert_false(story_problem(&s, "node", ""));
+	assert_true(world_settled(s.w) && !under_way(&s));
+	end(&s, "mute");
+}
+
+static void no_report(void **state)
+{
+	(void)state;
+	mute(false, 3, ALL_STEPS, 30);
+	mute(true, 2, ALL_STEPS, 31);
+	mute(true, 1, ALL_STEPS, 32);
+	mute(true, 1, 1u << FM_MSG_TABLE, 33);
+}
+
 /* --- no replay ----------------------------------------------------------------------- */
 
 /* A NIC that never replays keeps a port closed: its links there are excluded, and it is named. */
@@ -186,6 +266,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_place),
 		cmocka_unit_test(no_place_in_growth),
+		cmocka_unit_test(no_report),
 		cmocka_unit_test(no_replay),
 	};
 

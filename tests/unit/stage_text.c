@@ -254,12 +254,16 @@ static void body(struct stage *s, const struct fm_msg *m)
 		add(s, " %llx/%u", (unsigned long long)m->failed.guid, m->failed.epoch);
 		number(s, "version", m->failed.version);
 		number(s, "error", m->failed.err);
+		if (m->failed.by)
+			add(s, " round %u by %llx", m->failed.round,
+			    (unsigned long long)m->failed.by);
 		break;
 	case FM_MSG_CLAIM:
 		number(s, "epoch", m->claim.epoch);
 		break;
 	case FM_MSG_PONG:
 		flag(s, m->pong.adrift, "adrift");
+		flag(s, m->pong.waits, "waits");
 		break;
 	}
 }

@@ -266,9 +266,12 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->failed.epoch = (uint32_t)rnd();
 		m->failed.version = rnd();
 		m->failed.err = (uint32_t)(rnd() % (FM_ERRNO_MAX + 1));
+		m->failed.by = rnd();
+		m->failed.round = (uint32_t)rnd();
 		break;
 	case FM_MSG_PONG:
 		m->pong.adrift = rnd() & 1;
+		m->pong.waits = rnd() & 1;
 		break;
 	}
 }

@@ -97,7 +97,7 @@ static void test_not_applied(void **state)
 	/* The node shows that it is alive. */
 	table(1);
 	assert_int_equal(stage_count(&s, "rows 1: 4\n"), 1);
-	stage_did_some(&s, "1 < pong\n");
+	stage_did_some(&s, "1 < pong waits\n");
 	/* Later steps cannot be done in this state. */
 	step(1, 1, FM_STEP_REPLAY);
 	stage_did_no(&s, "replay 1: ");
@@ -114,7 +114,7 @@ static void test_not_applied(void **state)
 	s.err.rows = 0;
 	stage_forget(&s);
 	step(1, 0, FM_STEP_APPLY);
-	stage_did(&s, "rows 1: 4\n1 < pong\n"
+	stage_did(&s, "rows 1: 4\n1 < pong waits\n"
 		  "log info table: over: table 1 cannot be applied: Device or resource busy\n"
 		  "lost\n1 < report 1.0 of 3 term 126\n");
 	stage_end(&s);
@@ -355,7 +355,7 @@ static void test_steps(void **state)
 	/* The step is sent again to children that have not done it. */
 	reports(53, 3, 1, 2);
 	step(1, 2, FM_STEP_REPLAY);
-	stage_did(&s, "52 < step 1.2 replay term 126\n1 < pong\n");
+	stage_did(&s, "52 < step 1.2 replay term 126\n1 < pong waits\n");
 	reports(52, 2, 1, 2);
 	stage_did(&s, "1 < report 1.2 of 3 term 126\n");
 	step(1, 2, FM_STEP_REPLAY);

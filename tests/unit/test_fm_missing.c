@@ -422,6 +422,93 @@ static void test_rest(void **state)
 	stage_end(&s);
 }
 
+/* --- nodes that do not report -------------------------------------------------------------- */
+
+static void lacks(uint32_t node, uint32_t parent, uint32_t round)
+{
+	struct fm_msg m = { .type = FM_MSG_FAILED };
+
+	m.failed = (struct fm_failed) { .guid = NIC + node, .epoch = 1, .round = round,
+					.version = fm_version(s.fm), .by = NIC + parent };
+	stage_msg(&s, 100 + (int)parent, &m);
+}
+
+/* A table follows, which node 3 does not report. Return: its version. */
+static uint64_t next_table(void)
+{
+	struct fm_row r = stage_row(&s, 1);
+
+	r.serial = (uint32_t)fm_version(s.fm) + 50;
+	r.port[4].state = FM_PORT_FAULTY - FM_PORT_FAULTY * (r.serial % 2);
+	r.port[0].closed = r.serial % 2;
+	row(1, &r);
+	stage_run_ns(&s, s.now + 10 * MS);
+	reports(1, 0);
+	reports(2, 0);
+	return fm_version(s.fm);
+}
+
+/* Time passes, and nodes 1 and 2 report what they are asked. */
+static void live(uint64_t ns)
+{
+	for (uint64_t end = s.now + ns; s.now < end;) {
+		stage_run_ns(&s, s.now + 10 * MS);
+		for (uint32_t round = 0; round < 40; round++) {
+			reports(1, round);
+			reports(2, round);
+		}
+	}
+}
+
+/* Its parent tells of node 3: the root does without it, and it is refused for @ms. */
+static void refused_for(uint64_t ms)
+{
+	struct fm_msg m = hello(3);
+	uint64_t version = next_table();
+
+	m.hello.attach = version;
+	lacks(3, 2, 0);
+	assert_int_equal(stage_count(&s, "('n3') is silent: it cannot follow version"), 1);
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(fm_version(s.fm), version + 1);
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_SILENT);
+	stage_forget(&s);
+	live((ms - 20) * MS);
+	joins(&m);
+	assert_int_equal(stage_count(&s, "103 < refuse it has not reported"), 1);
+	stage_did_some(&s, "close 103\n");
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_SILENT);
+	live(30 * MS);
+	m.hello.attach = version + 1;
+	joins(&m);
+	stage_did_some(&s, "log info node: over: node 3,0 ('n3') is silent");
+	settle(4);
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_UP);
+}
+
+static void test_lacks_report(void **state)
+{
+	(void)state;
+	ring();
+	/* What was said of another round, or when all have reported, is late. */
+	lacks(3, 2, 0);
+	next_table();
+	lacks(3, 2, 1);
+	lacks(0, 2, 0);
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(fm_node(s.fm, 3)->state, FM_NODE_UP);
+	stage_end(&s);
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	ring();
+	refused_for(3000);
+	refused_for(6000);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -436,6 +523,8 @@ int main(void)
 		cmocka_unit_test(test_unknown_parent),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_rest),
+		cmocka_unit_test(test_lacks_report),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_no_place),
 		cmocka_unit_test(test_place_found),
 		cmocka_unit_test(test_no_place_by_odd_cable),

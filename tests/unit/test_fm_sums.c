@@ -85,7 +85,7 @@ static void test_sums(void **state)
 	child(54, 2, 1);
 	stage_did_some(&s, "54 < step 1.1 resume term 126\n");
 	step(1, 1, FM_STEP_RESUME);
-	stage_did(&s, "54 < step 1.1 resume term 126\n1 < pong\n");
+	stage_did(&s, "54 < step 1.1 resume term 126\n1 < pong waits\n");
 	stage_end(&s);
 }
 
@@ -106,10 +106,10 @@ static void test_no_counts(void **state)
 	assert_int_equal(stage_count(&s, "report"), 0);
 	stage_did_some(&s, "log error nic: counters cannot be read: Input/output error\n");
 	step(1, 1, FM_STEP_COUNT);
-	stage_did_some(&s, "1 < pong\n");
+	stage_did_some(&s, "1 < pong waits\n");
 	s.err.count = 0;
 	step(1, 1, FM_STEP_COUNT);
-	stage_did(&s, "1 < pong\nlog info nic: over: counters cannot be read: Input/output error\n"
+	stage_did(&s, "1 < pong waits\nlog info nic: over: counters cannot be read: Input/output error\n"
 		  "1 < report 1.1 of 3 term 126 parked 4\n");
 	stage_end(&s);
 }
@@ -267,7 +267,78 @@ static void test_child_hangs(void **state)
 	stage_end(&s);
 }
 
-/* --- children that cannot report ----------------------------------------------------------- */
+/* --- children that do not report ----------------------------------------------------------- */
+
+static void pong(int conn, bool waits)
+{
+	struct fm_msg m = { .type = FM_MSG_PONG };
+
+	m.pong.waits = waits;
+	stage_msg(&s, conn, &m);
+}
+
+/* The step is asked for again as long as @ns. Child 3 answers, and says whether it waits. */
+static void asked_for(uint64_t ns, bool waits)
+{
+	for (uint64_t end = s.now + ns; s.now < end;) {
+		stage_run_ns(&s, s.now + s.cfg.resend);
+		stage_say(&s, 1, FM_MSG_PONG);
+		stage_say(&s, 52, FM_MSG_PING);
+		pong(53, waits);
+		step(1, 0, FM_STEP_APPLY);
+	}
+}
+
+#define LACKS "1 < failed 103/1 version 1 round 0 by 101\n"
+
+/* A child answers, and neither reports nor waits for anything: the root is told, again and again. */
+static void test_lacks_report(void **state)
+{
+	(void)state;
+	joined();
+	table(1);
+	reports(52, 2, 1, 0);
+	asked_for(s.cfg.member_max - s.cfg.resend, false);
+	assert_int_equal(stage_count(&s, "failed"), 0);
+	asked_for(s.cfg.resend, false);
+	assert_int_equal(stage_count(&s, LACKS), 1);
+	asked_for(s.cfg.resend, false);
+	assert_int_equal(stage_count(&s, LACKS), 2);
+	assert_int_equal(stage_count(&s, "failed"), 2);
+	/* The root has it dropped: then it is not in the sum. */
+	stage_forget(&s);
+	stage_down(&s, 53);
+	stage_did_some(&s, "1 < report 1.0 of 2 term 126\n");
+	asked_for(s.cfg.member_max, false);
+	assert_int_equal(stage_count(&s, "failed"), 0);
+	stage_end(&s);
+}
+
+/* One that waits for its NIC or for others is not to blame. What it says holds for this step only. */
+static void test_waits_itself(void **state)
+{
+	(void)state;
+	joined();
+	table(1);
+	reports(52, 2, 1, 0);
+	asked_for(4 * s.cfg.member_max, true);
+	asked_for(s.cfg.member_max - s.cfg.resend, false);
+	assert_int_equal(stage_count(&s, "failed"), 0);
+	asked_for(s.cfg.resend, false);
+	assert_int_equal(stage_count(&s, LACKS), 1);
+	stage_end(&s);
+	/* Nor is one of which nothing is heard: its connection will end. */
+	joined();
+	table(1);
+	reports(52, 2, 1, 0);
+	for (unsigned int i = 0; i < s.cfg.member_max / s.cfg.resend; i++) {
+		stage_run_ns(&s, s.now + s.cfg.resend);
+		stage_say(&s, 1, FM_MSG_PONG);
+		step(1, 0, FM_STEP_APPLY);
+	}
+	assert_int_equal(stage_count(&s, "failed"), 0);
+	stage_end(&s);
+}
 
 /* A child says that its NIC fails: the root hears it, and the child is not waited for any more. */
 static void test_child_fails(void **state)
@@ -299,6 +370,10 @@ static void test_child_fails(void **state)
 	table(2);
 	reports(52, 2, 2, 0);
 	stage_did_no(&s, "report");
+	/* What this node said of another comes back by a circle in the tree. */
+	m.failed.by = NIC + 1;
+	stage_msg(&s, 53, &m);
+	stage_did_some(&s, "close 53\n");
 	stage_end(&s);
 }
 
@@ -313,6 +388,8 @@ int main(void)
 		cmocka_unit_test(test_child_comes),
 		cmocka_unit_test(test_not_awaited),
 		cmocka_unit_test(test_child_hangs),
+		cmocka_unit_test(test_lacks_report),
+		cmocka_unit_test(test_waits_itself),
 		cmocka_unit_test(test_child_fails),
 	};
 

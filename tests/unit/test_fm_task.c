@@ -59,12 +59,12 @@ static void test_asked_again(void **state)
 	table(1);
 	stage_forget(&s);
 	step(1, 0, FM_STEP_APPLY);
-	stage_did_some(&s, "1 < pong\n");
+	stage_did_some(&s, "1 < pong waits\n");
 	stage_end_of(&s);
 	stage_did(&s, "rows 1: 4\n");
 	step(1, 0, FM_STEP_APPLY);
 	assert_int_equal(stage_count(&s, "rows"), 0);
-	stage_did_some(&s, "1 < pong\n");
+	stage_did_some(&s, "1 < pong waits\n");
 	stage_end(&s);
 }
 
@@ -177,7 +177,7 @@ static void test_release_fails(void **state)
 	stage_did_some(&s, "log error nic: holds cannot be lifted: Connection timed out\n");
 	s.err.release = 0;
 	step(1, 1, FM_STEP_RESUME);
-	stage_did(&s, "release 1\n1 < pong\n"
+	stage_did(&s, "release 1\n1 < pong waits\n"
 		  "log info nic: over: holds cannot be lifted: Connection timed out\n"
 		  "lost\n1 < report 1.1 of 3 term 126\n");
 	stage_end(&s);

@@ -131,6 +131,7 @@ static void is_told(uint64_t version, uint32_t err)
 
 	assert_int_equal(f->guid, o.node[SELF].guid);
 	assert_int_equal(f->epoch, o.node[SELF].epoch);
+	assert_int_equal(f->by, 0);
 	assert_int_equal(f->version, version);
 	assert_int_equal(f->err, err);
 }

@@ -36,6 +36,7 @@ struct fm_conn {
 	uint64_t heard, attach;	/* when something came last; its number, as its maker counts */
 	uint64_t urgent, greeted; /* ours: asked since its peer may be dead; first HELLO; 0: not */
 	uint64_t asked;		/* ours: last PING or HELLO; child: the step at hand, first */
+	uint64_t busy;		/* child: when it said of that step that it waits, too; 0 */
 	struct fm_report report;
 	unsigned int at;	/* in fm_conns' list */
 };

@@ -13,8 +13,13 @@
  * waits for is in the sum exactly once, whatever the tree looked like on the
  * way. When a child comes or goes the sum is made anew and sent again.
  *
- * A node whose NIC fails tells the root (FAILED), and again until there is another table. From
- * then on it counts only those below it, and its parent does not wait for it.
+ * Who cannot do the step says so, or its parent does. A node whose NIC fails tells the root
+ * (FAILED), and again until there is another table. From then on it counts only those below it,
+ * and its parent does not wait for it. A step that is asked for again is answered with the report,
+ * or with whether it waits (PONG): its NIC is at work, which ends or fails, or a child has not
+ * reported, which is then this node's matter. So of all whose report is missing only the
+ * lowest has nothing to wait for. Its parent tells the root of it when it has said neither for
+ * member_max.
  *
  * The root runs this code like everyone; its report goes to its recovery.
  */
@@ -80,6 +85,7 @@ static void new_step(struct fm *fm, uint64_t version, uint32_t round)
 
 		c->reported = false;
 		c->failed &= round > 0;
+		c->busy = 0;
 		fm_reports_await(fm, c);
 		if (c->role == FM_CONN_CHILD)
 			c->asked = fm->now;
@@ -106,19 +112,31 @@ static void step_msg(const struct fm *fm, struct fm_msg *msg)
 	msg->step.version = fm->member.version;
 }
 
+/* Whether the report waits for the NIC, which ends what it does or fails, or for a child. */
+static bool report_waits(const struct fm *fm)
+{
+	const struct fm_member *m = &fm->member;
+
+	return m->nawaited ||
+	       (fm_task_mine(fm) && !m->own && (fm->task.todo != FM_TODO_NOTHING || fm->task.err));
+}
+
 /*
- * The step at hand is asked for again: who cannot report it yet, for somebody
- * below has not, shows that it lives.
+ * The step at hand is asked for again: who cannot report it yet shows that it lives, and says
+ * whether it waits.
  */
 static void answer_again(struct fm *fm)
 {
-	const struct fm_conn *up = fm_uplink_conn(fm);
+	struct fm_msg msg = { .type = FM_MSG_PONG };
 
 	fm_member_repeat(fm);
 	fm->member.sent = false;
 	fm_member_check(fm, false);
-	if (up && !fm->member.sent)
-		fm_uplink_pong(fm, up);
+	if (fm->member.sent)
+		return;
+	msg.pong.adrift = fm->uplink.cut_off;
+	msg.pong.waits = report_waits(fm);
+	fm_uplink_send(fm, &msg);
 }
 
 /* A child came, or asks: it gets the table unless it has it, and the step. */
@@ -150,11 +168,33 @@ void fm_member_excuse(struct fm *fm, const struct fm_failed *f)
 {
 	struct fm_conn *c = fm_conn_of_child(fm, f->guid, NULL);
 
-	if (!c || c->epoch != f->epoch || f->version != fm->member.version)
+	if (!c || f->by || c->epoch != f->epoch || f->version != fm->member.version)
 		return;
 	c->failed = true;
 	fm_reports_await(fm, c);
 	fm_member_check(fm, false);
+}
+
+/*
+ * Tells the root of each child that does not report and, for member_max, has not said that it waits.
+ * One of which nothing is heard is found by that (conns.c).
+ */
+static void tell_lacking(struct fm *fm)
+{
+	struct fm_msg msg = { .type = FM_MSG_FAILED };
+
+	for (unsigned int i = fm->conns.n; i-- > 0;) {
+		const struct fm_conn *c = i < fm->conns.n ? fm->conns.list[i] : NULL;
+
+		if (!c || !fm_conn_awaited(fm, c) || c->heard <= c->asked ||
+		    fm->now < later(c->asked, c->busy) + fm->cfg.member_max)
+			continue;
+		msg.failed = (struct fm_failed) {
+			.guid = c->guid, .epoch = c->epoch, .by = fm->guid,
+			.version = fm->member.version, .round = fm->member.round,
+		};
+		fm->up->send(fm, &msg);
+	}
 }
 
 /* Sends the step at hand again; of a table only its version: a node that lacks it asks for it. */
@@ -166,6 +206,7 @@ void fm_member_repeat(struct fm *fm)
 		return;
 	step_msg(fm, &msg);
 	forward(fm, &msg, true);
+	tell_lacking(fm);
 	if (!fm->is_root)
 		return;
 	fm_task_again(fm);

@@ -26,7 +26,8 @@
  *
  * A manager that hangs keeps its connections. It is found by its silence: after
  * four keep-alives, and sooner by a parent that waits for its report in a
- * recovery, for a step said again is answered at once by whoever lives. A node
+ * recovery, for a step said again is answered at once by whoever lives. One that talks and
+ * does not report is told of by its parent (member.c). A node
  * without a way to the root tells its children, so that all know whose picture
  * of the fabric is old.
  *
@@ -337,7 +338,7 @@ static bool ours(const struct fm *fm, const struct fm_msg *msg)
 	case FM_MSG_ROW:
 		return msg->row.guid == fm->guid;
 	case FM_MSG_FAILED:
-		return msg->failed.guid == fm->guid;
+		return (msg->failed.by ? msg->failed.by : msg->failed.guid) == fm->guid;
 	case FM_MSG_LEAD:
 		return msg->lead.guid == fm->guid;
 	}
@@ -352,6 +353,10 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		break;
 	case FM_MSG_FETCH:
 		fm_member_child(fm, c, 0);
+		break;
+	case FM_MSG_PONG:
+		if (msg->pong.waits)
+			c->busy = fm->now;
 		break;
 	case FM_MSG_REPORT:
 		fm_member_report(fm, c, &msg->report);

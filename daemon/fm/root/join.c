@@ -329,12 +329,24 @@ static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 							 .attach = h->attach });
 }
 
+/* Whether it has not reported to this root (judge.c), and is to wait until it joins again. */
+static bool banned(const struct fm *fm, const struct fm_hello *h)
+{
+	const struct fm_mate *m = fm_mate(fm->root, h->guid);
+
+	return m && m->epoch == h->epoch && fm->now < m->banned && fm_claim_leads(fm);
+}
+
 void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 {
 	struct fm_mate *m;
 	char text[FM_TEXT_MAX];
 	const char *why = objection(fm, h, text, sizeof(text));
 
+	if (!why && banned(fm, h)) {	/* that is a problem of its own */
+		fm_child_refuse(fm, c, "it has not reported what it was asked for, and may join again later");
+		return;
+	}
 	if (why) {
 		fm_problem_set(fm, "refused", fm_mix(h->guid) ^ h->epoch, "%s", why);
 		fm_child_refuse(fm, c, why);

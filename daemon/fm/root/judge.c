@@ -26,7 +26,10 @@
  *
  * Silent is also who talks and cannot follow. A node whose NIC fails says so itself (node/member.c) and
  * keeps its connections: what hangs below it in the tree is not touched. It joins again after a
- * while, longer each time (node/task.c).
+ * while, longer each time (node/task.c). Of one that answers and does not report its parent
+ * tells. Such a manager may not pass on what others need, so its connections are dropped, and
+ * those below look for another parent. It is refused until its ban is over, longer each time:
+ * it may know nothing of what it does wrong.
  *
  * A NIC that has no place yet, or another one, forwards nothing or the wrong way, and ports that
  * are closed stay so until a replay that its manager would have to lead. While such a node is silent
@@ -49,6 +52,7 @@
 #include "daemon/fm/status.h"
 
 #define ON_THEIR_WAY 4		/* times resend, until they are back or never */
+#define BAN_MAX 20		/* times member_max, until one joins again that did not report */
 
 /* The neighbour at port @p, if it knows @m at the other end. */
 static struct fm_mate *beside(const struct fm *fm, const struct fm_mate *m, unsigned int p,
@@ -159,6 +163,33 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 	}
 }
 
+/* Longer each time, unless it has reported for as long as the longest ban. */
+static void ban(const struct fm *fm, struct fm_mate *m)
+{
+	uint64_t most = BAN_MAX * fm->cfg.member_max;
+	bool lately = m->ban && fm->now < m->banned + most;
+
+	m->ban = lately ? earlier(2 * m->ban, most) : fm->cfg.member_max;
+	m->banned = fm->now + m->ban;
+}
+
+/* Its parent says that @m has not reported, though it answers. */
+static void lacks_report(struct fm *fm, struct fm_mate *m, const struct fm_failed *f)
+{
+	const struct fm_rec *rec = &fm->root->rec;
+	char why[FM_TEXT_MAX / 2 + FM_ADDR_MAX];
+
+	if (!rec->waiting || f->round != rec->round || !fm_quorum_look(fm))
+		return;
+	ban(fm, m);
+	snprintf(why, sizeof(why), ": it cannot follow version %llu: its manager (%s) answers, but has not reported for %llu ms; it may join again after %llu ms",
+		 (unsigned long long)f->version, m->address,
+		 (unsigned long long)((fm->now - rec->round_began) / MS),
+		 (unsigned long long)(m->ban / MS));
+	mate_gone(fm, m, FM_NODE_SILENT, why);
+	fm_vanish_drop(fm, m);
+}
+
 /*
  * It is silent from now on, though it talks: its NIC works on, with the rows that it has, and nobody
  * waits for it.
@@ -171,6 +202,10 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 	if (!m || m == fm->root->mate || m->epoch != f->epoch || m->state != FM_NODE_UP ||
 	    f->version != fm->root->version)
 		return;
+	if (f->by) {
+		lacks_report(fm, m, f);
+		return;
+	}
 	snprintf(why, sizeof(why), ": it cannot follow version %llu: its NIC %s%s, and works on with the rows that it has",
 		 (unsigned long long)f->version, f->err ? "says " : "does not answer",
 		 f->err ? strerror((int)f->err) : "");

@@ -78,11 +78,25 @@
  * new base.
  *
  * Why it ends: every wait is for a report, which is asked for again until it
- * comes or its node is judged silent or dead, or for sums, which is bounded. A node
- * that lives, and whose NIC does nothing of what it is asked, says so after 2 * member_max
- * (node/member.c), or sooner if it failed before, and is silent from then on. Its parent waits
- * for it no more, for this version: the next one may not be able to begin. Each action that is done
- * for the first time in a step gives it as much time again, but there are no more than five of them.
+ * comes or its node is judged silent or dead, or for sums, which is bounded. Whose report can be
+ * missing?
+ *  - Of a node of which nothing is heard: its connection ends, and judge.c says what it is.
+ *  - Of one whose NIC does nothing of what it is asked: it says so after 2 * member_max
+ *    (node/member.c), or sooner if it failed before. Its parent waits for it no more, for this
+ *    version, and it is silent. Each action that is done for the first time in a step gives it
+ *    as much time again, but there are no more than five of them.
+ *  - Of one that waits for a report from below: it says that, each time it is asked. So follow
+ *    the missing reports down the tree, which has no circle. The lowest node has none below it
+ *    to wait for; it is one of the other three.
+ *  - Of one that is heard, and has neither reported nor said that it waits for member_max: its
+ *    parent, which is not silent itself or the same would be said of it, tells the root. It is
+ *    silent, its connections are dropped and it is refused for a while, so that those below it
+ *    hang below others (judge.c).
+ * In each case one node less takes part in the next version, or in this one if none can begin,
+ * and they come back not more often than after a while that doubles, up to 20 * member_max: while
+ * it lasts, those that are left are waited for only. Whatever that misses, a report of nobody awaited
+ * that went astray, or a node that says wrongly that it waits: all are asked anew after
+ * 3 * member_max.
  *
  * A NIC that refuses to replay does not stop a recovery: REPLAY is bounded. But what it keeps
  * would be tried again for ever, and its closed ports take packets meanwhile. So its manager says

@@ -27,7 +27,7 @@ struct fm_root;
  * @listed: in fm_root's list of those who are missing
  * @attach: number of the newest connection heard of; older notices mean nothing
  * @state: FM_NODE_UP, _SILENT or _DEAD
- * @bare: its NIC may not work at @node
+ * @bare: its NIC may not work at @node; @banned: it was not to join until then, for @ban
  */
 struct fm_mate {
 	uint64_t guid;
@@ -45,7 +45,7 @@ struct fm_mate {
 	uint64_t doubted, probed;	/* vanish.c: since when, and when probed; 0: not */
 	uint64_t answered;	/* ... and when it answered last */
 	uint32_t search;	/* the last search through links that met it */
-	uint64_t joined;	/* when it came on a connection of its own last */
+	uint64_t joined, banned, ban;	/* @joined: when it came on a connection of its own last */
 	struct fm_voice voice;
 	uint64_t attach, missing, version;	/* @version: of its rows, when it joined */
 	uint16_t opening;	/* ports of @row that it opens at REPLAY; 0 in a new row */

@@ -261,17 +261,12 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 	}
 }
 
-/*
- * Ends the connections of @m, those to its children and to its parent. If it is missing already,
- * for it hung below another that is lost, these are still there.
- */
-static void lose(struct fm *fm, struct fm_mate *m)
+/* If it is missing already, for it hung below another that is lost, these are still there. */
+void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
 	const struct fm_mate *parent = m->parent ? fm_mate(r, m->parent) : NULL;
 
-	fm_say(fm, FM_INFO, "node", "'%s' does not tell of links that its neighbours have lost: taken as lost",
-	       m->name);
 	if (parent && parent != r->mate)
 		notify(fm, parent, m);
 	fm_tree_lose(fm, m->guid);
@@ -281,6 +276,13 @@ static void lose(struct fm *fm, struct fm_mate *m)
 		fm_roster_forget_below(fm, m->guid);
 	}
 	notify_children(fm, m);
+}
+
+static void lose(struct fm *fm, struct fm_mate *m)
+{
+	fm_say(fm, FM_INFO, "node", "'%s' does not tell of links that its neighbours have lost: taken as lost",
+	       m->name);
+	fm_vanish_drop(fm, m);
 	m->lost = true;
 	fm_roster_judge(fm);
 	doubt_neighbours(fm, m, true);

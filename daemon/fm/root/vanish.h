@@ -24,6 +24,8 @@ struct fm_vanish {
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m);
 /* Somebody has a connection to @m, who was missing and has not said anything since. */
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m);
+/* Ends all connections of @m: those to its children, and to its parent. */
+void fm_vanish_drop(struct fm *fm, struct fm_mate *m);
 /* @m is dead. */
 void fm_vanish_dead(struct fm *fm, const struct fm_mate *m);
 /* A connection for a notice or a probe stands. */

@@ -39,7 +39,7 @@ enum fm_msg_type {
 	FM_MSG_PONG,
 	FM_MSG_ADOPTED = 15,	/* up to the root: a child of mine is here */
 	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
-	FM_MSG_FAILED,		/* up to the root: I cannot do the step at hand */
+	FM_MSG_FAILED,		/* up to the root: I, or a child, cannot do the step at hand */
 	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first */
 	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
 	FM_MSG_TYPES,
@@ -356,9 +356,14 @@ struct fm_report {
 	struct fm_sums sums;
 };
 
-/** struct fm_pong - the sender is there; @adrift: it has no way to the root */
+/**
+ * struct fm_pong - the sender is there
+ * @adrift: it has no way to the root
+ * @waits: it is asked for a report, and its NIC works at that, or nodes below have not reported
+ */
 struct fm_pong {
 	bool adrift;
+	bool waits;
 };
 
 /**
@@ -373,12 +378,18 @@ struct fm_drop {
 
 #define FM_ERRNO_MAX 4095
 
-/** struct fm_failed - the NIC of node @guid does not do what @version asks of it; @err: errno */
+/**
+ * struct fm_failed - the NIC of node @guid does not do what @version asks of it; @err: errno
+ * @by: GUID of its parent, which says that it answers and does not report @round; 0: it says so
+ *	itself
+ */
 struct fm_failed {
 	uint64_t guid;
 	uint64_t version;
+	uint64_t by;
 	uint32_t epoch;
 	uint32_t err;
+	uint32_t round;
 };
 
 /**
