@@ -6,7 +6,7 @@
  * asked in vain waits longer each time.
  *
  * Shortly after it lost the root a node asks its neighbours which root they follow: what they said
- * while it was led, it did not need to know.
+ * while it was led, it did not need to know. It asks them again as long as none leads it.
  */
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
@@ -59,6 +59,8 @@ void fm_candidate_adrift(struct fm *fm)
 		return;
 	if (!fm->root_asks && fm->led.guid)
 		c->around = fm->now + (c->heard ? 0 : fm->cfg.takeover / 2 << c->backs);
+	else if (fm->root_asks)
+		c->around = fm->now + FOLLOW_WAIT * fm->cfg.takeover;
 	c->heard = false;
 	if (!priority(fm) || (!fm->placed && !fm->jumper))
 		return;
@@ -86,7 +88,7 @@ bool fm_candidate_due(struct fm *fm)
 	struct fm_candidate *c = &fm->candidate;
 
 	if (fm->now >= c->around) {
-		c->around = NEVER;
+		c->around = fm->uplink.cut_off ? fm->now + FOLLOW_WAIT * fm->cfg.takeover : NEVER;
 		fm_ports_ask(fm);
 	}
 	if (fm->now < c->at)

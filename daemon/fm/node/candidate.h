@@ -12,13 +12,14 @@ struct fm;
  * struct fm_candidate
  * @at: when this node asks to be root, if nothing leads it until then; NEVER
  * @around: when it asks its neighbours which root they follow; NEVER
+ * @turns: until then it follows none that asks: it has turned to one that leads, for that asks in vain
  * @heard: a neighbour told of one that asks while this node was led
  * @called: the root has handed over to this node
  * @tries: how often it has asked in vain since it was led
  * @backs: how often one that asked, and that it followed, has gone
  */
 struct fm_candidate {
-	uint64_t at, around;
+	uint64_t at, around, turns;
 	bool heard, called;
 	unsigned int tries, backs;
 };
