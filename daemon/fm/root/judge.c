@@ -145,20 +145,28 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 		fm_vanish_dead(fm, m);
 }
 
+/* Whether @was and @is tell of one and the same link, to @o, which is up. */
+static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is, const struct fm_mate *o)
+{
+	return was->state == FM_PORT_UP && was->session == is->session &&
+	       was->peer_guid == is->peer_guid && o->row.port[is->peer_port].state == FM_PORT_UP;
+}
+
 /*
  * A neighbour that was judged dead together with @m, and has had a link to it all the time, works
- * on, whatever became of its manager.
+ * on, whatever became of its manager. Of nodes that the root knows only from the table of a former one
+ * it does not know since when they have it: both may come from a part that had another root.
  */
 void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
 	for (unsigned int p = 0; p < m->row.nports && p < row->nports; p++) {
-		const struct fm_port_row *was = &m->row.port[p], *is = &row->port[p];
+		const struct fm_port_row *is = &row->port[p];
 		struct fm_mate *o = is->peer_guid ? fm_mate(fm->root, is->peer_guid) : NULL;
 
-		if (o && o != m && o->state == FM_NODE_DEAD && is->peer_port < o->row.nports &&
-		    was->state == FM_PORT_UP && is->state == FM_PORT_UP &&
-		    was->session == is->session && was->peer_guid == is->peer_guid &&
-		    o->row.port[is->peer_port].state == FM_PORT_UP)
+		if (!o || o == m || o->state != FM_NODE_DEAD || !fm->root->settled ||
+		    is->peer_port >= o->row.nports || is->state != FM_PORT_UP)
+			continue;
+		if (kept_up(&m->row.port[p], is, o) || (!m->joined && !o->voice.heard))
 			mate_gone(fm, o, FM_NODE_SILENT, silence);
 	}
 }
