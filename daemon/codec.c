@@ -138,6 +138,23 @@ static Svc__Voters **put_voters(struct voters_room *r, const struct fm_voters *v
 	return r->list;
 }
 
+/** struct line_room - a line of tables */
+struct line_room {
+	Svc__Past m[FM_LINE_MAX], *list[FM_LINE_MAX];
+};
+
+static Svc__Past **put_line(struct line_room *r, const struct fm_line *l)
+{
+	for (unsigned int i = 0; i < l->n; i++) {
+		svc__past__init(&r->m[i]);
+		r->m[i].epoch = l->past[i].epoch;
+		r->m[i].version = l->past[i].version;
+		r->m[i].root = l->past[i].root;
+		r->list[i] = &r->m[i];
+	}
+	return r->list;
+}
+
 int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
 {
 	m->schema = CODEC_SCHEMA;
@@ -158,6 +175,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	struct shape_room shape;
 	struct base_room base;
 	struct voters_room voters;
+	struct line_room line;
 	struct sums_room sums;
 	struct row_room row;
 
@@ -187,6 +205,8 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.votes = h->votes;
 	b.n_voters = h->voters.n;
 	b.voters = put_voters(&voters, &h->voters);
+	b.n_line = h->line.n;
+	b.line = put_line(&line, &h->line);
 	b.priority = h->priority;
 	b.marked = h->marked;
 	b.kept_term = h->kept_term;
@@ -213,6 +233,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	Svc__Table b = SVC__TABLE__INIT;
 	struct codec_columns *columns;
 	struct voters_room voters;
+	struct line_room line;
 	struct shape_room shape;
 	int err;
 
@@ -225,6 +246,8 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.clean = t->clean;
 	b.n_voters = t->voters.n;
 	b.voters = put_voters(&voters, &t->voters);
+	b.n_line = t->line.n;
+	b.line = put_line(&line, &t->line);
 	b.shape = put_shape(&shape, &t->shape);
 	columns = codec_columns_new(t, &b.entries);
 	if (!columns)

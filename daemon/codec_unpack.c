@@ -115,6 +115,17 @@ static bool get_voters(struct fm_voters *to, size_t n, Svc__Voters **from)
 	return true;
 }
 
+static bool get_line(struct fm_line *to, size_t n, Svc__Past **from)
+{
+	if (n > FM_LINE_MAX)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		to->past[i] = (struct fm_past) { .epoch = from[i]->epoch, .version = from[i]->version,
+						 .root = from[i]->root };
+	to->n = (uint8_t)n;
+	return true;
+}
+
 static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 {
 	if (from->role > FM_ROLE_CHILD || from->root_epoch > FM_EPOCH_MAX || from->ups > TORUS_MAX_NODES ||
@@ -127,6 +138,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	    !get_shape(&to->shape, from->shape, !from->placed) || !get_row(&to->row, from->row) ||
 	    !get_sums(&to->sums, from->sums) || !get_base(&to->base, from->baseline) ||
 	    !get_voters(&to->voters, from->n_voters, from->voters) || from->votes >> from->n_voters ||
+	    !get_line(&to->line, from->n_line, from->line) ||
 	    from->n_position != TORUS_MAX_DIMS ||
 	    from->n_coords != (from->placed ? to->shape.ndims : 0))
 		return false;
@@ -170,7 +182,8 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
 	    from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS ||
-	    !get_voters(&to->voters, from->n_voters, from->voters))
+	    !get_voters(&to->voters, from->n_voters, from->voters) ||
+	    !get_line(&to->line, from->n_line, from->line))
 		return -EBADMSG;
 	for (unsigned int d = 0; d < to->shape.ndims; d++)
 		nodes *= to->shape.size[d];

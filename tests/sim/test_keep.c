@@ -168,6 +168,86 @@ static void one_has_no_manager(void **state)
 	}
 }
 
+/* --- two parts ------------------------------------------------------------------------------- */
+
+/* Cuts a fabric of 4x4 in two, the columns 0 and 1 and the columns 2 and 3. */
+static void cut_between(void)
+{
+	for (uint32_t i = 1; i < 16; i += 2)	/* from column 1 to 2, and from 3 to 0 */
+		world_cut(s.w, 2 * i, true);
+}
+
+/* The root of the part with @node. */
+static struct fm *root_of(uint32_t node)
+{
+	for (uint32_t i = 0; i < 16; i++)
+		if (i % 4 / 2 == node % 4 / 2 && world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)))
+			return world_fm(s.w, i);
+	fail_msg("no root in the part of node %u", node);
+	return NULL;
+}
+
+static void order(uint32_t node, unsigned int port, bool is)
+{
+	assert_int_equal(fm_exclude(root_of(node), node, (int)port, is, world_now(s.w)), 0);
+	story_run(&s, 1 * W_S);
+}
+
+static void begins_anew(uint32_t node)
+{
+	world_manager(s.w, node, false);
+	story_run(&s, 3 * W_S);
+	world_manager(s.w, node, true);
+	story_run(&s, 3 * W_S);
+}
+
+/*
+ * In each part something is excluded, and then one cable is mended: nothing of it comes back. The part
+ * with node 0 has the root of the later epoch (@starts 2), or the other one, or the epochs are the same.
+ */
+static void parts_meet(uint64_t seed, unsigned int starts)
+{
+	begin("4x4", seed, false);
+	exclude(4, 1, true);
+	exclude(14, 1, true);
+	cut_between();
+	for (unsigned int i = 0; i < starts; i++)
+		begins_anew(0);
+	assert_ptr_not_equal(root_of(0), root_of(2));
+	order(5, 1, true);
+	order(10, 1, true);
+	order(14, 1, false);
+	order(6, 1, true);
+	order(6, 1, false);
+	world_cut(s.w, 2 * 5, false);
+	story_run(&s, 20 * W_S);
+	assert_true(world_root(s.w) != TORUS_NO_NODE);
+	assert_true(is_excluded(5, 1));
+	assert_true(is_excluded(10, 1));
+	assert_true(is_excluded(4, 1));
+	if (world_root(s.w) % 4 / 2)	/* the other part knew nothing of that */
+		assert_false(is_excluded(14, 1));
+	assert_false(is_excluded(6, 1));
+	exclude(14, 1, false);
+	exclude(5, 1, false);
+	/* Who comes later does not know better. */
+	begins_anew(13);
+	story_rest(&s, 10 * W_S);
+	assert_false(is_excluded(14, 1));
+	assert_false(is_excluded(5, 1));
+	exclude(4, 1, false);
+	exclude(10, 1, false);
+	finish("two parts meet", seed);
+}
+
+static void two_parts_meet(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		for (unsigned int starts = 1; starts < 4; starts++)
+			parts_meet(seed, starts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all_tests[] = {
@@ -175,6 +255,7 @@ int main(void)
 		cmocka_unit_test(the_latest_counts),
 		cmocka_unit_test(one_is_missing),
 		cmocka_unit_test(one_has_no_manager),
+		cmocka_unit_test(two_parts_meet),
 	};
 
 	return cmocka_run_group_tests_name("keep", all_tests, NULL, NULL);

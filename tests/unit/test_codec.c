@@ -80,6 +80,13 @@ static void rnd_shape(struct torus_shape *s)
 		s->size[d] = (uint16_t)(d < s->ndims ? 1 + rnd() % 15 : 1);
 }
 
+static void rnd_line(struct fm_line *l)
+{
+	l->n = (uint8_t)(rnd() % (FM_LINE_MAX + 1));
+	for (unsigned int i = 0; i < l->n; i++)
+		l->past[i] = (struct fm_past) { rnd(), rnd(), rnd() };
+}
+
 static void rnd_voters(struct fm_voters *v)
 {
 	v->n = (uint8_t)(rnd() % (FM_VOTERS_MAX + 1));
@@ -121,6 +128,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->ups = (uint32_t)rnd() % (TORUS_MAX_NODES + 1);
 	h->counted = rnd() & 1;
 	rnd_voters(&h->voters);
+	rnd_line(&h->line);
 	h->votes = (uint8_t)(rnd() & ((1u << h->voters.n) - 1));
 	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
@@ -147,6 +155,7 @@ static void rnd_table(struct fm_table_msg *t)
 	t->pause = rnd() & 1;
 	t->former = rnd() & 1;
 	rnd_voters(&t->voters);
+	rnd_line(&t->line);
 	t->nentries = nodes < 40 ? nodes : 40;
 	t->entries = calloc(t->nentries, sizeof(*t->entries));
 	assert_non_null(t->entries);

@@ -73,6 +73,7 @@ bool fm_table_begin(struct fm *fm, const struct torus_shape *shape)
 	fm->table.shape = *shape;
 	fm->table.version = 0;
 	fm->table.voters.n = 0;
+	fm->table.line.n = 0;
 	return true;
 }
 
@@ -141,6 +142,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	t->open = m->open;
 	t->pause = m->pause;
 	t->voters = m->voters;
+	t->line = m->line;
 	return true;
 }
 
@@ -171,6 +173,7 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->open = t->open;
 	m->pause = t->pause;
 	m->voters = t->voters;
+	m->line = t->line;
 	m->clean = fm->member.clean;
 	m->entries = t->entry;
 	for (uint32_t i = 0; i < t->nodes; i++)
@@ -204,6 +207,7 @@ void fm_table_tell(const struct fm *fm, struct fm_hello *h)
 	h->ups = fm_book_ups(t->book);
 	h->counted = fm_table_takes(fm, fm->node, fm->guid, fm->epoch);
 	h->voters = t->voters;
+	h->line = t->line;
 	if (t->entry[fm->node].guid == fm->guid && t->entry[fm->node].epoch == fm->epoch)
 		h->votes = fm_table_votes(&t->voters, &t->entry[fm->node]);
 	h->clean = fm->member.clean;

@@ -27,6 +27,7 @@ struct fm_table {
 	uint8_t open;
 	bool pause;		/* all rows are to be on hold */
 	struct fm_voters voters;
+	struct fm_line line;
 	uint32_t nodes;
 	struct fm_book *book;
 	struct fm_entry *entry;

@@ -23,6 +23,7 @@
 #include "daemon/fm/root/grow.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
+#include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
@@ -283,6 +284,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		       torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
 	m->bare = !works_there(fm, m, h);
 	r->bare |= m->bare;
+	fm_parts_hello(fm, m);
 	fm_grow_hello(fm, m, h);
 	if (back && r->settled)
 		fm_demand(fm, COALESCE, "node '%s' is back", m->name);
@@ -431,6 +433,7 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 			fm_recall_sent(fm, &msg->table);
 		else
 			fm_recall_kept(fm, &msg->table);
+		fm_claim_look(fm);
 		break;
 	case FM_MSG_LEAD:
 		if (msg->lead.term == fm->uplink.term)

@@ -90,6 +90,10 @@ void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
 	v->life = h->epoch;
 	v->rows = h->version;
 	v->rows_term = h->rows_term;
+	v->shape = h->shape;
+	v->at = h->placed ? torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
+	v->admin = h->admin;
+	v->across = h->across;
 }
 
 /* Its manager has no table, and its NIC has rows of a later one than that, or may have. */

@@ -14,7 +14,7 @@
  * If all managers and NICs have forgotten, what candidates have kept says the same (node/keep.c).
  *
  * Only the first table of a root is made of this: whoever comes later may not have heard
- * what has been decided since.
+ * what has been decided since. What nodes of another part have excluded stays so (parts.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,6 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
-#include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -54,6 +53,8 @@ static void told(struct fm_told *t, const struct fm_hello *h)
 	t->clean |= h->clean;
 	if (h->voters.n > t->voters.n)	/* managers that know nothing of voters do not pass them on */
 		t->voters = h->voters;
+	if (h->line.n > t->line.n)
+		t->line = h->line;
 }
 
 /* The shape that the fabric will have, if it is known before it settles. */
@@ -244,8 +245,8 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 	const struct fm_told *t = &fm->root->told;
 	struct fm_sent *s = &fm->root->sent;
 
-	if (fm_claim_leads(fm) || !h->table || h->term != t->epoch || h->table != t->table ||
-	    fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
+	if (fm->root->asking.stage == FM_STAGE_LEADS || !h->table || h->term != t->epoch ||
+	    h->table != t->table || fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
 		return;
 	s->asked = fm->now;
 	fm_conn_send(fm, c, &msg);
@@ -257,8 +258,8 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_sent *s = &r->sent;
 	struct fm_book *b;
 
-	if (fm_claim_leads(fm) || m->base || m->term != r->told.epoch || m->version != r->told.table ||
-	    fm_recall_has_latest(fm))
+	if (r->asking.stage == FM_STAGE_LEADS || m->base || m->term != r->told.epoch ||
+	    m->version != r->told.table || fm_recall_has_latest(fm))
 		return;
 	b = fm_book_new(&m->shape);
 	if (!b)
@@ -268,7 +269,6 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	*s = (struct fm_sent) { .book = b, .epoch = m->term, .version = m->version, .voters = m->voters };
 	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape)))
 		said_all(fm, b->entry, &(struct fm_said) { .epoch = m->term, .table = m->version });
-	fm_claim_look(fm);
 }
 
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)

@@ -18,13 +18,14 @@ struct fm_voters;
  * struct fm_told - what the former root told last, as nodes say that have its latest table
  * @epoch: of that root; 0: no node had a table
  * @table: its version; @root: its GUID; @ups: nodes that are up in it
- * @voters, @clean, @open: as in fm_hello
+ * @voters, @line, @clean, @open: as in fm_hello
  */
 struct fm_told {
 	uint64_t epoch;
 	uint64_t table, root;
 	uint32_t ups;
 	struct fm_voters voters;
+	struct fm_line line;
 	uint8_t clean;
 	uint8_t open;
 };

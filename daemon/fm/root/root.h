@@ -45,6 +45,7 @@ struct fm_root {
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
 	struct fm_sent sent;
+	struct fm_line line;	/* of all its tables */
 	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
 	struct fm_base base_seen;
 

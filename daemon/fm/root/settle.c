@@ -28,6 +28,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/discover.h"
+#include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/quorum.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/root.h"
@@ -247,6 +248,7 @@ static void settle(struct fm *fm)
 	fm_recall_end(fm, &shape);
 	if (r->told.epoch)
 		r->open = r->told.open;
+	fm_parts_end(fm);
 	if (r->restored)
 		find_silent(fm, &shape);
 	if (former)

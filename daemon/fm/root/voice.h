@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <torus/torus.h>
 
 /**
  * struct fm_voice - of a node in the roster
@@ -15,6 +16,7 @@
  * @votes: mask of the sets of which a claim with that table needs a quorum, those in which it is:
  *	bit 0 the nodes that are up in the table, then its voters
  * @chose: the same, of the table with which the root was claimed
+ * @at, @shape: its node id, and in which shape; @admin, @across: as in HELLO
  * @since, @until: versions in which it was up: from @since on, 0: none; before @until, 0: all
  */
 struct fm_voice {
@@ -23,6 +25,9 @@ struct fm_voice {
 	uint64_t rows, rows_term;
 	uint32_t life;
 	uint16_t votes, chose;
+	uint32_t at;
+	struct torus_shape shape;
+	uint16_t admin, across;
 	uint64_t since, until;
 };
 

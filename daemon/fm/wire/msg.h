@@ -133,6 +133,20 @@ struct fm_voters {
 	struct fm_set set[FM_VOTERS_MAX];
 };
 
+#define FM_LINE_MAX 8
+
+/** struct fm_past - the last table of a former root on the way to a later table */
+struct fm_past {
+	uint64_t epoch, version;
+	uint64_t root;
+};
+
+/** struct fm_line - from which tables another one comes: one of each former root, the latest first */
+struct fm_line {
+	uint8_t n;
+	struct fm_past past[FM_LINE_MAX];
+};
+
 enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
 
 /**
@@ -151,6 +165,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @table: version of the table that it has; 0: none
  * @table_root: GUID of the root that made it
  * @ups: nodes that are up in it; @counted: this node is one of them
+ * @line: as in fm_table_msg
  * @voters: as in fm_table_msg; @votes: mask of the sets in which this node is
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: its NIC is marked as bootstrap
@@ -184,6 +199,7 @@ struct fm_hello {
 	uint64_t kept;
 	uint32_t ups;
 	struct fm_voters voters;
+	struct fm_line line;
 	uint8_t votes;
 	bool counted;
 	bool marked;
@@ -277,6 +293,7 @@ struct fm_entry {
  * @clean: mask of colours that no packet in the network has, so that a root that starts anew knows
  * @pause: all rows go on hold, for the next table may have another shape
  * @voters: of the other tables that may have been in force when this one was made
+ * @line: from which tables of former roots it comes
  * @former: it goes to one who asks to be root, and binds nobody (root/recall.c)
  * @nentries, @entries: ids ascending
  */
@@ -290,6 +307,7 @@ struct fm_table_msg {
 	bool pause;
 	bool former;
 	struct fm_voters voters;
+	struct fm_line line;
 	uint32_t nentries;
 	struct fm_entry *entries;
 };
