@@ -27,6 +27,13 @@
  * its own, asks anew (epoch.c).
  *
  * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
+ *
+ * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the connection
+ * began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey an epoch, at most
+ * FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until that has learned of it and
+ * asks anew, and enough of them would keep the fabric without recoveries. A forged HELLO may say a promise
+ * that no NIC has made, and then two roots could lead. So nobody else may be able to alter bytes of the
+ * service network: it must be a network of its own, as fabricd(8) says.
  */
 #include <stdio.h>
 #include <string.h>
