@@ -283,6 +283,28 @@ static void far_above(void **state)
 	stage_end(&s);
 }
 
+/* A root whose NIC lost its memory knows of an epoch if it has kept a table. */
+static void far_above_what_was_kept(void **state)
+{
+	struct fm_entry e[4];
+	struct fm_msg kept;
+
+	(void)state;
+	root("4x1");
+	stage_end(&s);
+	kept = stage_table(&s, 7, e);
+	kept.table.term = 9;
+	s.cfg.kept = &kept.table;
+	stage_start(&s);
+	stage_forget(&s);
+	joins_from(2, 10 + 1024, NIC);
+	stage_did_some(&s, "102 < refuse 'n2' obeys epoch 1034");
+	joins_from(2, 9 + 1024, NIC);
+	stage_did_no(&s, "102 < refuse");
+	stage_end(&s);
+	s.cfg.kept = NULL;
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -293,6 +315,7 @@ int main(void)
 		cmocka_unit_test(told_by_init),
 		cmocka_unit_test(not_above_its_own),
 		cmocka_unit_test(far_above),
+		cmocka_unit_test(far_above_what_was_kept),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -151,6 +151,35 @@ static void one_far_above(void **state)
 	stage_end(&s);
 }
 
+/* A NIC that lost its memory obeys none, but the manager has kept the epoch of a table. */
+static void far_above_what_was_kept(void **state)
+{
+	struct fm_msg kept;
+	struct fm_init i;
+
+	(void)state;
+	with_nic_of(0, 0);
+	kept = stage_table(&s, 7, entry);
+	kept.table.term = TERM;
+	s.cfg.kept = &kept.table;
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	i.epoch = TERM + 1025;
+	stage_hear(&s, 2, &i);
+	assert_string_equal(fm_problem(s.fm, 0)->text,
+			    "port 2: node 'n0' tells of root 0000000000000100 of epoch 1151; this node knows 126, and believes up to 1150");
+	i.epoch = TERM + 1024;
+	stage_hear(&s, 2, &i);
+	assert_null(fm_problem(s.fm, 0));
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM + 1025, "");
+	assert_string_equal(fm_problem(s.fm, 0)->text, "root 0000000000000100 is of epoch 1151; the NIC obeys "
+			    "0000000000000000 of 0, and later ones up to 1150");
+	stage_welcome(&s, 1, TERM + 1024, "");
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
 /* Of an Init of such a root nothing is believed, and no row changes. */
 static void an_init_far_above(void **state)
 {
@@ -207,6 +236,7 @@ int main(void)
 		cmocka_unit_test(a_nic_that_does_not),
 		cmocka_unit_test(former_roots),
 		cmocka_unit_test(one_far_above),
+		cmocka_unit_test(far_above_what_was_kept),
 		cmocka_unit_test(an_init_far_above),
 		cmocka_unit_test(goes_on),
 	};

@@ -136,12 +136,12 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 }
 
 /*
- * One whose epoch is far above those that the NIC obeys is a mistake, or a lie: who follows it, and
+ * One whose epoch is far above those that the NIC has obeyed, or that were kept, is a mistake, or a lie: who follows it, and
  * says so to others, would find no root any more. Nothing of it is believed.
  */
 static bool credible(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
-	uint64_t known = later(fm->nic.root_epoch, fm->led.epoch);
+	uint64_t known = later(later(fm->nic.root_epoch, fm->led.epoch), fm->kept.term);
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
 		fm_problem_clear(fm, "root", 2000 + port);

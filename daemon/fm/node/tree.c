@@ -171,10 +171,11 @@ static void upstream_new(struct fm *fm)
 static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 {
 	const struct fm_nic *nic = &fm->nic;
+	uint64_t known = later(nic->root_epoch, fm->kept.term);
 	bool same = w->term == nic->root_epoch && w->root_guid == nic->root_guid;
 
 	if (same || (w->term > nic->root_epoch &&
-		     (!nic->root_epoch || w->term - nic->root_epoch <= FM_EPOCH_STEP))) {
+		     (!known || w->term <= known + FM_EPOCH_STEP))) {
 		fm_problem_clear(fm, "root", 1);
 		return true;
 	}
@@ -182,7 +183,7 @@ static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 		       "root %016llx is of epoch %llu; the NIC obeys %016llx of %llu, and later ones up to %llu",
 		       (unsigned long long)w->root_guid, (unsigned long long)w->term,
 		       (unsigned long long)nic->root_guid, (unsigned long long)nic->root_epoch,
-		       (unsigned long long)nic->root_epoch + FM_EPOCH_STEP);
+		       (unsigned long long)known + FM_EPOCH_STEP);
 	return false;
 }
 

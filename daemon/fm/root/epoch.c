@@ -17,7 +17,8 @@
  *  - No NIC obeys two roots in one epoch (kernel/req/fence.c).
  *
  * A peer that says an epoch far above those known is not believed: after the highest number
- * there would be none for the next root. Only a root that knows of none believes any.
+ * there would be none for the next root. Only one that knows of none believes any: no NIC of its own
+ * has obeyed a root, and no table was kept.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/root.h"
@@ -34,7 +35,9 @@ uint64_t fm_epoch_believed(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	return r->knows ? later(fm->uplink.term, r->asking.high) + FM_EPOCH_STEP : FM_EPOCH_MAX;
+	uint64_t known = later(later(fm->uplink.term, r->asking.high), fm->kept.term);
+
+	return r->knows || fm->kept.term ? known + FM_EPOCH_STEP : FM_EPOCH_MAX;
 }
 
 /* Whether the NIC of @h has obeyed a root that this life knows nothing of. */
