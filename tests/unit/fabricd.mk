@@ -67,3 +67,9 @@ tests/unit/test_state-objs := tests/unit/test_state.o daemon/state.o daemon/loop
 tests/unit/test_state-deps := $(B)/libtorus.a
 tests/unit/test_state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \
 	-Wl,--wrap=fsync
+
+# The walk to the node that keeps credits: it needs the topology alone.
+tests += tests/unit/test_stall_walk
+tests/unit/test_stall_walk-objs := tests/unit/test_stall_walk.o daemon/stall_walk.o
+tests/unit/test_stall_walk-deps := $(B)/libtorus.a
+tests/unit/test_stall_walk-libs = $(call pkg-libs,cmocka) $(lib-libs)
