@@ -415,6 +415,10 @@ static json_t *local(void *arg, json_t *cmd)
 	const struct answer_cmd *c = name ? command(name) : NULL;
 	struct fabricd *d = arg;
 
+	if (name && d->fm && !strcmp(name, "waits"))
+		return local_waits(d, cmd);
+	if (name && d->fm && !strcmp(name, "stalled"))
+		return local_stalled(d, cmd);
 	return c && c->local && d->fm ? c->local(d, cmd) : NULL;
 }
 
@@ -425,6 +429,8 @@ static void told(void *arg, const struct svc_msg *msg)
 
 	if (msg->type == SVC_EVENT) {
 		fabricd_event(arg, e->time, e->node, (enum fm_level)e->level, e->kind, e->text);
+		if (!strcmp(e->kind, "stall"))
+			stall_hint(arg);
 		return;
 	}
 	links = json_loads(msg->lines.links, 0, NULL);

@@ -111,7 +111,8 @@ void add_local_problems(struct fabricd *d, json_t *list)
 
 static json_t *problems_json(struct fabricd *d)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *stalls, *v;
+	size_t k;
 
 	for (unsigned int i = 0; d->fm; i++) {
 		const struct fm_problem *p = fm_problem(d->fm, i);
@@ -120,6 +121,10 @@ static json_t *problems_json(struct fabricd *d)
 			break;
 		add_problem(list, p->kind, p->text);
 	}
+	stalls = stall_problems(d);
+	json_array_foreach(stalls, k, v)
+		add_problem(list, "stall", json_string_value(v));
+	json_decref(stalls);
 	add_local_problems(d, list);
 	return list;
 }

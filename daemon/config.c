@@ -148,6 +148,14 @@ static int set_time(struct config *c, const struct key *key, const char *value)
 	return time_parse(value, key->lo, key->hi, (uint64_t *)((char *)c + key->at));
 }
 
+static int set_time_or_none(struct config *c, const struct key *key, const char *value)
+{
+	if (strcmp(value, "none"))
+		return set_time(c, key, value);
+	*(uint64_t *)((char *)c + key->at) = 0;
+	return 0;
+}
+
 #define AT(member) offsetof(struct config, member)
 #define NAME_RULE "1 to 63 letters, digits, '.', '_' or '-'"
 #define TIME_KEY(key, min, max, text) \
@@ -183,6 +191,8 @@ static const struct key keys[] = {
 	TIME_KEY(takeover, 10 * LOOP_MS, 60 * LOOP_S, "10ms to 60s"),
 	TIME_KEY(flap_half_life, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 	TIME_KEY(hold_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
+	{ "timers", "stall_max", set_time_or_none, AT(stall_max), 2 * LOOP_S, 3600 * LOOP_S,
+	  "2s to 60min (units ns, us, ms, s, min), or none" },
 };
 #undef AT
 
@@ -253,6 +263,7 @@ void config_default(struct config *c)
 	snprintf(c->device, sizeof(c->device), "auto");
 	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
 	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
+	c->stall_max = 10 * LOOP_S;
 	c->level = FM_INFO;
 }
 

@@ -20,6 +20,7 @@
  * @control: path of the control socket
  * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
  * @control_group: its name, "" for none; @control_gid is then meaningless
+ * @stall_max: how long a link waits for credits until it is taken down, ns; 0: for ever
  * @level: log level
  */
 struct config {
@@ -30,6 +31,7 @@ struct config {
 	char state_dir[CONFIG_PATH_MAX];
 	char control_group[64];
 	gid_t control_gid;
+	uint64_t stall_max;
 	enum fm_level level;
 };
 

@@ -8,6 +8,7 @@
 #include "daemon/events.h"
 #include "daemon/line.h"
 #include "daemon/loop.h"
+#include "daemon/stall.h"
 #include "daemon/state.h"
 #include "daemon/svc.h"
 #include "daemon/fm/fm.h"
@@ -33,7 +34,7 @@ struct seal;
  * @state: NULL: nothing was to be kept yet, or there is no directory for it
  * @state_text: what is wrong with what is kept, or ""
  * @nports, @line: of the NIC
- * @lines: of all NICs (line.h)
+ * @lines: of all NICs (line.h); @stalls: links that wait (stall.h)
  * @told, @outline: what systemd was told, and what that was drawn from
  */
 struct fabricd {
@@ -62,6 +63,7 @@ struct fabricd {
 	uint8_t nports;
 	struct line line[TORUS_MAX_PORTS];
 	struct lines lines;
+	struct stalls stalls;
 	enum fm_state told;
 	struct fm_outline outline;
 };

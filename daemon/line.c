@@ -126,8 +126,11 @@ static void tell_again(struct fabricd *d)
 
 void lines_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
-	json_t *list = may_tell(d) && d->lines.again ? links_json(d, links, n, false, true) : NULL;
+	json_t *list = NULL;
 
+	if (d->lines.asked && may_tell(d) && d->lines.again)
+		list = links_json(d, links, n, false, true);
+	d->lines.asked = false;
 	if (!list)
 		return;
 	d->lines.told = loop_now();
@@ -144,7 +147,8 @@ static void on_timer(void *arg)
 
 	if (!d->fm)
 		return;
-	if (may_tell(d))
+	d->lines.asked = may_tell(d);
+	if (d->lines.asked)
 		nic_links_get(d->nic);
 	tell_again(d);
 }

@@ -28,12 +28,14 @@ struct line {
 /**
  * struct lines - this node's share in the root's list, and the list
  * @again: how often the root is still to be told
+ * @asked: for its sake the links are being read
  * @told: when it was told last; 0: never
  * @of: node id as text to {links, at, guid, epoch}, of those who told this node
  */
 struct lines {
 	struct loop_timer *timer;
 	unsigned int again;
+	bool asked;
 	uint64_t told;
 	json_t *of;
 };

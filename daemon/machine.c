@@ -309,6 +309,7 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 static void on_fm_timer(void *arg)
 {
 	machine_event(arg, &(struct record_event) { .kind = RECORD_TIMER, .now = loop_now() });
+	stall_due(arg);
 }
 
 static void on_found(void *arg, const struct torus_device *dev,
@@ -410,6 +411,7 @@ static void on_done(void *arg, uint32_t tag, int err, const struct torus_park *p
 static void on_links(void *arg, const struct torus_link *links, unsigned int n)
 {
 	lines_read(arg, links, n);
+	stall_read(arg, links, n);
 }
 
 static const struct nic_ops nic_ops = {
@@ -469,7 +471,7 @@ int machine_start(struct fabricd *d)
 	int err;
 
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
-	if (!d->fm_timer || lines_start(d))
+	if (!d->fm_timer || lines_start(d) || stall_start(d))
 		return -ENOMEM;
 	d->svc = svc_new(d->loop, &sc, &svc_ops, d, &err);
 	if (!d->svc) {

@@ -204,6 +204,7 @@ static int run(struct fabricd *d)
 	machine_stop(d);
 	state_free(d->state);
 	nic_free(d->nic);
+	stall_stop(d);
 	query_free(d->query);
 	svc_free(d->svc);
 	loop_timer_free(d->fm_timer);

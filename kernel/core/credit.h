@@ -29,7 +29,10 @@
  * waiting, and other links go on but for who waits behind. So waiting is shown and not
  * judged: tn_link.waiting, the gauge "waited" of each port. Of a tree of links that wait
  * the one is at fault that leads to a node none of whose links waits; when it is taken
- * down, what waits for it is parked.
+ * down, what waits for it is parked. The managers together see the whole tree, and do this
+ * after stall_max (daemon/stall.h). The gauge is the time since a packet in order began to
+ * wait for a buffer or bubble, as long as none of its VC went over the link since: any
+ * progress ends it.
  */
 #ifndef TN_CREDIT_H
 #define TN_CREDIT_H

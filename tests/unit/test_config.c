@@ -115,6 +115,8 @@ static void limits(void **state)
 		{ "[timers]\nkeepalive", "10ms", "10min", "9ms", "601s" },
 		{ "[timers]\nflap_half_life", "10ms", "60min", "9ms", "61min" },
 		{ "[timers]\nhold_max", "10ms", "3600s", "9ms", "3601s" },
+		{ "[timers]\nstall_max", "2s", "3600s", "1999ms", "3601s" },
+		{ "[timers]\nstall_max", "none", "2s", "0", "never" },
 		{ "[timers]\ntakeover", "10ms", "60s", "9ms", "61s" },
 	};
 	static const struct {
@@ -204,7 +206,7 @@ static void documented_defaults(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 2 + 18);	/* the line of NEEDED, [timers], and the keys */
+		assert_int_equal(lines, 2 + 19);	/* the line of NEEDED, [timers], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		SAME(fm.fanout);
@@ -219,6 +221,7 @@ static void documented_defaults(void **state)
 		SAME(fm.keepalive);
 		SAME(fm.flap_half_life);
 		SAME(fm.hold_max);
+		SAME(stall_max);
 		SAME(level);
 #undef SAME
 		assert_string_equal(c.fm.fabric, d.fm.fabric);

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "daemon/answer.h"
+#include "daemon/fabricd.h"
+#include "daemon/nic.h"
+#include "daemon/query.h"
+#include "daemon/stall.h"
+
+#define TELL		LOOP_S
+#define READ_EVERY	(2 * LOOP_S)
+#define TELL_EVERY	(30 * LOOP_S)	/* the root may be another, or have missed it */
+#define LOOK_EVERY	(2 * LOOP_S)
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns * 1e-9;
+}
+
+static uint64_t waited(const struct torus_link *l)
+{
+	return l->state == TORUS_LINK_UP ? l->gauge[TORUS_PG_WAITED] : 0;
+}
+
+static char *end_text(const struct fabricd *d, uint32_t node, unsigned int port, char *buf,
+		      size_t room)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+	char at[TORUS_TEXT_MAX], dir[TORUS_TEXT_MAX];
+
+	snprintf(buf, room, "%s:%s", torus_node_text(shape, node, at),
+		 torus_port_text(shape->ndims, port, dir));
+	return buf;
+}
+
+/* --- each node ------------------------------------------------------------- */
+
+void stall_due(struct fabricd *d)
+{
+	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE || loop_now() < d->stalls.read_at)
+		return;
+	d->stalls.read_at = loop_now() + READ_EVERY;
+	nic_links_get(d->nic);
+}
+
+static void tell_wait(struct fabricd *d, const struct torus_link *l)
+{
+	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
+
+	snprintf(text, sizeof(text),
+		 "%s has waited for %.1f s for a buffer of its neighbour",
+		 end_text(d, fm_own(d->fm), l->port, here, sizeof(here)), seconds(waited(l)));
+	fabricd_event(d, loop_wall(), "", FM_WARNING, "stall", text);
+	stall_hint(d);
+}
+
+/* Of several links that wait the one that waits longest is told; the root asks for all. */
+void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n)
+{
+	const struct torus_link *most = NULL;
+
+	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE)
+		return;
+	for (unsigned int i = 0; i < n && i < 2u * fm_shape(d->fm)->ndims; i++)
+		if (waited(&links[i]) >= TELL && (!most || waited(&links[i]) > waited(most)))
+			most = &links[i];
+	if (!most) {
+		d->stalls.told = 0;
+	} else if (!d->stalls.told || loop_now() - d->stalls.told >= TELL_EVERY) {
+		d->stalls.told = loop_now();
+		tell_wait(d, most);
+	}
+}
+
+static int read_links(struct fabricd *d, struct torus_link *links, unsigned int *n)
+{
+	struct torus_dev *dev = d->nic ? nic_dev(d->nic) : NULL;
+
+	*n = TORUS_MAX_PORTS;
+	if (!dev || fm_own(d->fm) == TORUS_NO_NODE || nic_check(d->nic, torus_links_get(dev, links, n)))
+		return -EIO;
+	if (*n > 2u * fm_shape(d->fm)->ndims)
+		*n = 2u * fm_shape(d->fm)->ndims;
+	return 0;
+}
+
+json_t *local_waits(struct fabricd *d, json_t *cmd)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	json_t *list;
+	unsigned int n;
+
+	(void)cmd;
+	if (read_links(d, links, &n))
+		return NULL;
+	list = json_array();
+	for (unsigned int i = 0; i < n; i++)
+		if (waited(&links[i]))
+			json_array_append_new(list, json_pack("[i, I]", (int)links[i].port,
+							      (json_int_t)waited(&links[i])));
+	return list;
+}
+
+/* Return: the port's link if it still waits as long as the root says, else NULL. */
+static const struct torus_link *find_stalled(const struct torus_link *links, unsigned int n,
+					     json_t *cmd)
+{
+	json_int_t port = json_integer_value(json_object_get(cmd, "port"));
+	json_int_t ns = json_integer_value(json_object_get(cmd, "waited"));
+
+	for (unsigned int i = 0; i < n; i++)
+		if (links[i].port == port && ns > 0 && waited(&links[i]) >= (uint64_t)ns)
+			return &links[i];
+	return NULL;
+}
+
+json_t *local_stalled(struct fabricd *d, json_t *cmd)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	const struct torus_link *l;
+	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
+	unsigned int n;
+
+	if (read_links(d, links, &n))
+		return NULL;
+	l = find_stalled(links, n, cmd);
+	if (!l || nic_check(d->nic, torus_admin_set(nic_dev(d->nic), l->port, false)))
+		return json_pack("{s:b}", "down", 0);
+	snprintf(text, sizeof(text),
+		 "%s is taken down: no packet went for %.1f s, for its neighbour returns no credits",
+		 end_text(d, fm_own(d->fm), l->port, here, sizeof(here)), seconds(waited(l)));
+	fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
+	return json_pack("{s:b}", "down", 1);
+}
+
+/* --- the root -------------------------------------------------------------- */
+
+static void forget_look(struct stalls *s)
+{
+	free(s->node);
+	s->node = NULL;
+	s->n = 0;
+}
+
+static bool is_awaited(const struct fabricd *d, uint32_t node)
+{
+	const struct fm_entry *e = fm_node(d->fm, node);
+
+	return e && e->state == FM_NODE_UP;
+}
+
+static int add_wait(struct stalls *s, const struct stall_wait *w)
+{
+	size_t room = s->room ? 2 * s->room : 64;
+	struct stall_wait *more;
+
+	if (s->n == s->room) {
+		more = realloc(s->wait, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		s->wait = more;
+		s->room = room;
+	}
+	s->wait[s->n++] = *w;
+	return 0;
+}
+
+static void look_item(void *arg, uint32_t node, json_t *data)
+{
+	struct fabricd *d = arg;
+	struct stalls *s = &d->stalls;
+	json_t *v;
+	size_t i;
+
+	if (!d->fm || node >= s->nodes || s->node[node] || !json_is_array(data))
+		return;
+	s->node[node] = STALL_TOLD;
+	json_array_foreach(data, i, v) {
+		json_int_t port = json_integer_value(json_array_get(v, 0));
+		json_int_t ns = json_integer_value(json_array_get(v, 1));
+
+		if (port < 0 || port >= 2 * fm_shape(d->fm)->ndims || ns <= 0)
+			continue;
+		if (add_wait(s, &(struct stall_wait) { .node = node, .port = (uint8_t)port,
+						       .ns = (uint64_t)ns }))
+			s->node[node] = 0;
+	}
+	if (is_awaited(d, node) && s->left && !--s->left)
+		query_enough(s->ask);
+}
+
+static void add_text(struct fabricd *d, const char *text)
+{
+	json_array_append_new(d->stalls.problems, json_string(text));
+}
+
+static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char *text, size_t room)
+{
+	const struct torus_shape *shape = fm_shape(d->fm);
+	uint32_t sink = torus_neighbour(shape, w->node, w->port);
+	const struct fm_entry *e = fm_node(d->fm, sink);
+	char here[2 * TORUS_TEXT_MAX], there[TORUS_TEXT_MAX];
+
+	snprintf(text, room, "node %s ('%.63s') returns no credits to %s for %.1f s and waits for "
+		 "nobody: its NIC is broken, or its host takes no packets",
+		 torus_node_text(shape, sink, there), e ? e->name : "",
+		 end_text(d, w->node, w->port, here, sizeof(here)), seconds(w->ns));
+	return text;
+}
+
+static void down_item(void *arg, uint32_t node, json_t *data)
+{
+	struct fabricd *d = arg;
+
+	(void)node;
+	if (d->fm && json_is_true(json_object_get(data, "down")))
+		json_object_set_new(json_array_get(d->stalls.down,
+						   json_array_size(d->stalls.down) - 1),
+				    "is", json_true());
+}
+
+/* One that did not take its port down, or did not answer, is asked again by a later look. */
+static void down_end(void *arg)
+{
+	struct fabricd *d = arg;
+	json_t *down = d->stalls.down;
+	size_t last = json_array_size(down) - 1;
+
+	d->stalls.order = NULL;
+	if (!json_object_get(json_array_get(down, last), "is"))
+		json_array_remove(down, last);
+}
+
+static const struct query_done down_done = { .item = down_item, .end = down_end };
+
+static void take_down(struct fabricd *d, const struct stall_wait *w)
+{
+	json_t *cmd = json_pack("{s:s, s:i, s:I}", "cmd", "stalled", "port", (int)w->port,
+				"waited", (json_int_t)d->config.stall_max);
+	char here[2 * TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], text[2 * FM_TEXT_MAX];
+	const struct torus_shape *shape = fm_shape(d->fm);
+
+	snprintf(text, sizeof(text), "%s was taken down, for node %s returned no credits: "
+		 "take it up again when that node is repaired",
+		 end_text(d, w->node, w->port, here, sizeof(here)),
+		 torus_node_text(shape, torus_neighbour(shape, w->node, w->port), there));
+	json_array_append_new(d->stalls.down,
+			      json_pack("{s:I, s:i, s:I, s:s}", "node", (json_int_t)w->node, "port",
+					(int)w->port, "at", (json_int_t)loop_now(), "text", text));
+	d->stalls.order = query_ask(d->query, SVC_TO_NODE, w->node, cmd, true, QUERY_NODE_MS,
+				    &down_done, d);
+	if (!d->stalls.order)
+		json_array_remove(d->stalls.down, json_array_size(d->stalls.down) - 1);
+	json_decref(cmd);
+}
+
+static void judge_wait(struct fabricd *d, struct stall_wait *w)
+{
+	struct stalls *s = &d->stalls;
+	const struct stall_wait *was = stall_same(s->before, s->nbefore, w);
+	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
+
+	if (w->verdict == STALL_SILENT) {
+		snprintf(text, sizeof(text), "%s has waited for %.1f s for a node that does not tell "
+			 "whether it waits, too: nobody is blamed",
+			 end_text(d, w->node, w->port, here, sizeof(here)), seconds(w->ns));
+		add_text(d, text);
+	}
+	if (w->verdict != STALL_SINK || !was)
+		return;
+	w->seen = true;
+	tell_sink(d, w, text, sizeof(text));
+	add_text(d, text);
+	if (!was->seen)
+		fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
+	if (d->config.stall_max && w->ns >= d->config.stall_max && !s->order)
+		take_down(d, w);
+}
+
+/* Whether any link waits for so long that the root goes on looking. */
+static bool judge(struct fabricd *d)
+{
+	struct stalls *s = &d->stalls;
+	unsigned int circle = 0;
+	char text[FM_TEXT_MAX];
+	bool any = false;
+
+	json_array_clear(s->problems);
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->wait[i].ns < TELL)
+			continue;
+		any = true;
+		circle += s->wait[i].verdict == STALL_CIRCLE;
+		judge_wait(d, &s->wait[i]);
+	}
+	if (circle) {
+		snprintf(text, sizeof(text),
+			 "%u links wait for each other in a circle: no node can be named", circle);
+		add_text(d, text);
+	}
+	return any;
+}
+
+/* This look's waits are the next one's @before. */
+static void turn(struct stalls *s)
+{
+	free(s->before);
+	s->before = s->wait;
+	s->nbefore = s->n;
+	s->wait = NULL;
+	s->room = 0;
+	forget_look(s);
+}
+
+static void look_end(void *arg)
+{
+	struct fabricd *d = arg;
+	struct stalls *s = &d->stalls;
+	bool any = false;
+
+	s->ask = NULL;
+	if (d->fm && fm_is_root(d->fm) && torus_nodes(fm_shape(d->fm)) == s->nodes) {
+		stall_walk(fm_shape(d->fm), s->node, s->wait, s->n);
+		any = judge(d);
+	} else {
+		json_array_clear(s->problems);
+		s->n = 0;
+	}
+	turn(s);
+	loop_timer_set(s->timer, any ? loop_now() + LOOK_EVERY : LOOP_NEVER);
+}
+
+static const struct query_done look_done = { .item = look_item, .end = look_end };
+
+void stall_hint(struct fabricd *d)
+{
+	struct stalls *s = &d->stalls;
+	json_t *cmd;
+
+	if (!d->fm || !fm_is_root(d->fm) || fm_own(d->fm) == TORUS_NO_NODE || s->ask)
+		return;
+	loop_timer_set(s->timer, loop_now() + LOOK_EVERY);
+	s->nodes = torus_nodes(fm_shape(d->fm));
+	s->node = calloc(s->nodes, 1);
+	cmd = json_pack("{s:s}", "cmd", "waits");
+	s->left = 0;
+	for (uint32_t i = 0; i < s->nodes; i++)
+		s->left += is_awaited(d, i);
+	if (s->node && cmd)
+		s->ask = query_ask(d->query, SVC_TO_ALL, TORUS_NO_NODE, cmd, true, QUERY_NODE_MS,
+				   &look_done, d);
+	if (!s->ask)
+		forget_look(s);
+	json_decref(cmd);
+}
+
+static void on_timer(void *arg)
+{
+	stall_hint(arg);
+}
+
+/* A port that was taken down is a problem until the table has it in use again. */
+static void forget_repaired(struct fabricd *d)
+{
+	json_t *down = d->stalls.down;
+
+	for (size_t i = json_array_size(down); i-- > 0;) {
+		json_t *v = json_array_get(down, i);
+		uint32_t node = (uint32_t)json_integer_value(json_object_get(v, "node"));
+		unsigned int port = (unsigned int)json_integer_value(json_object_get(v, "port"));
+		uint64_t at = (uint64_t)json_integer_value(json_object_get(v, "at"));
+
+		if (!fm_excluded(d->fm, node, port) && loop_now() - at > 5 * LOOP_S &&
+		    !d->stalls.order)
+			json_array_remove(down, i);
+	}
+}
+
+json_t *stall_problems(struct fabricd *d)
+{
+	json_t *all = json_array(), *v;
+	size_t i;
+
+	if (d->fm && fm_is_root(d->fm) && d->stalls.down) {
+		forget_repaired(d);
+		json_array_extend(all, d->stalls.problems);
+		json_array_foreach(d->stalls.down, i, v)
+			if (json_object_get(v, "is"))
+				json_array_append(all, json_object_get(v, "text"));
+	}
+	return all;
+}
+
+int stall_start(struct fabricd *d)
+{
+	d->stalls.timer = loop_timer_new(d->loop, on_timer, d);
+	d->stalls.problems = json_array();
+	d->stalls.down = json_array();
+	return d->stalls.timer && d->stalls.problems && d->stalls.down ? 0 : -ENOMEM;
+}
+
+void stall_stop(struct fabricd *d)
+{
+	struct stalls *s = &d->stalls;
+
+	if (s->ask)
+		query_cancel(s->ask);
+	if (s->order)
+		query_cancel(s->order);
+	forget_look(s);
+	free(s->wait);
+	free(s->before);
+	json_decref(s->problems);
+	json_decref(s->down);
+	loop_timer_free(s->timer);
+	*s = (struct stalls) { .read_at = 0 };
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Links whose packets wait for credits that the neighbour keeps (kernel/core/credit.h).
+ *
+ * The gauge "waited" of a port is the time since a packet of one of the virtual channels in
+ * order began to wait for a buffer of the neighbour, as long as no packet of that channel went
+ * over the link since. A neighbour that is slow and takes a packet now and then is thus never
+ * seen here; one whose host takes none for stall_max is treated as one that is broken, for the
+ * network cannot tell them apart and suffers the same.
+ *
+ * A node reads its links when its manager's timer, mostly for a keep-alive, wakes it anyhow, and
+ * every 2 s at most. One that waits for 1 s makes an event, which the root hears and takes as a
+ * hint, no more: it asks all nodes which of their links wait, walks to the sinks (stall_walk.h)
+ * and repeats this every 2 s while any wait lasts. A port that two walks in a row found to lead
+ * straight to a sink is named, as an event and as a problem of status. After stall_max its own
+ * node is asked to take it down; that node looks once more and refuses if packets went.
+ *
+ * The port is taken down in the NIC, like one that an administrator takes down, and not only
+ * excluded: what waits in the NIC has its way stamped and would wait on for ever, but of
+ * a link that is down the NIC parks it, and the recovery replays it over other ways (recovery.c).
+ * Nothing is lost by it. Its hold has no end of its own: there is no traffic from which the root
+ * could see that the neighbour is well again. An administrator takes the port up.
+ *
+ * At most one port is taken down in a look, since what is parked changes the others' waits.
+ * A host that takes no packets loses its ports one after the other, each after stall_max of waiting.
+ */
+#ifndef STALL_H
+#define STALL_H
+
+#include <jansson.h>
+#include <torus/torus.h>
+
+#include "daemon/stall_walk.h"
+
+struct ask;
+struct fabricd;
+
+/**
+ * struct stalls - this node's links that wait, and the root's looks at all
+ * @read_at: when this node's links may be read next
+ * @told: when it told of its links last; 0: none waits
+ * @ask: the look under way; @order: the order to take a port down
+ * @left: nodes that should answer and have not
+ * @node: of each of @nodes, for the walk
+ * @wait: of this look; @before: of the one before
+ * @problems: texts of the last look; @down: of ports that were taken down: {node, port, text}
+ */
+struct stalls {
+	uint64_t read_at, told;
+	struct loop_timer *timer;
+	struct ask *ask, *order;
+	uint32_t nodes, left;
+	uint8_t *node;
+	struct stall_wait *wait, *before;
+	size_t n, room, nbefore;
+	json_t *problems, *down;
+};
+
+int stall_start(struct fabricd *d);
+void stall_stop(struct fabricd *d);
+/** stall_due() - the manager's timer has fired: a time to read the links, if they were not lately */
+void stall_due(struct fabricd *d);
+/** stall_read() - what nic_links_get() has read */
+void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int n);
+/** stall_hint() - some node waits: the root looks */
+void stall_hint(struct fabricd *d);
+/** stall_problems() - a text for each problem that the root knows: new reference */
+json_t *stall_problems(struct fabricd *d);
+
+/* What the root asks nodes. Return: new reference, or NULL: no answer. */
+json_t *local_waits(struct fabricd *d, json_t *cmd);
+json_t *local_stalled(struct fabricd *d, json_t *cmd);
+
+#endif /* STALL_H */
