@@ -38,7 +38,7 @@
 /* Whether the table with which the node has come is in the line of the root's, or of this root. */
 static bool in_line(const struct fm *fm, const struct fm_voice *v)
 {
-	const struct fm_line *l = &fm->root->line;
+	const struct fm_line *l = &fm->root->quorum.line;
 
 	if (v->term == fm->uplink.term && v->root == fm->guid)
 		return true;
@@ -98,7 +98,7 @@ void fm_parts_end(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 	const struct fm_told *t = &r->told;
-	struct fm_line *l = &r->line;
+	struct fm_line *l = &r->quorum.line;
 
 	if (t->table)
 		l->past[l->n++] = (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };

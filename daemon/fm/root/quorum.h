@@ -24,6 +24,7 @@ struct fm_quorum_table {
  * struct fm_quorum - of the tables of this root
  * @epoch, @table: of the table that it was claimed with; 0: there was none
  * @nclaimed, @claimed: of which sets that needed a quorum
+ * @line: from which tables of former roots all its tables come (parts.c)
  * @own: the root had that table itself, or no node had one
  * @ups: nodes that are up in the last table
  * @taken: the latest table that all nodes have taken that are up in it; version 0: none
@@ -35,6 +36,7 @@ struct fm_quorum {
 	unsigned int nclaimed, n;
 	struct fm_set claimed[FM_QUORUM_SETS];
 	uint32_t ups;
+	struct fm_line line;
 	bool own, lacks;
 	struct fm_quorum_table taken, open[FM_QUORUM_OPEN];
 };

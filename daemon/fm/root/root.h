@@ -41,11 +41,9 @@ struct fm_root {
 	struct fm_quorum quorum;
 	bool alone;		/* said that nobody else has joined */
 	struct fm_news news;
-	uint8_t open;
 	uint16_t *admin;	/* ports excluded by the administrator */
 	struct fm_told told;
 	struct fm_sent sent;
-	struct fm_line line;	/* of all its tables */
 	struct fm_said *said;	/* of each node, until the first table; NULL: nothing */
 	struct fm_base base_seen;
 
@@ -54,7 +52,7 @@ struct fm_root {
 	struct fm_demand demand;
 	struct fm_move move;
 	uint64_t judge_at, version, version_seen;	/* @version_seen: highest that any node has */
-	uint8_t clean;		/* mask of colours that no packet in the network has */
+	uint8_t open, clean;	/* @clean: mask of colours that no packet in the network has */
 	struct fm_base base;
 	struct fm_rec rec;
 	struct fm_recovery last;
