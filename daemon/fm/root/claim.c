@@ -28,6 +28,9 @@
  *
  * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
  *
+ * A NIC whose manager hangs or is away passes no Init on. A node that only such NICs lead to does not
+ * hear of the one that asks, and cannot promise, though its manager lives and could be reached over TCP.
+ *
  * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the connection
  * began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey an epoch, at most
  * FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until that has learned of it and
