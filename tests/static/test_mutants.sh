@@ -131,12 +131,12 @@ sys.path.insert(0, sys.argv[1])
 from programs import Programs
 p = Programs(sys.argv[2], sys.argv[3], 1, print)
 p.base.path = sys.argv[2]
-all = {q.short: q.objects for q in p.list()}
-print(len(all), 'programs')
-assert len(all) > 100
+objects = {q.short: q.objects for q in p.list()}
+print(len(objects), 'programs')
+assert len(objects) > 100
 assert all(f'tests/{f}/{n}.o' in o for f, n, o in
-	   [('unit', 'test_seal', all['test_seal']), ('sim', 'test_takeover', all['test_takeover'])])
-assert 'daemon/seal.o' in all['test_seal'] and 'daemon/fm/root/claim.o' in all['test_takeover']
+	   [('unit', 'test_seal', objects['test_seal']), ('sim', 'test_takeover', objects['test_takeover'])])
+assert 'daemon/seal.o' in objects['test_seal'] and 'daemon/fm/root/claim.o' in objects['test_takeover']
 END
 }
 

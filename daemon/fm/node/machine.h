@@ -24,7 +24,7 @@
 #include "daemon/fm/node/task.h"
 #include "daemon/fm/node/up.h"
 #include "daemon/fm/node/uplink.h"
-#include "daemon/fm/root/arbiter.h"
+#include "daemon/fm/node/verdict.h"
 
 struct fm_root;
 
@@ -42,9 +42,8 @@ struct fm {
 	struct torus_shape shape;
 	struct torus_coords coords;
 	uint32_t node;
-	uint64_t *rows;		/* as they stand in the NIC */
+	uint64_t *rows, applied; /* as they stand in the NIC */
 	uint32_t nrows, relayed;	/* @relayed: those through relays */
-	uint64_t applied;
 	struct torus_health *health;
 	struct torus_routes *routes;	/* what the table asks for; NULL before the first */
 	bool merged;		/* @rows are those of @routes, and holds */
@@ -56,8 +55,7 @@ struct fm {
 
 	unsigned int ndims;	/* of the fabric; 0 while unknown */
 	uint16_t size[TORUS_MAX_DIMS];
-	bool have_root, have_position;
-	bool cabled, lonely;	/* some port had a cable; said that there is no root */
+	bool have_root, have_position, cabled, lonely; /* some port had a cable; said: no root */
 	int32_t position[TORUS_MAX_DIMS];
 	uint64_t root_guid, root_epoch;
 	bool root_asks, root_lost, said_lost; /* not root yet; no way to it now; neighbours know */

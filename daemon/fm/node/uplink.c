@@ -12,6 +12,7 @@
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/verdict.h"
 
 #define ROW_WAIT_MAX 16	/* times resend, between sayings of a row that no table takes */
 
@@ -66,7 +67,7 @@ void fm_uplink_adrift(struct fm *fm, bool adrift)
 	else if (fm->led.guid || fm->placed)
 		fm->root_lost = true;
 	if (!adrift && !fm->is_root)
-		fm_arbiter_led(fm);
+		fm_verdict_forget(fm);
 	if (!fm->uplink.cut_off == !adrift)
 		return;
 	fm->uplink.cut_off = adrift ? fm->now : 0;

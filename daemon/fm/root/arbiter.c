@@ -27,6 +27,7 @@
 #include <stdio.h>
 
 #include "daemon/fm/root/arbiter.h"
+#include "daemon/fm/node/verdict.h"
 #include "daemon/fm/root/root.h"
 
 #define GAP_MIN (250 * MS)
@@ -102,14 +103,6 @@ bool fm_arbiter_lets(struct fm *fm, bool quorum, bool *ends)
 	tell(fm, false);
 	*ends = true;
 	return false;
-}
-
-void fm_arbiter_led(struct fm *fm)
-{
-	struct fm_arbiter *a = &fm->arbiter;
-
-	a->again = a->gap = 0;
-	fm_problem_clear(fm, kind, 0);
 }
 
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
