@@ -56,6 +56,7 @@ soft-objs := $(host-objs) $(core-objs) $(nic-req-objs)
 include lib/files.mk
 include daemon/files.mk
 include tools/torusemu/files.mk
+include tools/arbiter/files.mk
 include tools/fabricctl/files.mk
 include tools/fabricsim/files.mk
 include tests/files.mk

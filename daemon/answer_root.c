@@ -45,12 +45,23 @@ static json_t *candidates_json(const struct fabricd *d)
 	return list;
 }
 
+/* The arbiter of the node asked, and its last answer. */
+static json_t *arbiter_json(const struct fabricd *d, const struct fm_root_status *r)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}",
+			 "program", text_json(r->arbiter ? d->config.arbiter : NULL),
+			 "answer", text_json(r->answered ? fm_verdict_name(r->verdict) : NULL),
+			 "epoch", r->answered ? json_integer((json_int_t)r->asked_epoch) : json_null(),
+			 "time", time_json(r->answered),
+			 "why", text_json(r->answered && r->refusal[0] ? r->refusal : NULL));
+}
+
 json_t *root_json(struct fabricd *d, const struct fm_root_status *r)
 {
 	const struct fm_entry *e = fm_node(d->fm, r->node);
 	const char *name = r->own ? d->config.fm.name : e ? e->name : NULL;
 
-	return json_pack("{s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:b, s:o, s:i, s:i, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:b, s:o, s:i, s:i, s:o, s:o}",
 			 "node", node_json(d, r->node),
 			 "name", text_json(r->known ? name : NULL),
 			 "address", text_json(r->known ? r->address : NULL),
@@ -58,7 +69,7 @@ json_t *root_json(struct fabricd *d, const struct fm_root_status *r)
 			 "since", time_json(r->since), "why", text_json(r->why),
 			 "reachable", r->reachable, "unreachable_since", time_json(r->lost),
 			 "here", (int)r->here, "need", (int)r->need,
-			 "candidates", candidates_json(d));
+			 "arbiter", arbiter_json(d, r), "candidates", candidates_json(d));
 }
 
 void answer_root(struct request *rq)

@@ -13,7 +13,7 @@
 #include "lib/util/inifile.h"
 #include "lib/util/units.h"
 
-#define KEYS 24
+#define KEYS 26
 
 /** struct reading - a file being parsed */
 struct reading {
@@ -66,6 +66,15 @@ static int set_path_or_none(struct config *c, const struct key *key, const char 
 		return set_path(c, key, value);
 	strcpy((char *)c + key->at, value);
 	return 0;
+}
+
+static int set_arbiter(struct config *c, const struct key *key, const char *value)
+{
+	c->fm.arbiter = strcmp(value, "none");
+	c->arbiter[0] = '\0';
+	if (!c->fm.arbiter)
+		return 0;
+	return strpbrk(value, " \t") ? -EINVAL : set_path(c, key, value);
 }
 
 static int set_shape(struct config *c, const struct key *key, const char *value)
@@ -175,6 +184,8 @@ static const struct key keys[] = {
 	  "an absolute path of at most 107 bytes" },
 	{ "", "state_dir", set_path_or_none, AT(state_dir), 0, CONFIG_PATH_MAX - 1,
 	  "an absolute path of at most 107 bytes, or none" },
+	{ "", "arbiter", set_arbiter, AT(arbiter), 0, CONFIG_PATH_MAX - 1,
+	  "none, or the absolute path of a program, at most 107 bytes, without arguments" },
 	{ "", "control_group", set_group, 0, 0, sizeof(((struct config *)0)->control_group) - 1,
 	  "the name of a group of this system, or nothing" },
 	{ "", "log_level", set_level, 0, 0, 0, "error, warning, info or debug" },
@@ -189,6 +200,8 @@ static const struct key keys[] = {
 	TIME_KEY(member_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 	TIME_KEY(keepalive, 10 * LOOP_MS, 600 * LOOP_S, "10ms to 10min"),
 	TIME_KEY(takeover, 10 * LOOP_MS, 60 * LOOP_S, "10ms to 60s"),
+	{ "timers", "arbiter_max", set_time, AT(arbiter_max), 10 * LOOP_MS, 60 * LOOP_S,
+	  "10ms to 60s (units ns, us, ms, s, min)" },
 	TIME_KEY(flap_half_life, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 	TIME_KEY(hold_max, 10 * LOOP_MS, 3600 * LOOP_S, "10ms to 60min"),
 	{ "timers", "stall_max", set_time_or_none, AT(stall_max), 2 * LOOP_S, 3600 * LOOP_S,
@@ -264,6 +277,7 @@ void config_default(struct config *c)
 	snprintf(c->key_file, sizeof(c->key_file), "/etc/fabricd.key");
 	snprintf(c->control, sizeof(c->control), "/run/fabricd/control");
 	c->stall_max = 10 * LOOP_S;
+	c->arbiter_max = 1 * LOOP_S;
 	c->level = FM_INFO;
 }
 

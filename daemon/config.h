@@ -19,6 +19,7 @@
  * @key_file: the shared key
  * @control: path of the control socket
  * @state_dir: where the table is kept; "": where systemd says, "none": nowhere
+ * @arbiter: program, "": none, and then @fm.arbiter is false; @arbiter_max: ns that it has for an answer
  * @control_group: its name, "" for none; @control_gid is then meaningless
  * @stall_max: how long a link waits for credits until it is taken down, ns; 0: for ever
  * @level: log level
@@ -29,6 +30,8 @@ struct config {
 	char key_file[CONFIG_PATH_MAX];
 	char control[CONFIG_PATH_MAX];
 	char state_dir[CONFIG_PATH_MAX];
+	char arbiter[CONFIG_PATH_MAX];
+	uint64_t arbiter_max;
 	char control_group[64];
 	gid_t control_gid;
 	uint64_t stall_max;

@@ -14,6 +14,7 @@
 #include "daemon/fm/fm.h"
 #include "daemon/fm/status.h"
 
+struct arbiter;
 struct control;
 struct nic;
 struct query;
@@ -31,6 +32,7 @@ struct seal;
  * @seal: NULL while there is no NIC; @refused_at: when it refused a packet last, and told; 0: never
  * @refused_port: where
  * @waiting, @wait_timer: requests that are answered later (answer_wait.c)
+ * @arbiter: NULL: there is none
  * @state: NULL: nothing was to be kept yet, or there is no directory for it
  * @state_text: what is wrong with what is kept, or ""
  * @nports, @line: of the NIC
@@ -58,6 +60,7 @@ struct fabricd {
 	struct seal *seal;
 	uint64_t refused_at, refused_told;
 	unsigned int refused_port;
+	struct arbiter *arbiter;
 	struct state *state;
 	char state_text[STATE_TEXT_MAX];
 	uint8_t nports;

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
+#include "daemon/arbiter.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"
 #include "daemon/log.h"
@@ -137,6 +138,22 @@ static void load_state(struct fabricd *d, struct record_event *e, struct fm_msg 
 	}
 }
 
+static void op_arbitrate(void *io, uint64_t epoch, uint64_t guid)
+{
+	arbiter_ask(((struct fabricd *)io)->arbiter, epoch, guid);
+}
+
+static void on_answered(void *arg, const struct arbiter_answer *is)
+{
+	struct record_event e = {
+		.kind = RECORD_ARBITER, .now = loop_now(),
+		.arbiter = { .epoch = is->epoch, .verdict = is->verdict, .high = is->high },
+	};
+
+	snprintf(e.arbiter.why, sizeof(e.arbiter.why), "%s", is->why);
+	machine_event(arg, &e);
+}
+
 static void op_log(void *io, const struct fm_log *log)
 {
 	fabricd_event(io, loop_wall(), "", log->level, log->kind, log->text);
@@ -154,6 +171,7 @@ static const struct fm_ops ops = {
 	.connect = op_connect,
 	.send = op_send,
 	.close = op_close,
+	.arbitrate = op_arbitrate,
 	.keep = op_keep,
 	.log = op_log,
 };
@@ -472,6 +490,11 @@ int machine_start(struct fabricd *d)
 
 	d->fm_timer = loop_timer_new(d->loop, on_fm_timer, d);
 	if (!d->fm_timer || lines_start(d) || stall_start(d))
+		return -ENOMEM;
+	if (c->arbiter)
+		d->arbiter = arbiter_new(d->loop, d->config.arbiter, c->fabric, d->config.arbiter_max,
+					 on_answered, d);
+	if (c->arbiter && !d->arbiter)
 		return -ENOMEM;
 	d->svc = svc_new(d->loop, &sc, &svc_ops, d, &err);
 	if (!d->svc) {

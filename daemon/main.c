@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include "daemon/answer.h"
+#include "daemon/arbiter.h"
 #include "daemon/control.h"
 #include "daemon/fabricd.h"
 #include "daemon/log.h"
@@ -202,6 +203,7 @@ static int run(struct fabricd *d)
 	}
 	control_free(d->control);
 	machine_stop(d);
+	arbiter_free(d->arbiter);
 	state_free(d->state);
 	nic_free(d->nic);
 	stall_stop(d);

@@ -51,6 +51,7 @@ complete() {
 		usr/share/man/man4/torus.4
 		usr/share/man/man5/fabricd.conf.5
 		usr/share/man/man5/torus-nic.conf.5
+		usr/share/man/man7/torus-arbiter.7
 		usr/share/man/man8/fabricctl.8
 		usr/share/man/man8/fabricd.8
 		usr/share/man/man8/torusemu.8

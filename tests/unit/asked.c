@@ -298,13 +298,16 @@ static void set_up_status(void)
 		.relayed = 110, .problems = 111,
 		.root = { .state = FM_ROOT_LEADS, .own = true, .known = true, .reachable = true,
 			  .epoch = 115, .since = NOW - 9 * LOOP_S, .guid = 112, .node = OWN,
-			  .address = "192.168.0.7:7", .why = "root bob lost" },
+			  .address = "192.168.0.7:7", .why = "root bob lost", .arbiter = true,
+			  .verdict = FM_REFUSED, .asked_epoch = 118, .answered = NOW - LOOP_S,
+			  .refusal = "not quorate" },
 		.nodes_heard = 116, .links_heard = 117,
 		.last = { .version = 121, .cause = "a link went down", .parked = 122,
 			  .replayed = 123, .lost = 124, .bounded = true },
 	};
 	for (unsigned int i = 0; i < FM_STAMPS; i++)
 		s->last.at[i] = 40 * LOOP_S + i * i * 125 * LOOP_US;
+	strcpy(a.d.config.arbiter, "/lib/arbiter");
 	a.outline = (struct fm_outline){ .term = 113, .version = 114 };
 	a.stats = (struct svc_stats){
 		.refused_fabric = 131, .refused_key = 132, .refused_malformed = 133,

@@ -41,6 +41,13 @@ const char *fm_state_name(unsigned int state)
 	return name[state];
 }
 
+const char *fm_verdict_name(unsigned int verdict)
+{
+	static const char *const name[FM_VERDICTS] = { "unknown", "granted", "refused" };
+
+	return name[verdict];
+}
+
 const char *fm_root_state_name(unsigned int state)
 {
 	static const char *const name[FM_ROOT_STATES] = { "unknown", "leads", "lost", "asks", "claims" };

@@ -2,7 +2,7 @@
 # Tests of the daemon around the manager.
 fabricd-tests := test_config test_frame test_auth test_svc test_svc_limits test_control \
 	test_control_limits test_keepalive test_log test_stream test_svc_faults \
-	test_control_faults test_auth_faults
+	test_control_faults test_auth_faults test_arbiter
 test_svc-extra := tests/unit/svc_ends.o
 test_svc_limits-extra := tests/unit/svc_ends.o tests/unit/clock.o
 test_control-extra := tests/unit/control_client.o

@@ -29,11 +29,14 @@
 #define ROOT \
 	"{'node':[2,1],'name':'myself','address':'192.168.0.7:7','state':'leads','epoch':115," \
 	"'since':1700000041.0,'why':'root bob lost','reachable':true," \
-	"'unreachable_since':null,'here':0,'need':0," CANDIDATES "}"
+	"'unreachable_since':null,'here':0,'need':0,'arbiter':{'program':'/lib/arbiter','answer':'refused'," \
+	"'epoch':118,'time':1700000049.0,'why':'not quorate'}," CANDIDATES "}"
+#define NO_ARBITER \
+	"'arbiter':{'program':null,'answer':null,'epoch':null,'time':null,'why':null},"
 #define ROOT_THAT_ASKS \
 	"{'node':[1,0],'name':'bob','address':'192.168.0.1:8','state':'asks','epoch':3," \
 	"'since':null,'why':null,'reachable':false,'unreachable_since':1700000043.0,'here':4," \
-	"'need':5,'candidates':[]}"
+	"'need':5," NO_ARBITER "'candidates':[]}"
 #define CANDIDATES \
 	"'candidates':[{'node':[2,1],'name':'myself','priority':255,'heard':true}," \
 	"{'node':[1,0],'name':'bob','priority':100,'heard':false}," \
@@ -117,7 +120,8 @@ static void status_without_a_place(void **state)
 	     "'refused_key':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
 	     "'seal':{'refused':0,'late':0},"
 	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
-	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,'candidates':[]},"
+	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,"
+	     NO_ARBITER "'candidates':[]},"
 	     "'heard':{'nodes':0,'links':0},"
 	     "'problems':[" PROBLEMS "],'held_links':[],'last_recovery':null}}");
 }

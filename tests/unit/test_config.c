@@ -54,9 +54,10 @@ static void right(void **state)
 			       "device = unix:/run/torus/x.nic ; why\n"
 			       "service_address = [fd00::0003]:7117\n"
 			       "key_file = /k\ncontrol = /c\nstate_dir = /s\ncontrol_group = daemon\n"
+			       "arbiter = /lib/arbiter\n"
 			       "log_level = debug\nfanout = 64\nflap_limit = 0\nroot_priority = 7\n"
 			       "[timers]\ninit_interval = 1ms\nquiet = 2 s\nresend = 1500us\n"
-			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s", &h), 0);
+			       "drain_max = 1min\nflap_half_life = 2s\nhold_max = 5min\ntakeover = 1s\narbiter_max = 30ms", &h), 0);
 	assert_int_equal(h.n, 0);
 	assert_string_equal(c.fm.fabric, "green");
 	assert_string_equal(c.fm.name, "node-1.a_b");
@@ -80,6 +81,12 @@ static void right(void **state)
 	assert_int_equal(c.fm.takeover, LOOP_S);
 	assert_int_equal(c.fm.flap_half_life, 2 * LOOP_S);
 	assert_int_equal(c.fm.hold_max, 300 * LOOP_S);
+	assert_string_equal(c.arbiter, "/lib/arbiter");
+	assert_true(c.fm.arbiter);
+	assert_int_equal(c.arbiter_max, 30 * LOOP_MS);
+	assert_int_equal(parse(&c, NEEDED "arbiter = none\n", &h), 0);
+	assert_false(c.fm.arbiter || c.arbiter[0]);
+	assert_int_equal(c.arbiter_max, LOOP_S);
 	assert_int_equal(parse(&c, NEEDED "control_group =\n", &h), 0);
 	assert_string_equal(c.control_group, "");
 }
@@ -107,6 +114,7 @@ static void limits(void **state)
 		{ "flap_limit", "0", "1000", "-1", "1001" },
 		{ "root_priority", "0", "255", "-1", "256" },
 		{ "[timers]\ninit_interval", "1000us", "1min", "999us", "60000001us" },
+		{ "[timers]\narbiter_max", "10ms", "60s", "9999us", "60001ms" },
 		{ "[timers]\nquiet", "1ms", "10min", "999us", "600001ms" },
 		{ "[timers]\nresend", "1ms", "60s", "999us", "60001ms" },
 		{ "[timers]\ndrain_max", "1ms", "600s", "999us", "11min" },
@@ -124,6 +132,7 @@ static void limits(void **state)
 		size_t most;
 	} texts[] = {
 		{ "fabric = ", 63 }, { "name = ", 63 }, { "key_file = /", 106 }, { "control = /", 106 },
+		{ "arbiter = /", 106 },
 		{ "device = unix:/", 102 }, { "device = genl:", 103 },
 	};
 	struct config c;
@@ -212,6 +221,7 @@ static void documented_defaults(void **state)
 		SAME(fm.fanout);
 		SAME(fm.flap_limit);
 		SAME(fm.takeover);
+		SAME(arbiter_max);
 		SAME(fm.init_interval);
 		SAME(fm.quiet);
 		SAME(fm.resend);
@@ -229,6 +239,8 @@ static void documented_defaults(void **state)
 		assert_string_equal(c.key_file, d.key_file);
 		assert_string_equal(c.control, d.control);
 		assert_string_equal(c.state_dir, d.state_dir);
+		assert_string_equal(c.arbiter, d.arbiter);
+		assert_int_equal(c.arbiter_max, d.arbiter_max);
 	}
 }
 
@@ -253,6 +265,8 @@ static void wrong(void **state)
 		{ NEEDED "device = eth0\n", 2, "'eth0', allowed: auto, unix:" },
 		{ NEEDED "device = unix:x\n", 2, "'unix:x'" },
 		{ NEEDED "key_file = k\n", 2, "an absolute path" },
+		{ NEEDED "arbiter = etcd\n", 2, "none, or the absolute path of a program" },
+		{ NEEDED "arbiter = /lib/arbiter --fast\n", 2, "without arguments" },
 		{ NEEDED "state_dir = nowhere\n", 2, "an absolute path of at most 107 bytes, or none" },
 		{ NEEDED "control_group = no-such-group-here\n", 2, "no-such-group-here" },
 		{ NEEDED "log_level = loud\n", 2, "error, warning, info or debug" },

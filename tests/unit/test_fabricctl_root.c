@@ -18,6 +18,7 @@ static void shows_root_and_moves_it(void **state)
 	has(out, "CANDIDATE  NAME  PRIORITY  MANAGER\n"
 		 "0,0        n0-0       255  answers\n"
 		 "1,0        n1-0       100  silent\n");
+	has(out, "arbiter  /lib/arbiter, granted for epoch 3 ");
 	expect("root move n2-1", 0);
 	has(out, "node 2,1 is root now\n");
 	expect("root move 2,1 --json", 0);
@@ -27,6 +28,9 @@ static void shows_root_and_moves_it(void **state)
 	fake.refuses_move = true;
 	expect("root move 3,1 --timeout 1", 1);
 	has(err, "after 1 s node 3,1 is not root; 'fabricctl root' shows which one is");
+	expect("root", 0);
+	has(out, "arbiter  /lib/arbiter, unknown for epoch 3 ");
+	has(out, " ago: it is down\n");
 	expect("root mve 3,1", 2);
 	has(err, "'mve': the only thing to do with the root is 'move NODE'");
 	expect("root move", 2);

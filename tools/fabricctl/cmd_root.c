@@ -15,6 +15,22 @@
 
 static uint64_t timeout = 10;
 
+/* The arbiter of the root, and what it said last. */
+static void show_arbiter(const json_t *arbiter)
+{
+	const char *program = json_text(arbiter, "program"), *answer = json_text(arbiter, "answer");
+	const char *why = json_text(arbiter, "why");
+	char ago[32];
+
+	printf("%-9s%s", "arbiter", program ? program : "none");
+	if (answer)
+		printf(", %s for epoch %llu %s ago", answer, (unsigned long long)json_count(arbiter, "epoch"),
+		       duration_text(age(json_number_value(json_object_get(arbiter, "time"))), ago));
+	else if (program)
+		printf(", not asked yet");
+	printf("%s%s\n", why ? ": " : "", why ? why : "");
+}
+
 static void show(const json_t *root)
 {
 	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY", "MANAGER", NULL };
@@ -25,6 +41,7 @@ static void show(const json_t *root)
 	json_t *v;
 
 	root_show(root);
+	show_arbiter(json_object_get(root, "arbiter"));
 	json_array_foreach(candidates, i, v) {
 		bool heard = json_is_true(json_object_get(v, "heard"));
 

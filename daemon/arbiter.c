@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A program is run for each question, as "PROGRAM claim EPOCH GUID", and says its answer in a line of its
+ * standard output. Nothing waits for it: it is a process group of its own, which is killed when the time
+ * is over or the next question comes. Its exit is the end of the answer, and of all others in its
+ * group.
+ *
+ * Whatever is wrong with it, the answer is "unknown", with the reason: it cannot be started, it ends
+ * by a signal or with another status than 0, it says nothing, or nothing that means anything, or too
+ * late. This is the only part of the daemon that has children.
+ */
+#include "daemon/arbiter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "daemon/log.h"
+#include "lib/util/units.h"
+
+#define SAID_MAX	256	/* bytes of an answer */
+
+/**
+ * struct arbiter - @pid: of the program that runs, 0: none; @out: its output, or -1
+ * @failed: it was not started, with that errno
+ * @timer: when the answer is late, or, of one that was not started, to be told
+ */
+struct arbiter {
+	struct loop *loop;
+	struct loop_signal *child;
+	struct loop_timer *timer;
+	char *program;
+	char *fabric;
+	uint64_t max;
+	void (*answered)(void *arg, const struct arbiter_answer *answer);
+	void *arg;
+	uint64_t epoch;
+	pid_t pid;
+	int out, failed;
+};
+
+/* --- what it says -------------------------------------------------------------------- */
+
+/* As much of @from as there is room for, on one line; what is no ASCII is shown as '?'. */
+static void put_text(char *to, size_t room, const char *from, size_t len)
+{
+	size_t n = 0;
+
+	for (; n < len && n + 1 < room && from[n] != '\n'; n++)
+		to[n] = from[n] < ' ' || from[n] > '~' ? '?' : from[n];
+	to[n] = '\0';
+}
+
+/* If @text begins with @word: what comes after it and blanks, else NULL. */
+static const char *skip_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(text, word, n) || (text[n] && text[n] != ' '))
+		return NULL;
+	return text + n + strspn(text + n, " ");
+}
+
+/* Takes the epoch that a refusal may begin with. */
+static const char *take_epoch(const char *text, uint64_t *epoch)
+{
+	size_t n = strcspn(text, " ");
+	char digits[24];
+
+	if (n >= sizeof(digits))
+		return text;
+	memcpy(digits, text, n);
+	digits[n] = '\0';
+	if (number_parse(digits, 0, UINT64_MAX, epoch)) {
+		*epoch = 0;
+		return text;
+	}
+	return text + n + strspn(text + n, " ");
+}
+
+void arbiter_read(struct arbiter_answer *out, const char *text, size_t len)
+{
+	char line[SAID_MAX + 1];
+	const char *rest;
+
+	out->verdict = FM_UNKNOWN;
+	out->high = 0;
+	put_text(line, sizeof(line), text, len);
+	if ((rest = skip_word(line, "granted")) && !*rest) {
+		out->verdict = FM_GRANTED;
+		out->why[0] = '\0';
+	} else if ((rest = skip_word(line, "refused"))) {
+		out->verdict = FM_REFUSED;
+		rest = take_epoch(rest, &out->high);
+		snprintf(out->why, sizeof(out->why), "%s", *rest ? rest : "it does not say why");
+	} else if ((rest = skip_word(line, "unknown"))) {
+		snprintf(out->why, sizeof(out->why), "%s", *rest ? rest : "it does not know");
+	} else if (*line) {
+		snprintf(out->why, sizeof(out->why), "it says '%.60s'", line);
+	} else {
+		snprintf(out->why, sizeof(out->why), "it says nothing");
+	}
+}
+
+/* --- the program --------------------------------------------------------------------- */
+
+static void forget(struct arbiter *a)
+{
+	if (a->out >= 0)
+		close(a->out);
+	a->out = -1;
+	a->pid = 0;
+	a->failed = 0;
+	loop_timer_set(a->timer, LOOP_NEVER);
+}
+
+/* on_child() reaps what is killed. */
+static void kill_program(struct arbiter *a)
+{
+	if (a->pid)
+		kill(-a->pid, SIGKILL);
+	forget(a);
+}
+
+static void answer(struct arbiter *a, struct arbiter_answer *is)
+{
+	is->epoch = a->epoch;
+	kill_program(a);
+	a->answered(a->arg, is);
+}
+
+static void on_timer(void *arg)
+{
+	struct arbiter *a = arg;
+	struct arbiter_answer is = { .verdict = FM_UNKNOWN };
+
+	if (a->failed)
+		snprintf(is.why, sizeof(is.why), "%.60s: %s", a->program, strerror(a->failed));
+	else
+		snprintf(is.why, sizeof(is.why), "nothing within %llu ms", (unsigned long long)(a->max / LOOP_MS));
+	answer(a, &is);
+}
+
+/* The program has ended with that status of wait(). */
+static void on_exit_status(struct arbiter *a, int status)
+{
+	struct arbiter_answer is = { .verdict = FM_UNKNOWN };
+	char said[SAID_MAX];
+	ssize_t n = read(a->out, said, sizeof(said));
+
+	if (n == 1 + sizeof(int) && !said[0]) {
+		memcpy(&a->failed, said + 1, sizeof(int));
+		on_timer(a);
+		return;
+	}
+	if (WIFSIGNALED(status))
+		snprintf(is.why, sizeof(is.why), "it ended by signal %d", WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		snprintf(is.why, sizeof(is.why), "it ended with status %d", WEXITSTATUS(status));
+	else
+		arbiter_read(&is, said, n > 0 ? (size_t)n : 0);
+	a->pid = 0;
+	answer(a, &is);
+}
+
+static void on_child(void *arg)
+{
+	struct arbiter *a = arg;
+	siginfo_t who = { .si_pid = 0 };
+	int status;
+
+	/* As long as it is not reaped, its number is that of its group alone, whoever is left there. */
+	while (!waitid(P_ALL, 0, &who, WEXITED | WNOHANG | WNOWAIT) && who.si_pid) {
+		kill(-who.si_pid, SIGKILL);
+		if (waitpid(who.si_pid, &status, 0) == a->pid && a->pid)
+			on_exit_status(a, status);
+		who.si_pid = 0;
+	}
+}
+
+/* In the child, where only what is safe in a signal handler may be called. Never returns. */
+static void become_program(const struct arbiter *a, char *const argv[], char *const env[], int out)
+{
+	int null = open("/dev/null", O_RDONLY), err;
+	char said[1 + sizeof(int)] = { 0 };
+	sigset_t none;
+
+	setpgid(0, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (null >= 0 && dup2(null, 0) == 0 && dup2(out, 1) == 1) {
+		close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+		execve(a->program, argv, env);
+	}
+	err = errno;
+	memcpy(said + 1, &err, sizeof(err));
+	if (write(out, said, sizeof(said)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static int start_program(struct arbiter *a, uint64_t epoch, uint64_t guid)
+{
+	char number[24], name[20], fabric[TORUS_NAME_MAX + 20];
+	char claim[] = "claim", path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", locale[] = "LC_ALL=C.UTF-8";
+	char *const argv[] = { a->program, claim, number, name, NULL };
+	char *const env[] = { path, locale, fabric, NULL };
+	int pipe[2];
+
+	snprintf(number, sizeof(number), "%" PRIu64, epoch);
+	snprintf(name, sizeof(name), "%016" PRIx64, guid);
+	snprintf(fabric, sizeof(fabric), "TORUS_FABRIC=%s", a->fabric);
+	if (pipe2(pipe, O_CLOEXEC))
+		return errno;
+	fcntl(pipe[0], F_SETFL, O_NONBLOCK);
+	a->pid = fork();
+	if (!a->pid)
+		become_program(a, argv, env, pipe[1]);
+	close(pipe[1]);
+	if (a->pid < 0) {
+		a->pid = 0;
+		close(pipe[0]);
+		return errno;
+	}
+	/* Whichever of the two comes first: it has its group before it can be killed. */
+	setpgid(a->pid, a->pid);
+	a->out = pipe[0];
+	return 0;
+}
+
+/* --- beginning and end --------------------------------------------------------------- */
+
+void arbiter_ask(struct arbiter *a, uint64_t epoch, uint64_t guid)
+{
+	kill_program(a);
+	a->epoch = epoch;
+	a->failed = start_program(a, epoch, guid);
+	loop_timer_set(a->timer, loop_now() + (a->failed ? 0 : a->max));
+}
+
+struct arbiter *arbiter_new(struct loop *loop, const char *program, const char *fabric, uint64_t max,
+			    void (*answered)(void *arg, const struct arbiter_answer *answer), void *arg)
+{
+	struct arbiter *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	*a = (struct arbiter) { .loop = loop, .max = max, .answered = answered, .arg = arg, .out = -1 };
+	a->program = strdup(program);
+	a->fabric = strdup(fabric);
+	a->child = loop_signal_new(loop, SIGCHLD, on_child, a);
+	a->timer = loop_timer_new(loop, on_timer, a);
+	if (!a->program || !a->fabric || !a->child || !a->timer) {
+		arbiter_free(a);
+		return NULL;
+	}
+	if (access(program, X_OK))
+		log_error("arbiter", "%s: %s", program, strerror(errno));
+	return a;
+}
+
+void arbiter_free(struct arbiter *a)
+{
+	if (!a)
+		return;
+	if (a->timer)
+		kill_program(a);
+	loop_signal_free(a->child);
+	loop_timer_free(a->timer);
+	free(a->program);
+	free(a->fabric);
+	free(a);
+}

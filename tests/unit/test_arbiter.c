@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The program that is an arbiter: what it is asked, and all that can be wrong with its answer. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/arbiter.h"
+#include "daemon/log.h"
+
+#define PATIENCE (10 * LOOP_S)
+
+static struct loop *loop;
+static char dir[] = "/tmp/test_arbiter.XXXXXX";
+static struct arbiter_answer got;
+static unsigned int answers;
+
+static void on_answer(void *arg, const struct arbiter_answer *is)
+{
+	(void)arg;
+	got = *is;
+	answers++;
+	loop_stop(loop);
+}
+
+static void on_late(void *arg)
+{
+	(void)arg;
+	loop_stop(loop);
+}
+
+static void run_for(uint64_t ns)
+{
+	struct loop_timer *t = loop_timer_new(loop, on_late, NULL);
+
+	loop_timer_set(t, loop_now() + ns);
+	assert_int_equal(loop_run(loop), 0);
+	loop_timer_free(t);
+}
+
+/* A file @name in the directory of this test. */
+static const char *path(const char *name)
+{
+	static char text[2][sizeof(dir) + 20];
+	static unsigned int k;
+
+	k = !k;
+	snprintf(text[k], sizeof(text[k]), "%s/%s", dir, name);
+	return text[k];
+}
+
+/* The arbiter is a shell script. */
+static struct arbiter *script(const char *text, uint64_t max)
+{
+	int fd;
+
+	unlink(path("arbiter"));
+	fd = open(path("arbiter"), O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
+	assert_true(fd >= 0);
+	assert_true(dprintf(fd, "#!/bin/sh\ncd %s\n%s\n", dir, text) > 0);
+	close(fd);
+	answers = 0;
+	return arbiter_new(loop, path("arbiter"), "green", max, on_answer, NULL);
+}
+
+/* What it answers to a question about epoch 7. */
+static void says(const char *text, enum fm_verdict verdict, uint64_t high, const char *why)
+{
+	struct arbiter *a = script(text, PATIENCE);
+
+	arbiter_ask(a, 7, 0xabc);
+	assert_int_equal(answers, 0);
+	run_for(PATIENCE);
+	assert_int_equal(answers, 1);
+	assert_true(got.epoch == 7);
+	if (got.verdict != verdict || got.high != high || strcmp(got.why, why))
+		fail_msg("%s: verdict %u of %llu: %s", text, got.verdict, (unsigned long long)got.high, got.why);
+	arbiter_free(a);
+}
+
+static void asked(void **state)
+{
+	char line[200] = "";
+	FILE *f;
+
+	(void)state;
+	says("echo \"$@\" $TORUS_FABRIC $(ls /proc/self/fd | wc -l) > asked; cat; echo granted", FM_GRANTED, 0, "");
+	f = fopen(path("asked"), "r");
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	/* Four files: input, output, errors, and the one of ls. */
+	assert_string_equal(line, "claim 7 0000000000000abc green 4\n");
+}
+
+static void answered(void **state)
+{
+	(void)state;
+	says("echo granted", FM_GRANTED, 0, "");
+	says("printf granted", FM_GRANTED, 0, "");
+	says("echo granted; echo and more", FM_GRANTED, 0, "");
+	says("echo refused", FM_REFUSED, 0, "it does not say why");
+	says("echo refused 41", FM_REFUSED, 41, "it does not say why");
+	says("echo refused 18446744073709551615 held by 0abc", FM_REFUSED, UINT64_MAX, "held by 0abc");
+	says("echo refused not quorate", FM_REFUSED, 0, "not quorate");
+	says("echo refused 18446744073709551616", FM_REFUSED, 0, "18446744073709551616");
+	says("echo refused 111111111111111111111111111111", FM_REFUSED, 0, "111111111111111111111111111111");
+	says("echo unknown", FM_UNKNOWN, 0, "it does not know");
+	says("echo unknown no way to etcd", FM_UNKNOWN, 0, "no way to etcd");
+}
+
+static void nonsense(void **state)
+{
+	(void)state;
+	says("true", FM_UNKNOWN, 0, "it says nothing");
+	says("echo", FM_UNKNOWN, 0, "it says nothing");
+	says("echo; echo granted", FM_UNKNOWN, 0, "it says nothing");
+	says("echo granted 7", FM_UNKNOWN, 0, "it says 'granted 7'");
+	says("echo grantedly", FM_UNKNOWN, 0, "it says 'grantedly'");
+	says("echo GRANTED", FM_UNKNOWN, 0, "it says 'GRANTED'");
+	says("echo ' granted'", FM_UNKNOWN, 0, "it says ' granted'");
+	says("printf 'a\\000\\033\\377b'", FM_UNKNOWN, 0, "it says 'a???b'");
+	says("printf 'granted\\000'", FM_UNKNOWN, 0, "it says 'granted?'");
+	/* Much more than is read, though less than a pipe takes. */
+	says("head -c 60000 /dev/zero | tr '\\000' x", FM_UNKNOWN, 0,
+	     "it says 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'");
+	says("echo granted; exit 3", FM_UNKNOWN, 0, "it ended with status 3");
+	says("echo granted; exit 127", FM_UNKNOWN, 0, "it ended with status 127");
+	says("echo granted; kill -9 $$", FM_UNKNOWN, 0, "it ended by signal 9");
+	says("echo granted; kill -PIPE $$", FM_UNKNOWN, 0, "it ended by signal 13");
+}
+
+static bool lives(const char *name)
+{
+	char line[32];
+	FILE *f = fopen(path(name), "r");
+	bool yes;
+
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	yes = !kill(atoi(line), 0);
+	return yes;
+}
+
+/* Within some time it and what it has begun are gone. */
+static void is_gone(const char *name)
+{
+	for (unsigned int i = 0; i < 500 && lives(name); i++)
+		run_for(10 * LOOP_MS);
+	assert_false(lives(name));
+}
+
+static void slow(void **state)
+{
+	struct arbiter *a = script("sleep 60 & echo $! > child; echo $$ > self; echo granted; wait", 300 * LOOP_MS);
+	uint64_t began = loop_now();
+
+	(void)state;
+	arbiter_ask(a, 7, 1);
+	run_for(PATIENCE);
+	assert_int_equal(answers, 1);
+	assert_true(loop_now() >= began + 300 * LOOP_MS);
+	assert_int_equal(got.verdict, FM_UNKNOWN);
+	assert_string_equal(got.why, "nothing within 300 ms");
+	is_gone("self");
+	assert_int_equal(answers, 1);
+	arbiter_free(a);
+}
+
+/* Nobody waits for what it leaves behind, and that is ended. */
+static void leaves_a_child(void **state)
+{
+	struct arbiter *a = script("sleep 60 & echo $! > child; echo granted", PATIENCE);
+	uint64_t began = loop_now();
+
+	(void)state;
+	arbiter_ask(a, 7, 1);
+	run_for(PATIENCE);
+	assert_int_equal(got.verdict, FM_GRANTED);
+	assert_true(loop_now() < began + PATIENCE);
+	is_gone("child");
+	arbiter_free(a);
+}
+
+/* Only the last question is answered; the program of the former one is ended. */
+static void asked_again(void **state)
+{
+	struct arbiter *a = script("echo $$ > self.$2; test $2 = 8 || sleep 60; echo granted", PATIENCE);
+
+	(void)state;
+	arbiter_ask(a, 7, 1);
+	while (access(path("self.7"), F_OK))
+		run_for(10 * LOOP_MS);
+	run_for(50 * LOOP_MS);
+	arbiter_ask(a, 8, 1);
+	run_for(PATIENCE);
+	assert_int_equal(answers, 1);
+	assert_true(got.epoch == 8 && got.verdict == FM_GRANTED);
+	is_gone("self.7");
+	assert_int_equal(answers, 1);
+	/* The manager ends in the middle of a question. */
+	arbiter_ask(a, 7, 1);
+	arbiter_free(a);
+	run_for(50 * LOOP_MS);
+	assert_int_equal(answers, 1);
+}
+
+static void not_there(void **state)
+{
+	struct arbiter *a = arbiter_new(loop, "/nowhere/arbiter", "green", PATIENCE, on_answer, NULL);
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		answers = 0;
+		arbiter_ask(a, 9, 1);
+		assert_int_equal(answers, 0);
+		run_for(PATIENCE);
+		assert_int_equal(answers, 1);
+		assert_true(got.epoch == 9 && got.verdict == FM_UNKNOWN);
+		assert_string_equal(got.why, "/nowhere/arbiter: No such file or directory");
+	}
+	arbiter_free(a);
+	a = arbiter_new(loop, "/etc", "green", PATIENCE, on_answer, NULL);
+	arbiter_ask(a, 9, 1);
+	run_for(PATIENCE);
+	assert_string_equal(got.why, "/etc: Permission denied");
+	arbiter_free(a);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	log_open(NULL);
+	loop = loop_new();
+	return !loop || !mkdtemp(dir);
+}
+
+static int end(void **state)
+{
+	char rm[64];
+
+	(void)state;
+	loop_free(loop);
+	log_close();
+	snprintf(rm, sizeof(rm), "rm -r %s", dir);
+	return system(rm);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(asked),
+		cmocka_unit_test(answered),
+		cmocka_unit_test(nonsense),
+		cmocka_unit_test(slow),
+		cmocka_unit_test(leaves_a_child),
+		cmocka_unit_test(asked_again),
+		cmocka_unit_test(not_there),
+	};
+
+	return cmocka_run_group_tests_name("arbiter", all, begin, end);
+}
