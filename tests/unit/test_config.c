@@ -215,7 +215,7 @@ static void documented_defaults(void **state)
 		lines = 0;
 		for (const char *p = text; (p = strchr(p, '\n')); p++)
 			lines++;
-		assert_int_equal(lines, 2 + 19);	/* the line of NEEDED, [timers], and the keys */
+		assert_int_equal(lines, 2 + 20);	/* the line of NEEDED, [timers], and the keys */
 #define SAME(key) if (c.key != d.key) fail_msg("%s: another default of " #key, t[i].path)
 		SAME(fm.shape.ndims);
 		SAME(fm.fanout);
