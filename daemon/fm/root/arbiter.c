@@ -122,6 +122,7 @@ void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t
 	if (verdict == FM_GRANTED) {
 		a->again = a->gap = 0;
 		fm_problem_clear(fm, kind, 0);
+		fm_say(fm, FM_INFO, kind, "the arbiter grants epoch %llu", (unsigned long long)epoch);
 	}
 	if (!fm->root)
 		return;
