@@ -44,13 +44,13 @@ granted() {
 # without WHY ANSWER: who takes over leads by majority, and is granted it later.
 without() {
 	says "$2"
-	taken_over && problem "gives no answer: $1; this node leads" && arbiter .answer unknown || return 1
+	taken_over && until_true 5 problem "gives no answer: $1; this node leads" && until_true 5 arbiter .answer unknown || return 1
 	says 'echo granted'
 	until_true 20 nothing_wrong && until_true 20 runs
 }
 absent() {
 	mv "$tmp/arbiter" "$tmp/away"
-	taken_over && problem "$tmp/arbiter: No such file or directory; this node leads" || return 1
+	taken_over && until_true 5 problem "$tmp/arbiter: No such file or directory; this node leads" || return 1
 	mv "$tmp/away" "$tmp/arbiter"
 	until_true 20 nothing_wrong && until_true 20 runs
 }
