@@ -107,6 +107,24 @@ core_includes() {
 	return 0
 }
 
+# Files above the seam reach a NIC through its operations alone: they name no function of the
+# software NIC's core. $1 is another folder, to test this check.
+above_seam() {
+	local dir=${1:-kernel} files
+	files=("$dir"/*.[ch])
+	[[ -e ${files[0]} ]] || { echo "$dir: no files above the seam"; return 1; }
+	grep -nE '\btn_[a-z0-9_]+[[:space:]]*\(' "${files[@]}"
+	return 0
+}
+
+# A call of the core above the seam is found, and a mention of a type is none.
+above_seam_finds() {
+	mkdir "$tmp/seam" && printf 'int a = tn_nic_poll(nic);\n' >"$tmp/seam/a.c" &&
+		printf 'struct tn_pkt *p;\n' >"$tmp/seam/b.c" &&
+		[[ $(above_seam "$tmp/seam") == "$tmp/seam/a.c:1:"*tn_nic_poll* ]] &&
+		[[ $(above_seam "$tmp/seam" | wc -l) == 1 ]] && ! above_seam "$tmp/no-such" >/dev/null
+}
+
 # The clock of the wall may jump: it is read to be told to people, nothing else.
 wall_clock() {
 	local clocks='CLOCK_(REALTIME|TAI)|gettimeofday|timespec_get|\btime\('
@@ -188,6 +206,8 @@ check "no stray blanks" silent blanks
 check "core objects need no symbols but those of tn_deps.h (gcc)" silent core_symbols "$B"
 check "core objects need no symbols but those of tn_deps.h (clang)" silent core_symbols "$B_CLANG"
 check "core and req sources include only each other, their deps and the ABI" silent core_includes
+check "files above the seam call nothing of the software NIC" silent above_seam
+check "a call of the software NIC above the seam is found" silent above_seam_finds
 check "no timer uses the wall clock" silent wall_clock
 check "shellcheck has no complaints" silent scripts
 check "man pages render without warnings" silent manuals
