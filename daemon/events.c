@@ -49,8 +49,3 @@ const struct event_record *events_next(const struct events *ev, uint64_t seq)
 		seq = oldest;
 	return seq > ev->last ? NULL : &ev->ring[seq % EVENTS_KEPT];
 }
-
-uint64_t events_last(const struct events *ev)
-{
-	return ev->last;
-}

@@ -35,7 +35,5 @@ uint64_t events_add(struct events *ev, double time, const char *node,
 		    enum fm_level level, const char *kind, const char *text);
 /** events_next() - the oldest kept with a number of at least @seq, or NULL */
 const struct event_record *events_next(const struct events *ev, uint64_t seq);
-/** events_last() - number of the newest, 0 if there was none */
-uint64_t events_last(const struct events *ev);
 
 #endif /* EVENTS_H */

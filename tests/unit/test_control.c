@@ -135,6 +135,17 @@ static void too_long(void **state)
 	free(big);
 }
 
+/* Return: the number of the newest event, 0 if there was none */
+static uint64_t last_event(void)
+{
+	const struct event_record *r;
+	uint64_t seq = 0;
+
+	while ((r = events_next(d.events, seq + 1)))
+		seq = r->seq;
+	return seq;
+}
+
 static void followed(void **state)
 {
 	struct client c;
@@ -149,7 +160,7 @@ static void followed(void **state)
 	assert_non_null(strstr(c.line[1], "\"more\":true"));
 	add(2);
 	hear(&c, 4);
-	snprintf(text, sizeof(text), "\"seq\":%u,", (unsigned int)events_last(d.events));
+	snprintf(text, sizeof(text), "\"seq\":%u,", (unsigned int)last_event());
 	assert_non_null(strstr(c.line[3], text));
 	/* A further request ends following. */
 	say(&c, "{\"cmd\":\"events\",\"since\":4}\n");
@@ -167,7 +178,7 @@ static void followed(void **state)
 /* A follower that does not read in time is told how many events it missed. */
 static void slow_follower(void **state)
 {
-	uint64_t seq = events_last(d.events);
+	uint64_t seq = last_event();
 	bool missed = false;
 	char text[128];
 	struct client c;
@@ -218,10 +229,10 @@ static void missed(void **state)
 	snprintf(text, sizeof(text), "\"seq\":2,\"time\":");
 	assert_non_null(strstr(c.line[0], text));
 	snprintf(text, sizeof(text), "\"kind\":\"missed\",\"text\":\"%llu events were not read",
-		 (unsigned long long)events_last(d.events) - EVENTS_KEPT - 1);
+		 (unsigned long long)last_event() - EVENTS_KEPT - 1);
 	assert_non_null(strstr(c.line[0], text));
 	snprintf(text, sizeof(text), "\"seq\":%llu,",
-		 (unsigned long long)events_last(d.events) - EVENTS_KEPT + 1);
+		 (unsigned long long)last_event() - EVENTS_KEPT + 1);
 	assert_non_null(strstr(c.line[1], text));
 	client_close(&c);
 }
