@@ -35,8 +35,8 @@ extern const char *const flow_patterns[], *const flow_tests[], *const flow_freed
 
 struct flow_policy;		/* flow_policy.h */
 
-extern const struct flow_policy flow_bloc, flow_cbs, flow_mbs, flow_dateline, flow_adaptive,
-	flow_none;
+#define FLOW_POLICY(name) extern const struct flow_policy name;
+#include "flow_policies.h"
 /* All of them, ended by NULL. */
 extern const struct flow_policy *const flow_policies[];
 

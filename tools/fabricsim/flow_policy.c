@@ -2,7 +2,9 @@
 #include "flow_policy.h"
 
 const struct flow_policy *const flow_policies[] = {
-	&flow_bloc, &flow_cbs, &flow_mbs, &flow_dateline, &flow_adaptive, &flow_none, NULL,
+#define FLOW_POLICY(name) &name,
+#include "flow_policies.h"
+	NULL,
 };
 
 const char *flow_policy_name(const struct flow_policy *policy)
