@@ -18,6 +18,7 @@
  * struct ev - an event
  * @at: its time, in ns
  * @order: the queue's own
+ * @handled: a manager has begun to handle the message
  * @life: nic_life or fm_life of the receiver: else the event is stale
  */
 struct ev {
@@ -25,6 +26,7 @@ struct ev {
 	uint64_t order;
 	uint8_t kind;
 	uint8_t port;
+	bool handled;
 	uint32_t node;
 	uint32_t life;
 	int conn;

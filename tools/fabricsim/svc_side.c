@@ -68,6 +68,17 @@ static uint64_t pass(struct world *w, uint64_t *busy, uint64_t at, size_t len)
 	return *busy;
 }
 
+/* When a message of @node leaves it, whose processor has other messages to handle as well. */
+static uint64_t leaves(struct world *w, uint32_t node)
+{
+	struct wnode *n = &w->node[node];
+
+	if (!w->cfg.svc_cpu_ns)
+		return w->now;
+	n->cpu_busy = (n->cpu_busy > w->now ? n->cpu_busy : w->now) + w->cfg.svc_cpu_ns;
+	return n->cpu_busy;
+}
+
 /* Counts a message. Return: when it is at @to. */
 static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
 {
@@ -81,7 +92,7 @@ static uint64_t carried(struct world *w, uint32_t from, uint32_t to, size_t len)
 		c->root_messages++;
 		c->root_bytes += bytes;
 	}
-	at = pass(w, &w->node[from].svc_out, w->now, bytes) + svc_delay(w);
+	at = pass(w, &w->node[from].svc_out, leaves(w, from), bytes) + svc_delay(w);
 	return pass(w, &w->node[to].svc_in, at, bytes);
 }
 
@@ -106,6 +117,45 @@ static void arrive(struct world *w, int id, enum ev_kind kind, void *data, size_
 	world_post(w, &ev);
 }
 
+bool world_lost(const struct world *w, uint32_t a, uint32_t b)
+{
+	return w->lost && w->lost[(size_t)a * w->nodes + b];
+}
+
+static bool *lost_from(struct world *w, uint32_t node)
+{
+	if (!w->lost)
+		w->lost = calloc((size_t)w->nodes * w->nodes, sizeof(*w->lost));
+	if (!w->lost)
+		abort();
+	w->svc_changes++;
+	return w->lost + (size_t)node * w->nodes;
+}
+
+void world_one_way(struct world *w, uint32_t a, uint32_t b, bool lost)
+{
+	lost_from(w, a)[b] = lost;
+}
+
+void world_partition(struct world *w, uint64_t mask)
+{
+	for (uint32_t a = 0; a < w->nodes; a++) {
+		bool *lost = lost_from(w, a);
+
+		for (uint32_t b = 0; b < w->nodes; b++)
+			lost[b] = (a < 64 && mask >> a & 1) != (b < 64 && mask >> b & 1);
+	}
+}
+
+/* Sends to end @id that the connection has ended, unless that is lost too. */
+static void hang_up(struct world *w, uint32_t from, int id)
+{
+	if (world_lost(w, from, w->end[id - 1].node))
+		w->end[id - 1].torn = true;
+	else
+		arrive(w, id, EV_CONN_DOWN, NULL, 0);
+}
+
 static int svc_connect(void *io, const char *addr)
 {
 	struct fm_host *h = io;
@@ -116,7 +166,7 @@ static int svc_connect(void *io, const char *addr)
 	if (sscanf(addr, "sim:%u", &to) != 1 || to >= w->nodes)
 		return -EINVAL;
 	a = end_new(w, h->node);
-	if (w->node[to].vanished)
+	if (w->node[to].vanished || world_lost(w, h->node, to) || world_lost(w, to, h->node))
 		return a;
 	if (!w->node[to].managed) {
 		arrive(w, a, EV_CONN_DOWN, NULL, 0);
@@ -139,7 +189,7 @@ static void svc_close(void *io, int id)
 		return;
 	end_close(h->w, e);
 	if (e->peer && h->w->end[e->peer - 1].open)
-		arrive(h->w, e->peer, EV_CONN_DOWN, NULL, 0);
+		hang_up(h->w, h->node, e->peer);
 }
 
 void parcel_put(struct parcel *p)
@@ -192,6 +242,26 @@ static struct parcel *parcel_of(struct world *w, const struct fm_msg *msg)
 	return p;
 }
 
+/*
+ * Whether what is sent from end @id to end @to is lost. If something was lost before on this connection,
+ * or the other end has been closed without a word that came, it breaks.
+ */
+static bool is_lost(struct world *w, int id, int to)
+{
+	struct end *e = &w->end[id - 1], *far = &w->end[to - 1];
+
+	if (world_lost(w, e->node, far->node)) {
+		far->torn = true;
+		return true;
+	}
+	if (!far->torn && !(e->torn && !far->open))
+		return false;
+	hang_up(w, far->node, id);
+	if (far->open)
+		arrive(w, to, EV_CONN_DOWN, NULL, 0);
+	return true;
+}
+
 /* Something is sent to an end that vanished with its host. Once that has power, it says so. */
 static void reset(struct world *w, int id)
 {
@@ -215,6 +285,8 @@ static void svc_send(void *io, int id, const struct fm_msg *msg)
 		reset(w, id);
 		return;
 	}
+	if (is_lost(w, id, e->peer))
+		return;
 	if (world_chance(w, w->cfg.svc_break, 100000)) {
 		arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
 		arrive(w, id, EV_CONN_DOWN, NULL, 0);
@@ -386,7 +458,7 @@ void fm_stop(struct world *w, uint32_t node)
 		end_close(w, e);
 		e->vanished = n->vanished;
 		if (!n->vanished && e->peer && w->end[e->peer - 1].open)
-			arrive(w, e->peer, EV_CONN_DOWN, NULL, 0);
+			hang_up(w, node, e->peer);
 	}
 	fm_drop(w, node);
 }

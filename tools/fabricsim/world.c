@@ -62,6 +62,22 @@ static void put_off(struct world *w, struct ev *ev)
 	n->late[n->nlate++] = *ev;
 }
 
+/* Whether the manager only begins to handle what it received: it has done so a moment later. */
+static bool takes_cpu(struct world *w, struct ev *ev)
+{
+	struct wnode *n = &w->node[ev->node];
+	bool message = ev->kind == EV_MSG || ev->kind == EV_TABLE || ev->kind == EV_MGMT ||
+		       ev->kind == EV_CONN_UP || ev->kind == EV_CONN_DOWN;
+
+	if (!w->cfg.svc_cpu_ns || !message || ev->handled)
+		return false;
+	n->cpu_busy = (n->cpu_busy > w->now ? n->cpu_busy : w->now) + w->cfg.svc_cpu_ns;
+	ev->at = n->cpu_busy;
+	ev->handled = true;
+	world_post(w, ev);
+	return true;
+}
+
 static void dispatch(struct world *w, struct ev *ev)
 {
 	struct wnode *n = &w->node[ev->node];
@@ -95,9 +111,20 @@ static void dispatch(struct world *w, struct ev *ev)
 			put_off(w, ev);
 			return;
 		}
+		if (takes_cpu(w, ev))
+			return;
 		fm_event(w, ev);
 	}
 	ev_drop(ev);
+}
+
+static void tick(struct world *w)
+{
+	if (w->now < w->tick)
+		return;
+	w->tick = w->now + W_MS;
+	if (w->watch.tick)
+		w->watch.tick(w->watch.arg);
 }
 
 bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
@@ -108,6 +135,7 @@ bool world_until(struct world *w, bool (*done)(struct world *w), uint64_t ns)
 	while (queue_take(&w->queue, end, &ev)) {
 		w->now = ev.at;
 		dispatch(w, &ev);
+		tick(w);
 		if (done && w->now >= check) {
 			if (done(w))
 				return true;
@@ -216,6 +244,7 @@ void world_free(struct world *w)
 	free(w->end);
 	free(w->node);
 	free(w->cable);
+	free(w->lost);
 	free(w);
 }
 

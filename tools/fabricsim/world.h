@@ -45,6 +45,7 @@ struct world_packet {
  * @replays: the NIC of @node is about to replay its parked packets by the rows of @version
  * @releases: the NIC of @node is about to lift the holds of @version and, with @give_up, to go on
  *	behind packets that are missing in a flow
+ * @tick: some ms have passed; a manager may be looked at, as between two calls of world_run()
  */
 struct world_watch {
 	void (*sent)(void *arg, const struct world_packet *p);
@@ -58,6 +59,7 @@ struct world_watch {
 	void (*switched)(void *arg, uint32_t node, uint64_t version);
 	void (*replays)(void *arg, uint32_t node, uint64_t version);
 	void (*releases)(void *arg, uint32_t node, uint64_t version, bool give_up);
+	void (*tick)(void *arg);
 	void *arg;
 };
 
@@ -72,6 +74,8 @@ struct world_watch {
  * @svc_jitter: random delay of a message, less than this; order is kept within a connection
  * @svc_double: of 1000 messages, this many come again later
  * @svc_break: of 100000 messages, this many break their connection
+ * @svc_cpu_ns: processor time of a manager for each message that it sends or receives, on either network,
+ *	one after the other; 0: none
  * @frame_loss: of 100000 frames, this many are lost
  * @traffic: ns between a node's packets; 0: no traffic
  * @adaptive: a third of the packets uses VCA; false: none does
@@ -96,6 +100,7 @@ struct world_config {
 	uint64_t svc_jitter;
 	unsigned int svc_double;
 	unsigned int svc_break;
+	uint64_t svc_cpu_ns;
 	unsigned int frame_loss;
 	uint64_t traffic;
 	bool adaptive;
@@ -163,6 +168,15 @@ void world_wipe(struct world *w, uint32_t node);
 /* Stops the manager of a node, with its connections open; later it goes on with all it missed. */
 void world_hang(struct world *w, uint32_t node, bool hung);
 bool world_managed(const struct world *w, uint32_t node);
+
+/*
+ * The service network from @a to @b loses all from now on. What is sent so on a connection is lost with
+ * it: once the way is whole again, and more is sent, that breaks. A connection that is begun meanwhile
+ * hangs.
+ */
+void world_one_way(struct world *w, uint32_t a, uint32_t b, bool lost);
+/* ... between the nodes of @mask and all others, both ways, and nothing else. 0: it is whole. */
+void world_partition(struct world *w, uint64_t mask);
 
 /* Cables: the one from port +d of a node has the number node * ndims + d. */
 uint32_t world_cables(const struct world *w);

@@ -64,6 +64,7 @@ struct end {
 	int prev, next;
 	bool open;
 	bool vanished;		/* with its host; the other end does not know */
+	bool torn;		/* something that was sent to this end is lost */
 	uint64_t last;		/* arrival of the newest message towards this end */
 };
 
@@ -87,6 +88,7 @@ struct wnode {
 	struct fm *fm;
 	uint64_t nic_due, fm_due;
 	int first_end, last_end;	/* list of open ends of service connections; 0: none */
+	uint64_t cpu_busy;	/* until when its processor is */
 	uint64_t svc_out, svc_in;	/* until when its service link is busy, each way */
 	uint64_t act_time;	/* that an action at the NIC takes */
 	uint64_t act_busy;	/* until when the NIC is busy with one */
@@ -146,6 +148,9 @@ struct world {
 	struct parcel *handing;	/* the parcel that is being delivered */
 	struct plain_route *route;
 	struct warbiter arbiter;
+	bool *lost;		/* from each node to each other on the service network; or NULL */
+	unsigned int svc_changes;	/* of @lost */
+	uint64_t tick;		/* when the checker looks next */
 	bool calling;		/* a manager has got an event */
 	struct ended ended;	/* an action of this manager */
 };
@@ -222,6 +227,8 @@ void host_arbitrate(void *io, uint64_t epoch, uint64_t guid);
 void host_answered(struct world *w, const struct ev *ev);
 
 /* svc_side.c */
+/* Whether the service network loses what @a sends to @b. */
+bool world_lost(const struct world *w, uint32_t a, uint32_t b);
 void fm_start(struct world *w, uint32_t node);
 void fm_stop(struct world *w, uint32_t node);
 /* Frees a manager without telling its peers, at the end of the world. */
