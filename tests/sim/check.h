@@ -37,6 +37,19 @@ bool check_flow_unproven(const struct check_flow *c);
 uint64_t check_flow_held(const struct check_flow *c);
 
 /*
+ * check_flow_ordered() - the manager of @root has accepted fm_exclude() with these arguments, or is
+ *	about to be told to include. From when it says that an exclusion is in force, that must be
+ *	kept until it is included
+ */
+void check_flow_ordered(struct check_flow *c, uint32_t root, uint32_t node, int port, bool excluded);
+/*
+ * check_admin() - checks that the root's table has all exclusions that were acknowledged, in a
+ * world in which all nodes have that table
+ * Return: a text in @buf, or NULL.
+ */
+const char *check_admin(const struct check_flow *c, char *buf, size_t room);
+
+/*
  * check_end() - checks a world at rest: the shape is right, the table agrees with the cables
  * (check_table()), nothing is parked or held, and the rows are right (check_rows())
  * Return: a text in @buf, or NULL.

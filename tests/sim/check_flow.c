@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Watches every flow (source, destination, VC) of a world. This file checks the order in which
- * hosts get packets, check_fate.c the fate of each packet, check_hold.c and check_drain.c what
- * managers do to NICs, at the moment when they do it.
+ * hosts get packets, check_fate.c the fate of each packet, check_hold.c, check_drain.c, check_epoch.c
+ * and check_admin.c what managers do to NICs, at the moment when they do it, and check_takeover.c,
+ * now and then, whether somebody leads.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,6 +97,8 @@ static void power(void *arg, uint32_t node, bool on)
 		return;
 	}
 	holds_power(c, node);
+	epochs_power(c, node);
+	admin_power(c, node);
 	for (uint32_t i = 0; i < c->w->nodes; i++)
 		for (unsigned int vc = 0; vc < TORUS_VCS; vc++)
 			flow_of(c, i, node, vc)->anew = true;
@@ -182,6 +185,14 @@ static void switched(void *arg, uint32_t node, uint64_t version)
 		snprintf(c->mixed_text, sizeof(c->mixed_text), "%s", wrong);
 	}
 	holds_switched(c, node, version);
+	epochs_switched(c, node, version);
+	admin_switched(c, node, version);
+}
+
+static void tick(void *arg)
+{
+	admin_look(arg);
+	takeover_look(arg);
 }
 
 static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
@@ -226,6 +237,9 @@ struct check_flow *check_flow_new(struct world *w)
 	if (!c->flow)
 		abort();
 	c->holds = holds_new(w);
+	c->epochs = epochs_new(w);
+	c->admin = admin_new(w);
+	c->takeover = takeover_new(w);
 	world_watch(w, &(struct world_watch) {
 		.sent = sent,
 		.got = got,
@@ -237,6 +251,7 @@ struct check_flow *check_flow_new(struct world *w)
 		.switched = switched,
 		.replays = replays,
 		.releases = releases,
+		.tick = tick,
 		.arg = c,
 	});
 	return c;
@@ -247,6 +262,9 @@ void check_flow_free(struct check_flow *c)
 	for (size_t i = 0; i < (size_t)c->nodes * c->nodes * TORUS_VCS; i++)
 		fate_free(&c->flow[i]);
 	holds_free(c->holds);
+	epochs_free(c->epochs);
+	admin_free(c->admin);
+	takeover_free(c->takeover);
 	free(c->flow);
 	free(c);
 }

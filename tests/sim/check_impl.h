@@ -8,6 +8,9 @@
 
 struct fate;
 struct holds;
+struct epochs;
+struct admin;
+struct takeover;
 
 /**
  * struct flow - one source, destination and VC
@@ -28,6 +31,9 @@ struct flow {
  * @nodes: number of nodes; kept here because the world may be freed first
  * @alive: packets in the network or queued at their source
  * @holds: which rows must be on hold, check_hold.c
+ * @epochs: which tables there were, check_epoch.c
+ * @admin: what administrators have excluded, check_admin.c
+ * @takeover: since when nobody leads, check_takeover.c
  * @bounded_at: when a node last replayed or lifted holds although the root had no proof that
  *	the network was drained: packets sent before may come late; 0: never
  * @bounded: the version of that recovery
@@ -49,6 +55,9 @@ struct check_flow {
 	uint32_t nodes;
 	struct flow *flow;
 	struct holds *holds;
+	struct epochs *epochs;
+	struct admin *admin;
+	struct takeover *takeover;
 	uint64_t alive;
 	uint64_t bounded_at;
 	uint64_t bounded;
@@ -99,6 +108,24 @@ void holds_free(struct holds *h);
 void holds_power(struct check_flow *c, uint32_t node);
 void holds_switched(struct check_flow *c, uint32_t node, uint64_t version);
 void holds_released(struct check_flow *c, uint32_t node);
+
+/* check_epoch.c */
+struct epochs *epochs_new(const struct world *w);
+void epochs_free(struct epochs *e);
+void epochs_power(struct check_flow *c, uint32_t node);
+void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version);
+
+/* check_admin.c */
+struct admin *admin_new(const struct world *w);
+void admin_free(struct admin *a);
+void admin_power(struct check_flow *c, uint32_t node);
+void admin_switched(struct check_flow *c, uint32_t node, uint64_t version);
+void admin_look(struct check_flow *c);
+
+/* check_takeover.c */
+struct takeover *takeover_new(const struct world *w);
+void takeover_free(struct takeover *t);
+void takeover_look(struct check_flow *c);
 
 /* check_where.c */
 enum where { IN_INPUT, IN_RETRY, IN_PARKING, IN_HELD, IN_WINDOW, IN_GAP };

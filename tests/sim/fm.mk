@@ -2,6 +2,7 @@
 # The world they watch is fabricsim's.
 series-objs := tests/sim/series.o tools/fabricsim/jobs.o tools/fabricctl/say.o
 sim-objs := $(addprefix tests/sim/,check_flow.o check_fate.o check_hold.o check_where.o \
+	check_epoch.o check_admin.o check_takeover.o \
 	check_drain.o check_end.o check_tally.o story.o) $(sim-world-objs)
 
 tests += tests/sim/test_bootstrap
@@ -88,3 +89,8 @@ tests += tests/sim/test_follow
 tests/sim/test_follow-objs := tests/sim/test_follow.o $(sim-objs)
 tests/sim/test_follow-deps := $(B)/libtorus.a
 tests/sim/test_follow-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_check
+tests/sim/test_check-objs := tests/sim/test_check.o $(sim-objs)
+tests/sim/test_check-deps := $(B)/libtorus.a
+tests/sim/test_check-libs := $(svc-libs) $(call pkg-libs,cmocka)

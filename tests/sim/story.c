@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +185,9 @@ bool story_end(struct story *s)
 	if (s->none_late && check_flow_late(s->flow))
 		story_fail(s, "%llu packets came too late",
 			   (unsigned long long)check_flow_late(s->flow));
-	wrong = check_end(s->w, buf, sizeof(buf));
+	wrong = check_admin(s->flow, buf, sizeof(buf));
+	if (!wrong)
+		wrong = check_end(s->w, buf, sizeof(buf));
 	if (wrong)
 		story_fail(s, "%s", wrong);
 	world_free(s->w);
@@ -206,6 +209,23 @@ enum story_step story_step(const struct story *s)
 	if (root->root->rec.phase == FM_PHASE_REST && root->root->demand.is)
 		return STEP_TABLE;
 	return steps[root->root->rec.phase];
+}
+
+int story_exclude(struct story *s, uint32_t node, int port, bool excluded)
+{
+	uint32_t root = world_root(s->w);
+	struct fm *fm = world_fm(s->w, root);
+	int err;
+
+	if (!fm || !fm_is_root(fm))
+		return -EPERM;
+	/* The root may make a table at once: the checker must know before that a port may come back. */
+	if (!excluded)
+		check_flow_ordered(s->flow, root, node, port, false);
+	err = fm_exclude(fm, node, port, excluded, world_now(s->w));
+	if (excluded && !err)
+		check_flow_ordered(s->flow, root, node, port, true);
+	return err;
 }
 
 bool story_problem(struct story *s, const char *kind, const char *part)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checks the order of tables, by the rows that NICs are given. What is in force at a NIC, (epoch of
+ * the root that made it, version), never falls, except where the NIC has lost its memory. In an
+ * epoch no NIC has tables of two roots, and there is one table for each root, epoch and version.
+ *
+ * Two roots may lead in epochs of one number: those of parts that no link joins, each of which is all
+ * that its root can reach (daemon/fm/root/claim.c).
+ */
+#include "check_impl.h"
+#include "daemon/fm/node/machine.h"
+
+/** struct seen_table - a table of a NIC; @root: GUID; @hash: of its content, 0: not known */
+struct seen_table {
+	uint64_t epoch, root, version, hash;
+	uint32_t node;
+};
+
+/** struct epochs - @last: what is in force at each NIC; @table: all tables, with the NIC that had it first */
+struct epochs {
+	struct seen_table *last;
+	struct seen_table *table;
+	size_t ntables, tables_room;
+};
+
+struct epochs *epochs_new(const struct world *w)
+{
+	struct epochs *e = calloc(1, sizeof(*e));
+
+	if (!e || !(e->last = calloc(w->nodes, sizeof(*e->last))))
+		abort();
+	return e;
+}
+
+void epochs_free(struct epochs *e)
+{
+	free(e->last);
+	free(e->table);
+	free(e);
+}
+
+void epochs_power(struct check_flow *c, uint32_t node)
+{
+	c->epochs->last[node] = (struct seen_table) { 0 };
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	return (hash ^ value) * 0x100000001b3ULL ^ hash >> 29;
+}
+
+/*
+ * Hash of all that rows and recoveries follow from. Sessions and sequence numbers of links are left
+ * out, because the second end of a cable tells them later.
+ * Return: 0: @node has another table by now.
+ */
+static uint64_t hash_table(const struct fm *fm, uint64_t epoch, uint64_t version)
+{
+	const struct fm_table *t = &fm->table;
+	uint64_t hash = 0xcbf29ce484222325ULL;
+
+	if (t->term != epoch || t->version != version)
+		return 0;
+	hash = mix(mix(hash, t->shape.ndims), t->open * 2u + t->pause);
+	for (unsigned int d = 0; d < t->shape.ndims; d++)
+		hash = mix(hash, t->shape.size[d]);
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		const struct fm_entry *e = &t->entry[i];
+
+		hash = mix(mix(hash, t->closed[i]), e->state);
+		hash = mix(mix(hash, e->fault | (uint32_t)e->wiring << 16), e->admin);
+		hash = mix(mix(hash, e->guid), e->epoch);
+	}
+	return hash | 1;
+}
+
+static void check_one_table(struct check_flow *c, const struct seen_table *t)
+{
+	struct epochs *e = c->epochs;
+
+	for (size_t i = e->ntables; t->hash && i--;) {
+		if (e->table[i].epoch != t->epoch || e->table[i].root != t->root ||
+		    e->table[i].version != t->version)
+			continue;
+		if (e->table[i].hash != t->hash)
+			flow_wrong(c, "nodes %u and %u have different tables, both of epoch %llu, version %llu",
+				   e->table[i].node, t->node, (unsigned long long)t->epoch,
+				   (unsigned long long)t->version);
+		return;
+	}
+	if (!t->hash)
+		return;
+	if (e->ntables == e->tables_room) {
+		e->tables_room = e->tables_room ? 2 * e->tables_room : 64;
+		e->table = realloc(e->table, e->tables_room * sizeof(*e->table));
+		if (!e->table)
+			abort();
+	}
+	e->table[e->ntables++] = *t;
+}
+
+void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version)
+{
+	const struct wnode *n = &c->w->node[node];
+	struct seen_table *last = &c->epochs->last[node];
+	struct seen_table now = { .epoch = n->by_epoch, .root = n->by_guid, .version = version,
+				  .node = node };
+
+	now.hash = n->fm ? hash_table(n->fm, now.epoch, version) : 0;
+	if (now.epoch < last->epoch || (now.epoch == last->epoch && version < last->version))
+		flow_wrong(c, "the NIC of node %u has epoch %llu, version %llu, and gets %llu, %llu", node,
+			   (unsigned long long)last->epoch, (unsigned long long)last->version,
+			   (unsigned long long)now.epoch, (unsigned long long)version);
+	if (now.epoch == last->epoch && now.root != last->root)
+		flow_wrong(c, "the NIC of node %u has tables of roots %llx and %llx, both of epoch %llu", node,
+			   (unsigned long long)last->root, (unsigned long long)now.root,
+			   (unsigned long long)now.epoch);
+	*last = now;
+	check_one_table(c, &now);
+}

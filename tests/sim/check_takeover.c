@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checks that somebody leads soon. Look at each set of nodes that are joined by whole cables, whose
+ * managers run and reach each other over the service network. If a candidate is among them, and more
+ * than half of the nodes that are up in the latest table that anybody has, then after TAKEOVER one of
+ * them leads, and its NIC has a table of its epoch. The time begins anew with each further fault and
+ * repair, for a takeover may have to begin anew too.
+ *
+ * So that this is enough for each table that may have been in force (daemon/fm/root/quorum.c), the
+ * nodes must be more than half of the world, and have been up in that table with the same NIC.
+ */
+#include "check_impl.h"
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/machine.h"
+
+#define TAKEOVER (3 * W_S)
+#define OFTEN (10 * W_MS)	/* how often it looks, while anything happens */
+
+/**
+ * struct takeover
+ * @since: when all that a takeover depends on changed last, or somebody led
+ * @faults: a hash of all that it depends on
+ * @looked: when it looked last
+ * @part: for each node, its set; @nodes: none
+ */
+struct takeover {
+	uint64_t since, looked, faults;
+	uint32_t *part;
+};
+
+struct takeover *takeover_new(const struct world *w)
+{
+	struct takeover *t = calloc(1, sizeof(*t));
+
+	if (!t || !(t->part = calloc(w->nodes, sizeof(*t->part))))
+		abort();
+	return t;
+}
+
+void takeover_free(struct takeover *t)
+{
+	free(t->part);
+	free(t);
+}
+
+static bool runs(const struct world *w, uint32_t node)
+{
+	return w->node[node].managed && !w->node[node].hung;
+}
+
+static uint64_t hash_faults(const struct world *w)
+{
+	uint64_t hash = w->svc_changes;
+
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		const struct wnode *n = &w->node[i];
+
+		hash = (hash + n->fm_life) * 31 + n->nic_life;
+		hash = (hash * 2 + n->managed) * 2 + n->hung;
+		hash = hash * 31 + n->act_time + n->act_fails + n->ignore;
+	}
+	for (uint32_t i = 0; i < w->ncables; i++)
+		hash = hash * 31 + w->cable[i].cut * 4u + w->cable[i].silent;
+	return hash;
+}
+
+/* Joins the sets of running nodes over whole cables. */
+static void find_parts(const struct world *w, uint32_t *part)
+{
+	bool more = true;
+
+	for (uint32_t i = 0; i < w->nodes; i++)
+		part[i] = runs(w, i) ? i : w->nodes;
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < w->ncables; i++) {
+			uint32_t a = w->cable[i].node[0], b = w->cable[i].node[1];
+
+			if (!world_cable_whole(w, i) || !runs(w, a) || !runs(w, b) || part[a] == part[b])
+				continue;
+			more = true;
+			part[a] = part[b] = part[a] < part[b] ? part[a] : part[b];
+		}
+	}
+}
+
+/* The machine with the latest table that anybody has, whether its manager runs or hangs. */
+static const struct fm *find_latest(const struct world *w)
+{
+	const struct fm *latest = NULL;
+
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		const struct fm *fm = w->node[i].fm;
+
+		if (fm && fm->table.version &&
+		    (!latest || fm->table.term > latest->table.term ||
+		     (fm->table.term == latest->table.term && fm->table.version > latest->table.version)))
+			latest = fm;
+	}
+	return latest;
+}
+
+static bool was_up(const struct fm *latest, const struct wnode *n)
+{
+	for (uint32_t i = 0; i < latest->table.nodes; i++) {
+		const struct fm_entry *e = &latest->table.entry[i];
+
+		if (e->guid == n->guid && e->epoch == n->epoch)
+			return e->state == FM_NODE_UP;
+	}
+	return false;
+}
+
+static bool leads(const struct wnode *n)
+{
+	return fm_is_root(n->fm) && fm_version(n->fm) && n->rows_epoch == fm_epoch(n->fm);
+}
+
+/* Whether part @p could have a root and has none. */
+static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint32_t p)
+{
+	const struct world *w = c->w;
+	uint32_t all = 0, known = 0, up = 0;
+	bool candidate = false;
+
+	for (uint32_t i = 0; i < latest->table.nodes; i++)
+		up += latest->table.entry[i].state == FM_NODE_UP;
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		const struct wnode *n = &w->node[i];
+
+		if (c->takeover->part[i] != p)
+			continue;
+		if (leads(n))
+			return false;
+		all++;
+		known += n->fm->table.version && was_up(latest, n);
+		candidate |= n->fm->cfg.takeover &&
+			     fm_candidate_priority(fm_candidate_said(n->fm), fm_own(n->fm));
+		for (uint32_t k = 0; k < w->nodes; k++)
+			if (c->takeover->part[k] == p && world_lost(w, i, k))
+				return false;
+	}
+	return candidate && 2 * all > w->nodes && 2 * known > up;
+}
+
+void takeover_look(struct check_flow *c)
+{
+	struct takeover *t = c->takeover;
+	const struct fm *latest;
+	uint64_t faults;
+	bool lacks = false;
+
+	if (c->w->now - t->looked < OFTEN)
+		return;
+	t->looked = c->w->now;
+	faults = hash_faults(c->w);
+	latest = find_latest(c->w);
+	if (latest)
+		find_parts(c->w, t->part);
+	for (uint32_t i = 0; latest && i < c->w->nodes; i++)
+		if (t->part[i] == i)
+			lacks |= lacks_root(c, latest, i);
+	if (!lacks || faults != t->faults)
+		t->since = c->w->now;
+	t->faults = faults;
+	if (c->w->now - t->since > TAKEOVER)
+		flow_wrong(c, "nobody leads for %llu ms, though a majority could",
+			   (unsigned long long)((c->w->now - t->since) / W_MS));
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The checkers of tables, exclusions and takeovers find what is wrong: each test makes a fault. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/node/machine.h"
+#include "story.h"
+#include "tools/fabricsim/world_impl.h"
+
+#define VICTIM 4
+
+static struct story s;
+
+static void begin(void)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+}
+
+/* All nodes get a further table. */
+static void change(void)
+{
+	world_cut(s.w, 0, true);
+	story_rest(&s, 10 * W_S);
+}
+
+static void end(const char *found)
+{
+	const char *wrong = check_flow_wrong(s.flow);
+
+	if (!found && wrong)
+		fail_msg("found without a fault: %s", wrong);
+	if (found && (!wrong || !strstr(wrong, found)))
+		fail_msg("'%s' not found, but: %s", found, wrong ? wrong : "nothing");
+	world_free(s.w);
+	check_flow_free(s.flow);
+}
+
+static void nothing_is_wrong(void **state)
+{
+	(void)state;
+	begin();
+	world_hang(s.w, 0, true);
+	world_run(s.w, 4 * W_S);
+	world_hang(s.w, 0, false);
+	change();
+	end(NULL);
+}
+
+/* A NIC forgets that it has obeyed a later root. */
+static void epoch_falls(void **state)
+{
+	struct wnode *n;
+
+	(void)state;
+	begin();
+	world_hang(s.w, 0, true);
+	world_run(s.w, 4 * W_S);
+	n = &s.w->node[VICTIM];
+	n->root_epoch = --n->by_epoch;
+	change();
+	end("the NIC of node 4 has epoch");
+}
+
+static void two_roots(void **state)
+{
+	(void)state;
+	begin();
+	s.w->node[VICTIM].root_guid = s.w->node[VICTIM].by_guid = 1;
+	change();
+	end("the NIC of node 4 has tables of roots");
+}
+
+static void two_tables(void **state)
+{
+	(void)state;
+	begin();
+	s.w->node[VICTIM].fm->table.entry[8].admin ^= 1;
+	change();
+	end("have different tables");
+}
+
+static void exclude(bool excluded, bool tell)
+{
+	assert_int_equal(tell ? story_exclude(&s, 5, 1, excluded) :
+				fm_exclude(world_fm(s.w, 0), 5, 1, excluded, world_now(s.w)), 0);
+	change();
+}
+
+/* Somebody includes what was excluded, and no administrator has said so. */
+static void exclusion_is_forgotten(void **state)
+{
+	char buf[100];
+
+	(void)state;
+	begin();
+	exclude(true, true);
+	assert_null(check_admin(s.flow, buf, sizeof(buf)));
+	exclude(false, false);
+	assert_non_null(check_admin(s.flow, buf, sizeof(buf)));
+	end("are not excluded any more");
+}
+
+static void exclusion_is_ended(void **state)
+{
+	char buf[100];
+
+	(void)state;
+	begin();
+	exclude(true, true);
+	exclude(false, true);
+	assert_null(check_admin(s.flow, buf, sizeof(buf)));
+	end(NULL);
+}
+
+/* Nobody hears who would obey. */
+static void no_takeover(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		world_ignore(s.w, i, 1u << FM_MSG_HELLO);
+	world_hang(s.w, 0, true);
+	world_run(s.w, 2900 * W_MS);
+	assert_null(check_flow_wrong(s.flow));
+	world_run(s.w, 200 * W_MS);
+	end("nobody leads");
+}
+
+/* Half of the nodes are no majority, so nobody need lead. */
+static void no_majority(void **state)
+{
+	(void)state;
+	begin();
+	for (uint32_t i = 0; i < 5; i++)
+		world_hang(s.w, i, true);
+	world_run(s.w, 5 * W_S);
+	end(NULL);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest all[] = {
+		cmocka_unit_test(nothing_is_wrong),
+		cmocka_unit_test(epoch_falls),
+		cmocka_unit_test(two_roots),
+		cmocka_unit_test(two_tables),
+		cmocka_unit_test(exclusion_is_forgotten),
+		cmocka_unit_test(exclusion_is_ended),
+		cmocka_unit_test(no_takeover),
+		cmocka_unit_test(no_majority),
+	};
+
+	return cmocka_run_group_tests_name("check", all, NULL, NULL);
+}
