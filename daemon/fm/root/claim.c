@@ -325,6 +325,20 @@ static void won(struct fm *fm)
 	}
 }
 
+/*
+ * Too few have promised in time. Those that have are welcomed, and do not say HELLO any more: they would
+ * not count among those that ask, nor hear of the next epoch. So all say it anew.
+ */
+static void ask_again(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	r->asking.stage = FM_STAGE_ASKS;
+	for (uint32_t i = 1; i < r->nmates; i++)
+		if (r->mate[i].via)
+			r->anew = true;
+}
+
 static void claim_on(struct fm *fm)
 {
 	struct fm_asking *a = &fm->root->asking;
@@ -336,7 +350,7 @@ static void claim_on(struct fm *fm)
 	if (enough(fm))
 		won(fm);
 	else if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
-		a->stage = FM_STAGE_ASKS;
+		ask_again(fm);
 }
 
 void fm_claim_due(struct fm *fm)
