@@ -106,6 +106,8 @@ void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version)
 	struct seen_table now = { .epoch = n->by_epoch, .root = n->by_guid, .version = version,
 				  .node = node };
 
+	if (c->lies)
+		return;
 	now.hash = n->fm ? hash_table(n->fm, now.epoch, version) : 0;
 	if (now.epoch < last->epoch || (now.epoch == last->epoch && version < last->version))
 		flow_wrong(c, "the NIC of node %u has epoch %llu, version %llu, and gets %llu, %llu", node,

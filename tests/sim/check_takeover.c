@@ -6,6 +6,8 @@
  * them leads, and its NIC has a table of its epoch. The time begins anew with each further fault and
  * repair, for a takeover may have to begin anew too.
  *
+ * Not in worlds with an arbiter, which may refuse, nor in those with liars.
+ *
  * So that this is enough for each table that may have been in force (daemon/fm/root/quorum.c), the
  * nodes must be more than half of the world, and have been up in that table with the same NIC.
  */
@@ -41,6 +43,15 @@ void takeover_free(struct takeover *t)
 {
 	free(t->part);
 	free(t);
+}
+
+/*
+ * A new root waits so long for a node that the former one could reach, before it makes a table. With
+ * the default of fm_config that is as long as all a takeover may take, and comes on top of it.
+ */
+static uint64_t limit_of(const struct world *w)
+{
+	return TAKEOVER + (w->cfg.member_max && w->cfg.member_max < TAKEOVER ? 0 : TAKEOVER);
 }
 
 static bool runs(const struct world *w, uint32_t node)
@@ -150,7 +161,7 @@ void takeover_look(struct check_flow *c)
 	uint64_t faults;
 	bool lacks = false;
 
-	if (c->w->now - t->looked < OFTEN)
+	if (c->w->now - t->looked < OFTEN || c->lies || c->w->cfg.arbiter)
 		return;
 	t->looked = c->w->now;
 	faults = hash_faults(c->w);
@@ -163,7 +174,7 @@ void takeover_look(struct check_flow *c)
 	if (!lacks || faults != t->faults)
 		t->since = c->w->now;
 	t->faults = faults;
-	if (c->w->now - t->since > TAKEOVER)
+	if (c->w->now - t->since > limit_of(c->w))
 		flow_wrong(c, "nobody leads for %llu ms, though a majority could",
 			   (unsigned long long)((c->w->now - t->since) / W_MS));
 }

@@ -94,3 +94,8 @@ tests += tests/sim/test_check
 tests/sim/test_check-objs := tests/sim/test_check.o $(sim-objs)
 tests/sim/test_check-deps := $(B)/libtorus.a
 tests/sim/test_check-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_storms
+tests/sim/test_storms-objs := tests/sim/storms.o $(series-objs) $(sim-objs)
+tests/sim/test_storms-deps := $(B)/libtorus.a
+tests/sim/test_storms-libs := $(svc-libs) -lpthread

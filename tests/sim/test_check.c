@@ -22,6 +22,7 @@ static void begin(void)
 
 	world_config_default(&c);
 	assert_int_equal(torus_shape_parse("3x3", &c.shape), 0);
+	c.member_max = 300 * W_MS;
 	story_begin(&s, &c);
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);

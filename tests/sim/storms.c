@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random histories in which roots end. The worlds are small and have little traffic, so that thousands
+ * of histories are cheap. Whoever leads loses its power or its manager, or hangs for 10 us to 10 s,
+ * also in a given step of a recovery, together with a second fault; node 0 is a node like all others.
+ * The service network is parted or loses all in one direction, NICs are slow or fail, and an administrator
+ * excludes ports wherever the root is. Then all is mended but what was excluded: one root must
+ * lead, with all exclusions that were acknowledged. At the end of all, as in the campaign.
+ *
+ *	test_storms [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
+ */
+#include <stdio.h>
+
+#include "series.h"
+#include "story.h"
+#include "tests/unit/random.h"
+
+#define NODES_MAX 9
+
+/* Add new acts at the end and set origin.acts of the named histories: they stay as they were. */
+enum act {
+	CUT,
+	MEND,
+	END_NODE,
+	END_ROOT,
+	END_IN_STEP,		/* the root ends in a step of a recovery, and something else happens */
+	BACK,			/* those without power or manager */
+	WAKE,			/* those that hang */
+	EXCLUDE,
+	INCLUDE,
+	PARTITION,
+	ONE_WAY,
+	HEAL,
+	SLOW,
+	MOVE,
+	ACTS,
+};
+
+static const char *const names[ACTS] = {
+	"cut", "mend", "end node", "end root", "end in step", "back", "wake", "exclude", "include",
+	"partition", "one way", "heal", "slow", "move",
+};
+
+static uint64_t some_time(uint64_t *random)
+{
+	return (1 + random_below(random, 1000)) * 10 * W_US << random_below(random, 10);
+}
+
+static void end_node(struct story *s, uint32_t node, uint64_t *random)
+{
+	switch (random_below(random, 3)) {
+	case 0:
+		world_power(s->w, node, false);
+		break;
+	case 1:
+		world_manager(s->w, node, false);
+		break;
+	default:
+		world_hang(s->w, node, true);
+	}
+}
+
+static void back(struct story *s)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++) {
+		world_power(s->w, i, true);
+		world_manager(s->w, i, true);
+	}
+}
+
+static void wake(struct story *s)
+{
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		world_hang(s->w, i, false);
+}
+
+/* A recovery begins; once it is at a random step, the root ends, and a cable or another node. */
+static void end_in_step(struct story *s, uint64_t *random)
+{
+	enum story_step step = STEP_TABLE + random_below(random, STEPS - STEP_TABLE);
+	uint32_t cable = random_below(random, world_cables(s->w));
+	uint32_t node = random_below(random, world_nodes(s->w));
+
+	world_cut(s->w, cable, random_below(random, 4) > 0);
+	for (unsigned int i = 0; i < 2000 && story_step(s) != step; i++)
+		world_run(s->w, 10 * W_US);
+	end_node(s, world_root(s->w), random);
+	if (random_below(random, 2))
+		end_node(s, node, random);
+	else
+		world_cut(s->w, random_below(random, world_cables(s->w)), true);
+}
+
+static void act(struct story *s, unsigned int acts, uint64_t *random)
+{
+	struct world *w = s->w;
+	uint32_t cable = random_below(random, world_cables(w));
+	uint32_t node = random_below(random, world_nodes(w));
+	uint32_t other = random_below(random, world_nodes(w));
+
+	unsigned int which = random_below(random, acts);
+
+	if (world_config(w)->verbose)
+		fprintf(stderr, "%10.3f ms -- %s: node %u, root %u, cable %u\n",
+			(double)world_now(w) / 1e6, names[which], node, world_root(w), cable);
+	switch (which) {
+	case CUT:
+		world_cut(w, cable, true);
+		break;
+	case MEND:
+		for (uint32_t i = 0; i < world_cables(w); i++)
+			world_cut(w, i, false);
+		break;
+	case END_NODE:
+		end_node(s, node, random);
+		break;
+	case END_ROOT:
+		end_node(s, world_root(w), random);
+		break;
+	case END_IN_STEP:
+		end_in_step(s, random);
+		break;
+	case BACK:
+		back(s);
+		break;
+	case WAKE:
+		wake(s);
+		break;
+	case EXCLUDE:
+		story_exclude(s, node, (int)random_below(random, 2u * world_config(w)->shape.ndims), true);
+		break;
+	case INCLUDE:
+		story_exclude(s, node, -1, false);
+		break;
+	case PARTITION:
+		world_partition(w, random_next(random));
+		break;
+	case ONE_WAY:
+		world_one_way(w, node, other, node != other);
+		break;
+	case HEAL:
+		world_partition(w, 0);
+		break;
+	case SLOW:
+		world_slow(w, node, random_below(random, 2) ? 20 * W_US << random_below(random, 8) : 0,
+			   random_below(random, 100));
+		break;
+	case MOVE:
+		if (world_managed(w, world_root(w)))
+			world_move(w, world_root(w), node);
+		break;
+	}
+}
+
+/* Mends all, waits for rest, and looks whether what was excluded still is; then includes it. */
+static void mend(struct story *s)
+{
+	const char *wrong;
+	char buf[100];
+
+	world_partition(s->w, 0);
+	world_disturb(s->w, 0, 0, 50 * W_US);
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		world_slow(s->w, i, 0, 0);
+	for (uint32_t i = 0; i < world_cables(s->w); i++)
+		world_cut(s->w, i, false);
+	wake(s);
+	back(s);
+	story_rest(s, 60 * W_S);
+	wrong = check_admin(s->flow, buf, sizeof(buf));
+	if (wrong)
+		story_fail(s, "%s", wrong);
+	for (uint32_t i = 0; i < world_nodes(s->w); i++)
+		story_exclude(s, i, -1, false);
+}
+
+static bool history(const struct origin *o, char *wrong, size_t room)
+{
+	uint64_t random = o->stream;
+	char text[TORUS_TEXT_MAX];
+	struct world_config c;
+	struct story s;
+	bool good;
+
+	world_config_default(&c);
+	c.seed = o->seed;
+	c.adaptive = true;
+	do {
+		story_shape(&random, NODES_MAX, &c.shape);
+	} while (torus_nodes(&c.shape) < 3);
+	c.discover = random_below(&random, 2);
+	c.fanout = 1 + random_below(&random, 8);
+	c.vanish = random_below(&random, 2);
+	c.member_max = 300 * W_MS;
+	c.link_latency = (2 * W_US) << random_below(&random, 6);
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	story_traffic(&s, 2 * W_MS);
+	world_run(s.w, 5 * W_MS);
+	if (!random_below(&random, 3))
+		world_disturb(s.w, random_below(&random, 100), random_below(&random, 300),
+			      (20 * W_US) << random_below(&random, 8));
+	for (unsigned int i = 3 + random_below(&random, 8); i && !s.wrong[0]; i--) {
+		act(&s, o->acts ? o->acts : ACTS, &random);
+		story_run(&s, some_time(&random));
+	}
+	mend(&s);
+	good = story_end(&s);
+	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), s.wrong);
+	return good;
+}
+
+static const struct origin named[] = {
+	{ "welcomed_by_claim", 20, 0, MOVE + 1, false, false,
+	  "too few promised in time; those that had been welcomed did not say HELLO any more, so the one "
+	  "that asked never had enough of them" },
+	{ "welcomed_by_claim_2", 46, 0, MOVE + 1, false, false,
+	  "as welcomed_by_claim, after other events" },
+};
+
+int main(int argc, char **argv)
+{
+	return series_main(&(struct series) {
+		.name = "storms",
+		.count = 600,
+		.history = history,
+		.named = named,
+		.nnamed = sizeof(named) / sizeof(named[0]),
+	}, argc, argv);
+}
