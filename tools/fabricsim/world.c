@@ -559,9 +559,11 @@ static bool links_as_wanted(struct world *w)
 
 bool world_settled(struct world *w)
 {
-	const struct fm *root = w->node[world_root(w)].fm;
+	const struct wnode *n = &w->node[world_root(w)];
+	const struct fm *root = n->fm;
 
-	if (!root || !fm_is_root(root) || !fm_in_force(root, fm_version(root)))
+	/* A new root has made no table yet while its NIC has rows of a former one. */
+	if (!root || !fm_is_root(root) || n->rows_epoch != fm_epoch(root) || !fm_in_force(root, fm_version(root)))
 		return false;
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (w->node[i].managed && !fm_in_force(w->node[i].fm, fm_version(root)))
