@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks that somebody leads soon. Look at each set of nodes that are joined by whole cables, whose
+ * Checks that somebody leads soon. Look at each set of nodes that are joined by whole cables, not
+ * excluded by an administrator, whose
  * managers run and reach each other over the service network. If a candidate is among them, and more
  * than half of the nodes that are up in the latest table that anybody has, then after TAKEOVER one of
  * them leads, and its NIC has a table of its epoch. The time begins anew with each further fault and
  * repair, for a takeover may have to begin anew too.
  *
- * Not in worlds with an arbiter, which may refuse, nor in those with liars.
+ * Not where a NIC is slow: its node may be needed. Not in worlds with an arbiter, which may refuse, nor in those with liars.
  *
  * So that this is enough for each table that may have been in force (daemon/fm/root/quorum.c), the
  * nodes must be more than half of the world, and have been up in that table with the same NIC.
@@ -75,8 +76,22 @@ static uint64_t hash_faults(const struct world *w)
 	return hash;
 }
 
-/* Joins the sets of running nodes over whole cables. */
-static void find_parts(const struct world *w, uint32_t *part)
+/* Whether Inits pass over cable @i: whole, not excluded by an administrator, and both managers run. */
+static bool passes(const struct world *w, uint32_t i, const struct fm *latest)
+{
+	const struct cable *c = &w->cable[i];
+
+	for (unsigned int e = 0; e < 2; e++) {
+		const struct fm_entry *entry = fm_node(latest, c->node[e]);
+
+		if (!runs(w, c->node[e]) || (entry && entry->admin & 1u << c->port[e]))
+			return false;
+	}
+	return world_cable_whole(w, i);
+}
+
+/* Joins the sets of running nodes over cables. */
+static void find_parts(const struct world *w, uint32_t *part, const struct fm *latest)
 {
 	bool more = true;
 
@@ -87,7 +102,7 @@ static void find_parts(const struct world *w, uint32_t *part)
 		for (uint32_t i = 0; i < w->ncables; i++) {
 			uint32_t a = w->cable[i].node[0], b = w->cable[i].node[1];
 
-			if (!world_cable_whole(w, i) || !runs(w, a) || !runs(w, b) || part[a] == part[b])
+			if (!passes(w, i, latest) || part[a] == part[b])
 				continue;
 			more = true;
 			part[a] = part[b] = part[a] < part[b] ? part[a] : part[b];
@@ -141,7 +156,7 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 
 		if (c->takeover->part[i] != p)
 			continue;
-		if (leads(n))
+		if (leads(n) || n->act_time)
 			return false;
 		all++;
 		known += n->fm->table.version && was_up(latest, n);
@@ -167,7 +182,7 @@ void takeover_look(struct check_flow *c)
 	faults = hash_faults(c->w);
 	latest = find_latest(c->w);
 	if (latest)
-		find_parts(c->w, t->part);
+		find_parts(c->w, t->part, latest);
 	for (uint32_t i = 0; latest && i < c->w->nodes; i++)
 		if (t->part[i] == i)
 			lacks |= lacks_root(c, latest, i);

@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 {
 	return series_main(&(struct series) {
 		.name = "storms",
-		.count = 600,
+		.count = 120,
 		.history = history,
 		.named = named,
 		.nnamed = sizeof(named) / sizeof(named[0]),
