@@ -146,6 +146,37 @@ queue_is() {
 	((n >= 200 - few && n <= 210 - few)) && ip -n "$id-0" link set torus0 txqueuelen 4096
 }
 
+# Datagrams of three seconds at 5,000 a second wait for the end of a hold, all of them in the NIC,
+# none in the queue in front of it, and then all arrive.
+held() {
+	local count=15000 before receiver
+	before=$(nic 0 node held)
+	ip netns exec "$id-1" python3 - $count >"$tmp/arrived" <<-'PY' &
+		import socket, sys
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)  # SO_RCVBUFFORCE
+		s.bind(("10.1.0.0", 7001))
+		print("listening", flush=True)
+		s.settimeout(20)
+		seen = [int.from_bytes(s.recv(512)[:4], "little") for _ in range(int(sys.argv[1]))]
+		print("in order" if seen == sorted(set(seen)) else "not in order")
+	PY
+	receiver=$!
+	until_true 20 grep -q listening "$tmp/arrived" && nic 0 hold 1 || return
+	ip netns exec "$id-0" python3 - $count <<-'PY'
+		import socket, sys, time
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		for i in range(int(sys.argv[1])):
+		    s.sendto(i.to_bytes(4, "little") + bytes(508), ("10.1.0.0", 7001))
+		    if i % 100 == 99:
+		        time.sleep(0.002)
+	PY
+	until_true 10 more_than 0 node held $((before + count - 1)) || echo "held: $(nic 0 node held)"
+	echo "torusemu: $(grep VmRSS "/proc/${pid[0]}/status")"
+	equals 0 node held $((before + count)) && nic 0 release && wait $receiver &&
+		grep -qx 'in order' "$tmp/arrived"
+}
+
 # copy FROM TO MEGABYTES: whether random bytes arrive unchanged over TCP
 copy() {
 	local to=10.$2.0.0 sums=$tmp/sums
@@ -270,6 +301,7 @@ check "TCP delivers what was sent" copy 0 1 100
 check "no packet was sent again" equals 0 port 0 e_received 0
 check "UDP delivers what was sent" datagrams 0 10.1.0.0
 check "UDP over IPv6 delivers what was sent" datagrams 0 fd74:6f72:1::
+check "three seconds of a flow wait for the end of a hold" held
 if segments; then
 	check "datagrams were merged for the host" more_than 1 node host_merged 100
 else

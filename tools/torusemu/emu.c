@@ -85,7 +85,9 @@ static void *alloc_aligned(size_t bytes)
 /* What a NIC may keep of the largest frames, beyond those on their way. */
 static u32 frames_kept(const struct emu *e)
 {
-	return (u32)(e->soft.params.park_bytes / tn_packet_max(&e->soft.params)) + e->soft.params.relay_packets;
+	const struct tn_params *p = &e->soft.params;
+
+	return (u32)((p->park_bytes + p->hold_bytes) / tn_packet_max(p)) + p->relay_packets;
 }
 
 /* --- what commands need (struct tn_soft_shell) ------------------------------ */
