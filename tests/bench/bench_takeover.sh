@@ -1,26 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a flow sees when a host loses its power, when the root is lost or hangs and a cable is cut
-# soon afterwards, and when the root is moved.
+# What a node without power, a lost root and a root that hands over do to flows, in a lab of
+# 4x4x4 nodes with NICs in user space.
 #
-#	bench_takeover.sh [--rounds N] [--shape SHAPE] [CASE...]
+#	bench_takeover.sh [--rounds N] [--each] [CASE...]	5 rounds of all cases
 #
-# One lab (4x4x4), NICs in user space. In each round the flows go from a node to the one that is
-# farthest away, neither of them the root:
+#	quiet	nothing happens: what the machine alone does to a flow
+#	dead	a node on the way of a TCP flow and of 20,000 datagrams a second loses its power
+#	root	the root loses its power, and 0 to 2 s later a cable is cut elsewhere, on the way
+#		of one of four flows of 5,000 datagrams a second
+#	hung	the root's manager is stopped (SIGSTOP), and 0 to 2 s later a cable is cut as above;
+#		5 s after it was stopped it goes on (SIGCONT)
+#	move	"fabricctl root move" to the next candidate, under 20,000 datagrams a second
 #
-#	transit	a node on the way that is not the root loses its power; TCP, and 20000 datagrams
-#		of 512 bytes a second
-#	root	the root's host loses its power; 0, 0.5, 1 or 2 s later a cable on the way is cut.
-#		5000 datagrams of 512 bytes a second
-#	hung	the root's manager is stopped (SIGSTOP), and a cable on the way is cut at once; it goes
-#		on after 5 s and must join as a member. 5000 datagrams a second
-#	move	'fabricctl root move' to another node; TCP, and 20000 datagrams a second
+# Datagrams have 512 bytes. The silence is the longest gap in the arrivals of a flow, and of four
+# flows the longest: after it all flows move again. "lost" is datagrams sent and never received,
+# of all rounds; for dead, those that exceed last_recovery.lost, the number of packets that the
+# manager counts as lost in the dead node (the TCP flow's among them). The flows of root and hung
+# run in the plane z = 2 and the candidates are in the plane z = 0: no packet of these flows is in
+# the node that dies, so each lost one was lost by the recovery. --each prints each round, too.
 #
-# The columns: datagrams lost, reordered and doubled in all rounds; the longest gap in arrivals:
-# median, 99th percentile and worst of the rounds; and the same of TCP. All processes run at
-# real-time priority (SCHED_FIFO), before other work of the machine; Linux stops such processes
-# for 50 ms in each second in which they would take a whole processor.
+# All processes run at real-time priority (SCHED_FIFO), before other work of the machine, but Linux
+# stops such processes for 50 ms in each second in which they would take a whole processor. The
+# case quiet shows this. FRR has no root; bench_frr measures "dead" beside it.
 
 set -u
 [[ ${AT_ONCE-} ]] || AT_ONCE=1 exec chrt -f 1 bash "$0" "$@"
@@ -29,168 +32,246 @@ B=${B:-$TOP/build}
 [[ $B == /* ]] || B=$TOP/$B
 # shellcheck source=tests/bench/sample.sh
 . "$TOP/tests/bench/sample.sh"
-rounds=3 shape=4x4x4 cases=()
-usage() { echo "usage: bench_takeover.sh [--rounds N] [--shape SHAPE] [transit|root|hung|move...]" >&2; exit 2; }
+usage() { echo "usage: bench_takeover.sh [--rounds N] [--each] [CASE...]" >&2; exit 2; }
+rounds=5 each='' cases=()
 while (($#)); do
 	case $1 in
-	--rounds) rounds=${2-}; [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || usage; shift ;;
-	--shape) shape=${2-}; shift ;;
-	transit | root | hung | move) cases+=("$1") ;;
+	--rounds) rounds=${2-}; shift; [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || usage ;;
+	--each) each=1 ;;
+	quiet | dead | root | hung | move) cases+=("$1") ;;
 	*) usage ;;
 	esac
 	shift
 done
-((${#cases[@]})) || cases=(transit root hung move)
+((${#cases[@]})) || cases=(quiet dead root hung move)
+
 lab=bt$$
 run=/run/torus/$lab
-dir=$(mktemp -d)
-trap 'exit 130' INT TERM HUP
+tmp=$(mktemp -d)
+datagram=512
+ways=('0,0,2 2,1,2' '1,2,2 3,3,2' '2,2,2 0,3,2' '3,1,2 1,0,2')
+flows=()
+
 # shellcheck disable=SC2317 # by the trap
 cleanup() {
 	local p
 	for p in $(jobs -p); do kill "$p" 2>/dev/null; done
 	[[ -z ${hung-} ]] || kill -CONT "$hung" 2>/dev/null
 	"$B/fabricctl" lab down --name "$lab" >/dev/null 2>&1
-	rm -rf "$dir"
+	rm -rf "$tmp"
 }
 trap cleanup EXIT
+trap 'exit 130' INT TERM HUP
 
 die() { echo "bench_takeover: $*" >&2; exit 1; }
-lab() { "$B/fabricctl" lab "$1" --name "$lab" "${@:2}"; }
-ask() { "$B/fabricctl" "$1" --lab "$lab" "${@:2}" --json; }
-# at NODE: its directory and namespace have dots
-at() { echo "${1//,/.}"; }
-
+lab() { "$B/fabricctl" lab "$1" --name "$lab" "${@:2}" >"$tmp/lab" 2>&1 || die "$*: $(cat "$tmp/lab")"; }
+# By node 3,3,3, which is no candidate and never dies
+status() { "$TOP/tests/netns/ask" "$run/3.3.3/control" status | jq -r ".data | $1"; }
+netns() { echo "$lab-${1//,/.}"; }
+address() { jq -r --arg at "$1" '.[] | select(.node == ($at | split(",") | map(tonumber))) | .address' "$tmp/hosts"; }
+root() { status '.root.node | map(tostring) | join(",")'; }
+manager() { cut -d' ' -f1 "$run/${1//,/.}/fabricd.pid"; }
+# until_true SECONDS COMMAND...
 until_true() {
 	local end=$((SECONDS + $1))
 	until "${@:2}" >/dev/null 2>&1; do
-		((SECONDS < end)) || die "still not: ${*:2}"
+		((SECONDS < end)) || die "still not: ${*:2}; $(status -c)"
 		sleep 0.05
 	done
 }
-at_rest() { [[ $(ask status | jq -r '.state + " " + (.nodes | .up == .total | tostring)') == "running true" ]]; }
-
-# The two ends of the flows, a node on the way between them, and the cable of the first hop
-choose() {
-	root=$(ask root | jq -r '.node | join(",")')
-	mapfile -t nodes < <(ask nodes | jq -r '.[].node | join(",")')
-	from=${nodes[RANDOM % ${#nodes[@]}]}
-	while [[ $from == "$root" ]]; do from=${nodes[RANDOM % ${#nodes[@]}]}; done
-	to=$(jq -rn --arg a "$from" --arg s "$shape" '[$a | split(",") | map(tonumber)] +
-		[$s | split("x") | map(tonumber)] | transpose |
-		map((.[0] + (.[1] / 2 | floor)) % .[1]) | join(",")')
-	[[ $to != "$root" ]] || { choose; return; }
-	ask trace "$from" "$to" >"$dir/way"
-	cable=$(jq -r '.hops[0] | "\(.node | map(tostring) | join(",")):\(.port)"' "$dir/way")
-	mapfile -t way < <(jq -r '.hops[1:-1][].node | map(tostring) | join(",")' "$dir/way")
-	victim=
-	for n in "${way[@]}"; do [[ $n == "$root" ]] || victim=$n; done
-	[[ $victim ]] || { choose; return; }
+runs() { [[ $(status '.state == "running" and .root.reachable and .nodes.up == 64 and .links.up == 192') == true ]]; }
+led_by_other() { [[ $(status .root.reachable) == true && $(root) != "$1" ]]; }
+at_rest() { (($(status 'if .state == "recovering" then 0 else .last_recovery.version // 0 end') > $1)); }
+# hop FROM TO N: "NODE PORT" of a hop of the present path, counted from 0
+hop() {
+	"$B/fabricctl" trace --lab "$lab" "$1" "$2" --json |
+		jq -r ".hops[$3] | \"\(.node | map(tostring) | join(\",\")) \(.port)\""
 }
-
-cut_way() { lab cut "$cable" >/dev/null || die "cut $cable"; }
-
-# begin RATE SECONDS [TCP]: the flows begin
-begin() {
-	local address
-	address=$(lab hosts --json | jq -r --argjson n "[$to]" '.[] | select(.node == $n) | .address')
-	ip netns exec "$lab-$(at "$to")" "$B/tests/bench/udp_flow" receive "$address" $(($2 + 3)) >"$dir/received" &
-	flows=($!)
-	sleep 0.3
-	ip netns exec "$lab-$(at "$from")" "$B/tests/bench/udp_flow" send "$address" 512 "$1" "$2" >"$dir/sent" &
-	flows+=($!)
-	if [[ ${3-} ]]; then
-		lab traffic "$from" "$to" --tcp --rate 2000 -s "$2" --json >"$dir/tcp" &
-		flows+=($!)
-	else
-		rm -f "$dir/tcp"
-	fi
-	sleep 1
-}
-
-# finish: waits for the flows; one line of $dir/result for this round
-finish() {
-	local p
-	for p in "${flows[@]}"; do wait "$p" || die "a flow was not whole: $(cat "$dir/tcp" 2>/dev/null)"; done
-	jq -r -n --slurpfile s "$dir/sent" --slurpfile r "$dir/received" '$s[0] as $s | $r[0] as $r |
-		[$s.sent - $r.received, $r.reordered, $r.doubled, $s.failed, $r.silence_ms] | @tsv' >>"$dir/result"
-	[[ ! -e $dir/tcp ]] ||
-		jq '[.. | objects | .longest_gap_ms? // empty] | max' "$dir/tcp" >>"$dir/tcp_gaps"
-}
-
-round_transit() {
-	begin 20000 4 tcp
-	lab kill --power "$victim" >/dev/null || die "kill $victim"
-	finish
-	lab revive "$victim" >/dev/null || die "revive $victim"
-}
-
-round_root() {
-	begin 5000 7
-	lab kill --power "$root" >/dev/null || die "kill $root"
-	sleep "$(((RANDOM % 4) * 5))e-1"
-	cut_way
-	finish
-	lab mend "$cable" >/dev/null
-	lab revive "$root" >/dev/null || die "revive $root"
-}
-
-round_hung() {
-	hung=$(pgrep -f -- "^[^ ]*fabricd --config $run/$(at "$root")/fabricd.conf") || die "no manager of $root"
-	begin 5000 9
-	kill -STOP "$hung"
-	cut_way
-	sleep 5
-	kill -CONT "$hung"
-	hung=
-	finish
-	lab mend "$cable" >/dev/null
-}
-
-round_move() {
-	begin 20000 4 tcp
-	ask root move "$victim" >/dev/null || die "root move $victim"
-	finish
-}
-
-# spread FILE COLUMN: median, 99th percentile, worst
+# Median, 99th percentile (nearest rank) and worst of the numbers on standard input.
 spread() {
-	cut -f "$2" "$1" | sort -n | awk '{ a[NR] = $1 }
-		END { printf "%.1f %.1f %.1f\n", a[int((NR + 1) / 2)], a[int((99 * NR + 99) / 100)], a[NR] }'
+	sort -n | awk '{ a[NR] = $1 }
+		END { if (NR) printf "%.1f %.1f %.1f\n", a[int((NR + 1) / 2)], a[int((99 * NR + 99) / 100)], a[NR] }'
 }
 
-row() { printf '%-8s %6s %7s %7s %7s %7s %9s %9s %9s   %9s %9s   %s\n' "$@"; }
+# --- flows -----------------------------------------------------------------------------
 
-measure() { # CASE WANTED
-	local i lost reordered doubled failed median most worst tcp='-' tcp_worst='-'
-	rm -f "$dir/result" "$dir/tcp_gaps"
-	for ((i = 0; i < rounds; i++)); do
-		until_true 60 at_rest
-		choose
-		"round_$1"
+# begin SECONDS RATE WAY...: one flow of datagrams for each "FROM TO"
+begin() {
+	local seconds=$1 rate=$2 from to i=0
+	shift 2
+	flows=()
+	for way; do
+		read -r from to <<<"$way"
+		ip netns exec "$(netns "$to")" "$B/tests/bench/udp_flow" receive "$(address "$to")" \
+			$((seconds + 3)) >"$tmp/received$i" &
+		flows+=($!)
+		i=$((i + 1))
 	done
-	read -r lost reordered doubled failed < <(awk '{ a += $1; b += $2; c += $3; d += $4 }
-		END { print a, b, c, d }' "$dir/result")
-	read -r median most worst < <(spread "$dir/result" 5)
-	[[ ! -e $dir/tcp_gaps ]] || read -r tcp _ tcp_worst < <(spread "$dir/tcp_gaps" 1)
-	row "$1" "$rounds" "$lost" "$reordered" "$doubled" "$failed" "$median" "$most" "$worst" \
-		"$tcp" "$tcp_worst" "$2"
-	sample "$1 lost" datagrams "$lost"
-	sample "$1 reordered" datagrams "$reordered"
-	# shellcheck disable=SC2046 # a value each
-	sample "$1 gap" ms $(cut -f 5 "$dir/result")
-	# shellcheck disable=SC2046
-	[[ ! -e $dir/tcp_gaps ]] || sample "$1 gap of TCP" ms $(<"$dir/tcp_gaps")
+	sleep 0.3
+	i=0
+	for way; do
+		read -r from to <<<"$way"
+		ip netns exec "$(netns "$from")" "$B/tests/bench/udp_flow" send "$(address "$to")" \
+			$datagram "$rate" "$seconds" >"$tmp/sent$i" &
+		flows+=($!)
+		i=$((i + 1))
+	done
+	flow_count=$i
+	dropped_before=$(drops "$@")
+	flow_ways=("$@")
 }
 
-lab up "$shape" >"$dir/up" || die "no lab: $(<"$dir/up")"
-printf '%s, NICs in user space; gaps in ms\n' "$shape"
-row case rounds lost reorder doubled failed median '99 %' worst 'TCP' worst wanted
-for c in "${cases[@]}"; do
-	case $c in
-	transit) measure transit 'median < 60, worst < 200, lost only what was inside the node' ;;
-	root) measure root 'median < 1000, 99 % < 3000, none lost' ;;
-	hung) measure hung '< 3000, none lost or reordered' ;;
-	move) measure move '< 20, none lost' ;;
-	esac
+# drops WAY...: datagrams that the queues in front of the senders' NICs dropped
+drops() {
+	local way sum=0
+	for way; do
+		sum=$((sum + $(ip -n "$(netns "${way% *}")" -s -j link show dev torus0 | jq '.[0].stats64.tx.dropped')))
+	done
+	echo $sum
+}
+
+# ended: waits for the flows. Sets lost, strange (reordered or doubled, or failed sends) and
+# silence, the longest of all flows.
+ended() {
+	local p i l s gap
+	for p in "${flows[@]}"; do wait "$p" || die "no flow"; done
+	lost=0 strange=0 silence=0
+	dropped=$(($(drops "${flow_ways[@]}") - dropped_before))
+	for ((i = 0; i < flow_count; i++)); do
+		read -r l s gap over < <(jq -r -n --slurpfile s "$tmp/sent$i" --slurpfile r "$tmp/received$i" '
+			$s[0] as $s | $r[0] as $r | "\($s.sent - $r.received) \($r.reordered + $r.doubled +
+			$s.failed) \($r.silence_ms) \($r.overflowed)"')
+		[[ $over == 0 ]] || die "the receiver's socket overflowed"
+		lost=$((lost + l)) strange=$((strange + s))
+		silence=$(awk -v a="$silence" -v b="$gap" 'BEGIN { print (a + 0 > b + 0 ? a : b) }')
+	done
+}
+
+# keep CASE DETAIL: puts a round's figures to those of the case
+keep() {
+	echo "$silence" >>"$tmp/$1.silence"
+	echo "$lost" >>"$tmp/$1.lost"
+	echo "$dropped" >>"$tmp/$1.dropped"
+	echo "$strange" >>"$tmp/$1.strange"
+	[[ -z $each ]] || printf '  %-6s silence %7.1f ms, lost %d (of these before the NIC %d), reordered %d   %s\n' \
+		"$1" "$silence" "$lost" "$dropped" "$strange" "$2"
+}
+
+# row TEXT VALUE WANTED
+row() {
+	printf '%-62s %16s   %s\n' "$@"
+	sample_text "$1" "$2"
+}
+
+# table CASE TEXT MEDIAN-WANTED P99-WANTED WORST-WANTED
+table() {
+	local median most worst
+	read -r median most worst < <(spread <"$tmp/$1.silence")
+	row "$2: silence, median of $rounds" "$median ms" "$3"
+	row "$2: silence, 99th percentile" "$most ms" "$4"
+	row "$2: silence, worst" "$worst ms" "$5"
+	row "$2: datagrams lost" "$(awk '{ n += $1 } END { print n }' "$tmp/$1.lost")" 0
+	row "  of these in the queue in front of the sender's NIC" \
+		"$(awk '{ n += $1 } END { print n }' "$tmp/$1.dropped")" -
+	row "$2: reordered, doubled, or not sent" "$(awk '{ n += $1 } END { print n }' "$tmp/$1.strange")" 0
+}
+
+# --- cases -----------------------------------------------------------------------------
+
+case_quiet() {
+	begin 3 20000 '0,0,2 2,2,2'
+	ended
+	keep quiet ''
+}
+table_quiet() { table quiet 'nothing happens' - - -; }
+
+case_dead() {
+	local victim v tcp died
+	read -r victim _ <<<"$(hop 0,0,2 2,2,2 2)"
+	v=$(status .table_version)
+	"$B/fabricctl" lab traffic --name "$lab" --tcp -s 5 --rate 2000 --json 0,0,2 2,2,2 >"$tmp/tcp" &
+	tcp=$!
+	begin 4 20000 '0,0,2 2,2,2'
+	sleep 1.5
+	lab kill --power "$victim"
+	until_true 20 at_rest "$v"
+	died=$(status .last_recovery.lost)
+	line=$(status '.last_recovery | "\(.duration_ms) ms, lost \(.lost) (\(.cause)) \(.timeline)"')
+	wait $tcp || die "TCP was not whole: $(cat "$tmp/tcp")"
+	ended
+	echo "$lost $died" >>"$tmp/dead.inside"
+	lost=$((lost > died ? lost - died : 0))
+	jq '.flows[0].longest_gap_ms' "$tmp/tcp" >>"$tmp/dead.tcp"
+	keep dead "$victim: $line; TCP $(tail -n 1 "$tmp/dead.tcp")"
+	lab revive "$victim"
+	until_true 20 runs
+}
+table_dead() {
+	local median most worst
+	table dead 'a node on the way dies' '< 60 ms' - '< 200 ms, of 50'
+	row "  datagrams that died, packets counted as lost in that node" \
+		"$(awk '{ a += $1; b += $2 } END { printf "%d, %d", a, b }' "$tmp/dead.inside")" -
+	read -r median most worst < <(spread <"$tmp/dead.tcp")
+	row "  pauses of TCP: median, worst" "$median, $worst ms" "-"
+}
+
+# root_lost HOW: ends the root, cuts a cable after some time, and waits for the flows
+root_lost() {
+	local old pid at node port later
+	old=$(root) pid=$(manager "$old") later=$((RANDOM % 2000))
+	read -r node port <<<"$(hop 0,0,2 2,1,2 1)"
+	begin 9 5000 "${ways[@]}"
+	sleep 1
+	at=${EPOCHREALTIME/[.,]/}
+	if [[ $1 == hung ]]; then hung=$pid && kill -STOP "$pid"; else lab kill --power "$old"; fi
+	sleep "$(printf '%d.%03d' $((later / 1000)) $((later % 1000)))"
+	lab cut "$node:$port"
+	cut=${EPOCHREALTIME/[.,]/}
+	until_true 20 led_by_other "$old"
+	[[ $1 == hung ]] || sleep 1
+	later=$(((cut - at) / 1000))
+	line="cut after $later ms; root $old, then $(status '"\(.root.name) \(.root.why), \(.root.since)"')"
+	line+=" $(awk -v a="$(status .root.since)" -v b="$at" 'BEGIN { printf "%.0f", a * 1e3 - b / 1e3 }') ms later"
+	if [[ $1 == hung ]]; then
+		while ((${EPOCHREALTIME/[.,]/} - at < 5000000)); do sleep 0.01; done
+	fi
+	line+="; $(status '.last_recovery | "\(.duration_ms) ms \(.cause) \(.timeline)"')"
+	if [[ $1 == hung ]]; then
+		kill -CONT "$pid"
+		hung=
+	fi
+	ended
+	keep "$1" "$line"
+	lab mend "$node:$port"
+	[[ $1 == hung ]] || lab revive "$old"
+	until_true 20 runs
+	[[ $(root) != "$old" ]] || die "$old is root again"
+}
+case_root() { root_lost root; }
+table_root() { table root 'the root dies, then a cut' '< 1000 ms' '< 3000 ms, of 100' -; }
+case_hung() { root_lost hung; }
+table_hung() { table hung 'the root hangs, then a cut, then it goes on' - - '< 3000 ms'; }
+
+case_move() {
+	local to
+	# shellcheck disable=SC2016 # jq's variable
+	to=$(status '.root.node as $r | [.root.candidates[] | select(.node != $r)] |
+		.['$((RANDOM % 7))'].node | map(tostring) | join(",")')
+	begin 3 20000 '0,0,2 2,2,2'
+	sleep 1
+	"$B/fabricctl" root move --lab "$lab" "$to" >/dev/null || die "root move $to"
+	ended
+	keep move "to $to"
+	until_true 10 runs
+	[[ $(root) == "$to" ]] || die "$to is not root"
+}
+table_move() { table move 'root move' - - '< 20 ms'; }
+
+"$B/fabricctl" lab up 4x4x4 --name "$lab" >/dev/null || die "no lab"
+until_true 20 runs
+"$B/fabricctl" lab hosts --name "$lab" --json >"$tmp/hosts"
+printf '%-62s %16s   %s\n' "4x4x4, datagrams of $datagram bytes, load $(cut -d' ' -f1 /proc/loadavg)" ours wanted
+for name in "${cases[@]}"; do
+	for ((round = 0; round < rounds; round++)); do "case_$name"; done
+	"table_$name"
 done
