@@ -5,14 +5,19 @@
 # forwarding) and under ours (NICs in user space by default), in one run. Both run on a 4x4
 # torus with a namespace for each node and a veth pair for each cable.
 #
-#	bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel]
+#	bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel] [--shape 4x4|4x4x4]
+#		[--cases LIST]
 #
-# A flow of datagrams of 512 bytes from 0,0 to 2,2, at each rate (20000,100000 a second):
+# A flow of datagrams of 512 bytes from 0,0 to 2,2 (or 0,0,0 to 2,2,2), at each rate
+# (20000,100000 a second), in these cases:
 #
 #	way	three cables on the path are cut, one after the other, none of the sender's own
 #	own	three of the sender's four cables are cut, one after the other
 #	dead	a node on the path loses its power: all its interfaces go down at one instant,
 #		that to the service network too, and then its processes are killed
+#	both	as dead, and 0.2 s later a cable is cut, of the path at that time
+#
+# Of several rounds the last line of a case has the median and the worst silence.
 #
 # The columns: datagrams lost (sent and never received), sends that failed, datagrams
 # reordered and doubled, the longest gap in arrivals ("silence"), the rate that the sender
@@ -35,18 +40,20 @@ B=${B:-$TOP/build}
 need_peers bench_frr
 # shellcheck source=tests/bench/sample.sh
 . "$TOP/tests/bench/sample.sh"
-rates=20000,100000 rounds=1 backend=user
+rates=20000,100000 rounds=1 backend=user shape=4x4 cases=way,own,dead
 while (($#)); do
 	case $1 in
 	--rates) rates=${2?--rates LIST} ;;
 	--rounds) rounds=${2?--rounds N} ;;
 	--backend) backend=${2?--backend NAME} ;;
-	*) echo "usage: bench_frr.sh [--rates LIST] [--rounds N] [--backend user|kernel]" >&2; exit 2 ;;
+	--shape) shape=${2?--shape SHAPE} ;;
+	--cases) cases=${2?--cases LIST} ;;
+	*) sed -n '8,9s/^#//p' "$0" >&2; exit 2 ;;
 	esac
 	shift 2
 done
 
-size=4 seconds=8 datagram=512
+size=4 z_size=1 seconds=8 datagram=512
 daemons=/usr/lib/frr
 prefix=bfrr
 id=$prefix$$
@@ -98,25 +105,45 @@ until_true() {
 
 # --- FRR -------------------------------------------------------------------------------
 
-frr_netns() { echo "$id-$1-$2"; }
-frr_address() { echo "10.99.$1.$2"; }
+# A node is X Y Z; Z is 0 in 4x4.
+every_node() {
+	local x y z
+	for ((z = 0; z < z_size; z++)); do
+		for ((y = 0; y < size; y++)); do
+			for ((x = 0; x < size; x++)); do echo "$x $y $z"; done
+		done
+	done
+}
 
-# The cable ends of a node are its devices x+, x-, y+ and y-; all have the node's address.
+# step X Y Z PORT: the node at the other end of the port's cable
+step() {
+	case $4 in
+	x+) echo "$((($1 + 1) % size)) $2 $3" ;;
+	x-) echo "$((($1 + size - 1) % size)) $2 $3" ;;
+	y+) echo "$1 $((($2 + 1) % size)) $3" ;;
+	y-) echo "$1 $((($2 + size - 1) % size)) $3" ;;
+	z+) echo "$1 $2 $((($3 + 1) % size))" ;;
+	z-) echo "$1 $2 $((($3 + size - 1) % size))" ;;
+	esac
+}
+
+frr_netns() { echo "$id-$1-$2-$3"; }
+frr_address() { echo "10.$((99 + $3)).$1.$2"; }
+
+# The cable ends of a node are its devices x+, x-, y+, y-, z+ and z-; all have the node's address.
+# shellcheck disable=SC2046,SC2086 # a node is three words
 frr_cables() {
-	local x y
-	for ((x = 0; x < size; x++)); do
-		for ((y = 0; y < size; y++)); do
-			ip netns add "$(frr_netns $x $y)" || die "no namespace"
+	local node port
+	every_node >"$dir/nodes"
+	while read -r node; do
+		ip netns add "$(frr_netns $node)" || die "no namespace"
+	done <"$dir/nodes"
+	while read -r node; do
+		for port in "${ports[@]}"; do
+			[[ $port == *- ]] || ip link add "$port" netns "$(frr_netns $node)" type veth \
+				peer name "${port%+}-" netns "$(frr_netns $(step $node "$port"))"
 		done
-	done
-	for ((x = 0; x < size; x++)); do
-		for ((y = 0; y < size; y++)); do
-			ip link add x+ netns "$(frr_netns $x $y)" type veth \
-				peer name x- netns "$(frr_netns $(((x + 1) % size)) $y)"
-			ip link add y+ netns "$(frr_netns $x $y)" type veth \
-				peer name y- netns "$(frr_netns $x $(((y + 1) % size)))"
-		done
-	done
+	done <"$dir/nodes"
 }
 
 frr_config() {
@@ -127,7 +154,7 @@ frr_config() {
 		  transmit-interval 50
 		  receive-interval 50
 	END
-	for port in x+ x- y+ y-; do
+	for port in "${ports[@]}"; do
 		cat <<-END
 			interface $port
 			 ip ospf network point-to-point
@@ -152,13 +179,13 @@ frr_config() {
 
 frr_node() {
 	local ns address place d port
-	ns=$(frr_netns "$1" "$2") address=$(frr_address "$1" "$2") place=$dir/$ns
+	ns=$(frr_netns "$@") address=$(frr_address "$@") place=$dir/$ns
 	ip netns exec "$ns" sysctl -qw net.ipv4.ip_forward=1 net.ipv4.conf.all.rp_filter=0 \
 		net.ipv4.conf.default.rp_filter=0
-	for port in x+ x- y+ y-; do
+	for port in "${ports[@]}"; do
 		ip netns exec "$ns" sysctl -qw "net.ipv4.conf.$port.rp_filter=0"
-		ip -n "$ns" addr add "$address/32" dev $port
-		ip -n "$ns" link set $port up
+		ip -n "$ns" addr add "$address/32" dev "$port"
+		ip -n "$ns" link set "$port" up
 	done
 	ip -n "$ns" addr add "$address/32" dev lo
 	ip -n "$ns" link set lo up
@@ -174,75 +201,73 @@ frr_node() {
 	done
 }
 
-# Whether each node has routes to all others and BFD sessions with its four neighbours
+# Whether each node has routes to all others and BFD sessions with its neighbours
+# shellcheck disable=SC2086
 frr_ready() {
-	local x y ns
-	for ((x = 0; x < size; x++)); do
-		for ((y = 0; y < size; y++)); do
-			ns=$(frr_netns $x $y)
-			(($(ip -n "$ns" route show proto ospf | grep -c '^10\.99\.') == size * size - 1)) ||
-				return 1
-			(($(vtysh --vty_socket "$dir/$ns" -d bfdd -c 'show bfd peers brief' |
-				grep -c ' up$\| up ') == 4)) || return 1
-		done
-	done
+	local node ns
+	while read -r node; do
+		ns=$(frr_netns $node)
+		(($(ip -n "$ns" route show proto ospf | grep -c '^10\.') == size * size * z_size - 1)) ||
+			return 1
+		(($(vtysh --vty_socket "$dir/$ns" -d bfdd -c 'show bfd peers brief' </dev/null |
+			grep -c ' up$\| up ') == ${#ports[@]})) || return 1
+	done <"$dir/nodes"
 }
 
+# shellcheck disable=SC2086
 frr_up() {
-	local x y
+	local node
 	frr_cables
-	for ((x = 0; x < size; x++)); do
-		for ((y = 0; y < size; y++)); do frr_node $x $y; done
-	done
-	until_true 90 frr_ready
+	while read -r node; do frr_node $node </dev/null; done <"$dir/nodes"
+	until_true 240 frr_ready
 }
 
 frr_down() { clear "$id"; rm -rf "${dir:?}"/"$id"-*; }
 
-# The path from 0,0 to 2,2 by the kernels' routes: a line "X Y PORT" for each hop
+# The path by the kernels' routes: a line "X Y Z PORT" for each hop
+# shellcheck disable=SC2086
 frr_way() {
-	local x=0 y=0 port to hops=0
-	to=$(frr_address 2 2)
-	while [[ $x,$y != 2,2 ]]; do
+	local node=$from_node port to hops=0
+	to=$(frr_address $to_node)
+	while [[ $node != "$to_node" ]]; do
 		((hops++ < 16)) || return 1
-		port=$(ip -n "$(frr_netns $x $y)" route get "$to" | sed -n 's/.* dev \([xy][+-]\) .*/\1/p')
+		port=$(ip -n "$(frr_netns $node)" route get "$to" | sed -n 's/.* dev \([xyz][+-]\) .*/\1/p')
 		[[ $port ]] || return 1
-		echo "$x $y $port"
-		case $port in
-		x+) x=$(((x + 1) % size)) ;;
-		x-) x=$(((x + size - 1) % size)) ;;
-		y+) y=$(((y + 1) % size)) ;;
-		y-) y=$(((y + size - 1) % size)) ;;
-		esac
+		echo "$node $port"
+		node=$(step $node "$port")
 	done
 }
 
 # --- ours ------------------------------------------------------------------------------
 
-our_netns() { echo "$lab-$1.$2"; }
+# our_name X Y Z SEPARATOR
+our_name() { if ((z_size > 1)); then echo "$1$4$2$4$3"; else echo "$1$4$2"; fi; }
+our_netns() { echo "$lab-$(our_name "$@" .)"; }
 
 our_address() {
 	"$B/fabricctl" lab hosts --name "$lab" --json |
-		jq -r --argjson at "[$1,$2]" '.[] | select(.node == $at) | .address'
+		jq -r --argjson at "[$(our_name "$@" ,)]" '.[] | select(.node == $at) | .address'
 }
 
 our_up() {
-	"$B/fabricctl" lab up "${size}x$size" --name "$lab" --backend "$backend" >/dev/null || die "no lab"
+	"$B/fabricctl" lab up "$shape" --name "$lab" --backend "$backend" >/dev/null || die "no lab"
 	until_true 20 "$B/fabricctl" verify --lab "$lab"
 }
 
 our_down() { "$B/fabricctl" lab down --name "$lab" >/dev/null || die "lab down"; }
 
+# shellcheck disable=SC2086
 our_way() {
-	"$B/fabricctl" trace --lab "$lab" 0,0 2,2 --json |
-		jq -r '.hops[] | select(.port) | "\(.node[0]) \(.node[1]) p\(.port[1:2])\(.port[0:1])"'
+	"$B/fabricctl" trace --lab "$lab" "$(our_name $from_node ,)" "$(our_name $to_node ,)" --json |
+		jq -r '.hops[] | select(.port) |
+			"\(.node[0]) \(.node[1]) \(.node[2] // 0) p\(.port[1:2])\(.port[0:1])"'
 }
 
 # --- the faults, for both ----------------------------------------------------------------
 # WHOSE is frr or our.
 
-# cut WHOSE X Y PORT: the port goes down, and its neighbour loses the carrier
-cut() { ip -n "$("$1_netns" "$2" "$3")" link set "$4" down || die "$1: no cable $2,$3 $4"; }
+# cut WHOSE X Y Z PORT: the port goes down, and its neighbour loses the carrier
+cut() { ip -n "$("$1_netns" "$2" "$3" "$4")" link set "$5" down || die "$1: no cable $2,$3,$4 $5"; }
 
 # hop WHOSE N: hop N of the present path, counted from 0
 hop() { "$1_way" | sed -n "$(($2 + 1))p"; }
@@ -264,15 +289,25 @@ happens_own() { three_cuts "$1" 0; }
 
 # The node two hops from the sender, halfway to the receiver
 happens_dead() {
-	local x y ns p
+	local x y z ns p
 	sleep 3
-	read -r x y _ <<<"$(hop "$1" 2)"
+	read -r x y z _ <<<"$(hop "$1" 2)"
 	[[ $x ]] || die "$1: no way"
-	ns=$("$1_netns" "$x" "$y")
+	ns=$("$1_netns" "$x" "$y" "$z")
 	ip -n "$ns" -o link show | sed -n 's/^[0-9]*: \([^@:]*\)[@:].*/\1/p' | grep -v '^lo$' |
 		sed 's/.*/link set & down/' >"$dir/batch"
 	ip -n "$ns" -batch "$dir/batch" || die "$1: cannot take the power away"
 	for p in $(ip netns pids "$ns"); do kill -9 "$p"; done
+}
+
+happens_both() {
+	local at
+	happens_dead "$1"
+	sleep 0.2
+	at=$(hop "$1" 1)
+	[[ $at ]] || die "$1: no way after the node died"
+	# shellcheck disable=SC2086
+	cut "$1" $at
 }
 
 # Packets that the queues of a node's devices dropped, before they reached the fabric
@@ -282,15 +317,16 @@ queue_drops() {
 
 # flow WHOSE CASE RATE: a fresh fabric, a flow, and what happens
 flow() {
-	local whose=$1 what=$2 rate=$3 from to pids=()
+	local whose=$1 what=$2 rate=$3 from to address pids=()
 	"${whose}_up"
-	from=$("${whose}_netns" 0 0) to=$("${whose}_netns" 2 2)
-	until_true 10 ip netns exec "$from" ping -q -c 1 -W 1 "$("${whose}_address" 2 2)"
-	ip netns exec "$to" "$B/tests/bench/udp_flow" receive "$("${whose}_address" 2 2)" \
+	# shellcheck disable=SC2086
+	from=$("${whose}_netns" $from_node) to=$("${whose}_netns" $to_node) address=$("${whose}_address" $to_node)
+	until_true 10 ip netns exec "$from" ping -q -c 1 -W 1 "$address"
+	ip netns exec "$to" "$B/tests/bench/udp_flow" receive "$address" \
 		$((seconds + 3)) >"$dir/received" &
 	pids+=($!)
 	sleep 0.5
-	ip netns exec "$from" "$B/tests/bench/udp_flow" send "$("${whose}_address" 2 2)" $datagram \
+	ip netns exec "$from" "$B/tests/bench/udp_flow" send "$address" $datagram \
 		"$rate" $seconds >"$dir/sent" &
 	pids+=($!)
 	"happens_$what" "$whose"
@@ -310,6 +346,7 @@ report() {
 			 ($s.sent / $t | round), $r.overflowed, $s.error] | @tsv')
 	[[ $lost$failed$overflowed =~ ^[0-9-]+$ ]] || die "no flow"
 	((overflowed == 0)) || die "the receiver's socket overflowed"
+	echo "$silence" >>"$dir/silence-$1-$2-$3"
 	row "$3" "$2" "$1" "$lost" "$failed" "$reordered" "$doubled" "$silence ms" "$sent" \
 		"$queue" "$why"
 	sample "$3 $2 $1 lost" datagrams "$lost"
@@ -324,14 +361,24 @@ row() {
 	printf '%-8s %-5s %-5s %8s %8s %8s %8s %11s %9s %8s   %s\n' "$@"
 }
 
+case $shape in
+4x4) ports=(x+ x- y+ y-) from_node='0 0 0' to_node='2 2 0' ;;
+4x4x4) ports=(x+ x- y+ y- z+ z-) z_size=4 from_node='0 0 0' to_node='2 2 2' ;;
+*) die "--shape '$shape': allowed 4x4, 4x4x4" ;;
+esac
+[[ ,$cases, =~ ^(,(way|own|dead|both))+,$ ]] || die "--cases '$cases': allowed way, own, dead, both"
 clear_remains
-printf 'a UDP flow on %sx%s, FRR %s beside ours (NICs: %s); %s s, datagrams of %s bytes\n' $size $size \
+printf 'a UDP flow on %s, FRR %s beside ours (NICs: %s); %s s, datagrams of %s bytes\n' "$shape" \
 	"$("$daemons/zebra" --version | sed -n '1s/.* version //p')" "$backend" $seconds $datagram
 row rate case who lost failed reorder doubled silence sent/s queue ''
 for rate in ${rates//,/ }; do
-	for what in way own dead; do
+	for what in ${cases//,/ }; do
 		for ((round = 0; round < rounds; round++)); do
-			for whose in frr our; do flow $whose $what "$rate"; done
+			for whose in frr our; do flow $whose "$what" "$rate"; done
+		done
+		((rounds == 1)) || for whose in frr our; do
+			sort -n "$dir/silence-$whose-$what-$rate" | awk -v n="$rate $what $whose" '{ a[NR] = $1 }
+				END { printf "%s: silence, median %.1f ms, worst %.1f ms\n", n, a[int((NR + 1) / 2)], a[NR] }'
 		done
 	done
 done
