@@ -4,8 +4,8 @@
 #define MS	1000000ull
 
 /*
- * While the root is lost, what waits for its successor waits at its source. 5,000 datagrams of 512
- * bytes a second for the 3 s that a takeover may take are 15,000. Each is a packet of 37 flits:
+ * If the root is lost in the middle of a recovery, its holds stay until a successor releases them.
+ * 5,000 datagrams of 512 bytes a second for the 3 s that this may take are 15,000. Each is a packet of 37 flits:
  * 28 bytes of headers and a virtio_net_hdr of 10 make 550 bytes, 35 flits, and a header and a tail
  * are two more. That is 592 bytes, and 8,880,000 for all. This must not depend on the queues in
  * front of the NIC, which differ between hosts (256 packets, and 4,096 messages of a tun device
