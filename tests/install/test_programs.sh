@@ -15,9 +15,10 @@ installed() {
 	make -s B="$B" install DESTDIR="$tmp"
 }
 
-# Exactly these files, none of them empty, and no link that leads nowhere.
+# Exactly these files, none of them empty, and no link that leads nowhere. Where there is no libquorum,
+# there is no torus-arbiter-corosync.
 complete() {
-	diff - <(cd "$tmp" && find -L etc usr -type f -size +0 | LC_ALL=C sort) <<-'END'
+	diff - <(cd "$tmp" && find -L etc usr -type f -size +0 ! -name torus-arbiter-corosync | LC_ALL=C sort) <<-'END'
 		etc/fabricd.conf
 		usr/bin/fabricctl
 		usr/bin/fabricsim
@@ -38,6 +39,7 @@ complete() {
 		usr/lib/systemd/system/torus-nic@.service
 		usr/lib/udev/rules.d/70-torus.rules
 		usr/lib/udev/rules.d/90-torus-ports.rules
+		usr/libexec/torus/torus-arbiter-etcd
 		usr/sbin/fabricd
 		usr/sbin/torusemu
 		usr/share/bash-completion/completions/fabricctl
@@ -60,7 +62,7 @@ complete() {
 
 version() {
 	local p
-	for p in "$tmp"/usr/bin/{fabricctl,fabricsim} "$tmp"/usr/sbin/{fabricd,torusemu}; do
+	for p in "$tmp"/usr/bin/{fabricctl,fabricsim} "$tmp"/usr/sbin/{fabricd,torusemu} "$tmp"/usr/libexec/torus/*; do
 		"$p" --version || return 1
 	done
 }

@@ -32,6 +32,8 @@ check "fabricsim's options are those of its man page" same fabricsim tools/fabri
 check "fabricd's options are those of its man page" same fabricd daemon/fabricd.8 daemon/main.c
 check "torusemu's options are those of its man page" \
 	same torusemu tools/torusemu/torusemu.8 tools/torusemu/args.c
+check "torus-arbiter-etcd's options are those of its man page" \
+	same torus-arbiter-etcd tools/arbiter/torus-arbiter.7
 check "an option that a man page lacks is noticed" \
 	noticed '/^\.SS lab hosts/,/^\.SS/{/list/d}' 'fabricctl lab hosts: the page does not have --list'
 check "an option that only a man page has is noticed" \

@@ -53,6 +53,8 @@ spdx() {
 				return "GPL-2.0-only"
 			if (f ~ /^(include\/torus\/.*\.h|lib\/.*\.[ch]|lib\/libtorus\..*)$/)
 				return "LGPL-2.1-or-later"
+			if (f ~ /^tools\/arbiter\/.*\.[ch]$/)
+				return "GPL-2.0-or-later"
 			return "GPL-2.0-only"
 		}
 		FNR <= 5 && !(FILENAME in has) && match($0, /SPDX-License-Identifier:.*/) {

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the arbiter programs share: the question, and the line that answers it (torus-arbiter(7)). */
+#ifndef ARBITER_CLAIM_H
+#define ARBITER_CLAIM_H
+
+#include <stdint.h>
+
+/**
+ * struct claim - the question
+ * @fabric: its name
+ * @config: file to read instead of the usual one, or NULL
+ */
+struct claim {
+	const char *fabric;
+	const char *config;
+	uint64_t epoch;
+	uint64_t guid;
+};
+
+/**
+ * claim_read() - take the question from arguments and environment
+ * @help: the text of --help
+ * @config: whether there is an option --config
+ * Ends the program with status 2 if they are wrong, with 0 after --help and --version.
+ */
+struct claim claim_read(int argc, char **argv, const char *help, int config);
+
+/** claim_answer() - print the answer, of one line, and end the program with status 0 */
+_Noreturn void claim_answer(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* ARBITER_CLAIM_H */
