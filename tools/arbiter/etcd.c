@@ -28,7 +28,7 @@
 #include "lib/util/inifile.h"
 #include "lib/util/units.h"
 
-#define CONFIG		"/etc/torus/arbiter-etcd.conf"
+#define CONFIG		"/etc/torus-arbiter-etcd.conf"
 #define CONFIG_MAX	65536
 #define ANSWER_MAX	65536
 #define ENDPOINTS_MAX	16
