@@ -231,6 +231,8 @@ void world_free(struct world *w)
 			nic_stop(w, i);
 		free(w->node[i].cable);
 		free(w->node[i].seq);
+		for (size_t k = 0; k < w->node[i].nlate; k++)
+			ev_drop(&w->node[i].late[k]);
 		free(w->node[i].late);
 		free(w->node[i].kept);
 	}
