@@ -317,8 +317,13 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 	const struct torus_shape *shape = d->fm ? fm_shape(d->fm) : NULL;
 	char port[TORUS_TEXT_MAX];
 
-	snprintf(buf, room, "port %s: management packets without the seal of this fabric's key: the neighbour there has another key, another release, or is a stranger",
-		 torus_port_text(shape ? shape->ndims : 0, d->refused_port, port));
+	/* Before there is a shape, a port has no direction. */
+	if (shape && shape->ndims)
+		torus_port_text(shape->ndims, d->refused_port, port);
+	else
+		snprintf(port, sizeof(port), "%u", d->refused_port);
+	snprintf(buf, room, "port %s: management packets without the seal of this fabric's key: "
+		 "the neighbour there has another key, another release, or is a stranger", port);
 	return buf;
 }
 
