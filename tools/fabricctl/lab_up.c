@@ -261,25 +261,46 @@ static void report(const struct ctl *ctl, const struct lab *lab, const struct to
 }
 
 /*
- * All namespaces share one table of neighbours. Each node has a few in it (the
- * root, its parent and children); where they do not fit, connections of the service
- * network wait for each other. It is the host's setting, so it is only named.
+ * All network namespaces share one table of neighbours, whose limits are the host's. A node knows its
+ * parent, its children and the candidates, and each candidate knows all nodes, once it was root. When the
+ * table is full, the kernel drops packets, those of the torus devices too, and connections fail. So
+ * the limits are raised, and never lowered.
  */
-#define NEIGHBOURS_EACH 4
-#define NEIGHBOURS_MAX "/proc/sys/net/ipv4/neigh/default/gc_thresh3"
+#define NEIGHBOURS_EACH 64
+#define NEIGHBOURS_DEFAULT 1024		/* the kernel's gc_thresh3 */
+#define NEIGHBOURS_LEAST 4096		/* for several labs at once */
 
-static void neighbours_check(const struct lab *lab)
+/* Return: whether the limit is @least now, or higher. */
+static bool raise_limit(const char *path, unsigned int least)
 {
-	FILE *f = fopen(NEIGHBOURS_MAX, "re");
-	unsigned int max;
+	FILE *f = fopen(path, "r+e");
+	unsigned int now = 0;
+	bool fine;
 
 	if (!f)
-		return;
-	if (fscanf(f, "%u", &max) == 1 && lab->nodes * NEIGHBOURS_EACH >= max)
-		warn("this host keeps %u neighbours, few for %u nodes: bring-up may take long; "
-		     "'sysctl net.ipv4.neigh.default.gc_thresh3=%u' and gc_thresh2 likewise help",
-		     max, lab->nodes, lab->nodes * 4 * NEIGHBOURS_EACH);
+		return false;
+	fine = fscanf(f, "%u", &now) == 1 && now >= least;
+	if (!fine) {
+		rewind(f);
+		fine = fprintf(f, "%u\n", least) > 0 && !fflush(f);
+	}
 	fclose(f);
+	return fine;
+}
+
+static void make_room_for_neighbours(const struct lab *lab)
+{
+	unsigned int each = lab->nodes < NEIGHBOURS_EACH ? lab->nodes : NEIGHBOURS_EACH;
+	unsigned int need = 2 * lab->nodes * each;
+	unsigned int max = need < NEIGHBOURS_LEAST ? NEIGHBOURS_LEAST : need;
+
+	if (raise_limit("/proc/sys/net/ipv4/neigh/default/gc_thresh3", max) &&
+	    raise_limit("/proc/sys/net/ipv4/neigh/default/gc_thresh2", max / 2))
+		return;
+	if (need > NEIGHBOURS_DEFAULT)
+		warn("cannot make room for the neighbours of %u nodes: packets may be lost; "
+		     "'sysctl net.ipv4.neigh.default.gc_thresh3=%u' and gc_thresh2=%u help",
+		     lab->nodes, max, max / 2);
 }
 
 static int give_up(struct lab *lab)
@@ -308,7 +329,7 @@ static int up(const struct ctl *ctl, struct lab *lab, const struct programs *p,
 		return give_up(lab);
 	}
 	if (!bare && !lab->packed)
-		neighbours_check(lab);
+		make_room_for_neighbours(lab);
 	if (bring_up(lab, p, extra, &took) || (!bare && fault_everywhere(lab, wish)))
 		return give_up(lab);
 	lab->state = LAB_UP;
