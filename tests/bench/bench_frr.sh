@@ -310,11 +310,6 @@ happens_both() {
 	cut "$1" $at
 }
 
-# Packets that the queues of a node's devices dropped, before they reached the fabric
-queue_drops() {
-	ip -n "$1" -s -j link | jq '[.[].stats64.tx.dropped] | add'
-}
-
 # flow WHOSE CASE RATE: a fresh fabric, a flow, and what happens
 flow() {
 	local whose=$1 what=$2 rate=$3 from to address pids=()

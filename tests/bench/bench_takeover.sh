@@ -125,7 +125,7 @@ begin() {
 drops() {
 	local way sum=0
 	for way; do
-		sum=$((sum + $(ip -n "$(netns "${way% *}")" -s -j link show dev torus0 | jq '.[0].stats64.tx.dropped')))
+		sum=$((sum + $(queue_drops "$(netns "${way% *}")" torus0)))
 	done
 	echo $sum
 }

@@ -20,3 +20,13 @@ sample_text() {
 	((${#values[@]} != 1)) || { sample "$1" "$unit" "${values[0]}"; return; }
 	for i in "${!values[@]}"; do sample "$1 [$((i + 1))]" "$unit" "${values[i]}"; done
 }
+
+# queue_drops NETNS [DEVICE]: packets that the queues of a namespace's devices dropped. Those of the
+# queueing discipline are not among the device's own, and the sender of UDP is told of neither.
+queue_drops() {
+	local device=() own queued
+	[[ -z ${2-} ]] || device=(dev "$2")
+	own=$(ip -n "$1" -s -j link show "${device[@]}" | jq '[.[].stats64.tx.dropped] | add')
+	queued=$(tc -n "$1" -s -j qdisc show "${device[@]}" | jq '[.[] | select(.root) | .drops] | add // 0')
+	echo $((own + queued))
+}
