@@ -31,6 +31,10 @@ whole() {
 		"running $shape $nodes $links $links 0 0"
 }
 up_right() { raise && until_true 20 whole; }
+neighbours_fit() {
+	local limit=/proc/sys/net/ipv4/neigh/default/gc_thresh
+	(($(<${limit}3) >= 4096 && $(<${limit}2) >= 2048))
+}
 
 # Each end of each cable is where its coordinates and port say, and shows the other end as its
 # peer.
@@ -287,6 +291,7 @@ suite() {
 	check "verify" verified
 	if [[ ${TORUS_BACKEND:-user} != mixed ]]; then
 		check "exit status of a command on a node" exec_status
+		check "the host has room for the neighbours of all nodes" neighbours_fit
 		check "errors name the wrong argument, and nothing is changed" refusals
 		check "all users may ask, only root may change" privileges
 	fi
