@@ -34,11 +34,23 @@
 #define INIT_BACKOFF_MAX 20
 #define LONELY (30000 * MS)	/* until it is said that nobody was heard */
 
+/*
+ * Whether its place is final: it has a table, and the root that it follows has that shape. One that
+ * asks to be root, and whose NIC has lost its memory, may know no sizes yet.
+ */
+static bool is_settled(const struct fm *fm)
+{
+	for (unsigned int d = 0; d < fm->ndims; d++)
+		if (fm->position[d] < 0 || fm->position[d] >= fm->size[d])
+			return false;
+	return fm->have_root && fm->have_position && fm->table.version;
+}
+
 static void send_init(struct fm *fm, unsigned int p)
 {
 	struct fm_init init = {
 		.placed = fm->have_root && fm->have_position,
-		.settled = fm->have_root && fm->have_position && fm->table.version,
+		.settled = is_settled(fm),
 		.heard = fm->port[p].heard,
 		.lost = fm->root_lost,
 		.asks = fm->root_asks,

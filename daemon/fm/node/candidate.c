@@ -17,6 +17,7 @@
 #define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is configured */
 #define TRIES_MAX 5
 #define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
+#define ANSWER_WAIT 5		/* times resend, that one to whom this node says HELLO is given to say anything */
 
 unsigned int fm_candidate_said(const struct fm *fm)
 {
@@ -75,12 +76,15 @@ void fm_candidate_called(struct fm *fm)
 	fm->candidate.called = true;
 }
 
-/* A root is there, and has been told of this node: with a slow NIC that takes a while. */
+/*
+ * A root is there, and has been told of this node, or is to be once the own NIC has been read: with slow
+ * NICs that takes a while. A host takes connections for a manager that hangs, too: that says nothing.
+ */
 static bool joins(const struct fm *fm)
 {
 	const struct fm_conn *c = fm_conn_of_role(fm, FM_CONN_ROOT);
 
-	return c && c->ready;
+	return c && c->ready && (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend);
 }
 
 bool fm_candidate_due(struct fm *fm)

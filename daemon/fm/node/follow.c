@@ -19,7 +19,12 @@
  *    asks has asked in vain for long: that one leads nobody, and the other one is told of the later
  *    epoch, and asks all anew in one after it (root/epoch.c);
  *  - else one that asks, and of two that ask, the one of the later epoch, or of the greater GUID.
- * When the one that asked is gone, or gives up, the node tries the root that led it last.
+ * When the one that asked is gone, or gives up, the node tries the root that led it last. If none has,
+ * it follows none, and asks its neighbours. Else it would try that one for ever, and take no Init of
+ * another that asks in the same epoch and has the lesser GUID.
+ *
+ * A claim is of the root's epoch (tree.c), and nothing that asks in one before is followed then. A root
+ * that answers, and has no way to a root, is the one that asks: it is not lost.
  *
  * Whom a node follows is a matter of how soon there is a root, not of safety: what its NIC obeys
  * only becomes later (kernel/req/fence.c), whomever its manager believes.
@@ -171,16 +176,32 @@ void fm_follow_led(struct fm *fm, uint64_t epoch)
 
 void fm_follow_met(struct fm *fm)
 {
-	if (!fm->root_lost)
-		return;
+	bool news = fm->root_lost || !fm->root_asks;
+
+	fm->root_asks = true;
 	fm->root_lost = false;
+	if (news)
+		fm_ports_spread(fm);
+}
+
+void fm_follow_epoch(struct fm *fm, uint64_t epoch)
+{
+	if (fm->root_epoch == epoch)
+		return;
+	fm->root_epoch = epoch;
 	fm_ports_spread(fm);
 }
 
 void fm_follow_back(struct fm *fm)
 {
-	if (!fm->root_asks || !fm->led.guid)
+	if (!fm->root_asks)
 		return;
+	if (!fm->led.guid) {
+		fm->have_root = fm->root_asks = fm->root_lost = false;
+		fm_candidate_adrift(fm);
+		fm_ports_ask(fm);
+		return;
+	}
 	if (fm->candidate.backs < BACKS_MAX)
 		fm->candidate.backs++;
 	fm->root_asks = false;

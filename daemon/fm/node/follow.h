@@ -25,9 +25,11 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
 void fm_follow(struct fm *fm, const struct fm_init *init);
 /** fm_follow_led() - the root that it follows has welcomed it, in that epoch */
 void fm_follow_led(struct fm *fm, uint64_t epoch);
-/** fm_follow_met() - the root that it follows, and that only asks yet, has answered */
+/** fm_follow_met() - the root that it follows has answered, and asks to be root: it does not lead yet */
 void fm_follow_met(struct fm *fm);
-/** fm_follow_back() - the one that asked to be root is gone: back to the one that led */
+/** fm_follow_epoch() - the root that it follows leads, or claims to, in that epoch */
+void fm_follow_epoch(struct fm *fm, uint64_t epoch);
+/** fm_follow_back() - the one that asked to be root is gone: back to the one that led; if none has, to no root */
 void fm_follow_back(struct fm *fm);
 /** fm_follow_later() - is a root of that epoch and GUID later than the other? */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);

@@ -207,17 +207,13 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
-	/* Found by its address, and not by an Init that said so: others are told now. */
-	fm->root_asks |= !m->epoch;
-	if (fm->root_asks)
+	/* It may have been found by its address, and not by an Init that said so: others are told now. */
+	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
 	if (!m->epoch || !may_obey(fm, &w))
 		return;
 	new_term(fm, m->epoch);
-	if (fm->root_asks && fm->root_epoch != m->epoch) {
-		fm->root_epoch = m->epoch;
-		fm_ports_spread(fm);
-	}
+	fm_follow_epoch(fm, m->epoch);
 	if (!fm_nic_obeys(fm))
 		fm_nic_obey_soon(fm);
 	fm_uplink_hello(fm, c);
@@ -235,6 +231,8 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 	if (!w->adrift) {
 		fm_follow_led(fm, w->term);
 		fm_uplink_adrift(fm, false);
+	} else if (c->role == FM_CONN_ROOT) {
+		fm_follow_met(fm);
 	}
 	t->backoff = 0;
 	fm_problem_clear(fm, "refused", 0);
@@ -268,9 +266,16 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 	fm_uplink_retry(fm, 10 * fm->cfg.resend);
 }
 
-/* The parent is there, and knows whether there is a way to the root. */
-static void ponged(struct fm *fm, bool adrift)
+/*
+ * The parent is there, and knows whether there is a way to the root. A root that says that there is none
+ * does not lead yet (root/claim.c): it is not lost.
+ */
+static void ponged(struct fm *fm, const struct fm_conn *c, bool adrift)
 {
+	if (adrift && c->role == FM_CONN_ROOT && fm->uplink.cut_off) {
+		fm_follow_met(fm);
+		return;
+	}
 	if (!adrift)
 		fm_follow_led(fm, fm->uplink.term);
 	fm_uplink_adrift(fm, adrift);
@@ -308,7 +313,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 		break;
 	case FM_MSG_PONG:
 		if (c == fm_uplink_conn(fm))
-			ponged(fm, msg->pong.adrift);
+			ponged(fm, c, msg->pong.adrift);
 		break;
 	case FM_MSG_TABLE:
 		if (c->confirmed)

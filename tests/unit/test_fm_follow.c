@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which root a node follows while there is none: one that asks to be root and has gone, one that has
+ * claimed, one that knows less of the fabric than the node, and one whose host takes a connection and
+ * whose manager hangs.
+ */
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "stage_member.h"
+
+#define OTHER (NIC + 3)	/* another that asks to be root */
+
+static struct fm_init asks_init(unsigned int port, uint64_t root, uint64_t epoch)
+{
+	struct fm_init i = stage_neighbour(&s, port);
+
+	i.asks = true;
+	i.root_guid = root;
+	i.epoch = epoch;
+	return i;
+}
+
+static void claim(uint64_t epoch)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .epoch = epoch, .guid = s.fm->root_guid } };
+
+	stage_msg(&s, 1, &m);
+}
+
+/* No root has led the node. The one that it follows refuses it, and there is another. */
+static void an_asker_that_gave_up(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	node_1();
+	stage_start(&s);
+	i = asks_init(2, OTHER, TERM);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_refuse(&s, 1, "this node is not the root");
+	assert_false(s.fm->have_root);
+	stage_forget(&s);
+	/* It asks all neighbours, also those that it has heard. */
+	stage_run(&s, 1);
+	s.deaf = "ping ";
+	stage_run(&s, 200);
+	stage_did_some(&s, "init 2:");
+	/* Of a lesser GUID. */
+	i = asks_init(2, NIC, TERM);
+	stage_hear(&s, 2, &i);
+	stage_did_some(&s, "connect");
+	assert_int_equal(s.fm->root_guid, NIC);
+	stage_end(&s);
+}
+
+/* A node that took a claim follows none that asks in the epoch before. */
+static void claimed_by_an_init_of_before(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	node_1();
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	i.lost = true;
+	i.epoch = TERM;
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	claim(TERM + 1);
+	assert_int_equal(s.fm->root_epoch, TERM + 1);
+	stage_forget(&s);
+	i = asks_init(0, OTHER, TERM);
+	stage_hear(&s, 0, &i);
+	assert_int_equal(s.fm->root_guid, NIC);
+	stage_did_no(&s, "connect");
+	stage_end(&s);
+}
+
+/* One that asks answers a ping that it has no way to a root. It is there: neighbours may follow it. */
+static void an_asker_is_not_lost(void **state)
+{
+	struct fm_msg pong = { .type = FM_MSG_PONG, .pong = { .adrift = true } };
+	struct fm_msg m = { .type = FM_MSG_WELCOME };
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	i = asks_init(2, OTHER, TERM + 1);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 2);
+	m.welcome = (struct fm_welcome) { .term = TERM + 1, .root_guid = OTHER, .adrift = true };
+	stage_msg(&s, 2, &m);
+	assert_false(s.fm->root_lost);
+	stage_msg(&s, 2, &pong);
+	assert_false(s.fm->root_lost);
+	assert_true(s.fm->root_asks && s.fm->uplink.cut_off);
+	stage_end(&s);
+}
+
+/* What the node says of its place is well formed, though that root knows no shape yet. */
+static void an_asker_without_a_shape(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	s.deaf = "ping log ";
+	i = asks_init(2, OTHER, TERM + 1);
+	memset(i.size, 0, sizeof(i.size));
+	stage_forget(&s);
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 60);
+	assert_true(stage_count(&s, "init 0:") > 0);
+	stage_did_no(&s, "malformed");
+	stage_end(&s);
+}
+
+/* A host takes the connection, and no manager answers. The node is a candidate, and asks itself. */
+static void a_root_that_hangs(void **state)
+{
+	double at, until;
+
+	(void)state;
+	node_1();
+	s.cfg.takeover = 200 * MS;
+	joins();
+	table(1);
+	stage_down(&s, 1);
+	at = (double)(s.now / MS);
+	for (until = at + 2000; !s.fm->is_root && at < until; at += 50) {
+		if (stage_count(&s, "connect 10.0.0.0:1"))
+			stage_up(&s, s.next_conn - 1);
+		stage_forget(&s);
+		stage_run(&s, at);
+	}
+	assert_true(s.fm->is_root);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(an_asker_that_gave_up),
+		cmocka_unit_test(claimed_by_an_init_of_before),
+		cmocka_unit_test(an_asker_is_not_lost),
+		cmocka_unit_test(an_asker_without_a_shape),
+		cmocka_unit_test(a_root_that_hangs),
+	};
+
+	return cmocka_run_group_tests(all, NULL, NULL);
+}
