@@ -282,8 +282,7 @@ static bool under_way(const struct fm *fm)
 
 bool fm_in_force(const struct fm *fm, uint64_t version)
 {
-	return version && fm->table.version == version && fm->applied == version &&
-	       !under_way(fm);
+	return version && fm->table.version == version && fm_rows_in_force(fm) && !under_way(fm);
 }
 
 void fm_outline(const struct fm *fm, struct fm_outline *out)

@@ -227,6 +227,32 @@ static void goes_on(void **state)
 	stage_end(&s);
 }
 
+/*
+ * Two roots gave tables of one number, with the same rows: the former one hung before it told more. The
+ * NIC is given the later one, too: it says to the next claim of which epoch its rows are.
+ */
+static void same_rows_of_a_later_root(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	with_nic_of(0, 0);
+	joins();
+	table_1();
+	stage_did_some(&s, "rows 1");
+	stage_welcome(&s, 1, TERM + 1, "");
+	m = stage_table(&s, 1, entry);
+	m.table.term = TERM + 1;
+	stage_forget(&s);
+	stage_msg(&s, 1, &m);
+	assert_int_equal(stage_count(&s, "root 100 of 127\n"), 1);
+	stage_did_some(&s, "rows 1");
+	stage_forget(&s);
+	stage_msg(&s, 1, &m);
+	stage_did_no(&s, "rows 1");
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -239,6 +265,7 @@ int main(void)
 		cmocka_unit_test(far_above_what_was_kept),
 		cmocka_unit_test(an_init_far_above),
 		cmocka_unit_test(goes_on),
+		cmocka_unit_test(same_rows_of_a_later_root),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

@@ -290,8 +290,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		m->base = s->base;
 	forward(fm, &msg, false);
 	/* A node that could not apply the table has nothing to go on from. */
-	fm_task_begin(fm, fm_task_mine(fm) && fm->applied == s->version ? FM_TODO_STEP :
-									  FM_TODO_NOTHING);
+	fm_task_begin(fm, fm_task_mine(fm) && fm_rows_in_force(fm) ? FM_TODO_STEP : FM_TODO_NOTHING);
 	fm_member_check(fm, false);
 }
 

@@ -8,6 +8,10 @@
  * then active lifts it. A row to a node not reachable before goes on hold as
  * well: the nodes on its path may not be placed yet. Rows through relays are held
  * by the NIC itself, changed or not: which of the relays' rows change is not known here.
+ *
+ * Two roots may give tables of one number, with the same rows: a root that hung did not live to tell the
+ * last one. The table of the later epoch is written all the same, if no row differs: the NIC keeps the
+ * epoch of its rows, and by that a node whose manager began anew counts for a claim (root/quorum.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -269,6 +273,7 @@ static void rows_write(struct fm *fm, struct rows_change *c)
 {
 	struct fm_writing *w = &fm->writing;
 
+	w->epoch = fm->table.term;
 	w->version = fm->table.version;
 	w->node = c->node;
 	w->n = c->n;
@@ -289,7 +294,7 @@ static int rows_make(struct fm *fm)
 	fm->merged = false;
 	if (!err)
 		merge(fm, &c);
-	if (!err && (c.n || fm->applied != fm->table.version))
+	if (!err && (c.n || !fm_rows_in_force(fm)))
 		rows_write(fm, &c);
 	else
 		fm->merged = !err;
@@ -310,6 +315,7 @@ int fm_rows_apply(struct fm *fm)
 	int err = 0;
 
 	if (fm->ops.rows_apply) {
+		fm->writing.epoch = fm->table.term;
 		fm->writing.version = fm->table.version;
 		fm->ops.rows_apply(fm->io, fm_nic_begin(fm, FM_ACT_ROWS), fm->table.version,
 				   fm->table.closed);
@@ -346,6 +352,7 @@ void fm_rows_written(struct fm *fm, int err)
 		not_applied(fm, w->version, err);
 	} else {
 		fm->applied = w->version;
+		fm->nic.rows_epoch = w->epoch;
 		fm->merged = true;
 		w->doubt = 0;
 		fm_problem_clear(fm, "table", 0);
@@ -353,6 +360,11 @@ void fm_rows_written(struct fm *fm, int err)
 	free(w->node);
 	w->node = NULL;
 	w->n = 0;
+}
+
+bool fm_rows_in_force(const struct fm *fm)
+{
+	return fm->table.version && fm->applied == fm->table.version && fm->nic.rows_epoch == fm->table.term;
 }
 
 /* --- parking -------------------------------------------------------------------- */

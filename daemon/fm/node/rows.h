@@ -12,7 +12,7 @@ struct fm;
 /**
  * struct fm_writing - what is under way at the NIC, and what came of the last write
  * @shape, @place, @at, @rows: of a new place; @rows are empty
- * @version, @node, @n: of rows
+ * @epoch, @version, @node, @n: of rows
  * @doubt: version that a failed write may have put in force, or 0
  */
 struct fm_writing {
@@ -20,7 +20,7 @@ struct fm_writing {
 	uint32_t place;
 	struct torus_coords at;
 	uint64_t *rows;
-	uint64_t version;
+	uint64_t epoch, version;
 	uint32_t *node, n;
 	uint64_t doubt;
 };
@@ -37,6 +37,8 @@ void fm_rows_placed(struct fm *fm, int err);
  */
 int fm_rows_apply(struct fm *fm);
 void fm_rows_written(struct fm *fm, int err);
+/** fm_rows_in_force() - does the NIC have the rows of the table at hand, by order of the root that made it? */
+bool fm_rows_in_force(const struct fm *fm);
 /* @rows are as in the NIC: what is known of them is counted. */
 void fm_rows_taken(struct fm *fm);
 void fm_rows_free(struct fm *fm);

@@ -238,7 +238,7 @@ void fm_task_again(struct fm *fm)
 		return;
 	if (!fm->member.round)
 		fm_task_begin(fm, FM_TODO_APPLY);
-	else if (fm_task_mine(fm) && fm->applied == fm->member.version)
+	else if (fm_task_mine(fm) && fm_rows_in_force(fm))
 		fm_task_begin(fm, FM_TODO_STEP);
 }
 

@@ -68,8 +68,8 @@ static uint64_t next_version(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	if (r->version < r->version_seen)
-		r->version = r->version_seen;
+	/* Also above a table that is known, and that no NIC had taken yet when its node told of it. */
+	r->version = later(r->version, later(r->version_seen, r->told.table));
 	if (!fm->table.version && r->version)
 		return version_anew(r);
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
