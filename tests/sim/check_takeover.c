@@ -9,8 +9,9 @@
  *
  * Not where a NIC is slow: its node may be needed. Not in worlds with an arbiter, which may refuse, nor in those with liars.
  *
- * So that this is enough for each table that may have been in force (daemon/fm/root/quorum.c), the
- * nodes must be more than half of the world, and have been up in that table with the same NIC.
+ * So that this is enough for each table that may have been in force (daemon/fm/root/quorum.c), they must
+ * be more than half of those that were up in each of its voters, too, with the same NIC, and more than
+ * half of the world. Nodes that a root elsewhere leads over the service network do not lack one.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/candidate.h"
@@ -126,31 +127,59 @@ static const struct fm *find_latest(const struct world *w)
 	return latest;
 }
 
-static bool was_up(const struct fm *latest, const struct wnode *n)
-{
-	for (uint32_t i = 0; i < latest->table.nodes; i++) {
-		const struct fm_entry *e = &latest->table.entry[i];
-
-		if (e->guid == n->guid && e->epoch == n->epoch)
-			return e->state == FM_NODE_UP;
-	}
-	return false;
-}
-
 static bool leads(const struct wnode *n)
 {
 	return fm_is_root(n->fm) && fm_version(n->fm) && n->rows_epoch == fm_epoch(n->fm);
+}
+
+/* Whether the node has a way to a root that leads, wherever that stands: the service network reaches far. */
+static bool is_led(const struct world *w, const struct wnode *n)
+{
+	for (uint32_t i = 0; i < w->nodes; i++)
+		if (runs(w, i) && w->node[i].guid == n->fm->root_guid)
+			return !n->fm->uplink.cut_off && leads(&w->node[i]);
+	return false;
+}
+
+/* How many nodes of part @p are in set @set of those of which a claim with that table needs a quorum. */
+static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, uint32_t p, unsigned int set)
+{
+	const struct world *w = c->w;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		const struct fm_entry *e = &t->entry[i];
+		unsigned int votes = fm_table_counts(e) | (unsigned int)fm_table_votes(&t->voters, e) << 1;
+
+		for (uint32_t k = 0; k < w->nodes; k++)
+			n += c->takeover->part[k] == p && w->node[k].guid == e->guid &&
+			     w->node[k].epoch == e->epoch && w->node[k].fm->table.version && (votes & 1u << set);
+	}
+	return n;
+}
+
+/* Whether part @p has more than half of the nodes up in the table, and in each that may have been in force. */
+static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint32_t p)
+{
+	uint32_t up = 0;
+
+	for (uint32_t i = 0; i < t->nodes; i++)
+		up += fm_table_counts(&t->entry[i]);
+	if (2 * votes_of(c, t, p, 0) <= up)
+		return false;
+	for (unsigned int i = 0; i < t->voters.n; i++)
+		if (2ull * votes_of(c, t, p, i + 1) <= t->voters.set[i].ups)
+			return false;
+	return true;
 }
 
 /* Whether part @p could have a root and has none. */
 static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint32_t p)
 {
 	const struct world *w = c->w;
-	uint32_t all = 0, known = 0, up = 0;
 	bool candidate = false;
+	uint32_t all = 0;
 
-	for (uint32_t i = 0; i < latest->table.nodes; i++)
-		up += latest->table.entry[i].state == FM_NODE_UP;
 	for (uint32_t i = 0; i < w->nodes; i++) {
 		const struct wnode *n = &w->node[i];
 
@@ -158,15 +187,14 @@ static bool lacks_root(const struct check_flow *c, const struct fm *latest, uint
 			continue;
 		if (leads(n) || n->act_time)
 			return false;
-		all++;
-		known += n->fm->table.version && was_up(latest, n);
+		all += !is_led(w, n);
 		candidate |= n->fm->cfg.takeover &&
 			     fm_candidate_priority(fm_candidate_said(n->fm), fm_own(n->fm));
 		for (uint32_t k = 0; k < w->nodes; k++)
 			if (c->takeover->part[k] == p && world_lost(w, i, k))
 				return false;
 	}
-	return candidate && 2 * all > w->nodes && 2 * known > up;
+	return candidate && 2 * all > w->nodes && is_quorum(c, &latest->table, p);
 }
 
 void takeover_look(struct check_flow *c)
