@@ -11,6 +11,7 @@
 #include "daemon/fm/root/root.h"
 #include "story.h"
 #include "tests/unit/random.h"
+#include "tools/fabricsim/world_impl.h"
 
 void story_fail(struct story *s, const char *fmt, ...)
 {
@@ -217,7 +218,7 @@ int story_exclude(struct story *s, uint32_t node, int port, bool excluded)
 	struct fm *fm = world_fm(s->w, root);
 	int err;
 
-	if (!fm || !fm_is_root(fm))
+	if (!fm || !fm_is_root(fm) || s->w->node[root].hung)
 		return -EPERM;
 	/* The root may make a table at once: the checker must know before that a port may come back. */
 	if (!excluded)
