@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the administrator excluded before the root restarted, as nodes remember it. */
+#include <string.h>
+
+#include "stage_shape.h"
+
+static uint64_t table_of[16];
+static uint16_t admin_of[16], across_of[16];
+static uint32_t away;
+
+static void says(struct fm_hello *h)
+{
+	uint32_t i = (uint32_t)(h->guid - NIC);
+
+	placed(h);
+	h->table = table_of[i];
+	h->admin = admin_of[i];
+	h->across = across_of[i];
+	h->ups = 16;
+	h->counted = true;
+}
+
+/* @words: expected in the log. */
+static void recalled(bool known, const char *words)
+{
+	restart(known, "4x4", 0, 6);
+	for (uint32_t i = 1; i < 16; i++)
+		if (i != away)
+			join(i, says);
+	stage_run(&s, away ? 6005 : 5);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	assert_int_equal(stage_count(&s, "excluded as before"), words[0] != '\0');
+	if (words[0])
+		assert_int_equal(stage_count(&s, words), 1);
+}
+
+static void forget_said(void)
+{
+	for (unsigned int i = 0; i < 16; i++) {
+		table_of[i] = 6;
+		admin_of[i] = across_of[i] = 0;
+	}
+	away = 0;
+}
+
+/* The newer table is right about a cable, at both of its ends. */
+static void test_recall(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		forget_said();
+		recalled(known, "");
+		stage_end(&s);
+		/* 5:+x is excluded in that table, and 6 knows it. */
+		admin_of[5] = 1;
+		across_of[6] = 4;
+		recalled(known, "log info table: 1 port stays excluded as before\n");
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		assert_int_equal(fm_node(s.fm, 6)->admin, 0);
+		assert_string_equal(fm_excluded(s.fm, 6, 2), "admin");
+		stage_end(&s);
+		/* Two ports. */
+		admin_of[9] = 2;
+		across_of[13] = 8;
+		recalled(known, "log info table: 2 ports stay excluded as before\n");
+		assert_int_equal(fm_node(s.fm, 9)->admin, 2);
+		stage_end(&s);
+		/* It was included since, which 6 knows and 5 does not. */
+		forget_said();
+		admin_of[5] = 1;
+		table_of[6] = 7;
+		recalled(known, "");
+		stage_end(&s);
+		/* It was excluded since. */
+		forget_said();
+		across_of[6] = 4;
+		table_of[6] = 7;
+		recalled(known, "1 port stays");
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+		/* The older table of 6 is not believed. */
+		table_of[6] = 5;
+		recalled(known, "");
+		stage_end(&s);
+		/* 5 is away, or has restarted: its neighbours know its exclusions. */
+		table_of[6] = 6;
+		away = 5;
+		recalled(known, "1 port stays");
+		assert_int_equal(fm_node(s.fm, 5)->admin, 1);
+		stage_end(&s);
+		away = 0;
+		table_of[5] = 0;
+		recalled(known, "1 port stays");
+		stage_end(&s);
+	}
+}
+
+/* Of two claims the newer one counts; a claim of another shape, or without a place, does not. */
+static void test_recall_words(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 5; k++) {
+		restart(true, "4x4", 0, 6);
+		forget_said();
+		for (uint32_t i = 1; i < 16; i++) {
+			struct fm_msg m = stage_hello(&s, i);
+
+			says(&m.hello);
+			if (i == 5) {
+				m.hello.admin = k < 2 || k > 2 ? 1 : 0;
+				m.hello.placed = k != 3;
+				m.hello.shape.size[1] = k == 4 ? 5 : 4;
+			}
+			stage_up(&s, 100 + (int)i);
+			stage_msg(&s, 100 + (int)i, &m);
+			if (i != 5 || k > 2)
+				continue;
+			/* The node joins again before the others have joined. */
+			m.hello.attach = 2;
+			m.hello.table = k == 1 ? 5 : 7;
+			m.hello.admin = k == 0 ? 0 : k == 1 ? 0 : 1;
+			stage_up(&s, 300);
+			stage_msg(&s, 300, &m);
+		}
+		stage_run(&s, 1);
+		assert_int_equal(stage_count(&s, "1 port stays excluded"), k == 1 || k == 2);
+		stage_end(&s);
+	}
+}
+
+/* A node reports what its table says, for both ends of its cables. */
+static void test_recall_tell(void **state)
+{
+	struct fm_entry entry[16];
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "4x4", 5);
+	s.deaf = "init log ";
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	m = stage_table(&s, 4, entry);
+	entry[5].admin = 6;
+	entry[6].admin = 4;	/* 6:-x is the other end of 5:+x */
+	entry[1].admin = 2;	/* 1:+y is the other end of 5:-y */
+	entry[9].admin = 2;	/* 9:+y leads elsewhere */
+	stage_msg(&s, 1, &m);
+	stage_down(&s, 1);
+	stage_run(&s, 100);
+	stage_forget(&s);
+	stage_up(&s, 2);
+	stage_did_some(&s, " table 4 admin 6 across 9 row");
+	/* A parent is told nothing of this. */
+	stage_welcome(&s, 2, TERM, "10.0.0.9:1");
+	stage_up(&s, 3);
+	stage_did_no(&s, "across");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_recall),
+		cmocka_unit_test(test_recall_words),
+		cmocka_unit_test(test_recall_tell),
+	};
+
+	return cmocka_run_group_tests_name("fm_recall", all, NULL, NULL);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A root that restarts among nodes that remember: shape, places, versions, colours. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stage_shape.h"
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/node/table.h"
+#include "daemon/fm/root/root.h"
+
+/* The shape stays; nodes that join keep their places; the root waits twice as long. */
+static void test_restart(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		restart(known, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, placed);
+		settles_then(0);
+		assert_int_equal(stage_count(&s, "log info bootstrap: shape 4x4, 16 of 16 "
+			"nodes\n"), 1);
+		assert_int_equal(stage_count(&s, "log info table: version 7: root restarted\n"), 1);
+		for (uint32_t i = 0; i < 16; i++)
+			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+		stage_end(&s);
+		/* A node that does not join, and whose links are up, is silent. */
+		restart(known, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 15; i++)
+			join(i, placed);
+		settles_then(6000);
+		assert_int_equal(fm_node(s.fm, 15)->state, FM_NODE_SILENT);
+		assert_int_equal(fm_node(s.fm, 15)->guid, NIC + 15);
+		assert_int_equal(fm_node(s.fm, 15)->fault, 0);
+		assert_int_equal(fm_exclusions(s.fm)[14], 0);
+		stage_end(&s);
+	}
+}
+
+static uint64_t nics;	/* fingerprint of those of whom the former root knew how many were lost */
+
+static void lost_seven(struct fm_hello *h)
+{
+	placed(h);
+	h->base = (struct fm_base) { .version = 6, .known = 0x1f, .set = nics, .missing = { 0, 7 } };
+}
+
+/* What was lost under the former root is known still, if all NICs are the same. */
+static void test_restart_base(void **state)
+{
+	(void)state;
+	for (uint32_t without = 0; without < 17; without++) {
+		nics = 0;
+		for (uint32_t i = 0; i < 16; i++)
+			nics += i == without ? 0 : fm_fingerprint(NIC + i, 1);
+		restart(true, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, lost_seven);
+		settles_then(0);
+		assert_int_equal(s.fm->root->base.missing[1], without == 16 ? 7 : 0);
+		stage_end(&s);
+	}
+}
+
+static void spare_port(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid != NIC + 5)
+		return;
+	h->row.nports = 6;
+	h->row.port[4] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 50,
+						.peer_port = 2 };
+}
+
+static void other_end(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid == NIC + 6)
+		h->row.port[2].peer_guid = NIC + 9;
+}
+
+/* Nobody is behind ports that the fabric does not use, and each end is told as it says itself. */
+static void test_restart_cables(void **state)
+{
+	static const char *const text[] = {
+		"log info bootstrap: shape 4x4, 16 of 16 nodes\n",
+		"log error wiring: 2,1:-x ('n6') is cabled to 1,2:+x ('n9'), expected 1,1:+x: leads",
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		restart(true, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, k ? other_end : spare_port);
+		settles_then(0);
+		assert_int_equal(stage_count(&s, text[k]), 1);
+		stage_end(&s);
+	}
+}
+
+/* If the NIC had another shape or place, nothing is kept. */
+static void test_other_place(void **state)
+{
+	static const char text[] = "log warning bootstrap: the NIC was placed at another shape: "
+				   "placed anew\n";
+
+	(void)state;
+	restart(true, "4x3", 0, 6);
+	stage_did_some(&s, text);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, NULL);
+	settles_then(0);
+	/* Its versions continue, because packets may be in the network. */
+	assert_int_equal(stage_count(&s, "version 7: root restarted\n"), 1);
+	stage_end(&s);
+	/* The root may be at any place. */
+	restart(true, "4x4", 1, 6);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	restart(false, "4x4", 1, 6);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	/* The shape is to be discovered: the former one is kept, unless the root was alone. */
+	restart(false, "4x3", 0, 6);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	restart(false, "1x1", 0, 6);
+	stage_did_some(&s, text);
+	stage_end(&s);
+	stage_init(&s, "1x1", 0);
+	s.cfg.shape.ndims = 0;
+	s.dev.placed = true;
+	s.dev.shape = s.shape;
+	stage_start(&s);
+	stage_did_nothing(&s);
+	stage_end(&s);
+	/* A new NIC logs nothing of that. */
+	root(true);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+static void two_at_5(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid == NIC + 6)
+		torus_node_coords(&s.shape, 5, &h->coords);
+}
+
+static void of_5x4(struct fm_hello *h)
+{
+	placed(h);
+	if (h->guid == NIC + 6)
+		h->shape.size[0] = 5;
+}
+
+/* Two nodes claim one place: one of them gets it; the other is placed by its cables. */
+static void test_places(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 2; k++) {
+		restart(true, "4x4", 0, 6);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, k ? two_at_5 : of_5x4);
+		settles_then(0);
+		for (uint32_t i = 0; i < 16; i++)
+			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
+		stage_end(&s);
+	}
+}
+
+/* Versions continue from the highest that any node has, without colours that are in use. */
+static void test_versions(void **state)
+{
+	static const struct {
+		uint64_t root, one, rest, next;
+	} t[] = {
+		{ 6, 6, 6, 7 }, { 6, 9, 6, 11 }, { 6, 2, 6, 7 }, { 6, 3, 6, 8 }, { 7, 8, 6, 9 },
+		{ 5, 7, 6, 8 }, { 4, 5, 3, 6 }, { 6, 9, 8, 11 }, { 5, 0, 7, 8 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		restart(true, "4x4", 0, t[k].root);
+		for (uint32_t i = 1; i < 16; i++) {
+			struct fm_msg m = stage_hello(&s, i);
+
+			placed(&m.hello);
+			m.hello.version = i == 7 ? t[k].one : t[k].rest;
+			stage_up(&s, 100 + (int)i);
+			stage_msg(&s, 100 + (int)i, &m);
+		}
+		settles_then(0);
+		if (fm_version(s.fm) != t[k].next)
+			fprintf(stderr, "case %u: %llu\n", k, (unsigned long long)fm_version(s.fm));
+		assert_int_equal(fm_version(s.fm), t[k].next);
+		stage_end(&s);
+	}
+}
+
+/**
+ * struct heard - what a node heard of the former root
+ * @version: of its NIC's rows; @table, @term: of its table; @clean, @open: said with it
+ */
+struct heard {
+	uint64_t version, table, term;
+	uint8_t clean, open;
+};
+
+/* All nodes heard @rest but node 7, which heard @one. Return: the version of the next table. */
+static uint64_t heard(const struct heard *rest, const struct heard *one)
+{
+	restart(true, "4x4", 0, rest->version);
+	for (uint32_t i = 1; i < 16; i++) {
+		const struct heard *h = i == 7 ? one : rest;
+		struct fm_msg m = stage_hello(&s, i);
+
+		placed(&m.hello);
+		m.hello.version = h->version;
+		m.hello.table = h->table;
+		m.hello.term = h->term;
+		m.hello.clean = h->clean;
+		m.hello.open = h->open;
+		stage_up(&s, 100 + (int)i);
+		stage_msg(&s, 100 + (int)i, &m);
+	}
+	settles_then(0);
+	return fm_version(s.fm);
+}
+
+/* A colour is taken of which the former root said that it is gone, and it need not be the next. */
+static void test_clean_colours(void **state)
+{
+	static const struct {
+		struct heard rest, one;
+		uint64_t next;
+	} t[] = {
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x1, 0 }, 8 },
+		{ { 6, 6, 1, 0x8, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
+		{ { 6, 6, 1, 0x2, 0 }, { 6, 6, 1, 0x2, 0 }, 9 },
+		/* Who heard the last step knows more than who heard the table only. */
+		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x9, 0 }, 7 },
+		/* An older table, or one of a former epoch, says nothing. */
+		{ { 6, 6, 1, 0x1, 0 }, { 5, 5, 1, 0xf, 0 }, 8 },
+		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 8 },
+		{ { 6, 6, 1, 0x8, 0 }, { 6, 6, 2, 0x1, 0 }, 8 },
+		/* A colour that some NIC stamps is not gone. */
+		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
+		/* A NIC has rows of a later table than the one that is told of: none of that counts. */
+		{ { 6, 6, 1, 0x1, 0 }, { 7, 6, 1, 0x1, 0 }, 8 },
+		{ { 6, 6, 1, 0x2, 0 }, { 8, 6, 1, 0x2, 0 }, 9 },
+		/* Nothing is known to be gone. */
+		{ { 6, 6, 1, 0, 0 }, { 6, 6, 1, 0, 0 }, 7 },
+	};
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		uint64_t next = heard(&t[k].rest, &t[k].one);
+
+		if (next != t[k].next)
+			fprintf(stderr, "case %u: %llu\n", k, (unsigned long long)next);
+		assert_int_equal(next, t[k].next);
+		stage_end(&s);
+	}
+}
+
+/* What was found to be a mesh is not a torus with cables that are lost. */
+static void test_open_dimensions(void **state)
+{
+	const struct heard mesh = { 6, 6, 1, 0x8, 2 };
+	const struct heard old = { 5, 5, 1, 0x8, 1 };
+
+	(void)state;
+	heard(&mesh, &mesh);
+	assert_int_equal(stage_count(&s, " open 2"), 15);
+	stage_end(&s);
+	heard(&mesh, &old);
+	assert_int_equal(stage_count(&s, " open 2"), 15);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(test_restart),
+		cmocka_unit_test(test_restart_base),
+		cmocka_unit_test(test_restart_cables),
+		cmocka_unit_test(test_other_place),
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_clean_colours),
+		cmocka_unit_test(test_open_dimensions),
+	};
+
+	return cmocka_run_group_tests_name("fm_restart", all, NULL, NULL);
+}
