@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Inits of a member after it has joined: until when they are repeated, what they say of its place, and
+ * that none is sent without need.
+ */
+#include "stage_member.h"
+
+/* Both neighbours have heard this node, and it has heard both: the ports are silent. */
+static void known_to_both(void)
+{
+	joined();
+	s.deaf = "hello row pong connect ";
+	for (unsigned int p = 0; p < 4; p += 2) {
+		struct fm_init i = stage_neighbour(&s, p);
+
+		i.heard = true;
+		stage_hear(&s, p, &i);
+	}
+	stage_run_ns(&s, s.now + 20 * MS);
+	stage_forget(&s);
+}
+
+/* The Init of this node may be lost: it is repeated until the neighbour says that it has one. */
+static void until_it_is_heard(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	joined();
+	s.deaf = "hello row pong connect ping close log ";
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_run_ns(&s, s.now + 5000 * MS);
+	/* The neighbour says nothing meanwhile, for it has all that it wants. */
+	assert_true(stage_count(&s, "init 0: ") > 5);
+	i.heard = true;
+	stage_hear(&s, 0, &i);
+	stage_forget(&s);
+	stage_run_ns(&s, s.now + 20000 * MS);
+	stage_did_no(&s, "init 0: ");
+	stage_end(&s);
+}
+
+/* The root is lost for a moment: neighbours are told that it is back only if they were told of the loss. */
+static void after_a_short_loss(void **state)
+{
+	(void)state;
+	for (unsigned int asked = 0; asked < 2; asked++) {
+		known_to_both();
+		stage_down(&s, 1);
+		if (asked) {
+			struct fm_init i = stage_neighbour(&s, 0);
+
+			i.heard = false;
+			stage_hear(&s, 0, &i);
+		}
+		stage_run_ns(&s, s.now + 60 * MS);
+		assert_int_equal(stage_count(&s, "init 2: "), 0);
+		stage_forget(&s);
+		stage_up(&s, 2);
+		stage_welcome(&s, 2, TERM, "");
+		stage_run_ns(&s, s.now + MS);
+		assert_int_equal(stage_count(&s, "init 0: "), asked);
+		assert_int_equal(stage_count(&s, "init 2: "), asked);
+		stage_end(&s);
+	}
+}
+
+/* The table gives the node another place than the first Init did: its Inits tell that one. */
+static void of_the_place_that_it_was_given(void **state)
+{
+	struct fm_entry entries[16], other;
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	stage_init(&s, "4x4", 5);
+	s.deaf = "hello row log ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_run(&s, 1);
+	stage_did_some(&s, "init 0: 1/4 1/4 ");
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	m = stage_table(&s, 1, entries);
+	other = entries[14];
+	entries[14] = entries[5];
+	entries[14].node = 14;
+	entries[5] = other;
+	entries[5].node = 5;
+	stage_msg(&s, 1, &m);
+	stage_forget(&s);
+	stage_link_up(&s, 0, 2);
+	stage_run(&s, 2);
+	stage_did_some(&s, "init 0: settled 2/4 3/4 ");
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(until_it_is_heard),
+		cmocka_unit_test(after_a_short_loss),
+		cmocka_unit_test(of_the_place_that_it_was_given),
+	};
+
+	return cmocka_run_group_tests_name("fm_wave", all, NULL, NULL);
+}
