@@ -5,6 +5,7 @@
  * those for whom it cannot. If it grew at a wrong moment packets would be lost or go astray; to a
  * wrong shape, it could never be mended.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "stage.h"
@@ -338,6 +339,62 @@ static void test_silent_with_old_shape(void **state)
 	stage_end(&s);
 }
 
+/* Who has taken the new shape forwards by it, also if its manager hangs later. */
+static void test_silent_after_growth(void **state)
+{
+	(void)state;
+	fabric("3x2", "2x2");
+	arrives(2);
+	arrives(5);
+	lives(3000);
+	assert_string_equal(shape(), "3x2");
+	stage_down(&s, 101);
+	mute = 1;
+	lives(4000);
+	assert_int_equal(fm_node(s.fm, 1)->state, FM_NODE_SILENT);
+	assert_int_equal(fm_exclusions(s.fm)[1], 0);
+	stage_end(&s);
+}
+
+/*
+ * A NIC fails between the proof that the network is empty and the table: the shape stays. It grows
+ * after another pause only, for packets are sent meanwhile.
+ */
+static void test_fails_at_the_last_moment(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_FAILED };
+
+	(void)state;
+	fabric("3x2", "2x2");
+	arrives(2);
+	arrives(5);
+	s.deaf = "init ping pong report lost rows welcome close log release ";
+	for (unsigned int k = 0; s.fm->root->grow.step != FM_GROW_GO; k++) {
+		assert_true(k < 3000);
+		stage_run_ns(&s, s.now + MS);
+		for (uint32_t i = 1; i < 6 && s.fm->root->grow.step != FM_GROW_GO; i++)
+			reports(i, s.fm->member.round);
+	}
+	assert_string_equal(shape(), "2x2");
+	m.failed.guid = NIC + 1;
+	m.failed.epoch = 1;
+	m.failed.version = fm_version(s.fm);
+	m.failed.err = EIO;
+	stage_msg(&s, 101, &m);
+	lives(100);
+	assert_string_equal(shape(), "2x2");
+	stage_down(&s, 101);
+	joins(1);
+	lives(100);
+	assert_int_equal(fm_node(s.fm, 1)->state, FM_NODE_UP);
+	assert_string_equal(shape(), "2x2");
+	stage_forget(&s);
+	lives(3000);
+	assert_true(stage_count(&s, " pause") > 0);
+	assert_string_equal(shape(), "3x2");
+	stage_end(&s);
+}
+
 /* --- to which shape ------------------------------------------------------------------------ */
 
 /* Which nodes of a fabric come when a part of it has settled, and what the shape is then. */
@@ -491,6 +548,8 @@ int main(void)
 		cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_configured),
+		cmocka_unit_test(test_silent_after_growth),
+		cmocka_unit_test(test_fails_at_the_last_moment),
 	};
 
 	return cmocka_run_group_tests_name("fm_grow", all, NULL, NULL);

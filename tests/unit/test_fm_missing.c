@@ -381,6 +381,47 @@ static void test_place_found(void **state)
 }
 
 /*
+ * No cable tells the place of a node: it keeps the one that its NIC works at, if that is of this shape.
+ * The number of a place in another shape means another place.
+ */
+static void test_place_of_its_nic(void **state)
+{
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		struct fm_msg m;
+
+		three_of_four();
+		m = hello(3);
+		for (unsigned int p = 0; p < m.hello.row.nports; p++)
+			m.hello.row.port[p] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+		m.hello.placed = true;
+		m.hello.version = 1;
+		m.hello.shape = s.shape;
+		m.hello.shape.size[0] = other ? 8 : 4;
+		m.hello.coords.c[0] = 3;
+		joins(&m);
+		stage_run_ns(&s, s.now + 10 * MS);
+		assert_int_equal(fm_node(s.fm, 3)->state, other ? FM_NODE_ABSENT : FM_NODE_UP);
+		assert_int_equal(stage_count(&s, "node 'n3' (10.0.0.3:1) has no place"), other);
+		stage_end(&s);
+	}
+}
+
+/* A place at which there has never been a node can be excluded, for one that will come. */
+static void test_exclude_absent(void **state)
+{
+	(void)state;
+	three_of_four();
+	assert_int_equal(fm_exclude(s.fm, 3, -1, true, START + s.now), 0);
+	settle(3);
+	join(3);
+	stage_run_ns(&s, s.now + 10 * MS);
+	assert_int_equal(fm_node(s.fm, 3)->guid, NIC + 3);
+	assert_string_equal(fm_excluded(s.fm, 3, 0), "admin");
+	stage_end(&s);
+}
+
+/*
  * Of a cable in a dimension of one node, which leads nowhere, nobody's place follows: not even
  * the free one of a dead node that it once was plugged into.
  */
@@ -528,6 +569,8 @@ int main(void)
 		cmocka_unit_test(test_no_place),
 		cmocka_unit_test(test_place_found),
 		cmocka_unit_test(test_no_place_by_odd_cable),
+		cmocka_unit_test(test_place_of_its_nic),
+		cmocka_unit_test(test_exclude_absent),
 	};
 
 	return cmocka_run_group_tests_name("fm_missing", all, NULL, NULL);

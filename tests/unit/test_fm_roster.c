@@ -266,6 +266,21 @@ static void test_marked(void **state)
 	m.hello.row.serial++;
 	joins(&m);
 	assert_non_null(fm_problem(s.fm, 0));
+	/* Of more than two, two are named; no more are room for. */
+	for (uint32_t i = 1; i < 4; i += 2) {
+		struct fm_msg o = hello(i);
+
+		o.hello.marked = true;
+		o.hello.row.serial = 2;
+		joins(&o);
+	}
+	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "two are marked as bootstrap, 'n0' and 'n1': "));
+	for (uint32_t i = 1; i < 4; i += 2) {
+		struct fm_msg o = hello(i);
+
+		o.hello.row.serial = 3;
+		joins(&o);
+	}
 	m.hello.marked = false;
 	m.hello.row.serial++;
 	joins(&m);
@@ -329,6 +344,32 @@ static void test_both_ends(void **state)
 	stage_run_ns(&s, s.now + 10 * MS);
 	stage_did_some(&s, "log info table: version 3: link 1,0:+x up\n");
 	stage_end(&s);
+}
+
+/* Each port of a fabric of three dimensions is named as the cause of a table. */
+static void test_each_port(void **state)
+{
+	static const char *const name[] = { "+x", "+y", "+z", "-x", "-y", "-z" };
+
+	(void)state;
+	for (unsigned int p = 0; p < 6; p++) {
+		char text[100];
+		struct fm_row r;
+
+		root("3x3x3");
+		for (uint32_t i = 1; i < 27; i++)
+			join(i);
+		settle(27);
+		stage_forget(&s);
+		r = stage_row(&s, 13);
+		r.serial = 2;
+		r.port[p].state = FM_PORT_FAULTY;
+		row(13, &r);
+		stage_run_ns(&s, s.now + 6 * MS);
+		snprintf(text, sizeof(text), TABLE2 "link 1,1,1:%s down\n", name[p]);
+		stage_did_some(&s, text);
+		stage_end(&s);
+	}
 }
 
 /* What changed is no state: the cause names the node, and no port that did not change. */
@@ -554,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_comes_back),
 		cmocka_unit_test(test_pong),
 		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_each_port),
 	};
 
 	return cmocka_run_group_tests_name("fm_roster", all, NULL, NULL);

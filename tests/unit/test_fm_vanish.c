@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which nodes a root takes as lost by what their neighbours say of links, and which it does not. */
+#include "stage_root.h"
+
+/* Of the cable at @port of @node only the far end says that it is lost. */
+static void far_end_lost(uint32_t node, unsigned int port, uint32_t serial)
+{
+	uint32_t o = torus_neighbour(&s.shape, node, port);
+	struct fm_row r = stage_row(&s, o);
+
+	r.serial = serial;
+	r.port[torus_dir_opposite(&s.shape, port)].state = FM_PORT_FAULTY;
+	row(o, &r);
+}
+
+/* Node 15 of a 4x4 is dead, so the root has searched once before. */
+static void one_dead(void)
+{
+	root("4x4");
+	for (uint32_t i = 1; i < 16; i++)
+		join(i);
+	settle(16);
+	stage_run_ns(&s, s.now + 1000 * MS);
+	stage_down(&s, 115);
+	for (unsigned int p = 0; p < 4; p++)
+		far_end_lost(15, p, 2);
+	stage_run_ns(&s, s.now + 200 * MS);
+	assert_int_equal(fm_node(s.fm, 15)->state, FM_NODE_DEAD);
+	stage_forget(&s);
+}
+
+/*
+ * All neighbours but one have lost their links; that one vouches, for links join it to the root, however
+ * often the root looks.
+ */
+static void not_who_is_vouched_for(void **state)
+{
+	(void)state;
+	one_dead();
+	for (unsigned int p = 0; p < 3; p++)
+		far_end_lost(5, p, 3);
+	for (unsigned int k = 0; k < 20; k++) {
+		for (int i = 101; i < 115; i++)
+			stage_say(&s, i, FM_MSG_PING);
+		settle(15);
+		stage_run_ns(&s, s.now + s.cfg.keepalive);
+	}
+	assert_int_equal(stage_count(&s, "connect 10.0.0.5:1"), 0);
+	/* Its link is lost, too: the node is probed, and does not answer. */
+	far_end_lost(5, 3, 3);
+	s.refuse_connect = -1;
+	stage_run_ns(&s, s.now + 60 * MS);
+	assert_true(stage_count(&s, "connect 10.0.0.5:1: fails\n") > 0);
+	assert_int_equal(stage_count(&s, "'n5' does not tell of links"), 1);
+	stage_end(&s);
+}
+
+/*
+ * A cabinet of three, without power. The one in the middle hangs below another one in the tree: it is
+ * missing as soon as that is lost, and dead with the others once it is lost itself.
+ */
+static void a_cabinet(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_ADOPTED };
+
+	(void)state;
+	ring();
+	m.left = (struct fm_left) { .guid = NIC + 2, .parent = NIC + 1, .attach = 5, .epoch = 1 };
+	stage_msg(&s, 101, &m);
+	stage_down(&s, 102);
+	stage_run_ns(&s, s.now + 1000 * MS);
+	stage_forget(&s);
+	s.refuse_connect = -1;
+	stage_link_lost(&s, 0, 1);
+	stage_link_lost(&s, 2, 1);
+	stage_run_ns(&s, s.now + 60 * MS);
+	for (uint32_t i = 1; i < 4; i++) {
+		char text[80];
+
+		snprintf(text, sizeof(text), "log error node: node %u,0 ('n%u') is dead\n", i, i);
+		assert_int_equal(stage_count(&s, text), 1);
+	}
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(not_who_is_vouched_for),
+		cmocka_unit_test(a_cabinet),
+	};
+
+	return cmocka_run_group_tests_name("fm_vanish", all, NULL, NULL);
+}
