@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory.h"
 #include "stage_shape.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
@@ -169,6 +170,76 @@ static void test_places(void **state)
 	}
 }
 
+/* Where a node is if the root is at 1,0. */
+static void beside(struct fm_hello *h)
+{
+	placed(h);
+	h->coords.c[0] = (int16_t)((h->coords.c[0] + 1) % 4);
+}
+
+/* The NIC of the root has lost its memory; the others work at their places, and keep them. */
+static void test_root_without_memory(void **state)
+{
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		root(known);
+		/* By the first that says so the root learns that it is not the first; all join anew. */
+		join(1, beside);
+		stage_run(&s, 1);
+		memset(s.joiner, 0, sizeof(s.joiner));
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, beside);
+		settles_then(0);
+		for (uint32_t i = 0; i < 16; i++)
+			assert_int_equal(fm_node(s.fm, i / 4 * 4 + (i + 1) % 4)->guid, NIC + i);
+		stage_end(&s);
+	}
+}
+
+/* As many nodes as the root has room for: nothing behind the last is read. */
+static void test_full_room(void **state)
+{
+	(void)state;
+	memory_guard(true);
+	restart(true, "4x4", 0, 6);
+	for (uint32_t i = 1; i < 16; i++)
+		join(i, placed);
+	settles_then(0);
+	stage_end(&s);
+	memory_guard(false);
+}
+
+/*
+ * All began anew, and three do not come, which the table that was kept names. Without memory for all of
+ * them there is a table nevertheless.
+ */
+static void test_remembered_without_memory(void **state)
+{
+	static struct fm_entry entry[16];
+	struct fm_msg kept;
+	bool failed = true;
+
+	(void)state;
+	for (unsigned int n = 1; failed; n++) {
+		root_init(true);
+		kept = stage_table(&s, 6, entry);
+		for (uint32_t i = 0; i < 16; i++)
+			entry[i].guid += i > 12 ? 0x1000 : 0;
+		s.cfg.kept = &kept.table;
+		s.in_one = true;
+		stage_start(&s);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, NULL);
+		memory_fails_at(n);
+		stage_run_ns(&s, s.now + 2 * MS);
+		failed = memory_failed();
+		stage_run_ns(&s, s.now + 1000 * MS);
+		assert_int_not_equal(fm_version(s.fm), 0);
+		assert_int_equal(fm_node(s.fm, 5)->guid, NIC + 5);
+		stage_end(&s);
+	}
+}
+
 /* Versions continue from the highest that any node has, without colours that are in use. */
 static void test_versions(void **state)
 {
@@ -279,6 +350,29 @@ static void test_open_dimensions(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A table was kept in which this node is not, and all have forgotten: it is told that there is no place
+ * for it as long as it finds none.
+ */
+static void test_root_without_place(void **state)
+{
+	static struct fm_entry entry[16];
+	struct fm_msg kept;
+
+	(void)state;
+	stage_init(&s, "4x4", 0);
+	kept = stage_table(&s, 6, entry);
+	for (uint32_t i = 0; i < 16; i++)
+		entry[i].guid += 0x1000;
+	s.cfg.kept = &kept.table;
+	stage_start(&s);
+	stage_run(&s, 1000);
+	assert_int_not_equal(fm_version(s.fm), 0);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "place");
+	assert_string_equal(fm_problem(s.fm, 0)->text, "node 'n0' (10.0.0.0:1) has no place: no free coordinates fit its cables");
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -290,6 +384,10 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_clean_colours),
 		cmocka_unit_test(test_open_dimensions),
+		cmocka_unit_test(test_root_without_memory),
+		cmocka_unit_test(test_full_room),
+		cmocka_unit_test(test_remembered_without_memory),
+		cmocka_unit_test(test_root_without_place),
 	};
 
 	return cmocka_run_group_tests_name("fm_restart", all, NULL, NULL);

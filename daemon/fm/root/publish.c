@@ -124,7 +124,7 @@ static void unplaced(struct fm *fm)
 	const char *why = r->unplaced ? fm_grow_why(fm) : NULL;
 
 	fm_problems_mark(fm, "place");
-	for (uint32_t i = 1; why && i < r->nmates; i++) {
+	for (uint32_t i = 0; why && i < r->nmates; i++) {
 		const struct fm_mate *m = &r->mate[i];
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
