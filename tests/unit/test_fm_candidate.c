@@ -54,11 +54,61 @@ static void not_while_it_joins(void **state)
 	stage_end(&s);
 }
 
+/* --- once it leads --------------------------------------------------------------------- */
+
+/* The HELLO of a node that has table 1, in which all are up. */
+static void says_hello(uint32_t node)
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	m.hello.placed = true;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = (int16_t)node;
+	m.hello.version = m.hello.table = 1;
+	m.hello.term = m.hello.root_epoch = TERM;
+	m.hello.table_root = m.hello.root_guid = NIC;
+	m.hello.ups = 4;
+	m.hello.counted = true;
+	stage_up(&s, 100 + (int)node);
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* It asks all anew and none answers: it goes on asking, for nobody else has led since. */
+static void no_way_back_to_the_one_before(void **state)
+{
+	struct fm_status st;
+	struct fm_init i;
+
+	(void)state;
+	lost();
+	stage_run_ns(&s, s.now + 2 * TAKEOVER * MS);
+	assert_true(asks());
+	says_hello(2);
+	says_hello(3);
+	stage_run_ns(&s, s.now + 2 * MS);
+	fm_status(s.fm, &st);
+	assert_int_equal(st.root.state, FM_ROOT_LEADS);
+	assert_true(st.root.own);
+	/* A neighbour that has lost its root knows of a later epoch. */
+	i = stage_neighbour(&s, 0);
+	i.guid = 0xdead;
+	i.root_guid = 0xabc;
+	i.epoch = st.root.epoch + 1;
+	i.lost = true;
+	stage_hear(&s, 0, &i);
+	stage_run_ns(&s, s.now + MS);
+	assert_true(asks());
+	stage_run_ns(&s, s.now + 5000 * MS);
+	assert_true(asks());
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(after_a_while),
 		cmocka_unit_test(not_while_it_joins),
+		cmocka_unit_test(no_way_back_to_the_one_before),
 	};
 
 	return cmocka_run_group_tests_name("fm_candidate", all, NULL, NULL);

@@ -121,6 +121,31 @@ static void hello_is_late(void **state)
 	}
 }
 
+/* A neighbour that has lost another root knows of a later epoch: that does not break off a claim. */
+static void not_broken_off(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	asks_anew();
+	s.stubborn = true;
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
+	i = stage_neighbour(&s, 0);
+	i.guid = 0xdead;
+	i.root_guid = 0xabc;
+	i.epoch = 20;
+	i.lost = true;
+	stage_hear(&s, 0, &i);
+	assert_int_equal(state_of(), FM_ROOT_CLAIMS);
+	s.stubborn = false;
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	stage_end(&s);
+}
+
 /* --- whose place it takes ------------------------------------------------------------------ */
 
 /* All nodes have the latest table, made by that root. */
@@ -235,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_promise),
 		cmocka_unit_test(hello_is_late),
+		cmocka_unit_test(not_broken_off),
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),
 	};

@@ -96,7 +96,7 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	return true;
 }
 
-/* What one table says of all nodes. */
+/* What one table says of all nodes; so nobody's neighbours need to speak for it as of that table. */
 static void said_all(struct fm *fm, const struct fm_entry *entry, const struct fm_said *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
@@ -111,9 +111,6 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct f
 			continue;
 		*s = *as;
 		s->admin = entry[i].admin;
-		for (unsigned int p = 0; p < 2u * shape->ndims; p++)
-			if (entry[torus_neighbour(shape, i, p)].admin & 1u << torus_dir_opposite(shape, p))
-				s->across |= (uint16_t)(1u << p);
 	}
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which tables are given to the host to be kept, and which are taken from it. */
+#include "memory.h"
+#include "stage_member.h"
+
+static struct fm_hello said;	/* the last HELLO */
+
+static void sees(int conn, const struct fm_msg *msg)
+{
+	(void)conn;
+	if (msg->type == FM_MSG_HELLO)
+		said = msg->hello;
+}
+
+/* Only a whole table of a fabric is taken; the root is told of it. */
+static void whole_tables_only(void **state)
+{
+	static const struct {
+		const char *shape;
+		uint64_t base;
+		bool taken;
+	} t[] = { { "4x1", 0, true }, { "4x1", 8, false }, { "1x1", 0, false } };
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(t) / sizeof(t[0]); k++) {
+		struct fm_entry entries[4];
+		struct fm_msg m;
+
+		node_1();
+		m = stage_table(&s, 9, entries);
+		assert_int_equal(torus_shape_parse(t[k].shape, &m.table.shape), 0);
+		m.table.nentries = torus_nodes(&m.table.shape);
+		m.table.base = t[k].base;
+		s.cfg.kept = &m.table;
+		s.sees = sees;
+		said.kept = said.kept_term = 77;
+		joins();
+		assert_int_equal(said.kept, t[k].taken ? 9 : 0);
+		assert_int_equal(said.kept_term, t[k].taken ? TERM : 0);
+		stage_end(&s);
+	}
+}
+
+/* A table in which nodes are absent is kept as well; nothing behind its last node is read. */
+static void with_absent_nodes(void **state)
+{
+	struct fm_msg m;
+
+	(void)state;
+	memory_guard(true);
+	node_1();
+	s.cfg.takeover = 300 * MS;
+	joins();
+	m = stage_table(&s, 1, entry);
+	entry[2] = (struct fm_entry) { .node = 2 };
+	entry[3] = (struct fm_entry) { .node = 3 };
+	stage_msg(&s, 1, &m);
+	step(1, 1, FM_STEP_RESUME);
+	stage_run_ns(&s, s.now + MS);
+	stage_did_some(&s, "keep version 1 of epoch 126\n");
+	stage_end(&s);
+	memory_guard(false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(whole_tables_only),
+		cmocka_unit_test(with_absent_nodes),
+	};
+
+	return cmocka_run_group_tests_name("fm_keep", all, NULL, NULL);
+}
