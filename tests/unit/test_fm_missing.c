@@ -301,6 +301,19 @@ static void test_unknown_parent(void **state)
 	stage_end(&s);
 }
 
+/* Once that parent joins, it tells anew whom it holds: until then they are missing. */
+static void test_unknown_parent_joins(void **state)
+{
+	(void)state;
+	ring();
+	notice(FM_MSG_ADOPTED, 2, 9, 5, 1);
+	join(9);
+	loses_links(2);
+	stage_run_ns(&s, s.now + 60 * MS);
+	assert_int_equal(stage_count(&s, "node 2,0 ('n2') is dead"), 1);
+	stage_end(&s);
+}
+
 /* --- nodes that join late --------------------------------------------------------------- */
 
 /* The first table of a ring of four, in which node 3 is absent, is in force. */
@@ -562,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_notices),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_unknown_parent),
+		cmocka_unit_test(test_unknown_parent_joins),
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_lacks_report),
