@@ -15,7 +15,7 @@
  *	nictool SOCKET received PORT		prints session and next sequence number
  *	nictool SOCKET resolve PORT SESSION SEQ	as the peer of that port answered
  *	nictool SOCKET replay PORT
- *	nictool SOCKET mgmt PORT TEXT
+ *	nictool SOCKET mgmt PORT TEXT...	sends management packets; 0x and hex digits: these bytes
  *	nictool SOCKET events N			prints N events
  *
  * SOCKET is torusemu's, or genl:NAME for a NIC of the kernel, genl:NAMESPACE/NAME for one in
@@ -319,9 +319,30 @@ static void replay(char **arg)
 	check(torus_park_replay(dev, d.version, (uint16_t)(1u << number(arg[0]))));
 }
 
+/* What is sent for @text. Return: how many bytes. */
+static size_t mgmt_data(const char *text, char *data, size_t room)
+{
+	size_t n = strlen(text);
+
+	if (strncmp(text, "0x", 2)) {
+		n = n < room ? n : room;
+		memcpy(data, text, n);
+		return n;
+	}
+	text += 2;
+	for (n = 0; text[2 * n] && n < room; n++)
+		if (sscanf(text + 2 * n, "%2hhx", (unsigned char *)data + n) != 1)
+			usage("0x and pairs of hex digits are expected");
+	return n;
+}
+
 static void mgmt(char **arg)
 {
-	check(torus_mgmt_send(dev, (unsigned int)number(arg[0]), arg[1], strlen(arg[1])));
+	unsigned int port = (unsigned int)number(*arg++);
+	char data[TORUS_MGMT_MAX + 1];
+
+	for (; *arg; arg++)
+		check(torus_mgmt_send(dev, port, data, mgmt_data(*arg, data, sizeof(data))));
 }
 
 static void print_event(const struct torus_event *ev, void *arg)
