@@ -161,12 +161,50 @@ static void test_recall_tell(void **state)
 	stage_end(&s);
 }
 
+/* --- what was kept ----------------------------------------------------------------------- */
+
+static void has_kept(struct fm_hello *h)
+{
+	h->kept_term = 3;
+	h->kept = h->guid == NIC + 7 ? 9 : 0;
+}
+
+/* All have forgotten, but one has kept a table: it is asked for that, and given some time to send it. */
+static void test_wait_for_kept(void **state)
+{
+	(void)state;
+	for (unsigned int comes = 0; comes < 2; comes++) {
+		struct fm_entry entry[16];
+		struct fm_msg m;
+
+		root(true);
+		join(7, has_kept);
+		stage_run(&s, 1);
+		memset(s.joiner, 0, sizeof(s.joiner));
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, has_kept);
+		stage_run(&s, 80);
+		assert_true(stage_count(&s, "107 < fetch\n") > 0);
+		assert_int_equal(fm_version(s.fm), 0);
+		m = stage_table(&s, 9, entry);
+		m.table.term = 3;
+		entry[5].admin = 1;
+		if (comes)
+			stage_msg(&s, 107, &m);
+		stage_run(&s, 120);
+		assert_int_not_equal(fm_version(s.fm), 0);
+		assert_int_equal(fm_node(s.fm, 5)->admin, comes);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(test_recall),
 		cmocka_unit_test(test_recall_words),
 		cmocka_unit_test(test_recall_tell),
+		cmocka_unit_test(test_wait_for_kept),
 	};
 
 	return cmocka_run_group_tests_name("fm_recall", all, NULL, NULL);

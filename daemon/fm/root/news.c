@@ -15,7 +15,8 @@ void fm_news_begin(struct fm *fm)
 {
 	struct fm_news *n = &fm->root->news;
 
-	n->last = n->newest = fm->now;
+	n->newest = fm->now;
+	n->last = later(n->last, fm->now);	/* what is waited for may have been asked for before */
 	n->since = 0;
 }
 
