@@ -399,6 +399,40 @@ static void test_silence(void **state)
 	end();
 }
 
+/* Timers run until @at, and the link stays up. */
+static void stays_up_until(u64 at)
+{
+	while (tn_nic_expiry(l.nic) <= at) {
+		tn_nic_poll(l.nic, l.now = tn_nic_expiry(l.nic));
+		lone_drain(&l, 0);
+	}
+	l.now = at;
+	assert_int_equal(link->state, UP);
+}
+
+/* With the ACK/NAK protocol a peer that has nothing to say is heard by its answers alone. */
+static void test_answers_are_heard(void **state)
+{
+	struct tn_hdr h = { .type = TN_ACKNAK };
+	u8 bytes[TN_ACKNAK_BYTES];
+	u64 last;
+
+	(void)state;
+	begin();
+	tn_link_retry(link, TORUS_RETRY_ACKNAK, l.now);
+	lone_up(&l, 0);
+	lone_told(&l, TN_EV_LINK);
+	last = l.now + 200 * MS;
+	stays_up_until(last);
+	h.rseq = (u16)((link->retry.tx.tseq - 1) & TN_SEQ_MASK);
+	tn_acknak_put(bytes, &h, l.peer[0].seed);
+	lone_rx(&l, 0, bytes, sizeof(bytes));
+	stays_up_until(last + 350 * MS - 1);
+	tn_nic_poll(l.nic, ++l.now);
+	told(UP, TORUS_LINK_FAULTY, TORUS_REASON_SILENCE);
+	end();
+}
+
 /* An unacknowledged packet is sent again, at growing intervals, until the link fails. */
 static void test_replay_timeout(void **state)
 {
@@ -542,6 +576,7 @@ int main(void)
 		cmocka_unit_test(test_retry_wish),
 		cmocka_unit_test(test_keepalive),
 		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_answers_are_heard),
 		cmocka_unit_test(test_replay_timeout),
 		cmocka_unit_test(test_retry_count),
 		cmocka_unit_test(test_small_window),
