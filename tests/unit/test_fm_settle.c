@@ -244,6 +244,42 @@ static void test_late_first(void **state)
 	stage_end(&s);
 }
 
+/* Of row y the cable behind column y is cut: no row closes, but together they tell how long they are. */
+static void cut_in_each_row(struct fm_hello *h)
+{
+	uint32_t i = (uint32_t)(h->guid - NIC), x = i % 4, y = i / 4;
+
+	if (x == y)
+		h->row.port[0] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+	if (x == (y + 1) % 4)
+		h->row.port[2] = (struct fm_port_row) { .state = FM_PORT_DOWN };
+}
+
+/* A node says that it is cabled to another, which says nothing of it: that tells nothing of the shape. */
+static void test_one_sided(void **state)
+{
+	(void)state;
+	for (unsigned int stranger = 0; stranger < 2; stranger++) {
+		struct fm_msg m;
+
+		root(false);
+		stage_link_lost(&s, 0, 0);
+		for (uint32_t i = 1; i < 16; i++)
+			join(i, cut_in_each_row);
+		m = stage_hello(&s, 50);
+		m.hello.row = (struct fm_row) { .serial = 1, .nports = 4 };
+		m.hello.row.port[0] = (struct fm_port_row) { .state = FM_PORT_UP, .peer_guid = NIC + 4, .peer_port = 2 };
+		if (stranger) {
+			stage_up(&s, 150);
+			stage_msg(&s, 150, &m);
+		}
+		settles(500);
+		assert_memory_equal(fm_shape(s.fm), &s.shape, sizeof(s.shape));
+		assert_int_equal(stage_count(&s, " open "), 0);
+		stage_end(&s);
+	}
+}
+
 /* --- alone ------------------------------------------------------------------------------ */
 
 /* A root with cables that knows no shape waits for a neighbour, and logs it after 30 s. */
@@ -297,6 +333,7 @@ int main(void)
 		cmocka_unit_test(test_gaps),
 		cmocka_unit_test(test_restless),
 		cmocka_unit_test(test_late_first),
+		cmocka_unit_test(test_one_sided),
 		cmocka_unit_test(test_alone),
 	};
 
