@@ -29,6 +29,7 @@ static const char *const names[] = {
 	[FM_MSG_PONG] = "pong",	    [FM_MSG_ADOPTED] = "adopted",
 	[FM_MSG_DROP] = "drop",	    [FM_MSG_FAILED] = "failed",
 	[FM_MSG_CLAIM] = "claim",   [FM_MSG_LEAD] = "lead",
+	[FM_MSG_KEPT] = "kept",
 };
 
 const char *fm_msg_name(unsigned int type)
@@ -211,6 +212,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.marked = h->marked;
 	b.kept_term = h->kept_term;
 	b.kept = h->kept;
+	b.keeps = h->keeps;
 	b.shape = put_shape(&shape, &h->shape);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
 		coords[d] = h->coords.c[d];
@@ -325,6 +327,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	Svc__Failed failed = SVC__FAILED__INIT;
 	Svc__Claim claim = SVC__CLAIM__INIT;
 	Svc__Lead lead = SVC__LEAD__INIT;
+	Svc__Kept kept = SVC__KEPT__INIT;
 
 	switch (msg->type) {
 	case FM_MSG_WELCOME:
@@ -385,6 +388,13 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		lead.address = (char *)msg->lead.address;
 		lead.now = msg->lead.now;
 		m->lead = &lead;
+		break;
+	case FM_MSG_KEPT:
+		kept.term = msg->kept.term;
+		kept.version = msg->kept.version;
+		kept.guid = msg->kept.guid;
+		kept.failed = msg->kept.failed;
+		m->kept = &kept;
 		break;
 	default:
 		return -EINVAL;

@@ -167,6 +167,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->marked = from->marked;
 	to->kept_term = from->kept_term;
 	to->kept = from->kept;
+	to->keeps = from->keeps;
 	memcpy(to->position, from->position, sizeof(to->position));
 	for (unsigned int d = 0; d < from->n_coords; d++) {
 		if (from->coords[d] >= to->shape.size[d])
@@ -304,6 +305,12 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->lead.guid = m->lead->guid;
 		out->lead.now = m->lead->now;
 		fine = codec_text(out->lead.address, FM_ADDR_MAX, m->lead->address);
+		break;
+	case FM_MSG_KEPT:
+		out->kept.term = m->kept->term;
+		out->kept.version = m->kept->version;
+		out->kept.guid = m->kept->guid;
+		out->kept.failed = m->kept->failed;
 		break;
 	default:
 		fine = false;

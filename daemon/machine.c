@@ -105,6 +105,18 @@ static void on_state(void *arg, const char *why)
 	snprintf(d->state_text, sizeof(d->state_text), "%s", why);
 }
 
+static void on_kept(void *arg, uint64_t epoch, uint64_t version, bool ok)
+{
+	machine_event(arg, &(struct record_event) {
+		.kind = RECORD_KEPT, .now = loop_now(), .kept = { epoch, version, ok },
+	});
+}
+
+static const struct state_ops state_ops = {
+	.told = on_state,
+	.kept = on_kept,
+};
+
 static void op_keep(void *io, const struct fm_msg *table)
 {
 	struct fabricd *d = io;
@@ -113,7 +125,7 @@ static void op_keep(void *io, const struct fm_msg *table)
 	if (!dir)
 		return;
 	if (!d->state)
-		d->state = state_new(d->loop, dir, d->config.fm.fabric, on_state, d);
+		d->state = state_new(d->loop, dir, d->config.fm.fabric, &state_ops, d);
 	if (d->state)
 		state_save(d->state, d->guid, table);
 	else
@@ -355,6 +367,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 		c->seed = loop_now();
 	d->told = FM_STATES;
 	d->outline = (struct fm_outline) { .version = UINT64_MAX };	/* none */
+	c->keeps = state_dir(d);
 	load_state(d, &e, &kept);
 	recorder_event(d->recorder, &e);
 	use = recorder_tap(d->recorder, &ops, &io);

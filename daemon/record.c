@@ -9,7 +9,7 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
 	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
 	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",
-	[RECORD_ARBITER] = "arbiter", [RECORD_END] = "end",
+	[RECORD_ARBITER] = "arbiter", [RECORD_KEPT] = "kept", [RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -148,6 +148,7 @@ static json_t *config_json(const struct fm_config *c)
 #define X(member) json_object_set_new(j, #member, number(c->member));
 	CONFIG_NUMBERS(X)
 #undef X
+	json_object_set_new(j, "keeps", json_boolean(c->keeps));
 	return j;
 }
 
@@ -162,6 +163,7 @@ static void get_config(const json_t *j, struct fm_config *c, int *wrong)
 	c->member = (__typeof__(c->member))get(j, #member, (__typeof__(c->member))-1, wrong);
 	CONFIG_NUMBERS(X)
 #undef X
+	c->keeps = json_is_true(json_object_get(j, "keeps"));
 }
 
 static json_t *device_json(const struct torus_device *d)
@@ -350,6 +352,10 @@ static int body_json(const struct record_event *e, json_t *j)
 		       json_object_set_new(j, "verdict", json_integer(e->arbiter.verdict)) |
 		       json_object_set_new(j, "high", number(e->arbiter.high)) |
 		       json_object_set_new(j, "why", json_string(e->arbiter.why));
+	case RECORD_KEPT:
+		return json_object_set_new(j, "epoch", number(e->kept.epoch)) |
+		       json_object_set_new(j, "version", number(e->kept.version)) |
+		       json_object_set_new(j, "ok", json_boolean(e->kept.ok));
 	case RECORD_EXCLUDE:
 		return json_object_set_new(j, "node", json_integer(e->exclude.node)) |
 		       json_object_set_new(j, "port", json_integer(e->exclude.port)) |
@@ -492,6 +498,11 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->arbiter.high = get(line, "high", UINT64_MAX, &wrong);
 		get_text(line, "why", e->arbiter.why, sizeof(e->arbiter.why), &wrong);
 		break;
+	case RECORD_KEPT:
+		e->kept.epoch = get(line, "epoch", UINT64_MAX, &wrong);
+		e->kept.version = get(line, "version", UINT64_MAX, &wrong);
+		e->kept.ok = get_bool(line, "ok", &wrong);
+		break;
 	case RECORD_MOVE:
 		e->move = (uint32_t)get(line, "node", UINT32_MAX, &wrong);
 		break;
@@ -568,6 +579,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 	case RECORD_ARBITER:
 		fm_arbiter(fm, e->arbiter.epoch, e->arbiter.verdict, e->arbiter.high, e->arbiter.why,
 			   e->now);
+		break;
+	case RECORD_KEPT:
+		fm_kept(fm, e->kept.epoch, e->kept.version, e->kept.ok, e->now);
 		break;
 	case RECORD_EXCLUDE:
 		return fm_exclude(fm, e->exclude.node, e->exclude.port, e->exclude.on, e->now);

@@ -31,6 +31,7 @@ enum record_kind {
 	RECORD_EXCLUDE,
 	RECORD_MOVE,		/* fm_root_move() */
 	RECORD_ARBITER,		/* fm_arbiter() */
+	RECORD_KEPT,		/* fm_kept() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -86,6 +87,10 @@ struct record_event {
 			uint64_t high;
 			char why[FM_TEXT_MAX];
 		} arbiter;
+		struct {
+			uint64_t epoch, version;
+			bool ok;
+		} kept;
 	};
 };
 

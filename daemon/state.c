@@ -55,16 +55,18 @@ struct work {
  * @ended: it has written once more, with @err
  * @stop: the thread is to end; @free_it: ... and to free all, for nobody waits for it
  * @last: what was written, or was to be, last; for another try
+ * @epoch, @version: of the table in it
  */
 struct state {
 	char dir[STATE_PATH_MAX];
 	char fabric[TORUS_NAME_MAX + 1];
-	void (*told)(void *arg, const char *why);
+	const struct state_ops *ops;
 	void *arg;
 	struct loop_fd *watch;
 	struct loop_timer *timer;
 	bool bad;
 	struct work *last;
+	uint64_t epoch, version;
 	int event;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -396,7 +398,7 @@ static void tell(struct state *s, const char *fmt, const char *text)
 
 	s->bad = text;
 	snprintf(why, sizeof(why), fmt, s->dir, text ? text : "");
-	s->told(s->arg, text ? why : "");
+	s->ops->told(s->arg, text ? why : "");
 }
 
 static void on_event(void *arg, unsigned int what)
@@ -419,6 +421,7 @@ static void on_event(void *arg, unsigned int what)
 		tell(s, "cannot write below %.160s: %s; what is excluded is forgotten if all lose their power",
 		     strerror(-err));
 		loop_timer_set(s->timer, loop_now() + AGAIN);
+		s->ops->kept(s->arg, s->epoch, s->version, false);
 		return;
 	}
 	loop_timer_set(s->timer, LOOP_NEVER);
@@ -426,6 +429,7 @@ static void on_event(void *arg, unsigned int what)
 	s->last = NULL;
 	if (s->bad)
 		tell(s, "%s%s", NULL);
+	s->ops->kept(s->arg, s->epoch, s->version, true);
 }
 
 static void on_timer(void *arg)
@@ -443,7 +447,7 @@ static void on_timer(void *arg)
 }
 
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
-			void (*told)(void *arg, const char *why), void *arg)
+			const struct state_ops *ops, void *arg)
 {
 	struct state *s = calloc(1, sizeof(*s));
 	sigset_t all, was;
@@ -453,7 +457,7 @@ struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
 		return NULL;
 	snprintf(s->dir, sizeof(s->dir), "%s", dir);
 	snprintf(s->fabric, sizeof(s->fabric), "%s", fabric);
-	s->told = told;
+	s->ops = ops;
 	s->arg = arg;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->wake, NULL);
@@ -482,6 +486,8 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 	}
 	free_work(s->last);
 	s->last = w;
+	s->epoch = table->table.term;
+	s->version = table->table.version;
 	hand_over(s);
 }
 

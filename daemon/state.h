@@ -24,12 +24,18 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 	       char why[STATE_TEXT_MAX]);
 
 /**
- * state_new() - begin to keep
- * @told: called in the loop when writing fails, takes long, or is well again; then @why is ""
- * Return: NULL if out of memory or threads.
+ * struct state_ops - called in the loop
+ * @told: writing fails, takes long, or is well again; then @why is ""
+ * @kept: the table that was given last is on the disk; not @ok: it is not, and is tried again later
  */
+struct state_ops {
+	void (*told)(void *arg, const char *why);
+	void (*kept)(void *arg, uint64_t epoch, uint64_t version, bool ok);
+};
+
+/** state_new() - begin to keep. Return: NULL if out of memory or threads */
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,
-			void (*told)(void *arg, const char *why), void *arg);
+			const struct state_ops *ops, void *arg);
 /** state_save() - keep @table for that NIC; nothing is waited for, and only the last one is written */
 void state_save(struct state *s, uint64_t guid, const struct fm_msg *table);
 /** state_free() - waits a second at most for what is being written. @s may be NULL */

@@ -195,6 +195,12 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now)
 	fm_tree_msg(fm, conn, msg);
 }
 
+void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now)
+{
+	fm->now = now;
+	fm_keep_ended(fm, epoch, version, ok);
+}
+
 int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t now)
 {
 	fm->now = now;

@@ -62,7 +62,8 @@ struct fm_log {
  *	for one of a later epoch: then the former needs no answer. NULL if fm_config has no arbiter
  *
  * @keep: what must outlive this manager and its NIC is another: @table, whole, is to be given to the
- *	next fm_new() in fm_config. It stays the caller's, and nothing waits for it
+ *	next fm_new() in fm_config. It stays the caller's. fm_kept() tells what becomes of it; no
+ *	recovery waits for that
  * @log: tell people
  */
 struct fm_ops {
@@ -128,6 +129,7 @@ struct fm_counts {
  * @arbiter: the site has one (root/arbiter.c)
  * @library: of tables, shared with other machines of this thread, or NULL. It
  *	must outlive them
+ * @keeps: the host has a place on a disk, and tells of each @keep by fm_kept()
  * @kept: the table that was kept last, or NULL; read by fm_new() alone
  * @seed: for jitter
  */
@@ -151,6 +153,7 @@ struct fm_config {
 	unsigned int priority;
 	bool arbiter;
 	struct fm_library *library;
+	bool keeps;
 	const struct fm_table_msg *kept;
 	uint64_t seed;
 };
@@ -204,6 +207,12 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
  */
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
 		uint64_t now);
+/**
+ * fm_kept() - what was given to keep is on the disk, or is not, for the disk fails; not told of one that
+ * was replaced by a later one before
+ * @epoch, @version: of that table
+ */
+void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now);
 void fm_timer(struct fm *fm, uint64_t now);
 /** fm_expiry() - when fm_timer() must be called; ~0 for never */
 uint64_t fm_expiry(const struct fm *fm);

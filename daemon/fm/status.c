@@ -6,6 +6,7 @@
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -283,6 +284,14 @@ static bool under_way(const struct fm *fm)
 bool fm_in_force(const struct fm *fm, uint64_t version)
 {
 	return version && fm->table.version == version && fm_rows_in_force(fm) && !under_way(fm);
+}
+
+bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out)
+{
+	if (!fm_is_root(fm))
+		return false;
+	fm_admin_kept_count(fm, out);
+	return true;
 }
 
 void fm_outline(const struct fm *fm, struct fm_outline *out)

@@ -144,6 +144,18 @@ const char *fm_node_state_name(unsigned int state);
 /** fm_in_force() - the node has @version, in its NIC as well, and no step is at hand */
 bool fm_in_force(const struct fm *fm, uint64_t version);
 
+/**
+ * struct fm_kept_count - candidates that take part, and what they have on their disks
+ * @of: how many; @keep: of them, those with a disk for it
+ * @have: of them, those that have there what the table says; @wait: those that have not said yet
+ */
+struct fm_kept_count {
+	uint32_t of, keep, have, wait;
+};
+
+/** fm_kept_count() - false: not the root */
+bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out);
+
 /** fm_last() - the last recovery that ended, version 0 if none did; NULL: not the root */
 const struct fm_recovery *fm_last(const struct fm *fm);
 

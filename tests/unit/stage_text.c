@@ -261,6 +261,12 @@ static void body(struct stage *s, const struct fm_msg *m)
 	case FM_MSG_CLAIM:
 		number(s, "epoch", m->claim.epoch);
 		break;
+	case FM_MSG_KEPT:
+		add(s, " %llx", (unsigned long long)m->kept.guid);
+		number(s, "version", m->kept.version);
+		term(s, m->kept.term);
+		flag(s, m->kept.failed, "failed");
+		break;
 	case FM_MSG_PONG:
 		flag(s, m->pong.adrift, "adrift");
 		flag(s, m->pong.waits, "waits");

@@ -133,6 +133,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
 	h->kept = rnd();
+	h->keeps = rnd() & 1;
 	h->priority = (uint16_t)(rnd() % (FM_PRIORITY_AUTO + 1));
 	h->table_root = rnd();
 	rnd_row(&h->row);
@@ -188,9 +189,9 @@ static void rnd_table(struct fm_table_msg *t)
 static unsigned int a_type(unsigned int i)
 {
 	static const unsigned int more[] = { FM_MSG_ADOPTED, FM_MSG_DROP, FM_MSG_FAILED,
-					     FM_MSG_CLAIM, FM_MSG_LEAD };
+					     FM_MSG_CLAIM, FM_MSG_LEAD, FM_MSG_KEPT };
 
-	i %= FM_MSG_PONG + 5;
+	i %= FM_MSG_PONG + 6;
 	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
@@ -217,6 +218,12 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->lead.guid = rnd();
 		m->lead.now = rnd() & 1;
 		rnd_text(m->lead.address, FM_ADDR_MAX);
+		break;
+	case FM_MSG_KEPT:
+		m->kept.term = rnd();
+		m->kept.version = rnd();
+		m->kept.guid = rnd();
+		m->kept.failed = rnd() & 1;
 		break;
 	case FM_MSG_REFUSE:
 		rnd_text(m->refuse.text, FM_TEXT_MAX);
@@ -548,7 +555,7 @@ static void no_memory(void **state)
 {
 	(void)state;
 	for (unsigned int round = 0; round < 20; round++)
-		for (unsigned int i = 0; i < FM_MSG_PONG + 3; i++)
+		for (unsigned int i = 0; i < FM_MSG_PONG + 6; i++)
 			no_memory_for(a_type(i));
 }
 

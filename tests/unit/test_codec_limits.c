@@ -324,6 +324,7 @@ static void of_texts(void **state)
 	text(&m->lead->address, FM_ADDR_MAX);
 	put();
 	assert_string_equal(fm_msg_name(FM_MSG_LEAD), "lead");
+	assert_string_equal(fm_msg_name(FM_MSG_KEPT), "kept");
 	assert_string_equal(fm_msg_name(FM_MSG_CLAIM), "claim");
 	assert_string_equal(fm_msg_name(FM_MSG_FAILED), "failed");
 	assert_string_equal(fm_msg_name(FM_MSG_DROP), "drop");

@@ -183,6 +183,9 @@ static void test_events(void **state)
 	b = again(&e);
 	assert_true(b.arbiter.epoch == 1ULL << 63 && b.arbiter.verdict == FM_REFUSED && b.arbiter.high == 79);
 	assert_string_equal(b.arbiter.why, "not \"quorate\"");
+	e = (struct record_event) { .kind = RECORD_KEPT, .kept = { 1ULL << 63, 80, true } };
+	b = again(&e);
+	assert_true(b.kept.epoch == 1ULL << 63 && b.kept.version == 80 && b.kept.ok);
 	for (unsigned int kind = RECORD_TIMER; kind <= RECORD_END; kind += RECORD_END - RECORD_TIMER) {
 		e = (struct record_event) { .kind = kind, .now = 3 };
 		again(&e);
@@ -206,6 +209,7 @@ static void test_refused(void **state)
 		"{\"event\":\"exclude\",\"now\":1,\"node\":1,\"port\":0}",
 		"{\"event\":\"arbiter\",\"now\":1,\"epoch\":1,\"verdict\":3,\"high\":0,\"why\":\"\"}",
 		"{\"event\":\"arbiter\",\"now\":1,\"epoch\":1,\"verdict\":1,\"high\":0}",
+		"{\"event\":\"kept\",\"now\":1,\"epoch\":1,\"version\":1}",
 		"{\"event\":\"move\",\"now\":1}", "{\"event\":\"move\",\"now\":1,\"node\":-1}",
 		"{\"event\":\"done\",\"now\":1}", "{\"event\":\"done\",\"now\":1,\"tag\":1}",
 		"{\"event\":\"done\",\"now\":1,\"tag\":-1,\"err\":0}",

@@ -29,6 +29,8 @@ static struct loop *loop;
 static struct loop_timer *poll_timer;
 static bool (*until)(void);
 static unsigned int ntold;
+static uint64_t kept_told;
+static bool kept_ok;
 
 /* --- the disk --------------------------------------------------------------------------- */
 
@@ -58,6 +60,16 @@ static void on_told(void *arg, const char *why)
 	snprintf(told, sizeof(told), "%s", why);
 }
 
+static void on_kept(void *arg, uint64_t epoch, uint64_t version, bool ok)
+{
+	(void)arg;
+	assert_int_equal(epoch, 7);
+	kept_told = version;
+	kept_ok = ok;
+}
+
+static const struct state_ops ops = { .told = on_told, .kept = on_kept };
+
 static void on_poll(void *arg)
 {
 	(void)arg;
@@ -84,6 +96,7 @@ static int setup(void **state)
 	loop = loop_new();
 	poll_timer = loop_timer_new(loop, on_poll, NULL);
 	ntold = 0;
+	kept_told = 0;
 	told[0] = '\0';
 	hangs = fails = syncs = 0;
 	return 0;
@@ -162,7 +175,7 @@ static void write_all(const uint8_t *data, size_t len)
 
 static void keep_one(void)
 {
-	struct state *s = state_new(loop, dir, "lab", on_told, NULL);
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
 	assert_non_null(s);
 	state_save(s, GUID, table(9));
@@ -266,10 +279,15 @@ static bool writing(void)
 	return syncs > 0;
 }
 
+static bool last_kept_told(void)
+{
+	return kept_told == 9;
+}
+
 /* What comes while the disk hangs replaces what waits; when it works again, the last one is kept. */
 static void a_disk_that_hangs(void **state)
 {
-	struct state *s = state_new(loop, dir, "lab", on_told, NULL);
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
 	(void)state;
 	hangs = 1;
@@ -278,16 +296,19 @@ static void a_disk_that_hangs(void **state)
 	for (uint64_t version = 6; version <= 9; version++)
 		state_save(s, GUID, table(version));
 	assert_int_equal(kept(), 0);
+	assert_int_equal(kept_told, 0);
 	hangs = 0;
 	wait_until(is_kept);
 	assert_in_range(syncs, 2, 4);	/* the first and the last */
+	wait_until(last_kept_told);
+	assert_true(kept_ok);
 	state_free(s);
 }
 
 /* The daemon ends although the disk does not answer. */
 static void an_end_while_the_disk_hangs(void **state)
 {
-	struct state *s = state_new(loop, dir, "lab", on_told, NULL);
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 
 	(void)state;
 	hangs = 1;
@@ -310,7 +331,7 @@ static bool is_over(void)
 
 static void a_disk_that_fails(void **state)
 {
-	struct state *s = state_new(loop, dir, "lab", on_told, NULL);
+	struct state *s = state_new(loop, dir, "lab", &ops, NULL);
 	char beside[140];
 
 	(void)state;
@@ -321,9 +342,13 @@ static void a_disk_that_fails(void **state)
 	assert_non_null(strstr(told, dir));
 	snprintf(beside, sizeof(beside), "%s.new", path);
 	assert_int_not_equal(access(beside, F_OK), 0);
+	assert_int_equal(kept_told, 8);
+	assert_false(kept_ok);
 	fails = 0;
 	state_save(s, GUID, table(9));
 	wait_until(is_over);
+	wait_until(last_kept_told);
+	assert_true(kept_ok);
 	assert_int_equal(ntold, 2);
 	assert_int_equal(kept(), 9);
 	state_free(s);
@@ -331,7 +356,7 @@ static void a_disk_that_fails(void **state)
 
 static void no_directory(void **state)
 {
-	struct state *s = state_new(loop, "/proc/no/such", "lab", on_told, NULL);
+	struct state *s = state_new(loop, "/proc/no/such", "lab", &ops, NULL);
 
 	(void)state;
 	state_save(s, GUID, table(9));

@@ -16,7 +16,14 @@
  * The epoch of a root is later than that of anything kept that it knows of. So of two that were kept
  * the one of the later epoch and version is what was decided later.
  *
- * Nothing waits for the host: a disk may hang.
+ * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the candidate
+ * tells the root (KEPT), which tells the administrator when most candidates have what he changed
+ * (root/admin.c). What a candidate says is of which table the content of its disk is. It says so of a
+ * later one without writing it only if it has had each one between in force, and none of them was
+ * another in these things: of those that it has not seen, another candidate may have kept one, which
+ * would count as decided later than what is here.
+ *
+ * The word may be lost with a connection, so it is said again on the next one, and with keep-alives.
  */
 #include <string.h>
 
@@ -26,6 +33,7 @@
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/random.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/node/up.h"
 
 static bool later_than(const struct fm_kept *k, uint64_t term, uint64_t version)
 {
@@ -72,6 +80,7 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 
 void fm_keep_tell(const struct fm *fm, struct fm_hello *h)
 {
+	h->keeps = fm->cfg.keeps;
 	if (!fm->kept.book)
 		return;
 	h->kept_term = fm->kept.term;
@@ -112,19 +121,57 @@ bool fm_keep_news(const struct fm *fm)
 	return fm->kept.seen != fm->table.version || fm->kept.seen_term != fm->table.term;
 }
 
+void fm_keep_say(struct fm *fm)
+{
+	struct fm_msg msg = { .type = FM_MSG_KEPT };
+	const struct fm_kept *k = &fm->kept;
+
+	if (k->disk == FM_DISK_UNKNOWN)
+		return;
+	msg.kept.term = k->seen_term;
+	msg.kept.version = k->seen;
+	msg.kept.guid = fm->guid;
+	msg.kept.failed = k->disk == FM_DISK_FAILS;
+	fm->up->send(fm, &msg);
+}
+
+void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok)
+{
+	struct fm_kept *k = &fm->kept;
+
+	if (!k->sum || epoch != k->given_term || version != k->given)
+		return;
+	k->disk = ok ? FM_DISK_HAS : FM_DISK_FAILS;
+	fm_keep_say(fm);
+}
+
 void fm_keep(struct fm *fm)
 {
+	struct fm_kept *k = &fm->kept;
+	const struct fm_table *t = &fm->table;
+	bool next = t->term == k->seen_term && t->version == k->seen + 1;
 	struct fm_msg msg;
 	uint64_t sum;
 
-	fm->kept.seen = fm->table.version;
-	fm->kept.seen_term = fm->table.term;
-	if (!fm_candidate_priority(fm_candidate_said(fm), fm->node))
+	k->seen = t->version;
+	k->seen_term = t->term;
+	if (!fm_candidate_priority(fm_candidate_said(fm), fm->node)) {
+		k->sum = 0;
+		k->disk = FM_DISK_UNKNOWN;
 		return;
-	sum = sum_of(&fm->table);
-	if (sum == fm->kept.sum || !fm_table_whole(fm, &msg))
+	}
+	sum = sum_of(t);
+	if (next && sum == k->sum) {
+		fm_keep_say(fm);
 		return;
-	fm->kept.sum = sum;
+	}
+	k->disk = FM_DISK_UNKNOWN;
+	k->sum = 0;
+	if (!fm_table_whole(fm, &msg))
+		return;
+	k->sum = sum;
+	k->given = t->version;
+	k->given_term = t->term;
 	fm->ops.keep(fm->io, &msg);
 	fm_table_whole_end(fm, &msg);
 }

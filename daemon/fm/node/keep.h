@@ -12,11 +12,19 @@ struct fm_hello;
 struct fm_msg;
 struct fm_table_msg;
 
+enum fm_disk {
+	FM_DISK_UNKNOWN,	/* nothing was given to the host, or it has not said what became of it */
+	FM_DISK_HAS,		/* what the last table in force says */
+	FM_DISK_FAILS,
+};
+
 /**
  * struct fm_kept - the table that was kept last, as it was found, or as another node has it
  * @book: NULL: there is none
  * @term, @version, @open: of it
  * @sum: of what must survive, as it was given to the host last; 0: nothing was
+ * @given_term, @given: of the table in which it was
+ * @disk: enum fm_disk
  * @seen_term, @seen: the last table that was in force here, and was looked at
  */
 struct fm_kept {
@@ -24,6 +32,8 @@ struct fm_kept {
 	uint64_t term, version;
 	uint8_t open;
 	uint64_t sum;
+	uint64_t given_term, given;
+	uint8_t disk;
 	uint64_t seen_term, seen;
 };
 
@@ -39,6 +49,10 @@ uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
 bool fm_keep_news(const struct fm *fm);
 /** fm_keep() - the table is in force: it is kept if what must survive is another */
 void fm_keep(struct fm *fm);
+/** fm_keep_ended() - the table given to the host is on its disk; not @ok: the disk fails */
+void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok);
+/** fm_keep_say() - tells the root what is on the disk, if there is something to tell */
+void fm_keep_say(struct fm *fm);
 void fm_keep_free(struct fm *fm);
 
 #endif /* FM_KEEP_H */

@@ -41,6 +41,7 @@
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/handover.h"
+#include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/node/port.h"
@@ -162,6 +163,7 @@ static void upstream_new(struct fm *fm)
 	fm->uplink.row_next = fm->now;
 	fm->uplink.row_wait = fm->cfg.resend;
 	fm_member_check(fm, true);
+	fm_keep_say(fm);
 }
 
 /*
@@ -347,6 +349,8 @@ static bool ours(const struct fm *fm, const struct fm_msg *msg)
 		return (msg->failed.by ? msg->failed.by : msg->failed.guid) == fm->guid;
 	case FM_MSG_LEAD:
 		return msg->lead.guid == fm->guid;
+	case FM_MSG_KEPT:
+		return msg->kept.guid == fm->guid;
 	}
 	return msg->left.parent == fm->guid;
 }
@@ -372,6 +376,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	case FM_MSG_ADOPTED:
 	case FM_MSG_FAILED:
 	case FM_MSG_LEAD:
+	case FM_MSG_KEPT:
 		if (!fm->is_root && ours(fm, msg)) {
 			end(fm, c);
 		} else {
@@ -435,6 +440,8 @@ static bool conn_due(struct fm *fm, struct fm_conn *c)
 	} else {
 		c->asked = fm->now;
 		fm_conn_send(fm, c, &ping);
+		if (c == fm_uplink_conn(fm))
+			fm_keep_say(fm);
 		/* The counters that its HELLO waits for could not be read. */
 		if (c->hello)
 			fm_nic_hello(fm);

@@ -5,6 +5,8 @@
 #include <torus/topology.h>
 
 #include "daemon/fm/root/admin.h"
+#include "daemon/fm/status.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/handover.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/damp.h"
@@ -42,6 +44,40 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 	fm_judge_due(fm);
 	fm_publish_due(fm);
 	return 0;
+}
+
+void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)
+{
+	struct fm_mate *m = fm_mate(fm->root, k->guid);
+
+	if (!m)
+		return;
+	m->voice.disk.term = k->term;
+	m->voice.disk.version = k->version;
+	m->voice.disk.failed = k->failed;
+}
+
+/*
+ * Of the candidates that take part now. One that is away comes back with what it kept, which does no harm:
+ * what others have kept since is later.
+ */
+void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
+{
+	const struct fm_root *r = fm->root;
+	const struct fm_table *t = &fm->table;
+
+	*out = (struct fm_kept_count) { .of = 0 };
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		const struct fm_mate *m = &r->mate[i];
+		bool told = m->voice.disk.term == t->term && m->voice.disk.version == t->version;
+
+		if (!m->via || m->state != FM_NODE_UP || !fm_candidate_priority(m->priority, m->node))
+			continue;
+		out->of++;
+		out->keep += m->voice.disk.keeps;
+		out->have += told && !m->voice.disk.failed;
+		out->wait += m->voice.disk.keeps && !told;
+	}
 }
 
 /* Return: whether the root can hand over to @node now, as fm_root_move(). */

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 struct fm;
+struct fm_kept_count;
+struct fm_kept_msg;
 
 /**
  * struct fm_move - the root is to hand over to @node
@@ -23,6 +25,10 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);
 int fm_admin_move(struct fm *fm, uint32_t node);
 /* That node is ready to be root. This one may end by that. */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
+/* What a node has on its disk. */
+void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
+/* As fm_kept_count(), at the root. */
+void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out);
 void fm_admin_due(struct fm *fm);
 uint64_t fm_admin_expiry(const struct fm *fm);
 

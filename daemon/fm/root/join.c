@@ -261,6 +261,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	fm_problem_clear(fm, "node", m->guid);
 	m->version = h->version;
 	m->priority = h->priority;
+	m->voice.disk.keeps = h->keeps;
 	fm_recall_hello(fm, h);
 	fm_mate_name(r, m, h->name);
 	strcpy(m->address, h->address);
@@ -438,6 +439,9 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 	case FM_MSG_LEAD:
 		if (msg->lead.term == fm->uplink.term)
 			fm_admin_ready(fm, msg->lead.guid);
+		break;
+	case FM_MSG_KEPT:
+		fm_admin_kept(fm, &msg->kept);
 		break;
 	}
 }

@@ -89,6 +89,7 @@ static int start(struct fm *fm, bool first)
 	m->epoch = fm->epoch;
 	m->priority = (uint16_t)fm_candidate_said(fm);
 	m->marked = fm->jumper;
+	m->voice.disk.keeps = fm->cfg.keeps;
 	fm_mate_via(r, m, fm->guid);
 	fm_mate_name(r, m, fm->cfg.name);
 	r->joiners = 1;

@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a node has to do with the claim of its root, and with its quorum. */
+/* What a node has to do with the claim of its root and with its quorum, and what it has on its disk. */
 #ifndef FM_VOICE_H
 #define FM_VOICE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <torus/torus.h>
+
+/**
+ * struct fm_disk_said - what a node says of its disk
+ * @keeps: it has one for what must survive
+ * @term, @version: it has there what this table says; or, @failed, it has not
+ */
+struct fm_disk_said {
+	bool keeps, failed;
+	uint64_t term, version;
+};
 
 /**
  * struct fm_voice - of a node in the roster
@@ -29,6 +39,7 @@ struct fm_voice {
 	struct torus_shape shape;
 	uint16_t admin, across;
 	uint64_t since, until;
+	struct fm_disk_said disk;
 };
 
 #endif /* FM_VOICE_H */

@@ -42,6 +42,7 @@ enum fm_msg_type {
 	FM_MSG_FAILED,		/* up to the root: I, or a child, cannot do the step at hand */
 	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first */
 	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
+	FM_MSG_KEPT,		/* up to the root: I have the table on my disk */
 	FM_MSG_TYPES,
 };
 
@@ -170,6 +171,7 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: its NIC is marked as bootstrap
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
+ * @keeps: it has a place for it, and tells of each by FM_MSG_KEPT
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
@@ -197,6 +199,7 @@ struct fm_hello {
 	uint64_t table_root;
 	uint64_t kept_term;
 	uint64_t kept;
+	bool keeps;
 	uint32_t ups;
 	struct fm_voters voters;
 	struct fm_line line;
@@ -430,6 +433,17 @@ struct fm_lead {
 	char address[FM_ADDR_MAX];
 };
 
+/**
+ * struct fm_kept_msg - node @guid has on its disk what table @version of epoch @term says
+ * @failed: its disk fails: it has not
+ */
+struct fm_kept_msg {
+	uint64_t term;
+	uint64_t version;
+	uint64_t guid;
+	bool failed;
+};
+
 /** struct fm_msg - one message */
 struct fm_msg {
 	uint8_t type;		/* enum fm_msg_type */
@@ -448,6 +462,7 @@ struct fm_msg {
 		struct fm_failed failed;
 		struct fm_claim claim;
 		struct fm_lead lead;
+		struct fm_kept_msg kept;
 	};
 };
 

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a candidate says of its disk, and how the root counts it: nothing counts as kept that a later
+ * table on another disk could undo.
+ */
+#include <stdio.h>
+
+#include "stage_member.h"
+
+/* --- a candidate ------------------------------------------------------------------------ */
+
+/* Node 1 of a ring of four, and a candidate, has joined. */
+static void candidate(void)
+{
+	node_1();
+	s.cfg.takeover = 1000 * MS;
+	s.cfg.keeps = true;
+	s.deaf = "init ping pong report rows place release lost log ";
+	joins();
+}
+
+/* Table @version comes into force; @admin is excluded at node 3. */
+static void comes(uint64_t version, uint16_t admin)
+{
+	struct fm_msg t = stage_table(&s, version, entry);
+
+	entry[3].admin = admin;
+	stage_msg(&s, 1, &t);
+	reports(52, 2, version, 0);
+	reports(53, 3, version, 0);
+	step(version, 1, FM_STEP_RESUME);
+	stage_run_ns(&s, s.now + MS);
+}
+
+static void disk(uint64_t version, bool ok)
+{
+	fm_kept(s.fm, TERM, version, ok, START + s.now);
+	stage_run_ns(&s, s.now + MS);
+}
+
+static bool says_nothing(void)
+{
+	bool nothing = !stage_count(&s, "kept") && !stage_count(&s, "keep version");
+
+	stage_forget(&s);
+	return nothing;
+}
+
+static void test_says_when_it_is_on_disk(void **state)
+{
+	(void)state;
+	candidate();
+	comes(1, 0);
+	assert_int_equal(stage_count(&s, "kept"), 0);
+	stage_did_some(&s, "keep version 1 of epoch 126\n");
+	disk(1, true);
+	stage_did_some(&s, "1 < kept 101 version 1 term 126\n");
+	/* The same is not written again: it says so of the next one at once. */
+	comes(2, 0);
+	assert_int_equal(stage_count(&s, "keep version"), 0);
+	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
+	comes(3, 1);
+	assert_int_equal(stage_count(&s, "kept"), 0);
+	stage_did_some(&s, "keep version 3 of epoch 126\n");
+	/* While the disk is slow, another table with the same in it comes: then it is that one. */
+	comes(4, 1);
+	assert_true(says_nothing());
+	disk(3, true);
+	stage_did_some(&s, "1 < kept 101 version 4 term 126\n");
+	stage_end(&s);
+}
+
+/* Of a table that it has not seen, another may have kept what is decided later than what is here. */
+static void test_writes_after_a_gap(void **state)
+{
+	(void)state;
+	candidate();
+	comes(1, 1);
+	disk(1, true);
+	stage_forget(&s);
+	comes(3, 1);
+	assert_int_equal(stage_count(&s, "kept"), 0);
+	stage_did_some(&s, "keep version 3 of epoch 126\n");
+	/* What becomes of a former one does not matter. */
+	disk(1, true);
+	assert_true(says_nothing());
+	disk(3, true);
+	stage_did_some(&s, "1 < kept 101 version 3 term 126\n");
+	stage_end(&s);
+}
+
+static void test_says_that_it_fails(void **state)
+{
+	(void)state;
+	candidate();
+	comes(1, 0);
+	stage_forget(&s);
+	disk(1, false);
+	stage_did_some(&s, "1 < kept 101 version 1 term 126 failed\n");
+	comes(2, 0);
+	stage_did_some(&s, "1 < kept 101 version 2 term 126 failed\n");
+	disk(1, true);	/* it was tried again */
+	stage_did_some(&s, "1 < kept 101 version 2 term 126\n");
+	stage_end(&s);
+}
+
+/* With keep-alives, for a word may be lost further up; and what comes from below is passed on. */
+static void test_says_it_again(void **state)
+{
+	struct fm_msg below = { .type = FM_MSG_KEPT, .kept = { .guid = NIC + 3, .version = 1, .term = TERM } };
+
+	(void)state;
+	candidate();
+	comes(1, 0);
+	disk(1, true);
+	stage_forget(&s);
+	stage_run_ns(&s, s.now + s.cfg.keepalive + MS);
+	assert_true(stage_count(&s, "1 < kept 101 version 1") >= 1);
+	stage_forget(&s);
+	stage_msg(&s, 53, &below);
+	stage_did_some(&s, "1 < kept 103 version 1 term 126\n");
+	below.kept.guid = NIC + 1;	/* a circle of parents */
+	stage_msg(&s, 53, &below);
+	stage_did_some(&s, "close 53\n");
+	stage_end(&s);
+}
+
+static void test_no_candidate_says_nothing(void **state)
+{
+	(void)state;
+	node_1();
+	s.cfg.takeover = 1000 * MS;
+	s.cfg.priority = 0;
+	s.deaf = "init ping pong report rows place release lost log ";
+	joins();
+	comes(1, 0);
+	assert_true(says_nothing());
+	disk(1, true);
+	assert_true(says_nothing());
+	stage_run_ns(&s, s.now + s.cfg.keepalive + MS);
+	assert_true(says_nothing());
+	stage_end(&s);
+}
+
+/* --- the root --------------------------------------------------------------------------- */
+
+static void root_joins(uint32_t node, unsigned int priority, bool keeps)
+{
+	struct fm_msg m = stage_hello(&s, node);
+
+	m.hello.priority = (uint16_t)priority;
+	m.hello.keeps = keeps;
+	stage_up(&s, 100 + (int)node);
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+static void all_do(void)
+{
+	stage_run_ns(&s, s.now + 10 * MS);
+	for (uint32_t round = 0; round < 6; round++) {
+		for (uint32_t i = 1; i < 4; i++) {
+			struct fm_msg m = stage_report(&s, i, fm_version(s.fm), round);
+
+			stage_msg(&s, (int)i + 100, &m);
+		}
+		stage_run_ns(&s, s.now + MS);
+	}
+}
+
+/* The root of a ring of four. Node 1 and 2 are candidates, 2 without a disk for it; 3 is none. */
+static void root(void)
+{
+	struct fm_row row;
+
+	stage_init(&s, "4x1", 0);
+	s.cfg.takeover = 1000 * MS;
+	s.cfg.keeps = true;
+	s.deaf = "init ping pong report rows place release lost log ";
+	row = stage_row(&s, 0);
+	for (unsigned int p = 0; p < row.nports; p++)
+		if (row.port[p].state == FM_PORT_UP)
+			stage_link_up(&s, p, 1);
+	stage_start(&s);
+	root_joins(1, 100, true);
+	root_joins(2, FM_PRIORITY_AUTO, false);
+	root_joins(3, 0, true);
+	all_do();
+	assert_true(fm_in_force(s.fm, 1));
+}
+
+static void counts(uint32_t of, uint32_t keep, uint32_t have, uint32_t wait)
+{
+	struct fm_kept_count k;
+
+	assert_true(fm_kept_count(s.fm, &k));
+	assert_int_equal(k.of, of);
+	assert_int_equal(k.keep, keep);
+	assert_int_equal(k.have, have);
+	assert_int_equal(k.wait, wait);
+}
+
+static void kept(uint32_t node, uint64_t version, bool failed)
+{
+	struct fm_msg m = { .type = FM_MSG_KEPT, .kept = { .guid = NIC + node, .version = version,
+							   .term = fm_epoch(s.fm), .failed = failed } };
+
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+static void test_root_counts(void **state)
+{
+	(void)state;
+	root();
+	counts(3, 2, 0, 2);
+	fm_kept(s.fm, fm_epoch(s.fm), 1, true, START + s.now);
+	counts(3, 2, 1, 1);
+	kept(3, 1, false);	/* it is none */
+	kept(9, 1, false);
+	counts(3, 2, 1, 1);
+	kept(1, 1, true);
+	counts(3, 2, 1, 0);
+	kept(1, 1, false);
+	counts(3, 2, 2, 0);
+	/* What they have is not what is in force now. */
+	assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
+	all_do();
+	assert_true(fm_in_force(s.fm, 2));
+	counts(3, 2, 0, 2);
+	kept(1, 1, false);
+	counts(3, 2, 0, 2);
+	kept(1, 2, false);
+	counts(3, 2, 1, 1);
+	fm_kept(s.fm, fm_epoch(s.fm), 2, true, START + s.now);
+	counts(3, 2, 2, 0);
+	stage_down(&s, 101);	/* away, it counts as none */
+	counts(2, 1, 1, 0);
+	stage_end(&s);
+}
+
+static void test_others_do_not_count(void **state)
+{
+	struct fm_kept_count k;
+
+	(void)state;
+	candidate();
+	assert_false(fm_kept_count(s.fm, &k));
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_says_when_it_is_on_disk),
+		cmocka_unit_test(test_writes_after_a_gap),
+		cmocka_unit_test(test_says_that_it_fails),
+		cmocka_unit_test(test_says_it_again),
+		cmocka_unit_test(test_no_candidate_says_nothing),
+		cmocka_unit_test(test_root_counts),
+		cmocka_unit_test(test_others_do_not_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
