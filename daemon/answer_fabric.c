@@ -345,11 +345,32 @@ void answer_coord(struct request *rq)
 
 #define FORCE_MAX (2 * LOOP_S)	/* less than others wait for the root's answer */
 
-static bool in_force(struct request *rq)
+static bool in_force(const struct fm *fm)
 {
-	const struct fm *fm = rq->d->fm;
-
 	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
+}
+
+/* Most candidates have it on disk, or cannot come to have it whatever the others say yet. */
+static bool is_decided(const struct fm_kept_count *k)
+{
+	return 2 * k->have > k->of || 2 * (k->have + k->wait) <= k->of;
+}
+
+static bool in_force_and_kept(struct request *rq)
+{
+	struct fm_kept_count k;
+
+	return in_force(rq->d->fm) && fm_kept_count(rq->d->fm, &k) && is_decided(&k);
+}
+
+/* Null if no candidate is to keep anything. */
+static json_t *kept_json(const struct fm *fm)
+{
+	struct fm_kept_count k;
+
+	if (!fm_kept_count(fm, &k) || !k.keep)
+		return json_null();
+	return json_pack("{s:i, s:i}", "have", (int)k.have, "of", (int)k.of);
 }
 
 static void excluded(struct request *rq, bool late)
@@ -357,12 +378,14 @@ static void excluded(struct request *rq, bool late)
 	struct fabricd *d = rq->d;
 	json_t *j;
 
+	(void)late;
 	if (!d->fm || !fm_is_root(d->fm)) {
 		answer_error(rq, "unreachable", "this node is not the root any more; whether it has come into force, 'table' says");
 		return;
 	}
 	j = table_json(d);
-	json_object_set_new(j, "in_force", json_boolean(!late));
+	json_object_set_new(j, "in_force", json_boolean(in_force(d->fm)));
+	json_object_set_new(j, "kept", kept_json(d->fm));
 	answer_ok(rq, j, NULL);
 }
 
@@ -386,7 +409,7 @@ static void exclude(struct request *rq, bool on)
 	else if (err)
 		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));
 	else
-		answer_wait(rq, in_force, excluded, FORCE_MAX);
+		answer_wait(rq, in_force_and_kept, excluded, FORCE_MAX);
 }
 
 void answer_exclude(struct request *rq)

@@ -3,7 +3,8 @@
 # shellcheck disable=SC2317
 #
 # All nodes lose their power at once, and come back: coordinates, names and what was excluded are as
-# before. A state file that is damaged or cannot be written is told, and the fabric runs on.
+# before, from the moment on when the command that excluded it has ended. A disk that hangs is told by
+# that command. A state file that is damaged or cannot be written is told, and the fabric runs on.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -12,7 +13,7 @@ lab=keep$$
 . "$TOP/tests/netns/lab.sh"
 run=/run/torus/$lab
 
-fabricctl() { "$B/fabricctl" "$@" --lab "$lab"; }
+fabricctl() { "$bin/fabricctl" "$@" --lab "$lab"; }
 nodes() { seq 0 2 | while read -r y; do for x in 0 1 2; do echo "$x,$y"; done; done; }
 excluded() { fabricctl verify --json | jq -c .excluded; }
 all_up() { [[ $(ask status --json | jq -c '[.nodes.up, .links.total]') == '[9,18]' ]]; }
@@ -20,8 +21,20 @@ named() { [[ $(ask nodes --json | jq -c '[.[] | .name]') == "$names" ]]; }
 problem() { ask status --json | jq -e --arg text "$1" '.problems[] | select(.kind == "state" and (.text | contains($text)))'; }
 kept_at() { compgen -G "$run/$1/state/fabricd-*.state" >/dev/null; }
 
+# All disks can be told to hang.
+hanging_programs() {
+	mkdir "$tmp/bin" && cp "$B/fabricctl" "$B/torusemu" "$tmp/bin/" &&
+		cp "$B/tests/netns/fabricd_hang" "$tmp/bin/fabricd" && bin=$tmp/bin
+}
+hang() {
+	local n
+	for n; do touch "$run/$n/hang" || return 1; done
+}
+hang_no_more() { rm -f "$run"/*/hang; }
+
 all_lose_power() {
 	local n
+	cut -d' ' -f1 "$run"/*/fabricd.pid | xargs kill -STOP || return 1	# at once: none does anything more
 	for n in $(nodes); do lab kill --power "$n" >/dev/null || return 1; done
 }
 all_come_back() {
@@ -32,12 +45,47 @@ all_come_back() {
 
 kept() {
 	names=$(ask nodes --json | jq -c '[.[] | .name]')
-	fabricctl exclude 1,0:+x && fabricctl exclude 2,2 && until_true 10 kept_at 0.0 && kept_at 1.2 &&
-		! kept_at 2.2
+	fabricctl exclude 1,0:+x && fabricctl exclude 2,2 && kept_at 0.0 && ! kept_at 2.2
 }
 as_before() {
 	all_lose_power && all_come_back && [[ $(excluded) == '[[2,2]]' ]] &&
 		fabricctl links 1,0 --json | jq -e '.[] | select(.port == "+x") | .excluded == "admin"'
+}
+
+# changes TIME WHAT ARGUMENT...: the answer comes in that time (seconds) and says so of it
+changes() {
+	local from=$EPOCHREALTIME
+	fabricctl "${@:3}" --json >"$tmp/answer" 2>"$tmp/said"
+	rc=$?
+	ms=$(((${EPOCHREALTIME/./} - ${from/./}) / 1000))
+	say "exit status $rc after $ms ms, kept $(jq -c .kept "$tmp/answer")"
+	[[ $(jq -c '[.in_force, .kept.have > 4]' "$tmp/answer") == "$2" ]] && ((ms < $1 * 1000))
+}
+
+# The disks of most candidates are slow: the command waits for them.
+waits_for_disks() {
+	hang 0.0 1.0 2.0 0.1 || return 1
+	(sleep 1; hang_no_more) &
+	changes 2 '[true,true]' exclude 0,2:+x && [[ $rc == 0 ]] && ((ms > 800))
+}
+# ... and not, if these are the fewer; what they have is as good as before
+waits_for_most() {
+	hang 0.0 1.0 2.0 || return 1
+	changes 1 '[true,true]' exclude 1,1:+y && [[ $rc == 0 ]]
+}
+# Right after the answer all lose their power, the disks that hang with it.
+safe_at_once() {
+	all_lose_power && hang_no_more && all_come_back &&
+		fabricctl links 1,1 --json | jq -e '.[] | select(.port == "+y") | .excluded == "admin"' &&
+		fabricctl include 1,1:+y 0,2:+x
+}
+# They hang for long: the command says so, and what it changed is in force.
+tells_that_disks_hang() {
+	hang 0.0 1.0 2.0 0.1 || return 1
+	changes 3 '[true,false]' exclude 1,1:+y && [[ $rc == 3 ]] &&
+		grep 'only 4 of 8 candidates' "$tmp/said" && until_true 10 problem 'does the disk hang?' || return 1
+	hang_no_more
+	until_true 10 no_problem && changes 1 '[true,true]' include 1,1:+y && [[ $rc == 0 ]]
 }
 
 # Seven of the eight lose what they have kept, and the last has all.
@@ -64,10 +112,15 @@ cannot_write() {
 }
 no_problem() { ask status --json | jq -e '.problems | length == 0'; }
 
+check "programs" hanging_programs
 check "up" lab up 3x3
 check "all run" until_true 10 all_up
 check "candidates keep what is excluded, others do not" kept
 check "all is as before when all lose their power" as_before
+check "exclude waits for slow disks of most candidates" waits_for_disks
+check "... not for those of a few" waits_for_most
+check "what is excluded stays so if all lose their power at the answer" safe_at_once
+check "disks of most candidates that hang are told" tells_that_disks_hang
 check "what one candidate has kept is enough" one_is_enough
 check "a disk that fails is told, and works again" cannot_write
 check "every path is right" verified

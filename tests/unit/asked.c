@@ -264,6 +264,22 @@ void waits(const char *request, uint64_t ns, const char *wanted)
 	compare(request, reply, json_of(wanted));
 }
 
+void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted)
+{
+	json_t *reply = NULL;
+	struct request *rq = answer_new(&a.d, json_of(request), a.privileged, on_reply, on_follow, &reply);
+
+	assert_non_null(rq);
+	answer_begin(rq);
+	answer_look(&a.d);
+	assert_null(reply);
+	a.kept = *kept;
+	a.passed = ns;
+	answer_look(&a.d);
+	a.passed = 0;
+	compare(request, reply, json_of(wanted));
+}
+
 void says(const char *request, const char *wanted)
 {
 	says_json(request, json_of(wanted));

@@ -20,7 +20,7 @@
  * struct asked - the fakes
  * @root, @own, @status, @outline, @entry, @hold, @nholds, @candidate, @ncandidates: what the
  *	manager says
- * @pending: the table is not in force yet
+ * @pending: the table is not in force yet; @kept: by candidates, on disk
  * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @root_epoch: of the root that the NIC obeys
@@ -38,6 +38,7 @@
 struct asked {
 	struct fabricd d;
 	bool root, no_nic, privileged, pending;
+	struct fm_kept_count kept;
 	uint64_t passed;
 	uint32_t own;
 	struct fm_status status;
@@ -79,6 +80,8 @@ void says_data(const char *request, json_t *data);
 void serves(const char *request, const char *wanted);
 void drops(const char *request);
 void waits(const char *request, uint64_t ns, const char *wanted);
+/* The same, until @kept or @ns: the table is in force from the start. */
+void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted);
 void refuses(const char *request, const char *code, const char *text);
 /** does() - expects exactly these lines in @did, and forgets them */
 void does(const char *wanted);

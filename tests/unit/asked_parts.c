@@ -95,6 +95,13 @@ bool fm_in_force(const struct fm *fm, uint64_t version)
 	return !a.pending;
 }
 
+bool fm_kept_count(const struct fm *fm, struct fm_kept_count *out)
+{
+	(void)fm;
+	*out = a.kept;
+	return a.root;
+}
+
 bool fm_reachable(const struct fm *fm)
 {
 	(void)fm;

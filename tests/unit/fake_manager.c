@@ -254,6 +254,16 @@ static json_t *table(const struct fake *f)
 			 shape_of(f), "excluded", excluded, "nodes", list);
 }
 
+static json_t *changed(const struct fake *f)
+{
+	json_t *j = table(f);
+
+	json_object_set_new(j, "in_force", json_boolean(!f->late));
+	json_object_set_new(j, "kept", f->kept_of ? json_pack("{si si}", "have", (int)f->kept_have,
+							      "of", (int)f->kept_of) : json_null());
+	return j;
+}
+
 static json_t *park(const struct fake *f, int only)
 {
 	json_t *list = json_array();
@@ -326,8 +336,10 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return park(f, node);
 	if (!strcmp(cmd, "coord"))
 		return coord(f, request);
-	if (!strcmp(cmd, "table") || !strcmp(cmd, "exclude") || !strcmp(cmd, "include"))
+	if (!strcmp(cmd, "table"))
 		return table(f);
+	if (!strcmp(cmd, "exclude") || !strcmp(cmd, "include"))
+		return changed(f);
 	if (!strcmp(cmd, "port"))
 		return json_pack("{so sO sO}", "node", place(f, (uint32_t)node), "port",
 				 json_object_get(request, "port"), "up",

@@ -45,6 +45,8 @@ struct fake {
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];
 	bool rootless, refuses_move;
+	bool late;
+	unsigned int kept_have, kept_of;
 	uint32_t root;
 	const char *root_state;
 	bool split;

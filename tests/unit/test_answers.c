@@ -226,7 +226,9 @@ static void coord(void **state)
 /* --- table, exclude, include ---------------------------------------------------- */
 
 #define TABLE "{'ok':true,'data':{" OF_TABLE "}}"
-#define EXCLUDED(in_force) "{'ok':true,'data':{'in_force':" in_force "," OF_TABLE "}}"
+#define EXCLUDED(in_force) IN_FORCE(in_force, "null")
+#define KEPT(have, of) IN_FORCE("true", "{'have':" have ",'of':" of "}")
+#define IN_FORCE(in_force, kept) "{'ok':true,'data':{'in_force':" in_force ",'kept':" kept "," OF_TABLE "}}"
 #define OF_TABLE \
 	"'version':119,'shape':[3,2],'excluded':[" \
 	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
@@ -267,6 +269,33 @@ static void excluded_and_included(void **state)
 		"this node is not the root any more");
 	a.change_error = -EINVAL;
 	refuses("{'cmd':'exclude','node':'0,0'}", "failed", "exclude: Invalid argument");
+}
+
+/* An answer waits for most candidates to have it on disk, or for it to be clear that they will not. */
+static void excluded_and_kept(void **state)
+{
+	static const char request[] = "{'cmd':'exclude','node':'1,1','port':'-y'}";
+	static const struct fm_kept_count waiting = { .of = 8, .keep = 8, .have = 4, .wait = 4 },
+		enough = { .of = 8, .keep = 8, .have = 5, .wait = 3 },
+		hopeless = { .of = 8, .keep = 8, .have = 2, .wait = 2 },
+		none_left = { .of = 8, .keep = 8, .have = 2, .wait = 0 };
+
+	(void)state;
+	a.kept = waiting;
+	waits_kept(request, 0, &enough, KEPT("5", "8"));
+	says(request, KEPT("5", "8"));
+	a.kept = waiting;
+	waits_kept(request, 2 * LOOP_S, &waiting, KEPT("4", "8"));
+	a.kept = waiting;
+	waits_kept(request, 0, &hopeless, KEPT("2", "8"));
+	a.kept = none_left;
+	says(request, KEPT("2", "8"));
+	a.kept = (struct fm_kept_count) { .of = 1, .keep = 1, .have = 1 };
+	says(request, KEPT("1", "1"));
+	a.kept = (struct fm_kept_count) { .of = 3 };	/* none has a disk */
+	says(request, EXCLUDED("true"));
+	a.kept = waiting;
+	waits(request, 2 * LOOP_S, IN_FORCE("false", "{'have':4,'of':8}"));
 }
 
 /* --- events, log ------------------------------------------------------------------ */
@@ -430,6 +459,7 @@ int main(void)
 		TEST(coord),
 		TEST(table),
 		TEST(excluded_and_included),
+		TEST(excluded_and_kept),
 		TEST(events),
 		TEST(events_of_others),
 		TEST(log_level_of_admin),

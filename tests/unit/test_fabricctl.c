@@ -466,6 +466,24 @@ static void tries_exclusions(void **state)
 	assert_string_not_equal(json_string_value(json_object_get(fake.request, "cmd")), "exclude");
 }
 
+/* What is not in force, or not on the disks of most candidates, is said. */
+static void tells_what_is_not_safe(void **state)
+{
+	(void)state;
+	expect("exclude 1,0:+x", 0);
+	assert_string_equal(err, "");
+	fake.kept_of = 8;
+	fake.kept_have = 5;
+	expect("include 1,0:+x", 0);
+	fake.kept_have = 4;
+	expect("exclude 1,0:+x", 3);
+	has(err, "in force, but only 4 of 8 candidates for the root have it on disk");
+	expect("include 1,0:+x --json", 3);
+	fake.late = true;
+	expect("exclude 1,0:+x", 1);
+	has(err, "not in force yet");
+}
+
 static void names_who_is_missing(void **state)
 {
 	(void)state;
@@ -574,6 +592,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(verifies, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(excludes_on_purpose, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(tries_exclusions, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(tells_what_is_not_safe, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(names_who_is_missing, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_bad_answers, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(bears_odd_data, fake_setup, fake_teardown),

@@ -37,6 +37,23 @@ static json_t *request(struct ask *a, const char *cmd, const char *what)
 	return j;
 }
 
+/* What is not as it should be after the last change. Return: the exit status. */
+static int judge(const json_t *data)
+{
+	const json_t *kept = json_object_get(data, "kept");
+	unsigned long long have = json_count(kept, "have"), of = json_count(kept, "of");
+
+	if (json_is_false(json_object_get(data, "in_force"))) {
+		warn("not in force yet: a recovery waits for something; 'fabricctl status' says for what");
+		return PROBLEM;
+	}
+	if (!json_is_object(kept) || 2 * have > of)
+		return OK;
+	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be forgotten if all nodes lose their power now; 'fabricctl status' says what is wrong with a disk",
+	     have, of);
+	return NOT_KEPT;
+}
+
 int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 {
 	json_t *requests = json_array(), *data = NULL;
@@ -59,10 +76,8 @@ int change_exclusion(const struct ctl *ctl, const char *cmd, char **what, int n)
 		json_show(json_incref(data));
 	else if (status == OK)
 		show(data);
-	if (status == OK && json_is_false(json_object_get(data, "in_force"))) {
-		warn("not in force yet: a recovery waits for something; 'fabricctl status' says for what");
-		status = PROBLEM;
-	}
+	if (status == OK)
+		status = judge(data);
 	json_decref(data);
 	json_decref(requests);
 	ask_close(&a);

@@ -17,6 +17,7 @@ enum status {
 	OK = 0,
 	PROBLEM = 1,		/* the fabric has a problem */
 	CANNOT = 2,		/* usage, or nobody to ask */
+	NOT_KEPT = 3,		/* done, but it may be forgotten */
 };
 
 /** struct family - commands of two words; the first, name "", has those of one */
