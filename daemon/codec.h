@@ -9,9 +9,9 @@
 int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len);
 
 /**
- * codec_open() - a message of this schema with some body
+ * codec_open() - a message with some body, of whatever schema
  * @m: NULL, or to be freed, also after an error
- * Return: 0, -EBADMSG, -EPROTONOSUPPORT.
+ * Return: 0, -EBADMSG.
  */
 int codec_open(const uint8_t *data, size_t len, Svc__Message **m);
 /** codec_fm() - its body. Return: 0, -EBADMSG none of the machine's or out of range, -ENOMEM */

@@ -197,6 +197,8 @@ int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out)
 	int err = codec_open(data, len, &m);
 
 	memset(out, 0, sizeof(*out));
+	if (m && m->schema != CODEC_SCHEMA)
+		err = -EPROTONOSUPPORT;
 	if (!err)
 		err = get_body(out, m);
 	if (m)

@@ -323,8 +323,6 @@ int codec_open(const uint8_t *data, size_t len, Svc__Message **m)
 	*m = svc__message__unpack(NULL, len, data);
 	if (!*m)
 		return -EBADMSG;
-	if ((*m)->schema != CODEC_SCHEMA)
-		return -EPROTONOSUPPORT;
 	return (*m)->body_case == SVC__MESSAGE__BODY__NOT_SET ? -EBADMSG : 0;
 }
 

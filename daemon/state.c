@@ -7,7 +7,14 @@
  *	torus-state FORMAT FABRIC GUID EPOCH VERSION LENGTH CRC
  *
  * CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as a message
- * of the service network (svc.proto), which says its schema.
+ * of the service network (svc.proto).
+ *
+ * An update of fabricd must not forget what is excluded, nor must a return to the release before. So FORMAT
+ * is a number of these files alone. The schema in the message rises when managers of two releases would
+ * misunderstand each other, and is not looked at here. What is read of a table keeps its field numbers
+ * and its meaning in svc.proto: shape, open dimensions, epoch, version, and of each entry its state, GUID,
+ * name and exclusions. A member that a later release adds is skipped by an earlier one. FORMAT rises if an earlier
+ * release would understand a file wrongly. A release reads all formats up to its own, and refuses later ones.
  *
  * The file is always whole, the old one or the new one: the new one is written beside it, brought to the
  * disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the directory).
@@ -271,7 +278,8 @@ static int unpack(const char *path, const char *fabric, uint64_t guid, const cha
 		return refuse(why, path, "it is no state file");
 	n = head_of(data, size, &h);
 	if (h.format > FORMAT)
-		return refuse(why, path, "it has format %u, and this fabricd knows %u", h.format, FORMAT);
+		return refuse(why, path, "it has format %u, of a later fabricd; this one knows %u", h.format,
+			      FORMAT);
 	if (!n)
 		return refuse(why, path, "its first line is damaged");
 	line = n + 9;
@@ -284,8 +292,6 @@ static int unpack(const char *path, const char *fabric, uint64_t guid, const cha
 	if (h.guid != guid)
 		return refuse(why, path, "it is of NIC %016" PRIx64, h.guid);
 	err = fm_msg_unpack((const uint8_t *)data + line, h.len, out);
-	if (err == -EPROTONOSUPPORT)
-		return refuse(why, path, "it was written by a fabricd of another version");
 	if (err == -ENOMEM)
 		return err;
 	if (!err && (out->type != FM_MSG_TABLE || out->table.base)) {

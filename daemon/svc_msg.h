@@ -114,7 +114,10 @@ struct svc_msg {
 
 /** svc_msg_pack() - as fm_msg_pack(), any message */
 int svc_msg_pack(const struct svc_msg *msg, uint8_t **data, size_t *len);
-/** svc_msg_unpack() - as fm_msg_unpack(), any message; @out to be given to svc_msg_clear() */
+/**
+ * svc_msg_unpack() - as fm_msg_unpack(), any message; @out to be given to svc_msg_clear()
+ * Return: also -EPROTONOSUPPORT: it is of another schema.
+ */
 int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out);
 void svc_msg_clear(struct svc_msg *msg);
 const char *svc_msg_name(const struct svc_msg *msg);

@@ -96,11 +96,18 @@ one_is_enough() {
 		case $n in
 		1,1) ;;
 		0,0) truncate -s -3 "$run"/0.0/state/fabricd-*.state ;;
+		1,0) cat "$TOP/tests/unit/golden/state-format-1" >"$(echo "$run"/1.0/state/fabricd-*.state)" ;;
+		2,0) sed -i '1s/^torus-state 1 /torus-state 9 /' "$run"/2.0/state/fabricd-*.state ;;
 		*) rm -rf "$run/${n//,/.}/state" ;;
 		esac
 	done
 	all_come_back && [[ $(excluded) == '[[2,2]]' ]] && problem 'is not used: it has' &&
 		compgen -G "$run/0.0/state/*.refused"
+}
+# refused_at NODE TEXT: the file of that node is refused with that text, in its status and its log
+refused_at() {
+	ask status --json --node "$1" | jq -e --arg text "$2" '.problems[] | select(.kind == "state" and (.text | contains($text)))' &&
+		grep -F "$2" "$run/${1//,/.}/fabricd.log"
 }
 
 # The directory of the root cannot be written: what is excluded is in force all the same.
@@ -109,6 +116,14 @@ cannot_write() {
 		until_true 10 problem 'cannot write' && [[ $(excluded) == '[]' ]] || return 1
 	rm "$run/0.0/state"
 	fabricctl include 1,0:+x && until_true 10 no_problem && kept_at 0.0
+}
+# The disk of the root is full.
+full_disk() {
+	rm -rf "$run/0.0/state" && mkdir -m 700 "$run/0.0/state" &&
+		mount -t tmpfs -o size=4k none "$run/0.0/state" && echo >"$run/0.0/state/other" || return 1
+	fabricctl exclude 1,0:+x && until_true 10 problem 'cannot write' && problem 'No space left on device'
+	local rc=$?
+	umount "$run/0.0/state" && fabricctl include 1,0:+x && until_true 10 no_problem && kept_at 0.0 && return $rc
 }
 no_problem() { ask status --json | jq -e '.problems | length == 0'; }
 
@@ -122,7 +137,10 @@ check "... not for those of a few" waits_for_most
 check "what is excluded stays so if all lose their power at the answer" safe_at_once
 check "disks of most candidates that hang are told" tells_that_disks_hang
 check "what one candidate has kept is enough" one_is_enough
+check "a state file of another fabric is told" refused_at 1,0 "it is of fabric 'lab', and this is '$lab'"
+check "... and one of a later fabricd" refused_at 2,0 'it has format 9, of a later fabricd'
 check "a disk that fails is told, and works again" cannot_write
+check "a full disk is told, and works again" full_disk
 check "every path is right" verified
 check "the lab ends" lab down
 done_testing

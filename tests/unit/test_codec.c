@@ -367,7 +367,7 @@ static void limits(void **state)
 	(void)state;
 	memset(&m, 0, sizeof(m));
 	assert_int_equal(fm_msg_pack(&m, &data, &len), -EINVAL);
-	assert_int_equal(fm_msg_unpack(NULL, 0, &n), -EPROTONOSUPPORT);
+	assert_int_equal(fm_msg_unpack(NULL, 0, &n), -EBADMSG);
 
 	rnd_message(&m, FM_MSG_TABLE);
 	m.table.entries[0].state = FM_NODE_STATES;

@@ -378,8 +378,9 @@ static void of_schema(void **state)
 
 	(void)state;
 	take(&msg);
-	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA - 1, -EPROTONOSUPPORT);
-	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA + 1, -EPROTONOSUPPORT);
+	/* In a file it does not matter; test_codec_own has the service network. */
+	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA - 1, 0);
+	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA + 1, 0);
 	gives(0);
 	m->body_case = SVC__MESSAGE__BODY__NOT_SET;
 	gives(-EBADMSG);

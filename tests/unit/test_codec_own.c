@@ -226,6 +226,26 @@ static void too_long(void **state)
 	}
 }
 
+/* A message of another schema is refused; a file is read whatever its schema (test_codec_limits). */
+static void of_schema(void **state)
+{
+	Svc__Ping ping = SVC__PING__INIT;
+	Svc__Message m = SVC__MESSAGE__INIT;
+	struct svc_msg out;
+	uint8_t *data;
+	size_t len;
+
+	(void)state;
+	m.ping = &ping;
+	assert_int_equal(codec_pack(&m, FM_MSG_PING, &data, &len), 0);
+	assert_int_equal(data[0], 1 << 3);
+	for (uint8_t schema = 1; schema < 100; schema++) {
+		data[1] = schema;
+		assert_int_equal(svc_msg_unpack(data, len, &out), schema == CODEC_SCHEMA ? 0 : -EPROTONOSUPPORT);
+	}
+	free(data);
+}
+
 /* Names and events appear in logs and on terminals: only printable ASCII may pass. */
 static void texts(void **state)
 {
@@ -256,6 +276,7 @@ int main(void)
 		cmocka_unit_test(limits),
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(texts),
+		cmocka_unit_test(of_schema),
 	};
 
 	return cmocka_run_group_tests_name("codec_own", t, NULL, NULL);

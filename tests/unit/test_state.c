@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "daemon/state.h"
+#include "lib/deps/tn_deps.h"
 
 #define GUID UINT64_C(0xabcdef0123456789)
 #define BYTES 4096
@@ -267,12 +268,79 @@ static void of_others(void **state)
 	assert_non_null(strstr(why, "it is of NIC abcdef0123456789"));
 	data[12] = '2';
 	write_all(data, len);
-	is_refused("it has format 2, and this fabricd knows 1");
+	is_refused("it has format 2, of a later fabricd; this one knows 1");
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(load(&msg, why), -EFBIG);
 	assert_non_null(strstr(why, "cannot read "));
 	rmdir(path);
 }
+
+/* --- other releases --------------------------------------------------------------------- */
+
+/* What each later release must read: written by the first fabricd that kept anything. */
+static void of_the_first_release(void **state)
+{
+	uint8_t data[BYTES];
+	struct fm_msg msg;
+	char why[STATE_TEXT_MAX];
+	int fd = open("tests/unit/golden/state-format-1", O_RDONLY);
+	ssize_t n;
+
+	(void)state;
+	assert_true(fd >= 0);
+	n = read(fd, data, sizeof(data));
+	close(fd);
+	write_all(data, (size_t)n);
+	assert_int_equal(load(&msg, why), 0);
+	assert_int_equal(msg.table.term, 7);
+	assert_int_equal(msg.table.version, 9);
+	assert_int_equal(msg.table.shape.size[0], 3);
+	assert_int_equal(msg.table.nentries, 3);
+	assert_string_equal(msg.table.entries[2].name, "node-2");
+	assert_int_equal(msg.table.entries[1].admin, 1);
+	assert_int_equal(msg.table.entries[1].guid, 101);
+	fm_msg_clear(&msg);
+}
+
+/* Writes @body with the first line that fits to it. */
+static void write_body(const uint8_t *body, size_t len)
+{
+	uint8_t data[BYTES];
+	int n = sprintf((char *)data, "torus-state 1 lab %016" PRIx64 " 7 9 %zu ", GUID, len);
+
+	n += sprintf((char *)data + n, "%08x\n",
+		     tn_crc32c(tn_crc32c(0, data, (size_t)n), body, len));
+	memcpy(data + n, body, len);
+	write_all(data, (size_t)n + len);
+}
+
+/* The schema of the service network is not the format of files; what a later release adds is skipped. */
+static void of_another_schema(void **state)
+{
+	static const uint8_t unknown[] = { 0xf8, 0x7f, 1 };	/* field 2047 */
+	uint8_t data[BYTES], *body;
+	size_t len;
+
+	(void)state;
+	keep_one();
+	len = read_all(data);
+	body = (uint8_t *)memchr(data, '\n', len) + 1;
+	len -= (size_t)(body - data);
+	assert_int_equal(body[0], 1 << 3);	/* schema */
+	for (uint8_t schema = 1; schema < 100; schema += 3) {
+		body[1] = schema;
+		write_body(body, len);
+		assert_int_equal(kept(), 9);
+	}
+	memcpy(body + len, unknown, sizeof(unknown));
+	write_body(body, len + sizeof(unknown));
+	assert_int_equal(kept(), 9);
+	/* Another message is no table, of whatever schema. */
+	write_body((const uint8_t *)"\x08\x07\x52\x00", 4);	/* PING */
+	is_refused("there is no table in it");
+}
+
+/* --- the disk that hangs or fails -------------------------------------------------------- */
 
 static bool writing(void)
 {
@@ -373,6 +441,8 @@ int main(void)
 		TEST(read_as_written),
 		TEST(damaged),
 		TEST(of_others),
+		TEST(of_the_first_release),
+		TEST(of_another_schema),
 		TEST(a_disk_that_hangs),
 		TEST(an_end_while_the_disk_hangs),
 		TEST(a_disk_that_fails),

@@ -467,17 +467,17 @@ struct fm_msg {
 };
 
 /**
- * fm_msg_pack() - encode a message
+ * fm_msg_pack() - encode a message, to be kept in a file
  * @data: set to memory that the caller frees with free()
  * Return: 0, -EINVAL not a message of this schema, -ENOMEM.
  */
 int fm_msg_pack(const struct fm_msg *msg, uint8_t **data, size_t *len);
 
 /**
- * fm_msg_unpack() - decode a message and check every value in it
+ * fm_msg_unpack() - decode a message from a file, and check every value in it
+ * Its schema does not matter: a file has a format of its own.
  * @out: to be given to fm_msg_clear() after success
- * Return: 0, -EBADMSG malformed or out of range, -EPROTONOSUPPORT another
- * version of the schema, -ENOMEM.
+ * Return: 0, -EBADMSG malformed or out of range, -ENOMEM.
  */
 int fm_msg_unpack(const uint8_t *data, size_t len, struct fm_msg *out);
 void fm_msg_clear(struct fm_msg *msg);
