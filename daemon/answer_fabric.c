@@ -350,10 +350,10 @@ static bool in_force(const struct fm *fm)
 	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
 }
 
-/* Most candidates have it on disk, or cannot come to have it whatever the others say yet. */
+/* More than half of the candidates have it on disk, or all have said what they will say. */
 static bool is_decided(const struct fm_kept_count *k)
 {
-	return 2 * k->have > k->of || 2 * (k->have + k->wait) <= k->of;
+	return 2 * k->have > k->of || !k->wait;
 }
 
 static bool in_force_and_kept(struct request *rq)

@@ -37,10 +37,11 @@ static json_t *candidates_json(const struct fabricd *d)
 	if (n)
 		qsort(all, n, sizeof(*all), earlier_candidate);
 	for (uint32_t i = 0; i < n; i++)
-		json_array_append_new(list, json_pack("{s:o, s:s, s:i, s:b}", "node",
+		json_array_append_new(list, json_pack("{s:o, s:s, s:i, s:b, s:o}", "node",
 						      node_json(d, all[i].node), "name", all[i].name,
 						      "priority", (int)all[i].priority,
-						      "heard", all[i].heard));
+						      "heard", all[i].heard, "disk",
+						      text_json(fm_disk_name(all[i].disk))));
 	free(all);
 	return list;
 }

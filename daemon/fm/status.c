@@ -33,6 +33,16 @@ const char *fm_verdict_name(unsigned int verdict)
 	return verdict < FM_VERDICTS ? names[verdict] : NULL;
 }
 
+const char *fm_disk_name(unsigned int disk)
+{
+	static const char *const names[FM_DISKS] = {
+		[FM_DISK_NONE] = "none", [FM_DISK_WAITS] = "behind", [FM_DISK_HAS] = "kept",
+		[FM_DISK_FAILS] = "fails",
+	};
+
+	return disk < FM_DISKS ? names[disk] : NULL;
+}
+
 const char *fm_node_state_name(unsigned int state)
 {
 	static const char *const names[FM_NODE_STATES] = { "absent", "joining", "up", "silent",
@@ -102,14 +112,16 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 
 	if (!fm_is_root(fm)) {
 		*out = (struct fm_candidate_status) {
-			fm_own(fm), fm_candidate_priority(fm_candidate_said(fm), fm_own(fm)), true, fm->cfg.name,
+			fm_own(fm), fm_candidate_priority(fm_candidate_said(fm), fm_own(fm)), true,
+			FM_DISK_UNKNOWN, fm->cfg.name,
 		};
 		return !(*i)++ && out->priority;
 	}
 	while (*i < fm->root->nmates) {
 		m = &fm->root->mate[(*i)++];
 		*out = (struct fm_candidate_status) {
-			m->node, fm_candidate_priority(m->priority, m->node), m->via, m->name,
+			m->node, fm_candidate_priority(m->priority, m->node), m->via,
+			fm_admin_disk(fm, m), m->name,
 		};
 		if (fm_mate_joined(m) && out->priority)
 			return true;

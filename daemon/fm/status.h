@@ -138,6 +138,7 @@ struct fm_outline {
 void fm_outline(const struct fm *fm, struct fm_outline *out);
 const char *fm_state_name(unsigned int state);
 const char *fm_verdict_name(unsigned int verdict);
+const char *fm_disk_name(unsigned int disk);	/* NULL: not known */
 const char *fm_root_state_name(unsigned int state);
 const char *fm_node_state_name(unsigned int state);
 
@@ -145,9 +146,9 @@ const char *fm_node_state_name(unsigned int state);
 bool fm_in_force(const struct fm *fm, uint64_t version);
 
 /**
- * struct fm_kept_count - candidates that take part, and what they have on their disks
+ * struct fm_kept_count - candidates, also those that are away, and what they have on their disks
  * @of: how many; @keep: of them, those with a disk for it
- * @have: of them, those that have there what the table says; @wait: those that have not said yet
+ * @have: of them, those that have there what the table says; @wait: those that are up and have not said yet
  */
 struct fm_kept_count {
 	uint32_t of, keep, have, wait;
@@ -194,14 +195,26 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 /** fm_joiner() - false past the last (root) */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
+/* What the disk of a candidate has of the table at hand. */
+enum fm_disk {
+	FM_DISK_UNKNOWN,	/* the root alone knows */
+	FM_DISK_NONE,		/* it has no place for it */
+	FM_DISK_WAITS,		/* it has not said yet that it has it */
+	FM_DISK_HAS,
+	FM_DISK_FAILS,
+	FM_DISKS,
+};
+
 /**
  * struct fm_candidate_status - a node that would become root
  * @heard: its manager answers
+ * @disk: enum fm_disk
  */
 struct fm_candidate_status {
 	uint32_t node;
 	unsigned int priority;
 	bool heard;
+	uint8_t disk;
 	const char *name;
 };
 

@@ -88,6 +88,32 @@ tells_that_disks_hang() {
 	until_true 10 no_problem && changes 1 '[true,true]' include 1,1:+y && [[ $rc == 0 ]]
 }
 
+# Four candidates are away: the others are no majority, and the command does not wait.
+tells_who_is_away() {
+	local n fine
+	for n in 0,1 1,1 2,1 0,2; do lab kill --manager "$n" >/dev/null || return 1; done
+	until_true 10 five_left || return 1
+	changes 1 '[true,false]' exclude 1,1:+y && [[ $rc == 3 ]] && grep 'only 4 of 8 candidates' "$tmp/said" &&
+		[[ $(ask root --json | jq -c '[.candidates[] | .disk] | group_by(.) | map([.[0], length])') == '[["behind",4],["kept",4]]' ]]
+	fine=$?
+	for n in 0,1 1,1 2,1 0,2; do lab revive "$n" >/dev/null || return 1; done
+	until_true 20 all_up && changes 2 '[true,true]' include 1,1:+y && return $fine
+}
+five_left() { [[ $(ask nodes --json | jq -c '[.[] | select(.state == "silent")] | length') == 4 ]]; }
+# The root ends while the command waits for disks: that says so, and the next root knows what is excluded.
+root_ends() {
+	hang 1.0 2.0 0.1 1.1 2.1 || return 1
+	(sleep 0.5; lab kill --manager 0,0 >/dev/null) &
+	changes 9 '[null,false]' exclude 1,1:+y --node 2,2
+	wait
+	[[ $rc == [12] ]] && until_true 10 led_by_other && other links 1,1 --json |
+		jq -e '.[] | select(.port == "+y") | .excluded == "admin"' || return 1
+	hang_no_more
+	lab revive 0,0 >/dev/null && until_true 20 all_up && until_true 10 no_problem && fabricctl include 1,1:+y
+}
+other() { ask "$@" --node 2,2; }
+led_by_other() { other status --json | jq -e '.root | .reachable and .node != [0,0]'; }
+
 # Seven of the eight lose what they have kept, and the last has all.
 one_is_enough() {
 	local n
@@ -136,6 +162,8 @@ check "exclude waits for slow disks of most candidates" waits_for_disks
 check "... not for those of a few" waits_for_most
 check "what is excluded stays so if all lose their power at the answer" safe_at_once
 check "disks of most candidates that hang are told" tells_that_disks_hang
+check "candidates that are away count" tells_who_is_away
+check "the root ends while the command waits for disks" root_ends
 check "what one candidate has kept is enough" one_is_enough
 check "a state file of another fabric is told" refused_at 1,0 "it is of fabric 'lab', and this is '$lab'"
 check "... and one of a later fabricd" refused_at 2,0 'it has format 9, of a later fabricd'

@@ -364,9 +364,9 @@ static void set_up_nodes(void)
 	a.hold[2] = (struct fm_hold){ .node = 1, .peer = TORUS_NO_NODE, .port = 3, .peer_port = 2,
 				      .left = 500 * LOOP_US };
 	a.nholds = 3;
-	a.candidate[0] = (struct fm_candidate_status){ 4, 100, true, "eve" };
-	a.candidate[1] = (struct fm_candidate_status){ OWN, 255, true, "myself" };
-	a.candidate[2] = (struct fm_candidate_status){ 1, 100, false, "bob" };
+	a.candidate[0] = (struct fm_candidate_status){ 4, 100, true, 1, "eve" };
+	a.candidate[1] = (struct fm_candidate_status){ OWN, 255, true, 2, "myself" };
+	a.candidate[2] = (struct fm_candidate_status){ 1, 100, false, 0, "bob" };
 	a.ncandidates = 3;
 }
 

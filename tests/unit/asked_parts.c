@@ -41,6 +41,14 @@ const char *fm_state_name(unsigned int state)
 	return name[state];
 }
 
+const char *fm_disk_name(unsigned int disk)
+{
+	static char name[16];
+
+	snprintf(name, sizeof(name), "disk %u", disk);
+	return disk ? name : NULL;
+}
+
 const char *fm_verdict_name(unsigned int verdict)
 {
 	static const char *const name[FM_VERDICTS] = { "unknown", "granted", "refused" };

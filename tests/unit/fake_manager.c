@@ -56,8 +56,8 @@ static json_t *candidate(const struct fake *f, uint32_t id, int priority)
 {
 	char name[TORUS_TEXT_MAX];
 
-	return json_pack("{so ss si sb}", "node", place(f, id), "name", name_of(f, id, name),
-			 "priority", priority, "heard", !f->dead[id]);
+	return json_pack("{so ss si sb ss?}", "node", place(f, id), "name", name_of(f, id, name),
+			 "priority", priority, "heard", !f->dead[id], "disk", id ? "behind" : NULL);
 }
 
 static json_t *root(const struct fake *f)

@@ -15,9 +15,9 @@ static void shows_root_and_moves_it(void **state)
 	fake.dead[1] = true;
 	expect("root", 0);
 	has(out, "root     n0-0 (0,0), epoch 3, for ");
-	has(out, "CANDIDATE  NAME  PRIORITY  MANAGER\n"
-		 "0,0        n0-0       255  answers\n"
-		 "1,0        n1-0       100  silent\n");
+	has(out, "CANDIDATE  NAME  PRIORITY  MANAGER  DISK\n"
+		 "0,0        n0-0       255  answers  -\n"
+		 "1,0        n1-0       100  silent   behind\n");
 	has(out, "arbiter  /lib/arbiter, granted for epoch 3 ");
 	expect("root move n2-1", 0);
 	has(out, "node 2,1 is root now\n");

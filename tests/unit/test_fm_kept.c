@@ -207,6 +207,17 @@ static void kept(uint32_t node, uint64_t version, bool failed)
 	stage_msg(&s, 100 + (int)node, &m);
 }
 
+static const char *disk_of(uint32_t node)
+{
+	struct fm_candidate_status c;
+	uint32_t at = 0;
+
+	while (fm_candidate(s.fm, &at, &c))
+		if (c.node == node)
+			return fm_disk_name(c.disk);
+	return NULL;
+}
+
 static void test_root_counts(void **state)
 {
 	(void)state;
@@ -232,8 +243,16 @@ static void test_root_counts(void **state)
 	counts(3, 2, 1, 1);
 	fm_kept(s.fm, fm_epoch(s.fm), 2, true, START + s.now);
 	counts(3, 2, 2, 0);
-	stage_down(&s, 101);	/* away, it counts as none */
-	counts(2, 1, 1, 0);
+	assert_string_equal(disk_of(1), "kept");
+	assert_null(disk_of(3));	/* no candidate */
+	assert_string_equal(disk_of(2), "none");
+	/* One that is away may be the only one that comes back: it counts, and nobody waits for it. */
+	stage_down(&s, 101);
+	counts(3, 2, 2, 0);
+	assert_int_equal(fm_exclude(s.fm, 2, 1, true, START + s.now), 0);
+	stage_run_ns(&s, s.now + MS);
+	counts(3, 2, 0, 1);
+	assert_string_equal(disk_of(1), "behind");
 	stage_end(&s);
 }
 

@@ -49,7 +49,7 @@ static int judge(const json_t *data)
 	}
 	if (!json_is_object(kept) || 2 * have > of)
 		return OK;
-	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be forgotten if all nodes lose their power now; 'fabricctl status' says what is wrong with a disk",
+	warn("in force, but only %llu of %llu candidates for the root have it on disk: it may be forgotten if all nodes lose their power now; 'fabricctl root' shows which have not",
 	     have, of);
 	return NOT_KEPT;
 }

@@ -33,7 +33,7 @@ static void show_arbiter(const json_t *arbiter)
 
 static void show(const json_t *root)
 {
-	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY", "MANAGER", NULL };
+	static const char *const titles[] = { "CANDIDATE", "NAME", ">PRIORITY", "MANAGER", "DISK", NULL };
 	const json_t *candidates = json_object_get(root, "candidates");
 	struct table *t = table_new(titles);
 	char at[TORUS_TEXT_MAX];
@@ -43,12 +43,14 @@ static void show(const json_t *root)
 	root_show(root);
 	show_arbiter(json_object_get(root, "arbiter"));
 	json_array_foreach(candidates, i, v) {
+		const char *disk = json_text(v, "disk");
 		bool heard = json_is_true(json_object_get(v, "heard"));
 
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), at));
 		table_cell(t, STRONG, "%s", json_text(v, "name") ? json_text(v, "name") : "-");
 		table_cell(t, PLAIN, "%llu", (unsigned long long)json_count(v, "priority"));
 		table_cell(t, heard ? GOOD : BAD, "%s", heard ? "answers" : "silent");
+		table_cell(t, disk && !strcmp(disk, "fails") ? BAD : PLAIN, "%s", disk ? disk : "-");
 	}
 	table_print(t, "no node here would become root: root_priority is 0");
 }

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "daemon/fm/node/keep.h"
+#include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/machine.h"

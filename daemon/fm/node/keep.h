@@ -12,19 +12,13 @@ struct fm_hello;
 struct fm_msg;
 struct fm_table_msg;
 
-enum fm_disk {
-	FM_DISK_UNKNOWN,	/* nothing was given to the host, or it has not said what became of it */
-	FM_DISK_HAS,		/* what the last table in force says */
-	FM_DISK_FAILS,
-};
-
 /**
  * struct fm_kept - the table that was kept last, as it was found, or as another node has it
  * @book: NULL: there is none
  * @term, @version, @open: of it
  * @sum: of what must survive, as it was given to the host last; 0: nothing was
  * @given_term, @given: of the table in which it was
- * @disk: enum fm_disk
+ * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not said what became of it
  * @seen_term, @seen: the last table that was in force here, and was looked at
  */
 struct fm_kept {

@@ -57,26 +57,43 @@ void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k)
 	m->voice.disk.failed = k->failed;
 }
 
+uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
+{
+	const struct fm_disk_said *d = &m->voice.disk;
+
+	if (!d->keeps)
+		return FM_DISK_NONE;
+	if (d->term != fm->table.term || d->version != fm->table.version)
+		return FM_DISK_WAITS;
+	return d->failed ? FM_DISK_FAILS : FM_DISK_HAS;
+}
+
+/* Of a node that has not joined this root nobody knows what its configuration says. */
+static bool is_candidate(const struct fm_mate *m)
+{
+	return m->node != TORUS_NO_NODE &&
+	       fm_candidate_priority(fm_mate_joined(m) ? m->priority : FM_PRIORITY_AUTO, m->node);
+}
+
 /*
- * Of the candidates that take part now. One that is away comes back with what it kept, which does no harm:
- * what others have kept since is later.
+ * Counts all candidates that have a place, also those that are away. If all lose their power and more than
+ * half of the candidates come back, one of them has on its disk what more than half had there before.
  */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {
 	const struct fm_root *r = fm->root;
-	const struct fm_table *t = &fm->table;
 
 	*out = (struct fm_kept_count) { .of = 0 };
 	for (uint32_t i = 0; i < r->nmates; i++) {
 		const struct fm_mate *m = &r->mate[i];
-		bool told = m->voice.disk.term == t->term && m->voice.disk.version == t->version;
+		uint8_t disk = fm_admin_disk(fm, m);
 
-		if (!m->via || m->state != FM_NODE_UP || !fm_candidate_priority(m->priority, m->node))
+		if (!is_candidate(m))
 			continue;
 		out->of++;
-		out->keep += m->voice.disk.keeps;
-		out->have += told && !m->voice.disk.failed;
-		out->wait += m->voice.disk.keeps && !told;
+		out->keep += disk != FM_DISK_NONE;
+		out->have += disk == FM_DISK_HAS;
+		out->wait += disk == FM_DISK_WAITS && m->via && m->state == FM_NODE_UP;
 	}
 }
 

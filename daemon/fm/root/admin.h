@@ -9,6 +9,7 @@
 struct fm;
 struct fm_kept_count;
 struct fm_kept_msg;
+struct fm_mate;
 
 /**
  * struct fm_move - the root is to hand over to @node
@@ -27,6 +28,8 @@ int fm_admin_move(struct fm *fm, uint32_t node);
 void fm_admin_ready(struct fm *fm, uint64_t guid);
 /* What a node has on its disk. */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
+/* What its disk has of the table at hand. Return: enum fm_disk. */
+uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);
 /* As fm_kept_count(), at the root. */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out);
 void fm_admin_due(struct fm *fm);
