@@ -6,6 +6,7 @@
 #include <string.h>
 #include "daemon/answer.h"
 #include "daemon/record.h"
+#include "daemon/schema.h"
 #include "daemon/seal.h"
 #include "daemon/fm/wire/msg.h"
 
@@ -95,12 +96,18 @@ static void add_problem(json_t *list, const char *kind, const char *text)
 void add_local_problems(struct fabricd *d, json_t *list)
 {
 	const struct svc_stats *st = svc_stats(d->svc);
-	char text[sizeof(st->last_refused) + 16];
+	char text[sizeof(st->last_refused) + FM_TEXT_MAX], mixed[FM_TEXT_MAX];
+	unsigned int n = svc_mixed(d->svc, mixed, sizeof(mixed));
 
 	if (!d->fm)
 		add_problem(list, "nic", d->nic_text);
 	if (d->state_text[0])
 		add_problem(list, "state", d->state_text);
+	if (n) {
+		snprintf(text, sizeof(text), "%u connection%s to managers of another release; service schemas: this one up to %u, %s",
+			 n, n == 1 ? "" : "s", schema_newest, mixed);
+		add_problem(list, "release", text);
+	}
 	if (d->refused_at && loop_now() - d->refused_at < REFUSED_RECENT)
 		add_problem(list, "seal", fabricd_refused_text(d, text, sizeof(text)));
 	if (st->refused_at && loop_now() - st->refused_at < REFUSED_RECENT) {
@@ -151,10 +158,12 @@ static json_t *service_json(struct fabricd *d)
 {
 	const struct svc_stats *st = svc_stats(d->svc);
 
-	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:o}",
+	return json_pack("{s:s, s:i, s:[i,i], s:I, s:I, s:I, s:I, s:I, s:o}",
 			 "address", d->config.fm.address, "connections", (int)st->up,
+			 "schemas", (int)schema_oldest, (int)schema_newest,
 			 "refused_fabric", (json_int_t)st->refused_fabric,
 			 "refused_key", (json_int_t)st->refused_key,
+			 "refused_schema", (json_int_t)st->refused_schema,
 			 "refused_malformed", (json_int_t)st->refused_malformed,
 			 "refused_busy", (json_int_t)st->refused_busy,
 			 "last_refused", text_json(st->last_refused));

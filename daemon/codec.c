@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "daemon/codec.h"
+#include "daemon/schema.h"
 
 #define PORTS TORUS_MAX_PORTS
 #define FLOWS (TORUS_FC_COUNT * TORUS_COLOURS)
@@ -158,7 +159,8 @@ static Svc__Past **put_line(struct line_room *r, const struct fm_line *l)
 
 int codec_pack(Svc__Message *m, unsigned int type, uint8_t **data, size_t *len)
 {
-	m->schema = CODEC_SCHEMA;
+	if (!m->schema)
+		m->schema = SCHEMA_FILES;
 	m->body_case = (Svc__Message__BodyCase)(type + 1);
 	*len = svc__message__get_packed_size(m);
 	*data = malloc(*len);
@@ -402,22 +404,27 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	return codec_pack(m, msg->type, data, len);
 }
 
+int codec_fm_pack(Svc__Message *m, const struct fm_msg *msg, uint8_t **data, size_t *len)
+{
+	switch (msg->type) {
+	case FM_MSG_HELLO:
+		return pack_hello(m, &msg->hello, data, len);
+	case FM_MSG_TABLE:
+		return pack_table(m, &msg->table, data, len);
+	case FM_MSG_ROW:
+		return pack_row(m, &msg->row, data, len);
+	case FM_MSG_STEP:
+		return pack_step(m, &msg->step, data, len);
+	case FM_MSG_REPORT:
+		return pack_report(m, &msg->report, data, len);
+	default:
+		return pack_small(m, msg, data, len);
+	}
+}
+
 int fm_msg_pack(const struct fm_msg *msg, uint8_t **data, size_t *len)
 {
 	Svc__Message m = SVC__MESSAGE__INIT;
 
-	switch (msg->type) {
-	case FM_MSG_HELLO:
-		return pack_hello(&m, &msg->hello, data, len);
-	case FM_MSG_TABLE:
-		return pack_table(&m, &msg->table, data, len);
-	case FM_MSG_ROW:
-		return pack_row(&m, &msg->row, data, len);
-	case FM_MSG_STEP:
-		return pack_step(&m, &msg->step, data, len);
-	case FM_MSG_REPORT:
-		return pack_report(&m, &msg->report, data, len);
-	default:
-		return pack_small(&m, msg, data, len);
-	}
+	return codec_fm_pack(&m, msg, data, len);
 }

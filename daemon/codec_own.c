@@ -41,6 +41,7 @@ static int pack_auth(Svc__Message *m, const struct svc_auth *a, uint8_t **data, 
 	b.proof.data = (uint8_t *)a->proof;
 	b.fabric = (char *)a->fabric;
 	b.name = (char *)a->name;
+	b.newest = a->newest;
 	m->auth = &b;
 	return codec_pack(m, SVC_AUTH, data, len);
 }
@@ -94,13 +95,19 @@ static int pack_lines(Svc__Message *m, const struct svc_lines *l, uint8_t **data
 	return codec_pack(m, SVC_LINES, data, len);
 }
 
-int svc_msg_pack(const struct svc_msg *msg, uint8_t **data, size_t *len)
+unsigned int svc_msg_since(const struct svc_msg *msg)
+{
+	return msg->type == SVC_FM && msg->fm.type == FM_MSG_KEPT ? 6 : 5;
+}
+
+int svc_msg_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len)
 {
 	Svc__Message m = SVC__MESSAGE__INIT;
 
+	m.schema = schema;
 	switch (msg->type) {
 	case SVC_FM:
-		return fm_msg_pack(&msg->fm, data, len);
+		return codec_fm_pack(&m, &msg->fm, data, len);
 	case SVC_AUTH:
 		return pack_auth(&m, &msg->auth, data, len);
 	case SVC_ASK:
@@ -123,6 +130,7 @@ static int get_auth(struct svc_auth *to, const Svc__Auth *from)
 	    !codec_text(to->name, sizeof(to->name), from->name) ||
 	    from->nonce.len > SVC_AUTH_MAX || from->proof.len > SVC_AUTH_MAX)
 		return -EBADMSG;
+	to->newest = from->newest;
 	to->nonce_len = (uint32_t)from->nonce.len;
 	to->proof_len = (uint32_t)from->proof.len;
 	if (to->nonce_len)
@@ -195,16 +203,16 @@ int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out)
 {
 	Svc__Message *m;
 	int err = codec_open(data, len, &m);
+	uint32_t schema = m ? m->schema : 0;
 
 	memset(out, 0, sizeof(*out));
-	if (m && m->schema != CODEC_SCHEMA)
-		err = -EPROTONOSUPPORT;
 	if (!err)
 		err = get_body(out, m);
 	if (m)
 		svc__message__free_unpacked(m, NULL);
 	if (err && out->type != SVC_FM)
 		svc_msg_clear(out);
+	out->schema = schema;
 	return err;
 }
 

@@ -6,9 +6,6 @@
 #include "daemon/fm/wire/msg.h"
 #include "daemon/svc.pb-c.h"
 
-/* Of all messages; 1 had tables of entry after entry, 2 questions as one text. */
-#define CODEC_SCHEMA 5
-
 struct codec_columns;
 
 /**

@@ -4,13 +4,13 @@
 #include <string.h>
 #include "daemon/frame.h"
 
-int frame_pack(const struct svc_msg *msg, uint8_t **data, size_t *len)
+int frame_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len)
 {
 	uint8_t *body, *all;
 	size_t n;
 	int err;
 
-	err = svc_msg_pack(msg, &body, &n);
+	err = svc_msg_pack(msg, schema, &body, &n);
 	if (err)
 		return err;
 	if (n > FRAME_MAX) {

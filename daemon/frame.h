@@ -20,7 +20,7 @@
  * @data: to be freed by the caller
  * Return: 0, -EINVAL, -EMSGSIZE past FRAME_MAX, -ENOMEM.
  */
-int frame_pack(const struct svc_msg *msg, uint8_t **data, size_t *len);
+int frame_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len);
 
 /** frame_length() - of the message whose length is at @header */
 size_t frame_length(const uint8_t *header);

@@ -14,6 +14,7 @@
 #include "daemon/nic.h"
 #include "daemon/query.h"
 #include "daemon/recorder.h"
+#include "daemon/schema.h"
 #include "daemon/seal.h"
 #include "daemon/fm/wire/msg.h"
 
@@ -502,6 +503,8 @@ int machine_start(struct fabricd *d)
 	struct svc_config sc = {
 		.address = c->address,
 		.user_timeout_ms = (unsigned int)(3 * c->keepalive / LOOP_MS),
+		.oldest = schema_oldest,
+		.newest = schema_newest,
 		.auth = &d->auth,
 	};
 	int err;

@@ -22,8 +22,14 @@
 #define ACCEPT_PAUSE	LOOP_S		/* after running out of files */
 #define LINGER_MAX	(2 * LOOP_S)
 #define BACKLOG		256
+#define NAMED_MAX	4		/* peers of another release */
 
-/** struct conn - a connection */
+/**
+ * struct conn - a connection
+ * @schema: that both ends use; 0: not known yet
+ * @newest: that the peer speaks
+ * @name: of the peer, once it is up
+ */
 struct conn {
 	struct svc *svc;
 	struct conn *next;
@@ -35,6 +41,8 @@ struct conn {
 	bool up;
 	bool closing;
 	char addr[FM_ADDR_MAX];
+	unsigned int schema, newest;
+	char name[TORUS_NAME_MAX + 1];
 };
 
 struct svc {
@@ -42,6 +50,7 @@ struct svc {
 	const struct svc_ops *ops;
 	void *arg;
 	const struct auth *auth;
+	unsigned int oldest, newest;	/* schemas */
 	struct sockaddr_storage own;
 	socklen_t own_len;
 	unsigned int user_timeout_ms;
@@ -53,7 +62,7 @@ struct svc {
 	unsigned int nstrangers;
 	int last_id;
 	struct svc_stats stats;
-	struct log_limit limit;
+	struct log_limit limit, mixed_limit;
 };
 
 static void conn_free(struct conn *c)
@@ -114,7 +123,8 @@ static void conn_put(struct conn *c, const struct svc_msg *msg)
 {
 	uint8_t *data;
 	size_t len;
-	int err = frame_pack(msg, &data, &len);
+	unsigned int schema = c->schema ? c->schema : c->svc->oldest;
+	int err = frame_pack(msg, schema, &data, &len);
 
 	if (err) {
 		log_error("service", "message '%s' to %s cannot be sent: %s",
@@ -128,12 +138,17 @@ static void conn_put(struct conn *c, const struct svc_msg *msg)
 static void conn_up(struct conn *c)
 {
 	struct svc *svc = c->svc;
+	uint64_t skipped;
 
 	log_debug("service", "%s %s (%s) has proved itself", c->outgoing ? "to" : "from",
 		  c->addr, c->session->peer_name);
+	strcpy(c->name, c->session->peer_name);
 	free(c->session);
 	c->session = NULL;
 	c->up = true;
+	if (c->newest != svc->newest && log_allowed(&svc->mixed_limit, loop_now(), &skipped))
+		log_info("service", "'%s' (%s) is of another release: it speaks service schemas up to %u, this manager up to %u; both use %u (%llu more since the last such line)",
+			 c->name, c->addr, c->newest, svc->newest, c->schema, (unsigned long long)skipped);
 	svc->nstrangers--;
 	svc->stats.up++;
 	loop_timer_set(c->timer, LOOP_NEVER);
@@ -154,6 +169,35 @@ static ssize_t conn_refuse(struct conn *c)
 	return -EACCES;
 }
 
+/* The newest schema that both speak, with the peer's first message: schema.h says how. */
+static bool agree(struct conn *c, const struct svc_msg *m)
+{
+	const struct svc *svc = c->svc;
+	unsigned int schema = m->schema;
+
+	c->newest = m->auth.newest ? m->auth.newest : schema;
+	if (!c->outgoing)
+		schema = c->newest < svc->newest ? c->newest : svc->newest;
+	c->schema = schema;
+	return schema >= m->schema && schema >= svc->oldest && schema <= svc->newest;
+}
+
+/* The peer is told in its own schema. */
+static ssize_t refuse_schema(struct conn *c, const struct svc_msg *m)
+{
+	struct svc_msg reply = { .fm = { .type = FM_MSG_REFUSE } };
+	char *text = reply.fm.refuse.text;
+
+	snprintf(text, sizeof(reply.fm.refuse.text),
+		 "'%s' speaks service schemas %u to %u, '%s' %u to %u: update in smaller steps",
+		 m->auth.name, m->schema, c->newest, c->svc->auth->name, c->svc->oldest, c->svc->newest);
+	strcpy(c->session->peer_name, m->auth.name);
+	note_refusal(c, &c->svc->stats.refused_schema, text);
+	c->schema = m->schema;
+	conn_put(c, &reply);
+	return -EPROTONOSUPPORT;
+}
+
 static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 {
 	struct svc_msg reply = { .type = SVC_AUTH };
@@ -168,7 +212,10 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 			     "it talks before it has proved itself");
 		return -EPROTO;
 	}
+	if (!c->schema && !agree(c, m))
+		return refuse_schema(c, m);
 	next = auth_step(c->session, &m->auth, &reply.auth);
+	reply.auth.newest = c->svc->newest;
 	if (next == AUTH_REFUSED)
 		return conn_refuse(c);
 	if (next == AUTH_SEND || next == AUTH_LAST)
@@ -176,6 +223,12 @@ static ssize_t conn_prove(struct conn *c, const struct svc_msg *m)
 	if (next == AUTH_DONE || next == AUTH_LAST)
 		conn_up(c);
 	return 0;
+}
+
+/* Once both ends have agreed upon a schema they use no other. */
+static bool schema_fits(const struct conn *c, const struct svc_msg *m)
+{
+	return !c->schema || m->schema == c->schema;
 }
 
 /* @used: negative if not even the frame at @data is right. */
@@ -188,7 +241,7 @@ static void note_malformed(struct conn *c, const uint8_t *data, ssize_t used, ss
 			 frame_length(data), (size_t)(c->up ? FRAME_MAX : FRAME_MAX_STRANGER));
 	else
 		snprintf(why, sizeof(why), "malformed message: %s",
-			 err == -EPROTONOSUPPORT ? "of another version of the schema" :
+			 err == -EPROTONOSUPPORT ? "of another schema than agreed" :
 			 strerror((int)-err));
 	note_refusal(c, &c->svc->stats.refused_malformed, why);
 }
@@ -205,6 +258,11 @@ static ssize_t on_input(void *arg, const uint8_t *data, size_t len)
 	if (!used)
 		return 0;
 	err = used < 0 ? used : svc_msg_unpack(body, n, &m);
+	if (used > 0 && !schema_fits(c, &m)) {
+		if (!err)
+			svc_msg_clear(&m);
+		err = -EPROTONOSUPPORT;
+	}
 	if (err) {
 		note_malformed(c, data, used, err);
 		return err;
@@ -222,8 +280,10 @@ static void on_connected(void *arg)
 	struct conn *c = arg;
 	struct svc_msg m = { .type = SVC_AUTH };
 
-	if (auth_start(c->session, &m.auth) == 0)
-		conn_put(c, &m);
+	if (auth_start(c->session, &m.auth))
+		return;
+	m.auth.newest = c->svc->newest;
+	conn_put(c, &m);
 }
 
 static void on_closed(void *arg, int err)
@@ -401,7 +461,9 @@ struct svc *svc_new(struct loop *loop, const struct svc_config *c,
 	svc->arg = arg;
 	svc->auth = c->auth;
 	svc->user_timeout_ms = c->user_timeout_ms;
-	svc->limit.every = 10 * LOOP_S;
+	svc->oldest = c->oldest;
+	svc->newest = c->newest;
+	svc->limit.every = svc->mixed_limit.every = 10 * LOOP_S;
 	svc->fd = -1;
 	*err = address_parse(c->address, &svc->own, &svc->own_len);
 	if (!*err)
@@ -474,7 +536,7 @@ void svc_send(struct svc *svc, int conn, const struct svc_msg *msg)
 {
 	struct conn *c = conn_find(svc, conn);
 
-	if (c && c->up)
+	if (c && c->up && svc_msg_since(msg) <= c->schema)
 		conn_put(c, msg);
 }
 
@@ -502,6 +564,24 @@ void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), v
 		if (c->up && !c->closing && c->outgoing == outgoing)
 			fn(arg, c->id);
 	}
+}
+
+unsigned int svc_mixed(const struct svc *svc, char *text, size_t room)
+{
+	unsigned int n = 0;
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (const struct conn *c = svc->conns; c; c = c->next) {
+		if (!c->up || c->closing || c->newest == svc->newest)
+			continue;
+		if (n++ < NAMED_MAX && at < room)
+			at += (size_t)snprintf(text + at, room - at, "%s'%s' (%s) up to %u", at ? ", " : "",
+					       c->name, c->addr, c->newest);
+	}
+	if (n > NAMED_MAX && at < room)
+		snprintf(text + at, room - at, " and %u more", n - NAMED_MAX);
+	return n;
 }
 
 const struct svc_stats *svc_stats(const struct svc *svc)

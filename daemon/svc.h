@@ -17,10 +17,12 @@ struct svc;
  * struct svc_config
  * @address: to listen on and to connect from
  * @user_timeout_ms: data unacknowledged for so long ends a connection
+ * @oldest, @newest: schemas that this manager speaks (schema.h)
  */
 struct svc_config {
 	const char *address;
 	unsigned int user_timeout_ms;
+	unsigned int oldest, newest;
 	const struct auth *auth;
 };
 
@@ -40,6 +42,7 @@ struct svc_ops {
 struct svc_stats {
 	uint64_t refused_fabric;	/* of another fabric */
 	uint64_t refused_key;		/* did not prove the key */
+	uint64_t refused_schema;	/* speaks no schema of ours */
 	uint64_t refused_malformed;	/* not our protocol */
 	uint64_t refused_busy;		/* too many at once */
 	uint64_t refused_at;		/* loop_now() of the last; 0: none yet */
@@ -63,6 +66,12 @@ void svc_reset(struct svc *svc);
 
 /** svc_each() - connections that are up; @outgoing: own ones or the others' */
 void svc_each(struct svc *svc, bool outgoing, void (*fn)(void *arg, int conn), void *arg);
+/**
+ * svc_mixed() - connections that are up, to managers of another release
+ * @text: names of some, and the newest schema of each
+ * Return: how many there are.
+ */
+unsigned int svc_mixed(const struct svc *svc, char *text, size_t room);
 const struct svc_stats *svc_stats(const struct svc *svc);
 
 #endif /* SVC_H */

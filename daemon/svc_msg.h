@@ -27,10 +27,14 @@ enum svc_msg_type {
 	SVC_LINES,
 };
 
-/** struct svc_auth - a turn of a proof; @fabric and @name are of the sender */
+/**
+ * struct svc_auth - a turn of a proof; @fabric and @name are of the sender
+ * @newest: schema that the sender speaks; 0: that of this message alone
+ */
 struct svc_auth {
 	char fabric[TORUS_NAME_MAX + 1];
 	char name[TORUS_NAME_MAX + 1];
+	uint32_t newest;
 	uint32_t nonce_len;
 	uint32_t proof_len;
 	uint8_t nonce[SVC_AUTH_MAX];
@@ -99,9 +103,14 @@ struct svc_lines {
 	char *links;
 };
 
-/** struct svc_msg - one message */
+/**
+ * struct svc_msg - one message
+ * @type: enum svc_msg_type
+ * @schema: in which it came
+ */
 struct svc_msg {
-	uint8_t type;		/* enum svc_msg_type */
+	uint8_t type;
+	uint32_t schema;
 	union {
 		struct fm_msg fm;
 		struct svc_auth auth;
@@ -112,11 +121,13 @@ struct svc_msg {
 	};
 };
 
+/** svc_msg_since() - the schema from which on there is such a message */
+unsigned int svc_msg_since(const struct svc_msg *msg);
 /** svc_msg_pack() - as fm_msg_pack(), any message */
-int svc_msg_pack(const struct svc_msg *msg, uint8_t **data, size_t *len);
+int svc_msg_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len);
 /**
- * svc_msg_unpack() - as fm_msg_unpack(), any message; @out to be given to svc_msg_clear()
- * Return: also -EPROTONOSUPPORT: it is of another schema.
+ * svc_msg_unpack() - as fm_msg_unpack(), any message
+ * @out: to be given to svc_msg_clear() after success. After an error it has the schema, if any could be read
  */
 int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out);
 void svc_msg_clear(struct svc_msg *msg);

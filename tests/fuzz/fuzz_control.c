@@ -205,7 +205,7 @@ static void on_fm_timer(void *arg)
 
 static void make_daemon(void)
 {
-	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth };
+	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth, .oldest = 5, .newest = 6 };
 	char address[FM_ADDR_MAX];
 	int err = 0;
 

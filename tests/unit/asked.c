@@ -63,6 +63,13 @@ struct ask {
 static struct query query;
 static struct ask ask;
 
+unsigned int svc_mixed(const struct svc *svc, char *text, size_t room)
+{
+	(void)svc;
+	snprintf(text, room, "%s", a.mixed ? "bob up to 5" : "");
+	return a.mixed;
+}
+
 const struct svc_stats *svc_stats(const struct svc *svc)
 {
 	(void)svc;
@@ -327,7 +334,7 @@ static void set_up_status(void)
 	a.outline = (struct fm_outline){ .term = 113, .version = 114 };
 	a.stats = (struct svc_stats){
 		.refused_fabric = 131, .refused_key = 132, .refused_malformed = 133,
-		.refused_busy = 134, .refused_at = NOW - 59 * LOOP_S, .up = 135,
+		.refused_busy = 134, .refused_schema = 138, .refused_at = NOW - 59 * LOOP_S, .up = 135,
 		.last_refused = "a stranger",
 	};
 	a.d.seal = (struct seal *)&a;

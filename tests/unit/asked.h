@@ -39,6 +39,7 @@ struct asked {
 	struct fabricd d;
 	bool root, no_nic, privileged, pending;
 	struct fm_kept_count kept;
+	unsigned int mixed;	/* connections to managers of another release */
 	uint64_t passed;
 	uint32_t own;
 	struct fm_status status;

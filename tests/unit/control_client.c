@@ -134,7 +134,7 @@ int control_setup(void **state)
 {
 	static const char key[] = "0123456789abcdef";
 	char path[128], text[AUTH_TEXT_MAX], address[FM_ADDR_MAX];
-	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth, .address = address };
+	struct svc_config sc = { .user_timeout_ms = 1000, .auth = &d.auth, .oldest = 5, .newest = 6, .address = address };
 	static const struct svc_ops none;
 	FILE *f;
 	int err;

@@ -21,6 +21,7 @@
 
 struct loop *loop;
 struct end a, b;
+unsigned int ends_schemas[2] = { 5, 6 };
 
 static struct loop_fd *watch;
 static struct loop_timer *due;
@@ -94,6 +95,7 @@ static void on_msg(void *arg, int conn, const struct svc_msg *msg)
 	struct end *e = arg;
 
 	e->msgs++;
+	e->fm_type = msg->type == SVC_FM ? msg->fm.type : 0;
 	if (msg->type == SVC_LINES)
 		e->bytes = strlen(msg->lines.links);
 	if (e->close_at && e->msgs == (unsigned int)e->close_at)
@@ -118,7 +120,8 @@ void end_auth(struct end *e, const char *fabric, const char *name, const char *k
 void end_open(struct end *e, const char *host, const char *fabric, const char *name,
 	      const char *key)
 {
-	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &e->auth };
+	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &e->auth,
+				.oldest = ends_schemas[0], .newest = ends_schemas[1] };
 	static unsigned int port;
 	int err = -EADDRINUSE;
 
@@ -142,6 +145,13 @@ void end_close(struct end *e)
 void send_text(struct end *e, const char *text)
 {
 	struct svc_msg m = { .type = SVC_LINES, .lines = { .links = (char *)text } };
+
+	svc_send(e->svc, e->conn, &m);
+}
+
+void send_fm(struct end *e, unsigned int type)
+{
+	struct svc_msg m = { .fm = { .type = (uint8_t)type } };
 
 	svc_send(e->svc, e->conn, &m);
 }

@@ -17,6 +17,7 @@
 /**
  * struct end - one manager's side
  * @conn: the last connection that came up
+ * @fm_type: of the last message, if it is the machine's
  * @bytes: length of the last message's text
  * @close_at: closes the connection after this many messages
  */
@@ -25,13 +26,14 @@ struct end {
 	struct svc *svc;
 	char address[FM_ADDR_MAX];
 	int conn;
-	unsigned int up, down, msgs;
+	unsigned int up, down, msgs, fm_type;
 	size_t bytes;
 	int close_at;
 };
 
 extern struct loop *loop;
 extern struct end a, b;
+extern unsigned int ends_schemas[2];	/* of what is opened next: oldest and newest */
 
 int ends_setup(void **state);
 int ends_teardown(void **state);
@@ -43,6 +45,8 @@ void end_open(struct end *e, const char *host, const char *fabric, const char *n
 void end_close(struct end *e);
 /** send_text() - sends a message over @e->conn */
 void send_text(struct end *e, const char *text);
+
+void send_fm(struct end *e, unsigned int type);
 
 /** connections() - counts the connections that svc_each() visits */
 unsigned int connections(const struct end *e, bool outgoing);

@@ -19,8 +19,8 @@
 
 #define FABRIC "'fabric':'ring','software':'" TORUS_VERSION "',"
 #define SERVICE(refused) \
-	"'service':{'address':'192.168.0.7:7','connections':135,'refused_fabric':131," \
-	"'refused_key':132,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
+	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
+	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
 #define OWN_STATUS "'own':{'node':[2,1],'name':'myself'},"
 #define NUMBERS \
 	"'table_version':101,'nodes':{'total':103,'up':104}," \
@@ -108,6 +108,7 @@ static void status_without_a_place(void **state)
 	a.root = false;
 	a.ncandidates = 0;
 	a.stats = (struct svc_stats){ .up = 1 };
+	a.mixed = 2;
 	a.d.seal = NULL;
 	a.d.refused_at = 0;
 	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
@@ -116,14 +117,15 @@ static void status_without_a_place(void **state)
 	     "'table_version':0,'nodes':{'total':0,'up':0},"
 	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
 	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
-	     "'service':{'address':'192.168.0.7:7','connections':1,'refused_fabric':0,"
-	     "'refused_key':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
+	     "'service':{'address':'192.168.0.7:7','connections':1,'schemas':[5,6],'refused_fabric':0,"
+	     "'refused_key':0,'refused_schema':0,'refused_malformed':0,'refused_busy':0,'last_refused':null},"
 	     "'seal':{'refused':0,'late':0},"
 	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
 	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,"
 	     NO_ARBITER "'candidates':[]},"
 	     "'heard':{'nodes':0,'links':0},"
-	     "'problems':[" PROBLEMS "],'held_links':[],'last_recovery':null}}");
+	     "'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
+	     "service schemas: this one up to 6, bob up to 5'}],'held_links':[],'last_recovery':null}}");
 }
 
 /* --- root, move ------------------------------------------------------------------ */

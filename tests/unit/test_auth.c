@@ -325,7 +325,7 @@ static bool arrive(const uint8_t *data, size_t len, struct svc_auth *msg)
 
 	if (svc_msg_unpack(data, len, &m))
 		return false;
-	fine = m.type == SVC_AUTH;
+	fine = m.type == SVC_AUTH && m.schema == 5;
 	*msg = m.auth;
 	svc_msg_clear(&m);
 	return fine;
@@ -342,7 +342,7 @@ static bool do_damage(struct svc_auth *msg, unsigned int turn, void *arg)
 
 	if (turn != d->turn)
 		return true;
-	assert_int_equal(frame_pack(&m, &data, &d->len), 0);
+	assert_int_equal(frame_pack(&m, 5, &data, &d->len), 0);
 	if (d->bit < 8 * d->len)
 		data[d->bit / 8] ^= (uint8_t)(1u << d->bit % 8);
 	if (frame_next(data, d->keep < d->len ? d->keep : d->len, FRAME_MAX_STRANGER, &body, &n) > 0)
@@ -394,7 +394,7 @@ static bool shorten(struct svc_auth *msg, unsigned int turn, void *arg)
 
 	if (turn != d->turn)
 		return true;
-	assert_int_equal(svc_msg_pack(&m, &data, &d->len), 0);
+	assert_int_equal(svc_msg_pack(&m, 5, &data, &d->len), 0);
 	arrives = arrive(data, d->keep < d->len ? d->keep : d->len, msg);
 	free(data);
 	return arrives;

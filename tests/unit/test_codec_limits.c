@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "daemon/codec_table.h"
+#include "daemon/schema.h"
 #include "daemon/texts.h"
 
 #define TEXTS_LONG (TEXTS_MAX - 1)
@@ -378,9 +379,10 @@ static void of_schema(void **state)
 
 	(void)state;
 	take(&msg);
-	/* In a file it does not matter; test_codec_own has the service network. */
-	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA - 1, 0);
-	give(&m->schema, sizeof(m->schema), CODEC_SCHEMA + 1, 0);
+	/* In a file it does not matter; test_svc has the service network. */
+	assert_int_equal(m->schema, SCHEMA_FILES);
+	give(&m->schema, sizeof(m->schema), SCHEMA_FILES - 1, 0);
+	give(&m->schema, sizeof(m->schema), SCHEMA_FILES + 1, 0);
 	gives(0);
 	m->body_case = SVC__MESSAGE__BODY__NOT_SET;
 	gives(-EBADMSG);

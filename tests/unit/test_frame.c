@@ -27,7 +27,7 @@ static void put(uint8_t *to, size_t *n, uint64_t id, const char *text)
 	uint8_t *data;
 	size_t len;
 
-	assert_int_equal(frame_pack(&m, &data, &len), 0);
+	assert_int_equal(frame_pack(&m, 5, &data, &len), 0);
 	memcpy(to + *n, data, len);
 	*n += len;
 	free(data);
@@ -96,9 +96,9 @@ static void too_long(void **state)
 	assert_non_null(m.answer.reply);
 	memset(m.answer.reply, 'x', FRAME_MAX);
 	m.answer.reply[FRAME_MAX] = '\0';
-	assert_int_equal(frame_pack(&m, &data, &len), -EMSGSIZE);
+	assert_int_equal(frame_pack(&m, 5, &data, &len), -EMSGSIZE);
 	m.answer.reply[FRAME_MAX - 64] = '\0';
-	assert_int_equal(frame_pack(&m, &data, &len), 0);
+	assert_int_equal(frame_pack(&m, 5, &data, &len), 0);
 	free(data);
 	free(m.answer.reply);
 }

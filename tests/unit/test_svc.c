@@ -222,13 +222,142 @@ static void strangers(void **state)
 	refuses("\0\0\0\0", 4);
 	refuses("\0\0\4\1", 4);			/* FRAME_MAX_STRANGER + 1 bytes */
 	refuses("\0\0\0\4\377\377\377\377", 8);
-	assert_int_equal(frame_pack(&early, &data, &len), 0);
+	assert_int_equal(frame_pack(&early, 5, &data, &len), 0);
 	refuses(data, len);
 	free(data);
 	/* A listener takes no REFUSE from a peer that has not proved itself. */
-	assert_int_equal(frame_pack(&refusal, &data, &len), 0);
+	assert_int_equal(frame_pack(&refusal, 5, &data, &len), 0);
 	refuses(data, len);
 	free(data);
+}
+
+/* --- releases ---------------------------------------------------------------- */
+
+static void end_of(struct end *e, const char *name, unsigned int oldest, unsigned int newest)
+{
+	ends_schemas[0] = oldest;
+	ends_schemas[1] = newest;
+	end_open(e, HERE, "green", name, KEY_A);
+	ends_schemas[0] = 5;
+	ends_schemas[1] = 6;
+}
+
+static bool b_has_ping(void)
+{
+	return b.fm_type == FM_MSG_PING;
+}
+
+/* What the other end has heard after these two messages, of which schema 5 does not know the first. */
+static unsigned int heard_of_two(void)
+{
+	send_fm(&a, FM_MSG_KEPT);
+	send_fm(&a, FM_MSG_PING);
+	run_until(b_has_ping);
+	return b.msgs;
+}
+
+static unsigned int b_hears(unsigned int a_newest, unsigned int b_oldest, unsigned int b_newest, bool b_begins)
+{
+	unsigned int n;
+	char text[100];
+
+	end_of(&a, "n0", 5, a_newest);
+	end_of(&b, "n1", b_oldest, b_newest);
+	assert_true(b_begins ? svc_connect(b.svc, a.address) > 0 : svc_connect(a.svc, b.address) > 0);
+	run_until(both_up);
+	assert_int_equal(svc_mixed(a.svc, text, sizeof(text)), a_newest != b_newest);
+	if (a_newest != b_newest)
+		assert_non_null(strstr(text, "'n1' ("));
+	assert_int_equal(svc_mixed(b.svc, text, sizeof(text)), a_newest != b_newest);
+	assert_int_equal(svc_mixed(b.svc, text, 3), a_newest != b_newest);
+	n = heard_of_two();
+	end_close(&a);
+	end_close(&b);
+	return n;
+}
+
+/* The ends use the newest schema that both know, and say in it only what it has. */
+static void of_other_releases(void **state)
+{
+	(void)state;
+	for (unsigned int begins = 0; begins < 2; begins++) {
+		assert_int_equal(b_hears(6, 5, 6, begins), 2);
+		assert_int_equal(b_hears(6, 6, 7, begins), 2);
+		assert_int_equal(b_hears(6, 5, 5, begins), 1);
+		assert_int_equal(b_hears(5, 5, 6, begins), 1);
+	}
+}
+
+/* Neither speaks a schema of the other: both say so, whoever begins. */
+static void too_far_apart(void **state)
+{
+	(void)state;
+	for (unsigned int begins = 0; begins < 2; begins++) {
+		struct end *from = begins ? &a : &b, *to = begins ? &b : &a;
+
+		end_of(from, "n0", 5, 5);
+		end_of(to, "n1", 6, 7);
+		assert_true(svc_connect(a.svc, b.address) > 0);
+		run_until(a_down);
+		assert_int_equal(a.up + b.up, 0);
+		assert_int_equal(svc_stats(b.svc)->refused_schema, 1);
+		assert_non_null(strstr(svc_stats(b.svc)->last_refused, begins ?
+				       "n0: 'n0' speaks service schemas 5 to 5, 'n1' 6 to 7: " :
+				       "n1: 'n1' speaks service schemas 6 to 7, 'n0' 5 to 5: "));
+		assert_non_null(strstr(svc_stats(a.svc)->last_refused, begins ? "5 to 5, 'n1' 6 to 7: " :
+				       "6 to 7, 'n0' 5 to 5: "));
+		end_close(&a);
+		end_close(&b);
+	}
+}
+
+static void says_auth(int fd, unsigned int schema, unsigned int newest)
+{
+	struct svc_msg m = { .type = SVC_AUTH, .auth = { .fabric = "green", .name = "old", .newest = newest,
+							 .nonce_len = 32 } };
+	uint8_t *data;
+	size_t len;
+
+	assert_int_equal(frame_pack(&m, schema, &data, &len), 0);
+	assert_int_equal(send(fd, data, len, 0), len);
+	free(data);
+}
+
+static bool refused_schema(void)
+{
+	return svc_stats(b.svc)->refused_schema == 1;
+}
+
+/* A release that knows nothing of other schemas, and understands its own alone. */
+static void of_an_old_release(void **state)
+{
+	struct svc_msg m;
+	uint8_t data[2000];
+	const uint8_t *body;
+	ssize_t n;
+	size_t len;
+	int fd;
+
+	(void)state;
+	end_of(&b, "n1", 5, 6);
+	fd = stranger();
+	says_auth(fd, 4, 0);
+	run_until(refused_schema);
+	n = recv(fd, data, sizeof(data), 0);
+	assert_true(frame_next(data, (size_t)n, FRAME_MAX_STRANGER, &body, &len) == n);
+	assert_int_equal(svc_msg_unpack(body, len, &m), 0);
+	assert_int_equal(m.schema, 4);
+	assert_int_equal(m.fm.type, FM_MSG_REFUSE);
+	assert_non_null(strstr(m.fm.refuse.text, "'old' speaks service schemas 4 to 4, 'n1' 5 to 6: "));
+	close(fd);
+	/* What was agreed upon holds. */
+	fd = stranger();
+	says_auth(fd, 5, 6);
+	says_auth(fd, 5, 6);
+	run_until(refused_malformed);
+	assert_non_null(strstr(svc_stats(b.svc)->last_refused, "of another schema than agreed"));
+	close(fd);
+	end_close(&b);
 }
 
 static bool refused_busy(void)
@@ -268,6 +397,9 @@ int main(void)
 		cmocka_unit_test(nobody_there),
 		cmocka_unit_test(strangers),
 		cmocka_unit_test(crowd),
+		cmocka_unit_test(of_other_releases),
+		cmocka_unit_test(too_far_apart),
+		cmocka_unit_test(of_an_old_release),
 	};
 
 	return cmocka_run_group_tests(t, ends_setup, ends_teardown);

@@ -27,7 +27,7 @@ static const struct svc_ops none;
 
 static struct svc *service(const char *address, int *err)
 {
-	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &a.auth,
+	struct svc_config c = { .user_timeout_ms = USER_TIMEOUT_MS, .auth = &a.auth, .oldest = 5, .newest = 6,
 				.address = address };
 
 	return svc_new(loop, &c, &none, &a, err);

@@ -215,7 +215,7 @@ static void member_say(const struct member *m, const struct svc_msg *msg)
 	uint8_t *data;
 	size_t len;
 
-	assert_int_equal(frame_pack(msg, &data, &len), 0);
+	assert_int_equal(frame_pack(msg, 5, &data, &len), 0);
 	assert_int_equal(send(m->fd, data, len, 0), len);
 	free(data);
 }
