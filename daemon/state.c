@@ -59,6 +59,7 @@ struct work {
  * @lock: protects @todo to @free_it
  * @todo: what is to be written; NULL: nothing
  * @began: when the thread began to write; 0: it does not
+ * @given: when the loop gave something to write to a thread that had nothing to do; 0: it has nothing to do
  * @ended: it has written once more, with @err
  * @stop: the thread is to end; @free_it: ... and to free all, for nobody waits for it
  * @last: what was written, or was to be, last; for another try
@@ -73,7 +74,7 @@ struct state {
 	struct loop_timer *timer;
 	bool bad;
 	struct work *last;
-	uint64_t epoch, version;
+	uint64_t epoch, version, given;
 	int event;
 	pthread_t thread;
 	pthread_mutex_t lock;
@@ -395,7 +396,10 @@ static void hand_over(struct state *s)
 	s->todo = w;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
-	loop_timer_set(s->timer, loop_now() + SLOW);
+	if (s->given)
+		return;
+	s->given = loop_now();
+	loop_timer_set(s->timer, s->given + SLOW);
 }
 
 static void tell(struct state *s, const char *fmt, const char *text)
@@ -423,6 +427,7 @@ static void on_event(void *arg, unsigned int what)
 	pthread_mutex_unlock(&s->lock);
 	if (!ended)
 		return;
+	s->given = 0;
 	if (err) {
 		tell(s, "cannot write below %.160s: %s; what is excluded is forgotten if all lose their power",
 		     strerror(-err));
@@ -446,10 +451,12 @@ static void on_timer(void *arg)
 	pthread_mutex_lock(&s->lock);
 	began = s->began;
 	pthread_mutex_unlock(&s->lock);
-	if (!began)
+	if (!began) {
+		s->given = 0;
 		hand_over(s);
-	else
-		tell(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
+		return;
+	}
+	tell(s, "writing below %.160s takes more than 5 s: does the disk hang?%s", "");
 }
 
 struct state *state_new(struct loop *loop, const char *dir, const char *fabric,

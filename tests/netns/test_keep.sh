@@ -106,13 +106,39 @@ root_ends() {
 	(sleep 0.5; lab kill --manager 0,0 >/dev/null) &
 	changes 9 '[null,false]' exclude 1,1:+y --node 2,2
 	wait
-	[[ $rc == [12] ]] && until_true 10 led_by_other && other links 1,1 --json |
+	[[ $rc == [12] ]] && until_true 10 led_by_other "[0,0]" && other links 1,1 --json |
 		jq -e '.[] | select(.port == "+y") | .excluded == "admin"' || return 1
 	hang_no_more
 	lab revive 0,0 >/dev/null && until_true 20 all_up && until_true 10 no_problem && fabricctl include 1,1:+y
 }
 other() { ask "$@" --node 2,2; }
-led_by_other() { other status --json | jq -e '.root | .reachable and .node != [0,0]'; }
+led_by_other() { other status --json | jq -e --argjson old "$1" '.root | .reachable and .node != $old'; }
+
+# All disks hang: a recovery, a takeover and another recovery end all the same, before any disk answers.
+beside_hanging_disks() {
+	local old up fine=1
+	old=$(other root --json | jq -c .node)
+	hang 0.0 1.0 2.0 0.1 1.1 2.1 0.2 1.2 || return 1
+	changes 3 '[true,false]' exclude 1,1:+y && [[ $rc == 3 ]] && up=$(links_up) && lab cut 0,2:+x >/dev/null &&
+		until_true 10 links_are $((up - 1)) && lab kill --manager "$(jq -r 'map(tostring) | join(",")' <<<"$old")" >/dev/null &&
+		until_true 10 led_by_other "$old" && lab mend 0,2:+x >/dev/null && until_true 10 links_are "$up" &&
+		until_true 10 all_hang && fine=0
+	hang_no_more
+	lab revive "$(jq -r 'map(tostring) | join(",")' <<<"$old")" >/dev/null && until_true 20 all_up &&
+		until_true 10 no_problem && fabricctl include 1,1:+y && return $fine
+}
+links_up() { other status --json | jq -c .links.up; }
+links_are() { [[ $(links_up) == "$1" && $(other status --json | jq -r .state) == degraded ]]; }
+# The disks of all candidates but the one that has ended.
+all_hang() {
+	local n=0 node
+	for node in 0,0 1,0 2,0 0,1 1,1 2,1 0,2 1,2; do
+		"$TOP/tests/netns/ask" "$run/${node//,/.}/control" status 2>/dev/null |
+			jq -e '.data.problems[] | select(.text | contains("does the disk hang?"))' >/dev/null && n=$((n + 1))
+	done
+	say "$n disks hang"
+	[[ $n == 7 ]]
+}
 
 # Seven of the eight lose what they have kept, and the last has all.
 one_is_enough() {
@@ -164,6 +190,7 @@ check "what is excluded stays so if all lose their power at the answer" safe_at_
 check "disks of most candidates that hang are told" tells_that_disks_hang
 check "candidates that are away count" tells_who_is_away
 check "the root ends while the command waits for disks" root_ends
+check "recoveries and a takeover wait for no disk" beside_hanging_disks
 check "what one candidate has kept is enough" one_is_enough
 check "a state file of another fabric is told" refused_at 1,0 "it is of fabric 'lab', and this is '$lab'"
 check "... and one of a later fabricd" refused_at 2,0 'it has format 9, of a later fabricd'

@@ -62,7 +62,7 @@ $(B)/tests/unit/test_nic_call.o: CPPFLAGS += $(lib-cflags)
 
 # The disk is the test's: it hangs and fails.
 tests += tests/unit/test_state
-tests/unit/test_state-objs := tests/unit/test_state.o daemon/state.o daemon/loop.o daemon/log.o \
+tests/unit/test_state-objs := tests/unit/test_state.o tests/unit/clock.o daemon/state.o daemon/loop.o daemon/log.o \
 	lib/deps/crc32c.o $(svc-objs)
 tests/unit/test_state-deps := $(B)/libtorus.a
 tests/unit/test_state-libs = $(call pkg-libs,cmocka libevent_core libsystemd) $(svc-libs) $(lib-libs) \

@@ -21,6 +21,7 @@
 
 #include "daemon/state.h"
 #include "lib/deps/tn_deps.h"
+#include "tests/unit/clock.h"
 
 #define GUID UINT64_C(0xabcdef0123456789)
 #define BYTES 4096
@@ -90,6 +91,7 @@ static void wait_until(bool (*is)(void))
 static int setup(void **state)
 {
 	(void)state;
+	clock_go();
 	strcpy(dir, "/tmp/torus-state-XXXXXX");
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/fabricd-%016" PRIx64 ".state", dir, GUID);
@@ -373,6 +375,56 @@ static void a_disk_that_hangs(void **state)
 	state_free(s);
 }
 
+static struct state *slow;
+static uint64_t next_version, started;
+
+/* A table comes each half second. */
+static bool is_told_of_slowness(void)
+{
+	state_save(slow, GUID, table(next_version++));
+	clock_move(LOOP_S / 2);
+	return told[0] || loop_now() > started + 60 * LOOP_S;
+}
+
+static bool is_version_30(void)
+{
+	is_told_of_slowness();
+	return next_version == 30;
+}
+
+static bool is_over(void)
+{
+	return !told[0];
+}
+
+/* ... and it is told, once, after 5 s, however many tables come meanwhile. */
+static void a_disk_that_hangs_is_told(void **state)
+{
+	(void)state;
+	slow = state_new(loop, dir, "lab", &ops, NULL);
+	hangs = 1;
+	state_save(slow, GUID, table(1));
+	wait_until(writing);
+	clock_stop();
+	started = loop_now();
+	next_version = 2;
+	wait_until(is_told_of_slowness);
+	assert_non_null(strstr(told, "takes more than 5 s"));
+	assert_in_range(loop_now() - started, 5 * LOOP_S - LOOP_S / 2, 6 * LOOP_S);
+	told[0] = '\0';
+	next_version = 2;
+	wait_until(is_version_30);
+	assert_string_equal(told, "");
+	state_save(slow, GUID, table(9));
+	strcpy(told, "not over");
+	clock_go();
+	hangs = 0;
+	wait_until(is_over);
+	assert_int_equal(ntold, 2);
+	assert_int_equal(kept(), 9);
+	state_free(slow);
+}
+
 /* The daemon ends although the disk does not answer. */
 static void an_end_while_the_disk_hangs(void **state)
 {
@@ -390,11 +442,6 @@ static void an_end_while_the_disk_hangs(void **state)
 static bool is_told(void)
 {
 	return told[0];
-}
-
-static bool is_over(void)
-{
-	return !told[0];
 }
 
 static void a_disk_that_fails(void **state)
@@ -444,6 +491,7 @@ int main(void)
 		TEST(of_the_first_release),
 		TEST(of_another_schema),
 		TEST(a_disk_that_hangs),
+		TEST(a_disk_that_hangs_is_told),
 		TEST(an_end_while_the_disk_hangs),
 		TEST(a_disk_that_fails),
 		TEST(no_directory),
