@@ -8,26 +8,30 @@
 #include "daemon/answer.h"
 #include "daemon/log.h"
 #include "daemon/query.h"
+#include "daemon/question.h"
 
 static const struct answer_cmd commands[] = {
-	{ "status", "", ANSWER_ROOT, answer_status, NULL },
-	{ "nodes", "", ANSWER_ROOT, answer_nodes, local_nodes },
-	{ "links", " node lanes degraded", ANSWER_ROOT, answer_links, local_links },
-	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, local_eye },
-	{ "counters", " node", ANSWER_ROOT, answer_counters, local_counters },
-	{ "rows", " node count", ANSWER_ROOT, answer_rows, local_rows },
-	{ "park", " node", ANSWER_ROOT, answer_park, local_park },
-	{ "events", " since follow", 0, answer_events, NULL },
-	{ "coord", " name", 0, answer_coord, NULL },
-	{ "table", "", ANSWER_ROOT, answer_table, NULL },
-	{ "root", "", ANSWER_ROOT, answer_root, NULL },
-	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL },
-	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL },
-	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL },
-	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, local_set_port },
-	{ "retrain", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_retrain, local_retrain },
-	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, local_replay },
-	{ "log", " level", ANSWER_CHANGE, answer_log, NULL },
+	{ "status", "", ANSWER_ROOT, answer_status, NULL, NULL },
+	{ "nodes", "", ANSWER_ROOT, answer_nodes, local_nodes, NULL },
+	{ "links", " node lanes degraded", ANSWER_ROOT, answer_links, NULL, &question_links_get },
+	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, NULL, &question_eye_get },
+	{ "counters", " node", ANSWER_ROOT, answer_counters, NULL, &question_counters_get },
+	{ "rows", " node count", ANSWER_ROOT, answer_rows, NULL, &question_rows_get },
+	{ "park", " node", ANSWER_ROOT, answer_park, NULL, &question_park_get },
+	{ "events", " since follow", 0, answer_events, NULL, NULL },
+	{ "coord", " name", 0, answer_coord, NULL, NULL },
+	{ "table", "", ANSWER_ROOT, answer_table, NULL, NULL },
+	{ "root", "", ANSWER_ROOT, answer_root, NULL, NULL },
+	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL, NULL },
+	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
+	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL, NULL },
+	{ "port", " node port up", ANSWER_ROOT | ANSWER_CHANGE, answer_set_port, NULL,
+	  &question_port_set },
+	{ "retrain", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_retrain, NULL,
+	  &question_retrain },
+	{ "replay", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_replay, NULL,
+	  &question_replay },
+	{ "log", " level", ANSWER_CHANGE, answer_log, NULL, NULL },
 };
 
 #define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -409,17 +413,34 @@ static bool own_is_root(void *arg)
 	return is_root(arg);
 }
 
-static json_t *local(void *arg, json_t *cmd)
+static const struct question_kind *kind_of(const char *name)
+{
+	const struct answer_cmd *c = command(name);
+
+	if (!strcmp(name, "waits"))
+		return &question_waits;
+	if (!strcmp(name, "stalled"))
+		return &question_stalled;
+	return c ? c->kind : NULL;
+}
+
+static void *local(void *arg, json_t *cmd, struct ask *ask)
 {
 	const char *name = json_string_value(json_object_get(cmd, "cmd"));
 	const struct answer_cmd *c = name ? command(name) : NULL;
+	const struct question_kind *kind = name ? kind_of(name) : NULL;
 	struct fabricd *d = arg;
 
-	if (name && d->fm && !strcmp(name, "waits"))
-		return local_waits(d, cmd);
-	if (name && d->fm && !strcmp(name, "stalled"))
-		return local_stalled(d, cmd);
-	return c && c->local && d->fm ? c->local(d, cmd) : NULL;
+	if (kind && d->fm)
+		return question_ask(d, kind, cmd, ask);
+	query_local(ask, c && c->local && d->fm ? c->local(d, cmd) : NULL);
+	return NULL;
+}
+
+static void forget(void *arg, void *handle)
+{
+	(void)arg;
+	question_forget(handle);
 }
 
 static void told(void *arg, const struct svc_msg *msg)
@@ -445,6 +466,7 @@ static const struct query_ops query_ops = {
 	.local = local,
 	.serve = serve,
 	.drop = drop,
+	.forget = forget,
 	.told = told,
 };
 

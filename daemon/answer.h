@@ -12,6 +12,7 @@
 #include "daemon/fabricd.h"
 
 struct ask;
+struct question_kind;
 struct request;
 
 /**
@@ -44,13 +45,18 @@ struct request {
 	struct request *next;
 };
 
-/** struct answer_cmd - a command; @args: names of its arguments, space before each */
+/**
+ * struct answer_cmd - a command
+ * @args: names of its arguments, space before each
+ * @local: what a node that is asked by the root answers at once; NULL: it has to ask its NIC, @kind
+ */
 struct answer_cmd {
 	const char *name;
 	const char *args;
 	unsigned int flags;
 	void (*run)(struct request *rq);
 	json_t *(*local)(struct fabricd *d, json_t *cmd);
+	const struct question_kind *kind;
 };
 
 #define ANSWER_CHANGE	1u	/* privileged */
@@ -154,14 +160,8 @@ void answer_park(struct request *rq);
 void answer_replay(struct request *rq);
 void answer_set_port(struct request *rq);
 void answer_retrain(struct request *rq);
-json_t *local_links(struct fabricd *d, json_t *cmd);
-json_t *local_counters(struct fabricd *d, json_t *cmd);
-json_t *local_eye(struct fabricd *d, json_t *cmd);
-json_t *local_rows(struct fabricd *d, json_t *cmd);
-json_t *local_park(struct fabricd *d, json_t *cmd);
-json_t *local_replay(struct fabricd *d, json_t *cmd);
-json_t *local_set_port(struct fabricd *d, json_t *cmd);
-json_t *local_retrain(struct fabricd *d, json_t *cmd);
+extern const struct question_kind question_links_get, question_counters_get, question_eye_get,
+	question_rows_get, question_park_get, question_replay, question_port_set, question_retrain;
 
 /* answer_log.c */
 void answer_events(struct request *rq);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Answers read from the NICs: links, counters, rows, park, and replay. */
+/* Answers of the NICs: links, counters, rows, park, and replay (question.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,10 @@
 #include <uapi/torus_policy.h>
 #include "daemon/answer.h"
 #include "daemon/line.h"
-#include "daemon/nic.h"
+#include "daemon/question.h"
 
-#define ROWS_MAX 131072		/* in a reply: of several nodes, or of one if it has more */
-
-static struct torus_dev *dev_of(struct fabricd *d)
-{
-	return nic_dev(d->nic);
-}
+#define ROWS_MAX	131072	/* in a reply: of several nodes, or of one if it has more */
+#define ROWS_AT_ONCE	4096
 
 static void add_counters(json_t *to, const struct torus_counter_desc *desc,
 			 const uint64_t *value, unsigned int n)
@@ -24,13 +20,37 @@ static void add_counters(json_t *to, const struct torus_counter_desc *desc,
 		json_object_set_new(to, desc[i].name, json_integer((json_int_t)value[i]));
 }
 
+/* Those that could not ask their NICs are missing. Return: why the node that was asked could not. */
+static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
+{
+	json_t *why = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		json_t *error = json_object_get(by_node[i], "error");
+
+		if (!json_is_string(error))
+			continue;
+		if (i == rq->node && !rq->count)
+			why = json_incref(error);
+		json_decref(by_node[i]);
+		by_node[i] = NULL;
+	}
+	return why;
+}
+
 /* Some commands give an array over all nodes, each node a part of it. */
 static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 {
-	json_t *all, *missing;
+	json_t *all, *missing, *why;
 
 	if (!answer_ready(rq))
 		return;
+	why = take_errors(rq, by_node, n);
+	if (why) {
+		answer_error(rq, "failed", "%s", json_string_value(why));
+		json_decref(why);
+		return;
+	}
 	all = json_array();
 	for (uint32_t i = 0; i < n; i++) {
 		if (json_is_array(by_node[i]))
@@ -147,18 +167,21 @@ json_t *links_json(struct fabricd *d, const struct torus_link *links, unsigned i
 	return list;
 }
 
-json_t *local_links(struct fabricd *d, json_t *cmd)
+static bool begin_links(struct question *q, const json_t *cmd)
 {
-	struct torus_link links[TORUS_MAX_PORTS];
-	unsigned int n = TORUS_MAX_PORTS;
-	struct torus_dev *dev = dev_of(d);
-
-	if (!dev || fm_own(d->fm) == TORUS_NO_NODE ||
-	    nic_check(d->nic, torus_links_get(dev, links, &n)))
-		return NULL;
-	return links_json(d, links, n, json_is_true(json_object_get(cmd, "lanes")),
-			  json_is_true(json_object_get(cmd, "degraded")));
+	q->lanes = json_is_true(json_object_get(cmd, "lanes"));
+	q->degraded = json_is_true(json_object_get(cmd, "degraded"));
+	return true;
 }
+
+static json_t *tell_links(struct question *q)
+{
+	return links_json(q->d, q->link, q->n, q->lanes, q->degraded);
+}
+
+const struct question_kind question_links_get = {
+	.begin = begin_links, .run = question_links, .tell = tell_links,
+};
 
 static void gather(struct request *rq, bool needed,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n))
@@ -241,15 +264,13 @@ void answer_links(struct request *rq)
 
 /* --- one end of a cable ------------------------------------------------------ */
 
-/* The port that is meant, of our own NIC. Return: that NIC, or NULL. */
-static struct torus_dev *own_port(struct fabricd *d, const json_t *cmd, unsigned int *port)
+/* The port that is meant, of our own NIC. */
+static bool begin_port(struct question *q, const json_t *cmd)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
 
-	if (fm_own(d->fm) == TORUS_NO_NODE || !text ||
-	    torus_port_parse(text, fm_shape(d->fm)->ndims, port))
-		return NULL;
-	return dev_of(d);
+	q->up = json_is_true(json_object_get(cmd, "up"));
+	return text && !torus_port_parse(text, fm_shape(q->d->fm)->ndims, &q->port);
 }
 
 static void gather_end_of_cable(struct request *rq)
@@ -264,9 +285,30 @@ static void gather_end_of_cable(struct request *rq)
 		gather(rq, true, one_end);
 }
 
-static json_t *eye_json(struct fabricd *d, unsigned int port, unsigned int lane,
-			const struct torus_eye *eye)
+static bool begin_eye(struct question *q, const json_t *cmd)
 {
+	json_int_t lane = json_integer_value(json_object_get(cmd, "lane"));
+
+	if (!begin_port(q, cmd))
+		return false;
+	if (lane < 0 || lane >= TORUS_LANES_MAX) {
+		snprintf(q->error, sizeof(q->error), "there is no such lane");
+		return false;
+	}
+	q->lane = (unsigned int)lane;
+	return true;
+}
+
+static int run_eye(struct nic_question *nq, struct torus_dev *dev)
+{
+	struct question *q = (struct question *)nq;
+
+	return torus_eye_get(dev, q->port, q->lane, &q->eye);
+}
+
+static json_t *tell_eye(struct question *q)
+{
+	const struct torus_eye *eye = &q->eye;
 	char text[2 * TORUS_EYE_COLS + 1];
 	json_t *rows = json_array();
 
@@ -275,28 +317,16 @@ static json_t *eye_json(struct fabricd *d, unsigned int port, unsigned int lane,
 			snprintf(text + 2 * c, 3, "%02x", eye->map[r][c]);
 		json_array_append_new(rows, json_string(text));
 	}
-	return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "node", node_json(d, fm_own(d->fm)),
-			 "port", port_json(d, port), "lane", (int)lane, "swing", eye->swing,
+	return json_pack("{s:o, s:o, s:i, s:i, s:i, s:i, s:o}", "node",
+			 node_json(q->d, fm_own(q->d->fm)), "port", port_json(q->d, q->port),
+			 "lane", (int)q->lane, "swing", eye->swing,
 			 "mask_height", eye->mask_height, "mask_width", eye->mask_width,
 			 "rows", rows);
 }
 
-json_t *local_eye(struct fabricd *d, json_t *cmd)
-{
-	json_int_t lane = json_integer_value(json_object_get(cmd, "lane"));
-	struct torus_dev *dev;
-	struct torus_eye eye;
-	unsigned int port;
-
-	dev = own_port(d, cmd, &port);
-	if (!dev)
-		return NULL;
-	if (lane < 0 || lane >= TORUS_LANES_MAX)
-		return json_pack("{s:s}", "error", "there is no such lane");
-	if (nic_check(d->nic, torus_eye_get(dev, port, (unsigned int)lane, &eye)))
-		return json_pack("{s:s}", "error", torus_error(dev));
-	return eye_json(d, port, (unsigned int)lane, &eye);
-}
+const struct question_kind question_eye_get = {
+	.begin = begin_eye, .run = run_eye, .tell = tell_eye, .words = true,
+};
 
 void answer_eye(struct request *rq)
 {
@@ -310,38 +340,43 @@ void answer_eye(struct request *rq)
 }
 
 /* The NIC keeps it: whoever manages it later finds the port as it was left. */
-json_t *local_set_port(struct fabricd *d, json_t *cmd)
+static int run_set_port(struct nic_question *nq, struct torus_dev *dev)
 {
-	bool up = json_is_true(json_object_get(cmd, "up"));
+	struct question *q = (struct question *)nq;
+
+	return torus_admin_set(dev, q->port, q->up);
+}
+
+static json_t *tell_set_port(struct question *q)
+{
 	char where[TORUS_TEXT_MAX], text[2 * TORUS_TEXT_MAX];
-	struct torus_dev *dev;
-	unsigned int port;
+	struct fabricd *d = q->d;
 
-	dev = own_port(d, cmd, &port);
-	if (!dev)
-		return NULL;
-	if (nic_check(d->nic, torus_admin_set(dev, port, up)))
-		return json_pack("{s:s}", "error", torus_error(dev));
 	snprintf(text, sizeof(text), "port %s:%s is taken %s by an admin", d->own,
-		 torus_port_text(fm_shape(d->fm)->ndims, port, where), up ? "up" : "down");
-	fabricd_event(d, loop_wall(), "", up ? FM_INFO : FM_WARNING, "admin", text);
+		 torus_port_text(fm_shape(d->fm)->ndims, q->port, where), q->up ? "up" : "down");
+	fabricd_event(d, loop_wall(), "", q->up ? FM_INFO : FM_WARNING, "admin", text);
 	return json_pack("{s:o, s:o, s:b}", "node", node_json(d, fm_own(d->fm)), "port",
-			 port_json(d, port), "up", up);
+			 port_json(d, q->port), "up", q->up);
 }
 
-json_t *local_retrain(struct fabricd *d, json_t *cmd)
+const struct question_kind question_port_set = {
+	.begin = begin_port, .run = run_set_port, .tell = tell_set_port, .words = true,
+};
+
+static int run_retrain(struct nic_question *nq, struct torus_dev *dev)
 {
-	struct torus_dev *dev;
-	unsigned int port;
-
-	dev = own_port(d, cmd, &port);
-	if (!dev)
-		return NULL;
-	if (nic_check(d->nic, torus_retrain(dev, port)))
-		return json_pack("{s:s}", "error", torus_error(dev));
-	return json_pack("{s:o, s:o}", "node", node_json(d, fm_own(d->fm)), "port",
-			 port_json(d, port));
+	return torus_retrain(dev, ((struct question *)nq)->port);
 }
+
+static json_t *tell_retrain(struct question *q)
+{
+	return json_pack("{s:o, s:o}", "node", node_json(q->d, fm_own(q->d->fm)), "port",
+			 port_json(q->d, q->port));
+}
+
+const struct question_kind question_retrain = {
+	.begin = begin_port, .run = run_retrain, .tell = tell_retrain, .words = true,
+};
 
 void answer_set_port(struct request *rq)
 {
@@ -373,22 +408,27 @@ static json_t *flow_json(const struct torus_flow *flow)
 	return j;
 }
 
-json_t *local_counters(struct fabricd *d, json_t *cmd)
+static int run_counters(struct nic_question *nq, struct torus_dev *dev)
 {
-	struct torus_dev *dev = dev_of(d);
-	struct torus_device nic;
-	struct torus_flow flow;
+	struct question *q = (struct question *)nq;
+	int err = torus_device_get(dev, &q->dev);
+
+	return err ? err : torus_flow_get(dev, &q->flow);
+}
+
+static json_t *tell_counters(struct question *q)
+{
 	json_t *j;
 
-	(void)cmd;
-	if (!dev || nic_check(d->nic, torus_device_get(dev, &nic)) ||
-	    nic_check(d->nic, torus_flow_get(dev, &flow)) || !nic.placed)
+	if (!q->dev.placed)
 		return NULL;
-	j = json_pack("{s:o}", "node", node_json(d, nic.node));
-	add_counters(j, torus_node_counters, nic.counter, TORUS_NC_COUNT);
-	json_object_set_new(j, "flow", flow_json(&flow));
+	j = json_pack("{s:o}", "node", node_json(q->d, q->dev.node));
+	add_counters(j, torus_node_counters, q->dev.counter, TORUS_NC_COUNT);
+	json_object_set_new(j, "flow", flow_json(&q->flow));
 	return j;
 }
+
+const struct question_kind question_counters_get = { .run = run_counters, .tell = tell_counters };
 
 void answer_counters(struct request *rq)
 {
@@ -398,40 +438,74 @@ void answer_counters(struct request *rq)
 /* --- rows ------------------------------------------------------------------ */
 
 /* One node's rows, or those of "count" nodes from that one on. */
-static bool rows_wanted(const struct fabricd *d, const json_t *cmd)
+static bool begin_rows(struct question *q, const json_t *cmd)
 {
+	const struct fabricd *d = q->d;
 	const char *first = json_string_value(json_object_get(cmd, "node"));
 	json_int_t count = json_integer_value(json_object_get(cmd, "count"));
 	const struct torus_shape *shape = fm_shape(d->fm);
 	uint32_t own = fm_own(d->fm), from;
 	struct torus_coords at;
 
-	if (own == TORUS_NO_NODE || !count)
-		return own != TORUS_NO_NODE;
+	if (!count)
+		return true;
 	if (!first || torus_coords_parse(first, shape, &at))
 		return false;
 	from = torus_node_id(shape, &at);
 	return own >= from && own - from < count;
 }
 
-json_t *local_rows(struct fabricd *d, json_t *cmd)
+/* How many there are. */
+static int size_rows(struct question *q, struct torus_dev *dev)
 {
-	uint64_t *rows, version;
-	char text[24];
-	json_t *list;
-	uint32_t n;
+	int err = torus_device_get(dev, &q->dev);
 
-	if (!dev_of(d) || !rows_wanted(d, cmd) || nic_rows_read(d->nic, &rows, &n, &version))
-		return NULL;
-	list = json_array();
-	for (uint32_t i = 0; i < n; i++) {
-		snprintf(text, sizeof(text), "%016llx", (unsigned long long)rows[i]);
+	if (err || !q->dev.placed)
+		return err ? err : -EAGAIN;
+	q->nrows = torus_nodes(&q->dev.shape);
+	q->row = calloc(q->nrows ? q->nrows : 1, sizeof(*q->row));
+	return q->row ? 0 : -ENOMEM;
+}
+
+/* Some of them. When others were written meanwhile, it begins anew: all are of one version. */
+static int run_rows(struct nic_question *nq, struct torus_dev *dev)
+{
+	struct question *q = (struct question *)nq;
+	uint32_t got = ROWS_AT_ONCE;
+	uint64_t version;
+	int err = q->row ? 0 : size_rows(q, dev);
+
+	if (got > q->nrows - q->rows_done)
+		got = q->nrows - q->rows_done;
+	if (!err)
+		err = torus_rows_get(dev, q->rows_done, q->row + q->rows_done, &got, &version);
+	if (err || !got)
+		return err ? err : -EIO;
+	if (q->rows_done && version != q->rows_version) {
+		q->rows_done = 0;
+		return NICQ_MORE;
+	}
+	q->rows_version = version;
+	q->rows_done += got;
+	return q->rows_done < q->nrows ? NICQ_MORE : 0;
+}
+
+static json_t *tell_rows(struct question *q)
+{
+	json_t *list = json_array();
+	char text[24];
+
+	for (uint32_t i = 0; i < q->nrows; i++) {
+		snprintf(text, sizeof(text), "%016llx", (unsigned long long)q->row[i]);
 		json_array_append_new(list, json_string(text));
 	}
-	free(rows);
-	return json_pack("{s:o, s:I, s:o}", "node", node_json(d, fm_own(d->fm)),
-			 "version", (json_int_t)version, "rows", list);
+	return json_pack("{s:o, s:I, s:o}", "node", node_json(q->d, fm_own(q->d->fm)),
+			 "version", (json_int_t)q->rows_version, "rows", list);
 }
+
+const struct question_kind question_rows_get = {
+	.begin = begin_rows, .run = run_rows, .tell = tell_rows,
+};
 
 /* The nodes asked need not know names, so they are sent coordinates. */
 static void answer_rows_of_range(struct request *rq, json_int_t count)
@@ -466,50 +540,56 @@ void answer_rows(struct request *rq)
 
 /* --- park, replay ---------------------------------------------------------- */
 
-json_t *local_park(struct fabricd *d, json_t *cmd)
+static int run_park(struct nic_question *nq, struct torus_dev *dev)
 {
-	struct torus_dev *dev = dev_of(d);
-	struct torus_park p;
-
-	(void)cmd;
-	if (!dev || fm_own(d->fm) == TORUS_NO_NODE ||
-	    nic_check(d->nic, torus_park_get(dev, &p)))
-		return NULL;
-	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node", node_json(d, fm_own(d->fm)),
-			 "parked", (json_int_t)p.parked, "unresolved", (json_int_t)p.unresolved,
-			 "bytes", (json_int_t)p.bytes, "bytes_max", (json_int_t)p.bytes_max,
-			 "held", (json_int_t)p.held);
+	return torus_park_get(dev, &((struct question *)nq)->park);
 }
+
+static json_t *tell_park(struct question *q)
+{
+	const struct torus_park *p = &q->park;
+
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "node",
+			 node_json(q->d, fm_own(q->d->fm)), "parked", (json_int_t)p->parked,
+			 "unresolved", (json_int_t)p->unresolved, "bytes", (json_int_t)p->bytes,
+			 "bytes_max", (json_int_t)p->bytes_max, "held", (json_int_t)p->held);
+}
+
+const struct question_kind question_park_get = { .run = run_park, .tell = tell_park };
 
 void answer_park(struct request *rq)
 {
 	gather(rq, false, flat_end);
 }
 
-/* By hand, by order of the root that the NIC obeys, and only at rest: within a recovery it is the root that says when. */
-json_t *local_replay(struct fabricd *d, json_t *cmd)
+/*
+ * By hand and only at rest: within a recovery it is the root that says when. It goes by order of the
+ * root that this node's manager follows, like all that the manager does at the NIC.
+ */
+static bool begin_replay(struct question *q, const json_t *cmd)
 {
-	struct torus_dev *dev = dev_of(d);
-	struct torus_device now;
 	struct fm_outline o;
-	int err;
 
 	(void)cmd;
-	fm_outline(d->fm, &o);
-	if (!dev || o.own == TORUS_NO_NODE)
-		return NULL;
-	if (o.under_way || !o.version)
-		return json_pack("{s:s}", "error",
-				 "a recovery is under way; it replays by itself");
-	err = nic_check(d->nic, torus_device_get(dev, &now));
-	if (!err && now.root_epoch)
-		err = nic_check(d->nic, torus_root_set(dev, now.root_epoch, now.root_guid));
-	if (!err)
-		err = nic_check(d->nic, torus_park_replay(dev, fm_applied(d->fm), 0));
-	if (err)
-		return json_pack("{s:s}", "error", torus_error(dev));
-	return local_park(d, cmd);
+	fm_outline(q->d->fm, &o);
+	q->version = fm_applied(q->d->fm);
+	if (!o.under_way && o.version)
+		return true;
+	snprintf(q->error, sizeof(q->error), "a recovery is under way; it replays by itself");
+	return false;
 }
+
+static int run_replay(struct nic_question *nq, struct torus_dev *dev)
+{
+	struct question *q = (struct question *)nq;
+	int err = torus_park_replay(dev, q->version, 0);
+
+	return err ? err : torus_park_get(dev, &q->park);
+}
+
+const struct question_kind question_replay = {
+	.begin = begin_replay, .run = run_replay, .tell = tell_park, .words = true,
+};
 
 void answer_replay(struct request *rq)
 {

@@ -377,7 +377,7 @@ static void on_found(void *arg, const struct torus_device *dev,
 	fm_msg_clear(&kept);
 	if (!d->fm) {
 		log_error("nic", "out of memory for %u nodes", torus_nodes(&dev->shape));
-		nic_check(d->nic, -ENODEV);
+		nic_give_up(d->nic);
 		return;
 	}
 	lines_begin(d);

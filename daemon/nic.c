@@ -6,8 +6,8 @@
  * we look, less and less often.
  *
  * Calls of the NIC are jobs of a queue (nicq.c), on a connection that only its thread uses:
- * looking for the NIC, all actions, and reading again what lost events would have told. Its
- * events, and the calls that answer a question of a user, are the loop's, on another one.
+ * looking for the NIC, all actions, questions of users, and reading again what lost events would
+ * have told. Its events are the loop's, on another one.
  *
  * A call that fails is no reason to give the NIC up: its connection is opened again if it
  * broke, and the manager tries again. The NIC is gone if its events end, or if CALLS_LATE calls
@@ -28,11 +28,6 @@
 #define RETRY_MAX	(5 * LOOP_S)
 #define CALLS_LATE	3
 #define ROWS_AT_ONCE	4096
-
-struct torus_dev *nic_dev(const struct nic *nic)
-{
-	return nic->lost ? NULL : nic->dev;
-}
 
 bool nic_broken(int err)
 {
@@ -67,13 +62,9 @@ void nic_answer(struct nic *nic, int err)
 		log_warning("nic", "a call of the NIC had no answer: %s", strerror(-err));
 }
 
-int nic_check(struct nic *nic, int err)
+void nic_give_up(struct nic *nic)
 {
-	nic_answer(nic, err);
-	if (!nic_broken(err))
-		return err;
-	lose(nic, err);
-	return -ENODEV;
+	lose(nic, -ENODEV);
 }
 
 /* --- its rows -------------------------------------------------------------- */
@@ -106,20 +97,6 @@ static int rows_of(struct torus_dev *dev, const struct torus_device *info, uint6
 	else
 		*rows = r;
 	return err;
-}
-
-int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version)
-{
-	struct torus_device info;
-	int err = torus_device_get(nic->dev, &info);
-
-	if (!err && !info.placed)
-		err = -EAGAIN;
-	if (!err)
-		err = rows_of(nic->dev, &info, rows, version);
-	if (!err)
-		*n = torus_nodes(&info.shape);
-	return nic_check(nic, err);
 }
 
 /* --- its events ------------------------------------------------------------ */

@@ -6,8 +6,11 @@
 #ifndef NIC_H
 #define NIC_H
 
+#include <stdbool.h>
 #include <torus/torus.h>
+#include "daemon/nicq.h"
 
+struct calls;
 struct loop;
 struct nic;
 
@@ -55,20 +58,34 @@ void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t p
 /** nic_links_get() - read all links, if nothing else is under way; if they can be read, @links tells */
 void nic_links_get(struct nic *nic);
 
-/*
- * Questions of users: the caller waits, for a NIC behind a socket at most a second for each call,
- * for one of the kernel as long as the call takes (nicq.c). Nothing else is to be done in this way.
- */
-
-/** nic_dev() - NULL while there is none */
-struct torus_dev *nic_dev(const struct nic *nic);
 /**
- * nic_check() - pass on what a libtorus call returned
- * An error that means that the NIC is gone leads to @gone, later, and becomes
- * -ENODEV.
+ * struct nic_question - what a user asks of the NIC, or for it to do
+ * @run: does it, in the thread of the queue (nicq.c), on the connection of the actions. It must not
+ *	touch what the loop uses. One of many calls returns NICQ_MORE after each: actions go first.
+ *	Return: 0, negative errno, or NICQ_MORE
+ * @done: called in the loop, once, and frees it; @err: what @run returned; -ENODEV: the NIC was lost
+ *	meanwhile; -ECANCELED: it was not asked, for nobody waits for the answer, or all ends
+ * @dropped: see nic_drop()
  */
-int nic_check(struct nic *nic, int err);
-/** nic_rows_read() - all rows, to be freed by the caller */
-int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version);
+struct nic_question {
+	struct nicq_job job;	/* first */
+	struct nic *nic;
+	struct calls *calls;
+	uint32_t life;
+	_Atomic bool dropped;
+	int (*run)(struct nic_question *q, struct torus_dev *dev);
+	void (*done)(struct nic_question *q, int err);
+};
+
+/**
+ * nic_ask() - ask when no action waits, or two went before it; questions are answered one after the other
+ * Return: 0, and @q->done follows later; -ENODEV: there is no NIC; -EBUSY: too many questions wait.
+ */
+int nic_ask(struct nic *nic, struct nic_question *q);
+/** nic_drop() - nobody waits for the answer; @done follows all the same */
+void nic_drop(struct nic_question *q);
+
+/** nic_give_up() - the owner cannot use the NIC: it counts as gone, and is looked for again */
+void nic_give_up(struct nic *nic);
 
 #endif /* NIC_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The manager's actions at the NIC, as jobs of the NIC's queue. */
+/* The manager's actions at the NIC, and questions of users, as jobs of the NIC's queue. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "daemon/nicq.h"
 #include "lib/netdev.h"
 
+#define QUESTIONS_MAX	128	/* that wait; each client of the control socket has one at most */
 #define CALLS_WAITING	16	/* no management packets are sent behind so many */
 
 /**
@@ -381,4 +382,58 @@ void nic_links_get(struct nic *nic)
 	c->link = (struct torus_link *)(c + 1);
 	c->n = TORUS_MAX_PORTS;
 	call_add(c);
+}
+
+/* --- questions of users ------------------------------------------------------ */
+
+static int run_question(struct nicq_job *job)
+{
+	struct nic_question *q = (struct nic_question *)job;
+	struct torus_dev *dev;
+	int err;
+
+	if (q->dropped)
+		return -ECANCELED;
+	if (q->life != q->nic->life)
+		return -ENODEV;
+	err = nic_calls_dev(q->calls, &dev);
+	if (!err)
+		err = q->run(q, dev);
+	nic_calls_end(q->calls, err);
+	return err;
+}
+
+static void question_done(struct nicq_job *job)
+{
+	struct nic_question *q = (struct nic_question *)job;
+	struct nic *nic = q->nic;
+	int err = job->err;
+
+	nic->asked--;
+	if (err != -ECANCELED && q->life != nic->life)
+		err = -ENODEV;
+	else if (err != -ECANCELED)
+		nic_answer(nic, err);
+	q->done(q, err);
+}
+
+int nic_ask(struct nic *nic, struct nic_question *q)
+{
+	if (!nic->dev || nic->lost)
+		return -ENODEV;
+	if (nic->asked >= QUESTIONS_MAX)
+		return -EBUSY;
+	nic->asked++;
+	q->job.run = run_question;
+	q->job.done = question_done;
+	q->nic = nic;
+	q->calls = nic->calls;
+	q->life = nic->life;
+	nicq_add_later(nic->queue, &q->job);
+	return 0;
+}
+
+void nic_drop(struct nic_question *q)
+{
+	q->dropped = true;
 }

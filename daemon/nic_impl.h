@@ -53,7 +53,7 @@ struct nic {
 	const struct nic_ops *ops;
 	void *arg;
 	char where[128];
-	struct torus_dev *dev;		/* events, and calls of the loop */
+	struct torus_dev *dev;		/* events */
 	struct calls *calls;
 	struct nicq *queue;
 	_Atomic uint32_t life;		/* of @calls; jobs of a former one are not done */
@@ -65,6 +65,7 @@ struct nic {
 	bool kernel;			/* its interface is ours to set up */
 	uint64_t retry;
 	int lost;			/* negative errno, to be reported */
+	unsigned int asked;		/* questions whose end the loop was not told */
 	uint32_t no_memory;		/* tag of an action that there was no memory for */
 	struct nic_mgmt mgmt[TORUS_MAX_PORTS];
 	char why[256];

@@ -12,6 +12,11 @@
  * told the end of the one before (fm/node/nic.c), but for those whose end is nobody's business:
  * these are before whatever it adds later.
  *
+ * Questions of users are jobs of a second list, which is served while the first is empty, and at the
+ * latest after AHEAD jobs of it: a recovery waits for a part of a question now and then, and at a NIC
+ * that is kept busy by management packets alone a question still gets its turn. Among each other
+ * questions have an order, too. Against actions they need none: each is right at any time.
+ *
  * A request without an answer ends after a second, and may be handled later still. Then it is
  * handled before all that follow on its connection; so when one that follows has been
  * answered, nothing is outstanding any more. The client skips the answers that come late, by
@@ -20,7 +25,7 @@
  * is then read. Another connection is opened only when nobody is at the other end of the one.
  *
  * What a job points to belongs to the thread from nicq_add() until @done. The lock protects
- * the two lists only. The thread gets no signals: they are the loop's.
+ * the lists only. The thread gets no signals: they are the loop's.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -33,6 +38,8 @@
 #include "daemon/loop.h"
 #include "daemon/nicq.h"
 
+#define AHEAD 2		/* jobs that go before one of the second list that waits */
+
 /** struct list - jobs, the first of which was added first */
 struct list {
 	struct nicq_job *first, **end;
@@ -40,18 +47,20 @@ struct list {
 
 /**
  * struct nicq
- * @todo, @ended, @stop: protected by @lock
+ * @todo, @later, @ended, @stop: protected by @lock
+ * @ahead: jobs of @todo that were begun while one of @later waited; of the thread
  * @wake: something is to be done
  * @told: readable when some have ended
- * @waiting: of the loop
+ * @waiting: of the loop: jobs of @todo
  */
 struct nicq {
 	pthread_t thread;
 	bool running;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct list todo, ended;
+	struct list todo, later, ended;
 	bool stop;
+	unsigned int ahead;
 	int told;
 	struct loop_fd *watch;
 	unsigned int waiting;
@@ -70,6 +79,14 @@ static void list_add(struct list *l, struct nicq_job *job)
 	l->end = &job->next;
 }
 
+static void list_put_back(struct list *l, struct nicq_job *job)
+{
+	job->next = l->first;
+	if (!l->first)
+		l->end = &job->next;
+	l->first = job;
+}
+
 static struct nicq_job *list_take(struct list *l)
 {
 	struct nicq_job *job = l->first;
@@ -84,15 +101,25 @@ static struct nicq_job *list_take(struct list *l)
 
 /* --- the thread ------------------------------------------------------------------ */
 
+static struct nicq_job *take_job(struct nicq *q)
+{
+	if (q->later.first && (!q->todo.first || q->ahead >= AHEAD)) {
+		q->ahead = 0;
+		return list_take(&q->later);
+	}
+	q->ahead += q->later.first != NULL;
+	return list_take(&q->todo);
+}
+
 /* Return: the next job, when there is one; NULL: the queue ends. */
 static struct nicq_job *next_job(struct nicq *q)
 {
 	struct nicq_job *job;
 
 	pthread_mutex_lock(&q->lock);
-	while (!q->todo.first && !q->stop)
+	while (!q->todo.first && !q->later.first && !q->stop)
 		pthread_cond_wait(&q->wake, &q->lock);
-	job = q->stop ? NULL : list_take(&q->todo);
+	job = q->stop ? NULL : take_job(q);
 	pthread_mutex_unlock(&q->lock);
 	return job;
 }
@@ -101,13 +128,19 @@ static void *work(void *arg)
 {
 	struct nicq *q = arg;
 	struct nicq_job *job;
+	bool more;
 
 	while ((job = next_job(q))) {
 		job->err = job->run(job);
+		more = job->err == NICQ_MORE;
 		pthread_mutex_lock(&q->lock);
-		list_add(&q->ended, job);
+		if (more)
+			list_put_back(&q->later, job);
+		else
+			list_add(&q->ended, job);
 		pthread_mutex_unlock(&q->lock);
-		eventfd_write(q->told, 1);
+		if (!more)
+			eventfd_write(q->told, 1);
 	}
 	return NULL;
 }
@@ -146,23 +179,36 @@ static void on_told(void *arg, unsigned int what)
 	(void)what;
 	eventfd_read(q->told, &n);
 	while ((job = ended_job(q))) {
-		q->waiting--;
+		if (!job->later)
+			q->waiting--;
 		job->done(job);
 	}
 }
 
-void nicq_add(struct nicq *q, struct nicq_job *job)
+static void add_job(struct nicq *q, struct nicq_job *job, struct list *to)
 {
 	int err = q->running ? 0 : begin_thread(q);
 
-	q->waiting++;
 	pthread_mutex_lock(&q->lock);
 	job->err = err;
-	list_add(err ? &q->ended : &q->todo, job);
+	list_add(err ? &q->ended : to, job);
 	pthread_cond_signal(&q->wake);
 	pthread_mutex_unlock(&q->lock);
 	if (err)
 		eventfd_write(q->told, 1);
+}
+
+void nicq_add(struct nicq *q, struct nicq_job *job)
+{
+	q->waiting++;
+	job->later = false;
+	add_job(q, job, &q->todo);
+}
+
+void nicq_add_later(struct nicq *q, struct nicq_job *job)
+{
+	job->later = true;
+	add_job(q, job, &q->later);
 }
 
 unsigned int nicq_waiting(const struct nicq *q)
@@ -187,6 +233,7 @@ struct nicq *nicq_new(struct loop *loop)
 	pthread_mutex_init(&q->lock, NULL);
 	pthread_cond_init(&q->wake, NULL);
 	list_init(&q->todo);
+	list_init(&q->later);
 	list_init(&q->ended);
 	return q;
 }
@@ -213,6 +260,7 @@ void nicq_free(struct nicq *q)
 		pthread_join(q->thread, NULL);
 	cancel(&q->ended);
 	cancel(&q->todo);
+	cancel(&q->later);
 	loop_fd_free(q->watch);
 	close(q->told);
 	pthread_cond_destroy(&q->wake);

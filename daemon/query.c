@@ -26,6 +26,8 @@ struct ask {
 	unsigned int npending;
 	struct loop_timer *timer;
 	json_t *own;			/* this node's answer, not given yet */
+	void *local;			/* of this node's answer being made */
+	bool beginning, asking;
 	void *handle;			/* of a request being served */
 	bool serving;
 	bool over;
@@ -52,6 +54,8 @@ static void ask_free(struct ask *a)
 		p = &(*p)->next;
 	*p = a->next;
 	a->q->n--;
+	if (a->asking)
+		a->q->ops->forget(a->q->arg, a->local);
 	loop_timer_free(a->timer);
 	json_decref(a->own);
 	free(a->pending);
@@ -128,8 +132,36 @@ static void give_own(struct ask *a)
 static void ask_settle(struct ask *a)
 {
 	give_own(a);
-	if (a->over || (!a->npending && !a->serving))
+	if (a->over || (!a->npending && !a->serving && !a->asking))
 		ask_end(a);
+}
+
+void query_local(struct ask *a, json_t *data)
+{
+	a->asking = false;
+	a->own = data;
+	if (!a->beginning)
+		ask_settle(a);
+}
+
+/* Asks this node, if it is meant. */
+static void ask_local(struct ask *a, json_t *cmd)
+{
+	struct query *q = a->q;
+	void *local;
+
+	if (a->to == SVC_TO_ROOT || (a->to == SVC_TO_NODE && a->node != q->ops->own(q->arg)))
+		return;
+	a->asking = a->beginning = true;
+	local = q->ops->local(q->arg, cmd, a);
+	a->beginning = false;
+	a->local = local;
+}
+
+/* Whether another node may answer it, too. */
+static bool is_for_others(const struct ask *a)
+{
+	return a->to != SVC_TO_NODE || a->node != a->q->ops->own(a->q->arg);
 }
 
 static void on_timer(void *arg)
@@ -224,11 +256,10 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	a->done = done;
 	a->arg = arg;
 	seen(q, id);
-	if (to == SVC_TO_ALL || (to == SVC_TO_NODE && node == q->ops->own(q->arg)))
-		a->own = q->ops->local(q->arg, cmd);
-	if (to != SVC_TO_NODE || !a->own)
+	ask_local(a, cmd);
+	if (is_for_others(a))
 		ask_spread_json(a, cmd, privileged, timeout_ms);
-	loop_timer_set(a->timer, a->npending ? loop_now() + timeout_ms * LOOP_MS : 0);
+	loop_timer_set(a->timer, a->npending || a->asking ? loop_now() + timeout_ms * LOOP_MS : 0);
 	return a;
 }
 
@@ -283,9 +314,8 @@ static void serve(struct ask *a, const struct svc_ask *ask, json_t *cmd)
 		a->handle = q->ops->serve(q->arg, cmd, ask->privileged, a);
 		return;
 	}
-	if (a->to == SVC_TO_ALL || (a->to == SVC_TO_NODE && a->node == q->ops->own(q->arg)))
-		a->own = q->ops->local(q->arg, cmd);
-	if (a->to != SVC_TO_NODE || !a->own)
+	ask_local(a, cmd);
+	if (is_for_others(a))
 		ask_spread(a, ask->command, ask->privileged, ask->ttl);
 	ask_settle(a);
 }
@@ -413,7 +443,7 @@ void query_conn_down(struct query *q, int conn)
 	while ((a = asked_by(q, conn)))
 		ask_drop(a);
 	for (a = q->asks; a; a = a->next)
-		if (pending_done(a, conn) && !a->npending)
+		if (pending_done(a, conn) && !a->npending && !a->asking)
 			loop_timer_set(a->timer, 0);
 }
 

@@ -27,18 +27,21 @@ struct ask;
  * struct query_ops - what the owner does
  * @own: id of this node, TORUS_NO_NODE while unknown
  * @is_root: this node's manager is the root
- * @local: answer for this node alone. Return: new reference, or NULL
+ * @local: answer for this node alone; query_local() follows, now or later.
+ *	Return: a handle for @forget
  * @serve: answer a whole request in the root's place; query_served() follows,
  *	now or later. Return: a handle for @drop
  * @drop: who asked is gone, query_served() must not follow
+ * @forget: nobody waits for what @local was asked, query_local() must not follow
  * @told: an EVENT or LINES of another node, for the root
  */
 struct query_ops {
 	uint32_t (*own)(void *arg);
 	bool (*is_root)(void *arg);
-	json_t *(*local)(void *arg, json_t *cmd);
+	void *(*local)(void *arg, json_t *cmd, struct ask *ask);
 	void *(*serve)(void *arg, json_t *cmd, bool privileged, struct ask *ask);
 	void (*drop)(void *arg, void *handle);
+	void (*forget)(void *arg, void *handle);
 	void (*told)(void *arg, const struct svc_msg *msg);
 };
 
@@ -70,6 +73,8 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 /** query_enough() - no more answers are needed: @end follows, though some are outstanding */
 void query_enough(struct ask *ask);
 void query_cancel(struct ask *ask);
+/** query_local() - what @local found; the reference of @data is taken over; NULL: no answer */
+void query_local(struct ask *ask, json_t *data);
 /** query_served() - the reply to a request taken by @serve */
 void query_served(struct ask *ask, const char *reply);
 

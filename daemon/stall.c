@@ -7,6 +7,7 @@
 #include "daemon/fabricd.h"
 #include "daemon/nic.h"
 #include "daemon/query.h"
+#include "daemon/question.h"
 #include "daemon/stall.h"
 
 #define TELL		LOOP_S
@@ -74,66 +75,67 @@ void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 	}
 }
 
-static int read_links(struct fabricd *d, struct torus_link *links, unsigned int *n)
+static json_t *tell_waits(struct question *q)
 {
-	struct torus_dev *dev = d->nic ? nic_dev(d->nic) : NULL;
+	unsigned int ports = 2u * fm_shape(q->d->fm)->ndims;
+	json_t *list = json_array();
 
-	*n = TORUS_MAX_PORTS;
-	if (!dev || fm_own(d->fm) == TORUS_NO_NODE || nic_check(d->nic, torus_links_get(dev, links, n)))
-		return -EIO;
-	if (*n > 2u * fm_shape(d->fm)->ndims)
-		*n = 2u * fm_shape(d->fm)->ndims;
-	return 0;
-}
-
-json_t *local_waits(struct fabricd *d, json_t *cmd)
-{
-	struct torus_link links[TORUS_MAX_PORTS];
-	json_t *list;
-	unsigned int n;
-
-	(void)cmd;
-	if (read_links(d, links, &n))
-		return NULL;
-	list = json_array();
-	for (unsigned int i = 0; i < n; i++)
-		if (waited(&links[i]))
-			json_array_append_new(list, json_pack("[i, I]", (int)links[i].port,
-							      (json_int_t)waited(&links[i])));
+	for (unsigned int i = 0; i < q->n && i < ports; i++)
+		if (waited(&q->link[i]))
+			json_array_append_new(list, json_pack("[i, I]", (int)q->link[i].port,
+							      (json_int_t)waited(&q->link[i])));
 	return list;
 }
 
-/* Return: the port's link if it still waits as long as the root says, else NULL. */
-static const struct torus_link *find_stalled(const struct torus_link *links, unsigned int n,
-					     json_t *cmd)
+const struct question_kind question_waits = { .run = question_links, .tell = tell_waits };
+
+static bool begin_stalled(struct question *q, const json_t *cmd)
 {
 	json_int_t port = json_integer_value(json_object_get(cmd, "port"));
 	json_int_t ns = json_integer_value(json_object_get(cmd, "waited"));
 
-	for (unsigned int i = 0; i < n; i++)
-		if (links[i].port == port && ns > 0 && waited(&links[i]) >= (uint64_t)ns)
-			return &links[i];
-	return NULL;
+	if (port < 0 || port >= 2 * fm_shape(q->d->fm)->ndims || ns <= 0)
+		return false;
+	q->port = (unsigned int)port;
+	q->ns = (uint64_t)ns;
+	return true;
 }
 
-json_t *local_stalled(struct fabricd *d, json_t *cmd)
+/* Takes the port down if it still waits as long as the root says; then @up is false. */
+static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 {
-	struct torus_link links[TORUS_MAX_PORTS];
-	const struct torus_link *l;
-	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
-	unsigned int n;
+	struct question *q = (struct question *)nq;
+	int err = question_links(nq, dev);
 
-	if (read_links(d, links, &n))
-		return NULL;
-	l = find_stalled(links, n, cmd);
-	if (!l || nic_check(d->nic, torus_admin_set(nic_dev(d->nic), l->port, false)))
+	q->up = true;
+	for (unsigned int i = 0; !err && i < q->n; i++) {
+		if (q->link[i].port != q->port || waited(&q->link[i]) < q->ns)
+			continue;
+		q->ns = waited(&q->link[i]);
+		err = torus_admin_set(dev, q->port, false);
+		q->up = err;
+		break;
+	}
+	return err;
+}
+
+static json_t *tell_stalled(struct question *q)
+{
+	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
+	struct fabricd *d = q->d;
+
+	if (q->up)
 		return json_pack("{s:b}", "down", 0);
 	snprintf(text, sizeof(text),
 		 "%s is taken down: no packet went for %.1f s, for its neighbour returns no credits",
-		 end_text(d, fm_own(d->fm), l->port, here, sizeof(here)), seconds(waited(l)));
+		 end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), seconds(q->ns));
 	fabricd_event(d, loop_wall(), "", FM_ERROR, "stall", text);
 	return json_pack("{s:b}", "down", 1);
 }
+
+const struct question_kind question_stalled = {
+	.begin = begin_stalled, .run = run_stalled, .tell = tell_stalled,
+};
 
 /* --- the root -------------------------------------------------------------- */
 

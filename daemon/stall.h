@@ -34,6 +34,7 @@
 
 struct ask;
 struct fabricd;
+struct question_kind;
 
 /**
  * struct stalls - this node's links that wait, and the root's looks at all
@@ -67,8 +68,7 @@ void stall_hint(struct fabricd *d);
 /** stall_problems() - a text for each problem that the root knows: new reference */
 json_t *stall_problems(struct fabricd *d);
 
-/* What the root asks nodes. Return: new reference, or NULL: no answer. */
-json_t *local_waits(struct fabricd *d, json_t *cmd);
-json_t *local_stalled(struct fabricd *d, json_t *cmd);
+/* What the root asks nodes: for links that wait, and to take one down that still does. */
+extern const struct question_kind question_waits, question_stalled;
 
 #endif /* STALL_H */

@@ -46,8 +46,53 @@ two_lost() {
 		until_true 60 is .state degraded && lab mend 0,0:+x && until_true 60 settled
 }
 
+# ask_all END: questions of users to the slow NIC, one after the other until the file END comes
+ask_all() {
+	local q
+	until [[ -e $1 ]]; do
+		for q in links counters park routes; do
+			"$bin/fabricctl" "$q" 1,1 --lab "$lab" --json >/dev/null 2>&1 && echo "$q" >>"$1.answered"
+		done
+	done
+}
+
+# How long the manager of the slow NIC needs for an answer that it gives itself, in ms: half of 40 need more
+usual_delay() {
+	python3 - "$run/1.1/control" <<-'END'
+		import socket, sys, time
+		s = socket.socket(socket.AF_UNIX)
+		s.connect(sys.argv[1])
+		reader, taken = s.makefile(), []
+		for _ in range(40):
+		    began = time.monotonic()
+		    s.sendall(b'{"cmd":"coord"}\n')
+		    reader.readline()
+		    taken.append(time.monotonic() - began)
+		    time.sleep(0.05)
+		print(int(1000 * sorted(taken)[20]))
+	END
+}
+
+# While users ask that NIC all the time, its manager goes on with everything else, such as keep-alives.
+not_held_up() {
+	local ms answered _
+	echo 150 >"$tmp/delay"
+	until_true 60 ask links 1,1 || return
+	for _ in 1 2 3 4; do
+		ask_all "$tmp/enough" &
+	done
+	until_true 60 grep -q routes "$tmp/enough.answered"
+	ms=$(usual_delay)
+	: >"$tmp/enough"
+	answered=$(wc -l <"$tmp/enough.answered")
+	say "answered within $ms ms, and meanwhile $answered answers of the NIC"
+	echo 333 >"$tmp/delay"
+	((ms < 75 && answered > 0))
+}
+
 check "up" lab up 3x3 --service 172.29.0.0/16
 check "a manager begins anew at a slow NIC" slow 1,1
+check "questions to the NIC do not hold its manager up" not_held_up
 check "a cable is cut and mended" cut_and_mended
 check "the node was not lost" is '.nodes.up' 9
 check "two answers are lost" two_lost

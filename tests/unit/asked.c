@@ -58,10 +58,13 @@ struct ask {
 	json_t *cmd;
 	const struct query_done *done;
 	void *arg;
+	json_t *own;
+	bool answered, forgotten;
 };
 
 static struct query query;
 static struct ask ask;
+static bool forgetting;
 
 unsigned int svc_mixed(const struct svc *svc, char *text, size_t room)
 {
@@ -97,7 +100,7 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	snprintf(a.passed_on, sizeof(a.passed_on), "%s %d %s %u ms: %s", whom[to], (int)node,
 		 privileged ? "privileged" : "open", timeout_ms, text);
 	free(text);
-	ask = (struct ask){ to, node, json_deep_copy(cmd), done, arg };
+	ask = (struct ask){ to, node, json_deep_copy(cmd), done, arg, NULL, false, false };
 	return &ask;
 }
 
@@ -106,6 +109,15 @@ void query_cancel(struct ask *gone)
 	if (gone)
 		json_decref(gone->cmd);
 	ask.cmd = NULL;
+}
+
+void query_local(struct ask *asked, json_t *data)
+{
+	assert_ptr_equal(asked, &ask);
+	assert_false(ask.answered);
+	assert_false(ask.forgotten);
+	ask.answered = true;
+	ask.own = data;
 }
 
 void query_enough(struct ask *done)
@@ -139,12 +151,30 @@ void tell(const struct svc_msg *msg)
 	query.ops->told(query.arg, msg);
 }
 
+/* This node is asked; its NIC answers later, unless time is over first. */
+static json_t *own_answer(json_t *cmd)
+{
+	void *handle;
+
+	ask.answered = false;
+	ask.own = NULL;
+	handle = query.ops->local(query.arg, cmd, &ask);
+	assert_int_equal(handle != NULL, !ask.answered);
+	if (handle && forgetting) {
+		query.ops->forget(query.arg, handle);
+		ask.forgotten = true;
+	}
+	nic_answers();
+	assert_int_equal(ask.answered, !ask.forgotten);
+	return ask.own;
+}
+
 static json_t *answer_of(const struct ask *q, uint32_t node)
 {
 	if (q->to == SVC_TO_NODE && q->node != node)
 		return NULL;
 	if (node == OWN)
-		return query.ops->local(query.arg, q->cmd);
+		return own_answer(q->cmd);
 	return a.told_by[node] ? json_of(a.told_by[node]) : NULL;
 }
 
@@ -250,6 +280,13 @@ void drops(const char *request)
 	query.ops->drop(query.arg, handle);
 	assert_null(ask.cmd);
 	assert_null(reply);
+}
+
+void forgets(const char *request, const char *code, const char *text)
+{
+	forgetting = true;
+	refuses(request, code, text);
+	forgetting = false;
 }
 
 void waits(const char *request, uint64_t ns, const char *wanted)
@@ -428,6 +465,7 @@ int asked_setup(void **state)
 	strcpy(a.d.own, "2,1");
 	strcpy(a.d.nic_text, "there is none");
 	a.d.fm = (struct fm *)&a;
+	a.d.nic = (struct nic *)&a;
 	set_up_status();
 	set_up_nodes();
 	set_up_links();

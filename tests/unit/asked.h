@@ -23,7 +23,8 @@
  * @pending: the table is not in force yet; @kept: by candidates, on disk
  * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet
- * @root_epoch: of the root that the NIC obeys
+ * @busy: too many questions wait for the NIC
+ * @rows_read: how often rows of it were read
  * @nic_error: what each call of the NIC returns
  * @link: of the NIC
  * @stats: of the service network
@@ -37,7 +38,7 @@
  */
 struct asked {
 	struct fabricd d;
-	bool root, no_nic, privileged, pending;
+	bool root, no_nic, busy, privileged, pending;
 	struct fm_kept_count kept;
 	unsigned int mixed;	/* connections to managers of another release */
 	uint64_t passed;
@@ -49,7 +50,7 @@ struct asked {
 	unsigned int nholds;
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
-	uint64_t root_epoch;
+	unsigned int rows_read;
 	int nic_error, change_error;
 	struct torus_link link[PORTS];
 	struct svc_stats stats;
@@ -74,18 +75,22 @@ int asked_teardown(void **state);
  * waits() - as says(), but the answer comes when the table is in force; with @ns, when so much time is over
  * drops() - such a request, for the answer to which nobody waits any more
  * refuses() - expects an error with exactly this code and text
+ * forgets() - as refuses(), and time is over before the NIC is asked
  */
 void says(const char *request, const char *wanted);
 void says_json(const char *request, json_t *wanted);
 void says_data(const char *request, json_t *data);
 void serves(const char *request, const char *wanted);
 void drops(const char *request);
+void forgets(const char *request, const char *code, const char *text);
 void waits(const char *request, uint64_t ns, const char *wanted);
 /* The same, until @kept or @ns: the table is in force from the start. */
 void waits_kept(const char *request, uint64_t ns, const struct fm_kept_count *kept, const char *wanted);
 void refuses(const char *request, const char *code, const char *text);
 /** does() - expects exactly these lines in @did, and forgets them */
 void does(const char *wanted);
+/** nic_answers() - the NIC answers what it was asked, if it was */
+void nic_answers(void);
 /** json_of() - parses @text, with ' for " */
 json_t *json_of(const char *text);
 /** tell() - passes @msg of another node to the root */

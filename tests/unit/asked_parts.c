@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The manager and the NIC of asked.h. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -232,16 +233,36 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 
 /* --- the NIC ------------------------------------------------------------------- */
 
-struct torus_dev *nic_dev(const struct nic *nic)
+static struct nic_question *asked;
+
+int nic_ask(struct nic *nic, struct nic_question *q)
 {
-	(void)nic;
-	return a.no_nic ? NULL : (struct torus_dev *)&a;
+	assert_ptr_equal(nic, &a);
+	assert_null(asked);
+	if (a.no_nic || a.busy)
+		return a.no_nic ? -ENODEV : -EBUSY;
+	asked = q;
+	return 0;
 }
 
-int nic_check(struct nic *nic, int err)
+void nic_drop(struct nic_question *q)
 {
-	(void)nic;
-	return err;
+	assert_ptr_equal(asked, q);
+	q->dropped = true;
+}
+
+void nic_answers(void)
+{
+	struct nic_question *q = asked;
+	int err;
+
+	asked = NULL;
+	if (!q)
+		return;
+	do {
+		err = q->dropped ? -ECANCELED : q->run(q, (struct torus_dev *)&a);
+	} while (err == NICQ_MORE);
+	q->done(q, err);
 }
 
 const char *torus_error(const struct torus_dev *dev)
@@ -270,7 +291,7 @@ int torus_device_get(struct torus_dev *dev, struct torus_device *out)
 {
 	(void)dev;
 	*out = (struct torus_device){ .placed = a.own != TORUS_NO_NODE, .node = OWN,
-				      .root_epoch = a.root_epoch, .root_guid = 242 };
+				      .shape = { .ndims = 1, .size = { 3, 1, 1, 1, 1, 1 } } };
 	for (unsigned int i = 0; i < TORUS_NC_COUNT; i++)
 		out->counter[i] = 2000 + i;
 	return a.nic_error;
@@ -290,13 +311,6 @@ int torus_park_get(struct torus_dev *dev, struct torus_park *out)
 	(void)dev;
 	*out = (struct torus_park){ .parked = 151, .unresolved = 152, .bytes = 153,
 				    .bytes_max = 154, .held = 155 };
-	return a.nic_error;
-}
-
-int torus_root_set(struct torus_dev *dev, uint64_t epoch, uint64_t guid)
-{
-	(void)dev;
-	note("root %llu %llu\n", (unsigned long long)epoch, (unsigned long long)guid);
 	return a.nic_error;
 }
 
@@ -333,17 +347,16 @@ int torus_retrain(struct torus_dev *dev, unsigned int port)
 	return a.nic_error;
 }
 
-int nic_rows_read(struct nic *nic, uint64_t **rows, uint32_t *n, uint64_t *version)
+/* Two at once, and the first time a version that is written anew meanwhile. */
+int torus_rows_get(struct torus_dev *dev, uint32_t first, uint64_t *row, uint32_t *n,
+		   uint64_t *version)
 {
-	(void)nic;
-	if (a.nic_error)
-		return a.nic_error;
-	*rows = malloc(3 * sizeof(**rows));
-	assert_non_null(*rows);
-	(*rows)[0] = 0x0123456789abcdef;
-	(*rows)[1] = 2;
-	(*rows)[2] = ~0ULL << 4;
-	*n = 3;
-	*version = 141;
-	return 0;
+	static const uint64_t is[3] = { 0x0123456789abcdef, 2, ~0ULL << 4 };
+
+	(void)dev;
+	*n = *n > 2 ? 2 : *n;
+	assert_true(first + *n <= 3);
+	memcpy(row, &is[first], *n * sizeof(*row));
+	*version = a.rows_read++ ? 141 : 140;
+	return a.nic_error;
 }

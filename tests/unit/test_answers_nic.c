@@ -265,9 +265,6 @@ static void replay(void **state)
 	(void)state;
 	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" PARK "}");
 	does("replay 118 0\n");
-	a.root_epoch = 243;
-	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" PARK "}");
-	does("root 243 242\nreplay 118 0\n");
 	a.outline.under_way = true;
 	refuses("{'cmd':'replay','node':'2,1'}", "failed",
 		"a recovery is under way; it replays by itself");
@@ -302,7 +299,29 @@ static void refused_by_nic(void **state)
 		refuses(of_one[i], "unreachable", "node '2,1' does not answer");
 	for (unsigned int i = 4; i < OF_ONE; i++)
 		refuses(of_one[i], "failed", "the NIC refuses");
-	does("eye 0 0\nport 2 up\nretrain 1\n");
+	does("eye 0 0\nport 2 up\nretrain 1\nreplay 118 0\n");
+}
+
+/* Too many questions wait. Of several nodes it is one that is missing. */
+static void busy(void **state)
+{
+	(void)state;
+	a.busy = true;
+	for (unsigned int i = 0; i < OF_ONE; i++)
+		refuses(of_one[i], "failed",
+			"the NIC is busy: too many questions wait for it, ask again later");
+	a.told_by[0] = "{'node':[0,0]}";
+	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,0],[1,1],[2,1]],'data':[{'node':[0,0]}]}");
+	does("");
+}
+
+/* What has not begun when time is over is not done. */
+static void too_late(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < OF_ONE; i++)
+		forgets(of_one[i], "unreachable", "node '2,1' does not answer");
+	does("");
 }
 
 static void no_nic(void **state)
@@ -332,6 +351,8 @@ int main(void)
 		TEST(enough_have_answered),
 		TEST(replay),
 		TEST(refused_by_nic),
+		TEST(busy),
+		TEST(too_late),
 		TEST(no_nic),
 	};
 

@@ -41,6 +41,10 @@ static struct {
 	uint64_t parked, lost;
 } told;
 
+static struct nic_question question[129];
+static unsigned int answered;
+static int answer_err;
+
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 
@@ -187,6 +191,7 @@ static int begin(void **state)
 	open_nic(state);
 	log_level_set(FM_ERROR);
 	memset(&told, 0, sizeof(told));
+	answered = 0;
 	manners = DOES;
 	epoch = 1;
 	nic.fn = answer;
@@ -331,6 +336,101 @@ static void test_links(void **state)
 	assert_int_equal(told.links, 2);
 }
 
+/* --- questions of users --------------------------------------------------------- */
+
+static int run_links(struct nic_question *q, struct torus_dev *to)
+{
+	struct torus_link links[TORUS_MAX_PORTS];
+	unsigned int nlinks = TORUS_MAX_PORTS;
+
+	(void)q;
+	return torus_links_get(to, links, &nlinks);
+}
+
+static int run_park(struct nic_question *q, struct torus_dev *to)
+{
+	struct torus_park park;
+
+	(void)q;
+	return torus_park_get(to, &park);
+}
+
+static void on_answer(struct nic_question *q, int err)
+{
+	(void)q;
+	answered++;
+	answer_err = err;
+	loop_stop(loop);
+}
+
+static int asks_now(struct nic_question *q, int (*run)(struct nic_question *q, struct torus_dev *to))
+{
+	*q = (struct nic_question) { .run = run, .done = on_answer };
+	return nic_ask(n, q);
+}
+
+static void answers(unsigned int count, int err)
+{
+	while (answered < count)
+		loop_run(loop);
+	assert_int_equal(answer_err, err);
+	answered = 0;
+}
+
+static void asks_links(struct nic_question *q, int err)
+{
+	assert_int_equal(asks_now(q, run_links), 0);
+	assert_int_equal(answered, 0);
+	answers(1, err);
+}
+
+/*
+ * Actions that come later go before questions that wait, for whose answers nobody need wait; and of
+ * questions only so many wait.
+ */
+static void test_questions(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	asks_links(&question[0], 0);
+	memset(sent, 0, sizeof(sent));
+	manners = SILENT;		/* to this, which holds the others up */
+	nic_release(n, 1, 7, true);
+	while (fake_cmd(&nic) != TORUS_CMD_RELEASE)
+		usleep(1000);
+	manners = DOES;
+	assert_int_equal(asks_now(&question[0], run_park), 0);
+	assert_int_equal(asks_now(&question[1], run_park), 0);
+	nic_drop(&question[1]);
+	nic_mgmt_send(n, 1, "a", 1);
+	nic_mgmt_send(n, 2, "b", 1);
+	ends(1, -ETIMEDOUT);
+	answers(2, -ECANCELED);
+	assert_string_equal(sent, "1a2b|");
+	for (i = 0; i < 128; i++)
+		assert_int_equal(asks_now(&question[i], run_links), 0);
+	assert_int_equal(asks_now(&question[i], run_links), -EBUSY);
+	answers(128, 0);
+	assert_int_equal(asks_now(&question[i], run_links), 0);
+	answers(1, 0);
+	assert_int_equal(told.gone, 0);
+}
+
+/* The NIC is lost: questions to it are answered by no other. */
+static void test_questions_lost(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(asks_now(&question[i], run_links), 0);
+	nic_give_up(n);
+	assert_int_equal(asks_now(&question[20], run_links), -ENODEV);
+	while (told.found < 2)
+		loop_run(loop);
+	answers(20, -ENODEV);
+	asks_links(&question[0], 0);
+}
+
 /* A refusal is the manager's business; the NIC is as it was. */
 static void test_refused(void **state)
 {
@@ -343,7 +443,7 @@ static void test_refused(void **state)
 		ends(tag, -EBUSY);
 	}
 	assert_int_equal(told.gone, 0);
-	assert_non_null(nic_dev(n));
+	asks_links(&question[0], 0);
 }
 
 /* The connection of the actions breaks: it is opened again for the next one. */
@@ -397,7 +497,7 @@ static void test_goes_away(void **state)
 	fake_stop(&nic);
 	while (!told.gone)
 		loop_run(loop);
-	assert_null(nic_dev(n));
+	assert_int_equal(nic_ask(n, &question[0]), -ENODEV);
 	manners = DOES;
 	fake_start(&nic, path, answer);
 	while (told.found < 2)
@@ -436,13 +536,19 @@ static void test_events_lost(void **state)
 	assert_int_equal(told.park, 1);
 }
 
-/* The daemon ends with an action under way. */
+/* The daemon ends with an action under way, and questions behind it. */
 static void test_daemon_ends(void **state)
 {
 	(void)state;
 	nic_release(n, 1, 7, true);
 	nic_count(n, 2, true);
-	assert_int_equal(told.done, 0);
+	assert_int_equal(asks_now(&question[0], run_links), 0);
+	assert_int_equal(asks_now(&question[1], run_links), 0);
+	assert_int_equal(told.done + answered, 0);
+	nic_free(n);
+	n = NULL;
+	assert_int_equal(answered, 2);
+	assert_int_equal(answer_err, -ECANCELED);
 }
 
 #define NIC_TEST(t) cmocka_unit_test_setup_teardown(test_##t, begin, end)
@@ -451,7 +557,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		NIC_TEST(done), NIC_TEST(mgmt), NIC_TEST(root), NIC_TEST(links), NIC_TEST(refused),
-		NIC_TEST(connection_breaks),
+		NIC_TEST(questions), NIC_TEST(questions_lost), NIC_TEST(connection_breaks),
 		NIC_TEST(no_answers), NIC_TEST(goes_away), NIC_TEST(events_lost),
 		NIC_TEST(daemon_ends),
 	};

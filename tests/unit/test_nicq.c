@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -29,7 +30,7 @@ struct job {
 };
 
 static struct job jobs[JOBS];
-static unsigned int run, ended, canceled;
+static unsigned int run, ended, canceled, answered;
 
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(void *), void *arg);
@@ -39,6 +40,17 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*fn)(voi
 	return no_thread ? EAGAIN : __real_pthread_create(t, a, fn, arg);
 }
 
+/* What was done first: a part of a question, or an action. */
+static char order[16];
+static unsigned int parts;
+
+static void note_part(char c)
+{
+	if (parts < sizeof(order) - 1)
+		order[parts] = c;
+	__atomic_fetch_add(&parts, 1, __ATOMIC_RELEASE);
+}
+
 /* Runs in the thread, so it must not use assertions. */
 static int on_run(struct nicq_job *j)
 {
@@ -46,6 +58,7 @@ static int on_run(struct nicq_job *j)
 	sigset_t set;
 	char c;
 
+	note_part('a');
 	if (job->gate >= 0 && read(job->gate, &c, 1) != 1)
 		return -EIO;
 	pthread_sigmask(SIG_SETMASK, NULL, &set);
@@ -82,7 +95,8 @@ static int begin(void **state)
 {
 	(void)state;
 	own = pthread_self();
-	run = ended = canceled = 0;
+	run = ended = canceled = answered = parts = 0;
+	memset(order, 0, sizeof(order));
 	no_thread = false;
 	loop = loop_new();
 	assert_non_null(loop);
@@ -127,6 +141,62 @@ static void test_end(void **state)
 	close(gate[1]);
 }
 
+/* A job of the second list, in four parts */
+static int on_question(struct nicq_job *j)
+{
+	struct job *job = (struct job *)j;
+	char c;
+
+	note_part('q');
+	if (job->gate >= 0 && read(job->gate, &c, 1) != 1)
+		return -EIO;
+	return ++job->number < 4 ? NICQ_MORE : 0;
+}
+
+static void on_answer(struct nicq_job *j)
+{
+	canceled += j->err == -ECANCELED;
+	answered += !j->err;
+	loop_stop(loop);
+}
+
+static void add_question(struct job *job, int gate)
+{
+	*job = (struct job) { .job = { .run = on_question, .done = on_answer }, .gate = gate };
+	nicq_add_later(q, &job->job);
+}
+
+/* Jobs of the first list go before those of the second, but of these a part is done after two of them. */
+static void test_later(void **state)
+{
+	struct job question[2];
+	int gate[2];
+
+	(void)state;
+	assert_int_equal(pipe(gate), 0);
+	add_question(&question[0], gate[0]);
+	add_question(&question[1], -1);
+	assert_int_equal(nicq_waiting(q), 0);
+	while (!__atomic_load_n(&parts, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	add(5, -1);
+	assert_int_equal(nicq_waiting(q), 5);
+	assert_int_equal(write(gate[1], "1234", 4), 4);
+	while (answered < 2)
+		loop_run(loop);
+	assert_string_equal(order, "qaaqaaqaqqqqq");
+	assert_int_equal(nicq_waiting(q), 0);
+	/* The queue ends: no end of theirs is told. */
+	add_question(&question[0], gate[0]);
+	add_question(&question[1], -1);
+	assert_int_equal(write(gate[1], "1234", 4), 4);
+	nicq_free(q);
+	q = NULL;
+	assert_int_equal(canceled, 2);
+	close(gate[0]);
+	close(gate[1]);
+}
+
 /* Without a thread no job is done, and who added it is told, though not at once. */
 static void test_no_thread(void **state)
 {
@@ -144,6 +214,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_order, begin, end),
 		cmocka_unit_test_setup_teardown(test_end, begin, end),
+		cmocka_unit_test_setup_teardown(test_later, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_thread, begin, end),
 	};
 

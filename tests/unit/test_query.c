@@ -80,7 +80,8 @@ static bool is_root;
 
 /* What this node was asked for, and what the asker got. */
 static struct {
-	unsigned int served, dropped, local, events;
+	unsigned int served, dropped, local, forgotten, events;
+	bool later;
 	bool privileged;
 	struct ask *ask;
 	unsigned int items, replies, ends;
@@ -100,12 +101,24 @@ static bool root(void *arg)
 	return is_root;
 }
 
-static json_t *local(void *arg, json_t *cmd)
+/* Answers now, or when the test says so. */
+static void *local(void *arg, json_t *cmd, struct ask *ask)
 {
 	(void)arg;
 	(void)cmd;
 	did.local++;
-	return json_string("here");
+	did.ask = ask;
+	if (did.later)
+		return &did;
+	query_local(ask, json_string("here"));
+	return NULL;
+}
+
+static void forget(void *arg, void *handle)
+{
+	(void)arg;
+	assert_ptr_equal(handle, &did);
+	did.forgotten++;
 }
 
 static void *serve(void *arg, json_t *cmd, bool privileged, struct ask *ask)
@@ -134,6 +147,7 @@ static void told(void *arg, const struct svc_msg *msg)
 
 static const struct query_ops ops = {
 	.own = own, .is_root = root, .local = local, .serve = serve, .drop = drop, .told = told,
+	.forget = forget,
 };
 
 static void on_item(void *arg, uint32_t node, json_t *data)
@@ -365,6 +379,59 @@ static void all(void **state)
 	went(7, RIGHT, SVC_ASK, 9, false, "to node ");
 }
 
+/* This node answers later: its answer is awaited, as long as there is time, like those of others. */
+static void own_later(void **state)
+{
+	(void)state;
+	did.later = true;
+	asks(LEFT, 7, SVC_TO_ALL, 0, false, 800);
+	went(0, RIGHT, SVC_ASK, 7, false, "to all ");
+	answers(RIGHT, 7, 6, "1");
+	ends(RIGHT, 7);
+	assert_int_equal(nsent, 2);
+	query_local(did.ask, json_string("here"));
+	assert_int_equal(nsent, 4);
+	went(2, LEFT, SVC_ANSWER, 7, true, "5: \"here\"");
+	went(3, LEFT, SVC_ANSWER, 7, false, "0: ");
+	/* Another connection is lost meanwhile. */
+	asks(LEFT, 8, SVC_TO_ALL, 0, false, 800);
+	query_conn_down(query, RIGHT);
+	run_due();
+	assert_int_equal(nsent, 5);
+	query_local(did.ask, NULL);
+	assert_int_equal(nsent, 6);
+	went(5, LEFT, SVC_ANSWER, 8, false, "0: ");
+	/* It knows no answer to what only it could answer. */
+	asks(UP, 9, SVC_TO_NODE, OWN, false, 800);
+	assert_int_equal(nsent, 6);
+	query_local(did.ask, NULL);
+	assert_int_equal(nsent, 7);
+	assert_int_equal(did.forgotten, 0);
+}
+
+/* Time is over, the asker is gone, or all ends: the answer is awaited no more. */
+static void own_forgotten(void **state)
+{
+	(void)state;
+	did.later = true;
+	asks(UP, 7, SVC_TO_NODE, OWN, false, 800);
+	clock_move(800 * LOOP_MS);
+	run_due();
+	assert_int_equal(did.forgotten, 1);
+	assert_int_equal(nsent, 1);
+	went(0, UP, SVC_ANSWER, 7, false, "0: ");
+	asks(UP, 8, SVC_TO_NODE, OWN, false, 800);
+	query_conn_down(query, UP);
+	assert_int_equal(did.forgotten, 2);
+	asks(UP, 9, SVC_TO_NODE, OWN, false, 800);
+	query_reset(query);
+	assert_int_equal(did.forgotten, 3);
+	asks(UP, 10, SVC_TO_NODE, OWN, false, 800);
+	query_free(query);
+	assert_int_equal(did.forgotten, 4);
+	query = NULL;
+}
+
 /* Only one node can answer a question to a node: once it has, a branch that is silent costs no time. */
 static void answer_of_one(void **state)
 {
@@ -534,6 +601,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_late, begin, end),
 		cmocka_unit_test_setup_teardown(served, begin, end),
 		cmocka_unit_test_setup_teardown(all, begin, end),
+		cmocka_unit_test_setup_teardown(own_later, begin, end),
+		cmocka_unit_test_setup_teardown(own_forgotten, begin, end),
 		cmocka_unit_test_setup_teardown(answer_of_one, begin, end),
 		cmocka_unit_test_setup_teardown(malformed, begin, end),
 		cmocka_unit_test_setup_teardown(many, begin, end),
