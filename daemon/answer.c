@@ -143,15 +143,10 @@ static char *own_status(struct fabricd *d, const char *text)
 	json_t *reply = json_loads(text, 0, NULL);
 	json_t *data = json_object_get(reply, "data");
 	char *line = NULL;
-	json_t *mine;
 
 	if (json_is_object(data)) {
-		mine = status_json(d);
-		json_object_set(data, "own", json_object_get(mine, "own"));
-		json_object_set(data, "service", json_object_get(mine, "service"));
-		json_object_set(data, "seal", json_object_get(mine, "seal"));
+		add_own_status(d, data);
 		add_local_problems(d, json_object_get(data, "problems"));
-		json_decref(mine);
 		line = json_dumps(reply, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	}
 	json_decref(reply);
@@ -177,7 +172,7 @@ static void root_reply(void *arg, const char *text)
 static void root_silent(void *arg)
 {
 	struct request *rq = arg;
-	struct fm_status s;
+	struct fm_root_status r;
 
 	rq->ask = NULL;
 	if (rq->cmd->run == answer_status || rq->cmd->run == answer_table || rq->cmd->run == answer_root) {
@@ -188,12 +183,12 @@ static void root_silent(void *arg)
 		answer_ready(rq);
 		return;
 	}
-	fm_status(rq->d->fm, &s);
-	if (!s.placed)
+	fm_root_status(rq->d->fm, &r);
+	if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
 	else
 		answer_error(rq, "unreachable", "the root%s%s does not answer",
-			     s.root.address ? " at " : "", s.root.address ? s.root.address : "");
+			     r.address ? " at " : "", r.address ? r.address : "");
 }
 
 static const struct query_done root_done = {

@@ -142,7 +142,8 @@ void answer_coord(struct request *rq);
 void answer_exclude(struct request *rq);
 void answer_include(struct request *rq);
 json_t *local_nodes(struct fabricd *d, json_t *cmd);
-json_t *status_json(struct fabricd *d);
+/* Puts what a status says of the node asked into it. */
+void add_own_status(struct fabricd *d, json_t *status);
 /* Adds those that no other node knows of. */
 void add_local_problems(struct fabricd *d, json_t *list);
 

@@ -169,35 +169,46 @@ static json_t *service_json(struct fabricd *d)
 			 "last_refused", text_json(st->last_refused));
 }
 
-json_t *status_json(struct fabricd *d)
+void add_own_status(struct fabricd *d, json_t *status)
+{
+	uint32_t node = d->fm ? fm_own(d->fm) : TORUS_NO_NODE;
+	struct seal_counts seal = { 0 };
+
+	if (d->seal)
+		seal = *seal_counts(d->seal);
+	json_object_set_new(status, "own", json_pack("{s:o, s:s}", "node", node_json(d, node),
+						     "name", d->config.fm.name));
+	json_object_set_new(status, "service", service_json(d));
+	json_object_set_new(status, "seal",
+			    json_pack("{s:I, s:I}", "refused", (json_int_t)seal.refused,
+				      "late", (json_int_t)seal.late));
+}
+
+static json_t *status_json(struct fabricd *d)
 {
 	struct fm_status s = { .root.node = TORUS_NO_NODE };
-	struct seal_counts seal = { 0 };
-	json_t *own;
+	json_t *j;
 
 	if (d->fm)
 		fm_status(d->fm, &s);
-	if (d->seal)
-		seal = *seal_counts(d->seal);
-	own = json_pack("{s:o, s:s}", "node", node_json(d, s.placed ? s.own : TORUS_NO_NODE),
-			"name", d->config.fm.name);
-	return json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o, s:o,"
-			 " s:s, s:s, s:o, s:{s:I, s:I}, s:o, s:o, s:o, s:{s:i, s:i}}",
-			 "shape", s.placed ? shape_json(&s.shape) : json_array(),
-			 "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
-			 "table_version", (json_int_t)s.version,
-			 "nodes", "total", (int)s.nodes, "up", (int)s.nodes_up,
-			 "links", "total", (int)s.links, "up", (int)s.links_up,
-			 "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
-			 "parked_packets", (json_int_t)s.parked,
-			 "relayed_pairs", (json_int_t)s.relayed,
-			 "root", d->fm ? root_json(d, &s.root) : json_null(),
-			 "own", own, "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
-			 "service", service_json(d), "seal", "refused", (json_int_t)seal.refused,
-			 "late", (json_int_t)seal.late, "problems", problems_json(d),
-			 "held_links", holds_json(d),
-			 "last_recovery", recovery_json(&s.last),
-			 "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
+	j = json_pack("{s:o, s:s, s:I, s:{s:i, s:i}, s:{s:i, s:i, s:i, s:i}, s:I, s:I, s:o,"
+		      " s:s, s:s, s:o, s:o, s:o, s:{s:i, s:i}}",
+		      "shape", s.placed ? shape_json(&s.shape) : json_array(),
+		      "state", fm_state_name(d->fm ? s.state : FM_BOOTSTRAPPING),
+		      "table_version", (json_int_t)s.version,
+		      "nodes", "total", (int)s.nodes, "up", (int)s.nodes_up,
+		      "links", "total", (int)s.links, "up", (int)s.links_up,
+		      "faulty", (int)s.links_faulty, "excluded", (int)s.links_excluded,
+		      "parked_packets", (json_int_t)s.parked,
+		      "relayed_pairs", (json_int_t)s.relayed,
+		      "root", d->fm ? root_json(d, &s.root) : json_null(),
+		      "fabric", d->config.fm.fabric, "software", TORUS_VERSION,
+		      "problems", problems_json(d),
+		      "held_links", holds_json(d),
+		      "last_recovery", recovery_json(&s.last),
+		      "heard", "nodes", (int)s.nodes_heard, "links", (int)s.links_heard);
+	add_own_status(d, j);
+	return j;
 }
 
 void answer_status(struct request *rq)

@@ -75,14 +75,14 @@ json_t *root_json(struct fabricd *d, const struct fm_root_status *r)
 
 void answer_root(struct request *rq)
 {
-	struct fm_status s;
+	struct fm_root_status r;
 
 	if (!rq->d->fm) {
 		answer_ready(rq);
 		return;
 	}
-	fm_status(rq->d->fm, &s);
-	answer_ok(rq, root_json(rq->d, &s.root), NULL);
+	fm_root_status(rq->d->fm, &r);
+	answer_ok(rq, root_json(rq->d, &r), NULL);
 }
 
 void answer_move(struct request *rq)

@@ -234,21 +234,20 @@ void fabricd_event(struct fabricd *d, double time, const char *node, enum fm_lev
 
 /* --- what happens ---------------------------------------------------------- */
 
-static void tell_systemd(struct fabricd *d, const struct fm_status *s)
+static void tell_systemd(struct fabricd *d)
 {
-	sd_notifyf(0, "STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(s->state),
-		   d->own[0] ? ", node " : "", d->own, (unsigned long long)s->version,
-		   s->nodes_up, s->nodes);
+	uint32_t up, nodes = fm_nodes(d->fm, &up);
+
+	sd_notifyf(0, "STATUS=%s%s%s, table %llu, %u of %u nodes up", fm_state_name(d->told),
+		   d->own[0] ? ", node " : "", d->own, (unsigned long long)fm_version(d->fm),
+		   up, nodes);
 }
 
-/*
- * After each event. A status is a look at every node of the fabric: only when it may have
- * changed.
- */
+/* After each event. The state of a new table is a look at all of it: only when it may have changed. */
 static void settle(struct fabricd *d)
 {
 	struct fm_outline o;
-	struct fm_status s;
+	enum fm_state state;
 
 	if (!d->fm)
 		return;
@@ -258,12 +257,12 @@ static void settle(struct fabricd *d)
 		return;
 	d->outline = o;
 	lines_again(d);
-	fm_status(d->fm, &s);
-	if (s.placed)
-		torus_node_text(&s.shape, s.own, d->own);
-	if (s.state != d->told) {
-		d->told = s.state;
-		tell_systemd(d, &s);
+	if (o.own != TORUS_NO_NODE)
+		torus_node_text(fm_shape(d->fm), o.own, d->own);
+	state = fm_state(d->fm);
+	if (state != d->told) {
+		d->told = state;
+		tell_systemd(d);
 	}
 }
 

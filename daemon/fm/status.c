@@ -5,6 +5,7 @@
 
 #include "daemon/fm/status.h"
 #include "daemon/fm/node/candidate.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
 #include "daemon/fm/root/admin.h"
 #include "daemon/fm/root/recovery.h"
@@ -167,7 +168,39 @@ const uint16_t *fm_exclusions(const struct fm *fm)
 	return fm->table.version ? fm->table.closed : NULL;
 }
 
-static void count_links(const struct fm *fm, struct fm_status *s)
+static void count_cables(const struct fm *fm, struct fm_cables *n)
+{
+	const struct fm_table *t = &fm->table;
+
+	*n = (struct fm_cables) { .counted = true };
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		for (unsigned int d = 0; d < t->shape.ndims; d++) {
+			const char *why = fm_excluded(fm, i, d);
+
+			if (t->shape.size[d] == 1 || no_cable(t, i, d))
+				continue;
+			n->all++;
+			if (!why)
+				n->up++;
+			else if (why[0] == 'f' || why[0] == 'h')
+				n->faulty++;
+			else
+				n->excluded++;
+		}
+	}
+}
+
+/* Counted once for a table; there is one. */
+static const struct fm_cables *cables_of(const struct fm *fm)
+{
+	struct fm_cables *n = &fm->table.book->cables;
+
+	if (!n->counted)
+		count_cables(fm, n);
+	return n;
+}
+
+static void count_heard(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
 
@@ -175,21 +208,18 @@ static void count_links(const struct fm *fm, struct fm_status *s)
 		bool here = heard(fm, i);
 
 		s->nodes_heard += here;
-		for (unsigned int d = 0; d < t->shape.ndims; d++) {
-			const char *why = fm_excluded(fm, i, d);
-
-			if (t->shape.size[d] == 1 || no_cable(t, i, d))
-				continue;
-			s->links++;
-			s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
-			if (!why)
-				s->links_up++;
-			else if (why[0] == 'f' || why[0] == 'h')
-				s->links_faulty++;
-			else
-				s->links_excluded++;
-		}
+		for (unsigned int d = 0; d < t->shape.ndims; d++)
+			if (t->shape.size[d] > 1 && !no_cable(t, i, d))
+				s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
 	}
+}
+
+uint32_t fm_nodes(const struct fm *fm, uint32_t *up)
+{
+	if (!fm->table.version)
+		return *up = 0;
+	*up = fm_book_ups(fm->table.book);
+	return fm->table.nodes;
 }
 
 bool fm_is_root(const struct fm *fm)
@@ -259,8 +289,9 @@ static void arbiter_status(const struct fm *fm, struct fm_root_status *r)
 	r->refusal = a->why;
 }
 
-static void root_status(const struct fm *fm, struct fm_root_status *r)
+void fm_root_status(const struct fm *fm, struct fm_root_status *r)
 {
+	memset(r, 0, sizeof(*r));
 	r->known = fm->have_root;
 	r->reachable = fm_reachable(fm);
 	r->lost = fm->uplink.cut_off;
@@ -317,9 +348,24 @@ void fm_outline(const struct fm *fm, struct fm_outline *out)
 	out->cut_off = !fm_reachable(fm);
 }
 
+enum fm_state fm_state(const struct fm *fm)
+{
+	uint32_t up, nodes = fm_nodes(fm, &up);
+
+	if (!fm->table.version)
+		return FM_BOOTSTRAPPING;
+	if (under_way(fm))
+		return FM_RECOVERING;
+	if (up < nodes || cables_of(fm)->up < cables_of(fm)->all || fm->problems.n ||
+	    !fm_reachable(fm))
+		return FM_DEGRADED;
+	return FM_RUNNING;
+}
+
 void fm_status(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
+	const struct fm_cables *cables;
 
 	memset(s, 0, sizeof(*s));
 	s->is_root = fm_is_root(fm);
@@ -331,25 +377,20 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	s->problems = fm->problems.n;
 	s->parked = fm->park.parked;
 	s->relayed = fm->relayed;
-	root_status(fm, &s->root);
-	if (!t->version) {
-		s->state = FM_BOOTSTRAPPING;
+	fm_root_status(fm, &s->root);
+	s->state = fm_state(fm);
+	s->nodes = fm_nodes(fm, &s->nodes_up);
+	if (!t->version)
 		return;
-	}
-	s->nodes = t->nodes;
-	for (uint32_t i = 0; i < t->nodes; i++)
-		s->nodes_up += t->entry[i].state == FM_NODE_UP;
-	count_links(fm, s);
+	cables = cables_of(fm);
+	s->links = cables->all;
+	s->links_up = cables->up;
+	s->links_faulty = cables->faulty;
+	s->links_excluded = cables->excluded;
+	count_heard(fm, s);
 	if (fm_is_root(fm)) {
 		s->parked = fm->root->rec.sums.parked;
 		s->relayed = fm->root->rec.sums.relayed;
 		s->last = fm->root->last;
 	}
-	if (under_way(fm))
-		s->state = FM_RECOVERING;
-	else if (s->nodes_up < s->nodes || s->links_up < s->links || fm->problems.n ||
-		 !s->root.reachable)
-		s->state = FM_DEGRADED;
-	else
-		s->state = FM_RUNNING;
 }

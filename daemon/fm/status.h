@@ -119,8 +119,14 @@ struct fm_joiner {
 	uint64_t guid;
 };
 
-/** fm_status() - looks at every node and link: for people's questions, not for every event */
+/** fm_status() - looks at every node: for people's questions, not for every event */
 void fm_status(const struct fm *fm, struct fm_status *out);
+/** fm_root_status() - what fm_status() says of the root */
+void fm_root_status(const struct fm *fm, struct fm_root_status *out);
+/** fm_state() - what fm_status() says of the fabric; counts once for each table */
+enum fm_state fm_state(const struct fm *fm);
+/** fm_nodes() - how many nodes there are, 0 without a table, and how many are @up */
+uint32_t fm_nodes(const struct fm *fm, uint32_t *up);
 
 /**
  * struct fm_outline - what an event may have changed of the status

@@ -84,6 +84,12 @@ void fm_status(const struct fm *fm, struct fm_status *out)
 	*out = a.status;
 }
 
+void fm_root_status(const struct fm *fm, struct fm_root_status *out)
+{
+	(void)fm;
+	*out = a.status.root;
+}
+
 void fm_outline(const struct fm *fm, struct fm_outline *out)
 {
 	(void)fm;

@@ -403,6 +403,7 @@ static void no_root(void **state)
 	a.status.root.address = NULL;
 	refuses("{'cmd':'park'}", "unreachable", "the root does not answer");
 	a.status.placed = false;
+	a.own = TORUS_NO_NODE;
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready", "the fabric is still bootstrapping");
 	does("");
 	a.root_says = "{'ok':false,'code':'of the root'}";

@@ -46,9 +46,13 @@ static void takes(const struct fm_msg *t)
 static struct fm_status status(void)
 {
 	struct fm_status st;
+	uint32_t up;
 
 	memset(&st, 0xff, sizeof(st));
 	fm_status(s.fm, &st);
+	assert_int_equal(fm_state(s.fm), st.state);
+	assert_int_equal(fm_nodes(s.fm, &up), st.nodes);
+	assert_int_equal(up, st.nodes_up);
 	return st;
 }
 
@@ -347,6 +351,51 @@ static void test_no_cable(void **state)
 	stage_end(&s);
 }
 
+/* Numbers are kept from one question to the next, and follow changes of the table. */
+static void test_kept(void **state)
+{
+	struct fm_msg t, end = stage_step(7, 2, FM_STEP_COUNT);
+
+	(void)state;
+	joined();
+	t = stage_table(&s, 3, entry);
+	takes(&t);
+	assert_int_equal(status().links_up, 32);
+	t = stage_table(&s, 4, entry);
+	t.table.base = 3;
+	t.table.nentries = 1;
+	entry[0].admin = 1;
+	takes(&t);
+	assert_int_equal(status().links_excluded, 1);
+	assert_int_equal(status().state, FM_DEGRADED);
+	/* The same cables, but one of them was never there. */
+	t = stage_table(&s, 5, entry);
+	t.table.base = 4;
+	t.table.nentries = 2;
+	t.table.open = 1;
+	entry[0].fault = 4;
+	entry[1] = entry[3];
+	entry[1].fault = 1;
+	takes(&t);
+	assert_int_equal(status().links, 31);
+	t = stage_table(&s, 6, entry);
+	t.table.base = 5;
+	t.table.nentries = 0;
+	takes(&t);
+	assert_int_equal(status().links, 32);
+	t.table.base = 6;
+	t.table.version = 7;
+	t.table.open = 1;
+	takes(&t);
+	assert_int_equal(status().links, 31);
+	/* It was there: this is told with a step. */
+	end.step.nended = 1;
+	end.step.ended[0] = (struct fm_ended) { .node = 3, .port = 0, .session = 9 };
+	stage_msg(&s, 1, &end);
+	assert_int_equal(status().links, 32);
+	stage_end(&s);
+}
+
 /* Names belong to nodes in the table, except absent ones. */
 static void test_names(void **state)
 {
@@ -535,6 +584,7 @@ int main(void)
 		cmocka_unit_test(test_candidate),
 		cmocka_unit_test(test_why),
 		cmocka_unit_test(test_no_cable),
+		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_own),

@@ -108,7 +108,7 @@ void fm_book_change(struct fm_book *b, const struct fm_entry *entry, uint32_t n)
 	bool all = n > b->nodes / CHANGE_MAX;
 
 	b->ups = 0;
-
+	b->cables.counted = false;
 	for (uint32_t i = 0; i < n; i++) {
 		struct fm_entry *e = &b->entry[entry[i].node];
 

@@ -3,6 +3,7 @@
 #ifndef FM_LIBRARY_H
 #define FM_LIBRARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <torus/topology.h>
 
@@ -11,10 +12,17 @@
 
 struct fm_library;
 
+/** struct fm_cables - how many there are, if they were @counted */
+struct fm_cables {
+	bool counted;
+	uint32_t all, up, faulty, excluded;
+};
+
 /**
  * struct fm_book - the nodes of a table; may be shared, and is then not changed
  * @next: in the library
  * @by_guid: node ids; empty: not made yet
+ * @cables: status.c counts them
  */
 struct fm_book {
 	struct fm_library *library;
@@ -26,6 +34,7 @@ struct fm_book {
 	struct fm_entry *entry;	/* one for each node */
 	uint16_t *closed;	/* exclusions, closed */
 	struct hash by_guid;
+	struct fm_cables cables;
 	uint32_t ups;		/* nodes that are up, + 1; 0: not counted yet */
 };
 
