@@ -62,4 +62,26 @@ refuses 'eye-get: attribute eyes is not known' $more 's/members: {eye: map}/memb
 refuses 'TORUS_A_GUID had number 6' $yaml 's/^      - {name: guid,/      - {name: colour, type: u8}\n&/'
 refuses 'TORUS_REASON_RETRY had number 4' $yaml '/name: reason$/,/name: retry$/{/name: retry,/d}'
 refuses 'TX_FLITS had number 1' $yaml 's/^      - {name: tx-flits,/      - {name: tx-others, type: u64, doc: "flits: others"}\n&/'
+
+# Masks of attributes may be wider than a word. 30 more, of which a command takes the first that is
+# in the second word and needs the last: the checks of requests compile, and pass their test.
+wide() {
+	local more="" i last
+	copy
+	for ((i = 1; i <= 30; i++)); do
+		more+="      - {name: later-$i, type: u32, doc: more}\n"
+	done
+	last=$(($(sed '1,/^enum torus_attr {/d; /};/,$d' include/uapi/torus_abi.h | grep -c '^	TORUS_A_') - 1))
+	sed -i "/ROOT_EPOCH of the commit/s/\$/\n${more%\\n}/
+		/name: hold\$/,/do:/s/nodes\]/nodes, later-$((64 - last)), later-30]/" "$tmp/top/$yaml"
+	sed -i 's/hold: \[nodes\]/hold: [nodes, later-30]/' "$tmp/top/include/uapi/torus_c.yaml"
+	python3 "$tmp/top/include/uapi/generate.py" || return 1
+	mkdir -p "$tmp/top/lib" "$tmp/top/tests/unit"
+	cp -r lib/deps "$tmp/top/lib/" && cp tests/unit/test_req_policy.c "$tmp/top/tests/unit/"
+	(cd "$tmp/top" && grep -q 'TORUS_ATTR_WORDS == 2' kernel/req/rules.c &&
+		${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Wall -Werror -Iinclude -Ilib/deps -Ikernel -I. \
+			-fsanitize=address,undefined -fno-sanitize-recover=all -o policy \
+			tests/unit/test_req_policy.c kernel/req/{attr,rules,policy}.c -lcmocka && ./policy)
+}
+check "with more than 63 attributes masks have two words" wide
 done_testing
