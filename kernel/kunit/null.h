@@ -35,7 +35,8 @@ struct null_seen {
 /**
  * struct null_nic
  * @ops: those of @hw, of which a test may leave out some
- * @fails: the operation (NULL_OP()) that returns @error
+ * @fails: the operation (NULL_OP()) that returns @error, after it went well @passes times. "rows"
+ *	returns no error, and says that there is no place
  * @inside: what a command does inside of an operation, such as to sleep; may be NULL
  * @inside_data: for it
  */
@@ -47,6 +48,7 @@ struct null_nic {
 	u64 version;
 	size_t fails;
 	int error;
+	unsigned int passes;
 	void (*inside)(void *data);
 	void *inside_data;
 };

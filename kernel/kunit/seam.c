@@ -200,18 +200,52 @@ static void test_dumps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dump(test, n, TORUS_CMD_LINK_GET, match_link), (unsigned int)NULL_PORTS);
 }
 
+/* Asks for all parts of a dump. Return: how it ended. */
+static int ask_dump(struct kunit *test, struct talk *t, struct null_nic *n, u8 cmd)
+{
+	struct sk_buff *skb = lab_msg(cmd);
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	nla_put_u32(skb, TORUS_A_IFINDEX, (u32)n->dev.netdev->ifindex);
+	return talk(t, skb, NLM_F_DUMP);
+}
+
 /* A dump that cannot go on ends with the error of the NIC, not as if that had been all. */
 static void test_dump_fails(struct kunit *test)
 {
+	static const struct {
+		u8 cmd;
+		size_t op;
+		unsigned int parts;	/* of a whole dump */
+	} dumps[] = {
+		{ TORUS_CMD_LINK_GET, NULL_OP(link_get), NULL_PORTS },
+		{ TORUS_CMD_ROWS_GET, NULL_OP(rows_get), 1 },
+	};
 	struct talk *t = talk_new(test);
 	struct null_nic *n = new_nic(test);
-	struct sk_buff *skb = lab_msg(TORUS_CMD_LINK_GET);
 
-	KUNIT_ASSERT_NOT_NULL(test, skb);
-	n->fails = NULL_OP(link_get);
-	n->error = -EIO;
-	KUNIT_EXPECT_EQ(test, talk(t, skb, NLM_F_DUMP), -EIO);
+	KUNIT_ASSERT_EQ(test, tell_place(t, n, 5), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(dumps); i++) {
+		for (unsigned int k = 0; k < dumps[i].parts; k++) {
+			n->fails = dumps[i].op;
+			n->error = -EIO;
+			n->passes = k;
+			KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, dumps[i].cmd), -EIO);
+			KUNIT_EXPECT_EQ(test, t->replies, k);
+		}
+		n->fails = 0;
+		KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, dumps[i].cmd), 0);
+		KUNIT_EXPECT_EQ(test, t->replies, dumps[i].parts);
+	}
+	/* Rows of a NIC that has lost its place meanwhile. */
+	n->fails = NULL_OP(rows);
+	n->passes = 1;
+	KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, TORUS_CMD_ROWS_GET), 0);
 	KUNIT_EXPECT_EQ(test, t->replies, 0u);
+	n->fails = 0;
+	n->ops.rows_get = NULL;
+	KUNIT_EXPECT_EQ(test, ask_dump(test, t, n, TORUS_CMD_ROWS_GET), -EOPNOTSUPP);
+	KUNIT_EXPECT_NE(test, t->why[0], 0);
 }
 
 static void test_statistics(struct kunit *test)
