@@ -140,6 +140,31 @@ static void a_root_that_hangs(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The root that led the node is lost for good, and its neighbours obey one of an epoch before: that hung, and
+ * has not heard of the later one. It has to be told, or it would not ask all anew.
+ */
+static void a_lost_root_and_one_of_an_epoch_before(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	i = stage_neighbour(&s, 2);
+	i.root_guid = OTHER;
+	i.epoch = TERM - 1;
+	strcpy(i.root_address, "10.0.0.3:1");
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_guid, NIC);
+	stage_run(&s, (double)(s.now / MS) + 2000);
+	stage_forget(&s);
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_guid, OTHER);
+	stage_did_some(&s, "connect 10.0.0.3:1");
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -148,6 +173,7 @@ int main(void)
 		cmocka_unit_test(an_asker_is_not_lost),
 		cmocka_unit_test(an_asker_without_a_shape),
 		cmocka_unit_test(a_root_that_hangs),
+		cmocka_unit_test(a_lost_root_and_one_of_an_epoch_before),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

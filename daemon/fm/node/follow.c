@@ -16,8 +16,8 @@
  *
  * A node that has lost its root follows
  *  - one that leads, of an epoch that is not before the one that it knows, or of any if the one that
- *    asks has asked in vain for long: that one leads nobody, and the other one is told of the later
- *    epoch, and asks all anew in one after it (root/epoch.c);
+ *    it follows has asked in vain for long, or has been lost for as long: that one leads nobody here, and
+ *    the other one is told of the later epoch, and asks all anew in one after it (root/epoch.c);
  *  - else one that asks, and of two that ask, the one of the later epoch, or of the greater GUID.
  * When the one that asked is gone, or gives up, the node tries the root that led it last. If none has,
  * it follows none, and asks its neighbours. Else it would try that one for ever, and take no Init of
@@ -40,7 +40,7 @@
 #include "daemon/fm/wire/init.h"
 
 #define BACKS_MAX 6
-#define VAIN 20		/* times resend, that one who asks is given */
+#define VAIN 20		/* times resend, that one who asks, or is lost, is given */
 
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
 {
@@ -103,10 +103,10 @@ static bool may_lead(const struct fm *fm)
 	return !fm->root_lost && !fm->root_asks && fm->uplink.backoff < fm->cfg.resend;
 }
 
-/* The one that asks would lead by now if those that it reaches were enough. */
-static bool asks_in_vain(const struct fm *fm)
+/* The one that asks would lead by now if those that it reaches were enough; one that is lost, if it came back. */
+static bool follows_in_vain(const struct fm *fm)
 {
-	return fm->root_asks && fm->now >= fm->uplink.cut_off + VAIN * fm->cfg.resend;
+	return (fm->root_asks || fm->root_lost) && fm->now >= fm->uplink.cut_off + VAIN * fm->cfg.resend;
 }
 
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
@@ -132,7 +132,7 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	if (leads && may_lead(fm))
 		return later;
 	if (leads)
-		return asks_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
+		return follows_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
 	return init->asks && !init->lost && init->epoch >= fm->root_epoch && (!fm->root_asks || later) &&
 	       fm->now >= fm->candidate.turns;
 }
@@ -145,7 +145,7 @@ void fm_follow(struct fm *fm, const struct fm_init *init)
 		       (unsigned long long)init->root_guid, init->asks ? ", which asks to be root" : "");
 	if (!fm->placed && fm->root_guid != init->root_guid)
 		fm->have_position = false;
-	if (asks_in_vain(fm) && !init->asks)
+	if (follows_in_vain(fm) && !init->asks)
 		fm->candidate.turns = fm->now + VAIN / 4 * fm->cfg.resend;
 	fm_uplink_leave(fm);
 	fm->have_root = true;
