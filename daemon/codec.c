@@ -247,6 +247,7 @@ static int pack_table(Svc__Message *m, const struct fm_table_msg *t, uint8_t **d
 	b.open = t->open;
 	b.pause = t->pause;
 	b.former = t->former;
+	b.maker = t->maker;
 	b.clean = t->clean;
 	b.n_voters = t->voters.n;
 	b.voters = put_voters(&voters, &t->voters);

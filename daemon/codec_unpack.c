@@ -194,6 +194,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	to->open = (uint8_t)from->open;
 	to->pause = from->pause;
 	to->former = from->former;
+	to->maker = from->maker;
 	to->clean = (uint8_t)from->clean;
 	return codec_entries(to, from->entries, nodes);
 }

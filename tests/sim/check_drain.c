@@ -105,21 +105,31 @@ const char *check_drain(struct world *w, uint64_t version, char *buf, size_t roo
 	return NULL;
 }
 
+/* Whether the NIC's packets may come to those that the table counts on: it is up in it, or its NIC works on. */
+static bool is_joined(const struct fm *fm, const struct wnode *n)
+{
+	const struct fm_entry *e = fm ? fm_node(fm, fm_table_find(fm, n->guid)) : NULL;
+
+	return !fm || (e && e->epoch == n->epoch && e->state != FM_NODE_DEAD && e->state != FM_NODE_ABSENT);
+}
+
 const char *check_colour(struct world *w, uint32_t node, uint64_t version, char *buf,
 			 size_t room)
 {
+	const struct fm *fm = world_fm(w, node);
 	uint8_t colour = (uint8_t)(1u << version % TORUS_COLOURS);
 
 	/*
 	 * Only at the first switch: later there are packets of the new version with this colour.
 	 * A NIC whose manager does not follow goes on stamping its old colour, which may be this
-	 * one. The root knows that it has no proof then, so these packets do not count.
+	 * one. The root knows that it has no proof then, so these packets do not count. Nor do those
+	 * in a part with which no link joins it: whoever leads them together knows of them.
 	 */
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (i != node && w->node[i].on && w->node[i].nic->version >= version)
 			return NULL;
 	for (uint32_t i = 0; i < w->nodes; i++) {
-		if (!w->node[i].on || !left_in(w, i, colour, false))
+		if (!w->node[i].on || !is_joined(fm, &w->node[i]) || !left_in(w, i, colour, false))
 			continue;
 		snprintf(buf, room, "version %llu begins, but node %u has %u packets of its colour",
 			 (unsigned long long)version, i, left_in(w, i, colour, false));

@@ -155,6 +155,7 @@ static void rnd_table(struct fm_table_msg *t)
 	t->clean = rnd() & 0xf;
 	t->pause = rnd() & 1;
 	t->former = rnd() & 1;
+	t->maker = rnd();
 	rnd_voters(&t->voters);
 	rnd_line(&t->line);
 	t->nentries = nodes < 40 ? nodes : 40;

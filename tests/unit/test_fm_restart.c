@@ -311,10 +311,11 @@ static void test_clean_colours(void **state)
 		{ { 6, 6, 1, 0x2, 0 }, { 6, 6, 1, 0x2, 0 }, 9 },
 		/* Who heard the last step knows more than who heard the table only. */
 		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x9, 0 }, 7 },
-		/* An older table, or one of a former epoch, says nothing. */
+		/* With an older table, or one of a former epoch, a node knows of its own packets only. */
 		{ { 6, 6, 1, 0x1, 0 }, { 5, 5, 1, 0xf, 0 }, 8 },
-		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 8 },
-		{ { 6, 6, 1, 0x8, 0 }, { 6, 6, 2, 0x1, 0 }, 8 },
+		{ { 6, 6, 2, 0x3, 0 }, { 6, 6, 1, 0xa, 0 }, 9 },
+		{ { 6, 6, 1, 0xa, 0 }, { 6, 6, 2, 0x3, 0 }, 9 },
+		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
 		/* A colour that some NIC stamps is not gone. */
 		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
 		/* A NIC has rows of a later table than the one that is told of: none of that counts. */

@@ -95,6 +95,11 @@ static void of_the_latest_only(void **state)
 	former(set, 1, CLAIMED);
 	r->asking.stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
+	/* Nor does one of the same numbers, of the root of another part. */
+	r->mate[1].voice.root = r->mate[2].voice.root = CLAIMED + 1;
+	assert_false(fm_quorum_claimed(s.fm));
+	r->mate[1].voice.root = r->mate[2].voice.root = CLAIMED;
+	assert_true(fm_quorum_claimed(s.fm));
 	r->mate[1].voice.term = r->mate[2].voice.term = 8;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* But who made it was up in it, whatever its manager has now. */
@@ -261,10 +266,10 @@ static void of_those_that_remember(void **state)
 		v->life = r->mate[1].epoch + was[i].life;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes);
 		/* So it is with the root that made that table, if that is all there is to say. */
-		r->sent.version++;
+		r->sent.id.version++;
 		r->told.root = r->told.voters.set[0].maker = r->mate[1].guid;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
-		r->sent.version--;
+		r->sent.id.version--;
 		r->told.root = r->told.voters.set[0].maker = CLAIMED;
 	}
 	stage_end(&s);

@@ -295,6 +295,7 @@ static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_
 			fm_conn_send(fm, c, &msg);
 	} else if (fm->table.version && fm_table_whole(fm, &msg)) {
 		msg.table.former = true;
+		msg.table.maker = fm->table.root_guid;
 		fm_conn_send(fm, c, &msg);
 		fm_table_whole_end(fm, &msg);
 	}

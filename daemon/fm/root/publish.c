@@ -36,11 +36,31 @@ static uint64_t version_without(const struct fm_root *r, uint8_t used)
 	return 0;
 }
 
+/* The colours that nobody says may be about who has taken part in the claim. */
+static uint8_t clean_of_all(const struct fm_root *r)
+{
+	const struct fm_past latest = fm_told_id(&r->told);
+	uint8_t clean = r->told.clean;
+
+	for (uint32_t i = 0; i < r->nmates; i++) {
+		const struct fm_voice *v = &r->mate[i].voice;
+		const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
+
+		if (v->table ? !fm_past_same(&its, &latest) : v->rows_term && v->rows_term != latest.epoch)
+			clean &= v->table ? v->clean : 0;
+	}
+	return clean;
+}
+
 /*
  * After a restart the colours are about that nodes' rows stamp, and all that the former root did
  * not know to be gone. It said what it knew with its last table and step, so if that is the table
  * of the highest version that any NIC has, one of the others is taken, leaving out numbers if need
  * be.
+ *
+ * A node with another table may not have been in that drain: in a part that was led by another root, or
+ * by none. Of its packets it says itself what it knows. One whose manager began anew, and whose rows
+ * are of another epoch, cannot.
  *
  * If nobody can tell, one is taken that no node stamps, and all others wait until the network
  * has drained. Packets of the colour taken may be about, too: so once the others are gone, another
@@ -54,7 +74,7 @@ static uint64_t version_anew(struct fm_root *r)
 	for (uint32_t i = 0; i < r->nmates; i++)
 		if (r->mate[i].version)
 			used |= (uint8_t)(1u << r->mate[i].version % TORUS_COLOURS);
-	r->clean = r->told.table == r->version ? r->told.clean & (uint8_t)~used : 0;
+	r->clean = r->told.table == r->version ? clean_of_all(r) & (uint8_t)~used : 0;
 	version = version_without(r, (uint8_t)~r->clean);
 	if (version)
 		return version;

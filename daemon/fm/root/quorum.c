@@ -94,6 +94,7 @@ void fm_quorum_note(struct fm_mate *m, const struct fm_hello *h)
 	v->at = h->placed ? torus_node_id(&h->shape, &h->coords) : TORUS_NO_NODE;
 	v->admin = h->admin;
 	v->across = h->across;
+	v->clean = h->clean;
 }
 
 /* Its manager has no table, and its NIC has rows of a later one than that, or may have. */
@@ -114,26 +115,29 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
 }
 
 /* The mask of sets of a claim with that table in which @m is. 0: none, or not known. */
-static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, uint64_t epoch, uint64_t table)
+static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
 {
+	const struct fm_voice *said = &m->voice;
+	const struct fm_past its = { .epoch = said->term, .version = said->table, .root = said->root };
 	const struct fm_voters *v;
 	struct fm_book *b;
 
-	if (!table)
+	if (!t->version)
 		return fm_recall_nodes(fm) ? fm_recall_place(fm, m->guid) != TORUS_NO_NODE : m->version > 0;
-	if (forgot_later(&m->voice, epoch, table))
+	if (forgot_later(said, t->epoch, t->version))
 		return 0;
-	b = fm_recall_table(fm, epoch, table, &v);
+	b = fm_recall_table(fm, t, &v);
 	if (b)
 		return votes_by(b, v, m);
-	return m->voice.term == epoch && m->voice.table == table ? m->voice.votes : 0;
+	return fm_past_same(&its, t) ? said->votes : 0;
 }
 
 /* Who made a table is up in it: that is known even if its manager began anew, and its NIC did not. */
 static uint16_t votes(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_told *t = &fm->root->told;
-	uint16_t mask = votes_with(fm, m, t->epoch, t->table);
+	const struct fm_past id = fm_told_id(t);
+	uint16_t mask = votes_with(fm, m, &id);
 
 	if (!t->table || fm_recall_has_latest(fm) || (!m->voice.table && !m->voice.rows) ||
 	    forgot_later(&m->voice, t->epoch, t->table))
@@ -215,8 +219,8 @@ void fm_quorum_begin(struct fm *fm)
 	struct fm_root *r = fm->root;
 	struct fm_quorum *q = &r->quorum;
 
-	*q = (struct fm_quorum) { .epoch = r->told.epoch, .table = r->told.table };
-	q->own = !q->table || fm_recall_has_latest(fm);
+	*q = (struct fm_quorum) { .with = fm_told_id(&r->told) };
+	q->own = !q->with.version || fm_recall_has_latest(fm);
 	q->nclaimed = claim_sets(fm, q->claimed);
 	for (uint32_t i = 0; i < r->nmates; i++)
 		r->mate[i].voice.chose = votes(fm, &r->mate[i]);
@@ -229,7 +233,7 @@ void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
 
 	if (q->taken.version)
 		return;
-	votes = q->table || !fm->root->settled ? votes_with(fm, m, q->epoch, q->table) : 0;
+	votes = q->with.version || !fm->root->settled ? votes_with(fm, m, &q->with) : 0;
 	m->voice.chose |= votes;
 }
 
@@ -238,7 +242,7 @@ void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_vo
 	const struct fm_quorum *q = &fm->root->quorum;
 
 	if (q->own && q->nclaimed)
-		m->voice.chose = q->table ? entry_votes(v, e) : 1;
+		m->voice.chose = q->with.version ? entry_votes(v, e) : 1;
 }
 
 /* --- what becomes of the tables of this root ---------------------------------------------- */

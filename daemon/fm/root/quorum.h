@@ -22,7 +22,7 @@ struct fm_quorum_table {
 
 /**
  * struct fm_quorum - of the tables of this root
- * @epoch, @table: of the table that it was claimed with; 0: there was none
+ * @with: the table that it was claimed with; version 0: there was none
  * @nclaimed, @claimed: of which sets that needed a quorum
  * @line: from which tables of former roots all its tables come (parts.c)
  * @own: the root had that table itself, or no node had one
@@ -32,7 +32,7 @@ struct fm_quorum_table {
  * @open: @n tables after it in which other nodes are up than in the one before
  */
 struct fm_quorum {
-	uint64_t epoch, table;
+	struct fm_past with;
 	unsigned int nclaimed, n;
 	struct fm_set claimed[FM_QUORUM_SETS];
 	uint32_t ups;

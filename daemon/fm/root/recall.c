@@ -29,26 +29,57 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
-/** struct fm_said - as in fm_hello, of the former root's table */
+/** struct fm_said - as in fm_hello, of the former root's table @id */
 struct fm_said {
-	uint64_t epoch;
-	uint64_t table;
+	struct fm_past id;
 	uint16_t admin;
 	uint16_t across;
 };
 
+/*
+ * The order of tables. Of two roots of one epoch, which led parts that no link joined, none is the later:
+ * the greater GUID is taken, in all questions alike, and the other's is one of another part (parts.c).
+ * A manager of a former version, and a table that was kept, do not say the root. Return: < 0, 0, > 0
+ */
+static int order_of(const struct fm_past *a, const struct fm_past *b)
+{
+	if (a->epoch != b->epoch)
+		return a->epoch < b->epoch ? -1 : 1;
+	if (a->root != b->root && a->root && b->root)
+		return a->root < b->root ? -1 : 1;
+	return (a->version > b->version) - (a->version < b->version);
+}
+
+bool fm_past_same(const struct fm_past *a, const struct fm_past *b)
+{
+	return !order_of(a, b);
+}
+
 static bool said_later(const struct fm_said *a, const struct fm_said *b)
 {
-	return a->epoch > b->epoch || (a->epoch == b->epoch && a->table >= b->table);
+	return order_of(&a->id, &b->id) >= 0;
+}
+
+static struct fm_past hello_id(const struct fm_hello *h)
+{
+	return (struct fm_past) { .epoch = h->term, .version = h->table, .root = h->table_root };
+}
+
+static struct fm_past own_id(const struct fm_table *t)
+{
+	return (struct fm_past) { .epoch = t->term, .version = t->version, .root = t->root_guid };
 }
 
 /* Within a version what is clean only becomes more: who heard the root last knows most. */
 static void told(struct fm_told *t, const struct fm_hello *h)
 {
-	if (h->term > t->epoch || (h->term == t->epoch && h->table > t->table))
+	const struct fm_past id = hello_id(h), had = fm_told_id(t);
+	int order = order_of(&id, &had);
+
+	if (order > 0)
 		*t = (struct fm_told) { .epoch = h->term, .table = h->table, .open = h->open,
 					.root = h->table_root, .ups = h->ups };
-	if (h->term != t->epoch || h->table != t->table)
+	if (order < 0)
 		return;
 	t->clean |= h->clean;
 	if (h->voters.n > t->voters.n)	/* managers that know nothing of voters do not pass them on */
@@ -138,7 +169,7 @@ static void recall_kept(struct fm *fm)
 		r->open = k->open;
 	}
 	if (!memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
-		said_all(fm, k->book->entry, &(struct fm_said) { .epoch = k->term, .table = k->version });
+		said_all(fm, k->book->entry, &(struct fm_said) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
@@ -159,24 +190,25 @@ uint32_t fm_recall_nodes(const struct fm *fm)
 	return n;
 }
 
-struct fm_book *fm_recall_table(const struct fm *fm, uint64_t epoch, uint64_t version,
-				      const struct fm_voters **voters)
+struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters)
 {
 	const struct fm_sent *s = &fm->root->sent;
-	const struct fm_table *t = &fm->table;
+	const struct fm_past own = own_id(&fm->table);
 
-	if (version && t->version == version && t->term == epoch) {
-		*voters = &t->voters;
-		return t->book;
+	if (id->version && !order_of(&own, id)) {
+		*voters = &fm->table.voters;
+		return fm->table.book;
 	}
 	*voters = &s->voters;
-	return s->book && s->version == version && s->epoch == epoch ? s->book : NULL;
+	return s->book && !order_of(&s->id, id) ? s->book : NULL;
 }
 
 /* The latest that anybody has who has said HELLO; NULL: this node lacks it. */
 static struct fm_book *latest(const struct fm *fm, const struct fm_voters **voters)
 {
-	return fm_recall_table(fm, fm->root->told.epoch, fm->root->told.table, voters);
+	const struct fm_past id = fm_told_id(&fm->root->told);
+
+	return fm_recall_table(fm, &id, voters);
 }
 
 bool fm_recall_has_latest(const struct fm *fm)
@@ -221,7 +253,7 @@ void fm_recall_own(struct fm *fm)
 
 	recall_kept(fm);
 	if (t->version && r->restored && !memcmp(&t->shape, &r->shape, sizeof(t->shape)))
-		said_all(fm, t->entry, &(struct fm_said) { .epoch = t->term, .table = t->version });
+		said_all(fm, t->entry, &(struct fm_said) { .id = own_id(t) });
 }
 
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
@@ -239,11 +271,11 @@ void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
 {
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
-	const struct fm_told *t = &fm->root->told;
+	const struct fm_past latest = fm_told_id(&fm->root->told), id = hello_id(h);
 	struct fm_sent *s = &fm->root->sent;
 
-	if (fm->root->asking.stage == FM_STAGE_LEADS || !h->table || h->term != t->epoch ||
-	    h->table != t->table || fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
+	if (fm->root->asking.stage == FM_STAGE_LEADS || !h->table || order_of(&id, &latest) ||
+	    fm_recall_has_latest(fm) || fm->now < s->asked + fm->cfg.resend)
 		return;
 	s->asked = fm->now;
 	fm_conn_send(fm, c, &msg);
@@ -251,21 +283,22 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 
 void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 {
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
 	struct fm_root *r = fm->root;
 	struct fm_sent *s = &r->sent;
 	struct fm_book *b;
 
-	if (r->asking.stage == FM_STAGE_LEADS || m->base || m->term != r->told.epoch ||
-	    m->version != r->told.table || fm_recall_has_latest(fm))
+	if (r->asking.stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) || fm_recall_has_latest(fm))
 		return;
 	b = fm_book_new(&m->shape);
 	if (!b)
 		return;
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_put(s->book);
-	*s = (struct fm_sent) { .book = b, .epoch = m->term, .version = m->version, .voters = m->voters };
+	*s = (struct fm_sent) { .book = b, .id = id, .voters = m->voters };
 	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape)))
-		said_all(fm, b->entry, &(struct fm_said) { .epoch = m->term, .table = m->version });
+		said_all(fm, b->entry, &(struct fm_said) { .id = id });
 }
 
 void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
@@ -283,7 +316,7 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 void fm_recall_hello(struct fm *fm, const struct fm_hello *h)
 {
 	const struct torus_shape *shape = coming(fm);
-	const struct fm_said now = { h->term, h->table, h->admin, h->across };
+	const struct fm_said now = { hello_id(h), h->admin, h->across };
 	struct fm_root *r = fm->root;
 	struct fm_said *s;
 

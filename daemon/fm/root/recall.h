@@ -30,14 +30,22 @@ struct fm_told {
 	uint8_t open;
 };
 
+static inline struct fm_past fm_told_id(const struct fm_told *t)
+{
+	return (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
+}
+
+/** fm_past_same() - is that one table? */
+bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
+
 /**
  * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
- * @book: NULL: none has; @epoch, @version, @voters: of it
+ * @book: NULL: none has; @id, @voters: of it
  * @asked: when one was asked last
  */
 struct fm_sent {
 	struct fm_book *book;
-	uint64_t epoch, version;
+	struct fm_past id;
 	struct fm_voters voters;
 	uint64_t asked;
 };
@@ -53,8 +61,7 @@ void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hel
 /* The answer. */
 void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
 /* That table and its voters, if this node has it, or was sent it; or NULL. */
-struct fm_book *fm_recall_table(const struct fm *fm, uint64_t epoch, uint64_t version,
-				      const struct fm_voters **voters);
+struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters);
 /* How many nodes there were when that was kept which the first table begins with; 0: not known. */
 uint32_t fm_recall_nodes(const struct fm *fm);
 /* This node has the latest table that any has who has said HELLO, or was sent it. */

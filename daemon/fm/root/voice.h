@@ -26,7 +26,7 @@ struct fm_disk_said {
  * @votes: mask of the sets of which a claim with that table needs a quorum, those in which it is:
  *	bit 0 the nodes that are up in the table, then its voters
  * @chose: the same, of the table with which the root was claimed
- * @at, @shape: its node id, and in which shape; @admin, @across: as in HELLO
+ * @at, @shape: its node id, and in which shape; @admin, @across, @clean: as in HELLO
  * @since, @until: versions in which it was up: from @since on, 0: none; before @until, 0: all
  */
 struct fm_voice {
@@ -38,6 +38,7 @@ struct fm_voice {
 	uint32_t at;
 	struct torus_shape shape;
 	uint16_t admin, across;
+	uint8_t clean;
 	uint64_t since, until;
 	struct fm_disk_said disk;
 };

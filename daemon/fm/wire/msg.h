@@ -298,6 +298,7 @@ struct fm_entry {
  * @voters: of the other tables that may have been in force when this one was made
  * @line: from which tables of former roots it comes
  * @former: it goes to one who asks to be root, and binds nobody (root/recall.c)
+ * @maker: of a @former one: GUID of the root that made it; 0: not said
  * @nentries, @entries: ids ascending
  */
 struct fm_table_msg {
@@ -309,6 +310,7 @@ struct fm_table_msg {
 	uint8_t clean;
 	bool pause;
 	bool former;
+	uint64_t maker;
 	struct fm_voters voters;
 	struct fm_line line;
 	uint32_t nentries;
