@@ -170,17 +170,20 @@ static bool credible(struct fm *fm, unsigned int port, const struct fm_init *ini
 /*
  * The neighbour's Init tells whether it has ours; if not, or if it cannot know
  * yet that we have its, it is answered. Answers to a neighbour that will not be
- * satisfied (one that can take no position from us) keep their distance.
+ * satisfied (one that can take no position from us) keep their distance. One whose root has begun to lead
+ * since it heard ours is answered, too, if ours is the later one: it may be that root itself, which
+ * gives way by what it hears, or one that leaves it.
  */
 static void port_heard(struct fm *fm, struct fm_port *port, const struct fm_init *init)
 {
+	bool answers = !init->heard || fm_follow_outdoes(fm, init);
 	bool first = init->placed && !port->heard;
 
 	port->heard |= init->placed;
 	port->told |= init->heard;
 	if (first)
 		port->next = fm->now;
-	else if (!init->heard && fm->have_root)
+	else if (answers && fm->have_root)
 		port->next = earlier(port->next, port->sent + fm->cfg.init_interval / 2);
 	else if (port->told && port->heard)
 		port->next = NEVER;

@@ -137,6 +137,13 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	       fm->now >= fm->candidate.turns;
 }
 
+bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
+{
+	return init->placed && !init->lost && !init->asks && !fm->root_lost && !fm->root_asks &&
+	       init->root_guid != fm->root_guid &&
+	       fm_follow_later(fm->root_epoch, fm->root_guid, init->epoch, init->root_guid);
+}
+
 void fm_follow(struct fm *fm, const struct fm_init *init)
 {
 	if (fm->have_root && fm->root_guid != init->root_guid)

@@ -33,6 +33,8 @@ void fm_follow_epoch(struct fm *fm, uint64_t epoch);
 void fm_follow_back(struct fm *fm);
 /** fm_follow_later() - is a root of that epoch and GUID later than the other? */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
+/** fm_follow_outdoes() - does a root lead this node that is later than that which leads the sender of that Init? */
+bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_kin() - is the NIC in the table that this node has? */
 bool fm_follow_kin(const struct fm *fm, uint64_t guid);
 
