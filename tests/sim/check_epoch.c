@@ -5,10 +5,12 @@
  * epoch no NIC has tables of two roots, and there is one table for each root, epoch and version.
  *
  * Two roots may lead in epochs of one number: those of parts that no link joins, each of which is all
- * that its root can reach (daemon/fm/root/claim.c).
+ * that its root can reach (daemon/fm/root/epoch.c says why that is safe). So no NIC that has rows of one
+ * sends data to a NIC that has rows of the other.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
+#include "kernel/core/nic_impl.h"
 
 /** struct seen_table - a table of a NIC; @root: GUID; @hash: of its content, 0: not known */
 struct seen_table {
@@ -39,9 +41,31 @@ void epochs_free(struct epochs *e)
 	free(e);
 }
 
+/* Whether a NIC, or a manager other than @node's, knows of that root and epoch. */
+static bool is_known(const struct check_flow *c, const struct seen_table *t, uint32_t node)
+{
+	for (uint32_t i = 0; i < c->w->nodes; i++) {
+		const struct seen_table *last = &c->epochs->last[i];
+		const struct fm *fm = i == node ? NULL : c->w->node[i].fm;
+
+		if ((last->epoch == t->epoch && last->root == t->root) ||
+		    (fm && fm->table.term == t->epoch && fm->table.root_guid == t->root))
+			return true;
+	}
+	return false;
+}
+
+/* What only that NIC knew is forgotten: its next life may take the same numbers, which harms nobody. */
 void epochs_power(struct check_flow *c, uint32_t node)
 {
-	c->epochs->last[node] = (struct seen_table) { 0 };
+	struct epochs *e = c->epochs;
+	size_t n = 0;
+
+	e->last[node] = (struct seen_table) { 0 };
+	for (size_t i = 0; i < e->ntables; i++)
+		if (is_known(c, &e->table[i], node))
+			e->table[n++] = e->table[i];
+	e->ntables = n;
 }
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -119,4 +143,38 @@ void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version)
 			   (unsigned long long)now.epoch);
 	*last = now;
 	check_one_table(c, &now);
+}
+
+/*
+ * Whether the NIC may send data over the cable's end @e now: the link is up, not closed until a replay, and
+ * the table @t, if its manager has that, does not exclude it.
+ */
+static bool is_open(const struct world *w, const struct cable *c, unsigned int e, const struct seen_table *t)
+{
+	const struct wnode *n = &w->node[c->node[e]];
+	const struct tn_link *l = n->nic ? &n->nic->link[c->port[e]] : NULL;
+	const struct fm *fm = n->fm;
+
+	if (!l || l->state != TORUS_LINK_UP || l->closed || !fm || fm->table.term != t->epoch ||
+	    fm->table.version != t->version || fm->node >= fm->table.nodes)
+		return false;
+	return !(fm->table.closed[fm->node] & 1u << c->port[e]);
+}
+
+void epochs_look(struct check_flow *c)
+{
+	const struct world *w = c->w;
+
+	for (uint32_t i = 0; i < w->ncables && !c->lies; i++) {
+		const struct cable *cable = &w->cable[i];
+		const struct seen_table *a = &c->epochs->last[cable->node[0]];
+		const struct seen_table *b = &c->epochs->last[cable->node[1]];
+
+		if (!cable->there || !a->epoch || a->epoch != b->epoch || a->root == b->root)
+			continue;
+		if (is_open(w, cable, 0, a) || is_open(w, cable, 1, b))
+			flow_wrong(c, "data passes between nodes %u and %u, which have tables of roots %llx and %llx, both of epoch %llu",
+				   cable->node[0], cable->node[1], (unsigned long long)a->root,
+				   (unsigned long long)b->root, (unsigned long long)a->epoch);
+	}
 }

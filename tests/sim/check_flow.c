@@ -193,6 +193,7 @@ static void tick(void *arg)
 {
 	admin_look(arg);
 	takeover_look(arg);
+	epochs_look(arg);
 }
 
 static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)

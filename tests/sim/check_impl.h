@@ -114,6 +114,7 @@ struct epochs *epochs_new(const struct world *w);
 void epochs_free(struct epochs *e);
 void epochs_power(struct check_flow *c, uint32_t node);
 void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version);
+void epochs_look(struct check_flow *c);
 
 /* check_admin.c */
 struct admin *admin_new(const struct world *w);
