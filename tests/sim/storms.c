@@ -152,12 +152,24 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 	}
 }
 
-/* A root may just be handing over, and then takes no order. */
+static bool any_excluded(struct story *s)
+{
+	const struct fm *root = world_fm(s->w, world_root(s->w));
+
+	for (uint32_t i = 0; root && i < world_nodes(s->w); i++)
+		if (fm_node(root, i) && fm_node(root, i)->admin)
+			return true;
+	return !root;
+}
+
+/* A root may just be handing over, or give way to another, which knows nothing of what it did last. */
 static void include_all(struct story *s)
 {
-	for (uint32_t i = 0; i < world_nodes(s->w); i++)
-		for (unsigned int tries = 0; tries < 300 && story_exclude(s, i, -1, false); tries++)
-			world_run(s->w, 10 * W_MS);
+	for (unsigned int tries = 0; tries < 100 && (any_excluded(s) || !world_settled(s->w)); tries++) {
+		for (uint32_t i = 0; i < world_nodes(s->w); i++)
+			story_exclude(s, i, -1, false);
+		world_run(s->w, 50 * W_MS);
+	}
 }
 
 /* Mends all, waits for rest, and looks whether what was excluded still is; then includes it. */
