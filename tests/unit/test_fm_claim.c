@@ -180,14 +180,15 @@ static void why(void **state)
 
 /* --- to whom it gives way -------------------------------------------------------------------- */
 
-enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, STAGES };
+enum { ASKS, LEADS, SETTLED, SETTLED_ALONE, ASKS_LONG, STAGES };
 
 static void take_stage(unsigned int stage)
 {
 	struct fm_root *r = s.fm->root;
 
-	r->asking.stage = stage == ASKS ? FM_STAGE_ASKS : FM_STAGE_LEADS;
-	r->settled = stage >= SETTLED;
+	r->asking.stage = stage == ASKS || stage == ASKS_LONG ? FM_STAGE_ASKS : FM_STAGE_LEADS;
+	r->asking.since = s.fm->now - (stage == ASKS_LONG ? 20 : 19) * RESEND;
+	r->settled = stage == SETTLED || stage == SETTLED_ALONE;
 	r->joiners = stage == SETTLED_ALONE ? 1 : 4;
 }
 
@@ -203,9 +204,10 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 		return false;
 	switch (stage) {
 	case ASKS:
+	case ASKS_LONG:
 		if (init->asks)
 			return !before;
-		return epochs >= 0 && (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
+		return (epochs >= 0 || stage == ASKS_LONG) && (init->root_guid != fm->led.guid || init->epoch > fm->led.epoch);
 	case LEADS:
 		return !init->asks && (!before || init->settled);
 	case SETTLED:
@@ -213,7 +215,8 @@ static bool gives_way(unsigned int stage, const struct fm_init *init)
 	default:
 		if (init->asks)
 			return false;
-		return epochs > 0 || (!epochs && init->settled && (!before || init->guid != init->root_guid));
+		return epochs > 0 || (!before && kin) ||
+		       (!epochs && init->settled && (!before || init->guid != init->root_guid));
 	}
 }
 
@@ -231,17 +234,17 @@ static void to_whom(void **state)
 	s.fm->led.epoch = 8;
 	s.fm->led.guid = NIC + 1;
 	for (unsigned int i = 0; i < STAGES * 4 * 8 * 5 * 2; i++) {
-		unsigned int stage = i % STAGES, flags = i / 16 % 8;
+		unsigned int stage = i % STAGES, k = i / STAGES, flags = k / 4 % 8;
 		struct fm_init init = stage_neighbour(&s, 0);
 		bool want;
 
-		init.root_guid = guids[i / 4 % 4];
+		init.root_guid = guids[k % 4];
 		init.lost = flags & 1;
 		init.asks = flags & 2;
 		init.settled = flags & 4;
-		init.epoch = 5 + i / 128 % 5;
+		init.epoch = 5 + k / 32 % 5;
 		/* From a node of this fabric, or from the root itself, which is none. */
-		init.guid = i / 640 ? NIC + 2 : init.root_guid > NIC + 3 ? init.root_guid : 0xdef;
+		init.guid = k / 160 ? NIC + 2 : init.root_guid > NIC + 3 ? init.root_guid : 0xdef;
 		take_stage(stage);
 		want = init.root_guid != NIC && gives_way(stage, &init);
 		if (fm_claim_yields(s.fm, &init) != want)

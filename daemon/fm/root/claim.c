@@ -21,7 +21,9 @@
  * port that is up leads to a NIC whose manager has not promised. Then no packet passes between
  * them and any other, whatever else there is.
  *
- * A node asks only while no neighbour tells of a root that leads. If two ask, the later epoch, then
+ * A node asks only while no neighbour tells of a root that leads, in an epoch not before its own. If it
+ * asks in vain for long, it joins one of an epoch before, too: that is told so of the later one, and asks
+ * all nodes anew. If two ask, the later epoch, then
  * the greater GUID, goes on, and the other one ends. Should both claim: they have different epochs,
  * or no node promises twice in one. Who finds a node that obeys a later epoch, or another root in
  * its own, asks anew (epoch.c).
@@ -107,6 +109,25 @@ void fm_claim_look(struct fm *fm)
 
 	if (a->stage != FM_STAGE_LEADS)
 		a->at = earlier(a->at, fm->now + MS / 2);
+}
+
+/* It would lead by now if those that it reaches were enough. */
+static bool asks_in_vain(const struct fm *fm)
+{
+	const struct fm_asking *a = &fm->root->asking;
+
+	return a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend;
+}
+
+/* No root has led this node since its NIC began: it asks on, and its neighbours for one that leads. */
+static void ask_around(struct fm *fm)
+{
+	struct fm_asking *a = &fm->root->asking;
+
+	if (fm->now < a->around)
+		return;
+	a->around = fm->now + ASK_MAX * fm->cfg.resend;
+	fm_ports_ask(fm);
 }
 
 static void answer(struct fm *fm, const struct fm_conn *c)
@@ -362,8 +383,8 @@ void fm_claim_due(struct fm *fm)
 	a->at = fm->now + fm->cfg.resend;
 	if (a->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
 		claims(fm);
-	else if (a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend)
-		fm_root_back(fm);
+	else if (asks_in_vain(fm) && !fm_root_back(fm))
+		ask_around(fm);
 	else if (a->stage == FM_STAGE_CLAIMS)
 		claim_on(fm);
 }
@@ -382,15 +403,16 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (init->root_guid == fm->guid)
 		return false;
 	if (!fm_claim_leads(fm))
-		return leads ? init->epoch >= fm->root_epoch &&
+		return leads ? (init->epoch >= fm->root_epoch || asks_in_vain(fm)) &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
 			       !init->lost && later;
 	if (!leads)
 		return false;
 	if (!r->settled)
 		return later || init->settled;
-	if (r->joiners == 1)
-		return init->epoch > fm->root_epoch ||
-		       (init->settled && init->epoch == fm->root_epoch && (later || init->guid != init->root_guid));
+	if (r->joiners == 1 && (init->epoch > fm->root_epoch ||
+				(init->settled && init->epoch == fm->root_epoch &&
+				 (later || init->guid != init->root_guid))))
+		return true;
 	return later && fm_follow_kin(fm, init->guid);
 }

@@ -29,6 +29,7 @@ enum fm_stage {
  * @anew: it was root before, and found a later epoch
  * @at: when it is looked at next; NEVER
  * @since: when the stage began
+ * @around: when it asks its neighbours next whether one leads, if it asks in vain
  * @high: the latest epoch that any node has obeyed
  * @witness: number of a node that had a link to one that is not here
  * @why: this node leads, as text for people; once it does
@@ -36,7 +37,7 @@ enum fm_stage {
 struct fm_asking {
 	uint8_t stage;
 	bool said, won, handed, anew;
-	uint64_t at, since, high;
+	uint64_t at, since, around, high;
 	uint32_t witness;
 	char why[FM_TEXT_MAX / 4];
 };

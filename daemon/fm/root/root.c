@@ -175,15 +175,16 @@ static void anew(struct fm *fm)
 	fm->root_epoch = later(high, fm->root_epoch);
 }
 
-void fm_root_back(struct fm *fm)
+bool fm_root_back(struct fm *fm)
 {
 	if (!fm->led.guid || fm->led.guid == fm->guid)
-		return;
+		return false;
 	fm_root_end(fm);
 	fm->root_asks = true;
 	fm_follow_back(fm);
 	fm_uplink_retry(fm, 0);
 	fm_ports_ask(fm);
+	return true;
 }
 
 static bool yields(struct fm *fm, const struct fm_init *init)

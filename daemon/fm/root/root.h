@@ -70,8 +70,8 @@ extern const struct fm_up fm_root_up;
 /* This node asks to be root; if no NIC knows of a former one, it is at once. */
 int fm_root_start(struct fm *fm);
 void fm_root_end(struct fm *fm);	/* it gives way to another */
-/* It asks no more, and looks whether the root is there that has led it. */
-void fm_root_back(struct fm *fm);
+/* It asks no more, and looks whether the root is there that has led it. False: none has. */
+bool fm_root_back(struct fm *fm);
 void fm_root_free(struct fm *fm);
 void fm_root_due(struct fm *fm);
 uint64_t fm_root_expiry(const struct fm *fm);
