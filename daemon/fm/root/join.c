@@ -66,6 +66,22 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 #define OTHER_END (6 * MS)
 #define BOTH_ENDS (MS / 4)
 
+/*
+ * Of a node that has never said HELLO to this root only others tell: its row is what they say (settle.c).
+ * Who joins later adds its links, or nobody would vouch for that node once the others are gone.
+ */
+static void tell_of_unheard(struct fm *fm, const struct fm_mate *m)
+{
+	for (unsigned int p = 0; p < m->row.nports; p++) {
+		const struct fm_port_row *port = &m->row.port[p];
+		struct fm_mate *o = port->state == FM_PORT_UP && port->peer_guid ?
+					    fm_mate(fm->root, port->peer_guid) : NULL;
+
+		if (o && o != m && o != fm->root->mate && !o->voice.heard && port->peer_port < o->row.nports)
+			o->row.port[port->peer_port].peer_guid = m->guid;
+	}
+}
+
 static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 {
 	char cause[FM_TEXT_MAX / 2];
@@ -80,6 +96,7 @@ static void row_take(struct fm *fm, struct fm_mate *m, const struct fm_row *row)
 	known = fm_damp_row(fm, m, row);
 	m->row = *row;
 	m->opening = 0;
+	tell_of_unheard(fm, m);
 	fm_dispute_row(fm, m);
 	fm_vanish_row(fm, m);
 	if (fm->root->nmissing)
