@@ -122,7 +122,7 @@ beside_hanging_disks() {
 	changes 3 '[true,false]' exclude 1,1:+y && [[ $rc == 3 ]] && up=$(links_up) && lab cut 0,2:+x >/dev/null &&
 		until_true 10 links_are $((up - 1)) && lab kill --manager "$(jq -r 'map(tostring) | join(",")' <<<"$old")" >/dev/null &&
 		until_true 10 led_by_other "$old" && lab mend 0,2:+x >/dev/null && until_true 10 links_are "$up" &&
-		until_true 10 all_hang && fine=0
+		rest 5 && until_true 10 all_hang && fine=0
 	hang_no_more
 	lab revive "$(jq -r 'map(tostring) | join(",")' <<<"$old")" >/dev/null && until_true 20 all_up &&
 		until_true 10 no_problem && fabricctl include 1,1:+y && return $fine
@@ -133,11 +133,34 @@ links_are() { [[ $(links_up) == "$1" && $(other status --json | jq -r .state) ==
 all_hang() {
 	local n=0 node
 	for node in 0,0 1,0 2,0 0,1 1,1 2,1 0,2 1,2; do
-		"$TOP/tests/netns/ask" "$run/${node//,/.}/control" status 2>/dev/null |
-			jq -e '.data.problems[] | select(.text | contains("does the disk hang?"))' >/dev/null && n=$((n + 1))
+		says "$node" 'any(.problems[]; .text | contains("does the disk hang?"))' && n=$((n + 1))
 	done
 	say "$n disks hang"
 	[[ $n == 7 ]]
+}
+# says NODE FILTER: whether that manager runs, and the filter is true of its status
+says() { "$TOP/tests/netns/ask" "$run/${1//,/.}/control" status 2>/dev/null | jq -es "any(.[]; .data | $2)" >/dev/null; }
+
+# All managers end, and start while the service network is down, for more than twice member_max (3 s).
+late_network() {
+	local n before
+	before=$(fabricctl nodes --json | jq -c '[.[] | {node, name, address}]')
+	for n in $(nodes); do lab kill --manager "$n" >/dev/null || return 1; done
+	ip -n "$lab-service" link set br0 down || return 1
+	for n in $(nodes); do lab revive --no-wait "$n" >/dev/null || return 1; done
+	rest 7
+	! leads_any || return 1
+	ip -n "$lab-service" link set br0 up || return 1
+	until_true 30 all_up && [[ $(fabricctl nodes --json | jq -c '[.[] | {node, name, address}]') == "$before" ]] &&
+		[[ $(excluded) == '[[2,2]]' ]] &&
+		fabricctl links 1,0 --json | jq -e '.[] | select(.port == "+x") | .excluded == "admin"'
+}
+leads_any() {
+	local n
+	for n in $(nodes); do
+		says "$n" .root.reachable && return 0
+	done
+	return 1
 }
 
 # Seven of the eight lose what they have kept, and the last has all.
@@ -191,6 +214,7 @@ check "disks of most candidates that hang are told" tells_that_disks_hang
 check "candidates that are away count" tells_who_is_away
 check "the root ends while the command waits for disks" root_ends
 check "recoveries and a takeover wait for no disk" beside_hanging_disks
+check "a service network that comes late changes nothing" late_network
 check "what one candidate has kept is enough" one_is_enough
 check "a state file of another fabric is told" refused_at 1,0 "it is of fabric 'lab', and this is '$lab'"
 check "... and one of a later fabricd" refused_at 2,0 'it has format 9, of a later fabricd'

@@ -11,13 +11,15 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "daemon/fm/node/machine.h"
 #include "story.h"
 
 #define SEEDS 4
 
 static struct story s;
 
-static void begin(const char *shape, uint64_t seed, bool discover)
+/* @open: dimensions without a cable from the last node back to the first. */
+static void begin_open(const char *shape, uint64_t seed, bool discover, uint8_t open)
 {
 	struct world_config c;
 
@@ -25,9 +27,15 @@ static void begin(const char *shape, uint64_t seed, bool discover)
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
 	c.seed = seed;
 	c.discover = discover;
+	c.open = open;
 	story_begin(&s, &c);
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);
+}
+
+static void begin(const char *shape, uint64_t seed, bool discover)
+{
+	begin_open(shape, seed, discover, 0);
 }
 
 static void exclude(uint32_t node, int port, bool is)
@@ -97,6 +105,94 @@ static void all_begin_anew(void **state)
 				exclude(10, 3, false);
 				finish("all begin anew", seed);
 			}
+}
+
+/* No message passes between any two managers, or each does. */
+static void service_network(bool works)
+{
+	for (uint32_t a = 0; a < world_nodes(s.w); a++)
+		for (uint32_t b = 0; b < world_nodes(s.w); b++)
+			if (a != b)
+				world_one_way(s.w, a, b, !works);
+}
+
+/*
+ * All begin anew, and the service network comes long after them: what each node finds out alone until
+ * then changes nothing.
+ */
+static void service_network_is_late(uint64_t seed, bool power, bool discover)
+{
+	struct fm_status st;
+
+	begin("4x3", seed, discover);
+	exclude(5, 2, true);
+	exclude(10, 3, true);
+	all(power, false);
+	story_run(&s, 100 * W_MS);
+	service_network(false);
+	all(power, true);
+	story_run(&s, 20 * W_S);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		assert_false(fm_is_root(world_fm(s.w, i)));
+	service_network(true);
+	story_rest(&s, 30 * W_S);
+	places_are_as_before();
+	assert_true(is_excluded(5, 2));
+	assert_true(is_excluded(10, 3));
+	fm_status(world_fm(s.w, world_root(s.w)), &st);
+	assert_int_equal(st.links_excluded, 2);
+	exclude(5, 2, false);
+	exclude(10, 3, false);
+	finish("the service network is late", seed);
+}
+
+static void the_service_network_is_late(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		for (unsigned int how = 0; how < 4; how++)
+			service_network_is_late(seed, how & 1, how & 2);
+}
+
+/* The root knows which dimensions are open, and counts no cables there. */
+static void is_open(uint8_t open, const char *when)
+{
+	const struct fm *root = world_fm(s.w, world_root(s.w));
+	struct fm_status st;
+
+	if (root->table.open != open)
+		fail_msg("open is %u instead of %u %s", root->table.open, open, when);
+	fm_status(root, &st);
+	assert_int_equal(st.links, 24 - 3 * (open & 1) - 4 * (open >> 1 & 1));
+}
+
+/* Dimensions that are open stay so with the next root, and when all begin anew. */
+static void open_dimensions(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
+		for (uint8_t open = 1; open < 4; open++) {
+			begin_open("4x3", seed, true, open);
+			is_open(open, "at first");
+			exclude(5, 2, true);
+			world_power(s.w, 0, false);
+			story_run(&s, 5 * W_S);
+			assert_true(world_root(s.w) != TORUS_NO_NODE && world_root(s.w) != 0);
+			assert_int_equal(world_fm(s.w, world_root(s.w))->table.open, open);
+			world_power(s.w, 0, true);
+			story_rest(&s, 10 * W_S);
+			is_open(open, "after a takeover");
+			places_are_as_before();
+			all(seed % 2, false);
+			story_run(&s, 100 * W_MS);
+			all(seed % 2, true);
+			story_rest(&s, 30 * W_S);
+			is_open(open, "when all began anew");
+			places_are_as_before();
+			assert_true(is_excluded(5, 2));
+			exclude(5, 2, false);
+			finish("open dimensions", seed);
+		}
 }
 
 /* A candidate that was away knows what was decided before, not since. */
@@ -252,6 +348,8 @@ int main(void)
 {
 	const struct CMUnitTest all_tests[] = {
 		cmocka_unit_test(all_begin_anew),
+		cmocka_unit_test(the_service_network_is_late),
+		cmocka_unit_test(open_dimensions),
 		cmocka_unit_test(the_latest_counts),
 		cmocka_unit_test(one_is_missing),
 		cmocka_unit_test(one_has_no_manager),

@@ -15,7 +15,7 @@
 #include "daemon/fm/root/root.h"
 #include "story.h"
 
-static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)
+static void start_as(struct story *s, const char *shape, uint64_t seed, unsigned int fanout, bool discover)
 {
 	struct world_config c;
 
@@ -24,13 +24,18 @@ static void start(struct story *s, const char *shape, uint64_t seed, unsigned in
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
 	c.seed = seed;
 	c.fanout = fanout;
-	c.discover = false;
+	c.discover = discover;
 	story_begin(s, &c);
 	story_power_all(s);
 	story_rest(s, 10 * W_S);
 	story_traffic(s, 300 * W_US);
 	s->sparing = true;
 	world_run(s->w, 5 * W_MS);
+}
+
+static void start(struct story *s, const char *shape, uint64_t seed, unsigned int fanout)
+{
+	start_as(s, shape, seed, fanout, false);
 }
 
 static void end(struct story *s, const char *what)
@@ -107,12 +112,12 @@ static void restart_root(struct story *s, bool nic)
  * root and of a node that is off meanwhile. A port that was included again is not excluded by a
  * node whose manager did not hear of that.
  */
-static void outlive_root(bool nic)
+static void outlive_root(bool nic, bool discover)
 {
 	struct story s;
 	uint64_t now;
 
-	start(&s, "4x4", 3, 4);
+	start_as(&s, "4x4", 3, 4, discover);
 	now = world_now(s.w);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 0, 0, true, now), 0);
 	assert_int_equal(fm_exclude(world_fm(s.w, 0), 10, -1, true, now), 0);
@@ -144,13 +149,15 @@ static void outlive_root(bool nic)
 static void exclusions_outlive_root(void **state)
 {
 	(void)state;
-	outlive_root(false);
+	outlive_root(false, false);
+	outlive_root(false, true);
 }
 
 static void exclusions_outlive_root_nic(void **state)
 {
 	(void)state;
-	outlive_root(true);
+	outlive_root(true, false);
+	outlive_root(true, true);
 }
 
 /* A ring in two parts: all nodes of the part without the root are reported as isolated. */

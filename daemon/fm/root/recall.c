@@ -123,6 +123,7 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	r->mate[0].fixed = false;
 	r->restored = true;
 	r->kept = false;
+	r->open = 0;
 	r->shape = h->shape;
 	return true;
 }
@@ -146,8 +147,8 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct f
 }
 
 /*
- * What was kept: places and shape, if no NIC works in a shape, and what is excluded. If the NIC of the
- * root is another one, it has no place there.
+ * What was kept: places and shape, if no NIC works in a shape; and, as NICs do not know these, which
+ * dimensions are open and what is excluded. If the NIC of the root is another one, it has no place there.
  */
 static void recall_kept(struct fm *fm)
 {
@@ -166,10 +167,11 @@ static void recall_kept(struct fm *fm)
 		for (uint32_t i = 0; i < r->nmates; i++)
 			fm_mate_move(fm, &r->mate[i], fm_kept_place(fm, r->mate[i].guid));
 		r->mate[0].fixed = r->mate[0].node != TORUS_NO_NODE;
-		r->open = k->open;
 	}
-	if (!memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
-		said_all(fm, k->book->entry, &(struct fm_said) { .id = { .epoch = k->term, .version = k->version } });
+	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
+		return;
+	r->open = k->open;
+	said_all(fm, k->book->entry, &(struct fm_said) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
