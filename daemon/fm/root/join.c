@@ -384,6 +384,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 		return;
 	}
 	fm_recall_ask(fm, c, h);
+	fm_parts_ask(fm, c, h);
 	if (fm_claim_hello(fm, c, m, h))
 		welcome(fm, c, m, h);
 	else if (!fm_claim_leads(fm))
@@ -447,10 +448,12 @@ void fm_join_msg(struct fm *fm, const struct fm_msg *msg)
 		fm_judge_failed(fm, &msg->failed);
 		break;
 	case FM_MSG_TABLE:
-		if (msg->table.former)
+		if (msg->table.former) {
 			fm_recall_sent(fm, &msg->table);
-		else
+			fm_parts_sent(fm, &msg->table);
+		} else if (!fm_parts_sent(fm, &msg->table)) {
 			fm_recall_kept(fm, &msg->table);
+		}
 		fm_claim_look(fm);
 		break;
 	case FM_MSG_LEAD:

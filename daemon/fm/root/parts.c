@@ -14,19 +14,25 @@
  *	what is excluded in either part stays excluded.
  *
  * Each node tells of its own ports, and of those at the far ends of its cables, for neighbours whose
- * managers do not answer. So no exclusion that was acknowledged is forgotten.
+ * managers do not answer. But ports of other nodes may be excluded, too, of which none takes part and
+ * whose neighbours do not either. So one node of each other part is asked for its whole table, before
+ * it is welcomed and gets another; one whose manager began anew, for the table that it has kept
+ * (node/keep.c), of which the root is not known. So no exclusion that was acknowledged is forgotten.
  *
  * A table does not say when a port was excluded, before the parts were separated or after. So what was
- * excluded before, and was included meanwhile in the part that now joins, may be excluded again, if the
- * other part has it so, until the administrator includes it once more. What the root includes that the
- * others join stays included, but for cables between the parts. A line has room for FM_LINE_MAX tables:
- * a node with an older one counts as of another part. The log names what is excluded by this.
+ * excluded before, and was included meanwhile in one part, is excluded again, if the other part has it so,
+ * until the administrator includes it once more: whichever root leads them, and whoever joins first. A
+ * line has room for FM_LINE_MAX tables: a node with an older one counts as of another part. The log names
+ * what is excluded by this.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <torus/topology.h>
 
 #include "daemon/fm/root/parts.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/library.h"
 #include "daemon/fm/node/log.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
@@ -35,17 +41,34 @@
 
 #define COALESCE (2 * MS)	/* others of that part join, too */
 
-/* Whether the table with which the node has come is in the line of the root's, or of this root. */
-static bool in_line(const struct fm *fm, const struct fm_voice *v)
-{
-	const struct fm_line *l = &fm->root->quorum.line;
+/**
+ * struct fm_foreign - a table that may be of another part
+ * @id, @shape: of it; @admin: mask of ports of each node that it excludes by order
+ */
+struct fm_foreign {
+	struct fm_foreign *next;
+	struct fm_past id;
+	struct torus_shape shape;
+	uint16_t admin[];
+};
 
-	if (v->term == fm->uplink.term && v->root == fm->guid)
-		return true;
+static bool is_past(const struct fm_line *l, const struct fm_past *t)
+{
 	for (unsigned int i = 0; i < l->n; i++)
-		if (l->past[i].epoch == v->term && l->past[i].root == v->root)
-			return v->table <= l->past[i].version;
+		if (l->past[i].epoch == t->epoch && (!t->root || l->past[i].root == t->root))
+			return t->version <= l->past[i].version;
 	return false;
+}
+
+/*
+ * Whether that table is in the line of the root's, or of this root. A root that began with what was kept has
+ * no line: of tables that were kept the latest counts then (recall.c).
+ */
+static bool in_line(const struct fm *fm, const struct fm_past *t)
+{
+	if (!t->root && !fm->root->quorum.line.n)
+		return true;
+	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) || is_past(&fm->root->quorum.line, t);
 }
 
 /* Excludes ports of @node, and names the first in @text. Return: how many were not excluded here. */
@@ -71,9 +94,10 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 	const struct fm_voice *v = &m->voice;
 	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
 	char text[2 * TORUS_TEXT_MAX] = "";
+	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, v))
+	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id))
 		return;
 	n = exclude(fm, v->at, v->admin & all, text, sizeof(text));
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
@@ -87,6 +111,130 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 	if (fm->root->settled)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
+
+/* --- whole tables of other parts ------------------------------------------------------- */
+
+static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	uint16_t all = (uint16_t)((1u << 2 * shape->ndims) - 1);
+	char text[2 * TORUS_TEXT_MAX] = "";
+	unsigned int n = 0;
+
+	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
+		return;
+	for (uint32_t i = 0; i < torus_nodes(shape); i++)
+		n += exclude(fm, i, f->admin[i] & all, text, sizeof(text));
+	if (!n)
+		return;
+	fm_say(fm, FM_WARNING, "table", "root %016llx of epoch %llu led another part: %u port%s excluded there stay%s so, %s first",
+	       (unsigned long long)f->id.root, (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
+	       n == 1 ? "s" : "", text);
+	if (fm->root->settled)
+		fm_demand(fm, COALESCE, "excluded %s in another part", text);
+}
+
+static struct fm_foreign *foreign_new(const struct fm_past *id, const struct torus_shape *shape)
+{
+	struct fm_foreign *f = calloc(1, sizeof(*f) + torus_nodes(shape) * sizeof(f->admin[0]));
+
+	if (!f)
+		return NULL;
+	f->id = *id;
+	f->shape = *shape;
+	return f;
+}
+
+static void add_foreign(struct fm *fm, struct fm_foreign *f)
+{
+	f->next = fm->root->sent.foreign;
+	fm->root->sent.foreign = f;
+}
+
+void fm_parts_own(struct fm *fm)
+{
+	const struct fm_table *t = &fm->table;
+	const struct fm_kept *k = &fm->kept;
+	const struct fm_past had = { .epoch = t->term, .version = t->version, .root = t->root_guid };
+	const struct fm_past kept = { .epoch = k->term, .version = k->version };
+	const struct fm_book *b = t->version ? t->book : k->book;
+	struct fm_foreign *f = b ? foreign_new(t->version ? &had : &kept, &b->shape) : NULL;
+
+	if (!f)
+		return;
+	for (uint32_t i = 0; i < b->nodes; i++)
+		f->admin[i] = b->entry[i].admin;
+	add_foreign(fm, f);
+}
+
+/* Whether that table, with that line, can be of another part, for all that is known now. */
+static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line)
+{
+	const struct fm_told *told = &fm->root->told;
+	const struct fm_past latest = fm_told_id(told);
+
+	if (fm->root->settled)
+		return id->version && !in_line(fm, id);
+	return id->version && told->table &&
+	       !(told->epoch == id->epoch && (!id->root || told->root == id->root)) && !is_past(&told->line, id) && !is_past(line, &latest);
+}
+
+static bool is_had(const struct fm_root *r, const struct fm_past *id)
+{
+	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
+		if (f->id.epoch == id->epoch && (!id->root || f->id.root == id->root) &&
+		    f->id.version >= id->version)
+			return true;
+	return false;
+}
+
+void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
+{
+	const struct fm_past had = { .epoch = h->term, .version = h->table, .root = h->table_root };
+	const struct fm_past kept = { .epoch = h->kept_term, .version = h->kept };
+	const struct fm_past id = h->table ? had : kept;
+	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
+	struct fm_sent *s = &fm->root->sent;
+
+	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
+	    (fm_past_same(&s->wanted, &id) && fm->now < s->wanted_at + fm->cfg.resend))
+		return;
+	s->wanted = id;
+	s->wanted_at = fm->now;
+	fm_conn_send(fm, c, &msg);
+}
+
+bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
+{
+	const struct fm_past id = { .epoch = m->term, .version = m->version, .root = m->maker };
+	struct fm_sent *s = &fm->root->sent;
+	struct fm_foreign *f;
+
+	if (m->base || !s->wanted.version || s->wanted.root != id.root || !fm_past_same(&s->wanted, &id) ||
+	    is_had(fm->root, &id))
+		return false;
+	f = foreign_new(&id, &m->shape);
+	if (!f)
+		return false;
+	for (uint32_t i = 0; i < m->nentries; i++)
+		f->admin[m->entries[i].node] = m->entries[i].admin;
+	add_foreign(fm, f);
+	if (fm->root->settled)
+		merge_foreign(fm, f);
+	return true;
+}
+
+void fm_parts_free(struct fm_root *r)
+{
+	struct fm_foreign *f;
+
+	while ((f = r->sent.foreign)) {
+		r->sent.foreign = f->next;
+		free(f);
+	}
+}
+
+/* --- parts that meet --------------------------------------------------------------------- */
 
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m)
 {
@@ -106,4 +254,7 @@ void fm_parts_end(struct fm *fm)
 		l->past[l->n++] = t->line.past[i];
 	for (uint32_t i = 0; i < r->nmates; i++)
 		merge(fm, &r->mate[i]);
+	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
+		merge_foreign(fm, f);
+	fm_parts_free(r);
 }

@@ -3,11 +3,24 @@
 #ifndef FM_PARTS_H
 #define FM_PARTS_H
 
+#include <stdbool.h>
+
 struct fm;
+struct fm_conn;
+struct fm_hello;
 struct fm_mate;
+struct fm_root;
+struct fm_table_msg;
 
 /** fm_parts_hello() - @m has said HELLO to a root that has a table, or will soon: what it excludes stays so */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
+/** fm_parts_own() - this node asks to be root: the table that it has may be of another part than the latest */
+void fm_parts_own(struct fm *fm);
+/** fm_parts_ask() - the node of that HELLO may have the table of another part: it is asked for it */
+void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
+/** fm_parts_sent() - Return: whether that table is the answer */
+bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
+void fm_parts_free(struct fm_root *r);
 /** fm_parts_end() - the first table begins: its line is known, and what all excluded who came from others */
 void fm_parts_end(struct fm *fm);
 

@@ -298,7 +298,9 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 		return;
 	fm_book_change(b, m->entries, m->nentries);
 	fm_book_put(s->book);
-	*s = (struct fm_sent) { .book = b, .id = id, .voters = m->voters };
+	s->book = b;
+	s->id = id;
+	s->voters = m->voters;
 	if (r->restored && !memcmp(&r->shape, &m->shape, sizeof(r->shape)))
 		said_all(fm, b->entry, &(struct fm_said) { .id = id });
 }

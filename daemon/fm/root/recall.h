@@ -10,14 +10,14 @@
 struct fm;
 struct fm_book;
 struct fm_conn;
+struct fm_foreign;
 struct fm_table_msg;
 struct fm_root;
 struct fm_voters;
 
 /**
  * struct fm_told - what the former root told last, as nodes say that have its latest table
- * @epoch: of that root; 0: no node had a table
- * @table: its version; @root: its GUID; @ups: nodes that are up in it
+ * @epoch, @root: of that root, and its GUID; @table: version, 0: no node had one; @ups: nodes that are up in it
  * @voters, @line, @clean, @open: as in fm_hello
  */
 struct fm_told {
@@ -26,8 +26,7 @@ struct fm_told {
 	uint32_t ups;
 	struct fm_voters voters;
 	struct fm_line line;
-	uint8_t clean;
-	uint8_t open;
+	uint8_t clean, open;
 };
 
 static inline struct fm_past fm_told_id(const struct fm_told *t)
@@ -42,24 +41,25 @@ bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
  * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
  * @book: NULL: none has; @id, @voters: of it
  * @asked: when one was asked last
+ * @foreign, @wanted, @wanted_at: tables of other parts, and the one that was asked for last (parts.c)
  */
 struct fm_sent {
 	struct fm_book *book;
 	struct fm_past id;
 	struct fm_voters voters;
-	uint64_t asked;
+	uint64_t asked, wanted_at;
+	struct fm_foreign *foreign;
+	struct fm_past wanted;
 };
 
 /* What this node's own table says, which may be the latest. */
 void fm_recall_own(struct fm *fm);
 /* The node of that HELLO has kept a later table than this one: it is asked for it. */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/* The answer. */
-void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);
+void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer */
 /* This one asks to be root, and the node of that HELLO has the latest table, which this one lacks. */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/* The answer. */
-void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);
+void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);	/* the answer */
 /* That table and its voters, if this node has it, or was sent it; or NULL. */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters);
 /* How many nodes there were when that was kept which the first table begins with; 0: not known. */

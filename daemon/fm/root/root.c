@@ -25,6 +25,7 @@
 #include "daemon/fm/root/join.h"
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
+#include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/publish.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
@@ -99,6 +100,7 @@ static int start(struct fm *fm, bool first)
 	fm_uplink_describe(fm, &own);
 	fm_table_tell(fm, &own);
 	fm_recall_own(fm);
+	fm_parts_own(fm);
 	fm_recall_hello(fm, &own);
 	fm_base_count(fm, m, &own);
 	fm_quorum_note(m, &own);
@@ -214,6 +216,7 @@ void fm_root_free(struct fm *fm)
 	free(r->at);
 	free(r->admin);
 	fm_recall_forget(r);
+	fm_parts_free(r);
 	free(r);
 }
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes of another part join a root: it asks one of them for the whole table that they had, and takes
+ * over what is excluded in it, also at nodes of which none of that part can tell.
+ */
+#include "stage_root.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
+
+#define THERE (NIC + 3)	/* the root of the other part */
+
+static struct fm_entry entry[4];
+
+/* Node @i joins anew, with table 9 of root @maker, of the epoch before this root's. */
+static void comes(uint32_t i, uint64_t maker)
+{
+	struct fm_msg m = hello(i);
+
+	stage_down(&s, 100 + (int)i);
+	s.joiner[100 + i].known = false;
+	m.hello.placed = true;
+	m.hello.version = m.hello.table = 9;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = (int16_t)i;
+	m.hello.term = fm_epoch(s.fm) - 1;
+	m.hello.table_root = maker;
+	m.hello.row.serial = 100;
+	joins(&m);
+}
+
+/* That table: the ports of @node are excluded in it. */
+static void sends(uint32_t i, uint64_t maker, uint32_t node)
+{
+	struct fm_msg m = stage_table(&s, 9, entry);
+
+	entry[node].admin = 3;
+	m.table.term = fm_epoch(s.fm) - 1;
+	m.table.former = true;
+	m.table.maker = maker;
+	stage_msg(&s, 100 + (int)i, &m);
+}
+
+/* Node 1 is none of that part, and no neighbour of node 3. */
+static void of_nodes_elsewhere(void **state)
+{
+	(void)state;
+	ring();
+	stage_forget(&s);
+	comes(3, THERE);
+	assert_int_equal(stage_count(&s, "103 < fetch former"), 1);
+	sends(3, THERE, 1);
+	assert_int_equal(s.fm->root->admin[1], 3);
+	stage_did_some(&s, "led another part: 2 ports excluded there stay so, 1,0:+x first");
+	/* Others of that part have the same. */
+	comes(2, THERE);
+	assert_int_equal(stage_count(&s, "fetch former"), 0);
+	stage_end(&s);
+}
+
+/* What nobody asked for is not believed, nor is another table than that. */
+static void what_was_asked_for(void **state)
+{
+	(void)state;
+	ring();
+	sends(3, THERE, 1);
+	assert_int_equal(s.fm->root->admin[1], 0);
+	comes(3, THERE);
+	sends(3, THERE + 1, 1);
+	assert_int_equal(s.fm->root->admin[1], 0);
+	sends(3, THERE, 1);
+	assert_int_equal(s.fm->root->admin[1], 3);
+	stage_end(&s);
+}
+
+/* A table of this root's line: it knows all that was decided in that. */
+static void of_its_line(void **state)
+{
+	struct fm_line *l;
+
+	(void)state;
+	ring();
+	l = &s.fm->root->quorum.line;
+	l->n = 1;
+	l->past[0] = (struct fm_past) { .epoch = fm_epoch(s.fm) - 1, .version = 9, .root = THERE };
+	stage_forget(&s);
+	comes(3, THERE);
+	assert_int_equal(stage_count(&s, "fetch former"), 0);
+	/* Another root of that epoch. */
+	comes(2, THERE + 1);
+	assert_int_equal(stage_count(&s, "102 < fetch former"), 1);
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(of_nodes_elsewhere),
+		cmocka_unit_test(what_was_asked_for),
+		cmocka_unit_test(of_its_line),
+	};
+
+	return cmocka_run_group_tests_name("fm_parts", all, NULL, NULL);
+}
