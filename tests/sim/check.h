@@ -72,7 +72,7 @@ const char *check_rows(struct world *w, char *buf, size_t room);
  * replay at @version or to lift its holds: no packet of an older version may be in the network
  * Return: a text in @buf, or NULL.
  */
-const char *check_drain(struct world *w, uint64_t version, char *buf, size_t room);
+const char *check_drain(const struct fm *root, struct world *w, uint64_t version, char *buf, size_t room);
 
 /*
  * check_colour() - checks a reused colour when @node is the first to switch to @version: no

@@ -85,9 +85,8 @@ static bool takes_part(const struct fm *root, const struct world *w, uint32_t no
 	return n->nic && fm_table_takes(root, fm_table_find(root, n->guid), n->guid, n->epoch);
 }
 
-const char *check_drain(struct world *w, uint64_t version, char *buf, size_t room)
+const char *check_drain(const struct fm *root, struct world *w, uint64_t version, char *buf, size_t room)
 {
-	const struct fm *root = world_fm(w, world_root(w));
 	uint8_t older = (uint8_t)(ALL_COLOURS & ~(1u << version % TORUS_COLOURS));
 
 	if (!root || !root->root || root->table.version != version ||

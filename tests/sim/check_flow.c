@@ -146,10 +146,24 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 	}
 }
 
-/* Notes whether the root goes on without proof (or is not there), or takes a node for dead. */
-static void hear_root(struct check_flow *c, uint64_t version)
+/* The machine of the root by whose order the NIC of @node acts; NULL: it does not lead any more. */
+static const struct fm *root_of(const struct check_flow *c, uint32_t node)
 {
-	const struct fm *root = world_fm(c->w, world_root(c->w));
+	const struct wnode *n = &c->w->node[node];
+
+	for (uint32_t i = 0; i < c->w->nodes; i++) {
+		const struct fm *fm = c->w->node[i].fm;
+
+		if (fm && c->w->node[i].guid == n->by_guid && fm_is_root(fm) && fm_epoch(fm) == n->by_epoch)
+			return fm;
+	}
+	return NULL;
+}
+
+/* Notes whether the root goes on without proof (or is not there), or takes a node for dead. */
+static void hear_root(struct check_flow *c, uint32_t node, uint64_t version)
+{
+	const struct fm *root = root_of(c, node);
 
 	c->unproven |= root && root->root && root->root->rec.log.bounded;
 	if (!root || !root->root || root->root->rec.log.bounded) {
@@ -165,9 +179,9 @@ static void hear_root(struct check_flow *c, uint64_t version)
 static void keeps(void *arg, uint32_t node, unsigned int port, uint32_t session)
 {
 	struct check_flow *c = arg;
-	const struct fm *root = world_fm(c->w, world_root(c->w));
+	const struct fm *root = root_of(c, node);
 
-	hear_root(c, fm_version(c->w->node[node].fm));
+	hear_root(c, node, fm_version(c->w->node[node].fm));
 	if (c->deaths || c->judged_dead || !root || !root->root || root->root->rec.orphans)
 		fate_unsure(c, node, port, session);
 }
@@ -178,7 +192,7 @@ static void switched(void *arg, uint32_t node, uint64_t version)
 	char buf[150];
 	const char *wrong = check_colour(c->w, node, version, buf, sizeof(buf));
 
-	hear_root(c, version);
+	hear_root(c, node, version);
 	/* No error if a recovery since the last version of this colour ended without proof. */
 	if (wrong && version - c->bounded >= TORUS_COLOURS) {
 		c->mixed = version;
@@ -199,14 +213,14 @@ static void tick(void *arg)
 static void goes_on(struct check_flow *c, uint32_t node, uint64_t version)
 {
 	char buf[150];
-	const char *wrong = check_drain(c->w, version, buf, sizeof(buf));
+	const char *wrong = check_drain(root_of(c, node), c->w, version, buf, sizeof(buf));
 
 	/* A root that restarted may know no free colour; then it must publish a second version. */
 	if (version == c->mixed)
 		flow_wrong(c, "node %u replays or lifts holds: %s", node, c->mixed_text);
 	if (wrong)
 		flow_wrong(c, "node %u: %s", node, wrong);
-	hear_root(c, version);
+	hear_root(c, node, version);
 }
 
 static void replays(void *arg, uint32_t node, uint64_t version)

@@ -568,7 +568,8 @@ bool world_settled(struct world *w)
 	if (!root || !fm_is_root(root) || n->rows_epoch != fm_epoch(root) || !fm_in_force(root, fm_version(root)))
 		return false;
 	for (uint32_t i = 0; i < w->nodes; i++)
-		if (w->node[i].managed && !fm_in_force(w->node[i].fm, fm_version(root)))
+		if (w->node[i].managed &&
+		    (!fm_in_force(w->node[i].fm, fm_version(root)) || !fm_reachable(w->node[i].fm)))
 			return false;
 	return links_as_wanted(w);
 }

@@ -243,8 +243,8 @@ struct tn_nic *world_nic(struct world *w, uint32_t node);
 /* The node that leads in the latest epoch; if there is none, the powered one with the jumper. */
 uint32_t world_root(struct world *w);
 
-/* Whether the world is at rest: at all managers the root's version is in force, with no recovery
- * under way, and exactly the links of whole cables are up. */
+/* Whether the world is at rest: all managers have a way to the root, its version is in force at them,
+ * with no recovery under way, and exactly the links of whole cables are up. */
 bool world_settled(struct world *w);
 
 #endif /* WORLD_H */
