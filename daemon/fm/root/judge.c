@@ -166,7 +166,7 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 		if (!o || o == m || o->state != FM_NODE_DEAD || !fm->root->settled ||
 		    is->peer_port >= o->row.nports || is->state != FM_PORT_UP)
 			continue;
-		if (kept_up(&m->row.port[p], is, o) || (!m->joined && !o->voice.heard))
+		if (kept_up(&m->row.port[p], is, o) || (!m->joined && !o->joined))
 			mate_gone(fm, o, FM_NODE_SILENT, silence);
 	}
 }
