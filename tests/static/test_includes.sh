@@ -29,6 +29,21 @@ circle_noticed() {
 		grep -F "one is in a circle of folders" "$tmp/out"
 }
 
+# Its README says what belongs into a folder; of the worlds' headers and the ABI the files themselves say it.
+readmes() {
+	local folder lacks=0
+	for folder in $(sed -n 's/^\([a-z][a-z_/]*\):.*/\1/p' "$1") tools; do
+		[[ $folder == include/* || $folder == */@(deps|compat) || -s $folder/README.md ]] && continue
+		echo "$folder has no README.md"
+		lacks=1
+	done
+	return $lacks
+}
+lack_noticed() {
+	printf 'kernel/core:\nkernel/core/none:\n' >"$tmp/lacks"
+	! readmes "$tmp/lacks" >"$tmp/out" && grep -xF "kernel/core/none has no README.md" "$tmp/out"
+}
+
 # Without sources there is nothing that could keep a rule.
 nothing_is_no_success() {
 	mkdir -p "$tmp/empty"
@@ -47,5 +62,7 @@ check "a rule that nobody needs is noticed" noticed \
 check "a folder without a rule is noticed" noticed \
 	'/^lib\/route:/d' "includes.txt says nothing of the folder lib/route"
 check "a circle of folders is noticed" circle_noticed
+check "each folder says in its README what belongs into it" readmes $rules
+check "a folder without a README is noticed" lack_noticed
 check "a tree without sources is no success" nothing_is_no_success
 done_testing
