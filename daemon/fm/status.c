@@ -81,8 +81,8 @@ uint32_t fm_node_parent(const struct fm *fm, uint32_t node)
 
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 {
-	for (uint32_t k = 0; fm->root && k < fm->root->nmates; k++) {
-		const struct fm_mate *m = &fm->root->mate[k];
+	for (uint32_t k = 0; fm->root && k < fm_roster_size(fm->root); k++) {
+		const struct fm_mate *m = fm_mate_no(fm->root, k);
 		bool in_table = fm->table.version && m->node != TORUS_NO_NODE &&
 				fm->table.entry[m->node].guid == m->guid;
 
@@ -118,8 +118,8 @@ bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *
 		};
 		return !(*i)++ && out->priority;
 	}
-	while (*i < fm->root->nmates) {
-		m = &fm->root->mate[(*i)++];
+	while (*i < fm_roster_size(fm->root)) {
+		m = fm_mate_no(fm->root, (*i)++);
 		*out = (struct fm_candidate_status) {
 			m->node, fm_candidate_priority(m->priority, m->node), m->via,
 			fm_admin_disk(fm, m), m->name,

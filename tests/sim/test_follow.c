@@ -162,7 +162,7 @@ static uint32_t depth_of(const struct story *s, uint32_t node)
 	const struct fm_mate *m = fm_mate_at(r, node);
 	uint32_t depth = 0;
 
-	for (; m && m != r->mate && depth < 16; depth++)
+	for (; m && m != fm_mate_no(r, 0) && depth < 16; depth++)
 		m = fm_mate(r, m->via);
 	return depth;
 }

@@ -130,9 +130,9 @@ static void ends_without_a_row(void **state)
 	one_finish(&o);
 	one_run(&o, 100 * ONE_MS);
 	assert_int_equal(r->vanish.n, 1);
-	for (uint32_t i = 0; i < r->nmates; i++)
-		if (r->mate[i].node == 2)
-			r->mate[i].row.port[1].state = FM_PORT_FAULTY;
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->node == 2)
+			fm_mate_no(r, i)->row.port[1].state = FM_PORT_FAULTY;
 	one_run(&o, 10000 * ONE_MS);
 	assert_int_equal(r->vanish.n, 0);
 	one_end(&o);

@@ -166,16 +166,16 @@ static void test_spares(void **state)
 			stage_down(&s, 1000 + (int)k - 2);
 		lives(1000);
 	}
-	assert_true(r->nmates <= 16 + 3);
+	assert_true(fm_roster_size(r) <= 16 + 3);
 	assert_int_equal(r->unplaced, 0);
-	assert_int_equal(r->nmates - r->nfree, 16);
+	assert_int_equal(fm_roster_known(r), 16);
 	assert_false(fm_joiner(s.fm, 0, &j));
 	assert_null(fm_problem(s.fm, 0));
 	/* All of the fabric are found, by name and GUID. */
 	for (uint32_t i = 1; i < 16; i++) {
 		struct fm_msg m = stage_hello(&s, i);
 
-		assert_int_equal(r->mate[i].guid, NIC + i);
+		assert_int_equal(fm_mate_no(r, i)->guid, NIC + i);
 		stage_forget(&s);
 		m.hello.guid = 0x999;
 		stage_up(&s, 900);

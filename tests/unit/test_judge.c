@@ -49,7 +49,7 @@ static void root_new(void)
 	for (unsigned int i = 1; i < NODES; i++)
 		assert_non_null(fm_mate_add(root, i + 1));
 	root->settled = true;
-	mates = root->mate;
+	mates = fm_mate_no(root, 0);
 }
 
 /* --- the rules ------------------------------------------------------------------------ */

@@ -28,9 +28,9 @@ static void begin(void)
 		join(i);
 	settle(NODES);
 	r = s.fm->root;
-	assert_int_equal(r->nmates, NODES);
+	assert_int_equal(fm_roster_size(r), NODES);
 	for (uint32_t i = 0; i < NODES; i++)
-		r->mate[i].voice = (struct fm_voice) { .heard = s.fm->now };
+		fm_mate_no(r, i)->voice = (struct fm_voice) { .heard = s.fm->now };
 	r->quorum = (struct fm_quorum) { .n = 0 };
 	r->told = (struct fm_told) { .epoch = 0 };
 }
@@ -42,11 +42,11 @@ static void former(const unsigned int *set, unsigned int n, uint64_t maker)
 	for (unsigned int i = 1; i < n; i++)
 		r->told.voters.set[r->told.voters.n++] = (struct fm_set) { ones(set[i]), maker + i };
 	for (uint32_t k = 0; k < NODES; k++) {
-		r->mate[k].voice.term = 9;
-		r->mate[k].voice.table = 4;
-		r->mate[k].voice.votes = 0;
+		fm_mate_no(r, k)->voice.term = 9;
+		fm_mate_no(r, k)->voice.table = 4;
+		fm_mate_no(r, k)->voice.votes = 0;
 		for (unsigned int i = 0; i < n; i++)
-			r->mate[k].voice.votes |= (uint16_t)((set[i] >> k & 1) << i);
+			fm_mate_no(r, k)->voice.votes |= (uint16_t)((set[i] >> k & 1) << i);
 	}
 }
 
@@ -75,7 +75,7 @@ static void claim_of_each_set(void **state)
 			if (!(set[0] >> maker & 1) || !(set[1] >> (maker + 1) & 1))
 				continue;	/* a root is in its own table */
 			for (uint32_t k = 0; k < NODES; k++)
-				r->mate[k].voice.heard = who >> k & 1 ? s.fm->now : 0;
+				fm_mate_no(r, k)->voice.heard = who >> k & 1 ? s.fm->now : 0;
 			want = quorum(who, set[0], maker) && quorum(who, set[1], maker + 1);
 			assert_int_equal(fm_quorum_claimed(s.fm), want);
 			enough += want;
@@ -96,19 +96,19 @@ static void of_the_latest_only(void **state)
 	r->asking.stage = FM_STAGE_ASKS;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* Nor does one of the same numbers, of the root of another part. */
-	r->mate[1].voice.root = r->mate[2].voice.root = CLAIMED + 1;
+	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED + 1;
 	assert_false(fm_quorum_claimed(s.fm));
-	r->mate[1].voice.root = r->mate[2].voice.root = CLAIMED;
+	fm_mate_no(r, 1)->voice.root = fm_mate_no(r, 2)->voice.root = CLAIMED;
 	assert_true(fm_quorum_claimed(s.fm));
-	r->mate[1].voice.term = r->mate[2].voice.term = 8;
+	fm_mate_no(r, 1)->voice.term = fm_mate_no(r, 2)->voice.term = 8;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* But who made it was up in it, whatever its manager has now. */
 	r->told.root = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
 	/* So it was in each of the voters that it made. */
 	former((const unsigned int[]) { 7, 7 }, 2, NIC);
-	r->mate[1].voice.term = 8;
-	r->mate[2].voice.heard = 0;
+	fm_mate_no(r, 1)->voice.term = 8;
+	fm_mate_no(r, 2)->voice.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	r->told.root = r->told.voters.set[0].maker = NIC + 1;
 	assert_true(fm_quorum_claimed(s.fm));
@@ -126,7 +126,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 	former(set, 3, NIC);
 	r->asking.stage = FM_STAGE_ASKS;
 	for (uint32_t k = 2; k < NODES; k++)
-		r->mate[k].voice.heard = 0;
+		fm_mate_no(r, k)->voice.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 2);
 	assert_int_equal(need, 4);
@@ -137,7 +137,7 @@ static void count_of_the_one_that_lacks_most(void **state)
 	/* Five of six are there, and none of two. */
 	former((const unsigned int[]) { ALL, 0x30 }, 2, NIC + 4);
 	for (uint32_t k = 0; k < NODES; k++)
-		r->mate[k].voice.heard = k < 4 ? s.fm->now : 0;
+		fm_mate_no(r, k)->voice.heard = k < 4 ? s.fm->now : 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 0);
 	assert_int_equal(need, 2);
@@ -186,10 +186,10 @@ static struct fm_msg sent(struct fm_entry *e, unsigned int up, unsigned int vote
 	m.table.voters.n = 1;
 	m.table.voters.set[0] = (struct fm_set) { ones(voter), NIC + 7 };
 	for (uint32_t k = 0; k < NODES; k++) {
-		e[k].epoch = r->mate[k].epoch;
+		e[k].epoch = fm_mate_no(r, k)->epoch;
 		e[k].state = up >> k & 1 ? FM_NODE_UP : FM_NODE_SILENT;
 		e[k].differs = (up ^ voter) >> k & 1;
-		r->mate[k].voice = (struct fm_voice) { .heard = s.fm->now, .life = r->mate[k].epoch,
+		fm_mate_no(r, k)->voice = (struct fm_voice) { .heard = s.fm->now, .life = fm_mate_no(r, k)->epoch,
 						       .rows = 4, .rows_term = 9 };
 	}
 	return m;
@@ -210,7 +210,7 @@ static void of_those_that_began_anew(void **state)
 	former((const unsigned int[]) { 0x1f, 0x3f }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
 		if (k != 3)
-			r->mate[k].voice.table = r->mate[k].voice.votes = 0;
+			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* What is not the table that was told of is nobody's. */
 	m.table.version = 5;
@@ -224,10 +224,10 @@ static void of_those_that_began_anew(void **state)
 	assert_true(fm_recall_has_latest(s.fm));
 	assert_true(fm_quorum_claimed(s.fm));
 	/* Three of five, but three of six are not enough. */
-	r->mate[0].voice.heard = r->mate[5].voice.heard = r->mate[4].voice.heard = 0;
-	r->mate[0].voice.life++;
+	fm_mate_no(r, 0)->voice.heard = fm_mate_no(r, 5)->voice.heard = fm_mate_no(r, 4)->voice.heard = 0;
+	fm_mate_no(r, 0)->voice.life++;
 	assert_false(fm_quorum_claimed(s.fm));
-	r->mate[5].voice.heard = s.fm->now;
+	fm_mate_no(r, 5)->voice.heard = s.fm->now;
 	assert_true(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -254,20 +254,20 @@ static void of_those_that_remember(void **state)
 	former((const unsigned int[]) { 7, 7 }, 2, CLAIMED);
 	for (uint32_t k = 0; k < NODES; k++)
 		if (k != 2)
-			r->mate[k].voice.table = r->mate[k].voice.votes = 0;
+			fm_mate_no(r, k)->voice.table = fm_mate_no(r, k)->voice.votes = 0;
 	fm_recall_sent(s.fm, &m.table);
-	r->mate[0].voice.heard = 0;
-	r->mate[0].voice.life++;
+	fm_mate_no(r, 0)->voice.heard = 0;
+	fm_mate_no(r, 0)->voice.life++;
 	for (size_t i = 0; i < sizeof(was) / sizeof(was[0]); i++) {
-		struct fm_voice *v = &r->mate[1].voice;
+		struct fm_voice *v = &fm_mate_no(r, 1)->voice;
 
 		v->rows = was[i].rows;
 		v->rows_term = was[i].term;
-		v->life = r->mate[1].epoch + was[i].life;
+		v->life = fm_mate_no(r, 1)->epoch + was[i].life;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes);
 		/* So it is with the root that made that table, if that is all there is to say. */
 		r->sent.id.version++;
-		r->told.root = r->told.voters.set[0].maker = r->mate[1].guid;
+		r->told.root = r->told.voters.set[0].maker = fm_mate_no(r, 1)->guid;
 		assert_int_equal(fm_quorum_claimed(s.fm), was[i].votes && was[i].rows);
 		r->sent.id.version--;
 		r->told.root = r->told.voters.set[0].maker = CLAIMED;
@@ -292,15 +292,15 @@ static void of_those_kept(void **state)
 	r->shape = s.shape;
 	r->asking.stage = FM_STAGE_ASKS;
 	for (uint32_t k = 3; k < NODES; k++)
-		r->mate[k].voice.heard = 0;
+		fm_mate_no(r, k)->voice.heard = 0;
 	fm_quorum_count(s.fm, &here, &need);
 	assert_int_equal(here, 3);
 	assert_int_equal(need, 3);
 	assert_true(fm_quorum_claimed(s.fm));
-	r->mate[2].voice.heard = 0;
+	fm_mate_no(r, 2)->voice.heard = 0;
 	assert_false(fm_quorum_claimed(s.fm));
 	/* One that was not there then does not count. */
-	r->mate[5].voice.heard = s.fm->now;
+	fm_mate_no(r, 5)->voice.heard = s.fm->now;
 	assert_false(fm_quorum_claimed(s.fm));
 	stage_end(&s);
 }
@@ -368,8 +368,8 @@ static void makes(struct history *h, unsigned int up)
 	h->up[v] = up;
 	h->changed[v] = up != h->up[v - 1];
 	for (unsigned int k = 0; k < NODES; k++) {
-		differs[k] = fm_quorum_differs(s.fm, &r->mate[k], up >> k & 1, v);
-		fm_quorum_entry(s.fm, &r->mate[k], up >> k & 1, v);
+		differs[k] = fm_quorum_differs(s.fm, fm_mate_no(r, k), up >> k & 1, v);
+		fm_quorum_entry(s.fm, fm_mate_no(r, k), up >> k & 1, v);
 	}
 	fm_quorum_voters(s.fm, v, &is);
 	expect(&h->rnd, is.n == (n < FM_VOTERS_MAX ? n : FM_VOTERS_MAX), "%u of %u", is.n, n);
@@ -399,7 +399,7 @@ static void looks(struct history *h, unsigned int who)
 		want &= 2 * ones(mask[i] & who) + maker > set[i].ups;
 	}
 	for (unsigned int k = 0; k < NODES; k++)
-		r->mate[k].via = who >> k & 1 ? NIC : 0;
+		fm_mate_no(r, k)->via = who >> k & 1 ? NIC : 0;
 	expect(&h->rnd, fm_quorum_look(s.fm) == want, "version %u, nodes %x", h->version, who);
 }
 
@@ -450,25 +450,25 @@ static void former_ones(void **state)
 	begin();
 	former(set, 2, CLAIMED);
 	fm_quorum_begin(s.fm);
-	r->mate[4].voice.chose = 0;
+	fm_mate_no(r, 4)->voice.chose = 0;
 	/* It was another's table. */
-	fm_quorum_former(s.fm, &r->mate[4], &v, &e);
-	assert_int_equal(r->mate[4].voice.chose, 0);
+	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
+	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 0);
 	r->quorum.own = true;
-	fm_quorum_former(s.fm, &r->mate[4], &v, &e);
-	assert_int_equal(r->mate[4].voice.chose, 2);
-	assert_int_equal(fm_quorum_differs(s.fm, &r->mate[4], false, 1), 2);
+	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
+	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 2);
+	assert_int_equal(fm_quorum_differs(s.fm, fm_mate_no(r, 4), false, 1), 2);
 	e = (struct fm_entry) { .state = FM_NODE_UP };
-	fm_quorum_former(s.fm, &r->mate[4], &v, &e);
-	assert_int_equal(r->mate[4].voice.chose, 3);
+	fm_quorum_former(s.fm, fm_mate_no(r, 4), &v, &e);
+	assert_int_equal(fm_mate_no(r, 4)->voice.chose, 3);
 	/* One that says HELLO late counts, too; not any more once a table of this root is taken. */
-	r->mate[5].voice.chose = 0;
-	fm_quorum_hello(s.fm, &r->mate[5]);
-	assert_int_equal(r->mate[5].voice.chose, 2);
-	r->mate[5].voice.chose = 0;
+	fm_mate_no(r, 5)->voice.chose = 0;
+	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
+	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 2);
+	fm_mate_no(r, 5)->voice.chose = 0;
 	r->quorum.taken.version = 1;
-	fm_quorum_hello(s.fm, &r->mate[5]);
-	assert_int_equal(r->mate[5].voice.chose, 0);
+	fm_quorum_hello(s.fm, fm_mate_no(r, 5));
+	assert_int_equal(fm_mate_no(r, 5)->voice.chose, 0);
 	stage_end(&s);
 }
 

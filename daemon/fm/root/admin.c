@@ -84,8 +84,8 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	const struct fm_root *r = fm->root;
 
 	*out = (struct fm_kept_count) { .of = 0 };
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		const struct fm_mate *m = &r->mate[i];
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
 		uint8_t disk = fm_admin_disk(fm, m);
 
 		if (!is_candidate(m))

@@ -41,8 +41,8 @@ void fm_base_restore(struct fm *fm)
 	struct fm_root *r = fm->root;
 	uint64_t set = 0;
 
-	for (uint32_t i = 0; i < r->nmates; i++)
-		set += fm_fingerprint(r->mate[i].guid, r->mate[i].epoch);
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		set += fm_fingerprint(fm_mate_no(r, i)->guid, fm_mate_no(r, i)->epoch);
 	r->base.set = set;
 	if (r->base_seen.version && r->base_seen.set == set)
 		r->base = r->base_seen;

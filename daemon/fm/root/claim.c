@@ -87,10 +87,10 @@ static bool alone(struct fm *fm)
 	struct fm_root *r = fm->root;
 	struct fm_asking *a = &r->asking;
 
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		uint32_t at = (a->witness + i) % r->nmates;
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		uint32_t at = (a->witness + i) % fm_roster_size(r);
 
-		if (fm_quorum_here(fm, &r->mate[at]) && beside_other(fm, &r->mate[at])) {
+		if (fm_quorum_here(fm, fm_mate_no(r, at)) && beside_other(fm, fm_mate_no(r, at))) {
 			a->witness = at;
 			return false;
 		}
@@ -199,9 +199,9 @@ static void join_anew(struct fm *fm, uint64_t epoch)
 
 	r->knows = true;
 	fm_children_drop(fm);
-	for (uint32_t i = 1; i < r->nmates; i++)
-		if (r->mate[i].via)
-			fm_mate_missing(fm, &r->mate[i]);
+	for (uint32_t i = 1; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->via)
+			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_epoch_raise(fm, epoch);
 }
 
@@ -261,8 +261,8 @@ static void tell_all(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	r->asking.said = true;
-	for (uint32_t i = 1; i < r->nmates; i++)
-		r->mate[i].voice.claimed = fm->uplink.term;
+	for (uint32_t i = 1; i < fm_roster_size(r); i++)
+		fm_mate_no(r, i)->voice.claimed = fm->uplink.term;
 	for (unsigned int i = 0; i < fm->conns.n; i++)
 		if (fm->conns.list[i]->role == FM_CONN_STRANGER && fm->conns.list[i]->waits)
 			answer(fm, fm->conns.list[i]);
@@ -293,8 +293,8 @@ static void leads(struct fm *fm, bool alone)
 	uint32_t n = 0;
 
 	fm_quorum_begin(fm);
-	for (uint32_t i = 0; i < r->nmates; i++)
-		n += fm_quorum_here(fm, &r->mate[i]);
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		n += fm_quorum_here(fm, fm_mate_no(r, i));
 	r->asking.stage = FM_STAGE_LEADS;
 	r->asking.since = fm->now;
 	r->asking.at = NEVER;
@@ -302,9 +302,9 @@ static void leads(struct fm *fm, bool alone)
 	tell_why(fm);
 	fm_follow_led(fm, fm->uplink.term);
 	fm_uplink_adrift(fm, false);
-	for (uint32_t i = 1; i < r->nmates; i++)
-		if (!r->mate[i].via && !r->mate[i].missing)
-			fm_mate_missing(fm, &r->mate[i]);
+	for (uint32_t i = 1; i < fm_roster_size(r); i++)
+		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
+			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_news_begin(fm);
 	fm_say(fm, r->told.table && r->told.root != fm->guid && !r->asking.handed ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
@@ -355,8 +355,8 @@ static void ask_again(struct fm *fm)
 	struct fm_root *r = fm->root;
 
 	r->asking.stage = FM_STAGE_ASKS;
-	for (uint32_t i = 1; i < r->nmates; i++)
-		if (r->mate[i].via)
+	for (uint32_t i = 1; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->via)
 			r->anew = true;
 }
 

@@ -126,7 +126,7 @@ bool fm_held(const struct fm *fm, unsigned int i, uint64_t now, struct fm_hold *
 	const struct fm_damp *d = fm->root ? &fm->root->damp : NULL;
 
 	for (uint32_t k = 0; d && k < d->n; k++) {
-		const struct fm_mate *m = &fm->root->mate[d->held[k]], *o;
+		const struct fm_mate *m = fm_mate_no(fm->root, d->held[k]), *o;
 
 		for (unsigned int p = 0; m->node != TORUS_NO_NODE && p < 2 * fm->ndims; p++) {
 			uint64_t at;
@@ -173,7 +173,7 @@ static void look(struct fm *fm)
 	d->at = NEVER;
 	fm_problems_mark(fm, "flap");
 	for (uint32_t i = 0; i < d->n; i++) {
-		const struct fm_mate *m = &fm->root->mate[d->held[i]];
+		const struct fm_mate *m = fm_mate_no(fm->root, d->held[i]);
 		bool some = false;
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++) {
@@ -196,7 +196,7 @@ static void look(struct fm *fm)
 static bool remember(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = &r->damp;
-	uint32_t self = (uint32_t)(m - r->mate), room = d->room ? 2 * d->room : 16;
+	uint32_t self = fm_mate_number(r, m), room = d->room ? 2 * d->room : 16;
 	uint32_t *more;
 
 	for (uint32_t i = 0; i < d->n; i++)
@@ -306,7 +306,7 @@ void fm_damp_due(struct fm *fm)
 	if (fm->now < r->damp.at)
 		return;
 	for (uint32_t i = 0; i < r->damp.n; i++) {
-		struct fm_mate *m = &r->mate[r->damp.held[i]];
+		struct fm_mate *m = fm_mate_no(r, r->damp.held[i]);
 
 		for (unsigned int p = 0; p < TORUS_MAX_PORTS; p++)
 			if (fm_damp_held(m, p) && fm->now >= cable_time(fm, m, p))
@@ -322,7 +322,7 @@ uint64_t fm_damp_expiry(const struct fm *fm)
 
 void fm_damp_free(struct fm_root *r)
 {
-	for (uint32_t i = 0; i < r->nmates; i++)
-		free(r->mate[i].flap);
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		free(fm_mate_no(r, i)->flap);
 	free(r->damp.held);
 }

@@ -66,7 +66,7 @@ static uint32_t find_peer(const struct fm *fm, const struct fm_mate *m, unsigned
 	    port->peer_port != fm_opposite(fm->ndims, p))
 		return NONE;
 	o = fm_mate(fm->root, port->peer_guid);
-	return !o || o == m ? NONE : (uint32_t)(o - fm->root->mate);
+	return !o || o == m ? NONE : fm_mate_number(fm->root, o);
 }
 
 /*
@@ -100,7 +100,7 @@ static bool cables_find(const struct fm *fm, struct cables *c)
 	const struct fm_root *r = fm->root;
 
 	c->ndims = fm->ndims;
-	c->n = r->nmates;
+	c->n = fm_roster_size(r);
 	c->peer = malloc((size_t)c->n * 2 * c->ndims * sizeof(*c->peer));
 	c->line = malloc((size_t)c->n * c->ndims * sizeof(*c->line));
 	if (!c->peer || !c->line) {
@@ -110,7 +110,7 @@ static bool cables_find(const struct fm *fm, struct cables *c)
 	}
 	for (uint32_t i = 0; i < c->n; i++)
 		for (unsigned int p = 0; p < 2 * c->ndims; p++)
-			c->peer[(size_t)i * 2 * c->ndims + p] = find_peer(fm, &r->mate[i], p);
+			c->peer[(size_t)i * 2 * c->ndims + p] = find_peer(fm, fm_mate_no(r, i), p);
 	memset(c->line, 0xff, (size_t)c->n * c->ndims * sizeof(*c->line));
 	for (uint32_t i = 0; i < c->n; i++)
 		for (unsigned int d = 0; d < c->ndims; d++)
@@ -225,7 +225,7 @@ static uint32_t size_of(struct fm *fm, const struct cables *c, const struct layo
 
 bool fm_discover_shape(struct fm *fm, struct torus_shape *shape)
 {
-	uint32_t n = fm->root->nmates;
+	uint32_t n = fm_roster_size(fm->root);
 	struct layout l = {
 		.pos = calloc(n, sizeof(*l.pos)),
 		.queue = calloc(n, sizeof(*l.queue)),
@@ -321,7 +321,7 @@ static uint32_t seen_at(const struct placing *g, uint32_t i, unsigned int p)
 
 	if (j == NONE || g->shape->size[p % g->cables.ndims] == 1)
 		return TORUS_NO_NODE;
-	node = g->fm->root->mate[j].node;
+	node = fm_mate_no(g->fm->root, j)->node;
 	if (node == TORUS_NO_NODE ||
 	    past_the_end(g, node, fm_opposite(g->cables.ndims, p)))
 		return TORUS_NO_NODE;
@@ -364,7 +364,7 @@ static unsigned int best_place(const struct placing *g, uint32_t i, enum trust l
 static void put(struct fm *fm, uint32_t i, uint32_t node)
 {
 	struct fm_root *r = fm->root;
-	struct fm_mate *m = &r->mate[i], *there = fm_mate_at(r, node);
+	struct fm_mate *m = fm_mate_no(r, i), *there = fm_mate_at(r, node);
 
 	if (there && there != m)
 		fm_mate_move(fm, there, TORUS_NO_NODE);
@@ -381,7 +381,7 @@ static bool waits(const struct fm_mate *m)
 static void queue(struct placing *g, uint32_t i, enum trust least)
 {
 	uint32_t node;
-	unsigned int votes = waits(&g->fm->root->mate[i]) ? best_place(g, i, least, &node) : 0;
+	unsigned int votes = waits(fm_mate_no(g->fm->root, i)) ? best_place(g, i, least, &node) : 0;
 	struct fifo *f = &g->turn[votes];
 
 	if (!votes)
@@ -422,10 +422,10 @@ static void place(struct placing *g, enum trust least)
 	struct fm_root *r = g->fm->root;
 	uint32_t i, node;
 
-	for (i = 0; i < r->nmates; i++)
+	for (i = 0; i < fm_roster_size(r); i++)
 		queue(g, i, least);
 	while ((i = next(g)) != NONE) {
-		const struct fm_mate *m = &r->mate[i];
+		const struct fm_mate *m = fm_mate_no(r, i);
 		unsigned int votes = waits(m) ? best_place(g, i, least, &node) : 0;
 		unsigned int most = 0;
 
@@ -453,8 +453,8 @@ static void keep_places(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	for (uint32_t i = 0; r->unplaced && i < r->nmates; i++) {
-		const struct fm_mate *m = &r->mate[i];
+	for (uint32_t i = 0; r->unplaced && i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
 
 		if (waits(m) && m->worked_at != TORUS_NO_NODE && !r->at[m->worked_at])
 			put(fm, i, m->worked_at);
@@ -465,13 +465,13 @@ static void keep_places(struct fm *fm)
 static bool refine(struct placing *g, uint32_t i)
 {
 	struct fm_root *r = g->fm->root;
-	uint32_t from = r->mate[i].node;
+	uint32_t from = fm_mate_no(r, i)->node;
 	int here = (int)agree(g, i, from, CROSSED);
 
 	for (unsigned int p = 0; p < 2 * g->cables.ndims; p++) {
 		uint32_t at = seen_at(g, i, p);
 		struct fm_mate *o = at == TORUS_NO_NODE ? NULL : fm_mate_at(r, at);
-		uint32_t j = o ? (uint32_t)(o - r->mate) : NONE;
+		uint32_t j = o ? fm_mate_number(r, o) : NONE;
 		int gain;
 
 		if (at == TORUS_NO_NODE || at == from || (o && o->fixed))
@@ -498,16 +498,16 @@ static void refine_all(struct placing *g)
 
 	for (unsigned int pass = 0; moved && pass < REFINE_PASSES; pass++) {
 		moved = false;
-		for (uint32_t i = 0; i < r->nmates; i++)
-			if (!r->mate[i].fixed && r->mate[i].node != TORUS_NO_NODE)
+		for (uint32_t i = 0; i < fm_roster_size(r); i++)
+			if (!fm_mate_no(r, i)->fixed && fm_mate_no(r, i)->node != TORUS_NO_NODE)
 				moved |= refine(g, i);
 		/* Places that became free may be those of others. */
 		if (moved)
 			place(g, CROSSED);
 	}
-	for (uint32_t i = 0; i < r->nmates; i++)
-		if (r->mate[i].node != TORUS_NO_NODE)
-			r->mate[i].fixed = true;
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
+			fm_mate_no(r, i)->fixed = true;
 }
 
 bool fm_discover_place(struct fm *fm, const struct torus_shape *shape)

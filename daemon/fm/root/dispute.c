@@ -95,8 +95,8 @@ void fm_dispute_due(struct fm *fm)
 			look(fm, m, old.suspect[i].seen);
 		first |= !old.suspect[i].seen;
 	}
-	for (uint32_t i = 0; old.more && i < r->nmates; i++)
-		look(fm, &r->mate[i], false);
+	for (uint32_t i = 0; old.more && i < fm_roster_size(r); i++)
+		look(fm, fm_mate_no(r, i), false);
 	fm_problems_sweep(fm, "dispute");
 	if (d->n && (first || old.more))
 		d->at = fm->now + fm->cfg.keepalive;

@@ -46,7 +46,7 @@ struct extension {
 
 static const struct fm_mate *mate(const struct extension *x, uint32_t i)
 {
-	return &x->fm->root->mate[i];
+	return fm_mate_no(x->fm->root, i);
 }
 
 /* The node that the cable at port @p of @i leads to, if it joins opposite ports. */
@@ -59,7 +59,7 @@ static uint32_t find_peer(const struct extension *x, uint32_t i, unsigned int p)
 	    port->peer_port != fm_opposite(x->old.ndims, p))
 		return NONE;
 	o = fm_mate(x->fm->root, port->peer_guid);
-	return !o || o == m || o->state == FM_NODE_DEAD ? NONE : (uint32_t)(o - x->fm->root->mate);
+	return !o || o == m || o->state == FM_NODE_DEAD ? NONE : fm_mate_number(x->fm->root, o);
 }
 
 static bool placed(const struct extension *x, uint32_t i)
@@ -104,7 +104,7 @@ static void find_open(struct extension *x)
 
 static void start_from_placed(struct extension *x)
 {
-	for (uint32_t i = 0; i < x->fm->root->nmates; i++) {
+	for (uint32_t i = 0; i < fm_roster_size(x->fm->root); i++) {
 		struct torus_coords at;
 
 		if (!placed(x, i) || mate(x, i)->state == FM_NODE_DEAD)
@@ -229,7 +229,7 @@ static bool each_has_its_own(const struct extension *x)
 
 bool fm_extend(const struct fm *fm, struct torus_shape *shape, uint8_t *open)
 {
-	uint32_t n = fm->root->nmates;
+	uint32_t n = fm_roster_size(fm->root);
 	struct extension x = {
 		.fm = fm,
 		.old = fm->table.shape,

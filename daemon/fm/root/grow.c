@@ -178,8 +178,8 @@ static void move_all(struct fm *fm, const struct torus_shape *from, const uint16
 
 	for (uint32_t i = 0; i < torus_nodes(from); i++)
 		r->admin[new_id(from, to, i)] = admin[i];
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		struct fm_mate *m = &r->mate[i];
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		struct fm_mate *m = fm_mate_no(r, i);
 
 		m->worked_at = TORUS_NO_NODE;
 		if (m->node == TORUS_NO_NODE)
@@ -257,8 +257,8 @@ void fm_grow_applied(struct fm *fm)
 	if (!r->grow.old)
 		return;
 	r->grow.old = false;
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		struct fm_mate *m = &r->mate[i];
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		struct fm_mate *m = fm_mate_no(r, i);
 
 		if (m->node == TORUS_NO_NODE || m->state == FM_NODE_DEAD ||
 		    t->kind[m->node] == FM_PART_TAKES)

@@ -77,7 +77,8 @@ static void tell_of_unheard(struct fm *fm, const struct fm_mate *m)
 		struct fm_mate *o = port->state == FM_PORT_UP && port->peer_guid ?
 					    fm_mate(fm->root, port->peer_guid) : NULL;
 
-		if (o && o != m && o != fm->root->mate && !o->voice.heard && port->peer_port < o->row.nports)
+		if (o && o != m && o != fm_mate_no(fm->root, 0) && !o->voice.heard &&
+		    port->peer_port < o->row.nports)
 			o->row.port[port->peer_port].peer_guid = m->guid;
 	}
 }
@@ -117,11 +118,11 @@ static bool crowded(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	if (r->nmates - r->nfree < 2 * places(fm))
+	if (fm_roster_known(r) < 2 * places(fm))
 		return false;
 	if (r->settled)
 		fm_roster_forget(fm);
-	return r->nmates - r->nfree >= 2 * places(fm);
+	return fm_roster_known(r) >= 2 * places(fm);
 }
 
 /* Why a HELLO cannot be accepted, or NULL. */
@@ -190,15 +191,15 @@ static const char *parent_of(struct fm *fm, struct fm_mate *m, bool joins, bool 
 	uint32_t i = m->given;
 
 	if (joins && !restless)
-		i = (uint32_t)(m - r->mate);
+		i = fm_mate_number(r, m);
 	if (joins)
 		m->joined = fm->now;
-	while (i > 0 && (joins || stray || !there(&r->mate[i]))) {
+	while (i > 0 && (joins || stray || !there(fm_mate_no(r, i)))) {
 		i = (i - 1) / fm->cfg.fanout;
 		joins = stray = false;
 	}
 	m->given = i;
-	return i ? r->mate[i].address : "";
+	return i ? fm_mate_no(r, i)->address : "";
 }
 
 /*
@@ -229,9 +230,9 @@ static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
 	if (m->marked == marked)
 		return;
 	m->marked = marked;
-	for (uint32_t i = 0; i < r->nmates && n < 2; i++)
-		if (r->mate[i].marked)
-			of[n++] = &r->mate[i];
+	for (uint32_t i = 0; i < fm_roster_size(r) && n < 2; i++)
+		if (fm_mate_no(r, i)->marked)
+			of[n++] = fm_mate_no(r, i);
 	if (n < 2)
 		fm_problem_clear(fm, "bootstrap", 1);
 	else

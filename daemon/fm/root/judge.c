@@ -99,18 +99,18 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m)
 static void vouch(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
-	uint32_t *queue = r->missing + r->room, n = 0;
+	uint32_t *queue = fm_roster_scratch(r), n = 0;
 	bool up;
 
 	for (uint32_t i = 0; i < r->nmissing; i++) {
-		struct fm_mate *m = &r->mate[r->missing[i]];
+		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		m->vouched = !m->via && m->state != FM_NODE_DEAD && word_of(fm, m).there;
 		if (m->vouched)
 			queue[n++] = r->missing[i];
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct fm_mate *o = &r->mate[queue[i]];
+		const struct fm_mate *o = fm_mate_no(r, queue[i]);
 
 		for (unsigned int q = 0; q < o->row.nports; q++) {
 			struct fm_mate *m = beside(fm, o, q, &up);
@@ -119,7 +119,7 @@ static void vouch(struct fm *fm)
 			    o->row.port[q].state != FM_PORT_UP)
 				continue;
 			m->vouched = true;
-			queue[n++] = (uint32_t)(m - r->mate);
+			queue[n++] = fm_mate_number(r, m);
 		}
 	}
 }
@@ -207,7 +207,7 @@ void fm_judge_failed(struct fm *fm, const struct fm_failed *f)
 	struct fm_mate *m = fm_mate(fm->root, f->guid);
 	char why[FM_TEXT_MAX / 2];
 
-	if (!m || m == fm->root->mate || m->epoch != f->epoch || m->state != FM_NODE_UP ||
+	if (!m || m == fm_mate_no(fm->root, 0) || m->epoch != f->epoch || m->state != FM_NODE_UP ||
 	    f->version != fm->root->version)
 		return;
 	if (f->by) {
@@ -233,7 +233,7 @@ static uint32_t spread(struct fm *fm, const struct fm_mate *m, uint32_t *set, ui
 		    (!up && m->row.port[p].state != FM_PORT_UP))
 			continue;
 		o->search = r->search;
-		set[n++] = (uint32_t)(o - r->mate);
+		set[n++] = fm_mate_number(r, o);
 	}
 	return n;
 }
@@ -256,19 +256,19 @@ static uint64_t dead_at(const struct fm *fm, const struct fm_mate *m, uint32_t n
 static uint64_t judge_set(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
-	uint32_t *set = r->missing + r->room, n = 1;
+	uint32_t *set = fm_roster_scratch(r), n = 1;
 	uint64_t at = 0;
 
-	set[0] = (uint32_t)(m - r->mate);
+	set[0] = fm_mate_number(r, m);
 	m->search = ++r->search;
 	for (uint32_t i = 0; i < n; i++)
-		n = spread(fm, &r->mate[set[i]], set, n);
+		n = spread(fm, fm_mate_no(r, set[i]), set, n);
 	for (uint32_t i = 0; i < n; i++)
-		at = later(at, dead_at(fm, &r->mate[set[i]], n));
+		at = later(at, dead_at(fm, fm_mate_no(r, set[i]), n));
 	if (fm->now < at)
 		return at;
 	for (uint32_t i = 0; i < n; i++)
-		mate_gone(fm, &r->mate[set[i]], FM_NODE_DEAD, "");
+		mate_gone(fm, fm_mate_no(r, set[i]), FM_NODE_DEAD, "");
 	return NEVER;
 }
 
@@ -308,7 +308,7 @@ static bool some_silent(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	for (uint32_t i = 0; i < r->nmissing; i++) {
-		const struct fm_mate *m = &r->mate[r->missing[i]];
+		const struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		if (m->vouched && !m->via && m->state == FM_NODE_UP &&
 		    fm->now >= m->missing + fm->cfg.member_max)
@@ -329,7 +329,7 @@ void fm_judge_due(struct fm *fm)
 	if (some_silent(fm) || r->quorum.lacks)
 		fm_quorum_look(fm);
 	while (i < r->nmissing) {
-		struct fm_mate *m = &r->mate[r->missing[i]];
+		struct fm_mate *m = fm_mate_no(r, r->missing[i]);
 
 		if (!judged(fm, m))
 			r->judge_at = earlier(r->judge_at, judge_mate(fm, m));

@@ -252,8 +252,8 @@ void fm_parts_end(struct fm *fm)
 		l->past[l->n++] = (struct fm_past) { .epoch = t->epoch, .version = t->table, .root = t->root };
 	for (unsigned int i = 0; i < t->line.n && l->n < FM_LINE_MAX; i++)
 		l->past[l->n++] = t->line.past[i];
-	for (uint32_t i = 0; i < r->nmates; i++)
-		merge(fm, &r->mate[i]);
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		merge(fm, fm_mate_no(r, i));
 	for (const struct fm_foreign *f = r->sent.foreign; f; f = f->next)
 		merge_foreign(fm, f);
 	fm_parts_free(r);

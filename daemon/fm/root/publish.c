@@ -42,8 +42,8 @@ static uint8_t clean_of_all(const struct fm_root *r)
 	const struct fm_past latest = fm_told_id(&r->told);
 	uint8_t clean = r->told.clean;
 
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		const struct fm_voice *v = &r->mate[i].voice;
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		const struct fm_voice *v = &fm_mate_no(r, i)->voice;
 		const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
 
 		if (v->table ? !fm_past_same(&its, &latest) : v->rows_term && v->rows_term != latest.epoch)
@@ -71,9 +71,9 @@ static uint64_t version_anew(struct fm_root *r)
 	uint64_t version;
 	uint8_t used = 0;
 
-	for (uint32_t i = 0; i < r->nmates; i++)
-		if (r->mate[i].version)
-			used |= (uint8_t)(1u << r->mate[i].version % TORUS_COLOURS);
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->version)
+			used |= (uint8_t)(1u << fm_mate_no(r, i)->version % TORUS_COLOURS);
 	r->clean = r->told.table == r->version ? clean_of_all(r) & (uint8_t)~used : 0;
 	version = version_without(r, (uint8_t)~r->clean);
 	if (version)
@@ -144,8 +144,8 @@ static void unplaced(struct fm *fm)
 	const char *why = r->unplaced ? fm_grow_why(fm) : NULL;
 
 	fm_problems_mark(fm, "place");
-	for (uint32_t i = 0; why && i < r->nmates; i++) {
-		const struct fm_mate *m = &r->mate[i];
+	for (uint32_t i = 0; why && i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
 
 		if (m->node == TORUS_NO_NODE && m->state == FM_NODE_UP && m->via)
 			fm_problem_set(fm, "place", m->guid,

@@ -65,7 +65,7 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
 
-	if (m == r->mate)
+	if (m == fm_mate_no(r, 0))
 		return true;
 	if (r->asking.stage == FM_STAGE_ASKS)
 		return m->voice.heard && fm->now < m->voice.heard + HEARD_MAX * fm->cfg.resend;
@@ -172,8 +172,8 @@ static uint32_t here_of(const struct fm *fm, unsigned int i, uint64_t maker, uin
 	uint32_t n = 0;
 
 	*half = 0;
-	for (uint32_t k = 0; k < r->nmates; k++) {
-		const struct fm_mate *m = &r->mate[k];
+	for (uint32_t k = 0; k < fm_roster_size(r); k++) {
+		const struct fm_mate *m = fm_mate_no(r, k);
 
 		if (!fm_quorum_here(fm, m) || !(votes(fm, m) & 1u << i))
 			continue;
@@ -222,8 +222,8 @@ void fm_quorum_begin(struct fm *fm)
 	*q = (struct fm_quorum) { .with = fm_told_id(&r->told) };
 	q->own = !q->with.version || fm_recall_has_latest(fm);
 	q->nclaimed = claim_sets(fm, q->claimed);
-	for (uint32_t i = 0; i < r->nmates; i++)
-		r->mate[i].voice.chose = votes(fm, &r->mate[i]);
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		fm_mate_no(r, i)->voice.chose = votes(fm, fm_mate_no(r, i));
 }
 
 void fm_quorum_hello(const struct fm *fm, struct fm_mate *m)
@@ -344,8 +344,8 @@ static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, cons
 	for (unsigned int i = 0; needed(fm, i, &set, &version); i++) {
 		uint32_t n = 0;
 
-		for (uint32_t k = 0; k < r->nmates; k++) {
-			const struct fm_mate *m = &r->mate[k];
+		for (uint32_t k = 0; k < fm_roster_size(r); k++) {
+			const struct fm_mate *m = fm_mate_no(r, k);
 
 			if (is_in(m, i, version) && counts(fm, m))
 				n += 2 + (set.maker && m->guid == set.maker);
@@ -358,7 +358,7 @@ static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, cons
 
 static bool connected(const struct fm *fm, const struct fm_mate *m)
 {
-	return m->via || m == fm->root->mate;
+	return m->via || m == fm_mate_no(fm->root, 0);
 }
 
 /* The table at hand has come into force there, or is to: its reports are waited for. */
@@ -373,9 +373,9 @@ static bool beside_others(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	for (uint32_t i = 0; i < r->nmates; i++)
-		for (unsigned int p = 0; takes(fm, &r->mate[i]) && p < r->mate[i].row.nports; p++) {
-			const struct fm_port_row *port = &r->mate[i].row.port[p];
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		for (unsigned int p = 0; takes(fm, fm_mate_no(r, i)) && p < fm_mate_no(r, i)->row.nports; p++) {
+			const struct fm_port_row *port = &fm_mate_no(r, i)->row.port[p];
 			const struct fm_mate *o = fm_mate(r, port->peer_guid);
 
 			if (port->state == FM_PORT_UP && port->peer_guid && (!o || !takes(fm, o)))

@@ -117,10 +117,10 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	    (r->restored && !memcmp(&r->shape, &h->shape, sizeof(h->shape))))
 		return false;
 	fm_recall_free(r);
-	for (uint32_t i = 0; i < r->nmates; i++)
-		if (r->mate[i].node != TORUS_NO_NODE)
-			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
-	r->mate[0].fixed = false;
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->node != TORUS_NO_NODE)
+			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
+	fm_mate_no(r, 0)->fixed = false;
 	r->restored = true;
 	r->kept = false;
 	r->open = 0;
@@ -164,9 +164,9 @@ static void recall_kept(struct fm *fm)
 		fm_recall_free(r);
 		r->restored = r->kept = true;
 		r->shape = k->book->shape;
-		for (uint32_t i = 0; i < r->nmates; i++)
-			fm_mate_move(fm, &r->mate[i], fm_kept_place(fm, r->mate[i].guid));
-		r->mate[0].fixed = r->mate[0].node != TORUS_NO_NODE;
+		for (uint32_t i = 0; i < fm_roster_size(r); i++)
+			fm_mate_move(fm, fm_mate_no(r, i), fm_kept_place(fm, fm_mate_no(r, i)->guid));
+		fm_mate_no(r, 0)->fixed = fm_mate_no(r, 0)->node != TORUS_NO_NODE;
 	}
 	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
 		return;

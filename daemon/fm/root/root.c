@@ -63,8 +63,12 @@ static int start(struct fm *fm, bool first)
 	struct fm_hello own;
 	struct fm_mate *m;
 
-	if (!r)
+	if (r)
+		r->roster = fm_roster_new();
+	if (!r || !r->roster) {
+		free(r);
 		return -ENOMEM;
+	}
 	fm_uplink_leave(fm);
 	fm_children_drop(fm);
 	fm->root = r;
@@ -208,11 +212,9 @@ void fm_root_free(struct fm *fm)
 	fm_damp_free(r);
 	fm_changes_free(r);
 	fm_tally_free(r);
-	free(r->mate);
+	fm_roster_free(r->roster);
 	free(r->missing);
 	free(r->vanish.doubted);
-	hash_free(&r->by_guid);
-	hash_free(&r->by_name);
 	free(r->at);
 	free(r->admin);
 	fm_recall_forget(r);

@@ -18,22 +18,16 @@
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
 #include "daemon/fm/root/vanish.h"
-#include "lib/util/hash.h"
 
 /** struct fm_root - what only the root has */
 struct fm_root {
-	struct fm_mate *mate;
-	uint32_t nmates, room;	/* numbers that were given, those that are free again included */
-	/* One of those that are free, + 1, and @nfree in all, by @next; the rest is as of the dead. */
-	uint32_t free, nfree;
+	struct fm_roster *roster;
 	uint32_t joiners, unplaced;	/* of them, that have said HELLO; without a node id */
-	uint32_t *missing;	/* numbers of those to be judged; as much room behind @room */
+	uint32_t *missing;	/* numbers of those to be judged, in the roster */
 	uint32_t nmissing;
 	uint32_t search;	/* number of the last search through the links of nodes */
-	struct hash by_guid, by_name;	/* numbers in @mate */
-	uint32_t *at;		/* node id to number in @mate + 1 */
-	bool uncounted;		/* somebody hangs below a node that is not known */
-	uint32_t witness;	/* number in @mate of who was seen to wait for another */
+	uint32_t *at;		/* node id to number in the roster + 1 */
+	uint32_t witness;	/* number of who was seen to wait for another */
 
 	bool settled, restored, kept; /* nodes work at places already, in @shape; that was kept */
 	struct torus_shape shape;

@@ -13,14 +13,68 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/root.h"
 #include "lib/util/fnv.h"
+#include "lib/util/hash.h"
+
+/**
+ * struct fm_roster
+ * @n, @room: numbers that were given, those that are free again included, and for which there is room
+ * @free, @nfree: one of those that are free, + 1, and how many; by @next; the rest is as of the dead
+ * @by_guid, @by_name: numbers in @mate
+ * @uncounted: somebody hangs below a node that is not known
+ */
+struct fm_roster {
+	struct fm_mate *mate;
+	uint32_t n, room;
+	uint32_t free, nfree;
+	struct hash by_guid, by_name;
+	bool uncounted;
+};
+
+struct fm_roster *fm_roster_new(void)
+{
+	return calloc(1, sizeof(struct fm_roster));
+}
+
+void fm_roster_free(struct fm_roster *list)
+{
+	free(list->mate);
+	hash_free(&list->by_guid);
+	hash_free(&list->by_name);
+	free(list);
+}
+
+uint32_t fm_roster_size(const struct fm_root *r)
+{
+	return r->roster->n;
+}
+
+uint32_t fm_roster_known(const struct fm_root *r)
+{
+	return r->roster->n - r->roster->nfree;
+}
+
+struct fm_mate *fm_mate_no(const struct fm_root *r, uint32_t i)
+{
+	return &r->roster->mate[i];
+}
+
+uint32_t fm_mate_number(const struct fm_root *r, const struct fm_mate *m)
+{
+	return (uint32_t)(m - r->roster->mate);
+}
+
+uint32_t *fm_roster_scratch(const struct fm_root *r)
+{
+	return r->missing + r->roster->room;
+}
 
 struct fm_mate *fm_mate(const struct fm_root *r, uint64_t guid)
 {
 	uint32_t i;
 
-	for (uint32_t at = 0; hash_next(&r->by_guid, (uint32_t)fm_mix(guid), &at, &i);)
-		if (r->mate[i].guid == guid)
-			return &r->mate[i];
+	for (uint32_t at = 0; hash_next(&r->roster->by_guid, (uint32_t)fm_mix(guid), &at, &i);)
+		if (fm_mate_no(r, i)->guid == guid)
+			return fm_mate_no(r, i);
 	return NULL;
 }
 
@@ -32,22 +86,22 @@ bool fm_mate_joined(const struct fm_mate *m)
 static void unhang(struct fm_root *r, struct fm_mate *m)
 {
 	if (m->next)
-		r->mate[m->next - 1].prev = m->prev;
+		fm_mate_no(r, m->next - 1)->prev = m->prev;
 	if (m->prev)
-		r->mate[m->prev - 1].next = m->next;
+		fm_mate_no(r, m->prev - 1)->next = m->next;
 	else if (m->above)
-		r->mate[m->above - 1].first = m->next;
+		fm_mate_no(r, m->above - 1)->first = m->next;
 	m->above = m->next = m->prev = 0;
 }
 
 static void hang(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
 {
-	uint32_t self = (uint32_t)(m - r->mate) + 1;
+	uint32_t self = fm_mate_number(r, m) + 1;
 
-	m->above = (uint32_t)(top - r->mate) + 1;
+	m->above = fm_mate_number(r, top) + 1;
 	m->next = top->first;
 	if (m->next)
-		r->mate[m->next - 1].prev = self;
+		fm_mate_no(r, m->next - 1)->prev = self;
 	top->first = self;
 }
 
@@ -65,7 +119,7 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 	if (top)
 		hang(r, m, top);
 	else
-		r->uncounted |= via != 0;
+		r->roster->uncounted |= via != 0;
 }
 
 void fm_roster_judge(struct fm *fm)
@@ -82,10 +136,10 @@ void fm_mate_missing(struct fm *fm, struct fm_mate *m)
 	m->missing = fm->now;
 	m->moving = m->lost = false;
 	fm_roster_judge(fm);
-	if (m->listed || m == r->mate)
+	if (m->listed || m == fm_mate_no(r, 0))
 		return;
 	m->listed = true;
-	r->missing[r->nmissing++] = (uint32_t)(m - r->mate);
+	r->missing[r->nmissing++] = fm_mate_number(r, m);
 }
 
 /*
@@ -98,10 +152,10 @@ static void forget_tree(struct fm *fm, struct fm_mate *top)
 	struct fm_root *r = fm->root;
 
 	while (top->first) {
-		struct fm_mate *m = &r->mate[top->first - 1];
+		struct fm_mate *m = fm_mate_no(r, top->first - 1);
 
 		while (m->first) {
-			struct fm_mate *lower = &r->mate[m->first - 1];
+			struct fm_mate *lower = fm_mate_no(r, m->first - 1);
 
 			unhang(r, lower);
 			if (lower != top)	/* late words may have made a circle */
@@ -118,11 +172,11 @@ void fm_roster_forget_below(struct fm *fm, uint64_t guid)
 
 	if (top)
 		forget_tree(fm, top);
-	for (uint32_t i = 1; r->uncounted && i < r->nmates; i++) {
-		if (r->mate[i].via != guid)
+	for (uint32_t i = 1; r->roster->uncounted && i < fm_roster_size(r); i++) {
+		if (fm_mate_no(r, i)->via != guid)
 			continue;
-		forget_tree(fm, &r->mate[i]);
-		fm_mate_missing(fm, &r->mate[i]);
+		forget_tree(fm, fm_mate_no(r, i));
+		fm_mate_missing(fm, fm_mate_no(r, i));
 	}
 }
 
@@ -143,21 +197,21 @@ static uint32_t name_key(const char *name)
 
 void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name)
 {
-	uint32_t self = (uint32_t)(m - r->mate);
+	uint32_t self = fm_mate_number(r, m);
 
 	if (!strcmp(m->name, name))
 		return;
-	hash_del(&r->by_name, name_key(m->name), self);
+	hash_del(&r->roster->by_name, name_key(m->name), self);
 	strcpy(m->name, name);
-	hash_put(&r->by_name, name_key(name), self);
+	hash_put(&r->roster->by_name, name_key(name), self);
 }
 
 const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid)
 {
 	uint32_t i;
 
-	for (uint32_t at = 0; hash_next(&r->by_name, name_key(name), &at, &i);) {
-		const struct fm_mate *o = &r->mate[i];
+	for (uint32_t at = 0; hash_next(&r->roster->by_name, name_key(name), &at, &i);) {
+		const struct fm_mate *o = fm_mate_no(r, i);
 
 		if (o->guid != guid && o->via && !strcmp(o->name, name))
 			return o;
@@ -167,43 +221,45 @@ const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name
 
 struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node)
 {
-	return r->at && r->at[node] ? &r->mate[r->at[node] - 1] : NULL;
+	return r->at && r->at[node] ? fm_mate_no(r, r->at[node] - 1) : NULL;
 }
 
 /* Room for one more. False: no memory. */
 static bool make_room(struct fm_root *r)
 {
-	uint32_t room = r->room ? 2 * r->room : 16;
+	struct fm_roster *l = r->roster;
+	uint32_t room = l->room ? 2 * l->room : 16;
 	uint32_t *missing;
 	struct fm_mate *mate;
 
-	if (r->nmates < r->room)
+	if (l->n < l->room)
 		return true;
 	missing = realloc(r->missing, 2 * room * sizeof(*missing));
 	if (missing)
 		r->missing = missing;
-	mate = realloc(r->mate, room * sizeof(*mate));
+	mate = realloc(l->mate, room * sizeof(*mate));
 	if (mate)
-		r->mate = mate;
-	if (!missing || !mate || !hash_reserve(&r->by_guid, room) ||
-	    !hash_reserve(&r->by_name, room))
+		l->mate = mate;
+	if (!missing || !mate || !hash_reserve(&l->by_guid, room) ||
+	    !hash_reserve(&l->by_name, room))
 		return false;
-	r->room = room;
+	l->room = room;
 	return true;
 }
 
 /* A number that nobody has. Return: NULL if out of memory. */
 static struct fm_mate *new_number(struct fm_root *r)
 {
+	struct fm_roster *l = r->roster;
 	struct fm_mate *m;
 
-	if (r->free) {
-		m = &r->mate[r->free - 1];
-		r->free = m->next;
-		r->nfree--;
+	if (l->free) {
+		m = &l->mate[l->free - 1];
+		l->free = m->next;
+		l->nfree--;
 		return m;
 	}
-	return make_room(r) ? &r->mate[r->nmates++] : NULL;
+	return make_room(r) ? &l->mate[l->n++] : NULL;
 }
 
 struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
@@ -217,8 +273,8 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 	m->node = m->worked_at = TORUS_NO_NODE;
 	r->unplaced++;
 	m->state = FM_NODE_UP;
-	hash_put(&r->by_guid, (uint32_t)fm_mix(guid), (uint32_t)(m - r->mate));
-	hash_put(&r->by_name, name_key(m->name), (uint32_t)(m - r->mate));
+	hash_put(&r->roster->by_guid, (uint32_t)fm_mix(guid), fm_mate_number(r, m));
+	hash_put(&r->roster->by_name, name_key(m->name), fm_mate_number(r, m));
 	return m;
 }
 
@@ -238,16 +294,16 @@ static bool forgettable(const struct fm *fm, const struct fm_mate *m)
 static void forget(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
-	uint32_t self = (uint32_t)(m - r->mate);
+	uint32_t self = fm_mate_number(r, m);
 
 	fm_problem_clear(fm, "node", m->guid);
-	hash_del(&r->by_guid, (uint32_t)fm_mix(m->guid), self);
-	hash_del(&r->by_name, name_key(m->name), self);
+	hash_del(&r->roster->by_guid, (uint32_t)fm_mix(m->guid), self);
+	hash_del(&r->roster->by_name, name_key(m->name), self);
 	free(m->flap);
 	*m = (struct fm_mate) { .node = TORUS_NO_NODE, .worked_at = TORUS_NO_NODE,
-				.state = FM_NODE_DEAD, .next = r->free };
-	r->free = self + 1;
-	r->nfree++;
+				.state = FM_NODE_DEAD, .next = r->roster->free };
+	r->roster->free = self + 1;
+	r->roster->nfree++;
 	r->unplaced--;
 }
 
@@ -255,9 +311,9 @@ void fm_roster_forget(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	for (uint32_t i = 1; r->unplaced && i < r->nmates; i++)
-		if (forgettable(fm, &r->mate[i]))
-			forget(fm, &r->mate[i]);
+	for (uint32_t i = 1; r->unplaced && i < fm_roster_size(r); i++)
+		if (forgettable(fm, fm_mate_no(r, i)))
+			forget(fm, fm_mate_no(r, i));
 }
 
 const char *fm_end_text(const struct fm *fm, const struct fm_mate *m, unsigned int p,

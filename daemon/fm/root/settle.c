@@ -89,13 +89,13 @@ static uint64_t settle_at(const struct fm *fm)
 	if (r->settled || alone(fm) || r->asking.stage != FM_STAGE_LEADS)
 		return NEVER;
 	/* One that waits is enough, and mostly the one found last still does. */
-	if (unheard(fm, &r->mate[r->witness], &gap))
+	if (unheard(fm, fm_mate_no(r, r->witness), &gap))
 		return r->news.last + patience(fm);
 	gap = false;
-	for (uint32_t i = 0; i < r->nmates && !waits; i++) {
-		waits = unheard(fm, &r->mate[(r->witness + i) % r->nmates], &gap);
+	for (uint32_t i = 0; i < fm_roster_size(r) && !waits; i++) {
+		waits = unheard(fm, fm_mate_no(r, (r->witness + i) % fm_roster_size(r)), &gap);
 		if (waits)
-			r->witness = (r->witness + i) % r->nmates;
+			r->witness = (r->witness + i) % fm_roster_size(r);
 	}
 	if (waits)
 		return r->news.last + patience(fm);
@@ -150,11 +150,11 @@ static struct fm_mate *silent_mate(struct fm *fm, const struct torus_shape *shap
 
 static void find_silent(struct fm *fm, const struct torus_shape *shape)
 {
-	uint32_t joined = fm->root->nmates;
+	uint32_t joined = fm_roster_size(fm->root);
 
 	for (uint32_t i = 0; i < joined; i++) {
 		for (unsigned int p = 0; p < 2u * shape->ndims; p++) {
-			const struct fm_mate m = fm->root->mate[i];
+			const struct fm_mate m = *fm_mate_no(fm->root, i);
 			const struct fm_port_row *port = &m.row.port[p];
 			struct fm_mate *o = fm_mate(fm->root, port->peer_guid);
 
@@ -254,20 +254,20 @@ static void settle(struct fm *fm)
 	if (former)
 		remember(fm, former, &voters);
 	fm_book_put(former);
-	for (uint32_t i = 0; i < r->nmates; i++) {
-		uint32_t node = r->mate[i].node;
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		uint32_t node = fm_mate_no(r, i)->node;
 
 		if (node != TORUS_NO_NODE && (node >= nodes || r->at[node]))
-			fm_mate_move(fm, &r->mate[i], TORUS_NO_NODE);
+			fm_mate_move(fm, fm_mate_no(r, i), TORUS_NO_NODE);
 		else if (node != TORUS_NO_NODE)
 			r->at[node] = i + 1;
-		fm_change_node(fm, r->mate[i].node);
-		r->mate[i].fixed = r->mate[i].node != TORUS_NO_NODE;
+		fm_change_node(fm, fm_mate_no(r, i)->node);
+		fm_mate_no(r, i)->fixed = fm_mate_no(r, i)->node != TORUS_NO_NODE;
 	}
 	r->settled = true;
 	r->version = r->version_seen;
 	fm_say(fm, FM_INFO, "bootstrap", "shape %s, %u of %u nodes", torus_shape_text(&shape, text),
-	       r->nmates, nodes);
+	       fm_roster_size(r), nodes);
 	fm_demand(fm, 0, "%s", r->version ? r->asking.why : "bootstrap");
 }
 

@@ -82,8 +82,8 @@ void fm_tally_applied(struct fm *fm)
 	struct fm_root *r = fm->root;
 	bool left = false;
 
-	for (uint32_t i = 0; r->bare && i < r->nmates; i++) {
-		struct fm_mate *m = &r->mate[i];
+	for (uint32_t i = 0; r->bare && i < fm_roster_size(r); i++) {
+		struct fm_mate *m = fm_mate_no(r, i);
 
 		m->bare &= m->node == TORUS_NO_NODE || t->kind[m->node] != FM_PART_TAKES;
 		left |= m->bare && m->guid;

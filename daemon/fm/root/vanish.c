@@ -75,12 +75,12 @@ static bool reliable(const struct fm *fm, const struct fm_mate *m)
 
 	if (!m->via || m->state != FM_NODE_UP)
 		return false;
-	for (unsigned int i = 0; i < DEPTH_MAX && m != r->mate; i++) {
+	for (unsigned int i = 0; i < DEPTH_MAX && m != fm_mate_no(r, 0); i++) {
 		if (late(fm, m))
 			return false;
 		if (!m->above)
 			break;
-		m = &r->mate[m->above - 1];
+		m = fm_mate_no(r, m->above - 1);
 	}
 	return true;
 }
@@ -93,12 +93,12 @@ static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *par
 
 	for (unsigned int p = 0; p < m->row.nports && n < PART_MAX; p++) {
 		const struct fm_port_row *its = far_end(fm, m, p, &o);
-		uint32_t number = its ? (uint32_t)(o - r->mate) : 0;
+		uint32_t number = its ? fm_mate_number(r, o) : 0;
 
 		if (!its || m->row.port[p].state != FM_PORT_UP || its->state != FM_PORT_UP ||
 		    o->search == r->search || !reliable(fm, o))
 			continue;
-		r->mate[number].search = r->search;
+		fm_mate_no(r, number)->search = r->search;
 		part[n++] = number;
 	}
 	return n;
@@ -108,14 +108,14 @@ static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *par
 static bool joined(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
-	uint32_t part[PART_MAX] = { (uint32_t)(m - r->mate) };
+	uint32_t part[PART_MAX] = { fm_mate_number(r, m) };
 	unsigned int n = 1;
 
-	r->mate[part[0]].search = ++r->search;
+	fm_mate_no(r, part[0])->search = ++r->search;
 	for (unsigned int i = 0; i < n && n < PART_MAX; i++) {
-		if (&r->mate[part[i]] == r->mate)
+		if (fm_mate_no(r, part[i]) == fm_mate_no(r, 0))
 			return true;
-		n = spread(fm, &r->mate[part[i]], part, n);
+		n = spread(fm, fm_mate_no(r, part[i]), part, n);
 	}
 	return n == PART_MAX;
 }
@@ -145,7 +145,7 @@ static void doubt(struct fm *fm, struct fm_mate *m)
 	struct fm_vanish *v = &fm->root->vanish;
 	uint32_t room = v->room ? 2 * v->room : 16, *more;
 
-	if (m->doubted || m->lost || m->state != FM_NODE_UP || m == fm->root->mate)
+	if (m->doubted || m->lost || m->state != FM_NODE_UP || m == fm_mate_no(fm->root, 0))
 		return;
 	if (v->n == v->room) {
 		more = realloc(v->doubted, room * sizeof(*more));
@@ -155,7 +155,7 @@ static void doubt(struct fm *fm, struct fm_mate *m)
 		v->room = room;
 	}
 	m->doubted = fm->now;
-	v->doubted[v->n++] = (uint32_t)(m - fm->root->mate);
+	v->doubted[v->n++] = fm_mate_number(fm->root, m);
 }
 
 /* Of links of @m that are lost, or all if @m is. */
@@ -248,7 +248,7 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 	const struct fm_mate *o;
 
 	for (uint32_t i = 0; i < r->nmissing; i++) {
-		o = &r->mate[r->missing[i]];
+		o = fm_mate_no(r, r->missing[i]);
 		if (o->parent == m->guid && !o->via)
 			notify(fm, o, m);
 	}
@@ -256,7 +256,7 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 		if (!fm->conns.list[i]->guest)
 			continue;
 		o = fm_mate(r, fm->conns.list[i]->guid);
-		if (o && o->given == (uint32_t)(m - r->mate))
+		if (o && o->given == fm_mate_number(r, m))
 			drop_send(fm, fm->conns.list[i], m);
 	}
 }
@@ -267,7 +267,7 @@ void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 	struct fm_root *r = fm->root;
 	const struct fm_mate *parent = m->parent ? fm_mate(r, m->parent) : NULL;
 
-	if (parent && parent != r->mate)
+	if (parent && parent != fm_mate_no(r, 0))
 		notify(fm, parent, m);
 	fm_tree_lose(fm, m->guid);
 	m->attach++;
@@ -333,7 +333,7 @@ void fm_vanish_due(struct fm *fm)
 	was = v->n;
 	v->at = NEVER;
 	while (i < v->n) {
-		struct fm_mate *m = &r->mate[v->doubted[i]];
+		struct fm_mate *m = fm_mate_no(r, v->doubted[i]);
 
 		if (looked_at(fm, m)) {
 			m->doubted = m->probed = 0;
