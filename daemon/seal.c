@@ -40,6 +40,7 @@
 #include "daemon/auth.h"
 #include "daemon/loop.h"
 #include "daemon/seal.h"
+#include "lib/util/le.h"
 
 #define HEAD	36
 #define MAC	(SEAL_BYTES - HEAD)
@@ -103,23 +104,6 @@ const struct seal_counts *seal_counts(const struct seal *s)
 	return &s->counts;
 }
 
-static void put(uint8_t *p, uint64_t v, unsigned int bytes)
-{
-	while (bytes--) {
-		*p++ = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get(const uint8_t *p, unsigned int bytes)
-{
-	uint64_t v = 0;
-
-	while (bytes--)
-		v = v << 8 | p[bytes];
-	return v;
-}
-
 /* Without random numbers: none that was drawn before, and that is not 0. */
 static uint64_t draw(void)
 {
@@ -138,9 +122,9 @@ static bool mac(const struct seal *s, unsigned int port, bool outward, const uin
 	uint8_t text[ENDS + TORUS_MGMT_MAX], full[AUTH_MAC];
 	uint8_t *own = text + (outward ? 0 : ENDS / 2), *peer = text + (outward ? ENDS / 2 : 0);
 
-	put(own, s->guid, 8);
+	put_le(own, s->guid, 8);
 	own[8] = (uint8_t)port;
-	put(peer, e->peer_guid, 8);
+	put_le(peer, e->peer_guid, 8);
 	peer[8] = e->peer_port;
 	memcpy(text + ENDS, packet, HEAD);
 	memcpy(text + ENDS + HEAD, packet + SEAL_BYTES, len - SEAL_BYTES);
@@ -160,11 +144,11 @@ static void send_kind(struct seal *s, unsigned int port, unsigned int kind, uint
 	memcpy(packet, magic, sizeof(magic));
 	packet[4] = VERSION;
 	packet[5] = (uint8_t)kind;
-	put(packet + 8, e->session, 4);
-	put(packet + 12, e->own, 8);
-	put(packet + 20, echo, 8);
+	put_le(packet + 8, e->session, 4);
+	put_le(packet + 12, e->own, 8);
+	put_le(packet + 20, echo, 8);
 	e->sent = e->sent < now ? now : e->sent + 1;
-	put(packet + 28, e->sent, 8);
+	put_le(packet + 28, e->sent, 8);
 	memcpy(packet + SEAL_BYTES, e->data, len - SEAL_BYTES);
 	if (mac(s, port, true, packet, len, packet + HEAD))
 		s->ops->send(s->arg, port, packet, len);
@@ -236,7 +220,7 @@ void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
 		return;
 	e = &s->end[port];
 	/* The NIC tells of a session and of packets on two ways: one may come before the other. */
-	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) && get(p + 8, 4) != e->session) {
+	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) && get_le(p + 8, 4) != e->session) {
 		s->counts.late++;
 		return;
 	}
@@ -244,15 +228,15 @@ void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
 		refuse(s, port);
 		return;
 	}
-	number = get(p + 28, 8);
+	number = get_le(p + 28, 8);
 	says = p[5] == DATA && len > SEAL_BYTES;
-	fresh = get(p + 20, 8) == e->own;
-	learned = get(p + 12, 8) != e->peer;
+	fresh = get_le(p + 20, 8) == e->own;
+	learned = get_le(p + 12, 8) != e->peer;
 	if (number <= e->taken) {
 		s->counts.late++;
 		return;
 	}
-	e->peer = get(p + 12, 8);
+	e->peer = get_le(p + 12, 8);
 	e->taken = number;
 	s->counts.late += says && !fresh;
 	if (learned && e->len)

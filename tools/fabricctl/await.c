@@ -10,16 +10,9 @@
 #include "node_proc.h"
 #include "root.h"
 #include "say.h"
+#include "lib/util/seconds.h"
 
 #define LOOK_MS 20
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static bool complete(const struct lab *lab, const json_t *status)
 {
@@ -85,7 +78,7 @@ static int too_late(const struct lab *lab, int seconds, const json_t *status)
 int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_t *stop)
 {
 	struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
-	double start = now(), looked = start;
+	double start = seconds_now(), looked = start;
 	char path[LAB_TEXT_MAX];
 	json_t *status = NULL;
 	int result = CANNOT;
@@ -101,12 +94,12 @@ int await_running(const struct lab *lab, int seconds, const volatile sig_atomic_
 			break;
 		}
 		show(lab, status);
-		if (now() - looked > 0.5) {
-			looked = now();
+		if (seconds_now() - looked > 0.5) {
+			looked = seconds_now();
 			if (somebody_died(lab))
 				break;
 		}
-		if (now() - start > seconds) {
+		if (seconds_now() - start > seconds) {
 			too_late(lab, seconds, status);
 			break;
 		}
@@ -164,13 +157,13 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 {
 	struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 	char path[LAB_TEXT_MAX], text[TORUS_TEXT_MAX];
-	double start = now();
+	double start = seconds_now();
 	json_t *nodes;
 	bool up = false;
 
 	lab_path(lab, node, "control", path);
 	torus_node_text(&lab->shape, node, text);
-	while (!*stop && now() - start < seconds) {
+	while (!*stop && seconds_now() - start < seconds) {
 		progress("node %s comes back", text);
 		if (!ask_quietly(path, "{\"cmd\":\"nodes\"}", 1000, &nodes)) {
 			up = is_up(lab, node, nodes);
@@ -186,9 +179,10 @@ int await_node(const struct lab *lab, uint32_t node, int seconds,
 		return OK;
 	if (rootless(path))
 		fail("after %.0f s node %s is not up: no node is root, and too few are left to choose one; next: fabricctl lab revive the others",
-		     now() - start, text);
+		     seconds_now() - start, text);
 	else
-		fail("after %.0f s node %s is not up; its processes run", now() - start, text);
+		fail("after %.0f s node %s is not up; its processes run",
+		     seconds_now() - start, text);
 	node_show_log(lab, node, "fabricd");
 	return CANNOT;
 }

@@ -10,6 +10,7 @@
 #include "say.h"
 #include "show.h"
 #include "table.h"
+#include "lib/util/seconds.h"
 
 #define LOOK_MS 20
 
@@ -70,23 +71,15 @@ static bool leads(struct ask *a, const json_t *node)
 	return yes;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int await(struct ask *a, const json_t *node)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
-	double start = now();
+	double start = seconds_now();
 	char at[TORUS_TEXT_MAX];
 
 	while (!leads(a, node)) {
 		progress("node %s takes over", json_node_text(node, at));
-		if (now() - start > (double)timeout) {
+		if (seconds_now() - start > (double)timeout) {
 			progress("%s", "");
 			fail("after %llu s node %s is not root; 'fabricctl root' shows which one is",
 			     (unsigned long long)timeout, json_node_text(node, at));

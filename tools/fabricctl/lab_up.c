@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "await.h"
@@ -25,6 +24,7 @@
 #include "raise.h"
 #include "say.h"
 #include "teardown.h"
+#include "lib/util/seconds.h"
 
 static const char *name = "lab", *backend, *kernel_nodes, *service = "172.30.0.0/16";
 static const char *log_level = "info", *config, *ber, *latency;
@@ -39,14 +39,6 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int sig)
 {
 	interrupted = sig;
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* struct took - seconds spent in each phase */
@@ -214,25 +206,25 @@ static int bring_up(struct lab *lab, const struct programs *p, const char *extra
 		    struct took *took)
 {
 	int *netns = calloc(lab->nodes, sizeof(*netns));
-	double start = now();
+	double start = seconds_now();
 	int status;
 
 	if (!netns)
 		return fail("out of memory");
 	status = raise_network(lab, netns);
-	took->network = now() - start;
+	took->network = seconds_now() - start;
 	if (status == OK)
 		status = files(lab, extra);
 	if (status == OK && !bare && !interrupted)
 		status = processes(lab, netns, p);
-	took->processes = now() - start - took->network;
+	took->processes = seconds_now() - start - took->network;
 	for (uint32_t id = 0; id < lab->nodes; id++)
 		if (netns[id] >= 0)
 			close(netns[id]);
 	free(netns);
 	if (status == OK && !bare && !no_wait)
 		status = await_running(lab, (int)timeout, &interrupted);
-	took->total = now() - start;
+	took->total = seconds_now() - start;
 	took->fabric = took->total - took->network - took->processes;
 	if (interrupted)
 		status = fail("interrupted");

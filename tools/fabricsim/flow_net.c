@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "flow_policy.h"
+#include "lib/util/seconds.h"
 
 #define DEADLOCK_EVERY 1024	/* cycles between two looks */
 #define CALM_MAX 200000		/* cycles without a delivery that end a trace */
@@ -275,14 +275,6 @@ void flow_false_packets(const struct flow_net *net, uint64_t *requests, uint64_t
 
 /* --- a run ----------------------------------------------------------------- */
 
-static double cpu_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Smallest latency that 99 of 100 did not exceed: the upper end of its bin. */
 static u32 percentile_99(const struct flow_net *net)
 {
@@ -331,7 +323,7 @@ int flow_run(struct flow_net *net, struct flow_result *r)
 	u32 begin = net->now, warm = begin + (net->p.trace ? 0 : net->p.warmup);
 	u32 end = net->p.trace ? UINT32_MAX : warm + net->p.cycles, since = begin;
 	u64 seen = 0;
-	double t = cpu_time();
+	double t = seconds_of(CLOCK_THREAD_CPUTIME_ID);
 
 	*r = (struct flow_result){ .deadlock = false };
 	net->measuring = warm == begin;
@@ -342,7 +334,7 @@ int flow_run(struct flow_net *net, struct flow_result *r)
 			net->measuring = true;
 	}
 	still_waiting(net);
-	r->cpu = cpu_time() - t;
+	r->cpu = seconds_of(CLOCK_THREAD_CPUTIME_ID) - t;
 	r->end = net->now - begin;
 	/* of a run that has died, nothing more will come in the time that was left */
 	if (net->measuring && net->now > warm)

@@ -31,6 +31,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/util/gcd.h"
 
 #define REFINE_PASSES 8
 #define NONE (~0U)
@@ -164,17 +165,6 @@ static void lay_out(const struct cables *c, struct layout *l)
 			l->queue[tail++] = j;
 		}
 	}
-}
-
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t t = a % b;
-
-		a = b;
-		b = t;
-	}
-	return a;
 }
 
 /* What no single step explains along dimension @d: a multiple of its size. */

@@ -23,6 +23,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
+#include "lib/util/gcd.h"
 
 #define NONE (~0U)
 
@@ -133,17 +134,6 @@ static void lay_out(struct extension *x)
 			x->known[j] = true;
 			x->queue[x->n++] = j;
 		}
-}
-
-static uint32_t gcd(uint32_t a, uint32_t b)
-{
-	while (b) {
-		uint32_t t = a % b;
-
-		a = b;
-		b = t;
-	}
-	return a;
 }
 
 /* Whether the cable from @i to @j agrees with where they are; what it says of a size is noted. */

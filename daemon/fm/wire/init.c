@@ -19,28 +19,12 @@
 #include <string.h>
 
 #include "daemon/fm/wire/init.h"
+#include "lib/util/le.h"
 
 #define FIXED 68
 #define FLAGS 31
 
 static const char magic[4] = "tINI";
-
-static void put(uint8_t *p, uint64_t v, unsigned int bytes)
-{
-	while (bytes--) {
-		*p++ = (uint8_t)v;
-		v >>= 8;
-	}
-}
-
-static uint64_t get(const uint8_t *p, unsigned int bytes)
-{
-	uint64_t v = 0;
-
-	while (bytes--)
-		v = v << 8 | p[bytes];
-	return v;
-}
 
 static size_t put_text(uint8_t *p, const char *text)
 {
@@ -61,12 +45,12 @@ size_t fm_init_put(uint8_t *buf, const struct fm_init *init)
 			   init->lost << 3 | init->asks << 4);
 	buf[6] = init->port;
 	buf[7] = init->ndims;
-	put(buf + 8, init->guid, 8);
-	put(buf + 16, init->root_guid, 8);
-	put(buf + 60, init->epoch, 8);
+	put_le(buf + 8, init->guid, 8);
+	put_le(buf + 16, init->root_guid, 8);
+	put_le(buf + 60, init->epoch, 8);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
-		put(buf + 24 + 2 * d, init->size[d], 2);
-		put(buf + 36 + 4 * d, (uint32_t)init->position[d], 4);
+		put_le(buf + 24 + 2 * d, init->size[d], 2);
+		put_le(buf + 36 + 4 * d, (uint32_t)init->position[d], 4);
 	}
 	at += put_text(buf + at, init->fabric);
 	at += put_text(buf + at, init->name);
@@ -133,12 +117,12 @@ int fm_init_get(const uint8_t *buf, size_t len, struct fm_init *out)
 	out->asks = buf[5] & 16;
 	out->port = buf[6];
 	out->ndims = buf[7];
-	out->guid = get(buf + 8, 8);
-	out->root_guid = get(buf + 16, 8);
-	out->epoch = get(buf + 60, 8);
+	out->guid = get_le(buf + 8, 8);
+	out->root_guid = get_le(buf + 16, 8);
+	out->epoch = get_le(buf + 60, 8);
 	for (unsigned int d = 0; d < TORUS_MAX_DIMS; d++) {
-		out->size[d] = (uint16_t)get(buf + 24 + 2 * d, 2);
-		out->position[d] = (int32_t)(uint32_t)get(buf + 36 + 4 * d, 4);
+		out->size[d] = (uint16_t)get_le(buf + 24 + 2 * d, 2);
+		out->position[d] = (int32_t)(uint32_t)get_le(buf + 36 + 4 * d, 4);
 	}
 	if (!get_text(buf, len, &at, out->fabric, sizeof(out->fabric)) ||
 	    !get_text(buf, len, &at, out->name, sizeof(out->name)) ||
