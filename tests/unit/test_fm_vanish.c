@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which nodes a root takes as lost by what their neighbours say of links, and which it does not. */
+/*
+ * Which nodes a root takes as lost by what their neighbours say of links, and which it does not; and how
+ * long it waits for one that hangs while others wait for its report.
+ */
 #include "stage_root.h"
 
 /* Of the cable at @port of @node only the far end says that it is lost. */
@@ -83,11 +86,50 @@ static void a_cabinet(void **state)
 	stage_end(&s);
 }
 
+/* All but node @mute say that they are there, for @ms. Return: the ms until its connection is closed; 0: it is not. */
+static uint64_t live(uint64_t ms, uint32_t mute)
+{
+	for (uint64_t k = 100; k <= ms; k += 100) {
+		for (uint32_t i = 1; i < 4; i++)
+			if (i != mute)
+				stage_say(&s, 100 + (int)i, FM_MSG_PING);
+		stage_run_ns(&s, s.now + 100 * MS);
+		if (mute && stage_count(&s, "close 103"))
+			return k;
+	}
+	return 0;
+}
+
+/* A cable is lost, and the root waits for node 3, which hangs: twenty times resend, whenever it begins. */
+static void hangs_in_a_step(void **state)
+{
+	(void)state;
+	for (uint64_t k = 0; k < 8; k++) {
+		ring();
+		live(500 * k, 0);
+		for (uint32_t i = 1; i < 3; i++) {
+			struct fm_row r = stage_row(&s, i);
+
+			r.serial = 2;
+			r.port[i == 1 ? 0 : 2].state = FM_PORT_FAULTY;
+			row(i, &r);
+		}
+		stage_run_ns(&s, s.now + MS);
+		assert_int_equal(fm_version(s.fm), 2);
+		stage_forget(&s);
+		for (uint32_t i = 1; i < 3; i++)
+			reports(i, 0);
+		assert_in_range(live(6000, 3), 1800, 2200);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(not_who_is_vouched_for),
 		cmocka_unit_test(a_cabinet),
+		cmocka_unit_test(hangs_in_a_step),
 	};
 
 	return cmocka_run_group_tests_name("fm_vanish", all, NULL, NULL);
