@@ -164,6 +164,17 @@ static void test_turns(void **state)
 		assert_int_equal(got[v], 10);
 }
 
+/* Where nothing is owed the report is of the first VC: a peer refuses one of a VC that does not exist. */
+static void test_nothing_owed(void **state)
+{
+	struct tn_credit c = { 0 };
+	u8 vc = TORUS_VCS;
+
+	(void)state;
+	assert_int_equal(tn_credit_report(&c, &vc), 0);
+	assert_int_equal(vc, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -171,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_lies),
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_nothing_owed),
 	};
 
 	return cmocka_run_group_tests_name("credit", all, NULL, NULL);

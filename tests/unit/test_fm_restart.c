@@ -167,6 +167,7 @@ static void test_places(void **state)
 		for (uint32_t i = 0; i < 16; i++)
 			assert_int_equal(fm_node(s.fm, i)->guid, NIC + i);
 		stage_end(&s);
+		assert_int_equal(memory_blocks(), 0);
 	}
 }
 

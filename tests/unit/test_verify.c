@@ -254,6 +254,8 @@ static void test_wrong_old_rows(void **state)
 	verify(&f, 2);
 	assert_int_equal(f.told[TORUS_WRONG_ESCAPE], 1);
 	assert_int_equal(f.last.table, 0);
+	/* That the other table's row is right does not make up for it. */
+	assert_int_equal(f.found.unroutable, 1);
 	/* All rows that may lead there are culprits, not only the first. */
 	f.rows[0][4][6] |= adaptive;
 	verify(&f, 2);
