@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which tables are given to the host to be kept, and which are taken from it. */
+/*
+ * Which tables are given to the host to be kept, and which are taken from it; and what is sent to one who
+ * asks to be root.
+ */
 #include "memory.h"
 #include "stage_member.h"
 
@@ -62,11 +65,29 @@ static void with_absent_nodes(void **state)
 	memory_guard(false);
 }
 
+/* The root, which lacks the table that this node has, fetches it; the memory for that is freed. */
+static void for_a_root_that_lacks_it(void **state)
+{
+	struct fm_msg m, fetch = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
+
+	(void)state;
+	joined();
+	m = stage_table(&s, 1, entry);
+	entry[2] = (struct fm_entry) { .node = 2 };
+	stage_msg(&s, 1, &m);
+	stage_forget(&s);
+	stage_msg(&s, 1, &fetch);
+	stage_did(&s, "1 < table 1 term 126 4x1 former [0 'n0' 100/1] [1 'n1' 101/1] [3 'n3' 103/1]\n");
+	stage_end(&s);
+	assert_int_equal(memory_blocks(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(whole_tables_only),
 		cmocka_unit_test(with_absent_nodes),
+		cmocka_unit_test(for_a_root_that_lacks_it),
 	};
 
 	return cmocka_run_group_tests_name("fm_keep", all, NULL, NULL);

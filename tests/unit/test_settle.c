@@ -88,6 +88,7 @@ static unsigned int settles(unsigned int fail)
 		assert_null(r->at);
 		assert_null(r->admin);
 		assert_null(r->tally.kind);
+		assert_int_equal(r->tally.set, 0);
 		assert_int_equal(r->changes.nodes, 0);
 		assert_int_equal(fm->table.nodes, 0);
 		fm->now = fm_settle_expiry(fm);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A root hands over to a node that the administrator names: to which it can, and when it does not. */
+#include <errno.h>
+
+#include "stage_root.h"
+
+/* A ring whose node 3 is no candidate. */
+static void candidates(void)
+{
+	stage_init(&s, "4x1", 0);
+	s.cfg.takeover = 400 * MS;
+	s.deaf = "init ping pong report lost rows place release ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	stage_start(&s);
+	for (uint32_t i = 1; i < 4; i++) {
+		struct fm_msg m = hello(i);
+
+		m.hello.priority = i == 3 ? 0 : 100;
+		joins(&m);
+	}
+	assert_int_equal(fm_root_move(s.fm, 1, START + s.now), -EAGAIN);
+	settle(4);
+	stage_forget(&s);
+}
+
+static int move(uint32_t node)
+{
+	return fm_root_move(s.fm, node, START + s.now);
+}
+
+static void ready(uint32_t node)
+{
+	struct fm_msg m = { .type = FM_MSG_LEAD };
+
+	m.lead.term = fm_epoch(s.fm);
+	m.lead.guid = NIC + node;
+	stage_msg(&s, 100 + (int)node, &m);
+}
+
+/* Every answer that the administrator can get. */
+static void answers(void **state)
+{
+	(void)state;
+	candidates();
+	assert_int_equal(move(4), -EINVAL);
+	assert_int_equal(move(3), -EACCES);
+	assert_int_equal(move(0), 0);
+	stage_run_ns(&s, s.now + 100 * MS);
+	stage_did_no(&s, "lead");
+	stage_down(&s, 102);
+	assert_int_equal(move(2), -EHOSTUNREACH);
+	assert_int_equal(fm_exclude(s.fm, 1, 0, true, START + s.now), 0);
+	assert_int_equal(move(1), -EAGAIN);
+	stage_end(&s);
+	stage_init(&s, "4x1", 1);
+	stage_start(&s);
+	assert_int_equal(move(1), -EPERM);
+	stage_end(&s);
+}
+
+/* The node is asked first, and once it is ready, this one is root no more. */
+static void hands_over(void **state)
+{
+	(void)state;
+	candidates();
+	assert_int_equal(move(1), 0);
+	stage_run_ns(&s, s.now + 30 * MS);
+	assert_int_equal(stage_count(&s, "101 < lead\n"), 1);
+	assert_true(fm_is_root(s.fm));
+	ready(2);
+	assert_true(fm_is_root(s.fm));
+	ready(1);
+	assert_int_equal(stage_count(&s, "101 < lead\n"), 2);
+	assert_int_equal(stage_count(&s, "log info root: hands over to 'n1'\n"), 1);
+	assert_false(fm_is_root(s.fm));
+	stage_end(&s);
+}
+
+/* It does not answer in ten times resend; or something else happens before it does. */
+static void stays(void **state)
+{
+	for (unsigned int k = 0; k < 2; k++) {
+		(void)state;
+		candidates();
+		assert_int_equal(move(1), 0);
+		stage_run_ns(&s, s.now + 30 * MS);
+		if (k) {
+			assert_int_equal(fm_exclude(s.fm, 2, 0, true, START + s.now), 0);
+			ready(1);
+		}
+		stage_run_ns(&s, s.now + (k ? 1 : 1000) * MS);
+		stage_did_some(&s, k ? "log warning root: does not hand over to 'n1': a recovery has begun" :
+				       "log warning root: does not hand over to 'n1': it does not answer\n");
+		assert_true(fm_is_root(s.fm));
+		ready(1);
+		assert_true(fm_is_root(s.fm));
+		stage_end(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(answers),
+		cmocka_unit_test(hands_over),
+		cmocka_unit_test(stays),
+	};
+
+	return cmocka_run_group_tests_name("fm_move", all, NULL, NULL);
+}
