@@ -299,6 +299,26 @@ static void test_fixed(void **state)
 	stage_end(&s);
 }
 
+/* All cables of node 10 are plugged in where those of 5 belong: its coordinates stay. */
+static void test_moved_cables(void **state)
+{
+	(void)state;
+	fabric(5);
+	cables(10, 0);
+	for (unsigned int p = 0; p < 4; p++) {
+		uint32_t o = torus_neighbour(&s.shape, 5, p), q = torus_dir_opposite(&s.shape, p);
+
+		rows[10].port[p] = stage_row(&s, 5).port[p];
+		rows[o].port[q] = (struct fm_port_row) { FM_PORT_UP, .peer_guid = NIC + 10, .peer_port = (uint8_t)p };
+		tell(o);
+	}
+	tell(10);
+	spare_joins(0);
+	lives(50);
+	assert_int_equal(fm_node(s.fm, 10)->guid, NIC + 10);
+	stage_end(&s);
+}
+
 /* Where all have a place, a table needs no memory to find any, and nobody is told of a lack. */
 static void test_all_have_places(void **state)
 {
@@ -565,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_fixed),
+		cmocka_unit_test(test_moved_cables),
 		cmocka_unit_test(test_all_have_places),
 		cmocka_unit_test(test_all_in_the_next),
 		cmocka_unit_test(test_wrong_port),

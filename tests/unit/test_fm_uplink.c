@@ -172,6 +172,29 @@ static void since_when_it_leads(void **state)
 	stage_end(&s);
 }
 
+/* --- a root that cannot be reached ------------------------------------------------------ */
+
+/* Another root leads, and the first try to connect fails: it is tried again, not the one that was lost. */
+static void tries_it_again(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	i = stage_neighbour(&s, 0);
+	i.epoch = TERM + 1;
+	i.root_guid = 0xabc;
+	strcpy(i.root_address, "10.0.0.9:1");
+	stage_hear(&s, 0, &i);
+	stage_did_some(&s, "connect 10.0.0.9:1: 2\n");
+	stage_down(&s, 2);
+	stage_run_ns(&s, s.now + 1000 * MS);
+	assert_int_equal(stage_count(&s, "connect 10.0.0.0:1"), 0);
+	assert_true(stage_count(&s, "connect 10.0.0.9:1") > 0);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -180,6 +203,7 @@ int main(void)
 		cmocka_unit_test(a_neighbour_lost_the_root),
 		cmocka_unit_test(drops_for_its_root_only),
 		cmocka_unit_test(since_when_it_leads),
+		cmocka_unit_test(tries_it_again),
 	};
 
 	return cmocka_run_group_tests_name("fm_uplink", all, NULL, NULL);
