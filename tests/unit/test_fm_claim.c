@@ -146,6 +146,35 @@ static void not_broken_off(void **state)
 	stage_end(&s);
 }
 
+/* --- with which table it begins ------------------------------------------------------------- */
+
+/* It fetches the latest table that is told of; one of the same number, but a former epoch, is another. */
+static void fetches_the_latest(void **state)
+{
+	struct fm_entry entry[4];
+	struct fm_msg m;
+
+	(void)state;
+	asks_anew();
+	s.stubborn = true;
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	stage_did_some(&s, "101 < fetch former\n");
+	m = stage_table(&s, 9, entry);
+	m.table.term = 41;
+	m.table.former = true;
+	stage_msg(&s, 101, &m);
+	stage_run_ns(&s, s.now + RESEND);
+	m = with_table(1, 0xabc);
+	says(1, &m);
+	stage_did_no(&s, "fetch");
+	m = with_table(2, 0xabd);
+	m.hello.term = 42;
+	says(2, &m);
+	stage_did_some(&s, "102 < fetch former\n");
+	stage_end(&s);
+}
+
 /* --- whose place it takes ------------------------------------------------------------------ */
 
 /* All nodes have the latest table, made by that root. */
@@ -264,6 +293,7 @@ int main(void)
 		cmocka_unit_test(no_promise),
 		cmocka_unit_test(hello_is_late),
 		cmocka_unit_test(not_broken_off),
+		cmocka_unit_test(fetches_the_latest),
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),
 	};

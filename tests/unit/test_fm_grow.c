@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "memory.h"
 #include "stage.h"
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
@@ -395,6 +396,22 @@ static void test_fails_at_the_last_moment(void **state)
 	stage_end(&s);
 }
 
+/* Exclusions of all nodes are taken over, and nothing behind the last is read. */
+static void test_exclusions_of_all(void **state)
+{
+	(void)state;
+	memory_guard(true);
+	fabric("3x4", "2x4");
+	assert_int_equal(fm_exclude(s.fm, 7, 1, true, START + s.now), 0);
+	for (uint32_t i = 2; i < 12; i += 3)
+		arrives(i);
+	lives(1500);
+	assert_string_equal(shape(), "3x4");
+	assert_string_equal(fm_excluded(s.fm, 10, 1), "admin");
+	stage_end(&s);
+	memory_guard(false);
+}
+
 /* --- to which shape ------------------------------------------------------------------------ */
 
 /* Which nodes of a fabric come when a part of it has settled, and what the shape is then. */
@@ -550,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_configured),
 		cmocka_unit_test(test_silent_after_growth),
 		cmocka_unit_test(test_fails_at_the_last_moment),
+		cmocka_unit_test(test_exclusions_of_all),
 	};
 
 	return cmocka_run_group_tests_name("fm_grow", all, NULL, NULL);

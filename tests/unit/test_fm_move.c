@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A root hands over to a node that the administrator names: to which it can, and when it does not. */
+/*
+ * A root hands over to a node that the administrator names: who the candidates are, to which it can, and
+ * when it does not.
+ */
 #include <errno.h>
 
 #include "stage_root.h"
@@ -22,6 +25,26 @@ static void candidates(void)
 	assert_int_equal(fm_root_move(s.fm, 1, START + s.now), -EAGAIN);
 	settle(4);
 	stage_forget(&s);
+}
+
+/* To which nodes a root can hand over, and by which priority others would take its place. */
+static void lists_candidates(void **state)
+{
+	struct fm_candidate_status c;
+	uint32_t i = 0;
+
+	(void)state;
+	candidates();
+	stage_down(&s, 102);
+	for (uint32_t k = 0; k < 3; k++) {
+		assert_true(fm_candidate(s.fm, &i, &c));
+		assert_int_equal(c.node, k);
+		assert_int_equal(c.priority, k ? 100 : FM_PRIORITY_MAX);
+		assert_int_equal(c.heard, k != 2);
+		assert_int_equal(c.name[1], '0' + k);
+	}
+	assert_false(fm_candidate(s.fm, &i, &c));
+	stage_end(&s);
 }
 
 static int move(uint32_t node)
@@ -102,6 +125,7 @@ static void stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest all[] = {
+		cmocka_unit_test(lists_candidates),
 		cmocka_unit_test(answers),
 		cmocka_unit_test(hands_over),
 		cmocka_unit_test(stays),
