@@ -79,6 +79,16 @@ safe_at_once() {
 		fabricctl links 1,1 --json | jq -e '.[] | select(.port == "+y") | .excluded == "admin"' &&
 		fabricctl include 1,1:+y 0,2:+x
 }
+# Each of two commands at once is answered when what both changed is kept.
+two_at_once() {
+	local other rc
+	fabricctl exclude 0,1:+x >/dev/null &
+	other=$!
+	ask exclude 0,1:+y --node 2,2
+	rc=$?
+	wait "$other" && [[ $rc == 0 ]] && [[ $(ask root --json | jq '[.candidates[] | select(.disk == "kept")] | length') -gt 4 ]] &&
+		fabricctl include 0,1:+x 0,1:+y
+}
 # They hang for long: the command says so, and what it changed is in force.
 tells_that_disks_hang() {
 	hang 0.0 1.0 2.0 0.1 || return 1
@@ -210,6 +220,7 @@ check "all is as before when all lose their power" as_before
 check "exclude waits for slow disks of most candidates" waits_for_disks
 check "... not for those of a few" waits_for_most
 check "what is excluded stays so if all lose their power at the answer" safe_at_once
+check "two at once" two_at_once
 check "disks of most candidates that hang are told" tells_that_disks_hang
 check "candidates that are away count" tells_who_is_away
 check "the root ends while the command waits for disks" root_ends
