@@ -6,18 +6,20 @@
  *
  *	torus-state FORMAT FABRIC GUID EPOCH VERSION LENGTH CRC
  *
- * CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as a message
- * of the service network (svc.proto).
+ * CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as a
+ * message of the service network (svc.proto).
  *
- * An update of fabricd must not forget what is excluded, nor must a return to the release before. So FORMAT
- * is a number of these files alone. The schema in the message rises when managers of two releases would
- * misunderstand each other, and is not looked at here. What is read of a table keeps its field numbers
- * and its meaning in svc.proto: shape, open dimensions, epoch, version, and of each entry its state, GUID,
- * name and exclusions. A member that a later release adds is skipped by an earlier one. FORMAT rises if an earlier
- * release would understand a file wrongly. A release reads all formats up to its own, and refuses later ones.
+ * An update of fabricd must not forget what is excluded, nor must a return to the release before.
+ * So FORMAT is a number of these files alone. The schema in the message rises when managers of two
+ * releases would misunderstand each other, and is not looked at here. What is read of a table keeps
+ * its field numbers and its meaning in svc.proto: shape, open dimensions, epoch, version, and of
+ * each entry its state, GUID, name and exclusions. A member that a later release adds is skipped by
+ * an earlier one. FORMAT rises if an earlier release would understand a file wrongly. A release
+ * reads all formats up to its own, and refuses later ones.
  *
- * The file is always whole, the old one or the new one: the new one is written beside it, brought to the
- * disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the directory).
+ * The file is always whole, the old one or the new one: the new one is written beside it, brought
+ * to the disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the
+ * directory).
  *
  * A disk may hang for minutes. So a thread writes, and the manager waits for nothing. While it
  * writes, what comes replaces what waits. If writing fails it is tried again from time to time.

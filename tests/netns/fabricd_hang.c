@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricd of a lab whose disk hangs: fsync() of a file in its directory "state" does not return as long
- * as there is a file "hang" beside that directory. The linker puts this in place of libc's function
- * (--wrap), so fabricd has no such switch.
+ * fabricd of a lab whose disk hangs: fsync() of a file in its directory "state" does not return as
+ * long as there is a file "hang" beside that directory. The linker puts this in place of libc's
+ * function (--wrap), so fabricd has no such switch.
  */
 #include <limits.h>
 #include <stdio.h>

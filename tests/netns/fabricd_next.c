@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fabricd of the release after this one: it speaks the next schema of the service network beside the newest of
- * this one, and each of its messages has a member that this one does not know. The linker puts this in
- * place of daemon/schema.c, and before svc_msg_pack() (--wrap).
+ * fabricd of the release after this one: it speaks the next schema of the service network beside
+ * the newest of this one, and each of its messages has a member that this one does not know. The
+ * linker puts this in place of daemon/schema.c, and before svc_msg_pack() (--wrap).
  */
 #include <stdlib.h>
 #include <string.h>

@@ -76,8 +76,9 @@ static bool is_candidate(const struct fm_mate *m)
 }
 
 /*
- * Counts all candidates that have a place, also those that are away. If all lose their power and more than
- * half of the candidates come back, one of them has on its disk what more than half had there before.
+ * Counts all candidates that have a place, also those that are away. If all lose their power and
+ * more than half of the candidates come back, one of them has on its disk what more than half had
+ * there before.
  */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 {

@@ -147,8 +147,9 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct f
 }
 
 /*
- * What was kept: places and shape, if no NIC works in a shape; and, as NICs do not know these, which
- * dimensions are open and what is excluded. If the NIC of the root is another one, it has no place there.
+ * What was kept: places and shape, if no NIC works in a shape; and, as NICs do not know these,
+ * which dimensions are open and what is excluded. If the NIC of the root is another one, it has no
+ * place there.
  */
 static void recall_kept(struct fm *fm)
 {
