@@ -83,7 +83,27 @@ static uint64_t version_anew(struct fm_root *r)
 	return version ? version : r->version + 1;
 }
 
-/* The next version, or 0 if none may begin yet. */
+/*
+ * Whether a NIC may have had rows of a later version than anybody tells of: that of the former root, which
+ * is not here, or has lost its memory, or another that has. Flows of that NIC are numbered by the versions
+ * that it had (kernel/core/flow.h), and its next life must not use one of them once more: its packets would be
+ * taken for doubles of the former ones.
+ */
+static bool is_later_possible(const struct fm_root *r)
+{
+	const struct fm_mate *maker = r->told.table ? fm_mate(r, r->told.root) : fm_mate_no(r, 0);
+
+	for (uint32_t i = 0; i < fm_roster_size(r); i++)
+		if ((!i || fm_mate_no(r, i)->voice.heard) && !fm_mate_no(r, i)->version)
+			return true;
+	return !maker || (maker != fm_mate_no(r, 0) && !maker->voice.heard);
+}
+
+/*
+ * The next version, or 0 if none may begin yet. A root makes no more tables than there are colours before
+ * others have taken one of them: so many numbers are left out where the last ones may be unknown. The
+ * colour is the same.
+ */
 static uint64_t next_version(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -91,7 +111,7 @@ static uint64_t next_version(struct fm *fm)
 	/* Also above a table that is known, and that no NIC had taken yet when its node told of it. */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
 	if (!fm->table.version && r->version)
-		return version_anew(r);
+		return version_anew(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);
 	return r->clean & 1u << (r->version + 1) % TORUS_COLOURS ? r->version + 1 : 0;
 }
 
