@@ -18,6 +18,7 @@
 #define ROOT_WAIT 6		/* ... until it is lost: the others learn it from them */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
+#define CLAIMER_WAIT 10		/* times resend, to a word of one that claims: nobody leads meanwhile */
 #define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its answer */
 
 bool fm_conn_upward(const struct fm_conn *c)
@@ -50,6 +51,8 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
 	if (below_root(fm, c))
 		lost = c->heard + ROOT_WAIT * fm->cfg.keepalive / ROOT_ASKED;
+	if (below_root(fm, c) && fm->root_asks)
+		lost = earlier(lost, c->heard + CLAIMER_WAIT * fm->cfg.resend);
 	return c->urgent ? earlier(lost, c->urgent + URGENT_WAIT * fm->cfg.resend) : lost;
 }
 

@@ -109,6 +109,12 @@ static bool follows_in_vain(const struct fm *fm)
 	return (fm->root_asks || fm->root_lost) && fm->now >= fm->uplink.cut_off + VAIN * fm->cfg.resend;
 }
 
+/* The one that claimed was found by a parent, which has lost it: this node would not notice for long. */
+static bool lost_by_parent(const struct fm *fm)
+{
+	return fm->root_lost && fm_conn_of_role(fm, FM_CONN_PARENT);
+}
+
 bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 {
 	bool leads = !init->asks && !init->lost, later;
@@ -133,8 +139,8 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 		return later;
 	if (leads)
 		return follows_in_vain(fm) || (init->epoch >= fm->root_epoch && !was_led(fm, init));
-	return init->asks && !init->lost && init->epoch >= fm->root_epoch && (!fm->root_asks || later) &&
-	       fm->now >= fm->candidate.turns;
+	return init->asks && !init->lost && init->epoch >= fm->root_epoch &&
+	       (!fm->root_asks || later || lost_by_parent(fm)) && fm->now >= fm->candidate.turns;
 }
 
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init)
