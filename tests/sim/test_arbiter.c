@@ -18,6 +18,8 @@
 
 static struct story s;
 
+static uint64_t seed = 5;
+
 static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
 {
 	struct world_config c;
@@ -25,7 +27,7 @@ static void begin(const char *shape, enum fm_verdict verdict, uint64_t delay)
 	world_config_default(&c);
 	c.adaptive = true;
 	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
-	c.seed = 5;
+	c.seed = seed;
 	c.vanish = true;
 	c.arbiter = true;
 	story_begin(&s, &c);
@@ -216,6 +218,32 @@ static void back_while_refused(void **state)
 	finish();
 }
 
+/*
+ * All candidates ask and are refused, and then one is granted, at any moment of their trials: all follow
+ * that soon, also those that have asked in vain and wait longer each time, and the former root.
+ */
+static void granted_after_refusals(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 24 / story_every(); k++) {
+		seed = 100 + k;
+		begin("3x2", FM_REFUSED, 5 * W_MS);
+		if (k % 2)
+			world_power(s.w, 0, false);
+		else
+			world_manager(s.w, 0, false);
+		story_run(&s, (1000 + k * 7919 % 9000) * W_MS);
+		world_arbiter(s.w, FM_GRANTED, 5 * W_MS);
+		assert_int_not_equal(leader(20 * W_S), NOBODY);
+		world_power(s.w, 0, true);
+		world_manager(s.w, 0, true);
+		story_rest(&s, 20 * W_S);
+		assert_false(problem(""));
+		finish();
+	}
+	seed = 5;
+}
+
 /* An answer that nobody waits for, or about another epoch, changes nothing. */
 static void answers_nobody_asked_for(void **state)
 {
@@ -248,6 +276,7 @@ int main(void)
 		cmocka_unit_test(granted_last_epoch),
 		cmocka_unit_test(part_without_majority),
 		cmocka_unit_test(back_while_refused),
+		cmocka_unit_test(granted_after_refusals),
 		cmocka_unit_test(answers_nobody_asked_for),
 	};
 
