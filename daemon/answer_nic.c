@@ -20,7 +20,7 @@ static void add_counters(json_t *to, const struct torus_counter_desc *desc,
 		json_object_set_new(to, desc[i].name, json_integer((json_int_t)value[i]));
 }
 
-/* Those that could not ask their NICs are missing. Return: why the node that was asked could not. */
+/* Those that could not ask their NICs are missing. Return: why the node asked could not. */
 static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *why = NULL;
@@ -563,8 +563,8 @@ void answer_park(struct request *rq)
 }
 
 /*
- * By hand and only at rest: within a recovery it is the root that says when. It goes by order of the
- * root that this node's manager follows, like all that the manager does at the NIC.
+ * By hand and only at rest: within a recovery it is the root that says when. It goes by order of
+ * the root that this node's manager follows, like all that the manager does at the NIC.
  */
 static bool begin_replay(struct question *q, const json_t *cmd)
 {

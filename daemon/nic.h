@@ -60,11 +60,11 @@ void nic_links_get(struct nic *nic);
 
 /**
  * struct nic_question - what a user asks of the NIC, or for it to do
- * @run: does it, in the thread of the queue (nicq.c), on the connection of the actions. It must not
- *	touch what the loop uses. One of many calls returns NICQ_MORE after each: actions go first.
- *	Return: 0, negative errno, or NICQ_MORE
- * @done: called in the loop, once, and frees it; @err: what @run returned; -ENODEV: the NIC was lost
- *	meanwhile; -ECANCELED: it was not asked, for nobody waits for the answer, or all ends
+ * @run: does it, in the thread of the queue (nicq.c), on the connection of the actions. It must
+ *	not touch what the loop uses. One of many calls returns NICQ_MORE after each: actions go
+ *	first. Return: 0, negative errno, or NICQ_MORE
+ * @done: called in the loop, once, and frees it; @err: what @run returned; -ENODEV: the NIC was
+ *	lost meanwhile; -ECANCELED: it was not asked, for nobody waits for the answer, or all ends
  * @dropped: see nic_drop()
  */
 struct nic_question {
@@ -78,7 +78,7 @@ struct nic_question {
 };
 
 /**
- * nic_ask() - ask when no action waits, or two went before it; questions are answered one after the other
+ * nic_ask() - ask when no action waits, or two went before it; one question after the other
  * Return: 0, and @q->done follows later; -ENODEV: there is no NIC; -EBUSY: too many questions wait.
  */
 int nic_ask(struct nic *nic, struct nic_question *q);

@@ -12,10 +12,10 @@
  * told the end of the one before (fm/node/nic.c), but for those whose end is nobody's business:
  * these are before whatever it adds later.
  *
- * Questions of users are jobs of a second list, which is served while the first is empty, and at the
- * latest after AHEAD jobs of it: a recovery waits for a part of a question now and then, and at a NIC
- * that is kept busy by management packets alone a question still gets its turn. Among each other
- * questions have an order, too. Against actions they need none: each is right at any time.
+ * Questions of users are jobs of a second list, which is served while the first is empty, and at
+ * the latest after AHEAD jobs of it: a recovery waits for a part of a question now and then, and at
+ * a NIC that is kept busy by management packets alone a question still gets its turn. Among each
+ * other questions have an order, too. Against actions they need none: each is right at any time.
  *
  * A request without an answer ends after a second, and may be handled later still. Then it is
  * handled before all that follow on its connection; so when one that follows has been

@@ -34,8 +34,8 @@ void nicq_free(struct nicq *q);
 void nicq_add(struct nicq *q, struct nicq_job *job);
 /**
  * nicq_add_later() - takes @job, which is done when none of nicq_add() waits, or two went before it
- * If it returns NICQ_MORE it is called again, under the same rule, before the others that were added
- * in this way.
+ * If it returns NICQ_MORE it is called again, under the same rule, before the others that were
+ * added in this way.
  */
 void nicq_add_later(struct nicq *q, struct nicq_job *job);
 /** nicq_waiting() - Return: how many jobs of nicq_add() the loop has not been told the end of */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Questions of the control socket carried to other nodes, as ASK and ANSWER
- * messages, and what nodes tell the root, EVENT and LINES. A question to the root goes up: over the connections that a node
- * opened itself. A question to a node or to all goes from the root down: over
+ * messages, and what nodes tell the root, EVENT and LINES. A question to the
+ * root goes up: over the connections that a node opened itself. A question to a node or to all goes from the root down: over
  * those that others opened, and each passes it on. Answers come back the way
  * the question went, one message for each node, and an empty one ends them.
  * The time allowed shrinks on the way, so a silent branch costs its answers

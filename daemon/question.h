@@ -20,7 +20,7 @@ struct question;
  * @begin: takes arguments of @cmd; may set @error, which is then the answer. NULL: there are none.
  *	Return: false: the NIC is not asked
  * @run: as in struct nic_question
- * @tell: called in the loop when the NIC has done it. Return: the answer, a new reference; NULL: none
+ * @tell: called in the loop when the NIC has done it. Return: the answer, a new reference, or NULL
  * @words: if the NIC fails, what it says is the answer; else there is none
  */
 struct question_kind {

@@ -220,7 +220,8 @@ void seal_heard(struct seal *s, unsigned int port, const void *data, size_t len)
 		return;
 	e = &s->end[port];
 	/* The NIC tells of a session and of packets on two ways: one may come before the other. */
-	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) && get_le(p + 8, 4) != e->session) {
+	if (len >= SEAL_BYTES && !memcmp(p, magic, sizeof(magic)) &&
+	    get_le(p + 8, 4) != e->session) {
 		s->counts.late++;
 		return;
 	}

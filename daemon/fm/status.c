@@ -210,7 +210,8 @@ static void count_heard(const struct fm *fm, struct fm_status *s)
 		s->nodes_heard += here;
 		for (unsigned int d = 0; d < t->shape.ndims; d++)
 			if (t->shape.size[d] > 1 && !no_cable(t, i, d))
-				s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
+				s->links_heard += here ||
+						  heard(fm, torus_neighbour(&t->shape, i, d));
 	}
 }
 

@@ -51,12 +51,13 @@ ask_all() {
 	local q
 	until [[ -e $1 ]]; do
 		for q in links counters park routes; do
-			"$bin/fabricctl" "$q" 1,1 --lab "$lab" --json >/dev/null 2>&1 && echo "$q" >>"$1.answered"
+			"$bin/fabricctl" "$q" 1,1 --lab "$lab" --json >/dev/null 2>&1 &&
+				echo "$q" >>"$1.answered"
 		done
 	done
 }
 
-# How long the manager of the slow NIC needs for an answer that it gives itself, in ms: half of 40 need more
+# How long the manager of the slow NIC needs for an answer of its own, in ms: half of 40 need more
 usual_delay() {
 	python3 - "$run/1.1/control" <<-'END'
 		import socket, sys, time
@@ -73,7 +74,7 @@ usual_delay() {
 	END
 }
 
-# While users ask that NIC all the time, its manager goes on with everything else, such as keep-alives.
+# While users ask that NIC all the time, its manager goes on with everything else.
 not_held_up() {
 	local ms answered _
 	echo 150 >"$tmp/delay"

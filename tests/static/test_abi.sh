@@ -71,7 +71,8 @@ wide() {
 	for ((i = 1; i <= 30; i++)); do
 		more+="      - {name: later-$i, type: u32, doc: more}\n"
 	done
-	last=$(($(sed '1,/^enum torus_attr {/d; /};/,$d' include/uapi/torus_abi.h | grep -c '^	TORUS_A_') - 1))
+	last=$(sed '1,/^enum torus_attr {/d; /};/,$d' include/uapi/torus_abi.h | grep -c '^	TORUS_A_')
+	last=$((last - 1))
 	sed -i "/ROOT_EPOCH of the commit/s/\$/\n${more%\\n}/
 		/name: hold\$/,/do:/s/nodes\]/nodes, later-$((64 - last)), later-30]/" "$tmp/top/$yaml"
 	sed -i 's/hold: \[nodes\]/hold: [nodes, later-30]/' "$tmp/top/include/uapi/torus_c.yaml"

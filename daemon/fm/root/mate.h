@@ -33,7 +33,7 @@ struct fm_mate {
 	uint8_t state;
 	uint16_t priority;	/* as a candidate, as it says in HELLO */
 	bool moving;		/* left the root for the parent it was given */
-	bool old_shape, bare;	/* @old_shape: grow.c: its NIC may work with the shape before */
+	bool old_shape, bare;	/* @old_shape: its NIC may work with the shape before (grow.c) */
 	bool vouched;		/* judge.c: missing, and somebody has a link to it */
 	uint64_t via, parent;	/* @parent: @via, or what it was last */
 	uint32_t above, first, next, prev;
@@ -42,7 +42,7 @@ struct fm_mate {
 	uint64_t doubted, probed;	/* vanish.c: since when, and when probed; 0: not */
 	uint64_t answered;	/* ... and when it answered last */
 	uint32_t search;	/* the last search through links that met it */
-	uint64_t joined, banned, ban;	/* @joined: when it came on a connection of its own last */
+	uint64_t joined, banned, ban;	/* @joined: when it last came on a connection of its own */
 	struct fm_voice voice;
 	uint64_t attach, missing, version;	/* @version: of its rows, when it joined */
 	uint16_t opening;	/* ports of @row that it opens at REPLAY; 0 in a new row */

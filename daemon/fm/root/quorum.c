@@ -373,14 +373,17 @@ static bool beside_others(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
 
-	for (uint32_t i = 0; i < fm_roster_size(r); i++)
-		for (unsigned int p = 0; takes(fm, fm_mate_no(r, i)) && p < fm_mate_no(r, i)->row.nports; p++) {
-			const struct fm_port_row *port = &fm_mate_no(r, i)->row.port[p];
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+
+		for (unsigned int p = 0; takes(fm, m) && p < m->row.nports; p++) {
+			const struct fm_port_row *port = &m->row.port[p];
 			const struct fm_mate *o = fm_mate(r, port->peer_guid);
 
 			if (port->state == FM_PORT_UP && port->peer_guid && (!o || !takes(fm, o)))
 				return true;
 		}
+	}
 	return false;
 }
 

@@ -166,7 +166,8 @@ static void recall_kept(struct fm *fm)
 		r->restored = r->kept = true;
 		r->shape = k->book->shape;
 		for (uint32_t i = 0; i < fm_roster_size(r); i++)
-			fm_mate_move(fm, fm_mate_no(r, i), fm_kept_place(fm, fm_mate_no(r, i)->guid));
+			fm_mate_move(fm, fm_mate_no(r, i),
+				     fm_kept_place(fm, fm_mate_no(r, i)->guid));
 		fm_mate_no(r, 0)->fixed = fm_mate_no(r, 0)->node != TORUS_NO_NODE;
 	}
 	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))

@@ -17,8 +17,9 @@
 
 /**
  * struct fm_roster
- * @n, @room: numbers that were given, those that are free again included, and for which there is room
- * @free, @nfree: one of those that are free, + 1, and how many; by @next; the rest is as of the dead
+ * @n: numbers that were given, those that are free again included; @room: for so many there is room
+ * @free, @nfree: one of those that are free, + 1, and how many; by @next; the rest is as of
+ *	the dead
  * @by_guid, @by_name: numbers in @mate
  * @uncounted: somebody hangs below a node that is not known
  */

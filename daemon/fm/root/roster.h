@@ -17,7 +17,7 @@ struct fm_roster;
 struct fm_roster *fm_roster_new(void);	/* NULL: no memory */
 void fm_roster_free(struct fm_roster *list);
 
-/* Numbers that were given, those that are free again included; and of nodes that are not forgotten. */
+/* Numbers that were given, those that are free again included; and nodes that have one. */
 uint32_t fm_roster_size(const struct fm_root *r);
 uint32_t fm_roster_known(const struct fm_root *r);
 /* The node of number @i, which is below that size; and its number. */
