@@ -140,6 +140,28 @@ static void a_root_that_hangs(void **state)
 	stage_end(&s);
 }
 
+/* It was refused by one that asked no more, and is to be root itself: that is no problem any more. */
+static void refused_and_asks_itself(void **state)
+{
+	double until;
+
+	(void)state;
+	node_1();
+	s.cfg.takeover = 200 * MS;
+	joins();
+	table(1);
+	stage_down(&s, 1);
+	stage_run(&s, (double)(s.now / MS) + 100);
+	stage_up(&s, s.next_conn - 1);
+	stage_refuse(&s, s.next_conn - 1, "this node is not the root");
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "refused");
+	for (until = (double)(s.now / MS) + 2000; !s.fm->is_root && (double)(s.now / MS) < until;)
+		stage_run(&s, (double)(s.now / MS) + 50);
+	assert_true(s.fm->is_root);
+	assert_null(fm_problem(s.fm, 0));
+	stage_end(&s);
+}
+
 /*
  * The root that led the node is lost for good, and its neighbours obey one of an epoch before: that hung, and
  * has not heard of the later one. It has to be told, or it would not ask all anew.
@@ -173,6 +195,7 @@ int main(void)
 		cmocka_unit_test(an_asker_is_not_lost),
 		cmocka_unit_test(an_asker_without_a_shape),
 		cmocka_unit_test(a_root_that_hangs),
+		cmocka_unit_test(refused_and_asks_itself),
 		cmocka_unit_test(a_lost_root_and_one_of_an_epoch_before),
 	};
 
