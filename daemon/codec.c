@@ -383,6 +383,8 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 	case FM_MSG_CLAIM:
 		claim.epoch = msg->claim.epoch;
 		claim.guid = msg->claim.guid;
+		claim.init.data = (uint8_t *)msg->claim.init;
+		claim.init.len = msg->claim.ninit;
 		m->claim = &claim;
 		break;
 	case FM_MSG_LEAD:

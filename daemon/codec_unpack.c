@@ -299,7 +299,12 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 	case FM_MSG_CLAIM:
 		out->claim.epoch = m->claim->epoch;
 		out->claim.guid = m->claim->guid;
-		fine = m->claim->epoch <= FM_EPOCH_MAX;
+		fine = m->claim->epoch <= FM_EPOCH_MAX && m->claim->init.len <= FM_INIT_MAX;
+		if (!fine)
+			break;
+		out->claim.ninit = (uint16_t)m->claim->init.len;
+		if (out->claim.ninit)
+			memcpy(out->claim.init, m->claim->init.data, out->claim.ninit);
 		break;
 	case FM_MSG_LEAD:
 		out->lead.term = m->lead->term;

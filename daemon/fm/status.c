@@ -267,6 +267,7 @@ static void own_root_status(const struct fm *fm, struct fm_root_status *r)
 	};
 	const struct fm_asking *a = &fm->root->asking;
 
+	fm_calls_count(fm, &r->calls);
 	r->own = true;
 	r->node = fm_own(fm);
 	r->state = states[a->stage];

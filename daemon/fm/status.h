@@ -44,6 +44,15 @@ struct fm_recovery {
 	uint64_t at[FM_STAMPS];		/* in the machine's clock */
 };
 
+/**
+ * struct fm_calls_status - of one that asks to be root, or leads: nodes that its Inits do not reach
+ * @called: over the service network; @follow: that follow it; @others: that follow another
+ * @unknown: that cannot be called: the table has no address of them
+ */
+struct fm_calls_status {
+	uint32_t called, follow, others, unknown;
+};
+
 enum fm_root_state {
 	FM_ROOT_UNKNOWN,	/* no Init has come yet */
 	FM_ROOT_LEADS,
@@ -62,6 +71,7 @@ enum fm_root_state {
  *	this node tells of the fabric is as it was then
  * @here, @need: nodes that answered the one that asks, or promised, and how many it needs; @need 0:
  *	not known (that node alone knows)
+ * @calls: that node, and the root, alone know
  * @arbiter: the site has one; @verdict: its last answer, about @asked_epoch, at @answered; 0: it has given none
  * @refusal: why it was no grant, or ""
  * @why: it leads, as text; NULL: not known (the root alone knows)
@@ -77,6 +87,7 @@ struct fm_root_status {
 	uint64_t guid;
 	uint32_t node;			/* TORUS_NO_NODE while not in the table */
 	uint32_t here, need;
+	struct fm_calls_status calls;
 	bool arbiter;
 	uint8_t verdict;		/* enum fm_verdict */
 	uint64_t asked_epoch;

@@ -80,6 +80,11 @@ tests/sim/test_takeover-objs := tests/sim/test_takeover.o $(sim-objs)
 tests/sim/test_takeover-deps := $(B)/libtorus.a
 tests/sim/test_takeover-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
+tests += tests/sim/test_calls
+tests/sim/test_calls-objs := tests/sim/test_calls.o $(sim-objs)
+tests/sim/test_calls-deps := $(B)/libtorus.a
+tests/sim/test_calls-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
 tests += tests/sim/test_arbiter
 tests/sim/test_arbiter-objs := tests/sim/test_arbiter.o $(sim-objs)
 tests/sim/test_arbiter-deps := $(B)/libtorus.a

@@ -213,6 +213,9 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 	case FM_MSG_CLAIM:
 		m->claim.epoch = rnd() >> 2;
 		m->claim.guid = rnd();
+		m->claim.ninit = (uint16_t)(rnd() % (FM_INIT_MAX + 1));
+		for (unsigned int i = 0; i < m->claim.ninit; i++)
+			m->claim.init[i] = (uint8_t)rnd();
 		break;
 	case FM_MSG_LEAD:
 		m->lead.term = rnd();

@@ -295,6 +295,7 @@ static void of_rows(void **state)
 static void of_texts(void **state)
 {
 	struct fm_msg msg = { .type = FM_MSG_WELCOME };
+	uint8_t init[FM_INIT_MAX + 1] = { 0 };
 
 	(void)state;
 	take(&msg);
@@ -319,6 +320,10 @@ static void of_texts(void **state)
 	take(&msg);
 	RIGHT(m->claim->epoch, FM_EPOCH_MAX);
 	WRONG(m->claim->epoch, FM_EPOCH_MAX + 1);
+	m->claim->init.data = init;
+	RIGHT(m->claim->init.len, FM_INIT_MAX);
+	WRONG(m->claim->init.len, FM_INIT_MAX + 1);
+	m->claim->init.data = NULL;
 	put();
 	msg.type = FM_MSG_LEAD;
 	take(&msg);

@@ -23,6 +23,7 @@
  * all that the wave reached through it. See discover.c.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/fm/node/bootstrap.h"
@@ -46,30 +47,36 @@ static bool is_settled(const struct fm *fm)
 	return fm->have_root && fm->have_position && fm->table.version;
 }
 
-static void send_init(struct fm *fm, unsigned int p)
+void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init)
 {
-	struct fm_init init = {
+	*init = (struct fm_init) {
 		.placed = fm->have_root && fm->have_position,
 		.settled = is_settled(fm),
-		.heard = fm->port[p].heard,
 		.lost = fm->root_lost,
 		.asks = fm->root_asks,
-		.port = (uint8_t)p,
 		.ndims = (uint8_t)fm->ndims,
 		.guid = fm->guid,
 		.root_guid = fm->root_guid,
 		.epoch = fm->root_epoch,
 	};
+	memcpy(init->size, fm->size, sizeof(init->size));
+	memcpy(init->position, fm->position, sizeof(init->position));
+	strcpy(init->fabric, fm->cfg.fabric);
+	strcpy(init->name, fm->cfg.name);
+	if (fm->have_root)
+		strcpy(init->root_address, fm->root_address);
+	if (!init->placed)
+		init->ndims = 0;
+}
+
+static void send_init(struct fm *fm, unsigned int p)
+{
+	struct fm_init init;
 	uint8_t buf[TORUS_MGMT_MAX];
 
-	memcpy(init.size, fm->size, sizeof(init.size));
-	memcpy(init.position, fm->position, sizeof(init.position));
-	strcpy(init.fabric, fm->cfg.fabric);
-	strcpy(init.name, fm->cfg.name);
-	if (fm->have_root)
-		strcpy(init.root_address, fm->root_address);
-	if (!init.placed)
-		init.ndims = 0;
+	fm_bootstrap_tell(fm, &init);
+	init.heard = fm->port[p].heard;
+	init.port = (uint8_t)p;
 	fm->said_lost |= fm->root_lost || fm->root_asks;
 	fm->ops.mgmt_send(fm->io, p, buf, fm_init_put(buf, &init));
 }
@@ -147,21 +154,20 @@ static void init_unknown(struct fm *fm, unsigned int port, int err)
 		fm_uplink_row(fm);
 }
 
-/*
- * One whose epoch is far above those that the NIC has obeyed, or that were kept, is a mistake, or a lie: who follows it, and
- * says so to others, would find no root any more. Nothing of it is believed.
- */
-static bool credible(struct fm *fm, unsigned int port, const struct fm_init *init)
+bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	uint64_t known = later(later(fm->nic.root_epoch, fm->led.epoch), fm->kept.term);
+	char from[32] = "a call";
 
 	if (!known || init->epoch <= known + FM_EPOCH_STEP) {
 		fm_problem_clear(fm, "root", 2000 + port);
 		return true;
 	}
+	if (port != FM_NO_PORT)
+		snprintf(from, sizeof(from), "port %u", port);
 	fm_problem_set(fm, "root", 2000 + port,
-		       "port %u: node '%s' tells of root %016llx of epoch %llu; this node knows %llu, and believes up to %llu",
-		       port, init->name, (unsigned long long)init->root_guid,
+		       "%s: node '%s' tells of root %016llx of epoch %llu; this node knows %llu, and believes up to %llu",
+		       from, init->name, (unsigned long long)init->root_guid,
 		       (unsigned long long)init->epoch, (unsigned long long)known,
 		       (unsigned long long)known + FM_EPOCH_STEP);
 	return false;
@@ -201,7 +207,7 @@ void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, si
 		init_unknown(fm, port, err);
 		return;
 	}
-	if (!credible(fm, port, &init))
+	if (!fm_bootstrap_credible(fm, port, &init))
 		return;
 	follows = !strcmp(init.fabric, fm->cfg.fabric) && init.ndims <= fm->nports / 2 &&
 		  fm_follow_takes(fm, &init);

@@ -20,6 +20,7 @@
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
 #define CLAIMER_WAIT 10		/* times resend, to a word of one that claims: nobody leads meanwhile */
 #define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its answer */
+#define CALL_WAIT 5		/* times resend, for a call to be answered */
 
 bool fm_conn_upward(const struct fm_conn *c)
 {
@@ -47,6 +48,8 @@ uint64_t fm_conn_lost_at(const struct fm *fm, const struct fm_conn *c)
 {
 	uint64_t lost = c->heard + PARENT_WAIT * fm->cfg.keepalive;
 
+	if (c->role == FM_CONN_CALL)
+		return c->heard + CALL_WAIT * fm->cfg.resend;
 	if (to_asker(fm, c))
 		return later(c->heard, c->greeted) + ASKER_WAIT * fm->cfg.resend;
 	if (below_root(fm, c))

@@ -18,6 +18,7 @@ enum fm_conn_role {
 	FM_CONN_CHILD,		/* accepted: below us in the tree */
 	FM_CONN_NOTICE,		/* ours, of the root: to tell its peer to drop another */
 	FM_CONN_PROBE,		/* ours, of the root: to see whether its peer lives */
+	FM_CONN_CALL,		/* ours, of a root: to say an Init where no link leads */
 };
 
 /** struct fm_conn - a connection of the service network */
@@ -26,11 +27,10 @@ struct fm_conn {
 	uint8_t role;
 	bool ready, confirmed;	/* ours: established; answered by WELCOME */
 	bool hello;		/* ours: HELLO is to be sent when the counters are read */
-	bool reported;		/* child: @report is of the step at hand */
-	bool awaited, failed;	/* child: takes part and has not reported; says it cannot */
+	bool reported, awaited, failed;	/* child: @report of the step at hand; missing; cannot */
 	bool guest;		/* child of the root: was given another parent */
 	bool waits;		/* stranger: the root that it said HELLO to has not welcomed it */
-	uint64_t guid;		/* child; of a notice: whom to drop; of a probe: its peer */
+	uint64_t guid;		/* child; of a notice: whom to drop; of a probe or call: its peer */
 	uint32_t epoch;
 	uint32_t node;		/* child: its id in the table, or TORUS_NO_NODE */
 	uint64_t heard, attach;	/* when something came last; its number, as its maker counts */

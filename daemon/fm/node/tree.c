@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "daemon/fm/node/tree.h"
+#include "daemon/fm/node/called.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/handover.h"
@@ -60,7 +61,7 @@ void fm_tree_up(struct fm *fm, int id)
 			fm->ops.close(fm->io, id);
 		return;
 	}
-	if (c->role == FM_CONN_NOTICE || c->role == FM_CONN_PROBE) {
+	if (c->role == FM_CONN_NOTICE || c->role == FM_CONN_PROBE || c->role == FM_CONN_CALL) {
 		fm->up->reached(fm, c);
 		return;
 	}
@@ -415,6 +416,10 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 		from_above(fm, c, msg);
 	else if (c->role == FM_CONN_STRANGER && msg->type == FM_MSG_DROP)
 		from_root(fm, c, &msg->drop);
+	else if (c->role == FM_CONN_STRANGER && msg->type == FM_MSG_CLAIM)
+		fm_called(fm, c, &msg->claim);
+	else if (c->role == FM_CONN_CALL && msg->type == FM_MSG_CLAIM)
+		fm_called_back(fm, c, &msg->claim);
 	else if (accepted(c) && msg->type == FM_MSG_HELLO)
 		fm_child_hello(fm, c, &msg->hello);
 	else if (accepted(c) && msg->type == FM_MSG_TABLE && fm->is_root)

@@ -16,7 +16,8 @@ struct fm_init;
  * @send: a row, a report or a notice for it
  * @hello: a node wants to be a child of this one
  * @guest_left: a child that the root gave another parent has gone there; root only
- * @reached: an FM_CONN_NOTICE or _PROBE stands; root only
+ * @reached: an FM_CONN_NOTICE, _PROBE or _CALL stands; root only
+ * @answered: the node of that GUID has answered a call, and follows this one or not; root only
  * @yields: a neighbour tells of another root. Return: whether this one has ended, to follow it;
  *	root only
  */
@@ -25,6 +26,7 @@ struct fm_up {
 	void (*hello)(struct fm *fm, struct fm_conn *c, const struct fm_hello *h);
 	void (*guest_left)(struct fm *fm, uint64_t guid);
 	void (*reached)(struct fm *fm, struct fm_conn *c);
+	void (*answered)(struct fm *fm, uint64_t guid, bool follows);
 	bool (*yields)(struct fm *fm, const struct fm_init *init);
 };
 

@@ -30,8 +30,16 @@
  *
  * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
  *
- * A NIC whose manager hangs or is away passes no Init on. A node that only such NICs lead to does not
- * hear of the one that asks, and cannot promise, though its manager lives and could be reached over TCP.
+ * A NIC whose manager hangs or is away passes no Init on. A node that only such NICs lead to is
+ * called over the service network by the one that asks (calls.c). That changes nothing of what is
+ * enough, nor of what a promise is: a call says what an Init says, and binds nobody. The node that
+ * it reaches believes it under the same conditions (node/called.c), and what it does then is what
+ * all do: it connects, says HELLO, and its NIC is told to obey if a CLAIM comes back on that
+ * connection. A NIC still promises one root at most in each epoch, and refuses what comes of an
+ * earlier one, however its manager heard of the root. So two roots that both have called have a
+ * node in common as two that have not; and a call that is forged, lost, doubled or late does what
+ * such an Init does. Tables come to that node by the tree, which is TCP in any case: its parent
+ * need not be a neighbour. tests/spin/takeover.pml has both ways to hear of a claim.
  *
  * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the connection
  * began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey an epoch, at most
@@ -152,6 +160,8 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 {
 	struct fm_asking *a = &fm->root->asking;
 
+	if (!fm_quorum_here(fm, m))
+		fm_calls_joined(fm);
 	m->voice.heard = fm->now;
 	fm_quorum_note(m, h);
 	a->high = later(a->high, later(h->root_epoch, h->kept_term));
@@ -326,6 +336,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	fm->root_asks = !leads;
 	fm->root_lost = false;
 	fm->root_epoch = fm->uplink.term;
+	fm_calls_start(fm, leads);
 	if (leads)
 		fm_uplink_adrift(fm, false);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/fm/root/calls.h"
 #include "daemon/fm/wire/msg.h"
 
 struct fm;
@@ -31,6 +32,7 @@ enum fm_stage {
  * @since: when the stage began
  * @around: when it asks its neighbours next whether one leads, if it asks in vain
  * @high: the latest epoch that any node has obeyed
+ * @calls: to nodes that its Inits do not reach
  * @witness: number of a node that had a link to one that is not here
  * @why: this node leads, as text for people; once it does
  */
@@ -38,6 +40,7 @@ struct fm_asking {
 	uint8_t stage;
 	bool said, won, handed, anew;
 	uint64_t at, since, around, high;
+	struct fm_calls calls;
 	uint32_t witness;
 	char why[FM_TEXT_MAX / 4];
 };

@@ -42,6 +42,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/node/member.h"
 #include "daemon/fm/root/base.h"
+#include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/quorum.h"
@@ -143,6 +144,8 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 	fm_demand(fm, 0, "node '%s' is %s", m->name, fm_node_state_name(state));
 	if (state == FM_NODE_DEAD)
 		fm_vanish_dead(fm, m);
+	else
+		fm_calls_look(fm);
 }
 
 /* Whether @was and @is tell of one and the same link, to @o, which is up. */

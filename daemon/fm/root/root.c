@@ -16,6 +16,7 @@
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/arbiter.h"
 #include "daemon/fm/root/base.h"
+#include "daemon/fm/root/calls.h"
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/claim.h"
 #include "daemon/fm/root/damp.h"
@@ -212,6 +213,7 @@ void fm_root_free(struct fm *fm)
 	fm_damp_free(r);
 	fm_changes_free(r);
 	fm_tally_free(r);
+	fm_calls_free(&r->asking.calls);
 	fm_roster_free(r->roster);
 	free(r->missing);
 	free(r->vanish.doubted);
@@ -230,11 +232,20 @@ static void up_send(struct fm *fm, const struct fm_msg *msg)
 		fm_join_msg(fm, msg);
 }
 
+static void reached(struct fm *fm, struct fm_conn *c)
+{
+	if (c->role == FM_CONN_CALL)
+		fm_calls_reached(fm, c);
+	else
+		fm_vanish_reached(fm, c);
+}
+
 const struct fm_up fm_root_up = {
 	.send = up_send,
 	.hello = fm_join_hello,
 	.guest_left = fm_join_moves,
-	.reached = fm_vanish_reached,
+	.reached = reached,
+	.answered = fm_calls_answered,
 	.yields = yields,
 };
 
@@ -244,6 +255,7 @@ static void parts_due(struct fm *fm)
 	fm_claim_due(fm);
 	if (!fm->root)
 		return;
+	fm_calls_due(fm);
 	fm_arbiter_due(fm);
 	fm_settle_due(fm);
 	fm_damp_due(fm);
@@ -276,5 +288,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_recovery_expiry(fm), fm_dispute_expiry(fm)));
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
+	at = earlier(at, fm_calls_expiry(fm));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }

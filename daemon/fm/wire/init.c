@@ -26,6 +26,10 @@
 
 static const char magic[4] = "tINI";
 
+_Static_assert(FIXED + 3 + 2 * TORUS_NAME_MAX + FM_ADDR_MAX - 1 <= FM_INIT_MAX,
+	       "room for each Init");
+_Static_assert(FM_INIT_MAX <= TORUS_MGMT_MAX, "an Init is one management packet");
+
 static size_t put_text(uint8_t *p, const char *text)
 {
 	size_t len = strlen(text);

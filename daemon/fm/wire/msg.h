@@ -40,7 +40,7 @@ enum fm_msg_type {
 	FM_MSG_ADOPTED = 15,	/* up to the root: a child of mine is here */
 	FM_MSG_DROP = 18,	/* from the root: close your connections to that node */
 	FM_MSG_FAILED,		/* up to the root: I, or a child, cannot do the step at hand */
-	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first */
+	FM_MSG_CLAIM,		/* back to HELLO: I ask to be root, or: obey me first; an Init */
 	FM_MSG_LEAD,		/* down from the root: that node is to be root; up: it is ready */
 	FM_MSG_KEPT,		/* up to the root: I have the table on my disk */
 	FM_MSG_TYPES,
@@ -415,13 +415,19 @@ struct fm_failed {
 	uint32_t round;
 };
 
+#define FM_INIT_MAX 320		/* bytes of an Init (wire/init.c) */
+
 /**
  * struct fm_claim - what a root says to whom it does not welcome yet (root/claim.c)
  * @epoch: your NIC must obey me in this epoch first; 0: I only ask who would
+ * @ninit, @init: an Init of the sender, as on a link, which no link leads to (root/calls.c); or the
+ *	answer
  */
 struct fm_claim {
 	uint64_t epoch;
 	uint64_t guid;
+	uint16_t ninit;
+	uint8_t init[FM_INIT_MAX];
 };
 
 /**

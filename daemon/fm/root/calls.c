@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DOC: whom a root calls
+ *
+ * Inits go from manager to manager, so a node is told of a root if a link leads to it from a node
+ * that takes part. A node of the latest table to which no such link leads, because the managers at
+ * the other ends of its cables hang or are away, is called: its address in that table is connected
+ * to, and the Init said there (node/called.c says what becomes of it). If the node follows, its
+ * own Inits reach those behind it. A node beside one that takes part is not called: it has been
+ * told, and does not answer. Nor is one called to which no links lead at all, through whatever
+ * NICs: a part that is cut off has a root of its own, and joins when a cable is back.
+ *
+ * One that asks to be root waits for the wave to come to its end: SETTLE without a new HELLO, or
+ * SETTLE_MAX in all. One that has claimed goes on while it leads: a node that was not needed for
+ * the majority would else be without a root until a neighbour's manager is back. A root that calls
+ * nobody any more begins again when it finds a node silent (judge.c).
+ *
+ * Calls go round by round through the table, at most ROOM at once, and none is waited for longer
+ * than CALL_WAIT (node/conns.c): where the service network is cut, too, or a manager hangs, a call
+ * ends by that, or at once if it is refused. A node that has not answered is called in every second
+ * round, then in every fourth, up to one of 2 ^ (TRIES_MAX - 1). One that follows another root
+ * soon may not: it is called in every second round at least.
+ */
+#include <stdlib.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/calls.h"
+#include "daemon/fm/node/bootstrap.h"
+#include "daemon/fm/node/conns.h"
+#include "daemon/fm/node/library.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/quorum.h"
+#include "daemon/fm/root/recall.h"
+#include "daemon/fm/root/roster.h"
+#include "daemon/fm/status.h"
+#include "daemon/fm/wire/init.h"
+
+#define ROOM 16		/* calls at once */
+#define SETTLE 2	/* times resend */
+#define SETTLE_MAX 10	/* times resend */
+#define ROUND 3		/* times resend, from the end of one to the next */
+#define TRIES_MAX 8
+#define TRIES_OTHER 2
+
+/* The latest table that this node has, or has been sent; NULL: none. */
+static struct fm_book *latest(const struct fm *fm)
+{
+	const struct fm_past id = fm_told_id(&fm->root->told);
+	const struct fm_voters *v;
+	struct fm_book *b = fm_recall_table(fm, &id, &v);
+
+	if (b)
+		return b;
+	return fm->table.version ? fm->table.book : fm->kept.book;
+}
+
+static bool takes_part(const struct fm *fm, const struct fm_mate *m)
+{
+	return m->moving || fm_quorum_here(fm, m);
+}
+
+/* Whether the entry is of a node that may live, and does not take part. */
+static bool is_missing(const struct fm *fm, const struct fm_entry *e)
+{
+	const struct fm_mate *m = fm_mate(fm->root, e->guid);
+
+	return e->state != FM_NODE_ABSENT && e->guid != fm->guid && !(m && takes_part(fm, m));
+}
+
+/* The port @p of @node may have a link: by its row, if it takes part, else by the table. */
+static bool may_be_up(const struct fm *fm, const struct fm_book *b, uint32_t node, unsigned int p)
+{
+	const struct fm_entry *e = &b->entry[node];
+	const struct fm_mate *m = e->guid ? fm_mate(fm->root, e->guid) : NULL;
+
+	if (!m || !takes_part(fm, m))
+		return e->state != FM_NODE_ABSENT && !(e->fault & 1u << p);
+	return p < m->row.nports && m->row.port[p].state == FM_PORT_UP;
+}
+
+static bool may_be_linked(const struct fm *fm, const struct fm_book *b, uint32_t node,
+			  unsigned int p)
+{
+	uint32_t o = torus_neighbour(&b->shape, node, p);
+
+	return may_be_up(fm, b, node, p) && may_be_up(fm, b, o, torus_dir_opposite(&b->shape, p));
+}
+
+/* Marks all nodes to which links may lead, through whatever NICs, from those that take part. */
+static void mark_near(const struct fm *fm, struct fm_calls *c, const struct fm_book *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->nodes; i++) {
+		c->node[i].near = b->entry[i].state != FM_NODE_ABSENT &&
+				  !is_missing(fm, &b->entry[i]);
+		if (c->node[i].near)
+			c->queue[n++] = i;
+	}
+	for (uint32_t k = 0; k < n; k++)
+		for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
+			uint32_t o = torus_neighbour(&b->shape, c->queue[k], p);
+
+			if (c->node[o].near || !may_be_linked(fm, b, c->queue[k], p))
+				continue;
+			c->node[o].near = true;
+			c->queue[n++] = o;
+		}
+}
+
+/* Whether a link leads to it from a node that takes part. */
+static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t node)
+{
+	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
+		const struct fm_entry *o = &b->entry[torus_neighbour(&b->shape, node, p)];
+		const struct fm_mate *m = o->guid ? fm_mate(fm->root, o->guid) : NULL;
+		unsigned int q = torus_dir_opposite(&b->shape, p);
+
+		if (m && q < m->row.nports && m->row.port[q].state == FM_PORT_UP &&
+		    m->row.port[q].peer_guid == b->entry[node].guid && takes_part(fm, m))
+			return true;
+	}
+	return false;
+}
+
+static bool to_call(const struct fm *fm, const struct fm_calls *c, const struct fm_book *b,
+		    uint32_t node)
+{
+	return c->node[node].near && is_missing(fm, &b->entry[node]) && !is_beside(fm, b, node);
+}
+
+static unsigned int open_calls(const struct fm *fm)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < fm->conns.n; i++)
+		n += fm->conns.list[i]->role == FM_CONN_CALL;
+	return n;
+}
+
+static bool is_open(const struct fm *fm, uint64_t guid)
+{
+	for (unsigned int i = 0; i < fm->conns.n; i++)
+		if (fm->conns.list[i]->role == FM_CONN_CALL && fm->conns.list[i]->guid == guid)
+			return true;
+	return false;
+}
+
+/* Whether a node that was called so often is called in this round. */
+static bool is_turn(const struct fm_calls *c, const struct fm_call *n)
+{
+	return !n->tries || !(c->round & ((1u << (n->tries - 1)) - 1));
+}
+
+static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct fm_call *n)
+{
+	if (n->state != FM_CALL_UNKNOWN)
+		fm_say(fm, FM_WARNING, "root", "'%s' cannot be called, and no link leads to it from nodes that take part: the table has no address of it",
+		       e->name);
+	n->state = FM_CALL_UNKNOWN;
+}
+
+/* Return: whether a connection is under way. */
+static bool open_call(struct fm *fm, const struct fm_entry *e, struct fm_call *n)
+{
+	int id = fm->ops.connect(fm->io, e->address);
+	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, FM_CONN_CALL);
+
+	if (n->state != FM_CALL_OPEN && n->state != FM_CALL_OTHER)
+		fm_say(fm, FM_INFO, "root", "'%s' is called over the service network: no link leads to it from nodes that take part",
+		       e->name);
+	if (n->tries < TRIES_MAX)
+		n->tries++;
+	n->state = FM_CALL_OPEN;
+	if (c)
+		c->guid = e->guid;
+	else if (id >= 0)
+		fm->ops.close(fm->io, id);
+	return c;
+}
+
+void fm_calls_reached(struct fm *fm, const struct fm_conn *c)
+{
+	struct fm_msg msg = { .type = FM_MSG_CLAIM };
+	struct fm_init init;
+
+	fm_bootstrap_tell(fm, &init);
+	msg.claim.guid = fm->guid;
+	msg.claim.ninit = (uint16_t)fm_init_put(msg.claim.init, &init);
+	fm_conn_send(fm, c, &msg);
+}
+
+void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
+{
+	struct fm_calls *c = &fm->root->asking.calls;
+	struct fm_book *b = latest(fm);
+	uint32_t node = b ? fm_book_find(b, guid) : TORUS_NO_NODE;
+
+	if (node >= c->nodes)
+		return;
+	c->node[node].state = follows ? FM_CALL_OPEN : FM_CALL_OTHER;
+	if (c->node[node].tries > TRIES_OTHER)
+		c->node[node].tries = TRIES_OTHER;
+}
+
+/* As many as the table has. False: no memory. */
+static bool make_room(struct fm_calls *c, uint32_t nodes)
+{
+	struct fm_calls room = { .nodes = nodes, .at = c->at };
+
+	if (c->nodes == nodes)
+		return true;
+	room.node = calloc(nodes, sizeof(*room.node));
+	room.queue = calloc(nodes, sizeof(*room.queue));
+	fm_calls_free(room.node && room.queue ? c : &room);
+	if (!room.node || !room.queue)
+		return false;
+	*c = room;
+	return true;
+}
+
+/* Return: whether the round has come to its end. */
+static bool go_on(struct fm *fm, const struct fm_book *b)
+{
+	struct fm_calls *c = &fm->root->asking.calls;
+	unsigned int n = open_calls(fm);
+
+	if (!c->next)
+		mark_near(fm, c, b);
+	for (; c->next < c->nodes && n < ROOM; c->next++) {
+		const struct fm_entry *e = &b->entry[c->next];
+
+		if (!to_call(fm, c, b, c->next))
+			continue;
+		c->found = true;
+		if (!e->address[0])
+			tell_unknown(fm, e, &c->node[c->next]);
+		else if (is_turn(c, &c->node[c->next]) && !is_open(fm, e->guid))
+			n += open_call(fm, e, &c->node[c->next]);
+	}
+	return c->next == c->nodes;
+}
+
+void fm_calls_due(struct fm *fm)
+{
+	struct fm_calls *c = &fm->root->asking.calls;
+	struct fm_book *b;
+
+	if (fm->now < c->at)
+		return;
+	b = latest(fm);
+	c->at = fm->now + ROUND * fm->cfg.resend;
+	if (fm->root->asking.stage == FM_STAGE_CLAIMS || !b || !make_room(c, b->nodes))
+		return;
+	if (!go_on(fm, b)) {
+		c->at = fm->now + fm->cfg.resend / 4;
+		return;
+	}
+	if (!c->found && fm_claim_leads(fm))
+		c->at = NEVER;
+	c->next = 0;
+	c->round++;
+	c->found = false;
+}
+
+uint64_t fm_calls_expiry(const struct fm *fm)
+{
+	return fm->root->asking.calls.at;
+}
+
+void fm_calls_start(struct fm *fm, bool leads)
+{
+	fm->root->asking.calls.at = leads ? NEVER : fm->now + SETTLE * fm->cfg.resend;
+}
+
+void fm_calls_joined(struct fm *fm)
+{
+	const struct fm_asking *a = &fm->root->asking;
+	struct fm_calls *c = &fm->root->asking.calls;
+	uint64_t last = a->since + SETTLE_MAX * fm->cfg.resend;
+
+	if (a->stage == FM_STAGE_ASKS && !c->round && !c->next)
+		c->at = later(c->at, earlier(fm->now + SETTLE * fm->cfg.resend, last));
+}
+
+void fm_calls_look(struct fm *fm)
+{
+	struct fm_calls *c = &fm->root->asking.calls;
+
+	c->at = earlier(c->at, fm->now + fm->cfg.resend);
+}
+
+void fm_calls_count(const struct fm *fm, struct fm_calls_status *out)
+{
+	const struct fm_calls *c = &fm->root->asking.calls;
+	const struct fm_book *b = latest(fm);
+
+	*out = (struct fm_calls_status) { 0 };
+	for (uint32_t i = 0; b && i < b->nodes && i < c->nodes; i++) {
+		const struct fm_mate *m = fm_mate(fm->root, b->entry[i].guid);
+		bool is = c->node[i].state == FM_CALL_OPEN || c->node[i].state == FM_CALL_OTHER;
+		bool follows = m && takes_part(fm, m);
+
+		out->called += is;
+		out->follow += is && follows;
+		out->others += c->node[i].state == FM_CALL_OTHER && !follows;
+		out->unknown += c->node[i].state == FM_CALL_UNKNOWN && !follows;
+	}
+}
+
+void fm_calls_free(struct fm_calls *c)
+{
+	free(c->node);
+	free(c->queue);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes to which only such cables lead whose other ends have hung managers: the wave of Inits does
+ * not come to them, and one that asks to be root calls them over the service network
+ * (root/calls.c).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "story.h"
+
+#define TAKEOVER (3 * W_S)
+#define BIT(n) (1ULL << (n))
+
+enum end { POWER, KILL, HANG, ENDS };
+
+static struct story s;
+
+static void begin(const char *shape, uint64_t seed)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.vanish = true;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	story_traffic(&s, 300 * W_US);
+	world_run(s.w, 5 * W_MS);
+}
+
+static void hang(uint64_t nodes, bool hung)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (nodes & BIT(i))
+			world_hang(s.w, i, hung);
+}
+
+static void ends_by(uint32_t node, enum end end)
+{
+	if (end == POWER)
+		world_power(s.w, node, false);
+	else if (end == KILL)
+		world_manager(s.w, node, false);
+	else
+		world_hang(s.w, node, true);
+}
+
+static void comes_back(uint32_t node, enum end end)
+{
+	if (end == POWER)
+		world_power(s.w, node, true);
+	else if (end == KILL)
+		world_manager(s.w, node, true);
+	else
+		world_hang(s.w, node, false);
+}
+
+/* The node, none of @but, that leads, or TORUS_NO_NODE. */
+static uint32_t leader(uint64_t but)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (!(but & BIT(i)) && world_managed(s.w, i) && fm_is_root(world_fm(s.w, i)))
+			return i;
+	return TORUS_NO_NODE;
+}
+
+static uint32_t taken_over(uint64_t but, const char *what)
+{
+	uint64_t limit = world_now(s.w) + TAKEOVER;
+
+	while (world_now(s.w) < limit && leader(but) == TORUS_NO_NODE)
+		story_run(&s, 10 * W_MS);
+	if (leader(but) == TORUS_NO_NODE) {
+		story_fail(&s, "%s: nobody leads", what);
+		return 0;
+	}
+	return leader(but);
+}
+
+/* All but those of @away have the table of the root, in which they are up. */
+static void all_follow(uint64_t away, const char *what)
+{
+	uint32_t root = leader(away);
+
+	for (uint32_t i = 0; i < world_nodes(s.w) && root != TORUS_NO_NODE; i++) {
+		const struct fm_entry *e = fm_node(world_fm(s.w, root), i);
+
+		if (away & BIT(i))
+			continue;
+		if (!fm_reachable(world_fm(s.w, i)) || fm_version(world_fm(s.w, i)) != fm_version(world_fm(s.w, root)))
+			story_fail(&s, "%s: node %u does not follow root %u", what, i, root);
+		else if (!e || e->state != FM_NODE_UP)
+			story_fail(&s, "%s: node %u is not up", what, i);
+	}
+}
+
+/* Whether a node that asks has called one that does not answer. */
+static bool calls_in_vain(void)
+{
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		struct fm_status st;
+
+		if (!world_managed(s.w, i))
+			continue;
+		fm_status(world_fm(s.w, i), &st);
+		if (st.root.calls.called > st.root.calls.follow + st.root.calls.others)
+			return true;
+	}
+	return false;
+}
+
+static void finish(const char *what, uint64_t seed)
+{
+	if (!story_end(&s))
+		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
+}
+
+/*
+ * The managers of @hung hang, and the root ends: another leads soon, and all that live follow
+ * it.
+ */
+static void around(const char *shape, uint64_t hung, enum end end, uint64_t seed)
+{
+	char what[100];
+	uint32_t root;
+
+	snprintf(what, sizeof(what), "%s, hung %llx, end %u", shape, (unsigned long long)hung, end);
+	begin(shape, seed);
+	hang(hung, true);
+	ends_by(0, end);
+	root = taken_over(hung | BIT(0), what);
+	story_run(&s, 3 * W_S);
+	all_follow(hung | BIT(0), what);
+	/* A cable between two that live is lost: flows move on. */
+	world_cut(s.w, root * world_config(s.w)->shape.ndims, true);
+	story_run(&s, 1 * W_S);
+	hang(hung, false);
+	comes_back(0, end);
+	story_rest(&s, 20 * W_S);
+	if (world_root(s.w) != root)
+		story_fail(&s, "%s: node %u leads, and no more node %u", what, world_root(s.w), root);
+	finish(what, seed);
+}
+
+/*
+ * Node 3 is between 2 and 4, and 1 between 2 and the root; without both of them there is no
+ * majority.
+ */
+static void ring(void **state)
+{
+	(void)state;
+	for (unsigned int end = 0; end < ENDS; end++)
+		for (uint64_t seed = 1; seed <= 3; seed += story_every())
+			around("8", BIT(2) | BIT(4), (enum end)end, seed);
+}
+
+/*
+ * All whose coordinates have an odd sum but two: nine of 16 live, and most of them have no
+ * neighbour.
+ */
+static void checkerboard(void **state)
+{
+	(void)state;
+	for (unsigned int end = 0; end < ENDS; end++)
+		for (uint64_t seed = 1; seed <= 2; seed += story_every())
+			around("4x4", BIT(1) | BIT(3) | BIT(4) | BIT(6) | BIT(9) | BIT(12), (enum end)end, seed);
+}
+
+/* One that is not needed: it is told of the root that leads. */
+static void not_needed(void **state)
+{
+	(void)state;
+	around("4x4", BIT(6) | BIT(9) | BIT(11) | BIT(14), KILL, 1);
+	around("4x4", BIT(6) | BIT(9) | BIT(11) | BIT(14), POWER, 2);
+}
+
+/* The one that is called hangs, too: there is no majority until it wakes. */
+static void called_one_hangs(void **state)
+{
+	const uint64_t hung = BIT(2) | BIT(3) | BIT(4);
+	bool told = false;
+
+	(void)state;
+	begin("8", 5);
+	hang(hung, true);
+	ends_by(0, POWER);
+	for (unsigned int i = 0; i < 80; i++) {
+		story_run(&s, 100 * W_MS);
+		told |= calls_in_vain();
+	}
+	if (leader(hung | BIT(0)) != TORUS_NO_NODE)
+		story_fail(&s, "four of eight have a root");
+	if (!told)
+		story_fail(&s, "nobody says that a call is not answered");
+	hang(BIT(3), false);
+	taken_over(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
+	story_run(&s, 3 * W_S);
+	all_follow(BIT(2) | BIT(4) | BIT(0), "node 3 has woken");
+	hang(hung, false);
+	comes_back(0, POWER);
+	story_rest(&s, 20 * W_S);
+	finish("the one that is called hangs", 5);
+}
+
+/*
+ * The one that is called cannot be reached: the service network has lost it. Then it is whole
+ * again.
+ */
+static void called_one_is_cut_off(void **state)
+{
+	const uint64_t hung = BIT(2) | BIT(4) | BIT(0);
+	struct world_counts c;
+
+	(void)state;
+	begin("8", 6);
+	hang(hung, true);
+	world_partition(s.w, BIT(3));
+	world_counts(s.w);
+	story_run(&s, 8 * W_S);
+	c = world_counts(s.w);
+	if (leader(hung) != TORUS_NO_NODE)
+		story_fail(&s, "four of eight have a root");
+	if (c.messages > 4000)
+		story_fail(&s, "%llu messages in 8 s", (unsigned long long)c.messages);
+	world_partition(s.w, 0);
+	taken_over(hung, "the service network is whole");
+	story_run(&s, 3 * W_S);
+	all_follow(hung, "the service network is whole");
+	hang(hung, false);
+	story_rest(&s, 20 * W_S);
+	finish("the one that is called is cut off", 6);
+}
+
+/*
+ * One loses the root over the service network, and asks. Those whom it calls hear the root, and
+ * stay.
+ */
+static void root_lives(void **state)
+{
+	uint64_t epoch;
+
+	(void)state;
+	begin("8", 7);
+	epoch = fm_epoch(world_fm(s.w, 0));
+	hang(BIT(2) | BIT(4), true);
+	world_one_way(s.w, 0, 1, true);
+	world_one_way(s.w, 1, 0, true);
+	story_run(&s, 12 * W_S);
+	if (leader(0) != 0 || fm_epoch(world_fm(s.w, 0)) != epoch || leader(BIT(0)) != TORUS_NO_NODE)
+		story_fail(&s, "the root was there, and node %u leads", leader(BIT(0)));
+	world_one_way(s.w, 0, 1, false);
+	world_one_way(s.w, 1, 0, false);
+	hang(BIT(2) | BIT(4), false);
+	story_rest(&s, 20 * W_S);
+	if (world_root(s.w) != 0)
+		story_fail(&s, "node %u leads", world_root(s.w));
+	finish("the root lives", 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(ring),
+		cmocka_unit_test(checkerboard),
+		cmocka_unit_test(not_needed),
+		cmocka_unit_test(called_one_hangs),
+		cmocka_unit_test(called_one_is_cut_off),
+		cmocka_unit_test(root_lives),
+	};
+
+	return cmocka_run_group_tests_name("calls", all, NULL, NULL);
+}

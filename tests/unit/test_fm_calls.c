@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls over the service network: whom one that asks to be root calls, how often, and how many at
+ * once; what a node makes of a call, and the one that called of the answer.
+ */
+#include <errno.h>
+
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
+#include "stage_root.h"
+
+#define RESEND (100 * MS)
+#define SETTLE (2 * RESEND)
+#define WAIT (5 * RESEND)	/* until a call ends that is not answered */
+
+static struct fm_init said;	/* by the last call, or answer */
+static int said_to;
+
+static void sees(int conn, const struct fm_msg *msg)
+{
+	if (msg->type != FM_MSG_CLAIM || !msg->claim.ninit)
+		return;
+	assert_int_equal(fm_init_get(msg->claim.init, msg->claim.ninit, &said), 0);
+	said_to = conn;
+}
+
+static struct fm_msg call(const struct fm_init *i)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = i->guid } };
+
+	m.claim.ninit = (uint16_t)fm_init_put(m.claim.init, i);
+	return m;
+}
+
+/* --- whom a root calls -------------------------------------------------------------------- */
+
+/* How often the node was connected to since the lines were forgotten. */
+static unsigned int called(uint32_t node)
+{
+	char text[60];
+
+	snprintf(text, sizeof(text), "connect 10.0.0.%u:1", node);
+	return stage_count(&s, text);
+}
+
+/*
+ * The root of a ring has a table in which all are up, and asks anew, for a node obeys a later
+ * epoch.
+ */
+static void asks(uint32_t nodes, uint64_t *from)
+{
+	char shape[16];
+	struct fm_msg m;
+
+	snprintf(shape, sizeof(shape), "%ux1", nodes);
+	root(shape);
+	for (uint32_t i = 1; i < nodes; i++)
+		join(i);
+	settle(nodes);
+	assert_int_equal(fm_version(s.fm), 1);
+	m = hello(1);
+	m.hello.root_epoch = fm_epoch(s.fm) + 1;
+	m.hello.root_guid = 0xabc;
+	stage_up(&s, 100);
+	stage_msg(&s, 100, &m);
+	stage_run_ns(&s, s.now + 1);
+	assert_false(fm_is_root(s.fm));
+	memset(s.joiner, 0, sizeof(s.joiner));
+	stage_forget(&s);
+	s.sees = sees;
+	said_to = 0;
+	*from = s.now;
+}
+
+/* Says HELLO; the first time its connection comes up. */
+static void says_hello(uint32_t i)
+{
+	struct fm_msg m = hello(i);
+
+	if (!s.joiner[100 + i].known)
+		stage_up(&s, 100 + (int)i);
+	stage_msg(&s, 100 + (int)i, &m);
+}
+
+/* Those that nobody who takes part has a link to, once no new one has said HELLO for SETTLE. */
+static void who_is_called(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	asks(8, &from);
+	s.stubborn = true;
+	stage_run_ns(&s, from + SETTLE / 2);
+	says_hello(1);
+	stage_run_ns(&s, s.now + SETTLE - MS);
+	says_hello(1);		/* the same again */
+	assert_int_equal(stage_count(&s, "connect"), 0);
+	stage_run_ns(&s, s.now + 2 * MS);
+	for (uint32_t i = 0; i < 8; i++)	/* 7 is beside the root, 2 beside 1 */
+		assert_int_equal(called(i), i >= 3 && i <= 6);
+	stage_end(&s);
+}
+
+/* New ones say HELLO all the time: after ten times resend the first are called all the same. */
+static void wave_does_not_end(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	asks(60, &from);
+	for (uint32_t i = 1; i < 30; i++) {
+		stage_run_ns(&s, from + i * RESEND);
+		if (i < 10)
+			assert_int_equal(stage_count(&s, "connect"), 0);
+		says_hello(i);
+	}
+	assert_int_not_equal(called(40), 0);
+	stage_end(&s);
+}
+
+static void answers(int conn, uint64_t root_guid, uint64_t epoch, bool leads)
+{
+	struct fm_init i = said;
+	struct fm_msg m;
+
+	i.guid = NIC + 3;
+	i.root_guid = root_guid;
+	i.epoch = epoch;
+	i.asks = !leads;
+	i.lost = false;
+	m = call(&i);
+	stage_msg(&s, conn, &m);
+}
+
+static struct fm_calls_status count(void)
+{
+	struct fm_status st;
+
+	fm_status(s.fm, &st);
+	return st.root.calls;
+}
+
+/* What it says, and what is made of the answers; the connection has done its duty then. */
+static void what_is_said(void **state)
+{
+	uint64_t from, epoch;
+	char text[60];
+	int conn;
+
+	(void)state;
+	asks(8, &from);
+	conn = s.next_conn;
+	stage_run_ns(&s, from + SETTLE + MS);
+	assert_int_equal(stage_count(&s, "connect"), 5);	/* all but 1 and 7 */
+	assert_int_equal(said_to, 0);
+	stage_up(&s, conn + 1);					/* node 3 */
+	assert_int_equal(said_to, conn + 1);
+	assert_true(said.asks && !said.lost && said.placed && said.settled);
+	assert_int_equal(said.guid, NIC);
+	assert_int_equal(said.root_guid, NIC);
+	assert_string_equal(said.root_address, "10.0.0.0:1");
+	epoch = said.epoch;
+	stage_forget(&s);
+	answers(conn + 1, NIC, epoch, false);
+	snprintf(text, sizeof(text), "close %d\n", conn + 1);
+	assert_int_equal(stage_count(&s, text), 1);
+	says_hello(3);
+	assert_int_equal(count().called, 5);
+	assert_int_equal(count().follow, 1);
+	assert_int_equal(count().others, 0);
+	/* One that leads is not followed for that: it would call. */
+	stage_up(&s, conn + 2);
+	answers(conn + 2, NIC + 4, epoch + 1, true);
+	assert_int_equal(stage_count(&s, "asks no more"), 0);
+	assert_int_equal(count().others, 1);
+	stage_end(&s);
+}
+
+/* The node that answers follows another: that is counted, and it is soon called again. */
+static void one_follows_another(void **state)
+{
+	uint64_t from;
+	int conn;
+
+	(void)state;
+	asks(8, &from);
+	conn = s.next_conn;
+	stage_run_ns(&s, from + SETTLE + MS);
+	stage_up(&s, conn + 1);
+	stage_forget(&s);
+	answers(conn + 1, 0x1, said.epoch, false);
+	assert_int_equal(count().others, 1);
+	stage_run_ns(&s, s.now + 3 * RESEND);
+	assert_int_equal(called(3), 1);
+	assert_int_equal(count().others, 0);
+	stage_end(&s);
+}
+
+/* Nobody answers: at most 16 at once, and each less and less often. */
+static void nobody_answers(void **state)
+{
+	unsigned int opened, most = 0;
+	uint64_t from;
+
+	(void)state;
+	asks(60, &from);
+	for (unsigned int ms = 0; ms < 3000; ms += 5) {
+		stage_run_ns(&s, from + ms * MS);
+		opened = stage_count(&s, "connect 10.0.0.") - stage_count(&s, "close ");
+		assert_in_range(opened, 0, 16);
+		most = opened > most ? opened : most;
+	}
+	assert_int_equal(most, 16);
+	for (uint32_t i = 2; i < 59; i++)
+		assert_in_range(called(i), 1, 2);
+	assert_int_equal(called(1) + called(59), 0);
+	assert_int_equal(count().called, 57);
+	assert_int_equal(count().follow + count().others, 0);
+	stage_end(&s);
+}
+
+/* All connections fail at once: then, too, calls become rarer. */
+static void connections_fail(void **state)
+{
+	unsigned int first;
+	uint64_t from;
+
+	(void)state;
+	asks(8, &from);
+	s.refuse_connect = -ENETUNREACH;
+	stage_run_ns(&s, from + SETTLE + MS);
+	assert_int_equal(called(4), 1);
+	stage_run_ns(&s, from + 3000 * MS);
+	first = called(4);
+	assert_in_range(first, 4, 6);
+	stage_run_ns(&s, from + 40000 * MS);
+	assert_in_range(called(4), first + 1, first + 4);
+	assert_int_equal(count().called, 5);
+	stage_end(&s);
+}
+
+/* The table has no address of it: said once, counted, and nothing else. */
+static void no_address(void **state)
+{
+	uint64_t from;
+
+	(void)state;
+	asks(8, &from);
+	s.fm->table.entry[4].address[0] = '\0';
+	stage_run_ns(&s, from + 2000 * MS);
+	assert_int_equal(stage_count(&s, "warning root: 'n4' cannot be called"), 1);
+	assert_int_equal(stage_count(&s, "connect :"), 0);
+	assert_int_equal(count().unknown, 1);
+	assert_int_equal(count().called, 4);
+	stage_end(&s);
+}
+
+/* --- what a node makes of a call ------------------------------------------------------------- */
+
+/* A call of node 3, which asks to be root. */
+static struct fm_init of_asker(void)
+{
+	struct fm_init i = stage_neighbour(&s, 0);
+
+	i.guid = i.root_guid = NIC + 3;
+	i.epoch = TERM;
+	i.asks = true;
+	i.settled = true;
+	strcpy(i.root_address, "10.0.0.3:1");
+	return i;
+}
+
+/* Node 1 of a ring of four, which has a table, and whose root is away if it is @adrift. */
+static void member(bool adrift)
+{
+	static struct fm_entry entry[4];
+	struct fm_init i;
+	struct fm_msg m;
+
+	stage_init(&s, "4x1", 1);
+	s.deaf = "init ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	stage_start(&s);
+	i = stage_neighbour(&s, 2);
+	stage_hear(&s, 2, &i);
+	stage_up(&s, 1);
+	stage_welcome(&s, 1, TERM, "");
+	m = stage_table(&s, 1, entry);
+	stage_msg(&s, 1, &m);
+	stage_run(&s, 1);
+	if (adrift)
+		stage_down(&s, 1);
+	stage_forget(&s);
+	s.sees = sees;
+	said_to = 0;
+}
+
+static void is_called(const struct fm_init *i)
+{
+	struct fm_msg m = call(i);
+
+	stage_up(&s, 70);
+	stage_msg(&s, 70, &m);
+}
+
+/* It stays with the root that leads it, asks whether that lives, and says which one it is. */
+static void called_and_led(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	member(false);
+	i = of_asker();
+	is_called(&i);
+	stage_did(&s, "1 < ping\n");
+	assert_int_equal(said_to, 70);
+	assert_int_equal(said.root_guid, NIC);
+	assert_true(!said.asks && !said.lost);
+	assert_true(fm_reachable(s.fm));
+	stage_end(&s);
+}
+
+/* It follows: it says so, connects, and says HELLO; the promise is asked for and given there. */
+static void called_and_adrift(void **state)
+{
+	struct fm_init i;
+	int conn;
+
+	(void)state;
+	member(true);
+	i = of_asker();
+	conn = s.next_conn;
+	is_called(&i);
+	assert_int_equal(stage_count(&s, "connect 10.0.0.3:1"), 1);
+	assert_int_equal(said.root_guid, NIC + 3);
+	stage_forget(&s);
+	stage_up(&s, conn);
+	stage_did_some(&s, "< hello");
+	/* Once more changes nothing. */
+	is_called(&i);
+	stage_did_nothing(&s);
+	stage_end(&s);
+}
+
+static bool has_problem(const char *part)
+{
+	const struct fm_problem *p;
+
+	for (unsigned int i = 0; (p = fm_problem(s.fm, i)); i++)
+		if (!strcmp(p->kind, "root") && strstr(p->text, part))
+			return true;
+	return false;
+}
+
+static void epoch_far_above(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	for (unsigned int more = 0; more < 2; more++) {
+		member(true);
+		i = of_asker();
+		i.epoch = TERM + FM_EPOCH_STEP + more;
+		is_called(&i);
+		assert_int_equal(stage_count(&s, "connect"), !more);
+		assert_int_equal(has_problem("a call: node 'n2' tells of root 0000000000000103 of epoch"), more);
+		stage_end(&s);
+	}
+}
+
+/*
+ * What is no Init, of another fabric, of another kind of fabric, or of this node itself, is not
+ * answered.
+ */
+static void not_believed(void **state)
+{
+	struct fm_init i;
+	struct fm_msg m;
+
+	(void)state;
+	for (unsigned int k = 0; k < 5; k++) {
+		member(true);
+		i = of_asker();
+		if (k == 0)
+			strcpy(i.fabric, "other");
+		else if (k == 1)
+			i.guid = NIC + 1;
+		else if (k == 2)
+			i.ndims = 6;
+		m = call(&i);
+		if (k == 3)
+			m.claim.ninit--;
+		else if (k == 4)
+			m.claim.ninit = 0;
+		stage_up(&s, 70);
+		stage_msg(&s, 70, &m);
+		stage_did(&s, "close 70\n");
+		assert_int_equal(said_to, 0);
+		stage_end(&s);
+	}
+}
+
+/*
+ * A root that leads ends for a later one alone: one that tells of its former root knows nothing
+ * of it yet.
+ */
+static void called_and_leads(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	for (unsigned int more = 0; more < 2; more++) {
+		root("4x1");
+		for (uint32_t k = 1; k < 4; k++)
+			join(k);
+		settle(4);
+		s.sees = sees;
+		stage_forget(&s);
+		i = of_asker();
+		i.asks = false;
+		i.epoch = fm_epoch(s.fm) + more;
+		is_called(&i);
+		assert_int_equal(fm_is_root(s.fm), !more);
+		stage_end(&s);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_called),
+		cmocka_unit_test(wave_does_not_end),
+		cmocka_unit_test(what_is_said),
+		cmocka_unit_test(one_follows_another),
+		cmocka_unit_test(nobody_answers),
+		cmocka_unit_test(connections_fail),
+		cmocka_unit_test(no_address),
+		cmocka_unit_test(called_and_led),
+		cmocka_unit_test(called_and_adrift),
+		cmocka_unit_test(epoch_far_above),
+		cmocka_unit_test(not_believed),
+		cmocka_unit_test(called_and_leads),
+	};
+
+	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
+}
