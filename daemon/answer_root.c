@@ -57,19 +57,25 @@ static json_t *arbiter_json(const struct fabricd *d, const struct fm_root_status
 			 "why", text_json(r->answered && r->refusal[0] ? r->refusal : NULL));
 }
 
+static json_t *calls_json(const struct fm_calls_status *c)
+{
+	return json_pack("{s:i, s:i, s:i, s:i}", "called", (int)c->called, "follow", (int)c->follow,
+			 "others", (int)c->others, "unknown", (int)c->unknown);
+}
+
 json_t *root_json(struct fabricd *d, const struct fm_root_status *r)
 {
 	const struct fm_entry *e = fm_node(d->fm, r->node);
 	const char *name = r->own ? d->config.fm.name : e ? e->name : NULL;
 
-	return json_pack("{s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:b, s:o, s:i, s:i, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:s, s:I, s:o, s:o, s:b, s:o, s:i, s:i, s:o, s:o, s:o}",
 			 "node", node_json(d, r->node),
 			 "name", text_json(r->known ? name : NULL),
 			 "address", text_json(r->known ? r->address : NULL),
 			 "state", fm_root_state_name(r->state), "epoch", (json_int_t)r->epoch,
 			 "since", time_json(r->since), "why", text_json(r->why),
 			 "reachable", r->reachable, "unreachable_since", time_json(r->lost),
-			 "here", (int)r->here, "need", (int)r->need,
+			 "here", (int)r->here, "need", (int)r->need, "calls", calls_json(&r->calls),
 			 "arbiter", arbiter_json(d, r), "candidates", candidates_json(d));
 }
 

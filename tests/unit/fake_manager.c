@@ -65,11 +65,13 @@ static json_t *root(const struct fake *f)
 	const char *state = f->root_state ? f->root_state : f->rootless ? "lost" : "leads";
 	char name[TORUS_TEXT_MAX];
 
-	return json_pack("{so ss ss sI sf ss sb so si si s{ss ss si sf ss?} s[oo]}", "node", place(f, f->root),
+	return json_pack("{so ss ss sI sf ss sb so si si s{si si si si} s{ss ss si sf ss?} s[oo]}", "node", place(f, f->root),
 			 "name", name_of(f, f->root, name), "state", state, "epoch", (json_int_t)3,
 			 "since", 1700000000.0, "why", "root 'n9-9' lost", "reachable", !f->rootless,
 			 "unreachable_since", f->rootless ? json_real(1700000000) : json_null(),
 			 "here", 2, "need", f->root_state ? 9 : 0,
+			 "calls", "called", (int)f->calls[0], "follow", (int)f->calls[1],
+			 "others", (int)f->calls[2], "unknown", (int)f->calls[3],
 			 "arbiter", "program", "/lib/arbiter", "answer", f->refuses_move ? "unknown" : "granted",
 			 "epoch", 3, "time", 1700000000.0, "why", f->refuses_move ? "it is down" : NULL,
 			 "candidates", candidate(f, 0, 255), candidate(f, 1, 100));

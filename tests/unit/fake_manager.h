@@ -25,6 +25,7 @@
  * @rootless: the root has been out of reach for years
  * @root: node id of it
  * @root_state: what it does, if it does not lead
+ * @calls: nodes that it called, of them those that follow it, and another; those without an address
  * @refuses_move: no node becomes root
  * @split: lists are sent in many replies to one request
  * @raw: sent instead of any answer, if not NULL
@@ -49,6 +50,7 @@ struct fake {
 	unsigned int kept_have, kept_of;
 	uint32_t root;
 	const char *root_state;
+	unsigned int calls[4];
 	bool split;
 	const char *raw;
 	json_t *request;

@@ -29,14 +29,16 @@
 #define ROOT \
 	"{'node':[2,1],'name':'myself','address':'192.168.0.7:7','state':'leads','epoch':115," \
 	"'since':1700000041.0,'why':'root bob lost','reachable':true," \
-	"'unreachable_since':null,'here':0,'need':0,'arbiter':{'program':'/lib/arbiter','answer':'refused'," \
+	"'unreachable_since':null,'here':0,'need':0," NO_CALLS "'arbiter':{'program':'/lib/arbiter','answer':'refused'," \
 	"'epoch':118,'time':1700000049.0,'why':'not quorate'}," CANDIDATES "}"
+#define NO_CALLS \
+	"'calls':{'called':0,'follow':0,'others':0,'unknown':0},"
 #define NO_ARBITER \
 	"'arbiter':{'program':null,'answer':null,'epoch':null,'time':null,'why':null},"
 #define ROOT_THAT_ASKS \
 	"{'node':[1,0],'name':'bob','address':'192.168.0.1:8','state':'asks','epoch':3," \
 	"'since':null,'why':null,'reachable':false,'unreachable_since':1700000043.0,'here':4," \
-	"'need':5," NO_ARBITER "'candidates':[]}"
+	"'need':5,'calls':{'called':9,'follow':8,'others':7,'unknown':6}," NO_ARBITER "'candidates':[]}"
 #define CANDIDATES \
 	"'candidates':[{'node':[2,1],'name':'myself','priority':255,'heard':true,'disk':'disk 2'}," \
 	"{'node':[1,0],'name':'bob','priority':100,'heard':false,'disk':null}," \
@@ -67,7 +69,7 @@ static void status_without_root(void **state)
 	(void)state;
 	a.root = a.status.is_root = false;
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
-						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5,
+						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
 	a.ncandidates = 0;
 	a.status.last.at[FM_AT_DRAINED] = 0;
@@ -122,7 +124,7 @@ static void status_without_a_place(void **state)
 	     "'seal':{'refused':0,'late':0},"
 	     "'root':{'node':null,'name':null,'address':null,'state':'unknown','epoch':0,'since':null,"
 	     "'why':null,'reachable':true,'unreachable_since':null,'here':0,'need':0,"
-	     NO_ARBITER "'candidates':[]},"
+	     NO_CALLS NO_ARBITER "'candidates':[]},"
 	     "'heard':{'nodes':0,'links':0},"
 	     "'problems':[" PROBLEMS ",{'kind':'release','text':'2 connections to managers of another release; "
 	     "service schemas: this one up to 6, bob up to 5'}],'held_links':[],'last_recovery':null}}");
@@ -138,7 +140,7 @@ static void root_and_candidates(void **state)
 	a.root = false;
 	a.ncandidates = 0;
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
-						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5,
+						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
 	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT_THAT_ASKS "}");
 	a.root_says = "{'ok':true,'data':'of the root'}";

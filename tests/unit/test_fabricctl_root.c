@@ -19,6 +19,20 @@ static void shows_root_and_moves_it(void **state)
 		 "0,0        n0-0       255  answers  -\n"
 		 "1,0        n1-0       100  silent   behind\n");
 	has(out, "arbiter  /lib/arbiter, granted for epoch 3 ");
+	assert_null(strstr(out, "called"));
+	fake.calls[0] = 1;
+	fake.calls[1] = 1;
+	expect("root", 0);
+	has(out, "\ncalled   1 over the service network: 1 follows\n");
+	fake.calls[0] = 2;
+	fake.calls[1] = 0;
+	expect("root", 0);
+	has(out, "\ncalled   2 over the service network: 0 follow, 2 without an answer\n");
+	fake.calls[0] = 0;
+	fake.calls[3] = 1;
+	expect("root", 0);
+	has(out, "\ncalled   0 over the service network, 1 without an address\n");
+	fake.calls[3] = 0;
 	expect("root move n2-1", 0);
 	has(out, "node 2,1 is root now\n");
 	expect("root move 2,1 --json", 0);
@@ -51,6 +65,10 @@ static void shows_status_without_a_root(void **state)
 	fake.root_state = "asks";
 	expect("status", 0);
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes answer)\n");
+	memcpy(fake.calls, (unsigned int[]) { 5, 2, 1, 3 }, sizeof(fake.calls));
+	expect("status", 0);
+	has(out, " (2 of 9 nodes answer); called 5 over the service network: 2 follow, 1 follows another, 2 without an answer, 3 without an address\n");
+	memset(fake.calls, 0, sizeof(fake.calls));
 	fake.root_state = "claims";
 	expect("status", 0);
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes obey it)\n");

@@ -42,6 +42,8 @@ static void show(const json_t *root)
 	json_t *v;
 
 	root_show(root);
+	if (root_leads(root) && root_show_calls(root, "called   "))
+		putchar('\n');
 	show_arbiter(json_object_get(root, "arbiter"));
 	json_array_foreach(candidates, i, v) {
 		const char *disk = json_text(v, "disk");

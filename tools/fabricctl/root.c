@@ -40,6 +40,26 @@ static void show_leader(const json_t *root, const char *who)
 		printf(": %s", why);
 }
 
+bool root_show_calls(const json_t *root, const char *before)
+{
+	const json_t *calls = json_object_get(root, "calls");
+	unsigned long long called = json_count(calls, "called"), follow = json_count(calls, "follow");
+	unsigned long long others = json_count(calls, "others"), unknown = json_count(calls, "unknown");
+
+	if (!called && !unknown)
+		return false;
+	printf("%s%llu over the service network", before, called);
+	if (called)
+		printf(": %llu follow%s", follow, follow == 1 ? "s" : "");
+	if (others)
+		printf(", %llu follow%s another", others, others == 1 ? "s" : "");
+	if (called > follow + others)
+		printf(", %llu without an answer", called - follow - others);
+	if (unknown)
+		printf(", %llu without an address", unknown);
+	return true;
+}
+
 /* Who asks to be root alone knows how many nodes it has. */
 static void show_claim(const json_t *root, const char *who)
 {
@@ -49,6 +69,7 @@ static void show_claim(const json_t *root, const char *who)
 	if (need)
 		printf(" (%llu of %llu nodes %s)", here, need,
 		       state_is(root, "claims") ? "obey it" : "answer");
+	root_show_calls(root, "; called ");
 }
 
 void root_show(const json_t *root)
