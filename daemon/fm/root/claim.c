@@ -58,6 +58,7 @@
 #include "daemon/fm/node/port.h"
 #include "daemon/fm/node/uplink.h"
 #include "daemon/fm/root/arbiter.h"
+#include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/quorum.h"
@@ -163,6 +164,10 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 	if (!fm_quorum_here(fm, m))
 		fm_calls_joined(fm);
 	m->voice.heard = fm->now;
+	if (m->epoch && m->epoch != h->epoch) {
+		fm_quorum_forgot(fm, m);
+		fm_change_node(fm, m->node);
+	}
 	fm_quorum_note(m, h);
 	a->high = later(a->high, later(h->root_epoch, h->kept_term));
 	if (a->stage == FM_STAGE_LEADS)

@@ -28,13 +28,15 @@
  *     promise: its NIC refuses n. So it had n when it promised, and n is t or before it. Whatever the
  *     former root decided and had in force, the new one begins with it.
  *
- * A manager that began anew has no table, but its NIC still obeys whom it has promised that, and knows
- * of which root and version its rows are. Such a node is in U(t) and O(t) if t has the GUID of its NIC,
- * in the life in which it is, and its rows are not of a table later than t. Then 1. and 2. hold: if it
- * has taken f, or n, its rows are of that or a later one, and t is not before them. A NIC that has lost
- * its memory is in another life, and in no table from before: it may have taken n and know nothing of
- * it. The root that claims knows the GUIDs if it has t, and fetches it if it lacks it (recall.c). The
- * table so fetched is not taken: nothing of it goes to a NIC, or on to others.
+ * A manager that began anew has no table, but its NIC still obeys whom it has promised that, and
+ * knows of which root and version its rows are. Such a node is in U(t) and O(t) if t has the GUID
+ * of its NIC, in the life in which it is, and its rows are not of a table later than t. Then 1. and
+ * 2. hold: if it has taken f, or n, its rows are of that or a later one, and t is not before them.
+ * A NIC that has lost its memory is in another life, and in no table from before: it may have taken
+ * n and know nothing of it. Nor does a root that leads count it for such a table: it may have
+ * promised another root to obey that, in the former life. The root that claims knows the GUIDs if
+ * it has t, and fetches it if it lacks it (recall.c). The table so fetched is not taken: nothing of
+ * it goes to a NIC, or on to others.
  *
  * tests/spin/takeover.pml checks that with every order of steps, and that without O (BREAK_LATEST) it
  * is not so.
@@ -260,6 +262,16 @@ void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version
 	if (up)
 		m->voice.since = version;
 	m->voice.until = up ? 0 : version;
+}
+
+void fm_quorum_forgot(struct fm *fm, struct fm_mate *m)
+{
+	struct fm_voice *v = &m->voice;
+
+	if (v->since && !v->until)
+		fm->root->quorum.ups--;
+	v->since = v->until = 0;
+	v->chose = 0;
 }
 
 void fm_quorum_taken(struct fm *fm, uint64_t version)
