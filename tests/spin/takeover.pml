@@ -9,7 +9,11 @@
  *  - A node claims whenever it likes (stage ASKS binds nobody), and any epoch above its NIC's.
  *  - Versions begin anew in each epoch. Only the order by (epoch, version) counts.
  *  - A root counts nodes of which it has not heard as silent at once.
- *  - Rows say at once which cables are lost. Cables do not come back.
+ *  - Rows say at once which cables are lost. Cables do not come back, but with PARTS.
+ *  - A node hears of a claim at any time, be it by an Init or by a call (root/calls.c). With HUNG Inits come
+ *    only through managers that work, and calls to all others.
+ *  - A NIC that loses its memory is known to have done so when its node promises anew, and not before.
+ *  - The arbiter grants or refuses as it likes, but each epoch once, and none before one that it granted.
  *
  * It begins with node 0 as root of epoch 1, and a table in which all are up and which all have taken.
  * Asserted:
@@ -18,14 +22,18 @@
  *   - no two roots put tables in force side by side: if all whom a root needs have taken its table, and
  *     all whom the root of a later epoch needs have taken one of that, then one of those who promised
  *     to obey the latter had the former table, or a later one, and said so; or no cable joins them;
- *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force.
+ *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force;
+ *   - with PARTS, where two parts that have a root each meet: when nothing moves any more, one of these roots
+ *     leads all nodes, and they have its table. Until then the two may be in force side by side: that the
+ *     former root of a part decided something while the other one led is what parts.c is for.
  *
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
- * must notice. Two of these were found by it:
+ * must notice. Three of these were found by it:
  *
  *	BREAK_LATEST	rule C asks for a quorum of the latest table only, which may never have been in
  *			force, and not of those that were still open when it was made
  *	BREAK_RAISE	a root that leads goes on in a later epoch, of which it learns, without rule C
+ *	BREAK_LIFE	a root that leads counts a node for tables in which it was before its NIC lost its memory
  */
 #ifndef N
 #define N 3
@@ -41,6 +49,9 @@
 #endif
 #ifndef CUTS
 #define CUTS 0		/* cables that are lost */
+#endif
+#ifndef FORGETS
+#define FORGETS 0	/* how often a NIC loses its memory; each one once at most */
 #endif
 
 #define ALL ((1 << N) - 1)
@@ -71,6 +82,7 @@ typedef Node {
 
 typedef Root {
 	byte stage, epoch;
+	byte lives;		/* those of whom it hears, or has heard, in their second life */
 	byte told;		/* the latest table that one had who promised */
 	byte promised;		/* nodes that have promised to obey it in @epoch, ... */
 	byte up;		/* ... of which it has heard, and neither dead nor silent since */
@@ -87,7 +99,21 @@ Root root[N];
 byte cable[5];			/* nodes to which a cable leads */
 byte cuts;
 
+#ifdef ARBITER
+byte granted;			/* the latest epoch that the arbiter has granted */
+#endif
+byte second;			/* NICs that have lost their memory */
+byte forgot;
+
+#ifdef HUNG
+byte wave[5];			/* nodes to which Inits of each one come */
+#define IN_WAVE(c, n) IN(n, wave[c])
+#else
+#define IN_WAVE(c, n) 1
+#endif
+
 byte ups[E * V + 1];		/* nodes that are up in a table */
+byte lives[E * V + 1];		/* ... those in their second life */
 short older[E * V + 1];		/* tables that might have been in force when a table was made */
 byte took[E * V + 1];		/* NICs that have taken it */
 byte root_of[E + 1];		/* + 1; 0: none has led in that epoch */
@@ -107,14 +133,21 @@ byte i, j, tab, set, yes;	/* of one step */
 #endif
 #define NOW(c) TABLE(root[c].epoch, root[c].version)
 
+/* Whose life is the one that @t has */
+#ifdef BREAK_LIFE
+#define SAME(c, t) (root[c].stage == LEADS -> ALL : ~(root[c].lives ^ lives[t]))
+#else
+#define SAME(c, t) (~(root[c].lives ^ lives[t]))
+#endif
+
 /* More than half of those who are up in @t, or half with who made it. */
-#define QUORUM(who, t) (t && 2 * COUNT((who) & ups[t]) + IN(MAKER(t), who) > COUNT(ups[t]))
+#define QUORUM(c, who, t) (t && 2 * COUNT((who) & ups[t] & SAME(c, t)) + IN(MAKER(t), (who) & SAME(c, t)) > COUNT(ups[t]))
 
 #ifdef BREAK_HALF
 /* A root that leads is content with half, whoever made the table. */
-#define ENOUGH(c, who, t) (QUORUM(who, t) || (root[c].stage == LEADS && 2 * COUNT((who) & ups[t]) >= COUNT(ups[t])))
+#define ENOUGH(c, who, t) (QUORUM(c, who, t) || (root[c].stage == LEADS && 2 * COUNT((who) & ups[t]) >= COUNT(ups[t])))
 #else
-#define ENOUGH(c, who, t) QUORUM(who, t)
+#define ENOUGH(c, who, t) QUORUM(c, who, t)
 #endif
 
 #define OUT_OF(s) ((IN(0, s) * cable[0] | IN(1, s) * cable[1] | IN(2, s) * cable[2] | \
@@ -132,7 +165,12 @@ byte i, j, tab, set, yes;	/* of one step */
 #define BARRED(c) ((BAR(0, c) || BAR(1, c) || BAR(2, c) || BAR(3, c) || BAR(4, c)) && \
 	!(GREATER(0, c) || GREATER(1, c) || GREATER(2, c) || GREATER(3, c) || GREATER(4, c)))
 #define LED(c) (nic[c].root != c && WORKS(nic[c].root) && root[nic[c].root].stage)
-#define MAY_CLAIM(c) (WORKS(c) && ((root[c].stage == CLAIMS && BARRED(c)) || (!root[c].stage && !LED(c))))
+#ifdef PARTS
+#define IN_WAY(c) (root[c].stage && BARRED(c))	/* a root that leads asks anew, too */
+#else
+#define IN_WAY(c) (root[c].stage == CLAIMS && BARRED(c))
+#endif
+#define MAY_CLAIM(c) (WORKS(c) && (IN_WAY(c) || (!root[c].stage && !LED(c))))
 #define FAIR 1
 #else
 #define WORKS(n) 1
@@ -172,7 +210,7 @@ inline stands(c, who, tables) {
 
 inline forget(c) {
 	root[c].stage = 0; root[c].epoch = 0; root[c].told = 0;
-	root[c].promised = 0; root[c].up = 0;
+	root[c].promised = 0; root[c].up = 0; root[c].lives = 0;
 	root[c].version = 0; root[c].open = 0; root[c].tried = 0; root[c].alone = 0;
 	for (i : 0 .. N - 1) { root[c].said[i] = 0 }
 }
@@ -200,12 +238,21 @@ inline claim(c, e) {
 	root[c].epoch = e;
 	root[c].told = node[c].table;
 	root[c].up = BIT(c);
+	root[c].lives = second & BIT(c);
 	obey(c, c);
 	follow(c, c)
 }
 
+/* Whether the life of @n in which @c knows it is over */
+#define ANOTHER_LIFE(n, c) IN(n, root[c].lives ^ second)
+
 #define FOLLOWS(n, c) (node[n].epoch == root[c].epoch && node[n].root == c)
+/* A root that has lost its memory does not lead those who obey its former life in the same epoch (epoch.c). */
+#if FORGETS && !defined(BREAK_AGAIN)
+#define MAY_OBEY(n, c) (root[c].epoch > nic[n].epoch)
+#else
 #define MAY_OBEY(n, c) (root[c].epoch > nic[n].epoch || (root[c].epoch == nic[n].epoch && nic[n].root == c))
+#endif
 
 /* HELLO again, which is under way until hear(). Who was root, or claimed, gives that up. */
 inline promise(n, c) {
@@ -226,6 +273,11 @@ inline promise(n, c) {
 	:: else
 	fi
 #endif
+	if
+	:: ANOTHER_LIFE(n, c) -> root[c].up = root[c].up & ~BIT(n)
+	:: else
+	fi;
+	root[c].lives = (root[c].lives & ~BIT(n)) | (second & BIT(n));
 	root[c].promised = root[c].promised | BIT(n);
 #ifndef BREAK_PROMISE
 	obey(n, c);
@@ -281,6 +333,7 @@ inline publish(c) {
 	tab = NOW(c);
 	assert(!ups[tab]);
 	ups[tab] = root[c].up;
+	lives[tab] = root[c].lives & root[c].up;
 	older[tab] = root[c].open;
 	root[c].open = root[c].open | BIT(tab);
 	printf("%d makes table %d.%d, without nodes %x\n", c, root[c].epoch, root[c].version, ALL & ~root[c].up);
@@ -321,7 +374,9 @@ inline taken_by_all(c) {
 		root[c].alone = 0;
 		last[root[c].epoch] = NOW(c);
 		where[root[c].epoch] = set;
+#ifndef PARTS
 		for (i : 1 .. E) { no_other_beside() }
+#endif
 	:: else -> assert(!FAIR)
 	fi
 }
@@ -347,6 +402,19 @@ inline judge(c, n) {
 	fi
 }
 
+/*
+ * The NIC of @n loses its memory, and its manager: the node is another one since, which has promised nothing
+ * and is in no table. Who knows it from before learns of it when it promises anew.
+ */
+inline lose_memory(n) {
+	printf("NIC %d loses its memory\n", n);
+	forgot++;
+	second = second | BIT(n);
+	nic[n].epoch = 0; nic[n].root = 0; nic[n].rows = 0;
+	node[n].epoch = 0; node[n].root = 0; node[n].table = 0; node[n].order = 0; node[n].late = 0;
+	forget(n)
+}
+
 #define TAKEN_BY_ALL(c) (root[c].version && last[root[c].epoch] != NOW(c) && \
 	!(root[c].up & ups[NOW(c)] & ~took[NOW(c)]))
 
@@ -367,12 +435,30 @@ inline take_rows(n) {
 #define FIRST(c) (nic[c].epoch + 1)
 #endif
 
+/* A connection that @n opens, for it has heard of the claim, by an Init or by a call */
+#define MAY_PROMISE(n, c) (root[c].stage && (!IN(n, root[c].promised) || ANOTHER_LIFE(n, c)) && MAY_OBEY(n, c) && \
+	WORKS(n) && WORKS(c) && !STAYS(n))
+#ifdef BREAK_MERGE
+#define STAYS(n) (root[n].stage == LEADS || LED(n))	/* with a root that leads it, though a later one does, too */
+#else
+#define STAYS(n) 0
+#endif
+
 /* What @c does as root, with @n; what @n does for it */
 proctype pair(byte c; byte n) {
 end:	do
-	:: d_step { root[c].stage && !IN(n, root[c].promised) && MAY_OBEY(n, c) && WORKS(n) && WORKS(c) -> promise(n, c); CLEAR }
+	:: d_step { MAY_PROMISE(n, c) && IN_WAVE(c, n) -> promise(n, c); CLEAR }
+#ifndef BREAK_CALL
+	/* No Init comes to @n. It is called. */
+	:: d_step { MAY_PROMISE(n, c) && !IN_WAVE(c, n) -> printf("%d calls %d\n", c, n); promise(n, c); CLEAR }
+#endif
+#ifdef BREAK_ANSWER
+	:: d_step { MAY_PROMISE(n, c) -> printf("%d answers a call of %d\n", n, c);
+		root[c].promised = root[c].promised | BIT(n); follow(n, c); CLEAR }
+#endif
 	:: d_step { IN(n, root[c].promised) && !IN(n, root[c].up) && WORKS(c) -> hear(c, n); CLEAR }
-	:: d_step { IN(n, root[c].up) && FOLLOWS(n, c) && root[c].version && node[n].table < NOW(c) && WORKS(n) ->
+	:: d_step { IN(n, root[c].up) && FOLLOWS(n, c) && root[c].version && node[n].table < NOW(c) && WORKS(n) &&
+		!ANOTHER_LIFE(n, c) && !IN(n, lives[NOW(c)] ^ second) ->
 		printf("%d gets table %d.%d of %d\n", n, root[c].epoch, root[c].version, c);
 		node[n].table = NOW(c); node[n].order = NOW(c); CLEAR }
 	/* The connection to @n is lost, for long. It is back when hear() comes. */
@@ -382,6 +468,15 @@ end:	do
 		cuts++; cable[c] = cable[c] & ~BIT(n); cable[n] = cable[n] & ~BIT(c); CLEAR }
 	od
 }
+
+/* What a claim needs, after stands(). Without a table nobody knows of whom a majority would be. */
+#define PROMISED(c) (yes && root[c].told)
+#define ALONE(c) (!OUT_OF(root[c].up))
+#ifdef ARBITER
+#define ASKED 1			/* who may lead only for being alone needs the arbiter's grant */
+#else
+#define ASKED 0
+#endif
 
 proctype single(byte c) {
 end:	do
@@ -393,13 +488,31 @@ end:	do
 #ifdef BREAK_C
 		:: true -> lead(c)
 #endif
-		:: yes || !OUT_OF(root[c].up) -> lead(c)
+		:: PROMISED(c) || (ALONE(c) && !ASKED) -> lead(c)
 		:: else -> root[c].tried = (FAIR -> root[c].up : 0)
 		fi; CLEAR }
+#ifdef ARBITER
+	/* It compares and swaps; what it grants to one with too few promises changes nothing. */
+	:: d_step { root[c].stage == CLAIMS && WORKS(c) && root[c].epoch > granted ->
+		granted = root[c].epoch;
+		stands(c, root[c].up, KNOWN(root[c].told));
+		if
+#ifdef BREAK_GRANT
+		:: true -> lead(c)
+#endif
+		:: PROMISED(c) || ALONE(c) -> lead(c)
+		:: else
+		fi; CLEAR }
+	/* It refuses. */
+	:: d_step { root[c].stage == CLAIMS && !FAIR -> forget(c); CLEAR }
+#endif
 	:: d_step { root[c].stage == LEADS && root[c].version < V && WORKS(c) &&
-		(!root[c].version || root[c].up != ups[NOW(c)]) -> publish(c); CLEAR }
+		(!root[c].version || root[c].up != ups[NOW(c)] || (root[c].lives & root[c].up) != lives[NOW(c)]) -> publish(c); CLEAR }
 	:: d_step { root[c].stage == LEADS && TAKEN_BY_ALL(c) && WORKS(c) -> taken_by_all(c); CLEAR }
 	:: d_step { node[c].order -> tab = node[c].order; node[c].order = 0; take_rows(c); CLEAR }
+#if FORGETS
+	:: d_step { forgot < FORGETS && !IN(c, second) -> lose_memory(c); CLEAR }
+#endif
 #ifdef BREAK_ESTALE
 	:: d_step { node[c].late -> tab = node[c].late; node[c].late = 0; take_rows(c); CLEAR }
 #endif
@@ -416,8 +529,15 @@ end:	do
 #define RULES(n) (n < N && WORKS(n) && root[n % N].stage == LEADS && root[n % N].version && \
 	last[root[n % N].epoch] == NOW(n % N))
 
+#ifdef PARTS
+#define ONE(n) (RULES(n) && root[n % N].up == ALL && where[root[n % N].epoch] == ALL)
+#endif
+
 /* When nothing moves any more */
 proctype watch() {
+#ifdef PARTS
+	timeout -> assert(ONE(0) || ONE(1) || ONE(2) || ONE(3) || ONE(4));
+#endif
 	timeout -> assert(RULES(0) || RULES(1) || RULES(2) || RULES(3) || RULES(4))
 }
 #endif
@@ -431,8 +551,24 @@ init {
 			nic[a].rows = TABLE(1, 1);
 			node[a].epoch = 1;
 			node[a].table = TABLE(1, 1);
+#ifdef RING
+			cable[a] = BIT((a + 1) % N) | BIT((a + N - 1) % N)
+#else
 			cable[a] = ALL & ~BIT(a)
+#endif
 		}
+#ifdef HUNG
+		/* Inits pass managers that work. */
+		for (a : 0 .. N - 1) {
+			set = BIT(a);
+			do
+			:: OUT_OF(set & ~HUNG) & ~set -> set = set | OUT_OF(set & ~HUNG)
+			:: else -> break
+			od;
+			wave[a] = set
+		}
+		set = 0;
+#endif
 		root[0].stage = LEADS;
 		root[0].epoch = 1;
 		root[0].promised = ALL & ~1;
@@ -444,6 +580,43 @@ init {
 		took[TABLE(1, 1)] = ALL;
 		last[1] = TABLE(1, 1);
 		where[1] = ALL;
+#ifdef PARTS
+		/*
+		 * PARTS and the others have been separated, and each has a root, node LATER that of the later
+		 * epoch. Now they hear of each other; cables between them are closed until a table opens them.
+		 */
+		root_of[2] = LATER + 1;
+		root[0].up = ALL & ~PARTS;
+		root[0].promised = ALL & ~PARTS & ~1;
+		ups[TABLE(1, 2)] = root[0].up;
+		older[TABLE(1, 2)] = BIT(TABLE(1, 1));
+		took[TABLE(1, 2)] = root[0].up;
+		root[0].version = 2;
+		root[0].open = BIT(TABLE(1, 2));
+		last[1] = TABLE(1, 2);
+		where[1] = root[0].up;
+		root[LATER].stage = LEADS;
+		root[LATER].epoch = 2;
+		root[LATER].promised = PARTS & ~BIT(LATER);
+		root[LATER].up = PARTS;
+		root[LATER].version = 1;
+		root[LATER].open = BIT(TABLE(2, 1));
+		ups[TABLE(2, 1)] = PARTS;
+		older[TABLE(2, 1)] = BIT(TABLE(1, 1));
+		took[TABLE(2, 1)] = PARTS;
+		known[2] = TABLE(1, 1);
+		last[2] = TABLE(2, 1);
+		where[2] = PARTS;
+		for (a : 0 .. N - 1) {
+			cable[a] = cable[a] & (IN(a, PARTS) -> PARTS : ALL & ~PARTS);
+			node[a].epoch = (IN(a, PARTS) -> 2 : 1);
+			node[a].root = (IN(a, PARTS) -> LATER : 0);
+			node[a].table = (IN(a, PARTS) -> TABLE(2, 1) : TABLE(1, 2));
+			nic[a].epoch = node[a].epoch;
+			nic[a].root = node[a].root;
+			nic[a].rows = node[a].table
+		}
+#endif
 		for (a : 0 .. N - 1) {
 			run single(a);
 			for (b : 0 .. N - 1) {

@@ -21,6 +21,9 @@ if [[ ${STATES-} == many ]]; then
 	expect right 'three nodes, two takeovers by others' '-DE=3 -DV=2 -DCAND=6'
 	expect right 'four nodes, one takeover' '-DN=4 -DE=2 -DV=2 -DCAND=6'
 	expect right 'whoever may be called silent, rows wait' '-DE=2 -DV=2 -DBREAK_S'
+	expect right 'two parts of two meet' '-DN=4 -DE=4 -DV=3 -DHUNG=0 -DPARTS=12 -DLATER=3'
+	expect right 'four nodes, a NIC loses its memory' '-DN=4 -DE=2 -DV=2 -DCAND=2 -DFORGETS=1'
+	expect right 'three nodes, two takeovers, a NIC loses its memory' '-DE=3 -DV=2 -DCAND=6 -DFORGETS=1'
 	done_testing
 	exit
 fi
@@ -28,6 +31,11 @@ expect right 'two nodes, two takeovers' '-DN=2 -DE=3 -DV=2'
 expect right 'three nodes, a cable is lost' '-DN=3 -DE=2 -DV=2 -DCUTS=1'
 expect right 'a majority gets a root' '-DN=3 -DE=4 -DV=1 -DHUNG=1'
 expect right 'a majority of five gets a root' '-DN=5 -DE=4 -DV=1 -DHUNG=3 -DCAND=12'
+expect right 'three nodes, a NIC loses its memory' '-DE=2 -DV=2 -DCAND=6 -DFORGETS=1'
+expect right 'an arbiter grants and refuses' '-DE=2 -DV=2 -DARBITER -DCAND=6'
+expect right 'a node that no Init reaches is called' '-DN=5 -DE=4 -DV=1 -DHUNG=5 -DCAND=24 -DRING'
+expect right 'a node that no Init reaches calls' '-DN=5 -DE=4 -DV=1 -DHUNG=5 -DCAND=2 -DRING'
+expect right 'two parts meet' '-DE=4 -DV=3 -DHUNG=0 -DPARTS=4 -DLATER=2'
 expect wrong 'found: a minority gets none' '-DN=3 -DE=4 -DV=1 -DHUNG=3'
 expect wrong 'found: no quorum to claim' '-DE=2 -DV=2 -DBREAK_C'
 expect wrong 'found: no quorum that took a table' '-DE=2 -DV=2 -DBREAK_TAKEN'
@@ -38,4 +46,10 @@ expect wrong 'found: a root takes a later epoch, and asks nobody' '-DE=2 -DV=2 -
 expect wrong 'found: the NIC does orders of a former root' '-DE=2 -DV=2 -DBREAK_ESTALE'
 expect wrong 'found: an epoch is taken again' '-DE=2 -DV=2 -DBREAK_EPOCH'
 expect wrong 'found: a promise before the NIC obeys' '-DE=2 -DV=2 -DBREAK_PROMISE'
+expect wrong 'found: nobody is called' '-DN=5 -DE=4 -DV=1 -DHUNG=5 -DCAND=24 -DRING -DBREAK_CALL'
+expect wrong 'found: the answer to a call is a promise' '-DE=2 -DV=2 -DCAND=6 -DBREAK_ANSWER'
+expect wrong 'found: a NIC without memory counts as before' '-DE=2 -DV=2 -DCAND=2 -DFORGETS=1 -DBREAK_LIFE'
+expect wrong 'found: a root without memory leads on in its epoch' '-DE=2 -DV=2 -DCAND=2 -DFORGETS=1 -DBREAK_AGAIN'
+expect wrong 'found: a grant takes the place of promises' '-DE=2 -DV=2 -DARBITER -DBREAK_GRANT'
+expect wrong 'found: a node stays with the root of its part' '-DE=4 -DV=3 -DHUNG=0 -DPARTS=4 -DLATER=2 -DBREAK_MERGE'
 done_testing
