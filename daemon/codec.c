@@ -337,6 +337,8 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		welcome.term = msg->welcome.term;
 		welcome.root_guid = msg->welcome.root_guid;
 		welcome.adrift = msg->welcome.adrift;
+		welcome.here = msg->welcome.here;
+		welcome.need = msg->welcome.need;
 		welcome.parent = (char *)msg->welcome.parent;
 		m->welcome = &welcome;
 		break;
@@ -385,6 +387,8 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		claim.guid = msg->claim.guid;
 		claim.init.data = (uint8_t *)msg->claim.init;
 		claim.init.len = msg->claim.ninit;
+		claim.here = msg->claim.here;
+		claim.need = msg->claim.need;
 		m->claim = &claim;
 		break;
 	case FM_MSG_LEAD:

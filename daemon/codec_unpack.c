@@ -246,6 +246,8 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->welcome.term = m->welcome->term;
 		out->welcome.root_guid = m->welcome->root_guid;
 		out->welcome.adrift = m->welcome->adrift;
+		out->welcome.here = m->welcome->here;
+		out->welcome.need = m->welcome->need;
 		fine = m->welcome->term <= FM_EPOCH_MAX &&
 		       codec_text(out->welcome.parent, FM_ADDR_MAX, m->welcome->parent);
 		break;
@@ -305,6 +307,8 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->claim.ninit = (uint16_t)m->claim->init.len;
 		if (out->claim.ninit)
 			memcpy(out->claim.init, m->claim->init.data, out->claim.ninit);
+		out->claim.here = m->claim->here;
+		out->claim.need = m->claim->need;
 		break;
 	case FM_MSG_LEAD:
 		out->lead.term = m->lead->term;

@@ -107,6 +107,62 @@ static bool heard(const struct fm *fm, uint32_t node)
 	return m && (fm_is_root(fm) ? m->via : fm_quorum_here(fm, m));
 }
 
+/* When the manager of @e itself said something to this node last; 0: never. */
+static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
+{
+	const struct fm_conn *c = fm_conn_of_child(fm, e->guid, NULL);
+	uint64_t at = c ? c->heard : 0;
+
+	c = e->guid == fm->root_guid ? fm_conn_of_role(fm, FM_CONN_ROOT) :
+	    !strcmp(e->address, fm->uplink.parent) ? fm_conn_of_role(fm, FM_CONN_PARENT) : NULL;
+	if (c && c->ready)
+		at = later(at, c->heard);
+	for (unsigned int p = 0; p < fm_ports_used(fm); p++)
+		if (fm->port[p].up && fm->row.port[p].peer_guid == e->guid)
+			at = later(at, fm->port[p].last);
+	return at;
+}
+
+/* As long as it was led by a root, that vouched for all that are up in the table. */
+static uint64_t vouched(const struct fm *fm)
+{
+	if (!fm->led.since || fm->led.guid == fm->guid)
+		return 0;
+	return fm->uplink.cut_off ? fm->uplink.cut_off : fm->now;
+}
+
+/* Of a node of which this one knows as a root, or as one that asks to be; 0: it knows no more than others. */
+static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
+{
+	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
+		return fm->now;
+	if (!fm_is_root(fm))
+		return m->voice.heard;
+	return m->joined || m->voice.heard ? later(m->missing, m->voice.heard) : 0;
+}
+
+bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
+{
+	const struct fm_entry *e = fm_node(fm, node);
+	const struct fm_mate *m;
+
+	*at = 0;
+	if (fm->placed && node == fm->node)
+		*at = fm->now;
+	if (*at || !e || e->state == FM_NODE_ABSENT)
+		return *at;
+	m = fm->root ? fm_mate(fm->root, e->guid) : NULL;
+	*at = m ? heard_as_root(fm, m) : 0;
+	if (fm_is_root(fm))
+		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
+	*at = later(*at, heard_directly(fm, e));
+	/* It is the one that is lost. */
+	if (fm->uplink.cut_off && e->guid == fm->led.guid && *at < fm->uplink.cut_off)
+		return false;
+	*at = later(*at, vouched(fm));
+	return *at && fm->now < *at + fm->cfg.member_max;
+}
+
 bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out)
 {
 	const struct fm_mate *m;
@@ -200,18 +256,48 @@ static const struct fm_cables *cables_of(const struct fm *fm)
 	return n;
 }
 
-static void count_heard(const struct fm *fm, struct fm_status *s)
+static bool told_of(const struct fm *fm, uint32_t node)
+{
+	uint64_t at;
+
+	return fm_heard(fm, node, &at);
+}
+
+/* Whether a cable in that direction from @node ends here, and is lost since the root is. */
+static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
+{
+	const struct torus_shape *shape = &fm->table.shape;
+	unsigned int q = torus_dir_opposite(shape, d);
+
+	if (!fm->uplink.cut_off || !fm->placed)
+		return false;
+	return (node == fm->node && !fm->port[d].up) ||
+	       (torus_neighbour(shape, node, d) == fm->node && !fm->port[q].up);
+}
+
+static void count_nodes(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
 
 	for (uint32_t i = 0; i < t->nodes; i++) {
-		bool here = heard(fm, i);
+		bool here = heard(fm, i), told = told_of(fm, i);
 
 		s->nodes_heard += here;
-		for (unsigned int d = 0; d < t->shape.ndims; d++)
-			if (t->shape.size[d] > 1 && !no_cable(t, i, d))
-				s->links_heard += here ||
-						  heard(fm, torus_neighbour(&t->shape, i, d));
+		s->nodes_up += told && t->entry[i].state == FM_NODE_UP;
+		for (unsigned int d = 0; d < t->shape.ndims; d++) {
+			const char *why = fm_excluded(fm, i, d);
+
+			if (t->shape.size[d] == 1 || no_cable(t, i, d))
+				continue;
+			s->links++;
+			s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
+			if (why && why[0] != 'f' && why[0] != 'h')
+				s->links_excluded++;
+			else if (why || own_down(fm, i, d))
+				s->links_faulty++;
+			else
+				s->links_up += told || told_of(fm, torus_neighbour(&t->shape, i, d));
+		}
 	}
 }
 
@@ -308,7 +394,9 @@ void fm_root_status(const struct fm *fm, struct fm_root_status *r)
 	} else if (!fm->have_root) {
 		r->state = FM_ROOT_UNKNOWN;
 	} else if (fm->root_asks) {
-		r->state = FM_ROOT_ASKS;
+		r->state = fm->uplink.asker.need && fm->uplink.asker.epoch ? FM_ROOT_CLAIMS : FM_ROOT_ASKS;
+		r->here = fm->uplink.asker.need ? fm->uplink.asker.here : 0;
+		r->need = fm->uplink.asker.need;
 	} else {
 		r->state = r->reachable ? FM_ROOT_LEADS : FM_ROOT_LOST;
 	}
@@ -367,7 +455,6 @@ enum fm_state fm_state(const struct fm *fm)
 void fm_status(const struct fm *fm, struct fm_status *s)
 {
 	const struct fm_table *t = &fm->table;
-	const struct fm_cables *cables;
 
 	memset(s, 0, sizeof(*s));
 	s->is_root = fm_is_root(fm);
@@ -384,12 +471,10 @@ void fm_status(const struct fm *fm, struct fm_status *s)
 	s->nodes = fm_nodes(fm, &s->nodes_up);
 	if (!t->version)
 		return;
-	cables = cables_of(fm);
-	s->links = cables->all;
-	s->links_up = cables->up;
-	s->links_faulty = cables->faulty;
-	s->links_excluded = cables->excluded;
-	count_heard(fm, s);
+	s->nodes_up = 0;
+	count_nodes(fm, s);
+	if (s->state == FM_RUNNING && (s->nodes_up < s->nodes || s->links_up < s->links))
+		s->state = FM_DEGRADED;
 	if (fm_is_root(fm)) {
 		s->parked = fm->root->rec.sums.parked;
 		s->relayed = fm->root->rec.sums.relayed;

@@ -69,8 +69,8 @@ enum fm_root_state {
  * @since: when this node knew first that it leads; 0: it never did
  * @lost: since when no root is reachable, in the machine's clock; 0: one is. What
  *	this node tells of the fabric is as it was then
- * @here, @need: nodes that answered the one that asks, or promised, and how many it needs; @need 0:
- *	not known (that node alone knows)
+ * @here, @need: nodes that answered the one that asks, or promised, and how many it needs, as it said
+ *	last; @need 0: not known
  * @calls: that node, and the root, alone know
  * @arbiter: the site has one; @verdict: its last answer, about @asked_epoch, at @answered; 0: it has given none
  * @refusal: why it was no grant, or ""
@@ -106,8 +106,8 @@ struct fm_status {
 	uint32_t own;			/* node id */
 	uint64_t version;		/* of the table */
 	uint64_t applied;		/* of the NIC's rows */
-	uint32_t nodes, nodes_up;
-	uint32_t links, links_up, links_faulty, links_excluded;	/* cables */
+	uint32_t nodes, nodes_up;	/* up: fm_heard() within the bound, and in the table */
+	uint32_t links, links_up, links_faulty, links_excluded;	/* cables; up: an end is such a node's */
 	uint32_t nodes_heard;		/* whose managers this one has a way to now */
 	uint32_t links_heard;		/* with an end at one of them */
 	uint64_t parked;		/* in the fabric (root, last count) */
@@ -136,7 +136,7 @@ void fm_status(const struct fm *fm, struct fm_status *out);
 void fm_root_status(const struct fm *fm, struct fm_root_status *out);
 /** fm_state() - what fm_status() says of the fabric; counts once for each table */
 enum fm_state fm_state(const struct fm *fm);
-/** fm_nodes() - how many nodes there are, 0 without a table, and how many are @up */
+/** fm_nodes() - how many nodes there are, 0 without a table, and how many are @up, as the table says */
 uint32_t fm_nodes(const struct fm *fm, uint32_t *up);
 
 /**
@@ -202,6 +202,16 @@ const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
 
 /** fm_node() - a node's entry of the table; NULL without table or out of range */
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
+
+/**
+ * fm_heard() - when this node knew last that the manager of @node is there
+ * The root knows it as long as the node is connected, directly or below others. A node that has lost
+ * the root knows it from its neighbours' Inits and its connections, and of the others what the root
+ * knew when it was lost.
+ * @at: in the machine's clock; 0: never
+ * Return: whether that is not longer ago than member_max. The root itself, once lost, has to be heard.
+ */
+bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at);
 
 /** fm_node_parent() - its parent in the distribution tree, or TORUS_NO_NODE (root) */
 uint32_t fm_node_parent(const struct fm *fm, uint32_t node);

@@ -208,6 +208,8 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->welcome.term = rnd() >> 2;
 		m->welcome.root_guid = rnd();
 		m->welcome.adrift = rnd() & 1;
+		m->welcome.here = (uint32_t)rnd();
+		m->welcome.need = (uint32_t)rnd();
 		rnd_text(m->welcome.parent, FM_ADDR_MAX);
 		break;
 	case FM_MSG_CLAIM:
@@ -216,6 +218,8 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->claim.ninit = (uint16_t)(rnd() % (FM_INIT_MAX + 1));
 		for (unsigned int i = 0; i < m->claim.ninit; i++)
 			m->claim.init[i] = (uint8_t)rnd();
+		m->claim.here = (uint32_t)rnd();
+		m->claim.need = (uint32_t)rnd();
 		break;
 	case FM_MSG_LEAD:
 		m->lead.term = rnd();

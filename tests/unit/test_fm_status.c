@@ -52,7 +52,7 @@ static struct fm_status status(void)
 	fm_status(s.fm, &st);
 	assert_int_equal(fm_state(s.fm), st.state);
 	assert_int_equal(fm_nodes(s.fm, &up), st.nodes);
-	assert_int_equal(up, st.nodes_up);
+	assert_in_range(st.nodes_up, 0, up);	/* not all of the table have been heard of lately */
 	return st;
 }
 

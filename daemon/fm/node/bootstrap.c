@@ -185,6 +185,7 @@ static void port_heard(struct fm *fm, struct fm_port *port, const struct fm_init
 	bool answers = !init->heard || fm_follow_outdoes(fm, init);
 	bool first = init->placed && !port->heard;
 
+	port->last = fm->now;
 	port->heard |= init->placed;
 	port->told |= init->heard;
 	if (first)

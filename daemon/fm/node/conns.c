@@ -182,7 +182,7 @@ struct fm_conn *fm_conn_find(struct fm *fm, int id)
 	return NULL;
 }
 
-struct fm_conn *fm_conn_of_child(struct fm *fm, uint64_t guid, const struct fm_conn *but)
+struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struct fm_conn *but)
 {
 	const struct fm_conns *t = &fm->conns;
 	uint32_t i;

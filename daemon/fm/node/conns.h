@@ -60,7 +60,7 @@ void fm_conn_forget(struct fm *fm, struct fm_conn *c);
 void fm_conns_free(struct fm *fm);
 struct fm_conn *fm_conn_find(struct fm *fm, int id);
 /* That of the child with that GUID, which is not @but, or NULL. */
-struct fm_conn *fm_conn_of_child(struct fm *fm, uint64_t guid, const struct fm_conn *but);
+struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struct fm_conn *but);
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
 void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 void fm_conn_drop(struct fm *fm, struct fm_conn *c);

@@ -16,6 +16,7 @@ struct fm_port {
 	bool up;
 	bool told;		/* the neighbour has an Init of ours */
 	bool heard;		/* we have one of its, since the link came up */
+	uint64_t last;		/* when its last Init came; 0: none has */
 	uint64_t next;		/* next Init; NEVER for none */
 	uint64_t sent;		/* last Init */
 	uint64_t interval;

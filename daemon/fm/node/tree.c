@@ -210,6 +210,7 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
+	fm->uplink.asker = *m;
 	/* It may have been found by its address, and not by an Init that said so: others are told now. */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
@@ -235,6 +236,9 @@ static void welcome(struct fm *fm, struct fm_conn *c, const struct fm_welcome *w
 		fm_follow_led(fm, w->term);
 		fm_uplink_adrift(fm, false);
 	} else if (c->role == FM_CONN_ROOT) {
+		fm->uplink.asker = (struct fm_claim) {
+			.epoch = w->term, .guid = w->root_guid, .here = w->here, .need = w->need,
+		};
 		fm_follow_met(fm);
 	}
 	t->backoff = 0;

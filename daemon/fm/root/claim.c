@@ -146,6 +146,8 @@ static void answer(struct fm *fm, const struct fm_conn *c)
 	if (fm->root->asking.stage != FM_STAGE_ASKS)
 		msg.claim.epoch = fm->uplink.term;
 	msg.claim.guid = fm->guid;
+	msg.claim.here = fm->root->asking.here;
+	msg.claim.need = fm->root->asking.need;
 	fm_conn_send(fm, c, &msg);
 }
 
@@ -397,6 +399,7 @@ void fm_claim_due(struct fm *fm)
 	if (fm->now < a->at)
 		return;
 	a->at = fm->now + fm->cfg.resend;
+	fm_quorum_count(fm, &a->here, &a->need);
 	if (a->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
 		claims(fm);
 	else if (asks_in_vain(fm) && !fm_root_back(fm))

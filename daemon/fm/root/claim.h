@@ -34,6 +34,7 @@ enum fm_stage {
  * @high: the latest epoch that any node has obeyed
  * @calls: to nodes that its Inits do not reach
  * @witness: number of a node that had a link to one that is not here
+ * @here, @need: as fm_quorum_count() said when it was looked at last
  * @why: this node leads, as text for people; once it does
  */
 struct fm_asking {
@@ -41,7 +42,7 @@ struct fm_asking {
 	bool said, won, handed, anew;
 	uint64_t at, since, around, high;
 	struct fm_calls calls;
-	uint32_t witness;
+	uint32_t witness, here, need;
 	char why[FM_TEXT_MAX / 4];
 };
 

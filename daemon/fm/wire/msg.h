@@ -221,12 +221,14 @@ struct fm_hello {
  * @term: epoch of the root; a new one means that all must join anew
  * @root_guid: of the root
  * @adrift: there is no root yet: this one still asks
+ * @here, @need: as in fm_claim, if it asks; else 0
  * @parent: address of the parent; "" to stay on this connection
  */
 struct fm_welcome {
 	uint64_t term;
 	uint64_t root_guid;
 	bool adrift;
+	uint32_t here, need;
 	char parent[FM_ADDR_MAX];
 };
 
@@ -422,12 +424,15 @@ struct fm_failed {
  * @epoch: your NIC must obey me in this epoch first; 0: I only ask who would
  * @ninit, @init: an Init of the sender, as on a link, which no link leads to (root/calls.c); or the
  *	answer
+ * @here, @need: nodes that answer me, or obey me, and how many I need, for people to read; @need 0:
+ *	not known
  */
 struct fm_claim {
 	uint64_t epoch;
 	uint64_t guid;
 	uint16_t ninit;
 	uint8_t init[FM_INIT_MAX];
+	uint32_t here, need;
 };
 
 /**

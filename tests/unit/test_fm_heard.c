@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a manager knows of others without a root: whom it has heard and when, which nodes and cables
+ * it counts as up, and how far the one has come that asks to be root.
+ */
+#include <stdio.h>
+
+#include "daemon/fm/clock.h"
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
+#include "stage.h"
+
+#define BOUND (3000 * MS)	/* member_max */
+#define ROOT_CONN 1
+
+static struct stage s;
+static struct fm_entry entry[16];
+
+static struct fm_status status(void)
+{
+	struct fm_status st;
+
+	fm_status(s.fm, &st);
+	return st;
+}
+
+static void counts(unsigned int nodes, unsigned int links, unsigned int faulty)
+{
+	struct fm_status st = status();
+
+	assert_int_equal(st.nodes_up, nodes);
+	assert_int_equal(st.links_up, links);
+	assert_int_equal(st.links_faulty, faulty);
+}
+
+/* Whose managers have a way to this one now, and the cables with an end there. */
+static void answers(unsigned int nodes, unsigned int links)
+{
+	struct fm_status st = status();
+
+	assert_int_equal(st.nodes_heard, nodes);
+	assert_int_equal(st.links_heard, links);
+}
+
+/* Node 5 of a 4x4 at work, with its links to 6, 9, 4 and 1. */
+static void led(void)
+{
+	struct fm_init i;
+	struct fm_msg m;
+
+	stage_init(&s, "4x4", 5);
+	s.deaf = "init ping pong log report rows place release ";
+	s.cfg.takeover = 0;
+	for (unsigned int p = 0; p < 4; p++)
+		stage_link_up(&s, p, 1);
+	stage_start(&s);
+	i = stage_neighbour(&s, 0);
+	stage_hear(&s, 0, &i);
+	stage_up(&s, ROOT_CONN);
+	stage_welcome(&s, ROOT_CONN, TERM, "");
+	m = stage_table(&s, 3, entry);
+	stage_msg(&s, ROOT_CONN, &m);
+	m = stage_step(3, 1, FM_STEP_RESUME);
+	stage_msg(&s, ROOT_CONN, &m);
+	counts(16, 32, 0);
+}
+
+static bool heard(uint32_t node, uint64_t *at)
+{
+	bool is = fm_heard(s.fm, node, at);
+
+	*at = *at ? *at - START : 0;
+	return is;
+}
+
+/* --- a member ------------------------------------------------------------------------------ */
+
+/* What the root said last counts for a while, but for the root itself: it is what is lost. */
+static void the_roots_word(void **state)
+{
+	uint64_t at;
+
+	(void)state;
+	led();
+	stage_run_ns(&s, s.now + 500 * MS);
+	s.fm->now = START + s.now;
+	assert_true(heard(15, &at));
+	assert_int_equal(at, s.now);
+	stage_down(&s, ROOT_CONN);
+	assert_false(heard(0, &at));
+	counts(15, 32, 0);
+	stage_run_ns(&s, s.now + BOUND - 1);
+	s.fm->now = START + s.now;
+	counts(15, 32, 0);
+	assert_true(heard(15, &at));
+	assert_int_equal(at, 500 * MS);
+	stage_run_ns(&s, s.now + 1);
+	s.fm->now = START + s.now;
+	assert_false(heard(15, &at));
+	assert_int_equal(at, 500 * MS);
+	counts(1, 4, 0);
+	answers(1, 4);
+	assert_int_equal(status().state, FM_DEGRADED);
+	assert_true(heard(5, &at));
+	assert_int_equal(at, s.now);
+	/* Its own links it sees itself. */
+	stage_link_lost(&s, 2, 7);
+	counts(1, 3, 1);
+	assert_false(fm_heard(s.fm, 16, &at));
+	assert_int_equal(at, 0);
+	stage_end(&s);
+}
+
+/* A node that was led by no root in this life has no word of one. */
+static void never_led(void **state)
+{
+	struct fm_init i;
+	uint64_t at;
+
+	(void)state;
+	led();
+	stage_down(&s, ROOT_CONN);
+	s.fm->led.since = 0;
+	assert_false(heard(15, &at));
+	assert_int_equal(at, 0);
+	counts(2, 7, 0);	/* and the Init of node 6 was just now */
+	i = stage_neighbour(&s, 1);
+	stage_hear(&s, 1, &i);
+	counts(3, 10, 0);
+	stage_end(&s);
+}
+
+/* An Init of a neighbour, as long as the link is up. */
+static void neighbours(void **state)
+{
+	struct fm_init i;
+	uint64_t at;
+
+	(void)state;
+	led();
+	stage_down(&s, ROOT_CONN);
+	stage_run_ns(&s, s.now + 5000 * MS);
+	counts(1, 4, 0);
+	i = stage_neighbour(&s, 3);
+	i.lost = true;
+	stage_hear(&s, 3, &i);
+	assert_true(heard(1, &at));
+	assert_int_equal(at, s.now);
+	counts(2, 7, 0);
+	stage_run_ns(&s, s.now + BOUND);
+	s.fm->now = START + s.now;
+	assert_false(heard(1, &at));
+	assert_int_equal(at, 5000 * MS);
+	stage_hear(&s, 3, &i);
+	counts(2, 7, 0);
+	stage_link_lost(&s, 3, 7);
+	counts(1, 3, 1);
+	stage_end(&s);
+}
+
+/* Whoever hangs below this node in the tree, and the parent. */
+static void connections(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_PING };
+	uint64_t at;
+
+	(void)state;
+	led();
+	m = stage_hello(&s, 10);
+	m.hello.role = FM_ROLE_CHILD;
+	m.hello.term = TERM;
+	m.hello.version = 3;
+	stage_up(&s, 50);
+	stage_msg(&s, 50, &m);
+	stage_welcome(&s, ROOT_CONN, TERM, "10.0.0.12:1");
+	stage_up(&s, 2);
+	stage_welcome(&s, 2, TERM, "");
+	m = (struct fm_msg) { .type = FM_MSG_PONG, .pong.adrift = true };
+	stage_run_ns(&s, s.now + 100 * MS);
+	stage_msg(&s, 2, &m);
+	assert_int_equal(status().root.lost, START + 100 * MS);
+	m = (struct fm_msg) { .type = FM_MSG_PING };
+	for (unsigned int k = 0; k < 5; k++) {
+		stage_run_ns(&s, s.now + 900 * MS);
+		stage_msg(&s, 50, &m);
+		stage_msg(&s, 2, &m);
+	}
+	assert_true(heard(10, &at));
+	assert_int_equal(at, s.now);
+	assert_true(heard(12, &at));
+	counts(3, 12, 0);
+	stage_down(&s, 50);
+	assert_false(heard(10, &at));
+	assert_int_equal(at, 100 * MS);
+	stage_end(&s);
+}
+
+/* --- one that asks to be root -------------------------------------------------------------------- */
+
+static void shows(enum fm_root_state state, unsigned int here, unsigned int need)
+{
+	struct fm_root_status r = status().root;
+
+	assert_int_equal(r.state, state);
+	assert_int_equal(r.here, here);
+	assert_int_equal(r.need, need);
+}
+
+/* It tells those that say HELLO how far it has come, and they show that as long as they follow it. */
+static void progress(void **state)
+{
+	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6, .here = 4, .need = 9 } };
+	struct fm_init i;
+
+	(void)state;
+	led();
+	stage_down(&s, ROOT_CONN);
+	shows(FM_ROOT_LOST, 0, 0);
+	i = stage_neighbour(&s, 0);
+	i.root_guid = NIC + 6;
+	i.epoch = TERM;
+	i.asks = true;
+	strcpy(i.root_address, "10.0.0.6:1");
+	stage_hear(&s, 0, &i);
+	stage_up(&s, 2);
+	shows(FM_ROOT_ASKS, 0, 0);
+	stage_msg(&s, 2, &m);
+	shows(FM_ROOT_ASKS, 4, 9);
+	m.claim.epoch = TERM + 1;
+	m.claim.here = 2;
+	stage_msg(&s, 2, &m);
+	shows(FM_ROOT_CLAIMS, 2, 9);
+	m = (struct fm_msg) { .type = FM_MSG_WELCOME,
+			      .welcome = { TERM + 1, NIC + 6, true, 7, 9, "" } };
+	stage_msg(&s, 2, &m);
+	shows(FM_ROOT_CLAIMS, 7, 9);
+	m.welcome.adrift = false;
+	stage_msg(&s, 2, &m);
+	shows(FM_ROOT_LEADS, 0, 0);
+	stage_down(&s, 2);
+	shows(FM_ROOT_LOST, 0, 0);
+	stage_end(&s);
+}
+
+static struct fm_claim said;
+static struct fm_welcome welcomed;
+
+static void sees(int conn, const struct fm_msg *msg)
+{
+	(void)conn;
+	if (msg->type == FM_MSG_CLAIM)
+		said = msg->claim;
+	else if (msg->type == FM_MSG_WELCOME)
+		welcomed = msg->welcome;
+}
+
+/* Node 0 of a ring has found that there was a root before, and asks who would obey it. */
+static void asks(void)
+{
+	struct fm_msg m;
+
+	stage_init(&s, "4x1", 0);
+	s.deaf = "init ping pong log report rows place release ";
+	s.sees = sees;
+	s.stubborn = true;
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	stage_start(&s);
+	m = stage_hello(&s, 1);
+	m.hello.placed = true;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 1;
+	m.hello.version = m.hello.table = 9;
+	m.hello.term = 41;
+	m.hello.table_root = 0xabc;
+	m.hello.ups = 4;
+	m.hello.counted = true;
+	for (unsigned int k = 0; k < 2; k++) {
+		stage_up(&s, 101);
+		stage_msg(&s, 101, &m);
+		stage_run_ns(&s, s.now + MS);
+	}
+	stage_msg(&s, 101, &m);
+}
+
+static void tells_progress(void **state)
+{
+	struct fm_msg m;
+	uint64_t at;
+
+	(void)state;
+	memset(&said, 0, sizeof(said));
+	asks();
+	assert_int_equal(said.epoch, 0);
+	assert_int_equal(said.here, 1);
+	assert_int_equal(said.need, 3);
+	shows(FM_ROOT_ASKS, 1, 3);
+	assert_false(fm_heard(s.fm, 2, &at));
+	m = stage_hello(&s, 2);
+	stage_up(&s, 102);
+	stage_msg(&s, 102, &m);
+	stage_run_ns(&s, s.now + 200 * MS);
+	stage_msg(&s, 102, &m);
+	assert_int_equal(said.need, 3);
+	assert_int_equal(said.here, status().root.here);
+	assert_int_equal(status().nodes, 0);	/* it has no table, so it counts nobody */
+	answers(0, 0);
+	stage_end(&s);
+}
+
+/* --- a root ---------------------------------------------------------------------------------- */
+
+/* A node that is not connected any more is up for a while: until the root judges it. */
+static void of_a_root(void **state)
+{
+	struct fm_msg m;
+	uint64_t at;
+
+	(void)state;
+	stage_init(&s, "4x1", 0);
+	s.deaf = "init ping pong log report rows place release ";
+	stage_link_up(&s, 0, 1);
+	stage_link_up(&s, 2, 1);
+	stage_start(&s);
+	for (uint32_t i = 1; i < 4; i++) {
+		m = stage_hello(&s, i);
+		stage_up(&s, 100 + (int)i);
+		stage_msg(&s, 100 + (int)i, &m);
+	}
+	stage_run_ns(&s, s.now + 10 * MS);
+	for (uint32_t round = 0; round < 6; round++) {
+		for (uint32_t i = 1; i < 4; i++) {
+			m = stage_report(&s, i, fm_version(s.fm), round);
+			stage_msg(&s, 100 + (int)i, &m);
+		}
+		stage_run_ns(&s, s.now + MS);
+	}
+	counts(4, 4, 0);
+	answers(4, 4);
+	assert_true(heard(2, &at));
+	assert_int_equal(at + START, s.fm->now);
+	stage_down(&s, 102);
+	counts(4, 4, 0);
+	answers(3, 4);		/* both its cables end at nodes that answer */
+	s.fm->now += 10 * MS;
+	assert_true(heard(2, &at));
+	assert_int_equal(at + START, s.fm->now - 10 * MS);
+	s.fm->now += BOUND;
+	assert_false(heard(2, &at));
+	counts(3, 4, 0);
+	stage_down(&s, 103);
+	answers(2, 3);		/* one cable joins the two that do not */
+	stage_end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest all[] = {
+		cmocka_unit_test(the_roots_word), cmocka_unit_test(never_led),
+		cmocka_unit_test(neighbours),	  cmocka_unit_test(connections),
+		cmocka_unit_test(progress),	  cmocka_unit_test(tells_progress),
+		cmocka_unit_test(of_a_root),
+	};
+
+	return cmocka_run_group_tests_name("fm_heard", all, NULL, NULL);
+}
