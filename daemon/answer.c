@@ -10,18 +10,20 @@
 #include "daemon/query.h"
 #include "daemon/question.h"
 
+#define KNOWN (ANSWER_ROOT | ANSWER_KNOWN)
+
 static const struct answer_cmd commands[] = {
-	{ "status", "", ANSWER_ROOT, answer_status, NULL, NULL },
-	{ "nodes", "", ANSWER_ROOT, answer_nodes, local_nodes, NULL },
-	{ "links", " node lanes degraded", ANSWER_ROOT, answer_links, NULL, &question_links_get },
+	{ "status", "", KNOWN, answer_status, NULL, NULL },
+	{ "nodes", " node count", KNOWN, answer_nodes, local_nodes, NULL },
+	{ "links", " node count lanes degraded", KNOWN, answer_links, NULL, &question_links_get },
 	{ "eye", " node port lane", ANSWER_ROOT, answer_eye, NULL, &question_eye_get },
-	{ "counters", " node", ANSWER_ROOT, answer_counters, NULL, &question_counters_get },
+	{ "counters", " node count", KNOWN, answer_counters, NULL, &question_counters_get },
 	{ "rows", " node count", ANSWER_ROOT, answer_rows, NULL, &question_rows_get },
-	{ "park", " node", ANSWER_ROOT, answer_park, NULL, &question_park_get },
+	{ "park", " node", KNOWN, answer_park, NULL, &question_park_get },
 	{ "events", " since follow", 0, answer_events, NULL, NULL },
 	{ "coord", " name", 0, answer_coord, NULL, NULL },
-	{ "table", "", ANSWER_ROOT, answer_table, NULL, NULL },
-	{ "root", "", ANSWER_ROOT, answer_root, NULL, NULL },
+	{ "table", "", KNOWN, answer_table, NULL, NULL },
+	{ "root", "", KNOWN, answer_root, NULL, NULL },
 	{ "move", " node", ANSWER_ROOT | ANSWER_CHANGE, answer_move, NULL, NULL },
 	{ "exclude", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_exclude, NULL, NULL },
 	{ "include", " node port", ANSWER_ROOT | ANSWER_CHANGE, answer_include, NULL, NULL },
@@ -104,6 +106,8 @@ void answer_ok(struct request *rq, json_t *data, json_t *missing)
 	if (j && missing && json_array_size(missing))
 		json_object_set(j, "missing", missing);
 	json_decref(missing);
+	if (j && rq->rootless)
+		json_object_set_new(j, "rootless", rootless_json(rq));
 	line = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
 	json_decref(j);
 	finish(rq, line);
@@ -175,7 +179,8 @@ static void root_silent(void *arg)
 	struct fm_root_status r;
 
 	rq->ask = NULL;
-	if (rq->cmd->run == answer_status || rq->cmd->run == answer_table || rq->cmd->run == answer_root) {
+	if (rq->cmd->flags & ANSWER_KNOWN) {
+		rq->rootless = true;
 		rq->cmd->run(rq);
 		return;
 	}
@@ -320,6 +325,7 @@ struct request *answer_new(struct fabricd *d, json_t *args, bool privileged,
 	rq->follow = follow;
 	rq->arg = arg;
 	rq->node = TORUS_NO_NODE;
+	rq->began = loop_now();
 	return rq;
 }
 
@@ -426,6 +432,10 @@ static void *local(void *arg, json_t *cmd, struct ask *ask)
 	const struct question_kind *kind = name ? kind_of(name) : NULL;
 	struct fabricd *d = arg;
 
+	if (d->fm && !answer_range_has(d, cmd)) {
+		query_local(ask, NULL);
+		return NULL;
+	}
 	if (kind && d->fm)
 		return question_ask(d, kind, cmd, ask);
 	query_local(ask, c && c->local && d->fm ? c->local(d, cmd) : NULL);

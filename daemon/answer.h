@@ -24,6 +24,8 @@ struct request;
  * @ask: question to other nodes under way
  * @node: that it is about, TORUS_NO_NODE for all
  * @count: nodes that it is about, from @node on; 0: @node alone
+ * @began: when it came
+ * @rootless: the root has not answered it, so this node does, from what it knows
  * @ready: it waits until this says that it can be answered, or until @until; then @late
  * @next: in the list of those that wait
  */
@@ -38,6 +40,8 @@ struct request {
 	struct ask *ask;
 	uint32_t node;
 	uint32_t count;
+	uint64_t began;
+	bool rootless;
 	struct gathering *g;
 	bool (*ready)(struct request *rq);
 	void (*end)(struct request *rq, bool late);
@@ -61,6 +65,8 @@ struct answer_cmd {
 
 #define ANSWER_CHANGE	1u	/* privileged */
 #define ANSWER_ROOT	2u	/* the root's to answer */
+#define ANSWER_NODES_MAX 4096	/* that a reply is about, where a node takes 2 KiB or less */
+#define ANSWER_KNOWN	4u	/* ... but without one a node answers what it knows itself */
 
 /** answer_start() - sets fabricd.query up */
 int answer_start(struct fabricd *d);
@@ -118,6 +124,26 @@ void answer_gather(struct request *rq,
 		   void (*end)(struct request *rq, json_t **by_node, uint32_t n));
 /** answer_missing() - coordinates of nodes that should have answered */
 json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
+
+/* answer_part.c */
+/**
+ * answer_range() - arguments "node" and "count": about so many nodes from that one on
+ * @max: that "count" may be, at least 1
+ * Return: false, and the request is answered, if they are wrong.
+ */
+bool answer_range(struct request *rq, uint32_t max);
+/** answer_range_has() - whether this node is one of those that @cmd is about, if it has a "count" */
+bool answer_range_has(const struct fabricd *d, const json_t *cmd);
+/** rootless_json() - what a reply without the root is labelled with */
+json_t *rootless_json(const struct request *rq);
+/** answer_label() - each item of @list says whether the root had a part in it */
+void answer_label(const struct request *rq, json_t *list);
+/**
+ * heard_json() - for how many ms nothing was heard of @node; null: it never was
+ * @told: it has answered this request
+ * @lately: set, whether that is within the bound of fm_heard()
+ */
+json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lately);
 
 /** node_json() - coordinates as an array, null for TORUS_NO_NODE */
 json_t *node_json(const struct fabricd *d, uint32_t node);

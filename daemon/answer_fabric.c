@@ -243,31 +243,48 @@ static json_t *guid_json(uint64_t guid)
 	return json_string(text);
 }
 
-static json_t *entry_json(struct fabricd *d, const struct torus_shape *shape, uint32_t node,
-			  json_t *told)
+/* Without the root nobody says that a node is up of which nothing is heard. */
+static const char *state_text(const struct request *rq, const struct fm_entry *e, bool lately)
 {
+	if (rq->rootless && !lately && e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT))
+		return "unknown";
+	return fm_node_state_name(e ? e->state : FM_NODE_ABSENT);
+}
+
+static json_t *entry_json(const struct request *rq, uint32_t node, json_t *told)
+{
+	struct fabricd *d = rq->d;
+	const struct torus_shape *shape = fm_shape(d->fm);
 	const struct fm_entry *e = fm_node(d->fm, node);
 	uint32_t parent = fm_node_parent(d->fm, node);
 	json_t *version = json_object_get(told, "table_version");
-	json_t *software = json_object_get(told, "software");
+	json_t *software = json_object_get(told, "software"), *heard;
+	bool lately;
 
-	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O}",
+	heard = heard_json(rq, node, told != NULL, &lately);
+	return json_pack("{s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:O, s:o, s:O, s:o}",
 			 "node", node_json(d, node), "name", text_json(e ? e->name : NULL),
 			 "id", (json_int_t)node, "guid", guid_json(e ? e->guid : 0),
-			 "state", fm_node_state_name(e ? e->state : FM_NODE_ABSENT),
-			 "address", address_json(shape, node),
+			 "state", state_text(rq, e, lately), "address", address_json(shape, node),
 			 "service", text_json(e ? e->address : NULL),
 			 "table_version", version ? version : json_null(),
 			 "parent", node_json(d, parent),
-			 "software", software ? software : json_null());
+			 "software", software ? software : json_null(), "heard_ms", heard);
 }
 
 static json_t *joiner_json(const struct fm_joiner *j)
 {
-	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n}",
+	return json_pack("{s:n, s:o, s:n, s:o, s:s, s:n, s:o, s:n, s:n, s:n, s:n}",
 			 "node", "name", text_json(j->name), "id", "guid", guid_json(j->guid),
 			 "state", fm_node_state_name(FM_NODE_JOINING), "address",
-			 "service", text_json(j->address), "table_version", "parent", "software");
+			 "service", text_json(j->address), "table_version", "parent", "software",
+			 "heard_ms");
+}
+
+/* Whether a request about some nodes is about @node. */
+static bool is_meant(const struct request *rq, uint32_t node)
+{
+	return !rq->count || (node >= rq->node && node - rq->node < rq->count);
 }
 
 static void nodes_end(struct request *rq, json_t **by_node, uint32_t n)
@@ -280,16 +297,24 @@ static void nodes_end(struct request *rq, json_t **by_node, uint32_t n)
 		return;
 	list = json_array();
 	for (uint32_t i = 0; i < n && fm_node(d->fm, i); i++)
-		json_array_append_new(list, entry_json(d, fm_shape(d->fm), i, by_node[i]));
-	for (unsigned int i = 0; fm_joiner(d->fm, i, &joiner); i++)
+		if (is_meant(rq, i))
+			json_array_append_new(list, entry_json(rq, i, by_node[i]));
+	/* They have no place, and come behind those that have. */
+	for (unsigned int i = 0; is_meant(rq, n - 1) && fm_joiner(d->fm, i, &joiner); i++)
 		json_array_append_new(list, joiner_json(&joiner));
+	answer_label(rq, list);
 	missing = answer_missing(rq, by_node, n);
 	answer_ok(rq, list, missing);
 }
 
 void answer_nodes(struct request *rq)
 {
-	if (answer_ready(rq))
+	bool some = json_is_string(json_object_get(rq->args, "node"));
+
+	if (some && !json_is_integer(json_object_get(rq->args, "count")))
+		json_object_set_new(rq->args, "count", json_integer(1));
+	some |= json_is_integer(json_object_get(rq->args, "count"));
+	if (answer_ready(rq) && (!some || answer_range(rq, ANSWER_NODES_MAX)))
 		answer_gather(rq, nodes_end);
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/line.h"
 #include "daemon/question.h"
 
+#define LINKS_MAX	2048	/* ends of cables in a reply */
 #define ROWS_MAX	131072	/* in a reply: of several nodes, or of one if it has more */
 #define ROWS_AT_ONCE	4096
 
@@ -62,10 +63,13 @@ static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 	if (rq->node != TORUS_NO_NODE && !rq->count && !by_node[rq->node]) {
 		json_decref(all);
 		json_decref(missing);
-		answer_error(rq, "unreachable", "node '%s' does not answer",
-			     json_string_value(json_object_get(rq->args, "node")));
+		answer_error(rq, "unreachable", "node '%s' does not answer%s",
+			     json_string_value(json_object_get(rq->args, "node")),
+			     rq->rootless ? ", and there is no root: ask the manager of that node itself" : "");
 		return;
 	}
+	if (rq->cmd->flags & ANSWER_KNOWN)
+		answer_label(rq, all);
 	answer_ok(rq, all, missing);
 }
 
@@ -190,6 +194,20 @@ static void gather(struct request *rq, bool needed,
 		answer_gather(rq, end);
 }
 
+/*
+ * The same about some nodes if the request says how many: @max items at most, of which a node has
+ * @each in each dimension, or, if that is 0, one.
+ */
+static void gather_some(struct request *rq, uint32_t max, unsigned int each,
+			void (*end)(struct request *rq, json_t **by_node, uint32_t n))
+{
+	if (!json_is_integer(json_object_get(rq->args, "count")))
+		gather(rq, false, end);
+	else if (answer_ready(rq) &&
+		 answer_range(rq, each ? max / (each * fm_shape(rq->d->fm)->ndims) : max))
+		answer_gather(rq, end);
+}
+
 /* If it is among @links, the one of @node at @port is held for @ms more. */
 static void set_held(struct fabricd *d, json_t *links, uint32_t node, unsigned int port,
 		     double ms)
@@ -251,15 +269,23 @@ static json_t *degraded_json(struct fabricd *d)
 	return list;
 }
 
+static void answer_degraded(struct request *rq)
+{
+	json_t *list = degraded_json(rq->d);
+
+	answer_label(rq, list);
+	answer_ok(rq, list, silent_json(rq->d));
+}
+
 void answer_links(struct request *rq)
 {
 	bool lanes = json_is_true(json_object_get(rq->args, "lanes"));
 	bool degraded = json_is_true(json_object_get(rq->args, "degraded"));
 
 	if (!degraded || lanes || json_is_string(json_object_get(rq->args, "node")))
-		gather(rq, false, links_end);
+		gather_some(rq, LINKS_MAX, 2, links_end);
 	else if (answer_ready(rq))
-		answer_ok(rq, degraded_json(rq->d), silent_json(rq->d));
+		answer_degraded(rq);
 }
 
 /* --- one end of a cable ------------------------------------------------------ */
@@ -432,28 +458,10 @@ const struct question_kind question_counters_get = { .run = run_counters, .tell 
 
 void answer_counters(struct request *rq)
 {
-	gather(rq, false, flat_end);
+	gather_some(rq, ANSWER_NODES_MAX, 0, flat_end);
 }
 
 /* --- rows ------------------------------------------------------------------ */
-
-/* One node's rows, or those of "count" nodes from that one on. */
-static bool begin_rows(struct question *q, const json_t *cmd)
-{
-	const struct fabricd *d = q->d;
-	const char *first = json_string_value(json_object_get(cmd, "node"));
-	json_int_t count = json_integer_value(json_object_get(cmd, "count"));
-	const struct torus_shape *shape = fm_shape(d->fm);
-	uint32_t own = fm_own(d->fm), from;
-	struct torus_coords at;
-
-	if (!count)
-		return true;
-	if (!first || torus_coords_parse(first, shape, &at))
-		return false;
-	from = torus_node_id(shape, &at);
-	return own >= from && own - from < count;
-}
 
 /* How many there are. */
 static int size_rows(struct question *q, struct torus_dev *dev)
@@ -503,39 +511,14 @@ static json_t *tell_rows(struct question *q)
 			 "version", (json_int_t)q->rows_version, "rows", list);
 }
 
-const struct question_kind question_rows_get = {
-	.begin = begin_rows, .run = run_rows, .tell = tell_rows,
-};
-
-/* The nodes asked need not know names, so they are sent coordinates. */
-static void answer_rows_of_range(struct request *rq, json_int_t count)
-{
-	const struct torus_shape *shape = fm_shape(rq->d->fm);
-	uint32_t max = ROWS_MAX / torus_nodes(shape);
-	char text[TORUS_TEXT_MAX];
-
-	if (answer_node(rq, true, &rq->node))
-		return;
-	max = max ? max : 1;
-	if (count < 1 || count > max) {
-		answer_error(rq, "usage", "count: allowed 1 to %u in a fabric of %u nodes", max,
-			     torus_nodes(shape));
-		return;
-	}
-	rq->count = (uint32_t)count;
-	json_object_set_new(rq->args, "node",
-			    json_string(torus_node_text(shape, rq->node, text)));
-	answer_gather(rq, flat_end);
-}
+const struct question_kind question_rows_get = { .run = run_rows, .tell = tell_rows };
 
 void answer_rows(struct request *rq)
 {
-	json_t *count = json_object_get(rq->args, "count");
-
-	if (!json_is_integer(count))
+	if (!json_is_integer(json_object_get(rq->args, "count")))
 		gather(rq, true, one_end);
-	else if (answer_ready(rq))
-		answer_rows_of_range(rq, json_integer_value(count));
+	else if (answer_ready(rq) && answer_range(rq, ROWS_MAX / torus_nodes(fm_shape(rq->d->fm))))
+		answer_gather(rq, flat_end);
 }
 
 /* --- park, replay ---------------------------------------------------------- */

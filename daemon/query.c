@@ -8,12 +8,14 @@
 #include "daemon/svc.h"
 
 #define ASKS_MAX	256	/* under way at once */
+#define RENEWED_MAX	6	/* times its bound that a question takes at most */
 #define SEEN		64	/* ids remembered, so that none is answered twice */
 
 /**
  * struct ask - a question under way
  * @from: connection it came by; 0: asked here
  * @pending: connections that have not ended their answers
+ * @bound: ns that it waits for the next answer; 0: it waits for none; @until: for all of them
  */
 struct ask {
 	struct query *q;
@@ -25,6 +27,7 @@ struct ask {
 	int *pending;
 	unsigned int npending;
 	struct loop_timer *timer;
+	uint64_t bound, until;
 	json_t *own;			/* this node's answer, not given yet */
 	void *local;			/* of this node's answer being made */
 	bool beginning, asking;
@@ -212,6 +215,28 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 	return a;
 }
 
+/* From now on, and anew with each answer: silence is bounded, not the number of answers. */
+static void wait_for(struct ask *a, uint64_t bound)
+{
+	a->bound = bound;
+	a->until = loop_now() + RENEWED_MAX * bound;
+	loop_timer_set(a->timer, loop_now() + bound);
+}
+
+static void wait_on(struct ask *a)
+{
+	uint64_t at = loop_now() + a->bound;
+
+	if (a->bound)
+		loop_timer_set(a->timer, at < a->until ? at : a->until);
+}
+
+static void wait_no_more(struct ask *a)
+{
+	a->bound = 0;
+	loop_timer_set(a->timer, 0);
+}
+
 /* Sends it on; @ms is what this node waits. */
 static void ask_spread(struct ask *a, const char *command, bool privileged, unsigned int ms)
 {
@@ -259,13 +284,16 @@ struct ask *query_ask(struct query *q, enum svc_to to, uint32_t node, json_t *cm
 	ask_local(a, cmd);
 	if (is_for_others(a))
 		ask_spread_json(a, cmd, privileged, timeout_ms);
-	loop_timer_set(a->timer, a->npending || a->asking ? loop_now() + timeout_ms * LOOP_MS : 0);
+	if (a->npending || a->asking)
+		wait_for(a, timeout_ms * LOOP_MS);
+	else
+		wait_no_more(a);
 	return a;
 }
 
 void query_enough(struct ask *a)
 {
-	loop_timer_set(a->timer, 0);
+	wait_no_more(a);
 }
 
 void query_cancel(struct ask *a)
@@ -281,7 +309,7 @@ void query_served(struct ask *a, const char *reply)
 	send_answer(a->q, a->from, &(struct svc_answer) {
 		.id = a->id, .more = true, .node = TORUS_NO_NODE, .reply = (char *)reply,
 	});
-	loop_timer_set(a->timer, 0);
+	wait_no_more(a);
 }
 
 struct telling {
@@ -328,7 +356,7 @@ static void take_question(struct query *q, int conn, const struct svc_ask *ask)
 	if (json_is_object(cmd) && !seen(q, ask->id))
 		a = ask_new(q, ask->id, conn, (enum svc_to)ask->to, ask->node);
 	if (a) {
-		loop_timer_set(a->timer, loop_now() + (uint64_t)ask->ttl * LOOP_MS);
+		wait_for(a, (uint64_t)ask->ttl * LOOP_MS);
 		serve(a, ask, cmd);
 	} else {
 		send_end(q, conn, ask->id);
@@ -390,6 +418,7 @@ static void take_answer(struct query *q, int conn, const struct svc_answer *answ
 		return;
 	give_own(a);
 	if (answer->more) {
+		wait_on(a);
 		/* No other branch answers for that node: not even a silent one is awaited. */
 		if (a->to == SVC_TO_NODE && answer->node == a->node)
 			query_enough(a);
@@ -444,7 +473,7 @@ void query_conn_down(struct query *q, int conn)
 		ask_drop(a);
 	for (a = q->asks; a; a = a->next)
 		if (pending_done(a, conn) && !a->npending && !a->asking)
-			loop_timer_set(a->timer, 0);
+			wait_no_more(a);
 }
 
 void query_reset(struct query *q)
@@ -455,7 +484,7 @@ void query_reset(struct query *q)
 		ask_drop(a);
 	for (a = q->asks; a; a = a->next) {
 		a->npending = 0;
-		loop_timer_set(a->timer, 0);
+		wait_no_more(a);
 	}
 }
 

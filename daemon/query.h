@@ -6,7 +6,9 @@
  * those that others opened, and each passes it on. Answers come back the way
  * the question went, one message for each node, and an empty one ends them.
  * The time allowed shrinks on the way, so a silent branch costs its answers
- * but not those of its siblings.
+ * but not those of its siblings. It begins anew with each answer that passes: a node that is silent
+ * bounds the wait, a large fabric does not, which answers all the time; but six times as much is
+ * the most that a question takes.
  */
 #ifndef QUERY_H
 #define QUERY_H
@@ -20,7 +22,7 @@ struct query;
 struct svc;
 struct ask;
 
-#define QUERY_NODE_MS	1500	/* from the root down */
+#define QUERY_NODE_MS	1500	/* from the root down, after the last answer */
 #define QUERY_ROOT_MS	2500	/* to the root, which may have to ask others */
 
 /**
@@ -62,6 +64,7 @@ void query_free(struct query *q);
 /**
  * query_ask() - ask others, and this node if it is meant
  * @node: with SVC_TO_NODE
+ * @timeout_ms: without any answer, until it ends
  * @cmd: borrowed
  *
  * Nothing is called back before this returns.

@@ -145,6 +145,7 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 {
 	const struct fm_entry *e = fm_node(fm, node);
 	const struct fm_mate *m;
+	bool lost;
 
 	*at = 0;
 	if (fm->placed && node == fm->node)
@@ -157,10 +158,9 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
 	*at = later(*at, heard_directly(fm, e));
 	/* It is the one that is lost. */
-	if (fm->uplink.cut_off && e->guid == fm->led.guid && *at < fm->uplink.cut_off)
-		return false;
+	lost = fm->uplink.cut_off && e->guid == fm->led.guid && *at < fm->uplink.cut_off;
 	*at = later(*at, vouched(fm));
-	return *at && fm->now < *at + fm->cfg.member_max;
+	return !lost && *at && fm->now < *at + fm->cfg.member_max;
 }
 
 bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out)
@@ -322,6 +322,11 @@ uint64_t fm_epoch(const struct fm *fm)
 bool fm_reachable(const struct fm *fm)
 {
 	return !fm->uplink.cut_off;
+}
+
+uint64_t fm_cut_off(const struct fm *fm)
+{
+	return fm->uplink.cut_off;
 }
 
 uint32_t fm_own(const struct fm *fm)

@@ -185,6 +185,9 @@ uint64_t fm_epoch(const struct fm *fm);
 /** fm_reachable() - the root is, or this node is the root */
 bool fm_reachable(const struct fm *fm);
 
+/** fm_cut_off() - since when it is not, in the machine's clock; 0: it is */
+uint64_t fm_cut_off(const struct fm *fm);
+
 /** fm_own() - node id, TORUS_NO_NODE without a place */
 uint32_t fm_own(const struct fm *fm);
 

@@ -21,6 +21,8 @@
  * @root, @own, @status, @outline, @entry, @hold, @nholds, @candidate, @ncandidates: what the
  *	manager says
  * @pending: the table is not in force yet; @kept: by candidates, on disk
+ * @cut_off: since when the root is lost
+ * @heard, @lately: when each node was heard last, and whether that is within the bound
  * @passed: ns since NOW
  * @no_nic: the NIC is gone, but the manager does not know it yet
  * @busy: too many questions wait for the NIC
@@ -48,6 +50,8 @@ struct asked {
 	struct fm_entry entry[NODES];
 	struct fm_hold hold[3];
 	unsigned int nholds;
+	uint64_t cut_off, heard[NODES];
+	bool lately[NODES];
 	struct fm_candidate_status candidate[3];
 	unsigned int ncandidates;
 	unsigned int rows_read;

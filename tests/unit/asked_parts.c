@@ -123,6 +123,20 @@ bool fm_reachable(const struct fm *fm)
 	return true;
 }
 
+uint64_t fm_cut_off(const struct fm *fm)
+{
+	(void)fm;
+	return a.cut_off;
+}
+
+bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
+{
+	(void)fm;
+	assert_true(node < NODES);
+	*at = a.heard[node];
+	return a.lately[node];
+}
+
 uint32_t fm_own(const struct fm *fm)
 {
 	(void)fm;

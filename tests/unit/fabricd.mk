@@ -38,7 +38,7 @@ answers-tests := tests/unit/test_answers tests/unit/test_answers_nic
 tests += $(answers-tests)
 define answers-test
 $(1)-objs := $(1).o tests/unit/asked.o tests/unit/asked_parts.o \
-	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_root.o answer_nic.o question.o \
+	$(addprefix daemon/,answer.o answer_args.o answer_fabric.o answer_root.o answer_nic.o answer_part.o question.o \
 	answer_log.o answer_wait.o line.o stall.o stall_walk.o events.o log.o schema.o)
 $(1)-deps := $$(B)/libtorus.a
 $(1)-libs = $$(call pkg-libs,cmocka jansson libsystemd) $$(lib-libs)

@@ -49,7 +49,7 @@ static char *name_of(const struct fake *f, uint32_t id, char *buf)
 
 static const char *state_of(const struct fake *f, uint32_t id)
 {
-	return f->dead[id] ? "dead" : "up";
+	return f->dead[id] ? "dead" : f->rootless && f->silent[id] ? "unknown" : "up";
 }
 
 static json_t *candidate(const struct fake *f, uint32_t id, int priority)
@@ -115,18 +115,24 @@ static json_t *status(const struct fake *f)
 			 6.0, "replayed", "resumed", 12.5);
 }
 
-static json_t *nodes(const struct fake *f)
+/* Which nodes a question is about: one, some, or all. */
+struct range {
+	uint32_t from, to;
+};
+
+static json_t *nodes(const struct fake *f, struct range of)
 {
 	json_t *list = json_array();
 	char name[TORUS_TEXT_MAX];
 
-	for (uint32_t id = 0; id < f->nodes; id++)
-		json_array_append_new(list, json_pack("{so ss si ss ss ss so sn ss}", "node",
+	for (uint32_t id = of.from; id < of.to; id++)
+		json_array_append_new(list, json_pack("{so ss si ss ss ss so sn ss so sb}", "node",
 				      place(f, id), "name", name_of(f, id, name), "id", id,
 				      "guid", "00000000000000aa", "state", state_of(f, id),
 				      "address", "10.0.0.0", "table_version", f->silent[id] ?
 				      json_null() : json_integer((json_int_t)f->version[id]),
-				      "parent", "software", "0.1.0"));
+				      "parent", "software", "0.1.0", "heard_ms", f->silent[id] ?
+				      json_real(2100) : json_real(0), "rootless", f->rootless));
 	return list;
 }
 
@@ -184,24 +190,23 @@ static json_t *degraded(const struct fake *f)
 	return list;
 }
 
-static json_t *links(const struct fake *f, int only)
+static json_t *links(const struct fake *f, struct range of)
 {
 	json_t *list = json_array();
 
-	for (uint32_t id = 0; id < f->nodes; id++)
+	for (uint32_t id = of.from; id < of.to; id++)
 		for (unsigned int p = 0; p < 2u * f->shape.ndims; p++)
-			if ((only < 0 || (uint32_t)only == id) &&
-			    f->shape.size[p % f->shape.ndims] > 1)
+			if (f->shape.size[p % f->shape.ndims] > 1)
 				json_array_append_new(list, link_of(f, id, p));
 	return list;
 }
 
-static json_t *counters(const struct fake *f, int only)
+static json_t *counters(const struct fake *f, struct range of)
 {
 	json_t *list = json_array();
 
-	for (uint32_t id = 0; id < f->nodes; id++)
-		if (only < 0 || (uint32_t)only == id)
+	for (uint32_t id = of.from; id < of.to; id++)
+		if (!f->silent[id])
 			json_array_append_new(list, json_pack("{so sI si si si si si si si si si si "
 					      "s{s[iiii]}}", "node", place(f, id), "injected",
 					      (json_int_t)1234567, "delivered", 7, "forwarded", 8,
@@ -308,10 +313,23 @@ static json_t *coord(const struct fake *f, const json_t *request)
 			 shape_of(f), "own", place(f, 0));
 }
 
+static struct range range_of(const struct fake *f, const json_t *request, int node)
+{
+	json_int_t count = json_integer_value(json_object_get(request, "count"));
+	struct range r = { 0, f->nodes };
+
+	if (node < 0)
+		return r;
+	r.from = (uint32_t)node;
+	r.to = count ? r.from + (uint32_t)count : r.from + 1;
+	return r.to > f->nodes ? (struct range){ r.from, f->nodes } : r;
+}
+
 json_t *fake_answer(struct fake *f, const json_t *request)
 {
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
 	int node = node_of(f, request, "node");
+	struct range of = range_of(f, request, node);
 
 	if (!cmd || node == -2)
 		return NULL;
@@ -322,13 +340,13 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 	if (!strcmp(cmd, "move"))
 		return move(f, (uint32_t)node);
 	if (!strcmp(cmd, "nodes"))
-		return nodes(f);
+		return nodes(f, of);
 	if (!strcmp(cmd, "links") && json_is_true(json_object_get(request, "degraded")))
 		return degraded(f);
 	if (!strcmp(cmd, "links"))
-		return links(f, node);
+		return links(f, of);
 	if (!strcmp(cmd, "counters"))
-		return counters(f, node);
+		return counters(f, of);
 	if (!strcmp(cmd, "rows") && node >= 0 && json_object_get(request, "count"))
 		return rows_of_several(f, (uint32_t)node,
 				       json_integer_value(json_object_get(request, "count")));
@@ -381,14 +399,22 @@ static json_t *split(json_t *data)
 	return rest;
 }
 
+static json_t *rootless(const struct fake *f)
+{
+	if (!f->rootless)
+		return json_null();
+	return json_pack("{sf sI s{so ss}}", "since", 1700000000.0, "table_version",
+			 (json_int_t)f->table_version, "own", "node", place(f, 1), "name", "n1-0");
+}
+
 static char *reply_with(struct fake *f, json_t *data, bool more)
 {
 	json_t *reply;
 	char *text;
 
 	if (data)
-		reply = json_pack("{sb so so sb}", "ok", 1, "data", data, "missing", missing(f),
-				  "more", more);
+		reply = json_pack("{sb so so sb so}", "ok", 1, "data", data, "missing", missing(f),
+				  "more", more, "rootless", rootless(f));
 	else
 		reply = json_pack("{sb ss ss}", "ok", 0, "code", "unreachable", "error",
 				  "no such thing in this fabric");

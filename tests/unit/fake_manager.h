@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <torus/topology.h>
 
-#define FAKE_NODES_MAX 64
+#define FAKE_NODES_MAX 256
 
 /**
  * struct fake - the fabric

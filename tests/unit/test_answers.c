@@ -22,6 +22,9 @@
 	"'service':{'address':'192.168.0.7:7','connections':135,'schemas':[5,6],'refused_fabric':131," \
 	"'refused_key':132,'refused_schema':138,'refused_malformed':133,'refused_busy':134,'last_refused':" refused "},'seal':{'refused':136,'late':137},"
 #define OWN_STATUS "'own':{'node':[2,1],'name':'myself'},"
+/* What each reply has that is not of the root. */
+#define ROOTLESS(since, node) \
+	"'rootless':{'since':" since ",'table_version':119,'own':{'node':" node ",'name':'myself'}}"
 #define NUMBERS \
 	"'table_version':101,'nodes':{'total':103,'up':104}," \
 	"'links':{'total':105,'up':106,'faulty':107,'excluded':108}," \
@@ -68,6 +71,7 @@ static void status_without_root(void **state)
 {
 	(void)state;
 	a.root = a.status.is_root = false;
+	a.cut_off = NOW - 7 * LOOP_S;
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
 						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
@@ -77,7 +81,7 @@ static void status_without_root(void **state)
 	a.status.last.bounded = false;
 	a.d.refused_at = a.stats.refused_at = NOW - 60 * LOOP_S;
 	a.stats.last_refused[0] = '\0';
-	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
+	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("null")
 	     "'root':" ROOT_THAT_ASKS ",'heard':{'nodes':116,'links':117},"
 	     "'problems':[" PROBLEMS "],'held_links':[],"
@@ -115,7 +119,7 @@ static void status_without_a_place(void **state)
 	a.d.refused_at = 0;
 	a.status = (struct fm_status){ .root = { .known = false, .reachable = true,
 						 .node = TORUS_NO_NODE, .address = "x" } };
-	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[],'state':'bootstrapping',"
+	says("{'cmd':'status'}", "{'ok':true," ROOTLESS("null", "null") ",'data':{'shape':[],'state':'bootstrapping',"
 	     "'table_version':0,'nodes':{'total':0,'up':0},"
 	     "'links':{'total':0,'up':0,'faulty':0,'excluded':0},"
 	     "'parked_packets':0,'relayed_pairs':0,'own':{'node':null,'name':'myself'}," FABRIC
@@ -142,7 +146,7 @@ static void root_and_candidates(void **state)
 	a.status.root = (struct fm_root_status){ .known = true, .lost = NOW - 7 * LOOP_S,
 						 .state = FM_ROOT_ASKS, .epoch = 3, .here = 4, .need = 5, .calls = { 9, 8, 7, 6 },
 						 .node = 1, .address = "192.168.0.1:8" };
-	says("{'cmd':'root'}", "{'ok':true,'data':" ROOT_THAT_ASKS "}");
+	says("{'cmd':'root'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':" ROOT_THAT_ASKS "}");
 	a.root_says = "{'ok':true,'data':'of the root'}";
 	says("{'cmd':'root'}", a.root_says);
 	a.root_says = NULL;
@@ -181,35 +185,91 @@ static void another_becomes_root(void **state)
 
 /* --- nodes ------------------------------------------------------------------- */
 
+#define ANN(state, heard, rootless) \
+	"{'node':[0,0],'name':'ann','id':0,'guid':null,'state':" state ",'address':'10.0.0.0'," \
+	"'service':'192.168.0.0:8','table_version':117,'parent':[1,0],'software':'5.6'," \
+	"'heard_ms':" heard ",'rootless':" rootless "}"
+#define BOB(state, heard, rootless) \
+	"{'node':[1,0],'name':'bob','id':1,'guid':'0000000000000f01','state':" state "," \
+	"'address':'10.1.0.0','service':'192.168.0.1:8','table_version':null," \
+	"'parent':[2,0],'software':null,'heard_ms':" heard ",'rootless':" rootless "}"
+#define NO_NAME(rootless) \
+	"{'node':[2,0],'name':null,'id':2,'guid':'0000000000000f02','state':'dead'," \
+	"'address':'10.2.0.0','service':null,'table_version':null,'parent':[0,1]," \
+	"'software':null,'heard_ms':null,'rootless':" rootless "}"
+#define DAN(rootless) \
+	"{'node':[0,1],'name':'dan','id':3,'guid':'0000000000000f03','state':'absent'," \
+	"'address':'10.0.1.0','service':'192.168.0.3:8','table_version':null," \
+	"'parent':[1,1],'software':null,'heard_ms':null,'rootless':" rootless "}"
+#define EVE(state, heard, rootless) \
+	"{'node':[1,1],'name':'eve','id':4,'guid':'0000000000000f04','state':" state "," \
+	"'address':'10.1.1.0','service':'192.168.0.4:8','table_version':null," \
+	"'parent':[2,1],'software':null,'heard_ms':" heard ",'rootless':" rootless "}"
+#define OWN_NODE(rootless) \
+	"{'node':[2,1],'name':'own','id':5,'guid':'0000000000000f05','state':'up'," \
+	"'address':'10.2.1.0','service':'192.168.0.5:8','table_version':118,'parent':null," \
+	"'software':'" TORUS_VERSION "','heard_ms':0.0,'rootless':" rootless "}"
+#define JOINERS(rootless) \
+	"{'node':null,'name':'new','id':null,'guid':'0000000000000900','state':'joining'," \
+	"'address':null,'service':'192.168.0.9:9','table_version':null,'parent':null," \
+	"'software':null,'heard_ms':null,'rootless':" rootless "}," \
+	"{'node':null,'name':null,'id':null,'guid':null,'state':'joining'," \
+	"'address':null,'service':null,'table_version':null,'parent':null," \
+	"'software':null,'heard_ms':null,'rootless':" rootless "}"
+
+/* With a root the state is what the table says. One that has not answered now was heard before. */
 static void nodes(void **state)
 {
 	(void)state;
 	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
+	a.heard[0] = a.heard[1] = NOW - 20 * LOOP_S;
+	a.heard[4] = NOW + LOOP_S;
 	says("{'cmd':'nodes'}", "{'ok':true,'missing':[[1,0],[1,1]],'data':["
-	     "{'node':[0,0],'name':'ann','id':0,'guid':null,'state':'up','address':'10.0.0.0',"
-	     "'service':'192.168.0.0:8','table_version':117,'parent':[1,0],'software':'5.6'},"
-	     "{'node':[1,0],'name':'bob','id':1,'guid':'0000000000000f01','state':'silent',"
-	     "'address':'10.1.0.0','service':'192.168.0.1:8','table_version':null,"
-	     "'parent':[2,0],'software':null},"
-	     "{'node':[2,0],'name':null,'id':2,'guid':'0000000000000f02','state':'dead',"
-	     "'address':'10.2.0.0','service':null,'table_version':null,'parent':[0,1],"
-	     "'software':null},"
-	     "{'node':[0,1],'name':'dan','id':3,'guid':'0000000000000f03','state':'absent',"
-	     "'address':'10.0.1.0','service':'192.168.0.3:8','table_version':null,"
-	     "'parent':[1,1],'software':null},"
-	     "{'node':[1,1],'name':'eve','id':4,'guid':'0000000000000f04','state':'up',"
-	     "'address':'10.1.1.0','service':'192.168.0.4:8','table_version':null,"
-	     "'parent':[2,1],'software':null},"
-	     "{'node':[2,1],'name':'own','id':5,'guid':'0000000000000f05','state':'up',"
-	     "'address':'10.2.1.0','service':'192.168.0.5:8','table_version':118,'parent':null,"
-	     "'software':'" TORUS_VERSION "'},"
-	     "{'node':null,'name':'new','id':null,'guid':'0000000000000900','state':'joining',"
-	     "'address':null,'service':'192.168.0.9:9','table_version':null,'parent':null,"
-	     "'software':null},"
-	     "{'node':null,'name':null,'id':null,'guid':null,'state':'joining',"
-	     "'address':null,'service':null,'table_version':null,'parent':null,"
-	     "'software':null}]}");
+	     ANN("'up'", "0.0", "false") "," BOB("'silent'", "20000.0", "false") ","
+	     NO_NAME("false") "," DAN("false") "," EVE("'up'", "0.0", "false") ","
+	     OWN_NODE("false") "," JOINERS("false") "]}");
 	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"nodes\"}");
+}
+
+/* Those without a place come with the last of the others. */
+static void some_nodes(void **state)
+{
+	(void)state;
+	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
+	says("{'cmd':'nodes','node':'ann','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
+	     ANN("'up'", "0.0", "false") "," BOB("'silent'", "null", "false") "]}");
+	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
+			    "{\"cmd\":\"nodes\",\"node\":\"0,0\",\"count\":2}");
+	says("{'cmd':'nodes','node':'bob'}", "{'ok':true,'missing':[[1,0]],'data':["
+	     BOB("'silent'", "null", "false") "]}");
+	says("{'cmd':'nodes','node':'2,1','count':9}", "{'ok':true,'data':["
+	     OWN_NODE("false") "," JOINERS("false") "]}");
+	refuses("{'cmd':'nodes','node':'2,1','count':4097}", "usage",
+		"count: allowed 1 to 4096 in a fabric of 6 nodes");
+	refuses("{'cmd':'nodes','count':1}", "usage",
+		"nodes: argument 'node' is missing: coordinates such as '1,0,3', or a name");
+}
+
+/*
+ * Without the root a node tells what it knows. One that has not answered it, and that nobody has heard
+ * of within the bound, is not said to be up, nor to be silent.
+ */
+static void nodes_without_root(void **state)
+{
+	(void)state;
+	a.root = false;
+	a.cut_off = NOW - 7 * LOOP_S;
+	a.heard[1] = NOW - 7 * LOOP_S;
+	a.heard[4] = NOW - 2 * LOOP_S;
+	a.lately[4] = true;
+	a.told_by[0] = "{'table_version':117,'software':'5.6'}";
+	says("{'cmd':'nodes'}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]") ",'missing':[[1,0],[1,1]],'data':["
+	     ANN("'up'", "0.0", "true") "," BOB("'unknown'", "7000.0", "true") ","
+	     NO_NAME("true") "," DAN("true") "," EVE("'up'", "2000.0", "true") ","
+	     OWN_NODE("true") "," JOINERS("true") "]}");
+	a.lately[4] = false;
+	says("{'cmd':'nodes','node':'eve','count':1}", "{'ok':true," ROOTLESS("1700000043.0", "[2,1]")
+	     ",'missing':[[1,1]],'data':[" EVE("'unknown'", "2000.0", "true") "]}");
 }
 
 static void coord(void **state)
@@ -248,7 +308,7 @@ static void table(void **state)
 	(void)state;
 	says("{'cmd':'table'}", TABLE);
 	a.root = false;		/* and none answers */
-	says("{'cmd':'table'}", TABLE);
+	says("{'cmd':'table'}", "{'ok':true," ROOTLESS("null", "[2,1]") ",'data':{" OF_TABLE "}}");
 }
 
 /* The manager is told of the very node and port that were named, and whether they go or return. */
@@ -395,15 +455,15 @@ static void not_ready(void **state)
 	does("");
 }
 
-/* What the root does not answer is not answered from a table that may be old. */
+/* What only the root can do or tell is not done or told without it. */
 static void no_root(void **state)
 {
 	(void)state;
 	a.root = false;
 	a.status.root.address = "192.168.0.1:8";
-	refuses("{'cmd':'nodes'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
+	refuses("{'cmd':'rows','node':'0,0'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
 	a.status.root.address = NULL;
-	refuses("{'cmd':'park'}", "unreachable", "the root does not answer");
+	refuses("{'cmd':'include','node':'0,0'}", "unreachable", "the root does not answer");
 	a.status.placed = false;
 	a.own = TORUS_NO_NODE;
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready", "the fabric is still bootstrapping");
@@ -420,7 +480,7 @@ static void passed_on_to_the_root(void **state)
 	(void)state;
 	serves("{'cmd':'table'}", TABLE);
 	a.told_by[0] = "{'node':[0,0]}";
-	serves("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[{'node':[0,0]}]}");
+	serves("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[{'node':[0,0],'rootless':false}]}");
 	serves("{'cmd':'events','follow':true}",
 	       "{'ok':false,'code':'usage','error':'events cannot be followed from here'}");
 	drops("{'cmd':'park'}");
@@ -460,7 +520,7 @@ int main(void)
 		TEST(status_without_a_place),
 		TEST(root_and_candidates),
 		TEST(another_becomes_root),
-		TEST(nodes),
+		TEST(nodes), TEST(some_nodes), TEST(nodes_without_root),
 		TEST(coord),
 		TEST(table),
 		TEST(excluded_and_included),

@@ -37,7 +37,8 @@ static json_t *link_at_x(const char *lanes)
 		 "'excluded':'admin','held_ms':null,'closed':false,'lower':'eth0','session':230,"
 		 "'retry':'angara','retry_wanted':'acknak',"
 		 "'line':{'length':251,'loss':252,'crosstalk':253,'drift':254,'ageing':255,"
-		 "'temperature':256,'dead':257,'aged':258}%s}", lanes);
+		 "'temperature':256,'dead':257,'aged':258},'rootless':%s%s}",
+		 a.root ? "false" : "true", lanes);
 	j = json_of(text);
 	add_port_values(j, 0);
 	return j;
@@ -63,7 +64,8 @@ static json_t *own_links(const char *lanes, const char *no_lanes)
 
 	json_array_append_new(list, link_at_x(lanes));
 	for (unsigned int i = 0; i < 3; i++) {
-		snprintf(text, sizeof(text), "{'node':[2,1],'line':null,%s%s}", other[i], no_lanes);
+		snprintf(text, sizeof(text), "{'node':[2,1],'line':null,'rootless':%s,%s%s}",
+			 a.root ? "false" : "true", other[i], no_lanes);
 		j = json_of(text);
 		add_port_values(j, i + 1);
 		json_array_append_new(list, j);
@@ -92,10 +94,10 @@ static void links_of_a_node(void **state)
 static void links_of_all(void **state)
 {
 	json_t *wanted, *all = json_of("["
-		"{'node':[2,0],'port':'+x','held_ms':null},"
-		"{'node':[2,0],'port':'+y','held_ms':31.25},"
-		"{'node':[1,1],'port':'-x','held_ms':null},"
-		"{'node':[1,1],'port':'+x','held_ms':8120.5}]");
+		"{'node':[2,0],'port':'+x','held_ms':null,'rootless':false},"
+		"{'node':[2,0],'port':'+y','held_ms':31.25,'rootless':false},"
+		"{'node':[1,1],'port':'-x','held_ms':null,'rootless':false},"
+		"{'node':[1,1],'port':'+x','held_ms':8120.5,'rootless':false}]");
 	json_t *own = own_links("", "");
 
 	(void)state;
@@ -121,10 +123,57 @@ static void links_degraded(void **state)
 	says("{'cmd':'links','degraded':true}", "{'ok':true,'data':[],'missing':[[1,0]]}");
 	tell(&told);
 	says("{'cmd':'links','degraded':true}", "{'ok':true,'missing':[[1,0]],'data':["
-	     "{'node':[1,1],'port':'+x','held_ms':8120.5}]}");
+	     "{'node':[1,1],'port':'+x','held_ms':8120.5,'rootless':false}]}");
 	says_data("{'cmd':'links','node':'2,1','degraded':true}", json_pack("[o]", link_at_x("")));
 	a.link[0].state = TORUS_LINK_RETRAINING;
 	says("{'cmd':'links','node':'own','degraded':true}", "{'ok':true,'data':[]}");
+}
+
+#define AT_00 "{'node':[0,0],'rootless':false}"
+#define PARK OF_PARK ",'rootless':false}"
+#define OF_PARK "{'node':[2,1],'parked':151,'unresolved':152,'bytes':153,'bytes_max':154,'held':155"
+#define ROOTLESS "'rootless':{'since':1700000043.0,'table_version':119,'own':{'node':[2,1],'name':'myself'}}"
+
+/* Without the root those answer that this node reaches; the others are missing. */
+static void links_without_root(void **state)
+{
+	json_t *all = json_of("[{'node':[1,1],'port':'-x','held_ms':null,'rootless':true}]"), *own;
+	json_t *wanted = json_of("{'ok':true," ROOTLESS ",'missing':[[0,0],[1,0]]}");
+
+	(void)state;
+	a.root = false;
+	a.cut_off = NOW - 7 * LOOP_S;
+	a.told_by[4] = "[{'node':[1,1],'port':'-x','held_ms':null}]";
+	own = own_links("", "");
+	json_object_set_new(json_array_get(own, 2), "held_ms", json_null());
+	json_object_set_new(json_array_get(own, 3), "held_ms", json_null());
+	json_array_extend(all, own);
+	json_decref(own);
+	json_object_set_new(wanted, "data", all);
+	says_json("{'cmd':'links'}", wanted);
+	assert_string_equal(a.passed_on, "all -1 privileged 1500 ms: {\"cmd\":\"links\"}");
+	refuses("{'cmd':'links','node':'0,0'}", "unreachable",
+		"node '0,0' does not answer, and there is no root: ask the manager of that node itself");
+	says("{'cmd':'park','node':'2,1'}",
+	     "{'ok':true," ROOTLESS ",'data':[" OF_PARK ",'rootless':true}]}");
+}
+
+/* A reply has room for 2048 ends of cables, of which each node here has four. */
+static void links_of_several(void **state)
+{
+	(void)state;
+	a.told_by[0] = "[{'node':[0,0],'port':'-x'}]";
+	says("{'cmd':'links','node':'0,0','count':2}", "{'ok':true,'missing':[[1,0]],'data':["
+	     "{'node':[0,0],'port':'-x','rootless':false}]}");
+	assert_string_equal(a.passed_on, "all 0 privileged 1500 ms: "
+			    "{\"cmd\":\"links\",\"node\":\"0,0\",\"count\":2}");
+	refuses("{'cmd':'links','node':'0,0','count':513}", "usage",
+		"count: allowed 1 to 512 in a fabric of 6 nodes");
+	a.told_by[1] = "{'node':[1,0],'told':1}";
+	says("{'cmd':'counters','node':'bob','count':1}", "{'ok':true,'data':["
+	     "{'node':[1,0],'told':1,'rootless':false}]}");
+	refuses("{'cmd':'counters','node':'0,0','count':4097}", "usage",
+		"count: allowed 1 to 4096 in a fabric of 6 nodes");
 }
 
 /* --- one end of a cable --------------------------------------------------------- */
@@ -164,7 +213,7 @@ static void port_commands(void **state)
 
 static void counters(void **state)
 {
-	json_t *own = json_of("{'node':[2,1],'flow':{}}"), *wanted;
+	json_t *own = json_of("{'node':[2,1],'flow':{},'rootless':false}"), *wanted;
 
 	(void)state;
 	a.told_by[1] = "{'node':[1,0],'told':1}";
@@ -179,7 +228,7 @@ static void counters(void **state)
 #undef X
 	says_data("{'cmd':'counters','node':'own'}", json_pack("[O]", own));
 	wanted = json_of("{'ok':true,'missing':[[0,0]],'data':["
-			 "{'node':[1,0],'told':1},{'node':[1,1],'told':4}]}");
+			 "{'node':[1,0],'told':1,'rootless':false},{'node':[1,1],'told':4,'rootless':false}]}");
 	json_array_append_new(json_object_get(wanted, "data"), own);
 	says_json("{'cmd':'counters'}", wanted);
 }
@@ -231,15 +280,13 @@ static void rows_are_limited(void **state)
 		"rows: argument 'node' is missing: coordinates such as '1,0,3', or a name");
 }
 
-#define PARK "{'node':[2,1],'parked':151,'unresolved':152,'bytes':153,'bytes_max':154,'held':155}"
-
 static void park(void **state)
 {
 	(void)state;
 	says("{'cmd':'park','node':'2,1'}", "{'ok':true,'data':[" PARK "]}");
 	a.told_by[0] = "{'node':[0,0]}";
 	says("{'cmd':'park'}",
-	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[{'node':[0,0]}," PARK "]}");
+	     "{'ok':true,'missing':[[1,0],[1,1]],'data':[" AT_00 "," PARK "]}");
 }
 
 /* Answers are awaited until those that should answer have; not any others, which may be silent. */
@@ -247,15 +294,14 @@ static void enough_have_answered(void **state)
 {
 	(void)state;
 	a.told_by[0] = a.told_by[1] = "{'node':[0,0]}";
-	says("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[{'node':[0,0]}]}");
+	says("{'cmd':'park','node':'0,0'}", "{'ok':true,'data':[" AT_00 "]}");
 	assert_true(a.enough);
 	a.enough = false;
 	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,1]],"
-	     "'data':[{'node':[0,0]},{'node':[0,0]}," PARK "]}");
+	     "'data':[" AT_00 "," AT_00 "," PARK "]}");
 	assert_false(a.enough);
 	a.told_by[4] = a.told_by[0];
-	says("{'cmd':'park'}", "{'ok':true,'data':[{'node':[0,0]},{'node':[0,0]},{'node':[0,0]},"
-	     PARK "]}");
+	says("{'cmd':'park'}", "{'ok':true,'data':[" AT_00 "," AT_00 "," AT_00 "," PARK "]}");
 	assert_true(a.enough);
 }
 
@@ -263,7 +309,7 @@ static void enough_have_answered(void **state)
 static void replay(void **state)
 {
 	(void)state;
-	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" PARK "}");
+	says("{'cmd':'replay','node':'2,1'}", "{'ok':true,'data':" OF_PARK "}}");
 	does("replay 118 0\n");
 	a.outline.under_way = true;
 	refuses("{'cmd':'replay','node':'2,1'}", "failed",
@@ -311,7 +357,7 @@ static void busy(void **state)
 		refuses(of_one[i], "failed",
 			"the NIC is busy: too many questions wait for it, ask again later");
 	a.told_by[0] = "{'node':[0,0]}";
-	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,0],[1,1],[2,1]],'data':[{'node':[0,0]}]}");
+	says("{'cmd':'park'}", "{'ok':true,'missing':[[1,0],[1,1],[2,1]],'data':[{'node':[0,0],'rootless':false}]}");
 	does("");
 }
 
@@ -343,6 +389,7 @@ int main(void)
 		TEST(links_degraded),
 		TEST(eye),
 		TEST(port_commands),
+		TEST(links_without_root), TEST(links_of_several),
 		TEST(counters),
 		TEST(rows),
 		TEST(rows_of_several),

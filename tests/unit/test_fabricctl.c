@@ -139,8 +139,8 @@ static void shows_tables(void **state)
 	fake.excluded[1] = 1;
 	fake.dead[6] = true;
 	expect("nodes", 0);
-	has(out, "NODE  NAME  STATE  ADDRESS   TABLE  PARENT");
-	has(out, "2,1   n2-1  dead   10.0.0.0      7  -");
+	has(out, "NODE  NAME  STATE  HEARD  ADDRESS   TABLE  PARENT");
+	has(out, "2,1   n2-1  dead     now  10.0.0.0      7  -");
 	expect("links 1,0", 0);
 	has(out, "1,0:+x  2,0:-x  faulty (carrier)  fault         -       -       -    1.5 k       2"
 		 "         4  5.0 MiB   6.0 MiB\n");
@@ -496,8 +496,8 @@ static void names_who_is_missing(void **state)
 	has(out, "3,0: its rows cannot be read");
 	has(out, "210 pairs of 14 nodes walked");
 	expect("nodes", 1);
-	has(out, "1,0   n1-0  up     10.0.0.0      7  -");
-	has(out, "2,0   n2-0  up     10.0.0.0      -  -");
+	has(out, "1,0   n1-0  up           now  10.0.0.0      7  -");
+	has(out, "2,0   n2-0  up     2.1 s ago  10.0.0.0      -  -");
 }
 
 static void bears_bad_answers(void **state)

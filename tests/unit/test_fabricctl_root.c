@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -51,30 +52,85 @@ static void shows_root_and_moves_it(void **state)
 	has(err, "root move: which node is to become root?");
 }
 
-/* What is old is told as old, and who takes over. */
+/* Who takes over, and that of most nodes nothing is known; it is a problem whatever the state says. */
 static void shows_status_without_a_root(void **state)
 {
 	(void)state;
 	fake.rootless = true;
-	expect("status", 0);
-	has(out, "nodes    16 of 16 up ");
-	has(out, " h ago, 1 heard from now\nlinks    31 of 32 up ");
-	has(out, " h ago, 4 heard from now, 1 faulty\n");
+	fake.dead[3] = true;
+	expect("status", 1);
+	has(out, "nodes    15 of 16 up, of the others nothing is known for ");
+	has(out, " h, 1 heard from now\nlinks    31 of 32 up, of the others nothing is known for ");
+	has(out, " h, 4 heard from now, 1 faulty\n");
 	has(out, "root     none for ");
 	has(out, " h: n0-0 (0,0) is lost\nasked    n1-0 (1,0)\n");
+	fake.dead[3] = false;
 	fake.root_state = "asks";
-	expect("status", 0);
+	expect("status", 1);
+	has(out, "nodes    16 of 16 up, 1 heard from now\n");
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes answer)\n");
 	memcpy(fake.calls, (unsigned int[]) { 5, 2, 1, 3 }, sizeof(fake.calls));
 	expect("status", 0);
 	has(out, " (2 of 9 nodes answer); called 5 over the service network: 2 follow, 1 follows another, 2 without an answer, 3 without an address\n");
 	memset(fake.calls, 0, sizeof(fake.calls));
 	fake.root_state = "claims";
-	expect("status", 0);
+	expect("status", 1);
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes obey it)\n");
 	fake.root_state = "unknown";
-	expect("status", 0);
+	expect("status", 1);
 	has(out, "root     none heard of yet\n");
+	fake.state = "bootstrapping";
+	expect("status", 0);
+}
+
+/* What a node knows itself is labelled as such, in the text and beside JSON. */
+static void shows_nodes_without_a_root(void **state)
+{
+	static const char *const what[] = { "nodes", "links", "counters", "nodes --map", "park" };
+	json_t *j;
+
+	(void)state;
+	fake.rootless = fake.silent[2] = true;
+	for (unsigned int i = 0; i < 5; i++) {
+		expect(what[i], 1);
+		has(out, "no root for ");
+		has(out, ": this is what n1-0 (1,0) knows itself, and who could be asked from there\n");
+		has(err, "1 node cannot be asked from here: 2,0");
+	}
+	expect("nodes", 1);
+	has(out, "NODE  NAME  STATE        HEARD  ADDRESS ");
+	has(out, "1,0   n1-0  up             now  ");
+	has(out, "2,0   n2-0  unknown  2.1 s ago  ");
+	expect("links --json", 1);
+	has(err, ": this is what n1-0 (1,0) knows itself");
+	j = printed();
+	assert_int_equal(json_array_size(j), 64);
+	json_decref(j);
+	expect("verify", 1);
+	has(err, ": this is what n1-0 (1,0) knows itself");
+}
+
+/* A large fabric is asked in parts, as many as the replies have room for. */
+static void asks_in_parts(void **state)
+{
+	json_t *j;
+
+	(void)state;
+	fake_stop(&fake);
+	fake_start(&fake, "2x2x2x2x4x4");
+	setenv("TORUS_CONTROL", fake.path, 1);
+	expect("links --json", 0);
+	assert_int_equal(json_integer_value(json_object_get(fake.request, "count")), 170);
+	assert_string_equal(json_string_value(json_object_get(fake.request, "node")), "0,1,0,1,2,2");
+	j = printed();
+	assert_int_equal(json_array_size(j), 256 * 12);
+	json_decref(j);
+	expect("links 1,0,0,0,0,0 --json", 0);
+	assert_null(json_object_get(fake.request, "count"));
+	expect("counters --json", 0);
+	assert_null(json_object_get(fake.request, "count"));
+	fake.silent[200] = true;
+	expect("links", 1);
 }
 
 int main(int argc, char **argv)
@@ -82,6 +138,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(shows_root_and_moves_it, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_status_without_a_root, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(shows_nodes_without_a_root, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(asks_in_parts, fake_setup, fake_teardown),
 	};
 
 	(void)argc;

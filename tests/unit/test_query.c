@@ -594,6 +594,46 @@ static void enough(void **state)
 	json_decref(cmd);
 }
 
+/* Each answer begins the time anew: a node that is silent is waited for so long after the last of them. */
+static void renewed(void **state)
+{
+	json_t *cmd = json_pack("{s:s}", "cmd", "x");
+	uint64_t id;
+
+	(void)state;
+	query_ask(query, SVC_TO_ALL, TORUS_NO_NODE, cmd, false, 1000, &done, NULL);
+	id = sent[0].id;
+	for (unsigned int i = 0; i < 3; i++) {
+		clock_move(999 * LOOP_MS);
+		run_due();
+		answers(LEFT, id, 6, "1");
+	}
+	ends(LEFT, id);
+	clock_move(999 * LOOP_MS);
+	run_due();
+	assert_int_equal(did.ends, 0);
+	clock_move(LOOP_MS);
+	run_due();
+	assert_int_equal(did.ends, 1);
+	assert_int_equal(did.items, 4);
+	/* So is that of one that passes the answers on; but all in all there is a bound. */
+	forget_sent();
+	asks(LEFT, 7, SVC_TO_ALL, 0, false, 800);
+	for (unsigned int i = 0; i < 6; i++) {
+		answers(RIGHT, 7, 6, "1");
+		clock_move(799 * LOOP_MS);
+		run_due();
+	}
+	assert_int_equal(nsent, 8);
+	answers(RIGHT, 7, 6, "1");
+	assert_int_equal(nsent, 9);
+	clock_move(6 * LOOP_MS);
+	run_due();
+	assert_int_equal(nsent, 10);
+	went(9, LEFT, SVC_ANSWER, 7, false, "0: ");
+	json_decref(cmd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest t[] = {
@@ -609,6 +649,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(events, begin, end),
 		cmocka_unit_test_setup_teardown(own_question, begin, end),
 		cmocka_unit_test_setup_teardown(enough, begin, end),
+		cmocka_unit_test_setup_teardown(renewed, begin, end),
 	};
 
 	return cmocka_run_group_tests(t, NULL, NULL);

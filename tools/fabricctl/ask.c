@@ -11,6 +11,7 @@
 #include "ask.h"
 #include "json.h"
 #include "lab.h"
+#include "number.h"
 #include "say.h"
 
 #define TIMEOUT_MS 10000
@@ -107,9 +108,36 @@ static void tell_missing(struct ask *ask, const json_t *missing)
 		if (len < sizeof(list) - 80)
 			len += (size_t)snprintf(list + len, sizeof(list) - len, " %s",
 						json_node_text(v, text));
-	warn("%zu node%s did not answer:%s%s", n, n == 1 ? "" : "s", list,
+	warn("%zu node%s %s:%s%s", n, n == 1 ? "" : "s",
+	     ask->rootless ? "cannot be asked from here" : "did not answer", list,
 	     len >= sizeof(list) - 80 ? " ..." : "");
 	ask->missing = true;
+}
+
+static void take_rootless(struct ask *ask, const json_t *r)
+{
+	const json_t *own = json_object_get(r, "own");
+	double since = json_number_value(json_object_get(r, "since"));
+	char ago[32] = "", at[TORUS_TEXT_MAX];
+
+	if (!json_is_object(r))
+		return;
+	ask->rootless = true;
+	if (since > 0)
+		duration_text(age(since), ago);
+	snprintf(ask->knows, sizeof(ask->knows),
+		 "%s%s: this is what %.40s (%s) knows itself, and who could be asked from there",
+		 since > 0 ? "no root for " : "the root does not answer", ago,
+		 json_text(own, "name") ? json_text(own, "name") : "-",
+		 json_node_text(json_object_get(own, "node"), at));
+}
+
+void ask_label(const struct ask *ask, bool aside)
+{
+	if (ask->rootless && aside)
+		warn("%s", ask->knows);
+	else if (ask->rootless)
+		printf("%s%s%s\n", paint(BAD), ask->knows, paint(PLAIN));
 }
 
 /* One reply: its data, whether more follows. */
@@ -128,6 +156,7 @@ static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
 		json_decref(reply);
 		return CANNOT;
 	}
+	take_rootless(ask, json_object_get(reply, "rootless"));
 	tell_missing(ask, json_object_get(reply, "missing"));
 	*more = json_is_true(json_object_get(reply, "more"));
 	*data = json_object_get(reply, "data");
@@ -195,6 +224,41 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	return OK;
 }
 
+int ask_nodes(struct ask *a, json_t *request, uint32_t max, uint32_t each, json_t **data)
+{
+	char at[TORUS_TEXT_MAX];
+	struct torus_shape shape;
+	uint32_t nodes, batch;
+	json_t *part, *some;
+	int status = OK;
+
+	if (ask_shape(a, &shape)) {
+		json_decref(request);
+		return CANNOT;
+	}
+	nodes = torus_nodes(&shape);
+	batch = each ? max / (each * shape.ndims) : max;
+	if (nodes <= batch)
+		return ask(a, request, data);
+	*data = json_array();
+	for (uint32_t first = 0; status == OK && first < nodes; first += batch) {
+		progress("asking node %u of %u", first, nodes);
+		some = json_copy(request);
+		json_object_set_new(some, "node", json_string(torus_node_text(&shape, first, at)));
+		json_object_set_new(some, "count", json_integer(batch));
+		status = ask(a, some, &part);
+		if (status == OK)
+			json_array_extend(*data, part);
+		if (status == OK)
+			json_decref(part);
+	}
+	progress("%s", "");
+	json_decref(request);
+	if (status != OK)
+		json_decref(*data);
+	return status;
+}
+
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data)
 {
 	struct torus_fabric *f;
@@ -220,7 +284,7 @@ int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **
 
 int ask_status(const struct ask *ask)
 {
-	return ask->missing ? PROBLEM : OK;
+	return ask->missing || ask->rootless ? PROBLEM : OK;
 }
 
 int ask_shape(struct ask *a, struct torus_shape *shape)

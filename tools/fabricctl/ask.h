@@ -9,11 +9,16 @@
 
 #include "command.h"
 
+#define ASK_NODES_MAX 4096	/* in a reply about nodes: daemon/CONTROL.md */
+#define ASK_LINKS_MAX 2048	/* ... about ends of cables */
+
 /** struct ask - a manager that answers */
 struct ask {
 	struct torus_fabric *fabric;
 	char path[128];
 	bool missing;		/* an answer lacked nodes: the fabric has a problem */
+	bool rootless;		/* an answer was made without the root: likewise */
+	char knows[256];	/* ... what such an answer is, as text */
 };
 
 /**
@@ -30,6 +35,11 @@ void ask_close(struct ask *ask);
  * Says what is wrong, also which nodes did not answer. Return: OK or CANNOT.
  */
 int ask(struct ask *ask, json_t *request, json_t **data);
+/**
+ * ask_nodes() - a question about all nodes, in as many parts as the manager's replies have room for
+ * @max: items in a reply; @each: of them of a node in each dimension; 0: one of a node
+ */
+int ask_nodes(struct ask *ask, json_t *request, uint32_t max, uint32_t each, json_t **data);
 /** ask_first() - a request to be followed: its first reply, however long it takes */
 int ask_first(struct ask *ask, json_t *request, json_t **data);
 /** ask_next() - the next reply of such a request */
@@ -38,6 +48,8 @@ int ask_next(struct ask *ask, int timeout_ms, json_t **data);
 /** ask_quietly() - for polling. Return: 0 or a negative errno */
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data);
 
+/** ask_label() - says so if answers were made without the root: in their midst, or @aside */
+void ask_label(const struct ask *ask, bool aside);
 /** ask_status() - the exit status of a command that only shows */
 int ask_status(const struct ask *ask);
 

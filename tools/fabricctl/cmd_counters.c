@@ -82,7 +82,8 @@ static void show_one(const json_t *all)
 
 static int cmd_counters(struct ctl *ctl, int argc, char **argv)
 {
-	return show_answer(ctl, "counters", argc ? argv[0] : NULL, argc ? show_one : show_table);
+	return show_nodes(ctl, json_pack("{ss}", "cmd", "counters"), argc ? argv[0] : NULL,
+			  ASK_NODES_MAX, 0, argc ? show_one : show_table);
 }
 
 COMMAND(cmd_counters) = {

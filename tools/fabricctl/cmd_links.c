@@ -216,8 +216,8 @@ static int cmd_links(struct ctl *ctl, int argc, char **argv)
 {
 	if (ctl->json && (all || bad))
 		return fail("--json holds everything: --all and --bad do not go with it");
-	return show_question(ctl, json_pack("{ss sb}", "cmd", "links", "lanes",
-					    ctl->json || all), argc ? argv[0] : NULL, show);
+	return show_nodes(ctl, json_pack("{ss sb}", "cmd", "links", "lanes", ctl->json || all),
+			  argc ? argv[0] : NULL, ASK_LINKS_MAX, 2, show);
 }
 
 static const struct opt opts[] = {

@@ -4,6 +4,7 @@
 
 #include "json.h"
 #include "map.h"
+#include "number.h"
 #include "say.h"
 #include "show.h"
 #include "table.h"
@@ -15,9 +16,23 @@ static const char *or_dash(const char *text)
 	return text && *text ? text : "-";
 }
 
+/* For how long nothing was heard of the node. */
+static void heard_cell(struct table *t, const json_t *ms)
+{
+	double is = json_number_value(ms);
+	char text[32];
+
+	if (!json_is_number(ms))
+		table_cell(t, FAINT, "-");
+	else if (is < 1)
+		table_cell(t, PLAIN, "now");
+	else
+		table_cell(t, DOUBTFUL, "%s ago", duration_text(is / 1e3, text));
+}
+
 static void show(const json_t *nodes)
 {
-	static const char *const titles[] = { "NODE", "NAME", "STATE", "ADDRESS", ">TABLE",
+	static const char *const titles[] = { "NODE", "NAME", "STATE", ">HEARD", "ADDRESS", ">TABLE",
 					      "PARENT", "GUID", "SOFTWARE", NULL };
 	struct table *t = table_new(titles);
 	char text[TORUS_TEXT_MAX];
@@ -30,6 +45,7 @@ static void show(const json_t *nodes)
 		table_cell(t, PLAIN, "%s", json_node_text(json_object_get(v, "node"), text));
 		table_cell(t, STRONG, "%s", or_dash(json_text(v, "name")));
 		table_cell(t, map_colour(state), "%s", state);
+		heard_cell(t, json_object_get(v, "heard_ms"));
 		table_cell(t, PLAIN, "%s", or_dash(json_text(v, "address")));
 		if (json_is_integer(json_object_get(v, "table_version")))
 			table_cell(t, PLAIN, "%llu",
@@ -54,9 +70,11 @@ static int show_map(const struct ctl *ctl)
 		return CANNOT;
 	status = ask_shape(&a, &shape);
 	if (status == OK)
-		status = ask(&a, json_pack("{ss}", "cmd", "nodes"), &nodes);
+		status = ask_nodes(&a, json_pack("{ss}", "cmd", "nodes"), ASK_NODES_MAX, 0, &nodes);
 	if (status == OK)
-		status = ask(&a, json_pack("{ss}", "cmd", "links"), &links);
+		status = ask_nodes(&a, json_pack("{ss}", "cmd", "links"), ASK_LINKS_MAX, 2, &links);
+	if (status == OK)
+		ask_label(&a, false);
 	if (status == OK)
 		status = map_print(&shape, nodes, links);
 	if (status == OK)
@@ -73,7 +91,8 @@ static int cmd_nodes(struct ctl *ctl, int argc, char **argv)
 	(void)argv;
 	if (map && ctl->json)
 		return fail("--map and --json exclude each other");
-	return map ? show_map(ctl) : show_answer(ctl, "nodes", NULL, show);
+	return map ? show_map(ctl) : show_nodes(ctl, json_pack("{ss}", "cmd", "nodes"), NULL,
+						      ASK_NODES_MAX, 0, show);
 }
 
 static const struct opt opts[] = {
@@ -87,7 +106,9 @@ COMMAND(cmd_nodes) = {
 	.args = "",
 	.brief = "The nodes: coordinates, names, states",
 	.help = "states: up; joining; silent (the NIC lives, its manager does not answer or cannot\n"
-		"follow: status says why); dead; absent (never seen).",
+		"follow: status says why); dead; absent (never seen); unknown (there is no root, and\n"
+		"the manager that is asked has not heard of it lately). HEARD: when its manager was\n"
+		"known last to be there.",
 	.opts = opts,
 	.asks = true,
 	.json = true,

@@ -34,18 +34,17 @@ static void show_head(const json_t *s)
 	       paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
 }
 
-/*
- * Without a root, the numbers are those of the last table, @ago, and of nodes that do not answer
- * nothing is known since.
- */
-static void show_count(const char *what, const json_t *s, const char *ago)
+/* Without a root, lost @since, nothing is known of those that the node asked has not heard lately. */
+static void show_count(const char *what, const json_t *s, const char *since)
 {
 	const json_t *c = json_object_get(s, what);
 	unsigned long long up = json_count(c, "up"), total = json_count(c, "total");
 	unsigned long long heard = json_count(json_object_get(s, "heard"), what);
 
-	printf("%-9s%s%llu of %llu up%s%s%s", what, paint(up == total && !*ago ? GOOD : BAD), up, total,
-	       *ago ? " " : "", ago, paint(PLAIN));
+	printf("%-9s%s%llu of %llu up%s", what, paint(up == total && !*since ? GOOD : BAD), up, total,
+	       paint(PLAIN));
+	if (*since && up < total)
+		printf(", %sof the others nothing is known for %s%s", paint(BAD), since, paint(PLAIN));
 	if (heard < up && json_object_get(s, "heard"))
 		printf(", %s%llu heard from now%s", paint(DOUBTFUL), heard, paint(PLAIN));
 	if (json_count(c, "faulty"))
@@ -140,13 +139,13 @@ static void show(const json_t *s)
 	unsigned long long relayed = json_count(s, "relayed_pairs");
 	const json_t *root = json_object_get(s, "root"), *own = json_object_get(s, "own");
 	double lost = json_number_value(json_object_get(root, "unreachable_since"));
-	char ago[40] = "", at[TORUS_TEXT_MAX];
+	char since[40] = "", at[TORUS_TEXT_MAX];
 
 	if (lost > 0)
-		strcat(duration_text(age(lost), ago), " ago");
+		duration_text(age(lost), since);
 	show_head(s);
-	show_count("nodes", s, ago);
-	show_count("links", s, ago);
+	show_count("nodes", s, since);
+	show_count("links", s, since);
 	printf("%-9s%s%llu packet%s%s\n", "parked", parked ? paint(DOUBTFUL) : "", parked,
 	       parked == 1 ? "" : "s", parked ? paint(PLAIN) : "");
 	if (relayed)
@@ -182,8 +181,11 @@ static void add_degraded(struct ask *a, json_t *status)
 static int verdict(const json_t *s)
 {
 	const char *state = json_text(s, "state");
+	const json_t *root = json_object_get(s, "root");
 
 	if (!state || !strcmp(state, "degraded"))
+		return PROBLEM;
+	if (strcmp(state, "bootstrapping") && json_is_object(root) && !root_leads(root))
 		return PROBLEM;
 	return json_array_size(json_object_get(s, "problems")) ? PROBLEM : OK;
 }

@@ -253,6 +253,8 @@ static int cmd_verify(struct ctl *ctl, int argc, char **argv)
 	if (ask_open(ctl, &v.ask))
 		return CANNOT;
 	status = verify(ctl, &v);
+	if (status == OK && v.ask.rootless)	/* of a table that may be old */
+		status = PROBLEM;
 	for (uint32_t id = 0; v.rows && id < v.nodes; id++)
 		rows_free(&v.rows[id]);
 	free(v.rows);

@@ -165,6 +165,7 @@ int exclusions_get(struct ask *a, struct exclusions *out)
 	*out = (struct exclusions){ 0 };
 	if (ask(a, json_pack("{ss}", "cmd", "table"), &data))
 		return CANNOT;
+	ask_label(a, true);
 	out->version = json_count(data, "version");
 	if (json_shape_read(json_object_get(data, "shape"), &out->shape)) {
 		json_decref(data);

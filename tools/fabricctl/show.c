@@ -8,8 +8,8 @@ int show_answer(const struct ctl *ctl, const char *request, const char *node,
 	return show_question(ctl, json_pack("{ss}", "cmd", request), node, show);
 }
 
-int show_question(const struct ctl *ctl, json_t *question, const char *node,
-		  void (*show)(const json_t *data))
+int show_nodes(const struct ctl *ctl, json_t *question, const char *node, uint32_t max, uint32_t each,
+	       void (*show)(const json_t *data))
 {
 	json_t *data;
 	char at[TORUS_TEXT_MAX];
@@ -23,11 +23,14 @@ int show_question(const struct ctl *ctl, json_t *question, const char *node,
 	status = node ? ask_node(&a, node, at) : OK;
 	if (status == OK && node)
 		json_object_set_new(question, "node", json_string(at));
-	if (status == OK)
-		status = ask(&a, question, &data);
-	else
+	if (status != OK)
 		json_decref(question);
+	else if (max && !node)
+		status = ask_nodes(&a, question, max, each, &data);
+	else
+		status = ask(&a, question, &data);
 	if (status == OK) {
+		ask_label(&a, ctl->json);
 		if (ctl->json)
 			json_show(json_incref(data));
 		else
@@ -37,6 +40,12 @@ int show_question(const struct ctl *ctl, json_t *question, const char *node,
 	}
 	ask_close(&a);
 	return status;
+}
+
+int show_question(const struct ctl *ctl, json_t *question, const char *node,
+		  void (*show)(const json_t *data))
+{
+	return show_nodes(ctl, question, node, 0, 0, show);
 }
 
 json_t *show_filter(const json_t *all, bool (*keep)(const json_t *item))
