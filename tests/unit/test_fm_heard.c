@@ -195,6 +195,34 @@ static void connections(void **state)
 	stage_end(&s);
 }
 
+/* No candidate is left: after 30 s that is said, until one asks or leads. */
+static void nobody_asks(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	led();
+	s.fm->cfg.takeover = 200 * MS;
+	s.fm->cfg.priority = 0;
+	stage_run_ns(&s, s.now + 1000 * MS);
+	stage_down(&s, ROOT_CONN);
+	s.refuse_connect = -1;
+	stage_run_ns(&s, s.now + 29900 * MS);
+	assert_int_equal(status().problems, 0);
+	stage_run_ns(&s, s.now + 2200 * MS);
+	assert_int_equal(status().problems, 1);
+	assert_string_equal(fm_problem(s.fm, 0)->kind, "root");
+	assert_string_equal(fm_problem(s.fm, 0)->text, "no root, and no node asks to be root: start the "
+			    "manager of one whose root_priority is not 0");
+	i = stage_neighbour(&s, 0);
+	i.root_guid = NIC + 6;
+	i.epoch = TERM;
+	i.asks = true;
+	stage_hear(&s, 0, &i);
+	assert_int_equal(status().problems, 0);
+	stage_end(&s);
+}
+
 /* --- one that asks to be root -------------------------------------------------------------------- */
 
 static void shows(enum fm_root_state state, unsigned int here, unsigned int need)
@@ -358,8 +386,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(the_roots_word), cmocka_unit_test(never_led),
 		cmocka_unit_test(neighbours),	  cmocka_unit_test(connections),
-		cmocka_unit_test(progress),	  cmocka_unit_test(tells_progress),
-		cmocka_unit_test(of_a_root),
+		cmocka_unit_test(nobody_asks),	  cmocka_unit_test(progress),
+		cmocka_unit_test(tells_progress), cmocka_unit_test(of_a_root),
 	};
 
 	return cmocka_run_group_tests_name("fm_heard", all, NULL, NULL);

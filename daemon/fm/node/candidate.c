@@ -6,7 +6,8 @@
  * asked in vain waits longer each time.
  *
  * Shortly after it lost the root a node asks its neighbours which root they follow: what they said
- * while it was led, it did not need to know. It asks them again as long as none leads it.
+ * while it was led, it did not need to know. It asks them again as long as none leads it. After
+ * 30 s in which none has asked to be root this is a problem of its own.
  */
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
@@ -16,6 +17,8 @@
 
 #define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is configured */
 #define TRIES_MAX 5
+#define VAIN (30000 * MS)	/* without a root, and without one that asks, until that is said */
+#define VAIN_KEY 3000		/* of problems of kind "root", as bootstrap.c has others */
 #define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
 #define ANSWER_WAIT 5		/* times resend, that one to whom this node says HELLO is given to say anything */
 
@@ -52,6 +55,8 @@ void fm_candidate_adrift(struct fm *fm)
 
 	c->at = c->around = NEVER;
 	c->called = false;
+	if (!fm->uplink.cut_off || fm->root_asks)
+		fm_problem_clear(fm, "root", VAIN_KEY);
 	if (!fm->uplink.cut_off) {
 		c->tries = c->backs = 0;
 		return;
@@ -87,11 +92,22 @@ static bool joins(const struct fm *fm)
 	return c && c->ready && (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend);
 }
 
+/* No candidate that is left asks to be root. */
+static void tell_vain(struct fm *fm)
+{
+	if (!fm->have_root || fm->root_asks || fm->is_root || !fm->uplink.cut_off ||
+	    fm->now < fm->uplink.cut_off + VAIN)
+		return;
+	fm_problem_set(fm, "root", VAIN_KEY,
+		       "no root, and no node asks to be root: start the manager of one whose root_priority is not 0");
+}
+
 bool fm_candidate_due(struct fm *fm)
 {
 	struct fm_candidate *c = &fm->candidate;
 
 	if (fm->now >= c->around) {
+		tell_vain(fm);
 		c->around = fm->uplink.cut_off ? fm->now + FOLLOW_WAIT * fm->cfg.takeover : NEVER;
 		fm_ports_ask(fm);
 	}

@@ -24,6 +24,7 @@
 #include "daemon/fm/root/judge.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
+#include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
@@ -278,6 +279,8 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 	m->missing = 0;
 	fm_problem_clear(fm, "node", m->guid);
 	m->version = h->version;
+	if (fresh || back || m->priority != h->priority)
+		fm_ranks_look(fm);
 	m->priority = h->priority;
 	m->voice.disk.keeps = h->keeps;
 	fm_recall_hello(fm, h);

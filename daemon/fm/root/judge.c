@@ -46,6 +46,7 @@
 #include "daemon/fm/root/changes.h"
 #include "daemon/fm/root/demand.h"
 #include "daemon/fm/root/quorum.h"
+#include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -135,6 +136,7 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 
 	m->state = (uint8_t)state;
 	fm_change_node(fm, m->node);
+	fm_ranks_look(fm);
 	fm_problem_clear(fm, "relay", m->guid);
 	fm_base_forget(fm->root);
 	fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s%s",

@@ -28,6 +28,7 @@
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/parts.h"
 #include "daemon/fm/root/publish.h"
+#include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
 #include "daemon/fm/root/roster.h"
@@ -80,7 +81,7 @@ static int start(struct fm *fm, bool first)
 	strcpy(fm->root_address, fm->cfg.address);
 	fm->uplink.term = later(fm->uplink.term, fm->nic.root_epoch) + first;
 	r->clean = (1u << TORUS_COLOURS) - 1;
-	r->judge_at = r->move.at = NEVER;
+	r->judge_at = r->move.at = r->ranks_at = NEVER;
 	r->knows = fm->nic.root_epoch;
 	r->obey = fm->now + fm->cfg.resend;
 	r->disputes.at = NEVER;
@@ -126,7 +127,7 @@ int fm_root_start(struct fm *fm)
 static void forget_problems(struct fm *fm)
 {
 	static const char *const kinds[] = {
-		"bootstrap", "dispute", "flap", "isolated", "memory", "node", "place", "quorum",
+		"bootstrap", "candidate", "dispute", "flap", "isolated", "memory", "node", "place", "quorum",
 		"recovery", "refused", "relay", "wiring",
 	};
 
@@ -265,6 +266,7 @@ static void parts_due(struct fm *fm)
 	fm_publish_due(fm);
 	fm_recovery_due(fm);
 	fm_dispute_due(fm);
+	fm_ranks_due(fm);
 	fm_admin_due(fm);	/* may end it */
 }
 
@@ -289,5 +291,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
 	at = earlier(at, fm_calls_expiry(fm));
+	at = earlier(at, fm_ranks_expiry(fm));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }

@@ -42,7 +42,7 @@ struct fm_root {
 	struct fm_base base_seen;
 
 	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
-	uint64_t obey;		/* when the NIC is to be told the epoch; NEVER */
+	uint64_t obey, ranks_at; /* when the NIC is to be told the epoch; candidates looked at; NEVER */
 	struct fm_demand demand;
 	struct fm_move move;
 	uint64_t judge_at, version, version_seen;	/* @version_seen: highest that any node has */

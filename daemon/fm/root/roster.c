@@ -189,6 +189,7 @@ void fm_mate_move(struct fm *fm, struct fm_mate *m, uint32_t node)
 	if (m->node != node)
 		m->bare = fm->root->bare = true;
 	m->node = node;
+	fm->root->ranks_at = earlier(fm->root->ranks_at, fm->now + fm->cfg.resend);
 }
 
 static uint32_t name_key(const char *name)

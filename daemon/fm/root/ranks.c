@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Candidates whose configuration does not say what the administrator wants. Nothing fails by it
+ * as long as the root lives, so it is told before the root is lost:
+ *
+ *  - Two nodes with one priority, by configuration or because they are marked as bootstrap: which of them
+ *    asks first is decided by their ids. Nodes without a configured priority have one in common on purpose.
+ *  - A priority at a node that has no place: it never asks.
+ *  - No node that is up would ask: when this root is lost nobody becomes root until it is back. That is
+ *    not told if this node's own configuration takes nothing over.
+ *
+ * A name or list of candidates is nowhere configured, so none of them can be unknown.
+ */
+#include <stdio.h>
+#include <torus/topology.h>
+
+#include "daemon/fm/root/ranks.h"
+#include "daemon/fm/node/candidate.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
+
+#define KIND "candidate"
+
+void fm_ranks_look(struct fm *fm)
+{
+	fm->root->ranks_at = earlier(fm->root->ranks_at, fm->now + fm->cfg.resend);
+}
+
+/** struct equals - nodes of one priority: how many, and the two with the lowest ids */
+struct equals {
+	uint32_t n;
+	const struct fm_mate *of[2];
+};
+
+static void add_equal(struct equals *e, const struct fm_mate *m)
+{
+	e->n++;
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct fm_mate *was = e->of[i];
+
+		if (was && was->node < m->node)
+			continue;
+		e->of[i] = m;
+		m = was;
+		if (!m)
+			break;
+	}
+}
+
+static void tell_equal(struct fm *fm, const struct equals *e, unsigned int priority)
+{
+	char more[32] = "";
+
+	if (e->n < 2)
+		return;
+	if (e->n > 2)
+		snprintf(more, sizeof(more), " (and %u more)", e->n - 2);
+	fm_problem_set(fm, KIND, priority,
+		       "'%s' and '%s'%s have the same root_priority %u: the one with the lowest id asks first to be root; give each its own",
+		       e->of[0]->name, e->of[1]->name, more, priority);
+}
+
+static void check_all(struct fm *fm)
+{
+	struct equals equal[FM_PRIORITY_MAX + 1] = { { .n = 0 } };
+	const struct fm_root *r = fm->root;
+	bool any = !fm->cfg.takeover;
+
+	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
+		const struct fm_mate *m = fm_mate_no(r, i);
+
+		if (!fm_mate_joined(m) || m->state != FM_NODE_UP)
+			continue;
+		any |= fm_candidate_priority(m->priority, m->node) > 0;
+		if (!m->priority || m->priority > FM_PRIORITY_MAX)
+			continue;
+		if (m->node == TORUS_NO_NODE)
+			fm_problem_set(fm, KIND, m->guid,
+				       "'%s' has root_priority %u, and no place in the fabric: it cannot become root",
+				       m->name, m->priority);
+		else
+			add_equal(&equal[m->priority], m);
+	}
+	for (unsigned int i = 1; i <= FM_PRIORITY_MAX; i++)
+		tell_equal(fm, &equal[i], i);
+	if (!any)
+		fm_problem_set(fm, KIND, 0,
+			       "no node would become root if '%s' is lost: root_priority or takeover of all nodes that are up is 0",
+			       fm->cfg.name);
+}
+
+void fm_ranks_due(struct fm *fm)
+{
+	struct fm_root *r = fm->root;
+
+	if (fm->now < r->ranks_at)
+		return;
+	r->ranks_at = NEVER;
+	if (!r->settled || !fm_claim_leads(fm))
+		return;
+	fm_problems_mark(fm, KIND);
+	check_all(fm);
+	fm_problems_sweep(fm, KIND);
+}
+
+uint64_t fm_ranks_expiry(const struct fm *fm)
+{
+	return fm->root->ranks_at;
+}
