@@ -396,6 +396,7 @@ static int pack_small(Svc__Message *m, const struct fm_msg *msg, uint8_t **data,
 		lead.guid = msg->lead.guid;
 		lead.address = (char *)msg->lead.address;
 		lead.now = msg->lead.now;
+		lead.unfit = msg->lead.unfit;
 		m->lead = &lead;
 		break;
 	case FM_MSG_KEPT:

@@ -314,6 +314,7 @@ static int get_body(struct fm_msg *out, const Svc__Message *m)
 		out->lead.term = m->lead->term;
 		out->lead.guid = m->lead->guid;
 		out->lead.now = m->lead->now;
+		out->lead.unfit = m->lead->unfit;
 		fine = codec_text(out->lead.address, FM_ADDR_MAX, m->lead->address);
 		break;
 	case FM_MSG_KEPT:

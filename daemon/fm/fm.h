@@ -229,7 +229,7 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
  * fm_root_move() - the root hands over to another node: all join that, and no row changes
  * Return: 0, also if @node is the root; -EPERM this is not the root, -EAGAIN a recovery is under
  * way or there is no table yet, -EINVAL no such node, -EHOSTUNREACH it is not up or its manager
- * does not answer, -EACCES its configuration says that it never is root.
+ * does not answer, -EACCES its configuration says that it never is root, or its NIC failed while it was.
  */
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 

@@ -104,3 +104,8 @@ tests += tests/sim/test_storms
 tests/sim/test_storms-objs := tests/sim/storms.o $(series-objs) $(sim-objs)
 tests/sim/test_storms-deps := $(B)/libtorus.a
 tests/sim/test_storms-libs := $(svc-libs) -lpthread
+
+tests += tests/sim/test_unfit
+tests/sim/test_unfit-objs := tests/sim/test_unfit.o $(sim-objs)
+tests/sim/test_unfit-deps := $(B)/libtorus.a
+tests/sim/test_unfit-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -225,6 +225,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->lead.term = rnd();
 		m->lead.guid = rnd();
 		m->lead.now = rnd() & 1;
+		m->lead.unfit = rnd() & 1;
 		rnd_text(m->lead.address, FM_ADDR_MAX);
 		break;
 	case FM_MSG_KEPT:

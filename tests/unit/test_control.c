@@ -30,7 +30,7 @@ static void requests(void **state)
 	expect("{\"cmd\":\"log\",\"cmd\":\"log\"}", "not JSON: duplicate");
 	expect("{\"cmd\":1}", "cmd is missing");
 	expect("{\"cmd\":\"status\",\"x\":1}", "unknown argument 'x', allowed: none");
-	expect("{\"cmd\":\"links\",\"nod\":\"0\"}", "unknown argument 'nod', allowed: node lanes");
+	expect("{\"cmd\":\"links\",\"nod\":\"0\"}", "unknown argument 'nod', allowed: node count lanes");
 	expect("{\"cmd\":\"links\",\"ode\":\"0\"}", "unknown argument 'ode'");
 	expect("{\"cmd\":\"links\",\"node lanes\":\"0\"}", "unknown argument 'node lanes'");
 	expect("{\"cmd\":\"status\",\"\":1}", "unknown argument ''");

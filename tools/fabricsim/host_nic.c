@@ -226,24 +226,43 @@ static bool stale(const struct wnode *n, const struct act *a)
 
 /* --- when it is done ---------------------------------------------------------------- */
 
-/* Whether the NIC refuses the action (world_refuse()). */
+/* How many of the actions of that kind the NIC refuses (world_refuse()); NULL: it refuses none. */
+static unsigned int *refused(struct wnode *n, const struct act *a)
+{
+	static const uint8_t acts[] = {
+		[ACT_MGMT] = WORLD_ACTS, [ACT_ROOT] = WORLD_OBEY, [ACT_PLACE] = WORLD_PLACE,
+		[ACT_ROWS] = WORLD_ROWS, [ACT_APPLY] = WORLD_ROWS, [ACT_RELEASE] = WORLD_RELEASE,
+		[ACT_COUNT] = WORLD_COUNT, [ACT_RESOLVE] = WORLD_ACTS, [ACT_REPLAY] = WORLD_REPLAY,
+	};
+
+	return acts[a->kind] == WORLD_ACTS ? NULL : &n->refuse[acts[a->kind]];
+}
+
 static bool refuses(struct wnode *n, const struct act *a)
 {
-	unsigned int *left = &n->refuse[a->kind == ACT_PLACE ? WORLD_PLACE : WORLD_REPLAY];
+	unsigned int *left = refused(n, a);
 
-	if ((a->kind != ACT_PLACE && a->kind != ACT_REPLAY) || !*left)
+	if (!left || !*left)
 		return false;
 	*left -= *left != WORLD_ALWAYS;
 	return true;
 }
 
+/* Whether it begins an action that never ends. */
+static bool is_stuck(struct wnode *n, const struct act *a)
+{
+	const unsigned int *left = refused(n, a);
+
+	return left && *left == WORLD_STUCK;
+}
+
 static void perform(struct world *w, uint32_t node, const struct act *a, struct ended *e)
 {
 	e->tag = a->tag;
-	if (a->kind == ACT_ROOT) {
-		e->err = obey(&w->node[node], a->epoch, a->guid);
-	} else if (refuses(&w->node[node], a)) {
+	if (refuses(&w->node[node], a)) {
 		e->err = -EBUSY;
+	} else if (a->kind == ACT_ROOT) {
+		e->err = obey(&w->node[node], a->epoch, a->guid);
 	} else if (stale(&w->node[node], a)) {
 		e->err = -ESTALE;
 	} else if (a->kind == ACT_COUNT) {
@@ -332,6 +351,8 @@ static void act(void *io, const struct act *a)
 	struct wnode *n = &w->node[h->node];
 	struct ended e;
 
+	if (is_stuck(n, a))
+		return;
 	if (n->act_time || n->act_busy > w->now) {
 		act_later(w, h->node, a);
 	} else if (w->calling && a->tag) {

@@ -223,10 +223,12 @@ unsigned int world_arbiter_asked(const struct world *w);
 
 /*
  * The next @times actions of that kind that the manager of @node asks of its NIC fail, and are not
- * done: it is never placed, or never replays. WORLD_ALWAYS: all of them.
+ * done: it is never placed, or never replays. WORLD_ALWAYS: all of them. WORLD_STUCK: the next one
+ * never ends, so that this manager asks nothing of its NIC any more.
  */
-enum world_act { WORLD_PLACE, WORLD_REPLAY, WORLD_ACTS };
+enum world_act { WORLD_OBEY, WORLD_PLACE, WORLD_ROWS, WORLD_RELEASE, WORLD_REPLAY, WORLD_COUNT, WORLD_ACTS };
 #define WORLD_ALWAYS (~0u)
+#define WORLD_STUCK (~1u)
 void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times);
 
 /* The manager of @node ignores messages of the types in @mask (1 << FM_MSG_...) from now on. */

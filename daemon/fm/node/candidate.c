@@ -19,14 +19,31 @@
 #define TRIES_MAX 5
 #define VAIN (30000 * MS)	/* without a root, and without one that asks, until that is said */
 #define VAIN_KEY 3000		/* of problems of kind "root", as bootstrap.c has others */
+#define UNFIT 20		/* times member_max, that one whose NIC failed as a root does not ask */
 #define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
 #define ANSWER_WAIT 5		/* times resend, that one to whom this node says HELLO is given to say anything */
 
-unsigned int fm_candidate_said(const struct fm *fm)
+/* By its configuration. */
+static unsigned int configured(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
 		return 0;
 	return fm->cfg.priority == FM_PRIORITY_AUTO && fm->jumper ? FM_PRIORITY_MAX : fm->cfg.priority;
+}
+
+unsigned int fm_candidate_said(const struct fm *fm)
+{
+	return fm->now < fm->candidate.unfit ? 0 : configured(fm);
+}
+
+void fm_candidate_unfit(struct fm *fm)
+{
+	fm->candidate.unfit = fm->now + UNFIT * fm->cfg.member_max;
+}
+
+void fm_candidate_fit(struct fm *fm)
+{
+	fm->candidate.unfit = 0;
 }
 
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
@@ -38,7 +55,7 @@ unsigned int fm_candidate_priority(unsigned int said, uint32_t node)
 
 static unsigned int priority(const struct fm *fm)
 {
-	return fm_candidate_priority(fm_candidate_said(fm), fm->placed ? fm->node : TORUS_NO_NODE);
+	return fm_candidate_priority(configured(fm), fm->placed ? fm->node : TORUS_NO_NODE);
 }
 
 /* How long after the moment in which nobody asks. */
@@ -70,15 +87,16 @@ void fm_candidate_adrift(struct fm *fm)
 	c->heard = false;
 	if (!priority(fm) || (!fm->placed && !fm->jumper))
 		return;
-	c->at = fm->now + (fm->cfg.takeover << c->tries) + turn(fm);
+	c->at = later(fm->now, c->unfit) + (fm->cfg.takeover << c->tries) + turn(fm);
 	if (fm->root_asks)
 		c->at += FOLLOW_WAIT * fm->cfg.takeover;
 }
 
-void fm_candidate_called(struct fm *fm)
+void fm_candidate_called(struct fm *fm, bool relieves)
 {
 	fm->candidate.at = fm->now;
 	fm->candidate.called = true;
+	fm->candidate.relieves = relieves;
 }
 
 /*

@@ -14,13 +14,14 @@ struct fm;
  * @around: when it asks its neighbours which root they follow; NEVER
  * @turns: until then it follows none that asks: it has turned to one that leads, for that asks in vain
  * @heard: a neighbour told of one that asks while this node was led
- * @called: the root has handed over to this node
+ * @called: the root has handed over to this node; @relieves: because its NIC fails
+ * @unfit: until then this node does not ask, for it was root and its NIC failed; 0: it may
  * @tries: how often it has asked in vain since it was led
  * @backs: how often one that asked, and that it followed, has gone
  */
 struct fm_candidate {
-	uint64_t at, around, turns;
-	bool heard, called;
+	uint64_t at, around, turns, unfit;
+	bool heard, called, relieves;
 	unsigned int tries, backs;
 };
 
@@ -29,7 +30,11 @@ unsigned int fm_candidate_said(const struct fm *fm);
 /** fm_candidate_priority() - of a node that says so and has that place, or TORUS_NO_NODE */
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
 /** fm_candidate_called() - the root hands over to this node, which asks to be root at once */
-void fm_candidate_called(struct fm *fm);
+void fm_candidate_called(struct fm *fm, bool relieves);
+/** fm_candidate_unfit() - it was root, and its NIC failed: it is no candidate for a while */
+void fm_candidate_unfit(struct fm *fm);
+/** fm_candidate_fit() - its NIC has taken part in a whole recovery */
+void fm_candidate_fit(struct fm *fm);
 /** fm_candidate_adrift() - this node has lost its root, follows one that asks, or is led again */
 void fm_candidate_adrift(struct fm *fm);
 /** fm_candidate_due() - Return: whether it has to ask to be root now */

@@ -49,7 +49,7 @@ void fm_handover_obey(struct fm *fm, const struct fm_lead *l)
 		return;
 	}
 	fm_uplink_leave(fm);
-	fm_candidate_called(fm);
+	fm_candidate_called(fm, l->unfit);
 }
 
 void fm_handover(struct fm *fm, const struct fm_lead *l)

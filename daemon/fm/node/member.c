@@ -215,8 +215,8 @@ void fm_member_repeat(struct fm *fm)
 
 /*
  * A NIC that does nothing of what it is asked for too long must not hold up all others: the root
- * is told, and goes on without this node. One that is slow and does it, is waited for. The root's
- * own NIC is a problem that it has (task.c): nobody leads without it.
+ * is told, and goes on without this node. One that is slow and does it, is waited for. A root whose
+ * own NIC does nothing hands over (root/resign.c): nobody leads without it.
  */
 static void tell_failure(struct fm *fm, bool fails)
 {

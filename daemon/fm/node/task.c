@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "daemon/fm/node/task.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/machine.h"
 #include "daemon/fm/node/reports.h"
 #include "daemon/fm/node/rows.h"
@@ -259,6 +260,8 @@ static void report(struct fm *fm, const struct fm_counts *counts)
 		return;
 	fm->task.err = 0;
 	fm->task.backoff = 0;
+	if (m->step.step == FM_STEP_RESUME)
+		fm_candidate_fit(fm);
 }
 
 /* --- ends of actions -------------------------------------------------------------- */

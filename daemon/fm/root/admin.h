@@ -14,9 +14,10 @@ struct fm_mate;
 /**
  * struct fm_move - the root is to hand over to @node
  * @at: when it asks that one, or does not wait for its answer any more; NEVER
+ * @look: not before is it looked at whether its own NIC fails (resign.c)
  */
 struct fm_move {
-	uint64_t at;
+	uint64_t at, look;
 	bool asked;
 	uint32_t node;
 };

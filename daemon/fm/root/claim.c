@@ -52,6 +52,7 @@
 #include <string.h>
 
 #include "daemon/fm/root/claim.h"
+#include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/children.h"
 #include "daemon/fm/node/conns.h"
 #include "daemon/fm/node/follow.h"
@@ -300,8 +301,8 @@ static void tell_why(struct fm *fm)
 	if (!r->told.table || r->told.root == fm->guid)
 		strcpy(a->why, a->anew ? "root asked all nodes anew" : "root restarted");
 	else
-		snprintf(a->why, sizeof(a->why), a->handed ? "root moved from '%s'" : "root '%s' lost",
-			 former);
+		snprintf(a->why, sizeof(a->why), a->relieves ? "root '%s' handed over: its NIC fails" :
+			 a->handed ? "root moved from '%s'" : "root '%s' lost", former);
 }
 
 static void leads(struct fm *fm, bool alone)
@@ -323,7 +324,8 @@ static void leads(struct fm *fm, bool alone)
 		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
 			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_news_begin(fm);
-	fm_say(fm, r->told.table && r->told.root != fm->guid && !r->asking.handed ? FM_WARNING : FM_INFO, "root",
+	fm_say(fm, r->told.table && r->told.root != fm->guid && (!r->asking.handed || r->asking.relieves) ?
+	       FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
 	       (unsigned long long)fm->uplink.term, r->asking.why, n,
 	       alone ? ", all that links lead to" : "");
@@ -338,6 +340,7 @@ void fm_claim_start(struct fm *fm, bool leads)
 	a->since = fm->now;
 	a->high = later(fm->nic.root_epoch, fm->kept.term);
 	a->handed = fm->candidate.called;
+	a->relieves = a->handed && fm->candidate.relieves;
 	fm->candidate.called = false;
 	strcpy(a->why, "first root");
 	fm->root_asks = !leads;
@@ -378,12 +381,30 @@ static void ask_again(struct fm *fm)
 			r->anew = true;
 }
 
+/* Its NIC does not obey it. Those who follow this node would wait for it as long as it asks. */
+static void give_up(struct fm *fm)
+{
+	fm_say(fm, FM_ERROR, "root", "does not become root: this node's NIC does not obey it");
+	fm_candidate_unfit(fm);
+	if (fm->led.guid && fm->led.guid != fm->guid) {
+		fm_root_back(fm);
+		return;
+	}
+	fm_root_end(fm);
+	fm->root_asks = false;
+	fm_candidate_adrift(fm);
+	fm_ports_ask(fm);
+}
+
 static void claim_on(struct fm *fm)
 {
 	struct fm_asking *a = &fm->root->asking;
 
-	if (!fm_nic_obeys(fm))
+	if (!fm_nic_obeys(fm)) {
+		if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
+			give_up(fm);
 		return;
+	}
 	if (!a->said)
 		tell_all(fm);
 	if (enough(fm))

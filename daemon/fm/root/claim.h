@@ -26,7 +26,7 @@ enum fm_stage {
  * @stage: enum fm_stage
  * @said: all who wait have been told the epoch
  * @won: it leads because it asked and claimed, not as the first root
- * @handed: the former root has handed over to it
+ * @handed: the former root has handed over to it; @relieves: because its own NIC fails
  * @anew: it was root before, and found a later epoch
  * @at: when it is looked at next; NEVER
  * @since: when the stage began
@@ -39,7 +39,7 @@ enum fm_stage {
  */
 struct fm_asking {
 	uint8_t stage;
-	bool said, won, handed, anew;
+	bool said, won, handed, relieves, anew;
 	uint64_t at, since, around, high;
 	struct fm_calls calls;
 	uint32_t witness, here, need;

@@ -31,6 +31,7 @@
 #include "daemon/fm/root/ranks.h"
 #include "daemon/fm/root/recall.h"
 #include "daemon/fm/root/recovery.h"
+#include "daemon/fm/root/resign.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/settle.h"
 #include "daemon/fm/root/tally.h"
@@ -268,6 +269,8 @@ static void parts_due(struct fm *fm)
 	fm_dispute_due(fm);
 	fm_ranks_due(fm);
 	fm_admin_due(fm);	/* may end it */
+	if (fm->root)
+		fm_resign_due(fm);
 }
 
 void fm_root_due(struct fm *fm)
@@ -291,6 +294,6 @@ uint64_t fm_root_expiry(const struct fm *fm)
 	at = earlier(at, earlier(fm_vanish_expiry(fm), fm_grow_expiry(fm)));
 	at = earlier(at, earlier(fm_admin_expiry(fm), fm_arbiter_expiry(fm)));
 	at = earlier(at, fm_calls_expiry(fm));
-	at = earlier(at, fm_ranks_expiry(fm));
+	at = earlier(at, earlier(fm_ranks_expiry(fm), fm_resign_expiry(fm)));
 	return earlier(at, earlier(fm_epoch_expiry(fm), fm_claim_expiry(fm)));
 }

@@ -34,7 +34,9 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "daemon/fm/root/tally.h"
+#include "daemon/fm/status.h"
 
+#define TOLD_MAX 16	/* nodes that have not joined: problems of other kinds need room, too */
 #define LONELY (30000 * MS)	/* until it is said that nobody joined */
 
 /* Whether a port of the fabric leads to a node that has not joined. */
@@ -173,13 +175,16 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 
 /*
  * Nodes that the former table has, and of which nothing is heard now: they keep their names and their
- * places. Those that no link leads to are dead.
+ * places. Those that no link leads to are dead. Some are named; if there are more, 'nodes' has them all.
  */
 static void remember(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
 {
+	unsigned int told = 0;
+
 	for (uint32_t i = 0; i < former->nodes; i++) {
 		const struct fm_entry *e = &former->entry[i];
 		struct fm_mate *m = e->state == FM_NODE_ABSENT ? NULL : fm_mate(fm->root, e->guid);
+		char text[TORUS_TEXT_MAX];
 
 		if (e->state == FM_NODE_ABSENT || fm_mate_joined(m))
 			continue;
@@ -195,6 +200,10 @@ static void remember(struct fm *fm, const struct fm_book *former, const struct f
 		fm_quorum_former(fm, m, voters, e);
 		fm_mate_name(fm->root, m, e->name);
 		strcpy(m->address, e->address);
+		if (told++ >= TOLD_MAX)
+			continue;
+		fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s: it has not joined since this root leads",
+			       torus_node_text(&former->shape, i, text), m->name, fm_node_state_name(m->state));
 	}
 }
 

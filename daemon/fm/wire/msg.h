@@ -438,11 +438,13 @@ struct fm_claim {
 /**
  * struct fm_lead - the root of epoch @term hands over to node @guid, at @address
  * @now: it does; else that node is asked whether it is ready, which it answers with the same
+ * @unfit: with @now: because its own NIC fails
  */
 struct fm_lead {
 	uint64_t term;
 	uint64_t guid;
 	bool now;
+	bool unfit;
 	char address[FM_ADDR_MAX];
 };
 

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A root, or one that asks to be root, whose own NIC refuses one kind of action, or never ends one.
+ * Another candidate leads then, the recovery that waited ends, and no packet is lost. The node is not
+ * root again while its NIC fails; when the NIC works it is a member like all others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/root.h"
+#include "story.h"
+
+#define MEMBER_MAX (600 * W_MS)
+#define TAKEOVER (3 * W_S)
+
+static const char *const acts[WORLD_ACTS] = { "obey", "place", "rows", "release", "replay", "count" };
+
+static struct story s;
+
+static void power_up(const char *shape, uint64_t seed)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.member_max = MEMBER_MAX;
+	c.discover = false;
+	c.verbose = getenv("VERBOSE") ? (unsigned int)atoi(getenv("VERBOSE")) : 0;
+	story_begin(&s, &c);
+	story_power_all(&s);
+}
+
+static void begin(const char *shape, uint64_t seed)
+{
+	power_up(shape, seed);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	story_traffic(&s, 300 * W_US);
+	world_run(s.w, 5 * W_MS);
+}
+
+static void finish(const char *what)
+{
+	if (!story_end(&s))
+		fail_msg("%s: %s", what, s.wrong);
+}
+
+static uint32_t roots(uint32_t *root)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (world_managed(s.w, i) && fm_is_root(world_fm(s.w, i))) {
+			*root = i;
+			n++;
+		}
+	return n;
+}
+
+/* Waits until another node than @former leads. Return: it. */
+static uint32_t another_leads(uint32_t former, uint64_t limit, const char *what)
+{
+	uint64_t until = world_now(s.w) + limit;
+	uint32_t root = former;
+
+	while (world_now(s.w) < until && (roots(&root) != 1 || root == former))
+		story_run(&s, 10 * W_MS);
+	if (roots(&root) != 1 || root == former)
+		fail_msg("%s: node %u leads, of %u", what, root, roots(&root));
+	return root;
+}
+
+static bool under_way(uint32_t root)
+{
+	struct fm_outline o = { 0 };
+
+	fm_outline(world_fm(s.w, root), &o);
+	return o.under_way;
+}
+
+/* The recovery that the former root did not end, ends. */
+static void ends(uint32_t root, const char *what)
+{
+	uint64_t until = world_now(s.w) + 6 * MEMBER_MAX;
+
+	while (under_way(root) && world_now(s.w) < until)
+		story_run(&s, 10 * W_MS);
+	if (under_way(root))
+		fail_msg("%s: no recovery ends", what);
+}
+
+/*
+ * The root's NIC begins to refuse that, or never ends it; a cable is cut, and for a replay mended.
+ * Once no recovery ended any more, and nobody else led.
+ */
+static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
+{
+	struct fm_root_status r;
+	struct fm_status st;
+	char what[80];
+	uint32_t root;
+
+	snprintf(what, sizeof(what), "root's NIC: %s, %s", acts[act], times == WORLD_STUCK ? "stuck" : "refused");
+	begin("4x4", seed);
+	if (act == WORLD_REPLAY) {
+		world_cut(s.w, 0, true);
+		story_rest(&s, 5 * W_S);
+	}
+	world_refuse(s.w, 0, act, times);
+	world_cut(s.w, act == WORLD_REPLAY ? 0 : 9, act != WORLD_REPLAY);
+	root = another_leads(0, 3 * MEMBER_MAX + TAKEOVER, what);
+	assert_int_equal(root, 1);
+	fm_status(world_fm(s.w, root), &st);
+	r = st.root;
+	assert_string_equal(r.why, "root 'n0' handed over: its NIC fails");
+	ends(root, what);
+	/* One that cannot count says no HELLO: it is silent when it has been missing for long enough. */
+	story_run(&s, 3 * MEMBER_MAX);
+	ends(root, what);
+	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_SILENT);
+	assert_true(story_problem(&s, "node", "('n0') is silent"));
+	/* It tries again, and is not root. */
+	story_run(&s, 8 * MEMBER_MAX);
+	assert_int_equal(roots(&root), 1);
+	assert_int_equal(root, 1);
+	world_refuse(s.w, 0, act, 0);
+	if (times == WORLD_STUCK) {
+		world_manager(s.w, 0, false);
+		story_run(&s, 100 * W_MS);
+		world_manager(s.w, 0, true);
+	}
+	story_run(&s, 25 * MEMBER_MAX);
+	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_UP);
+	assert_int_equal(roots(&root), 1);
+	assert_int_equal(root, 1);
+	finish(what);
+}
+
+static void of_a_root(void **state)
+{
+	(void)state;
+	root_fails(WORLD_ROWS, WORLD_ALWAYS, 1);
+	root_fails(WORLD_RELEASE, WORLD_ALWAYS, 2);
+	root_fails(WORLD_COUNT, WORLD_ALWAYS, 3);
+	root_fails(WORLD_REPLAY, WORLD_ALWAYS, 4);
+}
+
+static void that_is_stuck(void **state)
+{
+	(void)state;
+	root_fails(WORLD_ROWS, WORLD_STUCK, 5);
+	root_fails(WORLD_RELEASE, WORLD_STUCK, 6);
+	root_fails(WORLD_COUNT, WORLD_STUCK, 7);
+}
+
+/* A few refusals are no reason. */
+static void now_and_then(void **state)
+{
+	uint32_t root = 0;
+
+	(void)state;
+	for (unsigned int act = WORLD_ROWS; act < WORLD_ACTS; act++) {
+		begin("4x4", 10 + act);
+		world_refuse(s.w, 0, act, 3);
+		world_cut(s.w, 9, true);
+		story_run(&s, 4 * MEMBER_MAX);
+		assert_int_equal(roots(&root), 1);
+		assert_int_equal(root, 0);
+		assert_false(under_way(0));
+		finish("now and then");
+	}
+}
+
+/* The first root of all is not placed by its NIC: all others are, and another one leads. */
+static void first_root(void **state)
+{
+	uint32_t root;
+
+	(void)state;
+	power_up("4x4", 20);
+	world_refuse(s.w, 0, WORLD_PLACE, WORLD_ALWAYS);
+	root = another_leads(0, 2 * W_S + 2 * MEMBER_MAX + TAKEOVER, "first root");
+	ends(root, "first root");
+	world_refuse(s.w, 0, WORLD_PLACE, 0);
+	story_run(&s, 25 * MEMBER_MAX);
+	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_UP);
+	finish("first root");
+}
+
+/* The first one that asks when the root is lost cannot lead, for its NIC does not obey it. */
+static void asker(unsigned int times, uint64_t seed)
+{
+	uint32_t root;
+
+	begin("4x4", seed);
+	world_refuse(s.w, 1, WORLD_OBEY, times);
+	world_power(s.w, 0, false);
+	root = another_leads(0, 4 * W_S, "asker");
+	assert_int_not_equal(root, 1);
+	story_run(&s, 10 * MEMBER_MAX);
+	ends(root, "asker");
+	world_refuse(s.w, 1, WORLD_OBEY, 0);
+	if (times == WORLD_STUCK) {
+		world_manager(s.w, 1, false);
+		story_run(&s, 100 * W_MS);
+		world_manager(s.w, 1, true);
+	}
+	story_run(&s, 25 * MEMBER_MAX);
+	assert_int_equal(fm_node(world_fm(s.w, root), 1)->state, FM_NODE_UP);
+	finish("asker");
+}
+
+static void one_that_asks(void **state)
+{
+	(void)state;
+	asker(WORLD_ALWAYS, 30);
+	asker(WORLD_STUCK, 31);
+}
+
+/* The next candidate's NIC fails, too: it is passed on until one leads whose NIC works. */
+static void one_after_the_other(void **state)
+{
+	uint32_t root;
+
+	(void)state;
+	begin("4x4", 40);
+	for (uint32_t i = 0; i < 3; i++)
+		world_refuse(s.w, i, WORLD_ROWS, WORLD_ALWAYS);
+	world_cut(s.w, 31, true);
+	another_leads(0, 2 * MEMBER_MAX + TAKEOVER, "the first");
+	another_leads(1, 2 * MEMBER_MAX + TAKEOVER, "the second");
+	root = another_leads(2, 2 * MEMBER_MAX + TAKEOVER, "the third");
+	assert_int_equal(root, 3);
+	ends(root, "one after the other");
+	for (uint32_t i = 0; i < 3; i++)
+		world_refuse(s.w, i, WORLD_ROWS, 0);
+	story_run(&s, 25 * MEMBER_MAX);
+	finish("one after the other");
+}
+
+/* Nobody else may lead: it goes on, and says why no recovery ends, until its NIC works again. */
+static void only_candidate(void **state)
+{
+	uint32_t root = 0;
+
+	(void)state;
+	begin("4x4", 50);
+	for (uint32_t i = 1; i < 8; i++)
+		world_manager(s.w, i, false);
+	story_run(&s, 8 * MEMBER_MAX);
+	world_refuse(s.w, 0, WORLD_ROWS, WORLD_ALWAYS);
+	world_cut(s.w, 31, true);
+	story_run(&s, 2 * MEMBER_MAX);
+	assert_int_equal(roots(&root), 1);
+	assert_int_equal(root, 0);
+	assert_true(story_problem(&s, "nic", "no other candidate is connected that could lead"));
+	world_refuse(s.w, 0, WORLD_ROWS, 0);
+	story_run(&s, 6 * MEMBER_MAX);
+	assert_false(story_problem(&s, "nic", ""));
+	assert_false(under_way(0));
+	finish("only candidate");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_a_root),	 cmocka_unit_test(that_is_stuck),
+		cmocka_unit_test(now_and_then),	 cmocka_unit_test(first_root),
+		cmocka_unit_test(one_that_asks), cmocka_unit_test(one_after_the_other),
+		cmocka_unit_test(only_candidate),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
