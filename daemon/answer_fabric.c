@@ -347,7 +347,8 @@ static json_t *table_json(struct fabricd *d)
 		add_ports(excluded, d, i, e->admin, "admin");
 		add_ports(excluded, d, i, e->wiring & ~e->admin, "wiring");
 		add_ports(excluded, d, i, e->held & ~(e->admin | e->wiring), "held");
-		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held), "fault");
+		add_ports(excluded, d, i, e->stalled & ~(e->admin | e->wiring | e->held), "stall");
+		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held | e->stalled), "fault");
 	}
 	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
 			 "shape", shape_json(shape), "excluded", excluded, "nodes", nodes);

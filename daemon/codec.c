@@ -74,6 +74,7 @@ static Svc__Row *put_row(struct row_room *r, const struct fm_row *row)
 		to->state = from->state;
 		to->problem = from->problem;
 		to->closed = from->closed;
+		to->stalled = from->stalled;
 		to->session = from->session;
 		to->seq = from->seq;
 		to->peer_guid = from->peer_guid;

@@ -20,10 +20,10 @@
 _Static_assert(TORUS_NAME_MAX < TEXTS_MAX && FM_ADDR_MAX <= TEXTS_MAX, "texts fit");
 
 /* Columns that are runs. */
-enum column { STATE, DIFFERS, FAULT, WIRING, ADMIN, HELD, SERIAL, COLUMNS };
+enum column { STATE, DIFFERS, FAULT, WIRING, ADMIN, HELD, STALLED, SERIAL, COLUMNS };
 
 static const uint32_t most[COLUMNS] = {
-	FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, MASK, MASK, MASK, MASK, UINT32_MAX,
+	FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, MASK, MASK, MASK, MASK, MASK, UINT32_MAX,
 };
 
 static uint32_t member(const struct fm_entry *e, enum column c)
@@ -41,6 +41,8 @@ static uint32_t member(const struct fm_entry *e, enum column c)
 		return e->admin;
 	case HELD:
 		return e->held;
+	case STALLED:
+		return e->stalled;
 	default:
 		return e->serial;
 	}
@@ -66,6 +68,9 @@ static void member_set(struct fm_entry *e, enum column c, uint32_t value)
 		break;
 	case HELD:
 		e->held = (uint16_t)value;
+		break;
+	case STALLED:
+		e->stalled = (uint16_t)value;
 		break;
 	default:
 		e->serial = value;
@@ -145,6 +150,7 @@ static bool make_runs(struct codec_columns *c, const struct fm_table_msg *t)
 	c->m.wiring = &c->runs[1 + WIRING];
 	c->m.admin = &c->runs[1 + ADMIN];
 	c->m.held = &c->runs[1 + HELD];
+	c->m.stalled = &c->runs[1 + STALLED];
 	c->m.serial = &c->runs[1 + SERIAL];
 	return true;
 }
@@ -270,7 +276,8 @@ static bool get_column(struct fm_entry *e, uint32_t n, const Svc__Runs *r, enum 
 static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from)
 {
 	const Svc__Runs *runs[COLUMNS] = {
-		from->state, from->differs, from->fault, from->wiring, from->admin, from->held, from->serial,
+		from->state, from->differs, from->fault, from->wiring, from->admin, from->held,
+		from->stalled, from->serial,
 	};
 
 	for (unsigned int c = 0; c < COLUMNS; c++)

@@ -65,6 +65,7 @@ static bool get_row(struct fm_row *to, const Svc__Row *from)
 			.state = (uint8_t)in->state,
 			.problem = (uint8_t)in->problem,
 			.closed = in->closed,
+			.stalled = in->stalled,
 			.session = in->session,
 			.seq = (uint16_t)in->seq,
 			.peer_guid = in->peer_guid,

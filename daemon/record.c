@@ -9,7 +9,7 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
 	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
 	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",
-	[RECORD_ARBITER] = "arbiter", [RECORD_KEPT] = "kept", [RECORD_END] = "end",
+	[RECORD_ARBITER] = "arbiter", [RECORD_KEPT] = "kept", [RECORD_STALLED] = "stalled", [RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */
@@ -362,6 +362,9 @@ static int body_json(const struct record_event *e, json_t *j)
 		       json_object_set_new(j, "on", json_boolean(e->exclude.on));
 	case RECORD_MOVE:
 		return json_object_set_new(j, "node", json_integer(e->move));
+	case RECORD_STALLED:
+		return json_object_set_new(j, "port", json_integer(e->stalled.port)) |
+		       json_object_set_new(j, "is", json_boolean(e->stalled.is));
 	default:
 		return 0;
 	}
@@ -492,6 +495,10 @@ static int parse_body(const json_t *line, struct record_event *e)
 		e->exclude.port = (int)get(line, "port", UINT64_MAX, &wrong);
 		e->exclude.on = get_bool(line, "on", &wrong);
 		break;
+	case RECORD_STALLED:
+		e->stalled.port = (unsigned int)get(line, "port", TORUS_MAX_PORTS - 1, &wrong);
+		e->stalled.is = get_bool(line, "is", &wrong);
+		break;
 	case RECORD_ARBITER:
 		e->arbiter.epoch = get(line, "epoch", UINT64_MAX, &wrong);
 		e->arbiter.verdict = (enum fm_verdict)get(line, "verdict", FM_VERDICTS - 1, &wrong);
@@ -575,6 +582,9 @@ int record_event_play(const struct record_event *e, struct fm *fm)
 		break;
 	case RECORD_TIMER:
 		fm_timer(fm, e->now);
+		break;
+	case RECORD_STALLED:
+		fm_stalled(fm, e->stalled.port, e->stalled.is, e->now);
 		break;
 	case RECORD_ARBITER:
 		fm_arbiter(fm, e->arbiter.epoch, e->arbiter.verdict, e->arbiter.high, e->arbiter.why,

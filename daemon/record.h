@@ -32,6 +32,7 @@ enum record_kind {
 	RECORD_MOVE,		/* fm_root_move() */
 	RECORD_ARBITER,		/* fm_arbiter() */
 	RECORD_KEPT,		/* fm_kept() */
+	RECORD_STALLED,		/* fm_stalled() */
 	RECORD_END,		/* fm_free() */
 	RECORD_KINDS,
 };
@@ -75,6 +76,10 @@ struct record_event {
 			int conn;
 			struct fm_msg *msg;
 		} msg;
+		struct {
+			unsigned int port;
+			bool is;
+		} stalled;
 		struct {
 			uint32_t node;
 			int port;

@@ -8,10 +8,12 @@
 #include "daemon/nic.h"
 #include "daemon/query.h"
 #include "daemon/question.h"
+#include "daemon/record.h"
 #include "daemon/stall.h"
 
 #define TELL		LOOP_S
 #define READ_EVERY	(2 * LOOP_S)
+#define READ_IDLE	(8 * LOOP_S)	/* at most, while nothing is sent */
 #define TELL_EVERY	(30 * LOOP_S)	/* the root may be another, or have missed it */
 #define LOOK_EVERY	(2 * LOOP_S)
 
@@ -46,6 +48,28 @@ void stall_due(struct fabricd *d)
 	nic_links_get(d->nic);
 }
 
+/*
+ * Where no packet goes, none waits: the NIC of a node that is idle is asked more seldom, but often enough
+ * that the sink is named before a port is taken down.
+ */
+static void pause_reading(struct fabricd *d, const struct torus_link *links, unsigned int n)
+{
+	uint64_t half = d->config.stall_max / 2, most = half && half < READ_IDLE ? half : READ_IDLE;
+	struct stalls *s = &d->stalls;
+	bool waits = false;
+	uint64_t sent = 0;
+
+	for (unsigned int i = 0; i < n; i++) {
+		sent += links[i].counter[TORUS_PC_TX_PACKETS];
+		waits |= links[i].gauge[TORUS_PG_WAITED] > 0;
+	}
+	s->pause = sent == s->sent && !waits && s->pause ? 2 * s->pause : READ_EVERY;
+	if (s->pause > most)
+		s->pause = most > READ_EVERY ? most : READ_EVERY;
+	s->sent = sent;
+	s->read_at = loop_now() + s->pause;
+}
+
 static void tell_wait(struct fabricd *d, const struct torus_link *l)
 {
 	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
@@ -64,6 +88,7 @@ void stall_read(struct fabricd *d, const struct torus_link *links, unsigned int 
 
 	if (!d->fm || fm_own(d->fm) == TORUS_NO_NODE)
 		return;
+	pause_reading(d, links, n);
 	for (unsigned int i = 0; i < n && i < 2u * fm_shape(d->fm)->ndims; i++)
 		if (waited(&links[i]) >= TELL && (!most || waited(&links[i]) > waited(most)))
 			most = &links[i];
@@ -119,6 +144,13 @@ static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 	return err;
 }
 
+/* It says so in its row, so that all know by the table why the port is excluded. */
+static void tell_manager(struct fabricd *d, unsigned int port)
+{
+	machine_event(d, &(struct record_event) { .kind = RECORD_STALLED, .now = loop_now(),
+						  .stalled = { port, true } });
+}
+
 static json_t *tell_stalled(struct question *q)
 {
 	char here[2 * TORUS_TEXT_MAX], text[FM_TEXT_MAX];
@@ -126,6 +158,7 @@ static json_t *tell_stalled(struct question *q)
 
 	if (q->up)
 		return json_pack("{s:b}", "down", 0);
+	tell_manager(d, q->port);
 	snprintf(text, sizeof(text),
 		 "%s is taken down: no packet went for %.1f s, for its neighbour returns no credits",
 		 end_text(d, fm_own(d->fm), q->port, here, sizeof(here)), seconds(q->ns));
@@ -212,27 +245,19 @@ static const char *tell_sink(struct fabricd *d, const struct stall_wait *w, char
 	return text;
 }
 
+/* One that did not take its port down, or did not answer, is asked again by a later look. */
 static void down_item(void *arg, uint32_t node, json_t *data)
 {
-	struct fabricd *d = arg;
-
+	(void)arg;
 	(void)node;
-	if (d->fm && json_is_true(json_object_get(data, "down")))
-		json_object_set_new(json_array_get(d->stalls.down,
-						   json_array_size(d->stalls.down) - 1),
-				    "is", json_true());
+	(void)data;
 }
 
-/* One that did not take its port down, or did not answer, is asked again by a later look. */
 static void down_end(void *arg)
 {
 	struct fabricd *d = arg;
-	json_t *down = d->stalls.down;
-	size_t last = json_array_size(down) - 1;
 
 	d->stalls.order = NULL;
-	if (!json_object_get(json_array_get(down, last), "is"))
-		json_array_remove(down, last);
 }
 
 static const struct query_done down_done = { .item = down_item, .end = down_end };
@@ -241,20 +266,9 @@ static void take_down(struct fabricd *d, const struct stall_wait *w)
 {
 	json_t *cmd = json_pack("{s:s, s:i, s:I}", "cmd", "stalled", "port", (int)w->port,
 				"waited", (json_int_t)d->config.stall_max);
-	char here[2 * TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], text[2 * FM_TEXT_MAX];
-	const struct torus_shape *shape = fm_shape(d->fm);
 
-	snprintf(text, sizeof(text), "%s was taken down, for node %s returned no credits: "
-		 "take it up again when that node is repaired",
-		 end_text(d, w->node, w->port, here, sizeof(here)),
-		 torus_node_text(shape, torus_neighbour(shape, w->node, w->port), there));
-	json_array_append_new(d->stalls.down,
-			      json_pack("{s:I, s:i, s:I, s:s}", "node", (json_int_t)w->node, "port",
-					(int)w->port, "at", (json_int_t)loop_now(), "text", text));
 	d->stalls.order = query_ask(d->query, SVC_TO_NODE, w->node, cmd, true, QUERY_NODE_MS,
 				    &down_done, d);
-	if (!d->stalls.order)
-		json_array_remove(d->stalls.down, json_array_size(d->stalls.down) - 1);
 	json_decref(cmd);
 }
 
@@ -363,35 +377,31 @@ static void on_timer(void *arg)
 	stall_hint(arg);
 }
 
-/* A port that was taken down is a problem until the table has it in use again. */
-static void forget_repaired(struct fabricd *d)
+/* A port that was taken down is a problem until it is up again: any root has that from the table. */
+static void add_down(struct fabricd *d, uint32_t node, unsigned int port, json_t *list)
 {
-	json_t *down = d->stalls.down;
+	const struct torus_shape *shape = fm_shape(d->fm);
+	char here[2 * TORUS_TEXT_MAX], there[TORUS_TEXT_MAX], text[2 * FM_TEXT_MAX];
 
-	for (size_t i = json_array_size(down); i-- > 0;) {
-		json_t *v = json_array_get(down, i);
-		uint32_t node = (uint32_t)json_integer_value(json_object_get(v, "node"));
-		unsigned int port = (unsigned int)json_integer_value(json_object_get(v, "port"));
-		uint64_t at = (uint64_t)json_integer_value(json_object_get(v, "at"));
-
-		if (!fm_excluded(d->fm, node, port) && loop_now() - at > 5 * LOOP_S &&
-		    !d->stalls.order)
-			json_array_remove(down, i);
-	}
+	snprintf(text, sizeof(text), "%s was taken down, for node %s returned no credits: "
+		 "take it up again when that node is repaired",
+		 end_text(d, node, port, here, sizeof(here)),
+		 torus_node_text(shape, torus_neighbour(shape, node, port), there));
+	json_array_append_new(list, json_string(text));
 }
 
 json_t *stall_problems(struct fabricd *d)
 {
-	json_t *all = json_array(), *v;
-	size_t i;
+	json_t *all = json_array();
+	const struct fm_entry *e;
 
-	if (d->fm && fm_is_root(d->fm) && d->stalls.down) {
-		forget_repaired(d);
-		json_array_extend(all, d->stalls.problems);
-		json_array_foreach(d->stalls.down, i, v)
-			if (json_object_get(v, "is"))
-				json_array_append(all, json_object_get(v, "text"));
-	}
+	if (!d->fm || !fm_is_root(d->fm))
+		return all;
+	json_array_extend(all, d->stalls.problems);
+	for (uint32_t i = 0; (e = fm_node(d->fm, i)); i++)
+		for (unsigned int p = 0; e->stalled && p < 2u * fm_shape(d->fm)->ndims; p++)
+			if (e->stalled & 1u << p)
+				add_down(d, i, p, all);
 	return all;
 }
 
@@ -399,8 +409,7 @@ int stall_start(struct fabricd *d)
 {
 	d->stalls.timer = loop_timer_new(d->loop, on_timer, d);
 	d->stalls.problems = json_array();
-	d->stalls.down = json_array();
-	return d->stalls.timer && d->stalls.problems && d->stalls.down ? 0 : -ENOMEM;
+	return d->stalls.timer && d->stalls.problems ? 0 : -ENOMEM;
 }
 
 void stall_stop(struct fabricd *d)
@@ -415,7 +424,6 @@ void stall_stop(struct fabricd *d)
 	free(s->wait);
 	free(s->before);
 	json_decref(s->problems);
-	json_decref(s->down);
 	loop_timer_free(s->timer);
 	*s = (struct stalls) { .read_at = 0 };
 }

@@ -9,7 +9,8 @@
  * network cannot tell them apart and suffers the same.
  *
  * A node reads its links when its manager's timer, mostly for a keep-alive, wakes it anyhow, and
- * every 2 s at most. One that waits for 1 s makes an event, which the root hears and takes as a
+ * every 2 s at most, or less often, up to every 8 s or half of stall_max, as long as it has sent
+ * nothing. One that waits for 1 s makes an event, which the root hears and takes as a
  * hint, no more: it asks all nodes which of their links wait, walks to the sinks (stall_walk.h)
  * and repeats this every 2 s while any wait lasts. A port that two walks in a row found to lead
  * straight to a sink is named, as an event and as a problem of status. After stall_max its own
@@ -18,11 +19,15 @@
  * The port is taken down in the NIC, like one that an administrator takes down, and not only
  * excluded: what waits in the NIC has its way stamped and would wait on for ever, but of
  * a link that is down the NIC parks it, and the recovery replays it over other ways (recovery.c).
- * Nothing is lost by it. Its hold has no end of its own: there is no traffic from which the root
+ * Nothing is lost by it. The node's row says why (fm_stalled()), so that the table, and any root,
+ * knows it as
+ * long as that manager lives and the port is down: the cable is excluded as "stall". Its hold has
+ * no end of its own: there is no traffic from which the root
  * could see that the neighbour is well again. An administrator takes the port up.
  *
  * At most one port is taken down in a look, since what is parked changes the others' waits.
- * A host that takes no packets loses its ports one after the other, each after stall_max of waiting.
+ * A host that takes no packets loses its ports one after the other, each after stall_max of
+ * waiting.
  */
 #ifndef STALL_H
 #define STALL_H
@@ -39,22 +44,23 @@ struct question_kind;
 /**
  * struct stalls - this node's links that wait, and the root's looks at all
  * @read_at: when this node's links may be read next
+ * @pause: between two readings; @sent: packets that its ports had sent by the last one
  * @told: when it told of its links last; 0: none waits
  * @ask: the look under way; @order: the order to take a port down
  * @left: nodes that should answer and have not
  * @node: of each of @nodes, for the walk
  * @wait: of this look; @before: of the one before
- * @problems: texts of the last look; @down: of ports that were taken down: {node, port, text}
+ * @problems: texts of the last look
  */
 struct stalls {
-	uint64_t read_at, told;
+	uint64_t read_at, told, pause, sent;
 	struct loop_timer *timer;
 	struct ask *ask, *order;
 	uint32_t nodes, left;
 	uint8_t *node;
 	struct stall_wait *wait, *before;
 	size_t n, room, nbefore;
-	json_t *problems, *down;
+	json_t *problems;
 };
 
 int stall_start(struct fabricd *d);

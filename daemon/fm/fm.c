@@ -157,6 +157,13 @@ void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now)
 	fm_bootstrap_link(fm, link);
 }
 
+void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now)
+{
+	fm->now = now;
+	if (port < fm->nports)
+		fm_port_stalled(fm, port, is);
+}
+
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now)
 {
 	fm->now = now;

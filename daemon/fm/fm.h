@@ -188,6 +188,8 @@ void fm_free(struct fm *fm);
 void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
+/** fm_stalled() - @port of the NIC is taken down, for its neighbour returns no credits; !@is: it is not, after all */
+void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
 /**

@@ -216,6 +216,8 @@ const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port)
 		return "wiring";
 	if (a->held & 1u << port || b->held & 1u << q)
 		return "held";
+	if (a->stalled & 1u << port || b->stalled & 1u << q)
+		return "stall";
 	return "fault";
 }
 
@@ -238,7 +240,7 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 			n->all++;
 			if (!why)
 				n->up++;
-			else if (why[0] == 'f' || why[0] == 'h')
+			else if (why[0] != 'a' && why[0] != 'w')
 				n->faulty++;
 			else
 				n->excluded++;
@@ -291,7 +293,7 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 				continue;
 			s->links++;
 			s->links_heard += here || heard(fm, torus_neighbour(&t->shape, i, d));
-			if (why && why[0] != 'f' && why[0] != 'h')
+			if (why && (why[0] == 'a' || why[0] == 'w'))
 				s->links_excluded++;
 			else if (why || own_down(fm, i, d))
 				s->links_faulty++;

@@ -251,7 +251,7 @@ struct fm_candidate_status {
 /** fm_candidate() - in no order; false past the last. One that does not lead knows itself alone */
 bool fm_candidate(const struct fm *fm, uint32_t *i, struct fm_candidate_status *out);
 
-/** fm_excluded() - why a cable is out: "admin", "wiring", "held", "fault", or NULL */
+/** fm_excluded() - why a cable is out: "admin", "wiring", "held", "stall", "fault", or NULL */
 const char *fm_excluded(const struct fm *fm, uint32_t node, unsigned int port);
 
 /**

@@ -109,3 +109,9 @@ tests += tests/sim/test_unfit
 tests/sim/test_unfit-objs := tests/sim/test_unfit.o $(sim-objs)
 tests/sim/test_unfit-deps := $(B)/libtorus.a
 tests/sim/test_unfit-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+# Its NICs can be told to keep credits.
+tests += tests/sim/test_stall
+tests/sim/test_stall-objs := tests/sim/test_stall.o daemon/stall_walk.o $(sim-objs)
+tests/sim/test_stall-deps := $(B)/libtorus.a
+tests/sim/test_stall-libs := $(svc-libs) $(call pkg-libs,cmocka) -Wl,--wrap=tn_credit_report

@@ -401,6 +401,7 @@ static void set_up_nodes(void)
 	a.entry[4].wiring = 0x5;
 	a.entry[4].held = 0xe;
 	a.entry[4].fault = 0xf;
+	a.entry[1].stalled = 0x4;
 	a.hold[0] = (struct fm_hold){ .node = OWN, .peer = 4, .port = 2, .peer_port = 0,
 				      .left = 8120500 * LOOP_US };
 	a.hold[1] = (struct fm_hold){ .node = 2, .peer = OWN, .port = 1, .peer_port = 3,

@@ -55,7 +55,9 @@ static void status_of_root(void **state)
 	says("{'cmd':'status'}", "{'ok':true,'data':{'shape':[3,2],'state':'degraded',"
 	     NUMBERS OWN_STATUS FABRIC SERVICE("'a stranger'")
 	     "'root':" ROOT ",'heard':{'nodes':116,'links':117},"
-	     "'problems':[" PROBLEMS ",{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
+	     "'problems':[" PROBLEMS ",{'kind':'stall','text':'1,0:-x was taken down, for node 0,0 returned no "
+	     "credits: take it up again when that node is repaired'},"
+	     "{'kind':'seal','text':'no seal'},{'kind':'refused','text':'refused a stranger'}],"
 	     "'held_links':["
 	     "{'node':[2,1],'port':'-x','peer':{'node':[1,1],'port':'+x'},'left_ms':8120.5},"
 	     "{'node':[2,0],'port':'+y','peer':{'node':[2,1],'port':'-y'},'left_ms':31.25},"
@@ -296,7 +298,7 @@ static void coord(void **state)
 #define OF_TABLE \
 	"'version':119,'shape':[3,2],'excluded':[" \
 	"{'node':[1,0],'port':'+x','why':'admin'},{'node':[1,0],'port':'+y','why':'admin'}," \
-	"{'node':[1,0],'port':'-y','why':'admin'},{'node':[1,0],'port':'-x','why':'fault'}," \
+	"{'node':[1,0],'port':'-y','why':'admin'},{'node':[1,0],'port':'-x','why':'stall'}," \
 	"{'node':[1,1],'port':'+x','why':'wiring'},{'node':[1,1],'port':'-x','why':'wiring'}," \
 	"{'node':[1,1],'port':'+y','why':'held'},{'node':[1,1],'port':'-y','why':'held'}]," \
 	"'nodes':[{'node':[0,0],'state':'up'},{'node':[1,0],'state':'silent'}," \

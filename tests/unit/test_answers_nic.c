@@ -209,6 +209,34 @@ static void port_commands(void **state)
 	does("retrain 1\n");
 }
 
+/* --- links that wait ------------------------------------------------------------------ */
+
+/* The NIC of a node that sends nothing is asked more and more seldom, that of one that sends or waits is not. */
+static void idle_node(void **state)
+{
+	(void)state;
+	for (unsigned int p = 0; p < PORTS; p++)
+		a.link[p].gauge[TORUS_PG_WAITED] = 0;
+	for (unsigned int round = 0; round < 2; round++) {
+		uint64_t most = round ? 5 * LOOP_S : 8 * LOOP_S;
+
+		a.d.config.stall_max = round ? 2 * most : 0;
+		a.link[1].counter[TORUS_PC_TX_PACKETS]++;
+		stall_read(&a.d, a.link, PORTS);
+		assert_int_equal(a.d.stalls.read_at, NOW + 2 * LOOP_S);
+		stall_read(&a.d, a.link, PORTS);
+		assert_int_equal(a.d.stalls.read_at, NOW + 4 * LOOP_S);
+		stall_read(&a.d, a.link, PORTS);
+		assert_int_equal(a.d.stalls.read_at, NOW + most);
+		stall_read(&a.d, a.link, PORTS);
+		assert_int_equal(a.d.stalls.read_at, NOW + most);
+		a.link[0].gauge[TORUS_PG_WAITED] = 1;
+		stall_read(&a.d, a.link, PORTS);
+		assert_int_equal(a.d.stalls.read_at, NOW + 2 * LOOP_S);
+		a.link[0].gauge[TORUS_PG_WAITED] = 0;
+	}
+}
+
 /* --- counters, rows, park, replay -------------------------------------------------- */
 
 static void counters(void **state)
@@ -390,6 +418,7 @@ int main(void)
 		TEST(eye),
 		TEST(port_commands),
 		TEST(links_without_root), TEST(links_of_several),
+		TEST(idle_node),
 		TEST(counters),
 		TEST(rows),
 		TEST(rows_of_several),

@@ -43,6 +43,7 @@ static void rnd_row(struct fm_row *r)
 		r->port[p].state = (uint8_t)(rnd() % (FM_PORT_FAULTY + 1));
 		r->port[p].problem = (uint8_t)(rnd() % (FM_PROBLEM_VERSION + 1));
 		r->port[p].closed = rnd() & 1;
+		r->port[p].stalled = rnd() & 1;
 		r->port[p].session = (uint32_t)rnd();
 		r->port[p].seq = (uint16_t)rnd();
 		r->port[p].peer_guid = rnd();
@@ -171,6 +172,7 @@ static void rnd_table(struct fm_table_msg *t)
 		e->wiring = rnd() & 0xfff;
 		e->admin = rnd() & 0xfff;
 		e->held = rnd() & 0xfff;
+		e->stalled = rnd() & 0xfff;
 		e->ended = rnd() & 0xfff;
 		e->guid = rnd();
 		e->epoch = (uint32_t)rnd();

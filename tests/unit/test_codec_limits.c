@@ -405,7 +405,7 @@ static void take_table(void)
 
 	for (unsigned int i = 0; i < 3; i++) {
 		e[i].differs = 1;
-		e[i].state = e[i].fault = e[i].wiring = e[i].admin = e[i].held = 1;
+		e[i].state = e[i].fault = e[i].wiring = e[i].admin = e[i].held = e[i].stalled = 1;
 		e[i].serial = i;
 		strcpy(e[i].name, "a");
 		strcpy(e[i].address, "b");
@@ -533,9 +533,9 @@ static void of_no_nodes(void **state)
 
 static void of_columns(void **state)
 {
-	static const uint32_t most[6] = {
+	static const uint32_t most[7] = {
 		FM_NODE_STATES - 1, (1u << FM_VOTERS_MAX) - 1, (1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
-		(1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
+		(1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1, (1u << TORUS_MAX_PORTS) - 1,
 	};
 	Svc__Entries *e;
 
@@ -543,9 +543,9 @@ static void of_columns(void **state)
 	take_table();
 	e = m->table->entries;
 	{
-		Svc__Runs *const r[6] = { e->state, e->differs, e->fault, e->wiring, e->admin, e->held };
+		Svc__Runs *const r[7] = { e->state, e->differs, e->fault, e->wiring, e->admin, e->held, e->stalled };
 
-		for (unsigned int c = 0; c < 6; c++) {
+		for (unsigned int c = 0; c < 7; c++) {
 			RUNS(r[c], 0, most[c], 3);
 			RUNS(r[c], 0, 0, 1, most[c], 2);
 			RUNS(r[c], -EBADMSG, most[c] + 1, 3);

@@ -284,6 +284,22 @@ static void test_why(void **state)
 			assert_int_equal(status().links_excluded, most >= 2);
 			stage_end(&s);
 		}
+	/* Taken down for want of credits: a fault, and why. One that flaps is told of as that. */
+	for (unsigned int k = 0; k < 4; k++) {
+		static const char *const of[] = { "stall", "stall", "held", "admin" };
+
+		joined();
+		t = stage_table(&s, 3, entry);
+		entry[6].fault = 2;
+		entry[k == 1 ? 10 : 6].stalled = k == 1 ? 8 : 2;
+		entry[10].held = k == 2 ? 8 : 0;
+		entry[10].admin = k == 3 ? 8 : 0;
+		takes(&t);
+		assert_string_equal(fm_excluded(s.fm, 6, 1), of[k]);
+		assert_string_equal(fm_excluded(s.fm, 10, 3), of[k]);
+		assert_int_equal(status().links_faulty, k < 3);
+		stage_end(&s);
+	}
 	/* A dead node has no working cables. */
 	joined();
 	t = stage_table(&s, 3, entry);

@@ -176,6 +176,9 @@ static void test_events(void **state)
 	assert_int_equal(b.exclude.node, 77);
 	assert_int_equal(b.exclude.port, -1);
 	assert_true(b.exclude.on);
+	e = (struct record_event) { .kind = RECORD_STALLED, .stalled = { 11, true } };
+	b = again(&e);
+	assert_true(b.stalled.port == 11 && b.stalled.is);
 	e = (struct record_event) { .kind = RECORD_MOVE, .move = 78 };
 	assert_int_equal(again(&e).move, 78);
 	e = (struct record_event) { .kind = RECORD_ARBITER,

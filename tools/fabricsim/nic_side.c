@@ -484,12 +484,12 @@ void nic_traffic(struct world *w, uint32_t node)
 	if (!w->cfg.traffic)
 		return;
 	if (tn_nic_at(n->nic, &s, &at)) {
-		uint32_t dst = n->next_dst++ % w->nodes;
+		uint32_t dst = w->flow ? w->flow_dst : n->next_dst++ % w->nodes;
 		unsigned int vcs = w->cfg.adaptive ? TORUS_VCS : TORUS_VC_A;
 
 		uint32_t id = id_in(w, &s, dst);
 
-		if (dst != node && id != TORUS_NO_NODE &&
+		if (dst != node && id != TORUS_NO_NODE && (!w->flow || node == w->flow_src) &&
 		    send_one(w, node, dst, id, (unsigned int)(world_random(w) % vcs)))
 			nic_pump(w, node);
 	}

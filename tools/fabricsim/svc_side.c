@@ -473,6 +473,18 @@ void fm_drop(struct world *w, uint32_t node)
 	n->fm = NULL;
 }
 
+void world_admin(struct world *w, uint32_t node, unsigned int port, bool up, bool stalled)
+{
+	struct wnode *n = &w->node[node];
+
+	if (n->fm && stalled) {
+		fm_stalled(n->fm, port, !up, w->now);
+		fm_arm(w, node);
+	}
+	tn_nic_admin(n->nic, port, up, w->now);
+	nic_pump(w, node);
+}
+
 int world_move(struct world *w, uint32_t root, uint32_t node)
 {
 	int err = fm_root_move(w->node[root].fm, node, w->now);

@@ -317,6 +317,13 @@ void world_slow(struct world *w, uint32_t node, uint64_t ns, unsigned int fails)
 	w->node[node].act_fails = fails;
 }
 
+void world_flow(struct world *w, uint32_t src, uint32_t dst)
+{
+	w->flow = true;
+	w->flow_src = src;
+	w->flow_dst = dst;
+}
+
 void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times)
 {
 	w->node[node].refuse[act] = times;

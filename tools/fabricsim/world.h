@@ -203,6 +203,8 @@ void world_guid(struct world *w, uint32_t node, uint64_t guid);
 void world_relay_packets(struct world *w, uint32_t node, uint32_t packets);
 
 void world_traffic(struct world *w, uint64_t interval);
+/* From now on only @src sends, and only to @dst. */
+void world_flow(struct world *w, uint32_t src, uint32_t dst);
 void world_disturb(struct world *w, unsigned int doubled, unsigned int breaks, uint64_t jitter);
 
 /*
@@ -230,6 +232,10 @@ enum world_act { WORLD_OBEY, WORLD_PLACE, WORLD_ROWS, WORLD_RELEASE, WORLD_REPLA
 #define WORLD_ALWAYS (~0u)
 #define WORLD_STUCK (~1u)
 void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times);
+
+/* The port of that NIC is taken up or down; @stalled: because its neighbour returns no credits, as fabricd
+ * does it (daemon/stall.c). */
+void world_admin(struct world *w, uint32_t node, unsigned int port, bool up, bool stalled);
 
 /* The manager of @node ignores messages of the types in @mask (1 << FM_MSG_...) from now on. */
 void world_ignore(struct world *w, uint32_t node, uint32_t mask);

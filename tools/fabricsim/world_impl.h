@@ -152,6 +152,8 @@ struct world {
 	unsigned int svc_changes;	/* of @lost */
 	uint64_t tick;		/* when the checker looks next */
 	bool calling;		/* a manager has got an event */
+	bool flow;		/* there is no other traffic than from @flow_src to @flow_dst */
+	uint32_t flow_src, flow_dst;
 	struct ended ended;	/* an action of this manager */
 };
 

@@ -9,7 +9,7 @@
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
 {
 	return a->state == b->state && a->problem == b->problem && a->closed == b->closed &&
-	       a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
+	       a->stalled == b->stalled && a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
 	       a->peer_port == b->peer_port;
 }
 
@@ -73,6 +73,7 @@ static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 		r.state = FM_PORT_DOWN;
 	}
 	r.closed = l->closed;
+	r.stalled = fm->port[l->port].stalled && r.state != FM_PORT_UP;
 	if (r.state != FM_PORT_UP)
 		r.problem = FM_PROBLEM_NONE;
 	return r;
@@ -117,6 +118,7 @@ bool fm_port_link(struct fm *fm, const struct torus_link *l)
 	/* Whether a replay under way opens it before or after this is not known. */
 	fm->task.replay &= (uint16_t)~(1u << l->port);
 	if (up && (!port->up || port->session != l->session)) {
+		port->stalled = false;
 		port->told = false;
 		port->heard = false;
 		port_schedule(fm, l->port);
@@ -135,6 +137,17 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 
 	r.problem = (uint8_t)problem;
 	return row_set(fm, p, &r);
+}
+
+/* The row says it once the link is down. */
+void fm_port_stalled(struct fm *fm, unsigned int p, bool is)
+{
+	struct fm_port_row r = fm->row.port[p];
+
+	fm->port[p].stalled = is;
+	r.stalled = is && r.state != FM_PORT_UP;
+	if (row_set(fm, p, &r))
+		fm_uplink_row(fm);
 }
 
 /* The root knows that all do this and needs no row for it. */

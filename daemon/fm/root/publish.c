@@ -138,6 +138,8 @@ static void make_entry(struct fm *fm, const struct fm_mate *m, uint64_t version,
 
 		if (port->state != FM_PORT_UP || (port->closed && m->state != FM_NODE_UP))
 			e->fault |= (uint16_t)(1u << p);
+		if (port->state != FM_PORT_UP && port->stalled)
+			e->stalled |= (uint16_t)(1u << p);
 		if (!port->session)
 			continue;
 		e->ended |= (uint16_t)(1u << p);

@@ -66,6 +66,7 @@ enum fm_port_problem {
  * @state: enum fm_port_state
  * @problem: enum fm_port_problem
  * @closed: the NIC diverts what is bound for it to parking
+ * @stalled: it was taken down, for the neighbour returned no credits
  * @session: session that was seen to end last; 0: none since the port was opened last
  * @seq: next TSEQ that was expected when it ended
  * @peer_guid, @peer_port: other end of the cable, as the link's init told
@@ -74,6 +75,7 @@ struct fm_port_row {
 	uint8_t state;
 	uint8_t problem;
 	bool closed;
+	bool stalled;
 	uint32_t session;
 	uint16_t seq;
 	uint64_t peer_guid;
@@ -269,6 +271,7 @@ enum fm_node_state {
  * @differs: mask of the sets of voters in which it is although not up here, or not although up
  * @fault, @wiring, @admin: masks of ports excluded, by reason
  * @held: of @fault, those held down because they flap, up or not
+ * @stalled: of @fault, those taken down because the neighbour returned no credits
  * @ended: ports for which @session and @seq are known
  * @serial: of the row that went into this entry
  */
@@ -280,6 +283,7 @@ struct fm_entry {
 	uint16_t wiring;
 	uint16_t admin;
 	uint16_t held;
+	uint16_t stalled;
 	uint16_t ended;
 	uint32_t session[TORUS_MAX_PORTS];
 	uint16_t seq[TORUS_MAX_PORTS];
