@@ -3,7 +3,8 @@
 # shellcheck disable=SC2317
 #
 # The site has an arbiter, a script whose answer is a file: granted, refused, slow, nonsense or not
-# there. Whatever it says, the fabric runs on and tells of it. Node 1,1 looks on.
+# there. Whatever it says, the fabric runs on and tells of it. Node 1,1 looks on,
+# or node 0,1 while that is the root that ends.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -12,7 +13,9 @@ lab=arb$$
 . "$TOP/tests/netns/lab.sh"
 run=/run/torus/$lab
 
-seen() { "$TOP/tests/netns/ask" "$run/1.1/control" status | jq -r "$1"; }
+observer=1,1
+seen() { "$TOP/tests/netns/ask" "$run/${observer/,/.}/control" status | jq -r "$1"; }
+observe_loss_of() { observer=1,1; [[ $1 != 1,1 ]] || observer=0,1; }
 root() { seen '.data.root.node | map(tostring) | join(",")'; }
 runs() { [[ $(seen '.data | .root.reachable and .state == "running" and .nodes.up == 6') == true ]]; }
 led_by_other() { [[ $(seen '.data.root.reachable') == true && $(root) != "$1" ]]; }
@@ -32,8 +35,9 @@ says 'echo granted'
 taken_over() {
 	local old
 	old=$(root)
+	observe_loss_of "$old"
 	lab kill --manager "$old" >/dev/null && until_true 10 led_by_other "$old" || return 1
-	"$B/fabricctl" root --lab "$lab" --node 1,1
+	"$B/fabricctl" root --lab "$lab" --node "$observer"
 	lab revive "$old" >/dev/null
 }
 granted() {
@@ -58,6 +62,7 @@ refused() {
 	local old
 	says 'echo refused not quorate'
 	old=$(root)
+	observe_loss_of "$old"
 	lab kill --manager "$old" >/dev/null
 	# Each node tells its own problem as long as no root collects them.
 	until_true 10 some_refused && ! led_by_other "$old" && says 'echo granted' &&
