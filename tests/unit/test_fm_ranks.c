@@ -6,8 +6,8 @@
 
 static const char same[] = "'n1' and 'n2' have the same root_priority 7: the one with the lowest "
 	"id asks first to be root; give each its own";
-static const char none[] = "no node would become root if 'n0' is lost: root_priority or takeover of all "
-	"nodes that are up is 0";
+static const char none[] = "no node would become root if 'n0' is lost: root_priority of all "
+	"others that are up is 0";
 
 /* A ring of four, of which node 0 leads with @own, and the others say what they are as candidates. */
 static void ranked(unsigned int own, unsigned int n1, unsigned int n2, unsigned int n3)
@@ -68,7 +68,7 @@ static void equal(void **state)
 	problem(NULL);
 	stage_end(&s);
 	ranked(FM_PRIORITY_AUTO, 0, 0, 0);
-	problem(NULL);
+	problem(none);
 	stage_end(&s);
 	ranked(FM_PRIORITY_AUTO, 7, 7, 8);
 	problem(same);
@@ -121,11 +121,11 @@ static void of_the_dead(void **state)
 	stage_end(&s);
 }
 
-/* None at all, this root included; or all that there were have changed. */
+/* None but this root, from the start or because the others have changed; and where none is wanted. */
 static void no_candidate(void **state)
 {
 	(void)state;
-	ranked(0, 0, 0, 0);
+	ranked(9, 0, 0, 0);
 	problem(none);
 	says(3, 1);
 	problem(NULL);
@@ -134,7 +134,10 @@ static void no_candidate(void **state)
 	says(3, FM_PRIORITY_AUTO);
 	problem(NULL);
 	stage_end(&s);
-	/* Whoever takes nothing over does not miss them. */
+	/* A root that never is one again does not miss them, nor does one that takes nothing over. */
+	ranked(0, 0, 0, 0);
+	problem(NULL);
+	stage_end(&s);
 	ring();
 	stage_run_ns(&s, s.now + 1000 * MS);
 	problem(NULL);

@@ -6,8 +6,9 @@
  *  - Two nodes with one priority, by configuration or because they are marked as bootstrap: which of them
  *    asks first is decided by their ids. Nodes without a configured priority have one in common on purpose.
  *  - A priority at a node that has no place: it never asks.
- *  - No node that is up would ask: when this root is lost nobody becomes root until it is back. That is
- *    not told if this node's own configuration takes nothing over.
+ *  - No other node that is up would ask: when this root is lost nobody becomes root until it is back. That
+ *    is not told if this node's own configuration says that it never becomes root: then the administrator
+ *    wants no other one.
  *
  * A name or list of candidates is nowhere configured, so none of them can be unknown.
  */
@@ -64,14 +65,18 @@ static void check_all(struct fm *fm)
 {
 	struct equals equal[FM_PRIORITY_MAX + 1] = { { .n = 0 } };
 	const struct fm_root *r = fm->root;
-	bool any = !fm->cfg.takeover;
+	bool wanted = fm_candidate_said(fm) > 0, any = false;
+	uint32_t others = 0;
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		const struct fm_mate *m = fm_mate_no(r, i);
 
 		if (!fm_mate_joined(m) || m->state != FM_NODE_UP)
 			continue;
-		any |= fm_candidate_priority(m->priority, m->node) > 0;
+		if (m->guid != fm->guid) {
+			others++;
+			any |= fm_candidate_priority(m->priority, m->node) > 0;
+		}
 		if (!m->priority || m->priority > FM_PRIORITY_MAX)
 			continue;
 		if (m->node == TORUS_NO_NODE)
@@ -83,9 +88,9 @@ static void check_all(struct fm *fm)
 	}
 	for (unsigned int i = 1; i <= FM_PRIORITY_MAX; i++)
 		tell_equal(fm, &equal[i], i);
-	if (!any)
+	if (wanted && others && !any)
 		fm_problem_set(fm, KIND, 0,
-			       "no node would become root if '%s' is lost: root_priority or takeover of all nodes that are up is 0",
+			       "no node would become root if '%s' is lost: root_priority of all others that are up is 0",
 			       fm->cfg.name);
 }
 
