@@ -183,7 +183,8 @@ root_killed() {
 	lab kill --manager 0,0 >/dev/null &&
 	until_true 15 is 1.1 '.data.root.reachable == false and
 		.data.root.unreachable_since > 1e9' status &&
-	is 1.1 '.code == "unreachable"' links &&
+	is 1.1 '.ok and .rootless.own.node == [1,1] and (.data | map(.rootless and .node == [1,1]) == [true, true, true, true])' \
+		links &&
 	is 1.0 '.ok' coord &&
 	traffic 10.1.1.0 && fine=0
 	revive 0,0 && ((fine == 0)) &&
@@ -316,8 +317,8 @@ other_schema() {
 	local at
 	at=$(ask 0.0 status | jq -r .data.service.address)
 	ip netns exec "$lab-1.1" "$TOP/tests/netns/eavesdrop.py" schema "${at%:*}" "${at##*:}" &&
-	until_true 10 is 0.0 '.data.service | .refused_malformed > 0 and
-		(.last_refused | test("another version of the schema"))' status
+	until_true 10 is 0.0 '.data.service | .refused_schema > 0 and
+		(.last_refused | test("speaks service schemas 99 to 99"))' status
 }
 
 # The NIC of 1,1 returns with its bootstrap jumper set: there is a root, so it is none.

@@ -117,7 +117,7 @@ called() {
 # The new root has called, or has been called by one that asked as well.
 tells_of_call() {
 	"$B/fabricctl" root --lab "$lab" --node "$(root)" | tee "$tmp/root"
-	grep -q '^1,0 .* answers$' "$tmp/root" && grep -h 'is called over the service network' "$run"/*/fabricd.log
+	grep -q '^1,0 .* answers' "$tmp/root" && grep -h 'is called over the service network' "$run"/*/fabricd.log
 }
 moves_on() {
 	local ping fine=1 before
