@@ -82,12 +82,47 @@ static void for_a_root_that_lacks_it(void **state)
 	assert_int_equal(memory_blocks(), 0);
 }
 
+static unsigned int wrong, tables;
+
+/* A receiver takes only entries whose ids rise. */
+static void sees_table(int conn, const struct fm_msg *msg)
+{
+	(void)conn;
+	if (msg->type != FM_MSG_TABLE)
+		return;
+	tables++;
+	for (uint32_t i = 0; i + 1 < msg->table.nentries; i++)
+		wrong += msg->table.entries[i].node >= msg->table.entries[i + 1].node;
+}
+
+/* So does one who lacks what this node has kept: also of a fabric in which nodes are absent. */
+static void kept_with_absent_nodes(void **state)
+{
+	struct fm_msg m, fetch = { .type = FM_MSG_FETCH };
+	struct fm_entry entries[4];
+
+	(void)state;
+	node_1();
+	m = stage_table(&s, 9, entries);
+	entries[2] = entries[3];
+	m.table.nentries = 3;
+	s.cfg.kept = &m.table;
+	s.sees = sees_table;
+	joins();
+	stage_msg(&s, 1, &fetch);
+	assert_int_equal(tables, 1);
+	assert_int_equal(wrong, 0);
+	stage_end(&s);
+	assert_int_equal(memory_blocks(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(whole_tables_only),
 		cmocka_unit_test(with_absent_nodes),
 		cmocka_unit_test(for_a_root_that_lacks_it),
+		cmocka_unit_test(kept_with_absent_nodes),
 	};
 
 	return cmocka_run_group_tests_name("fm_keep", all, NULL, NULL);

@@ -52,8 +52,10 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	if (!b)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
-	for (uint32_t i = 0; i < b->nodes; i++)
+	for (uint32_t i = 0; i < b->nodes; i++) {
+		b->entry[i].node = i;		/* nothing was said of one that is absent */
 		b->entry[i].differs = 0;	/* nobody votes by it: its voters are not kept here */
+	}
 	fm_book_put(k->book);
 	k->book = b;
 	k->term = m->term;
