@@ -183,7 +183,7 @@ static int get_table(struct fm_table_msg *to, const Svc__Table *from)
 	uint32_t nodes = 1;
 
 	if (!get_shape(&to->shape, from->shape, false) || from->since >= from->version ||
-	    from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS ||
+	    from->term > FM_EPOCH_MAX || from->open >> TORUS_MAX_DIMS || from->clean >> TORUS_COLOURS ||
 	    !get_voters(&to->voters, from->n_voters, from->voters) ||
 	    !get_line(&to->line, from->n_line, from->line))
 		return -EBADMSG;

@@ -149,7 +149,7 @@ static void rnd_table(struct fm_table_msg *t)
 	rnd_shape(&t->shape);
 	for (unsigned int d = 0; d < t->shape.ndims; d++)
 		nodes *= t->shape.size[d];
-	t->term = rnd();
+	t->term = rnd() >> 2;
 	t->version = 1 + (rnd() >> 1);
 	t->base = rnd() % t->version;
 	t->open = rnd() & 0x3f;

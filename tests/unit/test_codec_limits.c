@@ -431,6 +431,8 @@ static void of_table(void **state)
 	shape_limits(t->shape);
 	RIGHT(t->since, 4);
 	WRONG(t->since, 5);
+	RIGHT(t->term, FM_EPOCH_MAX);
+	WRONG(t->term, FM_EPOCH_MAX + 1);
 	WRONG(t->clean, 0x10);
 	RIGHT(t->open, (1u << TORUS_MAX_DIMS) - 1);
 	WRONG(t->open, 1u << TORUS_MAX_DIMS);

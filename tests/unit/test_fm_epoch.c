@@ -302,6 +302,16 @@ static void far_above_what_was_kept(void **state)
 	joins_from(2, 9 + 1024, NIC);
 	stage_did_no(&s, "102 < refuse");
 	stage_end(&s);
+	/* Nor is a table of such an epoch, whatever the HELLO said of it; a later one is taken. */
+	stage_start(&s);
+	joins_from(2, 8, NIC);
+	kept.table.term = 10 + 1024;
+	stage_msg(&s, 102, &kept);
+	assert_int_equal(s.fm->kept.term, 9);
+	kept.table.term = 9 + 1024;
+	stage_msg(&s, 102, &kept);
+	assert_int_equal(s.fm->kept.term, 9 + 1024);
+	stage_end(&s);
 	s.cfg.kept = NULL;
 }
 

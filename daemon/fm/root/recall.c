@@ -25,6 +25,7 @@
 #include "daemon/fm/node/keep.h"
 #include "daemon/fm/node/library.h"
 #include "daemon/fm/node/table.h"
+#include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
@@ -311,7 +312,8 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 {
 	char text[TORUS_TEXT_MAX];
 
-	if (!fm_keep_take(fm, m))
+	/* Its HELLO said one that was believed. */
+	if (m->term > fm_epoch_believed(fm) || !fm_keep_take(fm, m))
 		return;
 	fm_say(fm, FM_INFO, "table", "version %llu of epoch %llu was kept, shape %s: places, names and exclusions are taken from it",
 	       (unsigned long long)m->version, (unsigned long long)m->term,
