@@ -82,6 +82,28 @@ static void for_a_root_that_lacks_it(void **state)
 	assert_int_equal(memory_blocks(), 0);
 }
 
+/* What was said of sets of voters that there are no more goes to nobody: it would be refused. */
+static void without_former_sets(void **state)
+{
+	struct fm_msg m, fetch = { .type = FM_MSG_FETCH, .fetch = { .former = true } };
+
+	(void)state;
+	joined();
+	m = stage_table(&s, 1, entry);
+	m.table.voters = (struct fm_voters) { .n = 1, .set = { { .ups = 3 } } };
+	entry[3].differs = 1;
+	stage_msg(&s, 1, &m);
+	m.table.base = 1;
+	m.table.version = 2;
+	m.table.voters.n = 0;
+	m.table.nentries = 1;
+	stage_msg(&s, 1, &m);
+	stage_forget(&s);
+	stage_msg(&s, 1, &fetch);
+	assert_int_equal(stage_count(&s, "1 < table 2 term 126 4x1 former"), 1);
+	stage_end(&s);
+}
+
 static unsigned int wrong, tables;
 
 /* A receiver takes only entries whose ids rise. */
@@ -122,6 +144,7 @@ int main(void)
 		cmocka_unit_test(whole_tables_only),
 		cmocka_unit_test(with_absent_nodes),
 		cmocka_unit_test(for_a_root_that_lacks_it),
+		cmocka_unit_test(without_former_sets),
 		cmocka_unit_test(kept_with_absent_nodes),
 	};
 

@@ -160,11 +160,16 @@ void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 	entry->seq[e->port] = e->seq;
 }
 
+/*
+ * As a receiver takes it: without nodes that are absent, and without differences from sets that
+ * there are no more, which entries keep if a root makes fewer sets and does not tell of them anew.
+ */
 bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 {
 	const struct fm_table *t = &fm->table;
 	struct fm_table_msg *m = &out->table;
 	uint32_t there = 0;
+	unsigned int more = 0;
 
 	memset(out, 0, sizeof(*out));
 	out->type = FM_MSG_TABLE;
@@ -177,16 +182,23 @@ bool fm_table_whole(const struct fm *fm, struct fm_msg *out)
 	m->line = t->line;
 	m->clean = fm->member.clean;
 	m->entries = t->entry;
-	for (uint32_t i = 0; i < t->nodes; i++)
+	for (uint32_t i = 0; i < t->nodes; i++) {
 		there += t->entry[i].state != FM_NODE_ABSENT;
-	if (there < t->nodes)
-		m->entries = malloc((there + 1) * sizeof(*m->entries));
+		more |= t->entry[i].differs >> t->voters.n;
+	}
+	if (there == t->nodes && !more) {
+		m->nentries = there;
+		return true;
+	}
+	m->entries = malloc((there + 1) * sizeof(*m->entries));
 	if (!m->entries)
 		return false;
-	for (uint32_t i = 0; i < t->nodes && there < t->nodes; i++)
-		if (t->entry[i].state != FM_NODE_ABSENT)
-			m->entries[m->nentries++] = t->entry[i];
-	m->nentries = there;
+	for (uint32_t i = 0; i < t->nodes; i++) {
+		if (t->entry[i].state == FM_NODE_ABSENT)
+			continue;
+		m->entries[m->nentries] = t->entry[i];
+		m->entries[m->nentries++].differs &= (uint8_t)((1u << t->voters.n) - 1);
+	}
 	return true;
 }
 
