@@ -49,8 +49,9 @@
 #define AGAIN (30 * LOOP_S)	/* until a write that failed is tried again */
 #define SLOW (5 * LOOP_S)	/* a write that takes longer is told */
 
-/** struct work - one write: @data, of @len bytes, to @path in @dir */
+/** struct work - one write: @data, of @len bytes, to @path in @dir; @refs: who has it, by the lock */
 struct work {
+	unsigned int refs;
 	char path[STATE_PATH_MAX];
 	uint8_t *data;
 	size_t len;
@@ -117,10 +118,12 @@ static int head_line(char line[LINE_MAX_BYTES], const struct head *h)
 			h->format, h->fabric, h->guid, h->epoch, h->version, h->len);
 }
 
-static void free_work(struct work *w)
+/* With the lock, unless nobody else can have it. */
+static void put_work(struct work *w)
 {
-	if (w)
-		free(w->data);
+	if (!w || --w->refs)
+		return;
+	free(w->data);
 	free(w);
 }
 
@@ -133,8 +136,10 @@ static struct work *work_new(const struct state *s, uint64_t guid, const struct 
 	size_t len;
 	int n;
 
+	if (w)
+		w->refs = 1;
 	if (!w || !path_of(w->path, s->dir, guid, "") || fm_msg_pack(table, &body, &len)) {
-		free_work(w);
+		put_work(w);
 		return NULL;
 	}
 	h = (struct head) { .format = FORMAT, .guid = guid, .epoch = table->table.term,
@@ -151,7 +156,7 @@ static struct work *work_new(const struct state *s, uint64_t guid, const struct 
 	free(body);
 	if (w->data)
 		return w;
-	free_work(w);
+	put_work(w);
 	return NULL;
 }
 
@@ -206,7 +211,8 @@ static int write_file(const char *dir, const struct work *w)
 
 static int read_file(const char *path, char **data, size_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* What is no file, a FIFO, must not keep the daemon waiting. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;
 	int err = 0;
@@ -328,8 +334,8 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 
 static void free_all(struct state *s)
 {
-	free_work(s->todo);
-	free_work(s->last);
+	put_work(s->todo);
+	put_work(s->last);
 	close(s->event);
 	pthread_cond_destroy(&s->wake);
 	pthread_mutex_destroy(&s->lock);
@@ -355,8 +361,8 @@ static void *run(void *arg)
 		s->began = loop_now();
 		pthread_mutex_unlock(&s->lock);
 		err = write_file(s->dir, w);
-		free_work(w);
 		pthread_mutex_lock(&s->lock);
+		put_work(w);
 		s->began = 0;
 		s->err = err;
 		s->ended = true;
@@ -373,29 +379,23 @@ static void *run(void *arg)
 
 /* --- the loop -------------------------------------------------------------------------- */
 
-static struct work *copy(const struct work *w)
+static void forget_last(struct state *s)
 {
-	struct work *c = malloc(sizeof(*c));
-
-	if (!c)
-		return NULL;
-	*c = *w;
-	c->data = malloc(w->len);
-	if (c->data)
-		return memcpy(c->data, w->data, w->len), c;
-	free(c);
-	return NULL;
+	pthread_mutex_lock(&s->lock);
+	put_work(s->last);
+	s->last = NULL;
+	pthread_mutex_unlock(&s->lock);
 }
 
+/* No memory is needed for it: what the thread writes is in any case what was given last. */
 static void hand_over(struct state *s)
 {
-	struct work *w = s->last ? copy(s->last) : NULL;
-
-	if (!w)
+	if (!s->last)
 		return;
 	pthread_mutex_lock(&s->lock);
-	free_work(s->todo);
-	s->todo = w;
+	put_work(s->todo);
+	s->todo = s->last;
+	s->last->refs++;
 	pthread_cond_signal(&s->wake);
 	pthread_mutex_unlock(&s->lock);
 	if (s->given)
@@ -438,8 +438,7 @@ static void on_event(void *arg, unsigned int what)
 		return;
 	}
 	loop_timer_set(s->timer, LOOP_NEVER);
-	free_work(s->last);
-	s->last = NULL;
+	forget_last(s);
 	if (s->bad)
 		tell(s, "%s%s", NULL);
 	s->ops->kept(s->arg, s->epoch, s->version, true);
@@ -499,7 +498,7 @@ void state_save(struct state *s, uint64_t guid, const struct fm_msg *table)
 		tell(s, "cannot keep anything below %.160s: %s", "out of memory, or the path is too long");
 		return;
 	}
-	free_work(s->last);
+	forget_last(s);
 	s->last = w;
 	s->epoch = table->table.term;
 	s->version = table->table.version;

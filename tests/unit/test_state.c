@@ -342,6 +342,24 @@ static void of_another_schema(void **state)
 	is_refused("there is no table in it");
 }
 
+/* What is no file is not waited for, and no link is followed. */
+static void no_file(void **state)
+{
+	char why[STATE_TEXT_MAX];
+	struct fm_msg msg;
+
+	(void)state;
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(load(&msg, why), -EFBIG);
+	assert_non_null(strstr(why, "cannot read"));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/zero", path), 0);
+	assert_int_equal(load(&msg, why), -ELOOP);
+	/* It is replaced, and not what it names. */
+	keep_one();
+	assert_int_equal(kept(), 9);
+}
+
 /* --- the disk that hangs or fails -------------------------------------------------------- */
 
 static bool writing(void)
@@ -490,6 +508,7 @@ int main(void)
 		TEST(of_others),
 		TEST(of_the_first_release),
 		TEST(of_another_schema),
+		TEST(no_file),
 		TEST(a_disk_that_hangs),
 		TEST(a_disk_that_hangs_is_told),
 		TEST(an_end_while_the_disk_hangs),
