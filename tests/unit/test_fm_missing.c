@@ -235,6 +235,27 @@ static void test_notices(void **state)
 	stage_end(&s);
 }
 
+/*
+ * No node is its own parent, and none is the root's, whatever a peer says: else forgetting all below
+ * it would not end.
+ */
+static void test_notices_in_a_circle(void **state)
+{
+	(void)state;
+	ring();
+	notice(FM_MSG_ADOPTED, 3, 2, 50, 1);
+	assert_int_equal(fm_node_parent(s.fm, 3), 2);
+	notice(FM_MSG_ADOPTED, 2, 2, 50, 1);
+	assert_int_equal(fm_node_parent(s.fm, 2), 0);
+	notice(FM_MSG_ADOPTED, 0, 2, 50, 1);
+	notice(FM_MSG_LEFT, 0, 2, 50, 1);
+	assert_int_equal(fm_node_parent(s.fm, 3), 2);
+	notice(FM_MSG_LEFT, 2, 1, 50, 1);
+	assert_int_equal(fm_node_parent(s.fm, 2), TORUS_NO_NODE);
+	assert_int_equal(fm_node_parent(s.fm, 3), TORUS_NO_NODE);
+	stage_end(&s);
+}
+
 /* Nodes below a lost one are missing too, until they are reported again. */
 static void test_below(void **state)
 {
@@ -573,6 +594,7 @@ int main(void)
 		cmocka_unit_test(test_back_beside_silent),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_notices),
+		cmocka_unit_test(test_notices_in_a_circle),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_unknown_parent),
 		cmocka_unit_test(test_unknown_parent_joins),

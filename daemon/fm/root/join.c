@@ -402,11 +402,21 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 
 /* --- what comes up the tree ------------------------------------------------- */
 
-static void left(struct fm *fm, const struct fm_left *l)
+/* Whom the notice is about; NULL: it is late, or about this root, or about one that is its own parent. */
+static struct fm_mate *noticed(const struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);
 
-	if (!m || m->epoch != l->epoch || l->attach < m->attach)
+	if (!m || m == fm_mate_no(fm->root, 0) || l->guid == l->parent)
+		return NULL;
+	return m->epoch == l->epoch && l->attach >= m->attach ? m : NULL;
+}
+
+static void left(struct fm *fm, const struct fm_left *l)
+{
+	struct fm_mate *m = noticed(fm, l);
+
+	if (!m)
 		return;
 	m->attach = l->attach + 1;
 	fm_mate_missing(fm, m);
@@ -416,9 +426,9 @@ static void left(struct fm *fm, const struct fm_left *l)
 
 static void adopted(struct fm *fm, const struct fm_left *l)
 {
-	struct fm_mate *m = fm_mate(fm->root, l->guid);
+	struct fm_mate *m = noticed(fm, l);
 
-	if (!m || m->epoch != l->epoch || l->attach < m->attach)
+	if (!m)
 		return;
 	m->attach = l->attach;
 	fm_mate_via(fm->root, m, l->parent);
