@@ -33,7 +33,18 @@ enum act {
 static uint64_t some_time(uint64_t *random)
 {
 	/* from less than one step of a recovery to far more than a whole one */
-	return (1 + random_below(random, 1000)) * W_US << random_below(random, 10);
+	uint64_t steps = 1 + random_below(random, 1000);
+	unsigned int shift = random_below(random, 10);
+
+	return steps * W_US << shift;
+}
+
+static void disturb(struct world *w, uint64_t *random)
+{
+	uint64_t jitter = (20 * W_US) << random_below(random, 10);
+	unsigned int breaks = random_below(random, 1000), doubled = random_below(random, 200);
+
+	world_disturb(w, doubled, breaks, jitter);
 }
 
 static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint64_t *random)
@@ -144,8 +155,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	story_traffic(&s, c.frame_loss ? 2 * W_MS : 300 * W_US);
 	world_run(s.w, 5 * W_MS);
 	if (random_below(&random, 2))
-		world_disturb(s.w, random_below(&random, 200), random_below(&random, 1000),
-			      (20 * W_US) << random_below(&random, 10));
+		disturb(s.w, &random);
 	for (unsigned int i = 3 + random_below(&random, 8); i; i--) {
 		act(&s, o->acts ? o->acts : ACTS, o->seed % 3 == 2, &random);
 		story_run(&s, some_time(&random));

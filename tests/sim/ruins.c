@@ -57,7 +57,18 @@ static atomic_ullong rows_looked_at;	/* rows through relays that look() has chec
 
 static uint64_t some_time(uint64_t *random)
 {
-	return (1 + random_below(random, 1000)) * W_US << random_below(random, 8);
+	uint64_t steps = 1 + random_below(random, 1000);
+	unsigned int shift = random_below(random, 8);
+
+	return steps * W_US << shift;
+}
+
+static void disturb(struct world *w, uint64_t *random)
+{
+	uint64_t jitter = (20 * W_US) << random_below(random, 8);
+	unsigned int breaks = random_below(random, 1000), doubled = random_below(random, 200);
+
+	world_disturb(w, doubled, breaks, jitter);
 }
 
 /* Sets @closed to what the table must exclude, by the state of cables and power. */
@@ -367,8 +378,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	if (random_below(&r.random, 2))
 		look(&r);
 	if (!random_below(&r.random, 3))
-		world_disturb(r.s.w, random_below(&r.random, 200), random_below(&r.random, 1000),
-			      (20 * W_US) << random_below(&r.random, 8));
+		disturb(r.s.w, &r.random);
 	for (unsigned int i = 3 + random_below(&r.random, 8); i && !r.s.wrong[0]; i--) {
 		act(&r);
 		story_run(&r.s, some_time(&r.random));

@@ -43,7 +43,10 @@ static const char *const names[ACTS] = {
 
 static uint64_t some_time(uint64_t *random)
 {
-	return (1 + random_below(random, 1000)) * 10 * W_US << random_below(random, 10);
+	uint64_t steps = 1 + random_below(random, 1000);
+	unsigned int shift = random_below(random, 10);
+
+	return steps * 10 * W_US << shift;
 }
 
 static void end_node(struct story *s, uint32_t node, uint64_t *random)
@@ -89,6 +92,23 @@ static void end_in_step(struct story *s, uint64_t *random)
 		end_node(s, node, random);
 	else
 		world_cut(s->w, random_below(random, world_cables(s->w)), true);
+}
+
+/* Arguments that draw numbers have no order among each other, so none does: a seed is one history. */
+static void slow(struct world *w, uint32_t node, uint64_t *random)
+{
+	unsigned int fails = random_below(random, 100);
+	uint64_t time = random_below(random, 2) ? 20 * W_US << random_below(random, 8) : 0;
+
+	world_slow(w, node, time, fails);
+}
+
+static void disturb(struct world *w, uint64_t *random)
+{
+	uint64_t jitter = (20 * W_US) << random_below(random, 8);
+	unsigned int breaks = random_below(random, 300), doubled = random_below(random, 100);
+
+	world_disturb(w, doubled, breaks, jitter);
 }
 
 static void act(struct story *s, unsigned int acts, uint64_t *random)
@@ -142,8 +162,7 @@ static void act(struct story *s, unsigned int acts, uint64_t *random)
 		world_partition(w, 0);
 		break;
 	case SLOW:
-		world_slow(w, node, random_below(random, 2) ? 20 * W_US << random_below(random, 8) : 0,
-			   random_below(random, 100));
+		slow(w, node, random);
 		break;
 	case MOVE:
 		if (world_managed(w, world_root(w)))
@@ -219,8 +238,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	story_traffic(&s, 2 * W_MS);
 	world_run(s.w, 5 * W_MS);
 	if (!random_below(&random, 3))
-		world_disturb(s.w, random_below(&random, 100), random_below(&random, 300),
-			      (20 * W_US) << random_below(&random, 8));
+		disturb(s.w, &random);
 	for (unsigned int i = 3 + random_below(&random, 8); i && !s.wrong[0]; i--) {
 		act(&s, o->acts ? o->acts : ACTS, &random);
 		story_run(&s, some_time(&random));
