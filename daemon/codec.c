@@ -214,6 +214,7 @@ static int pack_hello(Svc__Message *m, const struct fm_hello *h, uint8_t **data,
 	b.priority = h->priority;
 	b.marked = h->marked;
 	b.kept_term = h->kept_term;
+	b.kept_root = h->kept_root;
 	b.kept = h->kept;
 	b.keeps = h->keeps;
 	b.shape = put_shape(&shape, &h->shape);

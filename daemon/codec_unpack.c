@@ -167,6 +167,7 @@ static bool get_hello(struct fm_hello *to, const Svc__Hello *from)
 	to->priority = (uint16_t)from->priority;
 	to->marked = from->marked;
 	to->kept_term = from->kept_term;
+	to->kept_root = from->kept_root;
 	to->kept = from->kept;
 	to->keeps = from->keeps;
 	memcpy(to->position, from->position, sizeof(to->position));

@@ -133,6 +133,7 @@ static void rnd_hello(struct fm_hello *h)
 	h->votes = (uint8_t)(rnd() & ((1u << h->voters.n) - 1));
 	h->marked = rnd() & 1;
 	h->kept_term = rnd() >> 2;
+	h->kept_root = rnd();
 	h->kept = rnd();
 	h->keeps = rnd() & 1;
 	h->priority = (uint16_t)(rnd() % (FM_PRIORITY_AUTO + 1));

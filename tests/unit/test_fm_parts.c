@@ -91,12 +91,49 @@ static void of_its_line(void **state)
 	stage_end(&s);
 }
 
+/*
+ * The manager of the root of the other part began anew, and has only what it had kept: its table has the
+ * numbers of one of this root's line, but another made it.
+ */
+static void kept_of_the_same_numbers(void **state)
+{
+	struct fm_past same;
+	struct fm_line *l;
+
+	(void)state;
+	for (unsigned int other = 0; other < 2; other++) {
+		struct fm_msg m = hello(3), t;
+
+		ring();
+		l = &s.fm->root->quorum.line;
+		same = (struct fm_past) { .epoch = fm_epoch(s.fm) - 1, .version = 9, .root = THERE + 1 };
+		l->past[l->n++] = same;
+		stage_forget(&s);
+		stage_down(&s, 103);
+		s.joiner[103].known = false;
+		m.hello.kept_term = same.epoch;
+		m.hello.kept = same.version;
+		m.hello.kept_root = other ? THERE : same.root;
+		m.hello.row.serial = 100;
+		joins(&m);
+		assert_int_equal(stage_count(&s, "103 < fetch"), other);
+		t = stage_table(&s, 9, entry);
+		entry[1].admin = 3;
+		t.table.term = same.epoch;
+		t.table.maker = THERE;
+		stage_msg(&s, 103, &t);
+		assert_int_equal(s.fm->root->admin[1], other ? 3 : 0);
+		stage_end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(of_nodes_elsewhere),
 		cmocka_unit_test(what_was_asked_for),
 		cmocka_unit_test(of_its_line),
+		cmocka_unit_test(kept_of_the_same_numbers),
 	};
 
 	return cmocka_run_group_tests_name("fm_parts", all, NULL, NULL);

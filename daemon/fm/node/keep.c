@@ -60,6 +60,7 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 	k->book = b;
 	k->term = m->term;
 	k->version = m->version;
+	k->root = m->maker;
 	k->open = m->open;
 	return true;
 }
@@ -74,6 +75,7 @@ bool fm_keep_whole(const struct fm *fm, struct fm_msg *out)
 	out->type = FM_MSG_TABLE;
 	out->table.term = k->term;
 	out->table.version = k->version;
+	out->table.maker = k->root;
 	out->table.shape = k->book->shape;
 	out->table.open = k->open;
 	out->table.entries = k->book->entry;
@@ -88,6 +90,7 @@ void fm_keep_tell(const struct fm *fm, struct fm_hello *h)
 		return;
 	h->kept_term = fm->kept.term;
 	h->kept = fm->kept.version;
+	h->kept_root = fm->kept.root;
 }
 
 uint32_t fm_kept_place(const struct fm *fm, uint64_t guid)
@@ -175,6 +178,7 @@ void fm_keep(struct fm *fm)
 	k->sum = sum;
 	k->given = t->version;
 	k->given_term = t->term;
+	msg.table.maker = t->root_guid;
 	fm->ops.keep(fm->io, &msg);
 	fm_table_whole_end(fm, &msg);
 }

@@ -15,7 +15,7 @@ struct fm_table_msg;
 /**
  * struct fm_kept - the table that was kept last, as it was found, or as another node has it
  * @book: NULL: there is none
- * @term, @version, @open: of it
+ * @term, @version, @open: of it; @root: GUID of the root that made it, 0: not known
  * @sum: of what must survive, as it was given to the host last; 0: nothing was
  * @given_term, @given: of the table in which it was
  * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not said what became of it
@@ -23,7 +23,7 @@ struct fm_table_msg;
  */
 struct fm_kept {
 	struct fm_book *book;
-	uint64_t term, version;
+	uint64_t term, version, root;
 	uint8_t open;
 	uint64_t sum;
 	uint64_t given_term, given;

@@ -17,7 +17,7 @@
  * managers do not answer. But ports of other nodes may be excluded, too, of which none takes part and
  * whose neighbours do not either. So one node of each other part is asked for its whole table, before
  * it is welcomed and gets another; one whose manager began anew, for the table that it has kept
- * (node/keep.c), of which the root is not known. So no exclusion that was acknowledged is forgotten.
+ * (node/keep.c). So no exclusion that was acknowledged is forgotten.
  *
  * A table does not say when a port was excluded, before the parts were separated or after. So what was
  * excluded before, and was included meanwhile in one part, is excluded again, if the other part has it so,
@@ -43,12 +43,13 @@
 
 /**
  * struct fm_foreign - a table that may be of another part
- * @id, @shape: of it; @admin: mask of ports of each node that it excludes by order
+ * @id, @shape: of it; @kept: it comes from a disk; @admin: mask of ports of each node that it excludes by order
  */
 struct fm_foreign {
 	struct fm_foreign *next;
 	struct fm_past id;
 	struct torus_shape shape;
+	bool kept;
 	uint16_t admin[];
 };
 
@@ -62,11 +63,11 @@ static bool is_past(const struct fm_line *l, const struct fm_past *t)
 
 /*
  * Whether that table is in the line of the root's, or of this root. A root that began with what was kept has
- * no line: of tables that were kept the latest counts then (recall.c).
+ * no line: of tables that were kept the latest counts then (recall.c). @kept: so was this one.
  */
-static bool in_line(const struct fm *fm, const struct fm_past *t)
+static bool in_line(const struct fm *fm, const struct fm_past *t, bool kept)
 {
-	if (!t->root && !fm->root->quorum.line.n)
+	if (kept && !fm->root->quorum.line.n)
 		return true;
 	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) || is_past(&fm->root->quorum.line, t);
 }
@@ -97,7 +98,7 @@ static void merge(struct fm *fm, const struct fm_mate *m)
 	const struct fm_past id = { .epoch = v->term, .version = v->table, .root = v->root };
 	unsigned int n;
 
-	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id))
+	if (!v->table || memcmp(&v->shape, shape, sizeof(*shape)) || in_line(fm, &id, false))
 		return;
 	n = exclude(fm, v->at, v->admin & all, text, sizeof(text));
 	for (unsigned int p = 0; p < 2u * shape->ndims; p++)
@@ -121,7 +122,7 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 	char text[2 * TORUS_TEXT_MAX] = "";
 	unsigned int n = 0;
 
-	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id))
+	if (memcmp(&f->shape, shape, sizeof(*shape)) || in_line(fm, &f->id, f->kept))
 		return;
 	for (uint32_t i = 0; i < torus_nodes(shape); i++)
 		n += exclude(fm, i, f->admin[i] & all, text, sizeof(text));
@@ -134,13 +135,14 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
 }
 
-static struct fm_foreign *foreign_new(const struct fm_past *id, const struct torus_shape *shape)
+static struct fm_foreign *foreign_new(const struct fm_past *id, bool kept, const struct torus_shape *shape)
 {
 	struct fm_foreign *f = calloc(1, sizeof(*f) + torus_nodes(shape) * sizeof(f->admin[0]));
 
 	if (!f)
 		return NULL;
 	f->id = *id;
+	f->kept = kept;
 	f->shape = *shape;
 	return f;
 }
@@ -156,9 +158,9 @@ void fm_parts_own(struct fm *fm)
 	const struct fm_table *t = &fm->table;
 	const struct fm_kept *k = &fm->kept;
 	const struct fm_past had = { .epoch = t->term, .version = t->version, .root = t->root_guid };
-	const struct fm_past kept = { .epoch = k->term, .version = k->version };
+	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 	const struct fm_book *b = t->version ? t->book : k->book;
-	struct fm_foreign *f = b ? foreign_new(t->version ? &had : &kept, &b->shape) : NULL;
+	struct fm_foreign *f = b ? foreign_new(t->version ? &had : &kept, !t->version, &b->shape) : NULL;
 
 	if (!f)
 		return;
@@ -168,13 +170,13 @@ void fm_parts_own(struct fm *fm)
 }
 
 /* Whether that table, with that line, can be of another part, for all that is known now. */
-static bool is_foreign(const struct fm *fm, const struct fm_past *id, const struct fm_line *line)
+static bool is_foreign(const struct fm *fm, const struct fm_past *id, bool kept, const struct fm_line *line)
 {
 	const struct fm_told *told = &fm->root->told;
 	const struct fm_past latest = fm_told_id(told);
 
 	if (fm->root->settled)
-		return id->version && !in_line(fm, id);
+		return id->version && !in_line(fm, id, kept);
 	return id->version && told->table &&
 	       !(told->epoch == id->epoch && (!id->root || told->root == id->root)) && !is_past(&told->line, id) && !is_past(line, &latest);
 }
@@ -191,12 +193,12 @@ static bool is_had(const struct fm_root *r, const struct fm_past *id)
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h)
 {
 	const struct fm_past had = { .epoch = h->term, .version = h->table, .root = h->table_root };
-	const struct fm_past kept = { .epoch = h->kept_term, .version = h->kept };
+	const struct fm_past kept = { .epoch = h->kept_term, .version = h->kept, .root = h->kept_root };
 	const struct fm_past id = h->table ? had : kept;
 	struct fm_msg msg = { .type = FM_MSG_FETCH, .fetch = { .former = h->table > 0 } };
 	struct fm_sent *s = &fm->root->sent;
 
-	if (!is_foreign(fm, &id, &h->line) || is_had(fm->root, &id) ||
+	if (!is_foreign(fm, &id, !h->table, &h->line) || is_had(fm->root, &id) ||
 	    (fm_past_same(&s->wanted, &id) && fm->now < s->wanted_at + fm->cfg.resend))
 		return;
 	s->wanted = id;
@@ -213,7 +215,7 @@ bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 	if (m->base || !s->wanted.version || s->wanted.root != id.root || !fm_past_same(&s->wanted, &id) ||
 	    is_had(fm->root, &id))
 		return false;
-	f = foreign_new(&id, &m->shape);
+	f = foreign_new(&id, !m->former, &m->shape);
 	if (!f)
 		return false;
 	for (uint32_t i = 0; i < m->nentries; i++)

@@ -172,7 +172,8 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @voters: as in fm_table_msg; @votes: mask of the sets in which this node is
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: its NIC is marked as bootstrap
- * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
+ * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c);
+ *	@kept_root: GUID of the root that made it, 0: not known
  * @keeps: it has a place for it, and tells of each by FM_MSG_KEPT
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
@@ -201,6 +202,7 @@ struct fm_hello {
 	uint64_t table_root;
 	uint64_t kept_term;
 	uint64_t kept;
+	uint64_t kept_root;
 	bool keeps;
 	uint32_t ups;
 	struct fm_voters voters;
@@ -304,7 +306,7 @@ struct fm_entry {
  * @voters: of the other tables that may have been in force when this one was made
  * @line: from which tables of former roots it comes
  * @former: it goes to one who asks to be root, and binds nobody (root/recall.c)
- * @maker: of a @former one: GUID of the root that made it; 0: not said
+ * @maker: of a @former or a kept one: GUID of the root that made it; 0: not said
  * @nentries, @entries: ids ascending
  */
 struct fm_table_msg {
