@@ -191,6 +191,8 @@ static void root_silent(void *arg)
 	fm_root_status(rq->d->fm, &r);
 	if (fm_own(rq->d->fm) == TORUS_NO_NODE)
 		answer_error(rq, "not-ready", "the fabric is still bootstrapping");
+	else if (r.lost)
+		answer_error(rq, "unreachable", "there is no root: 'fabricctl root' shows which node takes over");
 	else
 		answer_error(rq, "unreachable", "the root%s%s does not answer",
 			     r.address ? " at " : "", r.address ? r.address : "");

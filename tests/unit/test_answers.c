@@ -466,6 +466,10 @@ static void no_root(void **state)
 	refuses("{'cmd':'rows','node':'0,0'}", "unreachable", "the root at 192.168.0.1:8 does not answer");
 	a.status.root.address = NULL;
 	refuses("{'cmd':'include','node':'0,0'}", "unreachable", "the root does not answer");
+	a.status.root.lost = NOW - LOOP_S;
+	a.status.root.address = "192.168.0.1:8";	/* may be this node's own, which takes over */
+	refuses("{'cmd':'include','node':'0,0'}", "unreachable",
+		"there is no root: 'fabricctl root' shows which node takes over");
 	a.status.placed = false;
 	a.own = TORUS_NO_NODE;
 	refuses("{'cmd':'exclude','node':'0,0'}", "not-ready", "the fabric is still bootstrapping");
