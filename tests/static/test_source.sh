@@ -159,6 +159,17 @@ manuals() {
 	return 0
 }
 
+# A macro that sets words in turns of two fonts joins them, however long the sentence is.
+joined() {
+	local f
+	while IFS= read -r f; do
+		[[ $f =~ \.[1-8]$ ]] || continue
+		MANROFFSEQ='' MANWIDTH=80 man -E ascii -l "$f" 2>/dev/null | col -bx |
+			grep -oE "[A-Za-z,;()]{36,}" | sed "s|^|$f: words are joined: |"
+	done < <(files)
+	return 0
+}
+
 # Every test and fuzzer that exists is also built and run.
 declared() {
 	local f have
@@ -213,6 +224,7 @@ check "a call of the software NIC above the seam is found" silent above_seam_fin
 check "no timer uses the wall clock" silent wall_clock
 check "shellcheck has no complaints" silent scripts
 check "man pages render without warnings" silent manuals
+check "words of man pages are apart" silent joined
 check "each test program is declared in a makefile" silent declared
 check "fabricctl commands are documented" silent commands_documented fabricctl fabricctl.8
 check "fabricsim commands are documented" silent commands_documented fabricsim fabricsim.1
