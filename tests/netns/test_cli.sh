@@ -162,6 +162,17 @@ not_root() {
 	says 2 "root" "${as[@]}" lab cut 0,0:+x --name "$lab"
 }
 
+# The manager of the first node hangs: others are asked, which have a root within some seconds.
+hung() {
+	local pid
+	read -r pid _ <"/run/torus/$lab/0.0/fabricd.pid" && kill -STOP "$pid" || return 1
+	until_true 20 says 0 "" bash -c "timeout 3 fabricctl root --lab $lab" || { kill -CONT "$pid"; return 1; }
+	says 2 "Connection timed out" fabricctl coord --lab "$lab" --node 0,0
+	local rc=$?
+	kill -CONT "$pid"
+	return $rc
+}
+
 # Another node becomes root, and who comes back joins there; if too few are left, that is said.
 # The exclusion remains, for the manager of 0,1 runs on.
 root_away() {
@@ -176,6 +187,10 @@ root_away() {
 		until_true 20 all_up &&
 		until_true 20 taken_out &&
 		fabricctl include 0,1 --lab "$lab" && until_true 20 verified
+}
+moved_back() {
+	until_true 20 at_rest && says 0 "" fabricctl root move 0,0 --lab "$lab" &&
+		until_true 20 at_rest
 }
 led_by_10() { [[ $(fabricctl root --lab "$lab" --json | jq -c '[.node, .state]') == '[[1,0],"leads"]' ]]; }
 taken_out() {
@@ -200,6 +215,8 @@ check "JSON everywhere, no colour in pipes" until_true 20 json
 check "--watch shows changes, and ends" watch
 check "colours on a terminal, unless NO_COLOR is set" colours
 check "full disk, closed output, closed pipe" outputs
+check "a manager that hangs is not the one that is asked" hung
+check "the first node is root again" moved_back
 check "the root is away and returns" root_away
 check "a user who is not root may ask, but not change" not_root
 done_testing

@@ -333,6 +333,8 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 
 	if (!cmd || node == -2)
 		return NULL;
+	if (f->root_away && (!strcmp(cmd, "rows") || !strcmp(cmd, "exclude") || !strcmp(cmd, "move")))
+		return NULL;
 	if (!strcmp(cmd, "status"))
 		return status(f);
 	if (!strcmp(cmd, "root"))
@@ -416,8 +418,8 @@ static char *reply_with(struct fake *f, json_t *data, bool more)
 		reply = json_pack("{sb so so sb so}", "ok", 1, "data", data, "missing", missing(f),
 				  "more", more, "rootless", rootless(f));
 	else
-		reply = json_pack("{sb ss ss}", "ok", 0, "code", "unreachable", "error",
-				  "no such thing in this fabric");
+		reply = json_pack("{sb ss ss}", "ok", 0, "code", f->root_away ? "unreachable" : "usage",
+				  "error", f->root_away ? "there is no root" : "no such thing in this fabric");
 	text = json_dumps(reply, JSON_COMPACT);
 	json_decref(reply);
 	return text;

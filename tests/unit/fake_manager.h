@@ -23,6 +23,7 @@
  * @version: of each NIC's rows
  * @silent: nodes that do not answer
  * @rootless: the root has been out of reach for years
+ * @root_away: what needs the root is refused as unreachable
  * @root: node id of it
  * @root_state: what it does, if it does not lead
  * @calls: nodes that it called, of them those that follow it, and another; those without an address
@@ -46,6 +47,7 @@ struct fake {
 	uint64_t row[FAKE_NODES_MAX][FAKE_NODES_MAX];
 	uint64_t version[FAKE_NODES_MAX];
 	bool rootless, refuses_move;
+	bool root_away;
 	bool late;
 	unsigned int kept_have, kept_of;
 	uint32_t root;

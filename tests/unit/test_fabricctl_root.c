@@ -71,7 +71,7 @@ static void shows_status_without_a_root(void **state)
 	has(out, " h: n0-0 (0,0) is taking over (2 of 9 nodes answer)\n");
 	memcpy(fake.calls, (unsigned int[]) { 5, 2, 1, 3 }, sizeof(fake.calls));
 	expect("status", 1);
-	has(out, " (2 of 9 nodes answer); called 5 over the service network: 2 follow, 1 follows another, 2 without an answer, 3 without an address\n");
+	has(out, " (2 of 9 nodes answer)\ncalled   5 over the service network: 2 follow, 1 follows another, 2 without an answer, 3 without an address\n");
 	memset(fake.calls, 0, sizeof(fake.calls));
 	fake.root_state = "claims";
 	expect("status", 1);
@@ -110,6 +110,23 @@ static void shows_nodes_without_a_root(void **state)
 	has(err, ": this is what n1-0 (1,0) knows itself");
 }
 
+/* What only the root does or tells is no error of usage while there is none. */
+static void needs_a_root(void **state)
+{
+	static const char *const what[] = { "verify", "verify --json", "trace 0,0 1,1", "routes 0,0",
+					    "exclude 0,0:+x", "root move 1,0" };
+
+	(void)state;
+	fake.root_away = true;
+	for (unsigned int i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		expect(what[i], 1);
+		has(err, "fabricctl: there is no root\n");
+		assert_string_equal(out, "");
+	}
+	expect("verify", 1);
+	has(err, "no NIC's rows could be read: nothing is verified");
+}
+
 /* A large fabric is asked in parts, as many as the replies have room for. */
 static void asks_in_parts(void **state)
 {
@@ -139,6 +156,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(shows_root_and_moves_it, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_status_without_a_root, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(shows_nodes_without_a_root, fake_setup, fake_teardown),
+		cmocka_unit_test_setup_teardown(needs_a_root, fake_setup, fake_teardown),
 		cmocka_unit_test_setup_teardown(asks_in_parts, fake_setup, fake_teardown),
 	};
 

@@ -15,6 +15,8 @@
 #include "say.h"
 
 #define TIMEOUT_MS 10000
+#define LOOK_MS 500		/* how long it is tried whether a manager of a lab hangs */
+#define HUNG_MAX 8		/* ... and of how many, before it is given up */
 #define DEFAULT_CONTROL "/run/fabricd/control"
 
 static int try(struct ask *ask, const char *path)
@@ -39,7 +41,34 @@ static int open_path(struct ask *ask, const char *path, const char *hint)
 		    *hint ? "; " : "", hint);
 }
 
-/* The root knows all, but any node passes questions on: if it is dead, ask another. */
+/* A manager that hangs accepts connections, too, but does not answer. */
+static bool hangs(const char *path)
+{
+	json_t *data = NULL;
+	int err = ask_quietly(path, "{\"cmd\":\"coord\"}", LOOK_MS, &data);
+
+	if (!err)
+		json_decref(data);
+	return err == -ETIMEDOUT;
+}
+
+/* Any node passes questions on to the root: the first that answers is asked. */
+static int open_any(struct ask *ask, const struct lab *lab)
+{
+	char path[LAB_TEXT_MAX];
+	unsigned int hung = 0;
+
+	for (uint32_t node = 0; node < lab->nodes && hung < HUNG_MAX; node++) {
+		if (try(ask, lab_path(lab, node, "control", path)))
+			continue;
+		if (!hangs(path))
+			return OK;
+		ask_close(ask);
+		hung++;
+	}
+	return CANNOT;
+}
+
 static int open_lab(struct ask *ask, const struct ctl *ctl)
 {
 	char path[LAB_TEXT_MAX], hint[128];
@@ -57,13 +86,9 @@ static int open_lab(struct ask *ask, const struct ctl *ctl)
 		lab_free(&lab);
 		return status;
 	}
-	for (node = 0; node < lab.nodes; node++)
-		if (!try(ask, lab_path(&lab, node, "control", path)))
-			break;
-	if (node == lab.nodes)
+	status = open_any(ask, &lab);
+	if (status != OK)
 		status = fail("no manager of lab '%s' answers; %s", lab.name, hint);
-	else
-		status = OK;
 	lab_free(&lab);
 	return status;
 }
@@ -145,16 +170,19 @@ static int unpack(struct ask *ask, char *text, json_t **data, bool *more)
 {
 	json_error_t error;
 	json_t *reply = json_loads(text, 0, &error);
-	const char *why;
+	const char *why, *code;
+	int status;
 
 	free(text);
 	if (!reply)
 		return fail("%s answered what is no JSON: %s", ask->path, error.text);
 	if (!json_is_true(json_object_get(reply, "ok"))) {
 		why = json_text(reply, "error");
+		code = json_text(reply, "code");
 		fail("%s", why ? why : "the manager refused without saying why");
+		status = code && !strcmp(code, "unreachable") ? PROBLEM : CANNOT;
 		json_decref(reply);
-		return CANNOT;
+		return status;
 	}
 	take_rootless(ask, json_object_get(reply, "rootless"));
 	tell_missing(ask, json_object_get(reply, "missing"));
@@ -205,15 +233,16 @@ int ask(struct ask *ask, json_t *request, json_t **data)
 	bool more = false;
 	json_t *part;
 	char *text;
-	int err;
+	int err, status = first(ask, request, TIMEOUT_MS, data, &more);
 
-	if (first(ask, request, TIMEOUT_MS, data, &more))
-		return CANNOT;
+	if (status != OK)
+		return status;
 	while (more) {
 		err = torus_fabric_next(ask->fabric, &text, TIMEOUT_MS);
-		if (err || unpack(ask, text, &part, &more)) {
+		status = err ? no_answer(ask, err) : unpack(ask, text, &part, &more);
+		if (status != OK) {
 			json_decref(*data);
-			return err ? no_answer(ask, err) : CANNOT;
+			return status;
 		}
 		if (json_is_array(*data))
 			json_array_extend(*data, part);

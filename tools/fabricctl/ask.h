@@ -32,7 +32,8 @@ void ask_close(struct ask *ask);
 /**
  * ask() - one question; @request is dropped
  * @data: to be dropped by the caller. More parts of an answer are joined.
- * Says what is wrong, also which nodes did not answer. Return: OK or CANNOT.
+ * Says what is wrong, also which nodes did not answer. Return: OK, CANNOT, or PROBLEM if the root
+ * or the node that should answer does not.
  */
 int ask(struct ask *ask, json_t *request, json_t **data);
 /**

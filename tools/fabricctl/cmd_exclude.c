@@ -21,7 +21,10 @@ COMMAND(cmd_exclude) = {
 	.help = "Traffic moves away without loss; then the cable can be pulled or the node stopped.\n"
 		"It stays so until 'fabricctl include', also when the root starts anew.\n"
 		"Only root and the control group may; anyone may ask with --dry-run, whose exit\n"
-		"status is 1 if pairs of other nodes would lose their way.",
+		"status is 1 if pairs of other nodes would lose their way.\n"
+		"Exit status 1: not in force after 2 s, or no root answers; 3: in force, but most\n"
+		"candidates for the root do not have it on disk, so that it would be forgotten if\n"
+		"all nodes lost their power now ('fabricctl root' shows which have not).",
 	.opts = exclude_opts,
 	.min = 1,
 	.max = ANY_ARGS,

@@ -67,7 +67,8 @@ static void show_step(const json_t *timeline, const char *step)
 		       paint(PLAIN));
 }
 
-static void show_recovery(const json_t *r)
+/* The root that leads knows its own recoveries only. */
+static void show_recovery(const json_t *r, bool led)
 {
 	static const char *const steps[] = { "detected", "table", "rebuilt", "drained",
 					     "replayed", "resumed" };
@@ -77,7 +78,7 @@ static void show_recovery(const json_t *r)
 	char ago[32];
 
 	if (!json_is_object(r)) {
-		printf("%-9snone yet\n", "recovery");
+		printf("%-9s%s\n", "recovery", led ? "none yet since this root leads" : "none without a root");
 		return;
 	}
 	printf("%-9sversion %llu: %s", "recovery", (unsigned long long)json_count(r, "version"),
@@ -157,7 +158,7 @@ static void show(const json_t *s)
 	if (json_is_object(own))
 		printf("%-9s%s (%s)\n", "asked", or_dash(json_text(own, "name")),
 		       json_node_text(json_object_get(own, "node"), at));
-	show_recovery(json_object_get(s, "last_recovery"));
+	show_recovery(json_object_get(s, "last_recovery"), root_leads(root));
 	show_problems(json_object_get(s, "problems"));
 	show_held(json_object_get(s, "held_links"));
 	show_degraded(json_object_get(s, "degraded_links"));
@@ -218,8 +219,9 @@ COMMAND(cmd_status) = {
 	.name = "status",
 	.args = "",
 	.brief = "State of the fabric, its last recovery, its problems",
-	.help = "Exit status 1 if the fabric is degraded or has problems. Links that are up with\n"
-		"fewer lanes, a lower rate or less margin than they should have are named as lines.",
+	.help = "Exit status 1 if the fabric is degraded, has problems, or has no root. Links that\n"
+		"are up with fewer lanes, a lower rate or less margin than they should have are\n"
+		"named as lines.",
 	.asks = true,
 	.json = true,
 	.watch = true,

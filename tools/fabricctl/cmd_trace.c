@@ -96,9 +96,11 @@ static int walk(struct trace *t, char **argv)
 
 	if (exclusions_get(&t->ask, &t->table))
 		return CANNOT;
-	if (find(t, argv[0], &t->from) || find(t, argv[1], &t->to) ||
-	    rows_get(&t->ask, &t->table.shape, t->from, &rows))
+	if (find(t, argv[0], &t->from) || find(t, argv[1], &t->to))
 		return CANNOT;
+	err = rows_get(&t->ask, &t->table.shape, t->from, &rows);
+	if (err)
+		return err;
 	err = path_init(&t->path, &t->table.shape);
 	if (!err)
 		err = path_walk(&t->path, &t->table.shape, t->table.port, t->from, t->to,
@@ -133,7 +135,7 @@ COMMAND(cmd_trace) = {
 	.name = "trace",
 	.args = "FROM TO",
 	.brief = "The way a packet takes, by the rows in the NICs",
-	.help = "Exit status 1 if it does not arrive.",
+	.help = "Exit status 1 if it does not arrive, or there is no root to read the rows.",
 	.min = 2,
 	.max = 2,
 	.asks = true,

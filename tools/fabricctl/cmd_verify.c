@@ -102,18 +102,20 @@ static void take_node(struct verify *v, uint32_t node)
 static int read_all(struct verify *v)
 {
 	uint32_t batch = rows_batch(&v->table.shape), n;
+	int status = OK;
 
 	for (uint32_t first = 0; first < v->nodes; first += n) {
 		n = v->nodes - first < batch ? v->nodes - first : batch;
 		progress("reading rows of node %u of %u", first + n, v->nodes);
-		rows_get_range(&v->ask, &v->table.shape, first, n, v->rows + first);
+		status = rows_get_range(&v->ask, &v->table.shape, first, n, v->rows + first);
 		for (uint32_t id = first; id < first + n; id++)
 			take_node(v, id);
 	}
 	progress("%s", "");
-	if (!v->read)
-		return fail("no NIC's rows could be read");
-	return OK;
+	if (v->read)
+		return OK;
+	fail("no NIC's rows could be read: nothing is verified");
+	return status == PROBLEM ? PROBLEM : CANNOT;
 }
 
 /* Who was taken out on purpose is up, and no problem of the fabric. */
@@ -226,6 +228,8 @@ static int report(const struct ctl *ctl, struct verify *v)
 
 static int verify(const struct ctl *ctl, struct verify *v)
 {
+	int status;
+
 	if (exclusions_get(&v->ask, &v->table))
 		return CANNOT;
 	v->nodes = torus_nodes(&v->table.shape);
@@ -235,8 +239,9 @@ static int verify(const struct ctl *ctl, struct verify *v)
 	if (!v->rows || !v->row || !v->culprits ||
 	    torus_health_new(&v->table.shape, v->table.port, &v->health))
 		return fail("out of memory");
-	if (read_all(v))
-		return CANNOT;
+	status = read_all(v);
+	if (status != OK)
+		return status;
 	blame_islands(v);
 	if (prove(v))
 		return fail("out of memory");
@@ -274,7 +279,8 @@ COMMAND(cmd_verify) = {
 		"link, through relays and wherever adaptivity may carry a packet; links must not be\n"
 		"able to wait for each other in a circle; all rows must be of the table's version.\n"
 		"Exit status 1 and a list of culprits otherwise. A node that an admin took out is shown\n"
-		"as excluded and is none.",
+		"as excluded and is none. Rows are read by the root: while there is none, nothing is\n"
+		"verified, and the exit status is 1, too.",
 	.asks = true,
 	.json = true,
 	.run = cmd_verify,

@@ -17,7 +17,7 @@
 static const struct opt ask_opts[] = {
 	{ OPT_TEXT, "control", 0, "PATH", NULL, 0, 0, "ask the manager behind this socket" },
 	{ OPT_TEXT, "lab", 0, "NAME", NULL, 0, 0, "ask the lab of this name" },
-	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its root" },
+	{ OPT_TEXT, "node", 0, "NODE", NULL, 0, 0, "ask this node of the lab, not its first" },
 	{ .kind = OPT_END },
 };
 static const struct opt lab_opts[] = {

@@ -69,7 +69,7 @@ static void show_claim(const json_t *root, const char *who)
 	if (need)
 		printf(" (%llu of %llu nodes %s)", here, need,
 		       state_is(root, "claims") ? "obey it" : "answer");
-	root_show_calls(root, "; called ");
+	root_show_calls(root, "\ncalled   ");
 }
 
 void root_show(const json_t *root)

@@ -50,8 +50,9 @@ int rows_get(struct ask *a, const struct torus_shape *shape, uint32_t node, stru
 
 	*out = (struct rows){ 0 };
 	torus_node_text(shape, node, at);
-	if (ask(a, json_pack("{ss ss}", "cmd", "rows", "node", at), &data))
-		return CANNOT;
+	status = ask(a, json_pack("{ss ss}", "cmd", "rows", "node", at), &data);
+	if (status != OK)
+		return status;
 	status = unpack(data, torus_nodes(shape), out);
 	json_decref(data);
 	return status;
@@ -82,11 +83,13 @@ int rows_get_range(struct ask *a, const struct torus_shape *shape, uint32_t firs
 	char at[TORUS_TEXT_MAX];
 	json_t *list, *v;
 	size_t i;
+	int status;
 
 	memset(out, 0, count * sizeof(*out));
 	torus_node_text(shape, first, at);
-	if (ask(a, json_pack("{ss ss si}", "cmd", "rows", "node", at, "count", (int)count), &list))
-		return CANNOT;
+	status = ask(a, json_pack("{ss ss si}", "cmd", "rows", "node", at, "count", (int)count), &list);
+	if (status != OK)
+		return status;
 	json_array_foreach(list, i, v)
 		take_rows(v, shape, first, count, out);
 	json_decref(list);
