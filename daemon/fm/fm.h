@@ -61,9 +61,9 @@ struct fm_log {
  *	fm_arbiter(), in any case and soon. While it has not come, no other question is asked, but
  *	for one of a later epoch: then the former needs no answer. NULL if fm_config has no arbiter
  *
- * @keep: what must outlive this manager and its NIC is another: @table, whole, is to be given to the
- *	next fm_new() in fm_config. It stays the caller's. fm_kept() tells what becomes of it; no
- *	recovery waits for that
+ * @keep: what must outlive this manager and its NIC has changed: @table, whole, is to be given to
+ *	the next fm_new() in fm_config. It stays the caller's. The host tells by fm_kept() whether
+ *	it has stored the table; no recovery waits for that
  * @log: tell people
  */
 struct fm_ops {
@@ -188,7 +188,10 @@ void fm_free(struct fm *fm);
 void *fm_io(const struct fm *fm);
 
 void fm_link(struct fm *fm, const struct torus_link *link, uint64_t now);
-/** fm_stalled() - @port of the NIC is taken down, for its neighbour returns no credits; !@is: it is not, after all */
+/**
+ * fm_stalled() - @is: @port of the NIC is taken down, because its neighbour returns no credits;
+ * !@is: it is not, after all
+ */
 void fm_stalled(struct fm *fm, unsigned int port, bool is, uint64_t now);
 void fm_mgmt(struct fm *fm, unsigned int port, const void *data, size_t len, uint64_t now);
 void fm_park(struct fm *fm, const struct torus_park *park, uint64_t now);
@@ -210,8 +213,8 @@ void fm_msg(struct fm *fm, int conn, const struct fm_msg *msg, uint64_t now);
 void fm_arbiter(struct fm *fm, uint64_t epoch, enum fm_verdict verdict, uint64_t high, const char *why,
 		uint64_t now);
 /**
- * fm_kept() - what was given to keep is on the disk, or is not, for the disk fails; not told of one that
- * was replaced by a later one before
+ * fm_kept() - the table given to @keep is on the disk (@ok), or the disk fails. Not called for a
+ *	table that a later one replaced before it was written
  * @epoch, @version: of that table
  */
 void fm_kept(struct fm *fm, uint64_t epoch, uint64_t version, bool ok, uint64_t now);
@@ -231,7 +234,8 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
  * fm_root_move() - the root hands over to another node: all join that, and no row changes
  * Return: 0, also if @node is the root; -EPERM this is not the root, -EAGAIN a recovery is under
  * way or there is no table yet, -EINVAL no such node, -EHOSTUNREACH it is not up or its manager
- * does not answer, -EACCES its configuration says that it never is root, or its NIC failed while it was.
+ * does not answer, -EACCES its configuration says that it never is root, or its NIC failed while
+ * it was root.
  */
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 

@@ -123,7 +123,7 @@ static uint64_t heard_directly(const struct fm *fm, const struct fm_entry *e)
 	return at;
 }
 
-/* As long as it was led by a root, that vouched for all that are up in the table. */
+/* Until the root was lost, it vouched for all nodes that are up in the table. */
 static uint64_t vouched(const struct fm *fm)
 {
 	if (!fm->led.since || fm->led.guid == fm->guid)
@@ -131,7 +131,7 @@ static uint64_t vouched(const struct fm *fm)
 	return fm->uplink.cut_off ? fm->uplink.cut_off : fm->now;
 }
 
-/* Of a node of which this one knows as a root, or as one that asks to be; 0: it knows no more than others. */
+/* When this root, or node that asks to be root, last knew that @m lives; 0: it never did. */
 static uint64_t heard_as_root(const struct fm *fm, const struct fm_mate *m)
 {
 	if (m->via && (fm_is_root(fm) || fm_quorum_here(fm, m)))
@@ -157,7 +157,7 @@ bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at)
 	if (fm_is_root(fm))
 		return m && (m->via || fm->now < later(*at, m->missing) + fm->cfg.member_max);
 	*at = later(*at, heard_directly(fm, e));
-	/* It is the one that is lost. */
+	/* The table's word does not count for the lost root itself. */
 	lost = fm->uplink.cut_off && e->guid == fm->led.guid && *at < fm->uplink.cut_off;
 	*at = later(*at, vouched(fm));
 	return !lost && *at && fm->now < *at + fm->cfg.member_max;
@@ -248,7 +248,7 @@ static void count_cables(const struct fm *fm, struct fm_cables *n)
 	}
 }
 
-/* Counted once for a table; there is one. */
+/* There is a table. Its cables are counted when they are needed first. */
 static const struct fm_cables *cables_of(const struct fm *fm)
 {
 	struct fm_cables *n = &fm->table.book->cables;
@@ -265,7 +265,7 @@ static bool told_of(const struct fm *fm, uint32_t node)
 	return fm_heard(fm, node, &at);
 }
 
-/* Whether a cable in that direction from @node ends here, and is lost since the root is. */
+/* Whether the cable in that direction from @node ends here, and is down while there is no root. */
 static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 {
 	const struct torus_shape *shape = &fm->table.shape;
@@ -298,7 +298,8 @@ static void count_nodes(const struct fm *fm, struct fm_status *s)
 			else if (why || own_down(fm, i, d))
 				s->links_faulty++;
 			else
-				s->links_up += told || told_of(fm, torus_neighbour(&t->shape, i, d));
+				s->links_up += told ||
+					       told_of(fm, torus_neighbour(&t->shape, i, d));
 		}
 	}
 }
@@ -401,7 +402,8 @@ void fm_root_status(const struct fm *fm, struct fm_root_status *r)
 	} else if (!fm->have_root) {
 		r->state = FM_ROOT_UNKNOWN;
 	} else if (fm->root_asks) {
-		r->state = fm->uplink.asker.need && fm->uplink.asker.epoch ? FM_ROOT_CLAIMS : FM_ROOT_ASKS;
+		r->state = fm->uplink.asker.need && fm->uplink.asker.epoch ? FM_ROOT_CLAIMS :
+			   FM_ROOT_ASKS;
 		r->here = fm->uplink.asker.need ? fm->uplink.asker.here : 0;
 		r->need = fm->uplink.asker.need;
 	} else {

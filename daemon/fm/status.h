@@ -45,8 +45,9 @@ struct fm_recovery {
 };
 
 /**
- * struct fm_calls_status - of one that asks to be root, or leads: nodes that its Inits do not reach
- * @called: over the service network; @follow: that follow it; @others: that follow another
+ * struct fm_calls_status - how many nodes a root, or a node that asks to be root, has called
+ * @called: over the service network; @follow: of them, that follow it; @others: that follow
+ * another
  * @unknown: that cannot be called: the table has no address of them
  */
 struct fm_calls_status {
@@ -69,10 +70,11 @@ enum fm_root_state {
  * @since: when this node knew first that it leads; 0: it never did
  * @lost: since when no root is reachable, in the machine's clock; 0: one is. What
  *	this node tells of the fabric is as it was then
- * @here, @need: nodes that answered the one that asks, or promised, and how many it needs, as it said
- *	last; @need 0: not known
- * @calls: that node, and the root, alone know
- * @arbiter: the site has one; @verdict: its last answer, about @asked_epoch, at @answered; 0: it has given none
+ * @here, @need: nodes that answered, or promised to obey, the node that asks to be root, and how
+ *	many it needs, as it said last; @need 0: not known
+ * @calls: known to the root, and to the node that asks, alone
+ * @arbiter: the site has one; @verdict: its last answer, about @asked_epoch, at @answered; 0: it
+ *	has given none
  * @refusal: why it was no grant, or ""
  * @why: it leads, as text; NULL: not known (the root alone knows)
  */
@@ -106,8 +108,8 @@ struct fm_status {
 	uint32_t own;			/* node id */
 	uint64_t version;		/* of the table */
 	uint64_t applied;		/* of the NIC's rows */
-	uint32_t nodes, nodes_up;	/* up: fm_heard() within the bound, and in the table */
-	uint32_t links, links_up, links_faulty, links_excluded;	/* cables; up: an end is such a node's */
+	uint32_t nodes, nodes_up;	/* up: in the table, and fm_heard() is true */
+	uint32_t links, links_up, links_faulty, links_excluded;	/* cables; up: at such a node */
 	uint32_t nodes_heard;		/* whose managers this one has a way to now */
 	uint32_t links_heard;		/* with an end at one of them */
 	uint64_t parked;		/* in the fabric (root, last count) */
@@ -136,7 +138,7 @@ void fm_status(const struct fm *fm, struct fm_status *out);
 void fm_root_status(const struct fm *fm, struct fm_root_status *out);
 /** fm_state() - what fm_status() says of the fabric; counts once for each table */
 enum fm_state fm_state(const struct fm *fm);
-/** fm_nodes() - how many nodes there are, 0 without a table, and how many are @up, as the table says */
+/** fm_nodes() - nodes, 0 without a table; @up: those that are up by the table */
 uint32_t fm_nodes(const struct fm *fm, uint32_t *up);
 
 /**
@@ -164,8 +166,9 @@ bool fm_in_force(const struct fm *fm, uint64_t version);
 
 /**
  * struct fm_kept_count - candidates, also those that are away, and what they have on their disks
- * @of: how many; @keep: of them, those with a disk for it
- * @have: of them, those that have there what the table says; @wait: those that are up and have not said yet
+ * @of: all; @keep: of them, those that have a disk for it
+ * @have: of these, those whose disk has what the table says
+ * @wait: of these, those that are up, and have not told yet
  */
 struct fm_kept_count {
 	uint32_t of, keep, have, wait;
@@ -207,12 +210,13 @@ const struct fm_problem *fm_problem(const struct fm *fm, unsigned int i);
 const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
 
 /**
- * fm_heard() - when this node knew last that the manager of @node is there
- * The root knows it as long as the node is connected, directly or below others. A node that has lost
- * the root knows it from its neighbours' Inits and its connections, and of the others what the root
- * knew when it was lost.
+ * fm_heard() - when this node last knew that the manager of @node lives
+ * The root knows it as long as the node is connected, directly or below others. A node that has
+ * lost the root knows it of its neighbours, by their Inits, and of its connections. Of all others
+ * it knows what the root knew when it was lost.
  * @at: in the machine's clock; 0: never
- * Return: whether that is not longer ago than member_max. The root itself, once lost, has to be heard.
+ * Return: whether @at is within the last member_max. The lost root counts only by what was heard
+ * of it since it was lost.
  */
 bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at);
 

@@ -36,8 +36,9 @@
 #define LONELY (30000 * MS)	/* until it is said that nobody was heard */
 
 /*
- * Whether its place is final: it has a table, and the root that it follows has that shape. One that
- * asks to be root, and whose NIC has lost its memory, may know no sizes yet.
+ * Whether this node's place is final: it has a table, and its coordinates fit the sizes of the
+ * root that it follows. A node that asks to be root, and whose NIC has lost its memory, may know
+ * no sizes yet.
  */
 static bool is_settled(const struct fm *fm)
 {
@@ -166,7 +167,8 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 	if (port != FM_NO_PORT)
 		snprintf(from, sizeof(from), "port %u", port);
 	fm_problem_set(fm, "root", 2000 + port,
-		       "%s: node '%s' tells of root %016llx of epoch %llu; this node knows %llu, and believes up to %llu",
+		       "%s: node '%s' tells of root %016llx of epoch %llu; this node knows %llu, "
+		       "and believes up to %llu",
 		       from, init->name, (unsigned long long)init->root_guid,
 		       (unsigned long long)init->epoch, (unsigned long long)known,
 		       (unsigned long long)known + FM_EPOCH_STEP);
@@ -174,11 +176,12 @@ bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_ini
 }
 
 /*
- * The neighbour's Init tells whether it has ours; if not, or if it cannot know
- * yet that we have its, it is answered. Answers to a neighbour that will not be
- * satisfied (one that can take no position from us) keep their distance. One whose root has begun to lead
- * since it heard ours is answered, too, if ours is the later one: it may be that root itself, which
- * gives way by what it hears, or one that leaves it.
+ * The neighbour's Init tells whether the neighbour has an Init of this node. If it has none, or if
+ * it cannot know yet that this node has its Init, it is answered. It is also answered if it has
+ * one, but its root has begun to lead since then, and our root leads and is the later one. For the
+ * neighbour may be that earlier root itself, which gives way when it hears of ours, or a node that
+ * then leaves that root. A neighbour that takes no position from us is never satisfied: answers to
+ * it are at least half an interval apart.
  */
 static void port_heard(struct fm *fm, struct fm_port *port, const struct fm_init *init)
 {

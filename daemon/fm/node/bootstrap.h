@@ -17,12 +17,13 @@ void fm_bootstrap_start(struct fm *fm, const struct torus_device *dev,
 			const struct torus_link *links);
 void fm_bootstrap_link(struct fm *fm, const struct torus_link *link);
 void fm_bootstrap_init(struct fm *fm, unsigned int port, const uint8_t *data, size_t len);
-/** fm_bootstrap_tell() - what an Init of this node says now; not of which port it is */
+/** fm_bootstrap_tell() - what an Init of this node says now, but for @heard and @port */
 void fm_bootstrap_tell(const struct fm *fm, struct fm_init *init);
 /**
- * fm_bootstrap_credible() - may that Init be believed? One whose epoch is far above those that the
- * NIC has obeyed, or that were kept, is a mistake, or a lie: who follows it, and says so to
- * others, would find no root any more. Return: false then, and it is a problem
+ * fm_bootstrap_credible() - whether to believe an Init that came by @port. If its epoch is far
+ * above those that the NIC has obeyed, and that of the kept table, it is a mistake or a lie: a
+ * node that followed it, and told others, would find no root any more.
+ * Return: false then; it is also told as a problem.
  */
 bool fm_bootstrap_credible(struct fm *fm, unsigned int port, const struct fm_init *init);
 void fm_bootstrap_due(struct fm *fm);

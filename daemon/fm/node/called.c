@@ -2,20 +2,21 @@
 /*
  * DOC: calls
  *
- * The wave of Inits (bootstrap.c) ends at NICs whose managers hang or are away. A node that only
- * such NICs lead to hears of no new root. So one that asks to be root, or leads, says its Init to
- * such a node over the service network (root/calls.c): a call. The node that is called treats it
- * as if it had come from a neighbour: it believes no epoch far above those that it knows, stays
- * with a root that leads it, and asks its parent whether it lives. If it follows, it connects to
- * the one that called, and says HELLO, as every node does that the wave has reached. Its own Inits
- * then tell those behind it.
+ * Managers pass Inits on over links (bootstrap.c). This wave ends at NICs whose managers hang or
+ * are away. A node that it could reach only through such NICs hears of no new root. So a root, and
+ * a node that asks to be root, sends its Init to such a node over the service network
+ * (root/calls.c): this is a call. The called node treats the Init as one that a neighbour sent. It
+ * believes no epoch far above those that it knows. If a root leads it, it stays with that, and
+ * asks its parent for a sign of life. If it follows the caller, it connects to it and says HELLO,
+ * as every node does that the wave has reached. Its own Inits then tell the nodes behind it.
  *
- * In each case it answers with an Init of its own. That is only counted (status): if the node
- * follows another root, or another one that asks, that calls in its turn if links may lead from
- * there to this node; and if none do, this node is of another part, which goes on by itself.
+ * The called node always answers with an Init of its own. The caller only counts these answers,
+ * for status. The called node may follow another root, or another node that asks. If links may
+ * lead from the nodes of that one to the caller, that one calls in its turn. If no links do, the
+ * called node belongs to another part of the fabric, which goes on by itself.
  *
- * An Init over a link tells by its port where the receiver is. A call does not: a node that has
- * never had a place gets none by it.
+ * The receiver of an Init over a link learns its own position from the sender's and the port. A
+ * call has no port: a node that never had a place gets none by a call.
  */
 #include <string.h>
 
@@ -32,12 +33,13 @@
 static bool read_init(const struct fm *fm, const struct fm_claim *m, struct fm_init *init)
 {
 	return m->ninit && !fm_init_get(m->init, m->ninit, init) &&
-	       !strcmp(init->fabric, fm->cfg.fabric) && init->guid != fm->guid && init->ndims <= fm->nports / 2;
+	       !strcmp(init->fabric, fm->cfg.fabric) && init->guid != fm->guid &&
+	       init->ndims <= fm->nports / 2;
 }
 
 /*
- * A root that leads gives way only to a later one: who tells of another may not know of this one
- * yet.
+ * A root that leads gives way only to a later epoch: a caller with an earlier one may not know of
+ * this root yet.
  */
 static bool leads_later(const struct fm *fm, const struct fm_init *init)
 {
@@ -45,8 +47,8 @@ static bool leads_later(const struct fm *fm, const struct fm_init *init)
 }
 
 /*
- * As bootstrap.c does, but for what belongs to a port. May end this node as root, and its
- * connections.
+ * Does what fm_bootstrap_init() does, except for what belongs to a port. After it this node may
+ * not be root any more, and its connections may be closed.
  */
 static void hear(struct fm *fm, const struct fm_init *init)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a node without a root asks to be root itself (root/claim.c). Candidates wait for a moment, in
- * which the root may come back, and then one after the other: by priority, and the first eight nodes
- * by their ids. One that follows another that asks waits until that should long have led it. Who
- * asked in vain waits longer each time.
+ * When a node without a root asks to be root itself (root/claim.c). Candidates wait for a moment,
+ * in which the root may come back, and then ask one after the other: by priority, and the first
+ * eight nodes by their ids. A candidate that follows another one that asks waits until that should
+ * long have led it. After each time that it asked in vain, a candidate waits longer.
  *
- * Shortly after it lost the root a node asks its neighbours which root they follow: what they said
- * while it was led, it did not need to know. It asks them again as long as none leads it. After
- * 30 s in which none has asked to be root this is a problem of its own.
+ * Shortly after it lost the root a node asks its neighbours which root they follow: while the root
+ * led it, it did not need to know. It asks them again as long as no root leads it. If no candidate
+ * has asked to be root for 30 s, the node reports a problem of its own.
  */
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
@@ -17,11 +17,11 @@
 
 #define CANDIDATES 8		/* nodes from 0 on that are candidates where nothing is configured */
 #define TRIES_MAX 5
-#define VAIN (30000 * MS)	/* without a root, and without one that asks, until that is said */
-#define VAIN_KEY 3000		/* of problems of kind "root", as bootstrap.c has others */
-#define UNFIT 20		/* times member_max, that one whose NIC failed as a root does not ask */
+#define VAIN (30000 * MS)	/* no root, and no node that asks, until it is told as a problem */
+#define VAIN_KEY 3000		/* of this problem of kind "root"; bootstrap.c has lower keys */
+#define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
 #define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
-#define ANSWER_WAIT 5		/* times resend, that one to whom this node says HELLO is given to say anything */
+#define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
 
 /* By its configuration. */
 static unsigned int configured(const struct fm *fm)
@@ -100,8 +100,9 @@ void fm_candidate_called(struct fm *fm, bool relieves)
 }
 
 /*
- * A root is there, and has been told of this node, or is to be once the own NIC has been read: with slow
- * NICs that takes a while. A host takes connections for a manager that hangs, too: that says nothing.
+ * A root has been told of this node, or will be once this node's NIC has been read for HELLO: with
+ * slow NICs both take a while. An open connection alone says nothing: a host accepts connections
+ * for a manager that hangs, too.
  */
 static bool joins(const struct fm *fm)
 {
@@ -110,14 +111,15 @@ static bool joins(const struct fm *fm)
 	return c && c->ready && (c->hello || fm->now < c->heard + ANSWER_WAIT * fm->cfg.resend);
 }
 
-/* No candidate that is left asks to be root. */
+/* Reports the problem that no candidate asks to be root. */
 static void tell_vain(struct fm *fm)
 {
 	if (!fm->have_root || fm->root_asks || fm->is_root || !fm->uplink.cut_off ||
 	    fm->now < fm->uplink.cut_off + VAIN)
 		return;
 	fm_problem_set(fm, "root", VAIN_KEY,
-		       "no root, and no node asks to be root: start the manager of one whose root_priority is not 0");
+		       "no root, and no node asks to be root: start the manager of one whose "
+		       "root_priority is not 0");
 }
 
 bool fm_candidate_due(struct fm *fm)

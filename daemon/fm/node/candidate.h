@@ -12,10 +12,11 @@ struct fm;
  * struct fm_candidate
  * @at: when this node asks to be root, if nothing leads it until then; NEVER
  * @around: when it asks its neighbours which root they follow; NEVER
- * @turns: until then it follows none that asks: it has turned to one that leads, for that asks in vain
+ * @turns: until then it follows no node that asks: the one it followed asked in vain, so it has
+ *	turned to a root that leads
  * @heard: a neighbour told of one that asks while this node was led
- * @called: the root has handed over to this node; @relieves: because its NIC fails
- * @unfit: until then this node does not ask, for it was root and its NIC failed; 0: it may
+ * @called: the root has handed over to this node; @relieves: because the root's NIC fails
+ * @unfit: until then this node does not ask: it was root and its NIC failed; 0: it may ask
  * @tries: how often it has asked in vain since it was led
  * @backs: how often one that asked, and that it followed, has gone
  */
@@ -31,9 +32,9 @@ unsigned int fm_candidate_said(const struct fm *fm);
 unsigned int fm_candidate_priority(unsigned int said, uint32_t node);
 /** fm_candidate_called() - the root hands over to this node, which asks to be root at once */
 void fm_candidate_called(struct fm *fm, bool relieves);
-/** fm_candidate_unfit() - it was root, and its NIC failed: it is no candidate for a while */
+/** fm_candidate_unfit() - this node was root, and its NIC failed: for a while it is no candidate */
 void fm_candidate_unfit(struct fm *fm);
-/** fm_candidate_fit() - its NIC has taken part in a whole recovery */
+/** fm_candidate_fit() - its NIC has taken part in a whole recovery: it is a candidate again */
 void fm_candidate_fit(struct fm *fm);
 /** fm_candidate_adrift() - this node has lost its root, follows one that asks, or is led again */
 void fm_candidate_adrift(struct fm *fm);

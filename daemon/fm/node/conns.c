@@ -18,7 +18,7 @@
 #define ROOT_WAIT 6		/* ... until it is lost: the others learn it from them */
 #define URGENT_WAIT 2		/* times resend */
 #define ANSWER_WAIT 20		/* so many times a child is asked without a word */
-#define CLAIMER_WAIT 10		/* times resend, to a word of one that claims: nobody leads meanwhile */
+#define CLAIMER_WAIT 10		/* times resend, to a word of a node that claims: no root leads */
 #define ASKER_WAIT 5		/* times resend, to connect to one that asks to be root, or for its answer */
 #define CALL_WAIT 5		/* times resend, for a call to be answered */
 

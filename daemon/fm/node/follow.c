@@ -7,24 +7,27 @@
  * leaves for one of a later epoch that leads a neighbour which is in the node's own table, or if it
  * has no table yet: that is the same fabric, in which somebody has become root without this node
  * noticing, or two parts of it, each with a root of its own, that meet again. Of two roots of one
- * epoch that of the greater GUID is the later: else nodes that two marked ones call would change from
- * one to the other with each Init.
+ * epoch that of the greater GUID is the later: else nodes that two marked ones call would change
+ * from one to the other with each Init.
  *
  * What a node says of its root it knows from that root, not from neighbours: else word of one that
- * is gone would go in circles. Until the root answers, it is lost. Only where no NIC has been led before
- * the first word is passed on at once.
+ * is gone would go in circles. Until the root answers, it is lost. Only where no NIC has been led
+ * before the first word is passed on at once.
  *
  * A node that has lost its root follows
- *  - one that leads, of an epoch that is not before the one that it knows, or of any if the one that
- *    it follows has asked in vain for long, or has been lost for as long: that one leads nobody here, and
- *    the other one is told of the later epoch, and asks all anew in one after it (root/epoch.c);
- *  - else one that asks, and of two that ask, the one of the later epoch, or of the greater GUID.
- * When the one that asked is gone, or gives up, the node tries the root that led it last. If none has,
- * it follows none, and asks its neighbours. Else it would try that one for ever, and take no Init of
- * another that asks in the same epoch and has the lesser GUID.
+ *  - a root that leads, if its epoch is not before the one that the node knows. It follows one of
+ *    an earlier epoch, too, if the node that it follows has asked in vain for long, or has been
+ *    lost for as long: that one leads nobody here. The root of the earlier epoch is then told of
+ *    the later epoch, and asks all nodes anew in one after it (root/epoch.c);
+ *  - else a node that asks; and of two that ask, the one of the later epoch, or of the greater
+ *    GUID.
+ * When the node that asked is gone, or gives up, its followers try the root that led them last. A
+ * node that no root has led follows none then, and asks its neighbours. Else it would try the lost
+ * one for ever, and take no Init of another one that asks in the same epoch with a lesser GUID.
  *
- * A claim is of the root's epoch (tree.c), and nothing that asks in one before is followed then. A root
- * that answers, and has no way to a root, is the one that asks: it is not lost.
+ * A node that gets a CLAIM takes its epoch as that of the root (tree.c). Then it follows no node
+ * that asks in an earlier one. If the root answers that it has no way to a root, it is not lost:
+ * it does not lead yet, but asks to be root.
  *
  * Whom a node follows is a matter of how soon there is a root, not of safety: what its NIC obeys
  * only becomes later (kernel/req/fence.c), whomever its manager believes.
@@ -40,7 +43,7 @@
 #include "daemon/fm/wire/init.h"
 
 #define BACKS_MAX 6
-#define VAIN 20		/* times resend, that one who asks, or is lost, is given */
+#define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
 
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
 {
@@ -103,13 +106,17 @@ static bool may_lead(const struct fm *fm)
 	return !fm->root_lost && !fm->root_asks && fm->uplink.backoff < fm->cfg.resend;
 }
 
-/* The one that asks would lead by now if those that it reaches were enough; one that is lost, if it came back. */
+/* It asks, and would lead by now if it reached enough nodes; or it is lost, and is not back yet. */
 static bool follows_in_vain(const struct fm *fm)
 {
-	return (fm->root_asks || fm->root_lost) && fm->now >= fm->uplink.cut_off + VAIN * fm->cfg.resend;
+	return (fm->root_asks || fm->root_lost) &&
+	       fm->now >= fm->uplink.cut_off + VAIN * fm->cfg.resend;
 }
 
-/* The one that claimed was found by a parent, which has lost it: this node would not notice for long. */
+/*
+ * This node's parent told it of the node that claims, and has lost that one. This node itself
+ * would not notice the loss for long.
+ */
 static bool lost_by_parent(const struct fm *fm)
 {
 	return fm->root_lost && fm_conn_of_role(fm, FM_CONN_PARENT);

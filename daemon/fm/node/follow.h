@@ -25,15 +25,18 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init);
 void fm_follow(struct fm *fm, const struct fm_init *init);
 /** fm_follow_led() - the root that it follows has welcomed it, in that epoch */
 void fm_follow_led(struct fm *fm, uint64_t epoch);
-/** fm_follow_met() - the root that it follows has answered, and asks to be root: it does not lead yet */
+/** fm_follow_met() - the followed node has answered: it asks to be root, and does not lead yet */
 void fm_follow_met(struct fm *fm);
-/** fm_follow_epoch() - the root that it follows leads, or claims to, in that epoch */
+/** fm_follow_epoch() - the followed root leads, or claims to lead, in that epoch */
 void fm_follow_epoch(struct fm *fm, uint64_t epoch);
-/** fm_follow_back() - the one that asked to be root is gone: back to the one that led; if none has, to no root */
+/**
+ * fm_follow_back() - the node that asked to be root is gone: follows the root that led this node
+ * last; if none has, no root
+ */
 void fm_follow_back(struct fm *fm);
 /** fm_follow_later() - is a root of that epoch and GUID later than the other? */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
-/** fm_follow_outdoes() - does a root lead this node that is later than that which leads the sender of that Init? */
+/** fm_follow_outdoes() - both roots lead, and this node's is later than that of the Init */
 bool fm_follow_outdoes(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_kin() - is the NIC in the table that this node has? */
 bool fm_follow_kin(const struct fm *fm, uint64_t guid);

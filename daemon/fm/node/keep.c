@@ -16,14 +16,16 @@
  * The epoch of a root is later than that of anything kept that it knows of. So of two that were kept
  * the one of the later epoch and version is what was decided later.
  *
- * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the candidate
- * tells the root (KEPT), which tells the administrator when most candidates have what he changed
- * (root/admin.c). What a candidate says is of which table the content of its disk is. It says so of a
- * later one without writing it only if it has had each one between in force, and none of them was
- * another in these things: of those that it has not seen, another candidate may have kept one, which
- * would count as decided later than what is here.
+ * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
+ * candidate tells the root by KEPT. The root tells the administrator when most candidates have on
+ * disk what he changed (root/admin.c). A KEPT names the table whose content is on the disk. It may
+ * name a later table that was not written, but only if each table between the two has been in
+ * force here, and none of them differed in these things. If the candidate has not seen a table
+ * between, that may have differed, and another candidate may have kept it: then that one would
+ * count as decided later than what is on this disk.
  *
- * The word may be lost with a connection, so it is said again on the next one, and with keep-alives.
+ * A KEPT may be lost with its connection, so it is sent again on the next one, and with
+ * keep-alives.
  */
 #include <string.h>
 

@@ -17,8 +17,8 @@ struct fm_table_msg;
  * @book: NULL: there is none
  * @term, @version, @open: of it; @root: GUID of the root that made it, 0: not known
  * @sum: of what must survive, as it was given to the host last; 0: nothing was
- * @given_term, @given: of the table in which it was
- * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not said what became of it
+ * @given_term, @given: epoch and version of the table that was given to the host last
+ * @disk: enum fm_disk; FM_DISK_UNKNOWN: nothing was given, or the host has not answered yet
  * @seen_term, @seen: the last table that was in force here, and was looked at
  */
 struct fm_kept {
@@ -43,7 +43,7 @@ uint32_t fm_kept_place(const struct fm *fm, uint64_t guid);
 bool fm_keep_news(const struct fm *fm);
 /** fm_keep() - the table is in force: it is kept if what must survive is another */
 void fm_keep(struct fm *fm);
-/** fm_keep_ended() - the table given to the host is on its disk; not @ok: the disk fails */
+/** fm_keep_ended() - the table given to the host is on its disk (@ok), or the disk fails */
 void fm_keep_ended(struct fm *fm, uint64_t epoch, uint64_t version, bool ok);
 /** fm_keep_say() - tells the root what is on the disk, if there is something to tell */
 void fm_keep_say(struct fm *fm);

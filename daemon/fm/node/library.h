@@ -12,7 +12,7 @@
 
 struct fm_library;
 
-/** struct fm_cables - how many there are, if they were @counted */
+/** struct fm_cables - how many cables there are, by state, if @counted */
 struct fm_cables {
 	bool counted;
 	uint32_t all, up, faulty, excluded;

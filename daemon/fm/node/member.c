@@ -215,8 +215,8 @@ void fm_member_repeat(struct fm *fm)
 
 /*
  * A NIC that does nothing of what it is asked for too long must not hold up all others: the root
- * is told, and goes on without this node. One that is slow and does it, is waited for. A root whose
- * own NIC does nothing hands over (root/resign.c): nobody leads without it.
+ * is told, and goes on without this node. A NIC that is slow, but does it, is waited for. A root
+ * whose own NIC does nothing hands over (root/resign.c): no recovery ends without the root.
  */
 static void tell_failure(struct fm *fm, bool fails)
 {
@@ -290,7 +290,8 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 		m->base = s->base;
 	forward(fm, &msg, false);
 	/* A node that could not apply the table has nothing to go on from. */
-	fm_task_begin(fm, fm_task_mine(fm) && fm_rows_in_force(fm) ? FM_TODO_STEP : FM_TODO_NOTHING);
+	fm_task_begin(fm, fm_task_mine(fm) && fm_rows_in_force(fm) ?
+		      FM_TODO_STEP : FM_TODO_NOTHING);
 	fm_member_check(fm, false);
 }
 

@@ -26,7 +26,7 @@ enum fm_act {
  * @old: it was begun for a step that is not at hand any more
  * @hello: counters are wanted for a HELLO
  * @root_epoch, @root_guid: the root that the NIC obeys; 0: none
- * @rows_epoch: of the root by whose order it took its rows; 0: none
+ * @rows_epoch: epoch of the root by whose order the NIC took its rows; 0: none
  * @told: this manager has told it so, and acts by order of that root
  * @obey: it is to be told as soon as it can be
  * @asked_epoch, @asked_guid: ... that it was told to obey last

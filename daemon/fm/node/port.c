@@ -9,7 +9,8 @@
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b)
 {
 	return a->state == b->state && a->problem == b->problem && a->closed == b->closed &&
-	       a->stalled == b->stalled && a->session == b->session && a->seq == b->seq && a->peer_guid == b->peer_guid &&
+	       a->stalled == b->stalled && a->session == b->session && a->seq == b->seq &&
+	       a->peer_guid == b->peer_guid &&
 	       a->peer_port == b->peer_port;
 }
 
@@ -139,7 +140,7 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 	return row_set(fm, p, &r);
 }
 
-/* The row says it once the link is down. */
+/* The row of this node tells all others, once the link is down. */
 void fm_port_stalled(struct fm *fm, unsigned int p, bool is)
 {
 	struct fm_port_row r = fm->row.port[p];

@@ -16,7 +16,7 @@ struct fm_port {
 	bool up;
 	bool told;		/* the neighbour has an Init of ours */
 	bool heard;		/* we have one of its, since the link came up */
-	bool stalled;		/* it is, or was, taken down, for the neighbour returned no credits */
+	bool stalled;		/* it is taken down, because the neighbour returned no credits */
 	uint64_t last;		/* when its last Init came; 0: none has */
 	uint64_t next;		/* next Init; NEVER for none */
 	uint64_t sent;		/* last Init */
@@ -39,7 +39,7 @@ void fm_ports_start(struct fm *fm, const struct torus_link *links);
 bool fm_port_link(struct fm *fm, const struct torus_link *l);
 /* The neighbour's Init says what is wrong with the cable. Return: whether the row is another. */
 bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem);
-/* It is taken down, for the neighbour returns no credits; or not, after all. */
+/* @is: it is taken down, because the neighbour returns no credits; else it is not, after all. */
 void fm_port_stalled(struct fm *fm, unsigned int p, bool is);
 /* @ports were opened for the replay: how far their sessions came need not be told any more. */
 void fm_ports_opened(struct fm *fm, uint16_t ports);

@@ -9,9 +9,10 @@
  * well: the nodes on its path may not be placed yet. Rows through relays are held
  * by the NIC itself, changed or not: which of the relays' rows change is not known here.
  *
- * Two roots may give tables of one number, with the same rows: a root that hung did not live to tell the
- * last one. The table of the later epoch is written all the same, if no row differs: the NIC keeps the
- * epoch of its rows, and by that a node whose manager began anew counts for a claim (root/quorum.c).
+ * Two roots may make tables of one version, with the same rows: a former root that hung told
+ * nobody its last version. The table of the later epoch is written all the same, also if no row
+ * differs. The NIC stores the epoch of its rows; a claim can count a node whose manager began anew
+ * only by that epoch (root/quorum.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -364,7 +365,8 @@ void fm_rows_written(struct fm *fm, int err)
 
 bool fm_rows_in_force(const struct fm *fm)
 {
-	return fm->table.version && fm->applied == fm->table.version && fm->nic.rows_epoch == fm->table.term;
+	return fm->table.version && fm->applied == fm->table.version &&
+	       fm->nic.rows_epoch == fm->table.term;
 }
 
 /* --- parking -------------------------------------------------------------------- */

@@ -211,7 +211,7 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
 	fm->uplink.asker = *m;
-	/* It may have been found by its address, and not by an Init that said so: others are told now. */
+	/* No Init may have told of that root, only its address was known: Inits tell of it now. */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
 	if (!m->epoch || !may_obey(fm, &w))
@@ -274,8 +274,8 @@ static void refused(struct fm *fm, struct fm_conn *c, const char *why)
 }
 
 /*
- * The parent is there, and knows whether there is a way to the root. A root that says that there is none
- * does not lead yet (root/claim.c): it is not lost.
+ * The parent lives, and knows whether there is a way to the root. A root that answers that there
+ * is none does not lead yet (root/claim.c): it is not lost.
  */
 static void ponged(struct fm *fm, const struct fm_conn *c, bool adrift)
 {

@@ -16,8 +16,9 @@ struct fm_init;
  * @send: a row, a report or a notice for it
  * @hello: a node wants to be a child of this one
  * @guest_left: a child that the root gave another parent has gone there; root only
- * @reached: an FM_CONN_NOTICE, _PROBE or _CALL stands; root only
- * @answered: the node of that GUID has answered a call, and follows this one or not; root only
+ * @reached: a connection of role FM_CONN_NOTICE, _PROBE or _CALL is up; root only
+ * @answered: the called node of that GUID has answered that it follows this one, or does not; root
+ *	only
  * @yields: a neighbour tells of another root. Return: whether this one has ended, to follow it;
  *	root only
  */

@@ -214,7 +214,7 @@ void fm_uplink_leave(struct fm *fm)
 		if (fm_conn_upward(fm->conns.list[i]))
 			fm_conn_drop(fm, fm->conns.list[i]);
 	fm->uplink.retry = NEVER;
-	fm_problem_clear(fm, "refused", 0);	/* that root, by which it was, does not matter any more */
+	fm_problem_clear(fm, "refused", 0);	/* by the root that it followed before */
 	fm->uplink.asker.need = 0;
 	fm_uplink_adrift(fm, true);
 }

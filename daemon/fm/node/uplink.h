@@ -25,7 +25,7 @@ struct fm_uplink {
 	uint64_t row_next;	/* when to say the row again */
 	uint64_t row_wait;	/* ... and how much later once more */
 	uint64_t cut_off;	/* since when there is no way to the root; 0: there is */
-	struct fm_claim asker;	/* what the one that asks to be root, and that it follows, said last */
+	struct fm_claim asker;	/* last CLAIM of the followed node that asks to be root */
 };
 
 void fm_uplink_start(struct fm *fm);

@@ -68,7 +68,7 @@ uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m)
 	return d->failed ? FM_DISK_FAILS : FM_DISK_HAS;
 }
 
-/* Of a node that has not joined this root nobody knows what its configuration says. */
+/* The configuration of a node that has not joined this root is unknown: the default is taken. */
 static bool is_candidate(const struct fm_mate *m)
 {
 	return m->node != TORUS_NO_NODE &&

@@ -13,8 +13,8 @@ struct fm_mate;
 
 /**
  * struct fm_move - the root is to hand over to @node
- * @at: when it asks that one, or does not wait for its answer any more; NEVER
- * @look: not before is it looked at whether its own NIC fails (resign.c)
+ * @at: when the root asks that node, or stops waiting for its answer; NEVER
+ * @look: when the root looks next whether its own NIC fails (resign.c)
  */
 struct fm_move {
 	uint64_t at, look;
@@ -27,9 +27,9 @@ int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);
 int fm_admin_move(struct fm *fm, uint32_t node);
 /* That node is ready to be root. This one may end by that. */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
-/* What a node has on its disk. */
+/* A node tells what its disk has. */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
-/* What its disk has of the table at hand. Return: enum fm_disk. */
+/* What the disk of @m has of the table at hand. Return: enum fm_disk. */
 uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);
 /* As fm_kept_count(), at the root. */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out);

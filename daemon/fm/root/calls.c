@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: whom a root calls
+ * DOC: which nodes a root calls
  *
  * Inits go from manager to manager, so a node is told of a root if a link leads to it from a node
- * that takes part. A node of the latest table to which no such link leads, because the managers at
- * the other ends of its cables hang or are away, is called: its address in that table is connected
- * to, and the Init said there (node/called.c says what becomes of it). If the node follows, its
- * own Inits reach those behind it. A node beside one that takes part is not called: it has been
- * told, and does not answer. Nor is one called to which no links lead at all, through whatever
- * NICs: a part that is cut off has a root of its own, and joins when a cable is back.
+ * that takes part. A node of the latest table has no such link if the managers at the other ends
+ * of its cables hang or are away. Then it is called: the root connects to the address that the
+ * table has of it, and says its Init there (node/called.c says what the node does then). If the
+ * node follows, its own Inits reach the nodes behind it. Two kinds of nodes are not called. One
+ * that is beside a node that takes part has been told by that one's Inits, and does not answer.
+ * One to which no links lead at all, through whatever NICs, is in a part that is cut off: that
+ * part has a root of its own, and joins when a cable is back.
  *
- * One that asks to be root waits for the wave to come to its end: SETTLE without a new HELLO, or
- * SETTLE_MAX in all. One that has claimed goes on while it leads: a node that was not needed for
- * the majority would else be without a root until a neighbour's manager is back. A root that calls
- * nobody any more begins again when it finds a node silent (judge.c).
+ * A node that asks to be root waits until the wave has ended: for SETTLE without a new HELLO, but
+ * at most for SETTLE_MAX in all. A node that has claimed goes on calling while it leads. Else a
+ * node that the majority did not need would be without a root until a neighbour's manager is back.
+ * A root that has no node left to call begins again when it finds a node silent (judge.c).
  *
- * Calls go round by round through the table, at most ROOM at once, and none is waited for longer
- * than CALL_WAIT (node/conns.c): where the service network is cut, too, or a manager hangs, a call
- * ends by that, or at once if it is refused. A node that has not answered is called in every second
- * round, then in every fourth, up to one of 2 ^ (TRIES_MAX - 1). One that follows another root
- * soon may not: it is called in every second round at least.
+ * Calls go round by round through the table, at most ROOM at once. None is waited for longer than
+ * CALL_WAIT (node/conns.c): so a call ends where the service network is cut, too, or where a
+ * manager hangs; a refused one ends at once. A node that has not answered is called in every
+ * second round, then in every fourth, and at last in one of 2 ^ (TRIES_MAX - 1) rounds. A node
+ * that answered that it follows another root may soon leave that: it is called in every second
+ * round at least.
  */
 #include <stdlib.h>
 #include <torus/topology.h>
@@ -36,9 +38,9 @@
 #include "daemon/fm/wire/init.h"
 
 #define ROOM 16		/* calls at once */
-#define SETTLE 2	/* times resend */
-#define SETTLE_MAX 10	/* times resend */
-#define ROUND 3		/* times resend, from the end of one to the next */
+#define SETTLE 2	/* times resend, without a new HELLO, until the first call */
+#define SETTLE_MAX 10	/* times resend, until the first call in any case */
+#define ROUND 3		/* times resend, from the end of a round to the next */
 #define TRIES_MAX 8
 #define TRIES_OTHER 2
 
@@ -146,7 +148,7 @@ static bool is_open(const struct fm *fm, uint64_t guid)
 	return false;
 }
 
-/* Whether a node that was called so often is called in this round. */
+/* Whether a node that has not answered @n->tries calls is called in this round. */
 static bool is_turn(const struct fm_calls *c, const struct fm_call *n)
 {
 	return !n->tries || !(c->round & ((1u << (n->tries - 1)) - 1));
@@ -155,7 +157,9 @@ static bool is_turn(const struct fm_calls *c, const struct fm_call *n)
 static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct fm_call *n)
 {
 	if (n->state != FM_CALL_UNKNOWN)
-		fm_say(fm, FM_WARNING, "root", "'%s' cannot be called, and no link leads to it from nodes that take part: the table has no address of it",
+		fm_say(fm, FM_WARNING, "root",
+		       "'%s' cannot be called, and no link leads to it from nodes that take part: "
+		       "the table has no address of it",
 		       e->name);
 	n->state = FM_CALL_UNKNOWN;
 }
@@ -167,7 +171,9 @@ static bool open_call(struct fm *fm, const struct fm_entry *e, struct fm_call *n
 	struct fm_conn *c = id < 0 ? NULL : fm_conn_add(fm, id, FM_CONN_CALL);
 
 	if (n->state != FM_CALL_OPEN && n->state != FM_CALL_OTHER)
-		fm_say(fm, FM_INFO, "root", "'%s' is called over the service network: no link leads to it from nodes that take part",
+		fm_say(fm, FM_INFO, "root",
+		       "'%s' is called over the service network: no link leads to it from nodes "
+		       "that take part",
 		       e->name);
 	if (n->tries < TRIES_MAX)
 		n->tries++;
@@ -203,7 +209,7 @@ void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows)
 		c->node[node].tries = TRIES_OTHER;
 }
 
-/* As many as the table has. False: no memory. */
+/* Makes room for as many nodes as the table has. Return: false: no memory. */
 static bool make_room(struct fm_calls *c, uint32_t nodes)
 {
 	struct fm_calls room = { .nodes = nodes, .at = c->at };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whom a root calls over the service network: no link leads there from those that it has. */
+/* Calls of a root over the service network: to nodes that its Inits do not reach. */
 #ifndef FM_CALLS_H
 #define FM_CALLS_H
 
@@ -14,11 +14,11 @@ struct fm_conn;
 enum fm_call_state {
 	FM_CALL_NONE,		/* not called */
 	FM_CALL_OPEN,		/* called */
-	FM_CALL_OTHER,		/* answered last that it follows another */
+	FM_CALL_OTHER,		/* its last answer: it follows another root */
 	FM_CALL_UNKNOWN,	/* the table has no address of it */
 };
 
-/** struct fm_call - of a node: enum fm_call_state; calls since it answered last, up to a bound */
+/** struct fm_call - of a node; @tries: calls since it answered last, up to a bound */
 struct fm_call {
 	uint8_t state, tries;
 	bool near;		/* links may lead there from nodes that take part */
@@ -40,13 +40,13 @@ struct fm_calls {
 	uint64_t at;
 };
 
-/** fm_calls_start() - this node asks to be root, or leads as the first one of all */
+/** fm_calls_start() - this node asks to be root, or @leads at once as the first root */
 void fm_calls_start(struct fm *fm, bool leads);
-/** fm_calls_joined() - a node says HELLO to this one that asks: the wave has not ended */
+/** fm_calls_joined() - a node says HELLO to this one, which asks: the wave has not ended */
 void fm_calls_joined(struct fm *fm);
 /** fm_calls_look() - the root leads, and there may be a node that its Inits do not reach */
 void fm_calls_look(struct fm *fm);
-/** fm_calls_reached() - a connection stands that is for a call */
+/** fm_calls_reached() - the connection for a call is up */
 void fm_calls_reached(struct fm *fm, const struct fm_conn *c);
 /** fm_calls_answered() - as in struct fm_up */
 void fm_calls_answered(struct fm *fm, uint64_t guid, bool follows);

@@ -6,47 +6,50 @@
  * leads at once: it makes the first table. In all other cases, after a start of the root's manager,
  * too, a node becomes root in three stages:
  *
- *	ASKS	Its Inits say that it asks to be root. Nodes that have lost theirs (node/follow.c) connect
- *		and say HELLO: what they are cabled to, which table they have, whom their NICs obey.
- *		This binds nobody.
- *	CLAIMS	Once those who said HELLO would be enough, it takes an epoch after all that they know, and
- *		asks for their promise: each NIC is told to obey this root in this epoch, and takes no
- *		order of an earlier one from then on. HELLO comes again when that is done.
+ *	ASKS	Its Inits say that it asks to be root. Nodes that have lost theirs (node/follow.c)
+ *		connect and say HELLO: what they are cabled to, which table they have, whom their
+ *		NICs obey. This binds nobody.
+ *	CLAIMS	Once those who said HELLO would be enough, it takes an epoch after all that they
+ *		know, and asks for their promise: each NIC is told to obey this root in this epoch,
+ *		and takes no order of an earlier one from then on. HELLO comes again when that is
+ *		done.
  *	LEADS	Once the promises are enough, and an arbiter of the site, if there is one, lets it
- *		(arbiter.c). What the nodes said in HELLO is what the new root begins
- *		with: tables, places, versions, counts, exclusions. The first table is made as after a
- *		restart (settle.c).
+ *		(arbiter.c). What the nodes said in HELLO is what the new root begins with: tables,
+ *		places, versions, counts, exclusions. The first table is made as after a restart
+ *		(settle.c).
  *
  * What is enough: a quorum of the latest table (quorum.c says why); or all NICs that can be reached: no
  * port that is up leads to a NIC whose manager has not promised. Then no packet passes between
  * them and any other, whatever else there is.
  *
- * A node asks only while no neighbour tells of a root that leads, in an epoch not before its own. If it
- * asks in vain for long, it joins one of an epoch before, too: that is told so of the later one, and asks
- * all nodes anew. If two ask, the later epoch, then
- * the greater GUID, goes on, and the other one ends. Should both claim: they have different epochs,
- * or no node promises twice in one. Who finds a node that obeys a later epoch, or another root in
- * its own, asks anew (epoch.c).
+ * A node asks only while no neighbour tells of a root that leads in an epoch not before its own.
+ * If it asks in vain for long, it joins also a root of an earlier epoch. That root learns the
+ * later epoch from it, and asks all nodes anew. If two nodes ask, the one of the later epoch, then
+ * of the greater GUID, goes on, and the other one ends. Should both claim: they have different
+ * epochs, or no node promises twice in one. A node that asks, and finds a node that obeys a later
+ * epoch, or another root in its own epoch, asks anew (epoch.c).
  *
  * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
  *
- * A NIC whose manager hangs or is away passes no Init on. A node that only such NICs lead to is
- * called over the service network by the one that asks (calls.c). That changes nothing of what is
- * enough, nor of what a promise is: a call says what an Init says, and binds nobody. The node that
- * it reaches believes it under the same conditions (node/called.c), and what it does then is what
- * all do: it connects, says HELLO, and its NIC is told to obey if a CLAIM comes back on that
- * connection. A NIC still promises one root at most in each epoch, and refuses what comes of an
- * earlier one, however its manager heard of the root. So two roots that both have called have a
- * node in common as two that have not; and a call that is forged, lost, doubled or late does what
- * such an Init does. Tables come to that node by the tree, which is TCP in any case: its parent
- * need not be a neighbour. tests/spin/takeover.pml has both ways to hear of a claim.
+ * A NIC whose manager hangs or is away passes no Init on. A node that can be reached only through
+ * such NICs is called over the service network by the node that asks (calls.c). A call says what
+ * an Init says, and binds nobody. It changes neither how many nodes are enough nor what a promise
+ * is. The called node believes a call under the same conditions as an Init (node/called.c). Then
+ * it does what all nodes do: it connects, says HELLO, and tells its NIC to obey if a CLAIM comes
+ * back on that connection. However the manager heard of the root, its NIC still promises one root
+ * at most in each epoch, and refuses the orders of earlier epochs. So the quorums of two roots
+ * have a node in common, whether both have called that node or not. And a call that is forged,
+ * lost, doubled or late has the effect of such an Init. Tables come to that node by the tree,
+ * whose connections are TCP in any case: its parent need not be a neighbour.
+ * tests/spin/takeover.pml has both ways to hear of a claim.
  *
- * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the connection
- * began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey an epoch, at most
- * FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until that has learned of it and
- * asks anew, and enough of them would keep the fabric without recoveries. A forged HELLO may say a promise
- * that no NIC has made, and then two roots could lead. So nobody else may be able to alter bytes of the
- * service network: it must be a network of its own, as fabricd(8) says.
+ * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the
+ * connection began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey
+ * an epoch, at most FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until
+ * that has learned of it and asks anew, and enough of them would keep the fabric without
+ * recoveries. A forged HELLO may say a promise that no NIC has made, and then two roots could
+ * lead. So nobody else may be able to alter bytes of the service network: it must be a network of
+ * its own, as fabricd(8) says.
  */
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +124,7 @@ void fm_claim_look(struct fm *fm)
 		a->at = earlier(a->at, fm->now + MS / 2);
 }
 
-/* It would lead by now if those that it reaches were enough. */
+/* This node would lead by now if the nodes that it reaches were enough. */
 static bool asks_in_vain(const struct fm *fm)
 {
 	const struct fm_asking *a = &fm->root->asking;
@@ -129,7 +132,7 @@ static bool asks_in_vain(const struct fm *fm)
 	return a->stage == FM_STAGE_ASKS && fm->now >= a->since + ASK_MAX * fm->cfg.resend;
 }
 
-/* No root has led this node since its NIC began: it asks on, and its neighbours for one that leads. */
+/* No root has led this node since its NIC began: it asks on, and asks its neighbours for a root. */
 static void ask_around(struct fm *fm)
 {
 	struct fm_asking *a = &fm->root->asking;
@@ -301,8 +304,9 @@ static void tell_why(struct fm *fm)
 	if (!r->told.table || r->told.root == fm->guid)
 		strcpy(a->why, a->anew ? "root asked all nodes anew" : "root restarted");
 	else
-		snprintf(a->why, sizeof(a->why), a->relieves ? "root '%s' handed over: its NIC fails" :
-			 a->handed ? "root moved from '%s'" : "root '%s' lost", former);
+		snprintf(a->why, sizeof(a->why),
+			a->relieves ? "root '%s' handed over: its NIC fails" :
+			a->handed ? "root moved from '%s'" : "root '%s' lost", former);
 }
 
 static void leads(struct fm *fm, bool alone)
@@ -324,8 +328,8 @@ static void leads(struct fm *fm, bool alone)
 		if (!fm_mate_no(r, i)->via && !fm_mate_no(r, i)->missing)
 			fm_mate_missing(fm, fm_mate_no(r, i));
 	fm_news_begin(fm);
-	fm_say(fm, r->told.table && r->told.root != fm->guid && (!r->asking.handed || r->asking.relieves) ?
-	       FM_WARNING : FM_INFO, "root",
+	fm_say(fm, r->told.table && r->told.root != fm->guid &&
+	       (!r->asking.handed || r->asking.relieves) ? FM_WARNING : FM_INFO, "root",
 	       "this node is root now, in epoch %llu: %s; %u nodes obey%s",
 	       (unsigned long long)fm->uplink.term, r->asking.why, n,
 	       alone ? ", all that links lead to" : "");
@@ -381,7 +385,7 @@ static void ask_again(struct fm *fm)
 			r->anew = true;
 }
 
-/* Its NIC does not obey it. Those who follow this node would wait for it as long as it asks. */
+/* This node's NIC does not obey it: nodes that follow it would wait as long as it asks. */
 static void give_up(struct fm *fm)
 {
 	fm_say(fm, FM_ERROR, "root", "does not become root: this node's NIC does not obey it");

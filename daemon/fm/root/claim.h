@@ -34,7 +34,7 @@ enum fm_stage {
  * @high: the latest epoch that any node has obeyed
  * @calls: to nodes that its Inits do not reach
  * @witness: number of a node that had a link to one that is not here
- * @here, @need: as fm_quorum_count() said when it was looked at last
+ * @here, @need: what fm_quorum_count() said when this node last looked at its claim
  * @why: this node leads, as text for people; once it does
  */
 struct fm_asking {

@@ -3,9 +3,9 @@
  * DOC: epochs
  *
  * Each life of a root has an epoch, and within it all that the root says has numbers of its own:
- * tables, steps, connections. Nodes and NICs take orders of one epoch only, the latest. An epoch is a
- * number and the GUID of a root. No two roots with links between those that they lead may use one number,
- * nor two lives of one root:
+ * tables, steps, connections. Nodes and NICs take orders of one epoch only, the latest. An epoch
+ * is a number and the GUID of a root. Two roots may not use one number if links join the nodes
+ * that they lead. Nor may two lives of one root.
  *
  *  - A root begins above the epochs that its own NIC and all whom it asked obey (claim.c), and
  *    welcomes nobody before its NIC obeys the new one. The NIC keeps it while its manager starts
@@ -17,31 +17,34 @@
  *    since, and may lead on with a quorum of their own.
  *  - No NIC obeys two roots in epochs of one number (kernel/req/fence.c).
  *
- * Two parts that no link joins may have roots in epochs of one number: neither can know of the other. That
- * is safe, because nothing takes the two for one:
+ * Two parts that no link joins may have roots in epochs of one number: neither can know of the
+ * other. That is safe, because nothing takes one of the two epochs for the other:
  *
- *  - A claim is won in two ways (claim.c). By quorums of one table no two claims of one number are won: a
- *    node of both quorums would have obeyed both, which its NIC refuses. If one is won because no link leads
- *    out, each node is in one part only, and obeys that root.
- *  - A link that comes back carries Inits, and no data, until a table in which both its ends are up
- *    has it opened by a replay (node/rows.c). A root has the nodes of the other part in no table
- *    before they have said HELLO to it. But these obey another root in its own number, so it asks
- *    anew (see above) and welcomes them in a number above both. So rows of the two never carry one packet.
- *    The NIC knows this, too: it takes no row, release or replay of the second root under that number.
- *  - Where tables are compared, the GUID is, too (recall.c): votes by a table of one root do not count
- *    for a claim with that of the other, and what is excluded in either stays so (parts.c). Who has
- *    rows, but no table any more, tells the number of its rows only. It may count by a voter from before
- *    the parts were separated. No second root leads by that, for its NIC obeys the claim; and what its
- *    part decided is taken from what was kept there.
+ *  - A claim is won in one of two ways (claim.c). By quorums of one table no two claims of one
+ *    number are won: a node of both quorums would have obeyed both roots, which its NIC refuses.
+ *    If a claim is won because no link leads out of the part, each node is in one part only, and
+ *    obeys its root.
+ *  - A link that comes back carries Inits, and no data, until a table in which both its ends are
+ *    up has it opened by a replay (node/rows.c). A root has no node of the other part in a table
+ *    before the node has said HELLO to it. But that node obeys another root in the same number. So
+ *    the root asks anew (see above), and welcomes it in a number above both. So no packet passes
+ *    rows of both roots. The NIC knows this, too: it takes no row, release or replay of the second
+ *    root under that number.
+ *  - Where tables are compared, the GUIDs of their roots are, too (recall.c): votes by a table of
+ *    one root do not count for a claim with that of the other, and what is excluded in either
+ *    stays so (parts.c). A node that has rows, but no table any more, tells only the number of its
+ *    rows. It may count by a voter from before the parts were separated. No second root leads by
+ *    that, for its NIC obeys the claim; and what its part decided is taken from what was kept
+ *    there.
  *  - Of two roots of one number the one of the lesser GUID gives way when they hear of each other
- *    (claim.c), and the nodes of the lesser leave theirs (node/follow.c).
+ *    (claim.c), and its nodes leave it (node/follow.c).
  *
- * tests/sim/check_epoch.c looks in all random histories that no data passes between NICs with rows of two
- * such roots.
+ * tests/sim/check_epoch.c checks in all random histories that no data passes between NICs with
+ * rows of two such roots.
  *
- * A peer that says an epoch far above those known is not believed: after the highest number
- * there would be none for the next root. Only one that knows of none believes any: no NIC of its own
- * has obeyed a root, and no table was kept.
+ * A peer that says an epoch far above those known is not believed: after the highest number there
+ * would be none for the next root. Only a node that knows of no epoch believes any: its own NIC
+ * has obeyed no root, and no table was kept.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/root.h"

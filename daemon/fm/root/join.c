@@ -68,8 +68,9 @@ static void row_cause(const struct fm *fm, const struct fm_mate *m, const struct
 #define BOTH_ENDS (MS / 4)
 
 /*
- * Of a node that has never said HELLO to this root only others tell: its row is what they say (settle.c).
- * Who joins later adds its links, or nobody would vouch for that node once the others are gone.
+ * If a node has never said HELLO to this root, its row is what other nodes say of it (settle.c). A
+ * node that joins later adds its links to that row. Else nobody would vouch for that node once
+ * those others are gone.
  */
 static void tell_of_unheard(struct fm *fm, const struct fm_mate *m)
 {

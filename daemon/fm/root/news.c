@@ -16,7 +16,7 @@ void fm_news_begin(struct fm *fm)
 	struct fm_news *n = &fm->root->news;
 
 	n->newest = fm->now;
-	n->last = later(n->last, fm->now);	/* what is waited for may have been asked for before */
+	n->last = later(n->last, fm->now);	/* fm_news_wait() may have set it already */
 	n->since = 0;
 }
 

@@ -2,28 +2,29 @@
 /*
  * DOC: parts that meet
  *
- * A fabric that is cut in two may have two roots, and the administrator may exclude ports in both parts.
- * When a cable is mended the nodes of one part join the root of the other, whose table says nothing of
- * what was decided in theirs.
+ * A fabric that is cut in two may have two roots, and the administrator may exclude ports in both
+ * parts. When a cable is mended the nodes of one part join the root of the other, whose table says
+ * nothing of what was decided in theirs.
  *
- * Each table says from which tables it comes: its line, which has the last table of each former root
- * that the next one began with. All that was decided in a table of the line, or before one, is known in
- * that table. A node that joins with a table that is not in the line comes from another part, or has the
- * last word of a root that died, which nobody else heard. Then
+ * Each table says from which tables it comes: its line, which has the last table of each former
+ * root that the next one began with. All that was decided in a table of the line, or before one,
+ * is known in that table. A node that joins with a table that is not in the line comes from
+ * another part, or has the last word of a root that died, which nobody else heard. Then
  *
  *	what is excluded in either part stays excluded.
  *
- * Each node tells of its own ports, and of those at the far ends of its cables, for neighbours whose
- * managers do not answer. But ports of other nodes may be excluded, too, of which none takes part and
- * whose neighbours do not either. So one node of each other part is asked for its whole table, before
- * it is welcomed and gets another; one whose manager began anew, for the table that it has kept
- * (node/keep.c). So no exclusion that was acknowledged is forgotten.
+ * Each node tells the exclusions of its own ports, and of those at the far ends of its cables, for
+ * neighbours whose managers do not answer. But the other part may have excluded ports of nodes
+ * that do not take part, nor any neighbour of theirs. So one node of each other part is asked for
+ * its whole table, before it is welcomed and gets another one. If its manager began anew, it is
+ * asked for the table that it has kept (node/keep.c). So no exclusion that was acknowledged is
+ * forgotten.
  *
- * A table does not say when a port was excluded, before the parts were separated or after. So what was
- * excluded before, and was included meanwhile in one part, is excluded again, if the other part has it so,
- * until the administrator includes it once more: whichever root leads them, and whoever joins first. A
- * line has room for FM_LINE_MAX tables: a node with an older one counts as of another part. The log names
- * what is excluded by this.
+ * A table does not say when a port was excluded, before the parts were separated or after. A port
+ * may have been excluded before, and included meanwhile in one part. If the other part still has
+ * it excluded, it is excluded again, until the administrator includes it once more: whichever root
+ * leads then, and whoever joins first. A line has room for FM_LINE_MAX tables: a node with an
+ * older one counts as of another part. The log names what is excluded by this.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,14 +63,16 @@ static bool is_past(const struct fm_line *l, const struct fm_past *t)
 }
 
 /*
- * Whether that table is in the line of the root's, or of this root. A root that began with what was kept has
- * no line: of tables that were kept the latest counts then (recall.c). @kept: so was this one.
+ * Whether table @t is in the line of this root's tables, or was made by this root. A root that
+ * began with a kept table has no line: which of the kept tables counts is then decided by their
+ * age (recall.c). @kept: so was this one.
  */
 static bool in_line(const struct fm *fm, const struct fm_past *t, bool kept)
 {
 	if (kept && !fm->root->quorum.line.n)
 		return true;
-	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) || is_past(&fm->root->quorum.line, t);
+	return (t->epoch == fm->uplink.term && (!t->root || t->root == fm->guid)) ||
+	       is_past(&fm->root->quorum.line, t);
 }
 
 /* Excludes ports of @node, and names the first in @text. Return: how many were not excluded here. */
@@ -128,8 +131,9 @@ static void merge_foreign(struct fm *fm, const struct fm_foreign *f)
 		n += exclude(fm, i, f->admin[i] & all, text, sizeof(text));
 	if (!n)
 		return;
-	fm_say(fm, FM_WARNING, "table", "root %016llx of epoch %llu led another part: %u port%s excluded there stay%s so, %s first",
-	       (unsigned long long)f->id.root, (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
+	fm_say(fm, FM_WARNING, "table", "root %016llx of epoch %llu led another part: "
+	       "%u port%s excluded there stay%s so, %s first", (unsigned long long)f->id.root,
+	       (unsigned long long)f->id.epoch, n, n == 1 ? "" : "s",
 	       n == 1 ? "s" : "", text);
 	if (fm->root->settled)
 		fm_demand(fm, COALESCE, "excluded %s in another part", text);
@@ -157,7 +161,9 @@ void fm_parts_own(struct fm *fm)
 {
 	const struct fm_table *t = &fm->table;
 	const struct fm_kept *k = &fm->kept;
-	const struct fm_past had = { .epoch = t->term, .version = t->version, .root = t->root_guid };
+	const struct fm_past had = {
+		.epoch = t->term, .version = t->version, .root = t->root_guid,
+	};
 	const struct fm_past kept = { .epoch = k->term, .version = k->version, .root = k->root };
 	const struct fm_book *b = t->version ? t->book : k->book;
 	struct fm_foreign *f = b ? foreign_new(t->version ? &had : &kept, !t->version, &b->shape) : NULL;
@@ -169,8 +175,9 @@ void fm_parts_own(struct fm *fm)
 	add_foreign(fm, f);
 }
 
-/* Whether that table, with that line, can be of another part, for all that is known now. */
-static bool is_foreign(const struct fm *fm, const struct fm_past *id, bool kept, const struct fm_line *line)
+/* Whether table @id, with @line, may be of another part, by all that is known now. */
+static bool is_foreign(const struct fm *fm, const struct fm_past *id, bool kept,
+		       const struct fm_line *line)
 {
 	const struct fm_told *told = &fm->root->told;
 	const struct fm_past latest = fm_told_id(told);
@@ -178,7 +185,8 @@ static bool is_foreign(const struct fm *fm, const struct fm_past *id, bool kept,
 	if (fm->root->settled)
 		return id->version && !in_line(fm, id, kept);
 	return id->version && told->table &&
-	       !(told->epoch == id->epoch && (!id->root || told->root == id->root)) && !is_past(&told->line, id) && !is_past(line, &latest);
+	       !(told->epoch == id->epoch && (!id->root || told->root == id->root)) &&
+	       !is_past(&told->line, id) && !is_past(line, &latest);
 }
 
 static bool is_had(const struct fm_root *r, const struct fm_past *id)
@@ -212,8 +220,8 @@ bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_sent *s = &fm->root->sent;
 	struct fm_foreign *f;
 
-	if (m->base || !s->wanted.version || s->wanted.root != id.root || !fm_past_same(&s->wanted, &id) ||
-	    is_had(fm->root, &id))
+	if (m->base || !s->wanted.version || s->wanted.root != id.root ||
+	    !fm_past_same(&s->wanted, &id) || is_had(fm->root, &id))
 		return false;
 	f = foreign_new(&id, !m->former, &m->shape);
 	if (!f)

@@ -14,9 +14,9 @@ struct fm_table_msg;
 
 /** fm_parts_hello() - @m has said HELLO to a root that has a table, or will soon: what it excludes stays so */
 void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
-/** fm_parts_own() - this node asks to be root: the table that it has may be of another part than the latest */
+/** fm_parts_own() - this node asks to be root: does its own table come from another part? */
 void fm_parts_own(struct fm *fm);
-/** fm_parts_ask() - the node of that HELLO may have the table of another part: it is asked for it */
+/** fm_parts_ask() - the node of that HELLO may have a table of another part: asks it for that */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
 /** fm_parts_sent() - Return: whether that table is the answer */
 bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);

@@ -36,7 +36,7 @@ static uint64_t version_without(const struct fm_root *r, uint8_t used)
 	return 0;
 }
 
-/* The colours that nobody says may be about who has taken part in the claim. */
+/* Colours of which no node that took part in the claim says that packets may have them. */
 static uint8_t clean_of_all(const struct fm_root *r)
 {
 	const struct fm_past latest = fm_told_id(&r->told);
@@ -44,9 +44,12 @@ static uint8_t clean_of_all(const struct fm_root *r)
 
 	for (uint32_t i = 0; i < fm_roster_size(r); i++) {
 		const struct fm_voice *v = &fm_mate_no(r, i)->voice;
-		const struct fm_past its = { .epoch = v->term, .version = v->table, .root = v->root };
+		const struct fm_past its = {
+			.epoch = v->term, .version = v->table, .root = v->root,
+		};
 
-		if (v->table ? !fm_past_same(&its, &latest) : v->rows_term && v->rows_term != latest.epoch)
+		if (v->table ? !fm_past_same(&its, &latest) :
+		    v->rows_term && v->rows_term != latest.epoch)
 			clean &= v->table ? v->clean : 0;
 	}
 	return clean;
@@ -58,9 +61,9 @@ static uint8_t clean_of_all(const struct fm_root *r)
  * of the highest version that any NIC has, one of the others is taken, leaving out numbers if need
  * be.
  *
- * A node with another table may not have been in that drain: in a part that was led by another root, or
- * by none. Of its packets it says itself what it knows. One whose manager began anew, and whose rows
- * are of another epoch, cannot.
+ * A node with another table may not have been in that drain: another root led it, or none. It says
+ * itself what it knows of its packets. A node cannot if its manager began anew and its rows are of
+ * another epoch.
  *
  * If nobody can tell, one is taken that no node stamps, and all others wait until the network
  * has drained. Packets of the colour taken may be about, too: so once the others are gone, another
@@ -84,10 +87,11 @@ static uint64_t version_anew(struct fm_root *r)
 }
 
 /*
- * Whether a NIC may have had rows of a later version than anybody tells of: that of the former root, which
- * is not here, or has lost its memory, or another that has. Flows of that NIC are numbered by the versions
- * that it had (kernel/core/flow.h), and its next life must not use one of them once more: its packets would be
- * taken for doubles of the former ones.
+ * Whether a NIC may have had rows of a later version than any node tells of: the NIC of the former
+ * root, if that is away or has lost its memory, or any other NIC that has lost its memory. The
+ * flows of a NIC are numbered by the versions that it had (kernel/core/flow.h). In its next life
+ * it must not use such a version once more: its packets would be taken for doubles of the former
+ * ones.
  */
 static bool is_later_possible(const struct fm_root *r)
 {
@@ -100,15 +104,15 @@ static bool is_later_possible(const struct fm_root *r)
 }
 
 /*
- * The next version, or 0 if none may begin yet. A root makes no more tables than there are colours before
- * others have taken one of them: so many numbers are left out where the last ones may be unknown. The
- * colour is the same.
+ * The next version, or 0 if none may begin yet. A root makes no more tables than there are colours
+ * before other nodes have taken one of them. So where the last versions may be unknown, as many
+ * numbers are left out. The colour stays the same by that.
  */
 static uint64_t next_version(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
 
-	/* Also above a table that is known, and that no NIC had taken yet when its node told of it. */
+	/* Also above a table that a node told of before any NIC had taken it. */
 	r->version = later(r->version, later(r->version_seen, r->told.table));
 	if (!fm->table.version && r->version)
 		return version_anew(r) + (is_later_possible(r) ? TORUS_COLOURS : 0);

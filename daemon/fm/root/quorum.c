@@ -2,53 +2,53 @@
 /*
  * DOC: the quorum
  *
- * U(v) are the nodes that are up in table v. Q is a quorum of U(v) if more than half of U(v) is in it,
- * or half of it with the root that made v. Two quorums of one table have a node in common.
+ * U(v) are the nodes that are up in table v. Q is a quorum of U(v) if more than half of U(v) is in
+ * it, or half of it with the root that made v. Two quorums of one table have a node in common.
  *
- * O(v), the voters of v, are the tables that may have been in force when v was made: the last that came
- * into force before it, or, until one of this root has, those of the claim: the table t with which it
- * claimed, and O(t); and all that this root has made since. A table carries U of each of them: how many
- * nodes it has, and in its entries which they are. If there are more than FM_VOTERS_MAX, one that has
- * no quorum stands for the rest.
+ * O(v), the voters of v, are the tables that may have been in force when v was made: the last that
+ * came into force before it, or, until one of this root has, those of the claim: the table t with
+ * which it claimed, and O(t); and all that this root has made since. A table carries U of each of
+ * them: how many nodes it has, and in its entries which they are. If there are more than
+ * FM_VOTERS_MAX, one that has no quorum stands for the rest.
  *
- *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of t and of each of O(t),
- *      where t is the table of the latest epoch and version that anybody has who promised; or nobody
- *      else may be reachable.
- *  (T) A table v is taken, and comes into force, only when those who have taken it are a quorum of each
- *      of O(v); or no link leads from them to any other NIC.
+ *  (C) A node that claims to be root (claim.c) needs the promises of a quorum of t and of each of
+ *      O(t), where t is the table of the latest epoch and version that anybody has who promised;
+ *      or nobody else may be reachable.
+ *  (T) A table v is taken, and comes into force, only when those who have taken it are a quorum of
+ *      each of O(v); or no link leads from them to any other NIC.
  *
  * Why no two roots lead. Let f be in force, and no later table.
  *
- *  1. f is v or in O(v), of each table v from f on: a root that makes v has made f, or has claimed with
- *     f or a later table s (by 2), of which the same is true, and takes over {s} and O(s).
- *  2. Let P be those who promised to obey a root after f came into force, and t the latest table that
- *     one of them had. Then t is not before f, for those who have taken f are a quorum of all of which P
- *     has a quorum by (C). Let n be a table of an earlier epoch that comes into force next. f is in O(n),
- *     and is t or in O(t): so by (T) and (C) there is a node of P that has taken n. Not after its
- *     promise: its NIC refuses n. So it had n when it promised, and n is t or before it. Whatever the
- *     former root decided and had in force, the new one begins with it.
+ *  1. f is v or in O(v), of each table v from f on: a root that makes v has made f, or has claimed
+ *     with f or a later table s (by 2), of which the same is true, and takes over {s} and O(s).
+ *  2. Let P be those who promised to obey a root after f came into force, and t the latest table
+ *     that one of them had. Then t is not before f, for those who have taken f are a quorum of all
+ *     of which P has a quorum by (C). Let n be a table of an earlier epoch that comes into force
+ *     next. f is in O(n), and is t or in O(t): so by (T) and (C) there is a node of P that has
+ *     taken n. Not after its promise: its NIC refuses n. So it had n when it promised, and n is t
+ *     or before it. Whatever the former root decided and had in force, the new one begins with it.
  *
- * A manager that began anew has no table, but its NIC still obeys whom it has promised that, and
- * knows of which root and version its rows are. Such a node is in U(t) and O(t) if t has the GUID
- * of its NIC, in the life in which it is, and its rows are not of a table later than t. Then 1. and
- * 2. hold: if it has taken f, or n, its rows are of that or a later one, and t is not before them.
- * A NIC that has lost its memory is in another life, and in no table from before: it may have taken
- * n and know nothing of it. Nor does a root that leads count it for such a table: it may have
- * promised another root to obey that, in the former life. The root that claims knows the GUIDs if
- * it has t, and fetches it if it lacks it (recall.c). The table so fetched is not taken: nothing of
- * it goes to a NIC, or on to others.
+ * A manager that began anew has no table. But its NIC still obeys the root that it promised to
+ * obey, and knows the epoch and version of its rows. Such a node counts as in U(t) and O(t) if t
+ * has the GUID of its NIC, and that NIC's present life, and its rows are not of a table later than
+ * t. Then 1. and 2. hold: if the node has taken f, or n, its rows are of that or a later one, and
+ * t is not before them. A NIC that has lost its memory is in another life, and
+ * counts for no table from before: it may have taken n and know nothing of it. A root that leads
+ * does not count it for such a table either: in its former life it may have promised to obey
+ * another root. A root that claims knows the GUIDs if it has t, and fetches t if it lacks it
+ * (recall.c). The table so fetched is not taken: nothing of it goes to a NIC, or on to others.
  *
- * tests/spin/takeover.pml checks that with every order of steps, and that without O (BREAK_LATEST) it
- * is not so.
+ * tests/spin/takeover.pml checks that with every order of steps, and that without O (BREAK_LATEST)
+ * it is not so.
  *
- *  (S) A root calls a node silent, whose NIC works on, only while quorums of the same tables are connected
- *      to it. Safety does not need that: but a table without those nodes could not come into
- *      force, and rows wait while it does not.
+ *  (S) A root calls a node silent, whose NIC works on, only while quorums of the same tables are
+ *      connected to it. Safety does not need that: but a table without those nodes could not come
+ *      into force, and rows wait while it does not.
  *
- * If no node has a table, because all managers began anew, but some have kept one (node/keep.c), a claim
- * needs more than half of the nodes that there were in that. If none was kept, and NICs have places, it
- * is more than half of the places, by nodes whose NICs have rows. Nodes that forget what they promised
- * can make two roots of two parts between which all managers began anew.
+ * If no node has a table, because all managers began anew, but some have kept one (node/keep.c), a
+ * claim needs more than half of the nodes that there were in that. If none was kept, and NICs have
+ * places, it is more than half of the places, by nodes whose NICs have rows. Nodes that forget
+ * what they promised can make two roots of two parts between which all managers began anew.
  *
  * A root without a quorum goes on leading those that it has. It only cannot leave out others.
  */
@@ -120,7 +120,9 @@ static uint16_t votes_by(struct fm_book *b, const struct fm_voters *v, const str
 static uint16_t votes_with(const struct fm *fm, const struct fm_mate *m, const struct fm_past *t)
 {
 	const struct fm_voice *said = &m->voice;
-	const struct fm_past its = { .epoch = said->term, .version = said->table, .root = said->root };
+	const struct fm_past its = {
+		.epoch = said->term, .version = said->table, .root = said->root,
+	};
 	const struct fm_voters *v;
 	struct fm_book *b;
 

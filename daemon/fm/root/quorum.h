@@ -61,7 +61,7 @@ uint8_t fm_quorum_differs(const struct fm *fm, const struct fm_mate *m, bool up,
 void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v);
 /** fm_quorum_entry() - @m is up in the table @version, or is not */
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
-/** fm_quorum_forgot() - the NIC of @m has lost its memory: it is in no table from before */
+/** fm_quorum_forgot() - the NIC of @m has lost its memory: it counts for no table from before */
 void fm_quorum_forgot(struct fm *fm, struct fm_mate *m);
 /** fm_quorum_took() - Return: whether those who take the table at hand are enough for it to go on */
 bool fm_quorum_took(struct fm *fm);

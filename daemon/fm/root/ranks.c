@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Candidates whose configuration does not say what the administrator wants. Nothing fails by it
- * as long as the root lives, so it is told before the root is lost:
+ * Problems of candidates whose configuration cannot be what the administrator wants. They do no
+ * harm as long as the root lives, so they are reported before it is lost:
  *
- *  - Two nodes with one priority, by configuration or because they are marked as bootstrap: which of them
- *    asks first is decided by their ids. Nodes without a configured priority have one in common on purpose.
- *  - A priority at a node that has no place: it never asks.
- *  - No other node that is up would ask: when this root is lost nobody becomes root until it is back. That
- *    is not told if this node's own configuration says that it never becomes root: then the administrator
- *    wants no other one.
+ *  - Two nodes have the same priority, by configuration or because both are marked as bootstrap:
+ *    their ids decide which of them asks first. Nodes without a configured priority have one in
+ *    common on purpose.
+ *  - A node has a priority, but no place: it never asks.
+ *  - No other node that is up would ask: when this root is lost, no root leads until it is back.
+ *    This is not reported if this node's own root_priority is 0: then the administrator wants no
+ *    other root.
  *
- * A name or list of candidates is nowhere configured, so none of them can be unknown.
+ * No list of candidates is configured anywhere, so a candidate's name cannot be wrong.
  */
 #include <stdio.h>
 #include <torus/topology.h>
@@ -57,7 +58,8 @@ static void tell_equal(struct fm *fm, const struct equals *e, unsigned int prior
 	if (e->n > 2)
 		snprintf(more, sizeof(more), " (and %u more)", e->n - 2);
 	fm_problem_set(fm, KIND, priority,
-		       "'%s' and '%s'%s have the same root_priority %u: the one with the lowest id asks first to be root; give each its own",
+		       "'%s' and '%s'%s have the same root_priority %u: the one with the lowest id "
+		       "asks first to be root; give each its own",
 		       e->of[0]->name, e->of[1]->name, more, priority);
 }
 
@@ -81,7 +83,8 @@ static void check_all(struct fm *fm)
 			continue;
 		if (m->node == TORUS_NO_NODE)
 			fm_problem_set(fm, KIND, m->guid,
-				       "'%s' has root_priority %u, and no place in the fabric: it cannot become root",
+				       "'%s' has root_priority %u, and no place in the fabric: it "
+				       "cannot become root",
 				       m->name, m->priority);
 		else
 			add_equal(&equal[m->priority], m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the nodes are configured to be as candidates: mistakes in it. */
+/* Problems of candidates: priorities that cannot be what the administrator wants. */
 #ifndef FM_RANKS_H
 #define FM_RANKS_H
 
@@ -7,7 +7,7 @@
 
 struct fm;
 
-/** fm_ranks_look() - a node came, went, or says another priority: they are looked at soon */
+/** fm_ranks_look() - a node came, went, or has another priority: looks at all of them soon */
 void fm_ranks_look(struct fm *fm);
 void fm_ranks_due(struct fm *fm);
 uint64_t fm_ranks_expiry(const struct fm *fm);

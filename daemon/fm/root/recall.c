@@ -38,9 +38,11 @@ struct fm_said {
 };
 
 /*
- * The order of tables. Of two roots of one epoch, which led parts that no link joined, none is the later:
- * the greater GUID is taken, in all questions alike, and the other's is one of another part (parts.c).
- * A manager of a former version, and a table that was kept, do not say the root. Return: < 0, 0, > 0
+ * The order of tables. Two roots of one epoch led parts that no link joined, so neither table is
+ * the later one. That of the greater GUID is taken as such, wherever tables are compared; the
+ * other one is a table of another part (parts.c). Managers of former releases, and kept tables, do
+ * not say the root.
+ * Return: < 0, 0, > 0
  */
 static int order_of(const struct fm_past *a, const struct fm_past *b)
 {
@@ -129,7 +131,7 @@ static bool shape_take(struct fm *fm, const struct fm_hello *h)
 	return true;
 }
 
-/* What one table says of all nodes; so nobody's neighbours need to speak for it as of that table. */
+/* Takes what one table says of all nodes: it needs no neighbours that speak for absent nodes. */
 static void said_all(struct fm *fm, const struct fm_entry *entry, const struct fm_said *as)
 {
 	const struct torus_shape *shape = &fm->root->shape;
@@ -148,9 +150,9 @@ static void said_all(struct fm *fm, const struct fm_entry *entry, const struct f
 }
 
 /*
- * What was kept: places and shape, if no NIC works in a shape; and, as NICs do not know these,
- * which dimensions are open and what is excluded. If the NIC of the root is another one, it has no
- * place there.
+ * Takes a kept table. If no NIC works in a shape: places and shape. In any case, as NICs do not
+ * know these: which dimensions are open, and what is excluded. If the root's NIC is not the one
+ * that the table names, the root has no place by it.
  */
 static void recall_kept(struct fm *fm)
 {
@@ -174,7 +176,8 @@ static void recall_kept(struct fm *fm)
 	if (memcmp(&r->shape, &k->book->shape, sizeof(r->shape)))
 		return;
 	r->open = k->open;
-	said_all(fm, k->book->entry, &(struct fm_said) { .id = { .epoch = k->term, .version = k->version } });
+	said_all(fm, k->book->entry,
+		 &(struct fm_said) { .id = { .epoch = k->term, .version = k->version } });
 }
 
 static bool kept_fits(const struct fm *fm)
@@ -195,7 +198,8 @@ uint32_t fm_recall_nodes(const struct fm *fm)
 	return n;
 }
 
-struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters)
+struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id,
+				const struct fm_voters **voters)
 {
 	const struct fm_sent *s = &fm->root->sent;
 	const struct fm_past own = own_id(&fm->table);
@@ -294,7 +298,8 @@ void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m)
 	struct fm_sent *s = &r->sent;
 	struct fm_book *b;
 
-	if (r->asking.stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) || fm_recall_has_latest(fm))
+	if (r->asking.stage == FM_STAGE_LEADS || m->base || order_of(&id, &latest) ||
+	    fm_recall_has_latest(fm))
 		return;
 	b = fm_book_new(&m->shape);
 	if (!b)

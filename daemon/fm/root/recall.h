@@ -17,7 +17,7 @@ struct fm_voters;
 
 /**
  * struct fm_told - what the former root told last, as nodes say that have its latest table
- * @epoch, @root: of that root, and its GUID; @table: version, 0: no node had one; @ups: nodes that are up in it
+ * @epoch, @root: of that root, and its GUID; @table: version, 0: none; @ups: nodes up in it
  * @voters, @line, @clean, @open: as in fm_hello
  */
 struct fm_told {
@@ -41,7 +41,7 @@ bool fm_past_same(const struct fm_past *a, const struct fm_past *b);
  * struct fm_sent - the latest table, as a node has sent it to this one, which asks to be root
  * @book: NULL: none has; @id, @voters: of it
  * @asked: when one was asked last
- * @foreign, @wanted, @wanted_at: tables of other parts, and the one that was asked for last (parts.c)
+ * @foreign, @wanted, @wanted_at: tables of other parts, and the last one asked for (parts.c)
  */
 struct fm_sent {
 	struct fm_book *book;
@@ -56,10 +56,10 @@ struct fm_sent {
 void fm_recall_own(struct fm *fm);
 /* The node of that HELLO has kept a later table than this one: it is asked for it. */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer */
+void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
 /* This one asks to be root, and the node of that HELLO has the latest table, which this one lacks. */
 void fm_recall_fetch(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);	/* the answer */
+void fm_recall_sent(struct fm *fm, const struct fm_table_msg *m);	/* the answer to that */
 /* That table and its voters, if this node has it, or was sent it; or NULL. */
 struct fm_book *fm_recall_table(const struct fm *fm, const struct fm_past *id, const struct fm_voters **voters);
 /* How many nodes there were when that was kept which the first table begins with; 0: not known. */

@@ -2,29 +2,26 @@
 /*
  * DOC: a root whose own NIC fails
  *
- * A recovery waits for all nodes that are up, and for the root in any case: of a member whose NIC
- * does nothing the root hears, and goes on without it (judge.c); but nobody leads without the
- * root. So a
- * root whose NIC has done nothing new of the step at hand for member_max, though it fails, or for
- * twice
- * as long, and only takes its time, or has refused to replay for member_max, hands over to the
- * candidate that would ask first, of those that are connected. That is told
- * as by order of the administrator (node/handover.c), but without asking first whether that node
- * is ready: nothing can get worse by it. What the recovery has come to is to the new root as if
- * this one
+ * A recovery waits for all nodes that are up. If the NIC of another member does nothing, the root
+ * is told, and goes on without that node (judge.c). But no recovery goes on without the root
+ * itself. So the root hands over if its own NIC
+ *  - has done nothing new of the step at hand for member_max, and says that it fails;
+ *  - has done nothing new of it for twice as long, and does not say that it fails: it may only be
+ *    slow;
+ *  - has refused to replay for member_max.
+ * It hands over to the candidate that would ask first, of those that are connected. It does that
+ * as by an order of the administrator (node/handover.c), but without asking first whether that
+ * node is ready: nothing can get worse by it. The new root takes up the recovery as if this root
  * had died.
  *
- * From then on this node is a member like others, whose NIC fails: it says so, and is silent. It
- * says
- * in HELLO that it is no candidate, and does not ask to be root, until its NIC has taken part in a
- * whole
- * recovery (node/task.c), or for UNFIT times member_max, after which it asks if there is still no
- * root.
+ * From then on this node is a member whose NIC fails: it says so, and is silent. Its HELLO says
+ * that it is no candidate. It does not ask to be root until its NIC has taken part in a whole
+ * recovery (node/task.c). If there is still no root after UNFIT times member_max, it asks all the
+ * same.
  *
- * If no other candidate is connected it goes on leading and trying: that is a problem of its own.
- * A root that has made no table yet has nobody to hand over to, for no other node has a place. One
- * that
- * asks to be root and whose NIC does not even obey gives up by itself (claim.c).
+ * If no other candidate is connected, the root goes on leading and trying; this is a problem of
+ * its own. A root that has made no table yet cannot hand over, for no other node has a place. A
+ * node that asks to be root, and whose NIC does not even obey it, gives up by itself (claim.c).
  */
 #include <string.h>
 
@@ -36,7 +33,7 @@
 
 #define PROBLEM 100	/* of kind "nic": those of node/task.c have lower keys */
 
-/* When its NIC has failed for too long in the step at hand, if it goes on so. NEVER: it does not fail. */
+/* When the NIC will have failed for too long in the step at hand; NEVER: it does not fail. */
 static uint64_t fails_at(const struct fm *fm)
 {
 	uint64_t at = NEVER;
@@ -44,7 +41,8 @@ static uint64_t fails_at(const struct fm *fm)
 	if (!fm_claim_leads(fm) || !fm->root->settled || !fm->table.version)
 		return NEVER;
 	if (fm->root->rec.waiting && !fm->member.own)
-		at = later(fm->member.began, fm->task.did) + (fm->task.err ? 1 : 2) * fm->cfg.member_max;
+		at = later(fm->member.began, fm->task.did) +
+		     (fm->task.err ? 1 : 2) * fm->cfg.member_max;
 	if (fm->task.refused)
 		at = earlier(at, fm->task.refused + fm->cfg.member_max);
 	return at;
@@ -73,12 +71,15 @@ static const struct fm_mate *successor(const struct fm *fm)
 
 static void hand_over(struct fm *fm, const struct fm_mate *m)
 {
-	struct fm_lead lead = { .term = fm->uplink.term, .guid = m->guid, .now = true, .unfit = true };
+	struct fm_lead lead = {
+		.term = fm->uplink.term, .guid = m->guid, .now = true, .unfit = true,
+	};
 	int err = -fm->task.err;
 
 	strcpy(lead.address, m->address);
-	fm_say(fm, FM_ERROR, "root", "hands over to '%s': this node's NIC %s%s, and so no recovery ends", m->name,
-	       err ? "says " : "does not answer", err ? strerror(err) : "");
+	fm_say(fm, FM_ERROR, "root",
+	       "hands over to '%s': this node's NIC %s%s, and so no recovery ends",
+	       m->name, err ? "says " : "does not answer", err ? strerror(err) : "");
 	fm_handover(fm, &lead);
 	fm_root_end(fm);
 	fm_candidate_unfit(fm);
@@ -101,7 +102,8 @@ void fm_resign_due(struct fm *fm)
 	}
 	fm->root->move.look = fm->now + fm->cfg.resend;
 	fm_problem_set(fm, "nic", PROBLEM,
-		       "the NIC of the root does not do what version %llu asks of it, and no other candidate is connected that could lead",
+		       "the NIC of the root does not do what version %llu asks of it, and no other "
+		       "candidate is connected that could lead",
 		       (unsigned long long)fm->root->version);
 }
 

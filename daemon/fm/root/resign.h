@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A root whose own NIC fails leads no more. */
+/* A root whose own NIC fails hands over. */
 #ifndef FM_RESIGN_H
 #define FM_RESIGN_H
 
@@ -7,7 +7,7 @@
 
 struct fm;
 
-/** fm_resign_due() - it may hand over, and this node not be root any more */
+/** fm_resign_due() - may hand over: then this node is not root any more */
 void fm_resign_due(struct fm *fm);
 uint64_t fm_resign_expiry(const struct fm *fm);
 

@@ -128,8 +128,8 @@ int fm_root_start(struct fm *fm)
 static void forget_problems(struct fm *fm)
 {
 	static const char *const kinds[] = {
-		"bootstrap", "candidate", "dispute", "flap", "isolated", "memory", "node", "place", "quorum",
-		"recovery", "refused", "relay", "wiring",
+		"bootstrap", "candidate", "dispute", "flap", "isolated", "memory", "node", "place",
+		"quorum", "recovery", "refused", "relay", "wiring",
 	};
 
 	for (unsigned int i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

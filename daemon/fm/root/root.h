@@ -42,7 +42,7 @@ struct fm_root {
 	struct fm_base base_seen;
 
 	bool knows, anew;	/* of an epoch before this life; it is to ask all nodes once more */
-	uint64_t obey, ranks_at; /* when the NIC is to be told the epoch; candidates looked at; NEVER */
+	uint64_t obey, ranks_at; /* when the NIC is told the epoch; ranks.c looks; NEVER */
 	struct fm_demand demand;
 	struct fm_move move;
 	uint64_t judge_at, version, version_seen;	/* @version_seen: highest that any node has */
@@ -64,7 +64,7 @@ extern const struct fm_up fm_root_up;
 /* This node asks to be root; if no NIC knows of a former one, it is at once. */
 int fm_root_start(struct fm *fm);
 void fm_root_end(struct fm *fm);	/* it gives way to another */
-/* It asks no more, and looks whether the root is there that has led it. False: none has. */
+/* It stops asking, and tries the root that led it last. Return: false: none has. */
 bool fm_root_back(struct fm *fm);
 void fm_root_free(struct fm *fm);
 void fm_root_due(struct fm *fm);

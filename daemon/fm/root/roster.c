@@ -17,9 +17,10 @@
 
 /**
  * struct fm_roster
- * @n: numbers that were given, those that are free again included; @room: for so many there is room
- * @free, @nfree: one of those that are free, + 1, and how many; by @next; the rest is as of
- *	the dead
+ * @n: numbers given so far, also those that are free again; @room: numbers that memory is there
+ * for
+ * @free, @nfree: a number that is free again, + 1, which begins the list of them by @next, and how
+ *	many there are; other members of a free one are still those of the dead node
  * @by_guid, @by_name: numbers in @mate
  * @uncounted: somebody hangs below a node that is not known
  */

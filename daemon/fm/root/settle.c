@@ -174,8 +174,9 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 }
 
 /*
- * Nodes that the former table has, and of which nothing is heard now: they keep their names and their
- * places. Those that no link leads to are dead. Some are named; if there are more, 'nodes' has them all.
+ * Nodes that the former table has, and that have not been heard of yet. They keep their names and
+ * places. Those that no link leads to are dead. Problems name at most TOLD_MAX of them; 'nodes'
+ * has all.
  */
 static void remember(struct fm *fm, const struct fm_book *former, const struct fm_voters *voters)
 {
@@ -202,8 +203,10 @@ static void remember(struct fm *fm, const struct fm_book *former, const struct f
 		strcpy(m->address, e->address);
 		if (told++ >= TOLD_MAX)
 			continue;
-		fm_problem_set(fm, "node", m->guid, "node %s ('%s') is %s: it has not joined since this root leads",
-			       torus_node_text(&former->shape, i, text), m->name, fm_node_state_name(m->state));
+		fm_problem_set(fm, "node", m->guid,
+			       "node %s ('%s') is %s: it has not joined since this root leads",
+			       torus_node_text(&former->shape, i, text), m->name,
+			       fm_node_state_name(m->state));
 	}
 }
 

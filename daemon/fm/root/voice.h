@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a node has to do with the claim of its root and with its quorum, and what it has on its disk. */
+/* What a node has to do with the claim and the quorum of its root, and what its disk has. */
 #ifndef FM_VOICE_H
 #define FM_VOICE_H
 
@@ -9,8 +9,8 @@
 
 /**
  * struct fm_disk_said - what a node says of its disk
- * @keeps: it has one for what must survive
- * @term, @version: it has there what this table says; or, @failed, it has not
+ * @keeps: it has a disk for what must survive
+ * @term, @version: the table whose content is on that disk; @failed: it is not, for the disk fails
  */
 struct fm_disk_said {
 	bool keeps, failed;

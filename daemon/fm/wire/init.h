@@ -10,9 +10,9 @@
 /**
  * struct fm_init - one Init
  * @placed: the sender has coordinates; without, it only asks for an Init
- * @settled: @shape is final and @position are coordinates in it; else the shape
- *	is still being discovered (sizes 0) or not yet published, or the root that the
- *	sender follows asks, and knows less of the shape than the sender
+ * @settled: @size is final and @position are coordinates in it. Else the shape is still being
+ *	discovered (sizes 0) or not yet published; or the root that the sender follows only asks,
+ *	and knows less of the shape than the sender
  * @heard: the sender has an Init from the receiver since the link came up
  * @lost: the sender has no way to that root now, or not yet
  * @asks: that node is not the root, it asks to be (root/claim.c)

@@ -66,7 +66,7 @@ enum fm_port_problem {
  * @state: enum fm_port_state
  * @problem: enum fm_port_problem
  * @closed: the NIC diverts what is bound for it to parking
- * @stalled: it was taken down, for the neighbour returned no credits
+ * @stalled: it was taken down, because the neighbour returned no credits
  * @session: session that was seen to end last; 0: none since the port was opened last
  * @seq: next TSEQ that was expected when it ended
  * @peer_guid, @peer_port: other end of the cable, as the link's init told
@@ -160,8 +160,8 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @version: of its NIC's rows
  * @term: JOIN: epoch of the root that made @table; CHILD: of the root that it has joined
  * @root_epoch, @root_guid: the root that its NIC obeys; 0: none
- * @rows_term: epoch of the root by whose order its NIC took its rows; only if the manager began anew
- *	and has had no table since, else 0, as if it is not known
+ * @rows_term: epoch of the root by whose order its NIC took its rows. 0: not known, or not needed:
+ *	said only if the manager began anew and has had no table since
  * @attach: rises with every connection that the node makes upward
  * @stray: its parent could not be reached: take it yourself
  * @relay_packets: that its NIC may keep as a relay; 0: not known
@@ -172,9 +172,14 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @voters: as in fm_table_msg; @votes: mask of the sets in which this node is
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: its NIC is marked as bootstrap
+<<<<<<< HEAD
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c);
  *	@kept_root: GUID of the root that made it, 0: not known
  * @keeps: it has a place for it, and tells of each by FM_MSG_KEPT
+=======
+ * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
+ * @keeps: it has a disk for the table, and tells by FM_MSG_KEPT what is on it
+>>>>>>> 931abf3 (fm: plainer words on roots, claims, calls and what is kept)
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
@@ -225,7 +230,7 @@ struct fm_hello {
  * @term: epoch of the root; a new one means that all must join anew
  * @root_guid: of the root
  * @adrift: there is no root yet: this one still asks
- * @here, @need: as in fm_claim, if it asks; else 0
+ * @here, @need: as in fm_claim, if the root only asks; else 0
  * @parent: address of the parent; "" to stay on this connection
  */
 struct fm_welcome {
@@ -426,12 +431,12 @@ struct fm_failed {
 #define FM_INIT_MAX 320		/* bytes of an Init (wire/init.c) */
 
 /**
- * struct fm_claim - what a root says to whom it does not welcome yet (root/claim.c)
+ * struct fm_claim - what a root says to a node that it does not welcome yet (root/claim.c)
  * @epoch: your NIC must obey me in this epoch first; 0: I only ask who would
- * @ninit, @init: an Init of the sender, as on a link, which no link leads to (root/calls.c); or the
- *	answer
- * @here, @need: nodes that answer me, or obey me, and how many I need, for people to read; @need 0:
- *	not known
+ * @ninit, @init: in a call (root/calls.c), and in the answer to it: an Init of the sender, as on a
+ *	link
+ * @here, @need: nodes that answer me, or obey me, and how many I need: for people to read; @need
+ *	0: not known
  */
 struct fm_claim {
 	uint64_t epoch;
@@ -443,8 +448,9 @@ struct fm_claim {
 
 /**
  * struct fm_lead - the root of epoch @term hands over to node @guid, at @address
- * @now: it does; else that node is asked whether it is ready, which it answers with the same
- * @unfit: with @now: because its own NIC fails
+ * @now: it does; else it asks that node whether it is ready, which the node answers with the same
+ *	message
+ * @unfit: with @now: because the root's own NIC fails
  */
 struct fm_lead {
 	uint64_t term;
