@@ -25,7 +25,7 @@ struct request;
  * @node: that it is about, TORUS_NO_NODE for all
  * @count: nodes that it is about, from @node on; 0: @node alone
  * @began: when it came
- * @rootless: the root has not answered it, so this node does, from what it knows
+ * @rootless: the root did not answer it, so this node answers from what it knows itself
  * @ready: it waits until this says that it can be answered, or until @until; then @late
  * @next: in the list of those that wait
  */
@@ -52,7 +52,8 @@ struct request {
 /**
  * struct answer_cmd - a command
  * @args: names of its arguments, space before each
- * @local: what a node that is asked by the root answers at once; NULL: it has to ask its NIC, @kind
+ * @local: the answer that a node gives the root at once; NULL: the node has to ask its NIC first,
+ *	by @kind
  */
 struct answer_cmd {
 	const char *name;
@@ -65,8 +66,8 @@ struct answer_cmd {
 
 #define ANSWER_CHANGE	1u	/* privileged */
 #define ANSWER_ROOT	2u	/* the root's to answer */
-#define ANSWER_NODES_MAX 4096	/* that a reply is about, where a node takes 2 KiB or less */
-#define ANSWER_KNOWN	4u	/* ... but without one a node answers what it knows itself */
+#define ANSWER_NODES_MAX 4096	/* nodes in a reply, where each takes 2 KiB or less */
+#define ANSWER_KNOWN	4u	/* without a root, the node answers from what it knows */
 
 /** answer_start() - sets fabricd.query up */
 int answer_start(struct fabricd *d);
@@ -127,21 +128,21 @@ json_t *answer_missing(struct request *rq, json_t **by_node, uint32_t n);
 
 /* answer_part.c */
 /**
- * answer_range() - arguments "node" and "count": about so many nodes from that one on
- * @max: that "count" may be, at least 1
+ * answer_range() - reads the arguments "node" and "count": that node, and the following ones
+ * @max: the largest "count" allowed, at least 1
  * Return: false, and the request is answered, if they are wrong.
  */
 bool answer_range(struct request *rq, uint32_t max);
-/** answer_range_has() - whether this node is one of those that @cmd is about, if it has a "count" */
+/** answer_range_has() - whether the range of @cmd has this node in it; true without a "count" */
 bool answer_range_has(const struct fabricd *d, const json_t *cmd);
-/** rootless_json() - what a reply without the root is labelled with */
+/** rootless_json() - the label of a reply that was made without the root */
 json_t *rootless_json(const struct request *rq);
-/** answer_label() - each item of @list says whether the root had a part in it */
+/** answer_label() - adds to each item of @list whether it was made without the root */
 void answer_label(const struct request *rq, json_t *list);
 /**
- * heard_json() - for how many ms nothing was heard of @node; null: it never was
+ * heard_json() - how many ms ago @node was last heard; null: never
  * @told: it has answered this request
- * @lately: set, whether that is within the bound of fm_heard()
+ * @lately: set to whether that is within the bound of fm_heard()
  */
 json_t *heard_json(const struct request *rq, uint32_t node, bool told, bool *lately);
 

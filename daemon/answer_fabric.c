@@ -104,7 +104,8 @@ void add_local_problems(struct fabricd *d, json_t *list)
 	if (d->state_text[0])
 		add_problem(list, "state", d->state_text);
 	if (n) {
-		snprintf(text, sizeof(text), "%u connection%s to managers of another release; service schemas: this one up to %u, %s",
+		snprintf(text, sizeof(text), "%u connection%s to managers of another release; "
+			 "service schemas: this one up to %u, %s",
 			 n, n == 1 ? "" : "s", schema_newest, mixed);
 		add_problem(list, "release", text);
 	}
@@ -243,7 +244,7 @@ static json_t *guid_json(uint64_t guid)
 	return json_string(text);
 }
 
-/* Without the root nobody says that a node is up of which nothing is heard. */
+/* Without the root a node that is up in the table is "unknown" unless it was heard lately. */
 static const char *state_text(const struct request *rq, const struct fm_entry *e, bool lately)
 {
 	if (rq->rootless && !lately && e && (e->state == FM_NODE_UP || e->state == FM_NODE_SILENT))
@@ -299,7 +300,7 @@ static void nodes_end(struct request *rq, json_t **by_node, uint32_t n)
 	for (uint32_t i = 0; i < n && fm_node(d->fm, i); i++)
 		if (is_meant(rq, i))
 			json_array_append_new(list, entry_json(rq, i, by_node[i]));
-	/* They have no place, and come behind those that have. */
+	/* Nodes without a place come after all others. */
 	for (unsigned int i = 0; is_meant(rq, n - 1) && fm_joiner(d->fm, i, &joiner); i++)
 		json_array_append_new(list, joiner_json(&joiner));
 	answer_label(rq, list);
@@ -348,7 +349,8 @@ static json_t *table_json(struct fabricd *d)
 		add_ports(excluded, d, i, e->wiring & ~e->admin, "wiring");
 		add_ports(excluded, d, i, e->held & ~(e->admin | e->wiring), "held");
 		add_ports(excluded, d, i, e->stalled & ~(e->admin | e->wiring | e->held), "stall");
-		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held | e->stalled), "fault");
+		add_ports(excluded, d, i, e->fault & ~(e->admin | e->wiring | e->held | e->stalled),
+			  "fault");
 	}
 	return json_pack("{s:I, s:o, s:o, s:o}", "version", (json_int_t)fm_version(d->fm),
 			 "shape", shape_json(shape), "excluded", excluded, "nodes", nodes);
@@ -396,7 +398,7 @@ static bool in_force(const struct fm *fm)
 	return fm && fm_is_root(fm) && fm_in_force(fm, fm_version(fm));
 }
 
-/* More than half of the candidates have it on disk, or all have said what they will say. */
+/* Most candidates have it on disk, or all that are up have told whether they have. */
 static bool is_decided(const struct fm_kept_count *k)
 {
 	return 2 * k->have > k->of || !k->wait;
@@ -409,7 +411,7 @@ static bool in_force_and_kept(struct request *rq)
 	return in_force(rq->d->fm) && fm_kept_count(rq->d->fm, &k) && is_decided(&k);
 }
 
-/* Null if no candidate is to keep anything. */
+/* Null if no candidate is configured to keep anything. */
 static json_t *kept_json(const struct fm *fm)
 {
 	struct fm_kept_count k;

@@ -21,7 +21,10 @@ static void add_counters(json_t *to, const struct torus_counter_desc *desc,
 		json_object_set_new(to, desc[i].name, json_integer((json_int_t)value[i]));
 }
 
-/* Those that could not ask their NICs are missing. Return: why the node asked could not. */
+/*
+ * Nodes that could not ask their NICs are missing in the reply. Return: why the node that was
+ * asked for could not.
+ */
 static json_t *take_errors(struct request *rq, json_t **by_node, uint32_t n)
 {
 	json_t *why = NULL;
@@ -65,7 +68,8 @@ static void flat_end(struct request *rq, json_t **by_node, uint32_t n)
 		json_decref(missing);
 		answer_error(rq, "unreachable", "node '%s' does not answer%s",
 			     json_string_value(json_object_get(rq->args, "node")),
-			     rq->rootless ? ", and there is no root: ask the manager of that node itself" : "");
+			     rq->rootless ?
+			     ", and there is no root: ask the manager of that node itself" : "");
 		return;
 	}
 	if (rq->cmd->flags & ANSWER_KNOWN)
@@ -195,8 +199,8 @@ static void gather(struct request *rq, bool needed,
 }
 
 /*
- * The same about some nodes if the request says how many: @max items at most, of which a node has
- * @each in each dimension, or, if that is 0, one.
+ * The same about the nodes from "node" on, if the request has a "count". A reply has room for @max
+ * items: a node has @each of them in each dimension, or, if that is 0, one.
  */
 static void gather_some(struct request *rq, uint32_t max, unsigned int each,
 			void (*end)(struct request *rq, json_t **by_node, uint32_t n))
@@ -290,7 +294,7 @@ void answer_links(struct request *rq)
 
 /* --- one end of a cable ------------------------------------------------------ */
 
-/* The port that is meant, of our own NIC. */
+/* The port of this node's NIC that the request names. */
 static bool begin_port(struct question *q, const json_t *cmd)
 {
 	const char *text = json_string_value(json_object_get(cmd, "port"));
@@ -463,7 +467,7 @@ void answer_counters(struct request *rq)
 
 /* --- rows ------------------------------------------------------------------ */
 
-/* How many there are. */
+/* Counts the rows. */
 static int size_rows(struct question *q, struct torus_dev *dev)
 {
 	int err = torus_device_get(dev, &q->dev);
@@ -475,7 +479,7 @@ static int size_rows(struct question *q, struct torus_dev *dev)
 	return q->row ? 0 : -ENOMEM;
 }
 
-/* Some of them. When others were written meanwhile, it begins anew: all are of one version. */
+/* Reads some rows. If rows were written meanwhile it begins anew: all must be of one version. */
 static int run_rows(struct nic_question *nq, struct torus_dev *dev)
 {
 	struct question *q = (struct question *)nq;

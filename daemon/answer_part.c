@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers that are not those of the root about all nodes: about some of them, so that a large fabric
- * fits into several replies; or of a node that has lost the root, which tells what it knows itself.
+ * Replies that are not the root's about all nodes. They are about some nodes, so that a large
+ * fabric fits into several replies; or they come from a node that has no root, and tells what it
+ * knows itself.
  */
 #include <string.h>
 #include "daemon/answer.h"
@@ -23,7 +24,7 @@ bool answer_range(struct request *rq, uint32_t max)
 		return false;
 	}
 	rq->count = (uint32_t)count;
-	/* The nodes asked need not know names, so they are sent coordinates. */
+	/* The other nodes may not know names, so they are sent coordinates. */
 	json_object_set_new(rq->args, "node",
 			    json_string(torus_node_text(shape, rq->node, text)));
 	return true;
@@ -59,7 +60,7 @@ json_t *rootless_json(const struct request *rq)
 			 "name", d->config.fm.name);
 }
 
-/* Whatever becomes of the reply that it is in, an item says how it came about. */
+/* Each item says so itself, since items may be taken out of their reply. */
 void answer_label(const struct request *rq, json_t *list)
 {
 	size_t i;

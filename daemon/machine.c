@@ -243,7 +243,7 @@ static void tell_systemd(struct fabricd *d)
 		   up, nodes);
 }
 
-/* After each event. The state of a new table is a look at all of it: only if it may have changed. */
+/* Called after each event. fm_state() looks at the whole table, so only if it may have changed. */
 static void settle(struct fabricd *d)
 {
 	struct fm_outline o;

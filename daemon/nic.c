@@ -7,11 +7,11 @@
  *
  * Calls of the NIC are jobs of a queue (nicq.c), on a connection that only its thread uses:
  * looking for the NIC, all actions, questions of users, and reading again what lost events would
- * have told. Its events are the loop's, on another one.
+ * have told. The NIC's events come to the loop, on another connection.
  *
- * A call that fails is no reason to give the NIC up: its connection is opened again if it
- * broke, and the manager tries again. The NIC is gone if its events end, or if CALLS_LATE calls
- * in a row had no answer: then who needs this node for a recovery waits for it in vain.
+ * If a call fails, the NIC is not given up: its connection is opened again if it broke, and the
+ * manager tries again. The NIC is gone if its events end, or if CALLS_LATE calls in a row had no
+ * answer: then a recovery would wait for this node in vain.
  */
 #include <errno.h>
 #include <stdio.h>

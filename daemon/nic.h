@@ -59,12 +59,13 @@ void nic_park_replay(struct nic *nic, uint32_t tag, uint64_t version, uint16_t p
 void nic_links_get(struct nic *nic);
 
 /**
- * struct nic_question - what a user asks of the NIC, or for it to do
+ * struct nic_question - what a user asks of the NIC, or wants it to do
  * @run: does it, in the thread of the queue (nicq.c), on the connection of the actions. It must
- *	not touch what the loop uses. One of many calls returns NICQ_MORE after each: actions go
- *	first. Return: 0, negative errno, or NICQ_MORE
+ *	not touch what the loop uses. If it needs many calls, it returns NICQ_MORE after each:
+ *	actions go first. Return: 0, negative errno, or NICQ_MORE
  * @done: called in the loop, once, and frees it; @err: what @run returned; -ENODEV: the NIC was
- *	lost meanwhile; -ECANCELED: it was not asked, for nobody waits for the answer, or all ends
+ *	lost meanwhile; -ECANCELED: @run was not called, for the question was dropped, or the
+ *	daemon ends
  * @dropped: see nic_drop()
  */
 struct nic_question {
@@ -78,11 +79,13 @@ struct nic_question {
 };
 
 /**
- * nic_ask() - ask when no action waits, or two went before it; one question after the other
- * Return: 0, and @q->done follows later; -ENODEV: there is no NIC; -EBUSY: too many questions wait.
+ * nic_ask() - asks when no action waits, or when two have gone before; one question after the
+ * other
+ * Return: 0, and @q->done follows later; -ENODEV: there is no NIC; -EBUSY: too many questions
+ * wait.
  */
 int nic_ask(struct nic *nic, struct nic_question *q);
-/** nic_drop() - nobody waits for the answer; @done follows all the same */
+/** nic_drop() - the answer is not wanted any more; @done follows all the same */
 void nic_drop(struct nic_question *q);
 
 /** nic_give_up() - the owner cannot use the NIC: it counts as gone, and is looked for again */

@@ -11,7 +11,7 @@
 #include "daemon/nicq.h"
 #include "lib/netdev.h"
 
-#define QUESTIONS_MAX	128	/* that wait; a client of the control socket has one at most */
+#define QUESTIONS_MAX	128	/* that wait; a client of the control socket has at most one */
 #define CALLS_WAITING	16	/* no management packets are sent behind so many */
 
 /**

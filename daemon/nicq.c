@@ -12,10 +12,11 @@
  * told the end of the one before (fm/node/nic.c), but for those whose end is nobody's business:
  * these are before whatever it adds later.
  *
- * Questions of users are jobs of a second list, which is served while the first is empty, and at
- * the latest after AHEAD jobs of it: a recovery waits for a part of a question now and then, and at
- * a NIC that is kept busy by management packets alone a question still gets its turn. Among each
- * other questions have an order, too. Against actions they need none: each is right at any time.
+ * Questions of users are jobs of a second list. A job of it is done when the first list is empty,
+ * or after AHEAD jobs of the first. So a recovery waits for a part of a question now and then, but
+ * a question gets its turn at a NIC that management packets alone keep busy. Questions are done in
+ * their order. Between questions and actions no order is needed: a question may be asked at any
+ * time.
  *
  * A request without an answer ends after a second, and may be handled later still. Then it is
  * handled before all that follow on its connection; so when one that follows has been
@@ -38,7 +39,7 @@
 #include "daemon/loop.h"
 #include "daemon/nicq.h"
 
-#define AHEAD 2		/* jobs that go before one of the second list that waits */
+#define AHEAD 2		/* jobs of the first list that go before a waiting one of the second */
 
 /** struct list - jobs, the first of which was added first */
 struct list {
@@ -48,7 +49,7 @@ struct list {
 /**
  * struct nicq
  * @todo, @later, @ended, @stop: protected by @lock
- * @ahead: jobs of @todo that were begun while one of @later waited; of the thread
+ * @ahead: jobs of @todo that were begun while one of @later waited; used by the thread
  * @wake: something is to be done
  * @told: readable when some have ended
  * @waiting: of the loop: jobs of @todo

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#define NICQ_MORE	1	/* of a job that was added to be done later: it goes on later */
+#define NICQ_MORE	1	/* returned by a job of nicq_add_later(): call it again later */
 
 struct loop;
 struct nicq;
@@ -33,8 +33,9 @@ void nicq_free(struct nicq *q);
 /** nicq_add() - takes @job */
 void nicq_add(struct nicq *q, struct nicq_job *job);
 /**
- * nicq_add_later() - takes @job, which is done when none of nicq_add() waits, or two went before it
- * If it returns NICQ_MORE it is called again, under the same rule, before the others that were
+ * nicq_add_later() - takes @job, which is done when no job of nicq_add() waits, or when two have
+ * gone before
+ * If it returns NICQ_MORE it is called again, under the same rule, before other jobs that were
  * added in this way.
  */
 void nicq_add_later(struct nicq *q, struct nicq_job *job);

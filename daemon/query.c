@@ -8,14 +8,14 @@
 #include "daemon/svc.h"
 
 #define ASKS_MAX	256	/* under way at once */
-#define RENEWED_MAX	6	/* times its bound that a question takes at most */
+#define RENEWED_MAX	6	/* times its bound: the longest time that a question takes */
 #define SEEN		64	/* ids remembered, so that none is answered twice */
 
 /**
  * struct ask - a question under way
  * @from: connection it came by; 0: asked here
  * @pending: connections that have not ended their answers
- * @bound: ns that it waits for the next answer; 0: it waits for none; @until: for all of them
+ * @bound: ns to wait for the next answer, 0: not at all; @until: when to wait no more for any
  */
 struct ask {
 	struct query *q;
@@ -147,7 +147,7 @@ void query_local(struct ask *a, json_t *data)
 		ask_settle(a);
 }
 
-/* Asks this node, if it is meant. */
+/* Asks this node, if the question is for it. */
 static void ask_local(struct ask *a, json_t *cmd)
 {
 	struct query *q = a->q;
@@ -161,7 +161,7 @@ static void ask_local(struct ask *a, json_t *cmd)
 	a->local = local;
 }
 
-/* Whether another node may answer it, too. */
+/* Whether the question is for other nodes, too. */
 static bool is_for_others(const struct ask *a)
 {
 	return a->to != SVC_TO_NODE || a->node != a->q->ops->own(a->q->arg);
@@ -215,7 +215,7 @@ static struct ask *ask_new(struct query *q, uint64_t id, int from, enum svc_to t
 	return a;
 }
 
-/* From now on, and anew with each answer: silence is bounded, not the number of answers. */
+/* The bound counts from now, and anew with each answer: it limits silence, not many answers. */
 static void wait_for(struct ask *a, uint64_t bound)
 {
 	a->bound = bound;

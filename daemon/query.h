@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Questions of the control socket carried to other nodes, as ASK and ANSWER
- * messages, and what nodes tell the root, EVENT and LINES. A question to the
- * root goes up: over the connections that a node opened itself. A question to a node or to all goes from the root down: over
- * those that others opened, and each passes it on. Answers come back the way
- * the question went, one message for each node, and an empty one ends them.
- * The time allowed shrinks on the way, so a silent branch costs its answers
- * but not those of its siblings. It begins anew with each answer that passes: a node that is silent
- * bounds the wait, a large fabric does not, which answers all the time; but six times as much is
- * the most that a question takes.
+ * Questions of the control socket carried to other nodes, as ASK and ANSWER messages, and what
+ * nodes tell the root, EVENT and LINES. A question to the root goes up: over the connections that
+ * a node opened itself. A question to a node or to all goes from the root down: over those that
+ * others opened, and each passes it on. Answers come back the way the question went, one message
+ * for each node, and an empty one ends them.
+ *
+ * The time allowed shrinks on the way, so a silent branch costs its answers but not those of its
+ * siblings. It begins anew with each answer that passes: it bounds the wait for a silent node, but
+ * not for a large fabric, whose answers keep coming. A question takes at most six times as long.
  */
 #ifndef QUERY_H
 #define QUERY_H
@@ -29,12 +29,12 @@ struct ask;
  * struct query_ops - what the owner does
  * @own: id of this node, TORUS_NO_NODE while unknown
  * @is_root: this node's manager is the root
- * @local: answer for this node alone; query_local() follows, now or later.
- *	Return: a handle for @forget
- * @serve: answer a whole request in the root's place; query_served() follows,
- *	now or later. Return: a handle for @drop
- * @drop: who asked is gone, query_served() must not follow
- * @forget: nobody waits for what @local was asked, query_local() must not follow
+ * @local: answer for this node alone; query_local() follows, now or later. Return: a handle for
+ *	@forget
+ * @serve: answer a whole request in the root's place; query_served() follows, now or later.
+ *	Return: a handle for @drop
+ * @drop: the one that asked is gone, query_served() must not follow
+ * @forget: the answer of @local is not wanted any more, query_local() must not follow
  * @told: an EVENT or LINES of another node, for the root
  */
 struct query_ops {
@@ -64,7 +64,7 @@ void query_free(struct query *q);
 /**
  * query_ask() - ask others, and this node if it is meant
  * @node: with SVC_TO_NODE
- * @timeout_ms: without any answer, until it ends
+ * @timeout_ms: it ends when no answer came for so long
  * @cmd: borrowed
  *
  * Nothing is called back before this returns.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Questions of users that the NIC of this node answers: asked in the thread of its queue, while the
- * loop goes on (nic.h), and answered on their way back (query.h). One for whose answer nobody waits
- * any more is not asked if it has not begun; if it has, it ends as if somebody did.
+ * Questions of users that this node's NIC has to answer. The thread of the NIC's queue asks them
+ * while the loop goes on (nic.h), and the answers go back by query.h. If the answer is not wanted
+ * any more, a question that has not begun is not asked; one that has begun goes on to its end.
  */
 #ifndef QUESTION_H
 #define QUESTION_H
@@ -16,12 +16,12 @@ struct fabricd;
 struct question;
 
 /**
- * struct question_kind - a command that is asked of the NIC
- * @begin: takes arguments of @cmd; may set @error, which is then the answer. NULL: there are none.
- *	Return: false: the NIC is not asked
+ * struct question_kind - a command that needs the NIC
+ * @begin: takes arguments of @cmd; may set @error, which is then the answer. NULL: there are no
+ *	arguments. Return: false: the NIC is not asked
  * @run: as in struct nic_question
- * @tell: called in the loop when the NIC has done it. Return: the answer, a new reference, or NULL
- * @words: if the NIC fails, what it says is the answer; else there is none
+ * @tell: called in the loop when @run has ended. Return: the answer, a new reference, or NULL
+ * @words: if the NIC fails, its error text is the answer; else there is no answer
  */
 struct question_kind {
 	bool (*begin)(struct question *q, const json_t *cmd);
@@ -32,9 +32,9 @@ struct question_kind {
 
 /**
  * struct question - one under way
- * @ask: NULL: nobody waits for the answer
+ * @ask: NULL: the answer is not wanted any more
  * @port, @lane, @up, @ns, @version, @lanes, @degraded: arguments
- * @error: the answer is that it failed, in these words; "": it did not, or there is no answer
+ * @error: if not "", the answer is a failure with this text
  * @link, @n, @eye, @dev, @flow, @park: what the NIC says
  * @row, @nrows, @rows_done, @rows_version: its rows, so far
  */
@@ -63,7 +63,7 @@ struct question {
  */
 struct question *question_ask(struct fabricd *d, const struct question_kind *kind, json_t *cmd,
 			      struct ask *ask);
-/** question_forget() - nobody waits for the answer any more */
+/** question_forget() - the answer is not wanted any more */
 void question_forget(struct question *q);
 /** question_links() - a @run that reads all links */
 int question_links(struct nic_question *nq, struct torus_dev *dev);

@@ -9,7 +9,8 @@ static const char *const names[RECORD_KINDS] = {
 	[RECORD_BEGIN] = "begin", [RECORD_LINK] = "link", [RECORD_MGMT] = "mgmt",
 	[RECORD_PARK] = "park", [RECORD_DONE] = "done", [RECORD_UP] = "up", [RECORD_DOWN] = "down", [RECORD_MSG] = "msg",
 	[RECORD_TIMER] = "timer", [RECORD_EXCLUDE] = "exclude", [RECORD_MOVE] = "move",
-	[RECORD_ARBITER] = "arbiter", [RECORD_KEPT] = "kept", [RECORD_STALLED] = "stalled", [RECORD_END] = "end",
+	[RECORD_ARBITER] = "arbiter", [RECORD_KEPT] = "kept", [RECORD_STALLED] = "stalled",
+	[RECORD_END] = "end",
 };
 
 /* --- bytes -------------------------------------------------------------------- */

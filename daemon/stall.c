@@ -49,8 +49,8 @@ void stall_due(struct fabricd *d)
 }
 
 /*
- * Where no packet goes, none waits: the NIC of a node that is idle is asked more seldom, but often enough
- * that the sink is named before a port is taken down.
+ * While a NIC sends no packets, none waits for credits: it is read more seldom then, but often
+ * enough that the sink is named before a port is taken down.
  */
 static void pause_reading(struct fabricd *d, const struct torus_link *links, unsigned int n)
 {
@@ -144,7 +144,7 @@ static int run_stalled(struct nic_question *nq, struct torus_dev *dev)
 	return err;
 }
 
-/* It says so in its row, so that all know by the table why the port is excluded. */
+/* The row of this node tells all others why the port is excluded. */
 static void tell_manager(struct fabricd *d, unsigned int port)
 {
 	machine_event(d, &(struct record_event) { .kind = RECORD_STALLED, .now = loop_now(),
@@ -377,7 +377,7 @@ static void on_timer(void *arg)
 	stall_hint(arg);
 }
 
-/* A port that was taken down is a problem until it is up again: any root has that from the table. */
+/* A port that was taken down is a problem until it is up again; any root knows it by the table. */
 static void add_down(struct fabricd *d, uint32_t node, unsigned int port, json_t *list)
 {
 	const struct torus_shape *shape = fm_shape(d->fm);

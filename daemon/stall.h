@@ -9,25 +9,25 @@
  * network cannot tell them apart and suffers the same.
  *
  * A node reads its links when its manager's timer, mostly for a keep-alive, wakes it anyhow, and
- * every 2 s at most, or less often, up to every 8 s or half of stall_max, as long as it has sent
- * nothing. One that waits for 1 s makes an event, which the root hears and takes as a
- * hint, no more: it asks all nodes which of their links wait, walks to the sinks (stall_walk.h)
- * and repeats this every 2 s while any wait lasts. A port that two walks in a row found to lead
- * straight to a sink is named, as an event and as a problem of status. After stall_max its own
- * node is asked to take it down; that node looks once more and refuses if packets went.
+ * every 2 s at most. While it has sent nothing it reads them less often, down to every 8 s or half
+ * of stall_max. A link whose packets wait for 1 s makes an event. The root hears it and takes it
+ * as a hint, no more: it asks all nodes which of their links wait, walks to the sinks
+ * (stall_walk.h) and repeats this every 2 s while any wait lasts. A port that two walks in a row
+ * found to lead straight to a sink is named, as an event and as a problem of status. After
+ * stall_max its own node is asked to take it down; that node looks once more and refuses if
+ * packets went.
  *
  * The port is taken down in the NIC, like one that an administrator takes down, and not only
- * excluded: what waits in the NIC has its way stamped and would wait on for ever, but of
- * a link that is down the NIC parks it, and the recovery replays it over other ways (recovery.c).
- * Nothing is lost by it. The node's row says why (fm_stalled()), so that the table, and any root,
- * knows it as
- * long as that manager lives and the port is down: the cable is excluded as "stall". Its hold has
- * no end of its own: there is no traffic from which the root
- * could see that the neighbour is well again. An administrator takes the port up.
+ * excluded: what waits in the NIC has its way stamped and would wait on for ever, but the NIC
+ * parks what waits for a link that is down, and the recovery replays it over other ways
+ * (recovery.c). Nothing is lost by it. The node's row says why (fm_stalled()), so the table, and
+ * any root, knows it as long as that manager lives and the port is down: the cable is excluded as
+ * "stall". The port stays down without limit: there is no traffic from which the root could see
+ * that the neighbour is well again. An administrator takes it up.
  *
- * At most one port is taken down in a look, since what is parked changes the others' waits.
- * A host that takes no packets loses its ports one after the other, each after stall_max of
- * waiting.
+ * At most one port is taken down in a look, since what is parked changes the others' waits. A host
+ * that takes no packets loses its ports one after the other, each after it has waited for
+ * stall_max.
  */
 #ifndef STALL_H
 #define STALL_H

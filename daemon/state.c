@@ -6,16 +6,16 @@
  *
  *	torus-state FORMAT FABRIC GUID EPOCH VERSION LENGTH CRC
  *
- * CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as a
- * message of the service network (svc.proto).
+ * CRC is CRC-32C in hexadecimal, over the line up to it and LENGTH bytes that follow: the table as
+ * a message of the service network (svc.proto).
  *
  * An update of fabricd must not forget what is excluded, nor must a return to the release before.
- * So FORMAT is a number of these files alone. The schema in the message rises when managers of two
- * releases would misunderstand each other, and is not looked at here. What is read of a table keeps
- * its field numbers and its meaning in svc.proto: shape, open dimensions, epoch, version, and of
- * each entry its state, GUID, name and exclusions. A member that a later release adds is skipped by
- * an earlier one. FORMAT rises if an earlier release would understand a file wrongly. A release
- * reads all formats up to its own, and refuses later ones.
+ * So these files have a FORMAT of their own. The message has a schema, too, which rises when
+ * managers of two releases would misunderstand each other; here it is not looked at. What is read
+ * of a table keeps its field numbers and its meaning in svc.proto: shape, open dimensions, epoch,
+ * version, and of each entry its state, GUID, name and exclusions. An earlier release skips a
+ * member that a later one adds. FORMAT rises if an earlier release would understand a file
+ * wrongly. A release reads all formats up to its own, and refuses later ones.
  *
  * The file is always whole, the old one or the new one: the new one is written beside it, brought
  * to the disk (fsync), given the name (rename), and the name is brought to the disk (fsync of the
@@ -62,7 +62,7 @@ struct work {
  * @lock: protects @todo to @free_it
  * @todo: what is to be written; NULL: nothing
  * @began: when the thread began to write; 0: it does not
- * @given: when the loop gave something to write to a thread that had nothing to do; 0: it has nothing to do
+ * @given: when the loop gave an idle thread something to write; 0: the thread is idle
  * @ended: it has written once more, with @err
  * @stop: the thread is to end; @free_it: ... and to free all, for nobody waits for it
  * @last: what was written, or was to be, last; for another try
@@ -287,7 +287,8 @@ static int unpack(const char *path, const char *fabric, uint64_t guid, const cha
 		return refuse(why, path, "it is no state file");
 	n = head_of(data, size, &h);
 	if (h.format > FORMAT)
-		return refuse(why, path, "it has format %u, of a later fabricd; this one knows %u", h.format,
+		return refuse(why, path,
+			      "it has format %u, of a later fabricd; this one knows %u", h.format,
 			      FORMAT);
 	if (!n)
 		return refuse(why, path, "its first line is damaged");

@@ -25,8 +25,8 @@ int state_load(const char *dir, const char *fabric, uint64_t guid, struct fm_msg
 
 /**
  * struct state_ops - called in the loop
- * @told: writing fails, takes long, or is well again; then @why is ""
- * @kept: the table that was given last is on the disk; not @ok: it is not, and is tried again later
+ * @told: writing fails or takes long, and @why says so; or it is well again, and @why is ""
+ * @kept: the table that was given last is on the disk (@ok); or not, and is tried again later
  */
 struct state_ops {
 	void (*told)(void *arg, const char *why);

@@ -147,8 +147,11 @@ static void conn_up(struct conn *c)
 	c->session = NULL;
 	c->up = true;
 	if (c->newest != svc->newest && log_allowed(&svc->mixed_limit, loop_now(), &skipped))
-		log_info("service", "'%s' (%s) is of another release: it speaks service schemas up to %u, this manager up to %u; both use %u (%llu more since the last such line)",
-			 c->name, c->addr, c->newest, svc->newest, c->schema, (unsigned long long)skipped);
+		log_info("service",
+			"'%s' (%s) is of another release: it speaks service schemas up to %u, this "
+			"manager up to %u; both use %u (%llu more since the last such line)",
+			c->name, c->addr, c->newest, svc->newest, c->schema,
+			(unsigned long long)skipped);
 	svc->nstrangers--;
 	svc->stats.up++;
 	loop_timer_set(c->timer, LOOP_NEVER);
@@ -169,7 +172,7 @@ static ssize_t conn_refuse(struct conn *c)
 	return -EACCES;
 }
 
-/* The newest schema that both speak, with the peer's first message: schema.h says how. */
+/* Takes the newest schema that both speak, by the peer's first message (schema.h). False: none. */
 static bool agree(struct conn *c, const struct svc_msg *m)
 {
 	const struct svc *svc = c->svc;
@@ -182,7 +185,7 @@ static bool agree(struct conn *c, const struct svc_msg *m)
 	return schema >= m->schema && schema >= svc->oldest && schema <= svc->newest;
 }
 
-/* The peer is told in its own schema. */
+/* Refuses the peer, in its own schema. */
 static ssize_t refuse_schema(struct conn *c, const struct svc_msg *m)
 {
 	struct svc_msg reply = { .fm = { .type = FM_MSG_REFUSE } };
@@ -190,7 +193,8 @@ static ssize_t refuse_schema(struct conn *c, const struct svc_msg *m)
 
 	snprintf(text, sizeof(reply.fm.refuse.text),
 		 "'%s' speaks service schemas %u to %u, '%s' %u to %u: update in smaller steps",
-		 m->auth.name, m->schema, c->newest, c->svc->auth->name, c->svc->oldest, c->svc->newest);
+		 m->auth.name, m->schema, c->newest, c->svc->auth->name, c->svc->oldest,
+		 c->svc->newest);
 	strcpy(c->session->peer_name, m->auth.name);
 	note_refusal(c, &c->svc->stats.refused_schema, text);
 	c->schema = m->schema;
@@ -576,8 +580,8 @@ unsigned int svc_mixed(const struct svc *svc, char *text, size_t room)
 		if (!c->up || c->closing || c->newest == svc->newest)
 			continue;
 		if (n++ < NAMED_MAX && at < room)
-			at += (size_t)snprintf(text + at, room - at, "%s'%s' (%s) up to %u", at ? ", " : "",
-					       c->name, c->addr, c->newest);
+			at += (size_t)snprintf(text + at, room - at, "%s'%s' (%s) up to %u",
+					       at ? ", " : "", c->name, c->addr, c->newest);
 	}
 	if (n > NAMED_MAX && at < room)
 		snprintf(text + at, room - at, " and %u more", n - NAMED_MAX);

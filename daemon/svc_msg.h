@@ -29,7 +29,7 @@ enum svc_msg_type {
 
 /**
  * struct svc_auth - a turn of a proof; @fabric and @name are of the sender
- * @newest: schema that the sender speaks; 0: that of this message alone
+ * @newest: newest schema that the sender speaks; 0: that of this message alone
  */
 struct svc_auth {
 	char fabric[TORUS_NAME_MAX + 1];
@@ -121,13 +121,14 @@ struct svc_msg {
 	};
 };
 
-/** svc_msg_since() - the schema from which on there is such a message */
+/** svc_msg_since() - the first schema that has this message */
 unsigned int svc_msg_since(const struct svc_msg *msg);
 /** svc_msg_pack() - as fm_msg_pack(), any message */
 int svc_msg_pack(const struct svc_msg *msg, unsigned int schema, uint8_t **data, size_t *len);
 /**
  * svc_msg_unpack() - as fm_msg_unpack(), any message
- * @out: to be given to svc_msg_clear() after success. After an error it has the schema, if any could be read
+ * @out: to be given to svc_msg_clear() after success. After an error only its schema is set, if it
+ *	could be read
  */
 int svc_msg_unpack(const uint8_t *data, size_t len, struct svc_msg *out);
 void svc_msg_clear(struct svc_msg *msg);
