@@ -172,14 +172,9 @@ enum fm_role { FM_ROLE_JOIN, FM_ROLE_CHILD };
  * @voters: as in fm_table_msg; @votes: mask of the sets in which this node is
  * @priority: of this node as a candidate, 0 to FM_PRIORITY_MAX, or FM_PRIORITY_AUTO
  * @marked: its NIC is marked as bootstrap
-<<<<<<< HEAD
  * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c);
  *	@kept_root: GUID of the root that made it, 0: not known
- * @keeps: it has a place for it, and tells of each by FM_MSG_KEPT
-=======
- * @kept_term, @kept: epoch and version of the table that it has kept; 0: none (node/keep.c)
  * @keeps: it has a disk for the table, and tells by FM_MSG_KEPT what is on it
->>>>>>> 931abf3 (fm: plainer words on roots, claims, calls and what is kept)
  * @clean: colours that no packet had when its root spoke last; @open: as in it
  * @admin, @across: ports that this table has excluded by the administrator, here and at
  *	the far end of the cable (recall.c)
