@@ -3,8 +3,9 @@
 # shellcheck disable=SC2317
 #
 # All nodes lose their power at once, and come back: coordinates, names and what was excluded are as
-# before, from the moment on when the command that excluded it has ended. A disk that hangs is told by
-# that command. A state file that is damaged or cannot be written is told, and the fabric runs on.
+# before, from the moment on when the command that excluded it has ended. A disk that hangs is told
+# by that command. A state file that is damaged or cannot be written is told, and the fabric runs
+# on.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -110,7 +111,8 @@ tells_who_is_away() {
 	until_true 20 all_up && changes 2 '[true,true]' include 1,1:+y && return $fine
 }
 five_left() { [[ $(ask nodes --json | jq -c '[.[] | select(.state == "silent")] | length') == 4 ]]; }
-# The root ends while the command waits for disks: that says so, and the next root knows what is excluded.
+# The root ends while the command waits for disks: that says so, and the next root knows what is
+# excluded.
 root_ends() {
 	hang 1.0 2.0 0.1 1.1 2.1 || return 1
 	(sleep 0.5; lab kill --manager 0,0 >/dev/null) &
@@ -124,7 +126,8 @@ root_ends() {
 other() { ask "$@" --node 2,2; }
 led_by_other() { other status --json | jq -e --argjson old "$1" '.root | .reachable and .node != $old'; }
 
-# All disks hang: a recovery, a takeover and another recovery end all the same, before any disk answers.
+# All disks hang: a recovery, a takeover and another recovery end all the same, before any disk
+# answers.
 beside_hanging_disks() {
 	local old up fine=1
 	old=$(other root --json | jq -c .node)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# An attacker on a cable who has no key: management packets that he has recorded, altered, or recorded
-# on another cable, sent again to node 1,0 of a ring of three.
+# An attacker on a cable who has no key: management packets that he has recorded, altered, or
+# recorded on another cable, sent again to node 1,0 of a ring of three.
 #
 # Sent as frames they have an old sequence number or a wrong checksum, so its NIC drops them, and
 # the link stays up. Whoever makes frames with the right ones, or commands the NIC at the other
@@ -85,7 +85,8 @@ frames_of_another_link() { frames from2 && dropped crc_errors "${frames[@]}"; }
 
 seal() { ask status --node 1,0 --json | jq -r '"\(.seal.refused) \(.seal.late)"'; }
 says() { "$B/tests/netns/nictool" "$run/0.0/nic.sock" mgmt 0 "$@"; }
-# counted REFUSED LATE DATA...: the NIC of node 0,0 sends these, and the manager of 1,0 counts so many
+# counted REFUSED LATE DATA...: the NIC of node 0,0 sends DATA, and the manager of 1,0 counts
+# REFUSED packets more as refused, and LATE more as late
 counted() {
 	local refused late
 	read -r refused late < <(seal)

@@ -77,8 +77,9 @@ told() {
 lost() { "$B/fabricctl" status --lab "$lab" --node 2,2 |
 	grep '^nodes  *8 of 9 up, of the others nothing is known for .*, 1 heard from now$'; }
 
-# Node 2,2, which is no candidate, is alone. It tells of its own NIC and of its neighbours' Inits, and
-# of all the others that it does not know; nobody is said to be up for what the last table says.
+# Node 2,2, which is no candidate, is alone. It tells of its own NIC and of its neighbours' Inits,
+# and of all the others that it does not know. No node counts as up only because the last table
+# says so.
 alone() {
 	local n
 	for n in 0,0 1,0 2,0 0,1 1,1 2,1 0,2 1,2; do lab kill --manager "$n" >/dev/null; done
@@ -98,13 +99,15 @@ of_2_2() {
 	"$B/fabricctl" "$1" --json --lab "$lab" --node 2,2 >"$tmp/out" 2>"$tmp/err" || rc=$?
 	((rc < 2))
 }
-# The root is unknown at once, the others after a while; those beside this one may have said something since.
+# The root is unknown at once, the others after a while; those beside this one may have said
+# something since.
 unknown() {
 	of_2_2 nodes && jq -e 'map(select(.state == "unknown" and .heard_ms >= 3000)) | length >= 4' "$tmp/out" >/dev/null
 }
 
-# The managers around 1,0 hang, and the root, its last neighbour, ends: five of nine live, and 1,0 is needed,
-# to which nobody passes an Init. Then a cable is lost between two others: 1,0 takes the table, too.
+# The managers around 1,0 hang, and the root, its last neighbour, ends: five of nine live, and 1,0
+# is needed, to which nobody passes an Init. Then a cable is lost between two others: 1,0 takes the
+# table, too.
 called() {
 	local n fine=1
 	leads 0,0 || { "$B/fabricctl" root move --lab "$lab" 0,0 && until_true 10 runs; } || return 1

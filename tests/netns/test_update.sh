@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck disable=SC2317
 #
-# Managers are updated to the next release one after the other, the root last, under traffic: none is lost
-# or reordered, recoveries work while the releases are mixed, and both sides say that they are. Managers of
-# releases that are too far apart do not talk to each other and say why; nothing else happens to the fabric.
+# Managers are updated to the next release one after the other, the root last, under traffic: none
+# is lost or reordered, recoveries work while the releases are mixed, and both sides say that they
+# are. Managers of releases that are too far apart do not talk to each other and say why; nothing
+# else happens to the fabric.
 
 TOP=${TOP:-$(cd "$(dirname "$0")/../.." && pwd)}
 B=${B:-$TOP/build}
@@ -70,7 +71,8 @@ excludes() {
 most_updated() { updated 2,1 0,1 2,0 && recovers && excludes; }
 last_updated() { updated 1,0 0,0 && recovers && excludes && until_true 10 no_problem; }
 
-# A release that skips one: nobody talks to it, its NIC works on, and it comes back when it is updated.
+# A release that skips one: nobody talks to it, its NIC works on, and it comes back when it is
+# updated.
 too_old() {
 	release "$B/tests/netns/fabricd_prev"
 	lab kill --manager 1,1 >/dev/null && lab revive --no-wait 1,1 >/dev/null &&

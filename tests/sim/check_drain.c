@@ -104,7 +104,7 @@ const char *check_drain(const struct fm *root, struct world *w, uint64_t version
 	return NULL;
 }
 
-/* Whether the NIC's packets may come to those that the table counts on: it is up in it, or its NIC works on. */
+/* Whether its packets may reach nodes that the table counts on: the node is up, or silent. */
 static bool is_joined(const struct fm *fm, const struct wnode *n)
 {
 	const struct fm_entry *e = fm ? fm_node(fm, fm_table_find(fm, n->guid)) : NULL;
@@ -121,8 +121,8 @@ const char *check_colour(struct world *w, uint32_t node, uint64_t version, char 
 	/*
 	 * Only at the first switch: later there are packets of the new version with this colour.
 	 * A NIC whose manager does not follow goes on stamping its old colour, which may be this
-	 * one. The root knows that it has no proof then, so these packets do not count. Nor do those
-	 * in a part with which no link joins it: whoever leads them together knows of them.
+	 * one. The root knows that it has no proof then, so these packets do not count. Nor do
+	 * those in a part with which no link joins it: whoever leads them together knows of them.
 	 */
 	for (uint32_t i = 0; i < w->nodes; i++)
 		if (i != node && w->node[i].on && w->node[i].nic->version >= version)

@@ -4,9 +4,9 @@
  * the root that made it, version), never falls, except where the NIC has lost its memory. In an
  * epoch no NIC has tables of two roots, and there is one table for each root, epoch and version.
  *
- * Two roots may lead in epochs of one number: those of parts that no link joins, each of which is all
- * that its root can reach (daemon/fm/root/epoch.c says why that is safe). So no NIC that has rows of one
- * sends data to a NIC that has rows of the other.
+ * Two roots may lead in epochs of one number if they lead parts that no link joins, and each part
+ * is all that its root can reach (daemon/fm/root/epoch.c says why that is safe). So no NIC that
+ * has rows of one of these roots sends data to a NIC that has rows of the other.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/machine.h"
@@ -55,7 +55,9 @@ static bool is_known(const struct check_flow *c, const struct seen_table *t, uin
 	return false;
 }
 
-/* What only that NIC knew is forgotten: its next life may take the same numbers, which harms nobody. */
+/*
+ * What only that NIC knew is forgotten: its next life may take these numbers again, without harm.
+ */
 void epochs_power(struct check_flow *c, uint32_t node)
 {
 	struct epochs *e = c->epochs;
@@ -146,8 +148,8 @@ void epochs_switched(struct check_flow *c, uint32_t node, uint64_t version)
 }
 
 /*
- * Whether the NIC may send data over the cable's end @e now: the link is up, not closed until a replay, and
- * the table @t, if its manager has that, does not exclude it.
+ * Whether the NIC may send data over the cable's end @e now: the link is up, it is not closed
+ * until a replay, and the table @t, if the NIC's manager has it, does not exclude it.
  */
 static bool is_open(const struct world *w, const struct cable *c, unsigned int e, const struct seen_table *t)
 {
@@ -173,7 +175,8 @@ void epochs_look(struct check_flow *c)
 		if (!cable->there || !a->epoch || a->epoch != b->epoch || a->root == b->root)
 			continue;
 		if (is_open(w, cable, 0, a) || is_open(w, cable, 1, b))
-			flow_wrong(c, "data passes between nodes %u and %u, which have tables of roots %llx and %llx, both of epoch %llu",
+			flow_wrong(c, "data passes between nodes %u and %u, "
+				   "which have tables of roots %llx and %llx, both of epoch %llu",
 				   cable->node[0], cable->node[1], (unsigned long long)a->root,
 				   (unsigned long long)b->root, (unsigned long long)a->epoch);
 	}

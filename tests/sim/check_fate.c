@@ -300,8 +300,8 @@ static void none_alive(struct check_flow *c)
 }
 
 /*
- * Packets that a former life of their destination got, while one before them in their flow came to a later
- * life: a NIC cannot know that the gap between that and the next was delivered, and counts it as lost
+ * A flow's destination got some packets in a former life, and an earlier packet of the flow in a
+ * later life. A NIC cannot know that the packets between were delivered, and counts them as lost
  * (kernel/core/flow.h). So it is if the destination died and came back while no root led.
  */
 static uint64_t outlived(const struct check_flow *c)

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks that somebody leads soon. Look at each set of nodes that are joined by whole cables, not
- * excluded by an administrator, whose
- * managers run and reach each other over the service network. If a candidate is among them, and more
- * than half of the nodes that are up in the latest table that anybody has, then after TAKEOVER one of
- * them leads, and its NIC has a table of its epoch. The time begins anew with each further fault and
- * repair, for a takeover may have to begin anew too.
+ * Checks that a root leads soon. Look at each set of nodes that whole cables join, which no
+ * administrator excluded, and whose managers run and reach each other over the service network. If
+ * a candidate is among them, and more than half of the nodes that are up in the latest table that
+ * any node has, then after TAKEOVER one of them leads, and its NIC has a table of its epoch. The
+ * time begins anew with each further fault and repair, for a takeover may have to begin anew too.
  *
- * Not where a NIC is slow: its node may be needed. Not in worlds with an arbiter, which may refuse, nor in those with liars.
+ * Not checked where a NIC is slow, since its node may be needed; in worlds with an arbiter, which
+ * may refuse; and in worlds with liars.
  *
- * So that this is enough for each table that may have been in force (daemon/fm/root/quorum.c), they must
- * be more than half of those that were up in each of its voters, too, with the same NIC, and more than
- * half of the world. Nodes that a root elsewhere leads over the service network do not lack one.
+ * A claim needs a quorum of each table that may have been in force (daemon/fm/root/quorum.c). So
+ * the nodes of the set must also be more than half of those that were up in each of the table's
+ * voters, with the same NIC, and more than half of the world. Nodes that a root elsewhere leads
+ * over the service network do not lack one.
  */
 #include "check_impl.h"
 #include "daemon/fm/node/candidate.h"
@@ -132,7 +133,9 @@ static bool leads(const struct wnode *n)
 	return fm_is_root(n->fm) && fm_version(n->fm) && n->rows_epoch == fm_epoch(n->fm);
 }
 
-/* Whether the node has a way to a root that leads, wherever that stands: the service network reaches far. */
+/*
+ * Whether the node has a way to a root that leads; by the service network it may stand elsewhere.
+ */
 static bool is_led(const struct world *w, const struct wnode *n)
 {
 	for (uint32_t i = 0; i < w->nodes; i++)
@@ -141,7 +144,7 @@ static bool is_led(const struct world *w, const struct wnode *n)
 	return false;
 }
 
-/* How many nodes of part @p are in set @set of those of which a claim with that table needs a quorum. */
+/* How many nodes of part @p are in set @set, of which a claim with that table needs a quorum. */
 static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, uint32_t p, unsigned int set)
 {
 	const struct world *w = c->w;
@@ -158,7 +161,7 @@ static uint32_t votes_of(const struct check_flow *c, const struct fm_table *t, u
 	return n;
 }
 
-/* Whether part @p has more than half of the nodes up in the table, and in each that may have been in force. */
+/* Whether part @p has more than half of the nodes up in the table, and in each of its voters. */
 static bool is_quorum(const struct check_flow *c, const struct fm_table *t, uint32_t p)
 {
 	uint32_t up = 0;

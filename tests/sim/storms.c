@@ -181,7 +181,10 @@ static bool any_excluded(struct story *s)
 	return !root;
 }
 
-/* A root may just be handing over, or give way to another, which knows nothing of what it did last. */
+/*
+ * A root may just be handing over, or give way to another, which knows nothing of what it did
+ * last.
+ */
 static void include_all(struct story *s)
 {
 	for (unsigned int tries = 0; tries < 100 && (any_excluded(s) || !world_settled(s->w)); tries++) {
@@ -262,9 +265,11 @@ static const struct origin named[] = {
 	{ "asker_without_a_shape", 2160, 0, MOVE + 1, false, false,
 	  "nodes with a table that followed a root without a shape sent malformed Inits" },
 	{ "epoch_before_the_lost_one", 6216, 0, MOVE + 1, false, false,
-	  "a node waited for the lost root of a later epoch, and the one that led never heard of that" },
+	  "a node waited for the lost root of a later epoch, and the one that led never heard of "
+	  "that" },
 	{ "two_roots_fall_silent", 8376, 0, MOVE + 1, false, false,
-	  "two roots of one epoch led on, because the later one's nodes did not answer Inits any more" },
+	  "two roots of one epoch led on, because the later one's nodes did not answer Inits any "
+	  "more" },
 	{ "alone_in_a_later_epoch", 10970, 0, MOVE + 1, false, false,
 	  "a node asked in vain in an epoch after that in which its neighbours were led" },
 	{ "alone_beside_the_unplaced", 11549, 0, MOVE + 1, false, false,
@@ -272,15 +277,19 @@ static const struct origin named[] = {
 	{ "colour_of_another_part", 4143, 0, MOVE + 1, false, false,
 	  "a table took a colour of which a part without a root had packets" },
 	{ "excluded_elsewhere", 3607, 0, MOVE + 1, false, false,
-	  "what a part had excluded at nodes that were none of it was forgotten when it met another" },
+	  "what a part had excluded at nodes that were none of it was forgotten when it met "
+	  "another" },
 	{ "excluded_and_kept", 13931, 0, MOVE + 1, false, false,
 	  "as excluded_elsewhere; the managers of that part began anew and had kept their table" },
 	{ "unheard_beside_a_late_one", 10159, 0, MOVE + 1, false, false,
-	  "a node that never said HELLO was judged dead, though one that had joined later had a link to it" },
+	  "a node that never said HELLO was judged dead, though one that had joined later had a "
+	  "link to it" },
 	{ "asked_and_not_welcomed", 15831, 0, MOVE + 1, false, false,
-	  "a node that had said HELLO to the one that asked was dead in the table, beside one with a link to it" },
+	  "a node that had said HELLO to the one that asked was dead in the table, beside one with "
+	  "a link to it" },
 	{ "numbers_of_a_lost_table", 14297, 0, MOVE + 1, false, false,
-	  "the root that lost its memory made a version twice, and its flows were taken for doubles" },
+	  "the root that lost its memory made a version twice, and its flows were taken for "
+	  "doubles" },
 	{ "claims_and_hangs", 392, 0, MOVE + 1, false, false,
 	  "a root hung after it had claimed; members below another member waited for it for long" },
 };

@@ -47,7 +47,10 @@ void story_rest(struct story *s, uint64_t limit);
 bool story_end(struct story *s);
 enum story_step story_step(const struct story *s);
 void story_fail(struct story *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* An administrator excludes a port of @node, or -1: all, or includes it. Return: as fm_exclude(); -EPERM: nobody leads. */
+/*
+ * An administrator excludes a port of @node, or -1: all, or includes it. Return: as fm_exclude();
+ * -EPERM: nobody leads.
+ */
 int story_exclude(struct story *s, uint32_t node, int port, bool excluded);
 /* Whether some running manager reports a problem of @kind with @part in its text. */
 bool story_problem(struct story *s, const char *kind, const char *part);

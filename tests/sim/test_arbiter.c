@@ -219,8 +219,9 @@ static void back_while_refused(void **state)
 }
 
 /*
- * All candidates ask and are refused, and then one is granted, at any moment of their trials: all follow
- * that soon, also those that have asked in vain and wait longer each time, and the former root.
+ * All candidates ask and are refused; then one is granted, at any moment of their trials. All
+ * follow it soon, also the former root, and candidates that asked in vain and wait longer each
+ * time.
  */
 static void granted_after_refusals(void **state)
 {

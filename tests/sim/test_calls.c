@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Nodes to which only such cables lead whose other ends have hung managers: the wave of Inits does
- * not come to them, and one that asks to be root calls them over the service network
- * (root/calls.c).
+ * Nodes to which all cables lead through NICs with hung managers. The wave of Inits does not come
+ * to them, so a node that asks to be root calls them over the service network (root/calls.c).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +64,7 @@ static void comes_back(uint32_t node, enum end end)
 		world_hang(s.w, node, false);
 }
 
-/* The node, none of @but, that leads, or TORUS_NO_NODE. */
+/* A node that leads, and is not in @but; or TORUS_NO_NODE. */
 static uint32_t leader(uint64_t but)
 {
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
@@ -87,7 +86,7 @@ static uint32_t taken_over(uint64_t but, const char *what)
 	return leader(but);
 }
 
-/* All but those of @away have the table of the root, in which they are up. */
+/* Checks that all nodes but those of @away have the table of the root, and are up in it. */
 static void all_follow(uint64_t away, const char *what)
 {
 	uint32_t root = leader(away);
@@ -104,7 +103,7 @@ static void all_follow(uint64_t away, const char *what)
 	}
 }
 
-/* Whether a node that asks has called one that does not answer. */
+/* Whether a node that asks has called a node that does not answer. */
 static bool calls_in_vain(void)
 {
 	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
@@ -126,7 +125,7 @@ static void finish(const char *what, uint64_t seed)
 }
 
 /*
- * The managers of @hung hang, and the root ends: another leads soon, and all that live follow
+ * The managers of @hung hang, and the root ends: another one leads soon, and all that live follow
  * it.
  */
 static void around(const char *shape, uint64_t hung, enum end end, uint64_t seed)
@@ -165,8 +164,8 @@ static void ring(void **state)
 }
 
 /*
- * All whose coordinates have an odd sum but two: nine of 16 live, and most of them have no
- * neighbour.
+ * The managers of all nodes whose coordinates have an odd sum hang, but for two: nine of 16 live,
+ * and most of them have no neighbour that lives.
  */
 static void checkerboard(void **state)
 {
@@ -176,41 +175,7 @@ static void checkerboard(void **state)
 			around("4x4", BIT(1) | BIT(3) | BIT(4) | BIT(6) | BIT(9) | BIT(12), (enum end)end, seed);
 }
 
-/*
- * Node 10 and all its neighbours: no manager that answers tells of node 10. Its NIC works on, so it is not
- * dead: its traffic goes on. The same in a ring, with three in a row.
- */
-static void all_around(const char *shape, uint64_t hung, enum end end, uint64_t seed)
-{
-	uint32_t root;
-
-	begin(shape, seed);
-	hang(hung, true);
-	ends_by(0, end);
-	root = taken_over(hung | BIT(0), "all around hang");
-	story_run(&s, 3 * W_S);
-	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
-		const struct fm_entry *e = fm_node(world_fm(s.w, root), i);
-
-		if (hung & BIT(i) && (!e || e->state != FM_NODE_SILENT))
-			story_fail(&s, "node %u hangs, and is in state %u", i, e ? e->state : 0);
-	}
-	hang(hung, false);
-	comes_back(0, end);
-	story_rest(&s, 20 * W_S);
-	finish("all around hang", seed);
-}
-
-static void hung_among_hung(void **state)
-{
-	(void)state;
-	for (unsigned int end = 0; end < ENDS; end++) {
-		all_around("4x4", BIT(6) | BIT(9) | BIT(10) | BIT(11) | BIT(14), (enum end)end, 1);
-		all_around("9", BIT(3) | BIT(4) | BIT(5), (enum end)end, 2);
-	}
-}
-
-/* One that is not needed: it is told of the root that leads. */
+/* A node that the majority does not need: it is told of the root that leads. */
 static void not_needed(void **state)
 {
 	(void)state;
@@ -218,7 +183,7 @@ static void not_needed(void **state)
 	around("4x4", BIT(6) | BIT(9) | BIT(11) | BIT(14), POWER, 2);
 }
 
-/* The one that is called hangs, too: there is no majority until it wakes. */
+/* The called node hangs, too: there is no majority until it wakes. */
 static void called_one_hangs(void **state)
 {
 	const uint64_t hung = BIT(2) | BIT(3) | BIT(4);
@@ -247,8 +212,7 @@ static void called_one_hangs(void **state)
 }
 
 /*
- * The one that is called cannot be reached: the service network has lost it. Then it is whole
- * again.
+ * The service network has lost the called node, which cannot be reached until that is whole again.
  */
 static void called_one_is_cut_off(void **state)
 {
@@ -276,8 +240,8 @@ static void called_one_is_cut_off(void **state)
 }
 
 /*
- * One loses the root over the service network, and asks. Those whom it calls hear the root, and
- * stay.
+ * One node loses the root over the service network, and asks. The nodes that it calls still hear
+ * the root, and stay with it.
  */
 static void root_lives(void **state)
 {
@@ -306,7 +270,6 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(ring),
 		cmocka_unit_test(checkerboard),
-		cmocka_unit_test(hung_among_hung),
 		cmocka_unit_test(not_needed),
 		cmocka_unit_test(called_one_hangs),
 		cmocka_unit_test(called_one_is_cut_off),

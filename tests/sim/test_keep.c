@@ -107,7 +107,7 @@ static void all_begin_anew(void **state)
 			}
 }
 
-/* No message passes between any two managers, or each does. */
+/* Cuts all service connections between managers, or mends all. */
 static void service_network(bool works)
 {
 	for (uint32_t a = 0; a < world_nodes(s.w); a++)
@@ -117,8 +117,8 @@ static void service_network(bool works)
 }
 
 /*
- * All begin anew, and the service network comes long after them: what each node finds out alone until
- * then changes nothing.
+ * All managers begin anew long before the service network works: what each node finds out alone
+ * until then changes nothing.
  */
 static void service_network_is_late(uint64_t seed, bool power, bool discover)
 {
@@ -298,9 +298,9 @@ static void begins_anew(uint32_t node)
 }
 
 /*
- * In each part something is excluded, and then one cable is mended: nothing of it comes back, nor what one
- * part alone includes. The part
- * with node 0 has the root of the later epoch (@starts 2), or the other one, or the epochs are the same.
+ * Something is excluded in each of two parts, and then one cable is mended: all of that stays
+ * excluded, also what one part alone has included meanwhile. The part with node 0 has the root of
+ * the later epoch (@starts 2), or the other one has, or both epochs have one number.
  */
 static void parts_meet(uint64_t seed, unsigned int starts)
 {

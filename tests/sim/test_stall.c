@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A NIC returns no credits over one of its links, which lives on otherwise. The links that wait form a
- * tree; two walks in a row lead to the node that keeps the credits, and the port that leads there is
- * taken down, as fabricd does it. What waited is parked and arrives by other ways, all nodes know why
- * the cable is excluded, a new root, too, and it is used again when the port is taken up.
+ * A NIC returns no credits over one of its links, which works otherwise. The links that wait form
+ * a tree; two walks in a row lead to the node that keeps the credits, and the port that leads
+ * there is taken down, as fabricd does it. What waited is parked and arrives by other ways. All
+ * nodes know why the cable is excluded, also under a new root. It is used again when the port is
+ * taken up.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -53,7 +54,7 @@ static void begin(const char *shape, uint64_t seed)
 	story_rest(&s, 10 * W_S);
 }
 
-/* The links that wait, of all nodes, walked to their ends. Return: how many they are. */
+/* Walks from all links that wait to their ends. Return: how many wait. */
 static size_t look(struct stall_wait *w)
 {
 	const struct torus_shape *shape = &world_config(s.w)->shape;
@@ -112,7 +113,7 @@ static void comes_to_rest(void)
 	assert_false(under_way());
 }
 
-/* All managers say at both ends that this is why. */
+/* Checks that all managers give this reason at both ends of the cable. */
 static void all_know(uint32_t node, unsigned int port, const char *why)
 {
 	const struct torus_shape *shape = &world_config(s.w)->shape;
@@ -131,7 +132,9 @@ static void all_know(uint32_t node, unsigned int port, const char *why)
 	}
 }
 
-/* Node @sink keeps the credits of the link at its @port, over which a node @hops away sends to it. */
+/*
+ * Node @sink keeps the credits of the link at its @port, over which a node @hops away sends to it.
+ */
 static void story_of(const char *shape, uint32_t sink, unsigned int port, unsigned int hops, bool new_root,
 		     uint64_t seed)
 {
@@ -150,7 +153,7 @@ static void story_of(const char *shape, uint32_t sink, unsigned int port, unsign
 	story_run(&s, 50 * W_MS);
 	victim = &world_nic(s.w, sink)->link[port].credit;
 	w = stalled();
-	/* That port is blamed and no other, however far the wait has spread. */
+	/* That port is named and no other, however far the wait has spread. */
 	assert_int_equal(w.node, torus_neighbour(torus, sink, port));
 	assert_int_equal(w.port, torus_dir_opposite(torus, port));
 	all_know(w.node, w.port, NULL);

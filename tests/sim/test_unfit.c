@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A root, or one that asks to be root, whose own NIC refuses one kind of action, or never ends one.
- * Another candidate leads then, the recovery that waited ends, and no packet is lost. The node is not
- * root again while its NIC fails; when the NIC works it is a member like all others.
+ * The own NIC of a root, or of a node that asks to be root, refuses one kind of action, or never
+ * ends one. Another candidate leads then, the recovery that waited ends, and no packet is lost.
+ * The node does not become root again while its NIC fails; when the NIC works it is a member like
+ * all others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,8 +100,8 @@ static void ends(uint32_t root, const char *what)
 }
 
 /*
- * The root's NIC begins to refuse that, or never ends it; a cable is cut, and for a replay mended.
- * Once no recovery ended any more, and nobody else led.
+ * The root's NIC begins to refuse that action, or never ends it. A cable is cut, and for a replay
+ * mended. Before a root could hand over, no recovery ended any more, and no other node led.
  */
 static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 {
@@ -123,7 +124,10 @@ static void root_fails(enum world_act act, unsigned int times, uint64_t seed)
 	r = st.root;
 	assert_string_equal(r.why, "root 'n0' handed over: its NIC fails");
 	ends(root, what);
-	/* One that cannot count says no HELLO: it is silent when it has been missing for long enough. */
+	/*
+	 * A node whose NIC cannot count says no HELLO: once it is missing long enough it is
+	 * silent.
+	 */
 	story_run(&s, 3 * MEMBER_MAX);
 	ends(root, what);
 	assert_int_equal(fm_node(world_fm(s.w, root), 0)->state, FM_NODE_SILENT);

@@ -10,22 +10,25 @@
  *  - Versions begin anew in each epoch. Only the order by (epoch, version) counts.
  *  - A root counts nodes of which it has not heard as silent at once.
  *  - Rows say at once which cables are lost. Cables do not come back, but with PARTS.
- *  - A node hears of a claim at any time, be it by an Init or by a call (root/calls.c). With HUNG Inits come
- *    only through managers that work, and calls to all others.
- *  - A NIC that loses its memory is known to have done so when its node promises anew, and not before.
- *  - The arbiter grants or refuses as it likes, but each epoch once, and none before one that it granted.
+ *  - A node hears of a claim at any time, by an Init or by a call (root/calls.c). With HUNG, Inits
+ *    come only through managers that work, and all other nodes are called.
+ *  - When a NIC loses its memory, others know it when its node promises anew, and not before.
+ *  - The arbiter grants or refuses as it likes, but each epoch once, and none before one that it
+ *    granted.
  *
  * It begins with node 0 as root of epoch 1, and a table in which all are up and which all have taken.
  * Asserted:
  *   - an epoch has one root, and each (epoch, version) one table;
  *   - what a NIC obeys and the (epoch, version) of its rows never fall;
- *   - no two roots put tables in force side by side: if all whom a root needs have taken its table, and
- *     all whom the root of a later epoch needs have taken one of that, then one of those who promised
- *     to obey the latter had the former table, or a later one, and said so; or no cable joins them;
+ *   - no two roots put tables in force side by side: if all whom a root needs have taken its
+ *     table, and all whom the root of a later epoch needs have taken one of that, then one of
+ *     those who promised to obey the latter had the former table, or a later one, and said so; or
+ *     no cable joins them;
  *   - with HUNG: when nothing moves any more, one of the others is root and its table is in force;
- *   - with PARTS, where two parts that have a root each meet: when nothing moves any more, one of these roots
- *     leads all nodes, and they have its table. Until then the two may be in force side by side: that the
- *     former root of a part decided something while the other one led is what parts.c is for.
+ *   - with PARTS, where two parts meet that have a root each: when nothing moves any more, one of
+ *     these roots leads all nodes, and they have its table. Until then the two tables may be in
+ *     force side by side: parts.c treats what the former root of a part decided while the other
+ *     one led.
  *
  * tests/spin/test_takeover.sh runs it, and then with one rule broken at a time (BREAK_*), which spin
  * must notice. Three of these were found by it:
@@ -247,7 +250,9 @@ inline claim(c, e) {
 #define ANOTHER_LIFE(n, c) IN(n, root[c].lives ^ second)
 
 #define FOLLOWS(n, c) (node[n].epoch == root[c].epoch && node[n].root == c)
-/* A root that has lost its memory does not lead those who obey its former life in the same epoch (epoch.c). */
+/*
+ * A root without memory does not lead nodes that obey its former life in the same epoch (epoch.c).
+ */
 #if FORGETS && !defined(BREAK_AGAIN)
 #define MAY_OBEY(n, c) (root[c].epoch > nic[n].epoch)
 #else
@@ -403,8 +408,9 @@ inline judge(c, n) {
 }
 
 /*
- * The NIC of @n loses its memory, and its manager: the node is another one since, which has promised nothing
- * and is in no table. Who knows it from before learns of it when it promises anew.
+ * The NIC of @n loses its memory, and its manager, too: from then on the node is another one,
+ * which has promised nothing and is in no table. A root that knew it before learns of that when it
+ * promises anew.
  */
 inline lose_memory(n) {
 	printf("NIC %d loses its memory\n", n);
@@ -582,8 +588,9 @@ init {
 		where[1] = ALL;
 #ifdef PARTS
 		/*
-		 * PARTS and the others have been separated, and each has a root, node LATER that of the later
-		 * epoch. Now they hear of each other; cables between them are closed until a table opens them.
+		 * PARTS and the others have been separated, and each has a root, node LATER that
+		 * of the later epoch. Now they hear of each other; cables between them are closed
+		 * until a table opens them.
 		 */
 		root_of[2] = LATER + 1;
 		root[0].up = ALL & ~PARTS;

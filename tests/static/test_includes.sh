@@ -29,7 +29,8 @@ circle_noticed() {
 		grep -F "one is in a circle of folders" "$tmp/out"
 }
 
-# Its README says what belongs into a folder. The headers of the worlds and the ABI say it themselves.
+# Its README says what belongs into a folder. The headers of the worlds and the ABI say it
+# themselves.
 readmes() {
 	local folder lacks=0
 	for folder in $(sed -n 's/^\([a-z][a-z_/]*\):.*/\1/p' "$1") tools; do

@@ -253,8 +253,8 @@ static void some_nodes(void **state)
 }
 
 /*
- * Without the root a node tells what it knows. One that has not answered it, and that nobody has heard
- * of within the bound, is not said to be up, nor to be silent.
+ * Without the root a node tells what it knows. One that has not answered it, and that nobody has
+ * heard of within the bound, is not said to be up, nor to be silent.
  */
 static void nodes_without_root(void **state)
 {
@@ -337,7 +337,10 @@ static void excluded_and_included(void **state)
 	refuses("{'cmd':'exclude','node':'0,0'}", "failed", "exclude: Invalid argument");
 }
 
-/* An answer waits for most candidates to have it on disk, or for it to be clear that they will not. */
+/*
+ * An answer waits for most candidates to have it on disk, or for it to be clear that they will
+ * not.
+ */
 static void excluded_and_kept(void **state)
 {
 	static const char request[] = "{'cmd':'exclude','node':'1,1','port':'-y'}";

@@ -211,7 +211,10 @@ static void port_commands(void **state)
 
 /* --- links that wait ------------------------------------------------------------------ */
 
-/* The NIC of a node that sends nothing is asked more and more seldom, that of one that sends or waits is not. */
+/*
+ * The NIC of a node that sends nothing is asked more and more seldom, that of one that sends or
+ * waits is not.
+ */
 static void idle_node(void **state)
 {
 	(void)state;

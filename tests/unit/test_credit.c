@@ -164,7 +164,10 @@ static void test_turns(void **state)
 		assert_int_equal(got[v], 10);
 }
 
-/* Where nothing is owed the report is of the first VC: a peer refuses one of a VC that does not exist. */
+/*
+ * Where nothing is owed the report is of the first VC: a peer refuses one of a VC that does not
+ * exist.
+ */
 static void test_nothing_owed(void **state)
 {
 	struct tn_credit c = { 0 };

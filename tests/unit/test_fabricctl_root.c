@@ -52,7 +52,10 @@ static void shows_root_and_moves_it(void **state)
 	has(err, "root move: which node is to become root?");
 }
 
-/* Who takes over, and that of most nodes nothing is known; it is a problem whatever the state says. */
+/*
+ * Who takes over, and that of most nodes nothing is known; it is a problem whatever the state
+ * says.
+ */
 static void shows_status_without_a_root(void **state)
 {
 	(void)state;

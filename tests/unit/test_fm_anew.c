@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A NIC starts anew in the midst of a recovery: it has no rows any more, so the recovery must not open
- * ports nor lift holds, which let packets go to it. The next table is due.
+ * A NIC starts anew in the midst of a recovery: it has no rows any more, so the recovery must not
+ * open ports nor lift holds, which let packets go to it. The next table is due.
  */
 #include "daemon/fm/node/machine.h"
 #include "stage_root.h"

@@ -532,7 +532,10 @@ static void test_another_root_is_told(void **state)
 	i.heard = true;
 	stage_hear(&s, 0, &i);
 	stage_forget(&s);
-	/* Of the earlier one: it is answered once each time, for it may begin to lead after it heard of the later. */
+	/*
+	 * The neighbour's root is the earlier one: each of its Inits is answered once, for its
+	 * root may begin to lead after the neighbour heard of the later one.
+	 */
 	stage_run(&s, 10000);
 	assert_int_equal(stage_count(&s, "init 0"), 1);
 	stage_forget(&s);

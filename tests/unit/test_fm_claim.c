@@ -121,7 +121,9 @@ static void hello_is_late(void **state)
 	}
 }
 
-/* A neighbour that has lost another root knows of a later epoch: that does not break off a claim. */
+/*
+ * A neighbour that has lost another root knows of a later epoch: that does not break off a claim.
+ */
 static void not_broken_off(void **state)
 {
 	struct fm_init i;
@@ -148,7 +150,10 @@ static void not_broken_off(void **state)
 
 /* --- with which table it begins ------------------------------------------------------------- */
 
-/* It fetches the latest table that is told of; one of the same number, but a former epoch, is another. */
+/*
+ * It fetches the latest table that is told of; one of the same number, but a former epoch, is
+ * another.
+ */
 static void fetches_the_latest(void **state)
 {
 	struct fm_entry entry[4];

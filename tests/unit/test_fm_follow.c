@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which root a node follows while there is none: one that asks to be root and has gone, one that has
- * claimed, one that knows less of the fabric than the node, and one whose host takes a connection and
- * whose manager hangs.
+ * Which root a node follows while there is none: one that asks to be root and has gone, one that
+ * has claimed, one that knows less of the fabric than the node, and one whose host takes a
+ * connection and whose manager hangs.
  */
 #include "daemon/fm/clock.h"
 #include "daemon/fm/node/machine.h"
@@ -77,7 +77,7 @@ static void claimed_by_an_init_of_before(void **state)
 	stage_end(&s);
 }
 
-/* One that asks answers a ping that it has no way to a root. It is there: neighbours may follow it. */
+/* A node that asks answers a ping: it has no way to a root. It lives: neighbours may follow it. */
 static void an_asker_is_not_lost(void **state)
 {
 	struct fm_msg pong = { .type = FM_MSG_PONG, .pong = { .adrift = true } };
@@ -140,7 +140,10 @@ static void a_root_that_hangs(void **state)
 	stage_end(&s);
 }
 
-/* It was refused by one that asked no more, and is to be root itself: that is no problem any more. */
+/*
+ * A root that asks no more had refused this node, which is to be root itself now: the refusal is no
+ * problem any more.
+ */
 static void refused_and_asks_itself(void **state)
 {
 	double until;
@@ -163,8 +166,8 @@ static void refused_and_asks_itself(void **state)
 }
 
 /*
- * The root that led the node is lost for good, and its neighbours obey one of an epoch before: that hung, and
- * has not heard of the later one. It has to be told, or it would not ask all anew.
+ * The root that led the node is lost for good. Its neighbours obey a root of an earlier epoch, which
+ * hung and has not heard of the later one. That root has to be told, or it would not ask all anew.
  */
 static void a_lost_root_and_one_of_an_epoch_before(void **state)
 {

@@ -223,7 +223,7 @@ static void nobody_asks(void **state)
 	stage_end(&s);
 }
 
-/* --- one that asks to be root -------------------------------------------------------------------- */
+/* --- a node that asks to be root --------------------------------------------- */
 
 static void shows(enum fm_root_state state, unsigned int here, unsigned int need)
 {
@@ -234,7 +234,10 @@ static void shows(enum fm_root_state state, unsigned int here, unsigned int need
 	assert_int_equal(r.need, need);
 }
 
-/* It tells those that say HELLO how far it has come, and they show that as long as they follow it. */
+/*
+ * A node that asks tells all nodes that say HELLO how many answer or obey it. They show that as
+ * long as they follow it.
+ */
 static void progress(void **state)
 {
 	struct fm_msg m = { .type = FM_MSG_CLAIM, .claim = { .guid = NIC + 6, .here = 4, .need = 9 } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which tables are given to the host to be kept, and which are taken from it; and what is sent to one who
- * asks to be root.
+ * Which tables are given to the host to be kept, and which are taken from it; and what is sent to
+ * one who asks to be root.
  */
 #include "memory.h"
 #include "stage_member.h"

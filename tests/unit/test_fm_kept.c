@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a candidate says of its disk, and how the root counts it: nothing counts as kept that a later
- * table on another disk could undo.
+ * What a candidate says of its disk, and how the root counts it: nothing counts as kept that a
+ * later table on another disk could undo.
  */
 #include <stdio.h>
 
@@ -70,7 +70,9 @@ static void test_says_when_it_is_on_disk(void **state)
 	stage_end(&s);
 }
 
-/* Of a table that it has not seen, another may have kept what is decided later than what is here. */
+/*
+ * Of a table that it has not seen, another may have kept what is decided later than what is here.
+ */
 static void test_writes_after_a_gap(void **state)
 {
 	(void)state;
@@ -246,7 +248,10 @@ static void test_root_counts(void **state)
 	assert_string_equal(disk_of(1), "kept");
 	assert_null(disk_of(3));	/* no candidate */
 	assert_string_equal(disk_of(2), "none");
-	/* One that is away may be the only one that comes back: it counts, and nobody waits for it. */
+	/*
+	 * One that is away may be the only one that comes back: it counts, and nobody waits for
+	 * it.
+	 */
 	stage_down(&s, 101);
 	counts(3, 2, 2, 0);
 	assert_int_equal(fm_exclude(s.fm, 2, 1, true, START + s.now), 0);

@@ -415,8 +415,8 @@ static void test_place_found(void **state)
 }
 
 /*
- * No cable tells the place of a node: it keeps the one that its NIC works at, if that is of this shape.
- * The number of a place in another shape means another place.
+ * No cable tells the place of a node: it keeps the one that its NIC works at, if that is of this
+ * shape. The number of a place in another shape means another place.
  */
 static void test_place_of_its_nic(void **state)
 {

@@ -228,8 +228,9 @@ static void goes_on(void **state)
 }
 
 /*
- * Two roots gave tables of one number, with the same rows: the former one hung before it told more. The
- * NIC is given the later one, too: it says to the next claim of which epoch its rows are.
+ * Two roots gave tables of one number, with the same rows: the former one hung before it told
+ * more. The NIC is given the later one, too: it says to the next claim of which epoch its rows
+ * are.
  */
 static void same_rows_of_a_later_root(void **state)
 {

@@ -9,7 +9,9 @@ static const char same[] = "'n1' and 'n2' have the same root_priority 7: the one
 static const char none[] = "no node would become root if 'n0' is lost: root_priority of all "
 	"others that are up is 0";
 
-/* A ring of four, of which node 0 leads with @own, and the others say what they are as candidates. */
+/*
+ * A ring of four, of which node 0 leads with @own, and the others say what they are as candidates.
+ */
 static void ranked(unsigned int own, unsigned int n1, unsigned int n2, unsigned int n3)
 {
 	const unsigned int say[] = { own, n1, n2, n3 };

@@ -169,7 +169,10 @@ static void has_kept(struct fm_hello *h)
 	h->kept = h->guid == NIC + 7 ? 9 : 0;
 }
 
-/* All have forgotten, but one has kept a table: it is asked for that, and given some time to send it. */
+/*
+ * All have forgotten, but one has kept a table: it is asked for that, and given some time to send
+ * it.
+ */
 static void test_wait_for_kept(void **state)
 {
 	(void)state;

@@ -111,7 +111,10 @@ static void test_other_place(void **state)
 	for (uint32_t i = 1; i < 16; i++)
 		join(i, NULL);
 	settles_then(0);
-	/* Its versions continue, because packets may be in the network; those without a place may have had others. */
+	/*
+	 * Its versions continue, because packets may be in the network; those without a place may
+	 * have had others.
+	 */
 	assert_int_equal(stage_count(&s, "version 11: root restarted\n"), 1);
 	stage_end(&s);
 	/* The root may be at any place. */
@@ -184,7 +187,7 @@ static void test_root_without_memory(void **state)
 	(void)state;
 	for (unsigned int known = 0; known < 2; known++) {
 		root(known);
-		/* By the first that says so the root learns that it is not the first; all join anew. */
+		/* The first such HELLO tells the root that there was one before; all join anew. */
 		join(1, beside);
 		stage_run(&s, 1);
 		memset(s.joiner, 0, sizeof(s.joiner));
@@ -211,8 +214,8 @@ static void test_full_room(void **state)
 }
 
 /*
- * All began anew, and three do not come, which the table that was kept names. Without memory for all of
- * them there is a table nevertheless.
+ * All began anew, and three do not come, which the table that was kept names. Without memory for
+ * all of them there is a table nevertheless.
  */
 static void test_remembered_without_memory(void **state)
 {
@@ -315,14 +318,20 @@ static void test_clean_colours(void **state)
 		{ { 6, 6, 1, 0x2, 0 }, { 6, 6, 1, 0x2, 0 }, 9 },
 		/* Who heard the last step knows more than who heard the table only. */
 		{ { 6, 6, 1, 0x1, 0 }, { 6, 6, 1, 0x9, 0 }, 7 },
-		/* With an older table, or one of a former epoch, a node knows of its own packets only. */
+		/*
+		 * With an older table, or one of a former epoch, a node knows of its own packets
+		 * only.
+		 */
 		{ { 6, 6, 1, 0x1, 0 }, { 5, 5, 1, 0xf, 0 }, 8 },
 		{ { 6, 6, 2, 0x3, 0 }, { 6, 6, 1, 0xa, 0 }, 9 },
 		{ { 6, 6, 1, 0xa, 0 }, { 6, 6, 2, 0x3, 0 }, 9 },
 		{ { 6, 6, 2, 0x1, 0 }, { 6, 6, 1, 0x8, 0 }, 7 },
 		/* A colour that some NIC stamps is not gone. */
 		{ { 6, 6, 1, 0x9, 0 }, { 3, 3, 1, 0xf, 0 }, 8 },
-		/* A NIC has rows of a later table than the one that is told of: none of that counts. */
+		/*
+		 * A NIC has rows of a later table than the one that is told of: none of that
+		 * counts.
+		 */
 		{ { 6, 6, 1, 0x1, 0 }, { 7, 6, 1, 0x1, 0 }, 8 },
 		{ { 6, 6, 1, 0x2, 0 }, { 8, 6, 1, 0x2, 0 }, 9 },
 		/* Nothing is known to be gone. */
@@ -356,8 +365,8 @@ static void test_open_dimensions(void **state)
 }
 
 /*
- * A table was kept in which this node is not, and all have forgotten: it is told that there is no place
- * for it as long as it finds none.
+ * A table was kept in which this node is not, and all have forgotten: it is told that there is no
+ * place for it as long as it finds none.
  */
 static void test_root_without_place(void **state)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a member says to its root of the table that it has, when it asks whether its parent lives, whom
- * it drops at the root's word, and since when it knows that root.
+ * What a member says to its root of the table that it has, when it asks whether its parent lives,
+ * whom it drops at the root's word, and since when it knows that root.
  */
 #include <string.h>
 
@@ -72,7 +72,9 @@ static void tells_of_its_table(void **state)
 	stage_end(&s);
 }
 
-/* Ports that wait to be opened again are counted at the node's place; without one there are none. */
+/*
+ * Ports that wait to be opened again are counted at the node's place; without one there are none.
+ */
 static void ports_to_open(void **state)
 {
 	(void)state;
@@ -174,7 +176,10 @@ static void since_when_it_leads(void **state)
 
 /* --- a root that cannot be reached ------------------------------------------------------ */
 
-/* Another root leads, and the first try to connect fails: it is tried again, not the one that was lost. */
+/*
+ * Another root leads, and the first try to connect fails: it is tried again, not the one that was
+ * lost.
+ */
 static void tries_it_again(void **state)
 {
 	struct fm_init i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which nodes a root takes as lost by what their neighbours say of links, and which it does not; and how
- * long it waits for one that hangs while others wait for its report.
+ * Which nodes a root takes as lost by what their neighbours say of links, and which it does not;
+ * and how long it waits for one that hangs while others wait for its report.
  */
 #include "stage_root.h"
 
@@ -33,8 +33,8 @@ static void one_dead(void)
 }
 
 /*
- * All neighbours but one have lost their links; that one vouches, for links join it to the root, however
- * often the root looks.
+ * All neighbours but one have lost their links; that one vouches, for links join it to the root,
+ * however often the root looks.
  */
 static void not_who_is_vouched_for(void **state)
 {
@@ -59,8 +59,8 @@ static void not_who_is_vouched_for(void **state)
 }
 
 /*
- * A cabinet of three, without power. The one in the middle hangs below another one in the tree: it is
- * missing as soon as that is lost, and dead with the others once it is lost itself.
+ * A cabinet of three, without power. The one in the middle hangs below another one in the tree: it
+ * is missing as soon as that is lost, and dead with the others once it is lost itself.
  */
 static void a_cabinet(void **state)
 {
@@ -86,7 +86,10 @@ static void a_cabinet(void **state)
 	stage_end(&s);
 }
 
-/* All but node @mute say that they are there, for @ms. Return: the ms until its connection is closed; 0: it is not. */
+/*
+ * All but node @mute say that they are there, for @ms. Return: the ms until its connection is
+ * closed; 0: it is not.
+ */
 static uint64_t live(uint64_t ms, uint32_t mute)
 {
 	for (uint64_t k = 100; k <= ms; k += 100) {
@@ -100,7 +103,10 @@ static uint64_t live(uint64_t ms, uint32_t mute)
 	return 0;
 }
 
-/* A cable is lost, and the root waits for node 3, which hangs: twenty times resend, whenever it begins. */
+/*
+ * A cable is lost, and the root waits for node 3, which hangs: twenty times resend, whenever it
+ * begins.
+ */
 static void hangs_in_a_step(void **state)
 {
 	(void)state;

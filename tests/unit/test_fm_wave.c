@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Inits of a member after it has joined: until when they are repeated, what they say of its place, and
- * that none is sent without need.
+ * Inits of a member after it has joined: until when they are repeated, what they say of its place,
+ * and that none is sent without need.
  */
 #include "stage_member.h"
 
@@ -41,7 +41,10 @@ static void until_it_is_heard(void **state)
 	stage_end(&s);
 }
 
-/* The root is lost for a moment: neighbours are told that it is back only if they were told of the loss. */
+/*
+ * The root is lost for a moment: neighbours are told that it is back only if they were told of the
+ * loss.
+ */
 static void after_a_short_loss(void **state)
 {
 	(void)state;

@@ -166,7 +166,10 @@ static void add_question(struct job *job, int gate)
 	nicq_add_later(q, &job->job);
 }
 
-/* Jobs of the first list go before those of the second, but of these a part is done after two of them. */
+/*
+ * Jobs of the first list go before those of the second, but of these a part is done after two of
+ * them.
+ */
 static void test_later(void **state)
 {
 	struct job question[2];

@@ -379,7 +379,9 @@ static void all(void **state)
 	went(7, RIGHT, SVC_ASK, 9, false, "to node ");
 }
 
-/* This node answers later: its answer is awaited, as long as there is time, like those of others. */
+/*
+ * This node answers later: its answer is awaited, as long as there is time, like those of others.
+ */
 static void own_later(void **state)
 {
 	(void)state;
@@ -594,7 +596,10 @@ static void enough(void **state)
 	json_decref(cmd);
 }
 
-/* Each answer begins the time anew: a node that is silent is waited for so long after the last of them. */
+/*
+ * Each answer begins the time anew: a node that is silent is waited for so long after the last of
+ * them.
+ */
 static void renewed(void **state)
 {
 	json_t *cmd = json_pack("{s:s}", "cmd", "x");

@@ -486,8 +486,9 @@ static void comes_back(uint32_t node, uint32_t life)
 }
 
 /*
- * NICs of two of four nodes lose their memory, so quickly that no table is made without them. They may have
- * promised another root before that: with them alone this one does not go on without the fourth.
+ * NICs of two of four nodes lose their memory, so quickly that no table is made without them. They
+ * may have promised another root before that: with them alone this one does not go on without the
+ * fourth.
  */
 static void memory_is_lost(void **state)
 {

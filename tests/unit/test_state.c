@@ -316,7 +316,10 @@ static void write_body(const uint8_t *body, size_t len)
 	write_all(data, (size_t)n + len);
 }
 
-/* The schema of the service network is not the format of files; what a later release adds is skipped. */
+/*
+ * The schema of the service network is not the format of files; what a later release adds is
+ * skipped.
+ */
 static void of_another_schema(void **state)
 {
 	static const uint8_t unknown[] = { 0xf8, 0x7f, 1 };	/* field 2047 */

@@ -247,7 +247,10 @@ static bool b_has_ping(void)
 	return b.fm_type == FM_MSG_PING;
 }
 
-/* What the other end has heard after these two messages, of which schema 5 does not know the first. */
+/*
+ * What the other end has heard after these two messages, of which schema 5 does not know the
+ * first.
+ */
 static unsigned int heard_of_two(void)
 {
 	send_fm(&a, FM_MSG_KEPT);

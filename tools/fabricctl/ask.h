@@ -49,7 +49,7 @@ int ask_next(struct ask *ask, int timeout_ms, json_t **data);
 /** ask_quietly() - for polling. Return: 0 or a negative errno */
 int ask_quietly(const char *path, const char *request, int timeout_ms, json_t **data);
 
-/** ask_label() - says so if answers were made without the root: in their midst, or @aside */
+/** ask_label() - warns that answers were made without the root: among them, or @aside */
 void ask_label(const struct ask *ask, bool aside);
 /** ask_status() - the exit status of a command that only shows */
 int ask_status(const struct ask *ask);

@@ -232,8 +232,11 @@ COMMAND(cmd_links) = {
 	.brief = "The links: state, peer, retries, errors",
 	.help = "Both ends of a cable are shown, for each counts what it sent and heard itself.\n"
 		"'waits': packets have waited so long for a free buffer at the peer.\n"
-		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down, for the peer\n"
-		"returned no credits), or held (it flaps) and for how long still. LANES in use, their rate, and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
+		"EXCLUDED: admin (fabricctl exclude), fault, wiring, stall (taken down, for the "
+		"peer\n"
+		"returned no credits), or held (it flaps) and for how long still. LANES in use, "
+		"their rate, "
+		"and how large the mask could be in the worst eye: 'fabricctl link eye' draws it.",
 	.opts = opts,
 	.max = 1,
 	.asks = true,

@@ -106,8 +106,10 @@ COMMAND(cmd_nodes) = {
 	.args = "",
 	.brief = "The nodes: coordinates, names, states",
 	.help = "states: up; joining; silent (the NIC lives, its manager does not answer or cannot\n"
-		"follow: status says why); dead; absent (never seen); unknown (there is no root, and\n"
-		"the manager that is asked has not heard of it lately). HEARD: when its manager was\n"
+		"follow: status says why); dead; absent (never seen); unknown (there is no root, "
+		"and\n"
+		"the manager that is asked has not heard of it lately). HEARD: when its manager "
+		"was\n"
 		"known last to be there.",
 	.opts = opts,
 	.asks = true,

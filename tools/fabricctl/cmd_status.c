@@ -34,7 +34,7 @@ static void show_head(const json_t *s)
 	       paint(PLAIN), text, (unsigned long long)json_count(s, "table_version"));
 }
 
-/* Without a root, lost @since, nothing is known of those that the node asked has not heard lately. */
+/* @since: for how long there has been no root: nodes not heard lately are unknown then; or "" */
 static void show_count(const char *what, const json_t *s, const char *since)
 {
 	const json_t *c = json_object_get(s, what);

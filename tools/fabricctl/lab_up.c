@@ -253,10 +253,10 @@ static void report(const struct ctl *ctl, const struct lab *lab, const struct to
 }
 
 /*
- * All network namespaces share one table of neighbours, whose limits are the host's. A node knows its
- * parent, its children and the candidates, and each candidate knows all nodes, once it was root. When the
- * table is full, the kernel drops packets, those of the torus devices too, and connections fail. So
- * the limits are raised, and never lowered.
+ * All network namespaces share one table of neighbours, whose limits are the host's. A node has
+ * entries for its parent, its children and the candidates; a candidate that was root has one for
+ * each node. When the table is full, the kernel drops packets, those of the torus devices too, and
+ * connections fail. So the limits are raised, and never lowered.
  */
 #define NEIGHBOURS_EACH 64
 #define NEIGHBOURS_DEFAULT 1024		/* the kernel's gc_thresh3 */

@@ -225,16 +225,18 @@ unsigned int world_arbiter_asked(const struct world *w);
 
 /*
  * The next @times actions of that kind that the manager of @node asks of its NIC fail, and are not
- * done: it is never placed, or never replays. WORLD_ALWAYS: all of them. WORLD_STUCK: the next one
- * never ends, so that this manager asks nothing of its NIC any more.
+ * done: for example, the NIC is never placed, or never replays. WORLD_ALWAYS: all of them.
+ * WORLD_STUCK: the next one never ends, so that this manager asks nothing of its NIC any more.
  */
 enum world_act { WORLD_OBEY, WORLD_PLACE, WORLD_ROWS, WORLD_RELEASE, WORLD_REPLAY, WORLD_COUNT, WORLD_ACTS };
 #define WORLD_ALWAYS (~0u)
 #define WORLD_STUCK (~1u)
 void world_refuse(struct world *w, uint32_t node, enum world_act act, unsigned int times);
 
-/* The port of that NIC is taken up or down; @stalled: because its neighbour returns no credits, as fabricd
- * does it (daemon/stall.c). */
+/*
+ * Takes the port of that NIC up or down; @stalled: because its neighbour returns no credits, as
+ * fabricd does it (daemon/stall.c).
+ */
 void world_admin(struct world *w, uint32_t node, unsigned int port, bool up, bool stalled);
 
 /* The manager of @node ignores messages of the types in @mask (1 << FM_MSG_...) from now on. */
@@ -251,8 +253,10 @@ struct tn_nic *world_nic(struct world *w, uint32_t node);
 /* The node that leads in the latest epoch; if there is none, the powered one with the jumper. */
 uint32_t world_root(struct world *w);
 
-/* Whether the world is at rest: all managers have a way to the root, its version is in force at them,
- * with no recovery under way, and exactly the links of whole cables are up. */
+/*
+ * Whether the world is at rest: all managers have a way to the root, its version is in force at
+ * them, with no recovery under way, and exactly the links of whole cables are up.
+ */
 bool world_settled(struct world *w);
 
 #endif /* WORLD_H */
