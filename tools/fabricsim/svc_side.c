@@ -408,6 +408,7 @@ void fm_start(struct world *w, uint32_t node)
 	strcpy(c.name, n->name);
 	snprintf(c.address, sizeof(c.address), "sim:%u", node);
 	c.fanout = w->cfg.fanout;
+	c.priority = n->priority;
 	c.seed = world_random(w);
 	if (w->cfg.member_max)
 		c.member_max = w->cfg.member_max;

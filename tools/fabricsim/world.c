@@ -206,6 +206,7 @@ struct world *world_new(const struct world_config *cfg)
 		n->guid = 0x7000 + (world_random(w) & 0xffffffff) * 0x10000 + i;
 		n->epoch = (uint32_t)world_random(w) | 1;
 		n->jumper = i == 0;
+		n->priority = FM_PRIORITY_AUTO;
 		n->cable = calloc(w->nports, sizeof(*n->cable));
 		if (!n->cable)
 			abort();
@@ -431,6 +432,11 @@ void world_guid(struct world *w, uint32_t node, uint64_t guid)
 void world_relay_packets(struct world *w, uint32_t node, uint32_t packets)
 {
 	w->node[node].relay_packets = packets;
+}
+
+void world_priority(struct world *w, uint32_t node, unsigned int priority)
+{
+	w->node[node].priority = priority;
 }
 
 /* --- what is counted -------------------------------------------------------------- */

@@ -201,6 +201,8 @@ void world_fabric(struct world *w, uint32_t node, const char *fabric);
 void world_jumper(struct world *w, uint32_t node, bool on);
 void world_guid(struct world *w, uint32_t node, uint64_t guid);
 void world_relay_packets(struct world *w, uint32_t node, uint32_t packets);
+/* Before the manager of a node starts: its root_priority, as fm_config.priority. */
+void world_priority(struct world *w, uint32_t node, unsigned int priority);
 
 void world_traffic(struct world *w, uint64_t interval);
 /* From now on only @src sends, and only to @dst. */
