@@ -13,10 +13,11 @@ static bool asks(void)
 }
 
 /* A candidate with a place, which has just lost its root. */
-static void lost(void)
+static void lost(unsigned int priority)
 {
 	node_1();
 	s.cfg.takeover = TAKEOVER * MS;
+	s.cfg.priority = priority;
 	joins();
 	table(1);
 	stage_run(&s, 20);
@@ -28,7 +29,7 @@ static void lost(void)
 static void after_a_while(void **state)
 {
 	(void)state;
-	lost();
+	lost(FM_PRIORITY_AUTO);
 	stage_run_ns(&s, s.now + TAKEOVER * MS);
 	assert_false(asks());
 	stage_run_ns(&s, s.now + TAKEOVER * MS);
@@ -36,11 +37,36 @@ static void after_a_while(void **state)
 	stage_end(&s);
 }
 
+/* The highest first, and time between them. */
+static void by_priority(void **state)
+{
+	static const unsigned int priority[] = { 255, 200, 101, 100, 99, 50, 1 };
+	uint64_t last = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(priority) / sizeof(priority[0]); i++) {
+		uint64_t since, took;
+
+		lost(priority[i]);
+		since = s.now;
+		while (!asks() && s.now < since + 5 * TAKEOVER * MS)
+			stage_run_ns(&s, s.now + MS / 10);
+		took = s.now - since;
+		assert_true(took >= TAKEOVER * MS && took < 4 * TAKEOVER * MS);
+		assert_true(took > last + MS / 5);
+		/* Nodes 0 to 7 with the default ask from 77.5 ms on, 75 ms apart. */
+		assert_int_equal(took < (TAKEOVER + 78) * MS, priority[i] > 100);
+		assert_int_equal(took > (TAKEOVER + 77 + 8 * 75) * MS, priority[i] < 100);
+		last = took;
+		stage_end(&s);
+	}
+}
+
 /* The root is there again, and the NIC is slow: no HELLO has been said yet. It is waited for. */
 static void not_while_it_joins(void **state)
 {
 	(void)state;
-	lost();
+	lost(FM_PRIORITY_AUTO);
 	stage_run_ns(&s, s.now + 100 * MS);
 	s.slow = true;
 	stage_up(&s, 2);
@@ -80,7 +106,7 @@ static void no_way_back_to_the_one_before(void **state)
 	struct fm_init i;
 
 	(void)state;
-	lost();
+	lost(FM_PRIORITY_AUTO);
 	stage_run_ns(&s, s.now + 2 * TAKEOVER * MS);
 	assert_true(asks());
 	says_hello(2);
@@ -107,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(after_a_while),
+		cmocka_unit_test(by_priority),
 		cmocka_unit_test(not_while_it_joins),
 		cmocka_unit_test(no_way_back_to_the_one_before),
 	};

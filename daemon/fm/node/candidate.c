@@ -58,12 +58,21 @@ static unsigned int priority(const struct fm *fm)
 	return fm_candidate_priority(configured(fm), fm->placed ? fm->node : TORUS_NO_NODE);
 }
 
-/* How long after the moment in which nobody asks. */
+/*
+ * How long after the moment in which nobody asks: all with a priority above the default, then those
+ * with it, by their ids, then all with one below it. The time between two priorities next to each other
+ * is less than that in which all notice that the root is lost, or else the last would wait for seconds.
+ */
 static uint64_t turn(struct fm *fm)
 {
 	uint64_t first = FM_PRIORITY_MAX - priority(fm), second = fm->placed ? fm->node % CANDIDATES : 0;
+	uint64_t slot = fm->cfg.takeover / 4, some = fm_random(fm);
 
-	return first * MS / 2 + second * fm->cfg.takeover / 4 + fm_random(fm) % (fm->cfg.takeover / 8 + 1);
+	if (priority(fm) < FM_PRIORITY_DEFAULT)
+		return first * MS + CANDIDATES * slot + second * MS / 8 + some % (MS / 16);
+	if (priority(fm) > FM_PRIORITY_DEFAULT)
+		return first * MS / 2 + second * MS / 16 + some % (MS / 32);
+	return first * MS / 2 + second * slot + some % (slot / 2 + 1);
 }
 
 void fm_candidate_adrift(struct fm *fm)
