@@ -76,7 +76,7 @@ tests/sim/test_keep-deps := $(B)/libtorus.a
 tests/sim/test_keep-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
 tests += tests/sim/test_takeover
-tests/sim/test_takeover-objs := tests/sim/test_takeover.o $(sim-objs)
+tests/sim/test_takeover-objs := tests/sim/test_takeover.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_takeover-deps := $(B)/libtorus.a
 tests/sim/test_takeover-libs := $(svc-libs) $(call pkg-libs,cmocka)
 
@@ -115,3 +115,8 @@ tests += tests/sim/test_stall
 tests/sim/test_stall-objs := tests/sim/test_stall.o daemon/stall_walk.o $(sim-objs)
 tests/sim/test_stall-deps := $(B)/libtorus.a
 tests/sim/test_stall-libs := $(svc-libs) $(call pkg-libs,cmocka) -Wl,--wrap=tn_credit_report
+
+tests += tests/sim/test_candidates
+tests/sim/test_candidates-objs := tests/sim/test_candidates.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_candidates-deps := $(B)/libtorus.a
+tests/sim/test_candidates-libs := $(svc-libs) $(call pkg-libs,cmocka)

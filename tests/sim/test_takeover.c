@@ -13,15 +13,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "story.h"
+#include "ends.h"
 #include "tests/unit/random.h"
 
 #define SEEDS 3
 #define TAKEOVER (3 * W_S)	/* within which another node leads, whatever became of the first */
-
-enum end { POWER, KILL, HANG, ENDS };
-
-static const char *const ends[ENDS] = { "loses its power", "loses its manager", "hangs" };
 
 static struct story s;
 
@@ -43,35 +39,6 @@ static void begin(const char *shape, uint64_t seed, uint64_t traffic)
 	world_run(s.w, 5 * W_MS);
 }
 
-static void ends_by(uint32_t node, enum end end)
-{
-	if (end == POWER)
-		world_power(s.w, node, false);
-	else if (end == KILL)
-		world_manager(s.w, node, false);
-	else
-		world_hang(s.w, node, true);
-}
-
-static void comes_back(uint32_t node, enum end end)
-{
-	if (end == POWER)
-		world_power(s.w, node, true);
-	else if (end == KILL)
-		world_manager(s.w, node, true);
-	else
-		world_hang(s.w, node, false);
-}
-
-static unsigned int roots(void)
-{
-	unsigned int n = 0;
-
-	for (uint32_t i = 0; i < world_nodes(s.w); i++)
-		n += world_managed(s.w, i) && fm_is_root(world_fm(s.w, i));
-	return n;
-}
-
 /* A node other than @former leads; all is as it says. Return: it. */
 static uint32_t taken_over(uint32_t former, const char *what)
 {
@@ -91,8 +58,8 @@ static uint32_t taken_over(uint32_t former, const char *what)
 
 static void finish(const char *what, uint64_t seed)
 {
-	if (roots() != 1)
-		story_fail(&s, "%u roots", roots());
+	if (ends_roots(s.w) != 1)
+		story_fail(&s, "%u roots", ends_roots(s.w));
 	if (!story_end(&s))
 		fail_msg("%s, seed %llu: %s", what, (unsigned long long)seed, s.wrong);
 }
@@ -100,18 +67,18 @@ static void finish(const char *what, uint64_t seed)
 /* --- one root after the other ----------------------------------------------------------- */
 
 /* The root ends, a cable is cut, the root is back: then it is a node like all others. */
-static void one(const char *shape, enum end end, uint64_t seed)
+static void one(const char *shape, enum ending end, uint64_t seed)
 {
 	char what[100];
 	uint32_t root;
 
 	begin(shape, seed, 300 * W_US);
-	snprintf(what, sizeof(what), "the root of %s %s", shape, ends[end]);
-	ends_by(0, end);
+	snprintf(what, sizeof(what), "the root of %s %s", shape, end_names[end]);
+	end_node(s.w, 0, end);
 	root = taken_over(0, what);
 	world_cut(s.w, world_cables(s.w) - 1, true);
 	story_run(&s, 500 * W_MS);
-	comes_back(0, end);
+	end_undo(s.w, 0, end);
 	story_rest(&s, 20 * W_S);
 	if (world_root(s.w) != root)
 		story_fail(&s, "node %u leads, and no more node %u", world_root(s.w), root);
@@ -126,7 +93,7 @@ static void each_way(void **state)
 	for (size_t k = 0; k < sizeof(shapes) / sizeof(shapes[0]); k++)
 		for (unsigned int end = 0; end < ENDS; end++)
 			for (uint64_t seed = 1; seed <= SEEDS; seed += story_every())
-				one(shapes[k], (enum end)end, seed);
+				one(shapes[k], (enum ending)end, seed);
 }
 
 /* One candidate after the other becomes root and ends, down to the last. */
@@ -137,14 +104,14 @@ static void all_candidates(void **state)
 	(void)state;
 	begin("4x4", 7, 1 * W_MS);
 	for (unsigned int i = 0; i < 7; i++) {
-		ends_by(root, KILL);
+		end_node(s.w, root, KILL);
 		root = taken_over(root, "one after the other");
 		story_rest(&s, 20 * W_S);
 		assert_true(root < 8);
 	}
 	for (uint32_t i = 0; i < 8; i++)
 		if (i != root)
-			comes_back(i, KILL);
+			end_undo(s.w, i, KILL);
 	story_rest(&s, 20 * W_S);
 	assert_int_equal(world_root(s.w), root);
 	finish("all candidates but one end", 7);
@@ -153,7 +120,7 @@ static void all_candidates(void **state)
 /* --- in a recovery ------------------------------------------------------------------------- */
 
 /* A cable is cut; once the recovery is at @step, the root ends, and another cable. */
-static bool at(enum story_step step, enum end end, uint64_t seed)
+static bool at(enum story_step step, enum ending end, uint64_t seed)
 {
 	char what[100];
 	bool met;
@@ -163,12 +130,12 @@ static bool at(enum story_step step, enum end end, uint64_t seed)
 	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
 		world_run(s.w, 5 * W_US);
 	met = story_step(&s) == step;
-	ends_by(0, end);
+	end_node(s.w, 0, end);
 	world_cut(s.w, 11 + (uint32_t)seed, true);
-	snprintf(what, sizeof(what), "the root %s at step %u", ends[end], step);
+	snprintf(what, sizeof(what), "the root %s at step %u", end_names[end], step);
 	taken_over(0, what);
 	story_run(&s, 1 * W_S);
-	comes_back(0, end);
+	end_undo(s.w, 0, end);
 	story_rest(&s, 20 * W_S);
 	finish(what, seed);
 	return met;
@@ -182,7 +149,7 @@ static void at_each_step(void **state)
 			unsigned int met = 0;
 
 			for (uint64_t seed = 1; seed <= SEEDS; seed += met ? story_every() : 1)
-				met += at((enum story_step)step, (enum end)end, seed);
+				met += at((enum story_step)step, (enum ending)end, seed);
 			assert_int_not_equal(met, 0);
 		}
 }
@@ -195,9 +162,9 @@ static void two_nodes(void **state)
 	(void)state;
 	for (unsigned int n = 2; n < 4; n++) {
 		begin(n == 2 ? "2" : "3", n, 300 * W_US);
-		ends_by(0, POWER);
+		end_node(s.w, 0, POWER);
 		taken_over(0, "few nodes");
-		comes_back(0, POWER);
+		end_undo(s.w, 0, POWER);
 		story_rest(&s, 20 * W_S);
 		finish("few nodes", n);
 	}
@@ -208,10 +175,10 @@ static void half_is_not_enough(void **state)
 {
 	(void)state;
 	begin("2", 3, 300 * W_US);
-	ends_by(0, HANG);
+	end_node(s.w, 0, HANG);
 	story_run(&s, 10 * W_S);
 	assert_false(fm_is_root(world_fm(s.w, 1)));
-	comes_back(0, HANG);
+	end_undo(s.w, 0, HANG);
 	story_rest(&s, 20 * W_S);
 	assert_int_equal(world_root(s.w), 0);
 	finish("half of two", 3);
@@ -228,18 +195,18 @@ static void all_but_one_began_anew(void **state)
 		uint32_t knows = 1 + (uint32_t)seed % 7, hung = 1 + (uint32_t)(seed + 3) % 7;
 
 		begin("4x2", seed, 300 * W_US);
-		ends_by(hung, HANG);
+		end_node(s.w, hung, HANG);
 		for (uint32_t i = 0; i < 8; i++)
 			if (i != knows && i != hung)
-				ends_by(i, KILL);
+				end_node(s.w, i, KILL);
 		story_run(&s, 20 * W_MS);
 		for (uint32_t i = 1; i < 8; i++)
 			if (i != knows && i != hung)
-				comes_back(i, KILL);
+				end_undo(s.w, i, KILL);
 		taken_over(0, "all but one began anew");
 		story_run(&s, 1 * W_S);
-		comes_back(hung, HANG);
-		comes_back(0, KILL);
+		end_undo(s.w, hung, HANG);
+		end_undo(s.w, 0, KILL);
 		story_rest(&s, 20 * W_S);
 		finish("all but one began anew", seed);
 	}
@@ -281,11 +248,11 @@ static void moved_to_one_that_ends(void **state)
 				begin("4x4", 100 + at, 300 * W_US);
 				assert_int_equal(world_move(s.w, 0, to), 0);
 				story_run(&s, 20 * W_MS + at * W_MS / 2);
-				ends_by(victims[k], (enum end)end);
+				end_node(s.w, victims[k], (enum ending)end);
 				story_run(&s, TAKEOVER);
-				if (roots() < 1)
-					story_fail(&s, "no root after node %u %s", victims[k], ends[end]);
-				comes_back(victims[k], (enum end)end);
+				if (ends_roots(s.w) < 1)
+					story_fail(&s, "no root after node %u %s", victims[k], end_names[end]);
+				end_undo(s.w, victims[k], (enum ending)end);
 				story_rest(&s, 20 * W_S);
 				finish("the root moves and a node ends", 100 + at);
 			}
@@ -298,10 +265,10 @@ static void who_cannot_be_root(void **state)
 	assert_int_equal(world_move(s.w, 1, 2), -EPERM);
 	assert_int_equal(world_move(s.w, 0, 16), -EINVAL);
 	assert_int_equal(world_move(s.w, 0, 0), 0);
-	ends_by(3, KILL);
+	end_node(s.w, 3, KILL);
 	story_run(&s, 50 * W_MS);
 	assert_int_equal(world_move(s.w, 0, 3), -EHOSTUNREACH);
-	comes_back(3, KILL);
+	end_undo(s.w, 3, KILL);
 	story_rest(&s, 20 * W_S);
 	world_cut(s.w, 9, true);
 	for (unsigned int i = 0; i < 4000 && story_step(&s) != STEP_APPLY; i++)
@@ -319,7 +286,7 @@ static void orders_too_early(void **state)
 
 	(void)state;
 	begin("4x4", 4, 300 * W_US);
-	ends_by(0, POWER);
+	end_node(s.w, 0, POWER);
 	for (unsigned int i = 0; i < 3000 && !done[1]; i++) {
 		uint32_t root = world_root(s.w);
 		int err = root && root < world_nodes(s.w) ?
@@ -331,7 +298,7 @@ static void orders_too_early(void **state)
 		world_run(s.w, 1 * W_MS);
 	}
 	assert_true(done[0] && done[1]);
-	comes_back(0, POWER);
+	end_undo(s.w, 0, POWER);
 	story_rest(&s, 20 * W_S);
 	finish("orders", 4);
 }

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which candidate becomes root: the only one that is left of eight, the next one if the first ends
+ * together with the root, and the one with the highest root_priority.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "daemon/fm/wire/msg.h"
+#include "ends.h"
+
+#define CANDIDATES 8		/* nodes that are candidates where nothing is configured */
+/*
+ * Nodes notice within two seconds that the root hangs, if those that hear of the others from it directly
+ * live. If these hang too, their children notice only when they have been silent for 4 s.
+ */
+#define TAKEOVER (3 * W_S)
+#define ALL_HANG (5500 * W_MS)
+
+static struct story s;
+static char name[120];		/* of the scenario */
+
+/* @priority: of each node, or NULL: none is configured. */
+static void begin(const char *shape, const unsigned int *priority, uint64_t seed)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = false;
+	c.vanish = true;
+	story_begin(&s, &c);
+	for (uint32_t i = 0; priority && i < world_nodes(s.w); i++)
+		world_priority(s.w, i, priority[i]);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	story_traffic(&s, 1 * W_MS);
+	world_run(s.w, 5 * W_MS);
+}
+
+static void finish(void)
+{
+	if (ends_roots(s.w) != 1)
+		story_fail(&s, "%u roots", ends_roots(s.w));
+	if (!story_end(&s))
+		fail_msg("%s: %s", name, s.wrong);
+}
+
+/* A node other than @but leads soon. Return: it. */
+static uint32_t taken_over(uint32_t but)
+{
+	uint32_t root = ends_await(&s, but, TAKEOVER);
+
+	if (root == TORUS_NO_NODE)
+		story_fail(&s, "nobody leads");
+	return root;
+}
+
+static void leads(uint32_t expected)
+{
+	uint32_t root = ends_leader(s.w, TORUS_NO_NODE);
+
+	if (root != expected)
+		story_fail(&s, "node %d leads, and not %u", (int)root, expected);
+}
+
+/* --- all but one ------------------------------------------------------------------- */
+
+static void all_but(uint32_t last, enum ending end, bool ends)
+{
+	for (uint32_t i = 0; i < CANDIDATES; i++)
+		if (i != last && ends)
+			end_node(s.w, i, end);
+		else if (i != last)
+			end_undo(s.w, i, end);
+}
+
+/* Of 16 nodes 9 live, one of them a candidate. The others come back, and it leads on. */
+static void the_eighth(void **state)
+{
+	(void)state;
+	for (uint32_t last = 1; last < CANDIDATES; last += 2 * story_every())
+		for (unsigned int end = 0; end < ENDS; end++) {
+			snprintf(name, sizeof(name), "only node %u is left, each other %s", last,
+				 end_names[end]);
+			begin("4x4", NULL, last);
+			all_but(last, (enum ending)end, true);
+			ends_await(&s, 0, end == HANG ? ALL_HANG : TAKEOVER);
+			leads(last);
+			story_run(&s, 300 * W_MS);
+			all_but(last, (enum ending)end, false);
+			story_rest(&s, 20 * W_S);
+			leads(last);
+			finish();
+		}
+}
+
+/* Of 9 nodes 2 live, and the NICs of the others work on: nobody may lead until enough come back. */
+static void no_majority(void **state)
+{
+	(void)state;
+	for (unsigned int end = KILL; end < ENDS; end++) {
+		snprintf(name, sizeof(name), "7 of 9: each %s", end_names[end]);
+		begin("3x3", NULL, 1);
+		all_but(7, (enum ending)end, true);
+		story_run(&s, 5 * W_S);
+		assert_int_equal(ends_leader(s.w, TORUS_NO_NODE), TORUS_NO_NODE);
+		for (uint32_t i = 1; i < 4; i++)
+			end_undo(s.w, i, (enum ending)end);
+		if (ends_await(&s, 0, 20 * W_S) == TORUS_NO_NODE)
+			story_fail(&s, "nobody leads, though 5 of 9 live again");
+		all_but(7, (enum ending)end, false);
+		story_rest(&s, 20 * W_S);
+		finish();
+	}
+}
+
+/* --- two at once -------------------------------------------------------------------- */
+
+/* The root and the candidate that would be next end at one moment, in whatever ways. */
+static void the_next_ends_too(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < ENDS * ENDS; k++) {
+		enum ending first = (enum ending)(k % ENDS), second = (enum ending)(k / ENDS);
+
+		snprintf(name, sizeof(name), "the root %s, node 1 %s", end_names[first],
+			 end_names[second]);
+		begin(k % 2 ? "4x2" : "3x3", NULL, 1 + k);
+		end_node(s.w, 0, first);
+		end_node(s.w, 1, second);
+		taken_over(0);
+		world_cut(s.w, world_cables(s.w) - 1, true);
+		story_run(&s, 500 * W_MS);
+		end_undo(s.w, 1, second);
+		end_undo(s.w, 0, first);
+		story_rest(&s, 20 * W_S);
+		if (world_root(s.w) < 2)
+			story_fail(&s, "node %u leads again", world_root(s.w));
+		finish();
+	}
+}
+
+/* --- by priority ----------------------------------------------------------------------- */
+
+#define AUTO FM_PRIORITY_AUTO
+
+static const unsigned int priorities[16] = { 250, 0, 60, 0, AUTO, 150, 0, 0,
+					     0, 0, 0, 0, 200, 0, 0, 20 };
+
+/*
+ * The highest that lives leads, also if that is not among the first eight nodes, and leads on when
+ * all higher ones come back. Nodes that never lead are a majority.
+ */
+static void by_priority(void **state)
+{
+	static const uint32_t order[] = { 0, 12, 5, 4, 2, 15 };
+
+	(void)state;
+	for (unsigned int end = POWER; end <= KILL; end++) {
+		unsigned int last = end == POWER ? 5 : 4;
+
+		snprintf(name, sizeof(name), "by priority: each %s", end_names[end]);
+		begin("4x4", priorities, 1 + end);
+		for (unsigned int i = 0; i < last; i++) {
+			end_node(s.w, order[i], (enum ending)end);
+			taken_over(order[i]);
+			leads(order[i + 1]);
+			story_rest(&s, 20 * W_S);
+		}
+		for (unsigned int i = 0; i < last; i++)
+			end_undo(s.w, order[i], (enum ending)end);
+		story_rest(&s, 20 * W_S);
+		leads(order[last]);
+		finish();
+	}
+}
+
+/* Not all notice at once that the root hangs. Who notices first may lead, but none that never does. */
+static void by_priority_if_it_hangs(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every()) {
+		uint32_t root;
+
+		snprintf(name, sizeof(name), "by priority: the root hangs, seed %u", (unsigned int)seed);
+		begin("4x4", priorities, seed);
+		end_node(s.w, 0, HANG);
+		root = taken_over(0);
+		if (root != TORUS_NO_NODE && !priorities[root])
+			story_fail(&s, "node %u leads", root);
+		story_run(&s, 1 * W_S);
+		end_undo(s.w, 0, HANG);
+		story_rest(&s, 20 * W_S);
+		leads(root);
+		finish();
+	}
+}
+
+/* Where all have the same, one leads soon: first the one with the lowest id that is left. */
+static void equal_priorities(void **state)
+{
+	static const unsigned int values[] = { 9, FM_PRIORITY_DEFAULT, 200, FM_PRIORITY_MAX };
+
+	(void)state;
+	for (unsigned int k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
+		unsigned int priority[9];
+
+		for (unsigned int i = 0; i < 9; i++)
+			priority[i] = values[k];
+		snprintf(name, sizeof(name), "all have the priority %u", values[k]);
+		begin("3x3", priority, 1 + k);
+		end_node(s.w, 0, (enum ending)(k % ENDS));
+		taken_over(0);
+		end_undo(s.w, 0, (enum ending)(k % ENDS));
+		story_rest(&s, 20 * W_S);
+		finish();
+	}
+}
+
+/* No node but the root is a candidate: none leads, and that is told, until the root is back. */
+static void none_but_the_root(void **state)
+{
+	static const unsigned int priority[9] = { AUTO };
+
+	(void)state;
+	snprintf(name, sizeof(name), "no candidate is left");
+	begin("3x3", priority, 1);
+	end_node(s.w, 0, POWER);
+	story_run(&s, 35 * W_S);
+	assert_int_equal(ends_roots(s.w), 0);
+	assert_true(story_problem(&s, "root", "no node asks to be root"));
+	end_undo(s.w, 0, POWER);
+	story_rest(&s, 20 * W_S);
+	assert_int_equal(world_root(s.w), 0);
+	assert_false(story_problem(&s, "root", ""));
+	finish();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_eighth),
+		cmocka_unit_test(no_majority),
+		cmocka_unit_test(the_next_ends_too),
+		cmocka_unit_test(by_priority),
+		cmocka_unit_test(by_priority_if_it_hangs),
+		cmocka_unit_test(equal_priorities),
+		cmocka_unit_test(none_but_the_root),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
