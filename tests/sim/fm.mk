@@ -120,3 +120,8 @@ tests += tests/sim/test_candidates
 tests/sim/test_candidates-objs := tests/sim/test_candidates.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_candidates-deps := $(B)/libtorus.a
 tests/sim/test_candidates-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_rings
+tests/sim/test_rings-objs := tests/sim/test_rings.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_rings-deps := $(B)/libtorus.a
+tests/sim/test_rings-libs := $(svc-libs) $(call pkg-libs,cmocka)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rings of two and three nodes, in which each node ends in each way at each step of a recovery: who
+ * leads then, that the former root joins as a member when it goes on, and that no packet is lost but
+ * those that were in a NIC without power. Of two nodes one is no majority.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "ends.h"
+
+#define TAKEOVER (3 * W_S)
+
+static struct story s;
+static char name[100];		/* of the scenario */
+
+static void begin(uint32_t nodes, uint64_t seed)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	c.adaptive = true;
+	assert_int_equal(torus_shape_parse(nodes == 2 ? "2" : "3", &c.shape), 0);
+	c.seed = seed;
+	c.discover = seed % 2;
+	c.vanish = true;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	s.none_late = true;
+	story_traffic(&s, 20 * W_US);
+	world_run(s.w, 5 * W_MS);
+}
+
+/* A cable is cut, unless @step is STEP_REST. Return: whether the recovery came to @step. */
+static bool reach(enum story_step step)
+{
+	if (step != STEP_REST)
+		world_cut(s.w, 0, true);
+	for (unsigned int i = 0; i < 4000 && story_step(&s) != step; i++)
+		world_run(s.w, 2 * W_US);
+	return story_step(&s) == step;
+}
+
+/* @node has ended. Return: who leads now, or TORUS_NO_NODE. */
+static uint32_t look_who_leads(uint32_t node, enum ending end)
+{
+	uint32_t root;
+
+	if (node) {
+		story_run(&s, 1 * W_S);
+		root = ends_leader(s.w, TORUS_NO_NODE);
+		if (root)
+			story_fail(&s, "node 0 does not lead any more");
+	} else if (world_nodes(s.w) == 2 && end != POWER) {
+		story_run(&s, TAKEOVER);
+		root = ends_leader(s.w, TORUS_NO_NODE);
+		if (root != TORUS_NO_NODE)
+			story_fail(&s, "half of the nodes have a root");
+	} else {
+		root = ends_await(&s, 0, TAKEOVER);
+		if (root == TORUS_NO_NODE)
+			story_fail(&s, "nobody leads");
+	}
+	return root;
+}
+
+/* @node goes on. @root led meanwhile, if anybody did: it does so still, and @node is a member. */
+static void look_who_joins(uint32_t node, uint32_t root)
+{
+	const struct fm *fm;
+
+	story_run(&s, 20 * W_MS);
+	if (root != TORUS_NO_NODE && ends_leader(s.w, root) != TORUS_NO_NODE)
+		story_fail(&s, "node %u leads beside node %u", ends_leader(s.w, root), root);
+	story_rest(&s, 20 * W_S);
+	if (root == TORUS_NO_NODE)
+		return;
+	fm = world_fm(s.w, node);
+	if (fm_is_root(fm) || !fm_reachable(fm) || fm_epoch(fm) != fm_epoch(world_fm(s.w, root)))
+		story_fail(&s, "node %u is no member of node %u", node, root);
+}
+
+static bool at(uint32_t nodes, uint32_t node, enum ending end, enum story_step step)
+{
+	uint32_t root;
+	bool met;
+
+	snprintf(name, sizeof(name), "ring of %u: node %u %s at step %u", nodes, node,
+		 end_names[end], step);
+	begin(nodes, 1 + step + node);
+	met = reach(step);
+	end_node(s.w, node, end);
+	root = look_who_leads(node, end);
+	story_run(&s, 500 * W_MS);
+	end_undo(s.w, node, end);
+	look_who_joins(node, root);
+	if (ends_roots(s.w) != 1)
+		story_fail(&s, "%u roots", ends_roots(s.w));
+	if (end != POWER && check_flow_counted(s.flow, TORUS_NC_LOST))
+		story_fail(&s, "packets are lost, though no NIC was");
+	if (!story_end(&s))
+		fail_msg("%s: %s", name, s.wrong);
+	return met;
+}
+
+static void ring(uint32_t nodes)
+{
+	for (unsigned int step = STEP_REST; step < STEPS; step++) {
+		unsigned int met = 0;
+
+		for (uint32_t node = 0; node < nodes; node++)
+			for (unsigned int end = 0; end < ENDS; end++)
+				met += at(nodes, node, (enum ending)end, (enum story_step)step);
+		/* Two nodes are drained as soon as both have the rows. */
+		if (!met && (nodes > 2 || step != STEP_DRAIN))
+			fail_msg("%s: never reached", name);
+	}
+}
+
+static void of_two(void **state)
+{
+	(void)state;
+	ring(2);
+}
+
+static void of_three(void **state)
+{
+	(void)state;
+	ring(3);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_two),
+		cmocka_unit_test(of_three),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
