@@ -29,6 +29,11 @@ uint64_t check_flow_arrived(const struct check_flow *c);
 uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t dst);
 /* Return: packets that came back because their destination could not be reached. */
 uint64_t check_flow_returned(const struct check_flow *c);
+/*
+ * Return: VCD packets that died in a NIC that lost its power, between nodes whose NICs have lived as long
+ *	as those packets.
+ */
+uint64_t check_flow_died(const struct check_flow *c);
 /* Return: the sum of counter @which over all NICs, including those that lost their power. */
 uint64_t check_flow_counted(const struct check_flow *c, enum torus_node_counter which);
 /* Return: whether some node ever replayed or lifted holds although the root had no proof. */

@@ -281,6 +281,24 @@ uint64_t fate_counted(const struct check_flow *c, enum torus_node_counter which)
 	return n;
 }
 
+uint64_t fate_died(const struct check_flow *c)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < c->w->nodes * c->w->nodes * TORUS_VCS; i++) {
+		const struct wnode *src = &c->w->node[i / TORUS_VCS / c->w->nodes];
+		const struct wnode *dst = &c->w->node[i / TORUS_VCS % c->w->nodes];
+		const struct flow *f = &c->flow[i];
+
+		if (!src->on || !dst->on || src->nic_life != 1 || dst->nic_life != 1 || i % TORUS_VCS == TORUS_VC_A)
+			continue;
+		for (uint64_t seq = 0; seq < f->nfates; seq++)
+			n += f->fate[seq].is & SENT && f->fate[seq].is & DIED && !f->fate[seq].copies &&
+			     !ended(&f->fate[seq]);
+	}
+	return n;
+}
+
 /* Reports packets that are still under way. */
 static void none_alive(struct check_flow *c)
 {

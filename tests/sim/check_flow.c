@@ -337,6 +337,11 @@ uint64_t check_flow_returned(const struct check_flow *c)
 	return n;
 }
 
+uint64_t check_flow_died(const struct check_flow *c)
+{
+	return fate_died(c);
+}
+
 uint64_t check_flow_counted(const struct check_flow *c, enum torus_node_counter which)
 {
 	return fate_counted(c, which);

@@ -98,6 +98,7 @@ void fate_unsure(struct check_flow *c, uint32_t node, unsigned int port, uint32_
 void fate_apart(struct check_flow *c, uint32_t node);
 /* @node lifts its holds: no packet of the flows on hold may be in the network. */
 void fate_released(struct check_flow *c, uint32_t node);
+uint64_t fate_died(const struct check_flow *c);
 uint64_t fate_counted(const struct check_flow *c, enum torus_node_counter which);
 void fate_end(struct check_flow *c);
 void fate_free(struct flow *f);

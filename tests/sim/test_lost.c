@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What last_recovery says was lost after deaths is what died: as the receiving NICs count it, and as the
+ * checker does, which follows each packet. After the death of members, of the root, of two at once, and of
+ * one more during the recovery. Packets of the dead nodes themselves nobody counts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "ends.h"
+
+static struct story s;
+static uint64_t total;		/* packets that died in all worlds of a test */
+
+/* All packets have sequence numbers, so that receivers miss those that die. */
+static void begin(const char *shape, uint64_t seed)
+{
+	struct world_config c;
+
+	world_config_default(&c);
+	assert_int_equal(torus_shape_parse(shape, &c.shape), 0);
+	c.seed = seed;
+	c.discover = false;
+	c.vanish = true;
+	c.member_max = 300 * W_MS;
+	c.link_latency = 50 * W_US;
+	story_begin(&s, &c);
+	story_power_all(&s);
+	story_rest(&s, 10 * W_S);
+	s.sparing = true;
+	story_traffic(&s, 10 * W_US);
+	world_run(s.w, 10 * W_MS);
+}
+
+/*
+ * What these nodes send on two of their cables no longer arrives, so that what they accept on others is in
+ * their NICs when they lose their power soon.
+ */
+static void fill(uint64_t mask)
+{
+	uint32_t ndims = world_config(s.w)->shape.ndims;
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		for (uint32_t d = 0; d < 2 && mask & 1ull << i; d++)
+			world_silence(s.w, i * ndims + d, true);
+	world_run(s.w, 300 * W_US);
+}
+
+/* Nodes of @mask have lost their power. All recoveries from that have ended. */
+static void look(const char *what, uint64_t mask)
+{
+	uint64_t died = check_flow_died(s.flow), counted = 0, said = 0;
+	uint32_t root = ends_leader(s.w, TORUS_NO_NODE);
+
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (!(mask & 1ull << i))
+			counted += tn_nic_counters(world_nic(s.w, i))[TORUS_NC_LOST];
+	if (root == TORUS_NO_NODE)
+		story_fail(&s, "nobody leads");
+	else
+		said = fm_last(world_fm(s.w, root))->lost;
+	if (counted != died)
+		story_fail(&s, "the NICs count %llu packets as lost, and %llu died",
+			   (unsigned long long)counted, (unsigned long long)died);
+	if (said != died)
+		story_fail(&s, "last_recovery says that %llu packets were lost, and %llu died",
+			   (unsigned long long)said, (unsigned long long)died);
+	total += died;
+	if (!story_end(&s))
+		fail_msg("%s: %s", what, s.wrong);
+}
+
+static void die(const char *what, const char *shape, uint64_t mask, uint64_t seed)
+{
+	begin(shape, seed);
+	fill(mask);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++)
+		if (mask & 1ull << i)
+			world_power(s.w, i, false);
+	story_run(&s, 3 * W_S);
+	look(what, mask);
+}
+
+static void a_member(void **state)
+{
+	(void)state;
+	total = 0;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every())
+		die("a member", seed % 2 ? "4x4" : "3x3x2", 1ull << (1 + 2 * seed), seed);
+	assert_int_not_equal(total, 0);
+}
+
+static void the_root(void **state)
+{
+	(void)state;
+	total = 0;
+	for (uint64_t seed = 1; seed <= 4; seed += story_every())
+		die("the root", seed % 2 ? "4x4" : "3x3x2", 1, seed);
+	assert_int_not_equal(total, 0);
+}
+
+/* Two members that are neighbours or not, or the root and one more. */
+static void two_at_once(void **state)
+{
+	static const uint64_t masks[] = { 1 << 10 | 1 << 5, 1 << 10 | 1 << 6, 1 | 1 << 9, 1 | 1 << 1 };
+
+	(void)state;
+	total = 0;
+	for (unsigned int k = 0; k < sizeof(masks) / sizeof(masks[0]); k += story_every())
+		die("two at once", "4x4", masks[k], 1 + k);
+	assert_int_not_equal(total, 0);
+}
+
+/* The second one dies at some step of the recovery from the death of the first. */
+static void during_a_recovery(void **state)
+{
+	uint64_t mask = 1 << 5 | 1 << 10;
+
+	(void)state;
+	total = 0;
+	for (unsigned int step = STEP_TABLE; step < STEPS; step++) {
+		begin("4x4", step);
+		/* Nothing is replayed before the silent cables of a node that lives are noticed. */
+		fill(step < STEP_REPLAY ? mask : 1 << 5);
+		world_power(s.w, 5, false);
+		for (unsigned int i = 0; i < 20000 && story_step(&s) != step; i++)
+			world_run(s.w, 5 * W_US);
+		assert_int_equal(story_step(&s), step);
+		world_power(s.w, 10, false);
+		story_run(&s, 2 * W_S);
+		look("one in the recovery from another", mask);
+	}
+	assert_int_not_equal(total, 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_member),
+		cmocka_unit_test(the_root),
+		cmocka_unit_test(two_at_once),
+		cmocka_unit_test(during_a_recovery),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
