@@ -130,3 +130,8 @@ tests += tests/sim/test_lost
 tests/sim/test_lost-objs := tests/sim/test_lost.o tests/sim/ends.o $(sim-objs)
 tests/sim/test_lost-deps := $(B)/libtorus.a
 tests/sim/test_lost-libs := $(svc-libs) $(call pkg-libs,cmocka)
+
+tests += tests/sim/test_large
+tests/sim/test_large-objs := tests/sim/test_large.o tests/sim/ends.o $(sim-objs)
+tests/sim/test_large-deps := $(B)/libtorus.a
+tests/sim/test_large-libs := $(svc-libs) $(call pkg-libs,cmocka)

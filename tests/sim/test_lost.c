@@ -32,7 +32,7 @@ static void begin(const char *shape, uint64_t seed)
 	story_power_all(&s);
 	story_rest(&s, 10 * W_S);
 	s.sparing = true;
-	story_traffic(&s, 10 * W_US);
+	story_traffic(&s, 15 * W_US);
 	world_run(s.w, 10 * W_MS);
 }
 
@@ -89,7 +89,7 @@ static void a_member(void **state)
 {
 	(void)state;
 	total = 0;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every())
+	for (uint64_t seed = 1; seed <= 3; seed += story_every())
 		die("a member", seed % 2 ? "4x4" : "3x3x2", 1ull << (1 + 2 * seed), seed);
 	assert_int_not_equal(total, 0);
 }
@@ -98,7 +98,7 @@ static void the_root(void **state)
 {
 	(void)state;
 	total = 0;
-	for (uint64_t seed = 1; seed <= 4; seed += story_every())
+	for (uint64_t seed = 1; seed <= 3; seed += story_every())
 		die("the root", seed % 2 ? "4x4" : "3x3x2", 1, seed);
 	assert_int_not_equal(total, 0);
 }
@@ -122,7 +122,7 @@ static void during_a_recovery(void **state)
 
 	(void)state;
 	total = 0;
-	for (unsigned int step = STEP_TABLE; step < STEPS; step++) {
+	for (unsigned int step = STEP_TABLE; step < STEPS; step += story_every()) {
 		begin("4x4", step);
 		/* Nothing is replayed before the silent cables of a node that lives are noticed. */
 		fill(step < STEP_REPLAY ? mask : 1 << 5);
