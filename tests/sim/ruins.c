@@ -3,8 +3,9 @@
  * Random histories of small fabrics so broken that some pairs of nodes need relays. From the
  * beginning nodes are without power and cables are cut. Then relays die and come back, further
  * cables are cut and mended, ports are excluded, and managers restart, at random times during and
- * after recoveries. Now and then the fabric is brought to rest: then the rows are verified, and a
- * new packet must get through between all joined nodes. At the end everything is mended as in the
+ * after recoveries; so does the root, whose place another node takes. Now and then the fabric is
+ * brought to rest: then the rows are verified, and a new packet must get through between all joined
+ * nodes. Not where parts may have roots of their own. At the end everything is mended as in the
  * campaign.
  *
  *	test_ruins [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
@@ -21,6 +22,7 @@
 #include "tools/fabricsim/world_impl.h"
 
 #define NODES_MAX 20
+#define CANDIDATES 8		/* nodes that become root if it ends */
 
 /* Add new acts at the end and set origin.acts of the named histories: they stay as they were. */
 enum act {
@@ -44,6 +46,8 @@ enum act {
  * struct ruin - a history
  * @dead: nodes without power from the beginning; they get power only at the end
  * @excluded: the node of each port that was excluded
+ * @ended: a root did, or a manager, and since then not all were found joined: a part of the
+ *	fabric may have a root of its own
  */
 struct ruin {
 	struct story s;
@@ -51,6 +55,7 @@ struct ruin {
 	bool dead[NODES_MAX];
 	uint32_t excluded[NODES_MAX];
 	unsigned int nexcluded;
+	bool ended;
 };
 
 static atomic_ullong rows_looked_at;	/* rows through relays that look() has checked */
@@ -114,20 +119,43 @@ static bool waits(const struct look *l, uint32_t *a, uint32_t *b)
 }
 
 /* A node that started where no Init reaches it cannot join: turns it off, so that the world can
- * settle. */
-static void turn_off_strays(struct world *w)
+ * settle. Return: whether all others are joined by cables. */
+static bool turn_off_strays(struct world *w)
 {
+	uint32_t root = world_root(w);
 	uint16_t closed[NODES_MAX];
 	struct torus_health *h;
+	bool joined = true;
 
 	closed_of(w, closed);
 	if (torus_health_new(&world_config(w)->shape, closed, &h))
 		abort();
-	for (uint32_t i = 0; i < w->nodes; i++)
-		if (w->node[i].managed && !fm_version(world_fm(w, i)) &&
-		    torus_health_component(h, i))
+	for (uint32_t i = 0; i < w->nodes; i++) {
+		if (!w->node[i].managed ||
+		    torus_health_component(h, i) == torus_health_component(h, root))
+			continue;
+		if (fm_version(world_fm(w, i)))
+			joined = false;
+		else
 			world_power(w, i, false);
+	}
 	torus_health_free(h);
+	return joined;
+}
+
+/*
+ * Whether one root must lead all nodes that run: a candidate is among them, and no part may have
+ * a root of its own.
+ */
+static bool has_root(struct ruin *r)
+{
+	bool joined = turn_off_strays(r->s.w), candidate = false;
+
+	for (uint32_t i = 0; i < CANDIDATES && i < r->s.w->nodes; i++)
+		candidate |= world_managed(r->s.w, i);
+	if (joined && candidate)
+		r->ended = false;
+	return candidate && !r->ended;
 }
 
 /*
@@ -139,13 +167,14 @@ static void look(struct ruin *r)
 {
 	struct story *s = &r->s;
 	struct look l = { .r = r };
-	uint32_t a, b, unused;
+	uint32_t a, b, root, unused;
 	struct fm_status st;
 	uint64_t relayed;
 	const char *wrong;
 	char buf[200];
 
-	turn_off_strays(s->w);
+	if (!has_root(r))
+		return;
 	story_rest(s, 30 * W_S);
 	if (s->wrong[0])
 		return;
@@ -156,13 +185,14 @@ static void look(struct ruin *r)
 		story_fail(s, "at rest: %s", wrong);
 		return;
 	}
-	if (torus_health_new(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
+	root = world_root(s->w);
+	if (torus_health_new(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, root)),
 			     &l.health))
 		abort();
-	relayed = story_relays(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, 0)),
+	relayed = story_relays(&world_config(s->w)->shape, fm_exclusions(world_fm(s->w, root)),
 			    &(uint64_t){ 1 }, &unused);
 	atomic_fetch_add(&rows_looked_at, relayed);
-	fm_status(world_fm(s->w, 0), &st);
+	fm_status(world_fm(s->w, root), &st);
 	if (st.relayed != relayed)
 		story_fail(s, "the status says that %llu pairs need relays, but %llu do",
 			   (unsigned long long)st.relayed, (unsigned long long)relayed);
@@ -182,8 +212,8 @@ static void look(struct ruin *r)
 
 static void kill(struct ruin *r, uint32_t node)
 {
-	if (node)
-		world_power(r->s.w, node, false);
+	r->ended |= node == world_root(r->s.w);
+	world_power(r->s.w, node, false);
 }
 
 static void kill_relay(struct ruin *r)
@@ -198,20 +228,15 @@ static void kill_relay(struct ruin *r)
 
 static void exclude(struct ruin *r, uint32_t node)
 {
-	struct fm *root = world_fm(r->s.w, 0);
 	unsigned int port = random_below(&r->random, r->s.w->nports);
 
-	if (root && r->nexcluded < NODES_MAX &&
-	    !fm_exclude(root, node, (int)port, true, world_now(r->s.w)))
+	if (r->nexcluded < NODES_MAX && !story_exclude(&r->s, node, (int)port, true))
 		r->excluded[r->nexcluded++] = node;
 }
 
 static void include_all(struct ruin *r)
 {
-	struct fm *root = world_fm(r->s.w, 0);
-
-	while (root && r->nexcluded && !fm_exclude(root, r->excluded[r->nexcluded - 1], -1, false,
-						   world_now(r->s.w)))
+	while (r->nexcluded && !story_exclude(&r->s, r->excluded[r->nexcluded - 1], -1, false))
 		r->nexcluded--;
 }
 
@@ -219,6 +244,7 @@ static void restart(struct ruin *r, uint32_t node)
 {
 	if (!world_managed(r->s.w, node))
 		return;
+	r->ended = true;
 	world_manager(r->s.w, node, false);
 	story_run(&r->s, some_time(&r->random));
 	world_manager(r->s.w, node, true);
@@ -267,11 +293,10 @@ static void act(struct ruin *r)
 		include_all(r);
 		break;
 	case MANAGER_RESTART:
-		if (node)
-			restart(r, node);
+		restart(r, node);
 		break;
 	case ROOT_RESTART:
-		restart(r, 0);
+		restart(r, world_root(w));
 		break;
 	case LOOK:
 		story_run(&r->s, 400 * W_MS);	/* time for silence to be noticed */
@@ -361,6 +386,26 @@ static void begin(struct ruin *r, struct world_config *c)
 		world_cut(r->s.w, i, cut[i]);
 }
 
+/* Includes all ports again: with a root, which there need not be before all is mended. */
+static void mend(struct ruin *r)
+{
+	struct world *w = r->s.w;
+
+	include_all(r);
+	if (!r->nexcluded)
+		return;
+	for (uint32_t i = 0; i < world_cables(w); i++) {
+		world_cut(w, i, false);
+		world_silence(w, i, false);
+	}
+	for (uint32_t i = 0; i < w->nodes; i++)
+		world_power(w, i, true);
+	for (unsigned int tries = 0; tries < 100 && r->nexcluded; tries++) {
+		story_run(&r->s, 100 * W_MS);
+		include_all(r);
+	}
+}
+
 static bool history(const struct origin *o, char *wrong, size_t room)
 {
 	struct ruin r = { .random = o->stream };
@@ -387,7 +432,7 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	story_run(&r.s, 400 * W_MS);
 	if (!r.s.wrong[0])
 		look(&r);
-	include_all(&r);
+	mend(&r);
 	good = story_end(&r.s);
 	snprintf(wrong, room, "%s: %s", torus_shape_text(&c.shape, text), r.s.wrong);
 	return good;
@@ -400,6 +445,8 @@ static const struct origin named[] = {
 	{ "gap_of_returned", 2170, 0, 0, false, false,
 	  "a restarted destination got a parked packet and counted later ones as lost, which had "
 	  "come back to their source; the checker did not know of these losses" },
+	{ "kept_with_an_absent_node", 626, 0, 0, false, false,
+	  "a kept table without some node was a malformed message to the root that asked for it" },
 };
 
 int main(int argc, char **argv)
