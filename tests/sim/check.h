@@ -30,8 +30,8 @@ uint64_t check_flow_between(const struct check_flow *c, uint32_t src, uint32_t d
 /* Return: packets that came back because their destination could not be reached. */
 uint64_t check_flow_returned(const struct check_flow *c);
 /*
- * Return: VCD packets that died in a NIC that lost its power, between nodes whose NICs have lived as long
- *	as those packets.
+ * Return: VCD packets that died in a NIC that lost its power, between nodes whose own NICs have
+ *	never lost theirs.
  */
 uint64_t check_flow_died(const struct check_flow *c);
 /* Return: the sum of counter @which over all NICs, including those that lost their power. */

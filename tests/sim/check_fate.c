@@ -290,11 +290,12 @@ uint64_t fate_died(const struct check_flow *c)
 		const struct wnode *dst = &c->w->node[i / TORUS_VCS % c->w->nodes];
 		const struct flow *f = &c->flow[i];
 
-		if (!src->on || !dst->on || src->nic_life != 1 || dst->nic_life != 1 || i % TORUS_VCS == TORUS_VC_A)
+		/* NICs in their first life. */
+		if (src->nic_life != 1 || dst->nic_life != 1 || i % TORUS_VCS == TORUS_VC_A)
 			continue;
 		for (uint64_t seq = 0; seq < f->nfates; seq++)
-			n += f->fate[seq].is & SENT && f->fate[seq].is & DIED && !f->fate[seq].copies &&
-			     !ended(&f->fate[seq]);
+			n += f->fate[seq].is & SENT && f->fate[seq].is & DIED &&
+			     !f->fate[seq].copies && !ended(&f->fate[seq]);
 	}
 	return n;
 }

@@ -15,7 +15,9 @@ void end_node(struct world *w, uint32_t node, enum ending end);
 void end_undo(struct world *w, uint32_t node, enum ending end);
 /* Return: how many running managers say that they are the root. */
 unsigned int ends_roots(struct world *w);
-/* Return: a node whose manager runs and leads with a table of its own, not @but, or TORUS_NO_NODE. */
+/*
+ * Return: a node, not @but, whose manager runs and leads with a table of its own; or TORUS_NO_NODE.
+ */
 uint32_t ends_leader(struct world *w, uint32_t but);
 /* Runs until a node other than @but leads, or for @limit. Return: as ends_leader(). */
 uint32_t ends_await(struct story *s, uint32_t but, uint64_t limit);

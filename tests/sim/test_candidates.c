@@ -15,8 +15,8 @@
 
 #define CANDIDATES 8		/* nodes that are candidates where nothing is configured */
 /*
- * Nodes notice within two seconds that the root hangs, if those that hear of the others from it directly
- * live. If these hang too, their children notice only when they have been silent for 4 s.
+ * Nodes notice within two seconds that the root hangs, if its children in the tree live. If these
+ * hang too, their own children notice that only when they have been silent for 4 s.
  */
 #define TAKEOVER (3 * W_S)
 #define ALL_HANG (5500 * W_MS)
@@ -183,7 +183,7 @@ static void by_priority(void **state)
 	}
 }
 
-/* Not all notice at once that the root hangs. Who notices first may lead, but none that never does. */
+/* Not all notice at once that the root hangs: any may lead whose priority is not 0. */
 static void by_priority_if_it_hangs(void **state)
 {
 	(void)state;

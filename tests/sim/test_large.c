@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The root of 512 nodes (of 64 with EVERY) loses its power, where managers need processor time for each
- * message: another one leads within 3 s, by a table of its own.
+ * The root of 512 nodes (of 64 with EVERY) loses its power, where managers need processor time for
+ * each message: another one leads within 3 s, by a table of its own.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What last_recovery says was lost after deaths is what died: as the receiving NICs count it, and as the
- * checker does, which follows each packet. After the death of members, of the root, of two at once, and of
- * one more during the recovery. Packets of the dead nodes themselves nobody counts.
+ * What last_recovery says was lost after deaths is what died: as the receiving NICs count it, and
+ * as the checker does, which follows each packet. After the death of members, of the root, of two
+ * at once, and of one more during the recovery. Packets from and to dead nodes are not counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,8 +37,8 @@ static void begin(const char *shape, uint64_t seed)
 }
 
 /*
- * What these nodes send on two of their cables no longer arrives, so that what they accept on others is in
- * their NICs when they lose their power soon.
+ * What these nodes send on two of their cables no longer arrives, so that what they accept on
+ * others is in their NICs when they lose their power soon.
  */
 static void fill(uint64_t mask)
 {

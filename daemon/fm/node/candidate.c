@@ -59,9 +59,9 @@ static unsigned int priority(const struct fm *fm)
 }
 
 /*
- * How long after the moment in which nobody asks: all with a priority above the default, then those
- * with it, by their ids, then all with one below it. The time between two priorities next to each other
- * is less than that in which all notice that the root is lost, or else the last would wait for seconds.
+ * How long after the moment in which nobody asks: all with a priority above the default, then
+ * those with it, by their ids, then all with one below it. Priorities next to each other are nearer
+ * than the times at which nodes notice that the root is lost, or the last would wait for seconds.
  */
 static uint64_t turn(struct fm *fm)
 {
