@@ -175,6 +175,63 @@ static void checkerboard(void **state)
 			around("4x4", BIT(1) | BIT(3) | BIT(4) | BIT(6) | BIT(9) | BIT(12), (enum end)end, seed);
 }
 
+/*
+ * Node 10 and all its neighbours hang: no manager that answers tells of node 10. Its NIC works on, so it is
+ * not dead, and its traffic goes on. The same in a ring, with three in a row.
+ */
+static void all_around(const char *shape, uint64_t hung, enum end end, uint64_t seed)
+{
+	uint32_t root;
+
+	begin(shape, seed);
+	hang(hung, true);
+	ends_by(0, end);
+	root = taken_over(hung | BIT(0), "all around hang");
+	story_run(&s, 3 * W_S);
+	for (uint32_t i = 0; i < world_nodes(s.w); i++) {
+		const struct fm_entry *e = fm_node(world_fm(s.w, root), i);
+
+		if (hung & BIT(i) && (!e || e->state != FM_NODE_SILENT))
+			story_fail(&s, "node %u hangs, and is in state %u", i, e ? e->state : 0);
+	}
+	hang(hung, false);
+	comes_back(0, end);
+	story_rest(&s, 20 * W_S);
+	finish("all around hang", seed);
+}
+
+static void hung_among_hung(void **state)
+{
+	(void)state;
+	for (unsigned int end = 0; end < ENDS; end++) {
+		all_around("4x4", BIT(6) | BIT(9) | BIT(10) | BIT(11) | BIT(14), (enum end)end, 1);
+		all_around("9", BIT(3) | BIT(4) | BIT(5), (enum end)end, 2);
+	}
+}
+
+/* Node 10 has lost its power, which nobody can see as long as its neighbours hang. */
+static void dead_among_hung(void **state)
+{
+	const uint64_t hung = BIT(6) | BIT(9) | BIT(11) | BIT(14);
+	uint32_t root;
+
+	(void)state;
+	begin("4x4", 8);
+	hang(hung, true);
+	world_power(s.w, 10, false);
+	ends_by(0, KILL);
+	root = taken_over(hung | BIT(10) | BIT(0), "a dead one among hung ones");
+	story_run(&s, 3 * W_S);
+	hang(hung, false);
+	story_run(&s, 3 * W_S);
+	if (fm_node(world_fm(s.w, root), 10)->state != FM_NODE_DEAD)
+		story_fail(&s, "node 10 is in state %u", fm_node(world_fm(s.w, root), 10)->state);
+	world_power(s.w, 10, true);
+	comes_back(0, KILL);
+	story_rest(&s, 20 * W_S);
+	finish("a dead one among hung ones", 8);
+}
+
 /* A node that the majority does not need: it is told of the root that leads. */
 static void not_needed(void **state)
 {
@@ -270,6 +327,8 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(ring),
 		cmocka_unit_test(checkerboard),
+		cmocka_unit_test(hung_among_hung),
+		cmocka_unit_test(dead_among_hung),
 		cmocka_unit_test(not_needed),
 		cmocka_unit_test(called_one_hangs),
 		cmocka_unit_test(called_one_is_cut_off),

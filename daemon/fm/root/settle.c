@@ -173,6 +173,80 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 	}
 }
 
+/* Whether the former table has a link there, between two nodes that lived. */
+static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int p)
+{
+	const struct fm_entry *e = &former->entry[node];
+	const struct fm_entry *o = &former->entry[torus_neighbour(&former->shape, node, p)];
+
+	return e->state != FM_NODE_ABSENT && e->state != FM_NODE_DEAD && !(e->fault & 1u << p) &&
+	       o->state != FM_NODE_ABSENT && o->state != FM_NODE_DEAD &&
+	       !(o->fault & 1u << torus_dir_opposite(&former->shape, p));
+}
+
+/* Whether a neighbour that has joined has lost its link to that node of the former table. */
+static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t node)
+{
+	for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {
+		uint64_t guid = former->entry[torus_neighbour(&former->shape, node, p)].guid;
+		const struct fm_mate *m = fm_mate(fm->root, guid);
+		unsigned int q = torus_dir_opposite(&former->shape, p);
+
+		if (was_linked(former, node, p) && fm_mate_joined(m) && q < m->row.nports &&
+		    (m->row.port[q].state != FM_PORT_UP ||
+		     m->row.port[q].peer_guid != former->entry[node].guid))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Behind port @p of the silent node of number @i there may be a node of which nobody tells. Return:
+ * whether one was added to the silent ones.
+ */
+static bool find_behind(struct fm *fm, const struct fm_book *former, uint32_t i, unsigned int p)
+{
+	struct fm_mate *m = fm_mate_no(fm->root, i);
+	uint32_t node = torus_neighbour(&former->shape, m->node, p);
+	uint64_t guid = former->entry[node].guid, own = m->guid;
+	struct fm_mate *o = fm_mate(fm->root, guid);
+	bool known = o && o->state == FM_NODE_SILENT;
+
+	if (m->row.port[p].peer_guid || !was_linked(former, m->node, p) || fm_mate_joined(o) ||
+	    (!known && is_lost(fm, former, node)))
+		return false;
+	if (!known)
+		o = silent_mate(fm, &former->shape, guid, node);
+	if (!o)
+		return false;
+	o->row.port[torus_dir_opposite(&former->shape, p)].peer_guid = own;
+	m = fm_mate_no(fm->root, i);
+	m->row.port[p].peer_guid = guid;
+	return !known;
+}
+
+/*
+ * If the managers of all neighbours of a node are silent, as its own is, no node that has joined tells of
+ * it. Its NIC may work on all the same, so by the former table it is linked to the silent ones. But if a
+ * neighbour that has joined was linked to it, and has lost that link, the node counts as dead, as a host
+ * without power does (vanish.c).
+ */
+static void find_silent_behind(struct fm *fm, const struct fm_book *former)
+{
+	bool more = true;
+
+	while (more) {
+		more = false;
+		for (uint32_t i = 0; i < fm_roster_size(fm->root); i++)
+			for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {
+				const struct fm_mate *m = fm_mate_no(fm->root, i);
+
+				if (m->state == FM_NODE_SILENT && m->node < former->nodes)
+					more |= find_behind(fm, former, i, p);
+			}
+	}
+}
+
 /*
  * Nodes that the former table has, and that have not been heard of yet. They keep their names and
  * places. Those that no link leads to are dead. Problems name at most TOLD_MAX of them; 'nodes'
@@ -263,6 +337,8 @@ static void settle(struct fm *fm)
 	fm_parts_end(fm);
 	if (r->restored)
 		find_silent(fm, &shape);
+	if (former && r->restored)
+		find_silent_behind(fm, former);
 	if (former)
 		remember(fm, former, &voters);
 	fm_book_put(former);
