@@ -199,6 +199,36 @@ static unsigned int a_type(unsigned int i)
 	return i < FM_MSG_PONG ? FM_MSG_HELLO + i : more[i - FM_MSG_PONG];
 }
 
+static void rnd_claim(struct fm_claim *claim)
+{
+	claim->epoch = rnd() >> 2;
+	claim->guid = rnd();
+	claim->ninit = (uint16_t)(rnd() % (FM_INIT_MAX + 1));
+	for (unsigned int i = 0; i < claim->ninit; i++)
+		claim->init[i] = (uint8_t)rnd();
+	claim->here = (uint32_t)rnd();
+	claim->need = (uint32_t)rnd();
+}
+
+static void rnd_step(struct fm_step *step)
+{
+	step->term = rnd();
+	step->version = rnd();
+	step->round = 1 + (uint32_t)(rnd() % 1000);
+	step->step = (uint8_t)(FM_STEP_COUNT + rnd() % (FM_STEPS - FM_STEP_COUNT));
+	step->orphans = rnd() & 1;
+	step->clean = rnd() & 0xf;
+	step->nended = (uint32_t)(rnd() % (FM_ENDED_MAX + 1));
+	for (uint32_t i = 0; i < step->nended; i++) {
+		step->ended[i].node = (uint32_t)rnd();
+		step->ended[i].port = (uint8_t)(rnd() % TORUS_MAX_PORTS);
+		step->ended[i].session = (uint32_t)rnd();
+		step->ended[i].seq = (uint16_t)rnd();
+	}
+	if (step->step == FM_STEP_RESUME)
+		rnd_base(&step->base);
+}
+
 static void rnd_message(struct fm_msg *m, unsigned int type)
 {
 	memset(m, 0, sizeof(*m));
@@ -216,13 +246,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		rnd_text(m->welcome.parent, FM_ADDR_MAX);
 		break;
 	case FM_MSG_CLAIM:
-		m->claim.epoch = rnd() >> 2;
-		m->claim.guid = rnd();
-		m->claim.ninit = (uint16_t)(rnd() % (FM_INIT_MAX + 1));
-		for (unsigned int i = 0; i < m->claim.ninit; i++)
-			m->claim.init[i] = (uint8_t)rnd();
-		m->claim.here = (uint32_t)rnd();
-		m->claim.need = (uint32_t)rnd();
+		rnd_claim(&m->claim);
 		break;
 	case FM_MSG_LEAD:
 		m->lead.term = rnd();
@@ -260,21 +284,7 @@ static void rnd_message(struct fm_msg *m, unsigned int type)
 		m->fetch.former = rnd() & 1;
 		break;
 	case FM_MSG_STEP:
-		m->step.term = rnd();
-		m->step.version = rnd();
-		m->step.round = 1 + (uint32_t)(rnd() % 1000);
-		m->step.step = (uint8_t)(FM_STEP_COUNT + rnd() % (FM_STEPS - FM_STEP_COUNT));
-		m->step.orphans = rnd() & 1;
-		m->step.clean = rnd() & 0xf;
-		m->step.nended = (uint32_t)(rnd() % (FM_ENDED_MAX + 1));
-		for (uint32_t i = 0; i < m->step.nended; i++) {
-			m->step.ended[i].node = (uint32_t)rnd();
-			m->step.ended[i].port = (uint8_t)(rnd() % TORUS_MAX_PORTS);
-			m->step.ended[i].session = (uint32_t)rnd();
-			m->step.ended[i].seq = (uint16_t)rnd();
-		}
-		if (m->step.step == FM_STEP_RESUME)
-			rnd_base(&m->step.base);
+		rnd_step(&m->step);
 		break;
 	case FM_MSG_REPORT:
 		m->report.term = rnd();
