@@ -30,23 +30,6 @@ enum act {
 	ACTS,
 };
 
-static uint64_t some_time(uint64_t *random)
-{
-	/* from less than one step of a recovery to far more than a whole one */
-	uint64_t steps = 1 + random_below(random, 1000);
-	unsigned int shift = random_below(random, 10);
-
-	return steps * W_US << shift;
-}
-
-static void disturb(struct world *w, uint64_t *random)
-{
-	uint64_t jitter = (20 * W_US) << random_below(random, 10);
-	unsigned int breaks = random_below(random, 1000), doubled = random_below(random, 200);
-
-	world_disturb(w, doubled, breaks, jitter);
-}
-
 static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint64_t *random)
 {
 	bool cut_first = random_below(random, 2);
@@ -56,7 +39,7 @@ static void cut_and_restart(struct story *s, uint32_t cable, uint32_t node, uint
 	world_manager(s->w, node, false);
 	if (!cut_first)
 		world_cut(s->w, cable, true);
-	story_run(s, some_time(random));
+	story_run(s, story_some_time(random, W_US, 10));
 	world_manager(s->w, node, true);
 }
 
@@ -107,7 +90,7 @@ static void act(struct story *s, unsigned int acts, bool any, uint64_t *random)
 			break;
 		}
 		world_manager(s->w, 0, false);
-		story_run(s, some_time(random));
+		story_run(s, story_some_time(random, W_US, 10));
 		world_manager(s->w, 0, true);
 		break;
 	case CUT_AND_RESTART:
@@ -155,10 +138,10 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	story_traffic(&s, c.frame_loss ? 2 * W_MS : 300 * W_US);
 	world_run(s.w, 5 * W_MS);
 	if (random_below(&random, 2))
-		disturb(s.w, &random);
+		story_disturb(s.w, &random, 200, 1000, 10);
 	for (unsigned int i = 3 + random_below(&random, 8); i; i--) {
 		act(&s, o->acts ? o->acts : ACTS, o->seed % 3 == 2, &random);
-		story_run(&s, some_time(&random));
+		story_run(&s, story_some_time(&random, W_US, 10));
 	}
 	for (uint32_t i = 0; i < world_nodes(s.w); i++)
 		world_hang(s.w, i, false);

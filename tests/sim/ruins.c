@@ -60,22 +60,6 @@ struct ruin {
 
 static atomic_ullong rows_looked_at;	/* rows through relays that look() has checked */
 
-static uint64_t some_time(uint64_t *random)
-{
-	uint64_t steps = 1 + random_below(random, 1000);
-	unsigned int shift = random_below(random, 8);
-
-	return steps * W_US << shift;
-}
-
-static void disturb(struct world *w, uint64_t *random)
-{
-	uint64_t jitter = (20 * W_US) << random_below(random, 8);
-	unsigned int breaks = random_below(random, 1000), doubled = random_below(random, 200);
-
-	world_disturb(w, doubled, breaks, jitter);
-}
-
 /* Sets @closed to what the table must exclude, by the state of cables and power. */
 static void closed_of(struct world *w, uint16_t *closed)
 {
@@ -246,7 +230,7 @@ static void restart(struct ruin *r, uint32_t node)
 		return;
 	r->ended = true;
 	world_manager(r->s.w, node, false);
-	story_run(&r->s, some_time(&r->random));
+	story_run(&r->s, story_some_time(&r->random, W_US, 8));
 	world_manager(r->s.w, node, true);
 }
 
@@ -265,7 +249,7 @@ static void act(struct ruin *r)
 		break;
 	case FLAP:
 		world_cut(w, cable, true);
-		story_run(&r->s, some_time(&r->random) / 16);
+		story_run(&r->s, story_some_time(&r->random, W_US, 8) / 16);
 		world_cut(w, cable, false);
 		break;
 	case MUTE:
@@ -423,10 +407,10 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	if (random_below(&r.random, 2))
 		look(&r);
 	if (!random_below(&r.random, 3))
-		disturb(r.s.w, &r.random);
+		story_disturb(r.s.w, &r.random, 200, 1000, 8);
 	for (unsigned int i = 3 + random_below(&r.random, 8); i && !r.s.wrong[0]; i--) {
 		act(&r);
-		story_run(&r.s, some_time(&r.random));
+		story_run(&r.s, story_some_time(&r.random, W_US, 8));
 	}
 	world_disturb(r.s.w, 0, 0, 50 * W_US);
 	story_run(&r.s, 400 * W_MS);

@@ -41,14 +41,6 @@ static const char *const names[ACTS] = {
 	"partition", "one way", "heal", "slow", "move",
 };
 
-static uint64_t some_time(uint64_t *random)
-{
-	uint64_t steps = 1 + random_below(random, 1000);
-	unsigned int shift = random_below(random, 10);
-
-	return steps * 10 * W_US << shift;
-}
-
 static void end_node(struct story *s, uint32_t node, uint64_t *random)
 {
 	switch (random_below(random, 3)) {
@@ -101,14 +93,6 @@ static void slow(struct world *w, uint32_t node, uint64_t *random)
 	uint64_t time = random_below(random, 2) ? 20 * W_US << random_below(random, 8) : 0;
 
 	world_slow(w, node, time, fails);
-}
-
-static void disturb(struct world *w, uint64_t *random)
-{
-	uint64_t jitter = (20 * W_US) << random_below(random, 8);
-	unsigned int breaks = random_below(random, 300), doubled = random_below(random, 100);
-
-	world_disturb(w, doubled, breaks, jitter);
 }
 
 static void act(struct story *s, unsigned int acts, uint64_t *random)
@@ -241,10 +225,10 @@ static bool history(const struct origin *o, char *wrong, size_t room)
 	story_traffic(&s, 2 * W_MS);
 	world_run(s.w, 5 * W_MS);
 	if (!random_below(&random, 3))
-		disturb(s.w, &random);
+		story_disturb(s.w, &random, 100, 300, 8);
 	for (unsigned int i = 3 + random_below(&random, 8); i && !s.wrong[0]; i--) {
 		act(&s, o->acts ? o->acts : ACTS, &random);
-		story_run(&s, some_time(&random));
+		story_run(&s, story_some_time(&random, 10 * W_US, 10));
 	}
 	mend(&s);
 	good = story_end(&s);

@@ -287,3 +287,20 @@ unsigned int story_every(void)
 
 	return n && n < 1000 ? (unsigned int)n : 1;
 }
+
+/* Arguments that each draw a number would be evaluated in no fixed order, and a seed be no one history. */
+uint64_t story_some_time(uint64_t *random, uint64_t unit, uint32_t shifts)
+{
+	uint64_t steps = 1 + random_below(random, 1000);
+	unsigned int shift = random_below(random, shifts);
+
+	return steps * unit << shift;
+}
+
+void story_disturb(struct world *w, uint64_t *random, uint32_t doubled, uint32_t breaks, uint32_t shifts)
+{
+	uint64_t jitter = (20 * W_US) << random_below(random, shifts);
+	unsigned int broken = random_below(random, breaks), twice = random_below(random, doubled);
+
+	world_disturb(w, twice, broken, jitter);
+}

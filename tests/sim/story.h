@@ -67,4 +67,9 @@ uint64_t story_relays(const struct torus_shape *shape, const uint16_t *closed, u
 /* Return: N of EVERY=N in the environment, else 1. Long series then only run every N-th seed. */
 unsigned int story_every(void);
 
+/** story_some_time() - from @unit to 1000 * 2 ^ (@shifts - 1) of it, short times as often as long ones */
+uint64_t story_some_time(uint64_t *random, uint64_t unit, uint32_t shifts);
+/** story_disturb() - world_disturb() with numbers below @doubled and @breaks, and 20 us << below @shifts */
+void story_disturb(struct world *w, uint64_t *random, uint32_t doubled, uint32_t breaks, uint32_t shifts);
+
 #endif /* STORY_H */
