@@ -217,14 +217,21 @@ static json_t *counters(const struct fake *f, struct range of)
 	return list;
 }
 
-static json_t *rows(const struct fake *f, uint32_t id)
+static json_t *rows(const struct fake *f, uint32_t id, bool joined)
 {
 	json_t *list = json_array();
-	char hex[20];
+	char text[FAKE_NODES_MAX * 16 + 1] = "";
 
 	for (uint32_t to = 0; to < f->nodes; to++) {
-		snprintf(hex, sizeof(hex), "%016" PRIx64, f->row[id][to]);
-		json_array_append_new(list, json_string(hex));
+		char *hex = text + (joined ? to * 16 : 0);
+
+		snprintf(hex, 17, "%016" PRIx64, f->row[id][to]);
+		if (!joined)
+			json_array_append_new(list, json_string(hex));
+	}
+	if (joined) {
+		json_decref(list);
+		list = json_string(text);
 	}
 	return json_pack("{so sI so}", "node", place(f, id), "version",
 			 (json_int_t)f->version[id], "rows", list);
@@ -237,7 +244,7 @@ static json_t *rows_of_several(const struct fake *f, uint32_t first, json_int_t 
 
 	for (uint32_t id = first; id < f->nodes && id - first < count; id++)
 		if (!f->silent[id])
-			json_array_append_new(list, rows(f, id));
+			json_array_append_new(list, rows(f, id, true));
 	return list;
 }
 
@@ -353,7 +360,7 @@ json_t *fake_answer(struct fake *f, const json_t *request)
 		return rows_of_several(f, (uint32_t)node,
 				       json_integer_value(json_object_get(request, "count")));
 	if (!strcmp(cmd, "rows") && node >= 0 && !f->silent[node])
-		return rows(f, (uint32_t)node);
+		return rows(f, (uint32_t)node, false);
 	if (!strcmp(cmd, "park"))
 		return park(f, node);
 	if (!strcmp(cmd, "coord"))

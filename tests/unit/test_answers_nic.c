@@ -273,7 +273,7 @@ static void rows(void **state)
 
 #define OF(node) "{'node':" node ",'version':1,'rows':[]}"
 #define OWN_ROWS "{'node':[2,1],'version':141,'rows':" \
-	"['0123456789abcdef','0000000000000002','fffffffffffffff0']}"
+	"'0123456789abcdef0000000000000002fffffffffffffff0'}"
 
 /* In the order of the nodes; who should have answered and did not is missing, and no others. */
 static void rows_of_several(void **state)

@@ -59,7 +59,7 @@ static void nodes_at_once(void **state)
 
 /*
  * Whatever the order of the answers, each is taken for the node that it names, the first for each.
- * Who does not answer, or wrongly, costs no other its rows.
+ * A node that does not answer, or wrongly, costs no other its rows. Rows are texts or one text.
  */
 static void answers_in_any_order(void **state)
 {
@@ -84,6 +84,20 @@ static void answers_in_any_order(void **state)
 	assert_int_equal(rows[1].row[0], 1);
 	rows_free(&rows[1]);
 	said = "[" OF("1", "8", "000000000000000g") "]";
+	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
+	assert_null(rows[0].row);
+	assert_null(rows[1].row);
+	said = "[{\"node\":[1],\"version\":8,\"rows\":\"" ONE "fedcba9876543210FEDCBA9876543210\"},"
+	       "{\"node\":[2],\"version\":8,\"rows\":\"" ONE ONE ONE "\"}]";
+	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
+	assert_int_equal(rows[0].row[0], 1);
+	assert_true(rows[0].row[1] == 0xfedcba9876543210);
+	assert_true(rows[0].row[2] == 0xfedcba9876543210);
+	assert_int_equal(rows[1].row[2], 1);
+	rows_free(&rows[0]);
+	rows_free(&rows[1]);
+	said = "[{\"node\":[1],\"version\":8,\"rows\":\"" ONE ONE "\"},"
+	       "{\"node\":[2],\"version\":8,\"rows\":\"" ONE ONE "000000000000000/\"}]";
 	assert_int_equal(rows_get_range(NULL, &shape, 1, 2, rows), OK);
 	assert_null(rows[0].row);
 	assert_null(rows[1].row);

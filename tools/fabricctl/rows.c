@@ -6,38 +6,63 @@
 #include "rows.h"
 #include "say.h"
 
+#define ROW_DIGITS 16
 #define ROWS_MAX 131072		/* that an answer may hold: daemon/CONTROL.md */
 
-static int row_read(const json_t *j, uint64_t *row)
+static int digit_read(char c)
 {
-	const char *text = json_string_value(j);
-	char *end;
+	return c >= '0' && c <= '9' ? c - '0' :
+	       c >= 'a' && c <= 'f' ? c - 'a' + 10 :
+	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
 
-	if (!text || strlen(text) != 16 || strspn(text, "0123456789abcdefABCDEF") != 16)
-		return CANNOT;
-	*row = strtoull(text, &end, 16);
+static int row_read(const char *text, uint64_t *row)
+{
+	*row = 0;
+	for (unsigned int i = 0; i < ROW_DIGITS; i++) {
+		int digit = digit_read(text[i]);
+
+		if (digit < 0)
+			return CANNOT;
+		*row = *row << 4 | (unsigned int)digit;
+	}
 	return OK;
+}
+
+/* Each row is a text of its own, or all are one text. */
+static size_t rows_count(const json_t *rows)
+{
+	return json_is_string(rows) ? json_string_length(rows) / ROW_DIGITS : json_array_size(rows);
+}
+
+/* Return: at the digits of row @i; "" if there are none */
+static const char *row_text(const json_t *rows, size_t i)
+{
+	const char *text;
+
+	if (json_is_string(rows))
+		return json_string_value(rows) + i * ROW_DIGITS;
+	text = json_string_value(json_array_get(rows, i));
+	return text && strlen(text) == ROW_DIGITS ? text : "";
 }
 
 static int unpack(const json_t *data, uint32_t nodes, struct rows *out)
 {
-	const json_t *list = json_object_get(data, "rows");
-	size_t i;
-	json_t *v;
+	const json_t *rows = json_object_get(data, "rows");
 
-	if (json_array_size(list) != nodes)
+	if (rows_count(rows) != nodes)
 		return fail("a NIC has %zu rows, the fabric %u nodes: it has not its table yet; "
-			    "try again", json_array_size(list), nodes);
+			    "try again", rows_count(rows), nodes);
 	out->version = json_count(data, "version");
 	out->n = nodes;
 	out->row = calloc(nodes, sizeof(*out->row));
 	if (!out->row)
 		return fail("out of memory");
-	json_array_foreach(list, i, v) {
-		if (row_read(v, &out->row[i]) == OK)
+	for (uint32_t i = 0; i < nodes; i++) {
+		if (row_read(row_text(rows, i), &out->row[i]) == OK)
 			continue;
 		rows_free(out);
-		return fail("row %zu is not 16 hex digits", i);
+		return fail("row %u is not %d hex digits", i, ROW_DIGITS);
 	}
 	return OK;
 }
