@@ -279,13 +279,17 @@ static void who_cannot_be_root(void **state)
 	finish("nobody becomes root", 1);
 }
 
-/* The new root is told to include a port at any moment: it says so if it cannot yet. */
+/*
+ * The new root is told to include a port at any moment: it says so if it cannot yet. It waits for
+ * a node that hangs before it makes its first table.
+ */
 static void orders_too_early(void **state)
 {
 	unsigned int done[2] = { 0, 0 };
 
 	(void)state;
 	begin("4x4", 4, 300 * W_US);
+	end_node(s.w, 6, HANG);
 	end_node(s.w, 0, POWER);
 	for (unsigned int i = 0; i < 3000 && !done[1]; i++) {
 		uint32_t root = world_root(s.w);
@@ -299,8 +303,34 @@ static void orders_too_early(void **state)
 	}
 	assert_true(done[0] && done[1]);
 	end_undo(s.w, 0, POWER);
+	end_undo(s.w, 6, HANG);
 	story_rest(&s, 20 * W_S);
 	finish("orders", 4);
+}
+
+/*
+ * All nodes of the former table have joined, or neighbours have lost all links to them: the new root
+ * makes its first table at once, also if a cable was cut just before.
+ */
+static void table_at_once(void **state)
+{
+	(void)state;
+	for (unsigned int seed = 5; seed < 9; seed++) {
+		uint64_t died;
+
+		begin("4x4", seed, 300 * W_US);
+		died = world_now(s.w);
+		end_node(s.w, 0, POWER);
+		story_run(&s, 500 * W_MS);
+		world_cut(s.w, 9, seed % 2);
+		while (ends_leader(s.w, 0) == TORUS_NO_NODE && world_now(s.w) < died + TAKEOVER)
+			world_run(s.w, 1 * W_MS);
+		assert_in_range(world_now(s.w) - died, 0, 800 * W_MS);
+		world_cut(s.w, 9, false);
+		end_undo(s.w, 0, POWER);
+		story_rest(&s, 20 * W_S);
+		finish("the first table", seed);
+	}
 }
 
 int main(void)
@@ -316,6 +346,7 @@ int main(void)
 		cmocka_unit_test(moved_to_one_that_ends),
 		cmocka_unit_test(who_cannot_be_root),
 		cmocka_unit_test(orders_too_early),
+		cmocka_unit_test(table_at_once),
 	};
 
 	return cmocka_run_group_tests_name("takeover", all, NULL, NULL);

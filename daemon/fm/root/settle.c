@@ -5,6 +5,9 @@
  * The fabric settles at once when the picture is whole: every port that is up
  * leads to a node that has joined, and there are as many nodes as the shape
  * asks for or, where it is to be discovered, every port of every node is up.
+ * A root that has the latest table of a former one needs no more than the nodes that were up in it:
+ * its picture is whole if each of them has joined, or a neighbour that has joined has lost its link to
+ * it. So where the former root's host is lost, the first table does not wait for that host.
  * A picture with known gaps settles when nothing new came for `quiet`; one that
  * mentions nodes not heard of waits member_max for them. Whoever comes later is
  * placed then, or the shape that was discovered grows by it (grow.c). A root alone, which would
@@ -71,6 +74,52 @@ static bool alone(const struct fm *fm)
 	       r->joiners == 1;
 }
 
+/* Whether the former table has a link there, between two nodes that lived. */
+static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int p)
+{
+	const struct fm_entry *e = &former->entry[node];
+	const struct fm_entry *o = &former->entry[torus_neighbour(&former->shape, node, p)];
+
+	return e->state != FM_NODE_ABSENT && e->state != FM_NODE_DEAD && !(e->fault & 1u << p) &&
+	       o->state != FM_NODE_ABSENT && o->state != FM_NODE_DEAD &&
+	       !(o->fault & 1u << torus_dir_opposite(&former->shape, p));
+}
+
+/* Whether a neighbour that has joined has lost its link to that node of the former table. */
+static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t node)
+{
+	for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {
+		uint64_t guid = former->entry[torus_neighbour(&former->shape, node, p)].guid;
+		const struct fm_mate *m = fm_mate(fm->root, guid);
+		unsigned int q = torus_dir_opposite(&former->shape, p);
+
+		if (was_linked(former, node, p) && fm_mate_joined(m) && q < m->row.nports &&
+		    (m->row.port[q].state != FM_PORT_UP ||
+		     m->row.port[q].peer_guid != former->entry[node].guid))
+			return true;
+	}
+	return false;
+}
+
+/* Each node that was up in the latest table has joined, or is lost. */
+static bool all_known(const struct fm *fm)
+{
+	const struct fm_past latest = fm_told_id(&fm->root->told);
+	const struct fm_voters *voters;
+	const struct fm_book *former = fm_recall_table(fm, &latest, &voters);
+
+	if (!former || !fm->root->restored || memcmp(&former->shape, &fm->root->shape, sizeof(former->shape)))
+		return false;
+	for (uint32_t i = 0; i < former->nodes; i++) {
+		const struct fm_entry *e = &former->entry[i];
+
+		if (e->state != FM_NODE_ABSENT && e->state != FM_NODE_DEAD &&
+		    !fm_mate_joined(fm_mate(fm->root, e->guid)) && !is_lost(fm, former, i))
+			return false;
+	}
+	return true;
+}
+
 /*
  * How long nodes are waited for that links lead to. One who has the table, with all exclusions, can
  * do without what they would say: there, the wait for a root was long enough.
@@ -101,7 +150,7 @@ static uint64_t settle_at(const struct fm *fm)
 	}
 	if (waits)
 		return r->news.last + patience(fm);
-	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored))
+	if (whole_shape(fm) || (!gap && !fm->cfg.shape.ndims && !r->restored) || all_known(fm))
 		return r->news.last;
 	return r->news.last + fm->cfg.quiet;
 }
@@ -171,33 +220,6 @@ static void find_silent(struct fm *fm, const struct torus_shape *shape)
 				o->row.port[port->peer_port].peer_guid = m.guid;
 		}
 	}
-}
-
-/* Whether the former table has a link there, between two nodes that lived. */
-static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int p)
-{
-	const struct fm_entry *e = &former->entry[node];
-	const struct fm_entry *o = &former->entry[torus_neighbour(&former->shape, node, p)];
-
-	return e->state != FM_NODE_ABSENT && e->state != FM_NODE_DEAD && !(e->fault & 1u << p) &&
-	       o->state != FM_NODE_ABSENT && o->state != FM_NODE_DEAD &&
-	       !(o->fault & 1u << torus_dir_opposite(&former->shape, p));
-}
-
-/* Whether a neighbour that has joined has lost its link to that node of the former table. */
-static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t node)
-{
-	for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {
-		uint64_t guid = former->entry[torus_neighbour(&former->shape, node, p)].guid;
-		const struct fm_mate *m = fm_mate(fm->root, guid);
-		unsigned int q = torus_dir_opposite(&former->shape, p);
-
-		if (was_linked(former, node, p) && fm_mate_joined(m) && q < m->row.nports &&
-		    (m->row.port[q].state != FM_PORT_UP ||
-		     m->row.port[q].peer_guid != former->entry[node].guid))
-			return true;
-	}
-	return false;
 }
 
 /*
