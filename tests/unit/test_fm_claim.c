@@ -292,12 +292,56 @@ static void to_whom(void **state)
 	stage_end(&s);
 }
 
+/* --- promises of a former claim --------------------------------------------------------------- */
+
+/* A node says that its NIC obeys that root, by order of this claim or of another. */
+static void obeys(uint32_t i, uint64_t epoch, uint64_t root)
+{
+	struct fm_msg m = hello(i);
+
+	m.hello.root_epoch = epoch;
+	m.hello.root_guid = root;
+	says(i, &m);
+	stage_run_ns(&s, s.now + MS);
+}
+
+/*
+ * Two nodes have promised to obey it when a third is found that obeys a later epoch. The claim
+ * that follows is in an epoch which those two have not promised: they do not count.
+ */
+static void promised_before(void **state)
+{
+	(void)state;
+	asks_anew();
+	s.stubborn = true;
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(stage_count(&s, "claims epoch 2\n"), 1);
+	obeys(1, 2, NIC);
+	obeys(2, 2, NIC);
+	obeys(3, 5, 0xabc);
+	stage_run_ns(&s, s.now + RESEND);
+	obeys(3, 6, NIC);
+	stage_run_ns(&s, s.now + 2 * RESEND);
+	assert_int_not_equal(state_of(), FM_ROOT_LEADS);
+	/* All are asked once more, and promise the next epoch. */
+	memset(s.joiner, 0, sizeof(s.joiner));
+	s.stubborn = false;
+	for (uint32_t i = 1; i < 4; i++)
+		obeys(i, 6, 0xabc);
+	stage_run_ns(&s, s.now + 2 * RESEND);
+	assert_int_equal(state_of(), FM_ROOT_LEADS);
+	assert_true(fm_epoch(s.fm) > 6);
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_promise),
 		cmocka_unit_test(hello_is_late),
 		cmocka_unit_test(not_broken_off),
+		cmocka_unit_test(promised_before),
 		cmocka_unit_test(fetches_the_latest),
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),

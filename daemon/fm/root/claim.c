@@ -155,12 +155,19 @@ static void answer(struct fm *fm, const struct fm_conn *c)
 	fm_conn_send(fm, c, &msg);
 }
 
+/*
+ * Asks who would obey it, after a claim that has not won. Those who promised in that claim are
+ * welcomed, and do not say HELLO any more: they would not hear of the next epoch, and would count in
+ * it although their NICs obey this root in the former one only. So all say HELLO anew.
+ */
 static void ask(struct fm *fm)
 {
-	struct fm_asking *a = &fm->root->asking;
+	struct fm_root *r = fm->root;
 
-	a->stage = FM_STAGE_ASKS;
-	a->since = a->at = fm->now;
+	r->asking.stage = FM_STAGE_ASKS;
+	for (uint32_t i = 1; i < fm_roster_size(r); i++)
+		if (fm_mate_no(r, i)->via)
+			r->anew = true;
 }
 
 static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
@@ -192,10 +199,12 @@ void fm_claim_anew(struct fm *fm, uint64_t epoch)
 	struct fm_asking *a = &fm->root->asking;
 
 	a->high = later(a->high, epoch);
-	if (a->stage == FM_STAGE_LEADS)
+	if (a->stage == FM_STAGE_LEADS) {
 		fm->root->anew = true;
-	else
-		ask(fm);
+		return;
+	}
+	ask(fm);
+	a->since = a->at = fm->now;
 }
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
@@ -364,25 +373,11 @@ static void won(struct fm *fm)
 	if (fm_arbiter_lets(fm, fm_quorum_claimed(fm), &ends)) {
 		leads(fm, alone(fm));
 	} else if (ends) {
-		a->stage = FM_STAGE_ASKS;
+		ask(fm);
 		a->since = fm->now;
 		if (fm->arbiter.high <= fm_epoch_believed(fm))
 			a->high = later(a->high, fm->arbiter.high);
 	}
-}
-
-/*
- * Too few have promised in time. Those that have are welcomed, and do not say HELLO any more: they would
- * not count among those that ask, nor hear of the next epoch. So all say it anew.
- */
-static void ask_again(struct fm *fm)
-{
-	struct fm_root *r = fm->root;
-
-	r->asking.stage = FM_STAGE_ASKS;
-	for (uint32_t i = 1; i < fm_roster_size(r); i++)
-		if (fm_mate_no(r, i)->via)
-			r->anew = true;
 }
 
 /* This node's NIC does not obey it: nodes that follow it would wait as long as it asks. */
@@ -414,7 +409,7 @@ static void claim_on(struct fm *fm)
 	if (enough(fm))
 		won(fm);
 	else if (fm->now >= a->since + CLAIM_MAX * fm->cfg.resend)
-		ask_again(fm);
+		ask(fm);
 }
 
 void fm_claim_due(struct fm *fm)
