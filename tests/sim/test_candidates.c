@@ -244,6 +244,32 @@ static void none_but_the_root(void **state)
 	finish();
 }
 
+/*
+ * The service network of the marked node is cut, and its links are whole. All managers begin anew,
+ * so no node has been led: that one asks first, and the others learn of it by Inits. They do not
+ * wait for it.
+ */
+static void asker_not_reached(void **state)
+{
+	(void)state;
+	for (unsigned int k = 0; k < 3; k++) {
+		snprintf(name, sizeof(name), "node 0 asks and cannot be reached, seed %u", k);
+		begin("3x2", NULL, k);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			world_manager(s.w, i, false);
+		world_partition(s.w, 1);
+		story_run(&s, 10 * W_MS);
+		for (uint32_t i = 0; i < world_nodes(s.w); i++)
+			world_manager(s.w, i, true);
+		/* No node has a table: the first one waits for node 0, to which links lead, for 6 s. */
+		ends_await(&s, 0, TAKEOVER + 6 * W_S);
+		leads(1);
+		world_partition(s.w, 0);
+		story_rest(&s, 20 * W_S);
+		finish();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -254,6 +280,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(by_priority_if_it_hangs),
 		cmocka_unit_test(equal_priorities),
 		cmocka_unit_test(none_but_the_root),
+		cmocka_unit_test(asker_not_reached),
 	};
 
 	if (argc > 1)

@@ -292,6 +292,29 @@ static void to_whom(void **state)
 	stage_end(&s);
 }
 
+/* A later node that asks, and that it could not reach lately: it goes on asking, unless that one leads. */
+static void not_reached(void **state)
+{
+	struct fm_init init;
+
+	(void)state;
+	asks_anew();
+	init = stage_neighbour(&s, 0);
+	init.root_guid = 0xabc;
+	init.epoch = 9;
+	for (unsigned int asks = 0; asks < 2; asks++) {
+		init.asks = asks;
+		s.fm->candidate.unreached = 0xabc;
+		s.fm->candidate.shuns = s.fm->now;
+		assert_true(fm_claim_yields(s.fm, &init));
+		s.fm->candidate.shuns = s.fm->now + 1;
+		assert_int_equal(fm_claim_yields(s.fm, &init), !asks);
+		s.fm->candidate.unreached = 0xabd;
+		assert_true(fm_claim_yields(s.fm, &init));
+	}
+	stage_end(&s);
+}
+
 /* --- promises of a former claim --------------------------------------------------------------- */
 
 /* A node says that its NIC obeys that root, by order of this claim or of another. */
@@ -345,6 +368,7 @@ int main(void)
 		cmocka_unit_test(fetches_the_latest),
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),
+		cmocka_unit_test(not_reached),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, NULL, NULL);

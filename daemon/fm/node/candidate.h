@@ -19,11 +19,13 @@ struct fm;
  * @unfit: until then this node does not ask: it was root and its NIC failed; 0: it may ask
  * @tries: how often it has asked in vain since it was led
  * @backs: how often one that asked, and that it followed, has gone
+ * @unreached: GUID of the last that asked and could not be reached; not followed until @shuns
  */
 struct fm_candidate {
 	uint64_t at, around, turns, unfit;
 	bool heard, called, relieves;
 	unsigned int tries, backs;
+	uint64_t unreached, shuns;
 };
 
 /** fm_candidate_said() - what this node says of itself: a priority, or FM_PRIORITY_AUTO */

@@ -25,6 +25,11 @@
  * node that no root has led follows none then, and asks its neighbours. Else it would try the lost
  * one for ever, and take no Init of another one that asks in the same epoch with a lesser GUID.
  *
+ * An Init tells that a node asks, not that the service network leads there. A node to which no
+ * connection can be made is not followed for a while: long enough for this node to ask itself, or to
+ * follow another one. Else neighbours that reach it, or that try in vain as well, would tell of it
+ * again at once, and this node would wait for it for ever.
+ *
  * A node that gets a CLAIM takes its epoch as that of the root (tree.c). Then it follows no node
  * that asks in an earlier one. If the root answers that it has no way to a root, it is not lost:
  * it does not lead yet, but asks to be root.
@@ -44,10 +49,27 @@
 
 #define BACKS_MAX 6
 #define VAIN 20		/* times resend: time for a root that asks, or is lost, to lead */
+#define SHUN 10		/* times takeover, or twice resend: all candidates ask in less */
 
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid)
 {
 	return epoch > than_epoch || (epoch == than_epoch && guid > than_guid);
+}
+
+void fm_follow_unreached(struct fm *fm)
+{
+	struct fm_candidate *c = &fm->candidate;
+
+	if (!fm->root_asks)
+		return;
+	c->unreached = fm->root_guid;
+	c->shuns = fm->now + SHUN * ((fm->cfg.takeover << c->tries) + 2 * fm->cfg.resend);
+}
+
+bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init)
+{
+	return init->asks && init->root_guid == fm->candidate.unreached &&
+	       fm->now < fm->candidate.shuns;
 }
 
 bool fm_follow_kin(const struct fm *fm, uint64_t guid)
@@ -131,6 +153,8 @@ bool fm_follow_takes(struct fm *fm, const struct fm_init *init)
 	if (fm->is_root)
 		return fm->up->yields(fm, init);
 	if (init->root_guid == fm->guid)
+		return false;
+	if (fm_follow_shuns(fm, init))
 		return false;
 	if (!fm->have_root)
 		return true;

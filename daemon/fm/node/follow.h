@@ -34,6 +34,10 @@ void fm_follow_epoch(struct fm *fm, uint64_t epoch);
  * last; if none has, no root
  */
 void fm_follow_back(struct fm *fm);
+/** fm_follow_unreached() - there was no connection to the followed node: it is left for a while if it asks */
+void fm_follow_unreached(struct fm *fm);
+/** fm_follow_shuns() - the Init is of a node that asks, and that this one could not reach lately */
+bool fm_follow_shuns(const struct fm *fm, const struct fm_init *init);
 /** fm_follow_later() - is a root of that epoch and GUID later than the other? */
 bool fm_follow_later(uint64_t epoch, uint64_t guid, uint64_t than_epoch, uint64_t than_guid);
 /** fm_follow_outdoes() - both roots lead, and this node's is later than that of the Init */

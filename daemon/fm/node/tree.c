@@ -104,6 +104,8 @@ static void conn_lost(struct fm *fm, struct fm_conn *c)
 		fm_uplink_adrift(fm, true);
 	switch (was.role) {
 	case FM_CONN_ROOT:
+		if (!was.ready)
+			fm_follow_unreached(fm);
 		if (!was.confirmed)
 			fm_follow_back(fm);
 		if (!fm_conn_of_role(fm, FM_CONN_PARENT))

@@ -444,7 +444,7 @@ bool fm_claim_yields(const struct fm *fm, const struct fm_init *init)
 	if (!fm_claim_leads(fm))
 		return leads ? (init->epoch >= fm->root_epoch || asks_in_vain(fm)) &&
 			       !(init->root_guid == fm->led.guid && init->epoch <= fm->led.epoch) :
-			       !init->lost && later;
+			       !init->lost && later && !fm_follow_shuns(fm, init);
 	if (!leads)
 		return false;
 	if (!r->settled)
