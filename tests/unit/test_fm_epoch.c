@@ -315,6 +315,61 @@ static void far_above_what_was_kept(void **state)
 	s.cfg.kept = NULL;
 }
 
+/* --- versions ---------------------------------------------------------------------------------- */
+
+/* Node 3 joins anew and says that version of its rows, or of its table, which is of that epoch. */
+static void says_version(uint64_t version, uint64_t table, uint64_t term)
+{
+	struct fm_msg m = hello(3);
+
+	stage_down(&s, 103);
+	m.hello.placed = true;
+	m.hello.shape = s.shape;
+	m.hello.coords.c[0] = 3;
+	m.hello.version = version;
+	m.hello.table = table;
+	m.hello.term = term;
+	m.hello.root_epoch = fm_epoch(s.fm);
+	m.hello.root_guid = NIC;
+	joins(&m);
+}
+
+/* After the highest number there would be no next table. */
+static void version_far_above(void **state)
+{
+	static const struct {
+		uint64_t version, table;
+		bool believed;
+	} cases[] = {
+		{ UINT64_MAX, 0, false }, { 0, UINT64_MAX, false }, { 1ULL << 62, 1, false },
+		{ 2 + (1ULL << 30), 1, false }, { 1 + (1ULL << 30), 1, true },
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ring();
+		says_version(cases[i].version, cases[i].table, 1);
+		if (cases[i].believed)
+			stage_did_no(&s, "refuse");
+		else
+			stage_did_some(&s, "believes 1073741825 at most");
+		stage_link_lost(&s, 0, 7);
+		stage_run_ns(&s, s.now + 200 * MS);
+		assert_in_range(fm_version(s.fm), 2, 2 * (1ULL << 30));
+		stage_end(&s);
+	}
+}
+
+/* The epoch of a table is not believed either, if it is far above: it would be the latest for ever. */
+static void table_far_above(void **state)
+{
+	(void)state;
+	ring();
+	says_version(1, 1, 1026);
+	stage_did_some(&s, "'n3' obeys epoch 1026; a root of epoch 1 believes 1025 at most");
+	stage_end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest all[] = {
@@ -326,6 +381,8 @@ int main(void)
 		cmocka_unit_test(not_above_its_own),
 		cmocka_unit_test(far_above),
 		cmocka_unit_test(far_above_what_was_kept),
+		cmocka_unit_test(version_far_above),
+		cmocka_unit_test(table_far_above),
 	};
 
 	return cmocka_run_group_tests(all, NULL, NULL);

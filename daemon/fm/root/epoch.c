@@ -44,7 +44,8 @@
  *
  * A peer that says an epoch far above those known is not believed: after the highest number there
  * would be none for the next root. Only a node that knows of no epoch believes any: its own NIC
- * has obeyed no root, and no table was kept.
+ * has obeyed no root when it began, no table was kept, and no other node is in its own. The same is true of versions: the next table of a root
+ * has one above all that nodes say, and after the highest number there would be no next table.
  */
 #include "daemon/fm/root/epoch.h"
 #include "daemon/fm/root/root.h"
@@ -62,8 +63,17 @@ uint64_t fm_epoch_believed(const struct fm *fm)
 	const struct fm_root *r = fm->root;
 
 	uint64_t known = later(later(fm->uplink.term, r->asking.high), fm->kept.term);
+	bool has_led = r->settled && r->joiners > 1;
 
-	return r->knows || fm->kept.term ? known + FM_EPOCH_STEP : FM_EPOCH_MAX;
+	return r->knows || has_led || fm->kept.term ? known + FM_EPOCH_STEP : FM_EPOCH_MAX;
+}
+
+uint64_t fm_version_believed(const struct fm *fm)
+{
+	const struct fm_root *r = fm->root;
+	uint64_t known = later(later(r->version, r->version_seen), later(r->told.table, fm->kept.version));
+
+	return known ? known + FM_VERSION_STEP : FM_VERSION_MAX;
 }
 
 /* Whether the NIC of @h has obeyed a root that this life knows nothing of. */

@@ -13,6 +13,8 @@ struct fm_hello;
 void fm_epoch_raise(struct fm *fm, uint64_t epoch);
 /* The latest epoch that a NIC may obey: one that says a later one is mistaken, or lies. */
 uint64_t fm_epoch_believed(const struct fm *fm);
+/* The latest version that a table or the rows of a node may have: as above. */
+uint64_t fm_version_believed(const struct fm *fm);
 /* Whether the epoch of this root is above all that the NIC of @h has obeyed, and what it kept; else that is logged. */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
 void fm_epoch_due(struct fm *fm);

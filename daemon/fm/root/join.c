@@ -127,6 +127,27 @@ static bool crowded(struct fm *fm)
 	return fm_roster_known(r) >= 2 * places(fm);
 }
 
+/* Whether @h says an epoch or a version that cannot be true; @text says which. */
+static bool disbelieved(const struct fm *fm, const struct fm_hello *h, char *text, size_t room)
+{
+	uint64_t epoch = later(h->root_epoch, h->kept_term), version = later(h->version, h->table);
+
+	epoch = later(epoch, h->table ? h->term : 0);
+	if (epoch > fm_epoch_believed(fm)) {
+		snprintf(text, room, "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
+			 h->name, (unsigned long long)epoch, (unsigned long long)fm->uplink.term,
+			 (unsigned long long)fm_epoch_believed(fm));
+		return true;
+	}
+	if (version <= fm_version_believed(fm))
+		return false;
+	snprintf(text, room, "'%s' has version %llu; a root that knows %llu believes %llu at most",
+		 h->name, (unsigned long long)version,
+		 (unsigned long long)later(fm->root->version, fm->root->version_seen),
+		 (unsigned long long)fm_version_believed(fm));
+	return true;
+}
+
 /* Why a HELLO cannot be accepted, or NULL. */
 static const char *objection(struct fm *fm, const struct fm_hello *h, char *text, size_t room)
 {
@@ -147,13 +168,8 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 			 h->name, places(fm));
 		return text;
 	}
-	if (later(h->root_epoch, h->kept_term) > fm_epoch_believed(fm)) {
-		snprintf(text, room, "'%s' obeys epoch %llu; a root of epoch %llu believes %llu at most",
-			 h->name, (unsigned long long)h->root_epoch,
-			 (unsigned long long)fm->uplink.term,
-			 (unsigned long long)fm_epoch_believed(fm));
+	if (disbelieved(fm, h, text, room))
 		return text;
-	}
 	m = fm_mate_namesake(fm->root, h->name, h->guid);
 	if (m) {
 		snprintf(text, room, "name '%s' of %016llx (%s) is in use by %016llx (%s)", h->name,

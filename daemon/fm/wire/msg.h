@@ -20,6 +20,10 @@
 #define FM_EPOCH_MAX	(1ULL << 62)
 #define FM_EPOCH_STEP	1024u
 
+/* ... and versions of tables: no root makes so many while a node that lives is away. */
+#define FM_VERSION_MAX	(1ULL << 62)
+#define FM_VERSION_STEP	(1ULL << 30)
+
 /* Of a node as a candidate for the root; 0: it is none. */
 #define FM_PRIORITY_MAX 255u
 #define FM_PRIORITY_DEFAULT 100u	/* of the first nodes */
