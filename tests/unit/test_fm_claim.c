@@ -315,6 +315,37 @@ static void not_reached(void **state)
 	stage_end(&s);
 }
 
+/* --- all that can be reached ------------------------------------------------------------------- */
+
+/*
+ * The node has learned fewer dimensions from one that it followed, whose shape is configured wrong.
+ * A link of the other dimension leads to a NIC that does not take part: without a majority it does
+ * not lead.
+ */
+static void link_of_another_dimension(void **state)
+{
+	(void)state;
+	for (unsigned int ndims = 1; ndims <= 2; ndims++) {
+		struct fm_msg m;
+
+		asks_anew();
+		s.fm->ndims = ndims;
+		for (uint32_t i = 1; i < 4; i++) {
+			m = hello(i);
+			m.hello.row.port[3].state = FM_PORT_UP;
+			m.hello.row.port[3].peer_guid = i < 3 ? NIC + i : 0xdead;
+			says(i, &m);
+		}
+		stage_run_ns(&s, s.now + 2 * RESEND);
+		assert_int_equal(state_of(), FM_ROOT_ASKS);
+		m = hello(3);
+		says(3, &m);
+		stage_run_ns(&s, s.now + RESEND);
+		assert_int_equal(state_of(), FM_ROOT_LEADS);
+		stage_end(&s);
+	}
+}
+
 /* --- promises of a former claim --------------------------------------------------------------- */
 
 /* A node says that its NIC obeys that root, by order of this claim or of another. */
@@ -369,6 +400,7 @@ int main(void)
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),
 		cmocka_unit_test(not_reached),
+		cmocka_unit_test(link_of_another_dimension),
 	};
 
 	return cmocka_run_group_tests_name("claim", tests, NULL, NULL);

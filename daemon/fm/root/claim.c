@@ -81,7 +81,8 @@ bool fm_claim_leads(const struct fm *fm)
 /* Whether a link leads from @m to a NIC whose manager does not take part. */
 static bool beside_other(const struct fm *fm, const struct fm_mate *m)
 {
-	for (unsigned int p = 0; p < 2 * fm->ndims && p < m->row.nports; p++) {
+	/* All ports: who asks may not know yet how many dimensions the fabric has. */
+	for (unsigned int p = 0; p < m->row.nports; p++) {
 		const struct fm_port_row *port = &m->row.port[p];
 		const struct fm_mate *o;
 
