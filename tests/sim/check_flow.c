@@ -15,6 +15,7 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 #include "kernel/core/nic_impl.h"
+#include "kernel/core/route.h"
 
 void flow_wrong(struct check_flow *c, const char *fmt, ...)
 {
@@ -109,6 +110,33 @@ static bool is_open(const struct tn_nic *nic, unsigned int port)
 	return nic->link[port].state == TORUS_LINK_UP && !nic->link[port].closed;
 }
 
+/* Whether some row of the NIC has @port as its next step. */
+static bool leads_over(const struct tn_nic *nic, unsigned int port)
+{
+	for (u32 dst = 0; nic->placed && dst < nic->nodes; dst++) {
+		u64 row = nic->rows[dst];
+		u32 to = row & TORUS_ROW_RELAY ? (u32)(row >> TORUS_ROW_RELAY_SHIFT & TORUS_ROW_NODE_MASK) : dst;
+		struct tn_path path = tn_path_of_row(to, row);
+		bool adaptive = row & TORUS_ROW_ADAPTIVE && row >> TORUS_ROW_ADAPT_SHIFT >> port & 1;
+
+		if (row & TORUS_ROW_VALID &&
+		    (adaptive || tn_route_next(&nic->shape, &nic->at, &path) == port))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether data may pass over the cable of @n's port @p, which leads to port @q of @o. A cable that
+ * was up before is closed at both ends until a replay. One that is up for the first time is not:
+ * but no row leads over it before a table in which both its ends are up.
+ */
+static bool may_carry(const struct wnode *n, unsigned int p, const struct wnode *o, unsigned int q)
+{
+	return is_open(n->nic, p) && is_open(o->nic, q) &&
+	       (leads_over(n->nic, p) || leads_over(o->nic, q));
+}
+
 static bool is_entry_of(const struct fm_entry *e, const struct wnode *n)
 {
 	return n->nic && e->guid == n->guid && e->epoch == n->epoch;
@@ -124,8 +152,8 @@ static bool is_there(const struct check_flow *c, const struct fm *root, uint32_t
 }
 
 /*
- * A node that lives may be judged dead if it has no link to one that is there. One that has
- * come up again since is closed at both ends until a replay.
+ * A node that lives may be judged dead if no data can pass between it and one that is there:
+ * there is no link, or one that came up after the node was lost.
  */
 static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t node)
 {
@@ -139,8 +167,8 @@ static void judged_dead(struct check_flow *c, const struct fm *root, uint32_t no
 		const struct cable *k = n->cable[p] < 0 ? NULL : &c->w->cable[n->cable[p]];
 		unsigned int far = k && k->node[0] == node && k->port[0] == p;
 
-		if (k && is_there(c, root, k->node[far]) && is_open(n->nic, p) &&
-		    is_open(c->w->node[k->node[far]].nic, k->port[far]))
+		if (k && is_there(c, root, k->node[far]) &&
+		    may_carry(n, p, &c->w->node[k->node[far]], k->port[far]))
 			flow_wrong(c, "node %u is judged dead, but has a link to %u", node,
 				   k->node[far]);
 	}

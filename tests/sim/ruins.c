@@ -431,6 +431,9 @@ static const struct origin named[] = {
 	  "come back to their source; the checker did not know of these losses" },
 	{ "kept_with_an_absent_node", 626, 0, 0, false, false,
 	  "a kept table without some node was a malformed message to the root that asked for it" },
+	{ "first_link_of_a_part", 534, 0, 0, false, false,
+	  "a link between two parts was up for the first time, so it was not closed; the checker took "
+	  "that for a link to a node that was judged dead, though no row led over it" },
 };
 
 int main(int argc, char **argv)

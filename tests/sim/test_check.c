@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The checkers of tables, exclusions and takeovers find what is wrong: each test makes a fault. */
+/* The checkers of tables, deaths, exclusions and takeovers find what is wrong: each test makes a fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,9 @@
 #include <cmocka.h>
 
 #include "daemon/fm/node/machine.h"
+#include "daemon/fm/root/changes.h"
+#include "daemon/fm/root/root.h"
+#include "daemon/fm/root/roster.h"
 #include "story.h"
 #include "tools/fabricsim/world_impl.h"
 
@@ -91,6 +94,22 @@ static void two_tables(void **state)
 	end("have different tables");
 }
 
+/* The root takes a node for dead that has links to all its neighbours. */
+static void wrong_death(void **state)
+{
+	struct fm_mate *m;
+	struct fm *fm;
+
+	(void)state;
+	begin();
+	fm = world_fm(s.w, 0);
+	m = fm_mate_at(fm->root, VICTIM);
+	m->state = FM_NODE_DEAD;
+	fm_change_node(fm, VICTIM);
+	change();
+	end("node 4 is judged dead, but has a link to");
+}
+
 static void exclude(bool excluded, bool tell)
 {
 	assert_int_equal(tell ? story_exclude(&s, 5, 1, excluded) :
@@ -156,6 +175,7 @@ int main(void)
 		cmocka_unit_test(epoch_falls),
 		cmocka_unit_test(two_roots),
 		cmocka_unit_test(two_tables),
+		cmocka_unit_test(wrong_death),
 		cmocka_unit_test(exclusion_is_forgotten),
 		cmocka_unit_test(exclusion_is_ended),
 		cmocka_unit_test(no_takeover),
