@@ -434,6 +434,9 @@ static const struct origin named[] = {
 	{ "first_link_of_a_part", 534, 0, 0, false, false,
 	  "a link between two parts was up for the first time, so it was not closed; the checker took "
 	  "that for a link to a node that was judged dead, though no row led over it" },
+	{ "asks_in_an_earlier_epoch", 1813, 0, 0, false, false,
+	  "a node asked to be root, and told of an earlier epoch than its neighbours knew of: they "
+	  "followed a later root, which was lost, for ever" },
 };
 
 int main(int argc, char **argv)

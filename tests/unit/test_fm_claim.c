@@ -148,6 +148,43 @@ static void not_broken_off(void **state)
 	stage_end(&s);
 }
 
+/*
+ * A node that asks says the latest epoch that it has heard of, by HELLO or from a neighbour that has lost
+ * a later root: nodes that know of that epoch follow none that asks in an earlier one.
+ */
+static void says_the_latest_epoch(void **state)
+{
+	struct fm_msg m;
+	struct fm_init i;
+
+	(void)state;
+	asks_anew();
+	s.deaf = "ping log ";
+	stage_run_ns(&s, s.now + RESEND);
+	stage_forget(&s);
+	m = hello(1);
+	m.hello.root_epoch = 17;
+	m.hello.root_guid = 0xabc;
+	says(1, &m);
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(s.fm->root_epoch, 17);
+	stage_did_some(&s, "init 0:");
+	i = stage_neighbour(&s, 0);
+	i.root_guid = 0xabd;
+	i.epoch = 19;
+	i.lost = true;
+	stage_hear(&s, 0, &i);
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(s.fm->root_epoch, 19);
+	stage_did_some(&s, "init 0:");
+	assert_int_equal(state_of(), FM_ROOT_ASKS);
+	/* What it claims is later than both. */
+	all_say_hello();
+	stage_run_ns(&s, s.now + MS);
+	assert_int_equal(s.fm->uplink.term, 20);
+	stage_end(&s);
+}
+
 /* --- with which table it begins ------------------------------------------------------------- */
 
 /*
@@ -396,6 +433,7 @@ int main(void)
 		cmocka_unit_test(hello_is_late),
 		cmocka_unit_test(not_broken_off),
 		cmocka_unit_test(promised_before),
+		cmocka_unit_test(says_the_latest_epoch),
 		cmocka_unit_test(fetches_the_latest),
 		cmocka_unit_test(why),
 		cmocka_unit_test(to_whom),

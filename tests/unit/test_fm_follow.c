@@ -77,6 +77,32 @@ static void claimed_by_an_init_of_before(void **state)
 	stage_end(&s);
 }
 
+/* The node that it follows asks, and has learned of a later epoch: other neighbours are told. */
+static void an_asker_that_learns(void **state)
+{
+	struct fm_init i;
+
+	(void)state;
+	in_force();
+	stage_down(&s, 1);
+	i = asks_init(2, OTHER, TERM + 1);
+	stage_hear(&s, 2, &i);
+	s.deaf = "ping log ";
+	stage_run(&s, (double)(s.now / MS) + 10);
+	stage_forget(&s);
+	i.epoch = TERM + 3;
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_epoch, TERM + 3);
+	stage_run(&s, (double)(s.now / MS) + 1);
+	assert_true(stage_count(&s, "init 0:") > 0);
+	stage_did_no(&s, "connect");
+	/* An Init that is late changes nothing. */
+	i.epoch = TERM + 2;
+	stage_hear(&s, 2, &i);
+	assert_int_equal(s.fm->root_epoch, TERM + 3);
+	stage_end(&s);
+}
+
 /* A node that asks answers a ping: it has no way to a root. It lives: neighbours may follow it. */
 static void an_asker_is_not_lost(void **state)
 {
@@ -195,6 +221,7 @@ int main(void)
 	const struct CMUnitTest all[] = {
 		cmocka_unit_test(an_asker_that_gave_up),
 		cmocka_unit_test(claimed_by_an_init_of_before),
+		cmocka_unit_test(an_asker_that_learns),
 		cmocka_unit_test(an_asker_is_not_lost),
 		cmocka_unit_test(an_asker_without_a_shape),
 		cmocka_unit_test(a_root_that_hangs),

@@ -105,6 +105,9 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		if (init->lost)
 			return false;
 	}
+	/* It has learned of a later epoch, which others must hear of, too. */
+	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
+		fm_follow_epoch(fm, init->epoch);
 	/* It has begun anew, and asks: what leads up the tree now does not lead to it. */
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch &&

@@ -8,7 +8,9 @@
  *
  *	ASKS	Its Inits say that it asks to be root. Nodes that have lost theirs (node/follow.c)
  *		connect and say HELLO: what they are cabled to, which table they have, whom their
- *		NICs obey. This binds nobody.
+ *		NICs obey. This binds nobody. The Inits say the latest epoch that the node has
+ *		heard of, by HELLO or from neighbours that have lost a later root: nodes that
+ *		know of that epoch follow none that asks in an earlier one.
  *	CLAIMS	Once those who said HELLO would be enough, it takes an epoch after all that they
  *		know, and asks for their promise: each NIC is told to obey this root in this epoch,
  *		and takes no order of an earlier one from then on. HELLO comes again when that is
@@ -213,6 +215,10 @@ void fm_claim_history(struct fm *fm, const struct fm_init *init)
 	/* What neighbours say of this life of this root comes back, too. */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->uplink.term : !init->lost && !init->asks)
 		return;
+	if (fm->root->asking.stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->asking.high) {
+		fm->root->asking.high = init->epoch;
+		fm_claim_look(fm);
+	}
 	/* It has lost its own root, and can follow this one, but not into an earlier epoch. */
 	if (is_first(fm) ? init->epoch >= fm->uplink.term :
 	    fm_claim_leads(fm) && init->epoch > fm->uplink.term &&
@@ -413,6 +419,17 @@ static void claim_on(struct fm *fm)
 		ask(fm);
 }
 
+/* Has its Inits say the latest epoch that it knows of. */
+static void tell_latest(struct fm *fm)
+{
+	const struct fm_asking *a = &fm->root->asking;
+
+	if (a->stage != FM_STAGE_ASKS || a->high <= fm->root_epoch)
+		return;
+	fm->root_epoch = a->high;
+	fm_ports_spread(fm);
+}
+
 void fm_claim_due(struct fm *fm)
 {
 	struct fm_asking *a = &fm->root->asking;
@@ -420,6 +437,7 @@ void fm_claim_due(struct fm *fm)
 	if (fm->now < a->at)
 		return;
 	a->at = fm->now + fm->cfg.resend;
+	tell_latest(fm);
 	fm_quorum_count(fm, &a->here, &a->need);
 	if (a->stage == FM_STAGE_ASKS && !fm_arbiter_waits(fm) && enough(fm))
 		claims(fm);
