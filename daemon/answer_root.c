@@ -110,8 +110,8 @@ void answer_move(struct request *rq)
 		answer_error(rq, "failed", "node '%s' cannot become root: its manager does not answer",
 			     entry ? entry->name : "?");
 	else if (err == -EACCES)
-		answer_error(rq, "failed", "node '%s' cannot become root: its configuration has root_priority "
-			     "= 0 or takeover = 0, or its NIC failed while it was root",
+		answer_error(rq, "failed", "node '%s' cannot become root: its root_priority is 0, or its NIC "
+			     "failed while it was root",
 			     entry ? entry->name : "?");
 	else if (err)
 		answer_error(rq, "failed", "%s: %s", rq->cmd->name, strerror(-err));

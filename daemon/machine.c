@@ -335,7 +335,7 @@ const char *fabricd_refused_text(const struct fabricd *d, char *buf, size_t room
 	else
 		snprintf(port, sizeof(port), "%u", d->refused_port);
 	snprintf(buf, room, "port %s: management packets without the seal of this fabric's key: "
-		 "the neighbour there has another key, another release, or is a stranger", port);
+		 "the neighbour there has another key or release, or is not of this fabric", port);
 	return buf;
 }
 

@@ -121,7 +121,7 @@ struct fm_status {
 
 /** struct fm_problem - something an administrator should look at */
 struct fm_problem {
-	char kind[16];			/* "wiring", "root", "name", "node", ... */
+	char kind[16];			/* fabricd(8) lists them */
 	char text[FM_TEXT_MAX];
 };
 

@@ -332,7 +332,7 @@ two_jumpers() {
 	until_true 10 is 1.1 '.data.root | .reachable and .node == [0,0]' status &&
 	grep -F "another leads" "$run/1.1/fabricd.log" >/dev/null &&
 	until_true 10 is 0.0 '.data | .nodes.up == 4 and
-		any(.problems[].text; contains("two are marked as bootstrap"))' status &&
+		any(.problems[].text; contains("two NICs have the bootstrap flag"))' status &&
 	until_true 10 is 1.1 '.data.root.reachable' status && traffic 10.1.1.0 && fine=0
 	kill "$last" && wait "$last"
 	revive 1,1 && until_true 20 running 0.0 && return "$fine"

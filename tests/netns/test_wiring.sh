@@ -296,7 +296,7 @@ two_roots() {
 	raise 0 8
 	for n in 0 8; do
 		until_true 40 is "$n" '.state == "degraded" and .nodes.up == 9 and
-			any(.problems[].text; test("two are marked as bootstrap, .n[08]. and .n[08].:"))' status || return
+			any(.problems[].text; test("two NICs have the bootstrap flag, of .n[08]. and .n[08].:"))' status || return
 	done
 	until_true 20 ctl 0 verify && all_up_reached
 }

@@ -341,8 +341,8 @@ static void two_marked(uint32_t second, uint64_t lead)
 	fm_status(world_fm(s.w, world_root(s.w)), &st);
 	if (roots != 1 || st.nodes_up != 16)
 		story_fail(&s, "%u roots, %u nodes up", roots, st.nodes_up);
-	if (!story_problem(&s, "bootstrap", "two are marked"))
-		story_fail(&s, "it is not told that two are marked");
+	if (!story_problem(&s, "bootstrap", "two NICs have the bootstrap flag"))
+		story_fail(&s, "it is not told that two have the flag");
 	if (story_problem(&s, "root", "two roots"))
 		story_fail(&s, "two roots remain");
 	if (s.wrong[0])
@@ -372,7 +372,7 @@ static void no_root(void **state)
 	world_jumper(s.w, 0, false);
 	story_power_all(&s);
 	world_run(s.w, 31 * W_S);
-	assert_true(story_problem(&s, "root", "no root heard"));
+	assert_true(story_problem(&s, "root", "no Init has told of a root"));
 	check_flow_free(s.flow);
 	world_free(s.w);
 }

@@ -167,7 +167,7 @@ static void another_becomes_root(void **state)
 		{ -EHOSTUNREACH, "failed",
 		  "node 'bob' cannot become root: its manager does not answer" },
 		{ -EACCES, "failed",
-		  "node 'bob' cannot become root: its configuration has root_priority = 0 or takeover = 0, or its NIC failed while it was root" },
+		  "node 'bob' cannot become root: its root_priority is 0, or its NIC failed while it was root" },
 		{ -EINVAL, "failed", "move: Invalid argument" },
 	};
 

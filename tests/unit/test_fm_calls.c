@@ -172,7 +172,7 @@ static void what_is_said(void **state)
 	/* One that leads is not followed for that: it would call. */
 	stage_up(&s, conn + 2);
 	answers(conn + 2, NIC + 4, epoch + 1, true);
-	assert_int_equal(stage_count(&s, "asks no more"), 0);
+	assert_int_equal(stage_count(&s, "does not ask to be root any more"), 0);
 	assert_int_equal(count().others, 1);
 	stage_end(&s);
 }

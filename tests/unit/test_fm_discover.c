@@ -506,7 +506,7 @@ static void test_words(void **state)
 		  "another fabric" },
 		{ { .state = FM_PORT_UP, .peer_guid = 0xabc, .peer_port = 2, .problem = 2 },
 		  "1,1:+x ('n5') is cabled to NIC 0000000000000abc:-x, expected 2,1:-x: leads to "
-		  "nodes of another root: two are marked as bootstrap" },
+		  "nodes that obey another root" },
 		{ { .state = FM_PORT_UP, .peer_guid = 0xabc, .peer_port = 2, .problem = 3 },
 		  "1,1:+x ('n5') is cabled to NIC 0000000000000abc:-x, expected 2,1:-x: leads to "
 		  "a manager of another version" },

@@ -230,8 +230,8 @@ static void test_too_many(void **state)
 	lives(100);
 	stage_forget(&s);
 	spare_joins(16);
-	assert_int_equal(stage_count(&s, "1016 < refuse 'spare16' is one too many: 16 nodes, and as "
-					 "many that have no place, are there\n"), 1);
+	assert_int_equal(stage_count(&s, "1016 < refuse too many nodes: 'spare16' is not taken, for "
+					 "16 nodes and as many without a place are known\n"), 1);
 	/* Not one that is known. */
 	stage_down(&s, 110);
 	joins(10);

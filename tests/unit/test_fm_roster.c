@@ -261,7 +261,7 @@ static void test_marked(void **state)
 	joins(&m);
 	assert_string_equal(fm_problem(s.fm, 0)->kind, "bootstrap");
 	assert_string_equal(fm_problem(s.fm, 0)->text,
-			    "two are marked as bootstrap, 'n0' and 'n2': remove the mark of one, or "
+			    "two NICs have the bootstrap flag, of 'n0' and 'n2': remove one flag, or "
 			    "they lead two fabrics when all nodes start anew");
 	m.hello.row.serial++;
 	joins(&m);
@@ -274,7 +274,7 @@ static void test_marked(void **state)
 		o.hello.row.serial = 2;
 		joins(&o);
 	}
-	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "two are marked as bootstrap, 'n0' and 'n1': "));
+	assert_non_null(strstr(fm_problem(s.fm, 0)->text, "flag, of 'n0' and 'n1': "));
 	for (uint32_t i = 1; i < 4; i += 2) {
 		struct fm_msg o = hello(i);
 

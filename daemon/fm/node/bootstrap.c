@@ -242,9 +242,9 @@ void fm_bootstrap_due(struct fm *fm)
 	}
 	if (!fm->have_root && !fm->lonely && fm->now >= fm->started + LONELY) {
 		fm->lonely = true;
-		fm_problem_set(fm, "root", 0, "no root heard for 30 s: is a node marked as bootstrap, "
-					      "and joined to this one by links that are up "
-					      "(fabricctl device list --ports)?");
+		fm_problem_set(fm, "root", 0, "no Init has told of a root for 30 s: does a NIC have the "
+					      "bootstrap flag, and do links that are up join it to this "
+					      "node (fabricctl device list --ports)?");
 	} else if (fm->have_root && fm->lonely) {
 		fm->lonely = false;
 		fm_problem_clear(fm, "root", 0);

@@ -127,8 +127,8 @@ static void tell_vain(struct fm *fm)
 	    fm->now < fm->uplink.cut_off + VAIN)
 		return;
 	fm_problem_set(fm, "root", VAIN_KEY,
-		       "no root, and no node asks to be root: start the manager of one whose "
-		       "root_priority is not 0");
+		       "no root, and no node asks to be root: start the manager of a "
+		       "candidate (root_priority is not 0)");
 }
 
 bool fm_candidate_due(struct fm *fm)

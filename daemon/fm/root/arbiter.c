@@ -60,7 +60,7 @@ static void tell(struct fm *fm, bool leads)
 						      "the arbiter gives no answer";
 
 	if (leads)
-		fm_problem_set(fm, kind, 0, "%s: %s; this node leads, as the fabric itself decided", what, a->why);
+		fm_problem_set(fm, kind, 0, "%s: %s; this node leads nevertheless", what, a->why);
 	else if (a->verdict == FM_REFUSED)
 		fm_problem_set(fm, kind, 0, "%s: %s; this node asks again", what, a->why);
 	else

@@ -164,7 +164,7 @@ static const char *objection(struct fm *fm, const struct fm_hello *h, char *text
 		return text;
 	}
 	if (!m && crowded(fm)) {
-		snprintf(text, room, "'%s' is one too many: %u nodes, and as many that have no place, are there",
+		snprintf(text, room, "too many nodes: '%s' is not taken, for %u nodes and as many without a place are known",
 			 h->name, places(fm));
 		return text;
 	}
@@ -255,7 +255,7 @@ static void check_marked(struct fm *fm, struct fm_mate *m, bool marked)
 		fm_problem_clear(fm, "bootstrap", 1);
 	else
 		fm_problem_set(fm, "bootstrap", 1,
-			       "two are marked as bootstrap, '%s' and '%s': remove the mark of one, or they lead two fabrics when all nodes start anew",
+			       "two NICs have the bootstrap flag, of '%s' and '%s': remove one flag, or they lead two fabrics when all nodes start anew",
 			       of[0]->name, of[1]->name);
 }
 

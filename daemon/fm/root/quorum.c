@@ -406,7 +406,7 @@ static bool lacks(struct fm *fm, bool is)
 	fm->root->quorum.lacks = is;
 	if (is)
 		fm_problem_set(fm, "quorum", 0,
-			       "fewer than half of the nodes answer: no recovery leaves out the others before more than half do");
+			       "not more than half of the nodes answer: recoveries wait for the others until more do");
 	else
 		fm_problem_clear(fm, "quorum", 0);
 	return is;

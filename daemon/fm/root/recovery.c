@@ -577,7 +577,7 @@ void fm_recovery_recheck(struct fm *fm)
  */
 static void call_the_roll(struct fm *fm)
 {
-	fm_say(fm, FM_WARNING, "recovery", "version %llu stalls: all nodes are called to join anew",
+	fm_say(fm, FM_WARNING, "recovery", "version %llu does not go on: all nodes are asked to join anew",
 	       (unsigned long long)fm->root->version);
 	fm_claim_anew(fm, fm->uplink.term);
 }

@@ -163,7 +163,7 @@ void fm_root_end(struct fm *fm)
 	end(fm);
 	fm_say(fm, led ? FM_WARNING : FM_INFO, "root",
 	       led ? "this node is not root any more: another leads" :
-		     "this node asks no more to be root");
+		     "this node does not ask to be root any more");
 }
 
 /*

@@ -280,7 +280,7 @@ void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 
 static void lose(struct fm *fm, struct fm_mate *m)
 {
-	fm_say(fm, FM_INFO, "node", "'%s' does not tell of links that its neighbours have lost: taken as lost",
+	fm_say(fm, FM_INFO, "node", "'%s' does not report links that its neighbours have lost, and does not answer: taken as lost",
 	       m->name);
 	fm_vanish_drop(fm, m);
 	m->lost = true;

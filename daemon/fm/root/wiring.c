@@ -47,7 +47,7 @@ static const char *fault(const struct fm *fm, const struct fm_mate *m, unsigned 
 	if (port->problem == FM_PROBLEM_FABRIC)
 		return "leads to another fabric";
 	if (port->problem == FM_PROBLEM_ROOT)
-		return "leads to nodes of another root: two are marked as bootstrap";
+		return "leads to nodes that obey another root";
 	if (port->problem == FM_PROBLEM_VERSION)
 		return "leads to a manager of another version";
 	if (port->peer_port != fm_opposite(fm->ndims, p))
