@@ -94,7 +94,7 @@ bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out)
 	return false;
 }
 
-/* Whether the manager of @node answers this one. */
+/* Return: true if the manager of @node answers this one. */
 static bool heard(const struct fm *fm, uint32_t node)
 {
 	const struct fm_mate *m;
@@ -265,7 +265,10 @@ static bool told_of(const struct fm *fm, uint32_t node)
 	return fm_heard(fm, node, &at);
 }
 
-/* Whether the cable in that direction from @node ends here, and is down while there is no root. */
+/*
+ * Return: true if the cable in that direction from @node ends here, and is down while there is no
+ * root.
+ */
 static bool own_down(const struct fm *fm, uint32_t node, unsigned int d)
 {
 	const struct torus_shape *shape = &fm->table.shape;

@@ -215,7 +215,7 @@ const struct fm_entry *fm_node(const struct fm *fm, uint32_t node);
  * lost the root knows it of its neighbours, by their Inits, and of its connections. Of all others
  * it knows what the root knew when it was lost.
  * @at: in the machine's clock; 0: never
- * Return: whether @at is within the last member_max. The lost root counts only by what was heard
+ * Return: true if @at is within the last member_max. The lost root counts only by what was heard
  * of it since it was lost.
  */
 bool fm_heard(const struct fm *fm, uint32_t node, uint64_t *at);

@@ -36,9 +36,9 @@
 #define LONELY (30000 * MS)	/* until it is said that nobody was heard */
 
 /*
- * Whether this node's place is final: it has a table, and its coordinates fit the sizes of the
- * root that it follows. A node that asks to be root, and whose NIC has lost its memory, may know
- * no sizes yet.
+ * Return: true if this node's place is final: it has a table, and its coordinates fit the sizes of
+ * the root that it follows. A node that asks to be root, and whose NIC has lost its memory, may
+ * know no sizes yet.
  */
 static bool is_settled(const struct fm *fm)
 {
@@ -98,7 +98,7 @@ static bool two_roots(const struct fm *fm, const struct fm_init *init)
 	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_kin(fm, init->guid);
 }
 
-/* Whether an Init is of our fabric and root; says so in the row. */
+/* Return: true if an Init is of our fabric and root; says so in the row. */
 static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	enum fm_port_problem problem = FM_PROBLEM_NONE;

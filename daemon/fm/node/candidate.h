@@ -40,7 +40,7 @@ void fm_candidate_unfit(struct fm *fm);
 void fm_candidate_fit(struct fm *fm);
 /** fm_candidate_adrift() - this node has lost its root, follows one that asks, or is led again */
 void fm_candidate_adrift(struct fm *fm);
-/** fm_candidate_due() - Return: whether it has to ask to be root now */
+/** fm_candidate_due() - Return: true if it has to ask to be root now */
 bool fm_candidate_due(struct fm *fm);
 uint64_t fm_candidate_expiry(const struct fm *fm);
 

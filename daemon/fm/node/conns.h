@@ -64,9 +64,9 @@ struct fm_conn *fm_conn_of_child(const struct fm *fm, uint64_t guid, const struc
 struct fm_conn *fm_conn_of_role(const struct fm *fm, enum fm_conn_role role);
 void fm_conn_send(struct fm *fm, const struct fm_conn *c, const struct fm_msg *msg);
 void fm_conn_drop(struct fm *fm, struct fm_conn *c);
-/* Whether it is ours and leads up. */
+/* Return: true if it is ours and leads up. */
 bool fm_conn_upward(const struct fm_conn *c);
-/* Whether the report of the step at hand is missing from that child. */
+/* Return: true if the report of the step at hand is missing from that child. */
 bool fm_conn_awaited(const struct fm *fm, const struct fm_conn *c);
 /* Reports of a new step are waited for. */
 void fm_conns_await(struct fm *fm);

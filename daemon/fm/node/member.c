@@ -112,7 +112,9 @@ static void step_msg(const struct fm *fm, struct fm_msg *msg)
 	msg->step.version = fm->member.version;
 }
 
-/* Whether the report waits for the NIC, which ends what it does or fails, or for a child. */
+/*
+ * Return: true if the report waits for the NIC, which ends what it does or fails, or for a child.
+ */
 static bool report_waits(const struct fm *fm)
 {
 	const struct fm_member *m = &fm->member;

@@ -91,7 +91,7 @@ static void row_renumber(struct fm *fm)
 	fm->row.serial = (int32_t)(clock - next) > 0 ? clock : next;
 }
 
-/* Sets a port of the row. Return: whether anything changed. */
+/* Sets a port of the row. Return: true if anything changed. */
 static bool row_set(struct fm *fm, unsigned int p, const struct fm_port_row *r)
 {
 	struct fm_port_row *old = &fm->row.port[p];

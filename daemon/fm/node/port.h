@@ -24,7 +24,7 @@ struct fm_port {
 	uint32_t session;	/* the link's present or last one */
 };
 
-/* Whether two rows say the same of a port. */
+/* Return: true if two rows say the same of a port. */
 bool fm_port_row_same(const struct fm_port_row *a, const struct fm_port_row *b);
 
 /* The port of a neighbour to which a cable of @port leads. */
@@ -35,9 +35,9 @@ unsigned int fm_ports_used(const struct fm *fm);
 
 /* Takes all links as the NIC found them. */
 void fm_ports_start(struct fm *fm, const struct torus_link *links);
-/* Takes the state of a link. Return: whether the row is another. */
+/* Takes the state of a link. Return: true if the row is another. */
 bool fm_port_link(struct fm *fm, const struct torus_link *l);
-/* The neighbour's Init says what is wrong with the cable. Return: whether the row is another. */
+/* The neighbour's Init says what is wrong with the cable. Return: true if the row is another. */
 bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem);
 /* @is: it is taken down, because the neighbour returns no credits; else it is not, after all. */
 void fm_port_stalled(struct fm *fm, unsigned int p, bool is);

@@ -14,7 +14,7 @@ void fm_reports_own(struct fm *fm, struct fm_sums *out);
 void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign);
 
 void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
-/* Whether the report of that child is awaited may have changed. */
+/* The report of child @c is awaited, or not any more: counts it anew. */
 void fm_reports_await(struct fm *fm, struct fm_conn *c);
 /* It ends: what it reported counts no more. */
 void fm_reports_forget(struct fm *fm, const struct fm_conn *c);

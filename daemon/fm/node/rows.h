@@ -37,7 +37,7 @@ void fm_rows_placed(struct fm *fm, int err);
  */
 int fm_rows_apply(struct fm *fm);
 void fm_rows_written(struct fm *fm, int err);
-/* Whether the NIC has the rows of the table at hand, by order of the root that made it. */
+/* Return: true if the NIC has the rows of the table at hand, by order of the root that made it. */
 bool fm_rows_in_force(const struct fm *fm);
 /* @rows are as in the NIC: what is known of them is counted. */
 void fm_rows_taken(struct fm *fm);

@@ -14,7 +14,7 @@ uint64_t fm_fingerprint(uint64_t guid, uint32_t epoch)
 	return fm_mix(fm_mix(guid ^ 0x746f727573ULL) + epoch);
 }
 
-/* Whether recoveries wait for the node. */
+/* Return: true if recoveries wait for the node. */
 bool fm_table_counts(const struct fm_entry *e)
 {
 	return e->state == FM_NODE_UP;

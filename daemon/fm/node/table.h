@@ -47,7 +47,7 @@ uint32_t fm_table_self(const struct fm *fm);
 /* Says in HELLO what the administrator excluded beside this node (recall.c of the root). */
 void fm_table_tell(const struct fm *fm, struct fm_hello *h);
 void fm_table_ended(struct fm *fm, const struct fm_ended *e);
-/* Whether it expects that NIC, of that life, to take part at @node. */
+/* Return: true if it expects that NIC, of that life, to take part at @node. */
 bool fm_table_takes(const struct fm *fm, uint32_t node, uint64_t guid, uint32_t epoch);
 bool fm_table_counts(const struct fm_entry *e);
 /* Mask of those of @v in which the node of @e is, an entry of the same table. */

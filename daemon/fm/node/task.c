@@ -24,13 +24,13 @@
 
 #define AGAIN 4		/* part of member_max that a NIC gets which failed before */
 
-/* Also if the NIC is not at the place that the table gives it, or at none. */
+/* True also if the NIC is at another place than the table gives it, or at none. */
 bool fm_task_mine(const struct fm *fm)
 {
 	return fm_table_takes(fm, fm_table_self(fm), fm->guid, fm->epoch);
 }
 
-/* How long a NIC may fail until nobody waits for it. */
+/* The time that a NIC may fail until the others do not wait for it any more. */
 static uint64_t limit(const struct fm *fm)
 {
 	return fm->task.backoff ? fm->cfg.member_max / AGAIN : 2 * fm->cfg.member_max;
@@ -46,7 +46,7 @@ bool fm_task_refuses(const struct fm *fm)
 	return fm->task.refused && fm->now >= fm->task.refused + limit(fm);
 }
 
-/* Of rows rows.c tells, with the version. */
+/* Reports the end of an action as a problem or its end; rows.c does that for rows. */
 static void tell_end(struct fm *fm, enum fm_act act, int err)
 {
 	static const char *const failed[] = {
@@ -122,7 +122,7 @@ static void applied(struct fm *fm)
 	count(fm, true);
 }
 
-/* Whether the table has this node at @node, and does not count on it. */
+/* Return: true if the table has this node at @node, and does not count on it. */
 static bool is_left_out(const struct fm *fm, uint32_t node)
 {
 	const struct fm_entry *e = node == TORUS_NO_NODE ? NULL : &fm->table.entry[node];
@@ -303,7 +303,7 @@ static void take_end(struct fm *fm, enum fm_act act, int err)
 	}
 }
 
-/* What that means for the step at hand. Return: whether it is done. */
+/* Goes on with the step at hand. Return: true if it is done. */
 static bool step_on(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts)
 {
 	if (err && act != FM_ACT_REPLAY) {

@@ -38,9 +38,12 @@ struct fm_task {
 	uint64_t did, refused, rejoin, backoff;
 };
 
-/* Whether the table expects this node to take part. */
+/* Return: true if the table expects this node to take part. */
 bool fm_task_mine(const struct fm *fm);
-/* Whether the NIC has failed in the step at hand, or at each replay, for longer than others wait. */
+/*
+ * Return: true if the NIC has failed in the step at hand, or at each replay, for longer than others
+ * wait.
+ */
 bool fm_task_fails(const struct fm *fm);
 bool fm_task_refuses(const struct fm *fm);
 /** fm_task_begin() - the step at hand is new: this is to be done for it, and nothing else */
@@ -51,7 +54,7 @@ void fm_task_again(struct fm *fm);
 void fm_task_stop(struct fm *fm);
 void fm_task_due(struct fm *fm);
 uint64_t fm_task_expiry(const struct fm *fm);
-/** fm_task_done() - an action has ended. Return: whether the step at hand is done */
+/** fm_task_done() - an action has ended. Return: true if the step at hand is done */
 bool fm_task_done(struct fm *fm, enum fm_act act, int err, const struct fm_counts *counts);
 
 #endif /* FM_TASK_H */

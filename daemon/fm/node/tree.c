@@ -435,7 +435,7 @@ void fm_tree_msg(struct fm *fm, int id, const struct fm_msg *msg)
 	fm_conn_look(fm, fm_conn_find(fm, id));
 }
 
-/* Return: whether the connection is gone. */
+/* Return: true if the connection is gone. */
 static bool conn_due(struct fm *fm, struct fm_conn *c)
 {
 	struct fm_msg ping = { .type = FM_MSG_PING };

@@ -19,7 +19,7 @@ struct fm_init;
  * @reached: a connection of role FM_CONN_NOTICE, _PROBE or _CALL is up; root only
  * @answered: the called node of that GUID has answered that it follows this one, or does not; root
  *	only
- * @yields: a neighbour tells of another root. Return: whether this one has ended, to follow it;
+ * @yields: a neighbour tells of another root. Return: true if this one has ended, to follow it;
  *	root only
  */
 struct fm_up {

@@ -98,7 +98,7 @@ void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out)
 	}
 }
 
-/* Return: whether the root can hand over to @node now, as fm_root_move(). */
+/* Return: true if the root can hand over to @node now, as fm_root_move(). */
 static int may_move(const struct fm *fm, uint32_t node)
 {
 	const struct fm_root *r = fm->root;

@@ -72,7 +72,10 @@ bool fm_arbiter_waits(const struct fm *fm)
 	return fm->cfg.arbiter && fm->now < fm->arbiter.again;
 }
 
-/* Whether the fabric itself can decide: by majority, or because nobody knows of whom one would be. */
+/*
+ * Return: true if this node may lead without an answer: it has a majority, or it is not known of
+ * which nodes a majority would be.
+ */
 static bool decides(const struct fm *fm, bool quorum)
 {
 	uint32_t here, need;

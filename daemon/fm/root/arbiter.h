@@ -8,7 +8,7 @@
 
 struct fm;
 
-/** fm_arbiter_waits() - Return: whether a claim would be too early after the last answer */
+/** fm_arbiter_waits() - Return: true if a claim would be too early after the last answer */
 bool fm_arbiter_waits(const struct fm *fm);
 /**
  * fm_arbiter_lets() - the promises are enough: does the arbiter let this node lead?

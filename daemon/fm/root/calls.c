@@ -61,7 +61,7 @@ static bool takes_part(const struct fm *fm, const struct fm_mate *m)
 	return m->moving || fm_quorum_here(fm, m);
 }
 
-/* Whether the entry is of a node that may live, and does not take part. */
+/* Return: true if the entry is of a node that may live, and does not take part. */
 static bool is_missing(const struct fm *fm, const struct fm_entry *e)
 {
 	const struct fm_mate *m = fm_mate(fm->root, e->guid);
@@ -110,7 +110,7 @@ static void mark_near(const struct fm *fm, struct fm_calls *c, const struct fm_b
 		}
 }
 
-/* Whether a link leads to it from a node that takes part. */
+/* Return: true if a link leads to it from a node that takes part. */
 static bool is_beside(const struct fm *fm, const struct fm_book *b, uint32_t node)
 {
 	for (unsigned int p = 0; p < 2u * b->shape.ndims; p++) {
@@ -148,7 +148,7 @@ static bool is_open(const struct fm *fm, uint64_t guid)
 	return false;
 }
 
-/* Whether a node that has not answered @n->tries calls is called in this round. */
+/* Return: true if a node that has not answered @n->tries calls is called in this round. */
 static bool is_turn(const struct fm_calls *c, const struct fm_call *n)
 {
 	return !n->tries || !(c->round & ((1u << (n->tries - 1)) - 1));
@@ -164,7 +164,7 @@ static void tell_unknown(struct fm *fm, const struct fm_entry *e, struct fm_call
 	n->state = FM_CALL_UNKNOWN;
 }
 
-/* Return: whether a connection is under way. */
+/* Return: true if a connection is under way. */
 static bool open_call(struct fm *fm, const struct fm_entry *e, struct fm_call *n)
 {
 	int id = fm->ops.connect(fm->io, e->address);
@@ -225,7 +225,7 @@ static bool make_room(struct fm_calls *c, uint32_t nodes)
 	return true;
 }
 
-/* Return: whether the round has come to its end. */
+/* Return: true if the round has come to its end. */
 static bool go_on(struct fm *fm, const struct fm_book *b)
 {
 	struct fm_calls *c = &fm->root->asking.calls;

@@ -80,7 +80,7 @@ bool fm_claim_leads(const struct fm *fm)
 	return fm->root->asking.stage == FM_STAGE_LEADS;
 }
 
-/* Whether a link leads from @m to a NIC whose manager does not take part. */
+/* Return: true if a link leads from @m to a NIC whose manager does not take part. */
 static bool beside_other(const struct fm *fm, const struct fm_mate *m)
 {
 	/* All ports: who asks may not know yet how many dimensions the fabric has. */
@@ -97,7 +97,7 @@ static bool beside_other(const struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-/* Whether all NICs take part that packets of those that do can come to. */
+/* Return: true if no packet of a NIC that takes part can reach one that does not. */
 static bool alone(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -191,7 +191,7 @@ static void note(struct fm *fm, struct fm_mate *m, const struct fm_hello *h)
 	fm_claim_look(fm);
 }
 
-/* Whether it leads as the first root of all, and has no table yet. */
+/* Return: true if this node leads as the first root of the fabric, and has no table yet. */
 static bool is_first(const struct fm *fm)
 {
 	return fm_claim_leads(fm) && !fm->root->settled && !fm->root->asking.won;
@@ -212,7 +212,7 @@ void fm_claim_anew(struct fm *fm, uint64_t epoch)
 
 void fm_claim_history(struct fm *fm, const struct fm_init *init)
 {
-	/* What neighbours say of this life of this root comes back, too. */
+	/* Inits of neighbours also tell of this life of this root. */
 	if (init->root_guid == fm->guid ? init->epoch <= fm->uplink.term : !init->lost && !init->asks)
 		return;
 	if (fm->root->asking.stage == FM_STAGE_ASKS && init->lost && init->epoch > fm->root->asking.high) {
@@ -242,7 +242,7 @@ static void join_anew(struct fm *fm, uint64_t epoch)
 	fm_epoch_raise(fm, epoch);
 }
 
-/* Return: whether the root leads or claims, in an epoch above all that the node knows. */
+/* Return: true if the root leads or claims, in an epoch above all that the node knows. */
 static bool above(struct fm *fm, const struct fm_hello *h)
 {
 	bool history = h->placed && h->version, first = is_first(fm);
@@ -292,7 +292,7 @@ static void claims(struct fm *fm)
 	fm_say(fm, FM_INFO, "root", "claims epoch %llu", (unsigned long long)fm->uplink.term);
 }
 
-/* All who said HELLO and wait are told to obey. */
+/* Tells all nodes that have said HELLO, and wait, to obey. */
 static void tell_all(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -305,7 +305,7 @@ static void tell_all(struct fm *fm)
 			answer(fm, fm->conns.list[i]);
 }
 
-/* What has become of the root that made the latest table. */
+/* Sets the text that says why this node leads. */
 static void tell_why(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

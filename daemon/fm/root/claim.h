@@ -47,7 +47,9 @@ struct fm_asking {
 };
 
 void fm_claim_start(struct fm *fm, bool leads);
-/** fm_claim_hello() - @m says HELLO. Return: whether it may be welcomed; else it has been answered */
+/**
+ * fm_claim_hello() - @m says HELLO. Return: true if it may be welcomed; else it has been answered
+ */
 bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const struct fm_hello *h);
 bool fm_claim_leads(const struct fm *fm);
 /**
@@ -57,7 +59,7 @@ bool fm_claim_leads(const struct fm *fm);
 void fm_claim_anew(struct fm *fm, uint64_t epoch);
 /** fm_claim_history() - does a neighbour remember a root before this one? Then that counts */
 void fm_claim_history(struct fm *fm, const struct fm_init *init);
-/** fm_claim_yields() - Return: whether the root of that Init is to lead, and not this one */
+/** fm_claim_yields() - Return: true if the root of that Init is to lead, and not this one */
 bool fm_claim_yields(const struct fm *fm, const struct fm_init *init);
 /** fm_claim_look() - something has changed that the claim may have waited for */
 void fm_claim_look(struct fm *fm);

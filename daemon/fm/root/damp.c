@@ -164,7 +164,7 @@ static void tell(struct fm *fm, const struct fm_mate *m, unsigned int p)
 		       fm_end_text(fm, m, p, here, sizeof(here)), there);
 }
 
-/* All holds are looked at: told, and the next end of one is known. */
+/* Reports all holds as problems, and finds when the next one ends. */
 static void look(struct fm *fm)
 {
 	struct fm_damp *d = &fm->root->damp;
@@ -192,7 +192,7 @@ static void look(struct fm *fm)
 
 /* --- what happens ------------------------------------------------------------------ */
 
-/* Return: whether there is room for @m among those who have held ports. */
+/* Return: true if there is room for @m among those who have held ports. */
 static bool remember(struct fm_root *r, const struct fm_mate *m)
 {
 	struct fm_damp *d = &r->damp;
@@ -213,7 +213,7 @@ static bool remember(struct fm_root *r, const struct fm_mate *m)
 	return true;
 }
 
-/* A link that was up breaks. Without memory it is as without damping. */
+/* A link that was up is lost. If there is no memory, it is not counted. */
 static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
 {
 	struct fm_flap *f;
@@ -231,7 +231,7 @@ static void lost(struct fm *fm, struct fm_mate *m, unsigned int p)
 		f->held = remember(fm->root, m);
 }
 
-/* Whether the table excludes already every port that @row says other things of. */
+/* Return: true if the table excludes each port of which @row says anything new. */
 static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_row *row)
 {
 	const struct fm_entry *e = m->node == TORUS_NO_NODE ? NULL : fm_node(fm, m->node);
@@ -245,7 +245,7 @@ static bool known(const struct fm *fm, const struct fm_mate *m, const struct fm_
 	return true;
 }
 
-/* Whether a port that was up is of no use any more, or of another. */
+/* Return: true if a port that was up is down, has a problem, or has another neighbour. */
 static bool breaks(const struct fm_port_row *was, const struct fm_port_row *is)
 {
 	if (was->state != FM_PORT_UP)

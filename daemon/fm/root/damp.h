@@ -31,8 +31,8 @@ struct fm_damp {
 };
 
 /*
- * The row of @m becomes @row: losses are counted. Return: whether it says nothing new of
- * ports but those that are held, and that the table has as held already.
+ * The row of @m becomes @row: losses are counted. Return: true if it says nothing new of ports but
+ * those that are held, and that the table has as held already.
  */
 bool fm_damp_row(struct fm *fm, struct fm_mate *m, const struct fm_row *row);
 bool fm_damp_held(const struct fm_mate *m, unsigned int p);

@@ -26,7 +26,7 @@ struct fm_demand {
 /* A new table is wanted, @delay from now at the latest; not before the fabric is settled. */
 void fm_demand(struct fm *fm, uint64_t delay, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The network has drained, so colours are free. Return: whether a table waits for one. */
+/* The network has drained, so colours are free. Return: true if a table waits for one. */
 bool fm_demand_free(struct fm *fm);
 
 #endif /* FM_DEMAND_H */

@@ -289,8 +289,8 @@ static enum trust trust(const struct placing *g, uint32_t i, unsigned int p)
 }
 
 /*
- * Whether port @q of @node leads past the end of a dimension that was open when the shape was
- * found. What comes there later is not the node at the other end, but one for which the shape
+ * Return: true if port @q of @node leads past the end of a dimension that was open when the shape
+ * was found. What comes there later is not the node at the other end, but one for which the shape
  * would have to grow (grow.c).
  */
 static bool past_the_end(const struct placing *g, uint32_t node, unsigned int q)

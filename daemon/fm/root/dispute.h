@@ -30,7 +30,7 @@ struct fm_disputes {
 	uint64_t at;
 };
 
-/* Whether the two ends of the cable at port @p differ about it. */
+/* Return: true if the two ends of the cable at port @p differ about it. */
 bool fm_disputed(const struct fm *fm, const struct fm_mate *m, unsigned int p);
 bool fm_disputed_any(const struct fm *fm, const struct fm_mate *m);
 /* The row of @m is another. */

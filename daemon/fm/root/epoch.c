@@ -76,7 +76,7 @@ uint64_t fm_version_believed(const struct fm *fm)
 	return known ? known + FM_VERSION_STEP : FM_VERSION_MAX;
 }
 
-/* Whether the NIC of @h has obeyed a root that this life knows nothing of. */
+/* Return: true if the NIC of @h has obeyed a root that this life knows nothing of. */
 static bool obeys_other(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);

@@ -11,11 +11,14 @@ struct fm_hello;
 
 /* It claims @epoch: nodes are welcomed there once the root's own NIC obeys it. */
 void fm_epoch_raise(struct fm *fm, uint64_t epoch);
-/* The latest epoch that a NIC may obey: one that says a later one is mistaken, or lies. */
+/* The latest epoch that is believed; a node that says a later one is mistaken, or lies. */
 uint64_t fm_epoch_believed(const struct fm *fm);
-/* The latest version that a table or the rows of a node may have: as above. */
+/* The latest version of a table, or of the rows of a node, that is believed. */
 uint64_t fm_version_believed(const struct fm *fm);
-/* Whether the epoch of this root is above all that the NIC of @h has obeyed, and what it kept; else that is logged. */
+/*
+ * Return: true if the epoch of this root is above all that the NIC of @h has obeyed, and what it
+ * kept; else that is logged.
+ */
 bool fm_epoch_above(struct fm *fm, const struct fm_hello *h);
 void fm_epoch_due(struct fm *fm);
 uint64_t fm_epoch_expiry(const struct fm *fm);

@@ -68,7 +68,7 @@ static bool placed(const struct extension *x, uint32_t i)
 	return mate(x, i)->node != TORUS_NO_NODE;
 }
 
-/* One step through port @p. Return: whether it ends at a position that means something. */
+/* One step through port @p. Return: true if it ends at a position that is known. */
 static bool step_to(const struct extension *x, const int32_t *from, unsigned int p, int32_t *to)
 {
 	unsigned int d = p % x->old.ndims;
@@ -136,7 +136,10 @@ static void lay_out(struct extension *x)
 		}
 }
 
-/* Whether the cable from @i to @j agrees with where they are; what it says of a size is noted. */
+/*
+ * Return: true if the cable from @i to @j fits their positions. Stores the multiple of a size that
+ * the cable gives.
+ */
 static bool agrees(struct extension *x, uint32_t i, unsigned int d, uint32_t j)
 {
 	int32_t to[TORUS_MAX_DIMS];
@@ -199,7 +202,7 @@ static uint32_t new_id(const struct extension *x, uint32_t i)
 	return torus_node_id(&x->new, &at);
 }
 
-/* Whether each has a place of its own, and who had one has the same address there. */
+/* Return: true if each node has its own place, and keeps its address if it had a place. */
 static bool each_has_its_own(const struct extension *x)
 {
 	bool *taken = calloc(torus_nodes(&x->new), sizeof(*taken)), fine = taken;

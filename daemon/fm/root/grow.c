@@ -52,7 +52,7 @@
 #define WAIT_MAX (30000 * MS)
 #define BUSY_MAX 3	/* attempts until it is told that they fail */
 
-/* Whether there is anybody for whom a shape that was discovered could grow. */
+/* Return: true if a discovered shape could grow for some node. */
 static bool wanted(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -60,7 +60,7 @@ static bool wanted(const struct fm *fm)
 	return r->settled && !fm->cfg.shape.ndims && r->unplaced;
 }
 
-/* Whether every NIC in the fabric does what the next table says. */
+/* Return: true if every NIC in the fabric does what the next table says. */
 static bool all_take_part(const struct fm *fm)
 {
 	const struct fm_tally *t = fm_tally(fm);

@@ -41,7 +41,7 @@ void fm_grow_look(struct fm *fm);
 const char *fm_grow_why(struct fm *fm);
 /* The table to be made: it may have another shape, and may have all rows on hold. */
 bool fm_grow_table(struct fm *fm, uint64_t version);
-/* The network is drained. Return: whether another table follows at once. */
+/* The network is drained. Return: true if another table follows at once. */
 bool fm_grow_drained(struct fm *fm, const struct fm_sums *s, bool proven);
 /* All who take part have applied the table. */
 void fm_grow_applied(struct fm *fm);

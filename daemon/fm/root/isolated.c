@@ -89,7 +89,7 @@ static bool among(const uint32_t *list, uint32_t n, uint32_t node)
 	return false;
 }
 
-/* Whether a short way joins them. */
+/* Return: true if a way of few links joins the two nodes. */
 static bool way_round(const struct fm_table *t, uint32_t from, uint32_t to)
 {
 	uint32_t seen[ROUND_MAX] = { from }, n = 1;
@@ -114,7 +114,7 @@ static bool has_nic(const struct fm_entry *e)
 	return e->state == FM_NODE_UP || e->state == FM_NODE_SILENT;
 }
 
-/* Whether @node and those whose cables to it are out are joined nevertheless. */
+/* Return: true if other ways join @node to all neighbours whose cables to it are out. */
 static bool still_joined(const struct fm_table *t, uint32_t node)
 {
 	for (unsigned int p = 0; p < 2u * t->shape.ndims && has_nic(&t->entry[node]); p++) {

@@ -115,7 +115,7 @@ static uint32_t places(const struct fm *fm)
 	return fm->cfg.shape.ndims ? torus_nodes(&fm->cfg.shape) : TORUS_MAX_NODES;
 }
 
-/* Whether there are as many nodes without a place as there are places, or more. */
+/* Return: true if there are as many nodes without a place as there are places, or more. */
 static bool crowded(struct fm *fm)
 {
 	const struct fm_root *r = fm->root;
@@ -272,7 +272,7 @@ static uint32_t former_place(const struct fm *fm, const struct fm_hello *h)
 	return fm_recall_place(fm, h->guid);
 }
 
-/* Whether its NIC works at the place that it has, or will have. */
+/* Return: true if its NIC works at the place that it has, or will have. */
 static bool works_there(const struct fm *fm, const struct fm_mate *m, const struct fm_hello *h)
 {
 	const struct fm_root *r = fm->root;
@@ -374,7 +374,9 @@ static void welcome(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 							 .attach = h->attach });
 }
 
-/* Whether it has not reported to this root (judge.c), and is to wait until it joins again. */
+/*
+ * Return: true if it has not reported to this root (judge.c), and is to wait until it joins again.
+ */
 static bool banned(const struct fm *fm, const struct fm_hello *h)
 {
 	const struct fm_mate *m = fm_mate(fm->root, h->guid);

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: who is dead and who is silent
+ * DOC: dead and silent nodes
  *
- * A node is missing while nobody holds a connection to it. Its neighbours' rows
- * tell the rest: one that has a link to it that is up vouches for its NIC. The
- * word of a neighbour that is missing too counts only if somebody vouches for
- * that one; so the nodes of a cabinet without power, whose last rows say that
- * all is well among them, do not keep each other alive.
+ * A node is missing while nobody holds a connection to it. Then the rows of its neighbours decide.
+ * A neighbour whose row has a link to the node that is up vouches for its NIC. A neighbour that is
+ * missing itself counts only if another node vouches for it. So the nodes of a cabinet without
+ * power, whose last rows say that all links among them are up, do not keep each other alive.
  *
- * Nobody's word: dead. Missing nodes that links join, by the last word of either end, are
- * judged together. Nobody else has a link to such a set, or he would vouch for it; so whether
- * they live or not, no packet passes between them and the others, which is all that a recovery
- * counts on. When they are judged is only a matter of false alarms.
+ * Dead. A node for which no neighbour vouches is dead. Missing nodes that links join, by the last
+ * row of either end, are judged together. No other node has a link to such a set, for it would
+ * vouch. So no packet passes between the set and the others, whether it lives or not, and a
+ * recovery depends on nothing else. The time at which the set is judged matters only for false
+ * alarms:
  *
- * One that is alone is dead at once, if a neighbour that is there has lost a link that by its own
- * last word is up. One that has no link and knows it, or that has come just now, may be on its
- * way from the root to its parent, and would be judged dead each time that it is back.
+ *  - A single node is dead at once, if a neighbour that is connected has lost a link that is up by
+ *    the node's own last row. A node that reported that it has no link, or that has just joined,
+ *    may be on its way from the root to its parent, and would be judged dead each time that it is
+ *    back.
+ *  - A set is dead after a moment, because links and connections do not end at the same instant, if
+ *    each of its nodes has lost a link to a connected neighbour, or was taken as lost (vanish.c).
+ *  - Any other set is given longer, because many managers may have lost the root at once and be on
+ *    their way back.
  *
- * Else after a moment, for links and connections do not end at one instant, if each of them has
- * been lost by a neighbour that is there, or been taken as lost (vanish.c). Otherwise they are
- * given longer, for many managers may have lost the root at once and be on their way back.
+ * Silent. A node for which a neighbour vouches is silent after member_max. Its NIC goes on
+ * forwarding and stays in the table, but no recovery waits for its manager.
  *
- * Somebody's word: silent, after member_max. Its NIC goes on forwarding and stays
- * in the table, but no recovery waits for its manager.
+ * A node that answers but cannot follow is silent, too. If its NIC fails, it says so itself
+ * (node/member.c) and keeps its connections, so the nodes below it in the tree are not disturbed.
+ * It joins again after a while, longer each time (node/task.c). If it answers and does not report,
+ * its parent tells the root. Such a manager may not pass on what others need, so its connections
+ * are dropped, and the nodes below it look for another parent. It is refused until its ban is over,
+ * which is longer each time: it may not know what it does wrong.
  *
- * Silent is also who talks and cannot follow. A node whose NIC fails says so itself (node/member.c) and
- * keeps its connections: what hangs below it in the tree is not touched. It joins again after a
- * while, longer each time (node/task.c). Of one that answers and does not report its parent
- * tells. Such a manager may not pass on what others need, so its connections are dropped, and
- * those below look for another parent. It is refused until its ban is over, longer each time:
- * it may know nothing of what it does wrong.
- *
- * A NIC that has no place yet, or another one, forwards nothing or the wrong way, and ports that
- * are closed stay so until a replay that its manager would have to lead. While such a node is silent
- * its links, or those ports, are excluded (publish.c).
+ * A NIC that has no place yet, or another place, forwards nothing or the wrong way. Ports that are
+ * closed stay closed until a replay that its manager would have to lead. While such a node is
+ * silent its links, or those ports, are excluded (publish.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static struct word word_of(const struct fm *fm, const struct fm_mate *m)
 	return w;
 }
 
-/* Marks those of the missing for whom somebody vouches. */
+/* Marks those of the missing nodes for which a neighbour vouches. */
 static void vouch(struct fm *fm)
 {
 	struct fm_root *r = fm->root;
@@ -129,7 +130,7 @@ static void vouch(struct fm *fm)
 static const char silence[] =
 	": its NIC works on, but packets that it parks wait there, uncounted, until its manager answers";
 
-/* @why: what is to be said of it, beside that. */
+/* @m is dead or silent from now on. @why: added to the text of the problem. */
 static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state, const char *why)
 {
 	char node[TORUS_TEXT_MAX];
@@ -150,7 +151,7 @@ static void mate_gone(struct fm *fm, struct fm_mate *m, enum fm_node_state state
 		fm_calls_look(fm);
 }
 
-/* Whether @was and @is tell of one and the same link, to @o, which is up. */
+/* Return: true if @was and @is tell of one and the same link, to @o, which is up. */
 static bool kept_up(const struct fm_port_row *was, const struct fm_port_row *is, const struct fm_mate *o)
 {
 	return was->state == FM_PORT_UP && was->session == is->session &&
@@ -176,7 +177,7 @@ void fm_judge_beside(struct fm *fm, const struct fm_mate *m, const struct fm_row
 	}
 }
 
-/* Longer each time, unless it has reported for as long as the longest ban. */
+/* The ban is longer each time, unless the node has reported for as long as the longest ban. */
 static void ban(const struct fm *fm, struct fm_mate *m)
 {
 	uint64_t most = BAN_MAX * fm->cfg.member_max;
@@ -295,7 +296,7 @@ static uint64_t judge_mate(struct fm *fm, struct fm_mate *m)
 	return NEVER;
 }
 
-/* Whether @m needs no judgement any more. */
+/* Return: true if @m needs no judgement any more. */
 static bool judged(struct fm *fm, const struct fm_mate *m)
 {
 	if (m->state == FM_NODE_DEAD)
@@ -307,7 +308,7 @@ static bool judged(struct fm *fm, const struct fm_mate *m)
 	return true;
 }
 
-/* Whether the time of one is over for whom somebody vouches. */
+/* Return: true if a node for which a neighbour vouches has been missing for member_max. */
 static bool some_silent(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

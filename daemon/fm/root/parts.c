@@ -63,9 +63,9 @@ static bool is_past(const struct fm_line *l, const struct fm_past *t)
 }
 
 /*
- * Whether table @t is in the line of this root's tables, or was made by this root. A root that
- * began with a kept table has no line: which of the kept tables counts is then decided by their
- * age (recall.c). @kept: so was this one.
+ * Return: true if table @t is in the line of this root's tables, or was made by this root. A root
+ * that began with a kept table has no line: which of the kept tables counts is then decided by
+ * their age (recall.c). @kept: so was this one.
  */
 static bool in_line(const struct fm *fm, const struct fm_past *t, bool kept)
 {
@@ -175,7 +175,7 @@ void fm_parts_own(struct fm *fm)
 	add_foreign(fm, f);
 }
 
-/* Whether table @id, with @line, may be of another part, by all that is known now. */
+/* Return: true if table @id, with @line, may be of another part, by all that is known now. */
 static bool is_foreign(const struct fm *fm, const struct fm_past *id, bool kept,
 		       const struct fm_line *line)
 {

@@ -18,7 +18,7 @@ void fm_parts_hello(struct fm *fm, const struct fm_mate *m);
 void fm_parts_own(struct fm *fm);
 /** fm_parts_ask() - the node of that HELLO may have a table of another part: asks it for that */
 void fm_parts_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);
-/** fm_parts_sent() - Return: whether that table is the answer */
+/** fm_parts_sent() - Return: true if that table is the answer */
 bool fm_parts_sent(struct fm *fm, const struct fm_table_msg *m);
 void fm_parts_free(struct fm_root *r);
 /** fm_parts_end() - the first table begins: its line is known, and what all excluded who came from others */

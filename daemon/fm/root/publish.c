@@ -87,11 +87,11 @@ static uint64_t version_anew(struct fm_root *r)
 }
 
 /*
- * Whether a NIC may have had rows of a later version than any node tells of: the NIC of the former
- * root, if that is away or has lost its memory, or any other NIC that has lost its memory. The
- * flows of a NIC are numbered by the versions that it had (kernel/core/flow.h). In its next life
- * it must not use such a version once more: its packets would be taken for doubles of the former
- * ones.
+ * Return: true if a NIC may have had rows of a later version than any node tells of: the NIC of the
+ * former root, if that is away or has lost its memory, or any other NIC that has lost its memory.
+ * The flows of a NIC are numbered by the versions that it had (kernel/core/flow.h). In its next
+ * life it must not use such a version once more: its packets would be taken for doubles of the
+ * former ones.
  */
 static bool is_later_possible(const struct fm_root *r)
 {

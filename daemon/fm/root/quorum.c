@@ -74,7 +74,7 @@ bool fm_quorum_here(const struct fm *fm, const struct fm_mate *m)
 	return m->via && m->voice.claimed == fm->uplink.term;
 }
 
-/* --- of which sets a claim needs a quorum ------------------------------------------------ */
+/* --- the sets of which a claim needs a quorum ------------------------------------------------ */
 
 static uint16_t entry_votes(const struct fm_voters *v, const struct fm_entry *e)
 {
@@ -249,7 +249,7 @@ void fm_quorum_former(const struct fm *fm, struct fm_mate *m, const struct fm_vo
 		m->voice.chose = q->with.version ? entry_votes(v, e) : 1;
 }
 
-/* --- what becomes of the tables of this root ---------------------------------------------- */
+/* --- the tables of this root ---------------------------------------------- */
 
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version)
 {
@@ -311,7 +311,7 @@ static bool needed(const struct fm *fm, unsigned int i, struct fm_set *set, uint
 	return true;
 }
 
-/* Whether @m is in it. */
+/* Return: true if @m is in set number @i, which is that of the table @version; 0: of the claim. */
 static bool is_in(const struct fm_mate *m, unsigned int i, uint64_t version)
 {
 	const struct fm_voice *v = &m->voice;
@@ -346,7 +346,7 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 			v->set[FM_VOTERS_MAX - 1].ups = FM_VOTERS_ALL;
 }
 
-/* Whether those that @counts says are a quorum of each set that is needed. */
+/* Return: true if the nodes for which @counts is true are a quorum of each set that is needed. */
 static bool stands(const struct fm *fm, bool (*counts)(const struct fm *fm, const struct fm_mate *m))
 {
 	const struct fm_root *r = fm->root;
@@ -382,7 +382,7 @@ static bool takes(const struct fm *fm, const struct fm_mate *m)
 	return m->state == FM_NODE_UP && m->node != TORUS_NO_NODE;
 }
 
-/* Whether a link leads from one that takes the table to one that does not. */
+/* Return: true if a link leads from a node that takes the table to one that does not. */
 static bool beside_others(const struct fm *fm)
 {
 	const struct fm_root *r = fm->root;

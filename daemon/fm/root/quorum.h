@@ -63,11 +63,13 @@ void fm_quorum_voters(const struct fm *fm, uint64_t version, struct fm_voters *v
 void fm_quorum_entry(struct fm *fm, struct fm_mate *m, bool up, uint64_t version);
 /** fm_quorum_forgot() - the NIC of @m has lost its memory: it counts for no table from before */
 void fm_quorum_forgot(struct fm *fm, struct fm_mate *m);
-/** fm_quorum_took() - Return: whether those who take the table at hand are enough for it to go on */
+/**
+ * fm_quorum_took() - Return: true if those who take the table at hand are enough for it to go on
+ */
 bool fm_quorum_took(struct fm *fm);
 /** fm_quorum_taken() - all who are up in @version have taken it */
 void fm_quorum_taken(struct fm *fm, uint64_t version);
-/** fm_quorum_look() - Return: whether the root may go on without nodes whose NICs work on */
+/** fm_quorum_look() - Return: true if the root may go on without nodes whose NICs work on */
 bool fm_quorum_look(struct fm *fm);
 
 #endif /* FM_QUORUM_H */

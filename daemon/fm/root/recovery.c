@@ -264,7 +264,7 @@ static void phase(struct fm *fm, enum fm_phase phase)
 	rec->next = NEVER;
 }
 
-/* Whether waiting any longer is pointless. @known: there could still be proof. */
+/* Return: true if waiting any longer is pointless. @known: there could still be proof. */
 static bool bound_reached(const struct fm *fm, bool known)
 {
 	const struct fm_rec *rec = &fm->root->rec;
@@ -444,8 +444,8 @@ static void replay_check(struct fm *fm, const struct fm_sums *s)
 }
 
 /*
- * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again
- * since keeps its own, for the other end waits for it. Return: whether ports stay closed.
+ * Forgets the ended sessions of ports that @node opened at REPLAY. A port that closed again since
+ * keeps its own, for the other end waits for it. Return: true if ports stay closed.
  */
 static bool node_opened(struct fm *fm, uint32_t node)
 {

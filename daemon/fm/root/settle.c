@@ -42,7 +42,7 @@
 #define TOLD_MAX 16	/* nodes that have not joined: problems of other kinds need room, too */
 #define LONELY (30000 * MS)	/* until it is said that nobody joined */
 
-/* Whether a port of the fabric leads to a node that has not joined. */
+/* Return: true if a port of the fabric leads to a node that has not joined. */
 static bool unheard(const struct fm *fm, const struct fm_mate *m, bool *gap)
 {
 	bool found = false;
@@ -74,7 +74,7 @@ static bool alone(const struct fm *fm)
 	       r->joiners == 1;
 }
 
-/* Whether the former table has a link there, between two nodes that lived. */
+/* Return: true if the former table has a link there, between two nodes that lived. */
 static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int p)
 {
 	const struct fm_entry *e = &former->entry[node];
@@ -85,7 +85,9 @@ static bool was_linked(const struct fm_book *former, uint32_t node, unsigned int
 	       !(o->fault & 1u << torus_dir_opposite(&former->shape, p));
 }
 
-/* Whether a neighbour that has joined has lost its link to that node of the former table. */
+/*
+ * Return: true if a neighbour that has joined has lost its link to that node of the former table.
+ */
 static bool is_lost(const struct fm *fm, const struct fm_book *former, uint32_t node)
 {
 	for (unsigned int p = 0; p < 2u * former->shape.ndims; p++) {

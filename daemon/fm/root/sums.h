@@ -13,7 +13,7 @@ uint64_t fm_sums_out(const struct fm_sums *s, unsigned int colour);
 int64_t fm_sums_replay_missing(const struct fm_sums *s);
 uint64_t fm_sums_replayed(const struct fm_sums *s);
 
-/* Whether counters have moved that a drain, or else a replay, waits for. */
+/* Return: true if counters have moved that a drain, or else a replay, waits for. */
 bool fm_sums_moved(const struct fm_sums *s, const struct fm_sums *now, unsigned int colour,
 		   bool replay);
 

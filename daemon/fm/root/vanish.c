@@ -40,7 +40,7 @@
 #define DEPTH_MAX 64	/* of the tree; it has no circles but those of late notices */
 #define PART_MAX 1024	/* nodes: so many in one part do not vanish at once, as far as we look */
 
-/* What neighbours say of the link at port @p of @m. @o: who it leads to. */
+/* The row of the other end of the link at port @p of @m. @o: the node there. */
 static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
 					 unsigned int p, const struct fm_mate **o)
 {
@@ -53,7 +53,7 @@ static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_ma
 	return its->peer_guid == m->guid ? its : NULL;
 }
 
-/* Whether @m says that a link is up which is not, or which leads to a lost node. */
+/* Return: true if @m reports a link as up that is lost, or that leads to a lost node. */
 static bool late(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_mate *o;
@@ -68,7 +68,7 @@ static bool late(const struct fm *fm, const struct fm_mate *m)
 	return false;
 }
 
-/* Whether what @m reports arrives, as far as is known. */
+/* Return: true if reports of @m arrive, as far as is known. */
 static bool reliable(const struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_root *r = fm->root;
@@ -104,7 +104,7 @@ static unsigned int spread(struct fm *fm, const struct fm_mate *m, uint32_t *par
 	return n;
 }
 
-/* Whether links between nodes that can be relied on join @m, which is one, to the root. */
+/* Return: true if links between reliable nodes join @m, which is reliable, to the root. */
 static bool joined(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -120,7 +120,7 @@ static bool joined(struct fm *fm, const struct fm_mate *m)
 	return n == PART_MAX;
 }
 
-/* Whether a neighbour vouches for @m. */
+/* Return: true if a neighbour vouches for @m. */
 static bool vouched(struct fm *fm, const struct fm_mate *m)
 {
 	const struct fm_mate *o;
@@ -288,7 +288,7 @@ static void lose(struct fm *fm, struct fm_mate *m)
 	doubt_neighbours(fm, m, true);
 }
 
-/* When more can be said of @m, which is late. */
+/* The time at which @m, which is late, is looked at again. */
 static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
 {
 	uint64_t at = later(m->joined, m->doubted) + WAIT;
@@ -298,7 +298,7 @@ static uint64_t next_look(const struct fm *fm, const struct fm_mate *m)
 	return m->probed ? m->probed + PROBE_WAIT : at;
 }
 
-/* Return: whether @m need not be looked at again. */
+/* Return: true if @m need not be looked at again. */
 static bool looked_at(struct fm *fm, struct fm_mate *m)
 {
 	if (m->state != FM_NODE_UP || !late(fm, m))

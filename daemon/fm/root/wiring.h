@@ -11,7 +11,7 @@ struct fm_mate;
 
 /* Mask of ports of @m that are wrongly cabled; problems are told. */
 uint16_t fm_wiring_check(struct fm *fm, const struct fm_mate *m);
-/* Whether that may become another without its row, or who stands beside it, changing. */
+/* Return: true if that mask may change while its row and the nodes beside it stay the same. */
 bool fm_wiring_odd(const struct fm *fm, const struct fm_mate *m);
 
 #endif /* FM_WIRING_H */
