@@ -2,25 +2,23 @@
 /*
  * DOC: bootstrap
  *
- * The wave. A node that knows the root (the root knows itself) says Init on
- * every port that is up: fabric, root and its service address, own position.
- * The first Init a node hears gives it a position, one step beyond the
- * sender's, and the address to join at; then it says Init itself. So the wave
- * reaches every node that healthy links join to the root, whatever the order
- * in which nodes start, and a node or cable added later meets the same talk.
+ * The wave. A node that knows the root (the root knows itself) sends an Init on every port that is
+ * up: fabric, root and its service address, and its own position. From the first Init that a node
+ * gets it learns its position, one step beyond the sender's, and the address at which to join. Then
+ * it sends Inits itself. So the wave reaches every node that healthy links join to the root, in
+ * whatever order the nodes start, and also a node or cable that is added later.
  *
- * Nothing is lost for good: on each port an Init is said again, at growing
- * intervals, until the neighbour's Init says that it has heard; a neighbour
- * that has not is answered. A node that knows no root yet asks by an Init
- * without position, which matters only where a manager starts long after its
- * NIC. Once both have heard, the port is silent. That also holds for an Init of
- * another root or fabric, so that both ends know what is wrong with the cable. A
- * node that takes another root judges its neighbours anew, and so has heard none.
+ * An Init that is lost is repeated: on each port a node sends it again, at growing intervals, until
+ * the neighbour's Init says that it was received. A neighbour whose Init says that it has none is
+ * answered. A node that knows no root yet asks by an Init without position; this matters only where
+ * a manager starts long after its NIC. Once both ends have each other's Init, the port is silent.
+ * That also holds for an Init of another root or fabric, so that both ends know the fault of the
+ * cable. A node that takes another root judges its neighbours anew, and so waits for their Inits
+ * again.
  *
- * The position is provisional, good for the log. Which coordinates a node has
- * is decided at the root, from the cables that all nodes report (their NICs
- * told each other GUID and port): one wrong cable would otherwise misplace
- * all that the wave reached through it. See discover.c.
+ * The position is provisional, and only used for the log. The root decides on coordinates from the
+ * cables that all nodes report (their NICs told each other GUID and port): otherwise one wrong
+ * cable would misplace all nodes that the wave reached through it. See discover.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -98,7 +96,7 @@ static bool two_roots(const struct fm *fm, const struct fm_init *init)
 	       !init->asks && !fm->root_lost && !fm->root_asks && !fm_follow_kin(fm, init->guid);
 }
 
-/* Return: true if an Init is of our fabric and root; says so in the row. */
+/* Return: true if an Init is of our fabric and root. Else the row has the problem. */
 static bool init_ours(struct fm *fm, unsigned int port, const struct fm_init *init)
 {
 	enum fm_port_problem problem = FM_PROBLEM_NONE;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When a node without a root asks to be root itself (root/claim.c). Candidates wait for a moment,
- * in which the root may come back, and then ask one after the other: by priority, and the first
- * eight nodes by their ids. A candidate that follows another one that asks waits until that should
- * long have led it. After each time that it asked in vain, a candidate waits longer.
+ * DOC: when a node asks to be root
  *
- * Shortly after it lost the root a node asks its neighbours which root they follow: while the root
+ * A candidate that has no root asks to be root (root/claim.c). It first waits for a moment, in
+ * which the root may come back. Candidates ask one after the other, by priority, and the first
+ * eight nodes by their ids. A candidate that follows another one which asks waits until that one
+ * should have begun to lead long ago. Each time that a candidate has asked in vain, it waits
+ * longer.
+ *
+ * Shortly after a node lost the root it asks its neighbours which root they follow: while the root
  * led it, it did not need to know. It asks them again as long as no root leads it. If no candidate
- * has asked to be root for 30 s, the node reports a problem of its own.
+ * has asked to be root for 30 s, the node reports a problem.
  */
 #include "daemon/fm/node/candidate.h"
 #include "daemon/fm/node/conns.h"
@@ -20,10 +23,10 @@
 #define VAIN (30000 * MS)	/* no root, and no node that asks, until it is told as a problem */
 #define VAIN_KEY 3000		/* of this problem of kind "root"; bootstrap.c has lower keys */
 #define UNFIT 20		/* times member_max without asking, after its NIC failed as root */
-#define FOLLOW_WAIT 10		/* times takeover, that one who asks is given */
+#define FOLLOW_WAIT 10		/* times takeover: time for a node that asks to lead */
 #define ANSWER_WAIT 5		/* times resend: for the first word of a root, after HELLO */
 
-/* By its configuration. */
+/* The priority by its configuration. */
 static unsigned int configured(const struct fm *fm)
 {
 	if (!fm->cfg.takeover)
@@ -59,9 +62,10 @@ static unsigned int priority(const struct fm *fm)
 }
 
 /*
- * How long after the moment in which nobody asks: all with a priority above the default, then
- * those with it, by their ids, then all with one below it. Priorities next to each other are nearer
- * than the times at which nodes notice that the root is lost, or the last would wait for seconds.
+ * The delay of this candidate after the time in which no candidate asks. First come all with a
+ * priority above the default, then those with the default, by their ids, then all with one below
+ * it. The delays of neighbouring priorities differ by less than the times at which nodes notice
+ * that the root is lost; otherwise the last candidate would wait for seconds.
  */
 static uint64_t turn(struct fm *fm)
 {

@@ -12,14 +12,14 @@ struct fm;
  * struct fm_candidate
  * @at: when this node asks to be root, if nothing leads it until then; NEVER
  * @around: when it asks its neighbours which root they follow; NEVER
- * @turns: until then it follows no node that asks: the one it followed asked in vain, so it has
- *	turned to a root that leads
- * @heard: a neighbour told of one that asks while this node was led
+ * @turns: until then it follows no node that asks, because it has turned from one that asked in
+ *	vain to a root that leads
+ * @heard: while this node was led, a neighbour's Init named a node that asks
  * @called: the root has handed over to this node; @relieves: because the root's NIC fails
  * @unfit: until then this node does not ask: it was root and its NIC failed; 0: it may ask
- * @tries: how often it has asked in vain since it was led
- * @backs: how often one that asked, and that it followed, has gone
- * @unreached: GUID of the last that asked and could not be reached; not followed until @shuns
+ * @tries: how often it has asked in vain since a root led it
+ * @backs: how often a node that asked, and that it followed, was lost or gave up
+ * @unreached: GUID of the last node that asked and could not be reached; not followed until @shuns
  */
 struct fm_candidate {
 	uint64_t at, around, turns, unfit;

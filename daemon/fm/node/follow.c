@@ -2,40 +2,44 @@
 /*
  * DOC: which root a node follows
  *
- * An Init tells of a root, of its epoch, and what the sender knows of it: that it leads, that it is
- * lost, or that it only asks to be root (root/claim.c). A node whose root leads it stays there. It
- * leaves for one of a later epoch that leads a neighbour which is in the node's own table, or if it
- * has no table yet: that is the same fabric, in which somebody has become root without this node
- * noticing, or two parts of it, each with a root of its own, that meet again. Of two roots of one
- * epoch that of the greater GUID is the later: else nodes that two marked ones call would change
- * from one to the other with each Init.
+ * An Init names a root and its epoch, and says what the sender knows of it: it leads, it is lost,
+ * or it only asks to be root (root/claim.c).
  *
- * What a node says of its root it knows from that root, not from neighbours: else word of one that
- * is gone would go in circles. Until the root answers, it is lost. Only where no NIC has been led
- * before the first word is passed on at once.
+ * A node that a root leads stays with it. It leaves for a root of a later epoch only if that one
+ * leads a neighbour which is in the node's own table, or if the node has no table yet. This is the
+ * same fabric: either a node has become root and this one has not noticed, or two parts, each with
+ * a root of its own, meet again. Of two roots of one epoch the one with the greater GUID counts as
+ * the later one. Otherwise a node that two first roots reach would change from one to the other
+ * with each Init.
+ *
+ * A node learns the state of its root only from that root, not from neighbours. Otherwise news of a
+ * root that is gone would go round in circles. Until the root answers, it counts as lost. Only
+ * where no NIC has been led before, the first Init is passed on at once.
  *
  * A node that has lost its root follows
- *  - a root that leads, if its epoch is not before the one that the node knows. It follows one of
- *    an earlier epoch, too, if the node that it follows has asked in vain for long, or has been
- *    lost for as long: that one leads nobody here. The root of the earlier epoch is then told of
- *    the later epoch, and asks all nodes anew in one after it (root/epoch.c);
+ *  - a root that leads, if its epoch is not before the one that the node knows. It follows a root
+ *    of an earlier epoch, too, if the node that it follows has asked in vain for long, or has been
+ *    lost for as long: that one leads no node here. The root of the earlier epoch then learns the
+ *    later epoch, and asks all nodes anew in an epoch after it (root/epoch.c);
  *  - else a node that asks; and of two that ask, the one of the later epoch, or of the greater
  *    GUID.
+ *
  * When the node that asked is gone, or gives up, its followers try the root that led them last. A
- * node that no root has led follows none then, and asks its neighbours. Else it would try the lost
- * one for ever, and take no Init of another one that asks in the same epoch with a lesser GUID.
+ * node that no root has led follows none then, and asks its neighbours. Otherwise it would try the
+ * lost node for ever, and ignore the Init of another one that asks in the same epoch with a lesser
+ * GUID.
  *
  * An Init tells that a node asks, not that the service network leads there. A node to which no
- * connection can be made is not followed for a while: long enough for this node to ask itself, or to
- * follow another one. Else neighbours that reach it, or that try in vain as well, would tell of it
- * again at once, and this node would wait for it for ever.
+ * connection can be made is not followed for a while: long enough for this node to ask itself, or
+ * to follow another one. Otherwise neighbours that reach it, or that try in vain as well, would name
+ * it again at once, and this node would wait for it for ever.
  *
- * A node that gets a CLAIM takes its epoch as that of the root (tree.c). Then it follows no node
- * that asks in an earlier one. If the root answers that it has no way to a root, it is not lost:
- * it does not lead yet, but asks to be root.
+ * A node that gets a CLAIM takes the epoch of the CLAIM as that of its root (tree.c). Then it
+ * follows no node that asks in an earlier epoch. If the root answers that it has no way to a root,
+ * it is not lost: it does not lead yet, but asks to be root.
  *
- * Whom a node follows is a matter of how soon there is a root, not of safety: what its NIC obeys
- * only becomes later (kernel/req/fence.c), whomever its manager believes.
+ * The choice of the root decides how soon there is a root, not safety: the epoch that a NIC obeys
+ * only rises (kernel/req/fence.c), whichever root its manager follows.
  */
 #include <string.h>
 
@@ -105,10 +109,10 @@ static bool takes_again(struct fm *fm, const struct fm_init *init)
 		if (init->lost)
 			return false;
 	}
-	/* It has learned of a later epoch, which others must hear of, too. */
+	/* It has learned of a later epoch: passes that on. */
 	if (init->asks && fm->root_asks && init->epoch > fm->root_epoch)
 		fm_follow_epoch(fm, init->epoch);
-	/* It has begun anew, and asks: what leads up the tree now does not lead to it. */
+	/* It has begun anew, and asks: the present connection upward does not lead to it. */
 	if (init->asks)
 		return !fm->root_asks && init->epoch >= fm->root_epoch &&
 		       !fm_conn_of_role(fm, FM_CONN_ROOT);
@@ -131,7 +135,7 @@ static bool may_lead(const struct fm *fm)
 	return !fm->root_lost && !fm->root_asks && fm->uplink.backoff < fm->cfg.resend;
 }
 
-/* It asks, and would lead by now if it reached enough nodes; or it is lost, and is not back yet. */
+/* The followed node would lead by now if it reached enough nodes; or it is lost for as long. */
 static bool follows_in_vain(const struct fm *fm)
 {
 	return (fm->root_asks || fm->root_lost) &&

@@ -2,26 +2,25 @@
 /*
  * DOC: a node's part in a recovery
  *
- * The step at hand is (version, round). A table is round 0 of its version; the
- * root's steps are rounds 1, 2, ... Whatever comes with a lower pair is old and
- * ignored, the same again is a repetition and answered again; so messages may
- * be late, doubled or out of order between connections without harm.
+ * The step at hand is (version, round). A table is round 0 of its version; the root's steps are
+ * rounds 1, 2, ... A message with a lower pair is old and ignored; the same pair again is a
+ * repetition and answered again. So messages may be late, doubled or out of order between
+ * connections without harm.
  *
- * Each node does the step, and reports upward once it has done so and all of
- * its children have: counters added up, together with the number of nodes and
- * the sum of their fingerprints. From these two the root sees that every NIC it
- * waits for is in the sum exactly once, whatever the tree looked like on the
- * way. When a child comes or goes the sum is made anew and sent again.
+ * Each node does the step, and reports upward once it has done so and all of its children have:
+ * counters added up, together with the number of nodes and the sum of their fingerprints. From
+ * these two the root sees that each NIC for which it waits is in the sum exactly once, whatever the
+ * tree looked like meanwhile. When a child comes or goes the sum is made anew and sent again.
  *
- * Who cannot do the step says so, or its parent does. A node whose NIC fails tells the root
- * (FAILED), and again until there is another table. From then on it counts only those below it,
- * and its parent does not wait for it. A step that is asked for again is answered with the report,
- * or with whether it waits (PONG): its NIC is at work, which ends or fails, or a child has not
- * reported, which is then this node's matter. So of all whose report is missing only the
- * lowest has nothing to wait for. Its parent tells the root of it when it has said neither for
- * member_max.
+ * If a node cannot do the step, the root is told by the node or by its parent. A node whose NIC
+ * fails tells the root itself (FAILED), and repeats that until there is another table. From then on
+ * it counts only the nodes below it, and its parent does not wait for it. A step that is asked for
+ * again is answered with the report, or with a PONG which says if the node waits: for its NIC,
+ * whose action ends or fails, or for a child that has not reported, for which this node is
+ * responsible. So of all nodes whose report is missing only the lowest has nothing to wait for. Its
+ * parent tells the root of it when it has sent neither answer for member_max.
  *
- * The root runs this code like everyone; its report goes to its recovery.
+ * The root's node runs this code, too; its report goes to its recovery.
  */
 #include <errno.h>
 #include <string.h>
@@ -291,7 +290,7 @@ void fm_member_step(struct fm *fm, const struct fm_step *s)
 	if (s->step == FM_STEP_RESUME)
 		m->base = s->base;
 	forward(fm, &msg, false);
-	/* A node that could not apply the table has nothing to go on from. */
+	/* A node that could not apply the table cannot do a later step of it. */
 	fm_task_begin(fm, fm_task_mine(fm) && fm_rows_in_force(fm) ?
 		      FM_TODO_STEP : FM_TODO_NOTHING);
 	fm_member_check(fm, false);

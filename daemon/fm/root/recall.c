@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the administrator excluded outlives the root: nodes say in HELLO which of their
- * cables the table they have excludes so, at either end, and both ends of a cable know of
- * both. Who has the later table is right, so nothing comes back that was
- * included meanwhile. A node that is away, or began anew, is spoken for by its neighbours.
+ * DOC: what a new root learns of the former one
  *
- * So do the colours that the former root knew to be gone from the network, and the dimensions
- * whose ends are not cabled together.
+ * Exclusions by the administrator outlive the root. Each node says in HELLO which of its cables are
+ * excluded in its table, at either end, and both ends of a cable know the exclusions of both. If
+ * two nodes differ, the one with the later table is right, so nothing that was included meanwhile
+ * is excluded again. For a node that is away, or whose manager began anew, its neighbours tell.
  *
- * One that asks to be root, and lacks the latest table of those who have said HELLO, asks one of them
- * for it: that says who was up in it, which those that began anew cannot say (quorum.c).
+ * Nodes also tell the colours of which the former root knew that no packet is left, and the
+ * dimensions whose ends are not cabled together.
  *
- * If all managers and NICs have forgotten, what candidates have kept says the same (node/keep.c).
+ * A node that asks to be root, and lacks the latest table of those that have said HELLO, fetches it
+ * from one of them. That table tells which nodes were up in it; nodes whose managers began anew
+ * cannot tell (quorum.c).
  *
- * Only the first table of a root is made of this: whoever comes later may not have heard
- * what has been decided since. What nodes of another part have excluded stays so (parts.c).
+ * If all managers and NICs have forgotten, the tables that candidates have kept tell the same
+ * (node/keep.c).
+ *
+ * Only the first table of a root is made of this. A node that joins later may not know what has
+ * been decided since. The exclusions of another part stay (parts.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +77,7 @@ static struct fm_past own_id(const struct fm_table *t)
 	return (struct fm_past) { .epoch = t->term, .version = t->version, .root = t->root_guid };
 }
 
-/* Within a version what is clean only becomes more: who heard the root last knows most. */
+/* Within a version more and more colours are clean: the node that heard the root last knows all. */
 static void told(struct fm_told *t, const struct fm_hello *h)
 {
 	const struct fm_past id = hello_id(h), had = fm_told_id(t);
@@ -317,7 +321,7 @@ void fm_recall_kept(struct fm *fm, const struct fm_table_msg *m)
 {
 	char text[TORUS_TEXT_MAX];
 
-	/* Its HELLO said one that was believed. */
+	/* Its HELLO named an epoch that was believed. */
 	if (m->term > fm_epoch_believed(fm) || !fm_keep_take(fm, m))
 		return;
 	fm_say(fm, FM_INFO, "table", "version %llu of epoch %llu was kept, shape %s: places, names and exclusions are taken from it",
