@@ -2,38 +2,37 @@
 /*
  * DOC: the distribution tree
  *
- * Every node first joins at the root: HELLO, WELCOME with the address of a
- * parent. It then says HELLO there and leaves the root once the parent has said
- * WELCOME, so the root serves its own children and those who are just joining.
- * To these guests it gives tables and steps only if they are still there when a
- * step is said again: their parents do it, and each node needs a table once.
- * A node that loses its parent goes back to the root, after a random delay; its
- * own children stay with it. If the given parent does not take it, it says so
- * to the root (stray) and stays there.
+ * Every node first joins at the root: it says HELLO, and gets a WELCOME with the address of a
+ * parent. Then it says HELLO to the parent, and leaves the root once the parent has said WELCOME.
+ * So the root serves only its own children and the nodes that are just joining. To these guests it
+ * sends tables and steps only if they are still there when a step is repeated: their parents send
+ * them, and each node needs a table once. A node that loses its parent goes back to the root, after
+ * a random delay; its own children stay with it. If the parent that it was given does not take it,
+ * it tells the root (stray) and stays there.
  *
- * Each start of a root is an epoch, above all that nodes know of. A node that obeys one in a new
- * epoch sends its children away, so that all come to the root and tell it their rows. What
- * roots of former epochs said, or what is still under way, is not obeyed.
+ * Each start of a root is an epoch, after all that nodes know of. A node that obeys a root in a new
+ * epoch drops its children, so that all nodes come to the root and tell it their rows. Orders of
+ * roots of former epochs are not obeyed, even if they are still under way.
  *
- * A connection delivers in order or breaks. What must survive a break is said
- * again: HELLO until WELCOME; a row until a table comes that was made from it;
- * children are announced anew to each new upstream; steps are repeated by who
- * waits for their reports (member.c, recovery.c).
+ * A connection delivers in order or breaks. Messages that must survive a break are repeated: HELLO
+ * until WELCOME; a row until a table comes that was made from it; children are announced anew on
+ * each new connection upward; steps are repeated by the node that waits for the reports (member.c,
+ * recovery.c).
  *
- * Parents in a circle, which the root never makes but a peer that lies can, would
- * pass words up for ever. Whoever gets a new upstream says its row there: if that comes
- * back from a child, the circle is closed, and that child is sent away.
+ * The root never makes a circle of parents, but a peer that lies can, and messages would be passed
+ * up in it for ever. So a node with a new connection upward sends its row there. If that row comes
+ * back from a child, the circle is closed, and that child is dropped.
  *
- * A manager that hangs keeps its connections. It is found by its silence: after
- * four keep-alives, and sooner by a parent that waits for its report in a
- * recovery, for a step said again is answered at once by whoever lives. One that talks and
- * does not report is told of by its parent (member.c). A node
- * without a way to the root tells its children, so that all know whose picture
- * of the fabric is old.
+ * A manager that hangs keeps its connections. It is found by its silence, after four keep-alives. A
+ * parent that waits for its report in a recovery finds it sooner, because a manager that lives
+ * answers a repeated step at once. A manager that answers and does not report is reported by its
+ * parent (member.c). A node without a way to the root tells its children, so that each node knows
+ * if its picture of the fabric is old.
  *
- * A host without power closes nothing either. The root finds it by its cables and tells those who
- * have a connection to it to drop it (root/vanish.c). Where only its children lost a cable to it,
- * they see for themselves: each node on the way of a row up asks its parent whether it lives.
+ * A host without power closes no connection either. The root finds it by its cables, and tells the
+ * nodes that are connected to it to drop the connection (root/vanish.c). If only its own children
+ * have lost a cable to it, they find it themselves: each node that passes a row up asks its parent
+ * for a sign of life.
  */
 #include <string.h>
 
@@ -69,7 +68,7 @@ void fm_tree_up(struct fm *fm, int id)
 		return;
 	c->ready = true;
 	c->heard = fm->now;
-	/* The clock goes on where a restarted manager would not. */
+	/* By the clock, for a counter would begin anew when the manager restarts. */
 	if (fm->uplink.attach < fm->now)
 		fm->uplink.attach = fm->now;
 	c->attach = ++fm->uplink.attach;
@@ -170,8 +169,8 @@ static void upstream_new(struct fm *fm)
 }
 
 /*
- * The NIC takes orders of roots whose epoch rises. One far above is a mistake, or a lie, after
- * which it would obey no root any more.
+ * The NIC takes orders of roots whose epoch rises. An epoch far above is a mistake or a lie: after
+ * it the NIC would obey no root any more.
  */
 static bool may_obey(struct fm *fm, const struct fm_welcome *w)
 {
@@ -202,9 +201,9 @@ static void new_term(struct fm *fm, uint64_t term)
 }
 
 /*
- * A root that does not welcome this node yet. It asks who would obey it, or has been given enough
- * answers: then it is obeyed before HELLO is said again. That HELLO is the promise: no order of a
- * root of an earlier epoch is done at this NIC any more.
+ * A node that is to be root, and does not welcome this one yet. Without an epoch it only asks which
+ * nodes would obey it. With an epoch it claims: the NIC is told to obey it, and then HELLO is said
+ * again. That HELLO is the promise: this NIC does no order of a root of an earlier epoch any more.
  */
 static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 {
@@ -213,7 +212,7 @@ static void claimed(struct fm *fm, struct fm_conn *c, const struct fm_claim *m)
 	if (m->guid != fm->root_guid || c->role != FM_CONN_ROOT || c->confirmed)
 		return;
 	fm->uplink.asker = *m;
-	/* No Init may have told of that root, only its address was known: Inits tell of it now. */
+	/* Perhaps only the address of that root was known, by no Init: Inits tell of it now. */
 	if (fm->root_asks || !m->epoch)
 		fm_follow_met(fm);
 	if (!m->epoch || !may_obey(fm, &w))
@@ -290,7 +289,7 @@ static void ponged(struct fm *fm, const struct fm_conn *c, bool adrift)
 	fm_uplink_adrift(fm, adrift);
 }
 
-/* One that asks to be root lacks the table that this node has, or the one that was kept here. */
+/* A node that asks to be root lacks the table of this node, or the one that was kept here. */
 static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_fetch *f)
 {
 	struct fm_msg msg;
@@ -347,7 +346,7 @@ static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	}
 }
 
-/* Did we say this ourselves? Of a notice about a child its parent is the author. */
+/* Return: true if this node sent the message; a notice about a child comes from its parent. */
 static bool ours(const struct fm *fm, const struct fm_msg *msg)
 {
 	switch (msg->type) {
@@ -398,7 +397,7 @@ static void from_child(struct fm *fm, struct fm_conn *c, const struct fm_msg *ms
 	}
 }
 
-/* The root came to say just that. */
+/* A message by a connection that the root has opened for it. */
 static void from_root(struct fm *fm, struct fm_conn *c, const struct fm_drop *d)
 {
 	end(fm, c);

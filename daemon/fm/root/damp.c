@@ -2,25 +2,26 @@
 /*
  * DOC: links that flap
  *
- * Each loss of a link that was up costs the fabric a recovery, and its return another.
- * So does an Init of the neighbour from which a port is found to be wrong (its problem,
- * bootstrap.c), or another neighbour at a link that stayed up: nobody vouches for Inits,
- * and who can send them could otherwise make a recovery of each. Both count as losses.
- * A port's losses are added up as in RFC 2439: each is one flap, and what has been
- * added up halves every flap_half_life. At flap_limit (less one half, for what fades
- * meanwhile) the port is held down, until half of flap_limit is left; losses while it
- * is held count on, so who flaps longer waits longer, but never more than hold_max
- * after the last one. fabricctl include ends a hold at once.
+ * Each loss of a link that was up costs the fabric a recovery, and its return another. So does an
+ * Init by which a port turns out to be wrong (its problem, bootstrap.c), or another neighbour at a
+ * link that stayed up. A neighbour that sends Inits can cause as many of these as it likes. So they
+ * count as losses, too.
  *
- * Only this is delayed: that a link that is up again enters the table. A loss acts at
- * once. A held port is one that the table excludes, as that of a link that is down,
- * and that is all the recovery knows: its argument (recovery.c) holds as it is. A
- * table that excludes the port already is not made anew for what happens to it while
- * it is held: nothing was sent over it since, so no session that began since needs an
- * end. Its node says its row again meanwhile, ever more seldom, until some table has it.
+ * The losses of a port are added up as in RFC 2439: each is one flap, and the sum halves every
+ * flap_half_life. At flap_limit (less one half, because the first ones have faded a little) the
+ * port is held down, until the sum is half of flap_limit. Losses while it is held count, too, so a
+ * port that flaps for longer waits for longer, but never more than hold_max after the last loss.
+ * fabricctl include ends a hold at once.
  *
- * Memory: a few bytes for each port of a node that has lost a link. A root that starts
- * anew has forgotten all; a node that restarts costs each of its links one flap.
+ * Only the return of a link to the table is delayed; a loss acts at once. For the table a held port
+ * is excluded, like that of a link that is down, and the recovery knows nothing else of it. So its
+ * argument (recovery.c) holds. If the table excludes the port already, no new table is made for
+ * what happens to it while it is held: nothing was sent over it since, so no session that began
+ * since needs an end. Meanwhile its node repeats its row, less and less often, until some table has
+ * it.
+ *
+ * Memory: a few bytes for each port of a node that has lost a link. A root that starts anew has
+ * forgotten all losses; a node that restarts costs each of its links one flap.
  */
 #include <stdlib.h>
 #include <torus/topology.h>

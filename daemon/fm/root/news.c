@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * News cannot put the first table (settle.c) off for ever. A node that restarts again and again is
- * no new one: it says no more than a row that changes, and rows count for ROWS_MAX * member_max
- * after the last new node. NICs that come with another GUID each time are new nodes: those count
- * for NODES_MAX * member_max after the first that came since the root began to lead.
+ * News must not delay the first table (settle.c) for ever. A node that restarts again and again is
+ * not a new one: it counts like a row that changes, and rows count for ROWS_MAX * member_max after
+ * the last new node. NICs that come with another GUID each time are new nodes: they count for
+ * NODES_MAX * member_max after the first new node since the root began to lead.
  */
 #include "daemon/fm/root/news.h"
 #include "daemon/fm/root/root.h"

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * When the first table may be made, and who enters it later.
+ * DOC: when the first table is made
  *
- * The fabric settles at once when the picture is whole: every port that is up
- * leads to a node that has joined, and there are as many nodes as the shape
- * asks for or, where it is to be discovered, every port of every node is up.
- * A root that has the latest table of a former one needs no more than the nodes that were up in it:
- * its picture is whole if each of them has joined, or a neighbour that has joined has lost its link to
- * it. So where the former root's host is lost, the first table does not wait for that host.
- * A picture with known gaps settles when nothing new came for `quiet`; one that
- * mentions nodes not heard of waits member_max for them. Whoever comes later is
- * placed then, or the shape that was discovered grows by it (grow.c). A root alone, which would
- * discover that the fabric is itself, waits for a neighbour if it has any cables.
+ * The fabric settles at once when the picture is whole: every port that is up leads to a node that
+ * has joined, and there are as many nodes as the shape asks for or, if the shape is to be
+ * discovered, every port of every node is up. If it is known that something is missing, the fabric
+ * settles when nothing new came for `quiet`. If a row mentions nodes that have not joined, the root
+ * waits member_max for them. A node that joins later is placed then, or the discovered shape grows
+ * by it (grow.c). A root alone would discover a fabric of one node; if it has any cables, it waits
+ * for a neighbour instead. news.c limits how long news can delay the first table.
  *
- * How long news can put that off says news.c.
- *
- * A root that starts anew on a placed NIC keeps the shape, and waits in the
- * same way for the nodes to come back, twice as long; the network works on
- * meanwhile. Those that do not come although their links are up enter the table
- * as silent: their NICs have rows and traffic, and must not be cut off.
+ * A root that starts anew on a placed NIC keeps the shape, and waits in the same way, twice as
+ * long, for the nodes to come back; the network works on meanwhile. Nodes that do not come although
+ * their links are up enter the table as silent: their NICs have rows and traffic, and must not be
+ * cut off.
  */
 #include <stdlib.h>
 #include <string.h>

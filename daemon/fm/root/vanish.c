@@ -2,28 +2,27 @@
 /*
  * DOC: hosts that vanish
  *
- * A process that dies closes its connections. A host that loses its power does not: its
- * parent and its children in the tree would wait for it until their keep-alives end, and all
- * flows that the recovery holds with them. Its cables tell sooner. Both ends of a cable see
- * its loss at nearly the same time, so a node whose neighbour reports a lost link, and whose
- * own last row has that link up, is late.
+ * A process that dies closes its connections. A host that loses its power does not: its parent and
+ * its children in the tree would wait for it until their keep-alives end, and so would all flows
+ * that the recovery holds. Its cables tell sooner. Both ends of a cable see its loss at nearly the
+ * same time. So a node is late if a neighbour has reported the loss of a link which the node's own
+ * last row still has as up.
  *
- * It may merely be slow, which does no harm while a neighbour vouches for it: one that has a
- * link to it and can be relied on, that is, is connected, not late itself, and does not hang in the
- * tree below one that is late, for what such a node reports does not arrive. A cabinet that loses
- * its power has nodes inside which nobody else sees, so a neighbour must also be joined to the
- * root by links between nodes that can be relied on. Those inside are late, too, once those around
- * them are lost: a cabinet is found from the outside to the inside.
+ * A late node may merely be slow. That does no harm while a neighbour vouches for it: a neighbour
+ * that has a link to it and is reliable, that is, connected, not late itself, and not below a late
+ * node in the tree, because its reports would not arrive. A cabinet that loses its power has nodes
+ * inside, of which no other node sees the loss. So a neighbour that vouches must also be joined to
+ * the root by links between reliable nodes. The nodes inside become late when the nodes around them
+ * are lost: a cabinet is found from the outside to the inside.
  *
- * A node that is still late after WAIT, and for whom nobody vouches, is probed: a manager that
- * lives takes a connection. If it does not within PROBE_WAIT, it is taken as lost.
+ * A node that is still late after WAIT, and for which no neighbour vouches, is probed: a manager
+ * that lives accepts a connection. If it does not within PROBE_WAIT, it is taken as lost.
  *
- * To take a node as lost means no more than to end its connections: it is missing, as
- * after any connection that broke, and judge.c says what is dead. It errs to the safe side,
- * for whoever lives joins again, at the price of one more table. The root itself closes what it
- * has to that node; those who have it as parent or child are told (FM_MSG_DROP), by a connection
- * of its own if they are not children of the root, because the tree between them may be what
- * is lost.
+ * To take a node as lost means only to end its connections. It is missing then, as after any
+ * connection that broke, and judge.c decides if it is dead. A mistake is safe: a node that lives
+ * joins again, at the price of one more table. The root closes its own connections to that node. It
+ * tells the node's parent and children to close theirs (FM_MSG_DROP); if they are not children of
+ * the root, over a connection of its own, because the tree between them may be what is lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +35,9 @@
 #include "daemon/fm/root/roster.h"
 
 #define PROBE_WAIT (6 * MS)
-#define WAIT (4 * MS)	/* until a node that lives has told of a loss that its neighbour told of */
+#define WAIT (4 * MS)	/* time for a node that lives to report a loss after its neighbour */
 #define DEPTH_MAX 64	/* of the tree; it has no circles but those of late notices */
-#define PART_MAX 1024	/* nodes: so many in one part do not vanish at once, as far as we look */
+#define PART_MAX 1024	/* nodes: a search ends there; larger parts do not vanish at once */
 
 /* The row of the other end of the link at port @p of @m. @o: the node there. */
 static const struct fm_port_row *far_end(const struct fm *fm, const struct fm_mate *m,
@@ -241,7 +240,7 @@ static void notify(struct fm *fm, const struct fm_mate *to, const struct fm_mate
 		reach(fm, to->address, FM_CONN_NOTICE, m);
 }
 
-/* Those who have @m as parent, or are on their way to it from the root, must look for another. */
+/* Tells nodes that have @m as parent, or are on their way to it, to look for another parent. */
 static void notify_children(struct fm *fm, const struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -261,7 +260,7 @@ static void notify_children(struct fm *fm, const struct fm_mate *m)
 	}
 }
 
-/* If it is missing already, for it hung below another that is lost, these are still there. */
+/* If it is missing already, because a node above it was lost, its own connections still stand. */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;
@@ -306,7 +305,7 @@ static bool looked_at(struct fm *fm, struct fm_mate *m)
 	if (fm->now >= next_look(fm, m)) {
 		if (vouched(fm, m)) {
 			m->probed = 0;
-			/* Not only rows end a doubt: a neighbour that was dead may join with its old one. */
+			/* A doubt also ends if a neighbour that was dead joins with its old row. */
 			fm->root->vanish.at = earlier(fm->root->vanish.at,
 						      fm->now + fm->cfg.keepalive);
 			return false;
