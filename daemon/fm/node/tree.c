@@ -156,8 +156,8 @@ void fm_tree_down(struct fm *fm, int id)
 }
 
 /*
- * The way up is new, here or further up: what was said on the old one may be
- * lost and is said again, by all below as well.
+ * The connection upward is new, here or at a node above: messages on the old one
+ * may be lost, and are sent again, by all nodes below as well.
  */
 static void upstream_new(struct fm *fm)
 {

@@ -17,7 +17,7 @@
 #include "daemon/fm/root/root.h"
 #include "daemon/fm/root/roster.h"
 
-#define READY_MAX 10	/* times resend, that one who is to be root has to answer */
+#define READY_MAX 10	/* times resend: time for the next root to answer */
 
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded)
 {
@@ -114,7 +114,7 @@ static int may_move(const struct fm *fm, uint32_t node)
 	return m->priority ? 0 : -EACCES;
 }
 
-/* A moment later: who asked for it may be told by the root as long as it is one. */
+/* The root hands over a moment later, so that it can still answer the node that asked. */
 int fm_admin_move(struct fm *fm, uint32_t node)
 {
 	int err = may_move(fm, node);

@@ -2,17 +2,17 @@
 /*
  * DOC: what changed
  *
- * A root of a large fabric cannot look at all nodes for each table or report: a
- * cut cable concerns two. So whoever changes something about a node that its entry
- * is made from (mate, row, place, exclusions, holds) tells it here, and the next
- * table is made from those nodes alone.
+ * A root of a large fabric cannot look at all nodes for each table or report: a cut cable concerns
+ * two of them. So a function that changes what an entry of the table is made from (mate, row,
+ * place, exclusions, holds) marks the node here, and the next table is made from the marked nodes
+ * alone.
  *
- * An entry depends on other nodes by its wiring only (wiring.c). As long as each port
- * that is up leads to the node that is due there, that changes with the own row or
- * with who stands beside, and a node that comes or goes tells its neighbours'
- * numbers too. Nodes with any other cable are odd, and looked at for each table.
+ * An entry depends on other nodes only by its wiring (wiring.c). If each port that is up leads to
+ * the right node, the wiring changes only with the node's own row, or when a neighbour comes or
+ * goes, which marks its neighbours, too. Nodes with any other cable are odd, and are looked at for
+ * each table.
  *
- * In the same way who takes part is counted anew only for them (tally.c).
+ * In the same way the nodes that take part are counted anew only for marked nodes (tally.c).
  */
 #include <stdlib.h>
 #include <torus/topology.h>

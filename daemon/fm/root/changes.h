@@ -9,7 +9,7 @@
 struct fm;
 struct fm_root;
 
-/** struct fm_marks - a set of nodes; @is: of each, whether it is in it */
+/** struct fm_marks - a set of nodes; @is: for each node, true if it is in the set */
 struct fm_marks {
 	bool *is;
 	uint32_t *node;
@@ -18,11 +18,11 @@ struct fm_marks {
 
 /**
  * struct fm_changes - of the @nodes nodes of the table; 0: there is none yet
- * @table: whose entry may be another in the next table
- * @odd: whose entry may change by what others do
- * @differ: who is up in this table, and is not in one of the sets of voters; or the other way round
- * @closed: who may have ports that are closed although the table says healthy
- * @part: who is to be counted anew (tally.c)
+ * @table: nodes whose entry may be another in the next table
+ * @odd: nodes whose entry may change although nothing about them has changed
+ * @differ: nodes that are up in this table and not in one of the sets of voters, or the reverse
+ * @closed: nodes that may have closed ports which are healthy by the table
+ * @part: nodes that are to be counted anew (tally.c)
  */
 struct fm_changes {
 	uint32_t nodes;

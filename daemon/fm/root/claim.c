@@ -2,56 +2,56 @@
 /*
  * DOC: how a node becomes root
  *
- * The node with the jumper, where no NIC knows of a former root and nothing was kept (node/keep.c),
- * leads at once: it makes the first table. In all other cases, after a start of the root's manager,
- * too, a node becomes root in three stages:
+ * The node whose NIC has the bootstrap flag leads at once, and makes the first table, if no NIC
+ * knows of a former root and no table was kept (node/keep.c). In all other cases, also after a
+ * restart of the root's manager, a node becomes root in three stages:
  *
- *	ASKS	Its Inits say that it asks to be root. Nodes that have lost theirs (node/follow.c)
- *		connect and say HELLO: what they are cabled to, which table they have, whom their
- *		NICs obey. This binds nobody. The Inits say the latest epoch that the node has
- *		heard of, by HELLO or from neighbours that have lost a later root: nodes that
- *		know of that epoch follow none that asks in an earlier one.
- *	CLAIMS	Once those who said HELLO would be enough, it takes an epoch after all that they
- *		know, and asks for their promise: each NIC is told to obey this root in this epoch,
- *		and takes no order of an earlier one from then on. HELLO comes again when that is
- *		done.
- *	LEADS	Once the promises are enough, and an arbiter of the site, if there is one, lets it
- *		(arbiter.c). What the nodes said in HELLO is what the new root begins with: tables,
+ *	ASKS	Its Inits say that it asks to be root. Nodes that have lost their root
+ *		(node/follow.c) connect and say HELLO: their cables, their table, and the root
+ *		that their NIC obeys. This does not bind them. The Inits say the latest epoch of
+ *		which the node knows, by HELLO or from neighbours that have lost a later root:
+ *		nodes that know that epoch follow no node that asks in an earlier one.
+ *	CLAIMS	When the nodes that said HELLO would be enough, it takes an epoch after all that
+ *		they know, and asks for their promises: each NIC is told to obey this root in this
+ *		epoch, and from then on takes no order of an earlier epoch. The node then says
+ *		HELLO again: that is its promise.
+ *	LEADS	When the promises are enough, and the arbiter of the site, if there is one, allows
+ *		it (arbiter.c). The new root begins with what the nodes said in HELLO: tables,
  *		places, versions, counts, exclusions. The first table is made as after a restart
  *		(settle.c).
  *
- * What is enough: a quorum of the latest table (quorum.c says why); or all NICs that can be reached: no
- * port that is up leads to a NIC whose manager has not promised. Then no packet passes between
- * them and any other, whatever else there is.
+ * Enough are the nodes of a quorum of the latest table (quorum.c has the proof); or all NICs that
+ * can be reached, that is, no port that is up leads to a NIC whose manager has not promised. Then
+ * no packet passes between these NICs and any other.
  *
- * A node asks only while no neighbour tells of a root that leads in an epoch not before its own.
- * If it asks in vain for long, it joins also a root of an earlier epoch. That root learns the
- * later epoch from it, and asks all nodes anew. If two nodes ask, the one of the later epoch, then
- * of the greater GUID, goes on, and the other one ends. Should both claim: they have different
- * epochs, or no node promises twice in one. A node that asks, and finds a node that obeys a later
- * epoch, or another root in its own epoch, asks anew (epoch.c).
+ * A node asks only while no neighbour tells of a root that leads in its epoch or a later one. If it
+ * asks in vain for long, it also joins a root of an earlier epoch. That root learns the later epoch
+ * from it, and asks all nodes anew. If two nodes ask, the one of the later epoch, or of the greater
+ * GUID in one epoch, goes on, and the other one ends. If both claim, either their epochs differ, or
+ * no node promises to both. A node that asks, and finds a node that obeys a later epoch, or another
+ * root in its own epoch, asks anew (epoch.c).
  *
- * Messages may be lost or late: HELLO is said again until WELCOME, and each time answered.
+ * Messages may be lost or late: HELLO is repeated until WELCOME, and answered each time.
  *
  * A NIC whose manager hangs or is away passes no Init on. A node that can be reached only through
- * such NICs is called over the service network by the node that asks (calls.c). A call says what
- * an Init says, and binds nobody. It changes neither how many nodes are enough nor what a promise
- * is. The called node believes a call under the same conditions as an Init (node/called.c). Then
- * it does what all nodes do: it connects, says HELLO, and tells its NIC to obey if a CLAIM comes
- * back on that connection. However the manager heard of the root, its NIC still promises one root
- * at most in each epoch, and refuses the orders of earlier epochs. So the quorums of two roots
- * have a node in common, whether both have called that node or not. And a call that is forged,
- * lost, doubled or late has the effect of such an Init. Tables come to that node by the tree,
- * whose connections are TCP in any case: its parent need not be a neighbour.
- * tests/spin/takeover.pml has both ways to hear of a claim.
+ * such NICs is called over the service network by the node that asks (calls.c). A call says what an
+ * Init says, and binds nobody. It changes neither how many nodes are enough nor what a promise is.
+ * The called node believes a call under the same conditions as an Init (node/called.c). Then it
+ * does what all nodes do: it connects, says HELLO, and tells its NIC to obey if a CLAIM comes back
+ * on that connection. However the manager heard of the root, its NIC still promises one root at
+ * most in each epoch, and refuses the orders of earlier epochs. So the quorums of two roots have a
+ * node in common, whether both have called that node or not. And a call that is forged, lost,
+ * doubled or late has the effect of such an Init. Tables come to that node by the tree, whose
+ * connections are TCP in any case: its parent need not be a neighbour. tests/spin/takeover.pml has
+ * both ways to hear of a claim.
  *
  * HELLO, CLAIM and WELCOME go over TCP. Both ends have proved that they know the key when the
  * connection began, but what follows is not sealed. By a forged CLAIM or WELCOME a NIC would obey
- * an epoch, at most FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until
- * that has learned of it and asks anew, and enough of them would keep the fabric without
- * recoveries. A forged HELLO may say a promise that no NIC has made, and then two roots could
- * lead. So nobody else may be able to alter bytes of the service network: it must be a network of
- * its own, as fabricd(8) says.
+ * an epoch, at most FM_EPOCH_STEP above, in which nobody leads: it refuses the true root until that
+ * has learned of it and asks anew, and enough of them would keep the fabric without recoveries. A
+ * forged HELLO may say a promise that no NIC has made, and then two roots could lead. So no other
+ * host may be able to alter bytes of the service network: it must be a network of its own, as
+ * fabricd(8) says.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cables whose ends say different things: one up, the other down. Down wins, in the
- * table (a cable that one end excludes is excluded) and so in all rows; here it is
- * told. Every change is disputed for a moment, since the ends notice it one after the
- * other: told is what was so at two looks, a keep-alive apart.
+ * Cables that one end reports as up and the other as down. In the table, and so in all rows, the
+ * cable is down (a cable that one end excludes is excluded); this file reports it as a problem.
+ * Each change is disputed for a moment, because the ends notice it one after the other. So a
+ * problem is what was so at two looks, a keep-alive apart.
  *
- * Looked at are nodes whose rows, as they came, did not fit those of their neighbours;
- * were there more than can be remembered, all nodes.
+ * The root looks at nodes whose rows, when they came, did not fit those of their neighbours. If
+ * there are more than it can remember, it looks at all nodes.
  */
 #include "daemon/fm/root/dispute.h"
 #include "daemon/fm/node/random.h"

@@ -2,12 +2,12 @@
 /*
  * DOC: a shape that grows
  *
- * A shape that is discovered is that of the nodes which are there when the fabric settles. Nodes
- * that boot later have no place in it, and extend.c says whether it can grow by them. Nodes keep
- * their coordinates, and so their addresses, but node ids follow from the sizes: rows, flows and
- * what packets say of their destination are all by id. A NIC that is given another shape therefore
- * begins anew: it drops the packets that it has and those that wait for rows on hold. So a shape
- * may grow only while the network is empty and nobody wants to send, and this is made so:
+ * A discovered shape is that of the nodes which are there when the fabric settles. Nodes that boot
+ * later have no place in it; extend.c decides if it can grow by them. Nodes keep their coordinates,
+ * and so their addresses. But node ids depend on the sizes, and rows, flows and the destinations in
+ * packets are all ids. So a NIC that is given another shape begins anew: it drops its packets,
+ * including those that wait for rows on hold. So a shape may grow only while the network is empty
+ * and no host wants to send. The root makes sure of that in two steps:
  *
  *	PAUSE	a table of the shape as it is, whose rows are all on hold. The recovery for it
  *		proves that the network is empty, as always (recovery.c): what is sent from
@@ -16,23 +16,22 @@
  *		It has the new shape, goes to all as a whole, and is put in force like every other.
  *		Each NIC takes its place anew and makes all rows anew, on hold, until RESUME.
  *
- * Why no packet is doubled or taken for another, and none lost that was sent before. In between,
- * every row of every NIC is on hold, and the network is empty: a NIC of the old shape and one of
- * the new never exchange any.
- * RESUME comes when all have reported the new shape. If something did wait, or was parked, or
- * there is no proof, the recovery ends as always, with nothing lost, and the next attempt is made
- * after a while, longer each time; a problem says meanwhile what the administrator can do. What a
- * host sends between the last count and the new shape, that is for the time of two messages down
- * the tree, is dropped, or refused as to a node that cannot be reached. So a fabric in which
- * somebody sends more often than once in LISTEN does not grow, and one in which hosts send seldom
- * may lose what comes in that moment.
+ * Safety: no packet is doubled or taken for another, and none is lost that was sent before. Between
+ * PAUSE and RESUME every row of every NIC is on hold, and the network is empty, so a NIC of the old
+ * shape and one of the new shape never exchange a packet. RESUME comes when all nodes have reported
+ * the new shape. If a packet waits or is parked, or there is no proof, the recovery ends as always,
+ * with nothing lost. The next attempt is made after a while, longer each time, and a problem tells
+ * the administrator what to do. Packets that a host sends between the last count and the new shape,
+ * that is, for the time of two messages down the tree, are dropped, or refused as unreachable. So a
+ * fabric does not grow if some host sends more often than once in LISTEN; if hosts send seldom,
+ * packets of that moment may be lost.
  *
- * A node that is silent works on with the shape before, which cannot be changed without its
- * manager. Nothing grows while there is one. If a manager is gone in the midst of it, its NIC has
- * all rows on hold, but would forward what others send by the old sizes: until it has taken its
- * new place all its cables are excluded, and no holds are lifted before that is so.
+ * The NIC of a silent node works on with the old shape, which cannot be changed without its
+ * manager. So nothing grows while a node is silent. If a manager is lost during the change, its NIC
+ * has all rows on hold, but would forward packets of others by the old sizes. So all its cables are
+ * excluded until it has taken its new place, and no holds are lifted before.
  *
- * A root that starts anew in the midst of it goes on with the shape that its own NIC has.
+ * A root that starts anew during the change goes on with the shape of its own NIC.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Making the next table: placing who came, checking the
- * cables, and sending what changed.
+ * Makes the next table: places nodes that came, checks the cables, and sends what changed.
  *
- * A version's colour is version mod 4, so a version may not begin while packets
- * of the version four before it can still be in the network: r->clean has the
- * colours that are known to be gone. If the next one is not, the table waits
- * for the recovery at hand to find the network drained, which is bounded; what
- * changes meanwhile goes into the same table.
+ * A version's colour is version mod 4, so a version may not begin while packets of the version four
+ * before it can still be in the network. r->clean has the colours of which no packet is left. If
+ * the next colour is not clean, the table waits until the present recovery finds the network
+ * drained, which is bounded in time; further changes go into the same table.
  */
 #include <stdlib.h>
 #include <string.h>
