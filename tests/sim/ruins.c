@@ -3,10 +3,10 @@
  * Random histories of small fabrics so broken that some pairs of nodes need relays. From the
  * beginning nodes are without power and cables are cut. Then relays die and come back, further
  * cables are cut and mended, ports are excluded, and managers restart, at random times during and
- * after recoveries; so does the root, whose place another node takes. Now and then the fabric is
- * brought to rest: then the rows are verified, and a new packet must get through between all joined
- * nodes. Not where parts may have roots of their own. At the end everything is mended as in the
- * campaign.
+ * after recoveries. The root dies and restarts, too, and another node takes over. Now and then the
+ * fabric is brought to rest, unless parts may have roots of their own: then the rows are verified,
+ * and a new packet must get through between all joined nodes. At the end everything is mended as in
+ * the campaign.
  *
  *	test_ruins [FIRST [COUNT] | NAME]	see series.h; VERBOSE=1..4 prints the managers' log
  */
