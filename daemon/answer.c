@@ -141,7 +141,7 @@ static bool is_root(const struct fabricd *d)
 	return d->fm && fm_is_root(d->fm);
 }
 
-/* What a status says of the node asked is not the root's to say. */
+/* Adds the members of a status that are of the node asked, not of the root. */
 static char *own_status(struct fabricd *d, const char *text)
 {
 	json_t *reply = json_loads(text, 0, NULL);

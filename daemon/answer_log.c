@@ -22,7 +22,7 @@ static json_t *coords_json(const char *text)
 	}
 }
 
-/* What happened here before the place was known happened at the place after all. */
+/* Events from before this node had a place are shown at its present place. */
 json_t *event_json(const struct fabricd *d, const struct event_record *r)
 {
 	return json_pack("{s:I, s:f, s:o, s:s, s:s, s:s}", "seq", (json_int_t)r->seq,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the codec say to each other. */
+/* Declarations that the files of the codec share. */
 #ifndef CODEC_H
 #define CODEC_H
 

@@ -286,7 +286,7 @@ static bool get_columns(struct fm_entry *e, uint32_t n, const Svc__Entries *from
 	return true;
 }
 
-/* What is empty may lie nowhere. */
+/* An empty list may have no address. */
 static const uint8_t *end_of(const ProtobufCBinaryData *d)
 {
 	return d->len ? d->data + d->len : d->data;

@@ -133,7 +133,7 @@ static void op_keep(void *io, const struct fm_msg *table)
 		on_state(d, "nothing is kept: no memory for the thread that writes");
 }
 
-/* What was kept in a life before. */
+/* Reads the table that was kept before this start. */
 static void load_state(struct fabricd *d, struct record_event *e, struct fm_msg *kept)
 {
 	const char *dir = state_dir(d);

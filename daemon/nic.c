@@ -201,7 +201,7 @@ static void on_readable(void *arg, unsigned int what)
 	(void)what;
 	err = torus_events_read(nic->dev, on_event, nic);
 	if (err == -ENOBUFS) {
-		/* What was lost would never be told: the NIC is found again instead. */
+		/* Lost notices would never come again: finds the NIC anew instead. */
 		if (read_again(nic))
 			lose(nic, -ENOMEM);
 		return;

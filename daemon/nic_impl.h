@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What nic.c and nic_call.c share. */
+/* Declarations that nic.c and nic_call.c share. */
 #ifndef NIC_IMPL_H
 #define NIC_IMPL_H
 

@@ -449,7 +449,7 @@ void query_msg(struct query *q, int conn, const struct svc_msg *msg)
 	}
 }
 
-/* Who asked is gone. Dropping a request ends what it asked in turn. */
+/* The asker is gone. Dropping a request ends the questions that it has asked. */
 static void ask_drop(struct ask *a)
 {
 	if (a->serving && a->handle)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What neighbours say over their link, sealed with the key of the fabric. */
+/* Management packets between neighbours, sealed with the key of the fabric. */
 #ifndef SEAL_H
 #define SEAL_H
 

@@ -74,7 +74,7 @@ void stall_hint(struct fabricd *d);
 /** stall_problems() - a text for each problem that the root knows: new reference */
 json_t *stall_problems(struct fabricd *d);
 
-/* What the root asks nodes: for links that wait, and to take one down that still does. */
+/* Questions of the root to nodes: for links that wait, and to take down one that still waits. */
 extern const struct question_kind question_waits, question_stalled;
 
 #endif /* STALL_H */

@@ -30,7 +30,7 @@ enum stall_verdict {
 	STALL_SINK,		/* the neighbour waits for nobody */
 };
 
-/* What is known of a node; the caller sets STALL_TOLD, the walk the others. */
+/* Knowledge of a node; the caller sets STALL_TOLD, the walk the others. */
 #define STALL_TOLD	1u	/* it told of all its links */
 #define STALL_WAITS	2u
 #define STALL_ENDS	4u	/* a walk from it ends */

@@ -211,7 +211,7 @@ static int write_file(const char *dir, const struct work *w)
 
 static int read_file(const char *path, char **data, size_t *len)
 {
-	/* What is no file, a FIFO, must not keep the daemon waiting. */
+	/* A FIFO or the like, which is no file, must not keep the daemon waiting. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
 	ssize_t n;

@@ -239,6 +239,6 @@ int fm_exclude(struct fm *fm, uint32_t node, int port, bool excluded, uint64_t n
  */
 int fm_root_move(struct fm *fm, uint32_t node, uint64_t now);
 
-/* What can be read of a machine is in status.h. */
+/* status.h has the functions that read a machine. */
 
 #endif /* FM_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What can be read of a machine, between events. Everything here is of the
+ * The status of a machine, to be read between events. Everything here is of the
  * node's own table, so any node can tell of the whole fabric; what only the
  * root knows is marked. Pointers are valid until the next event.
  */
@@ -229,7 +229,7 @@ uint32_t fm_node_by_name(const struct fm *fm, const char *name);
 /** fm_joiner() - false past the last (root) */
 bool fm_joiner(const struct fm *fm, unsigned int i, struct fm_joiner *out);
 
-/* What the disk of a candidate has of the table at hand. */
+/* How much of the table at hand a candidate has on its disk. */
 enum fm_disk {
 	FM_DISK_UNKNOWN,	/* the root alone knows */
 	FM_DISK_NONE,		/* it has no place for it */

@@ -10,7 +10,7 @@
 #include "lib/util/hash.h"
 
 struct fm;
-/* What a connection of the service network is for. */
+/* The purpose of a connection of the service network. */
 enum fm_conn_role {
 	FM_CONN_STRANGER,	/* accepted, has not said HELLO */
 	FM_CONN_ROOT,		/* ours, to the root */

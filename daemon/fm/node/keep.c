@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DOC: what is kept
+ * DOC: the table that is kept
  *
- * Shape, open dimensions, places, names and exclusions are in each table, and each manager has it in
- * memory; NICs have rows and a place. When the power of all fails, all is forgotten. So each
- * candidate for the root gives the table to its host, to be kept on disk, whenever one is in force
- * that differs in these things from the one given before.
+ * Shape, open dimensions, places, names and exclusions are in each table, which each manager has in
+ * memory; a NIC has rows and a place. If all nodes lose their power, all of this is forgotten. So
+ * each candidate for the root gives a table to its host, to be kept on disk, whenever a table is in
+ * force that differs in these things from the one given before.
  *
- * What is kept binds nobody. A root that has no table uses it before it makes its first (root/recall.c):
- * the one of the latest epoch and version that a node which says HELLO has kept, which it fetches. What
- * nodes have in memory goes before, for it is as late or later. How many nodes are enough for
- * a root is taken from it only if none has a table (root/quorum.c): other nodes may have been up in the
- * last one.
+ * A kept table binds no node. A root that has no table uses one before it makes its first
+ * (root/recall.c): that of the latest epoch and version among those that nodes name in HELLO, and
+ * fetches it. Tables in memory go before kept ones, because they are as late or later. The number
+ * of nodes that is enough for a root is taken from a kept table only if no node has a table in
+ * memory (root/quorum.c): other nodes may have been up in the last one.
  *
- * The epoch of a root is later than that of anything kept that it knows of. So of two that were kept
- * the one of the later epoch and version is what was decided later.
+ * The epoch of a root is later than that of any kept table that it knows of. So of two kept tables
+ * the one of the later epoch and version has the later decisions.
  *
  * No recovery waits for the host: a disk may hang. When the host has the table on its disk, the
- * candidate tells the root by KEPT. The root tells the administrator when most candidates have on
- * disk what he changed (root/admin.c). A KEPT names the table whose content is on the disk. It may
- * name a later table that was not written, but only if each table between the two has been in
- * force here, and none of them differed in these things. If the candidate has not seen a table
- * between, that may have differed, and another candidate may have kept it: then that one would
- * count as decided later than what is on this disk.
+ * candidate tells the root by KEPT. The root tells the administrator when most candidates have his
+ * change on disk (root/admin.c). A KEPT names the table whose content is on the disk. It may name a
+ * later table that was not written, but only if each table between the two has been in force here,
+ * and none of them differed in these things. If the candidate has not seen a table between, that
+ * one may have differed, and another candidate may have kept it: then it would count as later than
+ * the content of this disk.
  *
  * A KEPT may be lost with its connection, so it is sent again on the next one, and with
  * keep-alives.
@@ -55,8 +55,8 @@ bool fm_keep_take(struct fm *fm, const struct fm_table_msg *m)
 		return false;
 	fm_book_change(b, m->entries, m->nentries);
 	for (uint32_t i = 0; i < b->nodes; i++) {
-		b->entry[i].node = i;		/* nothing was said of one that is absent */
-		b->entry[i].differs = 0;	/* nobody votes by it: its voters are not kept here */
+		b->entry[i].node = i;		/* the table says nothing of an absent node */
+		b->entry[i].differs = 0;	/* it has no votes: its voters are not kept */
 	}
 	fm_book_put(k->book);
 	k->book = b;
@@ -107,7 +107,7 @@ static uint64_t text_sum(uint64_t sum, const char *text)
 	return sum;
 }
 
-/* Of what must survive; never 0. */
+/* A checksum of all that must survive; never 0. */
 static uint64_t sum_of(const struct fm_table *t)
 {
 	uint64_t sum = fm_mix(t->open + 1u);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What outlives managers and NICs: the host keeps it for the next life of this manager. */
+/* The table that outlives managers and NICs: the host keeps it on disk. */
 #ifndef FM_KEEP_H
 #define FM_KEEP_H
 

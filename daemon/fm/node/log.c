@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine tells people: lines for the log, and the list of problems
+ * Output for people: lines for the log, and the list of problems
  * that stand until they are gone. A problem is logged when it begins and when
  * it ends, not while it lasts.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the machine tells people: lines for the log, and problems that stand. */
+/* Output for people: lines for the log, and problems that stand. */
 #ifndef FM_LOG_H
 #define FM_LOG_H
 

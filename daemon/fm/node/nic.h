@@ -8,7 +8,7 @@
 
 struct fm;
 
-/* What is under way at the NIC. */
+/* The action under way at the NIC. */
 enum fm_act {
 	FM_ACT_NONE,
 	FM_ACT_OBEY,

@@ -49,7 +49,7 @@ void fm_ports_ask(struct fm *fm)
 	fm_ports_spread(fm);
 }
 
-/* What the row says of a port, from the link's present state. */
+/* The row's entry of a port, from the link's present state. */
 static struct fm_port_row port_row(struct fm *fm, const struct torus_link *l)
 {
 	struct fm_port_row r = fm->row.port[l->port];

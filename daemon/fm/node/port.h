@@ -43,9 +43,9 @@ bool fm_port_problem(struct fm *fm, unsigned int p, enum fm_port_problem problem
 void fm_port_stalled(struct fm *fm, unsigned int p, bool is);
 /* @ports were opened for the replay: how far their sessions came need not be told any more. */
 void fm_ports_opened(struct fm *fm, uint16_t ports);
-/* What Init says is new: it is said again on all ports. */
+/* The content of Inits has changed: sends them again on all ports. */
 void fm_ports_spread(struct fm *fm);
-/* It is of another root: neighbours say theirs again, too, to be judged by it. */
+/* The root is another one: asks neighbours for their Inits, too, to judge them anew. */
 void fm_ports_ask(struct fm *fm);
 
 #endif /* FM_PORT_H */

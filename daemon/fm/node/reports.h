@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the nodes below report of the step at hand. */
+/* The reports of the nodes below for the step at hand. */
 #ifndef FM_REPORTS_H
 #define FM_REPORTS_H
 
@@ -16,7 +16,7 @@ void fm_report_add(struct fm_report *to, const struct fm_report *r, int sign);
 void fm_reports_take(struct fm *fm, struct fm_conn *c, const struct fm_report *r);
 /* The report of child @c is awaited, or not any more: counts it anew. */
 void fm_reports_await(struct fm *fm, struct fm_conn *c);
-/* It ends: what it reported counts no more. */
+/* The connection ends: its report is not counted any more. */
 void fm_reports_forget(struct fm *fm, const struct fm_conn *c);
 /* GUID of a child whose report of the step at hand is missing, or 0. */
 uint64_t fm_reports_awaited(const struct fm *fm);

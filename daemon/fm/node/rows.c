@@ -72,7 +72,7 @@ void fm_rows_placed(struct fm *fm, int err)
 	fm->applied = w->doubt = 0;
 }
 
-/* What decides the way of packets whose order counts: all but hold and VCA's bits. */
+/* The bits that decide the way of packets whose order counts: all but hold and VCA's bits. */
 #define ORDERED_WAY (~(TORUS_ROW_HOLD | TORUS_ROW_ADAPTIVE | \
 		       TORUS_ROW_DIR_MASK << TORUS_ROW_ADAPT_SHIFT))
 
@@ -154,7 +154,7 @@ static int follow_node(struct fm *fm, struct cables *c, uint32_t node)
 	return ret < 0 ? ret : 0;
 }
 
-/* What is excluded changed at nodes whose entries did, and beside them. */
+/* Exclusions have changed at nodes whose entries have, and at their neighbours. */
 static int follow_news(struct fm *fm, struct cables *c)
 {
 	const struct fm_table *t = &fm->table;

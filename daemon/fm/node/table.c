@@ -146,7 +146,7 @@ bool fm_table_take(struct fm *fm, const struct fm_table_msg *m)
 	return true;
 }
 
-/* What a node told too late for the table. */
+/* Takes the ends of links that nodes reported too late for the table. */
 void fm_table_ended(struct fm *fm, const struct fm_ended *e)
 {
 	struct fm_entry *entry;

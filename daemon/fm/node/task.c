@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What this node does at its NIC for the step at hand, action after action (nic.c): each
+ * The actions of this node at its NIC for the step at hand, one after the other (nic.c): each
  * begins when the one before has ended. A table: place, rows, resolve, count. COUNT: resolve,
- * count. REPLAY: replay, count. RESUME: release, count. All this is by order of the root that the
- * node has joined; where the NIC does not know that yet, it is told first.
+ * count. REPLAY: replay, count. RESUME: release, count. All actions are by order of the root that
+ * the node has joined; a NIC that does not know that yet is told first.
  *
- * A newer step replaces what is left of an older one. An action that failed ends the task
- * without a report; the root asks for the step again, and then it is begun anew. As it may
- * fail each time, it is a problem that stands until it succeeds, and not a line for each time.
- * Only a replay that failed is followed by the count, in which the ports stay closed: the root asks
- * for another one. A NIC that fails for too long, in one step or at every replay, is told of
+ * A newer step replaces the rest of an older one. An action that failed ends the task without a
+ * report; the root asks for the step again, and then it is begun anew. As it may fail each time,
+ * the failure is a problem that stands until the action succeeds, not a log line for each time.
+ * Only after a failed replay the count follows, in which the ports stay closed: the root asks for
+ * another replay. If a NIC fails for too long, in one step or at every replay, the root is told
  * (member.c).
  */
 #include <string.h>
@@ -266,7 +266,7 @@ static void report(struct fm *fm, const struct fm_counts *counts)
 
 /* --- ends of actions -------------------------------------------------------------- */
 
-/* What has become of the NIC, whichever step that was for. */
+/* Notes what the action has changed at the NIC, for whichever step it was. */
 static void take_end(struct fm *fm, enum fm_act act, int err)
 {
 	switch (act) {

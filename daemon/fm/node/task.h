@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What this node does at its NIC for the step at hand. */
+/* The actions of this node at its NIC for the step at hand. */
 #ifndef FM_TASK_H
 #define FM_TASK_H
 
@@ -11,7 +11,7 @@
 struct fm;
 struct fm_counts;
 
-/* What is left to do. */
+/* The work that is left. */
 enum fm_todo {
 	FM_TODO_NOTHING,
 	FM_TODO_APPLY,		/* the table at hand */

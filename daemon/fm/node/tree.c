@@ -307,7 +307,7 @@ static void send_former(struct fm *fm, const struct fm_conn *c, const struct fm_
 	}
 }
 
-/* What comes from a connection that we opened: from above. */
+/* A message on a connection that this node opened: from above. */
 static void from_above(struct fm *fm, struct fm_conn *c, const struct fm_msg *msg)
 {
 	switch (msg->type) {

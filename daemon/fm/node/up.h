@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the parts of a node ask of the root, which may be on this node or elsewhere. */
+/* Messages and events for the root, which may be on this node or elsewhere. */
 #ifndef FM_UP_H
 #define FM_UP_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the arbiter of the site has said of this node's claims. The node keeps it, because it outlives
- * the root that it asked for.
+ * The answers of the site's arbiter to this node's claims. The node keeps them here, because they
+ * outlive the struct fm_root that asked.
  */
 #include "daemon/fm/node/verdict.h"
 #include "daemon/fm/node/machine.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the administrator orders. */
+/* Orders of the administrator. */
 #include <errno.h>
 #include <string.h>
 #include <torus/topology.h>

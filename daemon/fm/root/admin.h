@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the administrator orders. */
+/* Orders of the administrator. */
 #ifndef FM_ADMIN_H
 #define FM_ADMIN_H
 
@@ -25,11 +25,11 @@ struct fm_move {
 /* As fm_exclude() and fm_root_move(), at the root. */
 int fm_admin_exclude(struct fm *fm, uint32_t node, int port, bool excluded);
 int fm_admin_move(struct fm *fm, uint32_t node);
-/* That node is ready to be root. This one may end by that. */
+/* That node is ready to be root. This root may end by the call. */
 void fm_admin_ready(struct fm *fm, uint64_t guid);
 /* A node tells what its disk has. */
 void fm_admin_kept(struct fm *fm, const struct fm_kept_msg *k);
-/* What the disk of @m has of the table at hand. Return: enum fm_disk. */
+/* How much of the table at hand @m has on its disk. Return: enum fm_disk. */
 uint8_t fm_admin_disk(const struct fm *fm, const struct fm_mate *m);
 /* As fm_kept_count(), at the root. */
 void fm_admin_kept_count(const struct fm *fm, struct fm_kept_count *out);

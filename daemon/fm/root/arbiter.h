@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the site's arbiter says of a claim. */
+/* The answer of the site's arbiter to a claim. */
 #ifndef FM_ROOT_ARBITER_H
 #define FM_ROOT_ARBITER_H
 

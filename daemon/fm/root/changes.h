@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What changed since the last table. */
+/* The changes since the last table. */
 #ifndef FM_CHANGES_H
 #define FM_CHANGES_H
 

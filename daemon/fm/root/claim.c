@@ -268,7 +268,7 @@ bool fm_claim_hello(struct fm *fm, struct fm_conn *c, struct fm_mate *m, const s
 	if (!is && fm_claim_leads(fm))
 		return false;
 	if (is) {
-		/* Nobody is welcomed in an epoch that this root could take once more. */
+		/* Without that, this root could take the epoch once more after a restart. */
 		if (!fm_nic_obeys(fm))
 			return false;
 		if (h->root_epoch == fm->uplink.term)

@@ -167,7 +167,7 @@ static void lay_out(const struct cables *c, struct layout *l)
 	}
 }
 
-/* What no single step explains along dimension @d: a multiple of its size. */
+/* The distance along dimension @d that is not a single step: a multiple of its size. */
 static uint32_t size_by_closing(const struct cables *c, const struct layout *l, unsigned int d)
 {
 	uint32_t g = 0;
@@ -367,7 +367,7 @@ static bool waits(const struct fm_mate *m)
 	return m->node == TORUS_NO_NODE && m->state != FM_NODE_DEAD;
 }
 
-/* @i gets its turn among those with as many votes. */
+/* Queues @i with the nodes that have as many votes. */
 static void queue(struct placing *g, uint32_t i, enum trust least)
 {
 	uint32_t node;
@@ -390,7 +390,7 @@ static void queue(struct placing *g, uint32_t i, enum trust least)
 	f->at[f->n++] = i;
 }
 
-/* Who is next, of those with most votes. Return: NONE if nobody is left. */
+/* Return: the next of the nodes with most votes; NONE if there is none. */
 static uint32_t next(struct placing *g)
 {
 	for (unsigned int votes = VOTES; votes-- > 0;) {
@@ -436,8 +436,9 @@ static void place(struct placing *g, enum trust least)
 }
 
 /*
- * Who no cable tells the place of keeps the one that its NIC works at, if nobody has that. A root
- * that starts anew while others are dead may hear late of nodes that nobody it knows is beside.
+ * A node whose place no cable tells keeps the place at which its NIC works, if that is free. A root
+ * that starts anew while other nodes are dead may learn late of nodes that have no neighbour which it
+ * knows.
  */
 static void keep_places(struct fm *fm)
 {
@@ -451,7 +452,7 @@ static void keep_places(struct fm *fm)
 	}
 }
 
-/* Moves @i to where it fits better, trading with who is there. */
+/* Moves @i to a place that fits better, and exchanges places with a node there. */
 static bool refine(struct placing *g, uint32_t i)
 {
 	struct fm_root *r = g->fm->root;

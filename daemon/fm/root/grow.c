@@ -169,7 +169,7 @@ static uint32_t new_id(const struct torus_shape *from, const struct torus_shape 
 	return torus_node_id(to, &at);
 }
 
-/* Everybody who has a place has it in @shape. */
+/* Gives each node that has a place the same place in @shape. */
 static void move_all(struct fm *fm, const struct torus_shape *from, const uint16_t *admin)
 {
 	const struct torus_shape *to = &fm->table.shape;

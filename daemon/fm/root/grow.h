@@ -37,7 +37,7 @@ struct fm_grow {
 
 /* A table is made: may be it leaves nodes without a place, for which the shape can grow. */
 void fm_grow_look(struct fm *fm);
-/* What to tell of nodes without a place; NULL: nothing yet. */
+/* Text on nodes without a place, for the problem; NULL: not known yet. */
 const char *fm_grow_why(struct fm *fm);
 /* The table to be made: it may have another shape, and may have all rows on hold. */
 bool fm_grow_table(struct fm *fm, uint64_t version);

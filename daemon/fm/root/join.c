@@ -338,7 +338,7 @@ static void mate_hello(struct fm *fm, struct fm_mate *m, const struct fm_hello *
 		fm_news_row(fm);
 }
 
-/* What a node says of itself; @m may be known by nothing but its GUID yet. */
+/* Takes a HELLO; perhaps only the GUID of @m is known yet. */
 static void hello(struct fm *fm, const struct fm_conn *c, struct fm_mate *m,
 		  const struct fm_hello *h)
 {
@@ -421,7 +421,7 @@ void fm_join_hello(struct fm *fm, struct fm_conn *c, const struct fm_hello *h)
 
 /* --- what comes up the tree ------------------------------------------------- */
 
-/* Whom the notice is about; NULL: it is late, or about this root, or about one that is its own parent. */
+/* The node of a notice; NULL: it is late, or names this root, or a node as its own parent. */
 static struct fm_mate *noticed(const struct fm *fm, const struct fm_left *l)
 {
 	struct fm_mate *m = fm_mate(fm->root, l->guid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who is dead and who is silent. */
+/* Dead and silent nodes. */
 #ifndef FM_JUDGE_H
 #define FM_JUDGE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What puts the first table off. */
+/* News that delay the first table. */
 #ifndef FM_NEWS_H
 #define FM_NEWS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What was excluded under the former root. */
+/* Exclusions, and more, of the former root. */
 #ifndef FM_RECALL_H
 #define FM_RECALL_H
 
@@ -52,7 +52,7 @@ struct fm_sent {
 	struct fm_past wanted;
 };
 
-/* What this node's own table says, which may be the latest. */
+/* Takes this node's own table, which may be the latest. */
 void fm_recall_own(struct fm *fm);
 /* The node of that HELLO has kept a later table than this one: it is asked for it. */
 void fm_recall_ask(struct fm *fm, const struct fm_conn *c, const struct fm_hello *h);

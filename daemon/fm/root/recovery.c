@@ -77,21 +77,21 @@
  * with it what it held, like any NIC: it is missing from the sums and ends in the
  * new base.
  *
- * Why it ends: every wait is for a report, which is asked for again until it
- * comes or its node is judged silent or dead, or for sums, which is bounded. Whose report can be
- * missing?
- *  - Of a node of which nothing is heard: its connection ends, and judge.c says what it is.
- *  - Of one whose NIC does nothing of what it is asked: it says so after 2 * member_max
- *    (node/member.c), or sooner if it failed before. Its parent waits for it no more, for this
- *    version, and it is silent. Each action that is done for the first time in a step gives it
- *    as much time again, but there are no more than five of them.
- *  - Of one that waits for a report from below: it says that, each time it is asked. So follow
+ * Why it ends: a recovery waits for sums, which is bounded, or for reports. A report is asked for
+ * again until it comes or its node is judged silent or dead. It can be missing from four kinds of
+ * nodes:
+ *  - A node of which nothing is heard: its connection ends, and judge.c decides what it is.
+ *  - A node whose NIC does nothing of what it is asked: the node says so after 2 * member_max
+ *    (node/member.c), or sooner if it failed before. Its parent does not wait for it any more in
+ *    this version, and it is silent. Each action that is done for the first time in a step gives
+ *    it as much time again, but there are no more than five of them.
+ *  - A node that waits for a report from below: it says that each time it is asked. So follow
  *    the missing reports down the tree, which has no circle. The lowest node has none below it
  *    to wait for; it is one of the other three.
- *  - Of one that is heard, and has neither reported nor said that it waits for member_max: its
- *    parent, which is not silent itself or the same would be said of it, tells the root. It is
- *    silent, its connections are dropped and it is refused for a while, so that those below it
- *    hang below others (judge.c).
+ *  - A node that is heard, and for member_max has neither reported nor said that it waits: its
+ *    parent tells the root (and is not silent itself, or the same would be said of it). The node
+ *    is silent, its connections are dropped and it is refused for a while, so that the nodes
+ *    below it join below others (judge.c).
  * In each case one node less takes part in the next version, or in this one if none can begin,
  * and they come back not more often than after a while that doubles, up to 20 * member_max: while
  * it lasts, those that are left are waited for only. Whatever that misses, a report of nobody awaited

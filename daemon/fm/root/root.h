@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What only the root has: what joins its parts, each of which has its own header. */
+/* The root: joins the structs of its parts, each of which has its own header. */
 #ifndef FM_ROOT_H
 #define FM_ROOT_H
 

@@ -107,7 +107,7 @@ static void hang(struct fm_root *r, struct fm_mate *m, struct fm_mate *top)
 	top->first = self;
 }
 
-/* Who holds the connection of @m; 0: nobody. */
+/* Sets the GUID of the node that holds the connection of @m; 0: none does. */
 void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 {
 	struct fm_mate *top = via ? fm_mate(r, via) : NULL;
@@ -126,7 +126,7 @@ void fm_mate_via(struct fm_root *r, struct fm_mate *m, uint64_t via)
 
 void fm_roster_judge(struct fm *fm)
 {
-	/* News come in numbers when many nodes are lost. */
+	/* When many nodes are lost, many notices come at once. */
 	fm->root->judge_at = earlier(fm->root->judge_at, fm->now + MS / 2);
 }
 
@@ -250,7 +250,7 @@ static bool make_room(struct fm_root *r)
 	return true;
 }
 
-/* A number that nobody has. Return: NULL if out of memory. */
+/* Takes a free number. Return: its node; NULL: out of memory. */
 static struct fm_mate *new_number(struct fm_root *r)
 {
 	struct fm_roster *l = r->roster;
@@ -283,7 +283,7 @@ struct fm_mate *fm_mate_add(struct fm_root *r, uint64_t guid)
 
 #define CLAIM_WAIT 50	/* times resend, that one who was told to obey this root may take */
 
-/* Nobody waits for @m, has it as parent, or will look at it again. */
+/* Return: true if no node has @m as parent, and the root neither waits for it nor looks at it. */
 static bool forgettable(const struct fm *fm, const struct fm_mate *m)
 {
 	bool comes = !fm_mate_joined(m) && m->voice.claimed == fm->uplink.term &&
@@ -293,7 +293,7 @@ static bool forgettable(const struct fm *fm, const struct fm_mate *m)
 	       !m->first && !m->listed && !m->doubted;
 }
 
-/* Its number, which others have noted, is given to the next who is new. */
+/* Frees its number, which the next new node gets. */
 static void forget(struct fm *fm, struct fm_mate *m)
 {
 	struct fm_root *r = fm->root;

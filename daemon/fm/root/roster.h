@@ -40,7 +40,7 @@ struct fm_mate *fm_mate_at(const struct fm_root *r, uint32_t node);
 void fm_mate_name(struct fm_root *r, struct fm_mate *m, const char *name);
 /* Another node of that name, that is there. */
 const struct fm_mate *fm_mate_namesake(const struct fm_root *r, const char *name, uint64_t guid);
-/* Everyone said to hang below @guid must be told of anew. */
+/* Forgets which nodes are below @guid: they must be announced anew. */
 void fm_roster_forget_below(struct fm *fm, uint64_t guid);
 void fm_roster_judge(struct fm *fm);	/* the missing, soon */
 /** fm_end_text() - what to call port @p of @m, as text for people. Return: @buf */

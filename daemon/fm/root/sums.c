@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the sums of all NICs' counters say of the network. */
+/* The packets in the network, by the sums of all NICs' counters. */
 #include "daemon/fm/root/sums.h"
 
 int64_t fm_sums_missing(const struct fm_sums *s, unsigned int c)

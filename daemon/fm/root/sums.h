@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the sums of all NICs' counters say of the network. */
+/* The packets in the network, by the sums of all NICs' counters. */
 #ifndef FM_SUMS_H
 #define FM_SUMS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who takes part in the version at hand. */
+/* The nodes that take part in the version at hand. */
 #ifndef FM_TALLY_H
 #define FM_TALLY_H
 

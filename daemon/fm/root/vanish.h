@@ -22,7 +22,7 @@ struct fm_vanish {
 
 /* The row of @m is new. */
 void fm_vanish_row(struct fm *fm, const struct fm_mate *m);
-/* Somebody has a connection to @m, who was missing and has not said anything since. */
+/* A node has a connection to @m, which was missing and has not said anything since. */
 void fm_vanish_adopted(struct fm *fm, struct fm_mate *m);
 /* Ends all connections of @m: those to its children, and to its parent. */
 void fm_vanish_drop(struct fm *fm, struct fm_mate *m);

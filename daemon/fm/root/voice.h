@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a node has to do with the claim and the quorum of its root, and what its disk has. */
+/* Statements of a node that count in a claim and a quorum, and on its disk. */
 #ifndef FM_VOICE_H
 #define FM_VOICE_H
 

@@ -32,7 +32,7 @@ static const char *end_text(const struct fm *fm, const struct fm_mate *m, uint64
 	return buf;
 }
 
-/* What is wrong with the cable at port @p of @m, or NULL. */
+/* The fault of the cable at port @p of @m, as text; NULL: none. */
 static const char *fault(const struct fm *fm, const struct fm_mate *m, unsigned int p)
 {
 	const struct torus_shape *shape = &fm->table.shape;

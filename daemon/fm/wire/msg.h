@@ -50,14 +50,14 @@ enum fm_msg_type {
 	FM_MSG_TYPES,
 };
 
-/* What a node says of one of its ports. */
+/* The state of a port, as its node reports it. */
 enum fm_port_state {
 	FM_PORT_DOWN,		/* never up, or no cable */
 	FM_PORT_UP,
 	FM_PORT_FAULTY,		/* was up and no longer is */
 };
 
-/* What a node found wrong with the neighbour that an Init told of. */
+/* The fault of a neighbour that a node has found by its Init. */
 enum fm_port_problem {
 	FM_PROBLEM_NONE,
 	FM_PROBLEM_FABRIC,	/* of another fabric */
